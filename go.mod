@@ -1,0 +1,8 @@
+module weft
+
+go 1.26
+
+require (
+	github.com/peterbourgon/ff/v3 v3.4.0
+	golang.org/x/sys v0.49.0
+)

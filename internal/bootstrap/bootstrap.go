@@ -1,0 +1,45 @@
+// Package bootstrap answers who is in the job and how to reach them. Every
+// launcher offers the same three calls, put, fence and get; one file per
+// source.
+package bootstrap
+
+import (
+	"context"
+	"time"
+)
+
+// Job is a process's identity: what its launcher tells it, and nobody else.
+type Job struct {
+	Rank, Size int
+	ID         uint64 // the process group (PGID): packets of other jobs are refused
+	Secret     []byte // 32 bytes, the same in all ranks of the job
+	Host       string // ranks with equal Host may share memory
+	Local      int    // ranks of the job on this host, this one included
+
+	Transport string        // "auto", "shm" or "udp", as the launcher was told; "" if it was not
+	Liveness  time.Duration // as the launcher was told; 0 if it was not
+}
+
+// Source is a launcher as one of its processes sees it. Its methods may be
+// called by any goroutine.
+type Source interface {
+	// Job returns the identity of this process.
+	Job() Job
+
+	// Put publishes a value under key. A key is put at most once.
+	Put(ctx context.Context, key, value string) error
+
+	// Get returns what rank put under key, waiting until it has.
+	Get(ctx context.Context, rank int, key string) (string, error)
+
+	// Fence returns when every rank has called it as often as this one.
+	Fence(ctx context.Context) error
+
+	// Watch calls down, from a goroutine of the source, once for each rank
+	// that has ended, also for those that ended before; rank -1 means the
+	// launcher itself. At most one Watch per source.
+	Watch(down func(rank int, cause error))
+
+	// Close leaves the job.
+	Close() error
+}

@@ -1,0 +1,182 @@
+package transport
+
+import (
+	"errors"
+	"time"
+)
+
+// Caps says what a transport can do. The layers above choose by these values,
+// never by the transport's type.
+type Caps struct {
+	// Name is the word users know it by: "pipe", "shm", "udp".
+	Name string
+
+	// MTU is the largest packet, header and payload together, that Send
+	// takes, in bytes.
+	MTU int
+
+	// Reliable promises that a packet that Send accepted arrives once, whole,
+	// unchanged and in the order of the sends to that peer, unless a process
+	// dies. Without it packets may be lost, repeated, reordered and damaged,
+	// and may come from strangers.
+	Reliable bool
+
+	// Direct promises that Memory can map a peer's memory, so that the
+	// initiator completes remote memory operations by itself.
+	Direct bool
+
+	// Rendezvous is the message size in bytes above which it is faster that
+	// the receiver fetches a message than that the sender streams it.
+	Rendezvous int
+}
+
+// Out is one packet to send: Header, then Payload. Both are borrowed until
+// the Send that was given them returns.
+type Out struct {
+	Peer    int
+	Header  []byte
+	Payload []byte
+
+	// Urgent packets need the peer's processor soon, so they wake it even
+	// when none of its goroutines waits for anything.
+	Urgent bool
+}
+
+// In is one packet received. Data is borrowed until the next Release.
+type In struct {
+	// From is the rank of the sender as far as the transport knows it; a
+	// transport without Reliable reports -1, and the packet itself says.
+	From int
+	Data []byte
+}
+
+// A Transport moves packets between this process and its peers.
+//
+// One goroutine at a time may call Send, Poll, Release and Connect; the driver
+// holds its lock around them. All other methods may be called by any
+// goroutine.
+type Transport interface {
+	Caps() Caps
+
+	// Card is what peers need in order to Connect to this process: text
+	// without line breaks, published through the job's bootstrap.
+	Card() string
+
+	// Dial prepares to reach peer, whose card is given. It may block for a
+	// short time (it does the I/O that Connect must not do). When it returns
+	// nil, Send to peer works.
+	//
+	// A transport may also learn of a peer by itself, when the peer dials
+	// first; see Events.Up.
+	Dial(peer int, card string) error
+
+	// Send takes packets in order and returns how many it took. When it
+	// returns n < len(pkts), there is no room for pkts[n] now; nothing of it
+	// has been sent, and later packets to other peers may be tried.
+	// It rings the doorbells of the peers that must wake up.
+	Send(pkts []Out) int
+
+	// Pending reports, without a system call, whether Poll would return a
+	// packet. A transport that cannot tell without one reports true.
+	Pending() bool
+
+	// Poll fills dst with packets that have arrived and returns how many. The
+	// previous batch must have been released.
+	Poll(dst []In) int
+
+	// Release ends the loan of all packets of the last Poll.
+	Release()
+
+	// Arm makes the next arrival ring this process's doorbell, once. A
+	// transport whose peers ring the doorbell themselves does nothing. If a
+	// packet is already waiting, Arm rings at once.
+	Arm()
+
+	// Memory gives access to the memory of peers, or is nil without Direct.
+	Memory() Memory
+
+	// Close gives everything back. Peers see the connection end.
+	Close() error
+}
+
+// Memory is access to a peer's memory without the peer's help. Its methods
+// may be called by any goroutine.
+type Memory interface {
+	// Share returns new zeroed memory of n bytes (rounded up to pages) that
+	// peers can map by the id returned. Ids are never reused.
+	Share(n int) (id uint32, mem []byte, err error)
+
+	// Unshare returns memory to the system. Peers that have mapped it keep
+	// their mapping until they Unmap it.
+	Unshare(id uint32) error
+
+	// Map makes the memory that peer shared under id visible here, or returns
+	// the mapping it already has. It may block for a short time.
+	Map(peer int, id uint32) ([]byte, error)
+
+	// Read copies len(dst) bytes from address addr of peer's ordinary memory.
+	// It returns ErrNoAccess, having copied nothing that matters, where the
+	// kernel does not allow it.
+	Read(peer int, addr uint64, dst []byte) error
+}
+
+// ErrNoAccess reports that the kernel does not let this process read a peer's
+// memory; the data must travel in packets instead.
+var ErrNoAccess = errors.New("weft: the kernel does not allow reading the peer's memory")
+
+// ErrUnknownPeer reports an operation on a peer that was never dialled.
+var ErrUnknownPeer = errors.New("weft: peer is not connected")
+
+// Events is what a transport tells its driver, from goroutines of its own.
+// No call is made while the transport holds a lock that its methods take.
+type Events struct {
+	// Up: peer has dialled us, and Send to it works.
+	Up func(peer int)
+
+	// Down: peer's process is gone, with the reason. Packets that it sent
+	// before it died can still be polled.
+	Down func(peer int, cause error)
+}
+
+// A Doorbell is the one place where a node sleeps. Its state tells everyone
+// who has a packet for the node whether it is worth ringing.
+//
+// The protocol is Dekker's: a sleeper publishes its state and then looks for
+// packets once more; a ringer publishes its packet and then looks at the
+// state. Both sides order the two with a full fence, so a ring is never lost.
+type Doorbell interface {
+	// Set publishes the state.
+	Set(s State)
+
+	// State returns the current state.
+	State() State
+
+	// Sleep blocks the caller until somebody rings, if the state is still s,
+	// or until d has passed. A ring sets the state to Awake. A d below zero
+	// means no limit. It may return early.
+	Sleep(s State, d time.Duration)
+
+	// Ring wakes the sleeper, whatever the state, and sets it to Awake.
+	Ring()
+
+	// Wake is what a sender calls after it has published a packet: it rings if
+	// the state says that somebody wants to hear of it.
+	Wake(urgent bool)
+}
+
+// State is the state of a node's doorbell.
+type State uint32
+
+const (
+	// Awake: somebody polls, or will soon; nobody need ring.
+	Awake State = iota
+	// Idle: nobody waits for anything; ring for urgent packets only.
+	Idle
+	// Asleep: somebody waits; ring for every packet.
+	Asleep
+)
+
+// String returns the state's name in lower case.
+func (s State) String() string {
+	return [...]string{"awake", "idle", "asleep"}[min(s, 2)]
+}
