@@ -1,0 +1,185 @@
+package driver
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+)
+
+// A Call is one operation of one goroutine: the engine's part, and what the
+// goroutine needs to wait for it. Calls are reused; get one with NewCall and
+// give it back with Free.
+type Call struct {
+	Msg msg.Op
+	RMA rma.Op
+
+	port   *msg.Port // of Msg; nil means that RMA is meant
+	ended  atomic.Bool
+	parked bool
+	wake   chan struct{}
+}
+
+var calls = sync.Pool{New: func() any {
+	c := &Call{wake: make(chan struct{}, 1)}
+	c.Msg.Owner, c.RMA.Owner = c, c
+	return c
+}}
+
+// NewCall returns a call to fill in.
+func NewCall() *Call { return calls.Get().(*Call) }
+
+// Free gives a call back. Nothing may refer to it any more.
+func (c *Call) Free() {
+	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil
+	c.Msg.Mem, c.Msg.Addr = 0, 0
+	c.RMA.Buf, c.RMA.Err, c.RMA.Name = nil, nil, ""
+	c.port = nil
+	select {
+	case <-c.wake:
+	default:
+	}
+	calls.Put(c)
+}
+
+// end marks the call as ended and wakes its goroutine. The lock is held.
+func (c *Call) end(n *Node) {
+	c.ended.Store(true)
+	if c.parked {
+		c.parked = false
+		n.parked--
+		select {
+		case c.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Message runs a message operation to its end, or until ctx is done. It
+// returns the operation's error, or ctx's; then the operation has not
+// happened. An Offered receive counts as ended: the caller goes on with it.
+func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.message(ctx, p, c)
+}
+
+func (n *Node) message(ctx context.Context, p *msg.Port, c *Call) error {
+	c.port = p
+	c.ended.Store(false)
+	p.Start(&c.Msg)
+	n.flush(n.clock())
+	return n.finish(ctx, c)
+}
+
+// finish waits for a started call. The lock is held.
+func (n *Node) finish(ctx context.Context, c *Call) error {
+	if c.pending() {
+		if err := n.wait(ctx, c); err != nil {
+			return err
+		}
+	}
+	if c.port != nil {
+		return c.Msg.Err
+	}
+	return c.RMA.Err
+}
+
+// pending reports whether the engine still has the call. The lock is held.
+func (c *Call) pending() bool {
+	if c.port != nil {
+		return c.Msg.State == msg.Pending
+	}
+	return !c.RMA.Done
+}
+
+// Try runs a message operation that must not wait: it reports false, having
+// done nothing, when the operation cannot be done at once.
+func (n *Node) Try(p *msg.Port, c *Call) (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c.port = p
+	for tried := false; ; tried = true {
+		c.ended.Store(false)
+		p.Start(&c.Msg)
+		n.flush(n.clock())
+		if !c.pending() {
+			return true, c.Msg.Err
+		}
+		if tried {
+			break
+		}
+		p.Cancel(&c.Msg)
+		n.progress()
+	}
+	n.progress()
+	if !c.pending() {
+		return true, c.Msg.Err
+	}
+	n.cancel(c)
+	return false, nil
+}
+
+// Start begins a remote memory operation and returns at once. Wait must follow.
+func (n *Node) Start(c *Call) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c.port = nil
+	c.ended.Store(false)
+	n.eng.RMA.Start(&c.RMA)
+	n.flush(n.clock())
+	if c.RMA.Done {
+		c.ended.Store(true)
+	}
+}
+
+// Ended reports whether a started call has ended, having looked for news.
+func (n *Node) Ended(c *Call) bool {
+	if c.ended.Load() {
+		return true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.progress()
+	return !c.pending()
+}
+
+// Wait waits for a started call. When ctx ends first, it returns ctx's error,
+// wrapped in an UnknownOutcome if the target may have acted.
+func (n *Node) Wait(ctx context.Context, c *Call) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.finish(ctx, c)
+}
+
+// UnknownOutcome reports that an operation on a peer's memory was given up
+// when the request was on its way: the peer may have executed it, or part of
+// it, or may do so yet.
+type UnknownOutcome struct{ Err error }
+
+func (e *UnknownOutcome) Error() string {
+	return "weft: given up when it may already have taken effect: " + e.Err.Error()
+}
+
+// Unwrap returns why the operation was given up.
+func (e *UnknownOutcome) Unwrap() error { return e.Err }
+
+// cancel takes a call back from the engine. It reports whether its effect is
+// unknown. The lock is held.
+func (n *Node) cancel(c *Call) (unknown bool) {
+	if c.port != nil {
+		if c.port.Cancel(&c.Msg) && len(c.Msg.Buf) > 0 {
+			n.eng.Detach(c.Msg.Buf)
+		}
+	} else {
+		var ok bool
+		ok, unknown = n.eng.RMA.Cancel(&c.RMA)
+		if ok && len(c.RMA.Buf) > 0 {
+			n.eng.Detach(c.RMA.Buf)
+		}
+	}
+	n.flush(n.clock())
+	return unknown
+}

@@ -1,0 +1,223 @@
+package driver
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"weft/internal/engine"
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+	"weft/internal/monotime"
+	"weft/transport"
+)
+
+// batch is how many packets are received or sent at a time.
+const batch = 64
+
+// Config is what a Node needs besides its transports.
+type Config struct {
+	Engine engine.Config
+
+	// Route finds the way to a rank. It may block; it is called once per peer.
+	Route func(rank int) (Route, error)
+
+	// Wait says how goroutines wait.
+	Wait Waiting
+}
+
+// A Route is the way to a peer.
+type Route struct {
+	Transport transport.Transport
+	Card      string
+	MTU       int // of packets to this peer; 0 means Caps.MTU
+}
+
+// A Node is one process of a job: an engine, its transports, and the
+// goroutines that wait for it.
+type Node struct {
+	cfg   Config
+	bell  transport.Doorbell
+	start time.Time
+	trs   []transport.Transport
+	timed bool // some transport is lossy, so the engine needs the time
+
+	mu     sync.Mutex
+	eng    *engine.Engine
+	peers  map[int]*Peer
+	last   *Peer // the peer used last
+	closed bool
+
+	// Waiting; see wait.go.
+	reaping    bool          // a goroutine polls
+	reaped     uint64        // how often one has
+	parked     int           // goroutines that sleep until the service wakes them
+	sleepUntil monotime.Time // when the service will wake by itself
+	budget     time.Duration // for reaping before parking
+	served     chan struct{} // closed when the service has ended
+
+	// Scratch memory, used under mu.
+	in      [batch]transport.In
+	out     [batch]transport.Out
+	packets [batch]link.Packet
+	wanted  []int
+	msgs    []*msg.Op
+	rmas    []*rma.Op
+	self    []byte
+}
+
+// A Peer is another process as the driver knows it.
+type Peer struct {
+	Rank      int
+	Transport transport.Transport // nil until connected
+	MTU       int
+
+	gone  atomic.Pointer[link.PeerError]
+	ready chan struct{} // closed when connected or gone
+	open  bool          // ready is still open
+}
+
+// Gone returns why the peer is gone, or nil. Any goroutine may call it.
+func (p *Peer) Gone() error {
+	if g := p.gone.Load(); g != nil {
+		return g
+	}
+	return nil
+}
+
+// New returns a node. Its transports are opened with its Events, and then
+// given to Start.
+func New(cfg Config) *Node {
+	n := &Node{
+		cfg: cfg, start: time.Now(), eng: engine.New(cfg.Engine),
+		peers: map[int]*Peer{}, served: make(chan struct{}),
+		budget: cfg.Wait.Budget, sleepUntil: monotime.Never,
+	}
+	return n
+}
+
+// Start runs the node on transports that have been opened. The doorbell is the
+// one that peers in shared memory ring.
+func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.bell, n.trs = bell, trs
+	for _, t := range trs {
+		n.timed = n.timed || !t.Caps().Reliable
+	}
+	self := n.peer(n.cfg.Engine.Rank)
+	self.MTU = 1 << 16
+	n.self = make([]byte, self.MTU)
+	n.connected(self)
+	n.eng.Connect(n.now(), self.Rank, self.MTU, false)
+	go n.serve()
+}
+
+// Events returns what the transport that t yields must tell the node. The
+// transport need not exist yet.
+func (n *Node) Events(t func() transport.Transport) transport.Events {
+	return transport.Events{
+		Up:   func(rank int) { n.connect(rank, Route{Transport: t()}) },
+		Down: func(rank int, cause error) { n.Down(rank, cause, false) },
+	}
+}
+
+// now reads the clock.
+func (n *Node) now() monotime.Time { return monotime.Time(time.Since(n.start)) }
+
+// clock returns the time for the engine, which needs it only for lossy links
+// and for timers that are running: reading it costs as much as a message.
+func (n *Node) clock() monotime.Time {
+	if n.timed || n.eng.Deadline() != monotime.Never {
+		return n.now()
+	}
+	return 0
+}
+
+// peer returns what is known of a rank. The lock is held.
+func (n *Node) peer(rank int) *Peer {
+	if p := n.last; p != nil && p.Rank == rank {
+		return p
+	}
+	p := n.peers[rank]
+	if p == nil {
+		p = &Peer{Rank: rank, ready: make(chan struct{}), open: true}
+		n.peers[rank] = p
+	}
+	n.last = p
+	return p
+}
+
+func (n *Node) connected(p *Peer) {
+	if p.open {
+		p.open = false
+		close(p.ready)
+	}
+}
+
+// connect says that a peer can be reached.
+func (n *Node) connect(rank int, r Route) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p := n.peer(rank)
+	if p.Transport != nil || n.closed {
+		return
+	}
+	caps := r.Transport.Caps()
+	p.Transport, p.MTU = r.Transport, r.MTU
+	if p.MTU == 0 {
+		p.MTU = caps.MTU
+	}
+	n.connected(p)
+	n.eng.Connect(n.now(), rank, p.MTU, !caps.Reliable)
+	n.flush(n.clock())
+}
+
+// dial connects to a peer that the engine has packets for.
+func (n *Node) dial(rank int) {
+	route, err := n.cfg.Route(rank)
+	if err == nil {
+		err = route.Transport.Dial(rank, route.Card)
+	}
+	if err != nil {
+		n.Down(rank, err, false)
+		return
+	}
+	n.connect(rank, route)
+}
+
+// Down says that a peer is gone. What it sent before is received first.
+func (n *Node) Down(rank int, cause error, clean bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
+	n.progress()
+	n.eng.Down(rank, cause, clean)
+	n.complete()
+	n.flush(n.clock())
+}
+
+// Engine gives f the engine under the node's lock, then sends what there is to
+// send. It is for what does not wait: opening, exposing, counting.
+func (n *Node) Engine(f func(e *engine.Engine)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f(n.eng)
+	n.flush(n.clock())
+}
+
+// Peers returns the peers spoken to so far, in no order.
+func (n *Node) Peers() []*Peer {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	peers := make([]*Peer, 0, len(n.peers))
+	for _, p := range n.peers {
+		if p.Transport != nil {
+			peers = append(peers, p)
+		}
+	}
+	return peers
+}

@@ -1,0 +1,99 @@
+package driver
+
+import (
+	"weft/internal/monotime"
+)
+
+// progress receives what has arrived, does what is due and sends what there is
+// to send. The lock is held.
+func (n *Node) progress() {
+	now := n.clock()
+	for _, t := range n.trs {
+		for {
+			k := t.Poll(n.in[:])
+			for i := range n.in[:k] {
+				n.eng.Recv(now, n.in[i].From, n.in[i].Data)
+			}
+			if k > 0 {
+				t.Release()
+			}
+			if k < batch {
+				break
+			}
+			n.flush(now) // answers must not wait for the end of a flood
+		}
+	}
+	if !now.Before(n.eng.Deadline()) {
+		n.eng.Advance(now)
+	}
+	n.eng.Retry()
+	n.flush(now)
+}
+
+// flush sends what the engine has to send, tells the calls that have ended,
+// and dials the peers that are missing. The lock is held.
+func (n *Node) flush(now monotime.Time) {
+	for {
+		rank, k, urgent := n.eng.Output(now, n.packets[:])
+		if k == 0 {
+			break
+		}
+		if rank == n.cfg.Engine.Rank {
+			n.loop(now)
+			continue
+		}
+		p := n.peer(rank)
+		for i := range k {
+			o := &n.out[i]
+			o.Peer, o.Header, o.Payload, o.Urgent = rank, n.packets[i].Header, n.packets[i].Payload, urgent
+		}
+		taken := p.Transport.Send(n.out[:k])
+		n.eng.Taken(now, rank, k, taken, n.packets[:])
+	}
+	n.complete()
+	if n.wanted = n.eng.Wanted(n.wanted[:0]); len(n.wanted) > 0 {
+		for _, rank := range n.wanted {
+			go n.dial(rank)
+		}
+	}
+	if n.sleepUntil != 0 && n.eng.Deadline() < n.sleepUntil {
+		n.sleepUntil = 0
+		n.bell.Ring() // the service must wake earlier than it thinks
+	}
+}
+
+// loop hands a packet that this process sends to itself back to the engine.
+func (n *Node) loop(now monotime.Time) {
+	size := copy(n.self, n.packets[0].Header)
+	size += copy(n.self[size:], n.packets[0].Payload)
+	n.eng.Taken(now, n.cfg.Engine.Rank, 1, 1, n.packets[:])
+	n.eng.Recv(now, n.cfg.Engine.Rank, n.self[:size])
+}
+
+// complete tells the calls whose operations have ended. The lock is held.
+func (n *Node) complete() {
+	n.msgs = n.eng.Msg.Finished(n.msgs[:0])
+	for _, op := range n.msgs {
+		op.Owner.(*Call).end(n)
+	}
+	n.rmas = n.eng.RMA.Finished(n.rmas[:0])
+	for _, op := range n.rmas {
+		op.Owner.(*Call).end(n)
+	}
+	if len(n.msgs)+len(n.rmas) > 0 {
+		n.markGone()
+	}
+}
+
+// markGone lets goroutines that do not take the lock see which peers are gone.
+func (n *Node) markGone() {
+	for rank, p := range n.peers {
+		if p.gone.Load() == nil {
+			if g := n.eng.Gone(rank); g != nil {
+				p.gone.Store(g)
+				n.connected(p)
+			}
+		}
+	}
+}
+

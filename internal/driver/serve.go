@@ -1,0 +1,82 @@
+package driver
+
+import (
+	"runtime"
+	"time"
+
+	"weft/internal/monotime"
+	"weft/transport"
+)
+
+// serve is the node's interrupt: the one goroutine that sleeps on the
+// doorbell. It wakes for whoever is parked, for urgent packets when nobody
+// waits, for timers, and for packets that found no room.
+func (n *Node) serve() {
+	defer close(n.served)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var seen uint64
+	for !n.closed {
+		if !n.reaping {
+			n.progress()
+		}
+		state, d := transport.Idle, time.Duration(-1)
+		switch {
+		case n.parked > 0 && !n.reaping:
+			state = transport.Asleep
+		case n.reaping || n.reaped != seen:
+			// Somebody polls, or has polled just now and may come back: arming
+			// the doorbell would make every sender pay for a wake-up.
+			state, d = transport.Awake, tick
+			seen = n.reaped
+		}
+		if state != transport.Awake && n.arm(state) {
+			continue // something came before the doorbell was armed
+		}
+		if state == transport.Awake {
+			n.bell.Set(state)
+		}
+		d = n.until(d)
+		n.mu.Unlock()
+		runtime.Gosched() // those just woken run first, on this thread
+		n.bell.Sleep(state, d)
+		n.mu.Lock()
+		n.sleepUntil = 0
+	}
+}
+
+// arm publishes the state, and reports whether there is something to do first.
+// The lock is held.
+func (n *Node) arm(state transport.State) bool {
+	if n.bell.State() == state {
+		return false
+	}
+	n.bell.Set(state)
+	for _, t := range n.trs {
+		t.Arm()
+	}
+	for _, t := range n.trs {
+		if t.Caps().Reliable && t.Pending() {
+			return true
+		}
+	}
+	return false
+}
+
+// until returns how long the service may sleep, at most d (no limit if below
+// zero), and remembers when it will wake. The lock is held.
+func (n *Node) until(d time.Duration) time.Duration {
+	now := n.now()
+	at := n.eng.Deadline()
+	if d >= 0 {
+		at = at.Min(now.Add(d))
+	}
+	if n.eng.Blocked() {
+		at = at.Min(now.Add(retry))
+	}
+	n.sleepUntil = at
+	if at == monotime.Never {
+		return -1
+	}
+	return max(at.Sub(now), 0)
+}

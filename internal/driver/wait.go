@@ -1,0 +1,192 @@
+package driver
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"weft/internal/monotime"
+	"weft/internal/sys"
+	"weft/transport"
+)
+
+// Waiting says how the goroutines of a node wait.
+type Waiting struct {
+	// Budget is the longest time that a goroutine polls before it parks. 0:
+	// park at once.
+	Budget time.Duration
+
+	// Yields is how often a goroutine gives its processor to another process
+	// before it parks. It takes the place of polling where the job has more
+	// ranks on this host than processors: polling would burn the time slices
+	// of those it waits for.
+	Yields int
+
+	// InProcess: peers are goroutines of this process, so polling must let
+	// them run.
+	InProcess bool
+}
+
+// The spin budget doubles when a wait that parked turns out to have been
+// short, and is halved when it was long.
+const minBudget = time.Microsecond
+
+// tick is how long the service takes to notice that nobody reaps any more, and
+// to arm the doorbell. Until then urgent packets wait.
+const tick = time.Millisecond
+
+// retry is how soon packets that found no room are offered again when nobody
+// reaps.
+const retry = 100 * time.Microsecond
+
+// wait returns when the call has ended, or ctx has. In the latter case it
+// cancels the call. The lock is held, and given up meanwhile.
+func (n *Node) wait(ctx context.Context, c *Call) error {
+	if err := ctx.Err(); err != nil {
+		return n.giveUp(c, err)
+	}
+	if !n.reaping {
+		if err := n.reap(ctx, c); err != nil || !c.pending() {
+			return err
+		}
+	}
+	began := n.now()
+	err := n.park(ctx, c)
+	n.adapt(n.now().Sub(began))
+	return err
+}
+
+func (n *Node) giveUp(c *Call, err error) error {
+	if !c.pending() {
+		return nil
+	}
+	if n.cancel(c) {
+		return &UnknownOutcome{err}
+	}
+	return err
+}
+
+// reap polls until the call has ended or the budget is spent: the waiter runs
+// the protocol itself and nothing is woken. The lock is held.
+func (n *Node) reap(ctx context.Context, c *Call) error {
+	n.reaping = true
+	n.reaped++
+	n.progress()
+	for left := n.cfg.Wait.Yields; c.pending() && left > 0; left-- {
+		n.mu.Unlock()
+		if n.cfg.Wait.InProcess {
+			runtime.Gosched()
+		} else {
+			sys.Yield()
+		}
+		n.mu.Lock()
+		n.progress()
+	}
+	var end monotime.Time
+	for c.pending() && n.budget > 0 && !n.closed {
+		n.mu.Unlock()
+		more := n.spin(ctx, c, &end)
+		n.mu.Lock()
+		n.progress()
+		if !more {
+			break
+		}
+	}
+	n.reaping = false
+	if err := ctx.Err(); err != nil && c.pending() {
+		return n.giveUp(c, err)
+	}
+	if n.parked > 0 {
+		n.doze() // others still wait: the service takes over
+	}
+	return nil
+}
+
+// spin looks for packets without the lock. It reports false when the time is
+// up or ctx has ended.
+func (n *Node) spin(ctx context.Context, c *Call, end *monotime.Time) bool {
+	if n.pending() || c.ended.Load() {
+		return true
+	}
+	for i := 1; ; i++ {
+		sys.Pause()
+		if n.pending() || c.ended.Load() {
+			return true
+		}
+		if i%64 != 0 {
+			continue
+		}
+		now := n.now()
+		if *end == 0 {
+			*end = now.Add(n.budget)
+		}
+		if now > *end || ctx.Err() != nil {
+			return false
+		}
+		if i%1024 == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// pending reports whether some transport may have packets.
+func (n *Node) pending() bool {
+	for _, t := range n.trs {
+		if t.Pending() {
+			return true
+		}
+	}
+	return false
+}
+
+// park sleeps until the call has ended. The lock is held, and given up
+// meanwhile.
+func (n *Node) park(ctx context.Context, c *Call) error {
+	c.parked = true
+	n.parked++
+	n.doze()
+	for c.parked {
+		n.mu.Unlock()
+		var err error
+		select {
+		case <-c.wake:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		n.mu.Lock()
+		if err != nil && c.parked {
+			c.parked = false
+			n.parked--
+			return n.giveUp(c, err)
+		}
+	}
+	return nil
+}
+
+// doze makes peers ring for every packet, and receives what came before they
+// knew. The lock is held.
+func (n *Node) doze() {
+	if n.reaping || n.bell.State() == transport.Asleep {
+		return
+	}
+	n.bell.Set(transport.Asleep)
+	for _, t := range n.trs {
+		t.Arm()
+	}
+	n.progress()
+	if n.eng.Blocked() {
+		n.bell.Ring() // the service must retry
+	}
+}
+
+// adapt sets the budget by how long a wait was that parked.
+func (n *Node) adapt(waited time.Duration) {
+	if n.cfg.Wait.Budget == 0 {
+		return
+	}
+	if waited < n.cfg.Wait.Budget {
+		n.budget = min(max(2*n.budget, minBudget), n.cfg.Wait.Budget)
+	} else {
+		n.budget = max(n.budget/2, minBudget)
+	}
+}

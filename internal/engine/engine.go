@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// Config is what a node must know of itself and its job.
+type Config struct {
+	Rank, Size  int
+	Job         uint64
+	Secret      []byte
+	Incarnation uint32 // random, not 0
+	Link        link.Config
+	Rand        func() uint64 // for the keys of regions
+}
+
+// An Engine is one node.
+type Engine struct {
+	Msg *msg.Node
+	RMA *rma.Node
+
+	cfg     Config
+	self    *link.Self
+	peers   map[int]*peer
+	last    *peer // the peer used last
+	active  link.Active
+	blocked []*link.Queue // their transports had no room
+	wanted  []int         // ranks that must be dialled
+	lossy   []*peer
+	due     monotime.Time // no timer of a link runs out before this
+	stats   Stats
+}
+
+// A peer is another process, or this one.
+type peer struct {
+	rank      int
+	q         *link.Queue
+	mtu       int        // bytes of a frame in one packet; 0: not connected
+	conn      *link.Conn // nil over a reliable transport
+	asked     bool       // listed in wanted
+	throttled bool       // its packets were refused for want of room in q
+	gone      *link.PeerError
+}
+
+// maxQueue is how many frames may wait for one lossy peer before we stop
+// taking packets from it: most of them are answers to what it sent.
+const maxQueue = 1024
+
+// New returns a node that knows no peers yet.
+func New(cfg Config) *Engine {
+	e := &Engine{
+		cfg:   cfg,
+		self:  link.NewSelf(cfg.Job, uint32(cfg.Rank), cfg.Incarnation, cfg.Secret),
+		peers: map[int]*peer{},
+		due:   monotime.Never,
+	}
+	queue := func(rank int) *link.Queue { return e.peer(rank).q }
+	e.Msg = msg.NewNode(cfg.Size, queue)
+	e.RMA = rma.NewNode(queue, cfg.Rand)
+	return e
+}
+
+func (e *Engine) peer(rank int) *peer {
+	if p := e.last; p != nil && p.rank == rank {
+		return p
+	}
+	p := e.peers[rank]
+	if p == nil {
+		p = &peer{rank: rank, q: link.NewQueue(rank, &e.active)}
+		e.peers[rank] = p
+	}
+	e.last = p
+	return p
+}
+
+// Connect says that packets for a peer can be sent from now on, and how long
+// they may be. Over a lossy transport the link layer makes them reliable.
+func (e *Engine) Connect(now monotime.Time, rank, mtu int, lossy bool) {
+	p := e.peer(rank)
+	if p.mtu != 0 || p.gone != nil {
+		return
+	}
+	p.mtu = mtu
+	if lossy {
+		p.mtu -= wire.LinkSize
+		e.open(now, p)
+	}
+	e.active.Add(p.q)
+}
+
+// open starts the link of a lossy peer. From then on its silence is noticed.
+func (e *Engine) open(now monotime.Time, p *peer) {
+	if p.conn == nil {
+		p.conn = link.NewConn(&e.cfg.Link, e.self, uint32(p.rank))
+		p.conn.Await(now, true)
+		e.lossy = append(e.lossy, p)
+		e.due = e.due.Min(p.conn.Deadline())
+	}
+}
+
+// Connected reports whether packets for a peer can be sent.
+func (e *Engine) Connected(rank int) bool {
+	p := e.peers[rank]
+	return p != nil && p.mtu != 0
+}
+
+// Gone returns why a peer is gone, or nil.
+func (e *Engine) Gone(rank int) *link.PeerError {
+	if p := e.peers[rank]; p != nil {
+		return p.gone
+	}
+	return nil
+}
+
+// Recv handles a packet. From is the sender's rank over a reliable transport,
+// and -1 over a lossy one. The packet is borrowed.
+func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
+	e.stats.PacketsReceived++
+	e.stats.BytesReceived += uint64(len(pkt))
+	if from >= 0 {
+		e.frame(now, from, pkt)
+		return
+	}
+	src, err := e.self.Check(pkt)
+	if err == nil && int(src) >= e.cfg.Size {
+		err = link.ErrForeign
+	}
+	if err != nil {
+		e.stats.drop(err)
+		return
+	}
+	p := e.peer(int(src))
+	if p.gone != nil {
+		e.stats.drop(link.ErrStale)
+		return
+	}
+	e.open(now, p)
+	room := p.q.Len() < maxQueue
+	p.throttled = p.throttled || !room
+	frame, err := p.conn.Recv(now, pkt, room)
+	e.due = e.due.Min(p.conn.Deadline())
+	e.active.Add(p.q)
+	if err != nil {
+		e.stats.drop(err)
+		return
+	}
+	if frame != nil {
+		e.frame(now, p.rank, frame)
+	}
+}
+
+// frame hands one frame to the layer it belongs to.
+func (e *Engine) frame(now monotime.Time, from int, frame []byte) {
+	if len(frame) == 0 || from >= e.cfg.Size {
+		e.stats.drop(wire.ErrShort)
+		return
+	}
+	var err error
+	switch t := wire.Type(frame[0]); {
+	case t == wire.TypeBye:
+		e.Down(from, errLeft, true)
+	case t < wire.TypeAttach:
+		err = e.Msg.Recv(now, from, frame)
+	default:
+		err = e.RMA.Recv(from, frame)
+	}
+	if err != nil {
+		e.stats.drop(err)
+	}
+}
+
+// Down says that a peer is gone. Every operation that needs it ends with a
+// PeerError; what arrived from it before stays.
+func (e *Engine) Down(rank int, cause error, clean bool) {
+	p := e.peer(rank)
+	if p.gone != nil || rank == e.cfg.Rank {
+		return
+	}
+	p.gone = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
+	e.Msg.Down(rank, p.gone)
+	e.RMA.Down(rank, p.gone)
+	p.q.Clear()
+	for i, l := range e.lossy {
+		if l == p {
+			e.lossy = append(e.lossy[:i], e.lossy[i+1:]...)
+			break
+		}
+	}
+}
+
+// Leave tells every connected peer that this process leaves in good order.
+func (e *Engine) Leave() {
+	for _, rank := range e.ranks() {
+		if p := e.peers[rank]; p.mtu != 0 && p.gone == nil && rank != e.cfg.Rank {
+			p.q.Push(wire.Bye{}.Append(p.q.Head()), nil, false)
+		}
+	}
+}
+
+// Detach makes the links stop borrowing the array of buf.
+func (e *Engine) Detach(buf []byte) {
+	for _, p := range e.lossy {
+		p.conn.Detach(buf)
+	}
+}
+
+// Deadline returns when Advance has something to do.
+func (e *Engine) Deadline() monotime.Time { return e.due.Min(e.Msg.Deadline()) }
+
+// Advance does what is due.
+func (e *Engine) Advance(now monotime.Time) {
+	e.Msg.Advance(now)
+	if now.Before(e.due) {
+		return
+	}
+	e.due = monotime.Never
+	for i := 0; i < len(e.lossy); i++ {
+		p := e.lossy[i]
+		p.conn.Advance(now)
+		if p.conn.Silent(now) {
+			e.Down(p.rank, errSilent, false) // takes p off the list
+			i--
+			continue
+		}
+		e.due = e.due.Min(p.conn.Deadline())
+		e.active.Add(p.q)
+	}
+}

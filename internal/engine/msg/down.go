@@ -1,0 +1,124 @@
+package msg
+
+import (
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+)
+
+// Down tells the layer that a peer has gone, and why. What arrived from it can
+// still be received; everything else that needs it ends with its PeerError.
+// A clean leave is no news to those who receive from anyone, unless nobody is
+// left who could write to them.
+func (n *Node) Down(rank int, cause *link.PeerError) {
+	if n.gone[rank] != nil {
+		return
+	}
+	n.gone[rank] = cause
+	n.others--
+	for _, op := range n.fetching.all(func(op *Op) bool { return op.Offer.From == rank }) {
+		n.finish(op, cause)
+	}
+	for _, channel := range n.channels() {
+		p := n.ports[channel]
+		if d := p.pairs[rank]; d != nil {
+			p.abandon(d, cause)
+		}
+		if p.open {
+			p.deathNotice(rank, cause)
+		}
+	}
+}
+
+// channels returns the channels of all ports, in order.
+func (n *Node) channels() []uint16 {
+	wide := map[int]bool{}
+	for c := range n.ports {
+		wide[int(c)] = true
+	}
+	var channels []uint16
+	for _, c := range sortedKeys(wide) {
+		channels = append(channels, uint16(c))
+	}
+	return channels
+}
+
+// abandon ends everything between a port and a peer that has gone.
+func (p *Port) abandon(d *pair, cause error) {
+	n := p.node
+	p.failSends(d, cause)
+	for d.base != d.next {
+		if b := d.entry(d.base).block; b != nil {
+			p.send.put(b)
+		}
+		*d.entry(d.base) = entry{}
+		d.base++
+	}
+	d.sent, d.asked, d.queued, d.inFlight, d.refused = d.next, d.next, 0, 0, false
+	n.stopTimer(d)
+	for len(d.flushes) > 0 {
+		op := d.flushes[0].op
+		p.cancelFlush(op)
+		n.finish(op, cause)
+	}
+
+	p.dropPartial(d)
+	p.admitted(d)
+	p.dropAnnounced(d)
+	for _, op := range p.posted.all(func(op *Op) bool { return op.Peer == d.rank }) {
+		n.finish(op, cause)
+	}
+	p.serveOwed()
+	p.feed(d)
+}
+
+// dropAnnounced forgets the long messages that a peer has announced.
+func (p *Port) dropAnnounced(d *pair) {
+	b := d.oldest
+	d.oldest, d.newest = nil, nil
+	for b != nil {
+		next := b.follower
+		b.follower = nil
+		switch {
+		case b.kind == announced:
+			p.unlink(b)
+			p.recv.put(b)
+		case d.newest == nil:
+			d.oldest, d.newest = b, b
+		default:
+			d.newest.follower, d.newest = b, b
+		}
+		b = next
+	}
+}
+
+// failSends ends the sends to a peer that have not been done.
+func (p *Port) failSends(d *pair, cause error) {
+	for d.waiting.first != nil {
+		p.node.finish(d.waiting.pop(), cause)
+	}
+	for _, op := range p.node.sends.all(func(op *Op) bool { return op.port == p && op.Peer == d.rank }) {
+		d.q.Drop(wire.TypePiece, op.token)
+		p.node.finish(op, cause)
+	}
+}
+
+// deathNotice puts the news of a death where a receive from anyone finds it,
+// behind all messages that arrived before.
+func (p *Port) deathNotice(rank int, cause error) {
+	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && p.node.others > 0 {
+		return
+	}
+	b := p.recv.get(0) // beyond the limit if need be
+	b.from, b.kind, b.err = rank, death, cause
+	d := p.pair(rank)
+	for op := p.posted.first; op != nil; op = op.next {
+		if op.Peer == Any {
+			p.posted.remove(op)
+			p.queue(d, b)
+			p.give(op, b)
+			p.node.done = append(p.node.done, op)
+			return
+		}
+	}
+	p.queue(d, b)
+}

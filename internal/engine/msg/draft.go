@@ -1,0 +1,29 @@
+package msg
+
+// Reserve returns a block to write a short message for a peer into, or nil if
+// there is no room now. Commit sends it, Discard gives it back.
+func (p *Port) Reserve(to, n int) *Block {
+	if !p.open || n > MaxEager || p.node.gone[to] != nil {
+		return nil
+	}
+	d := p.pair(to)
+	if d.waiting.first != nil {
+		return nil
+	}
+	return p.reserve(d, n)
+}
+
+// Commit sends a reserved block.
+func (p *Port) Commit(to int, b *Block) {
+	if p.node.gone[to] != nil {
+		p.send.put(b)
+		return
+	}
+	p.append(p.pair(to), entry{block: b}, len(b.mem))
+}
+
+// Discard gives a reserved block back unsent.
+func (p *Port) Discard(to int, b *Block) {
+	p.send.put(b)
+	p.feed(p.pair(to))
+}

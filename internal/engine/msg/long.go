@@ -1,0 +1,234 @@
+package msg
+
+import (
+	"fmt"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+)
+
+// Long messages are fetched by their receiver (PROTOCOL §3.2):
+//
+//	sender                 receiver
+//	RTS(token, where)  ->  queued like a message
+//	                       a receive takes it: Offered
+//	    either the receiver reads the sender's memory itself,
+//	    or:            <-  FETCH(token)
+//	PIECE …            ->
+//	                   <-  FETCHED(token)
+//	SETTLED(token)     ->  Done
+//
+// SETTLED says whether the send was still valid when everything had been
+// fetched. So a sender may give up at any moment and take its buffer back: the
+// receiver then drops what it got and waits for another message.
+
+// announce numbers a long message and tells the receiver of it.
+func (p *Port) announce(d *pair, op *Op) bool {
+	if d.next-d.base >= window {
+		return false
+	}
+	n := p.node
+	n.token = max(n.token+1, 1)
+	op.token = n.token
+	n.sends.push(op)
+	o := Offer{Token: n.token, Total: len(op.Buf), Mem: op.Mem, Addr: op.Addr}
+	p.append(d, entry{offer: o}, 1<<minClass)
+	return true
+}
+
+// onRTS queues the announcement of a long message like a message. It takes
+// room like one, so that announcements are bounded too.
+func (p *Port) onRTS(from int, f wire.RTS) {
+	d := p.pair(from)
+	p.onAck(d, f.Ack)
+	if f.Seq != d.expected {
+		p.node.Stats.Dropped++
+		return
+	}
+	p.dropPartial(d)
+	if !p.roomFor(d, 0) {
+		p.refuse(d, 0)
+		return
+	}
+	p.admitted(d)
+	d.expected++
+	offer := Offer{From: from, Token: f.Token, Total: int(f.Total), Mem: f.Mem, Addr: f.Addr}
+	if f.Total <= MaxEager || f.Total > uint64(p.cfg.MaxMessage) {
+		p.node.settleFetch(offer, wire.StatusTooLong)
+	} else {
+		b := p.recv.get(0)
+		b.from, b.kind, b.offer = from, announced, offer
+		p.deliver(d, b)
+	}
+	if f.AckReq {
+		p.ack(d)
+	}
+}
+
+// Fetch asks the sender of an Offered message for its bytes. op.Buf must have
+// room for them.
+func (p *Port) Fetch(op *Op) {
+	op.State, op.got = Pending, 0
+	if p.rejects(op) {
+		return
+	}
+	p.node.fetching.push(op)
+	q := p.node.queue(op.Offer.From)
+	q.Push(wire.Fetch{Token: op.Offer.Token, N: uint64(op.Offer.Total)}.Append(q.Head()), nil, true)
+}
+
+// Fetched says that the caller has read an Offered message into op.Buf itself.
+func (p *Port) Fetched(op *Op) {
+	op.State, op.got = Pending, op.Offer.Total
+	if p.rejects(op) {
+		return
+	}
+	p.node.fetching.push(op)
+	p.node.settleFetch(op.Offer, wire.StatusOK)
+}
+
+// rejects ends an offered receive that cannot go on.
+func (p *Port) rejects(op *Op) bool {
+	err := p.node.gone[op.Offer.From]
+	if err == nil && !p.open {
+		err = link.ErrClosed
+		p.node.settleFetch(op.Offer, wire.StatusClosed)
+	}
+	if err != nil {
+		op.State, op.Err = Done, err
+	}
+	return err != nil
+}
+
+// settleFetch sends FETCHED: we have the message, or do not want it.
+func (n *Node) settleFetch(o Offer, s wire.Status) {
+	q := n.queue(o.From)
+	q.Push(wire.Fetched{Status: s, Token: o.Token}.Append(q.Head()), nil, true)
+}
+
+// recvLong handles the frames of long messages.
+func (n *Node) recvLong(from int, frame []byte) error {
+	switch wire.Type(frame[0]) {
+	case wire.TypeFetch:
+		f, err := wire.ParseFetch(frame)
+		if err != nil {
+			return err
+		}
+		n.onFetch(from, f)
+	case wire.TypePiece:
+		f, payload, err := wire.ParsePiece(frame)
+		if err != nil {
+			return err
+		}
+		n.onPiece(from, f, payload)
+	case wire.TypeFetched:
+		f, err := wire.ParseFetched(frame)
+		if err != nil {
+			return err
+		}
+		n.onFetched(from, f)
+	case wire.TypeSettled:
+		f, err := wire.ParseSettled(frame)
+		if err != nil {
+			return err
+		}
+		n.onSettled(from, f)
+	default:
+		return wire.ErrType
+	}
+	return nil
+}
+
+// sending returns the send that a token names, if that peer may ask for it.
+func (n *Node) sending(from int, token uint32) *Op {
+	for op := n.sends.first; op != nil; op = op.next {
+		if op.token == token && op.Peer == from {
+			return op
+		}
+	}
+	return nil
+}
+
+func (n *Node) onFetch(from int, f wire.Fetch) {
+	op := n.sending(from, f.Token)
+	if op == nil {
+		n.settle(from, f.Token, wire.StatusCancelled)
+		return
+	}
+	if f.Off != 0 || f.N != uint64(len(op.Buf)) {
+		n.Stats.Dropped++
+		return
+	}
+	q := n.queue(from)
+	q.Push(wire.Piece{End: true, Token: f.Token}.Append(q.Head()), op.Buf, false)
+}
+
+func (n *Node) onPiece(from int, f wire.Piece, payload []byte) {
+	op := n.findFetch(from, f.Token)
+	if op == nil || f.Off != uint64(op.got) || len(payload) > op.Offer.Total-op.got {
+		n.Stats.Dropped++ // of a fetch that was given up, or repeated
+		return
+	}
+	op.got += copy(op.Buf[op.got:op.Offer.Total], payload)
+	if op.got == op.Offer.Total {
+		n.settleFetch(op.Offer, wire.StatusOK)
+	}
+}
+
+func (n *Node) onFetched(from int, f wire.Fetched) {
+	op := n.sending(from, f.Token)
+	if op == nil {
+		if f.Status == wire.StatusOK {
+			n.settle(from, f.Token, wire.StatusCancelled)
+		}
+		return
+	}
+	n.sends.remove(op)
+	n.queue(from).Drop(wire.TypePiece, f.Token)
+	switch f.Status {
+	case wire.StatusOK:
+		n.settle(from, f.Token, wire.StatusOK)
+		n.finish(op, nil)
+	case wire.StatusTooLong:
+		n.finish(op, fmt.Errorf("weft: rank %d does not take messages of %d bytes: %w", from, len(op.Buf), link.ErrTooLong))
+	default:
+		n.finish(op, fmt.Errorf("weft: rank %d closed the channel: %w", from, link.ErrClosed))
+	}
+}
+
+func (n *Node) settle(to int, token uint32, s wire.Status) {
+	q := n.queue(to)
+	q.Push(wire.Settled{Status: s, Token: token}.Append(q.Head()), nil, false)
+}
+
+func (n *Node) onSettled(from int, f wire.Settled) {
+	op := n.findFetch(from, f.Token)
+	if op == nil {
+		n.Stats.Dropped++
+		return
+	}
+	n.fetching.remove(op)
+	if f.Status == wire.StatusOK && op.got == op.Offer.Total {
+		n.finish(op, nil)
+		return
+	}
+	// The sender gave up: this receive goes on to the next message.
+	n.Stats.Received--
+	op.State, op.Offer = Pending, Offer{}
+	if op.borrow {
+		op.Buf = nil
+	}
+	op.port.startRecv(op)
+	if op.State != Pending {
+		n.done = append(n.done, op)
+	}
+}
+
+func (n *Node) findFetch(from int, token uint32) *Op {
+	for op := n.fetching.first; op != nil; op = op.next {
+		if op.Offer.From == from && op.Offer.Token == token {
+			return op
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package msg
+
+import (
+	"fmt"
+
+	"weft/internal/engine/link"
+)
+
+// Any as the Peer of a Recv accepts messages from every rank.
+const Any = -1
+
+// Kind says what an Op does.
+type Kind uint8
+
+// The kinds of operations.
+const (
+	Send  Kind = iota // give Buf to Peer
+	Recv              // take the next message from Peer, or from Any
+	Flush             // wait until everything sent before has been accepted
+)
+
+// State is how far an Op has come.
+type State uint8
+
+// The states of an operation.
+const (
+	Pending State = iota // the engine has it
+	Offered              // Recv: a long message is ready; call Fetch or Fetched
+	Done                 // the results are valid, the engine has forgotten it
+)
+
+// An Op is one send, receive or flush. The caller fills in the first group of
+// fields, lends the Op to the engine, and gets it back when it is Done.
+type Op struct {
+	Kind Kind
+	Peer int
+	Buf  []byte // Send: the message. Recv: where it goes; nil to borrow a block
+
+	// Mem and Addr tell receivers that can read our memory where Buf lies:
+	// shared memory and the offset in it, or 0 and an address.
+	Mem  uint32
+	Addr uint64
+
+	// Owner is the caller's, untouched.
+	Owner any
+
+	State State
+	Err   error
+	From  int    // Recv: the sender
+	N     int    // Recv: length of the message
+	Block *Block // Recv without Buf: the message, until Release
+	Offer Offer  // Recv: the long message offered
+
+	port   *Port
+	next   *Op
+	left   int    // Flush: pairs not yet drained
+	got    int    // Recv: bytes fetched
+	token  uint32 // Send: token of a long message, from 1
+	borrow bool   // Recv: started without Buf
+}
+
+// An Offer describes a long message that waits at its sender.
+type Offer struct {
+	From  int
+	Token uint32
+	Total int
+	Mem   uint32
+	Addr  uint64
+}
+
+// TooLongError reports a message longer than a limit.
+type TooLongError struct {
+	Size  int    // of the message
+	Limit int    // that it exceeds
+	What  string // what the limit is
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("weft: message of %d bytes is longer than %s (%d bytes)", e.Size, e.What, e.Limit)
+}
+
+// Is makes every TooLongError match ErrTooLong.
+func (e *TooLongError) Is(target error) bool { return target == link.ErrTooLong }
+
+// An opList is a first-in first-out list of operations.
+type opList struct{ first, last *Op }
+
+func (l *opList) push(op *Op) {
+	op.next = nil
+	if l.last == nil {
+		l.first = op
+	} else {
+		l.last.next = op
+	}
+	l.last = op
+}
+
+func (l *opList) pushFront(op *Op) {
+	op.next = l.first
+	l.first = op
+	if l.last == nil {
+		l.last = op
+	}
+}
+
+func (l *opList) pop() *Op {
+	op := l.first
+	l.first = op.next
+	if l.first == nil {
+		l.last = nil
+	}
+	op.next = nil
+	return op
+}
+
+// remove takes op off the list and reports whether it was there.
+func (l *opList) remove(op *Op) bool {
+	var before *Op
+	for o := l.first; o != nil; before, o = o, o.next {
+		if o != op {
+			continue
+		}
+		if before == nil {
+			l.first = o.next
+		} else {
+			before.next = o.next
+		}
+		if l.last == o {
+			l.last = before
+		}
+		o.next = nil
+		return true
+	}
+	return false
+}
+
+// all removes and returns the operations for which match reports true.
+func (l *opList) all(match func(*Op) bool) []*Op {
+	var found []*Op
+	rest := *l
+	*l = opList{}
+	for rest.first != nil {
+		if op := rest.pop(); match(op) {
+			found = append(found, op)
+		} else {
+			l.push(op)
+		}
+	}
+	return found
+}

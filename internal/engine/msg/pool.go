@@ -1,0 +1,100 @@
+package msg
+
+import "math/bits"
+
+const (
+	minClass = 6  // the smallest block holds 64 bytes
+	maxClass = 15 // the largest 32 KiB, which is the longest message not fetched
+)
+
+// MaxEager is the longest message in bytes that travels without being asked
+// for. A receive buffer holds at least two of them.
+const MaxEager = 1 << maxClass
+
+// A Block is the memory of one message in a send or receive buffer.
+type Block struct {
+	mem   []byte // its length is the block's size
+	n     int    // length of the message
+	class uint8
+	kind  blockKind
+
+	from  int
+	offer Offer // kind announced
+	err   error // kind death
+
+	next, prev *Block // in the port's order of arrival
+	follower   *Block // the next one from the same sender; or the next free one
+}
+
+type blockKind uint8
+
+const (
+	message   blockKind = iota
+	announced           // a long message that waits at its sender
+	death               // news that a peer died
+)
+
+// Data returns the message.
+func (b *Block) Data() []byte { return b.mem[:b.n] }
+
+// A pool is a buffer of a fixed number of bytes, given out in blocks of 64
+// bytes to 32 KiB. Blocks are made when first needed and come back in any
+// order; the one used last is used next, because it is still in the cache.
+// (The papers use rings: there a message that is not released blocks those
+// behind it. See docs/decisions/0002.)
+type pool struct {
+	limit int // bytes
+	used  int // bytes in blocks given out
+	held  int // bytes in all blocks
+	free  [maxClass + 1]*Block
+}
+
+// class returns the class of the blocks that hold n bytes.
+func class(n int) int { return max(bits.Len(uint(max(n, 1)-1)), minClass) }
+
+// fits reports whether a message of n bytes finds room, with reserve bytes
+// left over.
+func (p *pool) fits(n, reserve int) bool {
+	return p.used+1<<class(n)+reserve <= p.limit
+}
+
+// room returns the bytes not given out.
+func (p *pool) room() int { return p.limit - p.used }
+
+// get returns a block for a message of n bytes. The caller has made sure that
+// it fits, or means to exceed the limit.
+func (p *pool) get(n int) *Block {
+	c := class(n)
+	p.used += 1 << c
+	b := p.free[c]
+	if b == nil {
+		return p.make(c, n)
+	}
+	p.free[c] = b.follower
+	b.follower = nil
+	b.n = n
+	return b
+}
+
+// make makes a new block. When that would exceed the limit, because other
+// classes hold free blocks, it gives those up first.
+func (p *pool) make(c, n int) *Block {
+	if p.held+1<<c > p.limit {
+		for i, b := range p.free {
+			for ; b != nil; b = b.follower {
+				p.held -= len(b.mem)
+			}
+			p.free[i] = nil
+		}
+	}
+	p.held += 1 << c
+	return &Block{mem: make([]byte, 1<<c), n: n, class: uint8(c)}
+}
+
+// put takes a block back.
+func (p *pool) put(b *Block) {
+	p.used -= len(b.mem)
+	b.kind, b.err = message, nil
+	b.follower = p.free[b.class]
+	p.free[b.class] = b
+}

@@ -1,0 +1,227 @@
+package msg
+
+import (
+	"fmt"
+	"sort"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// Config shapes a port. Zero values mean the defaults.
+type Config struct {
+	RecvBuffer int  // bytes; default 1 MiB, at least 64 KiB
+	SendBuffer int  // bytes; default 1 MiB, at least 64 KiB
+	MaxMessage int  // bytes; default 1 GiB
+	Backoff    bool // refuse without a promise to send GO
+}
+
+// window is how many messages a sender may have unacknowledged at one
+// receiver. A receiver is asked for an acknowledgement every quarter of it.
+const window = 256
+
+// A Port is one process's end of a channel.
+type Port struct {
+	node    *Node
+	channel uint16
+	cfg     Config
+	open    bool
+
+	pairs    map[int]*pair
+	lastPair *pair // the pair used last
+
+	// Sending.
+	send    pool
+	starved []*pair // pairs with operations that wait for room in send
+
+	// Receiving.
+	recv           pool
+	promised       int     // bytes of recv that senders were told to come for
+	owed           []*pair // senders that were refused and wait for GO, in order
+	arrived, newer *Block  // messages not yet received, oldest and newest
+	posted         opList  // receives not yet served
+}
+
+// A pair is one peer as a port sees it, in both directions.
+type pair struct {
+	port *Port
+	rank int
+	q    *link.Queue
+
+	// Sending: base <= sent <= next, in serial arithmetic.
+	base      uint32  // oldest message not acknowledged
+	sent      uint32  // next message to transmit; those from here to next are held
+	next      uint32  // number of the next message
+	entries   []entry // a ring indexed by number, as long as a power of two
+	queued    int     // bytes in entries
+	inFlight  int     // bytes in entries from base to sent
+	credit    int     // room at the receiver when it last said
+	asked     uint32  // an acknowledgement was asked for of everything before this
+	askBytes  int     // bytes transmitted since then
+	refused   bool    // hold everything new: refusedAt was refused
+	refusedAt uint32
+	backoff   int64         // ns
+	resendAt  monotime.Time // Never unless backing off
+	waiting   opList        // sends that found no room
+	hungry    bool          // listed in port.starved
+	flushes   []flush
+
+	// Receiving.
+	expected uint32
+	told     uint32 // the last acknowledgement sent
+	oldest   *Block // arrived messages from this peer
+	newest   *Block
+	partial  *Block // message of which a part has arrived
+	into     *Op    // or the operation that takes it directly
+	total    int
+	got      int
+	owes     int // bytes that a GO would promise; 0 if none is owed
+	granted  int // bytes promised by a GO that was sent
+}
+
+// An entry is one message that has not been acknowledged.
+type entry struct {
+	block *Block // nil: a long message, announced by offer
+	offer Offer
+}
+
+// A flush waits for one pair to be drained up to a number.
+type flush struct {
+	op    *Op
+	until uint32
+}
+
+// less compares sequence numbers, which wrap.
+func less(a, b uint32) bool { return int32(a-b) < 0 }
+
+// ConfigError reports a configuration value that cannot work.
+type ConfigError struct {
+	Field    string
+	Value    int
+	Min, Max int
+}
+
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("weft: %s is %d, must be from %d to %d", e.Field, e.Value, e.Min, e.Max)
+}
+
+// withDefaults returns the configuration with every field set, or what is
+// wrong with it.
+func (c Config) withDefaults() (Config, error) {
+	for _, f := range []struct {
+		name          string
+		value         *int
+		def, min, max int
+	}{
+		{"RecvBuffer", &c.RecvBuffer, 1 << 20, 2 * MaxEager, 1 << 31},
+		{"SendBuffer", &c.SendBuffer, 1 << 20, 2 * MaxEager, 1 << 31},
+		{"MaxMessage", &c.MaxMessage, 1 << 30, 1, 1 << 40},
+	} {
+		if *f.value == 0 {
+			*f.value = f.def
+		}
+		if *f.value < f.min || *f.value > f.max {
+			return c, &ConfigError{f.name, *f.value, f.min, f.max}
+		}
+	}
+	return c, nil
+}
+
+// newPort returns a port that is not open: it has no receive buffer.
+func (n *Node) newPort(channel uint16) *Port {
+	p := &Port{node: n, channel: channel, pairs: map[int]*pair{}}
+	n.ports[channel] = p
+	return p
+}
+
+// Open opens a channel. Senders that came too early are asked to send again.
+func (n *Node) Open(channel uint16, cfg Config) (*Port, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := n.ports[channel]
+	switch {
+	case p == nil:
+		p = n.newPort(channel)
+	case p.open:
+		return nil, fmt.Errorf("weft: channel %d is already open: %w", channel, link.ErrInUse)
+	case p.early():
+		n.early--
+	}
+	p.cfg, p.open = cfg, true
+	p.send.limit, p.recv.limit = cfg.SendBuffer, cfg.RecvBuffer
+	for _, rank := range sortedKeys(n.gone) {
+		p.deathNotice(rank, n.gone[rank])
+	}
+	p.serveOwed()
+	return p, nil
+}
+
+// early reports whether nobody has ever opened the port.
+func (p *Port) early() bool { return p.cfg == Config{} }
+
+// sortedKeys returns the ranks in a map in order: no map's order may reach
+// what an engine does.
+func sortedKeys[V any](m map[int]V) []int {
+	keys := make([]int, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Ints(keys)
+	return keys
+}
+
+// pair returns the state of a peer, which is made when first needed.
+func (p *Port) pair(rank int) *pair {
+	if d := p.lastPair; d != nil && d.rank == rank {
+		return d
+	}
+	d := p.pairs[rank]
+	if d == nil {
+		d = &pair{
+			port: p, rank: rank, q: p.node.queue(rank),
+			entries: make([]entry, 4), credit: 1 << 18, resendAt: monotime.Never,
+		}
+		p.pairs[rank] = d
+	}
+	p.lastPair = d
+	return d
+}
+
+// MemoryBytes returns what the port's buffers hold.
+func (p *Port) MemoryBytes() int { return p.send.held + p.recv.held }
+
+// Close ends the pending operations with ErrClosed. Messages that arrived and
+// were not received are lost; later ones are refused until the channel is
+// opened again. What was sent and not yet acknowledged stays until it is: the
+// numbering of a channel goes on if it is opened again.
+func (p *Port) Close() {
+	n := p.node
+	p.open = false
+	p.recv.limit = 0
+	for _, rank := range sortedKeys(p.pairs) {
+		d := p.pairs[rank]
+		p.failSends(d, link.ErrClosed)
+		if d.partial != nil || d.into != nil {
+			p.dropPartial(d)
+			p.refuse(d, d.total) // so that it is sent again from the start
+		}
+	}
+	for p.posted.first != nil {
+		n.finish(p.posted.pop(), link.ErrClosed)
+	}
+	for p.arrived != nil {
+		b := p.arrived
+		if b.kind == announced {
+			n.settleFetch(b.offer, wire.StatusClosed)
+		}
+		p.take(b)
+		p.recv.put(b)
+	}
+	for _, op := range n.fetching.all(func(op *Op) bool { return op.port == p }) {
+		n.settleFetch(op.Offer, wire.StatusClosed)
+		n.finish(op, link.ErrClosed)
+	}
+}

@@ -1,0 +1,232 @@
+package msg
+
+import "weft/internal/engine/wire"
+
+// startRecv takes the oldest message that op accepts, or posts op.
+func (p *Port) startRecv(op *Op) {
+	if b := p.first(op.Peer); b != nil {
+		p.give(op, b)
+		return
+	}
+	if op.Peer != Any {
+		if err := p.node.gone[op.Peer]; err != nil {
+			op.State, op.Err = Done, err
+			return
+		}
+	}
+	p.posted.push(op)
+}
+
+// first returns the oldest message from a peer, or from any.
+func (p *Port) first(peer int) *Block {
+	if peer == Any {
+		return p.arrived
+	}
+	if d := p.pairs[peer]; d != nil {
+		return d.oldest
+	}
+	return nil
+}
+
+// give hands a message to an operation that takes it. A message that does not
+// fit into the operation's buffer stays where it is.
+func (p *Port) give(op *Op, b *Block) {
+	op.From, op.State = b.from, Done
+	switch b.kind {
+	case death:
+		op.Err = b.err
+		p.take(b)
+		p.recv.put(b)
+		return
+	case announced:
+		op.N = b.offer.Total
+	default:
+		op.N = b.n
+	}
+	if op.Buf != nil && op.N > len(op.Buf) {
+		op.Err = &TooLongError{op.N, len(op.Buf), "the buffer to receive it"}
+		return
+	}
+	p.take(b)
+	p.node.Stats.Received++
+	switch {
+	case b.kind == announced:
+		op.State, op.Offer = Offered, b.offer
+		p.Release(b)
+	case op.Buf == nil:
+		op.Block = b
+	default:
+		copy(op.Buf, b.Data())
+		p.Release(b)
+	}
+}
+
+// Release takes back a block that a receive returned.
+func (p *Port) Release(b *Block) {
+	p.recv.put(b)
+	if len(p.owed) > 0 {
+		p.serveOwed()
+	}
+}
+
+// onData handles one packet of a message (PROTOCOL §3.1).
+func (p *Port) onData(from int, f wire.Data, payload []byte) {
+	d := p.pair(from)
+	p.onAck(d, f.Ack)
+	if f.Seq != d.expected || uint64(f.Off)+uint64(len(payload)) > uint64(f.Total) || f.Total > MaxEager {
+		p.node.Stats.Dropped++
+		return
+	}
+	if f.Off == 0 {
+		p.dropPartial(d)
+		if !p.accept(d, int(f.Total)) {
+			return
+		}
+	} else if d.partial == nil && d.into == nil || int(f.Off) != d.got || int(f.Total) != d.total {
+		p.node.Stats.Dropped++
+		return
+	}
+	if d.into != nil {
+		copy(d.into.Buf[f.Off:], payload)
+	} else {
+		copy(d.partial.mem[f.Off:], payload)
+	}
+	d.got = int(f.Off) + len(payload)
+	if d.got == d.total {
+		p.complete(d, f.AckReq)
+	}
+}
+
+// accept finds a place for the next message of a pair: the buffer of a posted
+// receive, or a block. If there is none the message is refused.
+func (p *Port) accept(d *pair, total int) bool {
+	d.total, d.got = total, 0
+	if op := p.match(d.rank); op != nil && op.Buf != nil && len(op.Buf) >= total {
+		p.posted.remove(op)
+		d.into = op
+		p.admitted(d)
+		return true
+	}
+	if !p.roomFor(d, total) {
+		p.refuse(d, total)
+		return false
+	}
+	p.admitted(d)
+	d.partial = p.recv.get(total)
+	d.partial.from = d.rank
+	return true
+}
+
+// match returns the posted receive that a message from a peer would go to.
+func (p *Port) match(from int) *Op {
+	for op := p.posted.first; op != nil; op = op.next {
+		if op.Peer == Any || op.Peer == from {
+			return op
+		}
+	}
+	return nil
+}
+
+// complete counts a whole message as received and hands it on.
+func (p *Port) complete(d *pair, ask bool) {
+	d.expected++
+	if op := d.into; op != nil {
+		d.into = nil
+		op.From, op.N = d.rank, d.total
+		p.node.Stats.Received++
+		p.node.finish(op, nil)
+	} else {
+		b := d.partial
+		d.partial = nil
+		p.deliver(d, b)
+	}
+	if ask {
+		p.ack(d)
+	}
+}
+
+// deliver hands a message to the receive that waits for it, or queues it.
+func (p *Port) deliver(d *pair, b *Block) {
+	p.queue(d, b)
+	p.serve(b)
+}
+
+// serve gives a queued message to the first posted receive that can take it.
+// Those whose buffers are too short learn that.
+func (p *Port) serve(b *Block) {
+	for taken := false; !taken; {
+		op := p.match(b.from)
+		if op == nil {
+			return
+		}
+		p.posted.remove(op)
+		p.give(op, b)
+		p.node.done = append(p.node.done, op)
+		taken = op.Err == nil
+	}
+}
+
+// queue appends a message to those that have arrived, and take removes one.
+// The oldest of all is also the oldest of its sender.
+func (p *Port) queue(d *pair, b *Block) {
+	b.prev, b.next, b.follower = p.newer, nil, nil
+	if p.newer == nil {
+		p.arrived = b
+	} else {
+		p.newer.next = b
+	}
+	p.newer = b
+	if d.newest == nil {
+		d.oldest = b
+	} else {
+		d.newest.follower = b
+	}
+	d.newest = b
+}
+
+func (p *Port) take(b *Block) {
+	p.unlink(b)
+	d := p.pair(b.from)
+	d.oldest = b.follower
+	if d.oldest == nil {
+		d.newest = nil
+	}
+	b.follower = nil
+}
+
+// unlink takes a message out of the port's list only.
+func (p *Port) unlink(b *Block) {
+	if b.prev == nil {
+		p.arrived = b.next
+	} else {
+		b.prev.next = b.next
+	}
+	if b.next == nil {
+		p.newer = b.prev
+	} else {
+		b.next.prev = b.prev
+	}
+	b.prev, b.next = nil, nil
+}
+
+// ack acknowledges what has been accepted from a pair, and tells the room left.
+func (p *Port) ack(d *pair) {
+	d.told = d.expected
+	room := uint32(max(p.recv.room()-p.promised, 0))
+	d.q.Push(wire.Ack{Channel: p.channel, Ack: d.expected, Room: room}.Append(d.q.Head()), nil, false)
+}
+
+// dropPartial forgets the part of a message that has arrived.
+func (p *Port) dropPartial(d *pair) {
+	if d.partial == nil && d.into == nil {
+		return
+	}
+	if b := d.partial; b != nil {
+		d.partial = nil
+		p.recv.put(b)
+	}
+	if op := d.into; op != nil {
+		d.into = nil
+		p.posted.pushFront(op)
+	}
+}

@@ -1,0 +1,64 @@
+package msg
+
+import "weft/internal/engine/wire"
+
+// roomFor reports whether a message of n bytes from a pair may be accepted.
+// While others wait for room that they were refused, newcomers queue behind
+// them; a pair that was told to come finds the room that was promised to it.
+func (p *Port) roomFor(d *pair, n int) bool {
+	if d.granted > 0 {
+		return p.recv.fits(n, p.promised-d.granted)
+	}
+	return len(p.owed) == 0 && p.recv.fits(n, p.promised)
+}
+
+// admitted ends the promise to a pair whose message has been accepted.
+func (p *Port) admitted(d *pair) {
+	p.promised -= d.granted
+	d.granted = 0
+	if d.owes > 0 {
+		d.owes = 0
+		p.forget(d)
+	}
+}
+
+// refuse answers a message with NACK: its sender holds everything for us until
+// we send GO, or tries again later where the port is configured for back-off.
+func (p *Port) refuse(d *pair, n int) {
+	p.node.Stats.Refused++
+	p.promised -= d.granted
+	d.granted = 0
+	if !p.cfg.Backoff && d.owes == 0 {
+		p.owed = append(p.owed, d)
+	}
+	d.owes = 1 << class(n)
+	p.node.nack(d.rank, p.channel, d.expected, !p.cfg.Backoff)
+	if p.cfg.Backoff {
+		d.owes = 0
+	}
+}
+
+// serveOwed tells senders that were refused to come, first refused first
+// served, as long as there is room to promise.
+func (p *Port) serveOwed() {
+	for len(p.owed) > 0 {
+		d := p.owed[0]
+		if !p.recv.fits(d.owes, p.promised) {
+			return
+		}
+		p.owed = append(p.owed[:0], p.owed[1:]...)
+		d.granted, d.owes = d.owes, 0
+		p.promised += d.granted
+		d.q.Push(wire.Go{Channel: p.channel, Seq: d.expected}.Append(d.q.Head()), nil, true)
+	}
+}
+
+// forget takes a pair off the list of those that are owed a GO.
+func (p *Port) forget(d *pair) {
+	for i, o := range p.owed {
+		if o == d {
+			p.owed = append(p.owed[:i], p.owed[i+1:]...)
+			return
+		}
+	}
+}

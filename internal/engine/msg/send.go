@@ -1,0 +1,295 @@
+package msg
+
+import (
+	"time"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// Start begins an operation. When it returns, op may already be Done; else it
+// belongs to the engine until Finished returns it.
+func (p *Port) Start(op *Op) {
+	op.port, op.State, op.Err, op.Block = p, Pending, nil, nil
+	op.token, op.borrow = 0, op.Buf == nil
+	if !p.open {
+		op.State, op.Err = Done, link.ErrClosed
+		return
+	}
+	switch op.Kind {
+	case Send:
+		p.startSend(op)
+	case Recv:
+		p.startRecv(op)
+	case Flush:
+		p.startFlush(op)
+	}
+}
+
+func (p *Port) startSend(op *Op) {
+	if err := p.node.gone[op.Peer]; err != nil {
+		op.State, op.Err = Done, err
+		return
+	}
+	if len(op.Buf) > p.cfg.MaxMessage {
+		op.State, op.Err = Done, &TooLongError{len(op.Buf), p.cfg.MaxMessage, "PortConfig.MaxMessage"}
+		return
+	}
+	d := p.pair(op.Peer)
+	if d.waiting.first != nil || !p.admit(d, op) {
+		d.waiting.push(op)
+		p.starve(d)
+	}
+}
+
+// admit gives a send a number if there is room for it. A short message is
+// copied and done with; a long one is announced.
+func (p *Port) admit(d *pair, op *Op) bool {
+	if len(op.Buf) > MaxEager {
+		return p.announce(d, op)
+	}
+	b := p.reserve(d, len(op.Buf))
+	if b == nil {
+		return false
+	}
+	copy(b.mem, op.Buf)
+	p.append(d, entry{block: b}, len(b.mem))
+	op.State = Done
+	return true
+}
+
+// reserve returns a block for a message to a peer, or nil if there is no room.
+// One peer gets at most half of the buffer, so that one that does not receive
+// cannot stop the traffic to all others.
+func (p *Port) reserve(d *pair, n int) *Block {
+	size := 1 << class(n)
+	if d.next-d.base >= window || d.queued > 0 && d.queued+size > p.send.limit/2 || !p.send.fits(n, 0) {
+		return nil
+	}
+	return p.send.get(n)
+}
+
+// append numbers an entry and transmits it unless it must be held.
+func (p *Port) append(d *pair, e entry, size int) {
+	if int(d.next-d.base) == len(d.entries) {
+		d.growEntries()
+	}
+	*d.entry(d.next) = e
+	d.next++
+	p.node.Stats.Sent++
+	d.queued += size
+	p.pump(d)
+}
+
+func (d *pair) entry(seq uint32) *entry { return &d.entries[seq&uint32(len(d.entries)-1)] }
+
+func (d *pair) growEntries() {
+	bigger := make([]entry, 2*len(d.entries))
+	for s := d.base; s != d.next; s++ {
+		bigger[s&uint32(len(bigger)-1)] = *d.entry(s)
+	}
+	d.entries = bigger
+}
+
+// size returns the room that an entry takes, at the sender and at the receiver.
+func (e *entry) size() int {
+	if e.block == nil {
+		return 1 << minClass
+	}
+	return len(e.block.mem)
+}
+
+// pump transmits held messages, as far as the receiver is known to have room
+// for them. One message may always be on its way: it finds out.
+func (p *Port) pump(d *pair) {
+	for !d.refused && d.sent != d.next {
+		size := d.entry(d.sent).size()
+		if d.inFlight > 0 && d.inFlight+size > d.credit {
+			p.ask(d)
+			return
+		}
+		d.inFlight += size
+		d.askBytes += size
+		d.sent++
+		p.transmit(d, d.sent-1, d.sent-d.asked >= window/4 || d.askBytes > p.send.limit/8)
+	}
+	if len(d.flushes) > 0 {
+		p.ask(d)
+	}
+}
+
+// transmit puts one message on its way, with our acknowledgement of what came
+// from there. When ask is set the receiver will acknowledge at once.
+func (p *Port) transmit(d *pair, seq uint32, ask bool) {
+	e := d.entry(seq)
+	d.told = d.expected
+	if ask {
+		d.asked, d.askBytes = d.sent, 0
+	}
+	if e.block != nil {
+		f := wire.Data{AckReq: ask, Channel: p.channel, Seq: seq, Ack: d.expected, Total: uint32(e.block.n)}
+		d.q.Push(f.Append(d.q.Head()), e.block.Data(), ask)
+		return
+	}
+	f := wire.RTS{
+		AckReq: ask, Channel: p.channel, Seq: seq, Ack: d.expected,
+		Token: e.offer.Token, Total: uint64(e.offer.Total), Mem: e.offer.Mem, Addr: e.offer.Addr,
+	}
+	d.q.Push(f.Append(d.q.Head()), nil, ask)
+}
+
+// ask asks for an acknowledgement of everything transmitted, unless that has
+// been asked for or the receiver has refused and will say so itself.
+func (p *Port) ask(d *pair) {
+	if d.refused || d.asked == d.sent || d.base == d.sent {
+		return
+	}
+	d.asked, d.askBytes = d.sent, 0
+	d.told = d.expected
+	d.q.Push(wire.AckReq{Channel: p.channel, Ack: d.expected}.Append(d.q.Head()), nil, true)
+}
+
+// onAck handles an acknowledgement of everything before e (PROTOCOL §3.1).
+func (p *Port) onAck(d *pair, e uint32) {
+	if e == d.base {
+		return
+	}
+	if e-d.base > d.sent-d.base {
+		p.node.Stats.Dropped++
+		return
+	}
+	for d.base != e {
+		en := d.entry(d.base)
+		d.inFlight -= en.size()
+		d.queued -= en.size()
+		if en.block != nil {
+			p.send.put(en.block)
+		}
+		*en = entry{}
+		d.base++
+	}
+	if less(d.asked, e) {
+		d.asked = e
+	}
+	if d.refused && less(d.refusedAt, e) {
+		d.refused, d.backoff = false, 0
+		p.node.stopTimer(d)
+	}
+	p.pump(d)
+	for len(d.flushes) > 0 && !less(d.base, d.flushes[0].until) {
+		p.drained(d.flushes[0].op)
+		d.flushes = append(d.flushes[:0], d.flushes[1:]...)
+	}
+	p.feed(d)
+}
+
+// feed lets sends that found no room go on, those to one pair first.
+func (p *Port) feed(d *pair) {
+	p.feedPair(d)
+	for i := 0; i < len(p.starved); {
+		s := p.starved[i]
+		p.feedPair(s)
+		if s.waiting.first != nil {
+			i++
+			continue
+		}
+		s.hungry = false
+		p.starved = append(p.starved[:i], p.starved[i+1:]...)
+	}
+}
+
+func (p *Port) feedPair(d *pair) {
+	for d.waiting.first != nil && p.admit(d, d.waiting.first) {
+		op := d.waiting.pop()
+		if op.State == Done {
+			p.node.finish(op, op.Err)
+		}
+	}
+}
+
+func (p *Port) starve(d *pair) {
+	if !d.hungry {
+		d.hungry = true
+		p.starved = append(p.starved, d)
+	}
+	p.ask(d)
+}
+
+// onNack handles a refusal: from now on everything new is held, and what was
+// transmitted from there on is sent again when the receiver says GO, or after
+// a back-off if it will not.
+func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
+	if f.Seq-d.base >= d.sent-d.base {
+		p.node.Stats.Dropped++
+		return
+	}
+	d.refused, d.refusedAt = true, f.Seq
+	p.onAck(d, f.Seq)
+	if f.WillGo {
+		return
+	}
+	d.backoff = min(max(2*d.backoff, int64(minBackoff)), int64(maxBackoff))
+	if d.resendAt == monotime.Never {
+		p.node.waiting = append(p.node.waiting, d)
+	}
+	d.resendAt = now.Add(time.Duration(d.backoff))
+}
+
+func (p *Port) onGo(d *pair, seq uint32) {
+	if !d.refused || seq != d.refusedAt {
+		p.node.Stats.Dropped++
+		return
+	}
+	p.resend(d)
+}
+
+// resend transmits again what the receiver refused and everything after it
+// that was transmitted, but not what has been held: that was never sent.
+func (p *Port) resend(d *pair) {
+	if !d.refused {
+		return
+	}
+	for s := d.refusedAt; s != d.sent; s++ {
+		p.node.Stats.Resent++
+		p.transmit(d, s, s+1 == d.sent)
+	}
+}
+
+// stopTimer ends a back-off.
+func (n *Node) stopTimer(d *pair) {
+	if d.resendAt == monotime.Never {
+		return
+	}
+	d.resendAt = monotime.Never
+	for i, w := range n.waiting {
+		if w == d {
+			n.waiting = append(n.waiting[:i], n.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+// startFlush waits until everything sent so far has been acknowledged.
+func (p *Port) startFlush(op *Op) {
+	op.left = 1
+	for _, rank := range sortedKeys(p.pairs) {
+		d := p.pairs[rank]
+		if d.base != d.next {
+			op.left++
+			d.flushes = append(d.flushes, flush{op, d.next})
+			p.ask(d)
+		}
+	}
+	op.left--
+	if op.left == 0 {
+		op.State = Done
+	}
+}
+
+func (p *Port) drained(op *Op) {
+	op.left--
+	if op.left == 0 && op.State != Done {
+		p.node.finish(op, nil)
+	}
+}

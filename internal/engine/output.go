@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"sort"
+
+	"weft/internal/engine/link"
+	"weft/internal/monotime"
+)
+
+// Output fills dst with packets for one peer and returns its rank and their
+// number, 0 when there is nothing to send. The packets are borrowed until
+// Taken, which must follow. Urgent says that the peer should be woken for them
+// even if it waits for nothing.
+func (e *Engine) Output(now monotime.Time, dst []link.Packet) (rank, n int, urgent bool) {
+	for {
+		q := e.active.First()
+		if q == nil {
+			return 0, 0, false
+		}
+		p := e.peer(q.Rank)
+		switch {
+		case p.gone != nil:
+			q.Clear()
+		case p.mtu == 0:
+			e.want(p)
+		case p.conn != nil:
+			if n := e.outputLossy(now, p, dst); n > 0 {
+				return p.rank, n, true
+			}
+		default:
+			if head, payload, urgent, ok := q.Next(p.mtu); ok {
+				dst[0] = link.Packet{Header: head, Payload: payload}
+				return p.rank, 1, urgent
+			}
+		}
+		e.active.Remove()
+	}
+}
+
+// outputLossy moves frames from the queue into the window, and returns what
+// the link has to send.
+func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int {
+	for p.conn.Ready() {
+		head, payload, _, ok := p.q.Next(p.mtu)
+		if !ok {
+			break
+		}
+		p.conn.Queue(now, head, payload)
+		p.q.Sent(len(payload))
+	}
+	if p.throttled && p.q.Len() < maxQueue/2 {
+		p.throttled = false
+		p.conn.RoomAgain(now)
+	}
+	n := p.conn.Output(now, dst)
+	e.due = e.due.Min(p.conn.Deadline())
+	return n
+}
+
+// Taken says how many of the n packets that Output returned the transport has
+// taken. When it was not all, the peer is left alone until Retry.
+func (e *Engine) Taken(now monotime.Time, rank, n, taken int, dst []link.Packet) {
+	p := e.peer(rank)
+	e.stats.PacketsSent += uint64(taken)
+	for i := range taken {
+		e.stats.BytesSent += uint64(len(dst[i].Header) + len(dst[i].Payload))
+	}
+	switch {
+	case p.conn != nil:
+		if taken < n {
+			p.conn.Unsent(now, n-taken)
+		}
+	case taken == 1:
+		p.q.Sent(len(dst[0].Payload))
+		if p.q.Len() == 0 {
+			e.active.Remove()
+			return
+		}
+	}
+	if taken < n {
+		e.blocked = append(e.blocked, e.active.Remove())
+	} else {
+		e.active.Rotate()
+	}
+}
+
+// Blocked reports whether some peer's transport had no room for a packet.
+func (e *Engine) Blocked() bool { return len(e.blocked) > 0 }
+
+// Retry makes Output offer the packets again that had no room.
+func (e *Engine) Retry() {
+	for _, q := range e.blocked {
+		e.active.Add(q)
+	}
+	e.blocked = e.blocked[:0]
+}
+
+// want remembers that a peer must be dialled.
+func (e *Engine) want(p *peer) {
+	if !p.asked {
+		p.asked = true
+		e.wanted = append(e.wanted, p.rank)
+	}
+}
+
+// Wanted moves the ranks that must be dialled before their packets can be sent
+// to dst. Connect or Down must follow for each.
+func (e *Engine) Wanted(dst []int) []int {
+	dst = append(dst, e.wanted...)
+	e.wanted = e.wanted[:0]
+	return dst
+}
+
+// Idle reports whether nothing waits to be sent or acknowledged on any link.
+func (e *Engine) Idle() bool {
+	for _, p := range e.peers {
+		if p.gone == nil && p.mtu != 0 && (p.q.Len() > 0 || p.conn != nil && !p.conn.Idle()) {
+			return false
+		}
+	}
+	return true
+}
+
+// ranks returns the known peers in order: no map's order may reach the output.
+func (e *Engine) ranks() []int {
+	ranks := make([]int, 0, len(e.peers))
+	for r := range e.peers {
+		ranks = append(ranks, r)
+	}
+	sort.Ints(ranks)
+	return ranks
+}
+

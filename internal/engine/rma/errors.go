@@ -1,0 +1,90 @@
+package rma
+
+import (
+	"errors"
+	"fmt"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+)
+
+// The conditions under which an operation on a region fails.
+var (
+	ErrBounds     = errors.New("weft: outside the region")
+	ErrMisaligned = errors.New("weft: misaligned")
+	ErrKey        = errors.New("weft: wrong key")
+	ErrReadOnly   = errors.New("weft: read only")
+	ErrNoRegion   = errors.New("weft: no such region")
+)
+
+// A BoundsError reports an access outside a region. Nothing was touched.
+type BoundsError struct {
+	Off, Len, Size int
+}
+
+func (e *BoundsError) Error() string {
+	return fmt.Sprintf("weft: %d bytes at offset %d lie outside the region of %d bytes", e.Len, e.Off, e.Size)
+}
+
+// Is makes every BoundsError match ErrBounds.
+func (e *BoundsError) Is(target error) bool { return target == ErrBounds }
+
+// A MisalignedError reports an atomic operation on an offset that is not a
+// multiple of 8.
+type MisalignedError struct{ Off int }
+
+func (e *MisalignedError) Error() string {
+	return fmt.Sprintf("weft: offset %d of an atomic operation is not a multiple of 8", e.Off)
+}
+
+// Is makes every MisalignedError match ErrMisaligned.
+func (e *MisalignedError) Is(target error) bool { return target == ErrMisaligned }
+
+// A RegionError reports that a rank refused an operation on its region.
+type RegionError struct {
+	Rank int
+	Err  error // ErrKey, ErrReadOnly, ErrNoRegion or ErrClosed
+}
+
+func (e *RegionError) Error() string {
+	return fmt.Sprintf("weft: region of rank %d: %v", e.Rank, e.Err)
+}
+
+// Unwrap returns the condition.
+func (e *RegionError) Unwrap() error { return e.Err }
+
+// CheckRange returns a BoundsError unless n bytes at off lie within size.
+func CheckRange(off, n, size int) error {
+	if off < 0 || n > size || off > size-n {
+		return &BoundsError{off, n, size}
+	}
+	return nil
+}
+
+// CheckWord returns an error unless off is that of an aligned word within size.
+func CheckWord(off, size int) error {
+	if off&7 != 0 {
+		return &MisalignedError{off}
+	}
+	return CheckRange(off, 8, size)
+}
+
+// refusal turns a target's status into an error.
+func refusal(op *Op, s wire.Status) error {
+	switch s {
+	case wire.StatusOK:
+		return nil
+	case wire.StatusBounds:
+		return &BoundsError{int(op.Off), max(len(op.Buf), 1), -1}
+	case wire.StatusMisaligned:
+		return &MisalignedError{int(op.Off)}
+	case wire.StatusKey:
+		return &RegionError{op.Peer, ErrKey}
+	case wire.StatusReadOnly:
+		return &RegionError{op.Peer, ErrReadOnly}
+	case wire.StatusClosed:
+		return &RegionError{op.Peer, link.ErrClosed}
+	default:
+		return &RegionError{op.Peer, ErrNoRegion}
+	}
+}

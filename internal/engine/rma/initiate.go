@@ -1,0 +1,172 @@
+package rma
+
+import (
+	"weft/internal/engine/wire"
+	"weft/internal/mem"
+)
+
+// Start begins an operation. When it returns, op may already be Done; else it
+// belongs to the engine until Finished returns it. The caller has checked
+// bounds and alignment as far as it knows the region; the target checks again.
+func (n *Node) Start(op *Op) {
+	op.Done, op.Err, op.begun, op.got, op.next = false, nil, false, 0, nil
+	if err := n.gone[op.Peer]; err != nil {
+		op.Done, op.Err = true, err
+		return
+	}
+	if (op.Kind == Push || op.Kind == Pull) && len(op.Buf) == 0 {
+		op.Done = true
+		return
+	}
+	p := n.peer(op.Peer)
+	if p.outstanding == maxOutstanding || p.waiting != nil {
+		if p.waiting == nil {
+			p.waiting = op
+		} else {
+			p.waitEnd.next = op
+		}
+		p.waitEnd = op
+		return
+	}
+	n.begin(p, op)
+}
+
+// begin sends the request.
+func (n *Node) begin(p *peer, op *Op) {
+	op.begun = true
+	p.outstanding++
+	n.ops.add(op)
+	q := p.q
+	switch op.Kind {
+	case Attach:
+		q.Push(wire.Attach{Op: op.id}.Append(q.Head()), []byte(op.Name), true)
+	case Push:
+		f := wire.Push{End: true, Op: op.id, Region: op.Region, Key: op.Key, Off: op.Off, Limit: op.Off + uint64(len(op.Buf))}
+		q.Push(f.Append(q.Head()), op.Buf, true)
+	case Pull:
+		f := wire.Pull{Op: op.id, Region: op.Region, Key: op.Key, Off: op.Off, N: uint64(len(op.Buf))}
+		q.Push(f.Append(q.Head()), nil, true)
+	case Atomic:
+		f := wire.Atomic{Code: op.Code, Op: op.id, Region: op.Region, Key: op.Key, Off: op.Off, A: op.A, B: op.B}
+		q.Push(f.Append(q.Head()), nil, true)
+	case Flush:
+		q.Push(wire.Flush{Op: op.id}.Append(q.Head()), nil, true)
+	}
+}
+
+// Put writes a few bytes, which are copied; it has no answer of its own. The
+// next Flush reports if it was refused.
+func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte) error {
+	if err := n.gone[rank]; err != nil {
+		return err
+	}
+	q := n.peer(rank).q
+	head := wire.Put{Region: region, Key: key, Off: off}.Append(q.Head())
+	q.Push(append(head, b...), nil, false)
+	return nil
+}
+
+// Cancel takes an operation back from the engine. It reports ok if the
+// operation was not Done, and begun if the target may have executed it, or
+// part of it. The caller must then also detach op.Buf from the link.
+func (n *Node) Cancel(op *Op) (ok, begun bool) {
+	if op.Done {
+		return false, false
+	}
+	p := n.peer(op.Peer)
+	op.Done = true
+	if op.begun {
+		n.ops.remove(op)
+		p.outstanding--
+		p.q.Drop(wire.TypePush, op.id)
+		n.next(p)
+		return true, true
+	}
+	var before *Op
+	for o := p.waiting; o != nil; before, o = o, o.next {
+		if o != op {
+			continue
+		}
+		if before == nil {
+			p.waiting = o.next
+		} else {
+			before.next = o.next
+		}
+		if p.waitEnd == o {
+			p.waitEnd = before
+		}
+		break
+	}
+	return true, false
+}
+
+// finish ends a begun operation that the caller waits for.
+func (n *Node) finish(op *Op, err error) {
+	n.ops.remove(op)
+	op.Done, op.Err = true, err
+	n.done = append(n.done, op)
+}
+
+// answered ends a begun operation and lets the next one begin.
+func (n *Node) answered(op *Op, err error) {
+	n.finish(op, err)
+	p := n.peer(op.Peer)
+	p.outstanding--
+	n.next(p)
+}
+
+func (n *Node) next(p *peer) {
+	for p.waiting != nil && p.outstanding < maxOutstanding {
+		op := p.waiting
+		p.waiting = op.next
+		op.next = nil
+		n.begin(p, op)
+	}
+}
+
+// pending returns the operation that an answer names.
+func (n *Node) pending(from int, id uint32) *Op {
+	op := n.ops.get(id)
+	if op == nil || op.Peer != from {
+		n.Stats.Dropped++
+		return nil
+	}
+	return op
+}
+
+func (n *Node) onAttached(from int, f wire.Attached) {
+	op := n.pending(from, f.Op)
+	if op == nil || op.Kind != Attach {
+		return
+	}
+	op.Found = Found{Region: f.Region, Key: f.Key, Size: int(f.Size), Mem: f.Mem, ReadOnly: f.ReadOnly}
+	n.answered(op, refusal(op, f.Status))
+}
+
+func (n *Node) onPulled(from int, f wire.Pulled, payload []byte) {
+	op := n.pending(from, f.Op)
+	if op == nil || op.Kind != Pull {
+		return
+	}
+	if f.Off != uint64(op.got) || len(payload) > len(op.Buf)-op.got {
+		n.Stats.Dropped++
+		return
+	}
+	mem.Copy(op.Buf[op.got:], payload)
+	op.got += len(payload)
+	if op.got == len(op.Buf) {
+		n.answered(op, nil)
+	}
+}
+
+func (n *Node) onResult(from int, f wire.Result) {
+	op := n.pending(from, f.Op)
+	if op == nil {
+		return
+	}
+	if f.Status != wire.StatusOK {
+		n.peer(from).q.Drop(wire.TypePush, op.id)
+	}
+	op.Value = f.Value
+	n.answered(op, refusal(op, f.Status))
+}

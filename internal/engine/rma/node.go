@@ -1,0 +1,163 @@
+package rma
+
+import (
+	"sort"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+)
+
+// A Node is the remote memory layer of one process: its regions, and its
+// operations on those of others.
+type Node struct {
+	queue func(rank int) *link.Queue
+	key   func() uint64
+
+	regions map[uint32]*Region
+	names   map[string]*Region
+	wishes  map[string][]wish
+	wished  int
+	region  uint32 // the last number given to a region
+
+	peers map[int]*peer
+	ops   table
+	gone  map[int]error
+	done  []*Op
+
+	// Stats counts what happened.
+	Stats Stats
+}
+
+// Stats counts what a remote memory layer has seen.
+type Stats struct {
+	Served  uint64 // requests of peers
+	Refused uint64 // requests refused: key, bounds, …
+	Dropped uint64 // frames of no use: answers to operations given up
+}
+
+// A peer is one process that we ask or that asks us.
+type peer struct {
+	rank int
+	q    *link.Queue
+
+	outstanding      int // operations begun and not answered
+	waiting, waitEnd *Op // operations not begun, in order
+
+	failedPush uint32      // the last PUSH of the peer that was refused
+	failedPut  wire.Status // the first PUT that was refused since the last FLUSH
+}
+
+// A wish is an ATTACH that waits for its region to be exposed.
+type wish struct {
+	from int
+	op   uint32
+}
+
+const (
+	// maxOutstanding bounds the operations that one process has begun at one
+	// peer, and so the answers that the peer must hold.
+	maxOutstanding = 128
+	// maxAnswers bounds the answers that wait to be sent to one peer. Only a
+	// peer that ignores maxOutstanding can reach it.
+	maxAnswers = 4 * maxOutstanding
+	// maxWishes bounds the ATTACH requests that wait for their regions.
+	maxWishes = 1 << 16
+)
+
+// NewNode returns the remote memory layer of one process. It puts frames for
+// a peer into the queue that queue returns, and draws region keys from key.
+func NewNode(queue func(rank int) *link.Queue, key func() uint64) *Node {
+	return &Node{
+		queue: queue, key: key,
+		regions: map[uint32]*Region{}, names: map[string]*Region{}, wishes: map[string][]wish{},
+		peers: map[int]*peer{}, gone: map[int]error{},
+	}
+}
+
+func (n *Node) peer(rank int) *peer {
+	p := n.peers[rank]
+	if p == nil {
+		p = &peer{rank: rank, q: n.queue(rank)}
+		n.peers[rank] = p
+	}
+	return p
+}
+
+// Finished moves the operations that have become Done since the last call to
+// dst.
+func (n *Node) Finished(dst []*Op) []*Op {
+	dst = append(dst, n.done...)
+	clear(n.done)
+	n.done = n.done[:0]
+	return dst
+}
+
+// Recv handles one frame from a peer. The frame is borrowed. Bad ones are
+// refused with an error and change nothing.
+func (n *Node) Recv(from int, frame []byte) error {
+	switch wire.Type(frame[0]) {
+	case wire.TypeAttached:
+		f, err := wire.ParseAttached(frame)
+		if err != nil {
+			return err
+		}
+		n.onAttached(from, f)
+	case wire.TypePulled:
+		f, payload, err := wire.ParsePulled(frame)
+		if err != nil {
+			return err
+		}
+		n.onPulled(from, f, payload)
+	case wire.TypeResult:
+		f, err := wire.ParseResult(frame)
+		if err != nil {
+			return err
+		}
+		n.onResult(from, f)
+	default:
+		return n.serve(from, frame)
+	}
+	return nil
+}
+
+// Down ends every operation at a peer that has gone.
+func (n *Node) Down(rank int, cause *link.PeerError) {
+	if n.gone[rank] != nil {
+		return
+	}
+	n.gone[rank] = cause
+	for _, op := range n.ops.ops {
+		if op != nil && op.Peer == rank {
+			n.finish(op, cause)
+		}
+	}
+	if p := n.peers[rank]; p != nil {
+		p.outstanding = 0
+		for op := p.waiting; op != nil; op = op.next {
+			op.Done, op.Err = true, cause
+			n.done = append(n.done, op)
+		}
+		p.waiting, p.waitEnd = nil, nil
+	}
+	for name, list := range n.wishes {
+		keep := list[:0]
+		for _, w := range list {
+			if w.from != rank {
+				keep = append(keep, w)
+			}
+		}
+		n.wished -= len(list) - len(keep)
+		n.wishes[name] = keep
+	}
+}
+
+// ranks returns the peers in order: no map's order may reach what an engine
+// does.
+func (n *Node) ranks() []int {
+	ranks := make([]int, 0, len(n.peers))
+	for r := range n.peers {
+		ranks = append(ranks, r)
+	}
+	sort.Ints(ranks)
+	return ranks
+}

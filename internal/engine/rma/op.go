@@ -1,0 +1,90 @@
+package rma
+
+import "weft/internal/engine/wire"
+
+// Kind says what an Op does.
+type Kind uint8
+
+// The kinds of operations.
+const (
+	Attach Kind = iota // find the region called Name at Peer
+	Push               // write Buf at Off
+	Pull               // read into Buf from Off
+	Atomic             // update the 8 bytes at Off by Code with A and B
+	Flush              // wait until everything before has been done
+)
+
+// An Op is one operation on a peer's memory. The caller fills in the first
+// group of fields, lends the Op to the engine, and gets it back when it is
+// Done.
+type Op struct {
+	Kind   Kind
+	Peer   int
+	Name   string // Attach
+	Region uint32
+	Key    uint64
+	Off    uint64
+	Buf    []byte
+	Code   wire.Code
+	A, B   uint64
+
+	// Owner is the caller's, untouched.
+	Owner any
+
+	Done  bool
+	Err   error
+	Value uint64 // Atomic: what was there before
+	Found Found  // Attach
+
+	id    uint32
+	begun bool // the request is on its way
+	got   int  // Pull: bytes received
+	next  *Op
+}
+
+// Found describes a region that was attached.
+type Found struct {
+	Region   uint32
+	Key      uint64
+	Size     int
+	Mem      uint32 // shared memory that holds it, or 0
+	ReadOnly bool
+}
+
+// A table gives operations the numbers by which answers name them. A number
+// holds a slot and a count of the slot's uses, so that late answers to an
+// operation that was given up are not taken for another's.
+type table struct {
+	ops  []*Op
+	uses []uint32
+	free []uint32
+}
+
+const slotBits = 16
+
+func (t *table) add(op *Op) {
+	if len(t.free) == 0 {
+		t.free = append(t.free, uint32(len(t.ops)))
+		t.ops = append(t.ops, nil)
+		t.uses = append(t.uses, 0)
+	}
+	slot := t.free[len(t.free)-1]
+	t.free = t.free[:len(t.free)-1]
+	t.uses[slot]++
+	t.ops[slot] = op
+	op.id = t.uses[slot]<<slotBits | slot
+}
+
+func (t *table) get(id uint32) *Op {
+	slot := id & (1<<slotBits - 1)
+	if int(slot) >= len(t.ops) || t.ops[slot] == nil || t.ops[slot].id != id {
+		return nil
+	}
+	return t.ops[slot]
+}
+
+func (t *table) remove(op *Op) {
+	slot := op.id & (1<<slotBits - 1)
+	t.ops[slot] = nil
+	t.free = append(t.free, slot)
+}

@@ -1,0 +1,217 @@
+package rma
+
+import (
+	"fmt"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/mem"
+)
+
+// A Region is memory of this process that others may reach.
+type Region struct {
+	ID       uint32
+	Key      uint64
+	Name     string
+	Bytes    []byte
+	Mem      uint32 // the shared memory that it lies in, or 0
+	ReadOnly bool
+}
+
+// Expose makes memory reachable under a name, and answers those who asked for
+// it before.
+func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool) (*Region, error) {
+	if n.names[name] != nil {
+		return nil, fmt.Errorf("weft: region %q is already exposed: %w", name, link.ErrInUse)
+	}
+	n.region++
+	r := &Region{ID: n.region, Key: n.key(), Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly}
+	n.regions[r.ID], n.names[name] = r, r
+	for _, w := range n.wishes[name] {
+		n.attached(n.peer(w.from), w.op, r)
+	}
+	n.wished -= len(n.wishes[name])
+	delete(n.wishes, name)
+	return r, nil
+}
+
+// Withdraw ends the exposure. Nothing below will touch the memory afterwards,
+// except packets that a lossy link has yet to repeat: the caller must detach
+// it there too. Reads that were being answered end with a refusal.
+func (n *Node) Withdraw(r *Region) {
+	delete(n.regions, r.ID)
+	delete(n.names, r.Name)
+	for _, rank := range n.ranks() {
+		p := n.peers[rank]
+		for _, id := range p.q.Detach(r.Bytes) {
+			p.result(id, wire.StatusClosed, 0)
+		}
+	}
+}
+
+// serve handles a peer's request.
+func (n *Node) serve(from int, frame []byte) error {
+	p := n.peer(from)
+	if p.q.Len() > maxAnswers {
+		n.Stats.Refused++
+		return nil
+	}
+	n.Stats.Served++
+	switch wire.Type(frame[0]) {
+	case wire.TypeAttach:
+		f, name, err := wire.ParseAttach(frame)
+		if err != nil {
+			return err
+		}
+		n.onAttach(p, f, name)
+	case wire.TypePush:
+		f, payload, err := wire.ParsePush(frame)
+		if err != nil {
+			return err
+		}
+		n.onPush(p, f, payload)
+	case wire.TypePut:
+		f, payload, err := wire.ParsePut(frame)
+		if err != nil {
+			return err
+		}
+		n.onPut(p, f, payload)
+	case wire.TypePull:
+		f, err := wire.ParsePull(frame)
+		if err != nil {
+			return err
+		}
+		n.onPull(p, f)
+	case wire.TypeAtomic:
+		f, err := wire.ParseAtomic(frame)
+		if err != nil {
+			return err
+		}
+		n.onAtomic(p, f)
+	case wire.TypeFlush:
+		f, err := wire.ParseFlush(frame)
+		if err != nil {
+			return err
+		}
+		p.result(f.Op, p.failedPut, 0)
+		p.failedPut = wire.StatusOK
+	default:
+		return wire.ErrType
+	}
+	return nil
+}
+
+func (p *peer) result(op uint32, s wire.Status, value uint64) {
+	p.q.Push(wire.Result{Status: s, Op: op, Value: value}.Append(p.q.Head()), nil, false)
+}
+
+func (n *Node) onAttach(p *peer, f wire.Attach, name []byte) {
+	if r := n.names[string(name)]; r != nil {
+		n.attached(p, f.Op, r)
+		return
+	}
+	if n.wished == maxWishes {
+		p.result(f.Op, wire.StatusNoRegion, 0)
+		return
+	}
+	n.wished++
+	n.wishes[string(name)] = append(n.wishes[string(name)], wish{p.rank, f.Op})
+}
+
+func (n *Node) attached(p *peer, op uint32, r *Region) {
+	f := wire.Attached{
+		ReadOnly: r.ReadOnly, Op: op, Region: r.ID, Mem: r.Mem, Key: r.Key, Size: uint64(len(r.Bytes)),
+	}
+	p.q.Push(f.Append(p.q.Head()), nil, false)
+}
+
+// check is the target's check of a request: the region, its key, whether it
+// may be written, and its bounds.
+func (n *Node) check(region uint32, key, off, size uint64, write bool) (*Region, wire.Status) {
+	r := n.regions[region]
+	s := wire.StatusOK
+	switch {
+	case r == nil:
+		s = wire.StatusNoRegion
+	case r.Key != key:
+		s = wire.StatusKey
+	case write && r.ReadOnly:
+		s = wire.StatusReadOnly
+	case size > uint64(len(r.Bytes)) || off > uint64(len(r.Bytes))-size:
+		s = wire.StatusBounds
+	}
+	if s != wire.StatusOK {
+		n.Stats.Refused++
+	}
+	return r, s
+}
+
+// onPush writes one packet of a PUSH. The bounds of the whole are checked with
+// each, so that one that would leave the region writes nothing at all.
+func (n *Node) onPush(p *peer, f wire.Push, payload []byte) {
+	r, s := n.check(f.Region, f.Key, f.Off, uint64(len(payload)), true)
+	if s == wire.StatusOK && (f.Limit > uint64(len(r.Bytes)) || f.Off+uint64(len(payload)) > f.Limit) {
+		s = wire.StatusBounds
+	}
+	if s != wire.StatusOK {
+		if p.failedPush != f.Op {
+			p.failedPush = f.Op
+			p.result(f.Op, s, 0)
+		}
+		return
+	}
+	mem.Copy(r.Bytes[f.Off:], payload)
+	if f.End {
+		p.result(f.Op, wire.StatusOK, 0)
+	}
+}
+
+func (n *Node) onPut(p *peer, f wire.Put, payload []byte) {
+	r, s := n.check(f.Region, f.Key, f.Off, uint64(len(payload)), true)
+	if s != wire.StatusOK {
+		if p.failedPut == wire.StatusOK {
+			p.failedPut = s
+		}
+		return
+	}
+	mem.Copy(r.Bytes[f.Off:], payload)
+}
+
+func (n *Node) onPull(p *peer, f wire.Pull) {
+	r, s := n.check(f.Region, f.Key, f.Off, f.N, false)
+	if s != wire.StatusOK || f.N == 0 {
+		p.result(f.Op, s, 0)
+		return
+	}
+	p.q.Push(wire.Pulled{End: true, Op: f.Op}.Append(p.q.Head()), r.Bytes[f.Off:f.Off+f.N], false)
+}
+
+func (n *Node) onAtomic(p *peer, f wire.Atomic) {
+	r, s := n.check(f.Region, f.Key, f.Off, 8, true)
+	if s == wire.StatusOK && f.Off&7 != 0 {
+		s = wire.StatusMisaligned
+	}
+	if s != wire.StatusOK {
+		p.result(f.Op, s, 0)
+		return
+	}
+	p.result(f.Op, s, Apply(r.Bytes, int(f.Off), f.Code, f.A, f.B))
+}
+
+// Apply executes an atomic operation on the word at off, and returns what was
+// there before. Bounds and alignment have been checked.
+func Apply(b []byte, off int, code wire.Code, a, c uint64) uint64 {
+	switch code {
+	case wire.CodeAdd:
+		return mem.Add64(b, off, a) - a
+	case wire.CodeSwap:
+		return mem.Swap64(b, off, a)
+	default:
+		for {
+			seen := mem.Load64(b, off)
+			if seen != a || mem.CompareAndSwap64(b, off, a, c) {
+				return seen
+			}
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"errors"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+)
+
+// Stats counts what a node has seen.
+type Stats struct {
+	PacketsSent, PacketsReceived uint64
+	BytesSent, BytesReceived     uint64
+
+	// Packets and frames that were refused, by reason.
+	Malformed uint64
+	Foreign   uint64 // of another job, or for another rank
+	Forged    uint64 // with a wrong authentication tag
+	Replayed  uint64
+	Stale     uint64 // from an earlier incarnation, or from a peer that is gone
+
+	Msg  msg.Stats
+	RMA  rma.Stats
+	Link link.Stats // summed over peers
+}
+
+// errLeft and errSilent are the causes that an engine finds out by itself.
+var (
+	errLeft   = errors.New("it left the job")
+	errSilent = errors.New("it was silent for the liveness time")
+)
+
+func (s *Stats) drop(err error) {
+	switch {
+	case errors.Is(err, link.ErrForeign):
+		s.Foreign++
+	case errors.Is(err, link.ErrTag):
+		s.Forged++
+	case errors.Is(err, link.ErrReplay):
+		s.Replayed++
+	case errors.Is(err, link.ErrStale):
+		s.Stale++
+	default:
+		s.Malformed++
+	}
+}
+
+// Stats returns the counts so far.
+func (e *Engine) Stats() Stats {
+	s := e.stats
+	s.Msg, s.RMA = e.Msg.Stats, e.RMA.Stats
+	for _, p := range e.lossy {
+		s.Link.Add(p.conn.Stats())
+	}
+	return s
+}
+

@@ -1,0 +1,79 @@
+package wire
+
+// LinkSize is the length of the link header, TagSize that of the tag at its
+// end.
+const (
+	LinkSize = 64
+	TagSize  = 16
+)
+
+// Kind is the kind of a packet on a lossy link.
+type Kind uint8
+
+// The kinds of packets.
+const (
+	KindData Kind = 1 + iota
+	KindAck
+	KindLose
+	KindStop
+	KindGo
+	KindProbe
+	kindEnd
+)
+
+// String returns the name that PROTOCOL gives the kind.
+func (k Kind) String() string {
+	if k == 0 || k >= kindEnd {
+		return "?"
+	}
+	return [...]string{"DATA", "ACK", "LOSE", "STOP", "GO", "PROBE"}[k-1]
+}
+
+const (
+	linkMagic   = 0x4657
+	linkVersion = 1
+)
+
+// Link is the header of a packet on a lossy link, without its tag.
+// (PROTOCOL §2.1)
+type Link struct {
+	Kind            Kind
+	Src, Dst        uint32
+	Job             uint64
+	Incarnation     uint32
+	PeerIncarnation uint32
+	Seq, Ack        uint32
+	Counter         uint64
+}
+
+// Append appends the header to b, with a tag of zeros.
+func (f Link) Append(b []byte) []byte {
+	b, h := head(b, LinkSize, 0, false)
+	order.PutUint16(h, linkMagic)
+	h[2], h[3] = linkVersion, byte(f.Kind)
+	order.PutUint32(h[4:], f.Src)
+	order.PutUint64(h[8:], f.Job)
+	order.PutUint32(h[16:], f.Dst)
+	order.PutUint32(h[20:], f.Incarnation)
+	order.PutUint32(h[24:], f.Seq)
+	order.PutUint32(h[28:], f.Ack)
+	order.PutUint32(h[32:], f.PeerIncarnation)
+	order.PutUint64(h[40:], f.Counter)
+	return b
+}
+
+// ParseLink parses the header of a packet. The rest is the frame.
+func ParseLink(b []byte) (f Link, frame []byte, err error) {
+	if len(b) < LinkSize {
+		return f, nil, ErrShort
+	}
+	f = Link{
+		Kind: Kind(b[3]), Src: u32(b, 4), Job: u64(b, 8), Dst: u32(b, 16), Incarnation: u32(b, 20),
+		Seq: u32(b, 24), Ack: u32(b, 28), PeerIncarnation: u32(b, 32), Counter: u64(b, 40),
+	}
+	if u16(b, 0) != linkMagic || b[2] != linkVersion || f.Kind == 0 || f.Kind >= kindEnd ||
+		f.Incarnation == 0 || u32(b, 36) != 0 || (f.Kind != KindData && len(b) != LinkSize) {
+		return f, nil, ErrField
+	}
+	return f, b[LinkSize:], nil
+}

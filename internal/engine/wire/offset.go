@@ -1,0 +1,44 @@
+package wire
+
+import "encoding/binary"
+
+// Offset returns the offset field of the frame whose head is given, and
+// SetOffset sets it. They serve the frames that may be cut into several
+// packets: DATA, PIECE, PUSH and PULLED (PROTOCOL §3, §4).
+func Offset(head []byte) uint64 {
+	switch Type(head[0]) {
+	case TypeData:
+		return uint64(binary.LittleEndian.Uint32(head[16:]))
+	case TypePush:
+		return binary.LittleEndian.Uint64(head[24:])
+	default:
+		return binary.LittleEndian.Uint64(head[8:])
+	}
+}
+
+// SetOffset sets the offset field, and in frames that have an End flag that
+// flag, which marks the last packet.
+func SetOffset(head []byte, off uint64, last bool) {
+	switch Type(head[0]) {
+	case TypeData:
+		binary.LittleEndian.PutUint32(head[16:], uint32(off))
+		return
+	case TypePush:
+		binary.LittleEndian.PutUint64(head[24:], off)
+	default:
+		binary.LittleEndian.PutUint64(head[8:], off)
+	}
+	head[1] &^= flagEnd
+	if last {
+		head[1] |= flagEnd
+	}
+}
+
+// ID returns the operation number or token of a frame that has one in bytes 4
+// to 7, as all frames that may be cut do.
+func ID(head []byte) uint32 {
+	if len(head) < 8 {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(head[4:])
+}
