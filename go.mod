@@ -1,6 +1,6 @@
 module weft
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/peterbourgon/ff/v3 v3.4.0

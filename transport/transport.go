@@ -24,10 +24,6 @@ type Caps struct {
 	// Direct promises that Memory can map a peer's memory, so that the
 	// initiator completes remote memory operations by itself.
 	Direct bool
-
-	// Rendezvous is the message size in bytes above which it is faster that
-	// the receiver fetches a message than that the sender streams it.
-	Rendezvous int
 }
 
 // Out is one packet to send: Header, then Payload. Both are borrowed until

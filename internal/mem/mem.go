@@ -1,0 +1,87 @@
+// Package mem is access to memory that others see at the same time: words read
+// and written atomically, and copies that do not tear an aligned word.
+//
+// Offsets are in bytes. Every function panics, as indexing does, when what it
+// is asked to touch lies outside the slice, and the word functions also when
+// the address is not a multiple of 8: callers check what they were given
+// before. Memory that is handed in must be mapped or allocated with 8-byte
+// alignment.
+package mem
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// word returns the aligned word at off.
+func word(b []byte, off int) *uint64 {
+	_ = b[off+7]
+	p := unsafe.Pointer(&b[off])
+	if uintptr(p)&7 != 0 {
+		panic("mem: misaligned word")
+	}
+	return (*uint64)(p)
+}
+
+// Load64 reads the word at off.
+func Load64(b []byte, off int) uint64 { return atomic.LoadUint64(word(b, off)) }
+
+// Store64 writes the word at off.
+func Store64(b []byte, off int, v uint64) { atomic.StoreUint64(word(b, off), v) }
+
+// Add64 adds to the word at off and returns the sum.
+func Add64(b []byte, off int, delta uint64) uint64 { return atomic.AddUint64(word(b, off), delta) }
+
+// Swap64 writes the word at off and returns what was there.
+func Swap64(b []byte, off int, v uint64) uint64 { return atomic.SwapUint64(word(b, off), v) }
+
+// CompareAndSwap64 writes the word at off if it is old, and reports whether it
+// did.
+func CompareAndSwap64(b []byte, off int, old, v uint64) bool {
+	return atomic.CompareAndSwapUint64(word(b, off), old, v)
+}
+
+// Copy copies src to dst, which must be at least as long. A single aligned
+// word is written in one piece, so that one who polls it never sees half.
+func Copy(dst, src []byte) {
+	if len(src) == 8 {
+		d, s := unsafe.Pointer(&dst[:8][0]), unsafe.Pointer(&src[0])
+		if uintptr(d)&7 == 0 {
+			atomic.StoreUint64((*uint64)(d), loadAny(s))
+			return
+		}
+	}
+	copy(dst[:len(src)], src)
+}
+
+// loadAny reads 8 bytes at any address.
+func loadAny(p unsafe.Pointer) uint64 {
+	if uintptr(p)&7 == 0 {
+		return atomic.LoadUint64((*uint64)(p))
+	}
+	var v uint64
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&v)), 8), unsafe.Slice((*byte)(p), 8))
+	return v
+}
+
+// Addr returns the address of a slice's first byte, or 0 if it has none. It is
+// good only as long as the slice is.
+func Addr(b []byte) uint64 {
+	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
+}
+
+// Word32 returns the aligned 32-bit word at off, for those who wait on it.
+func Word32(b []byte, off int) *uint32 {
+	_ = b[off+3]
+	p := unsafe.Pointer(&b[off])
+	if uintptr(p)&3 != 0 {
+		panic("mem: misaligned word")
+	}
+	return (*uint32)(p)
+}
+
+// Aligned returns n zeroed bytes that begin at a multiple of 8.
+func Aligned(n int) []byte {
+	words := make([]uint64, (n+7)/8)
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)[:n:n]
+}

@@ -1,0 +1,89 @@
+package sys
+
+import (
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// CPUs returns how many processors this process may use: those of its affinity
+// mask, or fewer if a cgroup limits its share.
+func CPUs() float64 {
+	n := 1.0
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) == nil {
+		n = float64(set.Count())
+	}
+	if q := cgroupQuota(); q > 0 && q < n {
+		n = q
+	}
+	return n
+}
+
+// cgroupQuota returns the smallest CPU quota of this process's cgroup and its
+// parents, in processors, or 0 if there is none.
+func cgroupQuota() float64 {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return 0
+	}
+	least := 0.0
+	lower := func(q float64) {
+		if q > 0 && (least == 0 || q < least) {
+			least = q
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(part) != 3 {
+			continue
+		}
+		for dir := part[2]; ; dir = path.Dir(dir) {
+			if part[0] == "0" {
+				lower(quotaV2(path.Join("/sys/fs/cgroup", dir, "cpu.max")))
+			} else if strings.Contains(part[1], "cpu") {
+				lower(quotaV1(path.Join("/sys/fs/cgroup", part[1], dir)))
+			}
+			if dir == "/" || dir == "." {
+				break
+			}
+		}
+	}
+	return least
+}
+
+func quotaV2(file string) float64 {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	f := strings.Fields(string(text))
+	if len(f) != 2 {
+		return 0
+	}
+	return ratio(f[0], f[1])
+}
+
+func quotaV1(dir string) float64 {
+	quota, err := os.ReadFile(path.Join(dir, "cpu.cfs_quota_us"))
+	if err != nil {
+		return 0
+	}
+	period, err := os.ReadFile(path.Join(dir, "cpu.cfs_period_us"))
+	if err != nil {
+		return 0
+	}
+	return ratio(strings.TrimSpace(string(quota)), strings.TrimSpace(string(period)))
+}
+
+func ratio(a, b string) float64 {
+	x, err1 := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	if err1 != nil || err2 != nil || x <= 0 || y <= 0 {
+		return 0
+	}
+	return x / y
+}

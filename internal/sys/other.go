@@ -1,0 +1,26 @@
+//go:build !linux
+
+package sys
+
+import (
+	"runtime"
+	"time"
+)
+
+// FutexWait returns when d has passed, at most a millisecond: there is no
+// futex here, so waiting means polling.
+func FutexWait(word *uint32, val uint32, d time.Duration, bits uint32) {
+	if d < 0 || d > time.Millisecond {
+		d = time.Millisecond
+	}
+	time.Sleep(d)
+}
+
+// FutexWake does nothing; see FutexWait.
+func FutexWake(word *uint32, bits uint32) {}
+
+// Yield gives the processor to another goroutine.
+func Yield() { runtime.Gosched() }
+
+// CPUs returns how many processors this process may use.
+func CPUs() float64 { return float64(runtime.NumCPU()) }

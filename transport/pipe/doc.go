@@ -1,0 +1,4 @@
+// Package pipe connects ranks that are goroutines of one process, for tests,
+// examples and weft.Local. Each ordered pair that has spoken has a bounded
+// queue; packets are copied into its slots.
+package pipe

@@ -1,0 +1,43 @@
+package pipe
+
+import (
+	"sync/atomic"
+
+	"weft/transport"
+)
+
+// slots is the capacity of a queue in packets.
+const slots = 64
+
+// A queue carries the packets of one rank to another. One goroutine at a time
+// pushes, one at a time takes: their nodes' locks see to that.
+type queue struct {
+	from int
+	to   *Transport
+
+	head, tail atomic.Uint32 // taken and pushed so far
+	slot       [slots][]byte // each grows to the longest packet it has held
+}
+
+func (q *queue) len() uint32 { return q.tail.Load() - q.head.Load() }
+
+func (q *queue) push(p *transport.Out) bool {
+	tail := q.tail.Load()
+	if tail-q.head.Load() == slots {
+		return false
+	}
+	s := &q.slot[tail%slots]
+	*s = append(append((*s)[:0], p.Header...), p.Payload...)
+	q.tail.Store(tail + 1)
+	return true
+}
+
+// peek lends packets without taking them.
+func (q *queue) peek(dst []transport.In) int {
+	head := q.head.Load()
+	n := min(int(q.tail.Load()-head), len(dst))
+	for i := range n {
+		dst[i] = transport.In{From: q.from, Data: q.slot[(head+uint32(i))%slots]}
+	}
+	return n
+}
