@@ -91,6 +91,9 @@ type Transport interface {
 	// Memory gives access to the memory of peers, or is nil without Direct.
 	Memory() Memory
 
+	// MemoryBytes returns how much memory the transport holds.
+	MemoryBytes() uint64
+
 	// Close gives everything back. Peers see the connection end.
 	Close() error
 }

@@ -57,16 +57,19 @@ func (c *Call) end(n *Node) {
 	}
 }
 
+// Memory runs a remote memory operation to its end, or until ctx is done; see
+// Wait.
+func (n *Node) Memory(ctx context.Context, c *Call) error {
+	n.Begin(c)
+	return n.Wait(ctx, c)
+}
+
 // Message runs a message operation to its end, or until ctx is done. It
 // returns the operation's error, or ctx's; then the operation has not
 // happened. An Offered receive counts as ended: the caller goes on with it.
 func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.message(ctx, p, c)
-}
-
-func (n *Node) message(ctx context.Context, p *msg.Port, c *Call) error {
 	c.port = p
 	c.ended.Store(false)
 	p.Start(&c.Msg)
@@ -95,35 +98,8 @@ func (c *Call) pending() bool {
 	return !c.RMA.Done
 }
 
-// Try runs a message operation that must not wait: it reports false, having
-// done nothing, when the operation cannot be done at once.
-func (n *Node) Try(p *msg.Port, c *Call) (bool, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	c.port = p
-	for tried := false; ; tried = true {
-		c.ended.Store(false)
-		p.Start(&c.Msg)
-		n.flush(n.clock())
-		if !c.pending() {
-			return true, c.Msg.Err
-		}
-		if tried {
-			break
-		}
-		p.Cancel(&c.Msg)
-		n.progress()
-	}
-	n.progress()
-	if !c.pending() {
-		return true, c.Msg.Err
-	}
-	n.cancel(c)
-	return false, nil
-}
-
-// Start begins a remote memory operation and returns at once. Wait must follow.
-func (n *Node) Start(c *Call) {
+// Begin starts a remote memory operation and returns at once. Wait must follow.
+func (n *Node) Begin(c *Call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.port = nil

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +50,7 @@ type Node struct {
 	peers  map[int]*Peer
 	last   *Peer // the peer used last
 	closed bool
+	downs  int // deaths that peers show
 
 	// Waiting; see wait.go.
 	reaping    bool          // a goroutine polls
@@ -161,7 +164,7 @@ func (n *Node) connect(rank int, r Route) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := n.peer(rank)
-	if p.Transport != nil || n.closed {
+	if p.Transport != nil || n.closed || p.Gone() != nil {
 		return
 	}
 	caps := r.Transport.Caps()
@@ -195,9 +198,50 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 		return
 	}
 	n.progress()
+	n.peer(rank)
 	n.eng.Down(rank, cause, clean)
-	n.complete()
+	n.markGone()
 	n.flush(n.clock())
+}
+
+// Reach connects to a rank if that has not been done, and waits until it has.
+func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
+	n.mu.Lock()
+	p := n.peer(rank)
+	n.eng.Want(rank)
+	n.flush(n.clock())
+	n.mu.Unlock()
+	select {
+	case <-p.ready:
+		return p, p.Gone()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Close tells the peers that this process leaves, waits a moment for what is
+// still on its way, and stops the node. The transports stay open.
+func (n *Node) Close(patience time.Duration) {
+	n.mu.Lock()
+	if n.closed {
+		n.mu.Unlock()
+		return
+	}
+	n.eng.Leave()
+	end := n.now().Add(patience)
+	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
+		n.mu.Unlock()
+		runtime.Gosched()
+		n.mu.Lock()
+	}
+	n.closed = true
+	for rank := range n.peers {
+		n.eng.Down(rank, link.ErrClosed, false)
+	}
+	n.complete()
+	n.bell.Ring()
+	n.mu.Unlock()
+	<-n.served
 }
 
 // Engine gives f the engine under the node's lock, then sends what there is to

@@ -26,6 +26,10 @@ func (n *Node) progress() {
 	if !now.Before(n.eng.Deadline()) {
 		n.eng.Advance(now)
 	}
+	if d := n.eng.Downs(); d != n.downs {
+		n.downs = d
+		n.markGone()
+	}
 	n.eng.Retry()
 	n.flush(now)
 }
@@ -80,20 +84,14 @@ func (n *Node) complete() {
 	for _, op := range n.rmas {
 		op.Owner.(*Call).end(n)
 	}
-	if len(n.msgs)+len(n.rmas) > 0 {
-		n.markGone()
-	}
 }
 
 // markGone lets goroutines that do not take the lock see which peers are gone.
 func (n *Node) markGone() {
 	for rank, p := range n.peers {
-		if p.gone.Load() == nil {
-			if g := n.eng.Gone(rank); g != nil {
-				p.gone.Store(g)
-				n.connected(p)
-			}
+		if g := n.eng.Gone(rank); g != nil && p.gone.Load() == nil {
+			p.gone.Store(g)
+			n.connected(p)
 		}
 	}
 }
-

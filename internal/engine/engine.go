@@ -32,6 +32,7 @@ type Engine struct {
 	wanted  []int         // ranks that must be dialled
 	lossy   []*peer
 	due     monotime.Time // no timer of a link runs out before this
+	downs   int           // peers that have gone
 	stats   Stats
 }
 
@@ -108,6 +109,13 @@ func (e *Engine) Connected(rank int) bool {
 	return p != nil && p.mtu != 0
 }
 
+// Want makes sure that a peer will be dialled.
+func (e *Engine) Want(rank int) {
+	if p := e.peer(rank); p.mtu == 0 && p.gone == nil {
+		e.want(p)
+	}
+}
+
 // Gone returns why a peer is gone, or nil.
 func (e *Engine) Gone(rank int) *link.PeerError {
 	if p := e.peers[rank]; p != nil {
@@ -181,6 +189,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 		return
 	}
 	p.gone = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
+	e.downs++
 	e.Msg.Down(rank, p.gone)
 	e.RMA.Down(rank, p.gone)
 	p.q.Clear()
@@ -191,6 +200,9 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 		}
 	}
 }
+
+// Downs returns how many peers have gone so far.
+func (e *Engine) Downs() int { return e.downs }
 
 // Leave tells every connected peer that this process leaves in good order.
 func (e *Engine) Leave() {

@@ -130,4 +130,3 @@ func (e *Engine) ranks() []int {
 	sort.Ints(ranks)
 	return ranks
 }
-

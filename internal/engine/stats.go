@@ -55,4 +55,3 @@ func (e *Engine) Stats() Stats {
 	}
 	return s
 }
-

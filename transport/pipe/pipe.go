@@ -158,6 +158,15 @@ func (t *Transport) Release() {
 // Arm does nothing: senders look at the doorbell themselves.
 func (t *Transport) Arm() {}
 
+// MemoryBytes returns what the queues to this rank hold.
+func (t *Transport) MemoryBytes() uint64 {
+	n := uint64(0)
+	for _, q := range *t.in.Load() {
+		n += q.bytes.Load()
+	}
+	return n
+}
+
 // Close takes the rank out of the network and tells those who spoke with it.
 func (t *Transport) Close() error {
 	t.net.mu.Lock()

@@ -16,6 +16,7 @@ type queue struct {
 	to   *Transport
 
 	head, tail atomic.Uint32 // taken and pushed so far
+	bytes      atomic.Uint64 // held by the slots
 	slot       [slots][]byte // each grows to the longest packet it has held
 }
 
@@ -27,7 +28,11 @@ func (q *queue) push(p *transport.Out) bool {
 		return false
 	}
 	s := &q.slot[tail%slots]
+	was := cap(*s)
 	*s = append(append((*s)[:0], p.Header...), p.Payload...)
+	if grown := cap(*s) - was; grown > 0 {
+		q.bytes.Add(uint64(grown))
+	}
 	q.tail.Store(tail + 1)
 	return true
 }

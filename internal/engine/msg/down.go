@@ -115,7 +115,7 @@ func (p *Port) deathNotice(rank int, cause error) {
 		if op.Peer == Any {
 			p.posted.remove(op)
 			p.queue(d, b)
-			p.give(op, b)
+			p.offer(op, b)
 			p.node.done = append(p.node.done, op)
 			return
 		}

@@ -5,7 +5,7 @@ import "weft/internal/engine/wire"
 // startRecv takes the oldest message that op accepts, or posts op.
 func (p *Port) startRecv(op *Op) {
 	if b := p.first(op.Peer); b != nil {
-		p.give(op, b)
+		p.offer(op, b)
 		return
 	}
 	if op.Peer != Any {
@@ -28,9 +28,21 @@ func (p *Port) first(peer int) *Block {
 	return nil
 }
 
-// give hands a message to an operation that takes it. A message that does not
+// Next takes the oldest short message from a peer, or from Any, if there is
+// one. It is Start without an Op.
+func (p *Port) Next(from int) (b *Block, sender int) {
+	b = p.first(from)
+	if b == nil || b.kind != message {
+		return nil, 0
+	}
+	p.take(b)
+	p.node.Stats.Received++
+	return b, b.from
+}
+
+// offer hands a message to an operation that takes it. A message that does not
 // fit into the operation's buffer stays where it is.
-func (p *Port) give(op *Op, b *Block) {
+func (p *Port) offer(op *Op, b *Block) {
 	op.From, op.State = b.from, Done
 	switch b.kind {
 	case death:
@@ -61,12 +73,15 @@ func (p *Port) give(op *Op, b *Block) {
 	}
 }
 
-// Release takes back a block that a receive returned.
-func (p *Port) Release(b *Block) {
+// Release takes back a block that a receive returned. It reports whether that
+// made room for senders, who are told.
+func (p *Port) Release(b *Block) bool {
 	p.recv.put(b)
-	if len(p.owed) > 0 {
-		p.serveOwed()
+	if len(p.owed) == 0 {
+		return false
 	}
+	p.serveOwed()
+	return true
 }
 
 // onData handles one packet of a message (PROTOCOL §3.1).
@@ -160,7 +175,7 @@ func (p *Port) serve(b *Block) {
 			return
 		}
 		p.posted.remove(op)
-		p.give(op, b)
+		p.offer(op, b)
 		p.node.done = append(p.node.done, op)
 		taken = op.Err == nil
 	}

@@ -49,14 +49,32 @@ func (p *Port) admit(d *pair, op *Op) bool {
 	if len(op.Buf) > MaxEager {
 		return p.announce(d, op)
 	}
-	b := p.reserve(d, len(op.Buf))
-	if b == nil {
+	if !p.give(d, op.Buf) {
 		return false
 	}
-	copy(b.mem, op.Buf)
-	p.append(d, entry{block: b}, len(b.mem))
 	op.State = Done
 	return true
+}
+
+// give sends a short message if there is room for it.
+func (p *Port) give(d *pair, b []byte) bool {
+	block := p.reserve(d, len(b))
+	if block == nil {
+		return false
+	}
+	copy(block.mem, b)
+	p.append(d, entry{block: block}, len(block.mem))
+	return true
+}
+
+// Give sends a short message if that needs no waiting, and reports whether it
+// did. It is Start without an Op.
+func (p *Port) Give(to int, b []byte) bool {
+	if !p.open || len(b) > MaxEager || len(b) > p.cfg.MaxMessage || len(p.node.gone) > 0 && p.node.gone[to] != nil {
+		return false
+	}
+	d := p.pair(to)
+	return d.waiting.first == nil && p.give(d, b)
 }
 
 // reserve returns a block for a message to a peer, or nil if there is no room.

@@ -1,0 +1,190 @@
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+)
+
+// Env names the environment variable that holds the number of the inherited
+// descriptor to the launcher.
+const Env = "WEFT_FD"
+
+// FromEnv returns the source that this process's launcher offers, or that of a
+// job of one if nobody launched it. It must be called once only.
+func FromEnv() (Source, error) {
+	text := os.Getenv(Env)
+	if text == "" {
+		return NewLocal(1)[0], nil
+	}
+	fd, err := strconv.Atoi(text)
+	if err != nil || fd < 3 {
+		return nil, fmt.Errorf("weft: %s=%q is not a descriptor that weft run has passed on", Env, text)
+	}
+	os.Unsetenv(Env) // it is ours alone, not our children's
+	f := os.NewFile(uintptr(fd), "weft launcher")
+	defer f.Close()
+	c, err := net.FileConn(f) // duplicates, close-on-exec
+	if err != nil {
+		return nil, fmt.Errorf("weft: descriptor %d (%s) is no socket to weft run: %w", fd, Env, err)
+	}
+	return Join(c)
+}
+
+// Launched is a process that weft run, or another Server, has started. It
+// implements Source.
+type Launched struct {
+	c   *conn
+	job Job
+
+	mu      sync.Mutex
+	seq     uint64
+	waits   map[uint64]chan line
+	failure error // why the connection ended
+	watch   func(rank int, cause error)
+	news    []line // deaths before there was a watch
+}
+
+// Join begins the conversation with a Server. It owns c.
+func Join(c io.ReadWriteCloser) (*Launched, error) {
+	s := &Launched{c: newConn(c), waits: map[uint64]chan line{}}
+	l, err := s.c.read()
+	if err == nil && (l.Op != "job" || l.Job == nil) {
+		err = ErrProtocol
+	}
+	if err != nil {
+		c.Close()
+		return nil, fmt.Errorf("weft: the launcher did not say which job this is: %w", err)
+	}
+	j := l.Job
+	s.job = Job{
+		Rank: j.Rank, Size: j.Size, Local: j.Local, ID: j.ID, Secret: j.Secret,
+		Host: j.Host, Transport: j.Transport, Liveness: j.Liveness,
+	}
+	if j.Size < 1 || j.Rank < 0 || j.Rank >= j.Size {
+		c.Close()
+		return nil, fmt.Errorf("weft: the launcher says rank %d of %d: %w", j.Rank, j.Size, ErrProtocol)
+	}
+	go s.listen()
+	return s, nil
+}
+
+// Job returns the identity of this process.
+func (s *Launched) Job() Job { return s.job }
+
+// listen hands the launcher's lines to those who wait for them.
+func (s *Launched) listen() {
+	for {
+		l, err := s.c.read()
+		if err != nil {
+			s.lost(err)
+			return
+		}
+		s.mu.Lock()
+		wait, watch := s.waits[l.Seq], s.watch
+		switch {
+		case l.Op == "down" && watch == nil:
+			s.news = append(s.news, l)
+		case l.Op != "down" && wait != nil:
+			delete(s.waits, l.Seq)
+			wait <- l
+		}
+		s.mu.Unlock()
+		if l.Op == "down" && watch != nil {
+			watch(l.Rank, errors.New(l.Value))
+		}
+	}
+}
+
+// ErrLauncher reports that the connection to the launcher has ended.
+var ErrLauncher = errors.New("weft: the launcher is gone")
+
+func (s *Launched) lost(err error) {
+	s.mu.Lock()
+	s.failure = fmt.Errorf("%w (%v)", ErrLauncher, err)
+	for seq, w := range s.waits {
+		close(w)
+		delete(s.waits, seq)
+	}
+	watch := s.watch
+	s.mu.Unlock()
+	if watch != nil {
+		watch(-1, s.failure)
+	}
+}
+
+// Put publishes a value.
+func (s *Launched) Put(ctx context.Context, key, value string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure != nil {
+		return s.failure
+	}
+	return s.c.write(line{Op: "put", Key: key, Value: value})
+}
+
+// Get returns what a rank has put, waiting until it has.
+func (s *Launched) Get(ctx context.Context, rank int, key string) (string, error) {
+	l, err := s.ask(ctx, line{Op: "get", Rank: rank, Key: key})
+	return l.Value, err
+}
+
+// Fence waits until all ranks have called it as often as this one, but for
+// those that have ended.
+func (s *Launched) Fence(ctx context.Context) error {
+	_, err := s.ask(ctx, line{Op: "fence"})
+	return err
+}
+
+func (s *Launched) ask(ctx context.Context, l line) (line, error) {
+	wait := make(chan line, 1)
+	s.mu.Lock()
+	if s.failure != nil {
+		defer s.mu.Unlock()
+		return line{}, s.failure
+	}
+	s.seq++
+	l.Seq = s.seq
+	s.waits[l.Seq] = wait
+	err := s.c.write(l)
+	s.mu.Unlock()
+	if err != nil {
+		return line{}, err
+	}
+	select {
+	case l, ok := <-wait:
+		if !ok {
+			return line{}, ErrLauncher
+		}
+		return l, nil
+	case <-ctx.Done():
+		s.mu.Lock()
+		delete(s.waits, l.Seq)
+		s.mu.Unlock()
+		return line{}, ctx.Err()
+	}
+}
+
+// Watch reports ranks that have ended.
+func (s *Launched) Watch(down func(rank int, cause error)) {
+	s.mu.Lock()
+	news, failure := s.news, s.failure
+	s.news, s.watch = nil, down
+	s.mu.Unlock()
+	go func() {
+		for _, l := range news {
+			down(l.Rank, errors.New(l.Value))
+		}
+		if failure != nil {
+			down(-1, failure)
+		}
+	}()
+}
+
+// Close ends the conversation.
+func (s *Launched) Close() error { return s.c.Close() }

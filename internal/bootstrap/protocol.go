@@ -1,0 +1,82 @@
+package bootstrap
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+)
+
+// The launcher and each of its ranks talk over a Unix stream socket in lines
+// of JSON. The launcher speaks first: job. A rank then puts, gets and fences;
+// every get and fence is answered, in any order. Unasked, the launcher says
+// down when a rank has ended. The connection ends with either of them.
+
+// maxLine bounds a line, and so what one side can make the other hold.
+const maxLine = 64 << 10
+
+// maxKeys bounds the keys that a rank may put.
+const maxKeys = 64
+
+// line is one line in either direction.
+type line struct {
+	Op    string   `json:"op"` // job, put, get, value, fence, fenced, down
+	Seq   uint64   `json:"seq,omitempty"`
+	Rank  int      `json:"rank,omitempty"`
+	Key   string   `json:"key,omitempty"`
+	Value string   `json:"value,omitempty"`
+	Job   *jobLine `json:"job,omitempty"`
+}
+
+// jobLine is a Job on its way to a rank.
+type jobLine struct {
+	Rank, Size, Local int
+	ID                uint64
+	Secret            []byte
+	Host              string
+	Transport         string
+	Liveness          time.Duration
+}
+
+// ErrProtocol reports a line that makes no sense.
+var ErrProtocol = errors.New("weft: bootstrap: bad line")
+
+// conn reads and writes lines.
+type conn struct {
+	io.ReadWriteCloser
+	in *bufio.Reader
+}
+
+func newConn(c io.ReadWriteCloser) *conn { return &conn{c, bufio.NewReaderSize(c, maxLine)} }
+
+func (c *conn) read() (l line, err error) {
+	text, err := c.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return l, fmt.Errorf("%w: longer than %d bytes", ErrProtocol, maxLine)
+	}
+	if err != nil {
+		return l, err
+	}
+	if err := json.Unmarshal(text, &l); err != nil {
+		return l, fmt.Errorf("%w: %v", ErrProtocol, err)
+	}
+	return l, nil
+}
+
+func (c *conn) write(l line) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	if len(text) >= maxLine {
+		return fmt.Errorf("%w: longer than %d bytes", ErrProtocol, maxLine)
+	}
+	_, err = c.Write(append(text, '\n'))
+	return err
+}
+
+// name is the key under which a rank's value is kept.
+func name(rank int, key string) string { return strconv.Itoa(rank) + "/" + key }

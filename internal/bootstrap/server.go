@@ -1,0 +1,181 @@
+package bootstrap
+
+import (
+	"fmt"
+	"io"
+	"sync"
+)
+
+// A Server is the launcher's side: it serves the ranks that it started.
+type Server struct {
+	jobs []Job
+
+	mu     sync.Mutex
+	ranks  []*served
+	values map[string]string
+	gets   map[string][]answer // waiting for a value
+	fences []answer            // of ranks that wait
+	downs  []line
+}
+
+// A served is one rank as the server sees it.
+type served struct {
+	c      *conn
+	mu     sync.Mutex // held while writing
+	keys   int
+	fences int
+	joined bool
+	gone   bool
+}
+
+// An answer is owed to a rank.
+type answer struct {
+	rank int
+	seq  uint64
+}
+
+// NewServer returns the server of a job, whose ranks are described by jobs.
+func NewServer(jobs []Job) *Server {
+	s := &Server{jobs: jobs, ranks: make([]*served, len(jobs)), values: map[string]string{}, gets: map[string][]answer{}}
+	return s
+}
+
+// Serve talks to a rank until its connection ends. It owns c.
+func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
+	defer c.Close()
+	r := &served{c: newConn(c)}
+	j := s.jobs[rank]
+	err := r.c.write(line{Op: "job", Job: &jobLine{
+		Rank: j.Rank, Size: j.Size, Local: j.Local, ID: j.ID, Secret: j.Secret,
+		Host: j.Host, Transport: j.Transport, Liveness: j.Liveness,
+	}})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.ranks[rank] = r
+	downs := append([]line(nil), s.downs...)
+	s.mu.Unlock()
+	for _, l := range downs {
+		r.send(l)
+	}
+	for {
+		l, err := r.c.read()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = s.handle(rank, r, l)
+		}
+		if err != nil {
+			return fmt.Errorf("rank %d: %w", rank, err)
+		}
+	}
+}
+
+func (r *served) send(l line) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_ = r.c.write(l) // a rank that is gone is noticed by whoever waits for its process
+}
+
+func (s *Server) handle(rank int, r *served, l line) error {
+	s.mu.Lock()
+	var replies []answer
+	reply := line{Op: "value"}
+	switch l.Op {
+	case "put":
+		if r.keys++; r.keys > maxKeys {
+			s.mu.Unlock()
+			return fmt.Errorf("%w: more than %d keys", ErrProtocol, maxKeys)
+		}
+		key := name(rank, l.Key)
+		s.values[key] = l.Value
+		reply.Value = l.Value
+		replies = s.gets[key]
+		delete(s.gets, key)
+	case "get":
+		key := name(l.Rank, l.Key)
+		if v, ok := s.values[key]; ok {
+			reply.Value = v
+			replies = []answer{{rank, l.Seq}}
+		} else if l.Rank < 0 || l.Rank >= len(s.jobs) || len(s.gets[key]) > 4*len(s.jobs) {
+			s.mu.Unlock()
+			return fmt.Errorf("%w: get of rank %d", ErrProtocol, l.Rank)
+		} else {
+			s.gets[key] = append(s.gets[key], answer{rank, l.Seq})
+		}
+	case "fence":
+		r.fences++
+		s.fences = append(s.fences, answer{rank, l.Seq})
+		reply.Op = "fenced"
+		replies = s.open()
+	default:
+		s.mu.Unlock()
+		return fmt.Errorf("%w: %q", ErrProtocol, l.Op)
+	}
+	s.mu.Unlock()
+	s.answer(replies, reply)
+	return nil
+}
+
+// open returns the fences that may end: every rank that has not ended has
+// called as often as the one that waits. The lock is held.
+func (s *Server) open() (free []answer) {
+	least := -1
+	for i, r := range s.ranks {
+		switch {
+		case s.ended(i):
+		case r == nil:
+			return nil
+		case least < 0 || r.fences < least:
+			least = r.fences
+		}
+	}
+	keep := s.fences[:0]
+	for _, a := range s.fences {
+		if s.ranks[a.rank].fences <= least {
+			free = append(free, a)
+		} else {
+			keep = append(keep, a)
+		}
+	}
+	s.fences = keep
+	return free
+}
+
+func (s *Server) ended(rank int) bool {
+	for _, l := range s.downs {
+		if l.Rank == rank {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Server) answer(to []answer, l line) {
+	for _, a := range to {
+		s.mu.Lock()
+		r := s.ranks[a.rank]
+		s.mu.Unlock()
+		l.Seq = a.seq
+		r.send(l)
+	}
+}
+
+// Down tells all ranks that one has ended, and why. Fences no longer wait for
+// it.
+func (s *Server) Down(rank int, cause string) {
+	s.mu.Lock()
+	l := line{Op: "down", Rank: rank, Value: cause}
+	s.downs = append(s.downs, l)
+	free := s.open()
+	ranks := append([]*served(nil), s.ranks...)
+	s.mu.Unlock()
+	for i, r := range ranks {
+		if r != nil && i != rank {
+			r.send(l)
+		}
+	}
+	s.answer(free, line{Op: "fenced"})
+}

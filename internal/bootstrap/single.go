@@ -1,0 +1,109 @@
+package bootstrap
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"os"
+	"sync"
+)
+
+// NewSecret returns a new job secret.
+func NewSecret() []byte {
+	b := make([]byte, 32)
+	rand.Read(b)
+	return b
+}
+
+// NewID returns a new job number.
+func NewID() uint64 {
+	var b [8]byte
+	rand.Read(b[:])
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// NewLocal returns the sources of n ranks that live in this process. A job of
+// one is NewLocal(1)[0].
+func NewLocal(n int) []Source {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	l := &local{size: n, values: map[string]string{}}
+	l.changed.L = &l.mu
+	id, secret := NewID(), NewSecret()
+	sources := make([]Source, n)
+	for i := range sources {
+		sources[i] = &localSource{l, Job{Rank: i, Size: n, ID: id, Secret: secret, Host: host, Local: n}, 0}
+	}
+	return sources
+}
+
+// local is what the ranks of one process share.
+type local struct {
+	size    int
+	mu      sync.Mutex
+	changed sync.Cond
+	values  map[string]string
+	fenced  int // calls of Fence so far
+}
+
+// A localSource is one of them. It implements Source.
+type localSource struct {
+	*local
+	job    Job
+	fences int
+}
+
+func (s *localSource) Job() Job { return s.job }
+
+func (s *localSource) Put(ctx context.Context, key, value string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.values[name(s.job.Rank, key)] = value
+	s.changed.Broadcast()
+	return nil
+}
+
+func (s *localSource) Get(ctx context.Context, rank int, key string) (value string, err error) {
+	err = s.wait(ctx, func() bool {
+		v, ok := s.values[name(rank, key)]
+		value = v
+		return ok
+	})
+	return value, err
+}
+
+func (s *localSource) Fence(ctx context.Context) error {
+	s.mu.Lock()
+	s.fences++
+	s.fenced++
+	until := s.fences * s.size
+	s.changed.Broadcast()
+	s.mu.Unlock()
+	return s.wait(ctx, func() bool { return s.fenced >= until })
+}
+
+// wait returns when cond holds or ctx has ended.
+func (s *localSource) wait(ctx context.Context, cond func() bool) error {
+	stop := context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changed.Broadcast()
+	})
+	defer stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !cond() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.changed.Wait()
+	}
+	return nil
+}
+
+// Watch has nothing to watch: the ranks end with the process.
+func (s *localSource) Watch(down func(rank int, cause error)) {}
+
+func (s *localSource) Close() error { return nil }

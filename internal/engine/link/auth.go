@@ -1,0 +1,112 @@
+package link
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+
+	"weft/internal/engine/wire"
+)
+
+// maxJoined is the longest payload that is authenticated together with what
+// precedes it. A longer one lies elsewhere, is never copied, and has a tag of
+// its own under a key of its own; the packet carries the sum of the two.
+const maxJoined = 256
+
+// A signer makes the tags of one direction (PROTOCOL §2.2).
+type signer struct {
+	front, back cipher.AEAD
+	nonce       [12]byte
+	tag         [wire.TagSize]byte
+	second      [wire.TagSize]byte
+}
+
+// newSigner derives the keys of the direction from one rank to another.
+func newSigner(secret []byte, src, dst, incarnation uint32) *signer {
+	h := sha256.New()
+	h.Write([]byte("weft link"))
+	h.Write(secret)
+	var id [12]byte
+	binary.LittleEndian.PutUint32(id[0:], src)
+	binary.LittleEndian.PutUint32(id[4:], dst)
+	binary.LittleEndian.PutUint32(id[8:], incarnation)
+	h.Write(id[:])
+	key := h.Sum(nil)
+	return &signer{front: gmac(key[:16]), back: gmac(key[16:])}
+}
+
+func gmac(key []byte) cipher.AEAD {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err) // the key has 16 bytes
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic(err) // AES has the right block size
+	}
+	return aead
+}
+
+// sign returns the tag of a packet whose front part ends before the payload,
+// valid until the next call. The tag field in the front is not covered.
+func (s *signer) sign(counter uint64, front, payload []byte) []byte {
+	binary.LittleEndian.PutUint64(s.nonce[4:], counter)
+	var field [wire.TagSize]byte
+	at := front[wire.LinkSize-wire.TagSize : wire.LinkSize]
+	copy(field[:], at)
+	clear(at)
+	tag := s.front.Seal(s.tag[:0], s.nonce[:], nil, front)
+	copy(at, field[:])
+	if len(payload) > 0 {
+		s.back.Seal(s.second[:0], s.nonce[:], nil, payload)
+		subtle.XORBytes(tag, tag, s.second[:])
+	}
+	return tag
+}
+
+// verify reports whether a packet's tag is right.
+func (s *signer) verify(counter uint64, pkt []byte) bool {
+	front, payload := split(pkt)
+	tag := s.sign(counter, front, payload)
+	return subtle.ConstantTimeCompare(tag, pkt[wire.LinkSize-wire.TagSize:wire.LinkSize]) == 1
+}
+
+// split separates a payload that has its own tag from what precedes it.
+func split(pkt []byte) (front, payload []byte) {
+	if len(pkt) > wire.LinkSize+maxJoined {
+		head := wire.HeadSize(wire.Type(pkt[wire.LinkSize]))
+		if at := wire.LinkSize + head; head > 0 && len(pkt)-at > maxJoined {
+			return pkt[:at], pkt[at:]
+		}
+	}
+	return pkt, nil
+}
+
+// A replayWindow remembers which of the last packets have been seen.
+type replayWindow struct {
+	top  uint64 // the highest counter seen
+	seen [replaySize / 64]uint64
+}
+
+const replaySize = 1024
+
+// fresh reports whether a counter has not been seen.
+func (w *replayWindow) fresh(c uint64) bool {
+	if c > w.top {
+		return true
+	}
+	return c > 0 && w.top-c < replaySize && w.seen[c/64%uint64(len(w.seen))]&(1<<(c%64)) == 0
+}
+
+// mark remembers a fresh counter.
+func (w *replayWindow) mark(c uint64) {
+	if c > w.top {
+		for i := w.top/64 + 1; i <= c/64 && i <= w.top/64+uint64(len(w.seen)); i++ {
+			w.seen[i%uint64(len(w.seen))] = 0
+		}
+		w.top = c
+	}
+	w.seen[c/64%uint64(len(w.seen))] |= 1 << (c % 64)
+}

@@ -1,0 +1,181 @@
+package link
+
+import (
+	"time"
+
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// Config shapes the links of a node. Zero values mean the defaults.
+type Config struct {
+	Window     int           // packets on their way to one peer; default 256
+	RTOInitial time.Duration // until a round trip has been measured; default 20 ms
+	RTOMin     time.Duration // default 2 ms
+	RTOMax     time.Duration // default 500 ms
+	AckDelay   time.Duration // default 200 us
+	Liveness   time.Duration // default 3 s; negative: never
+
+	firstSeq uint32 // for tests of wrapping
+}
+
+func (c Config) withDefaults() Config {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	if c.Window <= 0 {
+		c.Window = 256
+	}
+	def(&c.RTOInitial, 20*time.Millisecond)
+	def(&c.RTOMin, 2*time.Millisecond)
+	def(&c.RTOMax, 500*time.Millisecond)
+	def(&c.AckDelay, 200*time.Microsecond)
+	def(&c.Liveness, 3*time.Second)
+	return c
+}
+
+// A Packet is a header and a payload to send. Both are borrowed.
+type Packet struct{ Header, Payload []byte }
+
+// A Conn is the link to one peer over a lossy transport, in both directions.
+type Conn struct {
+	cfg  Config
+	self *Self
+	peer uint32
+
+	// Identity.
+	incarnation uint32 // the peer's; 0 until its first packet
+	out, in     *signer
+	counter     uint64
+	replay      replayWindow
+
+	// Sending: base <= next <= high <= tail, in serial arithmetic.
+	base    uint32 // oldest packet not acknowledged
+	next    uint32 // next packet to transmit
+	high    uint32 // next packet that has never been transmitted
+	tail    uint32 // number of the next frame
+	slots   []slot
+	stopped bool
+	probe   bool // transmit packet base although stopped
+	rtoAt   monotime.Time
+	rto     time.Duration
+	srtt    time.Duration // 0 until measured
+	rttvar  time.Duration
+
+	// Receiving.
+	expected uint32
+	loseSent bool
+	stopSent bool
+	unacked  int
+	ackAt    monotime.Time
+
+	// Liveness.
+	awaiting bool
+	heard    monotime.Time
+	probeAt  monotime.Time
+
+	due   [wire.KindProbe + 1]bool // control packets to send
+	ctl   [4][wire.LinkSize]byte   // their bytes
+	sent  []wire.Kind              // what the last Output returned
+	stats Stats
+}
+
+// A slot holds one frame until it is acknowledged.
+type slot struct {
+	front   [wire.LinkSize + wire.MaxHead + maxJoined]byte
+	size    int    // bytes of front in use
+	payload []byte // borrowed, unless it was short and lies in front
+	at      monotime.Time
+	times   int // transmitted
+}
+
+// Stats counts what a link has seen.
+type Stats struct {
+	Sent, Resent uint64 // data packets
+	Timeouts     uint64
+	Losses       uint64 // LOSE sent
+	Stops        uint64 // STOP sent
+	Repeats      uint64 // data packets received again
+	RTT          time.Duration
+}
+
+// Add adds another link's counts; RTT becomes the larger.
+func (s *Stats) Add(o Stats) {
+	s.Sent += o.Sent
+	s.Resent += o.Resent
+	s.Timeouts += o.Timeouts
+	s.Losses += o.Losses
+	s.Stops += o.Stops
+	s.Repeats += o.Repeats
+	s.RTT = max(s.RTT, o.RTT)
+}
+
+// NewConn returns the link to a peer, of which nothing has been heard.
+func NewConn(cfg *Config, self *Self, peer uint32) *Conn {
+	c := &Conn{
+		cfg: cfg.withDefaults(), self: self, peer: peer,
+		out:   newSigner(self.secret, self.rank, peer, self.incarnation),
+		rtoAt: monotime.Never, ackAt: monotime.Never, probeAt: monotime.Never,
+		slots: make([]slot, 8),
+	}
+	c.rto = c.cfg.RTOInitial
+	s := cfg.firstSeq
+	c.base, c.next, c.high, c.tail, c.expected = s, s, s, s, s
+	return c
+}
+
+func less(a, b uint32) bool { return int32(a-b) < 0 }
+
+func (c *Conn) slot(seq uint32) *slot { return &c.slots[seq&uint32(len(c.slots)-1)] }
+
+// Ready reports whether the window has room, so that Queue may be called.
+func (c *Conn) Ready() bool { return c.tail-c.base < uint32(c.cfg.Window) }
+
+// Queue gives a frame the next number. Its payload is borrowed until it has
+// been acknowledged or detached.
+func (c *Conn) Queue(now monotime.Time, head, payload []byte) {
+	if int(c.tail-c.base) == len(c.slots) {
+		c.grow()
+	}
+	s := c.slot(c.tail)
+	s.times = 0
+	s.size = wire.LinkSize + copy(s.front[wire.LinkSize:], head)
+	s.payload = payload
+	if len(payload) <= maxJoined {
+		s.size += copy(s.front[s.size:], payload)
+		s.payload = nil
+	}
+	c.tail++
+}
+
+func (c *Conn) grow() {
+	bigger := make([]slot, 2*len(c.slots))
+	for i := c.base; i != c.tail; i++ {
+		bigger[i&uint32(len(bigger)-1)] = *c.slot(i)
+	}
+	c.slots = bigger
+}
+
+// Detach stops borrowing the array of buf: packets that have not been
+// acknowledged get a copy of what they would repeat.
+func (c *Conn) Detach(buf []byte) {
+	for i := c.base; i != c.tail; i++ {
+		if s := c.slot(i); sameArray(s.payload, buf) {
+			s.payload = append([]byte(nil), s.payload...)
+		}
+	}
+}
+
+// Idle reports whether nothing is unacknowledged and nothing is due.
+func (c *Conn) Idle() bool {
+	return c.base == c.tail && c.ackAt == monotime.Never && c.due == [wire.KindProbe + 1]bool{}
+}
+
+// Stats returns the counts so far.
+func (c *Conn) Stats() Stats {
+	s := c.stats
+	s.RTT = c.srtt
+	return s
+}

@@ -1,0 +1,113 @@
+package link
+
+import (
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// Recv handles a packet that has passed Self.Check. It returns the frame in
+// it, or nil if there is nothing for the layers above. Room says whether they
+// take one now.
+func (c *Conn) Recv(now monotime.Time, pkt []byte, room bool) (frame []byte, err error) {
+	f, frame, err := wire.ParseLink(pkt)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.admit(f, pkt); err != nil {
+		return nil, err
+	}
+	if c.awaiting {
+		c.heard = now
+		c.probeAt = now.Add(c.cfg.Liveness / 4)
+	}
+	if !c.acknowledge(now, f.Ack) {
+		if f.Kind != wire.KindData && f.Kind != wire.KindProbe {
+			return nil, nil // old news, overtaken
+		}
+	}
+	switch f.Kind {
+	case wire.KindData:
+		return c.receive(now, f.Seq, frame, room), nil
+	case wire.KindLose:
+		if f.Ack == c.base && !c.stopped {
+			c.next = c.base
+			c.restart(now)
+		}
+	case wire.KindStop:
+		if f.Ack == c.base && c.base != c.tail {
+			c.stopped = true
+			c.restart(now)
+		}
+	case wire.KindGo:
+		c.stopped, c.probe = false, false
+		c.next = c.base
+		c.restart(now)
+	case wire.KindProbe:
+		c.due[wire.KindAck] = true
+	}
+	return nil, nil
+}
+
+// admit makes the checks of PROTOCOL §2.2 that need the link. The first
+// authentic packet tells the peer's incarnation.
+func (c *Conn) admit(f wire.Link, pkt []byte) error {
+	if c.incarnation != 0 && f.Incarnation != c.incarnation {
+		return ErrStale
+	}
+	in := c.in
+	if in == nil {
+		in = newSigner(c.self.secret, c.peer, c.self.rank, f.Incarnation)
+	}
+	if !in.verify(f.Counter, pkt) {
+		return ErrTag
+	}
+	if f.PeerIncarnation != 0 && f.PeerIncarnation != c.self.incarnation {
+		return ErrStale
+	}
+	if !c.replay.fresh(f.Counter) {
+		return ErrReplay
+	}
+	c.replay.mark(f.Counter)
+	c.in, c.incarnation = in, f.Incarnation
+	return nil
+}
+
+// receive handles a data packet: the receiver's table of PROTOCOL §2.3.
+func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) []byte {
+	switch {
+	case less(seq, c.expected):
+		c.stats.Repeats++
+		c.due[wire.KindAck] = true
+		return nil
+	case seq != c.expected:
+		if !c.loseSent {
+			c.loseSent = true
+			c.due[wire.KindLose] = true
+			c.stats.Losses++
+		}
+		return nil
+	case !room:
+		c.stopSent, c.loseSent = true, true
+		c.due[wire.KindStop] = true
+		c.stats.Stops++
+		return nil
+	}
+	c.expected++
+	c.loseSent = false
+	c.unacked++
+	if c.unacked >= max(c.cfg.Window/4, 1) {
+		c.due[wire.KindAck] = true
+	} else if c.ackAt == monotime.Never {
+		c.ackAt = now.Add(c.cfg.AckDelay)
+	}
+	return frame
+}
+
+// RoomAgain says that the layers above take frames again: a peer that was
+// stopped is told to go.
+func (c *Conn) RoomAgain(now monotime.Time) {
+	if c.stopSent {
+		c.stopSent, c.loseSent = false, false
+		c.due[wire.KindGo] = true
+	}
+}

@@ -1,0 +1,198 @@
+package link
+
+import (
+	"time"
+
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// Output fills dst with the packets that are due, and returns how many. They
+// are borrowed until the next call of a method that changes the Conn.
+func (c *Conn) Output(now monotime.Time, dst []Packet) int {
+	c.sent = c.sent[:0]
+	for _, k := range [...]wire.Kind{wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe} {
+		if c.due[k] && len(c.sent) < len(dst) {
+			c.control(k, dst)
+		}
+	}
+	if c.stopped && c.probe && c.base != c.tail && len(c.sent) < len(dst) {
+		c.probe = false
+		c.next = c.base
+		c.data(now, dst)
+	}
+	for !c.stopped && c.next != c.tail && len(c.sent) < len(dst) {
+		c.data(now, dst)
+	}
+	if c.due[wire.KindAck] && len(c.sent) < len(dst) {
+		c.control(wire.KindAck, dst)
+	}
+	return len(c.sent)
+}
+
+// data transmits packet next. Like every packet it acknowledges.
+func (c *Conn) data(now monotime.Time, dst []Packet) {
+	s := c.slot(c.next)
+	c.header(s.front[:0], wire.KindData, c.next)
+	front := s.front[:s.size]
+	copy(front[wire.LinkSize-wire.TagSize:], c.out.sign(c.counter, front, s.payload))
+	dst[len(c.sent)] = Packet{front, s.payload}
+	c.sent = append(c.sent, wire.KindData)
+	c.stats.Sent++
+	if s.times++; s.times > 1 {
+		c.stats.Resent++
+	}
+	s.at = now
+	if c.rtoAt == monotime.Never {
+		c.rtoAt = now.Add(c.rto)
+	}
+	c.next++
+	if less(c.high, c.next) {
+		c.high = c.next
+	}
+}
+
+// control adds a packet without a frame.
+func (c *Conn) control(k wire.Kind, dst []Packet) {
+	c.due[k] = false
+	b := c.header(c.ctl[len(c.sent)%len(c.ctl)][:0], k, 0)
+	copy(b[wire.LinkSize-wire.TagSize:], c.out.sign(c.counter, b, nil))
+	dst[len(c.sent)] = Packet{Header: b}
+	c.sent = append(c.sent, k)
+}
+
+func (c *Conn) header(b []byte, k wire.Kind, seq uint32) []byte {
+	c.counter++
+	c.unacked, c.ackAt, c.due[wire.KindAck] = 0, monotime.Never, false
+	return wire.Link{
+		Kind: k, Src: c.self.rank, Dst: c.peer, Job: c.self.job,
+		Incarnation: c.self.incarnation, PeerIncarnation: c.incarnation,
+		Seq: seq, Ack: c.expected, Counter: c.counter,
+	}.Append(b)
+}
+
+// Unsent says that the transport did not take the last n packets of the last
+// Output. They are as if they had never been returned, but that their counters
+// are lost.
+func (c *Conn) Unsent(now monotime.Time, n int) {
+	for range n {
+		k := c.sent[len(c.sent)-1]
+		c.sent = c.sent[:len(c.sent)-1]
+		if k != wire.KindData {
+			c.due[k] = true
+			continue
+		}
+		c.next--
+		s := c.slot(c.next)
+		s.times--
+		c.stats.Sent--
+		if s.times == 0 {
+			c.high = c.next
+		} else {
+			c.stats.Resent--
+		}
+		c.due[wire.KindAck] = true
+	}
+}
+
+// acknowledge handles the ack that every packet carries (PROTOCOL §2.3), and
+// reports whether it is one that may be believed.
+func (c *Conn) acknowledge(now monotime.Time, e uint32) bool {
+	if e-c.base > c.high-c.base {
+		return false
+	}
+	if e == c.base {
+		return true
+	}
+	if s := c.slot(e - 1); s.times == 1 { // Karn: a packet sent twice tells nothing
+		c.sample(now.Sub(s.at))
+	}
+	for c.base != e {
+		c.slot(c.base).payload = nil
+		c.base++
+	}
+	if less(c.next, e) {
+		c.next = e
+	}
+	if c.stopped {
+		c.stopped = false
+		c.next = c.base
+	}
+	c.restart(now)
+	return true
+}
+
+// restart sets the retransmission timer anew.
+func (c *Conn) restart(now monotime.Time) {
+	c.rtoAt = monotime.Never
+	if c.base != c.high || c.stopped && c.base != c.tail {
+		c.rtoAt = now.Add(c.rto)
+	}
+}
+
+// sample takes a measured round trip into account (Jacobson).
+func (c *Conn) sample(rtt time.Duration) {
+	if c.srtt == 0 {
+		c.srtt, c.rttvar = rtt, rtt/2
+	} else {
+		c.rttvar += (max(rtt-c.srtt, c.srtt-rtt) - c.rttvar) / 4
+		c.srtt += (rtt - c.srtt) / 8
+	}
+	c.srtt = max(c.srtt, 1)
+	c.rto = min(max(c.srtt+4*c.rttvar+c.cfg.AckDelay, c.cfg.RTOMin), c.cfg.RTOMax)
+}
+
+// Advance does what is due: resend, acknowledge, probe.
+func (c *Conn) Advance(now monotime.Time) {
+	if !now.Before(c.ackAt) {
+		c.ackAt = monotime.Never
+		c.due[wire.KindAck] = true
+	}
+	if !now.Before(c.rtoAt) {
+		c.timeout(now)
+	}
+	if !now.Before(c.probeAt) {
+		c.due[wire.KindProbe] = true
+		c.probeAt = now.Add(c.cfg.Liveness / 4)
+	}
+}
+
+func (c *Conn) timeout(now monotime.Time) {
+	c.stats.Timeouts++
+	c.rto = min(2*c.rto, c.cfg.RTOMax)
+	if c.stopped {
+		c.probe = true
+	} else {
+		c.next = c.base
+	}
+	c.rtoAt = monotime.Never
+	if c.base != c.tail {
+		c.rtoAt = now.Add(c.rto)
+	}
+}
+
+// Deadline returns when Advance has something to do.
+func (c *Conn) Deadline() monotime.Time {
+	at := c.rtoAt.Min(c.ackAt).Min(c.probeAt)
+	if c.awaiting && c.cfg.Liveness > 0 {
+		at = at.Min(c.heard.Add(c.cfg.Liveness))
+	}
+	return at
+}
+
+// Await says whether something is awaited from the peer. While it is, the peer
+// is probed when it is silent, and dead when it stays so.
+func (c *Conn) Await(now monotime.Time, on bool) {
+	if c.awaiting = on && c.cfg.Liveness > 0; !c.awaiting {
+		c.probeAt = monotime.Never
+		return
+	}
+	c.heard = now
+	c.probeAt = now.Add(c.cfg.Liveness / 4)
+}
+
+// Silent reports whether nothing has come from the peer for the liveness time
+// although something was awaited.
+func (c *Conn) Silent(now monotime.Time) bool {
+	return c.awaiting && now.Sub(c.heard) >= c.cfg.Liveness
+}
