@@ -96,7 +96,7 @@ func (s *Launched) listen() {
 		}
 		s.mu.Unlock()
 		if l.Op == "down" && watch != nil {
-			watch(l.Rank, errors.New(l.Value))
+			watch(l.Rank, ended(l.Value))
 		}
 	}
 }
@@ -178,7 +178,7 @@ func (s *Launched) Watch(down func(rank int, cause error)) {
 	s.mu.Unlock()
 	go func() {
 		for _, l := range news {
-			down(l.Rank, errors.New(l.Value))
+			down(l.Rank, ended(l.Value))
 		}
 		if failure != nil {
 			down(-1, failure)

@@ -41,6 +41,17 @@ type jobLine struct {
 	Liveness          time.Duration
 }
 
+// ErrExited is the cause of the end of a rank whose program ended well.
+var ErrExited = errors.New("its program has ended")
+
+// ended turns the launcher's words into an error.
+func ended(cause string) error {
+	if cause == ErrExited.Error() {
+		return ErrExited
+	}
+	return errors.New(cause)
+}
+
 // ErrProtocol reports a line that makes no sense.
 var ErrProtocol = errors.New("weft: bootstrap: bad line")
 

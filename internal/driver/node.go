@@ -238,6 +238,8 @@ func (n *Node) Close(patience time.Duration) {
 	for rank := range n.peers {
 		n.eng.Down(rank, link.ErrClosed, false)
 	}
+	n.markGone()
+	n.peer(n.cfg.Engine.Rank).gone.Store(&link.PeerError{Rank: n.cfg.Engine.Rank, Cause: link.ErrClosed})
 	n.complete()
 	n.bell.Ring()
 	n.mu.Unlock()
@@ -253,13 +255,20 @@ func (n *Node) Engine(f func(e *engine.Engine)) {
 	n.flush(n.clock())
 }
 
+// Peer returns what is known of a rank, or nil.
+func (n *Node) Peer(rank int) *Peer {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.peers[rank]
+}
+
 // Peers returns the peers spoken to so far, in no order.
 func (n *Node) Peers() []*Peer {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	peers := make([]*Peer, 0, len(n.peers))
 	for _, p := range n.peers {
-		if p.Transport != nil {
+		if p.Transport != nil || p.Rank == n.cfg.Engine.Rank {
 			peers = append(peers, p)
 		}
 	}

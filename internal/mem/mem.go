@@ -85,3 +85,8 @@ func Aligned(n int) []byte {
 	words := make([]uint64, (n+7)/8)
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)[:n:n]
 }
+
+// Atomic64 returns the aligned word at off.
+func Atomic64(b []byte, off int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(word(b, off)))
+}

@@ -7,3 +7,7 @@ import "errors"
 
 // ErrUnsupported reports that this operating system lacks what is needed.
 var ErrUnsupported = errors.New("weft: needs Linux")
+
+// ErrForbidden reports that the kernel does not let this process read another
+// one's memory.
+var ErrForbidden = errors.New("weft: reading another process's memory is not allowed")

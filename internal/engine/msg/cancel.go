@@ -16,7 +16,7 @@ func (p *Port) Cancel(op *Op) bool {
 	switch op.Kind {
 	case Flush:
 		p.cancelFlush(op)
-	case Send:
+	case Send, Room:
 		if n.sends.remove(op) {
 			p.pair(op.Peer).q.Drop(wire.TypePiece, op.token)
 		} else {

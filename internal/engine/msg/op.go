@@ -17,6 +17,7 @@ const (
 	Send  Kind = iota // give Buf to Peer
 	Recv              // take the next message from Peer, or from Any
 	Flush             // wait until everything sent before has been accepted
+	Room              // wait until there is room to send a short message to Peer
 )
 
 // State is how far an Op has come.

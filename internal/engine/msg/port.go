@@ -190,8 +190,17 @@ func (p *Port) pair(rank int) *pair {
 	return d
 }
 
-// MemoryBytes returns what the port's buffers hold.
-func (p *Port) MemoryBytes() int { return p.send.held + p.recv.held }
+// MemoryBytes returns what the buffers of all ports hold.
+func (n *Node) MemoryBytes() int {
+	sum := 0
+	for _, p := range n.ports {
+		sum += p.send.held + p.recv.held
+	}
+	return sum
+}
+
+// IsOpen reports whether the port has not been closed.
+func (p *Port) IsOpen() bool { return p.open }
 
 // Close ends the pending operations with ErrClosed. Messages that arrived and
 // were not received are lost; later ones are refused until the channel is

@@ -18,7 +18,7 @@ func (p *Port) Start(op *Op) {
 		return
 	}
 	switch op.Kind {
-	case Send:
+	case Send, Room:
 		p.startSend(op)
 	case Recv:
 		p.startRecv(op)
@@ -46,6 +46,15 @@ func (p *Port) startSend(op *Op) {
 // admit gives a send a number if there is room for it. A short message is
 // copied and done with; a long one is announced.
 func (p *Port) admit(d *pair, op *Op) bool {
+	if op.Kind == Room {
+		b := p.reserve(d, MaxEager)
+		if b == nil {
+			return false
+		}
+		p.send.put(b)
+		op.State = Done
+		return true
+	}
 	if len(op.Buf) > MaxEager {
 		return p.announce(d, op)
 	}

@@ -1,0 +1,29 @@
+package weft
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// A card tells peers how to reach a process. It is published as one line.
+type card struct {
+	Host  string
+	Shm   string `json:",omitempty"`
+	Udp   string `json:",omitempty"`
+	NoShm string `json:",omitempty"` // why there is no Shm
+}
+
+func (c card) String() string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return string(text)
+}
+
+func parseCard(text string) (c card, err error) {
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		return c, fmt.Errorf("weft: its card cannot be read: %w", err)
+	}
+	return c, nil
+}

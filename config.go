@@ -1,0 +1,123 @@
+package weft
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"weft/internal/bootstrap"
+	"weft/internal/driver"
+	"weft/internal/engine/link"
+	"weft/internal/sys"
+)
+
+// Config shapes how a process joins its job. The zero value is good: what the
+// launcher was told counts, and after that the defaults.
+type Config struct {
+	// Transport is "auto" (the default: shared memory inside a host, UDP to
+	// others), "shm" or "udp".
+	Transport string
+
+	// Liveness is the silence after which a peer counts as dead; 0 means 3
+	// seconds, a negative value never. The death of a process on the same
+	// host is noticed at once, whatever this is.
+	Liveness time.Duration
+
+	// Spin is how long a goroutine polls before it sleeps; 0 means a time
+	// that fits the processors this process may use, a negative value that it
+	// sleeps at once. Polling makes answers arrive sooner and costs processor
+	// time.
+	Spin time.Duration
+
+	// Bind is the address that UDP uses, "host" or "host:port"; empty means
+	// loopback if all ranks are on this machine, else that of the interface
+	// that leads to the others.
+	Bind string
+
+	// MTU is the longest UDP packet in bytes, 0 for what the interface takes.
+	MTU int
+
+	// Window is how many UDP packets may be on their way to one peer; 0 means
+	// 256.
+	Window int
+
+	// RetransmitMin and RetransmitMax bound the time after which an
+	// unacknowledged UDP packet is sent again, which otherwise follows the
+	// measured round trips; 0 means 2 ms and 500 ms.
+	RetransmitMin, RetransmitMax time.Duration
+}
+
+// Environment lists the variables that a process of a job heeds, each with a
+// line of explanation. A program never has to read them.
+var Environment = []struct{ Name, Meaning string }{
+	{bootstrap.Env, "descriptor of the socket to the launcher; set by weft run, removed when the process joins"},
+	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
+	{envBind, "the address that UDP uses"},
+}
+
+const (
+	envSpin = "WEFT_SPIN"
+	envBind = "WEFT_BIND"
+)
+
+// resolve completes a configuration from the job and the environment.
+func (c *Config) resolve(job bootstrap.Job) (Config, error) {
+	var r Config
+	if c != nil {
+		r = *c
+	}
+	if r.Transport == "" {
+		r.Transport = job.Transport
+	}
+	switch r.Transport {
+	case "":
+		r.Transport = "auto"
+	case "auto", "shm", "udp":
+	default:
+		return r, fmt.Errorf("weft: transport %q: must be auto, shm or udp", r.Transport)
+	}
+	if r.Liveness == 0 {
+		r.Liveness = job.Liveness
+	}
+	if r.Liveness == 0 {
+		r.Liveness = 3 * time.Second
+	}
+	if r.Bind == "" {
+		r.Bind = os.Getenv(envBind)
+	}
+	if text := os.Getenv(envSpin); text != "" && r.Spin == 0 {
+		d, err := time.ParseDuration(text)
+		if text == "0" {
+			d, err = 0, nil
+		}
+		if err != nil {
+			return r, fmt.Errorf("weft: %s=%q: must be a time such as 50us: %w", envSpin, text, err)
+		}
+		if r.Spin = d; d == 0 {
+			r.Spin = -1
+		}
+	}
+	return r, nil
+}
+
+// waiting chooses how goroutines wait. With more ranks than processors on a
+// host, polling would burn the time slices of those it waits for.
+func (c *Config) waiting(job bootstrap.Job) driver.Waiting {
+	switch {
+	case c.Spin < 0:
+		return driver.Waiting{}
+	case c.Spin > 0:
+		return driver.Waiting{Budget: c.Spin}
+	case float64(job.Local) > sys.CPUs():
+		return driver.Waiting{Yields: 16}
+	default:
+		return driver.Waiting{Budget: 100 * time.Microsecond}
+	}
+}
+
+// link returns the configuration of lossy links.
+func (c *Config) link() link.Config {
+	return link.Config{
+		Window: c.Window, RTOMin: c.RetransmitMin, RTOMax: c.RetransmitMax, Liveness: c.Liveness,
+	}
+}

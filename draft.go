@@ -1,0 +1,66 @@
+package weft
+
+import (
+	"context"
+
+	"weft/internal/driver"
+	"weft/internal/engine/msg"
+)
+
+// A Draft is a message to be written in place: fill Data, then Commit.
+type Draft struct {
+	Data []byte
+
+	port  *Port
+	to    int
+	block *msg.Block // nil for a long message
+}
+
+// Reserve returns a draft of n bytes for a rank. It blocks while the port's
+// send buffer has no room for it. Data holds whatever was there before.
+func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
+	if err := q.p.check(to); err != nil {
+		return Draft{}, err
+	}
+	if n > msg.MaxEager {
+		return Draft{Data: q.buffer(n), port: q, to: to}, nil
+	}
+	for {
+		if b := q.p.node.Reserve(q.port, to, n); b != nil {
+			return Draft{Data: b.Data(), port: q, to: to, block: b}, nil
+		}
+		if err := q.state(to); err != nil {
+			return Draft{}, err
+		}
+		c := driver.NewCall()
+		c.Msg.Kind, c.Msg.Peer = msg.Room, to
+		err := q.p.node.Message(ctx, q.port, c)
+		c.Free()
+		if err != nil {
+			return Draft{}, err
+		}
+	}
+}
+
+// Commit sends the draft, whose Data must not be used any more. A draft of
+// more than 32 KiB is sent as by Send; shorter ones never block.
+func (d *Draft) Commit(ctx context.Context) error {
+	data := d.Data
+	d.Data = nil
+	if d.block != nil {
+		d.port.p.node.Commit(d.port.port, d.to, d.block)
+		d.block = nil
+		return nil
+	}
+	err := d.port.Send(ctx, d.to, data)
+	d.port.keep(data)
+	return err
+}
+
+// Discard gives the draft up.
+func (d *Draft) Discard() {
+	if d.block != nil {
+		d.port.p.node.Discard(d.port.port, d.to, d.block)
+	}
+	d.block, d.Data = nil, nil
+}

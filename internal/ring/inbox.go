@@ -1,0 +1,180 @@
+package ring
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+const (
+	inboxCells = 64
+
+	// InboxBytes is the memory that an Inbox takes. It must be aligned to a
+	// cache line, and zero at first.
+	InboxBytes = line + inboxCells*line + inboxCells*MaxPacket
+)
+
+// The word of a cell holds a lap in its upper half and a state in the lower:
+// free, full, or claimed by a rank. The claim is made by one compare-and-swap
+// that names its owner, so there is no instant at which a producer can be
+// killed and leave a cell that nobody answers for.
+const (
+	free    = 0
+	full    = 1
+	claimed = 2 // plus the owner's rank
+
+	// retired is the word of a cell whose owner died between claiming and
+	// filling it: a process that only seemed dead may still write there, so
+	// nobody uses the cell again.
+	retired = ^uint64(0)
+)
+
+// inboxCell is one cache line in shared memory.
+type inboxCell struct {
+	word atomic.Uint64
+	from uint32 // rank of the producer
+	size uint32
+	data [inline]byte
+}
+
+const inline = line - 16
+
+// inbox is the shared memory of an Inbox.
+type inbox struct {
+	tail  atomic.Uint64 // next cell to claim; every producer helps it on
+	_     [line - 8]byte
+	cells [inboxCells]inboxCell
+	data  [inboxCells][MaxPacket]byte
+}
+
+func inboxAt(mem []byte) *inbox {
+	_ = mem[InboxBytes-1]
+	return (*inbox)(unsafe.Pointer(unsafe.SliceData(mem)))
+}
+
+// A Sender is one producer of an Inbox.
+type Sender struct {
+	m    *inbox
+	rank uint32
+	last uint64 // cell of the last packet
+	lap  uint64 // and its lap
+	sent bool
+}
+
+// NewSender returns a sending end of the ring in mem for a rank.
+func NewSender(mem []byte, rank int) *Sender { return &Sender{m: inboxAt(mem), rank: uint32(rank)} }
+
+// Push copies a packet into the ring and reports whether there was room.
+func (s *Sender) Push(header, payload []byte) bool {
+	for {
+		t := s.m.tail.Load()
+		lap, i := t/inboxCells, t%inboxCells
+		c := &s.m.cells[i]
+		w := c.word.Load()
+		switch {
+		case w == lap<<32|free:
+			if c.word.CompareAndSwap(w, lap<<32|uint64(claimed+s.rank)) {
+				s.m.tail.CompareAndSwap(t, t+1)
+				s.fill(c, i, header, payload)
+				c.word.Store(lap<<32 | full)
+				s.last, s.lap, s.sent = i, lap, true
+				return true
+			}
+		case w == retired || w>>32 == lap:
+			s.m.tail.CompareAndSwap(t, t+1) // taken: help its owner on
+		case s.m.tail.Load() == t:
+			return false // still full from the lap before
+		}
+	}
+}
+
+func (s *Sender) fill(c *inboxCell, i uint64, header, payload []byte) {
+	size := len(header) + len(payload)
+	to := c.data[:]
+	if size > inline {
+		to = s.m.data[i][:]
+	}
+	copy(to, header)
+	copy(to[len(header):], payload)
+	c.from, c.size = s.rank, uint32(size)
+}
+
+// Drained reports whether the consumer has taken everything that this end has
+// pushed.
+func (s *Sender) Drained() bool {
+	if !s.sent {
+		return true
+	}
+	w := s.m.cells[s.last].word.Load()
+	return w == retired || w>>32 > s.lap
+}
+
+// A Receiver is the consumer of an Inbox.
+type Receiver struct {
+	m    *inbox
+	pos  uint64
+	dead func(rank int) bool
+}
+
+// NewReceiver returns the receiving end of the ring in mem. Cells claimed by a
+// rank that dead reports are given up.
+func NewReceiver(mem []byte, dead func(rank int) bool) *Receiver {
+	return &Receiver{m: inboxAt(mem), dead: dead}
+}
+
+// Ready reports whether there is, or may be, a packet.
+func (r *Receiver) Ready() bool {
+	w := r.m.cells[r.pos%inboxCells].word.Load()
+	return w == r.pos/inboxCells<<32|full || w == retired && r.m.tail.Load() > r.pos
+}
+
+// Peek returns the i-th packet that waits and its sender, or ok false. It is on
+// loan until Take. A packet that cannot be is returned empty.
+func (r *Receiver) Peek(i int) (from int, pkt []byte, ok bool) {
+	if i == 0 {
+		r.skip()
+	}
+	pos := r.pos + uint64(i)
+	if i >= inboxCells {
+		return 0, nil, false
+	}
+	c := &r.m.cells[pos%inboxCells]
+	if c.word.Load() != pos/inboxCells<<32|full {
+		return 0, nil, false
+	}
+	from = int(atomic.LoadUint32(&c.from))
+	size := atomic.LoadUint32(&c.size)
+	switch {
+	case size <= inline:
+		return from, c.data[:size], true
+	case size <= MaxPacket:
+		return from, r.m.data[pos%inboxCells][:size], true
+	default:
+		return from, nil, true
+	}
+}
+
+// skip passes cells that nobody will ever fill.
+func (r *Receiver) skip() {
+	for {
+		lap := r.pos / inboxCells
+		c := &r.m.cells[r.pos%inboxCells]
+		w := c.word.Load()
+		switch {
+		case w == retired && r.m.tail.Load() > r.pos:
+			r.pos++
+		case w != retired && w>>32 == lap && uint32(w) >= claimed && r.dead(int(uint32(w)-claimed)):
+			c.word.Store(retired)
+			r.m.tail.CompareAndSwap(r.pos, r.pos+1)
+		default:
+			return
+		}
+	}
+}
+
+// Take ends the loan of the first n packets.
+func (r *Receiver) Take(n int) {
+	for range n {
+		r.m.cells[r.pos%inboxCells].word.Store((r.pos/inboxCells + 1) << 32)
+		r.pos++
+	}
+}

@@ -1,0 +1,74 @@
+package sys
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// An Interrupt calls a function when a descriptor becomes readable, once for
+// each time that it is armed. Until then arrivals wake nobody: that is why the
+// descriptor is not left to the Go poller, which is woken by each.
+type Interrupt struct {
+	fd, epoll, stop int
+	done            chan struct{}
+}
+
+// NewInterrupt watches a descriptor, unarmed.
+func NewInterrupt(fd int, fire func()) (*Interrupt, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("epoll_create1", err)
+	}
+	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		unix.Close(epoll)
+		return nil, os.NewSyscallError("eventfd", err)
+	}
+	x := &Interrupt{fd: fd, epoll: epoll, stop: stop, done: make(chan struct{})}
+	for _, e := range []unix.EpollEvent{
+		{Fd: int32(fd), Events: unix.EPOLLONESHOT},
+		{Fd: int32(stop), Events: unix.EPOLLIN},
+	} {
+		if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, int(e.Fd), &e); err != nil {
+			unix.Close(epoll)
+			unix.Close(stop)
+			return nil, os.NewSyscallError("epoll_ctl", err)
+		}
+	}
+	go x.wait(fire)
+	return x, nil
+}
+
+func (x *Interrupt) wait(fire func()) {
+	defer close(x.done)
+	var events [2]unix.EpollEvent
+	for {
+		n, err := unix.EpollWait(x.epoll, events[:], -1)
+		if err != nil && err != unix.EINTR {
+			return
+		}
+		for i := range max(n, 0) {
+			if int(events[i].Fd) == x.stop {
+				return
+			}
+			fire()
+		}
+	}
+}
+
+// Arm makes the next arrival call the function; so does one that waits
+// already.
+func (x *Interrupt) Arm() {
+	e := unix.EpollEvent{Fd: int32(x.fd), Events: unix.EPOLLIN | unix.EPOLLONESHOT}
+	_ = unix.EpollCtl(x.epoll, unix.EPOLL_CTL_MOD, x.fd, &e) // fails only after Close
+}
+
+// Close ends the watch.
+func (x *Interrupt) Close() {
+	one := [8]byte{1}
+	_, _ = unix.Write(x.stop, one[:])
+	<-x.done
+	unix.Close(x.epoll)
+	unix.Close(x.stop)
+}

@@ -1,0 +1,98 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+
+// NewMemory makes n bytes of zeroed memory, a multiple of the page size, that
+// other processes can map by the descriptor. Its size is sealed, so that
+// touching it can never fault. It exists as long as somebody has it mapped or
+// open.
+func NewMemory(name string, n int) (fd int, mem []byte, err error) {
+	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return -1, nil, os.NewSyscallError("memfd_create", err)
+	}
+	if err = unix.Ftruncate(fd, int64(n)); err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
+	}
+	if err == nil {
+		mem, err = mmap(fd, n)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, nil, fmt.Errorf("weft: shared memory of %d bytes: %w", n, err)
+	}
+	return fd, mem, nil
+}
+
+func mmap(fd, n int) ([]byte, error) {
+	return unix.Mmap(fd, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+}
+
+// ErrUnsealed reports a descriptor from a peer that is not sealed memory, so
+// that the peer could take it away while we use it.
+var ErrUnsealed = errors.New("weft: the peer's memory is not sealed")
+
+// MapMemory maps all of what NewMemory made in another process, and closes the
+// descriptor.
+func MapMemory(fd int) ([]byte, error) {
+	defer unix.Close(fd)
+	have, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
+	if err != nil || have&seals != seals {
+		return nil, ErrUnsealed
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, os.NewSyscallError("fstat", err)
+	}
+	if st.Size <= 0 || st.Size > 1<<42 {
+		return nil, fmt.Errorf("weft: the peer's memory has %d bytes", st.Size)
+	}
+	return mmap(fd, int(st.Size))
+}
+
+// Unmap ends a mapping.
+func Unmap(mem []byte) error { return unix.Munmap(mem) }
+
+// CloseFD closes a descriptor.
+func CloseFD(fd int) { unix.Close(fd) }
+
+// Resident returns how many bytes of a descriptor's memory are in use.
+func Resident(fd int) uint64 {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return 0
+	}
+	return uint64(st.Blocks) * 512
+}
+
+// ReadProcess copies len(dst) bytes from an address in another process. It
+// returns ErrForbidden if the kernel does not allow it.
+func ReadProcess(pid int, addr uint64, dst []byte) error {
+	for len(dst) > 0 {
+		local := unix.Iovec{Base: &dst[0]}
+		local.SetLen(len(dst))
+		remote := unix.RemoteIovec{Base: uintptr(addr), Len: len(dst)}
+		n, _, errno := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
+			uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+		switch {
+		case errno == unix.EPERM || errno == unix.ENOSYS:
+			return ErrForbidden
+		case errno != 0:
+			return os.NewSyscallError("process_vm_readv", errno)
+		case n == 0:
+			return os.NewSyscallError("process_vm_readv", unix.EFAULT)
+		}
+		dst = dst[n:]
+		addr += uint64(n)
+	}
+	return nil
+}

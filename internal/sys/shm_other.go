@@ -1,0 +1,32 @@
+//go:build !linux
+
+package sys
+
+import "net"
+
+// NewMemory needs Linux.
+func NewMemory(name string, n int) (fd int, mem []byte, err error) { return -1, nil, ErrUnsupported }
+
+// MapMemory needs Linux.
+func MapMemory(fd int) ([]byte, error) { return nil, ErrUnsupported }
+
+// Unmap needs Linux.
+func Unmap(mem []byte) error { return ErrUnsupported }
+
+// CloseFD needs Linux.
+func CloseFD(fd int) {}
+
+// Resident needs Linux.
+func Resident(fd int) uint64 { return 0 }
+
+// ReadProcess needs Linux.
+func ReadProcess(pid int, addr uint64, dst []byte) error { return ErrForbidden }
+
+// Credentials needs Linux.
+func Credentials(c *net.UnixConn) (pid, uid int, err error) { return 0, 0, ErrUnsupported }
+
+// SendFD needs Linux.
+func SendFD(c *net.UnixConn, record []byte, fd int) error { return ErrUnsupported }
+
+// RecvFD needs Linux.
+func RecvFD(c *net.UnixConn, record []byte) (n, fd int, err error) { return 0, -1, ErrUnsupported }

@@ -1,0 +1,182 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"weft/internal/bootstrap"
+	"weft/internal/doorbell"
+	"weft/internal/driver"
+	"weft/transport"
+	"weft/transport/shm"
+	"weft/transport/udp"
+)
+
+// Main is the main function of a program that is one rank: it joins the job
+// that the launcher made, or is a job of one, runs run, waits until all ranks
+// have come this far, and leaves. It ends the process: with status 0, or 1 and
+// a message if run returned an error. The context ends on SIGINT and SIGTERM.
+func Main(run func(ctx context.Context, p *Proc) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	p, err := Join(ctx, nil)
+	if err == nil {
+		err = run(ctx, p)
+		if err == nil {
+			// Others may still use our regions: leave together.
+			err = p.src.Fence(ctx)
+			if errors.Is(err, bootstrap.ErrLauncher) {
+				err = nil
+			}
+		}
+		p.Close()
+	}
+	if err != nil {
+		who := "weft"
+		if p != nil {
+			who = fmt.Sprintf("weft: rank %d", p.Rank())
+		}
+		fmt.Fprintf(os.Stderr, "%s: %s\n", who, strings.TrimPrefix(err.Error(), "weft: "))
+		stop()
+		os.Exit(1)
+	}
+}
+
+// Join joins the job that this process's launcher made, or makes a job of one.
+// A process joins once. Close leaves.
+func Join(ctx context.Context, cfg *Config) (*Proc, error) {
+	src, err := bootstrap.FromEnv()
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProc(cfg, src)
+	if err == nil {
+		err = p.join(ctx)
+	}
+	if err != nil {
+		src.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// join opens the transports and publishes how this process is reached.
+func (p *Proc) join(ctx context.Context) error {
+	p.newNode(p.findRoute, p.cfg.waiting(p.job))
+	card := card{Host: p.job.Host}
+	var bell transport.Doorbell
+	if p.cfg.Transport != "udp" && (p.job.Local > 1 || p.cfg.Transport == "shm" || p.job.Size == 1) {
+		t, err := p.openShm()
+		switch {
+		case err == nil:
+			bell, card.Shm = t.Doorbell(), t.Card()
+			p.trs, p.memory = append(p.trs, t), t.Memory()
+		case p.cfg.Transport == "shm":
+			return err
+		default:
+			card.NoShm = err.Error()
+		}
+	}
+	if bell == nil {
+		bell = doorbell.NewFutex(new(uint32))
+	}
+	if p.cfg.Transport == "udp" || p.job.Size > p.job.Local || (card.Shm == "" && p.job.Size > 1) {
+		t, err := udp.Open(udp.Config{Bind: p.bind(), MTU: p.cfg.MTU, Bell: bell})
+		if err != nil {
+			return err
+		}
+		card.Udp = t.Card()
+		p.trs = append(p.trs, t)
+	}
+	p.node.Start(bell, p.trs...)
+	if err := p.src.Put(ctx, "card", card.String()); err != nil {
+		p.Close()
+		return err
+	}
+	p.src.Watch(p.rankEnded)
+	return nil
+}
+
+func (p *Proc) openShm() (*shm.Transport, error) {
+	var t *shm.Transport
+	ev := p.node.Events(func() transport.Transport { return t })
+	t, err := shm.Open(shm.Config{
+		Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
+		Liveness: max(p.cfg.Liveness, 0), Events: ev,
+	})
+	return t, err
+}
+
+// bind chooses the address for UDP.
+func (p *Proc) bind() string {
+	host, port := p.cfg.Bind, "0"
+	if h, q, err := net.SplitHostPort(p.cfg.Bind); err == nil {
+		host, port = h, q
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// rankEnded hears from the launcher that a rank has ended, or the launcher.
+func (p *Proc) rankEnded(rank int, cause error) {
+	if rank >= 0 {
+		p.node.Down(rank, cause, errors.Is(cause, bootstrap.ErrExited))
+		return
+	}
+	for r := range p.job.Size {
+		if r != p.job.Rank {
+			p.node.Down(r, cause, false)
+		}
+	}
+}
+
+// findRoute picks the transport to a rank: shared memory where both can, else
+// UDP.
+func (p *Proc) findRoute(rank int) (driver.Route, error) {
+	text, err := p.src.Get(p.ctx, rank, "card")
+	if err != nil {
+		return driver.Route{}, err
+	}
+	c, err := parseCard(text)
+	if err != nil {
+		return driver.Route{}, fmt.Errorf("rank %d: %w", rank, err)
+	}
+	var r driver.Route
+	why := ""
+	for _, t := range p.trs {
+		name := t.Caps().Name
+		switch {
+		case name == "shm" && c.Shm != "" && c.Host == p.job.Host:
+			r, why = driver.Route{Transport: t, Card: c.Shm}, "same host, so shared memory"
+		case name == "udp" && c.Udp != "" && r.Transport == nil:
+			r, why = driver.Route{Transport: t, Card: c.Udp}, p.whyUDP(c)
+		}
+	}
+	if r.Transport == nil {
+		return r, fmt.Errorf("weft: no transport reaches rank %d on host %s from host %s with -transport %s%s",
+			rank, c.Host, p.job.Host, p.cfg.Transport, c.NoShm)
+	}
+	p.mu.Lock()
+	p.routes[rank] = route{c.Host, why}
+	p.mu.Unlock()
+	return r, nil
+}
+
+func (p *Proc) whyUDP(c card) string {
+	switch {
+	case p.cfg.Transport == "udp":
+		return "-transport udp was asked for"
+	case c.Host != p.job.Host:
+		return "another host, so UDP"
+	default:
+		return "shared memory is not to be had: " + c.NoShm
+	}
+}

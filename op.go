@@ -1,0 +1,104 @@
+package weft
+
+import (
+	"context"
+	"sync"
+
+	"weft/internal/driver"
+	"weft/internal/engine/rma"
+	"weft/internal/engine/wire"
+)
+
+// An Op is an operation that has been started and goes on by itself. Wait must
+// be called exactly once; until it returns, the operation's buffer belongs to
+// weft.
+type Op struct {
+	node  *driver.Node
+	call  *driver.Call // nil if it was done at once
+	value uint64
+	err   error
+}
+
+var ops = sync.Pool{New: func() any { return new(Op) }}
+
+// StartPush begins Push.
+func (r *Remote) StartPush(ctx context.Context, off int, src []byte) (*Op, error) {
+	if err := r.writable(); err != nil {
+		return nil, err
+	}
+	return r.start(rma.Op{Kind: rma.Push, Off: uint64(off), Buf: src})
+}
+
+// StartPull begins Pull.
+func (r *Remote) StartPull(ctx context.Context, dst []byte, off int) (*Op, error) {
+	return r.start(rma.Op{Kind: rma.Pull, Off: uint64(off), Buf: dst})
+}
+
+// StartFetchAdd begins FetchAdd; Value has the result.
+func (r *Remote) StartFetchAdd(ctx context.Context, off int, delta uint64) (*Op, error) {
+	return r.startAtomic(wire.CodeAdd, off, delta, 0)
+}
+
+// StartSwap begins Swap; Value has the result.
+func (r *Remote) StartSwap(ctx context.Context, off int, v uint64) (*Op, error) {
+	return r.startAtomic(wire.CodeSwap, off, v, 0)
+}
+
+// StartCompareSwap begins CompareSwap; Value has the result.
+func (r *Remote) StartCompareSwap(ctx context.Context, off int, old, v uint64) (*Op, error) {
+	return r.startAtomic(wire.CodeCompareSwap, off, old, v)
+}
+
+func (r *Remote) startAtomic(code wire.Code, off int, a, b uint64) (*Op, error) {
+	if err := r.writable(); err != nil {
+		return nil, err
+	}
+	return r.start(rma.Op{Kind: rma.Atomic, Off: uint64(off), Code: code, A: a, B: b})
+}
+
+func (r *Remote) start(op rma.Op) (*Op, error) {
+	o := ops.Get().(*Op)
+	*o = Op{node: r.p.node}
+	if r.direct != nil {
+		op.Peer = r.rank
+		if err := r.now(&op); err != nil {
+			return nil, err
+		}
+		o.value = op.Value
+		return o, nil
+	}
+	o.call = driver.NewCall()
+	o.call.RMA.Code, o.call.RMA.A, o.call.RMA.B = op.Code, op.A, op.B
+	if err := r.begin(o.call, op.Kind, int(op.Off), op.Buf); err != nil {
+		o.call.Free()
+		return nil, err
+	}
+	return o, nil
+}
+
+// Done reports whether Wait would return at once.
+func (o *Op) Done() bool { return o.call == nil || o.node.Ended(o.call) }
+
+// Wait returns when the operation is done, and its error. When ctx ends first
+// the operation is given up; see UnknownOutcome. The Op may not be used any
+// more, but for Value.
+func (o *Op) Wait(ctx context.Context) error {
+	if o.call == nil {
+		return o.err
+	}
+	o.err = o.node.Wait(ctx, o.call)
+	o.value = o.call.RMA.Value
+	o.call.Free()
+	o.call = nil
+	return o.err
+}
+
+// Value returns, after Wait, what an atomic operation found.
+func (o *Op) Value() uint64 { return o.value }
+
+// Free lets a later Start use the Op's memory. Calling it is optional.
+func (o *Op) Free() {
+	if o.call == nil {
+		ops.Put(o)
+	}
+}

@@ -1,0 +1,314 @@
+package weft
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"weft/internal/driver"
+	"weft/internal/engine"
+	"weft/internal/engine/msg"
+	"weft/internal/mem"
+)
+
+// Any stands for every rank where a source is named.
+const Any = msg.Any
+
+// PortConfig shapes a port. Zero values mean the defaults.
+type PortConfig struct {
+	// RecvBuffer bounds, in bytes, the messages held here until they are
+	// received; 0 means 1 MiB, the least is 64 KiB. A sender whose message
+	// finds no room is held back until there is.
+	RecvBuffer int
+
+	// SendBuffer bounds, in bytes, the messages held here until their
+	// receivers have accepted them; 0 means 1 MiB, the least is 64 KiB. Send
+	// blocks while there is no room.
+	SendBuffer int
+
+	// MaxMessage is the longest message in bytes, sent or received; 0 means
+	// 1 GiB. Messages over 32 KiB take no room in the buffers: the receiver
+	// fetches them straight from the sender's memory.
+	MaxMessage int
+
+	// Backoff makes senders that were refused try again after a while
+	// (50 us, doubling to 5 ms), rather than when this receiver asks for the
+	// message (GO).
+	Backoff bool
+}
+
+// A Port is a SEND/RECEIVE context: this process's end of a logical channel.
+// Ports of the same channel number, one in each process, talk to each other.
+type Port struct {
+	p    *Proc
+	port *msg.Port
+
+	mu    sync.Mutex
+	spare [][]byte // for long messages received without a buffer
+}
+
+// maxSpare bounds what a port keeps of buffers for long messages.
+const maxSpare = 16 << 20
+
+// Open opens the port of a channel, 0 to 65535. Messages that were sent to it
+// before are not lost: their senders have been holding them.
+func (p *Proc) Open(ctx context.Context, channel int, cfg *PortConfig) (*Port, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if channel < 0 || channel > 1<<16-1 {
+		return nil, &ConfigError{Field: "channel", Value: channel, Min: 0, Max: 1<<16 - 1}
+	}
+	var c PortConfig
+	if cfg != nil {
+		c = *cfg
+	}
+	q := &Port{p: p}
+	var err error
+	p.node.Engine(func(e *engine.Engine) { q.port, err = e.Msg.Open(uint16(channel), msg.Config(c)) })
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ports[q] = true
+	return q, nil
+}
+
+// Send sends a message. It returns when b may be used again: a message of up
+// to 32 KiB has been copied, a longer one has been received. If it returns an
+// error the message has not been sent.
+func (q *Port) Send(ctx context.Context, to int, b []byte) error {
+	if uint(to) >= uint(q.p.job.Size) {
+		return q.p.check(to)
+	}
+	if q.p.node.Send(q.port, to, b, false) {
+		return nil
+	}
+	c := driver.NewCall()
+	defer c.Free()
+	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Send, to, b
+	if len(b) > msg.MaxEager && q.p.memory != nil {
+		c.Msg.Mem, c.Msg.Addr = q.p.locate(b)
+	}
+	err := q.p.node.Message(ctx, q.port, c)
+	runtime.KeepAlive(b)
+	return err
+}
+
+// TrySend sends a message of up to 32 KiB if that takes no waiting, and
+// returns ErrAgain if it would.
+func (q *Port) TrySend(to int, b []byte) error {
+	if err := q.p.check(to); err != nil {
+		return err
+	}
+	if len(b) > msg.MaxEager {
+		return &TooLongError{Size: len(b), Limit: msg.MaxEager, What: "what TrySend takes"}
+	}
+	if q.p.node.Send(q.port, to, b, true) {
+		return nil
+	}
+	if err := q.state(to); err != nil {
+		return err
+	}
+	return ErrAgain
+}
+
+// state returns why nothing can be sent to a rank, if that is so.
+func (q *Port) state(to int) (err error) {
+	q.p.node.Engine(func(e *engine.Engine) {
+		if !q.port.IsOpen() {
+			err = ErrClosed
+		} else if g := e.Gone(to); g != nil {
+			err = g
+		}
+	})
+	return err
+}
+
+// Flush returns when every message sent before has been accepted by its
+// receiver's port.
+func (q *Port) Flush(ctx context.Context) error {
+	c := driver.NewCall()
+	defer c.Free()
+	c.Msg.Kind, c.Msg.Peer = msg.Flush, Any
+	return q.p.node.Message(ctx, q.port, c)
+}
+
+// A Message is a received message, on loan until Release.
+type Message struct {
+	From int
+	Data []byte
+
+	port  *Port
+	block *msg.Block
+	big   []byte
+}
+
+// Release gives the message's memory back. Data must not be used any more.
+func (m *Message) Release() {
+	switch {
+	case m.block != nil:
+		m.port.p.node.Release(m.port.port, m.block)
+	case m.big != nil:
+		m.port.keep(m.big)
+	}
+	m.block, m.big, m.Data = nil, nil, nil
+}
+
+// Recv receives the next message, from whichever rank, in order of arrival.
+// The death of a rank is reported once to each port, in its place among the
+// messages, by a PeerError.
+func (q *Port) Recv(ctx context.Context) (Message, error) { return q.recv(ctx, Any) }
+
+// RecvFrom receives the next message from one rank.
+func (q *Port) RecvFrom(ctx context.Context, rank int) (Message, error) {
+	if err := q.p.check(rank); err != nil {
+		return Message{}, err
+	}
+	return q.recv(ctx, rank)
+}
+
+func (q *Port) recv(ctx context.Context, from int) (Message, error) {
+	if b, sender := q.p.node.Receive(q.port, from); b != nil {
+		return Message{From: sender, Data: b.Data(), port: q, block: b}, nil
+	}
+	c := driver.NewCall()
+	defer c.Free()
+	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Recv, from, nil
+	err := q.p.node.Message(ctx, q.port, c)
+	var big []byte
+	for err == nil && c.Msg.State == msg.Offered {
+		big = q.buffer(c.Msg.Offer.Total)
+		c.Msg.Buf = big
+		if err = q.fetch(ctx, c); err == nil && c.Msg.Block == nil && c.Msg.State == msg.Done {
+			return Message{From: c.Msg.From, Data: big[:c.Msg.N], port: q, big: big}, nil
+		}
+		q.keep(big) // the sender gave up, and something else came
+	}
+	if err != nil {
+		return Message{}, err
+	}
+	return Message{From: c.Msg.From, Data: c.Msg.Block.Data(), port: q, block: c.Msg.Block}, nil
+}
+
+// TryRecv receives the next message of up to 32 KiB if it has arrived, and
+// returns ErrAgain if none has.
+func (q *Port) TryRecv() (Message, error) {
+	b, sender := q.p.node.Receive(q.port, Any)
+	if b != nil {
+		return Message{From: sender, Data: b.Data(), port: q, block: b}, nil
+	}
+	if err := q.state(q.p.job.Rank); err != nil {
+		return Message{}, err
+	}
+	return Message{}, ErrAgain
+}
+
+// RecvInto receives the next message, from whichever rank, into buf, and
+// returns its length and sender. A message that does not fit stays the next
+// one, and the error is a TooLongError with its length.
+func (q *Port) RecvInto(ctx context.Context, buf []byte) (n, from int, err error) {
+	return q.recvInto(ctx, Any, buf)
+}
+
+// RecvIntoFrom is RecvInto for the next message from one rank.
+func (q *Port) RecvIntoFrom(ctx context.Context, rank int, buf []byte) (n int, err error) {
+	if err := q.p.check(rank); err != nil {
+		return 0, err
+	}
+	n, _, err = q.recvInto(ctx, rank, buf)
+	return n, err
+}
+
+func (q *Port) recvInto(ctx context.Context, from int, buf []byte) (int, int, error) {
+	if buf == nil {
+		buf = []byte{}
+	}
+	c := driver.NewCall()
+	defer c.Free()
+	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Recv, from, buf
+	err := q.p.node.Message(ctx, q.port, c)
+	for err == nil && c.Msg.State == msg.Offered {
+		err = q.fetch(ctx, c)
+	}
+	if err != nil {
+		return 0, c.Msg.From, err
+	}
+	return c.Msg.N, c.Msg.From, nil
+}
+
+// fetch brings the bytes of an offered message into c.Msg.Buf: by reading the
+// sender's memory where that is possible, else in packets.
+func (q *Port) fetch(ctx context.Context, c *driver.Call) error {
+	o := c.Msg.Offer
+	if (o.Mem != 0 || o.Addr != 0) && q.p.readPeer(o.From, o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
+		return q.p.node.Fetched(ctx, c)
+	}
+	return q.p.node.Fetch(ctx, c)
+}
+
+// readPeer reads a peer's memory, and reports whether it could.
+func (p *Proc) readPeer(rank int, id uint32, addr uint64, dst []byte) bool {
+	d := p.node.Peer(rank)
+	if d == nil || d.Transport == nil {
+		return false
+	}
+	m := d.Transport.Memory()
+	if m == nil {
+		return false
+	}
+	if id == 0 {
+		return m.Read(rank, addr, dst) == nil
+	}
+	src, err := m.Map(rank, id)
+	if err != nil || addr > uint64(len(src)) || uint64(len(dst)) > uint64(len(src))-addr {
+		return false
+	}
+	mem.Copy(dst, src[addr:])
+	return true
+}
+
+// buffer returns memory for a long message, and keep takes it back.
+func (q *Port) buffer(n int) []byte {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, b := range q.spare {
+		if cap(b) >= n {
+			q.spare = append(q.spare[:i], q.spare[i+1:]...)
+			return b[:n]
+		}
+	}
+	return make([]byte, n)
+}
+
+func (q *Port) keep(b []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	held := cap(b)
+	for _, s := range q.spare {
+		held += cap(s)
+	}
+	if held <= maxSpare && len(q.spare) < 8 {
+		q.spare = append(q.spare, b)
+	}
+}
+
+// Close closes the port after what was sent through it has been accepted, or
+// cannot be within a second. Operations that wait end with ErrClosed; messages
+// not received are lost, and later ones are held by their senders until the
+// channel is opened again.
+func (q *Port) Close() error {
+	q.p.mu.Lock()
+	open := q.p.ports[q]
+	delete(q.p.ports, q)
+	q.p.mu.Unlock()
+	if !open {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	err := q.Flush(ctx)
+	q.p.node.Engine(func(*engine.Engine) { q.port.Close() })
+	return err
+}

@@ -1,0 +1,201 @@
+package weft
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"sort"
+	"sync"
+	"time"
+
+	"weft/internal/bootstrap"
+	"weft/internal/driver"
+	"weft/internal/engine"
+	"weft/transport"
+)
+
+// A Proc is this process as a member of its job. Everything that a program
+// does with weft hangs on it; there is no global state.
+type Proc struct {
+	job    bootstrap.Job
+	cfg    Config
+	src    bootstrap.Source
+	node   *driver.Node
+	trs    []transport.Transport
+	memory transport.Memory // for memory that peers can map; may be nil
+	ctx    context.Context  // ends when the Proc is closed
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	closed bool
+	shares []share // shared memory of ours, by address
+	ports  map[*Port]bool
+	routes map[int]route
+}
+
+// A route is how a rank is reached, and why so.
+type route struct{ host, why string }
+
+// Rank returns this process's number in the job, from 0 to Size()-1.
+func (p *Proc) Rank() int { return p.job.Rank }
+
+// Size returns the number of ranks in the job.
+func (p *Proc) Size() int { return p.job.Size }
+
+// Host returns the name of the host. Ranks with equal names may share memory.
+func (p *Proc) Host() string { return p.job.Host }
+
+// check returns a RankError unless rank is one of the job's.
+func (p *Proc) check(rank int) error {
+	if rank < 0 || rank >= p.job.Size {
+		return &RankError{rank, p.job.Size}
+	}
+	return nil
+}
+
+// newProc makes the process of a source, with a node that has no transports.
+func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
+	c, err := cfg.resolve(src.Job())
+	if err != nil {
+		return nil, err
+	}
+	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p, nil
+}
+
+// newNode makes the node that runs the process.
+func (p *Proc) newNode(find func(rank int) (driver.Route, error), w driver.Waiting) {
+	p.node = driver.New(driver.Config{
+		Engine: engine.Config{
+			Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
+			Incarnation: uint32(random()) | 1, Link: p.cfg.link(), Rand: random,
+		},
+		Route: find, Wait: w,
+	})
+}
+
+// random returns an unpredictable number: region keys and incarnations.
+func random() uint64 {
+	var b [8]byte
+	rand.Read(b[:])
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// A Peer tells how a rank is reached.
+type Peer struct {
+	Rank      int
+	Host      string
+	Transport string // "self", "pipe", "shm" or "udp"
+	Why       string // why that one was picked
+	MTU       int    // longest packet in bytes
+	Gone      error  // a PeerError if it is gone
+}
+
+// Connect reaches a rank now rather than with the first message, and says how.
+func (p *Proc) Connect(ctx context.Context, rank int) (Peer, error) {
+	if err := p.check(rank); err != nil {
+		return Peer{}, err
+	}
+	peer, err := p.node.Reach(ctx, rank)
+	if err != nil {
+		return Peer{}, err
+	}
+	return p.peer(peer), nil
+}
+
+// Peers returns the ranks spoken to so far, this one included, in order.
+func (p *Proc) Peers() []Peer {
+	var peers []Peer
+	for _, d := range p.node.Peers() {
+		peers = append(peers, p.peer(d))
+	}
+	sort.Slice(peers, func(i, j int) bool { return peers[i].Rank < peers[j].Rank })
+	return peers
+}
+
+func (p *Proc) peer(d *driver.Peer) Peer {
+	if d.Rank == p.job.Rank {
+		return Peer{Rank: d.Rank, Host: p.job.Host, Transport: "self", Why: "it is this process", MTU: d.MTU}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r, ok := p.routes[d.Rank]
+	if !ok {
+		r.why = "the peer chose it"
+	}
+	return Peer{
+		Rank: d.Rank, Host: r.host, Transport: d.Transport.Caps().Name, Why: r.why, MTU: d.MTU, Gone: d.Gone(),
+	}
+}
+
+// Stats counts what a process has seen and holds.
+type Stats struct {
+	MessagesSent, MessagesReceived uint64
+	PacketsSent, PacketsReceived   uint64
+	BytesSent, BytesReceived       uint64 // in packets; direct memory access is not counted
+
+	Refused       uint64 // messages refused for lack of room, and resent later
+	Retransmitted uint64 // packets that a network had lost
+	Dropped       uint64 // packets not accepted: malformed, foreign, forged, replayed, stale
+
+	Malformed, Foreign, Forged, Replayed, Stale uint64 // Dropped by reason
+
+	RoundTrip   time.Duration // the longest smoothed round trip of the lossy links
+	MemoryBytes uint64        // held by ports, regions, Alloc and transports
+}
+
+// Stats returns the counts so far.
+func (p *Proc) Stats() Stats {
+	var e engine.Stats
+	var held uint64
+	p.node.Engine(func(eng *engine.Engine) {
+		e = eng.Stats()
+		held = uint64(eng.Msg.MemoryBytes())
+	})
+	for _, t := range p.trs {
+		held += t.MemoryBytes()
+	}
+	p.mu.Lock()
+	for _, s := range p.shares {
+		held += uint64(len(s.mem))
+	}
+	p.mu.Unlock()
+	return Stats{
+		MessagesSent: e.Msg.Sent, MessagesReceived: e.Msg.Received,
+		PacketsSent: e.PacketsSent, PacketsReceived: e.PacketsReceived,
+		BytesSent: e.BytesSent, BytesReceived: e.BytesReceived,
+		Refused: e.Msg.Refused, Retransmitted: e.Link.Resent,
+		Dropped:   e.Malformed + e.Foreign + e.Forged + e.Replayed + e.Stale,
+		Malformed: e.Malformed, Foreign: e.Foreign, Forged: e.Forged, Replayed: e.Replayed, Stale: e.Stale,
+		RoundTrip: e.Link.RTT, MemoryBytes: held,
+	}
+}
+
+// closePatience is how long Close waits for what is still on its way.
+const closePatience = time.Second
+
+// Close leaves the job. What was sent and flushed has arrived; what was not
+// flushed has a second to do so. Later operations return ErrClosed.
+func (p *Proc) Close() error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil
+	}
+	p.closed = true
+	var ports []*Port
+	for q := range p.ports {
+		ports = append(ports, q)
+	}
+	p.mu.Unlock()
+	for _, q := range ports {
+		q.Close()
+	}
+	p.node.Close(closePatience)
+	p.cancel()
+	for _, t := range p.trs {
+		t.Close()
+	}
+	return p.src.Close()
+}

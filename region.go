@@ -1,0 +1,90 @@
+package weft
+
+import (
+	"context"
+
+	"weft/internal/engine"
+	"weft/internal/engine/rma"
+	"weft/internal/engine/wire"
+	"weft/internal/mem"
+)
+
+// RegionConfig shapes a region. Zero values mean the defaults.
+type RegionConfig struct {
+	ReadOnly bool // others may only Pull
+}
+
+// A Region is memory of this process that others reach by name. They read and
+// write it whenever they like: a program that looks at bytes which others
+// write at the same time must use Load and Store, or be told by a message.
+type Region struct {
+	p      *Proc
+	region *rma.Region
+	whole  []byte // with the word at its end that tells peers of its closing
+}
+
+// Expose makes size bytes of zeroed memory reachable under a name of 1 to 255
+// bytes.
+func (p *Proc) Expose(ctx context.Context, name string, size int, cfg *RegionConfig) (*Region, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(name) < 1 || len(name) > wire.MaxName {
+		return nil, &ConfigError{Field: "length of the region's name", Value: len(name), Min: 1, Max: wire.MaxName}
+	}
+	if size < 0 || size > 1<<40 {
+		return nil, &ConfigError{Field: "size of the region", Value: size, Min: 0, Max: 1 << 40}
+	}
+	readOnly := cfg != nil && cfg.ReadOnly
+	s, err := p.share(size + 8)
+	if err != nil {
+		return nil, err
+	}
+	r := &Region{p: p, whole: s.mem}
+	p.node.Engine(func(e *engine.Engine) {
+		r.region, err = e.RMA.Expose(name, s.mem[:size:size], s.id, readOnly)
+	})
+	if err != nil {
+		p.unshare(s)
+		return nil, err
+	}
+	return r, nil
+}
+
+// Window is Expose for programs in which every rank exposes a region of the
+// same name; At reaches the others'.
+func (p *Proc) Window(ctx context.Context, name string, size int, cfg *RegionConfig) (*Region, error) {
+	return p.Expose(ctx, name, size, cfg)
+}
+
+// Bytes returns the region's memory. It is good until Close.
+func (r *Region) Bytes() []byte { return r.region.Bytes }
+
+// Load reads the word at off atomically. It panics unless off is a multiple of
+// 8 inside the region.
+func (r *Region) Load(off int) uint64 { return mem.Load64(r.region.Bytes, off) }
+
+// Store writes the word at off atomically, as Load reads it.
+func (r *Region) Store(off int, v uint64) { mem.Store64(r.region.Bytes, off, v) }
+
+// At attaches to the region of the same name that another rank exposes; see
+// Proc.Attach.
+func (r *Region) At(ctx context.Context, rank int) (*Remote, error) {
+	return r.p.Attach(ctx, rank, r.region.Name)
+}
+
+// Close ends the exposure: operations of others fail with ErrClosed. Bytes
+// must not be used any more.
+func (r *Region) Close() error {
+	if r.whole == nil {
+		return ErrClosed
+	}
+	mem.Store64(r.whole, len(r.whole)-8, 1)
+	r.p.node.Engine(func(e *engine.Engine) {
+		e.RMA.Withdraw(r.region)
+		e.Detach(r.region.Bytes)
+	})
+	whole := r.whole
+	r.whole, r.region.Bytes = nil, nil
+	return r.p.unshare(share{mem: whole, id: r.region.Mem})
+}

@@ -1,0 +1,200 @@
+package weft
+
+import (
+	"context"
+
+	"weft/internal/driver"
+	"weft/internal/engine"
+	"weft/internal/engine/rma"
+	"weft/internal/engine/wire"
+)
+
+// A Remote is another rank's region. Offsets and sizes are in bytes.
+type Remote struct {
+	p      *Proc
+	rank   int
+	found  rma.Found
+	direct []byte // the region mapped here, or nil
+	peer   *driver.Peer
+}
+
+// Attach reaches the region that a rank exposes under a name, waiting until it
+// does.
+func (p *Proc) Attach(ctx context.Context, rank int, name string) (*Remote, error) {
+	if err := p.check(rank); err != nil {
+		return nil, err
+	}
+	if len(name) < 1 || len(name) > wire.MaxName {
+		return nil, &ConfigError{Field: "length of the region's name", Value: len(name), Min: 1, Max: wire.MaxName}
+	}
+	c := driver.NewCall()
+	defer c.Free()
+	c.RMA.Kind, c.RMA.Peer, c.RMA.Name = rma.Attach, rank, name
+	if err := p.node.Memory(ctx, c); err != nil {
+		return nil, err
+	}
+	r := &Remote{p: p, rank: rank, found: c.RMA.Found, peer: p.node.Peer(rank)}
+	r.direct = p.mapRegion(r)
+	return r, nil
+}
+
+// mapRegion returns the memory of a remote region if it can be mapped here.
+func (p *Proc) mapRegion(r *Remote) []byte {
+	if r.rank == p.job.Rank {
+		return p.sharedWith(r.found.Mem)
+	}
+	if r.found.Mem == 0 || r.peer.Transport == nil {
+		return nil
+	}
+	m := r.peer.Transport.Memory()
+	if m == nil {
+		return nil
+	}
+	b, err := m.Map(r.rank, r.found.Mem)
+	if err != nil || r.found.Size < 0 || len(b) < r.found.Size+8 {
+		return nil
+	}
+	return b
+}
+
+// Rank returns the rank whose region it is.
+func (r *Remote) Rank() int { return r.rank }
+
+// Size returns the region's size.
+func (r *Remote) Size() int { return r.found.Size }
+
+// Direct reports whether operations reach the memory without the rank's help.
+func (r *Remote) Direct() bool { return r.direct != nil }
+
+// writable returns an error if the region may only be read.
+func (r *Remote) writable() error {
+	if r.found.ReadOnly {
+		return &RegionError{Rank: r.rank, Err: ErrReadOnly}
+	}
+	return nil
+}
+
+// now completes an operation on mapped memory.
+func (r *Remote) now(op *rma.Op) error {
+	if err := r.peer.Gone(); err != nil {
+		return err
+	}
+	return driver.Direct(r.direct, r.found.Size, op)
+}
+
+// begin hands an operation to the engine, after the checks that can be made
+// here.
+func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
+	var err error
+	if kind == rma.Atomic {
+		err = rma.CheckWord(off, r.found.Size)
+	} else {
+		err = rma.CheckRange(off, len(b), r.found.Size)
+	}
+	if err != nil {
+		return err
+	}
+	op := &c.RMA
+	op.Kind, op.Peer, op.Region, op.Key, op.Off, op.Buf = kind, r.rank, r.found.Region, r.found.Key, uint64(off), b
+	r.p.node.Begin(c)
+	return nil
+}
+
+// Push writes src at off. It returns when src may be used again and the data
+// is in place. Writes of one aligned word are never seen half done.
+func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
+	if err := r.writable(); err != nil {
+		return err
+	}
+	return r.move(ctx, rma.Push, off, src)
+}
+
+// Pull reads len(dst) bytes from off into dst.
+func (r *Remote) Pull(ctx context.Context, dst []byte, off int) error {
+	return r.move(ctx, rma.Pull, off, dst)
+}
+
+func (r *Remote) move(ctx context.Context, kind rma.Kind, off int, b []byte) error {
+	if r.direct != nil {
+		op := rma.Op{Kind: kind, Peer: r.rank, Off: uint64(off), Buf: b}
+		return r.now(&op)
+	}
+	c := driver.NewCall()
+	defer c.Free()
+	if err := r.begin(c, kind, off, b); err != nil {
+		return err
+	}
+	return r.p.node.Wait(ctx, c)
+}
+
+// MaxPut is the most bytes that Put takes.
+const MaxPut = wire.MaxPut
+
+// Put writes up to MaxPut bytes at off, which it copies. It does not wait for
+// the target; Flush does, and reports if the target refused.
+func (r *Remote) Put(ctx context.Context, off int, b []byte) error {
+	if err := r.writable(); err != nil {
+		return err
+	}
+	if len(b) > MaxPut {
+		return &TooLongError{Size: len(b), Limit: MaxPut, What: "what Put takes"}
+	}
+	if r.direct != nil || len(b) == 0 {
+		return r.move(ctx, rma.Push, off, b)
+	}
+	err := rma.CheckRange(off, len(b), r.found.Size)
+	if err == nil {
+		r.p.node.Engine(func(e *engine.Engine) {
+			err = e.RMA.Put(r.rank, r.found.Region, r.found.Key, uint64(off), b)
+		})
+	}
+	return err
+}
+
+// FetchAdd adds to the word at off atomically, and returns what it was before.
+// off must be a multiple of 8.
+func (r *Remote) FetchAdd(ctx context.Context, off int, delta uint64) (old uint64, err error) {
+	return r.atomic(ctx, wire.CodeAdd, off, delta, 0)
+}
+
+// Swap writes the word at off atomically, and returns what it was before.
+func (r *Remote) Swap(ctx context.Context, off int, v uint64) (old uint64, err error) {
+	return r.atomic(ctx, wire.CodeSwap, off, v, 0)
+}
+
+// CompareSwap writes v to the word at off if it is old, atomically. It returns
+// what the word was: v has been written exactly if that is old.
+func (r *Remote) CompareSwap(ctx context.Context, off int, old, v uint64) (seen uint64, err error) {
+	return r.atomic(ctx, wire.CodeCompareSwap, off, old, v)
+}
+
+func (r *Remote) atomic(ctx context.Context, code wire.Code, off int, a, b uint64) (uint64, error) {
+	if err := r.writable(); err != nil {
+		return 0, err
+	}
+	if r.direct != nil {
+		op := rma.Op{Kind: rma.Atomic, Peer: r.rank, Off: uint64(off), Code: code, A: a, B: b}
+		err := r.now(&op)
+		return op.Value, err
+	}
+	c := driver.NewCall()
+	defer c.Free()
+	c.RMA.Code, c.RMA.A, c.RMA.B = code, a, b
+	if err := r.begin(c, rma.Atomic, off, nil); err != nil {
+		return 0, err
+	}
+	err := r.p.node.Wait(ctx, c)
+	return c.RMA.Value, err
+}
+
+// Flush returns when everything begun on the rank's regions before has been
+// done there. It reports whether a Put was refused.
+func (r *Remote) Flush(ctx context.Context) error {
+	if r.direct != nil {
+		return r.peer.Gone()
+	}
+	c := driver.NewCall()
+	defer c.Free()
+	c.RMA.Kind, c.RMA.Peer = rma.Flush, r.rank
+	return r.p.node.Memory(ctx, c)
+}

@@ -1,0 +1,17 @@
+// Package shm connects processes of one host through shared memory.
+//
+// Each process owns one segment: a doorbell, a heartbeat, an inbox that all
+// its peers share, and rings for those that write to it often. A peer begins
+// in the inbox; after some packets it claims a ring of its own, and uses it
+// once the inbox holds nothing of it any more, so that order is kept. A
+// process's memory therefore grows with the peers that it really hears from,
+// and the job's size costs nothing: the rare share one ring, the frequent have
+// their own.
+//
+// Segments are sealed memfds, passed over an abstract Unix socket after both
+// sides have shown that they belong to the same user and know the job's
+// secret. Nothing lies in a file system, and nothing is left when processes
+// are killed. The connection stays open: its end is how the death of a peer is
+// noticed at once. A heartbeat in each segment shows processes that are
+// stopped.
+package shm

@@ -1,0 +1,163 @@
+package shm
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"weft/internal/sys"
+)
+
+// The handshake, in records:
+//
+//	dialler                              listener
+//	HELLO rank, wanted rank, nonce  ->
+//	                                <-   CHALLENGE nonce, proof
+//	PROOF proof, segment            ->
+//	                                <-   WELCOME segment
+//
+// A proof is an HMAC over everything said, under the job's secret.
+
+const (
+	nonceSize        = 16
+	proofSize        = sha256.Size
+	handshakeTimeout = 10 * time.Second
+)
+
+// errStranger reports a peer that does not know the secret.
+var errStranger = errors.New("weft: shm: the peer does not belong to this job")
+
+// proof is what one side says to show that it knows the secret.
+func (t *Transport) proof(side string, dialler, listener uint32, a, b []byte) []byte {
+	h := hmac.New(sha256.New, t.cfg.Secret)
+	var id [16]byte
+	binary.LittleEndian.PutUint64(id[0:], t.cfg.Job)
+	binary.LittleEndian.PutUint32(id[8:], dialler)
+	binary.LittleEndian.PutUint32(id[12:], listener)
+	for _, part := range [][]byte{[]byte("weft shm " + side), id[:], a, b} {
+		h.Write(part)
+	}
+	return h.Sum(nil)
+}
+
+// greet is the dialler's side. It returns the peer's segment and process.
+func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err error) {
+	c.SetDeadline(time.Now().Add(handshakeTimeout))
+	defer c.SetDeadline(time.Time{})
+	pid, err = sameUser(c)
+	if err != nil {
+		return seg, 0, err
+	}
+	mine := make([]byte, nonceSize)
+	rand.Read(mine)
+	hello := binary.LittleEndian.AppendUint32(nil, uint32(t.cfg.Rank))
+	hello = binary.LittleEndian.AppendUint32(hello, uint32(peer))
+	if err := sys.SendFD(c, append(hello, mine...), -1); err != nil {
+		return seg, 0, err
+	}
+	var buf [128]byte
+	n, fd, err := sys.RecvFD(c, buf[:])
+	closeFD(fd)
+	if err != nil {
+		return seg, 0, err
+	}
+	if n != nonceSize+proofSize {
+		return seg, 0, errStranger
+	}
+	theirs, got := buf[:nonceSize], buf[nonceSize:n]
+	if !hmac.Equal(got, t.proof("listener", uint32(t.cfg.Rank), uint32(peer), mine, theirs)) {
+		return seg, 0, errStranger
+	}
+	if err := sys.SendFD(c, t.proof("dialler", uint32(t.cfg.Rank), uint32(peer), mine, theirs), t.fd); err != nil {
+		return seg, 0, err
+	}
+	_, fd, err = sys.RecvFD(c, buf[:])
+	if err != nil {
+		return seg, 0, err
+	}
+	seg, err = mapSegment(fd)
+	return seg, pid, err
+}
+
+// welcome is the listener's side.
+func (t *Transport) welcome(c *net.UnixConn) (peer int, seg segment, pid int, err error) {
+	c.SetDeadline(time.Now().Add(handshakeTimeout))
+	defer c.SetDeadline(time.Time{})
+	pid, err = sameUser(c)
+	if err != nil {
+		return 0, seg, 0, err
+	}
+	var buf [128]byte
+	n, fd, err := sys.RecvFD(c, buf[:])
+	closeFD(fd)
+	if err != nil {
+		return 0, seg, 0, err
+	}
+	if n != 8+nonceSize {
+		return 0, seg, 0, errStranger
+	}
+	rank, wanted := binary.LittleEndian.Uint32(buf[:]), binary.LittleEndian.Uint32(buf[4:])
+	if int(wanted) != t.cfg.Rank || int(rank) >= t.cfg.Size || int(rank) == t.cfg.Rank {
+		return 0, seg, 0, fmt.Errorf("weft: shm: rank %d looks for rank %d here: %w", rank, wanted, errStranger)
+	}
+	theirs := bytes.Clone(buf[8:n])
+	mine := make([]byte, nonceSize)
+	rand.Read(mine)
+	reply := append(bytes.Clone(mine), t.proof("listener", rank, wanted, theirs, mine)...)
+	if err := sys.SendFD(c, reply, -1); err != nil {
+		return 0, seg, 0, err
+	}
+	n, fd, err = sys.RecvFD(c, buf[:])
+	if err != nil {
+		return 0, seg, 0, err
+	}
+	if !hmac.Equal(buf[:n], t.proof("dialler", rank, wanted, theirs, mine)) {
+		closeFD(fd)
+		return 0, seg, 0, errStranger
+	}
+	if seg, err = mapSegment(fd); err != nil {
+		return 0, seg, 0, err
+	}
+	return int(rank), seg, pid, nil
+}
+
+// accepted is the last record of the handshake: our segment.
+func (t *Transport) accepted(c *net.UnixConn) error { return sys.SendFD(c, []byte{1}, t.fd) }
+
+// sameUser returns the peer's process, or an error if it is another user's.
+func sameUser(c *net.UnixConn) (pid int, err error) {
+	pid, uid, err := sys.Credentials(c)
+	if err == nil && uid != os.Geteuid() {
+		err = fmt.Errorf("weft: shm: the peer runs as user %d, not %d", uid, os.Geteuid())
+	}
+	return pid, err
+}
+
+func mapSegment(fd int) (segment, error) {
+	if fd < 0 {
+		return segment{}, errStranger
+	}
+	m, err := sys.MapMemory(fd)
+	if err != nil {
+		return segment{}, err
+	}
+	s := segment{m}
+	if err := s.check(); err != nil {
+		sys.Unmap(m)
+		return segment{}, err
+	}
+	return s, nil
+}
+
+func closeFD(fd int) {
+	if fd >= 0 {
+		sys.CloseFD(fd)
+	}
+}

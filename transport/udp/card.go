@@ -1,0 +1,80 @@
+package udp
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// A card is an address and the longest packet that is welcome there:
+// "127.0.0.1:4000/16384".
+type card struct {
+	addr netip.AddrPort
+	mtu  int
+}
+
+// Limits of a packet's length. The lower one is what every IPv6 path takes.
+const (
+	minMTU = 1280 - 48
+	maxMTU = 16 << 10
+)
+
+func (c card) String() string { return fmt.Sprintf("%v/%d", c.addr, c.mtu) }
+
+func parseCard(text string) (c card, err error) {
+	addr, mtu, ok := strings.Cut(text, "/")
+	if ok {
+		c.addr, err = netip.ParseAddrPort(addr)
+	}
+	if ok && err == nil {
+		c.mtu, err = strconv.Atoi(mtu)
+	}
+	if !ok || err != nil || c.mtu < minMTU || c.mtu > maxMTU || c.addr.Port() == 0 || c.addr.Addr().IsUnspecified() || c.addr.Addr().IsMulticast() {
+		return card{}, fmt.Errorf("weft: udp: %q is no address/mtu", text)
+	}
+	return c, nil
+}
+
+// resolve parses where to bind: "host:port", with a port of 0 for any.
+func resolve(bind string) (netip.AddrPort, error) {
+	if bind == "" {
+		bind = "127.0.0.1:0"
+	}
+	a, err := net.ResolveUDPAddr("udp", bind)
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("weft: udp: bind address %q: %w", bind, err)
+	}
+	ap := a.AddrPort()
+	if !ap.Addr().IsValid() || ap.Addr().IsUnspecified() {
+		return netip.AddrPort{}, fmt.Errorf("weft: udp: bind address %q must name an address that peers can reach", bind)
+	}
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), nil
+}
+
+// interfaceMTU returns the longest packet for the interface that has an
+// address.
+func interfaceMTU(a netip.Addr) int {
+	ifs, err := net.Interfaces()
+	if err != nil {
+		return minMTU
+	}
+	headers := 28
+	if a.Is6() {
+		headers = 48
+	}
+	for _, i := range ifs {
+		addrs, err := i.Addrs()
+		if err != nil {
+			continue
+		}
+		for _, n := range addrs {
+			p, err := netip.ParsePrefix(n.String())
+			if err == nil && (p.Addr().Unmap() == a || i.Flags&net.FlagLoopback != 0 && a.IsLoopback()) {
+				return max(min(i.MTU-headers, maxMTU), minMTU)
+			}
+		}
+	}
+	return minMTU
+}

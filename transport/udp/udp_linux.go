@@ -1,0 +1,203 @@
+package udp
+
+import (
+	"fmt"
+	"sync"
+
+	"weft/internal/sys"
+	"weft/transport"
+)
+
+// Config shapes the transport of a process.
+type Config struct {
+	Bind   string // address to use, port 0 for any; default "127.0.0.1:0"
+	MTU    int    // longest packet in bytes; 0 for what the interface takes
+	Buffer int    // of the socket in bytes, in each direction; default 4 MiB
+	Bell   transport.Doorbell
+}
+
+// Transport implements transport.Transport.
+type Transport struct {
+	card      card
+	socket    *sys.UDPSocket
+	interrupt *sys.Interrupt
+	peers     sync.Map // rank to *peer
+	last      *peer
+
+	// What has been received and not yet lent.
+	datagrams, next int
+	rest            []byte // of the datagram being cut
+	segment         int
+}
+
+type peer struct {
+	rank int
+	addr *sys.UDPAddr
+	mtu  int
+}
+
+// Open binds a socket.
+func Open(cfg Config) (*Transport, error) {
+	bind, err := resolve(cfg.Bind)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Buffer == 0 {
+		cfg.Buffer = 4 << 20
+	}
+	mtu := cfg.MTU
+	if mtu == 0 {
+		mtu = interfaceMTU(bind.Addr())
+	}
+	if mtu < minMTU || mtu > maxMTU {
+		return nil, fmt.Errorf("weft: udp: MTU %d: must be from %d to %d", mtu, minMTU, maxMTU)
+	}
+	socket, at, err := sys.OpenUDP(bind, cfg.Buffer)
+	if err != nil {
+		return nil, fmt.Errorf("weft: udp: %v: %w", bind, err)
+	}
+	t := &Transport{card: card{at, mtu}, socket: socket}
+	if t.interrupt, err = sys.NewInterrupt(socket.FD(), cfg.Bell.Ring); err != nil {
+		socket.Close()
+		return nil, fmt.Errorf("weft: udp: %w", err)
+	}
+	return t, nil
+}
+
+// Caps says what UDP can do.
+func (t *Transport) Caps() transport.Caps { return transport.Caps{Name: "udp", MTU: t.card.mtu} }
+
+// Card is the address of the socket, and the longest packet that is welcome.
+func (t *Transport) Card() string { return t.card.String() }
+
+// Dial remembers where a peer is.
+func (t *Transport) Dial(rank int, text string) error {
+	c, err := parseCard(text)
+	if err != nil {
+		return err
+	}
+	if c.addr.Addr().Is4() != t.card.addr.Addr().Is4() {
+		return fmt.Errorf("weft: udp: peer %d is at %v and we are at %v", rank, c.addr, t.card.addr)
+	}
+	t.peers.Store(rank, &peer{rank, t.socket.NewUDPAddr(c.addr), min(c.mtu, t.card.mtu)})
+	return nil
+}
+
+// PeerMTU returns the longest packet that both we and a dialled peer take.
+func (t *Transport) PeerMTU(rank int) int {
+	if v, ok := t.peers.Load(rank); ok {
+		return v.(*peer).mtu
+	}
+	return t.card.mtu
+}
+
+// Send sends packets. Runs of equal length to one peer leave together.
+func (t *Transport) Send(pkts []transport.Out) int {
+	for i := 0; i < len(pkts); {
+		p := t.last
+		if p == nil || p.rank != pkts[i].Peer {
+			v, ok := t.peers.Load(pkts[i].Peer)
+			if !ok {
+				return i
+			}
+			p = v.(*peer)
+			t.last = p
+		}
+		n := 1
+		if t.socket.GSO {
+			n = run(pkts[i:])
+		}
+		ok := false
+		if n == 1 {
+			ok = t.socket.Send(p.addr, pkts[i].Header, pkts[i].Payload)
+		} else {
+			ok = t.socket.SendSegments(p.addr, size(&pkts[i]), n, func(j int) ([]byte, []byte) {
+				return pkts[i+j].Header, pkts[i+j].Payload
+			})
+		}
+		if !ok {
+			return i
+		}
+		i += n
+	}
+	return len(pkts)
+}
+
+func size(o *transport.Out) int { return len(o.Header) + len(o.Payload) }
+
+// run returns how many packets can be sent as one datagram that the kernel
+// cuts: to one peer, of equal size but for a shorter last one.
+func run(pkts []transport.Out) int {
+	const most = 60000 // bytes in a datagram, and 64 packets
+	each := size(&pkts[0])
+	total := each
+	for n := 1; n < min(len(pkts), 64); n++ {
+		s := size(&pkts[n])
+		if pkts[n].Peer != pkts[0].Peer || s > each || total+s > most {
+			return n
+		}
+		total += s
+		if s < each {
+			return n + 1
+		}
+	}
+	return min(len(pkts), 64)
+}
+
+// Pending reports true: only a system call can tell.
+func (t *Transport) Pending() bool { return true }
+
+// Poll lends packets that have arrived.
+func (t *Transport) Poll(dst []transport.In) int {
+	n := 0
+	for n < len(dst) {
+		if len(t.rest) == 0 {
+			if t.next == t.datagrams {
+				if n > 0 {
+					return n // a new batch would overwrite what is lent
+				}
+				t.next, t.datagrams = 0, t.socket.Recv()
+				if t.datagrams == 0 {
+					return 0
+				}
+			}
+			t.rest, t.segment = t.socket.Datagram(t.next)
+			t.next++
+			if len(t.rest) == 0 {
+				continue
+			}
+		}
+		var pkt []byte
+		pkt, t.rest = cut(t.rest, t.segment)
+		dst[n] = transport.In{From: -1, Data: pkt}
+		n++
+	}
+	return n
+}
+
+// cut takes the first packet off a datagram that the kernel may have joined.
+func cut(b []byte, segment int) (pkt, rest []byte) {
+	if segment <= 0 || segment >= len(b) {
+		return b, nil
+	}
+	return b[:segment:segment], b[segment:]
+}
+
+// Release ends the loan of the last Poll.
+func (t *Transport) Release() {}
+
+// Arm makes the next arrival ring the doorbell.
+func (t *Transport) Arm() { t.interrupt.Arm() }
+
+// Memory returns nil: another host's memory cannot be mapped.
+func (t *Transport) Memory() transport.Memory { return nil }
+
+// MemoryBytes returns what the receive buffers hold.
+func (t *Transport) MemoryBytes() uint64 { return uint64(t.socket.MemoryBytes()) }
+
+// Close closes the socket.
+func (t *Transport) Close() error {
+	t.interrupt.Close()
+	t.socket.Close()
+	return nil
+}
