@@ -66,6 +66,9 @@ type Transport interface {
 	// first; see Events.Up.
 	Dial(peer int, card string) error
 
+	// PeerMTU returns the largest packet for a connected peer, at most Caps.MTU.
+	PeerMTU(peer int) int
+
 	// Send takes packets in order and returns how many it took. When it
 	// returns n < len(pkts), there is no room for pkts[n] now; nothing of it
 	// has been sent, and later packets to other peers may be tried.

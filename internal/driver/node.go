@@ -33,7 +33,6 @@ type Config struct {
 type Route struct {
 	Transport transport.Transport
 	Card      string
-	MTU       int // of packets to this peer; 0 means Caps.MTU
 }
 
 // A Node is one process of a job: an engine, its transports, and the
@@ -167,13 +166,9 @@ func (n *Node) connect(rank int, r Route) {
 	if p.Transport != nil || n.closed || p.Gone() != nil {
 		return
 	}
-	caps := r.Transport.Caps()
-	p.Transport, p.MTU = r.Transport, r.MTU
-	if p.MTU == 0 {
-		p.MTU = caps.MTU
-	}
+	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
 	n.connected(p)
-	n.eng.Connect(n.now(), rank, p.MTU, !caps.Reliable)
+	n.eng.Connect(n.now(), rank, p.MTU, !r.Transport.Caps().Reliable)
 	n.flush(n.clock())
 }
 

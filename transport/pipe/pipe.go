@@ -104,6 +104,9 @@ func (net *Network) join(from, to *Transport) {
 	to.in.Store(&in)
 }
 
+// PeerMTU returns the MTU: it is the same for all.
+func (t *Transport) PeerMTU(peer int) int { return t.caps.MTU }
+
 // Send copies packets into the queues of their peers.
 func (t *Transport) Send(pkts []transport.Out) int {
 	for i := range pkts {

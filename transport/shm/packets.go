@@ -5,6 +5,9 @@ import (
 	"weft/transport"
 )
 
+// PeerMTU returns the MTU: it is the same for all.
+func (t *Transport) PeerMTU(peer int) int { return ring.MaxPacket }
+
 // Send copies packets into the rings of their peers.
 func (t *Transport) Send(pkts []transport.Out) int {
 	for i := range pkts {

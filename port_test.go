@@ -1,0 +1,379 @@
+package weft
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"weft/transport/pipe"
+)
+
+// within returns a context that ends the test if something hangs.
+func within(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// networks runs a test over pipes with and without direct memory, and with
+// packets so short that everything is cut.
+func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
+	for _, c := range []struct {
+		name   string
+		mtu    int
+		direct bool
+	}{{"direct", 0, true}, {"packets", 0, false}, {"short packets", 128, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			net := pipe.NewNetwork()
+			net.MTU, net.Direct = c.mtu, c.direct
+			if err := local(within(t), net, n, run); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestMessagesArriveInOrder(t *testing.T) {
+	const each = 300
+	networks(t, 4, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 7, nil)
+		if err != nil {
+			return err
+		}
+		sizes := []int{0, 1, 8, 100, 5000, 40000, 200000}
+		fail := make(chan error, 1)
+		go func() {
+			b := make([]byte, 1<<18)
+			for i := range each {
+				for to := range p.Size() {
+					n := sizes[i%len(sizes)]
+					for j := range n {
+						b[j] = byte(i)
+					}
+					if err := q.Send(ctx, to, b[:n]); err != nil {
+						fail <- err
+						return
+					}
+				}
+			}
+			fail <- nil
+		}()
+		next := make([]int, p.Size())
+		for range each * p.Size() {
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return err
+			}
+			i := next[m.From]
+			next[m.From]++
+			if len(m.Data) != sizes[i%len(sizes)] || len(m.Data) > 0 && (m.Data[0] != byte(i) || m.Data[len(m.Data)-1] != byte(i)) {
+				return fmt.Errorf("message %d of rank %d has %d bytes", i, m.From, len(m.Data))
+			}
+			m.Release()
+		}
+		if err := <-fail; err != nil {
+			return err
+		}
+		return q.Flush(ctx)
+	})
+}
+
+// A receiver that does not receive holds its senders back, and nobody else.
+func TestSlowReceiverBoundsMemory(t *testing.T) {
+	for _, backoff := range []bool{false, true} {
+		t.Run(fmt.Sprintf("backoff=%v", backoff), func(t *testing.T) {
+			const each = 4000
+			ready := make(chan struct{})
+			err := Local(within(t), 3, func(ctx context.Context, p *Proc) error {
+				q, err := p.Open(ctx, 1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 128 << 10, Backoff: backoff})
+				if err != nil {
+					return err
+				}
+				if p.Rank() > 0 {
+					b := make([]byte, 200)
+					for i := range each {
+						if i == each/2 && p.Rank() == 1 {
+							close(ready)
+						}
+						binary.LittleEndian.PutUint64(b, uint64(i))
+						if err := q.Send(ctx, 0, b); err != nil {
+							return err
+						}
+						if i < 300 {
+							continue
+						}
+					}
+					return q.Flush(ctx)
+				}
+				next := [3]uint64{}
+				for range 2 * each {
+					m, err := q.Recv(ctx)
+					if err != nil {
+						return err
+					}
+					if v := binary.LittleEndian.Uint64(m.Data); v != next[m.From] {
+						return fmt.Errorf("message %d of rank %d, want %d", v, m.From, next[m.From])
+					}
+					next[m.From]++
+					m.Release()
+				}
+				if s := p.Stats(); s.MemoryBytes > 4<<20 {
+					return fmt.Errorf("%d bytes held", s.MemoryBytes)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestReceiveForms(t *testing.T) {
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 3, nil)
+		if err != nil {
+			return err
+		}
+		big := bytes.Repeat([]byte("weft"), 50000)
+		if p.Rank() == 1 {
+			d, err := q.Reserve(ctx, 0, 5)
+			if err != nil {
+				return err
+			}
+			copy(d.Data, "hello")
+			if err := d.Commit(ctx); err != nil {
+				return err
+			}
+			if err := q.Send(ctx, 0, big); err != nil {
+				return err
+			}
+			d, err = q.Reserve(ctx, 0, len(big))
+			if err != nil {
+				return err
+			}
+			copy(d.Data, big)
+			if err := d.Commit(ctx); err != nil {
+				return err
+			}
+			for q.TrySend(0, []byte("tried")) != nil {
+			}
+			return q.Flush(ctx)
+		}
+		short := make([]byte, 3)
+		_, _, err = q.RecvInto(ctx, short)
+		var long *TooLongError
+		if !errors.As(err, &long) || long.Size != 5 || !errors.Is(err, ErrTooLong) {
+			return fmt.Errorf("into 3 bytes: %v", err)
+		}
+		buf := make([]byte, len(big))
+		n, from, err := q.RecvInto(ctx, buf)
+		if err != nil || from != 1 || string(buf[:n]) != "hello" {
+			return fmt.Errorf("%q from %d: %v", buf[:n], from, err)
+		}
+		if _, _, err := q.RecvInto(ctx, short); !errors.As(err, &long) || long.Size != len(big) {
+			return fmt.Errorf("long message into 3 bytes: %v", err)
+		}
+		if n, err = q.RecvIntoFrom(ctx, 1, buf); err != nil || !bytes.Equal(buf[:n], big) {
+			return fmt.Errorf("%d bytes: %v", n, err)
+		}
+		m, err := q.RecvFrom(ctx, 1)
+		if err != nil || !bytes.Equal(m.Data, big) {
+			return fmt.Errorf("%d bytes: %v", len(m.Data), err)
+		}
+		m.Release()
+		for {
+			m, err := q.TryRecv()
+			if errors.Is(err, ErrAgain) {
+				continue
+			}
+			if err != nil || string(m.Data) != "tried" {
+				return fmt.Errorf("%q: %v", m.Data, err)
+			}
+			m.Release()
+			return nil
+		}
+	})
+}
+
+func TestPortErrors(t *testing.T) {
+	err := Local(within(t), 2, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 3, &PortConfig{MaxMessage: 100})
+		if err != nil {
+			return err
+		}
+		var long *TooLongError
+		if err := q.Send(ctx, 0, make([]byte, 101)); !errors.As(err, &long) || long.Limit != 100 {
+			return fmt.Errorf("too long: %v", err)
+		}
+		var rank *RankError
+		if err := q.Send(ctx, 2, nil); !errors.As(err, &rank) || rank.Rank != 2 || rank.Size != 2 || !errors.Is(err, ErrRank) {
+			return fmt.Errorf("rank 2: %v", err)
+		}
+		if err := q.Send(ctx, -1, nil); !errors.Is(err, ErrRank) {
+			return fmt.Errorf("rank -1: %v", err)
+		}
+		if _, err := p.Open(ctx, 3, nil); !errors.Is(err, ErrInUse) {
+			return fmt.Errorf("open twice: %v", err)
+		}
+		var bad *ConfigError
+		if _, err := p.Open(ctx, 1<<16, nil); !errors.As(err, &bad) {
+			return fmt.Errorf("channel 65536: %v", err)
+		}
+		if _, err := p.Open(ctx, 4, &PortConfig{RecvBuffer: 10}); !errors.As(err, &bad) || bad.Field != "RecvBuffer" {
+			return fmt.Errorf("buffer of 10: %v", err)
+		}
+		soon, cancel := context.WithTimeout(ctx, time.Millisecond)
+		defer cancel()
+		if _, err := q.Recv(soon); !errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("deadline: %v", err)
+		}
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		if _, err := q.Recv(gone); !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("cancelled: %v", err)
+		}
+		if err := q.Close(); err != nil {
+			return err
+		}
+		if err := q.Send(ctx, 0, nil); !errors.Is(err, ErrClosed) {
+			return fmt.Errorf("closed: %v", err)
+		}
+		if _, err := q.TryRecv(); !errors.Is(err, ErrClosed) {
+			return fmt.Errorf("closed: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A send that is given up has not happened: the receiver gets the next one.
+func TestCancelledSendIsNotReceived(t *testing.T) {
+	given := make(chan struct{})
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 0 {
+			big := make([]byte, 1<<20)
+			soon, cancel := context.WithTimeout(ctx, 5*time.Millisecond)
+			defer cancel()
+			if err := q.Send(soon, 1, big); !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("nobody receives: %v", err)
+			}
+			for i := range big {
+				big[i] = 1
+			}
+			given <- struct{}{}
+			return q.Send(ctx, 1, big[:1<<19])
+		}
+		<-given
+		m, err := q.Recv(ctx)
+		if err != nil || len(m.Data) != 1<<19 || m.Data[0] != 1 {
+			return fmt.Errorf("%d bytes: %v", len(m.Data), err)
+		}
+		m.Release()
+		return nil
+	})
+}
+
+// Messages to a channel that is not open yet wait for it; and a channel can be
+// closed and opened again.
+func TestChannelOpenedLate(t *testing.T) {
+	step := make(chan struct{})
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
+		if p.Rank() == 0 {
+			q, err := p.Open(ctx, 9, nil)
+			if err != nil {
+				return err
+			}
+			for i := range 600 {
+				if i == 100 {
+					step <- struct{}{}
+					<-step
+				}
+				if err := q.Send(ctx, 1, []byte{byte(i)}); err != nil {
+					return err
+				}
+				if i == 99 {
+					if err := q.Flush(ctx); err != nil {
+						return err
+					}
+				}
+			}
+			return q.Flush(ctx)
+		}
+		get := func(q *Port, from, to int) error {
+			for i := from; i < to; i++ {
+				m, err := q.Recv(ctx)
+				if err != nil || m.Data[0] != byte(i) {
+					return fmt.Errorf("message %d: %v %v", i, m.Data, err)
+				}
+				m.Release()
+			}
+			return nil
+		}
+		q, err := p.Open(ctx, 9, nil)
+		if err != nil {
+			return err
+		}
+		if err := get(q, 0, 100); err != nil {
+			return err
+		}
+		<-step
+		q.Close()
+		step <- struct{}{}
+		if q, err = p.Open(ctx, 9, nil); err != nil {
+			return err
+		}
+		return get(q, 100, 600)
+	})
+}
+
+func TestManyGoroutines(t *testing.T) {
+	const pairs, each = 8, 200
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
+		done := make(chan error, 2*pairs)
+		for i := range pairs {
+			q, err := p.Open(ctx, i, nil)
+			if err != nil {
+				return err
+			}
+			go func() {
+				for range each {
+					b := make([]byte, rand.IntN(60000))
+					if err := q.Send(ctx, 1-p.Rank(), b); err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+			go func() {
+				for range each {
+					m, err := q.Recv(ctx)
+					if err != nil {
+						done <- err
+						return
+					}
+					m.Release()
+				}
+				done <- nil
+			}()
+		}
+		for range 2 * pairs {
+			if err := <-done; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
