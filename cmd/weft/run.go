@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft/internal/launch"
+)
+
+const runHelp = `Runs PROGRAM as N processes, the ranks of one job. PROGRAM is an executable, a
+command in $PATH, or a Go package such as ./examples/hello, which is built
+first. Flags for weft come before PROGRAM, arguments for the program after it.
+
+Standard input goes to rank 0. Lines of different ranks do not mix. Signals go
+to all ranks; a second Ctrl-C kills them. When a rank fails, the others are
+ended, and the exit status is that of the rank (128 + the signal's number if a
+signal ended it).
+
+EXAMPLES
+  weft run -n 4 ./examples/hello
+  weft run -n 2 -prefix ./examples/ping -count 1000
+  weft run -n 8 -transport udp ./examples/nas/is -class W
+  weft run -n 4 -hosts 2 ./examples/halo    two pretended hosts: shm and udp`
+
+func runCommand() *ffcli.Command {
+	fs := flag.NewFlagSet("weft run", flag.ContinueOnError)
+	job := launch.Job{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Report: os.Stderr}
+	fs.IntVar(&job.N, "n", 1, "number of ranks")
+	fs.StringVar(&job.Transport, "transport", "auto", "auto, shm or udp")
+	fs.BoolVar(&job.Prefix, "prefix", false, "put [rank] before each line")
+	fs.BoolVar(&job.Survive, "survive", false, "when a rank fails, let the others go on")
+	fs.IntVar(&job.Hosts, "hosts", 1, "pretend that the ranks are on so many hosts, in turn")
+	fs.DurationVar(&job.Liveness, "liveness", 0, "silence after which a rank counts as dead (default 3s; negative: never)")
+	fs.DurationVar(&job.Grace, "grace", 2*time.Second, "time that ranks have to end before they are killed")
+	fs.DurationVar(&job.Timeout, "timeout", 0, "end the job after this time (default never)")
+	return &ffcli.Command{
+		Name: "run", ShortUsage: "weft run [FLAGS] PROGRAM [ARGS]", ShortHelp: "run a program as the ranks of a job",
+		LongHelp: runHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error { return runJob(ctx, job, args) },
+	}
+}
+
+func runJob(ctx context.Context, job launch.Job, args []string) error {
+	if len(args) == 0 {
+		return errors.New("run: which program? For example: weft run -n 4 ./examples/hello")
+	}
+	switch job.Transport {
+	case "auto", "shm", "udp":
+	default:
+		return fmt.Errorf("run: -transport %q: must be auto, shm or udp", job.Transport)
+	}
+	if job.N < 1 || job.N > 1<<16 {
+		return fmt.Errorf("run: -n %d: must be from 1 to %d", job.N, 1<<16)
+	}
+	program, temp, err := launch.Resolve(args[0])
+	if err != nil {
+		return err
+	}
+	if temp != "" {
+		defer os.RemoveAll(temp)
+	}
+	job.Program, job.Args, job.Temp = program, args[1:], temp
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH)
+	result, err := launch.Run(ctx, job, signals)
+	if err == nil && result.Status != 0 {
+		err = exit(result.Status)
+	}
+	return err
+}

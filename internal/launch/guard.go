@@ -1,0 +1,98 @@
+package launch
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// A guard is a small process that outlives the launcher: it is told the
+// process groups of the ranks, and when the launcher ends without a goodbye,
+// because it was killed, it kills them and removes the job's directory. The
+// ranks themselves die by the kernel's hand; the guard is for what they have
+// started.
+type guard struct {
+	cmd  *exec.Cmd
+	pipe *os.File
+}
+
+// guardEnv tells an executable to be a guard.
+const guardEnv = "WEFT_GUARD"
+
+// Guarded must be called first by main of every program that calls Run: in the
+// guard process it does not return.
+func Guarded() {
+	if os.Getenv(guardEnv) != "" {
+		beGuard()
+		os.Exit(0)
+	}
+}
+
+func startGuard(temp string) (*guard, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("weft: the job's guard: %w", err)
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), guardEnv+"=1")
+	cmd.Stdin = in
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		out.Close()
+		return nil, fmt.Errorf("weft: the job's guard: %w", err)
+	}
+	g := &guard{cmd, out}
+	if temp != "" {
+		fmt.Fprintf(out, "dir %s\n", strconv.Quote(temp))
+	}
+	return g, nil
+}
+
+// add puts a process group under guard.
+func (g *guard) add(pid int) { fmt.Fprintf(g.pipe, "group %d\n", pid) }
+
+// stop says goodbye.
+func (g *guard) stop() {
+	fmt.Fprintln(g.pipe, "bye")
+	g.pipe.Close()
+	_ = g.cmd.Wait() // it has nothing to report
+}
+
+// beGuard is the guard process.
+func beGuard() {
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	var groups []int
+	dir := ""
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		word, rest, _ := strings.Cut(in.Text(), " ")
+		switch word {
+		case "group":
+			if pid, err := strconv.Atoi(rest); err == nil && pid > 1 {
+				groups = append(groups, pid)
+			}
+		case "dir":
+			if d, err := strconv.Unquote(rest); err == nil {
+				dir = d
+			}
+		case "bye":
+			return
+		}
+	}
+	for _, pid := range groups {
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // it may have ended
+	}
+	if dir != "" {
+		os.RemoveAll(dir)
+	}
+}

@@ -1,0 +1,114 @@
+package launch
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// lines writes whole lines of several ranks to one writer.
+type lines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// longestLine bounds what is held of a line that does not end: a longer one is
+// passed on in pieces.
+const longestLine = 1 << 16
+
+// copy passes on what comes from a rank, a line at a time.
+func (l *lines) copy(from io.Reader, prefix string) {
+	in := bufio.NewReaderSize(from, longestLine)
+	whole := true // at the beginning of a line
+	for {
+		text, err := in.ReadSlice('\n')
+		if len(text) > 0 {
+			ends := text[len(text)-1] == '\n'
+			l.write(text, prefix, whole, err == io.EOF && !ends && prefix != "")
+			whole = ends
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
+		}
+	}
+}
+
+func (l *lines) write(text []byte, prefix string, first, last bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if first && prefix != "" {
+		io.WriteString(l.to, prefix)
+	}
+	l.to.Write(text)
+	if last {
+		io.WriteString(l.to, "\n")
+	}
+}
+
+// connect gives a rank its standard files. The function returned closes its
+// ends in this process.
+func (r *run) connect(p *rank) (closeEnds func(), err error) {
+	var ends []io.Closer
+	closeEnds = func() {
+		for _, e := range ends {
+			e.Close()
+		}
+	}
+	prefix := ""
+	if r.job.Prefix {
+		prefix = fmt.Sprintf("[%d] ", p.number)
+	}
+	for _, s := range []struct {
+		to   *lines
+		file *io.Writer
+	}{{r.out, &p.cmd.Stdout}, {r.errs, &p.cmd.Stderr}} {
+		if s.to.to == nil {
+			continue
+		}
+		in, out, err := os.Pipe()
+		if err != nil {
+			closeEnds()
+			return nil, err
+		}
+		*s.file = out
+		ends = append(ends, out)
+		p.pipes = append(p.pipes, in)
+		p.outputs.Go(func() { s.to.copy(in, prefix) })
+	}
+	if p.number == 0 && r.job.Stdin != nil {
+		in, out, err := os.Pipe()
+		if err != nil {
+			closeEnds()
+			return nil, err
+		}
+		p.cmd.Stdin = in
+		ends = append(ends, in)
+		go func() {
+			io.Copy(out, r.job.Stdin)
+			out.Close()
+		}()
+	}
+	return closeEnds, nil
+}
+
+// drain waits for the last output of a rank that has ended. A process that
+// has left the rank's group may keep the pipes open: it gets a second.
+func (r *run) drain(p *rank) {
+	done := make(chan struct{})
+	go func() {
+		p.outputs.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Second):
+	}
+	for _, f := range p.pipes {
+		f.Close()
+	}
+	<-done
+}
