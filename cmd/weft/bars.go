@@ -2,6 +2,6 @@ package main
 
 import "github.com/peterbourgon/ff/v3/ffcli"
 
-func measured() bool              { return false }
-func perfCommand() *ffcli.Command { return &ffcli.Command{Name: "perf"} }
+func barsCommand() *ffcli.Command { return &ffcli.Command{Name: "bars"} }
 func infoCommand() *ffcli.Command { return &ffcli.Command{Name: "info"} }
+func infoRank() bool { return false }

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft/internal/perf"
+)
+
+// measured runs a rank of a measurement, if this process is one.
+func measured() bool { return perf.Rank() || infoRank() }
+
+const perfHelp = `Measures weft between two processes of this machine, and its peers in the same
+run: every system runs in turn, round after round, and medians are compared.
+
+Latency is one way, half a round trip (of pull: the whole operation). Peers are
+tcp and unix (the Go library), openmpi, mpich, ucx; one that is not installed is
+named with the Debian package that would bring it.
+
+EXAMPLES
+  weft perf latency -size 8,64,1024 -vs tcp,unix,openmpi,mpich,ucx
+  weft perf latency -op put -vs ucx
+  weft perf bandwidth -size 65536,1048576 -vs openmpi,mpich -json
+  weft perf rate -vs openmpi,ucx
+  weft perf latency -transport udp -size 64 -vs tcp
+  weft perf latency -blocked -vs unix       both sides asleep when a message comes
+  weft perf alltoall -n 16 -size 8          CPU time, oversubscribed
+  weft perf bars                            everything that docs/PERFORMANCE.md lists`
+
+// perfFlags are the flags of a measurement.
+type perfFlags struct {
+	spec  perf.Spec
+	sizes string
+	vs    string
+	json  bool
+}
+
+func perfCommand() *ffcli.Command {
+	c := &ffcli.Command{
+		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|bars [FLAGS]",
+		ShortHelp: "measure weft and its peers", LongHelp: perfHelp,
+		Exec: func(ctx context.Context, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, bars", args[0])
+			}
+			return flag.ErrHelp
+		},
+	}
+	for _, t := range []struct{ name, help, sizes string }{
+		{"latency", "time of a message or write, one way", "8,64,1024,8192"},
+		{"bandwidth", "bytes per second, one way", "65536,1048576"},
+		{"rate", "messages per second, one pair", "8"},
+		{"alltoall", "processor time of an exchange among many ranks", "8"},
+	} {
+		c.Subcommands = append(c.Subcommands, perfTest(t.name, t.help, t.sizes))
+	}
+	c.Subcommands = append(c.Subcommands, barsCommand())
+	return c
+}
+
+func perfTest(name, help, sizes string) *ffcli.Command {
+	fs := flag.NewFlagSet("weft perf "+name, flag.ContinueOnError)
+	f := &perfFlags{spec: perf.Spec{Test: name}}
+	fs.StringVar(&f.spec.Transport, "transport", "auto", "auto, shm or udp")
+	fs.StringVar(&f.spec.Op, "op", "send", "send, push, pull or put")
+	fs.StringVar(&f.sizes, "size", sizes, "sizes in bytes, with commas")
+	fs.StringVar(&f.vs, "vs", "", "peers to measure in the same run: "+strings.Join(perf.Names, ","))
+	fs.IntVar(&f.spec.Rounds, "rounds", 5, "rounds")
+	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
+	fs.BoolVar(&f.spec.InPlace, "inplace", false, "write and read messages in place")
+	fs.BoolVar(&f.spec.Alloc, "alloc", false, "messages from and to memory from Alloc")
+	fs.BoolVar(&f.spec.Blocked, "blocked", false, "nobody polls: both sides sleep when a message comes")
+	fs.IntVar(&f.spec.N, "n", 16, "ranks (alltoall)")
+	fs.IntVar(&f.spec.Exchanges, "exchanges", 1000, "rounds of messages (alltoall)")
+	return &ffcli.Command{
+		Name: name, ShortUsage: "weft perf " + name + " [FLAGS]", ShortHelp: help, LongHelp: perfHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			defer perf.Cleanup()
+			if len(args) > 0 {
+				return fmt.Errorf("perf %s: what is %q? Flags begin with -", name, args[0])
+			}
+			return f.run(ctx)
+		},
+	}
+}
+
+// check completes the flags, or says what is wrong with them.
+func (f *perfFlags) check() (systems []perf.System, err error) {
+	f.spec.Sizes = nil
+	for _, w := range strings.Split(f.sizes, ",") {
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 0 || n > 1<<30 {
+			return nil, fmt.Errorf("perf: -size %q: must be numbers from 0 to %d", f.sizes, 1<<30)
+		}
+		f.spec.Sizes = append(f.spec.Sizes, n)
+	}
+	switch f.spec.Op {
+	case "send", "push", "pull", "put":
+	default:
+		return nil, fmt.Errorf("perf: -op %q: must be send, push, pull or put", f.spec.Op)
+	}
+	if f.spec.Op == "put" {
+		for _, n := range f.spec.Sizes {
+			if n > 32 {
+				return nil, fmt.Errorf("perf: -op put takes up to 32 bytes, not %d; use -size 8 or -op push", n)
+			}
+		}
+	}
+	systems = []perf.System{perf.Weft}
+	for _, name := range strings.FieldsFunc(f.vs, func(r rune) bool { return r == ',' }) {
+		s := perf.Find(name)
+		if s == nil {
+			return nil, fmt.Errorf("perf: -vs %q: there are %s", name, strings.Join(perf.Names, ", "))
+		}
+		systems = append(systems, s)
+	}
+	return systems, nil
+}
+
+func (f *perfFlags) run(ctx context.Context) error {
+	systems, err := f.check()
+	if err != nil {
+		return err
+	}
+	results := perf.Measure(ctx, f.spec, systems, progress())
+	if f.spec.Test == "alltoall" {
+		results = append(results, f.pairs(ctx)...)
+	}
+	if f.json {
+		return printJSON(results)
+	}
+	table(results)
+	return failures(results)
+}
+
+// pairs measures the same number of messages between two ranks.
+func (f *perfFlags) pairs(ctx context.Context) []perf.Result {
+	two := f.spec
+	two.N, two.Exchanges = 2, f.spec.Exchanges*f.spec.N*(f.spec.N-1)/2
+	results := perf.Measure(ctx, two, []perf.System{perf.Weft}, progress())
+	for i := range results {
+		results[i].System = "weft, 2 ranks"
+	}
+	return results
+}
+
+// progress shows what is being measured, where somebody may be looking.
+func progress() func(round int, system string) {
+	info, err := os.Stderr.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return func(int, string) {}
+	}
+	start := time.Now()
+	return func(round int, system string) {
+		fmt.Fprintf(os.Stderr, "\r\033[K%4.0fs  round %d: %s ", time.Since(start).Seconds(), round+1, system)
+	}
+}
+
+func printJSON(results []perf.Result) error {
+	enc := json.NewEncoder(os.Stdout)
+	for _, r := range results {
+		if err := enc.Encode(r); err != nil {
+			return err
+		}
+	}
+	return failures(results)
+}
+
+func failures(results []perf.Result) error {
+	for _, r := range results {
+		if r.Error != "" && r.System == "weft" {
+			return fmt.Errorf("%s", r.Error)
+		}
+	}
+	return nil
+}
+
+// table prints results for people, each compared with weft.
+func table(results []perf.Result) {
+	fmt.Fprint(os.Stderr, "\r\033[K")
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	fmt.Fprintln(w, "size\tsystem\top\tmedian\tp99\tp99.9\tCPU/op\tweft is")
+	base := map[int]perf.Result{}
+	for _, r := range results {
+		name := r.System
+		if r.System == "weft" {
+			base[r.Size] = r
+			name += " (" + r.Transport + ")"
+		}
+		switch {
+		case r.Absent:
+			fmt.Fprintf(w, "%d\t%s\tabsent: apt-get install %s\n", r.Size, name, r.Package)
+			continue
+		case r.Error != "":
+			fmt.Fprintf(w, "%d\t%s\tfailed: %s\n", r.Size, name, r.Error)
+			continue
+		}
+		v, unit, less := r.Figure()
+		fmt.Fprintf(w, "%d\t%s\t%s\t%.4g %s\t%s\t%s\t%s\t%s\n", r.Size, name, r.Op, v, unit,
+			micros(r.P99), micros(r.P999), micros(r.CPU), compare(base[r.Size], v, less, r.System))
+	}
+}
+
+func micros(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.4g us", v)
+}
+
+// compare says how many times as fast weft is.
+func compare(weft perf.Result, v float64, less bool, system string) string {
+	w, _, _ := weft.Figure()
+	if system == "weft" || w == 0 || v == 0 {
+		return ""
+	}
+	ratio := w / v
+	if less {
+		ratio = v / w
+	}
+	return fmt.Sprintf("%.2f times as fast", ratio)
+}

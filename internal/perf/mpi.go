@@ -1,0 +1,108 @@
+package perf
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+)
+
+//go:embed peers/mpi.c.txt
+var mpiSource []byte
+
+// mpi is an MPI library: our C program, its compiler and its launcher.
+type mpi struct {
+	name, cc, run, pkg string
+	flags              []string
+}
+
+func (m mpi) Name() string { return m.name }
+
+func (m mpi) Absent() string {
+	for _, c := range []string{m.cc, m.run} {
+		if _, err := exec.LookPath(c); err != nil {
+			return m.pkg
+		}
+	}
+	return ""
+}
+
+func (m mpi) Can(s Spec) bool { return s.Op == "send" && !s.Blocked }
+
+// built holds the programs compiled so far. Cleanup removes them.
+var built struct {
+	sync.Mutex
+	dir   string
+	files map[string]string
+}
+
+// Cleanup removes what was compiled for the measurements.
+func Cleanup() {
+	built.Lock()
+	defer built.Unlock()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	built.dir, built.files = "", nil
+}
+
+func (m mpi) build(ctx context.Context) (string, error) {
+	built.Lock()
+	defer built.Unlock()
+	if f := built.files[m.name]; f != "" {
+		return f, nil
+	}
+	if built.dir == "" {
+		dir, err := os.MkdirTemp("", "weft-perf-")
+		if err != nil {
+			return "", err
+		}
+		built.dir, built.files = dir, map[string]string{}
+	}
+	src := filepath.Join(built.dir, "mpi.c")
+	if err := os.WriteFile(src, mpiSource, 0o600); err != nil {
+		return "", err
+	}
+	bin := filepath.Join(built.dir, m.name)
+	out, err := exec.CommandContext(ctx, m.cc, "-O2", "-o", bin, src).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", m.cc, err, out)
+	}
+	built.files[m.name] = bin
+	return bin, nil
+}
+
+func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
+	bin, err := m.build(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, size := range s.Sizes {
+		n, count := 2, s.count(size)
+		switch s.Test {
+		case "latency":
+			count = s.iterations(size)
+		case "alltoall":
+			n, count = s.N, s.Exchanges
+		}
+		args := append(append([]string{"-n", strconv.Itoa(n)}, m.flags...), bin, s.Test, strconv.Itoa(count), strconv.Itoa(size))
+		cmd := exec.CommandContext(ctx, m.run, args...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: %s", m.run, err, stderr.Bytes())
+		}
+		got, err := parseSamples(out)
+		if err != nil {
+			return nil, err
+		}
+		samples = append(samples, got...)
+	}
+	return samples, nil
+}

@@ -1,0 +1,352 @@
+package perf
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"time"
+
+	"weft"
+)
+
+// System weft is ourselves.
+type self struct{}
+
+// Weft is the system that the others are compared with.
+var Weft System = self{}
+
+func (self) Name() string    { return "weft" }
+func (self) Absent() string  { return "" }
+func (self) Can(s Spec) bool { return true }
+
+func (self) Run(ctx context.Context, s Spec) ([]Sample, error) {
+	n := 2
+	if s.Test == "alltoall" {
+		n = s.N
+	}
+	return runRanks(ctx, "weft", n, s)
+}
+
+// A bench is one rank of a measurement of weft.
+type bench struct {
+	ctx  context.Context
+	p    *weft.Proc
+	q    *weft.Port
+	spec Spec
+	peer int
+	win  *weft.Region
+	far  *weft.Remote
+	took time.Duration
+}
+
+func weftRank(s Spec) error {
+	ctx := context.Background()
+	p, err := weft.Join(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	b := &bench{ctx: ctx, p: p, spec: s, peer: 1 - p.Rank()}
+	b.q, err = p.Open(ctx, 1, nil)
+	if err != nil {
+		return err
+	}
+	if s.Test == "alltoall" {
+		return b.allToAll()
+	}
+	largest := 8
+	for _, size := range s.Sizes {
+		largest = max(largest, size)
+	}
+	if b.win, err = p.Window(ctx, "perf", largest+64, nil); err != nil {
+		return err
+	}
+	if b.far, err = b.win.At(ctx, b.peer); err != nil {
+		return err
+	}
+	for _, size := range s.Sizes {
+		if err := b.measure(size); err != nil {
+			return fmt.Errorf("%s %s %d: %w", s.Test, s.Op, size, err)
+		}
+		if err := b.meet(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meet waits for the other rank.
+func (b *bench) meet() error {
+	if err := b.q.Send(b.ctx, b.peer, nil); err != nil {
+		return err
+	}
+	m, err := b.q.Recv(b.ctx)
+	if err != nil {
+		return err
+	}
+	m.Release()
+	return nil
+}
+
+func (b *bench) buffer(size int) ([]byte, error) {
+	if b.spec.Alloc {
+		return b.p.Alloc(size)
+	}
+	return make([]byte, size), nil
+}
+
+func (b *bench) measure(size int) error {
+	src, err := b.buffer(size)
+	if err != nil {
+		return err
+	}
+	dst, err := b.buffer(size)
+	if err != nil {
+		return err
+	}
+	runtime.GC()
+	switch {
+	case b.spec.Test == "latency" && b.spec.Op == "send":
+		return b.pingPong(size, func() error { return b.send(src) }, func() error { return b.recv(dst) })
+	case b.spec.Test == "latency" && b.spec.Op == "pull":
+		return b.pull(size, dst)
+	case b.spec.Test == "latency":
+		return b.writePingPong(size, src)
+	case b.spec.Op == "send":
+		return b.streamMessages(size, src, dst)
+	default:
+		return b.streamWrites(size, src)
+	}
+}
+
+func (b *bench) send(src []byte) error {
+	if !b.spec.InPlace {
+		return b.q.Send(b.ctx, b.peer, src)
+	}
+	d, err := b.q.Reserve(b.ctx, b.peer, len(src))
+	if err != nil {
+		return err
+	}
+	return d.Commit(b.ctx)
+}
+
+func (b *bench) recv(dst []byte) error {
+	if !b.spec.InPlace {
+		_, _, err := b.q.RecvInto(b.ctx, dst)
+		return err
+	}
+	m, err := b.q.Recv(b.ctx)
+	if err == nil {
+		m.Release()
+	}
+	return err
+}
+
+// pingPong measures round trips; rank 0 keeps the time. Both run the same
+// number, which they agree on by running the first tenth without measuring.
+func (b *bench) pingPong(size int, send, recv func() error) error {
+	n := b.spec.iterations(size)
+	if b.p.Rank() == 1 {
+		for range n + n/10 {
+			if err := recv(); err != nil {
+				return err
+			}
+			if err := send(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	ns := make([]float64, n)
+	start := time.Now()
+	last := time.Since(start)
+	for i := -n / 10; i < n; i++ {
+		if err := send(); err != nil {
+			return err
+		}
+		if err := recv(); err != nil {
+			return err
+		}
+		now := time.Since(start)
+		if i >= 0 {
+			ns[i] = float64(now-last) / 2
+		}
+		last = now
+	}
+	return emit(Sample{Size: size, NS: ns, Ops: n})
+}
+
+// iterations returns how many round trips to measure: the same for all
+// systems.
+func (s Spec) iterations(size int) int {
+	n := 20000
+	switch {
+	case s.Blocked || s.Transport == "udp":
+		n = 5000
+	case size > 1<<18:
+		n = 500
+	case size > 1<<12:
+		n = 5000
+	}
+	return n
+}
+
+// writePingPong writes into the peer's memory, which polls for it.
+func (b *bench) writePingPong(size int, src []byte) error {
+	off := size - min(size, 8)
+	var turn uint64
+	write := func() error {
+		turn++
+		if size >= 8 {
+			binary.LittleEndian.PutUint64(src[off:], turn)
+		}
+		if b.spec.Op == "put" {
+			return b.far.Put(b.ctx, 0, src)
+		}
+		if size <= 8 {
+			return b.far.Push(b.ctx, 0, src)
+		}
+		if err := b.far.Push(b.ctx, 0, src[:off]); err != nil {
+			return err
+		}
+		return b.far.Push(b.ctx, off, src[off:])
+	}
+	if size%8 != 0 || size < 8 {
+		return fmt.Errorf("the size must be a multiple of 8")
+	}
+	var seen uint64
+	poll := func() error {
+		seen++
+		for spins := 0; b.win.Load(off) != seen; spins++ {
+			if spins > 1<<16 {
+				runtime.Gosched()
+			}
+		}
+		return nil
+	}
+	b.win.Store(off, 0)
+	if err := b.meet(); err != nil {
+		return err
+	}
+	return b.pingPong(size, write, poll)
+}
+
+// pull measures whole reads: request and data.
+func (b *bench) pull(size int, dst []byte) error {
+	if b.p.Rank() == 1 {
+		return nil
+	}
+	n := b.spec.iterations(size)
+	ns := make([]float64, n)
+	start := time.Now()
+	last := time.Since(start)
+	for i := range ns {
+		if err := b.far.Pull(b.ctx, dst, 0); err != nil {
+			return err
+		}
+		now := time.Since(start)
+		ns[i] = float64(now - last)
+		last = now
+	}
+	return emit(Sample{Size: size, NS: ns, Ops: n})
+}
+
+// count returns how many messages a stream has.
+func (s Spec) count(size int) int {
+	if s.Test == "rate" {
+		return 1000000
+	}
+	return max(min(1<<30/max(size, 1), 200000), 200)
+}
+
+// streamMessages sends one way; the receiver's last word ends the time.
+func (b *bench) streamMessages(size int, src, dst []byte) error {
+	n := b.spec.count(size)
+	for range 2 { // the first time does not count
+		start := time.Now()
+		if b.p.Rank() == 0 {
+			for range n {
+				if err := b.send(src); err != nil {
+					return err
+				}
+			}
+			if err := b.recv(dst); err != nil {
+				return err
+			}
+		} else {
+			for range n {
+				if err := b.recv(dst); err != nil {
+					return err
+				}
+			}
+			if err := b.q.Send(b.ctx, b.peer, nil); err != nil {
+				return err
+			}
+		}
+		b.took = time.Since(start)
+	}
+	return b.report(size, n)
+}
+
+func (b *bench) report(size, n int) error {
+	if b.p.Rank() != 0 {
+		return nil
+	}
+	s := b.took.Seconds()
+	return emit(Sample{Size: size, MBs: float64(size) * float64(n) / s / 1e6, Msgs: float64(n) / s, Ops: n, Wall: s})
+}
+
+// streamWrites pushes one way; rank 1 sees the last one.
+func (b *bench) streamWrites(size int, src []byte) error {
+	n := b.spec.count(size)
+	if b.p.Rank() == 0 {
+		for range 2 {
+			start := time.Now()
+			for range n {
+				var err error
+				if b.spec.Op == "put" {
+					err = b.far.Put(b.ctx, 0, src)
+				} else {
+					err = b.far.Push(b.ctx, 0, src)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if err := b.far.Flush(b.ctx); err != nil {
+				return err
+			}
+			b.took = time.Since(start)
+		}
+	}
+	return b.report(size, n)
+}
+
+// allToAll sends from each rank to each other, round after round, at most one
+// round apart.
+func (b *bench) allToAll() error {
+	size := b.spec.Sizes[0]
+	msg := make([]byte, size)
+	buf := make([]byte, max(size, 1))
+	start := time.Now()
+	for range b.spec.Exchanges {
+		for i := 1; i < b.p.Size(); i++ {
+			if err := b.q.Send(b.ctx, (b.p.Rank()+i)%b.p.Size(), msg); err != nil {
+				return err
+			}
+		}
+		for i := 1; i < b.p.Size(); i++ {
+			from := (b.p.Rank() - i + b.p.Size()) % b.p.Size()
+			if _, err := b.q.RecvIntoFrom(b.ctx, from, buf); err != nil {
+				return err
+			}
+		}
+	}
+	if b.p.Rank() != 0 {
+		return nil
+	}
+	wall := time.Since(start).Seconds()
+	n := b.spec.Exchanges * (b.p.Size() - 1) * b.p.Size()
+	return emit(Sample{Size: size, Msgs: float64(n) / wall, Ops: n, Wall: wall})
+}

@@ -1,0 +1,137 @@
+package perf
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"weft/internal/bootstrap"
+)
+
+// sockets is TCP over loopback, or a Unix socket, as a Go program uses them.
+type sockets struct{ network string }
+
+func (s sockets) Name() string   { return s.network }
+func (s sockets) Absent() string { return "" }
+func (s sockets) Can(spec Spec) bool {
+	return spec.Op == "send" && spec.Test != "alltoall"
+}
+
+func (s sockets) Run(ctx context.Context, spec Spec) ([]Sample, error) {
+	return runRanks(ctx, s.network, 2, spec)
+}
+
+// socketRank is one end: rank 0 connects to rank 1.
+func socketRank(network string, s Spec) error {
+	ctx := context.Background()
+	src, err := bootstrap.FromEnv()
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	var c net.Conn
+	if src.Job().Rank == 1 {
+		address := "127.0.0.1:0"
+		if network == "unix" {
+			address = fmt.Sprintf("@weft-perf-%d", os.Getpid())
+		}
+		l, err := net.Listen(network, address)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		if err := src.Put(ctx, "socket", l.Addr().String()); err != nil {
+			return err
+		}
+		if c, err = l.Accept(); err != nil {
+			return err
+		}
+	} else {
+		address, err := src.Get(ctx, 1, "socket")
+		if err != nil {
+			return err
+		}
+		if c, err = net.Dial(network, address); err != nil {
+			return err
+		}
+	}
+	defer c.Close()
+	for _, size := range s.Sizes {
+		if err := socketMeasure(c, src.Job().Rank, s, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func socketMeasure(c net.Conn, rank int, s Spec, size int) error {
+	src, dst := make([]byte, max(size, 1)), make([]byte, max(size, 1))
+	send := func() error { _, err := c.Write(src); return err }
+	recv := func() error { _, err := io.ReadFull(c, dst); return err }
+	if s.Test != "latency" {
+		return socketStream(c, rank, s, size, send, recv)
+	}
+	n := s.iterations(size)
+	ns := make([]float64, n)
+	start := time.Now()
+	last := time.Since(start)
+	for i := -n / 10; i < n; i++ {
+		first, second := send, recv
+		if rank == 1 {
+			first, second = recv, send
+		}
+		if err := first(); err != nil {
+			return err
+		}
+		if err := second(); err != nil {
+			return err
+		}
+		now := time.Since(start)
+		if i >= 0 {
+			ns[i] = float64(now-last) / 2
+		}
+		last = now
+	}
+	if rank == 1 {
+		return nil
+	}
+	return json.NewEncoder(os.Stdout).Encode(Sample{Size: size, NS: ns, Ops: n})
+}
+
+func socketStream(c net.Conn, rank int, s Spec, size int, send, recv func() error) error {
+	n := s.count(size)
+	if s.Test == "rate" {
+		n /= 10 // a write is a system call: the time would be long
+	}
+	one := make([]byte, 1)
+	var took time.Duration
+	for range 2 {
+		start := time.Now()
+		each := send
+		if rank == 1 {
+			each = recv
+		}
+		for range n {
+			if err := each(); err != nil {
+				return err
+			}
+		}
+		if rank == 1 {
+			if _, err := c.Write(one); err != nil {
+				return err
+			}
+		} else if _, err := io.ReadFull(c, one); err != nil {
+			return err
+		}
+		took = time.Since(start)
+	}
+	if rank == 1 {
+		return nil
+	}
+	sec := took.Seconds()
+	return emit(Sample{Size: size, MBs: float64(size) * float64(n) / sec / 1e6, Msgs: float64(n) / sec, Ops: n, Wall: sec})
+}

@@ -1,0 +1,62 @@
+package perf
+
+import (
+	"context"
+	"time"
+)
+
+// A Spec is what to measure.
+type Spec struct {
+	Test      string // latency, bandwidth, rate or alltoall
+	Transport string // of weft: auto, shm, udp
+	Op        string // send, push, put or pull
+	Sizes     []int  // in bytes
+	Rounds    int
+	Duration  time.Duration // of one system at one size in one round, about
+	N         int           // ranks; alltoall only
+	Exchanges int           // rounds of messages; alltoall only
+	InPlace   bool          // write and read messages in place
+	Alloc     bool          // long messages from and to memory that is shared
+	Blocked   bool          // both sides asleep when a message comes
+}
+
+// A Sample is what one system measured at one size in one round.
+type Sample struct {
+	Size int       `json:"size"`
+	NS   []float64 `json:"ns,omitempty"`    // latency: one way, each
+	MBs  float64   `json:"mb_s,omitempty"`  // bandwidth: 10^6 bytes per second
+	Msgs float64   `json:"msg_s,omitempty"` // rate
+	Ops  int       `json:"ops,omitempty"`   // operations measured
+	CPU  float64   `json:"cpu_s,omitempty"` // processor seconds of all processes, where known
+	Wall float64   `json:"wall_s,omitempty"`
+}
+
+// A System can run tests.
+type System interface {
+	Name() string
+	// Absent returns what to install if the system is not there, else "".
+	Absent() string
+	// Can reports whether the system has the test.
+	Can(s Spec) bool
+	Run(ctx context.Context, s Spec) ([]Sample, error)
+}
+
+// Find returns the system of a name, or nil.
+func Find(name string) System {
+	switch name {
+	case "tcp", "unix":
+		return sockets{name}
+	case "openmpi":
+		return mpi{name: name, cc: "mpicc.openmpi", run: "mpirun.openmpi", pkg: "openmpi-bin libopenmpi-dev",
+			flags: []string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none"}}
+	case "mpich":
+		return mpi{name: name, cc: "mpicc.mpich", run: "mpiexec.mpich", pkg: "mpich libmpich-dev"}
+	case "ucx":
+		return ucx{}
+	default:
+		return nil
+	}
+}
+
+// Names lists the systems that Find knows.
+var Names = []string{"tcp", "unix", "openmpi", "mpich", "ucx"}

@@ -1,0 +1,145 @@
+package perf
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ucx is ucx_perftest: put for writes, tag matching for messages.
+type ucx struct{}
+
+func (ucx) Name() string { return "ucx" }
+
+func (ucx) Absent() string {
+	if _, err := exec.LookPath("ucx_perftest"); err != nil {
+		return "ucx-utils"
+	}
+	return ""
+}
+
+func (ucx) Can(s Spec) bool {
+	return s.Test != "alltoall" && s.Op != "pull" && !s.Blocked
+}
+
+// test returns ucx_perftest's name for a test.
+func (ucx) test(s Spec) string {
+	kind, what := "tag", "lat"
+	if s.Op != "send" {
+		kind = "put"
+	}
+	switch {
+	case s.Test == "bandwidth":
+		what = "bw"
+	case s.Test == "rate" && kind == "tag":
+		what = "bw"
+	case s.Test == "rate":
+		what = "bw"
+	}
+	return "ucp_" + kind + "_" + what
+}
+
+func (u ucx) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
+	for _, size := range s.Sizes {
+		n := s.count(size)
+		if s.Test == "latency" {
+			n = 5 * s.iterations(size)
+		}
+		out, err := u.perftest(ctx, "-t", u.test(s), "-s", strconv.Itoa(size), "-n", strconv.Itoa(n))
+		if err != nil {
+			return nil, err
+		}
+		sample, err := parseUCX(out, size, s.Test)
+		if err != nil {
+			return nil, err
+		}
+		samples = append(samples, sample)
+	}
+	return samples, nil
+}
+
+// perftest runs the server and the client.
+func (ucx) perftest(ctx context.Context, args ...string) ([]byte, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	args = append(args, "-p", strconv.Itoa(port))
+	env := append(os.Environ(), "UCX_TLS=posix,sysv,self", "UCX_LOG_LEVEL=fatal")
+	server := exec.CommandContext(ctx, "ucx_perftest", args...)
+	server.Env = env
+	if err := server.Start(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		server.Process.Kill()
+		server.Wait()
+	}()
+	var out []byte
+	for ctx.Err() == nil {
+		client := exec.CommandContext(ctx, "ucx_perftest", append([]string{"127.0.0.1"}, args...)...)
+		client.Env = env
+		var stderr bytes.Buffer
+		client.Stderr = &stderr
+		if out, err = client.Output(); err == nil {
+			return out, nil
+		}
+		err = fmt.Errorf("ucx_perftest: %w: %s", err, stderr.Bytes())
+		time.Sleep(50 * time.Millisecond) // the server does not listen yet
+	}
+	return nil, errors.Join(ctx.Err(), err)
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// parseUCX reads the last line of figures: iterations, then latency in us
+// (50th percentile, average, overall), MB/s and messages per second (average,
+// overall).
+func parseUCX(out []byte, size int, test string) (Sample, error) {
+	var last []float64
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(strings.NewReplacer("Final:", "", "[thread 0]", "").Replace(line))
+		var row []float64
+		for _, w := range f {
+			v, err := strconv.ParseFloat(w, 64)
+			if err != nil {
+				row = nil
+				break
+			}
+			row = append(row, v)
+		}
+		if len(row) >= 7 {
+			last = row
+		}
+	}
+	if last == nil {
+		return Sample{}, fmt.Errorf("ucx_perftest: no figures in %q", out)
+	}
+	v := last[len(last)-7:]
+	s := Sample{Size: size, Ops: int(last[0])}
+	if test == "latency" {
+		s.NS = []float64{v[0] * 1000}
+		if v[0] == 0 {
+			s.NS[0] = v[1] * 1000
+		}
+	} else {
+		s.MBs, s.Msgs = v[4]*1.048576, v[6]
+	}
+	return s, nil
+}
