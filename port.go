@@ -8,7 +8,6 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/internal/engine/msg"
-	"weft/internal/mem"
 )
 
 // Any stands for every rank where a source is named.
@@ -265,7 +264,7 @@ func (p *Proc) readPeer(rank int, id uint32, addr uint64, dst []byte) bool {
 	if err != nil || addr > uint64(len(src)) || uint64(len(dst)) > uint64(len(src))-addr {
 		return false
 	}
-	mem.Copy(dst, src[addr:])
+	copy(dst, src[addr:])
 	return true
 }
 

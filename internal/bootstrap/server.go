@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -61,8 +62,8 @@ func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
 	}
 	for {
 		l, err := r.c.read()
-		if err == io.EOF {
-			return nil
+		if err != nil && !errors.Is(err, ErrProtocol) {
+			return nil // the rank has ended, which its process tells better
 		}
 		if err == nil {
 			err = s.handle(rank, r, l)

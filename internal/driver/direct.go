@@ -31,7 +31,7 @@ func Direct(mapped []byte, size int, op *rma.Op) error {
 	if op.Kind == rma.Push {
 		mem.Copy(mapped[off:], op.Buf)
 	} else {
-		mem.Copy(op.Buf, mapped[off:])
+		mem.Copy(op.Buf, mapped[off:off+len(op.Buf)])
 	}
 	return nil
 }

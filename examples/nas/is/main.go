@@ -1,0 +1,58 @@
+// IS is the Integer Sort of the NAS Parallel Benchmarks: the ranks of keys
+// that are spread over all processes, ten times, with a total exchange of the
+// keys each time.
+//
+//	weft run -n 4 ./examples/nas/is -class A
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"weft"
+	"weft/examples/nas/npb"
+)
+
+func main() {
+	name := flag.String("class", "S", "problem size: S, W, A or B")
+	flag.Parse()
+	weft.Main(func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, *name, os.Stdout) })
+}
+
+var errWrong = errors.New("the verification has failed")
+
+func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
+	c, ok := classes[name]
+	if !ok {
+		return fmt.Errorf("-class %q: must be S, W, A or B", name)
+	}
+	s, err := newSorter(ctx, p, c)
+	if err != nil {
+		return err
+	}
+	defer s.c.Close()
+	if p.Rank() == 0 {
+		fmt.Fprintf(w, "\n\n NAS Parallel Benchmarks in Go over weft -- IS Benchmark\n\n")
+		fmt.Fprintf(w, " Size:  %d  (class %s)\n Iterations:   %d\n Number of processes:     %d\n",
+			1<<c.logKeys, c.name, iterations, p.Size())
+	}
+	took, ok, err := s.run(ctx)
+	if err != nil {
+		return err
+	}
+	if p.Rank() == 0 {
+		r := npb.Report{
+			Name: "IS", Class: c.name, Size: 1 << c.logKeys, Iterations: iterations, Time: took, Ranks: p.Size(),
+			Operations: float64(iterations) * float64(int(1)<<c.logKeys), Operation: "keys ranked", Verified: ok,
+		}
+		r.Print(w)
+	}
+	if !ok {
+		return errWrong
+	}
+	return nil
+}
