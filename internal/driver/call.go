@@ -44,9 +44,18 @@ func (c *Call) Free() {
 	calls.Put(c)
 }
 
+// reset makes the call new. Loading is cheaper than storing.
+func (c *Call) reset() {
+	if c.ended.Load() {
+		c.ended.Store(false)
+	}
+}
+
 // end marks the call as ended and wakes its goroutine. The lock is held.
 func (c *Call) end(n *Node) {
-	c.ended.Store(true)
+	if n.reaper != c { // who looks by itself
+		c.ended.Store(true)
+	}
 	if c.parked {
 		c.parked = false
 		n.parked--
@@ -71,7 +80,7 @@ func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.port = p
-	c.ended.Store(false)
+	c.reset()
 	p.Start(&c.Msg)
 	n.flush(n.clock())
 	return n.finish(ctx, c)
@@ -103,7 +112,7 @@ func (n *Node) Begin(c *Call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.port = nil
-	c.ended.Store(false)
+	c.reset()
 	n.eng.RMA.Start(&c.RMA)
 	n.flush(n.clock())
 	if c.RMA.Done {

@@ -90,7 +90,7 @@ func (n *Node) Fetched(ctx context.Context, c *Call) error {
 func (n *Node) take(ctx context.Context, c *Call, how func(*msg.Op)) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c.ended.Store(false)
+	c.reset()
 	how(&c.Msg)
 	n.flush(n.clock())
 	return n.finish(ctx, c)

@@ -52,7 +52,7 @@ type Node struct {
 	downs  int // deaths that peers show
 
 	// Waiting; see wait.go.
-	reaping    bool          // a goroutine polls
+	reaper     *Call         // whose goroutine polls, or nil
 	reaped     uint64        // how often one has
 	parked     int           // goroutines that sleep until the service wakes them
 	sleepUntil monotime.Time // when the service will wake by itself
@@ -131,7 +131,7 @@ func (n *Node) now() monotime.Time { return monotime.Time(time.Since(n.start)) }
 // clock returns the time for the engine, which needs it only for lossy links
 // and for timers that are running: reading it costs as much as a message.
 func (n *Node) clock() monotime.Time {
-	if n.timed || n.eng.Deadline() != monotime.Never {
+	if n.timed || n.eng.Timed() {
 		return n.now()
 	}
 	return 0

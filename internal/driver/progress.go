@@ -23,7 +23,7 @@ func (n *Node) progress() {
 			n.flush(now) // answers must not wait for the end of a flood
 		}
 	}
-	if !now.Before(n.eng.Deadline()) {
+	if n.eng.Timed() && !now.Before(n.eng.Deadline()) {
 		n.eng.Advance(now)
 	}
 	if d := n.eng.Downs(); d != n.downs {
@@ -60,7 +60,7 @@ func (n *Node) flush(now monotime.Time) {
 			go n.dial(rank)
 		}
 	}
-	if n.sleepUntil != 0 && n.eng.Deadline() < n.sleepUntil {
+	if n.sleepUntil != 0 && n.eng.Timed() && n.eng.Deadline() < n.sleepUntil {
 		n.sleepUntil = 0
 		n.bell.Ring() // the service must wake earlier than it thinks
 	}
@@ -76,13 +76,15 @@ func (n *Node) loop(now monotime.Time) {
 
 // complete tells the calls whose operations have ended. The lock is held.
 func (n *Node) complete() {
-	n.msgs = n.eng.Msg.Finished(n.msgs[:0])
-	for _, op := range n.msgs {
-		op.Owner.(*Call).end(n)
+	if n.msgs = n.eng.Msg.Finished(n.msgs[:0]); len(n.msgs) > 0 {
+		for _, op := range n.msgs {
+			op.Owner.(*Call).end(n)
+		}
 	}
-	n.rmas = n.eng.RMA.Finished(n.rmas[:0])
-	for _, op := range n.rmas {
-		op.Owner.(*Call).end(n)
+	if n.rmas = n.eng.RMA.Finished(n.rmas[:0]); len(n.rmas) > 0 {
+		for _, op := range n.rmas {
+			op.Owner.(*Call).end(n)
+		}
 	}
 }
 

@@ -17,14 +17,14 @@ func (n *Node) serve() {
 	defer n.mu.Unlock()
 	var seen uint64
 	for !n.closed {
-		if !n.reaping {
+		if n.reaper == nil {
 			n.progress()
 		}
 		state, d := transport.Idle, time.Duration(-1)
 		switch {
-		case n.parked > 0 && !n.reaping:
+		case n.parked > 0 && n.reaper == nil:
 			state = transport.Asleep
-		case n.reaping || n.reaped != seen:
+		case n.reaper != nil || n.reaped != seen:
 			// Somebody polls, or has polled just now and may come back: arming
 			// the doorbell would make every sender pay for a wake-up.
 			state, d = transport.Awake, tick

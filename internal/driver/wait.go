@@ -45,7 +45,7 @@ func (n *Node) wait(ctx context.Context, c *Call) error {
 	if err := ctx.Err(); err != nil {
 		return n.giveUp(c, err)
 	}
-	if !n.reaping {
+	if n.reaper == nil {
 		if err := n.reap(ctx, c); err != nil || !c.pending() {
 			return err
 		}
@@ -69,7 +69,7 @@ func (n *Node) giveUp(c *Call, err error) error {
 // reap polls until the call has ended or the budget is spent: the waiter runs
 // the protocol itself and nothing is woken. The lock is held.
 func (n *Node) reap(ctx context.Context, c *Call) error {
-	n.reaping = true
+	n.reaper = c
 	n.reaped++
 	n.progress()
 	for left := n.cfg.Wait.Yields; c.pending() && left > 0; left-- {
@@ -82,19 +82,14 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 		n.mu.Lock()
 		n.progress()
 	}
-	var end monotime.Time
-	for c.pending() && n.budget > 0 && !n.closed {
-		n.mu.Unlock()
-		more := n.spin(ctx, c, &end)
-		n.mu.Lock()
-		n.progress()
-		if !more {
-			break
-		}
+	if c.pending() && n.budget > 0 {
+		n.spin(ctx, c)
 	}
-	n.reaping = false
-	if err := ctx.Err(); err != nil && c.pending() {
-		return n.giveUp(c, err)
+	n.reaper = nil
+	if c.pending() {
+		if err := ctx.Err(); err != nil {
+			return n.giveUp(c, err)
+		}
 	}
 	if n.parked > 0 {
 		n.doze() // others still wait: the service takes over
@@ -102,29 +97,38 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 	return nil
 }
 
-// spin looks for packets without the lock. It reports false when the time is
-// up or ctx has ended.
-func (n *Node) spin(ctx context.Context, c *Call, end *monotime.Time) bool {
-	if n.pending() || c.ended.Load() {
-		return true
-	}
-	for i := 1; ; i++ {
-		sys.Pause()
-		if n.pending() || c.ended.Load() {
-			return true
+// glances is how often a reaper looks for packets before it lets go of the
+// lock: an answer that is on its way comes within that time, and taking the
+// lock again would cost as much as a tenth of a message.
+const glances = 64
+
+// spin looks for packets until the call has ended or the time is up. The lock
+// is held, and given up now and then.
+func (n *Node) spin(ctx context.Context, c *Call) {
+	var end monotime.Time
+	for round := 0; !n.closed; round++ {
+		for range glances {
+			if n.pending() {
+				n.progress()
+				if !c.pending() {
+					return
+				}
+			}
 		}
-		if i%64 != 0 {
-			continue
-		}
+		n.mu.Unlock()
 		now := n.now()
-		if *end == 0 {
-			*end = now.Add(n.budget)
+		if end == 0 {
+			end = now.Add(n.budget)
 		}
-		if now > *end || ctx.Err() != nil {
-			return false
-		}
-		if i%1024 == 0 {
+		over := now > end || ctx.Err() != nil
+		if round%16 == 15 {
 			runtime.Gosched()
+		} else {
+			sys.Pause()
+		}
+		n.mu.Lock()
+		if over || !c.pending() {
+			return
 		}
 	}
 }
@@ -166,7 +170,7 @@ func (n *Node) park(ctx context.Context, c *Call) error {
 // doze makes peers ring for every packet, and receives what came before they
 // knew. The lock is held.
 func (n *Node) doze() {
-	if n.reaping || n.bell.State() == transport.Asleep {
+	if n.reaper != nil || n.bell.State() == transport.Asleep {
 		return
 	}
 	n.bell.Set(transport.Asleep)

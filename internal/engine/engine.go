@@ -72,6 +72,7 @@ func (e *Engine) peer(rank int) *peer {
 	p := e.peers[rank]
 	if p == nil {
 		p = &peer{rank: rank, q: link.NewQueue(rank, &e.active)}
+		p.q.Owner = p
 		e.peers[rank] = p
 	}
 	e.last = p
@@ -220,8 +221,17 @@ func (e *Engine) Detach(buf []byte) {
 	}
 }
 
+// Timed reports whether the engine needs the time: it has lossy links, or
+// timers. Without, it may be told any.
+func (e *Engine) Timed() bool { return len(e.lossy) > 0 || e.Msg.Timed() }
+
 // Deadline returns when Advance has something to do.
-func (e *Engine) Deadline() monotime.Time { return e.due.Min(e.Msg.Deadline()) }
+func (e *Engine) Deadline() monotime.Time {
+	if !e.Timed() {
+		return monotime.Never
+	}
+	return e.due.Min(e.Msg.Deadline())
+}
 
 // Advance does what is due.
 func (e *Engine) Advance(now monotime.Time) {

@@ -17,7 +17,7 @@ func (e *Engine) Output(now monotime.Time, dst []link.Packet) (rank, n int, urge
 		if q == nil {
 			return 0, 0, false
 		}
-		p := e.peer(q.Rank)
+		p := q.Owner.(*peer)
 		switch {
 		case p.gone != nil:
 			q.Clear()
@@ -89,6 +89,9 @@ func (e *Engine) Blocked() bool { return len(e.blocked) > 0 }
 
 // Retry makes Output offer the packets again that had no room.
 func (e *Engine) Retry() {
+	if len(e.blocked) == 0 {
+		return
+	}
 	for _, q := range e.blocked {
 		e.active.Add(q)
 	}
@@ -106,6 +109,9 @@ func (e *Engine) want(p *peer) {
 // Wanted moves the ranks that must be dialled before their packets can be sent
 // to dst. Connect or Down must follow for each.
 func (e *Engine) Wanted(dst []int) []int {
+	if len(e.wanted) == 0 {
+		return dst
+	}
 	dst = append(dst, e.wanted...)
 	e.wanted = e.wanted[:0]
 	return dst

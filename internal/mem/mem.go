@@ -47,7 +47,7 @@ func Copy(dst, src []byte) {
 	if len(src) == 8 {
 		d, s := unsafe.Pointer(&dst[:8][0]), unsafe.Pointer(&src[0])
 		if uintptr(d)&7 == 0 {
-			atomic.StoreUint64((*uint64)(d), loadAny(s))
+			storeRelease((*uint64)(d), loadAny(s))
 			return
 		}
 	}

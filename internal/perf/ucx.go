@@ -31,19 +31,14 @@ func (ucx) Can(s Spec) bool {
 
 // test returns ucx_perftest's name for a test.
 func (ucx) test(s Spec) string {
-	kind, what := "tag", "lat"
+	name := "tag_"
 	if s.Op != "send" {
-		kind = "put"
+		name = "ucp_put_"
 	}
-	switch {
-	case s.Test == "bandwidth":
-		what = "bw"
-	case s.Test == "rate" && kind == "tag":
-		what = "bw"
-	case s.Test == "rate":
-		what = "bw"
+	if s.Test == "latency" {
+		return name + "lat"
 	}
-	return "ucp_" + kind + "_" + what
+	return name + "bw"
 }
 
 func (u ucx) Run(ctx context.Context, s Spec) (samples []Sample, err error) {

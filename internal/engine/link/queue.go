@@ -12,9 +12,11 @@ import (
 // Payloads are borrowed: their owner must not change them before the frame has
 // been sent (over a lossy link: acknowledged), or must Detach them.
 type Queue struct {
-	Rank int
+	Rank  int
+	Owner any // the engine's, untouched
 
 	active     *Active
+	next       *Queue // in active
 	listed     bool
 	items      []item // a ring; its length is a power of two
 	head, tail uint32
@@ -22,7 +24,7 @@ type Queue struct {
 
 // Active lists the queues that have frames to send, in the order in which they
 // got them.
-type Active struct{ queues []*Queue }
+type Active struct{ first, last *Queue }
 
 // An item is one frame.
 type item struct {
@@ -55,8 +57,7 @@ func (q *Queue) Push(head, payload []byte, urgent bool) {
 	it.size, it.urgent, it.payload, it.sent = uint8(len(head)), urgent, payload, 0
 	q.tail++
 	if !q.listed {
-		q.listed = true
-		q.active.queues = append(q.active.queues, q)
+		q.active.Add(q)
 	}
 }
 
@@ -167,34 +168,36 @@ func (q *Queue) grow() {
 }
 
 // First returns the queue that has waited longest, or nil.
-func (a *Active) First() *Queue {
-	if len(a.queues) == 0 {
-		return nil
-	}
-	return a.queues[0]
-}
+func (a *Active) First() *Queue { return a.first }
 
 // Rotate moves the first queue to the end, so that others get their turn.
 func (a *Active) Rotate() {
-	q := a.queues[0]
-	copy(a.queues, a.queues[1:])
-	a.queues[len(a.queues)-1] = q
+	if a.first != a.last {
+		a.Add(a.Remove())
+	}
 }
 
 // Remove takes the first queue off the list until it is pushed to or Added.
 func (a *Active) Remove() *Queue {
-	q := a.queues[0]
-	q.listed = false
-	n := copy(a.queues, a.queues[1:])
-	a.queues[n] = nil
-	a.queues = a.queues[:n]
+	q := a.first
+	a.first = q.next
+	if a.first == nil {
+		a.last = nil
+	}
+	q.next, q.listed = nil, false
 	return q
 }
 
 // Add puts a queue on the list if it is not there.
 func (a *Active) Add(q *Queue) {
-	if !q.listed {
-		q.listed = true
-		a.queues = append(a.queues, q)
+	if q.listed {
+		return
 	}
+	q.listed = true
+	if a.last == nil {
+		a.first = q
+	} else {
+		a.last.next = q
+	}
+	a.last = q
 }

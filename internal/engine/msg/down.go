@@ -68,7 +68,7 @@ func (p *Port) abandon(d *pair, cause error) {
 		n.finish(op, cause)
 	}
 	p.serveOwed()
-	p.feed(d)
+	p.feed()
 }
 
 // dropAnnounced forgets the long messages that a peer has announced.

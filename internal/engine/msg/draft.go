@@ -25,5 +25,5 @@ func (p *Port) Commit(to int, b *Block) {
 // Discard gives a reserved block back unsent.
 func (p *Port) Discard(to int, b *Block) {
 	p.send.put(b)
-	p.feed(p.pair(to))
+	p.feed()
 }

@@ -21,6 +21,7 @@ type Node struct {
 	gone     map[int]error
 	others   int // ranks besides us that have not gone
 	waiting  []*pair
+	timed    bool // some receiver has made us back off
 	done     []*Op
 
 	// Stats counts what happened.
@@ -59,6 +60,9 @@ func NewNode(size int, queue func(rank int) *link.Queue) *Node {
 // Finished moves the operations that have become Done or Offered since the
 // last call to dst.
 func (n *Node) Finished(dst []*Op) []*Op {
+	if len(n.done) == 0 {
+		return dst
+	}
 	dst = append(dst, n.done...)
 	clear(n.done)
 	n.done = n.done[:0]
@@ -70,12 +74,13 @@ func (n *Node) Finished(dst []*Op) []*Op {
 func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 	switch wire.Type(frame[0]) {
 	case wire.TypeData:
-		f, payload, err := wire.ParseData(frame)
+		var f wire.Data
+		payload, err := f.Parse(frame)
 		if err != nil {
 			return err
 		}
 		if p := n.target(f.Channel, from, f.Seq); p != nil {
-			p.onData(from, f, payload)
+			p.onData(from, &f, payload)
 		}
 	case wire.TypeRTS:
 		f, err := wire.ParseRTS(frame)
@@ -162,6 +167,9 @@ func (n *Node) nack(to int, channel uint16, seq uint32, will bool) {
 	q := n.queue(to)
 	q.Push(wire.Nack{WillGo: will, Channel: channel, Seq: seq}.Append(q.Head()), nil, false)
 }
+
+// Timed reports whether the layer has had timers and so needs the time.
+func (n *Node) Timed() bool { return n.timed }
 
 // Deadline returns when Advance has something to do.
 func (n *Node) Deadline() monotime.Time {

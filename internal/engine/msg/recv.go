@@ -85,15 +85,19 @@ func (p *Port) Release(b *Block) bool {
 }
 
 // onData handles one packet of a message (PROTOCOL §3.1).
-func (p *Port) onData(from int, f wire.Data, payload []byte) {
+func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 	d := p.pair(from)
-	p.onAck(d, f.Ack)
+	if f.Ack != d.base {
+		p.onAck(d, f.Ack)
+	}
 	if f.Seq != d.expected || uint64(f.Off)+uint64(len(payload)) > uint64(f.Total) || f.Total > MaxEager {
 		p.node.Stats.Dropped++
 		return
 	}
 	if f.Off == 0 {
-		p.dropPartial(d)
+		if d.partial != nil || d.into != nil {
+			p.dropPartial(d)
+		}
 		if !p.accept(d, int(f.Total)) {
 			return
 		}
@@ -119,14 +123,18 @@ func (p *Port) accept(d *pair, total int) bool {
 	if op := p.match(d.rank); op != nil && op.Buf != nil && len(op.Buf) >= total {
 		p.posted.remove(op)
 		d.into = op
-		p.admitted(d)
+		if d.granted|d.owes != 0 {
+			p.admitted(d)
+		}
 		return true
 	}
 	if !p.roomFor(d, total) {
 		p.refuse(d, total)
 		return false
 	}
-	p.admitted(d)
+	if d.granted|d.owes != 0 {
+		p.admitted(d)
+	}
 	d.partial = p.recv.get(total)
 	d.partial.from = d.rank
 	return true

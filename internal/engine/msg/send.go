@@ -155,7 +155,7 @@ func (p *Port) transmit(d *pair, seq uint32, ask bool) {
 		d.asked, d.askBytes = d.sent, 0
 	}
 	if e.block != nil {
-		f := wire.Data{AckReq: ask, Channel: p.channel, Seq: seq, Ack: d.expected, Total: uint32(e.block.n)}
+		f := &wire.Data{AckReq: ask, Channel: p.channel, Seq: seq, Ack: d.expected, Total: uint32(e.block.n)}
 		d.q.Push(f.Append(d.q.Head()), e.block.Data(), ask)
 		return
 	}
@@ -203,17 +203,20 @@ func (p *Port) onAck(d *pair, e uint32) {
 		d.refused, d.backoff = false, 0
 		p.node.stopTimer(d)
 	}
-	p.pump(d)
+	if d.sent != d.next || len(d.flushes) > 0 {
+		p.pump(d)
+	}
 	for len(d.flushes) > 0 && !less(d.base, d.flushes[0].until) {
 		p.drained(d.flushes[0].op)
 		d.flushes = append(d.flushes[:0], d.flushes[1:]...)
 	}
-	p.feed(d)
+	if len(p.starved) > 0 {
+		p.feed()
+	}
 }
 
-// feed lets sends that found no room go on, those to one pair first.
-func (p *Port) feed(d *pair) {
-	p.feedPair(d)
+// feed lets sends that found no room go on.
+func (p *Port) feed() {
 	for i := 0; i < len(p.starved); {
 		s := p.starved[i]
 		p.feedPair(s)
@@ -261,6 +264,7 @@ func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 		p.node.waiting = append(p.node.waiting, d)
 	}
 	d.resendAt = now.Add(time.Duration(d.backoff))
+	p.node.timed = true
 }
 
 func (p *Port) onGo(d *pair, seq uint32) {

@@ -86,6 +86,9 @@ func (n *Node) peer(rank int) *peer {
 // Finished moves the operations that have become Done since the last call to
 // dst.
 func (n *Node) Finished(dst []*Op) []*Op {
+	if len(n.done) == 0 {
+		return dst
+	}
 	dst = append(dst, n.done...)
 	clear(n.done)
 	n.done = n.done[:0]

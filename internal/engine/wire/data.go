@@ -4,7 +4,8 @@ package wire
 const DataSize = 20
 
 // Data is one packet of a short message, all of it if Total bytes follow. It
-// acknowledges the other direction; with AckReq the receiver acknowledges at once. (PROTOCOL §3)
+// acknowledges the other direction; with AckReq the receiver acknowledges at
+// once. (PROTOCOL §3)
 type Data struct {
 	AckReq  bool
 	Channel uint16
@@ -14,27 +15,33 @@ type Data struct {
 	Off     uint32
 }
 
-// Append appends the frame's head to b.
-func (f Data) Append(b []byte) []byte {
-	b, h := head(b, DataSize, TypeData, f.AckReq)
-	order.PutUint16(h[2:], f.Channel)
-	order.PutUint32(h[4:], f.Seq)
-	order.PutUint32(h[8:], f.Ack)
-	order.PutUint32(h[12:], f.Total)
-	order.PutUint32(h[16:], f.Off)
-	return b
+// Append appends the frame's head to b. It is the hottest of all, so it writes
+// whole words.
+func (f *Data) Append(b []byte) []byte {
+	first := uint64(TypeData) | uint64(f.Channel)<<16 | uint64(f.Seq)<<32
+	if f.AckReq {
+		first |= flagAckReq << 8
+	}
+	b = order.AppendUint64(b, first)
+	b = order.AppendUint64(b, uint64(f.Ack)|uint64(f.Total)<<32)
+	return order.AppendUint32(b, f.Off)
 }
 
-// ParseData parses a DATA frame.
-func ParseData(b []byte) (f Data, payload []byte, err error) {
-	f.AckReq, err = parse(b, DataSize, TypeData)
-	if err != nil {
-		return f, nil, err
+// Parse parses a DATA frame.
+func (f *Data) Parse(b []byte) (payload []byte, err error) {
+	if len(b) < DataSize {
+		return nil, ErrShort
 	}
-	f.Channel = u16(b, 2)
-	f.Seq = u32(b, 4)
-	f.Ack = u32(b, 8)
-	f.Total = u32(b, 12)
+	first, second := u64(b, 0), u64(b, 8)
+	if Type(first) != TypeData {
+		return nil, ErrType
+	}
+	if first>>8&0xff > 1 {
+		return nil, ErrField
+	}
+	f.AckReq = first>>8&1 == 1
+	f.Channel, f.Seq = uint16(first>>16), uint32(first>>32)
+	f.Ack, f.Total = uint32(second), uint32(second>>32)
 	f.Off = u32(b, 16)
-	return f, b[DataSize:], nil
+	return b[DataSize:], nil
 }
