@@ -56,8 +56,12 @@ type Node struct {
 	reaped     uint64        // how often one has
 	parked     int           // goroutines that sleep until the service wakes them
 	sleepUntil monotime.Time // when the service will wake by itself
+	retrying   bool          // and offer packets again that found no room
 	budget     time.Duration // for reaping before parking
 	served     chan struct{} // closed when the service has ended
+	watching   bool          // the service is in watch
+	nudge      chan struct{} // ends a watch
+	timer      *time.Timer   // so does this
 
 	// Scratch memory, used under mu.
 	in      [batch]transport.In
@@ -95,7 +99,9 @@ func New(cfg Config) *Node {
 		cfg: cfg, start: time.Now(), eng: engine.New(cfg.Engine),
 		peers: map[int]*Peer{}, served: make(chan struct{}),
 		budget: cfg.Wait.Budget, sleepUntil: monotime.Never,
+		nudge: make(chan struct{}, 1), timer: time.NewTimer(time.Hour),
 	}
+	n.timer.Stop()
 	return n
 }
 
@@ -236,7 +242,7 @@ func (n *Node) Close(patience time.Duration) {
 	n.markGone()
 	n.peer(n.cfg.Engine.Rank).gone.Store(&link.PeerError{Rank: n.cfg.Engine.Rank, Cause: link.ErrClosed})
 	n.complete()
-	n.bell.Ring()
+	n.alert()
 	n.mu.Unlock()
 	<-n.served
 }

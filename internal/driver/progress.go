@@ -60,9 +60,9 @@ func (n *Node) flush(now monotime.Time) {
 			go n.dial(rank)
 		}
 	}
-	if n.sleepUntil != 0 && n.eng.Timed() && n.eng.Deadline() < n.sleepUntil {
+	if n.sleepUntil != 0 && (n.eng.Timed() && n.eng.Deadline() < n.sleepUntil || n.eng.Blocked() && !n.retrying) {
 		n.sleepUntil = 0
-		n.bell.Ring() // the service must wake earlier than it thinks
+		n.alert() // the service must wake earlier than it thinks
 	}
 }
 

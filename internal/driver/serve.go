@@ -16,32 +16,63 @@ func (n *Node) serve() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var seen uint64
+	pause := tick
 	for !n.closed {
 		if n.reaper == nil {
 			n.progress()
 		}
-		state, d := transport.Idle, time.Duration(-1)
-		switch {
-		case n.parked > 0 && n.reaper == nil:
-			state = transport.Asleep
-		case n.reaper != nil || n.reaped != seen:
+		if n.parked == 0 && (n.reaper != nil || n.reaped != seen) {
 			// Somebody polls, or has polled just now and may come back: arming
 			// the doorbell would make every sender pay for a wake-up.
-			state, d = transport.Awake, tick
 			seen = n.reaped
+			n.watch(pause)
+			pause = min(2*pause, maxTick)
+			continue
 		}
-		if state != transport.Awake && n.arm(state) {
+		pause = tick
+		state := transport.Idle
+		if n.parked > 0 {
+			state = transport.Asleep
+		}
+		if n.arm(state) {
 			continue // something came before the doorbell was armed
 		}
-		if state == transport.Awake {
-			n.bell.Set(state)
-		}
-		d = n.until(d)
+		d := n.until(-1)
 		n.mu.Unlock()
 		runtime.Gosched() // those just woken run first, on this thread
 		n.bell.Sleep(state, d)
 		n.mu.Lock()
 		n.sleepUntil = 0
+	}
+}
+
+// watch waits until somebody parks, for timers, and at most d. The doorbell is
+// quiet meanwhile. It must not hold a thread: the scheduler's monitor would
+// take note of that each time, and disturb those who poll.
+func (n *Node) watch(d time.Duration) {
+	n.bell.Set(transport.Awake)
+	n.watching = true
+	n.timer.Reset(n.until(d))
+	n.mu.Unlock()
+	select {
+	case <-n.nudge:
+	case <-n.timer.C:
+	}
+	n.timer.Stop()
+	n.mu.Lock()
+	n.watching = false
+	n.sleepUntil = 0
+}
+
+// alert wakes the service, wherever it sleeps. The lock is held.
+func (n *Node) alert() {
+	if !n.watching {
+		n.bell.Ring()
+		return
+	}
+	select {
+	case n.nudge <- struct{}{}:
+	default:
 	}
 }
 
@@ -71,7 +102,7 @@ func (n *Node) until(d time.Duration) time.Duration {
 	if d >= 0 {
 		at = at.Min(now.Add(d))
 	}
-	if n.eng.Blocked() {
+	if n.retrying = n.eng.Blocked(); n.retrying {
 		at = at.Min(now.Add(retry))
 	}
 	n.sleepUntil = at

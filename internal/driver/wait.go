@@ -32,8 +32,12 @@ type Waiting struct {
 const minBudget = time.Microsecond
 
 // tick is how long the service takes to notice that nobody reaps any more, and
-// to arm the doorbell. Until then urgent packets wait.
-const tick = time.Millisecond
+// to arm the doorbell. Until then urgent packets wait. It grows to maxTick
+// while there is reaping all the time.
+const (
+	tick    = time.Millisecond
+	maxTick = 8 * time.Millisecond
+)
 
 // retry is how soon packets that found no room are offered again when nobody
 // reaps.
@@ -174,12 +178,15 @@ func (n *Node) doze() {
 		return
 	}
 	n.bell.Set(transport.Asleep)
+	if n.watching {
+		n.alert()
+	}
 	for _, t := range n.trs {
 		t.Arm()
 	}
 	n.progress()
 	if n.eng.Blocked() {
-		n.bell.Ring() // the service must retry
+		n.alert() // the service must retry
 	}
 }
 
