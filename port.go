@@ -169,24 +169,30 @@ func (q *Port) RecvFrom(ctx context.Context, rank int) (Message, error) {
 }
 
 func (q *Port) recv(ctx context.Context, from int) (Message, error) {
-	if b, sender := q.p.node.Receive(q.port, from); b != nil {
-		return Message{From: sender, Data: b.Data(), port: q, block: b}, nil
-	}
-	c := driver.NewCall()
-	defer c.Free()
-	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Recv, from, nil
-	err := q.p.node.Message(ctx, q.port, c)
-	var big []byte
-	for err == nil && c.Msg.State == msg.Offered {
-		big = q.buffer(c.Msg.Offer.Total)
-		c.Msg.Buf = big
-		if err = q.fetch(ctx, c); err == nil && c.Msg.Block == nil && c.Msg.State == msg.Done {
-			return Message{From: c.Msg.From, Data: big[:c.Msg.N], port: q, big: big}, nil
-		}
-		q.keep(big) // the sender gave up, and something else came
+	r, c, err := q.p.node.Receive(ctx, q.port, from, nil)
+	if c != nil {
+		return q.recvLong(ctx, c)
 	}
 	if err != nil {
 		return Message{}, err
+	}
+	return Message{From: r.From, Data: r.Block.Data(), port: q, block: r.Block}, nil
+}
+
+// recvLong receives a message that was offered to a receive without a buffer.
+func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
+	defer c.Free()
+	for c.Msg.State == msg.Offered {
+		big := q.buffer(c.Msg.Offer.Total)
+		c.Msg.Buf = big
+		err := q.fetch(ctx, c)
+		if err == nil && c.Msg.Block == nil && c.Msg.State == msg.Done {
+			return Message{From: c.Msg.From, Data: big[:c.Msg.N], port: q, big: big}, nil
+		}
+		q.keep(big) // the sender gave up, and something else came
+		if err != nil {
+			return Message{}, err
+		}
 	}
 	return Message{From: c.Msg.From, Data: c.Msg.Block.Data(), port: q, block: c.Msg.Block}, nil
 }
@@ -194,7 +200,7 @@ func (q *Port) recv(ctx context.Context, from int) (Message, error) {
 // TryRecv receives the next message of up to 32 KiB if it has arrived, and
 // returns ErrAgain if none has.
 func (q *Port) TryRecv() (Message, error) {
-	b, sender := q.p.node.Receive(q.port, Any)
+	b, sender := q.p.node.TryReceive(q.port, Any)
 	if b != nil {
 		return Message{From: sender, Data: b.Data(), port: q, block: b}, nil
 	}
@@ -224,17 +230,15 @@ func (q *Port) recvInto(ctx context.Context, from int, buf []byte) (int, int, er
 	if buf == nil {
 		buf = []byte{}
 	}
-	c := driver.NewCall()
+	r, c, err := q.p.node.Receive(ctx, q.port, from, buf)
+	if c == nil {
+		return r.N, r.From, err
+	}
 	defer c.Free()
-	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Recv, from, buf
-	err := q.p.node.Message(ctx, q.port, c)
 	for err == nil && c.Msg.State == msg.Offered {
 		err = q.fetch(ctx, c)
 	}
-	if err != nil {
-		return 0, c.Msg.From, err
-	}
-	return c.Msg.N, c.Msg.From, nil
+	return c.Msg.N, c.Msg.From, err
 }
 
 // fetch brings the bytes of an offered message into c.Msg.Buf: by reading the

@@ -9,8 +9,6 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
-
-	"weft/transport/pipe"
 )
 
 // within returns a context that ends the test if something hangs.
@@ -18,24 +16,6 @@ func within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	t.Cleanup(cancel)
 	return ctx
-}
-
-// networks runs a test over pipes with and without direct memory, and with
-// packets so short that everything is cut.
-func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
-	for _, c := range []struct {
-		name   string
-		mtu    int
-		direct bool
-	}{{"direct", 0, true}, {"packets", 0, false}, {"short packets", 128, false}} {
-		t.Run(c.name, func(t *testing.T) {
-			net := pipe.NewNetwork()
-			net.MTU, net.Direct = c.mtu, c.direct
-			if err := local(within(t), net, n, run); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
 }
 
 func TestMessagesArriveInOrder(t *testing.T) {

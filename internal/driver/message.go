@@ -24,9 +24,9 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 	return ok
 }
 
-// Receive returns the next message from a rank, or from msg.Any, if a short
+// TryReceive returns the next message from a rank, or from msg.Any, if a short
 // one has arrived.
-func (n *Node) Receive(p *msg.Port, from int) (b *msg.Block, sender int) {
+func (n *Node) TryReceive(p *msg.Port, from int) (b *msg.Block, sender int) {
 	n.mu.Lock()
 	b, sender = p.Next(from)
 	if b == nil {
@@ -35,6 +35,39 @@ func (n *Node) Receive(p *msg.Port, from int) (b *msg.Block, sender int) {
 	}
 	n.mu.Unlock()
 	return b, sender
+}
+
+// Received is a message that Receive has received.
+type Received struct {
+	From, N int
+	Block   *msg.Block // if it was not copied
+}
+
+// Receive receives the next message from a rank, or from msg.Any, into buf, or
+// where buf is nil into a block on loan. When that is a long message, which
+// has to be fetched, it returns the call to go on with instead: the caller
+// fetches, and frees it.
+func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (r Received, offered *Call, err error) {
+	n.mu.Lock()
+	c := n.spare
+	if n.spare = nil; c == nil {
+		c = NewCall()
+	}
+	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Recv, from, buf
+	c.port = p
+	c.reset()
+	p.Start(&c.Msg)
+	n.flush(n.clock())
+	err = n.finish(ctx, c)
+	if err == nil && c.Msg.State == msg.Offered {
+		n.mu.Unlock()
+		return r, c, nil
+	}
+	r = Received{c.Msg.From, c.Msg.N, c.Msg.Block}
+	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil
+	n.spare = c
+	n.mu.Unlock()
+	return r, nil, err
 }
 
 // Release gives a received block back.

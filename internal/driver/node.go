@@ -49,7 +49,8 @@ type Node struct {
 	peers  map[int]*Peer
 	last   *Peer // the peer used last
 	closed bool
-	downs  int // deaths that peers show
+	downs  int   // deaths that peers show
+	spare  *Call // for the next receive
 
 	// Waiting; see wait.go.
 	reaper     *Call         // whose goroutine polls, or nil

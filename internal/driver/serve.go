@@ -21,7 +21,7 @@ func (n *Node) serve() {
 		if n.reaper == nil {
 			n.progress()
 		}
-		if n.parked == 0 && (n.reaper != nil || n.reaped != seen) {
+		if n.reaper != nil || n.parked == 0 && n.reaped != seen {
 			// Somebody polls, or has polled just now and may come back: arming
 			// the doorbell would make every sender pay for a wake-up.
 			seen = n.reaped

@@ -75,8 +75,10 @@ func (n *Node) giveUp(c *Call, err error) error {
 func (n *Node) reap(ctx context.Context, c *Call) error {
 	n.reaper = c
 	n.reaped++
-	n.progress()
-	for left := n.cfg.Wait.Yields; c.pending() && left > 0; left-- {
+	for left := n.cfg.Wait.Yields; left > 0; left-- {
+		if n.progress(); !c.pending() {
+			break
+		}
 		n.mu.Unlock()
 		if n.cfg.Wait.InProcess {
 			runtime.Gosched()
@@ -84,7 +86,6 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 			sys.Yield()
 		}
 		n.mu.Lock()
-		n.progress()
 	}
 	if c.pending() && n.budget > 0 {
 		n.spin(ctx, c)
@@ -118,6 +119,7 @@ func (n *Node) spin(ctx context.Context, c *Call) {
 					return
 				}
 			}
+			sys.Pause() // the peer may run on the other half of this core
 		}
 		n.mu.Unlock()
 		now := n.now()
@@ -127,8 +129,6 @@ func (n *Node) spin(ctx context.Context, c *Call) {
 		over := now > end || ctx.Err() != nil
 		if round%16 == 15 {
 			runtime.Gosched()
-		} else {
-			sys.Pause()
 		}
 		n.mu.Lock()
 		if over || !c.pending() {

@@ -1,0 +1,71 @@
+package weft
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"weft/internal/bootstrap"
+	"weft/transport/pipe"
+)
+
+// networks runs a test over every transport: pipes with and without direct
+// memory, and with packets so short that everything is cut; shared memory; and
+// UDP. All ranks are goroutines of this process.
+func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
+	for _, c := range []struct {
+		name   string
+		mtu    int
+		direct bool
+	}{{"direct", 0, true}, {"packets", 0, false}, {"short packets", 128, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			net := pipe.NewNetwork()
+			net.MTU, net.Direct = c.mtu, c.direct
+			if err := local(within(t), net, n, run); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	for _, transport := range []string{"shm", "udp"} {
+		t.Run(transport, func(t *testing.T) {
+			procs := joinAll(t, n, &Config{Transport: transport})
+			if err := runAll(within(t), procs, run); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// joinAll returns n ranks in this process that talk as if they were processes.
+func joinAll(t testing.TB, n int, cfg *Config) []*Proc {
+	t.Helper()
+	procs := make([]*Proc, n)
+	for rank, src := range bootstrap.NewLocal(n) {
+		p, err := newProc(cfg, src)
+		if err == nil {
+			err = p.join(within(t))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		procs[rank] = p
+	}
+	return procs
+}
+
+// runAll runs every rank, and returns the first error when all have ended.
+func runAll(ctx context.Context, procs []*Proc, run func(ctx context.Context, p *Proc) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	for _, p := range procs {
+		wg.Go(func() {
+			if err := run(ctx, p); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
