@@ -74,6 +74,14 @@ func (r *Remote) writable() error {
 	return nil
 }
 
+// write copies b to mapped memory, the shortest of all paths.
+func (r *Remote) write(off int, b []byte) error {
+	if err := r.peer.Gone(); err != nil {
+		return err
+	}
+	return driver.Write(r.direct, r.rank, r.found.Size, off, b)
+}
+
 // now completes an operation on mapped memory.
 func (r *Remote) now(op *rma.Op) error {
 	if err := r.peer.Gone(); err != nil {
@@ -105,6 +113,9 @@ func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
 func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
 	if err := r.writable(); err != nil {
 		return err
+	}
+	if r.direct != nil {
+		return r.write(off, src)
 	}
 	return r.move(ctx, rma.Push, off, src)
 }
@@ -139,8 +150,8 @@ func (r *Remote) Put(ctx context.Context, off int, b []byte) error {
 	if len(b) > MaxPut {
 		return &TooLongError{Size: len(b), Limit: MaxPut, What: "what Put takes"}
 	}
-	if r.direct != nil || len(b) == 0 {
-		return r.move(ctx, rma.Push, off, b)
+	if r.direct != nil {
+		return r.write(off, b)
 	}
 	err := rma.CheckRange(off, len(b), r.found.Size)
 	if err == nil {

@@ -48,7 +48,7 @@ type In struct {
 
 // A Transport moves packets between this process and its peers.
 //
-// One goroutine at a time may call Send, Poll, Release and Connect; the driver
+// One goroutine at a time may call Send, Push of a Lane, Poll, Release and Connect; the driver
 // holds its lock around them. All other methods may be called by any
 // goroutine.
 type Transport interface {
@@ -68,6 +68,10 @@ type Transport interface {
 
 	// PeerMTU returns the largest packet for a connected peer, at most Caps.MTU.
 	PeerMTU(peer int) int
+
+	// Lane returns the way to a connected peer by which single packets go
+	// best, or nil if they should be gathered for Send.
+	Lane(peer int) Lane
 
 	// Send takes packets in order and returns how many it took. When it
 	// returns n < len(pkts), there is no room for pkts[n] now; nothing of it
@@ -99,6 +103,13 @@ type Transport interface {
 
 	// Close gives everything back. Peers see the connection end.
 	Close() error
+}
+
+// A Lane is the way of packets to one peer.
+type Lane interface {
+	// Push sends one packet, or reports that there is no room for it now. It
+	// rings the peer's doorbell if it must wake up.
+	Push(header, payload []byte, urgent bool) bool
 }
 
 // Memory is access to a peer's memory without the peer's help. Its methods

@@ -4,4 +4,4 @@ import "github.com/peterbourgon/ff/v3/ffcli"
 
 func barsCommand() *ffcli.Command { return &ffcli.Command{Name: "bars"} }
 func infoCommand() *ffcli.Command { return &ffcli.Command{Name: "info"} }
-func infoRank() bool { return false }
+func infoRank() bool              { return false }

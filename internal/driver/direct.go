@@ -14,7 +14,7 @@ import (
 // The last word of the mapping tells whether the owner has withdrawn the
 // region; size is that of the region itself.
 func Direct(mapped []byte, size int, op *rma.Op) error {
-	if mem.Load64(mapped, len(mapped)-8) != 0 {
+	if withdrawn(mapped) {
 		return &rma.RegionError{Rank: op.Peer, Err: link.ErrClosed}
 	}
 	off := int(op.Off)
@@ -35,3 +35,17 @@ func Direct(mapped []byte, size int, op *rma.Op) error {
 	}
 	return nil
 }
+
+// Write is Direct for a push, without an operation to describe it.
+func Write(mapped []byte, rank, size, off int, b []byte) error {
+	switch {
+	case withdrawn(mapped):
+		return &rma.RegionError{Rank: rank, Err: link.ErrClosed}
+	case off < 0 || len(b) > size || off > size-len(b):
+		return rma.CheckRange(off, len(b), size)
+	}
+	mem.Copy(mapped[off:], b)
+	return nil
+}
+
+func withdrawn(mapped []byte) bool { return mem.Load64(mapped, len(mapped)-8) != 0 }

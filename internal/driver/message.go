@@ -57,8 +57,14 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	c.port = p
 	c.reset()
 	p.Start(&c.Msg)
-	n.flush(n.clock())
-	err = n.finish(ctx, c)
+	if c.Msg.State != msg.Pending {
+		n.flush(n.clock()) // room may have been made for others
+	} else {
+		err = n.wait(ctx, c)
+	}
+	if err == nil {
+		err = c.Msg.Err
+	}
 	if err == nil && c.Msg.State == msg.Offered {
 		n.mu.Unlock()
 		return r, c, nil

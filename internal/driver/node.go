@@ -9,8 +9,6 @@ import (
 
 	"weft/internal/engine"
 	"weft/internal/engine/link"
-	"weft/internal/engine/msg"
-	"weft/internal/engine/rma"
 	"weft/internal/monotime"
 	"weft/transport"
 )
@@ -69,8 +67,6 @@ type Node struct {
 	out     [batch]transport.Out
 	packets [batch]link.Packet
 	wanted  []int
-	msgs    []*msg.Op
-	rmas    []*rma.Op
 	self    []byte
 }
 
@@ -119,7 +115,7 @@ func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
 	self.MTU = 1 << 16
 	n.self = make([]byte, self.MTU)
 	n.connected(self)
-	n.eng.Connect(n.now(), self.Rank, self.MTU, false)
+	n.eng.Connect(n.now(), self.Rank, self.MTU, false, nil)
 	go n.serve()
 }
 
@@ -175,8 +171,16 @@ func (n *Node) connect(rank int, r Route) {
 	}
 	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
 	n.connected(p)
-	n.eng.Connect(n.now(), rank, p.MTU, !r.Transport.Caps().Reliable)
+	n.eng.Connect(n.now(), rank, p.MTU, !r.Transport.Caps().Reliable, lane(r.Transport, rank))
 	n.flush(n.clock())
+}
+
+// lane returns the lane to a peer, or nil.
+func lane(t transport.Transport, rank int) link.Lane {
+	if l := t.Lane(rank); l != nil {
+		return l
+	}
+	return nil
 }
 
 // dial connects to a peer that the engine has packets for.

@@ -37,6 +37,9 @@ func (n *Node) progress() {
 // flush sends what the engine has to send, tells the calls that have ended,
 // and dials the peers that are missing. The lock is held.
 func (n *Node) flush(now monotime.Time) {
+	if n.eng.Quiet() {
+		return
+	}
 	for {
 		rank, k, urgent := n.eng.Output(now, n.packets[:])
 		if k == 0 {
@@ -76,15 +79,11 @@ func (n *Node) loop(now monotime.Time) {
 
 // complete tells the calls whose operations have ended. The lock is held.
 func (n *Node) complete() {
-	if n.msgs = n.eng.Msg.Finished(n.msgs[:0]); len(n.msgs) > 0 {
-		for _, op := range n.msgs {
-			op.Owner.(*Call).end(n)
-		}
+	for op := n.eng.Msg.Finished(); op != nil; op = n.eng.Msg.Finished() {
+		op.Owner.(*Call).end(n)
 	}
-	if n.rmas = n.eng.RMA.Finished(n.rmas[:0]); len(n.rmas) > 0 {
-		for _, op := range n.rmas {
-			op.Owner.(*Call).end(n)
-		}
+	for op := n.eng.RMA.Finished(); op != nil; op = n.eng.RMA.Finished() {
+		op.Owner.(*Call).end(n)
 	}
 }
 

@@ -80,8 +80,9 @@ func (e *Engine) peer(rank int) *peer {
 }
 
 // Connect says that packets for a peer can be sent from now on, and how long
-// they may be. Over a lossy transport the link layer makes them reliable.
-func (e *Engine) Connect(now monotime.Time, rank, mtu int, lossy bool) {
+// they may be. Over a lossy transport the link layer makes them reliable; a
+// reliable one may have a lane, which takes packets without waiting for Output.
+func (e *Engine) Connect(now monotime.Time, rank, mtu int, lossy bool, lane link.Lane) {
 	p := e.peer(rank)
 	if p.mtu != 0 || p.gone != nil {
 		return
@@ -90,6 +91,8 @@ func (e *Engine) Connect(now monotime.Time, rank, mtu int, lossy bool) {
 	if lossy {
 		p.mtu -= wire.LinkSize
 		e.open(now, p)
+	} else {
+		p.q.Through(lane, mtu)
 	}
 	e.active.Add(p.q)
 }
@@ -193,6 +196,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 	e.downs++
 	e.Msg.Down(rank, p.gone)
 	e.RMA.Down(rank, p.gone)
+	p.q.Through(nil, 0)
 	p.q.Clear()
 	for i, l := range e.lossy {
 		if l == p {

@@ -50,6 +50,10 @@ func (s *Stats) drop(err error) {
 func (e *Engine) Stats() Stats {
 	s := e.stats
 	s.Msg, s.RMA = e.Msg.Stats, e.RMA.Stats
+	for _, p := range e.peers {
+		s.PacketsSent += p.q.Packets
+		s.BytesSent += p.q.Bytes
+	}
 	for _, p := range e.lossy {
 		s.Link.Add(p.conn.Stats())
 	}

@@ -127,6 +127,11 @@ func (r *Receiver) Ready() bool {
 	return w == r.pos/inboxCells<<32|full || w == retired && r.m.tail.Load() > r.pos
 }
 
+// Idle reports whether the next cell is free: nobody has even claimed it.
+func (r *Receiver) Idle() bool {
+	return r.m.cells[r.pos%inboxCells].word.Load() == r.pos/inboxCells<<32|free
+}
+
 // Peek returns the i-th packet that waits and its sender, or ok false. It is on
 // loan until Take. A packet that cannot be is returned empty.
 func (r *Receiver) Peek(i int) (from int, pkt []byte, ok bool) {

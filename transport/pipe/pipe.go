@@ -115,13 +115,19 @@ func (t *Transport) Send(pkts []transport.Out) int {
 		if !ok {
 			return i
 		}
-		q := v.(*queue)
-		if !q.push(p) {
+		if !v.(*queue).Push(p.Header, p.Payload, p.Urgent) {
 			return i
 		}
-		q.to.bell.Wake(p.Urgent)
 	}
 	return len(pkts)
+}
+
+// Lane returns the queue to a connected peer.
+func (t *Transport) Lane(peer int) transport.Lane {
+	if v, ok := t.out.Load(peer); ok {
+		return v.(*queue)
+	}
+	return nil
 }
 
 // Pending reports whether a packet has arrived.

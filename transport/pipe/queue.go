@@ -22,18 +22,20 @@ type queue struct {
 
 func (q *queue) len() uint32 { return q.tail.Load() - q.head.Load() }
 
-func (q *queue) push(p *transport.Out) bool {
+// Push copies a packet into the queue and reports whether there was room.
+func (q *queue) Push(header, payload []byte, urgent bool) bool {
 	tail := q.tail.Load()
 	if tail-q.head.Load() == slots {
 		return false
 	}
 	s := &q.slot[tail%slots]
 	was := cap(*s)
-	*s = append(append((*s)[:0], p.Header...), p.Payload...)
+	*s = append(append((*s)[:0], header...), payload...)
 	if grown := cap(*s) - was; grown > 0 {
 		q.bytes.Add(uint64(grown))
 	}
 	q.tail.Store(tail + 1)
+	q.to.bell.Wake(urgent)
 	return true
 }
 

@@ -12,43 +12,43 @@ func (t *Transport) PeerMTU(peer int) int { return ring.MaxPacket }
 func (t *Transport) Send(pkts []transport.Out) int {
 	for i := range pkts {
 		o := &pkts[i]
-		p := t.last
-		if p == nil || p.rank != o.Peer {
-			v, ok := t.out.Load(o.Peer)
-			if !ok {
-				return i
-			}
-			p = v.(*peer)
-			t.last = p
-		}
-		if !p.push(t, o) {
+		lane := t.Lane(o.Peer)
+		if lane == nil || !lane.Push(o.Header, o.Payload, o.Urgent) {
 			return i
 		}
-		p.bell.Wake(o.Urgent)
 	}
 	return len(pkts)
 }
 
-func (p *peer) push(t *Transport, o *transport.Out) bool {
-	if p.own != nil {
-		return p.own.Push(o.Header, o.Payload)
+// Lane returns the peer: packets are copied into its segment one by one.
+func (t *Transport) Lane(rank int) transport.Lane {
+	if v, ok := t.out.Load(rank); ok {
+		return v.(*peer)
 	}
-	if p.sent-p.tried >= t.cfg.Promote && p.promote(t) {
-		return p.own.Push(o.Header, o.Payload)
-	}
-	if !p.sender.Push(o.Header, o.Payload) {
+	return nil
+}
+
+// Push copies a packet into the ring that this process has at the peer, or
+// into the inbox.
+func (p *peer) Push(header, payload []byte, urgent bool) bool {
+	if p.own == nil && (p.sent-p.tried < p.t.cfg.Promote || !p.promote()) {
+		if !p.sender.Push(header, payload) {
+			return false
+		}
+		p.sent++
+	} else if !p.own.Push(header, payload) {
 		return false
 	}
-	p.sent++
+	p.bell.Wake(urgent)
 	return true
 }
 
 // promote moves a frequent sender to a ring of its own, which it claims now.
 // It reports whether the ring may be used: not before everything in the inbox
 // has been taken.
-func (p *peer) promote(t *Transport) bool {
+func (p *peer) promote() bool {
 	if p.ring < 0 {
-		me := uint64(t.cfg.Rank) + 1
+		me := uint64(p.t.cfg.Rank) + 1
 		for i := range rings {
 			if p.seg.owner(i).CompareAndSwap(0, me) {
 				p.ring = i
@@ -86,8 +86,12 @@ func (t *Transport) Poll(dst []transport.In) int {
 		t.findRings()
 	}
 	n := 0
-	for i := range t.active {
-		in := t.active[(t.resting+i)%len(t.active)]
+	at := t.first
+	for range t.active {
+		if at++; at >= len(t.active) {
+			at = 0
+		}
+		in := t.active[at]
 		for n < len(dst) {
 			pkt, ok := in.c.Peek(in.lent)
 			if !ok {
@@ -99,9 +103,12 @@ func (t *Transport) Poll(dst []transport.In) int {
 			n++
 		}
 		if n == len(dst) {
-			t.resting++ // let another one be first
+			t.first = at // the next one has its turn
 			return n
 		}
+	}
+	if t.inbox.Idle() {
+		return n
 	}
 	for n < len(dst) {
 		from, pkt, ok := t.inbox.Peek(t.lent)

@@ -51,18 +51,18 @@ type Transport struct {
 	closed bool
 
 	// Used by one goroutine at a time: Send, Poll, Release.
-	out     sync.Map // rank to *peer
-	last    *peer    // the peer sent to last
-	inbox   *ring.Receiver
-	active  []*incoming
-	listed  atomic.Pointer[[]*incoming] // active, for Pending
-	claims  uint64
-	lent    int // packets of the inbox that are on loan
-	resting int // where the next Poll begins
+	out    sync.Map // rank to *peer
+	inbox  *ring.Receiver
+	active []*incoming
+	listed atomic.Pointer[[]*incoming] // active, for Pending
+	claims uint64
+	lent   int // packets of the inbox that are on loan
+	first  int // the ring before the one with which the next Poll begins
 }
 
 // A peer is another process whose segment is mapped here.
 type peer struct {
+	t      *Transport
 	rank   int
 	pid    int
 	seg    segment
@@ -219,7 +219,7 @@ func (t *Transport) add(rank int, seg segment, pid int, c *net.UnixConn) *peer {
 	p := t.peers[rank]
 	if p == nil {
 		p = &peer{
-			rank: rank, pid: pid, seg: seg, bell: doorbell.NewFutex(seg.bell()), ring: -1, since: time.Now(),
+			t: t, rank: rank, pid: pid, seg: seg, bell: doorbell.NewFutex(seg.bell()), ring: -1, since: time.Now(),
 			sender: ring.NewSender(seg.inbox(), t.cfg.Rank), mapped: map[uint32][]byte{},
 		}
 		t.peers[rank] = p

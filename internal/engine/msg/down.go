@@ -116,7 +116,7 @@ func (p *Port) deathNotice(rank int, cause error) {
 			p.posted.remove(op)
 			p.queue(d, b)
 			p.offer(op, b)
-			p.node.done = append(p.node.done, op)
+			p.node.done.push(op)
 			return
 		}
 	}

@@ -220,7 +220,7 @@ func (n *Node) onSettled(from int, f wire.Settled) {
 	}
 	op.port.startRecv(op)
 	if op.State != Pending {
-		n.done = append(n.done, op)
+		n.done.push(op)
 	}
 }
 

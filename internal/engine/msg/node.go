@@ -22,7 +22,7 @@ type Node struct {
 	others   int // ranks besides us that have not gone
 	waiting  []*pair
 	timed    bool // some receiver has made us back off
-	done     []*Op
+	done     opList
 
 	// Stats counts what happened.
 	Stats Stats
@@ -57,17 +57,17 @@ func NewNode(size int, queue func(rank int) *link.Queue) *Node {
 	}
 }
 
-// Finished moves the operations that have become Done or Offered since the
-// last call to dst.
-func (n *Node) Finished(dst []*Op) []*Op {
-	if len(n.done) == 0 {
-		return dst
+// Finished returns an operation that has become Done or Offered and has not been
+// returned yet, or nil.
+func (n *Node) Finished() *Op {
+	if n.done.first == nil {
+		return nil
 	}
-	dst = append(dst, n.done...)
-	clear(n.done)
-	n.done = n.done[:0]
-	return dst
+	return n.done.pop()
 }
+
+// HasFinished reports whether Finished would return an operation.
+func (n *Node) HasFinished() bool { return n.done.first != nil }
 
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
 // refused with an error and change nothing.
@@ -198,5 +198,5 @@ func (n *Node) Advance(now monotime.Time) {
 // finish ends an operation that the caller waits for.
 func (n *Node) finish(op *Op, err error) {
 	op.State, op.Err = Done, err
-	n.done = append(n.done, op)
+	n.done.push(op)
 }

@@ -184,7 +184,7 @@ func (p *Port) serve(b *Block) {
 		}
 		p.posted.remove(op)
 		p.offer(op, b)
-		p.node.done = append(p.node.done, op)
+		p.node.done.push(op)
 		taken = op.Err == nil
 	}
 }

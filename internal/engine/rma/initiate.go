@@ -19,13 +19,8 @@ func (n *Node) Start(op *Op) {
 		return
 	}
 	p := n.peer(op.Peer)
-	if p.outstanding == maxOutstanding || p.waiting != nil {
-		if p.waiting == nil {
-			p.waiting = op
-		} else {
-			p.waitEnd.next = op
-		}
-		p.waitEnd = op
+	if p.outstanding == maxOutstanding || p.waiting.first != nil {
+		p.waiting.push(op)
 		return
 	}
 	n.begin(p, op)
@@ -82,21 +77,7 @@ func (n *Node) Cancel(op *Op) (ok, begun bool) {
 		n.next(p)
 		return true, true
 	}
-	var before *Op
-	for o := p.waiting; o != nil; before, o = o, o.next {
-		if o != op {
-			continue
-		}
-		if before == nil {
-			p.waiting = o.next
-		} else {
-			before.next = o.next
-		}
-		if p.waitEnd == o {
-			p.waitEnd = before
-		}
-		break
-	}
+	p.waiting.remove(op)
 	return true, false
 }
 
@@ -104,7 +85,7 @@ func (n *Node) Cancel(op *Op) (ok, begun bool) {
 func (n *Node) finish(op *Op, err error) {
 	n.ops.remove(op)
 	op.Done, op.Err = true, err
-	n.done = append(n.done, op)
+	n.done.push(op)
 }
 
 // answered ends a begun operation and lets the next one begin.
@@ -116,11 +97,8 @@ func (n *Node) answered(op *Op, err error) {
 }
 
 func (n *Node) next(p *peer) {
-	for p.waiting != nil && p.outstanding < maxOutstanding {
-		op := p.waiting
-		p.waiting = op.next
-		op.next = nil
-		n.begin(p, op)
+	for p.waiting.first != nil && p.outstanding < maxOutstanding {
+		n.begin(p, p.waiting.pop())
 	}
 }
 

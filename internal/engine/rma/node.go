@@ -22,7 +22,7 @@ type Node struct {
 	peers map[int]*peer
 	ops   table
 	gone  map[int]error
-	done  []*Op
+	done  opList
 
 	// Stats counts what happened.
 	Stats Stats
@@ -40,8 +40,8 @@ type peer struct {
 	rank int
 	q    *link.Queue
 
-	outstanding      int // operations begun and not answered
-	waiting, waitEnd *Op // operations not begun, in order
+	outstanding int    // operations begun and not answered
+	waiting     opList // operations not begun
 
 	failedPush uint32      // the last PUSH of the peer that was refused
 	failedPut  wire.Status // the first PUT that was refused since the last FLUSH
@@ -83,17 +83,17 @@ func (n *Node) peer(rank int) *peer {
 	return p
 }
 
-// Finished moves the operations that have become Done since the last call to
-// dst.
-func (n *Node) Finished(dst []*Op) []*Op {
-	if len(n.done) == 0 {
-		return dst
+// Finished returns an operation that has become Done and has not been
+// returned yet, or nil.
+func (n *Node) Finished() *Op {
+	if n.done.first == nil {
+		return nil
 	}
-	dst = append(dst, n.done...)
-	clear(n.done)
-	n.done = n.done[:0]
-	return dst
+	return n.done.pop()
 }
+
+// HasFinished reports whether Finished would return an operation.
+func (n *Node) HasFinished() bool { return n.done.first != nil }
 
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
 // refused with an error and change nothing.
@@ -136,11 +136,11 @@ func (n *Node) Down(rank int, cause *link.PeerError) {
 	}
 	if p := n.peers[rank]; p != nil {
 		p.outstanding = 0
-		for op := p.waiting; op != nil; op = op.next {
+		for p.waiting.first != nil {
+			op := p.waiting.pop()
 			op.Done, op.Err = true, cause
-			n.done = append(n.done, op)
+			n.done.push(op)
 		}
-		p.waiting, p.waitEnd = nil, nil
 	}
 	for name, list := range n.wishes {
 		keep := list[:0]

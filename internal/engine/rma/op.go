@@ -88,3 +88,35 @@ func (t *table) remove(op *Op) {
 	t.ops[slot] = nil
 	t.free = append(t.free, slot)
 }
+
+// An opList is a first-in first-out list of operations.
+type opList struct{ first, last *Op }
+
+func (l *opList) push(op *Op) {
+	op.next = nil
+	if l.last == nil {
+		l.first = op
+	} else {
+		l.last.next = op
+	}
+	l.last = op
+}
+
+func (l *opList) pop() *Op {
+	op := l.first
+	l.first, op.next = op.next, nil
+	if l.first == nil {
+		l.last = nil
+	}
+	return op
+}
+
+func (l *opList) remove(op *Op) {
+	rest := *l
+	*l = opList{}
+	for rest.first != nil {
+		if o := rest.pop(); o != op {
+			l.push(o)
+		}
+	}
+}
