@@ -38,6 +38,7 @@ func (n *Node) progress() {
 // and dials the peers that are missing. The lock is held.
 func (n *Node) flush(now monotime.Time) {
 	if n.eng.Quiet() {
+		n.complete()
 		return
 	}
 	for {

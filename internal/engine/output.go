@@ -84,10 +84,9 @@ func (e *Engine) Taken(now monotime.Time, rank, n, taken int, dst []link.Packet)
 	}
 }
 
-// Quiet reports whether there is nothing to do after a call: no packets, no
-// ended operations, no timers.
+// Quiet reports whether there is nothing to send, nobody to dial and no timer.
 func (e *Engine) Quiet() bool {
-	return e.active.Empty() && !e.Msg.HasFinished() && !e.RMA.HasFinished() && len(e.wanted) == 0 && !e.Timed()
+	return e.active.Empty() && len(e.wanted) == 0 && !e.Timed()
 }
 
 // Blocked reports whether some peer's transport had no room for a packet.

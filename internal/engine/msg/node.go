@@ -66,9 +66,6 @@ func (n *Node) Finished() *Op {
 	return n.done.pop()
 }
 
-// HasFinished reports whether Finished would return an operation.
-func (n *Node) HasFinished() bool { return n.done.first != nil }
-
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
 // refused with an error and change nothing.
 func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
