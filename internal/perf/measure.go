@@ -111,6 +111,8 @@ func (r *Result) Figure() (v float64, unit string, less bool) {
 		return r.MBs, "MB/s", false
 	case "alltoall":
 		return r.CPUs, "CPU s", true
+	case "idle":
+		return r.CPUs, "s/s", true
 	default:
 		return r.Msgs / 1e6, "M/s", false
 	}

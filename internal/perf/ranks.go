@@ -72,7 +72,7 @@ func runRanks(ctx context.Context, system string, n int, s Spec) ([]Sample, erro
 	}
 	samples, err := parseSamples(out.Bytes())
 	for i := range samples {
-		if len(s.Sizes) == 1 {
+		if len(s.Sizes) == 1 && samples[i].CPU == 0 {
 			samples[i].CPU = result.CPU.Seconds()
 		}
 	}

@@ -52,8 +52,11 @@ func weftRank(s Spec) error {
 	if err != nil {
 		return err
 	}
-	if s.Test == "alltoall" {
+	switch s.Test {
+	case "alltoall":
 		return b.allToAll()
+	case "idle":
+		return b.idle()
 	}
 	largest := 8
 	for _, size := range s.Sizes {

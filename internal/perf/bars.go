@@ -1,0 +1,177 @@
+package perf
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A Bar is something that weft means to reach, relative to what its peers
+// reach in the same run.
+type Bar struct {
+	Name   string  // for -only
+	What   string  // one line
+	Ours   Spec    // what weft does
+	Theirs []Rival // what it is compared with: the best of them counts
+	Limit  float64 // of ours/theirs; or of ours alone, if there are no rivals
+	Least  bool    // the limit is the least that will do, not the most
+	unit   string  // of the limit without rivals
+}
+
+// A Rival is another system, or weft doing something else, in a Bar.
+type Rival struct {
+	System System
+	Label  string
+	Spec   Spec
+}
+
+func spec(test, op string, size int) Spec {
+	return Spec{Test: test, Transport: "auto", Op: op, Sizes: []int{size}}
+}
+
+func rivals(s Spec, names ...string) []Rival {
+	var list []Rival
+	for _, name := range names {
+		list = append(list, Rival{Find(name), name, s})
+	}
+	return list
+}
+
+func (s Spec) with(change func(*Spec)) Spec {
+	change(&s)
+	return s
+}
+
+// Bars lists what weft means to reach (docs/PERFORMANCE.md).
+func Bars() []Bar {
+	send8, sendMB := spec("latency", "send", 8), spec("bandwidth", "send", 1<<20)
+	blocked := send8.with(func(s *Spec) { s.Blocked = true })
+	udp := spec("latency", "send", 64).with(func(s *Spec) { s.Transport = "udp" })
+	many := spec("alltoall", "send", 8).with(func(s *Spec) { s.N, s.Exchanges = 16, 1000 })
+	two := many.with(func(s *Spec) { s.N, s.Exchanges = 2, many.Exchanges*many.N*(many.N-1)/2 })
+	mpis := []string{"openmpi", "mpich"}
+	return []Bar{
+		{Name: "send8", What: "send/receive 8 B, one way", Ours: send8, Theirs: rivals(send8, "openmpi"), Limit: 1},
+		{Name: "put8", What: "PUT 8 B seen by a polling peer", Ours: spec("latency", "put", 8),
+			Theirs: rivals(spec("latency", "put", 8), "ucx"), Limit: 1.1},
+		{Name: "push8", What: "PUSH 8 B seen by a polling peer", Ours: spec("latency", "push", 8),
+			Theirs: rivals(spec("latency", "push", 8), "ucx"), Limit: 1.1},
+		{Name: "send8k", What: "send/receive 8 KiB, one way", Ours: spec("latency", "send", 8<<10),
+			Theirs: rivals(spec("latency", "send", 8<<10), "mpich"), Limit: 1},
+		{Name: "send1m", What: "1 MiB from ordinary memory", Ours: sendMB, Theirs: rivals(sendMB, mpis...), Limit: 0.9, Least: true},
+		{Name: "alloc1m", What: "1 MiB from Alloc memory", Ours: sendMB.with(func(s *Spec) { s.Alloc = true }),
+			Theirs: rivals(sendMB, mpis...), Limit: 1.2, Least: true},
+		{Name: "push1m", What: "PUSH 1 MiB", Ours: spec("bandwidth", "push", 1<<20), Theirs: rivals(sendMB, mpis...), Limit: 1.2, Least: true},
+		{Name: "rate8", What: "messages of 8 B, one pair", Ours: spec("rate", "send", 8), Limit: 5, Least: true, unit: "M/s"},
+		{Name: "udp64", What: "UDP over loopback, 64 B", Ours: udp, Theirs: rivals(udp, "tcp"), Limit: 0.5},
+		{Name: "blocked", What: "both sides asleep, 8 B", Ours: blocked, Theirs: rivals(blocked, "unix"), Limit: 0.4},
+		{Name: "idle", What: "processor time of two ranks that wait, per second", Ours: spec("idle", "recv", 8), Limit: 0.02, unit: "s/s"},
+		{Name: "alltoall", What: "16 ranks, all to all, CPU against 2 ranks", Ours: many,
+			Theirs: []Rival{{Weft, "weft, 2 ranks", two}}, Limit: 3},
+	}
+}
+
+// An Outcome is what came of a Bar: a line of -json.
+type Outcome struct {
+	Test    string   `json:"test"` // "bar"
+	Bar     string   `json:"bar"`
+	What    string   `json:"what"`
+	Reached bool     `json:"reached"`
+	Ratio   float64  `json:"ratio,omitempty"` // ours/theirs, in the better of two systems
+	Limit   float64  `json:"limit"`
+	Least   bool     `json:"at_least,omitempty"`
+	Best    string   `json:"best,omitempty"` // which rival counted
+	Results []Result `json:"results"`
+
+	Unit string `json:"-"`
+}
+
+// Measure measures a bar, all systems in turn in each round.
+func (b Bar) Measure(ctx context.Context, rounds int, progress func(round int, system string)) Outcome {
+	systems := []System{as{Weft, "weft", b.Ours}}
+	for _, r := range b.Theirs {
+		systems = append(systems, as{r.System, r.Label, r.Spec})
+	}
+	s := b.Ours
+	s.Rounds = rounds
+	o := Outcome{
+		Test: "bar", Bar: b.Name, What: b.What, Limit: b.Limit, Least: b.Least, Unit: b.unit,
+		Results: Measure(ctx, s, systems, progress),
+	}
+	o.judge()
+	return o
+}
+
+// judge compares our result, which is the first, with the best of the others.
+func (o *Outcome) judge() {
+	ours, unit, less := o.Results[0].Figure()
+	if ours == 0 {
+		return
+	}
+	if o.Unit == "" {
+		o.Unit = unit
+	}
+	value := ours
+	if len(o.Results) > 1 {
+		best := 0.0
+		for _, r := range o.Results[1:] {
+			v, _, _ := r.Figure()
+			if v > 0 && (best == 0 || (v < best) == less) {
+				best, o.Best = v, r.System
+			}
+		}
+		if best == 0 {
+			return
+		}
+		value = ours / best
+		o.Ratio = value
+	}
+	o.Reached = value <= o.Limit != o.Least || value == o.Limit
+}
+
+// Bound says the limit in words.
+func (o *Outcome) Bound() string {
+	sign := "<="
+	if o.Least {
+		sign = ">="
+	}
+	if len(o.Results) > 1 {
+		return fmt.Sprintf("%s %.3g x", sign, o.Limit)
+	}
+	return fmt.Sprintf("%s %.3g %s", sign, o.Limit, o.Unit)
+}
+
+// as is a system that runs its own spec under another name.
+type as struct {
+	System
+	name string
+	spec Spec
+}
+
+func (a as) Name() string  { return a.name }
+func (a as) Can(Spec) bool { return a.System.Can(a.spec) }
+func (a as) Run(ctx context.Context, s Spec) ([]Sample, error) {
+	a.spec.Rounds = s.Rounds
+	samples, err := a.System.Run(ctx, a.spec)
+	for i := range samples {
+		samples[i].Size = s.Sizes[0]
+	}
+	return samples, err
+}
+
+// FindBars returns the bars of the given names, all if there are none.
+func FindBars(names []string) ([]Bar, error) {
+	all := Bars()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var found []Bar
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(b Bar) bool { return b.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("perf bars: there is no bar %q", name)
+		}
+		found = append(found, all[i])
+	}
+	return found, nil
+}

@@ -1,0 +1,47 @@
+package perf
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"syscall"
+	"time"
+)
+
+// idleTime is how long the ranks of an idle test wait for each other.
+const idleTime = time.Second
+
+// idle measures the processor time that two ranks use while both wait for a
+// message that does not come.
+func (b *bench) idle() error {
+	if err := b.meet(); err != nil {
+		return err
+	}
+	start, used := time.Now(), processorTime()
+	ctx, cancel := context.WithTimeout(b.ctx, idleTime)
+	defer cancel()
+	if _, err := b.q.Recv(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	used = processorTime() - used
+	wall := time.Since(start).Seconds()
+	if b.p.Rank() == 1 {
+		return b.q.Send(b.ctx, 0, binary.LittleEndian.AppendUint64(nil, uint64(used)))
+	}
+	m, err := b.q.Recv(b.ctx)
+	if err != nil {
+		return err
+	}
+	defer m.Release()
+	used += time.Duration(binary.LittleEndian.Uint64(m.Data))
+	return emit(Sample{Size: b.spec.Sizes[0], CPU: used.Seconds() / wall, Ops: 1, Wall: wall})
+}
+
+// processorTime returns what this process has used so far.
+func processorTime() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
