@@ -56,6 +56,9 @@ func (c *Call) end(n *Node) {
 	if n.reaper != c { // who looks by itself
 		c.ended.Store(true)
 	}
+	if n.sleeper == c {
+		n.bell.Ring()
+	}
 	if c.parked {
 		c.parked = false
 		n.parked--

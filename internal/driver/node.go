@@ -53,14 +53,20 @@ type Node struct {
 	// Waiting; see wait.go.
 	reaper     *Call         // whose goroutine polls, or nil
 	reaped     uint64        // how often one has
-	parked     int           // goroutines that sleep until the service wakes them
-	sleepUntil monotime.Time // when the service will wake by itself
+	sleeper    *Call         // whose goroutine sleeps on the doorbell, or nil
+	parked     int           // goroutines that sleep, the sleeper among them
+	sleepUntil monotime.Time // when whoever is on duty will wake by itself
 	retrying   bool          // and offer packets again that found no room
 	budget     time.Duration // for reaping before parking
-	served     chan struct{} // closed when the service has ended
-	watching   bool          // the service is in watch
-	nudge      chan struct{} // ends a watch
-	timer      *time.Timer   // so does this
+	cancels    context.Context
+	forget     func() bool // stops cancels from ringing the doorbell
+
+	// The service; see serve.go.
+	served   chan struct{} // closed when it has ended
+	watching bool          // it is in watch
+	lookAt   monotime.Time // when it will look again
+	nudge    chan struct{} // ends a watch
+	timer    *time.Timer   // so does this
 
 	// Scratch memory, used under mu.
 	in      [batch]transport.In
@@ -248,6 +254,13 @@ func (n *Node) Close(patience time.Duration) {
 	n.peer(n.cfg.Engine.Rank).gone.Store(&link.PeerError{Rank: n.cfg.Engine.Rank, Cause: link.ErrClosed})
 	n.complete()
 	n.alert()
+	n.rings(context.Background())
+	for n.sleeper != nil { // it looks at memory that will go away
+		n.bell.Ring()
+		n.mu.Unlock()
+		runtime.Gosched()
+		n.mu.Lock()
+	}
 	n.mu.Unlock()
 	<-n.served
 }

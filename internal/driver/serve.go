@@ -8,9 +8,10 @@ import (
 	"weft/transport"
 )
 
-// serve is the node's interrupt: the one goroutine that sleeps on the
-// doorbell. It wakes for whoever is parked, for urgent packets when nobody
-// waits, for timers, and for packets that found no room.
+// serve is the node's interrupt: it sleeps on the doorbell while no goroutine
+// that waits does so itself. It wakes for urgent packets when nobody waits, for
+// those who are parked on channels, for timers, and for packets that found no
+// room.
 func (n *Node) serve() {
 	defer close(n.served)
 	n.mu.Lock()
@@ -18,15 +19,26 @@ func (n *Node) serve() {
 	var seen uint64
 	pause := tick
 	for !n.closed {
-		if n.reaper == nil {
+		if n.reaper == nil && n.sleeper == nil {
 			n.progress()
 		}
-		if n.reaper != nil || n.parked == 0 && n.reaped != seen {
+		switch active := n.reaped != seen; {
+		case n.reaper != nil || n.parked == 0 && active:
 			// Somebody polls, or has polled just now and may come back: arming
 			// the doorbell would make every sender pay for a wake-up.
 			seen = n.reaped
-			n.watch(pause)
+			n.bell.Set(transport.Awake)
+			n.lookAfter(pause)
 			pause = min(2*pause, maxTick)
+			continue
+		case n.sleeper != nil:
+			// It does our work. When it has woken for good, we go on.
+			seen = n.reaped
+			if pause = min(2*pause, maxTick); active {
+				n.look(pause)
+			} else {
+				n.look(-1)
+			}
 			continue
 		}
 		pause = tick
@@ -42,17 +54,34 @@ func (n *Node) serve() {
 		runtime.Gosched() // those just woken run first, on this thread
 		n.bell.Sleep(state, d)
 		n.mu.Lock()
+		if n.sleeper == nil {
+			n.sleepUntil = 0
+		} else if !n.closed {
+			n.bell.Ring() // we may have been woken in its place
+		}
+	}
+}
+
+// lookAfter waits until somebody parks, for timers, and at most d.
+func (n *Node) lookAfter(d time.Duration) {
+	if n.sleeper == nil { // which else looks after the timers
+		d = n.until(d)
+	}
+	n.look(d)
+	if n.sleeper == nil {
 		n.sleepUntil = 0
 	}
 }
 
-// watch waits until somebody parks, for timers, and at most d. The doorbell is
-// quiet meanwhile. It must not hold a thread: the scheduler's monitor would
-// take note of that each time, and disturb those who poll.
-func (n *Node) watch(d time.Duration) {
-	n.bell.Set(transport.Awake)
-	n.watching = true
-	n.timer.Reset(n.until(d))
+// look waits until somebody parks, and at most d; a d below zero means no
+// limit. It must not hold a thread: the scheduler's monitor would take note of
+// that each time, and disturb those who poll.
+func (n *Node) look(d time.Duration) {
+	n.watching, n.lookAt = true, monotime.Never
+	if d >= 0 {
+		n.lookAt = n.now().Add(d)
+		n.timer.Reset(d)
+	}
 	n.mu.Unlock()
 	select {
 	case <-n.nudge:
@@ -61,13 +90,14 @@ func (n *Node) watch(d time.Duration) {
 	n.timer.Stop()
 	n.mu.Lock()
 	n.watching = false
-	n.sleepUntil = 0
 }
 
-// alert wakes the service, wherever it sleeps. The lock is held.
+// alert wakes whoever is on duty. The lock is held.
 func (n *Node) alert() {
-	if !n.watching {
+	if n.sleeper != nil || !n.watching {
 		n.bell.Ring()
+	}
+	if !n.watching {
 		return
 	}
 	select {

@@ -75,6 +75,9 @@ func (n *Node) giveUp(c *Call, err error) error {
 func (n *Node) reap(ctx context.Context, c *Call) error {
 	n.reaper = c
 	n.reaped++
+	if n.sleeper != nil {
+		n.bell.Set(transport.Awake) // it need not be woken for what we see
+	}
 	for left := n.cfg.Wait.Yields; left > 0; left-- {
 		if n.progress(); !c.pending() {
 			break
@@ -148,10 +151,18 @@ func (n *Node) pending() bool {
 }
 
 // park sleeps until the call has ended. The lock is held, and given up
-// meanwhile.
+// meanwhile. The first to park sleeps on the doorbell itself, so that a packet
+// wakes the thread that waits for it, and no other; those who come later sleep
+// on channels of their own.
 func (n *Node) park(ctx context.Context, c *Call) error {
-	c.parked = true
 	n.parked++
+	if n.sleeper == nil && n.reaper == nil && !n.cfg.Wait.InProcess {
+		if err := n.sleep(ctx, c); err != nil || !c.pending() {
+			return err
+		}
+		n.alert() // somebody else must look after the timers
+	}
+	c.parked = true
 	n.doze()
 	for c.parked {
 		n.mu.Unlock()
@@ -171,22 +182,87 @@ func (n *Node) park(ctx context.Context, c *Call) error {
 	return nil
 }
 
+// sleep sleeps on the doorbell until the call has ended, or somebody reaps:
+// then it returns nil, and the call is still pending and counted as parked. The
+// lock is held, and given up meanwhile.
+func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
+	n.sleeper = c
+	n.rings(ctx)
+	for c.pending() && n.reaper == nil && err == nil {
+		n.doze()
+		if !c.pending() {
+			break
+		}
+		d := n.until(-1)
+		n.mu.Unlock()
+		n.bell.Sleep(transport.Asleep, d)
+		n.mu.Lock()
+		n.sleepUntil = 0
+		if n.reaper == nil && !n.closed {
+			n.progress()
+		}
+		err = ctx.Err()
+	}
+	n.sleeper = nil
+	if err == nil && c.pending() {
+		return nil
+	}
+	n.parked--
+	if c.pending() {
+		err = n.giveUp(c, err)
+	} else {
+		err = nil
+	}
+	if n.parked > 0 {
+		n.doze() // the service takes over
+	} else if n.watching && n.lookAt > n.now().Add(2*maxTick) {
+		n.alert() // it must arm the doorbell if this was the last wait
+	}
+	return err
+}
+
+// rings makes the end of ctx ring the doorbell. The last one is remembered:
+// programs wait again and again with the same.
+func (n *Node) rings(ctx context.Context) {
+	if n.cancels == ctx {
+		return
+	}
+	if n.forget != nil {
+		n.forget()
+		n.forget = nil
+	}
+	if n.cancels = ctx; ctx.Done() != nil {
+		n.forget = context.AfterFunc(ctx, n.ring)
+	}
+}
+
+func (n *Node) ring() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.closed {
+		n.bell.Ring()
+	}
+}
+
 // doze makes peers ring for every packet, and receives what came before they
 // knew. The lock is held.
 func (n *Node) doze() {
-	if n.reaper != nil || n.bell.State() == transport.Asleep {
+	if n.reaper != nil {
+		return
+	}
+	if n.watching && n.sleeper == nil {
+		n.alert() // the service must sleep on the doorbell
+	}
+	if n.bell.State() == transport.Asleep {
 		return
 	}
 	n.bell.Set(transport.Asleep)
-	if n.watching {
-		n.alert()
-	}
 	for _, t := range n.trs {
 		t.Arm()
 	}
 	n.progress()
 	if n.eng.Blocked() {
-		n.alert() // the service must retry
+		n.alert() // whoever is on duty must retry
 	}
 }
 
