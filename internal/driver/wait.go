@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"weft/internal/engine/msg"
 	"weft/internal/monotime"
 	"weft/internal/sys"
 	"weft/transport"
@@ -56,7 +57,7 @@ func (n *Node) wait(ctx context.Context, c *Call) error {
 	}
 	began := n.now()
 	err := n.park(ctx, c)
-	n.adapt(n.now().Sub(began))
+	n.adapt(n.now().Sub(began.Add(c.copying())))
 	return err
 }
 
@@ -116,7 +117,7 @@ func (n *Node) spin(ctx context.Context, c *Call) {
 	var end monotime.Time
 	for round := 0; !n.closed; round++ {
 		for range glances {
-			if n.pending() {
+			if n.pending() || n.eng.Blocked() {
 				n.progress()
 				if !c.pending() {
 					return
@@ -127,7 +128,7 @@ func (n *Node) spin(ctx context.Context, c *Call) {
 		n.mu.Unlock()
 		now := n.now()
 		if end == 0 {
-			end = now.Add(n.budget)
+			end = now.Add(n.budget + c.copying())
 		}
 		over := now > end || ctx.Err() != nil
 		if round%16 == 15 {
@@ -138,6 +139,16 @@ func (n *Node) spin(ctx context.Context, c *Call) {
 			return
 		}
 	}
+}
+
+// copying returns how long the peer will be busy copying the call's bytes, if
+// it is a long send: to sleep that short a time would cost more than it saves.
+func (c *Call) copying() time.Duration {
+	const perByte, most = 0.25, time.Millisecond // ns
+	if c.port == nil || c.Msg.Kind != msg.Send {
+		return 0
+	}
+	return min(time.Duration(perByte*float64(len(c.Msg.Buf))), most)
 }
 
 // pending reports whether some transport may have packets.

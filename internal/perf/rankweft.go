@@ -92,11 +92,19 @@ func (b *bench) meet() error {
 	return nil
 }
 
-func (b *bench) buffer(size int) ([]byte, error) {
+// buffer returns memory that has been written: before, all of it may be one
+// page of zeros.
+func (b *bench) buffer(size int) (buf []byte, err error) {
+	buf = make([]byte, size)
 	if b.spec.Alloc {
-		return b.p.Alloc(size)
+		if buf, err = b.p.Alloc(size); err != nil {
+			return nil, err
+		}
 	}
-	return make([]byte, size), nil
+	for i := range buf {
+		buf[i] = 1
+	}
+	return buf, nil
 }
 
 func (b *bench) measure(size int) error {

@@ -76,12 +76,17 @@ func Resident(fd int) uint64 {
 
 // ReadProcess copies len(dst) bytes from an address in another process. It
 // returns ErrForbidden if the kernel does not allow it.
+//
+// It copies in pieces of a megabyte, about 100 us, without telling the scheduler:
+// that would cost more than it brings. Shorter pieces are slower by a tenth.
 func ReadProcess(pid int, addr uint64, dst []byte) error {
+	const piece = 1 << 20
 	for len(dst) > 0 {
+		size := min(len(dst), piece)
 		local := unix.Iovec{Base: &dst[0]}
-		local.SetLen(len(dst))
-		remote := unix.RemoteIovec{Base: uintptr(addr), Len: len(dst)}
-		n, _, errno := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
+		local.SetLen(size)
+		remote := unix.RemoteIovec{Base: uintptr(addr), Len: size}
+		n, _, errno := unix.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
 			uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
 		switch {
 		case errno == unix.EPERM || errno == unix.ENOSYS:
