@@ -64,10 +64,20 @@ func (n *Node) flush(now monotime.Time) {
 			go n.dial(rank)
 		}
 	}
-	if n.sleepUntil != 0 && (n.eng.Timed() && n.eng.Deadline() < n.sleepUntil || n.eng.Blocked() && !n.retrying) {
+	if n.sleepUntil != 0 && (n.late(now) || n.eng.Blocked() && !n.retrying) {
 		n.sleepUntil = 0
-		n.alert() // the service must wake earlier than it thinks
+		n.alert()
 	}
+}
+
+// late reports whether whoever is on duty would wake too late for a timer. The
+// service's next look is soon enough: the timers of a link are started and
+// stopped with every packet.
+func (n *Node) late(now monotime.Time) bool {
+	if !n.eng.Timed() || n.eng.Deadline() >= n.sleepUntil {
+		return false
+	}
+	return n.sleeper != nil || !n.watching || n.sleepUntil > now.Add(tick)
 }
 
 // loop hands a packet that this process sends to itself back to the engine.

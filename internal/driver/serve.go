@@ -64,6 +64,9 @@ func (n *Node) serve() {
 
 // lookAfter waits until somebody parks, for timers, and at most d.
 func (n *Node) lookAfter(d time.Duration) {
+	if n.timed {
+		d = tick
+	}
 	if n.sleeper == nil { // which else looks after the timers
 		d = n.until(d)
 	}
@@ -83,14 +86,28 @@ func (n *Node) look(d time.Duration) {
 		n.timer.Reset(d)
 	}
 	n.mu.Unlock()
-	select {
-	case <-n.nudge:
-	case <-n.timer.C:
+	for tries := 0; ; tries++ {
+		select {
+		case <-n.nudge:
+			tries = busy
+		case <-n.timer.C:
+		}
+		if n.mu.TryLock() {
+			break
+		}
+		if tries >= busy {
+			n.mu.Lock()
+			break
+		}
+		// Somebody reaps, and has no use for one more who wants the lock.
+		n.timer.Reset(tick)
 	}
 	n.timer.Stop()
-	n.mu.Lock()
 	n.watching = false
 }
+
+// busy is how often the service finds the lock taken before it insists.
+const busy = 8
 
 // alert wakes whoever is on duty. The lock is held.
 func (n *Node) alert() {

@@ -29,7 +29,8 @@ type Waiting struct {
 }
 
 // The spin budget doubles when a wait that parked turns out to have been
-// short, and is halved when it was long.
+// short, and shrinks by an eighth when it was long: one that was held up now
+// and then must not spoil the others.
 const minBudget = time.Microsecond
 
 // tick is how long the service takes to notice that nobody reaps any more, and
@@ -108,15 +109,23 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 
 // glances is how often a reaper looks for packets before it lets go of the
 // lock: an answer that is on its way comes within that time, and taking the
-// lock again would cost as much as a tenth of a message.
-const glances = 64
+// lock again would cost as much as a tenth of a message. Where looking takes a
+// system call it lets go more often.
+const (
+	glances     = 64
+	glancesCall = 8
+)
 
 // spin looks for packets until the call has ended or the time is up. The lock
 // is held, and given up now and then.
 func (n *Node) spin(ctx context.Context, c *Call) {
 	var end monotime.Time
+	looks := glances
+	if n.timed {
+		looks = glancesCall
+	}
 	for round := 0; !n.closed; round++ {
-		for range glances {
+		for range looks {
 			if n.pending() || n.eng.Blocked() {
 				n.progress()
 				if !c.pending() {
@@ -131,8 +140,9 @@ func (n *Node) spin(ctx context.Context, c *Call) {
 			end = now.Add(n.budget + c.copying())
 		}
 		over := now > end || ctx.Err() != nil
-		if round%16 == 15 {
+		if round%8 == 7 {
 			runtime.Gosched()
+			sys.Yield() // the peer may wait for this processor
 		}
 		n.mu.Lock()
 		if over || !c.pending() {
@@ -285,6 +295,6 @@ func (n *Node) adapt(waited time.Duration) {
 	if waited < n.cfg.Wait.Budget {
 		n.budget = min(max(2*n.budget, minBudget), n.cfg.Wait.Budget)
 	} else {
-		n.budget = max(n.budget/2, minBudget)
+		n.budget = max(n.budget-n.budget/8, minBudget)
 	}
 }
