@@ -68,10 +68,7 @@ func (q *Queue) Head() []byte {
 // Push adds the frame whose head was appended to what Head returned. Urgent
 // frames wake a peer that waits for nothing.
 func (q *Queue) Push(head, payload []byte, urgent bool) {
-	if size := len(head) + len(payload); q.lane != nil && q.head == q.tail && size <= q.room &&
-		q.lane.Push(head, payload, urgent) {
-		q.Packets++
-		q.Bytes += uint64(size)
+	if q.Direct(head, payload, urgent) {
 		return
 	}
 	it := &q.items[q.tail&uint32(len(q.items)-1)]
@@ -80,6 +77,18 @@ func (q *Queue) Push(head, payload []byte, urgent bool) {
 	if !q.listed {
 		q.active.Add(q)
 	}
+}
+
+// Direct sends a frame, whose head was appended to what Head returned, through
+// the lane, and reports whether it could. It does not borrow the payload.
+func (q *Queue) Direct(head, payload []byte, urgent bool) bool {
+	size := len(head) + len(payload)
+	if q.lane == nil || q.head != q.tail || size > q.room || !q.lane.Push(head, payload, urgent) {
+		return false
+	}
+	q.Packets++
+	q.Bytes += uint64(size)
+	return true
 }
 
 // Len returns the number of frames that wait.

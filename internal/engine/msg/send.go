@@ -71,8 +71,9 @@ func (p *Port) give(d *pair, b []byte) bool {
 	if block == nil {
 		return false
 	}
-	copy(block.mem, b)
+	block.source = b
 	p.append(d, entry{block: block}, len(block.mem))
+	block.keep()
 	return true
 }
 
@@ -156,7 +157,12 @@ func (p *Port) transmit(d *pair, seq uint32, ask bool) {
 	}
 	if e.block != nil {
 		f := &wire.Data{AckReq: ask, Channel: p.channel, Seq: seq, Ack: d.expected, Total: uint32(e.block.n)}
-		d.q.Push(f.Append(d.q.Head()), e.block.Data(), ask)
+		head := f.Append(d.q.Head())
+		if e.block.source != nil && d.q.Direct(head, e.block.source, ask) {
+			return // before it is copied: that can be done while it travels
+		}
+		e.block.keep()
+		d.q.Push(head, e.block.Data(), ask)
 		return
 	}
 	f := wire.RTS{
