@@ -8,21 +8,35 @@ import (
 // to send. The lock is held.
 func (n *Node) progress() {
 	now := n.clock()
+	n.receive(now)
+	n.react(now)
+}
+
+// receive hands the engine what has arrived, and reports whether anything had.
+// React must follow if so. The lock is held.
+func (n *Node) receive(now monotime.Time) (any bool) {
 	for _, t := range n.trs {
 		for {
 			k := t.Poll(n.in[:])
+			if k == 0 {
+				break
+			}
+			any = true
 			for i := range n.in[:k] {
 				n.eng.Recv(now, n.in[i].From, n.in[i].Data)
 			}
-			if k > 0 {
-				t.Release()
-			}
+			t.Release()
 			if k < batch {
 				break
 			}
 			n.flush(now) // answers must not wait for the end of a flood
 		}
 	}
+	return any
+}
+
+// react does what is due and sends what there is to send. The lock is held.
+func (n *Node) react(now monotime.Time) {
 	if n.eng.Timed() && !now.Before(n.eng.Deadline()) {
 		n.eng.Advance(now)
 	}

@@ -126,8 +126,9 @@ func (n *Node) spin(ctx context.Context, c *Call) {
 	}
 	for round := 0; !n.closed; round++ {
 		for range looks {
-			if n.pending() || n.eng.Blocked() {
-				n.progress()
+			now := n.clock()
+			if n.receive(now) || n.timed || n.eng.Blocked() {
+				n.react(now)
 				if !c.pending() {
 					return
 				}
@@ -159,16 +160,6 @@ func (c *Call) copying() time.Duration {
 		return 0
 	}
 	return min(time.Duration(perByte*float64(len(c.Msg.Buf))), most)
-}
-
-// pending reports whether some transport may have packets.
-func (n *Node) pending() bool {
-	for _, t := range n.trs {
-		if t.Pending() {
-			return true
-		}
-	}
-	return false
 }
 
 // park sleeps until the call has ended. The lock is held, and given up

@@ -69,12 +69,13 @@ func Measure(ctx context.Context, s Spec, systems []System, progress func(round 
 	return results
 }
 
-// fill summarises the samples of all rounds: percentiles over all round trips,
-// medians of rounds for the rest.
+// fill summarises the samples of all rounds: percentiles over all round trips
+// (the median over groups of them where there are any), medians of rounds for
+// the rest.
 func (r *Result) fill(samples []Sample) {
-	var ns, mbs, msgs, cpu, cpus []float64
+	var ns, groups, mbs, msgs, cpu, cpus []float64
 	for _, s := range samples {
-		ns = append(ns, s.NS...)
+		ns, groups = append(ns, s.NS...), append(groups, s.Groups...)
 		mbs = append(mbs, s.MBs)
 		msgs = append(msgs, s.Msgs)
 		cpus = append(cpus, s.CPU)
@@ -85,6 +86,9 @@ func (r *Result) fill(samples []Sample) {
 		sort.Float64s(ns)
 		at := func(q float64) float64 { return ns[min(int(q*float64(len(ns))), len(ns)-1)] / 1000 }
 		r.P50 = at(0.5)
+		if len(groups) > 0 {
+			r.P50 = median(groups) / 1000
+		}
 		if len(ns) >= 1000 { // fewer say nothing about tails
 			r.P99, r.P999 = at(0.99), at(0.999)
 		}

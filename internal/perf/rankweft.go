@@ -154,38 +154,67 @@ func (b *bench) recv(dst []byte) error {
 	return err
 }
 
+// group is how many round trips are timed together for the median: reading the
+// clock takes as long as a third of a short one. The tails are of single ones.
+const group = 16
+
 // pingPong measures round trips; rank 0 keeps the time. Both run the same
-// number, which they agree on by running the first tenth without measuring.
+// number: a tenth to warm up, then singly, then in groups.
 func (b *bench) pingPong(size int, send, recv func() error) error {
 	n := b.spec.iterations(size)
 	if b.p.Rank() == 1 {
-		for range n + n/10 {
+		return repeat(n/10+n+n/group*group, func() error {
 			if err := recv(); err != nil {
 				return err
 			}
-			if err := send(); err != nil {
-				return err
-			}
-		}
-		return nil
+			return send()
+		})
 	}
-	ns := make([]float64, n)
-	start := time.Now()
-	last := time.Since(start)
-	for i := -n / 10; i < n; i++ {
+	round := func() error {
 		if err := send(); err != nil {
 			return err
 		}
-		if err := recv(); err != nil {
+		return recv()
+	}
+	if err := repeat(n/10, round); err != nil {
+		return err
+	}
+	singles, err := timed(n, 1, round)
+	if err != nil {
+		return err
+	}
+	groups, err := timed(n/group, group, round)
+	if err != nil {
+		return err
+	}
+	return emit(Sample{Size: size, NS: singles, Groups: groups, Ops: 2 * n})
+}
+
+func repeat(n int, f func() error) error {
+	for range n {
+		if err := f(); err != nil {
 			return err
 		}
-		now := time.Since(start)
-		if i >= 0 {
-			ns[i] = float64(now-last) / 2
+	}
+	return nil
+}
+
+// timed returns half the time of a round, the mean of each, n times.
+func timed(n, each int, round func() error) ([]float64, error) {
+	ns := make([]float64, n)
+	start := time.Now()
+	last := time.Since(start)
+	for i := range ns {
+		for range each {
+			if err := round(); err != nil {
+				return nil, err
+			}
 		}
+		now := time.Since(start)
+		ns[i] = float64(now-last) / float64(2*each)
 		last = now
 	}
-	return emit(Sample{Size: size, NS: ns, Ops: n})
+	return ns, nil
 }
 
 // iterations returns how many round trips to measure: the same for all

@@ -22,13 +22,14 @@ type Spec struct {
 
 // A Sample is what one system measured at one size in one round.
 type Sample struct {
-	Size int       `json:"size"`
-	NS   []float64 `json:"ns,omitempty"`    // latency: one way, each
-	MBs  float64   `json:"mb_s,omitempty"`  // bandwidth: 10^6 bytes per second
-	Msgs float64   `json:"msg_s,omitempty"` // rate
-	Ops  int       `json:"ops,omitempty"`   // operations measured
-	CPU  float64   `json:"cpu_s,omitempty"` // processor seconds of all processes, where known
-	Wall float64   `json:"wall_s,omitempty"`
+	Size   int       `json:"size"`
+	NS     []float64 `json:"ns,omitempty"`     // latency: one way, each
+	Groups []float64 `json:"groups,omitempty"` // latency: one way, means of several, where that is more exact
+	MBs    float64   `json:"mb_s,omitempty"`   // bandwidth: 10^6 bytes per second
+	Msgs   float64   `json:"msg_s,omitempty"`  // rate
+	Ops    int       `json:"ops,omitempty"`    // operations measured
+	CPU    float64   `json:"cpu_s,omitempty"`  // processor seconds of all processes, where known
+	Wall   float64   `json:"wall_s,omitempty"`
 }
 
 // A System can run tests.
