@@ -67,6 +67,26 @@ func (r *Region) Load(off int) uint64 { return mem.Load64(r.region.Bytes, off) }
 // Store writes the word at off atomically, as Load reads it.
 func (r *Region) Store(off int, v uint64) { mem.Store64(r.region.Bytes, off, v) }
 
+// Await returns the word at off as soon as it is not old any more: how a program
+// waits for a peer's Put. off must be a multiple of 8. It polls for a while, and
+// then looks every millisecond: one who may wait for long should be sent a
+// message.
+func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error) {
+	if r.whole == nil {
+		return 0, ErrClosed
+	}
+	b := r.region.Bytes
+	if err := rma.CheckWord(off, len(b)); err != nil {
+		return 0, err
+	}
+	v := mem.Load64(b, off)
+	err := r.p.node.Poll(ctx, func() bool {
+		v = mem.Load64(b, off)
+		return v != old
+	})
+	return v, err
+}
+
 // At attaches to the region of the same name that another rank exposes; see
 // Proc.Attach.
 func (r *Region) At(ctx context.Context, rank int) (*Remote, error) {

@@ -256,14 +256,9 @@ func (b *bench) writePingPong(size int, src []byte) error {
 		return fmt.Errorf("the size must be a multiple of 8")
 	}
 	var seen uint64
-	poll := func() error {
-		seen++
-		for spins := 0; b.win.Load(off) != seen; spins++ {
-			if spins > 1<<16 {
-				runtime.Gosched()
-			}
-		}
-		return nil
+	poll := func() (err error) {
+		seen, err = b.win.Await(b.ctx, off, seen)
+		return err
 	}
 	b.win.Store(off, 0)
 	if err := b.meet(); err != nil {

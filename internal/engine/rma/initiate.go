@@ -57,7 +57,7 @@ func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte) error {
 	}
 	q := n.peer(rank).q
 	head := wire.Put{Region: region, Key: key, Off: off}.Append(q.Head())
-	q.Push(append(head, b...), nil, false)
+	q.Push(append(head, b...), nil, true)
 	return nil
 }
 

@@ -1,0 +1,78 @@
+package driver
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"weft/internal/monotime"
+	"weft/internal/sys"
+)
+
+// The pauses of a Poll that has spent its budget.
+const (
+	minPause = 20 * time.Microsecond
+	maxPause = time.Millisecond
+)
+
+// Poll returns when cond holds, or with ctx's error. It is for what no packet
+// tells: a peer that writes to mapped memory rings no doorbell. It polls as long
+// as any wait does, and then looks again after pauses that grow to maxPause.
+func (n *Node) Poll(ctx context.Context, cond func() bool) error {
+	var end monotime.Time
+	for round := 0; ; round++ {
+		for range glances {
+			if cond() {
+				return nil
+			}
+			sys.Pause()
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n.assist()
+		if cond() {
+			return nil
+		}
+		switch {
+		case n.cfg.Wait.InProcess:
+			runtime.Gosched()
+		case round < n.cfg.Wait.Yields:
+			sys.Yield()
+		}
+		now := n.now()
+		if end == 0 {
+			end = now.Add(n.cfg.Wait.Budget)
+		}
+		if round >= n.cfg.Wait.Yields && now > end {
+			return n.pollSlowly(ctx, cond)
+		}
+	}
+}
+
+func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
+	pause := minPause
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for !cond() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+		}
+		n.assist()
+		pause = min(2*pause, maxPause)
+		timer.Reset(pause)
+	}
+	return nil
+}
+
+// assist runs the protocol if nobody else does.
+func (n *Node) assist() {
+	if n.mu.TryLock() {
+		if n.reaper == nil && !n.closed {
+			n.progress()
+		}
+		n.mu.Unlock()
+	}
+}
