@@ -155,7 +155,7 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 		name := t.Caps().Name
 		switch {
 		case name == "shm" && c.Shm != "" && c.Host == p.job.Host:
-			r, why = driver.Route{Transport: t, Card: c.Shm}, "same host, so shared memory"
+			r, why = driver.Route{Transport: t, Card: c.Shm}, whyShm
 		case name == "udp" && c.Udp != "" && r.Transport == nil:
 			r, why = driver.Route{Transport: t, Card: c.Udp}, p.whyUDP(c)
 		}

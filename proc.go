@@ -21,6 +21,7 @@ type Proc struct {
 	cfg    Config
 	src    bootstrap.Source
 	node   *driver.Node
+	wait   driver.Waiting
 	trs    []transport.Transport
 	memory transport.Memory // for memory that peers can map; may be nil
 	ctx    context.Context  // ends when the Proc is closed
@@ -35,6 +36,8 @@ type Proc struct {
 
 // A route is how a rank is reached, and why so.
 type route struct{ host, why string }
+
+const whyShm = "same host, so shared memory"
 
 // Rank returns this process's number in the job, from 0 to Size()-1.
 func (p *Proc) Rank() int { return p.job.Rank }
@@ -66,6 +69,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 
 // newNode makes the node that runs the process.
 func (p *Proc) newNode(find func(rank int) (driver.Route, error), w driver.Waiting) {
+	p.wait = w
 	p.node = driver.New(driver.Config{
 		Engine: engine.Config{
 			Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
@@ -121,8 +125,8 @@ func (p *Proc) peer(d *driver.Peer) Peer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r, ok := p.routes[d.Rank]
-	if !ok {
-		r.why = "the peer chose it"
+	if !ok { // the peer dialled us, and only peers on the same host do so
+		r = route{p.job.Host, whyShm}
 	}
 	return Peer{
 		Rank: d.Rank, Host: r.host, Transport: d.Transport.Caps().Name, Why: r.why, MTU: d.MTU, Gone: d.Gone(),

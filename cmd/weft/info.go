@@ -1,6 +1,134 @@
 package main
 
-import "github.com/peterbourgon/ff/v3/ffcli"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
 
-func infoCommand() *ffcli.Command { return &ffcli.Command{Name: "info"} }
-func infoRank() bool              { return false }
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft"
+	"weft/internal/launch"
+)
+
+const infoHelp = `Tells what weft would do on this machine, and why: it starts a job, lets every
+rank reach every other, and shows which transport was picked for each pair, how
+the ranks wait, and what memory each holds.
+
+EXAMPLES
+  weft info
+  weft info -n 4 -hosts 2       two pretended hosts: shared memory and UDP
+  weft info -n 4 -json
+  weft info -env                the environment variables that programs heed`
+
+// infoFlags are the flags of weft info.
+type infoFlags struct {
+	n, hosts  int
+	transport string
+	json, env bool
+}
+
+func infoCommand() *ffcli.Command {
+	var f infoFlags
+	fs := flag.NewFlagSet("weft info", flag.ContinueOnError)
+	fs.IntVar(&f.n, "n", 2, "number of ranks")
+	fs.IntVar(&f.hosts, "hosts", 1, "pretend that the ranks are on so many hosts, in turn")
+	fs.StringVar(&f.transport, "transport", "auto", "auto, shm or udp")
+	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
+	fs.BoolVar(&f.env, "env", false, "print the environment variables that programs heed")
+	return &ffcli.Command{
+		Name: "info", ShortUsage: "weft info [FLAGS]", ShortHelp: "what weft does on this machine, and why",
+		LongHelp: infoHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			switch {
+			case len(args) > 0:
+				return fmt.Errorf("info: what is %q? Flags begin with -", args[0])
+			case f.env:
+				return printEnvironment(f.json)
+			case f.n < 1 || f.n > 256:
+				return fmt.Errorf("info: -n %d: must be from 1 to 256", f.n)
+			}
+			return f.run(ctx)
+		},
+	}
+}
+
+func printEnvironment(asJSON bool) error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	for _, v := range weft.Environment {
+		if asJSON {
+			if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"name": v.Name, "meaning": v.Meaning}); err != nil {
+				return err
+			}
+			continue
+		}
+		value, set := os.LookupEnv(v.Name)
+		if set {
+			value = "(now " + value + ")"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", v.Name, v.Meaning, value)
+	}
+	return nil
+}
+
+func (f *infoFlags) run(ctx context.Context) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var out, report bytes.Buffer
+	result, err := launch.Run(ctx, launch.Job{
+		Program: self, N: f.n, Hosts: f.hosts, Transport: f.transport,
+		Stdout: &out, Stderr: os.Stderr, Report: &report, Env: []string{envInfo + "=1"},
+	}, nil)
+	if err == nil && result.Status != 0 {
+		err = fmt.Errorf("info: %s", strings.TrimSpace(report.String()))
+	}
+	if err != nil {
+		return err
+	}
+	if f.json {
+		_, err = os.Stdout.Write(out.Bytes())
+		return err
+	}
+	ranks := make([]rankInfo, f.n)
+	for line := range bytes.Lines(out.Bytes()) {
+		var r rankInfo
+		if err := json.Unmarshal(line, &r); err != nil || r.Rank >= f.n {
+			return fmt.Errorf("info: %q: %w", line, err)
+		}
+		ranks[r.Rank] = r
+	}
+	f.print(ranks)
+	return nil
+}
+
+func (f *infoFlags) print(ranks []rankInfo) {
+	fmt.Printf("%s\n%d ranks, -transport %s; ranks wait so: %s\n\n", version(), f.n, f.transport, ranks[0].Waiting)
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "from\tto\ttransport\tpacket\twhy")
+	for _, r := range ranks {
+		for _, p := range r.Peers {
+			if p.Transport == "self" {
+				continue
+			}
+			fmt.Fprintf(w, "%d (%s)\t%d (%s)\t%s\t%d B\t%s\n", r.Rank, r.Host, p.Rank, p.Host, p.Transport, p.MTU, p.Why)
+		}
+	}
+	w.Flush()
+	fmt.Println()
+	fmt.Fprintln(w, "rank\tmemory when idle\tper peer\tof the whole process")
+	for _, r := range ranks {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", r.Rank, kib(r.Idle), kib((r.Connected-r.Idle)/uint64(max(f.n-1, 1))), kib(r.Process))
+	}
+	w.Flush()
+	fmt.Println("\nMemory grows with the ranks spoken to, not with the job: nothing is kept for a rank\nuntil the first packet to or from it.")
+}
+
+func kib(n uint64) string { return fmt.Sprintf("%.1f KiB", float64(n)/1024) }

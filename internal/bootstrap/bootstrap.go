@@ -15,6 +15,7 @@ type Job struct {
 	Secret     []byte // 32 bytes, the same in all ranks of the job
 	Host       string // ranks with equal Host may share memory
 	Local      int    // ranks of the job on this host, this one included
+	Crowd      int    // ranks that share its processors: Local, but where hosts are pretended
 
 	Transport string        // "auto", "shm" or "udp", as the launcher was told; "" if it was not
 	Liveness  time.Duration // as the launcher was told; 0 if it was not

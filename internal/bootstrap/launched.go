@@ -63,7 +63,7 @@ func Join(c io.ReadWriteCloser) (*Launched, error) {
 	}
 	j := l.Job
 	s.job = Job{
-		Rank: j.Rank, Size: j.Size, Local: j.Local, ID: j.ID, Secret: j.Secret,
+		Rank: j.Rank, Size: j.Size, Local: j.Local, Crowd: j.Crowd, ID: j.ID, Secret: j.Secret,
 		Host: j.Host, Transport: j.Transport, Liveness: j.Liveness,
 	}
 	if j.Size < 1 || j.Rank < 0 || j.Rank >= j.Size {

@@ -33,12 +33,12 @@ type line struct {
 
 // jobLine is a Job on its way to a rank.
 type jobLine struct {
-	Rank, Size, Local int
-	ID                uint64
-	Secret            []byte
-	Host              string
-	Transport         string
-	Liveness          time.Duration
+	Rank, Size, Local, Crowd int
+	ID                       uint64
+	Secret                   []byte
+	Host                     string
+	Transport                string
+	Liveness                 time.Duration
 }
 
 // ErrExited is the cause of the end of a rank whose program ended well.

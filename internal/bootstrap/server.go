@@ -47,7 +47,7 @@ func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
 	r := &served{c: newConn(c)}
 	j := s.jobs[rank]
 	err := r.c.write(line{Op: "job", Job: &jobLine{
-		Rank: j.Rank, Size: j.Size, Local: j.Local, ID: j.ID, Secret: j.Secret,
+		Rank: j.Rank, Size: j.Size, Local: j.Local, Crowd: j.Crowd, ID: j.ID, Secret: j.Secret,
 		Host: j.Host, Transport: j.Transport, Liveness: j.Liveness,
 	}})
 	if err != nil {

@@ -34,7 +34,7 @@ func NewLocal(n int) []Source {
 	id, secret := NewID(), NewSecret()
 	sources := make([]Source, n)
 	for i := range sources {
-		sources[i] = &localSource{l, Job{Rank: i, Size: n, ID: id, Secret: secret, Host: host, Local: n}, 0}
+		sources[i] = &localSource{l, Job{Rank: i, Size: n, ID: id, Secret: secret, Host: host, Local: n, Crowd: n}, 0}
 	}
 	return sources
 }

@@ -129,7 +129,7 @@ func (r *run) identities() []bootstrap.Job {
 		h := i % r.job.Hosts
 		jobs[i] = bootstrap.Job{
 			Rank: i, Size: r.job.N, ID: id, Secret: secret, Host: host,
-			Local:     (r.job.N - h + r.job.Hosts - 1) / r.job.Hosts,
+			Local: (r.job.N - h + r.job.Hosts - 1) / r.job.Hosts, Crowd: r.job.N,
 			Transport: r.job.Transport, Liveness: r.job.Liveness,
 		}
 		if r.job.Hosts > 1 {

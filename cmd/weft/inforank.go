@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"weft"
+)
+
+// envInfo tells an executable that it is a rank of weft info.
+const envInfo = "WEFT_INFO"
+
+// rankInfo is what a rank tells of itself: a line of -json.
+type rankInfo struct {
+	Rank      int        `json:"rank"`
+	Host      string     `json:"host"`
+	Waiting   string     `json:"waiting"`
+	Peers     []peerInfo `json:"peers"`
+	Idle      uint64     `json:"idle_bytes"`      // held before any peer was spoken to
+	Connected uint64     `json:"connected_bytes"` // held after a message to and from each
+	Process   uint64     `json:"process_bytes"`   // resident, all of it
+}
+
+type peerInfo struct {
+	Rank      int    `json:"rank"`
+	Host      string `json:"host"`
+	Transport string `json:"transport"`
+	Why       string `json:"why"`
+	MTU       int    `json:"mtu"`
+}
+
+// infoRank is the main function of a rank of weft info, if this process is one.
+func infoRank() bool {
+	if os.Getenv(envInfo) == "" {
+		return false
+	}
+	weft.Main(tellInfo)
+	return true
+}
+
+func tellInfo(ctx context.Context, p *weft.Proc) error {
+	r := rankInfo{Rank: p.Rank(), Waiting: p.Waiting(), Host: p.Host()}
+	q, err := p.Open(ctx, 1, nil)
+	if err != nil {
+		return err
+	}
+	r.Idle = p.Stats().MemoryBytes
+	for i := range p.Size() {
+		if i == p.Rank() {
+			continue
+		}
+		peer, err := p.Connect(ctx, i)
+		if err != nil {
+			return err
+		}
+		r.Peers = append(r.Peers, peerInfo{peer.Rank, peer.Host, peer.Transport, peer.Why, peer.MTU})
+		if err := q.Send(ctx, i, []byte("hello")); err != nil {
+			return err
+		}
+	}
+	for range p.Size() - 1 {
+		m, err := q.Recv(ctx)
+		if err != nil {
+			return err
+		}
+		m.Release()
+	}
+	r.Connected, r.Process = p.Stats().MemoryBytes, resident()
+	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+// resident returns how much memory this process has.
+func resident() uint64 {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	var n uint64
+	if _, line, ok := bytes.Cut(text, []byte("VmRSS:")); ok {
+		fmt.Sscan(string(line), &n)
+	}
+	return n << 10
+}
