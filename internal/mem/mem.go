@@ -15,8 +15,7 @@ import (
 
 // word returns the aligned word at off.
 func word(b []byte, off int) *uint64 {
-	_ = b[off+7]
-	p := unsafe.Pointer(&b[off])
+	p := unsafe.Pointer(unsafe.SliceData(b[off : off+8]))
 	if uintptr(p)&7 != 0 {
 		panic("mem: misaligned word")
 	}
@@ -72,8 +71,7 @@ func Addr(b []byte) uint64 {
 
 // Word32 returns the aligned 32-bit word at off, for those who wait on it.
 func Word32(b []byte, off int) *uint32 {
-	_ = b[off+3]
-	p := unsafe.Pointer(&b[off])
+	p := unsafe.Pointer(unsafe.SliceData(b[off : off+4]))
 	if uintptr(p)&3 != 0 {
 		panic("mem: misaligned word")
 	}
