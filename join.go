@@ -105,11 +105,13 @@ func (p *Proc) join(ctx context.Context) error {
 
 func (p *Proc) openShm() (*shm.Transport, error) {
 	var t *shm.Transport
-	ev := p.node.Events(func() transport.Transport { return t })
+	opened := make(chan struct{}) // a peer may dial before Open has returned
+	ev := p.node.Events(func() transport.Transport { <-opened; return t })
 	t, err := shm.Open(shm.Config{
 		Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
 		Liveness: max(p.cfg.Liveness, 0), Events: ev,
 	})
+	close(opened)
 	return t, err
 }
 

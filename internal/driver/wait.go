@@ -120,7 +120,7 @@ const (
 // is held, and given up now and then.
 func (n *Node) spin(ctx context.Context, c *Call) {
 	var end monotime.Time
-	looks := glances
+	budget, looks := n.budget+c.copying(), glances
 	if n.timed {
 		looks = glancesCall
 	}
@@ -138,7 +138,7 @@ func (n *Node) spin(ctx context.Context, c *Call) {
 		n.mu.Unlock()
 		now := n.now()
 		if end == 0 {
-			end = now.Add(n.budget + c.copying())
+			end = now.Add(budget)
 		}
 		over := now > end || ctx.Err() != nil
 		if round%8 == 7 {
