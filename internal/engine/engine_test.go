@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+	"weft/internal/engine/wire"
+	"weft/internal/mem"
+	"weft/internal/monotime"
+)
+
+// cluster is some engines whose packets arrive at once and in order.
+type cluster struct {
+	t       testing.TB
+	engines []*Engine
+	now     monotime.Time
+}
+
+func newCluster(t testing.TB, n, mtu int) *cluster {
+	c := &cluster{t: t, now: 1}
+	for i := range n {
+		key := uint64(i) << 32
+		c.engines = append(c.engines, New(Config{
+			Rank: i, Size: n, Job: 1, Secret: make([]byte, 32), Incarnation: 1,
+			Rand: func() uint64 { key++; return key },
+		}))
+	}
+	for i, e := range c.engines {
+		for j := range c.engines {
+			e.Connect(c.now, j, mtu, false, nil)
+		}
+		_ = i
+	}
+	return c
+}
+
+// settle moves packets until there are none.
+func (c *cluster) settle() {
+	for again := true; again; {
+		again = false
+		for from, e := range c.engines {
+			var out [8]link.Packet
+			for {
+				to, n, _ := e.Output(c.now, out[:])
+				if n == 0 {
+					break
+				}
+				again = true
+				var pkts [][]byte
+				for _, p := range out[:n] {
+					pkts = append(pkts, append(bytes.Clone(p.Header), p.Payload...))
+				}
+				e.Taken(c.now, to, n, n, out[:])
+				for _, p := range pkts {
+					c.engines[to].Recv(c.now, from, p)
+				}
+			}
+		}
+	}
+}
+
+func (c *cluster) open(rank int, cfg msg.Config) *msg.Port {
+	p, err := c.engines[rank].Msg.Open(1, cfg)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return p
+}
+
+// Messages to a receiver that does not receive stay at their sender, and what
+// it holds is bounded by its buffer.
+func TestCreditBoundsReceiver(t *testing.T) {
+	const limit = 64 << 10
+	c := newCluster(t, 3, 4096)
+	to := c.open(0, msg.Config{RecvBuffer: limit})
+	var ops []*msg.Op
+	for from := 1; from < 3; from++ {
+		p := c.open(from, msg.Config{})
+		for range 200 {
+			op := &msg.Op{Kind: msg.Send, Peer: 0, Buf: make([]byte, 3000)}
+			p.Start(op)
+			ops = append(ops, op)
+			c.settle()
+		}
+	}
+	if held := c.engines[0].Msg.MemoryBytes(); held > limit {
+		t.Errorf("the receiver holds %d bytes, its buffer is %d", held, limit)
+	}
+	if c.engines[0].Stats().Msg.Refused == 0 {
+		t.Error("nothing was refused")
+	}
+	got := 0
+	for {
+		b, _ := to.Next(msg.Any)
+		if b == nil {
+			break
+		}
+		got++
+		to.Release(b)
+		c.settle()
+	}
+	if got != len(ops) {
+		t.Errorf("%d of %d messages arrived", got, len(ops))
+	}
+	for _, op := range ops {
+		if op.State != msg.Done || op.Err != nil {
+			t.Fatalf("a send ended as %d: %v", op.State, op.Err)
+		}
+	}
+}
+
+// One receiver that does not receive does not hold up messages to another.
+func TestSlowReceiverHoldsUpNobodyElse(t *testing.T) {
+	c := newCluster(t, 3, 4096)
+	c.open(0, msg.Config{RecvBuffer: 64 << 10})
+	fast := c.open(1, msg.Config{})
+	from := c.open(2, msg.Config{SendBuffer: 128 << 10})
+	for range 100 {
+		from.Start(&msg.Op{Kind: msg.Send, Peer: 0, Buf: make([]byte, 4096)})
+		c.settle()
+	}
+	for i := range 100 {
+		if !from.Give(1, []byte{byte(i)}) {
+			t.Fatalf("message %d to the fast receiver waits", i)
+		}
+		c.settle()
+		b, _ := fast.Next(2)
+		if b == nil || b.Data()[0] != byte(i) {
+			t.Fatalf("message %d did not arrive", i)
+		}
+		fast.Release(b)
+	}
+}
+
+// Everything that a peer can send is counted or acted upon; nothing panics, and
+// nothing makes us hold more than we allow.
+func FuzzEngine(f *testing.F) {
+	for _, frames := range [][][]byte{
+		{(&wire.Data{Channel: 1, Total: 5}).Append(nil), (&wire.Data{Channel: 1, Total: 5, AckReq: true}).Append(nil)},
+		{append((&wire.Data{Channel: 1, Total: 5}).Append(nil), "hello"...), wire.AckReq{Channel: 1}.Append(nil)},
+		{append((&wire.Data{Channel: 1, Total: 1 << 15}).Append(nil), make([]byte, 100)...)},
+		{append((&wire.Data{Channel: 9, Total: 1}).Append(nil), 1)},
+		{wire.RTS{Channel: 1, Total: 1 << 20, Token: 3}.Append(nil), wire.Piece{Token: 3}.Append(nil), wire.Settled{Token: 3}.Append(nil)},
+		{wire.Fetch{Token: 1, N: 100}.Append(nil), wire.Fetched{Token: 1}.Append(nil)},
+		{wire.Nack{Channel: 1}.Append(nil), wire.Go{Channel: 1}.Append(nil), wire.Ack{Channel: 1, Ack: 1, Room: 1 << 20}.Append(nil)},
+		{append(wire.Attach{Op: 1}.Append(nil), "window"...)},
+		{append(wire.Push{End: true, Region: 1, Key: 1, Limit: 4}.Append(nil), "four"...), wire.Flush{Op: 2}.Append(nil)},
+		{append(wire.Put{Region: 1, Key: 1}.Append(nil), "four"...), wire.Pull{Region: 1, Key: 1, N: 64}.Append(nil)},
+		{wire.Atomic{Region: 1, Key: 1, Code: wire.CodeAdd}.Append(nil), wire.Result{Op: 1 << 16}.Append(nil)},
+		{append(wire.Pulled{Op: 1 << 16, End: true}.Append(nil), "data"...), wire.Attached{Op: 1 << 16, Size: 8}.Append(nil), wire.Bye{}.Append(nil)},
+	} {
+		var b []byte
+		for _, frame := range frames {
+			b = append(binary.LittleEndian.AppendUint16(b, uint16(len(frame))), frame...)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, script []byte) {
+		c := newCluster(t, 2, 512)
+		e := c.engines[0]
+		p := c.open(0, msg.Config{RecvBuffer: 64 << 10})
+		region := mem.Aligned(64)
+		if _, err := e.RMA.Expose("window", region, 0, false); err != nil {
+			t.Fatal(err)
+		}
+		// What the peer may answer.
+		p.Start(&msg.Op{Kind: msg.Send, Peer: 1, Buf: make([]byte, 100)})
+		p.Start(&msg.Op{Kind: msg.Send, Peer: 1, Buf: make([]byte, 1<<16)})
+		p.Start(&msg.Op{Kind: msg.Recv, Peer: 1, Buf: make([]byte, 10)})
+		e.RMA.Start(&rma.Op{Kind: rma.Pull, Peer: 1, Buf: make([]byte, 8)})
+		e.RMA.Start(&rma.Op{Kind: rma.Flush, Peer: 1})
+		var out [8]link.Packet
+		drain := func() {
+			for {
+				rank, n, _ := e.Output(c.now, out[:])
+				if n == 0 {
+					return
+				}
+				e.Taken(c.now, rank, n, n, out[:])
+			}
+		}
+		for len(script) >= 2 {
+			n := min(int(binary.LittleEndian.Uint16(script)), len(script)-2)
+			e.Recv(c.now, 1, script[2:2+n])
+			script = script[2+n:]
+			c.now += 1000
+			e.Advance(c.now)
+			drain()
+			for op := e.Msg.Finished(); op != nil; op = e.Msg.Finished() {
+				if op.State == msg.Offered {
+					p.Decline(op)
+				}
+			}
+			for op := e.RMA.Finished(); op != nil; op = e.RMA.Finished() {
+			}
+		}
+		if held := e.Msg.MemoryBytes(); held > 2<<20 {
+			t.Errorf("%d bytes are held", held)
+		}
+	})
+}
