@@ -9,6 +9,7 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine/link"
 	"weft/internal/sys"
+	"weft/transport"
 )
 
 // Config shapes how a process joins its job. The zero value is good: what the
@@ -30,8 +31,7 @@ type Config struct {
 	Spin time.Duration
 
 	// Bind is the address that UDP uses, "host" or "host:port"; empty means
-	// loopback if all ranks are on this machine, else that of the interface
-	// that leads to the others.
+	// loopback, which is right as long as all ranks are on this machine.
 	Bind string
 
 	// MTU is the longest UDP packet in bytes, 0 for what the interface takes.
@@ -45,6 +45,8 @@ type Config struct {
 	// unacknowledged UDP packet is sent again, which otherwise follows the
 	// measured round trips; 0 means 2 ms and 500 ms.
 	RetransmitMin, RetransmitMax time.Duration
+
+	faults func(transport.Transport) transport.Transport // for tests: spoils UDP
 }
 
 // Environment lists the variables that a process of a job heeds, each with a

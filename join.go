@@ -92,7 +92,11 @@ func (p *Proc) join(ctx context.Context) error {
 			return err
 		}
 		card.Udp = t.Card()
-		p.trs = append(p.trs, t)
+		if p.cfg.faults != nil {
+			p.trs = append(p.trs, p.cfg.faults(t))
+		} else {
+			p.trs = append(p.trs, t)
+		}
 	}
 	p.node.Start(bell, p.trs...)
 	if err := p.src.Put(ctx, "card", card.String()); err != nil {

@@ -45,7 +45,11 @@ func (v view) Unshare(id uint32) error {
 	m := &v.t.net.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.shared, key{v.t.rank, id})
+	k := key{v.t.rank, id}
+	if m.shared[k] == nil {
+		return fmt.Errorf("weft: pipe: there is no shared memory %d", id)
+	}
+	delete(m.shared, k)
 	return nil
 }
 

@@ -61,6 +61,7 @@ type Conn struct {
 	probe   bool // transmit packet base although stopped
 	rtoAt   monotime.Time
 	rto     time.Duration
+	backoff int           // doublings of rto since an acknowledgement was news
 	srtt    time.Duration // 0 until measured
 	rttvar  time.Duration
 

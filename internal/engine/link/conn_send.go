@@ -44,7 +44,7 @@ func (c *Conn) data(now monotime.Time, dst []Packet) {
 	}
 	s.at = now
 	if c.rtoAt == monotime.Never {
-		c.rtoAt = now.Add(c.rto)
+		c.rtoAt = now.Add(c.timer())
 	}
 	c.next++
 	if less(c.high, c.next) {
@@ -107,6 +107,7 @@ func (c *Conn) acknowledge(now monotime.Time, e uint32) bool {
 	if s := c.slot(e - 1); s.times == 1 { // Karn: a packet sent twice tells nothing
 		c.sample(now.Sub(s.at))
 	}
+	c.backoff = 0
 	for c.base != e {
 		c.slot(c.base).payload = nil
 		c.base++
@@ -126,9 +127,12 @@ func (c *Conn) acknowledge(now monotime.Time, e uint32) bool {
 func (c *Conn) restart(now monotime.Time) {
 	c.rtoAt = monotime.Never
 	if c.base != c.high || c.stopped && c.base != c.tail {
-		c.rtoAt = now.Add(c.rto)
+		c.rtoAt = now.Add(c.timer())
 	}
 }
+
+// timer returns the time until the next timeout.
+func (c *Conn) timer() time.Duration { return min(c.rto<<c.backoff, c.cfg.RTOMax) }
 
 // sample takes a measured round trip into account (Jacobson).
 func (c *Conn) sample(rtt time.Duration) {
@@ -159,7 +163,9 @@ func (c *Conn) Advance(now monotime.Time) {
 
 func (c *Conn) timeout(now monotime.Time) {
 	c.stats.Timeouts++
-	c.rto = min(2*c.rto, c.cfg.RTOMax)
+	if c.timer() < c.cfg.RTOMax {
+		c.backoff++
+	}
 	if c.stopped {
 		c.probe = true
 	} else {
@@ -167,7 +173,7 @@ func (c *Conn) timeout(now monotime.Time) {
 	}
 	c.rtoAt = monotime.Never
 	if c.base != c.tail {
-		c.rtoAt = now.Add(c.rto)
+		c.rtoAt = now.Add(c.timer())
 	}
 }
 

@@ -1,0 +1,99 @@
+package faulty
+
+import (
+	"bytes"
+	"math/rand/v2"
+
+	"weft/transport"
+)
+
+// Faults says what happens to packets, as probabilities from 0 to 1.
+type Faults struct {
+	Lose    float64
+	Repeat  float64
+	Reorder float64 // a packet waits until up to 8 others have passed it
+	Damage  float64 // a bit is flipped
+}
+
+// Transport is another one with faults. It implements transport.Transport.
+type Transport struct {
+	transport.Transport
+	faults Faults
+	rand   *rand.Rand
+	held   []held
+	lost   int
+}
+
+// held is a packet that others overtake.
+type held struct {
+	out  transport.Out
+	left int
+}
+
+// New returns t with faults, which the seed decides. It must not be reliable:
+// that it is would be a lie.
+func New(t transport.Transport, f Faults, seed uint64) *Transport {
+	if t.Caps().Reliable {
+		panic("faulty: the transport promises to be reliable")
+	}
+	return &Transport{Transport: t, faults: f, rand: rand.New(rand.NewPCG(seed, 0))}
+}
+
+// Lost returns how many packets have been lost on purpose.
+func (t *Transport) Lost() int { return t.lost }
+
+// Lane returns nil: every packet passes Send.
+func (t *Transport) Lane(peer int) transport.Lane { return nil }
+
+// Send sends packets, some of them.
+func (t *Transport) Send(pkts []transport.Out) int {
+	for i := range pkts {
+		if !t.send(&pkts[i]) {
+			return i
+		}
+	}
+	t.release()
+	return len(pkts)
+}
+
+func (t *Transport) send(o *transport.Out) bool {
+	switch p := t.rand.Float64; {
+	case p() < t.faults.Lose:
+		t.lost++
+		return true
+	case p() < t.faults.Reorder:
+		t.held = append(t.held, held{clone(o), 1 + t.rand.IntN(8)})
+		return true
+	case p() < t.faults.Repeat:
+		t.held = append(t.held, held{clone(o), t.rand.IntN(8)})
+	case p() < t.faults.Damage:
+		bad := clone(o)
+		all := bad.Header
+		if len(bad.Payload) > 0 && t.rand.IntN(2) == 0 {
+			all = bad.Payload
+		}
+		all[t.rand.IntN(len(all))] ^= 1 << t.rand.IntN(8)
+		o = &bad
+	}
+	return t.Transport.Send([]transport.Out{*o}) == 1
+}
+
+// release lets go of the packets that enough others have passed. If the
+// network has no room for one it is lost: that is allowed too.
+func (t *Transport) release() {
+	keep := t.held[:0]
+	for _, h := range t.held {
+		if h.left--; h.left > 0 {
+			keep = append(keep, h)
+			continue
+		}
+		t.Transport.Send([]transport.Out{h.out})
+	}
+	t.held = keep
+}
+
+func clone(o *transport.Out) transport.Out {
+	c := *o
+	c.Header, c.Payload = bytes.Clone(o.Header), bytes.Clone(o.Payload)
+	return c
+}
