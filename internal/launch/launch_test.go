@@ -1,0 +1,291 @@
+package launch_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"weft/internal/launch"
+)
+
+// The test's executable is also its ranks, its launcher to be killed, and its
+// guard.
+func TestMain(m *testing.M) {
+	launch.Guarded()
+	switch mode := os.Getenv(envMode); {
+	case mode == "launcher":
+		beLauncher()
+	case mode != "":
+		beRank(mode)
+	default:
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // of ranks and guards, or each takes a second to end
+		os.Exit(m.Run())
+	}
+}
+
+const (
+	envMode = "LAUNCH_TEST_MODE"
+	envDir  = "LAUNCH_TEST_DIR" // where ranks leave notes
+)
+
+// job returns a job whose ranks run a mode of beRank, and what it writes.
+func job(t testing.TB, n int, mode string) (j launch.Job, out, report *bytes.Buffer) {
+	out, report = new(bytes.Buffer), new(bytes.Buffer)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return launch.Job{
+		Program: self, N: n, Stdout: out, Stderr: os.Stderr, Report: report, Grace: time.Second,
+		Env: []string{envMode + "=" + mode, envDir + "=" + t.TempDir()},
+	}, out, report
+}
+
+func run(t *testing.T, j launch.Job, signals <-chan os.Signal) launch.Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	result, err := launch.Run(ctx, j, signals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ctx.Err() != nil {
+		t.Fatal("the job did not end by itself")
+	}
+	return result
+}
+
+func TestEverybodySucceeds(t *testing.T) {
+	j, out, report := job(t, 4, "hello")
+	if r := run(t, j, nil); r.Status != 0 || r.Rank != -1 {
+		t.Errorf("%+v: %s", r, report)
+	}
+	for i := range 4 {
+		if !strings.Contains(out.String(), fmt.Sprintf("rank %d of 4\n", i)) {
+			t.Errorf("rank %d is not heard: %q", i, out)
+		}
+	}
+}
+
+// When a rank fails the others end, though they wait for it, and the status is
+// its.
+func TestOneFails(t *testing.T) {
+	for _, c := range []struct {
+		mode   string
+		status int
+		cause  string
+	}{
+		{"exit 7", 7, "exit status 7"},
+		{"error", 1, "exit status 1"},
+		{"panic", 2, "exit status 2"},
+		{"kill", 128 + 9, "signal: killed"},
+	} {
+		j, _, report := job(t, 3, c.mode)
+		j.Stderr = nil
+		r := run(t, j, nil)
+		if r.Status != c.status || r.Rank != 1 || r.Cause != c.cause {
+			t.Errorf("%s: %+v", c.mode, r)
+		}
+		if s := report.String(); !strings.Contains(s, "rank 1 on ") || !strings.Contains(s, c.cause) {
+			t.Errorf("%s: reported %q", c.mode, s)
+		}
+	}
+}
+
+// Peers that are blocked on a rank that was killed get a PeerError within a
+// second, on every transport and in every kind of call.
+func TestKilledRankIsNoticed(t *testing.T) {
+	for _, transport := range []string{"shm", "udp"} {
+		for _, call := range []string{"recv", "recvfrom", "send", "pull", "attach"} {
+			t.Run(transport+" "+call, func(t *testing.T) {
+				j, out, report := job(t, 3, "victim "+call)
+				j.Transport, j.Survive, j.Liveness = transport, true, -1
+				r := run(t, j, nil)
+				if r.Status != 128+9 || r.Rank != 1 {
+					t.Errorf("%+v: %s%s", r, out, report)
+				}
+				for _, rank := range []int{0, 2} {
+					checkNotice(t, out.String(), rank, time.Second)
+				}
+			})
+		}
+	}
+}
+
+// A rank that is stopped is silent: its peers get a PeerError after the
+// liveness time.
+func TestStoppedRankIsNoticed(t *testing.T) {
+	for _, transport := range []string{"shm", "udp"} {
+		t.Run(transport, func(t *testing.T) {
+			j, out, report := job(t, 2, "victim stop")
+			j.Transport, j.Liveness = transport, 500*time.Millisecond
+			j.Survive = true
+			done := make(chan launch.Result, 1)
+			go func() { done <- run(t, j, nil) }()
+			// Rank 0 ends by itself; rank 1 would stay for ever, so wake it.
+			pid := pidOf(t, j, 1)
+			waitFor(t, func() bool { return noted(j, 0, "noticed") })
+			unix.Kill(pid, unix.SIGKILL)
+			r := <-done
+			if r.Rank != 1 {
+				t.Errorf("%+v: %s", r, report)
+			}
+			checkNotice(t, out.String(), 0, 3*time.Second)
+		})
+	}
+}
+
+// checkNotice finds the line in which a rank says how long it took.
+func checkNotice(t *testing.T, out string, rank int, most time.Duration) {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		var r int
+		var ms float64
+		if n, _ := fmt.Sscanf(line, "rank %d noticed after %f ms", &r, &ms); n == 2 && r == rank {
+			if took := time.Duration(ms * float64(time.Millisecond)); took > most {
+				t.Errorf("rank %d noticed after %v", rank, took)
+			}
+			return
+		}
+	}
+	t.Errorf("rank %d did not notice: %q", rank, out)
+}
+
+func TestSignalsReachTheRanks(t *testing.T) {
+	j, out, _ := job(t, 3, "signals")
+	signals := make(chan os.Signal, 1)
+	done := make(chan launch.Result, 1)
+	go func() { done <- run(t, j, signals) }()
+	waitFor(t, func() bool { return noted(j, 0, "ready") && noted(j, 1, "ready") && noted(j, 2, "ready") })
+	signals <- syscall.SIGUSR1
+	if r := <-done; r.Status != 0 {
+		t.Errorf("%+v", r)
+	}
+	if n := strings.Count(out.String(), "user defined signal 1"); n != 3 {
+		t.Errorf("%d of 3 ranks heard: %q", n, out)
+	}
+}
+
+func TestSecondInterruptKills(t *testing.T) {
+	j, _, _ := job(t, 2, "deaf")
+	signals := make(chan os.Signal, 2)
+	done := make(chan launch.Result, 1)
+	go func() { done <- run(t, j, signals) }()
+	waitFor(t, func() bool { return noted(j, 0, "ready") && noted(j, 1, "ready") })
+	signals <- os.Interrupt
+	signals <- os.Interrupt
+	if r := <-done; r.Status != 128+9 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	j, _, report := job(t, 2, "deaf")
+	j.Timeout = 200 * time.Millisecond
+	if r := run(t, j, nil); r.Status != 124 || !strings.Contains(report.String(), "200ms") {
+		t.Errorf("%+v: %s", r, report)
+	}
+}
+
+// Lines of different ranks do not mix, however long they are.
+func TestPrefix(t *testing.T) {
+	j, out, _ := job(t, 4, "lines")
+	j.Prefix = true
+	if r := run(t, j, nil); r.Status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	count := make([]int, 4)
+	for line := range strings.Lines(out.String()) {
+		var rank, n int
+		rest, ok := strings.CutPrefix(line, "[")
+		if _, err := fmt.Sscanf(rest, "%d] line %d ", &rank, &n); !ok || err != nil {
+			t.Fatalf("line %q", line[:min(len(line), 80)])
+		}
+		if n != count[rank] || !strings.HasSuffix(line, strings.Repeat(strconv.Itoa(rank), n*10)+".\n") {
+			t.Fatalf("rank %d: line %d is damaged", rank, n)
+		}
+		count[rank]++
+	}
+	for rank, n := range count {
+		if n != linesEach {
+			t.Errorf("rank %d: %d lines of %d", rank, n, linesEach)
+		}
+	}
+}
+
+func TestStdinGoesToRank0(t *testing.T) {
+	j, out, _ := job(t, 3, "echo")
+	j.Stdin = strings.NewReader("to whom it may concern")
+	if r := run(t, j, nil); r.Status != 0 || out.String() != "0: to whom it may concern\n" {
+		t.Errorf("%+v: %q", r, out)
+	}
+}
+
+func TestProgramThatIsNotThere(t *testing.T) {
+	j, _, _ := job(t, 3, "hello")
+	j.Program = filepath.Join(t.TempDir(), "missing")
+	if _, err := launch.Run(t.Context(), j, nil); err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("%v", err)
+	}
+}
+
+// When the launcher is killed nothing is left behind: no rank, nothing that a
+// rank has started, no file.
+func TestKilledLauncherLeavesNothing(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, temp := t.TempDir(), filepath.Join(t.TempDir(), "built")
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), envMode+"=launcher", envDir+"="+dir, "LAUNCH_TEST_TEMP="+temp)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	notes := launch.Job{Env: []string{envDir + "=" + dir}}
+	var pids []int
+	for rank := range 3 {
+		pids = append(pids, pidOf(t, notes, rank), childOf(t, notes, rank))
+	}
+	var handles []int
+	for _, pid := range pids {
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			t.Fatalf("process %d: %v", pid, err)
+		}
+		defer unix.Close(fd)
+		handles = append(handles, fd)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	for i, fd := range handles {
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if n, err := unix.Poll(poll, 10000); n != 1 {
+			t.Errorf("process %d is still there: %v", pids[i], err)
+			unix.Kill(pids[i], unix.SIGKILL)
+		}
+	}
+	waitFor(t, func() bool { _, err := os.Stat(temp); return os.IsNotExist(err) })
+}
+
+// Far more ranks than processors still make progress.
+func TestOversubscribed(t *testing.T) {
+	j, out, _ := job(t, 12, "ring")
+	if r := run(t, j, nil); r.Status != 0 || !strings.Contains(out.String(), "around 200 times") {
+		t.Errorf("%+v: %q", r, out)
+	}
+}

@@ -1,0 +1,232 @@
+package launch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"weft"
+	"weft/internal/launch"
+)
+
+// note leaves a word that the test waits for.
+func note(rank int, word string, value int) {
+	path := filepath.Join(os.Getenv(envDir), fmt.Sprintf("%d.%s", rank, word))
+	os.WriteFile(path+".new", []byte(strconv.Itoa(value)), 0o600)
+	os.Rename(path+".new", path)
+}
+
+func path(j launch.Job, rank int, word string) string {
+	for _, e := range j.Env {
+		if dir, ok := strings.CutPrefix(e, envDir+"="); ok {
+			return filepath.Join(dir, fmt.Sprintf("%d.%s", rank, word))
+		}
+	}
+	panic("no directory")
+}
+
+func noted(j launch.Job, rank int, word string) bool {
+	_, err := os.Stat(path(j, rank, word))
+	return err == nil
+}
+
+func number(t *testing.T, j launch.Job, rank int, word string) int {
+	waitFor(t, func() bool { return noted(j, rank, word) })
+	text, err := os.ReadFile(path(j, rank, word))
+	n, convErr := strconv.Atoi(string(text))
+	if err != nil || convErr != nil {
+		t.Fatalf("%q: %v %v", text, err, convErr)
+	}
+	return n
+}
+
+func pidOf(t *testing.T, j launch.Job, rank int) int   { return number(t, j, rank, "pid") }
+func childOf(t *testing.T, j launch.Job, rank int) int { return number(t, j, rank, "child") }
+
+// waitFor waits for what another process does and cannot tell us of.
+func waitFor(t *testing.T, cond func() bool) {
+	t.Helper()
+	end := time.Now().Add(20 * time.Second)
+	for tick := time.NewTicker(time.Millisecond); !cond(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatal("waited in vain")
+		}
+	}
+}
+
+// beLauncher runs a job until it is killed.
+func beLauncher() {
+	self, _ := os.Executable()
+	launch.Run(context.Background(), launch.Job{
+		Program: self, N: 3, Env: []string{envMode + "=parents"}, Temp: os.Getenv("LAUNCH_TEST_TEMP"),
+	}, nil)
+	os.Exit(1)
+}
+
+const linesEach = 200
+
+// beRank is the main function of a rank.
+func beRank(mode string) {
+	word, arg, _ := strings.Cut(mode, " ")
+	weft.Main(func(ctx context.Context, p *weft.Proc) error {
+		note(p.Rank(), "pid", os.Getpid())
+		switch word {
+		case "hello":
+			fmt.Printf("rank %d of %d\n", p.Rank(), p.Size())
+			return nil
+		case "exit", "error", "panic", "kill":
+			return fail(ctx, p, word, arg)
+		case "victim":
+			return victim(ctx, p, arg)
+		case "signals":
+			ch := make(chan os.Signal, 1)
+			signal.Notify(ch, syscall.SIGUSR1)
+			note(p.Rank(), "ready", 1)
+			fmt.Println(<-ch)
+			return nil
+		case "deaf":
+			signal.Ignore(os.Interrupt, syscall.SIGTERM)
+			note(p.Rank(), "ready", 1)
+			select {}
+		case "lines":
+			for i := range linesEach {
+				fmt.Printf("line %d %s.\n", i, strings.Repeat(strconv.Itoa(p.Rank()), i*10))
+			}
+			return nil
+		case "echo":
+			text, err := io.ReadAll(os.Stdin)
+			if len(text) > 0 {
+				fmt.Printf("%d: %s\n", p.Rank(), text)
+			}
+			return err
+		case "parents": // of processes that the launcher does not know
+			child := exec.Command("sleep", "1000")
+			if err := child.Start(); err != nil {
+				return err
+			}
+			note(p.Rank(), "child", child.Process.Pid)
+			select {}
+		case "ring":
+			return ring(ctx, p, 200)
+		}
+		return fmt.Errorf("what is %q?", mode)
+	})
+}
+
+// fail lets rank 1 fail and the others wait for it.
+func fail(ctx context.Context, p *weft.Proc, how, arg string) error {
+	q, err := p.Open(ctx, 1, nil)
+	if err != nil {
+		return err
+	}
+	if p.Rank() != 1 {
+		_, err := q.RecvFrom(ctx, 1)
+		return err
+	}
+	switch how {
+	case "exit":
+		n, _ := strconv.Atoi(arg)
+		os.Exit(n)
+	case "panic":
+		panic("as asked")
+	case "kill":
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	return errors.New("as asked")
+}
+
+// victim lets rank 1 be killed, or stop, while the others are blocked on it.
+func victim(ctx context.Context, p *weft.Proc, call string) error {
+	q, err := p.Open(ctx, 1, nil)
+	if err != nil {
+		return err
+	}
+	if p.Rank() == 1 {
+		if _, err := p.Expose(ctx, "memory", 1<<20, nil); err != nil {
+			return err
+		}
+		for from := range p.Size() {
+			if from == 1 {
+				continue
+			}
+			m, err := q.RecvFrom(ctx, from)
+			if err != nil {
+				return err
+			}
+			m.Release()
+		}
+		if call == "stop" {
+			return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		}
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	far, err := p.Attach(ctx, 1, "memory")
+	if err != nil {
+		return err
+	}
+	if err := q.Send(ctx, 1, nil); err != nil {
+		return err
+	}
+	var dead *weft.PeerError
+	start := time.Now()
+	for err == nil {
+		switch call {
+		case "recv":
+			_, err = q.Recv(ctx)
+		case "recvfrom", "stop":
+			_, err = q.RecvFrom(ctx, 1)
+		case "send":
+			err = q.Send(ctx, 1, make([]byte, 100000)) // nobody receives it
+		case "attach":
+			_, err = p.Attach(ctx, 1, "what is not there")
+		case "pull":
+			err = far.Pull(ctx, make([]byte, 1<<20), 0)
+		}
+	}
+	if !errors.As(err, &dead) || dead.Rank != 1 || !errors.Is(err, weft.ErrPeer) {
+		return fmt.Errorf("%s: %w", call, err)
+	}
+	fmt.Printf("rank %d noticed after %.3f ms: %v\n", p.Rank(), float64(time.Since(start))/1e6, err)
+	note(p.Rank(), "noticed", 1)
+	return nil
+}
+
+// ring sends a token around.
+func ring(ctx context.Context, p *weft.Proc, times int) error {
+	q, err := p.Open(ctx, 1, nil)
+	if err != nil {
+		return err
+	}
+	next := (p.Rank() + 1) % p.Size()
+	for i := range times {
+		if p.Rank() != 0 || i > 0 {
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return err
+			}
+			m.Release()
+		}
+		if err := q.Send(ctx, next, []byte("token")); err != nil {
+			return err
+		}
+	}
+	if p.Rank() != 0 {
+		return nil
+	}
+	m, err := q.Recv(ctx)
+	if err == nil {
+		m.Release()
+		fmt.Printf("around %d times\n", times)
+	}
+	return err
+}
