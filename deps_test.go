@@ -1,0 +1,158 @@
+package weft_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// imports is the architecture: what each package of this module imports of it.
+// The table is exact, so that a line that is missing, or is not needed any
+// more, fails the test. To add one is a decision: say why in the commit.
+const imports = `
+internal/monotime
+internal/mem
+internal/ring
+internal/engine/wire
+internal/engine/link    internal/engine/wire internal/monotime
+internal/engine/msg     internal/engine/link internal/engine/wire internal/monotime
+internal/engine/rma     internal/engine/link internal/engine/wire internal/mem
+internal/engine         internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
+
+transport
+internal/sys
+internal/doorbell       transport internal/sys
+transport/pipe          transport internal/mem
+transport/shm           transport internal/doorbell internal/mem internal/ring internal/sys
+transport/udp           transport internal/sys
+transport/faulty        transport
+transport/transporttest transport internal/doorbell
+
+internal/driver         internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/mem internal/monotime internal/sys transport
+internal/bootstrap
+.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sys transport transport/pipe transport/shm transport/udp
+
+internal/launch         internal/bootstrap
+internal/perf           . internal/bootstrap internal/launch
+cmd/weft                . internal/launch internal/perf
+
+examples/hello          .
+examples/ping           .
+examples/counter        .
+examples/halo           .
+examples/nas/npb        .
+examples/nas/is         . examples/nas/npb
+`
+
+// only lists packages from outside that few packages may import.
+var only = map[string][]string{
+	"unsafe":                {"internal/mem", "internal/ring", "internal/sys", "examples/nas/npb"},
+	"golang.org/x/sys/unix": {"internal/sys"},
+	"syscall":               {".", "cmd/weft", "internal/launch", "internal/perf"}, // signals, exit statuses
+	"math/rand/v2":          {"transport/faulty"},
+}
+
+// impure lists what no package of the engine may import, and what to do
+// instead.
+var impure = map[string]string{
+	"context":     "an engine never waits",
+	"os":          "the driver does I/O",
+	"net":         "the driver does I/O",
+	"log":         "count it in Stats",
+	"log/slog":    "count it in Stats",
+	"sync":        "whoever runs the engine holds the lock",
+	"sync/atomic": "whoever runs the engine holds the lock",
+	"math/rand":   "randomness is handed in",
+	"crypto/rand": "randomness is handed in",
+}
+
+// sources calls f with every file of the module that is not a test.
+func sources(t *testing.T, root string, mode parser.Mode, f func(pkg string, fset *token.FileSet, file *ast.File)) {
+	t.Helper()
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(fset, name, nil, mode)
+		if err == nil {
+			f(path.Dir(filepath.ToSlash(name)), fset, file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestImports(t *testing.T) {
+	want := map[string][]string{}
+	for line := range strings.Lines(imports) {
+		if words := strings.Fields(line); len(words) > 0 {
+			want[words[0]] = words[1:]
+		}
+	}
+	have := map[string]map[string]bool{}
+	sources(t, ".", parser.ImportsOnly, func(pkg string, _ *token.FileSet, file *ast.File) {
+		if have[pkg] == nil {
+			have[pkg] = map[string]bool{}
+		}
+		for _, spec := range file.Imports {
+			imp, _ := strconv.Unquote(spec.Path.Value)
+			if users, ok := only[imp]; ok && !slices.Contains(users, pkg) {
+				t.Errorf("%s imports %s, which only %v may", pkg, imp, users)
+			}
+			if why := impure[imp]; why != "" && strings.HasPrefix(pkg, "internal/engine") {
+				t.Errorf("%s imports %s: %s", pkg, imp, why)
+			}
+			switch {
+			case imp == "weft":
+				have[pkg]["."] = true
+			case strings.HasPrefix(imp, "weft/"):
+				have[pkg][strings.TrimPrefix(imp, "weft/")] = true
+			}
+		}
+	})
+	for pkg, deps := range have {
+		allowed, ok := want[pkg]
+		if !ok {
+			t.Errorf("%s is not in the table", pkg)
+			continue
+		}
+		for dep := range deps {
+			if !slices.Contains(allowed, dep) {
+				t.Errorf("%s must not import %s", pkg, dep)
+			}
+		}
+		for _, dep := range allowed {
+			if !deps[dep] {
+				t.Errorf("%s does not import %s any more: take it out of the table", pkg, dep)
+			}
+		}
+	}
+	for pkg := range want {
+		if have[pkg] == nil {
+			t.Errorf("%s is in the table, but there is no such package", pkg)
+		}
+	}
+}
+
+// Every package tells what it is for, in doc.go or where its one file begins.
+func TestPackagesAreDocumented(t *testing.T) {
+	documented := map[string]bool{}
+	sources(t, ".", parser.ParseComments, func(pkg string, _ *token.FileSet, file *ast.File) {
+		documented[pkg] = documented[pkg] || file.Doc != nil
+	})
+	for pkg, ok := range documented {
+		if !ok {
+			t.Errorf("%s has no package comment", pkg)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package doorbell
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"weft/transport"
+)
+
+func doorbells() map[string]transport.Doorbell {
+	return map[string]transport.Doorbell{"futex": NewFutex(new(uint32)), "chan": NewChan()}
+}
+
+// No ring is lost: a sleeper that publishes its state and then looks once more
+// never sleeps through a packet.
+func TestNoRingIsLost(t *testing.T) {
+	for name, bell := range doorbells() {
+		t.Run(name, func(t *testing.T) {
+			const rounds = 20000
+			var sent, taken atomic.Int64
+			go func() {
+				for range rounds {
+					for sent.Load() > taken.Load() { // one packet at a time
+						if sent.Load()%7 == 0 {
+							time.Sleep(0)
+						}
+					}
+					sent.Add(1)
+					bell.Wake(true)
+				}
+			}()
+			for taken.Load() < rounds {
+				if sent.Load() > taken.Load() {
+					taken.Add(1)
+					continue
+				}
+				state := transport.Asleep
+				if taken.Load()%2 == 0 {
+					state = transport.Idle
+				}
+				bell.Set(state)
+				if sent.Load() > taken.Load() {
+					bell.Set(transport.Awake)
+					continue
+				}
+				start := time.Now()
+				if bell.Sleep(state, 20*time.Second); time.Since(start) > 10*time.Second {
+					t.Fatalf("slept through packet %d", sent.Load())
+				}
+			}
+		})
+	}
+}
+
+func TestWhoIsWoken(t *testing.T) {
+	for name, bell := range doorbells() {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range []struct {
+				state  transport.State
+				urgent bool
+				rings  bool
+			}{
+				{transport.Awake, true, false},
+				{transport.Awake, false, false},
+				{transport.Idle, false, false},
+				{transport.Idle, true, true},
+				{transport.Asleep, false, true},
+				{transport.Asleep, true, true},
+			} {
+				bell.Set(c.state)
+				bell.Wake(c.urgent)
+				if rang := bell.State() != c.state; rang != c.rings {
+					t.Errorf("state %v, urgent %v: rang %v", c.state, c.urgent, rang)
+				}
+				bell.Set(transport.Awake)
+				bell.Sleep(transport.Asleep, 0) // a ring that is left over
+			}
+		})
+	}
+}
+
+func TestSleepEnds(t *testing.T) {
+	for name, bell := range doorbells() {
+		t.Run(name, func(t *testing.T) {
+			bell.Set(transport.Asleep)
+			bell.Sleep(transport.Asleep, time.Millisecond) // nobody rings
+			bell.Sleep(transport.Idle, -1)                 // the state is another
+			if s := bell.State(); s != transport.Asleep {
+				t.Errorf("the state became %v", s)
+			}
+			woke := make(chan bool)
+			go func() {
+				for bell.State() == transport.Asleep {
+					bell.Sleep(transport.Asleep, -1)
+				}
+				close(woke)
+			}()
+			bell.Ring()
+			<-woke
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package weft
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// No data path allocates, whatever the transport. Both ranks run on one
+// goroutine, which is enough: what the other rank must do for an operation, its
+// own service does.
+func TestNoAllocation(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, transport := range []string{"shm", "udp"} {
+		for _, spin := range []time.Duration{0, -1} { // as it is, and always asleep
+			name := transport
+			if spin < 0 {
+				name += " asleep"
+			}
+			t.Run(name, func(t *testing.T) { testNoAllocation(t, &Config{Transport: transport, Spin: spin}) })
+		}
+	}
+}
+
+func testNoAllocation(t *testing.T, cfg *Config) {
+	ctx := within(t)
+	procs := joinAll(t, 2, cfg)
+	var q [2]*Port
+	var w [2]*Region
+	for i, p := range procs {
+		var err error
+		if q[i], w[i], err = pair(ctx, p, 1<<16, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	far, err := w[0].At(ctx, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, long, word := make([]byte, 100), make([]byte, 20000), make([]byte, 8)
+	in := make([]byte, 32<<10)
+	for _, c := range []struct {
+		name string
+		f    func() error
+	}{
+		{"send and receive into", func() error {
+			if err := q[0].Send(ctx, 1, short); err != nil {
+				return err
+			}
+			_, _, err := q[1].RecvInto(ctx, in)
+			return err
+		}},
+		{"several packets", func() error {
+			if err := q[0].Send(ctx, 1, long); err != nil {
+				return err
+			}
+			_, err := q[1].RecvIntoFrom(ctx, 0, in)
+			return err
+		}},
+		{"in place", func() error {
+			d, err := q[0].Reserve(ctx, 1, 100)
+			if err != nil {
+				return err
+			}
+			if err := d.Commit(ctx); err != nil {
+				return err
+			}
+			m, err := q[1].Recv(ctx)
+			if err == nil {
+				m.Release()
+			}
+			return err
+		}},
+		{"try", func() error {
+			if err := q[0].TrySend(1, short); err != nil {
+				return err
+			}
+			for {
+				m, err := q[1].TryRecv()
+				if err == nil {
+					m.Release()
+				}
+				if err != ErrAgain {
+					return err
+				}
+			}
+		}},
+		{"push", func() error { return far.Push(ctx, 0, long) }},
+		{"pull", func() error { return far.Pull(ctx, in, 0) }},
+		{"put and flush", func() error {
+			if err := far.Put(ctx, 8, word); err != nil {
+				return err
+			}
+			return far.Flush(ctx)
+		}},
+		{"fetch-add", func() error {
+			_, err := far.FetchAdd(ctx, 0, 1)
+			return err
+		}},
+		{"started push", func() error {
+			op, err := far.StartPush(ctx, 0, short)
+			if err != nil {
+				return err
+			}
+			defer op.Free()
+			return op.Wait(ctx)
+		}},
+	} {
+		for range 300 { // buffers grow, rings are claimed
+			if err := c.f(); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+		}
+		// Others of the runtime may allocate meanwhile, so the least counts.
+		least := 1.0
+		for try := 0; try < 3 && least > 0; try++ {
+			least = min(least, testing.AllocsPerRun(200, func() {
+				if err := c.f(); err != nil {
+					t.Fatalf("%s: %v", c.name, err)
+				}
+			}))
+		}
+		if least > 0 {
+			t.Errorf("%s: %v allocations", c.name, least)
+		}
+	}
+}
+
+// A long message allocates nothing either, once its receiver has a buffer.
+func TestNoAllocationOfLongMessages(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	ctx := within(t)
+	procs := joinAll(t, 2, &Config{Transport: "shm"})
+	var q [2]*Port
+	for i, p := range procs {
+		var err error
+		if q[i], err = p.Open(ctx, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, dst := pattern(300000, 1), make([]byte, 300000)
+	ask, done := make(chan bool), make(chan error)
+	defer close(ask)
+	go func() {
+		for range ask {
+			_, _, err := q[1].RecvInto(ctx, dst)
+			done <- err
+		}
+	}()
+	round := func() {
+		ask <- true
+		if err := q[0].Send(ctx, 1, src); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 50 {
+		round()
+	}
+	if n := testing.AllocsPerRun(100, round); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if !bytes.Equal(src, dst) {
+		t.Error("it is not what was sent")
+	}
+}
