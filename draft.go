@@ -22,6 +22,12 @@ func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
 	if err := q.p.check(to); err != nil {
 		return Draft{}, err
 	}
+	if n < 0 {
+		return Draft{}, &ConfigError{Field: "size of the draft", Value: n, Min: 0, Max: q.port.MaxMessage()}
+	}
+	if limit := q.port.MaxMessage(); n > limit {
+		return Draft{}, &TooLongError{Size: n, Limit: limit, What: "PortConfig.MaxMessage"}
+	}
 	if n > msg.MaxEager {
 		return Draft{Data: q.buffer(n), port: q, to: to}, nil
 	}

@@ -191,6 +191,12 @@ func TestPortErrors(t *testing.T) {
 		if err := q.Send(ctx, 0, make([]byte, 101)); !errors.As(err, &long) || long.Limit != 100 {
 			return fmt.Errorf("too long: %v", err)
 		}
+		if _, err := q.Reserve(ctx, 0, 101); !errors.As(err, &long) || long.Size != 101 {
+			return fmt.Errorf("draft too long: %v", err)
+		}
+		if _, err := q.Reserve(ctx, 0, -1); !errors.As(err, new(*ConfigError)) {
+			return fmt.Errorf("draft of -1: %v", err)
+		}
 		var rank *RankError
 		if err := q.Send(ctx, 2, nil); !errors.As(err, &rank) || rank.Rank != 2 || rank.Size != 2 || !errors.Is(err, ErrRank) {
 			return fmt.Errorf("rank 2: %v", err)

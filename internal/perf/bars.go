@@ -105,8 +105,8 @@ func (b Bar) Measure(ctx context.Context, rounds int, progress func(round int, s
 // judge compares our result, which is the first, with the best of the others.
 func (o *Outcome) judge() {
 	ours, unit, less := o.Results[0].Figure()
-	if ours == 0 {
-		return
+	if o.Results[0].N == 0 {
+		return // it failed
 	}
 	if o.Unit == "" {
 		o.Unit = unit

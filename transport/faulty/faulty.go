@@ -3,6 +3,7 @@ package faulty
 import (
 	"bytes"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"weft/transport"
 )
@@ -21,7 +22,7 @@ type Transport struct {
 	faults Faults
 	rand   *rand.Rand
 	held   []held
-	lost   int
+	lost   atomic.Int64
 }
 
 // held is a packet that others overtake.
@@ -39,8 +40,9 @@ func New(t transport.Transport, f Faults, seed uint64) *Transport {
 	return &Transport{Transport: t, faults: f, rand: rand.New(rand.NewPCG(seed, 0))}
 }
 
-// Lost returns how many packets have been lost on purpose.
-func (t *Transport) Lost() int { return t.lost }
+// Lost returns how many packets have been lost on purpose. Any goroutine may
+// call it.
+func (t *Transport) Lost() int64 { return t.lost.Load() }
 
 // Lane returns nil: every packet passes Send.
 func (t *Transport) Lane(peer int) transport.Lane { return nil }
@@ -59,7 +61,7 @@ func (t *Transport) Send(pkts []transport.Out) int {
 func (t *Transport) send(o *transport.Out) bool {
 	switch p := t.rand.Float64; {
 	case p() < t.faults.Lose:
-		t.lost++
+		t.lost.Add(1)
 		return true
 	case p() < t.faults.Reorder:
 		t.held = append(t.held, held{clone(o), 1 + t.rand.IntN(8)})

@@ -25,7 +25,7 @@ func TestPerfectNetwork(t *testing.T) {
 func TestFaultyNetwork(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
 		r := newRig(t, seed, Config{}, faults{lose: 0.2, repeat: 0.2, corrupt: 0.05, delay: 300 * time.Microsecond})
-		r.run(400, 300)
+		r.run(150, 150)
 		if r.ends[0].conn.Stats().Resent == 0 {
 			t.Errorf("nothing was resent: the network is not faulty: %s", r)
 		}
@@ -36,7 +36,7 @@ func TestFaultyNetwork(t *testing.T) {
 func TestWrap(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
 		cfg := Config{Window: 16, firstSeq: ^uint32(0) - uint32(seed)*7}
-		newRig(t, seed, cfg, faults{lose: 0.1, delay: time.Millisecond}).run(400, 400)
+		newRig(t, seed, cfg, faults{lose: 0.1, delay: time.Millisecond}).run(200, 200)
 	})
 }
 

@@ -159,6 +159,10 @@ func (n *Node) Open(channel uint16, cfg Config) (*Port, error) {
 	return p, nil
 }
 
+// MaxMessage returns the longest message in bytes. It does not change while the
+// port is open.
+func (p *Port) MaxMessage() int { return p.cfg.MaxMessage }
+
 // early reports whether nobody has ever opened the port.
 func (p *Port) early() bool { return p.cfg == Config{} }
 
