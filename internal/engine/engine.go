@@ -148,6 +148,7 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	p := e.peer(int(src))
 	if p.gone != nil {
 		e.stats.drop(link.ErrStale)
+		e.left(now, p, pkt)
 		return
 	}
 	e.open(now, p)
@@ -162,6 +163,16 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	}
 	if frame != nil {
 		e.frame(now, p.rank, frame)
+	}
+}
+
+// left answers a peer that has left and repeats its BYE: our acknowledgement of
+// it was lost.
+func (e *Engine) left(now monotime.Time, p *peer, pkt []byte) {
+	if p.gone.Clean && p.conn != nil {
+		if _, err := p.conn.Recv(now, pkt, false); err == nil {
+			e.active.Add(p.q)
+		}
 	}
 }
 
@@ -203,6 +214,10 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 			e.lossy = append(e.lossy[:i], e.lossy[i+1:]...)
 			break
 		}
+	}
+	if clean && p.conn != nil {
+		p.conn.Farewell()
+		e.active.Add(p.q)
 	}
 }
 

@@ -21,6 +21,11 @@ func (e *Engine) Output(now monotime.Time, dst []link.Packet) (rank, n int, urge
 		switch {
 		case p.gone != nil:
 			q.Clear()
+			if p.gone.Clean && p.conn != nil {
+				if n := p.conn.Output(now, dst); n > 0 {
+					return p.rank, n, true
+				}
+			}
 		case p.mtu == 0:
 			e.want(p)
 		case p.conn != nil:

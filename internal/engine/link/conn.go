@@ -169,6 +169,18 @@ func (c *Conn) Detach(buf []byte) {
 	}
 }
 
+// Farewell forgets everything that the peer, who has left, will not receive, and
+// acknowledges what it said last, so that it need not wait.
+func (c *Conn) Farewell() {
+	for ; c.base != c.tail; c.base++ {
+		c.slot(c.base).payload = nil
+	}
+	c.next, c.high = c.tail, c.tail
+	c.stopped, c.probe = false, false
+	c.due = [wire.KindProbe + 1]bool{wire.KindAck: true}
+	c.rtoAt, c.ackAt, c.probeAt = monotime.Never, monotime.Never, monotime.Never
+}
+
 // Idle reports whether nothing is unacknowledged and nothing is due.
 func (c *Conn) Idle() bool {
 	return c.base == c.tail && c.ackAt == monotime.Never && c.due == [wire.KindProbe + 1]bool{}
