@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"syscall"
 	"time"
 )
@@ -11,22 +12,31 @@ import (
 // idleTime is how long the ranks of an idle test wait for each other.
 const idleTime = time.Second
 
-// idle measures the processor time that two ranks use while both wait for a
-// message that does not come.
+// idle measures the processor time that two ranks use while both wait: rank 0
+// for a message that does not come, rank 1 until rank 0 has waited enough.
 func (b *bench) idle() error {
 	if err := b.meet(); err != nil {
 		return err
 	}
 	start, used := time.Now(), processorTime()
+	if b.p.Rank() == 1 {
+		m, err := b.q.Recv(b.ctx)
+		if err != nil {
+			return err
+		}
+		m.Release()
+		used = processorTime() - used
+		return b.q.Send(b.ctx, 0, binary.LittleEndian.AppendUint64(nil, uint64(used)))
+	}
 	ctx, cancel := context.WithTimeout(b.ctx, idleTime)
 	defer cancel()
 	if _, err := b.q.Recv(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		return err
+		return fmt.Errorf("waited for nothing, and got %w", err)
 	}
 	used = processorTime() - used
 	wall := time.Since(start).Seconds()
-	if b.p.Rank() == 1 {
-		return b.q.Send(b.ctx, 0, binary.LittleEndian.AppendUint64(nil, uint64(used)))
+	if err := b.q.Send(b.ctx, 1, nil); err != nil {
+		return err
 	}
 	m, err := b.q.Recv(b.ctx)
 	if err != nil {
