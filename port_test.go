@@ -363,3 +363,34 @@ func TestManyGoroutines(t *testing.T) {
 		return nil
 	})
 }
+
+// Who leaves acknowledges first what it has accepted: no sender is left in doubt.
+func TestLeavingLeavesNoDoubt(t *testing.T) {
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 1 {
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return err
+			}
+			m.Release()
+			return p.Close()
+		}
+		if err := q.Send(ctx, 1, []byte("the last one")); err != nil {
+			return err
+		}
+		if _, err := q.RecvFrom(ctx, 1); !errors.Is(err, ErrPeer) {
+			return fmt.Errorf("after it has left: %v", err)
+		}
+		if err := q.Flush(ctx); err != nil {
+			return fmt.Errorf("flush of what was accepted: %w", err)
+		}
+		if err := q.Send(ctx, 1, []byte("too late")); !errors.Is(err, ErrPeer) {
+			return fmt.Errorf("a send to who has left: %v", err)
+		}
+		return nil
+	})
+}

@@ -224,8 +224,10 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 // Downs returns how many peers have gone so far.
 func (e *Engine) Downs() int { return e.downs }
 
-// Leave tells every connected peer that this process leaves in good order.
+// Leave acknowledges everything that has been accepted, and tells every
+// connected peer that this process leaves in good order.
 func (e *Engine) Leave() {
+	e.Msg.Leave()
 	for _, rank := range e.ranks() {
 		if p := e.peers[rank]; p.mtu != 0 && p.gone == nil && rank != e.cfg.Rank {
 			p.q.Push(wire.Bye{}.Append(p.q.Head()), nil, false)

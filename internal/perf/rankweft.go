@@ -357,31 +357,3 @@ func (b *bench) streamWrites(size int, src []byte) error {
 	}
 	return b.report(size, n)
 }
-
-// allToAll sends from each rank to each other, round after round, at most one
-// round apart.
-func (b *bench) allToAll() error {
-	size := b.spec.Sizes[0]
-	msg := make([]byte, size)
-	buf := make([]byte, max(size, 1))
-	start := time.Now()
-	for range b.spec.Exchanges {
-		for i := 1; i < b.p.Size(); i++ {
-			if err := b.q.Send(b.ctx, (b.p.Rank()+i)%b.p.Size(), msg); err != nil {
-				return err
-			}
-		}
-		for i := 1; i < b.p.Size(); i++ {
-			from := (b.p.Rank() - i + b.p.Size()) % b.p.Size()
-			if _, err := b.q.RecvIntoFrom(b.ctx, from, buf); err != nil {
-				return err
-			}
-		}
-	}
-	if b.p.Rank() != 0 {
-		return nil
-	}
-	wall := time.Since(start).Seconds()
-	n := b.spec.Exchanges * (b.p.Size() - 1) * b.p.Size()
-	return emit(Sample{Size: size, Msgs: float64(n) / wall, Ops: n, Wall: wall})
-}

@@ -91,6 +91,18 @@ func (p *Port) dropAnnounced(d *pair) {
 	}
 }
 
+// Leave acknowledges what has been accepted, so that no sender is left in doubt.
+func (n *Node) Leave() {
+	for _, channel := range sortedKeys(n.ports) {
+		p := n.ports[channel]
+		for _, rank := range sortedKeys(p.pairs) {
+			if d := p.pairs[rank]; d.told != d.expected && n.gone[rank] == nil {
+				p.ack(d)
+			}
+		}
+	}
+}
+
 // failSends ends the sends to a peer that have not been done.
 func (p *Port) failSends(d *pair, cause error) {
 	for d.waiting.first != nil {

@@ -1,8 +1,10 @@
 package msg
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -168,13 +170,8 @@ func (p *Port) early() bool { return p.cfg == Config{} }
 
 // sortedKeys returns the ranks in a map in order: no map's order may reach
 // what an engine does.
-func sortedKeys[V any](m map[int]V) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Ints(keys)
-	return keys
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	return slices.Sorted(maps.Keys(m))
 }
 
 // pair returns the state of a peer, which is made when first needed.
