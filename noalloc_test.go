@@ -82,7 +82,7 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 				if err == nil {
 					m.Release()
 				}
-				if err != ErrAgain {
+				if err != ErrAgain || ctx.Err() != nil {
 					return err
 				}
 			}

@@ -13,8 +13,8 @@ import (
 func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 	n.mu.Lock()
 	ok := p.Give(to, b)
-	if !ok && poll {
-		n.progress()
+	for more := poll; !ok && more; {
+		more = n.progress()
 		ok = p.Give(to, b)
 	}
 	if ok {
@@ -29,8 +29,8 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 func (n *Node) TryReceive(p *msg.Port, from int) (b *msg.Block, sender int) {
 	n.mu.Lock()
 	b, sender = p.Next(from)
-	if b == nil {
-		n.progress()
+	for more := true; b == nil && more; {
+		more = n.progress()
 		b, sender = p.Next(from)
 	}
 	n.mu.Unlock()
@@ -91,8 +91,8 @@ func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	b := p.Reserve(to, size)
-	if b == nil {
-		n.progress()
+	for more := true; b == nil && more; {
+		more = n.progress()
 		b = p.Reserve(to, size)
 	}
 	return b

@@ -5,11 +5,13 @@ import (
 )
 
 // progress receives what has arrived, does what is due and sends what there is
-// to send. The lock is held.
-func (n *Node) progress() {
+// to send. It reports whether something had arrived: then there may be more.
+// The lock is held.
+func (n *Node) progress() (any bool) {
 	now := n.clock()
-	n.receive(now)
+	any = n.receive(now)
 	n.react(now)
+	return any
 }
 
 // receive hands the engine what has arrived, and reports whether anything had.

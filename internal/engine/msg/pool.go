@@ -18,8 +18,6 @@ type Block struct {
 	class uint8
 	kind  blockKind
 
-	source []byte // the message is still there, and must be kept before it goes away
-
 	from  int
 	offer Offer // kind announced
 	err   error // kind death
@@ -38,14 +36,6 @@ const (
 
 // Data returns the message.
 func (b *Block) Data() []byte { return b.mem[:b.n] }
-
-// keep copies a message from where it came, so that it can be sent again.
-func (b *Block) keep() {
-	if b.source != nil {
-		copy(b.mem, b.source)
-		b.source = nil
-	}
-}
 
 // A pool is a buffer of a fixed number of bytes, given out in blocks of 64
 // bytes to 32 KiB. Blocks are made when first needed and come back in any

@@ -67,13 +67,40 @@ func (p *Port) admit(d *pair, op *Op) bool {
 
 // give sends a short message if there is room for it.
 func (p *Port) give(d *pair, b []byte) bool {
-	block := p.reserve(d, len(b))
-	if block == nil {
+	if !p.hasRoom(d, len(b)) {
 		return false
 	}
-	block.source = b
-	p.append(d, entry{block: block}, len(block.mem))
-	block.keep()
+	direct := p.direct(d, b)
+	block := p.send.get(len(b))
+	copy(block.mem, b)
+	if direct {
+		*p.number(d, len(block.mem)) = entry{block: block}
+		d.sent++
+		d.inFlight += len(block.mem)
+	} else {
+		p.append(d, entry{block: block}, len(block.mem))
+	}
+	return true
+}
+
+// direct transmits a message before it is numbered and kept, if nothing is held
+// before it and the transport takes it at once. What remains to be done can be
+// done while it travels.
+func (p *Port) direct(d *pair, b []byte) bool {
+	size := 1 << class(len(b))
+	if d.sent != d.next || d.refused || len(d.flushes) > 0 || d.inFlight > 0 && d.inFlight+size > d.credit {
+		return false
+	}
+	ask := d.sent+1-d.asked >= window/4 || d.askBytes+size > p.send.limit/8
+	f := &wire.Data{AckReq: ask, Channel: p.channel, Seq: d.next, Ack: d.expected, Total: uint32(len(b))}
+	if !d.q.Direct(f.Append(d.q.Head()), b, ask) {
+		return false
+	}
+	d.told = d.expected
+	d.askBytes += size
+	if ask {
+		d.asked, d.askBytes = d.sent+1, 0
+	}
 	return true
 }
 
@@ -87,26 +114,35 @@ func (p *Port) Give(to int, b []byte) bool {
 	return d.waiting.first == nil && p.give(d, b)
 }
 
+// hasRoom reports whether a message to a peer can be kept. One peer gets at most
+// half of the buffer, so that one that does not receive cannot stop the traffic
+// to all others.
+func (p *Port) hasRoom(d *pair, n int) bool {
+	return d.next-d.base < window && (d.queued == 0 || d.queued+1<<class(n) <= p.send.limit/2) && p.send.fits(n, 0)
+}
+
 // reserve returns a block for a message to a peer, or nil if there is no room.
-// One peer gets at most half of the buffer, so that one that does not receive
-// cannot stop the traffic to all others.
 func (p *Port) reserve(d *pair, n int) *Block {
-	size := 1 << class(n)
-	if d.next-d.base >= window || d.queued > 0 && d.queued+size > p.send.limit/2 || !p.send.fits(n, 0) {
+	if !p.hasRoom(d, n) {
 		return nil
 	}
 	return p.send.get(n)
 }
 
-// append numbers an entry and transmits it unless it must be held.
-func (p *Port) append(d *pair, e entry, size int) {
+// number takes the next number and returns its entry, to be filled in.
+func (p *Port) number(d *pair, size int) *entry {
 	if int(d.next-d.base) == len(d.entries) {
 		d.growEntries()
 	}
-	*d.entry(d.next) = e
 	d.next++
-	p.node.Stats.Sent++
 	d.queued += size
+	p.node.Stats.Sent++
+	return d.entry(d.next - 1)
+}
+
+// append numbers an entry and transmits it unless it must be held.
+func (p *Port) append(d *pair, e entry, size int) {
+	*p.number(d, size) = e
 	p.pump(d)
 }
 
@@ -157,12 +193,7 @@ func (p *Port) transmit(d *pair, seq uint32, ask bool) {
 	}
 	if e.block != nil {
 		f := &wire.Data{AckReq: ask, Channel: p.channel, Seq: seq, Ack: d.expected, Total: uint32(e.block.n)}
-		head := f.Append(d.q.Head())
-		if e.block.source != nil && d.q.Direct(head, e.block.source, ask) {
-			return // before it is copied: that can be done while it travels
-		}
-		e.block.keep()
-		d.q.Push(head, e.block.Data(), ask)
+		d.q.Push(f.Append(d.q.Head()), e.block.Data(), ask)
 		return
 	}
 	f := wire.RTS{
