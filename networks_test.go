@@ -2,6 +2,7 @@ package weft
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -39,6 +40,9 @@ func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error)
 // joinAll returns n ranks in this process that talk as if they were processes.
 func joinAll(t testing.TB, n int, cfg *Config) []*Proc {
 	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("shared memory and UDP need Linux")
+	}
 	procs := make([]*Proc, n)
 	for rank, src := range bootstrap.NewLocal(n) {
 		p, err := newProc(cfg, src)

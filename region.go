@@ -93,8 +93,8 @@ func (r *Region) At(ctx context.Context, rank int) (*Remote, error) {
 	return r.p.Attach(ctx, rank, r.region.Name)
 }
 
-// Close ends the exposure: operations of others fail with ErrClosed. Bytes
-// must not be used any more.
+// Close ends the exposure: operations of others fail with ErrClosed. The memory
+// goes away: no goroutine may use Bytes, Load, Store or Await any more.
 func (r *Region) Close() error {
 	if r.whole == nil {
 		return ErrClosed

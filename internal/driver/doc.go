@@ -4,10 +4,10 @@
 // it takes the lock, hands the operation to the engine, sends what the engine
 // has to send, and is often done. A goroutine that must wait first reaps: it
 // polls the transports and runs the engine itself, without sleeping, for a
-// budget that adapts to how long waits turn out to be. Then it parks, and the
-// node's service goroutine sleeps on the doorbell for it: the doorbell is the
+// budget that adapts to how long waits turn out to be. Then it parks: the first
+// to do so sleeps on the doorbell, the others on channels. The doorbell is the
 // interrupt, and it is only armed while nobody reaps (PM/Ethernet's interrupt
-// reaping).
+// reaping). When nobody waits at all the node's service goroutine sleeps there.
 //
 // What needs no processor at the target, remote memory that is mapped here, is
 // done at once by Direct.
