@@ -62,9 +62,7 @@ func measureBars(ctx context.Context, bars []perf.Bar, rounds int, asJSON bool) 
 }
 
 func barTable(outcomes []perf.Outcome) {
-	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		fmt.Fprint(os.Stderr, "\r\033[K")
-	}
+	progressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "bar\twhat\tweft\tpeers\tratio\tlimit\t")

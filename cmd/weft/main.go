@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
@@ -35,7 +36,7 @@ func main() {
 		},
 	}
 	root.Exec = func(ctx context.Context, args []string) error {
-		if len(args) == 0 {
+		if len(args) == 0 || args[0] == "help" {
 			return flag.ErrHelp
 		}
 		return unknown(args[0], root.Subcommands)
@@ -46,12 +47,19 @@ func main() {
 	case err == nil:
 	case errors.As(err, &status):
 		os.Exit(int(status))
+	case errors.Is(err, flag.ErrHelp) && askedForHelp():
 	case errors.Is(err, flag.ErrHelp):
-		os.Exit(2)
+		os.Exit(2) // something is missing
 	default:
 		fmt.Fprintf(os.Stderr, "weft: %s\n", strings.TrimPrefix(err.Error(), "weft: "))
 		os.Exit(1)
 	}
+}
+
+func askedForHelp() bool {
+	return slices.ContainsFunc(os.Args[1:], func(a string) bool {
+		return a == "-h" || a == "-help" || a == "--help" || a == "help"
+	})
 }
 
 // unknown says which command may have been meant.

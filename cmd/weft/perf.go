@@ -155,13 +155,25 @@ func (f *perfFlags) pairs(ctx context.Context) []perf.Result {
 
 // progress shows what is being measured, where somebody may be looking.
 func progress() func(round int, system string) {
-	info, err := os.Stderr.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if !watched() {
 		return func(int, string) {}
 	}
 	start := time.Now()
 	return func(round int, system string) {
 		fmt.Fprintf(os.Stderr, "\r\033[K%4.0fs  round %d: %s ", time.Since(start).Seconds(), round+1, system)
+	}
+}
+
+// watched reports whether standard error is a terminal.
+func watched() bool {
+	info, err := os.Stderr.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// progressEnds clears the line that progress has written.
+func progressEnds() {
+	if watched() {
+		fmt.Fprint(os.Stderr, "\r\033[K")
 	}
 }
 
@@ -186,7 +198,7 @@ func failures(results []perf.Result) error {
 
 // table prints results for people, each compared with weft.
 func table(results []perf.Result) {
-	fmt.Fprint(os.Stderr, "\r\033[K")
+	progressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "size\tsystem\top\tmedian\tp99\tp99.9\tCPU/op\tweft is")

@@ -1,0 +1,148 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const envCommand = "WEFT_TEST_COMMAND"
+
+// The test's executable is also the command, and whatever the command starts.
+func TestMain(m *testing.M) {
+	if os.Getenv(envCommand) == "" && os.Getenv("WEFT_GUARD") == "" {
+		os.Exit(m.Run())
+	}
+	main()
+}
+
+// weft runs the command and returns what it printed, and its exit status.
+func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), envCommand+"=1", "GORACE=atexit_sleep_ms=0")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	var exit *exec.ExitError
+	if err := cmd.Run(); errors.As(err, &exit) {
+		status = exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), status
+}
+
+// What is wrong is said in one line that tells what would be right.
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"rum", `did you mean "run"?`},
+		{"xyz", "there are run, perf, info, version"},
+		{"run", "weft run -n 4 ./examples/hello"},
+		{"run -n 0 true", "must be from 1 to"},
+		{"run -transport tcp true", "must be auto, shm or udp"},
+		{"run no-such-program", "no such command in $PATH"},
+		{"perf sleep", "there are latency, bandwidth"},
+		{"perf latency -size much", "must be numbers"},
+		{"perf latency -op put -size 64", "takes up to 32 bytes"},
+		{"perf latency -vs corba", "there are tcp, unix"},
+		{"perf bars -only what", `no bar "what"`},
+		{"info -n 0", "must be from 1 to"},
+	} {
+		_, stderr, status := runWeft(t, strings.Fields(c.args)...)
+		if status != 1 || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("weft %s: status %d, %q, want %q", c.args, status, stderr, c.want)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range []string{"help", "-h", "run -h", "perf -h", "perf latency -h", "perf bars -h", "info -h"} {
+		_, stderr, status := runWeft(t, strings.Fields(args)...)
+		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
+			t.Errorf("weft %s: status %d: %q", args, status, stderr)
+		}
+	}
+	if _, stderr, status := runWeft(t); status != 2 || !strings.Contains(stderr, "USAGE") {
+		t.Errorf("weft: status %d: %q", status, stderr)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	out, stderr, status := runWeft(t, "info", "-n", "4", "-hosts", "2", "-json")
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	ranks := 0
+	for line := range strings.Lines(out) {
+		var r rankInfo
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		ranks++
+		if len(r.Peers) != 3 || r.Idle == 0 || r.Process == 0 || r.Waiting == "" {
+			t.Errorf("%+v", r)
+		}
+		for _, p := range r.Peers {
+			want := "udp"
+			if p.Rank%2 == r.Rank%2 {
+				want = "shm"
+			}
+			if p.Transport != want || p.Why == "" {
+				t.Errorf("rank %d reaches rank %d over %s because %q", r.Rank, p.Rank, p.Transport, p.Why)
+			}
+		}
+	}
+	if ranks != 4 {
+		t.Errorf("%d ranks", ranks)
+	}
+	if out, _, status := runWeft(t, "info", "-n", "2"); status != 0 || !strings.Contains(out, "same host, so shared memory") {
+		t.Errorf("status %d: %s", status, out)
+	}
+	if out, _, status := runWeft(t, "info", "-env"); status != 0 || !strings.Contains(out, "WEFT_SPIN") {
+		t.Errorf("status %d: %s", status, out)
+	}
+}
+
+func TestPerfJSON(t *testing.T) {
+	out, stderr, status := runWeft(t, "perf", "latency", "-size", "8,64", "-rounds", "1", "-vs", "unix", "-json")
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	var systems []string
+	for line := range strings.Lines(out) {
+		var r map[string]any
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		for _, key := range []string{"test", "system", "op", "size", "n", "p50_us", "p99_us", "p999_us"} {
+			if r[key] == nil {
+				t.Errorf("no %s in %s", key, line)
+			}
+		}
+		systems = append(systems, r["system"].(string))
+	}
+	if strings.Join(systems, " ") != "weft unix weft unix" {
+		t.Errorf("systems: %v", systems)
+	}
+}
+
+func TestRun(t *testing.T) {
+	out, stderr, status := runWeft(t, "run", "-n", "2", "-prefix", "sh", "-c", "echo hello")
+	if status != 0 || !strings.Contains(out, "[0] hello\n") || !strings.Contains(out, "[1] hello\n") {
+		t.Errorf("status %d: %q %q", status, out, stderr)
+	}
+	_, stderr, status = runWeft(t, "run", "-n", "2", "sh", "-c", "exit 5")
+	if status != 5 || !strings.Contains(stderr, "exit status 5") {
+		t.Errorf("status %d: %q", status, stderr)
+	}
+}
