@@ -25,8 +25,6 @@ type served struct {
 	mu     sync.Mutex // held while writing
 	keys   int
 	fences int
-	joined bool
-	gone   bool
 }
 
 // An answer is owed to a rank.

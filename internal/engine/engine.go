@@ -185,7 +185,9 @@ func (e *Engine) frame(now monotime.Time, from int, frame []byte) {
 	var err error
 	switch t := wire.Type(frame[0]); {
 	case t == wire.TypeBye:
-		e.Down(from, errLeft, true)
+		if _, err = wire.ParseBye(frame); err == nil {
+			e.Down(from, errLeft, true)
+		}
 	case t < wire.TypeAttach:
 		err = e.Msg.Recv(now, from, frame)
 	default:

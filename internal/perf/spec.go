@@ -1,9 +1,6 @@
 package perf
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // A Spec is what to measure.
 type Spec struct {
@@ -12,12 +9,11 @@ type Spec struct {
 	Op        string // send, push, put or pull
 	Sizes     []int  // in bytes
 	Rounds    int
-	Duration  time.Duration // of one system at one size in one round, about
-	N         int           // ranks; alltoall only
-	Exchanges int           // rounds of messages; alltoall only
-	InPlace   bool          // write and read messages in place
-	Alloc     bool          // long messages from and to memory that is shared
-	Blocked   bool          // both sides asleep when a message comes
+	N         int  // ranks; alltoall only
+	Exchanges int  // rounds of messages; alltoall only
+	InPlace   bool // write and read messages in place
+	Alloc     bool // long messages from and to memory that is shared
+	Blocked   bool // both sides asleep when a message comes
 }
 
 // A Sample is what one system measured at one size in one round.
