@@ -75,7 +75,7 @@ func socketMeasure(c net.Conn, rank int, s Spec, size int) error {
 	if s.Test != "latency" {
 		return socketStream(c, rank, s, size, send, recv)
 	}
-	n := s.iterations(size)
+	n := min(s.iterations(size), 10000)
 	ns := make([]float64, n)
 	start := time.Now()
 	last := time.Since(start)

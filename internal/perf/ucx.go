@@ -45,7 +45,7 @@ func (u ucx) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 	for _, size := range s.Sizes {
 		n := s.count(size)
 		if s.Test == "latency" {
-			n = 5 * s.iterations(size)
+			n = s.iterations(size)
 		}
 		out, err := u.perftest(ctx, "-t", u.test(s), "-s", strconv.Itoa(size), "-n", strconv.Itoa(n))
 		if err != nil {
