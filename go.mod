@@ -6,3 +6,5 @@ require (
 	github.com/peterbourgon/ff/v3 v3.4.0
 	golang.org/x/sys v0.49.0
 )
+
+require github.com/anishathalye/porcupine v1.3.1

@@ -16,6 +16,11 @@ type Config struct {
 	Incarnation uint32 // random, not 0
 	Link        link.Config
 	Rand        func() uint64 // for the keys of regions
+
+	// MaxQueue is how many frames may wait for one lossy peer before we stop
+	// taking packets from it: most of them are answers to what it sent.
+	// Default 1024.
+	MaxQueue int
 }
 
 // An Engine is one node.
@@ -47,12 +52,15 @@ type peer struct {
 	gone      *link.PeerError
 }
 
-// maxQueue is how many frames may wait for one lossy peer before we stop
-// taking packets from it: most of them are answers to what it sent.
-const maxQueue = 1024
+// maxBeyond is how many frames more may wait while the peer has stopped us. One
+// that keeps to its own limits never has so many operations under way.
+const maxBeyond = 4096
 
 // New returns a node that knows no peers yet.
 func New(cfg Config) *Engine {
+	if cfg.MaxQueue == 0 {
+		cfg.MaxQueue = 1024
+	}
 	e := &Engine{
 		cfg:   cfg,
 		self:  link.NewSelf(cfg.Job, uint32(cfg.Rank), cfg.Incarnation, cfg.Secret),
@@ -152,7 +160,12 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 		return
 	}
 	e.open(now, p)
-	room := p.q.Len() < maxQueue
+	room := p.q.Len() < e.cfg.MaxQueue
+	if !room && p.conn.Stopped() {
+		// It waits for us as we wait for it: two that stop each other would do
+		// so for good. (PROTOCOL §2.3)
+		room = p.q.Len() < e.cfg.MaxQueue+maxBeyond
+	}
 	p.throttled = p.throttled || !room
 	frame, err := p.conn.Recv(now, pkt, room)
 	e.due = e.due.Min(p.conn.Deadline())

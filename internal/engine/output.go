@@ -53,7 +53,7 @@ func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int 
 		p.conn.Queue(now, head, payload)
 		p.q.Sent(len(payload))
 	}
-	if p.throttled && p.q.Len() < maxQueue/2 {
+	if p.throttled && p.q.Len() < (e.cfg.MaxQueue+1)/2 {
 		p.throttled = false
 		p.conn.RoomAgain(now)
 	}

@@ -181,6 +181,9 @@ func (c *Conn) Farewell() {
 	c.rtoAt, c.ackAt, c.probeAt = monotime.Never, monotime.Never, monotime.Never
 }
 
+// Stopped reports whether the peer has told us to stop.
+func (c *Conn) Stopped() bool { return c.stopped }
+
 // Idle reports whether nothing is unacknowledged and nothing is due.
 func (c *Conn) Idle() bool {
 	return c.base == c.tail && c.ackAt == monotime.Never && c.due == [wire.KindProbe + 1]bool{}

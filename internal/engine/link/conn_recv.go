@@ -3,6 +3,7 @@ package link
 import (
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
+	"weft/internal/mutant"
 )
 
 // Recv handles a packet that has passed Self.Check. It returns the frame in
@@ -51,17 +52,17 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, room bool) (frame []byte, err
 // admit makes the checks of PROTOCOL §2.2 that need the link. The first
 // authentic packet tells the peer's incarnation.
 func (c *Conn) admit(f wire.Link, pkt []byte) error {
-	if c.incarnation != 0 && f.Incarnation != c.incarnation {
+	if c.incarnation != 0 && f.Incarnation != c.incarnation && !mutant.On(mutant.OldIncarnation) {
 		return ErrStale
 	}
 	in := c.in
-	if in == nil {
+	if in == nil || f.Incarnation != c.incarnation {
 		in = newSigner(c.self.secret, c.peer, c.self.rank, f.Incarnation)
 	}
 	if !in.verify(f.Counter, pkt) {
 		return ErrTag
 	}
-	if f.PeerIncarnation != 0 && f.PeerIncarnation != c.self.incarnation {
+	if f.PeerIncarnation != 0 && f.PeerIncarnation != c.self.incarnation && !mutant.On(mutant.OldIncarnation) {
 		return ErrStale
 	}
 	if !c.replay.fresh(f.Counter) {
@@ -77,8 +78,11 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 	switch {
 	case less(seq, c.expected):
 		c.stats.Repeats++
-		c.due[wire.KindAck] = true
+		c.due[wire.KindAck] = !mutant.On(mutant.NoReAck)
 		return nil
+	case seq != c.expected && mutant.On(mutant.AcceptGap):
+		c.expected = seq + 1
+		return frame
 	case seq != c.expected:
 		if !c.loseSent {
 			c.loseSent = true

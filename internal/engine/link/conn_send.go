@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
+	"weft/internal/mutant"
 )
 
 // Output fills dst with the packets that are due, and returns how many. They
@@ -156,7 +157,7 @@ func (c *Conn) Advance(now monotime.Time) {
 		c.timeout(now)
 	}
 	if !now.Before(c.probeAt) {
-		c.due[wire.KindProbe] = true
+		c.due[wire.KindProbe] = !mutant.On(mutant.NoProbe)
 		c.probeAt = now.Add(c.cfg.Liveness / 4)
 	}
 }
@@ -167,7 +168,7 @@ func (c *Conn) timeout(now monotime.Time) {
 		c.backoff++
 	}
 	if c.stopped {
-		c.probe = true
+		c.probe = !mutant.On(mutant.NoPersistProbe)
 	} else {
 		c.next = c.base
 	}

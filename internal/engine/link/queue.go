@@ -136,11 +136,15 @@ func (q *Queue) Sent(n int) {
 }
 
 // Drop forgets every frame of one type that carries one operation number
-// (PROTOCOL §3, §4: bytes 4 to 7), because the operation was given up.
-func (q *Queue) Drop(t wire.Type, id uint32) {
+// (PROTOCOL §3, §4: bytes 4 to 7), because the operation was given up. It reports
+// whether there was one.
+func (q *Queue) Drop(t wire.Type, id uint32) (any bool) {
 	q.filter(func(it *item) bool {
-		return wire.Type(it.head[0]) == t && wire.ID(it.head[:it.size]) == id
+		same := wire.Type(it.head[0]) == t && wire.ID(it.head[:it.size]) == id
+		any = any || same
+		return same
 	})
+	return any
 }
 
 // Detach forgets every frame whose payload lies in the array of buf, because

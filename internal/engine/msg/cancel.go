@@ -18,7 +18,7 @@ func (p *Port) Cancel(op *Op) bool {
 		p.cancelFlush(op)
 	case Send, Room:
 		if n.sends.remove(op) {
-			p.pair(op.Peer).q.Drop(wire.TypePiece, op.token)
+			n.withhold(op, wire.StatusCancelled)
 		} else {
 			p.pair(op.Peer).waiting.remove(op)
 		}
@@ -47,6 +47,10 @@ func (p *Port) cancelRecv(op *Op) {
 		return
 	}
 	if p.node.fetching.remove(op) {
+		if o := &op.Offer; op.got == o.Total && o.kept == nil {
+			o.kept = &kept{bytes: append([]byte(nil), op.Buf[:o.Total]...)}
+			o.Mem, o.Addr = 0, 0 // it is here
+		}
 		p.Decline(op)
 		return
 	}
@@ -64,7 +68,7 @@ func (p *Port) cancelRecv(op *Op) {
 // the caller of this one no longer waits.
 func (p *Port) Decline(op *Op) {
 	op.State = Done
-	if p.node.gone[op.Offer.From] != nil {
+	if k := op.Offer.kept; p.node.gone[op.Offer.From] != nil && (k == nil || !k.settled) {
 		return
 	}
 	if !p.open {

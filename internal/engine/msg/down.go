@@ -71,17 +71,30 @@ func (p *Port) abandon(d *pair, cause error) {
 	p.feed()
 }
 
-// dropAnnounced forgets the long messages that a peer has announced.
+// dropAnnounced forgets the long messages that a peer has announced, unless we
+// have their bytes.
 func (p *Port) dropAnnounced(d *pair) {
+	p.filter(d, func(b *Block) bool {
+		return b.kind == announced && (b.offer.kept == nil || !b.offer.kept.settled)
+	})
+}
+
+// remove takes one message of a pair out of the queue, wherever it is.
+func (p *Port) remove(d *pair, gone *Block) {
+	p.filter(d, func(b *Block) bool { return b == gone })
+}
+
+// filter forgets the messages of a pair for which drop reports true.
+func (p *Port) filter(d *pair, drop func(*Block) bool) {
 	b := d.oldest
 	d.oldest, d.newest = nil, nil
 	for b != nil {
 		next := b.follower
 		b.follower = nil
 		switch {
-		case b.kind == announced:
+		case drop(b):
 			p.unlink(b)
-			p.recv.put(b)
+			p.Release(b)
 		case d.newest == nil:
 			d.oldest, d.newest = b, b
 		default:
@@ -109,7 +122,7 @@ func (p *Port) failSends(d *pair, cause error) {
 		p.node.finish(d.waiting.pop(), cause)
 	}
 	for _, op := range p.node.sends.all(func(op *Op) bool { return op.port == p && op.Peer == d.rank }) {
-		d.q.Drop(wire.TypePiece, op.token)
+		p.node.withhold(op, wire.StatusCancelled)
 		p.node.finish(op, cause)
 	}
 }

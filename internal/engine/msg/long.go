@@ -50,14 +50,15 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 		p.refuse(d, 0)
 		return
 	}
-	p.admitted(d)
 	d.expected++
 	offer := Offer{From: from, Token: f.Token, Total: int(f.Total), Mem: f.Mem, Addr: f.Addr}
 	if f.Total <= MaxEager || f.Total > uint64(p.cfg.MaxMessage) {
 		p.node.settleFetch(offer, wire.StatusTooLong)
+		p.admitted(d)
 	} else {
 		b := p.recv.get(0)
 		b.from, b.kind, b.offer = from, announced, offer
+		p.admitted(d)
 		p.deliver(d, b)
 	}
 	if f.AckReq {
@@ -69,10 +70,20 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 // room for them.
 func (p *Port) Fetch(op *Op) {
 	op.State, op.got = Pending, 0
+	k := op.Offer.kept
+	if k != nil && k.settled && p.open {
+		copy(op.Buf, k.bytes)
+		op.State = Done
+		return
+	}
 	if p.rejects(op) {
 		return
 	}
 	p.node.fetching.push(op)
+	if k != nil {
+		op.got = copy(op.Buf, k.bytes)
+		return // until the sender confirms
+	}
 	q := p.node.queue(op.Offer.From)
 	q.Push(wire.Fetch{Token: op.Offer.Token, N: uint64(op.Offer.Total)}.Append(q.Head()), nil, true)
 }
@@ -196,6 +207,14 @@ func (n *Node) onFetched(from int, f wire.Fetched) {
 	}
 }
 
+// withhold forgets the bytes of a long message that are being sent, and tells
+// the receiver, who would wait for the rest of them.
+func (n *Node) withhold(op *Op, s wire.Status) {
+	if n.queue(op.Peer).Drop(wire.TypePiece, op.token) && n.gone[op.Peer] == nil {
+		n.settle(op.Peer, op.token, s)
+	}
+}
+
 func (n *Node) settle(to int, token uint32, s wire.Status) {
 	q := n.queue(to)
 	q.Push(wire.Settled{Status: s, Token: token}.Append(q.Head()), nil, false)
@@ -204,7 +223,9 @@ func (n *Node) settle(to int, token uint32, s wire.Status) {
 func (n *Node) onSettled(from int, f wire.Settled) {
 	op := n.findFetch(from, f.Token)
 	if op == nil {
-		n.Stats.Dropped++
+		if !n.settleKept(from, f) {
+			n.Stats.Dropped++
+		}
 		return
 	}
 	n.fetching.remove(op)
@@ -222,6 +243,27 @@ func (n *Node) onSettled(from int, f wire.Settled) {
 	if op.State != Pending {
 		n.done.push(op)
 	}
+}
+
+// settleKept takes note that a message is good that we keep for a later receive,
+// or forgets it, and reports whether there is one.
+func (n *Node) settleKept(from int, f wire.Settled) bool {
+	for _, p := range n.ports {
+		d := p.pairs[from]
+		if d == nil {
+			continue
+		}
+		for b := d.oldest; b != nil; b = b.follower {
+			if b.kind != announced || b.offer.Token != f.Token || b.offer.kept == nil {
+				continue
+			}
+			if b.offer.kept.settled = f.Status == wire.StatusOK; !b.offer.kept.settled {
+				p.remove(d, b)
+			}
+			return true
+		}
+	}
+	return false
 }
 
 func (n *Node) findFetch(from int, token uint32) *Op {

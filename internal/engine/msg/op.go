@@ -67,6 +67,16 @@ type Offer struct {
 	Total int
 	Mem   uint32
 	Addr  uint64
+
+	kept *kept
+}
+
+// kept is a long message that had been fetched when the receive that wanted it
+// was given up. Its sender has been told that we have it, so it is not fetched
+// again.
+type kept struct {
+	bytes   []byte
+	settled bool // the sender has confirmed that it is good
 }
 
 // TooLongError reports a message longer than a limit.

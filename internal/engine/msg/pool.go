@@ -37,6 +37,9 @@ const (
 // Data returns the message.
 func (b *Block) Data() []byte { return b.mem[:b.n] }
 
+// Size returns the bytes of buffer that the message takes.
+func (b *Block) Size() int { return len(b.mem) }
+
 // A pool is a buffer of a fixed number of bytes, given out in blocks of 64
 // bytes to 32 KiB. Blocks are made when first needed and come back in any
 // order; the one used last is used next, because it is still in the cache.

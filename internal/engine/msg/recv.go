@@ -1,6 +1,9 @@
 package msg
 
-import "weft/internal/engine/wire"
+import (
+	"weft/internal/engine/wire"
+	"weft/internal/mutant"
+)
 
 // startRecv takes the oldest message that op accepts, or posts op.
 func (p *Port) startRecv(op *Op) {
@@ -48,7 +51,7 @@ func (p *Port) offer(op *Op, b *Block) {
 	case death:
 		op.Err = b.err
 		p.take(b)
-		p.recv.put(b)
+		p.Release(b)
 		return
 	case announced:
 		op.N = b.offer.Total
@@ -73,9 +76,12 @@ func (p *Port) offer(op *Op, b *Block) {
 	}
 }
 
-// Release takes back a block that a receive returned. It reports whether that
-// made room for senders, who are told.
+// Release takes back a block of the receive buffer. It reports whether that made
+// room for senders, who are told.
 func (p *Port) Release(b *Block) bool {
+	if mutant.On(mutant.CreditTwice) {
+		p.recv.used -= len(b.mem)
+	}
 	p.recv.put(b)
 	if len(p.owed) == 0 {
 		return false
@@ -117,7 +123,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 		copy(d.partial.mem[f.Off:], payload)
 	}
 	d.got = int(f.Off) + len(payload)
-	if d.got == d.total {
+	if d.got == d.total || mutant.On(mutant.HalfMessage) && d.got > d.total/2 {
 		p.complete(d, f.AckReq)
 	}
 }
@@ -154,11 +160,11 @@ func (p *Port) accept(d *pair, total int) bool {
 		p.refuse(d, total)
 		return false
 	}
+	d.partial = p.recv.get(total)
+	d.partial.from = d.rank
 	if d.granted|d.owes != 0 {
 		p.admitted(d)
 	}
-	d.partial = p.recv.get(total)
-	d.partial.from = d.rank
 	return true
 }
 
@@ -268,7 +274,7 @@ func (p *Port) dropPartial(d *pair) {
 	}
 	if b := d.partial; b != nil {
 		d.partial = nil
-		p.recv.put(b)
+		p.Release(b)
 	}
 	if op := d.into; op != nil {
 		d.into = nil

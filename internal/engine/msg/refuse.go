@@ -12,7 +12,8 @@ func (p *Port) roomFor(d *pair, n int) bool {
 	return len(p.owed) == 0 && p.recv.fits(n, p.promised)
 }
 
-// admitted ends the promise to a pair whose message has been accepted.
+// admitted ends the promise to a pair whose message has been accepted and has
+// its place. What is left of the promise is room for others.
 func (p *Port) admitted(d *pair) {
 	p.promised -= d.granted
 	d.granted = 0
@@ -20,6 +21,7 @@ func (p *Port) admitted(d *pair) {
 		d.owes = 0
 		p.forget(d)
 	}
+	p.serveOwed()
 }
 
 // refuse answers a message with NACK: its sender holds everything for us until

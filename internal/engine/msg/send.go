@@ -6,6 +6,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
+	"weft/internal/mutant"
 )
 
 // Start begins an operation. When it returns, op may already be Done; else it
@@ -267,8 +268,12 @@ func (p *Port) feed() {
 }
 
 func (p *Port) feedPair(d *pair) {
-	for d.waiting.first != nil && p.admit(d, d.waiting.first) {
-		op := d.waiting.pop()
+	for d.waiting.first != nil {
+		op := d.waiting.pop() // admit may put it on another list
+		if !p.admit(d, op) {
+			d.waiting.pushFront(op)
+			return
+		}
 		if op.State == Done {
 			p.node.finish(op, op.Err)
 		}
@@ -318,9 +323,13 @@ func (p *Port) resend(d *pair) {
 	if !d.refused {
 		return
 	}
-	for s := d.refusedAt; s != d.sent; s++ {
+	until := d.sent
+	if mutant.On(mutant.HeldSentTwice) {
+		until = d.next
+	}
+	for s := d.refusedAt; s != until; s++ {
 		p.node.Stats.Resent++
-		p.transmit(d, s, s+1 == d.sent)
+		p.transmit(d, s, s+1 == until)
 	}
 }
 

@@ -3,6 +3,7 @@ package rma
 import (
 	"weft/internal/engine/wire"
 	"weft/internal/mem"
+	"weft/internal/mutant"
 )
 
 // Start begins an operation. When it returns, op may already be Done; else it
@@ -92,7 +93,9 @@ func (n *Node) finish(op *Op, err error) {
 func (n *Node) answered(op *Op, err error) {
 	n.finish(op, err)
 	p := n.peer(op.Peer)
-	p.outstanding--
+	if err == nil || !mutant.On(mutant.LeakOutstanding) {
+		p.outstanding--
+	}
 	n.next(p)
 }
 

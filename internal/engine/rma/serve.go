@@ -6,6 +6,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/mem"
+	"weft/internal/mutant"
 )
 
 // A Region is memory of this process that others may reach.
@@ -133,7 +134,7 @@ func (n *Node) check(region uint32, key, off, size uint64, write bool) (*Region,
 	switch {
 	case r == nil:
 		s = wire.StatusNoRegion
-	case r.Key != key:
+	case r.Key != key && !mutant.On(mutant.NoKey):
 		s = wire.StatusKey
 	case write && r.ReadOnly:
 		s = wire.StatusReadOnly
@@ -161,7 +162,7 @@ func (n *Node) onPush(p *peer, f wire.Push, payload []byte) {
 		return
 	}
 	mem.Copy(r.Bytes[f.Off:], payload)
-	if f.End {
+	if f.End != mutant.On(mutant.PushEarly) {
 		p.result(f.Op, wire.StatusOK, 0)
 	}
 }
@@ -174,7 +175,15 @@ func (n *Node) onPut(p *peer, f wire.Put, payload []byte) {
 		}
 		return
 	}
+	if mutant.On(mutant.LatePut) {
+		late := append([]byte(nil), payload...)
+		mutant.Later(func() { mem.Copy(r.Bytes[f.Off:], late) })
+		return
+	}
 	mem.Copy(r.Bytes[f.Off:], payload)
+	if end := int(f.Off) + len(payload); mutant.On(mutant.StrayByte) && end < len(r.Bytes) {
+		r.Bytes[end]++
+	}
 }
 
 func (n *Node) onPull(p *peer, f wire.Pull) {
@@ -194,6 +203,9 @@ func (n *Node) onAtomic(p *peer, f wire.Atomic) {
 	if s != wire.StatusOK {
 		p.result(f.Op, s, 0)
 		return
+	}
+	if mutant.On(mutant.AtomicTwice) && f.Code == wire.CodeAdd && mutant.Sometimes() {
+		Apply(r.Bytes, int(f.Off), f.Code, f.A, f.B)
 	}
 	p.result(f.Op, s, Apply(r.Bytes, int(f.Off), f.Code, f.A, f.B))
 }

@@ -1,0 +1,92 @@
+package msg
+
+import "fmt"
+
+// Occupancy returns the bytes of the receive buffer that hold messages which
+// have arrived and have not been received, counted one by one, and the buffer's
+// size. What programs have on loan comes on top of it.
+func (p *Port) Occupancy() (bytes, limit int) {
+	for b := p.arrived; b != nil; b = b.next {
+		if b.kind != death {
+			bytes += len(b.mem)
+		}
+	}
+	for _, d := range p.pairs {
+		if d.partial != nil {
+			bytes += len(d.partial.mem)
+		}
+	}
+	return bytes, p.cfg.RecvBuffer
+}
+
+// Unfinished says what the layer still has to do or keeps, a line each. Receives
+// that wait for messages do not count, nor what nobody has received yet.
+func (n *Node) Unfinished() (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for _, channel := range n.channels() {
+		p := n.ports[channel]
+		for _, rank := range sortedKeys(p.pairs) {
+			p.pairs[rank].unfinished(func(format string, args ...any) {
+				add("channel %d, rank %d: "+format, append([]any{channel, rank}, args...)...)
+			})
+		}
+		if len(p.owed) > 0 {
+			add("channel %d: of %d bytes to receive into %d are used and %d promised", channel, p.cfg.RecvBuffer, p.recv.used, p.promised)
+		}
+		if p.send.used != 0 && len(lines) == 0 {
+			add("channel %d: %d bytes of the send buffer are in use for nothing", channel, p.send.used)
+		}
+		if p.promised != 0 && len(lines) == 0 {
+			add("channel %d: %d bytes are promised to nobody", channel, p.promised)
+		}
+	}
+	for op := n.sends.first; op != nil; op = op.next {
+		add("a message of %d bytes waits to be fetched by rank %d", len(op.Buf), op.Peer)
+	}
+	for op := n.fetching.first; op != nil; op = op.next {
+		add("a message of %d bytes is being fetched from rank %d", op.Offer.Total, op.Offer.From)
+	}
+	return lines
+}
+
+func (d *pair) unfinished(add func(format string, args ...any)) {
+	if held := d.next - d.sent; held > 0 {
+		add("%d messages are held", held)
+	}
+	if out := d.sent - d.base; out > 0 {
+		why := ""
+		if d.refused {
+			why = fmt.Sprintf("; number %d was refused", d.refusedAt)
+		}
+		add("%d messages from number %d on are not acknowledged%s", out, d.base, why)
+	}
+	if d.waiting.first != nil {
+		add("a send waits for room")
+	}
+	if len(d.flushes) > 0 {
+		add("a flush waits for number %d", d.flushes[0].until)
+	}
+	if d.owes > 0 {
+		add("it was refused and is owed a GO")
+	}
+	if d.granted > 0 {
+		add("it was told to GO and %d bytes are kept for it", d.granted)
+	}
+	if d.partial != nil || d.into != nil {
+		add("%d of %d bytes of a message have arrived", d.got, d.total)
+	}
+}
+
+// Waiting says what receives wait for, a line each.
+func (n *Node) Waiting() (lines []string) {
+	for _, channel := range n.channels() {
+		for op := n.ports[channel].posted.first; op != nil; op = op.next {
+			from := "any rank"
+			if op.Peer != Any {
+				from = fmt.Sprintf("rank %d", op.Peer)
+			}
+			lines = append(lines, fmt.Sprintf("channel %d: a receive waits for a message from %s", channel, from))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,40 @@
+package rma
+
+import "fmt"
+
+// Unfinished says what the layer still has to do, a line each. Those who wait
+// here for a region to be exposed do not count: they are the business of their
+// own ranks.
+func (n *Node) Unfinished() (lines []string) {
+	for _, op := range n.ops.ops {
+		if op != nil {
+			lines = append(lines, fmt.Sprintf("%s at rank %d is not answered", op, op.Peer))
+		}
+	}
+	for _, rank := range n.ranks() {
+		p := n.peers[rank]
+		for op := p.waiting.first; op != nil; op = op.next {
+			lines = append(lines, fmt.Sprintf("%s at rank %d has not begun", op, rank))
+		}
+		if len(lines) == 0 && p.outstanding != 0 {
+			lines = append(lines, fmt.Sprintf("%d operations count as outstanding at rank %d and are not", p.outstanding, rank))
+		}
+	}
+	return lines
+}
+
+// String says what the operation is.
+func (op *Op) String() string {
+	switch op.Kind {
+	case Attach:
+		return fmt.Sprintf("ATTACH to region %q", op.Name)
+	case Push:
+		return fmt.Sprintf("PUSH of %d bytes at %d", len(op.Buf), op.Off)
+	case Pull:
+		return fmt.Sprintf("PULL of %d bytes at %d", len(op.Buf), op.Off)
+	case Atomic:
+		return fmt.Sprintf("atomic operation on the word at %d", op.Off)
+	default:
+		return "FLUSH"
+	}
+}

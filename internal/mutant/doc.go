@@ -1,0 +1,47 @@
+// Package mutant holds bugs that can be planted in the engine, so that tests can
+// show that the simulator's checkers find them.
+//
+// In an ordinary build On is a constant false and nothing is left of them. With
+// the build tag "mutants" a test chooses one:
+//
+//	go test -tags mutants ./internal/sim/swarm
+package mutant
+
+// A Bug is one thing that can be done wrong.
+type Bug int
+
+// The bugs.
+const (
+	None            Bug = iota
+	NoReAck             // link: an old packet is not acknowledged again
+	NoPersistProbe      // link: a stopped sender never asks whether it may go
+	OldIncarnation      // link: packets of earlier incarnations are accepted
+	AcceptGap           // link: a packet after a lost one is accepted
+	HeldSentTwice       // msg: what was held is sent with what is resent, and again
+	HalfMessage         // msg: a message is handed on when half of it has arrived
+	CreditTwice         // msg: the room of a released message is counted twice
+	PushEarly           // rma: a PUSH is confirmed at its first packet
+	StrayByte           // rma: a PUT writes one byte too many
+	LatePut             // rma: a PUT is executed when the next one comes
+	AtomicTwice         // rma: an addition is executed twice now and then
+	LeakOutstanding     // rma: a refused operation still counts as outstanding
+	NoKey               // rma: keys are not checked
+	NoProbe             // link: a silent peer is not asked whether it lives
+)
+
+// All returns the bugs.
+func All() []Bug {
+	var all []Bug
+	for b := NoReAck; b <= NoProbe; b++ {
+		all = append(all, b)
+	}
+	return all
+}
+
+// String returns the bug's name.
+func (b Bug) String() string {
+	return [...]string{
+		"None", "NoReAck", "NoPersistProbe", "OldIncarnation", "AcceptGap", "HeldSentTwice", "HalfMessage", "CreditTwice",
+		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe",
+	}[b]
+}

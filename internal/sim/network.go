@@ -1,0 +1,177 @@
+package sim
+
+import (
+	"hash/crc32"
+	"time"
+)
+
+// A Network carries packets between machines.
+type Network struct {
+	Faults Faults
+	Stats  NetworkStats
+
+	// Describe says what a packet is, for the log.
+	Describe func(b []byte) string
+
+	world    *World
+	topology Topology
+	machines []*Machine
+	links    []link
+	cut      map[pair]bool // pairs that a partition separates
+	clogged  map[pair]Time
+	free     []*packet
+	recent   []*packet // copies that may be replayed
+}
+
+// A link is one direction of a wire.
+type link struct {
+	free    Time // when it has sent what it was given
+	packets uint64
+	bytes   uint64
+	busy    time.Duration
+	dropped uint64
+}
+
+type pair struct{ from, to int }
+
+// NetworkStats counts what a network has done to packets.
+type NetworkStats struct {
+	Sent, Delivered, Bytes                         uint64
+	Lost, Duplicated, Reordered, Damaged, Replayed uint64
+	Cut                                            uint64 // by a partition
+	Overflows                                      uint64 // of a link's queue
+}
+
+// NewNetwork returns the machines of a cluster, all switched off, and the
+// network between them.
+func NewNetwork(w *World, t Topology) *Network {
+	n := &Network{
+		world: w, topology: t, cut: map[pair]bool{}, clogged: map[pair]Time{},
+		links: make([]link, t.Links()),
+	}
+	for id := range t.Machines() {
+		n.machines = append(n.machines, &Machine{ID: id, world: w, off: true, timer: Never})
+	}
+	return n
+}
+
+// Machine returns a machine.
+func (n *Network) Machine(id int) *Machine { return n.machines[id] }
+
+// Topology returns the shape of the network.
+func (n *Network) Topology() Topology { return n.topology }
+
+// A packet is bytes on their way.
+type packet struct {
+	net      *Network
+	from, to int
+	at       int // the vertex that it has reached
+	bytes    []byte
+}
+
+// Send takes a packet, header and payload, from one machine to another. The
+// bytes are copied.
+func (n *Network) Send(from, to int, header, payload []byte) {
+	n.Stats.Sent++
+	n.Stats.Bytes += uint64(len(header) + len(payload))
+	p := n.packet(from, to)
+	p.bytes = append(append(p.bytes[:0], header...), payload...)
+	n.world.Note('s', uint64(from)<<32|uint64(to), uint64(n.world.now), uint64(crc32.Checksum(p.bytes, castagnoli)))
+	n.meddle(p)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func (n *Network) packet(from, to int) *packet {
+	if len(n.free) == 0 {
+		return &packet{net: n, from: from, to: to, at: from}
+	}
+	p := n.free[len(n.free)-1]
+	n.free = n.free[:len(n.free)-1]
+	p.from, p.to, p.at = from, to, from
+	return p
+}
+
+func (n *Network) recycle(p *packet) { n.free = append(n.free, p) }
+
+// Act moves the packet on from where it is.
+func (p *packet) Act() {
+	n := p.net
+	now := n.world.now
+	wait := time.Duration(0) // on links that are never busy
+	for p.at != p.to {
+		next, id, wire := n.topology.Next(p.at, p.to)
+		if wire.Bandwidth > 0 && wait > 0 {
+			break // it enters that queue later
+		}
+		p.at = next
+		l := &n.links[id]
+		l.packets++
+		l.bytes += uint64(len(p.bytes))
+		if wire.Bandwidth == 0 {
+			wait += wire.Delay
+			continue
+		}
+		if n.enter(l, wire, p) {
+			n.world.At(l.free.Add(wire.Delay), p)
+		}
+		return
+	}
+	if wait > 0 {
+		n.world.At(now.Add(wait), p)
+		return
+	}
+	n.arrive(p)
+}
+
+// enter puts a packet into the queue of a link, if there is room.
+func (n *Network) enter(l *link, wire Wire, p *packet) bool {
+	now := n.world.now
+	takes := wire.Takes(len(p.bytes))
+	start := max(now, l.free)
+	if wire.Queue > 0 && start.Sub(now) > wire.Takes(wire.Queue) {
+		l.dropped++
+		n.Stats.Overflows++
+		n.log(p, "finds a queue full")
+		n.recycle(p)
+		return false
+	}
+	l.free = start.Add(takes)
+	l.busy += takes
+	return true
+}
+
+// arrive hands the packet to its machine.
+func (n *Network) arrive(p *packet) {
+	n.Stats.Delivered++
+	n.world.Note('d', uint64(p.from)<<32|uint64(p.to), uint64(n.world.now), uint64(len(p.bytes)))
+	if n.world.Log != nil {
+		n.log(p, "arrives")
+	}
+	if !n.machines[p.to].deliver(p) {
+		n.recycle(p)
+	}
+}
+
+func (n *Network) log(p *packet, what string) {
+	if n.world.Log == nil {
+		return
+	}
+	text := ""
+	if n.Describe != nil {
+		text = n.Describe(p.bytes)
+	}
+	n.world.Logf("%d → %d  %s %s", p.from, p.to, text, what)
+}
+
+// Load is what one link has carried.
+type Load struct {
+	Packets, Bytes, Dropped uint64
+	Busy                    time.Duration // time that it was sending
+}
+
+// Load returns what a link has carried.
+func (n *Network) Load(id int) Load {
+	l := &n.links[id]
+	return Load{l.packets, l.bytes, l.dropped, l.busy}
+}

@@ -1,0 +1,109 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// circle places v of n on a circle.
+func circle(v, n int) (x, y float64) {
+	a := 2 * math.Pi * float64(v) / float64(n)
+	r := max(float64(n)/6, 1)
+	return r * math.Sin(a), -r * math.Cos(a)
+}
+
+// ErrOption is what every error of the parsers matches.
+var ErrOption = errors.New("weft: bad option")
+
+// An OptionError reports an option that is not understood.
+type OptionError struct {
+	Option, Value string
+	Takes         string // what it takes
+}
+
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("weft: -%s %s: it takes %s", e.Option, strconv.Quote(e.Value), e.Takes)
+}
+
+// Is makes every OptionError match ErrOption.
+func (e *OptionError) Is(target error) bool { return target == ErrOption }
+
+// topologies says what ParseTopology takes.
+const topologies = "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), or fattree:ARITY, for as many machines as the job has ranks"
+
+// ParseTopology returns the network that text names, for n machines.
+func ParseTopology(text string, n int, w Wire) (Topology, error) {
+	bad := &OptionError{"topology", text, topologies}
+	kind, size, _ := strings.Cut(text, ":")
+	var dims []int
+	if size != "" {
+		for _, s := range strings.Split(size, "x") {
+			d, err := strconv.Atoi(s)
+			if err != nil || d < 1 || d > 1<<24 {
+				return nil, bad
+			}
+			dims = append(dims, d)
+		}
+	}
+	product := 1
+	for _, d := range dims {
+		product *= d
+		if product > 1<<24 {
+			return nil, bad
+		}
+	}
+	switch {
+	case kind == "crossbar" && size == "":
+		return Crossbar(n, w), nil
+	case kind == "ring" && (size == "" || len(dims) == 1 && dims[0] == n):
+		return Torus(w, n), nil
+	case kind == "torus" && len(dims) > 1 && product == n:
+		return Torus(w, dims...), nil
+	case kind == "torus" && len(dims) > 1:
+		bad.Takes = fmt.Sprintf("as many machines as there are ranks: %s has %d, the job %d", text, product, n)
+	case kind == "fattree" && len(dims) == 1 && dims[0] > 1:
+		return FatTree(w, dims[0], n), nil
+	}
+	return nil, bad
+}
+
+// ParseWire returns what text names: bandwidth, delay and, if a third value is
+// given, the bytes that may wait, such as "10Gbps,1us,64KiB". "0" is no limit.
+func ParseWire(text string) (w Wire, err error) {
+	bad := &OptionError{"link", text, "BANDWIDTH,DELAY[,QUEUE], such as 10Gbps,1us or 1Gbps,50us,64KiB; 0 is no limit"}
+	parts := strings.Split(text, ",")
+	if len(parts) < 2 || len(parts) > 3 {
+		return w, bad
+	}
+	b, ok := quantity(parts[0], map[string]float64{"bps": 1, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12})
+	if !ok || b < 0 || b > 1e15 {
+		return w, bad
+	}
+	w.Bandwidth = int64(b)
+	if w.Delay, err = time.ParseDuration(parts[1]); err != nil || w.Delay < 0 || w.Delay > time.Hour {
+		return w, bad
+	}
+	if len(parts) == 3 {
+		q, ok := quantity(parts[2], map[string]float64{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30})
+		if !ok || q < 0 || q > 1<<40 {
+			return w, bad
+		}
+		w.Queue = int(q)
+	}
+	return w, nil
+}
+
+// quantity reads a number with a unit. A plain 0 needs none.
+func quantity(text string, units map[string]float64) (float64, bool) {
+	number := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsNaN(v) {
+		return 0, false
+	}
+	unit, ok := units[text[len(number):]]
+	return v * unit, ok || v == 0 && len(number) == len(text)
+}

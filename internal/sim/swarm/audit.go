@@ -1,0 +1,133 @@
+package swarm
+
+import (
+	"fmt"
+	"strings"
+
+	"weft/internal/engine/msg"
+	"weft/internal/sim"
+)
+
+// inspect looks at what a node holds: it is called now and then.
+func (n *node) inspect() {
+	for _, p := range n.ports {
+		held, limit := p.port.Occupancy()
+		// What a cancelled receive had got so far may exceed the buffer, and so
+		// may a declined announcement.
+		if held += p.loans; held > limit+msg.MaxEager+64*len(n.c.nodes) {
+			n.c.fail("occupancy", "rank %d, channel %d: the receive buffer of %d bytes holds %d", n.rank, p.channel, limit, held)
+		}
+	}
+	if n.visits%256 == 0 {
+		n.area.sweep(n, "while the run went on")
+	}
+}
+
+// mourn checks that those who were declared dead had given cause.
+func (n *node) mourn() {
+	c := n.c
+	for rank := range c.Nodes {
+		if n.eng.Gone(rank) == nil {
+			continue
+		}
+		other := incarnation{rank, c.boots[rank]}
+		if c.deaths[duo{n.incarnation, other}] {
+			continue
+		}
+		c.deaths[duo{n.incarnation, other}] = true
+		// Who was declared dead by a rank will find that one silent.
+		excused := c.troubled[n.rank] || c.troubled[rank] || c.Loss > 0.05 || c.deaths[duo{other, n.incarnation}]
+		if !excused {
+			c.fail("false death", "rank %d took rank %d for dead: %v", n.rank, rank, n.eng.Gone(rank))
+		}
+	}
+}
+
+// quiet reports whether every operation of everyone has ended.
+func (c *cluster) quiet() bool {
+	for _, n := range c.nodes {
+		if n != nil && (n.busy() || len(n.eng.Unfinished()) > 0 || n.timers()) {
+			return false
+		}
+	}
+	return true
+}
+
+// busy reports whether the program has operations under way or to begin.
+func (n *node) busy() bool { return n.left > 0 || n.pending > 0 || n.owes() }
+
+// timers reports whether a timer runs, other than those that watch peers.
+func (n *node) timers() bool {
+	return n.eng.Msg.Deadline() != sim.Never || n.c.Immortal && n.eng.Deadline() != sim.Never
+}
+
+// stuck ends the run: somebody is not done.
+func (c *cluster) stuck() {
+	kind := "leak" // programs are done, engines are not
+	for _, n := range c.nodes {
+		if n != nil && n.busy() {
+			kind = "stuck"
+		}
+	}
+	c.fail(kind, "%v after the last fault:\n%s", patience, c.unfinished())
+}
+
+// owes reports whether the program has still something to receive or release.
+func (n *node) owes() bool {
+	for _, p := range n.ports {
+		if held, _ := p.port.Occupancy(); held+p.loans > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// unfinished says what every node waits for.
+func (c *cluster) unfinished() string {
+	var s strings.Builder
+	for _, n := range c.nodes {
+		if n == nil {
+			continue
+		}
+		if n.left > 0 || n.pending > 0 {
+			fmt.Fprintf(&s, "  rank %d has %d operations to begin and %d under way\n", n.rank, n.left, n.pending)
+		}
+		if n.owes() {
+			fmt.Fprintf(&s, "  rank %d has messages that it does not receive or release\n", n.rank)
+		}
+		if n.timers() {
+			fmt.Fprintf(&s, "  rank %d has a timer that runs\n", n.rank)
+		}
+		for _, line := range append(n.eng.Unfinished(), n.eng.Msg.Waiting()...) {
+			fmt.Fprintf(&s, "  rank %d: %s\n", n.rank, line)
+		}
+	}
+	return s.String()
+}
+
+// final makes the checks of the end.
+func (c *cluster) final() {
+	c.allReceived()
+	for _, n := range c.nodes {
+		if n == nil {
+			continue
+		}
+		n.inspect()
+		n.area.sweep(n, "at the end")
+		for _, p := range n.ports {
+			p.port.Cancel(p.recv)
+			p.recv = nil
+		}
+		for _, w := range n.eng.Msg.Waiting() {
+			c.fail("leak", "rank %d: %s, and nobody waits", n.rank, w)
+		}
+	}
+	for _, a := range c.areas {
+		for _, n := range c.nodes {
+			if n != nil {
+				a.linearize(n)
+				break
+			}
+		}
+	}
+}

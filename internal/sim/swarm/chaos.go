@@ -1,0 +1,124 @@
+package swarm
+
+import (
+	"errors"
+	"time"
+
+	"weft/internal/sim"
+)
+
+// plan schedules the faults of a run, and turns on those of the network.
+func (c *cluster) plan(span time.Duration) {
+	c.net.Faults = sim.Faults{
+		Loss: c.Loss, Duplicate: c.Duplicate, Reorder: c.Reorder, Corrupt: c.Corrupt, Replay: c.Replay, Jitter: c.Jitter,
+	}
+	some := func(n int, f func()) {
+		for range n {
+			c.world.After(c.world.Between(0, span), func() {
+				if !c.calm {
+					f()
+				}
+			})
+		}
+	}
+	some(c.Pauses, c.pause)
+	some(c.Crashes, c.crash)
+	some(c.Partitions, c.partition)
+	some(c.Clogs, c.clog)
+}
+
+func (c *cluster) anyone() int { return c.world.Rand.IntN(c.Nodes) }
+
+// length draws how long a fault lasts: mostly shorter than the liveness time.
+func (c *cluster) length() time.Duration {
+	if c.world.Chance(0.2) {
+		return c.world.Between(0, 2*liveness)
+	}
+	return c.world.Between(0, liveness/4)
+}
+
+func (c *cluster) pause() {
+	rank, d := c.anyone(), c.length()
+	c.suspect(rank, d)
+	c.net.Machine(rank).Pause(d)
+}
+
+// suspect notes that others may find a rank silent, by no fault of theirs. A
+// quarter of the liveness time is what a probe and its answer have.
+func (c *cluster) suspect(rank int, d time.Duration) {
+	c.troubled[rank] = c.troubled[rank] || d > liveness/4
+}
+
+func (c *cluster) partition() {
+	side := make([]bool, c.Nodes)
+	for i := range side {
+		side[i] = c.world.Chance(0.5)
+	}
+	oneWay := c.world.Chance(0.3)
+	d := c.length()
+	for a := range c.Nodes {
+		for b := range c.Nodes {
+			if side[a] && !side[b] {
+				c.cut(a, b, d)
+				if !oneWay {
+					c.cut(b, a, d)
+				}
+			}
+		}
+	}
+}
+
+func (c *cluster) cut(a, b int, d time.Duration) {
+	c.suspect(a, d)
+	c.suspect(b, d)
+	c.net.Cut(a, b)
+	c.world.After(d, func() { c.net.Heal(a, b) })
+}
+
+func (c *cluster) clog() {
+	a, b, d := c.anyone(), c.anyone(), c.length()
+	c.suspect(a, d)
+	c.suspect(b, d)
+	c.net.Clog(a, b, d)
+}
+
+var errKilled = errors.New("its process was killed")
+
+// crash stops a rank for good, or until it starts again as a new incarnation.
+// On a reliable network, that is within a host, the others are told.
+func (c *cluster) crash() {
+	rank := c.anyone()
+	if c.nodes[rank] == nil {
+		return
+	}
+	c.troubled[rank] = true
+	c.count(c.nodes[rank])
+	c.nodes[rank].off = true
+	c.nodes[rank] = nil
+	c.net.Machine(rank).Crash()
+	switch {
+	case c.Reliable:
+		for _, n := range c.nodes {
+			if n != nil {
+				n.later(c.world.Between(0, time.Millisecond), func() { n.eng.Down(rank, errKilled, false) })
+			}
+		}
+	case c.Restart:
+		c.world.After(c.length(), func() {
+			if c.nodes[rank] == nil {
+				c.boot(rank)
+			}
+		})
+	}
+}
+
+// makeCalm ends all faults.
+func (c *cluster) makeCalm() {
+	c.calm = true
+	c.net.Calm()
+	for _, n := range c.nodes {
+		if n != nil {
+			n.full = 0
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package swarm
+
+import (
+	"errors"
+	"time"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+)
+
+// start opens the ports, exposes the region, and begins to work.
+func (n *node) start() {
+	n.expose()
+	for i := range n.c.Ports {
+		n.open(uint16(i + 1))
+	}
+	n.later(n.think(), n.act)
+}
+
+func (n *node) think() time.Duration { return n.c.world.Between(0, 2*n.c.Think) }
+
+// act begins the next operation, unless too many are under way.
+func (n *node) act() {
+	if n.left == 0 && n.pending > 0 {
+		n.later(time.Millisecond, n.act)
+		return
+	}
+	if n.left == 0 {
+		for _, p := range n.ports {
+			n.drain(p)
+		}
+		return
+	}
+	n.later(n.think(), n.act)
+	if n.pending >= n.c.Depth {
+		return
+	}
+	rank, ok := n.someone()
+	if !ok {
+		n.left = 0
+		return
+	}
+	n.left--
+	if n.c.world.Chance(0.5) {
+		n.send(rank)
+		return
+	}
+	switch r := &n.remotes[rank]; r.state {
+	case unknown:
+		n.attach(rank)
+	case attached:
+		n.access(rank, r)
+	}
+}
+
+// drain waits until everything sent has been acknowledged: the last messages
+// would stay in doubt. A flush ends early when a peer dies.
+func (n *node) drain(p *port) {
+	op := &msg.Op{Kind: msg.Flush, Peer: msg.Any}
+	n.begin(p, op, &record{}, false)
+	var look func()
+	look = func() {
+		switch {
+		case op.State == msg.Pending:
+			n.later(time.Millisecond, look)
+		case op.Err != nil:
+			n.drain(p)
+		}
+	}
+	look()
+}
+
+// someone picks a rank that is not known to be gone: now and then this one.
+func (n *node) someone() (rank int, ok bool) {
+	for range 4 * n.c.Nodes {
+		rank = n.c.anyone()
+		if rank == n.rank && !n.c.world.Chance(0.2) {
+			continue
+		}
+		if n.eng.Gone(rank) == nil {
+			return rank, true
+		}
+	}
+	return 0, false
+}
+
+// access begins an operation on the memory of a peer.
+func (n *node) access(rank int, r *remote) {
+	switch p := n.c.world.Rand.IntN(100); {
+	case p < 30:
+		n.push(rank, r)
+	case p < 50:
+		n.put(rank, r)
+	case p < 65:
+		n.pull(rank, r)
+	case p < 90:
+		n.atomic(rank, r)
+	case p < 97:
+		n.fence(rank, r)
+	default:
+		n.trespass(rank, r)
+	}
+}
+
+// run starts an operation on memory; ended is called with it when it is done,
+// unless it is given up: then dropped is.
+func (n *node) run(op *rma.Op, ended, dropped func()) {
+	n.pending++
+	op.Owner = func(*rma.Op) {
+		n.pending--
+		ended()
+	}
+	n.eng.RMA.Start(op)
+	if op.Done {
+		n.pending--
+		ended()
+		return
+	}
+	if n.c.world.Chance(n.c.Cancel) {
+		n.later(n.c.world.Between(0, 2*time.Millisecond), func() {
+			if ok, _ := n.eng.RMA.Cancel(op); ok {
+				n.eng.Detach(op.Buf)
+				n.pending--
+				dropped()
+			}
+		})
+	}
+}
+
+// check ends the run if an operation failed for another reason than that its
+// peer is gone.
+func (n *node) check(what string, err error) (ok bool) {
+	if err != nil && !errors.Is(err, link.ErrPeer) {
+		n.c.fail("refusal", "%s of rank %d: %v", what, n.rank, err)
+	}
+	return err == nil
+}

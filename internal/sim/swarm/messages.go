@@ -1,0 +1,313 @@
+package swarm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"weft/internal/engine/msg"
+)
+
+// A flow is one direction of a channel. Seen by the sender, from is one of its
+// incarnations and to any of the receiver's; seen by the receiver, the reverse.
+type flow struct {
+	from, to incarnation
+	channel  uint16
+}
+
+// A stream is what one incarnation has sent to a rank.
+type stream struct{ sent []*record }
+
+// A record is one message.
+type record struct {
+	size   int
+	sum    uint32
+	undone bool // given up, or failed: it must not arrive, or need not
+	after  []floor
+}
+
+// A floor is what was begun to be written before a message was sent: the
+// message must not arrive before it.
+type floor struct {
+	slot *slot
+	gen  uint32
+}
+
+// A cursor is how far a receiver has come in a stream.
+type cursor struct {
+	boot uint8 // the sender's
+	next int
+}
+
+// A port is one channel of a node, with the one receive that is always posted.
+type port struct {
+	n       *node
+	channel uint16
+	port    *msg.Port
+	recv    *msg.Op
+	into    []byte
+	loans   int // bytes of blocks not yet released
+}
+
+// longest is the longest message that is sent.
+const longest = 100 << 10
+
+func (n *node) open(channel uint16) {
+	p := &port{n: n, channel: channel, into: make([]byte, longest)}
+	var err error
+	p.port, err = n.eng.Msg.Open(channel, msg.Config{
+		RecvBuffer: n.c.RecvBuffer, SendBuffer: 128 << 10, Backoff: n.c.Backoff,
+	})
+	n.check("Open", err)
+	n.ports = append(n.ports, p)
+	p.post()
+}
+
+// send sends a message of some length, in one of the ways to do so.
+func (n *node) send(rank int) {
+	p := n.ports[n.c.world.Rand.IntN(len(n.ports))]
+	rec, b := n.compose(rank, p.channel)
+	how := n.c.world.Rand.IntN(3)
+	switch {
+	case len(b) > msg.MaxEager || how == 0:
+	case how == 1:
+		if p.port.Give(rank, b) {
+			n.sent(rank, p.channel, rec)
+			return
+		}
+	default:
+		if block := p.port.Reserve(rank, len(b)); block != nil {
+			copy(block.Data(), b)
+			p.port.Commit(rank, block)
+			n.sent(rank, p.channel, rec)
+			return
+		}
+	}
+	n.sent(rank, p.channel, rec)
+	n.begin(p, &msg.Op{Kind: msg.Send, Peer: rank, Buf: b}, rec, n.c.world.Chance(n.c.Cancel))
+	if n.c.world.Chance(0.05) {
+		n.begin(p, &msg.Op{Kind: msg.Flush, Peer: msg.Any}, &record{}, n.c.world.Chance(n.c.Cancel))
+	}
+}
+
+// begin starts a send or flush, and gives it up after a while if so told.
+func (n *node) begin(p *port, op *msg.Op, rec *record, giveUp bool) {
+	n.pending++
+	ended := func(*msg.Op) {
+		n.pending--
+		if !n.check("Send", op.Err) {
+			rec.undone = true
+		}
+	}
+	op.Owner = ended
+	p.port.Start(op)
+	if op.State == msg.Done {
+		ended(op)
+		return
+	}
+	if giveUp {
+		n.later(n.c.world.Between(0, 2*time.Millisecond), func() {
+			if p.port.Cancel(op) {
+				if len(op.Buf) > 0 {
+					n.eng.Detach(op.Buf)
+				}
+				n.pending--
+				rec.undone = true
+			}
+		})
+	}
+}
+
+// compose makes up a message: most are short, some must be fetched. Where
+// incarnations follow each other it says which one it comes from.
+func (n *node) compose(rank int, channel uint16) (*record, []byte) {
+	r := n.c.world.Rand
+	size := 0
+	switch p := r.IntN(100); {
+	case p < 50:
+		size = r.IntN(65)
+	case p < 80:
+		size = r.IntN(2 << 10)
+	case p < 93:
+		size = r.IntN(msg.MaxEager + 1)
+	default:
+		size = msg.MaxEager + 1 + r.IntN(longest-msg.MaxEager)
+	}
+	if n.c.Restart {
+		size = max(size, 8)
+	}
+	b := make([]byte, size)
+	fill(b, r.Uint64())
+	if size >= 8 {
+		binary.LittleEndian.PutUint64(b, uint64(n.boot)<<56|uint64(n.rank)<<48|uint64(rank)<<40|uint64(len(n.stream(rank, channel).sent)))
+	}
+	return &record{size: size, sum: crc32.Checksum(b, castagnoli)}, b
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// fill writes bytes that follow from a seed.
+func fill(b []byte, seed uint64) {
+	for ; len(b) >= 8; b = b[8:] {
+		seed = seed*0x9e3779b97f4a7c15 + 1
+		binary.LittleEndian.PutUint64(b, seed^seed>>31)
+	}
+	for i := range b {
+		b[i] = byte(seed >> (8 * i))
+	}
+}
+
+func (n *node) stream(rank int, channel uint16) *stream {
+	key := flow{n.incarnation, incarnation{rank: rank}, channel}
+	s := n.c.streams[key]
+	if s == nil {
+		s = &stream{}
+		n.c.streams[key] = s
+		n.c.flows = append(n.c.flows, key)
+	}
+	return s
+}
+
+// sent notes that a message has been handed to the engine.
+func (n *node) sent(rank int, channel uint16, rec *record) {
+	s := n.stream(rank, channel)
+	s.sent = append(s.sent, rec)
+	rec.after = n.remotes[rank].floors(n.rank)
+}
+
+// post posts a receive: into a buffer or for a block, from anyone or from one.
+func (p *port) post() {
+	n := p.n
+	op := &msg.Op{Kind: msg.Recv, Peer: msg.Any}
+	p.recv = op
+	if n.c.world.Chance(0.5) {
+		op.Buf = p.into
+	}
+	if n.c.world.Chance(0.2) {
+		if rank, ok := n.someone(); ok {
+			op.Peer = rank
+		}
+	}
+	if op.Peer != msg.Any || n.c.world.Chance(n.c.Cancel) {
+		n.later(n.c.world.Between(0, 5*time.Millisecond), func() { p.repost(op) })
+	}
+	op.Owner = func(*msg.Op) { p.received(op) }
+	p.port.Start(op)
+	if op.State != msg.Pending {
+		n.later(0, func() { p.received(op) })
+	}
+}
+
+// repost gives a receive up.
+func (p *port) repost(op *msg.Op) {
+	if p.recv == op && p.port.Cancel(op) {
+		if len(op.Buf) > 0 {
+			p.n.eng.Detach(op.Buf)
+		}
+		p.post()
+	}
+}
+
+// received takes what a receive has brought.
+func (p *port) received(op *msg.Op) {
+	n := p.n
+	switch {
+	case op.State == msg.Offered && n.c.world.Chance(n.c.Cancel):
+		p.port.Decline(op)
+	case op.State == msg.Offered:
+		if op.Buf == nil {
+			op.Buf = make([]byte, op.Offer.Total)
+		}
+		if p.port.Fetch(op); op.State != msg.Pending {
+			n.later(0, func() { p.received(op) })
+		}
+		return
+	case op.Err != nil:
+		n.check("Recv", op.Err)
+	case op.Block != nil:
+		p.verify(op.From, op.Block.Data())
+		p.lend(op.Block)
+	default:
+		p.verify(op.From, op.Buf[:op.N])
+	}
+	p.post()
+}
+
+// lend keeps a block for a while, so that the buffer fills.
+func (p *port) lend(b *msg.Block) {
+	n := p.n
+	d := n.c.world.Between(0, 2*n.c.Think)
+	if n.c.world.Chance(0.1) && !n.c.calm {
+		d = n.c.world.Between(0, 50*time.Millisecond)
+	}
+	size := b.Size()
+	p.loans += size
+	n.later(d, func() {
+		p.loans -= size
+		p.port.Release(b)
+	})
+}
+
+// verify checks that a message is the next one of its sender.
+func (p *port) verify(from int, b []byte) {
+	n, c := p.n, p.n.c
+	what := fmt.Sprintf("rank %d, channel %d, from rank %d", n.rank, p.channel, from)
+	key := flow{incarnation{rank: from}, n.incarnation, p.channel}
+	cur := c.cursors[key]
+	if cur == nil {
+		cur = &cursor{boot: 1}
+		if c.Restart && len(b) >= 8 {
+			cur.boot = b[7]
+		}
+		c.cursors[key] = cur
+	}
+	s := c.streams[flow{incarnation{from, cur.boot}, incarnation{rank: n.rank}, p.channel}]
+	if s == nil {
+		c.fail("delivery", "%s: %d bytes that nobody sent", what, len(b))
+	}
+	// A long message that was only announced dies with its sender.
+	dead := n.eng.Gone(from) != nil
+	for ; cur.next < len(s.sent); cur.next++ {
+		if rec := s.sent[cur.next]; !rec.undone && !(dead && rec.size > msg.MaxEager && rec.size != len(b)) {
+			break
+		}
+	}
+	if cur.next == len(s.sent) {
+		c.fail("delivery", "%s: %d bytes, but all %d messages have been received", what, len(b), len(s.sent))
+	}
+	rec := s.sent[cur.next]
+	if len(b) != rec.size || crc32.Checksum(b, castagnoli) != rec.sum {
+		got := fmt.Sprintf("%d other bytes", len(b))
+		if len(b) >= 8 {
+			got += fmt.Sprintf(", those of message %d", binary.LittleEndian.Uint32(b))
+		}
+		c.fail("delivery", "%s: message %d of %d bytes was due, and %s came", what, cur.next, rec.size, got)
+	}
+	cur.next++
+	for _, f := range rec.after {
+		f.check(n, from)
+	}
+}
+
+// allReceived ends the run unless everything that was sent between two who are
+// still there has been received.
+func (c *cluster) allReceived() {
+	for _, key := range c.flows {
+		s := c.streams[key]
+		a, b := c.nodes[key.from.rank], c.nodes[key.to.rank]
+		if a == nil || b == nil || a.boot != key.from.boot || a.eng.Gone(b.rank) != nil || b.eng.Gone(a.rank) != nil {
+			continue
+		}
+		next := 0
+		if cur := c.cursors[flow{incarnation{rank: a.rank}, b.incarnation, key.channel}]; cur != nil && cur.boot == a.boot {
+			next = cur.next
+		}
+		for ; next < len(s.sent); next++ {
+			if !s.sent[next].undone {
+				c.fail("delivery", "rank %d never received message %d of %d from rank %d on channel %d",
+					b.rank, next, len(s.sent), a.rank, key.channel)
+			}
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package swarm
+
+import (
+	"time"
+
+	"weft/internal/engine"
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+	"weft/internal/sim"
+)
+
+// A node is one incarnation of a rank: an engine, and a client that uses it.
+type node struct {
+	incarnation
+	c   *cluster
+	m   *sim.Machine
+	eng *engine.Engine
+	off bool // it has crashed
+
+	full     float64 // of the batches find no room
+	retrying bool
+	packets  [16]link.Packet
+	wanted   []int
+	self     []byte
+	downs    int
+	visits   int
+
+	// The client; see client.go.
+	left    int // operations still to begin
+	pending int // operations that have not ended
+	loans   int // bytes of messages not yet released, by port
+	ports   []*port
+	area    *area
+	remotes []remote
+}
+
+// boot starts a new incarnation of a rank.
+func (c *cluster) boot(rank int) {
+	c.boots[rank]++
+	n := &node{
+		incarnation: incarnation{rank, c.boots[rank]}, c: c, m: c.net.Machine(rank), full: c.Full,
+		self: make([]byte, 1<<16), left: c.Ops, remotes: make([]remote, c.Nodes),
+	}
+	rand := c.world.Rand
+	cfg := link.Config{
+		Window: c.Window, Liveness: liveness,
+		RTOInitial: 5 * time.Millisecond, RTOMin: 500 * time.Microsecond, RTOMax: 30 * time.Millisecond,
+	}
+	if c.Immortal {
+		cfg.Liveness = -1
+	}
+	n.eng = engine.New(engine.Config{
+		Rank: rank, Size: c.Nodes, Job: 7, Secret: []byte("swarm"), Incarnation: rand.Uint32() | 1, Link: cfg,
+		Rand: rand.Uint64, MaxQueue: c.MaxQueue,
+	})
+	n.m.Boot(n)
+	c.nodes[rank] = n
+	n.eng.Connect(n.m.Now(), rank, len(n.self), false, nil)
+	n.start()
+	n.flush()
+}
+
+// Packet hands the engine a packet that has arrived.
+func (n *node) Packet(from int, b []byte) {
+	if !n.c.Reliable {
+		from = -1
+	}
+	n.eng.Recv(n.m.Now(), from, b)
+	n.flush()
+}
+
+// Timer lets the engine do what is due.
+func (n *node) Timer() { n.flush() }
+
+// later runs f after d, or when the machine goes on if it is paused then.
+func (n *node) later(d time.Duration, f func()) {
+	n.c.world.After(d, func() {
+		switch {
+		case n.off:
+		case n.m.Paused():
+			n.later(n.c.world.Between(time.Millisecond, 2*time.Millisecond), f)
+		default:
+			f()
+			n.flush()
+		}
+	})
+}
+
+// flush does what a driver does: it lets the engine do what is due, sends what
+// it has to send, ends the operations that it has finished, and sets the timer.
+func (n *node) flush() {
+	now := n.m.Now()
+	if n.eng.Timed() && !now.Before(n.eng.Deadline()) {
+		n.eng.Advance(now)
+	}
+	for {
+		n.output(now)
+		n.wanted = n.eng.Wanted(n.wanted[:0])
+		for _, rank := range n.wanted {
+			n.eng.Connect(now, rank, n.c.MTU, !n.c.Reliable, nil)
+		}
+		if !n.complete() && len(n.wanted) == 0 {
+			break
+		}
+	}
+	if n.eng.Blocked() && !n.retrying {
+		n.retrying = true
+		n.later(50*time.Microsecond, func() {
+			n.retrying = false
+			n.eng.Retry()
+		})
+	}
+	if n.eng.Downs() != n.downs {
+		n.downs = n.eng.Downs()
+		n.mourn()
+	}
+	if n.visits++; n.visits%32 == 0 {
+		n.inspect()
+	}
+	n.m.SetTimer(n.eng.Deadline())
+}
+
+func (n *node) output(now sim.Time) {
+	rand := n.c.world
+	for {
+		rank, k, _ := n.eng.Output(now, n.packets[:])
+		if k == 0 {
+			return
+		}
+		taken := k
+		if rank == n.rank {
+			n.loop(now)
+			continue
+		}
+		if rand.Chance(n.full) {
+			taken = rand.Rand.IntN(k + 1)
+		}
+		for _, p := range n.packets[:taken] {
+			n.c.net.Send(n.rank, rank, p.Header, p.Payload)
+		}
+		n.eng.Taken(now, rank, k, taken, n.packets[:])
+	}
+}
+
+// loop hands a packet to itself.
+func (n *node) loop(now sim.Time) {
+	size := copy(n.self, n.packets[0].Header)
+	size += copy(n.self[size:], n.packets[0].Payload)
+	n.eng.Taken(now, n.rank, 1, 1, n.packets[:])
+	n.eng.Recv(now, n.rank, n.self[:size])
+}
+
+// complete hands finished operations to those who began them.
+func (n *node) complete() (any bool) {
+	for op := n.eng.Msg.Finished(); op != nil; op = n.eng.Msg.Finished() {
+		any = true
+		op.Owner.(func(*msg.Op))(op)
+	}
+	for op := n.eng.RMA.Finished(); op != nil; op = n.eng.RMA.Finished() {
+		any = true
+		op.Owner.(func(*rma.Op))(op)
+	}
+	return any
+}

@@ -1,0 +1,91 @@
+package swarm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// Options decide everything about a run.
+type Options struct {
+	Seed uint64
+
+	Nodes  int
+	Ops    int // operations that each node begins
+	Depth  int // operations that a node has under way at a time
+	Ports  int
+	Think  time.Duration // between two operations of a node, on average
+	Cancel float64       // of the operations are given up
+
+	Reliable   bool // the network loses nothing, as shared memory; engines run no links
+	MTU        int
+	Window     int
+	MaxQueue   int
+	RecvBuffer int
+	Backoff    bool
+	Full       float64 // of the batches find no room in the transport
+
+	Delay                                     time.Duration
+	Loss, Duplicate, Reorder, Corrupt, Replay float64
+	Jitter                                    time.Duration
+
+	Immortal                           bool // nobody is ever taken for dead, and nobody probes
+	Pauses, Crashes, Partitions, Clogs int
+	Restart                            bool // after a crash
+	Drift                              int  // ppm, of the fastest and the slowest clock
+}
+
+// Liveness is after how long a silent peer is dead.
+const liveness = 300 * time.Millisecond
+
+// FromSeed draws the options of a run. About one run in four has a reliable
+// network, one in eight no faults at all.
+func FromSeed(seed uint64) Options {
+	r := rand.New(rand.NewPCG(seed, 0x6f707469))
+	pick := func(values ...int) int { return values[r.IntN(len(values))] }
+	some := func(p, most float64) float64 {
+		if r.Float64() < p {
+			return r.Float64() * most
+		}
+		return 0
+	}
+	o := Options{
+		Seed: seed, Nodes: 3 + r.IntN(6), Ops: pick(50, 100, 200), Depth: pick(1, 4, 16), Ports: 1 + r.IntN(2),
+		Think: time.Duration(pick(20, 100, 500)) * time.Microsecond, Cancel: some(0.5, 0.1),
+		Reliable: r.IntN(4) == 0, MTU: pick(576, 1500, 9000), Window: pick(4, 16, 256), MaxQueue: pick(2, 8, 1024),
+		RecvBuffer: pick(64<<10, 64<<10, 128<<10, 1<<20), Backoff: r.IntN(4) == 0, Full: some(0.3, 0.2),
+		Delay: time.Duration(pick(1, 10, 100)) * time.Microsecond,
+	}
+	if r.IntN(8) == 0 {
+		return o
+	}
+	o.Pauses = pick(0, 0, 1, 3)
+	o.Crashes = pick(0, 0, 0, 1, 2)
+	o.Drift = pick(0, 0, 200)
+	if o.Reliable {
+		return o
+	}
+	o.Loss, o.Duplicate, o.Reorder = some(0.5, 0.2), some(0.3, 0.1), some(0.4, 0.3)
+	o.Corrupt, o.Replay = some(0.3, 0.05), some(0.3, 0.05)
+	o.Jitter = time.Duration(pick(10, 100, 1000)) * time.Microsecond
+	if r.IntN(4) == 0 {
+		o.Jitter = 50 * time.Millisecond
+	}
+	o.Partitions, o.Clogs = pick(0, 0, 0, 1, 2), pick(0, 0, 1, 3)
+	o.Restart = r.IntN(2) == 0
+	o.Immortal = o.Crashes == 0 && r.IntN(3) == 0
+	return o
+}
+
+// String returns the options, one a line.
+func (o Options) String() string {
+	type plain Options
+	text := strings.Trim(fmt.Sprintf("%+v", plain(o)), "{}")
+	var s strings.Builder
+	for _, field := range strings.Fields(text) {
+		name, value, _ := strings.Cut(field, ":")
+		fmt.Fprintf(&s, "  %-12s %s\n", strings.ToLower(name), value)
+	}
+	return s.String()
+}

@@ -1,0 +1,157 @@
+package swarm
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"weft/internal/engine/wire"
+	"weft/internal/sim"
+)
+
+// A Violation is something that must not happen.
+type Violation struct {
+	Kind string // which checker found it; see Kinds
+	At   sim.Time
+	Text string
+}
+
+func (v *Violation) Error() string {
+	return fmt.Sprintf("%s, at %v: %s", v.Kind, time.Duration(v.At), v.Text)
+}
+
+// Kinds lists what checkers there are.
+var Kinds = []string{
+	"delivery", "memory", "completion", "order", "atomicity", "occupancy", "false death", "refusal", "stuck", "leak", "panic",
+}
+
+// A Result is what came of a run.
+type Result struct {
+	Options   Options
+	Violation *Violation // nil: all was well
+	Hash      uint64     // of everything that happened
+	Time      sim.Time   // virtual time when it ended
+	Events    uint64
+	Network   sim.NetworkStats
+
+	Messages, Operations, Resent uint64 // messages received, operations on memory, packets sent again
+	Refused                      uint64 // messages
+	Deaths                       int    // peers declared dead
+}
+
+// Run runs a cluster. The log may be nil.
+func Run(o Options, log io.Writer) (r Result) {
+	c := newCluster(o, log)
+	r.Options = o
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case *Violation:
+			r.Violation = e
+		default:
+			r.Violation = &Violation{"panic", c.world.Now(), fmt.Sprintf("%v\n%s", e, debug.Stack())}
+		}
+		if v := r.Violation; v != nil {
+			c.world.Logf("VIOLATION: %v", v)
+		}
+		c.report(&r)
+	}()
+	c.run()
+	return r
+}
+
+// A cluster is one run.
+type cluster struct {
+	Options
+	world *sim.World
+	net   *sim.Network
+	nodes []*node // the present incarnation of each rank; nil while it is off
+	boots []uint8
+
+	streams map[flow]*stream
+	flows   []flow // their keys, in the order in which they began
+	cursors map[flow]*cursor
+	areas   []*area
+	tick    int64 // orders the beginnings and ends of atomic operations
+
+	calm     bool         // faults have ended
+	troubled []bool       // ranks that had faults for which others may call them dead
+	deaths   map[duo]bool // who has declared whom dead
+	result   Result
+}
+
+type duo struct{ a, b incarnation }
+
+// An incarnation is one life of a rank.
+type incarnation struct {
+	rank int
+	boot uint8 // from 1
+}
+
+func newCluster(o Options, log io.Writer) *cluster {
+	c := &cluster{
+		Options: o, world: sim.NewWorld(o.Seed), nodes: make([]*node, o.Nodes), boots: make([]uint8, o.Nodes),
+		streams: map[flow]*stream{}, cursors: map[flow]*cursor{}, troubled: make([]bool, o.Nodes), deaths: map[duo]bool{},
+	}
+	c.world.Log = log
+	c.net = sim.NewNetwork(c.world, sim.Crossbar(o.Nodes, sim.Wire{Delay: o.Delay}))
+	c.net.Describe = wire.DescribePacket
+	if o.Reliable {
+		c.net.Describe = wire.Describe
+	}
+	return c
+}
+
+// fail ends the run.
+func (c *cluster) fail(kind, format string, args ...any) {
+	panic(&Violation{kind, c.world.Now(), fmt.Sprintf(format, args...)})
+}
+
+// patience is how long after the faults have stopped everything must be done.
+const patience = 30 * time.Second
+
+func (c *cluster) run() {
+	for rank := range c.Nodes {
+		m := c.net.Machine(rank)
+		if c.Drift > 0 {
+			m.Drift = int64(c.world.Rand.IntN(2*c.Drift+1) - c.Drift)
+		}
+		c.boot(rank)
+	}
+	span := c.Think*time.Duration(c.Ops) + 20*time.Millisecond
+	c.plan(span)
+	c.until(sim.Time(span))
+	c.makeCalm()
+	for end := c.world.Now().Add(patience); !c.quiet(); c.until(c.world.Now().Add(5 * time.Millisecond)) {
+		if c.world.Now() > end {
+			c.stuck()
+		}
+	}
+	c.final()
+}
+
+func (c *cluster) until(t sim.Time) {
+	for c.world.Step(t) {
+	}
+}
+
+func (c *cluster) report(r *Result) {
+	r.Hash, r.Time, r.Events, r.Network = c.world.Hash(), c.world.Now(), c.world.Events(), c.net.Stats
+	r.Deaths = len(c.deaths)
+	for _, n := range c.nodes {
+		if n != nil {
+			c.count(n)
+		}
+	}
+	r.Messages, r.Operations, r.Resent, r.Refused = c.result.Messages, c.result.Operations, c.result.Resent, c.result.Refused
+}
+
+// count adds what a node has counted.
+func (c *cluster) count(n *node) {
+	s := n.eng.Stats()
+	c.result.Messages += s.Msg.Received
+	c.result.Operations += s.RMA.Served
+	c.result.Resent += s.Link.Resent
+	c.result.Refused += s.Msg.Refused
+}

@@ -1,0 +1,89 @@
+package swarm
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"weft/internal/mutant"
+)
+
+// TestSeeds runs 200 seeds.
+func TestSeeds(t *testing.T) {
+	Explore(context.Background(), 0, 200, func(r Result) bool {
+		if r.Violation != nil {
+			t.Errorf("weft sim -seed %d: %v\n%v", r.Options.Seed, r.Violation, r.Options)
+		}
+		return r.Violation == nil
+	})
+}
+
+// TestSameSeedSameBytes runs each of some seeds twice.
+func TestSameSeedSameBytes(t *testing.T) {
+	for seed := range uint64(20) {
+		var first, second strings.Builder
+		a, b := Run(FromSeed(seed), &first), Run(FromSeed(seed), &second)
+		if a.Hash != b.Hash || first.String() != second.String() {
+			t.Errorf("seed %d: hash %#x, then %#x", seed, a.Hash, b.Hash)
+		}
+		if first.Len() == 0 || a.Hash == Run(FromSeed(seed+1), nil).Hash {
+			t.Errorf("seed %d: the log has %d bytes, and the hash is that of the next seed", seed, first.Len())
+		}
+	}
+}
+
+// caught names the checker that must find each bug, if others do not find it
+// before.
+var caught = map[mutant.Bug]string{
+	mutant.NoReAck:         "leak",
+	mutant.NoPersistProbe:  "stuck",
+	mutant.OldIncarnation:  "stuck",
+	mutant.AcceptGap:       "stuck",
+	mutant.HeldSentTwice:   "stuck",
+	mutant.HalfMessage:     "delivery",
+	mutant.CreditTwice:     "occupancy",
+	mutant.PushEarly:       "completion",
+	mutant.StrayByte:       "memory",
+	mutant.LatePut:         "order",
+	mutant.AtomicTwice:     "atomicity",
+	mutant.LeakOutstanding: "leak",
+	mutant.NoKey:           "refusal",
+	mutant.NoProbe:         "false death",
+}
+
+// TestMutants plants each bug, and runs seeds until a checker finds it. Each
+// checker must find one.
+func TestMutants(t *testing.T) {
+	if mutant.Plant(mutant.PushEarly); !mutant.On(mutant.PushEarly) {
+		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
+	}
+	defer mutant.Plant(mutant.None)
+	idle := map[string]bool{}
+	for _, kind := range Kinds {
+		idle[kind] = kind != "panic"
+	}
+	for _, bug := range mutant.All() {
+		t.Run(bug.String(), func(t *testing.T) {
+			for seed, found := uint64(0), 0; seed < 1000; seed++ {
+				mutant.Plant(bug) // anew, so that a seed can be replayed alone
+				v := Run(FromSeed(seed), nil).Violation
+				if v == nil {
+					continue
+				}
+				if found++; found == 1 {
+					t.Logf("seed %d: %v", seed, v)
+				}
+				idle[v.Kind] = false
+				if v.Kind == caught[bug] {
+					return
+				}
+			}
+			t.Errorf("not found by the checker of %q in 1000 seeds", caught[bug])
+		})
+	}
+	for kind, not := range idle {
+		if not {
+			t.Errorf("the checker of %q has found nothing: can it fail?", kind)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"weft/internal/monotime"
+)
+
+// Time is virtual time in nanoseconds since the world began.
+type Time = monotime.Time
+
+// Never is later than everything that happens.
+const Never = monotime.Never
+
+// An Actor is what an event wakes.
+type Actor interface{ Act() }
+
+// A World is the clock, the order of events, and chance.
+type World struct {
+	Rand *rand.Rand // the only source of chance
+	Log  io.Writer  // the event log, for people; nil: only its hash is kept
+
+	now    Time
+	events queue
+	count  uint64
+	hash   uint64
+}
+
+// NewWorld returns a world at time 0 in which nothing is going to happen.
+func NewWorld(seed uint64) *World {
+	return &World{Rand: rand.New(rand.NewPCG(seed, 0x77656674)), hash: seed}
+}
+
+// Now returns the virtual time.
+func (w *World) Now() Time { return w.now }
+
+// Events returns how many events have happened.
+func (w *World) Events() uint64 { return w.count }
+
+// At lets a act at t, or now if that has passed.
+func (w *World) At(t Time, a Actor) { w.events.push(max(t, w.now), a) }
+
+// After lets f run after d.
+func (w *World) After(d time.Duration, f func()) { w.At(w.now.Add(d), do(f)) }
+
+type do func()
+
+func (f do) Act() { f() }
+
+// Step lets the next event happen, and reports whether there was one at or
+// before the limit. The clock stops at the limit if not.
+func (w *World) Step(limit Time) bool {
+	if w.events.len() == 0 || w.events.first() > limit {
+		if limit != Never {
+			w.now = max(w.now, limit)
+		}
+		return false
+	}
+	t, a := w.events.pop()
+	w.now = t
+	w.count++
+	a.Act()
+	return true
+}
+
+// Next returns when the next event will happen, or Never.
+func (w *World) Next() Time {
+	if w.events.len() == 0 {
+		return Never
+	}
+	return w.events.first()
+}
+
+// Chance reports true with probability p.
+func (w *World) Chance(p float64) bool { return p > 0 && w.Rand.Float64() < p }
+
+// Between returns a duration from lo to hi.
+func (w *World) Between(lo, hi time.Duration) time.Duration {
+	if hi <= lo {
+		return lo
+	}
+	return lo + time.Duration(w.Rand.Int64N(int64(hi-lo)+1))
+}
+
+// Note takes values into the hash of the log.
+func (w *World) Note(values ...uint64) {
+	h := w.hash
+	for _, v := range values {
+		h = (h ^ v) * 0x9e3779b97f4a7c15
+		h ^= h >> 29
+	}
+	w.hash = h
+}
+
+// Hash returns the hash of everything that was noted, and of the time.
+func (w *World) Hash() uint64 {
+	return (w.hash ^ uint64(w.now)) * 0x9e3779b97f4a7c15
+}
+
+// Logf writes a line to the log if there is one.
+func (w *World) Logf(format string, args ...any) {
+	if w.Log != nil {
+		fmt.Fprintf(w.Log, "%14s  "+format+"\n", append([]any{time.Duration(w.now)}, args...)...)
+	}
+}
