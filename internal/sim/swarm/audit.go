@@ -18,7 +18,7 @@ func (n *node) inspect() {
 			n.c.fail("occupancy", "rank %d, channel %d: the receive buffer of %d bytes holds %d", n.rank, p.channel, limit, held)
 		}
 	}
-	if n.visits%256 == 0 {
+	if n.visits%4096 == 0 {
 		n.area.sweep(n, "while the run went on")
 	}
 }

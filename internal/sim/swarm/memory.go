@@ -29,6 +29,7 @@ type area struct {
 type slot struct {
 	area   *area
 	writer int
+	salt   uint64 // makes its words unlike those of others
 	off    int
 	size   int
 	begun  uint32 // writes begun
@@ -38,7 +39,7 @@ type slot struct {
 
 const gap = 8
 
-var slotSizes = [...]int{8, 32, 256, 3000, 20000}
+var slotSizes = [...]int{8, 32, 256, 3000, 9000}
 
 // regionName is under which every rank exposes its area.
 const regionName = "swarm"
@@ -50,7 +51,8 @@ func (n *node) expose() {
 		var slots []*slot
 		for _, size := range slotSizes {
 			off += gap
-			slots = append(slots, &slot{area: a, writer: w, off: off, size: size})
+			salt := uint64(n.rank)<<24 | uint64(n.boot)<<16 | uint64(w)<<8 | uint64(size%251)
+			slots = append(slots, &slot{area: a, writer: w, off: off, size: size, salt: salt * 0x9e3779b97f4a7c15})
 			off += size
 		}
 		a.slots = append(a.slots, slots)
@@ -103,8 +105,7 @@ func (s *slot) word(gen uint32, i int) uint64 {
 	if gen == 0 {
 		return 0
 	}
-	h := uint64(s.area.owner.rank)<<8 | uint64(s.area.owner.boot)
-	h = (h<<16|uint64(s.writer)<<8|uint64(s.size%251))*0x9e3779b97f4a7c15 + uint64(i)<<24 + uint64(gen)
+	h := s.salt + uint64(i)<<24 + uint64(gen)
 	h = (h ^ h>>29) * 0xbf58476d1ce4e5b9
 	return uint64(gen)<<40 | h>>24
 }
@@ -124,6 +125,9 @@ func (s *slot) judge(n *node, what string, b []byte, placed uint32) {
 	for i := 0; i < s.size/8; i++ {
 		v := binary.LittleEndian.Uint64(b[8*i:])
 		gen := uint32(v >> 40)
+		if gen >= placed && gen <= s.begun && v == s.word(gen, i) {
+			continue
+		}
 		switch {
 		case v != s.word(gen, i) && s.torn(v, i, placed):
 		case v != s.word(gen, i) || gen > s.begun:

@@ -51,7 +51,7 @@ type port struct {
 }
 
 // longest is the longest message that is sent.
-const longest = 100 << 10
+const longest = 64 << 10
 
 func (n *node) open(channel uint16) {
 	p := &port{n: n, channel: channel, into: make([]byte, longest)}
@@ -127,9 +127,11 @@ func (n *node) compose(rank int, channel uint16) (*record, []byte) {
 	switch p := r.IntN(100); {
 	case p < 50:
 		size = r.IntN(65)
-	case p < 80:
-		size = r.IntN(2 << 10)
-	case p < 93:
+	case p < 85:
+		size = r.IntN(1 << 10)
+	case p < 96:
+		size = r.IntN(8 << 10)
+	case p < 98:
 		size = r.IntN(msg.MaxEager + 1)
 	default:
 		size = msg.MaxEager + 1 + r.IntN(longest-msg.MaxEager)

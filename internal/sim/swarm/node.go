@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"sync"
 	"time"
 
 	"weft/internal/engine"
@@ -35,12 +36,15 @@ type node struct {
 	remotes []remote
 }
 
+// selves holds buffers for packets to oneself, for run after run.
+var selves = sync.Pool{New: func() any { return make([]byte, 1<<16) }}
+
 // boot starts a new incarnation of a rank.
 func (c *cluster) boot(rank int) {
 	c.boots[rank]++
 	n := &node{
 		incarnation: incarnation{rank, c.boots[rank]}, c: c, m: c.net.Machine(rank), full: c.Full,
-		self: make([]byte, 1<<16), left: c.Ops, remotes: make([]remote, c.Nodes),
+		self: selves.Get().([]byte), left: c.Ops, remotes: make([]remote, c.Nodes),
 	}
 	rand := c.world.Rand
 	cfg := link.Config{
