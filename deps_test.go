@@ -21,9 +21,10 @@ internal/monotime
 internal/mem
 internal/ring
 internal/engine/wire
-internal/engine/link    internal/engine/wire internal/monotime
-internal/engine/msg     internal/engine/link internal/engine/wire internal/monotime
-internal/engine/rma     internal/engine/link internal/engine/wire internal/mem
+internal/mutant
+internal/engine/link    internal/engine/wire internal/monotime internal/mutant
+internal/engine/msg     internal/engine/link internal/engine/wire internal/monotime internal/mutant
+internal/engine/rma     internal/engine/link internal/engine/wire internal/mem internal/mutant
 internal/engine         internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
 
 transport
@@ -37,11 +38,16 @@ transport/transporttest transport internal/doorbell
 
 internal/driver         internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/mem internal/monotime internal/sys transport
 internal/bootstrap
-.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sys transport transport/pipe transport/shm transport/udp
+
+internal/sim            internal/monotime
+internal/sim/guest      internal/sim transport
+internal/sim/swarm      internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim
+
+.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/pipe transport/shm transport/udp
 
 internal/launch         internal/bootstrap
 internal/perf           . internal/bootstrap internal/launch
-cmd/weft                . internal/launch internal/perf
+cmd/weft                . internal/launch internal/perf internal/sim/swarm
 
 examples/hello          .
 examples/ping           .
@@ -56,7 +62,7 @@ var only = map[string][]string{
 	"unsafe":                {"internal/mem", "internal/ring", "internal/sys", "examples/nas/npb"},
 	"golang.org/x/sys/unix": {"internal/sys"},
 	"syscall":               {".", "cmd/weft", "internal/launch", "internal/perf"}, // signals, exit statuses
-	"math/rand/v2":          {"transport/faulty"},
+	"math/rand/v2":          {"transport/faulty", "internal/sim", "internal/sim/swarm"},
 }
 
 // impure lists what no package of the engine may import, and what to do

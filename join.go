@@ -23,6 +23,9 @@ import (
 // have come this far, and leaves. It ends the process: with status 0, or 1 and
 // a message if run returned an error. The context ends on SIGINT and SIGTERM.
 func Main(run func(ctx context.Context, p *Proc) error) {
+	if text := os.Getenv(envSim); text != "" {
+		os.Exit(simulated(text, run))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	p, err := Join(ctx, nil)
@@ -51,6 +54,9 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 // Join joins the job that this process's launcher made, or makes a job of one.
 // A process joins once. Close leaves.
 func Join(ctx context.Context, cfg *Config) (*Proc, error) {
+	if os.Getenv(envSim) != "" {
+		return nil, errJoinSim
+	}
 	src, err := bootstrap.FromEnv()
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"weft/internal/driver"
+	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 )
@@ -20,6 +21,28 @@ type Op struct {
 }
 
 var ops = sync.Pool{New: func() any { return new(Op) }}
+
+// StartSend is Send without waiting: b must not be changed until the Op has
+// ended. A short message has usually been sent when it returns. Messages to one
+// rank arrive in the order in which they were started.
+func (q *Port) StartSend(ctx context.Context, to int, b []byte) (*Op, error) {
+	if err := q.p.check(to); err != nil {
+		return nil, err
+	}
+	o := ops.Get().(*Op)
+	*o = Op{node: q.p.node}
+	if q.p.node.Send(q.port, to, b, false) {
+		return o, nil
+	}
+	o.call = driver.NewCall()
+	m := &o.call.Msg
+	m.Kind, m.Peer, m.Buf = msg.Send, to, b
+	if len(b) > msg.MaxEager && q.p.memory != nil {
+		m.Mem, m.Addr = q.p.locate(b)
+	}
+	q.p.node.Launch(q.port, o.call)
+	return o, nil
+}
 
 // StartPush begins Push.
 func (r *Remote) StartPush(ctx context.Context, off int, src []byte) (*Op, error) {

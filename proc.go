@@ -71,12 +71,16 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 func (p *Proc) newNode(find func(rank int) (driver.Route, error), w driver.Waiting) {
 	p.wait = w
 	p.node = driver.New(driver.Config{
-		Engine: engine.Config{
-			Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
-			Incarnation: uint32(random()) | 1, Link: p.cfg.link(), Rand: random,
-		},
-		Route: find, Wait: w,
+		Engine: p.engine(random), Route: find, Wait: w,
 	})
+}
+
+// engine returns what the engine must know, with a source of chance.
+func (p *Proc) engine(random func() uint64) engine.Config {
+	return engine.Config{
+		Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
+		Incarnation: uint32(random()) | 1, Link: p.cfg.link(), Rand: random,
+	}
 }
 
 // random returns an unpredictable number: region keys and incarnations.
@@ -84,6 +88,27 @@ func random() uint64 {
 	var b [8]byte
 	rand.Read(b[:])
 	return binary.LittleEndian.Uint64(b[:])
+}
+
+// Now returns the time since some moment before the process joined. It never
+// goes back. In a simulation it is virtual time, in which computing takes none:
+// measure with it rather than with package time.
+func (p *Proc) Now() time.Duration { return p.node.Now() }
+
+// Sleep lets d pass, or less if ctx ends. In a simulation it is how a program
+// says that it computes.
+func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
+	if p.node.Hosted() {
+		return p.node.SleepHosted(ctx, d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // A Peer tells how a rank is reached.

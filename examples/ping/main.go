@@ -63,14 +63,14 @@ func asks(ctx context.Context, p *weft.Proc, port *weft.Port, out io.Writer, buf
 	}
 	times := make([]time.Duration, count)
 	for i := range times {
-		start := time.Now()
+		start := p.Now()
 		if err := port.Send(ctx, 1, buf); err != nil {
 			return err
 		}
 		if _, err := port.RecvIntoFrom(ctx, 1, buf); err != nil {
 			return err
 		}
-		times[i] = time.Since(start)
+		times[i] = p.Now() - start
 	}
 	slices.Sort(times)
 	at := func(q float64) time.Duration { return times[min(int(q*float64(count)), count-1)] }

@@ -57,7 +57,7 @@ func (c *Call) end(n *Node) {
 		c.ended.Store(true)
 	}
 	if n.sleeper == c {
-		n.bell.Ring()
+		n.wakeSleeper()
 	}
 	if c.parked {
 		c.parked = false
@@ -119,6 +119,19 @@ func (n *Node) Begin(c *Call) {
 	n.eng.RMA.Start(&c.RMA)
 	n.flush(n.clock())
 	if c.RMA.Done {
+		c.ended.Store(true)
+	}
+}
+
+// Launch starts a message operation and returns at once. Wait must follow.
+func (n *Node) Launch(p *msg.Port, c *Call) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c.port = p
+	c.reset()
+	p.Start(&c.Msg)
+	n.flush(n.clock())
+	if !c.pending() {
 		c.ended.Store(true)
 	}
 }

@@ -25,6 +25,9 @@ type Config struct {
 
 	// Wait says how goroutines wait.
 	Wait Waiting
+
+	// Host is the machine where there is no real one, and nil where there is.
+	Host Host
 }
 
 // A Route is the way to a peer.
@@ -67,6 +70,10 @@ type Node struct {
 	lookAt   monotime.Time // when it will look again
 	nudge    chan struct{} // ends a watch
 	timer    *time.Timer   // so does this
+
+	// On a host; see hosted.go.
+	polling   bool                    // somebody waits for memory to change
+	deadlines map[int64]monotime.Time // of contexts, by their real ones
 
 	// Scratch memory, used under mu.
 	in      [batch]transport.In
@@ -119,9 +126,12 @@ func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
 	}
 	self := n.peer(n.cfg.Engine.Rank)
 	self.MTU = 1 << 16
-	n.self = make([]byte, self.MTU)
 	n.connected(self)
 	n.eng.Connect(n.now(), self.Rank, self.MTU, false, nil)
+	if n.cfg.Host != nil {
+		close(n.served) // the host calls Tick
+		return
+	}
 	go n.serve()
 }
 
@@ -135,7 +145,15 @@ func (n *Node) Events(t func() transport.Transport) transport.Events {
 }
 
 // now reads the clock.
-func (n *Node) now() monotime.Time { return monotime.Time(time.Since(n.start)) }
+func (n *Node) now() monotime.Time {
+	if n.cfg.Host != nil {
+		return n.cfg.Host.Now()
+	}
+	return monotime.Time(time.Since(n.start))
+}
+
+// Now returns the time since the node was made, or since a simulation began.
+func (n *Node) Now() time.Duration { return time.Duration(n.now()) }
 
 // clock returns the time for the engine, which needs it only for lossy links
 // and for timers that are running: reading it costs as much as a message.
@@ -164,6 +182,9 @@ func (n *Node) connected(p *Peer) {
 	if p.open {
 		p.open = false
 		close(p.ready)
+		if n.polling {
+			n.cfg.Host.Wake()
+		}
 	}
 }
 
@@ -223,6 +244,11 @@ func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 	n.eng.Want(rank)
 	n.flush(n.clock())
 	n.mu.Unlock()
+	if n.cfg.Host != nil {
+		if err := n.pollHosted(ctx, func() bool { return !p.open }); err != nil {
+			return nil, err
+		}
+	}
 	select {
 	case <-p.ready:
 		return p, p.Gone()
@@ -243,7 +269,11 @@ func (n *Node) Close(patience time.Duration) {
 	end := n.now().Add(patience)
 	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
 		n.mu.Unlock()
-		runtime.Gosched()
+		if n.cfg.Host != nil {
+			n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)))
+		} else {
+			runtime.Gosched()
+		}
 		n.mu.Lock()
 	}
 	n.closed = true
@@ -253,6 +283,10 @@ func (n *Node) Close(patience time.Duration) {
 	n.markGone()
 	n.peer(n.cfg.Engine.Rank).gone.Store(&link.PeerError{Rank: n.cfg.Engine.Rank, Cause: link.ErrClosed})
 	n.complete()
+	if n.cfg.Host != nil {
+		n.mu.Unlock()
+		return
+	}
 	n.alert()
 	n.rings(context.Background())
 	for n.sleeper != nil { // it looks at memory that will go away

@@ -19,6 +19,9 @@ const (
 // tells: a peer that writes to mapped memory rings no doorbell. It polls as long
 // as any wait does, and then looks again after pauses that grow to maxPause.
 func (n *Node) Poll(ctx context.Context, cond func() bool) error {
+	if n.cfg.Host != nil {
+		return n.pollHosted(ctx, cond)
+	}
 	var end monotime.Time
 	for round := 0; ; round++ {
 		for range glances {

@@ -42,10 +42,7 @@ func (n *Node) react(now monotime.Time) {
 	if n.eng.Timed() && !now.Before(n.eng.Deadline()) {
 		n.eng.Advance(now)
 	}
-	if d := n.eng.Downs(); d != n.downs {
-		n.downs = d
-		n.markGone()
-	}
+	n.markGone()
 	n.eng.Retry()
 	n.flush(now)
 }
@@ -54,7 +51,7 @@ func (n *Node) react(now monotime.Time) {
 // and dials the peers that are missing. The lock is held.
 func (n *Node) flush(now monotime.Time) {
 	if n.eng.Quiet() {
-		n.complete()
+		n.complete() // and an old alarm does no harm
 		return
 	}
 	for {
@@ -77,8 +74,16 @@ func (n *Node) flush(now monotime.Time) {
 	n.complete()
 	if n.wanted = n.eng.Wanted(n.wanted[:0]); len(n.wanted) > 0 {
 		for _, rank := range n.wanted {
-			go n.dial(rank)
+			if n.cfg.Host != nil {
+				n.cfg.Host.Later(func() { n.dial(rank) })
+			} else {
+				go n.dial(rank)
+			}
 		}
+	}
+	if n.cfg.Host != nil {
+		n.cfg.Host.Alarm(n.eng.Deadline())
+		return
 	}
 	if n.sleepUntil != 0 && (n.late(now) || n.eng.Blocked() && !n.retrying) {
 		n.sleepUntil = 0
@@ -98,6 +103,9 @@ func (n *Node) late(now monotime.Time) bool {
 
 // loop hands a packet that this process sends to itself back to the engine.
 func (n *Node) loop(now monotime.Time) {
+	if n.self == nil {
+		n.self = make([]byte, 1<<16)
+	}
 	size := copy(n.self, n.packets[0].Header)
 	size += copy(n.self[size:], n.packets[0].Payload)
 	n.eng.Taken(now, n.cfg.Engine.Rank, 1, 1, n.packets[:])
@@ -116,10 +124,11 @@ func (n *Node) complete() {
 
 // markGone lets goroutines that do not take the lock see which peers are gone.
 func (n *Node) markGone() {
-	for rank, p := range n.peers {
-		if g := n.eng.Gone(rank); g != nil && p.gone.Load() == nil {
-			p.gone.Store(g)
-			n.connected(p)
-		}
+	all := n.eng.Departed()
+	for _, rank := range all[n.downs:] {
+		p := n.peer(rank)
+		p.gone.Store(n.eng.Gone(rank))
+		n.connected(p)
 	}
+	n.downs = len(all)
 }

@@ -48,6 +48,9 @@ const retry = 100 * time.Microsecond
 // wait returns when the call has ended, or ctx has. In the latter case it
 // cancels the call. The lock is held, and given up meanwhile.
 func (n *Node) wait(ctx context.Context, c *Call) error {
+	if n.cfg.Host != nil {
+		return n.waitHosted(ctx, c)
+	}
 	if err := ctx.Err(); err != nil {
 		return n.giveUp(c, err)
 	}

@@ -35,9 +35,8 @@ type Engine struct {
 	active  link.Active
 	blocked []*link.Queue // their transports had no room
 	wanted  []int         // ranks that must be dialled
-	lossy   []*peer
-	due     monotime.Time // no timer of a link runs out before this
-	downs   int           // peers that have gone
+	lossy   timers
+	gone    []int // peers that have gone, in order
 	stats   Stats
 }
 
@@ -45,10 +44,12 @@ type Engine struct {
 type peer struct {
 	rank      int
 	q         *link.Queue
-	mtu       int        // bytes of a frame in one packet; 0: not connected
-	conn      *link.Conn // nil over a reliable transport
-	asked     bool       // listed in wanted
-	throttled bool       // its packets were refused for want of room in q
+	mtu       int           // bytes of a frame in one packet; 0: not connected
+	conn      *link.Conn    // nil over a reliable transport
+	asked     bool          // listed in wanted
+	due       monotime.Time // in timers, like place
+	place     int
+	throttled bool // its packets were refused for want of room in q
 	gone      *link.PeerError
 }
 
@@ -65,7 +66,6 @@ func New(cfg Config) *Engine {
 		cfg:   cfg,
 		self:  link.NewSelf(cfg.Job, uint32(cfg.Rank), cfg.Incarnation, cfg.Secret),
 		peers: map[int]*peer{},
-		due:   monotime.Never,
 	}
 	queue := func(rank int) *link.Queue { return e.peer(rank).q }
 	e.Msg = msg.NewNode(cfg.Size, queue)
@@ -110,8 +110,7 @@ func (e *Engine) open(now monotime.Time, p *peer) {
 	if p.conn == nil {
 		p.conn = link.NewConn(&e.cfg.Link, e.self, uint32(p.rank))
 		p.conn.Await(now, true)
-		e.lossy = append(e.lossy, p)
-		e.due = e.due.Min(p.conn.Deadline())
+		e.lossy.add(p)
 	}
 }
 
@@ -168,7 +167,7 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	}
 	p.throttled = p.throttled || !room
 	frame, err := p.conn.Recv(now, pkt, room)
-	e.due = e.due.Min(p.conn.Deadline())
+	e.lossy.sooner(p)
 	e.active.Add(p.q)
 	if err != nil {
 		e.stats.drop(err)
@@ -219,16 +218,13 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 		return
 	}
 	p.gone = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
-	e.downs++
+	e.gone = append(e.gone, rank)
 	e.Msg.Down(rank, p.gone)
 	e.RMA.Down(rank, p.gone)
 	p.q.Through(nil, 0)
 	p.q.Clear()
-	for i, l := range e.lossy {
-		if l == p {
-			e.lossy = append(e.lossy[:i], e.lossy[i+1:]...)
-			break
-		}
+	if p.conn != nil {
+		e.lossy.remove(p)
 	}
 	if clean && p.conn != nil {
 		p.conn.Farewell()
@@ -236,8 +232,8 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 	}
 }
 
-// Downs returns how many peers have gone so far.
-func (e *Engine) Downs() int { return e.downs }
+// Departed returns the peers that have gone so far, in order. The list only grows.
+func (e *Engine) Departed() []int { return e.gone }
 
 // Leave acknowledges everything that has been accepted, and tells every
 // connected peer that this process leaves in good order.
@@ -266,25 +262,24 @@ func (e *Engine) Deadline() monotime.Time {
 	if !e.Timed() {
 		return monotime.Never
 	}
-	return e.due.Min(e.Msg.Deadline())
+	return e.lossy.next().Min(e.Msg.Deadline())
 }
 
 // Advance does what is due.
 func (e *Engine) Advance(now monotime.Time) {
 	e.Msg.Advance(now)
-	if now.Before(e.due) {
-		return
-	}
-	e.due = monotime.Never
-	for i := 0; i < len(e.lossy); i++ {
-		p := e.lossy[i]
-		p.conn.Advance(now)
-		if p.conn.Silent(now) {
-			e.Down(p.rank, errSilent, false) // takes p off the list
-			i--
+	for e.lossy.next() <= now {
+		p := e.lossy[0]
+		if at := p.conn.Deadline(); at > now {
+			e.lossy.later(at)
 			continue
 		}
-		e.due = e.due.Min(p.conn.Deadline())
+		p.conn.Advance(now)
 		e.active.Add(p.q)
+		if p.conn.Silent(now) {
+			e.Down(p.rank, errSilent, false)
+			continue
+		}
+		e.lossy.later(max(p.conn.Deadline(), now+1))
 	}
 }

@@ -58,7 +58,7 @@ func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int 
 		p.conn.RoomAgain(now)
 	}
 	n := p.conn.Output(now, dst)
-	e.due = e.due.Min(p.conn.Deadline())
+	e.lossy.sooner(p)
 	return n
 }
 

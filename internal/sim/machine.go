@@ -49,15 +49,13 @@ func (m *Machine) global(t Time) Time {
 	return t - t/(1e6+Time(m.Drift))*Time(m.Drift) + 1
 }
 
-// SetTimer makes the machine call Guest.Timer when its clock shows t. A later
-// call takes the place of an earlier one.
+// SetTimer makes the machine call Guest.Timer when its clock shows t, and perhaps
+// before: an earlier setting is not undone.
 func (m *Machine) SetTimer(t Time) {
 	t = m.global(t)
 	if t < m.timer {
 		m.timer = t
 		m.world.At(t, &alarm{m, t, m.boots})
-	} else if t == Never {
-		m.timer = Never
 	}
 }
 

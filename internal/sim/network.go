@@ -163,15 +163,3 @@ func (n *Network) log(p *packet, what string) {
 	}
 	n.world.Logf("%d → %d  %s %s", p.from, p.to, text, what)
 }
-
-// Load is what one link has carried.
-type Load struct {
-	Packets, Bytes, Dropped uint64
-	Busy                    time.Duration // time that it was sending
-}
-
-// Load returns what a link has carried.
-func (n *Network) Load(id int) Load {
-	l := &n.links[id]
-	return Load{l.packets, l.bytes, l.dropped, l.busy}
-}

@@ -226,13 +226,13 @@ func (s *sorter) run(ctx context.Context) (took time.Duration, ok bool, err erro
 	if err := s.c.Barrier(ctx); err != nil {
 		return 0, false, err
 	}
-	start := time.Now()
+	start := s.c.P.Now()
 	for it := int32(1); it <= iterations; it++ {
 		if err := s.rank(ctx, it); err != nil {
 			return 0, false, err
 		}
 	}
-	took = time.Since(start)
+	took = s.c.P.Now() - start
 	if err := s.verify(ctx); err != nil {
 		return 0, false, err
 	}

@@ -2,6 +2,7 @@ package npb
 
 import (
 	"context"
+	"errors"
 	"unsafe"
 
 	"weft"
@@ -63,21 +64,12 @@ func (c *Comm) Sum(ctx context.Context, v []int32) error {
 // exchange sends to one rank and receives from another. A long message leaves
 // only when its receiver takes it, so the two go on side by side.
 func (c *Comm) exchange(ctx context.Context, to int, out []byte, from int, in []byte) error {
-	const short = 32 << 10
-	if len(out) <= short {
-		if err := c.port.Send(ctx, to, out); err != nil {
-			return err
-		}
-		_, err := c.port.RecvIntoFrom(ctx, from, in)
+	sent, err := c.port.StartSend(ctx, to, out)
+	if err != nil {
 		return err
 	}
-	sent := make(chan error, 1)
-	go func() { sent <- c.port.Send(ctx, to, out) }()
-	_, err := c.port.RecvIntoFrom(ctx, from, in)
-	if err2 := <-sent; err == nil {
-		err = err2
-	}
-	return err
+	_, err = c.port.RecvIntoFrom(ctx, from, in)
+	return errors.Join(err, wait(ctx, sent))
 }
 
 // AllToAll gives rank i our out[i], and puts what rank i has for us into
@@ -104,18 +96,16 @@ func (c *Comm) AllToAll(ctx context.Context, in, out []int32) error {
 // inCount[i] numbers that rank i has for us one after the other into in.
 func (c *Comm) AllToAllV(ctx context.Context, in, inCount, out, outCount []int32) error {
 	me, n := c.P.Rank(), c.P.Size()
-	sent := make(chan error, 1)
-	go func() {
-		for k := 1; k < n; k++ {
-			to := (me + k) % n
-			at := sum(outCount[:to])
-			if err := c.port.Send(ctx, to, Bytes(out[at:at+int(outCount[to])])); err != nil {
-				sent <- err
-				return
-			}
+	var sent []*weft.Op
+	for k := 1; k < n; k++ {
+		to := (me + k) % n
+		at := sum(outCount[:to])
+		op, err := c.port.StartSend(ctx, to, Bytes(out[at:at+int(outCount[to])]))
+		if err != nil {
+			return err
 		}
-		sent <- nil
-	}()
+		sent = append(sent, op)
+	}
 	at, from := sum(outCount[:me]), sum(inCount[:me])
 	copy(in[from:], out[at:at+int(outCount[me])])
 	for k := 1; k < n; k++ {
@@ -125,7 +115,16 @@ func (c *Comm) AllToAllV(ctx context.Context, in, inCount, out, outCount []int32
 			return err
 		}
 	}
-	return <-sent
+	return wait(ctx, sent...)
+}
+
+// wait waits for operations.
+func wait(ctx context.Context, ops ...*weft.Op) (err error) {
+	for _, op := range ops {
+		err = errors.Join(err, op.Wait(ctx))
+		op.Free()
+	}
+	return err
 }
 
 func sum(v []int32) (s int) {

@@ -18,6 +18,9 @@ func (p *Port) startRecv(op *Op) {
 		}
 	}
 	p.posted.push(op)
+	if op.Peer != Any && len(p.owed) > 0 {
+		p.summon(p.pair(op.Peer))
+	}
 }
 
 // first returns the oldest message from a peer, or from any.

@@ -6,10 +6,43 @@ import "weft/internal/engine/wire"
 // While others wait for room that they were refused, newcomers queue behind
 // them; a pair that was told to come finds the room that was promised to it.
 func (p *Port) roomFor(d *pair, n int) bool {
+	if p.awaited(d) {
+		return true
+	}
 	if d.granted > 0 {
 		return p.recv.fits(n, p.promised-d.granted)
 	}
 	return len(p.owed) == 0 && p.recv.fits(n, p.promised)
+}
+
+// awaited reports whether a receive waits for a message of this very sender while
+// messages of others lie in the buffer. Then there is always room for it: the
+// receiver may take the others only afterwards. (PROTOCOL §3.1)
+func (p *Port) awaited(d *pair) bool {
+	if p.arrived == nil {
+		return false
+	}
+	for op := p.posted.first; op != nil; op = op.next {
+		if op.Peer == d.rank {
+			return true
+		}
+	}
+	return false
+}
+
+// summon tells a sender that was refused to come, because a receive waits for it.
+func (p *Port) summon(d *pair) {
+	if d.owes > 0 && p.awaited(d) {
+		p.forget(d)
+		p.promise(d)
+	}
+}
+
+// promise keeps room for a sender that was refused and tells it to come.
+func (p *Port) promise(d *pair) {
+	d.granted, d.owes = d.owes, 0
+	p.promised += d.granted
+	d.q.Push(wire.Go{Channel: p.channel, Seq: d.expected}.Append(d.q.Head()), nil, true)
 }
 
 // admitted ends the promise to a pair whose message has been accepted and has
@@ -49,9 +82,7 @@ func (p *Port) serveOwed() {
 			return
 		}
 		p.owed = append(p.owed[:0], p.owed[1:]...)
-		d.granted, d.owes = d.owes, 0
-		p.promised += d.granted
-		d.q.Push(wire.Go{Channel: p.channel, Seq: d.expected}.Append(d.q.Head()), nil, true)
+		p.promise(d)
 	}
 }
 

@@ -12,9 +12,10 @@ import (
 func (n *node) inspect() {
 	for _, p := range n.ports {
 		held, limit := p.port.Occupancy()
-		// What a cancelled receive had got so far may exceed the buffer, and so
-		// may a declined announcement.
-		if held += p.loans; held > limit+msg.MaxEager+64*len(n.c.nodes) {
+		// What was received from one sender while messages of others lay in the
+		// buffer may exceed it, what a cancelled receive had got so far, and a
+		// declined announcement.
+		if held += p.loans; held > limit+2*msg.MaxEager+64*len(n.c.nodes) {
 			n.c.fail("occupancy", "rank %d, channel %d: the receive buffer of %d bytes holds %d", n.rank, p.channel, limit, held)
 		}
 	}
@@ -23,23 +24,15 @@ func (n *node) inspect() {
 	}
 }
 
-// mourn checks that those who were declared dead had given cause.
-func (n *node) mourn() {
+// mourn checks that a rank that was declared dead had given cause.
+func (n *node) mourn(rank int) {
 	c := n.c
-	for rank := range c.Nodes {
-		if n.eng.Gone(rank) == nil {
-			continue
-		}
-		other := incarnation{rank, c.boots[rank]}
-		if c.deaths[duo{n.incarnation, other}] {
-			continue
-		}
-		c.deaths[duo{n.incarnation, other}] = true
-		// Who was declared dead by a rank will find that one silent.
-		excused := c.troubled[n.rank] || c.troubled[rank] || c.Loss > 0.05 || c.deaths[duo{other, n.incarnation}]
-		if !excused {
-			c.fail("false death", "rank %d took rank %d for dead: %v", n.rank, rank, n.eng.Gone(rank))
-		}
+	other := incarnation{rank, c.boots[rank]}
+	c.deaths[duo{n.incarnation, other}] = true
+	// Who was declared dead by a rank will find that one silent.
+	excused := c.troubled[n.rank] || c.troubled[rank] || c.Loss > 0.05 || c.deaths[duo{other, n.incarnation}]
+	if !excused {
+		c.fail("false death", "rank %d took rank %d for dead: %v", n.rank, rank, n.eng.Gone(rank))
 	}
 }
 
@@ -75,7 +68,7 @@ func (c *cluster) stuck() {
 // owes reports whether the program has still something to receive or release.
 func (n *node) owes() bool {
 	for _, p := range n.ports {
-		if held, _ := p.port.Occupancy(); held+p.loans > 0 {
+		if held, _ := p.port.Occupancy(); held+p.lent > 0 {
 			return true
 		}
 	}

@@ -47,7 +47,8 @@ type port struct {
 	port    *msg.Port
 	recv    *msg.Op
 	into    []byte
-	loans   int // bytes of blocks not yet released
+	lent    int // blocks not yet released
+	loans   int // bytes of those that were received from anyone
 }
 
 // longest is the longest message that is sent.
@@ -229,7 +230,7 @@ func (p *port) received(op *msg.Op) {
 		n.check("Recv", op.Err)
 	case op.Block != nil:
 		p.verify(op.From, op.Block.Data())
-		p.lend(op.Block)
+		p.lend(op.Block, op.Peer != msg.Any)
 	default:
 		p.verify(op.From, op.Buf[:op.N])
 	}
@@ -237,16 +238,21 @@ func (p *port) received(op *msg.Op) {
 }
 
 // lend keeps a block for a while, so that the buffer fills.
-func (p *port) lend(b *msg.Block) {
+func (p *port) lend(b *msg.Block, summoned bool) {
 	n := p.n
 	d := n.c.world.Between(0, 2*n.c.Think)
 	if n.c.world.Chance(0.1) && !n.c.calm {
 		d = n.c.world.Between(0, 50*time.Millisecond)
 	}
 	size := b.Size()
+	if summoned {
+		size = 0 // it may have come on top of a full buffer
+	}
 	p.loans += size
+	p.lent++
 	n.later(d, func() {
 		p.loans -= size
+		p.lent--
 		p.port.Release(b)
 	})
 }

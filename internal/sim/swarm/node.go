@@ -30,7 +30,6 @@ type node struct {
 	// The client; see client.go.
 	left    int // operations still to begin
 	pending int // operations that have not ended
-	loans   int // bytes of messages not yet released, by port
 	ports   []*port
 	area    *area
 	remotes []remote
@@ -115,9 +114,9 @@ func (n *node) flush() {
 			n.eng.Retry()
 		})
 	}
-	if n.eng.Downs() != n.downs {
-		n.downs = n.eng.Downs()
-		n.mourn()
+	for _, rank := range n.eng.Departed()[n.downs:] {
+		n.downs++
+		n.mourn(rank)
 	}
 	if n.visits++; n.visits%32 == 0 {
 		n.inspect()

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft/internal/launch"
+	"weft/internal/sim/swarm"
+)
+
+const simHelp = `With PROGRAM: runs it on a cluster that does not exist, in virtual time, all
+ranks in one process. PROGRAM is a Go package or executable that starts with
+weft.Main. One rank runs at a time, until it waits; what it computes takes no
+virtual time (Proc.Sleep does). So ranks must not share variables, start
+goroutines that use weft, or read clocks other than Proc.Now.
+
+Without: runs a swarm of protocol engines that do at random what they can, while
+packets are lost, repeated, reordered and damaged, and machines stop, pause and
+crash, and checks everything that must hold. A run follows from its seed alone.
+
+EXAMPLES
+  weft sim -n 1000 -topology torus:25x40 -link 10Gbps,1us ./examples/halo -rows 4000
+  weft sim -n 16 -topology fattree:4 -svg load.svg ./examples/nas/is -class S
+  weft sim -n 4 -loss 0.01 -log packets.txt ./examples/hello
+  weft sim -seed 42                 one run of the swarm, with its options
+  weft sim -seed 42 -log log.txt    and everything that happens in it
+  weft sim -seeds 10000             explore; a seed that fails is shrunk
+  weft sim -for 60s                 explore new seeds for a minute
+  weft sim paper -table dimmnet     the papers' hardware, part by part`
+
+// simFlags are the flags of weft sim.
+type simFlags struct {
+	// A program.
+	N        int
+	Topology string
+	Link     string
+	MTU      int
+	Loss     float64
+	SVG      string
+
+	// The swarm.
+	seeds    uint64
+	duration time.Duration
+	set      string
+
+	Seed uint64
+	Log  string
+	JSON bool
+}
+
+func simCommand() *ffcli.Command {
+	fs := flag.NewFlagSet("weft sim", flag.ContinueOnError)
+	var f simFlags
+	fs.IntVar(&f.N, "n", 4, "number of ranks")
+	fs.StringVar(&f.Topology, "topology", "crossbar", "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions) or fattree:ARITY")
+	fs.StringVar(&f.Link, "link", "10Gbps,1us", "bandwidth and delay of each link, and the bytes that may wait for it")
+	fs.IntVar(&f.MTU, "mtu", 1500, "longest packet in bytes")
+	fs.Float64Var(&f.Loss, "loss", 0, "share of packets that get lost")
+	fs.StringVar(&f.SVG, "svg", "", "draw the load of the links to this file")
+	fs.Uint64Var(&f.Seed, "seed", 0, "of everything that is left to chance; without a program: run this one")
+	fs.Uint64Var(&f.seeds, "seeds", 0, "explore so many seeds from -seed on")
+	fs.DurationVar(&f.duration, "for", 0, "explore seeds that nobody has seen for so long")
+	fs.StringVar(&f.set, "set", "", "change options of the run of -seed: nodes=3,ops=10,loss=0,…")
+	fs.StringVar(&f.Log, "log", "", "write what happens to this file")
+	fs.BoolVar(&f.JSON, "json", false, "print the result as JSON")
+	return &ffcli.Command{
+		Name: "sim", ShortUsage: "weft sim [FLAGS] [PROGRAM [ARGS]]", ShortHelp: "run a program, or the protocol's tests, on a virtual cluster",
+		LongHelp: simHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+			defer stop()
+			given := map[string]bool{}
+			fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+			switch {
+			case len(args) > 0:
+				for _, name := range []string{"seeds", "for", "set"} {
+					if given[name] {
+						return fmt.Errorf("sim: -%s is for the swarm, which takes no program", name)
+					}
+				}
+				return simProgram(ctx, f, args)
+			case given["seeds"] || given["for"]:
+				return simExplore(ctx, f)
+			case given["seed"]:
+				return simSeed(f)
+			}
+			return flag.ErrHelp
+		},
+	}
+}
+
+// simProgram runs a program in the simulator, which is in the program itself.
+func simProgram(ctx context.Context, f simFlags, args []string) error {
+	program, temp, err := launch.Resolve(args[0])
+	if err != nil {
+		return err
+	}
+	if temp != "" {
+		defer os.RemoveAll(temp)
+		warnShared(args[0])
+	}
+	order, err := json.Marshal(map[string]any{
+		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "Loss": f.Loss, "Seed": f.Seed,
+		"Log": absolute(f.Log), "SVG": absolute(f.SVG), "JSON": f.JSON,
+	})
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), "WEFT_SIM="+string(order))
+	err = cmd.Run()
+	if ended := new(exec.ExitError); errors.As(err, &ended) {
+		return exit(max(ended.ExitCode(), 1))
+	}
+	return err
+}
+
+func absolute(name string) string {
+	if name == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(name); err == nil {
+		return abs
+	}
+	return name
+}
+
+// simSeed runs the swarm once and tells all about it.
+func simSeed(f simFlags) error {
+	o := swarm.FromSeed(f.Seed)
+	if err := o.Set(f.set); err != nil {
+		return err
+	}
+	var r swarm.Result
+	if f.Log == "" {
+		r = swarm.Run(o, nil)
+	} else {
+		file, err := os.Create(f.Log)
+		if err != nil {
+			return err
+		}
+		w := bufio.NewWriter(file)
+		r = swarm.Run(o, w)
+		if err := errors.Join(w.Flush(), file.Close()); err != nil {
+			return err
+		}
+	}
+	if f.JSON {
+		json.NewEncoder(os.Stdout).Encode(r)
+	} else {
+		fmt.Printf("options\n%s%s", o, r)
+	}
+	if r.Violation != nil {
+		return exit(1)
+	}
+	return nil
+}
+
+// simExplore runs many seeds, and shrinks the first that fails.
+func simExplore(ctx context.Context, f simFlags) error {
+	count := f.seeds
+	if f.duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.duration)
+		defer cancel()
+		if f.Seed == 0 {
+			f.Seed = uint64(time.Now().UnixNano())
+		}
+		if count == 0 {
+			count = 1 << 62
+		}
+	}
+	start, shown := time.Now(), time.Now()
+	var n, packets uint64
+	var bad *swarm.Result
+	swarm.Explore(ctx, f.Seed, count, func(r swarm.Result) bool {
+		n++
+		packets += r.Network.Delivered
+		if r.Violation != nil && bad == nil {
+			bad = &r
+		}
+		if time.Since(shown) > 5*time.Second {
+			shown = time.Now()
+			fmt.Fprintf(os.Stderr, "%d seeds, %.3g packets, %v\n", n, float64(packets), time.Since(start).Round(time.Second))
+		}
+		return bad == nil
+	})
+	if f.JSON {
+		v := map[string]any{"first_seed": f.Seed, "seeds": n, "packets": packets, "took_s": time.Since(start).Seconds()}
+		if bad != nil {
+			v["failed_seed"], v["violation"] = bad.Options.Seed, bad.Violation
+		}
+		json.NewEncoder(os.Stdout).Encode(v)
+	} else {
+		fmt.Printf("%d seeds from %d on, %.3g packets delivered, in %v\n", n, f.Seed, float64(packets), time.Since(start).Round(time.Millisecond))
+	}
+	if bad == nil {
+		return nil
+	}
+	fmt.Fprintf(os.Stderr, "seed %d: %v\n\nrun it again: weft sim -seed %[1]d\n\nshrinking …\n", bad.Options.Seed, bad.Violation)
+	small := swarm.Shrink(bad.Options, bad.Violation.Kind, 30*time.Second)
+	fmt.Fprintf(os.Stderr, "the least that still fails: weft sim -seed %d -set %s\n%s%v\n",
+		small.Seed, small.Changes(swarm.FromSeed(small.Seed)), small, swarm.Run(small, nil).Violation)
+	return exit(1)
+}

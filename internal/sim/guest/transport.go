@@ -1,0 +1,51 @@
+package guest
+
+import "weft/transport"
+
+// Caps says that the network is a lossy one, whether it loses anything or not.
+func (p *Process) Caps() transport.Caps { return transport.Caps{Name: "sim", MTU: p.mtu} }
+
+// Card returns nothing: machines are known by the ranks that they have.
+func (p *Process) Card() string { return "" }
+
+// Dial does nothing: every machine can be reached.
+func (p *Process) Dial(peer int, card string) error { return nil }
+
+// PeerMTU returns the longest packet.
+func (p *Process) PeerMTU(peer int) int { return p.mtu }
+
+// Lane returns nil: packets go through Send.
+func (p *Process) Lane(peer int) transport.Lane { return nil }
+
+// Send takes all packets.
+func (p *Process) Send(pkts []transport.Out) int {
+	for _, o := range pkts {
+		p.net.Send(p.rank, o.Peer, o.Header, o.Payload)
+	}
+	return len(pkts)
+}
+
+// Pending reports whether a packet has arrived.
+func (p *Process) Pending() bool { return len(p.in) > 0 }
+
+// Poll returns the packets that have arrived.
+func (p *Process) Poll(dst []transport.In) int {
+	n := copy(dst, p.in)
+	p.in = p.in[:0]
+	return n
+}
+
+// Release does nothing: the network takes its packets back by itself.
+func (p *Process) Release() {}
+
+// Arm does nothing: whoever waits is woken.
+func (p *Process) Arm() {}
+
+// Memory returns nil: machines share none.
+func (p *Process) Memory() transport.Memory { return nil }
+
+// MemoryBytes returns 0.
+func (p *Process) MemoryBytes() uint64 { return 0 }
+
+// Close does nothing.
+func (p *Process) Close() error { return nil }

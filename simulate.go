@@ -1,0 +1,303 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"weft/internal/bootstrap"
+	"weft/internal/driver"
+	"weft/internal/engine"
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/sim"
+	"weft/internal/sim/guest"
+)
+
+// A Cluster is a cluster that does not exist, for Simulate. Each rank has a
+// machine to itself.
+type Cluster struct {
+	Ranks int
+
+	// Topology is "crossbar" (the default), "ring", "torus:ROWSxCOLUMNS" with two
+	// dimensions or more, or "fattree:ARITY". Torus and ring route packets
+	// dimension by dimension, a fat tree spreads them by destination.
+	Topology string
+
+	// Link is bandwidth and delay of each wire, and how many bytes may wait for
+	// it if that is bounded: "10Gbps,1us" (the default), "1Gbps,50us,64KiB". A 0
+	// is no limit. Packets are stored and forwarded at each switch.
+	Link string
+
+	// MTU is the longest packet in bytes; 0 means 1500.
+	MTU int
+
+	// Loss is the share of packets that get lost.
+	Loss float64
+
+	// Seed decides about everything that is left to chance.
+	Seed uint64
+
+	// Log gets a line for every packet that arrives, if it is not nil.
+	Log io.Writer
+}
+
+// A Simulation is what came of a simulated job.
+type Simulation struct {
+	Ranks    int
+	Topology string
+	Time     time.Duration // virtual, when the last rank's function returned
+	Messages uint64
+	Packets  uint64 // that arrived
+	Bytes    uint64 // in packets sent
+	Lost     uint64 // packets, by chance or in full queues
+	Resent   uint64 // packets
+	Events   uint64
+	Hash     uint64 // of everything that happened: equal for equal seeds
+
+	net *sim.Network
+	end sim.Time
+}
+
+// Simulate runs a job as Local does, on a cluster that does not exist and in
+// virtual time: the protocol code, run, and the deadlines of contexts behave as
+// on a real one, but what is computed between calls of weft takes no time (see
+// Proc.Sleep). One rank runs at a time, until it waits for something. The same
+// cluster with the same seed does the same, byte for byte, if run itself does:
+// that needs one goroutine for each rank, no time but Proc.Now, and no variables
+// that ranks share.
+//
+// When all ranks wait for each other, the error says what for.
+func Simulate(ctx context.Context, c Cluster, run func(ctx context.Context, p *Proc) error) (*Simulation, error) {
+	j, err := newSimJob(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for rank := range c.Ranks {
+		if err := j.add(rank, run); err != nil {
+			return nil, err
+		}
+	}
+	j.play()
+	return j.result(), context.Cause(j.ctx)
+}
+
+// A simJob is a job in the simulator.
+type simJob struct {
+	Cluster
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	world  *sim.World
+	net    *sim.Network
+	guests []*guest.Process
+	procs  []*Proc
+	fenced int
+	left   int // ranks that have not ended
+	end    sim.Time
+	ran    sim.Time // when a program last ran
+	stats  engine.Stats
+}
+
+func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
+	if c.Topology == "" {
+		c.Topology = "crossbar"
+	}
+	if c.Link == "" {
+		c.Link = "10Gbps,1us"
+	}
+	if c.MTU == 0 {
+		c.MTU = 1500
+	}
+	switch {
+	case c.Ranks < 1 || c.Ranks > 1<<20:
+		return nil, &ConfigError{Field: "Cluster.Ranks", Value: c.Ranks, Min: 1, Max: 1 << 20}
+	case c.MTU < minSimMTU || c.MTU > 1<<16:
+		return nil, &ConfigError{Field: "Cluster.MTU", Value: c.MTU, Min: minSimMTU, Max: 1 << 16}
+	case !(c.Loss >= 0 && c.Loss < 1):
+		return nil, &sim.OptionError{Option: "loss", Value: fmt.Sprint(c.Loss), Takes: "the share of packets to lose, from 0 to less than 1"}
+	}
+	w, err := sim.ParseWire(c.Link)
+	if err != nil {
+		return nil, err
+	}
+	top, err := sim.ParseTopology(c.Topology, c.Ranks, w)
+	if err != nil {
+		return nil, err
+	}
+	j := &simJob{Cluster: c, world: sim.NewWorld(c.Seed), left: c.Ranks}
+	j.world.Log = c.Log
+	j.net = sim.NewNetwork(j.world, top)
+	j.net.Faults.Loss = c.Loss
+	j.net.Describe = wire.DescribePacket
+	j.ctx, j.cancel = context.WithCancelCause(ctx)
+	return j, nil
+}
+
+// minSimMTU leaves room for some payload in a packet.
+const minSimMTU = 256
+
+// add starts a rank.
+func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) error {
+	src := &simSource{j: j, job: bootstrap.Job{
+		Rank: rank, Size: j.Ranks, ID: 1, Secret: []byte("simulated"), Host: fmt.Sprintf("machine%d", rank), Local: 1, Crowd: 1,
+	}}
+	p, err := newProc(nil, src)
+	if err != nil {
+		return err
+	}
+	g := guest.New(j.world, j.net, rank, j.MTU)
+	src.guest = g
+	find := func(to int) (driver.Route, error) {
+		p.routes[to] = route{fmt.Sprintf("machine%d", to), "it is simulated"}
+		return driver.Route{Transport: g}, nil
+	}
+	p.node = driver.New(driver.Config{Engine: p.engine(j.world.Rand.Uint64), Route: find, Host: g})
+	p.trs = append(p.trs, g)
+	p.node.Start(nil, g)
+	j.guests, j.procs = append(j.guests, g), append(j.procs, p)
+	g.Start(p.node.Tick, &j.ran, func() { j.rank(p, run) })
+	return nil
+}
+
+// rank is what a rank does.
+func (j *simJob) rank(p *Proc, run func(ctx context.Context, p *Proc) error) {
+	err := run(j.ctx, p)
+	if j.end = max(j.end, j.world.Now()); err == nil {
+		err = p.src.Fence(j.ctx)
+	}
+	if err != nil {
+		j.fail(fmt.Errorf("rank %d: %w", p.Rank(), err))
+	}
+	p.node.Engine(func(e *engine.Engine) { j.count(e.Stats()) })
+	p.Close()
+	j.left--
+}
+
+func (j *simJob) count(s engine.Stats) {
+	j.stats.Msg.Received += s.Msg.Received
+	j.stats.Link.Resent += s.Link.Resent
+}
+
+// fail ends the job; the first reason counts.
+func (j *simJob) fail(err error) {
+	j.cancel(err)
+	for _, g := range j.guests {
+		g.Wake()
+	}
+}
+
+// play lets things happen until all ranks have ended, or cannot.
+func (j *simJob) play() {
+	for n := 0; j.left > 0; n++ {
+		if n%4096 == 0 && j.ctx.Err() != nil {
+			j.fail(context.Cause(j.ctx)) // from outside
+		}
+		// Links that watch their peers always have something to do: when all
+		// programs wait for longer than any of that takes, it is for nothing.
+		if n%4096 == 0 && j.stuck() {
+			if j.ctx.Err() != nil {
+				return
+			}
+			j.fail(j.whatFor())
+		}
+		if !j.world.Step(sim.Never) {
+			if j.ctx.Err() != nil {
+				return
+			}
+			j.fail(j.whatFor())
+		}
+	}
+}
+
+// stuckAfter is how long all may wait for each other before it is taken to be
+// for good. Peers that are gone have long been found out by then.
+const stuckAfter = 60 * time.Second
+
+// stuck reports whether every rank has waited for another for a long time.
+func (j *simJob) stuck() bool {
+	if j.world.Now() < j.ran.Add(stuckAfter) {
+		return false
+	}
+	for _, g := range j.guests {
+		if !g.Ended() && !g.Waits() {
+			return false
+		}
+	}
+	return true
+}
+
+// ErrStuck reports a simulated job whose ranks all wait for each other.
+var ErrStuck = errors.New("weft: all ranks wait for each other")
+
+// whatFor says what every rank waits for.
+func (j *simJob) whatFor() error {
+	const most = 16
+	text := ""
+	for rank, g := range j.guests {
+		if g.Ended() {
+			continue
+		}
+		if rank == most {
+			text += "\n  …"
+			break
+		}
+		var lines []string
+		j.procs[rank].node.Engine(func(e *engine.Engine) { lines = append(e.Unfinished(), e.Msg.Waiting()...) })
+		if len(lines) == 0 {
+			lines = []string{"it has returned, or waits for its own memory to change"}
+		}
+		for _, l := range lines {
+			text += fmt.Sprintf("\n  rank %d: %s", rank, l)
+		}
+	}
+	return fmt.Errorf("%w, at %v of virtual time:%s", ErrStuck, time.Duration(j.world.Now()), text)
+}
+
+func (j *simJob) result() *Simulation {
+	s := j.net.Stats
+	return &Simulation{
+		Ranks: j.Ranks, Topology: j.net.Topology().Name(), Time: time.Duration(j.end), Messages: j.stats.Msg.Received,
+		Packets: s.Delivered, Bytes: s.Bytes, Lost: s.Lost + s.Overflows, Resent: j.stats.Link.Resent,
+		Events: j.world.Events(), Hash: j.world.Hash(), net: j.net, end: max(j.end, 1),
+	}
+}
+
+// A simSource is the launcher of a simulated rank.
+type simSource struct {
+	j      *simJob
+	job    bootstrap.Job
+	guest  *guest.Process
+	fences int
+}
+
+func (s *simSource) Job() bootstrap.Job { return s.job }
+
+func (s *simSource) Put(ctx context.Context, key, value string) error { return nil }
+
+func (s *simSource) Get(ctx context.Context, rank int, key string) (string, error) {
+	return "", link.ErrClosed
+}
+
+// Fence waits for all ranks. It takes no packets and no time.
+func (s *simSource) Fence(ctx context.Context) error {
+	s.fences++
+	s.j.fenced++
+	if s.j.fenced == s.fences*s.j.Ranks {
+		for _, g := range s.j.guests {
+			g.Wake()
+		}
+	}
+	for s.j.fenced < s.fences*s.j.Ranks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.guest.Sleep(sim.Never)
+	}
+	return nil
+}
+
+func (s *simSource) Watch(down func(rank int, cause error)) {}
+
+func (s *simSource) Close() error { return nil }
