@@ -102,7 +102,7 @@ func TestDiscard(t *testing.T) {
 }
 
 func TestPeers(t *testing.T) {
-	networks(t, 3, func(ctx context.Context, p *Proc) error {
+	real(t, 3, func(ctx context.Context, p *Proc) error {
 		q, w, err := pair(ctx, p, 64, nil)
 		if err != nil {
 			return err

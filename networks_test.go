@@ -12,8 +12,19 @@ import (
 
 // networks runs a test over every transport: pipes with and without direct
 // memory, and with packets so short that everything is cut; shared memory; and
-// UDP. All ranks are goroutines of this process.
+// UDP; and in the simulator. All ranks are goroutines of this process.
 func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
+	real(t, n, run)
+	t.Run("sim", func(t *testing.T) {
+		_, err := Simulate(within(t), Cluster{Ranks: n, Topology: "ring", Loss: 0.01}, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// real leaves the simulator out: for tests whose ranks start goroutines.
+func real(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 	for _, c := range []struct {
 		name   string
 		mtu    int

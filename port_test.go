@@ -20,7 +20,7 @@ func within(t testing.TB) context.Context {
 
 func TestMessagesArriveInOrder(t *testing.T) {
 	const each = 300
-	networks(t, 4, func(ctx context.Context, p *Proc) error {
+	real(t, 4, func(ctx context.Context, p *Proc) error {
 		q, err := p.Open(ctx, 7, nil)
 		if err != nil {
 			return err
@@ -243,7 +243,7 @@ func TestPortErrors(t *testing.T) {
 // A send that is given up has not happened: the receiver gets the next one.
 func TestCancelledSendIsNotReceived(t *testing.T) {
 	given := make(chan struct{})
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	real(t, 2, func(ctx context.Context, p *Proc) error {
 		q, err := p.Open(ctx, 1, nil)
 		if err != nil {
 			return err
@@ -275,7 +275,7 @@ func TestCancelledSendIsNotReceived(t *testing.T) {
 // closed and opened again.
 func TestChannelOpenedLate(t *testing.T) {
 	step := make(chan struct{})
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	real(t, 2, func(ctx context.Context, p *Proc) error {
 		if p.Rank() == 0 {
 			q, err := p.Open(ctx, 9, nil)
 			if err != nil {
@@ -326,7 +326,7 @@ func TestChannelOpenedLate(t *testing.T) {
 
 func TestManyGoroutines(t *testing.T) {
 	const pairs, each = 8, 200
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	real(t, 2, func(ctx context.Context, p *Proc) error {
 		done := make(chan error, 2*pairs)
 		for i := range pairs {
 			q, err := p.Open(ctx, i, nil)

@@ -142,9 +142,13 @@ func (n *Node) Ended(c *Call) bool {
 		return true
 	}
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.progress()
-	return !c.pending()
+	ended := !c.pending()
+	n.mu.Unlock()
+	if !ended {
+		n.vain()
+	}
+	return ended
 }
 
 // Wait waits for a started call. When ctx ends first, it returns ctx's error,

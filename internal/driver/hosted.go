@@ -48,6 +48,17 @@ func (n *Node) Tick() {
 	}
 }
 
+// lookCost is what a look at what has arrived costs on a host, where computing
+// costs nothing: a program that looks again and again must let time pass.
+const lookCost = 100 * time.Nanosecond
+
+// vain is called after a look on which nothing was found. The lock is not held.
+func (n *Node) vain() {
+	if n.cfg.Host != nil {
+		n.cfg.Host.Sleep(n.now().Add(lookCost))
+	}
+}
+
 // wakeSleeper wakes the goroutine of the call n.sleeper. The lock is held.
 func (n *Node) wakeSleeper() {
 	if n.cfg.Host != nil {

@@ -21,6 +21,9 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 		n.flush(n.clock())
 	}
 	n.mu.Unlock()
+	if !ok && poll {
+		n.vain()
+	}
 	return ok
 }
 
@@ -34,6 +37,9 @@ func (n *Node) TryReceive(p *msg.Port, from int) (b *msg.Block, sender int) {
 		b, sender = p.Next(from)
 	}
 	n.mu.Unlock()
+	if b == nil {
+		n.vain()
+	}
 	return b, sender
 }
 

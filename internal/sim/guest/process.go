@@ -22,15 +22,16 @@ type Process struct {
 
 	in []transport.In
 
-	resume func() (struct{}, bool) // lets the program run until it sleeps
-	stop   func()
-	yield  func(struct{}) bool
-	id     string // of the program's goroutine
-	asleep bool
-	waking bool
-	ended  bool
-	nap    int      // counts sleeps, so that late alarms wake nobody
-	until  sim.Time // when the sleep ends by itself
+	resume  func() (struct{}, bool) // lets the program run until it sleeps
+	stop    func()
+	yield   func(struct{}) bool
+	id      string // of the program's goroutine
+	asleep  bool
+	waking  bool
+	ended   bool
+	running bool     // it, or its driver: nobody else may call
+	nap     int      // counts sleeps, so that late alarms wake nobody
+	until   sim.Time // when the sleep ends by itself
 }
 
 // New returns a process on a machine of a network. Packets are at most mtu bytes.
@@ -56,7 +57,9 @@ func (p *Process) Start(tick func(), ran *sim.Time, program func()) {
 func (p *Process) Act() {
 	p.asleep, p.waking = false, false
 	*p.ran = p.world.Now()
+	p.running = true
 	p.resume()
+	p.running = false
 }
 
 // Ended reports whether the program has ended.
@@ -67,7 +70,7 @@ func (p *Process) Now() sim.Time { return p.machine.Now() }
 
 // Sleep lets others run until Wake, or until the time comes.
 func (p *Process) Sleep(until sim.Time) {
-	if p.asleep || p.ended || p.nap%vigilance == 0 && goroutine() != p.id {
+	if p.check(); p.asleep || p.ended || p.nap%vigilance == 0 && goroutine() != p.id {
 		panic(stranger)
 	}
 	p.asleep = true
@@ -115,14 +118,34 @@ func (p *Process) Waits() bool { return p.asleep && !p.waking && p.until == sim.
 func (p *Process) Alarm(t sim.Time) { p.machine.SetTimer(t) }
 
 // Later runs f at this same time.
-func (p *Process) Later(f func()) { p.world.After(0, f) }
+func (p *Process) Later(f func()) {
+	p.world.After(0, func() {
+		p.running = true
+		f()
+		p.running = false
+	})
+}
 
 // Timer is called when the alarm rings.
-func (p *Process) Timer() { p.tick() }
+func (p *Process) Timer() { p.visit() }
+
+// visit lets the driver do what there is to do.
+func (p *Process) visit() {
+	p.running = true
+	p.tick()
+	p.running = false
+}
+
+// check panics if somebody calls who should sleep.
+func (p *Process) check() {
+	if !p.running {
+		panic(stranger)
+	}
+}
 
 // Packet is called when a packet has arrived.
 func (p *Process) Packet(from int, b []byte) {
 	p.in = append(p.in, transport.In{From: -1, Data: b})
-	p.tick()
+	p.visit()
 	p.in = p.in[:0] // b was borrowed
 }

@@ -19,6 +19,7 @@ func (p *Process) Lane(peer int) transport.Lane { return nil }
 
 // Send takes all packets.
 func (p *Process) Send(pkts []transport.Out) int {
+	p.check()
 	for _, o := range pkts {
 		p.net.Send(p.rank, o.Peer, o.Header, o.Payload)
 	}

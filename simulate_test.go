@@ -1,0 +1,207 @@
+package weft
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"weft/internal/sim"
+)
+
+// ring passes a token round: message by message, and by PUSH.
+func ring(laps int) func(ctx context.Context, p *Proc) error {
+	return func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		w, err := p.Expose(ctx, "w", 8, nil)
+		if err != nil {
+			return err
+		}
+		next := (p.Rank() + 1) % p.Size()
+		r, err := p.Attach(ctx, next, "w")
+		if err != nil {
+			return err
+		}
+		for lap := range uint64(laps) {
+			if p.Rank() == 0 {
+				if err := q.Send(ctx, next, nil); err != nil {
+					return err
+				}
+			}
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return err
+			}
+			m.Release()
+			if p.Rank() > 0 {
+				if err := q.Send(ctx, next, nil); err != nil {
+					return err
+				}
+			}
+			b := binary.LittleEndian.AppendUint64(nil, lap+1)
+			if err := r.Push(ctx, 0, b); err != nil {
+				return err
+			}
+			if v, err := w.Await(ctx, 0, lap); err != nil || v <= lap {
+				return fmt.Errorf("lap %d: the word is %d, %v", lap, v, err)
+			}
+		}
+		return nil
+	}
+}
+
+// TestSimulationRepeats: the same seed does the same, another one does not.
+func TestSimulationRepeats(t *testing.T) {
+	run := func(seed uint64) *Simulation {
+		s, err := Simulate(within(t), Cluster{Ranks: 12, Topology: "torus:3x4", Loss: 0.05, Seed: seed}, ring(20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	a, b, c := run(1), run(1), run(2)
+	if a.Hash != b.Hash || a.Time != b.Time || a.Events != b.Events {
+		t.Errorf("seed 1: %+v, then %+v", a, b)
+	}
+	if a.Hash == c.Hash {
+		t.Errorf("seeds 1 and 2 did the same: %+v", a)
+	}
+	if a.Lost == 0 || a.Resent == 0 || a.Messages != 12*20 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestSimulatedTime: a message takes what its links take, a sleep its time, and
+// a deadline of a context passes in virtual time.
+func TestSimulatedTime(t *testing.T) {
+	start := time.Now()
+	var took, slept, waited time.Duration
+	_, err := Simulate(t.Context(), Cluster{Ranks: 2, Link: "1Gbps,10us"}, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 1 {
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return err
+			}
+			defer m.Release()
+			return q.Send(ctx, 0, m.Data)
+		}
+		if _, err := p.Connect(ctx, 1); err != nil {
+			return err
+		}
+		began := p.Now()
+		if err := q.Send(ctx, 1, make([]byte, 1000)); err != nil {
+			return err
+		}
+		m, err := q.Recv(ctx)
+		if err != nil {
+			return err
+		}
+		m.Release()
+		took = p.Now() - began
+		began = p.Now()
+		if err := p.Sleep(ctx, time.Hour); err != nil {
+			return err
+		}
+		slept = p.Now() - began
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Minute)
+		defer cancel()
+		began = p.Now()
+		if _, err = q.Recv(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			// The other rank has left in the meantime, in good order.
+			return fmt.Errorf("a receive that nobody answers: %v", err)
+		}
+		waited = p.Now() - began
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Two wires each way, 1,084 bytes at 1 Gbit/s in packets, and 10 us.
+	const oneWay = 10*time.Microsecond + 2*1084*8*time.Nanosecond
+	if took != 2*oneWay {
+		t.Errorf("a round trip took %v, want %v", took, 2*oneWay)
+	}
+	if slept != time.Hour || waited.Round(time.Second) != 20*time.Minute {
+		t.Errorf("slept %v, waited %v", slept, waited)
+	}
+	if real := time.Since(start); real > time.Minute {
+		t.Errorf("it took %v of real time", real)
+	}
+}
+
+// TestStuck: ranks that wait for each other are found out, and told what for.
+func TestStuck(t *testing.T) {
+	_, err := Simulate(within(t), Cluster{Ranks: 3}, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(context.Background(), 4, nil)
+		if err != nil {
+			return err
+		}
+		_, err = q.RecvFrom(context.Background(), (p.Rank()+1)%3)
+		return err
+	})
+	if !errors.Is(err, ErrStuck) || !strings.Contains(err.Error(), "rank 1: channel 4: a receive waits for a message from rank 2") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestSimulatedFailure: the error of a rank ends the others.
+func TestSimulatedFailure(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := Simulate(within(t), Cluster{Ranks: 3}, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 1 {
+			return broken
+		}
+		_, err = q.RecvFrom(ctx, 2-p.Rank())
+		return err
+	})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "rank 1") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestClusterOptions(t *testing.T) {
+	for _, c := range []Cluster{
+		{}, {Ranks: -1}, {Ranks: 4, Topology: "torus:3x3"}, {Ranks: 4, Link: "fast"}, {Ranks: 4, MTU: 10}, {Ranks: 4, Loss: 1},
+	} {
+		_, err := Simulate(t.Context(), c, ring(1))
+		var field *ConfigError
+		if !errors.As(err, &field) && !errors.Is(err, sim.ErrOption) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestSimulationPicture: the picture names the busiest link.
+func TestSimulationPicture(t *testing.T) {
+	for _, topology := range []string{"crossbar", "ring", "torus:2x3", "fattree:3"} {
+		s, err := Simulate(within(t), Cluster{Ranks: 6, Topology: topology}, ring(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var svg strings.Builder
+		if err := s.WriteSVG(&svg); err != nil {
+			t.Fatal(err)
+		}
+		if text := svg.String(); !strings.HasSuffix(text, "</svg>\n") || strings.Count(text, "<line") < 6 || !strings.Contains(text, "% of the time busy") {
+			t.Errorf("%s: %.300s", topology, text)
+		}
+	}
+	if os.Getenv(envSim) != "" {
+		t.Error("the environment says that this is a simulation")
+	}
+}
