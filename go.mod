@@ -7,4 +7,9 @@ require (
 	golang.org/x/sys v0.49.0
 )
 
-require github.com/anishathalye/porcupine v1.3.1
+require (
+	github.com/anishathalye/porcupine v1.3.1
+	github.com/cockroachdb/datadriven v1.0.3
+)
+
+require github.com/pmezard/go-difflib v1.0.0 // indirect

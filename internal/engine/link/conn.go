@@ -16,7 +16,7 @@ type Config struct {
 	AckDelay   time.Duration // default 200 us
 	Liveness   time.Duration // default 3 s; negative: never
 
-	firstSeq uint32 // for tests of wrapping
+	FirstSeq uint32 // number of the first packet, at both ends; 0 but in tests of wrapping
 }
 
 func (c Config) withDefaults() Config {
@@ -122,7 +122,7 @@ func NewConn(cfg *Config, self *Self, peer uint32) *Conn {
 		slots: make([]slot, 8),
 	}
 	c.rto = c.cfg.RTOInitial
-	s := cfg.firstSeq
+	s := cfg.FirstSeq
 	c.base, c.next, c.high, c.tail, c.expected = s, s, s, s, s
 	return c
 }

@@ -35,7 +35,7 @@ func TestFaultyNetwork(t *testing.T) {
 // Sequence numbers wrap.
 func TestWrap(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
-		cfg := Config{Window: 16, firstSeq: ^uint32(0) - uint32(seed)*7}
+		cfg := Config{Window: 16, FirstSeq: ^uint32(0) - uint32(seed)*7}
 		newRig(t, seed, cfg, faults{lose: 0.1, delay: time.Millisecond}).run(200, 200)
 	})
 }

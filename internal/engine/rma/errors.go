@@ -19,10 +19,14 @@ var (
 
 // A BoundsError reports an access outside a region. Nothing was touched.
 type BoundsError struct {
-	Off, Len, Size int
+	Off, Len int
+	Size     int // of the region, or -1 if that is not known here
 }
 
 func (e *BoundsError) Error() string {
+	if e.Size < 0 { // only the target knows it
+		return fmt.Sprintf("weft: %d bytes at offset %d lie outside the region", e.Len, e.Off)
+	}
 	return fmt.Sprintf("weft: %d bytes at offset %d lie outside the region of %d bytes", e.Len, e.Off, e.Size)
 }
 
@@ -43,7 +47,7 @@ func (e *MisalignedError) Is(target error) bool { return target == ErrMisaligned
 // A RegionError reports that a rank refused an operation on its region.
 type RegionError struct {
 	Rank int
-	Err  error // ErrKey, ErrReadOnly, ErrNoRegion or ErrClosed
+	Err  error // ErrKey, ErrReadOnly, ErrNoRegion, ErrClosed, or of a PUT ErrBounds
 }
 
 func (e *RegionError) Error() string {
@@ -75,6 +79,9 @@ func refusal(op *Op, s wire.Status) error {
 	case wire.StatusOK:
 		return nil
 	case wire.StatusBounds:
+		if op.Kind == Flush { // a PUT before it, of which nothing is known here
+			return &RegionError{op.Peer, ErrBounds}
+		}
 		return &BoundsError{int(op.Off), max(len(op.Buf), 1), -1}
 	case wire.StatusMisaligned:
 		return &MisalignedError{int(op.Off)}

@@ -1,0 +1,404 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+	"weft/internal/engine/wire"
+	"weft/internal/mem"
+	"weft/internal/monotime"
+)
+
+// TestScenarios runs the stories in testdata: each proves what its first
+// sentence says. After a change of the protocol,
+//
+//	go test ./internal/engine -run Scenarios -rewrite
+//
+// writes down what happens now; commit only what you understand.
+//
+// The commands, with what they print:
+//
+//	cluster ranks=2 [reliable] [window=4] [mtu=1500] [maxqueue=2] [liveness=never] [firstseq=…] [ackdelay=…] [rto=…]
+//	open rank=0 [channel=1] [recv=65536] [backoff]
+//	send from=0 to=1 [size=8] [count=3]   packets that leave
+//	recv rank=1 [from=0] [size=…]         a receive: what it got, or that it waits
+//	release rank=1                        the oldest message on loan
+//	flush rank=0
+//	expose rank=1 name=r size=100 [readonly]
+//	attach rank=0 to=1 name=r
+//	push | put | pull rank=0 to=1 off=0 size=8 [fill=7] [key=wrong]
+//	add | swap | cas rank=0 to=1 off=0 a=1 [b=2] [key=wrong]
+//	fence rank=0 to=1
+//	show rank=1 off=0 size=8              what the region holds
+//	drop id=3 | drop from=0 to=1 [count=2]
+//	swap-packets id=3 id2=4               they change places on the way
+//	deliver [id=3] [from=0 to=1] [count=1]  packets, and what leaves because of them
+//	settle                                everything, until nothing moves
+//	clog rank=1 | unclog rank=1           its transport takes nothing, and takes packets again
+//	advance d=5ms                         timers that run out, and what leaves
+//	down rank=0 peer=1                    a peer is gone
+//	unfinished                            what the engines still have to do
+func TestScenarios(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		var s *story
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "cluster" {
+				s = newStory(t, d)
+				return ""
+			}
+			s.out.Reset()
+			s.t, s.d = t, d
+			s.command()
+			if s.out.Len() == 0 {
+				return "nothing\n"
+			}
+			return s.out.String()
+		})
+	})
+}
+
+// A story is some engines, and the packets on their way between them.
+type story struct {
+	t       *testing.T
+	d       *datadriven.TestData
+	out     strings.Builder
+	now     monotime.Time
+	lossy   bool
+	mtu     int
+	engines []*Engine
+	ports   map[int]*msg.Port
+	loans   map[int][]*msg.Block
+	found   map[[2]int]rma.Found
+	regions map[int][]byte
+	flying  []flying
+	clogged map[int]bool
+	last    int
+}
+
+// flying is a packet on its way.
+type flying struct {
+	id, from, to int
+	b            []byte
+}
+
+func newStory(t *testing.T, d *datadriven.TestData) *story {
+	s := &story{
+		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), ports: map[int]*msg.Port{}, loans: map[int][]*msg.Block{},
+		found: map[[2]int]rma.Found{}, regions: map[int][]byte{}, clogged: map[int]bool{},
+	}
+	s.mtu = s.number("mtu", 1500)
+	n := s.number("ranks", 2)
+	cfg := link.Config{
+		Window: s.number("window", 256), RTOInitial: s.duration("rto", 10*time.Millisecond), AckDelay: s.duration("ackdelay", 0),
+		Liveness: -1, FirstSeq: uint32(s.number("firstseq", 0)),
+	}
+	if d.HasArg("liveness") {
+		cfg.Liveness = s.duration("liveness", 0)
+	}
+	for rank := range n {
+		key := uint64(rank) << 32
+		e := New(Config{
+			Rank: rank, Size: n, Job: 1, Secret: make([]byte, 32), Incarnation: uint32(rank + 1), Link: cfg,
+			Rand: func() uint64 { key++; return key }, MaxQueue: s.number("maxqueue", 0),
+		})
+		s.engines = append(s.engines, e)
+	}
+	return s
+}
+
+func (s *story) number(name string, def int) int {
+	s.d.MaybeScanArgs(s.t, name, &def)
+	return def
+}
+
+func (s *story) duration(name string, def time.Duration) time.Duration {
+	var text string
+	if s.d.MaybeScanArgs(s.t, name, &text) {
+		var err error
+		if def, err = time.ParseDuration(text); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return def
+}
+
+func (s *story) say(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
+
+func (s *story) command() {
+	rank := s.number("rank", s.number("from", 0))
+	switch s.d.Cmd {
+	case "open", "send", "recv", "release", "flush":
+		s.message(rank)
+	case "drop", "deliver", "settle", "swap-packets":
+		s.network()
+	case "advance":
+		s.now = s.now.Add(s.duration("d", 0))
+		for _, e := range s.engines {
+			if e.Timed() && e.Deadline() <= s.now {
+				e.Advance(s.now)
+			}
+		}
+	case "clog", "unclog":
+		s.clogged[rank] = s.d.Cmd == "clog"
+	case "down":
+		s.engines[rank].Down(s.number("peer", 0), fmt.Errorf("it was killed"), false)
+	case "unfinished":
+		for r, e := range s.engines {
+			for _, line := range e.Unfinished() {
+				s.say("rank %d: %s", r, line)
+			}
+		}
+		return
+	default:
+		s.memory(rank)
+	}
+	s.flush(s.d.Cmd != "settle")
+}
+
+// flush puts what the engines have to send on its way, and tells what ended.
+func (s *story) flush(tell bool) {
+	var out [16]link.Packet
+	for again := true; again; {
+		again = false
+		for rank, e := range s.engines {
+			for !s.clogged[rank] {
+				to, n, _ := e.Output(s.now, out[:])
+				if n == 0 {
+					break
+				}
+				again = true
+				for _, p := range out[:n] {
+					s.last++
+					f := flying{s.last, rank, to, append(bytes.Clone(p.Header), p.Payload...)}
+					s.flying = append(s.flying, f)
+					if tell {
+						s.say("  sent  %s", s.describe(f))
+					}
+				}
+				e.Taken(s.now, to, n, n, out[:])
+			}
+			for _, peer := range e.Wanted(nil) {
+				e.Connect(s.now, peer, s.mtu, s.lossy, nil)
+				again = true
+			}
+			s.ended(rank, e)
+		}
+	}
+}
+
+func (s *story) ended(rank int, e *Engine) {
+	for op := e.Msg.Finished(); op != nil; op = e.Msg.Finished() {
+		s.result(rank, op)
+	}
+	for op := e.RMA.Finished(); op != nil; op = e.RMA.Finished() {
+		s.done(rank, op)
+	}
+}
+
+func (s *story) describe(f flying) string {
+	text := wire.Describe(f.b)
+	if s.lossy {
+		text = wire.DescribePacket(f.b)
+	}
+	return fmt.Sprintf("#%d %d→%d %s", f.id, f.from, f.to, text)
+}
+
+// network moves packets.
+func (s *story) network() {
+	switch s.d.Cmd {
+	case "settle":
+		for moves := 0; len(s.flying) > 0; moves++ {
+			if moves > 10000 {
+				s.say("it does not settle")
+				return
+			}
+			s.arrive(0)
+			s.flush(false)
+		}
+	case "swap-packets":
+		i, j := s.find(s.number("id", 0)), s.find(s.number("id2", 0))
+		s.flying[i], s.flying[j] = s.flying[j], s.flying[i]
+	default:
+		for _, id := range s.chosen() {
+			i := s.find(id)
+			if s.d.Cmd == "drop" {
+				s.say("  lost  %s", s.describe(s.flying[i]))
+				s.flying = append(s.flying[:i], s.flying[i+1:]...)
+				continue
+			}
+			s.say("  came  %s", s.describe(s.flying[i]))
+			s.arrive(i)
+			s.flush(true)
+		}
+	}
+}
+
+// chosen returns the packets that the arguments name: those that are on their
+// way now, not those that leave in answer.
+func (s *story) chosen() (ids []int) {
+	id, from, to, count := s.number("id", 0), s.number("from", -1), s.number("to", -1), s.number("count", 1<<30)
+	for _, f := range s.flying {
+		if len(ids) < count && (id == 0 || f.id == id) && (from < 0 || f.from == from) && (to < 0 || f.to == to) {
+			ids = append(ids, f.id)
+		}
+	}
+	return ids
+}
+
+func (s *story) find(id int) int {
+	for i, f := range s.flying {
+		if f.id == id {
+			return i
+		}
+	}
+	s.t.Fatalf("%s: packet %d is not on its way", s.d.Pos, id)
+	return 0
+}
+
+func (s *story) arrive(i int) {
+	f := s.flying[i]
+	s.flying = append(s.flying[:i:i], s.flying[i+1:]...)
+	from := f.from
+	if s.lossy {
+		from = -1
+	}
+	s.engines[f.to].Recv(s.now, from, f.b)
+}
+
+// message runs a command on a port.
+func (s *story) message(rank int) {
+	e, p := s.engines[rank], s.ports[rank]
+	switch s.d.Cmd {
+	case "open":
+		var err error
+		s.ports[rank], err = e.Msg.Open(uint16(s.number("channel", 1)), msg.Config{
+			RecvBuffer: s.number("recv", 0), Backoff: s.d.HasArg("backoff"),
+		})
+		if err != nil {
+			s.say("%v", err)
+		}
+	case "send":
+		for range s.number("count", 1) {
+			s.start(rank, &msg.Op{Kind: msg.Send, Peer: s.number("to", 1), Buf: make([]byte, s.number("size", 8))})
+		}
+	case "recv":
+		op := &msg.Op{Kind: msg.Recv, Peer: s.number("from", msg.Any)}
+		if s.d.HasArg("from") {
+			rank = s.number("rank", 0)
+			op.Peer = s.number("from", 0)
+		}
+		if n := s.number("size", 0); n > 0 {
+			op.Buf = make([]byte, n)
+		}
+		s.start(rank, op)
+	case "flush":
+		s.start(rank, &msg.Op{Kind: msg.Flush, Peer: msg.Any})
+	case "release":
+		b := s.loans[rank][0]
+		s.loans[rank] = s.loans[rank][1:]
+		p.Release(b)
+	}
+}
+
+func (s *story) start(rank int, op *msg.Op) {
+	s.ports[rank].Start(op)
+	if op.State == msg.Pending {
+		if op.Kind != msg.Send {
+			s.say("  rank %d waits", rank)
+		}
+		return
+	}
+	s.result(rank, op)
+}
+
+func (s *story) result(rank int, op *msg.Op) {
+	switch {
+	case op.State == msg.Offered:
+		op.Buf = make([]byte, op.Offer.Total)
+		s.ports[rank].Fetch(op)
+	case op.Err != nil:
+		s.say("  rank %d: %v", rank, op.Err)
+	case op.Kind == msg.Recv && op.Block != nil:
+		s.loans[rank] = append(s.loans[rank], op.Block)
+		s.say("  rank %d has %d bytes of rank %d on loan", rank, op.N, op.From)
+	case op.Kind == msg.Recv:
+		s.say("  rank %d has received %d bytes of rank %d", rank, op.N, op.From)
+	case op.Kind == msg.Flush:
+		s.say("  rank %d: everything has been accepted", rank)
+	}
+}
+
+// memory runs a command on regions.
+func (s *story) memory(rank int) {
+	e, to := s.engines[rank], s.number("to", 1)
+	f := s.found[[2]int{rank, to}]
+	op := &rma.Op{Peer: to, Region: f.Region, Key: f.Key, Off: uint64(s.number("off", 0)), A: uint64(s.number("a", 0)), B: uint64(s.number("b", 0))}
+	var key string
+	if s.d.MaybeScanArgs(s.t, "key", &key); key == "wrong" {
+		op.Key++
+	}
+	bytes := make([]byte, s.number("size", 8))
+	for i := range bytes {
+		bytes[i] = byte(s.number("fill", 0))
+	}
+	switch s.d.Cmd {
+	case "expose":
+		s.regions[rank] = mem.Aligned(len(bytes))
+		if _, err := e.RMA.Expose(s.name(), s.regions[rank], 0, s.d.HasArg("readonly")); err != nil {
+			s.say("%v", err)
+		}
+		return
+	case "show":
+		s.say("% x", s.regions[rank][op.Off:][:len(bytes)])
+		return
+	case "put":
+		if err := e.RMA.Put(to, op.Region, op.Key, op.Off, bytes); err != nil {
+			s.say("%v", err)
+		}
+		return
+	case "attach":
+		op.Kind, op.Name = rma.Attach, s.name()
+	case "push":
+		op.Kind, op.Buf = rma.Push, bytes
+	case "pull":
+		op.Kind, op.Buf = rma.Pull, bytes
+	case "fence":
+		op.Kind = rma.Flush
+	case "add", "swap", "cas":
+		op.Kind, op.Code = rma.Atomic, map[string]wire.Code{"add": wire.CodeAdd, "swap": wire.CodeSwap, "cas": wire.CodeCompareSwap}[s.d.Cmd]
+	default:
+		s.t.Fatalf("%s: unknown command %q", s.d.Pos, s.d.Cmd)
+	}
+	if e.RMA.Start(op); op.Done {
+		s.done(rank, op)
+	}
+}
+
+func (s *story) name() (name string) {
+	s.d.ScanArgs(s.t, "name", &name)
+	return name
+}
+
+func (s *story) done(rank int, op *rma.Op) {
+	switch {
+	case op.Err != nil:
+		s.say("  rank %d: %v: %v", rank, op, op.Err)
+	case op.Kind == rma.Attach:
+		s.found[[2]int{rank, op.Peer}] = op.Found
+		s.say("  rank %d has attached a region of %d bytes", rank, op.Found.Size)
+	case op.Kind == rma.Pull:
+		s.say("  rank %d has pulled % x", rank, op.Buf)
+	case op.Kind == rma.Atomic:
+		s.say("  rank %d: the %v saw %d", rank, op, op.Value)
+	default:
+		s.say("  rank %d: the %v is done", rank, op)
+	}
+}
