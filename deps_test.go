@@ -41,13 +41,14 @@ internal/bootstrap
 
 internal/sim            internal/monotime
 internal/sim/guest      internal/sim transport
+internal/sim/paper      internal/sim
 internal/sim/swarm      internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim
 
 .                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/pipe transport/shm transport/udp
 
 internal/launch         internal/bootstrap
 internal/perf           . internal/bootstrap internal/launch
-cmd/weft                . internal/launch internal/perf internal/sim/swarm
+cmd/weft                . internal/launch internal/perf internal/sim/paper internal/sim/swarm
 
 examples/hello          .
 examples/ping           .

@@ -1,0 +1,112 @@
+package paper
+
+import "time"
+
+// clock is a cycle of DIMMnet-2's network controller, which runs at 100 MHz.
+const clock = 10 * time.Nanosecond
+
+func clocks(name string, n int, from string) Part {
+	return Part{name, time.Duration(n) * clock, time.Duration(n) * clock, from}
+}
+
+// DIMMnet is the receiving side of DIMMnet-2 and the way of a message through it
+// (paper 002, tables 2, 3 and 7; 16 bytes of header and 8 of data).
+func DIMMnet() Table {
+	push, ipush := receive(false), receive(true)
+	oneWay, oneWayI := way(false), way(true)
+	copied, copiedI := append(way(false), fetch(false)...), append(way(true), fetch(true)...)
+
+	cycles := func(p Path) float64 {
+		_, mean, _ := p.Walk()
+		return float64(mean / clock)
+	}
+	mean := func(p Path) float64 {
+		_, m, _ := p.Walk()
+		return micros(m)
+	}
+	const ( // half of the measured round trips, table 7
+		pushUS, ipushUS     = 3.48 / 2, 3.56 / 2
+		copiedUS, copiedIUS = 7.68 / 2, 7.78 / 2
+	)
+	return Table{
+		Name: "dimmnet", Title: "DIMMnet-2, 100 MHz controller (paper 002, tables 2, 3 and 7)",
+		Paths: []Named{
+			{"receiving a PUSH of 24 bytes", push}, {"receiving an IPUSH of 24 bytes", ipush},
+			{"PUSH, one way, left where it lands", oneWay}, {"IPUSH, one way, left where it lands", oneWayI},
+			{"and to copy what was pushed to main memory", fetch(false)}, {"and to copy what was ipushed", fetch(true)},
+		},
+		Results: []Result{
+			{"receive a PUSH", 20, cycles(push), "clocks", ByConstruction, "the sum of its own table"},
+			{"receive an IPUSH", 24, cycles(ipush), "clocks", ByConstruction, "the sum of its own table"},
+			{"PUSH, one way", pushUS, mean(oneWay), "us", Predicted, span(oneWay)},
+			{"  of that not explained", 0, pushUS - mean(oneWay), "us", Residual, "the paper leaves the delay of the cables, α, open"},
+			{"IPUSH, one way", ipushUS, mean(oneWayI), "us", Predicted, span(oneWayI)},
+			{"  of that not explained", 0, ipushUS - mean(oneWayI), "us", Residual, "the same α"},
+			{"IPUSH − PUSH", ipushUS - pushUS, mean(oneWayI) - mean(oneWay), "us", Predicted, "4 clocks: Head and Tail, start, end, room"},
+			{"PUSH and copy, one way", copiedUS, mean(copied), "us", Predicted, span(copied)},
+			{"  of that not explained", 0, copiedUS - mean(copied), "us", Residual, "the paper: measuring the parts changes when cache lines are flushed and fetched"},
+			{"IPUSH and copy, one way", copiedIUS, mean(copiedI), "us", Predicted, span(copiedI)},
+			{"  of that not explained", 0, copiedIUS - mean(copiedI), "us", Residual, "the same"},
+			{"the same, IPUSH − PUSH", copiedIUS - copiedUS, mean(copiedI) - mean(copied), "us", Predicted, "1 clock more: Head is moved after the read"},
+		},
+		Notes: []string{
+			"Polling detects after 0.5 to 1.5 times an access of 0.189 us; the model's figure is the mean.",
+			"Tables 2 and 7 time different spans: 20 clocks with the status are 0.20 us, parts D and E are 0.512. Only the difference of 4 clocks can be compared.",
+		},
+	}
+}
+
+func span(p Path) string {
+	least, _, most := p.Walk()
+	return "from " + least.Round(10*time.Nanosecond).String() + " to " + most.Round(10*time.Nanosecond).String() + ", as polling strikes it"
+}
+
+// receive is what the controller does with a packet: tables 2 and 3.
+func receive(ipush bool) Path {
+	from := "table 2"
+	first := "first word of the header"
+	if ipush {
+		from, first = "table 3", "first word of the header, and AMT Address Table"
+	}
+	p := Path{
+		clocks("packet detected", 0, from), clocks("header asked for", 1, from), clocks(first, 1, from),
+		clocks("second word of the header", 1, from), clocks("header decoded, write unit started", 1, from),
+	}
+	if ipush {
+		p = append(p, clocks("Head and Tail fetched", 1, from), clocks("start of the area", 1, from),
+			clocks("end of the area", 1, from), clocks("is there room", 1, from))
+	}
+	return append(p, clocks("address and size", 2, from), clocks("data asked for", 1, from), clocks("data", 1, from),
+		clocks("right to write asked for", 1, from), clocks("right to write", 1, from), clocks("DIMM written", 6, from),
+		clocks("status written", 4, from))
+}
+
+const (
+	rtl  = "table 7; simulated at register transfer level"
+	host = "table 7; measured on the host"
+	book = "table 7; from an earlier paper; the cable's delay α comes on top"
+)
+
+// way is what a message goes through that is left where it lands: table 7, A to F.
+func way(ipush bool) Path {
+	received := us("D packet received", 0.472, rtl)
+	if ipush {
+		received = us("D packet received", 0.512, rtl)
+	}
+	return Path{
+		us("A request to send", 0.093, host), us("B packet sent", 0.428, rtl), us("C network", 0.385, book),
+		received, us("E status written", 0.040, rtl), between("F arrival detected", 0.095, 0.284, host),
+	}
+}
+
+// fetch is what comes on top where the message is copied: table 7, G to L.
+func fetch(ipush bool) Path {
+	read := us("I DIMM to prefetch window", 0.240, rtl)
+	if ipush {
+		read = us("I DIMM to prefetch window", 0.250, rtl)
+	}
+	return Path{
+		us("G status read", 0.312, host), us("H request to read", 0.101, host), read,
+		between("J end of the read detected", 0.095, 0.284, host), us("K, L copied to main memory", 0.605, host),
+	}
+}

@@ -1,0 +1,72 @@
+package paper
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// TestFigures: what the models give, to the last digit that the papers have.
+func TestFigures(t *testing.T) {
+	want := map[string]struct {
+		model float64
+		kind  Kind
+	}{
+		"data link layer": {36.6, ByConstruction}, "IP": {58.6, ByConstruction}, "TCP/IP": {89.6, ByConstruction},
+		"PM/Ethernet, reaping": {37.6, ByConstruction}, "PM/Ethernet, not reaping": {49.4, Predicted},
+		"receive a PUSH": {20, ByConstruction}, "receive an IPUSH": {24, ByConstruction},
+		"PUSH, one way": {1.6075, Predicted}, "IPUSH, one way": {1.6475, Predicted}, "IPUSH − PUSH": {0.04, Predicted},
+		"PUSH and copy, one way": {3.055, Predicted}, "IPUSH and copy, one way": {3.105, Predicted},
+		"the same, IPUSH − PUSH": {0.05, Predicted},
+	}
+	seen := 0
+	for _, table := range Tables() {
+		for _, r := range table.Results {
+			w, ok := want[r.What]
+			if !ok {
+				if r.Kind != Residual {
+					t.Errorf("%s, %s: nothing to compare with", table.Name, r.What)
+				}
+				continue
+			}
+			seen++
+			if math.Abs(r.Model-w.model) > 0.0011 || r.Kind != w.kind {
+				t.Errorf("%s: %v (%s), want %v (%s)", r.What, r.Model, r.Kind, w.model, w.kind)
+			}
+		}
+	}
+	if seen != len(want) {
+		t.Errorf("%d figures of %d", seen, len(want))
+	}
+}
+
+// TestResiduals: the paper's α explains PUSH and IPUSH alike.
+func TestResiduals(t *testing.T) {
+	var alpha []float64
+	for _, r := range DIMMnet().Results {
+		if r.Kind == Residual {
+			alpha = append(alpha, r.Model)
+		}
+	}
+	if len(alpha) != 4 || math.Abs(alpha[0]-alpha[1]) > 0.0011 || math.Abs(alpha[0]-0.1325) > 0.0011 {
+		t.Errorf("residuals %v", alpha)
+	}
+}
+
+// TestWalk: a message visits every part once, in order.
+func TestWalk(t *testing.T) {
+	p := Path{us("a", 1, ""), between("b", 2, 4, ""), us("c", 8, "")}
+	least, mean, most := p.Walk()
+	if least != 11*time.Microsecond || mean != 12*time.Microsecond || most != 13*time.Microsecond {
+		t.Errorf("%v, %v, %v", least, mean, most)
+	}
+	for _, table := range Tables() {
+		for _, n := range table.Paths {
+			for _, part := range n.Path {
+				if part.From == "" || part.Max < part.Min {
+					t.Errorf("%s, %s: %+v", table.Name, n.Name, part)
+				}
+			}
+		}
+	}
+}
