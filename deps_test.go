@@ -36,7 +36,8 @@ transport/udp           transport internal/sys
 transport/faulty        transport
 transport/transporttest transport internal/doorbell
 
-internal/driver         internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/mem internal/monotime internal/sys transport
+internal/tape           internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/monotime
+internal/driver         internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/mem internal/monotime internal/sys internal/tape transport
 internal/bootstrap
 
 internal/sim            internal/monotime
@@ -48,7 +49,7 @@ internal/sim/swarm      internal/engine internal/engine/link internal/engine/msg
 
 internal/launch         internal/bootstrap
 internal/perf           . internal/bootstrap internal/launch
-cmd/weft                . internal/launch internal/perf internal/sim/paper internal/sim/swarm
+cmd/weft                . internal/engine/wire internal/launch internal/perf internal/sim/paper internal/sim/swarm internal/tape
 
 examples/hello          .
 examples/ping           .

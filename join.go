@@ -63,6 +63,9 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 	}
 	p, err := newProc(cfg, src)
 	if err == nil {
+		err = p.startRecording()
+	}
+	if err == nil {
 		err = p.join(ctx)
 	}
 	if err != nil {
@@ -70,6 +73,17 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// envRecord names the file into which what goes into the engine is recorded;
+// the rank is appended.
+const envRecord = "WEFT_RECORD"
+
+func (p *Proc) startRecording() (err error) {
+	if name := os.Getenv(envRecord); name != "" {
+		p.record, err = os.OpenFile(fmt.Sprintf("%s.%d", name, p.job.Rank), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	}
+	return err
 }
 
 // join opens the transports and publishes how this process is reached.

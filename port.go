@@ -64,7 +64,7 @@ func (p *Proc) Open(ctx context.Context, channel int, cfg *PortConfig) (*Port, e
 	}
 	q := &Port{p: p}
 	var err error
-	p.node.Engine(func(e *engine.Engine) { q.port, err = e.Msg.Open(uint16(channel), msg.Config(c)) })
+	q.port, err = p.node.Open(uint16(channel), msg.Config(c))
 	if err != nil {
 		return nil, err
 	}
@@ -312,6 +312,6 @@ func (q *Port) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	err := q.Flush(ctx)
-	q.p.node.Engine(func(*engine.Engine) { q.port.Close() })
+	q.p.node.ClosePort(q.port)
 	return err
 }

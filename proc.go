@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"io"
 	"sort"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ type Proc struct {
 	wait   driver.Waiting
 	trs    []transport.Transport
 	memory transport.Memory // for memory that peers can map; may be nil
+	record io.WriteCloser   // gets what goes into the engine; may be nil
 	ctx    context.Context  // ends when the Proc is closed
 	cancel context.CancelFunc
 
@@ -71,7 +73,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 func (p *Proc) newNode(find func(rank int) (driver.Route, error), w driver.Waiting) {
 	p.wait = w
 	p.node = driver.New(driver.Config{
-		Engine: p.engine(random), Route: find, Wait: w,
+		Engine: p.engine(random), Route: find, Wait: w, Record: p.record,
 	})
 }
 
@@ -223,6 +225,9 @@ func (p *Proc) Close() error {
 	}
 	p.node.Close(closePatience)
 	p.cancel()
+	if p.record != nil {
+		p.record.Close()
+	}
 	for _, t := range p.trs {
 		t.Close()
 	}

@@ -3,7 +3,6 @@ package weft
 import (
 	"context"
 
-	"weft/internal/engine"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/mem"
@@ -41,9 +40,7 @@ func (p *Proc) Expose(ctx context.Context, name string, size int, cfg *RegionCon
 		return nil, err
 	}
 	r := &Region{p: p, whole: s.mem}
-	p.node.Engine(func(e *engine.Engine) {
-		r.region, err = e.RMA.Expose(name, s.mem[:size:size], s.id, readOnly)
-	})
+	r.region, err = p.node.Expose(name, s.mem[:size:size], s.id, readOnly)
 	if err != nil {
 		p.unshare(s)
 		return nil, err
@@ -100,10 +97,7 @@ func (r *Region) Close() error {
 		return ErrClosed
 	}
 	mem.Store64(r.whole, len(r.whole)-8, 1)
-	r.p.node.Engine(func(e *engine.Engine) {
-		e.RMA.Withdraw(r.region)
-		e.Detach(r.region.Bytes)
-	})
+	r.p.node.Withdraw(r.region)
 	whole := r.whole
 	r.whole, r.region.Bytes = nil, nil
 	return r.p.unshare(share{mem: whole, id: r.region.Mem})

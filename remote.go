@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"weft/internal/driver"
-	"weft/internal/engine"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 )
@@ -155,9 +154,7 @@ func (r *Remote) Put(ctx context.Context, off int, b []byte) error {
 	}
 	err := rma.CheckRange(off, len(b), r.found.Size)
 	if err == nil {
-		r.p.node.Engine(func(e *engine.Engine) {
-			err = e.RMA.Put(r.rank, r.found.Region, r.found.Key, uint64(off), b)
-		})
+		err = r.p.node.Put(r.rank, r.found.Region, r.found.Key, uint64(off), b)
 	}
 	return err
 }

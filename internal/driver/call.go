@@ -84,6 +84,7 @@ func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
 	defer n.mu.Unlock()
 	c.port = p
 	c.reset()
+	n.tape.Start(p, &c.Msg)
 	p.Start(&c.Msg)
 	n.flush(n.clock())
 	return n.finish(ctx, c)
@@ -116,6 +117,7 @@ func (n *Node) Begin(c *Call) {
 	defer n.mu.Unlock()
 	c.port = nil
 	c.reset()
+	n.tape.Access(&c.RMA)
 	n.eng.RMA.Start(&c.RMA)
 	n.flush(n.clock())
 	if c.RMA.Done {
@@ -129,6 +131,7 @@ func (n *Node) Launch(p *msg.Port, c *Call) {
 	defer n.mu.Unlock()
 	c.port = p
 	c.reset()
+	n.tape.Start(p, &c.Msg)
 	p.Start(&c.Msg)
 	n.flush(n.clock())
 	if !c.pending() {
@@ -175,10 +178,12 @@ func (e *UnknownOutcome) Unwrap() error { return e.Err }
 // unknown. The lock is held.
 func (n *Node) cancel(c *Call) (unknown bool) {
 	if c.port != nil {
+		n.tape.Op("cancel", &c.Msg)
 		if c.port.Cancel(&c.Msg) && len(c.Msg.Buf) > 0 {
 			n.eng.Detach(c.Msg.Buf)
 		}
 	} else {
+		n.tape.Op("cancel access", &c.RMA)
 		var ok bool
 		ok, unknown = n.eng.RMA.Cancel(&c.RMA)
 		if ok && len(c.RMA.Buf) > 0 {

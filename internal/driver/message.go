@@ -12,10 +12,10 @@ import (
 // if there is none.
 func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 	n.mu.Lock()
-	ok := p.Give(to, b)
+	ok := n.give(p, to, b)
 	for more := poll; !ok && more; {
 		more = n.progress()
-		ok = p.Give(to, b)
+		ok = n.give(p, to, b)
 	}
 	if ok {
 		n.flush(n.clock())
@@ -31,10 +31,10 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 // one has arrived.
 func (n *Node) TryReceive(p *msg.Port, from int) (b *msg.Block, sender int) {
 	n.mu.Lock()
-	b, sender = p.Next(from)
+	b, sender = n.next(p, from)
 	for more := true; b == nil && more; {
 		more = n.progress()
-		b, sender = p.Next(from)
+		b, sender = n.next(p, from)
 	}
 	n.mu.Unlock()
 	if b == nil {
@@ -62,6 +62,7 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Recv, from, buf
 	c.port = p
 	c.reset()
+	n.tape.Start(p, &c.Msg)
 	p.Start(&c.Msg)
 	if c.Msg.State != msg.Pending {
 		n.flush(n.clock()) // room may have been made for others
@@ -75,6 +76,7 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 		n.mu.Unlock()
 		return r, c, nil
 	}
+	n.tape.Lend("lend", p, &c.Msg, c.Msg.Block, 0, 0)
 	r = Received{c.Msg.From, c.Msg.N, c.Msg.Block}
 	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil
 	n.spare = c
@@ -85,6 +87,7 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 // Release gives a received block back.
 func (n *Node) Release(p *msg.Port, b *msg.Block) {
 	n.mu.Lock()
+	n.tape.Block("release", p, b, 0)
 	if p.Release(b) {
 		n.flush(n.clock())
 	}
@@ -96,10 +99,10 @@ func (n *Node) Release(p *msg.Port, b *msg.Block) {
 func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	b := p.Reserve(to, size)
+	b := n.reserve(p, to, size)
 	for more := true; b == nil && more; {
 		more = n.progress()
-		b = p.Reserve(to, size)
+		b = n.reserve(p, to, size)
 	}
 	return b
 }
@@ -107,6 +110,7 @@ func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
 // Commit sends a reserved block, Discard gives it back.
 func (n *Node) Commit(p *msg.Port, to int, b *msg.Block) {
 	n.mu.Lock()
+	n.tape.Block("commit", p, b, to)
 	p.Commit(to, b)
 	n.flush(n.clock())
 	n.mu.Unlock()
@@ -115,6 +119,7 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block) {
 // Discard gives a reserved block back unsent.
 func (n *Node) Discard(p *msg.Port, to int, b *msg.Block) {
 	n.mu.Lock()
+	n.tape.Block("discard", p, b, to)
 	p.Discard(to, b)
 	n.flush(n.clock())
 	n.mu.Unlock()
@@ -123,19 +128,20 @@ func (n *Node) Discard(p *msg.Port, to int, b *msg.Block) {
 // Fetch asks the sender of an offered message for its bytes, and waits until
 // they are in c.Msg.Buf; or, when ctx ends first, puts the message back.
 func (n *Node) Fetch(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, c.port.Fetch)
+	return n.take(ctx, c, "fetch", c.port.Fetch)
 }
 
 // Fetched says that the bytes of an offered message are in c.Msg.Buf, and
 // waits until the sender has confirmed that they are good.
 func (n *Node) Fetched(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, c.port.Fetched)
+	return n.take(ctx, c, "fetched", c.port.Fetched)
 }
 
-func (n *Node) take(ctx context.Context, c *Call, how func(*msg.Op)) error {
+func (n *Node) take(ctx context.Context, c *Call, do string, how func(*msg.Op)) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.reset()
+	n.tape.Fetch(do, &c.Msg)
 	how(&c.Msg)
 	n.flush(n.clock())
 	return n.finish(ctx, c)
@@ -145,6 +151,47 @@ func (n *Node) take(ctx context.Context, c *Call, how func(*msg.Op)) error {
 func (n *Node) Decline(c *Call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.tape.Op("decline", &c.Msg)
 	c.port.Decline(&c.Msg)
+	n.flush(n.clock())
+}
+
+// give, next and reserve are the port's, recorded.
+func (n *Node) give(p *msg.Port, to int, b []byte) bool {
+	n.tape.Port("give", p, to, len(b))
+	return p.Give(to, b)
+}
+
+func (n *Node) next(p *msg.Port, from int) (b *msg.Block, sender int) {
+	b, sender = p.Next(from)
+	n.tape.Lend("next", p, nil, b, from, 0)
+	return b, sender
+}
+
+func (n *Node) reserve(p *msg.Port, to, size int) *msg.Block {
+	b := p.Reserve(to, size)
+	n.tape.Lend("reserve", p, nil, b, to, size)
+	return b
+}
+
+// Open opens a channel.
+func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tape.Open(channel, cfg)
+	p, err := n.eng.Msg.Open(channel, cfg)
+	if err == nil {
+		n.tape.Opened(p)
+		n.flush(n.clock())
+	}
+	return p, err
+}
+
+// ClosePort closes a channel.
+func (n *Node) ClosePort(p *msg.Port) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tape.Port("close", p, 0, 0)
+	p.Close()
 	n.flush(n.clock())
 }

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"io"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"weft/internal/engine"
 	"weft/internal/engine/link"
 	"weft/internal/monotime"
+	"weft/internal/tape"
 	"weft/transport"
 )
 
@@ -25,6 +27,9 @@ type Config struct {
 
 	// Wait says how goroutines wait.
 	Wait Waiting
+
+	// Record gets what goes into the engine, if it is not nil; see package tape.
+	Record io.Writer
 
 	// Host is the machine where there is no real one, and nil where there is.
 	Host Host
@@ -47,6 +52,7 @@ type Node struct {
 
 	mu     sync.Mutex
 	eng    *engine.Engine
+	tape   *tape.Tape // nil unless what goes into eng is recorded
 	peers  map[int]*Peer
 	last   *Peer // the peer used last
 	closed bool
@@ -106,12 +112,17 @@ func (p *Peer) Gone() error {
 // given to Start.
 func New(cfg Config) *Node {
 	n := &Node{
-		cfg: cfg, start: time.Now(), eng: engine.New(cfg.Engine),
+		cfg: cfg, start: time.Now(),
 		peers: map[int]*Peer{}, served: make(chan struct{}),
 		budget: cfg.Wait.Budget, sleepUntil: monotime.Never,
 		nudge: make(chan struct{}, 1), timer: time.NewTimer(time.Hour),
 	}
 	n.timer.Stop()
+	if cfg.Record != nil {
+		n.eng, n.tape = tape.New(cfg.Record, cfg.Engine)
+	} else {
+		n.eng = engine.New(cfg.Engine)
+	}
 	return n
 }
 
@@ -127,7 +138,7 @@ func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
 	self := n.peer(n.cfg.Engine.Rank)
 	self.MTU = 1 << 16
 	n.connected(self)
-	n.eng.Connect(n.now(), self.Rank, self.MTU, false, nil)
+	n.join(self.Rank, self.MTU, false, nil)
 	if n.cfg.Host != nil {
 		close(n.served) // the host calls Tick
 		return
@@ -198,8 +209,21 @@ func (n *Node) connect(rank int, r Route) {
 	}
 	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
 	n.connected(p)
-	n.eng.Connect(n.now(), rank, p.MTU, !r.Transport.Caps().Reliable, lane(r.Transport, rank))
+	n.join(rank, p.MTU, !r.Transport.Caps().Reliable, lane(r.Transport, rank))
 	n.flush(n.clock())
+}
+
+// join tells the engine that a peer can be reached.
+func (n *Node) join(rank, mtu int, lossy bool, l link.Lane) {
+	now := n.now()
+	if n.tape != nil {
+		laned := 0
+		if l = n.tape.Lane(l); l != nil {
+			laned = 1
+		}
+		n.tape.Note(tape.Event{Do: "connect", Now: now, Rank: rank, N: mtu, OK: lossy, M: laned})
+	}
+	n.eng.Connect(now, rank, mtu, lossy, l)
 }
 
 // lane returns the lane to a peer, or nil.
@@ -223,6 +247,13 @@ func (n *Node) dial(rank int) {
 	n.connect(rank, route)
 }
 
+func (n *Node) down(rank int, cause error, clean bool) {
+	if n.tape != nil {
+		n.tape.Note(tape.Event{Do: "down", Rank: rank, Name: cause.Error(), OK: clean})
+	}
+	n.eng.Down(rank, cause, clean)
+}
+
 // Down says that a peer is gone. What it sent before is received first.
 func (n *Node) Down(rank int, cause error, clean bool) {
 	n.mu.Lock()
@@ -232,7 +263,7 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 	}
 	n.progress()
 	n.peer(rank)
-	n.eng.Down(rank, cause, clean)
+	n.down(rank, cause, clean)
 	n.markGone()
 	n.flush(n.clock())
 }
@@ -241,6 +272,7 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 	n.mu.Lock()
 	p := n.peer(rank)
+	n.tape.Note(tape.Event{Do: "want", Rank: rank})
 	n.eng.Want(rank)
 	n.flush(n.clock())
 	n.mu.Unlock()
@@ -265,6 +297,7 @@ func (n *Node) Close(patience time.Duration) {
 		n.mu.Unlock()
 		return
 	}
+	n.tape.Note(tape.Event{Do: "leave"})
 	n.eng.Leave()
 	end := n.now().Add(patience)
 	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
@@ -278,11 +311,12 @@ func (n *Node) Close(patience time.Duration) {
 	}
 	n.closed = true
 	for rank := range n.peers {
-		n.eng.Down(rank, link.ErrClosed, false)
+		n.down(rank, link.ErrClosed, false)
 	}
 	n.markGone()
 	n.peer(n.cfg.Engine.Rank).gone.Store(&link.PeerError{Rank: n.cfg.Engine.Rank, Cause: link.ErrClosed})
 	n.complete()
+	n.tape.End()
 	if n.cfg.Host != nil {
 		n.mu.Unlock()
 		return
@@ -299,13 +333,11 @@ func (n *Node) Close(patience time.Duration) {
 	<-n.served
 }
 
-// Engine gives f the engine under the node's lock, then sends what there is to
-// send. It is for what does not wait: opening, exposing, counting.
+// Engine gives f the engine under the node's lock, to look at it.
 func (n *Node) Engine(f func(e *engine.Engine)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f(n.eng)
-	n.flush(n.clock())
 }
 
 // Peer returns what is known of a rank, or nil.

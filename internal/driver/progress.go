@@ -2,6 +2,7 @@ package driver
 
 import (
 	"weft/internal/monotime"
+	"weft/internal/tape"
 )
 
 // progress receives what has arrived, does what is due and sends what there is
@@ -25,7 +26,7 @@ func (n *Node) receive(now monotime.Time) (any bool) {
 			}
 			any = true
 			for i := range n.in[:k] {
-				n.eng.Recv(now, n.in[i].From, n.in[i].Data)
+				n.recv(now, n.in[i].From, n.in[i].Data)
 			}
 			t.Release()
 			if k < batch {
@@ -40,10 +41,14 @@ func (n *Node) receive(now monotime.Time) (any bool) {
 // react does what is due and sends what there is to send. The lock is held.
 func (n *Node) react(now monotime.Time) {
 	if n.eng.Timed() && !now.Before(n.eng.Deadline()) {
+		n.tape.Note(tape.Event{Do: "advance", Now: now})
 		n.eng.Advance(now)
 	}
 	n.markGone()
-	n.eng.Retry()
+	if n.eng.Blocked() {
+		n.tape.Note(tape.Event{Do: "retry"})
+		n.eng.Retry()
+	}
 	n.flush(now)
 }
 
@@ -55,7 +60,7 @@ func (n *Node) flush(now monotime.Time) {
 		return
 	}
 	for {
-		rank, k, urgent := n.eng.Output(now, n.packets[:])
+		rank, k, urgent := n.output(now)
 		if k == 0 {
 			break
 		}
@@ -69,10 +74,11 @@ func (n *Node) flush(now monotime.Time) {
 			o.Peer, o.Header, o.Payload, o.Urgent = rank, n.packets[i].Header, n.packets[i].Payload, urgent
 		}
 		taken := p.Transport.Send(n.out[:k])
-		n.eng.Taken(now, rank, k, taken, n.packets[:])
+		n.taken(now, rank, k, taken)
 	}
 	n.complete()
 	if n.wanted = n.eng.Wanted(n.wanted[:0]); len(n.wanted) > 0 {
+		n.tape.Note(tape.Event{Do: "wanted"})
 		for _, rank := range n.wanted {
 			if n.cfg.Host != nil {
 				n.cfg.Host.Later(func() { n.dial(rank) })
@@ -108,16 +114,41 @@ func (n *Node) loop(now monotime.Time) {
 	}
 	size := copy(n.self, n.packets[0].Header)
 	size += copy(n.self[size:], n.packets[0].Payload)
-	n.eng.Taken(now, n.cfg.Engine.Rank, 1, 1, n.packets[:])
-	n.eng.Recv(now, n.cfg.Engine.Rank, n.self[:size])
+	n.taken(now, n.cfg.Engine.Rank, 1, 1)
+	n.recv(now, n.cfg.Engine.Rank, n.self[:size])
+}
+
+// recv, output and taken are the engine's, recorded.
+func (n *Node) recv(now monotime.Time, from int, pkt []byte) {
+	if n.tape != nil {
+		n.tape.Note(tape.Event{Do: "recv", Now: now, Rank: from, Bytes: pkt})
+	}
+	n.eng.Recv(now, from, pkt)
+}
+
+func (n *Node) output(now monotime.Time) (rank, k int, urgent bool) {
+	rank, k, urgent = n.eng.Output(now, n.packets[:])
+	if n.tape != nil {
+		n.tape.Note(tape.Event{Do: "output", Now: now, Rank: rank, N: k})
+	}
+	return rank, k, urgent
+}
+
+func (n *Node) taken(now monotime.Time, rank, k, taken int) {
+	if n.tape != nil {
+		n.tape.Note(tape.Event{Do: "taken", Now: now, Rank: rank, N: k, M: taken})
+	}
+	n.eng.Taken(now, rank, k, taken, n.packets[:])
 }
 
 // complete tells the calls whose operations have ended. The lock is held.
 func (n *Node) complete() {
 	for op := n.eng.Msg.Finished(); op != nil; op = n.eng.Msg.Finished() {
+		n.tape.Op("finished", op)
 		op.Owner.(*Call).end(n)
 	}
 	for op := n.eng.RMA.Finished(); op != nil; op = n.eng.RMA.Finished() {
+		n.tape.Op("finished", op)
 		op.Owner.(*Call).end(n)
 	}
 }

@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"hash/fnv"
+)
 
 // Unfinished says what the node still has to do or waits for, a line each. When
 // every rank has received what was sent to it and every operation has ended,
@@ -19,4 +22,22 @@ func (e *Engine) Unfinished() (lines []string) {
 		}
 	}
 	return lines
+}
+
+// Fingerprint returns a hash of the node's state: everything that decides what
+// it will do with the next packet or operation, but not the contents of
+// messages and memory.
+func (e *Engine) Fingerprint() uint64 {
+	h := fnv.New64a()
+	fmt.Fprintln(h, e.stats, len(e.blocked), len(e.wanted), e.gone)
+	for _, rank := range e.ranks() {
+		p := e.peers[rank]
+		fmt.Fprintln(h, rank, p.mtu, p.asked, p.throttled, p.gone != nil, p.q.Len(), p.q.Packets, p.q.Bytes)
+		if p.conn != nil {
+			p.conn.Fingerprint(h)
+		}
+	}
+	e.Msg.Fingerprint(h)
+	e.RMA.Fingerprint(h)
+	return h.Sum64()
 }

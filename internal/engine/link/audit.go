@@ -1,6 +1,9 @@
 package link
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+)
 
 // Unfinished says what the link still has to do, or "".
 func (c *Conn) Unfinished() string {
@@ -12,4 +15,11 @@ func (c *Conn) Unfinished() string {
 		state = ", told to stop"
 	}
 	return fmt.Sprintf("%d packets from number %d on are not acknowledged%s", c.tail-c.base, c.base, state)
+}
+
+// Fingerprint writes the state of the link.
+func (c *Conn) Fingerprint(w io.Writer) {
+	fmt.Fprintln(w, c.incarnation, c.counter, c.replay.top, c.replay.seen, c.base, c.next, c.high, c.tail, c.stopped, c.probe,
+		c.rtoAt, c.rto, c.backoff, c.srtt, c.rttvar, c.expected, c.loseSent, c.stopSent, c.unacked, c.ackAt, c.heard, c.probeAt,
+		c.due, c.stats)
 }

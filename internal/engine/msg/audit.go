@@ -1,6 +1,9 @@
 package msg
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+)
 
 // Occupancy returns the bytes of the receive buffer that hold messages which
 // have arrived and have not been received, counted one by one, and the buffer's
@@ -89,4 +92,18 @@ func (n *Node) Waiting() (lines []string) {
 		}
 	}
 	return lines
+}
+
+// Fingerprint writes the state of the layer.
+func (n *Node) Fingerprint(w io.Writer) {
+	fmt.Fprintln(w, n.Stats, n.early, n.token, len(n.gone), len(n.waiting), n.sends.len(), n.fetching.len(), n.done.len())
+	for _, channel := range n.channels() {
+		p := n.ports[channel]
+		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed), p.posted.len())
+		for _, rank := range sortedKeys(p.pairs) {
+			d := p.pairs[rank]
+			fmt.Fprintln(w, rank, d.base, d.sent, d.next, d.queued, d.inFlight, d.credit, d.asked, d.askBytes, d.refused, d.refusedAt,
+				d.backoff, d.resendAt, d.waiting.len(), len(d.flushes), d.expected, d.told, d.total, d.got, d.owes, d.granted)
+		}
+	}
 }

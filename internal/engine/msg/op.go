@@ -79,6 +79,9 @@ type kept struct {
 	settled bool // the sender has confirmed that it is good
 }
 
+// Port returns the port on which the operation was started.
+func (op *Op) Port() *Port { return op.port }
+
 // TooLongError reports a message longer than a limit.
 type TooLongError struct {
 	Size  int    // of the message
@@ -122,6 +125,13 @@ func (l *opList) pop() *Op {
 	}
 	op.next = nil
 	return op
+}
+
+func (l *opList) len() (n int) {
+	for op := l.first; op != nil; op = op.next {
+		n++
+	}
+	return n
 }
 
 // remove takes op off the list and reports whether it was there.

@@ -1,6 +1,9 @@
 package rma
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+)
 
 // Unfinished says what the layer still has to do, a line each. Those who wait
 // here for a region to be exposed do not count: they are the business of their
@@ -36,5 +39,14 @@ func (op *Op) String() string {
 		return fmt.Sprintf("atomic operation on the word at %d", op.Off)
 	default:
 		return "FLUSH"
+	}
+}
+
+// Fingerprint writes the state of the layer.
+func (n *Node) Fingerprint(w io.Writer) {
+	fmt.Fprintln(w, n.Stats, len(n.regions), n.region, n.wished, len(n.gone), n.ops.uses, n.ops.free)
+	for _, rank := range n.ranks() {
+		p := n.peers[rank]
+		fmt.Fprintln(w, rank, p.outstanding, p.failedPush, p.failedPut, p.waiting.first != nil)
 	}
 }

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft/internal/engine/wire"
+	"weft/internal/tape"
+)
+
+const simReplayHelp = `Plays a recording of a real run. A job that runs with WEFT_RECORD=FILE in its
+environment records what goes into the engine of each rank: packets, operations
+and their times, in FILE.RANK. Played back, the engine does the same again, up
+to the same panic; and its state is compared with the recorded one on the way.
+A recording holds what the rank received, and the secret of its job.
+
+EXAMPLES
+  WEFT_RECORD=/tmp/hello weft run -n 2 -transport udp ./examples/hello
+  weft sim replay /tmp/hello.0
+  weft sim replay -log /tmp/hello.0`
+
+func simReplayCommand() *ffcli.Command {
+	fs := flag.NewFlagSet("weft sim replay", flag.ContinueOnError)
+	log := fs.Bool("log", false, "print every event")
+	return &ffcli.Command{
+		Name: "replay", ShortUsage: "weft sim replay [-log] FILE", ShortHelp: "play a recording of a real run",
+		LongHelp: simReplayHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			if len(args) != 1 {
+				return errors.New("sim replay: which recording? For example: weft sim replay /tmp/hello.0")
+			}
+			return simReplay(args[0], *log)
+		},
+	}
+}
+
+func simReplay(name string, log bool) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var visit func(tape.Event)
+	if log {
+		visit = func(e tape.Event) { fmt.Println(describe(e)) }
+	}
+	r, err := tape.Replay(f, visit)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d events played; %d states compared, all as recorded; the last one is %#016x\n", r.Events, r.States, r.Hash)
+	for _, line := range append(r.Engine.Unfinished(), r.Engine.Msg.Waiting()...) {
+		fmt.Println("  at the end:", line)
+	}
+	return nil
+}
+
+// describe tells an event in a line.
+func describe(e tape.Event) string {
+	s := fmt.Sprintf("%12d %-13s", e.Now, e.Do)
+	if e.Op > 0 {
+		s += fmt.Sprintf(" op=%d", e.Op)
+	}
+	switch {
+	case e.Do == "recv" && e.Rank < 0:
+		return s + " " + wire.DescribePacket(e.Bytes)
+	case e.Do == "recv":
+		return s + fmt.Sprintf(" from=%d %s", e.Rank, wire.Describe(e.Bytes))
+	case e.Msg != nil:
+		return s + fmt.Sprintf(" %+v", *e.Msg)
+	case e.RMA != nil:
+		return s + fmt.Sprintf(" %+v", *e.RMA)
+	case e.Hash != 0:
+		return s + fmt.Sprintf(" %#016x", e.Hash)
+	}
+	return s + fmt.Sprintf(" rank=%d n=%d m=%d ok=%t %s", e.Rank, e.N, e.M, e.OK, e.Name)
+}

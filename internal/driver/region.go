@@ -1,0 +1,38 @@
+package driver
+
+import (
+	"weft/internal/engine/rma"
+	"weft/internal/tape"
+)
+
+// Expose makes memory reachable under a name.
+func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool) (*rma.Region, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tape.Note(tape.Event{Do: "expose", Name: name, N: len(bytes), Region: mem, OK: readOnly})
+	r, err := n.eng.RMA.Expose(name, bytes, mem, readOnly)
+	n.flush(n.clock())
+	return r, err
+}
+
+// Withdraw ends the exposure. Nothing touches the memory afterwards.
+func (n *Node) Withdraw(r *rma.Region) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tape.Note(tape.Event{Do: "withdraw", Region: r.ID})
+	n.eng.RMA.Withdraw(r)
+	n.eng.Detach(r.Bytes)
+	n.flush(n.clock())
+}
+
+// Put writes a few bytes to a peer's region, and does not wait.
+func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.tape != nil {
+		n.tape.Note(tape.Event{Do: "put", Rank: rank, Region: region, N: len(b), RMA: &tape.Access{Key: key, Off: off}})
+	}
+	err := n.eng.RMA.Put(rank, region, key, off, b)
+	n.flush(n.clock())
+	return err
+}

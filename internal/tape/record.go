@@ -1,0 +1,191 @@
+package tape
+
+import (
+	"encoding/json"
+	"io"
+
+	"weft/internal/engine"
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+)
+
+// A Tape records the events of one engine. A nil Tape records nothing. Whoever
+// owns the engine owns its tape.
+type Tape struct {
+	out    *json.Encoder
+	err    error // the first failure to write; then nothing more is written
+	events int   // since the state was noted
+
+	eng    *engine.Engine
+	ports  map[*msg.Port]int
+	ops    map[any]int
+	blocks map[*msg.Block]int
+	given  int // operations and blocks numbered so far
+}
+
+// checkEvery is after how many events the state of the engine is noted.
+const checkEvery = 1000
+
+// New returns the engine of a configuration, and a tape that records it. Every
+// event is written at once, so that those before a crash are there.
+func New(w io.Writer, cfg engine.Config) (*engine.Engine, *Tape) {
+	t := &Tape{out: json.NewEncoder(w), ports: map[*msg.Port]int{}, ops: map[any]int{}, blocks: map[*msg.Block]int{}}
+	t.Note(Event{Do: "engine", Engine: &Config{
+		cfg.Rank, cfg.Size, cfg.MaxQueue, cfg.Job, cfg.Secret, cfg.Incarnation, cfg.Link,
+	}})
+	if random := cfg.Rand; random != nil {
+		cfg.Rand = func() uint64 {
+			v := random()
+			t.Note(Event{Do: "random", Random: v})
+			return v
+		}
+	}
+	t.eng = engine.New(cfg)
+	return t.eng, t
+}
+
+// Err returns why the recording is not complete, or nil.
+func (t *Tape) Err() error { return t.err }
+
+// Note records an event: before the call that it stands for, so that a crash
+// does not lose it, or after it where the event tells what came of the call and
+// the call has no other effect that a replay would need first.
+func (t *Tape) Note(e Event) {
+	if t == nil || t.err != nil {
+		return
+	}
+	t.events++
+	if t.events >= checkEvery && (e.Do == "recv" || e.Do == "advance") { // noted before the call
+		t.events = 0
+		t.End()
+	}
+	if t.err == nil {
+		t.err = t.out.Encode(e)
+	}
+}
+
+// End notes the state of the engine, so that a replay can compare.
+func (t *Tape) End() {
+	if t != nil && t.err == nil {
+		t.err = t.out.Encode(Event{Do: "state", Hash: t.eng.Fingerprint()})
+	}
+}
+
+func (t *Tape) number() int {
+	t.given++
+	return t.given
+}
+
+// The methods below are short, so that they are inlined where nothing is
+// recorded.
+
+// Open records the opening of a channel, Opened that it has succeeded.
+func (t *Tape) Open(channel uint16, cfg msg.Config) {
+	if t != nil {
+		t.Note(Event{Do: "open", N: int(channel), Open: &cfg})
+	}
+}
+
+// Opened gives a port its number.
+func (t *Tape) Opened(p *msg.Port) {
+	if t != nil {
+		t.ports[p] = len(t.ports) + 1
+	}
+}
+
+// Port records a call of a port.
+func (t *Tape) Port(do string, p *msg.Port, rank, n int) {
+	if t != nil {
+		t.Note(Event{Do: do, Port: t.ports[p], Rank: rank, N: n})
+	}
+}
+
+// Start records the start of a message operation.
+func (t *Tape) Start(p *msg.Port, op *msg.Op) {
+	if t != nil {
+		t.start(p, op)
+	}
+}
+
+func (t *Tape) start(p *msg.Port, op *msg.Op) {
+	t.ops[op] = t.number()
+	t.Note(Event{Do: "start", Port: t.ports[p], Op: t.ops[op], Msg: &Message{op.Kind, op.Peer, len(op.Buf), op.Buf == nil, op.Mem, op.Addr}})
+}
+
+// Op records a call that is about an operation, a *msg.Op or *rma.Op.
+func (t *Tape) Op(do string, op any) {
+	if t != nil {
+		t.op(do, op, 0)
+	}
+}
+
+// Fetch records a call for an offered message, whose buffer may be a new one.
+func (t *Tape) Fetch(do string, op *msg.Op) {
+	if t != nil {
+		t.op(do, op, len(op.Buf))
+	}
+}
+
+func (t *Tape) op(do string, op any, n int) { t.Note(Event{Do: do, Op: t.ops[op], N: n}) }
+
+// Access records the start of an operation on memory.
+func (t *Tape) Access(op *rma.Op) {
+	if t != nil {
+		t.access(op)
+	}
+}
+
+func (t *Tape) access(op *rma.Op) {
+	t.ops[op] = t.number()
+	t.Note(Event{Do: "access", Op: t.ops[op], RMA: &Access{
+		uint8(op.Kind), uint8(op.Code), op.Peer, len(op.Buf), op.Name, op.Region, op.Key, op.Off, op.A, op.B,
+	}})
+}
+
+// Lend records that a block was handed out, by an operation if op is not nil.
+func (t *Tape) Lend(do string, p *msg.Port, op *msg.Op, b *msg.Block, rank, n int) {
+	if t != nil && b != nil {
+		t.lend(do, p, op, b, rank, n)
+	}
+}
+
+func (t *Tape) lend(do string, p *msg.Port, op *msg.Op, b *msg.Block, rank, n int) {
+	t.blocks[b] = t.number()
+	e := Event{Do: do, Port: t.ports[p], Block: t.blocks[b], Rank: rank, N: n}
+	if op != nil {
+		e.Op = t.ops[op]
+	}
+	t.Note(e)
+}
+
+// Block records a call that gives a block back.
+func (t *Tape) Block(do string, p *msg.Port, b *msg.Block, rank int) {
+	if t != nil {
+		t.back(do, p, b, rank)
+	}
+}
+
+func (t *Tape) back(do string, p *msg.Port, b *msg.Block, rank int) {
+	t.Note(Event{Do: do, Port: t.ports[p], Block: t.blocks[b], Rank: rank})
+	delete(t.blocks, b)
+}
+
+// Lane returns a lane that records what becomes of the packets pushed to it.
+func (t *Tape) Lane(l link.Lane) link.Lane {
+	if t == nil || l == nil {
+		return l
+	}
+	return &lane{l, t}
+}
+
+type lane struct {
+	link.Lane
+	tape *Tape
+}
+
+func (l *lane) Push(header, payload []byte, urgent bool) bool {
+	ok := l.Lane.Push(header, payload, urgent)
+	l.tape.Note(Event{Do: "lane", OK: ok})
+	return ok
+}
