@@ -46,7 +46,7 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
-		{"xyz", "there are run, perf, info, version"},
+		{"xyz", "there are run, sim, perf, info, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
 		{"run -transport tcp true", "must be auto, shm or udp"},
@@ -57,6 +57,14 @@ func TestMistakes(t *testing.T) {
 		{"perf latency -vs corba", "there are tcp, unix"},
 		{"perf bars -only what", `no bar "what"`},
 		{"info -n 0", "must be from 1 to"},
+		{"sim -n 5 -topology torus:2x2 ../../examples/hello", "torus:2x2 has 4, the job 5"},
+		{"sim -link fast ../../examples/hello", "it takes BANDWIDTH,DELAY"},
+		{"sim -loss 2 ../../examples/hello", "from 0 to less than 1"},
+		{"sim -seeds 3 ../../examples/hello", "-seeds is for the swarm"},
+		{"sim -seed 1 -set colour=red", "NAME=VALUE with a name of seed, nodes"},
+		{"sim -seed 1 -set nodes=1000", "2 to 64 nodes"},
+		{"sim paper -table x", "there are pmethernet, dimmnet and all"},
+		{"sim replay", "which recording?"},
 	} {
 		_, stderr, status := runWeft(t, strings.Fields(c.args)...)
 		if status != 1 || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
@@ -66,7 +74,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "-h", "run -h", "perf -h", "perf latency -h", "perf bars -h", "info -h"} {
+	for _, args := range []string{"help", "-h", "run -h", "perf -h", "perf latency -h", "perf bars -h", "info -h", "sim -h", "sim paper -h", "sim replay -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)

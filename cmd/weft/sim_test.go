@@ -1,0 +1,131 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSimProgram runs a program in the simulator, as a package and as JSON says.
+func TestSimProgram(t *testing.T) {
+	svg := filepath.Join(t.TempDir(), "load.svg")
+	run := func() map[string]any {
+		out, stderr, status := runWeft(t, "sim", "-n", "9", "-topology", "torus:3x3", "-loss", "0.01", "-seed", "5", "-svg", svg, "-json",
+			"../../examples/halo", "-rows", "30", "-cols", "20", "-steps", "10")
+		if status != 0 {
+			t.Fatal(stderr)
+		}
+		var r map[string]any
+		said, report, _ := strings.Cut(out, "\n")
+		if err := json.Unmarshal([]byte(report), &r); err != nil || !strings.Contains(said, "the same as one") {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return r
+	}
+	a, b := run(), run()
+	if a["hash"] != b["hash"] || a["hash"] == nil {
+		t.Errorf("%v, then %v", a["hash"], b["hash"])
+	}
+	for _, key := range []string{"virtual_s", "messages", "packets", "bytes", "lost", "resent", "utilization_most"} {
+		if v, ok := a[key].(float64); !ok || v <= 0 {
+			t.Errorf("%s is %v", key, a[key])
+		}
+	}
+	if b, err := os.ReadFile(svg); err != nil || !strings.Contains(string(b), "torus:3x3") {
+		t.Errorf("%v: %.100s", err, b)
+	}
+}
+
+// TestSimReport: the report for people goes to standard error.
+func TestSimReport(t *testing.T) {
+	out, stderr, status := runWeft(t, "sim", "-n", "3", "../../examples/hello")
+	if status != 0 || strings.Count(out, "hello from rank") != 3 || !strings.Contains(stderr, "virtual time") {
+		t.Errorf("status %d: %s\n%s", status, out, stderr)
+	}
+}
+
+// TestSimSeed replays a run: options, outcome, and a log that says the same.
+func TestSimSeed(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	out, stderr, status := runWeft(t, "sim", "-seed", "1", "-set", "nodes=3,ops=20", "-log", log)
+	again, _, _ := runWeft(t, "sim", "-seed", "1", "-set", "nodes=3,ops=20")
+	if status != 0 || out != again || !strings.Contains(out, "nodes        3") || !strings.Contains(out, "all was well") {
+		t.Errorf("status %d, %s\n%s\n%s", status, stderr, out, again)
+	}
+	if b, err := os.ReadFile(log); err != nil || !strings.Contains(string(b), "arrives") {
+		t.Errorf("%v: %.200s", err, b)
+	}
+	out, stderr, status = runWeft(t, "sim", "-seeds", "20", "-seed", "7", "-json")
+	var r map[string]any
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 || r["seeds"] != 20.0 {
+		t.Errorf("status %d, %v: %s%s", status, err, out, stderr)
+	}
+}
+
+func TestSimPaper(t *testing.T) {
+	out, _, status := runWeft(t, "sim", "paper", "-table", "dimmnet")
+	if status != 0 || !strings.Contains(out, "residual") || !strings.Contains(out, "by construction") || strings.Contains(out, "Pentium") {
+		t.Errorf("status %d: %s", status, out)
+	}
+	out, _, status = runWeft(t, "sim", "paper", "-json")
+	for line := range strings.Lines(out) {
+		var r map[string]any
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r["kind"] == nil || r["model"] == nil {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	if status != 0 {
+		t.Error(status)
+	}
+}
+
+// TestRecordAndReplay records a real run of two processes, over both transports,
+// and plays what went into each engine.
+func TestRecordAndReplay(t *testing.T) {
+	for _, transport := range []string{"shm", "udp"} {
+		t.Setenv("WEFT_RECORD", filepath.Join(t.TempDir(), "tape"))
+		name := os.Getenv("WEFT_RECORD")
+		if _, stderr, status := runWeft(t, "run", "-n", "2", "-transport", transport, "../../examples/nas/is", "-class", "S"); status != 0 {
+			t.Fatal(stderr)
+		}
+		for _, rank := range []string{".0", ".1"} {
+			out, stderr, status := runWeft(t, "sim", "replay", name+rank)
+			if status != 0 || !strings.Contains(out, "all as recorded") {
+				t.Errorf("%s, rank %s: status %d: %s%s", transport, rank, status, out, stderr)
+			}
+		}
+		out, _, _ := runWeft(t, "sim", "replay", "-log", name+".0")
+		if strings.Count(out, "recv") < 10 {
+			t.Errorf("%.300s", out)
+		}
+	}
+}
+
+// TestSharedVariables: package-level variables that functions change are named.
+func TestSharedVariables(t *testing.T) {
+	const src = `package main
+var counter, limit, list, fixed = 0, 3, []int{1}, 7
+var state struct{ n int }
+func f() { counter++; local := 1; local = 2; _ = local }
+func g() { p := &limit; *p = 2; list[0] = 1 }
+func h(fixed int) { fixed = 3; var state int; state = 2; _ = state }
+`
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "x.go", src, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Join(sharedVariables(fset, []*ast.File{f}), "\n")
+	for name, want := range map[string]bool{"counter": true, "limit": true, "list": true, "fixed": false, "state": false, "local": false} {
+		if strings.Contains(lines, "variable "+name+" ") != want {
+			t.Errorf("%s: %t, want %t:\n%s", name, !want, want, lines)
+		}
+	}
+}
