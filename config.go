@@ -55,6 +55,7 @@ var Environment = []struct{ Name, Meaning string }{
 	{bootstrap.Env, "descriptor of the socket to the launcher; set by weft run, removed when the process joins"},
 	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
 	{envBind, "the address that UDP uses"},
+	{envRecord, "record what goes into the engine of each rank in this file, with the rank appended; see weft sim replay"},
 }
 
 const (
