@@ -47,8 +47,9 @@ type port struct {
 	port    *msg.Port
 	recv    *msg.Op
 	into    []byte
-	lent    int // blocks not yet released
-	loans   int // bytes of those that were received from anyone
+	lent    int  // blocks not yet released
+	loans   int  // bytes of those that were received from anyone
+	gaveUp  bool // a receive, since the buffer was last known to be within its bounds
 }
 
 // longest is the longest message that is sent.
@@ -208,6 +209,7 @@ func (p *port) repost(op *msg.Op) {
 		if len(op.Buf) > 0 {
 			p.n.eng.Detach(op.Buf)
 		}
+		p.gaveUp = true
 		p.post()
 	}
 }
@@ -218,6 +220,7 @@ func (p *port) received(op *msg.Op) {
 	switch {
 	case op.State == msg.Offered && n.c.world.Chance(n.c.Cancel):
 		p.port.Decline(op)
+		p.gaveUp = true
 	case op.State == msg.Offered:
 		if op.Buf == nil {
 			op.Buf = make([]byte, op.Offer.Total)
