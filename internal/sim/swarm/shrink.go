@@ -12,7 +12,7 @@ import (
 )
 
 // Shrink looks for the smallest run that still fails in the same way: the fewest
-// nodes, operations and faults. It takes about as long as it is given.
+// nodes, operations and faults, perhaps of another seed. It takes about as long as it is given.
 func Shrink(o Options, kind string, patience time.Duration) Options {
 	end := time.Now().Add(patience)
 	fails := func(o Options) bool {
@@ -64,9 +64,16 @@ func (o Options) smaller() (tries []Options) {
 	with(func(o *Options) { o.Immortal = false })
 	with(func(o *Options) { o.Ports = 1 })
 	with(func(o *Options) { o.Depth = 1 })
-	with(func(o *Options) { o.Ops = max(o.Ops/2, 1) })
-	with(func(o *Options) { o.Ops = max(o.Ops*9/10, 1) })
-	with(func(o *Options) { o.Nodes = max(o.Nodes-1, 2) })
+	// With fewer nodes or operations chance falls differently: other seeds too.
+	for other := range uint64(8) {
+		if o.Nodes > 2 {
+			with(func(o *Options) { o.Nodes, o.Seed = o.Nodes-1, o.Seed+other })
+		}
+		if o.Ops > 1 {
+			with(func(o *Options) { o.Ops, o.Seed = o.Ops/2, o.Seed+other })
+			with(func(o *Options) { o.Ops, o.Seed = o.Ops*9/10, o.Seed+other })
+		}
+	}
 	return tries
 }
 

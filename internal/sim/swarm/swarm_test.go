@@ -2,10 +2,13 @@ package swarm
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"weft/internal/mutant"
+	"weft/internal/sim"
 )
 
 // TestSeeds runs 200 seeds.
@@ -85,5 +88,41 @@ func TestMutants(t *testing.T) {
 		if not {
 			t.Errorf("the checker of %q has found nothing: can it fail?", kind)
 		}
+	}
+}
+
+// TestShrink shrinks a run with a planted bug: what is left is smaller, and fails
+// in the same way.
+func TestShrink(t *testing.T) {
+	if mutant.Plant(mutant.StrayByte); !mutant.On(mutant.StrayByte) {
+		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
+	}
+	defer mutant.Plant(mutant.None)
+	o := FromSeed(0)
+	v := Run(o, nil).Violation
+	small := Shrink(o, v.Kind, 10*time.Second)
+	if small.Nodes != 2 || small.Ops > 20 || small.Crashes+small.Pauses+small.Partitions > 0 || small.Loss > 0 {
+		t.Errorf("it is still as large as this:\n%v", small)
+	}
+	again := FromSeed(small.Seed)
+	if err := again.Set(small.Changes(again)); err != nil || again != small {
+		t.Errorf("-set %s gives %+v, %v", small.Changes(FromSeed(small.Seed)), again, err)
+	}
+	if w := Run(again, nil).Violation; w == nil || w.Kind != v.Kind {
+		t.Errorf("%v, was %v", w, v)
+	}
+}
+
+// TestSet: what cannot be set is refused with the reason.
+func TestSet(t *testing.T) {
+	for _, text := range []string{"x", "nodes", "nodes=x", "nodes=1", "loss=2", "loss=-1", "think=3", "reliable=maybe", "mtu=10", "=3"} {
+		o := FromSeed(1)
+		if err := o.Set(text); !errors.Is(err, sim.ErrOption) {
+			t.Errorf("-set %s: %v", text, err)
+		}
+	}
+	o := FromSeed(1)
+	if err := o.Set("nodes=4,Loss=0.5,think=7us,reliable=true"); err != nil || o.Nodes != 4 || o.Loss != 0.5 || o.Think != 7*time.Microsecond || !o.Reliable {
+		t.Errorf("%v: %+v", err, o)
 	}
 }
