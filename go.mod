@@ -10,6 +10,8 @@ require (
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/cockroachdb/datadriven v1.0.3
+	github.com/vishvananda/netlink v1.3.1
+	github.com/vishvananda/netns v0.0.5
 )
 
 require github.com/pmezard/go-difflib v1.0.0 // indirect

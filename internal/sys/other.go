@@ -24,3 +24,6 @@ func Yield() { runtime.Gosched() }
 
 // CPUs returns how many processors this process may use.
 func CPUs() float64 { return float64(runtime.NumCPU()) }
+
+// InNetwork returns ErrUnsupported.
+func InNetwork(path string, f func() error) error { return ErrUnsupported }

@@ -1,0 +1,205 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+
+	"weft/internal/sys"
+)
+
+// Interface is the name of each host's interface.
+const Interface = "eth0"
+
+// prefix begins the names of all namespaces that are made here; then follow the
+// process that made them, and a number.
+const prefix = "weft-lab-"
+
+// Dir is where network namespaces have their names.
+const dir = "/run/netns"
+
+// A Lab is some hosts on one network.
+type Lab struct {
+	Hosts []Host
+	names []string // of the namespaces, that of the switch among them
+}
+
+// A Host is a network namespace with one interface.
+type Host struct {
+	Name      string
+	Namespace string // the file that stands for it
+	IP        net.IP
+}
+
+// Make makes a network of hosts. Packets on it are at most mtu bytes; 0 means
+// 1500. It needs to be root.
+func Make(hosts, mtu int) (l *Lab, err error) {
+	if hosts < 2 || hosts > 250 {
+		return nil, fmt.Errorf("weft: lab: %d hosts: must be from 2 to 250", hosts)
+	}
+	if mtu == 0 {
+		mtu = 1500
+	}
+	if mtu < 576 || mtu > 65535 {
+		return nil, fmt.Errorf("weft: lab: an MTU of %d: must be from 576 to 65535", mtu)
+	}
+	l = &Lab{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("weft: lab: %w", err), l.Remove())
+			l = nil
+		}
+	}()
+	var all []netns.NsHandle
+	defer func() {
+		for _, h := range all {
+			h.Close()
+		}
+	}()
+	for i := range hosts {
+		h, err := l.namespace(fmt.Sprint(i))
+		if err != nil {
+			return l, err
+		}
+		all = append(all, h)
+		l.Hosts = append(l.Hosts, Host{
+			Name: fmt.Sprintf("host%d", i), Namespace: filepath.Join(dir, l.names[i]), IP: net.IPv4(10, 86, 0, byte(i+1)),
+		})
+	}
+	if hosts == 2 {
+		err = wire(all[0], Interface, all[1], Interface, mtu)
+	} else {
+		err = l.bridge(all, mtu)
+	}
+	for i := 0; err == nil && i < hosts; i++ {
+		err = address(all[i], l.Hosts[i].IP)
+	}
+	return l, err
+}
+
+// namespace makes one. The thread stays where it was.
+func (l *Lab) namespace(what string) (h netns.NsHandle, err error) {
+	name := fmt.Sprintf("%s%d-%s", prefix, os.Getpid(), what)
+	err = sys.InNetwork("/proc/thread-self/ns/net", func() error {
+		h, err = netns.NewNamed(name)
+		return err
+	})
+	if err == nil {
+		l.names = append(l.names, name)
+	}
+	return h, err
+}
+
+// wire joins two namespaces by a pair of interfaces.
+func wire(a netns.NsHandle, nameA string, b netns.NsHandle, nameB string, mtu int) error {
+	in, err := netlink.NewHandleAt(a)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.MTU = nameA, mtu
+	return in.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: nameB, PeerNamespace: netlink.NsFd(b), PeerMTU: uint32(mtu)})
+}
+
+// bridge joins all namespaces by a switch.
+func (l *Lab) bridge(hosts []netns.NsHandle, mtu int) error {
+	sw, err := l.namespace("switch")
+	if err != nil {
+		return err
+	}
+	defer sw.Close()
+	in, err := netlink.NewHandleAt(sw)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.MTU = "switch", mtu
+	br := &netlink.Bridge{LinkAttrs: attrs}
+	if err := in.LinkAdd(br); err != nil {
+		return err
+	}
+	for i, h := range hosts {
+		name := fmt.Sprintf("port%d", i)
+		if err := wire(sw, name, h, Interface, mtu); err != nil {
+			return err
+		}
+		port, err := in.LinkByName(name)
+		if err == nil {
+			err = in.LinkSetMaster(port, br)
+		}
+		if err == nil {
+			err = in.LinkSetUp(port)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return in.LinkSetUp(br)
+}
+
+// address gives a host its address, and turns its interfaces on.
+func address(h netns.NsHandle, ip net.IP) error {
+	in, err := netlink.NewHandleAt(h)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	for _, name := range []string{"lo", Interface} {
+		link, err := in.LinkByName(name)
+		if err != nil {
+			return err
+		}
+		if name == Interface {
+			addr := &netlink.Addr{IPNet: &net.IPNet{IP: ip, Mask: net.CIDRMask(24, 32)}}
+			if err := in.AddrAdd(link, addr); err != nil {
+				return err
+			}
+		}
+		if err := in.LinkSetUp(link); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remove takes the lab down. Interfaces go with their namespaces.
+func (l *Lab) Remove() (err error) {
+	for _, name := range l.names {
+		err = errors.Join(err, netns.DeleteNamed(name))
+	}
+	l.names = nil
+	return err
+}
+
+// Clean removes the namespaces of labs whose process is gone, and returns their
+// names.
+func Clean() (removed []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		rest, ours := strings.CutPrefix(e.Name(), prefix)
+		text, _, _ := strings.Cut(rest, "-")
+		pid, bad := strconv.Atoi(text)
+		if !ours || bad != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			continue
+		}
+		if bad := netns.DeleteNamed(e.Name()); bad != nil {
+			err = errors.Join(err, bad)
+			continue
+		}
+		removed = append(removed, e.Name())
+	}
+	return removed, err
+}

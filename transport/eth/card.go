@@ -1,0 +1,50 @@
+package eth
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// EtherType is that of our frames unless another one is asked for: the first of
+// the two for local experiments.
+const EtherType = 0x88b5
+
+// A card is an Ethernet address and the longest packet that is welcome there:
+// "02:00:00:00:00:01/1484".
+type card struct {
+	mac net.HardwareAddr
+	mtu int
+}
+
+// Limits of a packet's length: an interface of 576 bytes at least, jumbo frames
+// at most.
+const (
+	minMTU = 560
+	maxMTU = 9000 + 216
+)
+
+func (c card) String() string { return fmt.Sprintf("%v/%d", c.mac, c.mtu) }
+
+func parseCard(text string) (c card, err error) {
+	mac, mtu, ok := strings.Cut(text, "/")
+	if ok {
+		c.mac, err = net.ParseMAC(mac)
+	}
+	if ok && err == nil {
+		c.mtu, err = strconv.Atoi(mtu)
+	}
+	if !ok || err != nil || len(c.mac) != 6 || c.mac[0]&1 != 0 || c.mtu < minMTU || c.mtu > maxMTU {
+		return card{}, fmt.Errorf("weft: eth: %q is no address/mtu", text)
+	}
+	return c, nil
+}
+
+// headSize is what precedes a packet in the Ethernet payload, in network order:
+//
+//	0  8  job
+//	8  4  rank of the receiver
+//	12 2  length of the packet: short frames are padded
+//	14 2  0
+const headSize = 16

@@ -1,0 +1,205 @@
+package eth
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"weft/internal/sys"
+	"weft/transport"
+)
+
+// Config shapes the transport of a process.
+type Config struct {
+	Interface string
+	EtherType uint16 // 0 means EtherType
+	MTU       int    // longest packet in bytes; 0 for what the interface takes
+	Job       uint64
+	Rank      int
+	Bell      transport.Doorbell
+}
+
+// Transport implements transport.Transport.
+type Transport struct {
+	cfg       Config
+	card      card
+	socket    *sys.PacketSocket
+	interrupt *sys.Interrupt
+	peers     sync.Map // rank to *peer
+	last      *peer
+	heads     [][sys.PacketHead + headSize]byte // of the frames of one Send
+}
+
+type peer struct {
+	rank int
+	head [sys.PacketHead + headSize]byte // of every frame to it, but for the length
+	mtu  int
+}
+
+// Open opens a socket on an interface. It needs CAP_NET_RAW.
+func Open(cfg Config) (*Transport, error) {
+	if cfg.EtherType == 0 {
+		cfg.EtherType = EtherType
+	}
+	ifc, err := net.InterfaceByName(cfg.Interface)
+	if err != nil {
+		return nil, fmt.Errorf("weft: eth: interface %q: %w", cfg.Interface, err)
+	}
+	if len(ifc.HardwareAddr) != 6 {
+		return nil, fmt.Errorf("weft: eth: interface %s is no Ethernet", cfg.Interface)
+	}
+	mtu := min(ifc.MTU-headSize, maxMTU)
+	if cfg.MTU != 0 {
+		mtu = min(mtu, cfg.MTU)
+	}
+	if mtu < minMTU {
+		return nil, fmt.Errorf("weft: eth: packets of %d bytes on %s: must be at least %d", mtu, cfg.Interface, minMTU)
+	}
+	socket, err := sys.OpenPacket(ifc, cfg.EtherType, map[int]uint32{
+		sys.PacketHead: uint32(cfg.Job >> 32), sys.PacketHead + 4: uint32(cfg.Job), sys.PacketHead + 8: uint32(cfg.Rank),
+	})
+	if errors.Is(err, os.ErrPermission) {
+		return nil, fmt.Errorf("weft: eth: raw Ethernet needs CAP_NET_RAW (grant it with: setcap cap_net_raw+ep PROGRAM): %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("weft: eth: %s: %w", cfg.Interface, err)
+	}
+	t := &Transport{
+		cfg: cfg, card: card{ifc.HardwareAddr, mtu}, socket: socket,
+		heads: make([][sys.PacketHead + headSize]byte, socket.Batch()),
+	}
+	if t.interrupt, err = sys.NewInterrupt(socket.FD(), cfg.Bell.Ring); err != nil {
+		socket.Close()
+		return nil, fmt.Errorf("weft: eth: %w", err)
+	}
+	return t, nil
+}
+
+// Caps says what Ethernet can do.
+func (t *Transport) Caps() transport.Caps { return transport.Caps{Name: "eth", MTU: t.card.mtu} }
+
+// Card is the address of the interface, and the longest packet that is welcome.
+func (t *Transport) Card() string { return t.card.String() }
+
+// Dial remembers where a peer is.
+func (t *Transport) Dial(rank int, text string) error {
+	c, err := parseCard(text)
+	if err != nil {
+		return err
+	}
+	head, err := sys.EthernetHeader(c.mac, t.card.mac, t.cfg.EtherType)
+	if err != nil {
+		return err
+	}
+	head = binary.BigEndian.AppendUint64(head, t.cfg.Job)
+	head = binary.BigEndian.AppendUint32(head, uint32(rank))
+	p := &peer{rank: rank, mtu: min(c.mtu, t.card.mtu)}
+	copy(p.head[:], head)
+	t.peers.Store(rank, p)
+	return nil
+}
+
+// PeerMTU returns the longest packet that both we and a dialled peer take.
+func (t *Transport) PeerMTU(rank int) int {
+	if v, ok := t.peers.Load(rank); ok {
+		return v.(*peer).mtu
+	}
+	return t.card.mtu
+}
+
+// Lane returns nil: packets are gathered, since each system call costs as much
+// as several of them.
+func (t *Transport) Lane(peer int) transport.Lane { return nil }
+
+// Send sends packets, as many with one system call as possible.
+func (t *Transport) Send(pkts []transport.Out) int {
+	for done := 0; done < len(pkts); {
+		n := 0
+		for ; n < len(t.heads) && done+n < len(pkts); n++ {
+			o := &pkts[done+n]
+			p := t.peer(o.Peer)
+			if p == nil {
+				break
+			}
+			h := &t.heads[n]
+			*h = p.head
+			binary.BigEndian.PutUint16(h[sys.PacketHead+12:], uint16(len(o.Header)+len(o.Payload)))
+			t.socket.Put(n, h[:], o.Header, o.Payload)
+		}
+		taken := t.socket.Send(n)
+		done += taken
+		if taken < n || n == 0 {
+			return done
+		}
+	}
+	return len(pkts)
+}
+
+func (t *Transport) peer(rank int) *peer {
+	if p := t.last; p != nil && p.rank == rank {
+		return p
+	}
+	v, ok := t.peers.Load(rank)
+	if !ok {
+		return nil
+	}
+	t.last = v.(*peer)
+	return t.last
+}
+
+// Pending reports whether a frame lies in the ring.
+func (t *Transport) Pending() bool { return t.socket.Pending() }
+
+// Poll lends packets that have arrived.
+func (t *Transport) Poll(dst []transport.In) int {
+	n := 0
+	for n < len(dst) {
+		f := t.socket.Recv()
+		if f == nil {
+			break
+		}
+		if pkt := unwrap(f); pkt != nil {
+			dst[n] = transport.In{From: -1, Data: pkt}
+			n++
+		}
+	}
+	if n == 0 {
+		t.socket.Release() // frames that were none of ours
+	}
+	return n
+}
+
+// unwrap returns the packet in a frame, or nil if it is cut off.
+func unwrap(frame []byte) []byte {
+	const head = sys.PacketHead + headSize
+	if len(frame) < head {
+		return nil
+	}
+	n := int(binary.BigEndian.Uint16(frame[sys.PacketHead+12:]))
+	if n > len(frame)-head {
+		return nil
+	}
+	return frame[head:][:n]
+}
+
+// Release ends the loan of the last Poll.
+func (t *Transport) Release() { t.socket.Release() }
+
+// Arm makes the next arrival ring the doorbell.
+func (t *Transport) Arm() { t.interrupt.Arm() }
+
+// Memory returns nil: another host's memory cannot be mapped.
+func (t *Transport) Memory() transport.Memory { return nil }
+
+// MemoryBytes returns what the ring holds.
+func (t *Transport) MemoryBytes() uint64 { return uint64(t.socket.MemoryBytes()) }
+
+// Close closes the socket.
+func (t *Transport) Close() error {
+	t.interrupt.Close()
+	t.socket.Close()
+	return nil
+}

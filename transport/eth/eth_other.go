@@ -1,0 +1,24 @@
+//go:build !linux
+
+package eth
+
+import (
+	"weft/internal/sys"
+	"weft/transport"
+)
+
+// Config shapes the transport of a process.
+type Config struct {
+	Interface string
+	EtherType uint16
+	MTU       int
+	Job       uint64
+	Rank      int
+	Bell      transport.Doorbell
+}
+
+// Transport is not to be had on this system.
+type Transport struct{ transport.Transport }
+
+// Open returns an error: this transport needs Linux.
+func Open(cfg Config) (*Transport, error) { return nil, sys.ErrUnsupported }
