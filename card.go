@@ -9,6 +9,7 @@ import (
 type card struct {
 	Host  string
 	Shm   string `json:",omitempty"`
+	Eth   string `json:",omitempty"`
 	Udp   string `json:",omitempty"`
 	NoShm string `json:",omitempty"` // why there is no Shm
 }

@@ -15,8 +15,9 @@ import (
 // Config shapes how a process joins its job. The zero value is good: what the
 // launcher was told counts, and after that the defaults.
 type Config struct {
-	// Transport is "auto" (the default: shared memory inside a host, UDP to
-	// others), "shm" or "udp".
+	// Transport is "auto" (the default: shared memory inside a host; to others raw
+	// Ethernet if an interface is given and may be used, else UDP), "shm", "eth"
+	// (shared memory inside a host, raw Ethernet to others) or "udp".
 	Transport string
 
 	// Liveness is the silence after which a peer counts as dead; 0 means 3
@@ -34,7 +35,15 @@ type Config struct {
 	// loopback, which is right as long as all ranks are on this machine.
 	Bind string
 
-	// MTU is the longest UDP packet in bytes, 0 for what the interface takes.
+	// Interface is the Ethernet interface for raw frames to other hosts, such as
+	// "eth0"; empty means none, or what WEFT_INTERFACE says. It needs CAP_NET_RAW.
+	Interface string
+
+	// EtherType is that of raw frames; 0 means 0x88b5.
+	EtherType uint16
+
+	// MTU is the longest packet to other hosts in bytes, 0 for what the interface
+	// takes.
 	MTU int
 
 	// Window is how many UDP packets may be on their way to one peer; 0 means
@@ -55,12 +64,15 @@ var Environment = []struct{ Name, Meaning string }{
 	{bootstrap.Env, "descriptor of the socket to the launcher; set by weft run, removed when the process joins"},
 	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
 	{envBind, "the address that UDP uses"},
+	{envInterface, "the Ethernet interface for raw frames to other hosts"},
 	{envRecord, "record what goes into the engine of each rank in this file, with the rank appended; see weft sim replay"},
 }
 
 const (
 	envSpin = "WEFT_SPIN"
 	envBind = "WEFT_BIND"
+
+	envInterface = "WEFT_INTERFACE"
 )
 
 // resolve completes a configuration from the job and the environment.
@@ -75,9 +87,9 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 	switch r.Transport {
 	case "":
 		r.Transport = "auto"
-	case "auto", "shm", "udp":
+	case "auto", "shm", "eth", "udp":
 	default:
-		return r, fmt.Errorf("weft: transport %q: must be auto, shm or udp", r.Transport)
+		return r, fmt.Errorf("weft: transport %q: must be auto, shm, eth or udp", r.Transport)
 	}
 	if r.Liveness == 0 {
 		r.Liveness = job.Liveness
@@ -87,6 +99,9 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 	}
 	if r.Bind == "" {
 		r.Bind = os.Getenv(envBind)
+	}
+	if r.Interface == "" {
+		r.Interface = os.Getenv(envInterface)
 	}
 	if text := os.Getenv(envSpin); text != "" && r.Spin == 0 {
 		d, err := time.ParseDuration(text)

@@ -14,6 +14,7 @@ import (
 	"weft/internal/doorbell"
 	"weft/internal/driver"
 	"weft/transport"
+	"weft/transport/eth"
 	"weft/transport/shm"
 	"weft/transport/udp"
 )
@@ -106,7 +107,20 @@ func (p *Proc) join(ctx context.Context) error {
 	if bell == nil {
 		bell = doorbell.NewFutex(new(uint32))
 	}
-	if p.cfg.Transport == "udp" || p.job.Size > p.job.Local || (card.Shm == "" && p.job.Size > 1) {
+	if p.cfg.Transport == "eth" || p.cfg.Transport == "auto" && p.cfg.Interface != "" && p.job.Size > p.job.Local {
+		t, err := p.openEth(bell)
+		switch {
+		case err == nil:
+			card.Eth = t.Card()
+			p.trs = append(p.trs, t)
+		case p.cfg.Transport == "eth":
+			p.closeTransports()
+			return err
+		default:
+			p.noEth = err.Error()
+		}
+	}
+	if p.cfg.Transport != "eth" && (p.cfg.Transport == "udp" || p.job.Size > p.job.Local || (card.Shm == "" && p.job.Size > 1)) {
 		t, err := udp.Open(udp.Config{Bind: p.bind(), MTU: p.cfg.MTU, Bell: bell})
 		if err != nil {
 			return err
@@ -137,6 +151,21 @@ func (p *Proc) openShm() (*shm.Transport, error) {
 	})
 	close(opened)
 	return t, err
+}
+
+func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
+	if p.cfg.Interface == "" {
+		return nil, fmt.Errorf("weft: transport eth: which interface? Set Config.Interface or %s", envInterface)
+	}
+	return eth.Open(eth.Config{
+		Interface: p.cfg.Interface, EtherType: p.cfg.EtherType, MTU: p.cfg.MTU, Job: p.job.ID, Rank: p.job.Rank, Bell: bell,
+	})
+}
+
+func (p *Proc) closeTransports() {
+	for _, t := range p.trs {
+		t.Close()
+	}
 }
 
 // bind chooses the address for UDP.
@@ -182,6 +211,8 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 		switch {
 		case name == "shm" && c.Shm != "" && c.Host == p.job.Host:
 			r, why = driver.Route{Transport: t, Card: c.Shm}, whyShm
+		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host:
+			r, why = driver.Route{Transport: t, Card: c.Eth}, "another host, and raw Ethernet on "+p.cfg.Interface
 		case name == "udp" && c.Udp != "" && r.Transport == nil:
 			r, why = driver.Route{Transport: t, Card: c.Udp}, p.whyUDP(c)
 		}
@@ -201,8 +232,22 @@ func (p *Proc) whyUDP(c card) string {
 	case p.cfg.Transport == "udp":
 		return "-transport udp was asked for"
 	case c.Host != p.job.Host:
-		return "another host, so UDP"
+		return "another host, so UDP; " + p.whyNotEth(c)
 	default:
 		return "shared memory is not to be had: " + c.NoShm
+	}
+}
+
+// whyNotEth says what keeps raw Ethernet from being used.
+func (p *Proc) whyNotEth(c card) string {
+	switch {
+	case p.cfg.Interface == "":
+		return "no interface for raw Ethernet is given (" + envInterface + ")"
+	case p.noEth != "":
+		return p.noEth
+	case c.Eth == "":
+		return "it has no raw Ethernet"
+	default:
+		return "raw Ethernet was not asked for"
 	}
 }

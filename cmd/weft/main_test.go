@@ -46,10 +46,10 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
-		{"xyz", "there are run, sim, perf, info, version"},
+		{"xyz", "there are run, sim, lab, perf, info, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
-		{"run -transport tcp true", "must be auto, shm or udp"},
+		{"run -transport tcp true", "must be auto, shm, eth or udp"},
 		{"run no-such-program", "no such command in $PATH"},
 		{"perf sleep", "there are latency, bandwidth"},
 		{"perf latency -size much", "must be numbers"},

@@ -20,6 +20,7 @@ type Job struct {
 	Args      []string
 	N         int      // ranks
 	Hosts     int      // pretend that the ranks are on so many hosts, in turn; 0 means 1
+	Lab       []Host   // real ones, on which the ranks are placed in turn; takes the place of Hosts
 	Transport string   // for the ranks; "" means auto
 	Env       []string // besides our own environment
 
@@ -81,6 +82,15 @@ func Run(ctx context.Context, job Job, signals <-chan os.Signal) (Result, error)
 	if job.N < 1 {
 		return Result{}, fmt.Errorf("weft: a job needs at least 1 rank, not %d", job.N)
 	}
+	if job.Hosts <= 1 && len(job.Lab) == 0 {
+		var err error
+		if job.Lab, err = labHosts(); err != nil {
+			return Result{}, err
+		}
+	}
+	if len(job.Lab) > 0 {
+		job.Hosts = len(job.Lab)
+	}
 	job.Hosts = min(max(job.Hosts, 1), job.N)
 	if job.Grace == 0 {
 		job.Grace = 2 * time.Second
@@ -135,6 +145,9 @@ func (r *run) identities() []bootstrap.Job {
 		if r.job.Hosts > 1 {
 			jobs[i].Host = fmt.Sprintf("%s.%d", host, h)
 		}
+		if len(r.job.Lab) > 0 {
+			jobs[i].Host = r.job.Lab[h].Name
+		}
 	}
 	return jobs
 }
@@ -157,7 +170,7 @@ func (r *run) start(i int, host string) error {
 		ours.Close()
 		return err
 	}
-	err = p.cmd.Start()
+	err = r.on(i, p.cmd)
 	closeEnds()
 	if err != nil {
 		ours.Close()

@@ -1,0 +1,31 @@
+//go:build !linux
+
+package lab
+
+import (
+	"net"
+
+	"weft/internal/sys"
+)
+
+// Interface is the name of each host's interface.
+const Interface = "eth0"
+
+// A Lab is not to be had on this system.
+type Lab struct{ Hosts []Host }
+
+// A Host is a network namespace with one interface.
+type Host struct {
+	Name      string
+	Namespace string
+	IP        net.IP
+}
+
+// Make returns an error: network namespaces need Linux.
+func Make(hosts, mtu int) (*Lab, error) { return nil, sys.ErrUnsupported }
+
+// Remove does nothing.
+func (l *Lab) Remove() error { return nil }
+
+// Clean returns an error.
+func Clean() ([]string, error) { return nil, sys.ErrUnsupported }

@@ -1,0 +1,49 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"weft/internal/sys"
+)
+
+// EnvLab names the hosts of the lab that a command runs in: "FILE=ADDRESS", the
+// file of a network namespace and the address of its host, for each.
+const EnvLab = "WEFT_LAB"
+
+// A Host is one of a lab: see package lab.
+type Host struct{ Name, Namespace, Address, Interface string }
+
+// LabEnv returns the environment that tells a command of its hosts.
+func LabEnv(hosts []Host) string {
+	var list []string
+	for _, h := range hosts {
+		list = append(list, h.Namespace+"="+h.Address+"="+h.Interface)
+	}
+	return EnvLab + "=" + strings.Join(list, " ")
+}
+
+// labHosts returns the hosts of the lab that we run in, if we do.
+func labHosts() (hosts []Host, err error) {
+	for _, text := range strings.Fields(os.Getenv(EnvLab)) {
+		part := strings.Split(text, "=")
+		if len(part) != 3 {
+			return nil, fmt.Errorf("weft: %s: %q is no namespace=address=interface", EnvLab, text)
+		}
+		hosts = append(hosts, Host{filepath.Base(part[0]), part[0], part[1], part[2]})
+	}
+	return hosts, nil
+}
+
+// on starts a rank on its host.
+func (r *run) on(i int, cmd *exec.Cmd) error {
+	if len(r.job.Lab) == 0 {
+		return cmd.Start()
+	}
+	h := r.job.Lab[i%r.job.Hosts]
+	cmd.Env = append(cmd.Env, "WEFT_INTERFACE="+h.Interface, "WEFT_BIND="+h.Address)
+	return sys.InNetwork(h.Namespace, cmd.Start)
+}
