@@ -33,6 +33,8 @@ internal/doorbell       transport internal/sys
 transport/pipe          transport internal/mem
 transport/shm           transport internal/doorbell internal/mem internal/ring internal/sys
 transport/udp           transport internal/sys
+transport/eth           transport internal/sys
+internal/lab            internal/sys
 transport/faulty        transport
 transport/transporttest transport internal/doorbell
 
@@ -45,11 +47,11 @@ internal/sim/guest      internal/sim transport
 internal/sim/paper      internal/sim
 internal/sim/swarm      internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim
 
-.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/pipe transport/shm transport/udp
+.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/eth transport/pipe transport/shm transport/udp
 
-internal/launch         internal/bootstrap
+internal/launch         internal/bootstrap internal/sys
 internal/perf           . internal/bootstrap internal/launch
-cmd/weft                . internal/engine/wire internal/launch internal/perf internal/sim/paper internal/sim/swarm internal/tape
+cmd/weft                . internal/engine/wire internal/lab internal/launch internal/perf internal/sim/paper internal/sim/swarm internal/sys internal/tape
 
 examples/hello          .
 examples/ping           .
@@ -63,7 +65,7 @@ examples/nas/is         . examples/nas/npb
 var only = map[string][]string{
 	"unsafe":                {"internal/mem", "internal/ring", "internal/sys", "examples/nas/npb"},
 	"golang.org/x/sys/unix": {"internal/sys"},
-	"syscall":               {".", "cmd/weft", "internal/launch", "internal/perf"}, // signals, exit statuses
+	"syscall":               {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf"}, // signals, exit statuses
 	"math/rand/v2":          {"transport/faulty", "internal/sim", "internal/sim/swarm"},
 }
 

@@ -74,7 +74,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "-h", "run -h", "perf -h", "perf latency -h", "perf bars -h", "info -h", "sim -h", "sim paper -h", "sim replay -h"} {
+	for _, args := range []string{"help", "-h", "run -h", "perf -h", "perf latency -h", "perf bars -h", "info -h", "sim -h", "sim paper -h", "sim replay -h", "lab -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)

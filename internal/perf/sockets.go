@@ -35,7 +35,11 @@ func socketRank(network string, s Spec) error {
 	defer src.Close()
 	var c net.Conn
 	if src.Job().Rank == 1 {
-		address := "127.0.0.1:0"
+		host := os.Getenv("WEFT_BIND") // in a lab
+		if host == "" {
+			host = "127.0.0.1"
+		}
+		address := net.JoinHostPort(host, "0")
 		if network == "unix" {
 			address = fmt.Sprintf("@weft-perf-%d", os.Getpid())
 		}

@@ -3,8 +3,11 @@ package eth
 import (
 	"errors"
 	"os"
+	"runtime"
+	"strings"
 	"testing"
 
+	"weft/internal/doorbell"
 	"weft/internal/lab"
 	"weft/internal/sys"
 	"weft/transport"
@@ -54,5 +57,62 @@ func TestTransport(t *testing.T) {
 				return on(t, l.Hosts[rank], Config{Job: 7, Rank: rank, Bell: bell}), bell
 			})
 		})
+	}
+}
+
+// TestUnwrap: padding comes off, and what is cut off is refused.
+func TestUnwrap(t *testing.T) {
+	frame := make([]byte, sys.PacketHead+headSize+10)
+	frame[sys.PacketHead+13] = 4
+	if b := unwrap(frame); len(b) != 4 {
+		t.Errorf("%d bytes", len(b))
+	}
+	frame[sys.PacketHead+13] = 11
+	if unwrap(frame) != nil || unwrap(frame[:20]) != nil || unwrap(nil) != nil {
+		t.Error("a frame that is cut off is taken")
+	}
+}
+
+// TestStrangers: frames of another job, and for another rank, never arrive.
+func TestStrangers(t *testing.T) {
+	l := network(t, 2, 1500)
+	bell := doorbell.NewChan()
+	dst := on(t, l.Hosts[1], Config{Job: 7, Rank: 1, Bell: bell})
+	defer dst.Close()
+	for _, c := range []Config{{Job: 8, Rank: 0}, {Job: 7, Rank: 0, EtherType: EtherType + 1}, {Job: 7, Rank: 0}} {
+		c.Bell = bell
+		src := on(t, l.Hosts[0], c)
+		defer src.Close()
+		for rank := range 3 {
+			if err := src.Dial(rank, dst.Card()); err != nil {
+				t.Fatal(err)
+			}
+			src.Send([]transport.Out{{Peer: rank, Header: []byte{byte(c.Job), byte(rank)}}})
+		}
+	}
+	// Virtual Ethernet keeps the order: what was to come has come with the last.
+	var got []byte
+	for range 1000 {
+		var in [8]transport.In
+		for _, p := range in[:dst.Poll(in[:])] {
+			got = append(got, p.Data...)
+		}
+		dst.Release()
+		if len(got) > 0 {
+			break
+		}
+		runtime.Gosched()
+	}
+	if string(got) != "\x07\x01" {
+		t.Errorf("got % x", got)
+	}
+}
+
+// TestOpenErrors: mistakes are told with what would be right.
+func TestOpenErrors(t *testing.T) {
+	for name, want := range map[string]string{"nothing0": "nothing0", "lo": "no Ethernet"} {
+		if _, err := Open(Config{Interface: name, Bell: doorbell.NewChan()}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

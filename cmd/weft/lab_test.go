@@ -1,0 +1,87 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// needsLab skips a test where hosts cannot be made.
+func needsLab(t *testing.T) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("hosts are network namespaces, which only root can make")
+	}
+	if _, stderr, status := runWeft(t, "lab", "--", "true"); status != 0 {
+		t.Skip(stderr)
+	}
+}
+
+// TestLab runs jobs over raw Ethernet between hosts, and leaves nothing behind.
+func TestLab(t *testing.T) {
+	needsLab(t)
+	runWeft(t, "lab", "clean")
+	for _, args := range []string{
+		"lab -hosts 2 -- weft run -n 2 -transport eth ../../examples/ping -count 100",
+		"lab -hosts 2 -mtu 9000 -- weft run -n 4 ../../examples/halo",
+		"lab -hosts 3 -- weft run -n 4 -transport eth ../../examples/nas/is -class S",
+		"lab -hosts 2 -- weft run -n 2 -transport udp ../../examples/counter -count 50",
+	} {
+		out, stderr, status := runWeft(t, strings.Fields(args)...)
+		if status != 0 {
+			t.Errorf("weft %s: status %d: %s%s", args, status, out, stderr)
+		}
+		if strings.Contains(args, "ping") && !strings.Contains(out, "over eth (another host, and raw Ethernet on eth0)") {
+			t.Errorf("weft %s: %s", args, out)
+		}
+	}
+	if _, _, status := runWeft(t, "lab", "--", "sh", "-c", "exit 7"); status != 7 {
+		t.Errorf("status %d, want that of the command", status)
+	}
+	if out, _, _ := runWeft(t, "lab", "clean"); out != "" {
+		t.Errorf("left behind: %s", out)
+	}
+}
+
+// TestLabChooses: between hosts, auto is raw Ethernet, within one shared memory.
+func TestLabChooses(t *testing.T) {
+	needsLab(t)
+	out, stderr, status := runWeft(t, "lab", "-hosts", "2", "--", "weft", "info", "-n", "4")
+	if status != 0 || strings.Count(out, "raw Ethernet on eth0") != 8 || strings.Count(out, "same host, so shared memory") != 4 {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+}
+
+// TestLabClean: the hosts of a lab that was killed are removed by hand.
+func TestLabClean(t *testing.T) {
+	needsLab(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "lab", "--", "sh", "-c", "echo ready; exec sleep 60")
+	cmd.Env = append(os.Environ(), envCommand+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	said, stderr, status := runWeft(t, "lab", "clean")
+	if status != 0 || strings.Count(said, "removed weft-lab-") < 2 {
+		t.Errorf("status %d: %s%s", status, said, stderr)
+	}
+	if again, _, _ := runWeft(t, "lab", "clean"); again != "" {
+		t.Errorf("again: %s", again)
+	}
+}
