@@ -1,13 +1,14 @@
 // Package weft gives every process of a parallel job a network interface in
 // software: ordered messages, one-sided access to the memory of the others,
-// and atomic operations on it; at memory speed inside a host, over UDP between
-// hosts.
+// and atomic operations on it; at memory speed inside a host, over UDP or raw
+// Ethernet between hosts.
 //
 // # Nouns
 //
 // A job is N processes, called ranks, that may talk to each other. Each joins
 // with [Main] or [Join] and holds a [Proc]. [Local] runs all ranks of a job as
-// goroutines of one process, for tests and examples.
+// goroutines of one process, for tests and examples; [Simulate] runs them on a
+// cluster that does not exist, in virtual time.
 //
 // A [Port] is a SEND/RECEIVE context on a logical channel: messages of any
 // length, in order per sender, whose memory is bounded at both ends however

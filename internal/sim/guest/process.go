@@ -23,7 +23,6 @@ type Process struct {
 	in []transport.In
 
 	resume  func() (struct{}, bool) // lets the program run until it sleeps
-	stop    func()
 	yield   func(struct{}) bool
 	id      string // of the program's goroutine
 	asleep  bool
@@ -45,7 +44,7 @@ func New(w *sim.World, n *sim.Network, rank, mtu int) *Process {
 // there is something to do for the driver; ran is when the program last ran.
 func (p *Process) Start(tick func(), ran *sim.Time, program func()) {
 	p.tick, p.ran = tick, ran
-	p.resume, p.stop = iter.Pull(func(yield func(struct{}) bool) {
+	p.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
 		p.yield, p.id = yield, goroutine()
 		program()
 		p.ended = true
