@@ -169,3 +169,23 @@ func BenchmarkWorld(b *testing.B) {
 		w.Step(Never)
 	}
 }
+
+type drain struct{}
+
+func (drain) Packet(from int, b []byte) {}
+func (drain) Timer()                    {}
+
+// BenchmarkNetwork carries packets over a crossbar, with nothing at their ends.
+func BenchmarkNetwork(b *testing.B) {
+	w := NewWorld(1)
+	n := NewNetwork(w, Crossbar(8, Wire{Delay: time.Microsecond}))
+	for id := range 8 {
+		n.Machine(id).Boot(drain{})
+	}
+	packet := make([]byte, 200)
+	for b.Loop() {
+		from := w.Rand.IntN(8)
+		n.Send(from, (from+1)%8, packet, nil)
+		w.Step(Never)
+	}
+}

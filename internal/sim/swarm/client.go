@@ -15,7 +15,35 @@ func (n *node) start() {
 	for i := range n.c.Ports {
 		n.open(uint16(i + 1))
 	}
-	n.later(n.think(), n.act)
+	n.beat.n = n
+	n.again()
+}
+
+// again lets the client act after it has thought.
+func (n *node) again() { n.c.world.At(n.c.world.Now().Add(n.think()), &n.beat) }
+
+// A beat is when a client acts: an event of its own, since there are so many.
+type beat struct{ n *node }
+
+func (b *beat) Act() {
+	n := b.n
+	switch {
+	case n.off:
+	case n.m.Paused():
+		n.later(time.Millisecond, n.act)
+	default:
+		n.act()
+		n.flush()
+	}
+}
+
+// ended counts an operation as ended. A client that had too many acts again.
+func (n *node) ended() {
+	n.pending--
+	if n.sated {
+		n.sated = false
+		n.again()
+	}
 }
 
 func (n *node) think() time.Duration { return n.c.world.Between(0, 2*n.c.Think) }
@@ -32,10 +60,11 @@ func (n *node) act() {
 		}
 		return
 	}
-	n.later(n.think(), n.act)
 	if n.pending >= n.c.Depth {
+		n.sated = true // until an operation ends
 		return
 	}
+	n.again()
 	rank, ok := n.someone()
 	if !ok {
 		n.left = 0
@@ -108,12 +137,12 @@ func (n *node) access(rank int, r *remote) {
 func (n *node) run(op *rma.Op, ended, dropped func()) {
 	n.pending++
 	op.Owner = func(*rma.Op) {
-		n.pending--
+		n.ended()
 		ended()
 	}
 	n.eng.RMA.Start(op)
 	if op.Done {
-		n.pending--
+		n.ended()
 		ended()
 		return
 	}
@@ -121,7 +150,7 @@ func (n *node) run(op *rma.Op, ended, dropped func()) {
 		n.later(n.c.world.Between(0, 2*time.Millisecond), func() {
 			if ok, _ := n.eng.RMA.Cancel(op); ok {
 				n.eng.Detach(op.Buf)
-				n.pending--
+				n.ended()
 				dropped()
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"sync"
 	"time"
 
 	"weft/internal/engine/msg"
@@ -55,8 +56,11 @@ type port struct {
 // longest is the longest message that is sent.
 const longest = 64 << 10
 
+// intos holds buffers to receive into, for run after run.
+var intos = sync.Pool{New: func() any { return make([]byte, longest) }}
+
 func (n *node) open(channel uint16) {
-	p := &port{n: n, channel: channel, into: make([]byte, longest)}
+	p := &port{n: n, channel: channel, into: intos.Get().([]byte)}
 	var err error
 	p.port, err = n.eng.Msg.Open(channel, msg.Config{
 		RecvBuffer: n.c.RecvBuffer, SendBuffer: 128 << 10, Backoff: n.c.Backoff,
@@ -97,7 +101,7 @@ func (n *node) send(rank int) {
 func (n *node) begin(p *port, op *msg.Op, rec *record, giveUp bool) {
 	n.pending++
 	ended := func(*msg.Op) {
-		n.pending--
+		n.ended()
 		if !n.check("Send", op.Err) {
 			rec.undone = true
 		}
@@ -114,7 +118,7 @@ func (n *node) begin(p *port, op *msg.Op, rec *record, giveUp bool) {
 				if len(op.Buf) > 0 {
 					n.eng.Detach(op.Buf)
 				}
-				n.pending--
+				n.ended()
 				rec.undone = true
 			}
 		})

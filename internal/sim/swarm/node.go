@@ -30,6 +30,8 @@ type node struct {
 	// The client; see client.go.
 	left    int // operations still to begin
 	pending int // operations that have not ended
+	beat    beat
+	sated   bool // it has as many as it may
 	ports   []*port
 	area    *area
 	remotes []remote

@@ -142,6 +142,7 @@ func (c *cluster) report(r *Result) {
 	for _, n := range c.nodes {
 		if n != nil {
 			c.count(n)
+			n.recycle()
 		}
 	}
 	r.Messages, r.Operations, r.Resent, r.Refused = c.result.Messages, c.result.Operations, c.result.Resent, c.result.Refused
@@ -154,4 +155,12 @@ func (c *cluster) count(n *node) {
 	c.result.Operations += s.RMA.Served
 	c.result.Resent += s.Link.Resent
 	c.result.Refused += s.Msg.Refused
+}
+
+// recycle gives buffers back, for the next run.
+func (n *node) recycle() {
+	selves.Put(n.self)
+	for _, p := range n.ports {
+		intos.Put(p.into)
+	}
 }
