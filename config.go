@@ -3,6 +3,8 @@ package weft
 import (
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"weft/internal/bootstrap"
@@ -10,6 +12,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/sys"
 	"weft/transport"
+	"weft/transport/faulty"
 )
 
 // Config shapes how a process joins its job. The zero value is good: what the
@@ -55,7 +58,7 @@ type Config struct {
 	// measured round trips; 0 means 2 ms and 500 ms.
 	RetransmitMin, RetransmitMax time.Duration
 
-	faults func(transport.Transport) transport.Transport // for tests: spoils UDP
+	faults func(transport.Transport) transport.Transport // for tests: spoils what comes over a network
 }
 
 // Environment lists the variables that a process of a job heeds, each with a
@@ -65,6 +68,7 @@ var Environment = []struct{ Name, Meaning string }{
 	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
 	{envBind, "the address that UDP uses"},
 	{envInterface, "the Ethernet interface for raw frames to other hosts"},
+	{envFaults, "what happens to packets on the way to other hosts, to test with: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01"},
 	{envRecord, "record what goes into the engine of each rank in this file, with the rank appended; see weft sim replay"},
 }
 
@@ -73,6 +77,7 @@ const (
 	envBind = "WEFT_BIND"
 
 	envInterface = "WEFT_INTERFACE"
+	envFaults    = "WEFT_FAULTS"
 )
 
 // resolve completes a configuration from the job and the environment.
@@ -99,6 +104,13 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 	}
 	if r.Bind == "" {
 		r.Bind = os.Getenv(envBind)
+	}
+	if text := os.Getenv(envFaults); text != "" && r.faults == nil {
+		f, err := parseFaults(text)
+		if err != nil {
+			return r, err
+		}
+		r.faults = func(t transport.Transport) transport.Transport { return faulty.New(t, f, job.ID^uint64(job.Rank)) }
 	}
 	if r.Interface == "" {
 		r.Interface = os.Getenv(envInterface)
@@ -154,4 +166,18 @@ func (c *Config) link() link.Config {
 	return link.Config{
 		Window: c.Window, RTOMin: c.RetransmitMin, RTOMax: c.RetransmitMax, Liveness: c.Liveness,
 	}
+}
+
+// parseFaults reads what envFaults says.
+func parseFaults(text string) (f faulty.Faults, err error) {
+	fields := map[string]*float64{"lose": &f.Lose, "repeat": &f.Repeat, "reorder": &f.Reorder, "damage": &f.Damage}
+	for _, part := range strings.Split(text, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		p, err := strconv.ParseFloat(value, 64)
+		if fields[name] == nil || err != nil || !(p >= 0 && p < 1) {
+			return f, fmt.Errorf("weft: %s: %q: must be lose, repeat, reorder or damage, = and a share from 0 to less than 1", envFaults, part)
+		}
+		*fields[name] = p
+	}
+	return f, nil
 }

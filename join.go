@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -112,7 +113,7 @@ func (p *Proc) join(ctx context.Context) error {
 		switch {
 		case err == nil:
 			card.Eth = t.Card()
-			p.trs = append(p.trs, t)
+			p.trs = append(p.trs, p.spoilt(t))
 		case p.cfg.Transport == "eth":
 			p.closeTransports()
 			return err
@@ -126,11 +127,7 @@ func (p *Proc) join(ctx context.Context) error {
 			return err
 		}
 		card.Udp = t.Card()
-		if p.cfg.faults != nil {
-			p.trs = append(p.trs, p.cfg.faults(t))
-		} else {
-			p.trs = append(p.trs, t)
-		}
+		p.trs = append(p.trs, p.spoilt(t))
 	}
 	p.node.Start(bell, p.trs...)
 	if err := p.src.Put(ctx, "card", card.String()); err != nil {
@@ -162,8 +159,18 @@ func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
 	})
 }
 
+// spoilt returns a transport with the faults that were asked for, to test with.
+func (p *Proc) spoilt(t transport.Transport) transport.Transport {
+	if p.cfg.faults == nil {
+		return t
+	}
+	return p.cfg.faults(t)
+}
+
+// closeTransports closes them, the one in whose memory the doorbell lies last:
+// the others may ring until they are closed.
 func (p *Proc) closeTransports() {
-	for _, t := range p.trs {
+	for _, t := range slices.Backward(p.trs) {
 		t.Close()
 	}
 }

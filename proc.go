@@ -229,8 +229,6 @@ func (p *Proc) Close() error {
 	if p.record != nil {
 		p.record.Close()
 	}
-	for _, t := range p.trs {
-		t.Close()
-	}
+	p.closeTransports()
 	return p.src.Close()
 }

@@ -28,12 +28,14 @@ EXAMPLES
   weft lab -hosts 2 -- weft run -n 2 -transport eth ./examples/ping
   weft lab -hosts 2 -mtu 9000 -- weft perf bandwidth -transport eth
   weft lab -hosts 4 -- weft info -n 8
+  weft lab -faults lose=0.01,reorder=0.1 -- weft run -n 4 ./examples/nas/is -class W
   weft lab clean`
 
 func labCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft lab", flag.ContinueOnError)
 	hosts := fs.Int("hosts", 2, "number of hosts")
 	mtu := fs.Int("mtu", 1500, "longest Ethernet payload in bytes")
+	faults := fs.String("faults", "", "what happens to packets between hosts: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01")
 	clean := &ffcli.Command{
 		Name: "clean", ShortUsage: "weft lab clean", ShortHelp: "remove the hosts of labs that were killed",
 		FlagSet: flag.NewFlagSet("weft lab clean", flag.ContinueOnError),
@@ -52,12 +54,12 @@ func labCommand() *ffcli.Command {
 			if len(args) == 0 {
 				return errors.New("lab: which command? For example: weft lab -hosts 2 -- weft run -n 2 ./examples/hello")
 			}
-			return runLab(*hosts, *mtu, args)
+			return runLab(*hosts, *mtu, *faults, args)
 		},
 	}
 }
 
-func runLab(n, mtu int, args []string) (err error) {
+func runLab(n, mtu int, faults string, args []string) (err error) {
 	if os.Getuid() != 0 {
 		return errors.New("lab: making hosts needs root")
 	}
@@ -83,6 +85,9 @@ func runLab(n, mtu int, args []string) (err error) {
 	cmd := exec.Command(program, args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), launch.LabEnv(hosts))
+	if faults != "" {
+		cmd.Env = append(cmd.Env, "WEFT_FAULTS="+faults)
+	}
 	if err := sys.InNetwork(l.Hosts[0].Namespace, cmd.Start); err != nil {
 		return err
 	}

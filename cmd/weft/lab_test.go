@@ -29,6 +29,7 @@ func TestLab(t *testing.T) {
 		"lab -hosts 2 -- weft run -n 2 -transport eth ../../examples/ping -count 100",
 		"lab -hosts 2 -mtu 9000 -- weft run -n 4 ../../examples/halo",
 		"lab -hosts 3 -- weft run -n 4 -transport eth ../../examples/nas/is -class S",
+		"lab -hosts 2 -faults lose=0.05,repeat=0.05,reorder=0.05,damage=0.05 -- weft run -n 2 -transport eth ../../examples/halo -steps 20",
 		"lab -hosts 2 -- weft run -n 2 -transport udp ../../examples/counter -count 50",
 	} {
 		out, stderr, status := runWeft(t, strings.Fields(args)...)
@@ -38,6 +39,9 @@ func TestLab(t *testing.T) {
 		if strings.Contains(args, "ping") && !strings.Contains(out, "over eth (another host, and raw Ethernet on eth0)") {
 			t.Errorf("weft %s: %s", args, out)
 		}
+	}
+	if _, stderr, status := runWeft(t, strings.Fields("lab -faults lose=2 -- weft run -n 2 ../../examples/hello")...); status == 0 || !strings.Contains(stderr, "from 0 to less than 1") {
+		t.Errorf("status %d: %s", status, stderr)
 	}
 	if _, _, status := runWeft(t, "lab", "--", "sh", "-c", "exit 7"); status != 7 {
 		t.Errorf("status %d, want that of the command", status)
