@@ -119,8 +119,8 @@ const (
 	glancesCall = 8
 )
 
-// spin looks for packets until the call has ended, or none has come for the time
-// of the budget. The lock is held, and given up now and then.
+// spin looks for packets until the call has ended or the time is up. The lock
+// is held, and given up now and then.
 func (n *Node) spin(ctx context.Context, c *Call) {
 	var end monotime.Time
 	budget, looks := n.budget+c.copying(), glances
@@ -130,11 +130,7 @@ func (n *Node) spin(ctx context.Context, c *Call) {
 	for round := 0; !n.closed; round++ {
 		for range looks {
 			now := n.clock()
-			any := n.receive(now)
-			if any {
-				end = 0 // as long as packets come it pays to look
-			}
-			if any || n.timed || n.eng.Blocked() {
+			if n.receive(now) || n.timed || n.eng.Blocked() {
 				n.react(now)
 				if !c.pending() {
 					return
