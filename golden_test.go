@@ -42,16 +42,26 @@ func TestGolden(t *testing.T) {
 type workload func(ctx context.Context, p *Proc, size, count int) error
 
 var workloads = map[string]workload{
-	"pingpong": pingpong, "stream": stream, "alltoall": allToAll, "push": pushes, "pull": pulls, "tickets": tickets,
+	"pingpong": onPort(pingpong), "stream": onPort(stream), "alltoall": onPort(allToAll), "push": pushes, "pull": pulls, "tickets": tickets,
+}
+
+// onPort is a workload that sends and receives a buffer on a port, and waits at
+// the end until everything has arrived.
+func onPort(work func(ctx context.Context, p *Proc, q *Port, b []byte, count int) error) workload {
+	return func(ctx context.Context, p *Proc, size, count int) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err == nil {
+			err = work(ctx, p, q, make([]byte, size), count)
+		}
+		if err != nil {
+			return err
+		}
+		return q.Flush(ctx)
+	}
 }
 
 // pingpong sends messages to and fro.
-func pingpong(ctx context.Context, p *Proc, size, count int) error {
-	q, err := p.Open(ctx, 1, nil)
-	if err != nil {
-		return err
-	}
-	b := make([]byte, size)
+func pingpong(ctx context.Context, p *Proc, q *Port, b []byte, count int) error {
 	for range count {
 		if p.Rank() == 0 {
 			if err := q.Send(ctx, 1, b); err != nil {
@@ -67,17 +77,13 @@ func pingpong(ctx context.Context, p *Proc, size, count int) error {
 			}
 		}
 	}
-	return q.Flush(ctx)
+	return nil
 }
 
 // stream sends messages from rank 0 to rank 1.
-func stream(ctx context.Context, p *Proc, size, count int) error {
-	q, err := p.Open(ctx, 1, nil)
-	if err != nil {
-		return err
-	}
-	b := make([]byte, size)
+func stream(ctx context.Context, p *Proc, q *Port, b []byte, count int) error {
 	for range count {
+		var err error
 		if p.Rank() == 0 {
 			err = q.Send(ctx, 1, b)
 		} else {
@@ -87,16 +93,11 @@ func stream(ctx context.Context, p *Proc, size, count int) error {
 			return err
 		}
 	}
-	return q.Flush(ctx)
+	return nil
 }
 
 // allToAll sends a message from each rank to each other one.
-func allToAll(ctx context.Context, p *Proc, size, count int) error {
-	q, err := p.Open(ctx, 1, nil)
-	if err != nil {
-		return err
-	}
-	b := make([]byte, size)
+func allToAll(ctx context.Context, p *Proc, q *Port, b []byte, count int) error {
 	for range count {
 		for k := 1; k < p.Size(); k++ {
 			if err := q.Send(ctx, (p.Rank()+k)%p.Size(), b); err != nil {
@@ -109,7 +110,7 @@ func allToAll(ctx context.Context, p *Proc, size, count int) error {
 			}
 		}
 	}
-	return q.Flush(ctx)
+	return nil
 }
 
 // remote exposes a region at each rank, and attaches to that of the next.

@@ -80,7 +80,7 @@ func runLab(n, mtu int, faults string, args []string) (err error) {
 	defer func() { err = errors.Join(err, l.Remove()) }()
 	var hosts []launch.Host
 	for _, h := range l.Hosts {
-		hosts = append(hosts, launch.Host{Name: h.Name, Namespace: h.Namespace, Address: h.IP.String(), Interface: lab.Interface})
+		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: lab.Interface})
 	}
 	cmd := exec.Command(program, args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -82,12 +82,17 @@ func (n *Node) Memory(ctx context.Context, c *Call) error {
 func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.submit(p, c)
+	n.flush(n.clock())
+	return n.finish(ctx, c)
+}
+
+// submit hands a message operation to the engine. The lock is held.
+func (n *Node) submit(p *msg.Port, c *Call) {
 	c.port = p
 	c.reset()
 	n.tape.Start(p, &c.Msg)
 	p.Start(&c.Msg)
-	n.flush(n.clock())
-	return n.finish(ctx, c)
 }
 
 // finish waits for a started call. The lock is held.
@@ -129,10 +134,7 @@ func (n *Node) Begin(c *Call) {
 func (n *Node) Launch(p *msg.Port, c *Call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c.port = p
-	c.reset()
-	n.tape.Start(p, &c.Msg)
-	p.Start(&c.Msg)
+	n.submit(p, c)
 	n.flush(n.clock())
 	if !c.pending() {
 		c.ended.Store(true)

@@ -23,8 +23,8 @@ type Host interface {
 	// Wake ends Sleep, if somebody sleeps.
 	Wake()
 
-	// Alarm makes the host call Tick at a time. A later call takes the place of
-	// an earlier one.
+	// Alarm makes the host call Tick at a time, and perhaps before: an earlier
+	// setting is not undone.
 	Alarm(at monotime.Time)
 
 	// Later runs f at this same time, but not before the caller has returned.

@@ -60,10 +60,7 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 		c = NewCall()
 	}
 	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Recv, from, buf
-	c.port = p
-	c.reset()
-	n.tape.Start(p, &c.Msg)
-	p.Start(&c.Msg)
+	n.submit(p, c)
 	if c.Msg.State != msg.Pending {
 		n.flush(n.clock()) // room may have been made for others
 	} else {

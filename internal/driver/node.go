@@ -272,7 +272,7 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 	n.mu.Lock()
 	p := n.peer(rank)
-	n.tape.Note(tape.Event{Do: "want", Rank: rank})
+	n.tape.Step("want", 0, rank)
 	n.eng.Want(rank)
 	n.flush(n.clock())
 	n.mu.Unlock()
@@ -297,7 +297,7 @@ func (n *Node) Close(patience time.Duration) {
 		n.mu.Unlock()
 		return
 	}
-	n.tape.Note(tape.Event{Do: "leave"})
+	n.tape.Step("leave", 0, 0)
 	n.eng.Leave()
 	end := n.now().Add(patience)
 	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {

@@ -41,12 +41,12 @@ func (n *Node) receive(now monotime.Time) (any bool) {
 // react does what is due and sends what there is to send. The lock is held.
 func (n *Node) react(now monotime.Time) {
 	if n.eng.Timed() && !now.Before(n.eng.Deadline()) {
-		n.tape.Note(tape.Event{Do: "advance", Now: now})
+		n.tape.Step("advance", now, 0)
 		n.eng.Advance(now)
 	}
 	n.markGone()
 	if n.eng.Blocked() {
-		n.tape.Note(tape.Event{Do: "retry"})
+		n.tape.Step("retry", now, 0)
 		n.eng.Retry()
 	}
 	n.flush(now)
@@ -78,7 +78,7 @@ func (n *Node) flush(now monotime.Time) {
 	}
 	n.complete()
 	if n.wanted = n.eng.Wanted(n.wanted[:0]); len(n.wanted) > 0 {
-		n.tape.Note(tape.Event{Do: "wanted"})
+		n.tape.Step("wanted", now, 0)
 		for _, rank := range n.wanted {
 			if n.cfg.Host != nil {
 				n.cfg.Host.Later(func() { n.dial(rank) })

@@ -34,7 +34,6 @@ type Lab struct {
 
 // A Host is a network namespace with one interface.
 type Host struct {
-	Name      string
 	Namespace string // the file that stands for it
 	IP        net.IP
 }
@@ -71,7 +70,7 @@ func Make(hosts, mtu int) (l *Lab, err error) {
 		}
 		all = append(all, h)
 		l.Hosts = append(l.Hosts, Host{
-			Name: fmt.Sprintf("host%d", i), Namespace: filepath.Join(dir, l.names[i]), IP: net.IPv4(10, 86, 0, byte(i+1)),
+			Namespace: filepath.Join(dir, l.names[i]), IP: net.IPv4(10, 86, 0, byte(i+1)),
 		})
 	}
 	if hosts == 2 {

@@ -16,7 +16,6 @@ type Lab struct{ Hosts []Host }
 
 // A Host is a network namespace with one interface.
 type Host struct {
-	Name      string
 	Namespace string
 	IP        net.IP
 }

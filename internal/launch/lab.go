@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"weft/internal/sys"
@@ -15,7 +14,7 @@ import (
 const EnvLab = "WEFT_LAB"
 
 // A Host is one of a lab: see package lab.
-type Host struct{ Name, Namespace, Address, Interface string }
+type Host struct{ Namespace, Address, Interface string }
 
 // LabEnv returns the environment that tells a command of its hosts.
 func LabEnv(hosts []Host) string {
@@ -33,17 +32,17 @@ func labHosts() (hosts []Host, err error) {
 		if len(part) != 3 {
 			return nil, fmt.Errorf("weft: %s: %q is no namespace=address=interface", EnvLab, text)
 		}
-		hosts = append(hosts, Host{filepath.Base(part[0]), part[0], part[1], part[2]})
+		hosts = append(hosts, Host{part[0], part[1], part[2]})
 	}
 	return hosts, nil
 }
 
 // on starts a rank on its host.
 func (r *run) on(i int, cmd *exec.Cmd) error {
-	if len(r.job.Lab) == 0 {
+	if len(r.lab) == 0 {
 		return cmd.Start()
 	}
-	h := r.job.Lab[i%r.job.Hosts]
+	h := r.lab[i%r.job.Hosts]
 	cmd.Env = append(cmd.Env, "WEFT_INTERFACE="+h.Interface, "WEFT_BIND="+h.Address)
 	return sys.InNetwork(h.Namespace, cmd.Start)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
@@ -20,7 +21,6 @@ type Job struct {
 	Args      []string
 	N         int      // ranks
 	Hosts     int      // pretend that the ranks are on so many hosts, in turn; 0 means 1
-	Lab       []Host   // real ones, on which the ranks are placed in turn; takes the place of Hosts
 	Transport string   // for the ranks; "" means auto
 	Env       []string // besides our own environment
 
@@ -67,6 +67,7 @@ type end struct {
 // run is a job that is running.
 type run struct {
 	job    Job
+	lab    []Host // that the job runs on, if it is in a lab
 	server *bootstrap.Server
 	guard  *guard
 	out    *lines
@@ -82,14 +83,13 @@ func Run(ctx context.Context, job Job, signals <-chan os.Signal) (Result, error)
 	if job.N < 1 {
 		return Result{}, fmt.Errorf("weft: a job needs at least 1 rank, not %d", job.N)
 	}
-	if job.Hosts <= 1 && len(job.Lab) == 0 {
+	var lab []Host // on which the ranks are placed in turn
+	if job.Hosts <= 1 {
 		var err error
-		if job.Lab, err = labHosts(); err != nil {
+		if lab, err = labHosts(); err != nil {
 			return Result{}, err
 		}
-	}
-	if len(job.Lab) > 0 {
-		job.Hosts = len(job.Lab)
+		job.Hosts = len(lab)
 	}
 	job.Hosts = min(max(job.Hosts, 1), job.N)
 	if job.Grace == 0 {
@@ -109,7 +109,7 @@ func Run(ctx context.Context, job Job, signals <-chan os.Signal) (Result, error)
 	}
 	defer g.stop()
 	r := &run{
-		job: job, guard: g, ends: make(chan end, job.N), result: Result{Rank: -1},
+		job: job, lab: lab, guard: g, ends: make(chan end, job.N), result: Result{Rank: -1},
 		out: &lines{to: job.Stdout}, errs: &lines{to: job.Stderr},
 	}
 	jobs := r.identities()
@@ -145,8 +145,8 @@ func (r *run) identities() []bootstrap.Job {
 		if r.job.Hosts > 1 {
 			jobs[i].Host = fmt.Sprintf("%s.%d", host, h)
 		}
-		if len(r.job.Lab) > 0 {
-			jobs[i].Host = r.job.Lab[h].Name
+		if len(r.lab) > 0 {
+			jobs[i].Host = filepath.Base(r.lab[h].Namespace)
 		}
 	}
 	return jobs

@@ -145,9 +145,7 @@ func (n *Network) enter(l *link, wire Wire, p *packet) bool {
 func (n *Network) arrive(p *packet) {
 	n.Stats.Delivered++
 	n.world.Note('d', uint64(p.from)<<32|uint64(p.to), uint64(n.world.now), uint64(len(p.bytes)))
-	if n.world.Log != nil {
-		n.log(p, "arrives")
-	}
+	n.log(p, "arrives")
 	if !n.machines[p.to].deliver(p) {
 		n.recycle(p)
 	}

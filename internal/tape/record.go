@@ -8,6 +8,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
+	"weft/internal/monotime"
 )
 
 // A Tape records the events of one engine. A nil Tape records nothing. Whoever
@@ -79,6 +80,13 @@ func (t *Tape) number() int {
 
 // The methods below are short, so that they are inlined where nothing is
 // recorded.
+
+// Step records a call that takes no more than a time and a rank.
+func (t *Tape) Step(do string, now monotime.Time, rank int) {
+	if t != nil {
+		t.Note(Event{Do: do, Now: now, Rank: rank})
+	}
+}
 
 // Open records the opening of a channel, Opened that it has succeeded.
 func (t *Tape) Open(channel uint16, cfg msg.Config) {

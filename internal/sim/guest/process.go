@@ -113,7 +113,7 @@ func (p *Process) Wake() {
 // process.
 func (p *Process) Waits() bool { return p.asleep && !p.waking && p.until == sim.Never }
 
-// Alarm makes tick be called when the machine's clock shows t.
+// Alarm makes tick be called when the machine's clock shows t, and perhaps before.
 func (p *Process) Alarm(t sim.Time) { p.machine.SetTimer(t) }
 
 // Later runs f at this same time.
