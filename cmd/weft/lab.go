@@ -70,7 +70,8 @@ func runLab(n, mtu int, faults string, args []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
-	// Signals go to the command, which is in our group; we stay to clean up.
+	// We stay to clean up. What the terminal sends reaches the command by itself,
+	// which is in our group; to pass that on would make two of each Ctrl-C.
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	l, err := lab.Make(n, mtu)
@@ -93,7 +94,9 @@ func runLab(n, mtu int, faults string, args []string) (err error) {
 	}
 	go func() {
 		for s := range signals {
-			_ = cmd.Process.Signal(s)
+			if s == syscall.SIGTERM {
+				_ = cmd.Process.Signal(s)
+			}
 		}
 	}()
 	err = cmd.Wait()
