@@ -116,7 +116,7 @@ func (o *Op) Wait(ctx context.Context) error {
 	return o.err
 }
 
-// Value returns, after Wait, what an atomic operation found.
+// Value returns, after Wait, what an atomic operation found; 0 after others.
 func (o *Op) Value() uint64 { return o.value }
 
 // Free lets a later Start use the Op's memory. Calling it is optional.

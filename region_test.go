@@ -195,6 +195,13 @@ func TestStartedOperations(t *testing.T) {
 				return fmt.Errorf("push %d went elsewhere", i)
 			}
 		}
+		// An operation finds nothing of the one whose memory it has again.
+		if pull, err = r.StartPull(ctx, got[:8], 0); err != nil {
+			return err
+		}
+		if err := pull.Wait(ctx); err != nil || pull.Value() != 0 {
+			return fmt.Errorf("a pull's value is %d: %v", pull.Value(), err)
+		}
 		return nil
 	})
 }

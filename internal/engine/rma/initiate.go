@@ -10,7 +10,8 @@ import (
 // belongs to the engine until Finished returns it. The caller has checked
 // bounds and alignment as far as it knows the region; the target checks again.
 func (n *Node) Start(op *Op) {
-	op.Done, op.Err, op.begun, op.got, op.next = false, nil, false, 0, nil
+	op.Done, op.Err, op.Value = false, nil, 0
+	op.begun, op.got, op.next = false, 0, nil
 	if err := n.gone[op.Peer]; err != nil {
 		op.Done, op.Err = true, err
 		return
