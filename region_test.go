@@ -195,12 +195,29 @@ func TestStartedOperations(t *testing.T) {
 				return fmt.Errorf("push %d went elsewhere", i)
 			}
 		}
-		// An operation finds nothing of the one whose memory it has again.
-		if pull, err = r.StartPull(ctx, got[:8], 0); err != nil {
-			return err
+		// Operations find nothing of those whose memory they have again.
+		again := make([]*Op, 0, 20)
+		for i := range cap(again) {
+			var op *Op
+			if i < cap(again)/2 {
+				op, err = r.StartFetchAdd(ctx, 1<<16-8, 0)
+			} else {
+				op, err = r.StartPull(ctx, got[:8], 0)
+			}
+			if err != nil {
+				return err
+			}
+			if again = append(again, op); len(again) != cap(again)/2 {
+				continue
+			}
+			for _, op := range again {
+				op.Wait(ctx)
+			}
 		}
-		if err := pull.Wait(ctx); err != nil || pull.Value() != 0 {
-			return fmt.Errorf("a pull's value is %d: %v", pull.Value(), err)
+		for _, op := range again[cap(again)/2:] {
+			if err := op.Wait(ctx); err != nil || op.Value() != 0 {
+				return fmt.Errorf("a pull's value is %d: %v", op.Value(), err)
+			}
 		}
 		return nil
 	})
