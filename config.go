@@ -141,7 +141,7 @@ func (c *Config) waiting(job bootstrap.Job) driver.Waiting {
 	case float64(job.Crowd) > sys.CPUs():
 		return driver.Waiting{Yields: 16}
 	default:
-		return driver.Waiting{Budget: 100 * time.Microsecond}
+		return driver.Waiting{Budget: 250 * time.Microsecond}
 	}
 }
 

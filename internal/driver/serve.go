@@ -64,10 +64,13 @@ func (n *Node) serve() {
 
 // lookAfter waits until somebody parks, for timers, and at most d.
 func (n *Node) lookAfter(d time.Duration) {
-	if n.timed {
+	switch {
+	case n.timed:
+		// The timers of lossy links start with every packet, and whoever reaps
+		// looks after them. They can wait for a tick when he has just left.
 		d = tick
-	}
-	if n.sleeper == nil { // which else looks after the timers
+		n.sleepUntil = n.now().Add(d)
+	case n.sleeper == nil: // which else looks after the timers
 		d = n.until(d)
 	}
 	n.look(d)

@@ -119,15 +119,22 @@ const (
 	glancesCall = 8
 )
 
+// courtesy is how long a reaper polls before it gives its processor to others
+// who wait for it, perhaps the very peer that it polls for. It is longer than
+// most answers take: to give way costs the answer that comes meanwhile. Other
+// goroutines are not given way to: the scheduler would wake a thread to look for
+// more of them each time, and the budget is short.
+const courtesy = 16 * time.Microsecond
+
 // spin looks for packets until the call has ended or the time is up. The lock
 // is held, and given up now and then.
 func (n *Node) spin(ctx context.Context, c *Call) {
-	var end monotime.Time
+	var end, yield monotime.Time
 	budget, looks := n.budget+c.copying(), glances
 	if n.timed {
 		looks = glancesCall
 	}
-	for round := 0; !n.closed; round++ {
+	for !n.closed {
 		for range looks {
 			now := n.clock()
 			if n.receive(now) || n.timed || n.eng.Blocked() {
@@ -141,12 +148,12 @@ func (n *Node) spin(ctx context.Context, c *Call) {
 		n.mu.Unlock()
 		now := n.now()
 		if end == 0 {
-			end = now.Add(budget)
+			end, yield = now.Add(budget), now.Add(courtesy)
 		}
 		over := now > end || ctx.Err() != nil
-		if round%8 == 7 {
-			runtime.Gosched()
-			sys.Yield() // the peer may wait for this processor
+		if now > yield {
+			sys.Yield()
+			yield = now.Add(courtesy)
 		}
 		n.mu.Lock()
 		if over || !c.pending() {

@@ -7,8 +7,9 @@ import (
 )
 
 // An Interrupt calls a function when a descriptor becomes readable, once for
-// each time that it is armed. Until then arrivals wake nobody: that is why the
-// descriptor is not left to the Go poller, which is woken by each.
+// each time that it is armed. Until then arrivals wake nobody, nor do they look
+// for somebody to wake: the descriptor is watched only while it is armed. The Go
+// poller would watch it always.
 type Interrupt struct {
 	fd, epoll, stop int
 	done            chan struct{}
@@ -26,15 +27,10 @@ func NewInterrupt(fd int, fire func()) (*Interrupt, error) {
 		return nil, os.NewSyscallError("eventfd", err)
 	}
 	x := &Interrupt{fd: fd, epoll: epoll, stop: stop, done: make(chan struct{})}
-	for _, e := range []unix.EpollEvent{
-		{Fd: int32(fd), Events: unix.EPOLLONESHOT},
-		{Fd: int32(stop), Events: unix.EPOLLIN},
-	} {
-		if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, int(e.Fd), &e); err != nil {
-			unix.Close(epoll)
-			unix.Close(stop)
-			return nil, os.NewSyscallError("epoll_ctl", err)
-		}
+	if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, stop, &unix.EpollEvent{Fd: int32(stop), Events: unix.EPOLLIN}); err != nil {
+		unix.Close(epoll)
+		unix.Close(stop)
+		return nil, os.NewSyscallError("epoll_ctl", err)
 	}
 	go x.wait(fire)
 	return x, nil
@@ -52,6 +48,8 @@ func (x *Interrupt) wait(fire func()) {
 			if int(events[i].Fd) == x.stop {
 				return
 			}
+			// In this order: who arms after the call is not disarmed.
+			_ = unix.EpollCtl(x.epoll, unix.EPOLL_CTL_DEL, x.fd, nil)
 			fire()
 		}
 	}
@@ -60,8 +58,8 @@ func (x *Interrupt) wait(fire func()) {
 // Arm makes the next arrival call the function; so does one that waits
 // already.
 func (x *Interrupt) Arm() {
-	e := unix.EpollEvent{Fd: int32(x.fd), Events: unix.EPOLLIN | unix.EPOLLONESHOT}
-	_ = unix.EpollCtl(x.epoll, unix.EPOLL_CTL_MOD, x.fd, &e) // fails only after Close
+	e := unix.EpollEvent{Fd: int32(x.fd), Events: unix.EPOLLIN}
+	_ = unix.EpollCtl(x.epoll, unix.EPOLL_CTL_ADD, x.fd, &e) // fails if it is armed already, and after Close
 }
 
 // Close ends the watch.

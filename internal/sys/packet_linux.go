@@ -32,8 +32,9 @@ type PacketSocket struct {
 	next  int // slot to look at
 	lent  int // slots before next that have not been given back
 
-	out [packetBatch]mmsghdr
-	iov [packetBatch][3]unix.Iovec
+	out     [packetBatch]mmsghdr
+	iov     [packetBatch]unix.Iovec
+	staging []byte // a slot of frame bytes for each frame to send
 }
 
 // OpenPacket opens a socket for frames of an EtherType on an interface. Only
@@ -49,10 +50,12 @@ func OpenPacket(ifc *net.Interface, etherType uint16, match map[int]uint32) (*Pa
 		s.Close()
 		return nil, err
 	}
+	s.staging = make([]byte, packetBatch*s.frame)
 	for i := range s.out {
 		h := &s.out[i].hdr
-		h.Iov = &s.iov[i][0]
-		h.SetIovlen(3)
+		h.Iov = &s.iov[i]
+		h.SetIovlen(1)
+		s.iov[i].Base = &s.staging[i*s.frame]
 	}
 	return s, nil
 }
@@ -139,36 +142,42 @@ func (s *PacketSocket) Release() {
 func (s *PacketSocket) Batch() int { return packetBatch }
 
 // Put sets frame i of the next Send: its Ethernet header and what follows it, and
-// the two parts of the packet.
+// the two parts of the packet. It copies them together, which costs less than to
+// have the kernel gather them.
 func (s *PacketSocket) Put(i int, head, header, payload []byte) {
-	set := func(v *unix.Iovec, b []byte) {
-		v.Base = unsafe.SliceData(b)
-		v.SetLen(len(b))
-	}
-	v := &s.iov[i]
-	set(&v[0], head)
-	set(&v[1], header)
-	set(&v[2], payload)
+	b := append(s.staging[i*s.frame:i*s.frame:(i+1)*s.frame], head...)
+	b = append(append(b, header...), payload...)
+	s.iov[i].SetLen(len(b))
 }
 
 // Send sends the first n frames that were Put, and returns how many the kernel
 // took. Frames that the device refuses count as taken, and are lost.
 func (s *PacketSocket) Send(n int) (taken int) {
 	for taken < n {
-		k, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.out[taken])), uintptr(n-taken),
-			unix.MSG_DONTWAIT, 0, 0)
+		k, errno := s.send(taken, n)
 		switch errno {
 		case 0:
-			taken += int(k)
+			taken += k
 		case unix.EAGAIN, unix.ENOBUFS:
-			clear(s.iov[:n])
 			return taken
 		default:
 			taken++
 		}
 	}
-	clear(s.iov[:n])
 	return n
+}
+
+// send sends the frames from first to before last. For a single one, which is
+// most often waited for, there is a shorter way into the kernel.
+func (s *PacketSocket) send(first, last int) (taken int, errno unix.Errno) {
+	if last-first == 1 {
+		v := &s.iov[first]
+		_, _, errno = unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(v.Base)), uintptr(v.Len), unix.MSG_DONTWAIT, 0, 0)
+		return 1, errno
+	}
+	k, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.out[first])), uintptr(last-first),
+		unix.MSG_DONTWAIT, 0, 0)
+	return int(k), errno
 }
 
 // FD returns the descriptor, for polling.

@@ -10,10 +10,10 @@ import (
 
 // BenchmarkFrames sends frames to a receiver that polls.
 func BenchmarkFrames(b *testing.B) {
-	for name, size := range map[string]int{"64": 64, "1484": 1484} {
+	for name, size := range map[string]int{"64": 64, "1484": 1484, "8984": 8984} {
 		for bname, batch := range map[string]int{"single": 1, "batch": 64} {
 			b.Run(name+"/"+bname, func(b *testing.B) {
-				l := network(b, 2, 1500)
+				l := network(b, 2, max(1500, size+16))
 				bell := doorbell.NewFutex(new(uint32))
 				src := on(b, l.Hosts[0], Config{Job: 7, Rank: 0, Bell: bell})
 				dst := on(b, l.Hosts[1], Config{Job: 7, Rank: 1, Bell: bell})
