@@ -96,7 +96,7 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 		n.mu.Lock()
 	}
 	if c.pending() && n.budget > 0 {
-		n.spin(ctx, c)
+		n.spin(ctx, c, n.budget+c.copying())
 	}
 	n.reaper = nil
 	if c.pending() {
@@ -119,6 +119,10 @@ const (
 	glancesCall = 8
 )
 
+// patience is how long a reaper polls after the last packet, whatever its budget:
+// while they come, to sleep and be woken for each would cost more than they do.
+const patience = 50 * time.Microsecond
+
 // courtesy is how long a reaper polls before it gives its processor to others
 // who wait for it, perhaps the very peer that it polls for. It is longer than
 // most answers take: to give way costs the answer that comes meanwhile. Other
@@ -126,29 +130,35 @@ const (
 // more of them each time, and the budget is short.
 const courtesy = 16 * time.Microsecond
 
-// spin looks for packets until the call has ended or the time is up. The lock
-// is held, and given up now and then.
-func (n *Node) spin(ctx context.Context, c *Call) {
+// spin looks for packets until the call has ended, or the budget is spent and
+// none has come for a while. The lock is held, and given up now and then.
+func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 	var end, yield monotime.Time
-	budget, looks := n.budget+c.copying(), glances
+	looks := glances
 	if n.timed {
 		looks = glancesCall
 	}
 	for !n.closed {
+		came := false
 		for range looks {
 			now := n.clock()
-			if n.receive(now) || n.timed || n.eng.Blocked() {
+			some := n.receive(now)
+			if some || n.timed || n.eng.Blocked() {
 				n.react(now)
 				if !c.pending() {
 					return
 				}
 			}
+			came = came || some
 			sys.Pause() // the peer may run on the other half of this core
 		}
 		n.mu.Unlock()
 		now := n.now()
 		if end == 0 {
 			end, yield = now.Add(budget), now.Add(courtesy)
+		}
+		if came {
+			end = max(end, now.Add(patience))
 		}
 		over := now > end || ctx.Err() != nil
 		if now > yield {
@@ -220,8 +230,8 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 		n.bell.Sleep(transport.Asleep, d)
 		n.mu.Lock()
 		n.sleepUntil = 0
-		if n.reaper == nil && !n.closed {
-			n.progress()
+		if n.reaper == nil && !n.closed && n.progress() && c.pending() && n.budget > 0 {
+			n.linger(ctx, c)
 		}
 		err = ctx.Err()
 	}
@@ -241,6 +251,16 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 		n.alert() // it must arm the doorbell if this was the last wait
 	}
 	return err
+}
+
+// linger polls for what follows a packet that has woken the sleeper. The lock is
+// held.
+func (n *Node) linger(ctx context.Context, c *Call) {
+	n.reaper = c
+	n.reaped++
+	n.bell.Set(transport.Awake)
+	n.spin(ctx, c, patience)
+	n.reaper = nil
 }
 
 // rings makes the end of ctx ring the doorbell. The last one is remembered:
