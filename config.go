@@ -49,12 +49,22 @@ type Config struct {
 	// takes.
 	MTU int
 
-	// Window is how many UDP packets may be on their way to one peer; 0 means
-	// 256.
+	// Authenticate guards raw Ethernet frames with tags that only the job can
+	// make, as UDP packets always are. Without, a checksum guards them against
+	// damage: whoever can write to the network may forge them. WEFT_AUTHENTICATE=1
+	// does the same; all ranks must agree.
+	Authenticate bool
+
+	// GoBackN sends everything again from a lost packet on, as PM/Ethernet does.
+	// Otherwise only what was lost is sent again, if the peer does so too.
+	// WEFT_GO_BACK_N=1 does the same.
+	GoBackN bool
+
+	// Window is how many packets to another host may be on their way to one peer; 0 means 256.
 	Window int
 
 	// RetransmitMin and RetransmitMax bound the time after which an
-	// unacknowledged UDP packet is sent again, which otherwise follows the
+	// unacknowledged packet is sent again, which otherwise follows the
 	// measured round trips; 0 means 2 ms and 500 ms.
 	RetransmitMin, RetransmitMax time.Duration
 
@@ -68,6 +78,8 @@ var Environment = []struct{ Name, Meaning string }{
 	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
 	{envBind, "the address that UDP uses"},
 	{envInterface, "the Ethernet interface for raw frames to other hosts"},
+	{envAuthenticate, "1: raw Ethernet frames are guarded against forgery; all ranks must agree"},
+	{envGoBackN, "1: after a loss everything is sent again, not only what was lost"},
 	{envFaults, "what happens to packets on the way to other hosts, to test with: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01"},
 	{envRecord, "record what goes into the engine of each rank in this file, with the rank appended; see weft sim replay"},
 }
@@ -76,8 +88,10 @@ const (
 	envSpin = "WEFT_SPIN"
 	envBind = "WEFT_BIND"
 
-	envInterface = "WEFT_INTERFACE"
-	envFaults    = "WEFT_FAULTS"
+	envInterface    = "WEFT_INTERFACE"
+	envAuthenticate = "WEFT_AUTHENTICATE"
+	envGoBackN      = "WEFT_GO_BACK_N"
+	envFaults       = "WEFT_FAULTS"
 )
 
 // resolve completes a configuration from the job and the environment.
@@ -112,6 +126,8 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 		}
 		r.faults = func(t transport.Transport) transport.Transport { return faulty.New(t, f, job.ID^uint64(job.Rank)) }
 	}
+	r.Authenticate = r.Authenticate || os.Getenv(envAuthenticate) == "1"
+	r.GoBackN = r.GoBackN || os.Getenv(envGoBackN) == "1"
 	if r.Interface == "" {
 		r.Interface = os.Getenv(envInterface)
 	}
@@ -165,6 +181,7 @@ func (p *Proc) Waiting() string {
 func (c *Config) link() link.Config {
 	return link.Config{
 		Window: c.Window, RTOMin: c.RetransmitMin, RTOMax: c.RetransmitMax, Liveness: c.Liveness,
+		Selective: !c.GoBackN,
 	}
 }
 

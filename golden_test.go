@@ -25,7 +25,7 @@ func TestGolden(t *testing.T) {
 		d.MaybeScanArgs(t, "lost-percent", &lost)
 		d.MaybeScanArgs(t, "size", &size)
 		d.MaybeScanArgs(t, "count", &count)
-		c.Loss = float64(lost) / 100
+		c.Loss, c.GoBackN = float64(lost)/100, d.HasArg("go-back-n")
 		work := workloads[d.Cmd]
 		if work == nil {
 			t.Fatalf("%s: there is no workload %q", d.Pos, d.Cmd)

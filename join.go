@@ -156,6 +156,7 @@ func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
 	}
 	return eth.Open(eth.Config{
 		Interface: p.cfg.Interface, EtherType: p.cfg.EtherType, MTU: p.cfg.MTU, Job: p.job.ID, Rank: p.job.Rank, Bell: bell,
+		Authenticate: p.cfg.Authenticate,
 	})
 }
 

@@ -37,6 +37,9 @@ type Cluster struct {
 	// Loss is the share of packets that get lost.
 	Loss float64
 
+	// GoBackN is that of Config.
+	GoBackN bool
+
 	// Seed decides about everything that is left to chance.
 	Seed uint64
 
@@ -143,7 +146,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	src := &simSource{j: j, job: bootstrap.Job{
 		Rank: rank, Size: j.Ranks, ID: 1, Secret: []byte("simulated"), Host: fmt.Sprintf("machine%d", rank), Local: 1, Crowd: 1,
 	}}
-	p, err := newProc(nil, src)
+	p, err := newProc(&Config{GoBackN: j.GoBackN}, src)
 	if err != nil {
 		return err
 	}

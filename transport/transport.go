@@ -21,6 +21,10 @@ type Caps struct {
 	// and may come from strangers.
 	Reliable bool
 
+	// Trusted says that nobody is expected to forge packets on this network, so
+	// that they need be guarded against damage only. It matters without Reliable.
+	Trusted bool
+
 	// Direct promises that Memory can map a peer's memory, so that the
 	// initiator completes remote memory operations by itself.
 	Direct bool

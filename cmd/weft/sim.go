@@ -47,6 +47,7 @@ type simFlags struct {
 	Link     string
 	MTU      int
 	Loss     float64
+	GoBackN  bool
 	SVG      string
 
 	// The swarm.
@@ -67,6 +68,7 @@ func simCommand() *ffcli.Command {
 	fs.StringVar(&f.Link, "link", "10Gbps,1us", "bandwidth and delay of each link, and the bytes that may wait for it")
 	fs.IntVar(&f.MTU, "mtu", 1500, "longest packet in bytes")
 	fs.Float64Var(&f.Loss, "loss", 0, "share of packets that get lost")
+	fs.BoolVar(&f.GoBackN, "go-back-n", false, "after a loss everything is sent again, not only what was lost")
 	fs.StringVar(&f.SVG, "svg", "", "draw the load of the links to this file")
 	fs.Uint64Var(&f.Seed, "seed", 0, "of everything that is left to chance; without a program: run this one")
 	fs.Uint64Var(&f.seeds, "seeds", 0, "explore so many seeds from -seed on")
@@ -111,7 +113,7 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 		warnShared(args[0])
 	}
 	order, err := json.Marshal(map[string]any{
-		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "Loss": f.Loss, "Seed": f.Seed,
+		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "Loss": f.Loss, "GoBackN": f.GoBackN, "Seed": f.Seed,
 		"Log": absolute(f.Log), "SVG": absolute(f.SVG), "JSON": f.JSON,
 	})
 	if err != nil {

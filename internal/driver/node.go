@@ -50,6 +50,9 @@ type Node struct {
 	trs   []transport.Transport
 	timed bool // some transport is lossy, so the engine needs the time
 
+	// What the engine is told about packets of unknown origin, by transport.
+	unknown []int
+
 	mu     sync.Mutex
 	eng    *engine.Engine
 	tape   *tape.Tape // nil unless what goes into eng is recorded
@@ -133,12 +136,18 @@ func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
 	defer n.mu.Unlock()
 	n.bell, n.trs = bell, trs
 	for _, t := range trs {
-		n.timed = n.timed || !t.Caps().Reliable
+		caps := t.Caps()
+		n.timed = n.timed || !caps.Reliable
+		unknown := engine.Unknown
+		if caps.Trusted {
+			unknown = engine.Trusted
+		}
+		n.unknown = append(n.unknown, unknown)
 	}
 	self := n.peer(n.cfg.Engine.Rank)
 	self.MTU = 1 << 16
 	n.connected(self)
-	n.join(self.Rank, self.MTU, false, nil)
+	n.join(self.Rank, engine.Path{MTU: self.MTU})
 	if n.cfg.Host != nil {
 		close(n.served) // the host calls Tick
 		return
@@ -209,21 +218,19 @@ func (n *Node) connect(rank int, r Route) {
 	}
 	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
 	n.connected(p)
-	n.join(rank, p.MTU, !r.Transport.Caps().Reliable, lane(r.Transport, rank))
+	caps := r.Transport.Caps()
+	n.join(rank, engine.Path{MTU: p.MTU, Lossy: !caps.Reliable, Trusted: caps.Trusted, Lane: lane(r.Transport, rank)})
 	n.flush(n.clock())
 }
 
 // join tells the engine that a peer can be reached.
-func (n *Node) join(rank, mtu int, lossy bool, l link.Lane) {
+func (n *Node) join(rank int, path engine.Path) {
 	now := n.now()
 	if n.tape != nil {
-		laned := 0
-		if l = n.tape.Lane(l); l != nil {
-			laned = 1
-		}
-		n.tape.Note(tape.Event{Do: "connect", Now: now, Rank: rank, N: mtu, OK: lossy, M: laned})
+		path.Lane = n.tape.Lane(path.Lane)
+		n.tape.Connect(now, rank, path)
 	}
-	n.eng.Connect(now, rank, mtu, lossy, l)
+	n.eng.Connect(now, rank, path)
 }
 
 // lane returns the lane to a peer, or nil.

@@ -18,7 +18,7 @@ func (n *Node) progress() (any bool) {
 // receive hands the engine what has arrived, and reports whether anything had.
 // React must follow if so. The lock is held.
 func (n *Node) receive(now monotime.Time) (any bool) {
-	for _, t := range n.trs {
+	for tr, t := range n.trs {
 		for {
 			k := t.Poll(n.in[:])
 			if k == 0 {
@@ -26,7 +26,11 @@ func (n *Node) receive(now monotime.Time) (any bool) {
 			}
 			any = true
 			for i := range n.in[:k] {
-				n.recv(now, n.in[i].From, n.in[i].Data)
+				from := n.in[i].From
+				if from < 0 {
+					from = n.unknown[tr]
+				}
+				n.recv(now, from, n.in[i].Data)
 			}
 			t.Release()
 			if k < batch {

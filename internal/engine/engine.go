@@ -87,20 +87,29 @@ func (e *Engine) peer(rank int) *peer {
 	return p
 }
 
-// Connect says that packets for a peer can be sent from now on, and how long
-// they may be. Over a lossy transport the link layer makes them reliable; a
-// reliable one may have a lane, which takes packets without waiting for Output.
-func (e *Engine) Connect(now monotime.Time, rank, mtu int, lossy bool, lane link.Lane) {
+// A Path is the way to a peer.
+type Path struct {
+	MTU     int       // bytes of a packet
+	Lossy   bool      // the link layer must make it reliable
+	Trusted bool      // nobody forges packets there
+	Lane    link.Lane // of a reliable one, if it takes packets without waiting for Output
+}
+
+// Connect says that packets for a peer can be sent from now on, and how.
+func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 	p := e.peer(rank)
 	if p.mtu != 0 || p.gone != nil {
 		return
 	}
-	p.mtu = mtu
-	if lossy {
+	p.mtu = path.MTU
+	if path.Lossy {
 		p.mtu -= wire.LinkSize
 		e.open(now, p)
+		if path.Trusted {
+			p.conn.Guard(link.Checked)
+		}
 	} else {
-		p.q.Through(lane, mtu)
+		p.q.Through(path.Lane, path.MTU)
 	}
 	e.active.Add(p.q)
 }
@@ -135,8 +144,15 @@ func (e *Engine) Gone(rank int) *link.PeerError {
 	return nil
 }
 
+// What Recv is told in the place of a rank about packets that come over a lossy
+// transport: they say themselves from whom.
+const (
+	Unknown = -1
+	Trusted = -2 // nobody forges packets there
+)
+
 // Recv handles a packet. From is the sender's rank over a reliable transport,
-// and -1 over a lossy one. The packet is borrowed.
+// else Unknown or Trusted. The packet is borrowed.
 func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	e.stats.PacketsReceived++
 	e.stats.BytesReceived += uint64(len(pkt))
@@ -155,10 +171,26 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	p := e.peer(int(src))
 	if p.gone != nil {
 		e.stats.drop(link.ErrStale)
-		e.left(now, p, pkt)
+		e.left(now, p, pkt, from == Trusted)
 		return
 	}
 	e.open(now, p)
+	frame, err := p.conn.Recv(now, pkt, from == Trusted, e.room(p))
+	if err != nil {
+		e.stats.drop(err)
+	}
+	for ; frame != nil && p.gone == nil; frame = p.conn.Kept(now, e.room(p)) {
+		e.frame(now, p.rank, frame)
+	}
+	if p.gone == nil {
+		e.lossy.sooner(p)
+	}
+	e.active.Add(p.q)
+}
+
+// room reports whether a frame of a lossy peer can be taken. If not, the peer is
+// throttled until it can.
+func (e *Engine) room(p *peer) bool {
 	room := p.q.Len() < e.cfg.MaxQueue
 	if !room && p.conn.Stopped() {
 		// It waits for us as we wait for it: two that stop each other would do
@@ -166,23 +198,14 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 		room = p.q.Len() < e.cfg.MaxQueue+maxBeyond
 	}
 	p.throttled = p.throttled || !room
-	frame, err := p.conn.Recv(now, pkt, room)
-	e.lossy.sooner(p)
-	e.active.Add(p.q)
-	if err != nil {
-		e.stats.drop(err)
-		return
-	}
-	if frame != nil {
-		e.frame(now, p.rank, frame)
-	}
+	return room
 }
 
 // left answers a peer that has left and repeats its BYE: our acknowledgement of
 // it was lost.
-func (e *Engine) left(now monotime.Time, p *peer, pkt []byte) {
+func (e *Engine) left(now monotime.Time, p *peer, pkt []byte, trusted bool) {
 	if p.gone.Clean && p.conn != nil {
-		if _, err := p.conn.Recv(now, pkt, false); err == nil {
+		if _, err := p.conn.Recv(now, pkt, trusted, false); err == nil {
 			e.active.Add(p.q)
 		}
 	}

@@ -31,7 +31,7 @@ func newCluster(t testing.TB, n, mtu int) *cluster {
 	}
 	for i, e := range c.engines {
 		for j := range c.engines {
-			e.Connect(c.now, j, mtu, false, nil)
+			e.Connect(c.now, j, Path{MTU: mtu})
 		}
 		_ = i
 	}

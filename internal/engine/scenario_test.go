@@ -186,7 +186,7 @@ func (s *story) flush(tell bool) {
 				e.Taken(s.now, to, n, n, out[:])
 			}
 			for _, peer := range e.Wanted(nil) {
-				e.Connect(s.now, peer, s.mtu, s.lossy, nil)
+				e.Connect(s.now, peer, Path{MTU: s.mtu, Lossy: s.lossy})
 				again = true
 			}
 			s.ended(rank, e)

@@ -27,12 +27,13 @@ const (
 	LeakOutstanding     // rma: a refused operation still counts as outstanding
 	NoKey               // rma: keys are not checked
 	NoProbe             // link: a silent peer is not asked whether it lives
+	SelectShifted       // link: the bits of SELECT are read one off
 )
 
 // All returns the bugs.
 func All() []Bug {
 	var all []Bug
-	for b := NoReAck; b <= NoProbe; b++ {
+	for b := NoReAck; b <= SelectShifted; b++ {
 		all = append(all, b)
 	}
 	return all
@@ -42,6 +43,6 @@ func All() []Bug {
 func (b Bug) String() string {
 	return [...]string{
 		"None", "NoReAck", "NoPersistProbe", "OldIncarnation", "AcceptGap", "HeldSentTwice", "HalfMessage", "CreditTwice",
-		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe",
+		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "SelectShifted",
 	}[b]
 }

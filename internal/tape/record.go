@@ -179,6 +179,24 @@ func (t *Tape) back(do string, p *msg.Port, b *msg.Block, rank int) {
 	delete(t.blocks, b)
 }
 
+// Connect notes a way to a peer.
+func (t *Tape) Connect(now monotime.Time, rank int, path engine.Path) {
+	e := Event{Do: "connect", Now: now, Rank: rank, N: path.MTU, OK: path.Lossy}
+	if path.Lane != nil {
+		e.M |= laned
+	}
+	if path.Trusted {
+		e.M |= trusted
+	}
+	t.Note(e)
+}
+
+// What M of a "connect" says.
+const (
+	laned = 1 << iota
+	trusted
+)
+
 // Lane returns a lane that records what becomes of the packets pushed to it.
 func (t *Tape) Lane(l link.Lane) link.Lane {
 	if t == nil || l == nil {

@@ -101,11 +101,11 @@ func (p *player) play(e Event) (err error) {
 			err = diverged("the state", fmt.Sprintf("%#x", p.Hash), fmt.Sprintf("%#x", e.Hash))
 		}
 	case "connect":
-		var l link.Lane
-		if e.M != 0 {
-			l = p
+		path := engine.Path{MTU: e.N, Lossy: e.OK, Trusted: e.M&trusted != 0}
+		if e.M&laned != 0 {
+			path.Lane = p
 		}
-		eng.Connect(e.Now, e.Rank, e.N, e.OK, l)
+		eng.Connect(e.Now, e.Rank, path)
 	case "recv":
 		eng.Recv(e.Now, e.Rank, e.Bytes)
 	case "advance":

@@ -29,8 +29,8 @@ func record(t *testing.T) (tape []byte, last uint64) {
 	engines[0], engines[1] = eng, engine.New(cfg(1))
 	now := monotime.Time(1)
 	rec.Note(Event{Do: "connect", Now: now, Rank: 1, N: 1500, OK: true})
-	engines[0].Connect(now, 1, 1500, true, nil)
-	engines[1].Connect(now, 0, 1500, true, nil)
+	engines[0].Connect(now, 1, engine.Path{MTU: 1500, Lossy: true})
+	engines[1].Connect(now, 0, engine.Path{MTU: 1500, Lossy: true})
 	rec.Open(1, msg.Config{})
 	p, err := engines[0].Msg.Open(1, msg.Config{})
 	if err != nil {

@@ -11,12 +11,16 @@ import (
 // the two for local experiments.
 const EtherType = 0x88b5
 
-// A card is an Ethernet address and the longest packet that is welcome there:
-// "02:00:00:00:00:01/1484".
+// A card is an Ethernet address, the longest packet that is welcome there, and
+// whether packets must be authenticated: "02:00:00:00:00:01/1484/auth".
 type card struct {
-	mac net.HardwareAddr
-	mtu int
+	mac  net.HardwareAddr
+	mtu  int
+	auth bool
 }
+
+const authSuffix = "/auth"
+
 
 // Limits of a packet's length: an interface of 576 bytes at least, jumbo frames
 // at most.
@@ -25,10 +29,18 @@ const (
 	maxMTU = 9000 + 216
 )
 
-func (c card) String() string { return fmt.Sprintf("%v/%d", c.mac, c.mtu) }
+func (c card) String() string {
+	s := fmt.Sprintf("%v/%d", c.mac, c.mtu)
+	if c.auth {
+		s += authSuffix
+	}
+	return s
+}
 
 func parseCard(text string) (c card, err error) {
-	mac, mtu, ok := strings.Cut(text, "/")
+	rest, auth := strings.CutSuffix(text, authSuffix)
+	c.auth = auth
+	mac, mtu, ok := strings.Cut(rest, "/")
 	if ok {
 		c.mac, err = net.ParseMAC(mac)
 	}

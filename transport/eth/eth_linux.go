@@ -20,6 +20,10 @@ type Config struct {
 	Job       uint64
 	Rank      int
 	Bell      transport.Doorbell
+
+	// Authenticate guards packets against forgery, not against damage only. All
+	// ranks must do the same.
+	Authenticate bool
 }
 
 // Transport implements transport.Transport.
@@ -68,7 +72,7 @@ func Open(cfg Config) (*Transport, error) {
 		return nil, fmt.Errorf("weft: eth: %s: %w", cfg.Interface, err)
 	}
 	t := &Transport{
-		cfg: cfg, card: card{ifc.HardwareAddr, mtu}, socket: socket,
+		cfg: cfg, card: card{ifc.HardwareAddr, mtu, cfg.Authenticate}, socket: socket,
 		heads: make([][sys.PacketHead + headSize]byte, socket.Batch()),
 	}
 	if t.interrupt, err = sys.NewInterrupt(socket.FD(), cfg.Bell.Ring); err != nil {
@@ -79,7 +83,9 @@ func Open(cfg Config) (*Transport, error) {
 }
 
 // Caps says what Ethernet can do.
-func (t *Transport) Caps() transport.Caps { return transport.Caps{Name: "eth", MTU: t.card.mtu} }
+func (t *Transport) Caps() transport.Caps {
+	return transport.Caps{Name: "eth", MTU: t.card.mtu, Trusted: !t.cfg.Authenticate}
+}
 
 // Card is the address of the interface, and the longest packet that is welcome.
 func (t *Transport) Card() string { return t.card.String() }
@@ -89,6 +95,9 @@ func (t *Transport) Dial(rank int, text string) error {
 	c, err := parseCard(text)
 	if err != nil {
 		return err
+	}
+	if c.auth != t.cfg.Authenticate {
+		return fmt.Errorf("weft: eth: rank %d has Authenticate %t, this one %t: all must do the same", rank, c.auth, t.cfg.Authenticate)
 	}
 	head, err := sys.EthernetHeader(c.mac, t.card.mac, t.cfg.EtherType)
 	if err != nil {

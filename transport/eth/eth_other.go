@@ -15,6 +15,8 @@ type Config struct {
 	Job       uint64
 	Rank      int
 	Bell      transport.Doorbell
+
+	Authenticate bool
 }
 
 // Transport is not to be had on this system.

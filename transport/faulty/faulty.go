@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"sync/atomic"
+	"time"
 
 	"weft/transport"
 )
@@ -12,7 +13,7 @@ import (
 type Faults struct {
 	Lose    float64
 	Repeat  float64
-	Reorder float64 // a packet waits until up to 8 others have passed it
+	Reorder float64 // a packet waits until up to 8 others have passed it, or maxDelay has
 	Damage  float64 // a bit is flipped
 }
 
@@ -25,10 +26,15 @@ type Transport struct {
 	lost   atomic.Int64
 }
 
+// maxDelay is the longest time for which packets are held back. It is kept
+// when somebody polls: while all are asleep nothing moves.
+const maxDelay = 500 * time.Microsecond
+
 // held is a packet that others overtake.
 type held struct {
 	out  transport.Out
 	left int
+	at   time.Time
 }
 
 // New returns t with faults, which the seed decides. It must not be reliable:
@@ -54,8 +60,19 @@ func (t *Transport) Send(pkts []transport.Out) int {
 			return i
 		}
 	}
+	for i := range t.held {
+		t.held[i].left--
+	}
 	t.release()
 	return len(pkts)
+}
+
+// Poll also lets go of packets that have been held for long enough.
+func (t *Transport) Poll(dst []transport.In) int {
+	if len(t.held) > 0 {
+		t.release()
+	}
+	return t.Transport.Poll(dst)
 }
 
 func (t *Transport) send(o *transport.Out) bool {
@@ -64,10 +81,10 @@ func (t *Transport) send(o *transport.Out) bool {
 		t.lost.Add(1)
 		return true
 	case p() < t.faults.Reorder:
-		t.held = append(t.held, held{clone(o), 1 + t.rand.IntN(8)})
+		t.held = append(t.held, held{clone(o), 1 + t.rand.IntN(8), time.Now()})
 		return true
 	case p() < t.faults.Repeat:
-		t.held = append(t.held, held{clone(o), t.rand.IntN(8)})
+		t.held = append(t.held, held{clone(o), t.rand.IntN(8), time.Now()})
 	case p() < t.faults.Damage:
 		bad := clone(o)
 		all := bad.Header
@@ -80,12 +97,14 @@ func (t *Transport) send(o *transport.Out) bool {
 	return t.Transport.Send([]transport.Out{*o}) == 1
 }
 
-// release lets go of the packets that enough others have passed. If the
-// network has no room for one it is lost: that is allowed too.
+// release lets go of the packets that enough others have passed, or that have
+// waited for long. If the network has no room for one it is lost: that is allowed
+// too.
 func (t *Transport) release() {
 	keep := t.held[:0]
+	now := time.Now()
 	for _, h := range t.held {
-		if h.left--; h.left > 0 {
+		if h.left > 0 && now.Sub(h.at) < maxDelay {
 			keep = append(keep, h)
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
+	"hash/crc32"
 
 	"weft/internal/engine/wire"
 )
@@ -18,6 +19,7 @@ const maxJoined = 256
 // A signer makes the tags of one direction (PROTOCOL §2.2).
 type signer struct {
 	front, back cipher.AEAD
+	seed        uint32 // of checksums
 	nonce       [12]byte
 	tag         [wire.TagSize]byte
 	second      [wire.TagSize]byte
@@ -34,7 +36,7 @@ func newSigner(secret []byte, src, dst, incarnation uint32) *signer {
 	binary.LittleEndian.PutUint32(id[8:], incarnation)
 	h.Write(id[:])
 	key := h.Sum(nil)
-	return &signer{front: gmac(key[:16]), back: gmac(key[16:])}
+	return &signer{front: gmac(key[:16]), back: gmac(key[16:]), seed: binary.LittleEndian.Uint32(key)}
 }
 
 func gmac(key []byte) cipher.AEAD {
@@ -66,11 +68,36 @@ func (s *signer) sign(counter uint64, front, payload []byte) []byte {
 	return tag
 }
 
-// verify reports whether a packet's tag is right.
-func (s *signer) verify(counter uint64, pkt []byte) bool {
+// sum returns what a packet whose network is trusted carries in the place of a
+// tag, valid until the next call: a CRC-32C that starts from a value of its own
+// for every direction, and zeros.
+func (s *signer) sum(front, payload []byte) []byte {
+	sum := crc32.Update(s.seed, castagnoli, front[:wire.LinkSize-wire.TagSize])
+	sum = crc32.Update(sum, castagnoli, front[wire.LinkSize:])
+	sum = crc32.Update(sum, castagnoli, payload)
+	s.tag = [wire.TagSize]byte{}
+	binary.LittleEndian.PutUint32(s.tag[:], sum)
+	return s.tag[:]
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// guard returns what protects a packet.
+func (s *signer) guard(g Guard, counter uint64, front, payload []byte) []byte {
+	if g == Checked {
+		return s.sum(front, payload)
+	}
+	return s.sign(counter, front, payload)
+}
+
+// verify reports whether a packet's tag, or checksum, is right.
+func (s *signer) verify(f wire.Link, pkt []byte) bool {
+	guard := pkt[wire.LinkSize-wire.TagSize : wire.LinkSize]
+	if f.Flags&wire.Checksum != 0 {
+		return string(s.sum(pkt, nil)) == string(guard)
+	}
 	front, payload := split(pkt)
-	tag := s.sign(counter, front, payload)
-	return subtle.ConstantTimeCompare(tag, pkt[wire.LinkSize-wire.TagSize:wire.LinkSize]) == 1
+	return subtle.ConstantTimeCompare(s.sign(f.Counter, front, payload), guard) == 1
 }
 
 // split separates a payload that has its own tag from what precedes it.

@@ -16,6 +16,10 @@ type Config struct {
 	AckDelay   time.Duration // default 200 us
 	Liveness   time.Duration // default 3 s; negative: never
 
+	// Selective keeps packets that come out of order, if the peer does so too,
+	// so that only those that are missing are sent again. (PROTOCOL §2.5)
+	Selective bool
+
 	FirstSeq uint32 // number of the first packet, at both ends; 0 but in tests of wrapping
 }
 
@@ -47,18 +51,22 @@ type Conn struct {
 
 	// Identity.
 	incarnation uint32 // the peer's; 0 until its first packet
+	guard       Guard  // of what we send
 	out, in     *signer
 	counter     uint64
 	replay      replayWindow
 
 	// Sending: base <= next <= high <= tail, in serial arithmetic.
+	knows   bool   // the peer knows SELECT
+	again   int    // slots to transmit out of turn
 	base    uint32 // oldest packet not acknowledged
 	next    uint32 // next packet to transmit
 	high    uint32 // next packet that has never been transmitted
 	tail    uint32 // number of the next frame
 	slots   []slot
 	stopped bool
-	probe   bool // transmit packet base although stopped
+	asking  bool // after a timeout, until the peer says what it has: selective repeat
+	probe   bool // transmit packet base although stopped or asking
 	rtoAt   monotime.Time
 	rto     time.Duration
 	backoff int           // doublings of rto since an acknowledgement was news
@@ -71,17 +79,36 @@ type Conn struct {
 	stopSent bool
 	unacked  int
 	ackAt    monotime.Time
+	kept     kept
 
 	// Liveness.
 	awaiting bool
 	heard    monotime.Time
 	probeAt  monotime.Time
 
-	due   [wire.KindProbe + 1]bool // control packets to send
-	ctl   [4][wire.LinkSize]byte   // their bytes
-	sent  []wire.Kind              // what the last Output returned
+	due   dues                                     // control packets to send
+	ctl   [4][wire.LinkSize + wire.SelectSize]byte // their bytes
+	sent  []sent                                   // what the last Output returned
 	stats Stats
 }
+
+// dues tells of each kind of control packet whether one is to be sent.
+type dues [wire.KindSelect + 1]bool
+
+// sent is a packet that Output returned.
+type sent struct {
+	kind  wire.Kind
+	seq   uint32
+	again bool // out of turn
+}
+
+// A Guard protects the packets of a link.
+type Guard uint8
+
+const (
+	Tagged  Guard = iota // against forgery and damage
+	Checked              // against damage: the network is trusted
+)
 
 // A slot holds one frame until it is acknowledged.
 type slot struct {
@@ -89,7 +116,9 @@ type slot struct {
 	size    int    // bytes of front in use
 	payload []byte // borrowed, unless it was short and lies in front
 	at      monotime.Time
-	times   int // transmitted
+	times   int  // transmitted
+	held    bool // the peer keeps it
+	again   bool // the peer misses it
 }
 
 // Stats counts what a link has seen.
@@ -127,6 +156,9 @@ func NewConn(cfg *Config, self *Self, peer uint32) *Conn {
 	return c
 }
 
+// Guard sets what protects the packets that we send; Tagged until then.
+func (c *Conn) Guard(g Guard) { c.guard = g }
+
 func less(a, b uint32) bool { return int32(a-b) < 0 }
 
 func (c *Conn) slot(seq uint32) *slot { return &c.slots[seq&uint32(len(c.slots)-1)] }
@@ -141,7 +173,7 @@ func (c *Conn) Queue(now monotime.Time, head, payload []byte) {
 		c.grow()
 	}
 	s := c.slot(c.tail)
-	s.times = 0
+	s.times, s.held, s.again = 0, false, false
 	s.size = wire.LinkSize + copy(s.front[wire.LinkSize:], head)
 	s.payload = payload
 	if len(payload) <= maxJoined {
@@ -175,9 +207,9 @@ func (c *Conn) Farewell() {
 	for ; c.base != c.tail; c.base++ {
 		c.slot(c.base).payload = nil
 	}
-	c.next, c.high = c.tail, c.tail
-	c.stopped, c.probe = false, false
-	c.due = [wire.KindProbe + 1]bool{wire.KindAck: true}
+	c.next, c.high, c.again = c.tail, c.tail, 0
+	c.stopped, c.asking, c.probe = false, false, false
+	c.due = dues{wire.KindAck: true}
 	c.rtoAt, c.ackAt, c.probeAt = monotime.Never, monotime.Never, monotime.Never
 }
 
@@ -186,7 +218,7 @@ func (c *Conn) Stopped() bool { return c.stopped }
 
 // Idle reports whether nothing is unacknowledged and nothing is due.
 func (c *Conn) Idle() bool {
-	return c.base == c.tail && c.ackAt == monotime.Never && c.due == [wire.KindProbe + 1]bool{}
+	return c.base == c.tail && c.ackAt == monotime.Never && c.due == dues{}
 }
 
 // Stats returns the counts so far.

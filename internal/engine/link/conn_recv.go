@@ -7,12 +7,16 @@ import (
 )
 
 // Recv handles a packet that has passed Self.Check. It returns the frame in
-// it, or nil if there is nothing for the layers above. Room says whether they
-// take one now.
-func (c *Conn) Recv(now monotime.Time, pkt []byte, room bool) (frame []byte, err error) {
+// it, or nil if there is nothing for the layers above; more may follow from Kept.
+// Room says whether they take one now, trusted that the packet comes from a
+// network on which nobody forges any.
+func (c *Conn) Recv(now monotime.Time, pkt []byte, trusted, room bool) (frame []byte, err error) {
 	f, frame, err := wire.ParseLink(pkt)
 	if err != nil {
 		return nil, err
+	}
+	if f.Flags&wire.Checksum != 0 && !trusted {
+		return nil, ErrTag
 	}
 	if err := c.admit(f, pkt); err != nil {
 		return nil, err
@@ -25,6 +29,9 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, room bool) (frame []byte, err
 		if f.Kind != wire.KindData && f.Kind != wire.KindProbe {
 			return nil, nil // old news, overtaken
 		}
+	}
+	if f.Kind != wire.KindData {
+		c.asking = false // this is its answer
 	}
 	switch f.Kind {
 	case wire.KindData:
@@ -45,6 +52,10 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, room bool) (frame []byte, err
 		c.restart(now)
 	case wire.KindProbe:
 		c.due[wire.KindAck] = true
+	case wire.KindSelect:
+		if f.Ack == c.base && !c.stopped {
+			c.selected(now, frame)
+		}
 	}
 	return nil, nil
 }
@@ -59,7 +70,7 @@ func (c *Conn) admit(f wire.Link, pkt []byte) error {
 	if in == nil || f.Incarnation != c.incarnation {
 		in = newSigner(c.self.secret, c.peer, c.self.rank, f.Incarnation)
 	}
-	if !in.verify(f.Counter, pkt) {
+	if !in.verify(f, pkt) {
 		return ErrTag
 	}
 	if f.PeerIncarnation != 0 && f.PeerIncarnation != c.self.incarnation && !mutant.On(mutant.OldIncarnation) {
@@ -70,6 +81,7 @@ func (c *Conn) admit(f wire.Link, pkt []byte) error {
 	}
 	c.replay.mark(f.Counter)
 	c.in, c.incarnation = in, f.Incarnation
+	c.knows = f.Flags&wire.Selective != 0
 	return nil
 }
 
@@ -83,6 +95,9 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 	case seq != c.expected && mutant.On(mutant.AcceptGap):
 		c.expected = seq + 1
 		return frame
+	case seq != c.expected && c.cfg.Selective && c.knows:
+		c.keep(seq, frame)
+		return nil
 	case seq != c.expected:
 		if !c.loseSent {
 			c.loseSent = true
@@ -96,15 +111,23 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 		c.stats.Stops++
 		return nil
 	}
+	if c.kept.has(seq) { // there was no room for it
+		c.kept.spare = append(c.kept.spare, c.kept.take(seq))
+	}
+	c.took(now)
+	return frame
+}
+
+// took counts a frame that goes to the layers above.
+func (c *Conn) took(now monotime.Time) {
 	c.expected++
-	c.loseSent = false
+	c.loseSent = c.kept.count > 0
 	c.unacked++
 	if c.unacked >= max(c.cfg.Window/4, 1) {
 		c.due[wire.KindAck] = true
 	} else if c.ackAt == monotime.Never {
 		c.ackAt = now.Add(c.cfg.AckDelay)
 	}
-	return frame
 }
 
 // RoomAgain says that the layers above take frames again: a peer that was

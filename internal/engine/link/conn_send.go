@@ -12,17 +12,21 @@ import (
 // are borrowed until the next call of a method that changes the Conn.
 func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	c.sent = c.sent[:0]
-	for _, k := range [...]wire.Kind{wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe} {
+	for _, k := range [...]wire.Kind{wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe, wire.KindSelect} {
 		if c.due[k] && len(c.sent) < len(dst) {
 			c.control(k, dst)
 		}
 	}
-	if c.stopped && c.probe && c.base != c.tail && len(c.sent) < len(dst) {
+	waits := c.stopped || c.asking
+	if waits && c.probe && c.base != c.tail && len(c.sent) < len(dst) {
 		c.probe = false
 		c.next = c.base
 		c.data(now, dst)
 	}
-	for !c.stopped && c.next != c.tail && len(c.sent) < len(dst) {
+	if !waits && c.again > 0 {
+		c.repeat(now, dst)
+	}
+	for !waits && c.next != c.tail && len(c.sent) < len(dst) {
 		c.data(now, dst)
 	}
 	if c.due[wire.KindAck] && len(c.sent) < len(dst) {
@@ -31,14 +35,29 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	return len(c.sent)
 }
 
-// data transmits packet next. Like every packet it acknowledges.
+// data transmits packet next, unless the peer keeps it already.
 func (c *Conn) data(now monotime.Time, dst []Packet) {
-	s := c.slot(c.next)
-	c.header(s.front[:0], wire.KindData, c.next)
+	if s := c.slot(c.next); !s.held {
+		c.transmit(now, dst, c.next, false)
+	}
+	c.next++
+	if less(c.high, c.next) {
+		c.high = c.next
+	}
+}
+
+// transmit adds a data packet. Like every packet it acknowledges.
+func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool) {
+	s := c.slot(seq)
+	if s.again {
+		s.again = false
+		c.again--
+	}
+	c.header(s.front[:0], wire.KindData, seq)
 	front := s.front[:s.size]
-	copy(front[wire.LinkSize-wire.TagSize:], c.out.sign(c.counter, front, s.payload))
+	copy(front[wire.LinkSize-wire.TagSize:], c.out.guard(c.guard, c.counter, front, s.payload))
 	dst[len(c.sent)] = Packet{front, s.payload}
-	c.sent = append(c.sent, wire.KindData)
+	c.sent = append(c.sent, sent{wire.KindData, seq, again})
 	c.stats.Sent++
 	if s.times++; s.times > 1 {
 		c.stats.Resent++
@@ -47,19 +66,18 @@ func (c *Conn) data(now monotime.Time, dst []Packet) {
 	if c.rtoAt == monotime.Never {
 		c.rtoAt = now.Add(c.timer())
 	}
-	c.next++
-	if less(c.high, c.next) {
-		c.high = c.next
-	}
 }
 
 // control adds a packet without a frame.
 func (c *Conn) control(k wire.Kind, dst []Packet) {
 	c.due[k] = false
 	b := c.header(c.ctl[len(c.sent)%len(c.ctl)][:0], k, 0)
-	copy(b[wire.LinkSize-wire.TagSize:], c.out.sign(c.counter, b, nil))
+	if k == wire.KindSelect {
+		b = c.kept.bitmap(b, c.expected)
+	}
+	copy(b[wire.LinkSize-wire.TagSize:], c.out.guard(c.guard, c.counter, b, nil))
 	dst[len(c.sent)] = Packet{Header: b}
-	c.sent = append(c.sent, k)
+	c.sent = append(c.sent, sent{kind: k})
 }
 
 func (c *Conn) header(b []byte, k wire.Kind, seq uint32) []byte {
@@ -68,8 +86,18 @@ func (c *Conn) header(b []byte, k wire.Kind, seq uint32) []byte {
 	return wire.Link{
 		Kind: k, Src: c.self.rank, Dst: c.peer, Job: c.self.job,
 		Incarnation: c.self.incarnation, PeerIncarnation: c.incarnation,
-		Seq: seq, Ack: c.expected, Counter: c.counter,
+		Seq: seq, Ack: c.expected, Counter: c.counter, Flags: c.flags(),
 	}.Append(b)
+}
+
+func (c *Conn) flags() (f wire.Flags) {
+	if c.guard == Checked {
+		f |= wire.Checksum
+	}
+	if c.cfg.Selective {
+		f |= wire.Selective
+	}
+	return f
 }
 
 // Unsent says that the transport did not take the last n packets of the last
@@ -77,20 +105,25 @@ func (c *Conn) header(b []byte, k wire.Kind, seq uint32) []byte {
 // are lost.
 func (c *Conn) Unsent(now monotime.Time, n int) {
 	for range n {
-		k := c.sent[len(c.sent)-1]
+		p := c.sent[len(c.sent)-1]
 		c.sent = c.sent[:len(c.sent)-1]
-		if k != wire.KindData {
-			c.due[k] = true
+		if p.kind != wire.KindData {
+			c.due[p.kind] = true
 			continue
 		}
-		c.next--
-		s := c.slot(c.next)
+		s := c.slot(p.seq)
 		s.times--
 		c.stats.Sent--
-		if s.times == 0 {
-			c.high = c.next
-		} else {
+		if s.times > 0 {
 			c.stats.Resent--
+		}
+		switch {
+		case p.again:
+			c.miss(s)
+		case s.times == 0:
+			c.next, c.high = p.seq, p.seq
+		default:
+			c.next = p.seq
 		}
 		c.due[wire.KindAck] = true
 	}
@@ -105,19 +138,29 @@ func (c *Conn) acknowledge(now monotime.Time, e uint32) bool {
 	if e == c.base {
 		return true
 	}
-	if s := c.slot(e - 1); s.times == 1 { // Karn: a packet sent twice tells nothing
-		c.sample(now.Sub(s.at))
-	}
 	c.backoff = 0
+	once, last := true, c.slot(e-1).at
 	for c.base != e {
-		c.slot(c.base).payload = nil
+		s := c.slot(c.base)
+		once = once && s.times == 1
+		s.payload = nil
+		if s.again {
+			s.again = false
+			c.again--
+		}
 		c.base++
+	}
+	if once { // Karn: a packet sent twice tells nothing, nor do those that waited for it
+		c.sample(now.Sub(last))
+	}
+	if c.base != c.tail {
+		c.slot(c.base).held = false // it is what the peer waits for
 	}
 	if less(c.next, e) {
 		c.next = e
 	}
-	if c.stopped {
-		c.stopped = false
+	if c.stopped || c.asking {
+		c.stopped, c.asking = false, false
 		c.next = c.base
 	}
 	c.restart(now)
@@ -167,9 +210,12 @@ func (c *Conn) timeout(now monotime.Time) {
 	if c.timer() < c.cfg.RTOMax {
 		c.backoff++
 	}
-	if c.stopped {
+	switch {
+	case c.stopped:
 		c.probe = !mutant.On(mutant.NoPersistProbe)
-	} else {
+	case c.cfg.Selective && c.knows:
+		c.asking, c.probe = true, true
+	default:
 		c.next = c.base
 	}
 	c.rtoAt = monotime.Never

@@ -24,7 +24,7 @@ func TestPerfectNetwork(t *testing.T) {
 // Whatever the network does, every frame arrives once and in order.
 func TestFaultyNetwork(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
-		r := newRig(t, seed, Config{}, faults{lose: 0.2, repeat: 0.2, corrupt: 0.05, delay: 300 * time.Microsecond})
+		r := newRig(t, seed, Config{Selective: seed%2 == 0}, faults{lose: 0.2, repeat: 0.2, corrupt: 0.05, delay: 300 * time.Microsecond})
 		r.run(150, 150)
 		if r.ends[0].conn.Stats().Resent == 0 {
 			t.Errorf("nothing was resent: the network is not faulty: %s", r)
@@ -35,7 +35,7 @@ func TestFaultyNetwork(t *testing.T) {
 // Sequence numbers wrap.
 func TestWrap(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
-		cfg := Config{Window: 16, FirstSeq: ^uint32(0) - uint32(seed)*7}
+		cfg := Config{Window: 16, FirstSeq: ^uint32(0) - uint32(seed)*7, Selective: seed%2 == 0}
 		newRig(t, seed, cfg, faults{lose: 0.1, delay: time.Millisecond}).run(200, 200)
 	})
 }
@@ -44,6 +44,7 @@ func TestWrap(t *testing.T) {
 func TestWindows(t *testing.T) {
 	for _, w := range []int{1, 2, 3, 5, 1024} {
 		newRig(t, uint64(w), Config{Window: w}, faults{lose: 0.05}).run(200, 200)
+		newRig(t, uint64(w), Config{Window: w, Selective: true}, faults{lose: 0.05}).run(1000, 1000)
 	}
 }
 
@@ -51,9 +52,9 @@ func TestWindows(t *testing.T) {
 // also if that is lost.
 func TestStopAndGo(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
-		r := newRig(t, seed, Config{}, faults{lose: 0.2})
-		r.ends[0].todo = 500
-		for !r.done(500, 0) {
+		r := newRig(t, seed, Config{Selective: seed%2 == 0}, faults{lose: 0.2})
+		r.ends[0].todo = 3000
+		for !r.done(3000, 0) {
 			if !r.step() {
 				t.Fatalf("stuck: %s", r)
 			}
@@ -151,7 +152,7 @@ func TestForgeries(t *testing.T) {
 		t.Helper()
 		_, err := b.self.Check(pkt)
 		if err == nil {
-			_, err = b.conn.Recv(r.now, pkt, true)
+			_, err = b.conn.Recv(r.now, pkt, false, true)
 		}
 		if err != want {
 			t.Errorf("%s: %v, want %v", name, err, want)
@@ -173,14 +174,14 @@ func TestForgeries(t *testing.T) {
 		refused("a flipped bit", change(at), ErrTag)
 	}
 	refused("cut short", pkt[:40], wire.ErrShort)
-	if frm, err := b.conn.Recv(r.now, pkt, true); err != nil || frm == nil {
+	if frm, err := b.conn.Recv(r.now, pkt, false, true); err != nil || frm == nil {
 		t.Fatalf("the packet itself: %v", err)
 	}
 	refused("a replay", pkt, ErrReplay)
 
 	// The same process, started anew: old packets are stale.
 	again := NewConn(&Config{}, NewSelf(job, 1, 77, b.self.secret), 0)
-	if _, err := again.Recv(r.now, pkt, true); err != ErrStale {
+	if _, err := again.Recv(r.now, pkt, false, true); err != ErrStale {
 		t.Errorf("a packet for an earlier incarnation: %v", err)
 	}
 }
@@ -211,7 +212,7 @@ func TestNoAllocation(t *testing.T) {
 		n := from.conn.Output(r.now, out[:])
 		for _, p := range out[:n] {
 			pkt = append(append(pkt[:0], p.Header...), p.Payload...)
-			if _, err := to.conn.Recv(r.now, pkt, true); err != nil {
+			if _, err := to.conn.Recv(r.now, pkt, false, true); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -238,7 +239,7 @@ func FuzzLink(f *testing.F) {
 		r := newRig(t, 1, Config{}, faults{})
 		e := r.ends[1]
 		if _, err := e.self.Check(pkt); err == nil {
-			e.conn.Recv(1, pkt, true)
+			e.conn.Recv(1, pkt, true, true)
 		}
 		if e.conn.counter != 0 {
 			t.Error("answered")

@@ -1,10 +1,12 @@
 package wire
 
 // LinkSize is the length of the link header, TagSize that of the tag at its
-// end.
+// end, and SelectSize that of what follows it in a SELECT: a bit for each packet
+// after the one that is missing, set if it has come.
 const (
-	LinkSize = 64
-	TagSize  = 16
+	LinkSize   = 64
+	TagSize    = 16
+	SelectSize = 32
 )
 
 // Kind is the kind of a packet on a lossy link.
@@ -18,6 +20,7 @@ const (
 	KindStop
 	KindGo
 	KindProbe
+	KindSelect
 	kindEnd
 )
 
@@ -26,8 +29,18 @@ func (k Kind) String() string {
 	if k == 0 || k >= kindEnd {
 		return "?"
 	}
-	return [...]string{"DATA", "ACK", "LOSE", "STOP", "GO", "PROBE"}[k-1]
+	return [...]string{"DATA", "ACK", "LOSE", "STOP", "GO", "PROBE", "SELECT"}[k-1]
 }
+
+// Flags say how the sender of a packet works.
+type Flags uint32
+
+// The flags of a packet.
+const (
+	Checksum  Flags = 1 << iota // it is guarded by a checksum, not by a tag
+	Selective                   // its sender knows SELECT
+	flagsEnd
+)
 
 const (
 	linkMagic   = 0x4657
@@ -43,6 +56,7 @@ type Link struct {
 	Incarnation     uint32
 	PeerIncarnation uint32
 	Seq, Ack        uint32
+	Flags           Flags
 	Counter         uint64
 }
 
@@ -58,6 +72,7 @@ func (f Link) Append(b []byte) []byte {
 	order.PutUint32(h[24:], f.Seq)
 	order.PutUint32(h[28:], f.Ack)
 	order.PutUint32(h[32:], f.PeerIncarnation)
+	order.PutUint32(h[36:], uint32(f.Flags))
 	order.PutUint64(h[40:], f.Counter)
 	return b
 }
@@ -69,10 +84,17 @@ func ParseLink(b []byte) (f Link, frame []byte, err error) {
 	}
 	f = Link{
 		Kind: Kind(b[3]), Src: u32(b, 4), Job: u64(b, 8), Dst: u32(b, 16), Incarnation: u32(b, 20),
-		Seq: u32(b, 24), Ack: u32(b, 28), PeerIncarnation: u32(b, 32), Counter: u64(b, 40),
+		Seq: u32(b, 24), Ack: u32(b, 28), PeerIncarnation: u32(b, 32), Flags: Flags(u32(b, 36)), Counter: u64(b, 40),
 	}
 	if u16(b, 0) != linkMagic || b[2] != linkVersion || f.Kind == 0 || f.Kind >= kindEnd ||
-		f.Incarnation == 0 || u32(b, 36) != 0 || (f.Kind != KindData && len(b) != LinkSize) {
+		f.Incarnation == 0 || f.Flags >= flagsEnd {
+		return f, nil, ErrField
+	}
+	switch rest := len(b) - LinkSize; {
+	case f.Kind == KindData:
+	case f.Kind == KindSelect && rest == SelectSize:
+	case f.Kind != KindSelect && rest == 0:
+	default:
 		return f, nil, ErrField
 	}
 	return f, b[LinkSize:], nil

@@ -49,7 +49,7 @@ func (c *cluster) boot(rank int) {
 	}
 	rand := c.world.Rand
 	cfg := link.Config{
-		Window: c.Window, Liveness: liveness,
+		Window: c.Window, Liveness: liveness, Selective: c.Selective > 0 && rank%c.Selective == 0,
 		RTOInitial: 5 * time.Millisecond, RTOMin: 500 * time.Microsecond, RTOMax: 30 * time.Millisecond,
 	}
 	if c.Immortal {
@@ -61,7 +61,7 @@ func (c *cluster) boot(rank int) {
 	})
 	n.m.Boot(n)
 	c.nodes[rank] = n
-	n.eng.Connect(n.m.Now(), rank, len(n.self), false, nil)
+	n.eng.Connect(n.m.Now(), rank, engine.Path{MTU: len(n.self)})
 	n.start()
 	n.flush()
 }
@@ -70,6 +70,9 @@ func (c *cluster) boot(rank int) {
 func (n *node) Packet(from int, b []byte) {
 	if !n.c.Reliable {
 		from = -1
+	}
+	if from < 0 && n.c.Trusted {
+		from = engine.Trusted
 	}
 	n.eng.Recv(n.m.Now(), from, b)
 	n.flush()
@@ -103,7 +106,7 @@ func (n *node) flush() {
 		n.output(now)
 		n.wanted = n.eng.Wanted(n.wanted[:0])
 		for _, rank := range n.wanted {
-			n.eng.Connect(now, rank, n.c.MTU, !n.c.Reliable, nil)
+			n.eng.Connect(now, rank, engine.Path{MTU: n.c.MTU, Lossy: !n.c.Reliable, Trusted: n.c.Trusted})
 		}
 		if !n.complete() && len(n.wanted) == 0 {
 			break

@@ -25,6 +25,8 @@ type Options struct {
 	RecvBuffer int
 	Backoff    bool
 	Full       float64 // of the batches find no room in the transport
+	Selective  int     // every so-manieth rank keeps packets that come out of order; 0: none
+	Trusted    bool    // packets have checksums, not tags
 
 	Delay                                     time.Duration
 	Loss, Duplicate, Reorder, Corrupt, Replay float64
@@ -73,6 +75,7 @@ func FromSeed(seed uint64) Options {
 		o.Jitter = 50 * time.Millisecond
 	}
 	o.Partitions, o.Clogs = pick(0, 0, 0, 1, 2), pick(0, 0, 1, 3)
+	o.Selective, o.Trusted = pick(0, 1, 1, 2), r.IntN(3) == 0
 	o.Restart = r.IntN(2) == 0
 	o.Immortal = o.Crashes == 0 && r.IntN(3) == 0
 	return o

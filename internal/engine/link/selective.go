@@ -1,0 +1,144 @@
+package link
+
+import (
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+	"weft/internal/mutant"
+)
+
+// maxKept is how far beyond the packet that is missing others are kept: as many
+// as SELECT has bits for.
+const maxKept = 8 * wire.SelectSize
+
+// kept holds the frames that came before their turn.
+type kept struct {
+	frames [][]byte // by number, modulo maxKept; nil until the first
+	spare  [][]byte // memory to use again
+	lent   []byte   // what Kept returned last
+	count  int
+	last   uint32 // number of the packet that came last
+}
+
+func (k *kept) has(seq uint32) bool { return k.count > 0 && k.frames[seq%maxKept] != nil }
+
+// bitmap appends the bits that say what has come after the packet that is
+// missing.
+func (k *kept) bitmap(b []byte, missing uint32) []byte {
+	at := len(b)
+	b = append(b, make([]byte, wire.SelectSize)...)
+	for i := range uint32(maxKept) {
+		if k.has(missing + 1 + i) {
+			b[at+int(i/8)] |= 1 << (i % 8)
+		}
+	}
+	return b
+}
+
+// keep takes a frame that comes before its turn: the receiver's table of
+// PROTOCOL §2.5. The sender is told when something more is missing, and when it
+// repeats what need not be repeated.
+func (c *Conn) keep(seq uint32, frame []byte) {
+	k := &c.kept
+	if c.stopSent || seq-c.expected >= maxKept {
+		return
+	}
+	if k.has(seq) {
+		c.stats.Repeats++
+		c.due[wire.KindSelect] = true
+		return
+	}
+	if k.frames == nil {
+		k.frames = make([][]byte, maxKept)
+	}
+	b := []byte{}
+	if n := len(k.spare); n > 0 {
+		b, k.spare = k.spare[n-1], k.spare[:n-1]
+	}
+	k.frames[seq%maxKept] = append(b[:0], frame...)
+	k.count++
+	if !c.loseSent || seq != k.last+1 {
+		c.loseSent = true
+		c.due[wire.KindSelect] = true
+		c.stats.Losses++
+	}
+	k.last = seq
+}
+
+// Kept returns the next frame that came before its turn, now that it is, or nil.
+// It is valid until the next call.
+func (c *Conn) Kept(now monotime.Time, room bool) []byte {
+	k := &c.kept
+	if k.lent != nil {
+		k.spare, k.lent = append(k.spare, k.lent), nil
+	}
+	if !k.has(c.expected) {
+		return nil // nearly always
+	}
+	if !room {
+		c.stopSent, c.loseSent = true, true
+		c.due[wire.KindStop] = true
+		c.stats.Stops++
+		return nil
+	}
+	k.lent = k.take(c.expected)
+	c.took(now)
+	return k.lent
+}
+
+// take returns a frame that is kept, and keeps it no longer.
+func (k *kept) take(seq uint32) []byte {
+	b := k.frames[seq%maxKept]
+	k.frames[seq%maxKept] = nil
+	k.count--
+	return b
+}
+
+// selected handles SELECT, whose ack is base: it marks what the peer keeps, and
+// what it misses to be sent again. What has been sent again already is on its
+// way for a round trip, and a little longer where that varies.
+func (c *Conn) selected(now monotime.Time, bits []byte) {
+	end := c.base
+	for i := range uint32(maxKept) {
+		seq := c.base + 1 + i
+		if !less(seq, c.high) {
+			break
+		}
+		bit := i
+		if mutant.On(mutant.SelectShifted) {
+			bit++
+		}
+		if bits[bit/8%wire.SelectSize]&(1<<(bit%8)) != 0 {
+			c.slot(seq).held = true
+			end = seq
+		}
+	}
+	some := false
+	for seq := c.base; less(seq, end) && less(seq, c.next); seq++ {
+		s := c.slot(seq)
+		if s.held || s.again || s.times > 1 && now.Sub(s.at) < 2*c.srtt+4*c.rttvar {
+			continue
+		}
+		c.miss(s)
+		some = true
+	}
+	if some {
+		c.restart(now)
+	}
+}
+
+// miss marks a slot to be sent out of turn.
+func (c *Conn) miss(s *slot) {
+	if !s.again {
+		s.again = true
+		c.again++
+	}
+}
+
+// repeat transmits what the peer misses.
+func (c *Conn) repeat(now monotime.Time, dst []Packet) {
+	for seq := c.base; c.again > 0 && less(seq, c.high) && len(c.sent) < len(dst); seq++ {
+		if c.slot(seq).again {
+			c.transmit(now, dst, seq, true)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package link
+
+import (
+	"testing"
+	"time"
+)
+
+// One lost packet among ten is sent again, and no other.
+func TestSelectiveRepeat(t *testing.T) {
+	for name, cfg := range map[string]Config{"go-back-n": {}, "selective": {Selective: true}} {
+		r := newRig(t, 1, cfg, faults{})
+		r.run(1, 1) // so that each knows what the other knows
+		r.ends[0].todo = 10
+		r.send(0)
+		for i, f := range r.wire {
+			if seqOf(f.pkt) == 3 {
+				r.wire = append(r.wire[:i], r.wire[i+1:]...)
+				break
+			}
+		}
+		for r.ends[1].got < 11 {
+			if !r.step() {
+				t.Fatalf("stuck: %s", r)
+			}
+		}
+		want := uint64(8)
+		if cfg.Selective {
+			want = 1
+		}
+		if a, b := r.ends[0].conn.Stats(), r.ends[1].conn.Stats(); a.Timeouts != 0 || b.Losses != 1 || a.Resent != want {
+			t.Errorf("%s: resent %d, want %d: %s", name, a.Resent, want, r)
+		}
+	}
+}
+
+// With one packet in a hundred lost, selective repeat sends little more than was
+// lost.
+func TestSelectiveRepeatUnderLoss(t *testing.T) {
+	const n = 20000
+	resent := func(cfg Config) uint64 {
+		r := newRig(t, 7, cfg, faults{lose: 0.01})
+		r.run(n, 0)
+		return r.ends[0].conn.Stats().Resent
+	}
+	back, selective := resent(Config{Window: 64}), resent(Config{Window: 64, Selective: true})
+	if selective > n/40 || back < 10*selective {
+		t.Errorf("go-back-N resent %d, selective repeat %d", back, selective)
+	}
+}
+
+// Who does not know selective repeat is served without.
+func TestSelectiveIsNegotiated(t *testing.T) {
+	r := newRig(t, 3, Config{Selective: true}, faults{lose: 0.05})
+	other := NewConn(&Config{}, r.ends[1].self, 0)
+	r.ends[1].conn = other
+	r.run(500, 500)
+	if other.kept.frames != nil || r.ends[0].conn.kept.frames != nil {
+		t.Error("packets were kept")
+	}
+}
+
+// Packets with checksums are taken from a trusted network only, and damage is
+// found.
+func TestChecksums(t *testing.T) {
+	r := newRig(t, 1, Config{}, faults{corrupt: 0.1, delay: 50 * time.Microsecond})
+	for _, e := range r.ends {
+		e.conn.Guard(Checked)
+	}
+	r.run(300, 300)
+	if r.ends[0].errs[ErrTag] == 0 {
+		t.Errorf("no damage was found: %s", r)
+	}
+	r.ends[0].todo = 1
+	r.send(0)
+	pkt := r.wire[len(r.wire)-1].pkt
+	if _, err := r.ends[1].conn.Recv(r.now, pkt, false, true); err != ErrTag {
+		t.Errorf("a checksum from an untrusted network: %v", err)
+	}
+}
