@@ -11,6 +11,7 @@ type card struct {
 	Shm   string `json:",omitempty"`
 	Eth   string `json:",omitempty"`
 	Udp   string `json:",omitempty"`
+	Tcp   string `json:",omitempty"`
 	NoShm string `json:",omitempty"` // why there is no Shm
 }
 

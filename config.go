@@ -20,7 +20,8 @@ import (
 type Config struct {
 	// Transport is "auto" (the default: shared memory inside a host; to others raw
 	// Ethernet if an interface is given and may be used, else UDP), "shm", "eth"
-	// (shared memory inside a host, raw Ethernet to others) or "udp".
+	// (shared memory inside a host, raw Ethernet to others), "udp", or "tcp" (for
+	// networks that carry nothing else; to everybody, and slower).
 	Transport string
 
 	// Liveness is the silence after which a peer counts as dead; 0 means 3
@@ -34,7 +35,7 @@ type Config struct {
 	// time.
 	Spin time.Duration
 
-	// Bind is the address that UDP uses, "host" or "host:port"; empty means
+	// Bind is the address that UDP and TCP use, "host" or "host:port"; empty means
 	// loopback, which is right as long as all ranks are on this machine.
 	Bind string
 
@@ -76,7 +77,7 @@ type Config struct {
 var Environment = []struct{ Name, Meaning string }{
 	{bootstrap.Env, "descriptor of the socket to the launcher; set by weft run, removed when the process joins"},
 	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
-	{envBind, "the address that UDP uses"},
+	{envBind, "the address that UDP and TCP use"},
 	{envInterface, "the Ethernet interface for raw frames to other hosts"},
 	{envAuthenticate, "1: raw Ethernet frames are guarded against forgery; all ranks must agree"},
 	{envGoBackN, "1: after a loss everything is sent again, not only what was lost"},
@@ -106,9 +107,9 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 	switch r.Transport {
 	case "":
 		r.Transport = "auto"
-	case "auto", "shm", "eth", "udp":
+	case "auto", "shm", "eth", "udp", "tcp":
 	default:
-		return r, fmt.Errorf("weft: transport %q: must be auto, shm, eth or udp", r.Transport)
+		return r, fmt.Errorf("weft: transport %q: must be auto, shm, eth, udp or tcp", r.Transport)
 	}
 	if r.Liveness == 0 {
 		r.Liveness = job.Liveness

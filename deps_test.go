@@ -29,9 +29,11 @@ internal/engine         internal/engine/link internal/engine/msg internal/engine
 
 transport
 internal/sys
+internal/handshake
 internal/doorbell       transport internal/sys
 transport/pipe          transport internal/mem
-transport/shm           transport internal/doorbell internal/mem internal/ring internal/sys
+transport/shm           transport internal/doorbell internal/handshake internal/mem internal/ring internal/sys
+transport/tcp           transport internal/handshake internal/sys
 transport/udp           transport internal/sys
 transport/eth           transport internal/sys
 internal/lab            internal/sys
@@ -47,7 +49,7 @@ internal/sim/guest      internal/sim transport
 internal/sim/paper      internal/sim
 internal/sim/swarm      internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim
 
-.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/eth transport/faulty transport/pipe transport/shm transport/udp
+.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
 internal/launch         internal/bootstrap internal/sys
 internal/perf           . internal/bootstrap internal/launch

@@ -17,6 +17,7 @@ import (
 	"weft/transport"
 	"weft/transport/eth"
 	"weft/transport/shm"
+	"weft/transport/tcp"
 	"weft/transport/udp"
 )
 
@@ -93,7 +94,7 @@ func (p *Proc) join(ctx context.Context) error {
 	p.newNode(p.findRoute, p.cfg.waiting(p.job))
 	card := card{Host: p.job.Host}
 	var bell transport.Doorbell
-	if p.cfg.Transport != "udp" && (p.job.Local > 1 || p.cfg.Transport == "shm" || p.job.Size == 1) {
+	if p.cfg.Transport != "udp" && p.cfg.Transport != "tcp" && (p.job.Local > 1 || p.cfg.Transport == "shm" || p.job.Size == 1) {
 		t, err := p.openShm()
 		switch {
 		case err == nil:
@@ -121,7 +122,14 @@ func (p *Proc) join(ctx context.Context) error {
 			p.noEth = err.Error()
 		}
 	}
-	if p.cfg.Transport != "eth" && (p.cfg.Transport == "udp" || p.job.Size > p.job.Local || (card.Shm == "" && p.job.Size > 1)) {
+	if p.cfg.Transport == "tcp" {
+		t, err := p.openTCP(bell)
+		if err != nil {
+			return err
+		}
+		card.Tcp = t.Card()
+		p.trs = append(p.trs, t)
+	} else if p.cfg.Transport != "eth" && (p.cfg.Transport == "udp" || p.job.Size > p.job.Local || (card.Shm == "" && p.job.Size > 1)) {
 		t, err := udp.Open(udp.Config{Bind: p.bind(), MTU: p.cfg.MTU, Bell: bell})
 		if err != nil {
 			return err
@@ -158,6 +166,18 @@ func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
 		Interface: p.cfg.Interface, EtherType: p.cfg.EtherType, MTU: p.cfg.MTU, Job: p.job.ID, Rank: p.job.Rank, Bell: bell,
 		Authenticate: p.cfg.Authenticate,
 	})
+}
+
+func (p *Proc) openTCP(bell transport.Doorbell) (*tcp.Transport, error) {
+	var t *tcp.Transport
+	opened := make(chan struct{}) // a peer may dial before Open has returned
+	ev := p.node.Events(func() transport.Transport { <-opened; return t })
+	t, err := tcp.Open(tcp.Config{
+		Bind: p.bind(), Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
+		Liveness: max(p.cfg.Liveness, 0), Bell: bell, Events: ev,
+	})
+	close(opened)
+	return t, err
 }
 
 // spoilt returns a transport with the faults that were asked for, to test with.
@@ -221,6 +241,8 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 			r, why = driver.Route{Transport: t, Card: c.Shm}, whyShm
 		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host:
 			r, why = driver.Route{Transport: t, Card: c.Eth}, "another host, and raw Ethernet on "+p.cfg.Interface
+		case name == "tcp" && c.Tcp != "":
+			r, why = driver.Route{Transport: t, Card: c.Tcp}, "-transport tcp was asked for"
 		case name == "udp" && c.Udp != "" && r.Transport == nil:
 			r, why = driver.Route{Transport: t, Card: c.Udp}, p.whyUDP(c)
 		}

@@ -38,7 +38,7 @@ func real(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 			}
 		})
 	}
-	for _, transport := range []string{"shm", "udp"} {
+	for _, transport := range []string{"shm", "udp", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			procs := joinAll(t, n, &Config{Transport: transport})
 			if err := runAll(within(t), procs, run); err != nil {

@@ -118,7 +118,7 @@ func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
 type Peer struct {
 	Rank      int
 	Host      string
-	Transport string // "self", "pipe", "shm" or "udp"
+	Transport string // "self", "pipe", "shm", "eth", "udp" or "tcp"
 	Why       string // why that one was picked
 	MTU       int    // longest packet in bytes
 	Gone      error  // a PeerError if it is gone

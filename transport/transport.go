@@ -8,7 +8,7 @@ import (
 // Caps says what a transport can do. The layers above choose by these values,
 // never by the transport's type.
 type Caps struct {
-	// Name is the word users know it by: "pipe", "shm", "udp".
+	// Name is the word users know it by: "pipe", "shm", "udp", "tcp".
 	Name string
 
 	// MTU is the largest packet, header and payload together, that Send

@@ -70,7 +70,7 @@ func perfCommand() *ffcli.Command {
 func perfTest(name, help, sizes string) *ffcli.Command {
 	fs := flag.NewFlagSet("weft perf "+name, flag.ContinueOnError)
 	f := &perfFlags{spec: perf.Spec{Test: name}}
-	fs.StringVar(&f.spec.Transport, "transport", "auto", "auto, shm, eth or udp")
+	fs.StringVar(&f.spec.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
 	fs.StringVar(&f.spec.Op, "op", "send", "send, push, pull or put")
 	fs.StringVar(&f.sizes, "size", sizes, "sizes in bytes, with commas")
 	fs.StringVar(&f.vs, "vs", "", "peers to measure in the same run: "+strings.Join(perf.Names, ","))

@@ -34,7 +34,7 @@ func runCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft run", flag.ContinueOnError)
 	job := launch.Job{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Report: os.Stderr}
 	fs.IntVar(&job.N, "n", 1, "number of ranks")
-	fs.StringVar(&job.Transport, "transport", "auto", "auto, shm, eth or udp")
+	fs.StringVar(&job.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
 	fs.BoolVar(&job.Prefix, "prefix", false, "put [rank] before each line")
 	fs.BoolVar(&job.Survive, "survive", false, "when a rank fails, let the others go on")
 	fs.IntVar(&job.Hosts, "hosts", 1, "pretend that the ranks are on so many hosts, in turn")
@@ -53,9 +53,9 @@ func runJob(ctx context.Context, job launch.Job, args []string) error {
 		return errors.New("run: which program? For example: weft run -n 4 ./examples/hello")
 	}
 	switch job.Transport {
-	case "auto", "shm", "eth", "udp":
+	case "auto", "shm", "eth", "udp", "tcp":
 	default:
-		return fmt.Errorf("run: -transport %q: must be auto, shm, eth or udp", job.Transport)
+		return fmt.Errorf("run: -transport %q: must be auto, shm, eth, udp or tcp", job.Transport)
 	}
 	if job.N < 1 || job.N > 1<<16 {
 		return fmt.Errorf("run: -n %d: must be from 1 to %d", job.N, 1<<16)

@@ -21,7 +21,6 @@ type card struct {
 
 const authSuffix = "/auth"
 
-
 // Limits of a packet's length: an interface of 576 bytes at least, jumbo frames
 // at most.
 const (

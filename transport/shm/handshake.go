@@ -2,9 +2,6 @@ package shm
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"weft/internal/handshake"
 	"weft/internal/sys"
 )
 
@@ -25,38 +23,23 @@ import (
 //
 // A proof is an HMAC over everything said, under the job's secret.
 
-const (
-	nonceSize        = 16
-	proofSize        = sha256.Size
-	handshakeTimeout = 10 * time.Second
-)
-
 // errStranger reports a peer that does not know the secret.
 var errStranger = errors.New("weft: shm: the peer does not belong to this job")
 
 // proof is what one side says to show that it knows the secret.
 func (t *Transport) proof(side string, dialler, listener uint32, a, b []byte) []byte {
-	h := hmac.New(sha256.New, t.cfg.Secret)
-	var id [16]byte
-	binary.LittleEndian.PutUint64(id[0:], t.cfg.Job)
-	binary.LittleEndian.PutUint32(id[8:], dialler)
-	binary.LittleEndian.PutUint32(id[12:], listener)
-	for _, part := range [][]byte{[]byte("weft shm " + side), id[:], a, b} {
-		h.Write(part)
-	}
-	return h.Sum(nil)
+	return handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}.Proof("shm "+side, a, b)
 }
 
 // greet is the dialler's side. It returns the peer's segment and process.
 func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err error) {
-	c.SetDeadline(time.Now().Add(handshakeTimeout))
+	c.SetDeadline(time.Now().Add(handshake.Timeout))
 	defer c.SetDeadline(time.Time{})
 	pid, err = sameUser(c)
 	if err != nil {
 		return seg, 0, err
 	}
-	mine := make([]byte, nonceSize)
-	rand.Read(mine)
+	mine := handshake.Nonce()
 	hello := binary.LittleEndian.AppendUint32(nil, uint32(t.cfg.Rank))
 	hello = binary.LittleEndian.AppendUint32(hello, uint32(peer))
 	if err := sys.SendFD(c, append(hello, mine...), -1); err != nil {
@@ -68,11 +51,11 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 	if err != nil {
 		return seg, 0, err
 	}
-	if n != nonceSize+proofSize {
+	if n != handshake.NonceSize+handshake.ProofSize {
 		return seg, 0, errStranger
 	}
-	theirs, got := buf[:nonceSize], buf[nonceSize:n]
-	if !hmac.Equal(got, t.proof("listener", uint32(t.cfg.Rank), uint32(peer), mine, theirs)) {
+	theirs, got := buf[:handshake.NonceSize], buf[handshake.NonceSize:n]
+	if !handshake.Right(got, t.proof("listener", uint32(t.cfg.Rank), uint32(peer), mine, theirs)) {
 		return seg, 0, errStranger
 	}
 	if err := sys.SendFD(c, t.proof("dialler", uint32(t.cfg.Rank), uint32(peer), mine, theirs), t.fd); err != nil {
@@ -88,7 +71,7 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 
 // welcome is the listener's side.
 func (t *Transport) welcome(c *net.UnixConn) (peer int, seg segment, pid int, err error) {
-	c.SetDeadline(time.Now().Add(handshakeTimeout))
+	c.SetDeadline(time.Now().Add(handshake.Timeout))
 	defer c.SetDeadline(time.Time{})
 	pid, err = sameUser(c)
 	if err != nil {
@@ -100,7 +83,7 @@ func (t *Transport) welcome(c *net.UnixConn) (peer int, seg segment, pid int, er
 	if err != nil {
 		return 0, seg, 0, err
 	}
-	if n != 8+nonceSize {
+	if n != 8+handshake.NonceSize {
 		return 0, seg, 0, errStranger
 	}
 	rank, wanted := binary.LittleEndian.Uint32(buf[:]), binary.LittleEndian.Uint32(buf[4:])
@@ -108,8 +91,7 @@ func (t *Transport) welcome(c *net.UnixConn) (peer int, seg segment, pid int, er
 		return 0, seg, 0, fmt.Errorf("weft: shm: rank %d looks for rank %d here: %w", rank, wanted, errStranger)
 	}
 	theirs := bytes.Clone(buf[8:n])
-	mine := make([]byte, nonceSize)
-	rand.Read(mine)
+	mine := handshake.Nonce()
 	reply := append(bytes.Clone(mine), t.proof("listener", rank, wanted, theirs, mine)...)
 	if err := sys.SendFD(c, reply, -1); err != nil {
 		return 0, seg, 0, err
@@ -118,7 +100,7 @@ func (t *Transport) welcome(c *net.UnixConn) (peer int, seg segment, pid int, er
 	if err != nil {
 		return 0, seg, 0, err
 	}
-	if !hmac.Equal(buf[:n], t.proof("dialler", rank, wanted, theirs, mine)) {
+	if !handshake.Right(buf[:n], t.proof("dialler", rank, wanted, theirs, mine)) {
 		closeFD(fd)
 		return 0, seg, 0, errStranger
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"weft/internal/handshake"
 	"weft/internal/sys"
 	"weft/transport"
 )
@@ -100,7 +101,7 @@ func (t *Transport) give(c *net.UnixConn, id uint32) {
 	if a := t.shared[id]; a != nil {
 		fd = a.fd
 	}
-	c.SetWriteDeadline(time.Now().Add(handshakeTimeout))
+	c.SetWriteDeadline(time.Now().Add(handshake.Timeout))
 	_ = sys.SendFD(c, record(have, id), fd) // the reader notices if it fails
 }
 
@@ -141,7 +142,7 @@ func (t *Transport) Map(rank int, id uint32) ([]byte, error) {
 	select {
 	case fd := <-answer:
 		return t.mapped(p, id, fd)
-	case <-time.After(handshakeTimeout):
+	case <-time.After(handshake.Timeout):
 		return nil, fmt.Errorf("weft: shm: rank %d does not answer", rank)
 	case <-t.done:
 		return nil, net.ErrClosed

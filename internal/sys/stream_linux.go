@@ -1,0 +1,98 @@
+package sys
+
+import (
+	"net"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// streamParts is the most parts that one Write of a Stream gathers.
+const streamParts = 192
+
+// A Stream is a connected TCP socket that never blocks. One goroutine at a time
+// may write, and one read.
+type Stream struct {
+	fd  int
+	iov [streamParts]unix.Iovec
+}
+
+// NewStream takes a connection over. What is not acknowledged within the timeout
+// (0: the system's) breaks it.
+func NewStream(c *net.TCPConn, timeout time.Duration) (*Stream, error) {
+	defer c.Close()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	s := &Stream{}
+	var inner error
+	err = raw.Control(func(fd uintptr) {
+		// The copy does not block, as the original does not.
+		s.fd, inner = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0)
+	})
+	if err == nil {
+		err = os.NewSyscallError("fcntl", inner)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if timeout > 0 {
+		second := max(int(timeout/time.Second)/3, 1)
+		_ = unix.SetsockoptInt(s.fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(timeout/time.Millisecond))
+		_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+		_ = unix.SetsockoptInt(s.fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, second)
+		_ = unix.SetsockoptInt(s.fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, second)
+	}
+	return s, nil
+}
+
+// Parts returns how many parts one Write can take.
+func (s *Stream) Parts() int { return streamParts }
+
+// Part sets part i of the next Write.
+func (s *Stream) Part(i int, b []byte) {
+	s.iov[i].Base = unsafe.SliceData(b)
+	s.iov[i].SetLen(len(b))
+}
+
+// Write writes the first n parts, and returns how many bytes there was room for.
+func (s *Stream) Write(n int) (int, error) {
+	k, _, errno := unix.RawSyscall(unix.SYS_WRITEV, uintptr(s.fd), uintptr(unsafe.Pointer(&s.iov)), uintptr(n))
+	clear(s.iov[:n])
+	return result(k, errno, "writev")
+}
+
+// Read reads what has come, at most len(b) bytes: 0 if nothing has. At the end of
+// the stream it returns net.ErrClosed.
+func (s *Stream) Read(b []byte) (int, error) {
+	k, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(s.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)),
+		unix.MSG_DONTWAIT, 0, 0)
+	if errno == 0 && k == 0 {
+		return 0, net.ErrClosed
+	}
+	return result(k, errno, "recv")
+}
+
+func result(k uintptr, errno unix.Errno, call string) (int, error) {
+	switch errno {
+	case 0:
+		return int(k), nil
+	case unix.EAGAIN, unix.EINTR:
+		return 0, nil
+	default:
+		return 0, os.NewSyscallError(call, errno)
+	}
+}
+
+// Finish writes b, waiting up to a second for room, and closes the stream.
+func (s *Stream) Finish(b []byte) {
+	if len(b) > 0 {
+		_ = unix.SetNonblock(s.fd, false)
+		_ = unix.SetsockoptTimeval(s.fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{Sec: 1})
+		_, _ = unix.Write(s.fd, b)
+	}
+	unix.Close(s.fd)
+}

@@ -1,0 +1,111 @@
+package tcp
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync/atomic"
+
+	"weft/internal/sys"
+	"weft/transport"
+)
+
+// mtu is the longest packet. TCP cuts it as it likes.
+const mtu = 1 << 16
+
+// headSize is what precedes a packet in the stream: its length.
+const headSize = 4
+
+// batch is how many packets one system call takes.
+const batch = 64
+
+// errFrame reports a stream in which no packet can be found.
+var errFrame = errors.New("weft: tcp: the peer sent no packet")
+
+// A conn is the connection to a peer. Only the goroutine that may call Send and
+// Poll uses it; but while it is full, out and the writing belong to the
+// goroutine that waits for room.
+type conn struct {
+	peer   int
+	stream *sys.Stream
+	heads  [batch][headSize]byte
+
+	in         []byte // what has been read: [start, end) has not been lent
+	start, end int
+	out        []byte // the rest of a packet that had no room, while full
+	full       atomic.Bool
+	dead       bool   // nothing more can be read
+}
+
+func newConn(peer int, s *sys.Stream) *conn {
+	return &conn{peer: peer, stream: s, in: make([]byte, 4*(mtu+headSize))}
+}
+
+// send sends packets, all to this peer and at most batch, and returns how many
+// were taken. What has room in part is taken.
+func (c *conn) send(pkts []transport.Out) (taken int, err error) {
+	if c.full.Load() {
+		return 0, nil
+	}
+	for i := range pkts {
+		o := &pkts[i]
+		binary.LittleEndian.PutUint32(c.heads[i][:], uint32(len(o.Header)+len(o.Payload)))
+		c.stream.Part(3*i, c.heads[i][:])
+		c.stream.Part(3*i+1, o.Header)
+		c.stream.Part(3*i+2, o.Payload)
+	}
+	n, err := c.stream.Write(3 * len(pkts))
+	if err != nil {
+		return 0, err
+	}
+	for i := range pkts {
+		if n <= 0 {
+			return i, nil
+		}
+		o := &pkts[i]
+		for _, part := range [...][]byte{c.heads[i][:], o.Header, o.Payload} {
+			sent := min(n, len(part))
+			c.out = append(c.out, part[sent:]...)
+			n -= sent
+		}
+	}
+	return len(pkts), nil
+}
+
+// rest writes what had no room, and reports whether there is still some left.
+func (c *conn) rest() bool {
+	c.stream.Part(0, c.out)
+	n, err := c.stream.Write(1)
+	c.out = c.out[:copy(c.out, c.out[n:])]
+	if err != nil {
+		c.out = c.out[:0] // as good as sent: its receiver is gone
+	}
+	left := len(c.out) > 0
+	c.full.Store(left)
+	return left
+}
+
+// next returns the next packet that has been read, or nil.
+func (c *conn) next() ([]byte, error) {
+	have := c.in[c.start:c.end]
+	if len(have) < headSize {
+		return nil, nil
+	}
+	n := int(binary.LittleEndian.Uint32(have))
+	if n == 0 || n > mtu {
+		return nil, errFrame
+	}
+	if len(have) < headSize+n {
+		return nil, nil
+	}
+	c.start += headSize + n
+	return have[headSize:][:n:n], nil
+}
+
+// read reads what has come. Nothing may be on loan.
+func (c *conn) read() error {
+	c.end = copy(c.in, c.in[c.start:c.end])
+	c.start = 0
+	n, err := c.stream.Read(c.in[c.end:])
+	c.end += n
+	return err
+}

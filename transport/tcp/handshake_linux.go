@@ -1,0 +1,72 @@
+package tcp
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"weft/internal/handshake"
+)
+
+// The handshake, in fixed lengths (PROTOCOL §8):
+//
+//	dialler                            listener
+//	rank, wanted rank, nonce      ->
+//	                              <-   nonce, proof
+//	proof                         ->
+
+// errStranger reports a peer that does not know the secret.
+var errStranger = errors.New("weft: tcp: the peer does not belong to this job")
+
+func (t *Transport) pair(dialler, listener uint32) handshake.Pair {
+	return handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}
+}
+
+// greet is the dialler's side.
+func (t *Transport) greet(c net.Conn, peer int) error {
+	c.SetDeadline(time.Now().Add(handshake.Timeout))
+	pair, mine := t.pair(uint32(t.cfg.Rank), uint32(peer)), handshake.Nonce()
+	hello := binary.LittleEndian.AppendUint32(nil, pair.Dialler)
+	hello = binary.LittleEndian.AppendUint32(hello, pair.Listener)
+	if _, err := c.Write(append(hello, mine...)); err != nil {
+		return err
+	}
+	var reply [handshake.NonceSize + handshake.ProofSize]byte
+	if _, err := io.ReadFull(c, reply[:]); err != nil {
+		return err
+	}
+	theirs := reply[:handshake.NonceSize]
+	if !handshake.Right(reply[handshake.NonceSize:], pair.Proof("tcp listener", mine, theirs)) {
+		return errStranger
+	}
+	_, err := c.Write(pair.Proof("tcp dialler", mine, theirs))
+	return err
+}
+
+// welcome is the listener's side. It returns the peer's rank.
+func (t *Transport) welcome(c net.Conn) (peer int, err error) {
+	c.SetDeadline(time.Now().Add(handshake.Timeout))
+	var hello [8 + handshake.NonceSize]byte
+	if _, err := io.ReadFull(c, hello[:]); err != nil {
+		return 0, err
+	}
+	pair := t.pair(binary.LittleEndian.Uint32(hello[:]), binary.LittleEndian.Uint32(hello[4:]))
+	if int(pair.Listener) != t.cfg.Rank || int(pair.Dialler) >= t.cfg.Size || pair.Dialler == pair.Listener {
+		return 0, fmt.Errorf("weft: tcp: rank %d looks for rank %d here: %w", pair.Dialler, pair.Listener, errStranger)
+	}
+	theirs, mine := hello[8:], handshake.Nonce()
+	if _, err := c.Write(append(mine, pair.Proof("tcp listener", theirs, mine)...)); err != nil {
+		return 0, err
+	}
+	var proof [handshake.ProofSize]byte
+	if _, err := io.ReadFull(c, proof[:]); err != nil {
+		return 0, err
+	}
+	if !handshake.Right(proof[:], pair.Proof("tcp dialler", theirs, mine[:handshake.NonceSize])) {
+		return 0, errStranger
+	}
+	return int(pair.Dialler), nil
+}

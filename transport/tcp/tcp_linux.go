@@ -1,0 +1,309 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"weft/internal/handshake"
+	"weft/internal/sys"
+	"weft/transport"
+)
+
+// Config shapes the transport of a process.
+type Config struct {
+	Bind       string // address to listen at, port 0 for any; default "127.0.0.1:0"
+	Rank, Size int
+	Job        uint64
+	Secret     []byte        // of the job
+	Liveness   time.Duration // after which a peer that acknowledges nothing is dead; 0: the system's
+	Bell       transport.Doorbell
+	Events     transport.Events
+}
+
+// Transport implements transport.Transport.
+type Transport struct {
+	cfg       Config
+	listener  *net.TCPListener
+	streams   *sys.Streams
+	interrupt *sys.Interrupt
+
+	mu     sync.Mutex // of what changes when connections come and go
+	closed bool
+	peers  map[int]*conn // by whom we send
+
+	conns atomic.Pointer[[]*conn] // all of them; replaced, not changed
+	last  *conn
+	turn  int // of the connection that Poll looks at first
+	ready []int
+	mark  func(fd int)
+}
+
+// Open listens for peers.
+func Open(cfg Config) (*Transport, error) {
+	if cfg.Bind == "" {
+		cfg.Bind = "127.0.0.1:0"
+	}
+	at, err := net.ResolveTCPAddr("tcp", cfg.Bind)
+	if err != nil {
+		return nil, fmt.Errorf("weft: tcp: %w", err)
+	}
+	if at.IP == nil || at.IP.IsUnspecified() {
+		return nil, fmt.Errorf("weft: tcp: %s: must be one address, which peers can reach", cfg.Bind)
+	}
+	t := &Transport{cfg: cfg, peers: map[int]*conn{}}
+	t.mark = func(fd int) { t.ready = append(t.ready, fd) }
+	t.conns.Store(new([]*conn))
+	if t.listener, err = net.ListenTCP("tcp", at); err != nil {
+		return nil, fmt.Errorf("weft: tcp: %w", err)
+	}
+	if t.streams, err = sys.NewStreams(t.ended, t.room); err == nil {
+		t.interrupt, err = sys.NewInterrupt(t.streams.FD(), cfg.Bell.Ring)
+	}
+	if err != nil {
+		t.listener.Close()
+		return nil, fmt.Errorf("weft: tcp: %w", err)
+	}
+	go t.accept()
+	return t, nil
+}
+
+// accept takes calls until the listener is closed.
+func (t *Transport) accept() {
+	for {
+		c, err := t.listener.AcceptTCP()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(10 * time.Millisecond) // out of descriptors, perhaps
+			continue
+		}
+		go func() {
+			peer, err := t.welcome(c)
+			if err == nil {
+				err = t.add(peer, c)
+			}
+			if err != nil {
+				c.Close()
+				return
+			}
+			t.cfg.Events.Up(peer)
+		}()
+	}
+}
+
+// add makes a connection one of ours. The first to a peer is that by which we
+// send: two that dial each other at once have two, and each sends by one.
+func (t *Transport) add(peer int, c *net.TCPConn) error {
+	c.SetDeadline(time.Time{})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return net.ErrClosed
+	}
+	s, err := sys.NewStream(c, t.cfg.Liveness)
+	if err != nil {
+		return err
+	}
+	n := newConn(peer, s)
+	if t.peers[peer] == nil {
+		t.peers[peer] = n
+	}
+	all := append(slices.Clone(*t.conns.Load()), n)
+	t.conns.Store(&all)
+	return t.streams.Add(s)
+}
+
+// Caps says what TCP can do.
+func (t *Transport) Caps() transport.Caps {
+	return transport.Caps{Name: "tcp", MTU: mtu, Reliable: true}
+}
+
+// Card is the address at which we listen.
+func (t *Transport) Card() string { return t.listener.Addr().String() }
+
+// Dial connects to a peer, unless it has done so.
+func (t *Transport) Dial(peer int, card string) error {
+	at, err := netip.ParseAddrPort(card)
+	if err != nil || at.Port() == 0 {
+		return fmt.Errorf("weft: tcp: %q is no address:port", card)
+	}
+	if t.known(peer) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), handshake.Timeout)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", card)
+	if err != nil {
+		return fmt.Errorf("weft: tcp: %w", err)
+	}
+	if err = t.greet(c, peer); err == nil {
+		err = t.add(peer, c.(*net.TCPConn))
+	}
+	if err != nil {
+		c.Close()
+	}
+	return err
+}
+
+func (t *Transport) known(peer int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.peers[peer] != nil
+}
+
+// PeerMTU returns the longest packet.
+func (t *Transport) PeerMTU(peer int) int { return mtu }
+
+// Lane returns nil: packets are gathered, since each system call costs as much
+// as many of them.
+func (t *Transport) Lane(peer int) transport.Lane { return nil }
+
+// Send sends packets. Those to one peer leave together.
+func (t *Transport) Send(pkts []transport.Out) int {
+	for i := 0; i < len(pkts); {
+		c := t.to(pkts[i].Peer)
+		if c == nil {
+			return i
+		}
+		n := 1
+		for n < batch && i+n < len(pkts) && pkts[i+n].Peer == c.peer {
+			n++
+		}
+		taken, err := c.send(pkts[i : i+n])
+		if err != nil {
+			taken = n // it is lost, as its receiver is; the end of the stream is told by ended
+		}
+		if len(c.out) > 0 && !c.full.Load() {
+			c.full.Store(true)
+			t.streams.AwaitRoom(c.stream)
+		}
+		i += taken
+		if taken < n {
+			return i
+		}
+	}
+	return len(pkts)
+}
+
+// to returns the connection by which we send to a peer, or nil.
+func (t *Transport) to(peer int) *conn {
+	if c := t.last; c != nil && c.peer == peer {
+		return c
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.peers[peer]; c != nil {
+		t.last = c
+		return c
+	}
+	return nil
+}
+
+// Pending reports true: only a system call can tell.
+func (t *Transport) Pending() bool { return true }
+
+// few is up to how many connections to read from each is cheaper than to ask
+// which have something.
+const few = 2
+
+// Poll lends packets that have arrived. Every connection has its turn.
+func (t *Transport) Poll(dst []transport.In) int {
+	conns := *t.conns.Load()
+	n := 0
+	if len(conns) > few {
+		t.ready = t.ready[:0]
+		t.streams.Ready(t.mark)
+	}
+	for i := range conns {
+		c := conns[(t.turn+i)%len(conns)]
+		n = t.take(c, dst, n, len(conns) <= few || slices.Contains(t.ready, c.stream.FD()))
+		if n == len(dst) {
+			t.turn = (t.turn + i + 1) % len(conns)
+			break
+		}
+	}
+	return n
+}
+
+// take lends packets of one connection. Ready says that it may have more to
+// read.
+func (t *Transport) take(c *conn, dst []transport.In, n int, ready bool) int {
+	for first := true; n < len(dst); first = false {
+		pkt, err := c.next()
+		if pkt == nil && err == nil && first && ready && !c.dead {
+			if err = c.read(); err == nil {
+				pkt, err = c.next()
+			}
+		}
+		if err != nil && !c.dead {
+			c.dead = true
+			t.streams.Drop(c.stream)
+			go t.cfg.Events.Down(c.peer, err)
+		}
+		if pkt == nil {
+			break
+		}
+		dst[n] = transport.In{From: c.peer, Data: pkt}
+		n++
+	}
+	return n
+}
+
+// ended hears that a peer has ended a stream.
+func (t *Transport) ended(fd int) {
+	for _, c := range *t.conns.Load() {
+		if c.stream.FD() == fd {
+			t.cfg.Events.Down(c.peer, errors.New("weft: tcp: the connection has ended"))
+		}
+	}
+}
+
+// room hears that there is room in a stream again.
+func (t *Transport) room(fd int) bool {
+	for _, c := range *t.conns.Load() {
+		if c.stream.FD() == fd {
+			return c.rest()
+		}
+	}
+	return false
+}
+
+// Release ends the loan of the last Poll.
+func (t *Transport) Release() {}
+
+// Arm makes the next arrival ring the doorbell.
+func (t *Transport) Arm() { t.interrupt.Arm() }
+
+// Memory returns nil: another host's memory cannot be mapped.
+func (t *Transport) Memory() transport.Memory { return nil }
+
+// MemoryBytes returns what the receive buffers hold.
+func (t *Transport) MemoryBytes() uint64 {
+	return uint64(len(*t.conns.Load())) * 4 * (mtu + headSize)
+}
+
+// Close ends all connections.
+func (t *Transport) Close() error {
+	t.mu.Lock()
+	was := t.closed
+	t.closed = true
+	t.mu.Unlock()
+	if was {
+		return nil
+	}
+	t.listener.Close()
+	t.interrupt.Close()
+	t.streams.Close()
+	for _, c := range *t.conns.Load() {
+		c.stream.Finish(c.out)
+	}
+	return nil
+}
