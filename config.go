@@ -43,6 +43,11 @@ type Config struct {
 	// "eth0"; empty means none, or what WEFT_INTERFACE says. It needs CAP_NET_RAW.
 	Interface string
 
+	// XDP takes raw frames off the driver's queue by AF_XDP, where that is to be had.
+	// It needs CAP_NET_ADMIN and CAP_BPF, serves one rank for each interface, and
+	// pays with drivers that know zero copy. WEFT_XDP=1 does the same.
+	XDP bool
+
 	// EtherType is that of raw frames; 0 means 0x88b5.
 	EtherType uint16
 
@@ -81,6 +86,7 @@ var Environment = []struct{ Name, Meaning string }{
 	{envInterface, "the Ethernet interface for raw frames to other hosts"},
 	{envAuthenticate, "1: raw Ethernet frames are guarded against forgery; all ranks must agree"},
 	{envGoBackN, "1: after a loss everything is sent again, not only what was lost"},
+	{envXDP, "1: raw frames by AF_XDP where that is to be had"},
 	{envFaults, "what happens to packets on the way to other hosts, to test with: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01"},
 	{envRecord, "record what goes into the engine of each rank in this file, with the rank appended; see weft sim replay"},
 }
@@ -91,6 +97,7 @@ const (
 
 	envInterface    = "WEFT_INTERFACE"
 	envAuthenticate = "WEFT_AUTHENTICATE"
+	envXDP          = "WEFT_XDP"
 	envGoBackN      = "WEFT_GO_BACK_N"
 	envFaults       = "WEFT_FAULTS"
 )
@@ -128,6 +135,7 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 		r.faults = func(t transport.Transport) transport.Transport { return faulty.New(t, f, job.ID^uint64(job.Rank)) }
 	}
 	r.Authenticate = r.Authenticate || os.Getenv(envAuthenticate) == "1"
+	r.XDP = r.XDP || os.Getenv(envXDP) == "1"
 	r.GoBackN = r.GoBackN || os.Getenv(envGoBackN) == "1"
 	if r.Interface == "" {
 		r.Interface = os.Getenv(envInterface)

@@ -69,6 +69,7 @@ var only = map[string][]string{
 	"golang.org/x/sys/unix": {"internal/sys"},
 	"syscall":               {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf"}, // signals, exit statuses
 	"math/rand/v2":          {"transport/faulty", "internal/sim", "internal/sim/swarm"},
+	"github.com/cilium/ebpf": {"transport/eth"},
 }
 
 // impure lists what no package of the engine may import, and what to do

@@ -113,7 +113,7 @@ func (p *Proc) join(ctx context.Context) error {
 		t, err := p.openEth(bell)
 		switch {
 		case err == nil:
-			card.Eth = t.Card()
+			card.Eth, p.device = t.Card(), t.Device()
 			p.trs = append(p.trs, p.spoilt(t))
 		case p.cfg.Transport == "eth":
 			p.closeTransports()
@@ -164,7 +164,7 @@ func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
 	}
 	return eth.Open(eth.Config{
 		Interface: p.cfg.Interface, EtherType: p.cfg.EtherType, MTU: p.cfg.MTU, Job: p.job.ID, Rank: p.job.Rank, Bell: bell,
-		Authenticate: p.cfg.Authenticate,
+		Authenticate: p.cfg.Authenticate, XDP: p.cfg.XDP,
 	})
 }
 
@@ -240,7 +240,7 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 		case name == "shm" && c.Shm != "" && c.Host == p.job.Host:
 			r, why = driver.Route{Transport: t, Card: c.Shm}, whyShm
 		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host:
-			r, why = driver.Route{Transport: t, Card: c.Eth}, "another host, and raw Ethernet on "+p.cfg.Interface
+			r, why = driver.Route{Transport: t, Card: c.Eth}, fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.device)
 		case name == "tcp" && c.Tcp != "":
 			r, why = driver.Route{Transport: t, Card: c.Tcp}, "-transport tcp was asked for"
 		case name == "udp" && c.Udp != "" && r.Transport == nil:

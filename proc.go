@@ -25,6 +25,7 @@ type Proc struct {
 	wait   driver.Waiting
 	trs    []transport.Transport
 	memory transport.Memory // for memory that peers can map; may be nil
+	device string           // how raw frames come and go
 	noEth  string           // why there is no raw Ethernet
 	record io.WriteCloser   // gets what goes into the engine; may be nil
 	ctx    context.Context  // ends when the Proc is closed

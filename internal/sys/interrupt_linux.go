@@ -7,16 +7,17 @@ import (
 )
 
 // An Interrupt calls a function when a descriptor becomes readable, once for
-// each time that it is armed. Until then arrivals wake nobody, nor do they look
+// each time that it is armed and each of its descriptors. Until then arrivals wake nobody, nor do they look
 // for somebody to wake: the descriptor is watched only while it is armed. The Go
 // poller would watch it always.
 type Interrupt struct {
-	fd, epoll, stop int
-	done            chan struct{}
+	fds         []int
+	epoll, stop int
+	done        chan struct{}
 }
 
-// NewInterrupt watches a descriptor, unarmed.
-func NewInterrupt(fd int, fire func()) (*Interrupt, error) {
+// NewInterrupt watches descriptors, unarmed.
+func NewInterrupt(fire func(), fds ...int) (*Interrupt, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, os.NewSyscallError("epoll_create1", err)
@@ -26,7 +27,7 @@ func NewInterrupt(fd int, fire func()) (*Interrupt, error) {
 		unix.Close(epoll)
 		return nil, os.NewSyscallError("eventfd", err)
 	}
-	x := &Interrupt{fd: fd, epoll: epoll, stop: stop, done: make(chan struct{})}
+	x := &Interrupt{fds: fds, epoll: epoll, stop: stop, done: make(chan struct{})}
 	if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, stop, &unix.EpollEvent{Fd: int32(stop), Events: unix.EPOLLIN}); err != nil {
 		unix.Close(epoll)
 		unix.Close(stop)
@@ -38,7 +39,7 @@ func NewInterrupt(fd int, fire func()) (*Interrupt, error) {
 
 func (x *Interrupt) wait(fire func()) {
 	defer close(x.done)
-	var events [2]unix.EpollEvent
+	var events [4]unix.EpollEvent
 	for {
 		n, err := unix.EpollWait(x.epoll, events[:], -1)
 		if err != nil && err != unix.EINTR {
@@ -49,7 +50,7 @@ func (x *Interrupt) wait(fire func()) {
 				return
 			}
 			// In this order: who arms after the call is not disarmed.
-			_ = unix.EpollCtl(x.epoll, unix.EPOLL_CTL_DEL, x.fd, nil)
+			_ = unix.EpollCtl(x.epoll, unix.EPOLL_CTL_DEL, int(events[i].Fd), nil)
 			fire()
 		}
 	}
@@ -58,8 +59,10 @@ func (x *Interrupt) wait(fire func()) {
 // Arm makes the next arrival call the function; so does one that waits
 // already.
 func (x *Interrupt) Arm() {
-	e := unix.EpollEvent{Fd: int32(x.fd), Events: unix.EPOLLIN}
-	_ = unix.EpollCtl(x.epoll, unix.EPOLL_CTL_ADD, x.fd, &e) // fails if it is armed already, and after Close
+	for _, fd := range x.fds {
+		e := unix.EpollEvent{Fd: int32(fd), Events: unix.EPOLLIN}
+		_ = unix.EpollCtl(x.epoll, unix.EPOLL_CTL_ADD, fd, &e) // fails if it is armed already, and after Close
+	}
 }
 
 // Close ends the watch.

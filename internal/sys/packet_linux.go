@@ -138,8 +138,11 @@ func (s *PacketSocket) Release() {
 	}
 }
 
-// Batch returns how many frames one Send can take.
-func (s *PacketSocket) Batch() int { return packetBatch }
+// Room returns how many frames can be Put.
+func (s *PacketSocket) Room() int { return packetBatch }
+
+// String says how frames come and go.
+func (s *PacketSocket) String() string { return "AF_PACKET" }
 
 // Put sets frame i of the next Send: its Ethernet header and what follows it, and
 // the two parts of the packet. It copies them together, which costs less than to
@@ -182,6 +185,9 @@ func (s *PacketSocket) send(first, last int) (taken int, errno unix.Errno) {
 
 // FD returns the descriptor, for polling.
 func (s *PacketSocket) FD() int { return s.fd }
+
+// FDs returns what to wait for.
+func (s *PacketSocket) FDs() []int { return []int{s.fd} }
 
 // MemoryBytes returns the size of the ring.
 func (s *PacketSocket) MemoryBytes() int { return len(s.ring) }

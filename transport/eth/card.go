@@ -26,6 +26,7 @@ const authSuffix = "/auth"
 const (
 	minMTU = 560
 	maxMTU = 9000 + 216
+	maxXDP = 3500 // one buffer for each frame: a page, less what the kernel keeps
 )
 
 func (c card) String() string {

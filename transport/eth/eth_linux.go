@@ -24,17 +24,38 @@ type Config struct {
 	// Authenticate guards packets against forgery, not against damage only. All
 	// ranks must do the same.
 	Authenticate bool
+
+	// XDP takes frames off the driver's queue by AF_XDP where that is to be had. It
+	// needs CAP_NET_ADMIN and CAP_BPF, and serves one rank for each interface.
+	XDP bool
+}
+
+// A device sends and receives frames. Its frames are gathered with Put, in
+// order, at most as many as Room says, and then sent.
+type device interface {
+	fmt.Stringer
+	Room() int
+	Put(i int, head, header, payload []byte)
+	Send(n int) (taken int)
+
+	Pending() bool
+	Recv() []byte
+	Release()
+
+	FDs() []int
+	MemoryBytes() int
+	Close()
 }
 
 // Transport implements transport.Transport.
 type Transport struct {
 	cfg       Config
 	card      card
-	socket    *sys.PacketSocket
+	device    device
+	noXDP     error // why there is no AF_XDP, if it was asked for
 	interrupt *sys.Interrupt
 	peers     sync.Map // rank to *peer
 	last      *peer
-	heads     [][sys.PacketHead + headSize]byte // of the frames of one Send
 }
 
 type peer struct {
@@ -71,15 +92,28 @@ func Open(cfg Config) (*Transport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("weft: eth: %s: %w", cfg.Interface, err)
 	}
-	t := &Transport{
-		cfg: cfg, card: card{ifc.HardwareAddr, mtu, cfg.Authenticate}, socket: socket,
-		heads: make([][sys.PacketHead + headSize]byte, socket.Batch()),
+	t := &Transport{cfg: cfg, device: socket}
+	if cfg.XDP {
+		d, err := openXDP(ifc, socket, cfg.EtherType, cfg.Job, cfg.Rank, false)
+		if err == nil {
+			t.device, mtu = d, min(mtu, maxXDP)
+		}
+		t.noXDP = err
 	}
-	if t.interrupt, err = sys.NewInterrupt(socket.FD(), cfg.Bell.Ring); err != nil {
-		socket.Close()
+	t.card = card{ifc.HardwareAddr, mtu, cfg.Authenticate}
+	if t.interrupt, err = sys.NewInterrupt(cfg.Bell.Ring, t.device.FDs()...); err != nil {
+		t.device.Close()
 		return nil, fmt.Errorf("weft: eth: %w", err)
 	}
 	return t, nil
+}
+
+// Device says how frames come and go, and why not otherwise.
+func (t *Transport) Device() string {
+	if t.noXDP != nil {
+		return fmt.Sprintf("%v; no AF_XDP: %v", t.device, t.noXDP)
+	}
+	return t.device.String()
 }
 
 // Caps says what Ethernet can do.
@@ -126,21 +160,22 @@ func (t *Transport) Lane(peer int) transport.Lane { return nil }
 // Send sends packets, as many with one system call as possible.
 func (t *Transport) Send(pkts []transport.Out) int {
 	for done := 0; done < len(pkts); {
-		n := 0
-		for ; n < len(t.heads) && done+n < len(pkts); n++ {
+		n, room := 0, t.device.Room()
+		for ; n < room && done+n < len(pkts); n++ {
 			o := &pkts[done+n]
 			p := t.peer(o.Peer)
 			if p == nil {
 				break
 			}
-			h := &t.heads[n]
-			*h = p.head
-			binary.BigEndian.PutUint16(h[sys.PacketHead+12:], uint16(len(o.Header)+len(o.Payload)))
-			t.socket.Put(n, h[:], o.Header, o.Payload)
+			binary.BigEndian.PutUint16(p.head[sys.PacketHead+12:], uint16(len(o.Header)+len(o.Payload)))
+			t.device.Put(n, p.head[:], o.Header, o.Payload)
 		}
-		taken := t.socket.Send(n)
+		if n == 0 {
+			return done
+		}
+		taken := t.device.Send(n)
 		done += taken
-		if taken < n || n == 0 {
+		if taken < n {
 			return done
 		}
 	}
@@ -160,13 +195,13 @@ func (t *Transport) peer(rank int) *peer {
 }
 
 // Pending reports whether a frame lies in the ring.
-func (t *Transport) Pending() bool { return t.socket.Pending() }
+func (t *Transport) Pending() bool { return t.device.Pending() }
 
 // Poll lends packets that have arrived.
 func (t *Transport) Poll(dst []transport.In) int {
 	n := 0
 	for n < len(dst) {
-		f := t.socket.Recv()
+		f := t.device.Recv()
 		if f == nil {
 			break
 		}
@@ -176,14 +211,17 @@ func (t *Transport) Poll(dst []transport.In) int {
 		}
 	}
 	if n == 0 {
-		t.socket.Release() // frames that were none of ours
+		t.device.Release() // frames that were none of ours
 	}
 	return n
 }
 
 // unwrap returns the packet in a frame, or nil if it is cut off.
 func unwrap(frame []byte) []byte {
-	const head = sys.PacketHead + headSize
+	const head, tag = sys.PacketHead + headSize, 4
+	if len(frame) > head && frame[12] == 0x81 && frame[13] == 0 {
+		frame = frame[tag:] // of a VLAN
+	}
 	if len(frame) < head {
 		return nil
 	}
@@ -195,7 +233,7 @@ func unwrap(frame []byte) []byte {
 }
 
 // Release ends the loan of the last Poll.
-func (t *Transport) Release() { t.socket.Release() }
+func (t *Transport) Release() { t.device.Release() }
 
 // Arm makes the next arrival ring the doorbell.
 func (t *Transport) Arm() { t.interrupt.Arm() }
@@ -204,11 +242,11 @@ func (t *Transport) Arm() { t.interrupt.Arm() }
 func (t *Transport) Memory() transport.Memory { return nil }
 
 // MemoryBytes returns what the ring holds.
-func (t *Transport) MemoryBytes() uint64 { return uint64(t.socket.MemoryBytes()) }
+func (t *Transport) MemoryBytes() uint64 { return uint64(t.device.MemoryBytes()) }
 
 // Close closes the socket.
 func (t *Transport) Close() error {
 	t.interrupt.Close()
-	t.socket.Close()
+	t.device.Close()
 	return nil
 }

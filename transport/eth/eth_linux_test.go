@@ -67,6 +67,10 @@ func TestUnwrap(t *testing.T) {
 	if b := unwrap(frame); len(b) != 4 {
 		t.Errorf("%d bytes", len(b))
 	}
+	tagged := append(append([]byte(nil), frame[:12]...), 0x81, 0, 0, 5)
+	if b := unwrap(append(tagged, frame[12:]...)); len(b) != 4 {
+		t.Errorf("with a VLAN tag: %d bytes", len(b))
+	}
 	frame[sys.PacketHead+13] = 11
 	if unwrap(frame) != nil || unwrap(frame[:20]) != nil || unwrap(nil) != nil {
 		t.Error("a frame that is cut off is taken")
@@ -113,6 +117,55 @@ func TestOpenErrors(t *testing.T) {
 	for name, want := range map[string]string{"nothing0": "nothing0", "lo": "no Ethernet"} {
 		if _, err := Open(Config{Interface: name, Bell: doorbell.NewChan()}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestXDP runs the suite over AF_XDP, in the mode that virtual Ethernet knows.
+func TestXDP(t *testing.T) {
+	for name, mtu := range map[string]int{"1500": 1500, "9000": 9000} {
+		t.Run(name, func(t *testing.T) {
+			l := network(t, 8, mtu)
+			transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
+				e := on(t, l.Hosts[rank], Config{Job: 7, Rank: rank, Bell: bell, XDP: true})
+				if e.noXDP != nil {
+					t.Skip(e.noXDP)
+				}
+				return e, bell
+			})
+		})
+	}
+}
+
+// TestSecondXDP: an interface has one XDP program; who comes second does without.
+func TestSecondXDP(t *testing.T) {
+	l := network(t, 2, 1500)
+	first := on(t, l.Hosts[0], Config{Job: 7, Rank: 0, Bell: doorbell.NewChan(), XDP: true})
+	if first.noXDP != nil {
+		t.Skip(first.noXDP)
+	}
+	defer first.Close()
+	second := on(t, l.Hosts[0], Config{Job: 7, Rank: 1, Bell: doorbell.NewChan(), XDP: true})
+	defer second.Close()
+	if s := second.Device(); !strings.HasPrefix(s, "AF_PACKET; no AF_XDP: ") {
+		t.Errorf("the second has %q", s)
+	}
+	src := on(t, l.Hosts[1], Config{Job: 7, Rank: 2, Bell: doorbell.NewChan()})
+	defer src.Close()
+	for rank, dst := range []*Transport{first, second} {
+		if err := src.Dial(rank, dst.Card()); err != nil {
+			t.Fatal(err)
+		}
+		src.Send([]transport.Out{{Peer: rank, Header: []byte{byte(rank)}}})
+		var in [4]transport.In
+		n := 0
+		for range 1000000 {
+			if n = dst.Poll(in[:]); n > 0 {
+				break
+			}
+		}
+		if n != 1 || in[0].Data[0] != byte(rank) {
+			t.Errorf("rank %d got %d packets", rank, n)
 		}
 	}
 }

@@ -17,6 +17,7 @@ type Config struct {
 	Bell      transport.Doorbell
 
 	Authenticate bool
+	XDP          bool
 }
 
 // Transport is not to be had on this system.
@@ -24,3 +25,6 @@ type Transport struct{ transport.Transport }
 
 // Open returns an error: this transport needs Linux.
 func Open(cfg Config) (*Transport, error) { return nil, sys.ErrUnsupported }
+
+// Device says how frames come and go.
+func (t *Transport) Device() string { return "" }

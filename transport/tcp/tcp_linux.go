@@ -64,7 +64,7 @@ func Open(cfg Config) (*Transport, error) {
 		return nil, fmt.Errorf("weft: tcp: %w", err)
 	}
 	if t.streams, err = sys.NewStreams(t.ended, t.room); err == nil {
-		t.interrupt, err = sys.NewInterrupt(t.streams.FD(), cfg.Bell.Ring)
+		t.interrupt, err = sys.NewInterrupt(cfg.Bell.Ring, t.streams.FD())
 	}
 	if err != nil {
 		t.listener.Close()

@@ -57,7 +57,7 @@ func Open(cfg Config) (*Transport, error) {
 		return nil, fmt.Errorf("weft: udp: %v: %w", bind, err)
 	}
 	t := &Transport{card: card{at, mtu}, socket: socket}
-	if t.interrupt, err = sys.NewInterrupt(socket.FD(), cfg.Bell.Ring); err != nil {
+	if t.interrupt, err = sys.NewInterrupt(cfg.Bell.Ring, socket.FD()); err != nil {
 		socket.Close()
 		return nil, fmt.Errorf("weft: udp: %w", err)
 	}
