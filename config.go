@@ -74,7 +74,7 @@ type Config struct {
 	// measured round trips; 0 means 2 ms and 500 ms.
 	RetransmitMin, RetransmitMax time.Duration
 
-	faults func(transport.Transport) transport.Transport // for tests: spoils what comes over a network
+	faults func(t transport.Transport, ring func()) transport.Transport // for tests: spoils what comes over a network
 }
 
 // Environment lists the variables that a process of a job heeds, each with a
@@ -87,7 +87,7 @@ var Environment = []struct{ Name, Meaning string }{
 	{envAuthenticate, "1: raw Ethernet frames are guarded against forgery; all ranks must agree"},
 	{envGoBackN, "1: after a loss everything is sent again, not only what was lost"},
 	{envXDP, "1: raw frames by AF_XDP where that is to be had"},
-	{envFaults, "what happens to packets on the way to other hosts, to test with: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01"},
+	{envFaults, "what happens to packets on the way to other hosts, to test with: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us"},
 	{envRecord, "record what goes into the engine of each rank in this file, with the rank appended; see weft sim replay"},
 }
 
@@ -132,7 +132,9 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 		if err != nil {
 			return r, err
 		}
-		r.faults = func(t transport.Transport) transport.Transport { return faulty.New(t, f, job.ID^uint64(job.Rank)) }
+		r.faults = func(t transport.Transport, ring func()) transport.Transport {
+			return faulty.New(t, f, job.ID^uint64(job.Rank), ring)
+		}
 	}
 	r.Authenticate = r.Authenticate || os.Getenv(envAuthenticate) == "1"
 	r.XDP = r.XDP || os.Getenv(envXDP) == "1"
@@ -199,9 +201,15 @@ func parseFaults(text string) (f faulty.Faults, err error) {
 	fields := map[string]*float64{"lose": &f.Lose, "repeat": &f.Repeat, "reorder": &f.Reorder, "damage": &f.Damage}
 	for _, part := range strings.Split(text, ",") {
 		name, value, _ := strings.Cut(part, "=")
+		if name == "delay" {
+			if f.Delay, err = time.ParseDuration(value); err != nil || f.Delay < 0 {
+				return f, fmt.Errorf("weft: %s: %q: must be a time such as 200us", envFaults, part)
+			}
+			continue
+		}
 		p, err := strconv.ParseFloat(value, 64)
 		if fields[name] == nil || err != nil || !(p >= 0 && p < 1) {
-			return f, fmt.Errorf("weft: %s: %q: must be lose, repeat, reorder or damage, = and a share from 0 to less than 1", envFaults, part)
+			return f, fmt.Errorf("weft: %s: %q: must be lose, repeat, reorder or damage, = and a share from 0 to less than 1, or delay=200us", envFaults, part)
 		}
 		*fields[name] = p
 	}

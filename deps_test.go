@@ -36,7 +36,8 @@ transport/shm           transport internal/doorbell internal/handshake internal/
 transport/tcp           transport internal/handshake internal/sys
 transport/udp           transport internal/sys
 transport/eth           transport internal/sys
-internal/lab            internal/sys
+internal/pcap
+internal/lab            internal/pcap internal/sys
 transport/faulty        transport
 transport/transporttest transport internal/doorbell
 
@@ -55,6 +56,8 @@ internal/launch         internal/bootstrap internal/sys
 internal/perf           . internal/bootstrap internal/launch
 cmd/weft                . internal/engine/wire internal/lab internal/launch internal/perf internal/sim/paper internal/sim/swarm internal/sys internal/tape
 
+docs/wireshark
+
 examples/hello          .
 examples/ping           .
 examples/counter        .
@@ -65,11 +68,11 @@ examples/nas/is         . examples/nas/npb
 
 // only lists packages from outside that few packages may import.
 var only = map[string][]string{
-	"unsafe":                {"internal/mem", "internal/ring", "internal/sys", "examples/nas/npb"},
-	"golang.org/x/sys/unix": {"internal/sys"},
-	"syscall":               {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf"}, // signals, exit statuses
-	"math/rand/v2":          {"transport/faulty", "internal/sim", "internal/sim/swarm"},
-	"github.com/cilium/ebpf": {"transport/eth"},
+	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys", "examples/nas/npb"},
+	"golang.org/x/sys/unix":  {"internal/sys"},
+	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf"}, // signals, exit statuses
+	"math/rand/v2":           {"transport/faulty", "internal/sim", "internal/sim/swarm"},
+	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},
 }
 
 // impure lists what no package of the engine may import, and what to do

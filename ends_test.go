@@ -136,7 +136,7 @@ func (c *cutOff) Send(pkts []transport.Out) int {
 func TestUnknownOutcome(t *testing.T) {
 	ctx := within(t)
 	var all []*cutOff
-	procs := joinAll(t, 2, &Config{Transport: "udp", faults: func(u transport.Transport) transport.Transport {
+	procs := joinAll(t, 2, &Config{Transport: "udp", faults: func(u transport.Transport, _ func()) transport.Transport {
 		all = append(all, &cutOff{Transport: u})
 		return all[len(all)-1]
 	}})

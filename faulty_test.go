@@ -14,8 +14,8 @@ import (
 // fifth, and lets a fifth be overtaken.
 func faultyJob(t *testing.T, n int) ([]*Proc, *[]*faulty.Transport) {
 	var all []*faulty.Transport
-	procs := joinAll(t, n, &Config{Transport: "udp", faults: func(u transport.Transport) transport.Transport {
-		f := faulty.New(u, faulty.Faults{Lose: 0.2, Repeat: 0.2, Reorder: 0.2, Damage: 0.02}, uint64(len(all)))
+	procs := joinAll(t, n, &Config{Transport: "udp", faults: func(u transport.Transport, ring func()) transport.Transport {
+		f := faulty.New(u, faulty.Faults{Lose: 0.2, Repeat: 0.2, Reorder: 0.2, Damage: 0.02}, uint64(len(all)), ring)
 		all = append(all, f)
 		return f
 	}})

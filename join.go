@@ -114,7 +114,7 @@ func (p *Proc) join(ctx context.Context) error {
 		switch {
 		case err == nil:
 			card.Eth, p.device = t.Card(), t.Device()
-			p.trs = append(p.trs, p.spoilt(t))
+			p.trs = append(p.trs, p.spoilt(t, bell))
 		case p.cfg.Transport == "eth":
 			p.closeTransports()
 			return err
@@ -135,7 +135,7 @@ func (p *Proc) join(ctx context.Context) error {
 			return err
 		}
 		card.Udp = t.Card()
-		p.trs = append(p.trs, p.spoilt(t))
+		p.trs = append(p.trs, p.spoilt(t, bell))
 	}
 	p.node.Start(bell, p.trs...)
 	if err := p.src.Put(ctx, "card", card.String()); err != nil {
@@ -181,11 +181,11 @@ func (p *Proc) openTCP(bell transport.Doorbell) (*tcp.Transport, error) {
 }
 
 // spoilt returns a transport with the faults that were asked for, to test with.
-func (p *Proc) spoilt(t transport.Transport) transport.Transport {
+func (p *Proc) spoilt(t transport.Transport, bell transport.Doorbell) transport.Transport {
 	if p.cfg.faults == nil {
 		return t
 	}
-	return p.cfg.faults(t)
+	return p.cfg.faults(t, bell.Ring)
 }
 
 // closeTransports closes them, the one in whose memory the doorbell lies last:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -28,14 +29,20 @@ EXAMPLES
   weft lab -hosts 2 -- weft run -n 2 -transport eth ./examples/ping
   weft lab -hosts 2 -mtu 9000 -- weft perf bandwidth -transport eth
   weft lab -hosts 4 -- weft info -n 8
-  weft lab -faults lose=0.01,reorder=0.1 -- weft run -n 4 ./examples/nas/is -class W
+  weft lab -loss 0.01 -- weft perf bandwidth -transport eth -vs tcp
+  weft lab -faults reorder=0.1,delay=200us -- weft run -n 4 ./examples/nas/is -class W
+  weft lab -pcap ping.pcap -- weft run -n 2 -transport eth ./examples/ping
+  wireshark -X lua_script:docs/wireshark/weft.lua ping.pcap
   weft lab clean`
 
 func labCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft lab", flag.ContinueOnError)
-	hosts := fs.Int("hosts", 2, "number of hosts")
-	mtu := fs.Int("mtu", 1500, "longest Ethernet payload in bytes")
-	faults := fs.String("faults", "", "what happens to packets between hosts: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01")
+	var f labFlags
+	fs.IntVar(&f.hosts, "hosts", 2, "number of hosts")
+	fs.IntVar(&f.mtu, "mtu", 1500, "longest Ethernet payload in bytes")
+	fs.Float64Var(&f.loss, "loss", 0, "share of all frames that get lost, from 0 to 1")
+	fs.StringVar(&f.faults, "faults", "", "what happens to weft's packets besides: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us")
+	fs.StringVar(&f.pcap, "pcap", "", "write everything that crosses the network to this file, for Wireshark")
 	clean := &ffcli.Command{
 		Name: "clean", ShortUsage: "weft lab clean", ShortHelp: "remove the hosts of labs that were killed",
 		FlagSet: flag.NewFlagSet("weft lab clean", flag.ContinueOnError),
@@ -54,12 +61,53 @@ func labCommand() *ffcli.Command {
 			if len(args) == 0 {
 				return errors.New("lab: which command? For example: weft lab -hosts 2 -- weft run -n 2 ./examples/hello")
 			}
-			return runLab(*hosts, *mtu, *faults, args)
+			return runLab(f, args)
 		},
 	}
 }
 
-func runLab(n, mtu int, faults string, args []string) (err error) {
+type labFlags struct {
+	hosts, mtu   int
+	loss         float64
+	faults, pcap string
+}
+
+// build makes the lab as the flags say. End must be called before it is removed.
+func (f labFlags) build() (l *lab.Lab, end func() error, err error) {
+	if f.loss < 0 || f.loss >= 1 {
+		return nil, nil, fmt.Errorf("lab: -loss %g: must be from 0 to less than 1", f.loss)
+	}
+	end = func() error { return nil }
+	if l, err = lab.Make(f.hosts, f.mtu); err != nil {
+		return nil, nil, err
+	}
+	if f.loss > 0 {
+		err = l.Lose(f.loss)
+	}
+	if f.pcap != "" && err == nil {
+		end, err = record(l, f.pcap)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, l.Remove())
+	}
+	return l, end, nil
+}
+
+// record writes what crosses the network to a file, until it is told to end.
+func record(l *lab.Lab, name string) (end func() error, err error) {
+	file, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	out := bufio.NewWriterSize(file, 1<<20)
+	stop, err := l.Record(out)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() error { return errors.Join(stop(), out.Flush(), file.Close()) }, nil
+}
+
+func runLab(f labFlags, args []string) (err error) {
 	if os.Getuid() != 0 {
 		return errors.New("lab: making hosts needs root")
 	}
@@ -74,11 +122,11 @@ func runLab(n, mtu int, faults string, args []string) (err error) {
 	// which is in our group; to pass that on would make two of each Ctrl-C.
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	l, err := lab.Make(n, mtu)
+	l, end, err := f.build()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.Remove()) }()
+	defer func() { err = errors.Join(err, end(), l.Remove()) }()
 	var hosts []launch.Host
 	for _, h := range l.Hosts {
 		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: lab.Interface})
@@ -86,8 +134,8 @@ func runLab(n, mtu int, faults string, args []string) (err error) {
 	cmd := exec.Command(program, args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), launch.LabEnv(hosts))
-	if faults != "" {
-		cmd.Env = append(cmd.Env, "WEFT_FAULTS="+faults)
+	if f.faults != "" {
+		cmd.Env = append(cmd.Env, "WEFT_FAULTS="+f.faults)
 	}
 	if err := sys.InNetwork(l.Hosts[0].Namespace, cmd.Start); err != nil {
 		return err

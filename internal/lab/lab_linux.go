@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -30,6 +31,7 @@ const dir = "/run/netns"
 type Lab struct {
 	Hosts []Host
 	names []string // of the namespaces, that of the switch among them
+	held  []io.Closer
 }
 
 // A Host is a network namespace with one interface.
@@ -173,6 +175,10 @@ func address(h netns.NsHandle, ip net.IP) error {
 
 // Remove takes the lab down. Interfaces go with their namespaces.
 func (l *Lab) Remove() (err error) {
+	for _, c := range l.held {
+		err = errors.Join(err, c.Close())
+	}
+	l.held = nil
 	for _, name := range l.names {
 		err = errors.Join(err, netns.DeleteNamed(name))
 	}

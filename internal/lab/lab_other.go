@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"io"
 	"net"
 
 	"weft/internal/sys"
@@ -22,6 +23,12 @@ type Host struct {
 
 // Make returns an error: network namespaces need Linux.
 func Make(hosts, mtu int) (*Lab, error) { return nil, sys.ErrUnsupported }
+
+// Lose returns an error.
+func (l *Lab) Lose(share float64) error { return sys.ErrUnsupported }
+
+// Record returns an error.
+func (l *Lab) Record(out io.Writer) (func() error, error) { return nil, sys.ErrUnsupported }
 
 // Remove does nothing.
 func (l *Lab) Remove() error { return nil }

@@ -33,7 +33,7 @@ type conn struct {
 	start, end int
 	out        []byte // the rest of a packet that had no room, while full
 	full       atomic.Bool
-	dead       bool   // nothing more can be read
+	dead       bool // nothing more can be read
 }
 
 func newConn(peer int, s *sys.Stream) *conn {

@@ -1,0 +1,163 @@
+-- Wireshark dissector for weft: raw Ethernet (PROTOCOL §6), the link (§2) and
+-- every frame (§3 to §5).
+--
+--   wireshark -X lua_script:weft.lua FILE
+--
+-- For another EtherType, or for the UDP port of a rank, use "Decode As".
+
+local eth = Proto("weft_eth", "weft on raw Ethernet")
+local weft = Proto("weft", "weft")
+
+local kinds = { [1] = "DATA", [2] = "ACK", [3] = "LOSE", [4] = "STOP", [5] = "GO", [6] = "PROBE", [7] = "SELECT" }
+local statuses = {
+  [0] = "OK", [1] = "no such region", [2] = "wrong key", [3] = "out of bounds", [4] = "misaligned",
+  [5] = "read only", [6] = "closed", [7] = "too long", [8] = "cancelled",
+}
+local operations = { [0] = "add", [1] = "swap", [2] = "compare and swap" }
+
+-- The frames: name, length of the head, fields. A field is its name, where it
+-- begins and how many bytes it has; "flag" and a name stand for bit 0 of byte 1,
+-- and "code" for all of it.
+local frames = {
+  [0x01] = { "BYE", 4 },
+  [0x10] = { "DATA", 20, flag = "ack_req", { "channel", 2, 2 }, { "seq", 4, 4 }, { "ack", 8, 4 }, { "total", 12, 4 }, { "off", 16, 4 } },
+  [0x11] = { "ACK", 12, { "channel", 2, 2 }, { "ack", 4, 4 }, { "room", 8, 4 } },
+  [0x12] = { "NACK", 8, flag = "will_go", { "channel", 2, 2 }, { "seq", 4, 4 } },
+  [0x13] = { "GO", 8, { "channel", 2, 2 }, { "seq", 4, 4 } },
+  [0x14] = { "RTS", 40, flag = "ack_req", { "channel", 2, 2 }, { "seq", 4, 4 }, { "ack", 8, 4 }, { "token", 12, 4 },
+    { "total", 16, 8 }, { "mem", 24, 4 }, { "addr", 32, 8 } },
+  [0x15] = { "FETCH", 24, { "token", 4, 4 }, { "off", 8, 8 }, { "n", 16, 8 } },
+  [0x16] = { "PIECE", 16, flag = "end_of", { "token", 4, 4 }, { "off", 8, 8 } },
+  [0x17] = { "FETCHED", 8, { "status", 2, 2 }, { "token", 4, 4 } },
+  [0x18] = { "ACKREQ", 8, { "channel", 2, 2 }, { "ack", 4, 4 } },
+  [0x19] = { "SETTLED", 8, { "status", 2, 2 }, { "token", 4, 4 } },
+  [0x20] = { "ATTACH", 8, { "op", 4, 4 } },
+  [0x21] = { "ATTACHED", 32, flag = "read_only", { "status", 2, 2 }, { "op", 4, 4 }, { "region", 8, 4 }, { "mem", 12, 4 },
+    { "key", 16, 8 }, { "size", 24, 8 } },
+  [0x22] = { "PUSH", 40, flag = "end_of", { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "until", 32, 8 } },
+  [0x23] = { "PUT", 24, { "region", 4, 4 }, { "key", 8, 8 }, { "off", 16, 8 } },
+  [0x24] = { "FLUSH", 8, { "op", 4, 4 } },
+  [0x25] = { "PULL", 40, { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "n", 32, 8 } },
+  [0x26] = { "PULLED", 16, flag = "end_of", { "op", 4, 4 }, { "off", 8, 8 } },
+  [0x27] = { "ATOMIC", 48, code = true, { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "a", 32, 8 }, { "b", 40, 8 } },
+  [0x28] = { "RESULT", 16, { "status", 2, 2 }, { "op", 4, 4 }, { "value", 8, 8 } },
+}
+
+local f = {
+  job = ProtoField.uint64("weft_eth.job", "Job", base.HEX),
+  rank = ProtoField.uint32("weft_eth.rank", "Rank of the receiver"),
+  length = ProtoField.uint16("weft_eth.length", "Length of the packet"),
+}
+eth.fields = { f.job, f.rank, f.length }
+
+local l = {
+  version = ProtoField.uint8("weft.version", "Version"),
+  kind = ProtoField.uint8("weft.kind", "Kind", base.DEC, kinds),
+  src = ProtoField.uint32("weft.src", "From rank"),
+  job = ProtoField.uint64("weft.job", "Job", base.HEX),
+  dst = ProtoField.uint32("weft.dst", "To rank"),
+  incarnation = ProtoField.uint32("weft.incarnation", "Incarnation", base.HEX),
+  number = ProtoField.uint32("weft.number", "Number of the packet"),
+  expects = ProtoField.uint32("weft.expects", "Expects (acknowledges all before)"),
+  peer_incarnation = ProtoField.uint32("weft.peer_incarnation", "Incarnation of the receiver", base.HEX),
+  checksum = ProtoField.bool("weft.checksum", "Checksum, no tag", 32, nil, 1),
+  selective = ProtoField.bool("weft.selective", "Knows SELECT", 32, nil, 2),
+  counter = ProtoField.uint64("weft.counter", "Counter"),
+  tag = ProtoField.bytes("weft.tag", "Tag"),
+  kept = ProtoField.bytes("weft.kept", "Kept"),
+  type = ProtoField.uint8("weft.type", "Type", base.HEX),
+  name = ProtoField.string("weft.frame", "Frame"),
+  payload = ProtoField.bytes("weft.payload", "Payload"),
+  code = ProtoField.uint8("weft.code", "Operation", base.DEC, operations),
+  status = ProtoField.uint16("weft.status", "Status", base.DEC, statuses),
+}
+local flags, numbers = {}, {}
+for _, frame in pairs(frames) do
+  if frame.flag and not flags[frame.flag] then
+    flags[frame.flag] = ProtoField.bool("weft." .. frame.flag, frame.flag, 8, nil, 1)
+  end
+  for i = 3, #frame do
+    local name, size = frame[i][1], frame[i][3]
+    if name ~= "status" and not numbers[name .. size] then
+      local make = size == 2 and ProtoField.uint16 or size == 4 and ProtoField.uint32 or ProtoField.uint64
+      numbers[name .. size] = make("weft." .. name, name, (name == "key" or name == "addr") and base.HEX or base.DEC)
+    end
+  end
+end
+local all = {}
+for _, set in ipairs({ l, flags, numbers }) do
+  for _, field in pairs(set) do table.insert(all, field) end
+end
+weft.fields = all
+
+local malformed = ProtoExpert.new("weft.malformed", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
+weft.experts = { malformed }
+
+-- frame shows one frame, and returns what it is in a few words.
+local function frame(buf, tree)
+  local type = buf(0, 1):uint()
+  local spec = frames[type]
+  if not spec or buf:len() < spec[2] then
+    tree:add_proto_expert_info(malformed)
+    return "malformed"
+  end
+  tree:add(l.type, buf(0, 1))
+  tree:add(l.name, buf(0, 1), spec[1])
+  if spec.flag then tree:add(flags[spec.flag], buf(1, 1)) end
+  if spec.code then tree:add(l.code, buf(1, 1)) end
+  for i = 3, #spec do
+    local name, at, size = spec[i][1], spec[i][2], spec[i][3]
+    tree:add_le(name == "status" and l.status or numbers[name .. size], buf(at, size))
+  end
+  local rest = buf:len() - spec[2]
+  if rest > 0 then tree:add(l.payload, buf(spec[2], rest)) end
+  return spec[1] .. (rest > 0 and " of " .. rest .. " bytes" or "")
+end
+
+function weft.dissector(buf, info, tree)
+  if buf:len() < 64 or buf(0, 2):le_uint() ~= 0x4657 then return 0 end
+  info.cols.protocol = "weft"
+  local top = tree:add(weft, buf())
+  local kind = buf(3, 1):uint()
+  top:add(l.version, buf(2, 1))
+  top:add(l.kind, buf(3, 1))
+  top:add_le(l.src, buf(4, 4))
+  top:add_le(l.job, buf(8, 8))
+  top:add_le(l.dst, buf(16, 4))
+  top:add_le(l.incarnation, buf(20, 4))
+  top:add_le(l.number, buf(24, 4))
+  top:add_le(l.expects, buf(28, 4))
+  top:add_le(l.peer_incarnation, buf(32, 4))
+  top:add_le(l.checksum, buf(36, 4))
+  top:add_le(l.selective, buf(36, 4))
+  top:add_le(l.counter, buf(40, 8))
+  top:add(l.tag, buf(48, 16))
+  local what = kinds[kind] or "?"
+  if kind == 1 and buf:len() > 64 then
+    what = frame(buf(64):tvb(), top) .. ", packet " .. buf(24, 4):le_uint()
+  elseif kind == 7 and buf:len() >= 96 then
+    top:add(l.kept, buf(64, 32))
+  end
+  what = buf(4, 4):le_uint() .. " to " .. buf(16, 4):le_uint() .. ": " .. what .. ", expects " .. buf(28, 4):le_uint()
+  info.cols.info = what
+  top:append_text(", " .. what)
+  return buf:len()
+end
+
+function eth.dissector(buf, info, tree)
+  if buf:len() < 16 then return 0 end
+  local n = buf(12, 2):uint()
+  local top = tree:add(eth, buf(0, 16))
+  top:add(f.job, buf(0, 8))
+  top:add(f.rank, buf(8, 4))
+  top:add(f.length, buf(12, 2))
+  if n > buf:len() - 16 then
+    top:add_proto_expert_info(malformed)
+    return buf:len()
+  end
+  weft.dissector(buf(16, n):tvb(), info, tree)
+  return buf:len()
+end
+
+DissectorTable.get("ethertype"):add(0x88b5, eth)
+DissectorTable.get("udp.port"):add_for_decode_as(weft)
