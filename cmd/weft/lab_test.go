@@ -4,8 +4,11 @@ package main
 
 import (
 	"bufio"
+	"encoding/binary"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -33,12 +36,15 @@ func TestLab(t *testing.T) {
 		"lab -hosts 3 -- weft run -n 4 -transport eth ../../examples/nas/is -class S",
 		"lab -hosts 2 -faults lose=0.05,repeat=0.05,reorder=0.05,damage=0.05 -- weft run -n 2 -transport eth ../../examples/halo -steps 20",
 		"lab -hosts 2 -- weft run -n 2 -transport udp ../../examples/counter -count 50",
+		"lab -hosts 2 -loss 0.05 -- weft run -n 2 -transport eth ../../examples/nas/is -class S",
+		"lab -hosts 2 -faults delay=200us -- weft run -n 2 -transport eth ../../examples/ping -count 20",
+		"lab -hosts 3 -- weft run -n 4 -transport tcp ../../examples/nas/is -class S",
 	} {
 		out, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 {
 			t.Errorf("weft %s: status %d: %s%s", args, status, out, stderr)
 		}
-		if strings.Contains(args, "ping") && !strings.Contains(out, "over eth (another host, and raw Ethernet on eth0)") {
+		if strings.Contains(args, "ping") && !strings.Contains(out, "over eth (another host, and raw Ethernet on eth0 (AF_PACKET))") {
 			t.Errorf("weft %s: %s", args, out)
 		}
 	}
@@ -89,5 +95,32 @@ func TestLabClean(t *testing.T) {
 	}
 	if again, _, _ := runWeft(t, "lab", "clean"); again != "" {
 		t.Errorf("again: %s", again)
+	}
+}
+
+// TestLabRecords: everything that crosses the network lies in a file.
+func TestLabRecords(t *testing.T) {
+	needsLab(t)
+	name := filepath.Join(t.TempDir(), "job.pcap")
+	const rounds = 50
+	args := fmt.Sprintf("lab -pcap %s -- weft run -n 2 -transport eth ../../examples/ping -count %d", name, rounds)
+	if _, stderr, status := runWeft(t, strings.Fields(args)...); status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := 0
+	for at := 24; at < len(b); {
+		n := int(binary.LittleEndian.Uint32(b[at+8:]))
+		frame := b[at+16:][:n]
+		if frame[12] == 0x88 && frame[13] == 0xb5 {
+			ours++
+		}
+		at += 16 + n
+	}
+	if ours < 2*rounds {
+		t.Errorf("%d frames for %d round trips", ours, rounds)
 	}
 }

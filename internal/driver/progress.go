@@ -15,11 +15,15 @@ func (n *Node) progress() (any bool) {
 	return any
 }
 
+// most is how many batches are received from a transport before others have
+// their turn: a flood must not keep us.
+const most = 16
+
 // receive hands the engine what has arrived, and reports whether anything had.
 // React must follow if so. The lock is held.
 func (n *Node) receive(now monotime.Time) (any bool) {
 	for tr, t := range n.trs {
-		for {
+		for range most {
 			k := t.Poll(n.in[:])
 			if k == 0 {
 				break

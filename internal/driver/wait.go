@@ -126,14 +126,17 @@ const patience = 50 * time.Microsecond
 // courtesy is how long a reaper polls before it gives its processor to others
 // who wait for it, perhaps the very peer that it polls for. It is longer than
 // most answers take: to give way costs the answer that comes meanwhile. Other
-// goroutines are not given way to: the scheduler would wake a thread to look for
-// more of them each time, and the budget is short.
-const courtesy = 16 * time.Microsecond
+// goroutines are given way to once in a turn: the scheduler wakes a thread to
+// look for more of them each time.
+const (
+	courtesy = 16 * time.Microsecond
+	turn     = 500 * time.Microsecond
+)
 
 // spin looks for packets until the call has ended, or the budget is spent and
 // none has come for a while. The lock is held, and given up now and then.
 func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
-	var end, yield monotime.Time
+	var end, yield, gosched monotime.Time
 	looks := glances
 	if n.timed {
 		looks = glancesCall
@@ -155,7 +158,7 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 		n.mu.Unlock()
 		now := n.now()
 		if end == 0 {
-			end, yield = now.Add(budget), now.Add(courtesy)
+			end, yield, gosched = now.Add(budget), now.Add(courtesy), now.Add(turn)
 		}
 		if came {
 			end = max(end, now.Add(patience))
@@ -164,6 +167,10 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 		if now > yield {
 			sys.Yield()
 			yield = now.Add(courtesy)
+		}
+		if now > gosched {
+			runtime.Gosched()
+			gosched = now.Add(turn)
 		}
 		n.mu.Lock()
 		if over || !c.pending() {

@@ -173,6 +173,39 @@ func address(h netns.NsHandle, ip net.IP) error {
 	return nil
 }
 
+// SetUp turns the host's interface on or off.
+func (h Host) SetUp(up bool) error {
+	return h.change(func(in *netlink.Handle, eth netlink.Link) error {
+		if up {
+			return in.LinkSetUp(eth)
+		}
+		return in.LinkSetDown(eth)
+	})
+}
+
+// SetMTU changes the longest packet that the host's interface takes.
+func (h Host) SetMTU(mtu int) error {
+	return h.change(func(in *netlink.Handle, eth netlink.Link) error { return in.LinkSetMTU(eth, mtu) })
+}
+
+func (h Host) change(f func(in *netlink.Handle, eth netlink.Link) error) error {
+	ns, err := netns.GetFromPath(h.Namespace)
+	if err != nil {
+		return err
+	}
+	defer ns.Close()
+	in, err := netlink.NewHandleAt(ns)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	eth, err := in.LinkByName(Interface)
+	if err != nil {
+		return err
+	}
+	return f(in, eth)
+}
+
 // Remove takes the lab down. Interfaces go with their namespaces.
 func (l *Lab) Remove() (err error) {
 	for _, c := range l.held {

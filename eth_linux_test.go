@@ -1,0 +1,245 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"weft/internal/bootstrap"
+	"weft/internal/doorbell"
+	"weft/internal/lab"
+	"weft/internal/sys"
+	"weft/transport"
+	"weft/transport/eth"
+)
+
+// hosts makes some for a test, or skips it.
+func hosts(t testing.TB, n, mtu int) *lab.Lab {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("hosts are network namespaces, which only root can make")
+	}
+	l, err := lab.Make(n, mtu)
+	if errors.Is(err, os.ErrPermission) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// joinEth returns a rank on each of the first n hosts, all in this process, that
+// talk over raw Ethernet.
+func joinEth(t testing.TB, l *lab.Lab, n int, cfg Config) []*Proc {
+	t.Helper()
+	cfg.Transport, cfg.Interface = "eth", lab.Interface
+	var procs []*Proc
+	for rank, src := range bootstrap.NewLocal(n) {
+		p, err := newProc(&cfg, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.job.Host, p.job.Local = fmt.Sprint("host", rank), 1
+		if err := sys.InNetwork(l.Hosts[rank].Namespace, func() error { return p.join(within(t)) }); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		procs = append(procs, p)
+	}
+	return procs
+}
+
+// exchange has rank 0 send messages to rank 1, which checks them, and calls
+// midway when rank 1 has had a third of them.
+func exchange(messages, size int, midway func()) func(ctx context.Context, p *Proc) error {
+	return func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		for i := range messages {
+			if p.Rank() == 0 {
+				if err := q.Send(ctx, 1, pattern(size, i)); err != nil {
+					return fmt.Errorf("message %d: %w", i, err)
+				}
+				continue
+			}
+			if i == messages/3 {
+				midway()
+			}
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return fmt.Errorf("message %d: %w", i, err)
+			}
+			if string(m.Data) != string(pattern(size, i)) {
+				return fmt.Errorf("message %d is not what was sent", i)
+			}
+			m.Release()
+		}
+		return meet(ctx, p, q)
+	}
+}
+
+// TestEthInterfaceDown: while a transfer goes on the interface goes off and
+// comes back within the liveness time. Nothing is lost.
+func TestEthInterfaceDown(t *testing.T) {
+	l := hosts(t, 2, 1500)
+	procs := joinEth(t, l, 2, Config{Liveness: 20 * time.Second})
+	lost := func() uint64 { return procs[0].Stats().Retransmitted + procs[1].Stats().Retransmitted }
+	err := runAll(within(t), procs, exchange(300, 20000, func() {
+		before := lost()
+		if err := l.Hosts[1].SetUp(false); err != nil {
+			t.Error(err)
+		}
+		go func() {
+			for lost() < before+5 && !t.Failed() {
+				time.Sleep(time.Millisecond) // looks for the event; there is no other way to hear of it
+			}
+			if err := l.Hosts[1].SetUp(true); err != nil {
+				t.Error(err)
+			}
+		}()
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEthInterfaceStaysDown: both ranks hear that the other is gone.
+func TestEthInterfaceStaysDown(t *testing.T) {
+	l := hosts(t, 2, 1500)
+	procs := joinEth(t, l, 2, Config{Liveness: 300 * time.Millisecond})
+	var gone atomic.Int32
+	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
+		err := exchange(300, 20000, func() {
+			if err := l.Hosts[1].SetUp(false); err != nil {
+				t.Error(err)
+			}
+		})(ctx, p)
+		var lost *PeerError
+		if !errors.As(err, &lost) || lost.Rank != 1-p.Rank() {
+			return fmt.Errorf("rank %d: %w, want a PeerError", p.Rank(), err)
+		}
+		gone.Add(1)
+		return nil
+	})
+	if err != nil || gone.Load() != 2 {
+		t.Fatal(gone.Load(), err)
+	}
+}
+
+// TestEthMTUs: two hosts whose interfaces differ use the smaller MTU.
+func TestEthMTUs(t *testing.T) {
+	l := hosts(t, 2, 9000)
+	if err := l.Hosts[1].SetMTU(1500); err != nil {
+		t.Fatal(err)
+	}
+	procs := joinEth(t, l, 2, Config{})
+	if err := runAll(within(t), procs, exchange(60, 50000, func() {})); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range procs {
+		peer, err := p.Connect(within(t), 1-i)
+		if err != nil || peer.MTU >= 1500 {
+			t.Errorf("rank %d: packets of %d bytes: %v", i, peer.MTU, err)
+		}
+	}
+}
+
+// TestEthFlood: another host floods the receiver with frames of no job, of other
+// jobs, and of its own job with random contents. They are dropped and counted,
+// and the job does not suffer.
+func TestEthFlood(t *testing.T) {
+	l := hosts(t, 3, 1500)
+	procs := joinEth(t, l, 2, Config{})
+	var floods []*eth.Transport
+	for _, cfg := range []eth.Config{
+		{Job: procs[0].job.ID, Rank: 7}, {Job: 4711, Rank: 7}, {Job: procs[0].job.ID, Rank: 8, EtherType: 0x88b6},
+	} {
+		cfg.Interface, cfg.Bell = lab.Interface, doorbell.NewChan()
+		var f *eth.Transport
+		err := sys.InNetwork(l.Hosts[2].Namespace, func() (err error) {
+			f, err = eth.Open(cfg)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := f.Dial(1, procs[1].trs[0].Card()); err != nil {
+			t.Fatal(err)
+		}
+		floods = append(floods, f)
+	}
+	var stop atomic.Bool
+	flooded := make(chan int)
+	go func() {
+		r, n := rand.New(rand.NewPCG(1, 2)), 0
+		b := make([]byte, 1400)
+		for ; !stop.Load(); n++ {
+			for i := range b[:100] {
+				b[i] = byte(r.Uint32())
+			}
+			floods[n%len(floods)].Send([]transport.Out{{Peer: 1, Header: b[:r.IntN(len(b))]}})
+			if n%8 == 0 {
+				runtime.Gosched() // the ranks are in this process
+			}
+		}
+		flooded <- n
+	}()
+	err := runAll(within(t), procs, exchange(200, 8000, func() {}))
+	stop.Store(true)
+	sent := <-flooded
+	if err != nil {
+		t.Fatalf("%v: %d frames, %+v, %+v", err, sent, procs[0].Stats(), procs[1].Stats())
+	}
+	if s := procs[1].Stats(); s.Malformed == 0 || sent < 1000 {
+		t.Errorf("%d frames of a flood, of which were dropped: %+v", sent, s)
+	}
+}
+
+// TestEthSleepers: nobody polls, so every message must wake its receiver.
+func TestEthSleepers(t *testing.T) {
+	l := hosts(t, 2, 1500)
+	procs := joinEth(t, l, 2, Config{Spin: -1})
+	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		b := make([]byte, 8)
+		return pingpong(ctx, p, q, b, 2000)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := procs[0].Stats(); s.Retransmitted > 200 {
+		t.Errorf("wake-ups were lost: %+v", s)
+	}
+}
+
+// TestEthGuards: who authenticates and who does not cannot talk, and are told so.
+func TestEthGuards(t *testing.T) {
+	l := hosts(t, 2, 1500)
+	procs := joinEth(t, l, 2, Config{Authenticate: true})
+	if err := runAll(within(t), procs, exchange(50, 3000, func() {})); err != nil {
+		t.Fatal(err)
+	}
+	mixed := joinEth(t, l, 2, Config{})
+	other := joinEth(t, l, 2, Config{Authenticate: true})
+	if err := mixed[0].trs[0].Dial(1, other[1].trs[0].Card()); err == nil {
+		t.Error("one who authenticates was dialled by one who does not")
+	}
+}
