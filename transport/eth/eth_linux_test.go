@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"weft/internal/doorbell"
 	"weft/internal/lab"
@@ -166,6 +167,43 @@ func TestSecondXDP(t *testing.T) {
 		}
 		if n != 1 || in[0].Data[0] != byte(rank) {
 			t.Errorf("rank %d got %d packets", rank, n)
+		}
+	}
+}
+
+// TestManyJobs: sixteen jobs on one interface do not see each other's frames.
+func TestManyJobs(t *testing.T) {
+	const jobs, each = 16, 50
+	l := network(t, 2, 1500)
+	var src, dst [jobs]*Transport
+	for job := range jobs {
+		bell := doorbell.NewChan()
+		src[job] = on(t, l.Hosts[0], Config{Job: uint64(job), Rank: 0, Bell: bell})
+		dst[job] = on(t, l.Hosts[1], Config{Job: uint64(job), Rank: 1, Bell: bell})
+		defer src[job].Close()
+		defer dst[job].Close()
+		if err := src[job].Dial(1, dst[job].Card()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range each {
+		for job := range jobs {
+			src[job].Send([]transport.Out{{Peer: 1, Header: []byte{byte(job)}}})
+		}
+	}
+	for job := range jobs {
+		got := 0
+		for end := time.Now().Add(10 * time.Second); got < each && time.Now().Before(end); {
+			var in [16]transport.In
+			for _, p := range in[:dst[job].Poll(in[:])] {
+				if got++; len(p.Data) != 1 || p.Data[0] != byte(job) {
+					t.Fatalf("job %d: a frame of job %d", job, p.Data[0])
+				}
+			}
+			dst[job].Release()
+		}
+		if got != each || dst[job].Pending() {
+			t.Errorf("job %d got %d frames of %d", job, got, each)
 		}
 	}
 }
