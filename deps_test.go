@@ -70,7 +70,7 @@ examples/nas/is         . examples/nas/npb
 var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys", "examples/nas/npb"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf"}, // signals, exit statuses
+	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/sys"}, // signals, exit statuses
 	"math/rand/v2":           {"transport/faulty", "internal/sim", "internal/sim/swarm"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},
 }

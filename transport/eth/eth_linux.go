@@ -53,6 +53,7 @@ type Transport struct {
 	card      card
 	device    device
 	noXDP     error // why there is no AF_XDP, if it was asked for
+	kept      error // why the privilege was not given up
 	interrupt *sys.Interrupt
 	peers     sync.Map // rank to *peer
 	last      *peer
@@ -64,7 +65,8 @@ type peer struct {
 	mtu  int
 }
 
-// Open opens a socket on an interface. It needs CAP_NET_RAW.
+// Open opens a socket on an interface. It needs CAP_NET_RAW, which an ordinary
+// user's process gives up then.
 func Open(cfg Config) (*Transport, error) {
 	if cfg.EtherType == 0 {
 		cfg.EtherType = EtherType
@@ -100,6 +102,7 @@ func Open(cfg Config) (*Transport, error) {
 		}
 		t.noXDP = err
 	}
+	t.kept = sys.DropNetworkCapabilities()
 	t.card = card{ifc.HardwareAddr, mtu, cfg.Authenticate}
 	if t.interrupt, err = sys.NewInterrupt(cfg.Bell.Ring, t.device.FDs()...); err != nil {
 		t.device.Close()
@@ -110,10 +113,14 @@ func Open(cfg Config) (*Transport, error) {
 
 // Device says how frames come and go, and why not otherwise.
 func (t *Transport) Device() string {
+	s := t.device.String()
 	if t.noXDP != nil {
-		return fmt.Sprintf("%v; no AF_XDP: %v", t.device, t.noXDP)
+		s += fmt.Sprintf("; no AF_XDP: %v", t.noXDP)
 	}
-	return t.device.String()
+	if t.kept != nil {
+		s += fmt.Sprintf("; the privilege was kept: %v", t.kept)
+	}
+	return s
 }
 
 // Caps says what Ethernet can do.

@@ -1,10 +1,15 @@
 package eth
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -205,5 +210,69 @@ func TestManyJobs(t *testing.T) {
 		if got != each || dst[job].Pending() {
 			t.Errorf("job %d got %d frames of %d", job, got, each)
 		}
+	}
+}
+
+// envOpen makes the test program open a transport and say what it may still do.
+const envOpen = "WEFT_TEST_OPEN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(envOpen) == "" {
+		os.Exit(m.Run())
+	}
+	e, err := Open(Config{Interface: lab.Interface, Job: 7, Bell: doorbell.NewChan()})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(e.Device())
+	tasks, _ := filepath.Glob("/proc/self/task/*/status")
+	for _, name := range tasks {
+		b, _ := os.ReadFile(name)
+		for _, line := range strings.Split(string(b), "\n") {
+			if strings.HasPrefix(line, "CapEff") || strings.HasPrefix(line, "CapPrm") {
+				fmt.Println(line)
+			}
+		}
+	}
+}
+
+// TestPrivilege: an ordinary user needs CAP_NET_RAW, is told how to get it, and
+// does not keep it.
+func TestPrivilege(t *testing.T) {
+	l := network(t, 2, 1500)
+	dir, err := os.MkdirTemp("/tmp", "weft") // where another user can reach it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "eth.test")
+	build := exec.Command("go", "test", "-c", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // see sys.DropNetworkCapabilities
+	if b, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := func(caps ...uintptr) string {
+		cmd := exec.Command(program)
+		cmd.Env, cmd.Dir = []string{envOpen + "=1"}, "/"
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, AmbientCaps: caps}
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := sys.InNetwork(l.Hosts[0].Namespace, cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		return out.String()
+	}
+	const netRaw = 13
+	if s := run(netRaw); !strings.HasPrefix(s, "AF_PACKET\n") || strings.Count(s, "Cap") < 2 ||
+		strings.Count(s, "Cap") != strings.Count(s, "0000000000000000") {
+		t.Errorf("with the capability: %s", s)
+	}
+	if s := run(); !strings.Contains(s, "setcap cap_net_raw+ep") {
+		t.Errorf("without: %s", s)
 	}
 }
