@@ -23,8 +23,10 @@ const perfHelp = `Measures weft between two processes of this machine, and its p
 run: every system runs in turn, round after round, and medians are compared.
 
 Latency is one way, half a round trip (of pull: the whole operation). Peers are
-tcp and unix (the Go library), openmpi, mpich, ucx; one that is not installed is
-named with the Debian package that would bring it.
+tcp and unix (the Go library), udp (weft over UDP), sockperf (spinning TCP, in C),
+iperf3, openmpi, mpich, ucx; one that is not installed is named with the Debian
+package that would bring it. In a lab (weft lab) everything is measured between
+two of its hosts, and openmpi and ucx use TCP.
 
 EXAMPLES
   weft perf latency -size 8,64,1024 -vs tcp,unix,openmpi,mpich,ucx
@@ -32,6 +34,7 @@ EXAMPLES
   weft perf bandwidth -size 65536,1048576 -vs openmpi,mpich -json
   weft perf rate -vs openmpi,ucx
   weft perf latency -transport udp -size 64 -vs tcp
+  weft lab -- weft perf latency -transport eth -size 64 -vs tcp,udp,sockperf,openmpi,ucx
   weft perf latency -blocked -vs unix       both sides asleep when a message comes
   weft perf alltoall -n 16 -size 8          CPU time, oversubscribed
   weft perf bars                            everything that docs/PERFORMANCE.md lists`

@@ -25,8 +25,8 @@ func LabEnv(hosts []Host) string {
 	return EnvLab + "=" + strings.Join(list, " ")
 }
 
-// labHosts returns the hosts of the lab that we run in, if we do.
-func labHosts() (hosts []Host, err error) {
+// LabHosts returns the hosts of the lab that we run in, if we do.
+func LabHosts() (hosts []Host, err error) {
 	for _, text := range strings.Fields(os.Getenv(EnvLab)) {
 		part := strings.Split(text, "=")
 		if len(part) != 3 {

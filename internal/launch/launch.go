@@ -86,7 +86,7 @@ func Run(ctx context.Context, job Job, signals <-chan os.Signal) (Result, error)
 	var lab []Host // on which the ranks are placed in turn
 	if job.Hosts <= 1 {
 		var err error
-		if lab, err = labHosts(); err != nil {
+		if lab, err = LabHosts(); err != nil {
 			return Result{}, err
 		}
 		job.Hosts = len(lab)

@@ -90,8 +90,13 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 		case "alltoall":
 			n, count = s.N, s.Exchanges
 		}
-		args := append(append([]string{"-n", strconv.Itoa(n)}, m.flags...), bin, s.Test, strconv.Itoa(count), strconv.Itoa(size))
+		far, env, err := m.between()
+		if err != nil {
+			return nil, err
+		}
+		args := append(append(append([]string{"-n", strconv.Itoa(n)}, m.flags...), far...), bin, s.Test, strconv.Itoa(count), strconv.Itoa(size))
 		cmd := exec.CommandContext(ctx, m.run, args...)
+		cmd.Env = append(os.Environ(), env...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
@@ -105,4 +110,27 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 		samples = append(samples, got...)
 	}
 	return samples, nil
+}
+
+// between returns the flags and the environment by which the ranks run on two
+// hosts of the lab that we are in, if we are, and talk by TCP.
+func (m mpi) between() (flags, env []string, err error) {
+	here, there, err := ends()
+	if err != nil || here == there {
+		return nil, nil, err
+	}
+	if m.name != "openmpi" {
+		return nil, nil, fmt.Errorf("%s: not between hosts", m.name)
+	}
+	// It is told to reach the other host by a command of ours in place of ssh.
+	agent := filepath.Join(built.dir, "agent")
+	script := "#!/bin/sh\nshift\nexec nsenter --net=\"$WEFT_PERF_THERE\" sh -c \"$*\"\n"
+	if err := os.WriteFile(agent, []byte(script), 0o700); err != nil {
+		return nil, nil, err
+	}
+	return []string{
+		"--mca", "plm_rsh_agent", agent, "--host", here.Address + "," + there.Address,
+		"--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", here.Interface,
+		"--mca", "oob_tcp_if_include", here.Interface, "--mca", "pml", "ob1",
+	}, []string{"WEFT_PERF_THERE=" + there.Namespace}, nil
 }

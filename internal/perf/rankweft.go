@@ -28,6 +28,16 @@ func (self) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	return runRanks(ctx, "weft", n, s)
 }
 
+// overUDP is weft over UDP, to compare other transports with.
+type overUDP struct{ self }
+
+func (overUDP) Name() string { return "udp" }
+
+func (u overUDP) Run(ctx context.Context, s Spec) ([]Sample, error) {
+	s.Transport = "udp"
+	return u.self.Run(ctx, s)
+}
+
 // A bench is one rank of a measurement of weft.
 type bench struct {
 	ctx  context.Context

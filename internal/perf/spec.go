@@ -43,6 +43,12 @@ func Find(name string) System {
 	switch name {
 	case "tcp", "unix":
 		return sockets{name}
+	case "udp":
+		return overUDP{}
+	case "sockperf":
+		return sockperf{}
+	case "iperf3":
+		return iperf3{}
 	case "openmpi":
 		return mpi{name: name, cc: "mpicc.openmpi", run: "mpirun.openmpi", pkg: "openmpi-bin libopenmpi-dev",
 			flags: []string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none"}}
@@ -56,4 +62,4 @@ func Find(name string) System {
 }
 
 // Names lists the systems that Find knows.
-var Names = []string{"tcp", "unix", "openmpi", "mpich", "ucx"}
+var Names = []string{"tcp", "unix", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx"}

@@ -1,16 +1,11 @@
 package perf
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // ucx is ucx_perftest: put for writes, tag matching for messages.
@@ -19,10 +14,7 @@ type ucx struct{}
 func (ucx) Name() string { return "ucx" }
 
 func (ucx) Absent() string {
-	if _, err := exec.LookPath("ucx_perftest"); err != nil {
-		return "ucx-utils"
-	}
-	return ""
+	return absent("ucx_perftest", "ucx-utils")
 }
 
 func (ucx) Can(s Spec) bool {
@@ -60,38 +52,24 @@ func (u ucx) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 	return samples, nil
 }
 
-// perftest runs the server and the client.
+// perftest runs the server and the client, over shared memory, or over TCP
+// between two hosts.
 func (ucx) perftest(ctx context.Context, args ...string) ([]byte, error) {
+	here, there, err := ends()
+	if err != nil {
+		return nil, err
+	}
 	port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
+	tls := "posix,sysv,self"
+	if here != there {
+		tls = "tcp,self"
+	}
 	args = append(args, "-p", strconv.Itoa(port))
-	env := append(os.Environ(), "UCX_TLS=posix,sysv,self", "UCX_LOG_LEVEL=fatal")
-	server := exec.CommandContext(ctx, "ucx_perftest", args...)
-	server.Env = env
-	if err := server.Start(); err != nil {
-		return nil, err
-	}
-	defer func() {
-		server.Process.Kill()
-		server.Wait()
-	}()
-	var out []byte
-	for ctx.Err() == nil {
-		client := exec.CommandContext(ctx, "ucx_perftest", append([]string{"127.0.0.1"}, args...)...)
-		client.Env = env
-		var stderr bytes.Buffer
-		client.Stderr = &stderr
-		if out, err = client.Output(); err == nil {
-			return out, nil
-		}
-		err = fmt.Errorf("ucx_perftest: %w: %s", err, stderr.Bytes())
-		time.Sleep(50 * time.Millisecond) // the server does not listen yet
-	}
-	return nil, errors.Join(ctx.Err(), err)
+	return talk(ctx, append([]string{"ucx_perftest"}, args...), append([]string{"ucx_perftest", there.Address}, args...),
+		"UCX_TLS="+tls, "UCX_LOG_LEVEL=fatal")
 }
 
 func freePort() (int, error) {

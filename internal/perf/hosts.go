@@ -1,0 +1,69 @@
+package perf
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"weft/internal/launch"
+	"weft/internal/sys"
+)
+
+// ends returns where the two ends of a peer's measurement run: two hosts of the
+// lab that we are in, or this host.
+func ends() (here, there launch.Host, err error) {
+	hosts, err := launch.LabHosts()
+	if err == nil && len(hosts) >= 2 {
+		return hosts[0], hosts[1], nil
+	}
+	local := launch.Host{Address: "127.0.0.1", Interface: "lo"}
+	return local, local, err
+}
+
+// start starts a command on a host.
+func start(h launch.Host, cmd *exec.Cmd) error {
+	if h.Namespace == "" {
+		return cmd.Start()
+	}
+	return sys.InNetwork(h.Namespace, cmd.Start)
+}
+
+// talk runs a server on the other host, and a client here again and again until
+// the server listens. It returns what the client printed.
+func talk(ctx context.Context, server, client []string, env ...string) ([]byte, error) {
+	here, there, err := ends()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	s := exec.CommandContext(ctx, server[0], server[1:]...)
+	s.Env = append(os.Environ(), env...)
+	if err := start(there, s); err != nil {
+		return nil, err
+	}
+	defer func() {
+		s.Process.Kill()
+		s.Wait()
+	}()
+	for ctx.Err() == nil {
+		c := exec.CommandContext(ctx, client[0], client[1:]...)
+		c.Env = append(os.Environ(), env...)
+		var out, errs bytes.Buffer
+		c.Stdout, c.Stderr = &out, &errs
+		if err = start(here, c); err == nil {
+			err = c.Wait()
+		}
+		if err == nil {
+			return out.Bytes(), nil
+		}
+		err = fmt.Errorf("%s: %w: %s", client[0], err, strings.TrimSpace(errs.String()))
+		time.Sleep(50 * time.Millisecond) // the server does not listen yet
+	}
+	return nil, errors.Join(ctx.Err(), err)
+}

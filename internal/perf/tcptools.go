@@ -1,0 +1,101 @@
+package perf
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+)
+
+// sockperf is its ping-pong over TCP with sockets that never block: what a C
+// program that spins reaches.
+type sockperf struct{}
+
+func (sockperf) Name() string { return "sockperf" }
+
+func (sockperf) Absent() string { return absent("sockperf", "sockperf") }
+
+func (sockperf) Can(s Spec) bool { return s.Test == "latency" && s.Op == "send" && !s.Blocked }
+
+// A line such as "percentile 50.000 =    5.815": one way, in us.
+var sockperfMedian = regexp.MustCompile(`percentile 50\.000 = +([0-9.]+)`)
+
+func (sockperf) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
+	_, there, err := ends()
+	if err != nil {
+		return nil, err
+	}
+	for _, size := range s.Sizes {
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		at := []string{"--tcp", "-i", there.Address, "-p", strconv.Itoa(port), "--nonblocked"}
+		const least = 14 // bytes of a message
+		out, err := talk(ctx, append([]string{"sockperf", "server"}, at...),
+			append([]string{"sockperf", "ping-pong", "-m", strconv.Itoa(max(size, least)), "-t", "1"}, at...))
+		if err != nil {
+			return nil, err
+		}
+		m := sockperfMedian.FindSubmatch(out)
+		if m == nil {
+			return nil, fmt.Errorf("sockperf: no figures in %q", out)
+		}
+		us, err := strconv.ParseFloat(string(m[1]), 64)
+		if err != nil {
+			return nil, err
+		}
+		samples = append(samples, Sample{Size: size, NS: []float64{us * 1000}, Ops: 1})
+	}
+	return samples, nil
+}
+
+// iperf3 is its TCP bandwidth.
+type iperf3 struct{}
+
+func (iperf3) Name() string { return "iperf3" }
+
+func (iperf3) Absent() string { return absent("iperf3", "iperf3") }
+
+func (iperf3) Can(s Spec) bool { return s.Test == "bandwidth" && s.Op == "send" && !s.Blocked }
+
+func (iperf3) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
+	_, there, err := ends()
+	if err != nil {
+		return nil, err
+	}
+	for _, size := range s.Sizes {
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		p := strconv.Itoa(port)
+		out, err := talk(ctx, []string{"iperf3", "-s", "-B", there.Address, "-p", p},
+			[]string{"iperf3", "-c", there.Address, "-p", p, "-t", "1", "-J", "-l", strconv.Itoa(min(size, 1<<20))})
+		if err != nil {
+			return nil, err
+		}
+		var r struct {
+			End struct {
+				Received struct {
+					BitsPerSecond float64 `json:"bits_per_second"`
+				} `json:"sum_received"`
+			}
+		}
+		if err := json.Unmarshal(out, &r); err != nil || r.End.Received.BitsPerSecond == 0 {
+			return nil, fmt.Errorf("iperf3: no figures (%v) in %q", err, out)
+		}
+		samples = append(samples, Sample{Size: size, MBs: r.End.Received.BitsPerSecond / 8e6, Ops: 1})
+	}
+	return samples, nil
+}
+
+// absent returns the package that has a program, if the program is not there.
+func absent(program, pkg string) string {
+	if _, err := exec.LookPath(program); err != nil {
+		return pkg
+	}
+	return ""
+}
