@@ -54,7 +54,8 @@ internal/sim/swarm      internal/engine internal/engine/link internal/engine/msg
 
 internal/launch         internal/bootstrap internal/sys
 internal/perf           . internal/bootstrap internal/launch internal/sys
-cmd/weft                . internal/engine/wire internal/lab internal/launch internal/perf internal/sim/paper internal/sim/swarm internal/sys internal/tape
+internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
+cmd/weft                . internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/sim/paper internal/sim/swarm internal/sys internal/tape
 
 docs/wireshark
 
@@ -70,7 +71,7 @@ examples/nas/is         . examples/nas/npb
 var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys", "examples/nas/npb"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/sys"}, // signals, exit statuses
+	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/sys"}, // signals, exit statuses
 	"math/rand/v2":           {"transport/faulty", "internal/sim", "internal/sim/swarm"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},
 }

@@ -124,3 +124,19 @@ func TestLabRecords(t *testing.T) {
 		t.Errorf("%d frames for %d round trips", ours, rounds)
 	}
 }
+
+// TestLabBreakdown: the breakdown names every part, and draws them.
+func TestLabBreakdown(t *testing.T) {
+	needsLab(t)
+	svg := filepath.Join(t.TempDir(), "breakdown.svg")
+	out, stderr, status := runWeft(t, "lab", "--", "weft", "perf", "breakdown", "-rounds", "1", "-json", "-svg", svg)
+	if status != 0 || strings.Count(out, `"way":`) != 3 || strings.Count(out, `"part":`) != 18 {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+	if _, err := os.Stat(svg); err != nil {
+		t.Error(err)
+	}
+	if _, stderr, status := runWeft(t, "perf", "breakdown"); status == 0 || !strings.Contains(stderr, "weft lab -- weft perf breakdown") {
+		t.Errorf("without a lab: status %d: %s", status, stderr)
+	}
+}

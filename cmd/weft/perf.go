@@ -37,7 +37,8 @@ EXAMPLES
   weft lab -- weft perf latency -transport eth -size 64 -vs tcp,udp,sockperf,openmpi,ucx
   weft perf latency -blocked -vs unix       both sides asleep when a message comes
   weft perf alltoall -n 16 -size 8          CPU time, oversubscribed
-  weft perf bars                            everything that docs/PERFORMANCE.md lists`
+  weft perf bars                            everything that docs/PERFORMANCE.md lists
+  weft lab -- weft perf breakdown           where the microseconds go`
 
 // perfFlags are the flags of a measurement.
 type perfFlags struct {
@@ -66,7 +67,7 @@ func perfCommand() *ffcli.Command {
 	} {
 		c.Subcommands = append(c.Subcommands, perfTest(t.name, t.help, t.sizes))
 	}
-	c.Subcommands = append(c.Subcommands, barsCommand())
+	c.Subcommands = append(c.Subcommands, barsCommand(), breakdownCommand())
 	return c
 }
 
