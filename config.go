@@ -40,7 +40,8 @@ type Config struct {
 	Bind string
 
 	// Interface is the Ethernet interface for raw frames to other hosts, such as
-	// "eth0"; empty means none, or what WEFT_INTERFACE says. It needs CAP_NET_RAW.
+	// "eth0"; empty means none, or what WEFT_INTERFACE says. Several, with commas, are
+	// a trunk: packets are spread over them. It needs CAP_NET_RAW.
 	Interface string
 
 	// XDP takes raw frames off the driver's queue by AF_XDP, where that is to be had.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,12 +21,14 @@ import (
 )
 
 // hosts makes some for a test, or skips it.
-func hosts(t testing.TB, n, mtu int) *lab.Lab {
+func hosts(t testing.TB, n, mtu int) *lab.Lab { return trunked(t, n, mtu, 1) }
+
+func trunked(t testing.TB, n, mtu, interfaces int) *lab.Lab {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("hosts are network namespaces, which only root can make")
 	}
-	l, err := lab.Make(n, mtu)
+	l, err := lab.MakeTrunk(n, mtu, interfaces)
 	if errors.Is(err, os.ErrPermission) {
 		t.Skip(err)
 	}
@@ -44,7 +47,10 @@ func hosts(t testing.TB, n, mtu int) *lab.Lab {
 // talk over raw Ethernet.
 func joinEth(t testing.TB, l *lab.Lab, n int, cfg Config) []*Proc {
 	t.Helper()
-	cfg.Transport, cfg.Interface = "eth", lab.Interface
+	cfg.Transport = "eth"
+	if cfg.Interface == "" {
+		cfg.Interface = lab.Interface
+	}
 	var procs []*Proc
 	for rank, src := range bootstrap.NewLocal(n) {
 		p, err := newProc(&cfg, src)
@@ -242,4 +248,49 @@ func TestEthGuards(t *testing.T) {
 	if err := mixed[0].trs[0].Dial(1, other[1].trs[0].Card()); err == nil {
 		t.Error("one who authenticates was dialled by one who does not")
 	}
+}
+
+// TestEthTrunk: packets are spread over several interfaces and their order is
+// restored: hardly any is taken for lost.
+func TestEthTrunk(t *testing.T) {
+	for _, interfaces := range []int{2, 4} {
+		t.Run(fmt.Sprint(interfaces), func(t *testing.T) {
+			l := trunked(t, 2, 1500, interfaces)
+			procs := joinEth(t, l, 2, Config{Interface: lab.Interfaces(interfaces)})
+			before := make([]uint64, interfaces)
+			for i := range before {
+				before[i] = received(t, l.Hosts[1], i)
+			}
+			if err := runAll(within(t), procs, exchange(100, 100000, func() {})); err != nil {
+				t.Fatal(err)
+			}
+			s := procs[0].Stats()
+			if s.Retransmitted > s.PacketsSent/10 {
+				t.Errorf("%d of %d packets were sent again", s.Retransmitted, s.PacketsSent)
+			}
+			for i := range before {
+				if n := received(t, l.Hosts[1], i) - before[i]; n < s.PacketsSent/uint64(2*interfaces) {
+					t.Errorf("interface %d has received %d packets of %d", i, n, s.PacketsSent)
+				}
+			}
+		})
+	}
+}
+
+// received returns how many packets a host's interface has received.
+func received(t *testing.T, h lab.Host, i int) (n uint64) {
+	t.Helper()
+	err := sys.InNetwork(h.Namespace, func() error {
+		b, err := os.ReadFile("/proc/thread-self/net/dev")
+		_, rest, _ := strings.Cut(string(b), fmt.Sprintf("eth%d:", i))
+		var bytes uint64
+		if err == nil {
+			_, err = fmt.Sscan(rest, &bytes, &n)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

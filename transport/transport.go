@@ -25,6 +25,10 @@ type Caps struct {
 	// that they need be guarded against damage only. It matters without Reliable.
 	Trusted bool
 
+	// Devices is over how many devices packets are spread, which lets some overtake
+	// others; 0 means 1. It matters without Reliable.
+	Devices int
+
 	// Direct promises that Memory can map a peer's memory, so that the
 	// initiator completes remote memory operations by itself.
 	Direct bool

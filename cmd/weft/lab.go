@@ -40,6 +40,7 @@ func labCommand() *ffcli.Command {
 	var f labFlags
 	fs.IntVar(&f.hosts, "hosts", 2, "number of hosts")
 	fs.IntVar(&f.mtu, "mtu", 1500, "longest Ethernet payload in bytes")
+	fs.IntVar(&f.interfaces, "interfaces", 1, "interfaces of each host, each kind on a network of its own: a trunk")
 	fs.Float64Var(&f.loss, "loss", 0, "share of all frames that get lost, from 0 to 1")
 	fs.StringVar(&f.faults, "faults", "", "what happens to weft's packets besides: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us")
 	fs.StringVar(&f.pcap, "pcap", "", "write everything that crosses the network to this file, for Wireshark")
@@ -68,6 +69,7 @@ func labCommand() *ffcli.Command {
 
 type labFlags struct {
 	hosts, mtu   int
+	interfaces   int
 	loss         float64
 	faults, pcap string
 }
@@ -78,7 +80,7 @@ func (f labFlags) build() (l *lab.Lab, end func() error, err error) {
 		return nil, nil, fmt.Errorf("lab: -loss %g: must be from 0 to less than 1", f.loss)
 	}
 	end = func() error { return nil }
-	if l, err = lab.Make(f.hosts, f.mtu); err != nil {
+	if l, err = lab.MakeTrunk(f.hosts, f.mtu, f.interfaces); err != nil {
 		return nil, nil, err
 	}
 	if f.loss > 0 {
@@ -129,7 +131,7 @@ func runLab(f labFlags, args []string) (err error) {
 	defer func() { err = errors.Join(err, end(), l.Remove()) }()
 	var hosts []launch.Host
 	for _, h := range l.Hosts {
-		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: lab.Interface})
+		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: lab.Interfaces(f.interfaces)})
 	}
 	cmd := exec.Command(program, args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

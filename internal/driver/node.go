@@ -219,7 +219,7 @@ func (n *Node) connect(rank int, r Route) {
 	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
 	n.connected(p)
 	caps := r.Transport.Caps()
-	n.join(rank, engine.Path{MTU: p.MTU, Lossy: !caps.Reliable, Trusted: caps.Trusted, Lane: lane(r.Transport, rank)})
+	n.join(rank, engine.Path{MTU: p.MTU, Lossy: !caps.Reliable, Trusted: caps.Trusted, Devices: caps.Devices, Lane: lane(r.Transport, rank)})
 	n.flush(n.clock())
 }
 

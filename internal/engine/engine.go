@@ -92,6 +92,7 @@ type Path struct {
 	MTU     int       // bytes of a packet
 	Lossy   bool      // the link layer must make it reliable
 	Trusted bool      // nobody forges packets there
+	Devices int       // over which packets are spread; 0 means 1
 	Lane    link.Lane // of a reliable one, if it takes packets without waiting for Output
 }
 
@@ -108,6 +109,7 @@ func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 		if path.Trusted {
 			p.conn.Guard(link.Checked)
 		}
+		p.conn.Spread(max(path.Devices, 1))
 	} else {
 		p.q.Through(path.Lane, path.MTU)
 	}

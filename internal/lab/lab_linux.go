@@ -17,7 +17,7 @@ import (
 	"weft/internal/sys"
 )
 
-// Interface is the name of each host's interface.
+// Interface is the name of each host's first interface.
 const Interface = "eth0"
 
 // prefix begins the names of all namespaces that are made here; then follow the
@@ -40,9 +40,16 @@ type Host struct {
 	IP        net.IP
 }
 
-// Make makes a network of hosts. Packets on it are at most mtu bytes; 0 means
-// 1500. It needs to be root.
-func Make(hosts, mtu int) (l *Lab, err error) {
+// Make makes hosts with an interface each. Packets on their network are at most
+// mtu bytes; 0 means 1500. It needs to be root.
+func Make(hosts, mtu int) (*Lab, error) { return MakeTrunk(hosts, mtu, 1) }
+
+// MakeTrunk makes hosts with several interfaces each: the first of all are on one
+// network, the second on another, and so on.
+func MakeTrunk(hosts, mtu, interfaces int) (l *Lab, err error) {
+	if interfaces < 1 || interfaces > 4 {
+		return nil, fmt.Errorf("weft: lab: %d interfaces: must be from 1 to 4", interfaces)
+	}
 	if hosts < 2 || hosts > 250 {
 		return nil, fmt.Errorf("weft: lab: %d hosts: must be from 2 to 250", hosts)
 	}
@@ -75,15 +82,32 @@ func Make(hosts, mtu int) (l *Lab, err error) {
 			Namespace: filepath.Join(dir, l.names[i]), IP: net.IPv4(10, 86, 0, byte(i+1)),
 		})
 	}
-	if hosts == 2 {
-		err = wire(all[0], Interface, all[1], Interface, mtu)
-	} else {
-		err = l.bridge(all, mtu)
+	for k := range interfaces {
+		if hosts == 2 {
+			err = wire(all[0], name(k), all[1], name(k), mtu)
+		} else {
+			err = l.bridge(all, k, mtu)
+		}
+		for i := 0; err == nil && i < hosts; i++ {
+			err = address(all[i], name(k), net.IPv4(10, 86, byte(k), byte(i+1)))
+		}
+		if err != nil {
+			return l, err
+		}
 	}
-	for i := 0; err == nil && i < hosts; i++ {
-		err = address(all[i], l.Hosts[i].IP)
+	return l, nil
+}
+
+// name returns the name of each host's k-th interface.
+func name(k int) string { return fmt.Sprintf("eth%d", k) }
+
+// Interfaces returns the names of the first n interfaces, with commas.
+func Interfaces(n int) string {
+	var names []string
+	for k := range n {
+		names = append(names, name(k))
 	}
-	return l, err
+	return strings.Join(names, ",")
 }
 
 // namespace makes one. The thread stays where it was.
@@ -111,9 +135,9 @@ func wire(a netns.NsHandle, nameA string, b netns.NsHandle, nameB string, mtu in
 	return in.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: nameB, PeerNamespace: netlink.NsFd(b), PeerMTU: uint32(mtu)})
 }
 
-// bridge joins all namespaces by a switch.
-func (l *Lab) bridge(hosts []netns.NsHandle, mtu int) error {
-	sw, err := l.namespace("switch")
+// bridge joins all namespaces by a switch, the k-th.
+func (l *Lab) bridge(hosts []netns.NsHandle, k, mtu int) error {
+	sw, err := l.namespace(fmt.Sprintf("switch%d", k))
 	if err != nil {
 		return err
 	}
@@ -130,11 +154,11 @@ func (l *Lab) bridge(hosts []netns.NsHandle, mtu int) error {
 		return err
 	}
 	for i, h := range hosts {
-		name := fmt.Sprintf("port%d", i)
-		if err := wire(sw, name, h, Interface, mtu); err != nil {
+		end := fmt.Sprintf("port%d", i)
+		if err := wire(sw, end, h, name(k), mtu); err != nil {
 			return err
 		}
-		port, err := in.LinkByName(name)
+		port, err := in.LinkByName(end)
 		if err == nil {
 			err = in.LinkSetMaster(port, br)
 		}
@@ -148,19 +172,19 @@ func (l *Lab) bridge(hosts []netns.NsHandle, mtu int) error {
 	return in.LinkSetUp(br)
 }
 
-// address gives a host its address, and turns its interfaces on.
-func address(h netns.NsHandle, ip net.IP) error {
+// address gives a host's interface its address, and turns it on.
+func address(h netns.NsHandle, ifc string, ip net.IP) error {
 	in, err := netlink.NewHandleAt(h)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	for _, name := range []string{"lo", Interface} {
+	for _, name := range []string{"lo", ifc} {
 		link, err := in.LinkByName(name)
 		if err != nil {
 			return err
 		}
-		if name == Interface {
+		if name == ifc {
 			addr := &netlink.Addr{IPNet: &net.IPNet{IP: ip, Mask: net.CIDRMask(24, 32)}}
 			if err := in.AddrAdd(link, addr); err != nil {
 				return err

@@ -30,6 +30,12 @@ func (l *Lab) Lose(share float64) error { return sys.ErrUnsupported }
 // Record returns an error.
 func (l *Lab) Record(out io.Writer) (func() error, error) { return nil, sys.ErrUnsupported }
 
+// MakeTrunk returns an error.
+func MakeTrunk(hosts, mtu, interfaces int) (*Lab, error) { return nil, sys.ErrUnsupported }
+
+// Interfaces returns nothing.
+func Interfaces(n int) string { return "" }
+
 // Remove does nothing.
 func (l *Lab) Remove() error { return nil }
 

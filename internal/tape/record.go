@@ -188,13 +188,15 @@ func (t *Tape) Connect(now monotime.Time, rank int, path engine.Path) {
 	if path.Trusted {
 		e.M |= trusted
 	}
+	e.M |= path.Devices << devices
 	t.Note(e)
 }
 
 // What M of a "connect" says.
 const (
-	laned = 1 << iota
-	trusted
+	laned   = 1
+	trusted = 2
+	devices = 2 // bits before their number
 )
 
 // Lane returns a lane that records what becomes of the packets pushed to it.

@@ -11,15 +11,19 @@ import (
 // the two for local experiments.
 const EtherType = 0x88b5
 
-// A card is an Ethernet address, the longest packet that is welcome there, and
-// whether packets must be authenticated: "02:00:00:00:00:01/1484/auth".
+// A card is the Ethernet addresses of the interfaces, the longest packet that is
+// welcome there, and whether packets must be authenticated:
+// "02:00:00:00:00:01+02:00:00:00:01:01/1484/auth".
 type card struct {
-	mac  net.HardwareAddr
+	macs []net.HardwareAddr
 	mtu  int
 	auth bool
 }
 
 const authSuffix = "/auth"
+
+// maxDevices is the most interfaces of a trunk.
+const maxDevices = 4
 
 // Limits of a packet's length: an interface of 576 bytes at least, jumbo frames
 // at most.
@@ -30,7 +34,11 @@ const (
 )
 
 func (c card) String() string {
-	s := fmt.Sprintf("%v/%d", c.mac, c.mtu)
+	var macs []string
+	for _, m := range c.macs {
+		macs = append(macs, m.String())
+	}
+	s := fmt.Sprintf("%s/%d", strings.Join(macs, "+"), c.mtu)
 	if c.auth {
 		s += authSuffix
 	}
@@ -40,14 +48,16 @@ func (c card) String() string {
 func parseCard(text string) (c card, err error) {
 	rest, auth := strings.CutSuffix(text, authSuffix)
 	c.auth = auth
-	mac, mtu, ok := strings.Cut(rest, "/")
-	if ok {
-		c.mac, err = net.ParseMAC(mac)
+	macs, mtu, ok := strings.Cut(rest, "/")
+	for _, text := range strings.SplitN(macs, "+", maxDevices+1) {
+		m, bad := net.ParseMAC(text)
+		ok = ok && bad == nil && len(m) == 6 && m[0]&1 == 0
+		c.macs = append(c.macs, m)
 	}
-	if ok && err == nil {
+	if ok {
 		c.mtu, err = strconv.Atoi(mtu)
 	}
-	if !ok || err != nil || len(c.mac) != 6 || c.mac[0]&1 != 0 || c.mtu < minMTU || c.mtu > maxMTU {
+	if !ok || err != nil || len(c.macs) > maxDevices || c.mtu < minMTU || c.mtu > maxMTU {
 		return card{}, fmt.Errorf("weft: eth: %q is no address/mtu", text)
 	}
 	return c, nil

@@ -2,10 +2,8 @@ package eth
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"net"
-	"os"
+	"strings"
 	"sync"
 
 	"weft/internal/sys"
@@ -14,7 +12,7 @@ import (
 
 // Config shapes the transport of a process.
 type Config struct {
-	Interface string
+	Interface string // or several, with commas: a trunk
 	EtherType uint16 // 0 means EtherType
 	MTU       int    // longest packet in bytes; 0 for what the interface takes
 	Job       uint64
@@ -30,29 +28,11 @@ type Config struct {
 	XDP bool
 }
 
-// A device sends and receives frames. Its frames are gathered with Put, in
-// order, at most as many as Room says, and then sent.
-type device interface {
-	fmt.Stringer
-	Room() int
-	Put(i int, head, header, payload []byte)
-	Send(n int) (taken int)
-
-	Pending() bool
-	Recv() []byte
-	Release()
-
-	FDs() []int
-	MemoryBytes() int
-	Close()
-}
-
 // Transport implements transport.Transport.
 type Transport struct {
 	cfg       Config
 	card      card
-	device    device
-	noXDP     error // why there is no AF_XDP, if it was asked for
+	ports     []port
 	kept      error // why the privilege was not given up
 	interrupt *sys.Interrupt
 	peers     sync.Map // rank to *peer
@@ -60,62 +40,57 @@ type Transport struct {
 }
 
 type peer struct {
-	rank int
-	head [sys.PacketHead + headSize]byte // of every frame to it, but for the length
-	mtu  int
+	rank  int
+	mtu   int
+	heads [maxDevices][sys.PacketHead + headSize]byte // of frames to it by each port, but for the length
+	turn  int                                         // of the port that takes the next
 }
 
-// Open opens a socket on an interface. It needs CAP_NET_RAW, which an ordinary
+// Open opens a socket on each interface. It needs CAP_NET_RAW, which an ordinary
 // user's process gives up then.
 func Open(cfg Config) (*Transport, error) {
 	if cfg.EtherType == 0 {
 		cfg.EtherType = EtherType
 	}
-	ifc, err := net.InterfaceByName(cfg.Interface)
-	if err != nil {
-		return nil, fmt.Errorf("weft: eth: interface %q: %w", cfg.Interface, err)
+	t := &Transport{cfg: cfg, card: card{mtu: maxMTU, auth: cfg.Authenticate}}
+	names := strings.Split(cfg.Interface, ",")
+	if len(names) > maxDevices {
+		return nil, fmt.Errorf("weft: eth: %d interfaces: at most %d make a trunk", len(names), maxDevices)
 	}
-	if len(ifc.HardwareAddr) != 6 {
-		return nil, fmt.Errorf("weft: eth: interface %s is no Ethernet", cfg.Interface)
-	}
-	mtu := min(ifc.MTU-headSize, maxMTU)
-	if cfg.MTU != 0 {
-		mtu = min(mtu, cfg.MTU)
-	}
-	if mtu < minMTU {
-		return nil, fmt.Errorf("weft: eth: packets of %d bytes on %s: must be at least %d", mtu, cfg.Interface, minMTU)
-	}
-	socket, err := sys.OpenPacket(ifc, cfg.EtherType, map[int]uint32{
-		sys.PacketHead: uint32(cfg.Job >> 32), sys.PacketHead + 4: uint32(cfg.Job), sys.PacketHead + 8: uint32(cfg.Rank),
-	})
-	if errors.Is(err, os.ErrPermission) {
-		return nil, fmt.Errorf("weft: eth: raw Ethernet needs CAP_NET_RAW (grant it with: setcap cap_net_raw+ep PROGRAM): %w", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("weft: eth: %s: %w", cfg.Interface, err)
-	}
-	t := &Transport{cfg: cfg, device: socket}
-	if cfg.XDP {
-		d, err := openXDP(ifc, socket, cfg.EtherType, cfg.Job, cfg.Rank, false)
-		if err == nil {
-			t.device, mtu = d, min(mtu, maxXDP)
+	var fds []int
+	for _, name := range names {
+		p, mtu, err := openPort(&cfg, name)
+		if err != nil {
+			t.closePorts()
+			return nil, err
 		}
-		t.noXDP = err
+		t.ports = append(t.ports, p)
+		t.card.macs, t.card.mtu = append(t.card.macs, p.mac), min(t.card.mtu, mtu)
+		fds = append(fds, p.FDs()...)
 	}
 	t.kept = sys.DropNetworkCapabilities()
-	t.card = card{ifc.HardwareAddr, mtu, cfg.Authenticate}
-	if t.interrupt, err = sys.NewInterrupt(cfg.Bell.Ring, t.device.FDs()...); err != nil {
-		t.device.Close()
+	var err error
+	if t.interrupt, err = sys.NewInterrupt(cfg.Bell.Ring, fds...); err != nil {
+		t.closePorts()
 		return nil, fmt.Errorf("weft: eth: %w", err)
 	}
 	return t, nil
 }
 
+func (t *Transport) closePorts() {
+	for _, p := range t.ports {
+		p.Close()
+	}
+}
+
 // Device says how frames come and go, and why not otherwise.
 func (t *Transport) Device() string {
-	s := t.device.String()
-	if t.noXDP != nil {
-		s += fmt.Sprintf("; no AF_XDP: %v", t.noXDP)
+	s := t.ports[0].device.String()
+	if len(t.ports) > 1 {
+		s = fmt.Sprintf("a trunk of %d, %s", len(t.ports), s)
+	}
+	if err := t.ports[0].noXDP; err != nil {
+		s += fmt.Sprintf("; no AF_XDP: %v", err)
 	}
 	if t.kept != nil {
 		s += fmt.Sprintf("; the privilege was kept: %v", t.kept)
@@ -125,7 +100,7 @@ func (t *Transport) Device() string {
 
 // Caps says what Ethernet can do.
 func (t *Transport) Caps() transport.Caps {
-	return transport.Caps{Name: "eth", MTU: t.card.mtu, Trusted: !t.cfg.Authenticate}
+	return transport.Caps{Name: "eth", MTU: t.card.mtu, Trusted: !t.cfg.Authenticate, Devices: len(t.ports)}
 }
 
 // Card is the address of the interface, and the longest packet that is welcome.
@@ -140,14 +115,16 @@ func (t *Transport) Dial(rank int, text string) error {
 	if c.auth != t.cfg.Authenticate {
 		return fmt.Errorf("weft: eth: rank %d has Authenticate %t, this one %t: all must do the same", rank, c.auth, t.cfg.Authenticate)
 	}
-	head, err := sys.EthernetHeader(c.mac, t.card.mac, t.cfg.EtherType)
-	if err != nil {
-		return err
-	}
-	head = binary.BigEndian.AppendUint64(head, t.cfg.Job)
-	head = binary.BigEndian.AppendUint32(head, uint32(rank))
 	p := &peer{rank: rank, mtu: min(c.mtu, t.card.mtu)}
-	copy(p.head[:], head)
+	for i := range t.ports {
+		head, err := sys.EthernetHeader(c.macs[i%len(c.macs)], t.ports[i].mac, t.cfg.EtherType)
+		if err != nil {
+			return err
+		}
+		head = binary.BigEndian.AppendUint64(head, t.cfg.Job)
+		head = binary.BigEndian.AppendUint32(head, uint32(rank))
+		copy(p.heads[i][:], head)
+	}
 	t.peers.Store(rank, p)
 	return nil
 }
@@ -164,29 +141,56 @@ func (t *Transport) PeerMTU(rank int) int {
 // as several of them.
 func (t *Transport) Lane(peer int) transport.Lane { return nil }
 
-// Send sends packets, as many with one system call as possible.
+// Send sends packets, as many with one system call as possible. Over a trunk the
+// frames to a peer take the ports in turn; what a port does not take is lost.
 func (t *Transport) Send(pkts []transport.Out) int {
 	for done := 0; done < len(pkts); {
-		n, room := 0, t.device.Room()
-		for ; n < room && done+n < len(pkts); n++ {
-			o := &pkts[done+n]
-			p := t.peer(o.Peer)
-			if p == nil {
-				break
-			}
-			binary.BigEndian.PutUint16(p.head[sys.PacketHead+12:], uint16(len(o.Header)+len(o.Payload)))
-			t.device.Put(n, p.head[:], o.Header, o.Payload)
-		}
+		n := t.gather(pkts[done:])
 		if n == 0 {
 			return done
 		}
-		taken := t.device.Send(n)
+		taken := n
+		for i := range t.ports {
+			p := &t.ports[i]
+			if p.put > 0 {
+				if k := p.Send(p.put); len(t.ports) == 1 {
+					taken = k
+				}
+			}
+		}
 		done += taken
 		if taken < n {
 			return done
 		}
 	}
 	return len(pkts)
+}
+
+// gather puts packets into frames, in order, until a port has no room.
+func (t *Transport) gather(pkts []transport.Out) (n int) {
+	for i := range t.ports {
+		t.ports[i].put, t.ports[i].room = 0, t.ports[i].Room()
+	}
+	for n < len(pkts) {
+		o := &pkts[n]
+		to := t.peer(o.Peer)
+		if to == nil {
+			break
+		}
+		p := &t.ports[to.turn]
+		if p.put == p.room {
+			break
+		}
+		head := &to.heads[to.turn]
+		binary.BigEndian.PutUint16(head[sys.PacketHead+12:], uint16(len(o.Header)+len(o.Payload)))
+		p.Put(p.put, head[:], o.Header, o.Payload)
+		p.put++
+		n++
+		if to.turn++; to.turn == len(t.ports) {
+			to.turn = 0
+		}
+	}
+	return n
 }
 
 func (t *Transport) peer(rank int) *peer {
@@ -201,24 +205,33 @@ func (t *Transport) peer(rank int) *peer {
 	return t.last
 }
 
-// Pending reports whether a frame lies in the ring.
-func (t *Transport) Pending() bool { return t.device.Pending() }
+// Pending reports whether a frame lies in a ring.
+func (t *Transport) Pending() bool {
+	for i := range t.ports {
+		if t.ports[i].Pending() {
+			return true
+		}
+	}
+	return false
+}
 
 // Poll lends packets that have arrived.
 func (t *Transport) Poll(dst []transport.In) int {
 	n := 0
-	for n < len(dst) {
-		f := t.device.Recv()
-		if f == nil {
-			break
-		}
-		if pkt := unwrap(f); pkt != nil {
-			dst[n] = transport.In{From: -1, Data: pkt}
-			n++
+	for i := range t.ports {
+		for n < len(dst) {
+			f := t.ports[i].Recv()
+			if f == nil {
+				break
+			}
+			if pkt := unwrap(f); pkt != nil {
+				dst[n] = transport.In{From: -1, Data: pkt}
+				n++
+			}
 		}
 	}
 	if n == 0 {
-		t.device.Release() // frames that were none of ours
+		t.Release() // frames that were none of ours
 	}
 	return n
 }
@@ -240,7 +253,11 @@ func unwrap(frame []byte) []byte {
 }
 
 // Release ends the loan of the last Poll.
-func (t *Transport) Release() { t.device.Release() }
+func (t *Transport) Release() {
+	for i := range t.ports {
+		t.ports[i].Release()
+	}
+}
 
 // Arm makes the next arrival ring the doorbell.
 func (t *Transport) Arm() { t.interrupt.Arm() }
@@ -248,12 +265,17 @@ func (t *Transport) Arm() { t.interrupt.Arm() }
 // Memory returns nil: another host's memory cannot be mapped.
 func (t *Transport) Memory() transport.Memory { return nil }
 
-// MemoryBytes returns what the ring holds.
-func (t *Transport) MemoryBytes() uint64 { return uint64(t.device.MemoryBytes()) }
+// MemoryBytes returns what the rings hold.
+func (t *Transport) MemoryBytes() (n uint64) {
+	for _, p := range t.ports {
+		n += uint64(p.MemoryBytes())
+	}
+	return n
+}
 
 // Close closes the socket.
 func (t *Transport) Close() error {
 	t.interrupt.Close()
-	t.device.Close()
+	t.closePorts()
 	return nil
 }

@@ -134,8 +134,8 @@ func TestXDP(t *testing.T) {
 			l := network(t, 8, mtu)
 			transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
 				e := on(t, l.Hosts[rank], Config{Job: 7, Rank: rank, Bell: bell, XDP: true})
-				if e.noXDP != nil {
-					t.Skip(e.noXDP)
+				if e.ports[0].noXDP != nil {
+					t.Skip(e.ports[0].noXDP)
 				}
 				return e, bell
 			})
@@ -147,8 +147,8 @@ func TestXDP(t *testing.T) {
 func TestSecondXDP(t *testing.T) {
 	l := network(t, 2, 1500)
 	first := on(t, l.Hosts[0], Config{Job: 7, Rank: 0, Bell: doorbell.NewChan(), XDP: true})
-	if first.noXDP != nil {
-		t.Skip(first.noXDP)
+	if first.ports[0].noXDP != nil {
+		t.Skip(first.ports[0].noXDP)
 	}
 	defer first.Close()
 	second := on(t, l.Hosts[0], Config{Job: 7, Rank: 1, Bell: doorbell.NewChan(), XDP: true})

@@ -77,6 +77,7 @@ type Conn struct {
 	expected uint32
 	loseSent bool
 	stopSent bool
+	overtake uint32 // packets that may come before one that is on its way: a trunk
 	unacked  int
 	ackAt    monotime.Time
 	kept     kept
@@ -158,6 +159,15 @@ func NewConn(cfg *Config, self *Self, peer uint32) *Conn {
 
 // Guard sets what protects the packets that we send; Tagged until then.
 func (c *Conn) Guard(g Guard) { c.guard = g }
+
+// Spread says over how many devices the peer spreads its packets. More than one
+// let some overtake others: a gap is nothing to tell of until enough have.
+// (PROTOCOL §2.5)
+func (c *Conn) Spread(devices int) { c.overtake = uint32(overtake * (devices - 1)) }
+
+// overtake is how many packets may overtake one for each further device: what a
+// device takes in one batch.
+const overtake = 64
 
 func less(a, b uint32) bool { return int32(a-b) < 0 }
 

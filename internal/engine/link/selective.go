@@ -17,6 +17,7 @@ type kept struct {
 	lent   []byte   // what Kept returned last
 	count  int
 	last   uint32 // number of the packet that came last
+	untold bool   // something is missing that the sender has not been told of
 }
 
 func (k *kept) has(seq uint32) bool { return k.count > 0 && k.frames[seq%maxKept] != nil }
@@ -58,6 +59,10 @@ func (c *Conn) keep(seq uint32, frame []byte) {
 	k.count++
 	if !c.loseSent || seq != k.last+1 {
 		c.loseSent = true
+		k.untold = true
+	}
+	if k.untold && seq-c.expected > c.overtake {
+		k.untold = false
 		c.due[wire.KindSelect] = true
 		c.stats.Losses++
 	}
