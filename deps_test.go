@@ -33,9 +33,9 @@ internal/handshake
 internal/doorbell       transport internal/sys
 transport/pipe          transport internal/mem
 transport/shm           transport internal/doorbell internal/handshake internal/mem internal/ring internal/sys
-transport/tcp           transport internal/handshake internal/sys
-transport/udp           transport internal/sys
-transport/eth           transport internal/sys
+transport/tcp           transport internal/doorbell internal/handshake internal/sys
+transport/udp           transport internal/doorbell internal/sys
+transport/eth           transport internal/doorbell internal/sys
 internal/pcap
 internal/lab            internal/pcap internal/sys
 transport/faulty        transport

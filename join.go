@@ -107,7 +107,11 @@ func (p *Proc) join(ctx context.Context) error {
 		}
 	}
 	if bell == nil {
-		bell = doorbell.NewFutex(new(uint32))
+		b, err := doorbell.NewPoll()
+		if err != nil {
+			return err
+		}
+		bell, p.poll = b, b
 	}
 	if p.cfg.Transport == "eth" || p.cfg.Transport == "auto" && p.cfg.Interface != "" && p.job.Size > p.job.Local {
 		t, err := p.openEth(bell)
@@ -193,6 +197,9 @@ func (p *Proc) spoilt(t transport.Transport, bell transport.Doorbell) transport.
 func (p *Proc) closeTransports() {
 	for _, t := range slices.Backward(p.trs) {
 		t.Close()
+	}
+	if p.poll != nil {
+		p.poll.Close()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
+	"weft/internal/doorbell"
 	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/transport"
@@ -25,6 +26,7 @@ type Proc struct {
 	wait   driver.Waiting
 	trs    []transport.Transport
 	memory transport.Memory // for memory that peers can map; may be nil
+	poll   *doorbell.Poll   // the doorbell, if it is ours and not that of shared memory
 	device string           // how raw frames come and go
 	noEth  string           // why there is no raw Ethernet
 	record io.WriteCloser   // gets what goes into the engine; may be nil

@@ -20,6 +20,7 @@ a ratio compares figures of the same run. Takes about two minutes with 5 rounds.
 
 EXAMPLES
   weft perf bars
+  weft lab -mtu 9000 -- weft perf bars      those of raw Ethernet
   weft perf bars -only send8,put8 -rounds 15
   weft perf bars -json > bars.json`
 

@@ -8,14 +8,19 @@ import (
 	"weft/transport"
 )
 
-func doorbells() map[string]transport.Doorbell {
-	return map[string]transport.Doorbell{"futex": NewFutex(new(uint32)), "chan": NewChan()}
+func doorbells(t testing.TB) map[string]transport.Doorbell {
+	all := map[string]transport.Doorbell{"futex": NewFutex(new(uint32)), "chan": NewChan()}
+	if p, err := NewPoll(); err == nil {
+		t.Cleanup(p.Close)
+		all["poll"] = p
+	}
+	return all
 }
 
 // No ring is lost: a sleeper that publishes its state and then looks once more
 // never sleeps through a packet.
 func TestNoRingIsLost(t *testing.T) {
-	for name, bell := range doorbells() {
+	for name, bell := range doorbells(t) {
 		t.Run(name, func(t *testing.T) {
 			const rounds = 20000
 			var sent, taken atomic.Int64
@@ -54,7 +59,7 @@ func TestNoRingIsLost(t *testing.T) {
 }
 
 func TestWhoIsWoken(t *testing.T) {
-	for name, bell := range doorbells() {
+	for name, bell := range doorbells(t) {
 		t.Run(name, func(t *testing.T) {
 			for _, c := range []struct {
 				state  transport.State
@@ -81,7 +86,7 @@ func TestWhoIsWoken(t *testing.T) {
 }
 
 func TestSleepEnds(t *testing.T) {
-	for name, bell := range doorbells() {
+	for name, bell := range doorbells(t) {
 		t.Run(name, func(t *testing.T) {
 			bell.Set(transport.Asleep)
 			bell.Sleep(transport.Asleep, time.Millisecond) // nobody rings

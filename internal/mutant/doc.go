@@ -27,13 +27,13 @@ const (
 	LeakOutstanding     // rma: a refused operation still counts as outstanding
 	NoKey               // rma: keys are not checked
 	NoProbe             // link: a silent peer is not asked whether it lives
-	SelectShifted       // link: the bits of SELECT are read one off
+	KeptEarly           // link: a packet that was kept is delivered before one that is missing
 )
 
 // All returns the bugs.
 func All() []Bug {
 	var all []Bug
-	for b := NoReAck; b <= SelectShifted; b++ {
+	for b := NoReAck; b <= KeptEarly; b++ {
 		all = append(all, b)
 	}
 	return all
@@ -43,6 +43,6 @@ func All() []Bug {
 func (b Bug) String() string {
 	return [...]string{
 		"None", "NoReAck", "NoPersistProbe", "OldIncarnation", "AcceptGap", "HeldSentTwice", "HalfMessage", "CreditTwice",
-		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "SelectShifted",
+		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "KeptEarly",
 	}[b]
 }

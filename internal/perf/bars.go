@@ -3,7 +3,10 @@ package perf
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
+
+	"weft/internal/launch"
 )
 
 // A Bar is something that weft means to reach, relative to what its peers
@@ -42,8 +45,37 @@ func (s Spec) with(change func(*Spec)) Spec {
 	return s
 }
 
-// Bars lists what weft means to reach (docs/PERFORMANCE.md).
+// Bars lists what weft means to reach (docs/PERFORMANCE.md): between the hosts of
+// a lab if we are in one, else on this host.
 func Bars() []Bar {
+	if here, there, err := ends(); err == nil && here != there {
+		return labBars(here)
+	}
+	return hostBars()
+}
+
+// labBars are about raw Ethernet. How much of TCP's bandwidth is meant to be
+// reached follows from the MTU: on virtual Ethernet TCP sends 64 KiB at a time
+// whatever that is.
+func labBars(here launch.Host) []Bar {
+	over := func(s Spec) Spec { return s.with(func(s *Spec) { s.Transport = "eth" }) }
+	one, bulk, many := over(spec("latency", "send", 64)), over(spec("bandwidth", "send", 1<<20)), over(spec("rate", "send", 64))
+	asleep := one.with(func(s *Spec) { s.Blocked = true })
+	bandwidth := 1.0
+	if ifc, err := net.InterfaceByName(here.Interface); err == nil && ifc.MTU >= 9000 {
+		bandwidth = 1.66
+	}
+	return []Bar{
+		{Name: "eth64", What: "raw Ethernet, 64 B, against TCP in Go", Ours: one, Theirs: rivals(one, "tcp"), Limit: 0.25},
+		{Name: "eth64spin", What: "the same, against TCP that spins, in C", Ours: one, Theirs: rivals(one, "sockperf"), Limit: 0.5},
+		{Name: "ethbulk", What: "raw Ethernet, 1 MiB messages, against TCP", Ours: bulk, Theirs: rivals(bulk, "iperf3"), Limit: bandwidth, Least: true},
+		{Name: "ethrate", What: "messages of 64 B, against weft over UDP", Ours: many, Theirs: rivals(many, "udp"), Limit: 2, Least: true},
+		{Name: "reaping", What: "64 B with reaping, against the same without", Ours: one, Theirs: []Rival{{Weft, "without reaping", asleep}}, Limit: 0.5},
+	}
+}
+
+// hostBars are about shared memory, and UDP over loopback.
+func hostBars() []Bar {
 	send8, sendMB := spec("latency", "send", 8), spec("bandwidth", "send", 1<<20)
 	blocked := send8.with(func(s *Spec) { s.Blocked = true })
 	udp := spec("latency", "send", 64).with(func(s *Spec) { s.Transport = "udp" })

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"weft/internal/doorbell"
 	"weft/internal/sys"
 	"weft/transport"
 )
@@ -30,13 +31,13 @@ type Config struct {
 
 // Transport implements transport.Transport.
 type Transport struct {
-	cfg       Config
-	card      card
-	ports     []port
-	kept      error // why the privilege was not given up
-	interrupt *sys.Interrupt
-	peers     sync.Map // rank to *peer
-	last      *peer
+	cfg   Config
+	card  card
+	ports []port
+	kept  error // why the privilege was not given up
+	alarm *doorbell.Alarm
+	peers sync.Map // rank to *peer
+	last  *peer
 }
 
 type peer struct {
@@ -70,7 +71,7 @@ func Open(cfg Config) (*Transport, error) {
 	}
 	t.kept = sys.DropNetworkCapabilities()
 	var err error
-	if t.interrupt, err = sys.NewInterrupt(cfg.Bell.Ring, fds...); err != nil {
+	if t.alarm, err = doorbell.NewAlarm(cfg.Bell, fds...); err != nil {
 		t.closePorts()
 		return nil, fmt.Errorf("weft: eth: %w", err)
 	}
@@ -260,7 +261,7 @@ func (t *Transport) Release() {
 }
 
 // Arm makes the next arrival ring the doorbell.
-func (t *Transport) Arm() { t.interrupt.Arm() }
+func (t *Transport) Arm() { t.alarm.Arm() }
 
 // Memory returns nil: another host's memory cannot be mapped.
 func (t *Transport) Memory() transport.Memory { return nil }
@@ -275,7 +276,7 @@ func (t *Transport) MemoryBytes() (n uint64) {
 
 // Close closes the socket.
 func (t *Transport) Close() error {
-	t.interrupt.Close()
+	t.alarm.Close()
 	t.closePorts()
 	return nil
 }

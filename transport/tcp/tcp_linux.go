@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"weft/internal/doorbell"
 	"weft/internal/handshake"
 	"weft/internal/sys"
 	"weft/transport"
@@ -29,10 +30,10 @@ type Config struct {
 
 // Transport implements transport.Transport.
 type Transport struct {
-	cfg       Config
-	listener  *net.TCPListener
-	streams   *sys.Streams
-	interrupt *sys.Interrupt
+	cfg      Config
+	listener *net.TCPListener
+	streams  *sys.Streams
+	alarm    *doorbell.Alarm
 
 	mu     sync.Mutex // of what changes when connections come and go
 	closed bool
@@ -64,7 +65,7 @@ func Open(cfg Config) (*Transport, error) {
 		return nil, fmt.Errorf("weft: tcp: %w", err)
 	}
 	if t.streams, err = sys.NewStreams(t.ended, t.room); err == nil {
-		t.interrupt, err = sys.NewInterrupt(cfg.Bell.Ring, t.streams.FD())
+		t.alarm, err = doorbell.NewAlarm(cfg.Bell, t.streams.FD())
 	}
 	if err != nil {
 		t.listener.Close()
@@ -280,7 +281,7 @@ func (t *Transport) room(fd int) bool {
 func (t *Transport) Release() {}
 
 // Arm makes the next arrival ring the doorbell.
-func (t *Transport) Arm() { t.interrupt.Arm() }
+func (t *Transport) Arm() { t.alarm.Arm() }
 
 // Memory returns nil: another host's memory cannot be mapped.
 func (t *Transport) Memory() transport.Memory { return nil }
@@ -300,7 +301,7 @@ func (t *Transport) Close() error {
 		return nil
 	}
 	t.listener.Close()
-	t.interrupt.Close()
+	t.alarm.Close()
 	t.streams.Close()
 	for _, c := range *t.conns.Load() {
 		c.stream.Finish(c.out)

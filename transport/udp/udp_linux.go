@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"weft/internal/doorbell"
 	"weft/internal/sys"
 	"weft/transport"
 )
@@ -18,11 +19,11 @@ type Config struct {
 
 // Transport implements transport.Transport.
 type Transport struct {
-	card      card
-	socket    *sys.UDPSocket
-	interrupt *sys.Interrupt
-	peers     sync.Map // rank to *peer
-	last      *peer
+	card   card
+	socket *sys.UDPSocket
+	alarm  *doorbell.Alarm
+	peers  sync.Map // rank to *peer
+	last   *peer
 
 	// What has been received and not yet lent.
 	datagrams, next int
@@ -57,7 +58,7 @@ func Open(cfg Config) (*Transport, error) {
 		return nil, fmt.Errorf("weft: udp: %v: %w", bind, err)
 	}
 	t := &Transport{card: card{at, mtu}, socket: socket}
-	if t.interrupt, err = sys.NewInterrupt(cfg.Bell.Ring, socket.FD()); err != nil {
+	if t.alarm, err = doorbell.NewAlarm(cfg.Bell, socket.FD()); err != nil {
 		socket.Close()
 		return nil, fmt.Errorf("weft: udp: %w", err)
 	}
@@ -191,7 +192,7 @@ func cut(b []byte, segment int) (pkt, rest []byte) {
 func (t *Transport) Release() {}
 
 // Arm makes the next arrival ring the doorbell.
-func (t *Transport) Arm() { t.interrupt.Arm() }
+func (t *Transport) Arm() { t.alarm.Arm() }
 
 // Memory returns nil: another host's memory cannot be mapped.
 func (t *Transport) Memory() transport.Memory { return nil }
@@ -201,7 +202,7 @@ func (t *Transport) MemoryBytes() uint64 { return uint64(t.socket.MemoryBytes())
 
 // Close closes the socket.
 func (t *Transport) Close() error {
-	t.interrupt.Close()
+	t.alarm.Close()
 	t.socket.Close()
 	return nil
 }

@@ -76,6 +76,9 @@ func (c *Conn) Kept(now monotime.Time, room bool) []byte {
 	if k.lent != nil {
 		k.spare, k.lent = append(k.spare, k.lent), nil
 	}
+	if mutant.On(mutant.KeptEarly) && !k.has(c.expected) && k.has(c.expected+1) {
+		c.expected++
+	}
 	if !k.has(c.expected) {
 		return nil // nearly always
 	}
@@ -108,19 +111,18 @@ func (c *Conn) selected(now monotime.Time, bits []byte) {
 		if !less(seq, c.high) {
 			break
 		}
-		bit := i
-		if mutant.On(mutant.SelectShifted) {
-			bit++
-		}
-		if bits[bit/8%wire.SelectSize]&(1<<(bit%8)) != 0 {
+		if bits[i/8]&(1<<(i%8)) != 0 {
 			c.slot(seq).held = true
 			end = seq
 		}
 	}
-	some := false
+	some, soon := false, 2*c.srtt+4*c.rttvar
+	if c.srtt == 0 {
+		soon = c.cfg.RTOMin // each answer to what is repeated must not repeat it
+	}
 	for seq := c.base; less(seq, end) && less(seq, c.next); seq++ {
 		s := c.slot(seq)
-		if s.held || s.again || s.times > 1 && now.Sub(s.at) < 2*c.srtt+4*c.rttvar {
+		if s.held || s.again || s.times > 1 && now.Sub(s.at) < soon {
 			continue
 		}
 		c.miss(s)

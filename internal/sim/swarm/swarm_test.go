@@ -52,6 +52,7 @@ var caught = map[mutant.Bug]string{
 	mutant.LeakOutstanding: "leak",
 	mutant.NoKey:           "refusal",
 	mutant.NoProbe:         "false death",
+	mutant.KeptEarly:       "stuck",
 }
 
 // TestMutants plants each bug, and runs seeds until a checker finds it. Each
