@@ -130,7 +130,7 @@ func TestLabBreakdown(t *testing.T) {
 	needsLab(t)
 	svg := filepath.Join(t.TempDir(), "breakdown.svg")
 	out, stderr, status := runWeft(t, "lab", "--", "weft", "perf", "breakdown", "-rounds", "1", "-json", "-svg", svg)
-	if status != 0 || strings.Count(out, `"way":`) != 3 || strings.Count(out, `"part":`) != 18 {
+	if status != 0 || strings.Count(out, `"way":`) != 3 || strings.Count(out, `"part":`) != 19 {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 	if _, err := os.Stat(svg); err != nil {

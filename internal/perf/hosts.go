@@ -34,8 +34,9 @@ func start(h launch.Host, cmd *exec.Cmd) error {
 }
 
 // talk runs a server on the other host, and a client here again and again until
-// the server listens. It returns what the client printed.
-func talk(ctx context.Context, server, client []string, env ...string) ([]byte, error) {
+// the server listens, which shows in that the client succeeds and prints want. It
+// returns what the client printed.
+func talk(ctx context.Context, want string, server, client []string, env ...string) ([]byte, error) {
 	here, there, err := ends()
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func talk(ctx context.Context, server, client []string, env ...string) ([]byte, 
 		if err = start(here, c); err == nil {
 			err = c.Wait()
 		}
-		if err == nil {
+		if err == nil && bytes.Contains(out.Bytes(), []byte(want)) {
 			return out.Bytes(), nil
 		}
 		err = fmt.Errorf("%s: %w: %s", client[0], err, strings.TrimSpace(errs.String()))

@@ -34,7 +34,7 @@ func (sockperf) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 		}
 		at := []string{"--tcp", "-i", there.Address, "-p", strconv.Itoa(port), "--nonblocked"}
 		const least = 14 // bytes of a message
-		out, err := talk(ctx, append([]string{"sockperf", "server"}, at...),
+		out, err := talk(ctx, "percentile 50", append([]string{"sockperf", "server"}, at...),
 			append([]string{"sockperf", "ping-pong", "-m", strconv.Itoa(max(size, least)), "-t", "1"}, at...))
 		if err != nil {
 			return nil, err
@@ -72,7 +72,7 @@ func (iperf3) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 			return nil, err
 		}
 		p := strconv.Itoa(port)
-		out, err := talk(ctx, []string{"iperf3", "-s", "-B", there.Address, "-p", p},
+		out, err := talk(ctx, "sum_received", []string{"iperf3", "-s", "-B", there.Address, "-p", p},
 			[]string{"iperf3", "-c", there.Address, "-p", p, "-t", "1", "-J", "-l", strconv.Itoa(min(size, 1<<20))})
 		if err != nil {
 			return nil, err

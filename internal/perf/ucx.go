@@ -68,7 +68,7 @@ func (ucx) perftest(ctx context.Context, args ...string) ([]byte, error) {
 		tls = "tcp,self"
 	}
 	args = append(args, "-p", strconv.Itoa(port))
-	return talk(ctx, append([]string{"ucx_perftest"}, args...), append([]string{"ucx_perftest", there.Address}, args...),
+	return talk(ctx, "", append([]string{"ucx_perftest"}, args...), append([]string{"ucx_perftest", there.Address}, args...),
 		"UCX_TLS="+tls, "UCX_LOG_LEVEL=fatal")
 }
 

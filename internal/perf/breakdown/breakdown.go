@@ -60,8 +60,9 @@ func medians(rounds []paths) (m paths) {
 	return m
 }
 
-// ways puts the parts together. Those of weft are measured each by itself, so
-// that their sum says how much is understood; of TCP two are what is left.
+// ways puts the parts together. Those of weft with reaping are measured each by
+// itself, so that their sum says how much is understood. In the other two ways one
+// part is what is left.
 func (p *paths) ways() []Way {
 	medium := p.frame.wire - p.frame.socket
 	raw := []Part{
@@ -72,7 +73,8 @@ func (p *paths) ways() []Way {
 		{"into the ring", p.frame.ring - p.frame.wire},
 		{"between processors", p.line},
 	}
-	asleep := append(slices.Clone(raw), Part{"wake-ups", 2 * p.wake})
+	// Who sleeps lets his processor sleep, which takes time to wake, too.
+	asleep := append(slices.Clone(raw), Part{"wake-up", p.wake}, Part{"processors that slept", p.ethAsleep - p.eth - p.wake})
 	tcp := []Part{
 		{"system calls", 2 * p.call},
 		{"driver and wire", medium},

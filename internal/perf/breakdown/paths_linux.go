@@ -72,35 +72,46 @@ func cacheLine() (us float64, err error) {
 	return us, err
 }
 
-// wakeUp is the time until a thread that sleeps runs when another wakes it.
+// wakeUp is the time until a goroutine that sleeps as those of a node do runs when
+// another wakes it.
 func wakeUp() (us float64, err error) {
 	const n = 3000
-	bells := [2]*doorbell.Futex{doorbell.NewFutex(new(uint32)), doorbell.NewFutex(new(uint32))}
-	for _, b := range bells {
-		b.Set(transport.Asleep)
+	var bells [2]*doorbell.Poll
+	for i := range bells {
+		if bells[i], err = doorbell.NewPoll(); err != nil {
+			return 0, err
+		}
+		defer bells[i].Close()
 	}
-	turn := func(mine int, begins bool) {
-		if begins {
-			bells[1-mine].Ring()
-		}
-		for bells[mine].State() != transport.Awake {
-			bells[mine].Sleep(transport.Asleep, -1)
-		}
-		bells[mine].Set(transport.Asleep)
-		if !begins {
-			bells[1-mine].Ring()
+	var rung [2]atomic.Int64
+	ring := func(who int) {
+		rung[who].Add(1)
+		bells[who].Ring()
+	}
+	wait := func(who int, times int64) {
+		for rung[who].Load() < times {
+			bells[who].Set(transport.Asleep)
+			if rung[who].Load() < times {
+				bells[who].Sleep(transport.Asleep, -1)
+			}
 		}
 	}
-	err = pair(func() error {
-		us = each(n, func() { turn(0, true) }) / 2
-		return nil
-	}, func() error {
-		for range n {
-			turn(1, false)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range int64(n) {
+			wait(1, i+1)
+			ring(0)
 		}
-		return nil
-	})
-	return us, err
+	}()
+	i := int64(0)
+	us = each(n, func() {
+		i++
+		ring(1)
+		wait(0, i)
+	}) / 2
+	<-done
+	return us, nil
 }
 
 // open opens a raw Ethernet transport on a host.

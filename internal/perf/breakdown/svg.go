@@ -7,7 +7,7 @@ import (
 )
 
 // colours are those of the parts, by name; they tell apart for the colour-blind.
-var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999", "#000000"}
+var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999", "#000000", "#8c564b", "#bcbd22"}
 
 // WriteSVG draws a bar for each way, cut into its parts, with a mark where the
 // measured time is.
