@@ -209,3 +209,38 @@ func TestStrangers(t *testing.T) {
 	}
 	t.Errorf("%+v", p.Stats())
 }
+
+// Who has received a message and does nothing more acknowledges it all the same:
+// the service takes the timers over from the goroutine that slept.
+func TestLastAcknowledgement(t *testing.T) {
+	const rounds = 10
+	procs := joinAll(t, 2, &Config{Transport: "udp", Spin: -1, RetransmitMin: 20 * time.Millisecond})
+	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		for range rounds {
+			if p.Rank() == 0 {
+				time.Sleep(50 * time.Millisecond) // in which a lost acknowledgement would show
+				if err := q.Send(ctx, 1, []byte("one")); err != nil {
+					return err
+				}
+				continue
+			}
+			time.Sleep(25 * time.Millisecond) // until the service has the doorbell
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return err
+			}
+			m.Release()
+		}
+		return meet(ctx, p, q)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := procs[0].Stats(); s.Retransmitted >= rounds/2 {
+		t.Errorf("%d messages, %d packets sent again: %+v", rounds, s.Retransmitted, s)
+	}
+}

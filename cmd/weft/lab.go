@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -30,7 +32,7 @@ EXAMPLES
   weft lab -hosts 2 -mtu 9000 -- weft perf bandwidth -transport eth
   weft lab -hosts 4 -- weft info -n 8
   weft lab -loss 0.01 -- weft perf bandwidth -transport eth -vs tcp
-  weft lab -faults reorder=0.1,delay=200us -- weft run -n 4 ./examples/nas/is -class W
+  weft lab -delay 200us -faults reorder=0.1 -- weft run -n 4 ./examples/nas/is -class W
   weft lab -pcap ping.pcap -- weft run -n 2 -transport eth ./examples/ping
   wireshark -X lua_script:docs/wireshark/weft.lua ping.pcap
   weft lab clean`
@@ -42,7 +44,8 @@ func labCommand() *ffcli.Command {
 	fs.IntVar(&f.mtu, "mtu", 1500, "longest Ethernet payload in bytes")
 	fs.IntVar(&f.interfaces, "interfaces", 1, "interfaces of each host, each kind on a network of its own: a trunk")
 	fs.Float64Var(&f.loss, "loss", 0, "share of all frames that get lost, from 0 to 1")
-	fs.StringVar(&f.faults, "faults", "", "what happens to weft's packets besides: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us")
+	fs.DurationVar(&f.delay, "delay", 0, "how long each of weft's packets takes longer, such as 200us")
+	fs.StringVar(&f.faults, "faults", "", "what happens to weft's packets besides: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01")
 	fs.StringVar(&f.pcap, "pcap", "", "write everything that crosses the network to this file, for Wireshark")
 	clean := &ffcli.Command{
 		Name: "clean", ShortUsage: "weft lab clean", ShortHelp: "remove the hosts of labs that were killed",
@@ -71,6 +74,7 @@ type labFlags struct {
 	hosts, mtu   int
 	interfaces   int
 	loss         float64
+	delay        time.Duration
 	faults, pcap string
 }
 
@@ -136,6 +140,9 @@ func runLab(f labFlags, args []string) (err error) {
 	cmd := exec.Command(program, args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), launch.LabEnv(hosts))
+	if f.delay > 0 {
+		f.faults = strings.Trim(f.faults+",delay="+f.delay.String(), ",")
+	}
 	if f.faults != "" {
 		cmd.Env = append(cmd.Env, "WEFT_FAULTS="+f.faults)
 	}

@@ -37,7 +37,7 @@ func TestLab(t *testing.T) {
 		"lab -hosts 2 -faults lose=0.05,repeat=0.05,reorder=0.05,damage=0.05 -- weft run -n 2 -transport eth ../../examples/halo -steps 20",
 		"lab -hosts 2 -- weft run -n 2 -transport udp ../../examples/counter -count 50",
 		"lab -hosts 2 -loss 0.05 -- weft run -n 2 -transport eth ../../examples/nas/is -class S",
-		"lab -hosts 2 -faults delay=200us -- weft run -n 2 -transport eth ../../examples/ping -count 20",
+		"lab -hosts 2 -delay 200us -- weft run -n 2 -transport eth ../../examples/ping -count 20",
 		"lab -hosts 3 -- weft run -n 4 -transport tcp ../../examples/nas/is -class S",
 	} {
 		out, stderr, status := runWeft(t, strings.Fields(args)...)

@@ -49,6 +49,7 @@ func TestMistakes(t *testing.T) {
 		{"xyz", "there are run, sim, lab, perf, info, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
+		{"run -reap perhaps true", "must be on or off"},
 		{"run -transport ib true", "must be auto, shm, eth, udp or tcp"},
 		{"run no-such-program", "no such command in $PATH"},
 		{"perf sleep", "there are latency, bandwidth"},

@@ -35,7 +35,7 @@ func runCommand() *ffcli.Command {
 	job := launch.Job{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Report: os.Stderr}
 	fs.IntVar(&job.N, "n", 1, "number of ranks")
 	fs.StringVar(&job.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
-	reap := fs.Bool("reap", true, "poll for packets while one waits; without, each wakes whoever waits for it")
+	reap := fs.String("reap", "on", "on: poll for packets while one waits; off: each wakes whoever waits for it")
 	fs.BoolVar(&job.Prefix, "prefix", false, "put [rank] before each line")
 	fs.BoolVar(&job.Survive, "survive", false, "when a rank fails, let the others go on")
 	fs.IntVar(&job.Hosts, "hosts", 1, "pretend that the ranks are on so many hosts, in turn")
@@ -46,8 +46,12 @@ func runCommand() *ffcli.Command {
 		Name: "run", ShortUsage: "weft run [FLAGS] PROGRAM [ARGS]", ShortHelp: "run a program as the ranks of a job",
 		LongHelp: runHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
-			if !*reap {
+			switch *reap {
+			case "on":
+			case "off":
 				job.Env = append(job.Env, "WEFT_SPIN=0")
+			default:
+				return fmt.Errorf("run: -reap %q: must be on or off", *reap)
 			}
 			return runJob(ctx, job, args)
 		},

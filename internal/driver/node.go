@@ -68,6 +68,7 @@ type Node struct {
 	sleeper    *Call         // whose goroutine sleeps on the doorbell, or nil
 	parked     int           // goroutines that sleep, the sleeper among them
 	sleepUntil monotime.Time // when whoever is on duty will wake by itself
+	serveUntil monotime.Time // the same of the service, while it sleeps on the doorbell; else 0
 	retrying   bool          // and offer packets again that found no room
 	budget     time.Duration // for reaping before parking
 	cancels    context.Context

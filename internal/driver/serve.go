@@ -50,10 +50,12 @@ func (n *Node) serve() {
 			continue // something came before the doorbell was armed
 		}
 		d := n.until(-1)
+		n.serveUntil = n.sleepUntil
 		n.mu.Unlock()
 		runtime.Gosched() // those just woken run first, on this thread
 		n.bell.Sleep(state, d)
 		n.mu.Lock()
+		n.serveUntil = 0
 		if n.sleeper == nil {
 			n.sleepUntil = 0
 		} else if !n.closed {

@@ -243,6 +243,9 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 		err = ctx.Err()
 	}
 	n.sleeper = nil
+	if n.sleepUntil = n.serveUntil; n.sleepUntil != 0 && n.late(n.now()) {
+		n.alert() // the service fell asleep before us, and a ring wakes only one
+	}
 	if err == nil && c.pending() {
 		return nil
 	}

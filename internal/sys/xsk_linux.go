@@ -1,7 +1,6 @@
 package sys
 
 import (
-	"fmt"
 	"os"
 	"sync/atomic"
 	"unsafe"
@@ -44,21 +43,21 @@ type xskRing struct {
 }
 
 // OpenXSK opens a socket on a queue of an interface. It asks for zero copy, and
-// takes copies where the driver has nothing better, unless zero copy is needed.
-func OpenXSK(ifindex, queue int, needZeroCopy bool) (*XSK, error) {
+// takes copies where the driver has nothing better.
+func OpenXSK(ifindex, queue int) (*XSK, error) {
 	fd, err := unix.Socket(unix.AF_XDP, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
 	}
 	x := &XSK{fd: fd}
-	if err := x.setUp(ifindex, queue, needZeroCopy); err != nil {
+	if err := x.setUp(ifindex, queue); err != nil {
 		x.Close()
 		return nil, err
 	}
 	return x, nil
 }
 
-func (x *XSK) setUp(ifindex, queue int, needZeroCopy bool) error {
+func (x *XSK) setUp(ifindex, queue int) error {
 	var err error
 	x.umem, err = unix.Mmap(-1, 0, (xskReceive+xskSend)*XSKFrame, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
 	if err != nil {
@@ -89,9 +88,6 @@ func (x *XSK) setUp(ifindex, queue int, needZeroCopy bool) error {
 	if err = unix.Bind(x.fd, at); err == nil {
 		x.zeroCopy = true
 		return nil
-	}
-	if needZeroCopy {
-		return fmt.Errorf("no zero copy: %w", os.NewSyscallError("bind", err))
 	}
 	at.Flags = unix.XDP_COPY | unix.XDP_USE_NEED_WAKEUP
 	return os.NewSyscallError("bind", unix.Bind(x.fd, at))

@@ -79,8 +79,8 @@ func Open(cfg Config) (*Transport, error) {
 }
 
 func (t *Transport) closePorts() {
-	for _, p := range t.ports {
-		p.Close()
+	for i := range t.ports {
+		t.ports[i].Close()
 	}
 }
 
@@ -268,8 +268,8 @@ func (t *Transport) Memory() transport.Memory { return nil }
 
 // MemoryBytes returns what the rings hold.
 func (t *Transport) MemoryBytes() (n uint64) {
-	for _, p := range t.ports {
-		n += uint64(p.MemoryBytes())
+	for i := range t.ports {
+		n += uint64(t.ports[i].MemoryBytes())
 	}
 	return n
 }

@@ -62,7 +62,7 @@ func openPort(cfg *Config, name string) (p port, mtu int, err error) {
 	}
 	p = port{device: socket, mac: ifc.HardwareAddr}
 	if cfg.XDP {
-		d, err := openXDP(ifc, socket, cfg.EtherType, cfg.Job, cfg.Rank, false)
+		d, err := openXDP(ifc, socket, cfg.EtherType, cfg.Job, cfg.Rank)
 		if err == nil {
 			p.device, mtu = d, min(mtu, maxXDP)
 		}

@@ -2,8 +2,10 @@ package eth
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -29,16 +31,19 @@ const queue = 0
 
 // openXDP puts a program on the interface, which the kernel removes when this
 // process ends, however it ends. It prefers the driver's own mode.
-func openXDP(ifc *net.Interface, packets *sys.PacketSocket, etherType uint16, job uint64, rank int, needZeroCopy bool) (*xdp, error) {
+func openXDP(ifc *net.Interface, packets *sys.PacketSocket, etherType uint16, job uint64, rank int) (*xdp, error) {
 	d := &xdp{packets: packets}
-	if err := d.open(ifc, etherType, job, rank, needZeroCopy); err != nil {
+	if err := d.open(ifc, etherType, job, rank); err != nil {
 		d.closeXDP()
+		if errors.Is(err, os.ErrPermission) {
+			err = fmt.Errorf("needs CAP_NET_ADMIN and CAP_BPF (setcap cap_net_raw,cap_net_admin,cap_bpf+ep PROGRAM): %w", err)
+		}
 		return nil, err
 	}
 	return d, nil
 }
 
-func (d *xdp) open(ifc *net.Interface, etherType uint16, job uint64, rank int, needZeroCopy bool) (err error) {
+func (d *xdp) open(ifc *net.Interface, etherType uint16, job uint64, rank int) (err error) {
 	if d.sockets, err = ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.XSKMap, KeySize: 4, ValueSize: 4, MaxEntries: queue + 1}); err != nil {
 		return fmt.Errorf("XSKMAP: %w", err)
 	}
@@ -61,7 +66,7 @@ func (d *xdp) open(ifc *net.Interface, etherType uint16, job uint64, rank int, n
 	if err != nil {
 		return fmt.Errorf("XDP on %s: %w", ifc.Name, err)
 	}
-	if d.XSK, err = sys.OpenXSK(ifc.Index, queue, needZeroCopy); err != nil {
+	if d.XSK, err = sys.OpenXSK(ifc.Index, queue); err != nil {
 		return fmt.Errorf("AF_XDP: %w", err)
 	}
 	return d.sockets.Put(uint32(queue), uint32(d.XSK.FD()))
