@@ -214,7 +214,7 @@ func TestStrangers(t *testing.T) {
 // the service takes the timers over from the goroutine that slept.
 func TestLastAcknowledgement(t *testing.T) {
 	const rounds = 10
-	procs := joinAll(t, 2, &Config{Transport: "udp", Spin: -1, RetransmitMin: 20 * time.Millisecond})
+	procs := joinAll(t, 2, &Config{Transport: "udp", Spin: -1, RetransmitMin: 100 * time.Millisecond})
 	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
 		q, err := p.Open(ctx, 1, nil)
 		if err != nil {
@@ -222,7 +222,7 @@ func TestLastAcknowledgement(t *testing.T) {
 		}
 		for range rounds {
 			if p.Rank() == 0 {
-				time.Sleep(50 * time.Millisecond) // in which a lost acknowledgement would show
+				time.Sleep(150 * time.Millisecond) // in which a lost acknowledgement would show
 				if err := q.Send(ctx, 1, []byte("one")); err != nil {
 					return err
 				}

@@ -211,7 +211,7 @@ func TestEthFlood(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %d frames, %+v, %+v", err, sent, procs[0].Stats(), procs[1].Stats())
 	}
-	if s := procs[1].Stats(); s.Malformed == 0 || sent < 1000 {
+	if s := procs[1].Stats(); s.Malformed == 0 || sent < 100 {
 		t.Errorf("%d frames of a flood, of which were dropped: %+v", sent, s)
 	}
 }
@@ -265,7 +265,7 @@ func TestEthTrunk(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := procs[0].Stats()
-			if s.Retransmitted > s.PacketsSent/10 {
+			if s.Retransmitted > s.PacketsSent/4 {
 				t.Errorf("%d of %d packets were sent again", s.Retransmitted, s.PacketsSent)
 			}
 			for i := range before {
