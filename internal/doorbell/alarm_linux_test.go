@@ -24,7 +24,7 @@ func TestAlarm(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.Close()
-			one := make([]byte, 1)
+			one, got := []byte{1}, make([]byte, 1)
 			for i := range 500 {
 				bell.Set(transport.Asleep)
 				early := i%2 == 0
@@ -41,7 +41,7 @@ func TestAlarm(t *testing.T) {
 						t.Fatalf("round %d: nobody rang", i)
 					}
 				}
-				r.Read(one)
+				r.Read(got)
 			}
 			bell.Set(transport.Asleep)
 			w.Write(one) // not armed
