@@ -49,9 +49,6 @@ func NewStream(c *net.TCPConn, timeout time.Duration) (*Stream, error) {
 	return s, nil
 }
 
-// Parts returns how many parts one Write can take.
-func (s *Stream) Parts() int { return streamParts }
-
 // Part sets part i of the next Write.
 func (s *Stream) Part(i int, b []byte) {
 	s.iov[i].Base = unsafe.SliceData(b)
