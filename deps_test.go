@@ -53,7 +53,7 @@ internal/sim/swarm      internal/engine internal/engine/link internal/engine/msg
 .                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
 internal/launch         internal/bootstrap internal/sys
-internal/perf           . internal/bootstrap internal/launch internal/sys
+internal/perf           . internal/bootstrap internal/launch
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
 cmd/weft                . internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/sim/paper internal/sim/swarm internal/sys internal/tape
 

@@ -113,6 +113,15 @@ func record(l *lab.Lab, name string) (end func() error, err error) {
 	return func() error { return errors.Join(stop(), out.Flush(), file.Close()) }, nil
 }
 
+// labEnv is the environment that tells a command of the hosts of a lab.
+func labEnv(l *lab.Lab, interfaces int) string {
+	var hosts []launch.Host
+	for _, h := range l.Hosts {
+		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: lab.Interfaces(interfaces)})
+	}
+	return launch.LabEnv(hosts)
+}
+
 func runLab(f labFlags, args []string) (err error) {
 	if os.Getuid() != 0 {
 		return errors.New("lab: making hosts needs root")
@@ -133,13 +142,9 @@ func runLab(f labFlags, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, end(), l.Remove()) }()
-	var hosts []launch.Host
-	for _, h := range l.Hosts {
-		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: lab.Interfaces(f.interfaces)})
-	}
 	cmd := exec.Command(program, args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), launch.LabEnv(hosts))
+	cmd.Env = append(os.Environ(), labEnv(l, f.interfaces))
 	if f.delay > 0 {
 		f.faults = strings.Trim(f.faults+",delay="+f.delay.String(), ",")
 	}

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"weft/internal/lab"
-	"weft/internal/launch"
 	"weft/internal/sys"
 )
 
@@ -46,16 +45,12 @@ func startLabJob(t *testing.T, env []string, args ...string) *labJob {
 			t.Error(err)
 		}
 	})
-	var hosts []launch.Host
-	for _, h := range j.lab.Hosts {
-		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: lab.Interface})
-	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	j.cmd = exec.Command(self, append([]string{"run", "-n", "2", "-transport", "eth", j.program}, args...)...)
-	j.cmd.Env = append(append(os.Environ(), envCommand+"=1", launch.LabEnv(hosts)), env...)
+	j.cmd.Env = append(append(os.Environ(), envCommand+"=1", labEnv(j.lab, 1)), env...)
 	j.cmd.Stdout, j.cmd.Stderr = &j.out, &j.out
 	return j
 }

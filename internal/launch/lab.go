@@ -9,12 +9,21 @@ import (
 	"weft/internal/sys"
 )
 
-// EnvLab names the hosts of the lab that a command runs in: "FILE=ADDRESS", the
-// file of a network namespace and the address of its host, for each.
+// EnvLab names the hosts of the lab that a command runs in:
+// "FILE=ADDRESS=INTERFACES", the file of a network namespace, and the address and
+// the interfaces of its host, for each.
 const EnvLab = "WEFT_LAB"
 
 // A Host is one of a lab: see package lab.
 type Host struct{ Namespace, Address, Interface string }
+
+// Start starts a command on the host; without a namespace, on ours.
+func (h Host) Start(cmd *exec.Cmd) error {
+	if h.Namespace == "" {
+		return cmd.Start()
+	}
+	return sys.InNetwork(h.Namespace, cmd.Start)
+}
 
 // LabEnv returns the environment that tells a command of its hosts.
 func LabEnv(hosts []Host) string {
@@ -44,5 +53,5 @@ func (r *run) on(i int, cmd *exec.Cmd) error {
 	}
 	h := r.lab[i%r.job.Hosts]
 	cmd.Env = append(cmd.Env, "WEFT_INTERFACE="+h.Interface, "WEFT_BIND="+h.Address)
-	return sys.InNetwork(h.Namespace, cmd.Start)
+	return h.Start(cmd)
 }

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
 	"weft/internal/launch"
-	"weft/internal/sys"
 )
 
 // ends returns where the two ends of a peer's measurement run: two hosts of the
@@ -25,12 +25,21 @@ func ends() (here, there launch.Host, err error) {
 	return local, local, err
 }
 
-// start starts a command on a host.
-func start(h launch.Host, cmd *exec.Cmd) error {
-	if h.Namespace == "" {
-		return cmd.Start()
+// eachSize measures every size between an address of the other host and here, with
+// a free port for each.
+func eachSize(s Spec, measure func(size int, address, port string) (Sample, error)) (samples []Sample, err error) {
+	_, there, err := ends()
+	for i := 0; err == nil && i < len(s.Sizes); i++ {
+		var port int
+		if port, err = freePort(); err != nil {
+			break
+		}
+		var sample Sample
+		if sample, err = measure(s.Sizes[i], there.Address, strconv.Itoa(port)); err == nil {
+			samples = append(samples, sample)
+		}
 	}
-	return sys.InNetwork(h.Namespace, cmd.Start)
+	return samples, err
 }
 
 // talk runs a server on the other host, and a client here again and again until
@@ -45,7 +54,7 @@ func talk(ctx context.Context, want string, server, client []string, env ...stri
 	defer cancel()
 	s := exec.CommandContext(ctx, server[0], server[1:]...)
 	s.Env = append(os.Environ(), env...)
-	if err := start(there, s); err != nil {
+	if err := there.Start(s); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -57,11 +66,14 @@ func talk(ctx context.Context, want string, server, client []string, env ...stri
 		c.Env = append(os.Environ(), env...)
 		var out, errs bytes.Buffer
 		c.Stdout, c.Stderr = &out, &errs
-		if err = start(here, c); err == nil {
+		if err = here.Start(c); err == nil {
 			err = c.Wait()
 		}
 		if err == nil && bytes.Contains(out.Bytes(), []byte(want)) {
 			return out.Bytes(), nil
+		}
+		if err == nil {
+			err = fmt.Errorf("%q is not in %q", want, out.Bytes())
 		}
 		err = fmt.Errorf("%s: %w: %s", client[0], err, strings.TrimSpace(errs.String()))
 		time.Sleep(50 * time.Millisecond) // the server does not listen yet

@@ -82,6 +82,10 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 	if err != nil {
 		return nil, err
 	}
+	far, env, err := m.between()
+	if err != nil {
+		return nil, err
+	}
 	for _, size := range s.Sizes {
 		n, count := 2, s.count(size)
 		switch s.Test {
@@ -89,10 +93,6 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 			count = s.iterations(size)
 		case "alltoall":
 			n, count = s.N, s.Exchanges
-		}
-		far, env, err := m.between()
-		if err != nil {
-			return nil, err
 		}
 		args := append(append(append([]string{"-n", strconv.Itoa(n)}, m.flags...), far...), bin, s.Test, strconv.Itoa(count), strconv.Itoa(size))
 		cmd := exec.CommandContext(ctx, m.run, args...)

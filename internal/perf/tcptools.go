@@ -22,34 +22,22 @@ func (sockperf) Can(s Spec) bool { return s.Test == "latency" && s.Op == "send" 
 // A line such as "percentile 50.000 =    5.815": one way, in us.
 var sockperfMedian = regexp.MustCompile(`percentile 50\.000 = +([0-9.]+)`)
 
-func (sockperf) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
-	_, there, err := ends()
-	if err != nil {
-		return nil, err
-	}
-	for _, size := range s.Sizes {
-		port, err := freePort()
-		if err != nil {
-			return nil, err
-		}
-		at := []string{"--tcp", "-i", there.Address, "-p", strconv.Itoa(port), "--nonblocked"}
+func (sockperf) Run(ctx context.Context, s Spec) ([]Sample, error) {
+	return eachSize(s, func(size int, address, port string) (Sample, error) {
+		at := []string{"--tcp", "-i", address, "-p", port, "--nonblocked"}
 		const least = 14 // bytes of a message
 		out, err := talk(ctx, "percentile 50", append([]string{"sockperf", "server"}, at...),
 			append([]string{"sockperf", "ping-pong", "-m", strconv.Itoa(max(size, least)), "-t", "1"}, at...))
 		if err != nil {
-			return nil, err
+			return Sample{}, err
 		}
 		m := sockperfMedian.FindSubmatch(out)
 		if m == nil {
-			return nil, fmt.Errorf("sockperf: no figures in %q", out)
+			return Sample{}, fmt.Errorf("sockperf: no figures in %q", out)
 		}
 		us, err := strconv.ParseFloat(string(m[1]), 64)
-		if err != nil {
-			return nil, err
-		}
-		samples = append(samples, Sample{Size: size, NS: []float64{us * 1000}, Ops: 1})
-	}
-	return samples, nil
+		return Sample{Size: size, NS: []float64{us * 1000}, Ops: 1}, err
+	})
 }
 
 // iperf3 is its TCP bandwidth.
@@ -61,21 +49,12 @@ func (iperf3) Absent() string { return absent("iperf3", "iperf3") }
 
 func (iperf3) Can(s Spec) bool { return s.Test == "bandwidth" && s.Op == "send" && !s.Blocked }
 
-func (iperf3) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
-	_, there, err := ends()
-	if err != nil {
-		return nil, err
-	}
-	for _, size := range s.Sizes {
-		port, err := freePort()
+func (iperf3) Run(ctx context.Context, s Spec) ([]Sample, error) {
+	return eachSize(s, func(size int, address, port string) (Sample, error) {
+		out, err := talk(ctx, "sum_received", []string{"iperf3", "-s", "-B", address, "-p", port},
+			[]string{"iperf3", "-c", address, "-p", port, "-t", "1", "-J", "-l", strconv.Itoa(min(size, 1<<20))})
 		if err != nil {
-			return nil, err
-		}
-		p := strconv.Itoa(port)
-		out, err := talk(ctx, "sum_received", []string{"iperf3", "-s", "-B", there.Address, "-p", p},
-			[]string{"iperf3", "-c", there.Address, "-p", p, "-t", "1", "-J", "-l", strconv.Itoa(min(size, 1<<20))})
-		if err != nil {
-			return nil, err
+			return Sample{}, err
 		}
 		var r struct {
 			End struct {
@@ -85,11 +64,10 @@ func (iperf3) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 			}
 		}
 		if err := json.Unmarshal(out, &r); err != nil || r.End.Received.BitsPerSecond == 0 {
-			return nil, fmt.Errorf("iperf3: no figures (%v) in %q", err, out)
+			return Sample{}, fmt.Errorf("iperf3: no figures (%v) in %q", err, out)
 		}
-		samples = append(samples, Sample{Size: size, MBs: r.End.Received.BitsPerSecond / 8e6, Ops: 1})
-	}
-	return samples, nil
+		return Sample{Size: size, MBs: r.End.Received.BitsPerSecond / 8e6, Ops: 1}, nil
+	})
 }
 
 // absent returns the package that has a program, if the program is not there.
