@@ -58,7 +58,14 @@ func (w *Waiter) Forget(fd int) {
 // It reports whether it was woken.
 func (w *Waiter) Wait(d time.Duration) (woken bool) {
 	var events [4]unix.EpollEvent
-	n := w.wait(events[:], d)
+	end := time.Now().Add(max(d, 0))
+	n, err := w.wait(events[:], d)
+	for err == unix.EINTR { // the runtime signals its threads
+		if d >= 0 {
+			d = max(time.Until(end), 0)
+		}
+		n, err = w.wait(events[:], d)
+	}
 	for _, e := range events[:n] {
 		if int(e.Fd) == w.event {
 			var count [8]byte
@@ -70,26 +77,27 @@ func (w *Waiter) Wait(d time.Duration) (woken bool) {
 	return n > 0
 }
 
-func (w *Waiter) wait(events []unix.EpollEvent, d time.Duration) int {
+func (w *Waiter) wait(events []unix.EpollEvent, d time.Duration) (n int, err error) {
 	var limit *unix.Timespec
 	if d >= 0 {
 		t := unix.NsecToTimespec(int64(d))
 		limit = &t
 	}
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(w.epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)),
+	k, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(w.epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)),
 		uintptr(unsafe.Pointer(limit)), 0, 0)
-	if errno == 0 {
-		return int(n)
-	}
-	if errno != unix.ENOSYS {
-		return 0
+	switch errno {
+	case 0:
+		return int(k), nil
+	case unix.ENOSYS:
+	default:
+		return 0, errno
 	}
 	ms := -1 // an old kernel knows milliseconds only
 	if d >= 0 {
 		ms = int(min((d+time.Millisecond-1)/time.Millisecond, 1<<30))
 	}
-	k, _ := unix.EpollWait(w.epoll, events, ms)
-	return max(k, 0)
+	n, err = unix.EpollWait(w.epoll, events, ms)
+	return max(n, 0), err
 }
 
 // Wake wakes a sleeper, or the next one.
