@@ -25,7 +25,8 @@ internal/mutant
 internal/engine/link    internal/engine/wire internal/monotime internal/mutant
 internal/engine/msg     internal/engine/link internal/engine/wire internal/monotime internal/mutant
 internal/engine/rma     internal/engine/link internal/engine/wire internal/mem internal/mutant
-internal/engine         internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
+internal/engine/coord   internal/engine/link internal/engine/wire internal/monotime internal/mutant
+internal/engine         internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
 
 transport
 internal/sys
@@ -41,8 +42,8 @@ internal/lab            internal/pcap internal/sys
 transport/faulty        transport
 transport/transporttest transport internal/doorbell
 
-internal/tape           internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/monotime
-internal/driver         internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/mem internal/monotime internal/sys internal/tape transport
+internal/tape           internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/monotime
+internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/mem internal/monotime internal/sys internal/tape transport
 internal/bootstrap
 
 internal/sim            internal/monotime
@@ -50,7 +51,7 @@ internal/sim/guest      internal/sim transport
 internal/sim/paper      internal/sim
 internal/sim/swarm      internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim
 
-.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
+.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
 internal/launch         internal/bootstrap internal/sys
 internal/perf           . internal/bootstrap internal/launch

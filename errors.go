@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"weft/internal/driver"
+	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -30,6 +31,25 @@ var (
 	ErrReadOnly = rma.ErrReadOnly
 	// ErrNoRegion: the rank has no such region; see RegionError.
 	ErrNoRegion = rma.ErrNoRegion
+	// ErrFenced: a guarded region was accessed without its lock, or under an epoch
+	// that is over; see RegionError.
+	ErrFenced = rma.ErrFenced
+	// ErrHeld: this rank has, or waits for, what it asks for; see StateError.
+	ErrHeld = coord.ErrHeld
+	// ErrNotHeld: this rank does not have what it gives back; see StateError.
+	ErrNotHeld = coord.ErrNotHeld
+	// ErrNotMember: this rank is not a member of the barrier; see StateError.
+	ErrNotMember = coord.ErrNotMember
+	// ErrUse: it is not made for that; see StateError.
+	ErrUse = coord.ErrUse
+	// ErrDisagree: ranks say different things of one name; see DisagreeError.
+	ErrDisagree = coord.ErrDisagree
+	// ErrBroken: a member of the barrier is gone; see BrokenError.
+	ErrBroken = coord.ErrBroken
+	// ErrTooMany: more phases are open than the barrier allows; see WindowError.
+	ErrTooMany = coord.ErrTooMany
+	// ErrDistance: a distance to the next barrier that cannot be; see DistanceError.
+	ErrDistance = coord.ErrDistance
 	// ErrRank: no such rank; see RankError.
 	ErrRank = errors.New("weft: no such rank")
 	// ErrAgain: it cannot be done without waiting, and a Try call does not wait.
@@ -50,10 +70,37 @@ type (
 	MisalignedError = rma.MisalignedError
 	// RegionError reports that a rank refused an operation on its region.
 	RegionError = rma.RegionError
+	// StateError reports an operation that does not fit what this rank holds.
+	StateError = coord.StateError
+	// DisagreeError reports that ranks use one name for different things.
+	DisagreeError = coord.DisagreeError
+	// BrokenError reports that a member of a barrier is gone, and which.
+	BrokenError = coord.BrokenError
+	// WindowError reports that too many phases of a barrier are open.
+	WindowError = coord.WindowError
+	// PlanError reports that a barrier's algorithm cannot serve so many members.
+	PlanError = coord.PlanError
 	// UnknownOutcome reports that an operation on a peer's memory was given up
 	// when it may already have taken effect.
 	UnknownOutcome = driver.UnknownOutcome
 )
+
+// A WaitError reports that a wait was given up because its context ended.
+type WaitError struct {
+	Doing string // what for
+	Knows string // what this rank knows of why it had to wait; may be empty
+	Err   error  // the context's error
+}
+
+func (e *WaitError) Error() string {
+	if e.Knows == "" {
+		return fmt.Sprintf("weft: %s: %v", e.Doing, e.Err)
+	}
+	return fmt.Sprintf("weft: %s: %v: %s", e.Doing, e.Err, e.Knows)
+}
+
+// Unwrap returns the context's error.
+func (e *WaitError) Unwrap() error { return e.Err }
 
 // A RankError reports a rank outside the job.
 type RankError struct{ Rank, Size int }

@@ -38,6 +38,9 @@ type Proc struct {
 	shares []share // shared memory of ours, by address
 	ports  map[*Port]bool
 	routes map[int]route
+
+	barriers []*sharedBarrier
+	flight   func(from, to int) time.Duration // of an event, where that is known
 }
 
 // A route is how a rank is reached, and why so.
@@ -223,9 +226,13 @@ func (p *Proc) Close() error {
 	for q := range p.ports {
 		ports = append(ports, q)
 	}
+	barriers := p.barriers
 	p.mu.Unlock()
 	for _, q := range ports {
 		q.Close()
+	}
+	for _, b := range barriers {
+		b.leave()
 	}
 	p.node.Close(closePatience)
 	p.cancel()

@@ -3,6 +3,7 @@ package weft
 import (
 	"context"
 
+	"weft/internal/engine/coord"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/mem"
@@ -11,6 +12,12 @@ import (
 // RegionConfig shapes a region. Zero values mean the defaults.
 type RegionConfig struct {
 	ReadOnly bool // others may only Pull
+
+	// Guard is the name of a Lock: others access the region only under an epoch of
+	// it, with Remote.Under, and not under one that is older than any they have
+	// accessed it under, or that a dead holder had. Such a region is never mapped
+	// by others: each access is checked where the memory is.
+	Guard string
 }
 
 // A Region is memory of this process that others reach by name. They read and
@@ -19,6 +26,7 @@ type RegionConfig struct {
 type Region struct {
 	p      *Proc
 	region *rma.Region
+	mem    uint32 // the shared memory that it lies in, or 0
 	whole  []byte // with the word at its end that tells peers of its closing
 }
 
@@ -35,16 +43,28 @@ func (p *Proc) Expose(ctx context.Context, name string, size int, cfg *RegionCon
 		return nil, &ConfigError{Field: "size of the region", Value: size, Min: 0, Max: 1 << 40}
 	}
 	readOnly := cfg != nil && cfg.ReadOnly
+	var guard uint64
+	if cfg != nil && cfg.Guard != "" {
+		guard = coord.LockID(cfg.Guard)
+	}
 	s, err := p.share(size + 8)
 	if err != nil {
 		return nil, err
 	}
 	r := &Region{p: p, whole: s.mem}
-	r.region, err = p.node.Expose(name, s.mem[:size:size], s.id, readOnly)
+	id := s.id
+	if guard != 0 {
+		id = 0
+		_, err = p.node.Coordinate(ctx, nil, coord.Bind, guard)
+	}
+	if err == nil {
+		r.region, err = p.node.Expose(name, s.mem[:size:size], id, readOnly, guard)
+	}
 	if err != nil {
 		p.unshare(s)
 		return nil, err
 	}
+	r.mem = s.id
 	return r, nil
 }
 
@@ -100,5 +120,5 @@ func (r *Region) Close() error {
 	r.p.node.Withdraw(r.region)
 	whole := r.whole
 	r.whole, r.region.Bytes = nil, nil
-	return r.p.unshare(share{mem: whole, id: r.region.Mem})
+	return r.p.unshare(share{mem: whole, id: r.mem})
 }

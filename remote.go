@@ -15,6 +15,8 @@ type Remote struct {
 	found  rma.Found
 	direct []byte // the region mapped here, or nil
 	peer   *driver.Peer
+	lock   uint64 // under which it is accessed, or 0
+	epoch  uint64
 }
 
 // Attach reaches the region that a rank exposes under a name, waiting until it
@@ -54,6 +56,15 @@ func (p *Proc) mapRegion(r *Remote) []byte {
 		return nil
 	}
 	return b
+}
+
+// Under returns the same region accessed under a grant of the lock that guards
+// it: operations fail with ErrFenced if the lock has been given to another who
+// has accessed the region since, or because this rank was taken for dead.
+func (r *Remote) Under(g Grant) *Remote {
+	u := *r
+	u.lock, u.epoch = g.lock, g.Epoch
+	return &u
 }
 
 // Rank returns the rank whose region it is.
@@ -103,6 +114,7 @@ func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
 	}
 	op := &c.RMA
 	op.Kind, op.Peer, op.Region, op.Key, op.Off, op.Buf = kind, r.rank, r.found.Region, r.found.Key, uint64(off), b
+	op.Lock, op.Epoch = r.lock, r.epoch
 	r.p.node.Begin(c)
 	return nil
 }
@@ -154,7 +166,7 @@ func (r *Remote) Put(ctx context.Context, off int, b []byte) error {
 	}
 	err := rma.CheckRange(off, len(b), r.found.Size)
 	if err == nil {
-		err = r.p.node.Put(r.rank, r.found.Region, r.found.Key, uint64(off), b)
+		err = r.p.node.Put(r.rank, r.found.Region, r.found.Key, uint64(off), b, r.lock, r.epoch)
 	}
 	return err
 }

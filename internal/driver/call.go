@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"weft/internal/engine/coord"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 )
@@ -13,18 +14,29 @@ import (
 // goroutine needs to wait for it. Calls are reused; get one with NewCall and
 // give it back with Free.
 type Call struct {
-	Msg msg.Op
-	RMA rma.Op
+	Msg  msg.Op
+	RMA  rma.Op
+	Sync coord.Op
 
-	port   *msg.Port // of Msg; nil means that RMA is meant
+	is     call
+	port   *msg.Port // of Msg
 	ended  atomic.Bool
 	parked bool
 	wake   chan struct{}
 }
 
+// A call says which of its operations a Call is.
+type call uint8
+
+const (
+	message call = iota
+	memory
+	coordination
+)
+
 var calls = sync.Pool{New: func() any {
 	c := &Call{wake: make(chan struct{}, 1)}
-	c.Msg.Owner, c.RMA.Owner = c, c
+	c.Msg.Owner, c.RMA.Owner, c.Sync.Owner = c, c, c
 	return c
 }}
 
@@ -36,6 +48,8 @@ func (c *Call) Free() {
 	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil
 	c.Msg.Mem, c.Msg.Addr = 0, 0
 	c.RMA.Buf, c.RMA.Err, c.RMA.Name = nil, nil, ""
+	c.RMA.Lock, c.RMA.Epoch = 0, 0
+	c.Sync.Object, c.Sync.Err = nil, nil
 	c.port = nil
 	select {
 	case <-c.wake:
@@ -89,7 +103,7 @@ func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
 
 // submit hands a message operation to the engine. The lock is held.
 func (n *Node) submit(p *msg.Port, c *Call) {
-	c.port = p
+	c.is, c.port = message, p
 	c.reset()
 	n.tape.Start(p, &c.Msg)
 	p.Start(&c.Msg)
@@ -102,25 +116,33 @@ func (n *Node) finish(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
-	if c.port != nil {
+	switch c.is {
+	case message:
 		return c.Msg.Err
+	case memory:
+		return c.RMA.Err
+	default:
+		return c.Sync.Err
 	}
-	return c.RMA.Err
 }
 
 // pending reports whether the engine still has the call. The lock is held.
 func (c *Call) pending() bool {
-	if c.port != nil {
+	switch c.is {
+	case message:
 		return c.Msg.State == msg.Pending
+	case memory:
+		return !c.RMA.Done
+	default:
+		return !c.Sync.Done
 	}
-	return !c.RMA.Done
 }
 
 // Begin starts a remote memory operation and returns at once. Wait must follow.
 func (n *Node) Begin(c *Call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c.port = nil
+	c.is = memory
 	c.reset()
 	n.tape.Access(&c.RMA)
 	n.eng.RMA.Start(&c.RMA)
@@ -179,12 +201,16 @@ func (e *UnknownOutcome) Unwrap() error { return e.Err }
 // cancel takes a call back from the engine. It reports whether its effect is
 // unknown. The lock is held.
 func (n *Node) cancel(c *Call) (unknown bool) {
-	if c.port != nil {
+	switch c.is {
+	case message:
 		n.tape.Op("cancel", &c.Msg)
 		if c.port.Cancel(&c.Msg) && len(c.Msg.Buf) > 0 {
 			n.eng.Detach(c.Msg.Buf)
 		}
-	} else {
+	case coordination:
+		n.tape.Op("cancel sync", &c.Sync)
+		n.eng.Coord.Cancel(&c.Sync)
+	default:
 		n.tape.Op("cancel access", &c.RMA)
 		var ok bool
 		ok, unknown = n.eng.RMA.Cancel(&c.RMA)

@@ -61,6 +61,7 @@ type Node struct {
 	closed bool
 	downs  int   // deaths that peers show
 	spare  *Call // for the next receive
+	idle   *Call // for the next operation of coordination
 
 	// Waiting; see wait.go.
 	reaper     *Call         // whose goroutine polls, or nil
@@ -346,6 +347,16 @@ func (n *Node) Engine(f func(e *engine.Engine)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f(n.eng)
+}
+
+// Gone returns why a rank is gone, or nil.
+func (n *Node) Gone(rank int) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p := n.peers[rank]; p != nil {
+		return p.Gone()
+	}
+	return nil
 }
 
 // Peer returns what is known of a rank, or nil.

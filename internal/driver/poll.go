@@ -33,7 +33,7 @@ func (n *Node) Poll(ctx context.Context, cond func() bool) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n.assist()
+		n.Assist()
 		if cond() {
 			return nil
 		}
@@ -63,15 +63,15 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 			return ctx.Err()
 		case <-timer.C:
 		}
-		n.assist()
+		n.Assist()
 		pause = min(2*pause, maxPause)
 		timer.Reset(pause)
 	}
 	return nil
 }
 
-// assist runs the protocol if nobody else does.
-func (n *Node) assist() {
+// Assist runs the protocol if nobody else does.
+func (n *Node) Assist() {
 	if n.mu.TryLock() {
 		if n.reaper == nil && !n.closed {
 			n.progress()

@@ -159,6 +159,10 @@ func (n *Node) complete() {
 		n.tape.Op("finished", op)
 		op.Owner.(*Call).end(n)
 	}
+	for op := n.eng.Coord.Finished(); op != nil; op = n.eng.Coord.Finished() {
+		n.tape.Op("finished", op)
+		op.Owner.(*Call).end(n)
+	}
 }
 
 // markGone lets goroutines that do not take the lock see which peers are gone.

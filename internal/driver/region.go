@@ -6,11 +6,11 @@ import (
 )
 
 // Expose makes memory reachable under a name.
-func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool) (*rma.Region, error) {
+func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64) (*rma.Region, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.tape.Note(tape.Event{Do: "expose", Name: name, N: len(bytes), Region: mem, OK: readOnly})
-	r, err := n.eng.RMA.Expose(name, bytes, mem, readOnly)
+	n.tape.Note(tape.Event{Do: "expose", Name: name, N: len(bytes), Region: mem, OK: readOnly, Random: guard})
+	r, err := n.eng.RMA.Expose(name, bytes, mem, readOnly, guard)
 	n.flush(n.clock())
 	return r, err
 }
@@ -26,13 +26,13 @@ func (n *Node) Withdraw(r *rma.Region) {
 }
 
 // Put writes a few bytes to a peer's region, and does not wait.
-func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte) error {
+func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.tape != nil {
-		n.tape.Note(tape.Event{Do: "put", Rank: rank, Region: region, N: len(b), RMA: &tape.Access{Key: key, Off: off}})
+		n.tape.Note(tape.Event{Do: "put", Rank: rank, Region: region, N: len(b), RMA: &tape.Access{Key: key, Off: off, Lock: lock, Epoch: epoch}})
 	}
-	err := n.eng.RMA.Put(rank, region, key, off, b)
+	err := n.eng.RMA.Put(rank, region, key, off, b, lock, epoch)
 	n.flush(n.clock())
 	return err
 }

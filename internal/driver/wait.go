@@ -141,12 +141,13 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 	if n.timed {
 		looks = glancesCall
 	}
+	timed := n.timed || n.eng.Timed()
 	for !n.closed {
 		came := false
 		for range looks {
 			now := n.clock()
 			some := n.receive(now)
-			if some || n.timed || n.eng.Blocked() {
+			if some || timed || n.eng.Blocked() {
 				n.react(now)
 				if !c.pending() {
 					return
@@ -183,7 +184,7 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 // it is a long send: to sleep that short a time would cost more than it saves.
 func (c *Call) copying() time.Duration {
 	const perByte, most = 0.25, time.Millisecond // ns
-	if c.port == nil || c.Msg.Kind != msg.Send {
+	if c.is != message || c.Msg.Kind != msg.Send {
 		return 0
 	}
 	return min(time.Duration(perByte*float64(len(c.Msg.Buf))), most)

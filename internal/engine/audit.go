@@ -10,6 +10,7 @@ import (
 // nothing is left: what is, is stuck or leaked.
 func (e *Engine) Unfinished() (lines []string) {
 	lines = append(e.Msg.Unfinished(), e.RMA.Unfinished()...)
+	lines = append(lines, e.Coord.Unfinished()...)
 	for _, rank := range e.ranks() {
 		p := e.peers[rank]
 		if p.conn != nil && p.gone == nil {
@@ -39,5 +40,6 @@ func (e *Engine) Fingerprint() uint64 {
 	}
 	e.Msg.Fingerprint(h)
 	e.RMA.Fingerprint(h)
+	e.Coord.Fingerprint(h)
 	return h.Sum64()
 }

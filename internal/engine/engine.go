@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -25,8 +26,9 @@ type Config struct {
 
 // An Engine is one node.
 type Engine struct {
-	Msg *msg.Node
-	RMA *rma.Node
+	Msg   *msg.Node
+	RMA   *rma.Node
+	Coord *coord.Node
 
 	cfg     Config
 	self    *link.Self
@@ -70,6 +72,7 @@ func New(cfg Config) *Engine {
 	queue := func(rank int) *link.Queue { return e.peer(rank).q }
 	e.Msg = msg.NewNode(cfg.Size, queue)
 	e.RMA = rma.NewNode(queue, cfg.Rand)
+	e.Coord = coord.NewNode(cfg.Rank, cfg.Size, coord.Peers{Queue: queue, Want: e.Want, Raise: e.RMA.Raise})
 	return e
 }
 
@@ -227,6 +230,8 @@ func (e *Engine) frame(now monotime.Time, from int, frame []byte) {
 		}
 	case t < wire.TypeAttach:
 		err = e.Msg.Recv(now, from, frame)
+	case t == wire.TypeEvent:
+		err = e.Coord.Recv(now, from, frame)
 	default:
 		err = e.RMA.Recv(from, frame)
 	}
@@ -246,6 +251,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 	e.gone = append(e.gone, rank)
 	e.Msg.Down(rank, p.gone)
 	e.RMA.Down(rank, p.gone)
+	e.Coord.Down(rank, p.gone)
 	p.q.Through(nil, 0)
 	p.q.Clear()
 	if p.conn != nil {
@@ -264,6 +270,7 @@ func (e *Engine) Departed() []int { return e.gone }
 // connected peer that this process leaves in good order.
 func (e *Engine) Leave() {
 	e.Msg.Leave()
+	e.Coord.Leave()
 	for _, rank := range e.ranks() {
 		if p := e.peers[rank]; p.mtu != 0 && p.gone == nil && rank != e.cfg.Rank {
 			p.q.Push(wire.Bye{}.Append(p.q.Head()), nil, false)
@@ -280,19 +287,20 @@ func (e *Engine) Detach(buf []byte) {
 
 // Timed reports whether the engine needs the time: it has lossy links, or
 // timers. Without, it may be told any.
-func (e *Engine) Timed() bool { return len(e.lossy) > 0 || e.Msg.Timed() }
+func (e *Engine) Timed() bool { return len(e.lossy) > 0 || e.Msg.Timed() || e.Coord.Timed() }
 
 // Deadline returns when Advance has something to do.
 func (e *Engine) Deadline() monotime.Time {
 	if !e.Timed() {
 		return monotime.Never
 	}
-	return e.lossy.next().Min(e.Msg.Deadline())
+	return e.lossy.next().Min(e.Msg.Deadline()).Min(e.Coord.Deadline())
 }
 
 // Advance does what is due.
 func (e *Engine) Advance(now monotime.Time) {
 	e.Msg.Advance(now)
+	e.Coord.Advance(now)
 	for e.lossy.next() <= now {
 		p := e.lossy[0]
 		if at := p.conn.Deadline(); at > now {

@@ -164,7 +164,7 @@ func FuzzEngine(f *testing.F) {
 		e := c.engines[0]
 		p := c.open(0, msg.Config{RecvBuffer: 64 << 10})
 		region := mem.Aligned(64)
-		if _, err := e.RMA.Expose("window", region, 0, false); err != nil {
+		if _, err := e.RMA.Expose("window", region, 0, false, 0); err != nil {
 			t.Fatal(err)
 		}
 		// What the peer may answer.

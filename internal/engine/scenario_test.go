@@ -352,7 +352,7 @@ func (s *story) memory(rank int) {
 	switch s.d.Cmd {
 	case "expose":
 		s.regions[rank] = mem.Aligned(len(bytes))
-		if _, err := e.RMA.Expose(s.name(), s.regions[rank], 0, s.d.HasArg("readonly")); err != nil {
+		if _, err := e.RMA.Expose(s.name(), s.regions[rank], 0, s.d.HasArg("readonly"), 0); err != nil {
 			s.say("%v", err)
 		}
 		return
@@ -360,7 +360,7 @@ func (s *story) memory(rank int) {
 		s.say("% x", s.regions[rank][op.Off:][:len(bytes)])
 		return
 	case "put":
-		if err := e.RMA.Put(to, op.Region, op.Key, op.Off, bytes); err != nil {
+		if err := e.RMA.Put(to, op.Region, op.Key, op.Off, bytes, 0, 0); err != nil {
 			s.say("%v", err)
 		}
 		return

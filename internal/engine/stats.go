@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -20,9 +21,10 @@ type Stats struct {
 	Replayed  uint64
 	Stale     uint64 // from an earlier incarnation, or from a peer that is gone
 
-	Msg  msg.Stats
-	RMA  rma.Stats
-	Link link.Stats // summed over peers
+	Msg   msg.Stats
+	RMA   rma.Stats
+	Coord coord.Stats
+	Link  link.Stats // summed over peers
 }
 
 // errLeft and errSilent are the causes that an engine finds out by itself.
@@ -49,7 +51,7 @@ func (s *Stats) drop(err error) {
 // Stats returns the counts so far.
 func (e *Engine) Stats() Stats {
 	s := e.stats
-	s.Msg, s.RMA = e.Msg.Stats, e.RMA.Stats
+	s.Msg, s.RMA, s.Coord = e.Msg.Stats, e.RMA.Stats, e.Coord.Stats
 	for _, p := range e.peers {
 		s.PacketsSent += p.q.Packets
 		s.BytesSent += p.q.Bytes

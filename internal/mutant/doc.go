@@ -28,12 +28,19 @@ const (
 	NoKey               // rma: keys are not checked
 	NoProbe             // link: a silent peer is not asked whether it lives
 	KeptEarly           // link: a packet that was kept is delivered before one that is missing
+	NoLastState         // coord: who releases a lock forgets that it has the token
+	ForwardIgnored      // coord: a successor that comes before the lock itself is forgotten
+	LateReset           // coord: a barrier counts from new only when the program has been told
+	NoParity            // coord: the inputs of two phases are counted together
+	EpochUnchecked      // rma: a guarded region takes writes under any epoch
+	KeptSuccessor       // coord: a probe does not make a participant forget its successor
+	VoidToken           // coord: a token from before a repair is taken
 )
 
 // All returns the bugs.
 func All() []Bug {
 	var all []Bug
-	for b := NoReAck; b <= KeptEarly; b++ {
+	for b := NoReAck; b <= VoidToken; b++ {
 		all = append(all, b)
 	}
 	return all
@@ -44,5 +51,6 @@ func (b Bug) String() string {
 	return [...]string{
 		"None", "NoReAck", "NoPersistProbe", "OldIncarnation", "AcceptGap", "HeldSentTwice", "HalfMessage", "CreditTwice",
 		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "KeptEarly",
+		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "KeptSuccessor", "VoidToken",
 	}[b]
 }

@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/monotime"
@@ -29,6 +30,9 @@ type Event struct {
 	Open   *msg.Config `json:",omitzero"`
 	Msg    *Message    `json:",omitzero"`
 	RMA    *Access     `json:",omitzero"`
+
+	Object *coord.Config `json:",omitzero"`
+	Sync   *Sync         `json:",omitzero"`
 }
 
 // Config is engine.Config, without what cannot be written down.
@@ -57,4 +61,14 @@ type Access struct {
 	Region     uint32
 	Key, Off   uint64
 	A, B       uint64
+	Lock       uint64 `json:",omitzero"`
+	Epoch      uint64 `json:",omitzero"`
+}
+
+// A Sync is a coord.Op on an object, which is called by its number, in the order
+// of making, from 1.
+type Sync struct {
+	Kind   coord.Kind
+	Object int
+	N      uint64
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"weft/internal/engine"
+	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -22,6 +23,7 @@ type Tape struct {
 	ports  map[*msg.Port]int
 	ops    map[any]int
 	blocks map[*msg.Block]int
+	objs   map[*coord.Object]int
 	given  int // operations and blocks numbered so far
 }
 
@@ -31,7 +33,7 @@ const checkEvery = 1000
 // New returns the engine of a configuration, and a tape that records it. Every
 // event is written at once, so that those before a crash are there.
 func New(w io.Writer, cfg engine.Config) (*engine.Engine, *Tape) {
-	t := &Tape{out: json.NewEncoder(w), ports: map[*msg.Port]int{}, ops: map[any]int{}, blocks: map[*msg.Block]int{}}
+	t := &Tape{out: json.NewEncoder(w), ports: map[*msg.Port]int{}, ops: map[any]int{}, blocks: map[*msg.Block]int{}, objs: map[*coord.Object]int{}}
 	t.Note(Event{Do: "engine", Engine: &Config{
 		cfg.Rank, cfg.Size, cfg.MaxQueue, cfg.Job, cfg.Secret, cfg.Incarnation, cfg.Link,
 	}})
@@ -121,7 +123,7 @@ func (t *Tape) start(p *msg.Port, op *msg.Op) {
 	t.Note(Event{Do: "start", Port: t.ports[p], Op: t.ops[op], Msg: &Message{op.Kind, op.Peer, len(op.Buf), op.Buf == nil, op.Mem, op.Addr}})
 }
 
-// Op records a call that is about an operation, a *msg.Op or *rma.Op.
+// Op records a call that is about an operation, a *msg.Op, *rma.Op or *coord.Op.
 func (t *Tape) Op(do string, op any) {
 	if t != nil {
 		t.op(do, op, 0)
@@ -147,8 +149,28 @@ func (t *Tape) Access(op *rma.Op) {
 func (t *Tape) access(op *rma.Op) {
 	t.ops[op] = t.number()
 	t.Note(Event{Do: "access", Op: t.ops[op], RMA: &Access{
-		uint8(op.Kind), uint8(op.Code), op.Peer, len(op.Buf), op.Name, op.Region, op.Key, op.Off, op.A, op.B,
+		uint8(op.Kind), uint8(op.Code), op.Peer, len(op.Buf), op.Name, op.Region, op.Key, op.Off, op.A, op.B, op.Lock, op.Epoch,
 	}})
+}
+
+// Object records the opening of what coordinates, Made that it has succeeded.
+func (t *Tape) Object(now monotime.Time, cfg *coord.Config) {
+	if t != nil {
+		t.Note(Event{Do: "object", Now: now, Object: cfg})
+	}
+}
+
+// Made gives an object its number, if it is a new one.
+func (t *Tape) Made(o *coord.Object) {
+	if t != nil && t.objs[o] == 0 {
+		t.objs[o] = len(t.objs) + 1
+	}
+}
+
+// Sync records the start of an operation of coordination.
+func (t *Tape) Sync(now monotime.Time, op *coord.Op) {
+	t.ops[op] = t.number()
+	t.Note(Event{Do: "sync", Now: now, Op: t.ops[op], Sync: &Sync{op.Kind, t.objs[op.Object], op.N}})
 }
 
 // Lend records that a block was handed out, by an operation if op is not nil.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"weft/internal/engine"
+	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -57,6 +59,7 @@ type player struct {
 	ops     map[int]any
 	blocks  map[int]*msg.Block
 	regions map[uint32]*rma.Region
+	objects []*coord.Object
 	packets [64]link.Packet
 	failed  error // met inside the engine
 }
@@ -126,6 +129,8 @@ func (p *player) play(e Event) (err error) {
 		eng.Down(e.Rank, errors.New(e.Name), e.OK)
 	case "leave":
 		eng.Leave()
+	case "object", "sync", "cancel sync":
+		err = p.coordination(e)
 	case "access", "cancel access", "put", "expose", "withdraw":
 		err = p.memory(e)
 	case "finished":
@@ -159,6 +164,8 @@ func (p *player) finished(e Event) error {
 		same = p.Engine.Msg.Finished() == op
 	case *rma.Op:
 		same = p.Engine.RMA.Finished() == op
+	case *coord.Op:
+		same = p.Engine.Coord.Finished() == op
 	}
 	if !same {
 		return diverged("the operation that ended", "another one", e.Op)
@@ -178,7 +185,7 @@ func (p *player) memory(e Event) error {
 		}
 		op := &rma.Op{
 			Kind: rma.Kind(a.Kind), Code: wire.Code(a.Code), Peer: a.Peer, Name: a.Name, Region: a.Region, Key: a.Key, Off: a.Off,
-			A: a.A, B: a.B, Buf: make([]byte, a.Len),
+			A: a.A, B: a.B, Lock: a.Lock, Epoch: a.Epoch, Buf: make([]byte, a.Len),
 		}
 		p.ops[e.Op] = op
 		rm.Start(op)
@@ -194,9 +201,9 @@ func (p *player) memory(e Event) error {
 		if e.RMA == nil || e.N > wire.MaxPut {
 			return errDamaged
 		}
-		rm.Put(e.Rank, e.Region, e.RMA.Key, e.RMA.Off, make([]byte, e.N))
+		rm.Put(e.Rank, e.Region, e.RMA.Key, e.RMA.Off, make([]byte, e.N), e.RMA.Lock, e.RMA.Epoch)
 	case "expose":
-		r, err := rm.Expose(e.Name, mem.Aligned(e.N), e.Region, e.OK)
+		r, err := rm.Expose(e.Name, mem.Aligned(e.N), e.Region, e.OK, e.Random)
 		if err == nil {
 			p.regions[r.ID] = r
 		}
@@ -209,6 +216,34 @@ func (p *player) memory(e Event) error {
 		p.Engine.Detach(r.Bytes)
 	}
 	return nil
+}
+
+func (p *player) coordination(e Event) error {
+	c := p.Engine.Coord
+	switch {
+	case e.Do == "object" && e.Object != nil:
+		o, err := c.Open(e.Now, *e.Object)
+		if err == nil && !slices.Contains(p.objects, o) {
+			p.objects = append(p.objects, o)
+		}
+		return nil
+	case e.Do == "sync" && e.Sync != nil && e.Sync.Object <= len(p.objects):
+		op := &coord.Op{Kind: e.Sync.Kind, N: e.Sync.N}
+		if e.Sync.Object > 0 {
+			op.Object = p.objects[e.Sync.Object-1]
+		} else if op.Kind != coord.Bind {
+			return errDamaged
+		}
+		p.ops[e.Op] = op
+		c.Start(e.Now, op)
+		return nil
+	case e.Do == "cancel sync":
+		if op, ok := p.ops[e.Op].(*coord.Op); ok {
+			c.Cancel(op)
+			return nil
+		}
+	}
+	return errDamaged
 }
 
 func (p *player) message(e Event) error {

@@ -15,6 +15,7 @@ var (
 	ErrKey        = errors.New("weft: wrong key")
 	ErrReadOnly   = errors.New("weft: read only")
 	ErrNoRegion   = errors.New("weft: no such region")
+	ErrFenced     = errors.New("weft: not under the present epoch of the lock that guards it")
 )
 
 // A BoundsError reports an access outside a region. Nothing was touched.
@@ -47,7 +48,7 @@ func (e *MisalignedError) Is(target error) bool { return target == ErrMisaligned
 // A RegionError reports that a rank refused an operation on its region.
 type RegionError struct {
 	Rank int
-	Err  error // ErrKey, ErrReadOnly, ErrNoRegion, ErrClosed, or of a PUT ErrBounds
+	Err  error // ErrKey, ErrReadOnly, ErrNoRegion, ErrFenced, ErrClosed, or of a PUT ErrBounds
 }
 
 func (e *RegionError) Error() string {
@@ -89,6 +90,8 @@ func refusal(op *Op, s wire.Status) error {
 		return &RegionError{op.Peer, ErrKey}
 	case wire.StatusReadOnly:
 		return &RegionError{op.Peer, ErrReadOnly}
+	case wire.StatusFenced:
+		return &RegionError{op.Peer, ErrFenced}
 	case wire.StatusClosed:
 		return &RegionError{op.Peer, link.ErrClosed}
 	default:

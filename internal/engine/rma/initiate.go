@@ -33,6 +33,7 @@ func (n *Node) begin(p *peer, op *Op) {
 	op.begun = true
 	p.outstanding++
 	n.ops.add(op)
+	p.declare(op.Lock, op.Epoch)
 	q := p.q
 	switch op.Kind {
 	case Attach:
@@ -52,12 +53,14 @@ func (n *Node) begin(p *peer, op *Op) {
 }
 
 // Put writes a few bytes, which are copied; it has no answer of its own. The
-// next Flush reports if it was refused.
-func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte) error {
+// next Flush reports if it was refused. Lock and epoch are those of an Op.
+func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
 	if err := n.gone[rank]; err != nil {
 		return err
 	}
-	q := n.peer(rank).q
+	p := n.peer(rank)
+	p.declare(lock, epoch)
+	q := p.q
 	head := wire.Put{Region: region, Key: key, Off: off}.Append(q.Head())
 	q.Push(append(head, b...), nil, true)
 	return nil

@@ -43,6 +43,9 @@ type peer struct {
 	outstanding int    // operations begun and not answered
 	waiting     opList // operations not begun
 
+	epochs   map[uint64]uint64 // of locks, under which the peer accesses what they guard
+	declared map[uint64]uint64 // and we at the peer
+
 	failedPush uint32      // the last PUSH of the peer that was refused
 	failedPut  wire.Status // the first PUT that was refused since the last FLUSH
 }

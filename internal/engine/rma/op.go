@@ -28,6 +28,9 @@ type Op struct {
 	Code   wire.Code
 	A, B   uint64
 
+	// Lock and Epoch say under which lock the memory is accessed, if it is guarded.
+	Lock, Epoch uint64
+
 	// Owner is the caller's, untouched.
 	Owner any
 

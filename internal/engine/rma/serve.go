@@ -17,16 +17,20 @@ type Region struct {
 	Bytes    []byte
 	Mem      uint32 // the shared memory that it lies in, or 0
 	ReadOnly bool
+
+	// Guard is the lock that guards the region, or 0; Fence is the epoch before
+	// which nobody may access it any more.
+	Guard, Fence uint64
 }
 
 // Expose makes memory reachable under a name, and answers those who asked for
 // it before.
-func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool) (*Region, error) {
+func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64) (*Region, error) {
 	if n.names[name] != nil {
 		return nil, fmt.Errorf("weft: region %q is already exposed: %w", name, link.ErrInUse)
 	}
 	n.region++
-	r := &Region{ID: n.region, Key: n.key(), Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly}
+	r := &Region{ID: n.region, Key: n.key(), Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard}
 	n.regions[r.ID], n.names[name] = r, r
 	for _, w := range n.wishes[name] {
 		n.attached(n.peer(w.from), w.op, r)
@@ -89,6 +93,12 @@ func (n *Node) serve(from int, frame []byte) error {
 			return err
 		}
 		n.onAtomic(p, f)
+	case wire.TypeGuard:
+		f, err := wire.ParseGuard(frame)
+		if err != nil {
+			return err
+		}
+		n.onGuard(p, f)
 	case wire.TypeFlush:
 		f, err := wire.ParseFlush(frame)
 		if err != nil {
@@ -128,7 +138,7 @@ func (n *Node) attached(p *peer, op uint32, r *Region) {
 
 // check is the target's check of a request: the region, its key, whether it
 // may be written, and its bounds.
-func (n *Node) check(region uint32, key, off, size uint64, write bool) (*Region, wire.Status) {
+func (n *Node) check(p *peer, region uint32, key, off, size uint64, write bool) (*Region, wire.Status) {
 	r := n.regions[region]
 	s := wire.StatusOK
 	switch {
@@ -140,6 +150,8 @@ func (n *Node) check(region uint32, key, off, size uint64, write bool) (*Region,
 		s = wire.StatusReadOnly
 	case size > uint64(len(r.Bytes)) || off > uint64(len(r.Bytes))-size:
 		s = wire.StatusBounds
+	case r.Guard != 0 && !p.under(r):
+		s = wire.StatusFenced
 	}
 	if s != wire.StatusOK {
 		n.Stats.Refused++
@@ -150,7 +162,7 @@ func (n *Node) check(region uint32, key, off, size uint64, write bool) (*Region,
 // onPush writes one packet of a PUSH. The bounds of the whole are checked with
 // each, so that one that would leave the region writes nothing at all.
 func (n *Node) onPush(p *peer, f wire.Push, payload []byte) {
-	r, s := n.check(f.Region, f.Key, f.Off, uint64(len(payload)), true)
+	r, s := n.check(p, f.Region, f.Key, f.Off, uint64(len(payload)), true)
 	if s == wire.StatusOK && (f.Limit > uint64(len(r.Bytes)) || f.Off+uint64(len(payload)) > f.Limit) {
 		s = wire.StatusBounds
 	}
@@ -168,7 +180,7 @@ func (n *Node) onPush(p *peer, f wire.Push, payload []byte) {
 }
 
 func (n *Node) onPut(p *peer, f wire.Put, payload []byte) {
-	r, s := n.check(f.Region, f.Key, f.Off, uint64(len(payload)), true)
+	r, s := n.check(p, f.Region, f.Key, f.Off, uint64(len(payload)), true)
 	if s != wire.StatusOK {
 		if p.failedPut == wire.StatusOK {
 			p.failedPut = s
@@ -187,7 +199,7 @@ func (n *Node) onPut(p *peer, f wire.Put, payload []byte) {
 }
 
 func (n *Node) onPull(p *peer, f wire.Pull) {
-	r, s := n.check(f.Region, f.Key, f.Off, f.N, false)
+	r, s := n.check(p, f.Region, f.Key, f.Off, f.N, false)
 	if s != wire.StatusOK || f.N == 0 {
 		p.result(f.Op, s, 0)
 		return
@@ -196,7 +208,7 @@ func (n *Node) onPull(p *peer, f wire.Pull) {
 }
 
 func (n *Node) onAtomic(p *peer, f wire.Atomic) {
-	r, s := n.check(f.Region, f.Key, f.Off, 8, true)
+	r, s := n.check(p, f.Region, f.Key, f.Off, 8, true)
 	if s == wire.StatusOK && f.Off&7 != 0 {
 		s = wire.StatusMisaligned
 	}

@@ -92,6 +92,10 @@ func fields(b []byte) (f any, n int, err error) {
 		f, err = ParseAtomic(b)
 	case TypeResult:
 		f, err = ParseResult(b)
+	case TypeGuard:
+		f, err = ParseGuard(b)
+	case TypeEvent:
+		f, err = ParseEvent(b)
 	default:
 		err = ErrType
 	}

@@ -43,13 +43,16 @@ const (
 	TypePulled   Type = 0x26
 	TypeAtomic   Type = 0x27
 	TypeResult   Type = 0x28
+	TypeGuard    Type = 0x29
+
+	TypeEvent Type = 0x30
 )
 
 var typeNames = map[Type]string{
 	TypeBye: "BYE", TypeData: "DATA", TypeAck: "ACK", TypeNack: "NACK", TypeGo: "GO", TypeRTS: "RTS",
 	TypeFetch: "FETCH", TypePiece: "PIECE", TypeFetched: "FETCHED", TypeAckReq: "ACKREQ", TypeSettled: "SETTLED",
 	TypeAttach: "ATTACH", TypeAttached: "ATTACHED", TypePush: "PUSH", TypePut: "PUT", TypeFlush: "FLUSH",
-	TypePull: "PULL", TypePulled: "PULLED", TypeAtomic: "ATOMIC", TypeResult: "RESULT",
+	TypePull: "PULL", TypePulled: "PULLED", TypeAtomic: "ATOMIC", TypeResult: "RESULT", TypeGuard: "GUARD", TypeEvent: "EVENT",
 }
 
 // String returns the name that PROTOCOL gives the type.
@@ -74,6 +77,7 @@ const (
 	StatusClosed
 	StatusTooLong
 	StatusCancelled
+	StatusFenced
 	statusEnd
 )
 

@@ -84,6 +84,14 @@ var codecs = []codec{
 		f, err := ParseResult(b)
 		return f.Append(nil), err
 	}},
+	{"Guard", Guard{Lock: 1, Epoch: 2}.Append(nil), GuardSize, func(b []byte) ([]byte, error) {
+		f, err := ParseGuard(b)
+		return f.Append(nil), err
+	}},
+	{"Event", Event{Kind: EventToken, Flag: true, Slot: 2, Rank: 3, ID: 4, Phase: 5, Arg: 6, Aux: 7}.Append(nil), EventSize, func(b []byte) ([]byte, error) {
+		f, err := ParseEvent(b)
+		return f.Append(nil), err
+	}},
 	{"Bye", Bye{}.Append(nil), ByeSize, func(b []byte) ([]byte, error) {
 		f, err := ParseBye(b)
 		return f.Append(nil), err
@@ -208,6 +216,8 @@ func FuzzFlush(f *testing.F)    { fuzz(f, "Flush") }
 func FuzzPull(f *testing.F)     { fuzz(f, "Pull") }
 func FuzzAtomic(f *testing.F)   { fuzz(f, "Atomic") }
 func FuzzResult(f *testing.F)   { fuzz(f, "Result") }
+func FuzzGuard(f *testing.F)    { fuzz(f, "Guard") }
+func FuzzEvent(f *testing.F)    { fuzz(f, "Event") }
 func FuzzBye(f *testing.F)      { fuzz(f, "Bye") }
 func FuzzPiece(f *testing.F)    { fuzz(f, "Piece") }
 func FuzzAttach(f *testing.F)   { fuzz(f, "Attach") }

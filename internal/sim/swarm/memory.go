@@ -60,7 +60,7 @@ func (n *node) expose() {
 	a.bytes = mem.Aligned(off + gap)
 	n.area = a
 	n.c.areas = append(n.c.areas, a)
-	r, err := n.eng.RMA.Expose(regionName, a.bytes, 0, false)
+	r, err := n.eng.RMA.Expose(regionName, a.bytes, 0, false, 0)
 	n.check("Expose", err)
 	a.key = r.Key
 }
@@ -204,7 +204,7 @@ func (n *node) push(rank int, r *remote) {
 func (n *node) put(rank int, r *remote) {
 	s := r.area.slots[n.rank][n.c.world.Rand.IntN(2)]
 	gen, b := s.next()
-	if err := n.eng.RMA.Put(rank, r.found.Region, r.found.Key, uint64(s.off), b); err != nil {
+	if err := n.eng.RMA.Put(rank, r.found.Region, r.found.Key, uint64(s.off), b, 0, 0); err != nil {
 		n.check("Put", err)
 		s.drop(gen)
 	}

@@ -1,0 +1,347 @@
+package weft
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"weft/internal/engine/coord"
+)
+
+// BarrierConfig shapes a barrier. Zero values mean the defaults. All members must
+// say the same: ErrDisagree tells those that do not.
+type BarrierConfig struct {
+	// Algorithm is one of BarrierAlgorithms; empty means "auto", which chooses.
+	Algorithm string
+
+	// Members are the ranks that take part, in the same order everywhere; nil
+	// means all.
+	Members []int
+
+	// Window is how many phases a rank may have open, that is have arrived at
+	// and that are not over; 0 means 8.
+	Window int
+
+	// Arity is how many a member of a tree has below it; 0 means 2.
+	Arity int
+}
+
+// BarrierAlgorithms lists the algorithms of barriers, each with a line of
+// explanation.
+var BarrierAlgorithms = []struct{ Name, Meaning string }{
+	{"auto", "what suits the members: see Barrier.Why"},
+	{"shared", "a counter in memory that all members share; all must be on one host"},
+	{"two-level", "a counter in shared memory in each host, dissemination between hosts"},
+	{"central", "all tell the first member, which tells all: 2(n-1) messages, 2 hops"},
+	{"tree", "up a tree and down again: 2(n-1) messages, 2·log n hops"},
+	{"dissemination", "n·log2 n messages, log2 n hops, for any n"},
+	{"shuffle", "shuffle exchange, for powers of two: n·log2 n messages, log2 n hops"},
+	{"modified", "modified shuffle exchange on a torus of up to 6 × 6, the rest as satellites: 6 hops"},
+	{"aligned", "central, and all go on at the same instant, as far as their clocks can be compared"},
+	{"dynamic", "members come and go: Register and Deregister"},
+	{"rbcq1", "RBCQ-1: Sync with a distance in place of Wait and Arrive"},
+}
+
+// A Barrier lets its members wait for each other, phase after phase: nobody is
+// over with a phase before all have arrived at it. The ranks take part by name;
+// nothing has to be created.
+//
+// Arrive and Phase.Wait are the two halves of Wait. Between them a rank can do what
+// need not wait for the others, or arrive at further phases: those of a rank may
+// overlap, up to Window of them.
+//
+// When a member dies the others get a BrokenError that names it, and the barrier
+// stays broken: the survivors can go on with another one, of another name or of
+// other Members. Those who were over with the last phase already find out at their
+// next. A member that leaves in good order breaks the phases that it has not
+// arrived at.
+type Barrier struct {
+	p    *Proc
+	name string
+	cfg  BarrierConfig
+
+	made   atomic.Bool
+	mu     sync.Mutex // of the making
+	o      *coord.Object
+	shared *sharedBarrier
+	why    string
+	err    error
+}
+
+// A Phase is a phase of a barrier at which this rank has arrived.
+type Phase struct {
+	b *Barrier
+	n uint64
+}
+
+// Barrier returns the barrier of a name. It is made when it is first used.
+func (p *Proc) Barrier(name string, cfg *BarrierConfig) *Barrier {
+	b := &Barrier{p: p, name: name}
+	if cfg != nil {
+		b.cfg = *cfg
+		b.cfg.Members = slices.Clone(cfg.Members)
+	}
+	return b
+}
+
+// Wait arrives at the next phase and waits until it is over. When ctx ends first
+// this rank has arrived all the same; the error is a WaitError that says what is
+// known of who has not.
+func (b *Barrier) Wait(ctx context.Context) error {
+	if err := b.make(ctx); err != nil {
+		return err
+	}
+	if b.shared != nil {
+		return b.shared.wait(ctx)
+	}
+	_, err := b.p.node.Coordinate(ctx, b.o, coord.Pass, 0)
+	return b.explain(err)
+}
+
+// Arrive arrives at the next phase, which Phase.Wait waits for. It waits for
+// nobody but the first time, when the barrier is made.
+func (b *Barrier) Arrive(ctx context.Context) (Phase, error) {
+	if err := b.make(ctx); err != nil {
+		return Phase{}, err
+	}
+	if b.shared != nil {
+		n, err := b.shared.arrive()
+		return Phase{b, n}, err
+	}
+	r, err := b.p.node.Coordinate(ctx, b.o, coord.Arrive, 0)
+	return Phase{b, r.Phase}, err
+}
+
+// Number returns the phase's number, which is the same at all members: the first
+// is 1, of a dynamic barrier 0.
+func (ph Phase) Number() uint64 { return ph.n }
+
+// Wait waits until the phase is over.
+func (ph Phase) Wait(ctx context.Context) error {
+	b := ph.b
+	if b == nil {
+		return &StateError{Name: "", Do: "wait for a phase of", Err: ErrUse, Why: "Arrive has returned an error"}
+	}
+	if b.shared != nil {
+		return b.shared.await(ctx, ph.n)
+	}
+	_, err := b.p.node.Coordinate(ctx, b.o, coord.Await, ph.n)
+	return b.explain(err)
+}
+
+// Register makes this rank a member of a dynamic barrier, and returns the first
+// phase that it takes part in: the one that is open when the barrier's home
+// hears of it.
+func (b *Barrier) Register(ctx context.Context) (phase uint64, err error) {
+	return b.change(ctx, coord.Join)
+}
+
+// Deregister ends the membership, and returns the first phase that this rank
+// takes no part in any more: the one that is open. It does not wait. One who has
+// arrived must wait for the phase first.
+func (b *Barrier) Deregister(ctx context.Context) (phase uint64, err error) {
+	return b.change(ctx, coord.Leave)
+}
+
+func (b *Barrier) change(ctx context.Context, kind coord.Kind) (uint64, error) {
+	if err := b.make(ctx); err != nil {
+		return 0, err
+	}
+	if b.cfg.Algorithm != "dynamic" {
+		return 0, &StateError{Name: b.name, Do: "register with", Err: ErrUse, Why: `it has fixed members; its algorithm must be "dynamic"`}
+	}
+	r, err := b.p.node.Coordinate(ctx, b.o, kind, 0)
+	return r.Phase, err
+}
+
+// LastBarrier is the distance that says to Sync that there is no further barrier
+// for this rank.
+const LastBarrier = -1
+
+// Sync passes a code of an RBCQ-1 barrier: it ends the region before and opens
+// the next. Distance is in how many barriers' time this rank takes part again: 1
+// means in the next, LastBarrier in none. The first barrier is one of all
+// members.
+//
+// It is a fuzzy barrier: a rank passes as soon as its barrier is the current one,
+// and is stopped at its next code until all members have passed theirs of the
+// one before. Two codes one after the other, at the same places of all members,
+// are a strict one. A rank that says nothing more stops the others: the last code
+// must be LastBarrier. It returns the barrier's number.
+func (b *Barrier) Sync(ctx context.Context, distance int) (barrier uint64, err error) {
+	if err := b.make(ctx); err != nil {
+		return 0, err
+	}
+	d := uint64(distance)
+	switch {
+	case distance == LastBarrier:
+		d = coord.Never
+	case distance < 1:
+		return 0, &DistanceError{b.name, distance}
+	}
+	r, err := b.p.node.Coordinate(ctx, b.o, coord.Sync, d)
+	return r.Phase, b.explain(err)
+}
+
+// Why says which algorithm the barrier uses, and why.
+func (b *Barrier) Why(ctx context.Context) (string, error) {
+	err := b.make(ctx)
+	return b.why, err
+}
+
+// Name returns the barrier's name.
+func (b *Barrier) Name() string { return b.name }
+
+// Survivors returns the members that this rank does not know to be gone.
+func (b *Barrier) Survivors() []int {
+	var alive []int
+	for i := range b.size() {
+		if rank := b.member(i); b.p.node.Gone(rank) == nil {
+			alive = append(alive, rank)
+		}
+	}
+	return alive
+}
+
+func (b *Barrier) size() int {
+	if b.cfg.Members == nil {
+		return b.p.job.Size
+	}
+	return len(b.cfg.Members)
+}
+
+func (b *Barrier) member(i int) int {
+	if b.cfg.Members == nil {
+		return i
+	}
+	return b.cfg.Members[i]
+}
+
+func (b *Barrier) explain(err error) error {
+	if !givenUp(err) {
+		return err
+	}
+	return &WaitError{Doing: fmt.Sprintf("barrier %q", b.name), Knows: b.p.knows(b.o.ID), Err: err}
+}
+
+// make makes the barrier if that has not been done. A failure to reach others
+// may be tried again.
+func (b *Barrier) make(ctx context.Context) error {
+	if b.made.Load() {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.made.Load() || b.err != nil {
+		return b.err
+	}
+	if b.err = b.check(); b.err != nil {
+		return b.err
+	}
+	c := coord.Config{Class: coord.Barrier, Name: b.name, Members: b.cfg.Members, Window: b.cfg.Window, Arity: b.cfg.Arity}
+	if c.Window == 0 {
+		c.Window = 8
+	}
+	algorithm := b.cfg.Algorithm
+	b.why = "the program says so"
+	if algorithm == "" || algorithm == "auto" {
+		algorithm, b.why = b.choose(ctx)
+	}
+	b.why = algorithm + ": " + b.why
+	switch algorithm {
+	case "shared", "two-level":
+		err := b.share(ctx, algorithm, c)
+		b.made.Store(err == nil)
+		return err
+	case "central":
+		c.Algorithm = coord.Central
+	case "tree":
+		c.Algorithm, c.Arity = coord.Tree, max(c.Arity, 2)
+	case "dissemination":
+		c.Algorithm = coord.Dissemination
+	case "shuffle":
+		c.Algorithm = coord.Shuffle
+	case "modified":
+		c.Algorithm = coord.ModifiedShuffle
+	case "aligned":
+		c.Algorithm, c.Aligned, c.Window, c.Flight = coord.Central, true, 1, b.flights()
+	case "dynamic":
+		c = coord.Config{Class: coord.Phaser, Name: b.name}
+	case "rbcq1":
+		c.Class, c.Window = coord.Regions, 0
+	}
+	b.o, b.err = b.p.object(c)
+	b.made.Store(b.err == nil)
+	return b.err
+}
+
+// check makes the checks that need nobody else.
+func (b *Barrier) check() error {
+	known := b.cfg.Algorithm == ""
+	names := ""
+	for _, a := range BarrierAlgorithms {
+		known = known || a.Name == b.cfg.Algorithm
+		names += " " + a.Name
+	}
+	if !known {
+		return fmt.Errorf("weft: barrier %q: algorithm %q: must be one of%s", b.name, b.cfg.Algorithm, names)
+	}
+	if b.cfg.Window < 0 || b.cfg.Window > maxWindow {
+		return &ConfigError{Field: "BarrierConfig.Window", Value: b.cfg.Window, Min: 1, Max: maxWindow}
+	}
+	if b.cfg.Arity < 0 || b.cfg.Arity == 1 {
+		return &ConfigError{Field: "BarrierConfig.Arity", Value: b.cfg.Arity, Min: 2, Max: b.p.job.Size}
+	}
+	seen := map[int]bool{}
+	for _, m := range b.cfg.Members {
+		if err := b.p.check(m); err != nil {
+			return err
+		}
+		if seen[m] {
+			return fmt.Errorf("weft: barrier %q: rank %d is a member twice", b.name, m)
+		}
+		seen[m] = true
+	}
+	if b.cfg.Members != nil && !seen[b.p.job.Rank] {
+		return &StateError{Name: b.name, Do: "use barrier", Err: ErrNotMember, Why: "this rank is not one of its members"}
+	}
+	all := len(b.cfg.Members) == b.p.job.Size
+	for i, m := range b.cfg.Members {
+		all = all && i == m
+	}
+	if all {
+		b.cfg.Members = nil
+	}
+	return nil
+}
+
+const maxWindow = 1024
+
+// A DistanceError reports a distance to the next barrier that cannot be.
+type DistanceError struct {
+	Name     string
+	Distance int
+}
+
+func (e *DistanceError) Error() string {
+	return fmt.Sprintf("weft: barrier %q: a distance of %d: it must be 1 or more, or LastBarrier; 0 would be the same barrier again", e.Name, e.Distance)
+}
+
+// Is makes every DistanceError match ErrDistance.
+func (e *DistanceError) Is(target error) bool { return target == ErrDistance }
+
+// flights returns how long an event is on its way from the first member to each,
+// where that is known: in the simulator.
+func (b *Barrier) flights() []time.Duration {
+	if b.p.flight == nil {
+		return nil
+	}
+	d := make([]time.Duration, b.size())
+	for i := range d {
+		d[i] = b.p.flight(b.member(0), b.member(i))
+	}
+	return d
+}

@@ -1,0 +1,284 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// A census counts arrivals at rank 0, by phase.
+type census struct{ r *Remote }
+
+func newCensus(ctx context.Context, p *Proc) (census, error) {
+	if p.Rank() == 0 {
+		if _, err := p.Expose(ctx, "census", 8*1024, nil); err != nil {
+			return census{}, err
+		}
+	}
+	r, err := p.Attach(ctx, 0, "census")
+	return census{r}, err
+}
+
+func (c census) arrive(ctx context.Context, phase int) error {
+	_, err := c.r.FetchAdd(ctx, 8*phase, 1)
+	return err
+}
+
+func (c census) check(ctx context.Context, phase, n int) error {
+	got, err := c.r.FetchAdd(ctx, 8*phase, 0)
+	if err == nil && got != uint64(n) {
+		err = fmt.Errorf("phase %d is over, and %d of %d have arrived", phase, got, n)
+	}
+	return err
+}
+
+// TestBarriers: nobody is over with a phase before all have arrived at it.
+func TestBarriers(t *testing.T) {
+	for _, a := range BarrierAlgorithms {
+		switch a.Name {
+		case "two-level", "dynamic", "rbcq1":
+			continue // have tests of their own
+		}
+		t.Run(a.Name, func(t *testing.T) {
+			n := 5
+			if a.Name == "shuffle" {
+				n = 4
+			}
+			networks(t, n, func(ctx context.Context, p *Proc) error {
+				b := p.Barrier("b", &BarrierConfig{Algorithm: a.Name})
+				c, err := newCensus(ctx, p)
+				if err != nil {
+					return err
+				}
+				for phase := range 40 {
+					if err := c.arrive(ctx, phase); err != nil {
+						return err
+					}
+					if err := b.Wait(ctx); err != nil {
+						if a.Name == "shared" && errors.Is(err, ErrUse) && phase == 0 {
+							return nil // where there is no shared memory
+						}
+						return err
+					}
+					if err := c.check(ctx, phase, n); err != nil {
+						return err
+					}
+				}
+				why, err := b.Why(ctx)
+				if err != nil || why == "" {
+					return fmt.Errorf("why: %q, %v", why, err)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// TestOverlap: phases of a barrier may overlap, up to the window.
+func TestOverlap(t *testing.T) {
+	for _, a := range []string{"auto", "tree", "dissemination", "modified"} {
+		t.Run(a, func(t *testing.T) {
+			networks(t, 3, func(ctx context.Context, p *Proc) error {
+				b := p.Barrier("b", &BarrierConfig{Algorithm: a, Window: 4})
+				c, err := newCensus(ctx, p)
+				if err != nil {
+					return err
+				}
+				var open []Phase
+				for phase := range 60 {
+					if err := c.arrive(ctx, phase); err != nil {
+						return err
+					}
+					ph, err := b.Arrive(ctx)
+					if err != nil || ph.Number() != uint64(phase+1) {
+						return fmt.Errorf("arrival %d: phase %d, %v", phase, ph.Number(), err)
+					}
+					if open = append(open, ph); len(open) > 1+p.Rank() {
+						if err := open[0].Wait(ctx); err != nil {
+							return err
+						}
+						if err := c.check(ctx, phase-len(open)+1, p.Size()); err != nil {
+							return err
+						}
+						open = open[1:]
+					}
+				}
+				for _, ph := range open {
+					if err := ph.Wait(ctx); err != nil {
+						return err
+					}
+				}
+				// Rank 0 does not arrive: the others may do so four times.
+				if p.Rank() > 0 {
+					for range 4 {
+						if _, err := b.Arrive(ctx); err != nil {
+							return err
+						}
+					}
+					var w *WindowError
+					if _, err := b.Arrive(ctx); !errors.As(err, &w) || w.Open != 4 {
+						return fmt.Errorf("a fifth phase: %v", err)
+					}
+				}
+				return p.Barrier("end", nil).Wait(ctx)
+			})
+		})
+	}
+}
+
+// TestGroups: any ranks may have barriers of their own, in any order.
+func TestGroups(t *testing.T) {
+	networks(t, 6, func(ctx context.Context, p *Proc) error {
+		half := []int{4, 2, 0}
+		if p.Rank()%2 == 1 {
+			half = []int{1, 3, 5}
+		}
+		all := p.Barrier("all", nil)
+		mine := p.Barrier(fmt.Sprint("half", p.Rank()%2), &BarrierConfig{Members: half})
+		for i := range 20 {
+			if err := mine.Wait(ctx); err != nil {
+				return err
+			}
+			if i%5 == 0 {
+				if err := all.Wait(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		return all.Wait(ctx)
+	})
+}
+
+// TestDisagree: ranks that say different things of one barrier are told.
+func TestDisagree(t *testing.T) {
+	for name, cfg := range map[string]BarrierConfig{
+		"algorithm": {Algorithm: "central"}, "members": {Members: []int{1, 0}, Algorithm: "tree"}, "window": {Window: 3, Algorithm: "tree"},
+		"auto": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			networks(t, 2, func(ctx context.Context, p *Proc) error {
+				other := &BarrierConfig{Algorithm: "tree"}
+				if p.Rank() == 1 {
+					other = &cfg
+				}
+				err := p.Barrier("b", other).Wait(ctx)
+				var d *DisagreeError
+				if !errors.As(err, &d) || d.Rank != 1-p.Rank() || d.Here == d.There {
+					return fmt.Errorf("%v", err)
+				}
+				return p.Barrier("end", nil).Wait(ctx)
+			})
+		})
+	}
+}
+
+// TestComeAndGo: members join and leave between phases, and each knows in which
+// phases it takes part.
+func TestComeAndGo(t *testing.T) {
+	networks(t, 4, func(ctx context.Context, p *Proc) error {
+		b := p.Barrier("b", &BarrierConfig{Algorithm: "dynamic"})
+		if _, err := b.Arrive(ctx); !errors.Is(err, ErrNotMember) {
+			return fmt.Errorf("arrival of a stranger: %v", err)
+		}
+		var last uint64
+		for round := range 6 {
+			first, err := b.Register(ctx)
+			if err != nil {
+				return err
+			}
+			if round > 0 && first < last {
+				return fmt.Errorf("registered for phase %d after phase %d", first, last)
+			}
+			for i := range 1 + p.Rank() {
+				ph, err := b.Arrive(ctx)
+				if err != nil || ph.Number() != first+uint64(i) {
+					return fmt.Errorf("phase %d, %v, registered for %d", ph.Number(), err, first)
+				}
+				if err := ph.Wait(ctx); err != nil {
+					return err
+				}
+			}
+			if last, err = b.Deregister(ctx); err != nil || last < first+1+uint64(p.Rank()) {
+				return fmt.Errorf("deregistered from phase %d, %v", last, err)
+			}
+		}
+		if _, err := b.Deregister(ctx); !errors.Is(err, ErrNotMember) {
+			return fmt.Errorf("a stranger leaves: %v", err)
+		}
+		return p.Barrier("end", nil).Wait(ctx)
+	})
+}
+
+// TestRegions runs the program of the worked example (spec §2.6): barriers 0 and 3
+// are of all, 1 of ranks 0 and 1, 2 of ranks 2 and 3.
+func TestRegions(t *testing.T) {
+	networks(t, 4, func(ctx context.Context, p *Proc) error {
+		b := p.Barrier("b", &BarrierConfig{Algorithm: "rbcq1"})
+		distances, barriers := []int{1, 2, LastBarrier}, []uint64{0, 1, 3}
+		if p.Rank() >= 2 {
+			distances, barriers = []int{2, 1, LastBarrier}, []uint64{0, 2, 3}
+		}
+		for i, d := range distances {
+			got, err := b.Sync(ctx, d)
+			if err != nil || got != barriers[i] {
+				return fmt.Errorf("code %d: barrier %d, %v", i, got, err)
+			}
+		}
+		if _, err := b.Sync(ctx, 1); !errors.Is(err, ErrNotMember) {
+			return fmt.Errorf("a code after the last: %v", err)
+		}
+		return p.Barrier("end", nil).Wait(ctx)
+	})
+}
+
+// TestAbsent: one who leaves in good order breaks the phases at which it has not
+// arrived, and no others; the rest can go on without it.
+func TestAbsent(t *testing.T) {
+	for _, a := range []string{"auto", "central", "tree", "dissemination", "modified", "dynamic", "rbcq1"} {
+		t.Run(a, func(t *testing.T) {
+			real(t, 4, func(ctx context.Context, p *Proc) error {
+				b := p.Barrier("b1", &BarrierConfig{Algorithm: a}) // whose home is not rank 3
+				wait := b.Wait
+				switch a {
+				case "dynamic":
+					if _, err := b.Register(ctx); err != nil {
+						return err
+					}
+					if err := p.Barrier("registered", nil).Wait(ctx); err != nil {
+						return err
+					}
+				case "rbcq1":
+					wait = func(ctx context.Context) error { _, err := b.Sync(ctx, 1); return err }
+				}
+				for range 3 {
+					if err := wait(ctx); err != nil {
+						return err
+					}
+				}
+				if err := p.Barrier("three phases", nil).Wait(ctx); err != nil {
+					return err
+				}
+				if p.Rank() == 3 {
+					return p.Close()
+				}
+				if a == "dynamic" { // which goes on by itself
+					return wait(ctx)
+				}
+				err := wait(ctx)
+				if a == "rbcq1" && err == nil { // it was stopped at its next
+					err = wait(ctx)
+				}
+				var broken *BrokenError
+				if !errors.As(err, &broken) || broken.Rank != 3 || !errors.Is(err, ErrPeer) {
+					return fmt.Errorf("without rank 3: %v", err)
+				}
+				if alive := b.Survivors(); len(alive) != 3 {
+					p.Sleep(ctx, 10*time.Millisecond) // its farewell is on the way
+				}
+				return p.Barrier("the rest", &BarrierConfig{Members: []int{0, 1, 2}}).Wait(ctx)
+			})
+		})
+	}
+}

@@ -1,0 +1,212 @@
+package coord
+
+import (
+	"fmt"
+	"hash"
+	"slices"
+)
+
+// A State tells how one rank stands to an object: as one who uses it, or as its
+// home.
+type State struct {
+	What, Name string `json:",omitempty"`
+	ID         uint64
+	Holds      bool   `json:",omitempty"` // the lock
+	Owns       bool   `json:",omitempty"` // its token, without using it
+	Waits      int    `json:",omitempty"` // operations
+	Want       uint64 `json:",omitempty"` // the phase that is waited for
+	Arrived    uint64 `json:",omitempty"` // the last phase of a barrier at which this rank has
+	Done       uint64 `json:",omitempty"` // the last one that is over
+	Members    []int  `json:",omitempty"` // of the barrier; none: all
+	Home       bool   `json:",omitempty"` // of a home:
+	Holders    []int  `json:",omitempty"` // who has something of it, as far as it knows
+	Queue      []int  `json:",omitempty"` // who waits for it, in order
+}
+
+// States returns the state of everything that this rank uses or is the home of.
+func (n *Node) States() (list []State) {
+	for _, id := range sorted(n.objects) {
+		o := n.objects[id]
+		s := o.state()
+		s.Name, s.ID = o.Name, id
+		list = append(list, s)
+	}
+	for _, id := range sorted(n.homes) {
+		s := n.homes[id].state()
+		s.ID, s.Home = id, true
+		list = append(list, s)
+	}
+	return list
+}
+
+func (q *queueLock) state() State {
+	s := State{What: "lock", Holds: q.is == held || q.is == queued, Owns: q.is == last || q.is == lastWait}
+	if q.op != nil {
+		s.Waits = 1
+	}
+	if q.next >= 0 {
+		s.Queue = []int{q.next}
+	}
+	return s
+}
+
+func (p *permits) state() State {
+	s := State{What: "lock", Holds: p.holds > 0}
+	switch p.o.Class {
+	case Semaphore:
+		s.What = "semaphore"
+	case RWLock:
+		s.What = "read-write lock"
+	}
+	for op := p.asked.first; op != nil; op = op.next {
+		s.Waits++
+	}
+	return s
+}
+
+func (c *cond) state() State {
+	s := State{What: "condition"}
+	for op := c.asked.first; op != nil; op = op.next {
+		s.Waits++
+	}
+	for _, op := range c.waiters {
+		if op != nil {
+			s.Waits++
+		}
+	}
+	return s
+}
+
+func (b *barrier) state() State {
+	s := State{What: "barrier", Arrived: b.arrived, Done: b.done, Members: b.o.Members}
+	for op := b.waiting.first; op != nil; op = op.next {
+		s.Waits++
+		s.Want = op.N
+	}
+	return s
+}
+
+func (p *phaser) state() State {
+	s := State{What: "barrier", Arrived: p.phase, Done: p.phase}
+	if p.phase > 0 {
+		s.Done--
+	}
+	for op := p.waiting.first; op != nil; op = op.next {
+		s.Waits++
+		s.Want = op.N
+	}
+	if p.asked.first != nil {
+		s.Waits++
+	}
+	return s
+}
+
+func (r *regions) state() State {
+	s := State{What: "RBCQ-1 barrier", Members: r.o.Members}
+	if r.op != nil {
+		s.Waits = 1
+	}
+	return s
+}
+
+func (m *manager) state() State {
+	s := State{What: "lock"}
+	for _, e := range m.list {
+		s.Queue = append(s.Queue, e.rank)
+	}
+	return s
+}
+
+func (s *stock) state() State {
+	st := State{What: "lock"}
+	if !s.lock() {
+		st.What = "semaphore"
+	}
+	for _, o := range s.holds {
+		st.Holders = append(st.Holders, o.rank)
+	}
+	for _, o := range s.waiting {
+		st.Queue = append(st.Queue, o.rank)
+	}
+	return st
+}
+
+func (h *condHome) state() State {
+	s := State{What: "condition"}
+	for _, o := range h.waiting {
+		s.Queue = append(s.Queue, o.rank)
+	}
+	return s
+}
+
+func (h *phaserHome) state() State {
+	return State{What: "barrier", Members: slices.Clone(h.members), Holders: slices.Clone(h.arrived), Done: h.phase}
+}
+
+func (h *regionsHome) state() State {
+	s := State{What: "RBCQ-1 barrier", Done: h.c.Barrier}
+	for i, head := range h.c.Head {
+		if head {
+			s.Queue = append(s.Queue, i)
+		}
+	}
+	return s
+}
+
+// Unfinished says what operations have not ended, and what is not settled, a
+// line each.
+func (n *Node) Unfinished() (lines []string) {
+	for _, s := range n.States() {
+		if !s.Home && s.Waits > 0 {
+			lines = append(lines, fmt.Sprintf("%d operations on the %s %q have not ended", s.Waits, s.What, s.Name))
+		}
+	}
+	for _, id := range sorted(n.objects) {
+		o := n.objects[id]
+		switch u := o.user.(type) {
+		case *queueLock:
+			if u.is == wait && u.err == nil && u.op == nil {
+				lines = append(lines, fmt.Sprintf("a request for the lock %q that was given up is under way", o.Name))
+			}
+		case *permits:
+			if len(u.givenUp) > 0 && u.err == nil {
+				lines = append(lines, fmt.Sprintf("%d requests for the %v that were given up are under way", len(u.givenUp), o.sig))
+			}
+		}
+	}
+	for _, id := range sorted(n.homes) {
+		if m, ok := n.homes[id].(*manager); ok && m.repair != nil {
+			lines = append(lines, "a lock's queue is being repaired")
+		}
+	}
+	return lines
+}
+
+// Fingerprint writes what decides what the layer will do next.
+func (n *Node) Fingerprint(h hash.Hash) {
+	fmt.Fprintln(h, n.Stats, sorted(n.gone), len(n.early), len(n.timers), n.done.first != nil)
+	for _, s := range n.States() {
+		fmt.Fprintln(h, s)
+	}
+	for _, id := range sorted(n.objects) {
+		switch u := n.objects[id].user.(type) {
+		case *queueLock:
+			fmt.Fprintln(h, u.is, u.serial, u.next, u.nextNo, u.gen, u.epoch, u.passed, u.died, u.try)
+		case *permits:
+			fmt.Fprintln(h, u.serial, u.holds, u.waiting, len(u.givenUp))
+		case *barrier:
+			fmt.Fprintln(h, u.missing, u.limit, u.told)
+		}
+	}
+	for _, id := range sorted(n.homes) {
+		switch u := n.homes[id].(type) {
+		case *manager:
+			fmt.Fprintln(h, u.token, u.fresh, u.epoch, u.died, u.gen, u.first, u.list, u.tries, u.repair != nil)
+		case *stock:
+			fmt.Fprintln(h, u.there, u.waiting, u.holds, u.epoch, u.died, u.fencing)
+		}
+	}
+	for _, id := range sorted(n.fences) {
+		fmt.Fprintln(h, n.fences[id].guards, n.fences[id].epoch, len(n.fences[id].missing))
+	}
+}

@@ -1,0 +1,370 @@
+package coord
+
+import (
+	"errors"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+	"weft/internal/mutant"
+)
+
+// A barrier runs a plan (PROTOCOL §9.5), phase after phase. A member may have
+// arrived at up to Window phases that are not over yet. Since nobody can be over
+// with a phase at which another has not arrived, inputs can come for at most as
+// many phases more: for each gate and each of twice as many phases there is a
+// count of the inputs that are missing. (The paper's one bit of parity is this
+// for a window of one.)
+type barrier struct {
+	n    *Node
+	o    *Object
+	me   int
+	size int
+	plan Plan
+
+	window  uint64
+	missing []int32 // inputs, by phase modulo 2·window, then by gate
+	arrived uint64  // the last phase at which the program has
+	done    uint64  // the last phase that is over
+	waiting opList
+
+	err     *BrokenError
+	limit   uint64 // phases up to it can still be over
+	clean   bool   // because a member has left in good order
+	told    bool   // the others have been told
+	refused error
+	left    map[int]bool // members that have said up to which phase they take part
+	clock   *clock       // of an aligned barrier
+}
+
+var errFound = errors.New("another rank has found that out")
+
+func newBarrier(n *Node, o *Object) (*barrier, error) {
+	b := &barrier{n: n, o: o, me: n.rank, size: n.size, window: uint64(max(o.Window, 1)), limit: ^uint64(0), left: map[int]bool{}}
+	if o.Members != nil {
+		b.size, b.me = len(o.Members), -1
+		for i, m := range o.Members {
+			if m == n.rank {
+				b.me = i
+			}
+		}
+		if b.me < 0 {
+			return nil, &StateError{o.Name, "use", ErrNotMember, "this rank is not a member"}
+		}
+	}
+	var err error
+	if b.plan, err = NewPlan(o.Algorithm, b.size, o.Arity, b.me); err != nil {
+		return nil, err
+	}
+	for range 2 * b.window {
+		for _, g := range b.plan.Gates {
+			b.missing = append(b.missing, int32(g.Inputs))
+		}
+	}
+	if o.Aligned {
+		b.clock = &clock{}
+	}
+	return b, nil
+}
+
+// member returns the rank of a member.
+func (b *barrier) member(i int) int {
+	if b.o.Members == nil {
+		return i
+	}
+	return b.o.Members[i]
+}
+
+// neighbours calls f with every member that this one sends to or hears from.
+func (b *barrier) neighbours(f func(rank int)) {
+	seen := map[int]bool{b.me: true}
+	call := func(i int) {
+		if !seen[i] {
+			seen[i] = true
+			f(b.member(i))
+		}
+	}
+	for _, g := range b.plan.Gates {
+		for _, s := range g.Sends {
+			call(s.To)
+		}
+	}
+	for _, i := range b.plan.From {
+		call(i)
+	}
+}
+
+// open watches those that this member depends on.
+func (b *barrier) open(now monotime.Time) {
+	b.neighbours(b.n.peers.Want)
+	b.greet()
+	if b.clock != nil {
+		b.n.aligned++
+		b.ping(now)
+	}
+}
+
+// greet tells those that this member hears from what it takes the barrier for,
+// unless it tells them with its arrival: who disagrees might wait for them, as
+// they for it.
+func (b *barrier) greet() {
+	told := map[int]bool{}
+	if first := b.plan.Gates[0]; first.Inputs == 1 {
+		for _, s := range first.Sends {
+			told[b.member(s.To)] = true
+		}
+	}
+	b.neighbours(func(rank int) {
+		if !told[rank] && b.n.gone[rank] == nil {
+			b.n.send(rank, wire.Event{Kind: wire.EventHello, ID: b.o.ID, Arg: uint64(b.o.sig)})
+		}
+	})
+}
+
+func (b *barrier) start(now monotime.Time, op *Op) {
+	switch {
+	case b.refused != nil:
+		op.now(b.refused)
+	case op.Kind == Arrive:
+		if op.Err = b.arrive(now); op.Err == nil {
+			op.Phase = b.arrived
+		}
+		op.Done = true
+	case op.Kind == Pass:
+		if op.Err = b.arrive(now); op.Err != nil {
+			op.Done = true
+			return
+		}
+		op.N = b.arrived
+		b.await(op)
+	case op.Kind == Await:
+		b.await(op)
+	case op.Kind == Break:
+		op.Done = true
+		if b.gone(int(op.N), b.done, false, errFound); b.err != nil {
+			b.tell()
+		}
+	default:
+		op.now(&StateError{b.o.Name, "use", ErrUse, "it is a barrier of fixed members"})
+	}
+}
+
+// arrive is the program's arrival at the next phase.
+func (b *barrier) arrive(now monotime.Time) error {
+	if b.arrived >= b.limit {
+		b.tell()
+		return b.err
+	}
+	if b.arrived-b.done >= b.window {
+		return &WindowError{b.o.Name, int(b.window)}
+	}
+	b.arrived++
+	if b.clock != nil && !b.clock.known(b) {
+		return nil // the arrival is told when the master's clock is known
+	}
+	b.input(now, b.arrived, 0, wire.Event{})
+	return nil
+}
+
+func (b *barrier) await(op *Op) {
+	op.Phase = op.N
+	switch {
+	case op.N <= b.done:
+		op.Done = true
+	case op.N > b.limit:
+		op.now(b.err)
+	case op.N > b.arrived:
+		op.now(&StateError{b.o.Name, "wait for", ErrUse, "this rank has not arrived at that phase"})
+	default:
+		b.waiting.push(op)
+	}
+}
+
+func (b *barrier) cancel(op *Op) bool { return b.waiting.remove(op) }
+
+func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
+	switch f.Kind {
+	case wire.EventHello:
+		b.agrees(from, f)
+	case wire.EventToken:
+		return b.onToken(now, from, f)
+	case wire.EventLeft:
+		if int(f.Rank) >= b.n.size {
+			return wire.ErrField
+		}
+		b.gone(int(f.Rank), f.Phase, !f.Flag, errFound)
+	case wire.EventPing:
+		b.n.pong(now, from, f)
+	case wire.EventPong:
+		b.onPong(now, f)
+	default:
+		return wire.ErrField
+	}
+	return nil
+}
+
+// agrees reports whether a peer says of the barrier what this member does. If
+// not, neither can use it.
+func (b *barrier) agrees(from int, f wire.Event) bool {
+	if f.Arg == uint64(b.o.sig) {
+		return true
+	}
+	b.n.send(from, wire.Event{Kind: wire.EventRefuse, ID: b.o.ID, Arg: uint64(b.o.sig)})
+	b.fail(b.o.disagree(from, signature(f.Arg)))
+	return false
+}
+
+func (b *barrier) onToken(now monotime.Time, from int, f wire.Event) error {
+	if !b.agrees(from, f) {
+		return nil
+	}
+	if b.refused != nil || b.err != nil && f.Phase > b.limit {
+		b.n.Stats.Dropped++
+		return nil
+	}
+	gate := int(f.Slot)
+	ahead := f.Phase > b.done && f.Phase <= b.arrived+b.window
+	if gate >= len(b.plan.Gates) || !ahead || b.missing[b.slot(f.Phase, gate)] <= 0 {
+		return wire.ErrField
+	}
+	b.input(now, f.Phase, gate, f)
+	return nil
+}
+
+// slot is where the inputs of a gate in a phase are counted.
+func (b *barrier) slot(phase uint64, gate int) int {
+	if mutant.On(mutant.NoParity) {
+		phase = 0
+	}
+	return int(phase%(2*b.window))*len(b.plan.Gates) + gate
+}
+
+// input gives a gate one of its inputs.
+func (b *barrier) input(now monotime.Time, phase uint64, gate int, f wire.Event) {
+	missing := &b.missing[b.slot(phase, gate)]
+	if b.clock != nil {
+		b.clock.heard(f)
+	}
+	if *missing--; *missing > 0 {
+		return
+	}
+	g := &b.plan.Gates[gate]
+	if !mutant.On(mutant.LateReset) {
+		*missing = int32(g.Inputs) // before anybody is told: one may come again at once
+	}
+	release := wire.Event{}
+	if b.clock != nil && g.Done {
+		release = b.release(now, f)
+	}
+	for i, s := range g.Sends {
+		if s.To == b.me {
+			b.input(now, phase, s.Gate, wire.Event{})
+			continue
+		}
+		t := wire.Event{Kind: wire.EventToken, Slot: uint8(s.Gate), ID: b.o.ID, Phase: phase, Arg: uint64(b.o.sig)}
+		if b.clock != nil {
+			b.clock.stamp(b, &t, i, release)
+		}
+		b.n.send(b.member(s.To), t)
+	}
+	if g.Done && (b.clock == nil || !b.postpone(now, phase)) {
+		b.complete(phase)
+	}
+}
+
+// complete lets the program go on.
+func (b *barrier) complete(phase uint64) {
+	b.done = phase
+	if mutant.On(mutant.LateReset) {
+		for i, g := range b.plan.Gates {
+			b.missing[b.slot(phase, i)] = int32(g.Inputs)
+		}
+	}
+	b.waiting.take(func(op *Op) bool { return op.N <= phase }, func(op *Op) { b.n.finish(op, nil) })
+}
+
+// down: a member is gone. One that left in good order has said before up to
+// which phase it takes part, if it has opened the barrier at all.
+func (b *barrier) down(rank int, cause *link.PeerError) {
+	if b.isMember(rank) && !(cause.Clean && b.left[rank]) {
+		b.gone(rank, b.done, false, cause)
+	}
+}
+
+func (b *barrier) isMember(rank int) bool {
+	if b.o.Members == nil {
+		return true
+	}
+	for _, m := range b.o.Members {
+		if m == rank {
+			return true
+		}
+	}
+	return false
+}
+
+// gone: a member takes no part after a phase; if it did not leave in good order
+// nothing more can be over.
+func (b *barrier) gone(rank int, phase uint64, clean bool, cause error) {
+	b.left[rank] = true
+	if !clean {
+		phase = b.done
+	}
+	if phase >= b.limit {
+		return
+	}
+	var peer *link.PeerError
+	if !errors.As(cause, &peer) {
+		peer = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
+	}
+	b.clean = clean
+	b.limit, b.told = phase, false
+	b.err = &BrokenError{Name: b.o.Name, Phase: phase + 1, Rank: rank, Err: peer}
+	if b.arrived > b.limit {
+		b.tell()
+	}
+	b.waiting.take(func(op *Op) bool { return op.N > b.limit }, func(op *Op) { b.n.finish(op, b.err) })
+}
+
+// tell tells the others: those who wait for one who waits for the dead do not
+// find out themselves.
+func (b *barrier) tell() {
+	if b.told {
+		return
+	}
+	b.told = true
+	f := wire.Event{Kind: wire.EventLeft, Flag: !b.clean, ID: b.o.ID, Rank: uint32(b.err.Rank), Phase: b.limit}
+	b.neighbours(func(rank int) {
+		if b.n.gone[rank] == nil {
+			b.n.send(rank, f)
+		}
+	})
+}
+
+// fail ends the use of the barrier: ranks disagree on what it is.
+func (b *barrier) fail(err error) {
+	if b.refused != nil {
+		return
+	}
+	b.refused = err
+	b.waiting.take(func(*Op) bool { return true }, func(op *Op) { b.n.finish(op, err) })
+	var d *DisagreeError
+	if !errors.As(err, &d) {
+		return
+	}
+	b.neighbours(func(rank int) { // they would wait for this member
+		if b.n.gone[rank] == nil && rank != d.Rank {
+			b.n.send(rank, wire.Event{Kind: wire.EventRefuse, Flag: true, ID: b.o.ID, Rank: uint32(d.Rank), Arg: uint64(d.sig)})
+		}
+	})
+}
+
+// leave says up to which phase this member takes part.
+func (b *barrier) leave() {
+	f := wire.Event{Kind: wire.EventLeft, ID: b.o.ID, Rank: uint32(b.n.rank), Phase: b.arrived}
+	b.neighbours(func(rank int) {
+		if b.n.gone[rank] == nil {
+			b.n.send(rank, f)
+		}
+	})
+}

@@ -1,0 +1,212 @@
+package coord
+
+import (
+	"slices"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// A cond is a condition at one who uses it (PROTOCOL §9.4). To wait takes two
+// operations: after Enter, whoever sets the condition wakes this rank; Await
+// waits for it. Between them the program gives back the lock that guards what
+// it waits for.
+type cond struct {
+	n *Node
+	o *Object
+
+	serial  uint32
+	asked   opList          // Enter, Signal and Broadcast, until they are answered
+	waiters map[uint32]*Op  // those on the list at home; nil if Await has not been begun
+	woken   map[uint32]bool // and those who have been woken before Await
+	err     error
+}
+
+func (c *cond) start(now monotime.Time, op *Op) {
+	if c.err != nil {
+		op.now(c.err)
+		return
+	}
+	f := wire.Event{ID: c.o.ID, Arg: uint64(c.o.sig)}
+	switch op.Kind {
+	case Enter:
+		f.Kind = wire.EventCondWait
+	case Signal, Broadcast:
+		f.Kind, f.Flag = wire.EventCondSet, op.Kind == Broadcast
+	case Await:
+		c.await(op)
+		return
+	default:
+		op.now(&StateError{c.o.Name, "use", ErrUse, "it is a condition"})
+		return
+	}
+	c.serial++
+	op.serial = c.serial
+	f.Phase = uint64(c.serial)
+	c.asked.push(op)
+	c.n.send(c.home(), f)
+}
+
+func (c *cond) home() int { return c.n.homeOf(c.o.ID) }
+
+func (c *cond) await(op *Op) {
+	serial := uint32(op.N)
+	if c.woken[serial] {
+		delete(c.woken, serial)
+		op.Done = true
+		return
+	}
+	if _, ok := c.waiters[serial]; !ok {
+		op.now(&StateError{c.o.Name, "wait for", ErrUse, "this rank is not on its list"})
+		return
+	}
+	op.serial = serial
+	c.waiters[serial] = op
+}
+
+// cancel: who had been woken already, and does not take it, lets another have it.
+func (c *cond) cancel(op *Op) bool {
+	switch {
+	case op.Kind == Await && c.waiters[op.serial] == op:
+		delete(c.waiters, op.serial)
+	case c.asked.remove(op):
+		if op.Kind != Enter {
+			return true
+		}
+	default:
+		return false
+	}
+	c.withdraw(op.serial)
+	return true
+}
+
+func (c *cond) withdraw(serial uint32) {
+	c.n.send(c.home(), wire.Event{Kind: wire.EventCondCancel, ID: c.o.ID, Phase: uint64(serial), Arg: uint64(c.o.sig)})
+}
+
+func (c *cond) event(now monotime.Time, from int, f wire.Event) error {
+	if from != c.home() {
+		return wire.ErrField
+	}
+	serial := uint32(f.Phase)
+	switch f.Kind {
+	case wire.EventCondAck, wire.EventCondCount:
+		c.asked.take(func(op *Op) bool { return op.serial == serial }, func(op *Op) {
+			if op.Kind == Enter {
+				if c.waiters == nil {
+					c.waiters, c.woken = map[uint32]*Op{}, map[uint32]bool{}
+				}
+				c.waiters[serial] = nil
+				op.N = uint64(serial)
+			} else {
+				op.N = f.Aux
+			}
+			c.n.finish(op, nil)
+		})
+	case wire.EventCondWake:
+		op, ok := c.waiters[serial]
+		delete(c.waiters, serial)
+		switch {
+		case !ok: // it has given up, and has told the home, which has waked another
+		case op == nil:
+			c.woken[serial] = true
+		default:
+			c.n.finish(op, nil)
+		}
+	default:
+		return wire.ErrField
+	}
+	return nil
+}
+
+func (c *cond) down(rank int, cause *link.PeerError) {
+	if rank == c.home() {
+		c.fail(cause)
+	}
+}
+
+func (c *cond) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+	c.asked.take(func(*Op) bool { return true }, func(op *Op) { c.n.finish(op, c.err) })
+	for serial := uint32(1); serial <= c.serial && len(c.waiters) > 0; serial++ {
+		if op := c.waiters[serial]; op != nil {
+			c.n.finish(op, c.err)
+		}
+		delete(c.waiters, serial)
+	}
+}
+
+func (c *cond) leave() {}
+
+// A condHome is the list of those who wait for a condition.
+type condHome struct {
+	n       *Node
+	id      uint64
+	sig     signature
+	waiting []order
+	woken   []order // by one signal each, of late: who gives up hands it on
+}
+
+// maxWoken is how many of those who were woken are remembered for each waiter
+// that gives up too late.
+const maxWoken = 1024
+
+func (h *condHome) event(from int, f wire.Event) error {
+	if !h.n.agree(from, f, h.sig) {
+		return nil
+	}
+	o := order{rank: from, serial: uint32(f.Phase)}
+	same := func(w order) bool { return w == o }
+	switch f.Kind {
+	case wire.EventCondWait:
+		h.waiting = append(h.waiting, o)
+		h.tell(wire.EventCondAck, o, 0)
+	case wire.EventCondSet:
+		n := uint64(0)
+		for ; len(h.waiting) > 0 && (f.Flag || n == 0); n++ {
+			h.wake(!f.Flag)
+		}
+		h.tell(wire.EventCondCount, o, n)
+	case wire.EventCondCancel:
+		switch {
+		case slices.ContainsFunc(h.waiting, same):
+			h.waiting = slices.DeleteFunc(h.waiting, same)
+		case slices.ContainsFunc(h.woken, same):
+			h.woken = slices.DeleteFunc(h.woken, same)
+			h.wake(true)
+		}
+	default:
+		return wire.ErrField
+	}
+	return nil
+}
+
+// wake wakes who has waited longest, if somebody waits.
+func (h *condHome) wake(one bool) {
+	if len(h.waiting) == 0 {
+		return
+	}
+	o := h.waiting[0]
+	h.waiting = slices.Delete(h.waiting, 0, 1)
+	if one {
+		if len(h.woken) == maxWoken {
+			h.woken = slices.Delete(h.woken, 0, 1)
+		}
+		h.woken = append(h.woken, o)
+	}
+	h.tell(wire.EventCondWake, o, 0)
+}
+
+func (h *condHome) tell(kind wire.EventKind, o order, n uint64) {
+	h.n.send(o.rank, wire.Event{Kind: kind, ID: h.id, Phase: uint64(o.serial), Aux: n})
+}
+
+func (h *condHome) down(rank int) {
+	h.waiting = slices.DeleteFunc(h.waiting, func(o order) bool { return o.rank == rank })
+	h.woken = slices.DeleteFunc(h.woken, func(o order) bool { return o.rank == rank })
+}
+
+func (h *condHome) fenced() {}

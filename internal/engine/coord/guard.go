@@ -1,0 +1,134 @@
+package coord
+
+import (
+	"slices"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+)
+
+// Regions that a lock guards take writes only under an epoch of the lock, and
+// none that is older than another they have seen. Before a lock whose holder has
+// died is given to the next, its home has all of them closed to the epochs of
+// the dead: it may be alive on the other side of a broken network. (PROTOCOL §9.6)
+
+// A bind is a region of this rank that waits to be known at a lock's home.
+type bind struct{ ops opList }
+
+// A fence closes the regions that a lock guards.
+type fence struct {
+	guards  []int // ranks that have such regions
+	epoch   uint64
+	missing map[int]bool // who has not said yet that they are closed
+}
+
+// bind tells the lock's home that this rank has a region that it guards. The
+// object is the lock.
+func (n *Node) bind(op *Op) {
+	id := op.N
+	home := n.homeOf(id)
+	if cause := n.gone[home]; cause != nil {
+		op.now(cause)
+		return
+	}
+	b := n.binds[id]
+	if b == nil {
+		b = &bind{}
+		n.binds[id] = b
+	}
+	b.ops.push(op)
+	n.send(home, wire.Event{Kind: wire.EventBind, ID: id})
+}
+
+// LockID returns what the lock of a name is called by those who guard with it.
+func LockID(name string) uint64 {
+	c := Config{Class: QueueLock, Name: name}
+	return c.id()
+}
+
+func (n *Node) unbind(op *Op) bool {
+	b := n.binds[op.N]
+	return b != nil && b.ops.remove(op)
+}
+
+func (n *Node) onBind(from int, f wire.Event) error {
+	fc := n.fences[f.ID]
+	if fc == nil {
+		if len(n.fences) == maxHomes {
+			return wire.ErrField
+		}
+		fc = &fence{missing: map[int]bool{}}
+		n.fences[f.ID] = fc
+	}
+	if !slices.Contains(fc.guards, from) {
+		fc.guards = append(fc.guards, from)
+	}
+	n.send(from, wire.Event{Kind: wire.EventBound, ID: f.ID, Aux: fc.epoch})
+	return nil
+}
+
+func (n *Node) onBound(f wire.Event) error {
+	b := n.binds[f.ID]
+	if b == nil {
+		n.Stats.Dropped++
+		return nil
+	}
+	n.peers.Raise(f.ID, f.Aux)
+	if op := b.ops.pop(); op != nil {
+		n.finish(op, nil)
+	}
+	return nil
+}
+
+func (n *Node) bindsDown(rank int, cause *link.PeerError) {
+	for _, id := range sorted(n.binds) {
+		if n.homeOf(id) == rank {
+			n.binds[id].ops.take(func(*Op) bool { return true }, func(op *Op) { n.finish(op, cause) })
+		}
+	}
+}
+
+// fence closes the regions that a lock guards to epochs before one. It reports
+// whether there are none; else the home's fenced is called when it is done.
+func (n *Node) fence(id, epoch uint64) (done bool) {
+	fc := n.fences[id]
+	if fc == nil {
+		return true
+	}
+	fc.epoch = epoch
+	clear(fc.missing)
+	for _, g := range fc.guards {
+		if n.gone[g] == nil {
+			fc.missing[g] = true
+			n.send(g, wire.Event{Kind: wire.EventFence, ID: id, Aux: epoch})
+		}
+	}
+	return len(fc.missing) == 0
+}
+
+func (n *Node) onFenced(from int, f wire.Event) error {
+	fc := n.fences[f.ID]
+	if fc == nil || !fc.missing[from] || f.Aux != fc.epoch {
+		n.Stats.Dropped++
+		return nil
+	}
+	delete(fc.missing, from)
+	if h := n.homes[f.ID]; h != nil && len(fc.missing) == 0 {
+		h.fenced()
+	}
+	return nil
+}
+
+// fenceDown: a region that is gone need not be closed.
+func (n *Node) fenceDown(rank int) {
+	for _, id := range sorted(n.fences) {
+		fc := n.fences[id]
+		fc.guards = slices.DeleteFunc(fc.guards, func(g int) bool { return g == rank })
+		if fc.missing[rank] {
+			delete(fc.missing, rank)
+			if h := n.homes[id]; h != nil && len(fc.missing) == 0 {
+				h.fenced()
+			}
+		}
+	}
+}

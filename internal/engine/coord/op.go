@@ -1,0 +1,92 @@
+package coord
+
+// Kind says what an Op does.
+type Kind uint8
+
+// The kinds of operations.
+const (
+	Lock       Kind = iota + 1 // take the lock
+	TryLock                    // take it if nobody has it: OK says
+	RLock                      // take it together with other readers
+	TryRLock                   //
+	Unlock                     // give it back, whichever way it was taken
+	Acquire                    // take N permits
+	TryAcquire                 // take them if they are there: OK says
+	Release                    // give N permits back
+	Enter                      // become a waiter of a condition: N is the waiter's number
+	Await                      // wait until waiter N has been woken, or phase N is over
+	Signal                     // wake a waiter: N is how many were
+	Broadcast                  // wake all
+	Arrive                     // arrive at a barrier: Phase is the phase
+	Pass                       // arrive at a barrier, and wait until the phase is over
+	Join                       // take part in a barrier from Phase on
+	Leave                      // take no part any more from Phase on
+	Sync                       // RBCQ-1: pass code; N is the distance to the next barrier of this member
+	Break                      // a member, N, is gone: a barrier of others depends on it
+	Bind                       // have a region guarded by a lock
+)
+
+// An Op is one operation of the program. The caller fills in the first group of
+// fields, lends the Op to the engine, and gets it back when it is Done.
+type Op struct {
+	Kind   Kind
+	Object *Object
+	N      uint64
+
+	// Owner is the caller's, untouched.
+	Owner any
+
+	Done  bool
+	Err   error
+	OK    bool   // of those that try
+	Epoch uint64 // of a lock
+	Died  bool   // the holder before died holding the lock
+	Phase uint64 // of a barrier
+
+	serial uint32
+	next   *Op
+}
+
+// An opList is a first-in first-out list of operations.
+type opList struct{ first, last *Op }
+
+func (l *opList) push(op *Op) {
+	op.next = nil
+	if l.last == nil {
+		l.first = op
+	} else {
+		l.last.next = op
+	}
+	l.last = op
+}
+
+func (l *opList) pop() *Op {
+	op := l.first
+	if op == nil {
+		return nil
+	}
+	l.first, op.next = op.next, nil
+	if l.first == nil {
+		l.last = nil
+	}
+	return op
+}
+
+// take removes the operations that match, and calls f with each.
+func (l *opList) take(match func(*Op) bool, f func(*Op)) {
+	rest := *l
+	*l = opList{}
+	for op := rest.pop(); op != nil; op = rest.pop() {
+		if match(op) {
+			f(op)
+		} else {
+			l.push(op)
+		}
+	}
+}
+
+// remove takes an operation off the list, and reports whether it was there.
+func (l *opList) remove(op *Op) (was bool) {
+	l.take(func(o *Op) bool { return o == op }, func(*Op) { was = true })
+	return was
+}

@@ -1,0 +1,158 @@
+package coord
+
+import (
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// everything is how many permits a lock has in stock: a writer takes all, a
+// reader one.
+const everything = 1 << 31
+
+// permits is the Non-Collision Lock of paper 001, a read-write lock or a
+// semaphore at one who uses it (PROTOCOL §9.3): it asks its home for permits and
+// gives them back.
+type permits struct {
+	n *Node
+	o *Object
+
+	serial  uint32
+	asked   opList            // that wait for an answer
+	givenUp map[uint32]uint32 // requests that nobody waits for any more: what they asked for
+
+	holds   uint32 // of a lock
+	waiting bool   // for a lock
+	err     error
+}
+
+func (p *permits) start(now monotime.Time, op *Op) {
+	if p.err != nil {
+		op.now(p.err)
+		return
+	}
+	want, try := uint32(op.N), false
+	switch {
+	case p.o.Class == Semaphore && (op.Kind == Acquire || op.Kind == TryAcquire):
+		try = op.Kind == TryAcquire
+	case p.o.Class == Semaphore && op.Kind == Release:
+		p.back(want)
+		op.Done = true
+		return
+	case p.o.Class == Semaphore:
+		op.now(&StateError{p.o.Name, "lock", ErrUse, "it is a semaphore"})
+		return
+	case op.Kind == Unlock:
+		p.unlock(op)
+		return
+	case op.Kind == Lock || op.Kind == TryLock:
+		want, try = everything, op.Kind == TryLock
+	case p.o.Class == RWLock && (op.Kind == RLock || op.Kind == TryRLock):
+		want, try = 1, op.Kind == TryRLock
+	default:
+		op.now(&StateError{p.o.Name, "lock", ErrUse, "readers do not share it"})
+		return
+	}
+	if p.o.Class != Semaphore {
+		switch {
+		case p.holds > 0:
+			op.now(&StateError{p.o.Name, "lock", ErrHeld, "this rank holds it: it would wait for itself"})
+			return
+		case p.waiting:
+			op.now(&StateError{p.o.Name, "lock", ErrHeld, "this rank waits for it already"})
+			return
+		}
+		p.waiting = true
+	}
+	p.ask(op, want, try)
+}
+
+func (p *permits) ask(op *Op, want uint32, try bool) {
+	kind := wire.EventPermitReq
+	if try {
+		kind = wire.EventPermitTry
+	}
+	p.serial++
+	op.serial, op.N = p.serial, uint64(want)
+	p.asked.push(op)
+	p.n.send(p.home(), wire.Event{Kind: kind, ID: p.o.ID, Rank: want, Phase: uint64(p.serial), Arg: uint64(p.o.sig)})
+}
+
+func (p *permits) home() int { return p.n.homeOf(p.o.ID) }
+
+// back returns permits. The holder of a lock goes on at once: the next request
+// cannot overtake this.
+func (p *permits) back(n uint32) {
+	p.n.send(p.home(), wire.Event{Kind: wire.EventPermitRel, ID: p.o.ID, Rank: n, Arg: uint64(p.o.sig)})
+}
+
+func (p *permits) unlock(op *Op) {
+	op.Done = true
+	if p.holds == 0 {
+		op.Err = &StateError{p.o.Name, "unlock", ErrNotHeld, "this rank does not hold it"}
+		return
+	}
+	p.back(p.holds)
+	p.holds = 0
+}
+
+// cancel: the home takes the request off its list, unless it has answered
+// already: then the answer decides what goes back.
+func (p *permits) cancel(op *Op) bool {
+	if !p.asked.remove(op) {
+		return false
+	}
+	if p.givenUp == nil {
+		p.givenUp = map[uint32]uint32{}
+	}
+	p.givenUp[op.serial] = uint32(op.N)
+	p.waiting = false
+	p.n.send(p.home(), wire.Event{Kind: wire.EventPermitCancel, ID: p.o.ID, Phase: uint64(op.serial), Arg: uint64(p.o.sig)})
+	return true
+}
+
+func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
+	granted := f.Kind == wire.EventPermitGrant
+	if from != p.home() || !granted && f.Kind != wire.EventPermitDeny {
+		return wire.ErrField
+	}
+	serial := uint32(f.Phase)
+	if n, ok := p.givenUp[serial]; ok {
+		delete(p.givenUp, serial)
+		if granted {
+			p.back(n)
+		}
+		return nil
+	}
+	known := false
+	p.asked.take(func(op *Op) bool { return op.serial == serial }, func(op *Op) {
+		known = true
+		op.OK, op.Epoch, op.Died = granted, f.Aux, f.Flag
+		if p.o.Class != Semaphore {
+			p.waiting = false
+			if granted {
+				p.holds = uint32(op.N)
+			}
+		}
+		p.n.finish(op, nil)
+	})
+	if !known {
+		return wire.ErrField
+	}
+	return nil
+}
+
+func (p *permits) down(rank int, cause *link.PeerError) {
+	if rank == p.home() {
+		p.fail(cause)
+	}
+}
+
+func (p *permits) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+	p.asked.take(func(*Op) bool { return true }, func(op *Op) { p.n.finish(op, p.err) })
+}
+
+func (p *permits) leave() {}

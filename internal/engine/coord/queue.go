@@ -1,0 +1,314 @@
+package coord
+
+import (
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+	"weft/internal/mutant"
+)
+
+// A queueLock is the distributed queue lock at one who uses it: the participant
+// of paper 000 (PROTOCOL §9.2). Whoever has the token hands it to its successor;
+// the last one keeps it until somebody asks.
+type queueLock struct {
+	n *Node
+	o *Object
+
+	is     condition
+	op     *Op // the program waits; nil in Wait: it has given up
+	try    bool
+	serial uint32 // of the last request
+	next   int    // the successor, or -1
+	nextNo uint32 // and the number of its request
+	gen    uint64 // of the repairs that are known here
+	epoch  uint64 // of the token; where it is not: when it was passed on
+	passed int    // to whom
+	died   bool   // a holder has died, and nobody has been told
+	err    error
+}
+
+// A condition is the LOCKCONDITION of the paper.
+type condition uint8
+
+const (
+	idle     condition = iota // no interest
+	wait                      // has asked
+	held                      // Lock: has the token, uses it, and no successor
+	queued                    // has the token, uses it, and a successor
+	last                      // has the token and does not use it
+	lastWait                  // has the token, and has asked to be queued again: the fair variant
+)
+
+func (q *queueLock) start(now monotime.Time, op *Op) {
+	switch {
+	case q.err != nil:
+		op.now(q.err)
+	case op.Kind == Lock || op.Kind == TryLock:
+		q.lock(op)
+	case op.Kind == Unlock:
+		q.unlock(op)
+	default:
+		op.now(&StateError{q.o.Name, "lock", ErrUse, "it is no semaphore, and readers do not share it"})
+	}
+}
+
+func (q *queueLock) lock(op *Op) {
+	switch q.is {
+	case idle:
+		q.op, q.try = op, op.Kind == TryLock
+		q.ask()
+	case wait:
+		if q.op != nil {
+			op.now(&StateError{q.o.Name, "lock", ErrHeld, "this rank waits for it already"})
+			return
+		}
+		if op.Kind == TryLock {
+			op.now(nil)
+			return
+		}
+		q.op = op // what was given up has not been answered yet
+	case last:
+		if q.o.Fair && op.Kind == Lock {
+			q.op = op
+			q.ask()
+			q.is = lastWait
+			return
+		}
+		// The home forwards nobody's request to whom it comes from: the token is
+		// taken again without a message. (PROTOCOL §9.2, race 3)
+		q.is = held
+		q.epoch++
+		op.grant(q)
+	case lastWait:
+		op.now(&StateError{q.o.Name, "lock", ErrHeld, "this rank waits for it already"})
+	default:
+		op.now(&StateError{q.o.Name, "lock", ErrHeld, "this rank holds it: it would wait for itself"})
+	}
+}
+
+// ask sends a request.
+func (q *queueLock) ask() {
+	q.serial++
+	q.is, q.next = wait, -1
+	kind := wire.EventLockReq
+	if q.try {
+		kind = wire.EventLockTry
+	}
+	q.n.send(q.n.homeOf(q.o.ID), wire.Event{Kind: kind, ID: q.o.ID, Phase: uint64(q.serial), Arg: uint64(q.o.sig)})
+}
+
+// grant tells an operation that the lock is the program's.
+func (op *Op) grant(q *queueLock) {
+	op.Done, op.OK, op.Epoch, op.Died = true, true, q.epoch, q.died
+	q.died = false
+}
+
+func (q *queueLock) unlock(op *Op) {
+	op.Done = true
+	switch q.is {
+	case held:
+		q.is = last
+		if mutant.On(mutant.NoLastState) {
+			q.is = idle
+		}
+	case queued:
+		q.pass()
+	default:
+		op.Err = &StateError{q.o.Name, "unlock", ErrNotHeld, "this rank does not hold it"}
+	}
+}
+
+// pass hands the token to the successor.
+func (q *queueLock) pass() {
+	q.epoch++
+	q.n.send(q.next, wire.Event{
+		Kind: wire.EventLockReply, Flag: q.died, ID: q.o.ID, Phase: q.gen, Arg: uint64(q.nextNo), Aux: q.epoch,
+	})
+	q.is, q.passed, q.next, q.died = idle, q.next, -1, false
+}
+
+// back returns the token to the home, which may give it to one who tries.
+func (q *queueLock) back(f wire.Event) {
+	q.is, q.passed = idle, q.n.homeOf(q.o.ID)
+	f.Kind, f.Flag, f.ID, f.Phase, f.Aux = wire.EventLockReturn, q.died, q.o.ID, q.gen, q.epoch
+	f.Arg |= uint64(q.serial)
+	q.died = false
+	q.n.send(q.passed, f)
+}
+
+// cancel: one who has asked cannot leave the queue. When the token comes it
+// goes on at once.
+func (q *queueLock) cancel(op *Op) bool {
+	if q.op != op {
+		return false
+	}
+	q.op = nil
+	return true
+}
+
+func (q *queueLock) event(now monotime.Time, from int, f wire.Event) error {
+	switch f.Kind {
+	case wire.EventLockForward:
+		return q.onForward(from, f)
+	case wire.EventLockReply:
+		return q.onReply(f)
+	case wire.EventLockDeny:
+		q.onDeny(f)
+	case wire.EventLockTryFor:
+		q.onTryFor(from, f)
+	case wire.EventLockProbe:
+		q.onProbe(from, f)
+	default:
+		return wire.ErrField
+	}
+	return nil
+}
+
+// onForward: somebody queues behind the request of this rank that f names.
+func (q *queueLock) onForward(from int, f wire.Event) error {
+	mine := uint32(f.Aux)
+	if from != q.n.homeOf(q.o.ID) || int(f.Rank) >= q.n.size {
+		return wire.ErrField
+	}
+	if q.is == lastWait && mine == q.serial-1 {
+		return q.comeRound(f)
+	}
+	if f.Phase < q.gen || mine != q.serial || q.is == idle {
+		q.n.Stats.Dropped++ // of a token that has been given back, or replaced
+		return nil
+	}
+	q.gen = f.Phase
+	switch q.is {
+	case wait:
+		if q.next >= 0 {
+			return wire.ErrField
+		}
+		if mutant.On(mutant.ForwardIgnored) {
+			return nil
+		}
+		q.next, q.nextNo = int(f.Rank), uint32(f.Arg)
+	case held:
+		q.next, q.nextNo, q.is = int(f.Rank), uint32(f.Arg), queued
+	case last:
+		q.next, q.nextNo = int(f.Rank), uint32(f.Arg)
+		q.pass() // race 1: the lock was free already
+	default:
+		return wire.ErrField
+	}
+	return nil
+}
+
+// comeRound: in the fair variant the successor may be this rank itself.
+func (q *queueLock) comeRound(f wire.Event) error {
+	q.gen = max(q.gen, f.Phase)
+	if int(f.Rank) != q.n.rank {
+		q.next, q.nextNo = int(f.Rank), uint32(f.Arg)
+		q.pass()
+		q.is = wait
+		return nil
+	}
+	q.epoch++
+	q.got()
+	return nil
+}
+
+// got: the token is here, and the program wanted it.
+func (q *queueLock) got() {
+	q.is = held
+	if q.next >= 0 {
+		q.is = queued
+	}
+	if op := q.op; op != nil {
+		q.op = nil
+		op.grant(q)
+		q.n.done.push(op)
+		return
+	}
+	if q.is == queued { // it has given up
+		q.pass()
+		return
+	}
+	q.is = last
+}
+
+func (q *queueLock) onReply(f wire.Event) error {
+	if f.Phase < q.gen && !mutant.On(mutant.VoidToken) || uint32(f.Arg) != q.serial || q.is != wait {
+		q.n.Stats.Dropped++
+		return nil
+	}
+	q.gen, q.epoch, q.died, q.try = max(q.gen, f.Phase), f.Aux, q.died || f.Flag, false
+	q.got()
+	return nil
+}
+
+// onDeny: nobody can tell whether the lock is free, or it is not.
+func (q *queueLock) onDeny(f wire.Event) {
+	if q.is != wait || !q.try || uint32(f.Arg) != q.serial {
+		q.n.Stats.Dropped++
+		return
+	}
+	q.is, q.try = idle, false
+	op := q.op
+	switch {
+	case op == nil:
+	case op.Kind == Lock: // which came after the one that tried had given up
+		q.ask()
+	default:
+		q.op = nil
+		q.n.finish(op, nil)
+	}
+}
+
+// onTryFor: somebody would have the token if this rank does not use it.
+func (q *queueLock) onTryFor(from int, f wire.Event) {
+	if q.is == last && uint32(f.Aux) == q.serial && f.Phase >= q.gen {
+		q.back(wire.Event{Slot: 1, Rank: f.Rank, Arg: f.Arg << 32})
+		return
+	}
+	q.n.send(from, wire.Event{Kind: wire.EventLockBusy, ID: q.o.ID, Rank: f.Rank, Arg: f.Arg})
+}
+
+// onProbe: somebody has died. The home asks everyone who may be in the queue
+// what they have, and makes a new queue: successors are forgotten, and tokens
+// from before are void if they have not arrived yet. (PROTOCOL §9.2.3)
+func (q *queueLock) onProbe(from int, f wire.Event) {
+	if f.Phase <= q.gen || from != q.n.homeOf(q.o.ID) {
+		q.n.Stats.Dropped++
+		return
+	}
+	q.gen = f.Phase
+	if !mutant.On(mutant.KeptSuccessor) {
+		q.next = -1
+		if q.is == queued {
+			q.is = held
+		}
+	}
+	q.n.send(from, wire.Event{
+		Kind: wire.EventLockState, Flag: q.died, Slot: uint8(q.is), ID: q.o.ID, Phase: q.gen, Rank: uint32(q.passed),
+		Arg: uint64(q.serial), Aux: q.epoch,
+	})
+}
+
+func (q *queueLock) down(rank int, cause *link.PeerError) {
+	if rank == q.n.homeOf(q.o.ID) {
+		q.fail(cause)
+	}
+}
+
+// fail ends the use of the lock for good.
+func (q *queueLock) fail(err error) {
+	if q.err == nil {
+		q.err, q.is = err, idle
+	}
+	if op := q.op; op != nil {
+		q.op = nil
+		q.n.finish(op, q.err)
+	}
+}
+
+// leave hands the token back, so that nobody is told that its holder died.
+func (q *queueLock) leave() {
+	if q.is == last && q.err == nil {
+		q.back(wire.Event{})
+	}
+}

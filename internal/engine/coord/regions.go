@@ -1,0 +1,258 @@
+package coord
+
+import (
+	"math"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// RBCQ-1 of paper 001, at one member (PROTOCOL §9.5.6). One kind of code delimits
+// the regions of a program: a code ends the region before and opens the next.
+// Whoever passes a code says in how many barriers' time it takes part again. A
+// member passes its code as soon as its barrier is the current one; at its next
+// it is stopped until all others have passed theirs.
+type regions struct {
+	n    *Node
+	o    *Object
+	op   *Op
+	left bool // for good: there is no further barrier
+	err  error
+}
+
+// Never is the distance to the next barrier of one for whom there is none.
+const Never = math.MaxUint64
+
+func (r *regions) home() int { return r.n.homeOf(r.o.ID) }
+
+func (r *regions) start(now monotime.Time, op *Op) {
+	switch {
+	case r.err != nil:
+		op.now(r.err)
+	case op.Kind != Sync:
+		op.now(&StateError{r.o.Name, "use", ErrUse, "it is an RBCQ-1 barrier: Sync is what it has"})
+	case op.N == 0:
+		op.now(&StateError{r.o.Name, "sync", ErrDistance, "a distance of 0: this rank would take part twice in the same barrier"})
+	case r.left:
+		op.now(&StateError{r.o.Name, "sync", ErrNotMember, "this rank has said that it takes part in no further barrier"})
+	case r.op != nil:
+		op.now(&StateError{r.o.Name, "sync", ErrHeld, "this rank waits at a code already"})
+	default:
+		r.op = op
+		r.left = op.N == Never
+		r.n.send(r.home(), wire.Event{Kind: wire.EventRegionSync, ID: r.o.ID, Rank: uint32(r.index()), Phase: op.N, Arg: uint64(r.o.sig)})
+	}
+}
+
+func (r *regions) index() int {
+	if r.o.Members == nil {
+		return r.n.rank
+	}
+	for i, m := range r.o.Members {
+		if m == r.n.rank {
+			return i
+		}
+	}
+	return 0
+}
+
+// cancel: a code that has been issued cannot be taken back. The member counts as
+// having passed it.
+func (r *regions) cancel(op *Op) bool {
+	if r.op != op {
+		return false
+	}
+	r.op = nil
+	r.err = &StateError{r.o.Name, "sync", ErrUse, "a code was given up before it was passed"}
+	return true
+}
+
+func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
+	if from != r.home() {
+		return wire.ErrField
+	}
+	switch f.Kind {
+	case wire.EventRegionGo:
+		if op := r.op; op != nil {
+			r.op = nil
+			op.Phase = f.Phase
+			r.n.finish(op, nil)
+		}
+	case wire.EventLeft:
+		r.fail(&BrokenError{Name: r.o.Name, Phase: f.Phase, Rank: int(f.Rank), Err: &link.PeerError{Rank: int(f.Rank), Cause: errFound}})
+	default:
+		return wire.ErrField
+	}
+	return nil
+}
+
+// down: a member that has said that it takes part in nothing more may go. Only
+// the home knows.
+func (r *regions) down(rank int, cause *link.PeerError) {
+	switch {
+	case rank == r.home():
+		r.fail(cause)
+	case r.err == nil && r.isMember(rank):
+		r.n.send(r.home(), wire.Event{Kind: wire.EventRegionBroken, ID: r.o.ID, Rank: uint32(rank), Arg: uint64(r.o.sig)})
+	}
+}
+
+func (r *regions) isMember(rank int) bool {
+	for _, m := range r.o.Members {
+		if m == rank {
+			return true
+		}
+	}
+	return r.o.Members == nil
+}
+
+func (r *regions) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	if op := r.op; op != nil {
+		r.op = nil
+		r.n.finish(op, r.err)
+	}
+}
+
+func (r *regions) leave() {}
+
+// A Counters is the machine of RBCQ-1: for each member whether the current
+// barrier still waits for it (Head), and how many barriers it is away from its
+// next (Counter), with the code that it waits at.
+type Counters struct {
+	Head    []bool
+	Count   []uint64
+	Pending []uint64 // the distance of a code that waits; 0: none
+	Barrier uint64   // the current one
+}
+
+// NewCounters returns the machine at its start: a barrier of all, which sets the
+// counters.
+func NewCounters(n int) *Counters {
+	c := &Counters{Head: make([]bool, n), Count: make([]uint64, n), Pending: make([]uint64, n)}
+	for i := range c.Head {
+		c.Head[i] = true
+	}
+	return c
+}
+
+// Sync issues a code of member i, and calls pass for every member that may go on
+// because of it, with the barrier whose code it is.
+func (c *Counters) Sync(i int, d uint64, pass func(i int, barrier uint64)) {
+	c.Pending[i] = d
+	for {
+		any := false
+		for i := range c.Head {
+			if c.Pending[i] != 0 && c.Head[i] { // Go = Wait AND Head
+				c.Count[i], c.Pending[i], c.Head[i] = c.Pending[i], 0, false
+				pass(i, c.Barrier)
+			}
+			any = any || c.Head[i]
+		}
+		if any || !c.next() {
+			return
+		}
+	}
+}
+
+// next makes the next barrier the current one, if there is one.
+func (c *Counters) next() bool {
+	more := false
+	for _, n := range c.Count {
+		more = more || n != Never
+	}
+	if !more {
+		return false
+	}
+	for i := range c.Count {
+		if c.Count[i] != Never {
+			c.Count[i]--
+		}
+		c.Head[i] = c.Count[i] == 0
+	}
+	c.Barrier++
+	return true
+}
+
+// A regionsHome is the barrier controller.
+type regionsHome struct {
+	n     *Node
+	id    uint64
+	sig   signature
+	c     *Counters
+	ranks []int // of the members that have been heard of, else -1
+	dead  int   // a member without which nothing goes on, or -1
+}
+
+func newRegionsHome(n *Node, id uint64, sig signature) *regionsHome {
+	size := int(sig >> 24 & 0xffffff)
+	if size == 0 || size > n.size {
+		size = n.size
+	}
+	h := &regionsHome{n: n, id: id, sig: sig, c: NewCounters(size), ranks: make([]int, size), dead: -1}
+	for i := range h.ranks {
+		h.ranks[i] = -1
+	}
+	return h
+}
+
+func (h *regionsHome) event(from int, f wire.Event) error {
+	if !h.n.agree(from, f, h.sig) {
+		return nil
+	}
+	switch f.Kind {
+	case wire.EventRegionSync:
+		i := int(f.Rank)
+		if i >= len(h.ranks) || f.Phase == 0 || h.ranks[i] >= 0 && h.ranks[i] != from || h.c.Pending[i] != 0 || h.c.Count[i] == Never {
+			return wire.ErrField
+		}
+		h.ranks[i] = from
+		if h.dead >= 0 {
+			h.tell(from)
+			return nil
+		}
+		h.c.Sync(i, f.Phase, func(i int, barrier uint64) {
+			h.n.send(h.ranks[i], wire.Event{Kind: wire.EventRegionGo, ID: h.id, Phase: barrier})
+		})
+	case wire.EventRegionBroken:
+		h.lost(int(f.Rank))
+	default:
+		return wire.ErrField
+	}
+	return nil
+}
+
+// lost breaks the barrier if a member that is gone had more to take part in.
+func (h *regionsHome) lost(rank int) {
+	for i, r := range h.ranks {
+		if r == rank && h.c.Count[i] == Never && h.c.Pending[i] == 0 {
+			return
+		}
+	}
+	if h.dead >= 0 {
+		return
+	}
+	h.dead = rank
+	for _, r := range h.ranks {
+		if r >= 0 && h.n.gone[r] == nil {
+			h.tell(r)
+		}
+	}
+}
+
+func (h *regionsHome) tell(to int) {
+	h.n.send(to, wire.Event{Kind: wire.EventLeft, Flag: true, ID: h.id, Rank: uint32(h.dead), Phase: h.c.Barrier})
+}
+
+func (h *regionsHome) down(rank int) {
+	for _, r := range h.ranks {
+		if r == rank {
+			h.lost(rank)
+		}
+	}
+}
+
+func (h *regionsHome) fenced() {}

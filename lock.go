@@ -1,0 +1,175 @@
+package weft
+
+import (
+	"context"
+	"fmt"
+
+	"weft/internal/driver"
+	"weft/internal/engine/coord"
+)
+
+// MaxName is the longest name of a lock, semaphore, condition or barrier in bytes.
+const MaxName = 255
+
+// LockConfig shapes a lock. Zero values mean the defaults. All ranks that use a
+// lock must say the same: ErrDisagree tells those that do not.
+type LockConfig struct {
+	// Algorithm is "queue" (the default: a distributed queue, in which the lock
+	// is handed on with one message, and taken again with none by who had it
+	// last) or "central" (a queue at one rank: two messages to hand it on).
+	Algorithm string
+
+	// Fair makes a rank that gives a lock by queue back queue again behind all
+	// others, which costs messages. Otherwise it may take the lock again before
+	// one whose request is still on its way.
+	Fair bool
+}
+
+// A Lock is held by one rank of the job at a time. The ranks take part by name;
+// nothing has to be created. It is not for goroutines of the same rank: one that
+// asks for a lock that its rank holds, or waits for, gets ErrHeld; take a
+// sync.Mutex first.
+//
+// Each name has a home, a rank that follows from the name. Should the home die,
+// everyone gets its PeerError. Should the holder die, or one who waits, the lock
+// goes to the next.
+type Lock struct{ locker }
+
+// A Grant is what Lock returns: the right to what the lock protects.
+type Grant struct {
+	// Epoch is higher than that of every grant before. Regions that the lock
+	// guards refuse operations under an older one; see Remote.Under.
+	Epoch uint64
+
+	// HolderDied says that a rank died that held the lock, or may have: what
+	// it protects may be half changed.
+	HolderDied bool
+
+	lock uint64
+}
+
+// locker is what locks have in common.
+type locker struct {
+	p    *Proc
+	name string
+	o    *coord.Object
+	err  error
+}
+
+// Lock returns the lock of a name of 1 to MaxName bytes.
+func (p *Proc) Lock(name string, cfg *LockConfig) *Lock {
+	c := coord.Config{Class: coord.QueueLock, Name: name}
+	var err error
+	if cfg != nil {
+		c.Fair = cfg.Fair
+		switch cfg.Algorithm {
+		case "", "queue":
+		case "central":
+			c.Class, c.Fair = coord.CentralLock, false
+		default:
+			err = fmt.Errorf("weft: lock %q: algorithm %q: must be queue or central", name, cfg.Algorithm)
+		}
+	}
+	return &Lock{p.locker(c, err)}
+}
+
+func (p *Proc) locker(c coord.Config, err error) locker {
+	l := locker{p: p, name: c.Name, err: err}
+	if l.err == nil {
+		l.o, l.err = p.object(c)
+	}
+	return l
+}
+
+// object opens what coordinates under a name.
+func (p *Proc) object(c coord.Config) (*coord.Object, error) {
+	if len(c.Name) < 1 || len(c.Name) > MaxName {
+		return nil, &ConfigError{Field: "length of the name", Value: len(c.Name), Min: 1, Max: MaxName}
+	}
+	return p.node.Object(c)
+}
+
+func (l *locker) do(ctx context.Context, kind coord.Kind) (driver.Outcome, error) {
+	if l.err != nil {
+		return driver.Outcome{}, l.err
+	}
+	return l.p.node.Coordinate(ctx, l.o, kind, 0)
+}
+
+func (l *locker) lock(ctx context.Context, kind coord.Kind) (Grant, error) {
+	r, err := l.do(ctx, kind)
+	if err != nil {
+		return Grant{}, l.explain(err)
+	}
+	return Grant{r.Epoch, r.Died, l.o.ID}, nil
+}
+
+// explain adds to a deadline's error what this rank knows of why it waited.
+func (l *locker) explain(err error) error {
+	if !givenUp(err) {
+		return err
+	}
+	return &WaitError{Doing: fmt.Sprintf("lock %q", l.name), Knows: l.p.knows(l.o.ID), Err: err}
+}
+
+func (l *locker) try(ctx context.Context, kind coord.Kind) (g Grant, ok bool, err error) {
+	r, err := l.do(ctx, kind)
+	if err != nil || !r.OK {
+		return Grant{}, false, err
+	}
+	return Grant{r.Epoch, r.Died, l.o.ID}, true, nil
+}
+
+// Name returns the lock's name.
+func (l *locker) Name() string { return l.name }
+
+// Lock waits until the lock is this rank's. When ctx ends first it is not: the
+// error is a WaitError that says what is known of who has it.
+func (l *Lock) Lock(ctx context.Context) (Grant, error) { return l.lock(ctx, coord.Lock) }
+
+// TryLock takes the lock if nobody has it, and reports whether it did. It asks
+// the lock's home, and that the rank that had it last, so it takes up to four
+// messages; ok is false also while it is being handed on or repaired.
+func (l *Lock) TryLock(ctx context.Context) (g Grant, ok bool, err error) {
+	return l.try(ctx, coord.TryLock)
+}
+
+// Unlock gives the lock back. It does not wait.
+func (l *Lock) Unlock() error {
+	_, err := l.do(context.Background(), coord.Unlock)
+	return err
+}
+
+// An RWLock is held by one writer, or by any number of readers; one rank counts
+// as one. It is first come, first served: a reader that comes after a writer
+// waits for it. Like a Lock it is for ranks, not for goroutines.
+type RWLock struct{ locker }
+
+// RWLock returns the read-write lock of a name.
+func (p *Proc) RWLock(name string) *RWLock {
+	return &RWLock{p.locker(coord.Config{Class: coord.RWLock, Name: name}, nil)}
+}
+
+// Lock waits until this rank is the only one that holds the lock.
+func (l *RWLock) Lock(ctx context.Context) (Grant, error) { return l.lock(ctx, coord.Lock) }
+
+// RLock waits until this rank holds the lock together with other readers.
+// HolderDied is set from the death of a writer until there has been another.
+func (l *RWLock) RLock(ctx context.Context) (Grant, error) { return l.lock(ctx, coord.RLock) }
+
+// TryLock is Lock if that takes no waiting for other ranks.
+func (l *RWLock) TryLock(ctx context.Context) (g Grant, ok bool, err error) {
+	return l.try(ctx, coord.TryLock)
+}
+
+// TryRLock is RLock if that takes no waiting for other ranks.
+func (l *RWLock) TryRLock(ctx context.Context) (g Grant, ok bool, err error) {
+	return l.try(ctx, coord.TryRLock)
+}
+
+// Unlock gives the lock back, whether it was held for reading or for writing. It
+// does not wait.
+func (l *RWLock) Unlock() error {
+	_, err := l.do(context.Background(), coord.Unlock)
+	return err
+}

@@ -1,0 +1,401 @@
+package weft
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A tally is a word at rank 0 that is read and written in two steps: only a lock
+// makes sums of it come out right.
+type tally struct{ r *Remote }
+
+func newTally(ctx context.Context, p *Proc, name string, cfg *RegionConfig) (tally, error) {
+	if p.Rank() == 0 {
+		if _, err := p.Expose(ctx, name, 64, cfg); err != nil {
+			return tally{}, err
+		}
+	}
+	r, err := p.Attach(ctx, 0, name)
+	return tally{r}, err
+}
+
+func (t tally) add(ctx context.Context, off int, n uint64) (sum uint64, err error) {
+	b := make([]byte, 8)
+	if err = t.r.Pull(ctx, b, off); err == nil {
+		sum = binary.LittleEndian.Uint64(b) + n
+		binary.LittleEndian.PutUint64(b, sum)
+		err = t.r.Push(ctx, off, b)
+	}
+	return sum, err
+}
+
+// TestLocks: what a lock protects is changed by one rank at a time, epochs grow,
+// and guarded regions refuse those without a lock.
+func TestLocks(t *testing.T) {
+	for _, cfg := range []LockConfig{{}, {Fair: true}, {Algorithm: "central"}} {
+		t.Run(fmt.Sprintf("%+v", cfg), func(t *testing.T) {
+			networks(t, 4, func(ctx context.Context, p *Proc) error { return contend(ctx, p, cfg) })
+		})
+	}
+}
+
+func contend(ctx context.Context, p *Proc, cfg LockConfig) error {
+	const times = 30
+	t, err := newTally(ctx, p, "tally", &RegionConfig{Guard: "L"})
+	if err != nil {
+		return err
+	}
+	if _, err := t.add(ctx, 0, 1); !errors.Is(err, ErrFenced) {
+		return fmt.Errorf("without the lock: %v", err)
+	}
+	l := p.Lock("L", &cfg)
+	var epoch uint64
+	for i := range times {
+		g, err := l.Lock(ctx)
+		if err != nil {
+			return err
+		}
+		if g.Epoch <= epoch || g.HolderDied {
+			return fmt.Errorf("epoch %d after %d, %+v", g.Epoch, epoch, g)
+		}
+		epoch = g.Epoch
+		under := tally{t.r.Under(g)}
+		if _, err := under.add(ctx, 0, 1); err != nil {
+			return err
+		}
+		sum, err := under.add(ctx, 8, epoch)
+		if err != nil {
+			return err
+		}
+		if i == 0 && sum < epoch {
+			return fmt.Errorf("sum of epochs %d", sum)
+		}
+		if err := l.Unlock(); err != nil {
+			return err
+		}
+	}
+	b := p.Barrier("all have added", &BarrierConfig{Algorithm: "tree"})
+	if err := b.Wait(ctx); err != nil {
+		return err
+	}
+	g, err := l.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	if sum, err := (tally{t.r.Under(g)}).add(ctx, 0, 0); err != nil || sum != times*uint64(p.Size()) {
+		return fmt.Errorf("%d, %v", sum, err)
+	}
+	if err := l.Unlock(); err != nil {
+		return err
+	}
+	return b.Wait(ctx)
+}
+
+// TestTryLock: a try gets a lock that nobody uses, wherever its token is, and
+// does not get one that somebody uses.
+func TestTryLock(t *testing.T) {
+	for _, algorithm := range []string{"queue", "central"} {
+		t.Run(algorithm, func(t *testing.T) {
+			networks(t, 3, func(ctx context.Context, p *Proc) error {
+				l := p.Lock("L", &LockConfig{Algorithm: algorithm})
+				b := p.Barrier("b", nil)
+				for turn := range 3 * p.Size() {
+					mine := turn%p.Size() == p.Rank()
+					if mine {
+						for ok := false; !ok; { // that it was given back may be on its way
+							var err error
+							if _, ok, err = l.TryLock(ctx); err != nil {
+								return fmt.Errorf("turn %d: a free lock: %v", turn, err)
+							}
+						}
+					}
+					if err := b.Wait(ctx); err != nil {
+						return err
+					}
+					if !mine {
+						if _, ok, err := l.TryLock(ctx); err != nil || ok {
+							return fmt.Errorf("turn %d: a lock that is held: %v, %v", turn, ok, err)
+						}
+					}
+					if err := b.Wait(ctx); err != nil {
+						return err
+					}
+					if mine {
+						if err := l.Unlock(); err != nil {
+							return err
+						}
+					}
+					if err := b.Wait(ctx); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// TestGiveUpLock: a rank that gives up waiting does not hold up those behind it.
+func TestGiveUpLock(t *testing.T) {
+	for _, algorithm := range []string{"queue", "central"} {
+		t.Run(algorithm, func(t *testing.T) {
+			networks(t, 3, func(ctx context.Context, p *Proc) error {
+				l := p.Lock("L", &LockConfig{Algorithm: algorithm})
+				b := p.Barrier("b", nil)
+				if p.Rank() == 0 {
+					if _, err := l.Lock(ctx); err != nil {
+						return err
+					}
+				}
+				if err := b.Wait(ctx); err != nil {
+					return err
+				}
+				if p.Rank() == 1 {
+					soon, cancel := context.WithTimeout(ctx, 5*time.Millisecond)
+					_, err := l.Lock(soon)
+					cancel()
+					var w *WaitError
+					if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &w) {
+						return fmt.Errorf("a lock that is held: %v", err)
+					}
+				}
+				if err := b.Wait(ctx); err != nil {
+					return err
+				}
+				if p.Rank() == 0 {
+					if err := l.Unlock(); err != nil {
+						return err
+					}
+				}
+				for range 3 {
+					if _, err := l.Lock(ctx); err != nil {
+						return err
+					}
+					if err := l.Unlock(); err != nil {
+						return err
+					}
+				}
+				return b.Wait(ctx)
+			})
+		})
+	}
+}
+
+// TestReaders: readers share a lock, writers do not.
+func TestReaders(t *testing.T) {
+	networks(t, 4, func(ctx context.Context, p *Proc) error {
+		l, b := p.RWLock("L"), p.Barrier("b", nil)
+		t, err := newTally(ctx, p, "tally", nil)
+		if err != nil {
+			return err
+		}
+		if _, err := l.RLock(ctx); err != nil {
+			return err
+		}
+		if err := b.Wait(ctx); err != nil { // all hold it
+			return err
+		}
+		if _, err := l.Lock(ctx); !errors.Is(err, ErrHeld) {
+			return fmt.Errorf("a writer who reads: %v", err)
+		}
+		if err := l.Unlock(); err != nil {
+			return err
+		}
+		for range 20 {
+			if _, err := l.Lock(ctx); err != nil {
+				return err
+			}
+			if _, err := t.add(ctx, 0, 1); err != nil {
+				return err
+			}
+			if err := l.Unlock(); err != nil {
+				return err
+			}
+			if _, err := l.RLock(ctx); err != nil {
+				return err
+			}
+			if err := l.Unlock(); err != nil {
+				return err
+			}
+		}
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+		if sum, err := t.add(ctx, 0, 0); err != nil || sum != 20*uint64(p.Size()) {
+			return fmt.Errorf("%d, %v", sum, err)
+		}
+		return b.Wait(ctx)
+	})
+}
+
+// TestQueueOfRanks is a bounded buffer: a lock, and a condition for each end;
+// and the same with semaphores.
+func TestQueueOfRanks(t *testing.T) {
+	const items, room = 60, 3
+	networks(t, 4, func(ctx context.Context, p *Proc) error {
+		l, notFull, notEmpty, b := p.Lock("L", nil), p.Cond("not full"), p.Cond("not empty"), p.Barrier("b", nil)
+		t, err := newTally(ctx, p, "buffer", nil)
+		if err != nil {
+			return err
+		}
+		each := func(wait, signal *Cond, full, change uint64) error {
+			if _, err := l.Lock(ctx); err != nil {
+				return err
+			}
+			for {
+				n, err := t.add(ctx, 0, 0)
+				if err != nil {
+					return err
+				}
+				if n != full {
+					break
+				}
+				if _, err := wait.Wait(ctx, l); err != nil {
+					return err
+				}
+			}
+			if _, err := t.add(ctx, 0, change); err != nil {
+				return err
+			}
+			if _, err := signal.Signal(ctx); err != nil {
+				return err
+			}
+			return l.Unlock()
+		}
+		for range items {
+			if p.Rank()%2 == 0 {
+				err = each(notFull, notEmpty, room, 1)
+			} else {
+				err = each(notEmpty, notFull, 0, ^uint64(0))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		free, used := p.Semaphore("free", room, nil), p.Semaphore("used", 0, nil)
+		for range items {
+			from, to := free, used
+			if p.Rank()%2 == 0 {
+				from, to = used, free
+			}
+			if err := from.Acquire(ctx, 1); err != nil {
+				return err
+			}
+			if err := to.Release(1); err != nil {
+				return err
+			}
+		}
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+		if ok, err := used.TryAcquire(ctx, 1); ok || err != nil {
+			return fmt.Errorf("more were made than used: %v, %v", ok, err)
+		}
+		return b.Wait(ctx)
+	})
+}
+
+// TestBroadcast wakes all, and those who give up leave the list.
+func TestBroadcast(t *testing.T) {
+	networks(t, 4, func(ctx context.Context, p *Proc) error {
+		l, c, b := p.Lock("L", nil), p.Cond("C"), p.Barrier("b", nil)
+		if p.Rank() == 3 {
+			if _, err := l.Lock(ctx); err != nil {
+				return err
+			}
+			soon, cancel := context.WithTimeout(ctx, 2*time.Millisecond)
+			g, err := c.Wait(soon, l)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || g.Epoch == 0 {
+				return fmt.Errorf("nobody woke: %v, %+v", err, g)
+			}
+			if err := l.Unlock(); err != nil {
+				return err
+			}
+		}
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+		switch p.Rank() {
+		case 0:
+			for woken := 0; woken < 2; {
+				n, err := c.Broadcast(ctx)
+				if err != nil {
+					return err
+				}
+				if woken += n; n == 0 {
+					p.Sleep(ctx, time.Millisecond)
+				}
+			}
+		case 1, 2:
+			if _, err := l.Lock(ctx); err != nil {
+				return err
+			}
+			if _, err := c.Wait(ctx, l); err != nil {
+				return err
+			}
+			if err := l.Unlock(); err != nil {
+				return err
+			}
+		}
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+		if n, err := c.Signal(ctx); n != 0 || err != nil {
+			return fmt.Errorf("signal woke %d, %v", n, err)
+		}
+		return b.Wait(ctx)
+	})
+}
+
+// TestMisuse: what cannot be is an error that says what, and nothing hangs.
+func TestMisuse(t *testing.T) {
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
+		var errs []error
+		want := func(what string, err, target error) {
+			if !errors.Is(err, target) {
+				errs = append(errs, fmt.Errorf("%s: %v", what, err))
+			}
+		}
+		b := p.Barrier("b", nil)
+		l := p.Lock("mine"+strings.Repeat("!", p.Rank()), nil)
+		want("unlock", l.Unlock(), ErrNotHeld)
+		_, err := l.Lock(ctx)
+		want("lock", err, nil)
+		_, err = l.Lock(ctx)
+		want("lock twice", err, ErrHeld)
+		want("unlock", l.Unlock(), nil)
+		want("unlock twice", l.Unlock(), ErrNotHeld)
+		c := p.Lock("central", &LockConfig{Algorithm: "central"})
+		want("unlock", c.Unlock(), ErrNotHeld)
+		_, err = p.Lock("strange", &LockConfig{Algorithm: "strange"}).Lock(ctx)
+		if err == nil {
+			errs = append(errs, errors.New("a strange algorithm"))
+		}
+		_, err = p.Lock("", nil).Lock(ctx)
+		var ce *ConfigError
+		if !errors.As(err, &ce) {
+			errs = append(errs, fmt.Errorf("no name: %v", err))
+		}
+		if _, err := p.Lock("kind", &LockConfig{Fair: p.Rank() == 1}).Lock(ctx); err == nil {
+			want("barrier", b.Wait(ctx), nil)
+		} else {
+			want("ranks that disagree", err, ErrDisagree)
+			want("barrier", b.Wait(ctx), nil)
+		}
+		want("barrier", b.Wait(ctx), nil)
+		if err := p.Semaphore("s", 1, nil).Acquire(ctx, 0); !errors.As(err, &ce) {
+			errs = append(errs, fmt.Errorf("no permits: %v", err))
+		}
+		_, err = p.Barrier("r", &BarrierConfig{Algorithm: "rbcq1"}).Sync(ctx, 0)
+		want("a distance of 0", err, ErrDistance)
+		want("a stranger", p.Barrier("m", &BarrierConfig{Members: []int{1 - p.Rank()}}).Wait(ctx), ErrNotMember)
+		want("no such rank", p.Barrier("n", &BarrierConfig{Members: []int{0, 1, 2}}).Wait(ctx), ErrRank)
+		return errors.Join(errs...)
+	})
+}

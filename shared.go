@@ -1,0 +1,414 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"weft/internal/engine/coord"
+	"weft/internal/engine/link"
+	"weft/internal/mem"
+	"weft/internal/sys"
+)
+
+// A sharedBarrier is a barrier of members on one host: for each a count of its
+// arrivals, in memory that all map. A phase is over when the least of them has
+// reached it; nobody resets anything, so phases may overlap. (Spec §2.7.)
+//
+// With members on several hosts there is one on each, whose first member, the
+// leader, takes part in a barrier of the leaders when all on its host have
+// arrived, and then lets them go.
+type sharedBarrier struct {
+	b       *Barrier
+	window  uint64
+	mem     []byte
+	local   []int // the members on this host
+	me      int   // among them
+	leaders *coord.Object
+	done    atomic.Uint64 // a phase that is known to be over
+	entered uint64        // leader: the last phase of the leaders at which this one has arrived
+	turn    chan struct{} // leader: held by the goroutine that takes part for the host
+}
+
+// Where things are in the memory. A member's count lies in a line of its own.
+const (
+	atSeq      = 0  // futex: changes when sleepers must look again
+	atSleepers = 8  // who sleep on it
+	atReleased = 16 // two levels: the last phase that is over everywhere
+	atBroken   = 24 // two levels: a member that is gone, plus 1
+	atCounts   = 64
+	stride     = 64
+)
+
+// left marks the count of one who has left.
+const left = 1 << 63
+
+// share makes the barrier in shared memory. It ends with a barrier of all members
+// over messages, so that those who disagree find out, and all memory is there.
+func (b *Barrier) share(ctx context.Context, algorithm string, c coord.Config) error {
+	var hosts []onHost
+	var err error
+	if b.p.memory != nil {
+		if hosts, err = b.hosts(ctx); err != nil {
+			return err
+		}
+	}
+	if hosts == nil || algorithm == "shared" && len(hosts) > 1 {
+		return &StateError{Name: b.name, Do: "use barrier", Err: ErrUse, Why: fmt.Sprintf("its algorithm is %q, and not all members share memory with this rank", algorithm)}
+	}
+	here := hosts[slices.IndexFunc(hosts, func(h onHost) bool { return slices.Contains(h.members, b.p.job.Rank) })]
+	s := &sharedBarrier{b: b, window: uint64(c.Window), local: here.members, me: slices.Index(here.members, b.p.job.Rank), turn: make(chan struct{}, 1)}
+	region := "weft/barrier/" + b.name
+	size := atCounts + stride*len(s.local)
+	if s.me == 0 {
+		r, err := b.p.Expose(ctx, region, size, nil)
+		if err != nil {
+			return err
+		}
+		s.mem = r.Bytes()
+	}
+	c.Algorithm, c.Arity, c.Memory = coord.Tree, 8, 1
+	if len(hosts) > 1 {
+		c.Memory = 2
+	}
+	if b.o, err = b.p.object(c); err != nil {
+		return err
+	}
+	if _, err := b.p.node.Coordinate(ctx, b.o, coord.Pass, 0); err != nil {
+		return b.explain(err)
+	}
+	if s.me > 0 {
+		r, err := b.p.Attach(ctx, s.local[0], region)
+		if err != nil {
+			return err
+		}
+		if s.mem = r.direct; s.mem == nil {
+			return fmt.Errorf("weft: barrier %q: the memory of rank %d cannot be mapped", b.name, s.local[0])
+		}
+	}
+	if len(hosts) > 1 && s.me == 0 {
+		var firsts []int
+		for _, h := range hosts {
+			firsts = append(firsts, h.members[0])
+		}
+		l := coord.Config{Class: coord.Barrier, Name: b.name + "\x00leaders", Members: firsts, Algorithm: coord.Dissemination, Window: 1}
+		if s.leaders, err = b.p.node.Object(l); err != nil {
+			return err
+		}
+	}
+	b.p.mu.Lock()
+	b.p.barriers = append(b.p.barriers, s)
+	b.p.mu.Unlock()
+	b.shared = s
+	return nil
+}
+
+// onHost is the members that share a host.
+type onHost struct {
+	name    string
+	members []int
+}
+
+// hosts returns the members by host, in the order of the members.
+func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
+	for i := range b.size() {
+		rank, name := b.member(i), b.p.job.Host
+		if rank != b.p.job.Rank && b.p.job.Local < b.p.job.Size {
+			text, err := b.p.src.Get(ctx, rank, "card")
+			if err != nil {
+				return nil, err
+			}
+			c, err := parseCard(text)
+			if err != nil {
+				return nil, err
+			}
+			if name = c.Host; c.Shm == "" {
+				name = fmt.Sprintf("%s, without shared memory, rank %d", c.Host, rank)
+			}
+		}
+		at := slices.IndexFunc(hosts, func(h onHost) bool { return h.name == name })
+		if at < 0 {
+			at = len(hosts)
+			hosts = append(hosts, onHost{name: name})
+		}
+		hosts[at].members = append(hosts[at].members, rank)
+	}
+	return hosts, nil
+}
+
+// choose chooses an algorithm, from what all members know alike.
+func (b *Barrier) choose(ctx context.Context) (algorithm, why string) {
+	n := b.size()
+	switch {
+	case n == 1:
+		return "dissemination", "this rank is alone"
+	case b.p.memory != nil && b.p.job.Local == b.p.job.Size && b.p.everybodyMaps():
+		return "shared", fmt.Sprintf("all %d members are on this host: each counts in memory that all map", n)
+	case b.p.cfg.Transport != "udp" && b.p.cfg.Transport != "tcp" && b.p.job.Crowd > 1 && b.p.job.Local < b.p.job.Size:
+		hosts, err := b.hosts(ctx)
+		if err == nil && len(hosts) < n && !slices.ContainsFunc(hosts, func(h onHost) bool { return strings.Contains(h.name, ",") }) {
+			return "two-level", fmt.Sprintf("%d members on %d hosts", n, len(hosts))
+		}
+	}
+	return "dissemination", fmt.Sprintf("%d members, each on its own: the fewest messages one after another", n)
+}
+
+// everybodyMaps reports whether ranks on this host map each other's memory.
+func (p *Proc) everybodyMaps() bool {
+	return len(p.trs) > 0 && p.trs[0].Caps().Direct && p.cfg.Transport != "udp" && p.cfg.Transport != "tcp"
+}
+
+func (s *sharedBarrier) count(i int) (arrived uint64, gone bool) {
+	v := mem.Load64(s.mem, atCounts+stride*i)
+	return v &^ left, v&left != 0
+}
+
+// arrive counts an arrival, and wakes those who sleep if it was the last.
+func (s *sharedBarrier) arrive() (phase uint64, err error) {
+	at := atCounts + stride*s.me
+	if n := mem.Load64(s.mem, at) &^ left; n-s.done.Load() >= s.window {
+		for n > s.done.Load() && s.over(s.done.Load()+1) {
+			s.done.Add(1)
+		}
+		if n-s.done.Load() >= s.window {
+			return 0, &WindowError{Name: s.b.name, Open: int(s.window)}
+		}
+	}
+	phase = mem.Add64(s.mem, at, 1) &^ left
+	if mem.Load64(s.mem, atSleepers) > 0 && s.here(0, phase) == len(s.local) {
+		s.rouse()
+	}
+	return phase, nil
+}
+
+// here returns the first member on this host, from i on, that has not arrived at
+// a phase; their number if all have.
+func (s *sharedBarrier) here(i int, phase uint64) int {
+	for ; i < len(s.local); i++ {
+		if n, _ := s.count(i); n < phase {
+			break
+		}
+	}
+	return i
+}
+
+// rouse wakes all who sleep.
+func (s *sharedBarrier) rouse() {
+	mem.Add64(s.mem, atSeq, 1)
+	sys.FutexWake(mem.Word32(s.mem, atSeq), ^uint32(0))
+}
+
+// twoLevel reports whether there are members on other hosts.
+func (s *sharedBarrier) twoLevel() bool { return s.b.o.Memory == 2 }
+
+// over reports whether a phase is over.
+func (s *sharedBarrier) over(phase uint64) bool {
+	if s.twoLevel() {
+		return mem.Load64(s.mem, atReleased) >= phase
+	}
+	return s.here(0, phase) == len(s.local)
+}
+
+func (s *sharedBarrier) wait(ctx context.Context) error {
+	phase, err := s.arrive()
+	if err != nil {
+		return err
+	}
+	return s.await(ctx, phase)
+}
+
+// await waits until a phase is over: it polls, or gives way to others if there
+// are more ranks than processors, and then sleeps.
+func (s *sharedBarrier) await(ctx context.Context, phase uint64) error {
+	if phase <= s.done.Load() {
+		return nil
+	}
+	if s.leaders != nil {
+		return s.lead(ctx, phase)
+	}
+	if s.poll(func() bool { return s.over(phase) }) {
+		s.learn(phase)
+		return nil
+	}
+	err := s.sleep(ctx, phase, func() bool { return s.over(phase) })
+	if err == nil {
+		s.learn(phase)
+	}
+	return err
+}
+
+// learn notes that a phase is over.
+func (s *sharedBarrier) learn(phase uint64) {
+	if s.done.Load() < phase {
+		s.done.Store(phase)
+	}
+}
+
+// looks is how often it is looked before time is.
+const looks = 64
+
+// poll looks until cond holds, and reports whether it does, or whether it has
+// looked long enough.
+func (s *sharedBarrier) poll(cond func() bool) bool {
+	w := s.b.p.wait
+	if cond() {
+		return true
+	}
+	for range w.Yields {
+		if w.InProcess {
+			runtime.Gosched()
+		} else {
+			sys.Yield()
+		}
+		if cond() {
+			return true
+		}
+	}
+	if w.Budget == 0 {
+		return false
+	}
+	var end time.Time
+	for {
+		for range looks {
+			if cond() {
+				return true
+			}
+			sys.Pause()
+		}
+		s.b.p.node.Assist()
+		now := time.Now()
+		if end.IsZero() {
+			end = now.Add(w.Budget)
+		}
+		if now.After(end) {
+			return false
+		}
+	}
+}
+
+// recheck is how often one who sleeps looks whether all that it waits for live.
+const recheck = 100 * time.Millisecond
+
+// sleep sleeps until cond holds, which the arrival at a phase of all on this host
+// makes true, or it cannot any more.
+func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() bool) error {
+	word := mem.Word32(s.mem, atSeq)
+	stop := context.AfterFunc(ctx, s.rouse)
+	defer stop()
+	mem.Add64(s.mem, atSleepers, 1)
+	defer mem.Add64(s.mem, atSleepers, ^uint64(0))
+	for {
+		seen := uint32(mem.Load64(s.mem, atSeq))
+		if cond() {
+			return nil
+		}
+		if err := s.lost(phase); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return &WaitError{Doing: fmt.Sprintf("barrier %q", s.b.name), Knows: s.knows(phase), Err: err}
+		}
+		sys.FutexWait(word, seen, recheck, ^uint32(0))
+	}
+}
+
+// lost returns the error if a phase will not be over any more.
+func (s *sharedBarrier) lost(phase uint64) error {
+	for i, rank := range s.local {
+		n, gone := s.count(i)
+		if n >= phase && !(i == 0 && s.twoLevel()) { // on the leader one depends longer
+			continue
+		}
+		if cause := s.b.p.node.Gone(rank); cause != nil {
+			return s.broken(phase, rank, cause)
+		}
+		if gone {
+			return s.broken(phase, rank, &PeerError{Rank: rank, Cause: link.ErrClosed, Clean: true})
+		}
+	}
+	if v := mem.Load64(s.mem, atBroken); v != 0 {
+		return s.broken(phase, int(v-1), &PeerError{Rank: int(v - 1), Cause: errElsewhere})
+	}
+	return nil
+}
+
+var errElsewhere = errors.New("another member has found that out")
+
+func (s *sharedBarrier) broken(phase uint64, rank int, cause error) error {
+	return &BrokenError{Name: s.b.name, Phase: phase, Rank: rank, Err: cause}
+}
+
+// knows says who on this host has not arrived at a phase.
+func (s *sharedBarrier) knows(phase uint64) string {
+	var missing []int
+	for i, rank := range s.local {
+		if n, _ := s.count(i); n < phase {
+			missing = append(missing, rank)
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		return fmt.Sprintf("of this host, ranks %v have not arrived at phase %d", missing, phase)
+	case s.twoLevel():
+		return "all on this host have arrived"
+	}
+	return ""
+}
+
+// lead is await for the leader: it takes part for its host.
+func (s *sharedBarrier) lead(ctx context.Context, phase uint64) error {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for next := s.done.Load() + 1; next <= phase; next++ {
+		arrived := func() bool { return s.here(0, next) == len(s.local) }
+		var err error
+		if !s.poll(arrived) {
+			err = s.sleep(ctx, next, arrived)
+		}
+		if err == nil && s.entered < next {
+			s.entered = next
+			_, err = s.b.p.node.Coordinate(ctx, s.leaders, coord.Arrive, 0)
+		}
+		if err == nil {
+			_, err = s.b.p.node.Coordinate(ctx, s.leaders, coord.Await, next)
+		}
+		if err != nil {
+			return s.fail(err)
+		}
+		mem.Store64(s.mem, atReleased, next)
+		s.learn(next)
+		if mem.Load64(s.mem, atSleepers) > 0 {
+			s.rouse()
+		}
+	}
+	return nil
+}
+
+// fail tells the others that a member is gone: those on this host, and the other
+// leaders.
+func (s *sharedBarrier) fail(err error) error {
+	var broken *BrokenError
+	if !errors.As(err, &broken) {
+		return err
+	}
+	mem.Store64(s.mem, atBroken, uint64(broken.Rank)+1)
+	s.rouse()
+	_, _ = s.b.p.node.Coordinate(context.Background(), s.leaders, coord.Break, uint64(broken.Rank))
+	return &BrokenError{Name: s.b.name, Phase: broken.Phase, Rank: broken.Rank, Err: broken.Err}
+}
+
+// leave marks this rank's count: it will not arrive any more.
+func (s *sharedBarrier) leave() {
+	at := atCounts + stride*s.me
+	mem.Store64(s.mem, at, mem.Load64(s.mem, at)|left)
+	s.rouse()
+}
