@@ -215,7 +215,7 @@ func (n *Node) connect(rank int, r Route) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := n.peer(rank)
-	if p.Transport != nil || n.closed || p.Gone() != nil {
+	if g := p.gone.Load(); p.Transport != nil || n.closed || g != nil && !g.Clean {
 		return
 	}
 	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)

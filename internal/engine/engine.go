@@ -99,16 +99,19 @@ type Path struct {
 	Lane    link.Lane // of a reliable one, if it takes packets without waiting for Output
 }
 
-// Connect says that packets for a peer can be sent from now on, and how.
+// Connect says that packets for a peer can be sent from now on, and how. One that
+// has left already still waits to be told that we know.
 func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 	p := e.peer(rank)
-	if p.mtu != 0 || p.gone != nil {
+	if p.mtu != 0 || p.gone != nil && (!p.gone.Clean || p.conn == nil) {
 		return
 	}
 	p.mtu = path.MTU
 	if path.Lossy {
 		p.mtu -= wire.LinkSize
-		e.open(now, p)
+		if p.gone == nil {
+			e.open(now, p)
+		}
 		if path.Trusted {
 			p.conn.Guard(link.Checked)
 		}
@@ -266,13 +269,13 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 // Departed returns the peers that have gone so far, in order. The list only grows.
 func (e *Engine) Departed() []int { return e.gone }
 
-// Leave acknowledges everything that has been accepted, and tells every
-// connected peer that this process leaves in good order.
+// Leave acknowledges everything that has been accepted, and tells every peer that
+// is connected, or has been dialled, that this process leaves in good order.
 func (e *Engine) Leave() {
 	e.Msg.Leave()
 	e.Coord.Leave()
 	for _, rank := range e.ranks() {
-		if p := e.peers[rank]; p.mtu != 0 && p.gone == nil && rank != e.cfg.Rank {
+		if p := e.peers[rank]; (p.mtu != 0 || p.asked) && p.gone == nil && rank != e.cfg.Rank {
 			p.q.Push(wire.Bye{}.Append(p.q.Head()), nil, false)
 		}
 	}

@@ -21,7 +21,11 @@ func (e *Engine) Output(now monotime.Time, dst []link.Packet) (rank, n int, urge
 		switch {
 		case p.gone != nil:
 			q.Clear()
-			if p.gone.Clean && p.conn != nil {
+			switch {
+			case !p.gone.Clean || p.conn == nil:
+			case p.mtu == 0:
+				e.want(p)
+			default:
 				if n := p.conn.Output(now, dst); n > 0 {
 					return p.rank, n, true
 				}
@@ -127,10 +131,11 @@ func (e *Engine) Wanted(dst []int) []int {
 	return dst
 }
 
-// Idle reports whether nothing waits to be sent or acknowledged on any link.
+// Idle reports whether nothing waits to be sent or acknowledged on any link, or for
+// a peer to be connected.
 func (e *Engine) Idle() bool {
 	for _, p := range e.peers {
-		if p.gone == nil && p.mtu != 0 && (p.q.Len() > 0 || p.conn != nil && !p.conn.Idle()) {
+		if p.gone == nil && (p.q.Len() > 0 || p.conn != nil && !p.conn.Idle()) {
 			return false
 		}
 	}

@@ -25,6 +25,7 @@ var errFrame = errors.New("weft: tcp: the peer sent no packet")
 // Poll uses it; but while it is full, out and the writing belong to the
 // goroutine that waits for room.
 type conn struct {
+	over   atomic.Bool // it has ended
 	peer   int
 	stream *sys.Stream
 	heads  [batch][headSize]byte

@@ -122,6 +122,16 @@ func (t *Transport) add(peer int, c *net.TCPConn) error {
 	return t.streams.Add(s)
 }
 
+// hasDialled reports whether a peer that cannot be dialled has dialled us, perhaps
+// just now: one that leaves does not listen any more, but may have something to
+// say.
+func (t *Transport) hasDialled(peer int) bool {
+	if !t.known(peer) {
+		time.Sleep(accepting)
+	}
+	return t.known(peer)
+}
+
 // Caps says what TCP can do.
 func (t *Transport) Caps() transport.Caps {
 	return transport.Caps{Name: "tcp", MTU: mtu, Reliable: true}
@@ -143,6 +153,9 @@ func (t *Transport) Dial(peer int, card string) error {
 	defer cancel()
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", card)
 	if err != nil {
+		if t.hasDialled(peer) {
+			return nil
+		}
 		return fmt.Errorf("weft: tcp: %w", err)
 	}
 	if err = t.greet(c, peer); err == nil {
@@ -150,6 +163,9 @@ func (t *Transport) Dial(peer int, card string) error {
 	}
 	if err != nil {
 		c.Close()
+		if t.hasDialled(peer) {
+			return nil
+		}
 	}
 	return err
 }
@@ -247,7 +263,7 @@ func (t *Transport) take(c *conn, dst []transport.In, n int, ready bool) int {
 		if err != nil && !c.dead {
 			c.dead = true
 			t.streams.Drop(c.stream)
-			go t.cfg.Events.Down(c.peer, err)
+			t.over(c, err)
 		}
 		if pkt == nil {
 			break
@@ -258,11 +274,29 @@ func (t *Transport) take(c *conn, dst []transport.In, n int, ready bool) int {
 	return n
 }
 
+// over hears that a connection has ended. The peer is gone with its last one: of
+// two who have dialled each other at once, each sends by one of the two, and what
+// the other brings is read first. One of them may not have been accepted yet.
+func (t *Transport) over(c *conn, err error) {
+	c.over.Store(true)
+	time.AfterFunc(accepting, func() {
+		for _, o := range *t.conns.Load() {
+			if o.peer == c.peer && !o.over.Load() {
+				return
+			}
+		}
+		t.cfg.Events.Down(c.peer, err)
+	})
+}
+
+// accepting is how long a connection that stands may take to be accepted.
+const accepting = 20 * time.Millisecond
+
 // ended hears that a peer has ended a stream.
 func (t *Transport) ended(fd int) {
 	for _, c := range *t.conns.Load() {
 		if c.stream.FD() == fd {
-			t.cfg.Events.Down(c.peer, errors.New("weft: tcp: the connection has ended"))
+			t.over(c, errors.New("weft: tcp: the connection has ended"))
 		}
 	}
 }
