@@ -57,16 +57,15 @@ func (q *queueLock) lock(op *Op) {
 	case idle:
 		q.op, q.try = op, op.Kind == TryLock
 		q.ask()
-	case wait:
-		if q.op != nil {
+	case wait, lastWait:
+		switch {
+		case q.op != nil:
 			op.now(&StateError{q.o.Name, "lock", ErrHeld, "this rank waits for it already"})
-			return
-		}
-		if op.Kind == TryLock {
+		case op.Kind == TryLock:
 			op.now(nil)
-			return
+		default:
+			q.op = op // what was given up has not been answered yet
 		}
-		q.op = op // what was given up has not been answered yet
 	case last:
 		if q.o.Fair && op.Kind == Lock {
 			q.op = op
@@ -79,8 +78,6 @@ func (q *queueLock) lock(op *Op) {
 		q.is = held
 		q.epoch++
 		op.grant(q)
-	case lastWait:
-		op.now(&StateError{q.o.Name, "lock", ErrHeld, "this rank waits for it already"})
 	default:
 		op.now(&StateError{q.o.Name, "lock", ErrHeld, "this rank holds it: it would wait for itself"})
 	}

@@ -51,11 +51,11 @@ func (c *cluster) quiet() bool {
 }
 
 // busy reports whether the program has operations under way or to begin.
-func (n *node) busy() bool { return n.left > 0 || n.pending > 0 || n.owes() }
+func (n *node) busy() bool { return n.left > 0 || n.pending > 0 || n.citizen.busy > 0 || n.owes() }
 
 // timers reports whether a timer runs, other than those that watch peers.
 func (n *node) timers() bool {
-	return n.eng.Msg.Deadline() != sim.Never || n.c.Immortal && n.eng.Deadline() != sim.Never
+	return n.eng.Msg.Deadline() != sim.Never || n.eng.Coord.Deadline() != sim.Never || n.c.Immortal && n.eng.Deadline() != sim.Never
 }
 
 // stuck ends the run: somebody is not done.
@@ -88,6 +88,9 @@ func (c *cluster) unfinished() string {
 		}
 		if n.left > 0 || n.pending > 0 {
 			fmt.Fprintf(&s, "  rank %d has %d operations to begin and %d under way\n", n.rank, n.left, n.pending)
+		}
+		if n.citizen.busy > 0 {
+			fmt.Fprintf(&s, "  rank %d has %d lives that coordinate\n", n.rank, n.citizen.busy)
 		}
 		if n.owes() {
 			fmt.Fprintf(&s, "  rank %d has messages that it does not receive or release\n", n.rank)

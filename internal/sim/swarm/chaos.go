@@ -94,6 +94,7 @@ func (c *cluster) crash() {
 	c.troubled[rank] = true
 	c.count(c.nodes[rank])
 	c.nodes[rank].off = true
+	c.society.crashed(c.nodes[rank])
 	c.nodes[rank] = nil
 	c.net.Machine(rank).Crash()
 	switch {

@@ -15,6 +15,7 @@ func (n *node) start() {
 	for i := range n.c.Ports {
 		n.open(uint16(i + 1))
 	}
+	n.settle()
 	n.beat.n = n
 	n.again()
 }

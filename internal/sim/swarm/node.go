@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"weft/internal/engine"
+	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -35,6 +36,7 @@ type node struct {
 	ports   []*port
 	area    *area
 	remotes []remote
+	citizen *citizen
 }
 
 // selves holds buffers for packets to oneself, for run after run.
@@ -123,6 +125,9 @@ func (n *node) flush() {
 		n.downs++
 		n.mourn(rank)
 	}
+	for _, g := range n.citizen.guarded {
+		g.look(n)
+	}
 	if n.visits++; n.visits%32 == 0 {
 		n.inspect()
 	}
@@ -168,6 +173,10 @@ func (n *node) complete() (any bool) {
 	for op := n.eng.RMA.Finished(); op != nil; op = n.eng.RMA.Finished() {
 		any = true
 		op.Owner.(func(*rma.Op))(op)
+	}
+	for op := n.eng.Coord.Finished(); op != nil; op = n.eng.Coord.Finished() {
+		any = true
+		op.Owner.(func(*coord.Op))(op)
 	}
 	return any
 }

@@ -17,6 +17,7 @@ type Options struct {
 	Ports  int
 	Think  time.Duration // between two operations of a node, on average
 	Cancel float64       // of the operations are given up
+	Locks  int           // that are shared; with them come barriers and a semaphore
 
 	Reliable   bool // the network loses nothing, as shared memory; engines run no links
 	MTU        int
@@ -43,7 +44,7 @@ const liveness = 300 * time.Millisecond
 
 // FromSeed draws the options of a run. About one run in four has a reliable
 // network, one in eight no faults at all.
-func FromSeed(seed uint64) Options {
+func FromSeed(seed uint64) (o Options) {
 	r := rand.New(rand.NewPCG(seed, 0x6f707469))
 	pick := func(values ...int) int { return values[r.IntN(len(values))] }
 	some := func(p, most float64) float64 {
@@ -52,12 +53,17 @@ func FromSeed(seed uint64) Options {
 		}
 		return 0
 	}
-	o := Options{
+	o = Options{
 		Seed: seed, Nodes: 3 + r.IntN(6), Ops: pick(50, 100, 200), Depth: pick(1, 4, 16), Ports: 1 + r.IntN(2),
 		Think: time.Duration(pick(20, 100, 500)) * time.Microsecond, Cancel: some(0.5, 0.1),
 		Reliable: r.IntN(4) == 0, MTU: pick(576, 1500, 9000), Window: pick(4, 16, 256), MaxQueue: pick(2, 8, 1024),
 		RecvBuffer: pick(64<<10, 64<<10, 128<<10, 1<<20), Backoff: r.IntN(4) == 0, Full: some(0.3, 0.2),
 		Delay: time.Duration(pick(1, 10, 100)) * time.Microsecond,
+	}
+	// Coordination is drawn apart, so that a seed keeps its meaning otherwise.
+	if apart := rand.New(rand.NewPCG(seed, 0x6c6f636b)); apart.IntN(3) == 0 {
+		o.Locks, o.Ops = 1+apart.IntN(3), o.Ops/2
+		defer func() { o.Restart = false }() // a home that comes back has forgotten all
 	}
 	if r.IntN(8) == 0 {
 		return o

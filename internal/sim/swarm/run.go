@@ -23,7 +23,7 @@ func (v *Violation) Error() string {
 
 // Kinds lists what checkers there are.
 var Kinds = []string{
-	"delivery", "memory", "completion", "order", "atomicity", "occupancy", "false death", "refusal", "stuck", "leak", "panic",
+	"exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity", "occupancy", "false death", "refusal", "stuck", "leak", "panic",
 }
 
 // A Result is what came of a run.
@@ -73,6 +73,7 @@ type cluster struct {
 	flows   []flow // their keys, in the order in which they began
 	cursors map[flow]*cursor
 	areas   []*area
+	society *society
 	tick    int64 // orders the beginnings and ends of atomic operations
 
 	calm     bool         // faults have ended
@@ -100,6 +101,7 @@ func newCluster(o Options, log io.Writer) *cluster {
 	if o.Reliable {
 		c.net.Describe = wire.Describe
 	}
+	c.society = newSociety(c)
 	return c
 }
 

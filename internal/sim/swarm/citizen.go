@@ -1,0 +1,279 @@
+package swarm
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"weft/internal/engine/coord"
+	"weft/internal/engine/link"
+	"weft/internal/engine/rma"
+	"weft/internal/mem"
+)
+
+// A citizen is what coordinates at a node: it takes locks and writes to the
+// regions that they guard, goes through the phases of barriers, and takes
+// permits.
+type citizen struct {
+	n       *node
+	locks   []*coord.Object
+	left    int // locks to take
+	regions map[int]rma.Found
+	guarded []*guarded
+	busy    int // lives that go on
+}
+
+// settle makes a node a citizen.
+func (n *node) settle() {
+	c := &citizen{n: n, left: n.c.Ops / 4, regions: map[int]rma.Found{}}
+	n.citizen = c
+	if n.c.Locks == 0 {
+		return
+	}
+	for i, b := range n.c.society.locks {
+		c.locks = append(c.locks, c.open(coord.Config{Class: b.class, Name: b.name, Fair: b.fair}))
+		if i%n.c.Nodes == n.rank {
+			c.guard(b)
+		}
+	}
+	c.busy = 2 + len(n.c.society.barriers)
+	c.lockLater()
+	c.permitLater(c.open(coord.Config{Class: coord.Semaphore, Name: "permits", N: permitsThere, Undo: true}), n.c.Ops/8)
+	for _, b := range n.c.society.barriers {
+		life := &member{c: c, b: b, o: c.open(b.cfg)}
+		b.id = life.o.ID
+		n.later(n.think(), life.begin)
+	}
+}
+
+func (c *citizen) open(cfg coord.Config) *coord.Object {
+	o, err := c.n.eng.Coord.Open(c.n.m.Now(), cfg)
+	c.n.check("Open", err)
+	return o
+}
+
+// guard exposes a region that a lock guards.
+func (c *citizen) guard(b *lockBook) {
+	g := &guarded{book: b, bytes: mem.Aligned(8)}
+	c.start(&coord.Op{Kind: coord.Bind, N: b.id}, 0, func(*coord.Op) { // even if the home is dead: somebody may ask for it
+		_, err := c.n.eng.RMA.Expose("guarded by "+b.name, g.bytes, 0, false, b.id)
+		c.n.check("Expose", err)
+		c.guarded = append(c.guarded, g)
+	})
+}
+
+// start begins an operation; ended is called with it when it is done. With some
+// chance it is given up: then it is called with nil.
+func (c *citizen) start(op *coord.Op, cancel float64, ended func(*coord.Op)) {
+	n := c.n
+	n.pending++
+	op.Owner = func(*coord.Op) {
+		n.ended()
+		ended(op)
+	}
+	n.eng.Coord.Start(n.m.Now(), op)
+	if op.Done {
+		n.ended()
+		n.later(0, func() { ended(op) })
+		return
+	}
+	if n.c.world.Chance(cancel) {
+		n.later(n.c.world.Between(0, 5*time.Millisecond), func() {
+			if n.eng.Coord.Cancel(op) {
+				n.ended()
+				ended(nil)
+			}
+		})
+	}
+}
+
+func (c *citizen) lockLater() {
+	if c.left--; c.left < 0 {
+		c.busy--
+		return
+	}
+	c.n.later(2*c.n.think(), c.lock)
+}
+
+// lock takes a lock, in one of the ways to do so.
+func (c *citizen) lock() {
+	i := c.n.c.world.Rand.IntN(len(c.locks))
+	b, o := c.n.c.society.locks[i], c.locks[i]
+	kind := coord.Lock
+	if c.n.c.world.Chance(0.2) {
+		kind = coord.TryLock
+	}
+	shared := b.class == coord.RWLock && c.n.c.world.Chance(0.6)
+	if shared {
+		kind = coord.RLock
+	}
+	c.start(&coord.Op{Kind: kind, Object: o}, c.n.c.Cancel, func(op *coord.Op) {
+		switch {
+		case op == nil:
+		case op.Err != nil:
+			c.n.c.society.excuse(c.n, "Lock", op.Err)
+		case op.OK:
+			c.n.c.society.granted(b, c.n, op, shared)
+			c.write(i, b, op.Epoch, func() { c.unlock(b, o) })
+			return
+		}
+		c.lockLater()
+	})
+}
+
+func (c *citizen) unlock(b *lockBook, o *coord.Object) {
+	op := &coord.Op{Kind: coord.Unlock, Object: o}
+	c.n.c.society.released(b, c.n)
+	c.n.eng.Coord.Start(c.n.m.Now(), op)
+	if op.Err != nil {
+		c.n.c.society.excuse(c.n, "Unlock", op.Err)
+	}
+	c.lockLater()
+}
+
+// write writes to the region that a lock guards, and goes on after a while.
+func (c *citizen) write(i int, b *lockBook, epoch uint64, then func()) {
+	n := c.n
+	owner := i % n.c.Nodes
+	after := func() { n.later(n.c.world.Between(0, n.c.Think), then) }
+	if n.eng.Gone(owner) != nil {
+		after()
+		return
+	}
+	found, ok := c.regions[i]
+	if !ok {
+		op := &rma.Op{Kind: rma.Attach, Peer: owner, Name: "guarded by " + b.name}
+		n.run(op, func() {
+			if n.check("Attach", op.Err) {
+				c.regions[i] = op.Found
+			}
+			after()
+		}, after)
+		return
+	}
+	op := &rma.Op{Kind: rma.Push, Peer: owner, Region: found.Region, Key: found.Key, Lock: b.id, Epoch: epoch}
+	op.Buf = binary.LittleEndian.AppendUint64(nil, epoch)
+	n.run(op, func() {
+		switch {
+		case op.Err == nil, errors.Is(op.Err, link.ErrPeer):
+		case errors.Is(op.Err, rma.ErrFenced) && n.c.society.mourning(): // it was taken for dead
+		case errors.Is(op.Err, rma.ErrFenced) && b.class == coord.RWLock: // readers write here, too
+		default:
+			n.c.fail("fencing", "rank %d has %q, and may not write: %v", n.rank, b.name, op.Err)
+		}
+		after()
+	}, after)
+}
+
+func (c *citizen) permitLater(o *coord.Object, left int) {
+	if left == 0 {
+		c.busy--
+		return
+	}
+	n := c.n
+	n.later(4*n.think(), func() {
+		want := 1 + n.c.world.Rand.IntN(permitsThere)
+		c.start(&coord.Op{Kind: coord.Acquire, Object: o, N: uint64(want)}, n.c.Cancel, func(op *coord.Op) {
+			switch {
+			case op == nil:
+			case op.Err != nil:
+				n.c.society.excuse(n, "Acquire", op.Err)
+				c.busy-- // its home is gone
+				return
+			default:
+				n.c.society.acquired(n, o, want)
+				n.later(n.c.world.Between(0, n.c.Think), func() {
+					n.c.society.permits[n] -= want
+					n.eng.Coord.Start(n.m.Now(), &coord.Op{Kind: coord.Release, Object: o, N: uint64(want)})
+					c.permitLater(o, left-1)
+				})
+				return
+			}
+			c.permitLater(o, left-1)
+		})
+	})
+}
+
+// A member goes through the phases of a barrier.
+type member struct {
+	c    *citizen
+	b    *barrierBook
+	o    *coord.Object
+	done int
+}
+
+func (m *member) begin() {
+	if m.b.cfg.Class != coord.Phaser {
+		m.next()
+		return
+	}
+	m.c.start(&coord.Op{Kind: coord.Join, Object: m.o}, 0, func(op *coord.Op) {
+		if op.Err != nil {
+			m.broken(op.Err)
+			return
+		}
+		// Up to three phases each time; the last to leave sees all others gone.
+		m.b.joined[m.c.n.rank], m.b.arrived[m.c.n.rank] = op.Phase, op.Phase
+		if m.b.over >= op.Phase && m.b.over > 0 {
+			m.c.n.c.fail("barrier", "rank %d takes part in %v from phase %d, and %d is over", m.c.n.rank, m.b.cfg.Name, op.Phase, m.b.over)
+		}
+		m.next()
+	})
+}
+
+func (m *member) broken(err error) {
+	m.c.n.c.society.excuse(m.c.n, m.b.cfg.Name, err)
+	m.c.busy--
+}
+
+func (m *member) next() {
+	n := m.c.n
+	if m.done++; m.done > phases {
+		m.c.busy--
+		if m.b.cfg.Class == coord.Phaser {
+			m.b.joined[n.rank] = nowhere
+			n.eng.Coord.Start(n.m.Now(), &coord.Op{Kind: coord.Leave, Object: m.o})
+		}
+		return
+	}
+	n.later(n.think(), func() {
+		op := &coord.Op{Kind: coord.Pass, Object: m.o}
+		switch {
+		case m.b.cfg.Class == coord.Regions:
+			op.Kind, op.N = coord.Sync, 1
+			if m.done == phases {
+				op.N = coord.Never
+			}
+		case n.c.world.Chance(0.5):
+			op.Kind = coord.Arrive
+		}
+		if m.b.cfg.Class == coord.Phaser {
+			defer func() { m.b.arrived[n.rank] = op.N + 1 }() // a phase may have ended without it
+		} else {
+			m.b.arrived[n.rank]++
+		}
+		m.c.start(op, 0, func(op *coord.Op) {
+			if op.Err != nil || op.Kind != coord.Arrive {
+				m.passed(op)
+				return
+			}
+			phase := op.Phase
+			n.later(n.think(), func() {
+				m.c.start(&coord.Op{Kind: coord.Await, Object: m.o, N: phase}, 0, m.passed)
+			})
+		})
+	})
+}
+
+func (m *member) passed(op *coord.Op) {
+	switch {
+	case op.Err != nil && m.b.cfg.Class == coord.Phaser && errors.Is(op.Err, coord.ErrBroken):
+		m.c.n.c.society.excuse(m.c.n, m.b.cfg.Name, op.Err)
+		m.next() // it goes on without the dead
+	case op.Err != nil:
+		m.broken(op.Err)
+	default:
+		m.c.n.c.society.over(m.b, m.c.n, op.Phase)
+		m.next()
+	}
+}
