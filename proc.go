@@ -173,6 +173,7 @@ type Stats struct {
 	PacketsSent, PacketsReceived   uint64
 	BytesSent, BytesReceived       uint64 // in packets; direct memory access is not counted
 
+	EventsSent    uint64 // of coordination: locks, barriers and so on
 	Refused       uint64 // messages refused for lack of room, and resent later
 	Retransmitted uint64 // packets that a network had lost
 	Dropped       uint64 // packets not accepted: malformed, foreign, forged, replayed, stale
@@ -203,7 +204,7 @@ func (p *Proc) Stats() Stats {
 		MessagesSent: e.Msg.Sent, MessagesReceived: e.Msg.Received,
 		PacketsSent: e.PacketsSent, PacketsReceived: e.PacketsReceived,
 		BytesSent: e.BytesSent, BytesReceived: e.BytesReceived,
-		Refused: e.Msg.Refused, Retransmitted: e.Link.Resent,
+		EventsSent: e.Coord.Sent, Refused: e.Msg.Refused, Retransmitted: e.Link.Resent,
 		Dropped:   e.Malformed + e.Foreign + e.Forged + e.Replayed + e.Stale,
 		Malformed: e.Malformed, Foreign: e.Foreign, Forged: e.Forged, Replayed: e.Replayed, Stale: e.Stale,
 		RoundTrip: e.Link.RTT, MemoryBytes: held,

@@ -37,6 +37,7 @@ EXAMPLES
   weft lab -- weft perf latency -transport eth -size 64 -vs tcp,udp,sockperf,openmpi,ucx
   weft perf latency -blocked -vs unix       both sides asleep when a message comes
   weft perf alltoall -n 16 -size 8          CPU time, oversubscribed
+  weft perf barrier -n 4,8 -vs openmpi      see weft perf barrier -help, and lock
   weft perf bars                            everything that docs/PERFORMANCE.md lists
   weft lab -- weft perf breakdown           where the microseconds go`
 
@@ -50,11 +51,11 @@ type perfFlags struct {
 
 func perfCommand() *ffcli.Command {
 	c := &ffcli.Command{
-		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|bars [FLAGS]",
+		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|barrier|lock|bars [FLAGS]",
 		ShortHelp: "measure weft and its peers", LongHelp: perfHelp,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, bars", args[0])
+				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, barrier, lock, bars", args[0])
 			}
 			return flag.ErrHelp
 		},
@@ -67,6 +68,9 @@ func perfCommand() *ffcli.Command {
 	} {
 		c.Subcommands = append(c.Subcommands, perfTest(t.name, t.help, t.sizes))
 	}
+	c.Subcommands = append(c.Subcommands,
+		perfCoordCommand("barrier", "barriers, by algorithm and number of ranks", perfBarrierHelp, "auto,dissemination,tree"),
+		perfCoordCommand("lock", "locks: taken again, handed on, fought for", perfLockHelp, "queue,central"))
 	c.Subcommands = append(c.Subcommands, barsCommand(), breakdownCommand())
 	return c
 }

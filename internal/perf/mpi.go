@@ -32,7 +32,16 @@ func (m mpi) Absent() string {
 	return ""
 }
 
-func (m mpi) Can(s Spec) bool { return s.Op == "send" && !s.Blocked }
+func (m mpi) Can(s Spec) bool {
+	switch s.Test {
+	case "barrier":
+		return true
+	case "lock":
+		return s.Op != "handover"
+	default:
+		return s.Op == "send" && !s.Blocked
+	}
+}
 
 // built holds the programs compiled so far. Cleanup removes them.
 var built struct {
@@ -93,6 +102,13 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 			count = s.iterations(size)
 		case "alltoall":
 			n, count = s.N, s.Exchanges
+		case "barrier":
+			n, count = s.N, s.passes()
+		case "lock":
+			n, count = s.N, lockCount
+			if s.Op == "reacquire" {
+				n = 2
+			}
 		}
 		args := append(append(append([]string{"-n", strconv.Itoa(n)}, m.flags...), far...), bin, s.Test, strconv.Itoa(count), strconv.Itoa(size))
 		cmd := exec.CommandContext(ctx, m.run, args...)
@@ -111,6 +127,9 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 	}
 	return samples, nil
 }
+
+// lockCount is how often MPI takes a lock.
+const lockCount = 20000
 
 // between returns the flags and the environment by which the ranks run on two
 // hosts of the lab that we are in, if we are, and talk by TCP.

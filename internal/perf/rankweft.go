@@ -22,7 +22,7 @@ func (self) Can(s Spec) bool { return true }
 
 func (self) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	n := 2
-	if s.Test == "alltoall" {
+	if s.N > 0 {
 		n = s.N
 	}
 	return runRanks(ctx, "weft", n, s)
@@ -57,6 +57,9 @@ func weftRank(s Spec) error {
 		return err
 	}
 	defer p.Close()
+	if s.Test == "barrier" || s.Test == "lock" {
+		return coordinate(ctx, p, s)
+	}
 	b := &bench{ctx: ctx, p: p, spec: s, peer: 1 - p.Rank()}
 	b.q, err = p.Open(ctx, 1, nil)
 	if err != nil {

@@ -18,7 +18,7 @@ type sockets struct{ network string }
 func (s sockets) Name() string   { return s.network }
 func (s sockets) Absent() string { return "" }
 func (s sockets) Can(spec Spec) bool {
-	return spec.Op == "send" && spec.Test != "alltoall"
+	return spec.Op == "send" && spec.Test != "barrier" && spec.Test != "lock" && spec.Test != "alltoall"
 }
 
 func (s sockets) Run(ctx context.Context, spec Spec) ([]Sample, error) {

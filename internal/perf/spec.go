@@ -4,28 +4,31 @@ import "context"
 
 // A Spec is what to measure.
 type Spec struct {
-	Test      string // latency, bandwidth, rate or alltoall
+	Test      string // latency, bandwidth, rate, alltoall, barrier or lock
 	Transport string // of weft: auto, shm, udp
 	Op        string // send, push, put or pull
 	Sizes     []int  // in bytes
 	Rounds    int
-	N         int  // ranks; alltoall only
-	Exchanges int  // rounds of messages; alltoall only
-	InPlace   bool // write and read messages in place
-	Alloc     bool // long messages from and to memory that is shared
-	Blocked   bool // both sides asleep when a message comes
+	N         int    // ranks; not of latency, bandwidth and rate
+	Exchanges int    // rounds of messages; alltoall only
+	InPlace   bool   // write and read messages in place
+	Alloc     bool   // long messages from and to memory that is shared
+	Blocked   bool   // both sides asleep when a message comes
+	Algorithm string // of a barrier or lock
 }
 
 // A Sample is what one system measured at one size in one round.
 type Sample struct {
-	Size   int       `json:"size"`
-	NS     []float64 `json:"ns,omitempty"`     // latency: one way, each
-	Groups []float64 `json:"groups,omitempty"` // latency: one way, means of several, where that is more exact
-	MBs    float64   `json:"mb_s,omitempty"`   // bandwidth: 10^6 bytes per second
-	Msgs   float64   `json:"msg_s,omitempty"`  // rate
-	Ops    int       `json:"ops,omitempty"`    // operations measured
-	CPU    float64   `json:"cpu_s,omitempty"`  // processor seconds of all processes, where known
-	Wall   float64   `json:"wall_s,omitempty"`
+	Size     int       `json:"size"`
+	NS       []float64 `json:"ns,omitempty"`       // latency: one way, each
+	Groups   []float64 `json:"groups,omitempty"`   // latency: one way, means of several, where that is more exact
+	MBs      float64   `json:"mb_s,omitempty"`     // bandwidth: 10^6 bytes per second
+	Msgs     float64   `json:"msg_s,omitempty"`    // rate
+	Skew     []float64 `json:"skew,omitempty"`     // barrier: from the first to the last to go on
+	Messages float64   `json:"messages,omitempty"` // for one operation, of all ranks
+	Ops      int       `json:"ops,omitempty"`      // operations measured
+	CPU      float64   `json:"cpu_s,omitempty"`    // processor seconds of all processes, where known
+	Wall     float64   `json:"wall_s,omitempty"`
 }
 
 // A System can run tests.

@@ -73,6 +73,10 @@ func (m *manager) event(from int, f wire.Event) error {
 		m.onReturn(from, f)
 	case wire.EventLockBusy:
 		m.settle(entry{rank: int(f.Rank), serial: uint32(f.Arg)})
+	case wire.EventLockLost:
+		if m.n.gone[from] == nil && !m.token {
+			m.beginRepair()
+		}
 	case wire.EventLockState:
 		return m.onState(from, f)
 	default:

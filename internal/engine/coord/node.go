@@ -117,7 +117,7 @@ func (n *Node) Open(now monotime.Time, c Config) (*Object, error) {
 	o := &Object{Config: c, ID: id, sig: sig}
 	switch c.Class {
 	case QueueLock:
-		o.user = &queueLock{n: n, o: o, next: -1}
+		o.user = &queueLock{n: n, o: o, next: -1, passed: -1}
 	case CentralLock, RWLock, Semaphore:
 		o.user = &permits{n: n, o: o}
 	case Cond:
@@ -205,6 +205,10 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 		return err
 	}
 	n.Stats.Received++
+	if n.gone[from] != nil { // it was on its way
+		n.Stats.Dropped++
+		return nil
+	}
 	switch {
 	case f.Kind == wire.EventFenced:
 		return n.onFenced(from, f)

@@ -115,8 +115,14 @@ func (q *queueLock) unlock(op *Op) {
 	}
 }
 
-// pass hands the token to the successor.
+// pass hands the token to the successor; one that is gone for this rank need not
+// be for the home, which then gives it the lock.
 func (q *queueLock) pass() {
+	if q.n.gone[q.next] != nil {
+		q.next = -1
+		q.back(wire.Event{})
+		return
+	}
 	q.epoch++
 	q.n.send(q.next, wire.Event{
 		Kind: wire.EventLockReply, Flag: q.died, ID: q.o.ID, Phase: q.gen, Arg: uint64(q.nextNo), Aux: q.epoch,
@@ -287,8 +293,11 @@ func (q *queueLock) onProbe(from int, f wire.Event) {
 }
 
 func (q *queueLock) down(rank int, cause *link.PeerError) {
-	if rank == q.n.homeOf(q.o.ID) {
+	switch {
+	case rank == q.n.homeOf(q.o.ID):
 		q.fail(cause)
+	case rank == q.passed && q.err == nil:
+		q.n.send(q.n.homeOf(q.o.ID), wire.Event{Kind: wire.EventLockLost, ID: q.o.ID})
 	}
 }
 

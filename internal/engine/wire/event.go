@@ -30,6 +30,7 @@ const (
 	EventLockReturn                        // here is the token, I do not need it
 	EventLockBusy                          // the one who asked for a try cannot have it
 	EventLockState                         // what I have, after a probe
+	EventLockLost                          // whom I gave the token is gone: perhaps before it came
 	EventPermitReq                         // give me permits, when there are
 	EventPermitTry                         // give me permits if there are
 	EventPermitRel                         // here they are again
@@ -72,7 +73,7 @@ const (
 
 var eventNames = [...]string{
 	EventLockReq: "lock_req", EventLockTry: "lock_try", EventLockReturn: "lock_return", EventLockBusy: "lock_busy",
-	EventLockState: "lock_state", EventPermitReq: "permit_req", EventPermitTry: "permit_try", EventPermitRel: "permit_rel",
+	EventLockState: "lock_state", EventLockLost: "lock_lost", EventPermitReq: "permit_req", EventPermitTry: "permit_try", EventPermitRel: "permit_rel",
 	EventPermitCancel: "permit_cancel", EventCondWait: "cond_wait", EventCondSet: "cond_set", EventCondCancel: "cond_cancel",
 	EventPhaseJoin: "phase_join", EventPhaseArrive: "phase_arrive", EventPhaseLeave: "phase_leave",
 	EventRegionSync: "region_sync", EventRegionBroken: "region_broken", EventBind: "bind", EventFenced: "fenced",

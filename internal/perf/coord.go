@@ -1,0 +1,103 @@
+package perf
+
+import (
+	"context"
+	"sort"
+)
+
+// A CoordResult is what one system reached with one algorithm among so many
+// ranks: a line of -json.
+type CoordResult struct {
+	Test      string  `json:"test"` // barrier or lock
+	System    string  `json:"system"`
+	Transport string  `json:"transport,omitempty"`
+	Algorithm string  `json:"algorithm,omitempty"`
+	Op        string  `json:"op,omitempty"` // of a lock: reacquire, handover or contended
+	N         int     `json:"n"`            // ranks
+	P50       float64 `json:"p50_us"`
+	P99       float64 `json:"p99_us,omitempty"`
+	Skew      float64 `json:"skew_us,omitempty"`  // between the first and the last to go on, median
+	Messages  float64 `json:"messages,omitempty"` // of all ranks, for one operation
+	Absent    bool    `json:"absent,omitempty"`
+	Package   string  `json:"package,omitempty"`
+	Error     string  `json:"error,omitempty"`
+}
+
+// An entry is a system with what it is to do.
+type entry struct {
+	System
+	spec    Spec
+	samples []Sample
+	err     error
+}
+
+// MeasureCoord runs every algorithm of weft and every peer in turn, round after
+// round. Sizes are of groups of ranks.
+func MeasureCoord(ctx context.Context, s Spec, ops, algorithms []string, ranks []int, peers []System, progress func(round int, what string)) []CoordResult {
+	var entries []*entry
+	for _, n := range ranks {
+		for _, op := range ops {
+			with := func(sys System, algorithm string) {
+				t := s
+				t.N, t.Op, t.Algorithm, t.Sizes = n, op, algorithm, []int{0}
+				if op == "reacquire" {
+					t.Sizes[0] = 1 // tells MPI that one rank is to be alone
+				}
+				entries = append(entries, &entry{System: sys, spec: t})
+			}
+			for _, a := range algorithms {
+				with(Weft, a)
+			}
+			for _, p := range peers {
+				with(p, "")
+			}
+		}
+	}
+	for round := range s.Rounds {
+		for _, e := range entries {
+			if e.Absent() != "" || e.err != nil || ctx.Err() != nil || !e.Can(e.spec) {
+				continue
+			}
+			progress(round, e.Name()+" "+e.spec.Algorithm)
+			samples, err := e.Run(ctx, e.spec)
+			e.samples, e.err = append(e.samples, samples...), err
+		}
+	}
+	var results []CoordResult
+	for _, e := range entries {
+		if e.Absent() == "" && !e.Can(e.spec) {
+			continue
+		}
+		r := CoordResult{Test: s.Test, System: e.Name(), Algorithm: e.spec.Algorithm, Op: e.spec.Op, N: e.spec.N}
+		if e.System == Weft {
+			r.Transport = s.Transport
+		}
+		switch {
+		case e.Absent() != "":
+			r.Absent, r.Package = true, e.Absent()
+		case e.err != nil:
+			r.Error = e.err.Error()
+		default:
+			r.fill(e.samples)
+		}
+		results = append(results, r)
+	}
+	return results
+}
+
+func (r *CoordResult) fill(samples []Sample) {
+	var ns, groups, skew, messages []float64
+	for _, s := range samples {
+		ns, groups = append(ns, s.NS...), append(groups, s.Groups...)
+		skew, messages = append(skew, s.Skew...), append(messages, s.Messages)
+	}
+	sort.Float64s(ns)
+	r.P50 = median(ns) / 1000
+	if len(groups) > 0 {
+		r.P50 = median(groups) / 1000
+	}
+	if len(ns) >= 1000 {
+		r.P99 = ns[len(ns)*99/100] / 1000
+	}
+	r.Skew, r.Messages = median(skew)/1000, median(messages)
+}
