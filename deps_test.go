@@ -49,6 +49,7 @@ internal/bootstrap
 internal/sim            internal/monotime
 internal/sim/guest      internal/sim transport
 internal/sim/paper      internal/sim
+internal/sim/rendezvous internal/engine/coord internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim
 
 .                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
@@ -56,7 +57,7 @@ internal/sim/swarm      internal/engine internal/engine/coord internal/engine/li
 internal/launch         internal/bootstrap internal/sys
 internal/perf           . internal/bootstrap internal/launch
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/sim/paper internal/sim/swarm internal/sys internal/tape
+cmd/weft                . internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sys internal/tape
 
 docs/wireshark
 
@@ -74,6 +75,7 @@ var only = map[string][]string{
 	"golang.org/x/sys/unix":  {"internal/sys"},
 	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/sys"}, // signals, exit statuses
 	"math/rand/v2":           {"transport/faulty", "internal/sim", "internal/sim/swarm"},
+	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},
 }
 

@@ -78,7 +78,7 @@ func simCommand() *ffcli.Command {
 	fs.BoolVar(&f.JSON, "json", false, "print the result as JSON")
 	return &ffcli.Command{
 		Name: "sim", ShortUsage: "weft sim [FLAGS] [PROGRAM [ARGS]]", ShortHelp: "run a program, or the protocol's tests, on a virtual cluster",
-		LongHelp: simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simReplayCommand()},
+		LongHelp: simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simBarrierCommand(), simReplayCommand()},
 		Exec: func(ctx context.Context, args []string) error {
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 			defer stop()

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 )
@@ -68,5 +69,22 @@ func TestWalk(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAlignedStart: on 4 × 4 the master waits 12 µs, its neighbours 9, and the
+// farthest node not at all (spec §2.2). With time between the packets nobody goes
+// on before the last has heard.
+func TestAlignedStart(t *testing.T) {
+	waits := AlignedStart(4, 4, 0, EventHop, 0)
+	for i, want := range map[int]time.Duration{0: 12, 1: 9, 3: 9, 4: 9, 12: 9, 5: 6, 10: 0} {
+		if waits[i] != want*time.Microsecond {
+			t.Errorf("node %d waits %v, want %d us", i, waits[i], want)
+		}
+	}
+	const slot = 2 * time.Microsecond
+	waits = AlignedStart(6, 6, 7, EventHop, slot)
+	if waits[7] < 14*slot+EventHop || slices.Min(waits) != 0 {
+		t.Errorf("%v", waits)
 	}
 }

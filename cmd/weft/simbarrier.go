@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/bits"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+
+	"weft/internal/engine/coord"
+	"weft/internal/sim"
+	"weft/internal/sim/paper"
+	"weft/internal/sim/rendezvous"
+)
+
+const simBarrierHelp = `Runs the barriers' algorithms on simulated networks, and compares what they take
+with what their formulas say: messages, messages and hops one after another, and
+the time from the arrival of all at once until the last may go on. The bound is
+that time if no message had to wait for another on a link.
+
+-model etl is paper 001's network: a torus, 3 us a hop, event packets of 16 bytes;
+with it comes the aligned start, how long each node waits after it has heard.
+
+EXAMPLES
+  weft sim barrier
+  weft sim barrier -n 2,16,256,4096,65536 -topology fattree:16 -svg barriers.svg
+  weft sim barrier -model etl -n 36 -algorithm modified,central
+  weft sim barrier -n 4096 -topology crossbar -algorithm dissemination -json`
+
+// planned are the algorithms that are plans, by the names of the library.
+var planned = map[string]coord.Algorithm{
+	"central": coord.Central, "tree": coord.Tree, "dissemination": coord.Dissemination, "shuffle": coord.Shuffle, "modified": coord.ModifiedShuffle,
+}
+
+// barrierRow is a line of -json.
+type barrierRow struct {
+	Test      string  `json:"test"` // sim-barrier
+	Algorithm string  `json:"algorithm"`
+	Topology  string  `json:"topology"`
+	N         int     `json:"n"`
+	Messages  int     `json:"messages"`
+	Steps     int     `json:"steps"`
+	Formula   int     `json:"formula_steps"`
+	Hops      uint64  `json:"hops"`
+	Longest   int     `json:"longest_hops"`
+	Time      float64 `json:"time_us"`
+	Bound     float64 `json:"bound_us"`
+	Skew      float64 `json:"skew_us"`
+}
+
+type simBarrierFlags struct {
+	ranks, topologies, algorithms, link, model, svg string
+	size, arity                                     int
+	json                                            bool
+}
+
+func simBarrierCommand() *ffcli.Command {
+	fs := flag.NewFlagSet("weft sim barrier", flag.ContinueOnError)
+	f := &simBarrierFlags{}
+	fs.StringVar(&f.ranks, "n", "2,4,8,16,36,64,256,1024,4096", "numbers of ranks, with commas")
+	fs.StringVar(&f.topologies, "topology", "torus,fattree:8", "with commas: torus (as square as may be), or what weft sim -topology takes")
+	fs.StringVar(&f.algorithms, "algorithm", "central,tree,dissemination,modified", "with commas: central, tree, dissemination, shuffle, modified")
+	fs.StringVar(&f.link, "link", "10Gbps,1us", "bandwidth and delay of each link")
+	fs.IntVar(&f.size, "size", 104, "bytes of a message: a frame of 40 and a header of 64")
+	fs.IntVar(&f.arity, "arity", 2, "of trees")
+	fs.StringVar(&f.model, "model", "", "etl: paper 001's network")
+	fs.StringVar(&f.svg, "svg", "", "draw the times to this file")
+	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
+	return &ffcli.Command{
+		Name: "barrier", ShortUsage: "weft sim barrier [FLAGS]", ShortHelp: "barriers on networks of any size", LongHelp: simBarrierHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error { return f.run() },
+	}
+}
+
+func (f *simBarrierFlags) run() error {
+	wire, err := sim.ParseWire(f.link)
+	switch {
+	case err != nil:
+		return err
+	case f.model == "etl":
+		wire, f.size, f.topologies = sim.Wire{Delay: paper.EventHop}, 16, "torus"
+	case f.model != "":
+		return fmt.Errorf("sim barrier: -model %q: there is etl", f.model)
+	}
+	var rows []barrierRow
+	for _, top := range words(f.topologies) {
+		for _, name := range words(f.algorithms) {
+			for _, w := range words(f.ranks) {
+				n, err := strconv.Atoi(w)
+				if err != nil || n < 1 || n > 1<<20 {
+					return fmt.Errorf("sim barrier: -n %q: must be numbers from 1 to %d", f.ranks, 1<<20)
+				}
+				a, ok := planned[name]
+				if !ok {
+					return fmt.Errorf("sim barrier: -algorithm %q: there are central, tree, dissemination, shuffle and modified", name)
+				}
+				if a == coord.Shuffle && n&(n-1) != 0 {
+					continue
+				}
+				r, err := rendezvous.Run(rendezvous.Case{Algorithm: a, N: n, Arity: f.arity, Topology: top, Wire: wire, Size: f.size})
+				if err != nil {
+					return err
+				}
+				rows = append(rows, barrierRow{
+					"sim-barrier", name, r.Topology, n, r.Messages, r.Steps, formula(a, n, f.arity), r.Hops, r.Longest,
+					micro(r.Time), micro(r.Bound), micro(r.Skew),
+				})
+			}
+		}
+	}
+	if f.svg != "" {
+		if err := drawBarriers(f.svg, rows); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		enc := json.NewEncoder(os.Stdout)
+		for _, r := range rows {
+			if err := enc.Encode(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	f.print(rows)
+	return nil
+}
+
+func micro(d time.Duration) float64 { return float64(d) / 1000 }
+
+// formula returns how many messages follow each other, as the algorithms'
+// descriptions say.
+func formula(a coord.Algorithm, n, arity int) int {
+	switch {
+	case n == 1:
+		return 0
+	case a == coord.Central:
+		return 2
+	case a == coord.Tree:
+		depth := 0
+		for last := n - 1; last > 0; last = (last - 1) / arity {
+			depth++
+		}
+		return 2 * depth
+	case a == coord.ModifiedShuffle:
+		rows, columns := coord.Torus(n)
+		ring := func(length int) int { // pair, edge and relay
+			if length < 3 {
+				return length - 1
+			}
+			return 3
+		}
+		steps := ring(rows) + ring(columns)
+		if n > rows*columns {
+			steps += 2
+		}
+		return steps
+	default:
+		return bits.Len(uint(n - 1))
+	}
+}
+
+func (f *simBarrierFlags) print(rows []barrierRow) {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	fmt.Fprintln(w, "algorithm\ttopology\tranks\tmessages\tsteps (formula)\thops\tlongest way\ttime\tbound\ttime/bound\tskew")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d (%d)\t%d\t%d hops\t%.4g us\t%.4g us\t%.2f\t%.4g us\n",
+			r.Algorithm, r.Topology, r.N, r.Messages, r.Steps, r.Formula, r.Hops, r.Longest, r.Time, r.Bound, r.Time/max(r.Bound, 1e-9), r.Skew)
+	}
+	if f.model != "etl" {
+		return
+	}
+	for _, word := range words(f.ranks) {
+		n, _ := strconv.Atoi(word)
+		var rows, columns int
+		fmt.Sscanf(rendezvous.SquareTorus(n), "torus:%dx%d", &rows, &columns)
+		fmt.Fprintf(w, "\naligned start on %d × %d, master 0: waits after hearing, in us\n", rows, columns)
+		waits := paper.AlignedStart(rows, columns, 0, paper.EventHop, 0)
+		for r := range rows {
+			var line []string
+			for c := range columns {
+				line = append(line, fmt.Sprint(micro(waits[r*columns+c])))
+			}
+			fmt.Fprintln(w, "  "+strings.Join(line, "\t"))
+		}
+	}
+}
+
+// drawBarriers draws time against ranks, a line for each algorithm and topology.
+func drawBarriers(file string, rows []barrierRow) error {
+	p := plot.New()
+	p.Title.Text = "Barriers on simulated networks"
+	p.X.Label.Text, p.Y.Label.Text = "ranks", "until the last may go on, µs"
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Add(plotter.NewGrid())
+	lines, order := map[string]plotter.XYs{}, []string{}
+	for _, r := range rows {
+		kind, _, _ := strings.Cut(r.Topology, ":")
+		name := r.Algorithm + ", " + kind
+		if r.Time <= 0 {
+			continue
+		}
+		if lines[name] == nil {
+			order = append(order, name)
+		}
+		lines[name] = append(lines[name], plotter.XY{X: float64(r.N), Y: r.Time})
+	}
+	var parts []any
+	for _, name := range order {
+		parts = append(parts, name, lines[name])
+	}
+	if err := plotutil.AddLinePoints(p, parts...); err != nil {
+		return fmt.Errorf("sim barrier: %w", err)
+	}
+	return p.Save(8*vg.Inch, 5*vg.Inch, file)
+}
