@@ -21,7 +21,7 @@ import (
 // frames are one of every type.
 func frames() [][]byte {
 	with := func(b []byte, payload string) []byte { return append(b, payload...) }
-	return [][]byte{
+	all := [][]byte{
 		wire.Bye{}.Append(nil),
 		with((&wire.Data{AckReq: true, Channel: 1, Seq: 2, Ack: 3, Total: 4, Off: 0}).Append(nil), "data"),
 		wire.Ack{Channel: 1, Ack: 2, Room: 65536}.Append(nil),
@@ -42,8 +42,13 @@ func frames() [][]byte {
 		with(wire.Pulled{End: true, Op: 1, Off: 8}.Append(nil), "pulled b"),
 		wire.Atomic{Code: wire.CodeCompareSwap, Op: 1, Region: 2, Key: 0xdeadbeef, Off: 8, A: 5, B: 6}.Append(nil),
 		wire.Result{Status: wire.StatusReadOnly, Op: 1, Value: 7}.Append(nil),
+		wire.Guard{Lock: 0xfeedface, Epoch: 8}.Append(nil),
 		{0x77, 0, 0, 0}, // of no known type
 	}
+	for k := wire.EventKind(1); !strings.HasPrefix(k.String(), "event "); k++ {
+		all = append(all, wire.Event{Kind: k, Flag: k%2 == 0, Slot: 1, Rank: 2, ID: 0xfeedface, Phase: 3, Arg: 4, Aux: 5}.Append(nil))
+	}
+	return all
 }
 
 // packets puts the frames into packets, and adds one of every other kind.

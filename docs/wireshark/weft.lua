@@ -1,5 +1,5 @@
 -- Wireshark dissector for weft: raw Ethernet (PROTOCOL §6), the link (§2) and
--- every frame (§3 to §5).
+-- every frame (§3 to §5, §9).
 --
 --   wireshark -X lua_script:weft.lua FILE
 --
@@ -11,13 +11,20 @@ local weft = Proto("weft", "weft")
 local kinds = { [1] = "DATA", [2] = "ACK", [3] = "LOSE", [4] = "STOP", [5] = "GO", [6] = "PROBE", [7] = "SELECT" }
 local statuses = {
   [0] = "OK", [1] = "no such region", [2] = "wrong key", [3] = "out of bounds", [4] = "misaligned",
-  [5] = "read only", [6] = "closed", [7] = "too long", [8] = "cancelled",
+  [5] = "read only", [6] = "closed", [7] = "too long", [8] = "cancelled", [9] = "fenced",
+}
+-- What an EVENT tells (PROTOCOL §9).
+local events = {
+  "lock_req", "lock_try", "lock_return", "lock_busy", "lock_state", "lock_lost", "permit_req", "permit_try", "permit_rel", "permit_cancel",
+  "cond_wait", "cond_set", "cond_cancel", "phase_join", "phase_arrive", "phase_leave", "region_sync", "region_broken", "bind", "fenced",
+  "refuse", "lock_forw", "lock_reply", "lock_deny", "lock_tryfor", "lock_probe", "permit_grant", "permit_deny", "cond_ack", "cond_wake",
+  "cond_count", "phase_open", "region_go", "bound", "fence", "hello", "token", "left", "ping", "pong",
 }
 local operations = { [0] = "add", [1] = "swap", [2] = "compare and swap" }
 
 -- The frames: name, length of the head, fields. A field is its name, where it
 -- begins and how many bytes it has; "flag" and a name stand for bit 0 of byte 1,
--- and "code" for all of it.
+-- and "code" for all of it; "event" for bytes 2 and 3.
 local frames = {
   [0x01] = { "BYE", 4 },
   [0x10] = { "DATA", 20, flag = "ack_req", { "channel", 2, 2 }, { "seq", 4, 4 }, { "ack", 8, 4 }, { "total", 12, 4 }, { "off", 16, 4 } },
@@ -40,6 +47,8 @@ local frames = {
   [0x25] = { "PULL", 40, { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "n", 32, 8 } },
   [0x26] = { "PULLED", 16, flag = "end_of", { "op", 4, 4 }, { "off", 8, 8 } },
   [0x27] = { "ATOMIC", 48, code = true, { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "a", 32, 8 }, { "b", 40, 8 } },
+  [0x29] = { "GUARD", 24, { "lock", 8, 8 }, { "epoch", 16, 8 } },
+  [0x30] = { "EVENT", 40, flag = "flag", event = true, { "rank", 4, 4 }, { "id", 8, 8 }, { "phase", 16, 8 }, { "arg", 24, 8 }, { "aux", 32, 8 } },
   [0x28] = { "RESULT", 16, { "status", 2, 2 }, { "op", 4, 4 }, { "value", 8, 8 } },
 }
 
@@ -69,6 +78,8 @@ local l = {
   name = ProtoField.string("weft.frame", "Frame"),
   payload = ProtoField.bytes("weft.payload", "Payload"),
   code = ProtoField.uint8("weft.code", "Operation", base.DEC, operations),
+  event = ProtoField.uint8("weft.event", "Event", base.DEC, events),
+  slot = ProtoField.uint8("weft.slot", "slot"),
   status = ProtoField.uint16("weft.status", "Status", base.DEC, statuses),
 }
 local flags, numbers = {}, {}
@@ -80,7 +91,7 @@ for _, frame in pairs(frames) do
     local name, size = frame[i][1], frame[i][3]
     if name ~= "status" and not numbers[name .. size] then
       local make = size == 2 and ProtoField.uint16 or size == 4 and ProtoField.uint32 or ProtoField.uint64
-      numbers[name .. size] = make("weft." .. name, name, (name == "key" or name == "addr") and base.HEX or base.DEC)
+      numbers[name .. size] = make("weft." .. name, name, (name == "key" or name == "addr" or name == "lock" or name == "id") and base.HEX or base.DEC)
     end
   end
 end
@@ -105,12 +116,17 @@ local function frame(buf, tree)
   tree:add(l.name, buf(0, 1), spec[1])
   if spec.flag then tree:add(flags[spec.flag], buf(1, 1)) end
   if spec.code then tree:add(l.code, buf(1, 1)) end
+  if spec.event then
+    tree:add(l.event, buf(2, 1))
+    tree:add(l.slot, buf(3, 1))
+  end
   for i = 3, #spec do
     local name, at, size = spec[i][1], spec[i][2], spec[i][3]
     tree:add_le(name == "status" and l.status or numbers[name .. size], buf(at, size))
   end
   local rest = buf:len() - spec[2]
   if rest > 0 then tree:add(l.payload, buf(spec[2], rest)) end
+  if spec.event then return spec[1] .. " " .. (events[buf(2, 1):uint()] or "?") end
   return spec[1] .. (rest > 0 and " of " .. rest .. " bytes" or "")
 end
 
