@@ -33,14 +33,16 @@ const (
 	LateReset           // coord: a barrier counts from new only when the program has been told
 	NoParity            // coord: the inputs of two phases are counted together
 	EpochUnchecked      // rma: a guarded region takes writes under any epoch
-	KeptSuccessor       // coord: a probe does not make a participant forget its successor
+	GateEarly           // coord: a barrier's gate opens one input too early
 	VoidToken           // coord: a token from before a repair is taken
+	GrantTwice          // coord: a lock that is given is still there to be given
+	Untold              // coord: the next holder is not told that the last one died
 )
 
 // All returns the bugs.
 func All() []Bug {
 	var all []Bug
-	for b := NoReAck; b <= VoidToken; b++ {
+	for b := NoReAck; b <= Untold; b++ {
 		all = append(all, b)
 	}
 	return all
@@ -51,6 +53,6 @@ func (b Bug) String() string {
 	return [...]string{
 		"None", "NoReAck", "NoPersistProbe", "OldIncarnation", "AcceptGap", "HeldSentTwice", "HalfMessage", "CreditTwice",
 		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "KeptEarly",
-		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "KeptSuccessor", "VoidToken",
+		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice", "Untold",
 	}[b]
 }

@@ -201,7 +201,7 @@ func (n *Node) Fingerprint(h hash.Hash) {
 	for _, id := range sorted(n.homes) {
 		switch u := n.homes[id].(type) {
 		case *manager:
-			fmt.Fprintln(h, u.token, u.fresh, u.epoch, u.died, u.gen, u.first, u.list, u.tries, u.repair != nil)
+			fmt.Fprintln(h, u.token, u.fresh, u.epoch, u.died, u.gen, u.seen, u.list, u.tries, u.repair != nil)
 		case *stock:
 			fmt.Fprintln(h, u.there, u.waiting, u.holds, u.epoch, u.died, u.fencing)
 		}

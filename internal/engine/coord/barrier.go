@@ -159,6 +159,11 @@ func (b *barrier) arrive(now monotime.Time) error {
 		return &WindowError{b.o.Name, int(b.window)}
 	}
 	b.arrived++
+	if mutant.On(mutant.LateReset) {
+		for i, g := range b.plan.Gates {
+			b.missing[b.slot(0, i)] = int32(g.Inputs)
+		}
+	}
 	if b.clock != nil && !b.clock.known(b) {
 		return nil // the arrival is told when the master's clock is known
 	}
@@ -233,7 +238,7 @@ func (b *barrier) onToken(now monotime.Time, from int, f wire.Event) error {
 
 // slot is where the inputs of a gate in a phase are counted.
 func (b *barrier) slot(phase uint64, gate int) int {
-	if mutant.On(mutant.NoParity) {
+	if mutant.On(mutant.NoParity) || mutant.On(mutant.LateReset) {
 		phase = 0
 	}
 	return int(phase%(2*b.window))*len(b.plan.Gates) + gate
@@ -245,10 +250,10 @@ func (b *barrier) input(now monotime.Time, phase uint64, gate int, f wire.Event)
 	if b.clock != nil {
 		b.clock.heard(f)
 	}
-	if *missing--; *missing > 0 {
+	g := &b.plan.Gates[gate]
+	if *missing--; *missing > 0 && !(mutant.On(mutant.GateEarly) && *missing == 1 && g.Inputs > 2) {
 		return
 	}
-	g := &b.plan.Gates[gate]
 	if !mutant.On(mutant.LateReset) {
 		*missing = int32(g.Inputs) // before anybody is told: one may come again at once
 	}
@@ -275,11 +280,6 @@ func (b *barrier) input(now monotime.Time, phase uint64, gate int, f wire.Event)
 // complete lets the program go on.
 func (b *barrier) complete(phase uint64) {
 	b.done = phase
-	if mutant.On(mutant.LateReset) {
-		for i, g := range b.plan.Gates {
-			b.missing[b.slot(phase, i)] = int32(g.Inputs)
-		}
-	}
 	b.waiting.take(func(op *Op) bool { return op.N <= phase }, func(op *Op) { b.n.finish(op, nil) })
 }
 

@@ -20,9 +20,9 @@ type manager struct {
 	epoch uint64
 	died  bool // a holder has, and nobody has been told
 	gen   uint64
-	first sentTo  // the token was sent from here, last
+	seen  sentTo  // where the token was, when that was last known here
 	list  []entry // who asked, in order; those before have been served
-	tries []entry // who was told to wait for another's answer
+	tries []try
 
 	repair *repair
 }
@@ -34,9 +34,18 @@ type entry struct {
 	fresh  bool // it came while the queue was being repaired
 }
 
+// A try waits for the answer of the one that had the token last.
+type try struct {
+	entry
+	asked int
+}
+
+// sentTo tells where the token was sent, and whether its next holder is to be told
+// of a death.
 type sentTo struct {
 	rank  int
 	epoch uint64
+	died  bool
 }
 
 // A repair asks all who may be in the queue what they have.
@@ -124,7 +133,7 @@ func (m *manager) forward(served, e entry) {
 // give sends the token from here.
 func (m *manager) give(e entry) {
 	m.epoch++
-	m.token, m.first = false, sentTo{e.rank, m.epoch}
+	m.token, m.seen = false, sentTo{e.rank, m.epoch, m.died}
 	m.n.send(e.rank, wire.Event{
 		Kind: wire.EventLockReply, Flag: m.died, ID: m.id, Phase: m.gen, Arg: uint64(e.serial), Aux: m.epoch,
 	})
@@ -144,7 +153,7 @@ func (m *manager) onTry(e entry) {
 		m.deny(e)
 	default:
 		prev := m.list[len(m.list)-1]
-		m.tries = append(m.tries, e)
+		m.tries = append(m.tries, try{e, prev.rank})
 		m.n.send(prev.rank, wire.Event{
 			Kind: wire.EventLockTryFor, ID: m.id, Phase: m.gen, Rank: uint32(e.rank), Arg: uint64(e.serial), Aux: uint64(prev.serial),
 		})
@@ -155,9 +164,13 @@ func (m *manager) deny(e entry) {
 	m.n.send(e.rank, wire.Event{Kind: wire.EventLockDeny, ID: m.id, Arg: uint64(e.serial)})
 }
 
+func (m *manager) trying(e entry) int {
+	return slices.IndexFunc(m.tries, func(t try) bool { return t.entry == e })
+}
+
 // settle denies a try, and reports whether it was still to be answered.
 func (m *manager) settle(e entry) bool {
-	i := slices.Index(m.tries, e)
+	i := m.trying(e)
 	if i < 0 {
 		return false
 	}
@@ -169,39 +182,47 @@ func (m *manager) settle(e entry) bool {
 // onReturn: a rank has given the token back: because it leaves, or for one who
 // tries.
 func (m *manager) onReturn(from int, f wire.Event) {
-	try := entry{rank: int(f.Rank), serial: uint32(f.Arg >> 32)}
+	tries := entry{rank: int(f.Rank), serial: uint32(f.Arg >> 32)}
 	if r := m.repair; r != nil || f.Phase != m.gen {
 		if r != nil && f.Phase == m.gen && r.answers[from].came { // it has answered that it has it
 			a := r.answers[from]
-			a.is, a.passed, a.epoch = idle, m.n.rank, f.Aux
+			a.is, a.passed, a.epoch, a.died = idle, m.n.size, f.Aux, f.Flag
 			r.answers[from] = a
 		}
 		if f.Slot == 1 {
-			m.settle(try)
+			m.settle(tries)
 		}
 		return
 	}
-	i := slices.Index(m.list, entry{rank: from, serial: uint32(f.Arg)})
-	if i < 0 {
+	e := entry{rank: from, serial: uint32(f.Arg)}
+	again := entry{rank: from, serial: e.serial + 1} // it has asked anew, which took e off the list
+	switch i := slices.Index(m.list, e); {
+	case i >= 0:
+		m.list = slices.Delete(m.list, 0, i+1)
+	case !slices.Contains(m.list, again):
 		m.n.Stats.Dropped++
 		return
 	}
-	m.list = slices.Delete(m.list, 0, i+1)
 	m.token, m.epoch, m.died = true, f.Aux, m.died || f.Flag
 	if len(m.list) > 0 { // somebody's forward came too late
 		m.give(m.list[0])
 	}
 	if f.Slot == 1 {
-		if j := slices.Index(m.tries, try); j >= 0 {
+		if j := m.trying(tries); j >= 0 {
 			m.tries = slices.Delete(m.tries, j, j+1)
-			m.onTry(try)
+			m.onTry(tries)
 		}
 	}
 }
 
 // down begins a repair if the dead may have had the token, or been asked.
 func (m *manager) down(rank int) {
-	m.tries = slices.DeleteFunc(m.tries, func(e entry) bool { return e.rank == rank })
+	m.tries = slices.DeleteFunc(m.tries, func(t try) bool {
+		if t.asked == rank && t.rank != rank {
+			m.deny(t.entry)
+		}
+		return t.asked == rank || t.rank == rank
+	})
 	if slices.ContainsFunc(m.list, func(e entry) bool { return e.rank == rank }) {
 		m.beginRepair()
 	}
@@ -213,7 +234,7 @@ func (m *manager) beginRepair() {
 	r := &repair{answers: map[int]answer{}}
 	m.repair = r
 	for len(m.tries) > 0 {
-		m.settle(m.tries[0])
+		m.settle(m.tries[0].entry)
 	}
 	for _, e := range m.list {
 		if _, asked := r.answers[e.rank]; asked || m.n.gone[e.rank] != nil {
@@ -268,15 +289,16 @@ func (m *manager) judge() {
 		m.rebuild()
 		return
 	}
-	top := m.first
+	top := m.seen
 	for _, rank := range sorted(r.answers) {
 		if a := r.answers[rank]; a.epoch > top.epoch && a.is <= wait {
-			top = sentTo{a.passed, a.epoch}
+			top = sentTo{a.passed, a.epoch, a.died}
 		}
-		m.died = m.died || r.answers[rank].died
 	}
-	if top.rank != m.n.rank && m.n.gone[top.rank] != nil {
-		m.died = true // it had the token, as far as anybody knows
+	// It was on its way to one who has not got it, or came back; or else it was
+	// with the dead: of those who are not asked all have passed it on.
+	if voided := r.answers[top.rank].came || top.rank == m.n.size; !voided || top.died {
+		m.died = true
 	}
 	m.epoch = max(m.epoch, top.epoch, m.gen<<genShift)
 	m.token, m.fresh, r.fencing = true, true, true
@@ -304,6 +326,7 @@ func (m *manager) rebuild() {
 			a.serial--
 		}
 		m.list = append(m.list, entry{rank: h, serial: a.serial})
+		m.seen = sentTo{h, a.epoch, a.died}
 	}
 	for _, e := range old {
 		a := r.answers[e.rank]

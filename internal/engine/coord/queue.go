@@ -22,8 +22,8 @@ type queueLock struct {
 	nextNo uint32 // and the number of its request
 	gen    uint64 // of the repairs that are known here
 	epoch  uint64 // of the token; where it is not: when it was passed on
-	passed int    // to whom
-	died   bool   // a holder has died, and nobody has been told
+	passed int    // to whom; the number of ranks: back to the home
+	died   bool   // a holder has died, and nobody has been told; where the token is not: when it was passed on
 	err    error
 }
 
@@ -127,16 +127,19 @@ func (q *queueLock) pass() {
 	q.n.send(q.next, wire.Event{
 		Kind: wire.EventLockReply, Flag: q.died, ID: q.o.ID, Phase: q.gen, Arg: uint64(q.nextNo), Aux: q.epoch,
 	})
-	q.is, q.passed, q.next, q.died = idle, q.next, -1, false
+	q.is, q.passed, q.next = idle, q.next, -1
 }
 
 // back returns the token to the home, which may give it to one who tries.
 func (q *queueLock) back(f wire.Event) {
-	q.is, q.passed = idle, q.n.homeOf(q.o.ID)
+	serial := q.serial
+	if q.is == lastWait {
+		serial-- // the token is that of the request before
+	}
+	q.is, q.passed = idle, q.n.size
 	f.Kind, f.Flag, f.ID, f.Phase, f.Aux = wire.EventLockReturn, q.died, q.o.ID, q.gen, q.epoch
-	f.Arg |= uint64(q.serial)
-	q.died = false
-	q.n.send(q.passed, f)
+	f.Arg |= uint64(serial)
+	q.n.send(q.n.homeOf(q.o.ID), f)
 }
 
 // cancel: one who has asked cannot leave the queue. When the token comes it
@@ -239,7 +242,7 @@ func (q *queueLock) onReply(f wire.Event) error {
 		q.n.Stats.Dropped++
 		return nil
 	}
-	q.gen, q.epoch, q.died, q.try = max(q.gen, f.Phase), f.Aux, q.died || f.Flag, false
+	q.gen, q.epoch, q.died, q.try = max(q.gen, f.Phase), f.Aux, f.Flag, false
 	q.got()
 	return nil
 }
@@ -279,12 +282,9 @@ func (q *queueLock) onProbe(from int, f wire.Event) {
 		q.n.Stats.Dropped++
 		return
 	}
-	q.gen = f.Phase
-	if !mutant.On(mutant.KeptSuccessor) {
-		q.next = -1
-		if q.is == queued {
-			q.is = held
-		}
+	q.gen, q.next = f.Phase, -1
+	if q.is == queued {
+		q.is = held
 	}
 	q.n.send(from, wire.Event{
 		Kind: wire.EventLockState, Flag: q.died, Slot: uint8(q.is), ID: q.o.ID, Phase: q.gen, Rank: uint32(q.passed),

@@ -25,7 +25,7 @@ type citizen struct {
 
 // settle makes a node a citizen.
 func (n *node) settle() {
-	c := &citizen{n: n, left: n.c.Ops / 4, regions: map[int]rma.Found{}}
+	c := &citizen{n: n, left: n.c.Ops / 2, regions: map[int]rma.Found{}}
 	n.citizen = c
 	if n.c.Locks == 0 {
 		return

@@ -63,7 +63,9 @@ func FromSeed(seed uint64) (o Options) {
 	// Coordination is drawn apart, so that a seed keeps its meaning otherwise.
 	if apart := rand.New(rand.NewPCG(seed, 0x6c6f636b)); apart.IntN(3) == 0 {
 		o.Locks, o.Ops = 1+apart.IntN(3), o.Ops/2
-		defer func() { o.Restart = false }() // a home that comes back has forgotten all
+		defer func() { // a home that comes back has forgotten all
+			o.Restart, o.Crashes, o.Immortal = false, max(o.Crashes, apart.IntN(3)), false
+		}()
 	}
 	if r.IntN(8) == 0 {
 		return o
