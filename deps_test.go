@@ -43,8 +43,9 @@ transport/faulty        transport
 transport/transporttest transport internal/doorbell
 
 internal/tape           internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/monotime
-internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/mem internal/monotime internal/sys internal/tape transport
+internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/mem internal/monotime internal/sys internal/tape internal/waitgraph transport
 internal/bootstrap
+internal/waitgraph
 
 internal/sim            internal/monotime
 internal/sim/guest      internal/sim transport
@@ -52,12 +53,12 @@ internal/sim/paper      internal/sim
 internal/sim/rendezvous internal/engine/coord internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim
 
-.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
+.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
-internal/launch         internal/bootstrap internal/sys
+internal/launch         internal/bootstrap internal/sys internal/waitgraph
 internal/perf           . internal/bootstrap internal/launch
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sys internal/tape
+cmd/weft                . internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sys internal/tape internal/waitgraph
 
 docs/wireshark
 

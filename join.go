@@ -147,6 +147,7 @@ func (p *Proc) join(ctx context.Context) error {
 		return err
 	}
 	p.src.Watch(p.rankEnded)
+	p.src.Answer(p.state)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/mem"
 	"weft/internal/sys"
+	"weft/internal/waitgraph"
 )
 
 // A sharedBarrier is a barrier of members on one host: for each a count of its
@@ -32,6 +33,8 @@ type sharedBarrier struct {
 	leaders *coord.Object
 	done    atomic.Uint64 // a phase that is known to be over
 	entered uint64        // leader: the last phase of the leaders at which this one has arrived
+	asleep  uint64        // the phase that a goroutine sleeps for, or 0
+	since   time.Duration
 	turn    chan struct{} // leader: held by the goroutine that takes part for the host
 }
 
@@ -297,6 +300,8 @@ const recheck = 100 * time.Millisecond
 // sleep sleeps until cond holds, which the arrival at a phase of all on this host
 // makes true, or it cannot any more.
 func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() bool) error {
+	s.note(phase, s.b.p.Now())
+	defer s.note(0, 0)
 	word := mem.Word32(s.mem, atSeq)
 	stop := context.AfterFunc(ctx, s.rouse)
 	defer stop()
@@ -314,6 +319,31 @@ func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() boo
 			return &WaitError{Doing: fmt.Sprintf("barrier %q", s.b.name), Knows: s.knows(phase), Err: err}
 		}
 		sys.FutexWait(word, seen, recheck, ^uint32(0))
+	}
+}
+
+// note notes since when a phase has been waited for; 0: it is not.
+func (s *sharedBarrier) note(phase uint64, since time.Duration) {
+	s.b.p.mu.Lock()
+	s.asleep, s.since = phase, since
+	s.b.p.mu.Unlock()
+}
+
+// report adds what this rank says of the barrier to a report.
+func (s *sharedBarrier) report(r *waitgraph.Report) {
+	t := waitgraph.Thing{What: "barrier", Name: s.b.name, ID: s.b.o.ID, Members: s.b.cfg.Members, Done: s.done.Load()}
+	t.Arrived, _ = s.count(s.me)
+	for i := range r.Things {
+		if r.Things[i].ID == t.ID && !r.Things[i].Home { // it introduced the members
+			r.Things[i] = t
+		}
+	}
+	s.b.p.mu.Lock()
+	defer s.b.p.mu.Unlock()
+	if s.asleep > 0 {
+		r.Waits = append(r.Waits, waitgraph.Wait{
+			For: "barrier", Name: s.b.name, ID: t.ID, Phase: s.asleep, Rank: waitgraph.Anyone, Seconds: (s.b.p.Now() - s.since).Seconds(),
+		})
 	}
 }
 

@@ -301,6 +301,8 @@ func (s *simSource) Fence(ctx context.Context) error {
 	return nil
 }
 
+func (s *simSource) Answer(state func() string) {}
+
 func (s *simSource) Watch(down func(rank int, cause error)) {}
 
 func (s *simSource) Close() error { return nil }

@@ -2,11 +2,14 @@ package weft
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"weft/internal/engine"
+	"weft/internal/waitgraph"
 )
 
 // givenUp reports whether an error is that of a context that has ended.
@@ -33,4 +36,25 @@ func (p *Proc) knows(id uint64) string {
 		}
 	})
 	return strings.Join(parts, "; ")
+}
+
+// state says what this process waits for, for weft ps.
+func (p *Proc) state() string {
+	text, err := json.Marshal(p.report())
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func (p *Proc) report() waitgraph.Report {
+	r := p.node.Report()
+	r.Host, r.PID = p.job.Host, os.Getpid()
+	p.mu.Lock()
+	barriers := p.barriers
+	p.mu.Unlock()
+	for _, s := range barriers {
+		s.report(&r)
+	}
+	return r
 }

@@ -41,6 +41,10 @@ type Source interface {
 	// launcher itself. At most one Watch per source.
 	Watch(down func(rank int, cause error))
 
+	// Answer makes the source answer the launcher's question what this process
+	// waits for, from a goroutine of its own.
+	Answer(state func() string)
+
 	// Close leaves the job.
 	Close() error
 }

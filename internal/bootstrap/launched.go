@@ -47,6 +47,7 @@ type Launched struct {
 	waits   map[uint64]chan line
 	failure error // why the connection ended
 	watch   func(rank int, cause error)
+	state   func() string
 	news    []line // deaths before there was a watch
 }
 
@@ -88,6 +89,8 @@ func (s *Launched) listen() {
 		s.mu.Lock()
 		wait, watch := s.waits[l.Seq], s.watch
 		switch {
+		case l.Op == "state":
+			go s.tell(l.Seq, s.state)
 		case l.Op == "down" && watch == nil:
 			s.news = append(s.news, l)
 		case l.Op != "down" && wait != nil:
@@ -99,6 +102,26 @@ func (s *Launched) listen() {
 			watch(l.Rank, ended(l.Value))
 		}
 	}
+}
+
+// tell answers what this process waits for.
+func (s *Launched) tell(seq uint64, state func() string) {
+	text := ""
+	if state != nil {
+		text = state()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure == nil {
+		_ = s.c.write(line{Op: "stated", Seq: seq, Value: text})
+	}
+}
+
+// Answer makes the source answer what this process waits for.
+func (s *Launched) Answer(state func() string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = state
 }
 
 // ErrLauncher reports that the connection to the launcher has ended.

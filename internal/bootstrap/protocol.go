@@ -13,7 +13,7 @@ import (
 // The launcher and each of its ranks talk over a Unix stream socket in lines
 // of JSON. The launcher speaks first: job. A rank then puts, gets and fences;
 // every get and fence is answered, in any order. Unasked, the launcher says
-// down when a rank has ended. The connection ends with either of them.
+// down when a rank has ended, and asks for its state. The connection ends with either of them.
 
 // maxLine bounds a line, and so what one side can make the other hold.
 const maxLine = 64 << 10
@@ -23,7 +23,7 @@ const maxKeys = 64
 
 // line is one line in either direction.
 type line struct {
-	Op    string   `json:"op"` // job, put, get, value, fence, fenced, down
+	Op    string   `json:"op"` // job, put, get, value, fence, fenced, down, state, stated
 	Seq   uint64   `json:"seq,omitempty"`
 	Rank  int      `json:"rank,omitempty"`
 	Key   string   `json:"key,omitempty"`

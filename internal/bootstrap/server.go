@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,8 @@ type Server struct {
 	gets   map[string][]answer // waiting for a value
 	fences []answer            // of ranks that wait
 	downs  []line
+	asked  uint64
+	states map[uint64]chan string // questions that are not answered
 }
 
 // A served is one rank as the server sees it.
@@ -35,7 +38,7 @@ type answer struct {
 
 // NewServer returns the server of a job, whose ranks are described by jobs.
 func NewServer(jobs []Job) *Server {
-	s := &Server{jobs: jobs, ranks: make([]*served, len(jobs)), values: map[string]string{}, gets: map[string][]answer{}}
+	s := &Server{jobs: jobs, ranks: make([]*served, len(jobs)), values: map[string]string{}, gets: map[string][]answer{}, states: map[uint64]chan string{}}
 	return s
 }
 
@@ -109,6 +112,11 @@ func (s *Server) handle(rank int, r *served, l line) error {
 		s.fences = append(s.fences, answer{rank, l.Seq})
 		reply.Op = "fenced"
 		replies = s.open()
+	case "stated":
+		if c := s.states[l.Seq]; c != nil {
+			delete(s.states, l.Seq)
+			c <- l.Value
+		}
 	default:
 		s.mu.Unlock()
 		return fmt.Errorf("%w: %q", ErrProtocol, l.Op)
@@ -160,6 +168,50 @@ func (s *Server) answer(to []answer, l line) {
 		l.Seq = a.seq
 		r.send(l)
 	}
+}
+
+// State asks every rank what it waits for, and returns the answers: "" of those
+// that have ended, or do not answer until ctx ends.
+func (s *Server) State(ctx context.Context) []string {
+	type question struct {
+		rank int
+		c    chan string
+	}
+	var open []question
+	s.mu.Lock()
+	ranks := append([]*served(nil), s.ranks...)
+	for i, r := range ranks {
+		if r == nil || s.ended(i) {
+			continue
+		}
+		s.asked++
+		c := make(chan string, 1)
+		s.states[s.asked] = c
+		open = append(open, question{i, c})
+		go r.send(line{Op: "state", Seq: s.asked}) // it may be stopped, and its socket full
+	}
+	s.mu.Unlock()
+	answers := make([]string, len(ranks))
+	for _, q := range open {
+		select {
+		case answers[q.rank] = <-q.c:
+		case <-ctx.Done():
+			return answers
+		}
+	}
+	return answers
+}
+
+// Ended returns why a rank has ended, or "".
+func (s *Server) Ended(rank int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.downs {
+		if l.Rank == rank {
+			return l.Value
+		}
+	}
+	return ""
 }
 
 // Down tells all ranks that one has ended, and why. Fences no longer wait for

@@ -55,6 +55,9 @@ type localSource struct {
 	fences int
 }
 
+// Answer does nothing: nobody asks.
+func (s *localSource) Answer(state func() string) {}
+
 func (s *localSource) Job() Job { return s.job }
 
 func (s *localSource) Put(ctx context.Context, key, value string) error {

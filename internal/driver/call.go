@@ -8,6 +8,7 @@ import (
 	"weft/internal/engine/coord"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
+	"weft/internal/monotime"
 )
 
 // A Call is one operation of one goroutine: the engine's part, and what the
@@ -20,6 +21,7 @@ type Call struct {
 
 	is     call
 	port   *msg.Port // of Msg
+	since  monotime.Time // it has been waited for, in waits of the node
 	ended  atomic.Bool
 	parked bool
 	wake   chan struct{}

@@ -67,6 +67,7 @@ type Node struct {
 	reaper     *Call         // whose goroutine polls, or nil
 	reaped     uint64        // how often one has
 	sleeper    *Call         // whose goroutine sleeps on the doorbell, or nil
+	waits      []*Call       // whose goroutines have not polled only
 	parked     int           // goroutines that sleep, the sleeper among them
 	sleepUntil monotime.Time // when whoever is on duty will wake by itself
 	serveUntil monotime.Time // the same of the service, while it sleeps on the doorbell; else 0

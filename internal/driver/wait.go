@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"runtime"
+	"slices"
 	"time"
 
 	"weft/internal/engine/msg"
@@ -60,7 +61,10 @@ func (n *Node) wait(ctx context.Context, c *Call) error {
 		}
 	}
 	began := n.now()
+	c.since = began
+	n.waits = append(n.waits, c)
 	err := n.park(ctx, c)
+	n.waits = slices.DeleteFunc(n.waits, func(o *Call) bool { return o == c })
 	n.adapt(n.now().Sub(began.Add(c.copying())))
 	return err
 }

@@ -66,15 +66,18 @@ type end struct {
 
 // run is a job that is running.
 type run struct {
-	job    Job
-	lab    []Host // that the job runs on, if it is in a lab
-	server *bootstrap.Server
-	guard  *guard
-	out    *lines
-	errs   *lines
-	ranks  []*rank
-	ends   chan end
-	result Result
+	job     Job
+	lab     []Host // that the job runs on, if it is in a lab
+	id      uint64 // the job's
+	hosts   []string
+	started time.Time
+	server  *bootstrap.Server
+	guard   *guard
+	out     *lines
+	errs    *lines
+	ranks   []*rank
+	ends    chan end
+	result  Result
 }
 
 // Run starts a job and returns when it has ended. Signals that arrive on the
@@ -113,7 +116,11 @@ func Run(ctx context.Context, job Job, signals <-chan os.Signal) (Result, error)
 		out: &lines{to: job.Stdout}, errs: &lines{to: job.Stderr},
 	}
 	jobs := r.identities()
-	r.server = bootstrap.NewServer(jobs)
+	r.server, r.id, r.started = bootstrap.NewServer(jobs), jobs[0].ID, time.Now()
+	for _, j := range jobs {
+		r.hosts = append(r.hosts, j.Host)
+	}
+	defer r.listen()()
 	for i := range job.N {
 		if err := r.start(i, jobs[i].Host); err != nil {
 			r.killAll()
@@ -213,6 +220,9 @@ func (r *run) wait(ctx context.Context, signals <-chan os.Signal) {
 			if interrupts > 1 {
 				r.killAll()
 				continue
+			}
+			if s == syscall.SIGQUIT {
+				r.explain()
 			}
 			r.signal(s.(syscall.Signal))
 		case <-grace:

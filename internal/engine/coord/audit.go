@@ -23,6 +23,9 @@ type State struct {
 	Queue      []int  `json:",omitempty"` // who waits for it, in order
 }
 
+// What says what an object is.
+func (o *Object) What() string { return o.state().What }
+
 // States returns the state of everything that this rank uses or is the home of.
 func (n *Node) States() (list []State) {
 	for _, id := range sorted(n.objects) {

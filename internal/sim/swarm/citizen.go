@@ -212,9 +212,8 @@ func (m *member) begin() {
 			m.broken(op.Err)
 			return
 		}
-		// Up to three phases each time; the last to leave sees all others gone.
 		m.b.joined[m.c.n.rank], m.b.arrived[m.c.n.rank] = op.Phase, op.Phase
-		if m.b.over >= op.Phase && m.b.over > 0 {
+		if m.b.over >= op.Phase && m.b.over > 0 && !m.c.n.c.society.dropped(m.b, m.c.n.rank) {
 			m.c.n.c.fail("barrier", "rank %d takes part in %v from phase %d, and %d is over", m.c.n.rank, m.b.cfg.Name, op.Phase, m.b.over)
 		}
 		m.next()

@@ -1,0 +1,64 @@
+package driver
+
+import (
+	"weft/internal/engine/coord"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+	"weft/internal/waitgraph"
+)
+
+// mostListed bounds what a report lists of each kind: it must stay short.
+const mostListed = 100
+
+// Report says what this process waits for, and how it stands to what coordinates.
+// Waits that are polled for only, since they have just begun, are not told.
+func (n *Node) Report() waitgraph.Report {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	r := waitgraph.Report{Rank: n.cfg.Engine.Rank, Gone: n.eng.Departed()}
+	now := n.now()
+	for _, c := range n.waits[:min(len(n.waits), mostListed)] {
+		w := c.describe()
+		w.Seconds = now.Sub(c.since).Seconds()
+		r.Waits = append(r.Waits, w)
+	}
+	for _, s := range n.eng.Coord.States() {
+		if len(r.Things) == mostListed {
+			break
+		}
+		if s.Home && len(s.Queue)+len(s.Holders)+len(s.Members) == 0 {
+			continue
+		}
+		r.Things = append(r.Things, waitgraph.Thing{
+			What: s.What, Name: s.Name, ID: s.ID, Holds: s.Holds, Owns: s.Owns, Arrived: s.Arrived, Done: s.Done,
+			Members: s.Members, Home: s.Home, Holders: s.Holders, Queue: s.Queue,
+		})
+	}
+	return r
+}
+
+// describe says what a call waits for. The lock is held.
+func (c *Call) describe() waitgraph.Wait {
+	w := waitgraph.Wait{Rank: waitgraph.Anyone}
+	switch c.is {
+	case message:
+		w.For = map[msg.Kind]string{msg.Recv: "receive", msg.Send: "send", msg.Flush: "flush"}[c.Msg.Kind]
+		if c.Msg.Peer >= 0 {
+			w.Rank = c.Msg.Peer
+		}
+	case memory:
+		w.For, w.Rank = "memory", c.RMA.Peer
+		if c.RMA.Kind == rma.Attach {
+			w.For, w.Name = "region", c.RMA.Name
+		}
+	case coordination:
+		w.For = "lock"
+		if o := c.Sync.Object; o != nil {
+			w.For, w.Name, w.ID = o.What(), o.Name, o.ID
+		}
+		if c.Sync.Kind == coord.Await || c.Sync.Kind == coord.Pass {
+			w.Phase = c.Sync.N
+		}
+	}
+	return w
+}

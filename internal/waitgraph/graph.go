@@ -1,0 +1,326 @@
+// Package waitgraph puts together what each rank of a job says that it waits for,
+// and finds those who wait for each other for good.
+package waitgraph
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// A Report is what one rank says.
+type Report struct {
+	Rank   int
+	Host   string  `json:",omitempty"`
+	PID    int     `json:",omitempty"`
+	Ended  string  `json:",omitempty"` // why it is not there any more
+	Silent bool    `json:",omitempty"` // it did not answer: stopped, or it never gives others its processor
+	Waits  []Wait  `json:",omitempty"`
+	Things []Thing `json:",omitempty"`
+	Gone   []int   `json:",omitempty"` // ranks that it has taken for dead
+}
+
+// A Wait is something that a goroutine of a rank waits for.
+type Wait struct {
+	For     string  // receive, send, flush, memory, lock, read-write lock, semaphore, condition, barrier, RBCQ-1 barrier
+	Name    string  `json:",omitempty"`
+	ID      uint64  `json:",omitempty"` // of what coordinates
+	Phase   uint64  `json:",omitempty"` // of a barrier
+	Rank    int     // whom it needs; Anyone: any
+	Seconds float64 // since when
+}
+
+// Anyone is the rank of a Wait that any rank can end.
+const Anyone = -1
+
+// A Thing is how a rank stands to what coordinates.
+type Thing struct {
+	What    string
+	Name    string `json:",omitempty"`
+	ID      uint64
+	Holds   bool   `json:",omitempty"`
+	Owns    bool   `json:",omitempty"` // the token of a lock, without using it
+	Arrived uint64 `json:",omitempty"` // the last phase at which it has
+	Done    uint64 `json:",omitempty"` // the last phase that is over
+	Members []int  `json:",omitempty"` // of a barrier; none: all
+	Home    bool   `json:",omitempty"`
+	Holders []int  `json:",omitempty"` // as its home knows
+	Queue   []int  `json:",omitempty"`
+}
+
+// A Graph is all reports of a job.
+type Graph struct {
+	Ranks     []Report
+	Deadlocks []string // chains of ranks that wait for each other for good
+}
+
+// settled is how long something must have been waited for to be taken for stuck:
+// reports are not made at the same instant.
+const settled = 0.2
+
+// New returns the graph of the reports of all ranks, in order.
+func New(ranks []Report) *Graph {
+	g := &Graph{Ranks: ranks}
+	g.findDeadlocks()
+	return g
+}
+
+// thing returns how a rank stands to something, or nil.
+func (r *Report) thing(id uint64, home bool) *Thing {
+	for i := range r.Things {
+		if t := &r.Things[i]; t.ID == id && t.Home == home {
+			return t
+		}
+	}
+	return nil
+}
+
+// A need is whom a Wait depends on.
+type need struct {
+	ranks []int // all of them, if not any
+	any   bool
+	why   map[int]string // what they have to do with it
+}
+
+// needs works out whom a wait depends on.
+func (g *Graph) needs(rank int, w Wait) need {
+	n := need{why: map[int]string{}}
+	add := func(r int, why string) {
+		n.ranks = append(n.ranks, r)
+		n.why[r] = why
+	}
+	switch {
+	case strings.HasSuffix(w.For, "lock"):
+		for r := range g.Ranks {
+			if t := g.Ranks[r].thing(w.ID, false); t != nil && t.Holds && r != rank {
+				add(r, "which it holds")
+			}
+		}
+		n.any = len(n.ranks) == 0 // it is being handed on
+	case w.For == "barrier":
+		members := g.members(rank, w.ID)
+		for _, r := range members {
+			if r == rank || r >= len(g.Ranks) {
+				continue
+			}
+			switch t := g.Ranks[r].thing(w.ID, false); {
+			case g.Ranks[r].Ended != "":
+				add(r, "which has left")
+			case t == nil:
+				add(r, "which has not come to it")
+			case t.Arrived < w.Phase:
+				add(r, fmt.Sprintf("which has arrived at phase %d only", t.Arrived))
+			}
+		}
+		n.any = len(n.ranks) == 0
+	case w.Rank != Anyone:
+		add(w.Rank, "")
+	default:
+		n.any = true
+	}
+	return n
+}
+
+func (g *Graph) members(rank int, id uint64) []int {
+	if t := g.Ranks[rank].thing(id, false); t != nil && len(t.Members) > 0 {
+		return t.Members
+	}
+	for r := range g.Ranks { // of a dynamic barrier the home knows
+		if t := g.Ranks[r].thing(id, true); t != nil && t.What == "barrier" {
+			return t.Members
+		}
+	}
+	all := make([]int, len(g.Ranks))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// findDeadlocks finds the ranks of which nobody can go on before another of them
+// does. A rank can go on if one of its waits can end: it may have many
+// goroutines.
+func (g *Graph) findDeadlocks() {
+	can := make([]bool, len(g.Ranks))
+	for i, r := range g.Ranks {
+		can[i] = r.Ended == "" && (r.Silent || len(r.Waits) == 0 || r.young())
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range g.Ranks {
+			if !can[i] && g.Ranks[i].Ended == "" && slices.ContainsFunc(g.Ranks[i].Waits, func(w Wait) bool { return g.canEnd(i, w, can) }) {
+				can[i], changed = true, true
+			}
+		}
+	}
+	told := make([]bool, len(g.Ranks))
+	for i := range g.Ranks {
+		if can[i] || told[i] || g.Ranks[i].Ended != "" {
+			continue
+		}
+		g.Deadlocks = append(g.Deadlocks, g.chain(i, told))
+	}
+}
+
+func (r *Report) young() bool {
+	return slices.ContainsFunc(r.Waits, func(w Wait) bool { return w.Seconds < settled })
+}
+
+func (g *Graph) canEnd(rank int, w Wait, can []bool) bool {
+	n := g.needs(rank, w)
+	if n.any {
+		for r, c := range can {
+			if c && r != rank {
+				return true
+			}
+		}
+		return false
+	}
+	return !slices.ContainsFunc(n.ranks, func(r int) bool { return r >= len(can) || !can[r] })
+}
+
+// chain follows who waits for whom from a rank on, until it comes back.
+func (g *Graph) chain(rank int, told []bool) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "rank %d ", rank)
+	here := map[int]bool{}
+	for !told[rank] {
+		told[rank], here[rank] = true, true
+		w := g.Ranks[rank].Waits[0]
+		fmt.Fprintf(&s, "waits for %s", w)
+		n := g.needs(rank, w)
+		if n.any {
+			s.WriteString(", and nobody is left who could do that")
+			return s.String()
+		}
+		next := n.ranks[0]
+		for _, r := range n.ranks { // rather one that is stuck itself
+			if r < len(g.Ranks) && g.Ranks[r].Ended == "" && len(g.Ranks[r].Waits) > 0 {
+				next = r
+				break
+			}
+		}
+		switch {
+		case strings.HasSuffix(w.For, "lock"):
+			fmt.Fprintf(&s, " held by %d", next)
+		case w.For == "barrier":
+			fmt.Fprintf(&s, " for %d", next)
+		}
+		if next >= len(g.Ranks) || g.Ranks[next].Ended != "" {
+			fmt.Fprintf(&s, ", which has ended")
+			return s.String()
+		}
+		s.WriteString(", who ")
+		rank = next
+	}
+	if here[rank] {
+		fmt.Fprintf(&s, "is rank %d again", rank)
+	} else {
+		fmt.Fprintf(&s, "is stuck, as told")
+	}
+	return s.String()
+}
+
+// String says what is waited for.
+func (w Wait) String() string {
+	switch {
+	case w.For == "barrier":
+		return fmt.Sprintf("barrier %q, phase %d,", w.Name, w.Phase)
+	case w.Name != "":
+		return fmt.Sprintf("%s %q", w.For, w.Name)
+	case w.For == "receive" && w.Rank == Anyone:
+		return "a message from anyone"
+	case w.For == "receive":
+		return fmt.Sprintf("a message from %d", w.Rank)
+	case w.For == "send" || w.For == "flush":
+		return fmt.Sprintf("room at %d, or its acknowledgement,", w.Rank)
+	default:
+		return fmt.Sprintf("the %s of %d", w.For, w.Rank)
+	}
+}
+
+// WriteText writes the graph for people.
+func (g *Graph) WriteText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "rank\thost\tpid\twaits for\tsince\tholds")
+	for _, r := range g.Ranks {
+		holds := r.holds()
+		switch {
+		case r.Ended != "":
+			fmt.Fprintf(w, "%d\t%s\t%d\tended: %s\t\t\n", r.Rank, r.Host, r.PID, r.Ended)
+		case r.Silent:
+			fmt.Fprintf(w, "%d\t%s\t%d\tdoes not answer: is it stopped?\t\t\n", r.Rank, r.Host, r.PID)
+		case len(r.Waits) == 0:
+			fmt.Fprintf(w, "%d\t%s\t%d\tnothing: it computes, or waits outside weft\t\t%s\n", r.Rank, r.Host, r.PID, holds)
+		}
+		for i, wait := range r.Waits {
+			since := time.Duration(wait.Seconds * float64(time.Second)).Round(time.Millisecond).String()
+			if i > 0 {
+				fmt.Fprintf(w, "\t\t\t%s\t%s\t\n", g.explain(r.Rank, wait), since)
+				continue
+			}
+			fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t%s\n", r.Rank, r.Host, r.PID, g.explain(r.Rank, wait), since, holds)
+		}
+	}
+	for _, r := range g.Ranks {
+		for _, t := range r.Things {
+			if t.Home && len(t.Queue) > 0 {
+				fmt.Fprintf(w, "%s %q: ranks %v have asked for it, as its home, rank %d, knows\n", t.What, g.name(t), t.Queue, r.Rank)
+			}
+		}
+	}
+	for _, d := range g.Deadlocks {
+		fmt.Fprintf(w, "DEADLOCK: %s\n", d)
+	}
+	return w.Flush()
+}
+
+// explain says what a wait is for and whom it needs.
+func (g *Graph) explain(rank int, w Wait) string {
+	text := strings.TrimSuffix(w.String(), ",")
+	n := g.needs(rank, w)
+	if len(n.ranks) == 0 || w.Rank != Anyone {
+		return text
+	}
+	return fmt.Sprintf("%s: needs %s", text, list(n.ranks))
+}
+
+// list names a few of many ranks.
+func list(ranks []int) string {
+	const few = 6
+	var s []string
+	for i, r := range ranks {
+		if i == few {
+			s = append(s, fmt.Sprintf("… (%d in all)", len(ranks)))
+			break
+		}
+		s = append(s, fmt.Sprint(r))
+	}
+	return strings.Join(s, ", ")
+}
+
+func (r *Report) holds() string {
+	var s []string
+	for _, t := range r.Things {
+		switch {
+		case t.Holds:
+			s = append(s, fmt.Sprintf("%s %q", t.What, t.Name))
+		case t.Owns:
+			s = append(s, fmt.Sprintf("(%s %q, unused)", t.What, t.Name))
+		}
+	}
+	return strings.Join(s, ", ")
+}
+
+// name returns the name of what a home knows by its number only.
+func (g *Graph) name(t Thing) string {
+	for _, r := range g.Ranks {
+		if u := r.thing(t.ID, false); u != nil {
+			return u.Name
+		}
+	}
+	return fmt.Sprintf("%x", t.ID)
+}

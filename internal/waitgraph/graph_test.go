@@ -1,0 +1,72 @@
+package waitgraph
+
+import (
+	"strings"
+	"testing"
+)
+
+func lock(name string, id uint64) Wait {
+	return Wait{For: "lock", Name: name, ID: id, Rank: Anyone, Seconds: 1}
+}
+func holds(name string, id uint64) Thing { return Thing{What: "lock", Name: name, ID: id, Holds: true} }
+func receive(from int) Wait              { return Wait{For: "receive", Rank: from, Seconds: 1} }
+
+func barrier(phase uint64) Wait {
+	return Wait{For: "barrier", Name: "B", ID: 9, Phase: phase, Rank: Anyone, Seconds: 1}
+}
+func at(phase uint64) Thing {
+	return Thing{What: "barrier", Name: "B", ID: 9, Arrived: phase, Done: phase - 1}
+}
+
+// TestDeadlocks: what is a deadlock is named, and what may still end is not.
+func TestDeadlocks(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ranks []Report
+		want  string // in the only deadlock; "" if there is none
+	}{
+		{"two locks", []Report{
+			{Waits: []Wait{lock("b", 2)}, Things: []Thing{holds("a", 1)}},
+			{Waits: []Wait{lock("a", 1)}, Things: []Thing{holds("b", 2)}},
+		}, `rank 0 waits for lock "b" held by 1, who waits for lock "a" held by 0, who is rank 0 again`},
+		{"one works", []Report{
+			{Waits: []Wait{lock("b", 2)}}, {Things: []Thing{holds("b", 2)}},
+		}, ""},
+		{"barrier against lock", []Report{
+			{Waits: []Wait{lock("L", 1)}}, {Waits: []Wait{barrier(1)}, Things: []Thing{holds("L", 1), at(1)}},
+		}, `rank 0 waits for lock "L" held by 1, who waits for barrier "B", phase 1, for 0, who is rank 0 again`},
+		{"a member has left", []Report{
+			{Waits: []Wait{barrier(2)}, Things: []Thing{at(2)}}, {Rank: 1, Ended: "exit status 0"},
+		}, "for 1, which has ended"},
+		{"nobody answers", []Report{
+			{Waits: []Wait{receive(Anyone)}}, {Waits: []Wait{receive(0)}},
+		}, "a message from anyone, and nobody is left"},
+		{"receives in a ring", []Report{
+			{Waits: []Wait{receive(1)}}, {Waits: []Wait{receive(2)}}, {Waits: []Wait{receive(0)}},
+		}, "rank 0 waits for a message from 1, who waits for a message from 2, who waits for a message from 0, who is rank 0 again"},
+		{"one goroutine can go on", []Report{
+			{Waits: []Wait{receive(1), receive(2)}}, {Waits: []Wait{receive(0)}}, {},
+		}, ""},
+		{"all have arrived", []Report{
+			{Waits: []Wait{barrier(1)}, Things: []Thing{at(1)}}, {Things: []Thing{at(1)}},
+		}, ""},
+		{"just begun", []Report{
+			{Waits: []Wait{{For: "receive", Rank: 1, Seconds: 0.01}}}, {Waits: []Wait{receive(0)}},
+		}, ""},
+	} {
+		for i := range c.ranks {
+			c.ranks[i].Rank = i
+		}
+		g := New(c.ranks)
+		switch {
+		case c.want == "" && len(g.Deadlocks) > 0:
+			t.Errorf("%s: %v", c.name, g.Deadlocks)
+		case c.want != "" && (len(g.Deadlocks) == 0 || !strings.Contains(strings.Join(g.Deadlocks, "\n"), c.want)):
+			t.Errorf("%s: %q, want %q", c.name, g.Deadlocks, c.want)
+		}
+		var s strings.Builder
+		if err := g.WriteText(&s); err != nil || strings.Count(s.String(), "\n") < 1+len(c.ranks) {
+			t.Errorf("%s:\n%s", c.name, &s)
+		}
+	}
+}
