@@ -30,6 +30,7 @@ type sharedBarrier struct {
 	mem     []byte
 	local   []int // the members on this host
 	me      int   // among them
+	cpus    int   // processors for them
 	leaders *coord.Object
 	done    atomic.Uint64 // a phase that is known to be over
 	entered uint64        // leader: the last phase of the leaders at which this one has arrived
@@ -65,7 +66,7 @@ func (b *Barrier) share(ctx context.Context, algorithm string, c coord.Config) e
 		return &StateError{Name: b.name, Do: "use barrier", Err: ErrUse, Why: fmt.Sprintf("its algorithm is %q, and not all members share memory with this rank", algorithm)}
 	}
 	here := hosts[slices.IndexFunc(hosts, func(h onHost) bool { return slices.Contains(h.members, b.p.job.Rank) })]
-	s := &sharedBarrier{b: b, window: uint64(c.Window), local: here.members, me: slices.Index(here.members, b.p.job.Rank), turn: make(chan struct{}, 1)}
+	s := &sharedBarrier{b: b, window: uint64(c.Window), cpus: int(sys.CPUs()), local: here.members, me: slices.Index(here.members, b.p.job.Rank), turn: make(chan struct{}, 1)}
 	region := "weft/barrier/" + b.name
 	size := atCounts + stride*len(s.local)
 	if s.me == 0 {
@@ -234,7 +235,7 @@ func (s *sharedBarrier) await(ctx context.Context, phase uint64) error {
 	if s.leaders != nil {
 		return s.lead(ctx, phase)
 	}
-	if s.poll(func() bool { return s.over(phase) }) {
+	if s.poll(phase, func() bool { return s.over(phase) }) {
 		s.learn(phase)
 		return nil
 	}
@@ -252,15 +253,35 @@ func (s *sharedBarrier) learn(phase uint64) {
 	}
 }
 
+// missing returns how many on this host have not arrived at a phase.
+func (s *sharedBarrier) missing(phase uint64) (n int) {
+	for i := range s.local {
+		if at, _ := s.count(i); at < phase {
+			n++
+		}
+	}
+	return n
+}
+
 // looks is how often it is looked before time is.
 const looks = 64
 
 // poll looks until cond holds, and reports whether it does, or whether it has
 // looked long enough.
-func (s *sharedBarrier) poll(cond func() bool) bool {
+func (s *sharedBarrier) poll(phase uint64, cond func() bool) bool {
 	w := s.b.p.wait
 	if cond() {
 		return true
+	}
+	if w.Yields > 0 && len(s.local) <= 2*s.cpus && s.missing(phase) < s.cpus {
+		// All who are missing may be running, on the other processors: to give this
+		// one to somebody who has arrived would only take longer.
+		for range looks {
+			sys.Pause()
+			if cond() {
+				return true
+			}
+		}
 	}
 	for range w.Yields {
 		if w.InProcess {
@@ -401,7 +422,7 @@ func (s *sharedBarrier) lead(ctx context.Context, phase uint64) error {
 	for next := s.done.Load() + 1; next <= phase; next++ {
 		arrived := func() bool { return s.here(0, next) == len(s.local) }
 		var err error
-		if !s.poll(arrived) {
+		if !s.poll(next, arrived) {
 			err = s.sleep(ctx, next, arrived)
 		}
 		if err == nil && s.entered < next {

@@ -19,7 +19,8 @@ import (
 
 const perfBarrierHelp = `Measures barriers: the time of one at a rank that goes from barrier to barrier, how
 far apart the first and the last rank go on (skew), and the messages of one.
-"shared" counts in memory and sends none.
+"shared" counts in memory and sends none. MPICH is left out where there are more ranks
+than processors: it polls without giving way.
 
 EXAMPLES
   weft perf barrier -n 2 -vs openmpi,mpich

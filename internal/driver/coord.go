@@ -22,6 +22,34 @@ func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 	return o, err
 }
 
+// Retake takes a lock that this rank had last, if that takes no message.
+func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
+	n.mu.Lock()
+	if n.tape == nil && !n.closed {
+		epoch, died, ok = o.Retake()
+	}
+	n.mu.Unlock()
+	return epoch, died, ok
+}
+
+// Free gives a lock back that this rank holds, having looked whether somebody has
+// just asked for it: he would wait until we look again.
+func (n *Node) Free(o *coord.Object) (ok bool) {
+	n.mu.Lock()
+	if n.tape == nil && !n.closed {
+		now := n.clock()
+		if n.cfg.Host == nil && n.receive(now) {
+			n.react(now)
+		}
+		var sent bool
+		if ok, sent = o.Free(); sent {
+			n.flush(now)
+		}
+	}
+	n.mu.Unlock()
+	return ok
+}
+
 // An Outcome is what came of an operation of coordination.
 type Outcome struct {
 	OK, Died        bool

@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -213,6 +214,10 @@ func (c *coordRank) reacquire(l *weft.Lock) error {
 // which waits: the clock is the same.
 func (c *coordRank) handOver(l *weft.Lock) error {
 	const rounds = 1000
+	port, err := c.p.Open(c.ctx, 1, nil)
+	if err != nil {
+		return err
+	}
 	got, gave := make([]uint64, 0, 2*rounds), make([]uint64, 0, 2*rounds)
 	if err := c.all.Wait(c.ctx); err != nil {
 		return err
@@ -223,8 +228,11 @@ func (c *coordRank) handOver(l *weft.Lock) error {
 			return err
 		}
 		got = append(got, g.Epoch, wall())
-		for end := time.Now().Add(30 * time.Microsecond); time.Now().Before(end); {
-		} // until the next one waits
+		for end := time.Now().Add(10 * time.Microsecond); time.Now().Before(end); { // until the next one waits
+			if _, err := port.TryRecv(); err != nil && !errors.Is(err, weft.ErrAgain) {
+				return err
+			}
+		}
 		gave = append(gave, g.Epoch, wall())
 		if err := l.Unlock(); err != nil {
 			return err

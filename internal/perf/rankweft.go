@@ -22,7 +22,7 @@ func (self) Can(s Spec) bool { return true }
 
 func (self) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	n := 2
-	if s.N > 0 {
+	if s.Test == "alltoall" || s.Test == "barrier" || s.Test == "lock" {
 		n = s.N
 	}
 	return runRanks(ctx, "weft", n, s)

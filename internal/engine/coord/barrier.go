@@ -283,12 +283,17 @@ func (b *barrier) complete(phase uint64) {
 	b.waiting.take(func(op *Op) bool { return op.N <= phase }, func(op *Op) { b.n.finish(op, nil) })
 }
 
-// down: a member is gone. One that left in good order has said before up to
-// which phase it takes part, if it has opened the barrier at all.
+// down: a member is gone. One that left in good order has told its neighbours
+// before up to which phase it takes part, if it has opened the barrier at all.
 func (b *barrier) down(rank int, cause *link.PeerError) {
-	if b.isMember(rank) && !(cause.Clean && b.left[rank]) {
+	if b.isMember(rank) && !(cause.Clean && (b.left[rank] || !b.isNeighbour(rank))) {
 		b.gone(rank, b.done, false, cause)
 	}
+}
+
+func (b *barrier) isNeighbour(rank int) (is bool) {
+	b.neighbours(func(r int) { is = is || r == rank })
+	return is
 }
 
 func (b *barrier) isMember(rank int) bool {

@@ -83,6 +83,35 @@ func (q *queueLock) lock(op *Op) {
 	}
 }
 
+// Retake takes a lock that this rank had last, if nobody else has asked for it,
+// and Free gives one back that it holds: the short ways of Start. They report
+// whether they could; Free also whether it has sent the lock to a successor.
+func (o *Object) Retake() (epoch uint64, died, ok bool) {
+	q, is := o.user.(*queueLock)
+	if !is || q.is != last || o.Fair {
+		return 0, false, false
+	}
+	q.is = held
+	q.epoch++
+	died, q.died = q.died, false
+	return q.epoch, died, true
+}
+
+// Free is described at Retake.
+func (o *Object) Free() (ok, sent bool) {
+	q, is := o.user.(*queueLock)
+	switch {
+	case !is:
+	case q.is == queued:
+		q.pass()
+		return true, true
+	case q.is == held && !mutant.On(mutant.NoLastState):
+		q.is = last
+		return true, false
+	}
+	return false, false
+}
+
 // ask sends a request.
 func (q *queueLock) ask() {
 	q.serial++
