@@ -46,7 +46,7 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
-		{"xyz", "there are run, sim, lab, perf, info, version"},
+		{"xyz", "there are run, ps, sim, lab, perf, info, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
 		{"run -reap perhaps true", "must be on or off"},

@@ -20,7 +20,7 @@ type Call struct {
 	Sync coord.Op
 
 	is     call
-	port   *msg.Port // of Msg
+	port   *msg.Port     // of Msg
 	since  monotime.Time // it has been waited for, in waits of the node
 	ended  atomic.Bool
 	parked bool

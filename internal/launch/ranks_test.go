@@ -28,6 +28,16 @@ func note(rank int, word string, value int) {
 	os.Rename(path+".new", path)
 }
 
+// awaitNote waits, in a rank, for a word of another one.
+func awaitNote(rank int, word string) {
+	name := filepath.Join(os.Getenv(envDir), fmt.Sprintf("%d.%s", rank, word))
+	for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+	}
+}
+
 func path(j launch.Job, rank int, word string) string {
 	for _, e := range j.Env {
 		if dir, ok := strings.CutPrefix(e, envDir+"="); ok {
@@ -118,6 +128,12 @@ func beRank(mode string) {
 			}
 			note(p.Rank(), "child", child.Process.Pid)
 			select {}
+		case "heir":
+			return heir(ctx, p, arg)
+		case "mourn":
+			return mourn(ctx, p, arg)
+		case "deadlock":
+			return deadlock(ctx, p)
 		case "ring":
 			return ring(ctx, p, 200)
 		}
