@@ -66,6 +66,8 @@ examples/hello          .
 examples/ping           .
 examples/counter        .
 examples/halo           .
+examples/barrier        .
+examples/lock           .
 examples/nas/npb        .
 examples/nas/is         . examples/nas/npb
 `

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"time"
 )
@@ -37,6 +38,29 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 	}
 	far, err := w[0].At(ctx, 1)
 	if err != nil {
+		t.Fatal(err)
+	}
+	var locks, central [2]*Lock
+	var sems [2]*Semaphore
+	var tree, auto [2]*Barrier
+	for i, p := range procs {
+		locks[i], central[i] = p.Lock("L", nil), p.Lock("C", &LockConfig{Algorithm: "central"})
+		sems[i] = p.Semaphore("S", 1, nil)
+		tree[i], auto[i] = p.Barrier("T", &BarrierConfig{Algorithm: "tree"}), p.Barrier("A", nil)
+	}
+	both := func(b [2]*Barrier) error {
+		ph, err := b[0].Arrive(ctx)
+		if err != nil {
+			return err
+		}
+		if err := b[1].Wait(ctx); err != nil {
+			return err
+		}
+		return ph.Wait(ctx)
+	}
+	made := make(chan error)
+	go func() { made <- auto[0].Wait(ctx) }()
+	if err := errors.Join(auto[1].Wait(ctx), <-made); err != nil {
 		t.Fatal(err)
 	}
 	short, long, word := make([]byte, 100), make([]byte, 20000), make([]byte, 8)
@@ -99,6 +123,42 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 			_, err := far.FetchAdd(ctx, 0, 1)
 			return err
 		}},
+		{"lock again", func() error {
+			if _, err := locks[0].Lock(ctx); err != nil {
+				return err
+			}
+			return locks[0].Unlock()
+		}},
+		{"lock in turn", func() error {
+			for _, l := range locks {
+				if _, err := l.Lock(ctx); err != nil {
+					return err
+				}
+				if err := l.Unlock(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"central lock in turn", func() error {
+			for _, l := range central {
+				if _, err := l.Lock(ctx); err != nil {
+					return err
+				}
+				if err := l.Unlock(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"semaphore", func() error {
+			if err := sems[0].Acquire(ctx, 1); err != nil {
+				return err
+			}
+			return sems[1].Release(1)
+		}},
+		{"barrier over messages", func() error { return both(tree) }},
+		{"barrier", func() error { return both(auto) }},
 		{"started push", func() error {
 			op, err := far.StartPush(ctx, 0, short)
 			if err != nil {
