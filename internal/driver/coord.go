@@ -44,6 +44,12 @@ func (n *Node) Free(o *coord.Object) (ok bool) {
 		var sent bool
 		if ok, sent = o.Free(); sent {
 			n.flush(now)
+		} else if ok && n.freed != n.reaped && n.watching {
+			// We keep the lock, and may now compute for long: the doorbell must be
+			// armed at once, for whoever asks for it. Once is enough for as long as
+			// nobody polls.
+			n.freed, n.owing = n.reaped, true
+			n.alert()
 		}
 	}
 	n.mu.Unlock()

@@ -81,6 +81,8 @@ type Node struct {
 	watching bool          // it is in watch
 	lookAt   monotime.Time // when it will look again
 	nudge    chan struct{} // ends a watch
+	owing    bool          // others may want what we keep and do not use
+	freed    uint64        // reaped, when that was last so
 	timer    *time.Timer   // so does this
 
 	// On a host; see hosted.go.

@@ -23,7 +23,7 @@ func (n *Node) serve() {
 			n.progress()
 		}
 		switch active := n.reaped != seen; {
-		case n.reaper != nil || n.parked == 0 && active:
+		case n.reaper != nil || n.parked == 0 && active && !n.owing:
 			// Somebody polls, or has polled just now and may come back: arming
 			// the doorbell would make every sender pay for a wake-up.
 			seen = n.reaped
@@ -41,7 +41,7 @@ func (n *Node) serve() {
 			}
 			continue
 		}
-		pause = tick
+		pause, n.owing = tick, false
 		state := transport.Idle
 		if n.parked > 0 {
 			state = transport.Asleep

@@ -82,7 +82,23 @@ func hostBars() []Bar {
 	many := spec("alltoall", "send", 8).with(func(s *Spec) { s.N, s.Exchanges = 16, 1000 })
 	two := many.with(func(s *Spec) { s.N, s.Exchanges = 2, many.Exchanges*many.N*(many.N-1)/2 })
 	mpis := []string{"openmpi", "mpich"}
-	return []Bar{
+	lock := func(op string) Spec {
+		return spec("lock", op, 0).with(func(s *Spec) { s.N, s.Algorithm = 2, "queue" })
+	}
+	bars := []Bar{
+		{Name: "relock", What: "Lock and Unlock of who had it last", Ours: lock("reacquire"), Limit: 0.05, unit: "us"},
+		{Name: "handover", What: "a lock handed on, against a message of 8 B", Ours: lock("handover"),
+			Theirs: []Rival{{Weft, "a message", send8}}, Limit: 2},
+	}
+	for _, n := range []int{2, 4, 8, 16} {
+		limit := 0.5
+		if n == 2 {
+			limit = 1
+		}
+		b := spec("barrier", "", 0).with(func(s *Spec) { s.N, s.Algorithm = n, "auto" })
+		bars = append(bars, Bar{Name: fmt.Sprintf("barrier%d", n), What: fmt.Sprintf("barrier of %d ranks", n), Ours: b, Theirs: rivals(b, "openmpi"), Limit: limit})
+	}
+	return append(bars, []Bar{
 		{Name: "send8", What: "send/receive 8 B, one way", Ours: send8, Theirs: rivals(send8, "openmpi"), Limit: 1},
 		{Name: "put8", What: "PUT 8 B seen by a polling peer", Ours: spec("latency", "put", 8),
 			Theirs: rivals(spec("latency", "put", 8), "ucx"), Limit: 1.1},
@@ -100,7 +116,7 @@ func hostBars() []Bar {
 		{Name: "idle", What: "processor time of two ranks that wait, per second", Ours: spec("idle", "recv", 8), Limit: 0.02, unit: "s/s"},
 		{Name: "alltoall", What: "16 ranks, all to all, CPU against 2 ranks", Ours: many,
 			Theirs: []Rival{{Weft, "weft, 2 ranks", two}}, Limit: 3},
-	}
+	}...)
 }
 
 // An Outcome is what came of a Bar: a line of -json.

@@ -144,7 +144,7 @@ func (c *coordRank) barrier() error {
 	if err != nil || c.p.Rank() > 0 {
 		return err
 	}
-	s := Sample{NS: twofold(singles), Groups: twofold(groups), Messages: float64(messages) / float64(n/group*group)}
+	s := Sample{Ops: n, NS: twofold(singles), Groups: twofold(groups), Messages: float64(messages) / float64(n/group*group)}
 	for i := range gone {
 		first, last := rows[0][i], rows[0][i]
 		for _, r := range rows {
@@ -207,7 +207,7 @@ func (c *coordRank) reacquire(l *weft.Lock) error {
 	if err != nil {
 		return err
 	}
-	return emit(Sample{Groups: twofold(groups), Messages: float64(c.p.Stats().EventsSent-before) / float64(n)})
+	return emit(Sample{Ops: n, Groups: twofold(groups), Messages: float64(c.p.Stats().EventsSent-before) / float64(n)})
 }
 
 // handOver measures from the Unlock of one rank to the return of Lock at the next,
@@ -263,6 +263,7 @@ func (c *coordRank) handOver(l *weft.Lock) error {
 	if len(s.NS) == 0 {
 		return fmt.Errorf("the lock was never handed over")
 	}
+	s.Ops = len(s.NS)
 	return emit(s)
 }
 
@@ -294,5 +295,5 @@ func (c *coordRank) contend(l *weft.Lock) error {
 		return err
 	}
 	ops := float64(n * c.p.Size())
-	return emit(Sample{Groups: []float64{float64(took) / ops}, Messages: float64(messages) / ops})
+	return emit(Sample{Ops: int(ops), Groups: []float64{float64(took) / ops}, Messages: float64(messages) / ops})
 }

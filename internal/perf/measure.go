@@ -86,12 +86,12 @@ func (r *Result) fill(samples []Sample) {
 		sort.Float64s(ns)
 		at := func(q float64) float64 { return ns[min(int(q*float64(len(ns))), len(ns)-1)] / 1000 }
 		r.P50 = at(0.5)
-		if len(groups) > 0 {
-			r.P50 = median(groups) / 1000
-		}
 		if len(ns) >= 1000 { // fewer say nothing about tails
 			r.P99, r.P999 = at(0.99), at(0.999)
 		}
+	}
+	if len(groups) > 0 {
+		r.P50 = median(groups) / 1000
 	}
 	r.MBs, r.Msgs, r.CPU, r.CPUs = median(mbs), median(msgs), median(cpu), median(cpus)
 }
@@ -109,7 +109,7 @@ func median(v []float64) float64 {
 // better.
 func (r *Result) Figure() (v float64, unit string, less bool) {
 	switch r.Test {
-	case "latency":
+	case "latency", "barrier", "lock":
 		return r.P50, "us", true
 	case "bandwidth":
 		return r.MBs, "MB/s", false
