@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -38,6 +39,9 @@ import (
 //	add | swap | cas rank=0 to=1 off=0 a=1 [b=2] [key=wrong]
 //	fence rank=0 to=1
 //	show rank=1 off=0 size=8              what the region holds
+//	lock | try | unlock rank=0 [class=queue|fair|central]  of the lock "L"
+//	arrive | pass rank=0 algorithm=tree|central|…          at the barrier "B"
+//	giveup rank=0                         what the rank waits for of these
 //	drop id=3 | drop from=0 to=1 [count=2]
 //	swap-packets id=3 id2=4               they change places on the way
 //	deliver [id=3] [from=0 to=1] [count=1]  packets, and what leaves because of them
@@ -81,6 +85,7 @@ type story struct {
 	flying  []flying
 	clogged map[int]bool
 	last    int
+	waiting map[int]*coord.Op // by rank
 }
 
 // flying is a packet on its way.
@@ -92,7 +97,7 @@ type flying struct {
 func newStory(t *testing.T, d *datadriven.TestData) *story {
 	s := &story{
 		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), ports: map[int]*msg.Port{}, loans: map[int][]*msg.Block{},
-		found: map[[2]int]rma.Found{}, regions: map[int][]byte{}, clogged: map[int]bool{},
+		found: map[[2]int]rma.Found{}, regions: map[int][]byte{}, clogged: map[int]bool{}, waiting: map[int]*coord.Op{},
 	}
 	s.mtu = s.number("mtu", 1500)
 	n := s.number("ranks", 2)
@@ -139,6 +144,8 @@ func (s *story) command() {
 		s.message(rank)
 	case "drop", "deliver", "settle", "swap-packets":
 		s.network()
+	case "lock", "try", "unlock", "arrive", "pass", "giveup":
+		s.coordinate(rank)
 	case "advance":
 		s.now = s.now.Add(s.duration("d", 0))
 		for _, e := range s.engines {
@@ -200,6 +207,9 @@ func (s *story) ended(rank int, e *Engine) {
 	}
 	for op := e.RMA.Finished(); op != nil; op = e.RMA.Finished() {
 		s.done(rank, op)
+	}
+	for op := e.Coord.Finished(); op != nil; op = e.Coord.Finished() {
+		s.coordinated(rank, op)
 	}
 }
 
