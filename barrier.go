@@ -333,15 +333,15 @@ func (e *DistanceError) Error() string {
 // Is makes every DistanceError match ErrDistance.
 func (e *DistanceError) Is(target error) bool { return target == ErrDistance }
 
-// flights returns how long an event is on its way from the first member to each,
-// where that is known: in the simulator.
+// flights returns how long the releases of the first member are on their way, where
+// that is known: in the simulator.
 func (b *Barrier) flights() []time.Duration {
-	if b.p.flight == nil {
+	if b.p.flights == nil {
 		return nil
 	}
-	d := make([]time.Duration, b.size())
-	for i := range d {
-		d[i] = b.p.flight(b.member(0), b.member(i))
+	members := make([]int, b.size())
+	for i := range members {
+		members[i] = b.member(i)
 	}
-	return d
+	return b.p.flights(members[0], members)
 }

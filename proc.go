@@ -40,7 +40,7 @@ type Proc struct {
 	routes map[int]route
 
 	barriers []*sharedBarrier
-	flight   func(from, to int) time.Duration // of an event, where that is known
+	flights  func(from int, to []int) []time.Duration // of events, where that is known
 }
 
 // A route is how a rank is reached, and why so.

@@ -158,20 +158,27 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	}
 	p.node = driver.New(driver.Config{Engine: p.engine(j.world.Rand.Uint64), Route: find, Host: g})
 	p.trs = append(p.trs, g)
-	p.flight = j.flight
+	p.flights = j.flights
 	p.node.Start(nil, g)
 	j.guests, j.procs = append(j.guests, g), append(j.procs, p)
 	g.Start(p.node.Tick, &j.ran, func() { j.rank(p, run) })
 	return nil
 }
 
-// flight returns how long an event is on its way if no link is busy: the aligned
-// start is worked out from it, as paper 001 does from hops.
-func (j *simJob) flight(from, to int) (d time.Duration) {
-	for at := from; at != to; {
-		next, _, w := j.net.Topology().Next(at, to)
-		d += w.Delay + w.Takes(wire.LinkSize+wire.EventSize)
-		at = next
+// flights returns how long events from a rank to others, sent in their order at
+// the same time, are on their way if nothing else is: they wait for each other on
+// links that they share. The aligned start is worked out from it, as paper 001 does
+// from hops.
+func (j *simJob) flights(from int, to []int) []time.Duration {
+	free := map[int]time.Duration{} // by link
+	d := make([]time.Duration, len(to))
+	for i, rank := range to {
+		for at := from; at != rank; {
+			next, id, w := j.net.Topology().Next(at, rank)
+			free[id] = max(d[i], free[id]) + w.Takes(wire.LinkSize+wire.EventSize)
+			d[i] = free[id] + w.Delay
+			at = next
+		}
 	}
 	return d
 }
