@@ -399,3 +399,40 @@ func TestMisuse(t *testing.T) {
 		return errors.Join(errs...)
 	})
 }
+
+// TestLeaveLock: one who had the lock last gives its token back when it leaves,
+// and nobody is told of a death.
+func TestLeaveLock(t *testing.T) {
+	for _, algorithm := range []string{"queue", "central"} {
+		t.Run(algorithm, func(t *testing.T) {
+			real(t, 3, func(ctx context.Context, p *Proc) error {
+				l := p.Lock("M", &LockConfig{Algorithm: algorithm}) // whose home is not rank 2
+				b := p.Barrier("b", nil)
+				if p.Rank() == 2 {
+					for range 2 {
+						if _, err := l.Lock(ctx); err != nil {
+							return err
+						}
+						if err := l.Unlock(); err != nil {
+							return err
+						}
+					}
+				}
+				if err := b.Wait(ctx); err != nil {
+					return err
+				}
+				if p.Rank() == 2 {
+					return p.Close()
+				}
+				g, err := l.Lock(ctx)
+				if err != nil || g.HolderDied || g.Epoch < 3 {
+					return fmt.Errorf("%+v, %v", g, err)
+				}
+				if err := l.Unlock(); err != nil {
+					return err
+				}
+				return p.Barrier("rest", &BarrierConfig{Members: []int{0, 1}}).Wait(ctx)
+			})
+		})
+	}
+}
