@@ -1,6 +1,6 @@
 // Package weft gives every process of a parallel job a network interface in
 // software: ordered messages, one-sided access to the memory of the others,
-// and atomic operations on it; at memory speed inside a host, over UDP or raw
+// atomic operations on it, locks and barriers; at memory speed inside a host, over UDP or raw
 // Ethernet between hosts.
 //
 // # Nouns
@@ -17,6 +17,12 @@
 // A [Region] is memory that others may reach through a [Remote]: PUSH writes,
 // PULL reads, PUT writes a few bytes, and 8-byte words can be updated
 // atomically. The target's program takes no part.
+//
+// A [Lock], [RWLock], [Semaphore], [Cond] and [Barrier] coordinate ranks by name:
+// nothing is created, and all who use a name must say the same of it. A lock whose
+// holder dies goes on to the next, who is told; a region can know the lock that
+// guards it, so that a holder that was only taken for dead cannot write any more
+// ([Remote.Under]).
 //
 // # Rules
 //

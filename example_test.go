@@ -63,3 +63,70 @@ func ExampleSimulate() {
 	fmt.Println(s.Ranks, "ranks,", s.Time.Round(time.Microsecond))
 	// Output: 100 ranks, 1.006ms
 }
+
+// Four ranks change a number that lies at rank 0, each in two steps: the lock
+// keeps them apart, and the region takes writes from its holder only.
+func ExampleLock() {
+	err := weft.Local(context.Background(), 4, func(ctx context.Context, p *weft.Proc) error {
+		if p.Rank() == 0 {
+			if _, err := p.Expose(ctx, "number", 8, &weft.RegionConfig{Guard: "pen"}); err != nil {
+				return err
+			}
+		}
+		number, err := p.Attach(ctx, 0, "number")
+		if err != nil {
+			return err
+		}
+		pen := p.Lock("pen", nil)
+		change := func(f func(b []byte)) error {
+			g, err := pen.Lock(ctx)
+			if err != nil {
+				return err
+			}
+			b := make([]byte, 8)
+			if err := number.Under(g).Pull(ctx, b, 0); err != nil {
+				return err
+			}
+			f(b)
+			if err := number.Under(g).Push(ctx, 0, b); err != nil {
+				return err
+			}
+			return pen.Unlock()
+		}
+		if err := change(func(b []byte) { b[0] += 10 }); err != nil {
+			return err
+		}
+		if err := p.Barrier("all have written", nil).Wait(ctx); err != nil || p.Rank() > 0 {
+			return err
+		}
+		return change(func(b []byte) { fmt.Println(b[0]) })
+	})
+	fmt.Println(err)
+	// Output:
+	// 40
+	// <nil>
+}
+
+// A rank arrives at a barrier, does what need not wait for the others, and then
+// waits for them.
+func ExampleBarrier() {
+	err := weft.Local(context.Background(), 3, func(ctx context.Context, p *weft.Proc) error {
+		b := p.Barrier("step", nil)
+		phase, err := b.Arrive(ctx)
+		if err != nil {
+			return err
+		}
+		// … what need not wait …
+		if err := phase.Wait(ctx); err != nil {
+			return err
+		}
+		if p.Rank() == 0 {
+			fmt.Println("phase", phase.Number(), "is over")
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// phase 1 is over
+	// <nil>
+}

@@ -230,3 +230,40 @@ func TestNoAllocationOfLongMessages(t *testing.T) {
 		t.Error("it is not what was sent")
 	}
 }
+
+// Nor does a barrier whose members sleep.
+func TestNoAllocationOfSleepers(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, algorithm := range []string{"auto", "tree"} {
+		ctx := within(t)
+		var b [2]*Barrier
+		for i, p := range joinAll(t, 2, &Config{Transport: "shm", Spin: -1}) {
+			b[i] = p.Barrier("B", &BarrierConfig{Algorithm: algorithm})
+		}
+		const rounds = 50 + 1 + 200
+		done := make(chan error)
+		go func() {
+			var err error
+			for i := 0; i < rounds && err == nil; i++ {
+				err = b[1].Wait(ctx)
+			}
+			done <- err
+		}()
+		round := func() {
+			if err := b[0].Wait(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 50 {
+			round()
+		}
+		if n := testing.AllocsPerRun(200, round); n > 0 {
+			t.Errorf("%s: %v allocations", algorithm, n)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -36,6 +36,9 @@ type sharedBarrier struct {
 	entered uint64        // leader: the last phase of the leaders at which this one has arrived
 	asleep  uint64        // the phase that a goroutine sleeps for, or 0
 	since   time.Duration
+	cancels context.Context // whose end wakes sleepers
+	forget  func() bool     // ends that
+	closed  bool
 	turn    chan struct{} // leader: held by the goroutine that takes part for the host
 }
 
@@ -321,11 +324,9 @@ const recheck = 100 * time.Millisecond
 // sleep sleeps until cond holds, which the arrival at a phase of all on this host
 // makes true, or it cannot any more.
 func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() bool) error {
-	s.note(phase, s.b.p.Now())
-	defer s.note(0, 0)
+	s.note(ctx, phase, s.b.p.Now())
+	defer s.note(ctx, 0, 0)
 	word := mem.Word32(s.mem, atSeq)
-	stop := context.AfterFunc(ctx, s.rouse)
-	defer stop()
 	mem.Add64(s.mem, atSleepers, 1)
 	defer mem.Add64(s.mem, atSleepers, ^uint64(0))
 	for {
@@ -343,11 +344,31 @@ func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() boo
 	}
 }
 
-// note notes since when a phase has been waited for; 0: it is not.
-func (s *sharedBarrier) note(phase uint64, since time.Duration) {
+// note notes since when a phase has been waited for; 0: it is not. The end of ctx
+// wakes those who sleep. The last one is remembered: programs wait again and again
+// with the same. Should another take its place, recheck is soon enough.
+func (s *sharedBarrier) note(ctx context.Context, phase uint64, since time.Duration) {
 	s.b.p.mu.Lock()
+	defer s.b.p.mu.Unlock()
 	s.asleep, s.since = phase, since
-	s.b.p.mu.Unlock()
+	if s.cancels == ctx || s.closed {
+		return
+	}
+	if s.forget != nil {
+		s.forget()
+		s.forget = nil
+	}
+	if s.cancels = ctx; ctx.Done() != nil {
+		s.forget = context.AfterFunc(ctx, s.cancelled)
+	}
+}
+
+func (s *sharedBarrier) cancelled() {
+	s.b.p.mu.Lock()
+	defer s.b.p.mu.Unlock()
+	if !s.closed { // else the memory may be gone
+		s.rouse()
+	}
 }
 
 // report adds what this rank says of the barrier to a report.
@@ -462,4 +483,8 @@ func (s *sharedBarrier) leave() {
 	at := atCounts + stride*s.me
 	mem.Store64(s.mem, at, mem.Load64(s.mem, at)|left)
 	s.rouse()
+	s.note(context.Background(), 0, 0)
+	s.b.p.mu.Lock()
+	s.closed = true
+	s.b.p.mu.Unlock()
 }
