@@ -3,8 +3,11 @@ package engine
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
+	"strings"
 	"testing"
 
+	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -136,6 +139,28 @@ func TestSlowReceiverHoldsUpNobodyElse(t *testing.T) {
 	}
 }
 
+// coordinated is what the fuzzed engine coordinates, and attempts what it has
+// begun with each.
+var coordinated = []coord.Config{
+	{Class: coord.QueueLock, Name: "a"}, {Class: coord.QueueLock, Name: "b", Fair: true}, {Class: coord.CentralLock, Name: "c"},
+	{Class: coord.Semaphore, Name: "d", N: 1}, {Class: coord.Cond, Name: "e"},
+	{Class: coord.Barrier, Name: "f", Algorithm: coord.Tree, Arity: 2, Window: 2}, {Class: coord.Barrier, Name: "g", Aligned: true},
+	{Class: coord.Phaser, Name: "h"}, {Class: coord.Regions, Name: "i"}, {Class: coord.RWLock, Name: "j"},
+}
+
+var attempts = [][]coord.Kind{
+	{coord.Lock}, {coord.Lock}, {coord.TryLock}, {coord.Acquire, coord.Acquire}, {coord.Enter, coord.Signal},
+	{coord.Pass, coord.Arrive}, {coord.Pass}, {coord.Join}, {coord.Sync}, {coord.RLock},
+}
+
+// script joins frames as FuzzEngine takes them.
+func script(frames [][]byte) (b []byte) {
+	for _, frame := range frames {
+		b = append(binary.LittleEndian.AppendUint16(b, uint16(len(frame))), frame...)
+	}
+	return b
+}
+
 // Everything that a peer can send is counted or acted upon; nothing panics, and
 // nothing makes us hold more than we allow.
 func FuzzEngine(f *testing.F) {
@@ -153,11 +178,16 @@ func FuzzEngine(f *testing.F) {
 		{wire.Atomic{Region: 1, Key: 1, Code: wire.CodeAdd}.Append(nil), wire.Result{Op: 1 << 16}.Append(nil)},
 		{append(wire.Pulled{Op: 1 << 16, End: true}.Append(nil), "data"...), wire.Attached{Op: 1 << 16, Size: 8}.Append(nil), wire.Bye{}.Append(nil)},
 	} {
-		var b []byte
-		for _, frame := range frames {
-			b = append(binary.LittleEndian.AppendUint16(b, uint16(len(frame))), frame...)
+		f.Add(script(frames))
+	}
+	for id := range uint64(len(coordinated)) {
+		var some [][]byte
+		for k := wire.EventKind(1); !strings.HasPrefix(k.String(), "event "); k++ {
+			some = append(some, wire.Event{Kind: k, Rank: 1, ID: id, Phase: 1, Arg: 1, Aux: 1}.Append(nil))
 		}
-		f.Add(b)
+		f.Add(script(some))
+		slices.Reverse(some)
+		f.Add(script(append(some, wire.Guard{Lock: id, Epoch: 3}.Append(nil))))
 	}
 	f.Fuzz(func(t *testing.T, script []byte) {
 		c := newCluster(t, 2, 512)
@@ -173,6 +203,20 @@ func FuzzEngine(f *testing.F) {
 		p.Start(&msg.Op{Kind: msg.Recv, Peer: 1, Buf: make([]byte, 10)})
 		e.RMA.Start(&rma.Op{Kind: rma.Pull, Peer: 1, Buf: make([]byte, 8)})
 		e.RMA.Start(&rma.Op{Kind: rma.Flush, Peer: 1})
+		var ids []uint64
+		for i, cfg := range coordinated {
+			o, err := e.Coord.Open(c.now, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, o.ID)
+			for _, kind := range attempts[i] {
+				e.Coord.Start(c.now, &coord.Op{Kind: kind, Object: o, N: 1})
+			}
+		}
+		if _, err := e.RMA.Expose("guarded", mem.Aligned(8), 0, false, ids[0]); err != nil {
+			t.Fatal(err)
+		}
 		var out [8]link.Packet
 		drain := func() {
 			for {
@@ -185,7 +229,11 @@ func FuzzEngine(f *testing.F) {
 		}
 		for len(script) >= 2 {
 			n := min(int(binary.LittleEndian.Uint16(script)), len(script)-2)
-			e.Recv(c.now, 1, script[2:2+n])
+			frame := bytes.Clone(script[2 : 2+n])
+			if n >= 16 && (frame[0] == byte(wire.TypeEvent) || frame[0] == byte(wire.TypeGuard)) {
+				binary.LittleEndian.PutUint64(frame[8:], ids[frame[8]%byte(len(ids))]) // else it would find none of them
+			}
+			e.Recv(c.now, 1, frame)
 			script = script[2+n:]
 			c.now += 1000
 			e.Advance(c.now)
@@ -196,6 +244,8 @@ func FuzzEngine(f *testing.F) {
 				}
 			}
 			for op := e.RMA.Finished(); op != nil; op = e.RMA.Finished() {
+			}
+			for op := e.Coord.Finished(); op != nil; op = e.Coord.Finished() {
 			}
 		}
 		if held := e.Msg.MemoryBytes(); held > 2<<20 {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"weft/internal/waitgraph"
@@ -56,20 +55,6 @@ func (r *run) answer(c net.Conn) {
 	}
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	_ = json.NewEncoder(c).Encode(r.status())
-}
-
-// allowed reports whether our user, or root, is at the other end.
-func allowed(c net.Conn) bool {
-	raw, err := c.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		return false
-	}
-	ok := false
-	_ = raw.Control(func(fd uintptr) {
-		cred, err := syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
-		ok = err == nil && (cred.Uid == 0 || int(cred.Uid) == os.Getuid())
-	})
-	return ok
 }
 
 // patience is how long a rank may take to say what it waits for.
