@@ -110,7 +110,7 @@ func (f *infoFlags) run(ctx context.Context) error {
 }
 
 func (f *infoFlags) print(ranks []rankInfo) {
-	fmt.Printf("%s\n%d ranks, -transport %s; ranks wait so: %s\n\n", version(), f.n, f.transport, ranks[0].Waiting)
+	fmt.Printf("%s\n%d ranks, -transport %s; ranks wait so: %s\nbarriers of all ranks: %s\n\n", version(), f.n, f.transport, ranks[0].Waiting, ranks[0].Barrier)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "from\tto\ttransport\tpacket\twhy")
 	for _, r := range ranks {

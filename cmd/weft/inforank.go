@@ -18,6 +18,7 @@ type rankInfo struct {
 	Rank      int        `json:"rank"`
 	Host      string     `json:"host"`
 	Waiting   string     `json:"waiting"`
+	Barrier   string     `json:"barrier"` // how one of all ranks is made, and why
 	Peers     []peerInfo `json:"peers"`
 	Idle      uint64     `json:"idle_bytes"`      // held before any peer was spoken to
 	Connected uint64     `json:"connected_bytes"` // held after a message to and from each
@@ -69,6 +70,9 @@ func tellInfo(ctx context.Context, p *weft.Proc) error {
 		m.Release()
 	}
 	r.Connected, r.Process = p.Stats().MemoryBytes, resident()
+	if r.Barrier, err = p.Barrier("weft info", nil).Why(ctx); err != nil {
+		return err
+	}
 	return json.NewEncoder(os.Stdout).Encode(r)
 }
 
