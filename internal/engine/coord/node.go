@@ -16,6 +16,7 @@ type Node struct {
 	rank, size int
 	peers      Peers
 	objects    map[uint64]*Object
+	last       *Object // that an event was for
 	homes      map[uint64]home
 	gone       map[int]*link.PeerError
 	done       opList
@@ -205,7 +206,7 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 		return err
 	}
 	n.Stats.Received++
-	if n.gone[from] != nil { // it was on its way
+	if len(n.gone) > 0 && n.gone[from] != nil { // it was on its way
 		n.Stats.Dropped++
 		return nil
 	}
@@ -224,9 +225,12 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 		n.send(from, wire.Event{Kind: wire.EventFenced, ID: f.ID, Aux: f.Aux})
 		return nil
 	}
-	o := n.objects[f.ID]
-	if o == nil {
-		return n.keep(from, f)
+	o := n.last
+	if o == nil || o.ID != f.ID {
+		if o = n.objects[f.ID]; o == nil {
+			return n.keep(from, f)
+		}
+		n.last = o
 	}
 	if f.Kind == wire.EventRefuse {
 		n.Stats.Refused++
