@@ -55,6 +55,8 @@ internal/sim/swarm      internal/engine internal/engine/coord internal/engine/li
 
 .                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
+coll                    . internal/mem
+
 internal/launch         internal/bootstrap internal/sys internal/waitgraph
 internal/perf           . internal/bootstrap internal/launch
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth

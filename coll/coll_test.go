@@ -1,0 +1,244 @@
+package coll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"weft"
+)
+
+// everywhere runs a test with groups of several sizes, over goroutines and in the
+// simulator.
+func everywhere(t *testing.T, run func(ctx context.Context, g *Group) error) {
+	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 9} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			member := func(ctx context.Context, p *weft.Proc) error {
+				g, err := New(ctx, p, 1, nil)
+				if err != nil {
+					return err
+				}
+				defer g.Close()
+				if err := run(ctx, g); err != nil {
+					return err
+				}
+				return Barrier(ctx, g)
+			}
+			if err := weft.Local(ctx, n, member); err != nil {
+				t.Error(err)
+			}
+			if _, err := weft.Simulate(ctx, weft.Cluster{Ranks: n, Topology: "ring", Loss: 0.01}, member); err != nil {
+				t.Errorf("simulated: %v", err)
+			}
+		})
+	}
+}
+
+// lengths are such that all algorithms have their turn.
+var lengths = []int{0, 1, 3, 100, 5000, 40000}
+
+// value is element i of what member m has.
+func value(m, i int) int64 { return int64(m+1)*1000003 + int64(i)*7 }
+
+func filled(m, n int) []int64 {
+	s := make([]int64, n)
+	for i := range s {
+		s[i] = value(m, i)
+	}
+	return s
+}
+
+func TestAllReduce(t *testing.T) {
+	everywhere(t, func(ctx context.Context, g *Group) error {
+		for _, n := range lengths {
+			sum, least := filled(g.Rank(), n), filled(g.Rank(), n)
+			if err := errors.Join(AllReduce(ctx, g, sum, Sum), AllReduce(ctx, g, least, Min)); err != nil {
+				return err
+			}
+			for i := range n {
+				want := int64(0)
+				for m := range g.Size() {
+					want += value(m, i)
+				}
+				if sum[i] != want || least[i] != value(0, i) {
+					return fmt.Errorf("length %d: element %d is %d and %d, not %d and %d", n, i, sum[i], least[i], want, value(0, i))
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// TestSameBits: floating-point sums are rounded in the same way at all members.
+func TestSameBits(t *testing.T) {
+	everywhere(t, func(ctx context.Context, g *Group) error {
+		for _, n := range lengths {
+			s := make([]float64, n)
+			for i := range s {
+				s[i] = 1 / float64(3+g.Rank()*n+i)
+			}
+			if err := AllReduce(ctx, g, s, Sum); err != nil {
+				return err
+			}
+			all := make([]float64, n*g.Size())
+			if err := AllGather(ctx, g, s, all); err != nil {
+				return err
+			}
+			for m := range g.Size() {
+				if !slices.Equal(s, all[m*n:(m+1)*n]) {
+					return fmt.Errorf("length %d: members %d and %d differ", n, g.Rank(), m)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func TestRoots(t *testing.T) {
+	everywhere(t, func(ctx context.Context, g *Group) error {
+		for root := range g.Size() {
+			for _, n := range lengths {
+				b := make([]int64, n)
+				if g.Rank() == root {
+					b = filled(root, n)
+				}
+				if err := Broadcast(ctx, g, root, b); err != nil || !slices.Equal(b, filled(root, n)) {
+					return fmt.Errorf("Broadcast of %d from %d: %v", n, root, err)
+				}
+				all := make([]int64, n*g.Size())
+				if err := Gather(ctx, g, root, filled(g.Rank(), n), all); err != nil {
+					return err
+				}
+				for m := range g.Size() {
+					if g.Rank() == root && !slices.Equal(all[m*n:(m+1)*n], filled(m, n)) {
+						return fmt.Errorf("Gather of %d at %d: member %d's part", n, root, m)
+					}
+				}
+				clear(b)
+				if err := Scatter(ctx, g, root, all, b); err != nil || !slices.Equal(b, filled(g.Rank(), n)) {
+					return fmt.Errorf("Scatter of %d from %d: %v", n, root, err)
+				}
+				if err := Reduce(ctx, g, root, b, Max); err != nil {
+					return err
+				}
+				if g.Rank() == root && !slices.Equal(b, filled(g.Size()-1, n)) {
+					return fmt.Errorf("Reduce of %d at %d", n, root)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func TestAllToAll(t *testing.T) {
+	everywhere(t, func(ctx context.Context, g *Group) error {
+		n := g.Size()
+		for _, size := range []int{0, 1, 20, 1000, 9000} {
+			src, dst, want := make([]int64, n*size), make([]int64, n*size), make([]int64, n*size)
+			for m := range n {
+				for i := range size {
+					src[m*size+i] = value(g.Rank()*n+m, i)
+					want[m*size+i] = value(m*n+g.Rank(), i)
+				}
+			}
+			if err := AllToAll(ctx, g, src, dst); err != nil || !slices.Equal(dst, want) {
+				return fmt.Errorf("parts of %d: %v", size, err)
+			}
+		}
+		// Member i gives member j a slice of i+2j elements.
+		send, recv := make([]int, n), make([]int, n)
+		var src, want []int32
+		for m := range n {
+			send[m], recv[m] = g.Rank()+2*m, m+2*g.Rank()
+			for i := range send[m] {
+				src = append(src, int32(g.Rank()*1000+m*100+i))
+			}
+			for i := range recv[m] {
+				want = append(want, int32(m*1000+g.Rank()*100+i))
+			}
+		}
+		dst := make([]int32, len(want))
+		if err := AllToAllV(ctx, g, src, send, dst, recv); err != nil || !slices.Equal(dst, want) {
+			return fmt.Errorf("AllToAllV: %v, %v, want %v", err, dst, want)
+		}
+		return nil
+	})
+}
+
+// TestGroups: sub-groups operate at the same time, in any order.
+func TestGroups(t *testing.T) {
+	err := weft.Local(t.Context(), 6, func(ctx context.Context, p *weft.Proc) error {
+		members, channel := []int{4, 2, 0}, 2
+		if p.Rank()%2 == 1 {
+			members, channel = []int{1, 3, 5}, 3
+		}
+		g, err := New(ctx, p, channel, members)
+		if err != nil {
+			return err
+		}
+		s := []int{p.Rank()}
+		if err := AllReduce(ctx, g, s, Sum); err != nil || s[0] != members[0]+members[1]+members[2] {
+			return fmt.Errorf("%v: %d, %v", members, s[0], err)
+		}
+		if _, err := New(ctx, p, 4, []int{(p.Rank() + 1) % 6}); !errors.Is(err, weft.ErrNotMember) {
+			return fmt.Errorf("a stranger: %v", err)
+		}
+		if _, err := New(ctx, p, 4, []int{p.Rank(), 6}); !errors.Is(err, weft.ErrRank) {
+			return fmt.Errorf("no such rank: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLengths: slices that do not belong together are errors that say so.
+func TestLengths(t *testing.T) {
+	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error {
+		g, err := New(ctx, p, 1, nil)
+		if err != nil {
+			return err
+		}
+		var e *LengthError
+		if err := AllGather(ctx, g, make([]int, 2), make([]int, 3)); !errors.As(err, &e) || e.From != -1 || e.Want != 4 {
+			return fmt.Errorf("own slice: %v", err)
+		}
+		err = AllReduce(ctx, g, make([]int, 2+p.Rank()), Sum)
+		if !errors.As(err, &e) || e.From != 1-p.Rank() || e.Got != 3-p.Rank() || e.Want != 2+p.Rank() {
+			return fmt.Errorf("the other's slice: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDeath: a member that is gone ends the operation.
+func TestDeath(t *testing.T) {
+	err := weft.Local(t.Context(), 3, func(ctx context.Context, p *weft.Proc) error {
+		g, err := New(ctx, p, 1, nil)
+		if err != nil {
+			return err
+		}
+		if err := Barrier(ctx, g); err != nil {
+			return err
+		}
+		if p.Rank() == 2 {
+			return p.Close()
+		}
+		if err := Broadcast(ctx, g, 2, make([]int, 10)); !errors.Is(err, weft.ErrPeer) && !errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("a broadcast from one who has left: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

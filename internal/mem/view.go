@@ -1,0 +1,20 @@
+package mem
+
+import "unsafe"
+
+// Size returns the size of a value of a type without pointers, in bytes.
+func Size[T any]() int {
+	var v T
+	return int(unsafe.Sizeof(v))
+}
+
+// Bytes returns the bytes of values without pointers.
+func Bytes[T any](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*Size[T]())
+}
+
+// View returns the first bytes of b, which must be long enough and aligned to 8, as
+// n values of a type without pointers.
+func View[T any](b []byte, n int) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b[:n*Size[T]()]))), n)
+}
