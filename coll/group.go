@@ -16,6 +16,7 @@ type Group struct {
 	members []int
 	me      int
 	scratch []byte
+	sent    []*weft.Op
 }
 
 // New returns the group of some ranks, in the same order at all of them; nil means
@@ -59,6 +60,17 @@ func (g *Group) Members() []int { return g.members }
 
 // Close gives the channel back. The group must not be used any more.
 func (g *Group) Close() error { return g.port.Close() }
+
+// Alloc returns n zeroed elements in memory that ranks of the same host can read
+// without a system call: what is sent from it is copied once. The Proc gives it
+// back when it is closed.
+func Alloc[T Element](p *weft.Proc, n int) ([]T, error) {
+	b, err := p.Alloc(max(n*mem.Size[T](), 8))
+	if err != nil {
+		return nil, err
+	}
+	return mem.View[T](b, n), nil
+}
 
 // A LengthError reports that members gave slices of lengths that do not belong
 // together.
@@ -122,6 +134,32 @@ func exchange[T Element](ctx context.Context, g *Group, op string, to int, s []T
 	}
 	sent.Free()
 	return err
+}
+
+// exchanges sends to all other members and receives from all, at the same time:
+// part and dest return what goes to a member, and where what comes from it goes.
+func exchanges[T Element](ctx context.Context, g *Group, op string, part, dest func(i int) []T) error {
+	n := g.Size()
+	g.sent = g.sent[:0]
+	var failed error
+	for step := 1; step < n && failed == nil; step++ {
+		to := (g.me + step) % n
+		sent, err := g.port.StartSend(ctx, g.members[to], mem.Bytes(part(to)))
+		if failed = err; err == nil {
+			g.sent = append(g.sent, sent)
+		}
+	}
+	for step := 1; step < n && failed == nil; step++ {
+		from := (g.me - step + n) % n
+		failed = receive(ctx, g, op, from, dest(from))
+	}
+	for _, sent := range g.sent {
+		if err := sent.Wait(ctx); failed == nil {
+			failed = err
+		}
+		sent.Free()
+	}
+	return failed
 }
 
 // room returns memory for n elements, good until the next call.

@@ -144,8 +144,8 @@ func AllGather[T Element](ctx context.Context, g *Group, src, dst []T) error {
 }
 
 // AllToAll gives part j of this member's src to member j, and puts what member i
-// gives into part i of dst. Short parts take Bruck's algorithm, long ones an
-// exchange with one member after another.
+// gives into part i of dst. Short parts take Bruck's algorithm, long ones go to all
+// at once.
 func AllToAll[T Element](ctx context.Context, g *Group, src, dst []T) error {
 	const name = "AllToAll"
 	n := g.Size()
@@ -159,14 +159,9 @@ func AllToAll[T Element](ctx context.Context, g *Group, src, dst []T) error {
 	if n > 4 && size*mem.Size[T]() <= bruckBytes/4 {
 		return allToAllBruck(ctx, g, src, dst, size)
 	}
-	copy(dst[g.me*size:(g.me+1)*size], src[g.me*size:])
-	for step := 1; step < n; step++ {
-		to, from := (g.me+step)%n, (g.me-step+n)%n
-		if err := exchange(ctx, g, name, to, src[to*size:(to+1)*size], from, dst[from*size:(from+1)*size]); err != nil {
-			return err
-		}
-	}
-	return nil
+	part := func(s []T, i int) []T { return s[i*size : (i+1)*size] }
+	copy(part(dst, g.me), part(src, g.me))
+	return exchanges(ctx, g, name, func(i int) []T { return part(src, i) }, func(i int) []T { return part(dst, i) })
 }
 
 // allToAllBruck sends in round r, for each bit of the way to go, all parts whose
@@ -223,14 +218,10 @@ func AllToAllV[T Element](ctx context.Context, g *Group, src []T, send []int, ds
 	if err := want(name, recv[g.me], send[g.me]); err != nil {
 		return err
 	}
-	copy(dst[to[g.me]:to[g.me]+recv[g.me]], src[from[g.me]:])
-	for step := 1; step < n; step++ {
-		i, j := (g.me-step+n)%n, (g.me+step)%n
-		if err := exchange(ctx, g, name, j, src[from[j]:from[j]+send[j]], i, dst[to[i]:to[i]+recv[i]]); err != nil {
-			return err
-		}
-	}
-	return nil
+	part := func(i int) []T { return src[from[i] : from[i]+send[i]] }
+	dest := func(i int) []T { return dst[to[i] : to[i]+recv[i]] }
+	copy(dest(g.me), part(g.me))
+	return exchanges(ctx, g, name, part, dest)
 }
 
 // starts returns where parts of some lengths begin, and where the last one ends.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/coll"
 	"weft/examples/nas/npb"
 )
 
@@ -15,7 +16,8 @@ const iterations = 10
 // for every value, how many keys are less.
 type sorter struct {
 	class
-	c      *npb.Comm
+	p      *weft.Proc
+	g      *coll.Group
 	keys   []int32 // our share of all keys, never sorted
 	out    []int32 // our keys, by bucket
 	in     []int32 // the keys of our range of values
@@ -26,8 +28,8 @@ type sorter struct {
 	counts []int32 // keys of each value in our range, then of all lesser values
 	low    int32   // first value of our range
 	lesser int32   // keys in the ranges of lower ranks
-	sendN  []int32
-	recvN  []int32
+	sendN  []int
+	recvN  []int
 	passed int // checks
 	wrong  int
 }
@@ -37,21 +39,21 @@ func newSorter(ctx context.Context, p *weft.Proc, c class) (*sorter, error) {
 	if ranks&(ranks-1) != 0 || ranks > 1<<c.logBucket/2 {
 		return nil, fmt.Errorf("the number of ranks is %d: must be a power of two up to %d", ranks, 1<<c.logBucket/2)
 	}
-	comm, err := npb.NewComm(ctx, p)
+	g, err := coll.New(ctx, p, 100, nil)
 	if err != nil {
 		return nil, err
 	}
 	n := 1 << c.logKeys / ranks
 	buckets := 1 << c.logBucket
 	s := &sorter{
-		class: c, c: comm, keys: make([]int32, n),
+		class: c, p: p, g: g, keys: make([]int32, n),
 		bucket: make([]int32, buckets+tests), total: make([]int32, buckets+tests), begin: make([]int32, buckets),
-		counts: make([]int32, 1<<c.logMax), sendN: make([]int32, ranks), recvN: make([]int32, ranks),
+		counts: make([]int32, 1<<c.logMax), sendN: make([]int, ranks), recvN: make([]int, ranks),
 	}
-	if s.out, err = comm.Alloc(n); err != nil {
+	if s.out, err = coll.Alloc[int32](p, n); err != nil {
 		return nil, err
 	}
-	if s.in, err = comm.Alloc(n + n/2 + 1<<12); err != nil {
+	if s.in, err = coll.Alloc[int32](p, n+n/2+1<<12); err != nil {
 		return nil, err
 	}
 	s.fill(p.Rank())
@@ -73,27 +75,27 @@ func (s *sorter) fill(rank int) {
 
 // rank does one iteration.
 func (s *sorter) rank(ctx context.Context, it int32) error {
-	if s.c.P.Rank() == 0 {
+	if s.p.Rank() == 0 {
 		s.keys[it] = it
 		s.keys[it+iterations] = 1<<s.logMax - it
 	}
 	s.sortIntoBuckets()
 	copy(s.total, s.bucket)
-	if err := s.c.Sum(ctx, s.total); err != nil {
+	if err := coll.AllReduce(ctx, s.g, s.total, coll.Sum); err != nil {
 		return err
 	}
 	s.divide()
-	if err := s.c.AllToAll(ctx, s.recvN, s.sendN); err != nil {
+	if err := coll.AllToAll(ctx, s.g, s.sendN, s.recvN); err != nil {
 		return err
 	}
 	n := 0
 	for _, k := range s.recvN {
-		n += int(k)
+		n += k
 	}
 	if n > len(s.in) {
 		return fmt.Errorf("%d keys fall to this rank, and there is room for %d", n, len(s.in))
 	}
-	if err := s.c.AllToAllV(ctx, s.in, s.recvN, s.out, s.sendN); err != nil {
+	if err := coll.AllToAllV(ctx, s.g, s.out, s.sendN, s.in[:n], s.recvN); err != nil {
 		return err
 	}
 	s.got = s.in[:n]
@@ -120,7 +122,7 @@ func (s *sorter) sortIntoBuckets() {
 		s.out[*b] = k
 		*b++
 	}
-	first := s.c.P.Rank() * len(s.keys)
+	first := s.p.Rank() * len(s.keys)
 	for i, index := range s.index {
 		if index >= first && index < first+len(s.keys) {
 			s.bucket[len(s.begin)+i] = s.keys[index-first]
@@ -136,11 +138,11 @@ func (s *sorter) divide() {
 	rank, all, first := 0, 0, 0
 	s.low, s.lesser = 1<<s.logMax, int32(1<<s.logKeys)
 	for i := range s.begin {
-		if rank == s.c.P.Rank() && first == i {
+		if rank == s.p.Rank() && first == i {
 			s.low, s.lesser = int32(i)<<shift, int32(all)
 		}
 		all += int(s.total[i])
-		s.sendN[rank] += s.bucket[i]
+		s.sendN[rank] += int(s.bucket[i])
 		if all >= (rank+1)*len(s.keys) && rank < len(s.sendN)-1 {
 			rank++
 			first = i + 1
@@ -204,9 +206,13 @@ func (s *sorter) verify(ctx context.Context) error {
 	if n := len(sorted); n > 0 {
 		last = sorted[n-1]
 	}
-	before, err := s.c.Shift(ctx, last)
-	if err != nil {
+	lasts := make([]int32, s.g.Size())
+	if err := coll.AllGather(ctx, s.g, []int32{last}, lasts); err != nil {
 		return err
+	}
+	before := int32(-1)
+	if s.g.Rank() > 0 {
+		before = lasts[s.g.Rank()-1]
 	}
 	for _, k := range sorted {
 		if k < before {
@@ -223,21 +229,21 @@ func (s *sorter) run(ctx context.Context) (took time.Duration, ok bool, err erro
 		return 0, false, err
 	}
 	s.passed, s.wrong = 0, 0
-	if err := s.c.Barrier(ctx); err != nil {
+	if err := coll.Barrier(ctx, s.g); err != nil {
 		return 0, false, err
 	}
-	start := s.c.P.Now()
+	start := s.p.Now()
 	for it := int32(1); it <= iterations; it++ {
 		if err := s.rank(ctx, it); err != nil {
 			return 0, false, err
 		}
 	}
-	took = s.c.P.Now() - start
+	took = s.p.Now() - start
 	if err := s.verify(ctx); err != nil {
 		return 0, false, err
 	}
 	verdict := []int32{int32(s.passed), int32(s.wrong), int32(len(s.got))}
-	if err := s.c.Sum(ctx, verdict); err != nil {
+	if err := coll.AllReduce(ctx, s.g, verdict, coll.Sum); err != nil {
 		return 0, false, err
 	}
 	return took, verdict[0] == tests*iterations && verdict[1] == 0 && verdict[2] == 1<<s.logKeys, nil

@@ -1,5 +1,5 @@
 // Package npb holds what the NAS Parallel Benchmarks here have in common: the
-// random numbers, the report, and the collective operations they need.
+// random numbers and the report.
 package npb
 
 // The random numbers of NPB: x(k+1) = 5^13 x(k) mod 2^46, divided by 2^46.
