@@ -25,6 +25,7 @@ type manager struct {
 	tries []try
 
 	repair *repair
+	left   map[int]answer // of those who are leaving in good order
 }
 
 // An entry is a request.
@@ -79,7 +80,11 @@ func (m *manager) event(from int, f wire.Event) error {
 			m.onTry(entry{rank: from, serial: uint32(f.Phase)})
 		}
 	case wire.EventLockReturn:
-		m.onReturn(from, f)
+		if f.Slot == leftWithout {
+			m.farewell(from, f)
+		} else {
+			m.onReturn(from, f)
+		}
 	case wire.EventLockBusy:
 		m.settle(entry{rank: int(f.Rank), serial: uint32(f.Arg)})
 	case wire.EventLockLost:
@@ -244,6 +249,9 @@ func (m *manager) beginRepair() {
 		r.missing++
 		m.n.send(e.rank, wire.Event{Kind: wire.EventLockProbe, ID: m.id, Phase: m.gen})
 	}
+	for _, rank := range sorted(m.left) {
+		r.answers[rank] = m.left[rank]
+	}
 	if old != nil {
 		for i := range m.list {
 			m.list[i].fresh = false // they are asked too
@@ -269,6 +277,14 @@ func (m *manager) onState(from int, f wire.Event) error {
 		m.judge()
 	}
 	return nil
+}
+
+// farewell notes where a rank that leaves has sent the token: its BYE follows.
+func (m *manager) farewell(from int, f wire.Event) {
+	if m.left == nil {
+		m.left = map[int]answer{}
+	}
+	m.left[from] = answer{true, idle, uint32(f.Arg), f.Aux, int(f.Rank), f.Flag}
 }
 
 // holder returns who has the token among those who answered, or -1.
@@ -319,7 +335,7 @@ func (m *manager) fenced() {
 // the order in which they asked.
 func (m *manager) rebuild() {
 	r, old := m.repair, m.list
-	m.repair, m.list = nil, nil
+	m.repair, m.list, m.left = nil, nil, nil
 	if h := r.holder(); h >= 0 && !m.token {
 		a := r.answers[h]
 		if a.is == lastWait {

@@ -315,9 +315,13 @@ func (q *queueLock) onProbe(from int, f wire.Event) {
 	if q.is == queued {
 		q.is = held
 	}
-	q.n.send(from, wire.Event{
-		Kind: wire.EventLockState, Flag: q.died, Slot: uint8(q.is), ID: q.o.ID, Phase: q.gen, Rank: uint32(q.passed),
-		Arg: uint64(q.serial), Aux: q.epoch,
+	q.tell(wire.EventLockState, uint8(q.is))
+}
+
+// tell tells the home what this rank has, or had.
+func (q *queueLock) tell(kind wire.EventKind, slot uint8) {
+	q.n.send(q.n.homeOf(q.o.ID), wire.Event{
+		Kind: kind, Flag: q.died, Slot: slot, ID: q.o.ID, Phase: q.gen, Rank: uint32(q.passed), Arg: uint64(q.serial), Aux: q.epoch,
 	})
 }
 
@@ -341,9 +345,17 @@ func (q *queueLock) fail(err error) {
 	}
 }
 
-// leave hands the token back, so that nobody is told that its holder died.
+// leftWithout is the slot of a lock_return that brings no token: its sender leaves.
+const leftWithout = 2
+
+// leave hands the token back, or tells where it went: nobody should be told that
+// its holder died, unless this rank leaves holding the lock.
 func (q *queueLock) leave() {
-	if q.is == last && q.err == nil {
+	switch {
+	case q.err != nil || q.serial == 0:
+	case q.is == last || q.is == lastWait:
 		q.back(wire.Event{})
+	case q.is == idle || q.is == wait:
+		q.tell(wire.EventLockReturn, leftWithout)
 	}
 }
