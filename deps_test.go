@@ -71,6 +71,7 @@ examples/halo           .
 examples/barrier        .
 examples/lock           .
 examples/nas/npb
+examples/nas/cg         . coll examples/nas/npb
 examples/nas/ep         . coll examples/nas/npb
 examples/nas/is         . coll examples/nas/npb
 `

@@ -260,3 +260,9 @@ func tooLong(err error) (int, bool) {
 	}
 	return 0, false
 }
+
+// Exchange sends src to one member, and receives dst from one, at the same time:
+// perhaps the same one, or this rank itself.
+func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from int, dst []T) error {
+	return exchange(ctx, g, "Exchange", to, src, from, dst)
+}
