@@ -73,6 +73,7 @@ examples/lock           .
 examples/nas/npb
 examples/nas/cg         . coll examples/nas/npb
 examples/nas/ep         . coll examples/nas/npb
+examples/nas/ft         . coll examples/nas/npb
 examples/nas/is         . coll examples/nas/npb
 `
 

@@ -1,0 +1,122 @@
+// FT is the Fourier Transform benchmark of the NAS Parallel Benchmarks: a partial
+// differential equation in three dimensions, solved in the space of frequencies.
+// Each step takes an inverse transform, and for that all ranks exchange all they
+// have.
+//
+//	weft run -n 4 ./examples/nas/ft -class S
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/cmplx"
+	"os"
+
+	"weft"
+	"weft/coll"
+	"weft/examples/nas/npb"
+)
+
+func main() {
+	name := flag.String("class", "S", "problem size: S, W or A")
+	flag.Parse()
+	weft.Main(func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, *name, os.Stdout) })
+}
+
+// A class is a size of the problem, with the checksums after each step.
+type class struct {
+	nx, ny, nz int
+	checksums  []complex128
+}
+
+var classes = map[string]class{
+	"S": {64, 64, 64, []complex128{
+		5.546087004964e2 + 4.845363331978e2i, 5.546385409189e2 + 4.865304269511e2i, 5.546148406171e2 + 4.883910722336e2i,
+		5.545423607415e2 + 4.901273169046e2i, 5.544255039624e2 + 4.917475857993e2i, 5.542683411902e2 + 4.932597244941e2i,
+	}},
+	"W": {128, 128, 32, []complex128{
+		5.673612178944e2 + 5.293246849175e2i, 5.631436885271e2 + 5.282149986629e2i, 5.594024089970e2 + 5.270996558037e2i,
+		5.560698047020e2 + 5.260027904925e2i, 5.530898991250e2 + 5.249400845633e2i, 5.504159734538e2 + 5.239212247086e2i,
+	}},
+	"A": {256, 256, 128, []complex128{
+		5.046735008193e2 + 5.114047905510e2i, 5.059412319734e2 + 5.098809666433e2i, 5.069376896287e2 + 5.098144042213e2i,
+		5.077892868474e2 + 5.101336130759e2i, 5.085233095391e2 + 5.104914655194e2i, 5.091487099959e2 + 5.107917842803e2i,
+	}},
+}
+
+const tolerance = 1e-12
+
+var errWrong = errors.New("the verification has failed")
+
+func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
+	c, ok := classes[name]
+	if !ok {
+		return fmt.Errorf("-class %q: must be S, W or A", name)
+	}
+	f, err := newField(ctx, p, c)
+	if err != nil {
+		return err
+	}
+	defer f.g.Close()
+	if err := coll.Barrier(ctx, f.g); err != nil {
+		return err
+	}
+	if p.Rank() == 0 {
+		fmt.Fprintf(w, "\n\n NAS Parallel Benchmarks in Go over weft -- FT Benchmark\n\n")
+		fmt.Fprintf(w, " Size: %dx%dx%d\n Iterations: %d\n Number of processes: %d\n", c.nx, c.ny, c.nz, len(c.checksums), p.Size())
+	}
+	start := p.Now()
+	if err := f.transform(ctx); err != nil {
+		return err
+	}
+	right := true
+	for t, want := range c.checksums {
+		f.evolve()
+		if err := f.inverse(ctx); err != nil {
+			return err
+		}
+		sum, err := f.checksum(ctx)
+		if err != nil {
+			return err
+		}
+		right = right && near(real(sum), real(want)) && near(imag(sum), imag(want))
+		if p.Rank() == 0 {
+			fmt.Fprintf(w, " T = %4d     Checksum = %22.12e %22.12e\n", t+1, real(sum), imag(sum))
+		}
+	}
+	took := p.Now() - start
+	if p.Rank() == 0 {
+		n, logN := float64(c.nx*c.ny*c.nz), math.Log(float64(c.nx*c.ny*c.nz))
+		r := npb.Report{
+			Name: "FT", Class: name, Size: c.nx * c.ny * c.nz, Iterations: len(c.checksums), Time: took, Ranks: p.Size(),
+			Operations: n * (14.8157 + 7.19641*logN + (5.23518+7.21113*logN)*float64(len(c.checksums))), Operation: "floating point", Verified: right,
+		}
+		r.Print(w)
+	}
+	if !right {
+		return errWrong
+	}
+	return nil
+}
+
+func near(got, want float64) bool { return math.Abs((got-want)/want) <= tolerance }
+
+// checksum adds up 1,024 places of the field, all over it.
+func (f *field) checksum(ctx context.Context) (complex128, error) {
+	sum := []complex128{0}
+	for j := 1; j <= 1024; j++ {
+		x, y, z := j%f.nx, 3*j%f.ny, 5*j%f.nz
+		if z >= f.z0 && z < f.z0+f.zs {
+			sum[0] += f.space[((z-f.z0)*f.ny+y)*f.nx+x]
+		}
+	}
+	err := coll.AllReduce(ctx, f.g, sum, coll.Sum)
+	if cmplx.IsNaN(sum[0]) {
+		return 0, errWrong
+	}
+	return sum[0] / complex(float64(f.nx*f.ny*f.nz), 0), err
+}
