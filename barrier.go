@@ -77,7 +77,8 @@ type Phase struct {
 	n uint64
 }
 
-// Barrier returns the barrier of a name. It is made when it is first used.
+// Barrier returns the barrier of a name, the same one for the same name. It is made
+// when it is first used: then all members must come to it.
 func (p *Proc) Barrier(name string, cfg *BarrierConfig) *Barrier {
 	b := &Barrier{p: p, name: name}
 	if cfg != nil {

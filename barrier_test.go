@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -74,6 +75,59 @@ func TestBarriers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSameBarrier: a barrier of the same name is the same one, whoever calls
+// Barrier how often; and one that was given up when it was made can be tried again.
+func TestSameBarrier(t *testing.T) {
+	networks(t, 3, func(ctx context.Context, p *Proc) error {
+		c, err := newCensus(ctx, p)
+		if err != nil {
+			return err
+		}
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		if p.Rank() > 0 { // rank 0 is not there yet
+			soon, cancel := context.WithTimeout(ctx, 3*time.Millisecond)
+			_, err := p.Barrier("b", nil).Why(soon)
+			if err == nil {
+				err = p.Barrier("b", nil).Wait(soon)
+			}
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("without rank 0: %v", err)
+			}
+			if err := q.Send(ctx, 0, nil); err != nil {
+				return err
+			}
+		} else {
+			for range p.Size() - 1 {
+				if _, _, err := q.RecvInto(ctx, nil); err != nil {
+					return err
+				}
+			}
+		}
+		if why, _ := p.Barrier("b", nil).Why(ctx); p.Rank() == 0 && !strings.HasPrefix(why, "shared") {
+			// Over messages, to wait is to arrive, also if one does not wait long enough.
+			if err := p.Barrier("b", nil).Wait(ctx); err != nil {
+				return err
+			}
+		}
+		for phase := range 20 {
+			if err := c.arrive(ctx, phase); err != nil {
+				return err
+			}
+			if err := p.Barrier("b", nil).Wait(ctx); err != nil {
+				return err
+			}
+			if err := c.check(ctx, phase, p.Size()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // TestOverlap: phases of a barrier may overlap, up to the window.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"io"
+	"maps"
 	"sort"
 	"sync"
 	"time"
@@ -39,7 +40,7 @@ type Proc struct {
 	ports  map[*Port]bool
 	routes map[int]route
 
-	barriers []*sharedBarrier
+	barriers map[uint64]*sharedBarrier                // by what their names are in events
 	flights  func(from int, to []int) []time.Duration // of events, where that is known
 }
 
@@ -71,7 +72,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}}
+	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}, barriers: map[uint64]*sharedBarrier{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -227,7 +228,7 @@ func (p *Proc) Close() error {
 	for q := range p.ports {
 		ports = append(ports, q)
 	}
-	barriers := p.barriers
+	barriers := maps.Clone(p.barriers)
 	p.mu.Unlock()
 	for _, q := range ports {
 		q.Close()

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,9 @@ import (
 // arrived, and then lets them go.
 type sharedBarrier struct {
 	b       *Barrier
+	making  sync.Mutex
+	region  *Region // of the first member
+	met     bool    // this rank has arrived at the barrier over messages
 	window  uint64
 	mem     []byte
 	local   []int // the members on this host
@@ -55,8 +59,7 @@ const (
 // left marks the count of one who has left.
 const left = 1 << 63
 
-// share makes the barrier in shared memory. It ends with a barrier of all members
-// over messages, so that those who disagree find out, and all memory is there.
+// share makes the barrier in shared memory, or finds the one of that name.
 func (b *Barrier) share(ctx context.Context, algorithm string, c coord.Config) error {
 	var hosts []onHost
 	var err error
@@ -68,17 +71,6 @@ func (b *Barrier) share(ctx context.Context, algorithm string, c coord.Config) e
 	if hosts == nil || algorithm == "shared" && len(hosts) > 1 {
 		return &StateError{Name: b.name, Do: "use barrier", Err: ErrUse, Why: fmt.Sprintf("its algorithm is %q, and not all members share memory with this rank", algorithm)}
 	}
-	here := hosts[slices.IndexFunc(hosts, func(h onHost) bool { return slices.Contains(h.members, b.p.job.Rank) })]
-	s := &sharedBarrier{b: b, window: uint64(c.Window), cpus: int(sys.CPUs()), local: here.members, me: slices.Index(here.members, b.p.job.Rank), turn: make(chan struct{}, 1)}
-	region := "weft/barrier/" + b.name
-	size := atCounts + stride*len(s.local)
-	if s.me == 0 {
-		r, err := b.p.Expose(ctx, region, size, nil)
-		if err != nil {
-			return err
-		}
-		s.mem = r.Bytes()
-	}
 	c.Algorithm, c.Arity, c.Memory = coord.Tree, 8, 1
 	if len(hosts) > 1 {
 		c.Memory = 2
@@ -86,32 +78,67 @@ func (b *Barrier) share(ctx context.Context, algorithm string, c coord.Config) e
 	if b.o, err = b.p.object(c); err != nil {
 		return err
 	}
-	if _, err := b.p.node.Coordinate(ctx, b.o, coord.Pass, 0); err != nil {
-		return b.explain(err)
+	b.p.mu.Lock()
+	s := b.p.barriers[b.o.ID]
+	if s == nil {
+		s = &sharedBarrier{b: b, window: uint64(c.Window), cpus: int(sys.CPUs()), turn: make(chan struct{}, 1)}
+		b.p.barriers[b.o.ID] = s
 	}
-	if s.me > 0 {
-		r, err := b.p.Attach(ctx, s.local[0], region)
-		if err != nil {
+	b.p.mu.Unlock()
+	s.making.Lock()
+	defer s.making.Unlock()
+	if s.mem == nil {
+		if err := s.make(ctx, hosts); err != nil {
+			return b.explain(err)
+		}
+	}
+	b.shared = s
+	return nil
+}
+
+// make maps the memory of those on this host. Before, all members meet in a barrier
+// over messages, so that those who disagree find out, and the memory is there. If
+// ctx ends it can be called again.
+func (s *sharedBarrier) make(ctx context.Context, hosts []onHost) (err error) {
+	p, o := s.b.p, s.b.o
+	here := hosts[slices.IndexFunc(hosts, func(h onHost) bool { return slices.Contains(h.members, p.job.Rank) })]
+	s.local, s.me = here.members, slices.Index(here.members, p.job.Rank)
+	name := fmt.Sprintf("weft/barrier/%x", o.ID)
+	if s.me == 0 && s.region == nil {
+		if s.region, err = p.Expose(ctx, name, atCounts+stride*len(s.local), nil); err != nil {
 			return err
 		}
-		if s.mem = r.direct; s.mem == nil {
-			return fmt.Errorf("weft: barrier %q: the memory of rank %d cannot be mapped", b.name, s.local[0])
+	}
+	if !s.met {
+		if _, err := p.node.Coordinate(ctx, o, coord.Arrive, 0); err != nil {
+			return err
 		}
+		s.met = true
+	}
+	if _, err := p.node.Coordinate(ctx, o, coord.Await, 1); err != nil {
+		return err
 	}
 	if len(hosts) > 1 && s.me == 0 {
 		var firsts []int
 		for _, h := range hosts {
 			firsts = append(firsts, h.members[0])
 		}
-		l := coord.Config{Class: coord.Barrier, Name: b.name + "\x00leaders", Members: firsts, Algorithm: coord.Dissemination, Window: 1}
-		if s.leaders, err = b.p.node.Object(l); err != nil {
+		l := coord.Config{Class: coord.Barrier, Name: s.b.name + "\x00leaders", Members: firsts, Algorithm: coord.Dissemination, Window: 1}
+		if s.leaders, err = p.node.Object(l); err != nil {
 			return err
 		}
 	}
-	b.p.mu.Lock()
-	b.p.barriers = append(b.p.barriers, s)
-	b.p.mu.Unlock()
-	b.shared = s
+	if s.me == 0 {
+		s.mem = s.region.Bytes()
+		return nil
+	}
+	r, err := p.Attach(ctx, s.local[0], name)
+	if err != nil {
+		return err
+	}
+	if s.mem = r.direct; s.mem == nil {
+		return fmt.Errorf("weft: barrier %q: the memory of rank %d cannot be mapped", s.b.name, s.local[0])
+	}
 	return nil
 }
 
@@ -373,6 +400,13 @@ func (s *sharedBarrier) cancelled() {
 
 // report adds what this rank says of the barrier to a report.
 func (s *sharedBarrier) report(r *waitgraph.Report) {
+	if !s.making.TryLock() {
+		return // the barrier over messages is reported
+	}
+	defer s.making.Unlock()
+	if s.mem == nil {
+		return
+	}
 	t := waitgraph.Thing{What: "barrier", Name: s.b.name, ID: s.b.o.ID, Members: s.b.cfg.Members, Done: s.done.Load()}
 	t.Arrived, _ = s.count(s.me)
 	for i := range r.Things {
@@ -480,6 +514,11 @@ func (s *sharedBarrier) fail(err error) error {
 
 // leave marks this rank's count: it will not arrive any more.
 func (s *sharedBarrier) leave() {
+	s.making.Lock()
+	defer s.making.Unlock()
+	if s.mem == nil {
+		return
+	}
 	at := atCounts + stride*s.me
 	mem.Store64(s.mem, at, mem.Load64(s.mem, at)|left)
 	s.rouse()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 
@@ -51,7 +52,7 @@ func (p *Proc) report() waitgraph.Report {
 	r := p.node.Report()
 	r.Host, r.PID = p.job.Host, os.Getpid()
 	p.mu.Lock()
-	barriers := p.barriers
+	barriers := maps.Clone(p.barriers)
 	p.mu.Unlock()
 	for _, s := range barriers {
 		s.report(&r)
