@@ -36,6 +36,8 @@ type sharedBarrier struct {
 	me      int   // among them
 	cpus    int   // processors for them
 	leaders *coord.Object
+	latch   mem.Latch // of arrived
+	arrived uint64
 	done    atomic.Uint64 // a phase that is known to be over
 	entered uint64        // leader: the last phase of the leaders at which this one has arrived
 	asleep  uint64        // the phase that a goroutine sleeps for, or 0
@@ -204,16 +206,22 @@ func (s *sharedBarrier) count(i int) (arrived uint64, gone bool) {
 
 // arrive counts an arrival, and wakes those who sleep if it was the last.
 func (s *sharedBarrier) arrive() (phase uint64, err error) {
-	at := atCounts + stride*s.me
-	if n := mem.Load64(s.mem, at) &^ left; n-s.done.Load() >= s.window {
-		for n > s.done.Load() && s.over(s.done.Load()+1) {
+	s.latch.Lock()
+	if s.arrived-s.done.Load() >= s.window {
+		for s.arrived > s.done.Load() && s.over(s.done.Load()+1) {
 			s.done.Add(1)
 		}
-		if n-s.done.Load() >= s.window {
+		if s.arrived-s.done.Load() >= s.window {
+			s.latch.Unlock()
 			return 0, &WindowError{Name: s.b.name, Open: int(s.window)}
 		}
 	}
-	phase = mem.Add64(s.mem, at, 1) &^ left
+	s.arrived++
+	phase = s.arrived
+	// To wait until the others can see this takes as long as to see them arrive. One
+	// who goes to sleep at this moment may so be missed: he looks again soon.
+	mem.Publish64(s.mem, atCounts+stride*s.me, phase)
+	s.latch.Unlock()
 	if mem.Load64(s.mem, atSleepers) > 0 && s.here(0, phase) == len(s.local) {
 		s.rouse()
 	}
@@ -345,8 +353,12 @@ func (s *sharedBarrier) poll(phase uint64, cond func() bool) bool {
 	}
 }
 
-// recheck is how often one who sleeps looks whether all that it waits for live.
-const recheck = 100 * time.Millisecond
+// One who sleeps looks again after soon, for an arrival that it did not see and
+// that did not see it, and then every recheck, whether all that it waits for live.
+const (
+	soon    = 50 * time.Microsecond
+	recheck = 100 * time.Millisecond
+)
 
 // sleep sleeps until cond holds, which the arrival at a phase of all on this host
 // makes true, or it cannot any more.
@@ -356,7 +368,7 @@ func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() boo
 	word := mem.Word32(s.mem, atSeq)
 	mem.Add64(s.mem, atSleepers, 1)
 	defer mem.Add64(s.mem, atSleepers, ^uint64(0))
-	for {
+	for d := soon; ; d = recheck {
 		seen := uint32(mem.Load64(s.mem, atSeq))
 		if cond() {
 			return nil
@@ -367,7 +379,7 @@ func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() boo
 		if err := ctx.Err(); err != nil {
 			return &WaitError{Doing: fmt.Sprintf("barrier %q", s.b.name), Knows: s.knows(phase), Err: err}
 		}
-		sys.FutexWait(word, seen, recheck, ^uint32(0))
+		sys.FutexWait(word, seen, d, ^uint32(0))
 	}
 }
 
@@ -519,8 +531,9 @@ func (s *sharedBarrier) leave() {
 	if s.mem == nil {
 		return
 	}
-	at := atCounts + stride*s.me
-	mem.Store64(s.mem, at, mem.Load64(s.mem, at)|left)
+	s.latch.Lock()
+	mem.Store64(s.mem, atCounts+stride*s.me, s.arrived|left)
+	s.latch.Unlock()
 	s.rouse()
 	s.note(context.Background(), 0, 0)
 	s.b.p.mu.Lock()
