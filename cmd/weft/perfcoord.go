@@ -155,8 +155,8 @@ func coordTable(results []perf.CoordResult) {
 			fmt.Fprintf(w, "absent: apt-get install %s\n", r.Package)
 		case r.Error != "":
 			fmt.Fprintf(w, "failed: %s\n", r.Error)
-		case r.System == "weft":
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.4g\n", micros(r.P50), micros(r.P99), micros(r.Skew), r.Messages)
+		case r.Messages != nil:
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.4g\n", micros(r.P50), micros(r.P99), micros(r.Skew), *r.Messages)
 		default:
 			fmt.Fprintf(w, "%s\t%s\t%s\t-\n", micros(r.P50), micros(r.P99), micros(r.Skew))
 		}

@@ -8,19 +8,19 @@ import (
 // A CoordResult is what one system reached with one algorithm among so many
 // ranks: a line of -json.
 type CoordResult struct {
-	Test      string  `json:"test"` // barrier or lock
-	System    string  `json:"system"`
-	Transport string  `json:"transport,omitempty"`
-	Algorithm string  `json:"algorithm,omitempty"`
-	Op        string  `json:"op,omitempty"` // of a lock: reacquire, handover or contended
-	N         int     `json:"n"`            // ranks
-	P50       float64 `json:"p50_us"`
-	P99       float64 `json:"p99_us,omitempty"`
-	Skew      float64 `json:"skew_us,omitempty"`  // between the first and the last to go on, median
-	Messages  float64 `json:"messages,omitempty"` // of all ranks, for one operation
-	Absent    bool    `json:"absent,omitempty"`
-	Package   string  `json:"package,omitempty"`
-	Error     string  `json:"error,omitempty"`
+	Test      string   `json:"test"` // barrier or lock
+	System    string   `json:"system"`
+	Transport string   `json:"transport"`    // of weft
+	Algorithm string   `json:"algorithm"`    // of weft
+	Op        string   `json:"op,omitempty"` // of a lock: reacquire, handover or contended
+	N         int      `json:"n"`            // ranks
+	P50       float64  `json:"p50_us"`
+	P99       float64  `json:"p99_us"`
+	Skew      float64  `json:"skew_us"`  // between the first and the last to go on, median
+	Messages  *float64 `json:"messages"` // of all ranks, for one operation; null: not known
+	Absent    bool     `json:"absent,omitempty"`
+	Package   string   `json:"package,omitempty"`
+	Error     string   `json:"error,omitempty"`
 }
 
 // An entry is a system with what it is to do.
@@ -99,5 +99,9 @@ func (r *CoordResult) fill(samples []Sample) {
 	if len(ns) >= 1000 {
 		r.P99 = ns[len(ns)*99/100] / 1000
 	}
-	r.Skew, r.Messages = median(skew)/1000, median(messages)
+	r.Skew = median(skew) / 1000
+	if r.System == Weft.Name() {
+		m := median(messages)
+		r.Messages = &m
+	}
 }
