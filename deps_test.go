@@ -70,6 +70,7 @@ examples/counter        .
 examples/halo           .
 examples/barrier        .
 examples/lock           .
+examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb
 examples/nas/cg         . coll examples/nas/npb
 examples/nas/ep         . coll examples/nas/npb

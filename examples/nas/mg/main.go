@@ -1,0 +1,87 @@
+// MG is the Multigrid benchmark of the NAS Parallel Benchmarks: Poisson's equation
+// on a cube whose sides are joined, by V-cycles over ever coarser grids. The ranks
+// hold slabs of the fine grids and tell each other their faces; the coarse ones
+// all have.
+//
+//	weft run -n 4 ./examples/nas/mg -class A
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"weft"
+	"weft/coll"
+	"weft/examples/nas/npb"
+)
+
+func main() {
+	name := flag.String("class", "S", "problem size: S, W, A or B")
+	flag.Parse()
+	weft.Main(func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, *name, os.Stdout) })
+}
+
+// A class is a size of the problem, with the norm of the residual at the end.
+type class struct {
+	levels, iterations int // 2^levels points along each side
+	smoother           [3]float64
+	norm               float64
+}
+
+var (
+	gentle  = [3]float64{-3. / 8, 1. / 32, -1. / 64}
+	classes = map[string]class{
+		"S": {5, 4, gentle, 0.5307707005734e-4},
+		"W": {7, 4, gentle, 0.6467329375339e-5},
+		"A": {8, 4, gentle, 0.2433365309069e-5},
+		"B": {8, 20, [3]float64{-3. / 17, 1. / 33, -1. / 61}, 0.1800564401355e-5},
+	}
+)
+
+const tolerance = 1e-8
+
+var errWrong = errors.New("the verification has failed")
+
+func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
+	c, ok := classes[name]
+	if !ok {
+		return fmt.Errorf("-class %q: must be S, W, A or B", name)
+	}
+	s, err := newSolver(ctx, p, c)
+	if err != nil {
+		return err
+	}
+	defer s.g.Close()
+	if err := coll.Barrier(ctx, s.g); err != nil {
+		return err
+	}
+	n := 1 << c.levels
+	if p.Rank() == 0 {
+		fmt.Fprintf(w, "\n\n NAS Parallel Benchmarks in Go over weft -- MG Benchmark\n\n")
+		fmt.Fprintf(w, " Size: %dx%dx%d\n Iterations: %d\n Number of processes: %d\n", n, n, n, c.iterations, p.Size())
+	}
+	start := p.Now()
+	norm, err := s.solve(ctx)
+	if err != nil {
+		return err
+	}
+	took := p.Now() - start
+	right := math.Abs((norm-c.norm)/c.norm) <= tolerance
+	if p.Rank() == 0 {
+		fmt.Fprintf(w, " L2 Norm is %20.13e\n", norm)
+		r := npb.Report{
+			Name: "MG", Class: name, Size: n * n * n, Iterations: c.iterations, Time: took, Ranks: p.Size(),
+			Operations: 58 * float64(c.iterations) * float64(n*n*n), Operation: "floating point", Verified: right,
+		}
+		r.Print(w)
+	}
+	if !right {
+		return errWrong
+	}
+	return nil
+}
