@@ -17,11 +17,17 @@ type block struct {
 // times computes q = A p.
 func (b *block) times(q, p []float64) {
 	for i := range q {
-		sum := 0.0
-		for k := b.first[i]; k < b.first[i+1]; k++ {
-			sum += b.value[k] * p[b.col[k]]
+		value, col := b.value[b.first[i]:b.first[i+1]], b.col[b.first[i]:b.first[i+1]]
+		var even, odd float64 // so that one addition need not wait for another
+		for len(value) > 1 && len(col) > 1 {
+			even += value[0] * p[col[0]]
+			odd += value[1] * p[col[1]]
+			value, col = value[2:], col[2:]
 		}
-		q[i] = sum
+		if len(value) > 0 && len(col) > 0 {
+			even += value[0] * p[col[0]]
+		}
+		q[i] = even + odd
 	}
 }
 

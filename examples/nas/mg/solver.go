@@ -19,8 +19,6 @@ type solver struct {
 	shared int     // up to this level all ranks have the whole grid
 	u, r   []*grid // by level
 	v      *grid
-	faces  []float64
-	edges  []float64
 }
 
 func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
@@ -43,7 +41,6 @@ func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	}
 	side := 1 << c.levels
 	s.v = newGrid(side, s.u[c.levels].planes)
-	s.faces, s.edges = make([]float64, side+2), make([]float64, side+2)
 	return s, s.charge(ctx)
 }
 
@@ -202,7 +199,7 @@ func (s *solver) cycle(ctx context.Context) error {
 func (s *solver) down(ctx context.Context, k int) error {
 	coarse := s.r[k-1]
 	first := s.first(k)
-	restrict(coarse, s.r[k], first, s.faces, s.edges)
+	restrict(coarse, s.r[k], first)
 	if k > s.shared && k-1 <= s.shared {
 		planes := s.r[k].planes / 2
 		size := len(coarse.plane(0))
@@ -215,11 +212,11 @@ func (s *solver) down(ctx context.Context, k int) error {
 }
 
 func (s *solver) residual(ctx context.Context, k int, v *grid) error {
-	residual(s.r[k], v, s.u[k], s.faces, s.edges)
+	residual(s.r[k], v, s.u[k])
 	return s.margins(ctx, k, s.r[k])
 }
 
 func (s *solver) smooth(ctx context.Context, k int) error {
-	smooth(s.u[k], s.r[k], s.smoother, s.faces, s.edges)
+	smooth(s.u[k], s.r[k], s.smoother)
 	return s.margins(ctx, k, s.u[k])
 }
