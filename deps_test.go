@@ -70,12 +70,18 @@ examples/counter        .
 examples/halo           .
 examples/barrier        .
 examples/lock           .
-examples/nas/mg         . coll examples/nas/npb
-examples/nas/npb
-examples/nas/cg         . coll examples/nas/npb
-examples/nas/ep         . coll examples/nas/npb
-examples/nas/ft         . coll examples/nas/npb
-examples/nas/is         . coll examples/nas/npb
+examples/nas/mg         . coll examples/nas/npb        .
+examples/nas/npb/npbtest . examples/nas/npb
+examples/nas/npb        .
+examples/nas/npb/npbtest . examples/nas/npb
+examples/nas/cg         . coll examples/nas/npb        .
+examples/nas/npb/npbtest . examples/nas/npb
+examples/nas/ep         . coll examples/nas/npb        .
+examples/nas/npb/npbtest . examples/nas/npb
+examples/nas/ft         . coll examples/nas/npb        .
+examples/nas/npb/npbtest . examples/nas/npb
+examples/nas/is         . coll examples/nas/npb        .
+examples/nas/npb/npbtest . examples/nas/npb
 `
 
 // only lists packages from outside that few packages may import.

@@ -7,23 +7,16 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"weft"
 	"weft/coll"
 	"weft/examples/nas/npb"
 )
 
-func main() {
-	name := flag.String("class", "S", "problem size: S, W, A or B")
-	flag.Parse()
-	weft.Main(func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, *name, os.Stdout) })
-}
+func main() { npb.Main("S, W, A or B", run) }
 
 // A class is a size of the problem, with the sums of the deviates.
 type class struct {
@@ -45,12 +38,10 @@ const (
 	batch     = 1 << 16 // pairs that are summed together, so that rounding does not grow
 )
 
-var errWrong = errors.New("the verification has failed")
-
 func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
-	c, ok := classes[name]
-	if !ok {
-		return fmt.Errorf("-class %q: must be S, W, A or B", name)
+	c, err := npb.Find(classes, name)
+	if err != nil {
+		return err
 	}
 	g, err := coll.New(ctx, p, 100, nil)
 	if err != nil {
@@ -86,7 +77,7 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 		r.Print(w)
 	}
 	if !right {
-		return errWrong
+		return npb.ErrWrong
 	}
 	return nil
 }

@@ -8,24 +8,17 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
 	"math/cmplx"
-	"os"
 
 	"weft"
 	"weft/coll"
 	"weft/examples/nas/npb"
 )
 
-func main() {
-	name := flag.String("class", "S", "problem size: S, W or A")
-	flag.Parse()
-	weft.Main(func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, *name, os.Stdout) })
-}
+func main() { npb.Main("S, W or A", run) }
 
 // A class is a size of the problem, with the checksums after each step.
 type class struct {
@@ -50,12 +43,10 @@ var classes = map[string]class{
 
 const tolerance = 1e-12
 
-var errWrong = errors.New("the verification has failed")
-
 func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
-	c, ok := classes[name]
-	if !ok {
-		return fmt.Errorf("-class %q: must be S, W or A", name)
+	c, err := npb.Find(classes, name)
+	if err != nil {
+		return err
 	}
 	f, err := newField(ctx, p, c)
 	if err != nil {
@@ -98,7 +89,7 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 		r.Print(w)
 	}
 	if !right {
-		return errWrong
+		return npb.ErrWrong
 	}
 	return nil
 }
@@ -116,7 +107,7 @@ func (f *field) checksum(ctx context.Context) (complex128, error) {
 	}
 	err := coll.AllReduce(ctx, f.g, sum, coll.Sum)
 	if cmplx.IsNaN(sum[0]) {
-		return 0, errWrong
+		return 0, npb.ErrWrong
 	}
 	return sum[0] / complex(float64(f.nx*f.ny*f.nz), 0), err
 }

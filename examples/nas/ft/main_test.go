@@ -1,30 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
-	"weft"
+	"weft/examples/nas/npb/npbtest"
 )
 
-func TestClassSVerifies(t *testing.T) {
-	for _, n := range []int{1, 2, 4, 8} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			var out bytes.Buffer // rank 0 alone writes
-			err := weft.Local(t.Context(), n, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", &out) })
-			if err != nil || !strings.HasSuffix(strings.TrimSpace(out.String()), " SUCCESSFUL") {
-				t.Errorf("%v: %s", err, &out)
-			}
-		})
-	}
-}
+func TestClassSVerifies(t *testing.T) { npbtest.Verifies(t, run, 1, 2, 4, 8) }
 
-// A wrong expectation must fail the verification: it does compare.
 func TestWrongChecksumFails(t *testing.T) {
 	good := classes["S"]
 	defer func() { classes["S"] = good }()
@@ -32,8 +16,5 @@ func TestWrongChecksumFails(t *testing.T) {
 	bad.checksums = slices.Clone(good.checksums)
 	bad.checksums[5] *= 1 + 1e-11
 	classes["S"] = bad
-	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
-	if !errors.Is(err, errWrong) {
-		t.Errorf("%v", err)
-	}
+	npbtest.Refuses(t, run)
 }

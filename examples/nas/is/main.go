@@ -7,28 +7,19 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 
 	"weft"
 	"weft/examples/nas/npb"
 )
 
-func main() {
-	name := flag.String("class", "S", "problem size: S, W, A or B")
-	flag.Parse()
-	weft.Main(func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, *name, os.Stdout) })
-}
-
-var errWrong = errors.New("the verification has failed")
+func main() { npb.Main("S, W, A or B", run) }
 
 func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
-	c, ok := classes[name]
-	if !ok {
-		return fmt.Errorf("-class %q: must be S, W, A or B", name)
+	c, err := npb.Find(classes, name)
+	if err != nil {
+		return err
 	}
 	s, err := newSorter(ctx, p, c)
 	if err != nil {
@@ -52,7 +43,7 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 		r.Print(w)
 	}
 	if !ok {
-		return errWrong
+		return npb.ErrWrong
 	}
 	return nil
 }

@@ -1,0 +1,49 @@
+// Package npbtest tests benchmarks with what all of them must do.
+package npbtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"weft"
+	"weft/examples/nas/npb"
+)
+
+// A Benchmark runs a class as one rank.
+type Benchmark func(ctx context.Context, p *weft.Proc, class string, w io.Writer) error
+
+// Verifies runs class S with some numbers of ranks; the last line must say that it
+// was successful.
+func Verifies(t *testing.T, run Benchmark, ranks ...int) {
+	for _, n := range ranks {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			var out bytes.Buffer // rank 0 alone writes
+			err := weft.Local(ctx, n, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", &out) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := strings.TrimSpace(out.String())
+			if last := text[strings.LastIndexByte(text, '\n')+1:]; !strings.Contains(last, "Verification") || !strings.HasSuffix(last, " SUCCESSFUL") {
+				t.Fatalf("last line: %q", last)
+			}
+		})
+	}
+}
+
+// Refuses runs class S, of which a test has made an expectation wrong: that must
+// fail the verification, or it would not compare.
+func Refuses(t *testing.T, run Benchmark) {
+	t.Helper()
+	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
+	if !errors.Is(err, npb.ErrWrong) {
+		t.Errorf("%v", err)
+	}
+}
