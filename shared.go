@@ -222,21 +222,20 @@ func (s *sharedBarrier) arrive() (phase uint64, err error) {
 	// who goes to sleep at this moment may so be missed: he looks again soon.
 	mem.Publish64(s.mem, atCounts+stride*s.me, phase)
 	s.latch.Unlock()
-	if mem.Load64(s.mem, atSleepers) > 0 && s.here(0, phase) == len(s.local) {
+	if mem.Load64(s.mem, atSleepers) > 0 && s.here(phase) {
 		s.rouse()
 	}
 	return phase, nil
 }
 
-// here returns the first member on this host, from i on, that has not arrived at
-// a phase; their number if all have.
-func (s *sharedBarrier) here(i int, phase uint64) int {
-	for ; i < len(s.local); i++ {
+// here reports whether all members on this host have arrived at a phase.
+func (s *sharedBarrier) here(phase uint64) bool {
+	for i := range s.local {
 		if n, _ := s.count(i); n < phase {
-			break
+			return false
 		}
 	}
-	return i
+	return true
 }
 
 // rouse wakes all who sleep.
@@ -253,7 +252,7 @@ func (s *sharedBarrier) over(phase uint64) bool {
 	if s.twoLevel() {
 		return mem.Load64(s.mem, atReleased) >= phase
 	}
-	return s.here(0, phase) == len(s.local)
+	return s.here(phase)
 }
 
 func (s *sharedBarrier) wait(ctx context.Context) error {
@@ -487,7 +486,7 @@ func (s *sharedBarrier) lead(ctx context.Context, phase uint64) error {
 		return ctx.Err()
 	}
 	for next := s.done.Load() + 1; next <= phase; next++ {
-		arrived := func() bool { return s.here(0, next) == len(s.local) }
+		arrived := func() bool { return s.here(next) }
 		var err error
 		if !s.poll(next, arrived) {
 			err = s.sleep(ctx, next, arrived)

@@ -40,17 +40,12 @@ type barrier struct {
 var errFound = errors.New("another rank has found that out")
 
 func newBarrier(n *Node, o *Object) (*barrier, error) {
-	b := &barrier{n: n, o: o, me: n.rank, size: n.size, window: uint64(max(o.Window, 1)), limit: ^uint64(0), left: map[int]bool{}}
+	b := &barrier{n: n, o: o, me: o.place(n.rank), size: n.size, window: uint64(max(o.Window, 1)), limit: ^uint64(0), left: map[int]bool{}}
 	if o.Members != nil {
-		b.size, b.me = len(o.Members), -1
-		for i, m := range o.Members {
-			if m == n.rank {
-				b.me = i
-			}
-		}
-		if b.me < 0 {
-			return nil, &StateError{o.Name, "use", ErrNotMember, "this rank is not a member"}
-		}
+		b.size = len(o.Members)
+	}
+	if b.me < 0 {
+		return nil, &StateError{o.Name, "use", ErrNotMember, "this rank is not a member"}
 	}
 	var err error
 	if b.plan, err = NewPlan(o.Algorithm, b.size, o.Arity, b.me); err != nil {
@@ -114,12 +109,21 @@ func (b *barrier) greet() {
 			told[b.member(s.To)] = true
 		}
 	}
+	b.tellNeighbours(wire.Event{Kind: wire.EventHello, Arg: uint64(b.o.sig)}, func(rank int) bool { return told[rank] })
+}
+
+// tellNeighbours sends an event about the barrier to all neighbours that are not
+// gone, but those who know.
+func (b *barrier) tellNeighbours(f wire.Event, knows func(rank int) bool) {
+	f.ID = b.o.ID
 	b.neighbours(func(rank int) {
-		if !told[rank] && b.n.gone[rank] == nil {
-			b.n.send(rank, wire.Event{Kind: wire.EventHello, ID: b.o.ID, Arg: uint64(b.o.sig)})
+		if b.n.gone[rank] == nil && !knows(rank) {
+			b.n.send(rank, f)
 		}
 	})
 }
+
+func nobody(int) bool { return false }
 
 func (b *barrier) start(now monotime.Time, op *Op) {
 	switch {
@@ -286,7 +290,7 @@ func (b *barrier) complete(phase uint64) {
 // down: a member is gone. One that left in good order has told its neighbours
 // before up to which phase it takes part, if it has opened the barrier at all.
 func (b *barrier) down(rank int, cause *link.PeerError) {
-	if b.isMember(rank) && !(cause.Clean && (b.left[rank] || !b.isNeighbour(rank))) {
+	if b.o.place(rank) >= 0 && !(cause.Clean && (b.left[rank] || !b.isNeighbour(rank))) {
 		b.gone(rank, b.done, false, cause)
 	}
 }
@@ -294,18 +298,6 @@ func (b *barrier) down(rank int, cause *link.PeerError) {
 func (b *barrier) isNeighbour(rank int) (is bool) {
 	b.neighbours(func(r int) { is = is || r == rank })
 	return is
-}
-
-func (b *barrier) isMember(rank int) bool {
-	if b.o.Members == nil {
-		return true
-	}
-	for _, m := range b.o.Members {
-		if m == rank {
-			return true
-		}
-	}
-	return false
 }
 
 // gone: a member takes no part after a phase; if it did not leave in good order
@@ -338,12 +330,7 @@ func (b *barrier) tell() {
 		return
 	}
 	b.told = true
-	f := wire.Event{Kind: wire.EventLeft, Flag: !b.clean, ID: b.o.ID, Rank: uint32(b.err.Rank), Phase: b.limit}
-	b.neighbours(func(rank int) {
-		if b.n.gone[rank] == nil {
-			b.n.send(rank, f)
-		}
-	})
+	b.tellNeighbours(wire.Event{Kind: wire.EventLeft, Flag: !b.clean, Rank: uint32(b.err.Rank), Phase: b.limit}, nobody)
 }
 
 // fail ends the use of the barrier: ranks disagree on what it is.
@@ -357,19 +344,11 @@ func (b *barrier) fail(err error) {
 	if !errors.As(err, &d) {
 		return
 	}
-	b.neighbours(func(rank int) { // they would wait for this member
-		if b.n.gone[rank] == nil && rank != d.Rank {
-			b.n.send(rank, wire.Event{Kind: wire.EventRefuse, Flag: true, ID: b.o.ID, Rank: uint32(d.Rank), Arg: uint64(d.sig)})
-		}
-	})
+	// They would wait for this member.
+	b.tellNeighbours(wire.Event{Kind: wire.EventRefuse, Flag: true, Rank: uint32(d.Rank), Arg: uint64(d.sig)}, func(rank int) bool { return rank == d.Rank })
 }
 
 // leave says up to which phase this member takes part.
 func (b *barrier) leave() {
-	f := wire.Event{Kind: wire.EventLeft, ID: b.o.ID, Rank: uint32(b.n.rank), Phase: b.arrived}
-	b.neighbours(func(rank int) {
-		if b.n.gone[rank] == nil {
-			b.n.send(rank, f)
-		}
-	})
+	b.tellNeighbours(wire.Event{Kind: wire.EventLeft, Rank: uint32(b.n.rank), Phase: b.arrived}, nobody)
 }

@@ -45,10 +45,8 @@ func (c *cond) start(now monotime.Time, op *Op) {
 	op.serial = c.serial
 	f.Phase = uint64(c.serial)
 	c.asked.push(op)
-	c.n.send(c.home(), f)
+	c.n.send(c.o.home, f)
 }
-
-func (c *cond) home() int { return c.n.homeOf(c.o.ID) }
 
 func (c *cond) await(op *Op) {
 	serial := uint32(op.N)
@@ -82,11 +80,11 @@ func (c *cond) cancel(op *Op) bool {
 }
 
 func (c *cond) withdraw(serial uint32) {
-	c.n.send(c.home(), wire.Event{Kind: wire.EventCondCancel, ID: c.o.ID, Phase: uint64(serial), Arg: uint64(c.o.sig)})
+	c.n.send(c.o.home, wire.Event{Kind: wire.EventCondCancel, ID: c.o.ID, Phase: uint64(serial), Arg: uint64(c.o.sig)})
 }
 
 func (c *cond) event(now monotime.Time, from int, f wire.Event) error {
-	if from != c.home() {
+	if from != c.o.home {
 		return wire.ErrField
 	}
 	serial := uint32(f.Phase)
@@ -121,7 +119,7 @@ func (c *cond) event(now monotime.Time, from int, f wire.Event) error {
 }
 
 func (c *cond) down(rank int, cause *link.PeerError) {
-	if rank == c.home() {
+	if rank == c.o.home {
 		c.fail(cause)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -38,6 +39,14 @@ type Config struct {
 	Aligned   bool
 	Memory    uint8           // 1: it only introduces members that share memory; 2: on several hosts
 	Flight    []time.Duration // Aligned: from the first member to each; nil: it is measured
+}
+
+// place returns the place of a rank among the members, or -1.
+func (c *Config) place(rank int) int {
+	if c.Members == nil {
+		return rank
+	}
+	return slices.Index(c.Members, rank)
 }
 
 // id returns what a name is called in events. Locks and semaphores share names,

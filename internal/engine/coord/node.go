@@ -51,8 +51,9 @@ type Stats struct {
 // An Object is a lock, semaphore, condition or barrier as this process uses it.
 type Object struct {
 	Config
-	ID  uint64
-	sig signature
+	ID   uint64
+	sig  signature
+	home int // the rank that is its home
 	user
 }
 
@@ -115,7 +116,7 @@ func (n *Node) Open(now monotime.Time, c Config) (*Object, error) {
 		}
 		return o, nil
 	}
-	o := &Object{Config: c, ID: id, sig: sig}
+	o := &Object{Config: c, ID: id, sig: sig, home: n.homeOf(id)}
 	switch c.Class {
 	case QueueLock:
 		o.user = &queueLock{n: n, o: o, next: -1, passed: -1}

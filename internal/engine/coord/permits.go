@@ -75,15 +75,13 @@ func (p *permits) ask(op *Op, want uint32, try bool) {
 	p.serial++
 	op.serial, op.N = p.serial, uint64(want)
 	p.asked.push(op)
-	p.n.send(p.home(), wire.Event{Kind: kind, ID: p.o.ID, Rank: want, Phase: uint64(p.serial), Arg: uint64(p.o.sig)})
+	p.n.send(p.o.home, wire.Event{Kind: kind, ID: p.o.ID, Rank: want, Phase: uint64(p.serial), Arg: uint64(p.o.sig)})
 }
-
-func (p *permits) home() int { return p.n.homeOf(p.o.ID) }
 
 // back returns permits. The holder of a lock goes on at once: the next request
 // cannot overtake this.
 func (p *permits) back(n uint32) {
-	p.n.send(p.home(), wire.Event{Kind: wire.EventPermitRel, ID: p.o.ID, Rank: n, Arg: uint64(p.o.sig)})
+	p.n.send(p.o.home, wire.Event{Kind: wire.EventPermitRel, ID: p.o.ID, Rank: n, Arg: uint64(p.o.sig)})
 }
 
 func (p *permits) unlock(op *Op) {
@@ -107,13 +105,13 @@ func (p *permits) cancel(op *Op) bool {
 	}
 	p.givenUp[op.serial] = uint32(op.N)
 	p.waiting = false
-	p.n.send(p.home(), wire.Event{Kind: wire.EventPermitCancel, ID: p.o.ID, Phase: uint64(op.serial), Arg: uint64(p.o.sig)})
+	p.n.send(p.o.home, wire.Event{Kind: wire.EventPermitCancel, ID: p.o.ID, Phase: uint64(op.serial), Arg: uint64(p.o.sig)})
 	return true
 }
 
 func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
 	granted := f.Kind == wire.EventPermitGrant
-	if from != p.home() || !granted && f.Kind != wire.EventPermitDeny {
+	if from != p.o.home || !granted && f.Kind != wire.EventPermitDeny {
 		return wire.ErrField
 	}
 	serial := uint32(f.Phase)
@@ -143,7 +141,7 @@ func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
 }
 
 func (p *permits) down(rank int, cause *link.PeerError) {
-	if rank == p.home() {
+	if rank == p.o.home {
 		p.fail(cause)
 	}
 }

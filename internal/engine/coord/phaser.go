@@ -26,8 +26,6 @@ type phaser struct {
 	err     error
 }
 
-func (p *phaser) home() int { return p.n.homeOf(p.o.ID) }
-
 func (p *phaser) start(now monotime.Time, op *Op) {
 	switch {
 	case p.err != nil:
@@ -55,7 +53,7 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 }
 
 func (p *phaser) send(kind wire.EventKind) {
-	p.n.send(p.home(), wire.Event{Kind: kind, ID: p.o.ID, Phase: p.phase, Arg: uint64(p.o.sig)})
+	p.n.send(p.o.home, wire.Event{Kind: kind, ID: p.o.ID, Phase: p.phase, Arg: uint64(p.o.sig)})
 }
 
 func (p *phaser) arrive(op *Op) {
@@ -97,7 +95,7 @@ func (p *phaser) cancel(op *Op) bool {
 }
 
 func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
-	if from != p.home() || f.Kind != wire.EventPhaseOpen {
+	if from != p.o.home || f.Kind != wire.EventPhaseOpen {
 		return wire.ErrField
 	}
 	if f.Slot == 1 { // the answer to a Join
@@ -134,7 +132,7 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 }
 
 func (p *phaser) down(rank int, cause *link.PeerError) {
-	if rank == p.home() {
+	if rank == p.o.home {
 		p.fail(cause)
 	}
 }

@@ -73,10 +73,7 @@ func (q *queueLock) lock(op *Op) {
 			q.is = lastWait
 			return
 		}
-		// The home forwards nobody's request to whom it comes from: the token is
-		// taken again without a message. (PROTOCOL §9.2, race 3)
-		q.is = held
-		q.epoch++
+		q.retake()
 		op.grant(q)
 	default:
 		op.now(&StateError{q.o.Name, "lock", ErrHeld, "this rank holds it: it would wait for itself"})
@@ -91,22 +88,37 @@ func (o *Object) Retake() (epoch uint64, died, ok bool) {
 	if !is || q.is != last || o.Fair {
 		return 0, false, false
 	}
-	q.is = held
-	q.epoch++
+	q.retake()
 	died, q.died = q.died, false
 	return q.epoch, died, true
+}
+
+// retake takes the token that is here without a message: the home forwards
+// nobody's request to whom it comes from. (PROTOCOL §9.2, race 3)
+func (q *queueLock) retake() {
+	q.is = held
+	q.epoch++
 }
 
 // Free is described at Retake.
 func (o *Object) Free() (ok, sent bool) {
 	q, is := o.user.(*queueLock)
-	switch {
-	case !is:
-	case q.is == queued:
+	if !is {
+		return false, false
+	}
+	return q.free()
+}
+
+func (q *queueLock) free() (ok, sent bool) {
+	switch q.is {
+	case queued:
 		q.pass()
 		return true, true
-	case q.is == held && !mutant.On(mutant.NoLastState):
+	case held:
 		q.is = last
+		if mutant.On(mutant.NoLastState) {
+			q.is = idle
+		}
 		return true, false
 	}
 	return false, false
@@ -120,7 +132,7 @@ func (q *queueLock) ask() {
 	if q.try {
 		kind = wire.EventLockTry
 	}
-	q.n.send(q.n.homeOf(q.o.ID), wire.Event{Kind: kind, ID: q.o.ID, Phase: uint64(q.serial), Arg: uint64(q.o.sig)})
+	q.n.send(q.o.home, wire.Event{Kind: kind, ID: q.o.ID, Phase: uint64(q.serial), Arg: uint64(q.o.sig)})
 }
 
 // grant tells an operation that the lock is the program's.
@@ -131,15 +143,7 @@ func (op *Op) grant(q *queueLock) {
 
 func (q *queueLock) unlock(op *Op) {
 	op.Done = true
-	switch q.is {
-	case held:
-		q.is = last
-		if mutant.On(mutant.NoLastState) {
-			q.is = idle
-		}
-	case queued:
-		q.pass()
-	default:
+	if ok, _ := q.free(); !ok {
 		op.Err = &StateError{q.o.Name, "unlock", ErrNotHeld, "this rank does not hold it"}
 	}
 }
@@ -168,7 +172,7 @@ func (q *queueLock) back(f wire.Event) {
 	q.is, q.passed = idle, q.n.size
 	f.Kind, f.Flag, f.ID, f.Phase, f.Aux = wire.EventLockReturn, q.died, q.o.ID, q.gen, q.epoch
 	f.Arg |= uint64(serial)
-	q.n.send(q.n.homeOf(q.o.ID), f)
+	q.n.send(q.o.home, f)
 }
 
 // cancel: one who has asked cannot leave the queue. When the token comes it
@@ -202,7 +206,7 @@ func (q *queueLock) event(now monotime.Time, from int, f wire.Event) error {
 // onForward: somebody queues behind the request of this rank that f names.
 func (q *queueLock) onForward(from int, f wire.Event) error {
 	mine := uint32(f.Aux)
-	if from != q.n.homeOf(q.o.ID) || int(f.Rank) >= q.n.size {
+	if from != q.o.home || int(f.Rank) >= q.n.size {
 		return wire.ErrField
 	}
 	if q.is == lastWait && mine == q.serial-1 {
@@ -307,7 +311,7 @@ func (q *queueLock) onTryFor(from int, f wire.Event) {
 // what they have, and makes a new queue: successors are forgotten, and tokens
 // from before are void if they have not arrived yet. (PROTOCOL §9.2.3)
 func (q *queueLock) onProbe(from int, f wire.Event) {
-	if f.Phase <= q.gen || from != q.n.homeOf(q.o.ID) {
+	if f.Phase <= q.gen || from != q.o.home {
 		q.n.Stats.Dropped++
 		return
 	}
@@ -320,17 +324,17 @@ func (q *queueLock) onProbe(from int, f wire.Event) {
 
 // tell tells the home what this rank has, or had.
 func (q *queueLock) tell(kind wire.EventKind, slot uint8) {
-	q.n.send(q.n.homeOf(q.o.ID), wire.Event{
+	q.n.send(q.o.home, wire.Event{
 		Kind: kind, Flag: q.died, Slot: slot, ID: q.o.ID, Phase: q.gen, Rank: uint32(q.passed), Arg: uint64(q.serial), Aux: q.epoch,
 	})
 }
 
 func (q *queueLock) down(rank int, cause *link.PeerError) {
 	switch {
-	case rank == q.n.homeOf(q.o.ID):
+	case rank == q.o.home:
 		q.fail(cause)
 	case rank == q.passed && q.err == nil:
-		q.n.send(q.n.homeOf(q.o.ID), wire.Event{Kind: wire.EventLockLost, ID: q.o.ID})
+		q.n.send(q.o.home, wire.Event{Kind: wire.EventLockLost, ID: q.o.ID})
 	}
 }
 

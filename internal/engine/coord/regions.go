@@ -24,8 +24,6 @@ type regions struct {
 // Never is the distance to the next barrier of one for whom there is none.
 const Never = math.MaxUint64
 
-func (r *regions) home() int { return r.n.homeOf(r.o.ID) }
-
 func (r *regions) start(now monotime.Time, op *Op) {
 	switch {
 	case r.err != nil:
@@ -41,20 +39,8 @@ func (r *regions) start(now monotime.Time, op *Op) {
 	default:
 		r.op = op
 		r.left = op.N == Never
-		r.n.send(r.home(), wire.Event{Kind: wire.EventRegionSync, ID: r.o.ID, Rank: uint32(r.index()), Phase: op.N, Arg: uint64(r.o.sig)})
+		r.n.send(r.o.home, wire.Event{Kind: wire.EventRegionSync, ID: r.o.ID, Rank: uint32(r.o.place(r.n.rank)), Phase: op.N, Arg: uint64(r.o.sig)})
 	}
-}
-
-func (r *regions) index() int {
-	if r.o.Members == nil {
-		return r.n.rank
-	}
-	for i, m := range r.o.Members {
-		if m == r.n.rank {
-			return i
-		}
-	}
-	return 0
 }
 
 // cancel: a code that has been issued cannot be taken back. The member counts as
@@ -69,7 +55,7 @@ func (r *regions) cancel(op *Op) bool {
 }
 
 func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
-	if from != r.home() {
+	if from != r.o.home {
 		return wire.ErrField
 	}
 	switch f.Kind {
@@ -91,20 +77,11 @@ func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
 // the home knows.
 func (r *regions) down(rank int, cause *link.PeerError) {
 	switch {
-	case rank == r.home():
+	case rank == r.o.home:
 		r.fail(cause)
-	case r.err == nil && r.isMember(rank):
-		r.n.send(r.home(), wire.Event{Kind: wire.EventRegionBroken, ID: r.o.ID, Rank: uint32(rank), Arg: uint64(r.o.sig)})
+	case r.err == nil && r.o.place(rank) >= 0:
+		r.n.send(r.o.home, wire.Event{Kind: wire.EventRegionBroken, ID: r.o.ID, Rank: uint32(rank), Arg: uint64(r.o.sig)})
 	}
-}
-
-func (r *regions) isMember(rank int) bool {
-	for _, m := range r.o.Members {
-		if m == rank {
-			return true
-		}
-	}
-	return r.o.Members == nil
 }
 
 func (r *regions) fail(err error) {
