@@ -144,9 +144,12 @@ func (f *perfFlags) run(ctx context.Context) error {
 		results = append(results, f.pairs(ctx)...)
 	}
 	if f.json {
-		return printJSON(results)
+		if err := printJSON(results); err != nil {
+			return err
+		}
+	} else {
+		table(results)
 	}
-	table(results)
 	return failures(results)
 }
 
@@ -185,14 +188,15 @@ func progressEnds() {
 	}
 }
 
-func printJSON(results []perf.Result) error {
+// printJSON prints one object a line.
+func printJSON[T any](rows []T) error {
 	enc := json.NewEncoder(os.Stdout)
-	for _, r := range results {
+	for _, r := range rows {
 		if err := enc.Encode(r); err != nil {
 			return err
 		}
 	}
-	return failures(results)
+	return nil
 }
 
 func failures(results []perf.Result) error {

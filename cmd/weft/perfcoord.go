@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -122,11 +121,8 @@ func (f *coordFlags) run(ctx context.Context) error {
 	}
 	results := perf.MeasureCoord(ctx, f.spec, ops, algorithms, ranks, peers, progress())
 	if f.json {
-		enc := json.NewEncoder(os.Stdout)
-		for _, r := range results {
-			if err := enc.Encode(r); err != nil {
-				return err
-			}
+		if err := printJSON(results); err != nil {
+			return err
 		}
 	} else {
 		coordTable(results)

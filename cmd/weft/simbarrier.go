@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/bits"
@@ -125,13 +124,7 @@ func (f *simBarrierFlags) run() error {
 		}
 	}
 	if f.json {
-		enc := json.NewEncoder(os.Stdout)
-		for _, r := range rows {
-			if err := enc.Encode(r); err != nil {
-				return err
-			}
-		}
-		return nil
+		return printJSON(rows)
 	}
 	f.print(rows)
 	return nil

@@ -14,14 +14,14 @@ import (
 // with what the master's clock says, by asking for the time now and then. Then
 // the master names an instant of its own clock.
 type clock struct {
-	round  int           // questions asked
-	offset time.Duration // master's clock minus this one
-	delay  time.Duration // one way
-	spread time.Duration // of the question that told so: half its round trip
-	ready  bool
-	farest time.Duration // master: the longest delay of those that have arrived
-	due    monotime.Time // when the program may go on
-	phase  uint64
+	round    int           // questions asked
+	offset   time.Duration // master's clock minus this one
+	delay    time.Duration // one way
+	spread   time.Duration // of the question that told so: half its round trip
+	ready    bool
+	farthest time.Duration // master: the longest delay of those that have arrived
+	due      monotime.Time // when the program may go on
+	phase    uint64
 }
 
 const (
@@ -74,7 +74,7 @@ func (b *barrier) onPong(now monotime.Time, f wire.Event) {
 // heard notes how far a member is that has arrived.
 func (c *clock) heard(f wire.Event) {
 	if f.Kind == wire.EventToken && f.Slot == 0 {
-		c.farest = max(c.farest, min(time.Duration(f.Aux), time.Second))
+		c.farthest = max(c.farthest, min(time.Duration(f.Aux), time.Second))
 	}
 }
 
@@ -95,8 +95,8 @@ func (b *barrier) release(now monotime.Time, f wire.Event) wire.Event {
 		c.due = now.Add(farthest)
 		return wire.Event{Flag: true, Aux: uint64(farthest)}
 	default:
-		c.due = now.Add(2*c.farest + time.Duration(b.size)*slack)
-		c.farest = 0
+		c.due = now.Add(2*c.farthest + time.Duration(b.size)*slack)
+		c.farthest = 0
 		return wire.Event{Aux: uint64(c.due)}
 	}
 	return wire.Event{}
