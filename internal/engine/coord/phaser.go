@@ -26,6 +26,10 @@ type phaser struct {
 	err     error
 }
 
+// maxBroken is how many broken phases at which this rank has arrived are remembered
+// until it waits for them.
+const maxBroken = 1024
+
 func (p *phaser) start(now monotime.Time, op *Op) {
 	switch {
 	case p.err != nil:
@@ -114,18 +118,20 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 	if f.Flag {
 		err = &BrokenError{Name: p.o.Name, Phase: p.phase, Rank: int(f.Rank), Err: &link.PeerError{Rank: int(f.Rank), Cause: errFound}}
 	}
-	ended := p.phase
+	ended, counted := p.phase, p.arrived
 	p.phase, p.arrived = f.Phase, false
 	told := false
 	p.waiting.take(func(op *Op) bool { return op.N == ended }, func(op *Op) {
 		told = true
 		p.n.finish(op, err)
 	})
-	if err != nil && !told {
+	if err != nil && counted && !told { // Await is to come, perhaps after further phases
 		if p.broken == nil {
 			p.broken = map[uint64]error{}
 		}
-		clear(p.broken)
+		if len(p.broken) == maxBroken {
+			delete(p.broken, sorted(p.broken)[0])
+		}
 		p.broken[ended] = err
 	}
 	return nil
