@@ -22,9 +22,10 @@ internal/mem
 internal/ring
 internal/engine/wire
 internal/mutant
+internal/mailbox        internal/mem internal/mutant
 internal/engine/link    internal/engine/wire internal/monotime internal/mutant
 internal/engine/msg     internal/engine/link internal/engine/wire internal/monotime internal/mutant
-internal/engine/rma     internal/engine/link internal/engine/wire internal/mem internal/mutant
+internal/engine/rma     internal/engine/link internal/engine/wire internal/mailbox internal/mem internal/mutant
 internal/engine/coord   internal/engine/link internal/engine/wire internal/monotime internal/mutant
 internal/engine         internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
 
@@ -42,8 +43,8 @@ internal/lab            internal/pcap internal/sys
 transport/faulty        transport
 transport/transporttest transport internal/doorbell
 
-internal/tape           internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/monotime
-internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/mem internal/monotime internal/sys internal/tape internal/waitgraph transport
+internal/tape           internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
+internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/mailbox internal/mem internal/monotime internal/sys internal/tape internal/waitgraph transport
 internal/bootstrap
 internal/waitgraph
 
@@ -53,7 +54,7 @@ internal/sim/paper      internal/sim
 internal/sim/rendezvous internal/engine/coord internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim
 
-.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
+.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
 coll                    . internal/mem
 

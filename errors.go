@@ -34,6 +34,10 @@ var (
 	// ErrFenced: a guarded region was accessed without its lock, or under an epoch
 	// that is over; see RegionError.
 	ErrFenced = rma.ErrFenced
+	// ErrNoEntry: the mailbox has no ring for the sender, or no such ring; see MailboxError.
+	ErrNoEntry = rma.ErrNoEntry
+	// ErrShared: a status for whole messages in a ring that is shared; see MailboxError.
+	ErrShared = rma.ErrShared
 	// ErrHeld: this rank has, or waits for, what it asks for; see StateError.
 	ErrHeld = coord.ErrHeld
 	// ErrNotHeld: this rank does not have what it gives back; see StateError.
@@ -70,6 +74,8 @@ type (
 	MisalignedError = rma.MisalignedError
 	// RegionError reports that a rank refused an operation on its region.
 	RegionError = rma.RegionError
+	// MailboxError reports that a mailbox did not take a message.
+	MailboxError = rma.MailboxError
 	// StateError reports an operation that does not fit what this rank holds.
 	StateError = coord.StateError
 	// DisagreeError reports that ranks use one name for different things.

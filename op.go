@@ -16,6 +16,7 @@ import (
 type Op struct {
 	node  *driver.Node
 	call  *driver.Call // nil if it was done at once
+	way   *way         // of a message to a mailbox
 	value uint64
 	err   error
 }
@@ -111,6 +112,9 @@ func (o *Op) Wait(ctx context.Context) error {
 	}
 	o.err = o.node.Wait(ctx, o.call)
 	o.value = o.call.RMA.Value
+	if o.way != nil {
+		o.way.ended(o.err)
+	}
 	o.call.Free()
 	o.call = nil
 	return o.err

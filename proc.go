@@ -40,6 +40,9 @@ type Proc struct {
 	ports  map[*Port]bool
 	routes map[int]route
 
+	mailboxes map[*Mailbox]bool
+	ways      map[wayID]*way // to the mailboxes of others
+
 	barriers map[uint64]*sharedBarrier                // by what their names are in events
 	flights  func(from int, to []int) []time.Duration // of events, where that is known
 }
@@ -72,7 +75,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}, barriers: map[uint64]*sharedBarrier{}}
+	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}, barriers: map[uint64]*sharedBarrier{}, mailboxes: map[*Mailbox]bool{}, ways: map[wayID]*way{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -228,8 +231,14 @@ func (p *Proc) Close() error {
 	for q := range p.ports {
 		ports = append(ports, q)
 	}
-	barriers := maps.Clone(p.barriers)
+	barriers, mailboxes, ways := maps.Clone(p.barriers), maps.Clone(p.mailboxes), maps.Clone(p.ways)
 	p.mu.Unlock()
+	for m := range mailboxes {
+		m.Close()
+	}
+	for _, w := range ways {
+		w.leave()
+	}
 	for _, q := range ports {
 		q.Close()
 	}

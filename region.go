@@ -2,6 +2,8 @@ package weft
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"weft/internal/engine/coord"
 	"weft/internal/engine/rma"
@@ -36,9 +38,27 @@ func (p *Proc) Expose(ctx context.Context, name string, size int, cfg *RegionCon
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if len(name) < 1 || len(name) > wire.MaxName {
-		return nil, &ConfigError{Field: "length of the region's name", Value: len(name), Min: 1, Max: wire.MaxName}
+	if err := checkRegionName(name); err != nil {
+		return nil, err
 	}
+	return p.expose(ctx, name, size, cfg)
+}
+
+// reserved begins the names of regions that weft itself exposes.
+const reserved = "weft/"
+
+func checkRegionName(name string) error {
+	if len(name) < 1 || len(name) > wire.MaxName {
+		return &ConfigError{Field: "length of the region's name", Value: len(name), Min: 1, Max: wire.MaxName}
+	}
+	if strings.HasPrefix(name, reserved) {
+		return fmt.Errorf("weft: region %q: names that begin with %q are weft's own", name, reserved)
+	}
+	return nil
+}
+
+// expose is Expose for any name.
+func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionConfig) (*Region, error) {
 	if size < 0 || size > 1<<40 {
 		return nil, &ConfigError{Field: "size of the region", Value: size, Min: 0, Max: 1 << 40}
 	}

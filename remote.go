@@ -22,11 +22,16 @@ type Remote struct {
 // Attach reaches the region that a rank exposes under a name, waiting until it
 // does.
 func (p *Proc) Attach(ctx context.Context, rank int, name string) (*Remote, error) {
-	if err := p.check(rank); err != nil {
+	if err := checkRegionName(name); err != nil {
 		return nil, err
 	}
-	if len(name) < 1 || len(name) > wire.MaxName {
-		return nil, &ConfigError{Field: "length of the region's name", Value: len(name), Min: 1, Max: wire.MaxName}
+	return p.attach(ctx, rank, name)
+}
+
+// attach is Attach for any name.
+func (p *Proc) attach(ctx context.Context, rank int, name string) (*Remote, error) {
+	if err := p.check(rank); err != nil {
+		return nil, err
 	}
 	c := driver.NewCall()
 	defer c.Free()

@@ -107,7 +107,7 @@ func (s *sharedBarrier) make(ctx context.Context, hosts []onHost) (err error) {
 	s.local, s.me = here.members, slices.Index(here.members, p.job.Rank)
 	name := fmt.Sprintf("weft/barrier/%x", o.ID)
 	if s.me == 0 && s.region == nil {
-		if s.region, err = p.Expose(ctx, name, atCounts+stride*len(s.local), nil); err != nil {
+		if s.region, err = p.expose(ctx, name, atCounts+stride*len(s.local), nil); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func (s *sharedBarrier) make(ctx context.Context, hosts []onHost) (err error) {
 		s.mem = s.region.Bytes()
 		return nil
 	}
-	r, err := p.Attach(ctx, s.local[0], name)
+	r, err := p.attach(ctx, s.local[0], name)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,7 @@ func (c *Call) Free() {
 	c.Msg.Mem, c.Msg.Addr = 0, 0
 	c.RMA.Buf, c.RMA.Err, c.RMA.Name = nil, nil, ""
 	c.RMA.Lock, c.RMA.Epoch = 0, 0
+	c.RMA.Entry, c.RMA.Mode = 0, 0
 	c.Sync.Object, c.Sync.Err = nil, nil
 	c.port = nil
 	select {

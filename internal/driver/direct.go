@@ -14,7 +14,7 @@ import (
 // The last word of the mapping tells whether the owner has withdrawn the
 // region; size is that of the region itself.
 func Direct(mapped []byte, size int, op *rma.Op) error {
-	if withdrawn(mapped) {
+	if Withdrawn(mapped) {
 		return &rma.RegionError{Rank: op.Peer, Err: link.ErrClosed}
 	}
 	off := int(op.Off)
@@ -39,7 +39,7 @@ func Direct(mapped []byte, size int, op *rma.Op) error {
 // Write is Direct for a push, without an operation to describe it.
 func Write(mapped []byte, rank, size, off int, b []byte) error {
 	switch {
-	case withdrawn(mapped):
+	case Withdrawn(mapped):
 		return &rma.RegionError{Rank: rank, Err: link.ErrClosed}
 	case off < 0 || len(b) > size || off > size-len(b):
 		return rma.CheckRange(off, len(b), size)
@@ -48,4 +48,5 @@ func Write(mapped []byte, rank, size, off int, b []byte) error {
 	return nil
 }
 
-func withdrawn(mapped []byte) bool { return mem.Load64(mapped, len(mapped)-8) != 0 }
+// Withdrawn reports whether the owner of a mapped region has withdrawn it.
+func Withdrawn(mapped []byte) bool { return mem.Load64(mapped, len(mapped)-8) != 0 }

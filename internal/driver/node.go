@@ -369,6 +369,9 @@ func (n *Node) Peer(rank int) *Peer {
 	return n.peers[rank]
 }
 
+// PeerLocked is Peer for those who hold the node's lock, in Recover.
+func (n *Node) PeerLocked(rank int) *Peer { return n.peers[rank] }
+
 // Peers returns the peers spoken to so far, in no order.
 func (n *Node) Peers() []*Peer {
 	n.mu.Lock()

@@ -22,20 +22,29 @@ func (n *Node) Poll(ctx context.Context, cond func() bool) error {
 	if n.cfg.Host != nil {
 		return n.pollHosted(ctx, cond)
 	}
+	if ok, err := n.Spin(ctx, cond); ok || err != nil {
+		return err
+	}
+	return n.pollSlowly(ctx, cond)
+}
+
+// Spin polls until cond holds, or for as long as any wait does. It reports whether
+// cond holds.
+func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 	var end monotime.Time
 	for round := 0; ; round++ {
 		for range glances {
 			if cond() {
-				return nil
+				return true, nil
 			}
 			sys.Pause()
 		}
 		if err := ctx.Err(); err != nil {
-			return err
+			return false, err
 		}
 		n.Assist()
 		if cond() {
-			return nil
+			return true, nil
 		}
 		switch {
 		case n.cfg.Wait.InProcess:
@@ -48,7 +57,7 @@ func (n *Node) Poll(ctx context.Context, cond func() bool) error {
 			end = now.Add(n.cfg.Wait.Budget)
 		}
 		if round >= n.cfg.Wait.Yields && now > end {
-			return n.pollSlowly(ctx, cond)
+			return false, nil
 		}
 	}
 }

@@ -22,6 +22,9 @@ func (n *Node) Withdraw(r *rma.Region) {
 	n.tape.Note(tape.Event{Do: "withdraw", Region: r.ID})
 	n.eng.RMA.Withdraw(r)
 	n.eng.Detach(r.Bytes)
+	if r.Box != nil {
+		n.eng.Room(n.clock(), r) // nobody need be held up any more
+	}
 	n.flush(n.clock())
 }
 

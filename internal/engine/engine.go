@@ -51,7 +51,8 @@ type peer struct {
 	asked     bool          // listed in wanted
 	due       monotime.Time // in timers, like place
 	place     int
-	throttled bool // its packets were refused for want of room in q
+	throttled bool   // its packets were refused for want of room in q
+	held      []byte // the frame for which a mailbox has no room; nothing is taken before it
 	gone      *link.PeerError
 }
 
@@ -199,6 +200,10 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 // room reports whether a frame of a lossy peer can be taken. If not, the peer is
 // throttled until it can.
 func (e *Engine) room(p *peer) bool {
+	if len(p.held) > 0 {
+		p.throttled = true
+		return false
+	}
 	room := p.q.Len() < e.cfg.MaxQueue
 	if !room && p.conn.Stopped() {
 		// It waits for us as we wait for it: two that stop each other would do
@@ -236,11 +241,46 @@ func (e *Engine) frame(now monotime.Time, from int, frame []byte) {
 	case t == wire.TypeEvent:
 		err = e.Coord.Recv(now, from, frame)
 	default:
-		err = e.RMA.Recv(from, frame)
+		if err = e.RMA.Recv(from, frame, e.holds(from)); err == rma.ErrStall {
+			p := e.peer(from)
+			p.held = append(p.held[:0], frame...)
+			return
+		}
 	}
 	if err != nil {
 		e.stats.drop(err)
 	}
+}
+
+// holds reports whether a peer can be made to wait: its link can stop it.
+func (e *Engine) holds(rank int) bool {
+	p := e.peers[rank]
+	return p != nil && p.conn != nil
+}
+
+// Room says that room has been given back in a mailbox of ours, or that its rings have
+// changed. Whoever does that calls it if the mailbox says that room is wanted.
+func (e *Engine) Room(now monotime.Time, r *rma.Region) {
+	e.RMA.Room(r)
+	for _, rank := range e.ranks() {
+		if p := e.peers[rank]; len(p.held) > 0 && p.gone == nil {
+			e.unhold(now, p)
+		}
+	}
+}
+
+// unhold offers the frame again that a mailbox had no room for, and goes on.
+func (e *Engine) unhold(now monotime.Time, p *peer) {
+	frame := p.held
+	p.held = nil
+	e.frame(now, p.rank, frame)
+	for len(p.held) == 0 && p.gone == nil {
+		if frame = p.conn.Kept(now, e.room(p)); frame == nil {
+			break
+		}
+		e.frame(now, p.rank, frame)
+	}
+	e.active.Add(p.q)
 }
 
 // Down says that a peer is gone. Every operation that needs it ends with a
@@ -250,6 +290,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 	if p.gone != nil || rank == e.cfg.Rank {
 		return
 	}
+	p.held = nil
 	p.gone = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
 	e.gone = append(e.gone, rank)
 	e.Msg.Down(rank, p.gone)

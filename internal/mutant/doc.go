@@ -37,12 +37,16 @@ const (
 	VoidToken           // coord: a token from before a repair is taken
 	GrantTwice          // coord: a lock that is given is still there to be given
 	Untold              // coord: the next holder is not told that the last one died
+	TailEarly           // mailbox: Tail is moved before it is known whether there is room
+	StatusEarly         // mailbox: the record of a message is written before its bytes
+	WrappedFull         // mailbox: pointers are compared as they lie in the ring, so a full one looks empty
+	HeadOver            // mailbox: Head moves over messages that have not been released
 )
 
 // All returns the bugs.
 func All() []Bug {
 	var all []Bug
-	for b := NoReAck; b <= Untold; b++ {
+	for b := NoReAck; b <= HeadOver; b++ {
 		all = append(all, b)
 	}
 	return all
@@ -54,5 +58,6 @@ func (b Bug) String() string {
 		"None", "NoReAck", "NoPersistProbe", "OldIncarnation", "AcceptGap", "HeldSentTwice", "HalfMessage", "CreditTwice",
 		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "KeptEarly",
 		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice", "Untold",
+		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver",
 	}[b]
 }

@@ -4,6 +4,7 @@ import (
 	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
+	"weft/internal/mailbox"
 	"weft/internal/monotime"
 )
 
@@ -31,8 +32,9 @@ type Event struct {
 	Msg    *Message    `json:",omitzero"`
 	RMA    *Access     `json:",omitzero"`
 
-	Object *coord.Config `json:",omitzero"`
-	Sync   *Sync         `json:",omitzero"`
+	Box    *mailbox.Geometry `json:",omitzero"`
+	Object *coord.Config     `json:",omitzero"`
+	Sync   *Sync             `json:",omitzero"`
 }
 
 // Config is engine.Config, without what cannot be written down.
@@ -61,6 +63,8 @@ type Access struct {
 	Region     uint32
 	Key, Off   uint64
 	A, B       uint64
+	Entry      uint16 `json:",omitzero"`
+	Mode       uint8  `json:",omitzero"`
 	Lock       uint64 `json:",omitzero"`
 	Epoch      uint64 `json:",omitzero"`
 }

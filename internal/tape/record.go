@@ -149,7 +149,7 @@ func (t *Tape) Access(op *rma.Op) {
 func (t *Tape) access(op *rma.Op) {
 	t.ops[op] = t.number()
 	t.Note(Event{Do: "access", Op: t.ops[op], RMA: &Access{
-		uint8(op.Kind), uint8(op.Code), op.Peer, len(op.Buf), op.Name, op.Region, op.Key, op.Off, op.A, op.B, op.Lock, op.Epoch,
+		uint8(op.Kind), uint8(op.Code), op.Peer, len(op.Buf), op.Name, op.Region, op.Key, op.Off, op.A, op.B, op.Entry, op.Mode, op.Lock, op.Epoch,
 	}})
 }
 

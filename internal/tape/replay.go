@@ -14,6 +14,7 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
+	"weft/internal/mailbox"
 	"weft/internal/mem"
 )
 
@@ -131,7 +132,7 @@ func (p *player) play(e Event) (err error) {
 		eng.Leave()
 	case "object", "sync", "cancel sync":
 		err = p.coordination(e)
-	case "access", "cancel access", "put", "expose", "withdraw":
+	case "access", "cancel access", "put", "expose", "mailbox", "room", "knock", "withdraw":
 		err = p.memory(e)
 	case "finished":
 		err = p.finished(e)
@@ -185,7 +186,7 @@ func (p *player) memory(e Event) error {
 		}
 		op := &rma.Op{
 			Kind: rma.Kind(a.Kind), Code: wire.Code(a.Code), Peer: a.Peer, Name: a.Name, Region: a.Region, Key: a.Key, Off: a.Off,
-			A: a.A, B: a.B, Lock: a.Lock, Epoch: a.Epoch, Buf: make([]byte, a.Len),
+			A: a.A, B: a.B, Entry: a.Entry, Mode: a.Mode, Lock: a.Lock, Epoch: a.Epoch, Buf: make([]byte, a.Len),
 		}
 		p.ops[e.Op] = op
 		rm.Start(op)
@@ -207,6 +208,27 @@ func (p *player) memory(e Event) error {
 		if err == nil {
 			p.regions[r.ID] = r
 		}
+	case "mailbox":
+		if e.Box == nil {
+			return errDamaged
+		}
+		bytes := mem.Aligned(e.N)
+		box, err := mailbox.New(bytes, *e.Box)
+		if err != nil {
+			return errDamaged
+		}
+		r, err := rm.ExposeMailbox(e.Name, box, bytes, e.Region, e.OK)
+		if err == nil {
+			p.regions[r.ID] = r
+		}
+	case "room":
+		r := p.regions[e.Region]
+		if r == nil || r.Box == nil {
+			return errDamaged
+		}
+		p.Engine.Room(e.Now, r)
+	case "knock":
+		rm.Knock(e.Rank, e.Region)
 	case "withdraw":
 		r := p.regions[e.Region]
 		if r == nil {

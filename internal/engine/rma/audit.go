@@ -37,6 +37,10 @@ func (op *Op) String() string {
 		return fmt.Sprintf("PULL of %d bytes at %d", len(op.Buf), op.Off)
 	case Atomic:
 		return fmt.Sprintf("atomic operation on the word at %d", op.Off)
+	case IPush:
+		return fmt.Sprintf("IPUSH of %d bytes from %d on", len(op.Buf), op.Off)
+	case Await:
+		return "wait for a mailbox"
 	default:
 		return "FLUSH"
 	}

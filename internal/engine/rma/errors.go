@@ -15,6 +15,8 @@ var (
 	ErrKey        = errors.New("weft: wrong key")
 	ErrReadOnly   = errors.New("weft: read only")
 	ErrNoRegion   = errors.New("weft: no such region")
+	ErrNoEntry    = errors.New("weft: the mailbox has no ring for this sender")
+	ErrShared     = errors.New("weft: the ring is shared, so there can be no status for a whole message")
 	ErrFenced     = errors.New("weft: not under the present epoch of the lock that guards it")
 )
 
@@ -58,6 +60,23 @@ func (e *RegionError) Error() string {
 // Unwrap returns the condition.
 func (e *RegionError) Unwrap() error { return e.Err }
 
+// A MailboxError reports that a mailbox did not take a message.
+type MailboxError struct {
+	Rank int   // whose mailbox it is
+	Len  int   // bytes of the message
+	Err  error // ErrNoEntry, ErrTooLong for its ring, ErrShared, ErrNoRegion, ErrKey or ErrClosed
+}
+
+func (e *MailboxError) Error() string {
+	if e.Err == link.ErrTooLong {
+		return fmt.Sprintf("weft: mailbox of rank %d: a message of %d bytes is longer than its ring", e.Rank, e.Len)
+	}
+	return fmt.Sprintf("weft: mailbox of rank %d: message of %d bytes: %v", e.Rank, e.Len, e.Err)
+}
+
+// Unwrap returns the condition.
+func (e *MailboxError) Unwrap() error { return e.Err }
+
 // CheckRange returns a BoundsError unless n bytes at off lie within size.
 func CheckRange(off, n, size int) error {
 	if off < 0 || n > size || off > size-n {
@@ -76,6 +95,9 @@ func CheckWord(off, size int) error {
 
 // refusal turns a target's status into an error.
 func refusal(op *Op, s wire.Status) error {
+	if op.Kind == IPush && s != wire.StatusOK {
+		return &MailboxError{op.Peer, len(op.Buf), mailboxRefusal(s)}
+	}
 	switch s {
 	case wire.StatusOK:
 		return nil
@@ -96,5 +118,22 @@ func refusal(op *Op, s wire.Status) error {
 		return &RegionError{op.Peer, link.ErrClosed}
 	default:
 		return &RegionError{op.Peer, ErrNoRegion}
+	}
+}
+
+func mailboxRefusal(s wire.Status) error {
+	switch s {
+	case wire.StatusNoEntry:
+		return ErrNoEntry
+	case wire.StatusTooLong:
+		return link.ErrTooLong
+	case wire.StatusShared:
+		return ErrShared
+	case wire.StatusKey:
+		return ErrKey
+	case wire.StatusClosed:
+		return link.ErrClosed
+	default:
+		return ErrNoRegion
 	}
 }

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/mem"
 	"weft/internal/mutant"
@@ -12,6 +13,14 @@ import (
 func (n *Node) Start(op *Op) {
 	op.Done, op.Err, op.Value = false, nil, 0
 	op.begun, op.got, op.next = false, 0, nil
+	if op.Kind == Await {
+		if r := n.regions[op.Region]; r == nil || r.Box == nil {
+			op.Done, op.Err = true, link.ErrClosed
+		} else if op.Done = r.Box.Ready(); !op.Done {
+			n.awaiting.push(op)
+		}
+		return
+	}
 	if err := n.gone[op.Peer]; err != nil {
 		op.Done, op.Err = true, err
 		return
@@ -47,6 +56,8 @@ func (n *Node) begin(p *peer, op *Op) {
 	case Atomic:
 		f := wire.Atomic{Code: op.Code, Op: op.id, Region: op.Region, Key: op.Key, Off: op.Off, A: op.A, B: op.B}
 		q.Push(f.Append(q.Head()), nil, true)
+	case IPush:
+		p.ipush(op)
 	case Flush:
 		q.Push(wire.Flush{Op: op.id}.Append(q.Head()), nil, true)
 	}
@@ -73,9 +84,17 @@ func (n *Node) Cancel(op *Op) (ok, begun bool) {
 	if op.Done {
 		return false, false
 	}
-	p := n.peer(op.Peer)
 	op.Done = true
+	if op.Kind == Await {
+		n.awaiting.remove(op)
+		return true, false
+	}
+	p := n.peer(op.Peer)
 	if op.begun {
+		if op.Kind == IPush {
+			p.answeredIPush(op)
+			p.q.Drop(wire.TypeIPush, op.id)
+		}
 		n.ops.remove(op)
 		p.outstanding--
 		p.q.Drop(wire.TypePush, op.id)
@@ -88,6 +107,9 @@ func (n *Node) Cancel(op *Op) (ok, begun bool) {
 
 // finish ends a begun operation that the caller waits for.
 func (n *Node) finish(op *Op, err error) {
+	if p := n.peers[op.Peer]; op.Kind == IPush {
+		p.answeredIPush(op)
+	}
 	n.ops.remove(op)
 	op.Done, op.Err = true, err
 	n.done.push(op)
@@ -151,6 +173,7 @@ func (n *Node) onResult(from int, f wire.Result) {
 	}
 	if f.Status != wire.StatusOK {
 		n.peer(from).q.Drop(wire.TypePush, op.id)
+		n.peer(from).q.Drop(wire.TypeIPush, op.id)
 	}
 	op.Value = f.Value
 	n.answered(op, refusal(op, f.Status))

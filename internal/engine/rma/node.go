@@ -1,7 +1,9 @@
 package rma
 
 import (
-	"sort"
+	"cmp"
+	"maps"
+	"slices"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -24,6 +26,8 @@ type Node struct {
 	gone  map[int]error
 	done  opList
 
+	awaiting opList // for messages in mailboxes of ours
+
 	// Stats counts what happened.
 	Stats Stats
 }
@@ -33,6 +37,7 @@ type Stats struct {
 	Served  uint64 // requests of peers
 	Refused uint64 // requests refused: key, bounds, …
 	Dropped uint64 // frames of no use: answers to operations given up
+	Stopped uint64 // how often a sender was stopped because a mailbox was full
 }
 
 // A peer is one process that we ask or that asks us.
@@ -46,8 +51,12 @@ type peer struct {
 	epochs   map[uint64]uint64 // of locks, under which the peer accesses what they guard
 	declared map[uint64]uint64 // and we at the peer
 
-	failedPush uint32      // the last PUSH of the peer that was refused
-	failedPut  wire.Status // the first PUT that was refused since the last FLUSH
+	inflows map[uint32]*inflow // to our mailboxes, by region
+	streams map[uint32]*stream // to the peer's
+
+	failedPush  uint32      // the last PUSH of the peer that was refused
+	failedIPush uint32      // the same of IPUSH
+	failedPut   wire.Status // the first PUT that was refused since the last FLUSH
 }
 
 // A wish is an ATTACH that waits for its region to be exposed.
@@ -89,6 +98,9 @@ func (n *Node) peer(rank int) *peer {
 // Finished returns an operation that has become Done and has not been
 // returned yet, or nil.
 func (n *Node) Finished() *Op {
+	if n.awaiting.first != nil {
+		n.look()
+	}
 	if n.done.first == nil {
 		return nil
 	}
@@ -96,8 +108,9 @@ func (n *Node) Finished() *Op {
 }
 
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
-// refused with an error and change nothing.
-func (n *Node) Recv(from int, frame []byte) error {
+// refused with an error and change nothing. MayStall says that the peer can be made
+// to wait; see ErrStall.
+func (n *Node) Recv(from int, frame []byte, mayStall bool) error {
 	switch wire.Type(frame[0]) {
 	case wire.TypeAttached:
 		f, err := wire.ParseAttached(frame)
@@ -117,8 +130,20 @@ func (n *Node) Recv(from int, frame []byte) error {
 			return err
 		}
 		n.onResult(from, f)
+	case wire.TypeIStop:
+		f, err := wire.ParseIStop(frame)
+		if err != nil {
+			return err
+		}
+		n.onIStop(from, f)
+	case wire.TypeIGo:
+		f, err := wire.ParseIGo(frame)
+		if err != nil {
+			return err
+		}
+		n.onIGo(from, f)
 	default:
-		return n.serve(from, frame)
+		return n.serve(from, frame, mayStall)
 	}
 	return nil
 }
@@ -129,12 +154,14 @@ func (n *Node) Down(rank int, cause *link.PeerError) {
 		return
 	}
 	n.gone[rank] = cause
+	n.wake(nil, func(*Op) bool { return true }) // they must see what it leaves in their mailboxes
 	for _, op := range n.ops.ops {
 		if op != nil && op.Peer == rank {
 			n.finish(op, cause)
 		}
 	}
 	if p := n.peers[rank]; p != nil {
+		n.forget(p)
 		p.outstanding = 0
 		for p.waiting.first != nil {
 			op := p.waiting.pop()
@@ -156,11 +183,6 @@ func (n *Node) Down(rank int, cause *link.PeerError) {
 
 // ranks returns the peers in order: no map's order may reach what an engine
 // does.
-func (n *Node) ranks() []int {
-	ranks := make([]int, 0, len(n.peers))
-	for r := range n.peers {
-		ranks = append(ranks, r)
-	}
-	sort.Ints(ranks)
-	return ranks
-}
+func (n *Node) ranks() []int { return sorted(n.peers) }
+
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

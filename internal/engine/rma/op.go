@@ -12,6 +12,8 @@ const (
 	Pull               // read into Buf from Off
 	Atomic             // update the 8 bytes at Off by Code with A and B
 	Flush              // wait until everything before has been done
+	IPush              // put Buf, from Off on, into the mailbox Region, with the tag A
+	Await              // wait until something has arrived in our mailbox Region
 )
 
 // An Op is one operation on a peer's memory. The caller fills in the first
@@ -27,6 +29,10 @@ type Op struct {
 	Buf    []byte
 	Code   wire.Code
 	A, B   uint64
+
+	// Entry and Mode say to which ring an IPush goes, and how; see wire.IPush.
+	Entry uint16
+	Mode  uint8
 
 	// Lock and Epoch say under which lock the memory is accessed, if it is guarded.
 	Lock, Epoch uint64

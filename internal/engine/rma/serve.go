@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
+	"weft/internal/mailbox"
 	"weft/internal/mem"
 	"weft/internal/mutant"
 )
@@ -21,22 +22,31 @@ type Region struct {
 	// Guard is the lock that guards the region, or 0; Fence is the epoch before
 	// which nobody may access it any more.
 	Guard, Fence uint64
+
+	// Box is the mailbox that the memory is, or nil; then only IPUSH reaches it.
+	Box     *mailbox.Box
+	Stall   bool      // its senders are held up when it is full, where that can be
+	stopped []*inflow // that wait to go on
 }
 
 // Expose makes memory reachable under a name, and answers those who asked for
 // it before.
 func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64) (*Region, error) {
-	if n.names[name] != nil {
-		return nil, fmt.Errorf("weft: region %q is already exposed: %w", name, link.ErrInUse)
+	return n.expose(&Region{Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard})
+}
+
+func (n *Node) expose(r *Region) (*Region, error) {
+	if n.names[r.Name] != nil {
+		return nil, fmt.Errorf("weft: region %q is already exposed: %w", r.Name, link.ErrInUse)
 	}
 	n.region++
-	r := &Region{ID: n.region, Key: n.key(), Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard}
-	n.regions[r.ID], n.names[name] = r, r
-	for _, w := range n.wishes[name] {
+	r.ID, r.Key = n.region, n.key()
+	n.regions[r.ID], n.names[r.Name] = r, r
+	for _, w := range n.wishes[r.Name] {
 		n.attached(n.peer(w.from), w.op, r)
 	}
-	n.wished -= len(n.wishes[name])
-	delete(n.wishes, name)
+	n.wished -= len(n.wishes[r.Name])
+	delete(n.wishes, r.Name)
 	return r, nil
 }
 
@@ -46,6 +56,9 @@ func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guar
 func (n *Node) Withdraw(r *Region) {
 	delete(n.regions, r.ID)
 	delete(n.names, r.Name)
+	if r.Box != nil {
+		n.closeMailbox(r)
+	}
 	for _, rank := range n.ranks() {
 		p := n.peers[rank]
 		for _, id := range p.q.Detach(r.Bytes) {
@@ -55,7 +68,7 @@ func (n *Node) Withdraw(r *Region) {
 }
 
 // serve handles a peer's request.
-func (n *Node) serve(from int, frame []byte) error {
+func (n *Node) serve(from int, frame []byte, mayStall bool) error {
 	p := n.peer(from)
 	if p.q.Len() > maxAnswers {
 		n.Stats.Refused++
@@ -75,6 +88,15 @@ func (n *Node) serve(from int, frame []byte) error {
 			return err
 		}
 		n.onPush(p, f, payload)
+	case wire.TypeIPush:
+		f, payload, err := wire.ParseIPush(frame)
+		if err != nil {
+			return err
+		}
+		return n.onIPush(p, f, payload, mayStall)
+	case wire.TypeKnock:
+		_, err := wire.ParseKnock(frame)
+		return err // who waits looks anyway
 	case wire.TypePut:
 		f, payload, err := wire.ParsePut(frame)
 		if err != nil {
@@ -142,7 +164,7 @@ func (n *Node) check(p *peer, region uint32, key, off, size uint64, write bool) 
 	r := n.regions[region]
 	s := wire.StatusOK
 	switch {
-	case r == nil:
+	case r == nil || r.Box != nil:
 		s = wire.StatusNoRegion
 	case r.Key != key && !mutant.On(mutant.NoKey):
 		s = wire.StatusKey

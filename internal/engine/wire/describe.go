@@ -94,6 +94,14 @@ func fields(b []byte) (f any, n int, err error) {
 		f, err = ParseResult(b)
 	case TypeGuard:
 		f, err = ParseGuard(b)
+	case TypeIPush:
+		f, payload, err = ParseIPush(b)
+	case TypeIStop:
+		f, err = ParseIStop(b)
+	case TypeIGo:
+		f, err = ParseIGo(b)
+	case TypeKnock:
+		f, err = ParseKnock(b)
 	case TypeEvent:
 		f, err = ParseEvent(b)
 	default:

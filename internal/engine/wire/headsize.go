@@ -14,6 +14,8 @@ func HeadSize(t Type) int {
 		return PushSize
 	case TypePut:
 		return PutSize
+	case TypeIPush:
+		return IPushSize
 	case TypePulled:
 		return PulledSize
 	default:

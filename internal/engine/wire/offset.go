@@ -4,12 +4,12 @@ import "encoding/binary"
 
 // Offset returns the offset field of the frame whose head is given, and
 // SetOffset sets it. They serve the frames that may be cut into several
-// packets: DATA, PIECE, PUSH and PULLED (PROTOCOL §3, §4).
+// packets: DATA, PIECE, PUSH, PULLED and IPUSH (PROTOCOL §3, §4, §10).
 func Offset(head []byte) uint64 {
 	switch Type(head[0]) {
 	case TypeData:
 		return uint64(binary.LittleEndian.Uint32(head[16:]))
-	case TypePush:
+	case TypePush, TypeIPush:
 		return binary.LittleEndian.Uint64(head[24:])
 	default:
 		return binary.LittleEndian.Uint64(head[8:])
@@ -23,7 +23,7 @@ func SetOffset(head []byte, off uint64, last bool) {
 	case TypeData:
 		binary.LittleEndian.PutUint32(head[16:], uint32(off))
 		return
-	case TypePush:
+	case TypePush, TypeIPush:
 		binary.LittleEndian.PutUint64(head[24:], off)
 	default:
 		binary.LittleEndian.PutUint64(head[8:], off)

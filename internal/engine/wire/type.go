@@ -44,6 +44,10 @@ const (
 	TypeAtomic   Type = 0x27
 	TypeResult   Type = 0x28
 	TypeGuard    Type = 0x29
+	TypeIPush    Type = 0x2a
+	TypeIStop    Type = 0x2b
+	TypeIGo      Type = 0x2c
+	TypeKnock    Type = 0x2d
 
 	TypeEvent Type = 0x30
 )
@@ -52,7 +56,8 @@ var typeNames = map[Type]string{
 	TypeBye: "BYE", TypeData: "DATA", TypeAck: "ACK", TypeNack: "NACK", TypeGo: "GO", TypeRTS: "RTS",
 	TypeFetch: "FETCH", TypePiece: "PIECE", TypeFetched: "FETCHED", TypeAckReq: "ACKREQ", TypeSettled: "SETTLED",
 	TypeAttach: "ATTACH", TypeAttached: "ATTACHED", TypePush: "PUSH", TypePut: "PUT", TypeFlush: "FLUSH",
-	TypePull: "PULL", TypePulled: "PULLED", TypeAtomic: "ATOMIC", TypeResult: "RESULT", TypeGuard: "GUARD", TypeEvent: "EVENT",
+	TypePull: "PULL", TypePulled: "PULLED", TypeAtomic: "ATOMIC", TypeResult: "RESULT", TypeGuard: "GUARD",
+	TypeIPush: "IPUSH", TypeIStop: "ISTOP", TypeIGo: "IGO", TypeKnock: "KNOCK", TypeEvent: "EVENT",
 }
 
 // String returns the name that PROTOCOL gives the type.
@@ -78,6 +83,8 @@ const (
 	StatusTooLong
 	StatusCancelled
 	StatusFenced
+	StatusNoEntry
+	StatusShared
 	statusEnd
 )
 

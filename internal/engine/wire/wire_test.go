@@ -32,6 +32,23 @@ var codecs = []codec{
 			copy(made[LinkSize-TagSize:], b[LinkSize-TagSize:]) // the tag is not the parser's
 			return append(made, p...), nil
 		}},
+	{"IPush", append(IPush{End: true, Mode: 1, Round: 2, Op: 3, Region: 4, Entry: 5, Key: 6, Off: 7, Total: 11, Tag: 8}.Append(nil), "tail"...), IPushSize,
+		func(b []byte) ([]byte, error) {
+			f, p, err := ParseIPush(b)
+			return append(f.Append(nil), p...), err
+		}},
+	{"IStop", IStop{Round: 1, Op: 2, Region: 3, Off: 4}.Append(nil), IStopSize, func(b []byte) ([]byte, error) {
+		f, err := ParseIStop(b)
+		return f.Append(nil), err
+	}},
+	{"IGo", IGo{Round: 1, Region: 2}.Append(nil), IGoSize, func(b []byte) ([]byte, error) {
+		f, err := ParseIGo(b)
+		return f.Append(nil), err
+	}},
+	{"Knock", Knock{Region: 2}.Append(nil), KnockSize, func(b []byte) ([]byte, error) {
+		f, err := ParseKnock(b)
+		return f.Append(nil), err
+	}},
 	{"Ack", Ack{Channel: 7, Ack: 1 << 31, Room: 12345}.Append(nil), AckSize, func(b []byte) ([]byte, error) {
 		f, err := ParseAck(b)
 		return f.Append(nil), err

@@ -1,0 +1,157 @@
+package weft
+
+import "weft/internal/mailbox"
+
+// A Delivery is a message in a mailbox, or a packet of one, on loan until Release.
+type Delivery struct {
+	From int
+	Tag  uint64 // what PushTagged was given
+	Data []byte // where it lies in its ring, unless it lies across the ring's end or was joined
+
+	// Off and Total say what part of its message a packet is; a whole message has 0
+	// and its length.
+	Off, Total int
+
+	d *delivery
+}
+
+// A delivery is what Release needs.
+type delivery struct {
+	m      *Mailbox
+	next   *delivery
+	extent mailbox.Extent // nothing if Len is 0
+	short  [mailbox.Inline]byte
+	buf    []byte // of what was joined; kept for the next
+}
+
+// A partial is a message of which more packets are to come.
+type partial struct {
+	d     *delivery
+	total int
+}
+
+// maxKept is the most memory that a delivery keeps for the next message that must be
+// joined.
+const maxKept = 1 << 20
+
+// Release gives the message's room back, whichever messages are still on loan. Data
+// must not be used any more.
+func (d *Delivery) Release() {
+	e := d.d
+	if e == nil {
+		return
+	}
+	d.d, d.Data = nil, nil
+	m := e.m
+	m.latch.Lock()
+	wanted := false
+	if !m.closed.Load() {
+		if e.extent.Len > 0 {
+			m.reader.Release(e.extent)
+		}
+		wanted = m.box.Wanted()
+	}
+	m.give(e)
+	m.latch.Unlock()
+	m.hand(wanted)
+}
+
+// hand tells senders that want room that there may be some.
+func (m *Mailbox) hand(wanted bool) {
+	if wanted {
+		m.p.node.Room(m.region)
+	}
+}
+
+// give keeps a delivery for the next message. The latch is held.
+func (m *Mailbox) give(e *delivery) {
+	e.extent.Len = 0
+	if cap(e.buf) > maxKept {
+		e.buf = nil
+	}
+	e.next, m.idle = m.idle, e
+}
+
+// get returns a delivery. The latch is held.
+func (m *Mailbox) get() *delivery {
+	e := m.idle
+	if e == nil {
+		return &delivery{m: m}
+	}
+	m.idle = e.next
+	e.buf = e.buf[:0]
+	return e
+}
+
+// take returns the next message, joined, or packet that has arrived, or ErrAgain.
+func (m *Mailbox) take(join bool) (Delivery, error) {
+	m.latch.Lock()
+	if m.closed.Load() {
+		m.latch.Unlock()
+		return Delivery{}, ErrClosed
+	}
+	var rec mailbox.Record
+	var d Delivery
+	for d.d == nil && m.reader.Take(&rec) {
+		if whole := rec.Off == 0 && rec.Last; whole || !join {
+			d = m.deliver(&rec)
+		} else {
+			d = m.join(&rec)
+		}
+	}
+	wanted := m.box.Wanted()
+	m.latch.Unlock()
+	m.hand(wanted)
+	if d.d == nil {
+		return d, ErrAgain
+	}
+	return d, nil
+}
+
+// deliver lends what one record tells of. The latch is held.
+func (m *Mailbox) deliver(rec *mailbox.Record) Delivery {
+	e := m.get()
+	d := Delivery{From: rec.From, Tag: rec.Tag, Off: rec.Off, Total: rec.Total, d: e}
+	if rec.InRecord {
+		d.Data = append(e.short[:0], rec.Data[:rec.Len]...)
+		return d
+	}
+	first, second := m.reader.Bytes(rec)
+	if len(second) == 0 {
+		d.Data, e.extent = first, rec.Extent
+		return d
+	}
+	e.buf = append(append(e.buf, first...), second...)
+	d.Data = e.buf
+	m.reader.Release(rec.Extent)
+	return d
+}
+
+// join adds a packet to its message, and returns that if it is complete. Packets of
+// one sender come in order; a first one ends a message that was given up. The latch
+// is held.
+func (m *Mailbox) join(rec *mailbox.Record) (d Delivery) {
+	p := m.parts[rec.From]
+	if rec.Off == 0 {
+		if p == nil {
+			p = &partial{}
+			m.parts[rec.From] = p
+		}
+		if p.d == nil {
+			p.d = m.get()
+		}
+		p.d.buf, p.total = p.d.buf[:0], rec.Total
+	}
+	if p != nil && p.d != nil && len(p.d.buf) == rec.Off && p.total == rec.Total {
+		first, second := m.reader.Bytes(rec)
+		p.d.buf = append(append(p.d.buf, first...), second...)
+		if rec.Last {
+			d = Delivery{From: rec.From, Tag: rec.Tag, Data: p.d.buf, Total: rec.Total, d: p.d}
+			p.d = nil
+		}
+	}
+	if !rec.InRecord {
+		m.reader.Release(rec.Extent)
+	}
+	return d
+}

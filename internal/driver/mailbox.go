@@ -1,0 +1,44 @@
+package driver
+
+import (
+	"weft/internal/engine/rma"
+	"weft/internal/mailbox"
+	"weft/internal/tape"
+)
+
+// ExposeMailbox makes a mailbox reachable under a name.
+func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem uint32, stall bool) (*rma.Region, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tape.Note(tape.Event{Do: "mailbox", Name: name, N: len(bytes), Region: mem, OK: stall, Box: &box.Geometry})
+	r, err := n.eng.RMA.ExposeMailbox(name, box, bytes, mem, stall)
+	n.flush(n.clock())
+	return r, err
+}
+
+// Room says that room has been given back in a mailbox of ours, or that its rings
+// have changed; see engine.Room.
+func (n *Node) Room(r *rma.Region) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tape.Note(tape.Event{Do: "room", Region: r.ID})
+	n.eng.Room(n.clock(), r)
+	n.flush(n.clock())
+}
+
+// Knock tells a peer that something was written to its mailbox.
+func (n *Node) Knock(rank int, region uint32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tape.Note(tape.Event{Do: "knock", Rank: rank, Region: region})
+	n.eng.RMA.Knock(rank, region)
+	n.flush(n.clock())
+}
+
+// Recover gives f the messages to a mailbox that are being received, while no other
+// can be.
+func (n *Node) Recover(r *rma.Region, f func(open []*mailbox.Arrival) bool) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return f(n.eng.RMA.Open(r))
+}

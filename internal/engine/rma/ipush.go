@@ -1,0 +1,89 @@
+package rma
+
+import (
+	"weft/internal/engine/wire"
+)
+
+// A stream is what this process sends to one mailbox of a peer in packets: messages
+// in order, of which the peer may take all, or stop us at one.
+type stream struct {
+	ops     opList // begun and not answered
+	round   uint16
+	stopped bool
+}
+
+func (p *peer) stream(region uint32) *stream {
+	s := p.streams[region]
+	if s == nil {
+		s = new(stream)
+		if p.streams == nil {
+			p.streams = map[uint32]*stream{}
+		}
+		p.streams[region] = s
+	}
+	return s
+}
+
+// ipush begins a message, at once unless the stream is stopped.
+func (p *peer) ipush(op *Op) {
+	s := p.stream(op.Region)
+	s.ops.push(op)
+	if !s.stopped {
+		s.send(p, op)
+	}
+}
+
+func (s *stream) send(p *peer, op *Op) {
+	f := wire.IPush{
+		End: true, Mode: op.Mode, Round: s.round, Op: op.id, Region: op.Region, Entry: op.Entry, Key: op.Key,
+		Off: op.Off, Total: uint64(len(op.Buf)), Tag: op.A,
+	}
+	p.q.Push(f.Append(p.q.Head()), op.Buf[op.Off:], true)
+}
+
+// onIStop stops a stream: everything from a packet on comes to nothing.
+func (n *Node) onIStop(from int, f wire.IStop) {
+	p := n.peer(from)
+	s := p.streams[f.Region]
+	if s == nil || s.stopped || s.round != f.Round {
+		n.Stats.Dropped++
+		return
+	}
+	s.stopped = true
+	for op := s.ops.first; op != nil; op = op.next {
+		p.q.Drop(wire.TypeIPush, op.id)
+		if op.id == f.Op && f.Off <= uint64(len(op.Buf)) {
+			op.Off = f.Off
+		}
+	}
+}
+
+// onIGo begins again, in a new round.
+func (n *Node) onIGo(from int, f wire.IGo) {
+	p := n.peer(from)
+	s := p.streams[f.Region]
+	if s == nil || !s.stopped || s.round != f.Round {
+		n.Stats.Dropped++
+		return
+	}
+	s.stopped = false
+	s.round++
+	for op := s.ops.first; op != nil; op = op.next {
+		s.send(p, op)
+	}
+}
+
+// answeredIPush takes a message off its stream.
+func (p *peer) answeredIPush(op *Op) {
+	if s := p.streams[op.Region]; s != nil {
+		s.ops.remove(op)
+	}
+}
+
+// Knock tells a peer that something was written to its mailbox.
+func (n *Node) Knock(rank int, region uint32) {
+	if n.gone[rank] == nil {
+		p := n.peer(rank)
+		p.q.Push(wire.Knock{Region: region}.Append(p.q.Head()), nil, true)
+	}
+}

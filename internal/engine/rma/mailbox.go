@@ -1,0 +1,257 @@
+package rma
+
+import (
+	"errors"
+	"slices"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/mailbox"
+)
+
+// ErrStall says that a mailbox that stalls has no room for a frame: it must be
+// offered again after Room, and no other frame of that peer before.
+var ErrStall = errors.New("weft: a mailbox stalls its sender")
+
+// An inflow is what one peer sends to one mailbox.
+type inflow struct {
+	peer    *peer
+	region  *Region
+	arrival mailbox.Arrival
+	begun   bool   // arrival is not complete
+	failed  uint32 // the last message that was refused for good
+
+	// A peer that found no room is stopped: what it had sent on by then comes to
+	// nothing, and is known by its round.
+	stopped bool
+	round   uint16
+	next    wire.IPush // the packet that is to come first in the next round
+	length  int        // its length
+}
+
+// ExposeMailbox makes a mailbox reachable under a name. Stall says that a sender that
+// finds it full is to be held up with all that it sends, where the link can do so.
+func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem uint32, stall bool) (*Region, error) {
+	return n.expose(&Region{Name: name, Bytes: bytes, Mem: mem, Box: box, Stall: stall})
+}
+
+// onIPush takes one packet of a message to a mailbox: the receiver, not the sender,
+// chooses where it goes. (PROTOCOL §10; spec §3.2)
+func (n *Node) onIPush(p *peer, f wire.IPush, payload []byte, mayStall bool) error {
+	r := n.regions[f.Region]
+	if r == nil || r.Box == nil || r.Key != f.Key {
+		n.refuse(p, f, r)
+		return nil
+	}
+	s := p.inflow(r)
+	switch {
+	case s.stopped && s.round == f.Round, s.failed == f.Op && f.Off > 0:
+		n.Stats.Dropped++
+		return nil
+	case s.stopped:
+		n.started(s)
+	}
+	s.failed = 0
+	o := s.take(f, payload)
+	switch {
+	case o == mailbox.Done && !s.begun:
+		p.result(f.Op, wire.StatusOK, 0)
+	case o == mailbox.Done:
+	case o != mailbox.Full:
+		s.failed = f.Op
+		s.drop()
+		n.Stats.Refused++
+		p.result(f.Op, status(o), 0)
+	case r.Stall && mayStall:
+		r.Box.Want(true)
+		if !s.room(f, len(payload)) {
+			return ErrStall
+		}
+		return n.onIPush(p, f, payload, mayStall) // it was given back just now
+	default:
+		n.stop(s, f, len(payload))
+	}
+	return nil
+}
+
+// refuse answers a packet for which there is no mailbox, once for each message.
+func (n *Node) refuse(p *peer, f wire.IPush, r *Region) {
+	n.Stats.Refused++
+	if p.failedIPush == f.Op && f.Off > 0 {
+		return
+	}
+	p.failedIPush = f.Op
+	if r != nil && r.Box != nil {
+		p.result(f.Op, wire.StatusKey, 0)
+	} else {
+		p.result(f.Op, wire.StatusNoRegion, 0)
+	}
+}
+
+func status(o mailbox.Outcome) wire.Status {
+	switch o {
+	case mailbox.TooLong:
+		return wire.StatusTooLong
+	case mailbox.IsShared:
+		return wire.StatusShared
+	default:
+		return wire.StatusNoEntry
+	}
+}
+
+func (p *peer) inflow(r *Region) *inflow {
+	s := p.inflows[r.ID]
+	if s == nil {
+		s = &inflow{peer: p, region: r}
+		if p.inflows == nil {
+			p.inflows = map[uint32]*inflow{}
+		}
+		p.inflows[r.ID] = s
+	}
+	return s
+}
+
+func entry(f *wire.IPush) int {
+	if f.Entry == wire.NoEntry {
+		return mailbox.NoRing
+	}
+	return int(f.Entry)
+}
+
+// engineLine is the line of the owner's engine among those of the senders.
+const engineLine = 0
+
+// take writes a packet. A message that is not gone on with has been given up.
+func (s *inflow) take(f wire.IPush, payload []byte) mailbox.Outcome {
+	box, a := s.region.Box, &s.arrival
+	if f.Off == 0 || !s.begun {
+		s.drop()
+		mode := mailbox.Mode(f.Mode)
+		if f.Off > 0 { // the first part was written by the sender itself
+			mode = mailbox.PerPacket
+		}
+		*a = mailbox.Arrival{From: s.peer.rank, Tag: f.Tag, Total: int(f.Total)}
+		if o := box.Begin(engineLine, a, entry(&f), mode); o != mailbox.Done {
+			return o
+		}
+		a.Got, s.begun = int(f.Off), true
+	}
+	if a.Got != int(f.Off) || a.Total != int(f.Total) {
+		return mailbox.NoEntry
+	}
+	o := box.Add(engineLine, a, payload)
+	if o == mailbox.Done && a.Got == a.Total {
+		s.begun = false
+	}
+	return o
+}
+
+// drop gives up the message that is not complete.
+func (s *inflow) drop() {
+	if s.begun {
+		s.begun = false
+		s.region.Box.Abandon(&s.arrival)
+	}
+}
+
+// stop tells the peer that there is no room. It will be told to go on.
+func (n *Node) stop(s *inflow, f wire.IPush, length int) {
+	s.stopped, s.round, s.next, s.length = true, f.Round, f, length
+	s.region.stopped = append(s.region.stopped, s)
+	n.Stats.Stopped++
+	m := wire.IStop{Round: f.Round, Op: f.Op, Region: f.Region, Off: f.Off}
+	s.peer.q.Push(m.Append(s.peer.q.Head()), nil, true)
+	s.region.Box.Want(true)
+	n.Room(s.region) // if it was given back just now
+}
+
+func (s *inflow) room(f wire.IPush, length int) bool {
+	if s.begun { // Begin was done: the next packet has a record of its own
+		return s.region.Box.HasRoom(&s.arrival, entry(&f), mailbox.PerPacket, length)
+	}
+	a := mailbox.Arrival{From: s.peer.rank, Total: int(f.Total)}
+	return s.region.Box.HasRoom(&a, entry(&f), mailbox.Mode(f.Mode), length)
+}
+
+// Room tells those who found a mailbox full to go on, if there is room for them now.
+// Whoever gives room back calls it, or changes the rings, if the box says that room is
+// wanted.
+func (n *Node) Room(r *Region) {
+	rest := r.stopped[:0]
+	for _, s := range r.stopped {
+		if !s.room(s.next, s.length) {
+			rest = append(rest, s)
+			continue
+		}
+		s.peer.q.Push(wire.IGo{Round: s.round, Region: r.ID}.Append(s.peer.q.Head()), nil, true)
+	}
+	clear(r.stopped[len(rest):])
+	r.stopped = rest
+	r.Box.Want(len(rest) > 0)
+}
+
+// started ends the stop of a sender that begins again.
+func (n *Node) started(s *inflow) {
+	s.stopped = false
+	if i := slices.Index(s.region.stopped, s); i >= 0 {
+		s.region.stopped = slices.Delete(s.region.stopped, i, i+1)
+	}
+}
+
+// forget ends what a peer that has gone was sending.
+func (n *Node) forget(p *peer) {
+	for _, id := range sorted(p.inflows) {
+		s := p.inflows[id]
+		n.started(s)
+		s.drop()
+		if s.region.Box.Wanted() {
+			n.Room(s.region)
+		}
+	}
+	p.inflows, p.streams = nil, nil
+}
+
+// Open returns the messages to a mailbox that are being received.
+func (n *Node) Open(r *Region) (open []*mailbox.Arrival) {
+	for _, rank := range n.ranks() {
+		if s := n.peers[rank].inflows[r.ID]; s != nil && s.begun {
+			open = append(open, &s.arrival)
+		}
+	}
+	return open
+}
+
+// closeMailbox tells those who wait for room in a mailbox that goes away to send again:
+// they will be refused.
+func (n *Node) closeMailbox(r *Region) {
+	for _, s := range r.stopped {
+		s.peer.q.Push(wire.IGo{Round: s.round, Region: r.ID}.Append(s.peer.q.Head()), nil, true)
+	}
+	r.stopped = nil
+	for _, rank := range n.ranks() {
+		delete(n.peers[rank].inflows, r.ID)
+	}
+	n.wake(link.ErrClosed, func(op *Op) bool { return op.Region == r.ID })
+}
+
+// look ends the waits for mailboxes in which something has arrived.
+func (n *Node) look() {
+	n.wake(nil, func(op *Op) bool {
+		r := n.regions[op.Region]
+		return r != nil && r.Box.Ready()
+	})
+}
+
+// wake ends those of the waits for mailboxes for which f says so.
+func (n *Node) wake(err error, f func(op *Op) bool) {
+	rest := n.awaiting
+	n.awaiting = opList{}
+	for rest.first != nil {
+		if op := rest.pop(); f(op) {
+			op.Done, op.Err = true, err
+			n.done.push(op)
+		} else {
+			n.awaiting.push(op)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package mailbox
+
+import "weft/internal/mutant"
+
+// An Outcome says what has become of bytes that were offered to a mailbox.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Done     Outcome = iota
+	Full             // no room now; nothing has been written
+	NoEntry          // the sender has no ring, or there is no such ring
+	TooLong          // the message is longer than its ring
+	IsShared         // a record for the whole message was asked for, and the ring is shared
+)
+
+// A Mode says for what records are written.
+type Mode uint8
+
+// The modes. Senders that share a ring have their packets mixed there, so a record
+// for each is needed to tell them apart (spec §3.2).
+const (
+	Auto       Mode = iota // for messages in a ring of one's own, for packets in a shared one
+	PerMessage             // for messages; refused if the ring is shared
+	PerPacket
+)
+
+// An Arrival is one message that is being written to a mailbox.
+type Arrival struct {
+	From    int
+	Tag     uint64
+	Total   int
+	Got     int
+	ring    int
+	packets bool
+	open    bool   // room for all of it is reserved, at pos
+	pos     uint64 // of open
+}
+
+// Begin checks a message before its first byte, and reserves room for all of it
+// unless there will be records for packets. Entry is the ring that the sender names,
+// or NoRing to look it up (both of the paper's forms).
+func (b *Box) Begin(line int, a *Arrival, entry int, mode Mode) Outcome {
+	ring := entry
+	if ring == NoRing {
+		ring = b.RingOf(a.From)
+	}
+	if ring < 0 || ring >= b.Rings {
+		return NoEntry
+	}
+	_, size := b.Where(ring)
+	shared := entry != NoRing || b.Shared(ring) > 1
+	switch {
+	case size == 0:
+		return NoEntry
+	case a.Total > size:
+		return TooLong
+	case mode == PerMessage && shared && a.Total > Inline:
+		return IsShared
+	}
+	a.ring, a.Got, a.packets, a.open = ring, 0, shared || mode == PerPacket, false
+	if a.packets || a.Total <= Inline {
+		return Done
+	}
+	o := b.hold(line, a.ring, a.Total, &a.pos)
+	a.open = o == Done
+	return o
+}
+
+// hold reserves n bytes and a record for them.
+func (b *Box) hold(line, ring, n int, pos *uint64) Outcome {
+	seen := uint32(b.load(offHead))
+	if !b.promise(&seen) {
+		return Full
+	}
+	at, ok := b.reserve(line, ring, n)
+	if !ok {
+		b.forgo()
+		return Full
+	}
+	*pos = at
+	return Done
+}
+
+// Add writes the next bytes of a message: all of it, or a packet. When it is Full
+// nothing has happened. Any goroutine of the sender may call it, one at a time.
+func (b *Box) Add(line int, a *Arrival, data []byte) Outcome {
+	last := a.Got+len(data) == a.Total
+	if a.open {
+		if mutant.On(mutant.StatusEarly) && a.Got == 0 && !last {
+			b.announce(a.record(a.pos, 0, a.Total, true))
+		}
+		if !b.write(a.ring, a.pos, a.Got, data) {
+			return NoEntry
+		}
+		a.Got += len(data)
+		if last {
+			if a.open = false; !mutant.On(mutant.StatusEarly) || len(data) == a.Total {
+				b.announce(a.record(a.pos, 0, a.Total, true))
+			}
+		}
+		return Done
+	}
+	if a.Total <= Inline && last && a.Got == 0 {
+		seen := uint32(b.load(offHead))
+		t, ok := b.ticketNow(&seen)
+		if !ok {
+			return Full
+		}
+		a.Got = a.Total
+		r := a.record(0, 0, a.Total, true)
+		b.publish(t, &r, flagInline, data)
+		return Done
+	}
+	var pos uint64
+	if o := b.hold(line, a.ring, len(data), &pos); o != Done {
+		return o
+	}
+	if !b.write(a.ring, pos, 0, data) {
+		return NoEntry
+	}
+	r := a.record(pos, a.Got, len(data), last)
+	a.Got += len(data)
+	b.announce(r)
+	return Done
+}
+
+// Abandon ends a message that will not be complete: what was reserved for it is
+// given back in the order of arrival.
+func (b *Box) Abandon(a *Arrival) {
+	if a.open {
+		a.open = false
+		r := a.record(a.pos, 0, a.Total, true)
+		b.publish(b.ticket(), &r, flagVoid, nil)
+	}
+}
+
+// announce takes the promised ticket, and publishes.
+func (b *Box) announce(r Record) { b.publish(b.ticket(), &r, 0, nil) }
+
+func (a *Arrival) record(pos uint64, off, n int, last bool) Record {
+	return Record{
+		From: a.From, Tag: a.Tag, Extent: Extent{a.ring, pos, n},
+		Off: off, Total: a.Total, Last: last, Packets: a.packets,
+	}
+}
+
+// HasRoom reports whether what is left of a message, or its next packet of n bytes,
+// would be taken now.
+func (b *Box) HasRoom(a *Arrival, entry int, mode Mode, n int) bool {
+	ring := entry
+	if ring == NoRing {
+		ring = b.RingOf(a.From)
+	}
+	if ring < 0 || ring >= b.Rings {
+		return true // to be refused for good
+	}
+	if entry == NoRing && mode != PerPacket && b.Shared(ring) <= 1 {
+		n = a.Total
+	}
+	if _, size := b.Where(ring); a.Total > size {
+		return true
+	}
+	return b.free(ring, n, a.Total <= Inline)
+}

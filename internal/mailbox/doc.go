@@ -1,0 +1,15 @@
+// Package mailbox is the memory of a mailbox (IPUSH of paper 002; spec §3): the
+// table that gives each sender a ring, the rings, and the status ring that all
+// senders have in common. Its words are used with atomic instructions, so that
+// processes that map it write side by side with the owner's engine, which writes
+// for the senders that do not.
+//
+// A sender reserves room by moving a ring's Tail, copies its bytes there, and then
+// writes a record to the status ring: that is their arrival. The owner reads the
+// records in order, and gives room back by moving Head over what has been released.
+// Head and Tail count bytes and never go back, so that a full ring does not look like
+// an empty one. Room in the status ring is reserved before any byte is written.
+//
+// A sender can be killed anywhere in between. It marks a line of its own as busy
+// first, and notes what it is about to reserve; see Recover.
+package mailbox

@@ -1,0 +1,155 @@
+package mailbox
+
+import (
+	"weft/internal/mem"
+	"weft/internal/mutant"
+)
+
+// The claim word holds two counts of 32 bits: in the upper half the tickets that
+// have been taken, each for the record of that number, in the lower half the
+// tickets that are promised. Who has a promise will take a ticket, and the slot of
+// that ticket is free.
+const lower = 1<<32 - 1
+
+// promise reserves a record, and reports whether there was room.
+func (b *Box) promise(seen *uint32) bool {
+	for {
+		w := b.load(offClaim)
+		if !b.slotFree(uint32(w), seen) {
+			return false
+		}
+		if b.swap(offClaim, w, w&^lower|(w+1)&lower) {
+			return true
+		}
+	}
+}
+
+// forgo gives a promise back.
+func (b *Box) forgo() {
+	for {
+		w := b.load(offClaim)
+		if b.swap(offClaim, w, w&^lower|(w-1)&lower) {
+			return
+		}
+	}
+}
+
+// ticket takes the ticket of a promise.
+func (b *Box) ticket() uint32 {
+	for {
+		w := b.load(offClaim)
+		if b.swap(offClaim, w, w+1<<32) {
+			return uint32(w >> 32)
+		}
+	}
+}
+
+// ticketNow takes a ticket that has not been promised.
+func (b *Box) ticketNow(seen *uint32) (ticket uint32, ok bool) {
+	for {
+		w := b.load(offClaim)
+		if !b.slotFree(uint32(w), seen) {
+			return 0, false
+		}
+		if b.swap(offClaim, w, (w+1<<32)&^lower|(w+1)&lower) {
+			return uint32(w >> 32), true
+		}
+	}
+}
+
+// slotFree reports whether one more record can be promised. Seen is Head as it was
+// seen last, which saves looking.
+func (b *Box) slotFree(promised uint32, seen *uint32) bool {
+	if promised-*seen < uint32(b.Slots) {
+		return true
+	}
+	*seen = uint32(b.load(offHead))
+	return promised-*seen < uint32(b.Slots)
+}
+
+func grains(n int) uint64 { return uint64(n+Grain-1) &^ (Grain - 1) }
+
+// An Extent is a part of a ring.
+type Extent struct {
+	Ring int
+	Pos  uint64 // of Tail when it was reserved
+	Len  int
+}
+
+// reserve moves a ring's Tail over n bytes, and reports whether there was room.
+// Before each attempt it notes it in a line.
+func (b *Box) reserve(line, ring, n int) (pos uint64, ok bool) {
+	at, need := b.ring(ring), grains(n)
+	for {
+		t := b.load(at + atTail)
+		size := b.load(at + atSize)
+		if t&closed != 0 {
+			return 0, false
+		}
+		if mutant.On(mutant.TailEarly) {
+			b.store(at+atTail, t+need)
+		}
+		used := t - b.load(at+atHead)
+		if mutant.On(mutant.WrappedFull) && size > 0 {
+			used = (t%size + size - b.load(at+atHead)%size) % size
+		}
+		if need > size || used > size-need {
+			return 0, false
+		}
+		if mutant.On(mutant.TailEarly) {
+			return t, true
+		}
+		b.intend(line, ring, t, n)
+		if b.swap(at+atTail, t, t+need) {
+			return t, true
+		}
+	}
+}
+
+// intend notes in a sender's line what it is about to reserve.
+func (b *Box) intend(line, ring int, pos uint64, n int) {
+	at := b.line(line)
+	mem.Publish64(b.mem, at+atPos, pos)
+	mem.Publish64(b.mem, at+atLen, uint64(n))
+	mem.Publish64(b.mem, at+atRing, uint64(ring+1))
+}
+
+// free reports whether a ring has room for n bytes now, and there is a record, which
+// may be enough.
+func (b *Box) free(ring, n int, inline bool) bool {
+	seen := uint32(b.load(offHead))
+	if !b.slotFree(uint32(b.load(offClaim)), &seen) {
+		return false
+	}
+	if inline {
+		return true
+	}
+	at := b.ring(ring)
+	t, h, size := b.load(at+atTail), b.load(at+atHead), b.load(at+atSize)
+	return t&closed == 0 && grains(n) <= size && t-h <= size-grains(n)
+}
+
+// parts returns the memory of n bytes that begin off bytes into an extent: two
+// pieces if they lie across the end of the ring.
+func (b *Box) parts(ring int, pos uint64, off, n int) (first, second []byte, ok bool) {
+	base, size := b.Where(ring)
+	if size <= 0 || base < 0 || base > b.Room || size > b.Room-base || off < 0 || n < 0 || off > size || n > size-off {
+		return nil, nil, false
+	}
+	from := int((pos + uint64(off)) % uint64(size))
+	room := b.mem[b.room+base:][:size:size]
+	if n <= size-from {
+		return room[from : from+n : from+n], nil, true
+	}
+	return room[from:], room[:n-(size-from)], true
+}
+
+// write copies bytes to where they belong in an extent.
+func (b *Box) write(ring int, pos uint64, off int, data []byte) bool {
+	first, second, ok := b.parts(ring, pos, off, len(data))
+	if ok {
+		copy(first, data)
+		copy(second, data[len(first):])
+	}
+	return ok
+}

@@ -1,0 +1,89 @@
+package mailbox
+
+import (
+	"runtime"
+
+	"weft/internal/mem"
+)
+
+// Packet is how many bytes a sender that maps the memory writes at a time where
+// there is a record for each packet.
+const Packet = 8192
+
+// A Sender is one process that maps a mailbox. One goroutine at a time uses it: it
+// holds the Sender's line, which is also how the owner sees that it is busy.
+type Sender struct {
+	b    *Box
+	rank int
+	line int
+	seen uint32 // Head of the status ring, when last looked at
+}
+
+// Join takes a free line for a sender, a process of this host. ok is false if there is none.
+func (b *Box) Join(rank, pid int) (s *Sender, ok bool) {
+	for i := 1; i < b.Lines; i++ {
+		at := b.line(i)
+		if b.load(at) == 0 && b.swap(at, 0, uint64(rank)+1) {
+			b.store(at+atBusy, 0)
+			b.store(at+atPID, uint64(pid))
+			return &Sender{b: b, rank: rank, line: i}, true
+		}
+	}
+	return nil, false
+}
+
+// Leave gives the line back.
+func (s *Sender) Leave() { s.b.store(s.b.line(s.line), 0) }
+
+func (s *Sender) lock() {
+	at := s.b.line(s.line) + atBusy
+	for !s.b.swap(at, 0, 1) {
+		runtime.Gosched()
+	}
+}
+
+func (s *Sender) unlock() { mem.Publish64(s.b.mem, s.b.line(s.line)+atBusy, 0) }
+
+// Push writes a message, or what it can of it: sent bytes of one that has a record
+// for each packet may have been written when the rest finds the ring Full.
+func (s *Sender) Push(entry int, mode Mode, tag uint64, data []byte) (sent int, o Outcome) {
+	s.lock()
+	if len(data) <= Inline && entry == NoRing {
+		o = s.short(tag, data)
+	} else {
+		sent, o = s.long(entry, mode, tag, data)
+	}
+	s.unlock()
+	return sent, o
+}
+
+// short writes a message into its record.
+func (s *Sender) short(tag uint64, data []byte) Outcome {
+	ring := s.b.RingOf(s.rank)
+	if ring == NoRing || s.b.load(s.b.ring(ring)+atSize) == 0 {
+		return NoEntry
+	}
+	t, ok := s.b.ticketNow(&s.seen)
+	if !ok {
+		return Full
+	}
+	r := Record{From: s.rank, Tag: tag, Extent: Extent{Ring: ring, Len: len(data)}, Last: true}
+	s.b.publish(t, &r, flagInline, data)
+	return Done
+}
+
+func (s *Sender) long(entry int, mode Mode, tag uint64, data []byte) (sent int, o Outcome) {
+	a := Arrival{From: s.rank, Tag: tag, Total: len(data)}
+	if o := s.b.Begin(s.line, &a, entry, mode); o != Done {
+		return 0, o
+	}
+	if !a.packets {
+		return 0, s.b.Add(s.line, &a, data)
+	}
+	for {
+		n := min(len(data)-a.Got, Packet)
+		if o := s.b.Add(s.line, &a, data[a.Got:a.Got+n]); o != Done || a.Got == len(data) {
+			return a.Got, o
+		}
+	}
+}

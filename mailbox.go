@@ -1,0 +1,296 @@
+package weft
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"weft/internal/driver"
+	"weft/internal/engine/rma"
+	"weft/internal/mailbox"
+	"weft/internal/mem"
+	"weft/internal/sys"
+)
+
+// A Full says what becomes of a message for which a mailbox has no room.
+type Full uint8
+
+// The policies.
+const (
+	// Nack refuses the message, and tells its sender to go on when there is room.
+	// Meanwhile nothing else that the sender has to say is held up.
+	Nack Full = iota
+	// Stall holds the sender's link up, with everything else that comes by it, as
+	// simple hardware does. Where there is no link of its own to hold up (in shared
+	// memory, over TCP) it is the same as Nack.
+	Stall
+)
+
+// NoRing is the ring of a sender that has none.
+const NoRing = mailbox.NoRing
+
+// MailboxConfig shapes a mailbox. Zero values mean the defaults.
+type MailboxConfig struct {
+	// Rings are the sizes of the rings in bytes, each rounded up to a multiple of 64.
+	// None means one of 256 KiB for all senders. A message can be as long as its ring.
+	Rings []int
+
+	// Table gives senders their rings (the AMT Address Table). Ranks that are not in
+	// it have ring 0; NoRing refuses a rank.
+	Table map[int]int
+
+	// Records is how many messages, or packets where rings are shared, can wait until
+	// they are taken; 0 means 1024. It is rounded up to a power of two, from 16 to 2^24.
+	// Messages of up to 40 bytes travel in their record and need nothing else.
+	Records int
+
+	// Spare is memory in bytes for rings that are made later, or grow.
+	Spare int
+
+	// Full says what becomes of a message for which there is no room.
+	Full Full
+}
+
+const (
+	defaultRing    = 256 << 10
+	defaultRecords = 1024
+	minRecords     = 16
+	moreRings      = 64 // entries of the AMT beyond those asked for
+)
+
+// A Mailbox is where other ranks put messages whose places this rank chooses: the
+// IPUSH of paper 002. Each sender has a ring of memory, alone or with others, and one
+// status ring keeps the order in which messages of all have arrived. Messages of one
+// sender arrive in the order in which they were sent.
+//
+// Ranks on the same host write to it without this rank's help. Any number of
+// goroutines may use it.
+type Mailbox struct {
+	p      *Proc
+	name   string
+	region *rma.Region
+	box    *mailbox.Box
+	whole  share
+
+	rings sync.Mutex // held while rings are changed
+	room  allocator
+
+	latch  mem.Latch // of what follows
+	reader *mailbox.Reader
+	parts  map[int]*partial
+	idle   *delivery // free ones
+	inside int       // goroutines that wait
+	asleep int       // of these
+	closed atomic.Bool
+}
+
+// mailboxName is the name of the region that a mailbox is. Regions of programs cannot
+// have such names.
+func mailboxName(name string) string { return reserved + "mailbox/" + name }
+
+// Mailbox makes a mailbox that other ranks find by its name, of 1 to 200 bytes.
+func (p *Proc) Mailbox(ctx context.Context, name string, cfg *MailboxConfig) (*Mailbox, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := checkMailboxName(name); err != nil {
+		return nil, err
+	}
+	var c MailboxConfig
+	if cfg != nil {
+		c = *cfg
+	}
+	sizes, g, err := p.geometry(&c)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := p.share(g.Size() + 8)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mailbox{p: p, name: name, whole: whole, parts: map[int]*partial{}, room: allocator{{0, g.Room}}}
+	bytes := whole.mem[:len(whole.mem)-8]
+	if m.box, err = mailbox.New(bytes, g); err == nil {
+		m.reader = mailbox.NewReader(m.box)
+		for i := range g.Rings {
+			m.box.Shut(i)
+		}
+		for i, size := range sizes {
+			base, _ := m.room.take(size)
+			m.box.Place(i, base, size)
+		}
+		err = m.fill(c.Table)
+	}
+	if err == nil {
+		m.region, err = p.node.ExposeMailbox(mailboxName(name), m.box, bytes, whole.id, c.Full == Stall)
+	}
+	if err != nil {
+		p.unshare(whole)
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mailboxes[m] = true
+	return m, nil
+}
+
+func checkMailboxName(name string) error {
+	const most = 200
+	if len(name) < 1 || len(name) > most {
+		return &ConfigError{Field: "length of the mailbox's name", Value: len(name), Min: 1, Max: most}
+	}
+	return nil
+}
+
+// geometry checks a configuration, and says what memory it needs.
+func (p *Proc) geometry(c *MailboxConfig) (sizes []int, g mailbox.Geometry, err error) {
+	const most = 1 << 34
+	room := 0
+	for _, size := range append([]int{}, c.Rings...) {
+		if size < 1 || size > most {
+			return nil, g, &ConfigError{Field: "size of a ring", Value: size, Min: 1, Max: most}
+		}
+		sizes = append(sizes, roundGrain(size))
+		room += roundGrain(size)
+	}
+	if len(sizes) == 0 {
+		sizes, room = []int{defaultRing}, defaultRing
+	}
+	if c.Spare < 0 || c.Spare > most {
+		return nil, g, &ConfigError{Field: "MailboxConfig.Spare", Value: c.Spare, Min: 0, Max: most}
+	}
+	if c.Records == 0 {
+		c.Records = defaultRecords
+	}
+	if c.Records < minRecords || c.Records > mailbox.MaxSlots {
+		return nil, g, &ConfigError{Field: "MailboxConfig.Records", Value: c.Records, Min: minRecords, Max: mailbox.MaxSlots}
+	}
+	slots := minRecords
+	for slots < c.Records {
+		slots *= 2
+	}
+	if len(sizes) > mailbox.MaxRings-moreRings {
+		return nil, g, &ConfigError{Field: "number of rings", Value: len(sizes), Min: 1, Max: mailbox.MaxRings - moreRings}
+	}
+	return sizes, mailbox.Geometry{
+		Ranks: p.job.Size, Lines: p.job.Local + 1, Rings: len(sizes) + moreRings, Slots: slots, Room: room + roundGrain(c.Spare),
+	}, nil
+}
+
+func roundGrain(n int) int { return (n + mailbox.Grain - 1) / mailbox.Grain * mailbox.Grain }
+
+// Name returns the mailbox's name.
+func (m *Mailbox) Name() string { return m.name }
+
+// MemoryBytes returns how much memory the rings have, and how much the mailbox has in
+// all.
+func (m *Mailbox) MemoryBytes() (rings, all int) {
+	m.rings.Lock()
+	defer m.rings.Unlock()
+	return m.box.Room - m.room.free(), len(m.whole.mem)
+}
+
+// Next returns the message that arrived next, waiting for it. It is on loan until
+// Release. Several goroutines get different ones.
+func (m *Mailbox) Next(ctx context.Context) (Delivery, error) { return m.next(ctx, true) }
+
+// NextPacket is Next for the packets of which longer messages consist where a ring is
+// shared, or the sender asks for that: each is returned when it arrives, and says what
+// part of its message it is. Use either Next or NextPacket.
+func (m *Mailbox) NextPacket(ctx context.Context) (Delivery, error) { return m.next(ctx, false) }
+
+// TryNext returns the next message if one has arrived, else ErrAgain.
+func (m *Mailbox) TryNext() (Delivery, error) {
+	if d, err := m.take(true); err != ErrAgain {
+		return d, err
+	}
+	m.p.node.Assist()
+	return m.take(true)
+}
+
+func (m *Mailbox) next(ctx context.Context, join bool) (Delivery, error) {
+	for {
+		d, err := m.take(join)
+		if err != ErrAgain {
+			return d, err
+		}
+		if err := m.await(ctx); err != nil {
+			return Delivery{}, err
+		}
+	}
+}
+
+// await returns when there may be something to take.
+func (m *Mailbox) await(ctx context.Context) error {
+	if !m.enter(1) {
+		return ErrClosed
+	}
+	defer m.enter(-1)
+	if !m.p.node.Hosted() {
+		ready := func() bool { return m.closed.Load() || m.box.Ready() }
+		if ok, err := m.p.node.Spin(ctx, ready); ok || err != nil {
+			return err
+		}
+	}
+	m.doze(1)
+	defer m.doze(-1)
+	// A sender that has written its record before it could see that we sleep: by the
+	// time the kernel has been asked to do something, we can see the record.
+	sys.Yield()
+	if m.box.Ready() {
+		return nil
+	}
+	if !m.recover() {
+		return m.p.Sleep(ctx, retryRecover)
+	}
+	c := driver.NewCall()
+	defer c.Free()
+	c.RMA.Kind, c.RMA.Peer, c.RMA.Region = rma.Await, m.p.job.Rank, m.region.ID
+	return m.p.node.Memory(ctx, c)
+}
+
+// enter counts who waits, for whom Close waits. It reports whether the mailbox is open.
+func (m *Mailbox) enter(n int) bool {
+	m.latch.Lock()
+	defer m.latch.Unlock()
+	if n > 0 && m.closed.Load() {
+		return false
+	}
+	m.inside += n
+	return true
+}
+
+// doze counts who sleeps, so that senders knock.
+func (m *Mailbox) doze(n int) {
+	m.latch.Lock()
+	defer m.latch.Unlock()
+	m.asleep += n
+	m.box.Waits(m.asleep > 0)
+}
+
+// Close ends the mailbox. What has not been taken is lost, and messages on loan must
+// not be looked at any more; senders get ErrClosed.
+func (m *Mailbox) Close() error {
+	m.latch.Lock()
+	closed := m.closed.Swap(true)
+	m.latch.Unlock()
+	if closed {
+		return ErrClosed
+	}
+	m.p.mu.Lock()
+	delete(m.p.mailboxes, m)
+	m.p.mu.Unlock()
+	mem.Store64(m.whole.mem, len(m.whole.mem)-8, 1)
+	m.p.node.Withdraw(m.region)
+	for m.waited() {
+		runtime.Gosched() // its memory may go away with the Proc
+	}
+	return nil
+}
+
+func (m *Mailbox) waited() bool {
+	m.latch.Lock()
+	defer m.latch.Unlock()
+	return m.inside > 0
+}

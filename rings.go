@@ -1,0 +1,261 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"weft/internal/mailbox"
+	"weft/internal/sys"
+)
+
+// ErrNoRoom: the mailbox has no memory left for a ring of that size; see
+// MailboxConfig.Spare.
+var ErrNoRoom = errors.New("weft: no memory left for a ring")
+
+// A RingError reports a ring that a mailbox does not have.
+type RingError struct{ Ring, Rings int }
+
+func (e *RingError) Error() string {
+	return fmt.Sprintf("weft: ring %d: the mailbox has rings 0 to %d", e.Ring, e.Rings-1)
+}
+
+// Is makes every RingError match ErrNoEntry.
+func (e *RingError) Is(target error) bool { return target == ErrNoEntry }
+
+// A Ring describes a ring of a mailbox.
+type Ring struct {
+	Size    int // bytes; 0 if it has no memory
+	Senders int // ranks that the table gives it
+}
+
+// Rings returns the rings: the AMT.
+func (m *Mailbox) Rings() []Ring {
+	m.rings.Lock()
+	defer m.rings.Unlock()
+	var rings []Ring
+	for i := range m.box.Geometry.Rings {
+		_, size := m.box.Where(i)
+		rings = append(rings, Ring{size, m.box.Shared(i)})
+	}
+	for len(rings) > 0 && rings[len(rings)-1].Size == 0 {
+		rings = rings[:len(rings)-1]
+	}
+	return rings
+}
+
+// RingOf returns the ring of a sender, or NoRing.
+func (m *Mailbox) RingOf(rank int) int { return m.box.RingOf(rank) }
+
+// fill sets the table for the first time.
+func (m *Mailbox) fill(table map[int]int) error {
+	for rank := range table {
+		if err := m.p.check(rank); err != nil {
+			return err
+		}
+	}
+	for rank := range m.p.job.Size {
+		ring := table[rank] // 0 if it is not there
+		if err := m.checkRing(ring); err != nil {
+			return err
+		}
+		m.box.SetRing(rank, ring)
+	}
+	return nil
+}
+
+func (m *Mailbox) checkRing(ring int) error {
+	if ring == NoRing {
+		return nil
+	}
+	if ring >= 0 && ring < m.box.Geometry.Rings {
+		if _, size := m.box.Where(ring); size > 0 {
+			return nil
+		}
+	}
+	n := 0
+	for i := range m.box.Geometry.Rings {
+		if _, size := m.box.Where(i); size > 0 {
+			n = i + 1
+		}
+	}
+	return &RingError{ring, n}
+}
+
+// SetRing gives a sender a ring, alone or with those who have it already, or NoRing
+// to refuse it from now on. Messages on their way are not lost: each goes to the ring
+// that its sender had when it began.
+func (m *Mailbox) SetRing(rank, ring int) error {
+	if err := m.p.check(rank); err != nil {
+		return err
+	}
+	m.rings.Lock()
+	defer m.rings.Unlock()
+	if m.closed.Load() {
+		return ErrClosed
+	}
+	if err := m.checkRing(ring); err != nil {
+		return err
+	}
+	m.box.SetRing(rank, ring)
+	m.hand(true)
+	return nil
+}
+
+// NewRing makes a ring of size bytes, and returns its number. It fails with ErrNoRoom
+// if the mailbox has no memory left for it.
+func (m *Mailbox) NewRing(size int) (ring int, err error) {
+	m.rings.Lock()
+	defer m.rings.Unlock()
+	if m.closed.Load() {
+		return NoRing, ErrClosed
+	}
+	if size < 1 || size > m.box.Room {
+		return NoRing, &ConfigError{Field: "size of a ring", Value: size, Min: 1, Max: m.box.Room}
+	}
+	for i := range m.box.Geometry.Rings {
+		if _, old := m.box.Where(i); old != 0 {
+			continue
+		}
+		base, ok := m.room.take(roundGrain(size))
+		if !ok {
+			return NoRing, ErrNoRoom
+		}
+		m.reader0(i)
+		m.box.Place(i, base, roundGrain(size))
+		return i, nil
+	}
+	return NoRing, ErrNoRoom
+}
+
+// ResizeRing gives a ring another size; 0 takes its memory back, and its number may
+// be used for another. Its senders wait meanwhile, until what it holds has been
+// released: another goroutine must go on doing that. If ctx ends before, or there is no
+// room, the ring is as it was.
+func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
+	m.rings.Lock()
+	defer m.rings.Unlock()
+	if m.closed.Load() {
+		return ErrClosed
+	}
+	if err := m.checkRing(ring); err != nil || ring == NoRing {
+		return err
+	}
+	if size < 0 || size > m.box.Room {
+		return &ConfigError{Field: "size of a ring", Value: size, Min: 0, Max: m.box.Room}
+	}
+	if size == 0 && m.box.Shared(ring) > 0 {
+		return fmt.Errorf("weft: ring %d is that of %d senders: give them another first: %w", ring, m.box.Shared(ring), ErrInUse)
+	}
+	m.box.Shut(ring)
+	err := m.p.node.Poll(ctx, func() bool { return m.closed.Load() || m.box.Drained(ring) })
+	if err == nil && m.closed.Load() {
+		return ErrClosed
+	}
+	if err != nil {
+		m.box.Unshut(ring)
+		m.hand(true)
+		return err
+	}
+	base, old := m.box.Where(ring)
+	m.room.give(base, old)
+	newBase, ok := m.room.take(roundGrain(size))
+	if !ok {
+		m.room.takeAt(base, old)
+		m.box.Unshut(ring)
+		err = ErrNoRoom
+	} else {
+		m.reader0(ring)
+		m.box.Place(ring, newBase, roundGrain(size))
+	}
+	m.hand(true)
+	return err
+}
+
+// reader0 makes the reader forget what it knows of a ring.
+func (m *Mailbox) reader0(ring int) {
+	m.latch.Lock()
+	defer m.latch.Unlock()
+	m.reader.Placed(ring)
+}
+
+// recover gives back what senders that were killed had reserved. It reports whether
+// nothing is left to be done.
+func (m *Mailbox) recover() bool {
+	gone := false
+	m.box.Senders(func(rank int) { gone = gone || m.p.node.Gone(rank) != nil })
+	if !gone {
+		return true
+	}
+	ok := m.p.node.Recover(m.region, func(open []*mailbox.Arrival) bool {
+		m.latch.Lock()
+		defer m.latch.Unlock()
+		if m.closed.Load() {
+			return true
+		}
+		return m.reader.Recover(func(rank, pid int, busy bool) bool {
+			peer := m.p.node.PeerLocked(rank)
+			return peer != nil && peer.Gone() != nil && (!busy || !sys.Alive(pid))
+		}, open)
+	})
+	m.hand(true)
+	return ok
+}
+
+// retry is how soon what could not be recovered is tried again.
+const retryRecover = time.Millisecond
+
+// pid is this process, as senders' lines name it.
+var pid = os.Getpid()
+
+// An allocator is the free parts of the memory for rings, in order.
+type allocator []span
+
+type span struct{ base, size int }
+
+// take returns the first part that is large enough.
+func (a *allocator) take(size int) (base int, ok bool) {
+	for i, s := range *a {
+		if s.size >= size {
+			(*a)[i] = span{s.base + size, s.size - size}
+			return s.base, true
+		}
+	}
+	return 0, false
+}
+
+// takeAt takes a part that was just given.
+func (a *allocator) takeAt(base, size int) {
+	for i, s := range *a {
+		if s.base <= base && base+size <= s.base+s.size {
+			*a = slices.Replace(*a, i, i+1, span{s.base, base - s.base}, span{base + size, s.base + s.size - base - size})
+			return
+		}
+	}
+}
+
+// give takes a part back.
+func (a *allocator) give(base, size int) {
+	*a = append(*a, span{base, size})
+	slices.SortFunc(*a, func(x, y span) int { return x.base - y.base })
+	joined := (*a)[:0]
+	for _, s := range *a {
+		if n := len(joined); n > 0 && joined[n-1].base+joined[n-1].size == s.base {
+			joined[n-1].size += s.size
+		} else if s.size > 0 {
+			joined = append(joined, s)
+		}
+	}
+	*a = joined
+}
+
+// free returns how many bytes are free.
+func (a allocator) free() (n int) {
+	for _, s := range a {
+		n += s.size
+	}
+	return n
+}

@@ -1,0 +1,216 @@
+package weft
+
+import (
+	"context"
+	"sync/atomic"
+
+	"weft/internal/driver"
+	"weft/internal/engine/rma"
+	"weft/internal/engine/wire"
+	"weft/internal/mailbox"
+)
+
+// A Status says what the status ring of a mailbox gets records for.
+type Status = mailbox.Mode
+
+// The kinds of status.
+const (
+	// AutoStatus: for each message if this sender has a ring of its own, else for
+	// each packet.
+	AutoStatus = mailbox.Auto
+	// PerMessage: for each message; in a ring that others share it fails with ErrShared.
+	PerMessage = mailbox.PerMessage
+	// PerPacket: for each packet, so that the receiver can begin before all has come.
+	PerPacket = mailbox.PerPacket
+)
+
+// A Sender puts messages into the mailbox of a rank. Any number of goroutines may use
+// it; the messages of one arrive in order.
+type Sender struct {
+	p      *Proc
+	rank   int
+	found  rma.Found
+	peer   *driver.Peer
+	way    *way
+	entry  uint16
+	status Status
+}
+
+// A way is what all Senders of a process to one mailbox have in common.
+type way struct {
+	box     *mailbox.Box    // the mailbox, mapped here; or nil
+	line    *mailbox.Sender // how it is written to
+	mapped  []byte
+	packets atomic.Int32 // messages on their way in packets, which others must not overtake
+	unsure  atomic.Bool  // one was given up, and may arrive yet
+}
+
+// Sender reaches the mailbox of a name that a rank has, waiting until it does.
+func (p *Proc) Sender(ctx context.Context, rank int, name string) (*Sender, error) {
+	if err := checkMailboxName(name); err != nil {
+		return nil, err
+	}
+	r, err := p.attach(ctx, rank, mailboxName(name))
+	if err != nil {
+		return nil, err
+	}
+	s := &Sender{p: p, rank: rank, found: r.found, peer: r.peer, entry: wire.NoEntry}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id := wayID{rank, r.found.Region}
+	if s.way = p.ways[id]; s.way == nil {
+		s.way = newWay(p, r)
+		p.ways[id] = s.way
+	}
+	return s, nil
+}
+
+type wayID struct {
+	rank   int
+	region uint32
+}
+
+// newWay looks for the way through mapped memory.
+func newWay(p *Proc, r *Remote) *way {
+	w := &way{}
+	if r.direct == nil {
+		return w
+	}
+	box, err := mailbox.At(r.direct[:len(r.direct)-8])
+	if err != nil {
+		return w
+	}
+	line, ok := box.Join(p.job.Rank, pid)
+	if !ok {
+		return w
+	}
+	w.box, w.line, w.mapped = box, line, r.direct
+	return w
+}
+
+// ended counts a message that went in packets, when it has arrived or comes to nothing.
+// What comes after one that was given up goes the same way until one is known to have
+// arrived, and so after it.
+func (w *way) ended(err error) {
+	if err != nil {
+		w.unsure.Store(true)
+	} else if w.unsure.Load() {
+		w.unsure.Store(false)
+	}
+	w.packets.Add(-1)
+}
+
+// leave gives the line back.
+func (w *way) leave() {
+	if w.line != nil {
+		w.line.Leave()
+	}
+}
+
+// To returns the same sender with the ring named by it rather than looked up in the
+// receiver's table: the paper's form without an AMT Address Table. Such a ring counts
+// as shared.
+func (s *Sender) To(ring int) *Sender {
+	t := *s
+	t.entry = uint16(min(max(ring, 0), wire.NoEntry-1))
+	return &t
+}
+
+// With returns the same sender with another kind of status.
+func (s *Sender) With(status Status) *Sender {
+	t := *s
+	t.status = status
+	return &t
+}
+
+// Rank returns the rank whose mailbox it is.
+func (s *Sender) Rank() int { return s.rank }
+
+// Direct reports whether messages reach the mailbox without the rank's help.
+func (s *Sender) Direct() bool { return s.way.box != nil }
+
+// Push puts a message into the mailbox. It returns when it is there, and b may be
+// used again; if the mailbox is full it waits.
+func (s *Sender) Push(ctx context.Context, b []byte) error { return s.PushTagged(ctx, 0, b) }
+
+// PushTagged is Push with a number that comes with the message.
+func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
+	sent, o := s.direct(tag, b)
+	if o == mailbox.Done {
+		return nil
+	}
+	c, err := s.begin(tag, b, sent, o)
+	if err != nil {
+		return err
+	}
+	err = s.p.node.Wait(ctx, c)
+	s.way.ended(err)
+	c.Free()
+	return err
+}
+
+// direct writes to mapped memory, if that can be done now: else it is Full.
+func (s *Sender) direct(tag uint64, b []byte) (sent int, o mailbox.Outcome) {
+	w := s.way
+	if w.box == nil || w.packets.Load() != 0 || w.unsure.Load() || s.peer.Gone() != nil || driver.Withdrawn(w.mapped) {
+		return 0, mailbox.Full
+	}
+	if sent, o = w.line.Push(s.ring(), s.status, tag, b); o == mailbox.Done && w.box.Knock() {
+		s.p.node.Knock(s.rank, s.found.Region)
+	}
+	return sent, o
+}
+
+func (s *Sender) ring() int {
+	if s.entry == wire.NoEntry {
+		return NoRing
+	}
+	return int(s.entry)
+}
+
+// begin sends in packets what could not be written, from sent on. The receiver's
+// engine then stops us, and tells us when to go on.
+func (s *Sender) begin(tag uint64, b []byte, sent int, o mailbox.Outcome) (*driver.Call, error) {
+	if err := s.refused(o, b); err != nil {
+		return nil, err
+	}
+	c := driver.NewCall()
+	op := &c.RMA
+	op.Kind, op.Peer, op.Region, op.Key = rma.IPush, s.rank, s.found.Region, s.found.Key
+	op.Off, op.Buf, op.A, op.Entry, op.Mode = uint64(sent), b, tag, s.entry, uint8(s.status)
+	s.way.packets.Add(1)
+	s.p.node.Begin(c)
+	return c, nil
+}
+
+func (s *Sender) refused(o mailbox.Outcome, b []byte) error {
+	e := &MailboxError{Rank: s.rank, Len: len(b)}
+	switch o {
+	case mailbox.NoEntry:
+		e.Err = ErrNoEntry
+	case mailbox.TooLong:
+		e.Err = ErrTooLong
+	case mailbox.IsShared:
+		e.Err = ErrShared
+	default:
+		return nil
+	}
+	return e
+}
+
+// StartPush begins PushTagged: b must not be changed until the Op has ended. Messages
+// arrive in the order in which they were started.
+func (s *Sender) StartPush(ctx context.Context, tag uint64, b []byte) (*Op, error) {
+	o := ops.Get().(*Op)
+	*o = Op{node: s.p.node}
+	sent, out := s.direct(tag, b)
+	if out == mailbox.Done {
+		return o, nil
+	}
+	c, err := s.begin(tag, b, sent, out)
+	if err != nil {
+		return nil, err
+	}
+	o.call, o.way = c, s.way
+	return o, nil
+}
