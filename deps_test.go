@@ -59,7 +59,7 @@ internal/sim/swarm      internal/engine internal/engine/coord internal/engine/li
 coll                    . internal/mem
 
 internal/launch         internal/bootstrap internal/sys internal/waitgraph
-internal/perf           . internal/bootstrap internal/launch
+internal/perf           . internal/bootstrap internal/launch internal/sys
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
 cmd/weft                . internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sys internal/tape internal/waitgraph
 

@@ -12,10 +12,6 @@ import (
 	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
-	"gonum.org/v1/plot/vg"
 
 	"weft/internal/engine/coord"
 	"weft/internal/sim"
@@ -193,31 +189,12 @@ func (f *simBarrierFlags) print(rows []barrierRow) {
 
 // drawBarriers draws time against ranks, a line for each algorithm and topology.
 func drawBarriers(file string, rows []barrierRow) error {
-	p := plot.New()
-	p.Title.Text = "Barriers on simulated networks"
-	p.X.Label.Text, p.Y.Label.Text = "ranks", "until the last may go on, µs"
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Add(plotter.NewGrid())
-	lines, order := map[string]plotter.XYs{}, []string{}
+	c := chart{title: "Barriers on simulated networks", x: "ranks", y: "until the last may go on, µs"}
 	for _, r := range rows {
 		kind, _, _ := strings.Cut(r.Topology, ":")
-		name := r.Algorithm + ", " + kind
-		if r.Time <= 0 {
-			continue
+		if r.Time > 0 {
+			c.add(r.Algorithm+", "+kind, float64(r.N), r.Time)
 		}
-		if lines[name] == nil {
-			order = append(order, name)
-		}
-		lines[name] = append(lines[name], plotter.XY{X: float64(r.N), Y: r.Time})
 	}
-	var parts []any
-	for _, name := range order {
-		parts = append(parts, name, lines[name])
-	}
-	if err := plotutil.AddLinePoints(p, parts...); err != nil {
-		return fmt.Errorf("sim barrier: %w", err)
-	}
-	return p.Save(8*vg.Inch, 5*vg.Inch, file)
+	return c.save(file)
 }

@@ -109,6 +109,11 @@ func median(v []float64) float64 {
 // better.
 func (r *Result) Figure() (v float64, unit string, less bool) {
 	switch r.Test {
+	case "ipush":
+		if r.MBs > 0 {
+			return r.MBs, "MB/s", false
+		}
+		return r.P50, "us", true
 	case "latency", "barrier", "lock":
 		return r.P50, "us", true
 	case "bandwidth":

@@ -48,6 +48,7 @@ type bench struct {
 	win  *weft.Region
 	far  *weft.Remote
 	took time.Duration
+	seen uint64 // the last word that was awaited
 }
 
 func weftRank(s Spec) error {
@@ -130,6 +131,9 @@ func (b *bench) measure(size int) error {
 		return err
 	}
 	runtime.GC()
+	if b.spec.Test == "ipush" {
+		return b.ipush(size)
+	}
 	switch {
 	case b.spec.Test == "latency" && b.spec.Op == "send":
 		return b.pingPong(size, func() error { return b.send(src) }, func() error { return b.recv(dst) })

@@ -7,6 +7,7 @@ type Spec struct {
 	Test      string // latency, bandwidth, rate, alltoall, barrier or lock
 	Transport string // of weft: auto, shm, udp
 	Op        string // send, push, put or pull
+	Figure    string // of ipush: latency or bandwidth
 	Sizes     []int  // in bytes
 	Rounds    int
 	N         int    // ranks; not of latency, bandwidth and rate

@@ -1,0 +1,150 @@
+package perf
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+
+	"weft"
+	"weft/internal/sys"
+)
+
+// A landing is where messages of rank 0 and 1 land, by PUSH or IPUSH, and what is
+// done with them there: the conditions of paper 002, table 5.
+type landing struct {
+	*bench
+	box    *weft.Mailbox
+	sender *weft.Sender
+	user   []byte // to where messages are copied
+	copies bool
+	flush  bool // of the cache, before the message is read
+	turn   uint64
+}
+
+// IPushOps are what perf ipush measures: PUSH and IPUSH, left where they land, or
+// copied to the receiver's memory, the caches warm or flushed.
+var IPushOps = []string{"push", "push-status", "ipush", "push-copied", "ipush-copied", "push-flushed", "ipush-flushed"}
+
+func (b *bench) ipush(size int) error {
+	l := &landing{bench: b, user: make([]byte, size), flush: strings.HasSuffix(b.spec.Op, "-flushed")}
+	l.copies = l.flush || strings.HasSuffix(b.spec.Op, "-copied")
+	src, err := b.buffer(size)
+	if err != nil {
+		return err
+	}
+	if size < 8 {
+		return fmt.Errorf("the size must be at least 8")
+	}
+	var send, recv func() error
+	if strings.HasPrefix(b.spec.Op, "ipush") {
+		name := fmt.Sprint("perf/", size)
+		table := map[int]int{b.peer: 0, b.p.Rank(): weft.NoRing}
+		l.box, err = b.p.Mailbox(b.ctx, name, &weft.MailboxConfig{Rings: []int{max(2*size, 4096)}, Table: table})
+		if err != nil {
+			return err
+		}
+		defer l.box.Close()
+		if l.sender, err = b.p.Sender(b.ctx, b.peer, name); err != nil {
+			return err
+		}
+		send, recv = func() error { return l.sender.Push(b.ctx, src) }, l.take
+	} else {
+		b.win.Store(0, 0)
+		b.win.Store((size+7)&^7, 0)
+		send, recv = func() error { return l.push(src) }, func() error { return l.arrived(size) }
+	}
+	if err := b.meet(); err != nil {
+		return err
+	}
+	if b.spec.Figure == "bandwidth" {
+		err = l.stream(size, send, recv)
+	} else {
+		err = b.pingPong(size, send, recv)
+	}
+	if err == nil {
+		err = b.meet()
+	}
+	return err
+}
+
+// push writes a message, and then what tells that it is there: its last word, or a
+// word of its own.
+func (l *landing) push(src []byte) error {
+	l.turn++
+	if l.spec.Op == "push-status" || len(src)%8 != 0 {
+		var status [8]byte
+		if err := l.far.Push(l.ctx, 0, src); err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint64(status[:], l.turn)
+		return l.far.Push(l.ctx, (len(src)+7)&^7, status[:])
+	}
+	off := len(src) - 8
+	binary.LittleEndian.PutUint64(src[off:], l.turn)
+	if off > 0 {
+		if err := l.far.Push(l.ctx, 0, src[:off]); err != nil {
+			return err
+		}
+	}
+	return l.far.Push(l.ctx, off, src[off:])
+}
+
+// arrived waits for a message that was pushed.
+func (l *landing) arrived(size int) error {
+	off := size - 8
+	if l.spec.Op == "push-status" || size%8 != 0 {
+		off = (size + 7) &^ 7
+	}
+	seen, err := l.win.Await(l.ctx, off, l.seen)
+	l.seen = seen
+	l.use(l.win.Bytes()[:size])
+	return err
+}
+
+// take takes a message from the mailbox.
+func (l *landing) take() error {
+	d, err := l.box.Next(l.ctx)
+	if err != nil {
+		return err
+	}
+	l.use(d.Data)
+	d.Release()
+	return nil
+}
+
+// use does with a message what the condition says.
+func (l *landing) use(data []byte) {
+	if l.flush {
+		sys.FlushCache(data)
+	}
+	if l.copies {
+		copy(l.user, data)
+	}
+}
+
+// stream sends one way, as fast as they are taken: a PUSH must wait for the
+// receiver's word before it writes over the last one, an IPUSH only when the ring is
+// full.
+func (l *landing) stream(size int, send, recv func() error) error {
+	n := l.spec.count(size)
+	for range 2 {
+		start := time.Now()
+		for range n {
+			var err error
+			if l.p.Rank() == 0 {
+				err = send()
+			} else if l.box != nil {
+				err = recv()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := l.meet(); err != nil {
+			return err
+		}
+		l.took = time.Since(start)
+	}
+	return l.report(size, n)
+}
