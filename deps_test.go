@@ -52,7 +52,7 @@ internal/sim            internal/monotime
 internal/sim/guest      internal/sim transport
 internal/sim/paper      internal/sim
 internal/sim/rendezvous internal/engine/coord internal/sim
-internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mem internal/sim
+internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
 .                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 

@@ -37,6 +37,13 @@ type Arrival struct {
 	pos     uint64 // of open
 }
 
+// InPackets reports whether each packet has a record, and Whole whether room for all
+// of the message is reserved, and it is not complete.
+func (a *Arrival) InPackets() bool { return a.packets }
+
+// Whole is described with InPackets.
+func (a *Arrival) Whole() bool { return a.open }
+
 // Begin checks a message before its first byte, and reserves room for all of it
 // unless there will be records for packets. Entry is the ring that the sender names,
 // or NoRing to look it up (both of the paper's forms).

@@ -35,25 +35,37 @@ func (b *Box) Join(rank, pid int) (s *Sender, ok bool) {
 // Leave gives the line back.
 func (s *Sender) Leave() { s.b.store(s.b.line(s.line), 0) }
 
-func (s *Sender) lock() {
+// Lock makes the sender busy, and Unlock ends that. Push does both; whoever writes a
+// message step by step holds the lock all the time.
+func (s *Sender) Lock() {
 	at := s.b.line(s.line) + atBusy
 	for !s.b.swap(at, 0, 1) {
 		runtime.Gosched()
 	}
 }
 
-func (s *Sender) unlock() { mem.Publish64(s.b.mem, s.b.line(s.line)+atBusy, 0) }
+// Unlock ends Lock.
+func (s *Sender) Unlock() { mem.Publish64(s.b.mem, s.b.line(s.line)+atBusy, 0) }
+
+// Begin and Add write a message step by step; see Box.
+func (s *Sender) Begin(a *Arrival, entry int, mode Mode) Outcome {
+	a.From = s.rank
+	return s.b.Begin(s.line, a, entry, mode)
+}
+
+// Add writes the next bytes of a message.
+func (s *Sender) Add(a *Arrival, data []byte) Outcome { return s.b.Add(s.line, a, data) }
 
 // Push writes a message, or what it can of it: sent bytes of one that has a record
 // for each packet may have been written when the rest finds the ring Full.
 func (s *Sender) Push(entry int, mode Mode, tag uint64, data []byte) (sent int, o Outcome) {
-	s.lock()
+	s.Lock()
 	if len(data) <= Inline && entry == NoRing {
 		o = s.short(tag, data)
 	} else {
 		sent, o = s.long(entry, mode, tag, data)
 	}
-	s.unlock()
+	s.Unlock()
 	return sent, o
 }
 
@@ -73,16 +85,16 @@ func (s *Sender) short(tag uint64, data []byte) Outcome {
 }
 
 func (s *Sender) long(entry int, mode Mode, tag uint64, data []byte) (sent int, o Outcome) {
-	a := Arrival{From: s.rank, Tag: tag, Total: len(data)}
-	if o := s.b.Begin(s.line, &a, entry, mode); o != Done {
+	a := Arrival{Tag: tag, Total: len(data)}
+	if o := s.Begin(&a, entry, mode); o != Done {
 		return 0, o
 	}
 	if !a.packets {
-		return 0, s.b.Add(s.line, &a, data)
+		return 0, s.Add(&a, data)
 	}
 	for {
 		n := min(len(data)-a.Got, Packet)
-		if o := s.b.Add(s.line, &a, data[a.Got:a.Got+n]); o != Done || a.Got == len(data) {
+		if o := s.Add(&a, data[a.Got:a.Got+n]); o != Done || a.Got == len(data) {
 			return a.Got, o
 		}
 	}

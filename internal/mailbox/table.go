@@ -117,3 +117,15 @@ func (b *Box) Wanted() bool { return b.load(offWants) != 0 }
 
 // Ready reports whether a record waits for the owner.
 func (b *Box) Ready() bool { return b.published(uint32(b.load(offHead))) }
+
+// Reserved returns what is reserved: promises, and bytes by ring, of which nobody
+// has been told. Nothing is when all is quiet and everything has been released.
+func (b *Box) Reserved() (promises int, bytes []int) {
+	w := b.load(offClaim)
+	promises = int(uint32(w) - uint32(w>>32))
+	for i := range b.Rings {
+		at := b.ring(i)
+		bytes = append(bytes, int(b.load(at+atTail)&^closed-b.load(at+atHead)))
+	}
+	return promises, bytes
+}

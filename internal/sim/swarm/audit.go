@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"weft/internal/engine/msg"
@@ -51,7 +52,14 @@ func (c *cluster) quiet() bool {
 }
 
 // busy reports whether the program has operations under way or to begin.
-func (n *node) busy() bool { return n.left > 0 || n.pending > 0 || n.citizen.busy > 0 || n.owes() }
+func (n *node) busy() bool {
+	return n.left > 0 || n.pending > 0 || n.citizen.busy > 0 || n.owes() || !n.collected() || n.writing()
+}
+
+// writing reports whether a message is being written to mapped memory.
+func (n *node) writing() bool {
+	return slices.ContainsFunc(n.posters, func(p poster) bool { return p.busy })
+}
 
 // timers reports whether a timer runs, other than those that watch peers.
 func (n *node) timers() bool {
@@ -95,6 +103,9 @@ func (c *cluster) unfinished() string {
 		if n.owes() {
 			fmt.Fprintf(&s, "  rank %d has messages that it does not receive or release\n", n.rank)
 		}
+		if !n.collected() {
+			fmt.Fprintf(&s, "  rank %d has messages in its mailbox, or room to recover\n", n.rank)
+		}
 		if n.timers() {
 			fmt.Fprintf(&s, "  rank %d has a timer that runs\n", n.rank)
 		}
@@ -114,6 +125,9 @@ func (c *cluster) final() {
 		}
 		n.inspect()
 		n.area.sweep(n, "at the end")
+		if n.postbox != nil {
+			n.postbox.allCollected(n)
+		}
 		for _, p := range n.ports {
 			p.port.Cancel(p.recv)
 			p.recv = nil

@@ -12,6 +12,9 @@ import (
 // start opens the ports, exposes the region, and begins to work.
 func (n *node) start() {
 	n.expose()
+	if n.c.Boxes {
+		n.openPostbox()
+	}
 	for i := range n.c.Ports {
 		n.open(uint16(i + 1))
 	}
@@ -72,6 +75,13 @@ func (n *node) act() {
 		return
 	}
 	n.left--
+	if n.c.Boxes && n.c.world.Chance(0.4) {
+		if n.c.world.Chance(0.03) {
+			n.forge(rank)
+		}
+		n.post(rank)
+		return
+	}
 	if n.c.world.Chance(0.5) {
 		n.send(rank)
 		return

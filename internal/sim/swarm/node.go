@@ -37,6 +37,8 @@ type node struct {
 	area    *area
 	remotes []remote
 	citizen *citizen
+	postbox *postbox
+	posters []poster
 }
 
 // selves holds buffers for packets to oneself, for run after run.
@@ -47,7 +49,7 @@ func (c *cluster) boot(rank int) {
 	c.boots[rank]++
 	n := &node{
 		incarnation: incarnation{rank, c.boots[rank]}, c: c, m: c.net.Machine(rank), full: c.Full,
-		self: selves.Get().([]byte), left: c.Ops, remotes: make([]remote, c.Nodes),
+		self: selves.Get().([]byte), left: c.Ops, remotes: make([]remote, c.Nodes), posters: make([]poster, c.Nodes),
 	}
 	rand := c.world.Rand
 	cfg := link.Config{

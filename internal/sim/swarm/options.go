@@ -17,6 +17,8 @@ type Options struct {
 	Ports  int
 	Think  time.Duration // between two operations of a node, on average
 	Cancel float64       // of the operations are given up
+	Boxes  bool          // every node has a mailbox
+	Stall  bool          // which holds links up when it is full
 	Locks  int           // that are shared; with them come barriers and a semaphore
 
 	Reliable   bool // the network loses nothing, as shared memory; engines run no links
@@ -66,6 +68,9 @@ func FromSeed(seed uint64) (o Options) {
 		defer func() { // a home that comes back has forgotten all
 			o.Restart, o.Crashes, o.Immortal = false, max(o.Crashes, apart.IntN(3)), false
 		}()
+	}
+	if apart := rand.New(rand.NewPCG(seed, 0x6d61696c)); apart.IntN(2) == 0 {
+		o.Boxes, o.Stall = true, apart.IntN(4) == 0
 	}
 	if r.IntN(8) == 0 {
 		return o

@@ -23,7 +23,7 @@ func (v *Violation) Error() string {
 
 // Kinds lists what checkers there are.
 var Kinds = []string{
-	"exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity", "occupancy", "false death", "refusal", "stuck", "leak", "panic",
+	"mailbox", "exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity", "occupancy", "false death", "refusal", "stuck", "leak", "panic",
 }
 
 // A Result is what came of a run.
@@ -69,12 +69,13 @@ type cluster struct {
 	nodes []*node // the present incarnation of each rank; nil while it is off
 	boots []uint8
 
-	streams map[flow]*stream
-	flows   []flow // their keys, in the order in which they began
-	cursors map[flow]*cursor
-	areas   []*area
-	society *society
-	tick    int64 // orders the beginnings and ends of atomic operations
+	streams   map[flow]*stream
+	flows     []flow // their keys, in the order in which they began
+	cursors   map[flow]*cursor
+	areas     []*area
+	postboxes []*postbox
+	society   *society
+	tick      int64 // orders the beginnings and ends of atomic operations
 
 	calm     bool         // faults have ended
 	troubled []bool       // ranks that had faults for which others may call them dead

@@ -61,6 +61,10 @@ var caught = map[mutant.Bug]string{
 	mutant.GateEarly:       "barrier",
 	mutant.GrantTwice:      "exclusion",
 	mutant.Untold:          "told",
+	mutant.TailEarly:       "mailbox",
+	mutant.StatusEarly:     "mailbox",
+	mutant.WrappedFull:     "mailbox",
+	mutant.HeadOver:        "mailbox",
 }
 
 // TestMutants plants each bug, and runs seeds until a checker finds it. Each
