@@ -53,6 +53,12 @@ func (n *Node) onIPush(p *peer, f wire.IPush, payload []byte, mayStall bool) err
 	}
 	s.failed = 0
 	o := s.take(f, payload)
+	if stall := r.Stall && mayStall; o == mailbox.Full && stall {
+		r.Box.Want(true)
+		if o = s.take(f, payload); o == mailbox.Full { // nor was any given back just now
+			return ErrStall
+		}
+	}
 	switch {
 	case o == mailbox.Done && !s.begun:
 		p.result(f.Op, wire.StatusOK, 0)
@@ -62,12 +68,6 @@ func (n *Node) onIPush(p *peer, f wire.IPush, payload []byte, mayStall bool) err
 		s.drop()
 		n.Stats.Refused++
 		p.result(f.Op, status(o), 0)
-	case r.Stall && mayStall:
-		r.Box.Want(true)
-		if !s.room(f, len(payload)) {
-			return ErrStall
-		}
-		return n.onIPush(p, f, payload, mayStall) // it was given back just now
 	default:
 		n.stop(s, f, len(payload))
 	}

@@ -61,7 +61,7 @@ var caught = map[mutant.Bug]string{
 	mutant.GateEarly:       "barrier",
 	mutant.GrantTwice:      "exclusion",
 	mutant.Untold:          "told",
-	mutant.TailEarly:       "mailbox",
+	mutant.TailEarly:       "leak",
 	mutant.StatusEarly:     "mailbox",
 	mutant.WrappedFull:     "mailbox",
 	mutant.HeadOver:        "mailbox",
