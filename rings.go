@@ -30,16 +30,22 @@ func (e *RingError) Is(target error) bool { return target == ErrNoEntry }
 type Ring struct {
 	Size    int // bytes; 0 if it has no memory
 	Senders int // ranks that the table gives it
+	Used    int // bytes that have not been released
 }
 
 // Rings returns the rings: the AMT.
 func (m *Mailbox) Rings() []Ring {
 	m.rings.Lock()
 	defer m.rings.Unlock()
+	if m.closed.Load() {
+		return nil
+	}
+	m.recover()
 	var rings []Ring
+	_, used := m.box.Reserved()
 	for i := range m.box.Geometry.Rings {
 		_, size := m.box.Where(i)
-		rings = append(rings, Ring{size, m.box.Shared(i)})
+		rings = append(rings, Ring{size, m.box.Shared(i), used[i]})
 	}
 	for len(rings) > 0 && rings[len(rings)-1].Size == 0 {
 		rings = rings[:len(rings)-1]

@@ -128,6 +128,8 @@ func beRank(mode string) {
 			}
 			note(p.Rank(), "child", child.Process.Pid)
 			select {}
+		case "post":
+			return post(ctx, p, arg)
 		case "heir":
 			return heir(ctx, p, arg)
 		case "mourn":

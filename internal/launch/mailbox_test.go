@@ -1,0 +1,122 @@
+//go:build linux
+
+package launch_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"weft"
+)
+
+// letters are what a sender pushes: its number, then bytes that follow from it.
+func letter(rank, i int) []byte {
+	b := make([]byte, 8+(i*i+rank*977)%5000)
+	binary.LittleEndian.PutUint64(b, uint64(i))
+	for k := 8; k < len(b); k++ {
+		b[k] = byte(rank*31 + i*7 + k)
+	}
+	return b
+}
+
+func checkLetter(d *weft.Delivery, want int) error {
+	if len(d.Data) < 8 {
+		return fmt.Errorf("rank %d: %d bytes", d.From, len(d.Data))
+	}
+	i := int(binary.LittleEndian.Uint64(d.Data))
+	if i != want || string(d.Data) != string(letter(d.From, i)) {
+		return fmt.Errorf("rank %d: message %d of %d bytes, not number %d", d.From, i, len(d.Data), want)
+	}
+	return nil
+}
+
+// post lets all ranks push to rank 0, into one ring that they share. In doomed mode
+// half of them are killed while they do.
+func post(ctx context.Context, p *weft.Proc, how string) error {
+	const each = 1500
+	doomed := func(rank int) bool { return how == "doomed" && rank%2 == 1 }
+	if p.Rank() > 0 {
+		s, err := p.Sender(ctx, 0, "post")
+		if err != nil {
+			return err
+		}
+		if !s.Direct() {
+			return fmt.Errorf("the mailbox is not mapped")
+		}
+		if doomed(p.Rank()) {
+			go func() {
+				time.Sleep(time.Duration(rand.IntN(20000)) * time.Microsecond)
+				syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}()
+		}
+		for i := 0; i < each || doomed(p.Rank()); i++ {
+			if err := s.Push(ctx, letter(p.Rank(), i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	m, err := p.Mailbox(ctx, "post", &weft.MailboxConfig{Rings: []int{64 << 10}})
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	next := make([]int, p.Size())
+	for left := p.Size() - 1; left > 0; {
+		if how == "doomed" && left == p.Size()/2 {
+			break // those who are left are doomed
+		}
+		d, err := m.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if err := checkLetter(&d, next[d.From]); err != nil {
+			return err
+		}
+		d.Release()
+		if next[d.From]++; next[d.From] == each && !doomed(d.From) {
+			left--
+		}
+	}
+	// What the dead have left is taken and given back: nothing stays reserved.
+	end := time.Now().Add(20 * time.Second)
+	for how == "doomed" && m.Rings()[0].Used > 0 {
+		if d, err := m.TryNext(); err == nil {
+			d.Release()
+		} else if time.Now().After(end) {
+			return fmt.Errorf("%d bytes are reserved, and nothing comes", m.Rings()[0].Used)
+		}
+	}
+	fmt.Printf("received %v\n", next)
+	return nil
+}
+
+// TestSharedRing: seven processes push into one ring: nothing is lost, doubled, mixed
+// up or out of order.
+func TestSharedRing(t *testing.T) {
+	j, out, report := job(t, 8, "post all")
+	j.Transport = "shm"
+	run(t, j, nil)
+	if !strings.Contains(out.String(), "received [0 1500 1500 1500 1500 1500 1500 1500]") {
+		t.Errorf("%s%s", out, report)
+	}
+}
+
+// TestSendersAreKilled: what they had reserved is given back, and the others go on.
+func TestSendersAreKilled(t *testing.T) {
+	for range 5 {
+		j, out, report := job(t, 8, "post doomed")
+		j.Transport, j.Survive = "shm", true
+		run(t, j, nil)
+		if !strings.Contains(out.String(), "received") {
+			t.Fatalf("%s%s", out, report)
+		}
+	}
+}
