@@ -89,6 +89,8 @@ var Environment = []struct{ Name, Meaning string }{
 	{envGoBackN, "1: after a loss everything is sent again, not only what was lost"},
 	{envXDP, "1: raw frames by AF_XDP where that is to be had"},
 	{envFaults, "what happens to packets on the way to other hosts, to test with: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us"},
+	{envTrace, "count what each rank sends to whom, and write it in this file, with the rank appended, when the rank leaves; see weft amt advise"},
+	{envAMT, "the receive rings of each rank: a file that weft amt advise has written, or auto; set by weft run -amt"},
 	{envRecord, "record what goes into the engine of each rank in this file, with the rank appended; see weft sim replay"},
 }
 

@@ -47,6 +47,7 @@ internal/tape           internal/engine internal/engine/coord internal/engine/li
 internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/mailbox internal/mem internal/monotime internal/sys internal/tape internal/waitgraph transport
 internal/bootstrap
 internal/waitgraph
+internal/amt
 
 internal/sim            internal/monotime
 internal/sim/guest      internal/sim transport
@@ -54,14 +55,14 @@ internal/sim/paper      internal/sim
 internal/sim/rendezvous internal/engine/coord internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
+.                       internal/amt internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
 coll                    . internal/mem
 
 internal/launch         internal/bootstrap internal/sys internal/waitgraph
 internal/perf           . internal/bootstrap internal/launch internal/sys
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sys internal/tape internal/waitgraph
+cmd/weft                . coll internal/amt internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sys internal/tape internal/waitgraph
 
 docs/wireshark
 

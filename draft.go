@@ -55,6 +55,7 @@ func (d *Draft) Commit(ctx context.Context) error {
 	d.Data = nil
 	if d.block != nil {
 		d.port.p.node.Commit(d.port.port, d.to, d.block)
+		d.port.p.count(d.to, d.port.kind, len(data))
 		d.block = nil
 		return nil
 	}

@@ -41,7 +41,9 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 				err = nil
 			}
 		}
-		p.Close()
+		if e := p.Close(); err == nil {
+			err = e
+		}
 	}
 	if err != nil {
 		who := "weft"
@@ -67,6 +69,12 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 	p, err := newProc(cfg, src)
 	if err == nil {
 		err = p.startRecording()
+	}
+	if err == nil {
+		err = p.startTrace()
+	}
+	if err == nil {
+		err = p.loadAMT()
 	}
 	if err == nil {
 		err = p.join(ctx)
@@ -157,7 +165,7 @@ func (p *Proc) openShm() (*shm.Transport, error) {
 	ev := p.node.Events(func() transport.Transport { <-opened; return t })
 	t, err := shm.Open(shm.Config{
 		Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
-		Liveness: max(p.cfg.Liveness, 0), Events: ev,
+		Liveness: max(p.cfg.Liveness, 0), Events: ev, Own: p.amt.own(),
 	})
 	close(opened)
 	return t, err

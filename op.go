@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"weft/internal/amt"
 	"weft/internal/driver"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -30,6 +31,7 @@ func (q *Port) StartSend(ctx context.Context, to int, b []byte) (*Op, error) {
 	if err := q.p.check(to); err != nil {
 		return nil, err
 	}
+	q.p.count(to, q.kind, len(b))
 	o := ops.Get().(*Op)
 	*o = Op{node: q.p.node}
 	if q.p.node.Send(q.port, to, b, false) {
@@ -50,11 +52,13 @@ func (r *Remote) StartPush(ctx context.Context, off int, src []byte) (*Op, error
 	if err := r.writable(); err != nil {
 		return nil, err
 	}
+	r.p.count(r.rank, amt.Push, len(src))
 	return r.start(rma.Op{Kind: rma.Push, Off: uint64(off), Buf: src})
 }
 
 // StartPull begins Pull.
 func (r *Remote) StartPull(ctx context.Context, dst []byte, off int) (*Op, error) {
+	r.p.count(r.rank, amt.Pull, len(dst))
 	return r.start(rma.Op{Kind: rma.Pull, Off: uint64(off), Buf: dst})
 }
 
@@ -77,6 +81,7 @@ func (r *Remote) startAtomic(code wire.Code, off int, a, b uint64) (*Op, error) 
 	if err := r.writable(); err != nil {
 		return nil, err
 	}
+	r.p.count(r.rank, amt.Atomic, 8)
 	return r.start(rma.Op{Kind: rma.Atomic, Off: uint64(off), Code: code, A: a, B: b})
 }
 

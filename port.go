@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 
+	"weft/internal/amt"
 	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/internal/engine/msg"
@@ -41,6 +42,7 @@ type PortConfig struct {
 type Port struct {
 	p    *Proc
 	port *msg.Port
+	kind amt.Kind // of what is sent
 
 	mu    sync.Mutex
 	spare [][]byte // for long messages received without a buffer
@@ -81,6 +83,7 @@ func (q *Port) Send(ctx context.Context, to int, b []byte) error {
 	if uint(to) >= uint(q.p.job.Size) {
 		return q.p.check(to)
 	}
+	q.p.count(to, q.kind, len(b))
 	if q.p.node.Send(q.port, to, b, false) {
 		return nil
 	}
@@ -105,6 +108,7 @@ func (q *Port) TrySend(to int, b []byte) error {
 		return &TooLongError{Size: len(b), Limit: msg.MaxEager, What: "what TrySend takes"}
 	}
 	if q.p.node.Send(q.port, to, b, true) {
+		q.p.count(to, q.kind, len(b))
 		return nil
 	}
 	if err := q.state(to); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"io"
 	"maps"
 	"sort"
@@ -31,6 +32,8 @@ type Proc struct {
 	device string           // how raw frames come and go
 	noEth  string           // why there is no raw Ethernet
 	record io.WriteCloser   // gets what goes into the engine; may be nil
+	trace  *tracer          // counts what is sent; may be nil
+	amt    *amtRings        // the receive rings that we are told to have; may be nil
 	ctx    context.Context  // ends when the Proc is closed
 	cancel context.CancelFunc
 
@@ -251,5 +254,5 @@ func (p *Proc) Close() error {
 		p.record.Close()
 	}
 	p.closeTransports()
-	return p.src.Close()
+	return errors.Join(p.endTrace(), p.src.Close())
 }

@@ -3,6 +3,7 @@ package weft
 import (
 	"context"
 
+	"weft/internal/amt"
 	"weft/internal/driver"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
@@ -130,6 +131,7 @@ func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
 	if err := r.writable(); err != nil {
 		return err
 	}
+	r.p.count(r.rank, amt.Push, len(src))
 	if r.direct != nil {
 		return r.write(off, src)
 	}
@@ -138,6 +140,7 @@ func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
 
 // Pull reads len(dst) bytes from off into dst.
 func (r *Remote) Pull(ctx context.Context, dst []byte, off int) error {
+	r.p.count(r.rank, amt.Pull, len(dst))
 	return r.move(ctx, rma.Pull, off, dst)
 }
 
@@ -166,6 +169,7 @@ func (r *Remote) Put(ctx context.Context, off int, b []byte) error {
 	if len(b) > MaxPut {
 		return &TooLongError{Size: len(b), Limit: MaxPut, What: "what Put takes"}
 	}
+	r.p.count(r.rank, amt.Put, len(b))
 	if r.direct != nil {
 		return r.write(off, b)
 	}
@@ -197,6 +201,7 @@ func (r *Remote) atomic(ctx context.Context, code wire.Code, off int, a, b uint6
 	if err := r.writable(); err != nil {
 		return 0, err
 	}
+	r.p.count(r.rank, amt.Atomic, 8)
 	if r.direct != nil {
 		op := rma.Op{Kind: rma.Atomic, Peer: r.rank, Off: uint64(off), Code: code, A: a, B: b}
 		err := r.now(&op)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"weft/internal/amt"
 	"weft/internal/driver"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
@@ -135,6 +136,7 @@ func (s *Sender) Push(ctx context.Context, b []byte) error { return s.PushTagged
 
 // PushTagged is Push with a number that comes with the message.
 func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
+	s.p.count(s.rank, amt.IPush, len(b))
 	sent, o := s.direct(tag, b)
 	if o == mailbox.Done {
 		return nil
@@ -201,6 +203,7 @@ func (s *Sender) refused(o mailbox.Outcome, b []byte) error {
 // StartPush begins PushTagged: b must not be changed until the Op has ended. Messages
 // arrive in the order in which they were started.
 func (s *Sender) StartPush(ctx context.Context, tag uint64, b []byte) (*Op, error) {
+	s.p.count(s.rank, amt.IPush, len(b))
 	o := ops.Get().(*Op)
 	*o = Op{node: s.p.node}
 	sent, out := s.direct(tag, b)

@@ -28,6 +28,7 @@ type simOrder struct {
 	Loss     float64
 	Seed     uint64
 	Log      string // a file for the event log
+	Trace    string // a file for what is sent to whom
 	SVG      string // a file for a picture of the load
 	JSON     bool   // report as JSON, on standard output
 }
@@ -58,6 +59,21 @@ func simulate(ctx context.Context, text string, run func(ctx context.Context, p 
 		w := bufio.NewWriter(f)
 		defer w.Flush()
 		c.Log = w
+	}
+	if o.Trace == "" {
+		o.Trace = os.Getenv(envTrace)
+	}
+	if o.Trace != "" {
+		f, err := os.Create(o.Trace)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		c.Trace = f
+	}
+	var err error
+	if c.amt, err = readAMT(os.Getenv(envAMT), o.Ranks); err != nil {
+		return err
 	}
 	start := time.Now()
 	s, err := Simulate(ctx, c, run)

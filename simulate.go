@@ -45,6 +45,12 @@ type Cluster struct {
 
 	// Log gets a line for every packet that arrives, if it is not nil.
 	Log io.Writer
+
+	// Trace gets what each rank has sent to whom when it leaves, as WEFT_TRACE
+	// records it, if it is not nil.
+	Trace io.Writer
+
+	amt *amtFile
 }
 
 // A Simulation is what came of a simulated job.
@@ -150,6 +156,10 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	if err != nil {
 		return err
 	}
+	if j.Trace != nil {
+		p.traceInto(j.Trace)
+	}
+	p.amt = j.amt.of(rank)
 	g := guest.New(j.world, j.net, rank, j.MTU)
 	src.guest = g
 	find := func(to int) (driver.Route, error) {
@@ -193,7 +203,9 @@ func (j *simJob) rank(p *Proc, run func(ctx context.Context, p *Proc) error) {
 		j.fail(fmt.Errorf("rank %d: %w", p.Rank(), err))
 	}
 	p.node.Engine(func(e *engine.Engine) { j.count(e.Stats()) })
-	p.Close()
+	if err := p.Close(); err != nil {
+		j.fail(fmt.Errorf("rank %d: %w", p.Rank(), err))
+	}
 	j.left--
 }
 

@@ -15,6 +15,7 @@ type Group struct {
 	port    *weft.Port
 	members []int
 	me      int
+	all     bool // the members are all ranks of the job
 	scratch []byte
 	sent    []*weft.Op
 }
@@ -33,19 +34,23 @@ func New(ctx context.Context, p *weft.Proc, channel int, members []int) (*Group,
 	if g.me < 0 {
 		return nil, fmt.Errorf("coll: rank %d is not one of the group's members: %w", p.Rank(), weft.ErrNotMember)
 	}
-	for i, rank := range g.members {
+	have := make(map[int]bool, len(members))
+	for _, rank := range members {
 		if rank < 0 || rank >= p.Size() {
 			return nil, &weft.RankError{Rank: rank, Size: p.Size()}
 		}
-		if slices.Contains(g.members[:i], rank) {
+		if have[rank] {
 			return nil, fmt.Errorf("coll: rank %d is a member of the group twice", rank)
 		}
+		have[rank] = true
 	}
 	var err error
 	g.port, err = p.Open(ctx, channel, nil)
 	if err != nil {
 		return nil, err
 	}
+	g.all = g.Size() == p.Size()
+	g.port.Collective(g.all)
 	return g, nil
 }
 

@@ -264,5 +264,7 @@ func tooLong(err error) (int, bool) {
 // Exchange sends src to one member, and receives dst from one, at the same time:
 // perhaps the same one, or this rank itself.
 func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from int, dst []T) error {
+	g.port.Collective(false)
+	defer g.port.Collective(g.all)
 	return exchange(ctx, g, "Exchange", to, src, from, dst)
 }

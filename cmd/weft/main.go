@@ -32,7 +32,7 @@ func main() {
 		LongHelp:   "weft starts parallel Go jobs, measures them and explains them.\nweft COMMAND -h tells more of each command.",
 		FlagSet:    flag.NewFlagSet("weft", flag.ContinueOnError),
 		Subcommands: []*ffcli.Command{
-			runCommand(), psCommand(), simCommand(), labCommand(), perfCommand(), infoCommand(), versionCommand(),
+			runCommand(), psCommand(), simCommand(), labCommand(), perfCommand(), amtCommand(), infoCommand(), versionCommand(),
 		},
 	}
 	root.Exec = func(ctx context.Context, args []string) error {

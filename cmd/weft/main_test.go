@@ -46,7 +46,7 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
-		{"xyz", "there are run, ps, sim, lab, perf, info, version"},
+		{"xyz", "there are run, ps, sim, lab, perf, amt, info, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
 		{"run -reap perhaps true", "must be on or off"},
@@ -66,6 +66,14 @@ func TestMistakes(t *testing.T) {
 		{"sim -seed 1 -set nodes=1000", "2 to 64 nodes"},
 		{"sim paper -table x", "there are pmethernet, dimmnet and all"},
 		{"sim replay", "which recording?"},
+		{"amt advice", `did you mean "advise"?`},
+		{"amt advise", "which trace?"},
+		{"amt advise no-such-trace", "no such file"},
+		{"amt advise main_test.go", "line 1 of the trace: it is not JSON"},
+		{"amt table", "where are the traces?"},
+		{"amt table -run -only ep", `no benchmark "ep"`},
+		{"amt chart -n 1", "from 2 to"},
+		{"run -amt main_test.go true", "no AMT file"},
 	} {
 		_, stderr, status := runWeft(t, strings.Fields(c.args)...)
 		if status != 1 || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
@@ -75,7 +83,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "-h", "run -h", "perf -h", "perf latency -h", "perf bars -h", "info -h", "sim -h", "sim paper -h", "sim replay -h", "lab -h"} {
+	for _, args := range []string{"help", "-h", "run -h", "perf -h", "perf latency -h", "perf bars -h", "info -h", "sim -h", "sim paper -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)

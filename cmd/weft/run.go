@@ -28,7 +28,8 @@ EXAMPLES
   weft run -n 4 ./examples/hello
   weft run -n 2 -prefix ./examples/ping -count 1000
   weft run -n 8 -transport udp ./examples/nas/is -class W
-  weft run -n 4 -hosts 2 ./examples/halo    two pretended hosts: shm and udp`
+  weft run -n 4 -hosts 2 ./examples/halo    two pretended hosts: shm and udp
+  weft run -n 4 -trace t ./examples/halo; weft amt advise t`
 
 func runCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft run", flag.ContinueOnError)
@@ -39,6 +40,8 @@ func runCommand() *ffcli.Command {
 	fs.BoolVar(&job.Prefix, "prefix", false, "put [rank] before each line")
 	fs.BoolVar(&job.Survive, "survive", false, "when a rank fails, let the others go on")
 	fs.IntVar(&job.Hosts, "hosts", 1, "pretend that the ranks are on so many hosts, in turn")
+	trace := fs.String("trace", "", "write what each rank sends to whom to this file, with the rank appended; see weft amt advise")
+	table := fs.String("amt", "", "receive rings: a file that weft amt advise has written, or auto")
 	fs.DurationVar(&job.Liveness, "liveness", 0, "silence after which a rank counts as dead (default 3s; negative: never)")
 	fs.DurationVar(&job.Grace, "grace", 2*time.Second, "time that ranks have to end before they are killed")
 	fs.DurationVar(&job.Timeout, "timeout", 0, "end the job after this time (default never)")
@@ -52,6 +55,16 @@ func runCommand() *ffcli.Command {
 				job.Env = append(job.Env, "WEFT_SPIN=0")
 			default:
 				return fmt.Errorf("run: -reap %q: must be on or off", *reap)
+			}
+			if *trace != "" {
+				job.Env = append(job.Env, traceEnv(*trace))
+			}
+			if *table != "" {
+				env, err := amtEnv(*table, job.N)
+				if err != nil {
+					return err
+				}
+				job.Env = append(job.Env, env)
 			}
 			return runJob(ctx, job, args)
 		},

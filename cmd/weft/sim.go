@@ -49,6 +49,7 @@ type simFlags struct {
 	Loss     float64
 	GoBackN  bool
 	SVG      string
+	Trace    string
 
 	// The swarm.
 	seeds    uint64
@@ -70,6 +71,7 @@ func simCommand() *ffcli.Command {
 	fs.Float64Var(&f.Loss, "loss", 0, "share of packets that get lost")
 	fs.BoolVar(&f.GoBackN, "go-back-n", false, "after a loss everything is sent again, not only what was lost")
 	fs.StringVar(&f.SVG, "svg", "", "draw the load of the links to this file")
+	fs.StringVar(&f.Trace, "trace", "", "write what each rank sends to whom to this file; see weft amt advise")
 	fs.Uint64Var(&f.Seed, "seed", 0, "of everything that is left to chance; without a program: run this one")
 	fs.Uint64Var(&f.seeds, "seeds", 0, "explore so many seeds from -seed on")
 	fs.DurationVar(&f.duration, "for", 0, "explore seeds that nobody has seen for so long")
@@ -114,7 +116,7 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 	}
 	order, err := json.Marshal(map[string]any{
 		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "Loss": f.Loss, "GoBackN": f.GoBackN, "Seed": f.Seed,
-		"Log": absolute(f.Log), "SVG": absolute(f.SVG), "JSON": f.JSON,
+		"Log": absolute(f.Log), "SVG": absolute(f.SVG), "Trace": absolute(f.Trace), "JSON": f.JSON,
 	})
 	if err != nil {
 		return err

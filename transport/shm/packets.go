@@ -1,6 +1,8 @@
 package shm
 
 import (
+	"math"
+
 	"weft/internal/ring"
 	"weft/transport"
 )
@@ -31,7 +33,7 @@ func (t *Transport) Lane(rank int) transport.Lane {
 // Push copies a packet into the ring that this process has at the peer, or
 // into the inbox.
 func (p *peer) Push(header, payload []byte, urgent bool) bool {
-	if p.own == nil && (p.sent-p.tried < p.t.cfg.Promote || !p.promote()) {
+	if p.own == nil && (p.sent-p.tried < p.after || !p.promote()) {
 		if !p.sender.Push(header, payload) {
 			return false
 		}
@@ -41,6 +43,19 @@ func (p *peer) Push(header, payload []byte, urgent bool) bool {
 	}
 	p.bell.Wake(urgent)
 	return true
+}
+
+// promoteAfter returns how many packets a peer is sent before a ring there is
+// claimed.
+func (t *Transport) promoteAfter(rank int) int {
+	switch {
+	case t.cfg.Own == nil:
+		return t.cfg.Promote
+	case t.cfg.Own(rank):
+		return 0
+	default:
+		return math.MaxInt
+	}
 }
 
 // promote moves a frequent sender to a ring of its own, which it claims now.
@@ -56,7 +71,7 @@ func (p *peer) promote() bool {
 			}
 		}
 		if p.ring < 0 {
-			p.tried = p.sent // all taken: try again much later
+			p.tried, p.after = p.sent, p.t.cfg.Promote // all taken: try again much later
 			return false
 		}
 	}

@@ -28,6 +28,11 @@ type Config struct {
 	// a ring of its own there; 0 means 32.
 	Promote int
 
+	// Own says at which peers this process claims a ring of its own with the first
+	// packet, as long as there are any; at the others it claims none. nil lets
+	// frequency decide, as Promote says.
+	Own func(peer int) bool
+
 	// Liveness is how long a peer's heartbeat may stand still; 0 means for
 	// ever.
 	Liveness time.Duration
@@ -80,6 +85,7 @@ type peer struct {
 	ring   int            // the ring claimed, or -1
 	sent   int            // packets put into the inbox
 	tried  int            // value of sent when a claim last failed
+	after  int            // packets into the inbox before a claim, and before it is tried again
 
 	mapped map[uint32][]byte
 	asking sync.Mutex               // held while a descriptor is waited for
@@ -220,7 +226,7 @@ func (t *Transport) add(rank int, seg segment, pid int, c *net.UnixConn) *peer {
 	if p == nil {
 		p = &peer{
 			t: t, rank: rank, pid: pid, seg: seg, bell: doorbell.NewFutex(seg.bell()), ring: -1, since: time.Now(),
-			sender: ring.NewSender(seg.inbox(), t.cfg.Rank), mapped: map[uint32][]byte{},
+			sender: ring.NewSender(seg.inbox(), t.cfg.Rank), mapped: map[uint32][]byte{}, after: t.promoteAfter(rank),
 		}
 		t.peers[rank] = p
 		t.out.Store(rank, p)

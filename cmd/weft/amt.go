@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft/internal/amt"
+)
+
+const amtHelp = `Chooses the receive rings of mailboxes from what a job has sent (paper 002): who
+sends often gets a ring of its own at the receiver, all others share one. Over
+shared memory, pairs that have one also have the transport's dedicated rings.
+
+A trace is a file for each rank, FILE.0 and so on; that of a simulated job is one
+file. It has a line of JSON for the rank, which says how many lines follow, and one
+for each other rank and kind of sending (send, ipush, push, put, pull, atomic, and
+collective for all that is part of an operation of all ranks):
+
+  {"trace":1,"rank":0,"size":64,"job":"5f0c","program":"cg","rows":2}
+  {"to":1,"kind":"send","messages":450,"bytes":6300000,"largest":14000}
+  {"to":32,"kind":"collective","messages":31,"bytes":248,"largest":8}
+
+EXAMPLES
+  weft run -n 64 -trace cg.trace ./examples/nas/cg -class S
+  weft amt advise -budget 256KiB -o cg.amt cg.trace
+  weft run -n 64 -amt cg.amt ./examples/nas/cg -class S
+  weft run -n 64 -amt auto ./examples/nas/cg -class S     decided while it runs`
+
+func amtCommand() *ffcli.Command {
+	fs := flag.NewFlagSet("weft amt", flag.ContinueOnError)
+	c := &ffcli.Command{
+		Name: "amt", ShortUsage: "weft amt COMMAND [FLAGS] …", ShortHelp: "choose receive rings from what a job has sent",
+		LongHelp: amtHelp, FlagSet: fs, Subcommands: []*ffcli.Command{amtAdviseCommand(), amtTableCommand(), amtChartCommand()},
+	}
+	c.Exec = func(ctx context.Context, args []string) error {
+		if len(args) == 0 || args[0] == "help" {
+			return flag.ErrHelp
+		}
+		return unknown(args[0], c.Subcommands)
+	}
+	return c
+}
+
+// readTrace reads a trace from files of its parts. A name that is no file's stands
+// for the parts that begin with it, NAME.0 and so on.
+func readTrace(names []string) (*amt.Trace, error) {
+	var parts []amt.Part
+	for _, name := range names {
+		files := []string{name}
+		if _, err := os.Stat(name); err != nil {
+			if files = partsOf(name); len(files) == 0 {
+				return nil, err
+			}
+		}
+		for _, file := range files {
+			p, err := readParts(file)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			parts = append(parts, p...)
+		}
+	}
+	t, err := amt.NewTrace(parts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(names, " "), err)
+	}
+	return t, nil
+}
+
+func readParts(file string) ([]amt.Part, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return amt.ReadParts(f)
+}
+
+// partsOf returns the files that have a rank after the name.
+func partsOf(name string) []string {
+	dir, base := filepath.Split(name)
+	entries, err := os.ReadDir(filepath.Clean(dir + "."))
+	if err != nil {
+		return nil
+	}
+	var files []string
+	for _, e := range entries {
+		rank, ok := strings.CutPrefix(e.Name(), base+".")
+		if _, err := strconv.ParseUint(rank, 10, 32); ok && err == nil {
+			files = append(files, dir+e.Name())
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
+// A size is a flag for bytes, such as 65536 or 64KiB.
+type size int
+
+func (s *size) String() string { return bytesText(int(*s)) }
+
+func (s *size) Set(text string) error {
+	number, unit := strings.TrimRight(text, "KMGiB"), 0
+	switch text[len(number):] {
+	case "", "B":
+	case "KiB":
+		unit = 10
+	case "MiB":
+		unit = 20
+	case "GiB":
+		unit = 30
+	default:
+		return fmt.Errorf("must be bytes, such as 65536, 64KiB or 1MiB")
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > math.MaxInt>>unit {
+		return fmt.Errorf("must be bytes, such as 65536, 64KiB or 1MiB")
+	}
+	*s = size(n << unit)
+	return nil
+}
+
+// bytesText writes bytes with a unit.
+func bytesText(n int) string {
+	v := float64(n)
+	for _, unit := range []string{"B", "KiB", "MiB"} {
+		if v < 1024 {
+			return fmt.Sprintf("%.4g %s", v, unit)
+		}
+		v /= 1024
+	}
+	return fmt.Sprintf("%.4g GiB", v)
+}
+
+// amtEnv is the environment that gives the ranks of a job receive rings: those of
+// a table's file, which is read here so that a mistake is told once.
+func amtEnv(text string, ranks int) (string, error) {
+	const env = "WEFT_AMT="
+	if text == "auto" {
+		return env + text, nil
+	}
+	f, err := os.Open(text)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	t, err := amt.ReadTable(f)
+	if err == nil {
+		err = t.Fits(ranks)
+	}
+	if err != nil {
+		return "", fmt.Errorf("run: -amt %s: %w", text, err)
+	}
+	return env + absolute(text), nil
+}

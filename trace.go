@@ -1,0 +1,121 @@
+package weft
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"weft/internal/amt"
+)
+
+// envTrace names the file into which each rank writes what it has sent to whom,
+// when it leaves; the rank is appended.
+const envTrace = "WEFT_TRACE"
+
+// A tracer counts what a rank sends, where the public API hands it on. Any
+// goroutine may count.
+type tracer struct {
+	rows []atomic.Pointer[traceRow] // by receiver; made when something is first sent to it
+	out  io.Writer
+	file io.Closer // out, if it is ours to close
+}
+
+type traceRow [amt.Kinds]struct{ messages, bytes, largest atomic.Uint64 }
+
+// add counts a message of n bytes.
+func (t *tracer) add(to int, kind amt.Kind, n int) {
+	row := t.rows[to].Load()
+	if row == nil {
+		t.rows[to].CompareAndSwap(nil, new(traceRow))
+		row = t.rows[to].Load()
+	}
+	c := &row[kind]
+	c.messages.Add(1)
+	c.bytes.Add(uint64(n))
+	for {
+		l := c.largest.Load()
+		if uint64(n) <= l || c.largest.CompareAndSwap(l, uint64(n)) {
+			return
+		}
+	}
+}
+
+// part returns what was counted.
+func (t *tracer) part(p *Proc) amt.Part {
+	part := amt.Part{Rank: p.job.Rank, Size: p.job.Size, Job: fmt.Sprintf("%x", p.job.ID), Program: filepath.Base(os.Args[0])}
+	for to := range t.rows {
+		row := t.rows[to].Load()
+		if row == nil {
+			continue
+		}
+		for kind := range row {
+			c := &row[kind]
+			if n := c.messages.Load(); n > 0 {
+				part.Rows = append(part.Rows, amt.Row{To: to, Kind: amt.Kind(kind), Count: amt.Count{Messages: n, Bytes: c.bytes.Load(), Largest: c.largest.Load()}})
+			}
+		}
+	}
+	return part
+}
+
+// startTrace makes the process count what it sends, if the environment asks for
+// it. The file is made now, so that none of an earlier run remains.
+func (p *Proc) startTrace() error {
+	name := os.Getenv(envTrace)
+	if name == "" {
+		return nil
+	}
+	f, err := os.Create(fmt.Sprintf("%s.%d", name, p.job.Rank))
+	if err != nil {
+		return fmt.Errorf("weft: %s: %w", envTrace, err)
+	}
+	if p.job.Rank == 0 { // an earlier run may have had more ranks
+		for rank := p.job.Size; os.Remove(fmt.Sprintf("%s.%d", name, rank)) == nil; rank++ {
+		}
+	}
+	p.traceInto(f)
+	p.trace.file = f
+	return nil
+}
+
+// traceInto makes the process count what it sends, and write it when it is closed.
+func (p *Proc) traceInto(w io.Writer) {
+	p.trace = &tracer{rows: make([]atomic.Pointer[traceRow], p.job.Size), out: w}
+}
+
+// endTrace writes what was counted.
+func (p *Proc) endTrace() error {
+	if p.trace == nil {
+		return nil
+	}
+	part := p.trace.part(p)
+	err := part.Write(p.trace.out)
+	if p.trace.file != nil {
+		err = errors.Join(err, p.trace.file.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("weft: %s: %w", envTrace, err)
+	}
+	return nil
+}
+
+// count counts what is sent to a rank, if anybody wants to know.
+func (p *Proc) count(to int, kind amt.Kind, n int) {
+	if p.trace != nil {
+		p.trace.add(to, kind, n)
+	}
+}
+
+// Collective says whether what this port sends from now on is part of an operation
+// of all ranks, as those of package coll are: a trace (WEFT_TRACE) counts it apart
+// from what goes to partners. Nothing else depends on it. No other goroutine may send
+// by the port meanwhile.
+func (q *Port) Collective(all bool) {
+	q.kind = amt.Send
+	if all {
+		q.kind = amt.Collective
+	}
+}
