@@ -92,6 +92,7 @@ func (m *Mailbox) take(join bool) (Delivery, error) {
 	}
 	var rec mailbox.Record
 	var d Delivery
+	look := false
 	for d.d == nil && m.reader.Take(&rec) {
 		if whole := rec.Off == 0 && rec.Last; whole || !join {
 			d = m.deliver(&rec)
@@ -99,9 +100,15 @@ func (m *Mailbox) take(join bool) (Delivery, error) {
 			d = m.join(&rec)
 		}
 	}
+	if d.d != nil {
+		look = m.auto.arrived(d.From, len(d.Data))
+	}
 	wanted := m.box.Wanted()
 	m.latch.Unlock()
 	m.hand(wanted)
+	if look {
+		m.adapt()
+	}
 	if d.d == nil {
 		return d, ErrAgain
 	}

@@ -33,7 +33,8 @@ const NoRing = mailbox.NoRing
 // MailboxConfig shapes a mailbox. Zero values mean the defaults.
 type MailboxConfig struct {
 	// Rings are the sizes of the rings in bytes, each rounded up to a multiple of 64.
-	// None means one of 256 KiB for all senders. A message can be as long as its ring.
+	// None means what weft run was told with -amt, or else one of 256 KiB for all
+	// senders. A message can be as long as its ring.
 	Rings []int
 
 	// Table gives senders their rings (the AMT Address Table). Ranks that are not in
@@ -79,9 +80,10 @@ type Mailbox struct {
 	latch  mem.Latch // of what follows
 	reader *mailbox.Reader
 	parts  map[int]*partial
-	idle   *delivery // free ones
-	inside int       // goroutines that wait
-	asleep int       // of these
+	idle   *delivery  // free ones
+	auto   *autoRings // or nil
+	inside int        // goroutines that wait
+	asleep int        // of these
 	closed atomic.Bool
 }
 
@@ -101,6 +103,7 @@ func (p *Proc) Mailbox(ctx context.Context, name string, cfg *MailboxConfig) (*M
 	if cfg != nil {
 		c = *cfg
 	}
+	auto := p.advised(&c)
 	sizes, g, err := p.geometry(&c)
 	if err != nil {
 		return nil, err
@@ -109,7 +112,7 @@ func (p *Proc) Mailbox(ctx context.Context, name string, cfg *MailboxConfig) (*M
 	if err != nil {
 		return nil, err
 	}
-	m := &Mailbox{p: p, name: name, whole: whole, parts: map[int]*partial{}, room: allocator{{0, g.Room}}}
+	m := &Mailbox{p: p, name: name, whole: whole, parts: map[int]*partial{}, auto: auto, room: allocator{{0, g.Room}}}
 	bytes := whole.mem[:len(whole.mem)-8]
 	if m.box, err = mailbox.New(bytes, g); err == nil {
 		m.reader = mailbox.NewReader(m.box)
@@ -133,6 +136,23 @@ func (p *Proc) Mailbox(ctx context.Context, name string, cfg *MailboxConfig) (*M
 	defer p.mu.Unlock()
 	p.mailboxes[m] = true
 	return m, nil
+}
+
+// advised takes over what an AMT says, if the program leaves the rings to us. It
+// returns what changes them while the job runs, or nil.
+func (p *Proc) advised(c *MailboxConfig) *autoRings {
+	switch {
+	case p.amt == nil || len(c.Rings) > 0 || c.Table != nil:
+		return nil
+	case p.amt.auto:
+		for range ownRings + 1 {
+			c.Rings = append(c.Rings, defaultRing)
+		}
+		return newAutoRings()
+	case len(p.amt.rings) > 0:
+		c.Rings, c.Table = p.amt.rings, p.amt.table
+	}
+	return nil
 }
 
 func checkMailboxName(name string) error {
