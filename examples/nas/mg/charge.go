@@ -68,15 +68,19 @@ func (s *solver) candidates(ctx context.Context, top *level) ([]place, error) {
 // places returns some of our places, among them the extreme ones.
 func (s *solver) places(top *level) []place {
 	var most []place
+	low, high := 1.0, 0.0 // what lies between is not extreme
 	for z := range top.size[axisZ] {
 		for y := range top.size[axisY] {
 			first := ((z+top.first[axisZ])*top.side+y+top.first[axisY])*top.side + top.first[axisX]
 			r := npb.NewRandom(npb.Seed, uint64(first))
 			for x := range top.size[axisX] {
-				most = append(most, place{r.Next(), first + x})
+				if value := r.Next(); value < low || value > high {
+					most = append(most, place{value, first + x})
+				}
 			}
-			if len(most) > 1<<14 {
+			if len(most) > 1<<10 {
 				most = extremes(most)
+				low, high = most[extreme-1].value, most[extreme].value
 			}
 		}
 	}
