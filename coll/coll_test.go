@@ -170,6 +170,33 @@ func TestAllToAll(t *testing.T) {
 	})
 }
 
+// TestSendReceive: slices go down a line of members, long ones too, each changed on
+// its way; two of one sender come in order.
+func TestSendReceive(t *testing.T) {
+	everywhere(t, func(ctx context.Context, g *Group) error {
+		for _, n := range lengths {
+			first, second := filled(0, n), []bool{true, g.Rank()%2 == 0}
+			if g.Rank() > 0 {
+				clear(first)
+				if err := errors.Join(Receive(ctx, g, g.Rank()-1, first), Receive(ctx, g, g.Rank()-1, second)); err != nil {
+					return err
+				}
+				if !slices.Equal(first, filled(g.Rank(), n)) || second[1] != (g.Rank()%2 == 1) {
+					return fmt.Errorf("%d elements", n)
+				}
+				second[1] = !second[1]
+			}
+			if g.Rank() == g.Size()-1 {
+				continue
+			}
+			if err := errors.Join(Send(ctx, g, g.Rank()+1, filled(g.Rank()+1, n)), Send(ctx, g, g.Rank()+1, second)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // TestGroups: sub-groups operate at the same time, in any order.
 func TestGroups(t *testing.T) {
 	err := weft.Local(t.Context(), 6, func(ctx context.Context, p *weft.Proc) error {
@@ -212,6 +239,12 @@ func TestLengths(t *testing.T) {
 		err = AllReduce(ctx, g, make([]int, 2+p.Rank()), Sum)
 		if !errors.As(err, &e) || e.From != 1-p.Rank() || e.Got != 3-p.Rank() || e.Want != 2+p.Rank() {
 			return fmt.Errorf("the other's slice: %v", err)
+		}
+		if err := Send(ctx, g, 1-p.Rank(), make([]int, 3)); err != nil {
+			return err
+		}
+		if err := Receive(ctx, g, 1-p.Rank(), make([]int, 4)); !errors.As(err, &e) || e.Got != 3 || e.Want != 4 {
+			return fmt.Errorf("received: %v", err)
 		}
 		return nil
 	})

@@ -268,3 +268,16 @@ func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from in
 	defer g.port.Collective(g.all)
 	return exchange(ctx, g, "Exchange", to, src, from, dst)
 }
+
+// Send sends src to one member, which must receive it. It returns when src may be
+// used again: a message of up to 32 KiB has been copied, a longer one received, so
+// members that send each other long ones take Exchange.
+func Send[T Element](ctx context.Context, g *Group, to int, src []T) error {
+	return send(ctx, g, to, src)
+}
+
+// Receive receives into dst what one member sends, and no more or less. From one
+// member slices come in the order in which they were sent.
+func Receive[T Element](ctx context.Context, g *Group, from int, dst []T) error {
+	return receive(ctx, g, "Receive", from, dst)
+}

@@ -8,42 +8,73 @@ import (
 // An fft transforms lines whose length is a power of two (Cooley and Tukey, in
 // place). It does not scale.
 type fft struct {
-	roots   []complex128 // exp(2πi k/n), k < n/2
-	reverse []int        // of the bits of each place
+	forth, back [][]complex128 // the roots of each stage: exp(±πi k/half), k < half = 1, 2, 4, …
+	swaps       [][2]int       // places whose bits are each other's reversed
 }
 
 func newFFT(n int) *fft {
-	f := &fft{roots: make([]complex128, n/2), reverse: make([]int, n)}
-	for k := range f.roots {
-		sin, cos := math.Sincos(2 * math.Pi * float64(k) / float64(n))
-		f.roots[k] = complex(cos, sin)
+	f := &fft{}
+	for half := 1; half < n; half *= 2 {
+		forth, back := make([]complex128, half), make([]complex128, half)
+		for k := range forth {
+			sin, cos := math.Sincos(math.Pi * float64(k) / float64(half))
+			forth[k], back[k] = complex(cos, sin), complex(cos, -sin)
+		}
+		f.forth, f.back = append(f.forth, forth), append(f.back, back)
 	}
-	for i := range f.reverse {
-		f.reverse[i] = int(bits.Reverse64(uint64(i)) >> (65 - bits.Len(uint(n))))
+	for i := range n {
+		if j := int(bits.Reverse64(uint64(i)) >> (65 - bits.Len(uint(n)))); i < j {
+			f.swaps = append(f.swaps, [2]int{i, j})
+		}
 	}
 	return f
 }
 
 // run transforms a line, or back.
 func (f *fft) run(a []complex128, inverse bool) {
-	n := len(a)
-	for i, j := range f.reverse {
-		if i < j {
-			a[i], a[j] = a[j], a[i]
+	for _, s := range f.swaps {
+		a[s[0]], a[s[1]] = a[s[1]], a[s[0]]
+	}
+	stages := f.forth
+	if inverse {
+		stages = f.back
+	}
+	if len(stages)%2 == 1 {
+		stage(a, stages[0])
+		stages = stages[1:]
+	}
+	for ; len(stages) > 0; stages = stages[2:] {
+		twoStages(a, stages[0], stages[1])
+	}
+}
+
+// stage joins transforms of neighbouring parts of a line to one of twice the length.
+func stage(a, roots []complex128) {
+	half := len(roots)
+	for ; len(a) >= 2*half; a = a[2*half:] {
+		low, high := a[:half], a[half:2*half]
+		high = high[:len(roots)]
+		low = low[:len(roots)]
+		for k, root := range roots {
+			t := root * high[k]
+			low[k], high[k] = low[k]+t, low[k]-t
 		}
 	}
-	for half := 1; half < n; half *= 2 {
-		step := n / (2 * half)
-		for k := range half {
-			root := f.roots[k*step]
-			if inverse {
-				root = complex(real(root), -imag(root))
-			}
-			for i := k; i < n; i += 2 * half {
-				t := root * a[i+half]
-				a[i+half] = a[i] - t
-				a[i] += t
-			}
+}
+
+// twoStages does two stages in one pass over the line.
+func twoStages(a, first, second []complex128) {
+	n := len(first)
+	low, high := second[:n], second[n:2*n]
+	for ; len(a) >= 4*n; a = a[4*n:] {
+		p, q, r, s := a[:n], a[n:2*n], a[2*n:3*n], a[3*n:4*n]
+		p, q, r, s = p[:len(first)], q[:len(first)], r[:len(first)], s[:len(first)]
+		low, high := low[:len(first)], high[:len(first)]
+		for k, root := range first {
+			t, u := root*q[k], root*s[k]
+			p0, q0, r0, s0 := p[k]+t, p[k]-t, r[k]+u, r[k]-u
+			r0, s0 = low[k]*r0, high[k]*s0
+			p[k], q[k], r[k], s[k] = p0+r0, q0+s0, p0-r0, q0-s0
 		}
 	}
 }

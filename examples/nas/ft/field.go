@@ -20,10 +20,10 @@ type field struct {
 
 	space []complex128 // by z, y, x
 	freq  []complex128 // by y, x, z
-	now   []complex128 // freq on its way back
 	decay []float64    // of each frequency, in a step
-	out   []complex128 // what goes to other ranks, and comes from them
-	in    []complex128
+	out   []complex128 // what goes to other ranks
+	in    []complex128 // what comes from them
+	lines []complex128 // some that are transformed together
 
 	alongX, alongY, alongZ *fft
 }
@@ -45,84 +45,78 @@ func newField(ctx context.Context, p *weft.Proc, c class) (*field, error) {
 	}
 	f.z0, f.y0 = p.Rank()*f.zs, p.Rank()*f.ys
 	size := c.nx * c.ny * f.zs
-	for _, v := range []*[]complex128{&f.space, &f.freq, &f.now, &f.out, &f.in} {
+	for _, v := range []*[]complex128{&f.space, &f.freq, &f.out, &f.in} {
 		if *v, err = coll.Alloc[complex128](p, size); err != nil {
 			return nil, err
 		}
 	}
-	r := npb.NewRandom(npb.Seed, 2*uint64(c.nx*c.ny*f.z0))
+	f.decay = make([]float64, size)
+	f.lines = make([]complex128, max(tile*c.ny, c.nz))
+	return f, nil
+}
+
+// begin makes the field and how it decays, and transforms it into frequencies.
+func (f *field) begin(ctx context.Context) error {
+	r := npb.NewRandom(npb.Seed, 2*uint64(f.nx*f.ny*f.z0))
 	for i := range f.space {
 		re := r.Next()
 		f.space[i] = complex(re, r.Next())
 	}
-	f.decay = make([]float64, size)
-	signed := func(i, n int) float64 { return float64((i+n/2)%n - n/2) }
-	for i := range f.decay {
-		z, x, y := i%c.nz, i/c.nz%c.nx, i/c.nz/c.nx+f.y0
-		kx, ky, kz := signed(x, c.nx), signed(y, c.ny), signed(z, c.nz)
-		f.decay[i] = math.Exp(-4 * alpha * math.Pi * math.Pi * (kx*kx + ky*ky + kz*kz))
+	signed := func(i, n int) int { return (i+n/2)%n - n/2 }
+	at := 0
+	for y := range f.ys {
+		for x := range f.nx {
+			ky, kx := signed(y+f.y0, f.ny), signed(x, f.nx)
+			for z := range f.nz {
+				kz := signed(z, f.nz)
+				f.decay[at] = math.Exp(-4 * alpha * math.Pi * math.Pi * float64(kx*kx+ky*ky+kz*kz))
+				at++
+			}
+		}
 	}
-	return f, nil
+	return f.transform(ctx)
 }
 
 // transform turns space into frequencies.
 func (f *field) transform(ctx context.Context) error {
 	f.planes(false)
 	// Each rank gets its planes of y, with our places of z together.
-	at := 0
 	for y := range f.ny {
-		for x := range f.nx {
-			for z := range f.zs {
-				f.out[at] = f.space[(z*f.ny+y)*f.nx+x]
-				at++
-			}
-		}
+		transpose(matrix{f.out[y*f.nx*f.zs:], f.zs}, matrix{f.space[y*f.nx:], f.ny * f.nx}, f.zs, f.nx)
 	}
 	if err := coll.AllToAll(ctx, f.g, f.out, f.in); err != nil {
 		return err
 	}
-	at = 0
-	for from := range f.g.Size() {
-		for line := range f.ys * f.nx {
-			at += copy(f.freq[line*f.nz+from*f.zs:][:f.zs], f.in[at:])
+	lines := f.ys * f.nx
+	for i := range lines {
+		line := f.freq[i*f.nz:][:f.nz]
+		for from := range f.g.Size() {
+			copy(line[from*f.zs:], f.in[(from*lines+i)*f.zs:][:f.zs])
 		}
-	}
-	for line := range f.ys * f.nx {
-		f.alongZ.run(f.freq[line*f.nz:(line+1)*f.nz], false)
+		f.alongZ.run(line, false)
 	}
 	return nil
 }
 
-// evolve is a step in time.
-func (f *field) evolve() {
-	for i, d := range f.decay {
-		f.freq[i] *= complex(d, 0)
-	}
-}
-
-// inverse turns frequencies into space, and keeps them.
-func (f *field) inverse(ctx context.Context) error {
-	copy(f.now, f.freq)
-	for line := range f.ys * f.nx {
-		f.alongZ.run(f.now[line*f.nz:(line+1)*f.nz], true)
-	}
-	at := 0
-	for to := range f.g.Size() {
-		for line := range f.ys * f.nx {
-			at += copy(f.out[at:], f.now[line*f.nz+to*f.zs:][:f.zs])
+// step lets the frequencies decay for a step in time, and turns them into space.
+func (f *field) step(ctx context.Context) error {
+	lines, line := f.ys*f.nx, f.lines[:f.nz]
+	for i := range lines {
+		freq, decay := f.freq[i*f.nz:][:len(line)], f.decay[i*f.nz:][:len(line)]
+		for z := range line {
+			v := complex(real(freq[z])*decay[z], imag(freq[z])*decay[z])
+			freq[z], line[z] = v, v
+		}
+		f.alongZ.run(line, true)
+		for to := range f.g.Size() {
+			copy(f.out[(to*lines+i)*f.zs:], line[to*f.zs:][:f.zs])
 		}
 	}
 	if err := coll.AllToAll(ctx, f.g, f.out, f.in); err != nil {
 		return err
 	}
-	at = 0
 	for y := range f.ny {
-		for x := range f.nx {
-			for z := range f.zs {
-				f.space[(z*f.ny+y)*f.nx+x] = f.in[at]
-				at++
-			}
-		}
+		transpose(matrix{f.space[y*f.nx:], f.ny * f.nx}, matrix{f.in[y*f.nx*f.zs:], f.zs}, f.nx, f.zs)
 	}
 	f.planes(true)
 	return nil
@@ -130,20 +124,19 @@ func (f *field) inverse(ctx context.Context) error {
 
 // planes transforms our planes of equal z in both directions.
 func (f *field) planes(inverse bool) {
-	line := make([]complex128, f.ny)
+	lines := matrix{f.lines, f.ny}
 	for z := range f.zs {
-		plane := f.space[z*f.ny*f.nx : (z+1)*f.ny*f.nx]
+		plane := f.space[z*f.ny*f.nx:][:f.ny*f.nx]
 		for y := range f.ny {
-			f.alongX.run(plane[y*f.nx:(y+1)*f.nx], inverse)
+			f.alongX.run(plane[y*f.nx:][:f.nx], inverse)
 		}
-		for x := range f.nx {
-			for y := range line {
-				line[y] = plane[y*f.nx+x]
+		for x := 0; x < f.nx; x += tile {
+			columns := matrix{plane[x:], f.nx}
+			transpose(lines, columns, f.ny, tile)
+			for i := range tile {
+				f.alongY.run(f.lines[i*f.ny:][:f.ny], inverse)
 			}
-			f.alongY.run(line, inverse)
-			for y, v := range line {
-				plane[y*f.nx+x] = v
-			}
+			transpose(columns, lines, tile, f.ny)
 		}
 	}
 }

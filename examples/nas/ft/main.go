@@ -53,6 +53,9 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 		return err
 	}
 	defer f.g.Close()
+	if err := f.begin(ctx); err != nil { // not timed, and forgotten
+		return err
+	}
 	if err := coll.Barrier(ctx, f.g); err != nil {
 		return err
 	}
@@ -61,13 +64,12 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 		fmt.Fprintf(w, " Size: %dx%dx%d\n Iterations: %d\n Number of processes: %d\n", c.nx, c.ny, c.nz, len(c.checksums), p.Size())
 	}
 	start := p.Now()
-	if err := f.transform(ctx); err != nil {
+	if err := f.begin(ctx); err != nil {
 		return err
 	}
 	right := true
 	for t, want := range c.checksums {
-		f.evolve()
-		if err := f.inverse(ctx); err != nil {
+		if err := f.step(ctx); err != nil {
 			return err
 		}
 		sum, err := f.checksum(ctx)

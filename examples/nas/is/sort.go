@@ -202,17 +202,9 @@ func (s *sorter) verify(ctx context.Context) error {
 		s.counts[k-s.low]--
 		sorted[s.counts[k-s.low]-s.lesser] = k
 	}
-	last := int32(-1)
-	if n := len(sorted); n > 0 {
-		last = sorted[n-1]
-	}
-	lasts := make([]int32, s.g.Size())
-	if err := coll.AllGather(ctx, s.g, []int32{last}, lasts); err != nil {
+	before, err := s.boundary(ctx, sorted)
+	if err != nil {
 		return err
-	}
-	before := int32(-1)
-	if s.g.Rank() > 0 {
-		before = lasts[s.g.Rank()-1]
 	}
 	for _, k := range sorted {
 		if k < before {
@@ -221,6 +213,27 @@ func (s *sorter) verify(ctx context.Context) error {
 		before = k
 	}
 	return nil
+}
+
+// boundary tells the next rank our last key, and returns the last of the rank
+// before: -1, less than any, if that has none.
+func (s *sorter) boundary(ctx context.Context, sorted []int32) (int32, error) {
+	before, last := []int32{-1}, []int32{-1}
+	if n := len(sorted); n > 0 {
+		last[0] = sorted[n-1]
+	}
+	me := s.g.Rank()
+	if me < s.g.Size()-1 {
+		if err := coll.Send(ctx, s.g, me+1, last); err != nil {
+			return 0, err
+		}
+	}
+	if me > 0 {
+		if err := coll.Receive(ctx, s.g, me-1, before); err != nil {
+			return 0, err
+		}
+	}
+	return before[0], nil
 }
 
 // run is the whole benchmark. All ranks return the same verdict.
