@@ -273,6 +273,8 @@ func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from in
 // used again: a message of up to 32 KiB has been copied, a longer one received, so
 // members that send each other long ones take Exchange.
 func Send[T Element](ctx context.Context, g *Group, to int, src []T) error {
+	g.port.Collective(false)
+	defer g.port.Collective(g.all)
 	return send(ctx, g, to, src)
 }
 
