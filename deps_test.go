@@ -83,6 +83,8 @@ examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/ft         . coll examples/nas/npb        .
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/is         . coll examples/nas/npb        .
+examples/nas/cfd        . coll examples/nas/npb
+examples/nas/lu         . coll examples/nas/cfd examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 `
 

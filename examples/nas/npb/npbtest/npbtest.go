@@ -42,8 +42,20 @@ func Verifies(t *testing.T, run Benchmark, ranks ...int) {
 // fail the verification, or it would not compare.
 func Refuses(t *testing.T, run Benchmark) {
 	t.Helper()
-	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
+	err := weft.Local(t.Context(), 4, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
 	if !errors.Is(err, npb.ErrWrong) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Divides runs class S with numbers of ranks among which it cannot be divided.
+func Divides(t *testing.T, run Benchmark, not ...int) {
+	t.Helper()
+	for _, n := range not {
+		err := weft.Local(t.Context(), n, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
+		var e *npb.RanksError
+		if !errors.As(err, &e) || e.Ranks != n {
+			t.Errorf("%d ranks: %v", n, err)
+		}
 	}
 }

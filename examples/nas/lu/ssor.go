@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+
+	"weft"
+	"weft/coll"
+	"weft/examples/nas/cfd"
+)
+
+// omega is the factor of over-relaxation.
+const omega = 1.2
+
+// A solver relaxes the linear system of each step, in which a point depends on itself
+// and on its six neighbours: a sweep with those before it, then one with those
+// behind. What goes on at a point depends on the density and velocity there, which
+// are those of the step before.
+type solver struct {
+	*mesh
+	dt       float64
+	diagonal diagonal
+}
+
+func newSolver(ctx context.Context, p *weft.Proc, c cfd.Class) (cfd.Solver, error) {
+	m, err := newMesh(ctx, p, c.Points)
+	if err != nil {
+		return nil, err
+	}
+	return &solver{m, c.Dt, newDiagonal(c.Dt, m.block.Axes)}, nil
+}
+
+// Advance sweeps through the block, to and fro, and adds the step.
+func (s *solver) Advance(ctx context.Context) error {
+	b := s.block
+	for z := b.From[2]; z < b.To[2]; z++ {
+		if err := s.plane(ctx, z, cfd.Near, s.lower); err != nil {
+			return err
+		}
+	}
+	for z := b.To[2] - 1; z >= b.From[2]; z-- {
+		if err := s.plane(ctx, z, cfd.Far, s.upper); err != nil {
+			return err
+		}
+	}
+	for first, end := range b.Rows() {
+		u, r := b.U[first:end], b.R[first:end]
+		for i := range u {
+			for m := range u[i] {
+				u[i][m] += 1 / (omega * (2 - omega)) * r[i][m]
+			}
+		}
+	}
+	return nil
+}
+
+// plane solves a plane when the neighbours on one side have told their part of it,
+// and tells those on the other.
+func (s *solver) plane(ctx context.Context, z, side int, solve func(z int)) error {
+	b := s.block
+	for axis := range s.neighbour {
+		if from := s.neighbour[axis][side]; from != nobody {
+			begin, end := s.brink(axis, z, [2]int{-1, b.Size[axis]}[side])
+			in := s.in[:5*(end[1-axis]-begin[1-axis])]
+			if err := coll.Receive(ctx, s.Group, from, in); err != nil {
+				return err
+			}
+			b.Scatter(in, b.R, begin, end)
+		}
+	}
+	solve(z)
+	for axis := range s.neighbour {
+		if to := s.neighbour[axis][1-side]; to != nobody {
+			begin, end := s.brink(axis, z, [2]int{b.Size[axis] - 1, 0}[side])
+			if err := coll.Send(ctx, s.Group, to, b.Gather(s.out[:0], b.R, begin, end)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// brink returns the line of points of a plane that have a number along an axis.
+func (s *solver) brink(axis, z, number int) (from, to [3]int) {
+	from, to = s.block.From, s.block.To
+	from[2], to[2] = z, z+1
+	from[axis], to[axis] = number, number+1
+	return from, to
+}
+
+// lower solves a plane from the low corner on.
+func (s *solver) lower(z int) {
+	b := s.block
+	for y := b.From[1]; y < b.To[1]; y++ {
+		for p, end := b.Index(b.From[0], y, z), b.Index(b.To[0], y, z); p < end; p++ {
+			r := b.R[p]
+			for m := range r {
+				r[m] *= s.dt
+			}
+			for d := range b.Axes {
+				k, q := &b.Axes[d], p-b.Stride[d]
+				b.Gas[q].Couple(d, omega*s.dt*k.First, omega*s.dt*k.Second, k.Spread, &b.R[q], &r)
+			}
+			s.diagonal.solve(&b.Gas[p], &r)
+			b.R[p] = r
+		}
+	}
+}
+
+// upper solves a plane from the high corner on.
+func (s *solver) upper(z int) {
+	b := s.block
+	for y := b.To[1] - 1; y >= b.From[1]; y-- {
+		for p, first := b.Index(b.To[0]-1, y, z), b.Index(b.From[0], y, z); p >= first; p-- {
+			var r cfd.State
+			for d := range b.Axes {
+				k, q := &b.Axes[d], p+b.Stride[d]
+				b.Gas[q].Couple(d, -omega*s.dt*k.First, omega*s.dt*k.Second, k.Spread, &b.R[q], &r)
+			}
+			s.diagonal.solve(&b.Gas[p], &r)
+			for m := range r {
+				b.R[p][m] += r[m]
+			}
+		}
+	}
+}
