@@ -85,6 +85,7 @@ examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/is         . coll examples/nas/npb        .
 examples/nas/cfd        . coll examples/nas/npb
 examples/nas/lu         . coll examples/nas/cfd examples/nas/npb
+examples/nas/sp         . examples/nas/cfd examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 `
 

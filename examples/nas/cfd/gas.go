@@ -34,8 +34,8 @@ type Axis struct {
 	Spread float64 // of the diffusion of all five quantities, which is artificial
 }
 
-// damping is the coefficient of the fourth differences, which smooth the solution.
-const damping = 0.25
+// Damping is the coefficient of the fourth differences, which smooth the solution.
+const Damping = 0.25
 
 // axes returns the axes of a grid of n points along each.
 func axes(n int) (a [3]Axis) {

@@ -52,7 +52,7 @@ func (b *Block) weights(axis, i int) [5]float64 {
 	k := b.Axes[axis].Spread * b.Axes[axis].Second
 	w := [5]float64{0, k, -2 * k, k, 0}
 	for j := range w {
-		w[j] -= damping * fourth[j]
+		w[j] -= Damping * fourth[j]
 	}
 	return w
 }
