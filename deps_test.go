@@ -86,6 +86,7 @@ examples/nas/is         . coll examples/nas/npb        .
 examples/nas/cfd        . coll examples/nas/npb
 examples/nas/lu         . coll examples/nas/cfd examples/nas/npb
 examples/nas/sp         . examples/nas/cfd examples/nas/npb
+examples/nas/bt         . examples/nas/cfd examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 `
 

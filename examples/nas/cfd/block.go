@@ -201,3 +201,15 @@ func Part(n, parts, i int) (low, size int) {
 	}
 	return low, size
 }
+
+// Add adds a multiple of R, which is a step then, to U.
+func (b *Block) Add(times float64) {
+	for first, end := range b.Rows() {
+		u, r := b.U[first:end], b.R[first:end]
+		for i := range u {
+			for m := range u[i] {
+				u[i][m] += times * r[i][m]
+			}
+		}
+	}
+}

@@ -42,14 +42,7 @@ func (s *solver) Advance(ctx context.Context) error {
 			return err
 		}
 	}
-	for first, end := range b.Rows() {
-		u, r := b.U[first:end], b.R[first:end]
-		for i := range u {
-			for m := range u[i] {
-				u[i][m] += 1 / (omega * (2 - omega)) * r[i][m]
-			}
-		}
-	}
+	b.Add(1 / (omega * (2 - omega)))
 	return nil
 }
 
