@@ -1,8 +1,10 @@
 package main
 
 import (
+	"math"
 	"testing"
 
+	"weft/examples/nas/cfd"
 	"weft/examples/nas/npb/npbtest"
 )
 
@@ -17,4 +19,23 @@ func TestWrongNormFails(t *testing.T) {
 	bad.Residual[1] *= 1 + 1e-7
 	benchmark.Classes["S"] = bad
 	npbtest.Refuses(t, benchmark.Run)
+}
+
+// The matrices are those of cfd.Gas.Couple: column j is what a change of j alone weighs.
+func TestMatricesAreCouplings(t *testing.T) {
+	g := cfd.Gas{Inverse: 0.4, Velocity: [3]float64{0.7, -0.2, 1.3}, Kinetic: 1.11, Energy: 3.1, Pressure: 2}
+	for axis := range 3 {
+		var m matrix
+		m.couple(&g, axis, 2, 3, 0.75)
+		for j := range m {
+			var change, sum cfd.State
+			change[j] = 1
+			g.Couple(axis, 2, 3, 0.75, &change, &sum)
+			for i := range m {
+				if math.Abs(m[i][j]-sum[i]) > 1e-14 {
+					t.Errorf("along %d, of %d on %d: %v, want %v", axis, j, i, m[i][j], sum[i])
+				}
+			}
+		}
+	}
 }

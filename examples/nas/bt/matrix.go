@@ -3,7 +3,10 @@ package main
 import "weft/examples/nas/cfd"
 
 // A matrix is how the five quantities of one point depend on those of another.
-type matrix [5]cfd.State
+type (
+	matrix [5]row
+	row    [5]float64
+)
 
 // take takes a times b from m.
 func (m *matrix) take(a, b *matrix) {
@@ -30,36 +33,55 @@ func (m *matrix) takeFrom(v, u *cfd.State) {
 func (m *matrix) divide(a *matrix, v *cfd.State) {
 	for p := range m {
 		scale := 1 / m[p][p]
-		for j := p + 1; j < 5; j++ {
-			m[p][j] *= scale
-		}
-		for j := range a[p] {
-			a[p][j] *= scale
-		}
+		m[p].scale(scale)
+		a[p].scale(scale)
 		v[p] *= scale
 		for i := p + 1; i < 5; i++ {
 			f := m[i][p]
 			for j := p + 1; j < 5; j++ {
 				m[i][j] -= f * m[p][j]
 			}
-			takeRow(&a[i], f, &a[p])
+			a[i].take(f, &a[p])
 			v[i] -= f * v[p]
 		}
 	}
 	for p := 4; p > 0; p-- {
 		for i := range p {
 			f := m[i][p]
-			takeRow(&a[i], f, &a[p])
+			a[i].take(f, &a[p])
 			v[i] -= f * v[p]
 		}
 	}
 }
 
-// takeRow takes f times a row from another.
-func takeRow(r *cfd.State, f float64, x *cfd.State) {
+// take takes f times x from r.
+func (r *row) take(f float64, x *row) {
 	r[0] -= f * x[0]
 	r[1] -= f * x[1]
 	r[2] -= f * x[2]
 	r[3] -= f * x[3]
 	r[4] -= f * x[4]
+}
+
+// scale multiplies r by f.
+func (r *row) scale(f float64) {
+	r[0] *= f
+	r[1] *= f
+	r[2] *= f
+	r[3] *= f
+	r[4] *= f
+}
+
+func (m *matrix) pack(buf []float64) []float64 {
+	for i := range m {
+		buf = buf[copy(buf, m[i][:]):]
+	}
+	return buf
+}
+
+func (m *matrix) unpack(buf []float64) []float64 {
+	for i := range m {
+		buf = buf[copy(m[i][:], buf):]
+	}
+	return buf
 }

@@ -10,31 +10,22 @@ import (
 // A solver solves the equations of each step along one axis after the other.
 type solver struct {
 	*cfd.Cells
-	dt    float64
-	links map[*cfd.Block][]matrix
+	dt float64
+	// A point follows from the one behind it, when elimination has been there: it is
+	// the right side, R, less its link times that. On the faces of the cube links are 0.
+	links       map[*cfd.Block][]matrix
+	forth, back cfd.Pass
 }
-
-// A row is what elimination leaves of a point: it is the right side less link times
-// the next.
-type row struct {
-	link  matrix
-	right cfd.State
-}
-
-// A row is passed on from block to block in elimination, and a point of the solution
-// in substitution.
-const (
-	forthLine = 5*5 + 5
-	backLine  = 5
-)
 
 func newSolver(ctx context.Context, p *weft.Proc, c cfd.Class) (cfd.Solver, error) {
-	cells, err := cfd.NewCells(ctx, p, c.Points, forthLine)
-	if err != nil {
+	s := &solver{dt: c.Dt, links: map[*cfd.Block][]matrix{}}
+	s.forth = cfd.Pass{PerLine: 5*5 + 5, Do: s.eliminate}
+	s.back = cfd.Pass{PerLine: 5, Do: s.substitute}
+	var err error
+	if s.Cells, err = cfd.NewCells(ctx, p, c.Points, s.forth.PerLine); err != nil {
 		return nil, err
 	}
-	s := &solver{Cells: cells, dt: c.Dt, links: map[*cfd.Block][]matrix{}}
-	for _, b := range cells.Blocks {
+	for _, b := range s.Blocks {
 		s.links[b] = make([]matrix, len(b.U))
 	}
 	return s, nil
@@ -42,23 +33,13 @@ func newSolver(ctx context.Context, p *weft.Proc, c cfd.Class) (cfd.Solver, erro
 
 // Advance sweeps along the axes, and adds the step.
 func (s *solver) Advance(ctx context.Context) error {
-	for _, b := range s.Blocks {
-		for first, end := range b.Rows() {
-			for i := range b.R[first:end] {
-				for m := range b.R[first+i] {
-					b.R[first+i][m] *= s.dt
-				}
-			}
-		}
-	}
-	forth, back := cfd.Pass{PerLine: forthLine, Do: s.eliminate}, cfd.Pass{PerLine: backLine, Do: s.substitute}
 	for axis := range 3 {
-		if err := s.Sweep(ctx, axis, forth, back); err != nil {
+		if err := s.Sweep(ctx, axis, s.forth, s.back); err != nil {
 			return err
 		}
 	}
 	for _, b := range s.Blocks {
-		b.Add(1)
+		b.Add(s.dt)
 	}
 	return nil
 }
@@ -66,61 +47,52 @@ func (s *solver) Advance(ctx context.Context) error {
 // eliminate takes the point before from the equations of each point of a block. What
 // is on the face of the cube does not change.
 func (s *solver) eliminate(b *cfd.Block, axis int, in, out []float64) {
-	stride, e, links := b.Stride[axis], newEquations(s.dt, b, axis), s.links[b]
-	var before, here, after coupling
-	for first := range b.Lines(axis) {
-		var last row
-		if in != nil {
-			in = last.unpack(in)
+	links := s.links[b]
+	if in != nil {
+		for p := range b.In(b.Inner(axis, b.Beyond(axis, cfd.Near, 1))) {
+			in = links[p].unpack(in)
+			in = in[copy(b.R[p][:], in):]
 		}
-		from := first + b.From[axis]*stride
-		before.of(&e, &b.Gas[from-stride])
-		here.of(&e, &b.Gas[from])
-		for p, end := from, first+b.To[axis]*stride; p < end; p += stride {
-			after.of(&e, &b.Gas[p+stride])
-			now := row{after.before, b.R[p]}
-			before.behind.takeFrom(&now.right, &last.right)
-			own := here.own
-			own.take(&before.behind, &last.link)
-			own.divide(&now.link, &now.right)
-			links[p], b.R[p] = now.link, now.right
-			last, before, here = now, here, after
+	}
+	k, stride := &b.Axes[axis], b.Stride[axis]
+	drift, diffusion := s.dt*k.First, s.dt*k.Second
+	n, step := b.Across(axis)
+	var before, own matrix // what the points weigh in the equation
+	for _, first := range b.Fronts(axis, cfd.Far) {
+		for p := first; p < first+n*step; p += step {
+			last, link, r := p-stride, &links[p], &b.R[p]
+			before.couple(&b.Gas[last], axis, -drift, -diffusion, k.Spread)
+			own.couple(&b.Gas[p], axis, 0, 2*diffusion, k.Spread)
+			link.couple(&b.Gas[p+stride], axis, drift, -diffusion, k.Spread)
+			for i := range own {
+				own[i][i]++
+			}
+			before.takeFrom(r, &b.R[last])
+			own.take(&before, &links[last])
+			own.divide(link, r)
 		}
-		if out != nil {
-			out = last.pack(out)
+	}
+	if out != nil {
+		for p := range b.In(b.Inner(axis, b.Edge(axis, cfd.Far, 1))) {
+			out = links[p].pack(out)
+			out = out[copy(out, b.R[p][:]):]
 		}
 	}
 }
 
 // substitute solves the lines of a block from their far ends.
 func (s *solver) substitute(b *cfd.Block, axis int, in, out []float64) {
-	stride, links := b.Stride[axis], s.links[b]
-	for first := range b.Lines(axis) {
-		var next cfd.State
-		if in != nil {
-			in = in[copy(next[:], in):]
-		}
-		for i := b.To[axis] - 1; i >= b.From[axis]; i-- {
-			p := first + i*stride
-			links[p].takeFrom(&b.R[p], &next)
-			next = b.R[p]
-		}
-		if out != nil {
-			out = out[copy(out, next[:]):]
+	if in != nil {
+		b.Scatter(in, b.R, b.Inner(axis, b.Beyond(axis, cfd.Far, 1)))
+	}
+	links, stride := s.links[b], b.Stride[axis]
+	n, step := b.Across(axis)
+	for _, first := range b.Fronts(axis, cfd.Near) {
+		for p := first; p < first+n*step; p += step {
+			links[p].takeFrom(&b.R[p], &b.R[p+stride])
 		}
 	}
-}
-
-func (r *row) pack(buf []float64) []float64 {
-	for i := range r.link {
-		buf = buf[copy(buf, r.link[i][:]):]
+	if out != nil {
+		b.Gather(out[:0], b.R, b.Inner(axis, b.Edge(axis, cfd.Near, 1)))
 	}
-	return buf[copy(buf, r.right[:]):]
-}
-
-func (r *row) unpack(buf []float64) []float64 {
-	for i := range r.link {
-		buf = buf[copy(r.link[i][:], buf):]
-	}
-	return buf[copy(r.right[:], buf):]
 }

@@ -41,7 +41,7 @@ func NewCells(ctx context.Context, p *weft.Proc, points, perLine int) (*Cells, e
 	for axis := range c.stage {
 		c.stage[axis] = make([]*Block, q)
 	}
-	edges := 0
+	var edges [3]int // the lengths of their messages
 	for z := range q {
 		at := [3]int{(i + z) % q, (j - z + q) % q, z}
 		var low, size [3]int
@@ -53,12 +53,14 @@ func NewCells(ctx context.Context, p *weft.Proc, points, perLine int) (*Cells, e
 		for axis := range at {
 			c.stage[axis][at[axis]] = b
 		}
-		edges += max(b.EdgeLength(0), b.EdgeLength(1), b.EdgeLength(2))
+		for axis := range at {
+			edges[axis] += 5 * b.Edge(axis, Near, Margin).Points()
+		}
 	}
 	side := (points + q - 1) / q
 	var err error
 	for _, buf := range []*[]float64{&c.out, &c.in} {
-		if *buf, err = coll.Alloc[float64](p, max(edges, perLine*side*side)); err != nil {
+		if *buf, err = coll.Alloc[float64](p, max(edges[0], edges[1], edges[2], perLine*side*side)); err != nil {
 			return nil, err
 		}
 	}
@@ -95,17 +97,15 @@ func (c *Cells) shift(ctx context.Context, axis, side int) error {
 	}
 	out, n := c.out[:0], 0
 	for i, b := range give {
-		from, to := b.Edge(axis, side)
-		out = b.Gather(out, b.U, from, to)
-		n += take[i].EdgeLength(axis)
+		out = b.Gather(out, b.U, b.Edge(axis, side, Margin))
+		n += 5 * take[i].Edge(axis, Near, Margin).Points()
 	}
 	in := c.in[:n]
 	if err := coll.Exchange(ctx, c.Group, c.neighbour[axis][side], out, c.neighbour[axis][1-side], in); err != nil {
 		return err
 	}
 	for _, b := range take {
-		from, to := b.Margin(axis, 1-side)
-		in = b.Scatter(in, b.U, from, to)
+		in = b.Scatter(in, b.U, b.Beyond(axis, 1-side, Margin))
 	}
 	return nil
 }
@@ -150,12 +150,4 @@ func (c *Cells) pass(ctx context.Context, axis, side int, p Pass) error {
 }
 
 // lines returns how many lines along an axis are solved for.
-func (b *Block) lines(axis int) int {
-	n := 1
-	for d := range b.Size {
-		if d != axis {
-			n *= b.To[d] - b.From[d]
-		}
-	}
-	return n
-}
+func (b *Block) lines(axis int) int { return b.Layer(axis, 0).Points() }

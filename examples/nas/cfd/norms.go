@@ -20,7 +20,7 @@ func (d *Domain) domain() *Domain { return d }
 func (d *Domain) norm(ctx context.Context, value func(b *Block, p int) State) (State, error) {
 	var sum State
 	for _, b := range d.Blocks {
-		for first, end := range b.Rows() {
+		for first, end := range b.Rows(b.Box) {
 			for p := first; p < end; p++ {
 				for m, v := range value(b, p) {
 					sum[m] += v * v
@@ -44,17 +44,12 @@ func (d *Domain) residualNorm(ctx context.Context) (State, error) {
 // errorNorm returns the root mean squares of the difference from the exact solution.
 func (d *Domain) errorNorm(ctx context.Context) (State, error) {
 	return d.norm(ctx, func(b *Block, p int) State {
-		e := Exact(b.place(b.coordinates(p)))
+		e := Exact(b.place(p))
 		for m := range e {
 			e[m] -= b.U[p][m]
 		}
 		return e
 	})
-}
-
-// coordinates returns the numbers of the point of an index.
-func (b *Block) coordinates(p int) (x, y, z int) {
-	return p%b.Stride[1] - margin, p%b.Stride[2]/b.Stride[1] - margin, p/b.Stride[2] - margin
 }
 
 // surfaceIntegral integrates the pressure over the faces of a box in the cube, by
@@ -75,20 +70,20 @@ func (b *Block) surfaceIntegral() (sum float64) {
 	h := 1 / float64(b.n-1)
 	for axis := range low {
 		for _, face := range [2]int{low[axis], high[axis]} {
-			from, to := low, high
-			from[axis], to[axis] = face, face
-			for d := range from {
-				from[d], to[d] = max(from[d]-b.Low[d], 0), min(to[d]-b.Low[d]+1, b.Size[d])
+			x := Box{low, high}
+			x.From[axis], x.To[axis] = face, face
+			for d := range x.From {
+				x.From[d], x.To[d] = max(x.From[d]-b.Low[d], 0), min(x.To[d]-b.Low[d]+1, b.Size[d])
 			}
-			for y, z := range rows(from, to) {
-				for x := from[0]; x < to[0]; x++ {
+			for y, z := range x.places() {
+				for i := x.From[0]; i < x.To[0]; i++ {
 					area := h * h
-					for d, i := range [3]int{x, y, z} {
-						if i += b.Low[d]; d != axis && (i == low[d] || i == high[d]) {
+					for d, at := range [3]int{i, y, z} {
+						if at += b.Low[d]; d != axis && (at == low[d] || at == high[d]) {
 							area /= 2
 						}
 					}
-					sum += area * b.Gas[b.Index(x, y, z)].Pressure
+					sum += area * b.Gas[b.Index(i, y, z)].Pressure
 				}
 			}
 		}

@@ -4,15 +4,13 @@ package cfd
 // the fluxes, plus friction, conduction and diffusion, less the fourth differences,
 // plus the forcing. It needs the margins of U.
 func (b *Block) Residual() {
-	from, to := b.grown(1)
-	for y, z := range rows(from, to) {
-		first, end := b.Index(from[0], y, z), b.Index(to[0], y, z)
+	for first, end := range b.Rows(b.grown(1)) {
 		gas := b.Gas[first:end]
 		for i := range gas {
 			gas[i].set(&b.U[first+i])
 		}
 	}
-	for y, z := range rows(b.From, b.To) {
+	for y, z := range b.places() {
 		first, end := b.Index(b.From[0], y, z), b.Index(b.To[0], y, z)
 		copy(b.R[first:end], b.forcing[first:end])
 		for x := b.From[0]; x < b.To[0]; {

@@ -53,7 +53,7 @@ func newMesh(ctx context.Context, p *weft.Proc, points int) (*mesh, error) {
 	}
 	m.block = cfd.NewBlock(points, low, size)
 	m.Blocks = []*cfd.Block{m.block}
-	longest := max(m.block.EdgeLength(0), m.block.EdgeLength(1))
+	longest := max(length(m.block, 0), length(m.block, 1))
 	var err error
 	for _, buf := range []*[]float64{&m.out, &m.in} {
 		if *buf, err = coll.Alloc[float64](p, longest); err != nil {
@@ -80,11 +80,10 @@ func (m *mesh) Residual(ctx context.Context) error {
 // shift sends the edge on one side to the neighbour there, and fills the margin on
 // the other side with the edge of the neighbour there.
 func (m *mesh) shift(ctx context.Context, axis, side int) error {
-	b, n := m.block, m.block.EdgeLength(axis)
+	b, n := m.block, length(m.block, axis)
 	to, from := m.neighbour[axis][side], m.neighbour[axis][1-side]
 	if to != nobody {
-		begin, end := b.Edge(axis, side)
-		b.Gather(m.out[:0], b.U, begin, end)
+		b.Gather(m.out[:0], b.U, b.Edge(axis, side, cfd.Margin))
 	}
 	var err error
 	switch {
@@ -96,8 +95,10 @@ func (m *mesh) shift(ctx context.Context, axis, side int) error {
 		err = coll.Receive(ctx, m.Group, from, m.in[:n])
 	}
 	if from != nobody && err == nil {
-		begin, end := b.Margin(axis, 1-side)
-		b.Scatter(m.in, b.U, begin, end)
+		b.Scatter(m.in, b.U, b.Beyond(axis, 1-side, cfd.Margin))
 	}
 	return err
 }
+
+// length returns how many numbers the margin of a block along an axis is.
+func length(b *cfd.Block, axis int) int { return 5 * b.Edge(axis, cfd.Near, cfd.Margin).Points() }

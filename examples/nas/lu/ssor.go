@@ -52,19 +52,19 @@ func (s *solver) plane(ctx context.Context, z, side int, solve func(z int)) erro
 	b := s.block
 	for axis := range s.neighbour {
 		if from := s.neighbour[axis][side]; from != nobody {
-			begin, end := s.brink(axis, z, [2]int{-1, b.Size[axis]}[side])
-			in := s.in[:5*(end[1-axis]-begin[1-axis])]
+			brink := s.brink(axis, z, b.Beyond(axis, side, 1))
+			in := s.in[:5*brink.Points()]
 			if err := coll.Receive(ctx, s.Group, from, in); err != nil {
 				return err
 			}
-			b.Scatter(in, b.R, begin, end)
+			b.Scatter(in, b.R, brink)
 		}
 	}
 	solve(z)
 	for axis := range s.neighbour {
 		if to := s.neighbour[axis][1-side]; to != nobody {
-			begin, end := s.brink(axis, z, [2]int{b.Size[axis] - 1, 0}[side])
-			if err := coll.Send(ctx, s.Group, to, b.Gather(s.out[:0], b.R, begin, end)); err != nil {
+			brink := s.brink(axis, z, b.Edge(axis, 1-side, 1))
+			if err := coll.Send(ctx, s.Group, to, b.Gather(s.out[:0], b.R, brink)); err != nil {
 				return err
 			}
 		}
@@ -72,12 +72,9 @@ func (s *solver) plane(ctx context.Context, z, side int, solve func(z int)) erro
 	return nil
 }
 
-// brink returns the line of points of a plane that have a number along an axis.
-func (s *solver) brink(axis, z, number int) (from, to [3]int) {
-	from, to = s.block.From, s.block.To
-	from[2], to[2] = z, z+1
-	from[axis], to[axis] = number, number+1
-	return from, to
+// brink returns the part of a layer that is solved for in a plane.
+func (s *solver) brink(axis, z int, layer cfd.Box) cfd.Box {
+	return s.block.Inner(axis, layer).Layer(2, z)
 }
 
 // lower solves a plane from the low corner on.

@@ -17,46 +17,39 @@ const half = math.Sqrt2 / 2
 // sound returns the speed of sound, squared.
 func sound(g *cfd.Gas) float64 { return cfd.Gamma * g.Pressure * g.Inverse }
 
-// toX returns the waves along x, of what goes on in a time dt.
-func toX(g *cfd.Gas, dt float64, u *cfd.State) cfd.State {
+// toX turns the residual into the waves along x of what goes on in a time dt.
+func toX(g *cfd.Gas, dt float64, r *cfd.State) {
 	x, y, z, square := g.Velocity[0], g.Velocity[1], g.Velocity[2], sound(g)
-	pressure := dt * (cfd.Gamma - 1) / square * (g.Kinetic*u[0] - x*u[1] - y*u[2] - z*u[3] + u[4])
+	pressure := dt * (cfd.Gamma - 1) / square * (g.Kinetic*r[0] - x*r[1] - y*r[2] - z*r[3] + r[4])
 	k := dt * g.Inverse
-	push := half * k * (u[1] - x*u[0])
+	push := half * k * (r[1] - x*r[0])
 	press := half * g.Inverse * math.Sqrt(square) * pressure
-	return cfd.State{
-		dt*u[0] - pressure,
-		k * (u[3] - z*u[0]),
-		k * (y*u[0] - u[2]),
-		press + push,
-		press - push,
-	}
+	*r = cfd.State{dt*r[0] - pressure, k * (r[3] - z*r[0]), k * (y*r[0] - r[2]), press + push, press - push}
 }
 
-// xToY returns the waves along y, of those along x.
-func xToY(w *cfd.State) cfd.State {
+// xToY turns the waves along x into those along y.
+func xToY(w *cfd.State) {
 	a, b := half*w[2], 0.5*(w[3]+w[4])
-	return cfd.State{-w[1], w[0], half * (w[3] - w[4]), b - a, b + a}
+	*w = cfd.State{-w[1], w[0], half * (w[3] - w[4]), b - a, b + a}
 }
 
-// yToZ returns the waves along z, of those along y.
-func yToZ(w *cfd.State) cfd.State {
+// yToZ turns the waves along y into those along z.
+func yToZ(w *cfd.State) {
 	a, b := half*w[0], 0.5*(w[3]+w[4])
-	return cfd.State{half * (w[3] - w[4]), -w[2], w[1], b - a, b + a}
+	*w = cfd.State{half * (w[3] - w[4]), -w[2], w[1], b - a, b + a}
 }
 
-// fromZ returns the change of the state of waves along z.
-func fromZ(g *cfd.Gas, density float64, w *cfd.State) cfd.State {
+// addZ adds what the waves along z change to the state.
+func addZ(g *cfd.Gas, w, u *cfd.State) {
 	x, y, z, square := g.Velocity[0], g.Velocity[1], g.Velocity[2], sound(g)
+	density := u[0]
 	k := half * density
 	press := k / math.Sqrt(square) * (w[3] + w[4])
 	push := k * (w[3] - w[4])
 	mass := w[2] + press
-	return cfd.State{
-		mass,
-		x*mass - density*w[1],
-		y*mass + density*w[0],
-		z*mass + push,
-		density*(y*w[0]-x*w[1]) + g.Kinetic*mass + square/(cfd.Gamma-1)*press + z*push,
-	}
+	u[0] += mass
+	u[1] += x*mass - density*w[1]
+	u[2] += y*mass + density*w[0]
+	u[3] += z*mass + push
+	u[4] += density*(y*w[0]-x*w[1]) + g.Kinetic*mass + square/(cfd.Gamma-1)*press + z*push
 }
