@@ -13,16 +13,14 @@ type solver struct {
 	dt float64
 	// A point follows from the one behind it, when elimination has been there: it is
 	// the right side, R, less its link times that. On the faces of the cube links are 0.
-	links       map[*cfd.Block][]matrix
-	forth, back cfd.Pass
+	links map[*cfd.Block][]matrix
 }
 
 func newSolver(ctx context.Context, p *weft.Proc, c cfd.Class) (cfd.Solver, error) {
 	s := &solver{dt: c.Dt, links: map[*cfd.Block][]matrix{}}
-	s.forth = cfd.Pass{PerLine: 5*5 + 5, Do: s.eliminate}
-	s.back = cfd.Pass{PerLine: 5, Do: s.substitute}
 	var err error
-	if s.Cells, err = cfd.NewCells(ctx, p, c.Points, s.forth.PerLine); err != nil {
+	s.Cells, err = cfd.NewCells(ctx, p, c.Points, cfd.Pass{PerLine: 5*5 + 5, Do: s.eliminate}, cfd.Pass{PerLine: 5, Do: s.substitute})
+	if err != nil {
 		return nil, err
 	}
 	for _, b := range s.Blocks {
@@ -33,10 +31,8 @@ func newSolver(ctx context.Context, p *weft.Proc, c cfd.Class) (cfd.Solver, erro
 
 // Advance sweeps along the axes, and adds the step.
 func (s *solver) Advance(ctx context.Context) error {
-	for axis := range 3 {
-		if err := s.Sweep(ctx, axis, s.forth, s.back); err != nil {
-			return err
-		}
+	if err := s.Sweep(ctx); err != nil {
+		return err
 	}
 	for _, b := range s.Blocks {
 		b.Add(s.dt)

@@ -1,8 +1,8 @@
 package cfd
 
-// Margin is how many layers of points around a block are kept: those of the blocks
+// margin is how many layers of points around a block are kept: those of the blocks
 // next to it, which the fourth differences reach.
-const Margin = 2
+const margin = 2
 
 // MinSize is the fewest points that a block may have along an axis.
 const MinSize = 3
@@ -31,7 +31,7 @@ func NewBlock(n int, low, size [3]int) *Block {
 	for d := range size {
 		b.From[d], b.To[d] = max(0, 1-low[d]), min(size[d], n-1-low[d])
 		b.Stride[d] = points
-		points *= size[d] + 2*Margin
+		points *= size[d] + 2*margin
 	}
 	b.U, b.R, b.Gas, b.forcing = make([]State, points), make([]State, points), make([]Gas, points), make([]State, points)
 	b.force()
@@ -52,7 +52,15 @@ func Part(n, parts, i int) (low, size int) {
 
 // Index returns the index of a point.
 func (b *Block) Index(x, y, z int) int {
-	return x + Margin + (y+Margin)*b.Stride[1] + (z+Margin)*b.Stride[2]
+	return x + margin + (y+margin)*b.Stride[1] + (z+margin)*b.Stride[2]
+}
+
+// Inside says whether a block has another one next to it on a side.
+func (b *Block) Inside(axis, side int) bool {
+	if side == Near {
+		return b.Low[axis] > 0
+	}
+	return b.Low[axis]+b.Size[axis] < b.n
 }
 
 // NextToFace says whether a number along an axis is that of the first or the last
@@ -66,7 +74,7 @@ func (b *Block) NextToFace(axis, i int) bool {
 func (b *Block) place(p int) (at [3]float64) {
 	h := 1 / float64(b.n-1)
 	for d, i := range [3]int{p % b.Stride[1], p % b.Stride[2] / b.Stride[1], p / b.Stride[2]} {
-		i += b.Low[d] - Margin
+		i += b.Low[d] - margin
 		at[d] = float64(i) * h
 		if i == b.n-1 {
 			at[d] = 1
@@ -89,7 +97,7 @@ func (b *Block) Reset() { b.fill(0, initial) }
 // the margins hold the exact solution: those outside the cube, and at the block's
 // edges, stay so, and are multiplied by 0.
 func (b *Block) force() {
-	b.fill(Margin, Exact)
+	b.fill(margin, Exact)
 	b.Residual()
 	for i, r := range b.R {
 		for m := range r {

@@ -7,14 +7,6 @@ import (
 	"weft/coll"
 )
 
-// A Domain is a rank's part of the grid.
-type Domain struct {
-	Group  *coll.Group
-	Blocks []*Block
-}
-
-func (d *Domain) domain() *Domain { return d }
-
 // norm adds up squares over the whole grid, and returns the root of their mean over
 // the points that are solved for.
 func (d *Domain) norm(ctx context.Context, value func(b *Block, p int) State) (State, error) {

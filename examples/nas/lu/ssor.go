@@ -16,17 +16,19 @@ const omega = 1.2
 // behind. What goes on at a point depends on the density and velocity there, which
 // are those of the step before.
 type solver struct {
-	*mesh
+	*cfd.Domain
+	block    *cfd.Block
 	dt       float64
 	diagonal diagonal
 }
 
 func newSolver(ctx context.Context, p *weft.Proc, c cfd.Class) (cfd.Solver, error) {
-	m, err := newMesh(ctx, p, c.Points)
+	d, err := newMesh(ctx, p, c.Points)
 	if err != nil {
 		return nil, err
 	}
-	return &solver{m, c.Dt, newDiagonal(c.Dt, m.block.Axes)}, nil
+	b := d.Blocks[0]
+	return &solver{d, b, c.Dt, newDiagonal(c.Dt, b.Axes)}, nil
 }
 
 // Advance sweeps through the block, to and fro, and adds the step.
@@ -50,21 +52,21 @@ func (s *solver) Advance(ctx context.Context) error {
 // and tells those on the other.
 func (s *solver) plane(ctx context.Context, z, side int, solve func(z int)) error {
 	b := s.block
-	for axis := range s.neighbour {
-		if from := s.neighbour[axis][side]; from != nobody {
+	for axis := range s.Neighbour {
+		if b.Inside(axis, side) {
 			brink := s.brink(axis, z, b.Beyond(axis, side, 1))
-			in := s.in[:5*brink.Points()]
-			if err := coll.Receive(ctx, s.Group, from, in); err != nil {
+			in := s.In[:len(cfd.State{})*brink.Points()]
+			if err := coll.Receive(ctx, s.Group, s.Neighbour[axis][side], in); err != nil {
 				return err
 			}
 			b.Scatter(in, b.R, brink)
 		}
 	}
 	solve(z)
-	for axis := range s.neighbour {
-		if to := s.neighbour[axis][1-side]; to != nobody {
-			brink := s.brink(axis, z, b.Edge(axis, 1-side, 1))
-			if err := coll.Send(ctx, s.Group, to, b.Gather(s.out[:0], b.R, brink)); err != nil {
+	for axis := range s.Neighbour {
+		if b.Inside(axis, 1-side) {
+			out := b.Gather(s.Out[:0], b.R, s.brink(axis, z, b.Edge(axis, 1-side, 1)))
+			if err := coll.Send(ctx, s.Group, s.Neighbour[axis][1-side], out); err != nil {
 				return err
 			}
 		}

@@ -16,9 +16,8 @@ type links [6]float64 // near and far of each
 // A solver solves the equations of each step along one axis after the other.
 type solver struct {
 	*cfd.Cells
-	dt          float64
-	links       map[*cfd.Block][]links // 0 on the faces of the cube
-	forth, back cfd.Pass
+	dt    float64
+	links map[*cfd.Block][]links // 0 on the faces of the cube
 }
 
 // reach is how many points depend on a point along an axis: so many layers are passed
@@ -27,10 +26,9 @@ const reach = 2
 
 func newSolver(ctx context.Context, p *weft.Proc, c cfd.Class) (cfd.Solver, error) {
 	s := &solver{dt: c.Dt, links: map[*cfd.Block][]links{}}
-	s.forth = cfd.Pass{PerLine: reach * (len(links{}) + len(cfd.State{})), Do: s.eliminate}
-	s.back = cfd.Pass{PerLine: reach * len(cfd.State{}), Do: s.substitute}
 	var err error
-	if s.Cells, err = cfd.NewCells(ctx, p, c.Points, s.forth.PerLine); err != nil {
+	s.Cells, err = cfd.NewCells(ctx, p, c.Points, cfd.Pass{PerLine: reach * (len(links{}) + len(cfd.State{})), Do: s.eliminate}, cfd.Pass{PerLine: reach * len(cfd.State{}), Do: s.substitute})
+	if err != nil {
 		return nil, err
 	}
 	for _, b := range s.Blocks {
@@ -41,10 +39,8 @@ func newSolver(ctx context.Context, p *weft.Proc, c cfd.Class) (cfd.Solver, erro
 
 // Advance sweeps along the axes, and adds the step.
 func (s *solver) Advance(ctx context.Context) error {
-	for axis := range 3 {
-		if err := s.Sweep(ctx, axis, s.forth, s.back); err != nil {
-			return err
-		}
+	if err := s.Sweep(ctx); err != nil {
+		return err
 	}
 	for _, b := range s.Blocks {
 		for first, end := range b.Rows(b.Box) {
