@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"weft"
 	"weft/coll"
+	"weft/examples/nas/npb"
 )
 
 // A solver is one rank's part. The ranks form a grid of rows × cols, cols being
@@ -37,7 +37,7 @@ const (
 func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	n := p.Size()
 	if n&(n-1) != 0 {
-		return nil, fmt.Errorf("the number of ranks is %d: must be a power of two", n)
+		return nil, &npb.RanksError{Ranks: n, Must: "a power of two"}
 	}
 	s := &solver{class: c, rows: 1}
 	for s.rows*s.rows*4 <= n {

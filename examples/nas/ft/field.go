@@ -34,7 +34,7 @@ const alpha = 1e-6
 func newField(ctx context.Context, p *weft.Proc, c class) (*field, error) {
 	n := p.Size()
 	if n&(n-1) != 0 || n > min(c.ny, c.nz) {
-		return nil, fmt.Errorf("the number of ranks is %d: must be a power of two up to %d", n, min(c.ny, c.nz))
+		return nil, &npb.RanksError{Ranks: n, Must: fmt.Sprintf("a power of two up to %d", min(c.ny, c.nz))}
 	}
 	g, err := coll.New(ctx, p, 100, nil)
 	if err != nil {

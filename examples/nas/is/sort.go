@@ -37,7 +37,7 @@ type sorter struct {
 func newSorter(ctx context.Context, p *weft.Proc, c class) (*sorter, error) {
 	ranks := p.Size()
 	if ranks&(ranks-1) != 0 || ranks > 1<<c.logBucket/2 {
-		return nil, fmt.Errorf("the number of ranks is %d: must be a power of two up to %d", ranks, 1<<c.logBucket/2)
+		return nil, &npb.RanksError{Ranks: ranks, Must: fmt.Sprintf("a power of two up to %d", 1<<c.logBucket/2)}
 	}
 	g, err := coll.New(ctx, p, 100, nil)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 // With 64 ranks some drop out of the coarsest grid.
 func TestClassSVerifies(t *testing.T) { npbtest.Verifies(t, run, 1, 2, 4, 8, 64) }
 
+func TestOtherNumbersOfRanks(t *testing.T) { npbtest.RefusesRanks(t, run, 3) }
+
 func TestWrongNormFails(t *testing.T) {
 	good := classes["S"]
 	defer func() { classes["S"] = good }()

@@ -8,6 +8,7 @@ import (
 
 	"weft"
 	"weft/coll"
+	"weft/examples/nas/npb"
 )
 
 // A level is a grid of some coarseness, as this rank has it.
@@ -40,7 +41,7 @@ const least = 32
 func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	n, most := p.Size(), 1<<(3*c.levels)/least
 	if n&(n-1) != 0 || n > most {
-		return nil, fmt.Errorf("the number of ranks is %d: must be a power of two up to %d", n, most)
+		return nil, &npb.RanksError{Ranks: n, Must: fmt.Sprintf("a power of two up to %d", most)}
 	}
 	s := &solver{class: c, level: make([]*level, c.levels+1)}
 	box := lines(p.Rank(), n)

@@ -48,10 +48,11 @@ func Refuses(t *testing.T, run Benchmark) {
 	}
 }
 
-// Divides runs class S with numbers of ranks among which it cannot be divided.
-func Divides(t *testing.T, run Benchmark, not ...int) {
+// RefusesRanks runs class S with numbers of ranks among which it cannot be divided:
+// that must be an error that says so.
+func RefusesRanks(t *testing.T, run Benchmark, ranks ...int) {
 	t.Helper()
-	for _, n := range not {
+	for _, n := range ranks {
 		err := weft.Local(t.Context(), n, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
 		var e *npb.RanksError
 		if !errors.As(err, &e) || e.Ranks != n {
