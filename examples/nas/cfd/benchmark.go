@@ -65,6 +65,9 @@ func (m *Benchmark) Run(ctx context.Context, p *weft.Proc, name string, w io.Wri
 	if err := steps(ctx, s, c.Steps, w); err != nil {
 		return err
 	}
+	if err := coll.Barrier(ctx, d.Group); err != nil { // so that the slowest counts
+		return err
+	}
 	took := p.Now() - start
 	right, err := verify(ctx, d, c, w)
 	if err != nil {
