@@ -38,10 +38,16 @@ func Verifies(t *testing.T, run Benchmark, ranks ...int) {
 	}
 }
 
-// Refuses runs class S, of which a test has made an expectation wrong: that must
-// fail the verification, or it would not compare.
-func Refuses(t *testing.T, run Benchmark) {
+// Refuses runs class S with an expectation spoiled: that must fail the verification,
+// or it would not compare. Classes is where the benchmark looks; what spoil changes is
+// put back, but for what a slice of the class holds, which it must clone.
+func Refuses[C any](t *testing.T, run Benchmark, classes map[string]C, spoil func(c *C)) {
 	t.Helper()
+	good := classes["S"]
+	defer func() { classes["S"] = good }()
+	bad := good
+	spoil(&bad)
+	classes["S"] = bad
 	err := weft.Local(t.Context(), 4, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
 	if !errors.Is(err, npb.ErrWrong) {
 		t.Errorf("%v", err)
