@@ -31,7 +31,7 @@ func (n *Node) Poll(ctx context.Context, cond func() bool) error {
 // Spin polls until cond holds, or for as long as any wait does. It reports whether
 // cond holds.
 func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
-	var end monotime.Time
+	var end, yield monotime.Time
 	for round := 0; ; round++ {
 		for range glances {
 			if cond() {
@@ -54,7 +54,11 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		}
 		now := n.now()
 		if end == 0 {
-			end = now.Add(n.cfg.Wait.Budget)
+			end, yield = now.Add(n.cfg.Wait.Budget), now.Add(courtesy)
+		}
+		if now > yield { // the peer may be waiting for this very processor
+			sys.Yield()
+			yield = now.Add(courtesy)
 		}
 		if round >= n.cfg.Wait.Yields && now > end {
 			return false, nil
