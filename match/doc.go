@@ -1,0 +1,2 @@
+// Package match (see below).
+package match
