@@ -67,16 +67,16 @@ func (q *Queues[M, R]) Arrive(from int, tag uint64, m M) (r R, ok bool) {
 		}
 		looked++
 		if (e.tag^tag)&e.mask == 0 {
-			q.stats.Posted.Searched(looked)
+			q.stats.Posted.searched(looked)
 			return q.withdraw(e), true
 		}
 	}
-	q.stats.Posted.Searched(looked)
+	q.stats.Posted.searched(looked)
 	e := q.messages.get()
 	e.value, e.source, e.tag = m, from, tag
 	s.unexpected.push(e, own)
 	q.arrived.push(e, common)
-	q.stats.Unexpected.Grown()
+	q.stats.Unexpected.grown()
 	return r, false
 }
 
@@ -115,7 +115,7 @@ func (q *Queues[M, R]) find(source int, tag, mask uint64) *entry[M] {
 			break
 		}
 	}
-	q.stats.Unexpected.Searched(looked)
+	q.stats.Unexpected.searched(looked)
 	return e
 }
 
@@ -129,7 +129,7 @@ func (q *Queues[M, R]) Post(source int, tag, mask uint64, r R) (m M, t Ticket[R]
 	e := q.receives.get()
 	e.value, e.source, e.tag, e.mask, e.order = r, source, tag, mask, q.order
 	q.postedList(source).push(e, own)
-	q.stats.Posted.Grown()
+	q.stats.Posted.grown()
 	return m, Ticket[R]{e, e.order}, false
 }
 

@@ -23,16 +23,16 @@ func (q *QueueStats) MeanLen() float64 { return ratio(q.SumLen, q.Searches) }
 // MeanLooked returns how many entries a search compared.
 func (q *QueueStats) MeanLooked() float64 { return ratio(q.Looked, q.Searches) }
 
-// Searched counts a search that compared so many entries.
-func (q *QueueStats) Searched(looked int) {
+// searched counts a search that compared so many entries.
+func (q *QueueStats) searched(looked int) {
 	q.Searches++
 	q.SumLen += uint64(q.Len)
 	q.Looked += uint64(looked)
 	q.MaxLooked = max(q.MaxLooked, looked)
 }
 
-// Grown counts an entry that has come.
-func (q *QueueStats) Grown() {
+// grown counts an entry that has come.
+func (q *QueueStats) grown() {
 	q.Len++
 	q.MaxLen = max(q.MaxLen, q.Len)
 }
