@@ -34,13 +34,15 @@
 //
 // # Rings that fill up
 //
-// An unexpected message occupies its sender's ring until it has been received and
-// released. When the ring is full the mailbox refuses what the sender sends next
-// (NACK), and the sender waits. That bounds memory, but it is less than MPI
-// promises: a program that waits for a message behind a full ring, and receives
-// the others only after it, waits for ever. A program that may do that sets
-// [Config].InRing to less than a ring: a sender's messages beyond it are copied to
-// ordinary memory, which then nothing bounds.
+// An unexpected message occupies its ring until it has been received and released
+// (but for short ones, which travel in the status ring, and those that the mailbox
+// had to join), and a ring's room comes back in order: one message that nothing asks
+// for is enough, in the end, to fill it. What is sent to a full ring the mailbox
+// refuses (NACK), and the sender waits. That bounds memory, but it is less than MPI
+// promises: a program that waits for a message behind a full ring, and would receive
+// the others after it, waits for ever. With [Config].Copy such a program works: before
+// a receive waits, unexpected messages are copied to ordinary memory, which then
+// nothing bounds. In either case messages on loan to the program occupy their rings.
 //
 // # Goroutines
 //

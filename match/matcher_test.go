@@ -14,90 +14,59 @@ import (
 	"weft"
 )
 
-// A fake is a mailbox that a test fills. It panics if two are in it at once.
-type fake struct {
-	mu    sync.Mutex
-	queue []item
-	full  chan struct{}
-	busy  atomic.Int32
-	freed atomic.Int64
-}
-
-type item struct {
-	d   Delivery
-	err error
-}
-
-func newFake() *fake { return &fake{full: make(chan struct{}, 1)} }
-
-func (f *fake) push(i item) {
-	f.mu.Lock()
-	f.queue = append(f.queue, i)
-	f.mu.Unlock()
-	select {
-	case f.full <- struct{}{}:
-	default:
-	}
-}
-
-func (f *fake) send(from int, tag uint64, data string) {
-	f.push(item{d: Delivery{From: from, Tag: tag, Data: []byte(data), released: func() { f.freed.Add(1) }}})
-}
-
-// alone panics if somebody else takes messages at the same time.
-func (f *fake) alone() (done func()) {
-	if !f.busy.CompareAndSwap(0, 1) {
-		panic("two take messages at the same time")
-	}
-	return func() { f.busy.Store(0) }
-}
-
-func (f *fake) pop() (i item, ok bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.queue) == 0 {
-		return i, false
-	}
-	i, f.queue = f.queue[0], f.queue[1:]
-	return i, true
-}
-
-func (f *fake) Next(ctx context.Context) (Delivery, error) {
-	defer f.alone()()
-	for {
-		if i, ok := f.pop(); ok {
-			return i.d, i.err
-		}
-		select {
-		case <-f.full:
-		case <-ctx.Done():
-			return Delivery{}, ctx.Err()
-		}
-	}
-}
-
-func (f *fake) TryNext() (Delivery, bool) {
-	defer f.alone()()
-	i, ok := f.pop()
-	return i.d, ok
-}
-
-// rig is a Matcher of four ranks on a fake, and what most tests say.
+// A rig is rank 0 of four in this process, with a Matcher, and what all send it.
 type rig struct {
 	*testing.T
-	*fake
 	*Matcher
-	ctx context.Context
+	ctx     context.Context
+	senders [4]*weft.Sender
 }
 
-func newRig(t *testing.T, cfg *Config) *rig {
+func newRig(t testing.TB, cfg *Config, box *weft.MailboxConfig) *rig {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	t.Cleanup(cancel)
-	f := newFake()
-	return &rig{t, f, newMatcher(4, f, cfg), ctx}
+	r := &rig{ctx: ctx}
+	r.T, _ = t.(*testing.T)
+	over, ended := make(chan bool), make(chan error)
+	var ready sync.WaitGroup
+	ready.Add(4)
+	go func() {
+		ended <- weft.Local(ctx, 4, func(ctx context.Context, p *weft.Proc) error {
+			if p.Rank() == 0 {
+				box, err := p.Mailbox(ctx, "in", box)
+				if err != nil {
+					return err
+				}
+				r.Matcher = New(p, box, cfg)
+			}
+			var err error
+			if r.senders[p.Rank()], err = p.Sender(ctx, 0, "in"); err != nil {
+				return err
+			}
+			ready.Done()
+			<-over
+			return nil
+		})
+	}()
+	ready.Wait()
+	t.Cleanup(func() {
+		close(over)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		cancel()
+	})
+	return r
 }
 
-func (r *rig) want(want string, d Delivery, err error) {
+// send returns when the message has arrived.
+func (r *rig) send(from int, tag uint64, data string) {
+	r.Helper()
+	if err := r.senders[from].PushTagged(r.ctx, tag, []byte(data)); err != nil {
+		r.Error(err)
+	}
+}
+
+func (r *rig) want(want string, d weft.Delivery, err error) {
 	r.Helper()
 	if err != nil || string(d.Data) != want {
 		r.Fatalf("%q, %v; want %q", d.Data, err, want)
@@ -123,7 +92,7 @@ func (r *rig) sleeping(n int) {
 }
 
 func TestRecv(t *testing.T) {
-	r := newRig(t, nil)
+	r := newRig(t, nil, nil)
 	for i, text := range []string{"a", "b", "c", "d"} {
 		r.send(i%2, uint64(i), text)
 	}
@@ -133,8 +102,8 @@ func TestRecv(t *testing.T) {
 	r.want("a", d, err)
 	d, err = r.TryRecv(Any, 2, Exact)
 	r.want("c", d, err)
-	if s := r.Stats(); s.Unexpected.Len != 1 || s.InRing != 1 || r.freed.Load() != 3 {
-		t.Errorf("%+v, %d released", s, r.freed.Load())
+	if s := r.Stats(); s.Unexpected.Len != 1 {
+		t.Errorf("%+v", s)
 	}
 	if _, err := r.TryRecv(2, 0, AnyTag); err != weft.ErrAgain {
 		t.Error(err)
@@ -154,7 +123,7 @@ func TestRecv(t *testing.T) {
 }
 
 func TestStart(t *testing.T) {
-	r := newRig(t, nil)
+	r := newRig(t, nil, nil)
 	first, err := r.Start(Any, 7, Exact)
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +148,7 @@ func TestStart(t *testing.T) {
 
 // A receive given up is no longer posted, and what had come by then is not lost.
 func TestGivenUp(t *testing.T) {
-	r := newRig(t, nil)
+	r := newRig(t, nil, nil)
 	r.send(1, 8, "other")
 	over, cancel := context.WithCancel(r.ctx)
 	cancel()
@@ -212,7 +181,7 @@ func TestGivenUp(t *testing.T) {
 
 // Whoever drives gives up; another that waits must go on in its place.
 func TestDriverLeaves(t *testing.T) {
-	r := newRig(t, nil)
+	r := newRig(t, nil, nil)
 	over, cancel := context.WithCancel(r.ctx)
 	left := make(chan error)
 	go func() {
@@ -231,9 +200,6 @@ func TestDriverLeaves(t *testing.T) {
 		}()
 	}
 	r.sleeping(3)
-	if _, err := r.TryRecv(Any, 0, AnyTag); err != weft.ErrAgain {
-		t.Fatal(err)
-	}
 	cancel()
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
@@ -248,7 +214,7 @@ func TestDriverLeaves(t *testing.T) {
 }
 
 func TestProbe(t *testing.T) {
-	r := newRig(t, nil)
+	r := newRig(t, nil, nil)
 	found := make(chan Envelope)
 	go func() {
 		e, err := r.Probe(r.ctx, Any, 9, Exact)
@@ -278,78 +244,160 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// The death of a rank ends what waits for it, after its last message; what
-// receives from Any hears of it once.
-func TestDeath(t *testing.T) {
-	r := newRig(t, nil)
-	r.send(1, 5, "last")
-	r.push(item{err: &weft.PeerError{Rank: 1}})
-	r.send(2, 0, "x")
-	_, err := r.Recv(r.ctx, 1, 6, Exact)
-	var p *weft.PeerError
-	if !errors.As(err, &p) || p.Rank != 1 {
-		t.Fatal(err)
-	}
-	d, err := r.Recv(r.ctx, 1, 5, Exact)
-	r.want("last", d, err)
-	if _, err := r.Probe(r.ctx, 1, 5, Exact); !errors.As(err, &p) {
-		t.Fatal(err)
-	}
-	if _, err := r.Recv(r.ctx, Any, 0, AnyTag); !errors.As(err, &p) {
-		t.Fatal(err)
-	}
-	d, err = r.Recv(r.ctx, Any, 0, AnyTag)
-	r.want("x", d, err)
-
-	one, _ := r.Start(2, 0, AnyTag)
-	other, _ := r.Start(3, 0, AnyTag)
-	first, _ := r.Start(Any, 0, AnyTag)
-	second, _ := r.Start(Any, 0, AnyTag)
-	r.push(item{err: &weft.PeerError{Rank: 2}})
-	r.send(3, 0, "y")
-	r.send(3, 0, "z")
-	d, err = second.Wait(r.ctx)
-	r.want("z", d, err)
-	for _, w := range []*Receive{one, first} {
-		if _, err := w.Wait(r.ctx); !errors.As(err, &p) || p.Rank != 2 {
-			t.Fatal(err)
-		}
-	}
-	d, err = other.Wait(r.ctx)
-	r.want("y", d, err)
+// While somebody else takes messages from the mailbox, a poll must not: it could
+// take a later one and match it first.
+func TestPollLeavesItToTheDriver(t *testing.T) {
+	r := newRig(t, nil, nil)
+	r.Matcher.mu.Lock()
+	r.driving = true
+	r.Matcher.mu.Unlock()
+	r.send(1, 0, "x")
 	if _, err := r.TryRecv(Any, 0, AnyTag); err != weft.ErrAgain {
 		t.Fatal(err)
 	}
-	r.push(item{err: weft.ErrClosed})
-	if _, err := r.Recv(r.ctx, 0, 0, 0); err != weft.ErrClosed {
+	r.Matcher.mu.Lock()
+	r.driving = false
+	r.Matcher.mu.Unlock()
+	d, err := r.TryRecv(Any, 0, AnyTag)
+	r.want("x", d, err)
+}
+
+// All that wait when the mailbox is closed hear of it.
+func TestClosed(t *testing.T) {
+	r := newRig(t, nil, nil)
+	started, err := r.Start(1, 0, AnyTag)
+	if err != nil {
 		t.Fatal(err)
+	}
+	done := make(chan error)
+	for from := range 3 {
+		go func() {
+			_, err := r.Recv(r.ctx, from, 0, AnyTag)
+			done <- err
+		}()
+	}
+	go func() {
+		_, err := r.Probe(r.ctx, Any, 0, AnyTag)
+		done <- err
+	}()
+	r.sleeping(4)
+	if err := r.box.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		if err := <-done; err != weft.ErrClosed {
+			t.Error(err)
+		}
+	}
+	if !started.Done() {
+		t.Error("not done, but it never will")
+	}
+	if _, err := started.Wait(r.ctx); err != weft.ErrClosed {
+		t.Error(err)
+	}
+	if _, err := r.TryRecv(Any, 0, AnyTag); err != weft.ErrClosed {
+		t.Error(err)
+	}
+	if s := r.Stats(); s.Posted.Len != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 
-// Messages beyond what may stay are copied, with the older ones of their sender,
-// and each once.
-func TestInRing(t *testing.T) {
-	for _, c := range []struct {
-		inRing, copied, left int
-	}{{0, 0, 60}, {100, 0, 60}, {60, 0, 60}, {59, 6, 0}, {25, 6, 0}, {35, 4, 20}, {-1, 6, 0}} {
-		r := newRig(t, &Config{InRing: c.inRing})
-		for i := range 6 {
-			r.send(1, uint64(i), strings.Repeat(fmt.Sprint(i), 10))
+// With Copy nothing stays in a ring while a receive waits. What takes no room there
+// is left, and a receive that finds its message copies nothing.
+func TestCopy(t *testing.T) {
+	text := func(i int) string {
+		if i%2 == 1 {
+			return fmt.Sprint("short ", i)
 		}
+		return strings.Repeat(string(rune('a'+i)), 100) // 128 bytes of the ring
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, copies := range []bool{false, true} {
+		r := newRig(t, &Config{Copy: copies}, nil)
+		want := func(inRing int, copied uint64) {
+			t.Helper()
+			if !copies {
+				inRing, copied = inRing+int(copied)*128, 0
+			}
+			if s := r.Stats(); s.InRing != inRing || s.Copied != copied {
+				t.Errorf("copies: %v: %+v", copies, s)
+			}
+		}
+		for i := range 12 {
+			r.send(1, uint64(i), text(i))
+		}
+		d, err := r.Recv(r.ctx, 1, 6, Exact)
+		r.want(text(6), d, err)
 		if _, err := r.TryRecv(2, 0, 0); err != weft.ErrAgain {
 			t.Fatal(err)
 		}
-		s := r.Stats()
-		if s.Copied != uint64(c.copied) || s.InRing != c.left || r.freed.Load() != int64(c.copied) {
-			t.Errorf("%+v: %+v, %d released", c, s, r.freed.Load())
+		want(5*128, 0)
+		if _, err := r.Recv(over, 2, 0, 0); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
 		}
-		for i := range 6 {
-			d, err := r.Recv(r.ctx, 1, uint64(5-i), Exact)
-			r.want(strings.Repeat(fmt.Sprint(5-i), 10), d, err)
+		want(0, 5)
+		r.send(3, 12, text(12))
+		if _, err := r.Recv(over, 2, 0, 0); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
 		}
-		if s := r.Stats(); s.InRing != 0 || r.held[1] != 0 || r.freed.Load() != 6 {
-			t.Errorf("%+v: %+v, %d released", c, s, r.freed.Load())
+		want(0, 6)
+		for i := range 13 {
+			if i != 6 {
+				d, err := r.Recv(r.ctx, Any, uint64(12-i), Exact)
+				r.want(text(12-i), d, err)
+			}
 		}
+		if s := r.Stats(); s.InRing != 0 || s.Unexpected.Len != 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// A full ring holds its sender back, and nobody else; if messages are copied out of
+// it, nobody.
+func TestFullRing(t *testing.T) {
+	const n, size = 20, 200
+	box := &weft.MailboxConfig{Rings: []int{2048, 2048, 2048}, Table: map[int]int{1: 1, 2: 2}}
+	flood := func(r *rig) chan error {
+		sent := make(chan error)
+		go func() {
+			var err error
+			for i := 0; i < n && err == nil; i++ {
+				err = r.senders[1].PushTagged(r.ctx, uint64(i), make([]byte, size))
+			}
+			sent <- err
+		}()
+		return sent
+	}
+	r := newRig(t, nil, box)
+	sent := flood(r)
+	for r.Stats().Unexpected.Len < 2048/256 { // as much as goes in
+		if _, err := r.TryRecv(1, n-1, Exact); err != weft.ErrAgain {
+			t.Fatal(err)
+		}
+	}
+	r.send(2, 0, "other")
+	d, err := r.Recv(r.ctx, 2, 0, Exact)
+	r.want("other", d, err)
+	if s := r.Stats(); s.Unexpected.Len != 2048/256 {
+		t.Errorf("%+v", s)
+	}
+	for i := range uint64(n) {
+		d, err := r.Recv(r.ctx, 1, i, Exact)
+		r.want(string(make([]byte, size)), d, err)
+	}
+	if err := <-sent; err != nil {
+		t.Error(err)
+	}
+
+	r = newRig(t, &Config{Copy: true}, box)
+	sent = flood(r)
+	d, err = r.Recv(r.ctx, 1, n-1, Exact) // the last one first
+	r.want(string(make([]byte, size)), d, err)
+	if err := <-sent; err != nil {
+		t.Error(err)
 	}
 }
 
@@ -357,8 +405,8 @@ func TestInRing(t *testing.T) {
 // of a sender with one tag in order.
 func TestManyGoroutines(t *testing.T) {
 	const each = 300
-	for _, cfg := range []*Config{nil, {InRing: 16}} {
-		r := newRig(t, cfg)
+	for _, cfg := range []*Config{nil, {Copy: true}} {
+		r := newRig(t, cfg, nil)
 		var wg sync.WaitGroup
 		var got atomic.Int64
 		for from := range 4 {
@@ -375,7 +423,7 @@ func TestManyGoroutines(t *testing.T) {
 						if err != nil && ctx != r.ctx && errors.Is(err, context.DeadlineExceeded) {
 							continue
 						}
-						if want := fmt.Sprintf("%d of %d from %d", n, tag, from); err != nil || string(d.Data) != want {
+						if want := strings.Repeat(fmt.Sprintf("%d of %d from %d;", n, tag, from), n%8); err != nil || string(d.Data) != want {
 							t.Errorf("%q, %v; want %q", d.Data, err, want)
 							return
 						}
@@ -388,58 +436,80 @@ func TestManyGoroutines(t *testing.T) {
 			wg.Go(func() {
 				for n := range each {
 					for tag := range 2 {
-						r.send(from, uint64(tag), fmt.Sprintf("%d of %d from %d", n, tag, from))
+						r.send(from, uint64(tag), strings.Repeat(fmt.Sprintf("%d of %d from %d;", n, tag, from), n%8))
 					}
 				}
 			})
 		}
 		wg.Wait()
 		s := r.Stats()
-		if got.Load() != 8*each || r.freed.Load() != 8*each || s.Posted.Len+s.Unexpected.Len+s.InRing+len(r.waiting) != 0 {
-			t.Errorf("%d received, %d released, %+v", got.Load(), r.freed.Load(), s)
+		if got.Load() != 8*each || s.Posted.Len+s.Unexpected.Len+s.InRing+len(r.waiting) != 0 {
+			t.Errorf("%d received, %+v", got.Load(), s)
 		}
 	}
 }
-
-// endless is a mailbox that always has a message, of one rank after the other.
-type endless struct{ n int }
-
-func (e *endless) Next(context.Context) (Delivery, error) {
-	e.n++
-	return Delivery{From: e.n % 4, Tag: uint64(e.n % 8)}, nil
-}
-
-func (e *endless) TryNext() (Delivery, bool) { d, _ := e.Next(context.Background()); return d, true }
 
 func TestMatcherDoesNotAllocate(t *testing.T) {
 	ctx := context.Background()
-	m := newMatcher(4, &endless{}, nil)
+	r := newRig(t, nil, nil)
+	long := make([]byte, 100)
 	round := func() {
-		r, err := m.Start(2, 2, Exact)
+		started, err := r.Start(2, 2, Exact)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Wait(ctx); err != nil {
+		for tag := range uint64(6) {
+			for from, s := range r.senders {
+				if err := s.PushTagged(ctx, tag, long[:30*from]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if d, err := started.Wait(ctx); err != nil {
 			t.Fatal(err)
+		} else {
+			d.Release()
 		}
-		for tag := range 6 {
-			if _, err := m.Probe(ctx, Any, uint64(tag), 7); err != nil {
+		for i := range 24 {
+			from, tag := i%4, uint64(5-i/4)
+			if from == 2 && tag == 2 {
+				continue // started
+			}
+			if _, err := r.Probe(ctx, Any, tag, Exact); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := m.Recv(ctx, Any, uint64(tag), 7); err != nil {
+			d, err := r.TryRecv(from, tag, Exact)
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		for m.Stats().Unexpected.Len > 4 {
-			if _, err := m.TryRecv(Any, 0, AnyTag); err != nil {
-				t.Fatal(err)
-			}
+			d.Release()
 		}
 	}
-	for range 10 {
+	for range 300 {
 		round()
 	}
-	if n := testing.AllocsPerRun(100, round); n > 0 {
-		t.Errorf("%v allocations", n)
+	// Others of the runtime may allocate meanwhile, so the least counts.
+	least := 1.0
+	for try := 0; try < 3 && least > 0; try++ {
+		least = min(least, testing.AllocsPerRun(100, round))
+	}
+	if least > 0 {
+		t.Errorf("%v allocations", least)
+	}
+}
+
+func BenchmarkRecv(b *testing.B) {
+	r := newRig(b, nil, nil)
+	text := make([]byte, 8)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := r.senders[1].PushTagged(r.ctx, 7, text); err != nil {
+			b.Fatal(err)
+		}
+		d, err := r.Recv(r.ctx, 1, 7, Exact)
+		if err != nil {
+			b.Fatal(err)
+		}
+		d.Release()
 	}
 }

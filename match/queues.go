@@ -167,12 +167,19 @@ func (q *Queues[M, R]) withdraw(e *entry[R]) R {
 	return r
 }
 
-// Newest goes through the messages of a source that nothing has asked for, the
-// newest first, as long as f, which may change them, returns true.
+// Newest goes through the messages of a source, or Any, that nothing has asked for,
+// the newest first, as long as f, which may change them, returns true.
 func (q *Queues[M, R]) Newest(source int, f func(m *M) bool) {
-	for e := q.sources[source].unexpected.tail; e != nil && f(&e.value); e = e.place[own].prev {
+	e, place := q.arrived.tail, common
+	if source != Any {
+		e, place = q.sources[source].unexpected.tail, own
+	}
+	for ; e != nil && f(&e.value); e = e.place[place].prev {
 	}
 }
+
+// Sources returns how many sources there are.
+func (q *Queues[M, R]) Sources() int { return len(q.sources) }
 
 // Stats returns the counts so far.
 func (q *Queues[M, R]) Stats() Stats { return q.stats }

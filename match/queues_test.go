@@ -221,6 +221,11 @@ func TestNewest(t *testing.T) {
 	if fmt.Sprint(seen) != "[5 3]" {
 		t.Error(seen)
 	}
+	seen = nil
+	q.Newest(Any, func(m *int) bool { seen = append(seen, *m); return true })
+	if fmt.Sprint(seen) != "[105 4 103 2 1 0]" {
+		t.Error(seen)
+	}
 	for _, want := range []int{1, 103, 105} {
 		if m, ok := q.Take(1, 0, AnyTag); !ok || m != want {
 			t.Error(m, ok, want)

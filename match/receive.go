@@ -18,18 +18,16 @@ type Receive struct {
 	ticket    Ticket[*Receive]
 
 	ended bool
-	d     Delivery
-	err   error
+	d     weft.Delivery
 	wake  chan struct{} // it has ended, or the mailbox is to be driven
 }
 
 // end ends a receive, and wakes who waits for it.
-func (r *Receive) end(d Delivery, err error) {
-	if r.ended {
-		return
+func (r *Receive) end(d weft.Delivery) {
+	if !r.ended { // as a probe may be
+		r.ended, r.d = true, d
+		r.rouse()
 	}
-	r.ended, r.d, r.err = true, d, err
-	r.rouse()
 }
 
 func (r *Receive) rouse() {
@@ -44,16 +42,16 @@ func (r *Receive) rouse() {
 // Delivery is on loan until its Release, and with it room in the sender's ring.
 //
 // When ctx ends first the receive is given up, nothing is lost, and the error is
-// a weft.WaitError; a message that has come by then is received all the same. The
-// death of the source is a weft.PeerError, after its last message; receives from
-// Any report each death once. Errors of the mailbox, such as weft.ErrClosed, pass
-// through. A source outside the job is a weft.RankError.
-func (m *Matcher) Recv(ctx context.Context, source int, tag, mask uint64) (Delivery, error) {
+// a weft.WaitError; a message that has come by then is received all the same. When
+// the mailbox is closed receives that wait end with weft.ErrClosed. A source outside
+// the job is a weft.RankError. A mailbox does not tell of deaths: a receive from a
+// rank that is gone waits until ctx ends.
+func (m *Matcher) Recv(ctx context.Context, source int, tag, mask uint64) (weft.Delivery, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, err := m.start(source, tag, mask)
 	if err != nil {
-		return Delivery{}, err
+		return weft.Delivery{}, err
 	}
 	return m.finish(ctx, r)
 }
@@ -68,7 +66,7 @@ func (m *Matcher) Start(source int, tag, mask uint64) (*Receive, error) {
 // Wait returns the message of a receive that was started, with the errors of
 // Recv. When ctx ends first the receive is given up: with a context that has
 // ended already, Wait cancels.
-func (r *Receive) Wait(ctx context.Context) (Delivery, error) {
+func (r *Receive) Wait(ctx context.Context) (weft.Delivery, error) {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
 	return r.m.finish(ctx, r)
@@ -79,27 +77,25 @@ func (r *Receive) Wait(ctx context.Context) (Delivery, error) {
 func (r *Receive) Done() bool {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
-	r.m.poll(r)
-	return r.ended
+	return r.m.poll(r) != weft.ErrAgain
 }
 
 // TryRecv is Recv if that takes no waiting; if it would, the error is
 // weft.ErrAgain. While another goroutine waits for the mailbox, what arrives is
 // that one's to take, and TryRecv sees it as soon as it has.
-func (m *Matcher) TryRecv(source int, tag, mask uint64) (Delivery, error) {
+func (m *Matcher) TryRecv(source int, tag, mask uint64) (weft.Delivery, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, err := m.start(source, tag, mask)
 	if err != nil {
-		return Delivery{}, err
+		return weft.Delivery{}, err
 	}
 	defer m.put(r)
-	m.poll(r)
-	if !r.ended {
+	err = m.poll(r)
+	if err != nil {
 		m.q.Cancel(r.ticket)
-		return Delivery{}, weft.ErrAgain
 	}
-	return r.d, r.err
+	return r.d, err
 }
 
 // An Envelope is what is written on a message.
@@ -111,27 +107,21 @@ type Envelope struct {
 
 // Probe returns the envelope of the message that Recv would receive, and leaves
 // it; it waits until there is one. Another goroutine may receive it meanwhile.
-// Errors are those of Recv; of a death that a Probe from Any has reported, no
-// receive from Any is told.
+// Errors are those of Recv.
 func (m *Matcher) Probe(ctx context.Context, source int, tag, mask uint64) (Envelope, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.check(source); err != nil {
 		return Envelope{}, err
 	}
+	if e, ok := m.q.Peek(source, tag, mask); ok {
+		return Envelope{e.From, e.Tag, len(e.Data)}, nil
+	}
 	r := m.get(source, tag, mask)
 	defer m.put(r)
-	if e, ok := m.q.Peek(source, tag, mask); ok {
-		r.d, r.ended = e.Delivery, true
-	} else if err := m.why(source); err != nil {
-		return Envelope{}, err
-	}
 	m.probes = append(m.probes, r)
 	err := m.wait(ctx, r)
 	m.probes = drop(m.probes, r)
-	if err == nil {
-		err = r.err
-	}
 	if err != nil {
 		return Envelope{}, err
 	}
@@ -139,13 +129,13 @@ func (m *Matcher) Probe(ctx context.Context, source int, tag, mask uint64) (Enve
 }
 
 func (m *Matcher) check(source int) error {
-	if source != Any && (source < 0 || source >= len(m.dead)) {
-		return &weft.RankError{Rank: source, Size: len(m.dead)}
+	if n := m.q.Sources(); source != Any && (source < 0 || source >= n) {
+		return &weft.RankError{Rank: source, Size: n}
 	}
 	return nil
 }
 
-// start posts a receive, which may end it.
+// start posts a receive; it has ended if its message is there.
 func (m *Matcher) start(source int, tag, mask uint64) (*Receive, error) {
 	if err := m.check(source); err != nil {
 		return nil, err
@@ -153,27 +143,23 @@ func (m *Matcher) start(source int, tag, mask uint64) (*Receive, error) {
 	r := m.get(source, tag, mask)
 	e, t, ok := m.q.Post(source, tag, mask, r)
 	if ok {
-		r.d, r.ended = m.taken(e), true
-		return r, nil
+		m.stats.InRing -= e.Room()
+		r.d, r.ended = e.Delivery, true
 	}
 	r.ticket = t
-	if err := m.why(source); err != nil {
-		m.q.Cancel(t)
-		r.err, r.ended = err, true
-	}
 	return r, nil
 }
 
 // finish waits for a receive, and puts it away.
-func (m *Matcher) finish(ctx context.Context, r *Receive) (Delivery, error) {
+func (m *Matcher) finish(ctx context.Context, r *Receive) (weft.Delivery, error) {
 	defer m.put(r)
 	if !r.ended {
 		if err := m.wait(ctx, r); err != nil {
 			m.q.Cancel(r.ticket)
-			return Delivery{}, err
+			return weft.Delivery{}, err
 		}
 	}
-	return r.d, r.err
+	return r.d, nil
 }
 
 // wait returns when r has ended, or cannot. Of all goroutines in it one drives:
@@ -200,7 +186,7 @@ func (m *Matcher) wait(ctx context.Context, r *Receive) error {
 		switch {
 		case err == nil:
 			m.deliver(d)
-		case m.died(err) || r.ended:
+		case r.ended:
 		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 			return m.givenUp(r, ctx.Err())
 		default:
@@ -210,8 +196,15 @@ func (m *Matcher) wait(ctx context.Context, r *Receive) error {
 	return nil
 }
 
-// next waits for the mailbox's next message, as the only one who does.
-func (m *Matcher) next(ctx context.Context) (Delivery, error) {
+// next waits for the mailbox's next message, as the only one who does. A sender that
+// finds its ring full does not wake who waits, so the rings are emptied before.
+func (m *Matcher) next(ctx context.Context) (weft.Delivery, error) {
+	if m.copy && m.stats.InRing > 0 {
+		if d, err := m.box.TryNext(); err != weft.ErrAgain {
+			return d, err
+		}
+		m.settle()
+	}
 	m.driving = true
 	m.mu.Unlock()
 	defer func() {
@@ -229,24 +222,29 @@ func (m *Matcher) leave(r *Receive) {
 	}
 }
 
-// poll takes what has arrived, until r has ended.
-func (m *Matcher) poll(r *Receive) {
-	for !m.driving && !r.ended {
-		d, ok := m.box.TryNext()
-		if !ok {
-			return
+// poll takes what has arrived, until r has ended. If it has not, the error is
+// ErrAgain, or the mailbox's.
+func (m *Matcher) poll(r *Receive) error {
+	for !r.ended {
+		if m.driving {
+			return weft.ErrAgain
+		}
+		d, err := m.box.TryNext()
+		if err != nil {
+			return err
 		}
 		m.deliver(d)
 	}
+	return nil
 }
 
 // givenUp says what is known of why a receive had to wait.
 func (m *Matcher) givenUp(r *Receive, err error) error {
-	from, other := "any rank", m.q.Stats().Unexpected.Len
+	from, other := "any rank", 0
 	if r.source != Any {
-		from, other = fmt.Sprintf("rank %d", r.source), 0
-		m.q.Newest(r.source, func(*message) bool { other++; return true })
+		from = fmt.Sprintf("rank %d", r.source)
 	}
+	m.q.Newest(r.source, func(*message) bool { other++; return true })
 	return &weft.WaitError{
 		Doing: fmt.Sprintf("receive from %s, tag %#x, mask %#x", from, r.tag, r.mask),
 		Knows: fmt.Sprintf("messages from there with other tags: %d", other),
