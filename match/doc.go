@@ -28,9 +28,9 @@
 // entries than it would in one list; what it does not compare is other sources'
 // entries. Nothing is gained by a receive from Any, which must go through all that
 // has arrived, nor by one whose sender sent nearly everything. There is no hash of
-// tags, which would shorten these: in the NAS programs the longest search of a
-// sender's messages compares one, and short queues would pay for the hash. Run
-// "weft perf match" for the figures; Stats counts them in a program.
+// tags, which would shorten these: in the NAS programs no search of a sender's
+// messages compares more than one, so that it could only cost. Run "weft perf match"
+// for the figures; Stats counts them in a program.
 //
 // # Rings that fill up
 //
