@@ -56,6 +56,15 @@ func (d *Delivery) Release() {
 	m.hand(wanted)
 }
 
+// Room returns how many bytes of its ring the message occupies until Release: none if
+// it travelled in its record, or was joined.
+func (d *Delivery) Room() int {
+	if d.d == nil {
+		return 0
+	}
+	return roundGrain(d.d.extent.Len)
+}
+
 // hand tells senders that want room that there may be some.
 func (m *Mailbox) hand(wanted bool) {
 	if wanted {
@@ -90,14 +99,14 @@ func (m *Mailbox) take(join bool) (Delivery, error) {
 		m.latch.Unlock()
 		return Delivery{}, ErrClosed
 	}
-	var rec mailbox.Record
+	rec := &m.rec
 	var d Delivery
 	look := false
-	for d.d == nil && m.reader.Take(&rec) {
+	for d.d == nil && m.reader.Take(rec) {
 		if whole := rec.Off == 0 && rec.Last; whole || !join {
-			d = m.deliver(&rec)
+			d = m.deliver(rec)
 		} else {
-			d = m.join(&rec)
+			d = m.join(rec)
 		}
 	}
 	if d.d != nil {

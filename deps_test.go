@@ -58,11 +58,13 @@ internal/sim/swarm      internal/engine internal/engine/coord internal/engine/li
 .                       internal/amt internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
 coll                    . internal/mem
+match                   .
 
 internal/launch         internal/bootstrap internal/sys internal/waitgraph
 internal/perf           . internal/bootstrap internal/launch internal/sys
+internal/perf/matching  match
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . coll internal/amt internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sys internal/tape internal/waitgraph
+cmd/weft                . coll internal/amt internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sys internal/tape internal/waitgraph
 
 docs/wireshark
 
@@ -95,7 +97,7 @@ var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
 	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/sys"}, // signals, exit statuses
-	"math/rand/v2":           {"transport/faulty", "internal/sim", "internal/sim/swarm"},
+	"math/rand/v2":           {"transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/swarm"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},
 }

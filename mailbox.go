@@ -79,6 +79,7 @@ type Mailbox struct {
 
 	latch  mem.Latch // of what follows
 	reader *mailbox.Reader
+	rec    mailbox.Record // the one that take reads
 	parts  map[int]*partial
 	idle   *delivery  // free ones
 	auto   *autoRings // or nil

@@ -56,6 +56,8 @@ func TestMistakes(t *testing.T) {
 		{"perf latency -size much", "must be numbers"},
 		{"perf latency -op put -size 64", "takes up to 32 bytes"},
 		{"perf latency -vs corba", "there are tcp, unix"},
+		{"perf match -rounds 0", "must be at least 1"},
+		{"perf match cg", "Flags begin with -"},
 		{"perf bars -only what", `no bar "what"`},
 		{"info -n 0", "must be from 1 to"},
 		{"sim -n 5 -topology torus:2x2 ../../examples/hello", "torus:2x2 has 4, the job 5"},
@@ -150,6 +152,27 @@ func TestPerfJSON(t *testing.T) {
 	}
 	if strings.Join(systems, " ") != "weft unix weft unix" {
 		t.Errorf("systems: %v", systems)
+	}
+}
+
+func TestPerfMatchJSON(t *testing.T) {
+	out, stderr, status := runWeft(t, "perf", "match", "-rounds", "1", "-json")
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	patterns := map[string]bool{}
+	for line := range strings.Lines(out) {
+		var r struct {
+			Test, Pattern, Queue string
+			Ratio                float64
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Test != "match" || r.Queue == "" || r.Ratio < 1 {
+			t.Errorf("%q: %v", line, err)
+		}
+		patterns[r.Pattern] = true
+	}
+	if !patterns["LU"] || len(patterns) != 11 {
+		t.Errorf("patterns: %v", patterns)
 	}
 }
 

@@ -39,6 +39,7 @@ EXAMPLES
   weft perf alltoall -n 16 -size 8          CPU time, oversubscribed
   weft perf barrier -n 4,8 -vs openmpi      see weft perf barrier -help, and lock
   weft perf ipush                           see weft perf ipush -help
+  weft perf match                           searches for messages by source and tag
   weft perf bars                            everything that docs/PERFORMANCE.md lists
   weft lab -- weft perf breakdown           where the microseconds go`
 
@@ -52,11 +53,11 @@ type perfFlags struct {
 
 func perfCommand() *ffcli.Command {
 	c := &ffcli.Command{
-		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|barrier|lock|ipush|bars [FLAGS]",
+		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|barrier|lock|ipush|match|bars [FLAGS]",
 		ShortHelp: "measure weft and its peers", LongHelp: perfHelp,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, barrier, lock, ipush, bars", args[0])
+				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, bars", args[0])
 			}
 			return flag.ErrHelp
 		},
@@ -72,7 +73,7 @@ func perfCommand() *ffcli.Command {
 	c.Subcommands = append(c.Subcommands,
 		perfCoordCommand("barrier", "barriers, by algorithm and number of ranks", perfBarrierHelp, "auto,dissemination,tree"),
 		perfCoordCommand("lock", "locks: taken again, handed on, fought for", perfLockHelp, "queue,central"))
-	c.Subcommands = append(c.Subcommands, perfIPushCommand(), barsCommand(), breakdownCommand())
+	c.Subcommands = append(c.Subcommands, perfIPushCommand(), perfMatchCommand(), barsCommand(), breakdownCommand())
 	return c
 }
 

@@ -1,0 +1,70 @@
+package match
+
+// An entry is a message that nothing has asked for yet, or a receive whose
+// message has not come.
+type entry[T any] struct {
+	value  T
+	source int    // a rank; of a receive also Any
+	tag    uint64 // what is compared of it, says mask
+	mask   uint64
+	order  uint64 // of a receive: when it was posted; 0: it is not
+	place  [2]links[T]
+}
+
+// Places of an entry: in the list of its source, and, of a message, in the list
+// of all that have arrived.
+const (
+	own = iota
+	common
+)
+
+type links[T any] struct{ next, prev *entry[T] }
+
+// A list has entries in the order in which they came.
+type list[T any] struct{ head, tail *entry[T] }
+
+func (l *list[T]) push(e *entry[T], place int) {
+	e.place[place] = links[T]{prev: l.tail}
+	if l.tail == nil {
+		l.head = e
+	} else {
+		l.tail.place[place].next = e
+	}
+	l.tail = e
+}
+
+func (l *list[T]) remove(e *entry[T], place int) {
+	at := e.place[place]
+	if at.prev == nil {
+		l.head = at.next
+	} else {
+		at.prev.place[place].next = at.next
+	}
+	if at.next == nil {
+		l.tail = at.prev
+	} else {
+		at.next.place[place].prev = at.prev
+	}
+	e.place[place] = links[T]{}
+}
+
+// A pool keeps entries that are not in use, so that in the long run none is
+// allocated.
+type pool[T any] struct{ free *entry[T] }
+
+func (p *pool[T]) get() *entry[T] {
+	e := p.free
+	if e == nil {
+		return new(entry[T])
+	}
+	p.free = e.place[own].next
+	e.place[own].next = nil
+	return e
+}
+
+// put also forgets the value, which may hold memory.
+func (p *pool[T]) put(e *entry[T]) {
+	*e = entry[T]{}
+	e.place[own].next = p.free
+	p.free = e
+}

@@ -1,0 +1,98 @@
+package match
+
+import (
+	"bytes"
+	"sync"
+
+	"weft"
+)
+
+// Config shapes a Matcher. Zero values mean the defaults.
+type Config struct {
+	// Copy copies messages that nothing has asked for to ordinary memory, and gives
+	// their room in the rings back, before a receive waits. Without it a sender whose
+	// ring is full of them is held back. See the package's comment.
+	Copy bool
+}
+
+// A Matcher receives the messages of one mailbox by source and tag. It takes all
+// of them: nothing else may call the mailbox's Next and TryNext. Many goroutines
+// may use it at the same time.
+type Matcher struct {
+	box  *weft.Mailbox
+	copy bool
+
+	mu      sync.Mutex
+	q       *Queues[message, *Receive]
+	driving bool       // somebody is in Next, without the lock
+	waiting []*Receive // of goroutines in wait
+	probes  []*Receive // those among them that only want to know
+	stats   MatcherStats
+	spare   []*Receive
+}
+
+// A message is one that nothing has asked for. One that is settled is not in a ring,
+// and neither are those that arrived before it.
+type message struct {
+	weft.Delivery
+	settled bool
+}
+
+// MatcherStats counts what a Matcher has done.
+type MatcherStats struct {
+	Stats
+	InRing int    // bytes of rings that unexpected messages occupy now
+	Copied uint64 // messages that were copied out of them
+}
+
+// New returns a Matcher for the messages of a mailbox of p; a nil cfg means the
+// defaults.
+func New(p *weft.Proc, box *weft.Mailbox, cfg *Config) *Matcher {
+	m := &Matcher{box: box, q: NewQueues[message, *Receive](p.Size())}
+	if cfg != nil {
+		m.copy = cfg.Copy
+	}
+	return m
+}
+
+// Stats returns the lengths of the queues and what searching them has cost.
+func (m *Matcher) Stats() MatcherStats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.stats
+	s.Stats = m.q.Stats()
+	return s
+}
+
+// deliver gives a message that has come to whom it belongs, or keeps it.
+func (m *Matcher) deliver(d weft.Delivery) {
+	if r, ok := m.q.Arrive(d.From, d.Tag, message{Delivery: d}); ok {
+		r.end(d)
+		return
+	}
+	for _, p := range m.probes {
+		if (p.source == Any || p.source == d.From) && (p.tag^d.Tag)&p.mask == 0 {
+			p.end(d)
+		}
+	}
+	m.stats.InRing += d.Room()
+}
+
+// settle takes all messages that nothing has asked for out of the rings. It looks at
+// each message once.
+func (m *Matcher) settle() {
+	m.q.Newest(Any, func(e *message) bool {
+		if e.settled {
+			return false
+		}
+		e.settled = true
+		if n := e.Room(); n > 0 {
+			in := e.Delivery
+			e.Delivery = weft.Delivery{From: in.From, Tag: in.Tag, Data: bytes.Clone(in.Data), Total: in.Total}
+			in.Release()
+			m.stats.InRing -= n
+			m.stats.Copied++
+		}
+		return true
+	})
+}
