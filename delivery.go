@@ -92,24 +92,29 @@ func (m *Mailbox) get() *delivery {
 	return e
 }
 
-// take returns the next message, joined, or packet that has arrived, or ErrAgain.
-func (m *Mailbox) take(join bool) (Delivery, error) {
+// take gets the next message, joined, or packet that has arrived, or returns ErrAgain.
+// The goroutine is counted as waiting: it was so far if was is 1, and is from now on if
+// it goes away empty-handed and will is 1.
+func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 	m.latch.Lock()
+	m.inside -= was
 	if m.closed.Load() {
 		m.latch.Unlock()
-		return Delivery{}, ErrClosed
+		return ErrClosed
 	}
 	rec := &m.rec
-	var d Delivery
-	look := false
 	for d.d == nil && m.reader.Take(rec) {
 		if whole := rec.Off == 0 && rec.Last; whole || !join {
-			d = m.deliver(rec)
+			m.deliver(d, rec)
 		} else {
-			d = m.join(rec)
+			m.join(d, rec)
 		}
+		m.reader.Done()
 	}
-	if d.d != nil {
+	look := false
+	if d.d == nil {
+		m.inside += will
+	} else {
 		look = m.auto.arrived(d.From, len(d.Data))
 	}
 	wanted := m.box.Wanted()
@@ -119,34 +124,33 @@ func (m *Mailbox) take(join bool) (Delivery, error) {
 		m.adapt()
 	}
 	if d.d == nil {
-		return d, ErrAgain
+		return ErrAgain
 	}
-	return d, nil
+	return nil
 }
 
 // deliver lends what one record tells of. The latch is held.
-func (m *Mailbox) deliver(rec *mailbox.Record) Delivery {
+func (m *Mailbox) deliver(d *Delivery, rec *mailbox.Record) {
 	e := m.get()
-	d := Delivery{From: rec.From, Tag: rec.Tag, Off: rec.Off, Total: rec.Total, d: e}
+	d.From, d.Tag, d.Off, d.Total, d.d = rec.From, rec.Tag, rec.Off, rec.Total, e
 	if rec.InRecord {
-		d.Data = append(e.short[:0], rec.Data[:rec.Len]...)
-		return d
+		d.Data = e.short[:copy(e.short[:], rec.Data)]
+		return
 	}
 	first, second := m.reader.Bytes(rec)
 	if len(second) == 0 {
 		d.Data, e.extent = first, rec.Extent
-		return d
+		return
 	}
 	e.buf = append(append(e.buf, first...), second...)
 	d.Data = e.buf
 	m.reader.Release(rec.Extent)
-	return d
 }
 
-// join adds a packet to its message, and returns that if it is complete. Packets of
-// one sender come in order; a first one ends a message that was given up. The latch
-// is held.
-func (m *Mailbox) join(rec *mailbox.Record) (d Delivery) {
+// join adds a packet to its message, and lends that if it is complete. Packets of one
+// sender come in order; a first one ends a message that was given up. The latch is
+// held.
+func (m *Mailbox) join(d *Delivery, rec *mailbox.Record) {
 	p := m.parts[rec.From]
 	if rec.Off == 0 {
 		if p == nil {
@@ -162,12 +166,11 @@ func (m *Mailbox) join(rec *mailbox.Record) (d Delivery) {
 		first, second := m.reader.Bytes(rec)
 		p.d.buf = append(append(p.d.buf, first...), second...)
 		if rec.Last {
-			d = Delivery{From: rec.From, Tag: rec.Tag, Data: p.d.buf, Total: rec.Total, d: p.d}
+			d.From, d.Tag, d.Data, d.Off, d.Total, d.d = rec.From, rec.Tag, p.d.buf, 0, rec.Total, p.d
 			p.d = nil
 		}
 	}
 	if !rec.InRecord {
 		m.reader.Release(rec.Extent)
 	}
-	return d
 }

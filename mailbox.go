@@ -83,7 +83,8 @@ type Mailbox struct {
 	parts  map[int]*partial
 	idle   *delivery  // free ones
 	auto   *autoRings // or nil
-	inside int        // goroutines that wait
+	told   int        // how many of the departed ranks have been told of
+	inside int        // goroutines that wait, for whom Close waits
 	asleep int        // of these
 	closed atomic.Bool
 }
@@ -213,41 +214,44 @@ func (m *Mailbox) MemoryBytes() (rings, all int) {
 }
 
 // Next returns the message that arrived next, waiting for it. It is on loan until
-// Release. Several goroutines get different ones.
-func (m *Mailbox) Next(ctx context.Context) (Delivery, error) { return m.next(ctx, true) }
+// Release. Several goroutines get different ones. The death of a rank is reported
+// once, by a PeerError, after what it had sent.
+func (m *Mailbox) Next(ctx context.Context) (d Delivery, err error) {
+	err = m.next(ctx, &d, true)
+	return d, err
+}
 
 // NextPacket is Next for the packets of which longer messages consist where a ring is
 // shared, or the sender asks for that: each is returned when it arrives, and says what
 // part of its message it is. Use either Next or NextPacket.
-func (m *Mailbox) NextPacket(ctx context.Context) (Delivery, error) { return m.next(ctx, false) }
-
-// TryNext returns the next message if one has arrived, else ErrAgain.
-func (m *Mailbox) TryNext() (Delivery, error) {
-	if d, err := m.take(true); err != ErrAgain {
-		return d, err
-	}
-	m.p.node.Assist()
-	return m.take(true)
+func (m *Mailbox) NextPacket(ctx context.Context) (d Delivery, err error) {
+	err = m.next(ctx, &d, false)
+	return d, err
 }
 
-func (m *Mailbox) next(ctx context.Context, join bool) (Delivery, error) {
-	for {
-		d, err := m.take(join)
-		if err != ErrAgain {
-			return d, err
-		}
-		if err := m.await(ctx); err != nil {
-			return Delivery{}, err
-		}
+// TryNext returns the next message if one has arrived, else ErrAgain.
+func (m *Mailbox) TryNext() (d Delivery, err error) {
+	if err = m.take(&d, true, 0, 0); err == ErrAgain {
+		m.p.node.Assist()
+		err = m.take(&d, true, 0, 0)
 	}
+	return d, err
+}
+
+func (m *Mailbox) next(ctx context.Context, d *Delivery, join bool) error {
+	err := m.take(d, join, 0, 1)
+	for err == ErrAgain {
+		if err = m.await(ctx); err != nil {
+			m.leave()
+			return err
+		}
+		err = m.take(d, join, 1, 1)
+	}
+	return err
 }
 
 // await returns when there may be something to take.
 func (m *Mailbox) await(ctx context.Context) error {
-	if !m.enter(1) {
-		return ErrClosed
-	}
-	defer m.enter(-1)
 	if !m.p.node.Hosted() {
 		ready := func() bool { return m.closed.Load() || m.box.Ready() }
 		if ok, err := m.p.node.Spin(ctx, ready); ok || err != nil {
@@ -265,21 +269,43 @@ func (m *Mailbox) await(ctx context.Context) error {
 	if !m.recover() {
 		return m.p.Sleep(ctx, retryRecover)
 	}
+	if err := m.loss(); err != nil {
+		return err
+	}
 	c := driver.NewCall()
 	defer c.Free()
 	c.RMA.Kind, c.RMA.Peer, c.RMA.Region = rma.Await, m.p.job.Rank, m.region.ID
 	return m.p.node.Memory(ctx, c)
 }
 
-// enter counts who waits, for whom Close waits. It reports whether the mailbox is open.
-func (m *Mailbox) enter(n int) bool {
+// leave ends a wait that has come to nothing.
+func (m *Mailbox) leave() {
 	m.latch.Lock()
 	defer m.latch.Unlock()
-	if n > 0 && m.closed.Load() {
-		return false
+	m.inside--
+}
+
+// loss returns the death of a rank of which nobody has been told, or nil. A clean
+// leave is no news, unless nobody is left who could send.
+func (m *Mailbox) loss() error {
+	for {
+		m.latch.Lock()
+		told := m.told
+		m.latch.Unlock()
+		rank, gone := m.p.node.Departed(told)
+		if gone == nil {
+			return nil
+		}
+		m.latch.Lock()
+		news := m.told == told // or another goroutine is told
+		if news {
+			m.told++
+		}
+		m.latch.Unlock()
+		if news && rank != m.p.job.Rank && (!gone.Clean || told == m.p.job.Size-2) {
+			return gone
+		}
 	}
-	m.inside += n
-	return true
 }
 
 // doze counts who sleeps, so that senders knock.

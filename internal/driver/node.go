@@ -345,6 +345,18 @@ func (n *Node) Close(patience time.Duration) {
 	<-n.served
 }
 
+// Departed returns the i-th rank that has gone, from 0, and why; or nil if so many have
+// not.
+func (n *Node) Departed(i int) (rank int, why *link.PeerError) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := n.eng.Departed()
+	if i >= len(all) {
+		return 0, nil
+	}
+	return all[i], n.eng.Gone(all[i])
+}
+
 // Engine gives f the engine under the node's lock, to look at it.
 func (n *Node) Engine(f func(e *engine.Engine)) {
 	n.mu.Lock()

@@ -32,6 +32,7 @@ type Arrival struct {
 	Total   int
 	Got     int
 	ring    int
+	named   bool // the sender has named the ring
 	packets bool
 	open    bool   // room for all of it is reserved, at pos
 	pos     uint64 // of open
@@ -44,10 +45,17 @@ func (a *Arrival) InPackets() bool { return a.packets }
 // Whole is described with InPackets.
 func (a *Arrival) Whole() bool { return a.open }
 
+// Ring returns the ring that the message goes to.
+func (a *Arrival) Ring() int { return a.ring }
+
 // Begin checks a message before its first byte, and reserves room for all of it
 // unless there will be records for packets. Entry is the ring that the sender names,
 // or NoRing to look it up (both of the paper's forms).
-func (b *Box) Begin(line int, a *Arrival, entry int, mode Mode) Outcome {
+func (s *Sender) Begin(a *Arrival, entry int, mode Mode) Outcome {
+	b := s.b
+	if s.rank >= 0 {
+		a.From = s.rank
+	}
 	ring := entry
 	if ring == NoRing {
 		ring = b.RingOf(a.From)
@@ -56,6 +64,9 @@ func (b *Box) Begin(line int, a *Arrival, entry int, mode Mode) Outcome {
 		return NoEntry
 	}
 	_, size := b.Where(ring)
+	if size == 0 && entry == NoRing && b.RingOf(a.From) != ring {
+		return s.Begin(a, entry, mode) // it was given another just now
+	}
 	shared := entry != NoRing || b.Shared(ring) > 1
 	switch {
 	case size == 0:
@@ -65,24 +76,24 @@ func (b *Box) Begin(line int, a *Arrival, entry int, mode Mode) Outcome {
 	case mode == PerMessage && shared && a.Total > Inline:
 		return IsShared
 	}
-	a.ring, a.Got, a.packets, a.open = ring, 0, shared || mode == PerPacket, false
+	a.ring, a.named = ring, entry != NoRing
+	a.Got, a.packets, a.open = 0, shared || mode == PerPacket, false
 	if a.packets || a.Total <= Inline {
 		return Done
 	}
-	o := b.hold(line, a.ring, a.Total, &a.pos)
+	o := s.hold(a.ring, a.Total, &a.pos)
 	a.open = o == Done
 	return o
 }
 
 // hold reserves n bytes and a record for them.
-func (b *Box) hold(line, ring, n int, pos *uint64) Outcome {
-	seen := uint32(b.load(offHead))
-	if !b.promise(&seen) {
+func (s *Sender) hold(ring, n int, pos *uint64) Outcome {
+	if !s.b.promise(&s.seen) {
 		return Full
 	}
-	at, ok := b.reserve(line, ring, n)
+	at, ok := s.reserve(ring, n)
 	if !ok {
-		b.forgo()
+		s.b.forgo()
 		return Full
 	}
 	*pos = at
@@ -90,8 +101,9 @@ func (b *Box) hold(line, ring, n int, pos *uint64) Outcome {
 }
 
 // Add writes the next bytes of a message: all of it, or a packet. When it is Full
-// nothing has happened. Any goroutine of the sender may call it, one at a time.
-func (b *Box) Add(line int, a *Arrival, data []byte) Outcome {
+// nothing has happened.
+func (s *Sender) Add(a *Arrival, data []byte) Outcome {
+	b := s.b
 	last := a.Got+len(data) == a.Total
 	if a.open {
 		if mutant.On(mutant.StatusEarly) && a.Got == 0 && !last {
@@ -109,8 +121,7 @@ func (b *Box) Add(line int, a *Arrival, data []byte) Outcome {
 		return Done
 	}
 	if a.Total <= Inline && last && a.Got == 0 {
-		seen := uint32(b.load(offHead))
-		t, ok := b.ticketNow(&seen)
+		t, ok := b.ticketNow(&s.seen)
 		if !ok {
 			return Full
 		}
@@ -119,8 +130,11 @@ func (b *Box) Add(line int, a *Arrival, data []byte) Outcome {
 		b.publish(t, &r, flagInline, data)
 		return Done
 	}
+	if o := s.ringFor(a, len(data)); o != Done {
+		return o
+	}
 	var pos uint64
-	if o := b.hold(line, a.ring, len(data), &pos); o != Done {
+	if o := s.hold(a.ring, len(data), &pos); o != Done {
 		return o
 	}
 	if !b.write(a.ring, pos, 0, data) {
@@ -129,6 +143,26 @@ func (b *Box) Add(line int, a *Arrival, data []byte) Outcome {
 	r := a.record(pos, a.Got, len(data), last)
 	a.Got += len(data)
 	b.announce(r)
+	return Done
+}
+
+// ringFor makes sure that the ring of a message can take a packet of n bytes. If it was
+// taken away since the message began, the rest goes to the one that the sender has now.
+func (s *Sender) ringFor(a *Arrival, n int) Outcome {
+	_, size := s.b.Where(a.ring)
+	if size == 0 && !a.named {
+		if a.ring = s.b.RingOf(a.From); a.ring == NoRing {
+			a.ring = 0
+			return NoEntry
+		}
+		_, size = s.b.Where(a.ring)
+	}
+	switch {
+	case size == 0:
+		return NoEntry
+	case n > size:
+		return TooLong
+	}
 	return Done
 }
 
@@ -165,7 +199,7 @@ func (b *Box) HasRoom(a *Arrival, entry int, mode Mode, n int) bool {
 	if entry == NoRing && mode != PerPacket && b.Shared(ring) <= 1 {
 		n = a.Total
 	}
-	if _, size := b.Where(ring); a.Total > size {
+	if _, size := b.Where(ring); n > size {
 		return true
 	}
 	return b.free(ring, n, a.Total <= Inline)

@@ -2,6 +2,7 @@ package mailbox
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"weft/internal/mem"
 )
@@ -28,45 +29,60 @@ type Geometry struct {
 }
 
 // The header. Words with different writers are on different cache lines.
-const (
-	offMagic  = 0 // then the geometry
-	offClaim  = 1 * Grain
-	offHead   = 2 * Grain
-	offWaits  = 3 * Grain // the owner sleeps: knock
-	offWants  = 4 * Grain // senders wait for room
-	offTables = 5 * Grain
+type header struct {
+	magic    atomic.Uint64
+	geometry [5]atomic.Uint64
+	_        [2]uint64
+	claim    atomic.Uint64 // see promise
+	_        [7]uint64
+	head     atomic.Uint64 // of the status ring
+	_        [7]uint64
+	waits    atomic.Uint64 // the owner sleeps: knock
+	_        [7]uint64
+	wants    atomic.Uint64 // senders wait for room
+	_        [7]uint64
+}
 
-	magic = 0x77656674626f7801
-)
+// An entry is one of the AMT: what the owner says of a ring, Tail, and Head.
+type entry struct {
+	base, size atomic.Uint64
+	share      atomic.Uint64 // how many senders the table gives it
+	_          [5]uint64
+	tail       atomic.Uint64
+	_          [7]uint64
+	head       atomic.Uint64
+	_          [7]uint64
+}
 
-// An entry of the AMT has three lines: what the owner says of it, Tail, and Head.
-const (
-	atBase   = 0
-	atSize   = 8
-	atShare  = 16 // how many senders the table gives it
-	atTail   = Grain
-	atHead   = 2 * Grain
-	ringSize = 3 * Grain
-)
+// A line is a sender's.
+type line struct {
+	owner          atomic.Uint64 // its rank, plus 1
+	busy           atomic.Uint64
+	ring, pos, len atomic.Uint64 // what it is about to reserve: the ring plus 1, where, how much
+	pid            atomic.Uint64
+	_              [2]uint64
+}
 
-// A sender's line.
-const (
-	atOwner  = 0 // its rank, plus 1
-	atPID    = 40
-	atBusy   = 8
-	atRing   = 16 // what it is about to reserve: the ring plus 1, where, how much
-	atPos    = 24
-	atLen    = 32
-	lineSize = Grain
-)
+// A slot is a record in the status ring. The word publishes it: the ticket plus 1 in
+// the lower half, then the ring and the flags.
+type slot struct {
+	word atomic.Uint64
+	from atomic.Uint64 // source, and length in the upper half
+	tag  atomic.Uint64
+	rest [Inline / 8]atomic.Uint64 // the bytes; or position, offset and total
+}
 
-const slotSize = Grain
+const magic = 0x77656674626f7802
 
 // A Box is a view of a mailbox's memory.
 type Box struct {
-	mem []byte
 	Geometry
-	table, lines, amt, slots, room int // where each begins
+	*header
+	table []atomic.Uint64 // two entries of 32 bits in a word
+	lines []line
+	amt   []entry
+	slots []slot
+	room  []byte
 }
 
 // Size returns how much memory a mailbox takes.
@@ -75,14 +91,27 @@ func (g Geometry) Size() int {
 	return size
 }
 
-func (g Geometry) place(memory []byte) (Box, int) {
-	b := Box{mem: memory, Geometry: g}
-	b.table = offTables
-	b.lines = b.table + (4*g.Ranks+Grain-1)/Grain*Grain
-	b.amt = b.lines + lineSize*g.Lines
-	b.slots = b.amt + ringSize*g.Rings
-	b.room = b.slots + slotSize*g.Slots
-	return b, b.room + g.Room
+// place lays a mailbox out, and returns how much memory it takes; there is none if
+// memory is nil.
+func (g Geometry) place(memory []byte) (b Box, size int) {
+	b.Geometry = g
+	part := func(n int) (from int) {
+		from, size = size, size+(n+Grain-1)/Grain*Grain
+		return from
+	}
+	head, table := part(mem.Size[header]()), part(4*g.Ranks+4)
+	lines, amt := part(g.Lines*mem.Size[line]()), part(g.Rings*mem.Size[entry]())
+	slots, room := part(g.Slots*mem.Size[slot]()), part(g.Room)
+	if memory == nil {
+		return b, size
+	}
+	b.header = mem.At[header](memory, head)
+	b.table = mem.View[atomic.Uint64](memory[table:], (g.Ranks+1)/2)
+	b.lines = mem.View[line](memory[lines:], g.Lines)
+	b.amt = mem.View[entry](memory[amt:], g.Rings)
+	b.slots = mem.View[slot](memory[slots:], g.Slots)
+	b.room = memory[room : room+g.Room : room+g.Room]
+	return b, size
 }
 
 // valid reports whether a geometry is within limits, so that sizes do not overflow.
@@ -97,12 +126,11 @@ func New(memory []byte, g Geometry) (*Box, error) {
 	if !g.valid() || len(memory) < g.Size() {
 		return nil, fmt.Errorf("weft: %d bytes do not hold a mailbox of %+v", len(memory), g)
 	}
-	b, size := g.place(memory)
-	b.mem = memory[:size:size]
+	b, _ := g.place(memory)
 	for i, v := range []int{g.Ranks, g.Lines, g.Rings, g.Slots, g.Room} {
-		b.store(offMagic+8*(i+1), uint64(v))
+		b.geometry[i].Store(uint64(v))
 	}
-	b.store(offMagic, magic)
+	b.magic.Store(magic)
 	return &b, nil
 }
 
@@ -110,32 +138,24 @@ func New(memory []byte, g Geometry) (*Box, error) {
 // here. The memory is not trusted.
 func At(memory []byte) (*Box, error) {
 	bad := fmt.Errorf("weft: %d bytes that are not a mailbox, or one of another version of weft", len(memory))
-	if len(memory) < offTables || mem.Load64(memory, offMagic) != magic {
+	if len(memory) < mem.Size[header]() {
+		return nil, bad
+	}
+	h := mem.At[header](memory, 0)
+	if h.magic.Load() != magic {
 		return nil, bad
 	}
 	var v [5]int
 	for i := range v {
-		v[i] = int(mem.Load64(memory, offMagic+8*(i+1)))
+		v[i] = int(h.geometry[i].Load())
 	}
 	g := Geometry{v[0], v[1], v[2], v[3], v[4]}
 	if !g.valid() || len(memory) < g.Size() {
 		return nil, bad
 	}
-	b, size := g.place(memory)
-	b.mem = memory[:size:size]
+	b, _ := g.place(memory)
 	return &b, nil
 }
 
-func (b *Box) load(off int) uint64     { return mem.Load64(b.mem, off) }
-func (b *Box) store(off int, v uint64) { mem.Store64(b.mem, off, v) }
-func (b *Box) swap(off int, old, v uint64) bool {
-	return mem.CompareAndSwap64(b.mem, off, old, v)
-}
-
-func (b *Box) ring(i int) int { return b.amt + ringSize*i }
-func (b *Box) line(i int) int { return b.lines + lineSize*i }
-
-// slot returns where the record of a ticket lies.
-func (b *Box) slot(ticket uint32) int {
-	return b.slots + slotSize*int(ticket&uint32(b.Slots-1))
-}
+// slot returns the record of a ticket.
+func (b *Box) slot(ticket uint32) *slot { return &b.slots[ticket&uint32(len(b.slots)-1)] }

@@ -1,6 +1,10 @@
 package mailbox
 
-import "weft/internal/mutant"
+import (
+	"math/bits"
+
+	"weft/internal/mutant"
+)
 
 // A Reader takes what has arrived, in order. One goroutine at a time uses it.
 type Reader struct {
@@ -25,34 +29,38 @@ func NewReader(b *Box) *Reader { return &Reader{b: b, rings: make([]ringState, b
 // Ready reports whether something has arrived.
 func (r *Reader) Ready() bool { return r.b.published(r.head) }
 
-// Take returns the next record, if something has arrived. Its extent stays where it
-// is until Release.
+// Take looks at the next record, if something has arrived. Done must follow before the
+// next one. Its extent stays where it is until Release.
 func (r *Reader) Take(rec *Record) bool {
 	for r.b.published(r.head) {
 		good := r.b.record(r.head, rec)
 		if good && !rec.InRecord {
 			r.mark(rec.Extent)
 		}
-		r.head++
-		r.b.store(offHead, uint64(r.head))
 		if good {
 			return true
 		}
 		if rec.void && rec.Ring < r.b.Rings {
 			r.discard(rec)
-			continue
+		} else {
+			r.Bad++
 		}
-		r.Bad++
+		r.Done()
 	}
 	return false
 }
 
+// Done frees the record that Take has shown.
+func (r *Reader) Done() {
+	r.head++
+	r.b.head.Store(uint64(r.head))
+}
+
 // discard releases the extent of a void record, if it can be one.
 func (r *Reader) discard(rec *Record) {
-	at := r.b.slot(r.head - 1)
-	rec.Pos = r.b.load(at + atPlace)
-	_, size := r.b.Where(rec.Ring)
-	if off := rec.Pos - r.b.load(r.b.ring(rec.Ring)+atHead); rec.Pos%Grain == 0 && rec.Len > 0 && off <= uint64(size) && grains(rec.Len) <= uint64(size)-off {
+	rec.Pos = r.b.slot(r.head).rest[restPos].Load()
+	e := &r.b.amt[rec.Ring]
+	if off, size := rec.Pos-e.head.Load(), e.size.Load(); rec.Pos%Grain == 0 && rec.Len > 0 && off <= size && grains(rec.Len) <= size-off {
 		r.mark(rec.Extent)
 		r.Release(rec.Extent)
 	}
@@ -62,12 +70,11 @@ func (r *Reader) discard(rec *Record) {
 // elsewhere.
 func (r *Reader) state(ring int) *ringState {
 	s := &r.rings[ring]
-	_, size := r.b.Where(ring)
-	if n := uint64(size) / Grain; s.grains != n || len(s.released) == 0 {
+	if n := r.b.amt[ring].size.Load() / Grain; s.grains != n || len(s.released) == 0 {
 		s.grains = n
 		s.released = make([]uint64, (n+63)/64)
 		s.known = make([]uint64, (n+63)/64)
-		s.head = r.b.load(r.b.ring(ring) + atHead)
+		s.head = r.b.amt[ring].head.Load()
 	}
 	return s
 }
@@ -75,24 +82,52 @@ func (r *Reader) state(ring int) *ringState {
 // Placed forgets what is known of a ring that is placed anew.
 func (r *Reader) Placed(ring int) { r.rings[ring] = ringState{} }
 
-// set sets the bits of an extent.
-func (s *ringState) set(bits []uint64, e Extent) {
-	for i := uint64(0); i < min(grains(e.Len)/Grain, s.grains); i++ {
-		g := (e.Pos/Grain + i) % s.grains
-		bits[g/64] |= 1 << (g % 64)
+// change sets or clears the bits of n grains from the one at pos on, a word at a time.
+func (s *ringState) change(words []uint64, pos uint64, n int, on bool) {
+	at := pos / Grain % s.grains
+	for left := min(grains(n)/Grain, s.grains); left > 0; {
+		k := min(left, 64-at%64, s.grains-at)
+		mask := (^uint64(0) >> (64 - k)) << (at % 64)
+		if on {
+			words[at/64] |= mask
+		} else {
+			words[at/64] &^= mask
+		}
+		left -= k
+		if at += k; at == s.grains {
+			at = 0
+		}
 	}
+}
+
+// run returns how many bytes from Head on have been released.
+func (s *ringState) run() (n uint64) {
+	at := s.head / Grain % s.grains
+	for n < s.grains*Grain {
+		k := min(uint64(bits.TrailingZeros64(^(s.released[at/64] >> (at % 64)))), 64-at%64, s.grains-at, s.grains-n/Grain)
+		n += k * Grain
+		if at += k; at == s.grains {
+			at = 0
+		}
+		if k == 0 || at%64 != 0 {
+			break
+		}
+	}
+	return n
 }
 
 func (r *Reader) mark(e Extent) {
 	s := r.state(e.Ring)
-	s.set(s.known, e)
+	if s.grains > 0 {
+		s.change(s.known, e.Pos, e.Len, true)
+	}
 }
 
 // Bytes returns the bytes of a record: where they lie, in two pieces if they lie
 // across the end of the ring.
 func (r *Reader) Bytes(rec *Record) (first, second []byte) {
 	if rec.InRecord {
-		return rec.Data[:rec.Len], nil
+		return rec.Data, nil
 	}
 	first, second, _ = r.b.parts(rec.Ring, rec.Pos, 0, rec.Len)
 	return first, second
@@ -102,24 +137,22 @@ func (r *Reader) Bytes(rec *Record) (first, second []byte) {
 // without a gap. It reports whether it moved.
 func (r *Reader) Release(e Extent) (moved bool) {
 	s := r.state(e.Ring)
-	s.set(s.released, e)
+	if s.grains == 0 {
+		return false
+	}
 	from := s.head
+	s.change(s.released, e.Pos, e.Len, true)
 	if mutant.On(mutant.HeadOver) {
 		s.head = max(s.head, e.Pos+grains(e.Len))
 	}
-	for s.head-from < s.grains*Grain {
-		g := s.head / Grain % s.grains
-		word, bit := &s.released[g/64], uint64(1)<<(g%64)
-		if *word&bit == 0 {
-			break
-		}
-		*word &^= bit
-		s.known[g/64] &^= bit
-		s.head += Grain
+	if n := s.run(); n > 0 {
+		s.change(s.released, s.head, int(n), false)
+		s.change(s.known, s.head, int(n), false)
+		s.head += n
 	}
 	if s.head == from {
 		return false
 	}
-	r.b.store(r.b.ring(e.Ring)+atHead, s.head)
+	r.b.amt[e.Ring].head.Store(s.head)
 	return true
 }

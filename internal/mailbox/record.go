@@ -14,40 +14,34 @@ const (
 type Record struct {
 	From     int
 	Tag      uint64
-	Extent        // where it lies, if Data is nil; Len is its length
-	Off      int  // of the packet in its message
-	Total    int  // bytes of the message
-	Last     bool // the message is complete
-	Packets  bool // there is a record for each packet
-	InRecord bool // the bytes travel in Data
-	Data     [Inline]byte
+	Extent          // where it lies, if Data is nil; Len is its length
+	Off      int    // of the packet in its message
+	Total    int    // bytes of the message
+	Last     bool   // the message is complete
+	Packets  bool   // there is a record for each packet
+	InRecord bool   // the bytes travel in Data
+	Data     []byte // in the record itself, until Done
 	void     bool
 }
 
-// A slot begins with the word that publishes it: the ticket plus 1 in the lower half,
-// then the ring and the flags. The rest is source and length, tag, and either the
-// bytes, or position, offset and total.
+// What the rest of a slot is, where it is not the bytes.
 const (
-	atFrom  = 8
-	atTag   = 16
-	atData  = 24
-	atPlace = 24
-	atOff   = 32
-	atTotal = 40
+	restPos = iota
+	restOff
+	restTotal
 )
 
 // publish fills the slot of a ticket. Its last store makes the record visible.
 func (b *Box) publish(ticket uint32, r *Record, flags uint64, data []byte) {
-	at := b.slot(ticket)
-	s := b.mem[at : at+slotSize]
-	mem.Publish64(s, atFrom, uint64(uint32(r.From))|uint64(r.Len)<<32)
-	mem.Publish64(s, atTag, r.Tag)
+	s := b.slot(ticket)
+	mem.Publish(&s.from, uint64(uint32(r.From))|uint64(r.Len)<<32)
+	mem.Publish(&s.tag, r.Tag)
 	if flags&flagInline != 0 {
-		copy(s[atData:], data)
+		copy(mem.Bytes(s.rest[:]), data)
 	} else {
-		mem.Publish64(s, atPlace, r.Pos)
-		mem.Publish64(s, atOff, uint64(r.Off))
-		mem.Publish64(s, atTotal, uint64(r.Total))
+		mem.Publish(&s.rest[restPos], r.Pos)
+		mem.Publish(&s.rest[restOff], uint64(r.Off))
+		mem.Publish(&s.rest[restTotal], uint64(r.Total))
 	}
 	if r.Last {
 		flags |= flagLast
@@ -55,23 +49,21 @@ func (b *Box) publish(ticket uint32, r *Record, flags uint64, data []byte) {
 	if r.Packets {
 		flags |= flagPackets
 	}
-	mem.Publish64(s, 0, uint64(ticket+1)|uint64(r.Ring)<<32|flags<<48)
+	mem.Publish(&s.word, uint64(ticket+1)|uint64(r.Ring)<<32|flags<<48)
 }
 
 // published reports whether the slot of a ticket has been filled.
 func (b *Box) published(ticket uint32) bool {
-	return uint32(b.load(b.slot(ticket))) == ticket+1
+	return uint32(b.slot(ticket).word.Load()) == ticket+1
 }
 
 // record reads the slot of a ticket that has been published. It reports whether
 // the record can be true: senders are not trusted.
 func (b *Box) record(ticket uint32, r *Record) bool {
-	at := b.slot(ticket)
-	s := b.mem[at : at+slotSize]
-	w := mem.Load64(s, 0)
-	from := mem.Load64(s, atFrom)
+	s := b.slot(ticket)
+	w, from := s.word.Load(), s.from.Load()
 	flags := w >> 48
-	r.From, r.Len, r.Tag = int(uint32(from)), int(from>>32), mem.Load64(s, atTag)
+	r.From, r.Len, r.Tag = int(uint32(from)), int(from>>32), s.tag.Load()
 	r.Ring = int(uint16(w >> 32))
 	r.Last, r.Packets, r.InRecord, r.void = flags&flagLast != 0, flags&flagPackets != 0, flags&flagInline != 0, flags&flagVoid != 0
 	if r.void || r.From >= b.Ranks || r.Ring >= b.Rings {
@@ -79,16 +71,16 @@ func (b *Box) record(ticket uint32, r *Record) bool {
 	}
 	if r.InRecord {
 		r.Off, r.Total = 0, r.Len
-		copy(r.Data[:], s[atData:])
+		r.Data = mem.Bytes(s.rest[:])[:min(r.Len, Inline)]
 		return r.Len <= Inline
 	}
-	r.Pos = mem.Load64(s, atPlace)
-	off, total := mem.Load64(s, atOff), mem.Load64(s, atTotal)
+	r.Pos = s.rest[restPos].Load()
+	off, total := s.rest[restOff].Load(), s.rest[restTotal].Load()
 	if total > 1<<40 || off > total || uint64(r.Len) > total-off {
 		return false
 	}
 	r.Off, r.Total = int(off), int(total)
-	head := b.load(b.ring(r.Ring) + atHead)
-	_, size := b.Where(r.Ring)
-	return r.Pos%Grain == 0 && r.Len > 0 && r.Pos-head <= uint64(size) && grains(r.Len) <= uint64(size)-(r.Pos-head)
+	e := &b.amt[r.Ring]
+	at, size := r.Pos-e.head.Load(), e.size.Load()
+	return r.Pos%Grain == 0 && r.Len > 0 && at <= size && grains(r.Len) <= size-at
 }

@@ -10,19 +10,19 @@ package mailbox
 // again. Senders that wait for room are not busy, so that time comes.
 func (r *Reader) Recover(died func(rank, pid int, busy bool) bool, open []*Arrival) (done bool) {
 	b := r.b
-	before := b.load(offClaim)
-	var dead []int // lines
-	for i := range b.Lines {
-		at := b.line(i)
-		owner, busy := b.load(at+atOwner), b.load(at+atBusy) != 0
+	before := b.claim.Load()
+	var dead []*line
+	for i := range b.lines {
+		l := &b.lines[i]
+		owner, busy := l.owner.Load(), l.busy.Load() != 0
 		switch {
-		case i > 0 && owner != 0 && died(int(owner)-1, int(b.load(at+atPID)), busy):
-			dead = append(dead, i)
+		case i > 0 && owner != 0 && died(int(owner)-1, int(l.pid.Load()), busy):
+			dead = append(dead, l)
 		case busy:
 			return false
 		}
 	}
-	if b.load(offClaim) != before {
+	if b.claim.Load() != before {
 		return false
 	}
 	for ticket := r.head; ticket != uint32(before>>32); ticket++ {
@@ -38,30 +38,29 @@ func (r *Reader) Recover(died func(rank, pid int, busy bool) bool, open []*Arriv
 			kept++
 		}
 	}
-	if promised > kept && !b.swap(offClaim, before, before&^lower|uint64(uint32(before>>32)+kept)) {
+	if promised > kept && !b.claim.CompareAndSwap(before, before&^lower|uint64(uint32(before>>32)+kept)) {
 		return false
 	}
-	for _, i := range dead {
-		r.reclaim(b.line(i), open)
-		b.store(b.line(i)+atBusy, 0)
-		b.store(b.line(i)+atOwner, 0)
+	for _, l := range dead {
+		r.reclaim(l, open)
+		l.busy.Store(0)
+		l.owner.Store(0)
 	}
 	return true
 }
 
 // reclaim releases what a dead sender had noted that it would reserve, if it did so
 // and no record tells of it.
-func (r *Reader) reclaim(at int, open []*Arrival) {
+func (r *Reader) reclaim(l *line, open []*Arrival) {
 	b := r.b
-	if b.load(at+atBusy) == 0 {
+	if l.busy.Load() == 0 {
 		return
 	}
-	e := Extent{int(b.load(at+atRing)) - 1, b.load(at + atPos), int(b.load(at + atLen))}
+	e := Extent{int(l.ring.Load()) - 1, l.pos.Load(), int(l.len.Load())}
 	if e.Ring < 0 || e.Ring >= b.Rings || e.Len <= 0 || e.Pos%Grain != 0 {
 		return
 	}
-	ring := b.ring(e.Ring)
-	head, tail := b.load(ring+atHead), b.load(ring+atTail)&^closed
+	head, tail := b.amt[e.Ring].head.Load(), b.amt[e.Ring].tail.Load()&^closed
 	if e.Pos-head >= tail-head || grains(e.Len) > tail-e.Pos || r.covered(e.Ring, e.Pos) {
 		return // it had not been reserved
 	}
@@ -92,8 +91,8 @@ func (r *Reader) covered(ring int, pos uint64) bool {
 
 // Senders calls f with the rank of each sender that maps the mailbox.
 func (b *Box) Senders(f func(rank int)) {
-	for i := 1; i < b.Lines; i++ {
-		if owner := b.load(b.line(i) + atOwner); owner != 0 {
+	for i := 1; i < len(b.lines); i++ {
+		if owner := b.lines[i].owner.Load(); owner != 0 {
 			f(int(owner) - 1)
 		}
 	}

@@ -14,11 +14,11 @@ const lower = 1<<32 - 1
 // promise reserves a record, and reports whether there was room.
 func (b *Box) promise(seen *uint32) bool {
 	for {
-		w := b.load(offClaim)
+		w := b.claim.Load()
 		if !b.slotFree(uint32(w), seen) {
 			return false
 		}
-		if b.swap(offClaim, w, w&^lower|(w+1)&lower) {
+		if b.claim.CompareAndSwap(w, w&^lower|(w+1)&lower) {
 			return true
 		}
 	}
@@ -27,8 +27,8 @@ func (b *Box) promise(seen *uint32) bool {
 // forgo gives a promise back.
 func (b *Box) forgo() {
 	for {
-		w := b.load(offClaim)
-		if b.swap(offClaim, w, w&^lower|(w-1)&lower) {
+		w := b.claim.Load()
+		if b.claim.CompareAndSwap(w, w&^lower|(w-1)&lower) {
 			return
 		}
 	}
@@ -37,8 +37,8 @@ func (b *Box) forgo() {
 // ticket takes the ticket of a promise.
 func (b *Box) ticket() uint32 {
 	for {
-		w := b.load(offClaim)
-		if b.swap(offClaim, w, w+1<<32) {
+		w := b.claim.Load()
+		if b.claim.CompareAndSwap(w, w+1<<32) {
 			return uint32(w >> 32)
 		}
 	}
@@ -47,11 +47,11 @@ func (b *Box) ticket() uint32 {
 // ticketNow takes a ticket that has not been promised.
 func (b *Box) ticketNow(seen *uint32) (ticket uint32, ok bool) {
 	for {
-		w := b.load(offClaim)
+		w := b.claim.Load()
 		if !b.slotFree(uint32(w), seen) {
 			return 0, false
 		}
-		if b.swap(offClaim, w, (w+1<<32)&^lower|(w+1)&lower) {
+		if b.claim.CompareAndSwap(w, (w+1<<32)&^lower|(w+1)&lower) {
 			return uint32(w >> 32), true
 		}
 	}
@@ -63,7 +63,7 @@ func (b *Box) slotFree(promised uint32, seen *uint32) bool {
 	if promised-*seen < uint32(b.Slots) {
 		return true
 	}
-	*seen = uint32(b.load(offHead))
+	*seen = uint32(b.head.Load())
 	return promised-*seen < uint32(b.Slots)
 }
 
@@ -77,21 +77,30 @@ type Extent struct {
 }
 
 // reserve moves a ring's Tail over n bytes, and reports whether there was room.
-// Before each attempt it notes it in a line.
-func (b *Box) reserve(line, ring, n int) (pos uint64, ok bool) {
-	at, need := b.ring(ring), grains(n)
+// Before each attempt it notes it in the sender's line. Head is looked at only when it
+// may have to be: each look takes its line from the reader.
+func (s *Sender) reserve(ring, n int) (pos uint64, ok bool) {
+	b := s.b
+	e, need := &b.amt[ring], grains(n)
+	if s.ring != ring {
+		s.ring, s.head = ring, e.head.Load()
+	}
 	for {
-		t := b.load(at + atTail)
-		size := b.load(at + atSize)
+		t := e.tail.Load()
+		size := e.size.Load()
 		if t&closed != 0 {
 			return 0, false
 		}
 		if mutant.On(mutant.TailEarly) {
-			b.store(at+atTail, t+need)
+			e.tail.Store(t + need)
 		}
-		used := t - b.load(at+atHead)
+		used := t - s.head
+		if need > size || used > size-need {
+			s.head = e.head.Load()
+			used = t - s.head
+		}
 		if mutant.On(mutant.WrappedFull) && size > 0 {
-			used = (t%size + size - b.load(at+atHead)%size) % size
+			used = (t%size + size - e.head.Load()%size) % size
 		}
 		if need > size || used > size-need {
 			return 0, false
@@ -99,33 +108,32 @@ func (b *Box) reserve(line, ring, n int) (pos uint64, ok bool) {
 		if mutant.On(mutant.TailEarly) {
 			return t, true
 		}
-		b.intend(line, ring, t, n)
-		if b.swap(at+atTail, t, t+need) {
+		s.intend(ring, t, n)
+		if e.tail.CompareAndSwap(t, t+need) {
 			return t, true
 		}
 	}
 }
 
 // intend notes in a sender's line what it is about to reserve.
-func (b *Box) intend(line, ring int, pos uint64, n int) {
-	at := b.line(line)
-	mem.Publish64(b.mem, at+atPos, pos)
-	mem.Publish64(b.mem, at+atLen, uint64(n))
-	mem.Publish64(b.mem, at+atRing, uint64(ring+1))
+func (s *Sender) intend(ring int, pos uint64, n int) {
+	mem.Publish(&s.line.pos, pos)
+	mem.Publish(&s.line.len, uint64(n))
+	mem.Publish(&s.line.ring, uint64(ring+1))
 }
 
 // free reports whether a ring has room for n bytes now, and there is a record, which
 // may be enough.
 func (b *Box) free(ring, n int, inline bool) bool {
-	seen := uint32(b.load(offHead))
-	if !b.slotFree(uint32(b.load(offClaim)), &seen) {
+	seen := uint32(b.head.Load())
+	if !b.slotFree(uint32(b.claim.Load()), &seen) {
 		return false
 	}
 	if inline {
 		return true
 	}
-	at := b.ring(ring)
-	t, h, size := b.load(at+atTail), b.load(at+atHead), b.load(at+atSize)
+	e := &b.amt[ring]
+	t, h, size := e.tail.Load(), e.head.Load(), e.size.Load()
 	return t&closed == 0 && grains(n) <= size && t-h <= size-grains(n)
 }
 
@@ -137,7 +145,7 @@ func (b *Box) parts(ring int, pos uint64, off, n int) (first, second []byte, ok 
 		return nil, nil, false
 	}
 	from := int((pos + uint64(off)) % uint64(size))
-	room := b.mem[b.room+base:][:size:size]
+	room := b.room[base:][:size:size]
 	if n <= size-from {
 		return room[from : from+n : from+n], nil, true
 	}

@@ -15,46 +15,42 @@ const Packet = 8192
 type Sender struct {
 	b    *Box
 	rank int
-	line int
+	line *line
 	seen uint32 // Head of the status ring, when last looked at
+	ring int    // the ring last reserved from, and its Head when last looked at
+	head uint64
 }
 
 // Join takes a free line for a sender, a process of this host. ok is false if there is none.
 func (b *Box) Join(rank, pid int) (s *Sender, ok bool) {
-	for i := 1; i < b.Lines; i++ {
-		at := b.line(i)
-		if b.load(at) == 0 && b.swap(at, 0, uint64(rank)+1) {
-			b.store(at+atBusy, 0)
-			b.store(at+atPID, uint64(pid))
-			return &Sender{b: b, rank: rank, line: i}, true
+	for i := 1; i < len(b.lines); i++ {
+		l := &b.lines[i]
+		if l.owner.Load() == 0 && l.owner.CompareAndSwap(0, uint64(rank)+1) {
+			l.busy.Store(0)
+			l.pid.Store(uint64(pid))
+			return &Sender{b: b, rank: rank, line: l, ring: NoRing}, true
 		}
 	}
 	return nil, false
 }
 
+// Owner returns the sender that the owner's engine is, for all that do not map the
+// memory: its arrivals say themselves from whom.
+func (b *Box) Owner() *Sender { return &Sender{b: b, rank: -1, line: &b.lines[0], ring: NoRing} }
+
 // Leave gives the line back.
-func (s *Sender) Leave() { s.b.store(s.b.line(s.line), 0) }
+func (s *Sender) Leave() { s.line.owner.Store(0) }
 
 // Lock makes the sender busy, and Unlock ends that. Push does both; whoever writes a
 // message step by step holds the lock all the time.
 func (s *Sender) Lock() {
-	at := s.b.line(s.line) + atBusy
-	for !s.b.swap(at, 0, 1) {
+	for !s.line.busy.CompareAndSwap(0, 1) {
 		runtime.Gosched()
 	}
 }
 
 // Unlock ends Lock.
-func (s *Sender) Unlock() { mem.Publish64(s.b.mem, s.b.line(s.line)+atBusy, 0) }
-
-// Begin and Add write a message step by step; see Box.
-func (s *Sender) Begin(a *Arrival, entry int, mode Mode) Outcome {
-	a.From = s.rank
-	return s.b.Begin(s.line, a, entry, mode)
-}
-
-// Add writes the next bytes of a message.
-func (s *Sender) Add(a *Arrival, data []byte) Outcome { return s.b.Add(s.line, a, data) }
+func (s *Sender) Unlock() { mem.Publish(&s.line.busy, 0) }
 
 // Push writes a message, or what it can of it: sent bytes of one that has a record
 // for each packet may have been written when the rest finds the ring Full.
@@ -72,7 +68,7 @@ func (s *Sender) Push(entry int, mode Mode, tag uint64, data []byte) (sent int, 
 // short writes a message into its record.
 func (s *Sender) short(tag uint64, data []byte) Outcome {
 	ring := s.b.RingOf(s.rank)
-	if ring == NoRing || s.b.load(s.b.ring(ring)+atSize) == 0 {
+	if ring == NoRing || s.b.amt[ring].size.Load() == 0 && s.b.RingOf(s.rank) == ring {
 		return NoEntry
 	}
 	t, ok := s.b.ticketNow(&s.seen)

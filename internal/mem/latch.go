@@ -3,6 +3,7 @@ package mem
 import (
 	"runtime"
 	"sync/atomic"
+	"unsafe"
 )
 
 // Publish64 writes the word at off. What was written before is seen before it, but
@@ -23,3 +24,6 @@ func (l *Latch) Lock() {
 
 // Unlock gives it back.
 func (l *Latch) Unlock() { storeRelease(&l.word, 0) }
+
+// Publish writes a word as Publish64 does.
+func Publish(p *atomic.Uint64, v uint64) { storeRelease((*uint64)(unsafe.Pointer(p)), v) }

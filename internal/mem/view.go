@@ -18,3 +18,9 @@ func Bytes[T any](s []T) []byte {
 func View[T any](b []byte, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b[:n*Size[T]()]))), n)
 }
+
+// At returns a value of a type without pointers that lies in b at off: b must be long
+// enough, and the value aligned there.
+func At[T any](b []byte, off int) *T {
+	return (*T)(unsafe.Pointer(unsafe.SliceData(b[off : off+Size[T]()])))
+}

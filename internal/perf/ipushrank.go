@@ -40,7 +40,7 @@ func (b *bench) ipush(size int) error {
 	if strings.HasPrefix(b.spec.Op, "ipush") {
 		name := fmt.Sprint("perf/", size)
 		table := map[int]int{b.peer: 0, b.p.Rank(): weft.NoRing}
-		l.box, err = b.p.Mailbox(b.ctx, name, &weft.MailboxConfig{Rings: []int{max(2*size, 4096)}, Table: table})
+		l.box, err = b.p.Mailbox(b.ctx, name, &weft.MailboxConfig{Rings: []int{max(2*size, min(16*size, 128<<10))}, Table: table})
 		if err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func (b *bench) ipush(size int) error {
 		}
 		send, recv = func() error { return l.sender.Push(b.ctx, src) }, l.take
 	} else {
-		b.win.Store(0, 0)
-		b.win.Store((size+7)&^7, 0)
+		b.seen = 0
+		b.win.Store(l.flag(size), 0)
 		send, recv = func() error { return l.push(src) }, func() error { return l.arrived(size) }
 	}
 	if err := b.meet(); err != nil {
@@ -90,13 +90,17 @@ func (l *landing) push(src []byte) error {
 	return l.far.Push(l.ctx, off, src[off:])
 }
 
+// flag returns where the word lies that tells of a message.
+func (l *landing) flag(size int) int {
+	if l.spec.Op == "push-status" || size%8 != 0 {
+		return (size + 7) &^ 7
+	}
+	return size - 8
+}
+
 // arrived waits for a message that was pushed.
 func (l *landing) arrived(size int) error {
-	off := size - 8
-	if l.spec.Op == "push-status" || size%8 != 0 {
-		off = (size + 7) &^ 7
-	}
-	seen, err := l.win.Await(l.ctx, off, l.seen)
+	seen, err := l.win.Await(l.ctx, l.flag(size), l.seen)
 	l.seen = seen
 	l.use(l.win.Bytes()[:size])
 	return err

@@ -32,7 +32,7 @@ type inflow struct {
 // ExposeMailbox makes a mailbox reachable under a name. Stall says that a sender that
 // finds it full is to be held up with all that it sends, where the link can do so.
 func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem uint32, stall bool) (*Region, error) {
-	return n.expose(&Region{Name: name, Bytes: bytes, Mem: mem, Box: box, Stall: stall})
+	return n.expose(&Region{Name: name, Bytes: bytes, Mem: mem, Box: box, owner: box.Owner(), Stall: stall})
 }
 
 // onIPush takes one packet of a message to a mailbox: the receiver, not the sender,
@@ -118,12 +118,9 @@ func entry(f *wire.IPush) int {
 	return int(f.Entry)
 }
 
-// engineLine is the line of the owner's engine among those of the senders.
-const engineLine = 0
-
 // take writes a packet. A message that is not gone on with has been given up.
 func (s *inflow) take(f wire.IPush, payload []byte) mailbox.Outcome {
-	box, a := s.region.Box, &s.arrival
+	w, a := s.region.owner, &s.arrival
 	if f.Off == 0 || !s.begun {
 		s.drop()
 		mode := mailbox.Mode(f.Mode)
@@ -131,7 +128,7 @@ func (s *inflow) take(f wire.IPush, payload []byte) mailbox.Outcome {
 			mode = mailbox.PerPacket
 		}
 		*a = mailbox.Arrival{From: s.peer.rank, Tag: f.Tag, Total: int(f.Total)}
-		if o := box.Begin(engineLine, a, entry(&f), mode); o != mailbox.Done {
+		if o := w.Begin(a, entry(&f), mode); o != mailbox.Done {
 			return o
 		}
 		a.Got, s.begun = int(f.Off), true
@@ -139,7 +136,7 @@ func (s *inflow) take(f wire.IPush, payload []byte) mailbox.Outcome {
 	if a.Got != int(f.Off) || a.Total != int(f.Total) {
 		return mailbox.NoEntry
 	}
-	o := box.Add(engineLine, a, payload)
+	o := w.Add(a, payload)
 	if o == mailbox.Done && a.Got == a.Total {
 		s.begun = false
 	}
@@ -166,8 +163,8 @@ func (n *Node) stop(s *inflow, f wire.IPush, length int) {
 }
 
 func (s *inflow) room(f wire.IPush, length int) bool {
-	if s.begun { // Begin was done: the next packet has a record of its own
-		return s.region.Box.HasRoom(&s.arrival, entry(&f), mailbox.PerPacket, length)
+	if s.begun { // it goes on in the ring where it began
+		return s.region.Box.HasRoom(&s.arrival, s.arrival.Ring(), mailbox.PerPacket, length)
 	}
 	a := mailbox.Arrival{From: s.peer.rank, Total: int(f.Total)}
 	return s.region.Box.HasRoom(&a, entry(&f), mailbox.Mode(f.Mode), length)
@@ -240,6 +237,13 @@ func (n *Node) look() {
 		r := n.regions[op.Region]
 		return r != nil && r.Box.Ready()
 	})
+}
+
+// onKnock wakes those who wait for a mailbox, also if they will find nothing: another
+// sender may have come before this one, who has not written its record yet, and who did
+// not knock because this one did.
+func (n *Node) onKnock(f wire.Knock) {
+	n.wake(nil, func(op *Op) bool { return op.Region == f.Region })
 }
 
 // wake ends those of the waits for mailboxes for which f says so.

@@ -25,8 +25,9 @@ type Region struct {
 
 	// Box is the mailbox that the memory is, or nil; then only IPUSH reaches it.
 	Box     *mailbox.Box
-	Stall   bool      // its senders are held up when it is full, where that can be
-	stopped []*inflow // that wait to go on
+	owner   *mailbox.Sender // our engine, as it writes there
+	Stall   bool            // its senders are held up when it is full, where that can be
+	stopped []*inflow       // that wait to go on
 }
 
 // Expose makes memory reachable under a name, and answers those who asked for
@@ -95,8 +96,11 @@ func (n *Node) serve(from int, frame []byte, mayStall bool) error {
 		}
 		return n.onIPush(p, f, payload, mayStall)
 	case wire.TypeKnock:
-		_, err := wire.ParseKnock(frame)
-		return err // who waits looks anyway
+		f, err := wire.ParseKnock(frame)
+		if err != nil {
+			return err
+		}
+		n.onKnock(f)
 	case wire.TypePut:
 		f, payload, err := wire.ParsePut(frame)
 		if err != nil {

@@ -3,6 +3,7 @@ package swarm
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 
 	"weft/internal/engine/link"
@@ -24,6 +25,7 @@ type postbox struct {
 	region *rma.Region
 	base   []int // where each ring lies; as many bytes again are free behind it
 	moving int   // the ring that is shut, to be placed anew, or -1
+	ending bool  // it will go away
 	flows  map[incarnation]*posted
 	held   []heldRecord
 	taken  int
@@ -112,6 +114,8 @@ func (n *node) collect() {
 	b, rand := n.postbox, n.c.world
 	var rec mailbox.Record
 	for k := rand.Rand.IntN(4); k >= 0 && len(b.held) < 24 && b.reader.Take(&rec); k-- {
+		rec.Data = slices.Clone(rec.Data)
+		b.reader.Done()
 		n.arrival(b, &rec)
 	}
 	for k := rand.Rand.IntN(4); k >= 0 && len(b.held) > 0; k-- {
@@ -121,14 +125,23 @@ func (n *node) collect() {
 	case b.moving >= 0:
 		if b.box.Drained(b.moving) {
 			b.reader.Placed(b.moving)
-			b.box.Place(b.moving, b.base[b.moving], 64*(1+rand.Rand.IntN(boxRing/64)))
+			b.box.Place(b.moving, b.base[b.moving], b.size(n))
 			b.moving = -1
 		}
 	case n.left > 0 && rand.Chance(0.02):
 		b.moving = rand.Rand.IntN(boxRings)
+		b.ending = b.moving > 0 && rand.Chance(0.3)
+		for rank := 0; b.ending && rank < n.c.Nodes; rank++ {
+			if b.box.RingOf(rank) == b.moving {
+				b.box.SetRing(rank, 0)
+			}
+		}
 		b.box.Shut(b.moving)
 	case n.left > 0 && rand.Chance(0.05):
-		b.box.SetRing(n.c.anyone(), rand.Rand.IntN(boxRings+1)-1) // NoRing among them
+		ring := rand.Rand.IntN(boxRings+1) - 1 // NoRing among them
+		if ring < 0 || b.has(ring) {
+			b.box.SetRing(n.c.anyone(), ring)
+		}
 	}
 	if n.mourning() {
 		b.reader.Recover(func(rank, _ int, _ bool) bool { return n.eng.Gone(rank) != nil }, n.eng.RMA.Open(b.region))
@@ -136,6 +149,20 @@ func (n *node) collect() {
 	if b.box.Wanted() {
 		n.eng.Room(n.m.Now(), b.region)
 	}
+}
+
+// size draws the next size of the ring that moves; 0 if it goes away.
+func (b *postbox) size(n *node) int {
+	if b.ending {
+		b.ending = false
+		return 0
+	}
+	return 64 * (1 + n.c.world.Rand.IntN(boxRing/64))
+}
+
+func (b *postbox) has(ring int) bool {
+	_, size := b.box.Where(ring)
+	return size > 0
 }
 
 // mourning reports whether a sender that is gone has still a line.
@@ -193,7 +220,7 @@ func (n *node) arrival(b *postbox, rec *mailbox.Record) {
 	from := incarnation{rec.From, uint8(rec.Tag >> 32)}
 	number := uint64(uint32(rec.Tag))
 	p := b.flows[from]
-	if p == nil || number >= uint64(len(p.state)) || p.state[number] == refused {
+	if p == nil || number >= uint64(len(p.state)) || p.state[number] == refused && rec.Last { // packets may have come before
 		n.c.fail("mailbox", "message %d of rank %d, which was not sent, or was refused, is in the mailbox of rank %d", number, rec.From, b.owner.rank)
 	}
 	if number < p.next {
