@@ -137,7 +137,10 @@ func (s *Sender) Push(ctx context.Context, b []byte) error { return s.PushTagged
 // PushTagged is Push with a number that comes with the message.
 func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	s.p.count(s.rank, amt.IPush, len(b))
-	sent, o := s.direct(tag, b)
+	sent, o := s.direct(tag, b, 0)
+	for o == mailbox.Full && s.waits(ctx, b, sent) {
+		sent, o = s.direct(tag, b, sent)
+	}
 	if o == mailbox.Done {
 		return nil
 	}
@@ -151,13 +154,31 @@ func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	return err
 }
 
-// direct writes to mapped memory, if that can be done now: else it is Full.
-func (s *Sender) direct(tag uint64, b []byte) (sent int, o mailbox.Outcome) {
+// waits waits for room in mapped memory for as long as any wait polls, and reports
+// whether there is some. Who waits for longer does so in the receiver's engine.
+func (s *Sender) waits(ctx context.Context, b []byte, sent int) bool {
 	w := s.way
-	if w.box == nil || w.packets.Load() != 0 || w.unsure.Load() || s.peer.Gone() != nil || driver.Withdrawn(w.mapped) {
-		return 0, mailbox.Full
+	if !s.open() {
+		return false
 	}
-	if sent, o = w.line.Push(s.ring(), s.status, tag, b); o == mailbox.Done && w.box.Knock() {
+	ok, err := s.p.node.Spin(ctx, func() bool { return w.line.HasRoom(s.ring(), s.status, b, sent) || !s.open() })
+	return ok && err == nil && s.open()
+}
+
+// open reports whether messages can go through mapped memory now.
+func (s *Sender) open() bool {
+	w := s.way
+	return w.box != nil && w.packets.Load() == 0 && !w.unsure.Load() && s.peer.Gone() == nil && !driver.Withdrawn(w.mapped)
+}
+
+// direct writes to mapped memory, from a byte on, if that can be done now: else it is
+// Full.
+func (s *Sender) direct(tag uint64, b []byte, from int) (sent int, o mailbox.Outcome) {
+	w := s.way
+	if !s.open() {
+		return from, mailbox.Full
+	}
+	if sent, o = w.line.Push(s.ring(), s.status, tag, b, from); o == mailbox.Done && w.box.Knock() {
 		s.p.node.Knock(s.rank, s.found.Region)
 	}
 	return sent, o
@@ -206,7 +227,7 @@ func (s *Sender) StartPush(ctx context.Context, tag uint64, b []byte) (*Op, erro
 	s.p.count(s.rank, amt.IPush, len(b))
 	o := ops.Get().(*Op)
 	*o = Op{node: s.p.node}
-	sent, out := s.direct(tag, b)
+	sent, out := s.direct(tag, b, 0)
 	if out == mailbox.Done {
 		return o, nil
 	}

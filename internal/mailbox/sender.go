@@ -53,13 +53,17 @@ func (s *Sender) Lock() {
 func (s *Sender) Unlock() { mem.Publish(&s.line.busy, 0) }
 
 // Push writes a message, or what it can of it: sent bytes of one that has a record
-// for each packet may have been written when the rest finds the ring Full.
-func (s *Sender) Push(entry int, mode Mode, tag uint64, data []byte) (sent int, o Outcome) {
+// for each packet may have been written when the rest finds the ring Full. Push goes on
+// from where it came to then.
+func (s *Sender) Push(entry int, mode Mode, tag uint64, data []byte, from int) (sent int, o Outcome) {
 	s.Lock()
+	if from > 0 {
+		mode = PerPacket
+	}
 	if len(data) <= Inline && entry == NoRing {
 		o = s.short(tag, data)
 	} else {
-		sent, o = s.long(entry, mode, tag, data)
+		sent, o = s.long(entry, mode, tag, data, from)
 	}
 	s.Unlock()
 	return sent, o
@@ -80,12 +84,12 @@ func (s *Sender) short(tag uint64, data []byte) Outcome {
 	return Done
 }
 
-func (s *Sender) long(entry int, mode Mode, tag uint64, data []byte) (sent int, o Outcome) {
+func (s *Sender) long(entry int, mode Mode, tag uint64, data []byte, from int) (sent int, o Outcome) {
 	a := Arrival{Tag: tag, Total: len(data)}
 	if o := s.Begin(&a, entry, mode); o != Done {
-		return 0, o
+		return from, o
 	}
-	if !a.packets {
+	if a.Got = from; !a.packets {
 		return 0, s.Add(&a, data)
 	}
 	for {
@@ -94,4 +98,14 @@ func (s *Sender) long(entry int, mode Mode, tag uint64, data []byte) (sent int, 
 			return a.Got, o
 		}
 	}
+}
+
+// HasRoom reports whether the rest of a message would find room now, or the first
+// packet of it.
+func (s *Sender) HasRoom(entry int, mode Mode, data []byte, from int) bool {
+	a := Arrival{From: s.rank, Total: len(data)}
+	if from > 0 {
+		mode = PerPacket
+	}
+	return s.b.HasRoom(&a, entry, mode, min(len(data)-from, Packet))
 }
