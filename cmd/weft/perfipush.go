@@ -19,7 +19,7 @@ const perfIPushHelp = `Measures IPUSH against PUSH in ping-pong, under the condi
 (-copied), or that from a cache that was flushed (-flushed). A PUSH tells of its
 arrival by its own last word, push-status by a word beside it.
 
-The bandwidth is one way: a PUSH writes over the last one, an IPUSH is released.
+The bandwidth is that of ping-pong, too: a message by half a round trip.
 
 EXAMPLES
   weft perf ipush -transport shm

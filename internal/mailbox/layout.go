@@ -72,6 +72,8 @@ type slot struct {
 	rest [Inline / 8]atomic.Uint64 // the bytes; or position, offset and total
 }
 
+const page = 4096
+
 const magic = 0x77656674626f7802
 
 // A Box is a view of a mailbox's memory.
@@ -101,7 +103,9 @@ func (g Geometry) place(memory []byte) (b Box, size int) {
 	}
 	head, table := part(mem.Size[header]()), part(4*g.Ranks+4)
 	lines, amt := part(g.Lines*mem.Size[line]()), part(g.Rings*mem.Size[entry]())
-	slots, room := part(g.Slots*mem.Size[slot]()), part(g.Room)
+	slots := part(g.Slots * mem.Size[slot]())
+	size = (size + page - 1) / page * page // long copies are faster between pages
+	room := part(g.Room)
 	if memory == nil {
 		return b, size
 	}

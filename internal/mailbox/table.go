@@ -73,6 +73,9 @@ func (b *Box) Drained(ring int) bool {
 func (b *Box) Place(ring, base, size int) {
 	e := &b.amt[ring]
 	t := e.tail.Load()&^closed + Grain // so that no sender takes it for the old one
+	if n := uint64(size); n > 0 {
+		t = (t + n - 1) / n * n // the first message begins where the ring does
+	}
 	e.tail.Store(t | closed)
 	e.head.Store(t)
 	e.base.Store(uint64(base))

@@ -98,6 +98,25 @@ func hostBars() []Bar {
 		b := spec("barrier", "", 0).with(func(s *Spec) { s.N, s.Algorithm = n, "auto" })
 		bars = append(bars, Bar{Name: fmt.Sprintf("barrier%d", n), What: fmt.Sprintf("barrier of %d ranks", n), Ours: b, Theirs: rivals(b, "openmpi"), Limit: limit})
 	}
+	for _, size := range []struct {
+		name  string
+		bytes int
+	}{{"ipush8", 8}, {"ipush4k", 4 << 10}} {
+		push, ipush := spec("ipush", "push", size.bytes), spec("ipush", "ipush", size.bytes)
+		status := spec("ipush", "push-status", size.bytes)
+		bars = append(bars, Bar{Name: size.name, What: fmt.Sprintf("IPUSH of %d B, against PUSH", size.bytes), Ours: ipush,
+			Theirs: []Rival{{Weft, "push", push}, {Weft, "push and a status", status}}, Limit: 1.1})
+	}
+	stream := func(op string) Spec {
+		return spec("ipush", op, 1<<20).with(func(s *Spec) { s.Figure = "bandwidth" })
+	}
+	gather := func(op string) Spec {
+		return spec("gather", op, 256).with(func(s *Spec) { s.N, s.Exchanges = 8, 20000 })
+	}
+	bars = append(bars,
+		Bar{Name: "ipush1m", What: "IPUSH of 1 MiB, one way, against PUSH", Ours: stream("ipush"), Theirs: []Rival{{Weft, "push", stream("push")}}, Limit: 0.95, Least: true},
+		Bar{Name: "shared7", What: "7 senders of 256 B into a shared ring, against rings of their own", Ours: gather("shared"),
+			Theirs: []Rival{{Weft, "own rings", gather("own")}}, Limit: 0.7, Least: true})
 	return append(bars, []Bar{
 		{Name: "send8", What: "send/receive 8 B, one way", Ours: send8, Theirs: rivals(send8, "openmpi"), Limit: 1},
 		{Name: "put8", What: "PUT 8 B seen by a polling peer", Ours: spec("latency", "put", 8),

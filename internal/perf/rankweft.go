@@ -22,7 +22,7 @@ func (self) Can(s Spec) bool { return true }
 
 func (self) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	n := 2
-	if s.Test == "alltoall" || s.Test == "barrier" || s.Test == "lock" {
+	if s.Test == "alltoall" || s.Test == "barrier" || s.Test == "lock" || s.Test == "gather" {
 		n = s.N
 	}
 	return runRanks(ctx, "weft", n, s)
@@ -71,6 +71,8 @@ func weftRank(s Spec) error {
 		return b.allToAll()
 	case "idle":
 		return b.idle()
+	case "gather":
+		return b.gather(s.Sizes[0])
 	}
 	largest := 8
 	for _, size := range s.Sizes {

@@ -4,14 +4,14 @@ import "context"
 
 // A Spec is what to measure.
 type Spec struct {
-	Test      string // latency, bandwidth, rate, alltoall, barrier or lock
+	Test      string // latency, bandwidth, rate, alltoall, barrier, lock, ipush or gather
 	Transport string // of weft: auto, shm, udp
 	Op        string // send, push, put or pull
 	Figure    string // of ipush: latency or bandwidth
 	Sizes     []int  // in bytes
 	Rounds    int
-	N         int    // ranks; not of latency, bandwidth and rate
-	Exchanges int    // rounds of messages; alltoall only
+	N         int    // ranks; not of latency, bandwidth, rate and ipush
+	Exchanges int    // rounds of messages; alltoall and gather only
 	InPlace   bool   // write and read messages in place
 	Alloc     bool   // long messages from and to memory that is shared
 	Blocked   bool   // both sides asleep when a message comes

@@ -1,0 +1,62 @@
+package perf
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"weft"
+)
+
+// gather lets all ranks push to rank 0, as fast as it takes: into one ring that they
+// share, or into one each of the same memory in all.
+func (b *bench) gather(size int) error {
+	n := b.spec.Exchanges
+	if b.p.Rank() > 0 {
+		s, err := b.p.Sender(b.ctx, 0, "perf")
+		if err != nil {
+			return err
+		}
+		src := make([]byte, max(size, 8))
+		for i := range n {
+			binary.LittleEndian.PutUint64(src, uint64(i))
+			if err := s.Push(b.ctx, src); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	senders := b.p.Size() - 1
+	const memory = 1 << 20
+	cfg := &weft.MailboxConfig{Rings: []int{memory}}
+	if b.spec.Op == "own" {
+		cfg = &weft.MailboxConfig{Table: map[int]int{0: weft.NoRing}}
+		for i := range senders {
+			cfg.Rings = append(cfg.Rings, memory/senders)
+			cfg.Table[i+1] = i
+		}
+	}
+	m, err := b.p.Mailbox(b.ctx, "perf", cfg)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	next := make([]uint64, b.p.Size())
+	var start time.Time
+	for i := range n * senders {
+		d, err := m.Next(b.ctx)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			start = time.Now()
+		}
+		if v := binary.LittleEndian.Uint64(d.Data); v != next[d.From] {
+			return fmt.Errorf("message %d of rank %d where %d was due", v, d.From, next[d.From])
+		}
+		next[d.From]++
+		d.Release()
+	}
+	b.took = time.Since(start)
+	return b.report(size, n*senders)
+}
