@@ -74,22 +74,18 @@ examples/counter        .
 examples/halo           .
 examples/barrier        .
 examples/lock           .
-examples/nas/mg         . coll examples/nas/npb        .
+examples/mailbox        .
+examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
-examples/nas/npb        .
-examples/nas/npb/npbtest . examples/nas/npb
-examples/nas/cg         . coll examples/nas/npb        .
-examples/nas/npb/npbtest . examples/nas/npb
-examples/nas/ep         . coll examples/nas/npb        .
-examples/nas/npb/npbtest . examples/nas/npb
-examples/nas/ft         . coll examples/nas/npb        .
-examples/nas/npb/npbtest . examples/nas/npb
-examples/nas/is         . coll examples/nas/npb        .
+examples/nas/npb
+examples/nas/cg         . coll examples/nas/npb
+examples/nas/ep         . coll examples/nas/npb
+examples/nas/ft         . coll examples/nas/npb
+examples/nas/is         . coll examples/nas/npb
 examples/nas/cfd        . coll examples/nas/npb
 examples/nas/lu         . coll examples/nas/cfd examples/nas/npb
 examples/nas/sp         . examples/nas/cfd examples/nas/npb
 examples/nas/bt         . examples/nas/cfd examples/nas/npb
-examples/nas/npb/npbtest . examples/nas/npb
 `
 
 // only lists packages from outside that few packages may import.

@@ -313,3 +313,71 @@ func change(ctx context.Context, m *Mailbox, done <-chan bool) error {
 		}
 	}
 }
+
+// A mailbox that stalls holds up everything that its sender has to say to this rank; one
+// that refuses only what is for it. (Head-of-line blocking, spec §3.2.)
+func TestHeadOfLineBlocking(t *testing.T) {
+	for _, c := range []struct {
+		full      Full
+		overtakes bool
+	}{{Nack, true}, {Stall, false}} {
+		_, err := Simulate(within(t), Cluster{Ranks: 2}, func(ctx context.Context, p *Proc) error {
+			port, err := p.Open(ctx, 1, nil)
+			if err != nil {
+				return err
+			}
+			const n = 20
+			if p.Rank() == 1 {
+				s, err := p.Sender(ctx, 0, "in")
+				if err != nil {
+					return err
+				}
+				var ops []*Op
+				for range n {
+					o, err := s.StartPush(ctx, 0, make([]byte, 1000))
+					if err != nil {
+						return err
+					}
+					ops = append(ops, o)
+				}
+				if err := port.Send(ctx, 0, []byte("behind")); err != nil {
+					return err
+				}
+				for _, o := range ops {
+					if err := o.Wait(ctx); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			m, err := p.Mailbox(ctx, "in", &MailboxConfig{Rings: []int{4096}, Full: c.full})
+			if err != nil {
+				return err
+			}
+			if err := p.Sleep(ctx, 50*time.Millisecond); err != nil { // the ring is full long before
+				return err
+			}
+			msg, err := port.TryRecv()
+			if overtook := err == nil; overtook != c.overtakes || err != nil && err != ErrAgain {
+				return fmt.Errorf("policy %d: the message behind has arrived: %v, %v", c.full, overtook, err)
+			}
+			msg.Release()
+			for range n {
+				d, err := m.Next(ctx)
+				if err != nil {
+					return err
+				}
+				d.Release()
+			}
+			if c.overtakes {
+				return nil
+			}
+			msg, err = port.Recv(ctx)
+			msg.Release()
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
