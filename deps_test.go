@@ -77,7 +77,7 @@ examples/lock           .
 examples/mailbox        .
 examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
-examples/nas/npb
+examples/nas/npb        .
 examples/nas/cg         . coll examples/nas/npb
 examples/nas/ep         . coll examples/nas/npb
 examples/nas/ft         . coll examples/nas/npb
