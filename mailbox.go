@@ -293,7 +293,7 @@ func (m *Mailbox) loss() error {
 		told := m.told
 		m.latch.Unlock()
 		rank, gone := m.p.node.Departed(told)
-		if gone == nil {
+		if gone == nil || m.box.Ready() { // what it sent just before comes first
 			return nil
 		}
 		m.latch.Lock()

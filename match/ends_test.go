@@ -3,6 +3,7 @@ package match_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -96,6 +97,66 @@ func TestFourRanks(t *testing.T) {
 			return fmt.Errorf("left over: %+v", s)
 		}
 		return p.Barrier("received", nil).Wait(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Ranks that leave in good order have not died, but when nobody is left receives from
+// all of them end.
+func TestAllLeave(t *testing.T) {
+	const ranks = 4
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err := weft.Local(ctx, ranks, func(ctx context.Context, p *weft.Proc) error {
+		if p.Rank() > 0 {
+			s, err := p.Sender(ctx, 0, "in")
+			if err == nil {
+				err = s.PushTagged(ctx, 7, []byte("so long"))
+			}
+			return errors.Join(err, p.Close())
+		}
+		box, err := p.Mailbox(ctx, "in", nil)
+		if err != nil {
+			return err
+		}
+		defer box.Close()
+		m := match.New(p, box, nil)
+		left := func(from int, err error) error {
+			var gone *weft.PeerError
+			if !errors.As(err, &gone) || !gone.Clean || from != match.Any && gone.Rank != from {
+				return fmt.Errorf("from %d: %w", from, err)
+			}
+			return nil
+		}
+		started, err := m.Start(1, 8, match.Exact)
+		if err != nil {
+			return err
+		}
+		_, err = m.Recv(ctx, match.Any, 8, match.Exact)
+		if err := left(match.Any, err); err != nil {
+			return err
+		}
+		_, err = started.Wait(ctx)
+		if err := left(1, err); err != nil {
+			return err
+		}
+		for from := 1; from < ranks; from++ {
+			d, err := m.Recv(ctx, from, 7, match.Exact)
+			if err != nil {
+				return err
+			}
+			d.Release()
+			_, err = m.Recv(ctx, from, 7, match.Exact)
+			if err := left(from, err); err != nil {
+				return err
+			}
+		}
+		if _, err := m.TryRecv(0, 7, match.Exact); err != weft.ErrAgain {
+			return fmt.Errorf("from itself: %w", err)
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

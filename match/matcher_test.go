@@ -303,6 +303,106 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// die has the mailbox report a death.
+func (r *rig) die(rank int) {
+	r.Matcher.mu.Lock()
+	defer r.Matcher.mu.Unlock()
+	if !r.died(&weft.PeerError{Rank: rank, Cause: errors.New("killed")}) {
+		r.Error("not a death")
+	}
+}
+
+func (r *rig) wantDeath(rank int, err error) {
+	r.Helper()
+	var gone *weft.PeerError
+	if !errors.As(err, &gone) || gone.Rank != rank || gone.Clean {
+		r.Fatalf("%v; want the death of rank %d", err, rank)
+	}
+}
+
+// The death of a rank ends what waits for it, and what is posted later, but what it
+// had sent is received. Receives and probes from Any hear of it once, the oldest
+// receive first.
+func TestDeath(t *testing.T) {
+	r := newRig(t, nil, nil)
+	driver := make(chan error)
+	go func() {
+		d, err := r.Recv(r.ctx, 0, 1, Exact)
+		d.Release()
+		driver <- err
+	}()
+	r.sleeping(1)
+	probed := make(chan error, 3)
+	probe := func(source int) {
+		_, err := r.Probe(r.ctx, source, 2, Exact)
+		probed <- err
+	}
+	start := func(source int) *Receive {
+		s, err := r.Start(source, 2, Exact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	r.send(1, 5, "last")
+	if e, err := r.Probe(r.ctx, 1, 5, Exact); err != nil || e != (Envelope{1, 5, 4}) {
+		t.Fatal(e, err)
+	}
+	one, two, first, second := start(1), start(2), start(Any), start(Any)
+	go probe(1)
+	go probe(Any)
+	r.sleeping(3)
+
+	r.die(1)
+	for _, s := range []*Receive{one, first} {
+		if !s.Done() {
+			t.Fatal("not done")
+		}
+		_, err := s.Wait(r.ctx)
+		r.wantDeath(1, err)
+	}
+	r.wantDeath(1, <-probed)
+	if two.Done() || second.Done() {
+		t.Fatal("done")
+	}
+	_, err := r.Recv(r.ctx, 1, 6, Exact)
+	r.wantDeath(1, err)
+	_, err = r.TryRecv(1, 6, Exact)
+	r.wantDeath(1, err)
+	_, err = r.Probe(r.ctx, 1, 6, Exact)
+	r.wantDeath(1, err)
+	_, err = start(1).Wait(r.ctx)
+	r.wantDeath(1, err)
+	d, err := r.Recv(r.ctx, 1, 5, Exact)
+	r.want("last", d, err)
+
+	over, cancel := context.WithCancel(r.ctx)
+	cancel()
+	if _, err := second.Wait(over); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	r.die(2) // no receive from Any is posted, but a probe
+	r.wantDeath(2, <-probed)
+	_, err = two.Wait(over)
+	r.wantDeath(2, err)
+	if _, err := r.TryRecv(Any, 2, Exact); err != weft.ErrAgain {
+		t.Fatal(err)
+	}
+	r.die(3) // nothing from Any is there
+	_, err = r.TryRecv(Any, 2, Exact)
+	r.wantDeath(3, err)
+	if _, err := r.TryRecv(Any, 2, Exact); err != weft.ErrAgain {
+		t.Fatal(err)
+	}
+	r.send(0, 1, "")
+	if err := <-driver; err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Stats(); s.Posted.Len+s.Unexpected.Len != 0 || len(r.probes)+len(r.waiting)+len(r.news) != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // With Copy nothing stays in a ring while a receive waits. What takes no room there
 // is left, and a receive that finds its message copies nothing.
 func TestCopy(t *testing.T) {

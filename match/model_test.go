@@ -54,10 +54,14 @@ func (s *model) post(r envelope) (id int, ok bool) {
 	return id, ok
 }
 
-func (s *model) cancel(id int) (ok bool) {
-	before := len(s.receives)
-	s.receives = slices.DeleteFunc(s.receives, func(r envelope) bool { return r.id == id })
-	return len(s.receives) < before
+func (s *model) drop(which func(r envelope) bool) (id int, ok bool) {
+	i := slices.IndexFunc(s.receives, which)
+	if i < 0 {
+		return 0, false
+	}
+	id = s.receives[i].id
+	s.receives = slices.Delete(s.receives, i, i+1)
+	return id, true
 }
 
 // compare runs steps that next chooses on Queues and on the model, and returns
@@ -70,7 +74,7 @@ func compare(steps int, next func(n int) int) error {
 	var before Stats
 	for i := range steps {
 		e := envelope{id: i, source: next(sources), tag: uint64(next(4)) | uint64(next(2))<<63, mask: masks[next(len(masks))]}
-		kind := next(15)
+		kind := next(16)
 		if kind >= 7 && next(3) == 0 {
 			e.source = Any
 		}
@@ -88,10 +92,13 @@ func compare(steps int, next func(n int) int) error {
 		case kind == 13:
 			got, ok = q.Peek(e.source, e.tag, e.mask)
 			want, should = s.take(e, true)
-		default:
+		case kind == 14:
 			id := next(i + 1) // of whatever has been posted, long gone or never
 			ok = q.Cancel(tickets[id])
-			should = s.cancel(id)
+			_, should = s.drop(func(r envelope) bool { return r.id == id })
+		default:
+			got, ok = q.Withdraw(e.source)
+			want, should = s.drop(func(r envelope) bool { return r.source == e.source })
 		}
 		if got != want || ok != should {
 			return fmt.Errorf("step %d, kind %d, %+v: %d, %v; the model says %d, %v", i, kind, e, got, ok, want, should)

@@ -150,6 +150,15 @@ func (q *Queues[M, R]) Cancel(t Ticket[R]) bool {
 	return true
 }
 
+// Withdraw takes the oldest of the receives back that were posted for just this
+// source, or for Any: for a source that sends no more.
+func (q *Queues[M, R]) Withdraw(source int) (r R, ok bool) {
+	if e := q.postedList(source).head; e != nil {
+		return q.withdraw(e), true
+	}
+	return r, false
+}
+
 func (q *Queues[M, R]) withdraw(e *entry[R]) R {
 	r := e.value
 	q.postedList(e.source).remove(e, own)

@@ -12,6 +12,7 @@ import (
 //	message NAME FROM TAG = RECEIVE or -
 //	peek SOURCE TAG [MASK] = MESSAGE or -
 //	cancel NAME = true or false
+//	withdraw SOURCE = RECEIVE or -
 //
 // A source may be any, a tag or mask is in hexadecimal, a mask left out is Exact.
 type script struct {
@@ -45,6 +46,8 @@ func (s *script) step(line string) (got string) {
 		got, ok = s.q.Arrive(source(2), number(3, 0), w[1])
 	case "peek":
 		got, ok = s.q.Peek(source(1), number(2, 0), number(3, Exact))
+	case "withdraw":
+		got, ok = s.q.Withdraw(source(1))
 	case "cancel":
 		return fmt.Sprint(s.q.Cancel(s.tickets[w[1]]))
 	}
@@ -149,6 +152,17 @@ func TestRules(t *testing.T) {
 			receive s 1 7 = -
 			cancel r = false
 			message n 1 7 = s`},
+		{"withdraw is for one source", `
+			receive a any 7 = -
+			receive b 1 7 = -
+			receive c 1 8 = -
+			receive d 2 7 = -
+			withdraw 1 = b
+			withdraw 1 = c
+			withdraw 1 = -
+			message m 1 7 = a
+			withdraw any = -
+			message n 2 7 = d`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &script{NewQueues[string, string](16), map[string]Ticket[string]{}}

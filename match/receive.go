@@ -19,13 +19,14 @@ type Receive struct {
 
 	ended bool
 	d     weft.Delivery
+	err   error
 	wake  chan struct{} // it has ended, or the mailbox is to be driven
 }
 
 // end ends a receive, and wakes who waits for it.
-func (r *Receive) end(d weft.Delivery) {
+func (r *Receive) end(d weft.Delivery, err error) {
 	if !r.ended { // as a probe may be
-		r.ended, r.d = true, d
+		r.ended, r.d, r.err = true, d, err
 		r.rouse()
 	}
 }
@@ -44,8 +45,13 @@ func (r *Receive) rouse() {
 // When ctx ends first the receive is given up, nothing is lost, and the error is
 // a weft.WaitError; a message that has come by then is received all the same. When
 // the mailbox is closed receives that wait end with weft.ErrClosed. A source outside
-// the job is a weft.RankError. A mailbox does not tell of deaths: a receive from a
-// rank that is gone waits until ctx ends.
+// the job is a weft.RankError.
+//
+// The death of the source is a weft.PeerError, when nothing that it sent is left to be
+// received; receives from Any report each death once. As for the mailbox, a rank that
+// leaves in good order has not died, unless with it the last one leaves: then receives
+// from all of them end. A death is found out while some goroutine waits, in Recv, Wait
+// or Probe; the other calls know only of those found so far.
 func (m *Matcher) Recv(ctx context.Context, source int, tag, mask uint64) (weft.Delivery, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,11 +97,11 @@ func (m *Matcher) TryRecv(source int, tag, mask uint64) (weft.Delivery, error) {
 		return weft.Delivery{}, err
 	}
 	defer m.put(r)
-	err = m.poll(r)
-	if err != nil {
+	if err := m.poll(r); err != nil {
 		m.q.Cancel(r.ticket)
+		return weft.Delivery{}, err
 	}
-	return r.d, err
+	return r.d, r.err
 }
 
 // An Envelope is what is written on a message.
@@ -107,7 +113,8 @@ type Envelope struct {
 
 // Probe returns the envelope of the message that Recv would receive, and leaves
 // it; it waits until there is one. Another goroutine may receive it meanwhile.
-// Errors are those of Recv.
+// Errors are those of Recv; of a death that a Probe from Any has reported, no receive
+// from Any is told.
 func (m *Matcher) Probe(ctx context.Context, source int, tag, mask uint64) (Envelope, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,11 +124,17 @@ func (m *Matcher) Probe(ctx context.Context, source int, tag, mask uint64) (Enve
 	if e, ok := m.q.Peek(source, tag, mask); ok {
 		return Envelope{e.From, e.Tag, len(e.Data)}, nil
 	}
+	if err := m.why(source); err != nil {
+		return Envelope{}, err
+	}
 	r := m.get(source, tag, mask)
 	defer m.put(r)
 	m.probes = append(m.probes, r)
 	err := m.wait(ctx, r)
 	m.probes = drop(m.probes, r)
+	if err == nil {
+		err = r.err
+	}
 	if err != nil {
 		return Envelope{}, err
 	}
@@ -135,7 +148,7 @@ func (m *Matcher) check(source int) error {
 	return nil
 }
 
-// start posts a receive; it has ended if its message is there.
+// start posts a receive; it has ended if its message is there, or cannot come.
 func (m *Matcher) start(source int, tag, mask uint64) (*Receive, error) {
 	if err := m.check(source); err != nil {
 		return nil, err
@@ -145,6 +158,12 @@ func (m *Matcher) start(source int, tag, mask uint64) (*Receive, error) {
 	if ok {
 		m.stats.InRing -= e.Room()
 		r.d, r.ended = e.Delivery, true
+		return r, nil
+	}
+	if err := m.why(source); err != nil {
+		m.q.Cancel(t)
+		r.err, r.ended = err, true
+		return r, nil
 	}
 	r.ticket = t
 	return r, nil
@@ -159,7 +178,7 @@ func (m *Matcher) finish(ctx context.Context, r *Receive) (weft.Delivery, error)
 			return weft.Delivery{}, err
 		}
 	}
-	return r.d, nil
+	return r.d, r.err
 }
 
 // wait returns when r has ended, or cannot. Of all goroutines in it one drives:
@@ -186,7 +205,7 @@ func (m *Matcher) wait(ctx context.Context, r *Receive) error {
 		switch {
 		case err == nil:
 			m.deliver(d)
-		case r.ended:
+		case m.died(err) || r.ended:
 		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 			return m.givenUp(r, ctx.Err())
 		default:

@@ -130,6 +130,8 @@ func beRank(mode string) {
 			select {}
 		case "post":
 			return post(ctx, p, arg)
+		case "match":
+			return survivor(ctx, p)
 		case "heir":
 			return heir(ctx, p, arg)
 		case "mourn":
