@@ -3,6 +3,7 @@ package mailbox
 import (
 	"math/bits"
 
+	"weft/internal/mem"
 	"weft/internal/mutant"
 )
 
@@ -51,9 +52,12 @@ func (r *Reader) Take(rec *Record) bool {
 }
 
 // Done frees the record that Take has shown.
+//
+// A sender that waits for a record may miss it, until whoever calls this has passed a
+// fence and looked at Wanted again; Release is one.
 func (r *Reader) Done() {
 	r.head++
-	r.b.head.Store(uint64(r.head))
+	mem.Publish(&r.b.head, uint64(r.head))
 }
 
 // discard releases the extent of a void record, if it can be one.
@@ -84,7 +88,7 @@ func (r *Reader) Placed(ring int) { r.rings[ring] = ringState{} }
 
 // change sets or clears the bits of n grains from the one at pos on, a word at a time.
 func (s *ringState) change(words []uint64, pos uint64, n int, on bool) {
-	at := pos / Grain % s.grains
+	at := within(pos/Grain, s.grains)
 	for left := min(grains(n)/Grain, s.grains); left > 0; {
 		k := min(left, 64-at%64, s.grains-at)
 		mask := (^uint64(0) >> (64 - k)) << (at % 64)
@@ -102,7 +106,7 @@ func (s *ringState) change(words []uint64, pos uint64, n int, on bool) {
 
 // run returns how many bytes from Head on have been released.
 func (s *ringState) run() (n uint64) {
-	at := s.head / Grain % s.grains
+	at := within(s.head/Grain, s.grains)
 	for n < s.grains*Grain {
 		k := min(uint64(bits.TrailingZeros64(^(s.released[at/64] >> (at % 64)))), 64-at%64, s.grains-at, s.grains-n/Grain)
 		n += k * Grain

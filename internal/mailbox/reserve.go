@@ -137,6 +137,14 @@ func (b *Box) free(ring, n int, inline bool) bool {
 	return t&closed == 0 && grains(n) <= size && t-h <= size-grains(n)
 }
 
+// within returns pos modulo size, which is mostly a power of two: dividing takes long.
+func within(pos, size uint64) uint64 {
+	if size&(size-1) == 0 {
+		return pos & (size - 1)
+	}
+	return pos % size
+}
+
 // parts returns the memory of n bytes that begin off bytes into an extent: two
 // pieces if they lie across the end of the ring.
 func (b *Box) parts(ring int, pos uint64, off, n int) (first, second []byte, ok bool) {
@@ -144,7 +152,7 @@ func (b *Box) parts(ring int, pos uint64, off, n int) (first, second []byte, ok 
 	if size <= 0 || base < 0 || base > b.Room || size > b.Room-base || off < 0 || n < 0 || off > size || n > size-off {
 		return nil, nil, false
 	}
-	from := int((pos + uint64(off)) % uint64(size))
+	from := int(within(pos+uint64(off), uint64(size)))
 	room := b.room[base:][:size:size]
 	if n <= size-from {
 		return room[from : from+n : from+n], nil, true

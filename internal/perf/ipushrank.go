@@ -40,7 +40,7 @@ func (b *bench) ipush(size int) error {
 	if strings.HasPrefix(b.spec.Op, "ipush") {
 		name := fmt.Sprint("perf/", size)
 		table := map[int]int{b.peer: 0, b.p.Rank(): weft.NoRing}
-		l.box, err = b.p.Mailbox(b.ctx, name, &weft.MailboxConfig{Rings: []int{max(size, min(16*size, 128<<10))}, Table: table})
+		l.box, err = b.p.Mailbox(b.ctx, name, &weft.MailboxConfig{Rings: []int{max(size, min(4*size, 128<<10), 4096)}, Table: table})
 		if err != nil {
 			return err
 		}
