@@ -12,6 +12,7 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
+	"weft/internal/mailbox"
 	"weft/internal/mem"
 	"weft/internal/monotime"
 )
@@ -153,6 +154,41 @@ var attempts = [][]coord.Kind{
 	{coord.Pass, coord.Arrive}, {coord.Pass}, {coord.Join}, {coord.Sync}, {coord.RLock},
 }
 
+// smallMailbox exposes a mailbox that is full soon, as region 3 if there are two.
+func smallMailbox(t *testing.T, e *Engine) (*rma.Region, *mailbox.Reader) {
+	g := mailbox.Geometry{Ranks: 2, Lines: 1, Rings: 2, Slots: 4, Room: 512}
+	bytes := mem.Aligned(g.Size())
+	box, err := mailbox.New(bytes, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range g.Rings {
+		box.Shut(i)
+		box.Place(i, 256*i, 256)
+	}
+	box.SetRing(1, 0)
+	region, err := e.RMA.ExposeMailbox("mailbox", box, bytes, 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return region, mailbox.NewReader(box)
+}
+
+// collect takes what has arrived in a mailbox.
+func collect(e *Engine, region *rma.Region, r *mailbox.Reader) {
+	var rec mailbox.Record
+	for r.Take(&rec) {
+		r.Bytes(&rec)
+		if !rec.InRecord {
+			r.Release(rec.Extent)
+		}
+		r.Done()
+	}
+	if region.Box.Wanted() {
+		e.Room(0, region)
+	}
+}
+
 // script joins frames as FuzzEngine takes them.
 func script(frames [][]byte) (b []byte) {
 	for _, frame := range frames {
@@ -176,6 +212,16 @@ func FuzzEngine(f *testing.F) {
 		{append(wire.Push{End: true, Region: 1, Key: 1, Limit: 4}.Append(nil), "four"...), wire.Flush{Op: 2}.Append(nil)},
 		{append(wire.Put{Region: 1, Key: 1}.Append(nil), "four"...), wire.Pull{Region: 1, Key: 1, N: 64}.Append(nil)},
 		{wire.Atomic{Region: 1, Key: 1, Code: wire.CodeAdd}.Append(nil), wire.Result{Op: 1 << 16}.Append(nil)},
+		{
+			append(wire.IPush{End: true, Region: 3, Key: 3, Entry: wire.NoEntry, Total: 40}.Append(nil), make([]byte, 40)...),
+			append(wire.IPush{Op: 1, Region: 3, Key: 3, Entry: wire.NoEntry, Total: 200}.Append(nil), make([]byte, 100)...),
+			append(wire.IPush{End: true, Op: 1, Region: 3, Key: 3, Entry: wire.NoEntry, Off: 100, Total: 200}.Append(nil), make([]byte, 100)...),
+			append(wire.IPush{End: true, Op: 2, Region: 3, Key: 3, Entry: 1, Total: 100}.Append(nil), make([]byte, 100)...),
+			append(wire.IPush{End: true, Op: 2, Round: 1, Region: 3, Key: 3, Entry: 1, Total: 100}.Append(nil), make([]byte, 100)...),
+			append(wire.IPush{End: true, Op: 3, Region: 3, Entry: wire.NoEntry, Off: 9, Total: 10}.Append(nil), 1), wire.Knock{Region: 3}.Append(nil),
+		},
+		{wire.IStop{Op: 1<<16 + 2, Region: 1, Off: 100}.Append(nil), wire.IGo{Region: 1}.Append(nil), wire.IStop{Round: 1, Op: 1<<16 + 2, Region: 1, Off: 1 << 62}.Append(nil),
+			wire.IGo{Round: 1, Region: 1}.Append(nil), wire.Result{Op: 1<<16 + 2, Status: wire.StatusShared}.Append(nil)},
 		{append(wire.Pulled{Op: 1 << 16, End: true}.Append(nil), "data"...), wire.Attached{Op: 1 << 16, Size: 8}.Append(nil), wire.Bye{}.Append(nil)},
 	} {
 		f.Add(script(frames))
@@ -217,6 +263,8 @@ func FuzzEngine(f *testing.F) {
 		if _, err := e.RMA.Expose("guarded", mem.Aligned(8), 0, false, ids[0]); err != nil {
 			t.Fatal(err)
 		}
+		box, reader := smallMailbox(t, e)
+		e.RMA.Start(&rma.Op{Kind: rma.IPush, Peer: 1, Region: 1, Buf: make([]byte, 300)})
 		var out [8]link.Packet
 		drain := func() {
 			for {
@@ -235,6 +283,9 @@ func FuzzEngine(f *testing.F) {
 			}
 			e.Recv(c.now, 1, frame)
 			script = script[2+n:]
+			if n%2 == 0 {
+				collect(e, box, reader)
+			}
 			c.now += 1000
 			e.Advance(c.now)
 			drain()
@@ -250,6 +301,9 @@ func FuzzEngine(f *testing.F) {
 		}
 		if held := e.Msg.MemoryBytes(); held > 2<<20 {
 			t.Errorf("%d bytes are held", held)
+		}
+		if reader.Bad > 0 {
+			t.Errorf("the engine has written %d records that cannot be true", reader.Bad)
 		}
 	})
 }

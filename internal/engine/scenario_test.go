@@ -39,6 +39,15 @@ import (
 //	add | swap | cas rank=0 to=1 off=0 a=1 [b=2] [key=wrong]
 //	fence rank=0 to=1
 //	show rank=1 off=0 size=8              what the region holds
+//	mailbox rank=1 name=m [rings=256,512] [table=0,1] [records=16] [stall]  rings, and those of ranks 0, 1, …; attach finds it
+//	ipush rank=0 to=1 size=8 [tag=7] [entry=1] [status=message|packet] [key=wrong]
+//	cancel rank=0                         the oldest of its messages to mailboxes that have not ended
+//	take rank=1                           what arrived next, which is kept
+//	free rank=1 [i=0]                     what is kept, the oldest or the i-th after it
+//	table rank=1 of=0 ring=1              another ring for a sender
+//	reserved rank=1                       what nobody was told of, or has not been released
+//	withdraw rank=1                       the mailbox goes away
+//	await rank=1 | knock rank=0 to=1      for messages that a sender has put into mapped memory
 //	lock | try | unlock rank=0 [class=queue|fair|central]  of the lock "L"
 //	arrive | pass rank=0 algorithm=tree|central|…          at the barrier "B"
 //	giveup rank=0                         what the rank waits for of these
@@ -86,6 +95,8 @@ type story struct {
 	clogged map[int]bool
 	last    int
 	waiting map[int]*coord.Op // by rank
+	boxes   map[int]*postbox
+	pushed  map[int][]*rma.Op // by rank
 }
 
 // flying is a packet on its way.
@@ -98,6 +109,7 @@ func newStory(t *testing.T, d *datadriven.TestData) *story {
 	s := &story{
 		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), ports: map[int]*msg.Port{}, loans: map[int][]*msg.Block{},
 		found: map[[2]int]rma.Found{}, regions: map[int][]byte{}, clogged: map[int]bool{}, waiting: map[int]*coord.Op{},
+		boxes: map[int]*postbox{}, pushed: map[int][]*rma.Op{},
 	}
 	s.mtu = s.number("mtu", 1500)
 	n := s.number("ranks", 2)
@@ -146,6 +158,14 @@ func (s *story) command() {
 		s.network()
 	case "lock", "try", "unlock", "arrive", "pass", "giveup":
 		s.coordinate(rank)
+	case "mailbox":
+		s.newPostbox(rank)
+	case "ipush":
+		s.ipush(rank)
+	case "cancel":
+		s.cancel(rank)
+	case "take", "free", "table", "reserved", "knock", "await", "withdraw":
+		s.mailbox(rank)
 	case "advance":
 		s.now = s.now.Add(s.duration("d", 0))
 		for _, e := range s.engines {

@@ -196,11 +196,11 @@ func (b *Box) HasRoom(a *Arrival, entry int, mode Mode, n int) bool {
 	if ring < 0 || ring >= b.Rings {
 		return true // to be refused for good
 	}
-	if entry == NoRing && mode != PerPacket && b.Shared(ring) <= 1 {
+	if a.Total > Inline && entry == NoRing && mode != PerPacket && b.Shared(ring) <= 1 {
 		n = a.Total
 	}
 	if _, size := b.Where(ring); n > size {
 		return true
 	}
-	return b.free(ring, n, a.Total <= Inline)
+	return b.free(ring, n, n == a.Total && n <= Inline)
 }

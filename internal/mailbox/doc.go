@@ -11,5 +11,5 @@
 // an empty one. Room in the status ring is reserved before any byte is written.
 //
 // A sender can be killed anywhere in between. It marks a line of its own as busy
-// first, and notes what it is about to reserve; see Recover.
+// first; see Recover.
 package mailbox

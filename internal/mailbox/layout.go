@@ -22,7 +22,7 @@ const (
 // A Geometry says how large a mailbox is.
 type Geometry struct {
 	Ranks int // of the job: entries of the AMT Address Table
-	Lines int // senders that may map the memory at a time; line 0 is the owner's
+	Lines int // senders that may map the memory at a time
 	Rings int // entries of the AMT
 	Slots int // records in the status ring, a power of two
 	Room  int // bytes for rings, a multiple of Grain
@@ -56,11 +56,10 @@ type entry struct {
 
 // A line is a sender's.
 type line struct {
-	owner          atomic.Uint64 // its rank, plus 1
-	busy           atomic.Uint64
-	ring, pos, len atomic.Uint64 // what it is about to reserve: the ring plus 1, where, how much
-	pid            atomic.Uint64
-	_              [2]uint64
+	owner atomic.Uint64 // its rank, plus 1
+	busy  atomic.Uint64 // it may be writing
+	pid   atomic.Uint64
+	_     [5]uint64
 }
 
 // A slot is a record in the status ring. The word publishes it: the ticket plus 1 in

@@ -33,18 +33,21 @@ func (r *Reader) Ready() bool { return r.b.published(r.head) }
 // Take looks at the next record, if something has arrived. Done must follow before the
 // next one. Its extent stays where it is until Release.
 func (r *Reader) Take(rec *Record) bool {
-	for r.b.published(r.head) {
+	for range r.b.slots { // who writes void ones without end does not keep us here
+		if !r.b.published(r.head) {
+			return false
+		}
 		good := r.b.record(r.head, rec)
 		if good && !rec.InRecord {
 			r.mark(rec.Extent)
 		}
-		if good {
-			return true
-		}
-		if rec.void && rec.Ring < r.b.Rings {
-			r.discard(rec)
-		} else {
+		switch {
+		case !good:
 			r.Bad++
+		case !rec.void:
+			return true
+		case !rec.InRecord:
+			r.Release(rec.Extent)
 		}
 		r.Done()
 	}
@@ -60,21 +63,12 @@ func (r *Reader) Done() {
 	mem.Publish(&r.b.head, uint64(r.head))
 }
 
-// discard releases the extent of a void record, if it can be one.
-func (r *Reader) discard(rec *Record) {
-	rec.Pos = r.b.slot(r.head).rest[restPos].Load()
-	e := &r.b.amt[rec.Ring]
-	if off, size := rec.Pos-e.head.Load(), e.size.Load(); rec.Pos%Grain == 0 && rec.Len > 0 && off <= size && grains(rec.Len) <= size-off {
-		r.mark(rec.Extent)
-		r.Release(rec.Extent)
-	}
-}
-
 // state returns what is known of a ring, made anew when the ring has been placed
 // elsewhere.
 func (r *Reader) state(ring int) *ringState {
 	s := &r.rings[ring]
-	if n := r.b.amt[ring].size.Load() / Grain; s.grains != n || len(s.released) == 0 {
+	_, size := r.b.Where(ring)
+	if n := uint64(size) / Grain; s.grains != n || len(s.released) == 0 {
 		s.grains = n
 		s.released = make([]uint64, (n+63)/64)
 		s.known = make([]uint64, (n+63)/64)

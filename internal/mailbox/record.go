@@ -66,7 +66,7 @@ func (b *Box) record(ticket uint32, r *Record) bool {
 	r.From, r.Len, r.Tag = int(uint32(from)), int(from>>32), s.tag.Load()
 	r.Ring = int(uint16(w >> 32))
 	r.Last, r.Packets, r.InRecord, r.void = flags&flagLast != 0, flags&flagPackets != 0, flags&flagInline != 0, flags&flagVoid != 0
-	if r.void || r.From >= b.Ranks || r.Ring >= b.Rings {
+	if r.From >= b.Ranks || r.Ring >= b.Rings {
 		return false
 	}
 	if r.InRecord {
@@ -76,11 +76,11 @@ func (b *Box) record(ticket uint32, r *Record) bool {
 	}
 	r.Pos = s.rest[restPos].Load()
 	off, total := s.rest[restOff].Load(), s.rest[restTotal].Load()
-	if total > 1<<40 || off > total || uint64(r.Len) > total-off {
+	if total > uint64(b.Room) || off > total || uint64(r.Len) > total-off {
 		return false
 	}
 	r.Off, r.Total = int(off), int(total)
-	e := &b.amt[r.Ring]
-	at, size := r.Pos-e.head.Load(), e.size.Load()
-	return r.Pos%Grain == 0 && r.Len > 0 && at <= size && grains(r.Len) <= size-at
+	at := r.Pos - b.amt[r.Ring].head.Load()
+	_, size := b.Where(r.Ring)
+	return r.Pos%Grain == 0 && r.Len > 0 && at <= uint64(size) && grains(r.Len) <= uint64(size)-at
 }

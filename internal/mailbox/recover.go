@@ -5,94 +5,94 @@ package mailbox
 // for certain: it will never write again. Open are the messages that the owner's engine
 // is writing.
 //
-// What the dead have reserved is what nobody else has. That can be told only when no
-// sender that lives is busy: Recover returns false when one is, and is to be called
-// again. Senders that wait for room are not busy, so that time comes.
+// What the dead have reserved is what nobody else has: of what lies between Head and
+// Tail there is a record, read or not, or the engine writes it, or its sender lives and
+// is busy. When one is, Recover returns false, and is to be called again. Senders that
+// wait for room are not busy, so that time comes.
 func (r *Reader) Recover(died func(rank, pid int, busy bool) bool, open []*Arrival) (done bool) {
 	b := r.b
 	before := b.claim.Load()
-	var dead []*line
-	for i := range b.lines {
-		l := &b.lines[i]
-		owner, busy := l.owner.Load(), l.busy.Load() != 0
-		switch {
-		case i > 0 && owner != 0 && died(int(owner)-1, int(l.pid.Load()), busy):
-			dead = append(dead, l)
-		case busy:
-			return false
-		}
+	tails := make([]uint64, b.Rings) // before the lines are looked at: what is reserved later is not looked for
+	for i := range tails {
+		tails[i] = b.amt[i].tail.Load() &^ closed
 	}
-	if b.claim.Load() != before {
+	dead, quiet := b.dead(died)
+	if !quiet || b.claim.Load() != before {
 		return false
 	}
-	for ticket := r.head; ticket != uint32(before>>32); ticket++ {
-		if !b.published(ticket) {
-			b.publish(ticket, &Record{}, flagVoid, nil)
-		}
-	}
-	// Promises that are left are those of open messages and of the dead.
-	promised := uint32(before) - uint32(before>>32)
-	kept := uint32(0)
+	taken, kept := r.account(uint32(before>>32)), uint32(0)
 	for _, a := range open {
 		if a.open {
 			kept++
+			r.mark(Extent{a.ring, a.pos, a.Total})
 		}
 	}
-	if promised > kept && !b.claim.CompareAndSwap(before, before&^lower|uint64(uint32(before>>32)+kept)) {
+	// Promises that are left are those of open messages and of the dead.
+	if uint32(before)-taken > kept && !b.claim.CompareAndSwap(before, uint64(taken)<<32|uint64(taken+kept)) {
 		return false
 	}
+	for i, tail := range tails {
+		if tail != b.amt[i].head.Load() {
+			r.sweep(i, tail)
+		}
+	}
 	for _, l := range dead {
-		r.reclaim(l, open)
 		l.busy.Store(0)
 		l.owner.Store(0)
 	}
 	return true
 }
 
-// reclaim releases what a dead sender had noted that it would reserve, if it did so
-// and no record tells of it.
-func (r *Reader) reclaim(l *line, open []*Arrival) {
-	b := r.b
-	if l.busy.Load() == 0 {
-		return
-	}
-	e := Extent{int(l.ring.Load()) - 1, l.pos.Load(), int(l.len.Load())}
-	if e.Ring < 0 || e.Ring >= b.Rings || e.Len <= 0 || e.Pos%Grain != 0 {
-		return
-	}
-	head, tail := b.amt[e.Ring].head.Load(), b.amt[e.Ring].tail.Load()&^closed
-	if e.Pos-head >= tail-head || grains(e.Len) > tail-e.Pos || r.covered(e.Ring, e.Pos) {
-		return // it had not been reserved
-	}
-	for ticket := r.head; b.published(ticket); ticket++ {
-		var rec Record
-		if b.record(ticket, &rec) && !rec.InRecord && rec.Ring == e.Ring && rec.Pos == e.Pos {
-			return
+// dead returns the lines of the dead. Quiet says that nobody who lives is busy.
+func (b *Box) dead(died func(rank, pid int, busy bool) bool) (lines []*line, quiet bool) {
+	for i := range b.lines {
+		l := &b.lines[i]
+		owner, busy := l.owner.Load(), l.busy.Load() != 0
+		switch {
+		case owner != 0 && (owner > uint64(b.Ranks) || died(int(owner)-1, int(l.pid.Load()), busy)):
+			lines = append(lines, l)
+		case busy:
+			return nil, false
 		}
 	}
-	for _, a := range open {
-		if a.open && a.ring == e.Ring && a.pos == e.Pos {
-			return
-		}
-	}
-	r.mark(e)
-	r.Release(e)
+	return lines, true
 }
 
-// covered reports whether a record for the byte at pos has been read.
-func (r *Reader) covered(ring int, pos uint64) bool {
-	s := r.state(ring)
-	if s.grains == 0 {
-		return true
+// account marks what the records tell of that have not been read, up to the tickets
+// that have been taken, and puts void ones where the dead have not written any. It
+// returns taken, or what can be true of it.
+func (r *Reader) account(taken uint32) uint32 {
+	if taken-r.head > uint32(r.b.Slots) {
+		taken = r.head
 	}
-	g := pos / Grain % s.grains
-	return s.known[g/64]&(1<<(g%64)) != 0
+	var rec Record
+	for ticket := r.head; ticket != taken; ticket++ {
+		if !r.b.published(ticket) {
+			r.b.publish(ticket, &Record{}, flagVoid|flagInline, nil)
+		} else if r.b.record(ticket, &rec) && !rec.InRecord {
+			r.mark(rec.Extent)
+		}
+	}
+	return taken
+}
+
+// sweep releases what has been reserved of a ring up to tail and is not marked.
+func (r *Reader) sweep(ring int, tail uint64) {
+	s := r.state(ring)
+	if tail-s.head > s.grains*Grain {
+		return // that cannot be
+	}
+	for pos := s.head; pos < tail; pos += Grain {
+		if g := pos / Grain % s.grains; s.known[g/64]&(1<<(g%64)) == 0 {
+			r.Release(Extent{ring, pos, Grain})
+		}
+	}
 }
 
 // Senders calls f with the rank of each sender that maps the mailbox.
 func (b *Box) Senders(f func(rank int)) {
-	for i := 1; i < len(b.lines); i++ {
-		if owner := b.lines[i].owner.Load(); owner != 0 {
+	for i := range b.lines {
+		if owner := b.lines[i].owner.Load(); owner != 0 && owner <= uint64(b.Ranks) {
 			f(int(owner) - 1)
 		}
 	}

@@ -1,9 +1,6 @@
 package mailbox
 
-import (
-	"weft/internal/mem"
-	"weft/internal/mutant"
-)
+import "weft/internal/mutant"
 
 // The claim word holds two counts of 32 bits: in the upper half the tickets that
 // have been taken, each for the record of that number, in the lower half the
@@ -77,8 +74,8 @@ type Extent struct {
 }
 
 // reserve moves a ring's Tail over n bytes, and reports whether there was room.
-// Before each attempt it notes it in the sender's line. Head is looked at only when it
-// may have to be: each look takes its line from the reader.
+// Head is looked at only when it may have to be: each look takes its line from the
+// reader.
 func (s *Sender) reserve(ring, n int) (pos uint64, ok bool) {
 	b := s.b
 	e, need := &b.amt[ring], grains(n)
@@ -108,18 +105,10 @@ func (s *Sender) reserve(ring, n int) (pos uint64, ok bool) {
 		if mutant.On(mutant.TailEarly) {
 			return t, true
 		}
-		s.intend(ring, t, n)
 		if e.tail.CompareAndSwap(t, t+need) {
 			return t, true
 		}
 	}
-}
-
-// intend notes in a sender's line what it is about to reserve.
-func (s *Sender) intend(ring int, pos uint64, n int) {
-	mem.Publish(&s.line.pos, pos)
-	mem.Publish(&s.line.len, uint64(n))
-	mem.Publish(&s.line.ring, uint64(ring+1))
 }
 
 // free reports whether a ring has room for n bytes now, and there is a record, which

@@ -23,7 +23,7 @@ type Sender struct {
 
 // Join takes a free line for a sender, a process of this host. ok is false if there is none.
 func (b *Box) Join(rank, pid int) (s *Sender, ok bool) {
-	for i := 1; i < len(b.lines); i++ {
+	for i := range b.lines {
 		l := &b.lines[i]
 		if l.owner.Load() == 0 && l.owner.CompareAndSwap(0, uint64(rank)+1) {
 			l.busy.Store(0)
@@ -36,7 +36,7 @@ func (b *Box) Join(rank, pid int) (s *Sender, ok bool) {
 
 // Owner returns the sender that the owner's engine is, for all that do not map the
 // memory: its arrivals say themselves from whom.
-func (b *Box) Owner() *Sender { return &Sender{b: b, rank: -1, line: &b.lines[0], ring: NoRing} }
+func (b *Box) Owner() *Sender { return &Sender{b: b, rank: -1, ring: NoRing} }
 
 // Leave gives the line back.
 func (s *Sender) Leave() { s.line.owner.Store(0) }

@@ -41,9 +41,15 @@ func (b *Box) Shared(ring int) int { return int(b.amt[ring].share.Load()) }
 // memory.
 const closed = 1 << 63
 
-// Where returns where a ring lies in the room, and its size.
+// Where returns where a ring lies in the room, and its size: 0 if it has none, or one
+// that cannot be.
 func (b *Box) Where(ring int) (base, size int) {
-	return int(b.amt[ring].base.Load()), int(b.amt[ring].size.Load())
+	e := &b.amt[ring]
+	n := e.size.Load()
+	if n > uint64(b.Room) || n%Grain != 0 {
+		n = 0
+	}
+	return int(e.base.Load()), int(n)
 }
 
 // Shut makes a ring take nothing more.

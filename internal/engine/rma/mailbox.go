@@ -163,7 +163,7 @@ func (n *Node) stop(s *inflow, f wire.IPush, length int) {
 }
 
 func (s *inflow) room(f wire.IPush, length int) bool {
-	if s.begun { // it goes on in the ring where it began
+	if s.begun && f.Off > 0 { // it goes on in the ring where it began
 		return s.region.Box.HasRoom(&s.arrival, s.arrival.Ring(), mailbox.PerPacket, length)
 	}
 	a := mailbox.Arrival{From: s.peer.rank, Total: int(f.Total)}

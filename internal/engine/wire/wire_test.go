@@ -32,7 +32,7 @@ var codecs = []codec{
 			copy(made[LinkSize-TagSize:], b[LinkSize-TagSize:]) // the tag is not the parser's
 			return append(made, p...), nil
 		}},
-	{"IPush", append(IPush{End: true, Mode: 1, Round: 2, Op: 3, Region: 4, Entry: 5, Key: 6, Off: 7, Total: 11, Tag: 8}.Append(nil), "tail"...), IPushSize,
+	{"IPush", append(IPush{End: true, Mode: 1, Round: 2, Op: 3, Region: 4, Entry: 5, Key: 6, Off: 1996, Total: 2000, Tag: 8}.Append(nil), "tail"...), IPushSize,
 		func(b []byte) ([]byte, error) {
 			f, p, err := ParseIPush(b)
 			return append(f.Append(nil), p...), err
@@ -182,7 +182,7 @@ func TestEveryBitMatters(t *testing.T) {
 }
 
 func TestOffsets(t *testing.T) {
-	for _, name := range []string{"Data", "Piece", "Push", "Pulled"} {
+	for _, name := range []string{"Data", "Piece", "Push", "Pulled", "IPush"} {
 		for _, c := range codecs {
 			if c.name != name {
 				continue
@@ -241,3 +241,7 @@ func FuzzAttach(f *testing.F)   { fuzz(f, "Attach") }
 func FuzzPush(f *testing.F)     { fuzz(f, "Push") }
 func FuzzPut(f *testing.F)      { fuzz(f, "Put") }
 func FuzzPulled(f *testing.F)   { fuzz(f, "Pulled") }
+func FuzzIPush(f *testing.F)    { fuzz(f, "IPush") }
+func FuzzIStop(f *testing.F)    { fuzz(f, "IStop") }
+func FuzzIGo(f *testing.F)      { fuzz(f, "IGo") }
+func FuzzKnock(f *testing.F)    { fuzz(f, "Knock") }

@@ -1,0 +1,441 @@
+package mailbox
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A model is a mailbox as it should be: lists, and no words that anybody shares.
+type model struct {
+	t      *testing.T
+	rand   *rand.Rand
+	b      *Box
+	r      *Reader
+	engine *Sender
+	rings  []modelRing
+	table  []int
+	flows  []*flow
+	told   []*piece // records that have not been read
+	taken  []*piece // on loan
+	slots  int      // records that are promised, or have not been read
+	next   uint64   // tag
+	seen   counts
+}
+
+// counts say that a run has seen what it should.
+type counts struct{ done, full, refused, void, placed, killed, waited int }
+
+const (
+	modelSlots = 8
+	modelRoom  = 64 * 12 // that each ring may have
+)
+
+type modelRing struct {
+	size  int
+	shut  bool
+	parts []*piece // reserved, in order
+}
+
+// A piece is a record, and what it tells of.
+type piece struct {
+	rec   Record
+	size  int // in its ring; 0: in the record
+	void  bool
+	freed bool
+}
+
+// A flow is one sender: by a line of its own, or through the owner's engine.
+type flow struct {
+	rank   int
+	s      *Sender // nil: the engine
+	a      Arrival
+	data   []byte
+	ring   int
+	named  bool   // by the sender
+	open   *piece // reserved for the whole message
+	active bool
+}
+
+func newModel(t *testing.T, seed uint64) *model {
+	m := &model{t: t, rand: rand.New(rand.NewPCG(seed, 0)), table: []int{0, 1, 1, 2, 0, 1}}
+	m.b, m.r = newBox(t, modelSlots, []int{modelRoom, modelRoom, modelRoom}, m.table...)
+	m.engine = m.b.Owner()
+	for range 3 {
+		m.rings = append(m.rings, modelRing{size: modelRoom})
+	}
+	for i := range m.rings {
+		m.b.begin(i, uint64(m.rand.IntN(1000))*Grain)
+	}
+	for rank := range m.table {
+		f := &flow{rank: rank}
+		if rank%2 == 0 {
+			f.s = join(t, m.b, rank)
+		}
+		m.flows = append(m.flows, f)
+	}
+	return m
+}
+
+func (r *modelRing) used() (n int) {
+	for _, p := range r.parts {
+		n += p.size
+	}
+	return n
+}
+
+// release drops what has been released from the front.
+func (r *modelRing) release(p *piece) {
+	p.freed = true
+	for len(r.parts) > 0 && r.parts[0].freed {
+		r.parts = r.parts[1:]
+	}
+}
+
+func (m *model) shared(ring int) (n int) {
+	for _, r := range m.table {
+		if r == ring {
+			n++
+		}
+	}
+	return n
+}
+
+// hold reserves as much as a mailbox should, or nil.
+func (m *model) hold(ring, n int) *piece {
+	r := &m.rings[ring]
+	size := int(grains(n))
+	if m.slots == modelSlots || r.shut || r.used()+size > r.size {
+		return nil
+	}
+	m.slots++
+	p := &piece{size: size}
+	r.parts = append(r.parts, p)
+	return p
+}
+
+func (m *model) want(what string, got, want Outcome) {
+	if got != want {
+		m.t.Fatalf("%s: outcome %d, not %d", what, got, want)
+	}
+	switch got {
+	case Done:
+		m.seen.done++
+	case Full:
+		m.seen.full++
+	default:
+		m.seen.refused++
+	}
+}
+
+// start begins a message of a random size.
+func (m *model) start(f *flow) {
+	total := [...]int{0, 1, 40, 41, 64, 65, 200, m.rand.IntN(modelRoom), modelRoom + 1}[m.rand.IntN(9)]
+	mode := Mode(m.rand.IntN(3))
+	entry := NoRing
+	if m.rand.IntN(4) == 0 {
+		entry = m.rand.IntN(4)
+	}
+	m.next++
+	f.data, f.open = letter(m.next, total), nil
+	f.a = Arrival{From: f.rank, Tag: m.next, Total: total}
+	ring := entry
+	if ring == NoRing {
+		ring = m.table[f.rank]
+	}
+	want, packets := Done, false
+	switch {
+	case ring == NoRing || ring >= len(m.rings) || m.rings[ring].size == 0:
+		want = NoEntry
+	case total > m.rings[ring].size:
+		want = TooLong
+	default:
+		shared := entry != NoRing || m.shared(ring) > 1
+		packets = shared || mode == PerPacket
+		if mode == PerMessage && shared && total > Inline {
+			want = IsShared
+		} else if !packets && total > Inline {
+			if f.open = m.hold(ring, total); f.open == nil {
+				want = Full
+			}
+		}
+	}
+	var got Outcome
+	if f.s != nil {
+		f.s.Lock()
+		got = f.s.Begin(&f.a, entry, mode)
+	} else {
+		got = m.engine.Begin(&f.a, entry, mode)
+	}
+	m.want(fmt.Sprintf("begin %+v of %d, entry %d, mode %d", f.a, total, entry, mode), got, want)
+	if f.active = got == Done; f.active {
+		f.ring, f.named, f.a.packets = ring, entry != NoRing, packets
+	} else if f.s != nil {
+		f.s.Unlock()
+	}
+}
+
+// add writes the next bytes.
+func (m *model) add(f *flow) {
+	off := f.a.Got
+	n := len(f.data) - off
+	if n > 1 && m.rand.IntN(3) > 0 {
+		n = 1 + m.rand.IntN(n-1)
+	}
+	short := n == len(f.data) && n <= Inline
+	if f.open == nil && !short && m.rings[f.ring].size == 0 && !f.named && m.table[f.rank] != NoRing {
+		f.ring = m.table[f.rank] // its ring was taken away
+	}
+	ring := f.ring
+	last := off+n == len(f.data)
+	rec := Record{From: f.rank, Tag: f.a.Tag, Extent: Extent{Ring: ring, Len: n}, Off: off, Total: len(f.data), Last: last, Packets: f.a.packets}
+	want := Done
+	var p *piece
+	switch {
+	case f.open != nil && last:
+		p = f.open
+		rec.Len, rec.Off = len(f.data), 0
+	case f.open != nil:
+	case short:
+		rec.InRecord = true
+		if m.slots == modelSlots {
+			want = Full
+		} else {
+			m.slots++
+			p = &piece{}
+		}
+	case m.rings[ring].size == 0: // it was taken away
+		want = NoEntry
+	case n > m.rings[ring].size: // it has become smaller
+		want = TooLong
+	default:
+		if p = m.hold(ring, n); p == nil {
+			want = Full
+		}
+	}
+	var got Outcome
+	if f.s != nil {
+		got = f.s.Add(&f.a, f.data[off:off+n])
+	} else {
+		got = m.engine.Add(&f.a, f.data[off:off+n])
+	}
+	m.want(fmt.Sprintf("add %d bytes at %d of %+v", n, off, f.a), got, want)
+	if p != nil {
+		p.rec = rec
+		m.told = append(m.told, p)
+	}
+	if got == TooLong || got == NoEntry {
+		m.end(f)
+	}
+	if got == Done && f.a.Got != off+n {
+		m.t.Fatalf("%d bytes got, not %d", f.a.Got, off+n)
+	}
+	if got == Done && last {
+		f.open = nil
+		m.end(f)
+	}
+}
+
+func (m *model) end(f *flow) {
+	f.active = false
+	if f.s != nil {
+		f.s.Unlock()
+	}
+}
+
+// abandon gives a message up.
+func (m *model) abandon(f *flow) {
+	m.b.Abandon(&f.a)
+	if f.open != nil {
+		f.open.void = true
+		f.open.rec.Extent.Ring = f.ring
+		m.told = append(m.told, f.open)
+		f.open = nil
+	}
+	m.end(f)
+}
+
+// take reads the next record.
+func (m *model) take() {
+	var p *piece
+	for len(m.told) > 0 && p == nil {
+		next := m.told[0]
+		m.told = m.told[1:]
+		m.slots--
+		if next.void {
+			m.seen.void++
+			m.rings[next.rec.Ring].release(next)
+		} else {
+			p = next
+		}
+	}
+	var rec Record
+	if got := m.r.Take(&rec); got != (p != nil) {
+		m.t.Fatalf("a record: %v, not %v", got, !got)
+	}
+	if p == nil {
+		return
+	}
+	p.rec.Pos, p.rec.Data = rec.Pos, rec.Data
+	if fmt.Sprint(rec) != fmt.Sprint(p.rec) {
+		m.t.Fatalf("record %+v, not %+v", rec, p.rec)
+	}
+	m.judge(p)
+	m.r.Done()
+	if !rec.InRecord {
+		m.taken = append(m.taken, p)
+	}
+}
+
+// judge compares the bytes of a record with what was sent.
+func (m *model) judge(p *piece) {
+	if got, want := m.r.text(&p.rec), letter(p.rec.Tag, p.rec.Total)[p.rec.Off:][:p.rec.Len]; !bytes.Equal(got, want) {
+		m.t.Fatalf("%+v: %x, not %x", p.rec, got, want)
+	}
+}
+
+func (m *model) release() {
+	if len(m.taken) == 0 {
+		return
+	}
+	i := m.rand.IntN(len(m.taken))
+	p := m.taken[i]
+	m.taken = slices.Delete(m.taken, i, i+1)
+	m.judge(p)
+	r := &m.rings[p.rec.Ring]
+	before := r.used()
+	r.release(p)
+	if moved := m.r.Release(p.rec.Extent); moved != (r.used() < before) {
+		m.t.Fatalf("Head moved: %v", moved)
+	}
+}
+
+// change changes the table, or a ring.
+func (m *model) change() {
+	i := m.rand.IntN(len(m.rings))
+	r := &m.rings[i]
+	switch {
+	case m.rand.IntN(2) == 0:
+		rank, ring := m.rand.IntN(len(m.table)), m.rand.IntN(len(m.rings)+1)-1
+		m.table[rank] = ring
+		m.b.SetRing(rank, ring)
+	case !r.shut:
+		r.shut = true
+		m.b.Shut(i)
+	case m.b.Drained(i) != (r.used() == 0):
+		m.t.Fatalf("ring %d is drained: %v", i, m.b.Drained(i))
+	case r.used() == 0:
+		r.size = Grain * m.rand.IntN(modelRoom/Grain+1)
+		r.shut = r.size == 0
+		m.r.Placed(i)
+		m.b.Place(i, i*modelRoom, r.size)
+		m.seen.placed++
+	}
+}
+
+// kill lets a sender die where it is; it comes back with another line.
+func (m *model) kill() {
+	f := m.flows[m.rand.IntN(len(m.flows))]
+	if f.s == nil {
+		return
+	}
+	busy := false
+	var open []*Arrival
+	for _, g := range m.flows {
+		if g.active && g.s == nil {
+			open = append(open, &g.a)
+		}
+		busy = busy || g != f && g.s != nil && g.active
+	}
+	done := m.r.Recover(func(rank, _ int, _ bool) bool { return rank == f.rank }, open)
+	if done == busy {
+		m.t.Fatalf("recovered: %v, while others are busy: %v", done, busy)
+	}
+	if !done {
+		m.seen.waited++
+		return
+	}
+	m.seen.killed++
+	if f.open != nil {
+		m.slots--
+		m.rings[f.ring].release(f.open)
+		f.open = nil
+	}
+	f.active = false
+	f.s = join(m.t, m.b, f.rank)
+}
+
+func (m *model) check() {
+	promises, used := m.b.Reserved()
+	if want := m.slots - len(m.told); promises != want {
+		m.t.Fatalf("%d promises, not %d", promises, want)
+	}
+	for i := range m.rings {
+		if want := m.rings[i].used(); used[i] != want {
+			m.t.Fatalf("ring %d: %d bytes reserved, not %d", i, used[i], want)
+		}
+	}
+	if m.r.Bad != 0 {
+		m.t.Fatalf("%d bad records", m.r.Bad)
+	}
+}
+
+func (m *model) run(steps int) {
+	for range steps {
+		switch k := m.rand.IntN(100); {
+		case k < 50:
+			if f := m.flows[m.rand.IntN(len(m.flows))]; f.active {
+				m.add(f)
+			} else {
+				m.start(f)
+			}
+		case k < 70:
+			m.take()
+		case k < 90:
+			m.release()
+		case k < 94:
+			if f := m.flows[m.rand.IntN(len(m.flows))]; f.active {
+				m.abandon(f)
+			}
+		case k < 98:
+			m.change()
+		default:
+			m.kill()
+		}
+		m.check()
+	}
+	for _, f := range m.flows {
+		if f.active {
+			m.abandon(f)
+		}
+	}
+	for len(m.told) > 0 || len(m.taken) > 0 {
+		m.take()
+		m.release()
+	}
+	m.check()
+	empty(m.t, m.b, m.r)
+}
+
+// A mailbox does what lists would do, whatever comes when.
+func TestModel(t *testing.T) {
+	var all counts
+	for seed := range uint64(300) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			m := newModel(t, seed)
+			m.run(600)
+			all.done += m.seen.done
+			all.full += m.seen.full
+			all.refused += m.seen.refused
+			all.void += m.seen.void
+			all.placed += m.seen.placed
+			all.killed += m.seen.killed
+			all.waited += m.seen.waited
+		})
+	}
+	if all.done < 10000 || all.full < 1000 || all.refused < 1000 || all.void < 100 || all.placed < 100 || all.killed < 100 || all.waited < 100 {
+		t.Errorf("too little was seen: %+v", all)
+	}
+}
