@@ -266,6 +266,7 @@ func (m *Mailbox) await(ctx context.Context) error {
 	if m.box.Ready() {
 		return nil
 	}
+	seen := m.p.node.Departures()
 	if !m.recover() {
 		return m.p.Sleep(ctx, retryRecover)
 	}
@@ -275,7 +276,7 @@ func (m *Mailbox) await(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
 	c.RMA.Kind, c.RMA.Peer, c.RMA.Region = rma.Await, m.p.job.Rank, m.region.ID
-	return m.p.node.Memory(ctx, c)
+	return m.p.node.AwaitMail(ctx, c, seen)
 }
 
 // leave ends a wait that has come to nothing.

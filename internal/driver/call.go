@@ -145,6 +145,11 @@ func (c *Call) pending() bool {
 func (n *Node) Begin(c *Call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.begin(c)
+}
+
+// begin is Begin with the lock held.
+func (n *Node) begin(c *Call) {
 	c.is = memory
 	c.reset()
 	n.tape.Access(&c.RMA)

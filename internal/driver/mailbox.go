@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"context"
+
 	"weft/internal/engine/rma"
 	"weft/internal/mailbox"
 	"weft/internal/tape"
@@ -33,6 +35,26 @@ func (n *Node) Knock(rank int, region uint32) {
 	n.tape.Note(tape.Event{Do: "knock", Rank: rank, Region: region})
 	n.eng.RMA.Knock(rank, region)
 	n.flush(n.clock())
+}
+
+// Departures returns how many ranks have departed.
+func (n *Node) Departures() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.eng.Departed())
+}
+
+// AwaitMail runs a call that waits for a mailbox. If ranks have departed beyond those
+// that its caller has seen, it returns at once: they would not end the wait.
+func (n *Node) AwaitMail(ctx context.Context, c *Call, seen int) error {
+	n.mu.Lock()
+	if len(n.eng.Departed()) > seen {
+		n.mu.Unlock()
+		return nil
+	}
+	n.begin(c)
+	n.mu.Unlock()
+	return n.Wait(ctx, c)
 }
 
 // Recover gives f the messages to a mailbox that are being received, while no other
