@@ -48,8 +48,13 @@ func (c *Call) describe() waitgraph.Wait {
 		}
 	case memory:
 		w.For, w.Rank = "memory", c.RMA.Peer
-		if c.RMA.Kind == rma.Attach {
+		switch c.RMA.Kind {
+		case rma.Attach:
 			w.For, w.Name = "region", c.RMA.Name
+		case rma.IPush:
+			w.For = "mailbox"
+		case rma.Await: // of our own, for what anyone may send
+			w.For, w.Rank = "receive", waitgraph.Anyone
 		}
 	case coordination:
 		w.For = "lock"
