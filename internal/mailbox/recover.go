@@ -82,7 +82,7 @@ func (r *Reader) sweep(ring int, tail uint64) {
 	if tail-s.head > s.grains*Grain {
 		return // that cannot be
 	}
-	for pos := s.head; pos < tail; pos += Grain {
+	for pos := s.head; pos < tail; pos = max(pos+Grain, s.head) { // Head may have moved over more than was released here
 		if g := pos / Grain % s.grains; s.known[g/64]&(1<<(g%64)) == 0 {
 			r.Release(Extent{ring, pos, Grain})
 		}

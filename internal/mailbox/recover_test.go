@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+
+	"weft/internal/mem"
 )
 
 // A victim is a sender that writes messages one instruction that others can see after
@@ -225,4 +227,44 @@ func TestRecoverWaits(t *testing.T) {
 		r.Release(rec.Extent)
 	}
 	empty(t, b, r)
+}
+
+// What had been released behind what a dead sender had reserved is not released again.
+func TestRecoverMovesOverReleased(t *testing.T) {
+	g := Geometry{Ranks: 2, Lines: 3, Rings: 1, Slots: 16, Room: 1024}
+	b, err := New(mem.Aligned(g.Size()), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Shut(0)
+	b.Place(0, 0, 1024)
+	b.SetRing(0, 0)
+	b.SetRing(1, 0)
+	r := NewReader(b)
+	victim, _ := b.Join(0, 1)
+	other, _ := b.Join(1, 1)
+	victim.Lock()
+	if _, ok := victim.reserve(0, 64); !ok {
+		t.Fatal("no room")
+	}
+	for range 3 {
+		if _, o := other.Push(NoRing, Auto, 0, make([]byte, 100), 0); o != Done {
+			t.Fatal(o)
+		}
+		var rec Record
+		if !r.Take(&rec) {
+			t.Fatal("nothing has come")
+		}
+		r.Done()
+		r.Release(rec.Extent)
+	}
+	if !r.Recover(func(rank, _ int, _ bool) bool { return rank == 0 }, nil) {
+		t.Fatal("not recovered")
+	}
+	if _, bytes := b.Reserved(); bytes[0] != 0 {
+		t.Errorf("%d bytes are reserved", bytes[0])
+	}
+	if r.rings[0].run() != 0 {
+		t.Error("what nobody has reserved counts as released")
+	}
 }
