@@ -43,6 +43,12 @@ func frames() [][]byte {
 		wire.Atomic{Code: wire.CodeCompareSwap, Op: 1, Region: 2, Key: 0xdeadbeef, Off: 8, A: 5, B: 6}.Append(nil),
 		wire.Result{Status: wire.StatusReadOnly, Op: 1, Value: 7}.Append(nil),
 		wire.Guard{Lock: 0xfeedface, Epoch: 8}.Append(nil),
+		with(wire.IPush{End: true, Mode: 2, Round: 3, Op: 1, Region: 2, Entry: wire.NoEntry, Key: 0xdeadbeef, Off: 8, Total: 16, Tag: 9}.Append(nil), "ipushed "),
+		wire.IStop{Round: 3, Op: 1, Region: 2, Off: 8}.Append(nil),
+		wire.IGo{Round: 3, Region: 2}.Append(nil),
+		wire.Knock{Region: 2}.Append(nil),
+		wire.Result{Status: wire.StatusNoEntry, Op: 1}.Append(nil),
+		wire.Result{Status: wire.StatusShared, Op: 1}.Append(nil),
 		{0x77, 0, 0, 0}, // of no known type
 	}
 	for k := wire.EventKind(1); !strings.HasPrefix(k.String(), "event "); k++ {

@@ -1,5 +1,5 @@
 -- Wireshark dissector for weft: raw Ethernet (PROTOCOL §6), the link (§2) and
--- every frame (§3 to §5, §9).
+-- every frame (§3 to §5, §9, §10).
 --
 --   wireshark -X lua_script:weft.lua FILE
 --
@@ -11,7 +11,7 @@ local weft = Proto("weft", "weft")
 local kinds = { [1] = "DATA", [2] = "ACK", [3] = "LOSE", [4] = "STOP", [5] = "GO", [6] = "PROBE", [7] = "SELECT" }
 local statuses = {
   [0] = "OK", [1] = "no such region", [2] = "wrong key", [3] = "out of bounds", [4] = "misaligned",
-  [5] = "read only", [6] = "closed", [7] = "too long", [8] = "cancelled", [9] = "fenced",
+  [5] = "read only", [6] = "closed", [7] = "too long", [8] = "cancelled", [9] = "fenced", [10] = "no ring", [11] = "shared ring",
 }
 -- What an EVENT tells (PROTOCOL §9).
 local events = {
@@ -20,11 +20,13 @@ local events = {
   "refuse", "lock_forw", "lock_reply", "lock_deny", "lock_tryfor", "lock_probe", "permit_grant", "permit_deny", "cond_ack", "cond_wake",
   "cond_count", "phase_open", "region_go", "bound", "fence", "hello", "token", "left", "ping", "pong",
 }
+-- For what an IPUSH has records (PROTOCOL §10).
+local modes = { [0] = "auto", [1] = "message", [2] = "packets" }
 local operations = { [0] = "add", [1] = "swap", [2] = "compare and swap" }
 
 -- The frames: name, length of the head, fields. A field is its name, where it
 -- begins and how many bytes it has; "flag" and a name stand for bit 0 of byte 1,
--- and "code" for all of it; "event" for bytes 2 and 3.
+-- and "code" for all of it; "event" for bytes 2 and 3, and "mode" for byte 14.
 local frames = {
   [0x01] = { "BYE", 4 },
   [0x10] = { "DATA", 20, flag = "ack_req", { "channel", 2, 2 }, { "seq", 4, 4 }, { "ack", 8, 4 }, { "total", 12, 4 }, { "off", 16, 4 } },
@@ -48,6 +50,11 @@ local frames = {
   [0x26] = { "PULLED", 16, flag = "end_of", { "op", 4, 4 }, { "off", 8, 8 } },
   [0x27] = { "ATOMIC", 48, code = true, { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "a", 32, 8 }, { "b", 40, 8 } },
   [0x29] = { "GUARD", 24, { "lock", 8, 8 }, { "epoch", 16, 8 } },
+  [0x2a] = { "IPUSH", 48, flag = "end_of", mode = true, { "round", 2, 2 }, { "op", 4, 4 }, { "region", 8, 4 }, { "entry", 12, 2 }, { "key", 16, 8 },
+    { "off", 24, 8 }, { "total", 32, 8 }, { "msg_tag", 40, 8 } },
+  [0x2b] = { "ISTOP", 24, { "round", 2, 2 }, { "op", 4, 4 }, { "region", 8, 4 }, { "off", 16, 8 } },
+  [0x2c] = { "IGO", 8, { "round", 2, 2 }, { "region", 4, 4 } },
+  [0x2d] = { "KNOCK", 8, { "region", 4, 4 } },
   [0x30] = { "EVENT", 40, flag = "flag", event = true, { "rank", 4, 4 }, { "id", 8, 8 }, { "phase", 16, 8 }, { "arg", 24, 8 }, { "aux", 32, 8 } },
   [0x28] = { "RESULT", 16, { "status", 2, 2 }, { "op", 4, 4 }, { "value", 8, 8 } },
 }
@@ -80,6 +87,7 @@ local l = {
   code = ProtoField.uint8("weft.code", "Operation", base.DEC, operations),
   event = ProtoField.uint8("weft.event", "Event", base.DEC, events),
   slot = ProtoField.uint8("weft.slot", "slot"),
+  mode = ProtoField.uint8("weft.mode", "Records for", base.DEC, modes),
   status = ProtoField.uint16("weft.status", "Status", base.DEC, statuses),
 }
 local flags, numbers = {}, {}
@@ -120,6 +128,7 @@ local function frame(buf, tree)
     tree:add(l.event, buf(2, 1))
     tree:add(l.slot, buf(3, 1))
   end
+  if spec.mode then tree:add(l.mode, buf(14, 1)) end
   for i = 3, #spec do
     local name, at, size = spec[i][1], spec[i][2], spec[i][3]
     tree:add_le(name == "status" and l.status or numbers[name .. size], buf(at, size))

@@ -383,12 +383,12 @@ func TestPlaced(t *testing.T) {
 	r.Placed(1)
 	b.Place(1, 0, 0)
 	r.Placed(0)
-	b.Place(0, 128, 192)
+	b.Place(0, 128, 128)
 	if tail := &b.amt[0].tail; tail.CompareAndSwap(before&^closed, 0) || tail.CompareAndSwap(before, 0) {
 		t.Error("who has read Tail before the move can reserve in the new place")
 	}
-	push(t, s, Auto, 4, 192, Done)
-	r.Release(take(t, r, 4, 192).Extent)
+	push(t, s, Auto, 4, 128, Done)
+	r.Release(take(t, r, 4, 128).Extent)
 	empty(t, b, r)
 }
 
