@@ -102,7 +102,7 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 		m.latch.Unlock()
 		return ErrClosed
 	}
-	rec := &m.rec
+	rec, took := &m.rec, false
 	for d.d == nil && m.reader.Take(rec) {
 		if whole := rec.Off == 0 && rec.Last; whole || !join {
 			m.deliver(d, rec)
@@ -110,9 +110,13 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 			m.join(d, rec)
 		}
 		m.reader.Done()
+		took = true
 	}
 	look := false
 	if d.d == nil {
+		if took { // Release would do it
+			m.reader.Settle()
+		}
 		m.inside += will
 	} else {
 		look = m.auto.arrived(d.From, len(d.Data))

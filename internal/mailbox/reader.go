@@ -33,8 +33,11 @@ func (r *Reader) Ready() bool { return r.b.published(r.head) }
 // Take looks at the next record, if something has arrived. Done must follow before the
 // next one. Its extent stays where it is until Release.
 func (r *Reader) Take(rec *Record) bool {
-	for range r.b.slots { // who writes void ones without end does not keep us here
+	for i := range r.b.slots { // who writes void ones without end does not keep us here
 		if !r.b.published(r.head) {
+			if i > 0 {
+				r.Settle()
+			}
 			return false
 		}
 		good := r.b.record(r.head, rec)
@@ -57,11 +60,14 @@ func (r *Reader) Take(rec *Record) bool {
 // Done frees the record that Take has shown.
 //
 // A sender that waits for a record may miss it, until whoever calls this has passed a
-// fence and looked at Wanted again; Release is one.
+// fence and looked at Wanted again; Settle is one.
 func (r *Reader) Done() {
 	r.head++
 	mem.Publish(&r.b.head, uint64(r.head))
 }
+
+// Settle makes sure that others see what has been Done.
+func (r *Reader) Settle() { r.b.head.Store(uint64(r.head)) }
 
 // state returns what is known of a ring, made anew when the ring has been placed
 // elsewhere.
