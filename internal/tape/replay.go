@@ -236,6 +236,9 @@ func (p *player) memory(e Event) error {
 		}
 		rm.Withdraw(r)
 		p.Engine.Detach(r.Bytes)
+		if r.Box != nil {
+			p.Engine.Room(e.Now, r)
+		}
 	}
 	return nil
 }
