@@ -381,3 +381,90 @@ func TestHeadOfLineBlocking(t *testing.T) {
 		}
 	}
 }
+
+// Several goroutines read one mailbox: each message goes to one of them. A wait ends
+// with its context, and nothing is lost by that.
+func TestManyReaders(t *testing.T) {
+	real(t, 3, func(ctx context.Context, p *Proc) error {
+		const each = 500
+		if p.Rank() != 0 {
+			s, err := p.Sender(ctx, 0, "in")
+			for i := 0; i < each && err == nil; i++ {
+				err = s.PushTagged(ctx, uint64(p.Rank()*each+i), make([]byte, i))
+			}
+			return err
+		}
+		m, err := p.Mailbox(ctx, "in", nil)
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		tags := make(chan uint64, 2*each)
+		reading, done := context.WithCancel(ctx)
+		defer done()
+		for range 4 {
+			go func() {
+				for {
+					short, cancel := context.WithTimeout(reading, time.Millisecond)
+					d, err := m.Next(short)
+					cancel()
+					if err == nil {
+						tags <- d.Tag
+						d.Release()
+					} else if !errors.Is(err, context.DeadlineExceeded) {
+						return
+					}
+				}
+			}()
+		}
+		seen := map[uint64]bool{}
+		for range 2 * each {
+			select {
+			case tag := <-tags:
+				if seen[tag] {
+					return fmt.Errorf("message %d has come twice", tag)
+				}
+				seen[tag] = true
+			case <-ctx.Done():
+				return fmt.Errorf("%d of %d messages have come: %w", len(seen), 2*each, ctx.Err())
+			}
+		}
+		return nil
+	})
+}
+
+// With a status for each packet the receiver sees the beginning of a message before its
+// end is there, and every packet says where it belongs.
+func TestNextPacket(t *testing.T) {
+	real(t, 2, func(ctx context.Context, p *Proc) error {
+		const size = 200000
+		if p.Rank() == 1 {
+			s, err := p.Sender(ctx, 0, "in")
+			if err != nil {
+				return err
+			}
+			return s.With(PerPacket).PushTagged(ctx, 7, bytes.Repeat([]byte("x"), size))
+		}
+		m, err := p.Mailbox(ctx, "in", &MailboxConfig{Rings: []int{size}})
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		packets := 0
+		for got := 0; got < size; packets++ {
+			d, err := m.NextPacket(ctx)
+			if err != nil {
+				return err
+			}
+			if d.From != 1 || d.Tag != 7 || d.Off != got || d.Total != size {
+				return fmt.Errorf("after %d bytes: %d on, of %d, tag %d", got, d.Off, d.Total, d.Tag)
+			}
+			got += len(d.Data)
+			d.Release()
+		}
+		if packets < 2 {
+			return fmt.Errorf("it came in %d packets", packets)
+		}
+		return nil
+	})
+}

@@ -63,6 +63,26 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 	if err := errors.Join(auto[1].Wait(ctx), <-made); err != nil {
 		t.Fatal(err)
 	}
+	mails, err := procs[1].Mailbox(ctx, "mails", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender, err := procs[0].Sender(ctx, 1, "mails")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ipush := func(b []byte) func() error {
+		return func() error {
+			if err := sender.Push(ctx, b); err != nil {
+				return err
+			}
+			d, err := mails.Next(ctx)
+			if err == nil {
+				d.Release()
+			}
+			return err
+		}
+	}
 	short, long, word := make([]byte, 100), make([]byte, 20000), make([]byte, 8)
 	in := make([]byte, 32<<10)
 	for _, c := range []struct {
@@ -111,6 +131,9 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 				}
 			}
 		}},
+		{"ipush of a word", ipush(word)},
+		{"ipush", ipush(short)},
+		{"ipush of several packets", ipush(long)},
 		{"push", func() error { return far.Push(ctx, 0, long) }},
 		{"pull", func() error { return far.Pull(ctx, in, 0) }},
 		{"put and flush", func() error {

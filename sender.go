@@ -206,19 +206,20 @@ func (s *Sender) begin(tag uint64, b []byte, sent int, o mailbox.Outcome) (*driv
 	return c, nil
 }
 
+// refused returns the error of an outcome that is final, or nil.
 func (s *Sender) refused(o mailbox.Outcome, b []byte) error {
-	e := &MailboxError{Rank: s.rank, Len: len(b)}
+	var err error
 	switch o {
 	case mailbox.NoEntry:
-		e.Err = ErrNoEntry
+		err = ErrNoEntry
 	case mailbox.TooLong:
-		e.Err = ErrTooLong
+		err = ErrTooLong
 	case mailbox.IsShared:
-		e.Err = ErrShared
+		err = ErrShared
 	default:
 		return nil
 	}
-	return e
+	return &MailboxError{Rank: s.rank, Len: len(b), Err: err}
 }
 
 // StartPush begins PushTagged: b must not be changed until the Op has ended. Messages
