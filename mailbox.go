@@ -318,7 +318,8 @@ func (m *Mailbox) doze(n int) {
 }
 
 // Close ends the mailbox. What has not been taken is lost, and messages on loan must
-// not be looked at any more; senders get ErrClosed.
+// not be looked at any more; senders get ErrClosed. The memory is given back when the
+// Proc is closed: senders may still have it mapped.
 func (m *Mailbox) Close() error {
 	m.latch.Lock()
 	closed := m.closed.Swap(true)
