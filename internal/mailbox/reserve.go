@@ -1,6 +1,9 @@
 package mailbox
 
-import "weft/internal/mutant"
+import (
+	"weft/internal/mem"
+	"weft/internal/mutant"
+)
 
 // The claim word holds two counts of 32 bits: in the upper half the tickets that
 // have been taken, each for the record of that number, in the lower half the
@@ -153,8 +156,8 @@ func (b *Box) parts(ring int, pos uint64, off, n int) (first, second []byte, ok 
 func (b *Box) write(ring int, pos uint64, off int, data []byte) bool {
 	first, second, ok := b.parts(ring, pos, off, len(data))
 	if ok {
-		copy(first, data)
-		copy(second, data[len(first):])
+		mem.Copy(first, data[:len(first)])
+		mem.Copy(second, data[len(first):])
 	}
 	return ok
 }
