@@ -20,6 +20,7 @@ type inflow struct {
 	arrival mailbox.Arrival
 	begun   bool   // arrival is not complete
 	failed  uint32 // the last message that was refused for good
+	held    bool   // a frame waits for room: the mailbox stalls
 
 	// A peer that found no room is stopped: what it had sent on by then comes to
 	// nothing, and is known by its round.
@@ -44,6 +45,7 @@ func (n *Node) onIPush(p *peer, f wire.IPush, payload []byte, mayStall bool) err
 		return nil
 	}
 	s := p.inflow(r)
+	s.hold(false)
 	switch {
 	case s.stopped && s.round == f.Round, s.failed == f.Op && f.Off > 0:
 		n.Stats.Dropped++
@@ -56,6 +58,7 @@ func (n *Node) onIPush(p *peer, f wire.IPush, payload []byte, mayStall bool) err
 	if stall := r.Stall && mayStall; o == mailbox.Full && stall {
 		r.Box.Want(true)
 		if o = s.take(f, payload); o == mailbox.Full { // nor was any given back just now
+			s.hold(true)
 			return ErrStall
 		}
 	}
@@ -151,6 +154,19 @@ func (s *inflow) drop() {
 	}
 }
 
+// hold notes that a frame of the peer is held because the mailbox stalls, or that it is
+// not any more.
+func (s *inflow) hold(on bool) {
+	if on == s.held {
+		return
+	}
+	if s.held = on; on {
+		s.region.held++
+	} else {
+		s.region.held--
+	}
+}
+
 // stop tells the peer that there is no room. It will be told to go on.
 func (n *Node) stop(s *inflow, f wire.IPush, length int) {
 	s.stopped, s.round, s.next, s.length = true, f.Round, f, length
@@ -184,7 +200,7 @@ func (n *Node) Room(r *Region) {
 	}
 	clear(r.stopped[len(rest):])
 	r.stopped = rest
-	r.Box.Want(len(rest) > 0)
+	r.Box.Want(len(rest) > 0 || r.held > 0)
 }
 
 // started ends the stop of a sender that begins again.
@@ -201,6 +217,7 @@ func (n *Node) forget(p *peer) {
 		s := p.inflows[id]
 		n.started(s)
 		s.drop()
+		s.hold(false)
 		if s.region.Box.Wanted() {
 			n.Room(s.region)
 		}
