@@ -26,6 +26,7 @@ type simOrder struct {
 	Link     string
 	MTU      int
 	Loss     float64
+	GoBackN  bool
 	Seed     uint64
 	Log      string // a file for the event log
 	Trace    string // a file for what is sent to whom
@@ -49,7 +50,7 @@ func simulate(ctx context.Context, text string, run func(ctx context.Context, p 
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return fmt.Errorf("weft: %s: %w", envSim, err)
 	}
-	c := Cluster{Ranks: o.Ranks, Topology: o.Topology, Link: o.Link, MTU: o.MTU, Loss: o.Loss, Seed: o.Seed}
+	c := Cluster{Ranks: o.Ranks, Topology: o.Topology, Link: o.Link, MTU: o.MTU, Loss: o.Loss, GoBackN: o.GoBackN, Seed: o.Seed}
 	if o.Log != "" {
 		f, err := os.Create(o.Log)
 		if err != nil {
