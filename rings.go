@@ -130,8 +130,7 @@ func (m *Mailbox) NewRing(size int) (ring int, err error) {
 		if !ok {
 			return NoRing, ErrNoRoom
 		}
-		m.reader0(i)
-		m.box.Place(i, base, roundGrain(size))
+		m.place(i, base, roundGrain(size))
 		return i, nil
 	}
 	return NoRing, ErrNoRoom
@@ -174,18 +173,19 @@ func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
 		m.box.Unshut(ring)
 		err = ErrNoRoom
 	} else {
-		m.reader0(ring)
-		m.box.Place(ring, newBase, roundGrain(size))
+		m.place(ring, newBase, roundGrain(size))
 	}
 	m.hand(true)
 	return err
 }
 
-// reader0 makes the reader forget what it knows of a ring.
-func (m *Mailbox) reader0(ring int) {
+// place gives a ring that is shut and drained its memory. The reader forgets what it
+// knew of it.
+func (m *Mailbox) place(ring, base, size int) {
 	m.latch.Lock()
 	defer m.latch.Unlock()
 	m.reader.Placed(ring)
+	m.box.Place(ring, base, size)
 }
 
 // recover gives back what senders that were killed had reserved. It reports whether
@@ -211,7 +211,7 @@ func (m *Mailbox) recover() bool {
 	return ok
 }
 
-// retry is how soon what could not be recovered is tried again.
+// retryRecover is how soon what could not be recovered is tried again.
 const retryRecover = time.Millisecond
 
 // pid is this process, as senders' lines name it.

@@ -56,11 +56,8 @@ func (s *Sender) Begin(a *Arrival, entry int, mode Mode) Outcome {
 	if s.rank >= 0 {
 		a.From = s.rank
 	}
-	ring := entry
-	if ring == NoRing {
-		ring = b.RingOf(a.From)
-	}
-	if ring < 0 || ring >= b.Rings {
+	ring, ok := b.ringOf(a.From, entry)
+	if !ok {
 		return NoEntry
 	}
 	_, size := b.Where(ring)
@@ -189,11 +186,8 @@ func (a *Arrival) record(pos uint64, off, n int, last bool) Record {
 // HasRoom reports whether what is left of a message, or its next packet of n bytes,
 // would be taken now.
 func (b *Box) HasRoom(a *Arrival, entry int, mode Mode, n int) bool {
-	ring := entry
-	if ring == NoRing {
-		ring = b.RingOf(a.From)
-	}
-	if ring < 0 || ring >= b.Rings {
+	ring, ok := b.ringOf(a.From, entry)
+	if !ok {
 		return true // to be refused for good
 	}
 	if a.Total > Inline && entry == NoRing && mode != PerPacket && b.Shared(ring) <= 1 {

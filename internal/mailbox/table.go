@@ -1,5 +1,7 @@
 package mailbox
 
+import "sync/atomic"
+
 // NoRing is the ring of a sender that has none.
 const NoRing = -1
 
@@ -15,6 +17,16 @@ func (b *Box) RingOf(rank int) int {
 		return NoRing
 	}
 	return r
+}
+
+// ringOf returns the ring that a sender names, or else that of the table; ok is false if
+// there is none.
+func (b *Box) ringOf(rank, entry int) (ring int, ok bool) {
+	ring = entry
+	if ring == NoRing {
+		ring = b.RingOf(rank)
+	}
+	return ring, ring >= 0 && ring < b.Rings
 }
 
 // SetRing gives a sender a ring, or NoRing. A message on its way goes to the one or
@@ -92,13 +104,16 @@ func (b *Box) Place(ring, base, size int) {
 }
 
 // Waits says whether the owner sleeps, and senders must knock.
-func (b *Box) Waits(v bool) {
+func (b *Box) Waits(v bool) { set(&b.waits, v) }
+
+// set sets a flag, if it is not as it should be: to write takes its line from others.
+func set(word *atomic.Uint64, v bool) {
 	var w uint64
 	if v {
 		w = 1
 	}
-	if b.waits.Load() != w {
-		b.waits.Store(w)
+	if word.Load() != w {
+		word.Store(w)
 	}
 }
 

@@ -221,7 +221,9 @@ func (a as) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	a.spec.Rounds = s.Rounds
 	samples, err := a.System.Run(ctx, a.spec)
 	for i := range samples {
-		samples[i].Size = s.Sizes[0]
+		if len(s.Sizes) == 1 { // that of what it is compared with
+			samples[i].Size = s.Sizes[0]
+		}
 	}
 	return samples, err
 }

@@ -178,12 +178,14 @@ func (n *Node) stop(s *inflow, f wire.IPush, length int) {
 	n.Room(s.region) // if it was given back just now
 }
 
-func (s *inflow) room(f wire.IPush, length int) bool {
+// room reports whether the packet that is to come next would be taken now.
+func (s *inflow) room() bool {
+	f := &s.next
 	if s.begun && f.Off > 0 { // it goes on in the ring where it began
-		return s.region.Box.HasRoom(&s.arrival, s.arrival.Ring(), mailbox.PerPacket, length)
+		return s.region.Box.HasRoom(&s.arrival, s.arrival.Ring(), mailbox.PerPacket, s.length)
 	}
 	a := mailbox.Arrival{From: s.peer.rank, Total: int(f.Total)}
-	return s.region.Box.HasRoom(&a, entry(&f), mailbox.Mode(f.Mode), length)
+	return s.region.Box.HasRoom(&a, entry(f), mailbox.Mode(f.Mode), s.length)
 }
 
 // Room tells those who found a mailbox full to go on, if there is room for them now.
@@ -192,15 +194,20 @@ func (s *inflow) room(f wire.IPush, length int) bool {
 func (n *Node) Room(r *Region) {
 	rest := r.stopped[:0]
 	for _, s := range r.stopped {
-		if !s.room(s.next, s.length) {
+		if !s.room() {
 			rest = append(rest, s)
 			continue
 		}
-		s.peer.q.Push(wire.IGo{Round: s.round, Region: r.ID}.Append(s.peer.q.Head()), nil, true)
+		s.restart()
 	}
 	clear(r.stopped[len(rest):])
 	r.stopped = rest
 	r.Box.Want(len(rest) > 0 || r.held > 0)
+}
+
+// restart tells a peer that was stopped to begin again.
+func (s *inflow) restart() {
+	s.peer.q.Push(wire.IGo{Round: s.round, Region: s.region.ID}.Append(s.peer.q.Head()), nil, true)
 }
 
 // started ends the stop of a sender that begins again.
@@ -239,7 +246,7 @@ func (n *Node) Open(r *Region) (open []*mailbox.Arrival) {
 // they will be refused.
 func (n *Node) closeMailbox(r *Region) {
 	for _, s := range r.stopped {
-		s.peer.q.Push(wire.IGo{Round: s.round, Region: r.ID}.Append(s.peer.q.Head()), nil, true)
+		s.restart()
 	}
 	r.stopped = nil
 	for _, rank := range n.ranks() {

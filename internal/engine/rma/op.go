@@ -121,6 +121,10 @@ func (l *opList) pop() *Op {
 }
 
 func (l *opList) remove(op *Op) {
+	if l.first == op { // nearly always: answers come in order
+		l.pop()
+		return
+	}
 	rest := *l
 	*l = opList{}
 	for rest.first != nil {
