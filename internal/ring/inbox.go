@@ -13,10 +13,10 @@ const (
 	InboxBytes = line + inboxCells*line + inboxCells*MaxPacket
 )
 
-// The word of a cell holds a lap in its upper half and a state in the lower:
-// free, full, or claimed by a rank. The claim is made by one compare-and-swap
-// that names its owner, so there is no instant at which a producer can be
-// killed and leave a cell that nobody answers for.
+// The word of a cell holds a lap in its upper half, which wraps, and a state in
+// the lower: free, full, or claimed by a rank. The claim is made by one
+// compare-and-swap that names its owner, so there is no instant at which a
+// producer can be killed and leave a cell that nobody answers for.
 const (
 	free    = 0
 	full    = 1
@@ -27,6 +27,12 @@ const (
 	// nobody uses the cell again.
 	retired = ^uint64(0)
 )
+
+// word returns the word of a cell that the packet at a position goes into.
+func word(pos uint64, state uint32) uint64 { return pos/inboxCells<<32 | uint64(state) }
+
+// laps returns by how many laps a word is ahead of a position.
+func laps(w, pos uint64) int32 { return int32(uint32(w>>32) - uint32(pos/inboxCells)) }
 
 // inboxCell is one cache line in shared memory.
 type inboxCell struct {
@@ -55,8 +61,7 @@ func inboxAt(mem []byte) *inbox {
 type Sender struct {
 	m    *inbox
 	rank uint32
-	last uint64 // cell of the last packet
-	lap  uint64 // and its lap
+	last uint64 // where the last packet went
 	sent bool
 }
 
@@ -67,19 +72,19 @@ func NewSender(mem []byte, rank int) *Sender { return &Sender{m: inboxAt(mem), r
 func (s *Sender) Push(header, payload []byte) bool {
 	for {
 		t := s.m.tail.Load()
-		lap, i := t/inboxCells, t%inboxCells
+		i := t % inboxCells
 		c := &s.m.cells[i]
 		w := c.word.Load()
 		switch {
-		case w == lap<<32|free:
-			if c.word.CompareAndSwap(w, lap<<32|uint64(claimed+s.rank)) {
+		case w == word(t, free):
+			if c.word.CompareAndSwap(w, word(t, claimed+s.rank)) {
 				s.m.tail.CompareAndSwap(t, t+1)
 				s.fill(c, i, header, payload)
-				c.word.Store(lap<<32 | full)
-				s.last, s.lap, s.sent = i, lap, true
+				c.word.Store(word(t, full))
+				s.last, s.sent = t, true
 				return true
 			}
-		case w == retired || w>>32 == lap:
+		case w == retired || laps(w, t) == 0:
 			s.m.tail.CompareAndSwap(t, t+1) // taken: help its owner on
 		case s.m.tail.Load() == t:
 			return false // still full from the lap before
@@ -104,8 +109,8 @@ func (s *Sender) Drained() bool {
 	if !s.sent {
 		return true
 	}
-	w := s.m.cells[s.last].word.Load()
-	return w == retired || w>>32 > s.lap
+	w := s.m.cells[s.last%inboxCells].word.Load()
+	return w == retired || laps(w, s.last) > 0
 }
 
 // A Receiver is the consumer of an Inbox.
@@ -124,12 +129,12 @@ func NewReceiver(mem []byte, dead func(rank int) bool) *Receiver {
 // Ready reports whether there is, or may be, a packet.
 func (r *Receiver) Ready() bool {
 	w := r.m.cells[r.pos%inboxCells].word.Load()
-	return w == r.pos/inboxCells<<32|full || w == retired && r.m.tail.Load() > r.pos
+	return w == word(r.pos, full) || w == retired && r.m.tail.Load() > r.pos
 }
 
 // Idle reports whether the next cell is free: nobody has even claimed it.
 func (r *Receiver) Idle() bool {
-	return r.m.cells[r.pos%inboxCells].word.Load() == r.pos/inboxCells<<32|free
+	return r.m.cells[r.pos%inboxCells].word.Load() == word(r.pos, free)
 }
 
 // Peek returns the i-th packet that waits and its sender, or ok false. It is on
@@ -143,7 +148,7 @@ func (r *Receiver) Peek(i int) (from int, pkt []byte, ok bool) {
 		return 0, nil, false
 	}
 	c := &r.m.cells[pos%inboxCells]
-	if c.word.Load() != pos/inboxCells<<32|full {
+	if c.word.Load() != word(pos, full) {
 		return 0, nil, false
 	}
 	from = int(atomic.LoadUint32(&c.from))
@@ -161,13 +166,12 @@ func (r *Receiver) Peek(i int) (from int, pkt []byte, ok bool) {
 // skip passes cells that nobody will ever fill.
 func (r *Receiver) skip() {
 	for {
-		lap := r.pos / inboxCells
 		c := &r.m.cells[r.pos%inboxCells]
 		w := c.word.Load()
 		switch {
 		case w == retired && r.m.tail.Load() > r.pos:
 			r.pos++
-		case w != retired && w>>32 == lap && uint32(w) >= claimed && r.dead(int(uint32(w)-claimed)):
+		case w != retired && laps(w, r.pos) == 0 && uint32(w) >= claimed && r.dead(int(uint32(w)-claimed)):
 			c.word.Store(retired)
 			r.m.tail.CompareAndSwap(r.pos, r.pos+1)
 		default:
@@ -179,7 +183,7 @@ func (r *Receiver) skip() {
 // Take ends the loan of the first n packets.
 func (r *Receiver) Take(n int) {
 	for range n {
-		r.m.cells[r.pos%inboxCells].word.Store((r.pos/inboxCells + 1) << 32)
+		r.m.cells[r.pos%inboxCells].word.Store(word(r.pos+inboxCells, free))
 		r.pos++
 	}
 }

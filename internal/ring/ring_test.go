@@ -222,3 +222,60 @@ func TestRingsDoNotAllocate(t *testing.T) {
 		t.Fatalf("%v allocations", got)
 	}
 }
+
+// inboxFrom returns the memory of an inbox that so many packets have gone through.
+func inboxFrom(pos uint64) ([]byte, func(dead func(rank int) bool) *Receiver) {
+	m := area(InboxBytes)
+	box := inboxAt(m)
+	box.tail.Store(pos)
+	for i := range box.cells {
+		lap := pos / inboxCells
+		if uint64(i) < pos%inboxCells {
+			lap++
+		}
+		box.cells[i].word.Store(lap << 32)
+	}
+	return m, func(dead func(rank int) bool) *Receiver {
+		r := NewReceiver(m, dead)
+		r.pos = pos
+		return r
+	}
+}
+
+// The lap of a cell has 32 bits and counts on from 0 after 2^38 packets: that
+// changes nothing, wherever a producer dies.
+func TestInboxLapWraps(t *testing.T) {
+	for _, before := range []uint64{0, 1, 3, inboxCells, inboxCells + 1} {
+		m, open := inboxFrom(1<<38 - before)
+		dead := false
+		r := open(func(rank int) bool { return dead && rank == 7 })
+		s := NewSender(m, 1)
+		box := inboxAt(m)
+		take := func(want byte) {
+			t.Helper()
+			_, pkt, ok := r.Peek(0)
+			if !ok || pkt[0] != want {
+				t.Fatalf("%d before the end: got %v %v, want %d", before, pkt, ok, want)
+			}
+			r.Take(1)
+		}
+		for i := range byte(2*inboxCells + 2) {
+			if i%inboxCells == 5 { // rank 7 dies between its claim and the tail
+				tail := box.tail.Load()
+				box.cells[tail%inboxCells].word.Store(tail/inboxCells<<32 | claimed + 7)
+			}
+			if !s.Push([]byte{i}, nil) {
+				t.Fatalf("%d before the end: no room for packet %d", before, i)
+			}
+			if s.Drained() {
+				t.Fatalf("%d before the end: packet %d has not been taken, and counts as such", before, i)
+			}
+			dead = true
+			take(i)
+			dead = false
+			if !s.Drained() {
+				t.Fatalf("%d before the end: packet %d has been taken, and does not count as such", before, i)
+			}
+		}
+	}
+}
