@@ -68,7 +68,7 @@ type end struct {
 type run struct {
 	job     Job
 	lab     []Host // that the job runs on, if it is in a lab
-	id      uint64 // the job's
+	id      uint64 // in the name of its socket, which everyone can read: not the job's
 	hosts   []string
 	started time.Time
 	server  *bootstrap.Server
@@ -116,7 +116,7 @@ func Run(ctx context.Context, job Job, signals <-chan os.Signal) (Result, error)
 		out: &lines{to: job.Stdout}, errs: &lines{to: job.Stderr},
 	}
 	jobs := r.identities()
-	r.server, r.id, r.started = bootstrap.NewServer(jobs), jobs[0].ID, time.Now()
+	r.server, r.id, r.started = bootstrap.NewServer(jobs), bootstrap.NewID(), time.Now()
 	for _, j := range jobs {
 		r.hosts = append(r.hosts, j.Host)
 	}
