@@ -82,6 +82,7 @@ type Config struct {
 // line of explanation. A program never has to read them.
 var Environment = []struct{ Name, Meaning string }{
 	{bootstrap.Env, "descriptor of the socket to the launcher; set by weft run, removed when the process joins"},
+	{envProgram, "which function the process is to be; set by Launch, removed by Launched"},
 	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
 	{envBind, "the address that UDP and TCP use"},
 	{envInterface, "the Ethernet interface for raw frames to other hosts"},

@@ -55,7 +55,7 @@ internal/sim/paper      internal/sim
 internal/sim/rendezvous internal/engine/coord internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
+.                       internal/amt internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
 coll                    . internal/mem
 match                   .
@@ -75,6 +75,7 @@ examples/halo           .
 examples/barrier        .
 examples/lock           .
 examples/mailbox        .
+examples/farm           .
 examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/npb        .

@@ -31,7 +31,7 @@ type Status struct {
 
 // listen answers questions until the returned function is called. A job without
 // a control socket runs as well.
-func (r *run) listen() (stop func()) {
+func (r *Running) listen() (stop func()) {
 	l, err := net.Listen("unix", "@"+controlName+strconv.Itoa(os.Getuid())+"-"+strconv.Itoa(os.Getpid())+"-"+strconv.FormatUint(r.id, 16))
 	if err != nil {
 		return func() {}
@@ -48,19 +48,20 @@ func (r *run) listen() (stop func()) {
 	return func() { l.Close() }
 }
 
-func (r *run) answer(c net.Conn) {
+func (r *Running) answer(c net.Conn) {
 	defer c.Close()
 	if !allowed(c) {
 		return
 	}
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-	_ = json.NewEncoder(c).Encode(r.status())
+	_ = json.NewEncoder(c).Encode(r.Status())
 }
 
 // patience is how long a rank may take to say what it waits for.
 const patience = time.Second
 
-func (r *run) status() Status {
+// Status asks all ranks what they wait for.
+func (r *Running) Status() Status {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s := Status{PID: os.Getpid(), Program: r.job.Program, Args: r.job.Args, Started: r.started}
@@ -80,9 +81,9 @@ func (r *run) status() Status {
 }
 
 // explain reports what the ranks wait for.
-func (r *run) explain() {
+func (r *Running) explain() {
 	if r.job.Report != nil {
-		_ = waitgraph.New(r.status().Ranks).WriteText(r.job.Report)
+		_ = waitgraph.New(r.Status().Ranks).WriteText(r.job.Report)
 	}
 }
 

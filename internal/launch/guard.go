@@ -46,7 +46,8 @@ func startGuard(temp string) (*guard, error) {
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), guardEnv+"=1")
 	cmd.Stdin = in
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	ownGroup(cmd.SysProcAttr)
 	if err := cmd.Start(); err != nil {
 		out.Close()
 		return nil, fmt.Errorf("weft: the job's guard: %w", err)
@@ -90,7 +91,7 @@ func beGuard() {
 		}
 	}
 	for _, pid := range groups {
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // it may have ended
+		killGroup(pid, syscall.SIGKILL)
 	}
 	if dir != "" {
 		os.RemoveAll(dir)

@@ -47,7 +47,7 @@ func LabHosts() (hosts []Host, err error) {
 }
 
 // on starts a rank on its host.
-func (r *run) on(i int, cmd *exec.Cmd) error {
+func (r *Running) on(i int, cmd *exec.Cmd) error {
 	if len(r.lab) == 0 {
 		return cmd.Start()
 	}

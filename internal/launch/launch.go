@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"syscall"
 	"time"
 
@@ -29,7 +27,8 @@ type Job struct {
 	Timeout  time.Duration // of the job; 0 means none
 	Survive  bool          // others go on when a rank fails
 
-	Prefix         bool // put the rank before each line
+	Prefix         bool                     // put the rank before each line
+	Tee            func(rank int) io.Writer // also gets what a rank writes; may be nil
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Report         io.Writer // where failures are told; nil for nowhere
@@ -47,25 +46,8 @@ type Result struct {
 	CPU    time.Duration // used by all ranks
 }
 
-// rank is one process of a job.
-type rank struct {
-	number  int
-	host    string
-	cmd     *exec.Cmd
-	began   time.Time
-	pipes   []*os.File // the ends of its output that we read
-	outputs sync.WaitGroup
-	ended   bool
-}
-
-// end is what is known when a process has ended.
-type end struct {
-	r   *rank
-	err error
-}
-
-// run is a job that is running.
-type run struct {
+// A Running is a job that runs. Its methods may be called by any goroutine.
+type Running struct {
 	job     Job
 	lab     []Host // that the job runs on, if it is in a lab
 	id      uint64 // in the name of its socket, which everyone can read: not the job's
@@ -75,22 +57,33 @@ type run struct {
 	guard   *guard
 	out     *lines
 	errs    *lines
-	ranks   []*rank
-	ends    chan end
-	result  Result
+	ranks   []*process
+	ends    chan *process
+	done    chan struct{} // closed when all ranks have ended
+	result  Result        // to be read when done is closed
 }
 
 // Run starts a job and returns when it has ended. Signals that arrive on the
 // channel go to all ranks. When ctx ends the job is killed.
 func Run(ctx context.Context, job Job, signals <-chan os.Signal) (Result, error) {
+	r, err := Start(ctx, job, signals)
+	if err != nil {
+		return Result{}, err
+	}
+	return r.Wait(), nil
+}
+
+// Start starts a job and returns when all its ranks have been started. Signals
+// that arrive on the channel go to all ranks. When ctx ends the job is killed.
+func Start(ctx context.Context, job Job, signals <-chan os.Signal) (*Running, error) {
 	if job.N < 1 {
-		return Result{}, fmt.Errorf("weft: a job needs at least 1 rank, not %d", job.N)
+		return nil, fmt.Errorf("weft: a job needs at least 1 rank, not %d", job.N)
 	}
 	var lab []Host // on which the ranks are placed in turn
 	if job.Hosts <= 1 {
 		var err error
 		if lab, err = LabHosts(); err != nil {
-			return Result{}, err
+			return nil, err
 		}
 		job.Hosts = len(lab)
 	}
@@ -98,44 +91,70 @@ func Run(ctx context.Context, job Job, signals <-chan os.Signal) (Result, error)
 	if job.Grace == 0 {
 		job.Grace = 2 * time.Second
 	}
-	if job.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, job.Timeout, fmt.Errorf("the job's time of %v is over", job.Timeout))
-		defer cancel()
-	}
-	// The kernel kills the ranks when the thread that started them ends.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	g, err := startGuard(job.Temp)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	defer g.stop()
-	r := &run{
-		job: job, lab: lab, guard: g, ends: make(chan end, job.N), result: Result{Rank: -1},
-		out: &lines{to: job.Stdout}, errs: &lines{to: job.Stderr},
+	r := &Running{
+		job: job, lab: lab, guard: g, ends: make(chan *process, job.N), done: make(chan struct{}), result: Result{Rank: -1},
+		out: &lines{name: "standard output", to: job.Stdout}, errs: &lines{name: "standard error", to: job.Stderr},
 	}
 	jobs := r.identities()
 	r.server, r.id, r.started = bootstrap.NewServer(jobs), bootstrap.NewID(), time.Now()
 	for _, j := range jobs {
 		r.hosts = append(r.hosts, j.Host)
 	}
+	started := make(chan error, 1)
+	go r.run(ctx, signals, started)
+	if err := <-started; err != nil {
+		<-r.done
+		return nil, err
+	}
+	return r, nil
+}
+
+// run starts the ranks, says so, and returns when they have ended. It has a thread
+// of its own all the time: the kernel kills the ranks when the thread that started
+// them ends.
+func (r *Running) run(ctx context.Context, signals <-chan os.Signal, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(r.done)
+	defer r.guard.stop()
 	defer r.listen()()
-	for i := range job.N {
-		if err := r.start(i, jobs[i].Host); err != nil {
+	for i := range r.job.N {
+		p, err := r.start(i)
+		if err != nil {
 			r.killAll()
 			for range r.ranks {
 				r.collect(<-r.ends)
 			}
-			return r.result, err
+			started <- err
+			return
 		}
+		r.ranks = append(r.ranks, p)
+	}
+	started <- nil
+	if r.job.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, fmt.Errorf("the job's time of %v is over", r.job.Timeout))
+		defer cancel()
 	}
 	r.wait(ctx, signals)
-	return r.result, nil
+	r.tellLost()
 }
 
+// Wait returns when all ranks have ended.
+func (r *Running) Wait() Result {
+	<-r.done
+	return r.result
+}
+
+// Done returns a channel that is closed when all ranks have ended.
+func (r *Running) Done() <-chan struct{} { return r.done }
+
 // identities returns what each rank is told.
-func (r *run) identities() []bootstrap.Job {
+func (r *Running) identities() []bootstrap.Job {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
@@ -159,57 +178,17 @@ func (r *run) identities() []bootstrap.Job {
 	return jobs
 }
 
-// start starts one rank.
-func (r *run) start(i int, host string) error {
-	ours, theirs, err := socketPair()
-	if err != nil {
-		return err
-	}
-	defer theirs.Close()
-	p := &rank{number: i, host: host, began: time.Now()}
-	p.cmd = exec.Command(r.job.Program, r.job.Args...)
-	p.cmd.Env = append(append(os.Environ(), r.job.Env...), bootstrap.Env+"=3")
-	p.cmd.ExtraFiles = []*os.File{theirs}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	dieWithParent(p.cmd.SysProcAttr)
-	closeEnds, err := r.connect(p)
-	if err != nil {
-		ours.Close()
-		return err
-	}
-	err = r.on(i, p.cmd)
-	closeEnds()
-	if err != nil {
-		ours.Close()
-		return fmt.Errorf("weft: rank %d: %w", i, err)
-	}
-	r.guard.add(p.cmd.Process.Pid)
-	r.ranks = append(r.ranks, p)
-	go func() {
-		if err := r.server.Serve(i, ours); err != nil && r.job.Report != nil {
-			fmt.Fprintf(r.job.Report, "weft run: %v\n", err)
-		}
-	}()
-	go func() {
-		err := p.cmd.Wait()
-		kill(p, syscall.SIGKILL) // what the rank left behind in its group
-		r.drain(p)
-		r.ends <- end{p, err}
-	}()
-	return nil
-}
-
 // wait returns when all ranks have ended.
-func (r *run) wait(ctx context.Context, signals <-chan os.Signal) {
+func (r *Running) wait(ctx context.Context, signals <-chan os.Signal) {
 	running := len(r.ranks)
 	var grace <-chan time.Time
 	done := ctx.Done()
 	interrupts := 0
 	for running > 0 {
 		select {
-		case e := <-r.ends:
+		case p := <-r.ends:
 			running--
-			if r.collect(e) && grace == nil && !r.job.Survive && running > 0 {
+			if r.collect(p) && grace == nil && !r.job.Survive && running > 0 {
 				r.signal(syscall.SIGTERM)
 				grace = time.After(r.job.Grace)
 			}
@@ -240,82 +219,53 @@ func (r *run) wait(ctx context.Context, signals <-chan os.Signal) {
 }
 
 // collect takes note of a rank that has ended, and reports whether it failed.
-func (r *run) collect(e end) (failed bool) {
-	p := e.r
-	p.ended = true
-	state := p.cmd.ProcessState
-	status, cause := 0, bootstrap.ErrExited.Error()
-	if state != nil {
+func (r *Running) collect(p *process) (failed bool) {
+	defer close(p.ended)
+	if state := p.cmd.ProcessState; state != nil {
 		r.result.CPU += state.UserTime() + state.SystemTime()
-		status, cause = reason(state, cause)
-	} else if e.err != nil {
-		status, cause = 1, e.err.Error()
 	}
-	r.server.Down(p.number, cause)
-	if status == 0 || r.result.Status != 0 {
-		return status != 0
+	r.server.Down(p.number, p.cause)
+	if p.status == 0 || r.result.Status != 0 {
+		return p.status != 0
 	}
-	r.result.Status, r.result.Rank, r.result.Cause = status, p.number, cause
+	r.result.Status, r.result.Rank, r.result.Cause = p.status, p.number, p.cause
 	after := time.Since(p.began).Round(time.Millisecond)
 	next := "ending the others"
 	if r.job.Survive || r.job.N == 1 {
 		next = "the others go on"
 	}
 	if r.job.N == 1 {
-		r.report("weft run: rank 0 on %s failed after %v: %s\n", p.host, after, cause)
+		r.report("weft run: rank 0 on %s failed after %v: %s\n", p.host, after, p.cause)
 	} else {
-		r.report("weft run: rank %d on %s failed after %v: %s; %s\n", p.number, p.host, after, cause, next)
+		r.report("weft run: rank %d on %s failed after %v: %s; %s\n", p.number, p.host, after, p.cause, next)
 	}
 	return true
 }
 
-// reason turns how a process ended into a status, as a shell would, and words.
-func reason(state *os.ProcessState, fine string) (status int, cause string) {
-	ws, ok := state.Sys().(syscall.WaitStatus)
-	switch {
-	case ok && ws.Signaled():
-		return 128 + int(ws.Signal()), "signal: " + ws.Signal().String()
-	case state.ExitCode() != 0:
-		return state.ExitCode(), fmt.Sprintf("exit status %d", state.ExitCode())
-	default:
-		return 0, fine
+// tellLost lets a job fail whose output could not be written.
+func (r *Running) tellLost() {
+	for _, l := range []*lines{r.out, r.errs} {
+		if l.err == nil {
+			continue
+		}
+		r.report("weft run: what the ranks wrote to %s is lost: %v\n", l.name, l.err)
+		if r.result.Status == 0 {
+			r.result.Status, r.result.Cause = 1, l.err.Error()
+		}
 	}
 }
 
-func (r *run) report(format string, args ...any) {
+func (r *Running) report(format string, args ...any) {
 	if r.job.Report != nil {
 		fmt.Fprintf(r.job.Report, format, args...)
 	}
 }
 
 // signal sends a signal to the group of every rank that runs.
-func (r *run) signal(s syscall.Signal) {
+func (r *Running) signal(s syscall.Signal) {
 	for _, p := range r.ranks {
-		if !p.ended {
-			kill(p, s)
-		}
+		p.signal(s)
 	}
 }
 
-func (r *run) killAll() { r.signal(syscall.SIGKILL) }
-
-// kill signals a rank's process group.
-func kill(p *rank, s syscall.Signal) {
-	if p.cmd.Process != nil {
-		_ = syscall.Kill(-p.cmd.Process.Pid, s) // it may have ended
-	}
-}
-
-// socketPair returns our end of a stream socket, and the rank's.
-func socketPair() (ours io.ReadWriteCloser, theirs *os.File, err error) {
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		return nil, nil, os.NewSyscallError("socketpair", err)
-	}
-	syscall.CloseOnExec(fds[0])
-	syscall.CloseOnExec(fds[1])
-	if err := syscall.SetNonblock(fds[0], true); err != nil {
-		return nil, nil, os.NewSyscallError("fcntl", err)
-	}
-	return os.NewFile(uintptr(fds[0]), "rank"), os.NewFile(uintptr(fds[1]), "launcher"), nil
-}
+func (r *Running) killAll() { r.signal(syscall.SIGKILL) }

@@ -12,22 +12,29 @@ import (
 
 // lines writes whole lines of several ranks to one writer.
 type lines struct {
-	mu sync.Mutex
-	to io.Writer
+	name string
+	to   io.Writer // nil for nowhere
+
+	mu  sync.Mutex
+	err error // the first failure to write
 }
 
 // longestLine bounds what is held of a line that does not end: a longer one is
 // passed on in pieces.
 const longestLine = 1 << 16
 
-// copy passes on what comes from a rank, a line at a time.
-func (l *lines) copy(from io.Reader, prefix string) {
+// copy passes on what comes from a rank, a line at a time, also to tee if that is
+// not nil.
+func (l *lines) copy(from io.Reader, prefix string, tee io.Writer) {
 	in := bufio.NewReaderSize(from, longestLine)
 	whole := true // at the beginning of a line
 	for {
 		text, err := in.ReadSlice('\n')
 		if len(text) > 0 {
 			ends := text[len(text)-1] == '\n'
+			if tee != nil {
+				_, _ = tee.Write(text)
+			}
 			l.write(text, prefix, whole, err == io.EOF && !ends && prefix != "")
 			whole = ends
 		}
@@ -38,20 +45,28 @@ func (l *lines) copy(from io.Reader, prefix string) {
 }
 
 func (l *lines) write(text []byte, prefix string, first, last bool) {
+	if l.to == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if first && prefix != "" {
-		io.WriteString(l.to, prefix)
+	put := func(b []byte) {
+		if _, err := l.to.Write(b); err != nil && l.err == nil {
+			l.err = err
+		}
 	}
-	l.to.Write(text)
+	if first && prefix != "" {
+		put([]byte(prefix))
+	}
+	put(text)
 	if last {
-		io.WriteString(l.to, "\n")
+		put([]byte{'\n'})
 	}
 }
 
 // connect gives a rank its standard files. The function returned closes its
 // ends in this process.
-func (r *run) connect(p *rank) (closeEnds func(), err error) {
+func (r *Running) connect(p *process) (closeEnds func(), err error) {
 	var ends []io.Closer
 	closeEnds = func() {
 		for _, e := range ends {
@@ -62,11 +77,15 @@ func (r *run) connect(p *rank) (closeEnds func(), err error) {
 	if r.job.Prefix {
 		prefix = fmt.Sprintf("[%d] ", p.number)
 	}
+	var tee io.Writer
+	if r.job.Tee != nil {
+		tee = r.job.Tee(p.number)
+	}
 	for _, s := range []struct {
 		to   *lines
 		file *io.Writer
 	}{{r.out, &p.cmd.Stdout}, {r.errs, &p.cmd.Stderr}} {
-		if s.to.to == nil {
+		if s.to.to == nil && tee == nil {
 			continue
 		}
 		in, out, err := os.Pipe()
@@ -77,7 +96,7 @@ func (r *run) connect(p *rank) (closeEnds func(), err error) {
 		*s.file = out
 		ends = append(ends, out)
 		p.pipes = append(p.pipes, in)
-		p.outputs.Go(func() { s.to.copy(in, prefix) })
+		p.outputs.Go(func() { s.to.copy(in, prefix, tee) })
 	}
 	if p.number == 0 && r.job.Stdin != nil {
 		in, out, err := os.Pipe()
@@ -97,7 +116,7 @@ func (r *run) connect(p *rank) (closeEnds func(), err error) {
 
 // drain waits for the last output of a rank that has ended. A process that
 // has left the rank's group may keep the pipes open: it gets a second.
-func (r *run) drain(p *rank) {
+func (p *process) drain() {
 	done := make(chan struct{})
 	go func() {
 		p.outputs.Wait()

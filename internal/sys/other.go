@@ -30,3 +30,9 @@ func InNetwork(path string, f func() error) error { return ErrUnsupported }
 
 // Alive reports whether a process of this host may still run.
 func Alive(int) bool { return true }
+
+// AwaitExit needs Linux.
+func AwaitExit(int) error { return ErrUnsupported }
+
+// StoppedOrGone reports true: it cannot be known.
+func StoppedOrGone(int) bool { return true }

@@ -1,0 +1,51 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"weft"
+)
+
+// TestMain makes this test's executable what Launch starts.
+func TestMain(m *testing.M) {
+	weft.Launched(map[string]func(context.Context, *weft.Proc) error{"farm": run})
+	os.Exit(m.Run())
+}
+
+// TestRanksDie: one rank is killed in the middle of its work, another one stands still
+// for a while, and the sum is right.
+func TestRanksDie(t *testing.T) {
+	for _, transport := range []string{"shm", "udp", "tcp"} {
+		t.Run(transport, func(t *testing.T) {
+			ctx := t.Context()
+			job, err := weft.Launch(ctx, 4, &weft.LaunchConfig{Run: "farm", Transport: transport, Liveness: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer job.Close()
+			for _, rank := range []int{2, 3} {
+				if err := job.Await(ctx, rank, "has task"); err != nil {
+					t.Fatal(err)
+				}
+				job.Stop(rank) // so that it cannot have finished
+			}
+			job.Kill(2)
+			if err := job.Await(ctx, 1, "has task"); err != nil {
+				t.Fatal(err)
+			}
+			job.Continue(3)
+			if err := job.Wait(ctx); err != nil {
+				t.Fatal(err)
+			}
+			out := job.Output(0)
+			if !strings.Contains(out, "78498 primes below 1000000\n") || !strings.Contains(out, "went on without rank 2\n") {
+				t.Error(out)
+			}
+		})
+	}
+}

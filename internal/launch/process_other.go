@@ -1,0 +1,24 @@
+//go:build !unix
+
+package launch
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// There are no such signals here, and no ranks to signal: socketPair fails.
+const (
+	stopSignal     = syscall.SIGKILL
+	continueSignal = syscall.SIGKILL
+)
+
+func ownGroup(*syscall.SysProcAttr) {}
+
+func killGroup(int, syscall.Signal) {}
+
+func socketPair() (io.ReadWriteCloser, *os.File, error) {
+	return nil, nil, errors.New("weft: ranks as processes need Linux")
+}

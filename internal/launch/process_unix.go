@@ -1,0 +1,35 @@
+//go:build unix
+
+package launch
+
+import (
+	"io"
+	"os"
+	"syscall"
+)
+
+// Signals that stop a process and let it go on.
+const (
+	stopSignal     = syscall.SIGSTOP
+	continueSignal = syscall.SIGCONT
+)
+
+// ownGroup gives a process a group of its own.
+func ownGroup(a *syscall.SysProcAttr) { a.Setpgid = true }
+
+// killGroup signals a process group.
+func killGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) } // it may have ended
+
+// socketPair returns our end of a stream socket, and the rank's.
+func socketPair() (ours io.ReadWriteCloser, theirs *os.File, err error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	syscall.CloseOnExec(fds[0])
+	syscall.CloseOnExec(fds[1])
+	if err := syscall.SetNonblock(fds[0], true); err != nil {
+		return nil, nil, os.NewSyscallError("fcntl", err)
+	}
+	return os.NewFile(uintptr(fds[0]), "rank"), os.NewFile(uintptr(fds[1]), "launcher"), nil
+}
