@@ -29,6 +29,9 @@ func (p *Proc) Alloc(n int) ([]byte, error) {
 
 // Free gives back memory from Alloc. It must not be used any more.
 func (p *Proc) Free(b []byte) error {
+	if p.node.Closing() {
+		return ErrClosed
+	}
 	p.mu.Lock()
 	i := p.find(b)
 	var s share
@@ -44,6 +47,9 @@ func (p *Proc) Free(b []byte) error {
 
 // share makes shared memory and remembers where it lies.
 func (p *Proc) share(n int) (s share, err error) {
+	if p.node.Closing() {
+		return s, ErrClosed
+	}
 	if p.memory != nil {
 		s.id, s.mem, err = p.memory.Share(n)
 	} else {
@@ -68,6 +74,9 @@ func (p *Proc) unshare(s share) error {
 		p.shares = append(p.shares[:i], p.shares[i+1:]...)
 	}
 	p.mu.Unlock()
+	if p.node.Closing() {
+		return ErrClosed // Close takes it
+	}
 	if s.id == 0 {
 		return nil
 	}

@@ -54,10 +54,11 @@ func (d *Draft) Commit(ctx context.Context) error {
 	data := d.Data
 	d.Data = nil
 	if d.block != nil {
-		d.port.p.node.Commit(d.port.port, d.to, d.block)
-		d.port.p.count(d.to, d.port.kind, len(data))
-		d.block = nil
-		return nil
+		err := d.port.p.node.Commit(d.port.port, d.to, d.block)
+		if d.block = nil; err == nil {
+			d.port.p.count(d.to, d.port.kind, len(data))
+		}
+		return err
 	}
 	err := d.port.Send(ctx, d.to, data)
 	d.port.keep(data)

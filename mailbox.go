@@ -135,8 +135,13 @@ func (p *Proc) Mailbox(ctx context.Context, name string, cfg *MailboxConfig) (*M
 		return nil, err
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	closed := p.closed
 	p.mailboxes[m] = true
+	p.mu.Unlock()
+	if closed {
+		m.Close()
+		return nil, ErrClosed
+	}
 	return m, nil
 }
 

@@ -120,7 +120,7 @@ func (q *Port) TrySend(to int, b []byte) error {
 // state returns why nothing can be sent to a rank, if that is so.
 func (q *Port) state(to int) (err error) {
 	q.p.node.Engine(func(e *engine.Engine) {
-		if !q.port.IsOpen() {
+		if !q.port.IsOpen() || q.p.node.Closing() {
 			err = ErrClosed
 		} else if g := e.Gone(to); g != nil {
 			err = g
@@ -315,7 +315,7 @@ func (q *Port) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
-	err := q.Flush(ctx)
+	err := q.p.node.Drain(ctx, q.port)
 	q.p.node.ClosePort(q.port)
 	return err
 }

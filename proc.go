@@ -122,6 +122,8 @@ func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-t.C:
 		return nil
+	case <-p.ctx.Done():
+		return ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -199,10 +201,12 @@ func (p *Proc) Stats() Stats {
 		e = eng.Stats()
 		held = uint64(eng.Msg.MemoryBytes())
 	})
-	for _, t := range p.trs {
-		held += t.MemoryBytes()
-	}
 	p.mu.Lock()
+	if !p.closed {
+		for _, t := range p.trs {
+			held += t.MemoryBytes()
+		}
+	}
 	for _, s := range p.shares {
 		held += uint64(len(s.mem))
 	}
@@ -222,7 +226,9 @@ func (p *Proc) Stats() Stats {
 const closePatience = time.Second
 
 // Close leaves the job. What was sent and flushed has arrived; what was not
-// flushed has a second to do so. Later operations return ErrClosed.
+// flushed has a second to do so. Operations of other goroutines that are begun after
+// it, or have not ended when it returns, return ErrClosed. Memory of regions and from
+// Alloc can still be read and written without harm, but nobody sees it.
 func (p *Proc) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -236,6 +242,7 @@ func (p *Proc) Close() error {
 	}
 	barriers, mailboxes, ways := maps.Clone(p.barriers), maps.Clone(p.mailboxes), maps.Clone(p.ways)
 	p.mu.Unlock()
+	p.node.Quit()
 	for m := range mailboxes {
 		m.Close()
 	}

@@ -109,7 +109,7 @@ func (r *Region) Store(off int, v uint64) { mem.Store64(r.region.Bytes, off, v) 
 // then looks every millisecond: one who may wait for long should be sent a
 // message.
 func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error) {
-	if r.whole == nil {
+	if r.whole == nil || r.p.node.Closing() {
 		return 0, ErrClosed
 	}
 	b := r.region.Bytes

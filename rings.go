@@ -203,8 +203,7 @@ func (m *Mailbox) recover() bool {
 			return true
 		}
 		return m.reader.Recover(func(rank, pid int, busy bool) bool {
-			peer := m.p.node.PeerLocked(rank)
-			return peer != nil && peer.Gone() != nil && (!busy || !sys.Alive(pid))
+			return m.p.node.GoneLocked(rank) != nil && (!busy || !sys.Alive(pid))
 		}, open)
 	})
 	m.hand(true)

@@ -58,6 +58,9 @@ func (p *Proc) Sender(ctx context.Context, rank int, name string) (*Sender, erro
 	s := &Sender{p: p, rank: rank, found: r.found, peer: r.peer, entry: wire.NoEntry}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
 	id := wayID{rank, r.found.Region}
 	if s.way = p.ways[id]; s.way == nil {
 		s.way = newWay(p, r)

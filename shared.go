@@ -207,6 +207,10 @@ func (s *sharedBarrier) count(i int) (arrived uint64, gone bool) {
 // arrive counts an arrival, and wakes those who sleep if it was the last.
 func (s *sharedBarrier) arrive() (phase uint64, err error) {
 	s.latch.Lock()
+	if s.b.p.node.Closing() {
+		s.latch.Unlock()
+		return 0, ErrClosed
+	}
 	if s.arrived-s.done.Load() >= s.window {
 		for s.arrived > s.done.Load() && s.over(s.done.Load()+1) {
 			s.done.Add(1)
@@ -266,6 +270,9 @@ func (s *sharedBarrier) wait(ctx context.Context) error {
 // await waits until a phase is over: it polls, or gives way to others if there
 // are more ranks than processors, and then sleeps.
 func (s *sharedBarrier) await(ctx context.Context, phase uint64) error {
+	if s.b.p.node.Closing() {
+		return ErrClosed
+	}
 	if phase <= s.done.Load() {
 		return nil
 	}
@@ -436,6 +443,9 @@ func (s *sharedBarrier) report(r *waitgraph.Report) {
 
 // lost returns the error if a phase will not be over any more.
 func (s *sharedBarrier) lost(phase uint64) error {
+	if s.b.p.node.Closing() {
+		return ErrClosed
+	}
 	for i, rank := range s.local {
 		n, gone := s.count(i)
 		if n >= phase && !(i == 0 && s.twoLevel()) { // on the leader one depends longer

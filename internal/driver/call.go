@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"weft/internal/engine/coord"
+	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/monotime"
@@ -76,6 +77,11 @@ func (c *Call) end(n *Node) {
 	if n.sleeper == c {
 		n.wakeSleeper()
 	}
+	c.rouse(n)
+}
+
+// rouse wakes the call's goroutine if it sleeps on its channel. The lock is held.
+func (c *Call) rouse(n *Node) {
 	if c.parked {
 		c.parked = false
 		n.parked--
@@ -104,8 +110,35 @@ func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
 	return n.finish(ctx, c)
 }
 
-// submit hands a message operation to the engine. The lock is held.
+// Drain is a Message that flushes a port which will be closed, also of a node that is
+// closing.
+func (n *Node) Drain(ctx context.Context, p *msg.Port) error {
+	c := NewCall()
+	defer c.Free()
+	c.Msg.Kind, c.Msg.Peer = msg.Flush, msg.Any
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return link.ErrClosed
+	}
+	n.hand(p, c)
+	n.flush(n.clock())
+	return n.finish(ctx, c)
+}
+
+// submit hands a message operation to the engine, unless the node is closing. The
+// lock is held.
 func (n *Node) submit(p *msg.Port, c *Call) {
+	if n.closing.Load() {
+		c.is, c.port = message, p
+		c.Msg.State, c.Msg.Err, c.Msg.Block = msg.Done, link.ErrClosed, nil
+		return
+	}
+	n.hand(p, c)
+}
+
+// hand hands a message operation to the engine. The lock is held.
+func (n *Node) hand(p *msg.Port, c *Call) {
 	c.is, c.port = message, p
 	c.reset()
 	n.tape.Start(p, &c.Msg)
@@ -128,6 +161,10 @@ func (n *Node) finish(ctx context.Context, c *Call) error {
 		return c.Sync.Err
 	}
 }
+
+// pending reports whether the engine still has a call and will end it: one that has
+// stopped does not. The lock is held.
+func (n *Node) pending(c *Call) bool { return !n.closed && c.pending() }
 
 // pending reports whether the engine still has the call. The lock is held.
 func (c *Call) pending() bool {
@@ -152,9 +189,13 @@ func (n *Node) Begin(c *Call) {
 func (n *Node) begin(c *Call) {
 	c.is = memory
 	c.reset()
-	n.tape.Access(&c.RMA)
-	n.eng.RMA.Start(&c.RMA)
-	n.flush(n.clock())
+	if n.closing.Load() {
+		c.RMA.Done, c.RMA.Err = true, link.ErrClosed
+	} else {
+		n.tape.Access(&c.RMA)
+		n.eng.RMA.Start(&c.RMA)
+		n.flush(n.clock())
+	}
 	if c.RMA.Done {
 		c.ended.Store(true)
 	}
@@ -178,7 +219,7 @@ func (n *Node) Ended(c *Call) bool {
 	}
 	n.mu.Lock()
 	n.progress()
-	ended := !c.pending()
+	ended := !n.pending(c)
 	n.mu.Unlock()
 	if !ended {
 		n.vain()

@@ -12,6 +12,9 @@ import (
 func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closing.Load() {
+		return nil, link.ErrClosed
+	}
 	now := n.now()
 	n.tape.Object(now, &cfg)
 	o, err := n.eng.Coord.Open(now, cfg)
@@ -25,7 +28,7 @@ func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 // Retake takes a lock that this rank had last, if that takes no message.
 func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
 	n.mu.Lock()
-	if n.tape == nil && !n.closed {
+	if n.tape == nil && !n.closing.Load() {
 		epoch, died, ok = o.Retake()
 	}
 	n.mu.Unlock()
@@ -36,7 +39,7 @@ func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
 // just asked for it: he would wait until we look again.
 func (n *Node) Free(o *coord.Object) (ok bool) {
 	n.mu.Lock()
-	if n.tape == nil && !n.closed {
+	if n.tape == nil && !n.closing.Load() {
 		now := n.clock()
 		if n.cfg.Host == nil && n.receive(now) {
 			n.react(now)
@@ -66,7 +69,7 @@ type Outcome struct {
 // given up.
 func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind, arg uint64) (Outcome, error) {
 	n.mu.Lock()
-	if n.closed {
+	if n.closing.Load() {
 		n.mu.Unlock()
 		return Outcome{}, link.ErrClosed
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"weft/internal/engine/link"
 	"weft/internal/monotime"
 )
 
@@ -71,7 +72,7 @@ func (n *Node) wakeSleeper() {
 // waitHosted is wait on a host. The lock is held, and given up meanwhile.
 func (n *Node) waitHosted(ctx context.Context, c *Call) error {
 	until := n.deadline(ctx)
-	for c.pending() {
+	for n.pending(c) {
 		if err := n.over(ctx, until); err != nil {
 			return n.giveUp(c, err)
 		}
@@ -92,6 +93,9 @@ func (n *Node) pollHosted(ctx context.Context, cond func() bool) error {
 	for !cond() {
 		if err := n.over(ctx, until); err != nil {
 			return err
+		}
+		if n.closing.Load() {
+			return link.ErrClosed
 		}
 		n.cfg.Host.Sleep(until)
 	}

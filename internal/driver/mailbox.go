@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 
+	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/mailbox"
 	"weft/internal/tape"
@@ -12,6 +13,9 @@ import (
 func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem uint32, stall bool) (*rma.Region, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closing.Load() {
+		return nil, link.ErrClosed
+	}
 	n.tape.Note(tape.Event{Do: "mailbox", Name: name, N: len(bytes), Region: mem, OK: stall, Box: &box.Geometry})
 	r, err := n.eng.RMA.ExposeMailbox(name, box, bytes, mem, stall)
 	n.flush(n.clock())
@@ -23,6 +27,9 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 func (n *Node) Room(r *rma.Region) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
 	n.tape.Note(tape.Event{Do: "room", Region: r.ID})
 	n.eng.Room(n.clock(), r)
 	n.flush(n.clock())
@@ -32,6 +39,9 @@ func (n *Node) Room(r *rma.Region) {
 func (n *Node) Knock(rank int, region uint32) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
 	n.tape.Note(tape.Event{Do: "knock", Rank: rank, Region: region})
 	n.eng.RMA.Knock(rank, region)
 	n.flush(n.clock())
@@ -58,9 +68,9 @@ func (n *Node) AwaitMail(ctx context.Context, c *Call, seen int) error {
 }
 
 // Recover gives f the messages to a mailbox that are being received, while no other
-// can be.
+// can be. A closing node has nothing to recover.
 func (n *Node) Recover(r *rma.Region, f func(open []*mailbox.Arrival) bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return f(n.eng.RMA.Open(r))
+	return n.closing.Load() || f(n.eng.RMA.Open(r))
 }

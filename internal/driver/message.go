@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 
+	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 )
 
@@ -84,9 +85,11 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 // Release gives a received block back.
 func (n *Node) Release(p *msg.Port, b *msg.Block) {
 	n.mu.Lock()
-	n.tape.Block("release", p, b, 0)
-	if p.Release(b) {
-		n.flush(n.clock())
+	if !n.closed {
+		n.tape.Block("release", p, b, 0)
+		if p.Release(b) {
+			n.flush(n.clock())
+		}
 	}
 	n.mu.Unlock()
 }
@@ -104,22 +107,35 @@ func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
 	return b
 }
 
-// Commit sends a reserved block, Discard gives it back.
-func (n *Node) Commit(p *msg.Port, to int, b *msg.Block) {
+// Commit sends a reserved block. If it cannot, because the port or the node has been
+// closed meanwhile, it gives the block back.
+func (n *Node) Commit(p *msg.Port, to int, b *msg.Block) error {
 	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closing.Load() || !p.IsOpen() {
+		n.discard(p, to, b)
+		return link.ErrClosed
+	}
 	n.tape.Block("commit", p, b, to)
 	p.Commit(to, b)
 	n.flush(n.clock())
-	n.mu.Unlock()
+	return nil
 }
 
 // Discard gives a reserved block back unsent.
 func (n *Node) Discard(p *msg.Port, to int, b *msg.Block) {
 	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.discard(p, to, b)
+}
+
+func (n *Node) discard(p *msg.Port, to int, b *msg.Block) {
+	if n.closed {
+		return
+	}
 	n.tape.Block("discard", p, b, to)
 	p.Discard(to, b)
 	n.flush(n.clock())
-	n.mu.Unlock()
 }
 
 // Fetch asks the sender of an offered message for its bytes, and waits until
@@ -137,6 +153,10 @@ func (n *Node) Fetched(ctx context.Context, c *Call) error {
 func (n *Node) take(ctx context.Context, c *Call, do string, how func(*msg.Op)) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closed {
+		c.Msg.State = msg.Done
+		return link.ErrClosed
+	}
 	c.reset()
 	n.tape.Fetch(do, &c.Msg)
 	how(&c.Msg)
@@ -148,24 +168,36 @@ func (n *Node) take(ctx context.Context, c *Call, do string, how func(*msg.Op)) 
 func (n *Node) Decline(c *Call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
 	n.tape.Op("decline", &c.Msg)
 	c.port.Decline(&c.Msg)
 	n.flush(n.clock())
 }
 
-// give, next and reserve are the port's, recorded.
+// give, next and reserve are the port's, recorded; a node that is closing has nothing.
 func (n *Node) give(p *msg.Port, to int, b []byte) bool {
+	if n.closing.Load() {
+		return false
+	}
 	n.tape.Port("give", p, to, len(b))
 	return p.Give(to, b)
 }
 
 func (n *Node) next(p *msg.Port, from int) (b *msg.Block, sender int) {
+	if n.closing.Load() {
+		return nil, 0
+	}
 	b, sender = p.Next(from)
 	n.tape.Lend("next", p, nil, b, from, 0)
 	return b, sender
 }
 
 func (n *Node) reserve(p *msg.Port, to, size int) *msg.Block {
+	if n.closing.Load() {
+		return nil
+	}
 	b := p.Reserve(to, size)
 	n.tape.Lend("reserve", p, nil, b, to, size)
 	return b
@@ -175,6 +207,9 @@ func (n *Node) reserve(p *msg.Port, to, size int) *msg.Block {
 func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closing.Load() {
+		return nil, link.ErrClosed
+	}
 	n.tape.Open(channel, cfg)
 	p, err := n.eng.Msg.Open(channel, cfg)
 	if err == nil {
@@ -188,6 +223,9 @@ func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
 func (n *Node) ClosePort(p *msg.Port) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
 	n.tape.Port("close", p, 0, 0)
 	p.Close()
 	n.flush(n.clock())

@@ -3,7 +3,6 @@ package driver
 import (
 	"context"
 	"io"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,12 +52,14 @@ type Node struct {
 	// What the engine is told about packets of unknown origin, by transport.
 	unknown []int
 
+	closing atomic.Bool // nothing new is begun; see close.go
+
 	mu     sync.Mutex
 	eng    *engine.Engine
 	tape   *tape.Tape // nil unless what goes into eng is recorded
 	peers  map[int]*Peer
 	last   *Peer // the peer used last
-	closed bool
+	closed bool  // for good; see close.go
 	downs  int   // deaths that peers show
 	spare  *Call // for the next receive
 	idle   *Call // for the next operation of coordination
@@ -103,15 +104,16 @@ type Peer struct {
 	Transport transport.Transport // nil until connected
 	MTU       int
 
-	gone  atomic.Pointer[link.PeerError]
+	gone  atomic.Pointer[error]
 	ready chan struct{} // closed when connected or gone
 	open  bool          // ready is still open
 }
 
-// Gone returns why the peer is gone, or nil. Any goroutine may call it.
+// Gone returns why nothing can be done with the peer any more, or nil: it is gone,
+// or this node is closing. Any goroutine may call it.
 func (p *Peer) Gone() error {
 	if g := p.gone.Load(); g != nil {
-		return g
+		return *g
 	}
 	return nil
 }
@@ -198,6 +200,9 @@ func (n *Node) peer(rank int) *Peer {
 	if p == nil {
 		p = &Peer{Rank: rank, ready: make(chan struct{}), open: true}
 		n.peers[rank] = p
+		if n.closing.Load() {
+			p.gone.Store(&errClosed)
+		}
 	}
 	n.last = p
 	return p
@@ -218,7 +223,7 @@ func (n *Node) connect(rank int, r Route) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := n.peer(rank)
-	if g := p.gone.Load(); p.Transport != nil || n.closed || g != nil && !g.Clean {
+	if g := n.eng.Gone(rank); p.Transport != nil || n.closed || g != nil && !g.Clean {
 		return
 	}
 	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
@@ -283,6 +288,10 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 // Reach connects to a rank if that has not been done, and waits until it has.
 func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 	n.mu.Lock()
+	if n.closing.Load() {
+		n.mu.Unlock()
+		return nil, link.ErrClosed
+	}
 	p := n.peer(rank)
 	n.tape.Step("want", 0, rank)
 	n.eng.Want(rank)
@@ -294,55 +303,11 @@ func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 		}
 	}
 	select {
-	case <-p.ready:
+	case <-p.ready: // also when the node is closed
 		return p, p.Gone()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-// Close tells the peers that this process leaves, waits a moment for what is
-// still on its way, and stops the node. The transports stay open.
-func (n *Node) Close(patience time.Duration) {
-	n.mu.Lock()
-	if n.closed {
-		n.mu.Unlock()
-		return
-	}
-	n.tape.Step("leave", 0, 0)
-	n.eng.Leave()
-	end := n.now().Add(patience)
-	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
-		n.mu.Unlock()
-		if n.cfg.Host != nil {
-			n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)))
-		} else {
-			runtime.Gosched()
-		}
-		n.mu.Lock()
-	}
-	n.closed = true
-	for rank := range n.peers {
-		n.down(rank, link.ErrClosed, false)
-	}
-	n.markGone()
-	n.peer(n.cfg.Engine.Rank).gone.Store(&link.PeerError{Rank: n.cfg.Engine.Rank, Cause: link.ErrClosed})
-	n.complete()
-	n.tape.End()
-	if n.cfg.Host != nil {
-		n.mu.Unlock()
-		return
-	}
-	n.alert()
-	n.rings(context.Background())
-	for n.sleeper != nil { // it looks at memory that will go away
-		n.bell.Ring()
-		n.mu.Unlock()
-		runtime.Gosched()
-		n.mu.Lock()
-	}
-	n.mu.Unlock()
-	<-n.served
 }
 
 // Departed returns the i-th rank that has gone, from 0, and why; or nil if so many have
@@ -368,8 +333,13 @@ func (n *Node) Engine(f func(e *engine.Engine)) {
 func (n *Node) Gone(rank int) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if p := n.peers[rank]; p != nil {
-		return p.Gone()
+	return n.GoneLocked(rank)
+}
+
+// GoneLocked is Gone for those who hold the node's lock, in Recover.
+func (n *Node) GoneLocked(rank int) error {
+	if g := n.eng.Gone(rank); g != nil {
+		return g
 	}
 	return nil
 }
@@ -380,9 +350,6 @@ func (n *Node) Peer(rank int) *Peer {
 	defer n.mu.Unlock()
 	return n.peers[rank]
 }
-
-// PeerLocked is Peer for those who hold the node's lock, in Recover.
-func (n *Node) PeerLocked(rank int) *Peer { return n.peers[rank] }
 
 // Peers returns the peers spoken to so far, in no order.
 func (n *Node) Peers() []*Peer {

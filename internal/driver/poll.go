@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"weft/internal/engine/link"
 	"weft/internal/monotime"
 	"weft/internal/sys"
 )
@@ -15,7 +16,7 @@ const (
 	maxPause = time.Millisecond
 )
 
-// Poll returns when cond holds, or with ctx's error. It is for what no packet
+// Poll returns when cond holds, or with ctx's error, or ErrClosed. It is for what no packet
 // tells: a peer that writes to mapped memory rings no doorbell. It polls as long
 // as any wait does, and then looks again after pauses that grow to maxPause.
 func (n *Node) Poll(ctx context.Context, cond func() bool) error {
@@ -41,6 +42,9 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		}
 		if err := ctx.Err(); err != nil {
 			return false, err
+		}
+		if n.closing.Load() {
+			return false, link.ErrClosed
 		}
 		n.Assist()
 		if cond() {
@@ -75,6 +79,9 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-timer.C:
+		}
+		if n.closing.Load() {
+			return link.ErrClosed
 		}
 		n.Assist()
 		pause = min(2*pause, maxPause)

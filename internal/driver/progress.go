@@ -6,9 +6,12 @@ import (
 )
 
 // progress receives what has arrived, does what is due and sends what there is
-// to send. It reports whether something had arrived: then there may be more.
-// The lock is held.
+// to send, unless the node is closed. It reports whether something had arrived: then
+// there may be more. The lock is held.
 func (n *Node) progress() (any bool) {
+	if n.closed {
+		return false
+	}
 	now := n.clock()
 	any = n.receive(now)
 	n.react(now)
@@ -61,8 +64,11 @@ func (n *Node) react(now monotime.Time) {
 }
 
 // flush sends what the engine has to send, tells the calls that have ended,
-// and dials the peers that are missing. The lock is held.
+// and dials the peers that are missing, unless the node is closed. The lock is held.
 func (n *Node) flush(now monotime.Time) {
+	if n.closed {
+		return
+	}
 	if n.eng.Quiet() {
 		n.complete() // and an old alarm does no harm
 		return
@@ -170,7 +176,10 @@ func (n *Node) markGone() {
 	all := n.eng.Departed()
 	for _, rank := range all[n.downs:] {
 		p := n.peer(rank)
-		p.gone.Store(n.eng.Gone(rank))
+		if !n.closing.Load() {
+			var err error = n.eng.Gone(rank)
+			p.gone.Store(&err)
+		}
 		n.connected(p)
 	}
 	n.downs = len(all)

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/tape"
 )
@@ -9,6 +10,9 @@ import (
 func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64) (*rma.Region, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closing.Load() {
+		return nil, link.ErrClosed
+	}
 	n.tape.Note(tape.Event{Do: "expose", Name: name, N: len(bytes), Region: mem, OK: readOnly, Random: guard})
 	r, err := n.eng.RMA.Expose(name, bytes, mem, readOnly, guard)
 	n.flush(n.clock())
@@ -19,6 +23,9 @@ func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guar
 func (n *Node) Withdraw(r *rma.Region) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
 	n.tape.Note(tape.Event{Do: "withdraw", Region: r.ID})
 	n.eng.RMA.Withdraw(r)
 	n.eng.Detach(r.Bytes)
@@ -32,6 +39,9 @@ func (n *Node) Withdraw(r *rma.Region) {
 func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closing.Load() {
+		return link.ErrClosed
+	}
 	if n.tape != nil {
 		n.tape.Note(tape.Event{Do: "put", Rank: rank, Region: region, N: len(b), RMA: &tape.Access{Key: key, Off: off, Lock: lock, Epoch: epoch}})
 	}

@@ -16,6 +16,9 @@ func (n *Node) Report() waitgraph.Report {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	r := waitgraph.Report{Rank: n.cfg.Engine.Rank, Gone: n.eng.Departed()}
+	if n.closed {
+		return r
+	}
 	now := n.now()
 	for _, c := range n.waits[:min(len(n.waits), mostListed)] {
 		w := c.describe()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/monotime"
 	"weft/internal/sys"
@@ -46,17 +47,29 @@ const (
 // reaps.
 const retry = 100 * time.Microsecond
 
-// wait returns when the call has ended, or ctx has. In the latter case it
+// wait returns when the call has ended, or the node, or ctx has. In the last case it
 // cancels the call. The lock is held, and given up meanwhile.
-func (n *Node) wait(ctx context.Context, c *Call) error {
+func (n *Node) wait(ctx context.Context, c *Call) (err error) {
 	if n.cfg.Host != nil {
-		return n.waitHosted(ctx, c)
+		err = n.waitHosted(ctx, c)
+	} else {
+		err = n.waitReal(ctx, c)
+	}
+	if err == nil && c.pending() {
+		err = link.ErrClosed
+	}
+	return err
+}
+
+func (n *Node) waitReal(ctx context.Context, c *Call) error {
+	if !n.pending(c) {
+		return nil
 	}
 	if err := ctx.Err(); err != nil {
 		return n.giveUp(c, err)
 	}
 	if n.reaper == nil {
-		if err := n.reap(ctx, c); err != nil || !c.pending() {
+		if err := n.reap(ctx, c); err != nil || !n.pending(c) {
 			return err
 		}
 	}
@@ -70,7 +83,7 @@ func (n *Node) wait(ctx context.Context, c *Call) error {
 }
 
 func (n *Node) giveUp(c *Call, err error) error {
-	if !c.pending() {
+	if !n.pending(c) {
 		return nil
 	}
 	if n.cancel(c) {
@@ -88,7 +101,7 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 		n.bell.Set(transport.Awake) // it need not be woken for what we see
 	}
 	for left := n.cfg.Wait.Yields; left > 0; left-- {
-		if n.progress(); !c.pending() {
+		if n.progress(); !n.pending(c) {
 			break
 		}
 		n.mu.Unlock()
@@ -99,11 +112,11 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 		}
 		n.mu.Lock()
 	}
-	if c.pending() && n.budget > 0 {
+	if n.pending(c) && n.budget > 0 {
 		n.spin(ctx, c, n.budget+c.copying())
 	}
 	n.reaper = nil
-	if c.pending() {
+	if n.pending(c) {
 		if err := ctx.Err(); err != nil {
 			return n.giveUp(c, err)
 		}
@@ -178,7 +191,7 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 			gosched = now.Add(turn)
 		}
 		n.mu.Lock()
-		if over || !c.pending() {
+		if over || !n.pending(c) {
 			return
 		}
 	}
@@ -201,7 +214,7 @@ func (c *Call) copying() time.Duration {
 func (n *Node) park(ctx context.Context, c *Call) error {
 	n.parked++
 	if n.sleeper == nil && n.reaper == nil && !n.cfg.Wait.InProcess {
-		if err := n.sleep(ctx, c); err != nil || !c.pending() {
+		if err := n.sleep(ctx, c); err != nil || !n.pending(c) {
 			return err
 		}
 		n.alert() // somebody else must look after the timers
@@ -232,9 +245,9 @@ func (n *Node) park(ctx context.Context, c *Call) error {
 func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 	n.sleeper = c
 	n.rings(ctx)
-	for c.pending() && n.reaper == nil && err == nil {
+	for n.pending(c) && n.reaper == nil && err == nil {
 		n.doze()
-		if !c.pending() {
+		if !n.pending(c) {
 			break
 		}
 		d := n.until(-1)
@@ -242,19 +255,22 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 		n.bell.Sleep(transport.Asleep, d)
 		n.mu.Lock()
 		n.sleepUntil = 0
-		if n.reaper == nil && !n.closed && n.progress() && c.pending() && n.budget > 0 {
+		if n.reaper == nil && n.progress() && n.pending(c) && n.budget > 0 {
 			n.linger(ctx, c)
 		}
 		err = ctx.Err()
 	}
 	n.sleeper = nil
-	if n.sleepUntil = n.serveUntil; n.sleepUntil != 0 && n.late(n.now()) {
+	if n.sleepUntil = n.serveUntil; !n.closed && n.sleepUntil != 0 && n.late(n.now()) {
 		n.alert() // the service fell asleep before us, and a ring wakes only one
 	}
-	if err == nil && c.pending() {
+	if err == nil && n.pending(c) {
 		return nil
 	}
 	n.parked--
+	if n.closed {
+		return nil
+	}
 	if c.pending() {
 		err = n.giveUp(c, err)
 	} else {
@@ -304,7 +320,7 @@ func (n *Node) ring() {
 // doze makes peers ring for every packet, and receives what came before they
 // knew. The lock is held.
 func (n *Node) doze() {
-	if n.reaper != nil {
+	if n.reaper != nil || n.closed {
 		return
 	}
 	if n.watching && n.sleeper == nil {

@@ -47,10 +47,14 @@ func (s *Sender) Lock() {
 	for !s.line.busy.CompareAndSwap(0, 1) {
 		runtime.Gosched()
 	}
+	mem.Acquired(s)
 }
 
 // Unlock ends Lock.
-func (s *Sender) Unlock() { mem.Publish(&s.line.busy, 0) }
+func (s *Sender) Unlock() {
+	mem.Released(s)
+	mem.Publish(&s.line.busy, 0)
+}
 
 // Push writes a message, or what it can of it: sent bytes of one that has a record
 // for each packet may have been written when the rest finds the ring Full. Push goes on

@@ -62,6 +62,18 @@ func MapMemory(fd int) ([]byte, error) {
 // Unmap ends a mapping.
 func Unmap(mem []byte) error { return unix.Munmap(mem) }
 
+// Vacate ends a mapping, but leaves empty memory of this process's own in its place: a
+// goroutine that comes late reads zeroes, and writes what nobody sees, where Unmap would
+// make it crash. The memory itself is given back; the addresses are not.
+func Vacate(mem []byte) error {
+	if len(mem) == 0 {
+		return nil
+	}
+	_, err := unix.MmapPtr(-1, 0, unsafe.Pointer(&mem[0]), uintptr(len(mem)), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_FIXED|unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	return err
+}
+
 // CloseFD closes a descriptor.
 func CloseFD(fd int) { unix.Close(fd) }
 

@@ -13,6 +13,9 @@ func MapMemory(fd int) ([]byte, error) { return nil, ErrUnsupported }
 // Unmap needs Linux.
 func Unmap(mem []byte) error { return ErrUnsupported }
 
+// Vacate needs Linux.
+func Vacate(mem []byte) error { return ErrUnsupported }
+
 // CloseFD needs Linux.
 func CloseFD(fd int) {}
 

@@ -270,9 +270,11 @@ func (t *Transport) Close() error {
 		// What is mapped of a peer's regions stays so until this process ends:
 		// goroutines that were writing there take no lock.
 	}
-	for id := range t.shared {
-		t.release(id)
+	for _, a := range t.shared {
+		sys.CloseFD(a.fd)
+		sys.Vacate(a.mem) // goroutines that are reading or writing there take no lock, either
 	}
+	clear(t.shared)
 	sys.Unmap(t.seg.mem)
 	sys.CloseFD(t.fd)
 	return nil

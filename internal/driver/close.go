@@ -1,0 +1,93 @@
+package driver
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"weft/internal/engine/link"
+)
+
+// A node ends in two steps, so that any goroutine may go on using it meanwhile, and
+// afterwards. Quit refuses what is new. Close ends what is under way, and stops: from
+// then on nothing looks at the transports any more, whose memory may go away. All that
+// does so holds the node's lock and has seen that the node is not closed (progress,
+// flush, doze), or sleeps on the doorbell, and Close waits for that.
+//
+// Who accesses mapped memory takes no lock: it asks Peer.Gone, which Quit sets. It may
+// have asked just before, so such memory is never taken away, only what is in it; see
+// sys.Vacate.
+
+// errClosed is what Peer.Gone returns when the node is closing.
+var errClosed error = link.ErrClosed
+
+// Quit makes every operation that is begun from now on fail with ErrClosed, but for
+// what a process does to leave: to flush and close ports, to withdraw regions, to give
+// blocks back. What is under way goes on.
+func (n *Node) Quit() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closing.Store(true)
+	for _, p := range n.peers {
+		p.gone.Store(&errClosed)
+	}
+}
+
+// Closing reports whether Quit has been called. Any goroutine may call it.
+func (n *Node) Closing() bool { return n.closing.Load() }
+
+// Close tells the peers that this process leaves, waits a moment for what is
+// still on its way, and stops the node. Operations that have not ended by then end
+// with ErrClosed. The transports stay open.
+func (n *Node) Close(patience time.Duration) {
+	n.Quit()
+	n.mu.Lock()
+	if n.closed {
+		n.mu.Unlock()
+		return
+	}
+	n.tape.Step("leave", 0, 0)
+	n.eng.Leave()
+	end := n.now().Add(patience)
+	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
+		n.mu.Unlock()
+		if n.cfg.Host != nil {
+			n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)))
+		} else {
+			runtime.Gosched()
+		}
+		n.mu.Lock()
+	}
+	for rank := range n.peers {
+		n.down(rank, link.ErrClosed, false)
+	}
+	n.markGone()
+	n.complete()
+	n.closed = true // what the engine still has is never looked at again
+	n.tape.End()
+	if n.cfg.Host != nil {
+		n.mu.Unlock()
+		return
+	}
+	for _, c := range n.waits {
+		c.rouse(n)
+	}
+	n.rings(context.Background())
+	n.dismiss()
+	n.mu.Unlock()
+	<-n.served
+}
+
+// dismiss returns when nobody sleeps on the doorbell, which lies in memory that will
+// go away. The lock is held, and given up meanwhile.
+func (n *Node) dismiss() {
+	select {
+	case n.nudge <- struct{}{}: // the service watches
+	default:
+	}
+	for n.bell.Ring(); n.sleeper != nil; n.bell.Ring() {
+		n.mu.Unlock()
+		runtime.Gosched()
+		n.mu.Lock()
+	}
+}
