@@ -8,6 +8,7 @@ import (
 // A card tells peers how to reach a process. It is published as one line.
 type card struct {
 	Host  string
+	Life  uint64 // the process's incarnation
 	Shm   string `json:",omitempty"`
 	Eth   string `json:",omitempty"`
 	Udp   string `json:",omitempty"`

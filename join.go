@@ -100,7 +100,7 @@ func (p *Proc) startRecording() (err error) {
 // join opens the transports and publishes how this process is reached.
 func (p *Proc) join(ctx context.Context) error {
 	p.newNode(p.findRoute, p.cfg.waiting(p.job))
-	card := card{Host: p.job.Host}
+	card := card{Host: p.job.Host, Life: p.life}
 	var bell transport.Doorbell
 	if p.cfg.Transport != "udp" && p.cfg.Transport != "tcp" && (p.job.Local > 1 || p.cfg.Transport == "shm" || p.job.Size == 1) {
 		t, err := p.openShm()
@@ -267,6 +267,7 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 		return r, fmt.Errorf("weft: no transport reaches rank %d on host %s from host %s with -transport %s%s",
 			rank, c.Host, p.job.Host, p.cfg.Transport, c.NoShm)
 	}
+	r.Incarnation = c.Life
 	p.mu.Lock()
 	p.routes[rank] = route{c.Host, why}
 	p.mu.Unlock()

@@ -34,6 +34,7 @@ type Proc struct {
 	record io.WriteCloser   // gets what goes into the engine; may be nil
 	trace  *tracer          // counts what is sent; may be nil
 	amt    *amtRings        // the receive rings that we are told to have; may be nil
+	life   uint64           // this process's incarnation: random, so that no other has the same
 	ctx    context.Context  // ends when the Proc is closed
 	cancel context.CancelFunc
 
@@ -93,9 +94,10 @@ func (p *Proc) newNode(find func(rank int) (driver.Route, error), w driver.Waiti
 
 // engine returns what the engine must know, with a source of chance.
 func (p *Proc) engine(random func() uint64) engine.Config {
+	p.life = random() | 1
 	return engine.Config{
 		Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
-		Incarnation: uint32(random()) | 1, Link: p.cfg.link(), Rand: random,
+		Incarnation: p.life, Link: p.cfg.link(), Rand: random,
 	}
 }
 

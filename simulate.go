@@ -164,7 +164,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	src.guest = g
 	find := func(to int) (driver.Route, error) {
 		p.routes[to] = route{fmt.Sprintf("machine%d", to), "it is simulated"}
-		return driver.Route{Transport: g}, nil
+		return driver.Route{Transport: g, Incarnation: j.procs[to].life}, nil
 	}
 	p.node = driver.New(driver.Config{Engine: p.engine(j.world.Rand.Uint64), Route: find, Host: g})
 	p.trs = append(p.trs, g)

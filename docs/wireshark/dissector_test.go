@@ -59,7 +59,7 @@ func frames() [][]byte {
 
 // packets puts the frames into packets, and adds one of every other kind.
 func packets() (all [][]byte) {
-	head := wire.Link{Src: 1, Dst: 0, Job: 0x77, Incarnation: 0xabc, PeerIncarnation: 0xdef, Ack: 5, Flags: wire.Checksum | wire.Selective}
+	head := wire.Link{Src: 1, Dst: 0, Job: 0x77, Incarnation: 0xabcdef0123456789, Ack: 5, Flags: wire.Checksum | wire.Selective}
 	add := func(k wire.Kind, seq uint32, rest []byte) {
 		head.Kind, head.Seq = k, seq
 		head.Counter++

@@ -72,10 +72,9 @@ local l = {
   src = ProtoField.uint32("weft.src", "From rank"),
   job = ProtoField.uint64("weft.job", "Job", base.HEX),
   dst = ProtoField.uint32("weft.dst", "To rank"),
-  incarnation = ProtoField.uint32("weft.incarnation", "Incarnation", base.HEX),
+  incarnation = ProtoField.uint64("weft.incarnation", "Incarnation", base.HEX),
   number = ProtoField.uint32("weft.number", "Number of the packet"),
   expects = ProtoField.uint32("weft.expects", "Expects (acknowledges all before)"),
-  peer_incarnation = ProtoField.uint32("weft.peer_incarnation", "Incarnation of the receiver", base.HEX),
   checksum = ProtoField.bool("weft.checksum", "Checksum, no tag", 32, nil, 1),
   selective = ProtoField.bool("weft.selective", "Knows SELECT", 32, nil, 2),
   counter = ProtoField.uint64("weft.counter", "Counter"),
@@ -149,12 +148,11 @@ function weft.dissector(buf, info, tree)
   top:add_le(l.src, buf(4, 4))
   top:add_le(l.job, buf(8, 8))
   top:add_le(l.dst, buf(16, 4))
-  top:add_le(l.incarnation, buf(20, 4))
+  top:add_le(l.checksum, buf(20, 4))
+  top:add_le(l.selective, buf(20, 4))
   top:add_le(l.number, buf(24, 4))
   top:add_le(l.expects, buf(28, 4))
-  top:add_le(l.peer_incarnation, buf(32, 4))
-  top:add_le(l.checksum, buf(36, 4))
-  top:add_le(l.selective, buf(36, 4))
+  top:add_le(l.incarnation, buf(32, 8))
   top:add_le(l.counter, buf(40, 8))
   top:add(l.tag, buf(48, 16))
   local what = kinds[kind] or "?"

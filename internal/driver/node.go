@@ -36,8 +36,9 @@ type Config struct {
 
 // A Route is the way to a peer.
 type Route struct {
-	Transport transport.Transport
-	Card      string
+	Transport   transport.Transport
+	Card        string
+	Incarnation uint64 // of the rank: a link needs it
 }
 
 // A Node is one process of a job: an engine, its transports, and the
@@ -229,7 +230,7 @@ func (n *Node) connect(rank int, r Route) {
 	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
 	n.connected(p)
 	caps := r.Transport.Caps()
-	n.join(rank, engine.Path{MTU: p.MTU, Lossy: !caps.Reliable, Trusted: caps.Trusted, Devices: caps.Devices, Lane: lane(r.Transport, rank)})
+	n.join(rank, engine.Path{MTU: p.MTU, Lossy: !caps.Reliable, Trusted: caps.Trusted, Devices: caps.Devices, Incarnation: r.Incarnation, Lane: lane(r.Transport, rank)})
 	n.flush(n.clock())
 }
 

@@ -14,7 +14,7 @@ type Config struct {
 	Rank, Size  int
 	Job         uint64
 	Secret      []byte
-	Incarnation uint32 // random, not 0
+	Incarnation uint64 // random, not 0
 	Link        link.Config
 	Rand        func() uint64 // for the keys of regions
 
@@ -49,6 +49,7 @@ type peer struct {
 	mtu       int           // bytes of a frame in one packet; 0: not connected
 	conn      *link.Conn    // nil over a reliable transport
 	asked     bool          // listed in wanted
+	missed    bool          // packets of it came before we knew whether its network is trusted
 	due       monotime.Time // in timers, like place
 	place     int
 	throttled bool   // its packets were refused for want of room in q
@@ -78,10 +79,7 @@ func New(cfg Config) *Engine {
 }
 
 func (e *Engine) peer(rank int) *peer {
-	if p := e.last; p != nil && p.rank == rank {
-		return p
-	}
-	p := e.peers[rank]
+	p := e.known(rank)
 	if p == nil {
 		p = &peer{rank: rank, q: link.NewQueue(rank, &e.active)}
 		p.q.Owner = p
@@ -91,44 +89,70 @@ func (e *Engine) peer(rank int) *peer {
 	return p
 }
 
+// known returns a peer, or nil if there is none of that rank.
+func (e *Engine) known(rank int) *peer {
+	if p := e.last; p != nil && p.rank == rank {
+		return p
+	}
+	return e.peers[rank]
+}
+
 // A Path is the way to a peer.
 type Path struct {
-	MTU     int       // bytes of a packet
-	Lossy   bool      // the link layer must make it reliable
-	Trusted bool      // nobody forges packets there
-	Devices int       // over which packets are spread; 0 means 1
-	Lane    link.Lane // of a reliable one, if it takes packets without waiting for Output
+	MTU     int  // bytes of a packet
+	Lossy   bool // the link layer must make it reliable
+	Trusted bool // nobody forges packets there
+	Devices int  // over which packets are spread; 0 means 1
+
+	Incarnation uint64 // of the peer, if the path is lossy
+
+	Lane link.Lane // of a reliable one, if it takes packets without waiting for Output
 }
 
 // Connect says that packets for a peer can be sent from now on, and how. One that
 // has left already still waits to be told that we know.
 func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 	p := e.peer(rank)
-	if p.mtu != 0 || p.gone != nil && (!p.gone.Clean || p.conn == nil) {
+	if p.mtu != 0 || p.gone != nil && (!p.gone.Clean || p.conn == nil || !path.Lossy) {
 		return
 	}
 	p.mtu = path.MTU
 	if path.Lossy {
-		p.mtu -= wire.LinkSize
-		if p.gone == nil {
-			e.open(now, p)
-		}
-		if path.Trusted {
-			p.conn.Guard(link.Checked)
-		}
-		p.conn.Spread(max(path.Devices, 1))
+		e.link(now, p, path)
 	} else {
+		e.unlink(p)
 		p.q.Through(path.Lane, path.MTU)
 	}
 	e.active.Add(p.q)
 }
 
-// open starts the link of a lossy peer. From then on its silence is noticed.
-func (e *Engine) open(now monotime.Time, p *peer) {
+// link makes a path reliable.
+func (e *Engine) link(now monotime.Time, p *peer, path Path) {
+	p.mtu -= wire.LinkSize
 	if p.conn == nil {
-		p.conn = link.NewConn(&e.cfg.Link, e.self, uint32(p.rank))
-		p.conn.Await(now, true)
-		e.lossy.add(p)
+		e.open(now, p, path.Incarnation)
+	}
+	if path.Trusted {
+		p.conn.Guard(link.Checked)
+	}
+	p.conn.Spread(max(path.Devices, 1))
+	if p.missed {
+		p.conn.Missed()
+	}
+}
+
+// open starts the link of a lossy peer. From then on its silence is noticed.
+func (e *Engine) open(now monotime.Time, p *peer, incarnation uint64) {
+	p.conn = link.NewConn(&e.cfg.Link, e.self, uint32(p.rank), incarnation)
+	p.conn.Await(now, true)
+	e.lossy.add(p)
+}
+
+// unlink ends the link of a peer that is reached without one.
+func (e *Engine) unlink(p *peer) {
+	if p.conn != nil {
+		e.lossy.remove(p)
+		p.conn = nil
 	}
 }
 
@@ -177,13 +201,21 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 		e.stats.drop(err)
 		return
 	}
-	p := e.peer(int(src))
-	if p.gone != nil {
+	p := e.known(int(src))
+	switch {
+	case p != nil && p.gone != nil:
 		e.stats.drop(link.ErrStale)
 		e.left(now, p, pkt, from == Trusted)
 		return
+	case p == nil || p.conn == nil:
+		if p, err = e.meet(now, int(src), pkt, from == Trusted); err != nil {
+			e.stats.drop(err)
+		}
+		if p == nil {
+			return
+		}
 	}
-	e.open(now, p)
+	e.last = p
 	frame, err := p.conn.Recv(now, pkt, from == Trusted, e.room(p))
 	if err != nil {
 		e.stats.drop(err)
@@ -195,6 +227,30 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 		e.lossy.sooner(p)
 	}
 	e.active.Add(p.q)
+}
+
+// meet handles a packet of a rank to which there is no link, and returns the peer if
+// it has one now. Nothing is kept and nobody is dialled before the packet has proved
+// that its sender belongs to the job. (PROTOCOL §2.2)
+func (e *Engine) meet(now monotime.Time, rank int, pkt []byte, trusted bool) (*peer, error) {
+	if p := e.known(rank); p != nil && p.mtu != 0 {
+		return nil, link.ErrForeign // it is reached without a link
+	}
+	incarnation, guard, err := e.self.Prove(pkt)
+	if err != nil {
+		return nil, err
+	}
+	if guard == link.Checked && !trusted {
+		return nil, link.ErrTag
+	}
+	p := e.peer(rank)
+	if guard == link.Checked { // a checksum is good if the peer's own path is trusted, which is not known yet
+		p.missed = true
+		e.want(p)
+		return nil, nil
+	}
+	e.open(now, p, incarnation)
+	return p, nil
 }
 
 // room reports whether a frame of a lossy peer can be taken. If not, the peer is

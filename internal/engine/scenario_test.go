@@ -59,6 +59,15 @@ import (
 //	advance d=5ms                         timers that run out, and what leaves
 //	down rank=0 peer=1                    a peer is gone
 //	unfinished                            what the engines still have to do
+//
+// and those of strangers, which arrive at once; trusted says that they come over a
+// network where nobody forges, host=2 of cluster that ranks 0 and 1 share memory:
+//
+//	cluster … [host=2] [trusted]
+//	stranger to=0 src=1 [dst=0] [job=1] [incarnation=2] [kind=1] [counter=1] [checksum] [secret=wrong|right] [flip=byte] [cut=bytes] [count=1] [trusted]
+//	again id=3 [to=0] [trusted]           a packet that was on its way before
+//	restart to=0                          the rank is another process now, under the same secret
+//	known to=0                            whom the rank knows and would dial, and what it has dropped
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var s *story
@@ -92,6 +101,12 @@ type story struct {
 	found   map[[2]int]rma.Found
 	regions map[int][]byte
 	flying  []flying
+	past    []flying // packets that have been on their way
+	host    int      // ranks from 0 on that share memory
+	trusted bool     // nobody forges packets on the network
+
+	incarnations []uint64
+
 	clogged map[int]bool
 	last    int
 	waiting map[int]*coord.Op // by rank
@@ -113,6 +128,7 @@ func newStory(t *testing.T, d *datadriven.TestData) *story {
 	}
 	s.mtu = s.number("mtu", 1500)
 	n := s.number("ranks", 2)
+	s.host, s.trusted = s.number("host", 0), d.HasArg("trusted")
 	cfg := link.Config{
 		Window: s.number("window", 256), RTOInitial: s.duration("rto", 10*time.Millisecond), AckDelay: s.duration("ackdelay", 0),
 		Liveness: -1, FirstSeq: uint32(s.number("firstseq", 0)),
@@ -123,9 +139,10 @@ func newStory(t *testing.T, d *datadriven.TestData) *story {
 	for rank := range n {
 		key := uint64(rank) << 32
 		e := New(Config{
-			Rank: rank, Size: n, Job: 1, Secret: make([]byte, 32), Incarnation: uint32(rank + 1), Link: cfg,
+			Rank: rank, Size: n, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank + 1), Link: cfg,
 			Rand: func() uint64 { key++; return key }, MaxQueue: s.number("maxqueue", 0),
 		})
+		s.incarnations = append(s.incarnations, uint64(rank+1))
 		s.engines = append(s.engines, e)
 	}
 	return s
@@ -175,6 +192,8 @@ func (s *story) command() {
 		}
 	case "clog", "unclog":
 		s.clogged[rank] = s.d.Cmd == "clog"
+	case "stranger", "again", "restart", "known":
+		s.strange()
 	case "down":
 		s.engines[rank].Down(s.number("peer", 0), fmt.Errorf("it was killed"), false)
 	case "unfinished":
@@ -205,7 +224,7 @@ func (s *story) flush(tell bool) {
 				for _, p := range out[:n] {
 					s.last++
 					f := flying{s.last, rank, to, append(bytes.Clone(p.Header), p.Payload...)}
-					s.flying = append(s.flying, f)
+					s.flying, s.past = append(s.flying, f), append(s.past, f)
 					if tell {
 						s.say("  sent  %s", s.describe(f))
 					}
@@ -213,7 +232,7 @@ func (s *story) flush(tell bool) {
 				e.Taken(s.now, to, n, n, out[:])
 			}
 			for _, peer := range e.Wanted(nil) {
-				e.Connect(s.now, peer, Path{MTU: s.mtu, Lossy: s.lossy})
+				e.Connect(s.now, peer, s.path(rank, peer))
 				again = true
 			}
 			s.ended(rank, e)
@@ -235,7 +254,7 @@ func (s *story) ended(rank int, e *Engine) {
 
 func (s *story) describe(f flying) string {
 	text := wire.Describe(f.b)
-	if s.lossy {
+	if !s.near(f.from, f.to) {
 		text = wire.DescribePacket(f.b)
 	}
 	return fmt.Sprintf("#%d %d→%d %s", f.id, f.from, f.to, text)
@@ -297,8 +316,10 @@ func (s *story) arrive(i int) {
 	f := s.flying[i]
 	s.flying = append(s.flying[:i:i], s.flying[i+1:]...)
 	from := f.from
-	if s.lossy {
-		from = -1
+	if !s.near(f.from, f.to) {
+		if from = Unknown; s.trusted {
+			from = Trusted
+		}
 	}
 	s.engines[f.to].Recv(s.now, from, f.b)
 }

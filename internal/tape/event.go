@@ -23,6 +23,8 @@ type Event struct {
 	Block  int    `json:",omitzero"` // a message on loan or a draft, from 1
 	Region uint32 `json:",omitzero"`
 
+	Incarnation uint64 `json:",omitzero"` // of the peer
+
 	Name   string      `json:",omitzero"`
 	Bytes  []byte      `json:",omitzero"` // a packet
 	Hash   uint64      `json:",omitzero"` // of the engine's state
@@ -42,7 +44,7 @@ type Config struct {
 	Rank, Size, MaxQueue int
 	Job                  uint64
 	Secret               []byte
-	Incarnation          uint32
+	Incarnation          uint64
 	Link                 link.Config
 }
 

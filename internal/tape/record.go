@@ -203,7 +203,7 @@ func (t *Tape) back(do string, p *msg.Port, b *msg.Block, rank int) {
 
 // Connect notes a way to a peer.
 func (t *Tape) Connect(now monotime.Time, rank int, path engine.Path) {
-	e := Event{Do: "connect", Now: now, Rank: rank, N: path.MTU, OK: path.Lossy}
+	e := Event{Do: "connect", Now: now, Rank: rank, N: path.MTU, OK: path.Lossy, Incarnation: path.Incarnation}
 	if path.Lane != nil {
 		e.M |= laned
 	}

@@ -105,7 +105,7 @@ func (p *player) play(e Event) (err error) {
 			err = diverged("the state", fmt.Sprintf("%#x", p.Hash), fmt.Sprintf("%#x", e.Hash))
 		}
 	case "connect":
-		path := engine.Path{MTU: e.N, Lossy: e.OK, Trusted: e.M&trusted != 0, Devices: e.M >> devices}
+		path := engine.Path{MTU: e.N, Lossy: e.OK, Trusted: e.M&trusted != 0, Devices: e.M >> devices, Incarnation: e.Incarnation}
 		if e.M&laned != 0 {
 			path.Lane = p
 		}

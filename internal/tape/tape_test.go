@@ -21,16 +21,17 @@ func record(t *testing.T) (tape []byte, last uint64) {
 	cfg := func(rank int) engine.Config {
 		n := uint64(rank)
 		return engine.Config{
-			Rank: rank, Size: 2, Job: 1, Secret: []byte("secret"), Incarnation: uint32(rank + 1),
+			Rank: rank, Size: 2, Job: 1, Secret: []byte("secret"), Incarnation: uint64(rank + 1),
 			Link: link.Config{Window: 8, Liveness: -1}, Rand: func() uint64 { n++; return n },
 		}
 	}
 	eng, rec := New(&file, cfg(0))
 	engines[0], engines[1] = eng, engine.New(cfg(1))
 	now := monotime.Time(1)
-	rec.Note(Event{Do: "connect", Now: now, Rank: 1, N: 1500, OK: true})
-	engines[0].Connect(now, 1, engine.Path{MTU: 1500, Lossy: true})
-	engines[1].Connect(now, 0, engine.Path{MTU: 1500, Lossy: true})
+	path := engine.Path{MTU: 1500, Lossy: true, Incarnation: 2}
+	rec.Connect(now, 1, path)
+	engines[0].Connect(now, 1, path)
+	engines[1].Connect(now, 0, engine.Path{MTU: 1500, Lossy: true, Incarnation: 1})
 	rec.Open(1, msg.Config{})
 	p, err := engines[0].Msg.Open(1, msg.Config{})
 	if err != nil {

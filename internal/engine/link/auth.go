@@ -3,12 +3,14 @@ package link
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
 	"hash/crc32"
 
 	"weft/internal/engine/wire"
+	"weft/internal/mutant"
 )
 
 // maxJoined is the longest payload that is authenticated together with what
@@ -25,18 +27,64 @@ type signer struct {
 	second      [wire.TagSize]byte
 }
 
-// newSigner derives the keys of the direction from one rank to another.
-func newSigner(secret []byte, src, dst, incarnation uint32) *signer {
-	h := sha256.New()
-	h.Write([]byte("weft link"))
-	h.Write(secret)
-	var id [12]byte
-	binary.LittleEndian.PutUint32(id[0:], src)
-	binary.LittleEndian.PutUint32(id[4:], dst)
-	binary.LittleEndian.PutUint32(id[8:], incarnation)
-	h.Write(id[:])
-	key := h.Sum(nil)
-	return &signer{front: gmac(key[:16]), back: gmac(key[16:]), seed: binary.LittleEndian.Uint32(key)}
+// A direction is from one process of a job to another. Incarnations are drawn anew
+// by every process, so no key is ever that of two directions: counters may begin at
+// 1, and what was sent to another process is not taken for new.
+type direction struct {
+	job                            uint64
+	src, dst                       uint32
+	srcIncarnation, dstIncarnation uint64
+}
+
+// newSigner derives what guards the packets of a direction. Each key has a label of
+// its own: what a checksum gives away says nothing of the others.
+func newSigner(root []byte, d direction) *signer {
+	return &signer{front: d.front(root), back: d.back(root), seed: d.seed(root)}
+}
+
+// newVerifier derives only what it takes to verify one packet: whoever sends it may
+// be anybody, and each key costs microseconds.
+func newVerifier(root []byte, d direction, f wire.Link, pkt []byte) *signer {
+	if f.Flags&wire.Checksum != 0 {
+		return &signer{seed: d.seed(root)}
+	}
+	s := &signer{front: d.front(root)}
+	if _, payload := split(pkt); len(payload) > 0 {
+		s.back = d.back(root)
+	}
+	return s
+}
+
+const keySize = 16 // AES-128
+
+func (d direction) front(root []byte) cipher.AEAD {
+	return gmac(d.derive(root, "weft link front", keySize))
+}
+
+func (d direction) back(root []byte) cipher.AEAD {
+	return gmac(d.derive(root, "weft link back", keySize))
+}
+
+func (d direction) seed(root []byte) uint32 {
+	return binary.LittleEndian.Uint32(d.derive(root, "weft link checksum", crc32.Size))
+}
+
+// derive returns so many bytes of HKDF-SHA-256 for a purpose.
+func (d direction) derive(root []byte, label string, size int) []byte {
+	if mutant.On(mutant.OldIncarnation) {
+		d.srcIncarnation, d.dstIncarnation = 0, 0
+	}
+	info := append(make([]byte, 0, 64), label...)
+	info = binary.LittleEndian.AppendUint64(info, d.job)
+	info = binary.LittleEndian.AppendUint32(info, d.src)
+	info = binary.LittleEndian.AppendUint32(info, d.dst)
+	info = binary.LittleEndian.AppendUint64(info, d.srcIncarnation)
+	info = binary.LittleEndian.AppendUint64(info, d.dstIncarnation)
+	key, err := hkdf.Expand(sha256.New, root, string(info), size)
+	if err != nil {
+		panic(err) // only where SHA-256 is not to be had: the size is small
+	}
+	return key
 }
 
 func gmac(key []byte) cipher.AEAD {

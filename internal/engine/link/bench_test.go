@@ -4,7 +4,8 @@ import "testing"
 
 // BenchmarkSign is what authentication costs a packet at each end.
 func BenchmarkSign(b *testing.B) {
-	s := newSigner(make([]byte, 32), 0, 1, 1)
+	self := NewSelf(job, 0, 1, rigSecret)
+	s := newSigner(self.root, self.to(1, 2))
 	for _, c := range []struct {
 		name           string
 		front, payload int
@@ -16,5 +17,20 @@ func BenchmarkSign(b *testing.B) {
 				s.sign(1, front, payload)
 			}
 		})
+	}
+}
+
+// BenchmarkProve is what a packet costs of a rank to which there is no link.
+func BenchmarkProve(b *testing.B) {
+	var out [1]Packet
+	c := NewConn(&Config{}, NewSelf(job, 0, 5, []byte("another")), 1, 2)
+	c.Queue(1, make([]byte, 8), nil)
+	c.Output(1, out[:])
+	self := NewSelf(job, 1, 2, rigSecret)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := self.Prove(out[0].Header); err != ErrTag {
+			b.Fatal(err)
+		}
 	}
 }

@@ -50,7 +50,7 @@ type Conn struct {
 	peer uint32
 
 	// Identity.
-	incarnation uint32 // the peer's; 0 until its first packet
+	incarnation uint64 // the peer's
 	guard       Guard  // of what we send
 	out, in     *signer
 	counter     uint64
@@ -143,11 +143,11 @@ func (s *Stats) Add(o Stats) {
 	s.RTT = max(s.RTT, o.RTT)
 }
 
-// NewConn returns the link to a peer, of which nothing has been heard.
-func NewConn(cfg *Config, self *Self, peer uint32) *Conn {
+// NewConn returns the link to one incarnation of a peer.
+func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
 	c := &Conn{
-		cfg: cfg.withDefaults(), self: self, peer: peer,
-		out:   newSigner(self.secret, self.rank, peer, self.incarnation),
+		cfg: cfg.withDefaults(), self: self, peer: peer, incarnation: incarnation,
+		out: newSigner(self.root, self.to(peer, incarnation)), in: newSigner(self.root, self.from(peer, incarnation)),
 		rtoAt: monotime.Never, ackAt: monotime.Never, probeAt: monotime.Never,
 		slots: make([]slot, 8),
 	}
@@ -157,8 +157,13 @@ func NewConn(cfg *Config, self *Self, peer uint32) *Conn {
 	return c
 }
 
-// Guard sets what protects the packets that we send; Tagged until then.
+// Guard sets what protects the packets that we send; Tagged until then. A link that
+// sends Tagged packets takes no others.
 func (c *Conn) Guard(g Guard) { c.guard = g }
+
+// Missed says that packets of the peer have come before there was a link: it is
+// asked to send them again.
+func (c *Conn) Missed() { c.due[wire.KindLose] = true }
 
 // Spread says over how many devices the peer spreads its packets. More than one
 // let some overtake others: a gap is nothing to tell of until enough have.

@@ -85,8 +85,7 @@ func (c *Conn) header(b []byte, k wire.Kind, seq uint32) []byte {
 	c.unacked, c.ackAt, c.due[wire.KindAck] = 0, monotime.Never, false
 	return wire.Link{
 		Kind: k, Src: c.self.rank, Dst: c.peer, Job: c.self.job,
-		Incarnation: c.self.incarnation, PeerIncarnation: c.incarnation,
-		Seq: seq, Ack: c.expected, Counter: c.counter, Flags: c.flags(),
+		Incarnation: c.self.incarnation, Seq: seq, Ack: c.expected, Counter: c.counter, Flags: c.flags(),
 	}.Append(b)
 }
 

@@ -166,10 +166,11 @@ func TestForgeries(t *testing.T) {
 	refused("another job", change(8), ErrForeign)
 	refused("another destination", change(16), ErrForeign)
 	refused("another magic", change(0), wire.ErrField)
-	refused("another incarnation", change(21), ErrStale)
+	refused("another flag", change(22), wire.ErrField)
 	for at := 24; at < len(pkt); at++ {
-		if at == 36 || at == 37 || at == 38 || at == 39 {
-			continue // reserved
+		if at >= 32 && at < 40 {
+			refused("another incarnation", change(at), ErrStale)
+			continue
 		}
 		refused("a flipped bit", change(at), ErrTag)
 	}
@@ -179,9 +180,9 @@ func TestForgeries(t *testing.T) {
 	}
 	refused("a replay", pkt, ErrReplay)
 
-	// The same process, started anew: old packets are stale.
-	again := NewConn(&Config{}, NewSelf(job, 1, 77, b.self.secret), 0)
-	if _, err := again.Recv(r.now, pkt, false, true); err != ErrStale {
+	// The same process, started anew: packets to the one before it are not for it.
+	again := NewConn(&Config{}, NewSelf(job, 1, 77, rigSecret), 0, life(0))
+	if _, err := again.Recv(r.now, pkt, false, true); err != ErrTag {
 		t.Errorf("a packet for an earlier incarnation: %v", err)
 	}
 }

@@ -65,12 +65,16 @@ func (f *flights) Pop() any {
 
 const job = 0x77656674
 
+// life is the incarnation of an end.
+func life(i int) uint64 { return uint64(i+1)<<40 | 6 }
+
+var rigSecret = bytes.Repeat([]byte{9}, 32)
+
 func newRig(t testing.TB, seed uint64, cfg Config, net faults) *rig {
 	r := &rig{t: t, rand: rand.New(rand.NewPCG(seed, 1)), net: net, now: 1}
-	secret := bytes.Repeat([]byte{9}, 32)
 	for i := range r.ends {
-		e := &end{self: NewSelf(job, uint32(i), uint32(i+1), secret), room: true, errs: map[error]int{}}
-		e.conn = NewConn(&cfg, e.self, uint32(1-i))
+		e := &end{self: NewSelf(job, uint32(i), life(i), rigSecret), room: true, errs: map[error]int{}}
+		e.conn = NewConn(&cfg, e.self, uint32(1-i), life(1-i))
 		r.ends[i] = e
 	}
 	return r

@@ -1,6 +1,8 @@
 package link
 
 import (
+	"crypto/hkdf"
+	"crypto/sha256"
 	"errors"
 
 	"weft/internal/engine/wire"
@@ -8,7 +10,7 @@ import (
 
 // Why packets are refused.
 var (
-	ErrForeign = errors.New("weft: packet of another job or for another rank")
+	ErrForeign = errors.New("weft: packet of another job, for another rank, or by a way that its sender does not take")
 	ErrTag     = errors.New("weft: packet with a wrong authentication tag")
 	ErrReplay  = errors.New("weft: packet seen before")
 	ErrStale   = errors.New("weft: packet of another incarnation")
@@ -18,14 +20,45 @@ var (
 type Self struct {
 	job         uint64
 	rank        uint32
-	incarnation uint32
-	secret      []byte
+	incarnation uint64
+	root        []byte // of all keys
 }
 
 // NewSelf returns the identity of a process. The incarnation is random, and
-// not 0.
-func NewSelf(job uint64, rank, incarnation uint32, secret []byte) *Self {
-	return &Self{job, rank, max(incarnation, 1), secret}
+// not 0: no two processes that know the same secret may have the same.
+func NewSelf(job uint64, rank uint32, incarnation uint64, secret []byte) *Self {
+	root, err := hkdf.Extract(sha256.New, secret, nil)
+	if err != nil {
+		panic(err) // only where SHA-256 is not to be had
+	}
+	return &Self{job, rank, max(incarnation, 1), root}
+}
+
+// from is the direction of the packets that a peer sends to this process.
+func (s *Self) from(peer uint32, incarnation uint64) direction {
+	return direction{s.job, peer, s.rank, incarnation, s.incarnation}
+}
+
+// to is the direction of the packets that this process sends to a peer.
+func (s *Self) to(peer uint32, incarnation uint64) direction {
+	return direction{s.job, s.rank, peer, s.incarnation, incarnation}
+}
+
+// Prove reports whether a packet, which Check has found good, was made by a process
+// of the job for this one, and which incarnation that is: for a peer to which there
+// is no link yet. Guard is what the packet has.
+func (s *Self) Prove(pkt []byte) (incarnation uint64, g Guard, err error) {
+	f, _, err := wire.ParseLink(pkt)
+	if err != nil {
+		return 0, 0, err
+	}
+	if f.Flags&wire.Checksum != 0 {
+		g = Checked
+	}
+	if !newVerifier(s.root, s.from(f.Src, f.Incarnation), f, pkt).verify(f, pkt) {
+		return 0, 0, ErrTag
+	}
+	return f.Incarnation, g, nil
 }
 
 // Check makes the checks of a packet that need no link, and returns the rank

@@ -44,20 +44,19 @@ const (
 
 const (
 	linkMagic   = 0x4657
-	linkVersion = 1
+	linkVersion = 2
 )
 
 // Link is the header of a packet on a lossy link, without its tag.
 // (PROTOCOL §2.1)
 type Link struct {
-	Kind            Kind
-	Src, Dst        uint32
-	Job             uint64
-	Incarnation     uint32
-	PeerIncarnation uint32
-	Seq, Ack        uint32
-	Flags           Flags
-	Counter         uint64
+	Kind        Kind
+	Src, Dst    uint32
+	Job         uint64
+	Flags       Flags
+	Seq, Ack    uint32
+	Incarnation uint64
+	Counter     uint64
 }
 
 // Append appends the header to b, with a tag of zeros.
@@ -68,11 +67,10 @@ func (f Link) Append(b []byte) []byte {
 	order.PutUint32(h[4:], f.Src)
 	order.PutUint64(h[8:], f.Job)
 	order.PutUint32(h[16:], f.Dst)
-	order.PutUint32(h[20:], f.Incarnation)
+	order.PutUint32(h[20:], uint32(f.Flags))
 	order.PutUint32(h[24:], f.Seq)
 	order.PutUint32(h[28:], f.Ack)
-	order.PutUint32(h[32:], f.PeerIncarnation)
-	order.PutUint32(h[36:], uint32(f.Flags))
+	order.PutUint64(h[32:], f.Incarnation)
 	order.PutUint64(h[40:], f.Counter)
 	return b
 }
@@ -83,8 +81,8 @@ func ParseLink(b []byte) (f Link, frame []byte, err error) {
 		return f, nil, ErrShort
 	}
 	f = Link{
-		Kind: Kind(b[3]), Src: u32(b, 4), Job: u64(b, 8), Dst: u32(b, 16), Incarnation: u32(b, 20),
-		Seq: u32(b, 24), Ack: u32(b, 28), PeerIncarnation: u32(b, 32), Flags: Flags(u32(b, 36)), Counter: u64(b, 40),
+		Kind: Kind(b[3]), Src: u32(b, 4), Job: u64(b, 8), Dst: u32(b, 16), Flags: Flags(u32(b, 20)),
+		Seq: u32(b, 24), Ack: u32(b, 28), Incarnation: u64(b, 32), Counter: u64(b, 40),
 	}
 	if u16(b, 0) != linkMagic || b[2] != linkVersion || f.Kind == 0 || f.Kind >= kindEnd ||
 		f.Incarnation == 0 || f.Flags >= flagsEnd {

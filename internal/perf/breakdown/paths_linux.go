@@ -198,7 +198,7 @@ func linkCode() float64 {
 	var conns [2]*link.Conn
 	for i := range conns {
 		self := link.NewSelf(1, uint32(i), 1, make([]byte, 32))
-		conns[i] = link.NewConn(&link.Config{Selective: true, Liveness: -1}, self, uint32(1-i))
+		conns[i] = link.NewConn(&link.Config{Selective: true, Liveness: -1}, self, uint32(1-i), 1)
 		conns[i].Guard(link.Checked)
 	}
 	head, payload := (&wire.Data{Total: size}).Append(nil), make([]byte, size)

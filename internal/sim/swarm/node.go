@@ -60,7 +60,7 @@ func (c *cluster) boot(rank int) {
 		cfg.Liveness = -1
 	}
 	n.eng = engine.New(engine.Config{
-		Rank: rank, Size: c.Nodes, Job: 7, Secret: []byte("swarm"), Incarnation: rand.Uint32() | 1, Link: cfg,
+		Rank: rank, Size: c.Nodes, Job: 7, Secret: []byte("swarm"), Incarnation: c.card(rank), Link: cfg,
 		Rand: rand.Uint64, MaxQueue: c.MaxQueue,
 	})
 	n.m.Boot(n)
@@ -69,6 +69,10 @@ func (c *cluster) boot(rank int) {
 	n.start()
 	n.flush()
 }
+
+// card returns the incarnation of a rank, as whoever dials it is told: the present
+// one, or the last. That of a rank that has not started yet is known, too.
+func (c *cluster) card(rank int) uint64 { return uint64(rank+1)<<8 | uint64(max(c.boots[rank], 1)) }
 
 // Packet hands the engine a packet that has arrived.
 func (n *node) Packet(from int, b []byte) {
@@ -110,7 +114,7 @@ func (n *node) flush() {
 		n.output(now)
 		n.wanted = n.eng.Wanted(n.wanted[:0])
 		for _, rank := range n.wanted {
-			n.eng.Connect(now, rank, engine.Path{MTU: n.c.MTU, Lossy: !n.c.Reliable, Trusted: n.c.Trusted})
+			n.eng.Connect(now, rank, engine.Path{MTU: n.c.MTU, Lossy: !n.c.Reliable, Trusted: n.c.Trusted, Incarnation: n.c.card(rank)})
 		}
 		if !n.complete() && len(n.wanted) == 0 {
 			break

@@ -1,0 +1,123 @@
+package link
+
+import (
+	"encoding/hex"
+	"testing"
+
+	"weft/internal/engine/wire"
+)
+
+// What PROTOCOL §2.2 gives as examples. They were computed by another program, from
+// the words of that section.
+const (
+	vectorFront    = "ea06b9fc54578dff8c1f6f4fc271e0c8"
+	vectorBack     = "24b1a0109a8a01223ba8e21034f5d04b"
+	vectorChecksum = "895c51c9"
+	vectorTagged   = "5746020101000000efcdab8967452301" + "02000000000000000500000006000000" +
+		"18171615141312110700000000000000" + "9294afd9bb81ae4a1d37cc93d4ab1155" + "01000000"
+	vectorChecked = "5746020101000000efcdab8967452301" + "02000000010000000500000006000000" +
+		"18171615141312110700000000000000" + "fadf1c9c000000000000000000000000" + "01000000"
+	vectorTwoTags = "aae3def39c3f758d39f1f13aa30aec32"
+)
+
+const (
+	vectorJob      = 0x0123456789abcdef
+	vectorSender   = 0x1112131415161718
+	vectorReceiver = 0x2122232425262728
+)
+
+func vectorSecret() (b []byte) {
+	for i := range byte(32) {
+		b = append(b, i)
+	}
+	return b
+}
+
+// The keys of a direction are those of PROTOCOL, and each has a label of its own.
+func TestKeyVectors(t *testing.T) {
+	root := NewSelf(vectorJob, 1, vectorSender, vectorSecret()).root
+	d := direction{vectorJob, 1, 2, vectorSender, vectorReceiver}
+	for label, want := range map[string]string{
+		"weft link front": vectorFront, "weft link back": vectorBack, "weft link checksum": vectorChecksum,
+	} {
+		if got := hex.EncodeToString(d.derive(root, label, len(want)/2)); got != want {
+			t.Errorf("%s: %s, want %s", label, got, want)
+		}
+	}
+}
+
+// Packets are those of PROTOCOL, byte by byte, and are taken.
+func TestPacketVectors(t *testing.T) {
+	cfg := Config{FirstSeq: 5}
+	for guard, want := range map[Guard]string{Tagged: vectorTagged, Checked: vectorChecked} {
+		self := NewSelf(vectorJob, 1, vectorSender, vectorSecret())
+		c := NewConn(&cfg, self, 2, vectorReceiver)
+		c.Guard(guard)
+		c.expected, c.counter = 6, 6
+		c.Queue(1, wire.Bye{}.Append(nil), nil)
+		var out [1]Packet
+		c.Output(1, out[:])
+		if got := hex.EncodeToString(out[0].Header); got != want || out[0].Payload != nil {
+			t.Errorf("guard %d: %s, want %s", guard, got, want)
+		}
+		pkt, err := hex.DecodeString(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		peer := NewSelf(vectorJob, 2, vectorReceiver, vectorSecret())
+		if life, g, err := peer.Prove(pkt); err != nil || life != vectorSender || g != guard {
+			t.Errorf("guard %d: proves %#x, %d, %v", guard, life, g, err)
+		}
+	}
+}
+
+// A long payload has a tag of its own under the back key.
+func TestTwoTagsVector(t *testing.T) {
+	c := NewConn(&Config{FirstSeq: 6}, NewSelf(vectorJob, 1, vectorSender, vectorSecret()), 2, vectorReceiver)
+	c.expected, c.counter = 6, 7
+	payload := make([]byte, 300)
+	for i := range payload {
+		payload[i] = byte(i)
+	}
+	c.Queue(1, wire.Push{End: true, Op: 1, Region: 2, Key: 3, Limit: 300}.Append(nil), payload)
+	var out [1]Packet
+	c.Output(1, out[:])
+	if got := hex.EncodeToString(out[0].Header[wire.LinkSize-wire.TagSize : wire.LinkSize]); got != vectorTwoTags {
+		t.Errorf("%s, want %s", got, vectorTwoTags)
+	}
+	peer := NewSelf(vectorJob, 2, vectorReceiver, vectorSecret())
+	pkt := append(out[0].Header, payload...)
+	if _, _, err := peer.Prove(pkt); err != nil {
+		t.Error(err)
+	}
+	pkt[len(pkt)-1]++
+	if _, _, err := peer.Prove(pkt); err != ErrTag {
+		t.Errorf("with another payload: %v", err)
+	}
+}
+
+// No two directions have a key in common: other ranks, another job, and another
+// incarnation of either end have others. So a process that starts again under the
+// same secret may begin to count at 1.
+func TestKeysDiffer(t *testing.T) {
+	root := NewSelf(vectorJob, 1, vectorSender, vectorSecret()).root
+	d := direction{vectorJob, 1, 2, vectorSender, vectorReceiver}
+	all := []direction{
+		d, {d.job + 1, 1, 2, vectorSender, vectorReceiver}, {d.job, 2, 1, vectorSender, vectorReceiver}, {d.job, 1, 3, vectorSender, vectorReceiver},
+		{d.job, 2, 1, vectorReceiver, vectorSender}, // the way back
+		{d.job, 1, 2, vectorSender + 1, vectorReceiver}, {d.job, 1, 2, vectorSender, vectorReceiver + 1<<32},
+	}
+	seen := map[string]direction{}
+	for _, d := range all {
+		for _, label := range []string{"weft link front", "weft link back", "weft link checksum"} {
+			key := string(d.derive(root, label, keySize))
+			if other, ok := seen[key]; ok {
+				t.Errorf("%+v has a key of %+v", d, other)
+			}
+			seen[key] = d
+		}
+	}
+	if len(seen) != 3*len(all) {
+		t.Errorf("%d keys", len(seen))
+	}
+}

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+)
+
+// near reports whether two ranks of a story reach each other over a path that is
+// reliable by itself, as those of one host do.
+func (s *story) near(a, b int) bool {
+	return !s.lossy || a != b && a < s.host && b < s.host
+}
+
+// path returns the way between two ranks.
+func (s *story) path(from, to int) Path {
+	return Path{MTU: s.mtu, Lossy: !s.near(from, to), Trusted: s.trusted, Incarnation: s.incarnations[to]}
+}
+
+// strange runs a command of those who try what they may not.
+func (s *story) strange() {
+	to := s.number("to", 0)
+	switch s.d.Cmd {
+	case "stranger":
+		for range s.number("count", 1) {
+			s.intrude(to, s.forgery(to))
+		}
+	case "again":
+		id := s.number("id", 0)
+		for _, f := range s.past {
+			if f.id == id {
+				s.intrude(s.number("to", f.to), f.b)
+			}
+		}
+	case "restart":
+		s.restart(to)
+	case "known":
+		e := s.engines[to]
+		s.say("rank %d knows %v, would dial %v, and has dropped: %s", to, e.ranks(), e.Wanted(nil), dropped(e.Stats()))
+	}
+}
+
+// intrude has a packet arrive by a network, and says what its receiver dropped it
+// for.
+func (s *story) intrude(to int, pkt []byte) {
+	e, from := s.engines[to], Unknown
+	if s.d.HasArg("trusted") {
+		from = Trusted
+	}
+	before := e.Stats()
+	e.Recv(s.now, from, pkt)
+	s.say("  rank %d: %s", to, dropped(less(e.Stats(), before)))
+}
+
+// forgery makes a packet: a BYE, unless the arguments say what is wrong with it.
+func (s *story) forgery(to int) []byte {
+	src := s.number("src", 1)
+	incarnation := s.incarnations[src%len(s.engines)]
+	if s.d.HasArg("incarnation") {
+		incarnation = uint64(s.number("incarnation", 0))
+	}
+	var pkt []byte
+	var how string
+	if s.d.MaybeScanArgs(s.t, "secret", &how); how != "" {
+		secret := s.engines[to].cfg.Secret
+		if how == "wrong" {
+			secret = []byte("another") // and everything else is as it must be
+		}
+		self := link.NewSelf(1, uint32(src), incarnation, secret)
+		c := link.NewConn(&link.Config{}, self, uint32(to), s.incarnations[to])
+		if s.d.HasArg("checksum") {
+			c.Guard(link.Checked)
+		}
+		var out [1]link.Packet
+		c.Queue(s.now, wire.Bye{}.Append(nil), nil)
+		c.Output(s.now, out[:])
+		pkt = append(bytes.Clone(out[0].Header), out[0].Payload...)
+	} else {
+		f := wire.Link{
+			Kind: wire.Kind(s.number("kind", int(wire.KindData))), Src: uint32(src), Dst: uint32(s.number("dst", to)),
+			Job: uint64(s.number("job", 1)), Incarnation: incarnation, Counter: uint64(s.number("counter", 1)),
+		}
+		if s.d.HasArg("checksum") {
+			f.Flags |= wire.Checksum
+		}
+		pkt = f.Append(nil)
+		if f.Kind == wire.KindData {
+			pkt = append(pkt, wire.Bye{}.Append(nil)...)
+		}
+	}
+	if at := s.number("flip", -1); at >= 0 {
+		pkt[at] ^= 1
+	}
+	return pkt[:s.number("cut", len(pkt))]
+}
+
+// restart ends a rank and starts it again, under the same secret.
+func (s *story) restart(rank int) {
+	s.incarnations[rank] += 100
+	cfg := s.engines[rank].cfg
+	cfg.Incarnation = s.incarnations[rank]
+	s.engines[rank] = New(cfg)
+}
+
+// less returns what has been dropped between two counts.
+func less(a, b Stats) Stats {
+	return Stats{
+		Malformed: a.Malformed - b.Malformed, Foreign: a.Foreign - b.Foreign, Forged: a.Forged - b.Forged,
+		Replayed: a.Replayed - b.Replayed, Stale: a.Stale - b.Stale,
+	}
+}
+
+func dropped(s Stats) string {
+	text := ""
+	for _, why := range []struct {
+		name  string
+		count uint64
+	}{{"malformed", s.Malformed}, {"foreign", s.Foreign}, {"forged", s.Forged}, {"replayed", s.Replayed}, {"stale", s.Stale}} {
+		if why.count == 1 {
+			text += " " + why.name
+		} else if why.count > 0 {
+			text += fmt.Sprintf(" %d %s", why.count, why.name)
+		}
+	}
+	if text == "" {
+		return "nothing"
+	}
+	return text[1:]
+}
