@@ -2,29 +2,32 @@ package weft
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"weft/internal/mem"
+	"weft/transport"
 )
 
 // A share is memory that peers on this host can map.
 type share struct {
-	mem []byte
-	id  uint32 // 0: ordinary memory, because there is nothing to share it by
+	*transport.Mapping
+	id uint32 // 0: ordinary memory, because there is nothing to share it by
 }
 
 // Alloc returns n bytes of zeroed memory that ranks on the same host can read
 // without a system call: a message sent from it is copied once. It is rounded
-// up to pages, so it is for long messages.
+// up to pages, so it is for long messages. A rank on this host that is sent a message
+// of more than 32 KiB from it can read all of it, and can write to none of it.
 func (p *Proc) Alloc(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, &ConfigError{Field: "size", Value: n, Min: 0, Max: 1 << 40}
 	}
-	s, err := p.share(max(n, 1))
+	s, err := p.share(max(n, 1), true)
 	if err != nil {
 		return nil, err
 	}
-	return s.mem[:n], nil
+	return s.Bytes[:n:n], nil
 }
 
 // Free gives back memory from Alloc. It must not be used any more.
@@ -39,45 +42,58 @@ func (p *Proc) Free(b []byte) error {
 		s = p.shares[i]
 	}
 	p.mu.Unlock()
-	if i < 0 || mem.Addr(s.mem) != mem.Addr(b) {
+	if i < 0 || mem.Addr(s.Bytes) != mem.Addr(b) {
 		return fmt.Errorf("weft: Free of memory that Alloc did not return")
 	}
 	return p.unshare(s)
 }
 
-// share makes shared memory and remembers where it lies.
-func (p *Proc) share(n int) (s share, err error) {
+// share makes shared memory, which others can only read if it is readOnly, and
+// remembers where it lies.
+func (p *Proc) share(n int, readOnly bool) (s share, err error) {
 	if p.node.Closing() {
 		return s, ErrClosed
 	}
-	if p.memory != nil {
-		s.id, s.mem, err = p.memory.Share(n)
-	} else {
-		s.mem = mem.Aligned((n + 4095) &^ 4095)
+	if p.memory == nil {
+		return p.private(n), nil
 	}
-	if err != nil {
-		return s, err
+	if s.id, s.Mapping, err = p.memory.Share(n, readOnly); err == nil {
+		p.keep(s)
 	}
+	return s, err
+}
+
+// private is share for memory that no other process can map.
+func (p *Proc) private(n int) share {
+	s := share{Mapping: transport.NewMapping(mem.Aligned((n+4095)&^4095), false, nil)}
+	p.keep(s)
+	return s
+}
+
+// keep remembers where shared memory lies.
+func (p *Proc) keep(s share) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at := mem.Addr(s.mem)
-	i := sort.Search(len(p.shares), func(i int) bool { return mem.Addr(p.shares[i].mem) > at })
+	at := mem.Addr(s.Bytes)
+	i := sort.Search(len(p.shares), func(i int) bool { return mem.Addr(p.shares[i].Bytes) > at })
 	p.shares = append(p.shares, share{})
 	copy(p.shares[i+1:], p.shares[i:])
 	p.shares[i] = s
-	return s, nil
 }
 
+// unshare takes shared memory back. Goroutines that are in the middle of using it do
+// not fault.
 func (p *Proc) unshare(s share) error {
 	p.mu.Lock()
-	if i := p.find(s.mem); i >= 0 {
-		p.shares = append(p.shares[:i], p.shares[i+1:]...)
+	if i := p.find(s.Bytes); i >= 0 {
+		p.shares = slices.Delete(p.shares, i, i+1)
 	}
 	p.mu.Unlock()
 	if p.node.Closing() {
 		return ErrClosed // Close takes it
 	}
 	if s.id == 0 {
+		s.Retire()
 		return nil
 	}
 	return p.memory.Unshare(s.id)
@@ -86,31 +102,32 @@ func (p *Proc) unshare(s share) error {
 // find returns the index of the share that b lies in, or -1. p.mu is held.
 func (p *Proc) find(b []byte) int {
 	at := mem.Addr(b)
-	i := sort.Search(len(p.shares), func(i int) bool { return mem.Addr(p.shares[i].mem) > at }) - 1
-	if i >= 0 && at+uint64(len(b)) <= mem.Addr(p.shares[i].mem)+uint64(len(p.shares[i].mem)) {
+	i := sort.Search(len(p.shares), func(i int) bool { return mem.Addr(p.shares[i].Bytes) > at }) - 1
+	if i >= 0 && at+uint64(len(b)) <= mem.Addr(p.shares[i].Bytes)+uint64(len(p.shares[i].Bytes)) {
 		return i
 	}
 	return -1
 }
 
-// locate says where b lies for peers that can read our memory: in shared
-// memory at an offset, or at an address.
-func (p *Proc) locate(b []byte) (id uint32, addr uint64) {
+// locate says where b lies for a peer that it is offered to: in shared memory at an
+// offset, which the peer may map from now on to read, or at an address.
+func (p *Proc) locate(to int, b []byte) (id uint32, addr uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := p.find(b); i >= 0 && p.shares[i].id != 0 {
-		return p.shares[i].id, mem.Addr(b) - mem.Addr(p.shares[i].mem)
+		p.memory.Grant(p.shares[i].id, to)
+		return p.shares[i].id, mem.Addr(b) - mem.Addr(p.shares[i].Bytes)
 	}
 	return 0, mem.Addr(b)
 }
 
 // sharedWith returns our own shared memory by number.
-func (p *Proc) sharedWith(id uint32) []byte {
+func (p *Proc) sharedWith(id uint32) *transport.Mapping {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.shares {
 		if id != 0 && s.id == id {
-			return s.mem
+			return s.Mapping
 		}
 	}
 	return nil

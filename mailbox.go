@@ -110,12 +110,12 @@ func (p *Proc) Mailbox(ctx context.Context, name string, cfg *MailboxConfig) (*M
 	if err != nil {
 		return nil, err
 	}
-	whole, err := p.share(g.Size() + 8)
+	whole, err := p.share(g.Size()+8, false)
 	if err != nil {
 		return nil, err
 	}
 	m := &Mailbox{p: p, name: name, whole: whole, parts: map[int]*partial{}, auto: auto, room: allocator{{0, g.Room}}}
-	bytes := whole.mem[:len(whole.mem)-8]
+	bytes := whole.Bytes[:len(whole.Bytes)-8]
 	if m.box, err = mailbox.New(bytes, g); err == nil {
 		m.reader = mailbox.NewReader(m.box)
 		for i := range g.Rings {
@@ -215,7 +215,7 @@ func (m *Mailbox) Name() string { return m.name }
 func (m *Mailbox) MemoryBytes() (rings, all int) {
 	m.rings.Lock()
 	defer m.rings.Unlock()
-	return m.box.Room - m.room.free(), len(m.whole.mem)
+	return m.box.Room - m.room.free(), len(m.whole.Bytes)
 }
 
 // Next returns the message that arrived next, waiting for it. It is on loan until
@@ -323,8 +323,7 @@ func (m *Mailbox) doze(n int) {
 }
 
 // Close ends the mailbox. What has not been taken is lost, and messages on loan must
-// not be looked at any more; senders get ErrClosed. The memory is given back when the
-// Proc is closed: senders may still have it mapped.
+// not be looked at any more; senders get ErrClosed. The memory is given back.
 func (m *Mailbox) Close() error {
 	m.latch.Lock()
 	closed := m.closed.Swap(true)
@@ -335,12 +334,12 @@ func (m *Mailbox) Close() error {
 	m.p.mu.Lock()
 	delete(m.p.mailboxes, m)
 	m.p.mu.Unlock()
-	mem.Store64(m.whole.mem, len(m.whole.mem)-8, 1)
+	mem.Store64(m.whole.Bytes, len(m.whole.Bytes)-8, 1)
 	m.p.node.Withdraw(m.region)
 	for m.waited() {
-		runtime.Gosched() // its memory may go away with the Proc
+		runtime.Gosched() // they look at the memory
 	}
-	return nil
+	return m.p.unshare(m.whole)
 }
 
 func (m *Mailbox) waited() bool {

@@ -41,7 +41,7 @@ func (q *Port) StartSend(ctx context.Context, to int, b []byte) (*Op, error) {
 	m := &o.call.Msg
 	m.Kind, m.Peer, m.Buf = msg.Send, to, b
 	if len(b) > msg.MaxEager && q.p.memory != nil {
-		m.Mem, m.Addr = q.p.locate(b)
+		m.Mem, m.Addr = q.p.locate(to, b)
 	}
 	q.p.node.Launch(q.port, o.call)
 	return o, nil

@@ -91,7 +91,7 @@ func (q *Port) Send(ctx context.Context, to int, b []byte) error {
 	defer c.Free()
 	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Send, to, b
 	if len(b) > msg.MaxEager && q.p.memory != nil {
-		c.Msg.Mem, c.Msg.Addr = q.p.locate(b)
+		c.Msg.Mem, c.Msg.Addr = q.p.locate(to, b)
 	}
 	err := q.p.node.Message(ctx, q.port, c)
 	runtime.KeepAlive(b)
@@ -268,12 +268,12 @@ func (p *Proc) readPeer(rank int, id uint32, addr uint64, dst []byte) bool {
 	if id == 0 {
 		return m.Read(rank, addr, dst) == nil
 	}
-	src, err := m.Map(rank, id)
-	if err != nil || addr > uint64(len(src)) || uint64(len(dst)) > uint64(len(src))-addr {
+	src, err := m.Map(rank, id, 0, true)
+	if err != nil || addr > uint64(len(src.Bytes)) || uint64(len(dst)) > uint64(len(src.Bytes))-addr {
 		return false
 	}
-	copy(dst, src[addr:])
-	return true
+	copy(dst, src.Bytes[addr:])
+	return !src.Gone() // else the sender has given the message up
 }
 
 // buffer returns memory for a long message, and keep takes it back.

@@ -44,8 +44,10 @@ type Proc struct {
 	ports  map[*Port]bool
 	routes map[int]route
 
+	regions   map[uint32]*Region // that are exposed, by number
 	mailboxes map[*Mailbox]bool
 	ways      map[wayID]*way // to the mailboxes of others
+	sweep     int            // of so many ways it is looked which mailboxes are closed
 
 	barriers map[uint64]*sharedBarrier                // by what their names are in events
 	flights  func(from int, to []int) []time.Duration // of events, where that is known
@@ -79,7 +81,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}, barriers: map[uint64]*sharedBarrier{}, mailboxes: map[*Mailbox]bool{}, ways: map[wayID]*way{}}
+	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}, barriers: map[uint64]*sharedBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{}, ways: map[wayID]*way{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -210,7 +212,7 @@ func (p *Proc) Stats() Stats {
 		}
 	}
 	for _, s := range p.shares {
-		held += uint64(len(s.mem))
+		held += uint64(len(s.Bytes))
 	}
 	p.mu.Unlock()
 	return Stats{

@@ -3,7 +3,9 @@ package weft
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync/atomic"
 
 	"weft/internal/engine/coord"
 	"weft/internal/engine/rma"
@@ -28,8 +30,9 @@ type RegionConfig struct {
 type Region struct {
 	p      *Proc
 	region *rma.Region
-	mem    uint32 // the shared memory that it lies in, or 0
-	whole  []byte // with the word at its end that tells peers of its closing
+	size   int
+	whole  share // with the word at its end that tells others of its closing
+	closed atomic.Bool
 }
 
 // Expose makes size bytes of zeroed memory reachable under a name of 1 to 255
@@ -67,24 +70,25 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 	if cfg != nil && cfg.Guard != "" {
 		guard = coord.LockID(cfg.Guard)
 	}
-	s, err := p.share(size + 8)
-	if err != nil {
+	var s share
+	var err error
+	if guard != 0 {
+		s = p.private(size + 8)
+		_, err = p.node.Coordinate(ctx, nil, coord.Bind, guard)
+	} else if s, err = p.share(size+8, readOnly); err != nil {
 		return nil, err
 	}
-	r := &Region{p: p, whole: s.mem}
-	id := s.id
-	if guard != 0 {
-		id = 0
-		_, err = p.node.Coordinate(ctx, nil, coord.Bind, guard)
-	}
+	r := &Region{p: p, size: size, whole: s}
 	if err == nil {
-		r.region, err = p.node.Expose(name, s.mem[:size:size], id, readOnly, guard)
+		r.region, err = p.node.Expose(name, r.Bytes(), s.id, readOnly, guard)
 	}
 	if err != nil {
 		p.unshare(s)
 		return nil, err
 	}
-	r.mem = s.id
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.regions[r.region.ID] = r
 	return r, nil
 }
 
@@ -94,33 +98,43 @@ func (p *Proc) Window(ctx context.Context, name string, size int, cfg *RegionCon
 	return p.Expose(ctx, name, size, cfg)
 }
 
-// Bytes returns the region's memory. It is good until Close.
-func (r *Region) Bytes() []byte { return r.region.Bytes }
+// Bytes returns the region's memory. It is good until Close: afterwards the system may
+// use its addresses for something else.
+func (r *Region) Bytes() []byte { return r.whole.Bytes[:r.size:r.size] }
 
 // Load reads the word at off atomically. It panics unless off is a multiple of
-// 8 inside the region.
-func (r *Region) Load(off int) uint64 { return mem.Load64(r.region.Bytes, off) }
+// 8 inside the region. After Close it reads nothing that means anything.
+func (r *Region) Load(off int) uint64 {
+	v := mem.Load64(r.Bytes(), off)
+	runtime.KeepAlive(r)
+	return v
+}
 
 // Store writes the word at off atomically, as Load reads it.
-func (r *Region) Store(off int, v uint64) { mem.Store64(r.region.Bytes, off, v) }
+func (r *Region) Store(off int, v uint64) {
+	mem.Store64(r.Bytes(), off, v)
+	runtime.KeepAlive(r)
+}
 
 // Await returns the word at off as soon as it is not old any more: how a program
 // waits for a peer's Put. off must be a multiple of 8. It polls for a while, and
 // then looks every millisecond: one who may wait for long should be sent a
 // message.
 func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error) {
-	if r.whole == nil || r.p.node.Closing() {
+	if r.closed.Load() || r.p.node.Closing() {
 		return 0, ErrClosed
 	}
-	b := r.region.Bytes
-	if err := rma.CheckWord(off, len(b)); err != nil {
+	if err := rma.CheckWord(off, r.size); err != nil {
 		return 0, err
 	}
-	v := mem.Load64(b, off)
+	v := r.Load(off)
 	err := r.p.node.Poll(ctx, func() bool {
-		v = mem.Load64(b, off)
-		return v != old
+		v = r.Load(off)
+		return v != old || r.closed.Load()
 	})
+	if err == nil && r.closed.Load() {
+		return 0, ErrClosed
+	}
 	return v, err
 }
 
@@ -130,15 +144,17 @@ func (r *Region) At(ctx context.Context, rank int) (*Remote, error) {
 	return r.p.Attach(ctx, rank, r.region.Name)
 }
 
-// Close ends the exposure: operations of others fail with ErrClosed. The memory
-// goes away: no goroutine may use Bytes, Load, Store or Await any more.
+// Close ends the exposure: operations of others fail with ErrClosed, and so does
+// Await. The memory goes back to the system, also where ranks on this host have it
+// mapped: what Bytes has returned must not be used any more.
 func (r *Region) Close() error {
-	if r.whole == nil {
+	if r.closed.Swap(true) {
 		return ErrClosed
 	}
-	mem.Store64(r.whole, len(r.whole)-8, 1)
+	mem.Store64(r.whole.Bytes, len(r.whole.Bytes)-8, 1)
 	r.p.node.Withdraw(r.region)
-	whole := r.whole
-	r.whole, r.region.Bytes = nil, nil
-	return r.p.unshare(share{mem: whole, id: r.mem})
+	r.p.mu.Lock()
+	delete(r.p.regions, r.region.ID)
+	r.p.mu.Unlock()
+	return r.p.unshare(r.whole)
 }

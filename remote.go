@@ -7,6 +7,7 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
+	"weft/transport"
 )
 
 // A Remote is another rank's region. Offsets and sizes are in bytes.
@@ -14,7 +15,7 @@ type Remote struct {
 	p      *Proc
 	rank   int
 	found  rma.Found
-	direct []byte // the region mapped here, or nil
+	direct *transport.Mapping // of the region here, or nil
 	peer   *driver.Peer
 	lock   uint64 // under which it is accessed, or 0
 	epoch  uint64
@@ -45,23 +46,39 @@ func (p *Proc) attach(ctx context.Context, rank int, name string) (*Remote, erro
 	return r, nil
 }
 
-// mapRegion returns the memory of a remote region if it can be mapped here.
-func (p *Proc) mapRegion(r *Remote) []byte {
+// mapRegion returns the memory of a remote region if it is here, or can be mapped.
+func (p *Proc) mapRegion(r *Remote) *transport.Mapping {
 	if r.rank == p.job.Rank {
-		return p.sharedWith(r.found.Mem)
+		return p.own(r.found)
 	}
 	if r.found.Mem == 0 || r.peer.Transport == nil {
 		return nil
 	}
-	m := r.peer.Transport.Memory()
-	if m == nil {
+	memory := r.peer.Transport.Memory()
+	if memory == nil {
 		return nil
 	}
-	b, err := m.Map(r.rank, r.found.Mem)
-	if err != nil || r.found.Size < 0 || len(b) < r.found.Size+8 {
+	m, err := memory.Map(r.rank, r.found.Mem, r.found.Key, r.found.ReadOnly)
+	if err != nil || r.found.Size < 0 || len(m.Bytes) < 8 || r.found.Size > len(m.Bytes)-8 {
 		return nil
 	}
-	return b
+	return m
+}
+
+// own returns the memory of a region of this rank, so that its own operations need no
+// packets: peers' packets use atomic instructions too. In a simulation operations
+// take time, which packets show.
+func (p *Proc) own(found rma.Found) *transport.Mapping {
+	p.mu.Lock()
+	r := p.regions[found.Region]
+	p.mu.Unlock()
+	switch {
+	case r == nil: // a mailbox
+		return p.sharedWith(found.Mem)
+	case r.region.Guard != 0 || r.whole.id == 0 && p.node.Hosted():
+		return nil
+	}
+	return r.whole.Mapping
 }
 
 // Under returns the same region accessed under a grant of the lock that guards

@@ -54,7 +54,14 @@ func (m *Mailbox) Rings() []Ring {
 }
 
 // RingOf returns the ring of a sender, or NoRing.
-func (m *Mailbox) RingOf(rank int) int { return m.box.RingOf(rank) }
+func (m *Mailbox) RingOf(rank int) int {
+	m.rings.Lock()
+	defer m.rings.Unlock()
+	if m.closed.Load() {
+		return NoRing
+	}
+	return m.box.RingOf(rank)
+}
 
 // fill sets the table for the first time.
 func (m *Mailbox) fill(table map[int]int) error {

@@ -9,6 +9,7 @@ import (
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
+	"weft/transport"
 )
 
 // A Status says what the status ring of a mailbox gets records for.
@@ -41,7 +42,7 @@ type Sender struct {
 type way struct {
 	box     *mailbox.Box    // the mailbox, mapped here; or nil
 	line    *mailbox.Sender // how it is written to
-	mapped  []byte
+	mapped  *transport.Mapping
 	packets atomic.Int32 // messages on their way in packets, which others must not overtake
 	unsure  atomic.Bool  // one was given up, and may arrive yet
 }
@@ -63,10 +64,26 @@ func (p *Proc) Sender(ctx context.Context, rank int, name string) (*Sender, erro
 	}
 	id := wayID{rank, r.found.Region}
 	if s.way = p.ways[id]; s.way == nil {
+		p.forgetWays()
 		s.way = newWay(p, r)
 		p.ways[id] = s.way
 	}
 	return s, nil
+}
+
+// forgetWays drops the ways to mailboxes whose memory has been taken back, each time
+// that there are twice as many ways as were left. p.mu is held.
+func (p *Proc) forgetWays() {
+	const few = 64
+	if len(p.ways) < max(p.sweep, few) {
+		return
+	}
+	for id, w := range p.ways {
+		if w.mapped != nil && w.mapped.Gone() {
+			delete(p.ways, id)
+		}
+	}
+	p.sweep = 2 * len(p.ways)
 }
 
 type wayID struct {
@@ -77,10 +94,10 @@ type wayID struct {
 // newWay looks for the way through mapped memory.
 func newWay(p *Proc, r *Remote) *way {
 	w := &way{}
-	if r.direct == nil {
+	if r.direct == nil || r.direct.ReadOnly {
 		return w
 	}
-	box, err := mailbox.At(r.direct[:len(r.direct)-8])
+	box, err := mailbox.At(r.direct.Bytes[:len(r.direct.Bytes)-8])
 	if err != nil {
 		return w
 	}
@@ -183,6 +200,9 @@ func (s *Sender) direct(tag uint64, b []byte, from int) (sent int, o mailbox.Out
 	}
 	if sent, o = w.line.Push(s.ring(), s.status, tag, b, from); o == mailbox.Done && w.box.Knock() {
 		s.p.node.Knock(s.rank, s.found.Region)
+	}
+	if w.mapped.Gone() { // what it was like tells nothing
+		return from, mailbox.Full
 	}
 	return sent, o
 }

@@ -16,6 +16,7 @@ import (
 	"weft/internal/mem"
 	"weft/internal/sys"
 	"weft/internal/waitgraph"
+	"weft/transport"
 )
 
 // A sharedBarrier is a barrier of members on one host: for each a count of its
@@ -32,9 +33,10 @@ type sharedBarrier struct {
 	met     bool    // this rank has arrived at the barrier over messages
 	window  uint64
 	mem     []byte
-	local   []int // the members on this host
-	me      int   // among them
-	cpus    int   // processors for them
+	mapped  *transport.Mapping // that mem is, at all but the first member
+	local   []int              // the members on this host
+	me      int                // among them
+	cpus    int                // processors for them
 	leaders *coord.Object
 	latch   mem.Latch // of arrived
 	arrived uint64
@@ -138,9 +140,11 @@ func (s *sharedBarrier) make(ctx context.Context, hosts []onHost) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.mem = r.direct; s.mem == nil {
+	if r.direct == nil || r.direct.ReadOnly || len(r.direct.Bytes) < atCounts+stride*len(s.local) {
 		return fmt.Errorf("weft: barrier %q: the memory of rank %d cannot be mapped", s.b.name, s.local[0])
 	}
+	s.mapped = r.direct
+	s.mem = r.direct.Bytes
 	return nil
 }
 

@@ -122,18 +122,34 @@ type Lane interface {
 
 // Memory is access to a peer's memory without the peer's help. Its methods
 // may be called by any goroutine.
+//
+// Nobody can map memory before its owner has said by which key (Admit) or which
+// peer (Grant). The owner checks that before it gives the memory away.
 type Memory interface {
-	// Share returns new zeroed memory of n bytes (rounded up to pages) that
-	// peers can map by the id returned. Ids are never reused.
-	Share(n int) (id uint32, mem []byte, err error)
+	// Share returns new zeroed memory of n bytes (rounded up to pages), and the
+	// number by which peers ask for it. Numbers are never used again. Of readOnly
+	// memory peers get nothing that they could write to.
+	Share(n int, readOnly bool) (id uint32, m *Mapping, err error)
 
-	// Unshare returns memory to the system. Peers that have mapped it keep
-	// their mapping until they Unmap it.
+	// Admit lets peers that know the key map the memory. The key is not 0.
+	Admit(id uint32, key uint64)
+
+	// Grant lets one peer map the memory, for reading only.
+	Grant(id uint32, peer int)
+
+	// Unshare takes memory back: it is retired here, and soon at all peers that
+	// have it mapped. Its bytes belong to the system again when the last has let
+	// go of it.
 	Unshare(id uint32) error
 
-	// Map makes the memory that peer shared under id visible here, or returns
-	// the mapping it already has. It may block for a short time.
-	Map(peer int, id uint32) ([]byte, error)
+	// Map makes the memory that peer shares under id visible here, or returns the
+	// mapping that is there already. Key is what the peer admits by, or 0 if it has
+	// granted the memory to us. Without readOnly it fails if what the peer gives
+	// cannot be written to. It may block for a short time.
+	Map(peer int, id uint32, key uint64, readOnly bool) (*Mapping, error)
+
+	// Mapped returns how many bytes of peers are mapped here.
+	Mapped() uint64
 
 	// Read copies len(dst) bytes from address addr of peer's ordinary memory.
 	// It returns ErrNoAccess, having copied nothing that matters, where the

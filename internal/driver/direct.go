@@ -1,9 +1,12 @@
 package driver
 
 import (
+	"runtime"
+
 	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/mem"
+	"weft/transport"
 )
 
 // Direct completes an operation on a region that is mapped here: the shortcut
@@ -12,41 +15,58 @@ import (
 // before Direct returns, and a message sent later becomes visible later.
 //
 // The last word of the mapping tells whether the owner has withdrawn the
-// region; size is that of the region itself.
-func Direct(mapped []byte, size int, op *rma.Op) error {
+// region; size is that of the region itself. If that happens meanwhile, the
+// operation may have read or written memory that is nobody's any more, and fails.
+func Direct(mapped *transport.Mapping, size int, op *rma.Op) error {
 	if Withdrawn(mapped) {
 		return &rma.RegionError{Rank: op.Peer, Err: link.ErrClosed}
 	}
+	if err := apply(mapped.Bytes, size, op); err != nil {
+		return err
+	}
+	if mapped.Gone() {
+		return &rma.RegionError{Rank: op.Peer, Err: link.ErrClosed}
+	}
+	return nil
+}
+
+func apply(b []byte, size int, op *rma.Op) error {
 	off := int(op.Off)
 	if op.Kind == rma.Atomic {
 		if err := rma.CheckWord(off, size); err != nil {
 			return err
 		}
-		op.Value = rma.Apply(mapped, off, op.Code, op.A, op.B)
+		op.Value = rma.Apply(b, off, op.Code, op.A, op.B)
 		return nil
 	}
 	if err := rma.CheckRange(off, len(op.Buf), size); err != nil {
 		return err
 	}
 	if op.Kind == rma.Push {
-		mem.Copy(mapped[off:], op.Buf)
+		mem.Copy(b[off:], op.Buf)
 	} else {
-		mem.Copy(op.Buf, mapped[off:off+len(op.Buf)])
+		mem.Copy(op.Buf, b[off:off+len(op.Buf)])
 	}
 	return nil
 }
 
 // Write is Direct for a push, without an operation to describe it.
-func Write(mapped []byte, rank, size, off int, b []byte) error {
+func Write(mapped *transport.Mapping, rank, size, off int, b []byte) error {
 	switch {
 	case Withdrawn(mapped):
 		return &rma.RegionError{Rank: rank, Err: link.ErrClosed}
 	case off < 0 || len(b) > size || off > size-len(b):
 		return rma.CheckRange(off, len(b), size)
 	}
-	mem.Copy(mapped[off:], b)
+	mem.Copy(mapped.Bytes[off:], b)
+	runtime.KeepAlive(mapped)
 	return nil
 }
 
-// Withdrawn reports whether the owner of a mapped region has withdrawn it.
-func Withdrawn(mapped []byte) bool { return mem.Load64(mapped, len(mapped)-8) != 0 }
+// Withdrawn reports whether the owner of a mapped region has withdrawn it. It says so
+// in the last word, and takes the memory back later: where the word lies there may
+// then be something else.
+func Withdrawn(mapped *transport.Mapping) bool {
+	b := mapped.Bytes
+	return mem.Load64(b, len(b)-8) != 0 || mapped.Gone()
+}

@@ -18,6 +18,7 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 	}
 	n.tape.Note(tape.Event{Do: "mailbox", Name: name, N: len(bytes), Region: mem, OK: stall, Box: &box.Geometry})
 	r, err := n.eng.RMA.ExposeMailbox(name, box, bytes, mem, stall)
+	n.admit(r)
 	n.flush(n.clock())
 	return r, err
 }

@@ -6,7 +6,8 @@ import (
 	"weft/internal/tape"
 )
 
-// Expose makes memory reachable under a name.
+// Expose makes memory reachable under a name. Mem is the number by which peers can map
+// it, or 0; those that attach are told it with the region's key.
 func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64) (*rma.Region, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -15,8 +16,22 @@ func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guar
 	}
 	n.tape.Note(tape.Event{Do: "expose", Name: name, N: len(bytes), Region: mem, OK: readOnly, Random: guard})
 	r, err := n.eng.RMA.Expose(name, bytes, mem, readOnly, guard)
+	n.admit(r)
 	n.flush(n.clock())
 	return r, err
+}
+
+// admit lets peers that know a region's key map it, before they can have been told. The
+// lock is held.
+func (n *Node) admit(r *rma.Region) {
+	if r == nil || r.Mem == 0 {
+		return
+	}
+	for _, t := range n.trs {
+		if m := t.Memory(); m != nil {
+			m.Admit(r.Mem, r.Key)
+		}
+	}
 }
 
 // Withdraw ends the exposure. Nothing touches the memory afterwards.

@@ -11,20 +11,30 @@ import (
 
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
+// futureWrite lets nobody write who has not mapped the memory for that already. A
+// descriptor opened for reading would not do: the same user can open it again.
+const futureWrite = unix.F_SEAL_FUTURE_WRITE // Linux 5.1
+
 // NewMemory makes n bytes of zeroed memory, a multiple of the page size, that
-// other processes can map by the descriptor. Its size is sealed, so that
-// touching it can never fault. It exists as long as somebody has it mapped or
-// open.
-func NewMemory(name string, n int) (fd int, mem []byte, err error) {
+// other processes can map by the descriptor; if it is readOnly they cannot write
+// to it. Its size is sealed, so that touching it can never fault. It exists as
+// long as somebody has it mapped or open.
+func NewMemory(name string, n int, readOnly bool) (fd int, mem []byte, err error) {
 	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return -1, nil, os.NewSyscallError("memfd_create", err)
 	}
 	if err = unix.Ftruncate(fd, int64(n)); err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
+		mem, err = mmap(fd, n, unix.PROT_READ|unix.PROT_WRITE)
 	}
 	if err == nil {
-		mem, err = mmap(fd, n)
+		sealing := seals
+		if readOnly {
+			sealing |= futureWrite
+		}
+		if _, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, sealing); err != nil {
+			Unmap(mem)
+		}
 	}
 	if err != nil {
 		unix.Close(fd)
@@ -33,17 +43,15 @@ func NewMemory(name string, n int) (fd int, mem []byte, err error) {
 	return fd, mem, nil
 }
 
-func mmap(fd, n int) ([]byte, error) {
-	return unix.Mmap(fd, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-}
+func mmap(fd, n, prot int) ([]byte, error) { return unix.Mmap(fd, 0, n, prot, unix.MAP_SHARED) }
 
 // ErrUnsealed reports a descriptor from a peer that is not sealed memory, so
 // that the peer could take it away while we use it.
 var ErrUnsealed = errors.New("weft: the peer's memory is not sealed")
 
 // MapMemory maps all of what NewMemory made in another process, and closes the
-// descriptor.
-func MapMemory(fd int) ([]byte, error) {
+// descriptor. Without readOnly it fails if the memory cannot be written to.
+func MapMemory(fd int, readOnly bool) ([]byte, error) {
 	defer unix.Close(fd)
 	have, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	if err != nil || have&seals != seals {
@@ -56,7 +64,10 @@ func MapMemory(fd int) ([]byte, error) {
 	if st.Size <= 0 || st.Size > 1<<42 {
 		return nil, fmt.Errorf("weft: the peer's memory has %d bytes", st.Size)
 	}
-	return mmap(fd, int(st.Size))
+	if readOnly {
+		return mmap(fd, int(st.Size), unix.PROT_READ)
+	}
+	return mmap(fd, int(st.Size), unix.PROT_READ|unix.PROT_WRITE)
 }
 
 // Unmap ends a mapping.
@@ -72,6 +83,24 @@ func Vacate(mem []byte) error {
 	_, err := unix.MmapPtr(-1, 0, unsafe.Pointer(&mem[0]), uintptr(len(mem)), unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_FIXED|unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 	return err
+}
+
+// DupFD returns another descriptor of the same, or -1.
+func DupFD(fd int) int {
+	d, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return d
+}
+
+// ReadOnlyFD returns another descriptor of the same that can only be read from, or -1.
+func ReadOnlyFD(fd int) int {
+	d, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return d
 }
 
 // CloseFD closes a descriptor.

@@ -5,16 +5,24 @@ package sys
 import "net"
 
 // NewMemory needs Linux.
-func NewMemory(name string, n int) (fd int, mem []byte, err error) { return -1, nil, ErrUnsupported }
+func NewMemory(name string, n int, readOnly bool) (fd int, mem []byte, err error) {
+	return -1, nil, ErrUnsupported
+}
 
 // MapMemory needs Linux.
-func MapMemory(fd int) ([]byte, error) { return nil, ErrUnsupported }
+func MapMemory(fd int, readOnly bool) ([]byte, error) { return nil, ErrUnsupported }
 
 // Unmap needs Linux.
 func Unmap(mem []byte) error { return ErrUnsupported }
 
 // Vacate needs Linux.
 func Vacate(mem []byte) error { return ErrUnsupported }
+
+// DupFD needs Linux.
+func DupFD(fd int) int { return -1 }
+
+// ReadOnlyFD needs Linux.
+func ReadOnlyFD(fd int) int { return -1 }
 
 // CloseFD needs Linux.
 func CloseFD(fd int) {}

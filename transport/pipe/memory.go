@@ -12,12 +12,20 @@ import (
 type memory struct {
 	mu     sync.Mutex
 	last   uint32
-	shared map[key][]byte
+	shared map[place]*area
 }
 
-type key struct {
+// A place is where memory is found: at a rank, by a number.
+type place struct {
 	rank int
 	id   uint32
+}
+
+// An area is memory of a rank that others can map.
+type area struct {
+	m       *transport.Mapping
+	key     uint64 // that others must know, or 0
+	granted map[int]bool
 }
 
 // view is the memory as one rank sees it. It implements transport.Memory.
@@ -31,36 +39,58 @@ func (t *Transport) Memory() transport.Memory {
 	return view{t}
 }
 
-func (v view) Share(n int) (uint32, []byte, error) {
+func (v view) Share(n int, readOnly bool) (uint32, *transport.Mapping, error) {
 	m := &v.t.net.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.last++
-	b := mem.Aligned((n + 4095) &^ 4095)
-	m.shared[key{v.t.rank, m.last}] = b
-	return m.last, b, nil
+	a := &area{m: transport.NewMapping(mem.Aligned((n+4095)&^4095), readOnly, nil), granted: map[int]bool{}}
+	m.shared[place{v.t.rank, m.last}] = a
+	return m.last, a.m, nil
 }
 
-func (v view) Unshare(id uint32) error {
+// change lets f change an area of this rank, if it is there.
+func (v view) change(id uint32, f func(a *area)) bool {
 	m := &v.t.net.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k := key{v.t.rank, id}
-	if m.shared[k] == nil {
+	a := m.shared[place{v.t.rank, id}]
+	if a != nil {
+		f(a)
+	}
+	return a != nil
+}
+
+func (v view) Admit(id uint32, key uint64) { v.change(id, func(a *area) { a.key = key }) }
+
+func (v view) Grant(id uint32, peer int) { v.change(id, func(a *area) { a.granted[peer] = true }) }
+
+func (v view) Unshare(id uint32) error {
+	if !v.change(id, func(a *area) {
+		a.m.Retire()
+		delete(v.t.net.memory.shared, place{v.t.rank, id})
+	}) {
 		return fmt.Errorf("weft: pipe: there is no shared memory %d", id)
 	}
-	delete(m.shared, k)
 	return nil
 }
 
-func (v view) Map(peer int, id uint32) ([]byte, error) {
+func (v view) Map(peer int, id uint32, key uint64, readOnly bool) (*transport.Mapping, error) {
 	m := &v.t.net.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if b := m.shared[key{peer, id}]; b != nil {
-		return b, nil
+	a := m.shared[place{peer, id}]
+	switch {
+	case a == nil || (key == 0 || key != a.key) && !a.granted[v.t.rank]:
+		return nil, fmt.Errorf("weft: pipe: rank %d shares no memory %d with rank %d", peer, id, v.t.rank)
+	case !readOnly && (a.m.ReadOnly || key != a.key):
+		return nil, fmt.Errorf("weft: pipe: memory %d of rank %d can only be read", id, peer)
 	}
-	return nil, fmt.Errorf("weft: pipe: rank %d shares no memory %d", peer, id)
+	return a.m, nil
 }
+
+// Mapped returns 0: the ranks are in one process, and their memory is counted where
+// it is shared.
+func (v view) Mapped() uint64 { return 0 }
 
 func (v view) Read(peer int, addr uint64, dst []byte) error { return transport.ErrNoAccess }

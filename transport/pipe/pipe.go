@@ -23,7 +23,7 @@ type Network struct {
 
 // NewNetwork returns a network without ranks.
 func NewNetwork() *Network {
-	return &Network{ranks: map[int]*Transport{}, memory: memory{shared: map[key][]byte{}}}
+	return &Network{ranks: map[int]*Transport{}, memory: memory{shared: map[place]*area{}}}
 }
 
 // Transport is one rank's end. It implements transport.Transport.

@@ -126,7 +126,7 @@ func mapSegment(fd int) (segment, error) {
 	if fd < 0 {
 		return segment{}, errStranger
 	}
-	m, err := sys.MapMemory(fd)
+	m, err := sys.MapMemory(fd, false)
 	if err != nil {
 		return segment{}, err
 	}

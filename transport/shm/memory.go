@@ -1,10 +1,10 @@
 package shm
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"weft/internal/handshake"
@@ -14,153 +14,183 @@ import (
 
 // An area is memory of ours that peers can map.
 type area struct {
-	fd  int
-	mem []byte
+	fd      int
+	m       *transport.Mapping
+	key     uint64         // that peers must know, or 0
+	granted map[int]bool   // ranks that need know none
+	holders map[*peer]bool // that have been given the descriptor
 }
 
 // Memory gives access to the memory of peers.
 func (t *Transport) Memory() transport.Memory { return t }
 
+// kept is memory of this process, taken back because its Transport was closed and not
+// because the program said so: the program may go on using the addresses.
+var kept []*transport.Mapping // guarded by keeping
+var keeping sync.Mutex
+
+// unmap ends a mapping to which nothing refers.
+func unmap(b []byte) { _ = sys.Unmap(b) }
+
+// retire takes memory back. Goroutines that are using it at this moment take no lock,
+// so it is not unmapped under them: memory of ours comes in its place.
+func retire(m *transport.Mapping) {
+	m.Retire()
+	_ = sys.Vacate(m.Bytes) // or the kernel has no memory: then it stays until nothing refers to it
+}
+
 // Share makes memory that peers can map.
-func (t *Transport) Share(n int) (id uint32, mem []byte, err error) {
-	fd, mem, err := sys.NewMemory("weft-region", (n+page-1)/page*page)
+func (t *Transport) Share(n int, readOnly bool) (id uint32, m *transport.Mapping, err error) {
+	fd, mem, err := sys.NewMemory("weft-region", (n+page-1)/page*page, readOnly)
 	if err != nil {
 		return 0, nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closed {
+		sys.CloseFD(fd)
+		unmap(mem)
+		return 0, nil, net.ErrClosed
+	}
 	t.lastID++
-	t.shared[t.lastID] = &area{fd, mem}
-	return t.lastID, mem, nil
+	a := &area{
+		fd: fd, m: transport.NewMapping(mem, false, unmap), granted: map[int]bool{}, holders: map[*peer]bool{},
+	}
+	t.shared[t.lastID] = a
+	return t.lastID, a.m, nil
 }
 
-// Unshare takes shared memory away from this process; peers that have it
-// mapped keep it.
+// Admit lets peers that know the key map memory.
+func (t *Transport) Admit(id uint32, key uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a := t.shared[id]; a != nil {
+		a.key = key
+	}
+}
+
+// Grant lets a peer map memory.
+func (t *Transport) Grant(id uint32, peer int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a := t.shared[id]; a != nil {
+		a.granted[peer] = true
+	}
+}
+
+// descriptor returns what a peer that says key may map an area by, or -1: one of memory
+// for reading only is sealed, so to write to it cannot be had from the kernel either.
+func (a *area) descriptor(rank int, key uint64) int {
+	switch {
+	case a == nil:
+	case key != 0 && key == a.key:
+		return sys.DupFD(a.fd)
+	case a.granted[rank]:
+		return sys.ReadOnlyFD(a.fd)
+	}
+	return -1
+}
+
+// Unshare takes shared memory back, and tells those that may have it mapped.
 func (t *Transport) Unshare(id uint32) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.release(id)
-}
-
-func (t *Transport) release(id uint32) error {
 	a := t.shared[id]
 	if a == nil {
 		return fmt.Errorf("weft: shm: there is no shared memory %d", id)
 	}
+	for p := range a.holders {
+		t.tell(p, record{kind: gone, id: id, fd: -1})
+	}
+	t.release(id, a)
+	return nil
+}
+
+func (t *Transport) release(id uint32, a *area) {
 	delete(t.shared, id)
 	sys.CloseFD(a.fd)
-	return sys.Unmap(a.mem)
+	retire(a.m)
 }
 
-// After the handshake both sides ask for descriptors over the connection, in
-// records of 5 bytes: a letter and the number of the memory.
-const (
-	want = 'w'
-	have = 'h' // with the descriptor, or without if there is no such memory
-)
+// errNoMemory reports memory that the peer does not share with this process.
+var errNoMemory = errors.New("weft: shm: the peer shares no such memory with this rank")
 
-// attend answers a peer on one connection until it ends, which is how the
-// peer's death is noticed.
-func (t *Transport) attend(p *peer, c *net.UnixConn) {
-	defer t.wg.Done()
-	defer c.Close()
-	var buf [8]byte
-	for {
-		n, fd, err := sys.RecvFD(c, buf[:])
-		if err != nil {
-			p.exited.Store(true)
-			if answer := p.answer.Swap(nil); answer != nil {
-				*answer <- -1
-			}
-			t.down(p, errGone)
-			return
-		}
-		if n != 5 {
-			closeFD(fd)
-			continue
-		}
-		id := binary.LittleEndian.Uint32(buf[1:])
-		if buf[0] == want {
-			closeFD(fd)
-			t.give(c, id)
-			continue
-		}
-		if answer := p.answer.Swap(nil); answer != nil {
-			*answer <- fd
-		} else {
-			closeFD(fd)
-		}
-	}
+// A view is how a peer's memory is mapped.
+type view struct {
+	id       uint32
+	readOnly bool
 }
 
-// give answers a want.
-func (t *Transport) give(c *net.UnixConn, id uint32) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	fd := -1
-	if a := t.shared[id]; a != nil {
-		fd = a.fd
-	}
-	c.SetWriteDeadline(time.Now().Add(handshake.Timeout))
-	_ = sys.SendFD(c, record(have, id), fd) // the reader notices if it fails
+// A request is a want whose answer somebody waits for.
+type request struct {
+	view
+	got chan answer
 }
 
-func record(kind byte, id uint32) []byte {
-	return binary.LittleEndian.AppendUint32([]byte{kind}, id)
+type answer struct {
+	m   *transport.Mapping
+	err error
 }
-
-// errNoMemory reports memory that the peer does not share.
-var errNoMemory = errors.New("weft: shm: the peer shares no such memory")
 
 // Map makes a peer's shared memory visible here.
-func (t *Transport) Map(rank int, id uint32) ([]byte, error) {
+func (t *Transport) Map(rank int, id uint32, key uint64, readOnly bool) (*transport.Mapping, error) {
 	t.mu.Lock()
 	p := t.peers[rank]
-	if p == nil || len(p.conns) == 0 {
-		t.mu.Unlock()
+	t.mu.Unlock()
+	if p == nil {
 		return nil, fmt.Errorf("rank %d: %w", rank, transport.ErrUnknownPeer)
 	}
-	if m := p.mapped[id]; m != nil {
-		t.mu.Unlock()
-		return m, nil
+	m, err := t.mapped(p, id, readOnly)
+	if m != nil || err != nil {
+		return m, err
 	}
-	c := p.conns[0]
-	t.mu.Unlock()
-	p.asking.Lock() // one at a time: the answer is for whoever asked
+	p.asking.Lock() // one at a time, so that the peer need not remember many
 	defer p.asking.Unlock()
+	m, err = t.mapped(p, id, readOnly)
+	if m != nil || err != nil {
+		return m, err
+	}
+	r := &request{view{id, readOnly}, make(chan answer, 1)}
 	t.mu.Lock()
-	m := p.mapped[id]
+	p.request = r
+	t.tell(p, record{kind: want, id: id, key: key, fd: -1})
 	t.mu.Unlock()
-	if m != nil {
-		return m, nil
-	}
-	answer := make(chan int, 1)
-	p.answer.Store(&answer)
-	if err := sys.SendFD(c, record(want, id), -1); err != nil {
-		return nil, fmt.Errorf("weft: shm: rank %d: %w", rank, err)
-	}
 	select {
-	case fd := <-answer:
-		return t.mapped(p, id, fd)
+	case a := <-r.got:
+		return a.m, a.err
 	case <-time.After(handshake.Timeout):
-		return nil, fmt.Errorf("weft: shm: rank %d does not answer", rank)
+		err = fmt.Errorf("weft: shm: rank %d does not answer", rank)
 	case <-t.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (t *Transport) mapped(p *peer, id uint32, fd int) ([]byte, error) {
-	if fd < 0 {
-		return nil, fmt.Errorf("rank %d, memory %d: %w", p.rank, id, errNoMemory)
-	}
-	m, err := sys.MapMemory(fd)
-	if err != nil {
-		return nil, err
+		err = net.ErrClosed
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p.mapped[id] = m
-	return m, nil
+	if p.request == r {
+		p.request = nil
+	}
+	return nil, err
+}
+
+// mapped returns a mapping that is there already, or nil.
+func (t *Transport) mapped(p *peer, id uint32, readOnly bool) (*transport.Mapping, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p.exited.Load() {
+		return nil, fmt.Errorf("weft: shm: rank %d: %w", p.rank, errGone)
+	}
+	return p.mapped[view{id, readOnly}], nil
+}
+
+// Mapped returns how many bytes of peers are mapped here.
+func (t *Transport) Mapped() (n uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range t.peers {
+		for _, m := range p.mapped {
+			n += uint64(len(m.Bytes))
+		}
+	}
+	return n
 }
 
 // Read copies from a peer's ordinary memory.

@@ -87,9 +87,13 @@ type peer struct {
 	tried  int            // value of sent when a claim last failed
 	after  int            // packets into the inbox before a claim, and before it is tried again
 
-	mapped map[uint32][]byte
-	asking sync.Mutex               // held while a descriptor is waited for
-	answer atomic.Pointer[chan int] // where it goes
+	// What is said of memory; see handover.go. t.mu guards it.
+	mapped  map[view]*transport.Mapping // of the peer's
+	asking  sync.Mutex                  // held while an answer is waited for
+	request *request                    // whose answer that is
+	untold  []record                    // to be sent
+	telling bool                        // a goroutine sends them
+	owed    int                         // answers among them
 }
 
 // An incoming is a ring that a peer has claimed.
@@ -106,7 +110,7 @@ func Open(cfg Config) (*Transport, error) {
 	if cfg.Promote == 0 {
 		cfg.Promote = 32
 	}
-	fd, mem, err := sys.NewMemory("weft", segmentSize)
+	fd, mem, err := sys.NewMemory("weft", segmentSize, false)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +230,7 @@ func (t *Transport) add(rank int, seg segment, pid int, c *net.UnixConn) *peer {
 	if p == nil {
 		p = &peer{
 			t: t, rank: rank, pid: pid, seg: seg, bell: doorbell.NewFutex(seg.bell()), ring: -1, since: time.Now(),
-			sender: ring.NewSender(seg.inbox(), t.cfg.Rank), mapped: map[uint32][]byte{}, after: t.promoteAfter(rank),
+			sender: ring.NewSender(seg.inbox(), t.cfg.Rank), mapped: map[view]*transport.Mapping{}, after: t.promoteAfter(rank),
 		}
 		t.peers[rank] = p
 		t.out.Store(rank, p)
@@ -267,14 +271,17 @@ func (t *Transport) Close() error {
 	defer t.mu.Unlock()
 	for _, p := range t.peers {
 		sys.Unmap(p.seg.mem)
-		// What is mapped of a peer's regions stays so until this process ends:
-		// goroutines that were writing there take no lock.
+		for _, m := range p.mapped {
+			retire(m)
+		}
+		clear(p.mapped)
 	}
-	for _, a := range t.shared {
-		sys.CloseFD(a.fd)
-		sys.Vacate(a.mem) // goroutines that are reading or writing there take no lock, either
+	for id, a := range t.shared {
+		t.release(id, a)
+		keeping.Lock()
+		kept = append(kept, a.m)
+		keeping.Unlock()
 	}
-	clear(t.shared)
 	sys.Unmap(t.seg.mem)
 	sys.CloseFD(t.fd)
 	return nil
