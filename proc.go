@@ -194,7 +194,8 @@ type Stats struct {
 	Malformed, Foreign, Forged, Replayed, Stale uint64 // Dropped by reason
 
 	RoundTrip   time.Duration // the longest smoothed round trip of the lossy links
-	MemoryBytes uint64        // held by ports, regions, Alloc and transports
+	MemoryBytes uint64        // held by ports, regions, mailboxes, Alloc and transports
+	MappedBytes uint64        // of that of other ranks on this host, what is mapped here
 }
 
 // Stats returns the counts so far.
@@ -215,6 +216,10 @@ func (p *Proc) Stats() Stats {
 		held += uint64(len(s.Bytes))
 	}
 	p.mu.Unlock()
+	var mapped uint64
+	if p.memory != nil {
+		mapped = p.memory.Mapped()
+	}
 	return Stats{
 		MessagesSent: e.Msg.Sent, MessagesReceived: e.Msg.Received,
 		PacketsSent: e.PacketsSent, PacketsReceived: e.PacketsReceived,
@@ -222,7 +227,7 @@ func (p *Proc) Stats() Stats {
 		EventsSent: e.Coord.Sent, Refused: e.Msg.Refused, Retransmitted: e.Link.Resent,
 		Dropped:   e.Malformed + e.Foreign + e.Forged + e.Replayed + e.Stale,
 		Malformed: e.Malformed, Foreign: e.Foreign, Forged: e.Forged, Replayed: e.Replayed, Stale: e.Stale,
-		RoundTrip: e.Link.RTT, MemoryBytes: held,
+		RoundTrip: e.Link.RTT, MemoryBytes: held, MappedBytes: mapped,
 	}
 }
 

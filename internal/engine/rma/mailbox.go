@@ -84,10 +84,13 @@ func (n *Node) refuse(p *peer, f wire.IPush, r *Region) {
 		return
 	}
 	p.failedIPush = f.Op
-	if r != nil && r.Box != nil {
-		p.result(f.Op, wire.StatusKey, 0)
-	} else {
+	switch {
+	case r == nil:
+		p.result(f.Op, n.missing(f.Region), 0)
+	case r.Box == nil:
 		p.result(f.Op, wire.StatusNoRegion, 0)
+	default:
+		p.result(f.Op, wire.StatusKey, 0)
 	}
 }
 

@@ -169,7 +169,9 @@ func (n *Node) check(p *peer, region uint32, key, off, size uint64, write bool) 
 	r := n.regions[region]
 	s := wire.StatusOK
 	switch {
-	case r == nil || r.Box != nil:
+	case r == nil:
+		s = n.missing(region)
+	case r.Box != nil:
 		s = wire.StatusNoRegion
 	case r.Key != key && !mutant.On(mutant.NoKey):
 		s = wire.StatusKey
@@ -184,6 +186,15 @@ func (n *Node) check(p *peer, region uint32, key, off, size uint64, write bool) 
 		n.Stats.Refused++
 	}
 	return r, s
+}
+
+// missing says of a region that is not there whether there was one of that number,
+// which has been closed: numbers are not used again.
+func (n *Node) missing(region uint32) wire.Status {
+	if region >= 1 && region <= n.region {
+		return wire.StatusClosed
+	}
+	return wire.StatusNoRegion
 }
 
 // onPush writes one packet of a PUSH. The bounds of the whole are checked with
