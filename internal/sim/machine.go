@@ -118,6 +118,9 @@ func (m *Machine) Pause(d time.Duration) {
 // Paused reports whether the machine is paused.
 func (m *Machine) Paused() bool { return m.paused > m.world.now }
 
+// PausedUntil returns when the machine's last pause ends, or has ended.
+func (m *Machine) PausedUntil() Time { return m.paused }
+
 func (m *Machine) resume() {
 	if m.off || m.Paused() {
 		return
