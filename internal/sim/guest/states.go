@@ -70,7 +70,7 @@ func parseStates(text string) states {
 var blocking = map[string]bool{
 	"chan receive": true, "chan send": true, "select": true, "select (no cases)": true,
 	"sync.Mutex.Lock": true, "sync.RWMutex.RLock": true, "sync.RWMutex.Lock": true,
-	"sync.Cond.Wait": true, "sync.WaitGroup.Wait": true, "semacquire": true,
+	"sync.Cond.Wait": true, "sync.WaitGroup.Wait": true,
 }
 
 // blocked reports whether a thread waits for other goroutines.

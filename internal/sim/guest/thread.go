@@ -30,10 +30,8 @@ func (p *Process) newThread(program func()) *thread {
 	p.born++
 	t := &thread{p: p, n: p.born, until: sim.Never}
 	t.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
-		t.yield, t.id = yield, goroutine()
-		p.turns.latch.lock()
-		p.turns.ids[t.id] = true
-		p.turns.latch.unlock()
+		t.yield = yield
+		p.turns.begun(t)
 		program()
 		t.ended = true
 	})

@@ -125,6 +125,15 @@ func (ts *Turns) deposed(me *runner, t *thread) {
 	runtime.Goexit()
 }
 
+// begun notes which goroutine a thread is, which calls it.
+func (ts *Turns) begun(t *thread) {
+	id := goroutine()
+	ts.latch.lock()
+	t.id = id
+	ts.ids[id] = true
+	ts.latch.unlock()
+}
+
 // self returns the calling thread. If it is adrift it waits for a turn.
 func (ts *Turns) self(p *Process) *thread {
 	t := ts.holder.Load()
@@ -171,8 +180,8 @@ func stranger(p *Process) string {
 // watch looks for a thread that has the turn and is blocked, until the end.
 func (ts *Turns) watch() {
 	const often, seldom, most = 50 * time.Microsecond, time.Millisecond, 50 * time.Millisecond
-	var seen uint64
-	var moved time.Time // a thread was last found to be blocked
+	var seen, suspect uint64 // turns
+	var moved time.Time      // a thread was last set adrift
 	pause := seldom
 	for {
 		select {
@@ -187,32 +196,40 @@ func (ts *Turns) watch() {
 			if time.Since(moved) < 100*time.Millisecond {
 				pause = often
 			}
+		case !ts.blocked(turn): // it computes
+			pause = min(2*pause, most)
+		case turn != suspect: // a moment's wait for a lock looks the same
+			suspect, pause = turn, often
 		case ts.takeBack(turn):
 			moved, pause = time.Now(), often
-		default: // it computes
-			pause = min(2*pause, most)
 		}
 		seen = turn
 	}
 }
 
-// takeBack takes the turn from a thread that is blocked, and reports whether it has.
-func (ts *Turns) takeBack(turn uint64) bool {
+// blocked reports whether the thread that has a turn is blocked.
+func (ts *Turns) blocked(turn uint64) bool {
 	ts.latch.lock()
 	defer ts.latch.unlock()
 	t := ts.holder.Load()
 	if t == nil || ts.turn.Load() != turn {
 		return false
 	}
-	if s := ts.states(); !s.blocked(t.id) || s.busy(ts.ids) {
-		return false
-	}
+	s := ts.states()
+	return s.blocked(t.id) && !s.busy(ts.ids)
+}
+
+// takeBack takes a turn from a thread that is blocked, and reports whether it has.
+func (ts *Turns) takeBack(turn uint64) bool {
+	ts.latch.lock()
+	defer ts.latch.unlock()
+	t := ts.holder.Load()
 	ts.adrift.Add(1)
-	if !ts.turn.CompareAndSwap(turn, turn+1) {
+	if t == nil || !ts.turn.CompareAndSwap(turn, turn+1) {
 		ts.adrift.Add(-1)
 		return false
 	}
-	ts.done.Load()
+	ts.done.Load() // so that we see what it has done
 	ts.holder.Store(nil)
 	t.home = false
 	ts.lost = append(ts.lost, t)
