@@ -103,10 +103,11 @@ func (p *Process) Enter() {
 // Sleep lets others run until Wake, or until the time comes, or over, if it is not
 // nil, returns true: it is called when another goroutine of the process has run, and
 // when a packet has arrived or an alarm has rung.
-func (p *Process) Sleep(until sim.Time, over func() bool) { p.turns.self(p).sleep(until, over) }
+// The calling goroutine has entered a call.
+func (p *Process) Sleep(until sim.Time, over func() bool) { p.turns.holder.Load().sleep(until, over) }
 
-// Self returns the number of the calling goroutine, for Wake.
-func (p *Process) Self() int { return p.turns.self(p).n }
+// Self returns the number of the calling goroutine, which has entered a call, for Wake.
+func (p *Process) Self() int { return p.turns.holder.Load().n }
 
 // Wake ends the sleep of a goroutine.
 func (p *Process) Wake(n int) {

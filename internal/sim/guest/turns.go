@@ -148,7 +148,7 @@ func (ts *Turns) self(p *Process) *thread {
 
 // vigilance is how seldom it is checked who calls where nothing looks amiss: that
 // takes microseconds.
-const vigilance = 16
+const vigilance = 64
 
 // who is self for a goroutine of which it is not sure that it has the turn.
 func (ts *Turns) who(p *Process) *thread {
