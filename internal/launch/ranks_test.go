@@ -158,6 +158,8 @@ func beRank(mode string) {
 			return heir(ctx, p, arg)
 		case "mourn":
 			return mourn(ctx, p, arg)
+		case "barrier":
+			return barrier(ctx, p, arg)
 		case "deadlock":
 			return deadlock(ctx, p)
 		case "ring":
