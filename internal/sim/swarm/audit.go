@@ -16,8 +16,10 @@ func (n *node) inspect() {
 		// A receive from one rank is served on top of a full buffer, and what a
 		// receive had got that was given up stays, whatever the room.
 		slack := 64 * len(n.c.nodes)
-		if p.recv.Peer != msg.Any || p.gaveUp {
-			slack += msg.MaxEager
+		for _, r := range p.receivers {
+			if p.gaveUp || r.op != nil && r.op.Peer != msg.Any {
+				slack += msg.MaxEager
+			}
 		}
 		if held += p.loans; held > limit+slack {
 			n.c.fail("occupancy", "rank %d, channel %d: the receive buffer of %d bytes holds %d", n.rank, p.channel, limit, held)
@@ -129,8 +131,10 @@ func (c *cluster) final() {
 			n.postbox.allCollected(n)
 		}
 		for _, p := range n.ports {
-			p.port.Cancel(p.recv)
-			p.recv = nil
+			for _, r := range p.receivers {
+				p.port.Cancel(r.op)
+				r.op = nil
+			}
 		}
 		for _, w := range n.eng.Msg.Waiting() {
 			c.fail("leak", "rank %d: %s, and nobody waits", n.rank, w)
