@@ -52,7 +52,7 @@ func NewCall() *Call { return calls.Get().(*Call) }
 // Free gives a call back. Nothing may refer to it any more.
 func (c *Call) Free() {
 	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil
-	c.Msg.Mem, c.Msg.Addr = 0, 0
+	c.Msg.Mem, c.Msg.Addr, c.Msg.Alone = 0, 0, false
 	c.RMA.Buf, c.RMA.Err, c.RMA.Name = nil, nil, ""
 	c.RMA.Lock, c.RMA.Epoch = 0, 0
 	c.RMA.Entry, c.RMA.Mode = 0, 0

@@ -36,6 +36,7 @@ type Port struct {
 	// Sending.
 	send    pool
 	starved []*pair // pairs with operations that wait for room in send, in order
+	alone   bool    // nobody waits for one of these operations
 	unasked []*pair // pairs of which an acknowledgement has not been asked for since they transmitted
 
 	// Receiving.

@@ -40,6 +40,7 @@ func (p *Port) startSend(op *Op) {
 	d := p.pair(op.Peer)
 	if d.waiting.first != nil || !p.admit(d, op) {
 		d.waiting.push(op)
+		p.alone = p.alone || op.Alone
 		p.starve(d)
 	}
 }
@@ -173,18 +174,18 @@ func (p *Port) pump(d *pair) {
 	for !d.refused && d.sent != d.next && d.q.Follows(d.entry(d.sent).after) {
 		size := d.entry(d.sent).size()
 		if d.inFlight > 0 && d.inFlight+size > d.credit {
-			p.ask(d)
+			p.ask(d, true) // the program may compute meanwhile
 			return
 		}
 		d.inFlight += size
 		d.askBytes += size
 		d.sent++
 		p.transmit(d, d.sent-1, d.sent-d.asked >= window/4 || d.askBytes > p.send.limit/8)
-		p.owe(d)
 	}
 	if len(d.flushes) > 0 {
-		p.ask(d)
+		p.ask(d, false)
 	}
+	p.owe(d)
 }
 
 // Resume transmits what had to wait until operations on a peer's memory were on their
@@ -218,7 +219,7 @@ func (p *Port) transmit(d *pair, seq uint32, ask bool) {
 	d.q.Push(f.Append(d.q.Head()), nil, ask)
 }
 
-// owe remembers that a pair has transmitted. While a send waits for room, an
+// owe remembers that a pair holds room for what it has transmitted. While a send waits for room, an
 // acknowledgement is asked for at once: the room may be what it waits for.
 func (p *Port) owe(d *pair) {
 	if !d.listed {
@@ -226,15 +227,16 @@ func (p *Port) owe(d *pair) {
 		p.unasked = append(p.unasked, d)
 	}
 	if len(p.starved) > 0 {
-		p.ask(d)
+		p.ask(d, p.alone)
 	}
 }
 
 // ask asks for an acknowledgement of everything transmitted, because something
-// waits for it: the answer wakes this process if it computes. That is left out if
-// it has been done, or the receiver has refused and will say so itself.
-func (p *Port) ask(d *pair) {
-	if d.refused || d.urged == d.sent || d.base == d.sent {
+// waits for it, unless that has been done or the receiver has refused and will say
+// so itself. The answer to an ACKREQ wakes this process if it computes; to be woken
+// is asked for where no goroutine waits, which would be woken by anything.
+func (p *Port) ask(d *pair, wake bool) {
+	if d.refused || d.base == d.sent || d.urged == d.sent || d.asked == d.sent && !wake {
 		return
 	}
 	d.asked, d.urged, d.askBytes = d.sent, d.sent, 0
@@ -247,7 +249,7 @@ func (p *Port) ask(d *pair) {
 func (p *Port) askAll() {
 	for _, d := range p.unasked {
 		d.listed = false
-		p.ask(d)
+		p.ask(d, p.alone)
 	}
 	p.unasked = p.unasked[:0]
 }
@@ -308,6 +310,8 @@ func (p *Port) feed() {
 	}
 	if p.starved = rest; len(rest) > 0 {
 		p.askAll()
+	} else {
+		p.alone = false
 	}
 }
 
@@ -400,7 +404,7 @@ func (p *Port) startFlush(op *Op) {
 		if d.base != d.next {
 			op.left++
 			d.flushes = append(d.flushes, flush{op, d.next})
-			p.ask(d)
+			p.ask(d, false)
 		}
 	}
 	op.left--

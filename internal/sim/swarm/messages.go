@@ -102,7 +102,7 @@ func (n *node) send(rank int) {
 		}
 	}
 	n.sent(rank, p.channel, rec)
-	n.begin(p, &msg.Op{Kind: msg.Send, Peer: rank, Buf: b}, rec, n.c.world.Chance(n.c.Cancel))
+	n.begin(p, &msg.Op{Kind: msg.Send, Peer: rank, Buf: b, Alone: true}, rec, n.c.world.Chance(n.c.Cancel))
 	if n.c.world.Chance(0.05) {
 		n.begin(p, &msg.Op{Kind: msg.Flush, Peer: msg.Any}, &record{}, n.c.world.Chance(n.c.Cancel))
 	}
