@@ -117,6 +117,7 @@ const patience = 30 * time.Second
 func (c *cluster) run() {
 	for rank := range c.Nodes {
 		m := c.net.Machine(rank)
+		m.Roomy = c.Reliable
 		if c.Drift > 0 {
 			m.Drift = int64(c.world.Rand.IntN(2*c.Drift+1) - c.Drift)
 		}
