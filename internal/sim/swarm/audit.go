@@ -16,7 +16,9 @@ func (n *node) inspect() {
 		// A receive from one rank is served on top of a full buffer, and what a
 		// receive had got that was given up stays, whatever the room.
 		slack := 64 * len(n.c.nodes)
+		between := false // a message has been taken and is not on loan yet
 		for _, r := range p.receivers {
+			between = between || r.op != nil && r.op.State != msg.Pending
 			if p.gaveUp || r.op != nil && r.op.Peer != msg.Any {
 				slack += msg.MaxEager
 			}
@@ -24,7 +26,7 @@ func (n *node) inspect() {
 		if held += p.loans; held > limit+slack {
 			n.c.fail("occupancy", "rank %d, channel %d: the receive buffer of %d bytes holds %d", n.rank, p.channel, limit, held)
 		}
-		p.gaveUp = p.gaveUp && held > limit
+		p.gaveUp = p.gaveUp && (held > limit || between)
 	}
 	if n.visits%4096 == 0 {
 		n.area.sweep(n, "while the run went on")
