@@ -15,11 +15,12 @@ import (
 // be called exactly once; until it returns, the operation's buffer belongs to
 // weft.
 type Op struct {
-	node  *driver.Node
-	call  *driver.Call // nil if it was done at once
-	way   *way         // of a message to a mailbox
-	value uint64
-	err   error
+	node   *driver.Node
+	call   *driver.Call // nil if it was done at once
+	way    *way         // of a message to a mailbox
+	number uint64       // on its way
+	value  uint64
+	err    error
 }
 
 var ops = sync.Pool{New: func() any { return new(Op) }}
@@ -39,7 +40,7 @@ func (q *Port) StartSend(ctx context.Context, to int, b []byte) (*Op, error) {
 	}
 	o.call = driver.NewCall()
 	m := &o.call.Msg
-	m.Kind, m.Peer, m.Buf, m.Alone = msg.Send, to, b, true
+	m.Kind, m.Peer, m.Buf = msg.Send, to, b
 	if len(b) > msg.MaxEager && q.p.memory != nil {
 		m.Mem, m.Addr = q.p.locate(to, b)
 	}
@@ -118,7 +119,7 @@ func (o *Op) Wait(ctx context.Context) error {
 	o.err = o.node.Wait(ctx, o.call)
 	o.value = o.call.RMA.Value
 	if o.way != nil {
-		o.way.ended(o.err)
+		o.way.ended(o.number, o.err)
 	}
 	o.call.Free()
 	o.call = nil

@@ -2,6 +2,8 @@ package weft
 
 import (
 	"context"
+	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"weft/internal/amt"
@@ -43,8 +45,12 @@ type way struct {
 	box     *mailbox.Box    // the mailbox, mapped here; or nil
 	line    *mailbox.Sender // how it is written to
 	mapped  *transport.Mapping
-	packets atomic.Int32 // messages on their way in packets, which others must not overtake
-	unsure  atomic.Bool  // one was given up, and may arrive yet
+	packets atomic.Int32 // messages that left in packets, which others must not overtake; the line counts them too
+
+	mu    sync.Mutex // held while a message leaves in packets: their numbers are in the order of the stream
+	begun uint64     // the number of the last
+	lost  int        // messages that were given up, and may arrive yet
+	last  uint64     // the number of the last of these
 }
 
 // Sender reaches the mailbox of a name that a rank has, waiting until it does.
@@ -109,16 +115,44 @@ func newWay(p *Proc, r *Remote) *way {
 	return w
 }
 
-// ended counts a message that went in packets, when it has arrived or comes to nothing.
-// What comes after one that was given up goes the same way until one is known to have
-// arrived, and so after it.
-func (w *way) ended(err error) {
-	if err != nil {
-		w.unsure.Store(true)
-	} else if w.unsure.Load() {
-		w.unsure.Store(false)
+// depart lets a message leave in packets, from a byte on, and returns its number. It
+// waits while another goroutine has written one in part, which it does not do for long.
+func (w *way) depart(from int, begin func()) (number uint64) {
+	for {
+		w.mu.Lock()
+		if w.line == nil || w.line.Depart(from) {
+			break
+		}
+		w.mu.Unlock()
+		runtime.Gosched()
 	}
-	w.packets.Add(-1)
+	defer w.mu.Unlock()
+	w.packets.Add(1)
+	w.begun++
+	begin()
+	return w.begun
+}
+
+// ended counts a message that left in packets, when it has arrived or comes to nothing.
+// What comes after one that was given up leaves the same way, until one that began after
+// it is known to have arrived: the stream keeps the order.
+func (w *way) ended(number uint64, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil {
+		w.lost++
+		w.last = max(w.last, number)
+		return
+	}
+	n := 1
+	if number > w.last {
+		n += w.lost
+		w.lost = 0
+	}
+	if w.line != nil {
+		w.line.Arrived(n)
+	}
+	w.packets.Add(int32(-n))
 }
 
 // leave gives the line back.
@@ -164,12 +198,12 @@ func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	if o == mailbox.Done {
 		return nil
 	}
-	c, err := s.begin(tag, b, sent, o)
+	c, number, err := s.begin(tag, b, sent, o)
 	if err != nil {
 		return err
 	}
 	err = s.p.node.Wait(ctx, c)
-	s.way.ended(err)
+	s.way.ended(number, err)
 	c.Free()
 	return err
 }
@@ -188,7 +222,7 @@ func (s *Sender) waits(ctx context.Context, b []byte, sent int) bool {
 // open reports whether messages can go through mapped memory now.
 func (s *Sender) open() bool {
 	w := s.way
-	return w.box != nil && w.packets.Load() == 0 && !w.unsure.Load() && s.peer.Gone() == nil && !driver.Withdrawn(w.mapped)
+	return w.box != nil && w.packets.Load() == 0 && s.peer.Gone() == nil && !driver.Withdrawn(w.mapped)
 }
 
 // direct writes to mapped memory, from a byte on, if that can be done now: else it is
@@ -216,17 +250,16 @@ func (s *Sender) ring() int {
 
 // begin sends in packets what could not be written, from sent on. The receiver's
 // engine then stops us, and tells us when to go on.
-func (s *Sender) begin(tag uint64, b []byte, sent int, o mailbox.Outcome) (*driver.Call, error) {
+func (s *Sender) begin(tag uint64, b []byte, sent int, o mailbox.Outcome) (c *driver.Call, number uint64, err error) {
 	if err := s.refused(o, b); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	c := driver.NewCall()
+	c = driver.NewCall()
 	op := &c.RMA
 	op.Kind, op.Peer, op.Region, op.Key = rma.IPush, s.rank, s.found.Region, s.found.Key
 	op.Off, op.Buf, op.A, op.Entry, op.Mode = uint64(sent), b, tag, s.entry, uint8(s.status)
-	s.way.packets.Add(1)
-	s.p.node.Begin(c)
-	return c, nil
+	number = s.way.depart(sent, func() { s.p.node.Begin(c) })
+	return c, number, nil
 }
 
 // refused returns the error of an outcome that is final, or nil.
@@ -255,10 +288,10 @@ func (s *Sender) StartPush(ctx context.Context, tag uint64, b []byte) (*Op, erro
 	if out == mailbox.Done {
 		return o, nil
 	}
-	c, err := s.begin(tag, b, sent, out)
+	c, number, err := s.begin(tag, b, sent, out)
 	if err != nil {
 		return nil, err
 	}
-	o.call, o.way = c, s.way
+	o.call, o.way, o.number = c, s.way, number
 	return o, nil
 }

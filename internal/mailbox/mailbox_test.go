@@ -431,3 +431,46 @@ func TestWords(t *testing.T) {
 		t.Error("more senders than lines")
 	}
 }
+
+// What a goroutine has written of a message in packets, others of its process do not come
+// between, whether the rest is written or leaves by another way; nor do they overtake it.
+func TestHalfAMessageKeepsOthersOut(t *testing.T) {
+	for _, leaves := range []bool{false, true} {
+		b, r := newBox(t, 16, []int{2 * Packet}, 0, 0)
+		s := join(t, b, 0)
+		long := letter(1, 2*Packet)
+		if _, o := s.Push(NoRing, PerPacket, 1, long[:Packet], 0); o != Done {
+			t.Fatal(o)
+		}
+		sent, o := s.Push(NoRing, PerPacket, 2, long, 0)
+		if sent != Packet || o != Full {
+			t.Fatalf("%d bytes of a message for half of which there is room: %v", sent, o)
+		}
+		var rec Record
+		r.Take(&rec)
+		r.Done()
+		r.Release(rec.Extent)
+		other := make([]byte, 10)
+		if _, o := s.Push(NoRing, Auto, 3, other, 0); o != Full || s.HasRoom(NoRing, Auto, other, 0) || s.Depart(0) {
+			t.Errorf("another message comes between: %v", o)
+		}
+		if !leaves {
+			if sent, o = s.Push(NoRing, PerPacket, 2, long, sent); sent != 2*Packet || o != Done {
+				t.Fatalf("the rest: %d, %v", sent, o)
+			}
+		} else {
+			if !s.Depart(sent) || !s.Depart(0) {
+				t.Error("the rest cannot leave")
+			}
+			for range 2 {
+				if _, o := s.Push(NoRing, Auto, 3, other, 0); o != Full {
+					t.Errorf("another message overtakes it: %v", o)
+				}
+				s.Arrived(1)
+			}
+		}
+		if _, o := s.Push(NoRing, Auto, 3, other, 0); o != Done {
+			t.Errorf("another message afterwards: %v", o)
+		}
+	}
+}

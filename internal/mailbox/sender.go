@@ -2,6 +2,7 @@ package mailbox
 
 import (
 	"runtime"
+	"sync/atomic"
 
 	"weft/internal/mem"
 )
@@ -12,6 +13,11 @@ const Packet = 8192
 
 // A Sender is one process that maps a mailbox. One goroutine at a time uses it: it
 // holds the Sender's line, which is also how the owner sees that it is busy.
+//
+// What Push has written in part, others of this process must not come between: packets
+// of a process are joined by nothing but their order. So Push refuses them until the
+// rest is written, or leaves by another way (Depart); nor may they overtake what has
+// left so, until it has arrived (Arrived).
 type Sender struct {
 	b    *Box
 	rank int
@@ -19,6 +25,9 @@ type Sender struct {
 	seen uint32 // Head of the status ring, when last looked at
 	ring int    // the ring last reserved from, and its Head when last looked at
 	head uint64
+
+	half atomic.Bool // a message has been written in part
+	away int         // messages that have left by another way, and not arrived
 }
 
 // Join takes a free line for a sender, a process of this host. ok is false if there is none.
@@ -58,9 +67,13 @@ func (s *Sender) Unlock() {
 
 // Push writes a message, or what it can of it: sent bytes of one that has a record
 // for each packet may have been written when the rest finds the ring Full. Push goes on
-// from where it came to then.
+// from where it came to then. Full is also what others get meanwhile.
 func (s *Sender) Push(entry int, mode Mode, tag uint64, data []byte, from int) (sent int, o Outcome) {
 	s.Lock()
+	if s.away > 0 || from == 0 && s.half.Load() {
+		s.Unlock()
+		return from, Full
+	}
 	if from > 0 {
 		mode = PerPacket
 	}
@@ -69,8 +82,33 @@ func (s *Sender) Push(entry int, mode Mode, tag uint64, data []byte, from int) (
 	} else {
 		sent, o = s.long(entry, mode, tag, data, from)
 	}
+	if half := o == Full && sent > 0; half || from > 0 {
+		s.half.Store(half)
+	}
 	s.Unlock()
 	return sent, o
+}
+
+// Depart says that a message, or what is left of it from a byte on, leaves by another
+// way now. It fails while another message has been written in part.
+func (s *Sender) Depart(from int) (ok bool) {
+	s.Lock()
+	defer s.Unlock()
+	if from == 0 && s.half.Load() {
+		return false
+	}
+	if from > 0 {
+		s.half.Store(false)
+	}
+	s.away++
+	return true
+}
+
+// Arrived says that n messages that had left have arrived, or never will.
+func (s *Sender) Arrived(n int) {
+	s.Lock()
+	s.away -= n
+	s.Unlock()
 }
 
 // short writes a message into its record.
@@ -107,6 +145,9 @@ func (s *Sender) long(entry int, mode Mode, tag uint64, data []byte, from int) (
 // HasRoom reports whether the rest of a message would find room now, or the first
 // packet of it.
 func (s *Sender) HasRoom(entry int, mode Mode, data []byte, from int) bool {
+	if from == 0 && s.half.Load() {
+		return false
+	}
 	a := Arrival{From: s.rank, Total: len(data)}
 	if from > 0 {
 		mode = PerPacket
