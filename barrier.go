@@ -249,10 +249,7 @@ func (b *Barrier) make(ctx context.Context) error {
 	algorithm := b.cfg.Algorithm
 	b.why = "the program says so"
 	if algorithm == "" || algorithm == "auto" {
-		var err error
-		if algorithm, b.why, err = b.choose(ctx); err != nil {
-			return err
-		}
+		algorithm, b.why = b.choose(ctx)
 	}
 	b.why = algorithm + ": " + b.why
 	switch algorithm {

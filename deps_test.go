@@ -61,10 +61,11 @@ coll                    . internal/mem
 match                   .
 
 internal/launch         internal/bootstrap internal/sys internal/waitgraph
+internal/stress         . coll internal/launch internal/waitgraph match
 internal/perf           . internal/bootstrap internal/launch internal/sys
 internal/perf/matching  match
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . coll internal/amt internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sys internal/tape internal/waitgraph
+cmd/weft                . coll internal/amt internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/stress internal/sys internal/tape internal/waitgraph
 
 docs/wireshark
 
@@ -93,8 +94,8 @@ examples/nas/bt         . examples/nas/cfd examples/nas/npb
 var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/sys"}, // signals, exit statuses
-	"math/rand/v2":           {"transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/swarm"},
+	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/stress", "internal/sys"}, // signals, exit statuses
+	"math/rand/v2":           {"transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},
 }

@@ -238,9 +238,7 @@ func (m *Mailbox) NextPacket(ctx context.Context) (d Delivery, err error) {
 func (m *Mailbox) TryNext() (d Delivery, err error) {
 	if err = m.take(&d, true, 0, 0); err == ErrAgain {
 		m.p.node.Assist()
-		if err = m.take(&d, true, 0, 0); err == ErrAgain {
-			m.p.node.Vain()
-		}
+		err = m.take(&d, true, 0, 0)
 	}
 	return d, err
 }
@@ -340,7 +338,6 @@ func (m *Mailbox) Close() error {
 	m.p.node.Withdraw(m.region)
 	for m.waited() {
 		runtime.Gosched() // they look at the memory
-		m.p.node.Vain()
 	}
 	return m.p.unshare(m.whole)
 }

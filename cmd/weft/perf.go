@@ -14,10 +14,11 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/perf"
+	"weft/internal/stress"
 )
 
 // measured runs a rank of a measurement, if this process is one.
-func measured() bool { return perf.Rank() || infoRank() }
+func measured() bool { return perf.Rank() || infoRank() || stress.Rank() }
 
 const perfHelp = `Measures weft between two processes of this machine, and its peers in the same
 run: every system runs in turn, round after round, and medians are compared.

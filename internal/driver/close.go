@@ -2,9 +2,7 @@ package driver
 
 import (
 	"context"
-	"maps"
 	"runtime"
-	"slices"
 	"time"
 
 	"weft/internal/engine/link"
@@ -27,7 +25,6 @@ var errClosed error = link.ErrClosed
 // what a process does to leave: to flush and close ports, to withdraw regions, to give
 // blocks back. What is under way goes on.
 func (n *Node) Quit() {
-	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closing.Store(true)
@@ -55,13 +52,13 @@ func (n *Node) Close(patience time.Duration) {
 	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
 		n.mu.Unlock()
 		if n.cfg.Host != nil {
-			n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)), nil)
+			n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)))
 		} else {
 			runtime.Gosched()
 		}
 		n.mu.Lock()
 	}
-	for _, rank := range slices.Sorted(maps.Keys(n.peers)) { // on a host, nothing is left to chance
+	for rank := range n.peers {
 		n.down(rank, link.ErrClosed, false)
 	}
 	n.markGone()

@@ -48,9 +48,8 @@ func (p *Port) cancelRecv(op *Op) {
 	}
 	if p.node.fetching.remove(op) {
 		if o := &op.Offer; op.got == o.Total && o.kept == nil {
-			o.kept = &kept{from: o.From, token: o.Token, bytes: append([]byte(nil), op.Buf[:o.Total]...)}
+			o.kept = &kept{bytes: append([]byte(nil), op.Buf[:o.Total]...)}
 			o.Mem, o.Addr = 0, 0 // it is here
-			p.node.keeping = append(p.node.keeping, o.kept)
 		}
 		p.Decline(op)
 		return
@@ -69,9 +68,7 @@ func (p *Port) cancelRecv(op *Op) {
 // the caller of this one no longer waits.
 func (p *Port) Decline(op *Op) {
 	op.State = Done
-	switch k := op.Offer.kept; {
-	case k != nil && k.settled:
-	case k != nil && k.void, p.node.gone[op.Offer.From] != nil:
+	if k := op.Offer.kept; p.node.gone[op.Offer.From] != nil && (k == nil || !k.settled) {
 		return
 	}
 	if !p.open {

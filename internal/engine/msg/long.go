@@ -2,7 +2,6 @@ package msg
 
 import (
 	"fmt"
-	"slices"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -63,7 +62,7 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 		p.deliver(d, b)
 	}
 	if f.AckReq {
-		p.ackData(d)
+		p.ack(d)
 	}
 }
 
@@ -78,10 +77,6 @@ func (p *Port) Fetch(op *Op) {
 		return
 	}
 	if p.rejects(op) {
-		return
-	}
-	if k != nil && k.void {
-		p.startAgain(op)
 		return
 	}
 	p.node.fetching.push(op)
@@ -234,46 +229,41 @@ func (n *Node) onSettled(from int, f wire.Settled) {
 		return
 	}
 	n.fetching.remove(op)
-	n.settleKept(from, f)
 	if f.Status == wire.StatusOK && op.got == op.Offer.Total {
 		n.finish(op, nil)
 		return
 	}
-	if op.port.startAgain(op); op.State != Pending {
-		n.done.push(op)
-	}
-}
-
-// startAgain makes a receive go on to the next message, because the sender of the
-// one that it was offered has given it up.
-func (p *Port) startAgain(op *Op) {
-	p.node.Stats.Received--
+	// The sender gave up: this receive goes on to the next message.
+	n.Stats.Received--
 	op.State, op.Offer = Pending, Offer{}
 	if op.borrow {
 		op.Buf = nil
 	}
-	p.startRecv(op)
+	op.port.startRecv(op)
+	if op.State != Pending {
+		n.done.push(op)
+	}
 }
 
-// settleKept takes note of what the sender says of a message that we keep for a
-// later receive, and reports whether there is one.
+// settleKept takes note that a message is good that we keep for a later receive,
+// or forgets it, and reports whether there is one.
 func (n *Node) settleKept(from int, f wire.Settled) bool {
-	i := slices.IndexFunc(n.keeping, func(k *kept) bool { return k.from == from && k.token == f.Token })
-	if i < 0 {
-		return false
-	}
-	k := n.keeping[i]
-	n.keeping = slices.Delete(n.keeping, i, i+1)
-	if k.settled = f.Status == wire.StatusOK; k.settled {
-		return true
-	}
-	k.void = true
 	for _, p := range n.ports {
-		if d := p.pairs[from]; d != nil {
-			p.filter(d, func(b *Block) bool { return b.kind == announced && b.offer.kept == k })
+		d := p.pairs[from]
+		if d == nil {
+			continue
+		}
+		for b := d.oldest; b != nil; b = b.follower {
+			if b.kind != announced || b.offer.Token != f.Token || b.offer.kept == nil {
+				continue
+			}
+			if b.offer.kept.settled = f.Status == wire.StatusOK; !b.offer.kept.settled {
+				p.remove(d, b)
+			}
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 func (n *Node) findFetch(from int, token uint32) *Op {

@@ -42,9 +42,6 @@ type Op struct {
 	Mem  uint32
 	Addr uint64
 
-	// Alone: nobody waits for it yet. What it needs of peers must wake this process.
-	Alone bool
-
 	// Owner is the caller's, untouched.
 	Owner any
 
@@ -76,14 +73,10 @@ type Offer struct {
 
 // kept is a long message that had been fetched when the receive that wanted it
 // was given up. Its sender has been told that we have it, so it is not fetched
-// again. The sender's answer finds it by its token, wherever the offer is by then:
-// in a queue, or in the hands of the next receive.
+// again.
 type kept struct {
-	from    int
-	token   uint32
 	bytes   []byte
 	settled bool // the sender has confirmed that it is good
-	void    bool // the sender had given it up
 }
 
 // Port returns the port on which the operation was started.

@@ -46,9 +46,8 @@ type Op struct {
 	Found Found  // Attach
 
 	id    uint32
-	turn  uint32 // while it waits to begin: its number in the queue to the peer
-	begun bool   // the request is on its way
-	got   int    // Pull: bytes received
+	begun bool // the request is on its way
+	got   int  // Pull: bytes received
 	next  *Op
 }
 

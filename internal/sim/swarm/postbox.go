@@ -101,7 +101,7 @@ func (b *collector) Act() {
 	if n.off {
 		return
 	}
-	if !n.m.Paused() && !n.silent {
+	if !n.m.Paused() {
 		n.collect()
 		n.flush()
 	}

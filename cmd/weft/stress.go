@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft/internal/launch"
+	"weft/internal/stress"
+)
+
+const stressHelp = `Runs jobs of real processes whose goroutines do at random everything that weft's
+API has, while ranks are killed, stopped and made to leave, and checks that nothing is
+lost, repeated, out of order or stuck. Each job follows from a seed, which is printed
+when it fails; timing differs from run to run, so a seed may have to be repeated.
+
+What is known of a failure is kept in a directory: what was found, what each goroutine
+did, what weft ps said, the ranks' output, and their stacks if they were stuck.
+
+EXAMPLES
+  weft stress                                     a minute over every transport
+  weft stress -for 2h -transport udp -n 6
+  weft stress -seed 4711 -jobs 20 -transport shm  one seed again and again
+  weft lab -hosts 2 -- weft stress -transport eth,udp,tcp`
+
+func stressCommand() *ffcli.Command {
+	fs := flag.NewFlagSet("weft stress", flag.ContinueOnError)
+	var o stress.Options
+	length := fs.Duration("for", time.Minute, "how long")
+	n := fs.Int("n", 4, "number of ranks")
+	transports := fs.String("transport", "", "shm, udp, tcp, eth, or mixed: shm and udp; several with commas; default all but eth, in a lab eth,udp,tcp")
+	seed := fs.Uint64("seed", 0, "of the only job, which is repeated; 0: a new one for each job")
+	jobs := fs.Int("jobs", 0, "how many jobs; 0: as many as there is time for")
+	fs.StringVar(&o.Only, "only", "", "kinds of scenes, with commas: "+strings.Join(stress.Kinds(), ","))
+	fs.DurationVar(&o.Patience, "patience", 20*time.Second, "how long nothing may happen in a job before it counts as stuck")
+	fs.StringVar(&o.Dir, "dir", "", "where what is known of failures is kept; default the directory for temporary files")
+	fs.BoolVar(&o.Verbose, "v", false, "tell what happens")
+	peaceful := fs.Bool("peaceful", false, "strike no rank")
+	keepOn := fs.Bool("keep-on", false, "go on after a failure")
+	return &ffcli.Command{
+		Name: "stress", ShortUsage: "weft stress [FLAGS]", ShortHelp: "run everything at random, and check it", LongHelp: stressHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("stress: %q: it takes no arguments", strings.Join(args, " "))
+			}
+			if *n < 1 || *n > 200 {
+				return fmt.Errorf("stress: -n %d: must be from 1 to 200", *n)
+			}
+			var err error
+			if o.Program, err = os.Executable(); err != nil {
+				return err
+			}
+			all, err := stressTransports(*transports)
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			r := stressRun{o, all, *n, *seed, *jobs, *peaceful, *keepOn}
+			return r.run(ctx, time.Now().Add(*length))
+		},
+	}
+}
+
+func stressTransports(text string) (all []string, err error) {
+	lab, err := launch.LabHosts()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case text == "" && len(lab) > 0:
+		text = "eth,udp,tcp"
+	case text == "":
+		text = "shm,udp,tcp,mixed"
+	}
+	for _, t := range strings.Split(text, ",") {
+		switch t {
+		case "shm", "udp", "tcp", "eth", "mixed":
+			all = append(all, t)
+		default:
+			return nil, fmt.Errorf("stress: -transport %q: must be shm, udp, tcp, eth or mixed", t)
+		}
+	}
+	return all, nil
+}
+
+type stressRun struct {
+	stress.Options
+	transports       []string
+	n                int
+	seed             uint64
+	jobs             int
+	peaceful, keepOn bool
+}
+
+func (r stressRun) run(ctx context.Context, end time.Time) error {
+	failed, done := 0, 0
+	for ; ctx.Err() == nil && time.Now().Before(end) && (r.jobs == 0 || done < r.jobs); done++ {
+		seed := r.seed
+		if seed == 0 {
+			seed = uint64(time.Now().UnixNano()) % 1_000_000_000
+		}
+		name := r.transports[done%len(r.transports)]
+		transport, hosts := name, 1
+		if name == "mixed" {
+			transport, hosts = "auto", 2
+		}
+		plan := stress.Draw(seed, r.n, transport, hosts)
+		if r.peaceful {
+			plan.Strikes = nil
+		}
+		if r.Verbose {
+			fmt.Printf("seed %d, %s: %+v\n", seed, name, plan)
+		}
+		f, err := stress.Run(ctx, plan, r.Options)
+		if err != nil {
+			return err
+		}
+		if f == nil || ctx.Err() != nil {
+			continue
+		}
+		failed++
+		fmt.Printf("seed %d over %s:\n  %s\nkept in %s; again: weft stress -seed %d -n %d -transport %s -jobs 20\n",
+			seed, name, strings.Join(f.Found, "\n  "), f.Dir, seed, r.n, name)
+		if !r.keepOn {
+			break
+		}
+	}
+	fmt.Printf("%d jobs, %d failed\n", done, failed)
+	if failed > 0 {
+		return exit(1)
+	}
+	return nil
+}

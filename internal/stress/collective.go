@@ -1,0 +1,117 @@
+package stress
+
+import (
+	"fmt"
+
+	"weft/coll"
+)
+
+// collective: members form a group, do some operations whose results are known, and part;
+// and again.
+func collective(s *scene) {
+	a := s.actor(s.name + " main")
+	defer a.end()
+	for g := range 1 + s.shared.IntN(3) {
+		rng := chance(s.seed, s.name, "group", g) // says the same at all members
+		var group *coll.Group
+		if a.call("coll.New", func() (err error) { group, err = coll.New(a.ctx, a.p, s.channel+g, s.members); return err }) != fine {
+			return
+		}
+		ok := true
+		for range 1 + rng.IntN(20) {
+			which, root, n := rng.IntN(8), rng.IntN(group.Size()), 1+rng.IntN(300)
+			switch rng.IntN(12) {
+			case 0:
+				n = 40_000 + rng.IntN(20_000)
+			case 1:
+				n = 3000 + rng.IntN(6000)
+			}
+			if ok = operate(a, group, which, root, n); !ok {
+				break
+			}
+		}
+		// A member that is ahead must not close the channel under one that still receives
+		// what it has sent: Close waits for that.
+		if a.call("Group.Close", group.Close) != fine || !ok {
+			return
+		}
+	}
+}
+
+// operate does one operation, and checks what comes of it.
+func operate(a *actor, g *coll.Group, which, root, n int) bool {
+	size, me := g.Size(), g.Rank()
+	value := func(rank, i int) int64 { return int64(rank*1_000_003 + i*7 + which) }
+	own := make([]int64, n)
+	for i := range own {
+		own[i] = value(me, i)
+	}
+	check := func(op string, got []int64, want func(i int) int64) {
+		for i, v := range got {
+			if v != want(i) {
+				a.found("%s: %s of %d members, %d elements, root %d: element %d is %d, not %d", a.name, op, size, n, root, i, v, want(i))
+				return
+			}
+		}
+	}
+	sum := func(i int) (v int64) {
+		for r := range size {
+			v += value(r, i)
+		}
+		return v
+	}
+	all := make([]int64, n*size)
+	all2 := make([]int64, n*size)
+	for i := range all2 {
+		all2[i] = value(me, i)
+	}
+	call := func(name string, f func() error) bool {
+		return a.call(fmt.Sprintf("coll.%s of %d elements, root %d", name, n, root), f) == fine
+	}
+	switch which {
+	case 0:
+		ok := call("Broadcast", func() error { return coll.Broadcast(a.ctx, g, root, own) })
+		if ok {
+			check("Broadcast", own, func(i int) int64 { return value(root, i) })
+		}
+		return ok
+	case 1:
+		ok := call("AllReduce", func() error { return coll.AllReduce(a.ctx, g, own, coll.Sum) })
+		if ok {
+			check("AllReduce", own, sum)
+		}
+		return ok
+	case 2:
+		ok := call("Reduce", func() error { return coll.Reduce(a.ctx, g, root, own, coll.Sum) })
+		if ok && me == root {
+			check("Reduce", own, sum)
+		}
+		return ok
+	case 3:
+		ok := call("Gather", func() error { return coll.Gather(a.ctx, g, root, own, all) })
+		if ok && me == root {
+			check("Gather", all, func(i int) int64 { return value(i/n, i%n) })
+		}
+		return ok
+	case 4:
+		ok := call("Scatter", func() error { return coll.Scatter(a.ctx, g, root, all2, own) })
+		if ok {
+			check("Scatter", own, func(i int) int64 { return value(root, me*n+i) })
+		}
+		return ok
+	case 5:
+		ok := call("AllGather", func() error { return coll.AllGather(a.ctx, g, own, all) })
+		if ok {
+			check("AllGather", all, func(i int) int64 { return value(i/n, i%n) })
+		}
+		return ok
+	case 6:
+		ok := call("AllToAll", func() error { return coll.AllToAll(a.ctx, g, all2, all) })
+		if ok {
+			check("AllToAll", all, func(i int) int64 { return value(i/n, me*n+i%n) })
+		}
+		return ok
+	default:
+		return call("Barrier", func() error { return coll.Barrier(a.ctx, g) })
+	}
+}
