@@ -97,6 +97,8 @@ type Node struct {
 	packets [batch]link.Packet
 	wanted  []int
 	self    []byte
+
+	sent uint64 // packets that transports have taken
 }
 
 // A Peer is another process as the driver knows it.

@@ -89,6 +89,7 @@ func (n *Node) flush(now monotime.Time) {
 		}
 		taken := p.Transport.Send(n.out[:k])
 		n.taken(now, rank, k, taken)
+		n.sent += uint64(taken)
 	}
 	n.complete()
 	if n.wanted = n.eng.Wanted(n.wanted[:0]); len(n.wanted) > 0 {

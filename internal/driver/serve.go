@@ -21,6 +21,7 @@ func (n *Node) serve() {
 	for !n.closed {
 		if n.reaper == nil && n.sleeper == nil {
 			n.progress()
+			n.stream()
 		}
 		switch active := n.reaped != seen; {
 		case n.reaper != nil || n.parked == 0 && active && !n.owing:

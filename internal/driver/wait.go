@@ -160,7 +160,7 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 	}
 	timed := n.timed || n.eng.Timed()
 	for !n.closed {
-		came := false
+		came, sent := false, n.sent
 		for range looks {
 			now := n.clock()
 			some := n.receive(now)
@@ -173,6 +173,7 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 			came = came || some
 			sys.Pause() // the peer may run on the other half of this core
 		}
+		came = came || n.sent != sent // what had found no room: more may
 		n.mu.Unlock()
 		now := n.now()
 		if end == 0 {
