@@ -1,7 +1,8 @@
 package sys
 
 import (
-	"errors"
+	"fmt"
+	"io"
 	"net"
 	"os"
 
@@ -68,7 +69,7 @@ func RecvFD(c *net.UnixConn, record []byte) (n, fd int, err error) {
 		if fd >= 0 {
 			unix.Close(fd)
 		}
-		return 0, -1, errors.New("weft: the connection has ended")
+		return 0, -1, fmt.Errorf("weft: the connection has ended: %w", io.EOF)
 	}
 	return n, fd, nil
 }

@@ -69,10 +69,8 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 	return seg, pid, err
 }
 
-// welcome is the listener's side.
+// welcome is the listener's side, on a connection with a deadline.
 func (t *Transport) welcome(c *net.UnixConn) (peer int, seg segment, pid int, err error) {
-	c.SetDeadline(time.Now().Add(handshake.Timeout))
-	defer c.SetDeadline(time.Time{})
 	pid, err = sameUser(c)
 	if err != nil {
 		return 0, seg, 0, err
@@ -117,14 +115,17 @@ func (t *Transport) accepted(c *net.UnixConn) error { return sys.SendFD(c, []byt
 func sameUser(c *net.UnixConn) (pid int, err error) {
 	pid, uid, err := sys.Credentials(c)
 	if err == nil && uid != os.Geteuid() {
-		err = fmt.Errorf("weft: shm: the peer runs as user %d, not %d", uid, os.Geteuid())
+		err = fmt.Errorf("weft: shm: the peer runs as user %d, not %d: %w", uid, os.Geteuid(), errStranger)
 	}
 	return pid, err
 }
 
+// errNoSegment reports a handshake in which everything but the segment has come.
+var errNoSegment = errors.New("weft: shm: the peer's segment did not arrive: has this process as many descriptors as it may (ulimit -n)?")
+
 func mapSegment(fd int) (segment, error) {
 	if fd < 0 {
-		return segment{}, errStranger
+		return segment{}, errNoSegment
 	}
 	m, err := sys.MapMemory(fd, false)
 	if err != nil {

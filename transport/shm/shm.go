@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"weft/internal/doorbell"
+	"weft/internal/handshake"
 	"weft/internal/ring"
 	"weft/internal/sys"
 	"weft/transport"
@@ -45,6 +47,7 @@ type Transport struct {
 	fd       int
 	bell     *doorbell.Futex
 	listener *net.UnixListener
+	door     handshake.Door
 	name     string
 	done     chan struct{} // closed by Close
 	wg       sync.WaitGroup
@@ -131,8 +134,8 @@ func Open(cfg Config) (*Transport, error) {
 		sys.CloseFD(fd)
 		return nil, fmt.Errorf("weft: shm: %w", err)
 	}
-	t.wg.Add(1)
-	go t.listen()
+	t.door.Most, t.door.Welcome = cfg.Size+strangers, t.enter
+	t.wg.Go(func() { t.door.Serve(t.listener.Accept) })
 	if cfg.Liveness > 0 {
 		t.wg.Add(1)
 		go t.beat()
@@ -171,50 +174,58 @@ func (t *Transport) Dial(rank int, card string) error {
 	if known {
 		return nil
 	}
+	return handshake.Greet(func() (cut bool, err error) { return t.call(rank, card) })
+}
+
+// call dials a peer once. It reports whether the connection ended in the handshake.
+func (t *Transport) call(rank int, card string) (cut bool, err error) {
 	c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Name: "@" + card, Net: "unixpacket"})
 	if err != nil {
-		return fmt.Errorf("weft: shm: %w", err)
+		return false, fmt.Errorf("weft: shm: %w", err)
 	}
 	seg, pid, err := t.greet(c, rank)
 	if err != nil {
 		c.Close()
-		return err
+		return isCut(err), err
 	}
 	if p := t.add(rank, seg, pid, c); p != nil {
 		t.wg.Add(1)
 		go t.attend(p, c)
 	}
-	return nil
+	return false, nil
 }
 
-// listen accepts peers.
-func (t *Transport) listen() {
-	defer t.wg.Done()
-	for {
-		c, err := t.listener.AcceptUnix()
-		if err != nil {
-			return // closed
-		}
-		t.wg.Add(1)
-		go func() {
-			rank, seg, pid, err := t.welcome(c)
-			if err != nil {
-				c.Close()
-				t.wg.Done()
-				return
-			}
-			p := t.add(rank, seg, pid, c)
-			if p == nil || t.accepted(c) != nil {
-				c.Close()
-				t.wg.Done()
-				return
-			}
-			if t.cfg.Events.Up != nil {
-				t.cfg.Events.Up(rank)
-			}
-			t.attend(p, c)
-		}()
+// isCut reports whether a connection ended, and nobody said why.
+func isCut(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, io.EOF) || errors.As(err, &op) && !op.Timeout()
+}
+
+// strangers is how many handshakes may be under way besides those of all ranks.
+const strangers = 64
+
+// enter lets a peer in that has called.
+func (t *Transport) enter(v *handshake.Visit) error {
+	c := v.Conn.(*net.UnixConn)
+	rank, seg, pid, err := t.welcome(c)
+	if err != nil {
+		return err
 	}
+	if err := v.Admit(); err != nil {
+		sys.Unmap(seg.mem)
+		return err
+	}
+	p := t.add(rank, seg, pid, c)
+	if p == nil {
+		return net.ErrClosed
+	}
+	_ = t.accepted(c) // attend notices if it fails
+	if t.cfg.Events.Up != nil {
+		t.cfg.Events.Up(rank)
+	}
+	t.wg.Add(1)
+	go t.attend(p, c)
+	return nil
 }
 
 // add remembers a peer, or another connection to one that we have: both sides

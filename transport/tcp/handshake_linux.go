@@ -42,13 +42,15 @@ func (t *Transport) greet(c net.Conn, peer int) error {
 	if !handshake.Right(reply[handshake.NonceSize:], pair.Proof("tcp listener", mine, theirs)) {
 		return errStranger
 	}
-	_, err := c.Write(pair.Proof("tcp dialler", mine, theirs))
-	return err
+	if _, err := c.Write(pair.Proof("tcp dialler", mine, theirs)); err != nil {
+		return err
+	}
+	return c.SetDeadline(time.Time{})
 }
 
-// welcome is the listener's side. It returns the peer's rank.
+// welcome is the listener's side, on a connection with a deadline. It returns the
+// peer's rank.
 func (t *Transport) welcome(c net.Conn) (peer int, err error) {
-	c.SetDeadline(time.Now().Add(handshake.Timeout))
 	var hello [8 + handshake.NonceSize]byte
 	if _, err := io.ReadFull(c, hello[:]); err != nil {
 		return 0, err

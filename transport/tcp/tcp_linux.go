@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ type Config struct {
 type Transport struct {
 	cfg      Config
 	listener *net.TCPListener
+	door     handshake.Door
 	streams  *sys.Streams
 	alarm    *doorbell.Alarm
 
@@ -71,39 +73,32 @@ func Open(cfg Config) (*Transport, error) {
 		t.listener.Close()
 		return nil, fmt.Errorf("weft: tcp: %w", err)
 	}
-	go t.accept()
+	t.door.Most, t.door.Welcome = cfg.Size+strangers, t.enter
+	go t.door.Serve(t.listener.Accept)
 	return t, nil
 }
 
-// accept takes calls until the listener is closed.
-func (t *Transport) accept() {
-	for {
-		c, err := t.listener.AcceptTCP()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil {
-			time.Sleep(10 * time.Millisecond) // out of descriptors, perhaps
-			continue
-		}
-		go func() {
-			peer, err := t.welcome(c)
-			if err == nil {
-				err = t.add(peer, c)
-			}
-			if err != nil {
-				c.Close()
-				return
-			}
-			t.cfg.Events.Up(peer)
-		}()
+// strangers is how many handshakes may be under way besides those of all ranks.
+const strangers = 64
+
+// enter lets a peer in that has called.
+func (t *Transport) enter(v *handshake.Visit) error {
+	peer, err := t.welcome(v.Conn)
+	if err == nil {
+		err = v.Admit()
 	}
+	if err == nil {
+		err = t.add(peer, v.Conn.(*net.TCPConn))
+	}
+	if err == nil {
+		t.cfg.Events.Up(peer)
+	}
+	return err
 }
 
 // add makes a connection one of ours. The first to a peer is that by which we
 // send: two that dial each other at once have two, and each sends by one.
 func (t *Transport) add(peer int, c *net.TCPConn) error {
-	c.SetDeadline(time.Time{})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -149,25 +144,29 @@ func (t *Transport) Dial(peer int, card string) error {
 	if t.known(peer) {
 		return nil
 	}
+	err = handshake.Greet(func() (cut bool, err error) { return t.call(peer, card) })
+	if err != nil && t.hasDialled(peer) {
+		return nil
+	}
+	return err
+}
+
+// call dials a peer once. It reports whether the connection ended in the handshake.
+func (t *Transport) call(peer int, card string) (cut bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), handshake.Timeout)
 	defer cancel()
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", card)
 	if err != nil {
-		if t.hasDialled(peer) {
-			return nil
-		}
-		return fmt.Errorf("weft: tcp: %w", err)
+		return false, fmt.Errorf("weft: tcp: %w", err)
 	}
-	if err = t.greet(c, peer); err == nil {
-		err = t.add(peer, c.(*net.TCPConn))
-	}
-	if err != nil {
+	if err = t.greet(c, peer); err != nil {
 		c.Close()
-		if t.hasDialled(peer) {
-			return nil
-		}
+		return !errors.Is(err, errStranger) && !os.IsTimeout(err), err
 	}
-	return err
+	if err = t.add(peer, c.(*net.TCPConn)); err != nil {
+		c.Close()
+	}
+	return false, err
 }
 
 func (t *Transport) known(peer int) bool {

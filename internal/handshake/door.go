@@ -1,0 +1,142 @@
+package handshake
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Door accepts connections and lets in those whose handshake succeeds. Whoever
+// stands in it has proved nothing yet, so there is room for few: when one more
+// comes the oldest is dropped, and while it is crowded there is less time.
+type Door struct {
+	// Most is how many handshakes may be under way.
+	Most int
+
+	// Welcome runs the handshake of a visitor. The connection has a deadline. If
+	// it returns an error the connection is closed.
+	Welcome func(v *Visit) error
+
+	// Failures counts the connections that could not be accepted, Dropped those
+	// that had to make room.
+	Failures, Dropped atomic.Uint64
+
+	mu     sync.Mutex
+	visits []*Visit // whose handshakes are under way, the oldest first
+	wg     sync.WaitGroup
+}
+
+// A Visit is one connection on its way in.
+type Visit struct {
+	Conn net.Conn
+	door *Door
+}
+
+// pause is how long the door waits when a connection cannot be accepted, for want
+// of descriptors, perhaps.
+const pause = 10 * time.Millisecond
+
+// Serve accepts connections until the listener is closed, and returns when no
+// handshake is under way any more.
+func (d *Door) Serve(accept func() (net.Conn, error)) {
+	for {
+		c, err := accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			d.clear()
+			d.wg.Wait()
+			return
+		case err != nil:
+			d.Failures.Add(1)
+			d.makeRoom(0) // a stranger may have the descriptor that we lack
+			time.Sleep(pause)
+		default:
+			d.open(c)
+		}
+	}
+}
+
+// open begins a handshake.
+func (d *Door) open(c net.Conn) {
+	d.makeRoom(d.Most)
+	v := &Visit{Conn: c, door: d}
+	d.mu.Lock()
+	patience := Timeout
+	if len(d.visits) >= d.Most/2 {
+		patience = Timeout / 10
+	}
+	d.visits = append(d.visits, v)
+	d.mu.Unlock()
+	c.SetDeadline(time.Now().Add(patience))
+	d.wg.Go(func() {
+		if err := d.Welcome(v); err != nil {
+			c.Close()
+		}
+		v.leave()
+	})
+}
+
+// makeRoom drops the oldest visitor if there are as many as most.
+func (d *Door) makeRoom(most int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.visits) > 0 && len(d.visits) >= most {
+		d.Dropped.Add(1)
+		d.visits[0].Conn.Close()
+		d.visits = d.visits[1:]
+	}
+}
+
+// clear drops everyone.
+func (d *Door) clear() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, v := range d.visits {
+		v.Conn.Close()
+	}
+	d.visits = nil
+}
+
+// leave takes the visit off the list, and reports whether it was there.
+func (v *Visit) leave() bool {
+	d := v.door
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, o := range d.visits {
+		if o == v {
+			d.visits = append(d.visits[:i:i], d.visits[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// errDropped reports a visitor who proved too late that it belongs to the job.
+var errDropped = errors.New("weft: the handshake was dropped: too many others were under way")
+
+// Admit ends the handshake: the visitor has proved that it belongs to the job. From
+// now on the connection has no deadline and is not dropped, unless that has been
+// done already: then there is an error.
+func (v *Visit) Admit() error {
+	if !v.leave() {
+		return errDropped
+	}
+	return v.Conn.SetDeadline(time.Time{})
+}
+
+// tries is how often a dialler tries a handshake that is cut short.
+const tries = 5
+
+// Greet runs the dialler's side until it succeeds, or fails for good: a door that
+// strangers crowd may drop whoever is slow.
+func Greet(try func() (cut bool, err error)) error {
+	for i := 1; ; i++ {
+		cut, err := try()
+		if err == nil || !cut || i == tries {
+			return err
+		}
+		time.Sleep(pause << i)
+	}
+}
