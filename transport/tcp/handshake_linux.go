@@ -17,6 +17,7 @@ import (
 //	rank, wanted rank, nonce      ->
 //	                              <-   nonce, proof
 //	proof                         ->
+//	                              <-   1
 
 // errStranger reports a peer that does not know the secret.
 var errStranger = errors.New("weft: tcp: the peer does not belong to this job")
@@ -45,7 +46,17 @@ func (t *Transport) greet(c net.Conn, peer int) error {
 	if _, err := c.Write(pair.Proof("tcp dialler", mine, theirs)); err != nil {
 		return err
 	}
+	if _, err := io.ReadFull(c, reply[:1]); err != nil {
+		return err
+	}
 	return c.SetDeadline(time.Time{})
+}
+
+// accepted is the last byte of the handshake: the dialler must not take itself for
+// connected if the listener had no room for it.
+func accepted(c net.Conn) error {
+	_, err := c.Write([]byte{1})
+	return err
 }
 
 // welcome is the listener's side, on a connection with a deadline. It returns the

@@ -88,6 +88,9 @@ func (t *Transport) enter(v *handshake.Visit) error {
 		err = v.Admit()
 	}
 	if err == nil {
+		err = accepted(v.Conn)
+	}
+	if err == nil {
 		err = t.add(peer, v.Conn.(*net.TCPConn))
 	}
 	if err == nil {

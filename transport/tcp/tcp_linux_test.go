@@ -26,25 +26,27 @@ func TestTransport(t *testing.T) {
 	})
 }
 
-// TestStrangers: who does not know the secret, or looks for somebody else, gets
-// no connection; nor does he find one.
 func TestStrangers(t *testing.T) {
-	ev := transport.Events{Up: func(int) { t.Error("a stranger is up") }, Down: func(int, error) {}}
-	bell := doorbell.NewChan()
-	a, b := open(t, 0, 2, "secret", bell, ev), open(t, 1, 2, "other", bell, ev)
-	defer a.Close()
-	defer b.Close()
-	if err := b.Dial(0, a.Card()); !errors.Is(err, errStranger) {
-		t.Errorf("dialled with another secret: %v", err)
-	}
-	c := open(t, 1, 9, "secret", bell, ev)
-	defer c.Close()
-	if err := c.Dial(5, a.Card()); err == nil {
-		t.Error("rank 0 answered for rank 5")
-	}
-	if len(*a.conns.Load()) != 0 {
-		t.Error("there are connections")
-	}
+	transporttest.Strangers(t, transporttest.Guarded{
+		Open: func(t testing.TB, who transporttest.Identity, ev transport.Events) transport.Transport {
+			e, err := Open(Config{Rank: who.Rank, Size: who.Size, Job: who.Job, Secret: []byte(who.Secret), Bell: doorbell.NewChan(), Events: ev})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e
+		},
+		Listen: func() (net.Listener, string, error) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return nil, "", err
+			}
+			return l, l.Addr().String(), nil
+		},
+		Knock:    func(card string) (net.Conn, error) { return net.Dial("tcp", card) },
+		Say:      func(c net.Conn, b []byte) error { _, err := c.Write(b); return err },
+		Hear:     func(c net.Conn, b []byte) (int, error) { return c.Read(b) },
+		Failures: func(t transport.Transport) uint64 { return t.(*Transport).door.Failures.Load() },
+	})
 }
 
 // TestNonsense: an authentic peer that sends no packets is cut off.
