@@ -2,6 +2,7 @@ package shm
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"net"
@@ -79,13 +80,16 @@ func openPair(t *testing.T) (victim, stranger *Transport, up chan int) {
 // TestBadSegments: memory that its owner could take away, that is too short, or that
 // is no segment is not used, though its owner has proved who it is.
 func TestBadSegments(t *testing.T) {
-	memory := func(size int, seals int) int {
+	memory := func(size int, seals int, magic uint64) int {
 		fd, err := unix.MemfdCreate("stranger", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 		if err == nil {
 			err = unix.Ftruncate(fd, int64(size))
 		}
 		if err == nil {
 			_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
+		}
+		if err == nil && size > 0 {
+			_, err = unix.Pwrite(fd, binary.LittleEndian.AppendUint64(nil, magic), 0)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -99,8 +103,10 @@ func TestBadSegments(t *testing.T) {
 	}
 	defer file.Close()
 	for name, fd := range map[string]int{
-		"none": -1, "a file": int(file.Fd()), "not sealed": memory(segmentSize, 0), "may shrink": memory(segmentSize, unix.F_SEAL_GROW|unix.F_SEAL_SEAL),
-		"too short": memory(page, all), "empty": memory(0, all), "without magic": memory(segmentSize, all),
+		"none": -1, "a file": int(file.Fd()), "not sealed": memory(segmentSize, 0, segmentMagic),
+		"may shrink": memory(segmentSize, unix.F_SEAL_GROW|unix.F_SEAL_SEAL, segmentMagic),
+		"too short":  memory(page, all, segmentMagic), "empty": memory(0, all, 0),
+		"another version": memory(segmentSize, all, segmentMagic+1),
 	} {
 		victim, stranger, up := openPair(t)
 		good := stranger.fd

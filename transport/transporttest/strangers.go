@@ -67,6 +67,7 @@ func Strangers(t *testing.T, g Guarded) {
 		{"reflected proof", testReflected},
 		{"reflected greeting", testReflectedGreeting},
 		{"replayed proof", testReplayed},
+		{"exchanged ranks", testExchanged},
 		{"half-open", testHalfOpen},
 		{"no descriptors", testNoDescriptors},
 	} {
@@ -242,6 +243,37 @@ func testReflectedGreeting(s *stage) {
 		s.Error("rank 0 takes itself for rank 1")
 	}
 	<-done
+}
+
+// testExchanged: somebody between two ranks changes who talks to whom. Neither is
+// taken for another, nor talks to another than it wants.
+func testExchanged(s *stage) {
+	for _, c := range []struct {
+		wants        int    // the rank that rank 1 looks for
+		rank, wanted uint32 // what rank 0 is told
+	}{{0, 2, 0}, {2, 1, 0}} {
+		l, card, err := s.Listen()
+		if err != nil {
+			s.Fatal(err)
+		}
+		caller, done := s.open(genuine(1)), make(chan error, 1)
+		go func() { done <- caller.Dial(c.wants, card) }()
+		here, err := l.Accept()
+		if err != nil {
+			s.Fatal(err)
+		}
+		here.SetDeadline(time.Now().Add(patience))
+		greeting := s.hear(here, helloSize)
+		there := s.knock()
+		s.say(there, hello(c.rank, c.wanted, greeting[8:]))
+		s.say(here, s.hear(there, replySize))
+		s.refused(here, "somebody between two ranks")
+		l.Close()
+		here.Close()
+		if err := <-done; err == nil {
+			s.Errorf("rank 1 takes rank 0 for rank %d, or is taken for rank %d", c.wants, c.rank)
+		}
+	}
 }
 
 // testReplayed: what a genuine rank has said once proves nothing a second time.
