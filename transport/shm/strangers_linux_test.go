@@ -20,7 +20,7 @@ import (
 )
 
 func TestStrangers(t *testing.T) {
-	segment, _, err := sys.NewMemory("weft", segmentSize)
+	segment, _, err := sys.NewMemory("weft", segmentSize, false)
 	if err != nil {
 		t.Fatal(err)
 	}
