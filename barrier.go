@@ -249,7 +249,10 @@ func (b *Barrier) make(ctx context.Context) error {
 	algorithm := b.cfg.Algorithm
 	b.why = "the program says so"
 	if algorithm == "" || algorithm == "auto" {
-		algorithm, b.why = b.choose(ctx)
+		var err error
+		if algorithm, b.why, err = b.choose(ctx); err != nil {
+			return err
+		}
 	}
 	b.why = algorithm + ": " + b.why
 	switch algorithm {

@@ -24,9 +24,9 @@ type Config struct {
 	// networks that carry nothing else; to everybody, and slower).
 	Transport string
 
-	// Liveness is the silence after which a peer counts as dead; 0 means 3
-	// seconds, a negative value never. The death of a process on the same
-	// host is noticed at once, whatever this is.
+	// Liveness is the silence after which a peer counts as dead, at least
+	// MinLiveness; 0 means 3 seconds, a negative value never. The death of a process
+	// on the same host is noticed at once, whatever this is.
 	Liveness time.Duration
 
 	// Spin is how long a goroutine polls before it sleeps; 0 means a time
@@ -78,6 +78,10 @@ type Config struct {
 	faults func(t transport.Transport, ring func()) transport.Transport // for tests: spoils what comes over a network
 }
 
+// MinLiveness is the shortest silence that can be told from a process that waits for a
+// processor: see Config.Liveness.
+const MinLiveness = 10 * time.Millisecond
+
 // Environment lists the variables that a process of a job heeds, each with a
 // line of explanation. A program never has to read them.
 var Environment = []struct{ Name, Meaning string }{
@@ -127,6 +131,9 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 	}
 	if r.Liveness == 0 {
 		r.Liveness = 3 * time.Second
+	}
+	if r.Liveness > 0 && r.Liveness < MinLiveness {
+		return r, fmt.Errorf("weft: Liveness %v: must be at least %v, 0 for the default, or negative for never", r.Liveness, MinLiveness)
 	}
 	if r.Bind == "" {
 		r.Bind = os.Getenv(envBind)

@@ -138,7 +138,7 @@ func (j *Job) resolve(ctx context.Context, cfg *LaunchConfig, order *launch.Job)
 	case cfg.Run != "" && cfg.Program != "":
 		return fmt.Errorf("weft: launch: Run %q or Program %q: which of the two?", cfg.Run, cfg.Program)
 	case cfg.Program != "":
-		order.Program, j.temp, err = launch.Resolve(cfg.Program)
+		order.Program, j.temp, err = launch.Resolve(ctx, cfg.Program)
 		order.Temp = j.temp
 	case cfg.Run != "":
 		order.Program, err = os.Executable()

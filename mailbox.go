@@ -238,7 +238,9 @@ func (m *Mailbox) NextPacket(ctx context.Context) (d Delivery, err error) {
 func (m *Mailbox) TryNext() (d Delivery, err error) {
 	if err = m.take(&d, true, 0, 0); err == ErrAgain {
 		m.p.node.Assist()
-		err = m.take(&d, true, 0, 0)
+		if err = m.take(&d, true, 0, 0); err == ErrAgain {
+			m.p.node.Vain()
+		}
 	}
 	return d, err
 }
@@ -338,6 +340,7 @@ func (m *Mailbox) Close() error {
 	m.p.node.Withdraw(m.region)
 	for m.waited() {
 		runtime.Gosched() // they look at the memory
+		m.p.node.Vain()
 	}
 	return m.p.unshare(m.whole)
 }

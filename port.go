@@ -44,6 +44,8 @@ type Port struct {
 	port *msg.Port
 	kind amt.Kind // of what is sent
 
+	channel int
+
 	mu    sync.Mutex
 	spare [][]byte // for long messages received without a buffer
 }
@@ -64,7 +66,7 @@ func (p *Proc) Open(ctx context.Context, channel int, cfg *PortConfig) (*Port, e
 	if cfg != nil {
 		c = *cfg
 	}
-	q := &Port{p: p}
+	q := &Port{p: p, channel: channel}
 	var err error
 	q.port, err = p.node.Open(uint16(channel), msg.Config(c))
 	if err != nil {

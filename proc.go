@@ -1,12 +1,14 @@
 package weft
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"io"
 	"maps"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -245,14 +247,13 @@ func (p *Proc) Close() error {
 		return nil
 	}
 	p.closed = true
-	var ports []*Port
-	for q := range p.ports {
-		ports = append(ports, q)
-	}
-	barriers, mailboxes, ways := maps.Clone(p.barriers), maps.Clone(p.mailboxes), maps.Clone(p.ways)
+	// In an order that does not depend on chance, for the simulator's sake.
+	ports := slices.SortedFunc(maps.Keys(p.ports), func(a, b *Port) int { return cmp.Compare(a.channel, b.channel) })
+	mailboxes := slices.SortedFunc(maps.Keys(p.mailboxes), func(a, b *Mailbox) int { return cmp.Compare(a.name, b.name) })
+	barriers, ways := maps.Clone(p.barriers), maps.Clone(p.ways)
 	p.mu.Unlock()
 	p.node.Quit()
-	for m := range mailboxes {
+	for _, m := range mailboxes {
 		m.Close()
 	}
 	for _, w := range ways {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,7 +66,7 @@ const left = 1 << 63
 func (b *Barrier) share(ctx context.Context, algorithm string, c coord.Config) error {
 	var hosts []onHost
 	var err error
-	if b.p.memory != nil {
+	if !b.p.node.Hosted() {
 		if hosts, err = b.hosts(ctx); err != nil {
 			return err
 		}
@@ -154,10 +153,12 @@ type onHost struct {
 	members []int
 }
 
-// hosts returns the members by host, in the order of the members.
+// hosts returns the members by host, in the order of the members. A member without
+// shared memory, as one that is alone on its host, counts as a host of its own. All
+// members come to the same: each says of itself what its card tells the others.
 func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 	for i := range b.size() {
-		rank, name := b.member(i), b.p.job.Host
+		rank, name, shares := b.member(i), b.p.job.Host, b.p.memory != nil
 		if rank != b.p.job.Rank && b.p.job.Local < b.p.job.Size {
 			text, err := b.p.src.Get(ctx, rank, "card")
 			if err != nil {
@@ -167,9 +168,10 @@ func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if name = c.Host; c.Shm == "" {
-				name = fmt.Sprintf("%s, without shared memory, rank %d", c.Host, rank)
-			}
+			name, shares = c.Host, c.Shm != ""
+		}
+		if !shares {
+			name = fmt.Sprintf("%s, rank %d", name, rank)
 		}
 		at := slices.IndexFunc(hosts, func(h onHost) bool { return h.name == name })
 		if at < 0 {
@@ -182,25 +184,24 @@ func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 }
 
 // choose chooses an algorithm, from what all members know alike.
-func (b *Barrier) choose(ctx context.Context) (algorithm, why string) {
+func (b *Barrier) choose(ctx context.Context) (algorithm, why string, err error) {
 	n := b.size()
+	messages := b.p.cfg.Transport == "udp" || b.p.cfg.Transport == "tcp" || b.p.node.Hosted() // and nothing else
 	switch {
 	case n == 1:
-		return "dissemination", "this rank is alone"
-	case b.p.memory != nil && b.p.job.Local == b.p.job.Size && b.p.everybodyMaps():
-		return "shared", fmt.Sprintf("all %d members are on this host: each counts in memory that all map", n)
-	case b.p.cfg.Transport != "udp" && b.p.cfg.Transport != "tcp" && b.p.job.Crowd > 1 && b.p.job.Local < b.p.job.Size:
+		return "dissemination", "this rank is alone", nil
+	case b.p.memory != nil && b.p.job.Local == b.p.job.Size:
+		return "shared", fmt.Sprintf("all %d members are on this host: each counts in memory that all map", n), nil
+	case b.p.job.Local < b.p.job.Size && !messages:
 		hosts, err := b.hosts(ctx)
-		if err == nil && len(hosts) < n && !slices.ContainsFunc(hosts, func(h onHost) bool { return strings.Contains(h.name, ",") }) {
-			return "two-level", fmt.Sprintf("%d members on %d hosts", n, len(hosts))
+		if err != nil {
+			return "", "", err
+		}
+		if len(hosts) < n {
+			return "two-level", fmt.Sprintf("%d members on %d hosts", n, len(hosts)), nil
 		}
 	}
-	return "dissemination", fmt.Sprintf("%d members, each on its own: the fewest messages one after another", n)
-}
-
-// everybodyMaps reports whether ranks on this host map each other's memory.
-func (p *Proc) everybodyMaps() bool {
-	return len(p.trs) > 0 && p.trs[0].Caps().Direct && p.cfg.Transport != "udp" && p.cfg.Transport != "tcp"
+	return "dissemination", fmt.Sprintf("%d members, each on its own: the fewest messages one after another", n), nil
 }
 
 func (s *sharedBarrier) count(i int) (arrived uint64, gone bool) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"weft/internal/bootstrap"
@@ -73,10 +74,11 @@ type Simulation struct {
 // Simulate runs a job as Local does, on a cluster that does not exist and in
 // virtual time: the protocol code, run, and the deadlines of contexts behave as
 // on a real one, but what is computed between calls of weft takes no time (see
-// Proc.Sleep). One rank runs at a time, until it waits for something. The same
-// cluster with the same seed does the same, byte for byte, if run itself does:
-// that needs one goroutine for each rank, no time but Proc.Now, and no variables
-// that ranks share.
+// Proc.Sleep). One goroutine of one rank runs at a time, until it waits for something;
+// those of a rank, which Proc.Go starts, may also lose their turn to each other in any
+// call of weft. The same cluster with the same seed does the same, byte for byte, if
+// run itself does: that needs no goroutines but those, no time but Proc.Now, and no
+// variables that ranks share. Other seeds try other orders.
 //
 // When all ranks wait for each other, the error says what for.
 func Simulate(ctx context.Context, c Cluster, run func(ctx context.Context, p *Proc) error) (*Simulation, error) {
@@ -99,13 +101,14 @@ type simJob struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	world  *sim.World
+	turns  *guest.Turns
 	net    *sim.Network
 	guests []*guest.Process
 	procs  []*Proc
 	fenced int
 	left   int // ranks that have not ended
+	late   int // events after that
 	end    sim.Time
-	ran    sim.Time // when a program last ran
 	stats  engine.Stats
 }
 
@@ -137,6 +140,7 @@ func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
 	}
 	j := &simJob{Cluster: c, world: sim.NewWorld(c.Seed), left: c.Ranks}
 	j.world.Log = c.Log
+	j.turns = guest.NewTurns(j.world)
 	j.net = sim.NewNetwork(j.world, top)
 	j.net.Faults.Loss = c.Loss
 	j.net.Describe = wire.DescribePacket
@@ -160,7 +164,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 		p.traceInto(j.Trace)
 	}
 	p.amt = j.amt.of(rank)
-	g := guest.New(j.world, j.net, rank, j.MTU)
+	g := guest.New(j.turns, j.net, rank, j.MTU)
 	src.guest = g
 	find := func(to int) (driver.Route, error) {
 		p.routes[to] = route{fmt.Sprintf("machine%d", to), "it is simulated"}
@@ -171,7 +175,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	p.flights = j.flights
 	p.node.Start(nil, g)
 	j.guests, j.procs = append(j.guests, g), append(j.procs, p)
-	g.Start(p.node.Tick, &j.ran, func() { j.rank(p, run) })
+	g.Start(p.node.Tick, func() { j.rank(p, g, run) })
 	return nil
 }
 
@@ -194,8 +198,9 @@ func (j *simJob) flights(from int, to []int) []time.Duration {
 }
 
 // rank is what a rank does.
-func (j *simJob) rank(p *Proc, run func(ctx context.Context, p *Proc) error) {
+func (j *simJob) rank(p *Proc, g *guest.Process, run func(ctx context.Context, p *Proc) error) {
 	err := run(j.ctx, p)
+	g.Enter() // it may have waited for its goroutines without the world's knowledge
 	if j.end = max(j.end, j.world.Now()); err == nil {
 		err = p.src.Fence(j.ctx)
 	}
@@ -218,31 +223,47 @@ func (j *simJob) count(s engine.Stats) {
 func (j *simJob) fail(err error) {
 	j.cancel(err)
 	for _, g := range j.guests {
-		g.Wake()
+		g.WakeAll()
 	}
 }
 
 // play lets things happen until all ranks have ended, or cannot.
 func (j *simJob) play() {
-	for n := 0; j.left > 0; n++ {
-		if n%4096 == 0 && j.ctx.Err() != nil {
-			j.fail(context.Cause(j.ctx)) // from outside
+	n := -1
+	j.turns.Run(func() bool {
+		n++
+		if j.left == 0 {
+			return j.goroutines() && j.world.Step(sim.Never)
 		}
-		// Links that watch their peers always have something to do: when all
-		// programs wait for longer than any of that takes, it is for nothing.
-		if n%4096 == 0 && j.stuck() {
-			if j.ctx.Err() != nil {
-				return
-			}
-			j.fail(j.whatFor())
-		}
-		if !j.world.Step(sim.Never) {
-			if j.ctx.Err() != nil {
-				return
-			}
-			j.fail(j.whatFor())
-		}
+		return j.step(n%4096 == 0)
+	})
+}
+
+// lateTurns is how many events the goroutines that outlive their ranks' functions
+// have to end in: every call of theirs returns ErrClosed.
+const lateTurns = 100_000
+
+// goroutines reports whether some are left, and have not had their time.
+func (j *simJob) goroutines() bool {
+	j.late++
+	return j.late < lateTurns && slices.ContainsFunc(j.guests, func(g *guest.Process) bool { return !g.Ended() })
+}
+
+// step lets one thing happen, and reports whether the world goes on. Now and then it
+// looks around.
+func (j *simJob) step(look bool) bool {
+	if look && j.ctx.Err() != nil {
+		j.fail(context.Cause(j.ctx)) // from outside
 	}
+	// Links that watch their peers always have something to do: when all
+	// programs wait for longer than any of that takes, it is for nothing.
+	if look && j.stuck() || !j.world.Step(sim.Never) {
+		if j.ctx.Err() != nil {
+			return false
+		}
+		j.fail(j.whatFor())
+	}
+	return true
 }
 
 // stuckAfter is how long all may wait for each other before it is taken to be
@@ -251,7 +272,7 @@ const stuckAfter = 60 * time.Second
 
 // stuck reports whether every rank has waited for another for a long time.
 func (j *simJob) stuck() bool {
-	if j.world.Now() < j.ran.Add(stuckAfter) {
+	if j.world.Now() < j.turns.Ran().Add(stuckAfter) {
 		return false
 	}
 	for _, g := range j.guests {
@@ -279,6 +300,7 @@ func (j *simJob) whatFor() error {
 		}
 		var lines []string
 		j.procs[rank].node.Engine(func(e *engine.Engine) { lines = append(e.Unfinished(), e.Msg.Waiting()...) })
+		lines = append(lines, g.Adrift()...)
 		if len(lines) == 0 {
 			lines = []string{"it has returned, or waits for its own memory to change"}
 		}
@@ -320,14 +342,14 @@ func (s *simSource) Fence(ctx context.Context) error {
 	s.j.fenced++
 	if s.j.fenced == s.fences*s.j.Ranks {
 		for _, g := range s.j.guests {
-			g.Wake()
+			g.WakeAll()
 		}
 	}
 	for s.j.fenced < s.fences*s.j.Ranks {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.guest.Sleep(sim.Never)
+		s.guest.Sleep(sim.Never, nil)
 	}
 	return nil
 }

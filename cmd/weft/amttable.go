@@ -129,7 +129,9 @@ func (f *amtTableFlags) programs() ([]amt.PaperRow, error) {
 
 // record runs a benchmark, and leaves its trace.
 func (f *amtTableFlags) record(ctx context.Context, name, file string) error {
-	program, temp, err := launch.Resolve("./examples/nas/" + strings.ToLower(name))
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	program, temp, err := launch.Resolve(ctx, "./examples/nas/"+strings.ToLower(name))
 	if err != nil {
 		return err
 	}

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
-	"slices"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -26,47 +28,106 @@ func main() {
 	if measured() { // a rank that weft perf or weft info has started
 		return
 	}
+	args := os.Args[1:]
+	if len(args) > 0 && args[0] == "help" { // help COMMAND is COMMAND -h
+		args = append(args[1:], "-h")
+	}
+	os.Exit(status(run(args)))
+}
+
+// run runs a command. What the flag packages would print goes to standard error if
+// help was asked for; otherwise the error says what is wrong, in a line.
+func run(args []string) error {
 	root := &ffcli.Command{
 		Name:       "weft",
 		ShortUsage: "weft COMMAND [FLAGS] …",
-		LongHelp:   "weft starts parallel Go jobs, measures them and explains them.\nweft COMMAND -h tells more of each command.",
+		LongHelp:   "weft starts parallel Go jobs, measures them and explains them.\nweft help COMMAND, or weft COMMAND -h, tells more of each command.",
 		FlagSet:    flag.NewFlagSet("weft", flag.ContinueOnError),
 		Subcommands: []*ffcli.Command{
 			runCommand(), psCommand(), simCommand(), labCommand(), stressCommand(), perfCommand(), amtCommand(), infoCommand(), versionCommand(),
 		},
 	}
 	root.Exec = func(ctx context.Context, args []string) error {
-		if len(args) == 0 || args[0] == "help" {
+		if len(args) == 0 {
 			return flag.ErrHelp
 		}
 		return unknown(args[0], root.Subcommands)
 	}
-	err := root.ParseAndRun(context.Background(), os.Args[1:])
-	var status exit
+	var said strings.Builder
+	at := root // the command that the arguments mean
+	quieten(root, &said, func(c *ffcli.Command) { at = c })
+	err := root.Parse(args)
 	switch {
-	case err == nil:
-	case errors.As(err, &status):
-		os.Exit(int(status))
-	case errors.Is(err, flag.ErrHelp) && askedForHelp():
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(2) // something is missing
-	default:
-		fmt.Fprintf(os.Stderr, "weft: %s\n", strings.TrimPrefix(err.Error(), "weft: "))
-		os.Exit(1)
+	case errors.Is(err, flag.ErrHelp): // as asked
+		fmt.Fprint(os.Stderr, said.String())
+		return nil
+	case err != nil:
+		name := at.FlagSet.Name()
+		return fmt.Errorf("%s: %w; %s -h lists the flags", strings.TrimPrefix(name, "weft "), errors.Unwrap(err), name)
+	}
+	err = root.Run(context.Background())
+	if errors.Is(err, flag.ErrHelp) { // something is missing
+		fmt.Fprint(os.Stderr, said.String())
+	}
+	return err
+}
+
+// quieten makes a command and those below it write to said, and call asked when they
+// write how they are used.
+func quieten(c *ffcli.Command, said io.Writer, asked func(*ffcli.Command)) {
+	if c.FlagSet == nil {
+		c.FlagSet = flag.NewFlagSet(c.Name, flag.ContinueOnError)
+	}
+	c.FlagSet.SetOutput(said)
+	c.UsageFunc = func(c *ffcli.Command) string {
+		asked(c)
+		return ffcli.DefaultUsageFunc(c)
+	}
+	for _, sub := range c.Subcommands {
+		quieten(sub, said, asked)
 	}
 }
 
-func askedForHelp() bool {
-	return slices.ContainsFunc(os.Args[1:], func(a string) bool {
-		return a == "-h" || a == "-help" || a == "--help" || a == "help"
-	})
+// status tells an error, and returns the exit status for it.
+func status(err error) int {
+	var known exit
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &known):
+		return int(known)
+	case errors.Is(err, flag.ErrHelp):
+		return 2
+	default:
+		fmt.Fprintf(os.Stderr, "weft: %s\n", strings.TrimPrefix(err.Error(), "weft: "))
+		return 1
+	}
+}
+
+// untilSignal returns a context that ends when a signal asks this process to end, with
+// the exit status that this means as its cause.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(exit(128 + int(s.(syscall.Signal))))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
 }
 
 // unknown says which command may have been meant.
 func unknown(word string, commands []*ffcli.Command) error {
 	var names []string
 	for _, c := range commands {
-		if strings.HasPrefix(c.Name, word[:1]) {
+		if word != "" && strings.HasPrefix(c.Name, word[:1]) {
 			return fmt.Errorf("there is no command %q; did you mean %q?", word, c.Name)
 		}
 		names = append(names, c.Name)

@@ -49,6 +49,13 @@ func TestMistakes(t *testing.T) {
 		{"xyz", "there are run, ps, sim, lab, stress, perf, amt, info, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
+		{"run -nn 4 true", "not defined: -nn; weft run -h lists the flags"},
+		{"perf latency -nn", "not defined: -nn; weft perf latency -h lists the flags"},
+		{"-nn", "weft -h lists the flags"},
+		{"help nothing", "there are run, ps"},
+		{"run -n x true", `"x" for flag -n`},
+		{"run -liveness 1ns true", "must be at least 10ms"},
+		{"run ../../coll", "there is no package main in it"},
 		{"run -reap perhaps true", "must be on or off"},
 		{"run -transport ib true", "must be auto, shm, eth, udp or tcp"},
 		{"run no-such-program", "no such command in $PATH"},
@@ -85,11 +92,14 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "-h", "run -h", "perf -h", "perf latency -h", "perf bars -h", "info -h", "sim -h", "sim paper -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
+	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf bars -h", "info -h", "sim -h", "sim paper -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)
 		}
+	}
+	if _, stderr, _ := runWeft(t, "help", "run"); !strings.Contains(stderr, "weft run [FLAGS] PROGRAM") {
+		t.Errorf("help run: %q", stderr)
 	}
 	if _, stderr, status := runWeft(t); status != 2 || !strings.Contains(stderr, "USAGE") {
 		t.Errorf("weft: status %d: %q", status, stderr)

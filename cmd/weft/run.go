@@ -12,6 +12,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"weft"
 	"weft/internal/launch"
 )
 
@@ -22,7 +23,10 @@ first. Flags for weft come before PROGRAM, arguments for the program after it.
 Standard input goes to rank 0. Lines of different ranks do not mix. Signals go
 to all ranks; a second Ctrl-C kills them. When a rank fails, the others are
 ended, and the exit status is that of the rank (128 + the signal's number if a
-signal ended it).
+signal ended it). It is 124 if -timeout has ended the job, and 128 + the signal's
+number if a signal to weft run has (130 after Ctrl-C), unless all ranks end well.
+With -survive the others go on, and the job has succeeded if at least one rank
+ended well and no rank says by its exit status that it failed.
 
 EXAMPLES
   weft run -n 4 ./examples/hello
@@ -38,7 +42,7 @@ func runCommand() *ffcli.Command {
 	fs.StringVar(&job.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
 	reap := fs.String("reap", "on", "on: poll for packets while one waits; off: each wakes whoever waits for it")
 	fs.BoolVar(&job.Prefix, "prefix", false, "put [rank] before each line")
-	fs.BoolVar(&job.Survive, "survive", false, "when a rank fails, let the others go on")
+	fs.BoolVar(&job.Survive, "survive", false, "when a rank fails, let the others go on; the job succeeds without ranks that a signal ended")
 	fs.IntVar(&job.Hosts, "hosts", 1, "pretend that the ranks are on so many hosts, in turn")
 	trace := fs.String("trace", "", "write what each rank sends to whom to this file, with the rank appended; see weft amt advise")
 	table := fs.String("amt", "", "receive rings: a file that weft amt advise has written, or auto")
@@ -83,7 +87,12 @@ func runJob(ctx context.Context, job launch.Job, args []string) error {
 	if job.N < 1 || job.N > 1<<16 {
 		return fmt.Errorf("run: -n %d: must be from 1 to %d", job.N, 1<<16)
 	}
-	program, temp, err := launch.Resolve(args[0])
+	if job.Liveness > 0 && job.Liveness < weft.MinLiveness {
+		return fmt.Errorf("run: -liveness %v: must be at least %v, 0 for the default, or negative for never", job.Liveness, weft.MinLiveness)
+	}
+	building, stop := untilSignal(ctx)
+	program, temp, err := launch.Resolve(building, args[0])
+	stop()
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,9 @@ func simCommand() *ffcli.Command {
 
 // simProgram runs a program in the simulator, which is in the program itself.
 func simProgram(ctx context.Context, f simFlags, args []string) error {
-	program, temp, err := launch.Resolve(args[0])
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	program, temp, err := launch.Resolve(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -125,6 +127,9 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), "WEFT_SIM="+string(order))
 	err = cmd.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if ended := new(exec.ExitError); errors.As(err, &ended) {
 		return exit(max(ended.ExitCode(), 1))
 	}

@@ -52,7 +52,7 @@ func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
 		Host: j.Host, Transport: j.Transport, Liveness: j.Liveness,
 	}})
 	if err != nil {
-		return err
+		return nil // it has ended, or is no program of weft's: its process tells better
 	}
 	s.mu.Lock()
 	s.ranks[rank] = r
@@ -175,6 +175,7 @@ func (s *Server) answer(to []answer, l line) {
 func (s *Server) State(ctx context.Context) []string {
 	type question struct {
 		rank int
+		seq  uint64
 		c    chan string
 	}
 	var open []question
@@ -187,7 +188,7 @@ func (s *Server) State(ctx context.Context) []string {
 		s.asked++
 		c := make(chan string, 1)
 		s.states[s.asked] = c
-		open = append(open, question{i, c})
+		open = append(open, question{i, s.asked, c})
 		go r.send(line{Op: "state", Seq: s.asked}) // it may be stopped, and its socket full
 	}
 	s.mu.Unlock()
@@ -195,9 +196,15 @@ func (s *Server) State(ctx context.Context) []string {
 	for _, q := range open {
 		select {
 		case answers[q.rank] = <-q.c:
-		case <-ctx.Done():
-			return answers
+		case <-ctx.Done(): // but those after this one may have answered
+			select {
+			case answers[q.rank] = <-q.c:
+			default:
+			}
 		}
+		s.mu.Lock()
+		delete(s.states, q.seq)
+		s.mu.Unlock()
 	}
 	return answers
 }

@@ -26,6 +26,9 @@ type Call struct {
 	ended  atomic.Bool
 	parked bool
 	wake   chan struct{}
+
+	hosted bool // its goroutine sleeps on the host
+	guest  int  // and has this number there
 }
 
 // A call says which of its operations a Call is.
@@ -49,7 +52,7 @@ func NewCall() *Call { return calls.Get().(*Call) }
 // Free gives a call back. Nothing may refer to it any more.
 func (c *Call) Free() {
 	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil
-	c.Msg.Mem, c.Msg.Addr = 0, 0
+	c.Msg.Mem, c.Msg.Addr, c.Msg.Alone = 0, 0, false
 	c.RMA.Buf, c.RMA.Err, c.RMA.Name = nil, nil, ""
 	c.RMA.Lock, c.RMA.Epoch = 0, 0
 	c.RMA.Entry, c.RMA.Mode = 0, 0
@@ -75,7 +78,10 @@ func (c *Call) end(n *Node) {
 		c.ended.Store(true)
 	}
 	if n.sleeper == c {
-		n.wakeSleeper()
+		n.bell.Ring()
+	}
+	if c.hosted {
+		n.cfg.Host.Wake(c.guest)
 	}
 	c.rouse(n)
 }
@@ -103,6 +109,7 @@ func (n *Node) Memory(ctx context.Context, c *Call) error {
 // returns the operation's error, or ctx's; then the operation has not
 // happened. An Offered receive counts as ended: the caller goes on with it.
 func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.submit(p, c)
@@ -180,6 +187,7 @@ func (c *Call) pending() bool {
 
 // Begin starts a remote memory operation and returns at once. Wait must follow.
 func (n *Node) Begin(c *Call) {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.begin(c)
@@ -203,6 +211,7 @@ func (n *Node) begin(c *Call) {
 
 // Launch starts a message operation and returns at once. Wait must follow.
 func (n *Node) Launch(p *msg.Port, c *Call) {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.submit(p, c)
@@ -217,12 +226,13 @@ func (n *Node) Ended(c *Call) bool {
 	if c.ended.Load() {
 		return true
 	}
+	n.turn()
 	n.mu.Lock()
 	n.progress()
 	ended := !n.pending(c)
 	n.mu.Unlock()
 	if !ended {
-		n.vain()
+		n.Vain()
 	}
 	return ended
 }
@@ -230,6 +240,7 @@ func (n *Node) Ended(c *Call) bool {
 // Wait waits for a started call. When ctx ends first, it returns ctx's error,
 // wrapped in an UnknownOutcome if the target may have acted.
 func (n *Node) Wait(ctx context.Context, c *Call) error {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.finish(ctx, c)

@@ -2,7 +2,9 @@ package driver
 
 import (
 	"context"
+	"maps"
 	"runtime"
+	"slices"
 	"time"
 
 	"weft/internal/engine/link"
@@ -25,6 +27,7 @@ var errClosed error = link.ErrClosed
 // what a process does to leave: to flush and close ports, to withdraw regions, to give
 // blocks back. What is under way goes on.
 func (n *Node) Quit() {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closing.Store(true)
@@ -52,13 +55,13 @@ func (n *Node) Close(patience time.Duration) {
 	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
 		n.mu.Unlock()
 		if n.cfg.Host != nil {
-			n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)))
+			n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)), nil)
 		} else {
 			runtime.Gosched()
 		}
 		n.mu.Lock()
 	}
-	for rank := range n.peers {
+	for _, rank := range slices.Sorted(maps.Keys(n.peers)) { // on a host, nothing is left to chance
 		n.down(rank, link.ErrClosed, false)
 	}
 	n.markGone()

@@ -12,17 +12,26 @@ import (
 // A Host stands in for the machine, its clock and its scheduler where there are
 // none: in the simulator, where the processes of a whole job share one thread
 // and virtual time. The node has no service then; the host calls Tick when
-// something has arrived for it and when its alarm rings. At most one goroutine
-// of a hosted process uses its node.
+// something has arrived for it and when its alarm rings. Of the goroutines that use
+// the node one runs at a time, until it sleeps or enters a call.
 type Host interface {
 	// Now returns the time.
 	Now() monotime.Time
 
-	// Sleep suspends the calling goroutine until Wake, or until the time comes.
-	Sleep(until monotime.Time)
+	// Enter begins a call: it returns when the calling goroutine may run. No lock is
+	// held.
+	Enter()
 
-	// Wake ends Sleep, if somebody sleeps.
-	Wake()
+	// Sleep suspends the calling goroutine until Wake, until the time comes, or until
+	// over, if it is not nil, returns true. It is called whenever that may have changed.
+	Sleep(until monotime.Time, over func() bool)
+
+	// Self returns the number of the calling goroutine, and Wake ends its Sleep.
+	Self() int
+	Wake(goroutine int)
+
+	// Go runs f in a goroutine of its own, which may use the node.
+	Go(f func())
 
 	// Alarm makes the host call Tick at a time, and perhaps before: an earlier
 	// setting is not undone.
@@ -30,6 +39,14 @@ type Host interface {
 
 	// Later runs f at this same time, but not before the caller has returned.
 	Later(f func())
+}
+
+// turn begins a call from outside: on a host, goroutines take turns. The lock is not
+// held.
+func (n *Node) turn() {
+	if n.cfg.Host != nil {
+		n.cfg.Host.Enter()
+	}
 }
 
 // closeLook is how often a hosted node that closes looks whether it may.
@@ -44,28 +61,16 @@ func (n *Node) Tick() {
 	}
 	n.progress()
 	n.cfg.Host.Alarm(n.eng.Deadline())
-	if n.polling {
-		n.cfg.Host.Wake()
-	}
 }
 
 // lookCost is what a look at what has arrived costs on a host, where computing
 // costs nothing: a program that looks again and again must let time pass.
 const lookCost = 100 * time.Nanosecond
 
-// vain is called after a look on which nothing was found. The lock is not held.
-func (n *Node) vain() {
+// Vain is called after a look on which nothing was found. The lock is not held.
+func (n *Node) Vain() {
 	if n.cfg.Host != nil {
-		n.cfg.Host.Sleep(n.now().Add(lookCost))
-	}
-}
-
-// wakeSleeper wakes the goroutine of the call n.sleeper. The lock is held.
-func (n *Node) wakeSleeper() {
-	if n.cfg.Host != nil {
-		n.cfg.Host.Wake()
-	} else {
-		n.bell.Ring()
+		n.cfg.Host.Sleep(n.now().Add(lookCost), nil)
 	}
 }
 
@@ -76,43 +81,76 @@ func (n *Node) waitHosted(ctx context.Context, c *Call) error {
 		if err := n.over(ctx, until); err != nil {
 			return n.giveUp(c, err)
 		}
-		n.sleeper = c
+		c.hosted, c.guest = true, n.cfg.Host.Self()
 		n.mu.Unlock()
-		n.cfg.Host.Sleep(until)
+		n.cfg.Host.Sleep(until, n.ended(ctx))
 		n.mu.Lock()
-		n.sleeper = nil
+		c.hosted = false
 	}
 	return nil
 }
 
-// pollHosted is Poll on a host: memory changes only when packets arrive.
+// ended returns what reports that a call must end: the node has, or its context.
+func (n *Node) ended(ctx context.Context) func() bool {
+	return func() bool { return n.closed || cancelled(ctx) }
+}
+
+// cancelled reports whether a context has ended, other than by its deadline, which is
+// in real time.
+func cancelled(ctx context.Context) bool {
+	if ctx.Done() == nil {
+		return false
+	}
+	err := ctx.Err()
+	return err != nil && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// pollHosted is Poll on a host: memory changes when packets arrive, and when other
+// goroutines of this host run.
 func (n *Node) pollHosted(ctx context.Context, cond func() bool) error {
+	err := n.AwaitHosted(ctx, func() bool { return cond() || n.closing.Load() })
+	if err == nil && !cond() {
+		err = link.ErrClosed
+	}
+	return err
+}
+
+// AwaitHosted waits on a host until cond holds, which another goroutine makes true, or
+// what arrives.
+func (n *Node) AwaitHosted(ctx context.Context, cond func() bool) error {
+	n.turn()
 	until := n.deadline(ctx)
-	n.polling = true
-	defer func() { n.polling = false }()
 	for !cond() {
 		if err := n.over(ctx, until); err != nil {
 			return err
 		}
-		if n.closing.Load() {
-			return link.ErrClosed
-		}
-		n.cfg.Host.Sleep(until)
+		n.cfg.Host.Sleep(until, func() bool { return cond() || cancelled(ctx) })
 	}
 	return nil
 }
 
 // SleepHosted lets d pass on a host.
 func (n *Node) SleepHosted(ctx context.Context, d time.Duration) error {
+	n.turn()
 	until := n.now().Add(d)
 	limit := n.deadline(ctx)
 	for n.now() < until {
 		if err := n.over(ctx, limit); err != nil {
 			return err
 		}
-		n.cfg.Host.Sleep(min(until, limit))
+		n.cfg.Host.Sleep(min(until, limit), func() bool { return cancelled(ctx) })
 	}
 	return nil
+}
+
+// Go runs f in a goroutine of its own, on a host in one that takes turns.
+func (n *Node) Go(f func()) {
+	if n.cfg.Host == nil {
+		go f()
+		return
+	}
+	n.turn()
+	n.cfg.Host.Go(f)
 }
 
 // Hosted reports whether the node runs on a Host.
@@ -123,9 +161,8 @@ func (n *Node) over(ctx context.Context, until monotime.Time) error {
 	if n.now() >= until {
 		return context.DeadlineExceeded
 	}
-	// A deadline that has passed in real time says nothing.
-	if err := ctx.Err(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
+	if cancelled(ctx) {
+		return ctx.Err()
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 // until it is acknowledged. With poll set it looks for acknowledgements first
 // if there is none.
 func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
+	n.turn()
 	n.mu.Lock()
 	ok := n.give(p, to, b)
 	for more := poll; !ok && more; {
@@ -23,7 +24,7 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 	}
 	n.mu.Unlock()
 	if !ok && poll {
-		n.vain()
+		n.Vain()
 	}
 	return ok
 }
@@ -31,6 +32,7 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 // TryReceive returns the next message from a rank, or from msg.Any, if a short
 // one has arrived.
 func (n *Node) TryReceive(p *msg.Port, from int) (b *msg.Block, sender int) {
+	n.turn()
 	n.mu.Lock()
 	b, sender = n.next(p, from)
 	for more := true; b == nil && more; {
@@ -39,7 +41,7 @@ func (n *Node) TryReceive(p *msg.Port, from int) (b *msg.Block, sender int) {
 	}
 	n.mu.Unlock()
 	if b == nil {
-		n.vain()
+		n.Vain()
 	}
 	return b, sender
 }
@@ -55,6 +57,7 @@ type Received struct {
 // has to be fetched, it returns the call to go on with instead: the caller
 // fetches, and frees it.
 func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (r Received, offered *Call, err error) {
+	n.turn()
 	n.mu.Lock()
 	c := n.spare
 	if n.spare = nil; c == nil {
@@ -84,6 +87,7 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 
 // Release gives a received block back.
 func (n *Node) Release(p *msg.Port, b *msg.Block) {
+	n.turn()
 	n.mu.Lock()
 	if !n.closed {
 		n.tape.Block("release", p, b, 0)
@@ -97,6 +101,7 @@ func (n *Node) Release(p *msg.Port, b *msg.Block) {
 // Reserve returns a block to write a short message into, or nil if there is no
 // room now.
 func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	b := n.reserve(p, to, size)
@@ -110,6 +115,7 @@ func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
 // Commit sends a reserved block. If it cannot, because the port or the node has been
 // closed meanwhile, it gives the block back.
 func (n *Node) Commit(p *msg.Port, to int, b *msg.Block) error {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closing.Load() || !p.IsOpen() {
@@ -124,6 +130,7 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block) error {
 
 // Discard gives a reserved block back unsent.
 func (n *Node) Discard(p *msg.Port, to int, b *msg.Block) {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.discard(p, to, b)
@@ -151,6 +158,7 @@ func (n *Node) Fetched(ctx context.Context, c *Call) error {
 }
 
 func (n *Node) take(ctx context.Context, c *Call, do string, how func(*msg.Op)) error {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
@@ -166,6 +174,7 @@ func (n *Node) take(ctx context.Context, c *Call, do string, how func(*msg.Op)) 
 
 // Decline puts an offered message back.
 func (n *Node) Decline(c *Call) {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
@@ -205,6 +214,7 @@ func (n *Node) reserve(p *msg.Port, to, size int) *msg.Block {
 
 // Open opens a channel.
 func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closing.Load() {
@@ -221,6 +231,7 @@ func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
 
 // ClosePort closes a channel.
 func (n *Node) ClosePort(p *msg.Port) {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {

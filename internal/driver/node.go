@@ -88,7 +88,6 @@ type Node struct {
 	timer    *time.Timer   // so does this
 
 	// On a host; see hosted.go.
-	polling   bool                    // somebody waits for memory to change
 	deadlines map[int64]monotime.Time // of contexts, by their real ones
 
 	// Scratch memory, used under mu.
@@ -215,9 +214,6 @@ func (n *Node) connected(p *Peer) {
 	if p.open {
 		p.open = false
 		close(p.ready)
-		if n.polling {
-			n.cfg.Host.Wake()
-		}
 	}
 }
 
@@ -290,6 +286,7 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 
 // Reach connects to a rank if that has not been done, and waits until it has.
 func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
+	n.turn()
 	n.mu.Lock()
 	if n.closing.Load() {
 		n.mu.Unlock()

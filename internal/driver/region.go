@@ -9,6 +9,7 @@ import (
 // Expose makes memory reachable under a name. Mem is the number by which peers can map
 // it, or 0; those that attach are told it with the region's key.
 func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64) (*rma.Region, error) {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closing.Load() {
@@ -36,6 +37,7 @@ func (n *Node) admit(r *rma.Region) {
 
 // Withdraw ends the exposure. Nothing touches the memory afterwards.
 func (n *Node) Withdraw(r *rma.Region) {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
@@ -52,6 +54,7 @@ func (n *Node) Withdraw(r *rma.Region) {
 
 // Put writes a few bytes to a peer's region, and does not wait.
 func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closing.Load() {

@@ -82,7 +82,7 @@ func (e *Engine) peer(rank int) *peer {
 	p := e.known(rank)
 	if p == nil {
 		p = &peer{rank: rank, q: link.NewQueue(rank, &e.active)}
-		p.q.Owner = p
+		p.q.Owner, p.q.Resume = p, func() { e.Msg.Resume(rank) }
 		e.peers[rank] = p
 	}
 	e.last = p

@@ -140,6 +140,49 @@ func TestSlowReceiverHoldsUpNobodyElse(t *testing.T) {
 	}
 }
 
+// A message never overtakes operations that were begun before it and had to wait,
+// because so many were under way already.
+func TestMessageFollowsWhatWaits(t *testing.T) {
+	c := newCluster(t, 2, 4096)
+	from, to := c.open(0, msg.Config{}), c.open(1, msg.Config{})
+	region := mem.Aligned(8)
+	r, err := c.engines[1].RMA.Expose("r", region, 0, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var waits []*rma.Op
+	for i := range 300 {
+		op := &rma.Op{Kind: rma.Push, Peer: 1, Region: r.ID, Key: r.Key, Buf: binary.LittleEndian.AppendUint64(nil, uint64(i+1))}
+		c.engines[0].RMA.Start(op)
+		waits = append(waits, op)
+	}
+	if !from.Give(1, []byte("after 300")) {
+		t.Fatal("no room for a message")
+	}
+	if ok, _ := c.engines[0].RMA.Cancel(waits[200]); !ok {
+		t.Fatal("an operation that waits cannot be cancelled")
+	}
+	for steps := 0; ; steps++ {
+		if b, _ := to.Next(0); b != nil {
+			if got := mem.Load64(region, 0); got != 300 {
+				t.Errorf("the message has arrived, and write %d of 300 is in place", got)
+			}
+			return
+		}
+		var out [1]link.Packet
+		for from, e := range c.engines { // one packet of each
+			if peer, n, _ := e.Output(c.now, out[:]); n > 0 {
+				b := append(bytes.Clone(out[0].Header), out[0].Payload...)
+				e.Taken(c.now, peer, n, n, out[:])
+				c.engines[peer].Recv(c.now, from, b)
+			}
+		}
+		if steps > 10000 {
+			t.Fatal("the message does not arrive")
+		}
+	}
+}
+
 // coordinated is what the fuzzed engine coordinates, and attempts what it has
 // begun with each.
 var coordinated = []coord.Config{

@@ -190,6 +190,47 @@ func TestMemberIsKilled(t *testing.T) {
 	}
 }
 
+// barrier goes through a barrier and says what it is like.
+func barrier(ctx context.Context, p *weft.Proc, algorithm string) error {
+	b := p.Barrier("b", &weft.BarrierConfig{Algorithm: algorithm})
+	for range 50 {
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	why, err := b.Why(ctx)
+	fmt.Printf("rank %d: %s\n", p.Rank(), why)
+	return err
+}
+
+// TestBarrierOverHosts: the members of a barrier choose alike, however they are spread
+// over hosts: also where some are alone on theirs, and so have no shared memory.
+func TestBarrierOverHosts(t *testing.T) {
+	for _, c := range []struct {
+		ranks, hosts            int
+		transport, asked, chose string
+	}{
+		{3, 2, "", "", "two-level"},
+		{4, 3, "", "", "two-level"},
+		{4, 2, "", "", "two-level"},
+		{3, 3, "", "", "dissemination"},
+		{3, 2, "udp", "", "dissemination"},
+		{3, 2, "", "two-level", "two-level"},
+		{3, 1, "", "", "shared"},
+	} {
+		t.Run(fmt.Sprintf("%d on %d %s %s", c.ranks, c.hosts, c.transport, c.asked), func(t *testing.T) {
+			j, out, report := job(t, c.ranks, "barrier "+c.asked)
+			j.Hosts, j.Transport = c.hosts, c.transport
+			if r := run(t, j, nil); r.Status != 0 {
+				t.Errorf("status %d", r.Status)
+			}
+			if n := strings.Count(out.String(), ": "+c.chose+": "); n != c.ranks {
+				t.Errorf("%d of %d have chosen %s:\n%s%s", n, c.ranks, c.chose, out, report)
+			}
+		})
+	}
+}
+
 // deadlock lets ranks 0 and 1 wait for a lock of each other, and rank 2 for both.
 func deadlock(ctx context.Context, p *weft.Proc) error {
 	locks := []*weft.Lock{p.Lock("a", nil), p.Lock("b", nil)}

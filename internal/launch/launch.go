@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,7 +26,7 @@ type Job struct {
 	Liveness time.Duration // for the ranks; 0 means their default
 	Grace    time.Duration // from TERM to KILL; 0 means 2 s
 	Timeout  time.Duration // of the job; 0 means none
-	Survive  bool          // others go on when a rank fails
+	Survive  bool          // others go on when a rank fails; one that a signal ended is forgiven if others end well
 
 	Prefix         bool                     // put the rank before each line
 	Tee            func(rank int) io.Writer // also gets what a rank writes; may be nil
@@ -60,7 +61,7 @@ type Running struct {
 	ranks   []*process
 	ends    chan *process
 	done    chan struct{} // closed when all ranks have ended
-	result  Result        // to be read when done is closed
+	verdict               // to be read when done is closed
 }
 
 // Run starts a job and returns when it has ended. Signals that arrive on the
@@ -96,7 +97,7 @@ func Start(ctx context.Context, job Job, signals <-chan os.Signal) (*Running, er
 		return nil, err
 	}
 	r := &Running{
-		job: job, lab: lab, guard: g, ends: make(chan *process, job.N), done: make(chan struct{}), result: Result{Rank: -1},
+		job: job, lab: lab, guard: g, ends: make(chan *process, job.N), done: make(chan struct{}), verdict: verdict{result: Result{Rank: -1}},
 		out: &lines{name: "standard output", to: job.Stdout}, errs: &lines{name: "standard error", to: job.Stderr},
 	}
 	jobs := r.identities()
@@ -125,8 +126,9 @@ func (r *Running) run(ctx context.Context, signals <-chan os.Signal, started cha
 	for i := range r.job.N {
 		p, err := r.start(i)
 		if err != nil {
+			r.over = true
 			r.killAll()
-			for range r.ranks {
+			for r.collected < len(r.ranks) {
 				r.collect(<-r.ends)
 			}
 			started <- err
@@ -137,11 +139,10 @@ func (r *Running) run(ctx context.Context, signals <-chan os.Signal, started cha
 	started <- nil
 	if r.job.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, fmt.Errorf("the job's time of %v is over", r.job.Timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, fmt.Errorf("%w: %v", errTimeout, r.job.Timeout))
 		defer cancel()
 	}
 	r.wait(ctx, signals)
-	r.tellLost()
 }
 
 // Wait returns when all ranks have ended.
@@ -178,17 +179,18 @@ func (r *Running) identities() []bootstrap.Job {
 	return jobs
 }
 
+// errTimeout is why a job ends whose time is over.
+var errTimeout = errors.New("the job's time is over")
+
 // wait returns when all ranks have ended.
 func (r *Running) wait(ctx context.Context, signals <-chan os.Signal) {
-	running := len(r.ranks)
 	var grace <-chan time.Time
 	done := ctx.Done()
 	interrupts := 0
-	for running > 0 {
+	for r.collected < len(r.ranks) {
 		select {
 		case p := <-r.ends:
-			running--
-			if r.collect(p) && grace == nil && !r.job.Survive && running > 0 {
+			if r.collect(p) && grace == nil && !r.job.Survive {
 				r.signal(syscall.SIGTERM)
 				grace = time.After(r.job.Grace)
 			}
@@ -203,56 +205,18 @@ func (r *Running) wait(ctx context.Context, signals <-chan os.Signal) {
 			if s == syscall.SIGQUIT {
 				r.explain()
 			}
+			r.interrupt(s.(syscall.Signal))
 			r.signal(s.(syscall.Signal))
 		case <-grace:
 			r.killAll()
 			grace = nil
 		case <-done:
 			done = nil
-			if r.result.Rank < 0 && r.result.Status == 0 {
-				r.result.Status, r.result.Cause = 124, context.Cause(ctx).Error()
-				r.report("weft run: %s; ending the job\n", r.result.Cause)
-			}
+			r.expire(context.Cause(ctx))
 			r.killAll()
 		}
 	}
-}
-
-// collect takes note of a rank that has ended, and reports whether it failed.
-func (r *Running) collect(p *process) (failed bool) {
-	defer close(p.ended)
-	if state := p.cmd.ProcessState; state != nil {
-		r.result.CPU += state.UserTime() + state.SystemTime()
-	}
-	r.server.Down(p.number, p.cause)
-	if p.status == 0 || r.result.Status != 0 {
-		return p.status != 0
-	}
-	r.result.Status, r.result.Rank, r.result.Cause = p.status, p.number, p.cause
-	after := time.Since(p.began).Round(time.Millisecond)
-	next := "ending the others"
-	if r.job.Survive || r.job.N == 1 {
-		next = "the others go on"
-	}
-	if r.job.N == 1 {
-		r.report("weft run: rank 0 on %s failed after %v: %s\n", p.host, after, p.cause)
-	} else {
-		r.report("weft run: rank %d on %s failed after %v: %s; %s\n", p.number, p.host, after, p.cause, next)
-	}
-	return true
-}
-
-// tellLost lets a job fail whose output could not be written.
-func (r *Running) tellLost() {
-	for _, l := range []*lines{r.out, r.errs} {
-		if l.err == nil {
-			continue
-		}
-		r.report("weft run: what the ranks wrote to %s is lost: %v\n", l.name, l.err)
-		if r.result.Status == 0 {
-			r.result.Status, r.result.Cause = 1, l.err.Error()
-		}
-	}
+	r.judge()
 }
 
 func (r *Running) report(format string, args ...any) {

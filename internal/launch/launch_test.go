@@ -5,6 +5,7 @@ package launch_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -113,7 +114,7 @@ func TestKilledRankIsNoticed(t *testing.T) {
 				j, out, report := job(t, 3, "victim "+call)
 				j.Transport, j.Survive, j.Liveness = transport, true, -1
 				r := run(t, j, nil)
-				if r.Status != 128+9 || r.Rank != 1 {
+				if r.Status != 0 || r.Rank != 1 { // the others end well
 					t.Errorf("%+v: %s%s", r, out, report)
 				}
 				for _, rank := range []int{0, 2} {
@@ -186,8 +187,164 @@ func TestSecondInterruptKills(t *testing.T) {
 	waitFor(t, func() bool { return noted(j, 0, "ready") && noted(j, 1, "ready") })
 	signals <- os.Interrupt
 	signals <- os.Interrupt
-	if r := <-done; r.Status != 128+9 {
+	if r := <-done; r.Status != 128+2 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// The status of a job that a signal to the launcher has ended is the signal's, whatever
+// its ranks made of it.
+func TestInterruptedStatus(t *testing.T) {
+	for _, c := range []struct {
+		mode   string
+		signal syscall.Signal
+	}{{"interrupted", syscall.SIGINT}, {"interrupted", syscall.SIGTERM}, {"asleep", syscall.SIGINT}} {
+		j, _, report := job(t, 3, c.mode)
+		j.Stderr = nil
+		signals := make(chan os.Signal, 1)
+		done := make(chan launch.Result, 1)
+		go func() { done <- run(t, j, signals) }()
+		for rank := range 3 {
+			waitFor(t, func() bool { return noted(j, rank, "ready") })
+		}
+		signals <- c.signal
+		if r := <-done; r.Status != 128+int(c.signal) || r.Rank != -1 {
+			t.Errorf("%v: %+v %s", c, r, report)
+		}
+	}
+}
+
+// A job that goes on without ranks that a signal has ended succeeds, unless another one
+// says that it failed.
+func TestSurvivors(t *testing.T) {
+	for _, c := range []struct {
+		mode         string
+		status, rank int
+		report       string
+	}{
+		{"survive kill", 0, 1, "the others went on without rank 1 and ended well"},
+		{"survive exit", 7, 1, "exit status 7; the others go on"},
+		{"survive both", 1, 2, "signal: killed; the others go on"},
+		{"survive none", 128 + 9, 1, "signal: killed"},
+	} {
+		j, _, report := job(t, 3, c.mode)
+		j.Survive, j.Stderr, j.Timeout = true, nil, 10*time.Second
+		if r := run(t, j, nil); r.Status != c.status || r.Rank != c.rank && c.mode != "survive none" || !strings.Contains(report.String(), c.report) {
+			t.Errorf("%s: %+v: %s", c.mode, r, report)
+		}
+	}
+}
+
+// The time of a job that goes on without a rank is over: it says so, and what the
+// others wait for.
+func TestTimeoutOfSurvivors(t *testing.T) {
+	j, _, report := job(t, 3, "survive stuck")
+	j.Survive, j.Timeout = true, 500*time.Millisecond
+	if r := run(t, j, nil); r.Status != 124 || !strings.Contains(report.String(), "time is over: 500ms") || !strings.Contains(report.String(), "ended: signal: killed") {
+		t.Errorf("%+v: %s", r, report)
+	}
+}
+
+// A rank that was killed is named as the cause, also if one that missed it was found to
+// have ended before; and it is named again behind what the others wrote.
+func TestCauseIsNamed(t *testing.T) {
+	for range 10 {
+		j, _, report := job(t, 6, "miss")
+		j.Transport, j.Stderr = "shm", nil
+		if r := run(t, j, nil); r.Rank != 1 || r.Status != 128+9 {
+			t.Fatalf("%+v: %s", r, report)
+		}
+		lines := strings.Split(strings.TrimSpace(report.String()), "\n")
+		if len(lines) > 1 && lines[len(lines)-1] != "weft run: rank 1 was the first to fail: signal: killed" {
+			t.Errorf("%q", lines)
+		}
+	}
+	var errs bytes.Buffer
+	j, _, report := job(t, 3, "error")
+	j.Stderr = &errs
+	run(t, j, nil)
+	if s := report.String(); strings.Count(s, "\n") > 1 && !strings.HasSuffix(s, "exit status 1: weft: rank 1: as asked\n") {
+		t.Errorf("%q", s)
+	}
+}
+
+// Programs that are not weft's are run, too, without a word about it.
+func TestOtherPrograms(t *testing.T) {
+	j, _, report := job(t, 8, "")
+	j.Program, j.Args = "/bin/true", nil
+	if r := run(t, j, nil); r.Status != 0 || report.Len() > 0 {
+		t.Errorf("%+v: %s", r, report)
+	}
+}
+
+// Output that cannot be written is a failure.
+func TestOutputIsLost(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	j, _, report := job(t, 2, "hello")
+	j.Stdout = full
+	if r := run(t, j, nil); r.Status != 1 || !strings.Contains(report.String(), "no space left on device") {
+		t.Errorf("%+v: %s", r, report)
+	}
+}
+
+// A launcher with too few descriptors says so, and blames no rank.
+func TestTooFewDescriptors(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", "ulimit -n 40; exec "+self)
+	cmd.Env = append(os.Environ(), envMode+"=launcher", envDir+"="+t.TempDir(), "LAUNCH_TEST_N=30")
+	text, _ := cmd.CombinedOutput()
+	if s := string(text); !strings.Contains(s, "too many open files: 30 ranks need about") || strings.Contains(s, "killed") || strings.Count(s, "\n") != 1 {
+		t.Errorf("%q", s)
+	}
+}
+
+// A rank that is stopped does not make others look so.
+func TestStateBesideAStoppedRank(t *testing.T) {
+	j, _, _ := job(t, 3, "deaf")
+	signals := make(chan os.Signal)
+	r, err := launch.Start(t.Context(), j, signals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank := range 3 {
+		waitFor(t, func() bool { return noted(j, rank, "ready") })
+	}
+	r.Stop(0)
+	for _, report := range r.Status().Ranks {
+		if report.Silent != (report.Rank == 0) {
+			t.Errorf("rank %d: silent %v", report.Rank, report.Silent)
+		}
+	}
+	for rank := range 3 {
+		r.Kill(rank)
+	}
+	r.Wait()
+}
+
+func TestBuild(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	for _, c := range []struct{ pkg, want string }{
+		{"../../coll", "no package main"}, {"./no/such", "no/such"}, {"../../examples/hello", "enough"},
+	} {
+		if c.want == "enough" {
+			cancel(errors.New("enough"))
+		}
+		if _, _, err := launch.Resolve(ctx, c.pkg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.pkg, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(temp, "weft-run-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 

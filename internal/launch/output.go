@@ -19,13 +19,20 @@ type lines struct {
 	err error // the first failure to write
 }
 
+// A lastLine is the beginning of the last line that a rank wrote to standard error: it
+// tells why it failed, better than its status does.
+type lastLine struct {
+	text [200]byte
+	n    int
+}
+
 // longestLine bounds what is held of a line that does not end: a longer one is
 // passed on in pieces.
 const longestLine = 1 << 16
 
 // copy passes on what comes from a rank, a line at a time, also to tee if that is
-// not nil.
-func (l *lines) copy(from io.Reader, prefix string, tee io.Writer) {
+// not nil. It keeps the last line in last.
+func (l *lines) copy(from io.Reader, prefix string, tee io.Writer, last *lastLine) {
 	in := bufio.NewReaderSize(from, longestLine)
 	whole := true // at the beginning of a line
 	for {
@@ -34,6 +41,9 @@ func (l *lines) copy(from io.Reader, prefix string, tee io.Writer) {
 			ends := text[len(text)-1] == '\n'
 			if tee != nil {
 				_, _ = tee.Write(text)
+			}
+			if last != nil && whole {
+				last.n = copy(last.text[:], text)
 			}
 			l.write(text, prefix, whole, err == io.EOF && !ends && prefix != "")
 			whole = ends
@@ -84,7 +94,8 @@ func (r *Running) connect(p *process) (closeEnds func(), err error) {
 	for _, s := range []struct {
 		to   *lines
 		file *io.Writer
-	}{{r.out, &p.cmd.Stdout}, {r.errs, &p.cmd.Stderr}} {
+		last *lastLine
+	}{{r.out, &p.cmd.Stdout, nil}, {r.errs, &p.cmd.Stderr, &p.last}} {
 		if s.to.to == nil && tee == nil {
 			continue
 		}
@@ -96,7 +107,7 @@ func (r *Running) connect(p *process) (closeEnds func(), err error) {
 		*s.file = out
 		ends = append(ends, out)
 		p.pipes = append(p.pipes, in)
-		p.outputs.Go(func() { s.to.copy(in, prefix, tee) })
+		p.outputs.Go(func() { s.to.copy(in, prefix, tee, s.last) })
 	}
 	if p.number == 0 && r.job.Stdin != nil {
 		in, out, err := os.Pipe()

@@ -1,10 +1,12 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -26,12 +28,26 @@ type process struct {
 	reaped bool // its number may be another's
 
 	ended  chan struct{} // closed when it has ended and its output has been passed on
-	status int           // as a shell's; set when it has ended, as cause is
+	status int           // as a shell's; set when it has ended, as the following are
 	cause  string
+
+	signaled bool // a signal ended it
+	last     lastLine
 }
 
 // start starts one rank.
 func (r *Running) start(i int) (*process, error) {
+	p, err := r.tryStart(i)
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return nil, fmt.Errorf("weft: rank %d cannot be started: %w: %d ranks need about %d descriptors in the launcher (ulimit -n)", i, err, r.job.N, 3*r.job.N+20)
+	case err != nil:
+		return nil, fmt.Errorf("weft: rank %d: %w", i, err)
+	}
+	return p, nil
+}
+
+func (r *Running) tryStart(i int) (*process, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -53,7 +69,7 @@ func (r *Running) start(i int) (*process, error) {
 	closeEnds()
 	if err != nil {
 		ours.Close()
-		return nil, fmt.Errorf("weft: rank %d: %w", i, err)
+		return nil, err
 	}
 	r.guard.add(p.cmd.Process.Pid)
 	go r.serve(p, ours)
@@ -89,25 +105,40 @@ func (p *process) await() {
 		killGroup(pid, syscall.SIGKILL)
 		p.mu.Unlock()
 	}
-	switch {
-	case p.cmd.ProcessState != nil:
-		p.status, p.cause = reason(p.cmd.ProcessState)
-	case err != nil:
-		p.status, p.cause = 1, err.Error()
-	}
+	p.judge(err)
 }
 
-// reason turns how a process ended into a status, as a shell would, and words.
-func reason(state *os.ProcessState) (status int, cause string) {
+// judge turns how the process ended into a status, as a shell would, and words.
+func (p *process) judge(err error) {
+	state := p.cmd.ProcessState
+	if state == nil {
+		p.status, p.cause = 1, err.Error()
+		return
+	}
 	ws, ok := state.Sys().(syscall.WaitStatus)
 	switch {
 	case ok && ws.Signaled():
-		return 128 + int(ws.Signal()), "signal: " + ws.Signal().String()
+		p.status, p.cause, p.signaled = 128+int(ws.Signal()), "signal: "+ws.Signal().String(), true
 	case state.ExitCode() != 0:
-		return state.ExitCode(), fmt.Sprintf("exit status %d", state.ExitCode())
+		p.status, p.cause = state.ExitCode(), fmt.Sprintf("exit status %d", state.ExitCode())
 	default:
-		return 0, bootstrap.ErrExited.Error()
+		p.cause = bootstrap.ErrExited.Error()
 	}
+}
+
+// why says why the process failed.
+func (p *process) why() string {
+	if last := strings.TrimSpace(string(p.last.text[:p.last.n])); last != "" && !p.signaled {
+		return p.cause + ": " + last
+	}
+	return p.cause
+}
+
+// exiting reports whether the process has ended, or is about to.
+func (p *process) exiting() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reaped || sys.Exiting(p.cmd.Process.Pid)
 }
 
 // signal signals the rank and what it has started. It reports whether the rank had

@@ -1,17 +1,20 @@
 package launch
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Resolve returns the executable that a word on the command line means: an
 // executable file or command, or a Go package, which is built into a new
-// directory first. The directory is the caller's to remove, or "".
-func Resolve(word string) (program, temp string, err error) {
+// directory first, unless ctx ends. The directory is the caller's to remove, or "".
+func Resolve(ctx context.Context, word string) (program, temp string, err error) {
 	info, statErr := os.Stat(word)
 	isDir := statErr == nil && info.IsDir()
 	if !isDir {
@@ -29,9 +32,15 @@ func Resolve(word string) (program, temp string, err error) {
 			return "", "", fmt.Errorf("weft: %s: no such command in $PATH, file or Go package", word)
 		}
 	}
+	return build(ctx, word, isDir)
+}
+
+// build builds a Go package in a new directory, of which nothing is left when that
+// fails, or ctx ends.
+func build(ctx context.Context, word string, isDir bool) (program, temp string, err error) {
 	temp, err = os.MkdirTemp("", "weft-run-")
 	if err != nil {
-		return "", "", err
+		return "", "", fmt.Errorf("weft: a directory to build %s in: %w", word, err)
 	}
 	program = filepath.Join(temp, strings.TrimSuffix(filepath.Base(word), "..."))
 	if filepath.Base(word) == "." || filepath.Base(word) == ".." {
@@ -41,11 +50,45 @@ func Resolve(word string) (program, temp string, err error) {
 	if isDir && !filepath.IsAbs(word) && !strings.HasPrefix(word, ".") {
 		pkg = "./" + word
 	}
-	build := exec.Command("go", "build", "-o", program, pkg)
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
+	if err := buildInto(ctx, program, pkg); err != nil {
 		os.RemoveAll(temp)
-		return "", "", fmt.Errorf("weft: go build %s: %w", pkg, err)
+		return "", "", err
 	}
 	return program, temp, nil
 }
+
+func buildInto(ctx context.Context, program, pkg string) error {
+	var said bytes.Buffer
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, pkg)
+	build.Stdout, build.Stderr = &said, &said
+	build.Cancel = func() error { return build.Process.Signal(os.Interrupt) }
+	build.WaitDelay = time.Second
+	if err := build.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return &BuildError{pkg, strings.TrimSpace(said.String()), err}
+	}
+	// A package without a main function is built into something else, or nothing.
+	if info, err := os.Stat(program); err != nil || info.Mode()&0o111 == 0 || info.IsDir() {
+		return fmt.Errorf("weft: %s is no program: there is no package main in it", pkg)
+	}
+	return nil
+}
+
+// A BuildError reports that a Go package could not be built.
+type BuildError struct {
+	Package string
+	Said    string // by the compiler
+	Err     error
+}
+
+func (e *BuildError) Error() string {
+	if e.Said == "" {
+		return fmt.Sprintf("weft: go build %s: %v", e.Package, e.Err)
+	}
+	return fmt.Sprintf("weft: go build %s: %v\n%s", e.Package, e.Err, e.Said)
+}
+
+// Unwrap returns why.
+func (e *BuildError) Unwrap() error { return e.Err }

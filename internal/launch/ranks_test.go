@@ -79,9 +79,16 @@ func waitFor(t *testing.T, cond func() bool) {
 // beLauncher runs a job until it is killed.
 func beLauncher() {
 	self, _ := os.Executable()
-	launch.Run(context.Background(), launch.Job{
-		Program: self, N: 3, Env: []string{envMode + "=parents"}, Temp: os.Getenv("LAUNCH_TEST_TEMP"),
+	n := 3
+	if text := os.Getenv("LAUNCH_TEST_N"); text != "" {
+		n, _ = strconv.Atoi(text)
+	}
+	_, err := launch.Run(context.Background(), launch.Job{
+		Program: self, N: n, Report: os.Stderr, Env: []string{envMode + "=parents"}, Temp: os.Getenv("LAUNCH_TEST_TEMP"),
 	}, nil)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
 	os.Exit(1)
 }
 
@@ -110,6 +117,21 @@ func beRank(mode string) {
 			signal.Ignore(os.Interrupt, syscall.SIGTERM)
 			note(p.Rank(), "ready", 1)
 			select {}
+		case "interrupted": // each makes something else of it
+			note(p.Rank(), "ready", 1)
+			<-ctx.Done()
+			if p.Rank() == 0 {
+				return nil
+			}
+			return ctx.Err()
+		case "asleep":
+			signal.Reset(os.Interrupt)
+			note(p.Rank(), "ready", 1)
+			select {}
+		case "survive":
+			return outlive(ctx, p, arg)
+		case "miss":
+			return miss(ctx, p)
 		case "lines":
 			for i := range linesEach {
 				fmt.Printf("line %d %s.\n", i, strings.Repeat(strconv.Itoa(p.Rank()), i*10))
@@ -136,6 +158,8 @@ func beRank(mode string) {
 			return heir(ctx, p, arg)
 		case "mourn":
 			return mourn(ctx, p, arg)
+		case "barrier":
+			return barrier(ctx, p, arg)
 		case "deadlock":
 			return deadlock(ctx, p)
 		case "ring":
@@ -165,6 +189,70 @@ func fail(ctx context.Context, p *weft.Proc, how, arg string) error {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 	return errors.New("as asked")
+}
+
+// outlive lets rank 1 die or fail, and rank 0 end well when it has.
+func outlive(ctx context.Context, p *weft.Proc, how string) error {
+	q, err := p.Open(ctx, 1, nil)
+	if err != nil {
+		return err
+	}
+	if p.Rank() == 1 {
+		if err := hear(ctx, q, 2); err != nil {
+			return err
+		}
+		if how == "exit" {
+			os.Exit(7)
+		}
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	if err := q.Send(ctx, 1, nil); err != nil {
+		return err
+	}
+	if _, err := q.RecvFrom(ctx, 1); !errors.Is(err, weft.ErrPeer) {
+		return err
+	}
+	switch {
+	case how == "stuck":
+		_, err = q.RecvFrom(ctx, 2-p.Rank())
+		return err
+	case how == "none":
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case how == "both" && p.Rank() == 2:
+		return errors.New("as asked")
+	}
+	return nil
+}
+
+// miss lets rank 1 be killed, and all others fail at once for that.
+func miss(ctx context.Context, p *weft.Proc) error {
+	q, err := p.Open(ctx, 1, nil)
+	if err != nil {
+		return err
+	}
+	if p.Rank() != 1 {
+		if err := q.Send(ctx, 1, nil); err != nil {
+			return err
+		}
+		_, err := q.RecvFrom(ctx, 1)
+		return err
+	}
+	if err := hear(ctx, q, p.Size()-1); err != nil {
+		return err
+	}
+	return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+}
+
+// hear receives n messages.
+func hear(ctx context.Context, q *weft.Port, n int) error {
+	for range n {
+		m, err := q.Recv(ctx)
+		if err != nil {
+			return err
+		}
+		m.Release()
+	}
+	return nil
 }
 
 // victim lets rank 1 be killed, or stop, while the others are blocked on it.

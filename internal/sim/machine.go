@@ -18,6 +18,7 @@ type Machine struct {
 	ID    int
 	Guest Guest
 	Drift int64 // its clock gains so many parts per million
+	Roomy bool  // what arrives while it is paused is never lost: the senders' host keeps it
 
 	world  *World
 	paused Time // until then it does nothing
@@ -86,7 +87,7 @@ func (m *Machine) deliver(p *packet) (kept bool) {
 	switch {
 	case m.off:
 	case m.paused > m.world.now:
-		if m.held+len(p.bytes) > socketBuffer {
+		if m.held+len(p.bytes) > socketBuffer && !m.Roomy {
 			m.Overflows++
 			return false
 		}
@@ -117,6 +118,9 @@ func (m *Machine) Pause(d time.Duration) {
 
 // Paused reports whether the machine is paused.
 func (m *Machine) Paused() bool { return m.paused > m.world.now }
+
+// PausedUntil returns when the machine's last pause ends, or has ended.
+func (m *Machine) PausedUntil() Time { return m.paused }
 
 func (m *Machine) resume() {
 	if m.off || m.Paused() {

@@ -1,6 +1,13 @@
 package sys
 
-import "golang.org/x/sys/unix"
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
 
 // AwaitExit returns when a child has ended. It can still be waited for, and its
 // number is not another's until it has been.
@@ -18,4 +25,21 @@ func StoppedOrGone(pid int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
 	return err == unix.ECHILD || err == nil && info.Signo != 0
+}
+
+// Exiting reports whether a child has ended, or is about to: its descriptors may have
+// been closed, and others may know, before it can be waited for.
+func Exiting(pid int) bool {
+	const exiting = 4 // PF_EXITING
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ") // behind the name
+	fields := strings.Fields(rest)
+	if len(fields) < 7 {
+		return false
+	}
+	flags, _ := strconv.ParseUint(fields[6], 10, 64)
+	return fields[0] == "Z" || flags&exiting != 0
 }

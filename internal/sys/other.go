@@ -36,3 +36,6 @@ func AwaitExit(int) error { return ErrUnsupported }
 
 // StoppedOrGone reports true: it cannot be known.
 func StoppedOrGone(int) bool { return true }
+
+// Exiting reports false: it cannot be known.
+func Exiting(int) bool { return false }

@@ -158,12 +158,15 @@ func (s *UDPSocket) Send(to *UDPAddr, header, payload []byte) bool {
 	s.put(0, header, payload)
 	s.msg.Control = nil
 	s.msg.SetControllen(0)
-	return s.sendmsg(to, 1)
+	return taken(s.sendmsg(to, 1))
 }
 
 // SendSegments sends packets that the kernel cuts out of one datagram: all of
-// the same size but the last, which may be shorter. It needs GSO.
-func (s *UDPSocket) SendSegments(to *UDPAddr, size, n int, packet func(i int) (header, payload []byte)) bool {
+// the same size but the last, which may be shorter. It needs GSO. It reports
+// whether the kernel took them, and if not, whether it would take them one by one:
+// it does not cut where the pieces are longer than what the route takes (Send lets
+// them be fragmented), or the device cannot.
+func (s *UDPSocket) SendSegments(to *UDPAddr, size, n int, packet func(i int) (header, payload []byte)) (ok, single bool) {
 	for i := range n {
 		h, p := packet(i)
 		s.put(i, h, p)
@@ -171,7 +174,11 @@ func (s *UDPSocket) SendSegments(to *UDPAddr, size, n int, packet func(i int) (h
 	*(*uint16)(unsafe.Pointer(&s.cmsg[unix.CmsgLen(0)])) = uint16(size)
 	s.msg.Control = &s.cmsg[0]
 	s.msg.SetControllen(unix.CmsgSpace(2))
-	return s.sendmsg(to, n)
+	errno := s.sendmsg(to, n)
+	if single = errno == unix.EMSGSIZE || errno == unix.EINVAL || errno == unix.EIO; single {
+		return false, true
+	}
+	return taken(errno), false
 }
 
 func (s *UDPSocket) put(i int, header, payload []byte) {
@@ -183,15 +190,12 @@ func (s *UDPSocket) put(i int, header, payload []byte) {
 	set(&s.iov[2*i+1], payload)
 }
 
-func (s *UDPSocket) sendmsg(to *UDPAddr, packets int) bool {
+func (s *UDPSocket) sendmsg(to *UDPAddr, packets int) unix.Errno {
 	s.msg.Name, s.msg.Namelen = &to.raw[0], to.n
 	s.msg.SetIovlen(2 * packets)
 	_, _, errno := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.msg)), unix.MSG_DONTWAIT)
-	if errno == unix.EIO || errno == unix.EINVAL {
-		s.GSO = false // the device cannot: the packets are lost once, and sent singly from now on
-	}
 	clear(s.iov[:2*packets])
-	return taken(errno)
+	return errno
 }
 
 // taken reports whether a packet has left us, or can be called lost.

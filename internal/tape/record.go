@@ -120,7 +120,7 @@ func (t *Tape) Start(p *msg.Port, op *msg.Op) {
 
 func (t *Tape) start(p *msg.Port, op *msg.Op) {
 	t.ops[op] = t.number()
-	t.Note(Event{Do: "start", Port: t.ports[p], Op: t.ops[op], Msg: &Message{op.Kind, op.Peer, len(op.Buf), op.Buf == nil, op.Mem, op.Addr}})
+	t.Note(Event{Do: "start", Port: t.ports[p], Op: t.ops[op], OK: op.Alone, Msg: &Message{op.Kind, op.Peer, len(op.Buf), op.Buf == nil, op.Mem, op.Addr}})
 }
 
 // Op records a call that is about an operation, a *msg.Op, *rma.Op or *coord.Op.

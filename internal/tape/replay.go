@@ -298,7 +298,7 @@ func (p *player) message(e Event) error {
 		if e.Msg == nil {
 			return errDamaged
 		}
-		op := &msg.Op{Kind: e.Msg.Kind, Peer: e.Msg.Peer, Mem: e.Msg.Mem, Addr: e.Msg.Addr}
+		op := &msg.Op{Kind: e.Msg.Kind, Peer: e.Msg.Peer, Mem: e.Msg.Mem, Addr: e.Msg.Addr, Alone: e.OK}
 		if !e.Msg.Nil {
 			op.Buf = make([]byte, e.Msg.Len)
 		}

@@ -32,9 +32,10 @@ type Transport struct {
 }
 
 type peer struct {
-	rank int
-	addr *sys.UDPAddr
-	mtu  int
+	rank   int
+	addr   *sys.UDPAddr
+	mtu    int
+	single int // runs that are sent packet by packet before the kernel is asked again to cut one
 }
 
 // Open binds a socket.
@@ -80,7 +81,7 @@ func (t *Transport) Dial(rank int, text string) error {
 	if c.addr.Addr().Is4() != t.card.addr.Addr().Is4() {
 		return fmt.Errorf("weft: udp: peer %d is at %v and we are at %v", rank, c.addr, t.card.addr)
 	}
-	t.peers.Store(rank, &peer{rank, t.socket.NewUDPAddr(c.addr), min(c.mtu, t.card.mtu)})
+	t.peers.Store(rank, &peer{rank: rank, addr: t.socket.NewUDPAddr(c.addr), mtu: min(c.mtu, t.card.mtu)})
 	return nil
 }
 
@@ -112,18 +113,38 @@ func (t *Transport) Send(pkts []transport.Out) int {
 		if t.socket.GSO {
 			n = run(pkts[i:])
 		}
-		ok := false
-		if n == 1 {
-			ok = t.socket.Send(p.addr, pkts[i].Header, pkts[i].Payload)
-		} else {
-			ok = t.socket.SendSegments(p.addr, size(&pkts[i]), n, func(j int) ([]byte, []byte) {
-				return pkts[i+j].Header, pkts[i+j].Payload
-			})
-		}
-		if !ok {
+		sent := t.send(p, pkts[i:i+n])
+		if i += sent; sent < n {
 			return i
 		}
-		i += n
+	}
+	return len(pkts)
+}
+
+// patience is how many runs are sent packet by packet to a peer before it is tried again
+// to have one cut: the route may have become wider.
+const patience = 64
+
+// send sends a run of packets to a peer, and returns how many left.
+func (t *Transport) send(p *peer, pkts []transport.Out) int {
+	if len(pkts) > 1 && p.single > 0 {
+		p.single--
+	} else if len(pkts) > 1 {
+		ok, single := t.socket.SendSegments(p.addr, size(&pkts[0]), len(pkts), func(i int) ([]byte, []byte) {
+			return pkts[i].Header, pkts[i].Payload
+		})
+		if ok {
+			return len(pkts)
+		}
+		if !single {
+			return 0
+		}
+		p.single = patience
+	}
+	for i := range pkts {
+		if !t.socket.Send(p.addr, pkts[i].Header, pkts[i].Payload) {
+			return i
+		}
 	}
 	return len(pkts)
 }

@@ -15,6 +15,10 @@ type Queue struct {
 	Rank  int
 	Owner any // the engine's, untouched
 
+	// Resume is called when operations that had to wait have entered the queue, and
+	// what must follow them may enter now.
+	Resume func()
+
 	Packets, Bytes uint64 // that went through the lane
 
 	lane       Lane // nil: frames wait for Next
@@ -24,6 +28,10 @@ type Queue struct {
 	listed     bool
 	items      []item // a ring; its length is a power of two
 	head, tail uint32
+
+	// Operations that wait to enter the queue have numbers, the last of which is
+	// turn. None up to entered waits any more.
+	turn, entered uint32
 }
 
 // A Lane is a reliable way to one peer that takes single packets at once: what
@@ -90,6 +98,28 @@ func (q *Queue) Direct(head, payload []byte, urgent bool) bool {
 	q.Bytes += uint64(size)
 	return true
 }
+
+// Wait returns the number of an operation that must wait before its frame can enter
+// the queue. Entered says that none up to a number waits any more.
+func (q *Queue) Wait() (number uint32) {
+	q.turn++
+	return q.turn
+}
+
+// Entered says that no operation up to a number waits to enter any more.
+func (q *Queue) Entered(number uint32) {
+	if q.entered != number {
+		q.entered = number
+		q.Resume()
+	}
+}
+
+// Last returns the number of the last operation that had to wait, for Follows.
+func (q *Queue) Last() uint32 { return q.turn }
+
+// Follows reports whether a frame that must not overtake the operations up to a
+// number may enter.
+func (q *Queue) Follows(number uint32) bool { return int32(q.entered-number) >= 0 }
 
 // Len returns the number of frames that wait.
 func (q *Queue) Len() int { return int(q.tail - q.head) }

@@ -96,14 +96,35 @@ func (n *Node) Waiting() (lines []string) {
 
 // Fingerprint writes the state of the layer.
 func (n *Node) Fingerprint(w io.Writer) {
-	fmt.Fprintln(w, n.Stats, n.early, n.token, len(n.gone), len(n.waiting), n.sends.len(), n.fetching.len(), n.done.len())
+	fmt.Fprintln(w, n.Stats, n.early, n.token, len(n.gone), len(n.waiting), n.sends.len(), n.fetching.len(), len(n.keeping), n.done.len())
 	for _, channel := range n.channels() {
 		p := n.ports[channel]
 		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed), p.posted.len())
 		for _, rank := range sortedKeys(p.pairs) {
 			d := p.pairs[rank]
-			fmt.Fprintln(w, rank, d.base, d.sent, d.next, d.queued, d.inFlight, d.credit, d.asked, d.askBytes, d.refused, d.refusedAt,
-				d.backoff, d.resendAt, d.waiting.len(), len(d.flushes), d.expected, d.told, d.total, d.got, d.owes, d.granted)
+			fmt.Fprintln(w, rank, d.base, d.sent, d.next, d.queued, d.inFlight, d.credit, d.asked, d.urged, d.askBytes, d.refused, d.refusedAt,
+				d.backoff, d.resendAt, d.waiting.len(), len(d.flushes), d.expected, d.told, d.turned, d.total, d.got, d.owes, d.granted)
 		}
 	}
+}
+
+// Unsent says what was accepted for sending to ranks that take it, and has not been
+// accepted there, though nothing is asked of this process but to go on: a line for
+// each. What is on its way and was not refused does not count.
+func (n *Node) Unsent(takes func(rank int) bool) (lines []string) {
+	for _, channel := range n.channels() {
+		p := n.ports[channel]
+		for _, rank := range sortedKeys(p.pairs) {
+			d := p.pairs[rank]
+			if held := d.next - d.sent; takes(rank) && (held > 0 || d.refused || d.waiting.first != nil) {
+				lines = append(lines, fmt.Sprintf("channel %d, rank %d: %d messages are held, %d sends wait, refused: %v", channel, rank, held, d.waiting.len(), d.refused))
+			}
+		}
+	}
+	for op := n.sends.first; op != nil; op = op.next {
+		if takes(op.Peer) {
+			lines = append(lines, fmt.Sprintf("a message of %d bytes waits to be fetched by rank %d", len(op.Buf), op.Peer))
+		}
+	}
+	return lines
 }

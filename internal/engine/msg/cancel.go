@@ -48,8 +48,9 @@ func (p *Port) cancelRecv(op *Op) {
 	}
 	if p.node.fetching.remove(op) {
 		if o := &op.Offer; op.got == o.Total && o.kept == nil {
-			o.kept = &kept{bytes: append([]byte(nil), op.Buf[:o.Total]...)}
+			o.kept = &kept{from: o.From, token: o.Token, bytes: append([]byte(nil), op.Buf[:o.Total]...)}
 			o.Mem, o.Addr = 0, 0 // it is here
+			p.node.keeping = append(p.node.keeping, o.kept)
 		}
 		p.Decline(op)
 		return
@@ -68,7 +69,9 @@ func (p *Port) cancelRecv(op *Op) {
 // the caller of this one no longer waits.
 func (p *Port) Decline(op *Op) {
 	op.State = Done
-	if k := op.Offer.kept; p.node.gone[op.Offer.From] != nil && (k == nil || !k.settled) {
+	switch k := op.Offer.kept; {
+	case k != nil && k.settled:
+	case k != nil && k.void, p.node.gone[op.Offer.From] != nil:
 		return
 	}
 	if !p.open {

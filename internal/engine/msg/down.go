@@ -1,6 +1,8 @@
 package msg
 
 import (
+	"slices"
+
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 )
@@ -18,6 +20,7 @@ func (n *Node) Down(rank int, cause *link.PeerError) {
 	for _, op := range n.fetching.all(func(op *Op) bool { return op.Offer.From == rank }) {
 		n.finish(op, cause)
 	}
+	n.keeping = slices.DeleteFunc(n.keeping, func(k *kept) bool { return k.from == rank })
 	for _, channel := range n.channels() {
 		p := n.ports[channel]
 		if d := p.pairs[rank]; d != nil {
@@ -53,7 +56,7 @@ func (p *Port) abandon(d *pair, cause error) {
 		*d.entry(d.base) = entry{}
 		d.base++
 	}
-	d.sent, d.asked, d.queued, d.inFlight, d.refused = d.next, d.next, 0, 0, false
+	d.sent, d.asked, d.urged, d.queued, d.inFlight, d.refused = d.next, d.next, d.next, 0, 0, false
 	n.stopTimer(d)
 	for len(d.flushes) > 0 {
 		op := d.flushes[0].op
@@ -77,11 +80,6 @@ func (p *Port) dropAnnounced(d *pair) {
 	p.filter(d, func(b *Block) bool {
 		return b.kind == announced && (b.offer.kept == nil || !b.offer.kept.settled)
 	})
-}
-
-// remove takes one message of a pair out of the queue, wherever it is.
-func (p *Port) remove(d *pair, gone *Block) {
-	p.filter(d, func(b *Block) bool { return b == gone })
 }
 
 // filter forgets the messages of a pair for which drop reports true.
@@ -110,7 +108,7 @@ func (n *Node) Leave() {
 		p := n.ports[channel]
 		for _, rank := range sortedKeys(p.pairs) {
 			if d := p.pairs[rank]; d.told != d.expected && n.gone[rank] == nil {
-				p.ack(d)
+				p.ack(d, false)
 			}
 		}
 	}

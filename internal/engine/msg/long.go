@@ -2,6 +2,7 @@ package msg
 
 import (
 	"fmt"
+	"slices"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -62,7 +63,7 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 		p.deliver(d, b)
 	}
 	if f.AckReq {
-		p.ack(d)
+		p.ackData(d)
 	}
 }
 
@@ -77,6 +78,10 @@ func (p *Port) Fetch(op *Op) {
 		return
 	}
 	if p.rejects(op) {
+		return
+	}
+	if k != nil && k.void {
+		p.startAgain(op)
 		return
 	}
 	p.node.fetching.push(op)
@@ -229,41 +234,46 @@ func (n *Node) onSettled(from int, f wire.Settled) {
 		return
 	}
 	n.fetching.remove(op)
+	n.settleKept(from, f)
 	if f.Status == wire.StatusOK && op.got == op.Offer.Total {
 		n.finish(op, nil)
 		return
 	}
-	// The sender gave up: this receive goes on to the next message.
-	n.Stats.Received--
-	op.State, op.Offer = Pending, Offer{}
-	if op.borrow {
-		op.Buf = nil
-	}
-	op.port.startRecv(op)
-	if op.State != Pending {
+	if op.port.startAgain(op); op.State != Pending {
 		n.done.push(op)
 	}
 }
 
-// settleKept takes note that a message is good that we keep for a later receive,
-// or forgets it, and reports whether there is one.
+// startAgain makes a receive go on to the next message, because the sender of the
+// one that it was offered has given it up.
+func (p *Port) startAgain(op *Op) {
+	p.node.Stats.Received--
+	op.State, op.Offer = Pending, Offer{}
+	if op.borrow {
+		op.Buf = nil
+	}
+	p.startRecv(op)
+}
+
+// settleKept takes note of what the sender says of a message that we keep for a
+// later receive, and reports whether there is one.
 func (n *Node) settleKept(from int, f wire.Settled) bool {
+	i := slices.IndexFunc(n.keeping, func(k *kept) bool { return k.from == from && k.token == f.Token })
+	if i < 0 {
+		return false
+	}
+	k := n.keeping[i]
+	n.keeping = slices.Delete(n.keeping, i, i+1)
+	if k.settled = f.Status == wire.StatusOK; k.settled {
+		return true
+	}
+	k.void = true
 	for _, p := range n.ports {
-		d := p.pairs[from]
-		if d == nil {
-			continue
-		}
-		for b := d.oldest; b != nil; b = b.follower {
-			if b.kind != announced || b.offer.Token != f.Token || b.offer.kept == nil {
-				continue
-			}
-			if b.offer.kept.settled = f.Status == wire.StatusOK; !b.offer.kept.settled {
-				p.remove(d, b)
-			}
-			return true
+		if d := p.pairs[from]; d != nil {
+			p.filter(d, func(b *Block) bool { return b.kind == announced && b.offer.kept == k })
 		}
 	}
-	return false
+	return true
 }
 
 func (n *Node) findFetch(from int, token uint32) *Op {

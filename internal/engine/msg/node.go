@@ -13,11 +13,12 @@ type Node struct {
 	queue func(rank int) *link.Queue
 
 	ports    map[uint16]*Port
-	last     *Port  // the port used last
-	early    int    // ports that peers have written to and nobody has opened yet
-	sends    opList // long messages of ours that have been announced
-	token    uint32 // of the last one
-	fetching opList // receives of long messages on their way
+	last     *Port   // the port used last
+	early    int     // ports that peers have written to and nobody has opened yet
+	sends    opList  // long messages of ours that have been announced
+	token    uint32  // of the last one
+	fetching opList  // receives of long messages on their way
+	keeping  []*kept // that their senders have not confirmed yet
 	gone     map[int]error
 	others   int // ranks besides us that have not gone
 	waiting  []*pair
@@ -133,7 +134,7 @@ func (n *Node) recvControl(now monotime.Time, from int, frame []byte) error {
 		if p := n.ports[f.Channel]; p != nil {
 			d := p.pair(from)
 			p.onAck(d, f.Ack)
-			p.ack(d)
+			p.ack(d, true)
 		}
 	}
 	return nil
@@ -162,7 +163,8 @@ func (n *Node) target(channel uint16, from int, seq uint32) *Port {
 
 func (n *Node) nack(to int, channel uint16, seq uint32, will bool) {
 	q := n.queue(to)
-	q.Push(wire.Nack{WillGo: will, Channel: channel, Seq: seq}.Append(q.Head()), nil, false)
+	// Without a GO to come the sender must set a timer, also if it computes.
+	q.Push(wire.Nack{WillGo: will, Channel: channel, Seq: seq}.Append(q.Head()), nil, !will)
 }
 
 // Timed reports whether the layer has had timers and so needs the time.

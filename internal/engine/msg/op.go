@@ -42,6 +42,9 @@ type Op struct {
 	Mem  uint32
 	Addr uint64
 
+	// Alone: nobody waits for it yet. What it needs of peers must wake this process.
+	Alone bool
+
 	// Owner is the caller's, untouched.
 	Owner any
 
@@ -73,10 +76,14 @@ type Offer struct {
 
 // kept is a long message that had been fetched when the receive that wanted it
 // was given up. Its sender has been told that we have it, so it is not fetched
-// again.
+// again. The sender's answer finds it by its token, wherever the offer is by then:
+// in a queue, or in the hands of the next receive.
 type kept struct {
+	from    int
+	token   uint32
 	bytes   []byte
 	settled bool // the sender has confirmed that it is good
+	void    bool // the sender had given it up
 }
 
 // Port returns the port on which the operation was started.

@@ -35,7 +35,9 @@ type Port struct {
 
 	// Sending.
 	send    pool
-	starved []*pair // pairs with operations that wait for room in send
+	starved []*pair // pairs with operations that wait for room in send, in order
+	alone   bool    // nobody waits for one of these operations
+	unasked []*pair // pairs of which an acknowledgement has not been asked for since they transmitted
 
 	// Receiving.
 	recv           pool
@@ -60,7 +62,9 @@ type pair struct {
 	inFlight  int     // bytes in entries from base to sent
 	credit    int     // room at the receiver when it last said
 	asked     uint32  // an acknowledgement was asked for of everything before this
-	askBytes  int     // bytes transmitted since then
+	urged     uint32  // and of everything before this by ACKREQ: the answer wakes us
+	listed    bool    // in port.unasked
+	askBytes  int     // bytes transmitted since asked
 	refused   bool    // hold everything new: refusedAt was refused
 	refusedAt uint32
 	backoff   int64         // ns
@@ -72,6 +76,7 @@ type pair struct {
 	// Receiving.
 	expected uint32
 	told     uint32 // the last acknowledgement sent
+	turned   bool   // one of its messages has been refused since
 	oldest   *Block // arrived messages from this peer
 	newest   *Block
 	partial  *Block // message of which a part has arrived
@@ -86,6 +91,7 @@ type pair struct {
 type entry struct {
 	block *Block // nil: a long message, announced by offer
 	offer Offer
+	after uint32 // the last operation on the peer's memory that it must not overtake
 }
 
 // A flush waits for one pair to be drained up to a number.

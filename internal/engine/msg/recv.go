@@ -105,7 +105,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 	}
 	if op := p.posted.first; op != nil && int(f.Total) == len(payload) && p.whole(d, op, payload) {
 		if f.AckReq {
-			p.ack(d)
+			p.ackData(d)
 		}
 		return
 	}
@@ -195,7 +195,7 @@ func (p *Port) complete(d *pair, ask bool) {
 		p.deliver(d, b)
 	}
 	if ask {
-		p.ack(d)
+		p.ackData(d)
 	}
 }
 
@@ -264,10 +264,19 @@ func (p *Port) unlink(b *Block) {
 }
 
 // ack acknowledges what has been accepted from a pair, and tells the room left.
-func (p *Port) ack(d *pair) {
+// Urgent acknowledgements wake a sender that computes: it holds messages back
+// until it has them. (PROTOCOL §3.3)
+func (p *Port) ack(d *pair, urgent bool) {
 	d.told = d.expected
 	room := uint32(max(p.recv.room()-p.promised, 0))
-	d.q.Push(wire.Ack{Channel: p.channel, Ack: d.expected, Room: room}.Append(d.q.Head()), nil, false)
+	d.q.Push(wire.Ack{Channel: p.channel, Ack: d.expected, Room: room}.Append(d.q.Head()), nil, urgent)
+}
+
+// ackData answers a message that asks for it. A sender that was refused holds
+// back everything until it knows that the message has been accepted.
+func (p *Port) ackData(d *pair) {
+	p.ack(d, d.turned)
+	d.turned = false
 }
 
 // dropPartial forgets the part of a message that has arrived.

@@ -61,6 +61,7 @@ func (p *Port) admitted(d *pair) {
 // we send GO, or tries again later where the port is configured for back-off.
 func (p *Port) refuse(d *pair, n int) {
 	p.node.Stats.Refused++
+	d.turned = true
 	p.promised -= d.granted
 	d.granted = 0
 	if !p.cfg.Backoff && d.owes == 0 {

@@ -40,6 +40,7 @@ func (p *Port) startSend(op *Op) {
 	d := p.pair(op.Peer)
 	if d.waiting.first != nil || !p.admit(d, op) {
 		d.waiting.push(op)
+		p.alone = p.alone || op.Alone
 		p.starve(d)
 	}
 }
@@ -78,6 +79,7 @@ func (p *Port) give(d *pair, b []byte) bool {
 		*p.number(d, len(block.mem)) = entry{block: block}
 		d.sent++
 		d.inFlight += len(block.mem)
+		p.owe(d)
 	} else {
 		p.append(d, entry{block: block}, len(block.mem))
 	}
@@ -89,7 +91,7 @@ func (p *Port) give(d *pair, b []byte) bool {
 // done while it travels.
 func (p *Port) direct(d *pair, b []byte) bool {
 	size := 1 << class(len(b))
-	if d.sent != d.next || d.refused || len(d.flushes) > 0 || d.inFlight > 0 && d.inFlight+size > d.credit {
+	if d.sent != d.next || d.refused || !d.q.Follows(d.q.Last()) || len(d.flushes) > 0 || d.inFlight > 0 && d.inFlight+size > d.credit {
 		return false
 	}
 	ask := d.sent+1-d.asked >= window/4 || d.askBytes+size > p.send.limit/8
@@ -143,6 +145,7 @@ func (p *Port) number(d *pair, size int) *entry {
 
 // append numbers an entry and transmits it unless it must be held.
 func (p *Port) append(d *pair, e entry, size int) {
+	e.after = d.q.Last()
 	*p.number(d, size) = e
 	p.pump(d)
 }
@@ -168,10 +171,10 @@ func (e *entry) size() int {
 // pump transmits held messages, as far as the receiver is known to have room
 // for them. One message may always be on its way: it finds out.
 func (p *Port) pump(d *pair) {
-	for !d.refused && d.sent != d.next {
+	for !d.refused && d.sent != d.next && d.q.Follows(d.entry(d.sent).after) {
 		size := d.entry(d.sent).size()
 		if d.inFlight > 0 && d.inFlight+size > d.credit {
-			p.ask(d)
+			p.ask(d, true) // the program may compute meanwhile
 			return
 		}
 		d.inFlight += size
@@ -180,7 +183,19 @@ func (p *Port) pump(d *pair) {
 		p.transmit(d, d.sent-1, d.sent-d.asked >= window/4 || d.askBytes > p.send.limit/8)
 	}
 	if len(d.flushes) > 0 {
-		p.ask(d)
+		p.ask(d, false)
+	}
+	p.owe(d)
+}
+
+// Resume transmits what had to wait until operations on a peer's memory were on their
+// way: a message never arrives before the effect of what was begun before it.
+func (n *Node) Resume(rank int) {
+	for _, channel := range n.channels() {
+		p := n.ports[channel]
+		if d := p.pairs[rank]; d != nil && d.sent != d.next {
+			p.pump(d)
+		}
 	}
 }
 
@@ -204,15 +219,39 @@ func (p *Port) transmit(d *pair, seq uint32, ask bool) {
 	d.q.Push(f.Append(d.q.Head()), nil, ask)
 }
 
-// ask asks for an acknowledgement of everything transmitted, unless that has
-// been asked for or the receiver has refused and will say so itself.
-func (p *Port) ask(d *pair) {
-	if d.refused || d.asked == d.sent || d.base == d.sent {
+// owe remembers that a pair holds room for what it has transmitted. While a send waits for room, an
+// acknowledgement is asked for at once: the room may be what it waits for.
+func (p *Port) owe(d *pair) {
+	if !d.listed {
+		d.listed = true
+		p.unasked = append(p.unasked, d)
+	}
+	if len(p.starved) > 0 {
+		p.ask(d, p.alone)
+	}
+}
+
+// ask asks for an acknowledgement of everything transmitted, because something
+// waits for it, unless that has been done or the receiver has refused and will say
+// so itself. The answer to an ACKREQ wakes this process if it computes; to be woken
+// is asked for where no goroutine waits, which would be woken by anything.
+func (p *Port) ask(d *pair, wake bool) {
+	if d.refused || d.base == d.sent || d.urged == d.sent || d.asked == d.sent && !wake {
 		return
 	}
-	d.asked, d.askBytes = d.sent, 0
+	d.asked, d.urged, d.askBytes = d.sent, d.sent, 0
 	d.told = d.expected
 	d.q.Push(wire.AckReq{Channel: p.channel, Ack: d.expected}.Append(d.q.Head()), nil, true)
+}
+
+// askAll asks all who have messages: a send waits for room in the buffer, which is
+// shared by all pairs, so whoever holds room must give it back. (PROTOCOL §3.1)
+func (p *Port) askAll() {
+	for _, d := range p.unasked {
+		d.listed = false
+		p.ask(d, p.alone)
+	}
+	p.unasked = p.unasked[:0]
 }
 
 // onAck handles an acknowledgement of everything before e (PROTOCOL §3.1).
@@ -237,6 +276,9 @@ func (p *Port) onAck(d *pair, e uint32) {
 	if less(d.asked, e) {
 		d.asked = e
 	}
+	if less(d.urged, e) {
+		d.urged = e
+	}
 	if d.refused && less(d.refusedAt, e) {
 		d.refused, d.backoff = false, 0
 		p.node.stopTimer(d)
@@ -253,17 +295,23 @@ func (p *Port) onAck(d *pair, e uint32) {
 	}
 }
 
-// feed lets sends that found no room go on.
+// feed lets sends that found no room go on, those first that began to wait first.
+// If some still find none, everybody who holds room is asked for it.
 func (p *Port) feed() {
-	for i := 0; i < len(p.starved); {
-		s := p.starved[i]
-		p.feedPair(s)
-		if s.waiting.first != nil {
-			i++
-			continue
+	waiting := p.starved
+	p.starved = nil // what is sent meanwhile is asked about at the end
+	rest := waiting[:0]
+	for _, d := range waiting {
+		if p.feedPair(d); d.waiting.first != nil {
+			rest = append(rest, d)
+		} else {
+			d.hungry = false
 		}
-		s.hungry = false
-		p.starved = append(p.starved[:i], p.starved[i+1:]...)
+	}
+	if p.starved = rest; len(rest) > 0 {
+		p.askAll()
+	} else {
+		p.alone = false
 	}
 }
 
@@ -280,12 +328,13 @@ func (p *Port) feedPair(d *pair) {
 	}
 }
 
+// starve notes that a pair has a send that waits for room, and asks for some.
 func (p *Port) starve(d *pair) {
 	if !d.hungry {
 		d.hungry = true
 		p.starved = append(p.starved, d)
 	}
-	p.ask(d)
+	p.askAll()
 }
 
 // onNack handles a refusal: from now on everything new is held, and what was
@@ -355,7 +404,7 @@ func (p *Port) startFlush(op *Op) {
 		if d.base != d.next {
 			op.left++
 			d.flushes = append(d.flushes, flush{op, d.next})
-			p.ask(d)
+			p.ask(d, false)
 		}
 	}
 	op.left--

@@ -54,3 +54,14 @@ func (n *Node) Fingerprint(w io.Writer) {
 		fmt.Fprintln(w, rank, p.outstanding, p.failedPush, p.failedPut, p.waiting.first != nil)
 	}
 }
+
+// Unbegun says how many operations at ranks that take them wait to begin, the first
+// at each rank.
+func (n *Node) Unbegun(takes func(rank int) bool) (lines []string) {
+	for _, rank := range n.ranks() {
+		if op := n.peers[rank].waiting.first; op != nil && takes(rank) {
+			lines = append(lines, fmt.Sprintf("%s at rank %d has not begun", op, rank))
+		}
+	}
+	return lines
+}

@@ -31,6 +31,7 @@ func (n *Node) Start(op *Op) {
 	}
 	p := n.peer(op.Peer)
 	if p.outstanding == maxOutstanding || p.waiting.first != nil {
+		op.turn = p.q.Wait()
 		p.waiting.push(op)
 		return
 	}
@@ -102,6 +103,7 @@ func (n *Node) Cancel(op *Op) (ok, begun bool) {
 		return true, true
 	}
 	p.waiting.remove(op)
+	p.entered()
 	return true, false
 }
 
@@ -126,8 +128,21 @@ func (n *Node) answered(op *Op, err error) {
 }
 
 func (n *Node) next(p *peer) {
+	if p.waiting.first == nil {
+		return
+	}
 	for p.waiting.first != nil && p.outstanding < maxOutstanding {
 		n.begin(p, p.waiting.pop())
+	}
+	p.entered()
+}
+
+// entered lets messages go that must not overtake operations which had to wait.
+func (p *peer) entered() {
+	if op := p.waiting.first; op != nil {
+		p.q.Entered(op.turn - 1)
+	} else {
+		p.q.Entered(p.q.Last())
 	}
 }
 

@@ -45,6 +45,7 @@ type peer struct {
 	rank int
 	q    *link.Queue
 
+	answers     uint   // that it has had from us
 	outstanding int    // operations begun and not answered
 	waiting     opList // operations not begun
 
@@ -168,6 +169,7 @@ func (n *Node) Down(rank int, cause *link.PeerError) {
 			op.Done, op.Err = true, cause
 			n.done.push(op)
 		}
+		p.entered()
 	}
 	for name, list := range n.wishes {
 		keep := list[:0]

@@ -46,8 +46,9 @@ type Op struct {
 	Found Found  // Attach
 
 	id    uint32
-	begun bool // the request is on its way
-	got   int  // Pull: bytes received
+	turn  uint32 // while it waits to begin: its number in the queue to the peer
+	begun bool   // the request is on its way
+	got   int    // Pull: bytes received
 	next  *Op
 }
 

@@ -140,7 +140,15 @@ func (n *Node) serve(from int, frame []byte, mayStall bool) error {
 }
 
 func (p *peer) result(op uint32, s wire.Status, value uint64) {
-	p.q.Push(wire.Result{Status: s, Op: op, Value: value}.Append(p.q.Head()), nil, false)
+	p.q.Push(wire.Result{Status: s, Op: op, Value: value}.Append(p.q.Head()), nil, p.rings())
+}
+
+// rings reports whether the next answer is to wake a peer that computes. Half as many
+// as it may have under way is often enough: if some of its operations have not begun,
+// so many are under way that one of their answers rings. (PROTOCOL §3.3)
+func (p *peer) rings() bool {
+	p.answers++
+	return p.answers%(maxOutstanding/2) == 0
 }
 
 func (n *Node) onAttach(p *peer, f wire.Attach, name []byte) {
@@ -160,7 +168,7 @@ func (n *Node) attached(p *peer, op uint32, r *Region) {
 	f := wire.Attached{
 		ReadOnly: r.ReadOnly, Op: op, Region: r.ID, Mem: r.Mem, Key: r.Key, Size: uint64(len(r.Bytes)),
 	}
-	p.q.Push(f.Append(p.q.Head()), nil, false)
+	p.q.Push(f.Append(p.q.Head()), nil, p.rings())
 }
 
 // check is the target's check of a request: the region, its key, whether it
@@ -242,7 +250,7 @@ func (n *Node) onPull(p *peer, f wire.Pull) {
 		p.result(f.Op, s, 0)
 		return
 	}
-	p.q.Push(wire.Pulled{End: true, Op: f.Op}.Append(p.q.Head()), r.Bytes[f.Off:f.Off+f.N], false)
+	p.q.Push(wire.Pulled{End: true, Op: f.Op}.Append(p.q.Head()), r.Bytes[f.Off:f.Off+f.N], p.rings())
 }
 
 func (n *Node) onAtomic(p *peer, f wire.Atomic) {

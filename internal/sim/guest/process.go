@@ -1,9 +1,7 @@
 package guest
 
 import (
-	"iter"
-	"runtime"
-	"strings"
+	"time"
 
 	"weft/internal/sim"
 	"weft/transport"
@@ -17,112 +15,142 @@ type Process struct {
 	net     *sim.Network
 	machine *sim.Machine
 	mtu     int
+	turns   *Turns
 	tick    func() // handles what has arrived and what is due
-	ran     *sim.Time
 
 	in []transport.In
 
-	resume  func() (struct{}, bool) // lets the program run until it sleeps
-	yield   func(struct{}) bool
-	id      string // of the program's goroutine
-	asleep  bool
-	waking  bool
-	ended   bool
-	running bool     // it, or its driver: nobody else may call
-	nap     int      // counts sleeps, so that late alarms wake nobody
-	until   sim.Time // when the sleep ends by itself
+	threads map[int]*thread // that have not ended, by number
+	order   []*thread       // the same, by age
+	ready   []*thread       // of these, those that can go on
+	born    int
+	calls   uint64 // of Enter
+	crashed bool
 }
 
 // New returns a process on a machine of a network. Packets are at most mtu bytes.
-func New(w *sim.World, n *sim.Network, rank, mtu int) *Process {
-	p := &Process{rank: rank, world: w, net: n, machine: n.Machine(rank), mtu: mtu}
+func New(ts *Turns, n *sim.Network, rank, mtu int) *Process {
+	p := &Process{
+		rank: rank, world: ts.world, net: n, machine: n.Machine(rank), mtu: mtu, turns: ts, threads: map[int]*thread{},
+	}
 	p.machine.Boot(p)
 	return p
 }
 
 // Start makes the program begin, at this time of the world. Tick is called when
-// there is something to do for the driver; ran is when the program last ran.
-func (p *Process) Start(tick func(), ran *sim.Time, program func()) {
-	p.tick, p.ran = tick, ran
-	p.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
-		p.yield, p.id = yield, goroutine()
-		program()
-		p.ended = true
-	})
-	p.world.At(p.world.Now(), p)
+// there is something to do for the driver.
+func (p *Process) Start(tick func(), program func()) {
+	p.tick = tick
+	p.newThread(program)
 }
 
-// Act lets the program run until it sleeps or ends.
+// Go runs f in a goroutine of its own, which takes turns as the others do.
+func (p *Process) Go(f func()) { p.newThread(f) }
+
+// Act lets one of the goroutines that can go on do so, until it gives the turn
+// away.
 func (p *Process) Act() {
-	p.asleep, p.waking = false, false
-	*p.ran = p.world.Now()
-	p.running = true
-	p.resume()
-	p.running = false
+	if until := p.machine.PausedUntil(); until > p.world.Now() && !p.crashed {
+		p.world.At(until, p)
+		return
+	}
+	if len(p.ready) == 0 {
+		return
+	}
+	i := 0
+	if len(p.ready) > 1 {
+		i = p.world.Rand.IntN(len(p.ready))
+	}
+	t := p.ready[i]
+	p.ready = append(p.ready[:i], p.ready[i+1:]...)
+	t.ready, t.asleep, t.over = false, false, nil
+	p.turns.give(t)
+	p.look(t)
 }
 
-// Ended reports whether the program has ended.
-func (p *Process) Ended() bool { return p.ended }
+// look rouses the threads whose waits are over, for something that just happened.
+// The one that has had the turn has looked itself.
+func (p *Process) look(last *thread) {
+	for _, t := range p.order {
+		if t != last && t.asleep && !t.ready && t.over != nil && t.over() {
+			p.rouse(t)
+		}
+	}
+}
+
+// Ended reports whether the process's goroutines have ended.
+func (p *Process) Ended() bool { return len(p.order) == 0 }
 
 // Now returns the time of the machine's clock.
 func (p *Process) Now() sim.Time { return p.machine.Now() }
 
-// Sleep lets others run until Wake, or until the time comes.
-func (p *Process) Sleep(until sim.Time) {
-	if p.check(); p.asleep || p.ended || p.nap%vigilance == 0 && goroutine() != p.id {
-		panic(stranger)
+// swap is how often, one time in so many, a goroutine loses its turn when it enters
+// a call and others of its process might act, and the longest time for which.
+const (
+	swap    = 4
+	swapFor = time.Microsecond
+)
+
+// Enter begins a call of the driver. It returns when the calling goroutine has the
+// turn, and has not lost it to others.
+func (p *Process) Enter() {
+	t := p.turns.self(p)
+	if len(p.order) > 1 && p.world.Rand.IntN(swap) == 0 {
+		t.sleep(p.Now().Add(p.world.Between(0, swapFor)), nil)
 	}
-	p.asleep = true
-	p.nap++
-	p.until = until
-	if until != sim.Never {
-		nap := p.nap
-		p.world.After(max(until.Sub(p.Now()), 0), func() {
-			if p.nap == nap {
-				p.Wake()
-			}
-		})
-	}
-	p.yield(struct{}{})
 }
 
-// vigilance is how seldom it is checked who sleeps: that takes microseconds.
-const vigilance = 16
+// Sleep lets others run until Wake, or until the time comes, or over, if it is not
+// nil, returns true: it is called when another goroutine of the process has run, and
+// when a packet has arrived or an alarm has rung.
+// The calling goroutine has entered a call.
+func (p *Process) Sleep(until sim.Time, over func() bool) { p.turns.holder.Load().sleep(until, over) }
 
-const stranger = "weft: in the simulator a rank must use weft from the goroutine that its function was called on, and another one has called it"
+// Self returns the number of the calling goroutine, which has entered a call, for Wake.
+func (p *Process) Self() int { return p.turns.holder.Load().n }
 
-// goroutine returns a number that is unlike that of any other goroutine.
-func goroutine() string {
-	var b [32]byte // "goroutine 123 [running]:…"
-	n := runtime.Stack(b[:], false)
-	_, number, _ := strings.Cut(string(b[:n]), " ")
-	number, _, _ = strings.Cut(number, " ")
-	return number
+// Wake ends the sleep of a goroutine.
+func (p *Process) Wake(n int) {
+	if t := p.threads[n]; t != nil && t.asleep {
+		p.rouse(t)
+	}
+	p.turns.done.Add(1)
 }
 
-// Wake lets the program go on, if it sleeps.
-func (p *Process) Wake() {
-	if p.asleep && !p.waking {
-		p.waking = true
-		p.nap++
-		p.world.At(p.world.Now(), p)
+// WakeAll ends all sleeps.
+func (p *Process) WakeAll() {
+	for _, t := range p.order {
+		if t.asleep {
+			p.rouse(t)
+		}
 	}
+	p.turns.done.Add(1)
 }
 
 // Waits reports whether the program sleeps and nothing will wake it but another
 // process.
-func (p *Process) Waits() bool { return p.asleep && !p.waking && p.until == sim.Never }
+func (p *Process) Waits() bool {
+	for _, t := range p.order {
+		if t.ready || t.asleep && t.until != sim.Never {
+			return false
+		}
+	}
+	return true
+}
 
 // Alarm makes tick be called when the machine's clock shows t, and perhaps before.
-func (p *Process) Alarm(t sim.Time) { p.machine.SetTimer(t) }
+func (p *Process) Alarm(t sim.Time) {
+	p.machine.SetTimer(t)
+	p.turns.done.Add(1)
+}
 
 // Later runs f at this same time.
 func (p *Process) Later(f func()) {
 	p.world.After(0, func() {
-		p.running = true
 		f()
-		p.running = false
+		p.look(nil)
 	})
+	p.turns.done.Add(1)
 }
 
 // Timer is called when the alarm rings.
@@ -130,16 +158,8 @@ func (p *Process) Timer() { p.visit() }
 
 // visit lets the driver do what there is to do.
 func (p *Process) visit() {
-	p.running = true
 	p.tick()
-	p.running = false
-}
-
-// check panics if somebody calls who should sleep.
-func (p *Process) check() {
-	if !p.running {
-		panic(stranger)
-	}
+	p.look(nil)
 }
 
 // Packet is called when a packet has arrived.

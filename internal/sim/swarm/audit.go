@@ -16,13 +16,17 @@ func (n *node) inspect() {
 		// A receive from one rank is served on top of a full buffer, and what a
 		// receive had got that was given up stays, whatever the room.
 		slack := 64 * len(n.c.nodes)
-		if p.recv.Peer != msg.Any || p.gaveUp {
-			slack += msg.MaxEager
+		between := false // a message has been taken and is not on loan yet
+		for _, r := range p.receivers {
+			between = between || r.op != nil && r.op.State != msg.Pending
+			if p.gaveUp || r.op != nil && r.op.Peer != msg.Any {
+				slack += msg.MaxEager
+			}
 		}
 		if held += p.loans; held > limit+slack {
 			n.c.fail("occupancy", "rank %d, channel %d: the receive buffer of %d bytes holds %d", n.rank, p.channel, limit, held)
 		}
-		p.gaveUp = p.gaveUp && held > limit
+		p.gaveUp = p.gaveUp && (held > limit || between)
 	}
 	if n.visits%4096 == 0 {
 		n.area.sweep(n, "while the run went on")
@@ -129,8 +133,10 @@ func (c *cluster) final() {
 			n.postbox.allCollected(n)
 		}
 		for _, p := range n.ports {
-			p.port.Cancel(p.recv)
-			p.recv = nil
+			for _, r := range p.receivers {
+				p.port.Cancel(r.op)
+				r.op = nil
+			}
 		}
 		for _, w := range n.eng.Msg.Waiting() {
 			c.fail("leak", "rank %d: %s, and nobody waits", n.rank, w)

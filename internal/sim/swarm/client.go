@@ -19,6 +19,10 @@ func (n *node) start() {
 		n.open(uint16(i + 1))
 	}
 	n.settle()
+	if n.c.mute(n.rank) {
+		span := n.c.Think * time.Duration(n.c.Ops)
+		n.later(n.c.world.Between(span/2, span), n.hush)
+	}
 	n.beat.n = n
 	n.again()
 }
@@ -54,6 +58,9 @@ func (n *node) think() time.Duration { return n.c.world.Between(0, 2*n.c.Think) 
 
 // act begins the next operation, unless too many are under way.
 func (n *node) act() {
+	if n.silent {
+		return // until it wakes
+	}
 	if n.left == 0 && n.pending > 0 {
 		n.later(time.Millisecond, n.act)
 		return
@@ -69,7 +76,7 @@ func (n *node) act() {
 		return
 	}
 	n.again()
-	rank, ok := n.someone()
+	rank, ok := n.target()
 	if !ok {
 		n.left = 0
 		return
@@ -82,7 +89,7 @@ func (n *node) act() {
 		n.post(rank)
 		return
 	}
-	if n.c.world.Chance(0.5) {
+	if n.c.world.Chance(n.talks()) {
 		n.send(rank)
 		return
 	}
@@ -123,6 +130,28 @@ func (n *node) someone() (rank int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// target returns the rank that the next operation is for.
+func (n *node) target() (rank int, ok bool) {
+	if n.c.FanIn && n.rank != 0 && n.eng.Gone(0) == nil {
+		return 0, true
+	}
+	return n.someone()
+}
+
+// talks returns how many of the operations are messages.
+func (n *node) talks() float64 {
+	switch {
+	case n.c.FanIn:
+		return 0.9
+	case n.c.FanOut && n.rank == 0:
+		return 1
+	case n.c.FanOut:
+		return 0
+	default:
+		return 0.5
+	}
 }
 
 // access begins an operation on the memory of a peer.

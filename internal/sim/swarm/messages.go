@@ -39,18 +39,25 @@ type floor struct {
 type cursor struct {
 	boot uint8 // the sender's
 	next int
+	got  []bool // with several threads: which have come
 }
 
-// A port is one channel of a node, with the one receive that is always posted.
+// A port is one channel of a node, with the receives that are always posted.
 type port struct {
-	n       *node
-	channel uint16
-	port    *msg.Port
-	recv    *msg.Op
-	into    []byte
-	lent    int  // blocks not yet released
-	loans   int  // bytes of those that were received from anyone
-	gaveUp  bool // a receive, since the buffer was last known to be within its bounds
+	n         *node
+	channel   uint16
+	port      *msg.Port
+	receivers []*receiver
+	lent      int  // blocks not yet released
+	loans     int  // bytes of those that were received from anyone
+	gaveUp    bool // a receive, since the buffer was last known to be within its bounds
+}
+
+// A receiver is what one thread of a program does: it receives one message after the other.
+type receiver struct {
+	p    *port
+	op   *msg.Op // posted, or being dealt with; nil while the node is silent
+	into []byte
 }
 
 // longest is the longest message that is sent.
@@ -60,14 +67,18 @@ const longest = 64 << 10
 var intos = sync.Pool{New: func() any { return make([]byte, longest) }}
 
 func (n *node) open(channel uint16) {
-	p := &port{n: n, channel: channel, into: intos.Get().([]byte)}
+	p := &port{n: n, channel: channel}
 	var err error
 	p.port, err = n.eng.Msg.Open(channel, msg.Config{
-		RecvBuffer: n.c.RecvBuffer, SendBuffer: 128 << 10, Backoff: n.c.Backoff,
+		RecvBuffer: n.c.RecvBuffer, SendBuffer: n.c.SendBuffer, Backoff: n.c.Backoff,
 	})
 	n.check("Open", err)
 	n.ports = append(n.ports, p)
-	p.post()
+	for range n.c.Threads {
+		r := &receiver{p: p, into: intos.Get().([]byte)}
+		p.receivers = append(p.receivers, r)
+		r.post()
+	}
 }
 
 // send sends a message of some length, in one of the ways to do so.
@@ -91,7 +102,7 @@ func (n *node) send(rank int) {
 		}
 	}
 	n.sent(rank, p.channel, rec)
-	n.begin(p, &msg.Op{Kind: msg.Send, Peer: rank, Buf: b}, rec, n.c.world.Chance(n.c.Cancel))
+	n.begin(p, &msg.Op{Kind: msg.Send, Peer: rank, Buf: b, Alone: true}, rec, n.c.world.Chance(n.c.Cancel))
 	if n.c.world.Chance(0.05) {
 		n.begin(p, &msg.Op{Kind: msg.Flush, Peer: msg.Any}, &record{}, n.c.world.Chance(n.c.Cancel))
 	}
@@ -131,6 +142,12 @@ func (n *node) compose(rank int, channel uint16) (*record, []byte) {
 	r := n.c.world.Rand
 	size := 0
 	switch p := r.IntN(100); {
+	case n.c.Large && p < 40:
+		size = msg.MaxEager/2 + r.IntN(msg.MaxEager/2+1)
+	case n.c.Large && p < 60:
+		size = msg.MaxEager - r.IntN(64)
+	case n.c.Large && p < 70:
+		size = msg.MaxEager + 1 + r.IntN(longest-msg.MaxEager)
 	case p < 50:
 		size = r.IntN(65)
 	case p < 85:
@@ -142,7 +159,7 @@ func (n *node) compose(rank int, channel uint16) (*record, []byte) {
 	default:
 		size = msg.MaxEager + 1 + r.IntN(longest-msg.MaxEager)
 	}
-	if n.c.Restart {
+	if n.c.Restart || n.c.Threads > 1 {
 		size = max(size, 8)
 	}
 	b := make([]byte, size)
@@ -185,12 +202,15 @@ func (n *node) sent(rank int, channel uint16, rec *record) {
 }
 
 // post posts a receive: into a buffer or for a block, from anyone or from one.
-func (p *port) post() {
-	n := p.n
+func (r *receiver) post() {
+	n := r.p.n
+	if r.op = nil; n.silent {
+		return
+	}
 	op := &msg.Op{Kind: msg.Recv, Peer: msg.Any}
-	p.recv = op
+	r.op = op
 	if n.c.world.Chance(0.5) {
-		op.Buf = p.into
+		op.Buf = r.into
 	}
 	if n.c.world.Chance(0.2) {
 		if rank, ok := n.someone(); ok {
@@ -198,40 +218,50 @@ func (p *port) post() {
 		}
 	}
 	if op.Peer != msg.Any || n.c.world.Chance(n.c.Cancel) {
-		n.later(n.c.world.Between(0, 5*time.Millisecond), func() { p.repost(op) })
+		n.later(n.c.world.Between(0, 5*time.Millisecond), func() { r.repost(op) })
 	}
-	op.Owner = func(*msg.Op) { p.received(op) }
-	p.port.Start(op)
-	if op.State != msg.Pending {
-		n.later(0, func() { p.received(op) })
+	op.Owner = func(*msg.Op) { r.received(op) }
+	r.p.port.Start(op)
+	switch {
+	case op.State == msg.Pending:
+	case n.c.Threads > 1: // others may receive what comes next before this one is heard of again
+		r.received(op)
+	default:
+		n.later(0, func() { r.received(op) })
 	}
 }
 
-// repost gives a receive up.
-func (p *port) repost(op *msg.Op) {
-	if p.recv == op && p.port.Cancel(op) {
-		if len(op.Buf) > 0 {
-			p.n.eng.Detach(op.Buf)
-		}
-		p.gaveUp = true
-		p.post()
+// cancel gives the receive up, and reports whether it could.
+func (r *receiver) cancel(op *msg.Op) bool {
+	if r.op != op || !r.p.port.Cancel(op) {
+		return false
+	}
+	if len(op.Buf) > 0 {
+		r.p.n.eng.Detach(op.Buf)
+	}
+	r.p.gaveUp = true
+	return true
+}
+
+// repost gives a receive up and posts another one.
+func (r *receiver) repost(op *msg.Op) {
+	if r.cancel(op) {
+		r.post()
 	}
 }
 
 // received takes what a receive has brought.
-func (p *port) received(op *msg.Op) {
-	n := p.n
+func (r *receiver) received(op *msg.Op) {
+	p, n := r.p, r.p.n
 	switch {
 	case op.State == msg.Offered && n.c.world.Chance(n.c.Cancel):
 		p.port.Decline(op)
 		p.gaveUp = true
+	case op.State == msg.Offered && n.c.Threads > 1: // a thread hears of it only when it runs
+		n.later(n.c.world.Between(0, 200*time.Microsecond), func() { r.fetch(op) })
+		return
 	case op.State == msg.Offered:
-		if op.Buf == nil {
-			op.Buf = make([]byte, op.Offer.Total)
-		}
-		if p.port.Fetch(op); op.State != msg.Pending {
-			n.later(0, func() { p.received(op) })
-		}
+		r.fetch(op)
 		return
 	case op.Err != nil:
 		n.check("Recv", op.Err)
@@ -241,7 +271,25 @@ func (p *port) received(op *msg.Op) {
 	default:
 		p.verify(op.From, op.Buf[:op.N])
 	}
-	p.post()
+	if n.c.Threads > 1 { // others may have received what came before what is there now
+		n.later(0, r.post)
+		return
+	}
+	r.post()
+}
+
+// fetch brings a long message that was offered.
+func (r *receiver) fetch(op *msg.Op) {
+	n := r.p.n
+	if op.Buf == nil {
+		op.Buf = make([]byte, op.Offer.Total)
+	}
+	if n.c.Threads > 1 && n.c.world.Chance(n.c.Cancel) {
+		n.later(n.c.world.Between(0, 200*time.Microsecond), func() { r.repost(op) })
+	}
+	if r.p.port.Fetch(op); op.State != msg.Pending {
+		n.later(0, func() { r.received(op) })
+	}
 }
 
 // lend keeps a block for a while, so that the buffer fills.
@@ -272,10 +320,14 @@ func (p *port) verify(from int, b []byte) {
 	cur := c.cursors[key]
 	if cur == nil {
 		cur = &cursor{boot: 1}
-		if c.Restart && len(b) >= 8 {
+		if (c.Restart || c.Threads > 1) && len(b) >= 8 {
 			cur.boot = b[7]
 		}
 		c.cursors[key] = cur
+	}
+	if c.Threads > 1 {
+		p.verifyAny(what, from, b, cur)
+		return
 	}
 	s := c.streams[flow{incarnation{from, cur.boot}, incarnation{rank: n.rank}, p.channel}]
 	if s == nil {
@@ -305,6 +357,35 @@ func (p *port) verify(from int, b []byte) {
 	}
 }
 
+// verifyAny checks a message of a port at which several threads receive: short ones
+// arrive in order, and long ones once, when they have been fetched.
+func (p *port) verifyAny(what string, from int, b []byte, cur *cursor) {
+	c := p.n.c
+	s := c.streams[flow{incarnation{from, cur.boot}, incarnation{rank: p.n.rank}, p.channel}]
+	if len(b) < 8 || b[7] != cur.boot || s == nil {
+		c.fail("delivery", "%s: %d bytes that nobody sent", what, len(b))
+	}
+	at := int(binary.LittleEndian.Uint32(b))
+	if at >= len(s.sent) || len(b) != s.sent[at].size || crc32.Checksum(b, castagnoli) != s.sent[at].sum {
+		c.fail("delivery", "%s: %d bytes that say they are message %d, and are not", what, len(b), at)
+	}
+	for len(cur.got) < len(s.sent) {
+		cur.got = append(cur.got, false)
+	}
+	if cur.got[at] || s.sent[at].undone {
+		c.fail("delivery", "%s: message %d has come before, or was given up", what, at)
+	}
+	cur.got[at] = true
+	for ; len(b) <= msg.MaxEager && cur.next < at; cur.next++ {
+		if rec := s.sent[cur.next]; !cur.got[cur.next] && !rec.undone && rec.size <= msg.MaxEager {
+			c.fail("delivery", "%s: message %d came before message %d", what, at, cur.next)
+		}
+	}
+	for _, f := range s.sent[at].after {
+		f.check(p.n, from)
+	}
+}
+
 // allReceived ends the run unless everything that was sent between two who are
 // still there has been received.
 func (c *cluster) allReceived() {
@@ -314,12 +395,15 @@ func (c *cluster) allReceived() {
 		if a == nil || b == nil || a.boot != key.from.boot || a.eng.Gone(b.rank) != nil || b.eng.Gone(a.rank) != nil {
 			continue
 		}
-		next := 0
+		next, got := 0, []bool(nil)
 		if cur := c.cursors[flow{incarnation{rank: a.rank}, b.incarnation, key.channel}]; cur != nil && cur.boot == a.boot {
-			next = cur.next
+			next, got = cur.next, cur.got
+		}
+		if c.Threads > 1 {
+			next = 0
 		}
 		for ; next < len(s.sent); next++ {
-			if !s.sent[next].undone {
+			if !s.sent[next].undone && !(next < len(got) && got[next]) {
 				c.fail("delivery", "rank %d never received message %d of %d from rank %d on channel %d",
 					b.rank, next, len(s.sent), a.rank, key.channel)
 			}

@@ -20,9 +20,12 @@ type node struct {
 	eng *engine.Engine
 	off bool // it has crashed
 
-	full     float64 // of the batches find no room
+	silent   bool     // it computes; see silence.go
+	unread   []unread // packets that it has not looked at
+	full     float64  // of the batches find no room
 	retrying bool
 	packets  [16]link.Packet
+	header   []byte
 	wanted   []int
 	self     []byte
 	downs    int
@@ -76,18 +79,26 @@ func (c *cluster) card(rank int) uint64 { return uint64(rank+1)<<8 | uint64(max(
 
 // Packet hands the engine a packet that has arrived.
 func (n *node) Packet(from int, b []byte) {
-	if !n.c.Reliable {
-		from = -1
-	}
-	if from < 0 && n.c.Trusted {
+	switch {
+	case n.c.Reliable:
+		if n.keep(from, b[0] != 0, b[1:]) {
+			return
+		}
+		b = b[1:]
+	case n.c.Trusted:
 		from = engine.Trusted
+	default:
+		from = engine.Unknown
 	}
 	n.eng.Recv(n.m.Now(), from, b)
 	n.flush()
 }
 
 // Timer lets the engine do what is due.
-func (n *node) Timer() { n.flush() }
+func (n *node) Timer() {
+	n.catchUp()
+	n.flush()
+}
 
 // later runs f after d, or when the machine goes on if it is paused then.
 func (n *node) later(d time.Duration, f func()) {
@@ -124,6 +135,7 @@ func (n *node) flush() {
 		n.retrying = true
 		n.later(50*time.Microsecond, func() {
 			n.retrying = false
+			n.catchUp()
 			n.eng.Retry()
 		})
 	}
@@ -143,7 +155,7 @@ func (n *node) flush() {
 func (n *node) output(now sim.Time) {
 	rand := n.c.world
 	for {
-		rank, k, _ := n.eng.Output(now, n.packets[:])
+		rank, k, urgent := n.eng.Output(now, n.packets[:])
 		if k == 0 {
 			return
 		}
@@ -156,7 +168,14 @@ func (n *node) output(now sim.Time) {
 			taken = rand.Rand.IntN(k + 1)
 		}
 		for _, p := range n.packets[:taken] {
-			n.c.net.Send(n.rank, rank, p.Header, p.Payload)
+			header := p.Header
+			if n.c.Reliable { // the doorbell's part: whether the packet is worth ringing for
+				n.header = append(append(n.header[:0], 0), header...)
+				if header = n.header; urgent {
+					header[0] = 1
+				}
+			}
+			n.c.net.Send(n.rank, rank, header, p.Payload)
 		}
 		n.eng.Taken(now, rank, k, taken, n.packets[:])
 	}

@@ -26,7 +26,13 @@ type Options struct {
 	Window     int
 	MaxQueue   int
 	RecvBuffer int
+	SendBuffer int
 	Backoff    bool
+	Threads    int     // receives that are posted at a time; with more than one, what is offered waits to be fetched
+	Large      bool    // most messages are about as long as the buffers allow
+	FanIn      bool    // all send to rank 0
+	FanOut     bool    // only rank 0 sends messages
+	Silent     int     // nodes that compute from some time on: only urgent packets wake them
 	Full       float64 // of the batches find no room in the transport
 	Selective  int     // every so-manieth rank keeps packets that come out of order; 0: none
 	Trusted    bool    // packets have checksums, not tags
@@ -60,6 +66,7 @@ func FromSeed(seed uint64) (o Options) {
 		Think: time.Duration(pick(20, 100, 500)) * time.Microsecond, Cancel: some(0.5, 0.1),
 		Reliable: r.IntN(4) == 0, MTU: pick(576, 1500, 9000), Window: pick(4, 16, 256), MaxQueue: pick(2, 8, 1024),
 		RecvBuffer: pick(64<<10, 64<<10, 128<<10, 1<<20), Backoff: r.IntN(4) == 0, Full: some(0.3, 0.2),
+		SendBuffer: 128 << 10, Threads: 1,
 		Delay: time.Duration(pick(1, 10, 100)) * time.Microsecond,
 	}
 	// Coordination is drawn apart, so that a seed keeps its meaning otherwise.
@@ -72,6 +79,7 @@ func FromSeed(seed uint64) (o Options) {
 	if apart := rand.New(rand.NewPCG(seed, 0x6d61696c)); apart.IntN(2) == 0 {
 		o.Boxes, o.Stall = true, apart.IntN(4) == 0
 	}
+	o.crowd(rand.New(rand.NewPCG(seed, 0x63726f77)))
 	if r.IntN(8) == 0 {
 		return o
 	}
@@ -92,6 +100,35 @@ func FromSeed(seed uint64) (o Options) {
 	o.Restart = r.IntN(2) == 0
 	o.Immortal = o.Crashes == 0 && r.IntN(3) == 0
 	return o
+}
+
+// crowd draws what makes buffers full and keeps those waiting who hold them.
+func (o *Options) crowd(r *rand.Rand) {
+	if r.IntN(2) == 0 {
+		return
+	}
+	o.SendBuffer = []int{64 << 10, 64 << 10, 96 << 10, 256 << 10, 1 << 20}[r.IntN(5)]
+	o.Large = r.IntN(2) == 0
+	o.Threads = []int{1, 2, 3}[r.IntN(3)]
+	switch r.IntN(4) {
+	case 0:
+		o.FanIn = true
+	case 1:
+		o.FanOut = true
+		if o.Locks == 0 { // so many that the buffer is full before any of them has been sent much
+			o.Nodes, o.Ops, o.Large = 12+r.IntN(6), max(o.Ops, 100), true
+		}
+	}
+	if o.Cancel == 0 && r.IntN(2) == 0 {
+		o.Cancel = r.Float64() * 0.3
+	}
+	if !o.Reliable || o.Locks > 0 || r.IntN(4) == 0 {
+		return
+	}
+	o.Silent = 1
+	if o.FanIn {
+		o.Silent += r.IntN(o.Nodes - 1)
+	}
 }
 
 // String returns the options, one a line.

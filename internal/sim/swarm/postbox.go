@@ -101,7 +101,7 @@ func (b *collector) Act() {
 	if n.off {
 		return
 	}
-	if !n.m.Paused() {
+	if !n.m.Paused() && !n.silent {
 		n.collect()
 		n.flush()
 	}

@@ -23,7 +23,7 @@ func (v *Violation) Error() string {
 
 // Kinds lists what checkers there are.
 var Kinds = []string{
-	"mailbox", "exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity", "occupancy", "false death", "refusal", "stuck", "leak", "panic",
+	"mailbox", "exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity", "occupancy", "false death", "refusal", "silence", "stuck", "leak", "panic",
 }
 
 // A Result is what came of a run.
@@ -100,7 +100,7 @@ func newCluster(o Options, log io.Writer) *cluster {
 	c.net = sim.NewNetwork(c.world, sim.Crossbar(o.Nodes, sim.Wire{Delay: o.Delay}))
 	c.net.Describe = wire.DescribePacket
 	if o.Reliable {
-		c.net.Describe = wire.Describe
+		c.net.Describe = func(b []byte) string { return wire.Describe(b[1:]) }
 	}
 	c.society = newSociety(c)
 	return c
@@ -117,6 +117,7 @@ const patience = 30 * time.Second
 func (c *cluster) run() {
 	for rank := range c.Nodes {
 		m := c.net.Machine(rank)
+		m.Roomy = c.Reliable
 		if c.Drift > 0 {
 			m.Drift = int64(c.world.Rand.IntN(2*c.Drift+1) - c.Drift)
 		}
@@ -126,6 +127,7 @@ func (c *cluster) run() {
 	c.plan(span)
 	c.until(sim.Time(span))
 	c.makeCalm()
+	c.listen()
 	for end := c.world.Now().Add(patience); !c.quiet(); c.until(c.world.Now().Add(5 * time.Millisecond)) {
 		if c.world.Now() > end {
 			c.stuck()
@@ -164,6 +166,8 @@ func (c *cluster) count(n *node) {
 func (n *node) recycle() {
 	selves.Put(n.self)
 	for _, p := range n.ports {
-		intos.Put(p.into)
+		for _, r := range p.receivers {
+			intos.Put(r.into)
+		}
 	}
 }

@@ -60,6 +60,11 @@ func (o Options) smaller() (tries []Options) {
 		with(func(o *Options) { *p(o) = 0 })
 	}
 	with(func(o *Options) { o.Backoff = false })
+	with(func(o *Options) { o.Silent = min(o.Silent, 1) })
+	with(func(o *Options) { o.Silent = 0 })
+	with(func(o *Options) { o.Threads = 1 })
+	with(func(o *Options) { o.Large = false })
+	with(func(o *Options) { o.FanIn, o.FanOut = false, false })
 	with(func(o *Options) { o.Restart = false })
 	with(func(o *Options) { o.Immortal = false })
 	with(func(o *Options) { o.Ports = 1 })
@@ -93,8 +98,8 @@ func (o *Options) Set(text string) error {
 			return &sim.OptionError{Option: "set", Value: change, Takes: "a value of type " + f.Type().String() + " for " + name}
 		}
 	}
-	if o.Nodes < 2 || o.Nodes > 64 || o.Ports < 1 || o.Ports > 64 || o.Depth < 1 || o.Ops < 0 || o.MTU < 256 || o.RecvBuffer < 64<<10 || o.MaxQueue < 1 || o.Think < time.Microsecond {
-		return &sim.OptionError{Option: "set", Value: text, Takes: "2 to 64 nodes, 1 to 64 ports, a depth and a maxqueue of at least 1, an mtu of at least 256, a recvbuffer of at least 65536, a think time of at least 1us"}
+	if o.Nodes < 2 || o.Nodes > 64 || o.Ports < 1 || o.Ports > 64 || o.Depth < 1 || o.Ops < 0 || o.MTU < 256 || o.RecvBuffer < 64<<10 || o.SendBuffer < 64<<10 || o.Threads < 1 || o.Silent >= o.Nodes || o.MaxQueue < 1 || o.Think < time.Microsecond {
+		return &sim.OptionError{Option: "set", Value: text, Takes: "2 to 64 nodes, 1 to 64 ports, a depth and a maxqueue of at least 1, an mtu of at least 256, a recvbuffer and a sendbuffer of at least 65536, at least 1 of threads, fewer silent than nodes, a think time of at least 1us"}
 	}
 	return nil
 }

@@ -1,0 +1,153 @@
+package launch
+
+import (
+	"errors"
+	"syscall"
+	"time"
+)
+
+// A verdict is what comes out of the ends of a job's ranks.
+type verdict struct {
+	result    Result
+	collected int            // ranks that have ended
+	failed    []*process     // those that failed, the first to fail first
+	well      bool           // a rank has ended well
+	ended     syscall.Signal // that was sent to us to end the job, or 0
+	over      bool           // the job is ended by us: how its ranks end says nothing
+}
+
+// collect takes note of a rank that has ended, and reports whether it failed.
+func (r *Running) collect(p *process) (failed bool) {
+	dead := []*process{p}
+	if p.status != 0 && len(r.failed) == 0 {
+		dead = append(dead, r.dead(p)...)
+	}
+	for _, p := range dead {
+		r.collected++
+		if state := p.cmd.ProcessState; state != nil {
+			r.result.CPU += state.UserTime() + state.SystemTime()
+		}
+		r.server.Down(p.number, p.cause)
+		if p.status != 0 {
+			failed = true
+			r.failed = append(r.failed, p)
+		} else {
+			r.well = true
+		}
+	}
+	if failed && r.result.Rank < 0 && !r.over && r.ended == 0 {
+		r.blame(dead)
+	}
+	for _, p := range dead {
+		close(p.ended)
+	}
+	return failed
+}
+
+// dead collects the ranks that had ended, or were about to, when p was found to have
+// failed. p may only have failed because one of them did.
+func (r *Running) dead(p *process) (others []*process) {
+	left := map[*process]bool{}
+	for _, q := range r.ranks {
+		if q != p && q.exiting() {
+			select {
+			case <-q.ended: // long ago
+			default:
+				left[q] = true
+			}
+		}
+	}
+	for late := time.After(time.Second); len(left) > 0; {
+		select {
+		case q := <-r.ends:
+			others = append(others, q)
+			delete(left, q)
+		case <-late: // a program whose first thread has ended, and not the others
+			return others
+		}
+	}
+	return others
+}
+
+// blame names the rank whose failure was the first: of those that were found dead
+// together one that a signal ended, for a rank that misses another one ends by itself.
+func (r *Running) blame(dead []*process) {
+	var first *process
+	for _, p := range dead {
+		if p.status != 0 && (first == nil || p.signaled && !first.signaled) {
+			first = p
+		}
+	}
+	r.result.Status, r.result.Rank, r.result.Cause = first.status, first.number, first.cause
+	after := time.Since(first.began).Round(time.Millisecond)
+	if r.job.N == 1 {
+		r.report("weft run: rank 0 on %s failed after %v: %s\n", first.host, after, first.cause)
+		return
+	}
+	next := "ending the others"
+	if r.job.Survive {
+		next = "the others go on"
+	}
+	r.report("weft run: rank %d on %s failed after %v: %s; %s\n", first.number, first.host, after, first.cause, next)
+}
+
+// interrupt takes note of a signal to us that ends programs.
+func (r *Running) interrupt(s syscall.Signal) {
+	switch s {
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+		if r.ended == 0 && (len(r.failed) == 0 || r.job.Survive) {
+			r.ended = s
+		}
+	}
+}
+
+// expire takes note that the job must end.
+func (r *Running) expire(cause error) {
+	if len(r.failed) == 0 || r.job.Survive {
+		r.result.Status, r.result.Cause = statusTimeout, cause.Error()
+		r.report("weft run: %v; ending the job\n", cause)
+		if errors.Is(cause, errTimeout) {
+			r.explain()
+		}
+	}
+	r.over = true
+}
+
+// statusTimeout is the status of a job that we have ended, as timeout(1) has it.
+const statusTimeout = 124
+
+// judge decides the status of a job that has ended.
+func (r *Running) judge() {
+	switch res := &r.result; {
+	case r.over:
+	case r.ended != 0 && len(r.failed) > 0:
+		res.Status, res.Rank, res.Cause = 128+int(r.ended), -1, "signal: "+r.ended.String()
+	case r.job.Survive && r.forgiven():
+		res.Status = 0
+		r.report("weft run: the others went on without rank %d and ended well\n", res.Rank)
+	case len(r.failed) > 1 && res.Rank >= 0: // whose lines hide the cause
+		r.report("weft run: rank %d was the first to fail: %s\n", res.Rank, r.ranks[res.Rank].why())
+	}
+	for _, l := range []*lines{r.out, r.errs} {
+		if l.err == nil {
+			continue
+		}
+		r.report("weft run: what the ranks wrote to %s is lost: %v\n", l.name, l.err)
+		if r.result.Status == 0 {
+			r.result.Status, r.result.Cause = 1, l.err.Error()
+		}
+	}
+}
+
+// forgiven reports whether all ranks that failed were ended by signals, and another one
+// ended well. A rank that says itself that it failed is believed: its status is
+// the job's.
+func (r *Running) forgiven() bool {
+	for _, p := range r.failed {
+		if !p.signaled {
+			r.result.Status, r.result.Rank, r.result.Cause = p.status, p.number, p.cause
+			return false
+		}
+	}
+	return len(r.failed) > 0 && r.well
+}
