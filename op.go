@@ -40,7 +40,7 @@ func (q *Port) StartSend(ctx context.Context, to int, b []byte) (*Op, error) {
 	}
 	o.call = driver.NewCall()
 	m := &o.call.Msg
-	m.Kind, m.Peer, m.Buf = msg.Send, to, b
+	m.Kind, m.Peer, m.Buf, m.Alone = msg.Send, to, b, true
 	if len(b) > msg.MaxEager && q.p.memory != nil {
 		m.Mem, m.Addr = q.p.locate(to, b)
 	}
