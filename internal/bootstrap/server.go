@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 // A Server is the launcher's side: it serves the ranks that it started.
@@ -28,6 +29,7 @@ type served struct {
 	mu     sync.Mutex // held while writing
 	keys   int
 	fences int
+	asking atomic.Bool // a question is being sent
 }
 
 // An answer is owed to a rank.
@@ -79,6 +81,14 @@ func (r *served) send(l line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_ = r.c.write(l) // a rank that is gone is noticed by whoever waits for its process
+}
+
+// ask sends a question, unless an earlier one has not left yet.
+func (r *served) ask(l line) {
+	if r.asking.CompareAndSwap(false, true) {
+		r.send(l)
+		r.asking.Store(false)
+	}
 }
 
 func (s *Server) handle(rank int, r *served, l line) error {
@@ -189,7 +199,7 @@ func (s *Server) State(ctx context.Context) []string {
 		c := make(chan string, 1)
 		s.states[s.asked] = c
 		open = append(open, question{i, s.asked, c})
-		go r.send(line{Op: "state", Seq: s.asked}) // it may be stopped, and its socket full
+		go r.ask(line{Op: "state", Seq: s.asked}) // it may be stopped, and its socket full
 	}
 	s.mu.Unlock()
 	answers := make([]string, len(ranks))

@@ -4,13 +4,18 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"weft/internal/sys"
 	"weft/internal/waitgraph"
 )
 
@@ -36,21 +41,28 @@ func (r *Running) listen() (stop func()) {
 	if err != nil {
 		return func() {}
 	}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go r.answer(c)
-		}
-	}()
+	go r.accept(l)
 	return func() { l.Close() }
+}
+
+// accept answers questions until the listener is closed.
+func (r *Running) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(10 * time.Millisecond) // out of descriptors, perhaps
+			continue
+		}
+		go r.answer(c)
+	}
 }
 
 func (r *Running) answer(c net.Conn) {
 	defer c.Close()
-	if !allowed(c) {
+	if uid, err := peerUser(c); err != nil || uid != 0 && uid != os.Getuid() {
 		return
 	}
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
@@ -66,7 +78,7 @@ func (r *Running) Status() Status {
 	defer cancel()
 	s := Status{PID: os.Getpid(), Program: r.job.Program, Args: r.job.Args, Started: r.started}
 	for rank, text := range r.server.State(ctx) {
-		report := waitgraph.Report{Rank: rank, Host: r.hosts[rank], Ended: r.server.Ended(rank)}
+		report := waitgraph.Report{Rank: rank, Host: r.hosts[rank], PID: r.PID(rank), Ended: r.server.Ended(rank)}
 		switch {
 		case report.Ended != "":
 		case text == "":
@@ -88,48 +100,117 @@ func (r *Running) explain() {
 }
 
 // Jobs returns the running jobs that this user may ask, by the numbers of the
-// processes that run them; 0 as pid means all.
+// processes that run them; 0 as pid means all. The error tells of jobs that did not
+// answer.
 func Jobs(pid int) ([]Status, error) {
 	f, err := os.Open("/proc/net/unix")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var jobs []Status
-	var failed error
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	var (
+		wg     sync.WaitGroup
+		mu     sync.Mutex
+		jobs   []Status
+		failed error
+	)
 	seen := map[string]bool{}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		words := strings.Fields(lines.Text())
-		if len(words) == 0 {
-			continue
-		}
-		name := words[len(words)-1]
-		rest, ok := strings.CutPrefix(name, "@"+controlName)
-		parts := strings.Split(rest, "-")
-		if !ok || len(parts) != 3 || seen[name] || pid != 0 && parts[1] != strconv.Itoa(pid) {
+	for lines := bufio.NewScanner(f); lines.Scan() && len(seen) < mostAsked; {
+		name, job := jobSocket(lines.Text(), pid)
+		if name == "" || seen[name] {
 			continue
 		}
 		seen[name] = true
-		s, err := ask(name)
-		if err != nil {
-			failed = fmt.Errorf("weft: the job of process %s does not answer: %w", parts[1], err)
-			continue
-		}
-		jobs = append(jobs, s)
+		wg.Go(func() {
+			s, err := ask(ctx, name)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case errors.Is(err, errStranger): // who else may call its sockets so
+			case err != nil:
+				failed = fmt.Errorf("weft: the job of process %s does not answer: %w", job, err)
+			default:
+				jobs = append(jobs, s)
+			}
+		})
 	}
+	wg.Wait()
+	slices.SortFunc(jobs, func(a, b Status) int { return a.PID - b.PID })
 	if len(jobs) == 0 && failed == nil && pid != 0 {
-		failed = fmt.Errorf("weft: process %d runs no job", pid)
+		failed = fmt.Errorf("weft: process %d runs no job of yours", pid)
 	}
 	return jobs, failed
 }
 
-func ask(name string) (s Status, err error) {
-	c, err := net.DialTimeout("unix", name, patience)
+// jobSocket returns the name of a launcher's socket from a line of /proc/net/unix, and
+// the number of its process, if it has such a one.
+func jobSocket(line string, pid int) (name, job string) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return "", ""
+	}
+	name = words[len(words)-1]
+	rest, ok := strings.CutPrefix(name, "@"+controlName)
+	parts := strings.Split(rest, "-")
+	if !ok || len(parts) != 3 {
+		return "", ""
+	}
+	if n, err := strconv.Atoi(parts[1]); err != nil || pid != 0 && n != pid {
+		return "", ""
+	}
+	return name, parts[1]
+}
+
+// Bounds of what others can make us do: any user may listen on a name like ours.
+const (
+	askTime   = 3 * time.Second // for all jobs together
+	mostAsked = 1000            // jobs
+	mostSaid  = 16 << 20        // bytes of an answer
+)
+
+// errStranger reports that a socket is not that of a job of ours.
+var errStranger = errors.New("weft: it belongs to another user")
+
+// ask asks a launcher. It reads nothing of what another user may have written.
+func ask(ctx context.Context, name string) (s Status, err error) {
+	c, err := new(net.Dialer).DialContext(ctx, "unix", name)
 	if err != nil {
 		return s, err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
-	err = json.NewDecoder(c).Decode(&s)
-	return s, err
+	uid, err := peerUser(c)
+	switch {
+	case err != nil:
+		return s, err
+	case os.Getuid() != 0 && uid != os.Getuid():
+		return s, errStranger
+	}
+	if end, ok := ctx.Deadline(); ok {
+		_ = c.SetDeadline(end)
+	}
+	in := &io.LimitedReader{R: c, N: mostSaid}
+	if err := json.NewDecoder(in).Decode(&s); err != nil {
+		if in.N == 0 {
+			err = fmt.Errorf("its answer is longer than %d MiB", mostSaid>>20)
+		}
+		return Status{}, err
+	}
+	s.clean()
+	return s, nil
+}
+
+// clean takes out what a terminal could mistake for orders.
+func (s *Status) clean() {
+	s.Program = waitgraph.Printable(s.Program)
+	for i := range s.Args {
+		s.Args[i] = waitgraph.Printable(s.Args[i])
+	}
+}
+
+// peerUser returns the user at the other end of a socket, as the kernel knows.
+func peerUser(c net.Conn) (uid int, err error) {
+	_, uid, err = sys.Credentials(c.(*net.UnixConn))
+	return uid, err
 }

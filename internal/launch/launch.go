@@ -122,7 +122,6 @@ func (r *Running) run(ctx context.Context, signals <-chan os.Signal, started cha
 	defer runtime.UnlockOSThread()
 	defer close(r.done)
 	defer r.guard.stop()
-	defer r.listen()()
 	for i := range r.job.N {
 		p, err := r.start(i)
 		if err != nil {
@@ -137,6 +136,7 @@ func (r *Running) run(ctx context.Context, signals <-chan os.Signal, started cha
 		r.ranks = append(r.ranks, p)
 	}
 	started <- nil
+	defer r.listen()()
 	if r.job.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, fmt.Errorf("%w: %v", errTimeout, r.job.Timeout))

@@ -28,6 +28,11 @@ func TestMain(m *testing.M) {
 	switch mode := os.Getenv(envMode); {
 	case mode == "launcher":
 		beLauncher()
+	case mode == "ps":
+		jobs, err := launch.Jobs(0)
+		fmt.Printf("%d jobs, %v\n", len(jobs), err)
+	case strings.HasPrefix(mode, "socket "):
+		beSocket(strings.TrimPrefix(mode, "socket "))
 	case mode != "":
 		beRank(mode)
 	default:

@@ -61,8 +61,14 @@ type Graph struct {
 // reports are not made at the same instant.
 const settled = 0.2
 
-// New returns the graph of the reports of all ranks, in order.
+// New returns the graph of the reports of all ranks, in order. What ranks say of
+// themselves is not trusted: numbers that cannot be are taken out, and what a terminal
+// could mistake for orders.
 func New(ranks []Report) *Graph {
+	for i := range ranks {
+		ranks[i].Rank = i
+		ranks[i].clean()
+	}
 	g := &Graph{Ranks: ranks}
 	g.findDeadlocks()
 	return g
@@ -207,7 +213,7 @@ func (g *Graph) chain(rank int, told []bool) string {
 		case strings.HasSuffix(w.For, "lock"):
 			fmt.Fprintf(&s, " held by %d", next)
 		case w.For == "barrier":
-			fmt.Fprintf(&s, " for %d", next)
+			fmt.Fprintf(&s, ", for %d", next)
 		}
 		if next >= len(g.Ranks) || g.Ranks[next].Ended != "" {
 			fmt.Fprintf(&s, ", which has ended")
@@ -228,7 +234,7 @@ func (g *Graph) chain(rank int, told []bool) string {
 func (w Wait) String() string {
 	switch {
 	case w.For == "barrier":
-		return fmt.Sprintf("barrier %q, phase %d,", w.Name, w.Phase)
+		return fmt.Sprintf("barrier %q, phase %d", w.Name, w.Phase)
 	case w.Name != "":
 		return fmt.Sprintf("%s %q", w.For, w.Name)
 	case w.For == "receive" && w.Rank == Anyone:
@@ -236,7 +242,7 @@ func (w Wait) String() string {
 	case w.For == "receive":
 		return fmt.Sprintf("a message from %d", w.Rank)
 	case w.For == "send" || w.For == "flush":
-		return fmt.Sprintf("room at %d, or its acknowledgement,", w.Rank)
+		return fmt.Sprintf("room at %d, or its acknowledgement", w.Rank)
 	default:
 		return fmt.Sprintf("the %s of %d", w.For, w.Rank)
 	}
@@ -280,7 +286,7 @@ func (g *Graph) WriteText(out io.Writer) error {
 
 // explain says what a wait is for and whom it needs.
 func (g *Graph) explain(rank int, w Wait) string {
-	text := strings.TrimSuffix(w.String(), ",")
+	text := w.String()
 	n := g.needs(rank, w)
 	if len(n.ranks) == 0 || w.Rank != Anyone {
 		return text

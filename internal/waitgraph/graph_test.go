@@ -1,6 +1,7 @@
 package waitgraph
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -38,6 +39,12 @@ func TestDeadlocks(t *testing.T) {
 		{"a member has left", []Report{
 			{Waits: []Wait{barrier(2)}, Things: []Thing{at(2)}}, {Rank: 1, Ended: "exit status 0"},
 		}, "for 1, which has ended"},
+		{"a receiver has left", []Report{
+			{Waits: []Wait{{For: "send", Rank: 1, Seconds: 1}}}, {Rank: 1, Ended: "exit status 0"},
+		}, "room at 1, or its acknowledgement, which has ended"},
+		{"a barrier whose members all wait", []Report{
+			{Waits: []Wait{barrier(1)}, Things: []Thing{at(1)}}, {Waits: []Wait{barrier(1)}, Things: []Thing{at(1)}},
+		}, `barrier "B", phase 1, and nobody`},
 		{"nobody answers", []Report{
 			{Waits: []Wait{receive(Anyone)}}, {Waits: []Wait{receive(0)}},
 		}, "a message from anyone, and nobody is left"},
@@ -58,6 +65,9 @@ func TestDeadlocks(t *testing.T) {
 			c.ranks[i].Rank = i
 		}
 		g := New(c.ranks)
+		if text := strings.Join(g.Deadlocks, "\n"); strings.Contains(text, ",,") {
+			t.Errorf("%s: %q", c.name, text)
+		}
 		switch {
 		case c.want == "" && len(g.Deadlocks) > 0:
 			t.Errorf("%s: %v", c.name, g.Deadlocks)
@@ -69,4 +79,21 @@ func TestDeadlocks(t *testing.T) {
 			t.Errorf("%s:\n%s", c.name, &s)
 		}
 	}
+}
+
+// FuzzReports: whatever ranks say of themselves, there is a graph, which can be printed.
+func FuzzReports(f *testing.F) {
+	f.Add([]byte(`[{"Rank":-7,"Host":"\u001b","Waits":[{"For":"receive","Rank":-9,"Seconds":9}]},{"Ended":"x"}]`))
+	f.Add([]byte(`[{"Waits":[{"For":"barrier","ID":1,"Seconds":9}],"Things":[{"What":"barrier","ID":1,"Members":[-4,5,70000]}]},{}]`))
+	f.Add([]byte(`[{"Waits":[{"For":"lock","ID":1,"Rank":3,"Seconds":9}]},{"Things":[{"What":"lock","ID":1,"Holds":true,"Queue":[-1]}]}]`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var ranks []Report
+		if len(b) > 1<<12 || json.Unmarshal(b, &ranks) != nil {
+			return
+		}
+		var s strings.Builder
+		if err := New(ranks).WriteText(&s); err != nil || strings.ContainsAny(s.String(), "\x1b\x07\u009b") {
+			t.Errorf("%q %v", &s, err)
+		}
+	})
 }

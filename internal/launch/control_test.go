@@ -1,0 +1,195 @@
+//go:build linux
+
+package launch_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"weft/internal/launch"
+	"weft/internal/waitgraph"
+)
+
+// beSocket listens on a name like a launcher's, and answers in a way of its own.
+func beSocket(how string) {
+	l, err := net.Listen("unix", fmt.Sprintf("@weft-job-%d-%d-0", os.Getuid(), os.Getpid()))
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("listens")
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			os.Exit(1)
+		}
+		switch how {
+		case "endless":
+			_, err = io.WriteString(c, `{"Program":"`)
+			for x := strings.Repeat("x", 1<<16); err == nil; {
+				_, err = io.WriteString(c, x)
+			}
+		case "hostile":
+			_, _ = fmt.Fprintf(c, `{"PID":%d,"Program":"\u001b[2Jrm","Args":["\u009b31m"],"Ranks":[`+
+				`{"Rank":-7,"Host":"\u001b]0;","Waits":[{"For":"receive","Rank":-9,"Seconds":9},{"For":"barrier","ID":1,"Rank":99999}],`+
+				`"Things":[{"What":"barrier","ID":1,"Members":[-4,5,70000]}]}]}`, os.Getpid())
+		case "silent":
+			continue
+		}
+		c.Close()
+	}
+}
+
+// as starts this executable in a mode, as another user if uid is not 0.
+func as(t *testing.T, uid int, mode string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	if uid != 0 {
+		dir := t.TempDir()
+		text, err := os.ReadFile(self)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Path = filepath.Join(dir, "self")
+		if err := errors.Join(os.WriteFile(cmd.Path, text, 0o755), os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
+		cmd.Dir = "/"
+	}
+	cmd.Env = append(os.Environ(), envMode+"="+mode)
+	return cmd
+}
+
+// fake starts a process that pretends to be a launcher, and returns its number.
+func fake(t *testing.T, uid int, how string) int {
+	t.Helper()
+	cmd := as(t, uid, "socket "+how)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "listens\n" {
+		t.Fatal(line, err)
+	}
+	return cmd.Process.Pid
+}
+
+// What claims to be a job is not believed: an answer has an end, what a terminal could
+// mistake for orders is taken out, and numbers that cannot be do no harm.
+func TestHostileJobs(t *testing.T) {
+	if _, err := launch.Jobs(fake(t, 0, "endless")); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Errorf("endless: %v", err)
+	}
+	jobs, err := launch.Jobs(fake(t, 0, "hostile"))
+	if err != nil || len(jobs) != 1 {
+		t.Fatalf("%v %v", jobs, err)
+	}
+	var s strings.Builder
+	fmt.Fprintln(&s, jobs[0].Program, jobs[0].Args)
+	if err := waitgraph.New(jobs[0].Ranks).WriteText(&s); err != nil || strings.ContainsAny(s.String(), "\x1b\u009b") {
+		t.Errorf("%q %v", &s, err)
+	}
+}
+
+// Jobs that do not answer cost one deadline together.
+func TestSilentJobs(t *testing.T) {
+	for range 3 {
+		fake(t, 0, "silent")
+	}
+	start := time.Now()
+	if _, err := launch.Jobs(0); err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(start); took > 8*time.Second { // one takes 3 s
+		t.Errorf("took %v", took)
+	}
+}
+
+// What another user calls like a job of ours is not even read.
+func TestForeignJobs(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to be two users")
+	}
+	const one, other = 65533, 65534
+	fake(t, other, "endless")
+	fake(t, other, "silent")
+	start := time.Now()
+	out, err := as(t, one, "ps").CombinedOutput()
+	if err != nil || string(out) != "0 jobs, <nil>\n" {
+		t.Errorf("%s %v", out, err)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// A launcher that is out of descriptors for a moment answers later.
+func TestControlSocketOutlivesErrors(t *testing.T) {
+	j, _, _ := job(t, 1, "deaf")
+	r, err := launch.Start(t.Context(), j, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Wait()
+	defer r.Kill(0)
+	waitFor(t, func() bool { return noted(j, 0, "ready") })
+	c := exhaust(t)
+	jobs, err := launch.Jobs(os.Getpid())
+	for _, f := range c {
+		f.Close()
+	}
+	if err == nil && len(jobs) > 0 {
+		t.Fatal("it had descriptors")
+	}
+	waitFor(t, func() bool {
+		jobs, err := launch.Jobs(os.Getpid())
+		return err == nil && len(jobs) == 1
+	})
+}
+
+// exhaust takes all descriptors but those for which Jobs can still call: the listener's
+// accept fails.
+func exhaust(t *testing.T) (files []*os.File) {
+	t.Helper()
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Setrlimit(unix.RLIMIT_NOFILE, &old) })
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 256, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		f, err := os.Open("/dev/null")
+		if err != nil {
+			break
+		}
+		files = append(files, f)
+	}
+	for range 2 { // for the list of sockets, and the call
+		files[len(files)-1].Close()
+		files = files[:len(files)-1]
+	}
+	return files
+}

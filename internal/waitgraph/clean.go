@@ -1,0 +1,37 @@
+package waitgraph
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// clean makes a report one that can be reckoned with, and printed.
+func (r *Report) clean() {
+	r.Host, r.Ended = Printable(r.Host), Printable(r.Ended)
+	for i := range r.Waits {
+		w := &r.Waits[i]
+		w.For, w.Name = Printable(w.For), Printable(w.Name)
+		w.Rank = max(w.Rank, Anyone)
+	}
+	negative := func(rank int) bool { return rank < 0 }
+	for i := range r.Things {
+		t := &r.Things[i]
+		t.What, t.Name = Printable(t.What), Printable(t.Name)
+		t.Members = slices.DeleteFunc(t.Members, negative)
+		t.Holders = slices.DeleteFunc(t.Holders, negative)
+		t.Queue = slices.DeleteFunc(t.Queue, negative)
+	}
+	r.Gone = slices.DeleteFunc(r.Gone, negative)
+}
+
+// Printable returns a text in which what is not to be printed, such as control
+// characters, is replaced.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}
