@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -57,7 +58,11 @@ func (p *Proc) share(n int, readOnly bool) (s share, err error) {
 	if p.memory == nil {
 		return p.private(n), nil
 	}
-	if s.id, s.Mapping, err = p.memory.Share(n, readOnly); err == nil {
+	s.id, s.Mapping, err = p.memory.Share(n, readOnly)
+	switch {
+	case errors.Is(err, transport.ErrNoMemory):
+		return p.private(n), nil
+	case err == nil:
 		p.keep(s)
 	}
 	return s, err

@@ -180,6 +180,39 @@ func TestManySmallRegions(t *testing.T) {
 	})
 }
 
+// TestMoreRegionsThanMappings: a process can expose more regions than may be mapped.
+// Those beyond are reached by packets.
+func TestMoreRegionsThanMappings(t *testing.T) {
+	const regions = 8192 + 64
+	procs := joinAll(t, 2, &Config{Transport: "shm"})
+	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
+		if p.Rank() == 0 {
+			for i := range regions {
+				if _, err := p.Expose(ctx, fmt.Sprint(i), 64, nil); err != nil {
+					return fmt.Errorf("region %d: %w", i, err)
+				}
+			}
+			return p.Barrier("used", &BarrierConfig{Algorithm: "dissemination"}).Wait(ctx)
+		}
+		for _, i := range []int{0, regions - 1} {
+			r, err := p.Attach(ctx, 0, fmt.Sprint(i))
+			if err != nil {
+				return err
+			}
+			if r.Direct() != (i == 0) {
+				return fmt.Errorf("region %d: direct is %v", i, r.Direct())
+			}
+			if err := r.Push(ctx, 8, make([]byte, 50)); err != nil {
+				return err
+			}
+		}
+		return p.Barrier("used", &BarrierConfig{Algorithm: "dissemination"}).Wait(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestOwnRegionAfterClose: a Remote of one's own region that is closed.
 func TestOwnRegionAfterClose(t *testing.T) {
 	real(t, 1, func(ctx context.Context, p *Proc) error {

@@ -128,7 +128,8 @@ type Lane interface {
 type Memory interface {
 	// Share returns new zeroed memory of n bytes (rounded up to pages), and the
 	// number by which peers ask for it. Numbers are never used again. Of readOnly
-	// memory peers get nothing that they could write to.
+	// memory peers get nothing that they could write to. It fails with ErrNoMemory
+	// if so many pieces are shared already that one more would endanger the process.
 	Share(n int, readOnly bool) (id uint32, m *Mapping, err error)
 
 	// Admit lets peers that know the key map the memory. The key is not 0.
@@ -160,6 +161,10 @@ type Memory interface {
 // ErrNoAccess reports that the kernel does not let this process read a peer's
 // memory; the data must travel in packets instead.
 var ErrNoAccess = errors.New("weft: the kernel does not allow reading the peer's memory")
+
+// ErrNoMemory reports that no more memory can be shared; ordinary memory can still be
+// had.
+var ErrNoMemory = errors.New("weft: no more memory can be shared")
 
 // ErrUnknownPeer reports an operation on a peer that was never dialled.
 var ErrUnknownPeer = errors.New("weft: peer is not connected")

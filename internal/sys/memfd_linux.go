@@ -103,6 +103,15 @@ func ReadOnlyFD(fd int) int {
 	return d
 }
 
+// MaxFDs returns how many descriptors this process can have.
+func MaxFDs() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 1024
+	}
+	return int(min(limit.Cur, 1<<30))
+}
+
 // CloseFD closes a descriptor.
 func CloseFD(fd int) { unix.Close(fd) }
 

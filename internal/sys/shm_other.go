@@ -24,6 +24,9 @@ func DupFD(fd int) int { return -1 }
 // ReadOnlyFD needs Linux.
 func ReadOnlyFD(fd int) int { return -1 }
 
+// MaxFDs needs Linux.
+func MaxFDs() int { return 0 }
+
 // CloseFD needs Linux.
 func CloseFD(fd int) {}
 

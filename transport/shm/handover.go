@@ -135,7 +135,13 @@ func (t *Transport) take(p *peer, r record) {
 		return
 	}
 	p.request = nil
-	m, err := mapMemory(r.fd, q.readOnly)
+	var m *transport.Mapping
+	err := errTooMany
+	if len(p.mapped) < maxAreas {
+		m, err = mapMemory(r.fd, q.readOnly)
+	} else {
+		closeFD(r.fd)
+	}
 	if err != nil {
 		q.got <- answer{err: fmt.Errorf("rank %d, memory %d: %w", p.rank, r.id, err)}
 		return

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"weft/internal/handshake"
@@ -37,10 +39,34 @@ func unmap(b []byte) { _ = sys.Unmap(b) }
 func retire(m *transport.Mapping) {
 	m.Retire()
 	_ = sys.Vacate(m.Bytes) // or the kernel has no memory: then it stays until nothing refers to it
+	if retired.Add(1)%collectAfter == 0 {
+		go runtime.GC()
+	}
 }
+
+// A process has 65,530 mappings (vm.max_map_count), unless it is told otherwise, and dies
+// when it needs another. Those that are retired are unmapped by the garbage collector,
+// which knows nothing of that.
+var retired atomic.Int64
+
+const collectAfter = 4096
+
+// maxAreas is how many areas a process shares at a time, and how many of one peer it
+// maps, for the same reason. What is beyond is reached by packets.
+const maxAreas = 8192
+
+// errTooMany reports that so many are mapped.
+var errTooMany = fmt.Errorf("weft: shm: %d pieces of its memory are mapped already", maxAreas)
 
 // Share makes memory that peers can map.
 func (t *Transport) Share(n int, readOnly bool) (id uint32, m *transport.Mapping, err error) {
+	t.mu.Lock()
+	most := min(maxAreas, sys.MaxFDs()/2) // the other half is for the program, and to reach peers
+	full := len(t.shared) >= most
+	t.mu.Unlock()
+	if full {
+		return 0, nil, fmt.Errorf("weft: shm: %d pieces of memory are shared already: %w", most, transport.ErrNoMemory)
+	}
 	fd, mem, err := sys.NewMemory("weft-region", (n+page-1)/page*page, readOnly)
 	if err != nil {
 		return 0, nil, err
