@@ -56,6 +56,8 @@ var (
 	ErrDistance = coord.ErrDistance
 	// ErrRank: no such rank; see RankError.
 	ErrRank = errors.New("weft: no such rank")
+	// ErrRevoked: a rank has ended the channel for its group; see RevokedError.
+	ErrRevoked = msg.ErrRevoked
 	// ErrAgain: it cannot be done without waiting, and a Try call does not wait.
 	ErrAgain = errors.New("weft: not without waiting")
 )
@@ -66,6 +68,8 @@ type (
 	PeerError = link.PeerError
 	// TooLongError reports a message or name longer than a limit.
 	TooLongError = msg.TooLongError
+	// RevokedError reports that a rank has ended a channel for its group, and why.
+	RevokedError = msg.RevokedError
 	// ConfigError reports a configuration value that cannot work.
 	ConfigError = msg.ConfigError
 	// BoundsError reports an access outside a region. Nothing was touched.

@@ -2,7 +2,9 @@ package weft
 
 import (
 	"context"
+	"errors"
 	"runtime"
+	"strings"
 	"sync"
 
 	"weft/internal/amt"
@@ -122,8 +124,10 @@ func (q *Port) TrySend(to int, b []byte) error {
 // state returns why nothing can be sent to a rank, if that is so.
 func (q *Port) state(to int) (err error) {
 	q.p.node.Engine(func(e *engine.Engine) {
-		if !q.port.IsOpen() || q.p.node.Closing() {
+		if q.p.node.Closing() {
 			err = ErrClosed
+		} else if why := q.port.Closed(); why != nil {
+			err = why
 		} else if g := e.Gone(to); g != nil {
 			err = g
 		}
@@ -303,6 +307,28 @@ func (q *Port) keep(b []byte) {
 	}
 }
 
+// Revoke ends the channel for a group of ranks that cannot go on, for good: here and at the ranks in members, every
+// operation on it that waits, and every later one, ends with a RevokedError that carries the reason. Why is the
+// error that this rank has met; if that is the end of a rank, the RevokedError matches ErrPeer at all members. Messages
+// that have not been received are lost. A member that learns of a revocation passes it on by calling Revoke itself, so
+// that the news gets round though the first to tell it dies. The channel number is not used again in this job. The
+// idea is that of MPI_Comm_revoke in ULFM (Bland et al. 2013).
+func (q *Port) Revoke(members []int, why error) {
+	gone, reason := -1, "no reason is given"
+	if why != nil {
+		reason = strings.TrimPrefix(why.Error(), "weft: ")
+	}
+	var peer *PeerError
+	var revoked *RevokedError
+	switch {
+	case errors.As(why, &revoked):
+		gone, reason = revoked.Gone, revoked.Reason
+	case errors.As(why, &peer):
+		gone = peer.Rank
+	}
+	q.p.node.Revoke(q.port, members, gone, reason)
+}
+
 // Close closes the port after what was sent through it has been accepted, or
 // cannot be within a second. Operations that wait end with ErrClosed; messages
 // not received are lost, and later ones are held by their senders until the
@@ -319,5 +345,8 @@ func (q *Port) Close() error {
 	defer cancel()
 	err := q.p.node.Drain(ctx, q.port)
 	q.p.node.ClosePort(q.port)
+	if errors.Is(err, ErrRevoked) {
+		err = nil // the operations have told
+	}
 	return err
 }

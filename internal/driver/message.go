@@ -118,9 +118,13 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block) error {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closing.Load() || !p.IsOpen() {
+	why := p.Closed()
+	if n.closing.Load() {
+		why = link.ErrClosed
+	}
+	if why != nil {
 		n.discard(p, to, b)
-		return link.ErrClosed
+		return why
 	}
 	n.tape.Block("commit", p, b, to)
 	p.Commit(to, b)
@@ -227,6 +231,18 @@ func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
 		n.flush(n.clock())
 	}
 	return p, err
+}
+
+// Revoke ends a channel here and for other ranks; see msg.Port.Revoke.
+func (n *Node) Revoke(p *msg.Port, to []int, gone int, reason string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
+	n.tape.Revoke(p, to, gone, reason)
+	p.Revoke(to, n.cfg.Engine.Rank, gone, reason)
+	n.flush(n.clock())
 }
 
 // ClosePort closes a channel.

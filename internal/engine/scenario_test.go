@@ -169,7 +169,7 @@ func (s *story) say(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n
 func (s *story) command() {
 	rank := s.number("rank", s.number("from", 0))
 	switch s.d.Cmd {
-	case "open", "send", "recv", "release", "flush":
+	case "open", "send", "recv", "release", "flush", "revoke":
 		s.message(rank)
 	case "drop", "deliver", "settle", "swap-packets":
 		s.network()
@@ -350,6 +350,8 @@ func (s *story) message(rank int) {
 			op.Buf = make([]byte, n)
 		}
 		s.start(rank, op)
+	case "revoke":
+		p.Revoke(s.group(rank), rank, s.number("gone", -1), "it was killed")
 	case "flush":
 		s.start(rank, &msg.Op{Kind: msg.Flush, Peer: msg.Any})
 	case "release":
@@ -357,6 +359,16 @@ func (s *story) message(rank int) {
 		s.loans[rank] = s.loans[rank][1:]
 		p.Release(b)
 	}
+}
+
+// group is the rank that is named, or all but this one.
+func (s *story) group(rank int) (ranks []int) {
+	for r := range s.engines {
+		if to := s.number("to", r); r != rank && r == to {
+			ranks = append(ranks, r)
+		}
+	}
+	return ranks
 }
 
 func (s *story) start(rank int, op *msg.Op) {

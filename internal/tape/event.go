@@ -25,6 +25,8 @@ type Event struct {
 
 	Incarnation uint64 `json:",omitzero"` // of the peer
 
+	Ranks []int `json:",omitempty"` // that are told something
+
 	Name   string      `json:",omitzero"`
 	Bytes  []byte      `json:",omitzero"` // a packet
 	Hash   uint64      `json:",omitzero"` // of the engine's state

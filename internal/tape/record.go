@@ -111,6 +111,13 @@ func (t *Tape) Port(do string, p *msg.Port, rank, n int) {
 	}
 }
 
+// Revoke records that a channel has been revoked for other ranks, because one has gone or for another reason.
+func (t *Tape) Revoke(p *msg.Port, to []int, gone int, reason string) {
+	if t != nil {
+		t.Note(Event{Do: "revoke", Port: t.ports[p], Ranks: to, Rank: gone, Name: reason})
+	}
+}
+
 // Start records the start of a message operation.
 func (t *Tape) Start(p *msg.Port, op *msg.Op) {
 	if t != nil {

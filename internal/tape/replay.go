@@ -55,6 +55,7 @@ func Replay(r io.Reader, visit func(Event)) (Result, error) {
 type player struct {
 	Result
 	in      *json.Decoder
+	rank    int // whose engine it is
 	visit   func(Event)
 	ports   []*msg.Port
 	ops     map[int]any
@@ -150,6 +151,7 @@ func (p *player) begin(e Event) error {
 	if p.Engine != nil || c == nil || c.Size < 1 || c.Rank < 0 || c.Rank >= c.Size {
 		return errors.New("weft: the recording is damaged")
 	}
+	p.rank = c.Rank
 	p.Engine = engine.New(engine.Config{
 		Rank: c.Rank, Size: c.Size, MaxQueue: c.MaxQueue, Job: c.Job, Secret: c.Secret, Incarnation: c.Incarnation, Link: c.Link,
 		Rand: func() uint64 { return p.inside("random").Random },
@@ -292,6 +294,8 @@ func (p *player) message(e Event) error {
 	switch e.Do {
 	case "close":
 		q.Close()
+	case "revoke":
+		q.Revoke(e.Ranks, p.rank, e.Rank, e.Name)
 	case "give":
 		q.Give(e.Rank, make([]byte, e.N))
 	case "start":

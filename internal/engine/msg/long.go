@@ -107,8 +107,8 @@ func (p *Port) Fetched(op *Op) {
 func (p *Port) rejects(op *Op) bool {
 	err := p.node.gone[op.Offer.From]
 	if err == nil && !p.open {
-		err = link.ErrClosed
-		p.node.settleFetch(op.Offer, wire.StatusClosed)
+		err = p.Closed()
+		p.turnAway(op.Offer)
 	}
 	if err != nil {
 		op.State, op.Err = Done, err

@@ -77,7 +77,11 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		if p := n.target(f.Channel, from, f.Seq); p != nil {
+		switch p := n.target(f.Channel, from, f.Seq); {
+		case p == nil:
+		case p.revoked != nil:
+			p.spread(p.pair(from))
+		default:
 			p.onData(from, &f, payload)
 		}
 	case wire.TypeRTS:
@@ -85,9 +89,19 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		if p := n.target(f.Channel, from, f.Seq); p != nil {
+		switch p := n.target(f.Channel, from, f.Seq); {
+		case p == nil:
+		case p.revoked != nil:
+			p.spread(p.pair(from))
+		default:
 			p.onRTS(from, f)
 		}
+	case wire.TypeRevoke:
+		f, reason, err := wire.ParseRevoke(frame)
+		if err != nil {
+			return err
+		}
+		n.onRevoke(from, f, reason)
 	case wire.TypeAck, wire.TypeNack, wire.TypeGo, wire.TypeAckReq:
 		return n.recvControl(now, from, frame)
 	default:
@@ -131,7 +145,7 @@ func (n *Node) recvControl(now monotime.Time, from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		if p := n.ports[f.Channel]; p != nil {
+		if p := n.ports[f.Channel]; p != nil && p.revoked == nil {
 			d := p.pair(from)
 			p.onAck(d, f.Ack)
 			p.ack(d, true)

@@ -94,6 +94,12 @@ func (p *pool) make(c, n int) *Block {
 	return &Block{mem: make([]byte, 1<<c), n: n, class: uint8(c)}
 }
 
+// forget takes a block back that others may still read, so it is not used again.
+func (p *pool) forget(b *Block) {
+	p.used -= len(b.mem)
+	p.held -= len(b.mem)
+}
+
 // put takes a block back.
 func (p *pool) put(b *Block) {
 	p.used -= len(b.mem)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"weft/internal/engine/link"
-	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )
 
@@ -29,6 +28,7 @@ type Port struct {
 	channel uint16
 	cfg     Config
 	open    bool
+	revoked *RevokedError // the channel is over for good; see revoke.go
 
 	pairs    map[int]*pair
 	lastPair *pair // the pair used last
@@ -85,6 +85,8 @@ type pair struct {
 	got      int
 	owes     int // bytes that a GO would promise; 0 if none is owed
 	granted  int // bytes promised by a GO that was sent
+
+	spread bool // it knows that the channel has been revoked
 }
 
 // An entry is one message that has not been acknowledged.
@@ -153,6 +155,8 @@ func (n *Node) Open(channel uint16, cfg Config) (*Port, error) {
 	switch {
 	case p == nil:
 		p = n.newPort(channel)
+	case p.revoked != nil:
+		return nil, p.revoked
 	case p.open:
 		return nil, fmt.Errorf("weft: channel %d is already open: %w", channel, link.ErrInUse)
 	case p.early():
@@ -209,35 +213,38 @@ func (n *Node) MemoryBytes() int {
 // IsOpen reports whether the port has not been closed.
 func (p *Port) IsOpen() bool { return p.open }
 
-// Close ends the pending operations with ErrClosed. Messages that arrived and
+// Close ends the pending operations with what Closed returns then. Messages that arrived and
 // were not received are lost; later ones are refused until the channel is
 // opened again. What was sent and not yet acknowledged stays until it is: the
 // numbering of a channel goes on if it is opened again.
 func (p *Port) Close() {
 	n := p.node
 	p.open = false
+	why := p.Closed()
 	p.recv.limit = 0
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
-		p.failSends(d, link.ErrClosed)
+		p.failSends(d, why)
 		if d.partial != nil || d.into != nil {
 			p.dropPartial(d)
-			p.refuse(d, d.total) // so that it is sent again from the start
+			if p.revoked == nil {
+				p.refuse(d, d.total) // so that it is sent again from the start
+			}
 		}
 	}
 	for p.posted.first != nil {
-		n.finish(p.posted.pop(), link.ErrClosed)
+		n.finish(p.posted.pop(), why)
 	}
 	for p.arrived != nil {
 		b := p.arrived
 		if b.kind == announced {
-			n.settleFetch(b.offer, wire.StatusClosed)
+			p.turnAway(b.offer)
 		}
 		p.take(b)
 		p.recv.put(b)
 	}
 	for _, op := range n.fetching.all(func(op *Op) bool { return op.port == p }) {
-		n.settleFetch(op.Offer, wire.StatusClosed)
-		n.finish(op, link.ErrClosed)
+		p.turnAway(op.Offer)
+		n.finish(op, why)
 	}
 }

@@ -3,7 +3,6 @@ package msg
 import (
 	"time"
 
-	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 	"weft/internal/mutant"
@@ -15,7 +14,7 @@ func (p *Port) Start(op *Op) {
 	op.port, op.State, op.Err, op.Block = p, Pending, nil, nil
 	op.token, op.borrow = 0, op.Buf == nil
 	if !p.open {
-		op.State, op.Err = Done, link.ErrClosed
+		op.State, op.Err = Done, p.Closed()
 		return
 	}
 	switch op.Kind {

@@ -74,6 +74,8 @@ func fields(b []byte) (f any, n int, err error) {
 		f, err = ParseAckReq(b)
 	case TypeSettled:
 		f, err = ParseSettled(b)
+	case TypeRevoke:
+		f, payload, err = ParseRevoke(b)
 	case TypeAttach:
 		f, payload, err = ParseAttach(b)
 	case TypeAttached:

@@ -8,6 +8,8 @@ func HeadSize(t Type) int {
 		return DataSize
 	case TypePiece:
 		return PieceSize
+	case TypeRevoke:
+		return RevokeSize
 	case TypeAttach:
 		return AttachSize
 	case TypePush:

@@ -33,6 +33,7 @@ const (
 	TypeFetched Type = 0x17
 	TypeAckReq  Type = 0x18
 	TypeSettled Type = 0x19
+	TypeRevoke  Type = 0x1a
 
 	TypeAttach   Type = 0x20
 	TypeAttached Type = 0x21
@@ -54,7 +55,7 @@ const (
 
 var typeNames = map[Type]string{
 	TypeBye: "BYE", TypeData: "DATA", TypeAck: "ACK", TypeNack: "NACK", TypeGo: "GO", TypeRTS: "RTS",
-	TypeFetch: "FETCH", TypePiece: "PIECE", TypeFetched: "FETCHED", TypeAckReq: "ACKREQ", TypeSettled: "SETTLED",
+	TypeFetch: "FETCH", TypePiece: "PIECE", TypeFetched: "FETCHED", TypeAckReq: "ACKREQ", TypeSettled: "SETTLED", TypeRevoke: "REVOKE",
 	TypeAttach: "ATTACH", TypeAttached: "ATTACHED", TypePush: "PUSH", TypePut: "PUT", TypeFlush: "FLUSH",
 	TypePull: "PULL", TypePulled: "PULLED", TypeAtomic: "ATOMIC", TypeResult: "RESULT", TypeGuard: "GUARD",
 	TypeIPush: "IPUSH", TypeIStop: "ISTOP", TypeIGo: "IGO", TypeKnock: "KNOCK", TypeEvent: "EVENT",

@@ -121,6 +121,10 @@ var codecs = []codec{
 		f, p, err := ParseAttach(b)
 		return append(f.Append(nil), p...), err
 	}},
+	{"Revoke", append(Revoke{Channel: 3, By: 4, Gone: Nobody}.Append(nil), "why"...), RevokeSize, func(b []byte) ([]byte, error) {
+		f, p, err := ParseRevoke(b)
+		return append(f.Append(nil), p...), err
+	}},
 	{"Push", append(Push{End: true, Op: 1, Region: 2, Key: 3, Off: 4, Limit: 10}.Append(nil), "pushed"...), PushSize, func(b []byte) ([]byte, error) {
 		f, p, err := ParsePush(b)
 		return append(f.Append(nil), p...), err
@@ -222,6 +226,7 @@ func FuzzData(f *testing.F)     { fuzz(f, "Data") }
 func FuzzLink(f *testing.F)     { fuzz(f, "Link") }
 func FuzzAck(f *testing.F)      { fuzz(f, "Ack") }
 func FuzzAckReq(f *testing.F)   { fuzz(f, "AckReq") }
+func FuzzRevoke(f *testing.F)   { fuzz(f, "Revoke") }
 func FuzzNack(f *testing.F)     { fuzz(f, "Nack") }
 func FuzzGo(f *testing.F)       { fuzz(f, "Go") }
 func FuzzRTS(f *testing.F)      { fuzz(f, "RTS") }

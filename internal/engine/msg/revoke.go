@@ -1,0 +1,148 @@
+package msg
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+)
+
+// ErrRevoked: the channel has been revoked; see RevokedError.
+var ErrRevoked = errors.New("weft: the channel has been revoked")
+
+// A RevokedError reports that a rank has ended a channel for its group, because the group cannot go on. It
+// matches ErrRevoked, and ErrPeer too if the end of a rank is the cause.
+type RevokedError struct {
+	Channel int
+	By      int    // the rank that revoked the channel
+	Gone    int    // the rank whose end is the cause, or -1
+	Reason  string // in words; up to 200 bytes are passed on to other ranks
+}
+
+func (e *RevokedError) Error() string {
+	return fmt.Sprintf("weft: rank %d has revoked channel %d: %s", e.By, e.Channel, e.Reason)
+}
+
+// Unwrap returns ErrRevoked, and a PeerError if the end of a rank is the cause.
+func (e *RevokedError) Unwrap() []error {
+	if e.Gone < 0 {
+		return []error{ErrRevoked}
+	}
+	return []error{ErrRevoked, &link.PeerError{Rank: e.Gone, Cause: errors.New("another rank has found that out")}}
+}
+
+// frame returns the frame that passes the news on, and its payload.
+func (e *RevokedError) frame() (f wire.Revoke, reason []byte) {
+	gone := uint32(wire.Nobody)
+	if e.Gone >= 0 {
+		gone = uint32(e.Gone)
+	}
+	return wire.Revoke{Channel: uint16(e.Channel), By: uint32(e.By), Gone: gone}, []byte(e.Reason)
+}
+
+// Revoke ends the channel here, and tells the ranks in to that they do the same (PROTOCOL §3.3). The first
+// revocation of a channel counts; others change nothing, but are passed on to ranks that have not been told.
+func (p *Port) Revoke(to []int, by, gone int, reason string) {
+	if len(reason) > wire.MaxReason {
+		reason = reason[:wire.MaxReason]
+	}
+	p.revoke(&RevokedError{Channel: int(p.channel), By: by, Gone: gone, Reason: reason})
+	for _, rank := range to {
+		if rank != by && p.node.gone[rank] == nil {
+			p.spread(p.pair(rank))
+		}
+	}
+}
+
+// spread tells a peer that the channel has been revoked, once.
+func (p *Port) spread(d *pair) {
+	if d.spread {
+		return
+	}
+	d.spread = true
+	f, reason := p.revoked.frame()
+	d.q.Push(f.Append(d.q.Head()), reason, true)
+}
+
+// revoke ends everything that goes on in the channel, and whatever will be begun.
+func (p *Port) revoke(why *RevokedError) {
+	if p.revoked != nil {
+		return
+	}
+	p.revoked = why
+	p.Close()
+	for _, rank := range sortedKeys(p.pairs) {
+		p.drop(p.pairs[rank])
+	}
+	p.starved, p.owed, p.promised = nil, nil, 0
+}
+
+// turnAway tells the sender of a long message that it will not be fetched.
+func (p *Port) turnAway(o Offer) {
+	if p.revoked != nil {
+		p.spread(p.pair(o.From)) // first the reason
+	}
+	p.node.settleFetch(o, wire.StatusClosed)
+}
+
+// drop forgets the messages to a peer that have not been acknowledged: nobody will receive them. The network may
+// still read their blocks, so these are not used again.
+func (p *Port) drop(d *pair) {
+	for ; d.base != d.next; d.base++ {
+		if b := d.entry(d.base).block; b != nil {
+			p.send.forget(b)
+		}
+		*d.entry(d.base) = entry{}
+	}
+	d.sent, d.asked, d.queued, d.inFlight, d.refused, d.hungry = d.next, d.next, 0, 0, false, false
+	d.owes, d.granted = 0, 0
+	p.node.stopTimer(d)
+	for len(d.flushes) > 0 {
+		op := d.flushes[0].op
+		p.cancelFlush(op)
+		p.node.finish(op, p.revoked)
+	}
+}
+
+// onRevoke takes note that a peer has ended a channel.
+func (n *Node) onRevoke(from int, f wire.Revoke, reason []byte) {
+	p := n.ports[f.Channel]
+	if p == nil {
+		if n.early == maxEarly {
+			n.Stats.Dropped++ // whoever is asked on that channel later answers with REVOKE
+			return
+		}
+		n.early++
+		p = n.newPort(f.Channel)
+	}
+	gone := -1
+	if f.Gone != wire.Nobody {
+		gone = int(f.Gone)
+	}
+	p.pair(from).spread = true
+	p.revoke(&RevokedError{Channel: int(f.Channel), By: int(f.By), Gone: gone, Reason: printable(reason)})
+}
+
+// printable returns what a peer says, without what a terminal would obey.
+func printable(b []byte) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, string(b))
+}
+
+// Closed returns why nothing can be sent or received here: ErrClosed, or a RevokedError; or nil.
+func (p *Port) Closed() error {
+	switch {
+	case p.revoked != nil:
+		return p.revoked
+	case !p.open:
+		return link.ErrClosed
+	}
+	return nil
+}
