@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -225,31 +226,181 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestLengths: slices that do not belong together are errors that say so.
+// groups makes n groups of all ranks.
+func groups(ctx context.Context, p *weft.Proc, n int) ([]*Group, error) {
+	var gs []*Group
+	for channel := range n {
+		g, err := New(ctx, p, channel, nil)
+		if err != nil {
+			return nil, err
+		}
+		gs = append(gs, g)
+	}
+	return gs, p.Barrier("all have their groups", nil).Wait(ctx)
+}
+
+// TestLengths: slices that do not belong together are errors that say so, at the member that finds out; at the others
+// the group is revoked with that reason.
 func TestLengths(t *testing.T) {
 	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error {
-		g, err := New(ctx, p, 1, nil)
+		g, err := groups(ctx, p, 4)
 		if err != nil {
 			return err
 		}
+		other := 1 - p.Rank()
 		var e *LengthError
-		if err := AllGather(ctx, g, make([]int, 2), make([]int, 3)); !errors.As(err, &e) || e.From != -1 || e.Want != 4 {
+		err = AllGather(ctx, g[0], make([]int, 2), make([]int, 3))
+		if !errors.Is(err, weft.ErrRevoked) && (!errors.As(err, &e) || e.From != -1 || e.Want != 4) {
 			return fmt.Errorf("own slice: %v", err)
 		}
-		err = AllReduce(ctx, g, make([]int, 2+p.Rank()), Sum)
-		if !errors.As(err, &e) || e.From != 1-p.Rank() || e.Got != 3-p.Rank() || e.Want != 2+p.Rank() {
+		err = AllReduce(ctx, g[1], make([]int, 2+p.Rank()), Sum)
+		switch {
+		case errors.As(err, &e) && e.From == other && e.Got == 3-p.Rank() && e.Want == 2+p.Rank():
+		case errors.Is(err, weft.ErrRevoked) && strings.Contains(err.Error(), "elements, where"):
+		default:
 			return fmt.Errorf("the other's slice: %v", err)
 		}
-		if err := Send(ctx, g, 1-p.Rank(), make([]int, 3)); err != nil {
-			return err
-		}
-		if err := Receive(ctx, g, 1-p.Rank(), make([]int, 4)); !errors.As(err, &e) || e.Got != 3 || e.Want != 4 {
+		if p.Rank() == 0 {
+			if err := Send(ctx, g[2], other, make([]int, 3)); err != nil {
+				return err
+			}
+		} else if err := Receive(ctx, g[2], other, make([]int, 4)); !errors.As(err, &e) || e.Got != 3 || e.Want != 4 {
 			return fmt.Errorf("received: %v", err)
+		}
+		if err := Broadcast(ctx, g[3], 2, make([]int, 1)); !errors.Is(err, weft.ErrRank) {
+			return fmt.Errorf("a root that is no member: %v", err)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMismatch: members that call different operations, or the same with another root or type, or not equally often,
+// are told so: no member gets a result.
+func TestMismatch(t *testing.T) {
+	tests := []struct {
+		name         string
+		first, other func(ctx context.Context, g *Group) error
+		theirs       string
+	}{
+		{
+			"operation",
+			func(ctx context.Context, g *Group) error { return Broadcast(ctx, g, 0, []int{47}) },
+			func(ctx context.Context, g *Group) error { return AllReduce(ctx, g, []int{1}, Sum) },
+			"Broadcast (operation 1) with root 0 of 1 × int",
+		}, {
+			"type",
+			func(ctx context.Context, g *Group) error { return AllReduce(ctx, g, []float64{47}, Sum) },
+			func(ctx context.Context, g *Group) error { return AllReduce(ctx, g, []int64{1}, Sum) },
+			"AllReduce (operation 1) of 1 × float64",
+		}, {
+			"root",
+			func(ctx context.Context, g *Group) error { return Broadcast(ctx, g, 0, []int{47}) },
+			func(ctx context.Context, g *Group) error { return Broadcast(ctx, g, 1, []int{1}) },
+			"Broadcast (operation 1) with root 0 of 1 × int",
+		}, {
+			"number",
+			func(ctx context.Context, g *Group) error {
+				g.seq++
+				return AllReduce(ctx, g, []int{1}, Sum)
+			},
+			func(ctx context.Context, g *Group) error { return AllReduce(ctx, g, []int{1}, Sum) },
+			"AllReduce (operation 2) of 1 × int",
+		}, {
+			"a message instead",
+			func(ctx context.Context, g *Group) error { return Send(ctx, g, 1, []int{1}) },
+			func(ctx context.Context, g *Group) error { return Broadcast(ctx, g, 0, []int{1}) },
+			"Send, Receive or Exchange of 1 × int",
+		},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			member := func(ctx context.Context, p *weft.Proc) error {
+				gs, err := groups(ctx, p, 1)
+				if err != nil {
+					return err
+				}
+				g := gs[0]
+				if p.Rank() == 0 {
+					err = c.first(ctx, g)
+				} else {
+					err = c.other(ctx, g)
+				}
+				var e *MismatchError
+				if errors.As(err, &e) && e.Rank == 0 && e.Theirs.String() != c.theirs {
+					return fmt.Errorf("rank %d: %v", p.Rank(), err)
+				}
+				if err == nil { // it had done its part before anybody could know
+					err = Barrier(ctx, g)
+				}
+				if !errors.Is(err, ErrMismatch) && !errors.Is(err, weft.ErrRevoked) {
+					return fmt.Errorf("rank %d: %v", p.Rank(), err)
+				}
+				return nil
+			}
+			if err := weft.Local(t.Context(), 3, member); err != nil {
+				t.Error(err)
+			}
+			if _, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: 3, Loss: 0.01}, member); err != nil {
+				t.Errorf("simulated: %v", err)
+			}
+		})
+	}
+}
+
+// TestEndReachesAllMembers: a member that leaves, or gives up, in the middle of an operation ends it for all, also for
+// those that neither send to it nor receive from it; a member that computes meanwhile learns it from its next operation.
+func TestEndReachesAllMembers(t *testing.T) {
+	for _, n := range []int{6, 9, 16} {
+		for _, size := range []int{1, 3000, 30000} {
+			for _, leaves := range []bool{true, false} {
+				member := func(ctx context.Context, p *weft.Proc) error {
+					g, err := New(ctx, p, 1, nil)
+					if err != nil {
+						return err
+					}
+					if err := Barrier(ctx, g); err != nil && !errors.Is(err, weft.ErrRevoked) {
+						return err // some may be over with it, and the group revoked, before others are
+					}
+					switch {
+					case p.Rank() == 2 && leaves:
+						return p.Close()
+					case p.Rank() == 2:
+						short, cancel := context.WithCancel(ctx)
+						cancel()
+						for err == nil { // an operation that has not to wait is done
+							err = AllReduce(short, g, make([]int, size), Sum)
+						}
+						if !errors.Is(err, context.Canceled) {
+							return fmt.Errorf("the member that gives up: %v", err)
+						}
+						return nil
+					}
+					var err2 error
+					for err2 == nil {
+						err2 = AllReduce(ctx, g, make([]int, size), Sum)
+					}
+					if !errors.Is(err2, weft.ErrRevoked) && !(leaves && (errors.Is(err2, weft.ErrPeer) || errors.Is(err2, weft.ErrClosed))) {
+						return fmt.Errorf("rank %d: %v", p.Rank(), err2)
+					}
+					if err := Barrier(ctx, g); !errors.Is(err, weft.ErrRevoked) {
+						return fmt.Errorf("rank %d goes on in a group that is revoked: %v", p.Rank(), err)
+					}
+					if _, err := New(ctx, p, 1, nil); err == nil {
+						return fmt.Errorf("rank %d opens a channel again that is revoked", p.Rank())
+					}
+					return nil
+				}
+				if err := weft.Local(t.Context(), n, member); err != nil {
+					t.Errorf("%d ranks, %d elements, leaves %v: %v", n, size, leaves, err)
+				}
+				if _, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: n, Loss: 0.01}, member); err != nil {
+					t.Errorf("simulated: %d ranks, %d elements, leaves %v: %v", n, size, leaves, err)
+				}
+			}
+		}
 	}
 }
 

@@ -2,7 +2,9 @@ package coll
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"weft"
@@ -15,16 +17,42 @@ type Group struct {
 	port    *weft.Port
 	members []int
 	me      int
-	all     bool // the members are all ranks of the job
+	all     bool       // the members are all ranks of the job
+	now     call       // the operation that goes on
+	seq     uint32     // operations so far
+	in      []byte     // a message that is received
+	out     [][]byte   // messages that are being sent
+	sent    []*weft.Op // and their operations
 	scratch []byte
-	sent    []*weft.Op
+}
+
+// begin says which operation goes on from now.
+func begin[T Element](g *Group, k kind, root, length int) *Group {
+	g.now = call{kind: k, elem: reflect.TypeFor[T]().Kind(), root: int32(root), length: uint64(length)}
+	if k != pointToPoint {
+		g.seq++
+		g.now.seq = g.seq
+	}
+	return g
+}
+
+// end tells all members when an operation has failed: some may wait for this one, and others for those.
+func (g *Group) end(err *error) {
+	if *err == nil {
+		return
+	}
+	var length *LengthError
+	if !errors.As(*err, &length) && !errors.Is(*err, ErrMismatch) {
+		*err = fmt.Errorf("coll: %v: %w", g.now.public(), *err)
+	}
+	g.port.Revoke(g.members, *err)
 }
 
 // New returns the group of some ranks, in the same order at all of them; nil means
 // all ranks. Channel is a logical channel that all use for this group and for
 // nothing else.
 func New(ctx context.Context, p *weft.Proc, channel int, members []int) (*Group, error) {
-	g := &Group{members: slices.Clone(members)}
+	g := &Group{members: slices.Clone(members), in: make([]byte, headSize+inline)}
 	if members == nil {
 		for rank := range p.Size() {
 			g.members = append(g.members, rank)
@@ -100,72 +128,6 @@ type Number interface {
 // An Element is what can be sent: a value without pointers. Members must be
 // machines of the same byte order.
 type Element interface{ Number | ~bool }
-
-// send sends elements to a member.
-func send[T Element](ctx context.Context, g *Group, to int, s []T) error {
-	return g.port.Send(ctx, g.members[to], mem.Bytes(s))
-}
-
-// receive receives as many elements as dst has from a member.
-func receive[T Element](ctx context.Context, g *Group, op string, from int, dst []T) error {
-	b := mem.Bytes(dst)
-	n, err := g.port.RecvIntoFrom(ctx, g.members[from], b)
-	if err != nil {
-		return g.explain(op, from, err, len(b), mem.Size[T]())
-	}
-	if n != len(b) {
-		return &LengthError{op, g.members[from], n / mem.Size[T](), len(dst)}
-	}
-	return nil
-}
-
-// explain turns the error of a message that was too long into a LengthError.
-func (g *Group) explain(op string, from int, err error, room, size int) error {
-	if long, ok := tooLong(err); ok {
-		return &LengthError{op, g.members[from], long / size, room / size}
-	}
-	return err
-}
-
-// exchange sends to one member and receives from one, at the same time.
-func exchange[T Element](ctx context.Context, g *Group, op string, to int, s []T, from int, dst []T) error {
-	sent, err := g.port.StartSend(ctx, g.members[to], mem.Bytes(s))
-	if err != nil {
-		return err
-	}
-	err = receive(ctx, g, op, from, dst)
-	if e := sent.Wait(ctx); err == nil {
-		err = e
-	}
-	sent.Free()
-	return err
-}
-
-// exchanges sends to all other members and receives from all, at the same time:
-// part and dest return what goes to a member, and where what comes from it goes.
-func exchanges[T Element](ctx context.Context, g *Group, op string, part, dest func(i int) []T) error {
-	n := g.Size()
-	g.sent = g.sent[:0]
-	var failed error
-	for step := 1; step < n && failed == nil; step++ {
-		to := (g.me + step) % n
-		sent, err := g.port.StartSend(ctx, g.members[to], mem.Bytes(part(to)))
-		if failed = err; err == nil {
-			g.sent = append(g.sent, sent)
-		}
-	}
-	for step := 1; step < n && failed == nil; step++ {
-		from := (g.me - step + n) % n
-		failed = receive(ctx, g, op, from, dest(from))
-	}
-	for _, sent := range g.sent {
-		if err := sent.Wait(ctx); failed == nil {
-			failed = err
-		}
-		sent.Free()
-	}
-	return failed
-}
 
 // room returns memory for n elements, good until the next call.
 func room[T Element](g *Group, n int) []T {

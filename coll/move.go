@@ -3,6 +3,7 @@ package coll
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"weft"
 	"weft/internal/mem"
@@ -15,7 +16,11 @@ const scatterBytes = 256 << 10
 // Broadcast gives all members the slice of root, a member's place. Short ones go
 // down a binomial tree; long ones are scattered, and gathered round a ring (van
 // de Geijn).
-func Broadcast[T Element](ctx context.Context, g *Group, root int, buf []T) error {
+func Broadcast[T Element](ctx context.Context, g *Group, root int, buf []T) (err error) {
+	defer begin[T](g, broadcast, root, len(buf)).end(&err)
+	if err := g.has(root); err != nil {
+		return err
+	}
 	n := g.Size()
 	if n > 2 && sizeOf(buf) >= scatterBytes && len(buf) >= n {
 		return broadcastScattered(ctx, g, root, buf)
@@ -24,7 +29,7 @@ func Broadcast[T Element](ctx context.Context, g *Group, root int, buf []T) erro
 	bit := 1
 	for ; bit < n; bit <<= 1 {
 		if me&bit != 0 {
-			if err := receive(ctx, g, "Broadcast", (me-bit+root)%n, buf); err != nil {
+			if err := receive(ctx, g, (me-bit+root)%n, buf); err != nil {
 				return err
 			}
 			break
@@ -41,7 +46,6 @@ func Broadcast[T Element](ctx context.Context, g *Group, root int, buf []T) erro
 }
 
 func broadcastScattered[T Element](ctx context.Context, g *Group, root int, buf []T) error {
-	const name = "Broadcast"
 	n := g.Size()
 	at := func(i int) []T {
 		s := part(len(buf), n, (i%n+n)%n)
@@ -55,11 +59,11 @@ func broadcastScattered[T Element](ctx context.Context, g *Group, root int, buf 
 				}
 			}
 		}
-	} else if err := receive(ctx, g, name, root, at(g.me)); err != nil {
+	} else if err := receive(ctx, g, root, at(g.me)); err != nil {
 		return err
 	}
 	for step := range n - 1 {
-		if err := exchange(ctx, g, name, (g.me+1)%n, at(g.me-step), (g.me+n-1)%n, at(g.me-step-1)); err != nil {
+		if err := exchange(ctx, g, (g.me+1)%n, at(g.me-step), (g.me+n-1)%n, at(g.me-step-1)); err != nil {
 			return err
 		}
 	}
@@ -68,18 +72,22 @@ func broadcastScattered[T Element](ctx context.Context, g *Group, root int, buf 
 
 // Gather collects the members' slices, all of one length, at root: dst holds them
 // in order there, and is not looked at elsewhere.
-func Gather[T Element](ctx context.Context, g *Group, root int, src, dst []T) error {
+func Gather[T Element](ctx context.Context, g *Group, root int, src, dst []T) (err error) {
+	defer begin[T](g, gather, root, len(src)).end(&err)
+	if err := g.has(root); err != nil {
+		return err
+	}
 	if g.me != root {
 		return send(ctx, g, root, src)
 	}
-	if err := want("Gather", len(dst), len(src)*g.Size()); err != nil {
+	if err := g.want(len(dst), len(src)*g.Size()); err != nil {
 		return err
 	}
 	for i := range g.Size() {
 		to := dst[i*len(src) : (i+1)*len(src)]
 		if i == root {
 			copy(to, src)
-		} else if err := receive(ctx, g, "Gather", i, to); err != nil {
+		} else if err := receive(ctx, g, i, to); err != nil {
 			return err
 		}
 	}
@@ -88,11 +96,15 @@ func Gather[T Element](ctx context.Context, g *Group, root int, src, dst []T) er
 
 // Scatter gives each member its part of root's src, which holds as many parts as
 // there are members, and is not looked at elsewhere.
-func Scatter[T Element](ctx context.Context, g *Group, root int, src, dst []T) error {
-	if g.me != root {
-		return receive(ctx, g, "Scatter", root, dst)
+func Scatter[T Element](ctx context.Context, g *Group, root int, src, dst []T) (err error) {
+	defer begin[T](g, scatter, root, len(dst)).end(&err)
+	if err := g.has(root); err != nil {
+		return err
 	}
-	if err := want("Scatter", len(src), len(dst)*g.Size()); err != nil {
+	if g.me != root {
+		return receive(ctx, g, root, dst)
+	}
+	if err := g.want(len(src), len(dst)*g.Size()); err != nil {
 		return err
 	}
 	for i := range g.Size() {
@@ -113,17 +125,17 @@ const bruckBytes = 1 << 10
 // AllGather collects the members' slices, all of one length, at all of them, in
 // order. Short ones take Bruck's algorithm, ⌈log2 n⌉ messages one after another;
 // long ones a ring.
-func AllGather[T Element](ctx context.Context, g *Group, src, dst []T) error {
-	const name = "AllGather"
+func AllGather[T Element](ctx context.Context, g *Group, src, dst []T) (err error) {
+	defer begin[T](g, allGather, -1, len(src)).end(&err)
 	n, size := g.Size(), len(src)
-	if err := want(name, len(dst), n*size); err != nil {
+	if err := g.want(len(dst), n*size); err != nil {
 		return err
 	}
 	if sizeOf(src) > bruckBytes {
 		at := func(i int) []T { i = (i%n + n) % n; return dst[i*size : (i+1)*size] }
 		copy(at(g.me), src)
 		for step := range n - 1 {
-			if err := exchange(ctx, g, name, (g.me+1)%n, at(g.me-step), (g.me+n-1)%n, at(g.me-step-1)); err != nil {
+			if err := exchange(ctx, g, (g.me+1)%n, at(g.me-step), (g.me+n-1)%n, at(g.me-step-1)); err != nil {
 				return err
 			}
 		}
@@ -133,7 +145,7 @@ func AllGather[T Element](ctx context.Context, g *Group, src, dst []T) error {
 	copy(have, src)
 	for bit := 1; bit < n; bit <<= 1 {
 		k := min(bit, n-bit) * size
-		if err := exchange(ctx, g, name, (g.me-bit+n)%n, have[:k], (g.me+bit)%n, have[bit*size:bit*size+k]); err != nil {
+		if err := exchange(ctx, g, (g.me-bit+n)%n, have[:k], (g.me+bit)%n, have[bit*size:bit*size+k]); err != nil {
 			return err
 		}
 	}
@@ -146,14 +158,14 @@ func AllGather[T Element](ctx context.Context, g *Group, src, dst []T) error {
 // AllToAll gives part j of this member's src to member j, and puts what member i
 // gives into part i of dst. Short parts take Bruck's algorithm, long ones go to all
 // at once.
-func AllToAll[T Element](ctx context.Context, g *Group, src, dst []T) error {
-	const name = "AllToAll"
+func AllToAll[T Element](ctx context.Context, g *Group, src, dst []T) (err error) {
+	defer begin[T](g, allToAll, -1, len(src)).end(&err)
 	n := g.Size()
 	size := len(src) / n
-	if err := want(name, len(src), size*n); err != nil {
+	if err := g.want(len(src), size*n); err != nil {
 		return err
 	}
-	if err := want(name, len(dst), len(src)); err != nil {
+	if err := g.want(len(dst), len(src)); err != nil {
 		return err
 	}
 	if n > 4 && size*mem.Size[T]() <= bruckBytes/4 {
@@ -161,7 +173,7 @@ func AllToAll[T Element](ctx context.Context, g *Group, src, dst []T) error {
 	}
 	part := func(s []T, i int) []T { return s[i*size : (i+1)*size] }
 	copy(part(dst, g.me), part(src, g.me))
-	return exchanges(ctx, g, name, func(i int) []T { return part(src, i) }, func(i int) []T { return part(dst, i) })
+	return exchanges(ctx, g, func(i int) []T { return part(src, i) }, func(i int) []T { return part(dst, i) })
 }
 
 // allToAllBruck sends in round r, for each bit of the way to go, all parts whose
@@ -180,7 +192,7 @@ func allToAllBruck[T Element](ctx context.Context, g *Group, src, dst []T, size 
 				k += copy(out[k:], parts[i*size:(i+1)*size])
 			}
 		}
-		if err := exchange(ctx, g, "AllToAll", (g.me+bit)%n, out[:k], (g.me-bit+n)%n, in[:k]); err != nil {
+		if err := exchange(ctx, g, (g.me+bit)%n, out[:k], (g.me-bit+n)%n, in[:k]); err != nil {
 			return err
 		}
 		k = 0
@@ -198,30 +210,30 @@ func allToAllBruck[T Element](ctx context.Context, g *Group, src, dst []T, size 
 
 // AllToAllV is AllToAll with parts of any length: member j gets send[j] elements
 // of src, where the parts lie one after another, and recv[i] come from member i.
-func AllToAllV[T Element](ctx context.Context, g *Group, src []T, send []int, dst []T, recv []int) error {
-	const name = "AllToAllV"
+func AllToAllV[T Element](ctx context.Context, g *Group, src []T, send []int, dst []T, recv []int) (err error) {
+	defer begin[T](g, allToAllV, -1, 0).end(&err)
 	n := g.Size()
-	if err := want(name, len(send), n); err != nil {
+	if err := g.want(len(send), n); err != nil {
 		return err
 	}
-	if err := want(name, len(recv), n); err != nil {
+	if err := g.want(len(recv), n); err != nil {
 		return err
 	}
 	from, total := starts(send)
-	if err := want(name, len(src), total); err != nil {
+	if err := g.want(len(src), total); err != nil {
 		return err
 	}
 	to, total := starts(recv)
-	if err := want(name, len(dst), total); err != nil {
+	if err := g.want(len(dst), total); err != nil {
 		return err
 	}
-	if err := want(name, recv[g.me], send[g.me]); err != nil {
+	if err := g.want(recv[g.me], send[g.me]); err != nil {
 		return err
 	}
 	part := func(i int) []T { return src[from[i] : from[i]+send[i]] }
 	dest := func(i int) []T { return dst[to[i] : to[i]+recv[i]] }
 	copy(dest(g.me), part(g.me))
-	return exchanges(ctx, g, name, part, dest)
+	return exchanges(ctx, g, part, dest)
 }
 
 // starts returns where parts of some lengths begin, and where the last one ends.
@@ -234,18 +246,28 @@ func starts(lengths []int) (at []int, end int) {
 }
 
 // Barrier waits until all members have called it (dissemination).
-func Barrier(ctx context.Context, g *Group) error {
+func Barrier(ctx context.Context, g *Group) (err error) {
+	defer begin[byte](g, barrier, -1, 0).end(&err)
 	for bit, n := 1, g.Size(); bit < n; bit <<= 1 {
-		if err := exchange(ctx, g, "Barrier", (g.me+bit)%n, []byte(nil), (g.me-bit+n)%n, []byte(nil)); err != nil {
+		if err := exchange(ctx, g, (g.me+bit)%n, []byte(nil), (g.me-bit+n)%n, []byte(nil)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func want(op string, got, want int) error {
+// want checks the length of a slice of this member's.
+func (g *Group) want(got, want int) error {
 	if got != want {
-		return &LengthError{op, -1, got, want}
+		return &LengthError{g.now.kind.String(), -1, got, want}
+	}
+	return nil
+}
+
+// has checks that there is such a member.
+func (g *Group) has(member int) error {
+	if member < 0 || member >= g.Size() {
+		return fmt.Errorf("coll: member %d: the group has members 0 to %d: %w", member, g.Size()-1, weft.ErrRank)
 	}
 	return nil
 }
@@ -263,16 +285,24 @@ func tooLong(err error) (int, bool) {
 
 // Exchange sends src to one member, and receives dst from one, at the same time:
 // perhaps the same one, or this rank itself.
-func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from int, dst []T) error {
+func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from int, dst []T) (err error) {
+	defer begin[T](g, pointToPoint, -1, len(src)).end(&err)
+	if err := errors.Join(g.has(to), g.has(from)); err != nil {
+		return err
+	}
 	g.port.Collective(false)
 	defer g.port.Collective(g.all)
-	return exchange(ctx, g, "Exchange", to, src, from, dst)
+	return exchange(ctx, g, to, src, from, dst)
 }
 
 // Send sends src to one member, which must receive it. It returns when src may be
 // used again: a message of up to 32 KiB has been copied, a longer one received, so
 // members that send each other long ones take Exchange.
-func Send[T Element](ctx context.Context, g *Group, to int, src []T) error {
+func Send[T Element](ctx context.Context, g *Group, to int, src []T) (err error) {
+	defer begin[T](g, pointToPoint, -1, len(src)).end(&err)
+	if err := g.has(to); err != nil {
+		return err
+	}
 	g.port.Collective(false)
 	defer g.port.Collective(g.all)
 	return send(ctx, g, to, src)
@@ -280,6 +310,10 @@ func Send[T Element](ctx context.Context, g *Group, to int, src []T) error {
 
 // Receive receives into dst what one member sends, and no more or less. From one
 // member slices come in the order in which they were sent.
-func Receive[T Element](ctx context.Context, g *Group, from int, dst []T) error {
-	return receive(ctx, g, "Receive", from, dst)
+func Receive[T Element](ctx context.Context, g *Group, from int, dst []T) (err error) {
+	defer begin[T](g, pointToPoint, -1, len(dst)).end(&err)
+	if err := g.has(from); err != nil {
+		return err
+	}
+	return receive(ctx, g, from, dst)
 }

@@ -44,7 +44,11 @@ func Max[T cmp.Ordered](dst, src []T) {
 // Reduce combines the members' slices into that of root, a member's place. The
 // others' are changed, too, and mean nothing afterwards. It goes up a binomial
 // tree.
-func Reduce[T Element](ctx context.Context, g *Group, root int, buf []T, op Op[T]) error {
+func Reduce[T Element](ctx context.Context, g *Group, root int, buf []T, op Op[T]) (err error) {
+	defer begin[T](g, reduce, root, len(buf)).end(&err)
+	if err := g.has(root); err != nil {
+		return err
+	}
 	n := g.Size()
 	me := (g.me - root + n) % n // root is 0
 	in := room[T](g, len(buf))
@@ -53,7 +57,7 @@ func Reduce[T Element](ctx context.Context, g *Group, root int, buf []T, op Op[T
 			return send(ctx, g, (me-bit+root)%n, buf)
 		}
 		if me+bit < n {
-			if err := receive(ctx, g, "Reduce", (me+bit+root)%n, in); err != nil {
+			if err := receive(ctx, g, (me+bit+root)%n, in); err != nil {
 				return err
 			}
 			op(buf, in)
@@ -70,7 +74,8 @@ const ringBytes = 32 << 10
 // recursive doubling (with the members beyond a power of two folded in first),
 // long ones a ring: reduce-scatter, then all-gather (Rabenseifner; Thakur,
 // Rabenseifner and Gropp 2005). All members get the same bits.
-func AllReduce[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) error {
+func AllReduce[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) (err error) {
+	defer begin[T](g, allReduce, -1, len(buf)).end(&err)
 	switch n := g.Size(); {
 	case n == 1:
 		return nil
@@ -82,7 +87,6 @@ func AllReduce[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) erro
 }
 
 func allReduceDoubling[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) error {
-	const name = "AllReduce"
 	n, in := g.Size(), room[T](g, len(buf))
 	core := 1
 	for 2*core <= n {
@@ -93,17 +97,17 @@ func allReduceDoubling[T Element](ctx context.Context, g *Group, buf []T, op Op[
 		if err := send(ctx, g, g.me-core, buf); err != nil {
 			return err
 		}
-		return receive(ctx, g, name, g.me-core, buf)
+		return receive(ctx, g, g.me-core, buf)
 	}
 	extra := g.me + core
 	if extra < n {
-		if err := receive(ctx, g, name, extra, in); err != nil {
+		if err := receive(ctx, g, extra, in); err != nil {
 			return err
 		}
 		op(buf, in)
 	}
 	for bit := 1; bit < core; bit <<= 1 {
-		if err := exchange(ctx, g, name, g.me^bit, buf, g.me^bit, in); err != nil {
+		if err := exchange(ctx, g, g.me^bit, buf, g.me^bit, in); err != nil {
 			return err
 		}
 		if g.me&bit == 0 {
@@ -120,7 +124,6 @@ func allReduceDoubling[T Element](ctx context.Context, g *Group, buf []T, op Op[
 }
 
 func allReduceRing[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) error {
-	const name = "AllReduce"
 	n := g.Size()
 	next, prev := (g.me+1)%n, (g.me+n-1)%n
 	in := room[T](g, part(len(buf), n, 0).len())
@@ -130,13 +133,13 @@ func allReduceRing[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) 
 	}
 	for step := range n - 1 {
 		out, sum := at(g.me-step), at(g.me-step-1)
-		if err := exchange(ctx, g, name, next, out, prev, in[:len(sum)]); err != nil {
+		if err := exchange(ctx, g, next, out, prev, in[:len(sum)]); err != nil {
 			return err
 		}
 		op(sum, in[:len(sum)])
 	}
 	for step := range n - 1 {
-		if err := exchange(ctx, g, name, next, at(g.me+1-step), prev, at(g.me-step)); err != nil {
+		if err := exchange(ctx, g, next, at(g.me+1-step), prev, at(g.me-step)); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ func (e *RevokedError) frame() (f wire.Revoke, reason []byte) {
 	return wire.Revoke{Channel: uint16(e.Channel), By: uint32(e.By), Gone: gone}, []byte(e.Reason)
 }
 
-// Revoke ends the channel here, and tells the ranks in to that they do the same (PROTOCOL §3.3). The first
+// Revoke ends the channel here, and tells the ranks in to that they do the same (PROTOCOL §3.4). The first
 // revocation of a channel counts; others change nothing, but are passed on to ranks that have not been told.
 func (p *Port) Revoke(to []int, by, gone int, reason string) {
 	if len(reason) > wire.MaxReason {

@@ -10,7 +10,7 @@ const Nobody = 1<<32 - 1
 const MaxReason = 200
 
 // Revoke ends a channel: nothing is sent or received on it any more. By is the rank that found out that its group
-// cannot go on, Gone the rank whose end is the cause, or Nobody. The payload says why, in words. (PROTOCOL §3.3)
+// cannot go on, Gone the rank whose end is the cause, or Nobody. The payload says why, in words. (PROTOCOL §3.4)
 type Revoke struct {
 	Channel  uint16
 	By, Gone uint32

@@ -1,0 +1,129 @@
+package coll
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// A kind is one of the operations.
+type kind uint8
+
+const (
+	pointToPoint kind = iota // Send, Receive and Exchange: two members are concerned, and there is no number
+	barrier
+	broadcast
+	reduce
+	allReduce
+	gather
+	scatter
+	allGather
+	allToAll
+	allToAllV
+	kinds
+)
+
+var kindNames = [kinds]string{
+	"Send, Receive or Exchange", "Barrier", "Broadcast", "Reduce", "AllReduce", "Gather", "Scatter", "AllGather", "AllToAll", "AllToAllV",
+}
+
+func (k kind) String() string {
+	if k < kinds {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("operation of kind %d", uint8(k))
+}
+
+// A Call is an operation as a member has called it. What members call belongs together if their Calls are equal.
+type Call struct {
+	Op     string       // "AllReduce"; "Send, Receive or Exchange" for those
+	Number uint32       // of the group's operations, from 1; 0 for Send, Receive and Exchange
+	Root   int          // the member's place, or -1
+	Type   reflect.Kind // of the elements
+	Length int          // elements of the slice that all members must have of one length
+}
+
+func (c Call) String() string {
+	if c.Number == 0 {
+		return fmt.Sprintf("%s of %d × %v", c.Op, c.Length, c.Type)
+	}
+	root := ""
+	if c.Root >= 0 {
+		root = fmt.Sprintf(" with root %d", c.Root)
+	}
+	return fmt.Sprintf("%s (operation %d)%s of %d × %v", c.Op, c.Number, root, c.Length, c.Type)
+}
+
+// ErrMismatch: members have called operations that do not belong together; see MismatchError.
+var ErrMismatch = errors.New("coll: members have called operations that do not belong together")
+
+// A MismatchError reports that two members have called operations that do not belong together. It matches ErrMismatch.
+type MismatchError struct {
+	Rank         int  // the other member's rank
+	Mine, Theirs Call // what this member and the other one have called
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("coll: this rank has called %v, and rank %d %v: all members must call the same", e.Mine, e.Rank, e.Theirs)
+}
+
+// Is makes every MismatchError match ErrMismatch.
+func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
+
+// A call is what travels ahead of each slice, so that a member that expects something else notices.
+type call struct {
+	kind   kind
+	elem   reflect.Kind
+	seq    uint32
+	root   int32
+	length uint64
+}
+
+// The head of a message: kind, type of the elements, whether the slice is a message of its own, a byte that is 0,
+// number, root, 4 bytes that are 0, length.
+const (
+	headSize = 24
+	apart    = 1 // in byte 2: the slice is the next message
+)
+
+// inline is the longest slice in bytes that travels behind its head in one message. Longer ones go by themselves,
+// so that they are not copied once more.
+const inline = 1 << 10
+
+func (c call) put(b []byte, form byte) {
+	_ = b[headSize-1]
+	b[0], b[1], b[2], b[3] = byte(c.kind), byte(c.elem), form, 0
+	binary.LittleEndian.PutUint32(b[4:], c.seq)
+	binary.LittleEndian.PutUint64(b[8:], uint64(uint32(c.root)))
+	binary.LittleEndian.PutUint64(b[16:], c.length)
+}
+
+// parseCall reads the head of a message. It reports false for what is none.
+func parseCall(b []byte) (c call, form byte, ok bool) {
+	if len(b) < headSize || b[2] > apart || b[2] == apart && len(b) > headSize {
+		return c, 0, false
+	}
+	return call{
+		kind: kind(b[0]), elem: reflect.Kind(b[1]),
+		seq: binary.LittleEndian.Uint32(b[4:]), root: int32(binary.LittleEndian.Uint32(b[8:])), length: binary.LittleEndian.Uint64(b[16:]),
+	}, b[2], true
+}
+
+// public returns the call for users.
+func (c call) public() Call {
+	return Call{Op: c.kind.String(), Number: c.seq, Root: int(c.root), Type: c.elem, Length: int(c.length)}
+}
+
+// compare returns what is wrong if a member of a rank has called theirs where this one has called c.
+func (c call) compare(rank int, theirs call) error {
+	if c == theirs {
+		return nil
+	}
+	if same := theirs; c.length != theirs.length {
+		if same.length = c.length; c == same {
+			return &LengthError{c.kind.String(), rank, int(theirs.length), int(c.length)}
+		}
+	}
+	return &MismatchError{Rank: rank, Mine: c.public(), Theirs: theirs.public()}
+}
