@@ -49,21 +49,7 @@ func (n *Node) channels() []uint16 {
 func (p *Port) abandon(d *pair, cause error) {
 	n := p.node
 	p.failSends(d, cause)
-	for d.base != d.next {
-		if b := d.entry(d.base).block; b != nil {
-			p.send.put(b)
-		}
-		*d.entry(d.base) = entry{}
-		d.base++
-	}
-	d.sent, d.asked, d.urged, d.queued, d.inFlight, d.refused = d.next, d.next, d.next, 0, 0, false
-	n.stopTimer(d)
-	for len(d.flushes) > 0 {
-		op := d.flushes[0].op
-		p.cancelFlush(op)
-		n.finish(op, cause)
-	}
-
+	p.unsend(d, cause, p.send.put)
 	p.dropPartial(d)
 	p.admitted(d)
 	p.dropAnnounced(d)
@@ -72,6 +58,23 @@ func (p *Port) abandon(d *pair, cause error) {
 	}
 	p.serveOwed()
 	p.feed()
+}
+
+// unsend forgets what a peer has not acknowledged, and gives the blocks back.
+func (p *Port) unsend(d *pair, cause error, give func(*Block)) {
+	for ; d.base != d.next; d.base++ {
+		if b := d.entry(d.base).block; b != nil {
+			give(b)
+		}
+		*d.entry(d.base) = entry{}
+	}
+	d.sent, d.asked, d.urged, d.queued, d.inFlight, d.refused = d.next, d.next, d.next, 0, 0, false
+	p.node.stopTimer(d)
+	for len(d.flushes) > 0 {
+		op := d.flushes[0].op
+		p.cancelFlush(op)
+		p.node.finish(op, cause)
+	}
 }
 
 // dropAnnounced forgets the long messages that a peer has announced, unless we

@@ -75,9 +75,11 @@ func (p *Port) revoke(why *RevokedError) {
 	p.revoked = why
 	p.Close()
 	for _, rank := range sortedKeys(p.pairs) {
-		p.drop(p.pairs[rank])
+		d := p.pairs[rank]
+		p.unsend(d, why, p.send.forget) // the network may still read the blocks
+		d.owes, d.granted, d.hungry, d.listed = 0, 0, false, false
 	}
-	p.starved, p.owed, p.promised = nil, nil, 0
+	p.starved, p.unasked, p.owed, p.promised = nil, nil, nil, 0
 }
 
 // turnAway tells the sender of a long message that it will not be fetched.
@@ -86,25 +88,6 @@ func (p *Port) turnAway(o Offer) {
 		p.spread(p.pair(o.From)) // first the reason
 	}
 	p.node.settleFetch(o, wire.StatusClosed)
-}
-
-// drop forgets the messages to a peer that have not been acknowledged: nobody will receive them. The network may
-// still read their blocks, so these are not used again.
-func (p *Port) drop(d *pair) {
-	for ; d.base != d.next; d.base++ {
-		if b := d.entry(d.base).block; b != nil {
-			p.send.forget(b)
-		}
-		*d.entry(d.base) = entry{}
-	}
-	d.sent, d.asked, d.queued, d.inFlight, d.refused, d.hungry = d.next, d.next, 0, 0, false, false
-	d.owes, d.granted = 0, 0
-	p.node.stopTimer(d)
-	for len(d.flushes) > 0 {
-		op := d.flushes[0].op
-		p.cancelFlush(op)
-		p.node.finish(op, p.revoked)
-	}
 }
 
 // onRevoke takes note that a peer has ended a channel.
