@@ -1,0 +1,294 @@
+package weft
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"weft/internal/bootstrap"
+	"weft/internal/doorbell"
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/lab"
+	"weft/internal/sys"
+	"weft/transport"
+	"weft/transport/eth"
+)
+
+// tapped is a transport on whose network somebody listens.
+type tapped struct {
+	transport.Transport
+	mu    sync.Mutex
+	heard [][]byte
+}
+
+func (t *tapped) Poll(dst []transport.In) int {
+	n := t.Transport.Poll(dst)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, in := range dst[:n] {
+		if len(in.Data) > 200 && len(t.heard) < 20 { // of the ranks: strangers are brief
+			t.heard = append(t.heard, bytes.Clone(in.Data))
+		}
+	}
+	return n
+}
+
+// dialsFrom is a transport that dials in a network of its own: names of sockets for
+// shared memory belong to one.
+type dialsFrom struct {
+	transport.Transport
+	network string
+}
+
+func (d dialsFrom) Dial(rank int, card string) error {
+	return sys.InNetwork(d.network, func() error { return d.Transport.Dial(rank, card) })
+}
+
+// askedFor is a source that knows for which ranks' cards it was asked.
+type askedFor struct {
+	bootstrap.Source
+	mu    *sync.Mutex
+	ranks map[int]bool
+}
+
+func (s askedFor) Get(ctx context.Context, rank int, key string) (string, error) {
+	s.mu.Lock()
+	s.ranks[rank] = true
+	s.mu.Unlock()
+	return s.Source.Get(ctx, rank, key)
+}
+
+// A besieged job is one of five ranks, of which three run, and a way for strangers
+// to send packets to each of those.
+type besieged struct {
+	procs []*Proc
+	taps  []*tapped
+	asked askedFor
+	send  func(to int, pkt []byte)
+}
+
+// besiege starts a job whose ranks 0 and 1 are on the same host if it is mixed, and
+// talk to others over raw Ethernet, if there is a lab, or UDP.
+func besiege(t *testing.T, l *lab.Lab, mixed, authenticate bool) *besieged {
+	b := &besieged{asked: askedFor{nil, new(sync.Mutex), map[int]bool{}}}
+	cfg := Config{Transport: "udp", Authenticate: authenticate, faults: func(tr transport.Transport, _ func()) transport.Transport {
+		b.taps = append(b.taps, &tapped{Transport: tr})
+		return b.taps[len(b.taps)-1]
+	}}
+	switch {
+	case l != nil:
+		cfg.Transport, cfg.Interface = "eth", lab.Interface
+	case mixed:
+		cfg.Transport = "auto"
+	}
+	for rank, src := range bootstrap.NewLocal(5)[:3] {
+		p, err := newProc(&cfg, askedFor{src, b.asked.mu, b.asked.ranks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		host := rank
+		p.job.Local = 1
+		if mixed && rank < 2 {
+			host, p.job.Local = 0, 2
+		}
+		p.job.Host = fmt.Sprint("host", host)
+		join := func() error { return p.join(within(t)) }
+		if l != nil {
+			err = sys.InNetwork(l.Hosts[host].Namespace, join)
+			p.trs = slices.Clone(p.trs) // the node has the other
+			p.trs[0] = dialsFrom{p.trs[0], l.Hosts[host].Namespace}
+		} else {
+			err = join()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		b.procs = append(b.procs, p)
+	}
+	if l != nil {
+		b.send = b.overEthernet(t, l.Hosts[3])
+	} else {
+		b.send = b.overUDP(t)
+	}
+	return b
+}
+
+func (b *besieged) overUDP(t *testing.T) func(to int, pkt []byte) {
+	var conns []net.Conn
+	for _, tap := range b.taps {
+		address, _, _ := strings.Cut(tap.Card(), "/")
+		c, err := net.Dial("udp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		conns = append(conns, c)
+	}
+	return func(to int, pkt []byte) { conns[to].Write(pkt) }
+}
+
+func (b *besieged) overEthernet(t *testing.T, h lab.Host) func(to int, pkt []byte) {
+	var e *eth.Transport
+	err := sys.InNetwork(h.Namespace, func() (err error) {
+		e, err = eth.Open(eth.Config{
+			Interface: lab.Interface, Job: b.procs[0].job.ID, Rank: 9, Bell: doorbell.NewChan(), Authenticate: b.procs[0].cfg.Authenticate,
+		})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	for rank, tap := range b.taps {
+		if err := e.Dial(rank, tap.Card()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(to int, pkt []byte) { e.Send([]transport.Out{{Peer: to, Header: pkt}}) }
+}
+
+// attack sends every rank what strangers can: packets that say they are of any rank,
+// without a tag, with one under another secret, or with a checksum; and what they
+// have heard, once more, to its receiver and to others.
+func (b *besieged) attack() {
+	for to, p := range b.procs {
+		for src := range uint32(6) {
+			for _, flags := range []wire.Flags{0, wire.Checksum} {
+				for k := wire.KindData; k <= wire.KindProbe; k++ {
+					f := wire.Link{Kind: k, Src: src, Dst: uint32(to), Job: p.job.ID, Incarnation: 7, Counter: 1 << 40, Flags: flags}
+					if pkt := f.Append(nil); k == wire.KindData {
+						b.send(to, append(pkt, wire.Bye{}.Append(nil)...))
+					} else {
+						b.send(to, pkt)
+					}
+				}
+				b.send(to, otherSecret(p, src, flags))
+			}
+		}
+		tap := b.taps[to]
+		tap.mu.Lock()
+		heard := tap.heard
+		tap.mu.Unlock()
+		for _, pkt := range heard {
+			for other := range b.procs {
+				b.send(other, pkt)
+			}
+		}
+	}
+}
+
+// otherSecret returns a BYE that is right in everything but the secret.
+func otherSecret(p *Proc, src uint32, flags wire.Flags) []byte {
+	c := link.NewConn(&link.Config{}, link.NewSelf(p.job.ID, src, 7, []byte("another")), uint32(p.Rank()), p.life)
+	if flags&wire.Checksum != 0 {
+		c.Guard(link.Checked)
+	}
+	var out [1]link.Packet
+	c.Queue(1, wire.Bye{}.Append(nil), nil)
+	c.Output(1, out[:])
+	return append(out[0].Header, out[0].Payload...)
+}
+
+// round has every rank send each other a message.
+func (b *besieged) round(ports []*Port) func(ctx context.Context, p *Proc) error {
+	return func(ctx context.Context, p *Proc) error {
+		q := ports[p.Rank()]
+		for to := range b.procs {
+			if err := q.Send(ctx, to, pattern(2000, to)); err != nil {
+				return err
+			}
+		}
+		for range b.procs {
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(m.Data, pattern(2000, p.Rank())) {
+				return fmt.Errorf("%d bytes of rank %d, and not what it sent", len(m.Data), m.From)
+			}
+			m.Release()
+		}
+		return q.Flush(ctx)
+	}
+}
+
+// TestSiege: strangers on the network do nothing to a job, whatever carries its
+// packets, and however its ranks are spread: no rank is taken for gone, also when
+// the liveness time has passed, none is dialled, and nothing is received.
+func TestSiege(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the liveness time")
+	}
+	siege := func(t *testing.T, name string, l *lab.Lab, mixed, authenticate bool) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			besiege(t, l, mixed, authenticate).hold(t)
+		})
+	}
+	t.Run("over UDP", func(t *testing.T) {
+		siege(t, "alone", nil, false, true)
+		siege(t, "and shared memory", nil, true, true)
+	})
+	t.Run("over raw Ethernet", func(t *testing.T) {
+		l := hosts(t, 4, 1500)
+		siege(t, "alone, with checksums", l, false, false)
+		siege(t, "alone, with tags", l, false, true)
+		siege(t, "and shared memory, with checksums", l, true, false)
+		siege(t, "and shared memory, with tags", l, true, true)
+	})
+}
+
+// hold has the ranks exchange messages, while they are attacked, for longer than the
+// liveness time, and makes sure that they are unharmed.
+func (b *besieged) hold(t *testing.T) {
+	b.attack() // before anybody has spoken
+	var ports []*Port
+	for _, p := range b.procs {
+		q, err := p.Open(within(t), 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports = append(ports, q)
+	}
+	for start, last := time.Now(), time.Now(); time.Since(start) < b.procs[0].cfg.Liveness*5/4; {
+		if err := runAll(within(t), b.procs, b.round(ports)); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(last) > 100*time.Millisecond {
+			b.attack()
+			last = time.Now()
+		}
+	}
+	b.unharmed(t)
+}
+
+// unharmed makes sure that a job is as it would be without strangers.
+func (b *besieged) unharmed(t *testing.T) {
+	for _, p := range b.procs {
+		if rank, why := p.node.Departed(0); why != nil {
+			t.Errorf("rank %d takes rank %d for gone: %v", p.Rank(), rank, why)
+		}
+		if all := p.Peers(); len(all) != len(b.procs) {
+			t.Errorf("rank %d knows %v", p.Rank(), all)
+		}
+		s := p.Stats()
+		if s.Foreign == 0 || s.Forged+s.Stale == 0 || s.Replayed == 0 && p.Rank() == 2 {
+			t.Errorf("rank %d: %+v: the strangers are not strange", p.Rank(), s)
+		}
+	}
+	b.asked.mu.Lock()
+	defer b.asked.mu.Unlock()
+	for rank := range b.asked.ranks {
+		if rank >= len(b.procs) {
+			t.Errorf("rank %d was looked for, of which nobody has heard", rank)
+		}
+	}
+}
