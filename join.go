@@ -90,11 +90,17 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 // the rank is appended.
 const envRecord = "WEFT_RECORD"
 
-func (p *Proc) startRecording() (err error) {
-	if name := os.Getenv(envRecord); name != "" {
-		p.record, err = os.OpenFile(fmt.Sprintf("%s.%d", name, p.job.Rank), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+func (p *Proc) startRecording() error {
+	name := os.Getenv(envRecord)
+	if name == "" {
+		return nil
 	}
-	return err
+	f, err := createFresh(fmt.Sprintf("%s.%d", name, p.job.Rank))
+	if err != nil {
+		return fmt.Errorf("weft: %s: %w", envRecord, err)
+	}
+	p.record = &recording{file: f}
+	return nil
 }
 
 // join opens the transports and publishes how this process is reached.

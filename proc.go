@@ -267,9 +267,10 @@ func (p *Proc) Close() error {
 	}
 	p.node.Close(closePatience)
 	p.cancel()
+	var recorded error
 	if p.record != nil {
-		p.record.Close()
+		recorded = p.record.Close()
 	}
 	p.closeTransports()
-	return errors.Join(p.endTrace(), p.src.Close())
+	return errors.Join(recorded, p.endTrace(), p.src.Close())
 }

@@ -68,7 +68,7 @@ func (p *Proc) startTrace() error {
 	if name == "" {
 		return nil
 	}
-	f, err := os.Create(fmt.Sprintf("%s.%d", name, p.job.Rank))
+	f, err := createFresh(fmt.Sprintf("%s.%d", name, p.job.Rank))
 	if err != nil {
 		return fmt.Errorf("weft: %s: %w", envTrace, err)
 	}

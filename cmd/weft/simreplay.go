@@ -17,7 +17,7 @@ const simReplayHelp = `Plays a recording of a real run. A job that runs with WEF
 environment records what goes into the engine of each rank: packets, operations
 and their times, in FILE.RANK. Played back, the engine does the same again, up
 to the same panic; and its state is compared with the recorded one on the way.
-A recording holds what the rank received, and the secret of its job.
+A recording holds what the rank received, but not the secret of its job.
 
 EXAMPLES
   WEFT_RECORD=/tmp/hello weft run -n 2 -transport udp ./examples/hello

@@ -135,9 +135,7 @@ func (n *Node) loop(now monotime.Time) {
 
 // recv, output and taken are the engine's, recorded.
 func (n *Node) recv(now monotime.Time, from int, pkt []byte) {
-	if n.tape != nil {
-		n.tape.Note(tape.Event{Do: "recv", Now: now, Rank: from, Bytes: pkt})
-	}
+	n.tape.Recv(now, from, pkt)
 	n.eng.Recv(now, from, pkt)
 }
 

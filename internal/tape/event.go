@@ -41,7 +41,8 @@ type Event struct {
 	Sync   *Sync             `json:",omitzero"`
 }
 
-// Config is engine.Config, without what cannot be written down.
+// Config is engine.Config, without what cannot be written down. Secret is not the
+// job's: the packets of the recording have tags by a secret that is made for it.
 type Config struct {
 	Rank, Size, MaxQueue int
 	Job                  uint64

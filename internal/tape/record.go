@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"io"
 
@@ -19,6 +20,7 @@ type Tape struct {
 	err    error // the first failure to write; then nothing more is written
 	events int   // since the state was noted
 
+	seal   *link.Resealer // for the job's secret is not for the tape
 	eng    *engine.Engine
 	ports  map[*msg.Port]int
 	ops    map[any]int
@@ -33,9 +35,14 @@ const checkEvery = 1000
 // New returns the engine of a configuration, and a tape that records it. Every
 // event is written at once, so that those before a crash are there.
 func New(w io.Writer, cfg engine.Config) (*engine.Engine, *Tape) {
-	t := &Tape{out: json.NewEncoder(w), ports: map[*msg.Port]int{}, ops: map[any]int{}, blocks: map[*msg.Block]int{}, objs: map[*coord.Object]int{}}
+	secret := make([]byte, 32) // of the recording
+	rand.Read(secret)
+	self := func(secret []byte) *link.Self {
+		return link.NewSelf(cfg.Job, uint32(cfg.Rank), cfg.Incarnation, secret)
+	}
+	t := &Tape{out: json.NewEncoder(w), seal: link.NewResealer(self(cfg.Secret), self(secret)), ports: map[*msg.Port]int{}, ops: map[any]int{}, blocks: map[*msg.Block]int{}, objs: map[*coord.Object]int{}}
 	t.Note(Event{Do: "engine", Engine: &Config{
-		cfg.Rank, cfg.Size, cfg.MaxQueue, cfg.Job, cfg.Secret, cfg.Incarnation, cfg.Link,
+		cfg.Rank, cfg.Size, cfg.MaxQueue, cfg.Job, secret, cfg.Incarnation, cfg.Link,
 	}})
 	if random := cfg.Rand; random != nil {
 		cfg.Rand = func() uint64 {
@@ -88,6 +95,20 @@ func (t *Tape) Step(do string, now monotime.Time, rank int) {
 	if t != nil {
 		t.Note(Event{Do: do, Now: now, Rank: rank})
 	}
+}
+
+// Recv records a packet that goes into the engine.
+func (t *Tape) Recv(now monotime.Time, from int, pkt []byte) {
+	if t != nil {
+		t.recv(now, from, pkt)
+	}
+}
+
+func (t *Tape) recv(now monotime.Time, from int, pkt []byte) {
+	if from < 0 { // it comes by a network
+		pkt = t.seal.Reseal(pkt)
+	}
+	t.Note(Event{Do: "recv", Now: now, Rank: from, Bytes: pkt})
 }
 
 // Open records the opening of a channel, Opened that it has succeeded.

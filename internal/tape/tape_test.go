@@ -2,6 +2,7 @@ package tape
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
@@ -58,8 +59,14 @@ func record(t *testing.T) (tape []byte, last uint64) {
 					continue
 				}
 				b := append(bytes.Clone(pkt.Header), pkt.Payload...)
+				if from == 1 && sent%11 == 0 { // a forger is there, too
+					forged := bytes.Clone(b)
+					forged[len(forged)-1] ^= 1
+					rec.Recv(now, -1, forged)
+					engines[0].Recv(now, -1, forged)
+				}
 				if from == 1 {
-					rec.Note(Event{Do: "recv", Now: now, Rank: -1, Bytes: b})
+					rec.Recv(now, -1, b)
 				}
 				engines[1-from].Recv(now, -1, b)
 			}
@@ -109,8 +116,35 @@ func TestReplay(t *testing.T) {
 	if r.Hash != last || r.States < 3 || seen != r.Events {
 		t.Errorf("%+v, want the hash %#x", r, last)
 	}
-	if s := r.Engine.Stats(); s.Link.Resent == 0 || s.Msg.Received == 0 {
+	if s := r.Engine.Stats(); s.Link.Resent == 0 || s.Msg.Received == 0 || s.Forged == 0 {
 		t.Errorf("nothing much has happened: %+v", s)
+	}
+}
+
+// TestSecretIsNotRecorded: neither the job's secret nor anything that was made with it is
+// in a recording.
+func TestSecretIsNotRecorded(t *testing.T) {
+	tape, _ := record(t)
+	if bytes.Contains(tape, []byte(base64.StdEncoding.EncodeToString([]byte("secret")))) {
+		t.Error("it is in the recording")
+	}
+	jobs := link.NewSelf(1, 0, 1, []byte("secret"))
+	var recordings *link.Self
+	good := 0
+	if _, err := Replay(bytes.NewReader(tape), func(e Event) {
+		switch e.Do {
+		case "engine":
+			recordings = link.NewSelf(1, 0, 1, e.Engine.Secret)
+		case "recv":
+			if _, _, err := jobs.Prove(e.Bytes); err == nil {
+				t.Errorf("a packet has its own tag: %x", e.Bytes)
+			}
+			if _, _, err := recordings.Prove(e.Bytes); err == nil {
+				good++
+			}
+		}
+	}); err != nil || good < 100 {
+		t.Errorf("%d packets are good: %v", good, err)
 	}
 }
 
