@@ -142,6 +142,7 @@ type Peer struct {
 	Transport string // "self", "pipe", "shm", "eth", "udp" or "tcp"
 	Why       string // why that one was picked
 	MTU       int    // longest packet in bytes
+	Guards    string // what packets on the way are guarded against; see docs/SECURITY.md
 	Gone      error  // a PeerError if it is gone
 }
 
@@ -177,8 +178,9 @@ func (p *Proc) peer(d *driver.Peer) Peer {
 	if !ok { // the peer dialled us, and only peers on the same host do so
 		r = route{p.job.Host, whyShm}
 	}
+	caps := d.Transport.Caps()
 	return Peer{
-		Rank: d.Rank, Host: r.host, Transport: d.Transport.Caps().Name, Why: r.why, MTU: d.MTU, Gone: d.Gone(),
+		Rank: d.Rank, Host: r.host, Transport: caps.Name, Why: r.why, MTU: d.MTU, Guards: caps.Guards, Gone: d.Gone(),
 	}
 }
 

@@ -29,10 +29,21 @@ type Caps struct {
 	// others; 0 means 1. It matters without Reliable.
 	Devices int
 
+	// Guards lists what strangers and accidents cannot do to packets on their way,
+	// for users to read. (docs/SECURITY.md)
+	Guards string
+
 	// Direct promises that Memory can map a peer's memory, so that the
 	// initiator completes remote memory operations by itself.
 	Direct bool
 }
+
+// What the link above a transport without Reliable guards packets against; Trusted
+// says by which.
+const (
+	GuardsOfTags      = "damage, forgery, replay"
+	GuardsOfChecksums = "damage"
+)
 
 // Out is one packet to send: Header, then Payload. Both are borrowed until
 // the Send that was given them returns.

@@ -17,8 +17,9 @@ import (
 )
 
 const infoHelp = `Tells what weft would do on this machine, and why: it starts a job, lets every
-rank reach every other, and shows which transport was picked for each pair, how
-the ranks wait, and what memory each holds.
+rank reach every other, and shows which transport was picked for each pair, what
+it guards packets against (docs/SECURITY.md), how the ranks wait, and what memory
+each holds.
 
 EXAMPLES
   weft info
@@ -112,13 +113,13 @@ func (f *infoFlags) run(ctx context.Context) error {
 func (f *infoFlags) print(ranks []rankInfo) {
 	fmt.Printf("%s\n%d ranks, -transport %s; ranks wait so: %s\nbarriers of all ranks: %s\n\n", version(), f.n, f.transport, ranks[0].Waiting, ranks[0].Barrier)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "from\tto\ttransport\tpacket\twhy")
+	fmt.Fprintln(w, "from\tto\ttransport\tpacket\tguarded against\twhy")
 	for _, r := range ranks {
 		for _, p := range r.Peers {
 			if p.Transport == "self" {
 				continue
 			}
-			fmt.Fprintf(w, "%d (%s)\t%d (%s)\t%s\t%d B\t%s\n", r.Rank, r.Host, p.Rank, p.Host, p.Transport, p.MTU, p.Why)
+			fmt.Fprintf(w, "%d (%s)\t%d (%s)\t%s\t%d B\t%s\t%s\n", r.Rank, r.Host, p.Rank, p.Host, p.Transport, p.MTU, p.Guards, p.Why)
 		}
 	}
 	w.Flush()

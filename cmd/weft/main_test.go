@@ -126,6 +126,9 @@ func TestInfo(t *testing.T) {
 			if p.Rank%2 == r.Rank%2 {
 				want = "shm"
 			}
+			if guards := map[string]string{"shm": "other users", "udp": "damage, forgery, replay"}; p.Guards != guards[want] {
+				t.Errorf("over %s: guarded against %q", want, p.Guards)
+			}
 			if p.Transport != want || p.Why == "" {
 				t.Errorf("rank %d reaches rank %d over %s because %q", r.Rank, p.Rank, p.Transport, p.Why)
 			}

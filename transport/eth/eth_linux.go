@@ -101,7 +101,11 @@ func (t *Transport) Device() string {
 
 // Caps says what Ethernet can do.
 func (t *Transport) Caps() transport.Caps {
-	return transport.Caps{Name: "eth", MTU: t.card.mtu, Trusted: !t.cfg.Authenticate, Devices: len(t.ports)}
+	guards := transport.GuardsOfTags
+	if !t.cfg.Authenticate {
+		guards = transport.GuardsOfChecksums
+	}
+	return transport.Caps{Name: "eth", MTU: t.card.mtu, Trusted: !t.cfg.Authenticate, Devices: len(t.ports), Guards: guards}
 }
 
 // Card is the address of the interface, and the longest packet that is welcome.

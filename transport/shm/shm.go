@@ -145,7 +145,7 @@ func Open(cfg Config) (*Transport, error) {
 
 // Caps says what shared memory can do.
 func (t *Transport) Caps() transport.Caps {
-	return transport.Caps{Name: "shm", MTU: ring.MaxPacket, Reliable: true, Direct: true}
+	return transport.Caps{Name: "shm", MTU: ring.MaxPacket, Reliable: true, Direct: true, Guards: "other users"}
 }
 
 // Card is the name of the socket at which this process is found.

@@ -4,5 +4,5 @@
 //
 // Connections begin with a handshake in which both sides prove that they know
 // the job's secret. After that the network is trusted: packets are not
-// authenticated.
+// authenticated, and the handshake is not bound to them. (docs/SECURITY.md)
 package tcp

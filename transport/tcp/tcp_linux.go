@@ -132,7 +132,7 @@ func (t *Transport) hasDialled(peer int) bool {
 
 // Caps says what TCP can do.
 func (t *Transport) Caps() transport.Caps {
-	return transport.Caps{Name: "tcp", MTU: mtu, Reliable: true}
+	return transport.Caps{Name: "tcp", MTU: mtu, Reliable: true, Guards: "strangers that connect, damage (16 bits)"}
 }
 
 // Card is the address at which we listen.

@@ -67,7 +67,9 @@ func Open(cfg Config) (*Transport, error) {
 }
 
 // Caps says what UDP can do.
-func (t *Transport) Caps() transport.Caps { return transport.Caps{Name: "udp", MTU: t.card.mtu} }
+func (t *Transport) Caps() transport.Caps {
+	return transport.Caps{Name: "udp", MTU: t.card.mtu, Guards: transport.GuardsOfTags}
+}
 
 // Card is the address of the socket, and the longest packet that is welcome.
 func (t *Transport) Card() string { return t.card.String() }
