@@ -36,6 +36,8 @@ EXAMPLES
   weft perf rate -vs openmpi,ucx
   weft perf latency -transport udp -size 64 -vs tcp
   weft lab -- weft perf latency -transport eth -size 64 -vs tcp,udp,sockperf,openmpi,ucx
+  weft perf latency -goroutines 64 -pattern direct -vs unix    each with a port of its own
+  weft perf latency -size 8 -pattern handoff -vs unix    the receiver hands over by a channel
   weft perf latency -blocked -vs unix       both sides asleep when a message comes
   weft perf alltoall -n 16 -size 8          CPU time, oversubscribed
   weft perf barrier -n 4,8 -vs openmpi      see weft perf barrier -help, and lock
@@ -90,6 +92,10 @@ func perfTest(name, help, sizes string) *ffcli.Command {
 	fs.BoolVar(&f.spec.InPlace, "inplace", false, "write and read messages in place")
 	fs.BoolVar(&f.spec.Alloc, "alloc", false, "messages from and to memory from Alloc")
 	fs.BoolVar(&f.spec.Blocked, "blocked", false, "nobody polls: both sides sleep when a message comes")
+	if name == "latency" {
+		fs.IntVar(&f.spec.Goroutines, "goroutines", 0, "clients in rank 0, each a goroutine; with -pattern")
+		fs.StringVar(&f.spec.Pattern, "pattern", "", "how goroutines share messages: "+strings.Join(perf.Patterns, ", "))
+	}
 	fs.IntVar(&f.spec.N, "n", 16, "ranks (alltoall)")
 	fs.IntVar(&f.spec.Exchanges, "exchanges", 1000, "rounds of messages (alltoall)")
 	return &ffcli.Command{
@@ -125,6 +131,9 @@ func (f *perfFlags) check() (systems []perf.System, err error) {
 				return nil, fmt.Errorf("perf: -op put takes up to 32 bytes, not %d; use -size 8 or -op push", n)
 			}
 		}
+	}
+	if err := f.spec.CheckPattern(); err != nil {
+		return nil, err
 	}
 	systems = []perf.System{perf.Weft}
 	for _, name := range strings.FieldsFunc(f.vs, func(r rune) bool { return r == ',' }) {

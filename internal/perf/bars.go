@@ -90,6 +90,16 @@ func hostBars() []Bar {
 		{Name: "handover", What: "a lock handed on, against a message of 8 B", Ours: lock("handover"),
 			Theirs: []Rival{{Weft, "a message", send8}}, Limit: 2},
 	}
+	crowd := func(pattern string, n int) Spec {
+		return send8.with(func(s *Spec) { s.Pattern, s.Goroutines = pattern, n })
+	}
+	handoff, rpc, many64 := crowd("handoff", 1), crowd("rpc", 1), crowd("direct", 64)
+	bars = append(bars,
+		Bar{Name: "handoff", What: "the receiver hands over by a channel, against one that answers itself", Ours: handoff,
+			Theirs: []Rival{{Weft, "direct", crowd("direct", 1)}}, Limit: 3},
+		Bar{Name: "handoffunix", What: "the same, against a Unix socket", Ours: handoff, Theirs: rivals(handoff, "unix"), Limit: 0.5},
+		Bar{Name: "goroutines64", What: "64 goroutines with a port each, against Unix sockets", Ours: many64, Theirs: rivals(many64, "unix"), Limit: 1},
+		Bar{Name: "rpc", What: "net/rpc over a port, against a Unix socket", Ours: rpc, Theirs: rivals(rpc, "unix"), Limit: 1})
 	for _, n := range []int{2, 4, 8, 16} {
 		limit := 0.5
 		if n == 2 {

@@ -136,6 +136,9 @@ func (b *bench) measure(size int) error {
 	if b.spec.Test == "ipush" {
 		return b.ipush(size)
 	}
+	if b.spec.patterned() {
+		return b.crowd(size)
+	}
 	switch {
 	case b.spec.Test == "latency" && b.spec.Op == "send":
 		return b.pingPong(size, func() error { return b.send(src) }, func() error { return b.recv(dst) })

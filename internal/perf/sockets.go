@@ -18,7 +18,7 @@ type sockets struct{ network string }
 func (s sockets) Name() string   { return s.network }
 func (s sockets) Absent() string { return "" }
 func (s sockets) Can(spec Spec) bool {
-	return spec.Op == "send" && spec.Test != "barrier" && spec.Test != "lock" && spec.Test != "alltoall"
+	return spec.Op == "send" && spec.Pattern != "pool" && spec.Test != "barrier" && spec.Test != "lock" && spec.Test != "alltoall"
 }
 
 func (s sockets) Run(ctx context.Context, spec Spec) ([]Sample, error) {
@@ -33,7 +33,7 @@ func socketRank(network string, s Spec) error {
 		return err
 	}
 	defer src.Close()
-	var c net.Conn
+	conns := make([]net.Conn, max(s.Goroutines, 1))
 	if src.Job().Rank == 1 {
 		host := os.Getenv("WEFT_BIND") // in a lab
 		if host == "" {
@@ -51,21 +51,31 @@ func socketRank(network string, s Spec) error {
 		if err := src.Put(ctx, "socket", l.Addr().String()); err != nil {
 			return err
 		}
-		if c, err = l.Accept(); err != nil {
-			return err
+		for i := range conns {
+			if conns[i], err = l.Accept(); err != nil {
+				return err
+			}
+			defer conns[i].Close()
 		}
 	} else {
 		address, err := src.Get(ctx, 1, "socket")
 		if err != nil {
 			return err
 		}
-		if c, err = net.Dial(network, address); err != nil {
-			return err
+		for i := range conns {
+			if conns[i], err = net.Dial(network, address); err != nil {
+				return err
+			}
+			defer conns[i].Close()
 		}
 	}
-	defer c.Close()
 	for _, size := range s.Sizes {
-		if err := socketMeasure(c, src.Job().Rank, s, size); err != nil {
+		if s.patterned() {
+			err = socketCrowd(conns, src.Job().Rank, s, size)
+		} else {
+			err = socketMeasure(conns[0], src.Job().Rank, s, size)
+		}
+		if err != nil {
 			return err
 		}
 	}

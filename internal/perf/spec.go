@@ -16,6 +16,9 @@ type Spec struct {
 	Alloc     bool   // long messages from and to memory that is shared
 	Blocked   bool   // both sides asleep when a message comes
 	Algorithm string // of a barrier or lock
+
+	Pattern    string // of latency: how goroutines share messages, one of Patterns; or none
+	Goroutines int    // clients, with a Pattern
 }
 
 // A Sample is what one system measured at one size in one round.
