@@ -74,11 +74,11 @@ func (c *Call) reset() {
 
 // end marks the call as ended and wakes its goroutine. The lock is held.
 func (c *Call) end(n *Node) {
-	if n.reaper != c { // who looks by itself
+	if n.reaper != c { // which looks by itself
 		c.ended.Store(true)
 	}
 	if n.sleeper == c {
-		n.bell.Ring()
+		n.ring()
 	}
 	if c.hosted {
 		n.cfg.Host.Wake(c.guest)
@@ -91,6 +91,7 @@ func (c *Call) rouse(n *Node) {
 	if c.parked {
 		c.parked = false
 		n.parked--
+		n.rousing++
 		select {
 		case c.wake <- struct{}{}:
 		default:
@@ -109,8 +110,7 @@ func (n *Node) Memory(ctx context.Context, c *Call) error {
 // returns the operation's error, or ctx's; then the operation has not
 // happened. An Offered receive counts as ended: the caller goes on with it.
 func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	defer n.mu.Unlock()
 	n.submit(p, c)
 	n.flush(n.clock())
@@ -187,8 +187,7 @@ func (c *Call) pending() bool {
 
 // Begin starts a remote memory operation and returns at once. Wait must follow.
 func (n *Node) Begin(c *Call) {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	defer n.mu.Unlock()
 	n.begin(c)
 }
@@ -211,8 +210,7 @@ func (n *Node) begin(c *Call) {
 
 // Launch starts a message operation and returns at once. Wait must follow.
 func (n *Node) Launch(p *msg.Port, c *Call) {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	defer n.mu.Unlock()
 	n.submit(p, c)
 	n.flush(n.clock())

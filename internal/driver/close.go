@@ -3,11 +3,11 @@ package driver
 import (
 	"context"
 	"maps"
-	"runtime"
 	"slices"
 	"time"
 
 	"weft/internal/engine/link"
+	"weft/internal/interleave"
 )
 
 // A node ends in two steps, so that any goroutine may go on using it meanwhile, and
@@ -57,7 +57,7 @@ func (n *Node) Close(patience time.Duration) {
 		if n.cfg.Host != nil {
 			n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)), nil)
 		} else {
-			runtime.Gosched()
+			interleave.Gosched()
 		}
 		n.mu.Lock()
 	}
@@ -78,7 +78,7 @@ func (n *Node) Close(patience time.Duration) {
 	n.rings(context.Background())
 	n.dismiss()
 	n.mu.Unlock()
-	<-n.served
+	interleave.Closed(n.served)
 }
 
 // dismiss returns when nobody sleeps on the doorbell, which lies in memory that will
@@ -90,7 +90,7 @@ func (n *Node) dismiss() {
 	}
 	for n.bell.Ring(); n.sleeper != nil; n.bell.Ring() {
 		n.mu.Unlock()
-		runtime.Gosched()
+		interleave.Gosched()
 		n.mu.Lock()
 	}
 }

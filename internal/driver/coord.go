@@ -28,8 +28,7 @@ func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 
 // Retake takes a lock that this rank had last, if that takes no message.
 func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	if n.tape == nil && !n.closing.Load() {
 		epoch, died, ok = o.Retake()
 	}
@@ -40,8 +39,7 @@ func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
 // Free gives a lock back that this rank holds, having looked whether somebody has
 // just asked for it: he would wait until we look again.
 func (n *Node) Free(o *coord.Object) (ok bool) {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	if n.tape == nil && !n.closing.Load() {
 		now := n.clock()
 		if n.cfg.Host == nil && n.receive(now) {
@@ -71,8 +69,7 @@ type Outcome struct {
 // Coordinate runs an operation to its end, or until ctx is done: then it is
 // given up.
 func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind, arg uint64) (Outcome, error) {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	if n.closing.Load() {
 		n.mu.Unlock()
 		return Outcome{}, link.ErrClosed

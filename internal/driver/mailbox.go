@@ -27,8 +27,7 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 // Room says that room has been given back in a mailbox of ours, or that its rings
 // have changed; see engine.Room.
 func (n *Node) Room(r *rma.Region) {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	defer n.mu.Unlock()
 	if n.closed {
 		return
@@ -40,8 +39,7 @@ func (n *Node) Room(r *rma.Region) {
 
 // Knock tells a peer that something was written to its mailbox.
 func (n *Node) Knock(rank int, region uint32) {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	defer n.mu.Unlock()
 	if n.closed {
 		return
@@ -61,8 +59,7 @@ func (n *Node) Departures() int {
 // AwaitMail runs a call that waits for a mailbox. If ranks have departed beyond those
 // that its caller has seen, it returns at once: they would not end the wait.
 func (n *Node) AwaitMail(ctx context.Context, c *Call, seen int) error {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	if len(n.eng.Departed()) > seen {
 		n.mu.Unlock()
 		return nil

@@ -12,8 +12,7 @@ import (
 // until it is acknowledged. With poll set it looks for acknowledgements first
 // if there is none.
 func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	ok := n.give(p, to, b)
 	for more := poll; !ok && more; {
 		more = n.progress()
@@ -32,8 +31,7 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 // TryReceive returns the next message from a rank, or from msg.Any, if a short
 // one has arrived.
 func (n *Node) TryReceive(p *msg.Port, from int) (b *msg.Block, sender int) {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	b, sender = n.next(p, from)
 	for more := true; b == nil && more; {
 		more = n.progress()
@@ -57,8 +55,7 @@ type Received struct {
 // has to be fetched, it returns the call to go on with instead: the caller
 // fetches, and frees it.
 func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (r Received, offered *Call, err error) {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	c := n.spare
 	if n.spare = nil; c == nil {
 		c = NewCall()
@@ -101,8 +98,7 @@ func (n *Node) Release(p *msg.Port, b *msg.Block) {
 // Reserve returns a block to write a short message into, or nil if there is no
 // room now.
 func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	defer n.mu.Unlock()
 	b := n.reserve(p, to, size)
 	for more := true; b == nil && more; {
@@ -115,8 +111,7 @@ func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
 // Commit sends a reserved block. If it cannot, because the port or the node has been
 // closed meanwhile, it gives the block back.
 func (n *Node) Commit(p *msg.Port, to int, b *msg.Block) error {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	defer n.mu.Unlock()
 	why := p.Closed()
 	if n.closing.Load() {
@@ -162,8 +157,7 @@ func (n *Node) Fetched(ctx context.Context, c *Call) error {
 }
 
 func (n *Node) take(ctx context.Context, c *Call, do string, how func(*msg.Op)) error {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	defer n.mu.Unlock()
 	if n.closed {
 		c.Msg.State = msg.Done

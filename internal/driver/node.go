@@ -3,12 +3,12 @@ package driver
 import (
 	"context"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"weft/internal/engine"
 	"weft/internal/engine/link"
+	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/tape"
 	"weft/transport"
@@ -55,7 +55,7 @@ type Node struct {
 
 	closing atomic.Bool // nothing new is begun; see close.go
 
-	mu     sync.Mutex
+	mu     interleave.Mutex
 	eng    *engine.Engine
 	tape   *tape.Tape // nil unless what goes into eng is recorded
 	peers  map[int]*Peer
@@ -71,6 +71,10 @@ type Node struct {
 	sleeper    *Call         // whose goroutine sleeps on the doorbell, or nil
 	waits      []*Call       // whose goroutines have not polled only
 	parked     int           // goroutines that sleep, the sleeper among them
+	rousing    int           // goroutines that have been woken and have not taken the lock yet
+	rung       bool          // among them whoever sleeps on the doorbell
+	ops        uint64        // operations begun
+	company    atomic.Int32  // for how many waits more others of this process are let run first
 	sleepUntil monotime.Time // when whoever is on duty will wake by itself
 	serveUntil monotime.Time // the same of the service, while it sleeps on the doorbell; else 0
 	retrying   bool          // and offer packets again that found no room
@@ -79,13 +83,14 @@ type Node struct {
 	forget     func() bool // stops cancels from ringing the doorbell
 
 	// The service; see serve.go.
-	served   chan struct{} // closed when it has ended
-	watching bool          // it is in watch
-	lookAt   monotime.Time // when it will look again
-	nudge    chan struct{} // ends a watch
-	owing    bool          // others may want what we keep and do not use
-	freed    uint64        // reaped, when that was last so
-	timer    *time.Timer   // so does this
+	served   chan struct{}     // closed when it has ended
+	watching bool              // it is in look
+	serving  bool              // it sleeps on the doorbell
+	lookAt   monotime.Time     // when it will look again
+	nudge    chan struct{}     // ends a watch
+	owing    bool              // others may want what we keep and do not use
+	freed    uint64            // reaped, when that was last so
+	timer    *interleave.Timer // so does this
 
 	// On a host; see hosted.go.
 	deadlines map[int64]monotime.Time // of contexts, by their real ones
@@ -127,9 +132,8 @@ func New(cfg Config) *Node {
 		cfg: cfg, start: time.Now(),
 		peers: map[int]*Peer{}, served: make(chan struct{}),
 		budget: cfg.Wait.Budget, sleepUntil: monotime.Never,
-		nudge: make(chan struct{}, 1), timer: time.NewTimer(time.Hour),
+		nudge: make(chan struct{}, 1), timer: interleave.NewTimer(),
 	}
-	n.timer.Stop()
 	if cfg.Record != nil {
 		n.eng, n.tape = tape.New(cfg.Record, cfg.Engine)
 	} else {
@@ -161,7 +165,7 @@ func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
 		close(n.served) // the host calls Tick
 		return
 	}
-	go n.serve()
+	interleave.Go(n.serve)
 }
 
 // Events returns what the transport that t yields must tell the node. The
@@ -178,7 +182,7 @@ func (n *Node) now() monotime.Time {
 	if n.cfg.Host != nil {
 		return n.cfg.Host.Now()
 	}
-	return monotime.Time(time.Since(n.start))
+	return monotime.Time(interleave.Since(n.start))
 }
 
 // Now returns the time since the node was made, or since a simulation began.

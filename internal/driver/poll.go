@@ -2,10 +2,10 @@ package driver
 
 import (
 	"context"
-	"runtime"
 	"time"
 
 	"weft/internal/engine/link"
+	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/sys"
 )
@@ -54,17 +54,17 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 			return true, nil
 		}
 		switch {
-		case n.cfg.Wait.InProcess:
-			runtime.Gosched()
+		case n.cfg.Wait.InProcess || n.company.Load() > 0:
+			interleave.Gosched()
 		case round < n.cfg.Wait.Yields:
-			sys.Yield()
+			interleave.Yield()
 		}
 		now := n.now()
 		if end == 0 {
 			end, yield = now.Add(n.cfg.Wait.Budget), now.Add(courtesy)
 		}
-		if now > yield { // the peer may be waiting for this very processor
-			sys.Yield()
+		if now > yield {
+			n.giveWay()
 			yield = now.Add(courtesy)
 		}
 		if round >= n.cfg.Wait.Yields && now > end {

@@ -1,7 +1,9 @@
 package driver
 
 import (
+	"weft/internal/interleave"
 	"weft/internal/monotime"
+	"weft/internal/mutant"
 	"weft/internal/tape"
 )
 
@@ -9,7 +11,7 @@ import (
 // to send, unless the node is closed. It reports whether something had arrived: then
 // there may be more. The lock is held.
 func (n *Node) progress() (any bool) {
-	if n.closed {
+	if n.closed && !mutant.On(mutant.UsedAfterClose) {
 		return false
 	}
 	now := n.clock()
@@ -98,7 +100,7 @@ func (n *Node) flush(now monotime.Time) {
 			if n.cfg.Host != nil {
 				n.cfg.Host.Later(func() { n.dial(rank) })
 			} else {
-				go n.dial(rank)
+				interleave.Go(func() { n.dial(rank) })
 			}
 		}
 	}

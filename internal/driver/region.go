@@ -54,8 +54,7 @@ func (n *Node) Withdraw(r *rma.Region) {
 
 // Put writes a few bytes to a peer's region, and does not wait.
 func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
-	n.turn()
-	n.mu.Lock()
+	n.enter()
 	defer n.mu.Unlock()
 	if n.closing.Load() {
 		return link.ErrClosed

@@ -1,9 +1,9 @@
 package driver
 
 import (
-	"runtime"
 	"time"
 
+	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/transport"
 )
@@ -22,6 +22,9 @@ func (n *Node) serve() {
 		if n.reaper == nil && n.sleeper == nil {
 			n.progress()
 			n.stream()
+		}
+		if n.sleeper == nil {
+			n.answer()
 		}
 		switch active := n.reaped != seen; {
 		case n.reaper != nil || n.parked == 0 && active && !n.owing:
@@ -51,12 +54,12 @@ func (n *Node) serve() {
 			continue // something came before the doorbell was armed
 		}
 		d := n.until(-1)
-		n.serveUntil = n.sleepUntil
+		n.serveUntil, n.serving = n.sleepUntil, true
 		n.mu.Unlock()
-		runtime.Gosched() // those just woken run first, on this thread
+		interleave.Gosched() // those just woken run first, on this thread
 		n.bell.Sleep(state, d)
 		n.mu.Lock()
-		n.serveUntil = 0
+		n.serveUntil, n.serving = 0, false
 		if n.sleeper == nil {
 			n.sleepUntil = 0
 		} else if !n.closed {
@@ -93,10 +96,8 @@ func (n *Node) look(d time.Duration) {
 	}
 	n.mu.Unlock()
 	for tries := 0; ; tries++ {
-		select {
-		case <-n.nudge:
+		if n.timer.Wait(n.nudge) {
 			tries = busy
-		case <-n.timer.C:
 		}
 		if n.mu.TryLock() {
 			break
@@ -118,7 +119,7 @@ const busy = 8
 // alert wakes whoever is on duty. The lock is held.
 func (n *Node) alert() {
 	if n.sleeper != nil || !n.watching {
-		n.bell.Ring()
+		n.ring()
 	}
 	if !n.watching {
 		return

@@ -1,6 +1,6 @@
 package driver
 
-import "weft/internal/sys"
+import "weft/internal/interleave"
 
 // stream goes on sending while a peer that has no room makes some again and again, as
 // one does that polls for the answer to its PULL: it takes what fills a ring within
@@ -14,7 +14,7 @@ func (n *Node) stream() {
 	sent, end := n.sent, n.now().Add(patience)
 	for !n.closed && n.reaper == nil && n.sleeper == nil && n.eng.Blocked() && n.now() < end {
 		n.mu.Unlock()
-		sys.Yield() // the peer may wait for this very processor
+		interleave.Yield() // the peer may wait for this very processor
 		n.mu.Lock()
 		if n.closed || n.reaper != nil || n.sleeper != nil {
 			return // somebody else does it

@@ -2,13 +2,14 @@ package driver
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"time"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
+	"weft/internal/interleave"
 	"weft/internal/monotime"
+	"weft/internal/mutant"
 	"weft/internal/sys"
 	"weft/transport"
 )
@@ -70,6 +71,9 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 	}
 	if n.reaper == nil {
 		if err := n.reap(ctx, c); err != nil || !n.pending(c) {
+			if !mutant.On(mutant.NoRest) {
+				n.rest()
+			}
 			return err
 		}
 	}
@@ -77,6 +81,7 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 	c.since = began
 	n.waits = append(n.waits, c)
 	err := n.park(ctx, c)
+	n.rest()
 	n.waits = slices.DeleteFunc(n.waits, func(o *Call) bool { return o == c })
 	n.adapt(n.now().Sub(began.Add(c.copying())))
 	return err
@@ -93,22 +98,30 @@ func (n *Node) giveUp(c *Call, err error) error {
 }
 
 // reap polls until the call has ended or the budget is spent: the waiter runs
-// the protocol itself and nothing is woken. The lock is held.
+// the protocol itself and nothing is woken. Rest or park must follow. The lock is held.
 func (n *Node) reap(ctx context.Context, c *Call) error {
 	n.reaper = c
 	n.reaped++
-	if n.sleeper != nil {
-		n.bell.Set(transport.Awake) // it need not be woken for what we see
+	ops := n.ops
+	if n.parked > 0 {
+		n.bell.Set(transport.Awake) // nobody need be woken for what we see
+	}
+	if n.company.Load() > 0 {
+		n.mu.Unlock()
+		interleave.Gosched() // the goroutine that we have just handed something
+		n.mu.Lock()
 	}
 	for left := n.cfg.Wait.Yields; left > 0; left-- {
 		if n.progress(); !n.pending(c) {
 			break
 		}
+		crowded := n.crowded()
 		n.mu.Unlock()
-		if n.cfg.Wait.InProcess {
-			runtime.Gosched()
-		} else {
-			sys.Yield()
+		if crowded || n.cfg.Wait.InProcess {
+			interleave.Gosched()
+		}
+		if !n.cfg.Wait.InProcess {
+			interleave.Yield()
 		}
 		n.mu.Lock()
 	}
@@ -116,13 +129,11 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 		n.spin(ctx, c, n.budget+c.copying())
 	}
 	n.reaper = nil
+	n.learn(ops)
 	if n.pending(c) {
 		if err := ctx.Err(); err != nil {
 			return n.giveUp(c, err)
 		}
-	}
-	if n.parked > 0 {
-		n.doze() // others still wait: the service takes over
 	}
 	return nil
 }
@@ -141,26 +152,24 @@ const (
 const patience = 50 * time.Microsecond
 
 // courtesy is how long a reaper polls before it gives its processor to others
-// who wait for it, perhaps the very peer that it polls for. It is longer than
-// most answers take: to give way costs the answer that comes meanwhile. Other
-// goroutines are given way to once in a turn: the scheduler wakes a thread to
-// look for more of them each time.
-const (
-	courtesy = 16 * time.Microsecond
-	turn     = 500 * time.Microsecond
-)
+// that wait for it, perhaps the very peer that it polls for. It is longer than
+// most answers take: to give way costs the answer that comes meanwhile.
+const courtesy = 16 * time.Microsecond
 
 // spin looks for packets until the call has ended, or the budget is spent and
 // none has come for a while. The lock is held, and given up now and then.
 func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
-	var end, yield, gosched monotime.Time
-	looks := glances
+	var end, yield monotime.Time
+	most := interleave.Brief(glances)
 	if n.timed {
-		looks = glancesCall
+		most = interleave.Brief(glancesCall)
 	}
 	timed := n.timed || n.eng.Timed()
 	for !n.closed {
-		came, sent := false, n.sent
+		came, sent, looks := false, n.sent, most
+		if n.crowded() {
+			looks = min(looks, glancesCall)
+		}
 		for range looks {
 			now := n.clock()
 			some := n.receive(now)
@@ -174,22 +183,22 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 			sys.Pause() // the peer may run on the other half of this core
 		}
 		came = came || n.sent != sent // what had found no room: more may
+		crowded := n.crowded()
 		n.mu.Unlock()
 		now := n.now()
 		if end == 0 {
-			end, yield, gosched = now.Add(budget), now.Add(courtesy), now.Add(turn)
+			end, yield = now.Add(budget), now.Add(courtesy)
 		}
 		if came {
 			end = max(end, now.Add(patience))
 		}
 		over := now > end || ctx.Err() != nil
-		if now > yield {
-			sys.Yield()
-			yield = now.Add(courtesy)
+		if crowded {
+			interleave.Gosched()
 		}
-		if now > gosched {
-			runtime.Gosched()
-			gosched = now.Add(turn)
+		if now > yield {
+			n.giveWay()
+			yield = now.Add(courtesy)
 		}
 		n.mu.Lock()
 		if over || !n.pending(c) {
@@ -221,22 +230,18 @@ func (n *Node) park(ctx context.Context, c *Call) error {
 		n.alert() // somebody else must look after the timers
 	}
 	c.parked = true
-	n.doze()
+	n.rest()
 	for c.parked {
 		n.mu.Unlock()
-		var err error
-		select {
-		case <-c.wake:
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
+		woken := interleave.Wait(c.wake, ctx.Done())
 		n.mu.Lock()
-		if err != nil && c.parked {
+		if !woken && c.parked {
 			c.parked = false
 			n.parked--
-			return n.giveUp(c, err)
+			return n.giveUp(c, ctx.Err())
 		}
 	}
+	n.rousing--
 	return nil
 }
 
@@ -251,16 +256,22 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 		if !n.pending(c) {
 			break
 		}
-		d := n.until(-1)
+		d, ops, crowded := n.until(-1), n.ops, n.crowded()
 		n.mu.Unlock()
+		if crowded {
+			interleave.Gosched() // with this thread the kernel takes their processor
+		}
 		n.bell.Sleep(transport.Asleep, d)
 		n.mu.Lock()
+		n.answer()
+		n.learn(ops)
 		n.sleepUntil = 0
 		if n.reaper == nil && n.progress() && n.pending(c) && n.budget > 0 {
 			n.linger(ctx, c)
 		}
 		err = ctx.Err()
 	}
+	n.answer()
 	n.sleeper = nil
 	if n.sleepUntil = n.serveUntil; !n.closed && n.sleepUntil != 0 && n.late(n.now()) {
 		n.alert() // the service fell asleep before us, and a ring wakes only one
@@ -269,17 +280,12 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 		return nil
 	}
 	n.parked--
-	if n.closed {
-		return nil
-	}
-	if c.pending() {
+	if !n.closed && c.pending() {
 		err = n.giveUp(c, err)
 	} else {
 		err = nil
 	}
-	if n.parked > 0 {
-		n.doze() // the service takes over
-	} else if n.watching && n.lookAt > n.now().Add(2*maxTick) {
+	if n.parked == 0 && n.watching && n.lookAt > n.now().Add(2*maxTick) {
 		n.alert() // it must arm the doorbell if this was the last wait
 	}
 	return err
@@ -306,15 +312,50 @@ func (n *Node) rings(ctx context.Context) {
 		n.forget = nil
 	}
 	if n.cancels = ctx; ctx.Done() != nil {
-		n.forget = context.AfterFunc(ctx, n.ring)
+		n.forget = interleave.AfterFunc(ctx, n.cancelled)
 	}
 }
 
-func (n *Node) ring() {
+func (n *Node) cancelled() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.closed {
-		n.bell.Ring()
+	if !n.closed && n.sleeper != nil {
+		n.ring()
+	}
+}
+
+// ring wakes whoever sleeps on the doorbell, or is about to. Until it has answered the
+// doorbell is not armed by others: it might then fall asleep, not having heard. The lock
+// is held.
+func (n *Node) ring() {
+	if !n.rung {
+		n.rung = true
+		n.rousing++
+	}
+	n.bell.Ring()
+}
+
+// answer is called by who has been rung, when it has taken the lock.
+func (n *Node) answer() {
+	if n.rung {
+		n.rung = false
+		n.rousing--
+	}
+}
+
+// rest is called by who does not look for packets any more, or not yet: somebody must.
+// Who polls, or has been woken and not come so far, rests later. Else the doorbell is
+// armed for those who are parked, and so is that at which the service sleeps. The lock is
+// held.
+func (n *Node) rest() {
+	switch {
+	case n.reaper != nil || n.rousing > 0 && !mutant.On(mutant.ArmedOverRing) || n.closed:
+	case n.parked > 0:
+		n.doze()
+	case n.serving && n.bell.State() == transport.Awake:
+		if n.arm(transport.Idle) {
+			n.alert()
+		}
 	}
 }
 

@@ -41,12 +41,15 @@ const (
 	StatusEarly         // mailbox: the record of a message is written before its bytes
 	WrappedFull         // mailbox: pointers are compared as they lie in the ring, so a full one looks empty
 	HeadOver            // mailbox: Head moves over messages that have not been released
+	ArmedOverRing       // driver: the doorbell is armed again before whoever was rung has answered
+	NoRest              // driver: one that polled goes away, and the doorbell stays silent
+	UsedAfterClose      // driver: the transports of a closed node are looked at
 )
 
 // All returns the bugs.
 func All() []Bug {
 	var all []Bug
-	for b := NoReAck; b <= HeadOver; b++ {
+	for b := NoReAck; b <= UsedAfterClose; b++ {
 		all = append(all, b)
 	}
 	return all
@@ -58,6 +61,6 @@ func (b Bug) String() string {
 		"None", "NoReAck", "NoPersistProbe", "OldIncarnation", "AcceptGap", "HeldSentTwice", "HalfMessage", "CreditTwice",
 		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "KeptEarly",
 		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice", "Untold",
-		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver",
+		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "ArmedOverRing", "NoRest", "UsedAfterClose",
 	}[b]
 }

@@ -79,8 +79,11 @@ func TestMutants(t *testing.T) {
 		idle[kind] = kind != "panic"
 	}
 	for _, bug := range mutant.All() {
-		if bug == mutant.VoidToken {
-			continue // needs events in an order that time seldom makes: see package coord
+		switch bug {
+		case mutant.VoidToken: // needs events in an order that time seldom makes: see package coord
+			continue
+		case mutant.ArmedOverRing, mutant.NoRest, mutant.UsedAfterClose: // of goroutines: see package driver
+			continue
 		}
 		t.Run(bug.String(), func(t *testing.T) {
 			for seed, found := uint64(0), 0; seed < 1000; seed++ {
