@@ -45,7 +45,7 @@ transport/faulty        transport
 transport/transporttest transport internal/doorbell
 
 internal/tape           internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
-internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/sys internal/tape internal/waitgraph transport
+internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/tape internal/waitgraph transport
 internal/bootstrap
 internal/waitgraph
 internal/amt
