@@ -4,65 +4,136 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"weft/internal/bootstrap"
 	"weft/internal/doorbell"
 	"weft/internal/driver"
 	"weft/transport"
+	"weft/transport/faulty"
 	"weft/transport/pipe"
 )
 
 // Local runs a job of n ranks as goroutines of this process, each calling run
 // with its own Proc, and returns when all have. It is for tests and examples:
 // everything works as between processes. If a rank returns an error, the
-// context of the others ends, and Local returns that error.
+// context of the others ends, and Local returns the error of the first. If all ranks
+// return nil so does Local, also when ctx has ended.
 func Local(ctx context.Context, n int, run func(ctx context.Context, p *Proc) error) error {
-	if n < 1 {
-		return &RankError{n, n}
-	}
-	net := pipe.NewNetwork()
-	net.Direct = true
-	return local(ctx, net, n, run)
+	return LocalWith(ctx, LocalConfig{Ranks: n}, run)
 }
 
-func local(ctx context.Context, net *pipe.Network, n int, run func(ctx context.Context, p *Proc) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	procs := make([]*Proc, n)
-	for rank, src := range bootstrap.NewLocal(n) {
-		p, err := newLocal(net, src)
+// A LocalConfig shapes a job for LocalWith.
+type LocalConfig struct {
+	Ranks int
+
+	// Liveness is that of Config. Ranks of one process do not die by themselves; it
+	// matters to those that Faults befall.
+	Liveness time.Duration
+
+	// Faults are what goes wrong, in real time. With any, the ranks are as on hosts of
+	// their own: none can map the memory of another, and the pipes between them lose
+	// packets where a fault wants it.
+	Faults []Fault
+}
+
+// LocalWith is Local with more to say.
+func LocalWith(ctx context.Context, c LocalConfig, run func(ctx context.Context, p *Proc) error) error {
+	if c.Ranks < 1 {
+		return &RankError{c.Ranks, c.Ranks}
+	}
+	if err := checkFaults(c.Faults, c.Ranks); err != nil {
+		return err
+	}
+	net := pipe.NewNetwork()
+	net.Direct, net.Lossy = len(c.Faults) == 0, len(c.Faults) > 0
+	return local(ctx, net, c, run)
+}
+
+// A localJob is a job of goroutines.
+type localJob struct {
+	LocalConfig
+	net   *pipe.Network
+	gates *faulty.Gates // what packets pass, if there are faults
+	ranks []*localRank
+	after func(d time.Duration, f func())
+}
+
+// A localRank is one of its ranks.
+type localRank struct {
+	p       *Proc
+	cancel  func() // ends the context of its function
+	crashed atomic.Bool
+}
+
+func local(ctx context.Context, net *pipe.Network, c LocalConfig, run func(ctx context.Context, p *Proc) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	j := &localJob{LocalConfig: c, net: net}
+	if net.Lossy {
+		j.gates = faulty.NewGates()
+	}
+	for _, src := range bootstrap.NewLocal(c.Ranks) {
+		p, err := j.open(src)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		procs[rank] = p
+		j.ranks = append(j.ranks, &localRank{p: p})
 	}
 	var wg sync.WaitGroup
-	for _, p := range procs {
+	var first atomic.Pointer[error]
+	begin := make(chan struct{})
+	for _, r := range j.ranks {
+		own, stop := context.WithCancel(ctx)
+		r.cancel = stop
 		wg.Go(func() {
-			if err := run(ctx, p); err != nil {
-				cancel(fmt.Errorf("rank %d: %w", p.Rank(), err)) // the first one counts
+			<-begin
+			err := run(own, r.p)
+			if r.crashed.Load() {
+				return
+			}
+			if err != nil {
+				err = fmt.Errorf("rank %d: %w", r.p.Rank(), err)
+				first.CompareAndSwap(nil, &err)
+				cancel()
 			}
 		})
 	}
+	j.startFaults(ctx)
+	close(begin)
 	wg.Wait()
-	return context.Cause(ctx)
+	if err := first.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
-func newLocal(net *pipe.Network, src bootstrap.Source) (*Proc, error) {
-	p, err := newProc(nil, src)
+func (j *localJob) open(src bootstrap.Source) (*Proc, error) {
+	p, err := newProc(&Config{Liveness: j.Liveness}, src)
 	if err != nil {
 		return nil, err
 	}
-	var t *pipe.Transport
-	find := func(rank int) (driver.Route, error) { return driver.Route{Transport: t}, nil }
+	var t transport.Transport
+	find := func(rank int) (driver.Route, error) {
+		return driver.Route{Transport: t, Incarnation: j.ranks[rank].p.life}, nil
+	}
 	p.newNode(find, driver.Waiting{Yields: 4, InProcess: true})
 	bell := doorbell.NewChan()
-	t, err = net.Open(p.job.Rank, bell, p.node.Events(func() transport.Transport { return t }))
+	ev := p.node.Events(func() transport.Transport { return t })
+	if j.gates != nil { // as of a network: nobody hears of those that come and go
+		ev = transport.Events{}
+	}
+	end, err := j.net.Open(p.job.Rank, bell, ev)
 	if err != nil {
 		return nil, err
 	}
-	p.trs, p.memory = []transport.Transport{t}, t.Memory()
+	t, p.memory = end, end.Memory()
+	if j.gates != nil {
+		t = j.gates.New(end, p.job.Rank, bell.Ring)
+	}
+	p.trs = []transport.Transport{t}
 	p.node.Start(bell, t)
 	return p, nil
 }

@@ -33,7 +33,7 @@ func real(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 		t.Run(c.name, func(t *testing.T) {
 			net := pipe.NewNetwork()
 			net.MTU, net.Direct = c.mtu, c.direct
-			if err := local(within(t), net, n, run); err != nil {
+			if err := local(within(t), net, LocalConfig{Ranks: n}, run); err != nil {
 				t.Fatal(err)
 			}
 		})

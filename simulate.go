@@ -41,6 +41,12 @@ type Cluster struct {
 	// GoBackN is that of Config.
 	GoBackN bool
 
+	// Liveness is that of Config, in virtual time.
+	Liveness time.Duration
+
+	// Faults are what goes wrong, besides Loss.
+	Faults []Fault
+
 	// Seed decides about everything that is left to chance.
 	Seed uint64
 
@@ -80,7 +86,8 @@ type Simulation struct {
 // run itself does: that needs no goroutines but those, no time but Proc.Now, and no
 // variables that ranks share. Other seeds try other orders.
 //
-// When all ranks wait for each other, the error says what for.
+// The error is that of the rank that failed first, as that of Local. When all ranks
+// wait for each other, it says what for.
 func Simulate(ctx context.Context, c Cluster, run func(ctx context.Context, p *Proc) error) (*Simulation, error) {
 	j, err := newSimJob(ctx, c)
 	if err != nil {
@@ -91,25 +98,29 @@ func Simulate(ctx context.Context, c Cluster, run func(ctx context.Context, p *P
 			return nil, err
 		}
 	}
+	j.startFaults()
 	j.play()
-	return j.result(), context.Cause(j.ctx)
+	return j.result(), j.err
 }
 
 // A simJob is a job in the simulator.
 type simJob struct {
 	Cluster
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	world  *sim.World
-	turns  *guest.Turns
-	net    *sim.Network
-	guests []*guest.Process
-	procs  []*Proc
-	fenced int
-	left   int // ranks that have not ended
-	late   int // events after that
-	end    sim.Time
-	stats  engine.Stats
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	err     error // of the rank that failed first, or of all
+	world   *sim.World
+	turns   *guest.Turns
+	net     *sim.Network
+	guests  []*guest.Process
+	procs   []*Proc
+	cancels []func() // end the contexts of the ranks
+	sources []*simSource
+	fenced  int
+	left    int // ranks that have not ended
+	late    int // events after that
+	end     sim.Time
+	stats   engine.Stats
 }
 
 func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
@@ -143,6 +154,9 @@ func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
 	j.turns = guest.NewTurns(j.world)
 	j.net = sim.NewNetwork(j.world, top)
 	j.net.Faults.Loss = c.Loss
+	if err := checkFaults(c.Faults, c.Ranks); err != nil {
+		return nil, err
+	}
 	j.net.Describe = wire.DescribePacket
 	j.ctx, j.cancel = context.WithCancelCause(ctx)
 	return j, nil
@@ -156,7 +170,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	src := &simSource{j: j, job: bootstrap.Job{
 		Rank: rank, Size: j.Ranks, ID: 1, Secret: []byte("simulated"), Host: fmt.Sprintf("machine%d", rank), Local: 1, Crowd: 1,
 	}}
-	p, err := newProc(&Config{GoBackN: j.GoBackN}, src)
+	p, err := newProc(&Config{GoBackN: j.GoBackN, Liveness: j.Liveness}, src)
 	if err != nil {
 		return err
 	}
@@ -166,6 +180,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	p.amt = j.amt.of(rank)
 	g := guest.New(j.turns, j.net, rank, j.MTU)
 	src.guest = g
+	j.sources = append(j.sources, src)
 	find := func(to int) (driver.Route, error) {
 		p.routes[to] = route{fmt.Sprintf("machine%d", to), "it is simulated"}
 		return driver.Route{Transport: g, Incarnation: j.procs[to].life}, nil
@@ -175,7 +190,9 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	p.flights = j.flights
 	p.node.Start(nil, g)
 	j.guests, j.procs = append(j.guests, g), append(j.procs, p)
-	g.Start(p.node.Tick, func() { j.rank(p, g, run) })
+	ctx, cancel := context.WithCancel(j.ctx)
+	j.cancels = append(j.cancels, cancel)
+	g.Start(p.node.Tick, func() { j.rank(ctx, p, g, run) })
 	return nil
 }
 
@@ -198,11 +215,17 @@ func (j *simJob) flights(from int, to []int) []time.Duration {
 }
 
 // rank is what a rank does.
-func (j *simJob) rank(p *Proc, g *guest.Process, run func(ctx context.Context, p *Proc) error) {
-	err := run(j.ctx, p)
+func (j *simJob) rank(ctx context.Context, p *Proc, g *guest.Process, run func(ctx context.Context, p *Proc) error) {
+	err := run(ctx, p)
 	g.Enter() // it may have waited for its goroutines without the world's knowledge
+	if g.Crashed() {
+		return
+	}
 	if j.end = max(j.end, j.world.Now()); err == nil {
-		err = p.src.Fence(j.ctx)
+		_ = p.src.Fence(ctx) // that the context has ended is no failure of one that has returned
+	}
+	if g.Crashed() {
+		return
 	}
 	if err != nil {
 		j.fail(fmt.Errorf("rank %d: %w", p.Rank(), err))
@@ -211,7 +234,9 @@ func (j *simJob) rank(p *Proc, g *guest.Process, run func(ctx context.Context, p
 	if err := p.Close(); err != nil {
 		j.fail(fmt.Errorf("rank %d: %w", p.Rank(), err))
 	}
-	j.left--
+	if !g.Crashed() {
+		j.left--
+	}
 }
 
 func (j *simJob) count(s engine.Stats) {
@@ -221,6 +246,14 @@ func (j *simJob) count(s engine.Stats) {
 
 // fail ends the job; the first reason counts.
 func (j *simJob) fail(err error) {
+	if j.err == nil {
+		j.err = err
+	}
+	j.stop(err)
+}
+
+// stop ends the ranks' contexts.
+func (j *simJob) stop(err error) {
 	j.cancel(err)
 	for _, g := range j.guests {
 		g.WakeAll()
@@ -253,12 +286,13 @@ func (j *simJob) goroutines() bool {
 // looks around.
 func (j *simJob) step(look bool) bool {
 	if look && j.ctx.Err() != nil {
-		j.fail(context.Cause(j.ctx)) // from outside
+		j.stop(context.Cause(j.ctx)) // from outside; what the ranks make of it counts
 	}
 	// Links that watch their peers always have something to do: when all
 	// programs wait for longer than any of that takes, it is for nothing.
 	if look && j.stuck() || !j.world.Step(sim.Never) {
 		if j.ctx.Err() != nil {
+			j.fail(context.Cause(j.ctx))
 			return false
 		}
 		j.fail(j.whatFor())
@@ -291,7 +325,7 @@ func (j *simJob) whatFor() error {
 	const most = 16
 	text := ""
 	for rank, g := range j.guests {
-		if g.Ended() {
+		if g.Ended() || g.Crashed() {
 			continue
 		}
 		if rank == most {

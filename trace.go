@@ -21,12 +21,17 @@ type tracer struct {
 	rows []atomic.Pointer[traceRow] // by receiver; made when something is first sent to it
 	out  io.Writer
 	file io.Closer // out, if it is ours to close
+
+	began func() // hears of each, for faults; or nil
 }
 
 type traceRow [amt.Kinds]struct{ messages, bytes, largest atomic.Uint64 }
 
 // add counts a message of n bytes.
 func (t *tracer) add(to int, kind amt.Kind, n int) {
+	if t.began != nil {
+		t.began()
+	}
 	row := t.rows[to].Load()
 	if row == nil {
 		t.rows[to].CompareAndSwap(nil, new(traceRow))
@@ -86,9 +91,17 @@ func (p *Proc) traceInto(w io.Writer) {
 	p.trace = &tracer{rows: make([]atomic.Pointer[traceRow], p.job.Size), out: w}
 }
 
+// countFor lets a plan of faults hear of what the process sends.
+func (p *Proc) countFor(began func()) {
+	if p.trace == nil {
+		p.traceInto(nil)
+	}
+	p.trace.began = began
+}
+
 // endTrace writes what was counted.
 func (p *Proc) endTrace() error {
-	if p.trace == nil {
+	if p.trace == nil || p.trace.out == nil {
 		return nil
 	}
 	part := p.trace.part(p)

@@ -30,6 +30,11 @@ func (n *Node) Quit() {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.refuse()
+}
+
+// refuse is Quit with the lock held.
+func (n *Node) refuse() {
 	n.closing.Store(true)
 	for _, p := range n.peers {
 		p.gone.Store(&errClosed)
@@ -61,6 +66,23 @@ func (n *Node) Close(patience time.Duration) {
 		}
 		n.mu.Lock()
 	}
+	n.stop()
+}
+
+// Crash stops the node without a word to its peers, for tests.
+func (n *Node) Crash() {
+	n.mu.Lock()
+	if n.closed {
+		n.mu.Unlock()
+		return
+	}
+	n.refuse()
+	n.stop()
+}
+
+// stop ends the operations that have not ended, and the node. The lock is held, and
+// given up.
+func (n *Node) stop() {
 	for _, rank := range slices.Sorted(maps.Keys(n.peers)) { // on a host, nothing is left to chance
 		n.down(rank, link.ErrClosed, false)
 	}

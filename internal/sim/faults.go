@@ -65,6 +65,9 @@ func (n *Network) meddle(p *packet) {
 // launch puts a packet on its way after a delay, or when its way is no longer
 // clogged.
 func (n *Network) launch(p *packet, d time.Duration) {
+	if len(n.slow) > 0 {
+		d += n.slow[p.from] + n.slow[p.to]
+	}
 	at := n.world.now.Add(d)
 	if len(n.clogged) > 0 {
 		at = max(at, n.clogged[pair{p.from, p.to}])
@@ -98,6 +101,9 @@ func (n *Network) Cut(from, to int) {
 	n.cut[pair{from, to}] = true
 }
 
+// IsCut reports whether that is so now.
+func (n *Network) IsCut(from, to int) bool { return n.cut[pair{from, to}] }
+
 // Heal ends a cut.
 func (n *Network) Heal(from, to int) {
 	n.world.Logf("%d → %d is healed", from, to)
@@ -115,10 +121,17 @@ func (n *Network) Clog(from, to int, d time.Duration) {
 	})
 }
 
+// Slow makes packets from and to a machine take d longer.
+func (n *Network) Slow(machine int, d time.Duration) {
+	n.world.Logf("%d is slow by %v", machine, d)
+	n.slow[machine] = d
+}
+
 // Calm ends all faults of the network.
 func (n *Network) Calm() {
 	n.world.Logf("the network is calm")
 	n.Faults = Faults{}
 	clear(n.cut)
 	clear(n.clogged)
+	clear(n.slow)
 }

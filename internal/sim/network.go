@@ -19,6 +19,7 @@ type Network struct {
 	links    []link
 	cut      map[pair]bool // pairs that a partition separates
 	clogged  map[pair]Time
+	slow     map[int]time.Duration // what packets of a machine take longer
 	free     []*packet
 	recent   []*packet // copies that may be replayed
 }
@@ -46,7 +47,7 @@ type NetworkStats struct {
 // network between them.
 func NewNetwork(w *World, t Topology) *Network {
 	n := &Network{
-		world: w, topology: t, cut: map[pair]bool{}, clogged: map[pair]Time{},
+		world: w, topology: t, cut: map[pair]bool{}, clogged: map[pair]Time{}, slow: map[int]time.Duration{},
 		links: make([]link, t.Links()),
 	}
 	for id := range t.Machines() {

@@ -26,6 +26,7 @@ type Process struct {
 	born    int
 	calls   uint64 // of Enter
 	crashed bool
+	late    int // calls of Enter after the crash
 }
 
 // New returns a process on a machine of a network. Packets are at most mtu bytes.
@@ -91,10 +92,32 @@ const (
 	swapFor = time.Microsecond
 )
 
+// lateCalls is how many calls a process has in which to see that it has crashed.
+const lateCalls = 10_000
+
+// Crash switches the machine off. The process's goroutines go on, but whatever they
+// do reaches nobody.
+func (p *Process) Crash() {
+	p.crashed = true
+	p.machine.Crash()
+	p.WakeAll()
+}
+
+// Crashed reports whether the process has crashed.
+func (p *Process) Crashed() bool { return p.crashed }
+
+// Yield lets others run: the caller goes on at once, or when its machine does.
+func (p *Process) Yield() { p.turns.holder.Load().sleep(p.Now(), nil) }
+
 // Enter begins a call of the driver. It returns when the calling goroutine has the
 // turn, and has not lost it to others.
 func (p *Process) Enter() {
 	t := p.turns.self(p)
+	if p.crashed {
+		if p.late++; p.late > lateCalls {
+			t.sleep(sim.Never, nil) // it does not hear that it is dead
+		}
+	}
 	if len(p.order) > 1 && p.world.Rand.IntN(swap) == 0 {
 		t.sleep(p.Now().Add(p.world.Between(0, swapFor)), nil)
 	}
