@@ -2,7 +2,9 @@ package weft_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"weft"
@@ -129,4 +131,100 @@ func ExampleBarrier() {
 	// Output:
 	// phase 1 is over
 	// <nil>
+}
+
+// A farm that survives the deaths of its workers: rank 0 hands out work, and hands out
+// again what the dead had. The test of it lets two of four workers crash, one after
+// three results, one in the middle of the job.
+func ExampleFault() {
+	const tasks = 20
+	farm := func(ctx context.Context, p *weft.Proc) error {
+		port, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		if p.Rank() > 0 { // a worker: until told to stop
+			for {
+				m, err := port.RecvFrom(ctx, 0)
+				if err != nil {
+					return err
+				}
+				task := m.Data[0]
+				m.Release()
+				if task == tasks {
+					return nil
+				}
+				if err := p.Sleep(ctx, time.Millisecond); err != nil { // the work
+					return err
+				}
+				if err := port.Send(ctx, 0, []byte{task}); err != nil {
+					return err
+				}
+			}
+		}
+		var todo []byte
+		for i := range tasks {
+			todo = append(todo, byte(i))
+		}
+		has := map[int]byte{} // what each worker does
+		give := func(rank int) {
+			if len(todo) > 0 && port.Send(ctx, rank, todo[:1]) == nil {
+				has[rank] = todo[0]
+				todo = todo[1:]
+			}
+		}
+		for rank := 1; rank < p.Size(); rank++ {
+			give(rank)
+		}
+		done := map[byte]bool{}
+		var dead []int
+		for len(done) < tasks {
+			m, err := port.Recv(ctx)
+			var gone *weft.PeerError
+			if errors.As(err, &gone) {
+				dead = append(dead, gone.Rank)
+				if task, ok := has[gone.Rank]; ok {
+					todo = append(todo, task)
+					delete(has, gone.Rank)
+				}
+				for rank := 1; rank < p.Size(); rank++ { // some may have nothing to do
+					if _, busy := has[rank]; !busy && !slices.Contains(dead, rank) {
+						give(rank)
+					}
+				}
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			done[m.Data[0]] = true
+			delete(has, m.From)
+			give(m.From)
+			m.Release()
+		}
+		slices.Sort(dead)
+		fmt.Printf("%d results; dead: %v\n", len(done), dead)
+		for rank := 1; rank < p.Size(); rank++ {
+			if !slices.Contains(dead, rank) {
+				if err := port.Send(ctx, rank, []byte{tasks}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+
+	faults := []weft.Fault{
+		{Kind: weft.Crash, Ranks: []int{2}, After: weft.Operations{Rank: 2, Count: 4}},
+		{Kind: weft.Crash, Ranks: []int{4}, After: weft.Operations{Rank: 0, Count: 12}},
+	}
+	_, err := weft.Simulate(context.Background(), weft.Cluster{Ranks: 5, Faults: faults}, farm)
+	fmt.Println("in the simulator:", err)
+	err = weft.LocalWith(context.Background(), weft.LocalConfig{Ranks: 5, Faults: faults, Liveness: 500 * time.Millisecond}, farm)
+	fmt.Println("on goroutines:", err)
+	// Output:
+	// 20 results; dead: [2 4]
+	// in the simulator: <nil>
+	// 20 results; dead: [2 4]
+	// on goroutines: <nil>
 }

@@ -25,6 +25,8 @@ func (n *Node) Down(rank int, cause *link.PeerError) {
 		p := n.ports[channel]
 		if d := p.pairs[rank]; d != nil {
 			p.abandon(d, cause)
+		} else {
+			p.failReceives(rank, cause)
 		}
 		if p.open {
 			p.deathNotice(rank, cause)
@@ -47,15 +49,12 @@ func (n *Node) channels() []uint16 {
 
 // abandon ends everything between a port and a peer that has gone.
 func (p *Port) abandon(d *pair, cause error) {
-	n := p.node
 	p.failSends(d, cause)
 	p.unsend(d, cause, p.send.put)
 	p.dropPartial(d)
 	p.admitted(d)
 	p.dropAnnounced(d)
-	for _, op := range p.posted.all(func(op *Op) bool { return op.Peer == d.rank }) {
-		n.finish(op, cause)
-	}
+	p.failReceives(d.rank, cause)
 	p.serveOwed()
 	p.feed()
 }
@@ -73,6 +72,13 @@ func (p *Port) unsend(d *pair, cause error, give func(*Block)) {
 	for len(d.flushes) > 0 {
 		op := d.flushes[0].op
 		p.cancelFlush(op)
+		p.node.finish(op, cause)
+	}
+}
+
+// failReceives ends the receives from a peer, which may never have sent anything.
+func (p *Port) failReceives(rank int, cause error) {
+	for _, op := range p.posted.all(func(op *Op) bool { return op.Peer == rank }) {
 		p.node.finish(op, cause)
 	}
 }
