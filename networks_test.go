@@ -2,6 +2,7 @@ package weft
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"testing"
@@ -15,12 +16,18 @@ import (
 // UDP; and in the simulator. All ranks are goroutines of this process.
 func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 	real(t, n, run)
-	t.Run("sim", func(t *testing.T) {
-		_, err := Simulate(within(t), Cluster{Ranks: n, Topology: "ring", Loss: 0.01}, run)
-		if err != nil {
-			t.Fatal(err)
+	for _, perHost := range []int{0, 2} {
+		name := "sim"
+		if perHost > 0 {
+			name = fmt.Sprintf("sim, %d on a host", perHost)
 		}
-	})
+		t.Run(name, func(t *testing.T) {
+			_, err := Simulate(within(t), Cluster{Ranks: n, PerHost: min(perHost, n), Topology: "ring", Loss: 0.01}, run)
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 }
 
 // real leaves the simulator out: for tests whose ranks start goroutines.

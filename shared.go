@@ -66,7 +66,7 @@ const left = 1 << 63
 func (b *Barrier) share(ctx context.Context, algorithm string, c coord.Config) error {
 	var hosts []onHost
 	var err error
-	if !b.p.node.Hosted() {
+	if b.p.hasHost() {
 		if hosts, err = b.hosts(ctx); err != nil {
 			return err
 		}
@@ -147,6 +147,10 @@ func (s *sharedBarrier) make(ctx context.Context, hosts []onHost) (err error) {
 	return nil
 }
 
+// hasHost reports whether ranks may share a host: in a simulation only where the
+// cluster says so.
+func (p *Proc) hasHost() bool { return !p.node.Hosted() || p.job.Crowd > 1 }
+
 // onHost is the members that share a host.
 type onHost struct {
 	name    string
@@ -186,7 +190,7 @@ func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 // choose chooses an algorithm, from what all members know alike.
 func (b *Barrier) choose(ctx context.Context) (algorithm, why string, err error) {
 	n := b.size()
-	messages := b.p.cfg.Transport == "udp" || b.p.cfg.Transport == "tcp" || b.p.node.Hosted() // and nothing else
+	messages := b.p.cfg.Transport == "udp" || b.p.cfg.Transport == "tcp" || !b.p.hasHost() // and nothing else
 	switch {
 	case n == 1:
 		return "dissemination", "this rank is alone", nil
@@ -374,6 +378,9 @@ const (
 // sleep sleeps until cond holds, which the arrival at a phase of all on this host
 // makes true, or it cannot any more.
 func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() bool) error {
+	if s.b.p.node.Hosted() {
+		return s.sleepHosted(ctx, phase, cond)
+	}
 	s.note(ctx, phase, s.b.p.Now())
 	defer s.note(ctx, 0, 0)
 	word := mem.Word32(s.mem, atSeq)
@@ -392,6 +399,22 @@ func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() boo
 		}
 		sys.FutexWait(word, seen, d, ^uint32(0))
 	}
+}
+
+// sleepHosted is sleep in a simulation, where nobody has to be woken: the world looks
+// whether the wait is over.
+func (s *sharedBarrier) sleepHosted(ctx context.Context, phase uint64, cond func() bool) error {
+	n := s.b.p.node
+	err := n.AwaitHosted(ctx, func() bool { return cond() || n.Closing() || s.lost(phase) != nil })
+	switch {
+	case cond():
+		return nil
+	case n.Closing():
+		return ErrClosed
+	case err != nil:
+		return &WaitError{Doing: fmt.Sprintf("barrier %q", s.b.name), Knows: s.knows(phase), Err: err}
+	}
+	return s.lost(phase)
 }
 
 // note notes since when a phase has been waited for; 0: it is not. The end of ctx

@@ -11,16 +11,21 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/driver"
 	"weft/internal/engine"
-	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/sim"
 	"weft/internal/sim/guest"
+	"weft/transport/pipe"
 )
 
-// A Cluster is a cluster that does not exist, for Simulate. Each rank has a
-// machine to itself.
+// A Cluster is a cluster that does not exist, for Simulate.
 type Cluster struct {
 	Ranks int
+
+	// PerHost is how many ranks share a host, one after another; 0 means that each has
+	// a machine to itself. Ranks of a host map each other's memory, as real ones do:
+	// what they write there takes no time. Packets between them need no network and
+	// take 300 ns. Each rank has a port of its own to the network.
+	PerHost int
 
 	// Topology is "crossbar" (the default), "ring", "torus:ROWSxCOLUMNS" with two
 	// dimensions or more, or "fattree:ARITY". Torus and ring route packets
@@ -114,7 +119,8 @@ type simJob struct {
 	net     *sim.Network
 	guests  []*guest.Process
 	procs   []*Proc
-	cancels []func() // end the contexts of the ranks
+	hosts   []*simHost // if ranks share them
+	cancels []func()   // end the contexts of the ranks
 	sources []*simSource
 	fenced  int
 	left    int // ranks that have not ended
@@ -136,6 +142,8 @@ func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
 	switch {
 	case c.Ranks < 1 || c.Ranks > 1<<20:
 		return nil, &ConfigError{Field: "Cluster.Ranks", Value: c.Ranks, Min: 1, Max: 1 << 20}
+	case c.PerHost < 0 || c.PerHost > c.Ranks:
+		return nil, &ConfigError{Field: "Cluster.PerHost", Value: c.PerHost, Min: 0, Max: c.Ranks}
 	case c.MTU < minSimMTU || c.MTU > 1<<16:
 		return nil, &ConfigError{Field: "Cluster.MTU", Value: c.MTU, Min: minSimMTU, Max: 1 << 16}
 	case !(c.Loss >= 0 && c.Loss < 1):
@@ -158,6 +166,9 @@ func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
 		return nil, err
 	}
 	j.net.Describe = wire.DescribePacket
+	if c.PerHost > 1 {
+		j.net.Near = j.near
+	}
 	j.ctx, j.cancel = context.WithCancelCause(ctx)
 	return j, nil
 }
@@ -167,8 +178,9 @@ const minSimMTU = 256
 
 // add starts a rank.
 func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) error {
+	host, mates := j.host(rank)
 	src := &simSource{j: j, job: bootstrap.Job{
-		Rank: rank, Size: j.Ranks, ID: 1, Secret: []byte("simulated"), Host: fmt.Sprintf("machine%d", rank), Local: 1, Crowd: 1,
+		Rank: rank, Size: j.Ranks, ID: 1, Secret: []byte("simulated"), Host: fmt.Sprintf("machine%d", host), Local: mates, Crowd: max(j.PerHost, 1),
 	}}
 	p, err := newProc(&Config{GoBackN: j.GoBackN, Liveness: j.Liveness}, src)
 	if err != nil {
@@ -180,9 +192,17 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	p.amt = j.amt.of(rank)
 	g := guest.New(j.turns, j.net, rank, j.MTU)
 	src.guest = g
+	if mates > 1 {
+		if host == len(j.hosts) {
+			j.hosts = append(j.hosts, &simHost{memory: pipe.NewHost()})
+		}
+		p.memory = j.hosts[host].memory.Memory(rank)
+		g.Share(p.memory, &j.hosts[host].mates)
+	}
 	j.sources = append(j.sources, src)
 	find := func(to int) (driver.Route, error) {
-		p.routes[to] = route{fmt.Sprintf("machine%d", to), "it is simulated"}
+		host, _ := j.host(to)
+		p.routes[to] = route{fmt.Sprintf("machine%d", host), "it is simulated"}
 		return driver.Route{Transport: g, Incarnation: j.procs[to].life}, nil
 	}
 	p.node = driver.New(driver.Config{Engine: p.engine(j.world.Rand.Uint64), Route: find, Host: g})
@@ -196,6 +216,24 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	return nil
 }
 
+// A simHost is a host that several ranks share.
+type simHost struct {
+	memory *pipe.Host
+	mates  []*guest.Process
+}
+
+// host returns the host of a rank, and how many ranks it has.
+func (j *simJob) host(rank int) (host, mates int) {
+	if j.PerHost < 2 {
+		return rank, 1
+	}
+	host = rank / j.PerHost
+	return host, min(j.PerHost, j.Ranks-host*j.PerHost)
+}
+
+// near reports whether ranks share a host.
+func (j *simJob) near(a, b int) bool { return a/j.PerHost == b/j.PerHost }
+
 // flights returns how long events from a rank to others, sent in their order at
 // the same time, are on their way if nothing else is: they wait for each other on
 // links that they share. The aligned start is worked out from it, as paper 001 does
@@ -204,6 +242,10 @@ func (j *simJob) flights(from int, to []int) []time.Duration {
 	free := map[int]time.Duration{} // by link
 	d := make([]time.Duration, len(to))
 	for i, rank := range to {
+		if j.PerHost > 1 && j.near(from, rank) && rank != from {
+			d[i] = sim.NearDelay
+			continue
+		}
 		for at := from; at != rank; {
 			next, id, w := j.net.Topology().Next(at, rank)
 			free[id] = max(d[i], free[id]) + w.Takes(wire.LinkSize+wire.EventSize)
@@ -366,8 +408,13 @@ func (s *simSource) Job() bootstrap.Job { return s.job }
 
 func (s *simSource) Put(ctx context.Context, key, value string) error { return nil }
 
+// Get returns the card of a rank, which is all that ranks ask for.
 func (s *simSource) Get(ctx context.Context, rank int, key string) (string, error) {
-	return "", link.ErrClosed
+	c := card{Host: s.j.sources[rank].job.Host, Life: s.j.procs[rank].life}
+	if s.j.sources[rank].job.Local > 1 {
+		c.Shm = "memory"
+	}
+	return c.String(), nil
 }
 
 // Fence waits for all ranks. It takes no packets and no time.

@@ -205,3 +205,82 @@ func TestSimulationPicture(t *testing.T) {
 		t.Error("the environment says that this is a simulation")
 	}
 }
+
+// TestSimulatedHosts: ranks of a simulated host map each other's memory, meet in it,
+// and put messages into each other's mailboxes; the others of them do so by packets.
+// The same seed does the same.
+func TestSimulatedHosts(t *testing.T) {
+	for _, c := range []struct {
+		perHost int
+		barrier string
+	}{{0, "dissemination"}, {1, "dissemination"}, {2, "two-level"}, {3, "two-level"}, {5, "shared"}} {
+		run := func() *Simulation {
+			s, err := Simulate(within(t), Cluster{Ranks: 5, PerHost: c.perHost, Loss: 0.02}, func(ctx context.Context, p *Proc) error {
+				return onHosts(ctx, p, c.perHost, c.barrier)
+			})
+			if err != nil {
+				t.Fatalf("%d on a host: %v", c.perHost, err)
+			}
+			return s
+		}
+		if a, b := run(), run(); a.Hash != b.Hash || a.Events != b.Events {
+			t.Errorf("%d on a host: %+v, then %+v", c.perHost, a, b)
+		}
+	}
+}
+
+func onHosts(ctx context.Context, p *Proc, perHost int, algorithm string) error {
+	b := p.Barrier("b", nil)
+	if why, err := b.Why(ctx); err != nil || !strings.HasPrefix(why, algorithm) {
+		return fmt.Errorf("the barrier is %q, %w", why, err)
+	}
+	w, err := p.Expose(ctx, "w", 8*p.Size(), nil)
+	if err != nil {
+		return err
+	}
+	m, err := p.Mailbox(ctx, "m", nil)
+	if err != nil {
+		return err
+	}
+	for phase := range uint64(20) {
+		for rank := range p.Size() {
+			r, err := p.Attach(ctx, rank, "w")
+			if err != nil {
+				return err
+			}
+			s, err := p.Sender(ctx, rank, "m")
+			if err != nil {
+				return err
+			}
+			mates := perHost > 1 && rank/perHost == p.Rank()/perHost && (rank/perHost+1)*perHost <= p.Size()+perHost-2
+			if mates && rank != p.Rank() && (!r.Direct() || !s.Direct()) || !mates && rank != p.Rank() && (r.Direct() || s.Direct()) {
+				return fmt.Errorf("to rank %d: region direct %v, mailbox direct %v", rank, r.Direct(), s.Direct())
+			}
+			if err := r.Push(ctx, 8*p.Rank(), binary.LittleEndian.AppendUint64(nil, phase+1)); err != nil {
+				return err
+			}
+			if err := s.Push(ctx, []byte{byte(phase)}); err != nil {
+				return err
+			}
+		}
+		for range p.Size() {
+			d, err := m.Next(ctx)
+			if err != nil || d.Data[0] != byte(phase) {
+				return fmt.Errorf("phase %d: %v, %w", phase, d.Data, err)
+			}
+			d.Release()
+		}
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+		for rank := range p.Size() {
+			if v := w.Load(8 * rank); v != phase+1 {
+				return fmt.Errorf("phase %d is over, and the word of rank %d is %d", phase, rank, v)
+			}
+		}
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

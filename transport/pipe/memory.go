@@ -28,33 +28,45 @@ type area struct {
 	granted map[int]bool
 }
 
+// A Host is memory that ranks of one process share, without a network between them.
+type Host struct{ memory }
+
+// NewHost returns a host without ranks.
+func NewHost() *Host { return &Host{memory{shared: map[place]*area{}}} }
+
+// Memory returns the host's memory as a rank sees it.
+func (h *Host) Memory(rank int) transport.Memory { return view{rank, &h.memory} }
+
 // view is the memory as one rank sees it. It implements transport.Memory.
-type view struct{ t *Transport }
+type view struct {
+	rank   int
+	memory *memory
+}
 
 // Memory gives access to the memory of the other ranks, if the network allows.
 func (t *Transport) Memory() transport.Memory {
 	if !t.caps.Direct {
 		return nil
 	}
-	return view{t}
+	return view{t.rank, &t.net.memory}
 }
 
 func (v view) Share(n int, readOnly bool) (uint32, *transport.Mapping, error) {
-	m := &v.t.net.memory
+	m := v.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.last++
 	a := &area{m: transport.NewMapping(mem.Aligned((n+4095)&^4095), readOnly, nil), granted: map[int]bool{}}
-	m.shared[place{v.t.rank, m.last}] = a
+	m.shared[place{v.rank, m.last}] = a
 	return m.last, a.m, nil
 }
 
 // change lets f change an area of this rank, if it is there.
 func (v view) change(id uint32, f func(a *area)) bool {
-	m := &v.t.net.memory
+	m := v.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	a := m.shared[place{v.t.rank, id}]
+	a := m.shared[place{v.rank, id}]
 	if a != nil {
 		f(a)
 	}
@@ -68,7 +80,7 @@ func (v view) Grant(id uint32, peer int) { v.change(id, func(a *area) { a.grante
 func (v view) Unshare(id uint32) error {
 	if !v.change(id, func(a *area) {
 		a.m.Retire()
-		delete(v.t.net.memory.shared, place{v.t.rank, id})
+		delete(v.memory.shared, place{v.rank, id})
 	}) {
 		return fmt.Errorf("weft: pipe: there is no shared memory %d", id)
 	}
@@ -76,13 +88,13 @@ func (v view) Unshare(id uint32) error {
 }
 
 func (v view) Map(peer int, id uint32, key uint64, readOnly bool) (*transport.Mapping, error) {
-	m := &v.t.net.memory
+	m := v.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.shared[place{peer, id}]
 	switch {
-	case a == nil || (key == 0 || key != a.key) && !a.granted[v.t.rank]:
-		return nil, fmt.Errorf("weft: pipe: rank %d shares no memory %d with rank %d", peer, id, v.t.rank)
+	case a == nil || (key == 0 || key != a.key) && !a.granted[v.rank]:
+		return nil, fmt.Errorf("weft: pipe: rank %d shares no memory %d with rank %d", peer, id, v.rank)
 	case !readOnly && (a.m.ReadOnly || key != a.key):
 		return nil, fmt.Errorf("weft: pipe: memory %d of rank %d can only be read", id, peer)
 	}

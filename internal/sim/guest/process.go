@@ -18,6 +18,9 @@ type Process struct {
 	turns   *Turns
 	tick    func() // handles what has arrived and what is due
 
+	memory transport.Memory // that it shares with its mates, or nil
+	mates  *[]*Process      // the processes of its host, itself among them
+
 	in []transport.In
 
 	threads map[int]*thread // that have not ended, by number
@@ -36,6 +39,12 @@ func New(ts *Turns, n *sim.Network, rank, mtu int) *Process {
 	}
 	p.machine.Boot(p)
 	return p
+}
+
+// Share makes the process one of those that share a host, and its memory.
+func (p *Process) Share(m transport.Memory, mates *[]*Process) {
+	p.memory, p.mates = m, mates
+	*mates = append(*mates, p)
 }
 
 // Start makes the program begin, at this time of the world. Tick is called when
@@ -69,9 +78,19 @@ func (p *Process) Act() {
 	p.look(t)
 }
 
-// look rouses the threads whose waits are over, for something that just happened.
-// The one that has had the turn has looked itself.
+// look rouses the threads of the host whose waits are over, for something that just
+// happened. The one that has had the turn has looked itself.
 func (p *Process) look(last *thread) {
+	if p.mates == nil {
+		p.lookHere(last)
+		return
+	}
+	for _, q := range *p.mates {
+		q.lookHere(last)
+	}
+}
+
+func (p *Process) lookHere(last *thread) {
 	for _, t := range p.order {
 		if t != last && t.asleep && !t.ready && t.over != nil && t.over() {
 			p.rouse(t)

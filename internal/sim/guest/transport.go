@@ -3,7 +3,9 @@ package guest
 import "weft/transport"
 
 // Caps says that the network is a lossy one, whether it loses anything or not.
-func (p *Process) Caps() transport.Caps { return transport.Caps{Name: "sim", MTU: p.mtu} }
+func (p *Process) Caps() transport.Caps {
+	return transport.Caps{Name: "sim", MTU: p.mtu, Direct: p.memory != nil}
+}
 
 // Card returns nothing: machines are known by the ranks that they have.
 func (p *Process) Card() string { return "" }
@@ -42,8 +44,8 @@ func (p *Process) Release() {}
 // Arm does nothing: whoever waits is woken.
 func (p *Process) Arm() {}
 
-// Memory returns nil: machines share none.
-func (p *Process) Memory() transport.Memory { return nil }
+// Memory returns what the process shares with others of its host, or nil.
+func (p *Process) Memory() transport.Memory { return p.memory }
 
 // MemoryBytes returns 0.
 func (p *Process) MemoryBytes() uint64 { return 0 }
