@@ -88,7 +88,7 @@ func TestPassingFaults(t *testing.T) {
 		{Kind: Pause, Ranks: []int{1}, After: Operations{0, 20}, For: lasts},
 		{Kind: Pause, Ranks: []int{1}, After: Operations{1, 20}, For: lasts},
 		{Kind: Partition, Ranks: []int{1}, After: Operations{0, 20}, For: lasts},
-		{Kind: Slow, Ranks: []int{0}, At: time.Microsecond, After: Operations{0, 20}, For: lasts, Delay: 10 * time.Millisecond},
+		{Kind: Slow, Ranks: []int{0}, After: Operations{0, 20}, For: lasts, Delay: 10 * time.Millisecond},
 	} {
 		t.Run(f.Kind.String(), func(t *testing.T) {
 			underFaults(t, 3, []Fault{f}, func(ctx context.Context, p *Proc) error {
