@@ -292,7 +292,7 @@ func (s *sharedBarrier) await(ctx context.Context, phase uint64) error {
 		s.learn(phase)
 		return nil
 	}
-	err := s.sleep(ctx, phase, func() bool { return s.over(phase) })
+	err := s.sleep(ctx, phase, (*sharedBarrier).over)
 	if err == nil {
 		s.learn(phase)
 	}
@@ -377,7 +377,7 @@ const (
 
 // sleep sleeps until cond holds, which the arrival at a phase of all on this host
 // makes true, or it cannot any more.
-func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() bool) error {
+func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func(s *sharedBarrier, phase uint64) bool) error {
 	if s.b.p.node.Hosted() {
 		return s.sleepHosted(ctx, phase, cond)
 	}
@@ -388,7 +388,7 @@ func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() boo
 	defer mem.Add64(s.mem, atSleepers, ^uint64(0))
 	for d := soon; ; d = recheck {
 		seen := uint32(mem.Load64(s.mem, atSeq))
-		if cond() {
+		if cond(s, phase) {
 			return nil
 		}
 		if err := s.lost(phase); err != nil {
@@ -403,11 +403,11 @@ func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func() boo
 
 // sleepHosted is sleep in a simulation, where nobody has to be woken: the world looks
 // whether the wait is over.
-func (s *sharedBarrier) sleepHosted(ctx context.Context, phase uint64, cond func() bool) error {
+func (s *sharedBarrier) sleepHosted(ctx context.Context, phase uint64, cond func(s *sharedBarrier, phase uint64) bool) error {
 	n := s.b.p.node
-	err := n.AwaitHosted(ctx, func() bool { return cond() || n.Closing() || s.lost(phase) != nil })
+	err := n.AwaitHosted(ctx, func() bool { return cond(s, phase) || n.Closing() || s.lost(phase) != nil })
 	switch {
-	case cond():
+	case cond(s, phase):
 		return nil
 	case n.Closing():
 		return ErrClosed
@@ -527,7 +527,7 @@ func (s *sharedBarrier) lead(ctx context.Context, phase uint64) error {
 		arrived := func() bool { return s.here(next) }
 		var err error
 		if !s.poll(next, arrived) {
-			err = s.sleep(ctx, next, arrived)
+			err = s.sleep(ctx, next, (*sharedBarrier).here)
 		}
 		if err == nil && s.entered < next {
 			s.entered = next
