@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"fmt"
+	"testing"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -128,4 +129,31 @@ func dropped(s Stats) string {
 		return "nothing"
 	}
 	return text[1:]
+}
+
+// Whatever strangers send, an engine keeps nothing of it, dials nobody, sends nothing
+// and needs no timer.
+func FuzzStrangers(f *testing.F) {
+	cfg := Config{Rank: 1, Size: 4, Job: 1, Secret: []byte("secret"), Incarnation: 5}
+	stranger := link.NewConn(&link.Config{}, link.NewSelf(1, 2, 7, []byte("another")), 1, 5)
+	stranger.Queue(1, wire.Push{End: true, Limit: 400}.Append(nil), make([]byte, 400))
+	var out [1]link.Packet
+	stranger.Output(1, out[:])
+	f.Add(append(bytes.Clone(out[0].Header), out[0].Payload...))
+	for k := wire.KindData; k <= wire.KindProbe; k++ {
+		f.Add(wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1}.Append(nil))
+		f.Add(wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1, Flags: wire.Checksum}.Append(nil))
+	}
+	f.Fuzz(func(t *testing.T, pkt []byte) {
+		e := New(cfg)
+		for _, from := range []int{Unknown, Trusted} {
+			e.Recv(1, from, pkt)
+			if _, n, _ := e.Output(1, out[:]); len(e.peers) > 0 || len(e.wanted) > 0 || n > 0 || e.Timed() {
+				t.Errorf("it knows %v, would dial %v, and sends %d packets", e.ranks(), e.wanted, n)
+			}
+		}
+		if s := e.Stats(); s.Malformed+s.Foreign+s.Forged != 2 {
+			t.Errorf("dropped: %s", dropped(s))
+		}
+	})
 }

@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 		fmt.Printf("%d jobs, %v\n", len(jobs), err)
 	case strings.HasPrefix(mode, "socket "):
 		beSocket(strings.TrimPrefix(mode, "socket "))
+	case mode == "curious":
+		beCurious()
 	case mode != "":
 		beRank(mode)
 	default:
