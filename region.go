@@ -127,9 +127,10 @@ func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error)
 	if err := rma.CheckWord(off, r.size); err != nil {
 		return 0, err
 	}
-	v := r.Load(off)
+	b := r.Bytes()
+	v := mem.Load64(b, off)
 	err := r.p.node.Poll(ctx, func() bool {
-		v = r.Load(off)
+		v = mem.Load64(b, off)
 		return v != old || r.closed.Load()
 	})
 	if err == nil && r.closed.Load() {
