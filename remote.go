@@ -2,6 +2,8 @@ package weft
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"weft/internal/amt"
 	"weft/internal/driver"
@@ -14,6 +16,7 @@ import (
 type Remote struct {
 	p      *Proc
 	rank   int
+	name   string
 	found  rma.Found
 	direct *transport.Mapping // of the region here, or nil
 	peer   *driver.Peer
@@ -27,7 +30,21 @@ func (p *Proc) Attach(ctx context.Context, rank int, name string) (*Remote, erro
 	if err := checkRegionName(name); err != nil {
 		return nil, err
 	}
-	return p.attach(ctx, rank, name)
+	r, err := p.attach(ctx, rank, name)
+	if givenUp(err) {
+		return nil, &WaitError{Doing: fmt.Sprintf("region %q of rank %d", name, rank), Knows: "the rank has not said that it exposes it", Err: ended(err)}
+	}
+	return r, err
+}
+
+// ended returns the context's error, without a word of what may have happened: nothing
+// could.
+func ended(err error) error {
+	var unknown *UnknownOutcome
+	if errors.As(err, &unknown) {
+		return unknown.Err
+	}
+	return err
 }
 
 // attach is Attach for any name.
@@ -41,7 +58,7 @@ func (p *Proc) attach(ctx context.Context, rank int, name string) (*Remote, erro
 	if err := p.node.Memory(ctx, c); err != nil {
 		return nil, err
 	}
-	r := &Remote{p: p, rank: rank, found: c.RMA.Found, peer: p.node.Peer(rank)}
+	r := &Remote{p: p, rank: rank, name: name, found: c.RMA.Found, peer: p.node.Peer(rank)}
 	r.direct = p.mapRegion(r)
 	return r, nil
 }
@@ -102,7 +119,7 @@ func (r *Remote) Direct() bool { return r.direct != nil }
 // writable returns an error if the region may only be read.
 func (r *Remote) writable() error {
 	if r.found.ReadOnly {
-		return &RegionError{Rank: r.rank, Err: ErrReadOnly}
+		return &RegionError{Rank: r.rank, Name: r.name, Err: ErrReadOnly}
 	}
 	return nil
 }
@@ -112,7 +129,10 @@ func (r *Remote) write(off int, b []byte) error {
 	if err := r.peer.Gone(); err != nil {
 		return err
 	}
-	return driver.Write(r.direct, r.rank, r.found.Size, off, b)
+	if err := driver.Write(r.direct, r.rank, r.found.Size, off, b); err != nil {
+		return r.named(err)
+	}
+	return nil
 }
 
 // now completes an operation on mapped memory.
@@ -120,7 +140,19 @@ func (r *Remote) now(op *rma.Op) error {
 	if err := r.peer.Gone(); err != nil {
 		return err
 	}
-	return driver.Direct(r.direct, r.found.Size, op)
+	if err := driver.Direct(r.direct, r.found.Size, op); err != nil {
+		return r.named(err)
+	}
+	return nil
+}
+
+// named puts the region's name into an error.
+func (r *Remote) named(err error) error {
+	var e *RegionError
+	if errors.As(err, &e) {
+		e.Name = r.name
+	}
+	return err
 }
 
 // begin hands an operation to the engine, after the checks that can be made
@@ -136,7 +168,7 @@ func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
 		return err
 	}
 	op := &c.RMA
-	op.Kind, op.Peer, op.Region, op.Key, op.Off, op.Buf = kind, r.rank, r.found.Region, r.found.Key, uint64(off), b
+	op.Kind, op.Peer, op.Name, op.Region, op.Key, op.Off, op.Buf = kind, r.rank, r.name, r.found.Region, r.found.Key, uint64(off), b
 	op.Lock, op.Epoch = r.lock, r.epoch
 	r.p.node.Begin(c)
 	return nil

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -59,6 +60,9 @@ func (p *Proc) Sender(ctx context.Context, rank int, name string) (*Sender, erro
 		return nil, err
 	}
 	r, err := p.attach(ctx, rank, mailboxName(name))
+	if givenUp(err) {
+		return nil, &WaitError{Doing: fmt.Sprintf("mailbox %q of rank %d", name, rank), Knows: "the rank has not said that it has it", Err: ended(err)}
+	}
 	if err != nil {
 		return nil, err
 	}

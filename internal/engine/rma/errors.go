@@ -3,6 +3,7 @@ package rma
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -50,11 +51,15 @@ func (e *MisalignedError) Is(target error) bool { return target == ErrMisaligned
 // A RegionError reports that a rank refused an operation on its region.
 type RegionError struct {
 	Rank int
-	Err  error // ErrKey, ErrReadOnly, ErrNoRegion, ErrFenced, ErrClosed, or of a PUT ErrBounds
+	Name string // of the region; empty if only its rank knows it
+	Err  error  // ErrKey, ErrReadOnly, ErrNoRegion, ErrFenced, ErrClosed, or of a PUT ErrBounds
 }
 
 func (e *RegionError) Error() string {
-	return fmt.Sprintf("weft: region of rank %d: %v", e.Rank, e.Err)
+	if e.Name == "" {
+		return fmt.Sprintf("weft: region of rank %d: %s", e.Rank, plain(e.Err))
+	}
+	return fmt.Sprintf("weft: region %q of rank %d: %s", e.Name, e.Rank, plain(e.Err))
 }
 
 // Unwrap returns the condition.
@@ -71,8 +76,11 @@ func (e *MailboxError) Error() string {
 	if e.Err == link.ErrTooLong {
 		return fmt.Sprintf("weft: mailbox of rank %d: a message of %d bytes is longer than its ring", e.Rank, e.Len)
 	}
-	return fmt.Sprintf("weft: mailbox of rank %d: message of %d bytes: %v", e.Rank, e.Len, e.Err)
+	return fmt.Sprintf("weft: mailbox of rank %d: message of %d bytes: %s", e.Rank, e.Len, plain(e.Err))
 }
+
+// plain is the text of an error behind another one's, which says already whose it is.
+func plain(err error) string { return strings.TrimPrefix(err.Error(), "weft: ") }
 
 // Unwrap returns the condition.
 func (e *MailboxError) Unwrap() error { return e.Err }
@@ -103,21 +111,21 @@ func refusal(op *Op, s wire.Status) error {
 		return nil
 	case wire.StatusBounds:
 		if op.Kind == Flush { // a PUT before it, of which nothing is known here
-			return &RegionError{op.Peer, ErrBounds}
+			return &RegionError{op.Peer, op.Name, ErrBounds}
 		}
 		return &BoundsError{int(op.Off), max(len(op.Buf), 1), -1}
 	case wire.StatusMisaligned:
 		return &MisalignedError{int(op.Off)}
 	case wire.StatusKey:
-		return &RegionError{op.Peer, ErrKey}
+		return &RegionError{op.Peer, op.Name, ErrKey}
 	case wire.StatusReadOnly:
-		return &RegionError{op.Peer, ErrReadOnly}
+		return &RegionError{op.Peer, op.Name, ErrReadOnly}
 	case wire.StatusFenced:
-		return &RegionError{op.Peer, ErrFenced}
+		return &RegionError{op.Peer, op.Name, ErrFenced}
 	case wire.StatusClosed:
-		return &RegionError{op.Peer, link.ErrClosed}
+		return &RegionError{op.Peer, op.Name, link.ErrClosed}
 	default:
-		return &RegionError{op.Peer, ErrNoRegion}
+		return &RegionError{op.Peer, op.Name, ErrNoRegion}
 	}
 }
 
