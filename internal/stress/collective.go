@@ -7,14 +7,14 @@ import (
 )
 
 // collective: members form a group, do some operations whose results are known, and part;
-// and again.
+// and again. Each group has a channel of its own: one that has failed is of no use any more.
 func collective(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
 	for g := range 1 + s.shared.IntN(3) {
 		rng := chance(s.seed, s.name, "group", g) // says the same at all members
 		var group *coll.Group
-		if a.call("coll.New", func() (err error) { group, err = coll.New(a.ctx, a.p, s.channel+g, s.members); return err }) != fine {
+		if a.call("coll.New", func() (err error) { group, err = coll.New(a.ctx, a.p, 20_000+4*s.number+g, s.members); return err }) != fine {
 			return
 		}
 		ok := true

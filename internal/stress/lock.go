@@ -25,7 +25,11 @@ func lock(s *scene) {
 		cfg = &weft.RegionConfig{Guard: name}
 	}
 	if a.p.Rank() == home {
-		a.call("Expose", func() (err error) { region, err = a.p.Expose(a.ctx, name, 64, cfg); return err })
+		expose := func() (err error) { region, err = a.p.Expose(a.ctx, name, 64, cfg); return err }
+		if a.call("Expose", expose) == gone { // with the lock's home
+			cfg = nil
+			a.call("Expose", expose) // the others attach to it
+		}
 	}
 	var far *weft.Remote
 	if a.call("Attach", func() (err error) { far, err = a.p.Attach(a.ctx, home, name); return err }) == fine {

@@ -303,7 +303,8 @@ func (a *actor) judge(what string, err error, ends bool) verdict {
 		return fine
 	case errors.Is(err, weft.ErrAgain):
 		return later
-	case a.leaving.Load() && (errors.Is(err, weft.ErrClosed) || errors.Is(err, weft.ErrPeer)), a.ctx.Err() != nil && ended:
+	case a.leaving.Load() && (errors.Is(err, weft.ErrClosed) || errors.Is(err, weft.ErrPeer)), a.ctx.Err() != nil && ended,
+		a.ctx.Err() != nil && errors.Is(err, weft.ErrRevoked):
 		a.quit = true
 		return over
 	case ended && ends:
@@ -317,7 +318,7 @@ func (a *actor) judge(what string, err error, ends bool) verdict {
 		n.Ranks = []int{peer.Rank}
 		n.Text = fmt.Sprintf("rank %d is gone: %v", peer.Rank, peer.Cause)
 	case errors.Is(err, weft.ErrClosed), errors.Is(err, weft.ErrBroken), errors.Is(err, weft.ErrNoRegion), errors.Is(err, weft.ErrPeer),
-		errors.Is(err, weft.ErrFenced), errors.Is(err, weft.ErrNotHeld):
+		errors.Is(err, weft.ErrFenced), errors.Is(err, weft.ErrNotHeld), errors.Is(err, weft.ErrRevoked):
 	default:
 		a.found("%s: %s: %v (%T)", a.name, what, err, err)
 		return failed
