@@ -40,6 +40,9 @@ const (
 	noteEnd   = "end"   // the job ends
 )
 
+// newChannels says that a round has channels that none has had before.
+const newChannels = "new channels"
+
 // A line is a connection between a rank and the director.
 type line struct {
 	conn net.Conn

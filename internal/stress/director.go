@@ -367,6 +367,9 @@ func (d *director) begin() {
 		}
 	}
 	n := note{Kind: noteRound, N: uint64(d.round), Ranks: left}
+	if slices.ContainsFunc(d.plan.Strikes, func(s strike) bool { return s.how == outcast }) {
+		n.Text = newChannels // one that is back may still send to the old ones
+	}
 	if d.round >= d.plan.Rounds {
 		if d.ended {
 			return

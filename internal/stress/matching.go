@@ -127,27 +127,26 @@ func receiveTag(a *actor, s *scene, m *match.Matcher, e *expected, tag int, copi
 		if from < 0 {
 			return
 		}
-		ctx, cancel := context.WithCancel(a.ctx)
-		ends := a.rng.IntN(4) == 0
-		if ends {
-			ctx, cancel = a.brief(a.ctx)
+		ctx, end := context.WithCancel(a.ctx)
+		if a.rng.IntN(4) == 0 {
+			end()
+			ctx, end = a.brief(a.ctx)
 		}
+		stop := make(chan struct{})
+		go func() {
+			select {
+			case <-news: // perhaps nothing is to come any more
+				end()
+			case <-stop:
+			}
+		}()
 		source := from
 		if !copies || a.rng.IntN(2) == 0 {
 			source = match.Any
-			stop := make(chan struct{})
-			old := cancel
-			cancel = func() { close(stop); old() }
-			go func() {
-				select {
-				case <-news: // perhaps nothing is to come any more
-					old()
-				case <-stop:
-				}
-			}()
 		}
 		d, err := receiveMatch(a, ctx, m, source, tag)
-		cancel()
+		close(stop)
+		end()
 		var peer *weft.PeerError
 		switch v := a.judge("Matcher.Recv", err, true); {
 		case v == fine && d.Data != nil:

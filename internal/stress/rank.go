@@ -114,7 +114,7 @@ func (r *rank) run(p *weft.Proc) {
 			}
 			done := make(chan struct{})
 			go func() {
-				r.round(int(n.N), n.Ranks)
+				r.round(int(n.N), n.Ranks, n.Text == newChannels)
 				close(done)
 			}()
 			select {

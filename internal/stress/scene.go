@@ -80,13 +80,17 @@ func (r *rank) cast(round int, ranks []int) (scenes []*scene) {
 
 func (r *rank) plays(kind string) bool { return len(r.only) == 0 || slices.Contains(r.only, kind) }
 
-// round plays this rank's part in all scenes of a round.
-func (r *rank) round(n int, ranks []int) {
+// round plays this rank's part in all scenes of a round. Their channels are those of the
+// round before, or new ones.
+func (r *rank) round(n int, ranks []int, anew bool) {
 	r.mu.Lock()
 	clear(r.books) // of the round before
 	r.mu.Unlock()
 	var group sync.WaitGroup
 	for _, s := range r.cast(n, ranks) {
+		if anew {
+			s.channel = 1000 + s.number*channels
+		}
 		if !slices.Contains(s.members, r.p.Rank()) {
 			continue
 		}
