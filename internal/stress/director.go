@@ -269,8 +269,9 @@ func (d *director) hear(n note) bool {
 		return true
 	case noteState:
 		d.states += n.Text
-	case noteBye:
+	case noteBye: // Main may wait for the others yet
 		p.bye = true
+		d.all(note{Kind: noteLeft, Rank: n.Rank})
 	case noteLost:
 		return d.lost(n.Rank)
 	}
@@ -307,9 +308,6 @@ func (d *director) lost(rank int) bool {
 		d.fail("rank %d has ended by itself in round %d", rank, d.round)
 	}
 	p.struck = true
-	if p.bye {
-		d.all(note{Kind: noteLeft, Rank: rank})
-	}
 	d.excused()
 	return true
 }
