@@ -14,6 +14,8 @@ type Draft struct {
 	port  *Port
 	to    int
 	block *msg.Block // nil for a long message
+	use   uint32     // of the block
+	big   *big       // of a long message
 }
 
 // Reserve returns a draft of n bytes for a rank. It blocks while the port's
@@ -29,11 +31,12 @@ func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
 		return Draft{}, &TooLongError{Size: n, Limit: limit, What: "PortConfig.MaxMessage"}
 	}
 	if n > msg.MaxEager {
-		return Draft{Data: q.buffer(n), port: q, to: to}, nil
+		b := q.buffer(n)
+		return Draft{Data: b.mem[:n], port: q, to: to, big: b, use: b.use}, nil
 	}
 	for {
 		if b := q.p.node.Reserve(q.port, to, n); b != nil {
-			return Draft{Data: b.Data(), port: q, to: to, block: b}, nil
+			return Draft{Data: b.Data(), port: q, to: to, block: b, use: b.Use()}, nil
 		}
 		if err := q.state(to); err != nil {
 			return Draft{}, err
@@ -49,26 +52,34 @@ func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
 }
 
 // Commit sends the draft, whose Data must not be used any more. A draft of
-// more than 32 KiB is sent as by Send; shorter ones never block.
+// more than 32 KiB is sent as by Send; shorter ones never block. A draft that has
+// been committed or discarded is not sent again.
 func (d *Draft) Commit(ctx context.Context) error {
 	data := d.Data
 	d.Data = nil
 	if d.block != nil {
-		err := d.port.p.node.Commit(d.port.port, d.to, d.block)
+		err := d.port.p.node.Commit(d.port.port, d.to, d.block, d.use)
 		if d.block = nil; err == nil {
 			d.port.p.count(d.to, d.port.kind, len(data))
 		}
 		return err
 	}
+	b := d.big
+	if d.big = nil; b == nil || !d.port.lent(b, d.use) {
+		return nil
+	}
 	err := d.port.Send(ctx, d.to, data)
-	d.port.keep(data)
+	d.port.keep(b, d.use)
 	return err
 }
 
-// Discard gives the draft up.
+// Discard gives the draft up. What has been committed or discarded stays so.
 func (d *Draft) Discard() {
-	if d.block != nil {
-		d.port.p.node.Discard(d.port.port, d.to, d.block)
+	switch {
+	case d.big != nil:
+		d.port.keep(d.big, d.use)
+	case d.block != nil:
+		d.port.p.node.Discard(d.port.port, d.to, d.block, d.use)
 	}
-	d.block, d.Data = nil, nil
+	d.block, d.big, d.Data = nil, nil, nil
 }

@@ -58,6 +58,9 @@ var (
 	ErrRank = errors.New("weft: no such rank")
 	// ErrRevoked: a rank has ended the channel for its group; see RevokedError.
 	ErrRevoked = msg.ErrRevoked
+	// ErrUndelivered: messages were not accepted before this process left; see
+	// UndeliveredError.
+	ErrUndelivered = errors.New("weft: not delivered")
 	// ErrAgain: it cannot be done without waiting, and a Try call does not wait.
 	ErrAgain = errors.New("weft: not without waiting")
 )

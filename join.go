@@ -35,13 +35,19 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 	if err == nil {
 		err = run(ctx, p)
 		if err == nil {
+			p.node.Drain(closePatience) // what is on its way arrives before its receivers leave
 			// Others may still use our regions: leave together.
 			err = p.src.Fence(ctx)
 			if errors.Is(err, bootstrap.ErrLauncher) {
 				err = nil
 			}
 		}
-		if e := p.Close(); err == nil {
+		e := p.Close()
+		var lost *UndeliveredError
+		switch {
+		case err == nil && errors.As(e, &lost): // nobody wanted it: the program is to know, and has not failed
+			fmt.Fprintf(os.Stderr, "weft: rank %d: %s\n", p.Rank(), strings.TrimPrefix(lost.Error(), "weft: "))
+		case err == nil:
 			err = e
 		}
 	}

@@ -49,7 +49,7 @@ type Port struct {
 	channel int
 
 	mu    sync.Mutex
-	spare [][]byte // for long messages received without a buffer
+	spare []*big // for long messages received without a buffer
 }
 
 // maxSpare bounds what a port keeps of buffers for long messages.
@@ -151,16 +151,18 @@ type Message struct {
 
 	port  *Port
 	block *msg.Block
-	big   []byte
+	big   *big
+	use   uint32 // of either
 }
 
-// Release gives the message's memory back. Data must not be used any more.
+// Release gives the message's memory back. Data must not be used any more. To release
+// again what has been released, also through a copy of the Message, does nothing.
 func (m *Message) Release() {
 	switch {
 	case m.block != nil:
-		m.port.p.node.Release(m.port.port, m.block)
+		m.port.p.node.Release(m.port.port, m.block, m.use)
 	case m.big != nil:
-		m.port.keep(m.big)
+		m.port.keep(m.big, m.use)
 	}
 	m.block, m.big, m.Data = nil, nil, nil
 }
@@ -186,7 +188,7 @@ func (q *Port) recv(ctx context.Context, from int) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	return Message{From: r.From, Data: r.Block.Data(), port: q, block: r.Block}, nil
+	return Message{From: r.From, Data: r.Block.Data(), port: q, block: r.Block, use: r.Block.Use()}, nil
 }
 
 // recvLong receives a message that was offered to a receive without a buffer.
@@ -194,17 +196,17 @@ func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 	defer c.Free()
 	for c.Msg.State == msg.Offered {
 		big := q.buffer(c.Msg.Offer.Total)
-		c.Msg.Buf = big
+		c.Msg.Buf = big.mem[:c.Msg.Offer.Total]
 		err := q.fetch(ctx, c)
 		if err == nil && c.Msg.Block == nil && c.Msg.State == msg.Done {
-			return Message{From: c.Msg.From, Data: big[:c.Msg.N], port: q, big: big}, nil
+			return Message{From: c.Msg.From, Data: big.mem[:c.Msg.N], port: q, big: big, use: big.use}, nil
 		}
-		q.keep(big) // the sender gave up, and something else came
+		q.keep(big, big.use) // the sender gave up, and something else came
 		if err != nil {
 			return Message{}, err
 		}
 	}
-	return Message{From: c.Msg.From, Data: c.Msg.Block.Data(), port: q, block: c.Msg.Block}, nil
+	return Message{From: c.Msg.From, Data: c.Msg.Block.Data(), port: q, block: c.Msg.Block, use: c.Msg.Block.Use()}, nil
 }
 
 // TryRecv receives the next message of up to 32 KiB if it has arrived, and
@@ -212,7 +214,7 @@ func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 func (q *Port) TryRecv() (Message, error) {
 	b, sender := q.p.node.TryReceive(q.port, Any)
 	if b != nil {
-		return Message{From: sender, Data: b.Data(), port: q, block: b}, nil
+		return Message{From: sender, Data: b.Data(), port: q, block: b, use: b.Use()}, nil
 	}
 	if err := q.state(q.p.job.Rank); err != nil {
 		return Message{}, err
@@ -282,25 +284,36 @@ func (p *Proc) readPeer(rank int, id uint32, addr uint64, dst []byte) bool {
 	return !src.Gone() // else the sender has given the message up
 }
 
-// buffer returns memory for a long message, and keep takes it back.
-func (q *Port) buffer(n int) []byte {
+// A big is memory for a long message.
+type big struct {
+	mem []byte
+	use uint32 // how often it has been given back
+}
+
+// buffer returns memory for a long message, and keep takes it back, unless that has
+// been done: use is its number when it was lent.
+func (q *Port) buffer(n int) *big {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i, b := range q.spare {
-		if cap(b) >= n {
+		if len(b.mem) >= n {
 			q.spare = append(q.spare[:i], q.spare[i+1:]...)
-			return b[:n]
+			return b
 		}
 	}
-	return make([]byte, n)
+	return &big{mem: make([]byte, n)}
 }
 
-func (q *Port) keep(b []byte) {
+func (q *Port) keep(b *big, use uint32) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	held := cap(b)
+	if b.use != use {
+		return
+	}
+	b.use++
+	held := len(b.mem)
 	for _, s := range q.spare {
-		held += cap(s)
+		held += len(s.mem)
 	}
 	if held <= maxSpare && len(q.spare) < 8 {
 		q.spare = append(q.spare, b)
@@ -329,24 +342,25 @@ func (q *Port) Revoke(members []int, why error) {
 	q.p.node.Revoke(q.port, members, gone, reason)
 }
 
-// Close closes the port after what was sent through it has been accepted, or
-// cannot be within a second. Operations that wait end with ErrClosed; messages
-// not received are lost, and later ones are held by their senders until the
-// channel is opened again.
+// lent reports whether the memory has not been given back.
+func (q *Port) lent(b *big, use uint32) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return b.use == use
+}
+
+// Close closes the port, at once. Operations that wait end with ErrClosed. What Send
+// has accepted is not lost: it goes on to its receivers as long as the Proc is open,
+// which waits for that when it closes, and says what they have not accepted
+// ([UndeliveredError]). Messages that arrived here and were not received are lost;
+// later ones are held by their senders until the channel is opened again.
 func (q *Port) Close() error {
 	q.p.mu.Lock()
 	open := q.p.ports[q]
 	delete(q.p.ports, q)
 	q.p.mu.Unlock()
-	if !open {
-		return nil
+	if open {
+		q.p.node.ClosePort(q.port)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
-	defer cancel()
-	err := q.p.node.Drain(ctx, q.port)
-	q.p.node.ClosePort(q.port)
-	if errors.Is(err, ErrRevoked) {
-		err = nil // the operations have told
-	}
-	return err
+	return nil
 }

@@ -255,6 +255,7 @@ func (p *Proc) Close() error {
 	barriers, ways := maps.Clone(p.barriers), maps.Clone(p.ways)
 	p.mu.Unlock()
 	p.node.Quit()
+	lost := undelivered(p.node.Drain(closePatience))
 	for _, m := range mailboxes {
 		m.Close()
 	}
@@ -274,5 +275,5 @@ func (p *Proc) Close() error {
 		recorded = p.record.Close()
 	}
 	p.closeTransports()
-	return errors.Join(recorded, p.endTrace(), p.src.Close())
+	return errors.Join(lost, recorded, p.endTrace(), p.src.Close())
 }

@@ -117,22 +117,6 @@ func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
 	return n.finish(ctx, c)
 }
 
-// Drain is a Message that flushes a port which will be closed, also of a node that is
-// closing.
-func (n *Node) Drain(ctx context.Context, p *msg.Port) error {
-	c := NewCall()
-	defer c.Free()
-	c.Msg.Kind, c.Msg.Peer = msg.Flush, msg.Any
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed {
-		return link.ErrClosed
-	}
-	n.hand(p, c)
-	n.flush(n.clock())
-	return n.finish(ctx, c)
-}
-
 // submit hands a message operation to the engine, unless the node is closing. The
 // lock is held.
 func (n *Node) submit(p *msg.Port, c *Call) {

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
 	"weft/internal/interleave"
+	"weft/internal/monotime"
 )
 
 // A node ends in two steps, so that any goroutine may go on using it meanwhile, and
@@ -44,6 +46,50 @@ func (n *Node) refuse() {
 // Closing reports whether Quit has been called. Any goroutine may call it.
 func (n *Node) Closing() bool { return n.closing.Load() }
 
+// Drain waits until all that was sent has been accepted by the ports of those it is
+// for, or nothing more is for as long as patience says. It returns what is left.
+// Meanwhile this process goes on accepting what others send.
+func (n *Node) Drain(patience time.Duration) []msg.Backlog {
+	n.turn()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil
+	}
+	n.tape.Step("drain", 0, 0)
+	n.eng.Msg.Drain()
+	n.flush(n.clock())
+	end, before := n.now().Add(patience), -1
+	for {
+		left, count := n.eng.Msg.Backlog(), 0
+		for _, b := range left {
+			if !b.Left {
+				count += b.Messages
+			}
+		}
+		now := n.now()
+		if count != before {
+			before, end = count, now.Add(patience)
+		}
+		if count == 0 || now >= end || n.closed {
+			return left
+		}
+		n.standBy(end)
+		n.progress()
+	}
+}
+
+// standBy lets others go on, at most until end. The lock is held, and given up meanwhile.
+func (n *Node) standBy(end monotime.Time) {
+	n.mu.Unlock()
+	if n.cfg.Host != nil {
+		n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)), nil)
+	} else {
+		interleave.Gosched()
+	}
+	n.mu.Lock()
+}
+
 // Close tells the peers that this process leaves, waits a moment for what is
 // still on its way, and stops the node. Operations that have not ended by then end
 // with ErrClosed. The transports stay open.
@@ -58,13 +104,7 @@ func (n *Node) Close(patience time.Duration) {
 	n.eng.Leave()
 	end := n.now().Add(patience)
 	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
-		n.mu.Unlock()
-		if n.cfg.Host != nil {
-			n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)), nil)
-		} else {
-			interleave.Gosched()
-		}
-		n.mu.Lock()
+		n.standBy(end)
 	}
 	n.stop()
 }

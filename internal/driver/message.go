@@ -82,11 +82,12 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	return r, nil, err
 }
 
-// Release gives a received block back.
-func (n *Node) Release(p *msg.Port, b *msg.Block) {
+// Release gives a received block back, unless that has been done: use is its number
+// when it was received.
+func (n *Node) Release(p *msg.Port, b *msg.Block, use uint32) {
 	n.turn()
 	n.mu.Lock()
-	if !n.closed {
+	if !n.closed && b.Use() == use {
 		n.tape.Block("release", p, b, 0)
 		if p.Release(b) {
 			n.flush(n.clock())
@@ -109,10 +110,14 @@ func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
 }
 
 // Commit sends a reserved block. If it cannot, because the port or the node has been
-// closed meanwhile, it gives the block back.
-func (n *Node) Commit(p *msg.Port, to int, b *msg.Block) error {
+// closed meanwhile, it gives the block back. A draft is sent or given back once: use is
+// its number when it was reserved.
+func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32) error {
 	n.enter()
 	defer n.mu.Unlock()
+	if b.Use() != use {
+		return nil
+	}
 	why := p.Closed()
 	if n.closing.Load() {
 		why = link.ErrClosed
@@ -128,11 +133,13 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block) error {
 }
 
 // Discard gives a reserved block back unsent.
-func (n *Node) Discard(p *msg.Port, to int, b *msg.Block) {
+func (n *Node) Discard(p *msg.Port, to int, b *msg.Block, use uint32) {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.discard(p, to, b)
+	if b.Use() == use {
+		n.discard(p, to, b)
+	}
 }
 
 func (n *Node) discard(p *msg.Port, to int, b *msg.Block) {

@@ -129,6 +129,8 @@ func (p *player) play(e Event) (err error) {
 		eng.Want(e.Rank)
 	case "down":
 		eng.Down(e.Rank, errors.New(e.Name), e.OK)
+	case "drain":
+		eng.Msg.Drain()
 	case "leave":
 		eng.Leave()
 	case "object", "sync", "cancel sync":

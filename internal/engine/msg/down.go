@@ -50,6 +50,7 @@ func (n *Node) channels() []uint16 {
 // abandon ends everything between a port and a peer that has gone.
 func (p *Port) abandon(d *pair, cause error) {
 	p.failSends(d, cause)
+	p.lose(d, cause)
 	p.unsend(d, cause, p.send.put)
 	p.dropPartial(d)
 	p.admitted(d)

@@ -15,6 +15,7 @@ func (p *Port) Reserve(to, n int) *Block {
 
 // Commit sends a reserved block.
 func (p *Port) Commit(to int, b *Block) {
+	b.use++ // the program has it no more
 	if p.node.gone[to] != nil {
 		p.send.put(b)
 		return

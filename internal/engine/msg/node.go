@@ -24,6 +24,8 @@ type Node struct {
 	waiting  []*pair
 	timed    bool // some receiver has made us back off
 	done     opList
+	draining bool      // this process will leave
+	lost     []Backlog // of peers that have left
 
 	// Stats counts what happened.
 	Stats Stats

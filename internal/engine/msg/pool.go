@@ -15,6 +15,7 @@ const MaxEager = 1 << maxClass
 type Block struct {
 	mem   []byte // its length is the block's size
 	n     int    // length of the message
+	use   uint32 // how often it has been given back: see Use
 	class uint8
 	kind  blockKind
 
@@ -36,6 +37,10 @@ const (
 
 // Data returns the message.
 func (b *Block) Data() []byte { return b.mem[:b.n] }
+
+// Use returns a number that changes when the block is given back or sent. A program
+// that does so twice is found out by it.
+func (b *Block) Use() uint32 { return b.use }
 
 // Size returns the bytes of buffer that the message takes.
 func (b *Block) Size() int { return len(b.mem) }
@@ -103,6 +108,7 @@ func (p *pool) forget(b *Block) {
 // put takes a block back.
 func (p *pool) put(b *Block) {
 	p.used -= len(b.mem)
+	b.use++
 	b.kind, b.err = message, nil
 	b.follower = p.free[b.class]
 	p.free[b.class] = b

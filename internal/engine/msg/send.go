@@ -225,7 +225,7 @@ func (p *Port) owe(d *pair) {
 		d.listed = true
 		p.unasked = append(p.unasked, d)
 	}
-	if len(p.starved) > 0 {
+	if len(p.starved) > 0 || p.node.draining {
 		p.ask(d, p.alone)
 	}
 }

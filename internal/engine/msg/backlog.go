@@ -1,0 +1,51 @@
+package msg
+
+import (
+	"slices"
+
+	"weft/internal/engine/link"
+)
+
+// A Backlog is what one peer's port has not accepted of what was sent to it on one
+// channel.
+type Backlog struct {
+	Channel  uint16
+	Rank     int
+	Messages int
+	Left     bool // and will not any more: the peer has left in good order
+}
+
+// Drain asks all peers to acknowledge what was sent to them, and from now on with
+// every message: this process will leave.
+func (n *Node) Drain() {
+	n.draining = true
+	for _, channel := range n.channels() {
+		p := n.ports[channel]
+		for _, rank := range sortedKeys(p.pairs) {
+			p.ask(p.pairs[rank], true)
+		}
+	}
+}
+
+// Backlog returns what has not been accepted, whether or not the channel has been
+// closed here. What was meant for ranks that have died does not count.
+func (n *Node) Backlog() []Backlog {
+	list := slices.Clone(n.lost)
+	for _, channel := range n.channels() {
+		p := n.ports[channel]
+		for _, rank := range sortedKeys(p.pairs) {
+			if d := p.pairs[rank]; d.base != d.next {
+				list = append(list, Backlog{Channel: channel, Rank: rank, Messages: int(d.next - d.base)})
+			}
+		}
+	}
+	return list
+}
+
+// lose notes what a peer had not accepted when it left. Of one that died its
+// PeerError tells.
+func (p *Port) lose(d *pair, cause error) {
+	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && d.base != d.next {
+		p.node.lost = append(p.node.lost, Backlog{Channel: p.channel, Rank: d.rank, Messages: int(d.next - d.base), Left: true})
+	}
+}
