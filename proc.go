@@ -238,10 +238,11 @@ func (p *Proc) Stats() Stats {
 // closePatience is how long Close waits for what is still on its way.
 const closePatience = time.Second
 
-// Close leaves the job. What was sent and flushed has arrived; what was not
-// flushed has a second to do so. Operations of other goroutines that are begun after
-// it, or have not ended when it returns, return ErrClosed. Memory of regions and from
-// Alloc can still be read and written without harm, but nobody sees it.
+// Close leaves the job. First it waits until the receivers of what was sent have
+// accepted it, for as long as they go on doing so; if for a second none does, what is
+// left is lost, and Close returns an [UndeliveredError]. Operations of other goroutines
+// that are begun after it, or have not ended when it returns, return ErrClosed. Memory of
+// regions and from Alloc can still be read and written without harm, but nobody sees it.
 func (p *Proc) Close() error {
 	p.mu.Lock()
 	if p.closed {

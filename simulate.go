@@ -75,6 +75,7 @@ type Simulation struct {
 	Bytes    uint64 // in packets sent
 	Lost     uint64 // packets, by chance or in full queues
 	Resent   uint64 // packets
+	Unheard  int    // messages that were sent, and that nobody had accepted at the end
 	Events   uint64
 	Hash     uint64 // of everything that happened: equal for equal seeds
 
@@ -124,6 +125,7 @@ type simJob struct {
 	sources []*simSource
 	fenced  int
 	left    int // ranks that have not ended
+	unheard int // messages that nobody accepted
 	late    int // events after that
 	end     sim.Time
 	stats   engine.Stats
@@ -264,7 +266,8 @@ func (j *simJob) rank(ctx context.Context, p *Proc, g *guest.Process, run func(c
 		return
 	}
 	if j.end = max(j.end, j.world.Now()); err == nil {
-		_ = p.src.Fence(ctx) // that the context has ended is no failure of one that has returned
+		p.node.Drain(closePatience) // what is on its way arrives before its receivers leave
+		_ = p.src.Fence(ctx)        // that the context has ended is no failure of one that has returned
 	}
 	if g.Crashed() {
 		return
@@ -273,7 +276,12 @@ func (j *simJob) rank(ctx context.Context, p *Proc, g *guest.Process, run func(c
 		j.fail(fmt.Errorf("rank %d: %w", p.Rank(), err))
 	}
 	p.node.Engine(func(e *engine.Engine) { j.count(e.Stats()) })
-	if err := p.Close(); err != nil {
+	var lost *UndeliveredError
+	if err := p.Close(); errors.As(err, &lost) {
+		for _, u := range lost.Messages {
+			j.unheard += u.Messages
+		}
+	} else if err != nil {
 		j.fail(fmt.Errorf("rank %d: %w", p.Rank(), err))
 	}
 	if !g.Crashed() {
@@ -391,7 +399,7 @@ func (j *simJob) result() *Simulation {
 	s := j.net.Stats
 	return &Simulation{
 		Ranks: j.Ranks, Topology: j.net.Topology().Name(), Time: time.Duration(j.end), Messages: j.stats.Msg.Received,
-		Packets: s.Delivered, Bytes: s.Bytes, Lost: s.Lost + s.Overflows, Resent: j.stats.Link.Resent,
+		Packets: s.Delivered, Bytes: s.Bytes, Lost: s.Lost + s.Overflows, Resent: j.stats.Link.Resent, Unheard: j.unheard,
 		Events: j.world.Events(), Hash: j.world.Hash(), net: j.net, end: max(j.end, 1),
 	}
 }

@@ -1,0 +1,223 @@
+package weft
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// A port closes at once, and what was accepted for sending arrives all the same.
+func TestClosedPortLosesNothing(t *testing.T) {
+	const count = 200
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
+		news, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 0 {
+			q, err := p.Open(ctx, 2, nil)
+			if err != nil {
+				return err
+			}
+			for i := range count {
+				if err := q.Send(ctx, 1, bytes.Repeat([]byte{byte(i)}, 1000)); err != nil {
+					return err
+				}
+			}
+			if err := q.Close(); err != nil {
+				return err
+			}
+			if err := news.Send(ctx, 1, nil); err != nil {
+				return err
+			}
+			m, err := news.Recv(ctx)
+			m.Release()
+			return err
+		}
+		if m, err := news.Recv(ctx); err != nil {
+			return err
+		} else {
+			m.Release()
+		}
+		q, err := p.Open(ctx, 2, &PortConfig{RecvBuffer: 64 << 10})
+		if err != nil {
+			return err
+		}
+		for i := range count {
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return err
+			}
+			if len(m.Data) != 1000 || m.Data[0] != byte(i) {
+				return fmt.Errorf("message %d: %d bytes of %d", i, len(m.Data), m.Data[0])
+			}
+			m.Release()
+		}
+		return news.Send(ctx, 0, nil)
+	})
+}
+
+// What nobody accepts is told when the process leaves.
+func TestUndelivered(t *testing.T) {
+	_, err := Simulate(within(t), Cluster{Ranks: 2}, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil || p.Rank() == 1 {
+			if err == nil {
+				_, err = q.Recv(ctx) // until rank 0 has left
+			}
+			if errors.Is(err, ErrPeer) {
+				return nil
+			}
+			return err
+		}
+		unheard, err := p.Open(ctx, 9, nil)
+		if err != nil {
+			return err
+		}
+		for range 3 {
+			if err := unheard.Send(ctx, 1, []byte("hello")); err != nil {
+				return err
+			}
+		}
+		unheard.Close()
+		err = p.Close()
+		var lost *UndeliveredError
+		if !errors.As(err, &lost) || !errors.Is(err, ErrUndelivered) || len(lost.Messages) != 1 || lost.Messages[0] != (Undelivered{Rank: 1, Channel: 9, Messages: 3}) {
+			return fmt.Errorf("closing: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Messages arrive while their sender computes: it does not call weft, nor does anybody
+// wait for it.
+func TestSenderComputes(t *testing.T) {
+	for _, c := range []struct{ count, size int }{{16600, 64}, {40, 32 << 10}} {
+		t.Run(fmt.Sprint(c.size), func(t *testing.T) {
+			real(t, 2, func(ctx context.Context, p *Proc) error {
+				q, err := p.Open(ctx, 1, &PortConfig{SendBuffer: 4 << 20, RecvBuffer: 64 << 10})
+				if err != nil {
+					return err
+				}
+				if p.Rank() == 0 {
+					b := make([]byte, c.size)
+					for range c.count {
+						if err := q.Send(ctx, 1, b); err != nil {
+							return err
+						}
+					}
+					return nil // and nothing looks at packets any more but the service
+				}
+				for range c.count {
+					m, err := q.Recv(ctx)
+					if err != nil {
+						return err
+					}
+					m.Release()
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// Pushes that were started go on while their initiator computes, more than may be
+// under way at a time, and more than the mailbox has room for.
+func TestStartedPushesGoOn(t *testing.T) {
+	const count = 5000
+	real(t, 2, func(ctx context.Context, p *Proc) error {
+		if p.Rank() == 0 {
+			s, err := p.Sender(ctx, 1, "in")
+			if err != nil {
+				return err
+			}
+			for i := range count {
+				if _, err := s.StartPush(ctx, uint64(i), make([]byte, 30)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		m, err := p.Mailbox(ctx, "in", &MailboxConfig{Rings: []int{32 << 10}})
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		for i := range count {
+			d, err := m.Next(ctx)
+			if err != nil {
+				return err
+			}
+			if d.Tag != uint64(i) {
+				return fmt.Errorf("message %d comes, and %d is due", d.Tag, i)
+			}
+			d.Release()
+		}
+		return nil
+	})
+}
+
+// Memory that is given back twice, also through a copy, is given back once.
+func TestReleaseTwice(t *testing.T) {
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		for _, size := range []int{100, 40000} {
+			if p.Rank() == 0 {
+				for i := range 4 {
+					d, err := q.Reserve(ctx, 1, size)
+					if err != nil {
+						return err
+					}
+					for j := range d.Data {
+						d.Data[j] = byte(i)
+					}
+					again, unsent := d, d
+					if err := d.Commit(ctx); err != nil {
+						return err
+					}
+					unsent.Discard()
+					if err := again.Commit(ctx); err != nil {
+						return err
+					}
+				}
+				continue
+			}
+			recv := func() Message {
+				m, e := q.RecvFrom(ctx, 0)
+				err = errors.Join(err, e)
+				return m
+			}
+			first := recv()
+			stale := first
+			first.Release()
+			first.Release()
+			second := recv() // where the first was
+			stale.Release()
+			third := recv()
+			if err != nil {
+				return err
+			}
+			for i, m := range []Message{second, third} {
+				if len(m.Data) != size || !bytes.Equal(m.Data, bytes.Repeat([]byte{byte(i + 1)}, size)) {
+					return fmt.Errorf("message %d of %d bytes is not as it was sent", i+1, size)
+				}
+			}
+			second.Release()
+			third.Release()
+			last := recv()
+			last.Release()
+		}
+		if _, err := q.TryRecv(); !errors.Is(err, ErrAgain) && p.Rank() == 1 {
+			return fmt.Errorf("something was sent twice: %v", err)
+		}
+		return q.Flush(ctx)
+	})
+}
