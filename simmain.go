@@ -25,6 +25,7 @@ type simOrder struct {
 	Topology string
 	Link     string
 	MTU      int
+	PerHost  int
 	Loss     float64
 	GoBackN  bool
 	Seed     uint64
@@ -50,7 +51,7 @@ func simulate(ctx context.Context, text string, run func(ctx context.Context, p 
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return fmt.Errorf("weft: %s: %w", envSim, err)
 	}
-	c := Cluster{Ranks: o.Ranks, Topology: o.Topology, Link: o.Link, MTU: o.MTU, Loss: o.Loss, GoBackN: o.GoBackN, Seed: o.Seed}
+	c := Cluster{Ranks: o.Ranks, Topology: o.Topology, Link: o.Link, MTU: o.MTU, PerHost: o.PerHost, Loss: o.Loss, GoBackN: o.GoBackN, Seed: o.Seed}
 	if o.Log != "" {
 		f, err := os.Create(o.Log)
 		if err != nil {

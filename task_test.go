@@ -38,7 +38,7 @@ func (c *crowd) run(ctx context.Context, p *Proc) error {
 	next := (p.Rank() + 1) % p.Size()
 	var tasks []*Task
 	for ch := range crowdPorts {
-		q, err := p.Open(ctx, ch, nil)
+		q, err := p.Open(ctx, ch, &PortConfig{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 const breakdownHelp = `Measures where the time of a 64-byte message between two hosts goes: on raw
-Ethernet with reaping and without, and over TCP as Go programs use it. Each part
+Ethernet to a receiver that polls and to one that sleeps, and over TCP as Go programs use it. Each part
 is measured by itself or is the difference of two paths that are; the sum beside
 the measured whole says how much of it is understood. Takes about five seconds a
 round, and needs a lab.

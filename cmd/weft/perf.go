@@ -43,7 +43,7 @@ EXAMPLES
   weft perf barrier -n 4,8 -vs openmpi      see weft perf barrier -help, and lock
   weft perf ipush                           see weft perf ipush -help
   weft perf match                           searches for messages by source and tag
-  weft perf bars                            everything that docs/PERFORMANCE.md lists
+  weft perf bars                            the bars of docs/PERFORMANCE.md
   weft lab -- weft perf breakdown           where the microseconds go`
 
 // perfFlags are the flags of a measurement.

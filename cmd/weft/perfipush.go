@@ -14,9 +14,11 @@ import (
 	"weft/internal/perf"
 )
 
-const perfIPushHelp = `Measures IPUSH against PUSH in ping-pong, under the conditions of paper 002
-(table 5): the message is left where it lands, or copied to the receiver's memory
-(-copied), or that from a cache that was flushed (-flushed). A PUSH tells of its
+const perfIPushHelp = `Measures IPUSH against PUSH in ping-pong, under conditions like those of paper
+002, table 5: the message is left where it lands (its (1) and (2)), or copied to
+the receiver's memory from a cache that was flushed (-flushed, nearest to (3) and
+(4)), or from coherent caches (-copied, which the paper has not). Its (5), memory
+that is not cached, a process cannot have. A PUSH tells of its
 arrival by its own last word, push-status by a word beside it.
 
 The bandwidth is that of ping-pong, too: a message by half a round trip.

@@ -46,6 +46,7 @@ type simFlags struct {
 	Topology string
 	Link     string
 	MTU      int
+	PerHost  int
 	Loss     float64
 	GoBackN  bool
 	SVG      string
@@ -67,6 +68,7 @@ func simCommand() *ffcli.Command {
 	fs.IntVar(&f.N, "n", 4, "number of ranks")
 	fs.StringVar(&f.Topology, "topology", "crossbar", "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions) or fattree:ARITY")
 	fs.StringVar(&f.Link, "link", "10Gbps,1us", "bandwidth and delay of each link, and the bytes that may wait for it")
+	fs.IntVar(&f.PerHost, "per-host", 0, "ranks that share a host and its memory; 0: each has a machine to itself")
 	fs.IntVar(&f.MTU, "mtu", 1500, "longest packet in bytes")
 	fs.Float64Var(&f.Loss, "loss", 0, "share of packets that get lost")
 	fs.BoolVar(&f.GoBackN, "go-back-n", false, "after a loss everything is sent again, not only what was lost")
@@ -117,7 +119,7 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 		warnShared(args[0])
 	}
 	order, err := json.Marshal(map[string]any{
-		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "Loss": f.Loss, "GoBackN": f.GoBackN, "Seed": f.Seed,
+		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "PerHost": f.PerHost, "Loss": f.Loss, "GoBackN": f.GoBackN, "Seed": f.Seed,
 		"Log": absolute(f.Log), "SVG": absolute(f.SVG), "Trace": absolute(f.Trace), "JSON": f.JSON,
 	})
 	if err != nil {

@@ -24,8 +24,10 @@ with what their formulas say: messages, messages and hops one after another, and
 the time from the arrival of all at once until the last may go on. The bound is
 that time if no message had to wait for another on a link.
 
--model etl is paper 001's network: a torus, 3 us a hop, event packets of 16 bytes;
-with it comes the aligned start, how long each node waits after it has heard.
+-model etl is paper 001's network: a torus, 3 us a hop, event packets of 16 bytes.
+Its links have a delay and are infinitely fast, as the paper reckons them. With it
+comes the aligned start, how long each node waits after it has heard: worked out
+from exact flight times, so that nothing is left of the skew.
 
 EXAMPLES
   weft sim barrier

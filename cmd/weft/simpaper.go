@@ -50,8 +50,8 @@ func simPaper(name string, asJSON bool) error {
 			continue
 		}
 		for _, r := range t.Results {
-			o := map[string]any{"table": t.Name, "what": strings.TrimSpace(r.What), "model": r.Model, "unit": r.Unit, "kind": r.Kind, "note": r.Note}
-			if r.Kind != paper.Residual {
+			o := map[string]any{"table": t.Name, "what": strings.TrimSpace(r.What), "model": r.Model.V, "unit": r.Unit, "kind": r.Kind(), "note": r.Note}
+			if r.Says != paper.Residual {
 				o["paper"] = r.Paper
 			}
 			if err := json.NewEncoder(os.Stdout).Encode(o); err != nil {

@@ -70,7 +70,7 @@ func labBars(here launch.Host) []Bar {
 		{Name: "eth64spin", What: "the same, against TCP that spins, in C", Ours: one, Theirs: rivals(one, "sockperf"), Limit: 0.5},
 		{Name: "ethbulk", What: "raw Ethernet, 1 MiB messages, against TCP", Ours: bulk, Theirs: rivals(bulk, "iperf3"), Limit: bandwidth, Least: true},
 		{Name: "ethrate", What: "messages of 64 B, against weft over UDP", Ours: many, Theirs: rivals(many, "udp"), Limit: 2, Least: true},
-		{Name: "reaping", What: "64 B with reaping, against the same without", Ours: one, Theirs: []Rival{{Weft, "without reaping", asleep}}, Limit: 0.5},
+		{Name: "reaping", What: "64 B, polling, against asleep", Ours: one, Theirs: []Rival{{Weft, "asleep", asleep}}, Limit: 0.5},
 	}
 }
 

@@ -11,7 +11,10 @@ import (
 )
 
 // A landing is where messages of rank 0 and 1 land, by PUSH or IPUSH, and what is
-// done with them there: the conditions of paper 002, table 5.
+// done with them there. Left there, these are the conditions (1) and (2) of paper 002,
+// table 5. Copied from flushed caches they come nearest to its (3) and (4), whose window
+// is write-back and flushed; what is copied from coherent caches has no counterpart
+// there, nor has its (5), uncachable memory, one here.
 type landing struct {
 	*bench
 	box    *weft.Mailbox

@@ -84,7 +84,7 @@ func (p *paths) ways() []Way {
 	}
 	all := []Way{
 		{Name: "weft on raw Ethernet", Parts: raw, Measured: p.eth},
-		{Name: "the same without reaping", Parts: asleep, Measured: p.ethAsleep},
+		{Name: "the same, asleep", Parts: asleep, Measured: p.ethAsleep},
 		{Name: "TCP, as Go programs use it", Parts: tcp, Measured: p.tcp},
 	}
 	for i := range all {

@@ -6,7 +6,7 @@ import "time"
 const clock = 10 * time.Nanosecond
 
 func clocks(name string, n int, from string) Part {
-	return Part{name, time.Duration(n) * clock, time.Duration(n) * clock, from}
+	return Part{Name: name, Min: time.Duration(n) * clock, Max: time.Duration(n) * clock, From: from}
 }
 
 // DIMMnet is the receiving side of DIMMnet-2 and the way of a message through it
@@ -16,14 +16,8 @@ func DIMMnet() Table {
 	oneWay, oneWayI := way(false), way(true)
 	copied, copiedI := append(way(false), fetch(false)...), append(way(true), fetch(true)...)
 
-	cycles := func(p Path) float64 {
-		_, mean, _ := p.Walk()
-		return float64(mean / clock)
-	}
-	mean := func(p Path) float64 {
-		_, m, _ := p.Walk()
-		return micros(m)
-	}
+	cycles := func(p Path) Figure { return p.mean().over(Figure{V: micros(clock)}) }
+	mean := Path.mean
 	const ( // half of the measured round trips, table 7
 		pushUS, ipushUS     = 3.48 / 2, 3.56 / 2
 		copiedUS, copiedIUS = 7.68 / 2, 7.78 / 2
@@ -33,8 +27,9 @@ func DIMMnet() Table {
 		long              = 1 << 20 // bytes of a message that is long
 		packet            = 2048    // bytes of a packet, as in the network before
 	)
-	rate := func(p Path) float64 { return long / mean(stream(p, long)) }
-	each := float64(packet) / pushMBs // us for a packet at what was measured
+	rate := func(p Path) Figure { return Figure{V: long}.over(mean(stream(p, long))) }
+	each := Figure{V: packet}.over(total(pushMBs)) // us for a packet at what was measured
+	late := each.plus(Figure{V: micros(4 * clock)})
 	return Table{
 		Name: "dimmnet", Title: "DIMMnet-2, 100 MHz controller (paper 002, tables 2, 3 and 7)",
 		Paths: []Named{
@@ -45,21 +40,21 @@ func DIMMnet() Table {
 		Results: []Result{
 			{"receive a PUSH", 20, cycles(push), "clocks", ByConstruction, "the sum of its own table"},
 			{"receive an IPUSH", 24, cycles(ipush), "clocks", ByConstruction, "the sum of its own table"},
-			{"PUSH, one way", pushUS, mean(oneWay), "us", Predicted, span(oneWay)},
-			{"  of that not explained", 0, pushUS - mean(oneWay), "us", Residual, "the paper leaves the delay of the cables, α, open"},
-			{"IPUSH, one way", ipushUS, mean(oneWayI), "us", Predicted, span(oneWayI)},
-			{"  of that not explained", 0, ipushUS - mean(oneWayI), "us", Residual, "the same α"},
-			{"IPUSH − PUSH", ipushUS - pushUS, mean(oneWayI) - mean(oneWay), "us", Predicted, "4 clocks: Head and Tail, start, end, room"},
-			{"PUSH and copy, one way", copiedUS, mean(copied), "us", Predicted, span(copied)},
-			{"  of that not explained", 0, copiedUS - mean(copied), "us", Residual, "the paper: measuring the parts changes when cache lines are flushed and fetched"},
-			{"IPUSH and copy, one way", copiedIUS, mean(copiedI), "us", Predicted, span(copiedI)},
-			{"  of that not explained", 0, copiedIUS - mean(copiedI), "us", Residual, "the same"},
-			{"the same, IPUSH − PUSH", copiedIUS - copiedUS, mean(copiedI) - mean(copied), "us", Predicted, "1 clock more: Head is moved after the read"},
-			{"PUSH, bandwidth", pushMBs, rate(oneWay), "MB/s", Predicted, "a word of 8 bytes a clock: nothing in the tables is slower"},
-			{"  of that not explained", 0, pushMBs - rate(oneWay), "MB/s", Residual, "headers and gaps between packets, whose length the paper does not give"},
-			{"IPUSH, bandwidth", ipushMBs, rate(oneWayI), "MB/s", Predicted, "the 4 clocks once: they overlap with the data of the packet before"},
-			{"bandwidth, IPUSH / PUSH", ipushMBs / float64(pushMBs), rate(oneWayI) / rate(oneWay), "", Predicted, "the paper's two figures are rounded: 0.997 to 1"},
-			{"the same, did each packet of 2 KiB wait 4 clocks", ipushMBs / float64(pushMBs), each / (each + micros(4*clock)), "", Predicted, "too little: so they do overlap, or packets are longer than 8 KiB"},
+			{"PUSH, one way", pushUS, mean(oneWay), "us", "", span(oneWay)},
+			{"  of that not explained", 0, total(pushUS).minus(mean(oneWay)), "us", Residual, "the paper leaves the delay of the cables, α, open"},
+			{"IPUSH, one way", ipushUS, mean(oneWayI), "us", "", span(oneWayI)},
+			{"  of that not explained", 0, total(ipushUS).minus(mean(oneWayI)), "us", Residual, "the same α"},
+			{"IPUSH − PUSH", ipushUS - pushUS, mean(oneWayI).minus(mean(oneWay)), "us", "", "4 clocks: Head and Tail, start, end, room"},
+			{"PUSH and copy, one way", copiedUS, mean(copied), "us", "", span(copied)},
+			{"  of that not explained", 0, total(copiedUS).minus(mean(copied)), "us", Residual, "the paper: measuring the parts changes when cache lines are flushed and fetched"},
+			{"IPUSH and copy, one way", copiedIUS, mean(copiedI), "us", "", span(copiedI)},
+			{"  of that not explained", 0, total(copiedIUS).minus(mean(copiedI)), "us", Residual, "the same"},
+			{"the same, IPUSH − PUSH", copiedIUS - copiedUS, mean(copiedI).minus(mean(copied)), "us", "", "1 clock more: Head is moved after the read"},
+			{"PUSH, bandwidth", pushMBs, rate(oneWay), "MB/s", "", "a word of 8 bytes a clock: nothing in the tables is slower"},
+			{"  of that not explained", 0, total(pushMBs).minus(rate(oneWay)), "MB/s", Residual, "headers and gaps between packets, whose length the paper does not give"},
+			{"IPUSH, bandwidth", ipushMBs, rate(oneWayI), "MB/s", "", "the 4 clocks once: they overlap with the data of the packet before"},
+			{"bandwidth, IPUSH / PUSH", ipushMBs / float64(pushMBs), rate(oneWayI).over(rate(oneWay)), "", "", "the paper's two figures are rounded: 0.997 to 1"},
+			{"the same, did each packet of 2 KiB wait 4 clocks", ipushMBs / float64(pushMBs), each.over(late), "", "", "too little: so they do overlap, or packets are longer than 8 KiB"},
 		},
 		Notes: []string{
 			"Polling detects after 0.5 to 1.5 times an access of 0.189 us; the model's figure is the mean.",
@@ -115,7 +110,8 @@ func way(ipush bool) Path {
 // that follows comes a clock later.
 func stream(p Path, n int) Path {
 	words := time.Duration(n/8-1) * clock
-	return append(append(Path{}, p...), Part{"the other words", words, words, "table 2: data, 1 clock a word"})
+	rest := Part{Name: "the other words", Min: words, Max: words, From: "assumed: a word a clock, as table 2 has for the first", Of: OfAssumption}
+	return append(append(Path{}, p...), rest)
 }
 
 // fetch is what comes on top where the message is copied: table 7, G to L.

@@ -12,6 +12,44 @@ type Part struct {
 	Min  time.Duration
 	Max  time.Duration // the same as Min but where a processor polls
 	From string        // where the value comes from
+	Of   Origin        // and what that makes of it
+}
+
+// An Origin says what a figure of a model was computed from. What is computed from
+// several has the greatest.
+type Origin uint8
+
+const (
+	// OfParts: from what was measured, or simulated, part by part.
+	OfParts Origin = iota
+	// OfAssumption: also from what nobody has measured.
+	OfAssumption
+	// OfTotal: also from the measured total of a whole way.
+	OfTotal
+)
+
+// A Figure is a value with its origin.
+type Figure struct {
+	V  float64
+	Of Origin
+}
+
+// total is a figure that was measured of a whole way.
+func total(v float64) Figure { return Figure{v, OfTotal} }
+
+func (f Figure) minus(g Figure) Figure   { return Figure{f.V - g.V, max(f.Of, g.Of)} }
+func (f Figure) plus(g Figure) Figure    { return Figure{f.V + g.V, max(f.Of, g.Of)} }
+func (f Figure) over(g Figure) Figure    { return Figure{f.V / g.V, max(f.Of, g.Of)} }
+func (f Figure) times(by float64) Figure { return Figure{f.V * by, f.Of} }
+
+// mean returns how long the path takes if each part takes its mean, in microseconds.
+func (p Path) mean() Figure {
+	_, mean, _ := p.Walk()
+	f := Figure{V: micros(mean)}
+	for _, part := range p {
+		f.Of = max(f.Of, part.Of)
+	}
+	return f
 }
 
 // A Path is the way of a message.
@@ -70,8 +108,15 @@ type Named struct {
 type Kind string
 
 const (
-	// Predicted: the paper measured it independently of the parts.
+	// Predicted: the paper measured it independently of all that the model reads.
 	Predicted Kind = "predicted"
+
+	// Assumed: the model reads something that nobody has measured.
+	Assumed Kind = "from an assumption"
+
+	// FromTotal: the model reads the measured total of another way, or a part that the
+	// paper got by subtracting from one.
+	FromTotal Kind = "from a measured total"
 
 	// ByConstruction: the paper got a part by subtracting from this very total,
 	// so agreement proves only that the message visits every part once.
@@ -84,11 +129,26 @@ const (
 // A Result is one figure of the model beside one of the paper. Both are in
 // microseconds, or in clocks.
 type Result struct {
-	What         string
-	Paper, Model float64
-	Unit         string
-	Kind         Kind
-	Note         string
+	What  string
+	Paper float64
+	Model Figure
+	Unit  string
+	Says  Kind // ByConstruction or Residual, or empty: then the model's origin says it
+	Note  string
+}
+
+// Kind returns what the result proves. It cannot be more than what the model has read
+// allows.
+func (r Result) Kind() Kind {
+	switch {
+	case r.Says != "":
+		return r.Says
+	case r.Model.Of == OfTotal:
+		return FromTotal
+	case r.Model.Of == OfAssumption:
+		return Assumed
+	}
+	return Predicted
 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
@@ -98,7 +158,14 @@ func us(name string, v float64, from string) Part { return between(name, v, v, f
 
 // between returns a part that takes from lo to hi microseconds.
 func between(name string, lo, hi float64, from string) Part {
-	return Part{name, time.Duration(lo*1000 + 0.5), time.Duration(hi*1000 + 0.5), from}
+	return Part{Name: name, Min: time.Duration(lo*1000 + 0.5), Max: time.Duration(hi*1000 + 0.5), From: from}
+}
+
+// subtracted returns a part that the paper got by subtracting others from a total.
+func subtracted(name string, v float64, from string) Part {
+	p := us(name, v, from)
+	p.Of = OfTotal
+	return p
 }
 
 // Tables returns all tables.

@@ -9,13 +9,13 @@ func PMEthernet() Table {
 		unsaid   = "table 4; how it was got is not said, and subtraction gives the same"
 	)
 	syscall := us("system call and socket", 1.6, counter)
-	tcp := us("TCP", 15.5, "table 3; 89.6/2 − 58.6/2")
-	ip := us("IP", 6.2, "table 3; 58.6/2 − 1.6 − 3.2 − 36.6/2")
-	pm := us("PM", 4.8, unsaid)
+	tcp := subtracted("TCP", 15.5, "table 3; 89.6/2 − 58.6/2")
+	ip := subtracted("IP", 6.2, "table 3; 58.6/2 − 1.6 − 3.2 − 36.6/2")
+	pm := subtracted("PM", 4.8, unsaid)
 	swap := us("switch to protocol processing", 3.2, counter)
 	driver := us("device driver", 4.7, counter)
 	interrupt := us("hardware interrupt", 5.9, firmware)
-	wire := us("network card and medium", 7.7, "table 3; 36.6/2 − 4.7 − 5.9")
+	wire := subtracted("network card and medium", 7.7, "table 3; 36.6/2 − 4.7 − 5.9")
 
 	link := Path{driver, interrupt, wire}
 	overIP := Path{syscall, ip, swap, driver, interrupt, wire}
@@ -23,10 +23,7 @@ func PMEthernet() Table {
 	reaping := Path{syscall, pm, driver, wire}
 	sleeping := Path{syscall, pm, driver, interrupt, wire}
 
-	trip := func(p Path) float64 {
-		_, mean, _ := p.Walk()
-		return 2 * micros(mean)
-	}
+	trip := func(p Path) Figure { return p.mean().times(2) }
 	const measured = 47.6
 	return Table{
 		Name: "pmethernet", Title: "PM/Ethernet and TCP/IP, Pentium III 500 MHz, Gigabit Ethernet (paper 004, tables 2–4): round trips of 4 bytes",
@@ -39,8 +36,8 @@ func PMEthernet() Table {
 			{"IP", 58.6, trip(overIP), "us", ByConstruction, "the part of IP was got from it"},
 			{"TCP/IP", 89.6, trip(overTCP), "us", ByConstruction, "the part of TCP was got from it"},
 			{"PM/Ethernet, reaping", 37.6, trip(reaping), "us", ByConstruction, "presumably: the part of PM is what subtraction gives"},
-			{"PM/Ethernet, not reaping", measured, trip(sleeping), "us", Predicted, "reaping saves an interrupt each way"},
-			{"  of that not explained", 0, measured - trip(sleeping), "us", Residual, "the paper: the time of the handler, which runs also when it reaps"},
+			{"PM/Ethernet, not reaping", measured, trip(sleeping), "us", "", "reaping saves an interrupt each way; the parts of PM and of the card come out of other totals"},
+			{"  of that not explained", 0, total(measured).minus(trip(sleeping)), "us", Residual, "the paper: the time of the handler, which runs also when it reaps"},
 		},
 		Notes: []string{"The paper's text gives 48.4 us for one way of TCP/IP; that is the percentage of TCP and IP. The sum is 44.8."},
 	}

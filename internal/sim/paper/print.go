@@ -30,10 +30,10 @@ func (t Table) WriteText(w io.Writer) error {
 	fmt.Fprintf(tw, "\n\tpaper\tmodel\t\t\n")
 	for _, r := range t.Results {
 		paper := fmt.Sprintf("%.4g %s", r.Paper, r.Unit)
-		if r.Kind == Residual {
+		if r.Says == Residual {
 			paper = ""
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%.3g %s\t%s\t%s\n", r.What, paper, r.Model, r.Unit, r.Kind, r.Note)
+		fmt.Fprintf(tw, "%s\t%s\t%.3g %s\t%s\t%s\n", r.What, paper, r.Model.V, r.Unit, r.Kind(), r.Note)
 	}
 	if err := tw.Flush(); err != nil {
 		return err
