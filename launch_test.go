@@ -22,7 +22,7 @@ import (
 // The test's executable is also what Launch starts.
 func TestMain(m *testing.M) {
 	weft.Launched(map[string]func(context.Context, *weft.Proc) error{
-		"bereaved": bereaved, "failing": failing, "idle": idle, "talker": talker, "parent": parent,
+		"bereaved": bereaved, "failing": failing, "idle": idle, "talker": talker, "parent": parent, "busy": busy,
 	})
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // of ranks and guards, or each takes a second to end
 	os.Exit(m.Run())
@@ -244,6 +244,54 @@ func TestLaunchEnds(t *testing.T) {
 func runs(pid int) bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))
+}
+
+// busy lets rank 0 wait for rank 1 in many goroutines.
+func busy(ctx context.Context, p *weft.Proc) error {
+	q, err := p.Open(ctx, 3, nil)
+	if err != nil {
+		return err
+	}
+	if p.Rank() == 1 {
+		if err := q.Send(ctx, 0, nil); err != nil {
+			return err
+		}
+		return idle(ctx, p)
+	}
+	m, err := q.RecvFrom(ctx, 1)
+	if err != nil {
+		return err
+	}
+	m.Release()
+	for _, f := range []func() error{
+		func() error { _, err := q.RecvFrom(ctx, 1); return err },
+		func() error { return q.Send(ctx, 1, make([]byte, 1<<20)) },
+		func() error { _, err := p.Attach(ctx, 1, "palace"); return err },
+		func() error { _, err := p.Sender(ctx, 1, "letters"); return err },
+		func() error { return p.Barrier("together", nil).Wait(ctx) },
+	} {
+		go f()
+	}
+	return idle(ctx, p)
+}
+
+// TestWaitsOfGoroutines: what each goroutine of a rank waits for is told, in which call.
+func TestWaitsOfGoroutines(t *testing.T) {
+	for _, transport := range []string{"shm", "udp"} {
+		job := start(t, 2, &weft.LaunchConfig{Run: "busy", Transport: transport})
+		await(t, job, 0, "idle")
+		for _, want := range []string{
+			"a message from 1 (channel 3)", "room at 1, or its acknowledgement (1048576 bytes, channel 3)",
+			`region "palace" of 1 (to be exposed)`, `mailbox "letters" of 1 (to be exposed)`, `barrier "together", phase 1: needs 1`,
+		} {
+			for end := time.Now().Add(20 * time.Second); !strings.Contains(job.Waits(), want); {
+				if time.Now().After(end) {
+					t.Fatalf("%s: no %q in\n%s", transport, want, job.Waits())
+				}
+			}
+		}
+		job.Close()
+	}
 }
 
 // TestLaunchWaits: what the ranks wait for can be asked.

@@ -41,16 +41,32 @@ func (p *Proc) knows(id uint64) string {
 
 // state says what this process waits for, for weft ps.
 func (p *Proc) state() string {
-	text, err := json.Marshal(p.report())
-	if err != nil {
-		return ""
+	const most = 60 << 10 // bytes, of a line to the launcher
+	for r := p.report(); ; {
+		text, err := json.Marshal(r)
+		switch {
+		case err != nil:
+			return ""
+		case len(text) < most:
+			return string(text)
+		}
+		if len(r.Waits)+len(r.Things) == 0 {
+			r.Gone = nil
+		}
+		r.More += len(r.Waits) - len(r.Waits)/2
+		r.Waits, r.Things = r.Waits[:len(r.Waits)/2], r.Things[:len(r.Things)/2]
 	}
-	return string(text)
 }
 
 func (p *Proc) report() waitgraph.Report {
 	r := p.node.Report()
 	r.Host, r.PID = p.job.Host, os.Getpid()
+	for i := range r.Waits {
+		w := &r.Waits[i]
+		if name, ok := strings.CutPrefix(w.Name, mailboxName("")); ok {
+			w.For, w.Name = "mailbox", name
+		}
+	}
 	p.mu.Lock()
 	barriers := maps.Clone(p.barriers)
 	p.mu.Unlock()

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"fmt"
+
 	"weft/internal/engine/coord"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -25,6 +27,7 @@ func (n *Node) Report() waitgraph.Report {
 		w.Seconds = now.Sub(c.since).Seconds()
 		r.Waits = append(r.Waits, w)
 	}
+	r.More = max(len(n.waits)-mostListed, 0)
 	for _, s := range n.eng.Coord.States() {
 		if len(r.Things) == mostListed {
 			break
@@ -49,15 +52,19 @@ func (c *Call) describe() waitgraph.Wait {
 		if c.Msg.Peer >= 0 {
 			w.Rank = c.Msg.Peer
 		}
+		w.Call = fmt.Sprintf("channel %d", c.port.Channel())
+		if c.Msg.Kind == msg.Send {
+			w.Call = fmt.Sprintf("%d bytes, channel %d", len(c.Msg.Buf), c.port.Channel())
+		}
 	case memory:
-		w.For, w.Rank = "memory", c.RMA.Peer
+		w.For, w.Name, w.Rank, w.Call = "region", c.RMA.Name, c.RMA.Peer, c.RMA.String()
 		switch c.RMA.Kind {
 		case rma.Attach:
-			w.For, w.Name = "region", c.RMA.Name
+			w.Call = "to be exposed"
 		case rma.IPush:
 			w.For = "mailbox"
 		case rma.Await: // of our own, for what anyone may send
-			w.For, w.Rank = "receive", waitgraph.Anyone
+			w.For, w.Name, w.Rank = "receive", "", waitgraph.Anyone
 		}
 	case coordination:
 		w.For = "lock"

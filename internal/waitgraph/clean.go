@@ -11,7 +11,7 @@ func (r *Report) clean() {
 	r.Host, r.Ended = Printable(r.Host), Printable(r.Ended)
 	for i := range r.Waits {
 		w := &r.Waits[i]
-		w.For, w.Name = Printable(w.For), Printable(w.Name)
+		w.For, w.Name, w.Call = Printable(w.For), Printable(w.Name), Printable(w.Call)
 		w.Rank = max(w.Rank, Anyone)
 	}
 	negative := func(rank int) bool { return rank < 0 }

@@ -18,7 +18,8 @@ type Report struct {
 	PID    int     `json:",omitempty"`
 	Ended  string  `json:",omitempty"` // why it is not there any more
 	Silent bool    `json:",omitempty"` // it did not answer: stopped, or it never gives others its processor
-	Waits  []Wait  `json:",omitempty"`
+	Waits  []Wait  `json:",omitempty"` // one for each goroutine
+	More   int     `json:",omitempty"` // goroutines that wait, too
 	Things []Thing `json:",omitempty"`
 	Gone   []int   `json:",omitempty"` // ranks that it has taken for dead
 }
@@ -30,6 +31,7 @@ type Wait struct {
 	ID      uint64  `json:",omitempty"` // of what coordinates
 	Phase   uint64  `json:",omitempty"` // of a barrier
 	Rank    int     // whom it needs; Anyone: any
+	Call    string  `json:",omitempty"` // in which call, if that tells more
 	Seconds float64 // since when
 }
 
@@ -235,6 +237,8 @@ func (w Wait) String() string {
 	switch {
 	case w.For == "barrier":
 		return fmt.Sprintf("barrier %q, phase %d", w.Name, w.Phase)
+	case w.Name != "" && w.Rank != Anyone:
+		return fmt.Sprintf("%s %q of %d", w.For, w.Name, w.Rank)
 	case w.Name != "":
 		return fmt.Sprintf("%s %q", w.For, w.Name)
 	case w.For == "receive" && w.Rank == Anyone:
@@ -270,6 +274,9 @@ func (g *Graph) WriteText(out io.Writer) error {
 			}
 			fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t%s\n", r.Rank, r.Host, r.PID, g.explain(r.Rank, wait), since, holds)
 		}
+		if r.More > 0 {
+			fmt.Fprintf(w, "\t\t\tand %d more goroutines wait\t\t\n", r.More)
+		}
 	}
 	for _, r := range g.Ranks {
 		for _, t := range r.Things {
@@ -287,6 +294,9 @@ func (g *Graph) WriteText(out io.Writer) error {
 // explain says what a wait is for and whom it needs.
 func (g *Graph) explain(rank int, w Wait) string {
 	text := w.String()
+	if w.Call != "" {
+		text += " (" + w.Call + ")"
+	}
 	n := g.needs(rank, w)
 	if len(n.ranks) == 0 || w.Rank != Anyone {
 		return text

@@ -248,3 +248,6 @@ func (p *Port) Close() {
 		n.finish(op, why)
 	}
 }
+
+// Channel returns the port's channel.
+func (p *Port) Channel() uint16 { return p.channel }
