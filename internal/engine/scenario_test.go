@@ -60,6 +60,10 @@ import (
 //	down rank=0 peer=1                    a peer is gone
 //	unfinished                            what the engines still have to do
 //
+// one of ranks that do not keep to the protocol, whose frame arrives at once,
+//
+//	lie from=1 to=0 frame=ack [channel=1] [ack=7] … [count=1]  its fields; size= and fill= are its payload, id=L the lock "L"
+//
 // and those of strangers, which arrive at once; trusted says that they come over a
 // network where nobody forges, host=2 of cluster that ranks 0 and 1 share memory:
 //
@@ -194,6 +198,8 @@ func (s *story) command() {
 		s.clogged[rank] = s.d.Cmd == "clog"
 	case "stranger", "again", "restart", "known":
 		s.strange()
+	case "lie":
+		s.lie(rank)
 	case "down":
 		s.engines[rank].Down(s.number("peer", 0), fmt.Errorf("it was killed"), false)
 	case "unfinished":
