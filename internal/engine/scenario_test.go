@@ -68,7 +68,7 @@ import (
 // network where nobody forges, host=2 of cluster that ranks 0 and 1 share memory:
 //
 //	cluster … [host=2] [trusted]
-//	stranger to=0 src=1 [dst=0] [job=1] [incarnation=2] [kind=1] [counter=1] [checksum] [secret=wrong|right] [flip=byte] [cut=bytes] [count=1] [trusted]
+//	stranger to=0 src=1 [dst=0] [job=1] [incarnation=2] [kind=1] [counter=1] [checksum] [secret=wrong|right] [harmless] [flip=byte] [cut=bytes] [count=1] [trusted]
 //	again id=3 [to=0] [trusted]           a packet that was on its way before
 //	restart to=0                          the rank is another process now, under the same secret
 //	known to=0                            whom the rank knows and would dial, and what it has dropped

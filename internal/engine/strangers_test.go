@@ -75,7 +75,11 @@ func (s *story) forgery(to int) []byte {
 			c.Guard(link.Checked)
 		}
 		var out [1]link.Packet
-		c.Queue(s.now, wire.Bye{}.Append(nil), nil)
+		frame := wire.Bye{}.Append(nil)
+		if s.d.HasArg("harmless") {
+			frame = wire.Knock{}.Append(nil)
+		}
+		c.Queue(s.now, frame, nil)
 		c.Output(s.now, out[:])
 		pkt = append(bytes.Clone(out[0].Header), out[0].Payload...)
 	} else {
