@@ -154,7 +154,13 @@ const patience = 50 * time.Microsecond
 // courtesy is how long a reaper polls before it gives its processor to others
 // that wait for it, perhaps the very peer that it polls for. It is longer than
 // most answers take: to give way costs the answer that comes meanwhile.
-const courtesy = 16 * time.Microsecond
+//
+// Hurry takes its place when goroutines of this process share the work: the peer's are
+// then likely to do so too, and more of them want to run than there are processors.
+const (
+	courtesy = 16 * time.Microsecond
+	hurry    = 3 * time.Microsecond
+)
 
 // spin looks for packets until the call has ended, or the budget is spent and
 // none has come for a while. The lock is held, and given up now and then.
@@ -193,10 +199,14 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 			end = max(end, now.Add(patience))
 		}
 		over := now > end || ctx.Err() != nil
-		if crowded {
+		switch {
+		case crowded && now > yield.Add(hurry-courtesy):
+			interleave.Yield()
 			interleave.Gosched()
-		}
-		if now > yield {
+			yield = now.Add(courtesy)
+		case crowded:
+			interleave.Gosched()
+		case now > yield:
 			n.giveWay()
 			yield = now.Add(courtesy)
 		}
