@@ -200,6 +200,7 @@ func TestClosing(t *testing.T) {
 					soon, cancel := context.WithTimeout(ctx, 5*time.Millisecond)
 					_ = e.calls(soon)[name]()
 					cancel()
+					_ = p.Sleep(ctx, 300*time.Microsecond) // or 150 goroutines leave nothing for the rest
 				}
 			})
 		}
@@ -211,7 +212,8 @@ func TestClosing(t *testing.T) {
 			}
 		})
 		p.Sleep(ctx, 10*time.Millisecond)
-		if err := p.Close(); err != nil {
+		var lost *UndeliveredError // they send until the last moment
+		if err := p.Close(); err != nil && !errors.As(err, &lost) {
 			return err
 		}
 		p.Sleep(ctx, 10*time.Millisecond)
