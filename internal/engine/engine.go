@@ -409,7 +409,7 @@ func (e *Engine) Advance(now monotime.Time) {
 		}
 		p.conn.Advance(now)
 		e.active.Add(p.q)
-		if p.conn.Silent(now) {
+		if p.conn.Silent() {
 			e.Down(p.rank, errSilent, false)
 			continue
 		}

@@ -82,10 +82,7 @@ type Conn struct {
 	ackAt    monotime.Time
 	kept     kept
 
-	// Liveness.
-	awaiting bool
-	heard    monotime.Time
-	probeAt  monotime.Time
+	pulse Pulse
 
 	due   dues                                     // control packets to send
 	ctl   [4][wire.LinkSize + wire.SelectSize]byte // their bytes
@@ -148,10 +145,10 @@ func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
 	c := &Conn{
 		cfg: cfg.withDefaults(), self: self, peer: peer, incarnation: incarnation,
 		out: newSigner(self.root, self.to(peer, incarnation)), in: newSigner(self.root, self.from(peer, incarnation)),
-		rtoAt: monotime.Never, ackAt: monotime.Never, probeAt: monotime.Never,
+		rtoAt: monotime.Never, ackAt: monotime.Never,
 		slots: make([]slot, 8),
 	}
-	c.rto = c.cfg.RTOInitial
+	c.rto, c.pulse = c.cfg.RTOInitial, NewPulse(c.cfg.Liveness)
 	s := cfg.FirstSeq
 	c.base, c.next, c.high, c.tail, c.expected = s, s, s, s, s
 	return c
@@ -225,7 +222,8 @@ func (c *Conn) Farewell() {
 	c.next, c.high, c.again = c.tail, c.tail, 0
 	c.stopped, c.asking, c.probe = false, false, false
 	c.due = dues{wire.KindAck: true}
-	c.rtoAt, c.ackAt, c.probeAt = monotime.Never, monotime.Never, monotime.Never
+	c.rtoAt, c.ackAt = monotime.Never, monotime.Never
+	c.pulse.Watch(0, false)
 }
 
 // Stopped reports whether the peer has told us to stop.

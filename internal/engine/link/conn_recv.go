@@ -21,10 +21,7 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, trusted, room bool) (frame []
 	if err := c.admit(f, pkt); err != nil {
 		return nil, err
 	}
-	if c.awaiting {
-		c.heard = now
-		c.probeAt = now.Add(c.cfg.Liveness / 4)
-	}
+	c.pulse.Heard(now)
 	if !c.acknowledge(now, f.Ack) {
 		if f.Kind != wire.KindData && f.Kind != wire.KindProbe {
 			return nil, nil // old news, overtaken

@@ -198,9 +198,8 @@ func (c *Conn) Advance(now monotime.Time) {
 	if !now.Before(c.rtoAt) {
 		c.timeout(now)
 	}
-	if !now.Before(c.probeAt) {
-		c.due[wire.KindProbe] = !mutant.On(mutant.NoProbe)
-		c.probeAt = now.Add(c.cfg.Liveness / 4)
+	if c.pulse.Advance(now) {
+		c.due[wire.KindProbe] = true
 	}
 }
 
@@ -225,26 +224,13 @@ func (c *Conn) timeout(now monotime.Time) {
 
 // Deadline returns when Advance has something to do.
 func (c *Conn) Deadline() monotime.Time {
-	at := c.rtoAt.Min(c.ackAt).Min(c.probeAt)
-	if c.awaiting && c.cfg.Liveness > 0 {
-		at = at.Min(c.heard.Add(c.cfg.Liveness))
-	}
-	return at
+	return c.rtoAt.Min(c.ackAt).Min(c.pulse.Deadline())
 }
 
 // Await says whether something is awaited from the peer. While it is, the peer
 // is probed when it is silent, and dead when it stays so.
-func (c *Conn) Await(now monotime.Time, on bool) {
-	if c.awaiting = on && c.cfg.Liveness > 0; !c.awaiting {
-		c.probeAt = monotime.Never
-		return
-	}
-	c.heard = now
-	c.probeAt = now.Add(c.cfg.Liveness / 4)
-}
+func (c *Conn) Await(now monotime.Time, on bool) { c.pulse.Watch(now, on) }
 
 // Silent reports whether nothing has come from the peer for the liveness time
-// although something was awaited.
-func (c *Conn) Silent(now monotime.Time) bool {
-	return c.awaiting && now.Sub(c.heard) >= c.cfg.Liveness
-}
+// although something was awaited; see Pulse.
+func (c *Conn) Silent() bool { return c.pulse.Silent() }

@@ -123,13 +123,13 @@ func TestSilenceIsNoticed(t *testing.T) {
 	quiet := r.now
 	for r.now < quiet.Add(5*time.Second) { // probes keep both alive
 		r.step()
-		if r.ends[0].conn.Silent(r.now) || r.ends[1].conn.Silent(r.now) {
+		if r.ends[0].conn.Silent() || r.ends[1].conn.Silent() {
 			t.Fatalf("called silent after %v", r.now.Sub(quiet))
 		}
 	}
 	r.net.lose = 1
 	dead := r.now
-	for !r.ends[0].conn.Silent(r.now) {
+	for !r.ends[0].conn.Silent() {
 		if r.now > dead.Add(2*time.Second) || !r.step() {
 			t.Fatalf("not noticed after %v", r.now.Sub(dead))
 		}

@@ -39,7 +39,7 @@ func (n *node) mourn(rank int) {
 	other := incarnation{rank, c.boots[rank]}
 	c.deaths[duo{n.incarnation, other}] = true
 	// Who was declared dead by a rank will find that one silent.
-	excused := c.troubled[n.rank] || c.troubled[rank] || c.Loss > 0.05 || c.deaths[duo{other, n.incarnation}]
+	excused := c.troubled[n.rank] || c.troubled[rank] || c.paused[rank] || c.Loss > 0.05 || c.deaths[duo{other, n.incarnation}]
 	if !excused {
 		c.fail("false death", "rank %d took rank %d for dead: %v", n.rank, rank, n.eng.Gone(rank))
 	}

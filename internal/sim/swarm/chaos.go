@@ -22,6 +22,7 @@ func (c *cluster) plan(span time.Duration) {
 		}
 	}
 	some(c.Pauses, c.pause)
+	some(c.Suspends, c.suspend)
 	some(c.Crashes, c.crash)
 	some(c.Partitions, c.partition)
 	some(c.Clogs, c.clog)
@@ -39,8 +40,18 @@ func (c *cluster) length() time.Duration {
 
 func (c *cluster) pause() {
 	rank, d := c.anyone(), c.length()
-	c.suspect(rank, d)
+	// Others may find it silent; that it has missed their answers is no reason for it
+	// to take them for dead.
+	c.paused[rank] = c.paused[rank] || d > liveness/4
 	c.net.Machine(rank).Pause(d)
+}
+
+// suspend pauses everybody at once: nobody has a reason to take anybody for dead.
+func (c *cluster) suspend() {
+	d := c.world.Between(0, 4*liveness)
+	for rank := range c.Nodes {
+		c.net.Machine(rank).Pause(d + c.world.Between(0, time.Millisecond))
+	}
 }
 
 // suspect notes that others may find a rank silent, by no fault of theirs. A

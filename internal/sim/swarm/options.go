@@ -43,6 +43,7 @@ type Options struct {
 
 	Immortal                           bool // nobody is ever taken for dead, and nobody probes
 	Pauses, Crashes, Partitions, Clogs int
+	Suspends                           int  // pauses of all at once, as when a virtual machine is suspended
 	Restart                            bool // after a crash
 	Drift                              int  // ppm, of the fastest and the slowest clock
 }
@@ -80,6 +81,9 @@ func FromSeed(seed uint64) (o Options) {
 		o.Boxes, o.Stall = true, apart.IntN(4) == 0
 	}
 	o.crowd(rand.New(rand.NewPCG(seed, 0x63726f77)))
+	if apart := rand.New(rand.NewPCG(seed, 0x73757370)); apart.IntN(6) == 0 {
+		o.Suspends = 1 + apart.IntN(2)
+	}
 	if r.IntN(8) == 0 {
 		return o
 	}

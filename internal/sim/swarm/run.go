@@ -79,6 +79,7 @@ type cluster struct {
 
 	calm     bool         // faults have ended
 	troubled []bool       // ranks that had faults for which others may call them dead
+	paused   []bool       // ranks that others may call dead, but that have no reason to call others so
 	deaths   map[duo]bool // who has declared whom dead
 	result   Result
 }
@@ -94,7 +95,7 @@ type incarnation struct {
 func newCluster(o Options, log io.Writer) *cluster {
 	c := &cluster{
 		Options: o, world: sim.NewWorld(o.Seed), nodes: make([]*node, o.Nodes), boots: make([]uint8, o.Nodes),
-		streams: map[flow]*stream{}, cursors: map[flow]*cursor{}, troubled: make([]bool, o.Nodes), deaths: map[duo]bool{},
+		streams: map[flow]*stream{}, cursors: map[flow]*cursor{}, troubled: make([]bool, o.Nodes), paused: make([]bool, o.Nodes), deaths: map[duo]bool{},
 	}
 	c.world.Log = log
 	c.net = sim.NewNetwork(c.world, sim.Crossbar(o.Nodes, sim.Wire{Delay: o.Delay}))
