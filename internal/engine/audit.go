@@ -30,10 +30,10 @@ func (e *Engine) Unfinished() (lines []string) {
 // messages and memory.
 func (e *Engine) Fingerprint() uint64 {
 	h := fnv.New64a()
-	fmt.Fprintln(h, e.stats, len(e.blocked), len(e.wanted), e.gone)
+	fmt.Fprintln(h, e.stats, len(e.blocked), len(e.wanted), e.gone, e.returned, len(e.untold), len(e.departures))
 	for _, rank := range e.ranks() {
 		p := e.peers[rank]
-		fmt.Fprintln(h, rank, p.mtu, p.asked, p.throttled, p.gone != nil, p.q.Len(), p.q.Packets, p.q.Bytes)
+		fmt.Fprintln(h, rank, p.mtu, p.asked, p.throttled, p.gone != nil, p.returned, p.pulse, p.q.Len(), p.q.Packets, p.q.Bytes)
 		if p.conn != nil {
 			p.conn.Fingerprint(h)
 		}

@@ -37,9 +37,15 @@ type Engine struct {
 	active  link.Active
 	blocked []*link.Queue // their transports had no room
 	wanted  []int         // ranks that must be dialled
-	lossy   timers
-	gone    []int // peers that have gone, in order
-	stats   Stats
+	links   timers        // of peers that are watched
+	gone    []int         // peers that have gone, in order
+
+	departures []Departure
+	returned   bool    // the program has ended
+	untold     []*peer // and these do not know yet
+	watched    int     // peers behind reliable transports that are
+
+	stats Stats
 }
 
 // A peer is another process, or this one.
@@ -55,6 +61,9 @@ type peer struct {
 	throttled bool   // its packets were refused for want of room in q
 	held      []byte // the frame for which a mailbox has no room; nothing is taken before it
 	gone      *link.PeerError
+	returned  bool       // its program has ended
+	watched   bool       // by its pulse: it has no conn
+	pulse     link.Pulse // of a peer behind a reliable transport
 }
 
 // maxBeyond is how many frames more may wait while the peer has stopped us. One
@@ -106,7 +115,8 @@ type Path struct {
 
 	Incarnation uint64 // of the peer, if the path is lossy
 
-	Lane link.Lane // of a reliable one, if it takes packets without waiting for Output
+	Lane  link.Lane // of a reliable one, if it takes packets without waiting for Output
+	Beats bool      // a reliable one, which does not tell when a peer is stopped: signs of life are exchanged
 }
 
 // Connect says that packets for a peer can be sent from now on, and how. One that
@@ -122,6 +132,9 @@ func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 	} else {
 		e.unlink(p)
 		p.q.Through(path.Lane, path.MTU)
+		if path.Beats {
+			e.watch(now, p)
+		}
 	}
 	e.active.Add(p.q)
 }
@@ -145,13 +158,13 @@ func (e *Engine) link(now monotime.Time, p *peer, path Path) {
 func (e *Engine) open(now monotime.Time, p *peer, incarnation uint64) {
 	p.conn = link.NewConn(&e.cfg.Link, e.self, uint32(p.rank), incarnation)
 	p.conn.Await(now, true)
-	e.lossy.add(p)
+	e.links.add(p)
 }
 
 // unlink ends the link of a peer that is reached without one.
 func (e *Engine) unlink(p *peer) {
 	if p.conn != nil {
-		e.lossy.remove(p)
+		e.links.remove(p)
 		p.conn = nil
 	}
 }
@@ -190,7 +203,13 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	e.stats.PacketsReceived++
 	e.stats.BytesReceived += uint64(len(pkt))
 	if from >= 0 {
+		if e.watched > 0 {
+			e.peer(from).pulse.Heard(now)
+		}
 		e.frame(now, from, pkt)
+		if len(e.untold) > 0 {
+			e.tellDone()
+		}
 		return
 	}
 	src, err := e.self.Check(pkt)
@@ -224,7 +243,10 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 		e.frame(now, p.rank, frame)
 	}
 	if p.gone == nil {
-		e.lossy.sooner(p)
+		e.links.sooner(p)
+	}
+	if len(e.untold) > 0 {
+		e.tellDone()
 	}
 	e.active.Add(p.q)
 }
@@ -286,12 +308,14 @@ func (e *Engine) frame(now monotime.Time, from int, frame []byte) {
 		e.stats.drop(wire.ErrShort)
 		return
 	}
+	if len(e.gone) > 0 && e.peer(from).gone != nil {
+		e.stats.drop(link.ErrStale) // taken for dead, it has come back
+		return
+	}
 	var err error
 	switch t := wire.Type(frame[0]); {
-	case t == wire.TypeBye:
-		if _, err = wire.ParseBye(frame); err == nil {
-			e.Down(from, errLeft, true)
-		}
+	case t <= wire.TypeBeat:
+		err = e.onNode(from, frame)
 	case t < wire.TypeAttach:
 		err = e.Msg.Recv(now, from, frame)
 	case t == wire.TypeEvent:
@@ -349,13 +373,21 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 	p.held = nil
 	p.gone = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
 	e.gone = append(e.gone, rank)
+	if !p.returned {
+		e.departures = append(e.departures, Departure{rank, p.gone})
+	}
 	e.Msg.Down(rank, p.gone)
 	e.RMA.Down(rank, p.gone)
 	e.Coord.Down(rank, p.gone)
 	p.q.Through(nil, 0)
 	p.q.Clear()
-	if p.conn != nil {
-		e.lossy.remove(p)
+	switch {
+	case p.watched:
+		p.watched = false
+		e.watched--
+		e.links.remove(p)
+	case p.conn != nil:
+		e.links.remove(p)
 	}
 	if clean && p.conn != nil {
 		p.conn.Farewell()
@@ -380,39 +412,42 @@ func (e *Engine) Leave() {
 
 // Detach makes the links stop borrowing the array of buf.
 func (e *Engine) Detach(buf []byte) {
-	for _, p := range e.lossy {
-		p.conn.Detach(buf)
+	for _, p := range e.links {
+		if p.conn != nil {
+			p.conn.Detach(buf)
+		}
 	}
 }
 
-// Timed reports whether the engine needs the time: it has lossy links, or
+// Timed reports whether the engine needs the time: it watches peers, or has
 // timers. Without, it may be told any.
-func (e *Engine) Timed() bool { return len(e.lossy) > 0 || e.Msg.Timed() || e.Coord.Timed() }
+func (e *Engine) Timed() bool { return len(e.links) > 0 || e.Msg.Timed() || e.Coord.Timed() }
 
 // Deadline returns when Advance has something to do.
 func (e *Engine) Deadline() monotime.Time {
 	if !e.Timed() {
 		return monotime.Never
 	}
-	return e.lossy.next().Min(e.Msg.Deadline()).Min(e.Coord.Deadline())
+	return e.links.next().Min(e.Msg.Deadline()).Min(e.Coord.Deadline())
 }
 
 // Advance does what is due.
 func (e *Engine) Advance(now monotime.Time) {
 	e.Msg.Advance(now)
 	e.Coord.Advance(now)
-	for e.lossy.next() <= now {
-		p := e.lossy[0]
-		if at := p.conn.Deadline(); at > now {
-			e.lossy.later(at)
+	for e.links.next() <= now {
+		p := e.links[0]
+		if at := p.deadline(); at > now {
+			e.links.later(at)
 			continue
 		}
-		p.conn.Advance(now)
-		e.active.Add(p.q)
-		if p.conn.Silent() {
+		if e.advance(now, p) {
 			e.Down(p.rank, errSilent, false)
 			continue
 		}
-		e.lossy.later(max(p.conn.Deadline(), now+1))
+		e.links.later(max(p.deadline(), now+1))
+	}
+	if len(e.untold) > 0 {
+		e.tellDone()
 	}
 }

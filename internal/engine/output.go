@@ -62,7 +62,7 @@ func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int 
 		p.conn.RoomAgain(now)
 	}
 	n := p.conn.Output(now, dst)
-	e.lossy.sooner(p)
+	e.links.sooner(p)
 	return n
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ import (
 //
 // The commands, with what they print:
 //
-//	cluster ranks=2 [reliable] [window=4] [mtu=1500] [maxqueue=2] [liveness=never] [firstseq=…] [ackdelay=…] [rto=…]
+//	cluster ranks=2 [reliable [beats]] [window=4] [mtu=1500] [maxqueue=2] [liveness=never] [firstseq=…] [ackdelay=…] [rto=…]
 //	open rank=0 [channel=1] [recv=65536] [backoff]
 //	send from=0 to=1 [size=8] [count=3]   packets that leave
 //	recv rank=1 [from=0] [size=…]         a receive: what it got, or that it waits
@@ -58,6 +59,8 @@ import (
 //	clog rank=1 | unclog rank=1           its transport takes nothing, and takes packets again
 //	advance d=5ms                         timers that run out, and what leaves
 //	down rank=0 peer=1                    a peer is gone
+//	return rank=0                         its program ends; those that must be told in another way
+//	returned rank=0 peer=1                the other way
 //	unfinished                            what the engines still have to do
 //
 // one of ranks that do not keep to the protocol, whose frame arrives at once,
@@ -98,6 +101,7 @@ type story struct {
 	out     strings.Builder
 	now     monotime.Time
 	lossy   bool
+	beats   bool
 	mtu     int
 	engines []*Engine
 	ports   map[int]*msg.Port
@@ -126,7 +130,7 @@ type flying struct {
 
 func newStory(t *testing.T, d *datadriven.TestData) *story {
 	s := &story{
-		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), ports: map[int]*msg.Port{}, loans: map[int][]*msg.Block{},
+		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), beats: d.HasArg("beats"), ports: map[int]*msg.Port{}, loans: map[int][]*msg.Block{},
 		found: map[[2]int]rma.Found{}, regions: map[int][]byte{}, clogged: map[int]bool{}, waiting: map[int]*coord.Op{},
 		boxes: map[int]*postbox{}, pushed: map[int][]*rma.Op{},
 	}
@@ -202,6 +206,15 @@ func (s *story) command() {
 		s.lie(rank)
 	case "down":
 		s.engines[rank].Down(s.number("peer", 0), fmt.Errorf("it was killed"), false)
+	case "return":
+		told := s.engines[rank].Return()
+		for r := range s.engines {
+			if r != rank && !slices.Contains(told, r) {
+				s.say("  rank %d must be told in another way", r)
+			}
+		}
+	case "returned":
+		s.engines[rank].Returned(s.number("peer", 0))
 	case "unfinished":
 		for r, e := range s.engines {
 			for _, line := range e.Unfinished() {

@@ -31,6 +31,8 @@ type Stats struct {
 var (
 	errLeft   = errors.New("it left the job")
 	errSilent = errors.New("it was silent for the liveness time")
+	// errReturned is told by the peer.
+	errReturned = errors.New("its program has returned")
 )
 
 func (s *Stats) drop(err error) {
@@ -56,7 +58,10 @@ func (e *Engine) Stats() Stats {
 		s.PacketsSent += p.q.Packets
 		s.BytesSent += p.q.Bytes
 	}
-	for _, p := range e.lossy {
+	for _, p := range e.links {
+		if p.conn == nil {
+			continue
+		}
 		s.Link.Add(p.conn.Stats())
 	}
 	return s

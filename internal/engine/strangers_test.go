@@ -17,7 +17,7 @@ func (s *story) near(a, b int) bool {
 
 // path returns the way between two ranks.
 func (s *story) path(from, to int) Path {
-	return Path{MTU: s.mtu, Lossy: !s.near(from, to), Trusted: s.trusted, Incarnation: s.incarnations[to]}
+	return Path{MTU: s.mtu, Lossy: !s.near(from, to), Trusted: s.trusted, Incarnation: s.incarnations[to], Beats: s.beats}
 }
 
 // strange runs a command of those who try what they may not.

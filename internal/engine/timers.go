@@ -2,7 +2,7 @@ package engine
 
 import "weft/internal/monotime"
 
-// timers holds the lossy peers by when their links next have something to do:
+// timers holds the peers that are watched by when they next have something to do:
 // a heap, so that a node with many peers does not look at all of them. A peer's
 // place may be too early, never too late: most timers are put off before they
 // run out.
@@ -17,7 +17,7 @@ func (t timers) next() monotime.Time {
 }
 
 func (t *timers) add(p *peer) {
-	p.due, p.place = p.conn.Deadline(), len(*t)
+	p.due, p.place = p.deadline(), len(*t)
 	*t = append(*t, p)
 	t.up(p.place)
 }
@@ -36,7 +36,7 @@ func (t *timers) remove(p *peer) {
 
 // sooner moves a peer forward if its link has become due earlier.
 func (t *timers) sooner(p *peer) {
-	if at := p.conn.Deadline(); at < p.due {
+	if at := p.deadline(); at < p.due {
 		p.due = at
 		t.up(p.place)
 	}

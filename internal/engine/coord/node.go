@@ -19,6 +19,7 @@ type Node struct {
 	last       *Object // that an event was for
 	homes      map[uint64]home
 	gone       map[int]*link.PeerError
+	returned   map[int]*link.PeerError // whose programs have ended
 	done       opList
 	binds      map[uint64]*bind
 	fences     map[uint64]*fence
@@ -91,7 +92,7 @@ const (
 func NewNode(rank, size int, peers Peers) *Node {
 	return &Node{
 		rank: rank, size: size, peers: peers,
-		objects: map[uint64]*Object{}, homes: map[uint64]home{}, gone: map[int]*link.PeerError{},
+		objects: map[uint64]*Object{}, homes: map[uint64]home{}, gone: map[int]*link.PeerError{}, returned: map[int]*link.PeerError{},
 		binds: map[uint64]*bind{}, fences: map[uint64]*fence{},
 		early: map[uint64][]letter{}, earlyBy: map[int]int{},
 	}
@@ -142,6 +143,9 @@ func (n *Node) Open(now monotime.Time, c Config) (*Object, error) {
 	n.deliverEarly(now, id)
 	for _, rank := range sorted(n.gone) {
 		o.down(rank, n.gone[rank])
+	}
+	for _, rank := range sorted(n.returned) {
+		o.absent(rank, n.returned[rank])
 	}
 	return o, nil
 }

@@ -153,4 +153,9 @@ func (p *permits) fail(err error) {
 	p.asked.take(func(*Op) bool { return true }, func(op *Op) { p.n.finish(op, p.err) })
 }
 
-func (p *permits) leave() {}
+func (p *permits) leave() {
+	if p.o.Class != Semaphore && p.holds > 0 {
+		p.back(p.holds)
+		p.holds = 0
+	}
+}

@@ -148,7 +148,7 @@ func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
 		rtoAt: monotime.Never, ackAt: monotime.Never,
 		slots: make([]slot, 8),
 	}
-	c.rto, c.pulse = c.cfg.RTOInitial, NewPulse(c.cfg.Liveness)
+	c.rto, c.pulse = c.cfg.RTOInitial, NewPulse(&c.cfg)
 	s := cfg.FirstSeq
 	c.base, c.next, c.high, c.tail, c.expected = s, s, s, s, s
 	return c

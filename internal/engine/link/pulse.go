@@ -19,9 +19,11 @@ type Pulse struct {
 
 const quarters = 4
 
-// NewPulse returns a pulse that is not watched yet. A liveness below 1 means that it
+// NewPulse returns a pulse that is not watched yet. A negative Liveness means that it
 // never will be.
-func NewPulse(liveness time.Duration) Pulse { return Pulse{liveness: liveness, at: monotime.Never} }
+func NewPulse(cfg *Config) Pulse {
+	return Pulse{liveness: cfg.withDefaults().Liveness, at: monotime.Never}
+}
 
 // Watch begins or ends the watch.
 func (p *Pulse) Watch(now monotime.Time, on bool) {

@@ -124,6 +124,31 @@ func (n *Node) Leave() {
 	}
 }
 
+// Return makes sure that what was sent is accepted as soon as may be: the program has
+// ended.
+func (n *Node) Return() {
+	for _, channel := range sortedKeys(n.ports) {
+		if p := n.ports[channel]; p.open {
+			p.Start(&Op{Kind: Flush, Peer: Any, ours: true})
+		}
+	}
+}
+
+// Drained reports whether a peer has accepted everything that was sent to it.
+func (n *Node) Drained(rank int) bool {
+	for _, p := range n.ports {
+		if d := p.pairs[rank]; d != nil && (d.base != d.next || d.waiting.first != nil) {
+			return false
+		}
+	}
+	for op := n.sends.first; op != nil; op = op.next {
+		if op.Peer == rank {
+			return false
+		}
+	}
+	return true
+}
+
 // failSends ends the sends to a peer that have not been done.
 func (p *Port) failSends(d *pair, cause error) {
 	for d.waiting.first != nil {

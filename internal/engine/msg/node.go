@@ -72,6 +72,10 @@ func (n *Node) Finished() *Op {
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
 // refused with an error and change nothing.
 func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
+	if len(n.gone) > 0 && n.gone[from] != nil { // its program has returned
+		n.Stats.Dropped++
+		return nil
+	}
 	switch wire.Type(frame[0]) {
 	case wire.TypeData:
 		var f wire.Data
@@ -213,5 +217,7 @@ func (n *Node) Advance(now monotime.Time) {
 // finish ends an operation that the caller waits for.
 func (n *Node) finish(op *Op, err error) {
 	op.State, op.Err = Done, err
-	n.done.push(op)
+	if !op.ours {
+		n.done.push(op)
+	}
 }

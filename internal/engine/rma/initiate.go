@@ -25,6 +25,10 @@ func (n *Node) Start(op *Op) {
 		op.Done, op.Err = true, err
 		return
 	}
+	if err := n.returned[op.Peer]; err != nil && op.Kind == IPush {
+		op.Done, op.Err = true, err
+		return
+	}
 	if (op.Kind == Push || op.Kind == Pull) && len(op.Buf) == 0 {
 		op.Done = true
 		return

@@ -26,7 +26,8 @@ type Node struct {
 	gone  map[int]error
 	done  opList
 
-	awaiting opList // for messages in mailboxes of ours
+	returned map[int]error // whose programs have ended
+	awaiting opList        // for messages in mailboxes of ours
 
 	// Stats counts what happened.
 	Stats Stats
@@ -83,7 +84,7 @@ func NewNode(queue func(rank int) *link.Queue, key func() uint64) *Node {
 	return &Node{
 		queue: queue, key: key,
 		regions: map[uint32]*Region{}, names: map[string]*Region{}, wishes: map[string][]wish{},
-		peers: map[int]*peer{}, gone: map[int]error{},
+		peers: map[int]*peer{}, gone: map[int]error{}, returned: map[int]error{},
 	}
 }
 

@@ -52,6 +52,10 @@ func fields(b []byte) (f any, n int, err error) {
 	switch Type(b[0]) {
 	case TypeBye:
 		f, err = ParseBye(b)
+	case TypeDone:
+		f, err = ParseDone(b)
+	case TypeBeat:
+		f, err = ParseBeat(b)
 	case TypeData:
 		var d Data
 		payload, err = d.Parse(b)

@@ -21,7 +21,9 @@ type Type uint8
 
 // The types of frames.
 const (
-	TypeBye Type = 0x01
+	TypeBye  Type = 0x01
+	TypeDone Type = 0x02
+	TypeBeat Type = 0x03
 
 	TypeData    Type = 0x10
 	TypeAck     Type = 0x11
@@ -54,7 +56,7 @@ const (
 )
 
 var typeNames = map[Type]string{
-	TypeBye: "BYE", TypeData: "DATA", TypeAck: "ACK", TypeNack: "NACK", TypeGo: "GO", TypeRTS: "RTS",
+	TypeBye: "BYE", TypeDone: "DONE", TypeBeat: "BEAT", TypeData: "DATA", TypeAck: "ACK", TypeNack: "NACK", TypeGo: "GO", TypeRTS: "RTS",
 	TypeFetch: "FETCH", TypePiece: "PIECE", TypeFetched: "FETCHED", TypeAckReq: "ACKREQ", TypeSettled: "SETTLED", TypeRevoke: "REVOKE",
 	TypeAttach: "ATTACH", TypeAttached: "ATTACHED", TypePush: "PUSH", TypePut: "PUT", TypeFlush: "FLUSH",
 	TypePull: "PULL", TypePulled: "PULLED", TypeAtomic: "ATOMIC", TypeResult: "RESULT", TypeGuard: "GUARD",

@@ -113,6 +113,14 @@ var codecs = []codec{
 		f, err := ParseBye(b)
 		return f.Append(nil), err
 	}},
+	{"Done", Done{}.Append(nil), DoneSize, func(b []byte) ([]byte, error) {
+		f, err := ParseDone(b)
+		return f.Append(nil), err
+	}},
+	{"Beat", Beat{Ask: true}.Append(nil), BeatSize, func(b []byte) ([]byte, error) {
+		f, err := ParseBeat(b)
+		return f.Append(nil), err
+	}},
 	{"Piece", append(Piece{End: true, Token: 4, Off: 1 << 35}.Append(nil), "a piece"...), PieceSize, func(b []byte) ([]byte, error) {
 		f, p, err := ParsePiece(b)
 		return append(f.Append(nil), p...), err
@@ -241,6 +249,8 @@ func FuzzResult(f *testing.F)   { fuzz(f, "Result") }
 func FuzzGuard(f *testing.F)    { fuzz(f, "Guard") }
 func FuzzEvent(f *testing.F)    { fuzz(f, "Event") }
 func FuzzBye(f *testing.F)      { fuzz(f, "Bye") }
+func FuzzDone(f *testing.F)     { fuzz(f, "Done") }
+func FuzzBeat(f *testing.F)     { fuzz(f, "Beat") }
 func FuzzPiece(f *testing.F)    { fuzz(f, "Piece") }
 func FuzzAttach(f *testing.F)   { fuzz(f, "Attach") }
 func FuzzPush(f *testing.F)     { fuzz(f, "Push") }

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// A Departure is a rank that takes part no more: it is gone, or its program has
+// returned.
+type Departure struct {
+	Rank int
+	Why  *link.PeerError
+}
+
+// Departures returns those known so far, in order. The list only grows.
+func (e *Engine) Departures() []Departure { return e.departures }
+
+// Return says that the program of this process has ended. Each peer that is connected,
+// or has been dialled, is told so when everything that was sent to it has been accepted;
+// others must be told in another way, for which Return reports whom it tells itself.
+// Regions stay, and homes of what coordinates. (PROTOCOL §5)
+func (e *Engine) Return() (told []int) {
+	if e.returned {
+		return nil
+	}
+	e.returned = true
+	e.Msg.Return()
+	e.Coord.Leave()
+	for _, rank := range e.ranks() {
+		if p := e.peers[rank]; (p.mtu != 0 || p.asked) && p.gone == nil && rank != e.cfg.Rank {
+			e.untold = append(e.untold, p)
+			told = append(told, rank)
+		}
+	}
+	e.tellDone()
+	return told
+}
+
+// tellDone tells the peers that have accepted everything that the program has ended.
+func (e *Engine) tellDone() {
+	keep := e.untold[:0]
+	for _, p := range e.untold {
+		switch {
+		case p.gone != nil:
+		case e.Msg.Drained(p.rank) && e.RMA.Drained(p.rank):
+			p.q.Push(wire.Done{}.Append(p.q.Head()), nil, true)
+		default:
+			keep = append(keep, p)
+		}
+	}
+	e.untold = keep
+}
+
+// Returned says that the program of a peer has ended. Messages to and from it, which
+// nobody would take or send, end as if it had left; what arrived before stays, and so do
+// its regions.
+func (e *Engine) Returned(rank int) {
+	p := e.peer(rank)
+	if p.gone != nil || p.returned || rank == e.cfg.Rank {
+		return
+	}
+	p.returned = true
+	why := &link.PeerError{Rank: rank, Cause: errReturned, Clean: true}
+	e.departures = append(e.departures, Departure{rank, why})
+	e.Msg.Down(rank, why)
+	e.RMA.Returned(rank, why)
+	e.Coord.Returned(rank, why)
+	e.tellDone()
+}
+
+// watch begins to watch a peer behind a reliable transport that does not tell when it
+// is stopped.
+func (e *Engine) watch(now monotime.Time, p *peer) {
+	p.pulse = link.NewPulse(&e.cfg.Link)
+	p.pulse.Watch(now, true)
+	if p.pulse.Deadline() != monotime.Never {
+		p.watched = true
+		e.watched++
+		e.links.add(p)
+	}
+}
+
+// deadline returns when a peer in timers has something to do.
+func (p *peer) deadline() monotime.Time {
+	if p.conn != nil {
+		return p.conn.Deadline()
+	}
+	return p.pulse.Deadline()
+}
+
+// advance does what is due for a peer, and reports whether it has been silent for too
+// long.
+func (e *Engine) advance(now monotime.Time, p *peer) (silent bool) {
+	if p.conn != nil {
+		p.conn.Advance(now)
+		e.active.Add(p.q)
+		return p.conn.Silent()
+	}
+	if p.pulse.Advance(now) {
+		p.q.Push(wire.Beat{Ask: true}.Append(p.q.Head()), nil, true)
+	}
+	return p.pulse.Silent()
+}
+
+// onNode handles the frames that are about the peer itself.
+func (e *Engine) onNode(from int, frame []byte) error {
+	switch wire.Type(frame[0]) {
+	case wire.TypeBye:
+		if _, err := wire.ParseBye(frame); err != nil {
+			return err
+		}
+		e.Down(from, errLeft, true)
+	case wire.TypeDone:
+		if _, err := wire.ParseDone(frame); err != nil {
+			return err
+		}
+		e.Returned(from)
+	default:
+		f, err := wire.ParseBeat(frame)
+		if err != nil {
+			return err
+		}
+		if p := e.peer(from); f.Ask && from != e.cfg.Rank {
+			p.q.Push(wire.Beat{}.Append(p.q.Head()), nil, true)
+		}
+	}
+	return nil
+}
