@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
@@ -25,6 +26,10 @@ import (
 // that the launcher made, or is a job of one, runs run, waits until all ranks
 // have come this far, and leaves. It ends the process: with status 0, or 1 and
 // a message if run returned an error. The context ends on SIGINT and SIGTERM.
+//
+// A rank whose run has returned nil has left, for the others, as soon as they have
+// accepted what it sent: calls that need it end with a PeerError that is Clean, barriers
+// with a BrokenError. Its regions can be used until all have returned.
 func Main(run func(ctx context.Context, p *Proc) error) {
 	if text := os.Getenv(envSim); text != "" {
 		os.Exit(simulated(text, run))
@@ -35,6 +40,7 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 	if err == nil {
 		err = run(ctx, p)
 		if err == nil {
+			p.hasReturned()
 			p.node.Drain(closePatience) // what is on its way arrives before its receivers leave
 			// Others may still use our regions: leave together.
 			err = p.src.Fence(ctx)
@@ -238,6 +244,10 @@ func (p *Proc) bind() string {
 
 // rankEnded hears from the launcher that a rank has ended, or the launcher.
 func (p *Proc) rankEnded(rank int, cause error) {
+	if errors.Is(cause, bootstrap.ErrReturned) {
+		p.node.Returned(rank)
+		return
+	}
 	if rank >= 0 {
 		p.node.Down(rank, cause, errors.Is(cause, bootstrap.ErrExited))
 		return
@@ -247,6 +257,17 @@ func (p *Proc) rankEnded(rank int, cause error) {
 			p.node.Down(r, cause, false)
 		}
 	}
+}
+
+// hasReturned tells the others that this rank's program has ended.
+func (p *Proc) hasReturned() {
+	p.mu.Lock()
+	barriers := maps.Clone(p.barriers)
+	p.mu.Unlock()
+	for _, b := range barriers {
+		b.absent()
+	}
+	_ = p.src.Return(p.node.Return()) // without the launcher all is over anyhow
 }
 
 // findRoute picks the transport to a rank: shared memory where both can, else

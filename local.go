@@ -17,7 +17,7 @@ import (
 
 // Local runs a job of n ranks as goroutines of this process, each calling run
 // with its own Proc, and returns when all have. It is for tests and examples:
-// everything works as between processes. If a rank returns an error, the
+// everything works as between processes, and as with Main. If a rank returns an error, the
 // context of the others ends, and Local returns the error of the first. If all ranks
 // return nil so does Local, also when ctx has ended.
 func Local(ctx context.Context, n int, run func(ctx context.Context, p *Proc) error) error {
@@ -98,7 +98,9 @@ func local(ctx context.Context, net *pipe.Network, c LocalConfig, run func(ctx c
 				err = fmt.Errorf("rank %d: %w", r.p.Rank(), err)
 				first.CompareAndSwap(nil, &err)
 				cancel()
+				return
 			}
+			r.p.hasReturned()
 		})
 	}
 	j.startFaults(ctx)
@@ -135,5 +137,6 @@ func (j *localJob) open(src bootstrap.Source) (*Proc, error) {
 	}
 	p.trs = []transport.Transport{t}
 	p.node.Start(bell, t)
+	src.Watch(p.rankEnded)
 	return p, nil
 }

@@ -233,7 +233,7 @@ func TestPortErrors(t *testing.T) {
 		if _, err := q.TryRecv(); !errors.Is(err, ErrClosed) {
 			return fmt.Errorf("closed: %v", err)
 		}
-		return nil
+		return p.Barrier("end", nil).Wait(ctx) // a rank that has returned ends the others' waits
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -226,7 +226,7 @@ func (s *Sender) waits(ctx context.Context, b []byte, sent int) bool {
 // open reports whether messages can go through mapped memory now.
 func (s *Sender) open() bool {
 	w := s.way
-	return w.box != nil && w.packets.Load() == 0 && s.peer.Gone() == nil && !driver.Withdrawn(w.mapped)
+	return w.box != nil && w.packets.Load() == 0 && s.peer.Left() == nil && !driver.Withdrawn(w.mapped)
 }
 
 // direct writes to mapped memory, from a byte on, if that can be done now: else it is

@@ -561,10 +561,16 @@ func (s *sharedBarrier) fail(err error) error {
 	return &BrokenError{Name: s.b.name, Phase: broken.Phase, Rank: broken.Rank, Err: broken.Err}
 }
 
-// leave marks this rank's count: it will not arrive any more.
-func (s *sharedBarrier) leave() {
-	s.making.Lock()
-	defer s.making.Unlock()
+// absent marks this rank's count: it will not arrive any more. While a goroutine of
+// this rank makes the barrier there is nothing to mark.
+func (s *sharedBarrier) absent() {
+	if s.making.TryLock() {
+		s.mark()
+		s.making.Unlock()
+	}
+}
+
+func (s *sharedBarrier) mark() {
 	if s.mem == nil {
 		return
 	}
@@ -572,6 +578,15 @@ func (s *sharedBarrier) leave() {
 	mem.Store64(s.mem, atCounts+stride*s.me, s.arrived|left)
 	s.latch.Unlock()
 	s.rouse()
+}
+
+// leave is absent for the last time: the memory goes away.
+func (s *sharedBarrier) leave() {
+	s.making.Lock()
+	defer s.making.Unlock()
+	if s.mark(); s.mem == nil {
+		return
+	}
 	s.note(context.Background(), 0, 0)
 	s.b.p.mu.Lock()
 	s.closed = true

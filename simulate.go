@@ -266,6 +266,7 @@ func (j *simJob) rank(ctx context.Context, p *Proc, g *guest.Process, run func(c
 		return
 	}
 	if j.end = max(j.end, j.world.Now()); err == nil {
+		p.hasReturned()
 		p.node.Drain(closePatience) // what is on its way arrives before its receivers leave
 		_ = p.src.Fence(ctx)        // that the context has ended is no failure of one that has returned
 	}
@@ -439,6 +440,16 @@ func (s *simSource) Fence(ctx context.Context) error {
 			return err
 		}
 		s.guest.Sleep(sim.Never, nil)
+	}
+	return nil
+}
+
+// Return takes no packets and no time.
+func (s *simSource) Return(told []int) error {
+	for rank, g := range s.j.guests {
+		if rank != s.job.Rank && !slices.Contains(told, rank) && !g.Ended() && !g.Crashed() {
+			g.Later(func() { s.j.procs[rank].node.Returned(s.job.Rank) })
+		}
 	}
 	return nil
 }

@@ -33,6 +33,10 @@ type Caps struct {
 	// for users to read. (docs/SECURITY.md)
 	Guards string
 
+	// Beats says that the transport tells when a peer's process has ended, but not when
+	// it is stopped: the nodes exchange signs of life. It matters with Reliable.
+	Beats bool
+
 	// Direct promises that Memory can map a peer's memory, so that the
 	// initiator completes remote memory operations by itself.
 	Direct bool
@@ -67,7 +71,7 @@ type In struct {
 
 // A Transport moves packets between this process and its peers.
 //
-// One goroutine at a time may call Send, Push of a Lane, Poll, Release and Connect; the driver
+// One goroutine at a time may call Send, Push of a Lane, Poll, Release and Forget; the driver
 // holds its lock around them. All other methods may be called by any
 // goroutine.
 type Transport interface {
@@ -113,6 +117,11 @@ type Transport interface {
 	// transport whose peers ring the doorbell themselves does nothing. If a
 	// packet is already waiting, Arm rings at once.
 	Arm()
+
+	// Forget says that a peer counts as gone. Nothing more of it is wanted, and if it
+	// still lives it is told so, as far as the transport can, by Events.Down. It is
+	// called like Send.
+	Forget(peer int)
 
 	// Memory gives access to the memory of peers, or is nil without Direct.
 	Memory() Memory

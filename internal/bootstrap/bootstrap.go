@@ -36,15 +36,21 @@ type Source interface {
 	// Fence returns when every rank has called it as often as this one.
 	Fence(ctx context.Context) error
 
-	// Watch calls down, from a goroutine of the source, once for each rank
-	// that has ended, also for those that ended before; rank -1 means the
-	// launcher itself. At most one Watch per source.
+	// Return says that this rank's program has ended, to all ranks but those that
+	// have been told in another way.
+	Return(told []int) error
+
+	// Watch calls down, from a goroutine of the source, for each rank that has
+	// ended, also for those that ended before; rank -1 means the launcher
+	// itself. The cause is ErrReturned for a rank whose program has ended,
+	// ErrExited for one that has left in good order. At most one Watch per
+	// source.
 	Watch(down func(rank int, cause error))
 
 	// Answer makes the source answer the launcher's question what this process
 	// waits for, from a goroutine of its own.
 	Answer(state func() string)
 
-	// Close leaves the job.
+	// Close leaves the job in good order.
 	Close() error
 }

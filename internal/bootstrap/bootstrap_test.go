@@ -121,7 +121,7 @@ func TestContextEndsWaits(t *testing.T) {
 // Deaths are told to all, also to those who listen later, and fences do not wait
 // for the dead.
 func TestDeaths(t *testing.T) {
-	s, server := launched(t, 3)
+	s, server := launched(t, 4)
 	heard := make(chan string, 8)
 	s[0].Watch(func(rank int, cause error) { heard <- fmt.Sprint(rank, " ", cause, errors.Is(cause, ErrExited)) })
 	server.Down(1, "signal: killed")
@@ -129,7 +129,12 @@ func TestDeaths(t *testing.T) {
 		t.Errorf("heard %q", got)
 	}
 	server.Down(2, ErrExited.Error())
-	if got := <-heard; got != "2 its program has ended true" {
+	if got := <-heard; got != "2 its process has ended, and it had not left the job false" {
+		t.Errorf("heard %q", got)
+	}
+	s[3].Close()
+	server.Down(3, ErrExited.Error())
+	if got := <-heard; got != "3 its program has ended true" {
 		t.Errorf("heard %q", got)
 	}
 	if err := s[0].Fence(within(t)); err != nil {
@@ -140,6 +145,43 @@ func TestDeaths(t *testing.T) {
 	if rank := <-late; rank != 1 {
 		t.Errorf("heard of rank %d", rank)
 	}
+}
+
+// That a program has returned is told to those who do not know, also to those who listen
+// later.
+func TestReturned(t *testing.T) {
+	everySource(t, 3, func(t *testing.T, ctx context.Context, s []Source) {
+		type news struct {
+			to, of int
+			cause  error
+		}
+		heard := make(chan news, 8)
+		watch := func(to int) {
+			s[to].Watch(func(of int, cause error) { heard <- news{to, of, cause} })
+		}
+		watch(0)
+		watch(1)
+		if err := s[1].Return([]int{0}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s[0].Return(nil); err != nil {
+			t.Fatal(err)
+		}
+		watch(2)
+		want := map[news]bool{{1, 0, ErrReturned}: true, {2, 1, ErrReturned}: true, {2, 0, ErrReturned}: true}
+		for range len(want) {
+			got := <-heard
+			if !want[got] {
+				t.Errorf("rank %d heard of rank %d: %v", got.to, got.of, got.cause)
+			}
+			delete(want, got)
+		}
+		select {
+		case got := <-heard:
+			t.Errorf("rank %d heard of rank %d, too: %v", got.to, got.of, got.cause)
+		default:
+		}
+	})
 }
 
 func TestLauncherIsGone(t *testing.T) {

@@ -48,7 +48,7 @@ type Launched struct {
 	failure error // why the connection ended
 	watch   func(rank int, cause error)
 	state   func() string
-	news    []line // deaths before there was a watch
+	news    []line // of other ranks, before there was a watch
 }
 
 // Join begins the conversation with a Server. It owns c.
@@ -91,15 +91,17 @@ func (s *Launched) listen() {
 		switch {
 		case l.Op == "state":
 			go s.tell(l.Seq, s.state)
-		case l.Op == "down" && watch == nil:
-			s.news = append(s.news, l)
-		case l.Op != "down" && wait != nil:
+		case l.isNews():
+			if watch == nil {
+				s.news = append(s.news, l)
+			}
+		case wait != nil:
 			delete(s.waits, l.Seq)
 			wait <- l
 		}
 		s.mu.Unlock()
-		if l.Op == "down" && watch != nil {
-			watch(l.Rank, ended(l.Value))
+		if l.isNews() && watch != nil {
+			watch(l.Rank, l.news())
 		}
 	}
 }
@@ -193,6 +195,19 @@ func (s *Launched) ask(ctx context.Context, l line) (line, error) {
 	}
 }
 
+// Return says that this rank's program has ended.
+func (s *Launched) Return(told []int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure != nil {
+		return s.failure
+	}
+	return s.c.write(line{Op: "return", Told: told})
+}
+
+// isNews reports whether a line tells of another rank.
+func (l line) isNews() bool { return l.Op == "down" || l.Op == "returned" }
+
 // Watch reports ranks that have ended.
 func (s *Launched) Watch(down func(rank int, cause error)) {
 	s.mu.Lock()
@@ -201,7 +216,7 @@ func (s *Launched) Watch(down func(rank int, cause error)) {
 	s.mu.Unlock()
 	go func() {
 		for _, l := range news {
-			down(l.Rank, ended(l.Value))
+			down(l.Rank, l.news())
 		}
 		if failure != nil {
 			down(-1, failure)
@@ -209,5 +224,12 @@ func (s *Launched) Watch(down func(rank int, cause error)) {
 	}()
 }
 
-// Close ends the conversation.
-func (s *Launched) Close() error { return s.c.Close() }
+// Close says that this rank leaves, and ends the conversation.
+func (s *Launched) Close() error {
+	s.mu.Lock()
+	if s.failure == nil {
+		_ = s.c.write(line{Op: "leave"}) // else it counts as one that has not left
+	}
+	s.mu.Unlock()
+	return s.c.Close()
+}

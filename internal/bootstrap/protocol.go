@@ -12,8 +12,9 @@ import (
 
 // The launcher and each of its ranks talk over a Unix stream socket in lines
 // of JSON. The launcher speaks first: job. A rank then puts, gets and fences;
-// every get and fence is answered, in any order. Unasked, the launcher says
-// down when a rank has ended, and asks for its state. The connection ends with either of them.
+// every get and fence is answered, in any order. A rank says return when its program has
+// ended, and leave when it leaves in good order. Unasked, the launcher says returned and
+// down of other ranks, and asks for its state. The connection ends with either of them.
 
 // maxLine bounds a line, and so what one side can make the other hold.
 const maxLine = 64 << 10
@@ -23,11 +24,12 @@ const maxKeys = 64
 
 // line is one line in either direction.
 type line struct {
-	Op    string   `json:"op"` // job, put, get, value, fence, fenced, down, state, stated
+	Op    string   `json:"op"` // job, put, get, value, fence, fenced, return, returned, leave, down, state, stated
 	Seq   uint64   `json:"seq,omitempty"`
 	Rank  int      `json:"rank,omitempty"`
 	Key   string   `json:"key,omitempty"`
 	Value string   `json:"value,omitempty"`
+	Told  []int    `json:"told,omitempty"` // return: ranks that know
 	Job   *jobLine `json:"job,omitempty"`
 }
 
@@ -43,6 +45,20 @@ type jobLine struct {
 
 // ErrExited is the cause of the end of a rank whose program ended well.
 var ErrExited = errors.New("its program has ended")
+
+// ErrReturned says of a rank that its program has ended, and its process has not.
+var ErrReturned = errors.New("its program has returned")
+
+// errUnsaid is the cause of the end of a rank that ended well and did not leave.
+var errUnsaid = errors.New("its process has ended, and it had not left the job")
+
+// news turns the launcher's words about a rank into an error.
+func (l line) news() error {
+	if l.Op == "returned" {
+		return ErrReturned
+	}
+	return ended(l.Value)
+}
 
 // ended turns the launcher's words into an error.
 func ended(cause string) error {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A Server is the launcher's side: it serves the ranks that it started.
@@ -19,6 +21,7 @@ type Server struct {
 	gets   map[string][]answer // waiting for a value
 	fences []answer            // of ranks that wait
 	downs  []line
+	left   []int // ranks whose programs have returned
 	asked  uint64
 	states map[uint64]chan string // questions that are not answered
 }
@@ -29,7 +32,9 @@ type served struct {
 	mu     sync.Mutex // held while writing
 	keys   int
 	fences int
-	asking atomic.Bool // a question is being sent
+	asking atomic.Bool   // a question is being sent
+	leaves bool          // it has left in good order
+	over   chan struct{} // closed when nothing more comes from it
 }
 
 // An answer is owed to a rank.
@@ -47,7 +52,8 @@ func NewServer(jobs []Job) *Server {
 // Serve talks to a rank until its connection ends. It owns c.
 func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
 	defer c.Close()
-	r := &served{c: newConn(c)}
+	r := &served{c: newConn(c), over: make(chan struct{})}
+	defer close(r.over)
 	j := s.jobs[rank]
 	err := r.c.write(line{Op: "job", Job: &jobLine{
 		Rank: j.Rank, Size: j.Size, Local: j.Local, Crowd: j.Crowd, ID: j.ID, Secret: j.Secret,
@@ -58,9 +64,12 @@ func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
 	}
 	s.mu.Lock()
 	s.ranks[rank] = r
-	downs := append([]line(nil), s.downs...)
+	news := append([]line(nil), s.downs...)
+	for _, other := range s.left {
+		news = append(news, line{Op: "returned", Rank: other})
+	}
 	s.mu.Unlock()
-	for _, l := range downs {
+	for _, l := range news {
 		r.send(l)
 	}
 	for {
@@ -122,6 +131,18 @@ func (s *Server) handle(rank int, r *served, l line) error {
 		s.fences = append(s.fences, answer{rank, l.Seq})
 		reply.Op = "fenced"
 		replies = s.open()
+	case "return":
+		s.left = append(s.left, rank)
+		others := append([]*served(nil), s.ranks...)
+		s.mu.Unlock()
+		for i, o := range others {
+			if o != nil && i != rank && !slices.Contains(l.Told, i) {
+				o.send(line{Op: "returned", Rank: rank})
+			}
+		}
+		return nil
+	case "leave":
+		r.leaves = true
 	case "stated":
 		if c := s.states[l.Seq]; c != nil {
 			delete(s.states, l.Seq)
@@ -231,9 +252,16 @@ func (s *Server) Ended(rank int) string {
 	return ""
 }
 
+// farewell is how long after the end of a process what it has said last may take to be
+// read: a child of it may hold the connection open.
+const farewell = time.Second
+
 // Down tells all ranks that one has ended, and why. Fences no longer wait for
 // it.
 func (s *Server) Down(rank int, cause string) {
+	if cause == ErrExited.Error() && !s.hasLeft(rank) {
+		cause = errUnsaid.Error()
+	}
 	s.mu.Lock()
 	l := line{Op: "down", Rank: rank, Value: cause}
 	s.downs = append(s.downs, l)
@@ -246,4 +274,21 @@ func (s *Server) Down(rank int, cause string) {
 		}
 	}
 	s.answer(free, line{Op: "fenced"})
+}
+
+// hasLeft reports whether a rank whose process has ended had left in good order.
+func (s *Server) hasLeft(rank int) bool {
+	s.mu.Lock()
+	r := s.ranks[rank]
+	s.mu.Unlock()
+	if r == nil {
+		return false
+	}
+	select {
+	case <-r.over:
+	case <-time.After(farewell):
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.leaves
 }

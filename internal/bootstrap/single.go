@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -29,7 +31,7 @@ func NewLocal(n int) []Source {
 	if err != nil {
 		host = "localhost"
 	}
-	l := &local{size: n, values: map[string]string{}}
+	l := &local{size: n, values: map[string]string{}, watches: map[int]func(int, error){}, left: map[int]bool{}}
 	l.changed.L = &l.mu
 	id, secret := NewID(), NewSecret()
 	sources := make([]Source, n)
@@ -46,6 +48,8 @@ type local struct {
 	changed sync.Cond
 	values  map[string]string
 	fenced  int // calls of Fence so far
+	watches map[int]func(rank int, cause error)
+	left    map[int]bool // ranks whose programs have returned
 }
 
 // A localSource is one of them. It implements Source.
@@ -106,7 +110,30 @@ func (s *localSource) wait(ctx context.Context, cond func() bool) error {
 	return nil
 }
 
-// Watch has nothing to watch: the ranks end with the process.
-func (s *localSource) Watch(down func(rank int, cause error)) {}
+func (s *localSource) Return(told []int) error {
+	s.mu.Lock()
+	s.left[s.job.Rank] = true
+	watches := maps.Clone(s.watches)
+	s.mu.Unlock()
+	for rank, watch := range watches {
+		if rank != s.job.Rank && !slices.Contains(told, rank) {
+			watch(s.job.Rank, ErrReturned)
+		}
+	}
+	return nil
+}
+
+// Watch tells of programs that have returned: the processes end together.
+func (s *localSource) Watch(down func(rank int, cause error)) {
+	s.mu.Lock()
+	s.watches[s.job.Rank] = down
+	left := slices.Sorted(maps.Keys(s.left))
+	s.mu.Unlock()
+	go func() {
+		for _, rank := range left {
+			down(rank, ErrReturned)
+		}
+	}()
+}
 
 func (s *localSource) Close() error { return nil }

@@ -40,7 +40,9 @@ func (n *Node) refuse() {
 	n.closing.Store(true)
 	for _, p := range n.peers {
 		p.gone.Store(&errClosed)
+		p.left.Store(&errClosed)
 	}
+	n.announce()
 }
 
 // Closing reports whether Quit has been called. Any goroutine may call it.

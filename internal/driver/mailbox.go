@@ -49,18 +49,11 @@ func (n *Node) Knock(rank int, region uint32) {
 	n.flush(n.clock())
 }
 
-// Departures returns how many ranks have departed.
-func (n *Node) Departures() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.eng.Departed())
-}
-
 // AwaitMail runs a call that waits for a mailbox. If ranks have departed beyond those
 // that its caller has seen, it returns at once: they would not end the wait.
 func (n *Node) AwaitMail(ctx context.Context, c *Call, seen int) error {
 	n.enter()
-	if len(n.eng.Departed()) > seen {
+	if len(n.eng.Departures()) > seen {
 		n.mu.Unlock()
 		return nil
 	}

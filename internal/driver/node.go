@@ -62,8 +62,12 @@ type Node struct {
 	last   *Peer // the peer used last
 	closed bool  // for good; see close.go
 	downs  int   // deaths that peers show
-	spare  *Call // for the next receive
-	idle   *Call // for the next operation of coordination
+
+	departed atomic.Int32  // departures that peers show
+	news     chan struct{} // closed at the next; nil if nobody waits
+
+	spare *Call // for the next receive
+	idle  *Call // for the next operation of coordination
 
 	// Waiting; see wait.go.
 	reaper     *Call         // whose goroutine polls, or nil
@@ -112,14 +116,24 @@ type Peer struct {
 	MTU       int
 
 	gone  atomic.Pointer[error]
-	ready chan struct{} // closed when connected or gone
-	open  bool          // ready is still open
+	left  atomic.Pointer[error] // the same, or its program has returned
+	ready chan struct{}         // closed when connected or gone
+	open  bool                  // ready is still open
 }
 
 // Gone returns why nothing can be done with the peer any more, or nil: it is gone,
 // or this node is closing. Any goroutine may call it.
 func (p *Peer) Gone() error {
 	if g := p.gone.Load(); g != nil {
+		return *g
+	}
+	return nil
+}
+
+// Left returns why nothing should be sent to the peer any more: it is gone, or its program
+// has returned. Any goroutine may call it.
+func (p *Peer) Left() error {
+	if g := p.left.Load(); g != nil {
 		return *g
 	}
 	return nil
@@ -208,6 +222,7 @@ func (n *Node) peer(rank int) *Peer {
 		n.peers[rank] = p
 		if n.closing.Load() {
 			p.gone.Store(&errClosed)
+			p.left.Store(&errClosed)
 		}
 	}
 	n.last = p
@@ -232,7 +247,7 @@ func (n *Node) connect(rank int, r Route) {
 	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
 	n.connected(p)
 	caps := r.Transport.Caps()
-	n.join(rank, engine.Path{MTU: p.MTU, Lossy: !caps.Reliable, Trusted: caps.Trusted, Devices: caps.Devices, Incarnation: r.Incarnation, Lane: lane(r.Transport, rank)})
+	n.join(rank, engine.Path{MTU: p.MTU, Lossy: !caps.Reliable, Trusted: caps.Trusted, Devices: caps.Devices, Incarnation: r.Incarnation, Beats: caps.Beats, Lane: lane(r.Transport, rank)})
 	n.flush(n.clock())
 }
 
@@ -281,7 +296,7 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 	if n.closed {
 		return
 	}
-	n.progress()
+	n.drain()
 	n.peer(rank)
 	n.down(rank, cause, clean)
 	n.markGone()
@@ -312,18 +327,6 @@ func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-// Departed returns the i-th rank that has gone, from 0, and why; or nil if so many have
-// not.
-func (n *Node) Departed(i int) (rank int, why *link.PeerError) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	all := n.eng.Departed()
-	if i >= len(all) {
-		return 0, nil
-	}
-	return all[i], n.eng.Gone(all[i])
 }
 
 // Engine gives f the engine under the node's lock, to look at it.

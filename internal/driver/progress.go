@@ -171,17 +171,3 @@ func (n *Node) complete() {
 		op.Owner.(*Call).end(n)
 	}
 }
-
-// markGone lets goroutines that do not take the lock see which peers are gone.
-func (n *Node) markGone() {
-	all := n.eng.Departed()
-	for _, rank := range all[n.downs:] {
-		p := n.peer(rank)
-		if !n.closing.Load() {
-			var err error = n.eng.Gone(rank)
-			p.gone.Store(&err)
-		}
-		n.connected(p)
-	}
-	n.downs = len(all)
-}

@@ -25,7 +25,8 @@ func (e *Engine) Return() (told []int) {
 		return nil
 	}
 	e.returned = true
-	e.Msg.Return()
+	e.Msg.Leave()
+	e.Msg.Drain()
 	e.Coord.Leave()
 	for _, rank := range e.ranks() {
 		if p := e.peers[rank]; (p.mtu != 0 || p.asked) && p.gone == nil && rank != e.cfg.Rank {

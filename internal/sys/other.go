@@ -28,6 +28,9 @@ func CPUs() float64 { return float64(runtime.NumCPU()) }
 // InNetwork returns ErrUnsupported.
 func InNetwork(path string, f func() error) error { return ErrUnsupported }
 
+// Stopped reports whether a process of this host is stopped.
+func Stopped(int) bool { return true }
+
 // Alive reports whether a process of this host may still run.
 func Alive(int) bool { return true }
 

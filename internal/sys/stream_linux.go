@@ -84,6 +84,9 @@ func result(k uintptr, errno unix.Errno, call string) (int, error) {
 	}
 }
 
+// End ends the stream in both directions, without waiting. Finish must follow.
+func (s *Stream) End() { _ = unix.Shutdown(s.fd, unix.SHUT_RDWR) }
+
 // Finish writes b, waiting up to a second for room, and closes the stream.
 func (s *Stream) Finish(b []byte) {
 	if len(b) > 0 {

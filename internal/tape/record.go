@@ -238,6 +238,9 @@ func (t *Tape) Connect(now monotime.Time, rank int, path engine.Path) {
 	if path.Trusted {
 		e.M |= trusted
 	}
+	if path.Beats {
+		e.M |= beats
+	}
 	e.M |= path.Devices << devices
 	t.Note(e)
 }
@@ -246,7 +249,8 @@ func (t *Tape) Connect(now monotime.Time, rank int, path engine.Path) {
 const (
 	laned   = 1
 	trusted = 2
-	devices = 2 // bits before their number
+	beats   = 4
+	devices = 3 // bits before their number
 )
 
 // Lane returns a lane that records what becomes of the packets pushed to it.

@@ -264,6 +264,9 @@ func (t *Transport) Release() {
 	}
 }
 
+// Forget does nothing: a peer that lives will find us silent.
+func (t *Transport) Forget(peer int) {}
+
 // Arm makes the next arrival ring the doorbell.
 func (t *Transport) Arm() { t.alarm.Arm() }
 

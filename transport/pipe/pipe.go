@@ -167,6 +167,9 @@ func (t *Transport) Release() {
 	t.lent = t.lent[:0]
 }
 
+// Forget does nothing: ranks of one process live and die together.
+func (t *Transport) Forget(peer int) {}
+
 // Arm does nothing: senders look at the doorbell themselves.
 func (t *Transport) Arm() {}
 

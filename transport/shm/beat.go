@@ -3,42 +3,49 @@ package shm
 import (
 	"fmt"
 	"time"
+
+	"weft/internal/sys"
+)
+
+// A heartbeat that stands still for so many looks is that of a peer which is silent, and
+// for so many more of one that will not come back, although it is not stopped.
+const (
+	silence    = 4
+	starvation = 10 * silence
 )
 
 // beat counts up our heartbeat and looks at those of the peers, four times in
-// the liveness time.
+// the liveness time. Looks are counted, not time: while this process is stopped
+// or starved itself it does not look.
 func (t *Transport) beat() {
 	defer t.wg.Done()
-	pause := t.cfg.Liveness / 4
-	tick := time.NewTicker(pause)
+	tick := time.NewTicker(max(t.cfg.Liveness/silence, 1))
 	defer tick.Stop()
-	last := time.Now()
 	for {
 		select {
 		case <-t.done:
 			return
 		case <-tick.C:
 		}
-		now := time.Now()
 		t.seg.beat().Add(1)
-		// After a pause of our own, because we were stopped or starved, the
-		// others have had no chance to be seen alive.
-		asleep := now.Sub(last) > 2*pause
-		last = now
-		for _, p := range t.silentPeers(now, asleep) {
+		for _, p := range t.silentPeers() {
 			t.down(p, fmt.Errorf("its process has been silent for %v (stopped?)", t.cfg.Liveness))
 		}
 	}
 }
 
-// silentPeers returns the peers whose heartbeat has stood still too long.
-func (t *Transport) silentPeers(now time.Time, asleep bool) (silent []*peer) {
+// silentPeers returns the peers whose heartbeat has stood still too long. The kernel
+// tells who has ended, so what is to be found are those that are stopped: a process that
+// only gets no processor is waited for much longer.
+func (t *Transport) silentPeers() (silent []*peer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, p := range t.peers {
-		if b := p.seg.beat().Load(); b != p.silent || asleep {
-			p.silent, p.since = b, now
-		} else if now.Sub(p.since) >= t.cfg.Liveness {
+		if b := p.seg.beat().Load(); b != p.beat {
+			p.beat, p.still = b, 0
+			continue
+		}
+		if p.still++; p.still >= starvation || p.still >= silence && sys.Stopped(p.pid) {
 			silent = append(silent, p)
 		}
 	}
@@ -57,5 +64,15 @@ func (t *Transport) down(p *peer, cause error) {
 		if t.cfg.Events.Down != nil {
 			t.cfg.Events.Down(p.rank, cause)
 		}
+	}
+}
+
+// Forget tells a peer that it counts as dead: if it was only stopped it hears that when
+// it goes on.
+func (t *Transport) Forget(rank int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.peers[rank]; p != nil {
+		t.tell(p, record{kind: dead, fd: -1})
 	}
 }

@@ -15,6 +15,7 @@ const (
 	want = 'w' // the memory of that number is asked for, with its key
 	have = 'h' // the answer: with the descriptor, or without if it may not be had
 	gone = 'g' // the memory of that number is taken back
+	dead = 'd' // whoever hears it counts as dead
 )
 
 // A record is one of these, with the descriptor that goes with it, or -1.
@@ -98,6 +99,9 @@ func (t *Transport) attend(p *peer, c *net.UnixConn) {
 		case ok && r.kind == gone:
 			closeFD(fd)
 			t.forget(p, r.id)
+		case ok && r.kind == dead:
+			closeFD(fd)
+			t.down(p, errForgotten)
 		default:
 			closeFD(fd)
 		}

@@ -33,7 +33,8 @@ func (t *Transport) proof(side string, dialler, listener uint32, a, b []byte) []
 
 // greet is the dialler's side. It returns the peer's segment and process.
 func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err error) {
-	c.SetDeadline(time.Now().Add(handshake.Timeout))
+	end := time.Now().Add(handshake.Timeout)
+	c.SetDeadline(end)
 	defer c.SetDeadline(time.Time{})
 	pid, err = sameUser(c)
 	if err != nil {
@@ -46,7 +47,7 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 		return seg, 0, err
 	}
 	var buf [128]byte
-	n, fd, err := sys.RecvFD(c, buf[:])
+	n, fd, err := t.answer(c, pid, end, buf[:])
 	closeFD(fd)
 	if err != nil {
 		return seg, 0, err
@@ -61,12 +62,31 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 	if err := sys.SendFD(c, t.proof("dialler", uint32(t.cfg.Rank), uint32(peer), mine, theirs), t.fd); err != nil {
 		return seg, 0, err
 	}
-	_, fd, err = sys.RecvFD(c, buf[:])
+	_, fd, err = t.answer(c, pid, end, buf[:])
 	if err != nil {
 		return seg, 0, err
 	}
 	seg, err = mapSegment(fd)
 	return seg, pid, err
+}
+
+// answer receives the peer's answer until the end. A peer that is stopped has the
+// liveness time, as it would have later.
+func (t *Transport) answer(c *net.UnixConn, pid int, end time.Time, buf []byte) (n, fd int, err error) {
+	for patience := t.cfg.Liveness; ; {
+		at := end
+		if patience > 0 && time.Until(end) > patience {
+			at = time.Now().Add(patience)
+		}
+		c.SetReadDeadline(at)
+		n, fd, err = sys.RecvFD(c, buf)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, fd, err
+		}
+		if at == end || sys.Stopped(pid) {
+			return n, fd, fmt.Errorf("weft: shm: process %d does not answer (stopped?): %w", pid, err)
+		}
+	}
 }
 
 // welcome is the listener's side, on a connection with a deadline.

@@ -76,8 +76,8 @@ type peer struct {
 	seg    segment
 	bell   *doorbell.Futex
 	conns  []*net.UnixConn
-	silent uint64 // its heartbeat when last looked at
-	since  time.Time
+	beat   uint64      // its heartbeat when last looked at
+	still  int         // for how many looks it has been the same
 	down   atomic.Bool // reported
 	exited atomic.Bool // its process is gone, not only silent
 	noRead atomic.Bool // its memory cannot be read
@@ -163,6 +163,9 @@ func (t *Transport) Arm() {}
 // errGone is the cause when a connection ends.
 var errGone = errors.New("its process has ended")
 
+// errForgotten is the cause when a peer says that we count as dead.
+var errForgotten = errors.New("it has taken this process for dead, which was silent for too long")
+
 // Dial connects to a peer in both directions.
 func (t *Transport) Dial(rank int, card string) error {
 	if !strings.HasPrefix(card, "weft-") || len(card) > 64 {
@@ -240,7 +243,7 @@ func (t *Transport) add(rank int, seg segment, pid int, c *net.UnixConn) *peer {
 	p := t.peers[rank]
 	if p == nil {
 		p = &peer{
-			t: t, rank: rank, pid: pid, seg: seg, bell: doorbell.NewFutex(seg.bell()), ring: -1, since: time.Now(),
+			t: t, rank: rank, pid: pid, seg: seg, bell: doorbell.NewFutex(seg.bell()), ring: -1,
 			sender: ring.NewSender(seg.inbox(), t.cfg.Rank), mapped: map[view]*transport.Mapping{}, after: t.promoteAfter(rank),
 		}
 		t.peers[rank] = p

@@ -26,9 +26,18 @@ func (t *Transport) pair(dialler, listener uint32) handshake.Pair {
 	return handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}
 }
 
+// patience is how long a peer has for the handshake: one that is stopped meanwhile is
+// noticed as soon as later.
+func (t *Transport) patience() time.Duration {
+	if t.cfg.Liveness > 0 {
+		return min(t.cfg.Liveness, handshake.Timeout)
+	}
+	return handshake.Timeout
+}
+
 // greet is the dialler's side.
 func (t *Transport) greet(c net.Conn, peer int) error {
-	c.SetDeadline(time.Now().Add(handshake.Timeout))
+	c.SetDeadline(time.Now().Add(t.patience()))
 	pair, mine := t.pair(uint32(t.cfg.Rank), uint32(peer)), handshake.Nonce()
 	hello := binary.LittleEndian.AppendUint32(nil, pair.Dialler)
 	hello = binary.LittleEndian.AppendUint32(hello, pair.Listener)

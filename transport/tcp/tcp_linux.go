@@ -132,7 +132,7 @@ func (t *Transport) hasDialled(peer int) bool {
 
 // Caps says what TCP can do.
 func (t *Transport) Caps() transport.Caps {
-	return transport.Caps{Name: "tcp", MTU: mtu, Reliable: true, Guards: "strangers that connect, damage (16 bits)"}
+	return transport.Caps{Name: "tcp", MTU: mtu, Reliable: true, Beats: true, Guards: "strangers that connect, damage (16 bits)"}
 }
 
 // Card is the address at which we listen.
@@ -156,7 +156,7 @@ func (t *Transport) Dial(peer int, card string) error {
 
 // call dials a peer once. It reports whether the connection ended in the handshake.
 func (t *Transport) call(peer int, card string) (cut bool, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), handshake.Timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), t.patience())
 	defer cancel()
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", card)
 	if err != nil {
@@ -315,6 +315,17 @@ func (t *Transport) room(fd int) bool {
 
 // Release ends the loan of the last Poll.
 func (t *Transport) Release() {}
+
+// Forget ends the connections to a peer, which tells it.
+func (t *Transport) Forget(peer int) {
+	for _, c := range *t.conns.Load() {
+		if c.peer == peer && !c.dead {
+			c.dead = true
+			t.streams.Drop(c.stream)
+			c.stream.End()
+		}
+	}
+}
 
 // Arm makes the next arrival ring the doorbell.
 func (t *Transport) Arm() { t.alarm.Arm() }

@@ -214,6 +214,9 @@ func cut(b []byte, segment int) (pkt, rest []byte) {
 // Release ends the loan of the last Poll.
 func (t *Transport) Release() {}
 
+// Forget does nothing: a peer that lives will find us silent.
+func (t *Transport) Forget(peer int) {}
+
 // Arm makes the next arrival ring the doorbell.
 func (t *Transport) Arm() { t.alarm.Arm() }
 

@@ -124,16 +124,6 @@ func (n *Node) Leave() {
 	}
 }
 
-// Return makes sure that what was sent is accepted as soon as may be: the program has
-// ended.
-func (n *Node) Return() {
-	for _, channel := range sortedKeys(n.ports) {
-		if p := n.ports[channel]; p.open {
-			p.Start(&Op{Kind: Flush, Peer: Any, ours: true})
-		}
-	}
-}
-
 // Drained reports whether a peer has accepted everything that was sent to it.
 func (n *Node) Drained(rank int) bool {
 	for _, p := range n.ports {

@@ -217,7 +217,5 @@ func (n *Node) Advance(now monotime.Time) {
 // finish ends an operation that the caller waits for.
 func (n *Node) finish(op *Op, err error) {
 	op.State, op.Err = Done, err
-	if !op.ours {
-		n.done.push(op)
-	}
+	n.done.push(op)
 }

@@ -61,7 +61,6 @@ type Op struct {
 	got    int    // Recv: bytes fetched
 	token  uint32 // Send: token of a long message, from 1
 	borrow bool   // Recv: started without Buf
-	ours   bool   // Flush: nobody waits for it
 }
 
 // An Offer describes a long message that waits at its sender.

@@ -44,6 +44,9 @@ func (p *Process) Release() {}
 // Arm does nothing: whoever waits is woken.
 func (p *Process) Arm() {}
 
+// Forget does nothing: a peer that lives will find us silent.
+func (p *Process) Forget(peer int) {}
+
 // Memory returns what the process shares with others of its host, or nil.
 func (p *Process) Memory() transport.Memory { return p.memory }
 
