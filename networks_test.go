@@ -85,7 +85,9 @@ func runAll(ctx context.Context, procs []*Proc, run func(ctx context.Context, p 
 		wg.Go(func() {
 			if err := run(ctx, p); err != nil {
 				cancel(err)
+				return
 			}
+			p.hasReturned()
 		})
 	}
 	wg.Wait()
