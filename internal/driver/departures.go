@@ -10,6 +10,7 @@ import (
 // Return says that the program of this process has ended, and reports which peers are
 // told by messages; see engine.Return.
 func (n *Node) Return() (told []int) {
+	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closing.Load() {
@@ -19,6 +20,9 @@ func (n *Node) Return() (told []int) {
 	told = n.eng.Return()
 	n.markGone()
 	n.flush(n.clock())
+	if n.cfg.Host == nil {
+		n.alert() // the service waits for what peers have accepted
+	}
 	return told
 }
 
@@ -90,9 +94,6 @@ func (n *Node) announce() {
 		close(n.news)
 		n.news = nil
 	}
-	if n.polling {
-		n.cfg.Host.Wake()
-	}
 }
 
 // Departures returns how many ranks have departed: they are gone, or their programs have
@@ -112,6 +113,7 @@ func (n *Node) Departed(i int) (rank int, why *link.PeerError) {
 
 // AwaitDeparture returns the i-th departure, from 0, waiting for it.
 func (n *Node) AwaitDeparture(ctx context.Context, i int) (d engine.Departure, err error) {
+	n.turn()
 	for {
 		n.mu.Lock()
 		if n.closing.Load() {

@@ -27,7 +27,7 @@ func (n *Node) serve() {
 			n.answer()
 		}
 		switch active := n.reaped != seen; {
-		case n.reaper != nil || n.parked == 0 && active && !n.owing:
+		case n.reaper != nil || !n.awaits() && active && !n.owing:
 			// Somebody polls, or has polled just now and may come back: arming
 			// the doorbell would make every sender pay for a wake-up.
 			seen = n.reaped
@@ -47,7 +47,7 @@ func (n *Node) serve() {
 		}
 		pause, n.owing = tick, false
 		state := transport.Idle
-		if n.parked > 0 {
+		if n.awaits() {
 			state = transport.Asleep
 		}
 		if n.arm(state) {
@@ -165,3 +165,7 @@ func (n *Node) until(d time.Duration) time.Duration {
 	}
 	return max(at.Sub(now), 0)
 }
+
+// awaits reports whether packets are waited for that need not be urgent: by goroutines
+// that sleep, or because peers are to be told that the program has ended.
+func (n *Node) awaits() bool { return n.parked > 0 || n.eng.Telling() }

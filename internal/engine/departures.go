@@ -38,6 +38,9 @@ func (e *Engine) Return() (told []int) {
 	return told
 }
 
+// Telling reports whether Return waits for peers to accept what was sent to them.
+func (e *Engine) Telling() bool { return len(e.untold) > 0 }
+
 // tellDone tells the peers that have accepted everything that the program has ended.
 func (e *Engine) tellDone() {
 	keep := e.untold[:0]
