@@ -262,8 +262,11 @@ func (p *Proc) rankEnded(rank int, cause error) {
 // hasReturned tells the others that this rank's program has ended.
 func (p *Proc) hasReturned() {
 	p.mu.Lock()
-	barriers := maps.Clone(p.barriers)
+	barriers, closed := maps.Clone(p.barriers), p.closed
 	p.mu.Unlock()
+	if closed {
+		return // it has said more than that
+	}
 	for _, b := range barriers {
 		b.absent()
 	}

@@ -318,7 +318,7 @@ func TestCloseUnderWay(t *testing.T) {
 		each := func(do func() error) {
 			wg.Go(func() {
 				for !over.Load() {
-					if err := do(); err != nil && !errors.Is(err, ErrClosed) && done.Err() == nil {
+					if err := do(); err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, ErrPeer) && done.Err() == nil {
 						failed <- err
 						return
 					}

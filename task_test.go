@@ -147,7 +147,7 @@ func (c *crowd) reopen(ctx context.Context, p *Proc) error {
 		if err := t.Wait(ctx); err != nil {
 			return err
 		}
-		if !errors.Is(got, context.Canceled) {
+		if !errors.Is(got, context.Canceled) && !errors.Is(got, ErrPeer) { // all others may have returned
 			return fmt.Errorf("a receive that was cancelled: %w", got)
 		}
 		if err := q.Close(); err != nil {
@@ -355,7 +355,7 @@ func TestTaskOutlivesRank(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, what := range []string{"recv", "draft"} {
-			if !errors.Is(ends[what], ErrClosed) {
+			if err := ends[what]; !errors.Is(err, ErrClosed) && !(n > 1 && what == "recv" && errors.Is(err, ErrPeer)) {
 				t.Errorf("%d ranks: %s has ended with %v", n, what, ends[what])
 			}
 		}

@@ -81,7 +81,7 @@ func New(cfg Config) *Engine {
 		peers: map[int]*peer{},
 	}
 	queue := func(rank int) *link.Queue { return e.peer(rank).q }
-	e.Msg = msg.NewNode(cfg.Size, queue)
+	e.Msg = msg.NewNode(cfg.Rank, cfg.Size, queue)
 	e.RMA = rma.NewNode(queue, cfg.Rand)
 	e.Coord = coord.NewNode(cfg.Rank, cfg.Size, coord.Peers{Queue: queue, Want: e.Want, Raise: e.RMA.Raise})
 	return e

@@ -146,9 +146,6 @@ func mourn(ctx context.Context, p *weft.Proc, algorithm string) error {
 func TestHolderIsKilled(t *testing.T) {
 	for _, how := range []string{"kill", "central", "stop"} {
 		for _, transport := range []string{"shm", "udp", "tcp"} {
-			if how == "stop" && transport != "udp" {
-				continue // within a host, and to the kernel, one who is stopped is alive
-			}
 			t.Run(how+" over "+transport, func(t *testing.T) {
 				j, out, report := job(t, 4, "heir "+how)
 				j.Transport, j.Survive, j.Liveness = transport, true, 500*time.Millisecond

@@ -115,7 +115,7 @@ func TestOneFails(t *testing.T) {
 // Peers that are blocked on a rank that was killed get a PeerError within a
 // second, on every transport and in every kind of call.
 func TestKilledRankIsNoticed(t *testing.T) {
-	for _, transport := range []string{"shm", "udp"} {
+	for _, transport := range []string{"shm", "udp", "tcp"} {
 		for _, call := range []string{"recv", "recvfrom", "send", "pull", "attach"} {
 			t.Run(transport+" "+call, func(t *testing.T) {
 				j, out, report := job(t, 3, "victim "+call)
@@ -135,7 +135,7 @@ func TestKilledRankIsNoticed(t *testing.T) {
 // A rank that is stopped is silent: its peers get a PeerError after the
 // liveness time.
 func TestStoppedRankIsNoticed(t *testing.T) {
-	for _, transport := range []string{"shm", "udp"} {
+	for _, transport := range []string{"shm", "udp", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			j, out, report := job(t, 2, "victim stop")
 			j.Transport, j.Liveness = transport, 500*time.Millisecond
@@ -151,6 +151,9 @@ func TestStoppedRankIsNoticed(t *testing.T) {
 				t.Errorf("%+v: %s", r, report)
 			}
 			checkNotice(t, out.String(), 0, 3*time.Second)
+			if !strings.Contains(out.String(), "silent") && !strings.Contains(out.String(), "stopped") {
+				t.Errorf("rank 0 was told of another end: %s", out)
+			}
 		})
 	}
 }

@@ -275,10 +275,15 @@ func victim(ctx context.Context, p *weft.Proc, call string) error {
 			}
 			m.Release()
 		}
+		end := syscall.SIGKILL
 		if call == "stop" {
-			return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			end = syscall.SIGSTOP
 		}
-		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		if err := syscall.Kill(os.Getpid(), end); err != nil {
+			return err
+		}
+		<-ctx.Done() // it must not return before the signal is there
+		return ctx.Err()
 	}
 	far, err := p.Attach(ctx, 1, "memory")
 	if err != nil {

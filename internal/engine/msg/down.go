@@ -10,7 +10,8 @@ import (
 // Down tells the layer that a peer has gone, and why. What arrived from it can
 // still be received; everything else that needs it ends with its PeerError.
 // A clean leave is no news to those who receive from anyone, unless nobody is
-// left who could write to them.
+// left who could write to them: not even this rank, which may write to itself if
+// it has done so.
 func (n *Node) Down(rank int, cause *link.PeerError) {
 	if n.gone[rank] != nil {
 		return
@@ -153,7 +154,7 @@ func (p *Port) failSends(d *pair, cause error) {
 // deathNotice puts the news of a death where a receive from anyone finds it,
 // behind all messages that arrived before.
 func (p *Port) deathNotice(rank int, cause error) {
-	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && p.node.others > 0 {
+	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && (p.node.others > 0 || p.pairs[p.node.rank] != nil) {
 		return
 	}
 	b := p.recv.get(0) // beyond the limit if need be

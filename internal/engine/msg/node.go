@@ -20,6 +20,7 @@ type Node struct {
 	fetching opList  // receives of long messages on their way
 	keeping  []*kept // that their senders have not confirmed yet
 	gone     map[int]error
+	rank     int // ours
 	others   int // ranks besides us that have not gone
 	waiting  []*pair
 	timed    bool // some receiver has made us back off
@@ -49,13 +50,14 @@ const (
 	maxBackoff = 5 * time.Millisecond
 )
 
-// NewNode returns the message layer of one of size processes. It puts frames
+// NewNode returns the message layer of a process, one of size. It puts frames
 // for a peer into the queue that queue returns.
-func NewNode(size int, queue func(rank int) *link.Queue) *Node {
+func NewNode(rank, size int, queue func(rank int) *link.Queue) *Node {
 	return &Node{
 		queue:  queue,
 		ports:  map[uint16]*Port{},
 		gone:   map[int]error{},
+		rank:   rank,
 		others: size - 1,
 	}
 }
