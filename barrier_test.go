@@ -326,7 +326,7 @@ func TestRegions(t *testing.T) {
 func TestAbsent(t *testing.T) {
 	for _, a := range []string{"auto", "central", "tree", "dissemination", "modified", "dynamic", "rbcq1"} {
 		t.Run(a, func(t *testing.T) {
-			real(t, 4, func(ctx context.Context, p *Proc) error {
+			networks(t, 4, func(ctx context.Context, p *Proc) error {
 				b := p.Barrier("b1", &BarrierConfig{Algorithm: a}) // whose home is not rank 3
 				wait := b.Wait
 				switch a {

@@ -405,7 +405,7 @@ func TestMisuse(t *testing.T) {
 func TestLeaveLock(t *testing.T) {
 	for _, algorithm := range []string{"queue", "central"} {
 		t.Run(algorithm, func(t *testing.T) {
-			real(t, 3, func(ctx context.Context, p *Proc) error {
+			networks(t, 3, func(ctx context.Context, p *Proc) error {
 				l := p.Lock("M", &LockConfig{Algorithm: algorithm}) // whose home is not rank 2
 				b := p.Barrier("b", nil)
 				if p.Rank() == 2 {

@@ -436,7 +436,7 @@ func TestManyReaders(t *testing.T) {
 // With a status for each packet the receiver sees the beginning of a message before its
 // end is there, and every packet says where it belongs.
 func TestNextPacket(t *testing.T) {
-	real(t, 2, func(ctx context.Context, p *Proc) error {
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		const size = 200000
 		if p.Rank() == 1 {
 			s, err := p.Sender(ctx, 0, "in")

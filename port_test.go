@@ -243,7 +243,7 @@ func TestPortErrors(t *testing.T) {
 // A send that is given up has not happened: the receiver gets the next one.
 func TestCancelledSendIsNotReceived(t *testing.T) {
 	given := make(chan struct{})
-	real(t, 2, func(ctx context.Context, p *Proc) error {
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		q, err := p.Open(ctx, 1, nil)
 		if err != nil {
 			return err
@@ -275,7 +275,7 @@ func TestCancelledSendIsNotReceived(t *testing.T) {
 // closed and opened again.
 func TestChannelOpenedLate(t *testing.T) {
 	step := make(chan struct{})
-	real(t, 2, func(ctx context.Context, p *Proc) error {
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		if p.Rank() == 0 {
 			q, err := p.Open(ctx, 9, nil)
 			if err != nil {
@@ -326,14 +326,14 @@ func TestChannelOpenedLate(t *testing.T) {
 
 func TestManyGoroutines(t *testing.T) {
 	const pairs, each = 8, 200
-	real(t, 2, func(ctx context.Context, p *Proc) error {
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		done := make(chan error, 2*pairs)
 		for i := range pairs {
 			q, err := p.Open(ctx, i, nil)
 			if err != nil {
 				return err
 			}
-			go func() {
+			p.Go(func() {
 				for range each {
 					b := make([]byte, rand.IntN(60000))
 					if err := q.Send(ctx, 1-p.Rank(), b); err != nil {
@@ -342,8 +342,8 @@ func TestManyGoroutines(t *testing.T) {
 					}
 				}
 				done <- nil
-			}()
-			go func() {
+			})
+			p.Go(func() {
 				for range each {
 					m, err := q.Recv(ctx)
 					if err != nil {
@@ -353,7 +353,7 @@ func TestManyGoroutines(t *testing.T) {
 					m.Release()
 				}
 				done <- nil
-			}()
+			})
 		}
 		for range 2 * pairs {
 			if err := <-done; err != nil {

@@ -29,7 +29,8 @@ type Process struct {
 	born    int
 	calls   uint64 // of Enter
 	crashed bool
-	late    int // calls of Enter after the crash
+	closed  bool // the transport
+	late    int  // calls of Enter after the crash
 }
 
 // New returns a process on a machine of a network. Packets are at most mtu bytes.

@@ -21,6 +21,7 @@ func (p *Process) Lane(peer int) transport.Lane { return nil }
 
 // Send takes all packets.
 func (p *Process) Send(pkts []transport.Out) int {
+	p.use()
 	for _, o := range pkts {
 		p.net.Send(p.rank, o.Peer, o.Header, o.Payload)
 	}
@@ -33,6 +34,7 @@ func (p *Process) Pending() bool { return len(p.in) > 0 }
 
 // Poll returns the packets that have arrived.
 func (p *Process) Poll(dst []transport.In) int {
+	p.use()
 	n := copy(dst, p.in)
 	p.in = p.in[:0]
 	return n
@@ -53,5 +55,16 @@ func (p *Process) Memory() transport.Memory { return p.memory }
 // MemoryBytes returns 0.
 func (p *Process) MemoryBytes() uint64 { return 0 }
 
-// Close does nothing.
-func (p *Process) Close() error { return nil }
+// Close ends the transport. Real ones take their memory away then: whoever sends or
+// polls afterwards panics.
+func (p *Process) Close() error {
+	p.closed = true
+	return nil
+}
+
+// use panics if the transport is closed.
+func (p *Process) use() {
+	if p.closed {
+		panic("weft: a transport is used that has been closed")
+	}
+}
