@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"bytes"
 	"time"
 
 	"weft/internal/sim"
@@ -205,9 +206,25 @@ func (p *Process) visit() {
 	p.look(nil)
 }
 
-// Packet is called when a packet has arrived.
+// Packet is called when a packet has arrived. Where the process has several goroutines,
+// it may lie there for a while before the driver is called, so that a goroutine that
+// polls finds it first.
 func (p *Process) Packet(from int, b []byte) {
+	if len(p.order) > 1 && p.world.Rand.IntN(2) == 0 {
+		p.in = append(p.in, transport.In{From: -1, Data: bytes.Clone(b)})
+		p.world.After(p.world.Between(0, swapFor), p.notice)
+		return
+	}
 	p.in = append(p.in, transport.In{From: -1, Data: b})
 	p.visit()
 	p.in = p.in[:0] // b was borrowed
+}
+
+// notice is visit, when the machine is not paused.
+func (p *Process) notice() {
+	if p.machine.Paused() {
+		p.world.After(p.machine.PausedUntil().Sub(p.world.Now()), p.notice)
+		return
+	}
+	p.visit()
 }

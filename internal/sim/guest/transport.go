@@ -36,7 +36,7 @@ func (p *Process) Pending() bool { return len(p.in) > 0 }
 func (p *Process) Poll(dst []transport.In) int {
 	p.use()
 	n := copy(dst, p.in)
-	p.in = p.in[:0]
+	p.in = append(p.in[:0], p.in[n:]...)
 	return n
 }
 
