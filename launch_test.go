@@ -298,6 +298,7 @@ func TestWaitsOfGoroutines(t *testing.T) {
 func TestLaunchWaits(t *testing.T) {
 	job := start(t, 3, &weft.LaunchConfig{Run: "bereaved"})
 	await(t, job, 0, "met")
+	await(t, job, 2, "met")
 	for !strings.Contains(job.Waits(), "a message from 1") { // which is told when it has polled for a while
 	}
 	job.Kill(1)
