@@ -48,7 +48,9 @@ func (q *Port) StartSend(ctx context.Context, to int, b []byte) (*Op, error) {
 	return o, nil
 }
 
-// StartPush begins Push.
+// StartPush begins Push: src must not be changed until the Op has ended. A message that is
+// sent to the same rank afterwards, before or after Wait, arrives after the data. To other
+// ranks nothing is promised until Wait has returned: then the data is in place.
 func (r *Remote) StartPush(ctx context.Context, off int, src []byte) (*Op, error) {
 	if err := r.writable(); err != nil {
 		return nil, err

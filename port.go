@@ -19,7 +19,10 @@ const Any = msg.Any
 // PortConfig shapes a port. Zero values mean the defaults.
 type PortConfig struct {
 	// RecvBuffer bounds, in bytes, the messages held here until they are
-	// received; 0 means 1 MiB, the least is 64 KiB. A sender whose message
+	// released; 0 means 1 MiB, the least is 64 KiB. Each takes the next power of
+	// two, from 64 bytes on. What is on loan to the program counts: one that
+	// keeps a whole buffer of messages gets no more by Recv until it releases
+	// some, and by RecvInto only what it gives memory for. A sender whose message
 	// finds no room is held back until there is.
 	RecvBuffer int
 
@@ -40,7 +43,9 @@ type PortConfig struct {
 }
 
 // A Port is a SEND/RECEIVE context: this process's end of a logical channel.
-// Ports of the same channel number, one in each process, talk to each other.
+// Ports of the same channel number, one in each process, talk to each other. Groups
+// of ranks that have no rank in common may use the same number; where a rank belongs
+// to both groups, Recv would mix their messages.
 type Port struct {
 	p    *Proc
 	port *msg.Port

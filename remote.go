@@ -187,7 +187,9 @@ func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
 	return r.move(ctx, rma.Push, off, src)
 }
 
-// Pull reads len(dst) bytes from off into dst.
+// Pull reads len(dst) bytes from off into dst. Each aligned word of the region is read as
+// it was at some moment, but different words at different moments: what others write at the
+// same time may be seen in part.
 func (r *Remote) Pull(ctx context.Context, dst []byte, off int) error {
 	r.p.count(r.rank, amt.Pull, len(dst))
 	return r.move(ctx, rma.Pull, off, dst)

@@ -41,6 +41,11 @@ const (
 	StatusEarly         // mailbox: the record of a message is written before its bytes
 	WrappedFull         // mailbox: pointers are compared as they lie in the ring, so a full one looks empty
 	HeadOver            // mailbox: Head moves over messages that have not been released
+	SilentAck           // msg: the answer to a request for an acknowledgement wakes nobody
+	AskOne              // msg: who waits for room asks its own receiver only, not all that hold some
+	PromiseKept         // msg: the room that was promised to a rank stays promised when it dies
+	DeadPush            // rma: a PUSH whose target dies ends as if it were done
+	FenceOnce           // coord: a home waits for ever for the fence of a rank that dies as well
 	ArmedOverRing       // driver: the doorbell is armed again before whoever was rung has answered
 	NoRest              // driver: one that polled goes away, and the doorbell stays silent
 	UsedAfterClose      // driver: the transports of a closed node are looked at
@@ -61,6 +66,7 @@ func (b Bug) String() string {
 		"None", "NoReAck", "NoPersistProbe", "OldIncarnation", "AcceptGap", "HeldSentTwice", "HalfMessage", "CreditTwice",
 		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "KeptEarly",
 		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice", "Untold",
-		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "ArmedOverRing", "NoRest", "UsedAfterClose",
+		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "SilentAck", "AskOne", "PromiseKept", "DeadPush", "FenceOnce",
+		"ArmedOverRing", "NoRest", "UsedAfterClose",
 	}[b]
 }

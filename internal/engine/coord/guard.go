@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
+	"weft/internal/mutant"
 )
 
 // Regions that a lock guards take writes only under an epoch of the lock, and
@@ -124,7 +125,7 @@ func (n *Node) fenceDown(rank int) {
 	for _, id := range sorted(n.fences) {
 		fc := n.fences[id]
 		fc.guards = slices.DeleteFunc(fc.guards, func(g int) bool { return g == rank })
-		if fc.missing[rank] {
+		if fc.missing[rank] && !mutant.On(mutant.FenceOnce) {
 			delete(fc.missing, rank)
 			if h := n.homes[id]; h != nil && len(fc.missing) == 0 {
 				h.fenced()

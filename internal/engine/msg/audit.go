@@ -128,3 +128,14 @@ func (n *Node) Unsent(takes func(rank int) bool) (lines []string) {
 	}
 	return lines
 }
+
+// Promises returns the bytes of the receive buffer that are kept for senders which were
+// told to come, and these.
+func (p *Port) Promises() (bytes int, to []int) {
+	for _, rank := range sortedKeys(p.pairs) {
+		if p.pairs[rank].granted > 0 {
+			to = append(to, rank)
+		}
+	}
+	return p.promised, to
+}

@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
+	"weft/internal/mutant"
 )
 
 // Down tells the layer that a peer has gone, and why. What arrived from it can
@@ -54,7 +55,9 @@ func (p *Port) abandon(d *pair, cause error) {
 	p.lose(d, cause)
 	p.unsend(d, cause, p.send.put)
 	p.dropPartial(d)
-	p.admitted(d)
+	if !mutant.On(mutant.PromiseKept) {
+		p.admitted(d)
+	}
 	p.dropAnnounced(d)
 	p.failReceives(d.rank, cause)
 	p.serveOwed()

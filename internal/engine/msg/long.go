@@ -47,7 +47,8 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 		return
 	}
 	p.dropPartial(d)
-	if !p.roomFor(d, 0) {
+	if op := p.match(from); !p.roomFor(d, 0) && (op == nil || op.Peer == Any && p.behind(d)) {
+		d.long = true
 		p.refuse(d, 0)
 		return
 	}

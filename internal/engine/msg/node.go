@@ -6,6 +6,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
+	"weft/internal/mutant"
 )
 
 // A Node is the message layer of one process: all its ports.
@@ -156,7 +157,7 @@ func (n *Node) recvControl(now monotime.Time, from int, frame []byte) error {
 		if p := n.ports[f.Channel]; p != nil && p.revoked == nil {
 			d := p.pair(from)
 			p.onAck(d, f.Ack)
-			p.ack(d, true)
+			p.ack(d, !mutant.On(mutant.SilentAck))
 		}
 	}
 	return nil

@@ -43,6 +43,7 @@ type Port struct {
 	recv           pool
 	promised       int     // bytes of recv that senders were told to come for
 	owed           []*pair // senders that were refused and wait for GO, in order
+	invited        *pair   // told to come for a posted receive, which needs no room
 	arrived, newer *Block  // messages not yet received, oldest and newest
 	posted         opList  // receives not yet served
 }
@@ -83,8 +84,9 @@ type pair struct {
 	into     *Op    // or the operation that takes it directly
 	total    int
 	got      int
-	owes     int // bytes that a GO would promise; 0 if none is owed
-	granted  int // bytes promised by a GO that was sent
+	long     bool // what was refused last was the announcement of a long message
+	owes     int  // bytes that a GO would promise; 0 if none is owed
+	granted  int  // bytes promised by a GO that was sent
 
 	spread bool // it knows that the channel has been revoked
 }

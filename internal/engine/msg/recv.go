@@ -18,8 +18,11 @@ func (p *Port) startRecv(op *Op) {
 		}
 	}
 	p.posted.push(op)
-	if op.Peer != Any && len(p.owed) > 0 {
-		p.summon(p.pair(op.Peer))
+	if len(p.owed) > 0 {
+		if op.Peer != Any {
+			p.summon(p.pair(op.Peer))
+		}
+		p.invite()
 	}
 }
 
@@ -135,7 +138,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 // waits for it, and reports whether it could: the shortest way.
 func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 	if op.Buf == nil || len(payload) > len(op.Buf) || op.Peer != Any && op.Peer != d.rank ||
-		d.partial != nil || d.into != nil || d.granted|d.owes != 0 {
+		d.partial != nil || d.into != nil || d.granted|d.owes != 0 || op.Peer == Any && p.behind(d) {
 		return false
 	}
 	p.posted.pop()
@@ -151,7 +154,7 @@ func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 // receive, or a block. If there is none the message is refused.
 func (p *Port) accept(d *pair, total int) bool {
 	d.total, d.got = total, 0
-	if op := p.match(d.rank); op != nil && op.Buf != nil && len(op.Buf) >= total {
+	if op := p.match(d.rank); op != nil && op.Buf != nil && len(op.Buf) >= total && (op.Peer != Any || !p.behind(d)) {
 		p.posted.remove(op)
 		d.into = op
 		if d.granted|d.owes != 0 {
@@ -160,6 +163,7 @@ func (p *Port) accept(d *pair, total int) bool {
 		return true
 	}
 	if !p.roomFor(d, total) {
+		d.long = false
 		p.refuse(d, total)
 		return false
 	}

@@ -1,6 +1,10 @@
 package msg
 
-import "weft/internal/engine/wire"
+import (
+	"slices"
+
+	"weft/internal/engine/wire"
+)
 
 // roomFor reports whether a message of n bytes from a pair may be accepted.
 // While others wait for room that they were refused, newcomers queue behind
@@ -13,6 +17,38 @@ func (p *Port) roomFor(d *pair, n int) bool {
 		return p.recv.fits(n, p.promised-d.granted)
 	}
 	return len(p.owed) == 0 && p.recv.fits(n, p.promised)
+}
+
+// behind reports whether a pair must not be served by a receive from any rank, because
+// others were refused before it. (PROTOCOL §3.1)
+func (p *Port) behind(d *pair) bool {
+	return (len(p.owed) > 0 || p.invited != nil && p.invited != d) && d.granted == 0
+}
+
+// invite tells the sender that was refused first to come for a posted receive that
+// needs no room: one with memory of its own, or any, if a long message is to come. One
+// at a time, since others must not take the receive meanwhile.
+func (p *Port) invite() {
+	if len(p.owed) == 0 || p.invited != nil || p.posted.first == nil {
+		return
+	}
+	d := p.owed[0]
+	op := p.match(d.rank)
+	if op == nil || op.Buf == nil && !d.long || op.Buf != nil && !d.long && d.owes > 1<<class(len(op.Buf)) {
+		return
+	}
+	p.owed = append(p.owed[:0], p.owed[1:]...)
+	p.invited = d
+	p.promise(d)
+}
+
+// redeem ends the promise to a pair.
+func (p *Port) redeem(d *pair) {
+	p.promised -= d.granted
+	d.granted = 0
+	if p.invited == d {
+		p.invited = nil
+	}
 }
 
 // awaited reports whether a receive waits for a message of this very sender while
@@ -48,8 +84,7 @@ func (p *Port) promise(d *pair) {
 // admitted ends the promise to a pair whose message has been accepted and has
 // its place. What is left of the promise is room for others.
 func (p *Port) admitted(d *pair) {
-	p.promised -= d.granted
-	d.granted = 0
+	p.redeem(d)
 	if d.owes > 0 {
 		d.owes = 0
 		p.forget(d)
@@ -62,9 +97,13 @@ func (p *Port) admitted(d *pair) {
 func (p *Port) refuse(d *pair, n int) {
 	p.node.Stats.Refused++
 	d.turned = true
-	p.promised -= d.granted
-	d.granted = 0
-	if !p.cfg.Backoff && d.owes == 0 {
+	first := d.granted > 0 // it was told to come, and keeps its turn
+	p.redeem(d)
+	switch {
+	case p.cfg.Backoff || d.owes > 0:
+	case first:
+		p.owed = slices.Insert(p.owed, 0, d)
+	default:
 		p.owed = append(p.owed, d)
 	}
 	d.owes = 1 << class(n)
@@ -80,6 +119,7 @@ func (p *Port) serveOwed() {
 	for len(p.owed) > 0 {
 		d := p.owed[0]
 		if !p.recv.fits(d.owes, p.promised) {
+			p.invite()
 			return
 		}
 		p.owed = append(p.owed[:0], p.owed[1:]...)

@@ -79,7 +79,7 @@ func (p *Port) revoke(why *RevokedError) {
 		p.unsend(d, why, p.send.forget) // the network may still read the blocks
 		d.owes, d.granted, d.hungry, d.listed = 0, 0, false, false
 	}
-	p.starved, p.unasked, p.owed, p.promised = nil, nil, nil, 0
+	p.starved, p.unasked, p.owed, p.promised, p.invited = nil, nil, nil, 0, nil
 }
 
 // turnAway tells the sender of a long message that it will not be fetched.

@@ -225,7 +225,7 @@ func (p *Port) owe(d *pair) {
 		d.listed = true
 		p.unasked = append(p.unasked, d)
 	}
-	if len(p.starved) > 0 || p.node.draining {
+	if len(p.starved) > 0 && !mutant.On(mutant.AskOne) || p.node.draining {
 		p.ask(d, p.alone)
 	}
 }
@@ -246,6 +246,12 @@ func (p *Port) ask(d *pair, wake bool) {
 // askAll asks all who have messages: a send waits for room in the buffer, which is
 // shared by all pairs, so whoever holds room must give it back. (PROTOCOL §3.1)
 func (p *Port) askAll() {
+	if mutant.On(mutant.AskOne) {
+		for _, d := range p.starved {
+			p.ask(d, p.alone)
+		}
+		return
+	}
 	for _, d := range p.unasked {
 		d.listed = false
 		p.ask(d, p.alone)

@@ -7,6 +7,7 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
+	"weft/internal/mutant"
 )
 
 // A Node is the remote memory layer of one process: its regions, and its
@@ -159,6 +160,10 @@ func (n *Node) Down(rank int, cause *link.PeerError) {
 	n.wake(nil, func(*Op) bool { return true }) // they must see what it leaves in their mailboxes
 	for _, op := range n.ops.ops {
 		if op != nil && op.Peer == rank {
+			if mutant.On(mutant.DeadPush) && op.Kind == Push {
+				n.finish(op, nil)
+				continue
+			}
 			n.finish(op, cause)
 		}
 	}

@@ -26,6 +26,15 @@ func (n *node) inspect() {
 		if held += p.loans; held > limit+slack {
 			n.c.fail("occupancy", "rank %d, channel %d: the receive buffer of %d bytes holds %d", n.rank, p.channel, limit, held)
 		}
+		bytes, ranks := p.port.Promises()
+		for _, rank := range ranks {
+			if n.eng.Gone(rank) != nil {
+				n.c.fail("room", "rank %d, channel %d: room is kept for rank %d, which is gone", n.rank, p.channel, rank)
+			}
+		}
+		if bytes != 0 && len(ranks) == 0 {
+			n.c.fail("room", "rank %d, channel %d: %d bytes are kept for nobody", n.rank, p.channel, bytes)
+		}
 		p.gaveUp = p.gaveUp && (held > limit || between)
 	}
 	if n.visits%4096 == 0 {

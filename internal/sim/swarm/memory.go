@@ -195,8 +195,8 @@ func (n *node) push(rank int, r *remote) {
 	n.run(op, func() {
 		if !n.check("Push", op.Err) {
 			s.drop(gen)
-		} else if s.area.alive(n.c) {
-			s.done(n, gen)
+		} else {
+			s.done(n, gen) // also if its owner has died since: the memory is still here
 		}
 	}, func() { s.drop(gen) })
 }

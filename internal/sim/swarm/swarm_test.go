@@ -65,6 +65,11 @@ var caught = map[mutant.Bug]string{
 	mutant.StatusEarly:     "mailbox",
 	mutant.WrappedFull:     "mailbox",
 	mutant.HeadOver:        "mailbox",
+	mutant.SilentAck:       "silence",
+	mutant.AskOne:          "stuck",
+	mutant.PromiseKept:     "room",
+	mutant.DeadPush:        "completion",
+	mutant.FenceOnce:       "stuck",
 }
 
 // TestMutants plants each bug, and runs seeds until a checker finds it. Each
