@@ -187,9 +187,9 @@ func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
 	return r.move(ctx, rma.Push, off, src)
 }
 
-// Pull reads len(dst) bytes from off into dst. Each aligned word of the region is read as
-// it was at some moment, but different words at different moments: what others write at the
-// same time may be seen in part.
+// Pull reads len(dst) bytes from off into dst. It is not atomic: bytes that others write at
+// the same time are seen as they were before or after, each for itself. A word that must be
+// read whole while others write it is read by FetchAdd of 0.
 func (r *Remote) Pull(ctx context.Context, dst []byte, off int) error {
 	r.p.count(r.rank, amt.Pull, len(dst))
 	return r.move(ctx, rma.Pull, off, dst)
