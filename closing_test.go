@@ -230,3 +230,46 @@ func TestClosing(t *testing.T) {
 		return p.Close()
 	})
 }
+
+// Close ends whatever goroutines wait for: also what only this rank itself could give
+// them, which the end of no peer ends.
+func TestClosingEndsWaits(t *testing.T) {
+	real(t, 1, func(ctx context.Context, p *Proc) error {
+		var waits []func() error
+		for i := range 3 {
+			waits = append(waits, func() error {
+				return p.Semaphore(fmt.Sprint("s", i), 0, nil).Acquire(context.Background(), 1)
+			})
+		}
+		q, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		m, err := p.Mailbox(ctx, "m", nil)
+		if err != nil {
+			return err
+		}
+		waits = append(waits,
+			func() error { _, err := p.Attach(context.Background(), p.Rank(), "nothing"); return err },
+			func() error { _, err := q.RecvFrom(context.Background(), p.Rank()); return err },
+			func() error { _, err := m.Next(context.Background()); return err })
+		errs := make(chan error)
+		for _, wait := range waits {
+			go func() { errs <- wait() }()
+		}
+		for len(p.report().Waits) < len(waits) {
+			if err := p.Sleep(ctx, time.Millisecond); err != nil {
+				return err
+			}
+		}
+		if err := p.Close(); err != nil {
+			return err
+		}
+		for range waits {
+			if err := <-errs; !errors.Is(err, ErrClosed) {
+				return fmt.Errorf("a wait ended with %v", err)
+			}
+		}
+		return nil
+	})
+}

@@ -5,6 +5,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -320,6 +321,11 @@ func (s scenario) start(m *model) {
 	if !s.ends {
 		interleave.Block(func() bool { return m.left == 0 }, -1)
 	}
+	n.Quit()
+	n.Drain(time.Millisecond)
+	for _, p := range ports {
+		n.ClosePort(p)
+	}
 	n.Close(time.Millisecond)
 	m.gone = true
 	if _, _, err := n.Receive(context.Background(), ports[0], msg.Any, nil); !errors.Is(err, link.ErrClosed) {
@@ -426,8 +432,10 @@ func TestModelSearched(t *testing.T) {
 	}
 }
 
+var seeds = flag.Uint64("seeds", 20000, "how many to run")
+
 func TestModelBySeed(t *testing.T) {
-	for seed := range uint64(20000) {
+	for seed := range *seeds {
 		if s, err := random(seed); err != nil {
 			t.Fatalf("seed %d: %+v: %v", seed, s, err)
 		}
