@@ -37,6 +37,7 @@ const (
 	noteLeft  = "left"  // Rank has left in good order
 	noteLeave = "leave" // leave in the way Text
 	noteDump  = "dump"  // tell what the goroutines do
+	notePoke  = "poke"  // make a call that looks for packets
 	noteEnd   = "end"   // the job ends
 )
 

@@ -457,18 +457,29 @@ func (d *director) explain(signals chan os.Signal) {
 		d.ps += b.String()
 	}
 	d.all(note{Kind: noteDump})
-	end := time.After(2 * time.Second)
-	for waiting := true; waiting; {
-		select {
-		case n := <-d.notes:
-			if n.Kind == noteState {
-				d.states += n.Text
-			} else if n.Kind == noteFound {
-				d.hear(n)
-			}
-		case <-end:
-			waiting = false
+	d.gather(2 * time.Second)
+	for i, p := range d.ranks {
+		before := d.moved
+		if p.out {
+			continue
+		}
+		p.line.tell(note{Kind: notePoke})
+		if d.gather(time.Second / 2); d.moved != before {
+			d.fail("it goes on when rank %d looks for packets: a wake-up was lost", i)
+			break
 		}
 	}
 	signals <- syscall.SIGQUIT
+}
+
+// gather hears what ranks say for a while, and what they find does not begin a round.
+func (d *director) gather(while time.Duration) {
+	for end := time.After(while); ; {
+		select {
+		case n := <-d.notes:
+			d.hear(n)
+		case <-end:
+			return
+		}
+	}
 }
