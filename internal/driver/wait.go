@@ -262,6 +262,7 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 	n.sleeper = c
 	n.rings(ctx)
 	for n.pending(c) && n.reaper == nil && err == nil {
+		n.answer() // what rang while we were awake: rest would leave it to us for ever
 		n.doze()
 		if !n.pending(c) {
 			break
