@@ -1,17 +1,31 @@
 package engine
 
 import (
+	"encoding/json"
+
 	"weft/internal/engine/coord"
 )
+
+// classes are the objects of stories, by the argument that names them.
+var classes = map[string]coord.Config{
+	"":          {Class: coord.QueueLock, Name: "L"},
+	"fair":      {Class: coord.QueueLock, Name: "L", Fair: true},
+	"central":   {Class: coord.CentralLock, Name: "L"},
+	"rw":        {Class: coord.RWLock, Name: "L"},
+	"semaphore": {Class: coord.Semaphore, Name: "L"},
+	"cond":      {Class: coord.Cond, Name: "C"},
+	"phaser":    {Class: coord.Phaser, Name: "B"},
+	"regions":   {Class: coord.Regions, Name: "B"},
+}
 
 // object opens the lock or barrier that a command is about.
 func (s *story) object(rank int) *coord.Object {
 	var class, algorithm string
 	s.d.MaybeScanArgs(s.t, "class", &class)
 	s.d.MaybeScanArgs(s.t, "algorithm", &algorithm)
-	c := coord.Config{Class: coord.QueueLock, Name: "L", Fair: class == "fair"}
-	if class == "central" {
-		c.Class = coord.CentralLock
+	c := classes[class]
+	if c.Class == coord.Semaphore {
+		c.N, c.Undo = uint32(s.number("permits", 2)), s.d.HasArg("undo")
 	}
 	if algorithm != "" {
 		c = coord.Config{Class: coord.Barrier, Name: "B", Arity: 2, Window: s.number("window", 1)}
@@ -23,22 +37,47 @@ func (s *story) object(rank int) *coord.Object {
 	}
 	o, err := s.engines[rank].Coord.Open(s.now, c)
 	if err != nil {
-		s.t.Fatal(err)
+		s.say("  rank %d: %v", rank, err)
+		return nil
 	}
 	return o
 }
 
+// coordination is what a rank does with an object, by the command that says so.
+var coordination = map[string]coord.Kind{
+	"lock": coord.Lock, "try": coord.TryLock, "rlock": coord.RLock, "tryrlock": coord.TryRLock, "unlock": coord.Unlock,
+	"acquire": coord.Acquire, "tryacquire": coord.TryAcquire, "giveback": coord.Release,
+	"enter": coord.Enter, "wait": coord.Await, "signal": coord.Signal, "broadcast": coord.Broadcast,
+	"arrive": coord.Arrive, "pass": coord.Pass, "join": coord.Join, "quit": coord.Leave, "sync": coord.Sync,
+}
+
 func (s *story) coordinate(rank int) {
 	e := s.engines[rank]
-	if s.d.Cmd == "giveup" {
-		e.Coord.Cancel(s.waiting[rank])
+	switch s.d.Cmd {
+	case "giveup":
+		if !e.Coord.Cancel(s.waiting[rank]) {
+			s.say("  it has ended")
+		}
+		return
+	case "states":
+		for _, state := range e.Coord.States() {
+			text, _ := json.Marshal(state)
+			s.say("%s", text)
+		}
+		return
+	case "bind":
+		s.begin(rank, &coord.Op{Kind: coord.Bind, N: coord.LockID("L")})
 		return
 	}
-	kinds := map[string]coord.Kind{
-		"lock": coord.Lock, "try": coord.TryLock, "unlock": coord.Unlock, "arrive": coord.Arrive, "pass": coord.Pass,
+	o := s.object(rank)
+	if o == nil || s.d.Cmd == "use" {
+		return
 	}
-	op := &coord.Op{Kind: kinds[s.d.Cmd], Object: s.object(rank)}
-	e.Coord.Start(s.now, op)
+	s.begin(rank, &coord.Op{Kind: coordination[s.d.Cmd], Object: o, N: uint64(s.number("n", 1))})
+}
+
+func (s *story) begin(rank int, op *coord.Op) {
+	s.engines[rank].Coord.Start(s.now, op)
 	if op.Done {
 		s.coordinated(rank, op)
 		return
@@ -52,16 +91,27 @@ func (s *story) coordinated(rank int, op *coord.Op) {
 	if op.Died {
 		died = ", and is told that a holder died"
 	}
+	tries := op.Kind == coord.TryLock || op.Kind == coord.TryRLock || op.Kind == coord.TryAcquire
 	switch {
 	case op.Err != nil:
 		s.say("  rank %d: %v", rank, op.Err)
-	case op.Kind == coord.TryLock && !op.OK:
+	case tries && !op.OK:
 		s.say("  rank %d does not get the lock", rank)
-	case op.Kind == coord.Lock || op.Kind == coord.TryLock:
+	case tries || op.Kind == coord.Lock || op.Kind == coord.RLock || op.Kind == coord.Acquire:
 		s.say("  rank %d has the lock, epoch %d+%d%s", rank, op.Epoch>>40, op.Epoch&(1<<40-1), died)
 	case op.Kind == coord.Arrive:
 		s.say("  rank %d has arrived at phase %d", rank, op.Phase)
 	case op.Kind == coord.Pass:
 		s.say("  phase %d is over for rank %d", op.Phase, rank)
+	case op.Kind == coord.Join || op.Kind == coord.Leave || op.Kind == coord.Sync:
+		s.say("  rank %d: phase %d", rank, op.Phase)
+	case op.Kind == coord.Enter:
+		s.say("  rank %d is waiter %d", rank, op.N)
+	case op.Kind == coord.Await:
+		s.say("  rank %d goes on", rank)
+	case op.Kind == coord.Signal || op.Kind == coord.Broadcast:
+		s.say("  rank %d has woken %d", rank, op.N)
+	case op.Kind == coord.Bind:
+		s.say("  the regions of rank %d are guarded", rank)
 	}
 }

@@ -34,9 +34,9 @@ import (
 //	recv rank=1 [from=0] [size=…]         a receive: what it got, or that it waits
 //	release rank=1                        the oldest message on loan
 //	flush rank=0
-//	expose rank=1 name=r size=100 [readonly]
+//	expose rank=1 name=r size=100 [readonly] [guard]   guarded by the lock "L"
 //	attach rank=0 to=1 name=r
-//	push | put | pull rank=0 to=1 off=0 size=8 [fill=7] [key=wrong]
+//	push | put | pull rank=0 to=1 off=0 size=8 [fill=7] [key=wrong] [epoch=1]
 //	add | swap | cas rank=0 to=1 off=0 a=1 [b=2] [key=wrong]
 //	fence rank=0 to=1
 //	show rank=1 off=0 size=8              what the region holds
@@ -49,9 +49,16 @@ import (
 //	reserved rank=1                       what nobody was told of, or has not been released
 //	withdraw rank=1                       the mailbox goes away
 //	await rank=1 | knock rank=0 to=1      for messages that a sender has put into mapped memory
-//	lock | try | unlock rank=0 [class=queue|fair|central]  of the lock "L"
+//	lock | try | unlock rank=0 [class=fair|central|rw]  of the lock "L"; rlock | tryrlock of readers
+//	acquire | tryacquire | giveback rank=0 class=semaphore [permits=2] [undo] [n=1]
+//	enter | wait | signal | broadcast rank=0 class=cond [n=waiter]
 //	arrive | pass rank=0 algorithm=tree|central|…          at the barrier "B"
+//	join | quit | arrive | pass | wait rank=0 class=phaser [n=phase], sync rank=0 class=regions [n=distance]
+//	use rank=0 [class=…]                  the rank opens it, and does nothing with it
 //	giveup rank=0                         what the rank waits for of these
+//	bind rank=0                           a region of the rank is guarded by the lock "L"
+//	states rank=0                         how the rank stands to all of them
+//	leave rank=0                          the process leaves the job in good order
 //	drop id=3 | drop from=0 to=1 [count=2]
 //	swap-packets id=3 id2=4               they change places on the way
 //	deliver [id=3] [from=0 to=1] [count=1]  packets, and what leaves because of them
@@ -176,13 +183,20 @@ func (s *story) say(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n
 
 func (s *story) command() {
 	rank := s.number("rank", s.number("from", 0))
+	if coordination[s.d.Cmd] != 0 {
+		s.coordinate(rank)
+		s.flush(true)
+		return
+	}
 	switch s.d.Cmd {
 	case "open", "send", "recv", "release", "flush", "revoke":
 		s.message(rank)
 	case "drop", "deliver", "settle", "swap-packets":
 		s.network()
-	case "lock", "try", "unlock", "arrive", "pass", "giveup":
+	case "use", "giveup", "states", "bind":
 		s.coordinate(rank)
+	case "leave":
+		s.engines[rank].Leave()
 	case "mailbox":
 		s.newPostbox(rank)
 	case "ipush":
@@ -203,7 +217,7 @@ func (s *story) command() {
 	case "stranger", "again", "restart", "known":
 		s.strange()
 	case "lie":
-		s.lie(rank)
+		s.lie(s.number("from", 0))
 	case "down":
 		s.engines[rank].Down(s.number("peer", 0), fmt.Errorf("it was killed"), false)
 	case "return":
@@ -427,6 +441,9 @@ func (s *story) memory(rank int) {
 	if s.d.MaybeScanArgs(s.t, "key", &key); key == "wrong" {
 		op.Key++
 	}
+	if epoch := s.number("epoch", 0); epoch != 0 {
+		op.Lock, op.Epoch = coord.LockID("L"), uint64(epoch)
+	}
 	bytes := make([]byte, s.number("size", 8))
 	for i := range bytes {
 		bytes[i] = byte(s.number("fill", 0))
@@ -434,7 +451,11 @@ func (s *story) memory(rank int) {
 	switch s.d.Cmd {
 	case "expose":
 		s.regions[rank] = mem.Aligned(len(bytes))
-		if _, err := e.RMA.Expose(s.name(), s.regions[rank], 0, s.d.HasArg("readonly"), 0); err != nil {
+		guard := uint64(0)
+		if s.d.HasArg("guard") {
+			guard = coord.LockID("L")
+		}
+		if _, err := e.RMA.Expose(s.name(), s.regions[rank], 0, s.d.HasArg("readonly"), guard); err != nil {
 			s.say("%v", err)
 		}
 		return
@@ -442,7 +463,7 @@ func (s *story) memory(rank int) {
 		s.say("% x", s.regions[rank][op.Off:][:len(bytes)])
 		return
 	case "put":
-		if err := e.RMA.Put(to, op.Region, op.Key, op.Off, bytes, 0, 0); err != nil {
+		if err := e.RMA.Put(to, op.Region, op.Key, op.Off, bytes, op.Lock, op.Epoch); err != nil {
 			s.say("%v", err)
 		}
 		return

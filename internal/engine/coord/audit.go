@@ -173,7 +173,7 @@ func (n *Node) Unfinished() (lines []string) {
 			}
 		case *permits:
 			if len(u.givenUp) > 0 && u.err == nil {
-				lines = append(lines, fmt.Sprintf("%d requests for the %v that were given up are under way", len(u.givenUp), o.sig))
+				lines = append(lines, fmt.Sprintf("%d requests for %v that were given up are under way", len(u.givenUp), o.sig))
 			}
 		}
 	}

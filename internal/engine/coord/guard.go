@@ -68,7 +68,10 @@ func (n *Node) onBind(from int, f wire.Event) error {
 	return nil
 }
 
-func (n *Node) onBound(f wire.Event) error {
+func (n *Node) onBound(from int, f wire.Event) error {
+	if n.homeOf(f.ID) != from {
+		return wire.ErrField
+	}
 	b := n.binds[f.ID]
 	if b == nil {
 		n.Stats.Dropped++

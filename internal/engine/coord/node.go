@@ -222,7 +222,7 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 		n.Stats.Homes++
 		return n.atHome(from, f)
 	case f.Kind == wire.EventBound:
-		return n.onBound(f)
+		return n.onBound(from, f)
 	case f.Kind == wire.EventFence && n.homeOf(f.ID) != from:
 		return wire.ErrField
 	case f.Kind == wire.EventFence:

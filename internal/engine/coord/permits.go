@@ -49,8 +49,11 @@ func (p *permits) start(now monotime.Time, op *Op) {
 		want, try = everything, op.Kind == TryLock
 	case p.o.Class == RWLock && (op.Kind == RLock || op.Kind == TryRLock):
 		want, try = 1, op.Kind == TryRLock
+	case p.o.Class == RWLock:
+		op.now(&StateError{p.o.Name, "lock", ErrUse, "it is no semaphore"})
+		return
 	default:
-		op.now(&StateError{p.o.Name, "lock", ErrUse, "readers do not share it"})
+		op.now(&StateError{p.o.Name, "lock", ErrUse, "it is no semaphore, and readers do not share it"})
 		return
 	}
 	if p.o.Class != Semaphore {

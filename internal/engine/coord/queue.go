@@ -357,8 +357,11 @@ const leftWithout = 2
 func (q *queueLock) leave() {
 	switch {
 	case q.err != nil || q.serial == 0:
-	case q.is == last || q.is == lastWait:
+	case q.is == last:
 		q.back(wire.Event{})
+	case q.is == lastWait: // its request is on the list: the home may send the token once more
+		q.back(wire.Event{})
+		q.tell(wire.EventLockReturn, leftWithout)
 	case q.is == idle || q.is == wait:
 		q.tell(wire.EventLockReturn, leftWithout)
 	}
