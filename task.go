@@ -17,7 +17,7 @@ type Task struct {
 // The goroutines of a rank may share variables and wait for each other as Go programs
 // do, by channels, mutexes and wait groups. In a simulation that is slow, a tenth of a
 // millisecond each time, since the simulator must find out that a goroutine is blocked
-// in Go rather than busy. Task.Wait costs nothing there. What several goroutines do
+// in Go rather than busy. Task.Wait and Signal cost nothing there. What several goroutines do
 // that have been set free at one time, before the next call of weft of each, is not
 // ordered by the seed.
 func (p *Proc) Go(f func()) *Task {

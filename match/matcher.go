@@ -20,6 +20,7 @@ type Config struct {
 // of them: nothing else may call the mailbox's Next and TryNext. Many goroutines
 // may use it at the same time.
 type Matcher struct {
+	p    *weft.Proc
 	box  *weft.Mailbox
 	rank int // whose it is
 	copy bool
@@ -53,7 +54,7 @@ type MatcherStats struct {
 // defaults.
 func New(p *weft.Proc, box *weft.Mailbox, cfg *Config) *Matcher {
 	m := &Matcher{
-		box: box, rank: p.Rank(),
+		p: p, box: box, rank: p.Rank(),
 		q: NewQueues[message, *Receive](p.Size()), dead: make([]*weft.PeerError, p.Size()),
 	}
 	if cfg != nil {

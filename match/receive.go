@@ -20,7 +20,7 @@ type Receive struct {
 	ended bool
 	d     weft.Delivery
 	err   error
-	wake  chan struct{} // it has ended, or the mailbox is to be driven
+	wake  *weft.Signal // it has ended, or the mailbox is to be driven
 }
 
 // end ends a receive, and wakes who waits for it.
@@ -32,10 +32,7 @@ func (r *Receive) end(d weft.Delivery, err error) {
 }
 
 func (r *Receive) rouse() {
-	select {
-	case r.wake <- struct{}{}:
-	default: // it has been told
-	}
+	r.wake.Set()
 }
 
 // Recv receives the first message from a source, or Any, whose tag agrees with
@@ -191,12 +188,9 @@ func (m *Matcher) wait(ctx context.Context, r *Receive) error {
 	for !r.ended {
 		if m.driving {
 			m.mu.Unlock()
-			select {
-			case <-r.wake:
-			case <-ctx.Done():
-			}
+			err := r.wake.Wait(ctx)
 			m.mu.Lock()
-			if err := ctx.Err(); err != nil && !r.ended {
+			if err != nil && !r.ended {
 				return m.givenUp(r, err)
 			}
 			continue
@@ -277,17 +271,14 @@ func (m *Matcher) get(source int, tag, mask uint64) *Receive {
 	if n := len(m.spare); n > 0 {
 		r, m.spare = m.spare[n-1], m.spare[:n-1]
 	} else {
-		r = &Receive{m: m, wake: make(chan struct{}, 1)}
+		r = &Receive{m: m, wake: m.p.Signal()}
 	}
 	r.source, r.tag, r.mask = source, tag, mask
 	return r
 }
 
 func (m *Matcher) put(r *Receive) {
-	select {
-	case <-r.wake: // whoever waited had seen it
-	default:
-	}
+	r.wake.Reset() // whoever waited had seen it
 	*r = Receive{m: m, wake: r.wake}
 	m.spare = append(m.spare, r)
 }

@@ -1,0 +1,123 @@
+package match_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"weft"
+	"weft/coll"
+	"weft/match"
+)
+
+// TestTasksCoordinate: goroutines of each rank use everything at the same time: a lock
+// that guards a region, a semaphore, a barrier, collectives on two groups, and one
+// mailbox from which three receive by tag. The same seed does the same where nobody waits
+// in Go: in mapped memory the senders of a rank wait for each other at a mutex.
+func TestTasksCoordinate(t *testing.T) {
+	for seed := range uint64(6) {
+		run := func() *weft.Simulation {
+			c := weft.Cluster{Ranks: 4, PerHost: 2 * int(seed%2), Loss: 0.01, Seed: seed}
+			s, err := weft.Simulate(t.Context(), c, coordinate)
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			return s
+		}
+		if seed%2 == 1 {
+			run()
+		} else if a, b := run(), run(); a.Hash != b.Hash || a.Events != b.Events {
+			t.Errorf("seed %d: %+v, then %+v", seed, a, b)
+		}
+	}
+}
+
+func coordinate(ctx context.Context, p *weft.Proc) error {
+	const rounds = 10
+	box, err := p.Mailbox(ctx, "in", nil)
+	if err != nil {
+		return err
+	}
+	if p.Rank() == 0 {
+		if _, err := p.Expose(ctx, "counter", 8, &weft.RegionConfig{Guard: "lock"}); err != nil {
+			return err
+		}
+	}
+	counter, err := p.Attach(ctx, 0, "counter")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	var tasks []*weft.Task
+	task := func(what string, f func(i int) error) {
+		tasks = append(tasks, p.Go(func() {
+			for i := range rounds {
+				if err := f(i); err != nil {
+					errs = append(errs, fmt.Errorf("%s, round %d: %w", what, i, err))
+					return
+				}
+			}
+		}))
+	}
+
+	l := p.Lock("lock", nil)
+	task("lock", func(int) error {
+		g, err := l.Lock(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := counter.Under(g).FetchAdd(ctx, 0, 1); err != nil {
+			return err
+		}
+		return l.Unlock()
+	})
+	s := p.Semaphore("permits", 2, nil)
+	task("semaphore", func(int) error {
+		if err := s.Acquire(ctx, 1); err != nil {
+			return err
+		}
+		return s.Release(1)
+	})
+	b := p.Barrier("b", nil)
+	task("barrier", func(int) error { return b.Wait(ctx) })
+	for channel := range 2 {
+		g, err := coll.New(ctx, p, 10+channel, nil)
+		if err != nil {
+			return err
+		}
+		task("collective", func(i int) error {
+			v := []int64{int64(p.Rank() + i)}
+			err := coll.AllReduce(ctx, g, v, coll.Sum[int64])
+			if want := int64(6 + 4*i); err == nil && v[0] != want {
+				err = fmt.Errorf("the sum is %d, want %d", v[0], want)
+			}
+			return err
+		})
+	}
+	m := match.New(p, box, nil)
+	next, err := p.Sender(ctx, (p.Rank()+1)%p.Size(), "in")
+	if err != nil {
+		return err
+	}
+	for tag := range uint64(3) {
+		task("sender", func(i int) error { return next.PushTagged(ctx, tag, []byte{byte(i)}) })
+		task("receiver", func(i int) error {
+			d, err := m.Recv(ctx, match.Any, tag, match.Exact)
+			if err == nil && d.Data[0] != byte(i) {
+				err = fmt.Errorf("got message %d", d.Data[0])
+			}
+			d.Release()
+			return err
+		})
+	}
+	for _, t := range tasks {
+		if err := t.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return p.Barrier("end", nil).Wait(ctx)
+}

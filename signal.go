@@ -1,0 +1,53 @@
+package weft
+
+import "context"
+
+// A Signal is how goroutines of a rank wake each other: a channel of one token that is
+// as good in a simulation, where the seed decides when a goroutine that waits for it
+// goes on. Make it with Proc.Signal. Any goroutine may use it.
+type Signal struct {
+	p     *Proc
+	token chan struct{}
+}
+
+// Signal returns a signal that is not set.
+func (p *Proc) Signal() *Signal { return &Signal{p, make(chan struct{}, 1)} }
+
+// Set sets the signal, if it is not set. It never waits.
+func (s *Signal) Set() {
+	select {
+	case s.token <- struct{}{}:
+	default:
+	}
+}
+
+// Reset takes the signal back, if it is set.
+func (s *Signal) Reset() { s.take() }
+
+// Wait returns when the signal has been set, and resets it, or with the error of ctx.
+// One of several that wait goes on.
+func (s *Signal) Wait(ctx context.Context) error {
+	if s.p.node.Hosted() {
+		for {
+			if err := s.p.node.AwaitHosted(ctx, func() bool { return len(s.token) > 0 }); err != nil || s.take() {
+				return err
+			}
+		}
+	}
+	select {
+	case <-s.token:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// take resets the signal, and reports whether it was set.
+func (s *Signal) take() bool {
+	select {
+	case <-s.token:
+		return true
+	default:
+		return false
+	}
+}
