@@ -66,7 +66,7 @@ func Draw(seed uint64, n int, transport string, hosts int) Plan {
 	for round := range p.Rounds {
 		for rng.IntN(3) < 2 && len(p.Strikes) < 6 {
 			s := strike{round: round, after: time.Duration(rng.IntN(300_000)) * time.Microsecond}
-			hows := []string{kill, kill, kill, crash, leave, leave, goHome, stop, stop, stopAll, outcast}
+			hows := []string{kill, kill, kill, crash, exit, leave, leave, goHome, stop, stop, stopAll, outcast}
 			s.how = hows[rng.IntN(len(hows))]
 			s.lasts = time.Duration(rng.IntN(800)) * time.Millisecond
 			switch {
