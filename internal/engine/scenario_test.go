@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,6 +69,8 @@ import (
 //	down rank=0 peer=1                    a peer is gone
 //	return rank=0                         its program ends; those that must be told in another way
 //	returned rank=0 peer=1                the other way
+//	frame from=1 to=0 hex=…               a frame of a hostile peer arrives, over a reliable transport
+//	dropped rank=0                        how many frames came to nothing
 //	unfinished                            what the engines still have to do
 //
 // one of ranks that do not keep to the protocol, whose frame arrives at once,
@@ -212,6 +215,19 @@ func (s *story) command() {
 				e.Advance(s.now)
 			}
 		}
+	case "frame":
+		var text string
+		s.d.ScanArgs(s.t, "hex", &text)
+		frame, err := hex.DecodeString(text)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.say("  came  %d→%d %s", rank, s.number("to", 0), wire.Describe(frame))
+		s.engines[s.number("to", 0)].Recv(s.now, rank, frame)
+	case "dropped":
+		st := s.engines[rank].Stats()
+		s.say("messages %d, memory %d and %d refused, malformed %d", st.Msg.Dropped, st.RMA.Dropped, st.RMA.Refused, st.Malformed)
+		return
 	case "clog", "unclog":
 		s.clogged[rank] = s.d.Cmd == "clog"
 	case "stranger", "again", "restart", "known":

@@ -190,6 +190,10 @@ func (n *Node) onResult(from int, f wire.Result) {
 	if op == nil {
 		return
 	}
+	if f.Status == wire.StatusOK && (op.Kind == Pull || op.Kind == Attach) {
+		n.Stats.Dropped++ // it is answered otherwise: what was asked for has not come
+		return
+	}
 	if f.Status != wire.StatusOK {
 		n.peer(from).q.Drop(wire.TypePush, op.id)
 		n.peer(from).q.Drop(wire.TypeIPush, op.id)
