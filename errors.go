@@ -98,11 +98,12 @@ type (
 	UnknownOutcome = driver.UnknownOutcome
 )
 
-// A WaitError reports that a wait was given up because its context ended.
+// A WaitError reports what was waited for when a wait came to nothing: its context ended,
+// or a rank is gone.
 type WaitError struct {
 	Doing string // what for
 	Knows string // what this rank knows of why it had to wait; may be empty
-	Err   error  // the context's error
+	Err   error  // the context's error, or a PeerError
 }
 
 func (e *WaitError) Error() string {
@@ -112,7 +113,7 @@ func (e *WaitError) Error() string {
 	return fmt.Sprintf("weft: %s: %v: %s", e.Doing, e.Err, e.Knows)
 }
 
-// Unwrap returns the context's error.
+// Unwrap returns why.
 func (e *WaitError) Unwrap() error { return e.Err }
 
 // A RankError reports a rank outside the job.

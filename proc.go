@@ -45,6 +45,7 @@ type Proc struct {
 	shares []share // shared memory of ours, by address
 	ports  map[*Port]bool
 	routes map[int]route
+	words  map[*wordWait]bool
 
 	regions   map[uint32]*Region // that are exposed, by number
 	mailboxes map[*Mailbox]bool
@@ -83,7 +84,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}, barriers: map[uint64]*sharedBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{}, ways: map[wayID]*way{}}
+	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}, words: map[*wordWait]bool{}, barriers: map[uint64]*sharedBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{}, ways: map[wayID]*way{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"weft/internal/engine/coord"
@@ -33,6 +34,9 @@ type Region struct {
 	size   int
 	whole  share // with the word at its end that tells others of its closing
 	closed atomic.Bool
+
+	mu   sync.Mutex
+	told map[int]int // how many departures those who wait for a word have been told of
 }
 
 // Expose makes size bytes of zeroed memory reachable under a name of 1 to 255
@@ -114,29 +118,6 @@ func (r *Region) Load(off int) uint64 {
 func (r *Region) Store(off int, v uint64) {
 	mem.Store64(r.Bytes(), off, v)
 	runtime.KeepAlive(r)
-}
-
-// Await returns the word at off as soon as it is not old any more: how a program
-// waits for a peer's Put. off must be a multiple of 8. It polls for a while, and
-// then looks every millisecond: one who may wait for long should be sent a
-// message.
-func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error) {
-	if r.closed.Load() || r.p.node.Closing() {
-		return 0, ErrClosed
-	}
-	if err := rma.CheckWord(off, r.size); err != nil {
-		return 0, err
-	}
-	b := r.Bytes()
-	v := mem.Load64(b, off)
-	err := r.p.node.Poll(ctx, func() bool {
-		v = mem.Load64(b, off)
-		return v != old || r.closed.Load()
-	})
-	if err == nil && r.closed.Load() {
-		return 0, ErrClosed
-	}
-	return v, err
 }
 
 // At attaches to the region of the same name that another rank exposes; see

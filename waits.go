@@ -73,5 +73,6 @@ func (p *Proc) report() waitgraph.Report {
 	for _, s := range barriers {
 		s.report(&r)
 	}
+	p.reportWords(&r)
 	return r
 }

@@ -20,11 +20,16 @@ const (
 // tells: a peer that writes to mapped memory rings no doorbell. It polls as long
 // as any wait does, and then looks again after pauses that grow to maxPause.
 func (n *Node) Poll(ctx context.Context, cond func() bool) error {
-	if n.cfg.Host != nil {
-		return n.pollHosted(ctx, cond)
-	}
 	if ok, err := n.Spin(ctx, cond); ok || err != nil {
 		return err
+	}
+	return n.Look(ctx, cond)
+}
+
+// Look is Poll that does not poll first.
+func (n *Node) Look(ctx context.Context, cond func() bool) error {
+	if n.cfg.Host != nil {
+		return n.pollHosted(ctx, cond)
 	}
 	return n.pollSlowly(ctx, cond)
 }

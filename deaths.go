@@ -1,0 +1,155 @@
+package weft
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"weft/internal/engine/rma"
+	"weft/internal/mem"
+	"weft/internal/waitgraph"
+)
+
+// Deaths yields every rank that takes no part any more, in the order in which this rank
+// hears of it: first those known already, then each as soon as it is known. It waits until
+// ctx ends or the Proc is closed. PeerError.Clean tells those that have left, or whose
+// programs have returned, from those that have died. Any number of goroutines may watch;
+// each hears of all.
+func (p *Proc) Deaths(ctx context.Context) iter.Seq[*PeerError] {
+	return func(yield func(*PeerError) bool) {
+		for i := 0; ; i++ {
+			d, err := p.node.AwaitDeparture(ctx, i)
+			if err != nil || !yield(d.Why) {
+				return
+			}
+		}
+	}
+}
+
+// A wordWait is a wait for a word of a region of ours.
+type wordWait struct {
+	r     *Region
+	off   int
+	since time.Duration
+}
+
+// Await returns the word at off as soon as it is not old any more: how a program
+// waits for a peer's Put. off must be a multiple of 8. It polls for a while, and
+// then looks every millisecond: one who may wait for long should be sent a
+// message.
+//
+// Anybody may write the word, so the death of any rank ends the wait with a PeerError, in
+// a WaitError. It is reported once for each word, after what the dead rank had written,
+// also if it happened before. That a rank has left in good order is no news, unless all
+// others have.
+func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error) {
+	if r.closed.Load() || r.p.node.Closing() {
+		return 0, ErrClosed
+	}
+	if err := rma.CheckWord(off, r.size); err != nil {
+		return 0, err
+	}
+	if v := mem.Load64(r.Bytes(), off); v != old {
+		return v, nil
+	}
+	return r.await(ctx, off, old)
+}
+
+func (r *Region) await(ctx context.Context, off int, old uint64) (v uint64, err error) {
+	b, node, seen := r.Bytes(), r.p.node, r.bereavements(off)
+	changed := func() bool {
+		v = mem.Load64(b, off)
+		return v != old || r.closed.Load()
+	}
+	news := func() bool { return changed() || node.Departures() > seen }
+	for {
+		ok, err := node.Spin(ctx, news)
+		if !ok && err == nil {
+			w := r.note(off)
+			err = node.Look(ctx, news)
+			r.p.forget(w)
+		}
+		switch {
+		case changed() && r.closed.Load():
+			return 0, ErrClosed
+		case v != old:
+			return v, nil // also what the dead had written
+		case err != nil:
+			return v, r.explain(off, err)
+		}
+		var gone *PeerError
+		if gone, seen = r.bereaved(off, seen); gone != nil {
+			return v, r.explain(off, gone)
+		}
+	}
+}
+
+func (r *Region) explain(off int, err error) error {
+	if _, dead := err.(*PeerError); !dead && !givenUp(err) {
+		return err
+	}
+	return &WaitError{Doing: fmt.Sprintf("word at %d of region %q", off, r.region.Name), Err: err}
+}
+
+// bereavements returns how many departures those who wait for a word have been told of.
+func (r *Region) bereavements(off int) int {
+	if r.p.node.Departures() == 0 {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.told[off]
+}
+
+// bereaved returns a death of which those who wait for a word have not been told, if there
+// is one beyond those seen, and how many departures have been looked at.
+func (r *Region) bereaved(off, seen int) (*PeerError, int) {
+	for {
+		_, why := r.p.node.Departed(seen)
+		if why == nil {
+			return nil, seen
+		}
+		seen++
+		if !why.Clean || seen == r.p.job.Size-1 {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.told == nil {
+				r.told = map[int]int{}
+			}
+			r.told[off] = max(r.told[off], seen)
+			return why, seen
+		}
+	}
+}
+
+// note makes a wait for a word known to weft ps, and forget ends that.
+func (r *Region) note(off int) *wordWait {
+	w := &wordWait{r, off, r.p.Now()}
+	r.p.mu.Lock()
+	defer r.p.mu.Unlock()
+	r.p.words[w] = true
+	return w
+}
+
+func (p *Proc) forget(w *wordWait) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.words, w)
+}
+
+// reportWords adds the waits for words to a report, the longest first.
+func (p *Proc) reportWords(rep *waitgraph.Report) {
+	p.mu.Lock()
+	words := slices.Collect(maps.Keys(p.words))
+	p.mu.Unlock()
+	slices.SortFunc(words, func(a, b *wordWait) int { return int(a.since - b.since) })
+	const most = 100
+	for _, w := range words[:min(len(words), most)] {
+		rep.Waits = append(rep.Waits, waitgraph.Wait{
+			For: "word", Name: fmt.Sprintf("%s, at %d", w.r.region.Name, w.off), Rank: waitgraph.Anyone, Seconds: (p.Now() - w.since).Seconds(),
+		})
+	}
+}
