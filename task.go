@@ -19,7 +19,8 @@ type Task struct {
 // millisecond each time, since the simulator must find out that a goroutine is blocked
 // in Go rather than busy. Task.Wait and Signal cost nothing there. What several goroutines do
 // that have been set free at one time, before the next call of weft of each, is not
-// ordered by the seed.
+// ordered by the seed, nor which of them gets a mutex; so it is among those that push to
+// one mailbox at a time, which weft itself orders by one.
 func (p *Proc) Go(f func()) *Task {
 	t := &Task{p: p, done: make(chan struct{})}
 	p.node.Go(func() {
