@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"weft/internal/engine/coord"
 )
@@ -73,7 +74,7 @@ func (s *story) coordinate(rank int) {
 	if o == nil || s.d.Cmd == "use" {
 		return
 	}
-	s.begin(rank, &coord.Op{Kind: coordination[s.d.Cmd], Object: o, N: uint64(s.number("n", 1))})
+	s.begin(rank, &coord.Op{Kind: coordination[s.d.Cmd], Object: o, N: s.amount()})
 }
 
 func (s *story) begin(rank int, op *coord.Op) {
@@ -114,4 +115,17 @@ func (s *story) coordinated(rank int, op *coord.Op) {
 	case op.Kind == coord.Bind:
 		s.say("  the regions of rank %d are guarded", rank)
 	}
+}
+
+// amount is how many permits, which waiter or phase, or how far the next barrier is.
+func (s *story) amount() uint64 {
+	text := "1"
+	if s.d.MaybeScanArgs(s.t, "n", &text); text == "never" {
+		return coord.Never
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
 }

@@ -20,6 +20,9 @@ var frames = map[string]interface{ Append([]byte) []byte }{
 	"event": &wire.Event{},
 }
 
+// objects are what the objects of stories are called in events: the first eight bytes of the SHA-256 of "lL", "cC" and "bB".
+var objects = map[string]uint64{"L": coord.LockID("L"), "C": 18232071524626653928, "B": 9916190272241978043}
+
 // lie has a frame arrive that a rank which keeps to the protocol would not send, and
 // says what its receiver counted it as. Key=right is the key of the receiver's region
 // as rank "from" has attached it.
@@ -55,8 +58,8 @@ func (s *story) value(from, to int, key, text string) uint64 {
 	switch {
 	case key == "key" && text == "right":
 		return s.found[[2]int{from, to}].Key
-	case key == "id" && text == "L":
-		return coord.LockID("L")
+	case key == "id":
+		return objects[text]
 	case key == "kind":
 		for k := wire.EventKind(1); !strings.HasPrefix(k.String(), "event "); k++ {
 			if k.String() == text {

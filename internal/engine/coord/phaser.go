@@ -21,7 +21,8 @@ type phaser struct {
 	phase   uint64           // that is open, as far as is known here
 	arrived bool             // in it
 	broken  map[uint64]error // phases that ended because somebody died
-	asked   opList           // Join and Leave
+	asked   opList           // Join
+	spared  int              // answers to come for those that were given up
 	waiting opList
 	err     error
 }
@@ -92,6 +93,7 @@ func (p *phaser) await(op *Op) {
 // that it has.
 func (p *phaser) cancel(op *Op) bool {
 	if p.asked.remove(op) {
+		p.spared++
 		p.send(wire.EventPhaseLeave)
 		return true
 	}
@@ -103,6 +105,10 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 		return wire.ErrField
 	}
 	if f.Slot == 1 { // the answer to a Join
+		if p.spared > 0 {
+			p.spared--
+			return nil
+		}
 		if op := p.asked.pop(); op != nil {
 			p.member, p.phase, p.arrived = true, f.Phase, false
 			op.Phase = f.Phase
