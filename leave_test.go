@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 )
 
 // A port closes at once, and what was accepted for sending arrives all the same.
@@ -219,5 +221,53 @@ func TestReleaseTwice(t *testing.T) {
 			return fmt.Errorf("something was sent twice: %v", err)
 		}
 		return q.Flush(ctx)
+	})
+}
+
+// A receive that is given up while the program has the buffer on loan says that.
+func TestAllOnLoan(t *testing.T) {
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
+		news, err := p.Open(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		q, err := p.Open(ctx, 2, &PortConfig{RecvBuffer: 64 << 10})
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 0 {
+			for range 3 {
+				if err := q.Send(ctx, 1, make([]byte, 32<<10)); err != nil {
+					return err
+				}
+			}
+			return news.Send(ctx, 1, nil)
+		}
+		var kept []Message
+		for range 2 {
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return err
+			}
+			kept = append(kept, m)
+		}
+		m, err := news.Recv(ctx)
+		if err != nil {
+			return err
+		}
+		m.Release()
+		soon, cancel := context.WithTimeout(ctx, time.Millisecond)
+		defer cancel()
+		_, err = q.Recv(soon)
+		var wait *WaitError
+		if !errors.As(err, &wait) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "65536 of the 65536 bytes") {
+			return fmt.Errorf("receiving with all on loan: %v", err)
+		}
+		for _, m := range kept {
+			m.Release()
+		}
+		m, err = q.Recv(ctx)
+		m.Release()
+		return err
 	})
 }

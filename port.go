@@ -3,6 +3,7 @@ package weft
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -173,7 +174,8 @@ func (m *Message) Release() {
 }
 
 // Recv receives the next message, from whichever rank, in order of arrival.
-// The death of a rank is reported once to each port, in its place among the
+// If ctx ends while messages wait for room that the program has on loan, the error is a
+// WaitError that says so. The death of a rank is reported once to each port, in its place among the
 // messages, by a PeerError.
 func (q *Port) Recv(ctx context.Context) (Message, error) { return q.recv(ctx, Any) }
 
@@ -191,9 +193,26 @@ func (q *Port) recv(ctx context.Context, from int) (Message, error) {
 		return q.recvLong(ctx, c)
 	}
 	if err != nil {
-		return Message{}, err
+		return Message{}, q.starved(err)
 	}
 	return Message{From: r.From, Data: r.Block.Data(), port: q, block: r.Block, use: r.Block.Use()}, nil
+}
+
+// starved says in the error of a receive that was given up if messages wait outside
+// because the program has the receive buffer on loan.
+func (q *Port) starved(err error) error {
+	if !givenUp(err) {
+		return err
+	}
+	var loaned, limit int
+	q.p.node.Engine(func(*engine.Engine) { loaned, limit = q.port.Loaned() })
+	if loaned == 0 {
+		return err
+	}
+	return &WaitError{
+		Doing: "receive", Err: err,
+		Knows: fmt.Sprintf("messages wait for room, and this program has %d of the %d bytes of RecvBuffer on loan: Release some", loaned, limit),
+	}
 }
 
 // recvLong receives a message that was offered to a receive without a buffer.

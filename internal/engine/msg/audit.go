@@ -139,3 +139,12 @@ func (p *Port) Promises() (bytes int, to []int) {
 	}
 	return p.promised, to
 }
+
+// Loaned returns how many bytes of the receive buffer the program has on loan, and the
+// buffer's size, if senders have been refused because of that; else 0.
+func (p *Port) Loaned() (bytes, limit int) {
+	if held, _ := p.Occupancy(); len(p.owed) > 0 {
+		bytes = p.recv.used - held
+	}
+	return bytes, p.cfg.RecvBuffer
+}
