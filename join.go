@@ -25,7 +25,8 @@ import (
 // Main is the main function of a program that is one rank: it joins the job
 // that the launcher made, or is a job of one, runs run, waits until all ranks
 // have come this far, and leaves. It ends the process: with status 0, or 1 and
-// a message if run returned an error. The context ends on SIGINT and SIGTERM.
+// a message if run returned an error. Messages that were sent and that nobody has accepted
+// by then are told on standard error. The context ends on SIGINT and SIGTERM.
 //
 // A rank whose run has returned nil has left, for the others, as soon as they have
 // accepted what it sent: calls that need it end with a PeerError that is Clean, barriers
