@@ -44,6 +44,8 @@ type director struct {
 	round int
 	ended bool
 
+	suspended bool // all ranks are stopped
+
 	meets  map[string][]int // which ranks have come to a place
 	clocks map[string]*clocking
 	moved  time.Time // when a rank has last got on
@@ -194,7 +196,7 @@ func (d *director) direct(result chan launch.Result, failed chan error, signals 
 			d.strike(s, wakes)
 			next()
 		case s := <-wakes:
-			d.wake(s)
+			d.wake(s, wakes)
 		case r := <-result:
 			if r.Rank >= 0 && !d.ranks[r.Rank].struck && d.ps == "" {
 				d.fail("rank %d ended with %s", r.Rank, r.Cause)
@@ -387,7 +389,7 @@ func (d *director) begin() {
 func (d *director) strike(s strike, wakes chan strike) {
 	d.moved = time.Now()
 	p := d.ranks[s.rank]
-	if s.how != stopAll && (p.out || p.stopped || p.struck) || d.ended {
+	if s.how != stopAll && (p.out || p.stopped || p.struck) || d.ended || d.suspended {
 		return
 	}
 	if d.Verbose {
@@ -401,6 +403,7 @@ func (d *director) strike(s strike, wakes chan strike) {
 		d.halt(p)
 		time.AfterFunc(s.lasts, func() { wakes <- s })
 	case stopAll:
+		d.suspended = true
 		for _, p := range d.ranks {
 			if !p.out && !p.stopped {
 				d.halt(p)
@@ -422,17 +425,23 @@ func (d *director) halt(p *player) {
 
 // wake lets ranks go on that were stopped. One that others may have taken for dead is
 // told to leave.
-func (d *director) wake(s strike) {
+func (d *director) wake(s strike, wakes chan strike) {
 	d.moved = time.Now()
+	if d.suspended && s.how != stopAll { // it would find the others silent
+		time.AfterFunc(100*time.Millisecond, func() { wakes <- s })
+		return
+	}
+	d.suspended = d.suspended && s.how != stopAll
 	for i, p := range d.ranks {
-		if p.stopped && (s.how == stopAll || i == s.rank) {
+		if p.out || s.how != stopAll && i != s.rank {
+			continue
+		}
+		if p.stopped {
 			p.stopped, p.beat = false, d.moved
-			if !p.out {
-				_ = syscall.Kill(p.pid, syscall.SIGCONT)
-			}
-			if s.how == outcast {
-				p.line.tell(note{Kind: noteLeave, Text: goHomeLast})
-			}
+			_ = syscall.Kill(p.pid, syscall.SIGCONT)
+		}
+		if s.how == outcast {
+			p.line.tell(note{Kind: noteLeave, Text: goHomeLast})
 		}
 	}
 }
