@@ -50,6 +50,9 @@ func TestReturned(t *testing.T) {
 		if err := left("Send", q.Send(ctx, 0, []byte("too late"))); err != nil {
 			return err
 		}
+		if _, err := p.Attach(ctx, 0, "what it never made"); !errors.Is(err, ErrClosed) {
+			return fmt.Errorf("Attach of nothing: %v", err)
+		}
 		at, err := r.At(ctx, 0)
 		if err != nil {
 			return fmt.Errorf("Attach: %w", err)

@@ -27,6 +27,7 @@ func (e *Engine) Return() (told []int) {
 	e.returned = true
 	e.Msg.Leave()
 	e.Msg.Drain()
+	e.RMA.Return()
 	e.Coord.Leave()
 	for _, rank := range e.ranks() {
 		if p := e.peers[rank]; (p.mtu != 0 || p.asked) && p.gone == nil && rank != e.cfg.Rank {

@@ -19,6 +19,7 @@ type Node struct {
 	regions map[uint32]*Region
 	names   map[string]*Region
 	wishes  map[string][]wish
+	over    bool // the program of this process has ended: no wish will come true
 	wished  int
 	region  uint32 // the last number given to a region
 

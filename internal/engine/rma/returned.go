@@ -51,3 +51,16 @@ func (n *Node) Drained(rank int) bool {
 	}
 	return true
 }
+
+// Return says that the program of this process has ended: no region will be exposed any
+// more that peers wait for.
+func (n *Node) Return() {
+	n.over = true
+	for _, name := range sorted(n.wishes) {
+		for _, w := range n.wishes[name] {
+			n.peer(w.from).result(w.op, wire.StatusClosed, 0)
+		}
+		delete(n.wishes, name)
+	}
+	n.wished = 0
+}

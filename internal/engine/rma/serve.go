@@ -156,7 +156,11 @@ func (n *Node) onAttach(p *peer, f wire.Attach, name []byte) {
 		n.attached(p, f.Op, r)
 		return
 	}
-	if n.wished == maxWishes {
+	switch {
+	case n.over:
+		p.result(f.Op, wire.StatusClosed, 0)
+		return
+	case n.wished == maxWishes:
 		p.result(f.Op, wire.StatusNoRegion, 0)
 		return
 	}
