@@ -159,10 +159,12 @@ func split(pkt []byte) (front, payload []byte) {
 	return pkt, nil
 }
 
-// A replayWindow remembers which of the last packets have been seen.
+// A replayWindow remembers which of the last packets have been seen. It has more bits
+// than it answers for: words are cleared whole as counters grow, and none of them may
+// hold a counter that still counts.
 type replayWindow struct {
 	top  uint64 // the highest counter seen
-	seen [replaySize / 64]uint64
+	seen [2 * replaySize / 64]uint64
 }
 
 const replaySize = 1024

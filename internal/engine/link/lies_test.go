@@ -1,0 +1,375 @@
+package link
+
+import (
+	"testing"
+	"time"
+
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// lie has end 0 receive a packet of end 1 with fields of our choice and a right tag,
+// and counts the data packets that it sends then.
+func (r *rig) lie(counter uint64, k wire.Kind, ack uint32, bits ...byte) (data []uint32) {
+	r.t.Helper()
+	from, to := r.ends[1], r.ends[0]
+	pkt := wire.Link{
+		Kind: k, Src: 1, Dst: 0, Job: job, Incarnation: life(1), Seq: to.conn.cfg.FirstSeq + 1000, Ack: ack, Counter: counter, Flags: to.conn.flags(),
+	}.Append(nil)
+	if k == wire.KindSelect {
+		pkt = append(pkt, append(bits, make([]byte, wire.SelectSize-len(bits))...)...)
+	}
+	s := newSigner(from.self.root, from.self.to(0, life(0)))
+	copy(pkt[wire.LinkSize-wire.TagSize:], s.sign(counter, pkt, nil))
+	if _, err := to.conn.Recv(r.now, pkt, false, true); err != nil {
+		r.t.Fatal(err)
+	}
+	return r.data()
+}
+
+// data returns the numbers of the data packets that end 0 sends now, counted from the first.
+func (r *rig) data() (numbers []uint32) {
+	var out [64]Packet
+	for n := r.ends[0].conn.Output(r.now, out[:]); n > 0; n = r.ends[0].conn.Output(r.now, out[:]) {
+		for _, p := range out[:n] {
+			if f, _, _ := wire.ParseLink(append(p.Header, p.Payload...)); f.Kind == wire.KindData {
+				numbers = append(numbers, f.Seq-r.ends[0].conn.cfg.FirstSeq)
+			}
+		}
+	}
+	return numbers
+}
+
+// What a peer says counts only if it can be: an acknowledgement of what is on its
+// way, and LOSE, STOP and SELECT about the oldest packet that is.
+func TestLies(t *testing.T) {
+	for _, first := range []uint32{0, ^uint32(0) - 2} { // numbers wrap between the packets of the second
+		for _, c := range []struct {
+			name    string
+			cfg     Config
+			after   uint32 // acknowledged before
+			kind    wire.Kind
+			ack     int
+			bits    []byte
+			again   []uint32 // packets that are sent again
+			left    int      // packets that are not acknowledged then
+			stopped bool
+		}{
+			{name: "all", kind: wire.KindAck, ack: 5, left: 0},
+			{name: "one too many", kind: wire.KindAck, ack: 6, left: 5},
+			{name: "before the first", kind: wire.KindAck, ack: -1, left: 5},
+			{name: "far away", kind: wire.KindAck, ack: 1 << 31, left: 5},
+			{name: "none", kind: wire.KindAck, ack: 0, left: 5},
+			{name: "taken back", after: 3, kind: wire.KindAck, ack: 2, left: 2},
+			{name: "LOSE", kind: wire.KindLose, ack: 0, left: 5, again: []uint32{0, 1, 2, 3, 4}},
+			{name: "LOSE that acknowledges", kind: wire.KindLose, ack: 2, left: 3, again: []uint32{2, 3, 4}},
+			{name: "LOSE of old", after: 3, kind: wire.KindLose, ack: 2, left: 2},
+			{name: "LOSE of what was not sent", kind: wire.KindLose, ack: 6, left: 5},
+			{name: "LOSE of nothing", kind: wire.KindLose, ack: 5, left: 0},
+			{name: "STOP", kind: wire.KindStop, ack: 1, left: 4, stopped: true},
+			{name: "STOP of old", after: 3, kind: wire.KindStop, ack: 2, left: 2},
+			{name: "STOP of what was not sent", kind: wire.KindStop, ack: 6, left: 5},
+			{name: "STOP of nothing", kind: wire.KindStop, ack: 5, left: 0},
+			{name: "GO", kind: wire.KindGo, ack: 1, left: 4, again: []uint32{1, 2, 3, 4}},
+			{name: "GO of old", after: 3, kind: wire.KindGo, ack: 2, left: 2},
+			{name: "GO of what was not sent", kind: wire.KindGo, ack: 6, left: 5},
+			{name: "PROBE", after: 3, kind: wire.KindProbe, ack: 2, left: 2},
+			{name: "SELECT", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{2}, left: 4, again: []uint32{1, 2}},
+			{name: "SELECT of old", cfg: Config{Selective: true}, after: 3, kind: wire.KindSelect, ack: 2, bits: []byte{2}, left: 2},
+			{name: "SELECT of the last", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{4}, left: 4, again: []uint32{1, 2, 3}},
+			{name: "SELECT of more", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{8 + 16}, left: 4},
+			{name: "SELECT of what was not sent", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 6, bits: []byte{255}, left: 5},
+		} {
+			c.cfg.FirstSeq = first
+			r := newRig(t, 1, c.cfg, faults{})
+			conn := r.ends[0].conn
+			for range 5 {
+				head, payload := frame(0, 1)
+				conn.Queue(r.now, head, payload)
+			}
+			if got := r.data(); len(got) != 5 {
+				t.Fatalf("%s: sent %v", c.name, got)
+			}
+			r.now = r.now.Add(time.Millisecond)
+			r.lie(1, wire.KindAck, first+c.after)
+			again := r.lie(2, c.kind, first+uint32(c.ack), c.bits...)
+			if left := int(conn.tail - conn.base); left != c.left || conn.Stopped() != c.stopped || !same(again, c.again) {
+				t.Errorf("%s, numbers from %d on: %d packets are not acknowledged, want %d; sent again %v, want %v; stopped %v",
+					c.name, first, left, c.left, again, c.again, conn.Stopped())
+			}
+		}
+	}
+}
+
+func same(a, b []uint32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// What a stopped sender is told: it sends nothing, also if something is lost, until
+// GO, or until an acknowledgement is news.
+func TestStoppedSender(t *testing.T) {
+	for name, again := range map[string]func(r *rig) []uint32{
+		"GO":        func(r *rig) []uint32 { return r.lie(4, wire.KindGo, 1) },
+		"news":      func(r *rig) []uint32 { return r.lie(4, wire.KindAck, 2) },
+		"old":       func(r *rig) []uint32 { return r.lie(4, wire.KindAck, 1) },
+		"another's": func(r *rig) []uint32 { return r.lie(4, wire.KindGo, 0) },
+	} {
+		r := newRig(t, 1, Config{Liveness: -1}, faults{})
+		conn := r.ends[0].conn
+		for range 3 {
+			head, payload := frame(0, 1)
+			conn.Queue(r.now, head, payload)
+		}
+		r.data()
+		if got := r.lie(2, wire.KindStop, 1); len(got) != 0 || !conn.Stopped() {
+			t.Fatalf("%s: told to stop it sends %v", name, got)
+		}
+		if got := r.lie(3, wire.KindLose, 1); len(got) != 0 {
+			t.Errorf("%s: stopped, and told of a loss, it sends %v", name, got)
+		}
+		head, payload := frame(0, 1)
+		conn.Queue(r.now, head, payload)
+		want := map[string][]uint32{"GO": {1, 2, 3}, "news": {2, 3}}[name]
+		if got := again(r); !same(got, want) {
+			t.Errorf("%s: it sends %v, want %v", name, got, want)
+		}
+	}
+}
+
+// The window lets so many packets be on their way, whatever their numbers.
+func TestReady(t *testing.T) {
+	for _, first := range []uint32{0, ^uint32(0) - 2} {
+		r := newRig(t, 1, Config{Window: 5, FirstSeq: first}, faults{})
+		conn := r.ends[0].conn
+		fill := func() (n int) {
+			for ; conn.Ready(); n++ {
+				head, payload := frame(0, 1)
+				conn.Queue(r.now, head, payload)
+			}
+			r.data()
+			return n
+		}
+		if n := fill(); n != 5 {
+			t.Errorf("%d packets in a window of 5", n)
+		}
+		r.lie(1, wire.KindAck, first+2)
+		if n := fill(); n != 2 {
+			t.Errorf("%d more when 2 are acknowledged", n)
+		}
+	}
+}
+
+// A counter is good once, and as long as it is not too old.
+func TestReplayWindow(t *testing.T) {
+	var w replayWindow
+	for _, c := range []struct {
+		counter uint64
+		fresh   bool
+	}{
+		{0, false}, {1, true}, {1, false}, {3, true}, {2, true}, {2, false}, {64, true}, {63, true}, {64, false}, {65, true},
+		{2000, true}, {2000, false}, {2000 - replaySize, false}, {2000 - replaySize + 1, true}, {2000 - replaySize + 1, false},
+		{1999, true}, {2000 + replaySize, true}, {2000, false}, {2001, true}, {2001, false},
+		{1 << 20, true}, {1<<20 - 1, true}, {1<<20 - replaySize + 1, true}, {1<<20 - replaySize, false}, {1<<20 + 64, true}, {1 << 20, false}, {1<<20 + 1, true},
+		{1<<20 + replaySize + 63, true}, {1<<20 + 64, false}, {1<<20 + 65, true},
+	} {
+		if got := w.fresh(c.counter); got != c.fresh {
+			t.Errorf("counter %d when %d is the highest: fresh %v", c.counter, w.top, got)
+		}
+		if c.fresh {
+			w.mark(c.counter)
+		}
+	}
+}
+
+// A counter that has been seen stays so until it is too old, wherever in a word of bits
+// the highest one is.
+func TestReplayWindowForgetsNothing(t *testing.T) {
+	var w replayWindow
+	for top := uint64(1); top < 4*replaySize; top++ {
+		if !w.fresh(top) {
+			t.Fatalf("counter %d is not fresh", top)
+		}
+		w.mark(top)
+		for c := top; c > 0 && top-c < replaySize; c-- {
+			if w.fresh(c) {
+				t.Fatalf("counter %d is fresh again when %d is the highest", c, top)
+			}
+		}
+	}
+}
+
+// A packet is kept if SELECT has a bit for it, or would have for the one after.
+func TestKeptBounds(t *testing.T) {
+	for _, first := range []uint32{0, ^uint32(0) - 2} {
+		r := newRig(t, 1, Config{Selective: true, FirstSeq: first}, faults{})
+		conn := r.ends[0].conn
+		conn.knows = true
+		for _, c := range []struct {
+			ahead uint32
+			count int
+		}{{1, 1}, {maxKept - 1, 2}, {maxKept, 2}, {1 << 30, 2}, {maxKept - 1, 2}, {2, 3}} {
+			conn.receive(r.now, first+c.ahead, []byte{1, byte(c.ahead)}, true)
+			if conn.kept.count != c.count {
+				t.Errorf("%d packets ahead of the one that is missing: %d are kept, want %d", c.ahead, conn.kept.count, c.count)
+			}
+		}
+		if conn.Stats().Repeats != 1 {
+			t.Errorf("%d repeats", conn.Stats().Repeats)
+		}
+		if conn.receive(r.now, first, []byte{1, 0}, true) == nil {
+			t.Fatal("the missing packet was not taken")
+		}
+		var got []byte
+		for f := conn.Kept(r.now, true); f != nil; f = conn.Kept(r.now, true) {
+			got = append(got, f[1])
+		}
+		if string(got) != "\x01\x02" {
+			t.Errorf("then come %v", got)
+		}
+	}
+}
+
+// An acknowledgement leaves after a quarter of a window, or when the delay is over.
+func TestAckDelay(t *testing.T) {
+	r := newRig(t, 1, Config{Window: 16, AckDelay: time.Millisecond}, faults{})
+	conn := r.ends[0].conn
+	acks := func() int {
+		var out [8]Packet
+		return conn.Output(r.now, out[:])
+	}
+	for i := range uint32(3) {
+		conn.receive(r.now, i, []byte{1}, true)
+		if acks() != 0 {
+			t.Errorf("acknowledged at once after %d packets", i+1)
+		}
+	}
+	conn.receive(r.now, 3, []byte{1}, true)
+	if acks() != 1 {
+		t.Error("not acknowledged after a quarter of the window")
+	}
+	conn.receive(r.now, 4, []byte{1}, true)
+	if at := conn.Deadline(); at != r.now.Add(time.Millisecond) {
+		t.Errorf("due in %v", at.Sub(r.now))
+	}
+	conn.Advance(r.now.Add(time.Millisecond - 1))
+	if acks() != 0 {
+		t.Error("acknowledged before the delay was over")
+	}
+	conn.Advance(r.now.Add(time.Millisecond))
+	if acks() != 1 || !conn.Idle() {
+		t.Error("not acknowledged when the delay was over")
+	}
+	conn.receive(r.now, 0, []byte{1}, true)
+	if acks() != 1 {
+		t.Error("a packet that comes again is not acknowledged again")
+	}
+}
+
+// The timer follows RFC 6298, with the peer's delay on top, within its bounds; it
+// doubles with every timeout, and begins anew with an acknowledgement that is news.
+func TestTimer(t *testing.T) {
+	const ms = time.Millisecond
+	cfg := Config{RTOInitial: 100 * ms, RTOMin: 20 * ms, RTOMax: 500 * ms, AckDelay: ms, Liveness: -1}
+	r := newRig(t, 1, cfg, faults{})
+	conn := r.ends[0].conn
+	counter := uint64(0)
+	packet := func() {
+		head, payload := frame(0, 1)
+		conn.Queue(r.now, head, payload)
+		r.data()
+	}
+	acked := func(rtt time.Duration) {
+		counter++
+		r.now = r.now.Add(rtt)
+		r.lie(counter, wire.KindAck, conn.tail)
+	}
+	due := func(what string, want time.Duration) {
+		t.Helper()
+		if got := conn.Deadline().Sub(r.now); got != want {
+			t.Errorf("%s: the timer is due in %v, want %v", what, got, want)
+		}
+	}
+	packet()
+	due("before anything has been measured", 100*ms)
+	for _, want := range []time.Duration{200 * ms, 400 * ms, 500 * ms, 500 * ms} {
+		r.now = conn.Deadline()
+		conn.Advance(r.now - 1)
+		if got := r.data(); len(got) != 0 {
+			t.Errorf("%v are sent again before the timer runs out", got)
+		}
+		conn.Advance(r.now)
+		if got := r.data(); len(got) != 1 {
+			t.Errorf("%v are sent again", got)
+		}
+		due("after a timeout", want)
+	}
+	acked(10 * ms) // of a packet that was sent again: it tells nothing
+	if conn.Deadline() != monotime.Never {
+		t.Errorf("nothing is on its way, and the timer is due in %v", conn.Deadline().Sub(r.now))
+	}
+	packet()
+	due("begun anew", 100*ms)
+	acked(40 * ms)
+	packet()
+	due("40 ms measured", (40+4*20+1)*ms)
+	acked(24 * ms) // rttvar 20 + (16-20)/4 = 19, srtt 40 - 16/8 = 38
+	packet()
+	due("24 ms measured", (38+4*19+1)*ms)
+	acked(54 * ms) // rttvar 19 + (16-19)/4 = 18.25, srtt 38 + 2 = 40
+	packet()
+	due("54 ms measured", (40+1)*ms+4*18250*time.Microsecond)
+	for range 100 {
+		acked(ms)
+		packet()
+	}
+	due("the least", 20*ms)
+	acked(10 * time.Second)
+	packet()
+	due("the most", 500*ms)
+}
+
+// A peer of which something is awaited is probed every quarter of the liveness time,
+// and silent when it has said nothing for all of it.
+func TestLiveness(t *testing.T) {
+	r := newRig(t, 1, Config{Liveness: 4 * time.Second}, faults{})
+	conn := r.ends[0].conn
+	if conn.Deadline() != monotime.Never || conn.Silent() {
+		t.Error("nothing is awaited, and it is called silent")
+	}
+	conn.Await(r.now, true)
+	quiet := r.now
+	wait := func() (probes int) {
+		for !conn.Silent() {
+			if r.now = conn.Deadline(); r.now > quiet.Add(time.Minute) {
+				t.Fatal("never called silent")
+			}
+			conn.Advance(r.now)
+			var out [4]Packet
+			probes += conn.Output(r.now, out[:])
+		}
+		return probes
+	}
+	if probes := wait(); probes < 3 || probes > 4 || r.now != quiet.Add(4*time.Second) {
+		t.Errorf("silent after %v and %d probes", r.now.Sub(quiet), probes)
+	}
+	r.lie(1, wire.KindAck, 0)
+	if conn.Silent() {
+		t.Error("it has been heard, and is called silent")
+	}
+	quiet = r.now
+	if wait(); r.now != quiet.Add(4*time.Second) {
+		t.Errorf("silent %v after it was heard", r.now.Sub(quiet))
+	}
+	conn.Await(r.now, false)
+	if conn.Deadline() != monotime.Never || conn.Silent() {
+		t.Error("nothing is awaited any more, and it is called silent")
+	}
+}
