@@ -1,0 +1,377 @@
+package msg
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// desk is one node, and what it sends to each rank.
+type desk struct {
+	t      testing.TB
+	node   *Node
+	queues map[int]*link.Queue
+}
+
+func newDesk(t testing.TB, size int) *desk {
+	d := &desk{t: t, queues: map[int]*link.Queue{}}
+	d.node = NewNode(0, size, func(rank int) *link.Queue {
+		if d.queues[rank] == nil {
+			d.queues[rank] = link.NewQueue(rank, new(link.Active))
+		}
+		return d.queues[rank]
+	})
+	return d
+}
+
+func (d *desk) open(cfg Config) *Port {
+	p, err := d.node.Open(1, cfg)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return p
+}
+
+// take returns the frames for a rank, which have been sent then.
+func (d *desk) take(rank int) (frames [][]byte) {
+	q := d.queues[rank]
+	for q != nil {
+		head, payload, _, ok := q.Next(1 << 16)
+		if !ok {
+			break
+		}
+		frames = append(frames, append(slices.Clone(head), payload...))
+		q.Sent(len(payload))
+	}
+	return frames
+}
+
+// says delivers a frame of a rank, and returns what the node sends to it then.
+func (d *desk) says(from int, frame []byte) (answers []string) {
+	d.t.Helper()
+	if err := d.node.Recv(1, from, frame); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, b := range d.take(from) {
+		answers = append(answers, wire.Describe(b))
+	}
+	return answers
+}
+
+func data(channel uint16, seq uint32, n int) []byte {
+	f := &wire.Data{Channel: channel, Seq: seq, Total: uint32(n)}
+	return append(f.Append(nil), make([]byte, n)...)
+}
+
+// Peers make a node remember so many channels that nobody has opened, and no more.
+// Those that write to one of the others are told to come again later.
+func TestEarlyChannels(t *testing.T) {
+	d := newDesk(t, 3)
+	for c := range uint16(maxEarly) {
+		if got := fmt.Sprint(d.says(1, data(c+1, 0, 8))); got != fmt.Sprintf("[NACK willgo channel=%d]", c+1) {
+			t.Fatalf("channel %d: %s", c+1, got)
+		}
+	}
+	if got := fmt.Sprint(d.says(1, data(5000, 0, 8))); got != "[NACK channel=5000]" {
+		t.Errorf("one channel too many: %s", got)
+	}
+	if got := fmt.Sprint(d.says(2, data(7, 0, 8))); got != "[NACK willgo channel=7]" {
+		t.Errorf("another rank, on a channel that is known: %s", got)
+	}
+	revoked := append(wire.Revoke{Channel: 5001, Gone: wire.Nobody}.Append(nil), "why"...)
+	if d.says(1, revoked); d.node.Stats.Dropped != 1 {
+		t.Errorf("a revocation of one too many: %+v", d.node.Stats)
+	}
+	d.open(Config{}) // channel 1
+	if got := fmt.Sprint(d.take(1), len(d.take(2))); got == "[] 0" {
+		t.Error("who came too early is not told to come")
+	}
+	if got := fmt.Sprint(d.says(1, data(5000, 0, 8))); got != "[NACK willgo channel=5000]" {
+		t.Errorf("a channel has been opened, and another one finds no room: %s", got)
+	}
+	if got := fmt.Sprint(d.says(1, data(5002, 0, 8))); got != "[NACK channel=5002]" {
+		t.Errorf("again one too many: %s", got)
+	}
+	if n := d.node.Stats.Refused; n != maxEarly+4 {
+		t.Errorf("%d are counted as refused", n)
+	}
+}
+
+// Who was refused first is told to come first, when there is room for it; nobody
+// overtakes, also if there would be room for a smaller message.
+func TestRefusedInOrder(t *testing.T) {
+	d := newDesk(t, 6)
+	p := d.open(Config{RecvBuffer: 2 * MaxEager})
+	d.says(1, data(1, 0, MaxEager))
+	d.says(1, data(1, 1, MaxEager-64))
+	refused := func(rank int, seq uint32, n int, will bool) {
+		t.Helper()
+		want := "[NACK channel=1"
+		if will {
+			want = "[NACK willgo channel=1"
+		}
+		if seq > 0 {
+			want += fmt.Sprintf(" seq=%d", seq)
+		}
+		if got := fmt.Sprint(d.says(rank, data(1, seq, n))); got != want+"]" {
+			t.Errorf("rank %d: %s, want %s]", rank, got, want)
+		}
+	}
+	told := func(what string, want ...int) {
+		t.Helper()
+		var got []int
+		for rank := range 6 {
+			for _, b := range d.take(rank) {
+				if wire.Type(b[0]) == wire.TypeGo {
+					got = append(got, rank)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: ranks %v are told to come, want %v", what, got, want)
+		}
+	}
+	refused(2, 0, MaxEager, true)
+	refused(3, 0, 8, true)
+	refused(4, 0, 8, true)
+	refused(2, 0, MaxEager, true) // again: it keeps its place, and does not take another
+	told("nothing has been given back")
+	first, _ := p.Next(Any)
+	second, _ := p.Next(Any)
+	p.Release(first)
+	told("room for the first", 2)
+	refused(5, 0, 8, true) // what is free has been promised
+	if got := d.says(2, data(1, 0, MaxEager)); len(got) != 0 {
+		t.Errorf("rank 2 comes and hears %v", got)
+	}
+	told("it has come")
+	p.Release(second)
+	told("room for all", 3, 4, 5)
+	d.says(5, data(1, 0, 8))
+	d.says(3, data(1, 0, 8))
+	if n := p.recv.used; n != MaxEager+2*64 || p.promised != 64 {
+		t.Errorf("%d bytes are used, %d promised", n, p.promised)
+	}
+	d.node.Down(4, &link.PeerError{Rank: 4})
+	if p.promised != 0 {
+		t.Errorf("%d bytes are promised to the dead", p.promised)
+	}
+}
+
+// A sender has so many messages under way, so many bytes kept for one receiver, and
+// asks for an acknowledgement after every quarter.
+func TestSendWindow(t *testing.T) {
+	for _, first := range []uint32{0, ^uint32(0) - 100} { // numbers wrap in the second
+		d := newDesk(t, 3)
+		p := d.open(Config{})
+		to := p.pair(1)
+		to.base, to.sent, to.next, to.asked, to.urged = first, first, first, first, first
+		n := 0
+		for ; p.Give(1, make([]byte, 8)); n++ {
+		}
+		var asked []int
+		for i, b := range d.take(1) {
+			var f wire.Data
+			if f.Parse(b); f.AckReq {
+				asked = append(asked, i)
+			}
+		}
+		if n != window || !slices.Equal(asked, []int{63, 127, 191, 255}) {
+			t.Errorf("from %d on: %d messages under way, acknowledgements asked for with %v", first, n, asked)
+		}
+		d.says(1, wire.Ack{Channel: 1, Ack: first + 3, Room: 1 << 20}.Append(nil))
+		for n = 0; p.Give(1, make([]byte, 8)); n++ {
+		}
+		if n != 3 {
+			t.Errorf("from %d on: %d more when 3 are acknowledged", first, n)
+		}
+		// Refused from one on: it and all after it are sent again, and what is new is held.
+		d.take(1)
+		d.says(1, wire.Nack{WillGo: true, Channel: 1, Seq: first + 200}.Append(nil))
+		if n = len(d.says(1, wire.Go{Channel: 1, Seq: first + 200}.Append(nil))); n != window+3-200 {
+			t.Errorf("from %d on: %d are sent again", first, n)
+		}
+		d.says(1, wire.Ack{Channel: 1, Ack: first + window + 3, Room: 1 << 20}.Append(nil))
+		if lines := d.node.Unfinished(); len(lines) > 0 {
+			t.Errorf("from %d on: %v", first, lines)
+		}
+	}
+	d := newDesk(t, 3)
+	p := d.open(Config{SendBuffer: 2 * MaxEager})
+	for n := range 5 { // four are half of the buffer
+		if got := p.Give(1, make([]byte, 8<<10)); got != (n < 4) {
+			t.Errorf("message %d of 8 KiB to one rank is taken: %v", n, got)
+		}
+	}
+	if !p.Give(2, make([]byte, MaxEager)) || p.Give(2, nil) || p.Give(0, nil) {
+		t.Error("half of the buffer was left for others, and no more")
+	}
+	for _, long := range []int{MaxEager, MaxEager + 1} {
+		d := newDesk(t, 2)
+		p := d.open(Config{MaxMessage: MaxEager + 1})
+		p.Start(&Op{Kind: Send, Peer: 1, Buf: make([]byte, long)})
+		if got := wire.Type(d.take(1)[0][0]) == wire.TypeRTS; got != (long > MaxEager) {
+			t.Errorf("a message of %d bytes is announced: %v", long, got)
+		}
+		op := &Op{Kind: Send, Peer: 1, Buf: make([]byte, MaxEager+2)}
+		if p.Start(op); !errors.Is(op.Err, link.ErrTooLong) {
+			t.Errorf("a message that is longer than allowed: %v", op.Err)
+		}
+	}
+}
+
+// No more than a window of long messages is announced.
+func TestAnnounced(t *testing.T) {
+	d := newDesk(t, 2)
+	p := d.open(Config{})
+	buf := make([]byte, MaxEager+1)
+	for range window + 1 {
+		p.Start(&Op{Kind: Send, Peer: 1, Buf: buf})
+	}
+	count := func() (n int) {
+		for _, b := range d.take(1) {
+			if wire.Type(b[0]) == wire.TypeRTS {
+				n++
+			}
+		}
+		return n
+	}
+	if n := count(); n != window {
+		t.Errorf("%d are announced", n)
+	}
+	if err := d.node.Recv(1, 1, wire.Ack{Channel: 1, Ack: 1, Room: 1 << 20}.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(); n != 1 {
+		t.Errorf("%d more are announced when 1 is accepted", n)
+	}
+}
+
+// The room that the receiver has said bounds what is on its way; one message may
+// always find out.
+func TestCredit(t *testing.T) {
+	d := newDesk(t, 2)
+	p := d.open(Config{})
+	p.Give(1, make([]byte, 8))
+	d.take(1)
+	sent := func(what string, room uint32, ack uint32, want int) {
+		t.Helper()
+		n := 0
+		for _, s := range d.says(1, wire.Ack{Channel: 1, Ack: ack, Room: room}.Append(nil)) {
+			if s[:4] == "DATA" {
+				n++
+			}
+		}
+		for range 4 {
+			p.Give(1, make([]byte, 100)) // which take 128
+		}
+		for _, b := range d.take(1) {
+			if wire.Type(b[0]) == wire.TypeData {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %d messages leave, want %d", what, n, want)
+		}
+	}
+	sent("room for two", 256, 1, 2)
+	sent("room for three, of which two are on their way", 384, 1, 1)
+	sent("none", 0, 1, 0)
+	sent("none, and nothing is on its way", 0, 4, 1)
+	sent("one byte too few for two more", 383, 4, 1)
+}
+
+// Each refusal without a promise doubles the wait, up to a bound; an acknowledgement
+// that is news ends it.
+func TestBackoff(t *testing.T) {
+	d := newDesk(t, 2)
+	p := d.open(Config{})
+	p.Give(1, make([]byte, 8))
+	p.Give(1, make([]byte, 8))
+	d.take(1)
+	now := monotime.Time(1)
+	refuse := func(seq uint32, want time.Duration) {
+		t.Helper()
+		if err := d.node.Recv(now, 1, wire.Nack{Channel: 1, Seq: seq}.Append(nil)); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.node.Deadline().Sub(now); got != want {
+			t.Errorf("it waits for %v, want %v", got, want)
+		}
+		now = d.node.Deadline()
+		if d.node.Advance(now - 1); len(d.take(1)) != 0 {
+			t.Error("it is sent again too early")
+		}
+		if d.node.Advance(now); len(d.take(1)) != int(2-seq) || d.node.Deadline() != monotime.Never {
+			t.Error("it is not sent again when the time has come")
+		}
+	}
+	for want := 50 * time.Microsecond; want < 5*time.Millisecond; want *= 2 {
+		refuse(0, want)
+	}
+	refuse(0, 5*time.Millisecond)
+	refuse(0, 5*time.Millisecond)
+	d.says(1, wire.Ack{Channel: 1, Ack: 1, Room: 1 << 20}.Append(nil))
+	refuse(1, 50*time.Microsecond)
+	if err := d.node.Recv(now, 1, wire.Nack{Channel: 1, Seq: 1}.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	d.says(1, wire.Ack{Channel: 1, Ack: 2, Room: 1 << 20}.Append(nil))
+	if d.node.Deadline() != monotime.Never {
+		t.Error("everything has been accepted, and it still waits")
+	}
+}
+
+// Configurations that cannot work are refused, those at the bounds are not.
+func TestConfig(t *testing.T) {
+	for _, c := range []struct {
+		cfg Config
+		ok  bool
+	}{
+		{Config{}, true},
+		{Config{RecvBuffer: 2 * MaxEager}, true}, {Config{RecvBuffer: 2*MaxEager - 1}, false}, {Config{RecvBuffer: -1}, false},
+		{Config{RecvBuffer: 1 << 31}, true}, {Config{RecvBuffer: 1<<31 + 1}, false},
+		{Config{SendBuffer: 2 * MaxEager}, true}, {Config{SendBuffer: 2*MaxEager - 1}, false},
+		{Config{MaxMessage: 1}, true}, {Config{MaxMessage: -1}, false}, {Config{MaxMessage: 1 << 40}, true}, {Config{MaxMessage: 1<<40 + 1}, false},
+	} {
+		if _, err := newDesk(t, 2).node.Open(1, c.cfg); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c.cfg, err)
+		}
+	}
+}
+
+// Blocks are powers of two from 64 bytes to 32 KiB; a buffer gives out what it has,
+// and makes new blocks of another class from those that are free.
+func TestPool(t *testing.T) {
+	for n, want := range map[int]int{0: 64, 1: 64, 64: 64, 65: 128, 128: 128, 129: 256, MaxEager/2 + 1: MaxEager, MaxEager: MaxEager} {
+		if got := 1 << class(n); got != want {
+			t.Errorf("%d bytes take %d, want %d", n, got, want)
+		}
+	}
+	p := pool{limit: 256}
+	var got []*Block
+	for p.fits(64, 0) {
+		got = append(got, p.get(64))
+	}
+	if len(got) != 4 || p.room() != 0 || p.held != 256 {
+		t.Errorf("%d blocks, %d bytes left, %d held", len(got), p.room(), p.held)
+	}
+	for _, b := range got {
+		p.put(b)
+	}
+	if !p.fits(128, 128) || p.fits(128, 129) || p.fits(257, 0) {
+		t.Error("what is kept for others was not taken into account")
+	}
+	if b := p.get(64); b != got[3] {
+		t.Error("the block used last is not used next")
+	}
+	if p.get(128); p.held > 256 || p.used != 192 {
+		t.Errorf("%d bytes are held, %d in use", p.held, p.used)
+	}
+}
