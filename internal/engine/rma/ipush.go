@@ -52,7 +52,7 @@ func (n *Node) onIStop(from int, f wire.IStop) {
 	s.stopped = true
 	for op := s.ops.first; op != nil; op = op.next {
 		p.q.Drop(wire.TypeIPush, op.id)
-		if op.id == f.Op && f.Off <= uint64(len(op.Buf)) {
+		if op.id == f.Op && f.Off < uint64(len(op.Buf)) { // of all of it there would be an answer
 			op.Off = f.Off
 		}
 	}
