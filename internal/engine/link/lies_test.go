@@ -373,3 +373,18 @@ func TestLiveness(t *testing.T) {
 		t.Error("nothing is awaited any more, and it is called silent")
 	}
 }
+
+// What waits to be sent for the first time cannot have been received.
+func TestAcknowledgedBeforeSent(t *testing.T) {
+	r := newRig(t, 1, Config{}, faults{})
+	conn := r.ends[0].conn
+	for range 5 {
+		head, payload := frame(0, 1)
+		conn.Queue(r.now, head, payload)
+	}
+	var out [3]Packet
+	conn.Output(r.now, out[:])
+	if got := r.lie(1, wire.KindAck, 4); conn.base != 0 || !same(got, []uint32{3, 4}) {
+		t.Errorf("an acknowledgement of 4 when 3 have been sent: %v are sent, the oldest on its way is %d", got, conn.base)
+	}
+}
