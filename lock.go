@@ -114,6 +114,9 @@ func (l *locker) explain(err error) error {
 
 func (l *locker) try(ctx context.Context, kind coord.Kind) (g Grant, ok bool, err error) {
 	r, err := l.do(ctx, kind)
+	if err == nil && !r.OK {
+		l.p.node.Vain() // the answer may have been here, and a program that tries again must let time pass
+	}
 	if err != nil || !r.OK {
 		return Grant{}, false, err
 	}

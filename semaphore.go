@@ -49,6 +49,9 @@ func (s *Semaphore) TryAcquire(ctx context.Context, n int) (ok bool, err error) 
 		return false, err
 	}
 	r, err := s.p.node.Coordinate(ctx, s.o, coord.TryAcquire, uint64(n))
+	if err == nil && !r.OK {
+		s.p.node.Vain()
+	}
 	return r.OK, err
 }
 
