@@ -310,7 +310,7 @@ func TestAwait(t *testing.T) {
 		if _, err := w.Await(ctx, 12, 0); !errors.Is(err, ErrMisaligned) {
 			return fmt.Errorf("offset 12: %v", err)
 		}
-		return nil
+		return p.Barrier("both have seen that nothing comes", nil).Wait(ctx) // a rank that returns ends the other's wait
 	})
 }
 
