@@ -23,6 +23,8 @@ func frames() [][]byte {
 	with := func(b []byte, payload string) []byte { return append(b, payload...) }
 	all := [][]byte{
 		wire.Bye{}.Append(nil),
+		wire.Done{}.Append(nil),
+		wire.Beat{Ask: true}.Append(nil),
 		with((&wire.Data{AckReq: true, Channel: 1, Seq: 2, Ack: 3, Total: 4, Off: 0}).Append(nil), "data"),
 		wire.Ack{Channel: 1, Ack: 2, Room: 65536}.Append(nil),
 		wire.Nack{WillGo: true, Channel: 1, Seq: 2}.Append(nil),
