@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"weft"
 	"weft/internal/mem"
@@ -43,10 +44,23 @@ func (g *Group) end(err *error) {
 	}
 	var length *LengthError
 	if !errors.As(*err, &length) && !errors.Is(*err, ErrMismatch) {
-		*err = fmt.Errorf("coll: %v: %w", g.now.public(), *err)
+		*err = &opError{g.now.public(), *err}
 	}
 	g.port.Revoke(g.members, *err)
 }
+
+// An opError says in which operation something failed.
+type opError struct {
+	op  Call
+	err error
+}
+
+func (e *opError) Error() string {
+	return fmt.Sprintf("coll: %v: %s", e.op, strings.TrimPrefix(strings.TrimPrefix(e.err.Error(), "weft: "), "coll: "))
+}
+
+// Unwrap returns what failed.
+func (e *opError) Unwrap() error { return e.err }
 
 // New returns the group of some ranks, in the same order at all of them; nil means
 // all ranks. Channel is a logical channel that all use for this group and for
