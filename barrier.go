@@ -113,7 +113,7 @@ func (b *Barrier) Arrive(ctx context.Context) (Phase, error) {
 		return Phase{b, n}, err
 	}
 	r, err := b.p.node.Coordinate(ctx, b.o, coord.Arrive, 0)
-	return Phase{b, r.Phase}, err
+	return Phase{b, r.Phase}, b.explain(err)
 }
 
 // Number returns the phase's number, which is the same at all members: the first
@@ -155,7 +155,7 @@ func (b *Barrier) change(ctx context.Context, kind coord.Kind) (uint64, error) {
 		return 0, &StateError{Name: b.name, Do: "register with", Err: ErrUse, Why: `it has fixed members; its algorithm must be "dynamic"`}
 	}
 	r, err := b.p.node.Coordinate(ctx, b.o, kind, 0)
-	return r.Phase, err
+	return r.Phase, b.explain(err)
 }
 
 // LastBarrier is the distance that says to Sync that there is no further barrier
@@ -222,10 +222,14 @@ func (b *Barrier) member(i int) int {
 }
 
 func (b *Barrier) explain(err error) error {
-	if !givenUp(err) {
-		return err
+	if err == nil {
+		return nil
 	}
-	return &WaitError{Doing: fmt.Sprintf("barrier %q", b.name), Knows: b.p.knows(b.o.ID), Err: err}
+	knows := ""
+	if b.o != nil {
+		knows = b.p.knows(b.o.ID)
+	}
+	return waited(err, fmt.Sprintf("barrier %q", b.name), knows)
 }
 
 // make makes the barrier if that has not been done. A failure to reach others
@@ -251,7 +255,7 @@ func (b *Barrier) make(ctx context.Context) error {
 	if algorithm == "" || algorithm == "auto" {
 		var err error
 		if algorithm, b.why, err = b.choose(ctx); err != nil {
-			return err
+			return b.explain(err)
 		}
 	}
 	b.why = algorithm + ": " + b.why
@@ -259,7 +263,7 @@ func (b *Barrier) make(ctx context.Context) error {
 	case "shared", "two-level":
 		err := b.share(ctx, algorithm, c)
 		b.made.Store(err == nil)
-		return err
+		return b.explain(err)
 	case "central":
 		c.Algorithm = coord.Central
 	case "tree":

@@ -88,10 +88,7 @@ func (r *Region) await(ctx context.Context, off int, old uint64) (v uint64, err 
 }
 
 func (r *Region) explain(off int, err error) error {
-	if _, dead := err.(*PeerError); !dead && !givenUp(err) {
-		return err
-	}
-	return &WaitError{Doing: fmt.Sprintf("word at %d of region %q", off, r.region.Name), Err: err}
+	return waited(err, fmt.Sprintf("word at %d of region %q", off, r.region.Name), "")
 }
 
 // bereavements returns how many departures those who wait for a word have been told of.

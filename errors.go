@@ -96,25 +96,27 @@ type (
 	// UnknownOutcome reports that an operation on a peer's memory was given up
 	// when it may already have taken effect.
 	UnknownOutcome = driver.UnknownOutcome
+	// WaitError reports what was waited for when a wait came to nothing. Every call that
+	// waits returns one when its context ends, and most when a rank is gone: through
+	// errors.Is it matches context.Canceled or context.DeadlineExceeded, or ErrPeer;
+	// errors.As finds the PeerError, or the UnknownOutcome, in it.
+	WaitError = driver.WaitError
 )
 
-// A WaitError reports what was waited for when a wait came to nothing: its context ended,
-// or a rank is gone.
-type WaitError struct {
-	Doing string // what for
-	Knows string // what this rank knows of why it had to wait; may be empty
-	Err   error  // the context's error, or a PeerError
-}
-
-func (e *WaitError) Error() string {
-	if e.Knows == "" {
-		return fmt.Sprintf("weft: %s: %v", e.Doing, e.Err)
+// waited says in an error what was waited for, if the context ended, or a rank is gone.
+// What the error said of that is forgotten.
+func waited(err error, doing, knows string) error {
+	if w, ok := err.(*WaitError); ok {
+		err = w.Err
 	}
-	return fmt.Sprintf("weft: %s: %v: %s", e.Doing, e.Err, e.Knows)
+	if _, gone := err.(*PeerError); gone {
+		return &WaitError{Doing: doing, Err: err}
+	}
+	if !givenUp(err) {
+		return err
+	}
+	return &WaitError{Doing: doing, Knows: knows, Err: err}
 }
-
-// Unwrap returns why.
-func (e *WaitError) Unwrap() error { return e.Err }
 
 // A RankError reports a rank outside the job.
 type RankError struct{ Rank, Size int }

@@ -93,23 +93,19 @@ func (l *locker) do(ctx context.Context, kind coord.Kind) (driver.Outcome, error
 	if l.err != nil {
 		return driver.Outcome{}, l.err
 	}
-	return l.p.node.Coordinate(ctx, l.o, kind, 0)
+	r, err := l.p.node.Coordinate(ctx, l.o, kind, 0)
+	if err != nil {
+		err = l.p.informed(l.o.ID, err)
+	}
+	return r, err
 }
 
 func (l *locker) lock(ctx context.Context, kind coord.Kind) (Grant, error) {
 	r, err := l.do(ctx, kind)
 	if err != nil {
-		return Grant{}, l.explain(err)
+		return Grant{}, err
 	}
 	return Grant{r.Epoch, r.Died, l.o.ID}, nil
-}
-
-// explain adds to a deadline's error what this rank knows of why it waited.
-func (l *locker) explain(err error) error {
-	if !givenUp(err) {
-		return err
-	}
-	return &WaitError{Doing: fmt.Sprintf("lock %q", l.name), Knows: l.p.knows(l.o.ID), Err: err}
 }
 
 func (l *locker) try(ctx context.Context, kind coord.Kind) (g Grant, ok bool, err error) {

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -96,7 +97,7 @@ func mailboxName(name string) string { return reserved + "mailbox/" + name }
 // Mailbox makes a mailbox that other ranks find by its name, of 1 to 200 bytes.
 func (p *Proc) Mailbox(ctx context.Context, name string, cfg *MailboxConfig) (*Mailbox, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, waited(err, fmt.Sprintf("mailbox %q", name), "")
 	}
 	if err := checkMailboxName(name); err != nil {
 		return nil, err
@@ -250,7 +251,7 @@ func (m *Mailbox) next(ctx context.Context, d *Delivery, join bool) error {
 	for err == ErrAgain {
 		if err = m.await(ctx); err != nil {
 			m.leave()
-			return err
+			return waited(err, fmt.Sprintf("mailbox %q", m.name), "no message in it is complete")
 		}
 		err = m.take(d, join, 1, 1)
 	}

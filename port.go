@@ -65,7 +65,7 @@ const maxSpare = 16 << 20
 // before are not lost: their senders have been holding them.
 func (p *Proc) Open(ctx context.Context, channel int, cfg *PortConfig) (*Port, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, waited(err, fmt.Sprintf("opening of channel %d", channel), "")
 	}
 	if channel < 0 || channel > 1<<16-1 {
 		return nil, &ConfigError{Field: "channel", Value: channel, Min: 0, Max: 1<<16 - 1}
@@ -174,9 +174,9 @@ func (m *Message) Release() {
 }
 
 // Recv receives the next message, from whichever rank, in order of arrival.
-// If ctx ends while messages wait for room that the program has on loan, the error is a
-// WaitError that says so. The death of a rank is reported once to each port, in its place among the
-// messages, by a PeerError.
+// If ctx ends while messages wait for room that the program has on loan, the error
+// says so. The death of a rank is reported once to each port, in its place among the
+// messages, by a PeerError in a WaitError.
 func (q *Port) Recv(ctx context.Context) (Message, error) { return q.recv(ctx, Any) }
 
 // RecvFrom receives the next message from one rank.
@@ -201,18 +201,16 @@ func (q *Port) recv(ctx context.Context, from int) (Message, error) {
 // starved says in the error of a receive that was given up if messages wait outside
 // because the program has the receive buffer on loan.
 func (q *Port) starved(err error) error {
-	if !givenUp(err) {
+	w, ok := err.(*WaitError)
+	if !ok || !givenUp(err) {
 		return err
 	}
 	var loaned, limit int
 	q.p.node.Engine(func(*engine.Engine) { loaned, limit = q.port.Loaned() })
-	if loaned == 0 {
-		return err
+	if loaned > 0 {
+		w.Knows = fmt.Sprintf("messages wait for room, and this program has %d of the %d bytes of RecvBuffer on loan: Release some", loaned, limit)
 	}
-	return &WaitError{
-		Doing: "receive", Err: err,
-		Knows: fmt.Sprintf("messages wait for room, and this program has %d of the %d bytes of RecvBuffer on loan: Release some", loaned, limit),
-	}
+	return w
 }
 
 // recvLong receives a message that was offered to a receive without a buffer.

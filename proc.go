@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -122,7 +123,7 @@ func (p *Proc) Now() time.Duration { return p.node.Now() }
 // says that it computes.
 func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
 	if p.node.Hosted() {
-		return p.node.SleepHosted(ctx, d)
+		return waited(p.node.SleepHosted(ctx, d), "sleep", "")
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -132,7 +133,7 @@ func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
 	case <-p.ctx.Done():
 		return ErrClosed
 	case <-ctx.Done():
-		return ctx.Err()
+		return waited(ctx.Err(), "sleep", "")
 	}
 }
 
@@ -154,7 +155,7 @@ func (p *Proc) Connect(ctx context.Context, rank int) (Peer, error) {
 	}
 	peer, err := p.node.Reach(ctx, rank)
 	if err != nil {
-		return Peer{}, err
+		return Peer{}, waited(err, fmt.Sprintf("connection to rank %d", rank), "the rank has not been reached yet")
 	}
 	return p.peer(peer), nil
 }

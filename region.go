@@ -43,7 +43,7 @@ type Region struct {
 // bytes.
 func (p *Proc) Expose(ctx context.Context, name string, size int, cfg *RegionConfig) (*Region, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, waited(err, fmt.Sprintf("exposing of region %q", name), "")
 	}
 	if err := checkRegionName(name); err != nil {
 		return nil, err
@@ -79,6 +79,7 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 	if guard != 0 {
 		s = p.private(size + 8)
 		_, err = p.node.Coordinate(ctx, nil, coord.Bind, guard)
+		err = waited(err, fmt.Sprintf("lock %q, which guards region %q", cfg.Guard, name), "")
 	} else if s, err = p.share(size+8, readOnly); err != nil {
 		return nil, err
 	}

@@ -31,20 +31,7 @@ func (p *Proc) Attach(ctx context.Context, rank int, name string) (*Remote, erro
 		return nil, err
 	}
 	r, err := p.attach(ctx, rank, name)
-	if givenUp(err) {
-		return nil, &WaitError{Doing: fmt.Sprintf("region %q of rank %d", name, rank), Knows: "the rank has not said that it exposes it", Err: ended(err)}
-	}
 	return r, err
-}
-
-// ended returns the context's error, without a word of what may have happened: nothing
-// could.
-func ended(err error) error {
-	var unknown *UnknownOutcome
-	if errors.As(err, &unknown) {
-		return unknown.Err
-	}
-	return err
 }
 
 // attach is Attach for any name.
@@ -127,7 +114,7 @@ func (r *Remote) writable() error {
 // write copies b to mapped memory, the shortest of all paths.
 func (r *Remote) write(off int, b []byte) error {
 	if err := r.peer.Gone(); err != nil {
-		return err
+		return r.lost(err)
 	}
 	if err := driver.Write(r.direct, r.rank, r.found.Size, off, b); err != nil {
 		return r.named(err)
@@ -138,12 +125,17 @@ func (r *Remote) write(off int, b []byte) error {
 // now completes an operation on mapped memory.
 func (r *Remote) now(op *rma.Op) error {
 	if err := r.peer.Gone(); err != nil {
-		return err
+		return r.lost(err)
 	}
 	if err := driver.Direct(r.direct, r.found.Size, op); err != nil {
 		return r.named(err)
 	}
 	return nil
+}
+
+// lost says what was to be accessed when the rank was gone.
+func (r *Remote) lost(err error) error {
+	return waited(err, fmt.Sprintf("region %q of rank %d", r.name, r.rank), "")
 }
 
 // named puts the region's name into an error.
@@ -272,7 +264,10 @@ func (r *Remote) atomic(ctx context.Context, code wire.Code, off int, a, b uint6
 // done there. It reports whether a Put was refused.
 func (r *Remote) Flush(ctx context.Context) error {
 	if r.direct != nil {
-		return r.peer.Gone()
+		if err := r.peer.Gone(); err != nil {
+			return r.lost(err)
+		}
+		return nil
 	}
 	c := driver.NewCall()
 	defer c.Free()

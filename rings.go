@@ -170,7 +170,7 @@ func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
 	if err != nil {
 		m.box.Unshut(ring)
 		m.hand(true)
-		return err
+		return waited(err, fmt.Sprintf("ring %d of mailbox %q", ring, m.name), "what it holds has not been released")
 	}
 	base, old := m.box.Where(ring)
 	m.room.give(base, old)

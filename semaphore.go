@@ -35,11 +35,7 @@ const maxPermits = 1 << 30
 // longest is served first, even if there are enough for one behind. When ctx
 // ends first none are taken.
 func (s *Semaphore) Acquire(ctx context.Context, n int) error {
-	err := s.change(ctx, coord.Acquire, n)
-	if err != nil {
-		return s.explain(err)
-	}
-	return nil
+	return s.change(ctx, coord.Acquire, n)
 }
 
 // TryAcquire takes n permits if they are there and nobody waits, and reports
@@ -52,7 +48,7 @@ func (s *Semaphore) TryAcquire(ctx context.Context, n int) (ok bool, err error) 
 	if err == nil && !r.OK {
 		s.p.node.Vain()
 	}
-	return r.OK, err
+	return r.OK, s.p.informed(s.o.ID, err)
 }
 
 // Release gives n permits, whoever acquired them. It does not wait.
@@ -70,7 +66,7 @@ func (s *Semaphore) change(ctx context.Context, kind coord.Kind, n int) error {
 		return err
 	}
 	_, err := s.p.node.Coordinate(ctx, s.o, kind, uint64(n))
-	return err
+	return s.p.informed(s.o.ID, err)
 }
 
 // A Cond is a condition that ranks wait for, and are woken from by others, as
@@ -101,7 +97,7 @@ func (c *Cond) Wait(ctx context.Context, l *Lock) (Grant, error) {
 	}
 	_, err = c.p.node.Coordinate(ctx, c.o, coord.Await, r.N)
 	if err != nil {
-		err = c.explain(err)
+		err = c.p.informed(c.o.ID, err)
 	}
 	g, again := l.Lock(always)
 	if again != nil {

@@ -34,6 +34,7 @@ const (
 type Sender struct {
 	p      *Proc
 	rank   int
+	name   string
 	found  rma.Found
 	peer   *driver.Peer
 	way    *way
@@ -60,13 +61,10 @@ func (p *Proc) Sender(ctx context.Context, rank int, name string) (*Sender, erro
 		return nil, err
 	}
 	r, err := p.attach(ctx, rank, mailboxName(name))
-	if givenUp(err) {
-		return nil, &WaitError{Doing: fmt.Sprintf("mailbox %q of rank %d", name, rank), Knows: "the rank has not said that it has it", Err: ended(err)}
-	}
 	if err != nil {
-		return nil, err
+		return nil, waited(err, fmt.Sprintf("mailbox %q of rank %d", name, rank), "the rank has not said that it has it")
 	}
-	s := &Sender{p: p, rank: rank, found: r.found, peer: r.peer, entry: wire.NoEntry}
+	s := &Sender{p: p, rank: rank, name: name, found: r.found, peer: r.peer, entry: wire.NoEntry}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -230,7 +228,8 @@ func (s *Sender) open() bool {
 }
 
 // direct writes to mapped memory, from a byte on, if that can be done now: else it is
-// Full.
+// Full. A message that is Done lies in the mailbox, also if the memory is taken back just
+// then: it may have been received. Memory that was taken back before has no rings.
 func (s *Sender) direct(tag uint64, b []byte, from int) (sent int, o mailbox.Outcome) {
 	w := s.way
 	if !s.open() {
@@ -239,7 +238,7 @@ func (s *Sender) direct(tag uint64, b []byte, from int) (sent int, o mailbox.Out
 	if sent, o = w.line.Push(s.ring(), s.status, tag, b, from); o == mailbox.Done && w.box.Knock() {
 		s.p.node.Knock(s.rank, s.found.Region)
 	}
-	if w.mapped.Gone() { // what it was like tells nothing
+	if o != mailbox.Done && w.mapped.Gone() { // what it was like tells nothing
 		return from, mailbox.Full
 	}
 	return sent, o
@@ -260,7 +259,7 @@ func (s *Sender) begin(tag uint64, b []byte, sent int, o mailbox.Outcome) (c *dr
 	}
 	c = driver.NewCall()
 	op := &c.RMA
-	op.Kind, op.Peer, op.Region, op.Key = rma.IPush, s.rank, s.found.Region, s.found.Key
+	op.Kind, op.Peer, op.Name, op.Region, op.Key = rma.IPush, s.rank, s.name, s.found.Region, s.found.Key
 	op.Off, op.Buf, op.A, op.Entry, op.Mode = uint64(sent), b, tag, s.entry, uint8(s.status)
 	number = s.way.depart(sent, func() { s.p.node.Begin(c) })
 	return c, number, nil

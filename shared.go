@@ -92,7 +92,7 @@ func (b *Barrier) share(ctx context.Context, algorithm string, c coord.Config) e
 	defer s.making.Unlock()
 	if s.mem == nil {
 		if err := s.make(ctx, hosts); err != nil {
-			return b.explain(err)
+			return err
 		}
 	}
 	b.shared = s
@@ -395,7 +395,7 @@ func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func(s *sh
 			return err
 		}
 		if err := ctx.Err(); err != nil {
-			return &WaitError{Doing: fmt.Sprintf("barrier %q", s.b.name), Knows: s.knows(phase), Err: err}
+			return s.explain(phase, err)
 		}
 		sys.FutexWait(word, seen, d, ^uint32(0))
 	}
@@ -412,7 +412,7 @@ func (s *sharedBarrier) sleepHosted(ctx context.Context, phase uint64, cond func
 	case n.Closing():
 		return ErrClosed
 	case err != nil:
-		return &WaitError{Doing: fmt.Sprintf("barrier %q", s.b.name), Knows: s.knows(phase), Err: err}
+		return s.explain(phase, err)
 	}
 	return s.lost(phase)
 }
@@ -515,13 +515,17 @@ func (s *sharedBarrier) knows(phase uint64) string {
 	return ""
 }
 
+func (s *sharedBarrier) explain(phase uint64, err error) error {
+	return waited(err, fmt.Sprintf("barrier %q, phase %d", s.b.name, phase), s.knows(phase))
+}
+
 // lead is await for the leader: it takes part for its host.
 func (s *sharedBarrier) lead(ctx context.Context, phase uint64) error {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return s.explain(phase, ctx.Err())
 	}
 	for next := s.done.Load() + 1; next <= phase; next++ {
 		arrived := func() bool { return s.here(next) }
@@ -537,7 +541,7 @@ func (s *sharedBarrier) lead(ctx context.Context, phase uint64) error {
 			_, err = s.b.p.node.Coordinate(ctx, s.leaders, coord.Await, next)
 		}
 		if err != nil {
-			return s.fail(err)
+			return s.explain(next, s.fail(err))
 		}
 		mem.Store64(s.mem, atReleased, next)
 		s.learn(next)

@@ -24,13 +24,13 @@ func (s *Signal) Set() {
 // Reset takes the signal back, if it is set.
 func (s *Signal) Reset() { s.take() }
 
-// Wait returns when the signal has been set, and resets it, or with the error of ctx.
+// Wait returns when the signal has been set, and resets it, or with the error of ctx, in a WaitError.
 // One of several that wait goes on.
 func (s *Signal) Wait(ctx context.Context) error {
 	if s.p.node.Hosted() {
 		for {
 			if err := s.p.node.AwaitHosted(ctx, func() bool { return len(s.token) > 0 }); err != nil || s.take() {
-				return err
+				return waited(err, "signal", "")
 			}
 		}
 	}
@@ -38,7 +38,7 @@ func (s *Signal) Wait(ctx context.Context) error {
 	case <-s.token:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return waited(ctx.Err(), "signal", "")
 	}
 }
 

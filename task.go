@@ -30,17 +30,17 @@ func (p *Proc) Go(f func()) *Task {
 	return t
 }
 
-// Wait returns when the goroutine has ended, or with the error of ctx. Any number of
+// Wait returns when the goroutine has ended, or with the error of ctx, in a WaitError. Any number of
 // goroutines may call it.
 func (t *Task) Wait(ctx context.Context) error {
 	if t.p.node.Hosted() {
-		return t.p.node.AwaitHosted(ctx, t.ended)
+		return waited(t.p.node.AwaitHosted(ctx, t.ended), "end of a task", "")
 	}
 	select {
 	case <-t.done:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return waited(ctx.Err(), "end of a task", "")
 	}
 }
 

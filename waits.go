@@ -1,21 +1,26 @@
 package weft
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"strings"
 
+	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/internal/waitgraph"
 )
 
 // givenUp reports whether an error is that of a context that has ended.
-func givenUp(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+func givenUp(err error) bool { return driver.GivenUp(err) }
+
+// informed adds to the error of a wait what this rank knows of why it waited.
+func (p *Proc) informed(id uint64, err error) error {
+	if w, ok := err.(*WaitError); ok && givenUp(err) {
+		w.Knows = p.knows(id)
+	}
+	return err
 }
 
 // knows says what this rank knows of what is called id, without asking others.

@@ -130,7 +130,7 @@ func (m *Matcher) Probe(ctx context.Context, source int, tag, mask uint64) (Enve
 	err := m.wait(ctx, r)
 	m.probes = drop(m.probes, r)
 	if err == nil {
-		err = r.err
+		err = r.failure()
 	}
 	if err != nil {
 		return Envelope{}, err
@@ -175,7 +175,7 @@ func (m *Matcher) finish(ctx context.Context, r *Receive) (weft.Delivery, error)
 			return weft.Delivery{}, err
 		}
 	}
-	return r.d, r.err
+	return r.d, r.failure()
 }
 
 // wait returns when r has ended, or cannot. Of all goroutines in it one drives:
@@ -200,8 +200,8 @@ func (m *Matcher) wait(ctx context.Context, r *Receive) error {
 		case err == nil:
 			m.deliver(d)
 		case m.died(err) || r.ended:
-		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-			return m.givenUp(r, ctx.Err())
+		case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+			return m.givenUp(r, err)
 		default:
 			return err
 		}
@@ -253,16 +253,29 @@ func (m *Matcher) poll(r *Receive) error {
 
 // givenUp says what is known of why a receive had to wait.
 func (m *Matcher) givenUp(r *Receive, err error) error {
-	from, other := "any rank", 0
+	var w *weft.WaitError
+	if errors.As(err, &w) { // of the mailbox, or of the signal
+		err = w.Err
+	}
+	other := 0
+	m.q.Newest(r.source, func(*message) bool { other++; return true })
+	return &weft.WaitError{Doing: r.doing(), Knows: fmt.Sprintf("messages from there with other tags: %d", other), Err: err}
+}
+
+// failure returns the error of a receive that has ended, with what it was if a rank is gone.
+func (r *Receive) failure() error {
+	if gone, ok := r.err.(*weft.PeerError); ok {
+		return &weft.WaitError{Doing: r.doing(), Err: gone}
+	}
+	return r.err
+}
+
+func (r *Receive) doing() string {
+	from := "any rank"
 	if r.source != Any {
 		from = fmt.Sprintf("rank %d", r.source)
 	}
-	m.q.Newest(r.source, func(*message) bool { other++; return true })
-	return &weft.WaitError{
-		Doing: fmt.Sprintf("receive from %s, tag %#x, mask %#x", from, r.tag, r.mask),
-		Knows: fmt.Sprintf("messages from there with other tags: %d", other),
-		Err:   err,
-	}
+	return fmt.Sprintf("receive from %s, tag %#x, mask %#x", from, r.tag, r.mask)
 }
 
 // get returns a Receive that is not in use, and put takes it back.

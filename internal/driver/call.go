@@ -107,7 +107,7 @@ func (n *Node) Memory(ctx context.Context, c *Call) error {
 }
 
 // Message runs a message operation to its end, or until ctx is done. It
-// returns the operation's error, or ctx's; then the operation has not
+// returns the operation's error, or ctx's in a WaitError; then the operation has not
 // happened. An Offered receive counts as ended: the caller goes on with it.
 func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
 	n.enter()
@@ -140,17 +140,22 @@ func (n *Node) hand(p *msg.Port, c *Call) {
 func (n *Node) finish(ctx context.Context, c *Call) error {
 	if c.pending() {
 		if err := n.wait(ctx, c); err != nil {
-			return err
+			return n.explain(c, err)
 		}
 	}
+	var err error
 	switch c.is {
 	case message:
-		return c.Msg.Err
+		err = c.Msg.Err
 	case memory:
-		return c.RMA.Err
+		err = c.RMA.Err
 	default:
-		return c.Sync.Err
+		err = c.Sync.Err
 	}
+	if err != nil {
+		return n.explain(c, err)
+	}
+	return nil
 }
 
 // pending reports whether the engine still has a call and will end it: one that has
@@ -219,8 +224,8 @@ func (n *Node) Ended(c *Call) bool {
 	return ended
 }
 
-// Wait waits for a started call. When ctx ends first, it returns ctx's error,
-// wrapped in an UnknownOutcome if the target may have acted.
+// Wait waits for a started call. When ctx ends first, it returns a WaitError of ctx's
+// error, which is wrapped in an UnknownOutcome if the target may have acted.
 func (n *Node) Wait(ctx context.Context, c *Call) error {
 	n.turn()
 	n.mu.Lock()
@@ -239,6 +244,10 @@ func (e *UnknownOutcome) Error() string {
 
 // Unwrap returns why the operation was given up.
 func (e *UnknownOutcome) Unwrap() error { return e.Err }
+
+// acts reports whether a remote memory operation does something to memory, rather than to
+// find it or to wait for it.
+func (c *Call) acts() bool { return c.RMA.Kind != rma.Attach && c.RMA.Kind != rma.Await }
 
 // cancel takes a call back from the engine. It reports whether its effect is
 // unknown. The lock is held.

@@ -95,6 +95,9 @@ func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind,
 	if err == nil {
 		err = op.Err
 	}
+	if err != nil {
+		err = n.explain(c, err)
+	}
 	r := Outcome{op.OK, op.Died, op.Epoch, op.Phase, op.N}
 	op.Err = nil
 	n.idle = c

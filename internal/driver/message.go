@@ -74,6 +74,9 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 		n.mu.Unlock()
 		return r, c, nil
 	}
+	if err != nil {
+		err = n.explain(c, err)
+	}
 	n.tape.Lend("lend", p, &c.Msg, c.Msg.Block, 0, 0)
 	r = Received{c.Msg.From, c.Msg.N, c.Msg.Block}
 	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil

@@ -91,7 +91,7 @@ func (n *Node) giveUp(c *Call, err error) error {
 	if !n.pending(c) {
 		return nil
 	}
-	if n.cancel(c) {
+	if n.cancel(c) && c.acts() {
 		return &UnknownOutcome{err}
 	}
 	return err

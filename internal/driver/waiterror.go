@@ -1,0 +1,133 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"weft/internal/engine/coord"
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+)
+
+// A WaitError reports what was waited for when a wait came to nothing: its context ended,
+// or a rank is gone.
+type WaitError struct {
+	Doing string // which operation, on what: it names the channel, region, mailbox, lock or barrier, and the rank
+	Knows string // what this rank knows of why it had to wait; may be empty
+	Err   error  // the context's error, a PeerError, or an UnknownOutcome
+}
+
+func (e *WaitError) Error() string {
+	s := "weft: " + e.Doing + ": " + strings.TrimPrefix(e.Err.Error(), "weft: ")
+	if e.Knows != "" {
+		s += ": " + e.Knows
+	}
+	return s
+}
+
+// Unwrap returns why.
+func (e *WaitError) Unwrap() error { return e.Err }
+
+// GivenUp reports whether an error is that of a context that has ended.
+func GivenUp(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// explain says in the error of a call what was waited for, if that came to nothing. The
+// lock is held.
+func (n *Node) explain(c *Call, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, gone := err.(*link.PeerError); gone {
+		return &WaitError{Doing: c.doing(), Err: err}
+	}
+	if !GivenUp(err) {
+		return err
+	}
+	return &WaitError{Doing: c.doing(), Knows: n.knows(c), Err: err}
+}
+
+// doing says which operation a call is.
+func (c *Call) doing() string {
+	w := c.describe()
+	switch c.is {
+	case message:
+		from, to := "", ""
+		if c.Msg.Peer >= 0 {
+			from, to = fmt.Sprintf(" from rank %d", c.Msg.Peer), fmt.Sprintf(" to rank %d", c.Msg.Peer)
+		}
+		switch c.Msg.Kind {
+		case msg.Recv:
+			return fmt.Sprintf("receive%s on channel %d", from, c.port.Channel())
+		case msg.Send:
+			return fmt.Sprintf("send of %d bytes%s on channel %d", len(c.Msg.Buf), to, c.port.Channel())
+		case msg.Flush:
+			return fmt.Sprintf("flush of channel %d", c.port.Channel())
+		default:
+			return fmt.Sprintf("draft of a message%s on channel %d", to, c.port.Channel())
+		}
+	case memory:
+		switch c.RMA.Kind {
+		case rma.Attach:
+			return fmt.Sprintf("region %q of rank %d", w.Name, w.Rank)
+		case rma.Flush:
+			return fmt.Sprintf("flush of regions of rank %d", w.Rank)
+		case rma.Await:
+			return w.Call
+		}
+		return fmt.Sprintf("%s %q of rank %d: %s", w.For, w.Name, w.Rank, w.Call)
+	default:
+		switch {
+		case c.Sync.Kind == coord.Bind:
+			return "lock that guards a region"
+		case w.Phase != 0:
+			return fmt.Sprintf("%s %q, phase %d", w.For, w.Name, w.Phase)
+		}
+		return fmt.Sprintf("%s %q", w.For, w.Name)
+	}
+}
+
+// knows says what is known here of why a call had to wait, without asking others. The
+// lock is held.
+func (n *Node) knows(c *Call) string {
+	rank := -1
+	switch c.is {
+	case message:
+		rank = c.Msg.Peer
+	case memory:
+		rank = c.RMA.Peer
+	}
+	if rank >= 0 && rank != n.cfg.Engine.Rank {
+		if p := n.peers[rank]; p == nil || p.open {
+			return fmt.Sprintf("rank %d has not been reached yet", rank)
+		}
+	}
+	switch {
+	case c.is == message && c.Msg.Kind != msg.Recv:
+		return n.backlog(c)
+	case c.is == memory && c.RMA.Kind == rma.Attach:
+		return "the rank has not said that it exposes it"
+	}
+	return ""
+}
+
+// backlog says which messages of a call's channel have not been accepted. The lock is held.
+func (n *Node) backlog(c *Call) string {
+	const most = 4
+	var s []string
+	for _, b := range n.eng.Msg.Backlog() {
+		if b.Channel != c.port.Channel() || b.Left || c.Msg.Peer >= 0 && b.Rank != c.Msg.Peer {
+			continue
+		}
+		if len(s) == most {
+			s = append(s, "…")
+			break
+		}
+		s = append(s, fmt.Sprintf("rank %d has not accepted %d messages", b.Rank, b.Messages))
+	}
+	return strings.Join(s, ", ")
+}
