@@ -9,7 +9,8 @@ import (
 
 // An UndeliveredError reports messages that Send had accepted here, and that the ports of
 // their receivers had not accepted when this process left: nobody will receive them. Those
-// for ranks that have died are not among them.
+// for ranks that have died are not among them; those for a rank whose program returned
+// without receiving them are.
 type UndeliveredError struct{ Messages []Undelivered }
 
 // Undelivered is how many messages to a rank on a channel were not accepted.
