@@ -39,8 +39,9 @@ func FromEnv() (Source, error) {
 // Launched is a process that weft run, or another Server, has started. It
 // implements Source.
 type Launched struct {
-	c   *conn
-	job Job
+	c       *conn
+	job     Job
+	writing sync.Mutex // held while a line is written: never together with mu, which listen needs
 
 	mu      sync.Mutex
 	seq     uint64
@@ -112,11 +113,21 @@ func (s *Launched) tell(seq uint64, state func() string) {
 	if state != nil {
 		text = state()
 	}
+	_ = s.say(line{Op: "stated", Seq: seq, Value: text})
+}
+
+// say writes a line, unless the connection has ended. The launcher may be writing to this process at that moment and
+// wait until listen reads, so mu is not held.
+func (s *Launched) say(l line) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failure == nil {
-		_ = s.c.write(line{Op: "stated", Seq: seq, Value: text})
+	failure := s.failure
+	s.mu.Unlock()
+	if failure != nil {
+		return failure
 	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.c.write(l)
 }
 
 // Answer makes the source answer what this process waits for.
@@ -145,12 +156,7 @@ func (s *Launched) lost(err error) {
 
 // Put publishes a value.
 func (s *Launched) Put(ctx context.Context, key, value string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failure != nil {
-		return s.failure
-	}
-	return s.c.write(line{Op: "put", Key: key, Value: value})
+	return s.say(line{Op: "put", Key: key, Value: value})
 }
 
 // Get returns what a rank has put, waiting until it has.
@@ -176,9 +182,8 @@ func (s *Launched) ask(ctx context.Context, l line) (line, error) {
 	s.seq++
 	l.Seq = s.seq
 	s.waits[l.Seq] = wait
-	err := s.c.write(l)
 	s.mu.Unlock()
-	if err != nil {
+	if err := s.say(l); err != nil {
 		return line{}, err
 	}
 	select {
@@ -197,12 +202,7 @@ func (s *Launched) ask(ctx context.Context, l line) (line, error) {
 
 // Return says that this rank's program has ended.
 func (s *Launched) Return(told []int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failure != nil {
-		return s.failure
-	}
-	return s.c.write(line{Op: "return", Told: told})
+	return s.say(line{Op: "return", Told: told})
 }
 
 // isNews reports whether a line tells of another rank.
@@ -226,10 +226,6 @@ func (s *Launched) Watch(down func(rank int, cause error)) {
 
 // Close says that this rank leaves, and ends the conversation.
 func (s *Launched) Close() error {
-	s.mu.Lock()
-	if s.failure == nil {
-		_ = s.c.write(line{Op: "leave"}) // else it counts as one that has not left
-	}
-	s.mu.Unlock()
+	_ = s.say(line{Op: "leave"}) // else it counts as one that has not left
 	return s.c.Close()
 }
