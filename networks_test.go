@@ -76,8 +76,19 @@ func joinAll(t testing.TB, n int, cfg *Config) []*Proc {
 	return procs
 }
 
-// runAll runs every rank, and returns the first error when all have ended.
+// runAll runs every rank, whose program has returned then, and returns the first error when all have ended.
 func runAll(ctx context.Context, procs []*Proc, run func(ctx context.Context, p *Proc) error) error {
+	return together(ctx, procs, func(ctx context.Context, p *Proc) error {
+		err := run(ctx, p)
+		if err == nil {
+			p.hasReturned()
+		}
+		return err
+	})
+}
+
+// together calls a function at every rank at the same time, and returns the first error when all have ended.
+func together(ctx context.Context, procs []*Proc, run func(ctx context.Context, p *Proc) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
@@ -85,9 +96,7 @@ func runAll(ctx context.Context, procs []*Proc, run func(ctx context.Context, p 
 		wg.Go(func() {
 			if err := run(ctx, p); err != nil {
 				cancel(err)
-				return
 			}
-			p.hasReturned()
 		})
 	}
 	wg.Wait()

@@ -261,7 +261,7 @@ func (b *besieged) hold(t *testing.T) {
 	}
 	attacks, last := 0, time.Now()
 	for start := last; attacks < 3 || time.Since(start) < enough; {
-		if err := runAll(ctx, b.procs, b.round(ports)); err != nil {
+		if err := together(ctx, b.procs, b.round(ports)); err != nil {
 			t.Fatal(err)
 		}
 		if time.Since(last) > 100*time.Millisecond {

@@ -103,7 +103,7 @@ func (c *crowd) receive(ctx context.Context, p *Proc, q *Port, ch int, left *int
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, context.Canceled):
+		case errors.Is(err, context.Canceled), errors.Is(err, ErrPeer): // a rank may have returned
 			continue
 		case err != nil:
 			return err
