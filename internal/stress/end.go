@@ -26,16 +26,16 @@ func (r *rank) hammer() {
 		r.found("hammer: Mailbox: %v", err)
 		return
 	}
-	region, err := r.p.Expose(r.ctx, "hammer", 4096, nil)
+	_, err = r.p.Expose(r.ctx, "hammer", hammerWords+r.p.Size()*hammers*hammerPush, nil)
 	if err != nil {
 		r.found("hammer: Expose: %v", err)
 		return
 	}
-	for i := range 2 + rng.IntN(6) {
+	for i := range 2 + rng.IntN(hammers-1) {
 		a := r.actor(fmt.Sprintf("hammer %d", i))
 		go func() {
 			defer a.end()
-			h := &hammer{a, port, box, region}
+			h := &hammer{a, port, box, hammerWords + (r.p.Rank()*hammers+i)*hammerPush}
 			for !r.closed(h.strike()) {
 				a.progress.Add(1)
 			}
@@ -46,11 +46,19 @@ func (r *rank) hammer() {
 
 func (r *rank) closed(err error) bool { return err != nil && r.leaving.Load() || r.ctx.Err() != nil }
 
+// A region for hammering has some words for atomic operations, and then a place for each goroutine of each rank to
+// push to: writes to one place at the same time would be a race of the program's.
+const (
+	hammerWords = 64
+	hammerPush  = 104
+	hammers     = 7 // goroutines of a rank at most
+)
+
 type hammer struct {
 	*actor
-	port   *weft.Port
-	box    *weft.Mailbox
-	region *weft.Region
+	port  *weft.Port
+	box   *weft.Mailbox
+	place int // in the regions of all ranks
 }
 
 // strike does one thing to another rank, or to this one.
@@ -86,7 +94,7 @@ func (h *hammer) strike() error {
 		return h.do("Remote", func() error {
 			far, err := h.p.Attach(ctx, to, "hammer")
 			if err == nil {
-				err = far.Push(ctx, 0, make([]byte, 100))
+				err = far.Push(ctx, h.place, make([]byte, 100))
 			}
 			return err
 		})
