@@ -17,7 +17,8 @@ type Streams struct {
 // NewStreams returns an empty set. A goroutine of the set calls ended once for
 // each stream that the other side has ended, and room when there is room in a
 // stream for which AwaitRoom was called; it returns whether it wants more.
-func NewStreams(ended func(fd int), room func(fd int) bool) (*Streams, error) {
+// Room calls watch with whether it wants to hear of more.
+func NewStreams(ended func(fd int), room func(fd int, watch func(room bool))) (*Streams, error) {
 	s := &Streams{epoll: -1, ends: -1, stop: -1, done: make(chan struct{})}
 	var err error
 	if s.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
@@ -37,7 +38,7 @@ func NewStreams(ended func(fd int), room func(fd int) bool) (*Streams, error) {
 	return s, nil
 }
 
-func (s *Streams) watch(ended func(fd int), room func(fd int) bool) {
+func (s *Streams) watch(ended func(fd int), room func(fd int, watch func(room bool))) {
 	defer close(s.done)
 	var events [16]unix.EpollEvent
 	for {
@@ -53,7 +54,7 @@ func (s *Streams) watch(ended func(fd int), room func(fd int) bool) {
 				ended(int(e.Fd))
 				continue
 			}
-			s.await(unix.EPOLL_CTL_MOD, int(e.Fd), room(int(e.Fd)))
+			room(int(e.Fd), func(more bool) { _ = s.await(unix.EPOLL_CTL_MOD, int(e.Fd), more) })
 		}
 	}
 }

@@ -80,9 +80,7 @@ func (c *conn) rest() bool {
 	if err != nil {
 		c.out = c.out[:0] // as good as sent: its receiver is gone
 	}
-	left := len(c.out) > 0
-	c.full.Store(left)
-	return left
+	return len(c.out) > 0
 }
 
 // next returns the next packet that has been read, or nil.

@@ -200,7 +200,7 @@ func (t *Transport) Send(pkts []transport.Out) int {
 		if err != nil {
 			taken = n // it is lost, as its receiver is; the end of the stream is told by ended
 		}
-		if len(c.out) > 0 && !c.full.Load() {
+		if !c.full.Load() && len(c.out) > 0 { // while it is full, what is left belongs to room
 			c.full.Store(true)
 			t.streams.AwaitRoom(c.stream)
 		}
@@ -303,14 +303,18 @@ func (t *Transport) ended(fd int) {
 	}
 }
 
-// room hears that there is room in a stream again.
-func (t *Transport) room(fd int) bool {
+// room hears that there is room in a stream again. The stream is watched anew before others may send on it: they
+// would ask for more room at the same time.
+func (t *Transport) room(fd int, watch func(room bool)) {
 	for _, c := range *t.conns.Load() {
-		if c.stream.FD() == fd {
-			return c.rest()
+		if c.stream.FD() == fd && c.full.Load() {
+			left := c.rest()
+			watch(left)
+			c.full.Store(left)
+			return
 		}
 	}
-	return false
+	watch(false)
 }
 
 // Release ends the loan of the last Poll.
