@@ -123,10 +123,12 @@ func (w *modelWire) PeerMTU(int) int          { return 4096 }
 func (w *modelWire) Lane(int) transport.Lane  { return nil }
 func (w *modelWire) Memory() transport.Memory { return nil }
 func (w *modelWire) MemoryBytes() uint64      { return 0 }
-func (w *modelWire) Close() error             { return nil }
-func (w *modelWire) Arm()                     { w.m.touch("Transport.Arm") }
-func (w *modelWire) Pending() bool            { w.m.touch("Transport.Pending"); return len(w.in) > 0 }
-func (w *modelWire) Release()                 { w.in, w.lent = w.in[w.lent:], 0 }
+func (w *modelWire) Forget(peer int)          {}
+
+func (w *modelWire) Close() error  { return nil }
+func (w *modelWire) Arm()          { w.m.touch("Transport.Arm") }
+func (w *modelWire) Pending() bool { w.m.touch("Transport.Pending"); return len(w.in) > 0 }
+func (w *modelWire) Release()      { w.in, w.lent = w.in[w.lent:], 0 }
 func (w *modelWire) Send(pkts []transport.Out) int {
 	w.m.touch("Transport.Send")
 	for _, p := range pkts {
