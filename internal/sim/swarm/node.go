@@ -143,9 +143,6 @@ func (n *node) flush() {
 		n.downs++
 		n.mourn(rank)
 	}
-	for _, p := range n.ports {
-		p.queue()
-	}
 	for _, g := range n.citizen.guarded {
 		g.look(n)
 	}
