@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	length = flag.Duration("stress.for", 8*time.Second, "how long TestStress runs over each transport")
+	length = flag.Duration("stress.for", 0, "how long TestStress runs over each transport")
 	seed   = flag.Uint64("stress.seed", 0, "the seed of TestStress; 0 means new ones")
 )
 
@@ -35,8 +35,8 @@ func options(t *testing.T) stress.Options {
 	return stress.Options{Program: self, Patience: time.Minute}
 }
 
-// Ranks do everything at random over every transport, while some are struck, and weft
-// keeps its promises.
+// Ranks do everything at random over every transport, and weft keeps its promises. With -stress.for ranks are struck
+// meanwhile, job after job: what is found then depends on timing, so it does not decide whether a change is good.
 func TestStress(t *testing.T) {
 	for _, c := range []struct {
 		transport string
@@ -49,7 +49,11 @@ func TestStress(t *testing.T) {
 				if s == 0 {
 					s = uint64(time.Now().UnixNano()) % 1_000_000_000
 				}
-				f, err := stress.Run(t.Context(), stress.Draw(s, 4, c.transport, c.hosts), options(t))
+				plan := stress.Draw(s, 4, c.transport, c.hosts)
+				if *length == 0 {
+					plan.Strikes = nil
+				}
+				f, err := stress.Run(t.Context(), plan, options(t))
 				if err != nil {
 					t.Fatal(err)
 				}
