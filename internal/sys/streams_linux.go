@@ -16,8 +16,8 @@ type Streams struct {
 
 // NewStreams returns an empty set. A goroutine of the set calls ended once for
 // each stream that the other side has ended, and room when there is room in a
-// stream for which AwaitRoom was called; it returns whether it wants more.
-// Room calls watch with whether it wants to hear of more.
+// stream for which AwaitRoom was called. Room calls watch once, with whether it
+// wants to hear of more.
 func NewStreams(ended func(fd int), room func(fd int, watch func(room bool))) (*Streams, error) {
 	s := &Streams{epoll: -1, ends: -1, stop: -1, done: make(chan struct{})}
 	var err error
