@@ -73,7 +73,7 @@ func TestMistakes(t *testing.T) {
 		{"sim -seeds 3 ../../examples/hello", "-seeds is for the swarm"},
 		{"sim -seed 1 -set colour=red", "NAME=VALUE with a name of seed, nodes"},
 		{"sim -seed 1 -set nodes=1000", "2 to 64 nodes"},
-		{"sim paper -table x", "there are pmethernet, dimmnet and all"},
+		{"sim paper -table x", "there are pmethernet, dimmnet, lanai and all"},
 		{"sim replay", "which recording?"},
 		{"amt advice", `did you mean "advise"?`},
 		{"amt advise", "which trace?"},

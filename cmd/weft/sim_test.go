@@ -84,6 +84,14 @@ func TestSimPaper(t *testing.T) {
 	if status != 0 {
 		t.Error(status)
 	}
+	svg := filepath.Join(t.TempDir(), "lanai.svg")
+	out, stderr, status := runWeft(t, "sim", "paper", "-table", "lanai", "-svg", svg)
+	if b, err := os.ReadFile(svg); err != nil || status != 0 || !strings.Contains(string(b), "figure 6") || !strings.Contains(out, "predicted") {
+		t.Errorf("status %d, %v: %s%s", status, err, out, stderr)
+	}
+	if _, stderr, status := runWeft(t, "sim", "paper", "-table", "dimmnet", "-svg", svg); status != 1 || !strings.Contains(stderr, "has no charts") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
 }
 
 // TestRecordAndReplay records a real run of two processes, over both transports,

@@ -21,46 +21,106 @@ unexplained is a "residual", and is never fed back.
 
 EXAMPLES
   weft sim paper -table pmethernet
-  weft sim paper -table dimmnet -json`
+  weft sim paper -table dimmnet -json
+  weft sim paper -table lanai -svg lanai.svg   with the shapes of paper 003's figures`
+
+type simPaperFlags struct {
+	table, svg string
+	json       bool
+}
 
 func simPaperCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft sim paper", flag.ContinueOnError)
-	table := fs.String("table", "all", "pmethernet, dimmnet or all")
-	asJSON := fs.Bool("json", false, "print one object for each figure")
+	f := &simPaperFlags{}
+	fs.StringVar(&f.table, "table", "all", strings.Join(paperNames(), ", ")+" or all")
+	fs.StringVar(&f.svg, "svg", "", "draw the charts to this file")
+	fs.BoolVar(&f.json, "json", false, "print one object for each figure, and for each point of a chart")
 	return &ffcli.Command{
-		Name: "paper", ShortUsage: "weft sim paper [-table NAME] [-json]", ShortHelp: "the papers' hardware, part by part",
+		Name: "paper", ShortUsage: "weft sim paper [-table NAME] [-svg FILE] [-json]", ShortHelp: "the papers' hardware, part by part",
 		LongHelp: simPaperHelp, FlagSet: fs,
-		Exec: func(ctx context.Context, args []string) error { return simPaper(*table, *asJSON) },
+		Exec: func(ctx context.Context, args []string) error { return f.run() },
 	}
 }
 
-func simPaper(name string, asJSON bool) error {
+func paperNames() []string {
 	var names []string
-	found := false
 	for _, t := range paper.Tables() {
 		names = append(names, t.Name)
-		if name != "all" && name != t.Name {
+	}
+	return names
+}
+
+func (f *simPaperFlags) run() error {
+	var charts []*chart
+	found := false
+	for _, t := range paper.Tables() {
+		if f.table != "all" && f.table != t.Name {
 			continue
 		}
 		found = true
-		if !asJSON {
-			if err := t.WriteText(os.Stdout); err != nil {
-				return err
-			}
-			continue
+		charts = append(charts, paperCharts(t)...)
+		print := func() error { return t.WriteText(os.Stdout) }
+		if f.json {
+			print = func() error { return printPaper(t) }
 		}
-		for _, r := range t.Results {
-			o := map[string]any{"table": t.Name, "what": strings.TrimSpace(r.What), "model": r.Model.V, "unit": r.Unit, "kind": r.Kind(), "note": r.Note}
-			if r.Says != paper.Residual {
-				o["paper"] = r.Paper
-			}
-			if err := json.NewEncoder(os.Stdout).Encode(o); err != nil {
-				return err
-			}
+		if err := print(); err != nil {
+			return err
 		}
 	}
-	if !found {
-		return fmt.Errorf("sim paper: there is no table %q; there are %s and all", name, strings.Join(names, ", "))
+	switch {
+	case !found:
+		return fmt.Errorf("sim paper: there is no table %q; there are %s and all", f.table, strings.Join(paperNames(), ", "))
+	case f.svg == "":
+		return nil
+	case len(charts) == 0:
+		return fmt.Errorf("sim paper: -svg %s: the table %s has no charts; lanai has", f.svg, f.table)
+	}
+	return saveCharts(f.svg, charts)
+}
+
+// printPaper prints a table as JSON, an object a line.
+func printPaper(t paper.Table) error {
+	out := json.NewEncoder(os.Stdout)
+	for _, r := range t.Results {
+		o := map[string]any{
+			"table": t.Name, "what": strings.TrimSpace(r.What), "model": r.Model.V, "unit": r.Unit, "kind": r.Kind(), "note": r.Note,
+		}
+		switch {
+		case r.Text != "":
+			o["paper_says"] = r.Text
+		case r.Says != paper.Residual:
+			o["paper"] = r.Paper
+		}
+		if err := out.Encode(o); err != nil {
+			return err
+		}
+	}
+	for _, c := range t.Charts {
+		for _, l := range c.Lines {
+			for _, p := range l.Points {
+				r := paper.Result{Model: p.Model}
+				o := map[string]any{
+					"table": t.Name, "chart": c.Name, "line": l.Name, "bytes": p.Bytes, "model": p.Model.V, "unit": c.Unit, "kind": r.Kind(),
+				}
+				if err := out.Encode(o); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	return nil
+}
+
+func paperCharts(t paper.Table) []*chart {
+	var charts []*chart
+	for _, from := range t.Charts {
+		c := &chart{title: from.Title, x: "bytes", y: from.Unit}
+		for _, l := range from.Lines {
+			for _, p := range l.Points {
+				c.add(l.Name, float64(p.Bytes), p.Model.V)
+			}
+		}
+		charts = append(charts, c)
+	}
+	return charts
 }

@@ -22,6 +22,15 @@ func TestFigures(t *testing.T) {
 		"the same, IPUSH − PUSH": {0.05, Predicted},
 		"PUSH, bandwidth":        {799.03, Assumed}, "IPUSH, bandwidth": {799.00, Assumed}, "bandwidth, IPUSH / PUSH": {0.99997, Assumed},
 		"the same, did each packet of 2 KiB wait 4 clocks": {0.98758, FromTotal},
+		"DMA of 4 KiB": {100, ByConstruction}, "a DMA becomes faster than a PIO write": {313, Assumed},
+		"VMMC, long messages": {100, Predicted}, "the same, were each DMA's start hidden": {133, Predicted},
+		"AM, long messages": {15, Predicted}, "FM, long messages": {15, Assumed},
+		"VMMC / FM, bandwidth, 64 KiB": {6.7703, Assumed},
+		"AM / FM, latency, 64 B":       {1.7063, Assumed}, "AM / FM, latency, 16 B": {0.3913, Assumed},
+		"AM / FM, overhead, 16 B": {1.5474, Assumed}, "AM / FM, overhead, 64 B": {1.4196, Assumed},
+		"VMMC / FM, overhead, 64 B": {0.375, Assumed}, "VMMC / FM, overhead, 4 KiB": {0.00144, Assumed},
+		"VMMC, long messages, its authors": {100, Predicted}, "VMMC, 4 B one way, its authors": {11.018, Assumed},
+		"PM, 8 KiB, its authors": {114.163, Assumed},
 	}
 	seen := 0
 	for _, table := range Tables() {
@@ -62,6 +71,9 @@ func TestPredictionsReadNoTotals(t *testing.T) {
 		}
 		for _, n := range table.Paths {
 			for _, part := range n.Path {
+				if strings.Contains(part.From, "assumed") != (part.Of == OfAssumption) {
+					t.Errorf("%s: %q, of origin %d", part.Name, part.From, part.Of)
+				}
 				if difference := strings.Contains(part.From, " − ") || strings.Contains(part.From, "subtraction"); difference != (part.Of == OfTotal) {
 					t.Errorf("%s: %q, of origin %d", part.Name, part.From, part.Of)
 				}

@@ -95,6 +95,7 @@ type Table struct {
 	Name, Title string
 	Paths       []Named
 	Results     []Result
+	Charts      []Chart
 	Notes       []string
 }
 
@@ -126,8 +127,7 @@ const (
 	Residual Kind = "residual"
 )
 
-// A Result is one figure of the model beside one of the paper. Both are in
-// microseconds, or in clocks.
+// A Result is one figure of the model beside one of the paper, in the same unit.
 type Result struct {
 	What  string
 	Paper float64
@@ -135,6 +135,7 @@ type Result struct {
 	Unit  string
 	Says  Kind // ByConstruction or Residual, or empty: then the model's origin says it
 	Note  string
+	Text  string // what the paper says in words, where it gives no figure
 }
 
 // Kind returns what the result proves. It cannot be more than what the model has read
@@ -169,4 +170,4 @@ func subtracted(name string, v float64, from string) Part {
 }
 
 // Tables returns all tables.
-func Tables() []Table { return []Table{PMEthernet(), DIMMnet()} }
+func Tables() []Table { return []Table{PMEthernet(), DIMMnet(), LANai()} }

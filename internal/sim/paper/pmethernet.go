@@ -32,12 +32,12 @@ func PMEthernet() Table {
 			{"PM/Ethernet without reaping, one way", sleeping},
 		},
 		Results: []Result{
-			{"data link layer", 36.6, trip(link), "us", ByConstruction, "the card's part was got from it"},
-			{"IP", 58.6, trip(overIP), "us", ByConstruction, "the part of IP was got from it"},
-			{"TCP/IP", 89.6, trip(overTCP), "us", ByConstruction, "the part of TCP was got from it"},
-			{"PM/Ethernet, reaping", 37.6, trip(reaping), "us", ByConstruction, "presumably: the part of PM is what subtraction gives"},
-			{"PM/Ethernet, not reaping", measured, trip(sleeping), "us", "", "reaping saves an interrupt each way; the parts of PM and of the card come out of other totals"},
-			{"  of that not explained", 0, total(measured).minus(trip(sleeping)), "us", Residual, "the paper: the time of the handler, which runs also when it reaps"},
+			{"data link layer", 36.6, trip(link), "us", ByConstruction, "the card's part was got from it", ""},
+			{"IP", 58.6, trip(overIP), "us", ByConstruction, "the part of IP was got from it", ""},
+			{"TCP/IP", 89.6, trip(overTCP), "us", ByConstruction, "the part of TCP was got from it", ""},
+			{"PM/Ethernet, reaping", 37.6, trip(reaping), "us", ByConstruction, "presumably: the part of PM is what subtraction gives", ""},
+			{"PM/Ethernet, not reaping", measured, trip(sleeping), "us", "", "reaping saves an interrupt each way; the parts of PM and of the card come out of other totals", ""},
+			{"  of that not explained", 0, total(measured).minus(trip(sleeping)), "us", Residual, "the paper: the time of the handler, which runs also when it reaps", ""},
 		},
 		Notes: []string{"The paper's text gives 48.4 us for one way of TCP/IP; that is the percentage of TCP and IP. The sum is 44.8."},
 	}

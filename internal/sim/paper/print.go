@@ -30,17 +30,40 @@ func (t Table) WriteText(w io.Writer) error {
 	fmt.Fprintf(tw, "\n\tpaper\tmodel\t\t\n")
 	for _, r := range t.Results {
 		paper := fmt.Sprintf("%.4g %s", r.Paper, r.Unit)
-		if r.Says == Residual {
-			paper = ""
+		if r.Says == Residual || r.Text != "" {
+			paper = r.Text
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%.3g %s\t%s\t%s\n", r.What, paper, r.Model.V, r.Unit, r.Kind(), r.Note)
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
+	for _, c := range t.Charts {
+		if err := c.writeText(w); err != nil {
+			return err
+		}
+	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(w, "%s\n", n)
 	}
 	_, err := fmt.Fprintln(w)
 	return err
+}
+
+// writeText prints a chart as a table: lengths down, lines across.
+func (c Chart) writeText(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "\n%s, %s\nbytes\t", c.Title, c.Unit)
+	for _, l := range c.Lines {
+		fmt.Fprintf(tw, "%s\t", l.Name)
+	}
+	fmt.Fprintln(tw)
+	for i, p := range c.Lines[0].Points {
+		fmt.Fprintf(tw, "%d\t", p.Bytes)
+		for _, l := range c.Lines {
+			fmt.Fprintf(tw, "%.3g\t", l.Points[i].Model.V)
+		}
+		fmt.Fprintln(tw)
+	}
+	return tw.Flush()
 }
