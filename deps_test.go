@@ -61,6 +61,9 @@ internal/sim/swarm      internal/engine internal/engine/coord internal/engine/li
 coll                    . internal/mem
 match                   .
 
+internal/endpoint       .
+am                      . internal/endpoint internal/mutant
+
 internal/launch         internal/bootstrap internal/sys internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match
 internal/perf           . internal/bootstrap internal/launch internal/sys

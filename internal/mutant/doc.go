@@ -49,12 +49,14 @@ const (
 	ArmedOverRing       // driver: the doorbell is armed again before whoever was rung has answered
 	NoRest              // driver: one that polled goes away, and the doorbell stays silent
 	UsedAfterClose      // driver: the transports of a closed node are looked at
+	AnsweredTwice       // am: the credit of an answered request is given back twice now and then
+	PacketTwice         // fm: the credit of a packet is given back twice now and then
 )
 
 // All returns the bugs.
 func All() []Bug {
 	var all []Bug
-	for b := NoReAck; b <= UsedAfterClose; b++ {
+	for b := NoReAck; b <= PacketTwice; b++ {
 		all = append(all, b)
 	}
 	return all
@@ -67,6 +69,6 @@ func (b Bug) String() string {
 		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "KeptEarly",
 		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice", "Untold",
 		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "SilentAck", "AskOne", "PromiseKept", "DeadPush", "FenceOnce",
-		"ArmedOverRing", "NoRest", "UsedAfterClose",
+		"ArmedOverRing", "NoRest", "UsedAfterClose", "AnsweredTwice", "PacketTwice",
 	}[b]
 }

@@ -1,0 +1,220 @@
+package am
+
+import (
+	"context"
+	"encoding/binary"
+
+	"weft"
+)
+
+// Store writes b at off in the segment of a rank, and then runs a handler there, whose
+// Data is what was written. It returns when b may be used again. The bytes go as a PUSH,
+// so they are written while the other rank computes; the handler runs when it polls. For
+// the rest it is a Request.
+//
+// When ctx ends after the data is on its way, the error is a weft.UnknownOutcome.
+func (e *Endpoint) Store(ctx context.Context, to, off int, b []byte, h int, words ...uint64) error {
+	op, err := e.store(ctx, to, off, b, h, words, nil)
+	if err != nil || op == nil {
+		return err
+	}
+	err = op.Wait(ctx)
+	op.Free()
+	return err
+}
+
+// StoreAsync is Store, but does not wait until b may be used again: end runs then, in a
+// poll, when the store has been answered or returned. It may do what a reply handler may.
+func (e *Endpoint) StoreAsync(ctx context.Context, to, off int, b []byte, h int, end func(), words ...uint64) error {
+	if end == nil {
+		end = func() {}
+	}
+	_, err := e.store(ctx, to, off, b, h, words, end)
+	return err
+}
+
+// store returns the operation that writes the data, if the caller must wait for it.
+func (e *Endpoint) store(ctx context.Context, to, off int, b []byte, h int, words []uint64, end func()) (*weft.Op, error) {
+	if err := e.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer e.ep.Leave()
+	if err := e.check(h, nil, words); err != nil {
+		return nil, err
+	}
+	if err := e.bounds(off, len(b)); err != nil {
+		return nil, err
+	}
+	if to == e.ep.Me {
+		copy(e.memory[off:], b)
+		e.selfRequest(h, words, e.memory[off:][:len(b):len(b)], off)
+		if end != nil {
+			e.runEnd(end)
+		}
+		return nil, nil
+	}
+	p, err := e.credit(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	op, err := p.segment.StartPush(ctx, off, b)
+	if err != nil {
+		return nil, err
+	}
+	n := e.putPlace(e.put(kindStored, h, words), place{uint64(off), uint64(len(b))})
+	if err := e.ask(p, to, n, h, words); err != nil {
+		_ = finish(op)
+		return nil, err
+	}
+	if end == nil {
+		return op, nil
+	}
+	r := &p.asked[(p.sent-1)&e.mask]
+	r.op, r.end = op, end
+	return nil, nil
+}
+
+// Get reads n bytes at from in the segment of a rank into this rank's segment at off, and
+// then runs a handler here, as a reply handler, whose Data they are. The other rank sends
+// them when it polls. For the rest it is a Request.
+func (e *Endpoint) Get(ctx context.Context, to, from, off, n, h int, words ...uint64) error {
+	if err := e.enter(ctx); err != nil {
+		return err
+	}
+	defer e.ep.Leave()
+	if err := e.check(h, nil, words); err != nil {
+		return err
+	}
+	for _, at := range [...]int{from, off} {
+		if err := e.bounds(at, n); err != nil {
+			return err
+		}
+	}
+	if to == e.ep.Me {
+		copy(e.memory[off:][:n], e.memory[from:])
+		e.selfReply(h, words, e.memory[off:][:n:n], off)
+		return nil
+	}
+	p, err := e.credit(ctx, to)
+	if err != nil {
+		return err
+	}
+	k := e.putPlace(e.put(kindGet, h, words), place{uint64(off), uint64(n)})
+	binary.LittleEndian.PutUint64(e.out[k:], uint64(from))
+	return e.ask(p, to, k+8, h, words)
+}
+
+// serveGet sends what a rank has asked for.
+func (e *Endpoint) serveGet(from int, f *frame) {
+	source := place{f.from, f.place.size}
+	if !source.in(len(e.memory)) {
+		e.refuse(from, "the source is not in the segment")
+		return
+	}
+	b := e.memory[source.off:][:source.size]
+	if err := e.xfer(from, int(f.place.off), b, f.handler, f.words[:f.n]); err != nil {
+		e.refuse(from, err.Error())
+	}
+}
+
+// ReplyXfer answers a request with up to MaxXfer bytes, which it writes at off in the
+// requester's segment, and then runs a handler there. b is copied. It never waits.
+func (c *Call) ReplyXfer(off int, b []byte, h int, words ...uint64) error {
+	e := c.e
+	if err := c.mayReply(); err != nil {
+		return err
+	}
+	if err := e.check(h, nil, words); err != nil {
+		return err
+	}
+	if len(b) > MaxXfer {
+		return &weft.TooLongError{Size: len(b), Limit: MaxXfer, What: "MaxXfer"}
+	}
+	if err := e.bounds(off, len(b)); err != nil {
+		return err
+	}
+	if c.From == e.ep.Me {
+		c.replied = true
+		copy(e.memory[off:], b)
+		e.selfReply(h, words, e.memory[off:][:len(b):len(b)], off)
+		return nil
+	}
+	p := &e.peers[c.From]
+	if !p.segment.Direct() {
+		x := e.slot(p)
+		if cap(x.copy) < len(b) {
+			x.copy = make([]byte, MaxXfer)
+		}
+		b = x.copy[:copy(x.copy[:len(b)], b)]
+	}
+	err := e.xfer(c.From, off, b, h, words)
+	c.replied = err == nil
+	return err
+}
+
+// xfer writes the data of a reply, and sends the reply behind it.
+func (e *Endpoint) xfer(to, off int, b []byte, h int, words []uint64) error {
+	p := &e.peers[to]
+	op, err := p.segment.StartPush(context.Background(), off, b)
+	if err != nil {
+		return err
+	}
+	if op.Done() {
+		if err := finish(op); err != nil {
+			return err
+		}
+	} else {
+		e.slot(p).op = op
+	}
+	n := e.putPlace(e.put(kindXferred, h, words), place{uint64(off), uint64(len(b))})
+	return e.answer(to, n)
+}
+
+// slot returns the place for the data of the next reply to a rank. What was there has
+// arrived: it went with the reply to a request that is older than Depth.
+func (e *Endpoint) slot(p *peer) *xfer {
+	if p.bulk == nil {
+		p.bulk = make([]xfer, e.mask+1)
+	}
+	x := &p.bulk[p.replied&e.mask]
+	if x.op != nil {
+		_ = finish(x.op)
+		x.op = nil
+	}
+	return x
+}
+
+// finish ends an operation that is known to be over, or whose rank is gone.
+func finish(op *weft.Op) error {
+	err := op.Wait(context.Background())
+	op.Free()
+	return err
+}
+
+// forget gives up what is on its way to a rank.
+func (e *Endpoint) forget(p *peer) {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	drop := func(op *weft.Op) {
+		if op != nil {
+			_ = op.Wait(over)
+			op.Free()
+		}
+	}
+	for i := range p.bulk {
+		drop(p.bulk[i].op)
+		p.bulk[i].op = nil
+	}
+	for ; p.answered != p.sent; p.answered++ {
+		drop(p.asked[p.answered&e.mask].op)
+		e.open--
+	}
+}
+
+// bounds returns an error unless memory lies in a segment; all have one length.
+func (e *Endpoint) bounds(off, n int) error {
+	if off < 0 || n < 0 || off > len(e.memory) || n > len(e.memory)-off {
+		return &weft.BoundsError{Off: off, Len: n, Size: len(e.memory)}
+	}
+	return nil
+}

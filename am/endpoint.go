@@ -1,0 +1,215 @@
+package am
+
+import (
+	"context"
+	"fmt"
+
+	"weft"
+	"weft/internal/endpoint"
+)
+
+// The limits of one message.
+const (
+	MaxWords  = 4       // words of a request or reply
+	MaxMedium = 960     // bytes of a medium payload: such a message is one packet on every transport
+	MaxXfer   = 8 << 10 // bytes of a ReplyXfer, which must be sent without waiting
+)
+
+// Config shapes an endpoint. Zero values mean the defaults. All ranks must say the same.
+type Config struct {
+	// Depth is how many requests to each rank may be unanswered; 0 means 4, the most
+	// is 64. A rank holds room for so many requests and replies of every other one.
+	Depth int
+
+	// Segment is how many bytes of memory this rank has that Store, Get and ReplyXfer
+	// reach. It is a region, which every rank attaches to when the endpoint is made.
+	Segment int
+
+	// Returned is called with each request that will not be answered, as AM-II calls
+	// handler 0. It may do what a reply handler may. If it is nil, Poll, Wait and Until
+	// return these errors.
+	Returned func(*ReturnedError)
+}
+
+const (
+	defaultDepth = 4
+	maxDepth     = 64
+)
+
+// An Endpoint sends requests to the endpoints that the other ranks have opened on the same
+// channel, and runs handlers for theirs. Handlers run in calls of Poll, Until, Flush and
+// Barrier, and in those that send while they wait for a credit; one at a time, whichever
+// goroutine calls. Any number of goroutines may use an Endpoint.
+type Endpoint struct {
+	ep    *endpoint.Endpoint
+	cfg   Config
+	table []Handler
+
+	region *weft.Region
+	memory []byte
+
+	peers []peer
+	open  int // requests that are unanswered, to all ranks
+	mask  uint32
+
+	out      [longest]byte // the message that is being sent
+	frame    frame         // the one that has been received
+	req, rep Call          // what a request handler and a reply handler are given
+	failures []error       // that nobody has been told of
+	stats    Stats
+}
+
+// Stats counts what an endpoint has done.
+type Stats struct {
+	Requests, Replies uint64 // sent; a null reply is one
+	Waited            uint64 // requests that had no credit at first
+	Late              uint64 // replies that found no room at once: never, while all keep to the protocol
+	Strange           uint64 // messages that were dropped because they make no sense
+}
+
+// A peer is another rank as this one sees it.
+type peer struct {
+	sent, answered uint32   // requests to it; the difference is what they have used of Depth
+	asked          []record // those that are unanswered, by number
+
+	replied uint32 // requests of its that have been answered
+	bulk    []xfer // data that went with the latest replies, by number
+
+	segment *weft.Remote
+}
+
+// A record is a request that is unanswered.
+type record struct {
+	handler int
+	n       int
+	words   [MaxWords]uint64
+	op      *weft.Op // the data of a store, or nil
+	end     func()   // of StoreAsync, or nil
+}
+
+// An xfer is the data that a reply has sent ahead.
+type xfer struct {
+	op   *weft.Op
+	copy []byte // where it lies until it has arrived
+}
+
+// Open opens an endpoint. All ranks call it with the same channel, table and
+// configuration, and it returns when all have: if tables differ the error is a TableError
+// at all ranks, which names the rank and the index. The channel must not be in use for
+// anything else; nor may it be opened again before all ranks have closed it. A nil cfg
+// means the defaults.
+func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *Config) (*Endpoint, error) {
+	e := &Endpoint{table: table, peers: make([]peer, p.Size())}
+	if cfg != nil {
+		e.cfg = *cfg
+	}
+	if e.cfg.Depth == 0 {
+		e.cfg.Depth = defaultDepth
+	}
+	if d := e.cfg.Depth; d < 1 || d > maxDepth {
+		return nil, &weft.ConfigError{Field: "am.Config.Depth", Value: d, Min: 1, Max: maxDepth}
+	}
+	ring := 1
+	for ring < e.cfg.Depth {
+		ring *= 2
+	}
+	e.mask = uint32(ring - 1)
+	if err := e.openSegment(ctx, p, channel); err != nil {
+		return nil, err
+	}
+	var err error
+	e.ep, err = endpoint.Open(ctx, p, channel, endpoint.Config{
+		Library: "am", Table: names(table), Params: []endpoint.Param{{Name: "Depth", Value: e.cfg.Depth}, {Name: "Segment", Value: e.cfg.Segment}},
+		Longest: longest, PerPeer: 2 * e.cfg.Depth, Controls: 64,
+		Runner: "weft/am.(*Endpoint).run", Departed: e.departed,
+	})
+	if err == nil {
+		if err = e.attach(ctx, p); err != nil {
+			e.ep.Close()
+		}
+	}
+	if err != nil {
+		e.closeSegment()
+		return nil, err
+	}
+	e.req.e, e.rep.e, e.rep.isReply = e, e, true
+	return e, nil
+}
+
+// openSegment exposes the memory of this rank.
+func (e *Endpoint) openSegment(ctx context.Context, p *weft.Proc, channel int) (err error) {
+	if e.cfg.Segment == 0 {
+		return nil
+	}
+	e.region, err = p.Expose(ctx, fmt.Sprintf("am: segment of channel %d", channel), e.cfg.Segment, nil)
+	if err == nil {
+		e.memory = e.region.Bytes()[:e.cfg.Segment]
+	}
+	return err
+}
+
+func (e *Endpoint) closeSegment() {
+	if e.region != nil {
+		e.region.Close()
+	}
+}
+
+// attach reaches the memory of all others, now, since a reply must not wait for it.
+func (e *Endpoint) attach(ctx context.Context, p *weft.Proc) (err error) {
+	if e.region == nil {
+		return nil
+	}
+	for rank := range e.peers {
+		if rank != p.Rank() && err == nil {
+			e.peers[rank].segment, err = e.region.At(ctx, rank)
+		}
+	}
+	return err
+}
+
+// Rank returns the number of this rank, and Size how many there are.
+func (e *Endpoint) Rank() int { return e.ep.Me }
+
+// Size returns how many ranks there are.
+func (e *Endpoint) Size() int { return e.ep.Size }
+
+// Segment returns this rank's memory that Store, Get and ReplyXfer reach. It is good until
+// Close.
+func (e *Endpoint) Segment() []byte { return e.memory }
+
+// Stats returns the counts so far.
+func (e *Endpoint) Stats() Stats {
+	if e.enter(context.Background()) != nil {
+		return e.stats
+	}
+	defer e.ep.Leave()
+	return e.stats
+}
+
+// Close closes the endpoint. Calls that wait end with weft.ErrClosed. Requests that others
+// send to it afterwards are answered by nobody: they are returned when this rank leaves
+// the job. So all ranks call Barrier before they close.
+func (e *Endpoint) Close() error {
+	if err := e.enter(context.Background()); err != nil {
+		if err == weft.ErrClosed {
+			return nil
+		}
+		return err
+	}
+	defer e.ep.Leave()
+	for i := range e.peers {
+		e.forget(&e.peers[i])
+	}
+	err := e.ep.Close()
+	e.closeSegment()
+	return err
+}
+
+// enter makes the endpoint the caller's, unless that is one of its own handlers.
+func (e *Endpoint) enter(ctx context.Context) error {
+	err := e.ep.Enter(ctx)
+	if err == endpoint.ErrInHandler {
+		return &RuleError{Rule: "a handler must not poll, nor send anything but its reply"}
+	}
+	return err
+}

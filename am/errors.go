@@ -1,0 +1,91 @@
+package am
+
+import (
+	"errors"
+	"fmt"
+
+	"weft/internal/endpoint"
+)
+
+// Conditions. Errors that carry values match them through errors.Is.
+var (
+	// ErrTable: the ranks have opened the endpoint with different tables; see TableError.
+	ErrTable = endpoint.ErrTable
+	// ErrRule: a handler did what a handler must not do; see RuleError.
+	ErrRule = errors.New("am: against the rules of handlers")
+	// ErrReturned: a request will not be answered; see ReturnedError.
+	ErrReturned = errors.New("am: returned to its sender")
+)
+
+// A TableError reports that a rank has opened the endpoint with another table, or another
+// configuration, than rank 0. All ranks get it.
+type TableError = endpoint.TableError
+
+// A RuleError reports that a handler did what it must not do. Nothing was sent.
+type RuleError struct {
+	Rule    string
+	Handler int    // its index, if Name is not empty
+	Name    string // of the handler, where it is known
+}
+
+func (e *RuleError) Error() string {
+	if e.Name == "" {
+		return "am: " + e.Rule
+	}
+	return fmt.Sprintf("am: handler %d (%s): %s", e.Handler, e.Name, e.Rule)
+}
+
+// Is makes every RuleError match ErrRule.
+func (e *RuleError) Is(target error) bool { return target == ErrRule }
+
+// A HandlerError reports, at the rank where a handler ran, that it has failed: it returned
+// an error, broke a rule, or panicked (Err is a PanicError then).
+type HandlerError struct {
+	Handler int
+	Name    string
+	From    int // the rank whose message it handled
+	Err     error
+}
+
+func (e *HandlerError) Error() string {
+	return fmt.Sprintf("am: handler %d (%s) of a message from rank %d: %v", e.Handler, e.Name, e.From, e.Err)
+}
+
+// Unwrap returns how it failed.
+func (e *HandlerError) Unwrap() error { return e.Err }
+
+// A PanicError is a panic of a handler.
+type PanicError struct {
+	Value any
+	Stack []byte // as debug.Stack wrote it
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns the value, if that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// A ReturnedError reports, at the rank that sent a request, that it will not be answered:
+// its handler failed there, or the rank is gone (errors.As finds the weft.PeerError). The
+// request's credit is back. Whether the handler has run, in part or whole, only the other
+// rank can know.
+type ReturnedError struct {
+	To      int
+	Handler int
+	Name    string
+	Words   []uint64
+	Err     error
+}
+
+func (e *ReturnedError) Error() string {
+	return fmt.Sprintf("am: request to rank %d for handler %d (%s), words %v, is returned: %v", e.To, e.Handler, e.Name, e.Words, e.Err)
+}
+
+// Is makes every ReturnedError match ErrReturned.
+func (e *ReturnedError) Is(target error) bool { return target == ErrReturned }
+
+// Unwrap returns why.
+func (e *ReturnedError) Unwrap() error { return e.Err }

@@ -1,0 +1,148 @@
+package am
+
+import (
+	"errors"
+	"runtime/debug"
+
+	"weft"
+)
+
+// A Handler is an entry of the table: what runs at a rank when a message for it has come.
+// A handler runs to its end and does not block. As a request handler it may reply once,
+// to the requester; as a reply handler it sends nothing. Neither may call the endpoint.
+// An error that it returns, or a panic, is a HandlerError at its own rank; a request that
+// it has not answered by then is returned to the requester.
+type Handler struct {
+	Name string // of 1 to 255 bytes; the same at all ranks
+	Func func(c *Call) error
+}
+
+// maxHandlers is how many a table may have.
+const maxHandlers = 256
+
+func names(table []Handler) []string {
+	var names []string
+	for _, h := range table {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+// A Call is what a handler is given. It is good until the handler returns, and so are its
+// slices.
+type Call struct {
+	From  int      // the rank that sent the message
+	Words []uint64 // up to MaxWords
+	Data  []byte   // a medium payload; or the bytes of a Store, Get or ReplyXfer, where they lie in Segment
+	Off   int      // of Data in Segment, if it lies there
+
+	e       *Endpoint
+	handler int
+	isReply bool
+	replied bool
+	running bool
+	broke   error // a rule
+	words   [MaxWords]uint64
+}
+
+// Reply answers a request with a message for a handler at the requester. It never waits.
+func (c *Call) Reply(h int, words ...uint64) error { return c.reply(h, nil, words) }
+
+// ReplyMedium is Reply with up to MaxMedium bytes, which are copied.
+func (c *Call) ReplyMedium(h int, b []byte, words ...uint64) error { return c.reply(h, b, words) }
+
+func (c *Call) reply(h int, b []byte, words []uint64) error {
+	e := c.e
+	if err := c.mayReply(); err != nil {
+		return err
+	}
+	if err := e.check(h, b, words); err != nil {
+		return err
+	}
+	c.replied = true
+	if c.From == e.ep.Me {
+		e.selfReply(h, words, b, 0)
+		return nil
+	}
+	n := e.put(kindReply, h, words)
+	n += copy(e.out[n:], b)
+	return e.answer(c.From, n)
+}
+
+// mayReply returns the rule that a reply would break, or nil.
+func (c *Call) mayReply() error {
+	rule := ""
+	switch {
+	case !c.running:
+		rule = "a reply is sent by its handler, before that returns"
+	case c.isReply:
+		rule = "a reply handler sends nothing"
+	case c.replied:
+		rule = "a request handler sends at most one reply"
+	default:
+		return nil
+	}
+	err := &RuleError{Rule: rule, Handler: c.handler, Name: c.e.table[c.handler].Name}
+	if c.running && c.broke == nil {
+		c.broke = err
+	}
+	return err
+}
+
+// check returns what is wrong with a message.
+func (e *Endpoint) check(h int, b []byte, words []uint64) error {
+	switch {
+	case uint(h) >= uint(len(e.table)):
+		return &weft.ConfigError{Field: "handler", Value: h, Min: 0, Max: len(e.table) - 1}
+	case len(words) > MaxWords:
+		return &weft.ConfigError{Field: "number of words", Value: len(words), Min: 0, Max: MaxWords}
+	case len(b) > MaxMedium:
+		return &weft.TooLongError{Size: len(b), Limit: MaxMedium, What: "MaxMedium"}
+	}
+	return nil
+}
+
+// answer sends the reply that lies in e.out.
+func (e *Endpoint) answer(to, n int) error {
+	e.peers[to].replied++
+	e.stats.Replies++
+	return e.send(to, n)
+}
+
+// run runs a handler, and says how it ended.
+func (e *Endpoint) run(h int, c *Call) (err error) {
+	c.handler, c.replied, c.running, c.broke = h, false, true, nil
+	ended := false
+	defer func() {
+		if c.running = false; ended {
+			return
+		}
+		err = errExited
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+		e.fail(h, c.From, err)
+	}()
+	err = e.table[h].Func(c)
+	ended = true
+	if err == nil {
+		err = c.broke
+	}
+	if err != nil {
+		e.fail(h, c.From, err)
+	}
+	return err
+}
+
+// errExited is of a handler that has ended its goroutine.
+var errExited = errors.New("it has called runtime.Goexit")
+
+// fail notes that a handler has failed, unless all that happened is that the requester is
+// gone, of which this rank is told anyway.
+func (e *Endpoint) fail(h, from int, err error) {
+	var gone *weft.PeerError
+	if errors.As(err, &gone) && gone.Rank == from {
+		return
+	}
+	e.report(&HandlerError{Handler: h, Name: e.table[h].Name, From: from, Err: err})
+}

@@ -1,0 +1,120 @@
+package am
+
+import (
+	"context"
+)
+
+// burst is how many messages one Poll handles, so that it ends though they keep coming.
+const burst = 256
+
+// Poll runs the handlers of what has arrived, and does not wait. It returns an error that
+// has come up since the last time, if there is one: a HandlerError of a handler of this
+// rank, a ReturnedError of a request of this rank, or the weft.PeerError of a rank that
+// has died. Each is reported once, by Poll, Wait, Until, Flush or Barrier, and the
+// endpoint can be used on.
+func (e *Endpoint) Poll() error {
+	if err := e.enter(context.Background()); err != nil {
+		return err
+	}
+	defer e.ep.Leave()
+	for range burst {
+		ok, err := e.ep.TryReceive()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		e.handle()
+	}
+	return e.failure()
+}
+
+// Wait returns when something has arrived, or with an error as Poll; it runs no handler.
+// A Poll that follows does. It is the original's am_sleep.
+func (e *Endpoint) Wait(ctx context.Context) error {
+	if err := e.enter(ctx); err != nil {
+		return err
+	}
+	defer e.ep.Leave()
+	for {
+		if err := e.failure(); err != nil || e.ep.Have {
+			return err
+		}
+		if err := e.ep.Receive(ctx); err != nil {
+			return explain(err, "am wait for a message", "")
+		}
+	}
+}
+
+// Until polls until cond holds, and sleeps while nothing arrives. It calls cond after each
+// handler that it runs; no handler runs meanwhile, and cond must not call the endpoint.
+// Errors are those of Poll.
+func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
+	if err := e.enter(ctx); err != nil {
+		return err
+	}
+	defer e.ep.Leave()
+	for !e.runCondition(cond) {
+		if err := e.failure(); err != nil {
+			return err
+		}
+		if err := e.step(ctx); err != nil {
+			return explain(err, "am wait for a condition", "")
+		}
+	}
+	return nil
+}
+
+func (e *Endpoint) runCondition(cond func() bool) bool { return cond() }
+
+// Flush polls until all requests of this rank have been answered or returned. Errors are
+// those of Poll.
+func (e *Endpoint) Flush(ctx context.Context) error {
+	return e.Until(ctx, func() bool { return e.open == 0 })
+}
+
+// Barrier is Flush, and then waits until all ranks have called it, and polls meanwhile:
+// a rank that waited for the others in any other way would not serve them. When it
+// returns nil no request of any rank is unanswered that was sent before.
+//
+// If a rank is gone that has not called it, all others get a weft.PeerError, and so they
+// do from every later Barrier. Other errors of Poll are reported later.
+func (e *Endpoint) Barrier(ctx context.Context) error {
+	if err := e.Flush(ctx); err != nil {
+		return err
+	}
+	if err := e.enter(ctx); err != nil {
+		return err
+	}
+	defer e.ep.Leave()
+	return explain(e.ep.Barrier(ctx, e.step), "am barrier", "")
+}
+
+// step waits for something new, and handles it if it is a message.
+func (e *Endpoint) step(ctx context.Context) error {
+	if !e.ep.Have {
+		if err := e.ep.Receive(ctx); err != nil || !e.ep.Have {
+			return err
+		}
+	}
+	e.handle()
+	return nil
+}
+
+// maxFailures is how many errors are kept for Poll. Then nothing is sent until some have
+// been reported.
+const maxFailures = 64
+
+// report keeps an error for Poll.
+func (e *Endpoint) report(err error) { e.failures = append(e.failures, err) }
+
+// failure returns the oldest error that has not been reported, or nil.
+func (e *Endpoint) failure() error {
+	if len(e.failures) == 0 {
+		return nil
+	}
+	err := e.failures[0]
+	e.failures = append(e.failures[:0], e.failures[1:]...)
+	return err
+}
