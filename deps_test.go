@@ -60,6 +60,7 @@ internal/sim/swarm      internal/engine internal/engine/coord internal/engine/li
 
 coll                    . internal/mem
 match                   .
+pm                      .
 
 internal/endpoint       .
 am                      . internal/endpoint internal/mutant

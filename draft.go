@@ -51,14 +51,31 @@ func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
 	}
 }
 
-// Commit sends the draft, whose Data must not be used any more. A draft of
+// TryReserve is Reserve of up to 32 KiB if that takes no waiting, and returns ErrAgain if it would.
+func (q *Port) TryReserve(to, n int) (Draft, error) {
+	if uint(to) >= uint(q.p.job.Size) {
+		return Draft{}, q.p.check(to)
+	}
+	if limit := min(q.port.MaxMessage(), msg.MaxEager); uint(n) > uint(limit) {
+		return Draft{}, &TooLongError{Size: n, Limit: limit, What: "what TryReserve takes"}
+	}
+	if b := q.p.node.TryReserve(q.port, to, n); b != nil {
+		return Draft{Data: b.Data(), port: q, to: to, block: b, use: b.Use()}, nil
+	}
+	if err := q.state(to); err != nil {
+		return Draft{}, err
+	}
+	return Draft{}, ErrAgain
+}
+
+// Commit sends the draft, whose Data may have been made shorter at its end, and must not be used any more. A draft of
 // more than 32 KiB is sent as by Send; shorter ones never block. A draft that has
 // been committed or discarded is not sent again.
 func (d *Draft) Commit(ctx context.Context) error {
 	data := d.Data
 	d.Data = nil
 	if d.block != nil {
-		err := d.port.p.node.Commit(d.port.port, d.to, d.block, d.use)
+		err := d.port.p.node.Commit(d.port.port, d.to, d.block, d.use, len(data))
 		if d.block = nil; err == nil {
 			d.port.p.count(d.to, d.port.kind, len(data))
 		}

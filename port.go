@@ -150,6 +150,18 @@ func (q *Port) Flush(ctx context.Context) error {
 	return q.p.node.Message(ctx, q.port, c)
 }
 
+// TryFlush returns nil if every message sent before has been accepted by its receiver's port, and ErrAgain if
+// one has not, or not yet as far as is known here. The receivers are asked.
+func (q *Port) TryFlush() error {
+	if q.p.node.Settled(q.port) {
+		return nil
+	}
+	if err := q.state(q.p.job.Rank); err != nil {
+		return err
+	}
+	return ErrAgain
+}
+
 // A Message is a received message, on loan until Release.
 type Message struct {
 	From int
@@ -232,16 +244,38 @@ func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 }
 
 // TryRecv receives the next message of up to 32 KiB if it has arrived, and
-// returns ErrAgain if none has.
+// returns ErrAgain if none has. The death of a rank is reported in its place among the
+// messages, as by Recv.
 func (q *Port) TryRecv() (Message, error) {
-	b, sender := q.p.node.TryReceive(q.port, Any)
+	b, sender, err := q.p.node.TryReceive(q.port, Any)
 	if b != nil {
 		return Message{From: sender, Data: b.Data(), port: q, block: b, use: b.Use()}, nil
 	}
-	if err := q.state(q.p.job.Rank); err != nil {
-		return Message{}, err
+	if err == nil {
+		err = ErrAgain
 	}
-	return Message{}, ErrAgain
+	return Message{}, err
+}
+
+// Await returns when there is something to receive, and leaves it there: a message, or the news of a
+// death. If several goroutines receive, another may have taken it by then.
+func (q *Port) Await(ctx context.Context) error {
+	c := driver.NewCall()
+	defer c.Free()
+	c.Msg.Kind, c.Msg.Peer = msg.Await, Any
+	return q.p.node.Message(ctx, q.port, c)
+}
+
+// Notify sets a signal as soon as there is something to receive, or the port is closed: at once if that is so
+// now. It is good for one time, and takes the place of an earlier one; nil only ends that. A program that waits
+// for a message and for something else calls Notify, receives by TryRecv until there is nothing, and waits for
+// Signal.C in a select.
+func (q *Port) Notify(s *Signal) {
+	if s == nil {
+		q.p.node.Notify(q.port, nil)
+	} else {
+		q.p.node.Notify(q.port, s.token)
+	}
 }
 
 // RecvInto receives the next message, from whichever rank, into buf, and

@@ -21,6 +21,10 @@ func (s *Signal) Set() {
 	}
 }
 
+// C returns the channel of the token, to wait for with others in a select. In a simulation only Wait lets the
+// world go on.
+func (s *Signal) C() <-chan struct{} { return s.token }
+
 // Reset takes the signal back, if it is set.
 func (s *Signal) Reset() { s.take() }
 

@@ -26,6 +26,7 @@ type Call struct {
 	ended  atomic.Bool
 	parked bool
 	wake   chan struct{}
+	notice chan struct{} // gets a token at its end; see notify.go
 
 	hosted bool // its goroutine sleeps on the host
 	guest  int  // and has this number there
@@ -84,6 +85,7 @@ func (c *Call) end(n *Node) {
 		n.cfg.Host.Wake(c.guest)
 	}
 	c.rouse(n)
+	c.notify(n)
 }
 
 // rouse wakes the call's goroutine if it sleeps on its channel. The lock is held.

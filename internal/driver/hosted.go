@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"weft/internal/engine/link"
+	"weft/internal/interleave"
 	"weft/internal/monotime"
 )
 
@@ -67,10 +68,16 @@ func (n *Node) Tick() {
 // costs nothing: a program that looks again and again must let time pass.
 const lookCost = 100 * time.Nanosecond
 
-// Vain is called after a look on which nothing was found. The lock is not held.
+// Vain is called after a look on which nothing was found. Where those that it looked for may wait for this
+// processor they are let run. The lock is not held.
 func (n *Node) Vain() {
-	if n.cfg.Host != nil {
+	switch {
+	case n.cfg.Host != nil:
 		n.cfg.Host.Sleep(n.now().Add(lookCost), nil)
+	case n.cfg.Wait.InProcess:
+		interleave.Gosched()
+	case n.cfg.Wait.Yields > 0:
+		interleave.Yield()
 	}
 }
 

@@ -23,25 +23,45 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 	}
 	n.mu.Unlock()
 	if !ok && poll {
+		n.ask(p)
 		n.Vain()
 	}
 	return ok
 }
 
 // TryReceive returns the next message from a rank, or from msg.Any, if a short
-// one has arrived.
-func (n *Node) TryReceive(p *msg.Port, from int) (b *msg.Block, sender int) {
+// one has arrived; or why none will, or that a rank has gone if that is the next news.
+func (n *Node) TryReceive(p *msg.Port, from int) (b *msg.Block, sender int, err error) {
 	n.enter()
 	b, sender = n.next(p, from)
 	for more := true; b == nil && more; {
 		more = n.progress()
 		b, sender = n.next(p, from)
 	}
-	n.mu.Unlock()
 	if b == nil {
+		err = n.barren(p, from)
+	}
+	n.mu.Unlock()
+	if b == nil && err == nil {
 		n.Vain()
 	}
-	return b, sender
+	return b, sender, err
+}
+
+// barren returns why there is nothing to receive, if it is not only that nothing has come. The lock is held.
+func (n *Node) barren(p *msg.Port, from int) error {
+	if n.closing.Load() {
+		return link.ErrClosed
+	}
+	if !p.Bereaved(from) {
+		return p.Closed()
+	}
+	c := NewCall()
+	defer c.Free()
+	c.Msg.Kind, c.Msg.Peer = msg.Recv, from
+	n.hand(p, c)
+	n.flush(n.clock())
+	return n.explain(c, c.Msg.Err)
 }
 
 // Received is a message that Receive has received.
@@ -112,14 +132,56 @@ func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
 	return b
 }
 
-// Commit sends a reserved block. If it cannot, because the port or the node has been
+// TryReserve is Reserve for a program that tries again: if there is no room it asks for what
+// others hold of it.
+func (n *Node) TryReserve(p *msg.Port, to, size int) *msg.Block {
+	b := n.Reserve(p, to, size)
+	if b == nil {
+		n.ask(p)
+		n.Vain()
+	}
+	return b
+}
+
+// Settled reports whether everything that was sent has been accepted. If not, it asks.
+func (n *Node) Settled(p *msg.Port) bool {
+	n.enter()
+	for more := true; !p.Settled() && more; {
+		more = n.progress()
+	}
+	ok := p.Settled()
+	n.mu.Unlock()
+	if !ok {
+		n.ask(p)
+		n.Vain()
+	}
+	return ok
+}
+
+// ask asks those that have messages of a port to acknowledge them, if that has not been done.
+func (n *Node) ask(p *msg.Port) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed || !p.Unasked() {
+		return
+	}
+	n.tape.Port("ask", p, 0, 0)
+	p.Ask()
+	n.flush(n.clock())
+}
+
+// Commit sends a reserved block, or so many of its bytes. If it cannot, because the port or the node has been
 // closed meanwhile, it gives the block back. A draft is sent or given back once: use is
 // its number when it was reserved.
-func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32) error {
+func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32, size int) error {
 	n.enter()
 	defer n.mu.Unlock()
 	if b.Use() != use {
 		return nil
+	}
+	if size < len(b.Data()) {
+		n.tape.Shorten(p, b, size)
+		b.Shorten(size)
 	}
 	why := p.Closed()
 	if n.closing.Load() {

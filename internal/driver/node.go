@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/engine"
 	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/tape"
@@ -68,6 +69,8 @@ type Node struct {
 
 	spare *Call // for the next receive
 	idle  *Call // for the next operation of coordination
+
+	notices map[*msg.Port]*Call // that tell when there is something to receive; see notify.go
 
 	// Waiting; see wait.go.
 	reaper     *Call         // whose goroutine polls, or nil

@@ -65,6 +65,8 @@ func (c *Call) doing() string {
 			return fmt.Sprintf("receive%s on channel %d", from, c.port.Channel())
 		case msg.Send:
 			return fmt.Sprintf("send of %d bytes%s on channel %d", len(c.Msg.Buf), to, c.port.Channel())
+		case msg.Await:
+			return fmt.Sprintf("wait for a message on channel %d", c.port.Channel())
 		case msg.Flush:
 			return fmt.Sprintf("flush of channel %d", c.port.Channel())
 		default:
@@ -107,7 +109,7 @@ func (n *Node) knows(c *Call) string {
 		}
 	}
 	switch {
-	case c.is == message && c.Msg.Kind != msg.Recv:
+	case c.is == message && c.Msg.Kind != msg.Recv && c.Msg.Kind != msg.Await:
 		return n.backlog(c)
 	case c.is == memory && c.RMA.Kind == rma.Attach:
 		return "the rank has not said that it exposes it"

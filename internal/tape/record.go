@@ -217,6 +217,13 @@ func (t *Tape) lend(do string, p *msg.Port, op *msg.Op, b *msg.Block, rank, n in
 	t.Note(e)
 }
 
+// Shorten records that a draft has been made shorter.
+func (t *Tape) Shorten(p *msg.Port, b *msg.Block, n int) {
+	if t != nil {
+		t.Note(Event{Do: "shorten", Port: t.ports[p], Block: t.blocks[b], N: n})
+	}
+}
+
 // Block records a call that gives a block back.
 func (t *Tape) Block(do string, p *msg.Port, b *msg.Block, rank int) {
 	if t != nil {

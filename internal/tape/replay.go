@@ -302,6 +302,13 @@ func (p *player) message(e Event) error {
 		q.Close()
 	case "revoke":
 		q.Revoke(e.Ranks, p.rank, e.Rank, e.Name)
+	case "ask":
+		q.Ask()
+	case "shorten":
+		if b == nil {
+			return errDamaged
+		}
+		b.Shorten(e.N)
 	case "give":
 		q.Give(e.Rank, make([]byte, e.N))
 	case "start":

@@ -24,6 +24,8 @@ func (p *Port) Cancel(op *Op) bool {
 		}
 	case Recv:
 		p.cancelRecv(op)
+	case Await:
+		p.awaiting.remove(op)
 	}
 	op.State = Done
 	return true
@@ -83,6 +85,7 @@ func (p *Port) Decline(op *Op) {
 	b.from, b.kind, b.offer = op.Offer.From, announced, op.Offer
 	p.queueFront(p.pair(b.from), b)
 	p.serve(b)
+	p.arrival()
 }
 
 // queueFront puts a message before all that have arrived.

@@ -66,6 +66,7 @@ func (p *Port) abandon(d *pair, cause error) {
 
 // unsend forgets what a peer has not acknowledged, and gives the blocks back.
 func (p *Port) unsend(d *pair, cause error, give func(*Block)) {
+	p.unacked -= int(d.next - d.base)
 	for ; d.base != d.next; d.base++ {
 		if b := d.entry(d.base).block; b != nil {
 			give(b)
@@ -173,4 +174,5 @@ func (p *Port) deathNotice(rank int, cause error) {
 		}
 	}
 	p.queue(d, b)
+	p.arrival()
 }

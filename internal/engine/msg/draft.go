@@ -13,6 +13,9 @@ func (p *Port) Reserve(to, n int) *Block {
 	return p.reserve(d, n)
 }
 
+// Shorten makes the message of a reserved block shorter. It takes as much room as before.
+func (b *Block) Shorten(n int) { b.n = min(b.n, n) }
+
 // Commit sends a reserved block.
 func (p *Port) Commit(to int, b *Block) {
 	b.use++ // the program has it no more

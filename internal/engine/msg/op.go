@@ -18,6 +18,7 @@ const (
 	Recv              // take the next message from Peer, or from Any
 	Flush             // wait until everything sent before has been accepted
 	Room              // wait until there is room to send a short message to Peer
+	Await             // wait until there is something to receive, and leave it there
 )
 
 // State is how far an Op has come.

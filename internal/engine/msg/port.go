@@ -37,6 +37,7 @@ type Port struct {
 	send    pool
 	starved []*pair // pairs with operations that wait for room in send, in order
 	alone   bool    // nobody waits for one of these operations
+	unacked int     // messages that have not been acknowledged
 	unasked []*pair // pairs of which an acknowledgement has not been asked for since they transmitted
 
 	// Receiving.
@@ -46,6 +47,7 @@ type Port struct {
 	invited        *pair   // told to come for a posted receive, which needs no room
 	arrived, newer *Block  // messages not yet received, oldest and newest
 	posted         opList  // receives not yet served
+	awaiting       opList  // operations that wait until there is something to receive
 }
 
 // A pair is one peer as a port sees it, in both directions.
@@ -236,6 +238,9 @@ func (p *Port) Close() {
 	}
 	for p.posted.first != nil {
 		n.finish(p.posted.pop(), why)
+	}
+	for p.awaiting.first != nil {
+		n.finish(p.awaiting.pop(), why)
 	}
 	for p.arrived != nil {
 		b := p.arrived

@@ -207,6 +207,9 @@ func (p *Port) complete(d *pair, ask bool) {
 func (p *Port) deliver(d *pair, b *Block) {
 	p.queue(d, b)
 	p.serve(b)
+	if p.awaiting.first != nil {
+		p.arrival()
+	}
 }
 
 // serve gives a queued message to the first posted receive that can take it.

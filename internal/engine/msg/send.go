@@ -24,6 +24,8 @@ func (p *Port) Start(op *Op) {
 		p.startRecv(op)
 	case Flush:
 		p.startFlush(op)
+	case Await:
+		p.startAwait(op)
 	}
 }
 
@@ -137,6 +139,7 @@ func (p *Port) number(d *pair, size int) *entry {
 		d.growEntries()
 	}
 	d.next++
+	p.unacked++
 	d.queued += size
 	p.node.Stats.Sent++
 	return d.entry(d.next - 1)
@@ -268,6 +271,7 @@ func (p *Port) onAck(d *pair, e uint32) {
 		p.node.Stats.Dropped++
 		return
 	}
+	p.unacked -= int(e - d.base)
 	for d.base != e {
 		en := d.entry(d.base)
 		d.inFlight -= en.size()

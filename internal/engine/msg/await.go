@@ -1,0 +1,36 @@
+package msg
+
+// startAwait ends an operation that waits for something to receive, or keeps it until there is.
+func (p *Port) startAwait(op *Op) {
+	if p.arrived != nil {
+		op.State = Done
+		return
+	}
+	p.awaiting.push(op)
+}
+
+// arrival ends the operations that wait for something to receive, if there is now. Receives that
+// have been posted come first.
+func (p *Port) arrival() {
+	for p.arrived != nil && p.awaiting.first != nil {
+		p.node.finish(p.awaiting.pop(), nil)
+	}
+}
+
+// Bereaved reports whether the next thing to receive from a peer, or from Any, is the news that a
+// peer has gone. Next does not take it, a Recv does.
+func (p *Port) Bereaved(from int) bool {
+	b := p.first(from)
+	return b != nil && b.kind == death
+}
+
+// Settled reports whether everything that was sent has been acknowledged. If not, Unasked says whether
+// Ask can do something about it.
+func (p *Port) Settled() bool { return p.unacked == 0 }
+
+// Unasked reports whether something has been transmitted of which an acknowledgement has not been asked for.
+func (p *Port) Unasked() bool { return len(p.unasked) > 0 }
+
+// Ask asks for the acknowledgement of everything transmitted, for a program that tries again and again
+// whether there is room, or whether everything has been accepted.
+func (p *Port) Ask() { p.askAll() }

@@ -1,0 +1,59 @@
+// Package pm is PM, the communication library of the RWC project for clusters, with the calls of PM-II, on weft.
+//
+// A program asks for a send buffer, fills it in place, and sends it; it receives a message where it lies, and gives
+// it back. No call waits (but the first use of a memory handle, and Wait): what cannot be done now is refused, and the
+// program tries again. While it does so it receives, since those for whom it waits may wait for room here. That duty of
+// the caller is what keeps PM's programs from waiting for each other for ever.
+//
+//	for {
+//		b, err := c.GetSendBuffer(node, n)
+//		if err == nil {
+//			fill(b)
+//			err = c.Send()
+//			break
+//		}
+//		if err != weft.ErrAgain { … }
+//		receive(c) // and try again
+//	}
+//
+// # Guarantees
+//
+// Messages from one node to another over one channel arrive once and in the order in which they were sent. Memory for
+// messages is bounded by [Config] however many nodes there are: a message that finds no room is refused by its receiver, its
+// sender holds back what follows, and sends it again when the receiver asks for it (modified ACK/NACK). What is written
+// or read by handle goes straight between locked memory of two nodes, without the other program's help.
+//
+// # The original's calls
+//
+//	pmOpenContext, pmCloseContext    Open, Context.Close
+//	pmGetSelf, pmGetNodeList         Context.Self, Context.Nodes
+//	pmGetMtu                         MTU
+//	pmGetSendBuffer                  Context.GetSendBuffer
+//	pmTruncateBuffer                 Context.Truncate
+//	pmSend, pmIsSendDone             Context.Send, Context.SendDone
+//	pmReceive                        Context.Receive
+//	pmReleaseReceiveBuffer           Context.ReleaseReceiveBuffer
+//	pmMLock, pmMUnlock               Context.MLock, Context.MUnlock
+//	pmWrite, pmIsWriteDone           Context.Write, Context.WriteDone
+//	pmRead, pmIsReadDone             Context.Read, Context.ReadDone
+//	pmGetFd, pmBeforeSelect          Context.BeforeSelect
+//	pmAfterSelect                    Context.AfterSelect
+//
+// Its codes: ENOBUFS, and EBUSY of the done-tests, are weft.ErrAgain; EBUSY is [ErrBusy]; EINVAL weft.ErrRank or a
+// weft.ConfigError; ENOENT [ErrHandle]; ENOSPC [ErrSpace]; ENOSYS errors.ErrUnsupported; EIO of a release [ErrNothing];
+// EPIPE weft.ErrPeer.
+//
+// # What differs
+//
+// Receive says from which node a message is, which the original leaves to the program. Every context, not only a composite
+// one, has one send buffer and one received message out at a time: the lock is the same for all. The longest message has
+// 32 KiB, since that is what weft carries without asking. MLock makes the memory that it locks, and MUnlock gives it back at
+// once: there is no pin-down cache, as nothing is pinned. A composite context is made of contexts that are open, by [Compose].
+// Discard, Wait and Add are additions.
+//
+// # Source
+//
+// H. Tezuka, A. Hori, Y. Ishikawa and M. Sato, "PM: An Operating System Coordinated High Performance Communication
+// Library" (HPCN 1997), the manual pages of SCore 5 for PM-II, and the comparison of user-level libraries for which this
+// package is one of four.
+package pm

@@ -1,0 +1,63 @@
+package pm
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Conditions. Errors that carry values match them through errors.Is. Package weft has the others: ErrAgain
+// stands for ENOBUFS of the original, ErrPeer for EPIPE, errors.ErrUnsupported for ENOSYS.
+var (
+	// ErrBusy: the context is locked by an earlier call that has not been ended; see BusyError. It is EBUSY.
+	ErrBusy = errors.New("pm: the context is locked")
+	// ErrNothing: there is no buffer to send, or to give back. It is EIO.
+	ErrNothing = errors.New("pm: there is no such buffer")
+	// ErrHandle: the handle does not stand for memory that is locked; see HandleError. It is ENOENT.
+	ErrHandle = errors.New("pm: the handle is not good")
+	// ErrSpace: as much memory is locked as can be; see SpaceError. It is ENOSPC.
+	ErrSpace = errors.New("pm: too much memory is locked")
+)
+
+// A BusyError reports a call on a context that is locked by an earlier one.
+type BusyError struct {
+	Call  string // that was refused
+	Until string // the call that ends the lock
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("pm: %s: the context is locked until %s", e.Call, e.Until)
+}
+
+// Is makes every BusyError match ErrBusy.
+func (e *BusyError) Is(target error) bool { return target == ErrBusy }
+
+// The errors of calls that a polling program repeats.
+var (
+	errSending   error = &BusyError{"GetSendBuffer", "the buffer that it has returned is sent by Send"}
+	errReceiving error = &BusyError{"Receive", "the message that it has returned is given back by ReleaseReceiveBuffer"}
+	errNoBuffer        = fmt.Errorf("%w: GetSendBuffer comes first", ErrNothing)
+	errNoMessage       = fmt.Errorf("%w: nothing has been received that has not been given back", ErrNothing)
+)
+
+// A HandleError reports a handle that cannot be used so.
+type HandleError struct {
+	Handle Handle
+	Why    string
+}
+
+func (e *HandleError) Error() string {
+	return fmt.Sprintf("pm: handle of memory of node %d: %s", e.Handle.Node, e.Why)
+}
+
+// Is makes every HandleError match ErrHandle.
+func (e *HandleError) Is(target error) bool { return target == ErrHandle }
+
+// A SpaceError reports that a context has as many pieces of memory locked as it can.
+type SpaceError struct{ Locked int }
+
+func (e *SpaceError) Error() string {
+	return fmt.Sprintf("pm: %d pieces of memory are locked, and there can be no more: MUnlock some", e.Locked)
+}
+
+// Is makes every SpaceError match ErrSpace.
+func (e *SpaceError) Is(target error) bool { return target == ErrSpace }

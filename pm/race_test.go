@@ -1,0 +1,5 @@
+//go:build race
+
+package pm_test
+
+const raceEnabled = true

@@ -1,0 +1,45 @@
+package pm
+
+import "weft"
+
+// Receive returns the next message, in the order of arrival, and the node that sent it: pmReceive. If none has
+// come the error is weft.ErrAgain (ENOBUFS). The bytes are the caller's until ReleaseReceiveBuffer, and the
+// context is locked until then. The end of a node is reported once, behind what it had sent, by an error that
+// matches weft.ErrPeer.
+func (x *Context) Receive() (b []byte, from int, err error) {
+	if x.receiving {
+		return nil, 0, errReceiving
+	}
+	if len(x.parts) == 1 {
+		x.message, err = x.parts[0].port.TryRecv()
+	} else {
+		x.message, err = x.receiveAny()
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	x.receiving = true
+	return x.message.Data, x.message.From, nil
+}
+
+// receiveAny looks at the parts in turn.
+func (x *Context) receiveAny() (weft.Message, error) {
+	for range x.parts {
+		l := x.parts[x.turn]
+		x.turn = (x.turn + 1) % len(x.parts)
+		if m, err := l.port.TryRecv(); err != weft.ErrAgain {
+			return m, err
+		}
+	}
+	return weft.Message{}, weft.ErrAgain
+}
+
+// ReleaseReceiveBuffer gives the message that Receive has returned back: pmReleaseReceiveBuffer.
+func (x *Context) ReleaseReceiveBuffer() error {
+	if !x.receiving {
+		return errNoMessage
+	}
+	x.receiving = false
+	x.message.Release()
+	return nil
+}

@@ -1,0 +1,73 @@
+package pm
+
+import (
+	"context"
+
+	"weft"
+)
+
+// GetSendBuffer returns a buffer of n bytes, from 1 to MTU, for a message to a node: pmGetSendBuffer. What it
+// holds means nothing. The context is locked until Send, or Discard. If there is no room now the error is
+// weft.ErrAgain (ENOBUFS): the program goes on receiving, and tries again, since those that it waits for may wait
+// for room here. The buffer is the caller's until Send.
+func (x *Context) GetSendBuffer(node, n int) ([]byte, error) {
+	if x.sending {
+		return nil, errSending
+	}
+	l, err := x.to(node)
+	if err != nil {
+		return nil, err
+	}
+	if n < 1 || n > MTU {
+		return nil, &weft.ConfigError{Field: "length of the send buffer", Value: n, Min: 1, Max: MTU}
+	}
+	x.draft, err = l.port.TryReserve(node, n)
+	if err != nil {
+		return nil, err
+	}
+	x.sending = true
+	return x.draft.Data, nil
+}
+
+// Truncate makes the buffer that GetSendBuffer has returned shorter: n bytes of it will be sent. It is
+// pmTruncateBuffer.
+func (x *Context) Truncate(n int) error {
+	if !x.sending {
+		return errNoBuffer
+	}
+	if n < 1 || n > len(x.draft.Data) {
+		return &weft.ConfigError{Field: "truncated length of the send buffer", Value: n, Min: 1, Max: len(x.draft.Data)}
+	}
+	x.draft.Data = x.draft.Data[:n]
+	return nil
+}
+
+// Send sends the buffer that GetSendBuffer has returned: pmSend. It never waits.
+func (x *Context) Send() error {
+	if !x.sending {
+		return errNoBuffer
+	}
+	x.sending = false
+	return x.draft.Commit(context.Background())
+}
+
+// Discard gives the buffer that GetSendBuffer has returned up unsent. The original has nothing like it.
+func (x *Context) Discard() error {
+	if !x.sending {
+		return errNoBuffer
+	}
+	x.sending = false
+	x.draft.Discard()
+	return nil
+}
+
+// SendDone returns nil if every message sent has been accepted by its receiver's context, and weft.ErrAgain
+// (EBUSY) if one has not, or if that is not known yet: pmIsSendDone.
+func (x *Context) SendDone() error {
+	for _, l := range x.parts {
+		if err := l.port.TryFlush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package pm
+
+import (
+	"context"
+	"errors"
+
+	"weft"
+)
+
+// maxTransfers is how many writes, and how many reads, can be under way at the same time.
+const maxTransfers = 128
+
+// Write begins to write n bytes of locked memory of this node into locked memory of another one: pmWrite. What is
+// written must not be changed until WriteDone has returned nil. A message that is sent to the same node afterwards
+// over the same part of the context arrives after the bytes. If too many writes are under way the error is
+// weft.ErrAgain (ENOBUFS). The first use of a handle asks its node, and waits for the answer.
+func (x *Context) Write(ctx context.Context, remote, local Handle, n int) error {
+	b, r, err := x.ends(ctx, &x.writes, remote, local, n)
+	if err != nil {
+		return err
+	}
+	op, err := r.StartPush(ctx, remote.Offset, b)
+	return x.writes.begun(op, remote, err)
+}
+
+// Read begins to read n bytes of locked memory of another node into locked memory of this one: pmRead. They are
+// there when ReadDone has returned nil. Otherwise it is like Write.
+func (x *Context) Read(ctx context.Context, remote, local Handle, n int) error {
+	b, r, err := x.ends(ctx, &x.reads, remote, local, n)
+	if err != nil {
+		return err
+	}
+	op, err := r.StartPull(ctx, b, remote.Offset)
+	return x.reads.begun(op, remote, err)
+}
+
+// WriteDone returns nil if all writes have been done, weft.ErrAgain if some have not, and else the error of the
+// first that has failed since it was last asked: pmIsWriteDone.
+func (x *Context) WriteDone() error { return x.writes.done() }
+
+// ReadDone is WriteDone for reads: pmIsReadDone.
+func (x *Context) ReadDone() error { return x.reads.done() }
+
+// ends returns the memory at both ends of a transfer, which may begin.
+func (x *Context) ends(ctx context.Context, t *transfers, remote, local Handle, n int) (b []byte, r *weft.Remote, err error) {
+	if len(t.ops) == maxTransfers {
+		if t.collect(); len(t.ops) == maxTransfers {
+			return nil, nil, weft.ErrAgain
+		}
+	}
+	area, err := x.area(local)
+	if err != nil {
+		return nil, nil, err
+	}
+	b = area.Bytes()
+	if n < 0 || local.Offset < 0 || local.Offset > len(b) || n > len(b)-local.Offset {
+		return nil, nil, &weft.BoundsError{Off: local.Offset, Len: n, Size: len(b)}
+	}
+	r, err = x.remote(ctx, remote)
+	return b[local.Offset:][:n], r, err
+}
+
+// transfers are writes or reads under way.
+type transfers struct {
+	ops     []*weft.Op
+	handles []Handle // of the other end of each
+	err     error    // the first failure that has not been told
+}
+
+// begun notes a transfer that has begun, or why it has not.
+func (t *transfers) begun(op *weft.Op, remote Handle, err error) error {
+	if err != nil {
+		return unlocked(remote, err)
+	}
+	if op.Done() {
+		err = op.Wait(context.Background())
+		op.Free()
+		return unlocked(remote, err)
+	}
+	t.ops, t.handles = append(t.ops, op), append(t.handles, remote)
+	return nil
+}
+
+// collect forgets the transfers that have ended.
+func (t *transfers) collect() {
+	left := 0
+	for i, op := range t.ops {
+		if !op.Done() {
+			t.ops[left], t.handles[left] = op, t.handles[i]
+			left++
+			continue
+		}
+		if err := op.Wait(context.Background()); err != nil && t.err == nil {
+			t.err = unlocked(t.handles[i], err)
+		}
+		op.Free()
+	}
+	t.ops, t.handles = t.ops[:left], t.handles[:left]
+}
+
+func (t *transfers) done() error {
+	t.collect()
+	err := t.err
+	switch {
+	case err != nil:
+		t.err = nil
+	case len(t.ops) > 0:
+		err = weft.ErrAgain
+	}
+	return err
+}
+
+// unlocked says in an error that the memory of a handle is not locked any more.
+func unlocked(h Handle, err error) error {
+	if errors.Is(err, weft.ErrClosed) || errors.Is(err, weft.ErrNoRegion) {
+		return errors.Join(&HandleError{h, "the memory is not locked any more"}, err)
+	}
+	return err
+}
