@@ -305,7 +305,7 @@ func (s scenario) start(m *model) {
 		m.program(func() {
 			if b := n.Reserve(ports[0], 1, 7); b != nil {
 				copy(b.Data(), "message")
-				_ = n.Commit(ports[0], 1, b, b.Use())
+				_ = n.Commit(ports[0], 1, b, b.Use(), len(b.Data()))
 			}
 		})
 	}
