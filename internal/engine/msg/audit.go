@@ -110,14 +110,26 @@ func (n *Node) Fingerprint(w io.Writer) {
 
 // Unsent says what was accepted for sending to ranks that take it, and has not been
 // accepted there, though nothing is asked of this process but to go on: a line for
-// each. What is on its way and was not refused does not count.
+// each. What is on its way and was not refused does not count. Nor does a send that
+// waits for room in the send buffer, if messages for ranks that take nothing hold that
+// room.
 func (n *Node) Unsent(takes func(rank int) bool) (lines []string) {
 	for _, channel := range n.channels() {
 		p := n.ports[channel]
+		stuck := 0
+		for _, d := range p.pairs {
+			if !takes(d.rank) {
+				stuck += d.kept()
+			}
+		}
 		for _, rank := range sortedKeys(p.pairs) {
 			d := p.pairs[rank]
-			if held := d.next - d.sent; takes(rank) && (held > 0 || d.refused || d.waiting.first != nil) {
-				lines = append(lines, fmt.Sprintf("channel %d, rank %d: %d messages are held, %d sends wait, refused: %v", channel, rank, held, d.waiting.len(), d.refused))
+			held := d.next - d.sent
+			first := d.waiting.first
+			waits := first != nil && stuck+first.room() <= p.cfg.SendBuffer
+			if takes(rank) && (held > 0 || d.refused || waits) {
+				lines = append(lines, fmt.Sprintf("channel %d, rank %d: %d messages are held, %d sends wait, refused: %v",
+					channel, rank, held, d.waiting.len(), d.refused))
 			}
 		}
 	}
@@ -127,6 +139,28 @@ func (n *Node) Unsent(takes func(rank int) bool) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// kept returns the bytes of the send buffer that messages for a peer take.
+func (d *pair) kept() (bytes int) {
+	for s := d.base; s != d.next; s++ {
+		if b := d.entry(s).block; b != nil {
+			bytes += len(b.mem)
+		}
+	}
+	return bytes
+}
+
+// room returns the bytes of the send buffer that a send needs.
+func (op *Op) room() int {
+	switch {
+	case op.Kind == Room:
+		return MaxEager
+	case len(op.Buf) > MaxEager:
+		return 0 // it is fetched from where it lies
+	default:
+		return 1 << class(len(op.Buf))
+	}
 }
 
 // Promises returns the bytes of the receive buffer that are kept for senders which were
