@@ -46,6 +46,8 @@ const (
 	PromiseKept         // msg: the room that was promised to a rank stays promised when it dies
 	DeadPush            // rma: a PUSH whose target dies ends as if it were done
 	FenceOnce           // coord: a home waits for ever for the fence of a rank that dies as well
+	NewcomersFirst      // msg: a newcomer takes the room that others wait for who were refused
+	TurnsReversed       // msg: of senders that were told to come and are refused again the last comes first
 	ArmedOverRing       // driver: the doorbell is armed again before whoever was rung has answered
 	NoRest              // driver: one that polled goes away, and the doorbell stays silent
 	UsedAfterClose      // driver: the transports of a closed node are looked at
@@ -69,6 +71,7 @@ func (b Bug) String() string {
 		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "KeptEarly",
 		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice", "Untold",
 		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "SilentAck", "AskOne", "PromiseKept", "DeadPush", "FenceOnce",
+		"NewcomersFirst", "TurnsReversed",
 		"ArmedOverRing", "NoRest", "UsedAfterClose", "AnsweredTwice", "PacketTwice",
 	}[b]
 }

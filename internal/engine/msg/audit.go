@@ -174,6 +174,20 @@ func (p *Port) Promises() (bytes int, to []int) {
 	return p.promised, to
 }
 
+// Turn tells how a sender stands: the number of its next message that has no place yet, whether that
+// was refused and is owed a GO, and whether room is kept for it since it was told to come.
+func (p *Port) Turn(rank int) (next uint32, owed, called bool) {
+	d := p.pairs[rank]
+	if d == nil {
+		return 0, false, false
+	}
+	next = d.expected
+	if d.partial != nil || d.into != nil { // it has its place since its first packet
+		next++
+	}
+	return next, d.owes > 0, d.granted > 0
+}
+
 // Loaned returns how many bytes of the receive buffer the program has on loan, and the
 // buffer's size, if senders have been refused because of that; else 0.
 func (p *Port) Loaned() (bytes, limit int) {

@@ -43,7 +43,8 @@ type Port struct {
 	// Receiving.
 	recv           pool
 	promised       int     // bytes of recv that senders were told to come for
-	owed           []*pair // senders that were refused and wait for GO, in order
+	owed           []*pair // senders that were refused and wait for GO, in the order of their turns
+	turns          uint64  // that have been given to senders that were refused
 	invited        *pair   // told to come for a posted receive, which needs no room
 	arrived, newer *Block  // messages not yet received, oldest and newest
 	posted         opList  // receives not yet served
@@ -86,9 +87,10 @@ type pair struct {
 	into     *Op    // or the operation that takes it directly
 	total    int
 	got      int
-	long     bool // what was refused last was the announcement of a long message
-	owes     int  // bytes that a GO would promise; 0 if none is owed
-	granted  int  // bytes promised by a GO that was sent
+	long     bool   // what was refused last was the announcement of a long message
+	owes     int    // bytes that a GO would promise; 0 if none is owed
+	granted  int    // bytes promised by a GO that was sent
+	turn     uint64 // its place among those that are owed a GO: it keeps it until its message has a place
 
 	spread bool // it knows that the channel has been revoked
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"weft/internal/engine/wire"
+	"weft/internal/mutant"
 )
 
 // roomFor reports whether a message of n bytes from a pair may be accepted.
@@ -16,7 +17,7 @@ func (p *Port) roomFor(d *pair, n int) bool {
 	if d.granted > 0 {
 		return p.recv.fits(n, p.promised-d.granted)
 	}
-	return len(p.owed) == 0 && p.recv.fits(n, p.promised)
+	return (len(p.owed) == 0 || mutant.On(mutant.NewcomersFirst)) && p.recv.fits(n, p.promised)
 }
 
 // behind reports whether a pair must not be served by a receive from any rank, because
@@ -97,20 +98,29 @@ func (p *Port) admitted(d *pair) {
 func (p *Port) refuse(d *pair, n int) {
 	p.node.Stats.Refused++
 	d.turned = true
-	first := d.granted > 0 // it was told to come, and keeps its turn
+	told := d.granted > 0 // to come: it keeps its turn
 	p.redeem(d)
-	switch {
-	case p.cfg.Backoff || d.owes > 0:
-	case first:
-		p.owed = slices.Insert(p.owed, 0, d)
-	default:
-		p.owed = append(p.owed, d)
+	if !p.cfg.Backoff && d.owes == 0 {
+		p.queueUp(d, told)
 	}
 	d.owes = 1 << class(n)
 	p.node.nack(d.rank, p.channel, d.expected, !p.cfg.Backoff)
 	if p.cfg.Backoff {
 		d.owes = 0
 	}
+}
+
+// queueUp puts a sender among those that are owed a GO, in the order of their turns.
+func (p *Port) queueUp(d *pair, keeps bool) {
+	if !keeps {
+		p.turns++
+		d.turn = p.turns
+	}
+	at := len(p.owed)
+	for at > 0 && p.owed[at-1].turn > d.turn || keeps && at > 0 && mutant.On(mutant.TurnsReversed) {
+		at--
+	}
+	p.owed = slices.Insert(p.owed, at, d)
 }
 
 // serveOwed tells senders that were refused to come, first refused first

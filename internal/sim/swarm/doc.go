@@ -11,6 +11,7 @@
 //     ended is in place, and so is one that was begun before a message that has
 //     arrived: memory.go
 //   - atomic operations are linearizable: atomics.go
+//   - senders that were refused are served before newcomers, first refused first served: fair.go
 //   - buffers hold no more than their size, nobody is declared dead without
 //     cause, nothing hangs and nothing leaks: audit.go
 //

@@ -48,8 +48,9 @@ type port struct {
 	channel   uint16
 	port      *msg.Port
 	receivers []*receiver
-	lent      int  // blocks not yet released
-	loans     int  // bytes of those that were received from anyone
+	lent      int // blocks not yet released
+	loans     int // bytes of those that were received from anyone
+	line      line
 	gaveUp    bool // a receive, since the buffer was last known to be within its bounds
 }
 
@@ -67,7 +68,7 @@ const longest = 64 << 10
 var intos = sync.Pool{New: func() any { return make([]byte, longest) }}
 
 func (n *node) open(channel uint16) {
-	p := &port{n: n, channel: channel}
+	p := &port{n: n, channel: channel, line: newLine(n.c.Nodes)}
 	var err error
 	p.port, err = n.eng.Msg.Open(channel, msg.Config{
 		RecvBuffer: n.c.RecvBuffer, SendBuffer: n.c.SendBuffer, Backoff: n.c.Backoff,
@@ -215,6 +216,7 @@ func (r *receiver) post() {
 	if n.c.world.Chance(0.2) {
 		if rank, ok := n.someone(); ok {
 			op.Peer = rank
+			r.p.line.alone[rank] = true
 		}
 	}
 	if op.Peer != msg.Any || n.c.world.Chance(n.c.Cancel) {

@@ -143,6 +143,9 @@ func (n *node) flush() {
 		n.downs++
 		n.mourn(rank)
 	}
+	for _, p := range n.ports {
+		p.queue()
+	}
 	for _, g := range n.citizen.guarded {
 		g.look(n)
 	}

@@ -23,7 +23,7 @@ func (v *Violation) Error() string {
 
 // Kinds lists what checkers there are.
 var Kinds = []string{
-	"mailbox", "exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity", "occupancy", "room", "false death", "refusal", "silence", "stuck", "leak", "panic",
+	"mailbox", "exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity", "occupancy", "room", "fairness", "false death", "refusal", "silence", "stuck", "leak", "panic",
 }
 
 // A Result is what came of a run.

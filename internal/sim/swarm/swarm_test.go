@@ -70,6 +70,8 @@ var caught = map[mutant.Bug]string{
 	mutant.PromiseKept:     "room",
 	mutant.DeadPush:        "completion",
 	mutant.FenceOnce:       "stuck",
+	mutant.NewcomersFirst:  "fairness",
+	mutant.TurnsReversed:   "fairness",
 }
 
 // TestMutants plants each bug, and runs seeds until a checker finds it. Each
