@@ -72,7 +72,7 @@ func (d *pair) unfinished(add func(format string, args ...any)) {
 	if d.owes > 0 {
 		add("it was refused and is owed a GO")
 	}
-	if d.granted > 0 {
+	if d.called {
 		add("it was told to GO and %d bytes are kept for it", d.granted)
 	}
 	if d.partial != nil || d.into != nil {
@@ -103,7 +103,7 @@ func (n *Node) Fingerprint(w io.Writer) {
 		for _, rank := range sortedKeys(p.pairs) {
 			d := p.pairs[rank]
 			fmt.Fprintln(w, rank, d.base, d.sent, d.next, d.queued, d.inFlight, d.credit, d.asked, d.urged, d.askBytes, d.refused, d.refusedAt,
-				d.backoff, d.resendAt, d.waiting.len(), len(d.flushes), d.expected, d.told, d.turned, d.total, d.got, d.owes, d.granted)
+				d.backoff, d.resendAt, d.waiting.len(), len(d.flushes), d.expected, d.told, d.turned, d.total, d.got, d.owes, d.called, d.granted)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func (op *Op) room() int {
 // told to come, and these.
 func (p *Port) Promises() (bytes int, to []int) {
 	for _, rank := range sortedKeys(p.pairs) {
-		if p.pairs[rank].granted > 0 {
+		if p.pairs[rank].called {
 			to = append(to, rank)
 		}
 	}
@@ -175,7 +175,7 @@ func (p *Port) Promises() (bytes int, to []int) {
 }
 
 // Turn tells how a sender stands: the number of its next message that has no place yet, whether that
-// was refused and is owed a GO, and whether room is kept for it since it was told to come.
+// was refused and is owed a GO, and whether the sender has been told to come.
 func (p *Port) Turn(rank int) (next uint32, owed, called bool) {
 	d := p.pairs[rank]
 	if d == nil {
@@ -185,7 +185,7 @@ func (p *Port) Turn(rank int) (next uint32, owed, called bool) {
 	if d.partial != nil || d.into != nil { // it has its place since its first packet
 		next++
 	}
-	return next, d.owes > 0, d.granted > 0
+	return next, d.owes > 0, d.called
 }
 
 // Loaned returns how many bytes of the receive buffer the program has on loan, and the

@@ -89,7 +89,8 @@ type pair struct {
 	got      int
 	long     bool   // what was refused last was the announcement of a long message
 	owes     int    // bytes that a GO would promise; 0 if none is owed
-	granted  int    // bytes promised by a GO that was sent
+	called   bool   // it was told to come, by a GO
+	granted  int    // bytes that are kept for it since; 0 if a receive waits for it that needs no room
 	turn     uint64 // its place among those that are owed a GO: it keeps it until its message has a place
 
 	spread bool // it knows that the channel has been revoked

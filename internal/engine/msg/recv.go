@@ -138,7 +138,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 // waits for it, and reports whether it could: the shortest way.
 func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 	if op.Buf == nil || len(payload) > len(op.Buf) || op.Peer != Any && op.Peer != d.rank ||
-		d.partial != nil || d.into != nil || d.granted|d.owes != 0 || op.Peer == Any && p.behind(d) {
+		d.partial != nil || d.into != nil || d.called || d.owes != 0 || op.Peer == Any && p.behind(d) {
 		return false
 	}
 	p.posted.pop()
@@ -157,7 +157,7 @@ func (p *Port) accept(d *pair, total int) bool {
 	if op := p.match(d.rank); op != nil && op.Buf != nil && len(op.Buf) >= total && (op.Peer != Any || !p.behind(d)) {
 		p.posted.remove(op)
 		d.into = op
-		if d.granted|d.owes != 0 {
+		if d.called || d.owes != 0 {
 			p.admitted(d)
 		}
 		return true
@@ -169,7 +169,7 @@ func (p *Port) accept(d *pair, total int) bool {
 	}
 	d.partial = p.recv.get(total)
 	d.partial.from = d.rank
-	if d.granted|d.owes != 0 {
+	if d.called || d.owes != 0 {
 		p.admitted(d)
 	}
 	return true

@@ -14,8 +14,8 @@ func (p *Port) roomFor(d *pair, n int) bool {
 	if p.awaited(d) {
 		return true
 	}
-	if d.granted > 0 {
-		return p.recv.fits(n, p.promised-d.granted)
+	if d.called {
+		return 1<<class(n) <= d.granted || p.recv.fits(n, p.promised-d.granted)
 	}
 	return (len(p.owed) == 0 || mutant.On(mutant.NewcomersFirst)) && p.recv.fits(n, p.promised)
 }
@@ -23,7 +23,7 @@ func (p *Port) roomFor(d *pair, n int) bool {
 // behind reports whether a pair must not be served by a receive from any rank, because
 // others were refused before it. (PROTOCOL §3.1)
 func (p *Port) behind(d *pair) bool {
-	return (len(p.owed) > 0 || p.invited != nil && p.invited != d) && d.granted == 0
+	return (len(p.owed) > 0 || p.invited != nil && p.invited != d) && !d.called
 }
 
 // invite tells the sender that was refused first to come for a posted receive that
@@ -40,13 +40,13 @@ func (p *Port) invite() {
 	}
 	p.owed = append(p.owed[:0], p.owed[1:]...)
 	p.invited = d
-	p.promise(d)
+	p.call(d, 0)
 }
 
 // redeem ends the promise to a pair.
 func (p *Port) redeem(d *pair) {
 	p.promised -= d.granted
-	d.granted = 0
+	d.called, d.granted = false, 0
 	if p.invited == d {
 		p.invited = nil
 	}
@@ -71,14 +71,16 @@ func (p *Port) awaited(d *pair) bool {
 func (p *Port) summon(d *pair) {
 	if d.owes > 0 && p.awaited(d) {
 		p.forget(d)
-		p.promise(d)
+		p.call(d, 0)
 	}
 }
 
-// promise keeps room for a sender that was refused and tells it to come.
-func (p *Port) promise(d *pair) {
-	d.granted, d.owes = d.owes, 0
-	p.promised += d.granted
+// call tells a sender that was refused to come, and keeps room for it. A promise is kept: no room is
+// promised to a sender for which a receive waits, which has its place or is served beyond the
+// buffer's size.
+func (p *Port) call(d *pair, room int) {
+	d.called, d.granted, d.owes = true, room, 0
+	p.promised += room
 	d.q.Push(wire.Go{Channel: p.channel, Seq: d.expected}.Append(d.q.Head()), nil, true)
 }
 
@@ -98,7 +100,7 @@ func (p *Port) admitted(d *pair) {
 func (p *Port) refuse(d *pair, n int) {
 	p.node.Stats.Refused++
 	d.turned = true
-	told := d.granted > 0 // to come: it keeps its turn
+	told := d.called // to come: it keeps its turn
 	p.redeem(d)
 	if !p.cfg.Backoff && d.owes == 0 {
 		p.queueUp(d, told)
@@ -133,7 +135,7 @@ func (p *Port) serveOwed() {
 			return
 		}
 		p.owed = append(p.owed[:0], p.owed[1:]...)
-		p.promise(d)
+		p.call(d, d.owes)
 	}
 }
 

@@ -77,7 +77,7 @@ func (p *Port) revoke(why *RevokedError) {
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
 		p.unsend(d, why, p.send.forget) // the network may still read the blocks
-		d.owes, d.granted, d.hungry, d.listed = 0, 0, false, false
+		d.owes, d.called, d.granted, d.hungry, d.listed = 0, false, 0, false, false
 	}
 	p.starved, p.unasked, p.owed, p.promised, p.invited = nil, nil, nil, 0, nil
 }

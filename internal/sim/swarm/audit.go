@@ -14,12 +14,13 @@ func (n *node) inspect() {
 	for _, p := range n.ports {
 		held, limit := p.port.Occupancy()
 		// A receive from one rank is served on top of a full buffer, and what a
-		// receive had got that was given up stays, whatever the room.
-		slack := 64 * len(n.c.nodes)
+		// receive had got that was given up stays, whatever the room: one message
+		// of each sender at the most.
+		slack := 64*len(n.c.nodes) + min(p.gaveUp, n.c.Nodes)*msg.MaxEager
 		between := false // a message has been taken and is not on loan yet
 		for _, r := range p.receivers {
 			between = between || r.op != nil && r.op.State != msg.Pending
-			if p.gaveUp || r.op != nil && r.op.Peer != msg.Any {
+			if r.op != nil && r.op.Peer != msg.Any {
 				slack += msg.MaxEager
 			}
 		}
@@ -35,7 +36,9 @@ func (n *node) inspect() {
 		if bytes != 0 && len(ranks) == 0 {
 			n.c.fail("room", "rank %d, channel %d: %d bytes are kept for nobody", n.rank, p.channel, bytes)
 		}
-		p.gaveUp = p.gaveUp && (held > limit || between)
+		if held <= limit && !between {
+			p.gaveUp = 0
+		}
 	}
 	if n.visits%4096 == 0 {
 		n.area.sweep(n, "while the run went on")

@@ -51,7 +51,7 @@ type port struct {
 	lent      int // blocks not yet released
 	loans     int // bytes of those that were received from anyone
 	line      line
-	gaveUp    bool // a receive, since the buffer was last known to be within its bounds
+	gaveUp    int  // receives, since the buffer was last known to be within its bounds
 }
 
 // A receiver is what one thread of a program does: it receives one message after the other.
@@ -241,7 +241,7 @@ func (r *receiver) cancel(op *msg.Op) bool {
 	if len(op.Buf) > 0 {
 		r.p.n.eng.Detach(op.Buf)
 	}
-	r.p.gaveUp = true
+	r.p.gaveUp++
 	return true
 }
 
@@ -258,7 +258,7 @@ func (r *receiver) received(op *msg.Op) {
 	switch {
 	case op.State == msg.Offered && n.c.world.Chance(n.c.Cancel):
 		p.port.Decline(op)
-		p.gaveUp = true
+		p.gaveUp++
 	case op.State == msg.Offered && n.c.Threads > 1: // a thread hears of it only when it runs
 		n.later(n.c.world.Between(0, 200*time.Microsecond), func() { r.fetch(op) })
 		return
