@@ -47,7 +47,7 @@ const (
 	DeadPush            // rma: a PUSH whose target dies ends as if it were done
 	FenceOnce           // coord: a home waits for ever for the fence of a rank that dies as well
 	NewcomersFirst      // msg: a newcomer takes the room that others wait for who were refused
-	TurnsReversed       // msg: of senders that were told to come and are refused again the last comes first
+	LastFirst           // msg: of the senders that were refused the last is told to come first
 	ArmedOverRing       // driver: the doorbell is armed again before whoever was rung has answered
 	NoRest              // driver: one that polled goes away, and the doorbell stays silent
 	UsedAfterClose      // driver: the transports of a closed node are looked at
@@ -71,7 +71,7 @@ func (b Bug) String() string {
 		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "KeptEarly",
 		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice", "Untold",
 		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "SilentAck", "AskOne", "PromiseKept", "DeadPush", "FenceOnce",
-		"NewcomersFirst", "TurnsReversed",
+		"NewcomersFirst", "LastFirst",
 		"ArmedOverRing", "NoRest", "UsedAfterClose", "AnsweredTwice", "PacketTwice",
 	}[b]
 }

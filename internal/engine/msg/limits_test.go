@@ -64,6 +64,22 @@ func (d *desk) says(from int, frame []byte) (answers []string) {
 	return answers
 }
 
+// told checks which ranks have been told to come since the last look.
+func (d *desk) told(what string, want ...int) {
+	d.t.Helper()
+	var got []int
+	for _, rank := range sortedKeys(d.queues) {
+		for _, b := range d.take(rank) {
+			if wire.Type(b[0]) == wire.TypeGo {
+				got = append(got, rank)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		d.t.Errorf("%s: ranks %v are told to come, want %v", what, got, want)
+	}
+}
+
 func data(channel uint16, seq uint32, n int) []byte {
 	f := &wire.Data{Channel: channel, Seq: seq, Total: uint32(n)}
 	return append(f.Append(nil), make([]byte, n)...)
@@ -123,20 +139,7 @@ func TestRefusedInOrder(t *testing.T) {
 			t.Errorf("rank %d: %s, want %s]", rank, got, want)
 		}
 	}
-	told := func(what string, want ...int) {
-		t.Helper()
-		var got []int
-		for rank := range 6 {
-			for _, b := range d.take(rank) {
-				if wire.Type(b[0]) == wire.TypeGo {
-					got = append(got, rank)
-				}
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: ranks %v are told to come, want %v", what, got, want)
-		}
-	}
+	told := d.told
 	refused(2, 0, MaxEager, true)
 	refused(3, 0, 8, true)
 	refused(4, 0, 8, true)
@@ -161,6 +164,64 @@ func TestRefusedInOrder(t *testing.T) {
 	d.node.Down(4, &link.PeerError{Rank: 4})
 	if p.promised != 0 {
 		t.Errorf("%d bytes are promised to the dead", p.promised)
+	}
+}
+
+// Senders that were told to come for a receive that is then given up are refused once more, and
+// keep their order among each other and before all others.
+func TestTurnsAreKept(t *testing.T) {
+	d := newDesk(t, 5)
+	p := d.open(Config{RecvBuffer: 2 * MaxEager})
+	d.says(1, data(1, 0, MaxEager))
+	d.says(1, data(1, 1, MaxEager))
+	for _, rank := range []int{2, 3, 4} {
+		d.says(rank, data(1, 0, MaxEager))
+	}
+	three := &Op{Kind: Recv, Peer: 3}
+	p.Start(three)
+	d.told("a receive from rank 3 is posted", 3)
+	two := &Op{Kind: Recv, Peer: 2}
+	p.Start(two)
+	d.told("a receive from rank 2 is posted", 2)
+	p.Cancel(three)
+	p.Cancel(two)
+	for _, rank := range []int{2, 3} {
+		if got := fmt.Sprint(d.says(rank, data(1, 0, MaxEager))); got != "[NACK willgo channel=1]" {
+			t.Errorf("rank %d comes too late and hears %s", rank, got)
+		}
+	}
+	first, _ := p.Next(Any)
+	p.Release(first)
+	d.told("room for one", 2)
+	second, _ := p.Next(Any)
+	p.Release(second)
+	d.told("room for another", 3)
+}
+
+// The room that a sender was told to come for is there when it comes, though another sender has
+// been told to come since, for a receive with memory of its own.
+func TestPromiseIsKept(t *testing.T) {
+	d := newDesk(t, 4)
+	p := d.open(Config{RecvBuffer: 2 * MaxEager})
+	d.says(1, data(1, 0, MaxEager))
+	d.says(1, data(1, 1, MaxEager))
+	d.says(2, data(1, 0, 8))
+	d.says(3, data(1, 0, MaxEager))
+	first, _ := p.Next(Any)
+	second, _ := p.Next(Any)
+	p.Release(first)
+	d.told("room for rank 2, and too little for rank 3", 2)
+	p.Start(&Op{Kind: Recv, Peer: 3, Buf: make([]byte, MaxEager)})
+	d.told("a receive from rank 3 is posted", 3)
+	if got := d.says(2, data(1, 0, 8)); len(got) != 0 {
+		t.Errorf("rank 2 comes and hears %v", got)
+	}
+	if got := d.says(3, data(1, 0, MaxEager)); len(got) != 0 {
+		t.Errorf("rank 3 comes and hears %v", got)
+	}
+	p.Release(second)
+	if p.recv.used != 64 || p.promised != 0 {
+		t.Errorf("%d bytes are used, %d promised", p.recv.used, p.promised)
 	}
 }
 

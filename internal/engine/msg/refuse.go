@@ -119,7 +119,7 @@ func (p *Port) queueUp(d *pair, keeps bool) {
 		d.turn = p.turns
 	}
 	at := len(p.owed)
-	for at > 0 && p.owed[at-1].turn > d.turn || keeps && at > 0 && mutant.On(mutant.TurnsReversed) {
+	for at > 0 && p.owed[at-1].turn > d.turn || at > 0 && mutant.On(mutant.LastFirst) {
 		at--
 	}
 	p.owed = slices.Insert(p.owed, at, d)

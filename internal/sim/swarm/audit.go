@@ -36,7 +36,7 @@ func (n *node) inspect() {
 		if bytes != 0 && len(ranks) == 0 {
 			n.c.fail("room", "rank %d, channel %d: %d bytes are kept for nobody", n.rank, p.channel, bytes)
 		}
-		if held <= limit && !between {
+		if held+bytes <= limit && !between {
 			p.gaveUp = 0
 		}
 	}

@@ -51,7 +51,7 @@ type port struct {
 	lent      int // blocks not yet released
 	loans     int // bytes of those that were received from anyone
 	line      line
-	gaveUp    int  // receives, since the buffer was last known to be within its bounds
+	gaveUp    int // receives, since the buffer was last known to be within its bounds
 }
 
 // A receiver is what one thread of a program does: it receives one message after the other.

@@ -71,7 +71,7 @@ var caught = map[mutant.Bug]string{
 	mutant.DeadPush:        "completion",
 	mutant.FenceOnce:       "stuck",
 	mutant.NewcomersFirst:  "fairness",
-	mutant.TurnsReversed:   "fairness",
+	mutant.LastFirst:       "fairness",
 }
 
 // TestMutants plants each bug, and runs seeds until a checker finds it. Each
