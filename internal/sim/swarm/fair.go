@@ -44,7 +44,8 @@ func (p *port) queue() {
 		was := l.turns[rank]
 		t := turn{}
 		t.next, t.owed, t.called = p.port.Turn(rank)
-		if t.owed && was.owed && t.next == was.next && (before == 0 || was.since < before) {
+		self := rank == n.rank // it may be told to come, and be refused again, between two looks
+		if t.owed && was.owed && !self && t.next == was.next && (before == 0 || was.since < before) {
 			before = was.since
 		}
 		if t.owed || t.called {
