@@ -40,7 +40,7 @@ type Endpoint struct {
 
 	cfg     Config
 	p       *weft.Proc
-	turn    turn
+	turn    *Turn
 	epoch   uint32
 	closed  bool
 	strange uint64 // messages that were dropped: not of this opening, or no messages
@@ -72,27 +72,27 @@ type departure struct {
 
 // Enter makes the endpoint the caller's, until Leave.
 func (e *Endpoint) Enter(ctx context.Context) error {
-	if !e.turn.try() {
+	if !e.turn.Try() {
 		if within(e.cfg.Runner) {
 			return ErrInHandler
 		}
-		if err := e.turn.take(ctx); err != nil {
+		if err := e.turn.Take(ctx); err != nil {
 			return err
 		}
 	}
 	if e.closed {
-		e.turn.give()
+		e.turn.Give()
 		return weft.ErrClosed
 	}
 	return nil
 }
 
 // Leave gives the endpoint back.
-func (e *Endpoint) Leave() { e.turn.give() }
+func (e *Endpoint) Leave() { e.turn.Give() }
 
 // Pause gives the endpoint back while f runs.
 func (e *Endpoint) Pause(f func()) {
-	e.turn.give()
+	e.turn.Give()
 	defer e.turn.retake()
 	f()
 }
@@ -118,9 +118,9 @@ func (e *Endpoint) Receive(ctx context.Context) error {
 		return e.stand(ctx)
 	}
 	e.receiving = true
-	e.turn.give()
+	e.turn.Give()
 	n, from, err := e.Port.RecvInto(ctx, e.in)
-	if !e.turn.try() {
+	if !e.turn.Try() {
 		e.turn.retake()
 	}
 	e.receiving = false
@@ -143,7 +143,7 @@ func (e *Endpoint) stand(ctx context.Context) error {
 		s = e.p.Signal()
 	}
 	e.waiting = append(e.waiting, s)
-	e.turn.give()
+	e.turn.Give()
 	err := s.Wait(ctx)
 	e.turn.retake()
 	for i, w := range e.waiting {

@@ -9,12 +9,15 @@ import (
 	"weft"
 )
 
-// A turn is a lock whose waiters heed a context. While nobody else wants it, to take it
+// A Turn is a lock whose waiters heed a context; make it with NewTurn. While nobody else wants it, to take it
 // and to give it back is one atomic instruction each.
-type turn struct {
+type Turn struct {
 	word atomic.Int32 // free, held, or held and perhaps wanted
 	free *weft.Signal // set when one that was wanted is given back
 }
+
+// NewTurn returns a turn that is free.
+func NewTurn(p *weft.Proc) *Turn { return &Turn{free: p.Signal()} }
 
 const (
 	free int32 = iota
@@ -22,12 +25,12 @@ const (
 	wanted
 )
 
-// try takes the turn if it is free, and reports whether it was.
-func (t *turn) try() bool { return t.word.CompareAndSwap(free, held) }
+// Try takes the turn if it is free, and reports whether it was.
+func (t *Turn) Try() bool { return t.word.CompareAndSwap(free, held) }
 
-// take waits for the turn, or until ctx ends.
-func (t *turn) take(ctx context.Context) error {
-	if t.try() {
+// Take waits for the turn, or until ctx ends.
+func (t *Turn) Take(ctx context.Context) error {
+	if t.Try() {
 		return nil
 	}
 	for t.word.Swap(wanted) != free {
@@ -39,13 +42,13 @@ func (t *turn) take(ctx context.Context) error {
 }
 
 // retake waits for the turn however long that takes: handlers do not wait.
-func (t *turn) retake() {
-	for t.take(context.Background()) != nil {
+func (t *Turn) retake() {
+	for t.Take(context.Background()) != nil {
 	}
 }
 
-// give gives the turn back.
-func (t *turn) give() {
+// Give gives the turn back.
+func (t *Turn) Give() {
 	if t.word.Swap(free) == wanted {
 		t.free.Set()
 	}

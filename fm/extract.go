@@ -1,0 +1,209 @@
+package fm
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+
+	"weft"
+	"weft/internal/endpoint"
+	"weft/internal/mutant"
+)
+
+// Extract extracts packets that have arrived, and runs or resumes their handlers, until
+// they held at least most bytes of messages; it returns how many it was. The bound is
+// soft: packets are extracted whole. It does not wait. The error is one that has come up
+// since the last time, if there is one: a HandlerError of a handler, of this rank or for a
+// message of this rank, or the weft.PeerError of a rank that has died. Each is reported
+// once, by Extract, Wait, Until or Barrier, and the endpoint can be used on.
+func (e *Endpoint) Extract(most int) (n int, err error) {
+	if err := e.enter(context.Background()); err != nil {
+		return 0, err
+	}
+	defer e.ep.Leave()
+	for n < most {
+		ok, err := e.ep.TryReceive()
+		if err != nil {
+			return n, err
+		}
+		if !ok {
+			break
+		}
+		n += e.handle()
+	}
+	return n, e.failure()
+}
+
+// Wait returns when a packet has arrived, or with an error as Extract; it runs no handler.
+func (e *Endpoint) Wait(ctx context.Context) error {
+	if err := e.enter(ctx); err != nil {
+		return err
+	}
+	defer e.ep.Leave()
+	for {
+		if err := e.failure(); err != nil || e.ep.Have {
+			return err
+		}
+		if err := e.ep.Receive(ctx); err != nil {
+			return explain(err, "fm wait for a packet", "")
+		}
+	}
+}
+
+// Until extracts until cond holds, and sleeps while nothing arrives. It calls cond after
+// each packet; no handler runs meanwhile, and cond must not call the endpoint. Errors are
+// those of Extract.
+func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
+	if err := e.enter(ctx); err != nil {
+		return err
+	}
+	defer e.ep.Leave()
+	for !e.runCondition(cond) {
+		if err := e.failure(); err != nil {
+			return err
+		}
+		if err := e.step(ctx); err != nil {
+			return explain(err, "fm wait for a condition", "")
+		}
+	}
+	return nil
+}
+
+func (e *Endpoint) runCondition(cond func() bool) bool { return cond() }
+
+// Barrier returns when all ranks have called it, and extracts meanwhile. When it returns
+// nil all messages have been extracted that any rank had ended before. If a rank is gone
+// that has not called it, all others get a weft.PeerError, and so they do from every later
+// Barrier. Other errors of Extract are reported later.
+func (e *Endpoint) Barrier(ctx context.Context) (err error) {
+	if err := e.enter(ctx); err != nil {
+		return err
+	}
+	defer e.ep.Leave()
+	// What has been accepted by a rank's port lies there before what tells it that all have come.
+	e.ep.Pause(func() { err = e.ep.Port.Flush(ctx) })
+	if err == nil {
+		err = e.ep.Barrier(ctx, e.step)
+	}
+	return explain(err, "fm barrier", "")
+}
+
+// step waits for something new, and handles it if it is a packet. While a message is
+// coming in packets it takes what lies there already, where it lies.
+func (e *Endpoint) step(ctx context.Context) error {
+	if e.suspended > 0 && !e.ep.Have {
+		if _, err := e.ep.TryReceive(); err != nil {
+			return err
+		}
+	}
+	if !e.ep.Have {
+		if err := e.ep.Receive(ctx); err != nil || !e.ep.Have {
+			return err
+		}
+	}
+	e.handle()
+	return nil
+}
+
+// handle handles what has been received, and returns how many bytes of a message it held.
+func (e *Endpoint) handle() int {
+	defer e.ep.Release()
+	from, b := e.ep.From, e.ep.Data
+	if len(b) < headSize || b[0] >= kinds || from == e.ep.Me {
+		e.stats.Strange++
+		return 0
+	}
+	p := &e.peers[from]
+	if back := binary.LittleEndian.Uint32(b[12:]); back != 0 {
+		if back > uint32(e.credits-p.credit) {
+			e.stats.Strange++
+			back = uint32(e.credits - p.credit)
+		}
+		p.credit += int(back)
+	}
+	switch b[0] {
+	case kindPacket:
+		defer e.extracted(from, p)
+		return e.packet(from, p, b)
+	case kindAborted:
+		e.breakOff(&p.in, &AbortedError{From: from, Reason: string(b[headSize:])})
+	case kindFailed:
+		if h := int(binary.LittleEndian.Uint16(b[2:])); h < len(e.table) {
+			e.report(&HandlerError{Rank: from, From: e.ep.Me, Handler: h, Name: e.table[h].Name, Err: errors.New(string(b[headSize:]))})
+		}
+	}
+	return 0
+}
+
+// packet hands a packet of a message to its handler.
+func (e *Endpoint) packet(from int, p *peer, b []byte) int {
+	m, flags := &p.in, b[1]
+	if flags&first != 0 {
+		h := int(binary.LittleEndian.Uint16(b[2:]))
+		if m.state != none || h >= len(e.table) {
+			e.stats.Strange++
+			return 0
+		}
+		*m = Message{From: from, Length: int(binary.LittleEndian.Uint32(b[8:])), e: e, handler: h}
+	}
+	data := b[headSize:]
+	if m.state == none && flags&first == 0 || m.got+len(data) > m.Length {
+		e.stats.Strange++
+		return 0
+	}
+	m.got += len(data)
+	m.data, m.ended = data, flags&last != 0
+	switch {
+	case flags&first != 0:
+		e.begin(m)
+	case m.state == running:
+		e.resume(m)
+	}
+	m.data = nil
+	if m.ended {
+		m.state = none
+	}
+	return len(data)
+}
+
+// extracted counts a packet's credit, and gives them back when they are half of all.
+func (e *Endpoint) extracted(from int, p *peer) {
+	e.stats.Extracted++
+	p.owed++
+	if mutant.On(mutant.PacketTwice) && mutant.Sometimes() {
+		p.owed++
+	}
+	if 2*p.owed >= e.credits {
+		e.stats.Credits++
+		_ = e.tell(from, kindCredits, 0, "") // if it is gone, it needs none
+	}
+}
+
+// departed ends the message of a rank that takes no part any more.
+func (e *Endpoint) departed(rank int, why *weft.PeerError) {
+	m := &e.peers[rank].in
+	if !why.Clean || m.state == running {
+		e.report(why)
+	}
+	e.breakOff(m, why)
+}
+
+// maxFailures is how many errors are kept for Extract. Then no message is begun until some
+// have been reported.
+const maxFailures = 64
+
+// report keeps an error for Extract.
+func (e *Endpoint) report(err error) { e.failures = append(e.failures, err) }
+
+// failure returns the oldest error that has not been reported, or nil.
+func (e *Endpoint) failure() error {
+	if len(e.failures) == 0 {
+		return nil
+	}
+	err := e.failures[0]
+	e.failures = append(e.failures[:0], e.failures[1:]...)
+	return err
+}
+
+// explain says in the error of a wait whose context has ended what it was for.
+func explain(err error, doing, knows string) error { return endpoint.Explain(err, doing, knows) }

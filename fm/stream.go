@@ -1,0 +1,309 @@
+package fm
+
+import (
+	"context"
+	"fmt"
+
+	"weft"
+	"weft/internal/endpoint"
+)
+
+// A Stream is a message that is being sent. It is for one goroutine, until EndMessage.
+type Stream struct {
+	e         *Endpoint
+	p         *peer
+	to        int
+	handler   int
+	length    int  // announced
+	sent      int  // bytes of pieces
+	fill      int  // of these, in the packet that is being filled
+	begun     bool // a packet has been sent
+	open      bool
+	inHandler bool
+	owner     *Message // whose handler sends it
+	next      *Stream  // of that handler
+
+	short []byte     // the packet, if the whole message fits into it
+	draft weft.Draft // or this is
+}
+
+// shortest is the longest message, with its head, that is put together in memory of the
+// endpoint: it needs no draft.
+const shortest = 2 << 10
+
+// BeginMessage begins a message of up to length bytes for a handler of a rank. It never
+// waits: if the credits for all of it are not there, or another message to that rank is
+// being sent, the error is ErrNoCredit, where the original returns NULL. A message of more
+// packets than there are Credits is a weft.TooLongError: it needs BeginMessageWait.
+func (e *Endpoint) BeginMessage(to, length, h int) (*Stream, error) {
+	if err := e.enter(context.Background()); err != nil {
+		return nil, err
+	}
+	defer e.ep.Leave()
+	return e.tryBegin(to, length, h, false)
+}
+
+// BeginMessage begins a message in a handler, as Endpoint.BeginMessage does. A handler
+// must not try again and again, since no credit comes while it runs: it hands the message
+// to the program. The Stream must be ended before the handler returns or receives.
+func (m *Message) BeginMessage(to, length, h int) (*Stream, error) {
+	if m.state != running {
+		return nil, &RuleError{"a handler sends before it returns"}
+	}
+	s, err := m.e.tryBegin(to, length, h, true)
+	if err == nil {
+		s.owner, s.next, m.streams = m, m.streams, s
+	}
+	return s, err
+}
+
+// BeginMessageWait is BeginMessage for a message of any length up to MaxMessage. It waits
+// until it is this message's turn, and extracts while it waits for a credit; so do its
+// pieces.
+func (e *Endpoint) BeginMessageWait(ctx context.Context, to, length, h int) (*Stream, error) {
+	if err := e.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer e.ep.Leave()
+	p, err := e.check(to, length, h)
+	if err != nil {
+		return nil, err
+	}
+	if !p.sending.Try() {
+		var err error
+		if e.ep.Pause(func() { err = p.sending.Take(ctx) }); err != nil {
+			return nil, explain(err, fmt.Sprintf("fm message to rank %d", to), "another message to it is being sent")
+		}
+	}
+	s := e.start(p, to, length, h)
+	if err := s.credit(ctx); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// tryBegin is BeginMessage for whoever has the endpoint.
+func (e *Endpoint) tryBegin(to, length, h int, inHandler bool) (*Stream, error) {
+	p, err := e.check(to, length, h)
+	if err != nil {
+		return nil, err
+	}
+	if need := (length + payload - 1) / payload; need > p.credit || p.credit == 0 {
+		if need > e.credits {
+			return nil, &weft.TooLongError{Size: length, Limit: e.credits * payload, What: "what the credits of one rank take"}
+		}
+		return nil, ErrNoCredit
+	}
+	if !p.sending.Try() {
+		return nil, ErrNoCredit
+	}
+	s := e.start(p, to, length, h)
+	s.inHandler = inHandler
+	return s, nil
+}
+
+// check returns the peer that a message is for, or what is wrong with the message.
+func (e *Endpoint) check(to, length, h int) (*peer, error) {
+	switch {
+	case uint(to) >= uint(len(e.peers)):
+		return nil, &weft.RankError{Rank: to, Size: len(e.peers)}
+	case to == e.ep.Me:
+		return nil, ErrSelf
+	case uint(h) >= uint(len(e.table)):
+		return nil, &weft.ConfigError{Field: "handler", Value: h, Min: 0, Max: len(e.table) - 1}
+	case length < 0 || length > MaxMessage:
+		return nil, &weft.TooLongError{Size: length, Limit: MaxMessage, What: "MaxMessage"}
+	case e.ep.Gone(to) != nil:
+		return nil, e.ep.Gone(to)
+	case len(e.failures) >= maxFailures:
+		return nil, e.failure()
+	}
+	p := &e.peers[to]
+	if p.sending == nil {
+		p.sending = endpoint.NewTurn(e.p)
+	}
+	return p, nil
+}
+
+// start makes the peer's Stream that of a new message.
+func (e *Endpoint) start(p *peer, to, length, h int) *Stream {
+	s := &p.out
+	if s.short == nil {
+		s.short = make([]byte, shortest)
+	}
+	s.e, s.p, s.to, s.handler, s.length = e, p, to, h, length
+	s.sent, s.fill, s.begun, s.open, s.inHandler = 0, 0, false, true, false
+	return s
+}
+
+// close ends the message, and lets the next one begin.
+func (s *Stream) close() {
+	s.open = false
+	s.draft.Discard()
+	if m := s.owner; m != nil {
+		for at := &m.streams; *at != nil; at = &(*at).next {
+			if *at == s {
+				*at = s.next
+				break
+			}
+		}
+		s.owner, s.next = nil, nil
+	}
+	s.p.sending.Give()
+}
+
+// SendPiece sends the next bytes of the message: as many as one likes, from anywhere; they
+// are copied. More than was announced is a LengthError, and nothing is sent. If it waits
+// for a credit it extracts meanwhile; a message that BeginMessage has begun never waits. If
+// ctx ends first, or the rank is gone, the message is given up: the other rank's handler
+// gets an AbortedError.
+func (s *Stream) SendPiece(ctx context.Context, b []byte) error {
+	if !s.open {
+		return errEnded
+	}
+	if len(b) > s.length-s.sent {
+		return &LengthError{Rank: s.to, Announced: s.length, Asked: s.sent + len(b)}
+	}
+	if s.length <= shortest-headSize { // it is sent at its end
+		s.fill += copy(s.short[headSize+s.fill:], b)
+		s.sent += len(b)
+		return nil
+	}
+	if err := s.enter(ctx); err != nil {
+		return s.abort(err)
+	}
+	defer s.leave()
+	for len(b) > 0 {
+		if s.draft.Data == nil {
+			if err := s.newPacket(ctx); err != nil {
+				return s.abort(err)
+			}
+		}
+		k := copy(s.draft.Data[headSize+s.fill:], b)
+		b = b[k:]
+		s.fill += k
+		s.sent += k
+		if headSize+s.fill == len(s.draft.Data) {
+			flags := byte(0)
+			if s.sent == s.length {
+				flags = last
+			}
+			if err := s.commit(ctx, flags); err != nil {
+				return s.abort(err)
+			}
+		}
+	}
+	return nil
+}
+
+// EndMessage ends the message. It may be shorter than was announced.
+func (s *Stream) EndMessage(ctx context.Context) error {
+	if !s.open {
+		return errEnded
+	}
+	if err := s.enter(ctx); err != nil {
+		return s.abort(err)
+	}
+	defer s.leave()
+	if err := s.finish(ctx); err != nil {
+		return s.abort(err)
+	}
+	s.e.stats.Messages++
+	s.close()
+	return nil
+}
+
+// finish sends what is left, with the flag that says that it is the last.
+func (s *Stream) finish(ctx context.Context) error {
+	if s.begun && s.sent == s.length && s.fill == 0 {
+		return nil // the flag has gone with the last byte
+	}
+	if err := s.credit(ctx); err != nil {
+		return err
+	}
+	packet := s.short
+	if s.draft.Data != nil {
+		packet = s.draft.Data
+	}
+	packet = packet[:headSize+s.fill]
+	s.put(packet, last)
+	err := s.e.ep.Port.TrySend(s.to, packet)
+	if err == weft.ErrAgain {
+		err = s.e.ep.Port.Send(ctx, s.to, packet)
+	}
+	return err
+}
+
+// newPacket gets memory for a packet with the next bytes.
+func (s *Stream) newPacket(ctx context.Context) (err error) {
+	if err := s.credit(ctx); err != nil {
+		return err
+	}
+	s.draft, err = s.e.ep.Port.Reserve(ctx, s.to, headSize+min(payload, s.length-s.sent))
+	return err
+}
+
+// commit sends the packet that has been filled.
+func (s *Stream) commit(ctx context.Context, flags byte) error {
+	if err := s.credit(ctx); err != nil {
+		return err
+	}
+	s.put(s.draft.Data, flags)
+	return s.draft.Commit(ctx)
+}
+
+// put writes the head of a packet, and takes its credit.
+func (s *Stream) put(b []byte, flags byte) {
+	if !s.begun {
+		flags |= first
+	}
+	s.e.head(b, s.p, kindPacket, flags, s.handler, s.length)
+	s.begun, s.fill = true, 0
+	s.p.credit--
+	s.e.stats.Packets++
+}
+
+// credit waits for the credit of a packet.
+func (s *Stream) credit(ctx context.Context) error {
+	e := s.e
+	for waited := false; s.p.credit == 0; {
+		if s.inHandler {
+			return ErrNoCredit // cannot be: BeginMessage has made sure that they are there
+		}
+		if gone := e.ep.Gone(s.to); gone != nil {
+			return gone
+		}
+		if !waited {
+			waited = true
+			e.stats.Waited++
+		}
+		if err := e.step(ctx); err != nil {
+			return explain(err, fmt.Sprintf("fm message to rank %d", s.to), fmt.Sprintf("it has not extracted %d packets", e.credits))
+		}
+	}
+	return e.ep.Gone(s.to)
+}
+
+// enter makes the endpoint the caller's; a handler's it is already.
+func (s *Stream) enter(ctx context.Context) error {
+	if s.inHandler {
+		return nil
+	}
+	return s.e.enter(ctx)
+}
+
+func (s *Stream) leave() {
+	if !s.inHandler {
+		s.e.ep.Leave()
+	}
+}
+
+// abort gives the message up, and tells the other rank if it knows of it.
+func (s *Stream) abort(why error) error {
+	if s.begun && s.e.ep.Gone(s.to) == nil {
+		_ = s.e.tell(s.to, kindAborted, s.handler, why.Error())
+	}
+	s.close()
+	return why
+}

@@ -1,0 +1,45 @@
+package fm
+
+import (
+	"encoding/binary"
+
+	"weft/internal/endpoint"
+)
+
+// The kinds of messages. The first takes a credit, the others do not.
+const (
+	kindPacket  byte = iota + endpoint.FirstKind
+	kindCredits      // only gives credits back
+	kindAborted      // the message that is being sent will not be completed, and why
+	kindFailed       // a handler has failed, and why
+	kinds
+)
+
+// The flags of a packet.
+const (
+	first byte = 1 << iota
+	last
+)
+
+// headSize is how many bytes a packet begins with: the head of an endpoint's message, in
+// which the library's bytes are the flags and the handler; the announced length of the
+// message, and the credits given back, in 4 bytes each.
+const headSize = endpoint.HeadSize + 8
+
+// maxReason bounds the text of an error that is told to another rank.
+const maxReason = 512
+
+// head writes the head of a packet to a rank, with the credits that it is owed.
+func (e *Endpoint) head(b []byte, p *peer, kind, flags byte, h, length int) {
+	e.ep.Head(b, kind, flags, uint16(h))
+	binary.LittleEndian.PutUint32(b[8:], uint32(length))
+	binary.LittleEndian.PutUint32(b[12:], uint32(p.owed))
+	p.owed = 0
+}
+
+// tell sends a message that takes no credit.
+func (e *Endpoint) tell(to int, kind byte, h int, reason string) error {
+	e.head(e.control[:], &e.peers[to], kind, 0, h, 0)
+	n := headSize + copy(e.control[headSize:], reason[:min(len(reason), maxReason)])
+	return e.ep.Port.TrySend(to, e.control[:n])
+}
