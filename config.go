@@ -75,7 +75,8 @@ type Config struct {
 	// measured round trips; 0 means 2 ms and 500 ms.
 	RetransmitMin, RetransmitMax time.Duration
 
-	faults func(t transport.Transport, ring func()) transport.Transport // for tests: spoils what comes over a network
+	interrupt bool                                                         // for paper 004: see driver.Waiting
+	faults    func(t transport.Transport, ring func()) transport.Transport // for tests: spoils what comes over a network
 }
 
 // MinLiveness is the shortest silence that can be told from a process that waits for a
@@ -88,6 +89,7 @@ var Environment = []struct{ Name, Meaning string }{
 	{bootstrap.Env, "descriptor of the socket to the launcher; set by weft run, removed when the process joins"},
 	{envProgram, "which function the process is to be; set by Launch, removed by Launched"},
 	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
+	{envInterrupt, "1: a goroutine that waits polls its own memory, and another one, which sleeps until packets come, brings them; to compare with"},
 	{envBind, "the address that UDP and TCP use"},
 	{envInterface, "the Ethernet interface for raw frames to other hosts"},
 	{envAuthenticate, "1: raw Ethernet frames are guarded against forgery; all ranks must agree"},
@@ -102,6 +104,8 @@ var Environment = []struct{ Name, Meaning string }{
 const (
 	envSpin = "WEFT_SPIN"
 	envBind = "WEFT_BIND"
+
+	envInterrupt = "WEFT_INTERRUPT"
 
 	envInterface    = "WEFT_INTERFACE"
 	envAuthenticate = "WEFT_AUTHENTICATE"
@@ -148,6 +152,7 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 		}
 	}
 	r.Authenticate = r.Authenticate || os.Getenv(envAuthenticate) == "1"
+	r.interrupt = os.Getenv(envInterrupt) == "1"
 	r.XDP = r.XDP || os.Getenv(envXDP) == "1"
 	r.GoBackN = r.GoBackN || os.Getenv(envGoBackN) == "1"
 	if r.Interface == "" {
@@ -172,6 +177,8 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 // host, polling would burn the time slices of those it waits for.
 func (c *Config) waiting(job bootstrap.Job) driver.Waiting {
 	switch {
+	case c.interrupt:
+		return driver.Waiting{Budget: 250 * time.Microsecond, Interrupt: true}
 	case c.Spin < 0:
 		return driver.Waiting{}
 	case c.Spin > 0:
@@ -188,6 +195,8 @@ func (p *Proc) Waiting() string {
 	w := p.wait
 	cpus := fmt.Sprintf("%d ranks on %.3g processors", p.job.Crowd, sys.CPUs())
 	switch {
+	case w.Interrupt:
+		return fmt.Sprintf("they poll for up to %v until another goroutine, which sleeps meanwhile, has brought the packet (%s)", w.Budget, envInterrupt)
 	case w.InProcess:
 		return "they let other goroutines run, then sleep (all ranks are goroutines)"
 	case p.cfg.Spin != 0:

@@ -56,7 +56,7 @@ func TestMistakes(t *testing.T) {
 		{"run -n x true", `"x" for flag -n`},
 		{"run -liveness 1ns true", "must be at least 10ms"},
 		{"run ../../coll", "there is no package main in it"},
-		{"run -reap perhaps true", "must be on or off"},
+		{"run -reap perhaps true", "must be on, off or interrupt"},
 		{"run -transport ib true", "must be auto, shm, eth, udp or tcp"},
 		{"run no-such-program", "no such command in $PATH"},
 		{"perf sleep", "there are latency, bandwidth"},

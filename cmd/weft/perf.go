@@ -91,6 +91,7 @@ func perfTest(name, help, sizes string) *ffcli.Command {
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
 	fs.BoolVar(&f.spec.InPlace, "inplace", false, "write and read messages in place")
 	fs.BoolVar(&f.spec.Alloc, "alloc", false, "messages from and to memory from Alloc")
+	fs.BoolVar(&f.spec.Interrupted, "interrupt", false, "the receiver polls, and a goroutine that sleeps brings it the packets: paper 004 without reaping")
 	fs.BoolVar(&f.spec.Blocked, "blocked", false, "nobody polls: both sides sleep when a message comes")
 	if name == "latency" {
 		fs.IntVar(&f.spec.Goroutines, "goroutines", 0, "clients in rank 0, each a goroutine; with -pattern")

@@ -40,7 +40,7 @@ func runCommand() *ffcli.Command {
 	job := launch.Job{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Report: os.Stderr}
 	fs.IntVar(&job.N, "n", 1, "number of ranks")
 	fs.StringVar(&job.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
-	reap := fs.String("reap", "on", "on: poll for packets while one waits; off: each wakes whoever waits for it")
+	reap := fs.String("reap", "on", "on: poll for packets while one waits; off: each wakes whoever waits for it; interrupt: poll, but another goroutine that sleeps brings them")
 	fs.BoolVar(&job.Prefix, "prefix", false, "put [rank] before each line")
 	fs.BoolVar(&job.Survive, "survive", false, "when a rank fails, let the others go on; the job succeeds without ranks that a signal ended")
 	fs.IntVar(&job.Hosts, "hosts", 1, "pretend that the ranks are on so many hosts, in turn")
@@ -57,8 +57,10 @@ func runCommand() *ffcli.Command {
 			case "on":
 			case "off":
 				job.Env = append(job.Env, "WEFT_SPIN=0")
+			case "interrupt":
+				job.Env = append(job.Env, "WEFT_INTERRUPT=1")
 			default:
-				return fmt.Errorf("run: -reap %q: must be on or off", *reap)
+				return fmt.Errorf("run: -reap %q: must be on, off or interrupt", *reap)
 			}
 			if *trace != "" {
 				job.Env = append(job.Env, traceEnv(*trace))

@@ -26,6 +26,11 @@ type Waiting struct {
 	// of those it waits for.
 	Yields int
 
+	// Interrupt: a goroutine that waits polls its own call, and not the transports.
+	// The service sleeps on the doorbell meanwhile, and brings the packets as an
+	// interrupt would: reaping off, as paper 004 measures it. To compare with.
+	Interrupt bool
+
 	// InProcess: peers are goroutines of this process, so polling must let
 	// them run.
 	InProcess bool
@@ -69,7 +74,7 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 	if err := ctx.Err(); err != nil {
 		return n.giveUp(c, err)
 	}
-	if n.reaper == nil {
+	if n.reaper == nil && !n.cfg.Wait.Interrupt {
 		if err := n.reap(ctx, c); err != nil || !n.pending(c) {
 			if !mutant.On(mutant.NoRest) {
 				n.rest()
@@ -233,7 +238,7 @@ func (c *Call) copying() time.Duration {
 // on channels of their own.
 func (n *Node) park(ctx context.Context, c *Call) error {
 	n.parked++
-	if n.sleeper == nil && n.reaper == nil && !n.cfg.Wait.InProcess {
+	if n.sleeper == nil && n.reaper == nil && !n.cfg.Wait.InProcess && !n.cfg.Wait.Interrupt {
 		if err := n.sleep(ctx, c); err != nil || !n.pending(c) {
 			return err
 		}
@@ -243,6 +248,9 @@ func (n *Node) park(ctx context.Context, c *Call) error {
 	n.rest()
 	for c.parked {
 		n.mu.Unlock()
+		if n.cfg.Wait.Interrupt {
+			n.expect(c)
+		}
 		woken := interleave.Wait(c.wake, ctx.Done())
 		n.mu.Lock()
 		if !woken && c.parked {
@@ -253,6 +261,19 @@ func (n *Node) park(ctx context.Context, c *Call) error {
 	}
 	n.rousing--
 	return nil
+}
+
+// expect polls until the service says that the call has ended, or the budget is spent.
+// The lock is not held.
+func (n *Node) expect(c *Call) {
+	for end := n.now().Add(n.cfg.Wait.Budget); len(c.wake) == 0 && n.now() < end; {
+		for range glances {
+			if len(c.wake) > 0 {
+				return
+			}
+			sys.Pause()
+		}
+	}
 }
 
 // sleep sleeps on the doorbell until the call has ended, or somebody reaps:

@@ -60,6 +60,7 @@ func Bars() []Bar {
 func labBars(here launch.Host) []Bar {
 	over := func(s Spec) Spec { return s.with(func(s *Spec) { s.Transport = "eth" }) }
 	one, bulk, many := over(spec("latency", "send", 64)), over(spec("bandwidth", "send", 1<<20)), over(spec("rate", "send", 64))
+	interrupted := one.with(func(s *Spec) { s.Interrupted = true })
 	asleep := one.with(func(s *Spec) { s.Blocked = true })
 	bandwidth := 1.0
 	if ifc, err := net.InterfaceByName(here.Interface); err == nil && ifc.MTU >= 9000 {
@@ -71,6 +72,8 @@ func labBars(here launch.Host) []Bar {
 		{Name: "ethbulk", What: "raw Ethernet, 1 MiB messages, against TCP", Ours: bulk, Theirs: rivals(bulk, "iperf3"), Limit: bandwidth, Least: true},
 		{Name: "ethrate", What: "messages of 64 B, against weft over UDP", Ours: many, Theirs: rivals(many, "udp"), Limit: 2, Least: true},
 		{Name: "reaping", What: "64 B, polling, against asleep", Ours: one, Theirs: []Rival{{Weft, "asleep", asleep}}, Limit: 0.5},
+		{Name: "interrupt", What: "64 B, reaping, against an interrupt that brings the packet (paper 004: 0.79)", Ours: one,
+			Theirs: []Rival{{Weft, "interrupt", interrupted}}, Limit: 0.79},
 	}
 }
 

@@ -43,7 +43,7 @@ func (m mpi) Can(s Spec) bool {
 	case "lock":
 		return s.Op != "handover"
 	default:
-		return s.Op == "send" && !s.Blocked
+		return s.Op == "send" && !s.Blocked && !s.Interrupted
 	}
 }
 

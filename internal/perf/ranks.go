@@ -63,6 +63,9 @@ func runRanks(ctx context.Context, system string, n int, s Spec) ([]Sample, erro
 	if s.Blocked {
 		job.Env = append(job.Env, "WEFT_SPIN=0")
 	}
+	if s.Interrupted {
+		job.Env = append(job.Env, "WEFT_INTERRUPT=1")
+	}
 	result, err := launch.Run(ctx, job, nil)
 	if err == nil && result.Status != 0 {
 		err = fmt.Errorf("%s: %s", system, strings.TrimSpace(report.String()))

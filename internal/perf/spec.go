@@ -17,6 +17,9 @@ type Spec struct {
 	Blocked   bool   // both sides asleep when a message comes
 	Algorithm string // of a barrier or lock
 
+	// Interrupted: the receiver polls, and a goroutine that sleeps brings it the packets.
+	Interrupted bool
+
 	Pattern    string // of latency: how goroutines share messages, one of Patterns; or none
 	Goroutines int    // clients, with a Pattern
 }

@@ -18,7 +18,7 @@ func (ucx) Absent() string {
 }
 
 func (ucx) Can(s Spec) bool {
-	return s.Test != "barrier" && s.Test != "lock" && s.Test != "alltoall" && s.Op != "pull" && !s.Blocked
+	return s.Test != "barrier" && s.Test != "lock" && s.Test != "alltoall" && s.Op != "pull" && !s.Blocked && !s.Interrupted
 }
 
 // test returns ucx_perftest's name for a test.
