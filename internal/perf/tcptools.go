@@ -17,7 +17,9 @@ func (sockperf) Name() string { return "sockperf" }
 
 func (sockperf) Absent() string { return absent("sockperf", "sockperf") }
 
-func (sockperf) Can(s Spec) bool { return s.Test == "latency" && s.Op == "send" && !s.Blocked && !s.Interrupted }
+func (sockperf) Can(s Spec) bool {
+	return s.Test == "latency" && s.Op == "send" && !s.Blocked && !s.Interrupted
+}
 
 // A line such as "percentile 50.000 =    5.815": one way, in us.
 var sockperfMedian = regexp.MustCompile(`percentile 50\.000 = +([0-9.]+)`)
@@ -47,7 +49,9 @@ func (iperf3) Name() string { return "iperf3" }
 
 func (iperf3) Absent() string { return absent("iperf3", "iperf3") }
 
-func (iperf3) Can(s Spec) bool { return s.Test == "bandwidth" && s.Op == "send" && !s.Blocked && !s.Interrupted }
+func (iperf3) Can(s Spec) bool {
+	return s.Test == "bandwidth" && s.Op == "send" && !s.Blocked && !s.Interrupted
+}
 
 func (iperf3) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	return eachSize(s, func(size int, address, port string) (Sample, error) {
