@@ -31,6 +31,8 @@ var (
 	ErrReadOnly = rma.ErrReadOnly
 	// ErrNoRegion: the rank has no such region; see RegionError.
 	ErrNoRegion = rma.ErrNoRegion
+	// ErrForbidden: the region is not for this rank (RegionConfig.Ranks); see RegionError.
+	ErrForbidden = rma.ErrForbidden
 	// ErrFenced: a guarded region was accessed without its lock, or under an epoch
 	// that is over; see RegionError.
 	ErrFenced = rma.ErrFenced

@@ -18,6 +18,11 @@ import (
 type RegionConfig struct {
 	ReadOnly bool // others may only Pull
 
+	// Ranks are the ranks that may access the region, besides its own; nil means all. Others
+	// are refused with ErrForbidden when they attach, and can neither map it nor reach it by
+	// packets.
+	Ranks []int
+
 	// Guard is the name of a Lock: others access the region only under an epoch of
 	// it, with Remote.Under, and not under one that is older than any they have
 	// accessed it under, or that a dead holder had. Such a region is never mapped
@@ -70,12 +75,15 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 		return nil, &ConfigError{Field: "size of the region", Value: size, Min: 0, Max: 1 << 40}
 	}
 	readOnly := cfg != nil && cfg.ReadOnly
+	ranks, err := p.permitted(cfg)
+	if err != nil {
+		return nil, err
+	}
 	var guard uint64
 	if cfg != nil && cfg.Guard != "" {
 		guard = coord.LockID(cfg.Guard)
 	}
 	var s share
-	var err error
 	if guard != 0 {
 		s = p.private(size + 8)
 		_, err = p.node.Coordinate(ctx, nil, coord.Bind, guard)
@@ -85,7 +93,7 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 	}
 	r := &Region{p: p, size: size, whole: s}
 	if err == nil {
-		r.region, err = p.node.Expose(name, r.Bytes(), s.id, readOnly, guard)
+		r.region, err = p.node.Expose(name, r.Bytes(), s.id, readOnly, guard, ranks)
 	}
 	if err != nil {
 		p.unshare(s)
@@ -95,6 +103,21 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 	defer p.mu.Unlock()
 	p.regions[r.region.ID] = r
 	return r, nil
+}
+
+// permitted returns the ranks that may access a region, or nil if all may.
+func (p *Proc) permitted(cfg *RegionConfig) ([]int, error) {
+	if cfg == nil || cfg.Ranks == nil {
+		return nil, nil
+	}
+	ranks := []int{p.job.Rank}
+	for _, rank := range cfg.Ranks {
+		if err := p.check(rank); err != nil {
+			return nil, err
+		}
+		ranks = append(ranks, rank)
+	}
+	return ranks, nil
 }
 
 // Window is Expose for programs in which every rank exposes a region of the

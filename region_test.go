@@ -400,6 +400,35 @@ func TestReadOnlyRegion(t *testing.T) {
 	})
 }
 
+// A region for some ranks is refused to others, on every transport, and they map nothing.
+func TestRegionForSome(t *testing.T) {
+	networks(t, 3, func(ctx context.Context, p *Proc) error {
+		q, w, err := pair(ctx, p, 64, &RegionConfig{Ranks: []int{(p.Rank() + 1) % 3}})
+		if err != nil {
+			return err
+		}
+		defer q.Close()
+		if _, err := w.At(ctx, p.Rank()); err != nil {
+			return fmt.Errorf("its own: %w", err)
+		}
+		r, err := w.At(ctx, (p.Rank()+2)%3)
+		if err != nil {
+			return err
+		}
+		if err := r.Push(ctx, 0, []byte("x")); err != nil {
+			return err
+		}
+		var refused *RegionError
+		if _, err := w.At(ctx, (p.Rank()+1)%3); !errors.As(err, &refused) || !errors.Is(err, ErrForbidden) || refused.Rank != (p.Rank()+1)%3 {
+			return fmt.Errorf("not permitted: %v", err)
+		}
+		if _, err := p.Expose(ctx, "nobody's", 8, &RegionConfig{Ranks: []int{3}}); !errors.Is(err, ErrRank) {
+			return fmt.Errorf("for a rank that is not there: %v", err)
+		}
+		return p.Barrier("tried", nil).Wait(ctx)
+	})
+}
+
 // The target checks key and bounds itself: an initiator that lies gets nowhere.
 func TestTargetChecks(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {

@@ -51,7 +51,7 @@ func frames() [][]byte {
 		wire.IGo{Round: 3, Region: 2}.Append(nil),
 		wire.Knock{Region: 2}.Append(nil),
 		wire.Result{Status: wire.StatusNoEntry, Op: 1}.Append(nil),
-		wire.Result{Status: wire.StatusShared, Op: 1}.Append(nil),
+		wire.Result{Status: wire.StatusForbidden, Op: 1}.Append(nil),
 		{0x77, 0, 0, 0}, // of no known type
 	}
 	for k := wire.EventKind(1); !strings.HasPrefix(k.String(), "event "); k++ {

@@ -8,15 +8,15 @@ import (
 
 // Expose makes memory reachable under a name. Mem is the number by which peers can map
 // it, or 0; those that attach are told it with the region's key.
-func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64) (*rma.Region, error) {
+func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int) (*rma.Region, error) {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closing.Load() {
 		return nil, link.ErrClosed
 	}
-	n.tape.Note(tape.Event{Do: "expose", Name: name, N: len(bytes), Region: mem, OK: readOnly, Random: guard})
-	r, err := n.eng.RMA.Expose(name, bytes, mem, readOnly, guard)
+	n.tape.Note(tape.Event{Do: "expose", Name: name, N: len(bytes), Region: mem, OK: readOnly, Random: guard, Ranks: ranks})
+	r, err := n.eng.RMA.Expose(name, bytes, mem, readOnly, guard, ranks)
 	n.admit(r)
 	n.flush(n.clock())
 	return r, err

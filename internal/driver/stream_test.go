@@ -72,7 +72,7 @@ func TestStream(t *testing.T) {
 	n.Start(bell, tr)
 	defer n.Close(0)
 	n.connect(1, Route{Transport: tr})
-	r, err := n.Expose("r", make([]byte, size), 0, false, 0)
+	r, err := n.Expose("r", make([]byte, size), 0, false, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

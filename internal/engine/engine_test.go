@@ -146,7 +146,7 @@ func TestMessageFollowsWhatWaits(t *testing.T) {
 	c := newCluster(t, 2, 4096)
 	from, to := c.open(0, msg.Config{}), c.open(1, msg.Config{})
 	region := mem.Aligned(8)
-	r, err := c.engines[1].RMA.Expose("r", region, 0, false, 0)
+	r, err := c.engines[1].RMA.Expose("r", region, 0, false, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func FuzzEngine(f *testing.F) {
 			append(wire.IPush{End: true, Op: 3, Region: 3, Entry: wire.NoEntry, Off: 9, Total: 10}.Append(nil), 1), wire.Knock{Region: 3}.Append(nil),
 		},
 		{wire.IStop{Op: 1<<16 + 2, Region: 1, Off: 100}.Append(nil), wire.IGo{Region: 1}.Append(nil), wire.IStop{Round: 1, Op: 1<<16 + 2, Region: 1, Off: 1 << 62}.Append(nil),
-			wire.IGo{Round: 1, Region: 1}.Append(nil), wire.Result{Op: 1<<16 + 2, Status: wire.StatusShared}.Append(nil)},
+			wire.IGo{Round: 1, Region: 1}.Append(nil), wire.Result{Op: 1<<16 + 2, Status: wire.StatusForbidden}.Append(nil)},
 		{append(wire.Pulled{Op: 1 << 16, End: true}.Append(nil), "data"...), wire.Attached{Op: 1 << 16, Size: 8}.Append(nil), wire.Bye{}.Append(nil)},
 	} {
 		f.Add(script(frames))
@@ -290,7 +290,7 @@ func FuzzEngine(f *testing.F) {
 		e := c.engines[0]
 		p := c.open(0, msg.Config{RecvBuffer: 64 << 10})
 		region := mem.Aligned(64)
-		if _, err := e.RMA.Expose("window", region, 0, false, 0); err != nil {
+		if _, err := e.RMA.Expose("window", region, 0, false, 0, nil); err != nil {
 			t.Fatal(err)
 		}
 		// What the peer may answer.
@@ -310,7 +310,7 @@ func FuzzEngine(f *testing.F) {
 				e.Coord.Start(c.now, &coord.Op{Kind: kind, Object: o, N: 1})
 			}
 		}
-		if _, err := e.RMA.Expose("guarded", mem.Aligned(8), 0, false, ids[0]); err != nil {
+		if _, err := e.RMA.Expose("guarded", mem.Aligned(8), 0, false, ids[0], nil); err != nil {
 			t.Fatal(err)
 		}
 		box, reader := smallMailbox(t, e)

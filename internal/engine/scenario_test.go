@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -451,7 +452,7 @@ func (s *story) result(rank int, op *msg.Op) {
 // memory runs a command on regions.
 func (s *story) memory(rank int) {
 	e, to := s.engines[rank], s.number("to", 1)
-	f := s.found[[2]int{rank, to}]
+	f := s.found[[2]int{s.number("as", rank), to}]
 	op := &rma.Op{Peer: to, Region: f.Region, Key: f.Key, Off: uint64(s.number("off", 0)), A: uint64(s.number("a", 0)), B: uint64(s.number("b", 0))}
 	var key string
 	if s.d.MaybeScanArgs(s.t, "key", &key); key == "wrong" {
@@ -471,7 +472,7 @@ func (s *story) memory(rank int) {
 		if s.d.HasArg("guard") {
 			guard = coord.LockID("L")
 		}
-		if _, err := e.RMA.Expose(s.name(), s.regions[rank], 0, s.d.HasArg("readonly"), guard); err != nil {
+		if _, err := e.RMA.Expose(s.name(), s.regions[rank], 0, s.d.HasArg("readonly"), guard, s.only()); err != nil {
 			s.say("%v", err)
 		}
 		return
@@ -499,6 +500,19 @@ func (s *story) memory(rank int) {
 	if e.RMA.Start(op); op.Done {
 		s.done(rank, op)
 	}
+}
+
+// only returns the ranks that a region is for, or nil.
+func (s *story) only() (ranks []int) {
+	for _, arg := range s.d.CmdArgs {
+		if arg.Key == "only" {
+			for _, v := range arg.Vals {
+				n, _ := strconv.Atoi(v)
+				ranks = append(ranks, n)
+			}
+		}
+	}
+	return ranks
 }
 
 func (s *story) name() (name string) {

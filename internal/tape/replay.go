@@ -212,7 +212,7 @@ func (p *player) memory(e Event) error {
 		}
 		rm.Put(e.Rank, e.Region, e.RMA.Key, e.RMA.Off, make([]byte, e.N), e.RMA.Lock, e.RMA.Epoch)
 	case "expose":
-		r, err := rm.Expose(e.Name, mem.Aligned(e.N), e.Region, e.OK, e.Random)
+		r, err := rm.Expose(e.Name, mem.Aligned(e.N), e.Region, e.OK, e.Random, e.Ranks)
 		if err == nil {
 			p.regions[r.ID] = r
 		}

@@ -18,6 +18,7 @@ var (
 	ErrNoRegion   = errors.New("weft: no such region")
 	ErrNoEntry    = errors.New("weft: the mailbox has no ring for this sender")
 	ErrShared     = errors.New("weft: the ring is shared, so there can be no status for a whole message")
+	ErrForbidden  = errors.New("weft: this rank may not access it")
 	ErrFenced     = errors.New("weft: not under the present epoch of the lock that guards it")
 )
 
@@ -52,7 +53,7 @@ func (e *MisalignedError) Is(target error) bool { return target == ErrMisaligned
 type RegionError struct {
 	Rank int
 	Name string // of the region; empty if only its rank knows it
-	Err  error  // ErrKey, ErrReadOnly, ErrNoRegion, ErrFenced, ErrClosed, or of a PUT ErrBounds
+	Err  error  // ErrKey, ErrReadOnly, ErrNoRegion, ErrForbidden, ErrFenced, ErrClosed, or of a PUT ErrBounds
 }
 
 func (e *RegionError) Error() string {
@@ -122,6 +123,8 @@ func refusal(op *Op, s wire.Status) error {
 		return &RegionError{op.Peer, op.Name, ErrReadOnly}
 	case wire.StatusFenced:
 		return &RegionError{op.Peer, op.Name, ErrFenced}
+	case wire.StatusForbidden:
+		return &RegionError{op.Peer, op.Name, ErrForbidden}
 	case wire.StatusClosed:
 		return &RegionError{op.Peer, op.Name, link.ErrClosed}
 	default:

@@ -176,10 +176,10 @@ func TestWishes(t *testing.T) {
 	if b := attach(3, 9, "r0"); b == nil {
 		t.Error("one wish too many waits")
 	}
-	if _, err := d.node.Expose("r1", mem.Aligned(8), 0, false, 0); err != nil {
+	if _, err := d.node.Expose("r1", mem.Aligned(8), 0, false, 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.node.Expose("r1", mem.Aligned(8), 0, false, 0); !errors.Is(err, link.ErrInUse) {
+	if _, err := d.node.Expose("r1", mem.Aligned(8), 0, false, 0, nil); !errors.Is(err, link.ErrInUse) {
 		t.Errorf("exposed twice: %v", err)
 	}
 	one, _ := d.take(1)

@@ -2,6 +2,7 @@ package rma
 
 import (
 	"fmt"
+	"slices"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -18,6 +19,7 @@ type Region struct {
 	Bytes    []byte
 	Mem      uint32 // the shared memory that it lies in, or 0
 	ReadOnly bool
+	Ranks    []int // that may access it, in ascending order; nil means all
 
 	// Guard is the lock that guards the region, or 0; Fence is the epoch before
 	// which nobody may access it any more.
@@ -32,9 +34,25 @@ type Region struct {
 }
 
 // Expose makes memory reachable under a name, and answers those who asked for
-// it before.
-func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64) (*Region, error) {
-	return n.expose(&Region{Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard})
+// it before. Only the ranks named may access it, or all if that is nil.
+func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int) (*Region, error) {
+	return n.expose(&Region{Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard, Ranks: ascending(ranks)})
+}
+
+// ascending returns a copy in that order, or nil of nil.
+func ascending(ranks []int) []int {
+	s := slices.Clone(ranks)
+	slices.Sort(s)
+	return s
+}
+
+// admits reports whether a rank may access the region.
+func (r *Region) admits(rank int) bool {
+	if r.Ranks == nil {
+		return true
+	}
+	_, ok := slices.BinarySearch(r.Ranks, rank)
+	return ok
 }
 
 func (n *Node) expose(r *Region) (*Region, error) {
@@ -169,6 +187,11 @@ func (n *Node) onAttach(p *peer, f wire.Attach, name []byte) {
 }
 
 func (n *Node) attached(p *peer, op uint32, r *Region) {
+	if !r.admits(p.rank) {
+		n.Stats.Refused++
+		p.result(op, wire.StatusForbidden, 0)
+		return
+	}
 	f := wire.Attached{
 		ReadOnly: r.ReadOnly, Op: op, Region: r.ID, Mem: r.Mem, Key: r.Key, Size: uint64(len(r.Bytes)),
 	}
@@ -185,6 +208,8 @@ func (n *Node) check(p *peer, region uint32, key, off, size uint64, write bool) 
 		s = n.missing(region)
 	case r.Box != nil:
 		s = wire.StatusNoRegion
+	case !r.admits(p.rank):
+		s = wire.StatusForbidden
 	case r.Key != key && !mutant.On(mutant.NoKey):
 		s = wire.StatusKey
 	case write && r.ReadOnly:

@@ -88,6 +88,7 @@ const (
 	StatusFenced
 	StatusNoEntry
 	StatusShared
+	StatusForbidden
 	statusEnd
 )
 

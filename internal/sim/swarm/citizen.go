@@ -56,7 +56,7 @@ func (c *citizen) open(cfg coord.Config) *coord.Object {
 func (c *citizen) guard(b *lockBook) {
 	g := &guarded{book: b, bytes: mem.Aligned(8)}
 	c.start(&coord.Op{Kind: coord.Bind, N: b.id}, 0, func(*coord.Op) { // even if the home is dead: somebody may ask for it
-		_, err := c.n.eng.RMA.Expose("guarded by "+b.name, g.bytes, 0, false, b.id)
+		_, err := c.n.eng.RMA.Expose("guarded by "+b.name, g.bytes, 0, false, b.id, nil)
 		c.n.check("Expose", err)
 		c.guarded = append(c.guarded, g)
 	})

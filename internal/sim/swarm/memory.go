@@ -60,7 +60,7 @@ func (n *node) expose() {
 	a.bytes = mem.Aligned(off + gap)
 	n.area = a
 	n.c.areas = append(n.c.areas, a)
-	r, err := n.eng.RMA.Expose(regionName, a.bytes, 0, false, 0)
+	r, err := n.eng.RMA.Expose(regionName, a.bytes, 0, false, 0, nil)
 	n.check("Expose", err)
 	a.key = r.Key
 }
