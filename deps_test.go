@@ -65,6 +65,7 @@ pm                      .
 internal/endpoint       .
 am                      . internal/endpoint internal/mutant
 fm                      . internal/endpoint internal/mutant
+vmmc                    . internal/mutant
 
 internal/launch         internal/bootstrap internal/sys internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match

@@ -100,7 +100,11 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	n.tape.Lend("lend", p, &c.Msg, c.Msg.Block, 0, 0)
 	r = Received{c.Msg.From, c.Msg.N, c.Msg.Block}
 	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil
-	n.spare = c
+	if n.spare == nil {
+		n.spare = c
+	} else { // another goroutine has received meanwhile
+		c.Free()
+	}
 	n.mu.Unlock()
 	return r, nil, err
 }

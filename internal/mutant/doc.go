@@ -53,12 +53,13 @@ const (
 	UsedAfterClose      // driver: the transports of a closed node are looked at
 	AnsweredTwice       // am: the credit of an answered request is given back twice now and then
 	PacketTwice         // fm: the credit of a packet is given back twice now and then
+	RedirectTwice       // vmmc: a redirection that a transfer has taken is there for the next as well
 )
 
 // All returns the bugs.
 func All() []Bug {
 	var all []Bug
-	for b := NoReAck; b <= PacketTwice; b++ {
+	for b := NoReAck; b <= RedirectTwice; b++ {
 		all = append(all, b)
 	}
 	return all
@@ -72,6 +73,6 @@ func (b Bug) String() string {
 		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice", "Untold",
 		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "SilentAck", "AskOne", "PromiseKept", "DeadPush", "FenceOnce",
 		"NewcomersFirst", "LastFirst",
-		"ArmedOverRing", "NoRest", "UsedAfterClose", "AnsweredTwice", "PacketTwice",
+		"ArmedOverRing", "NoRest", "UsedAfterClose", "AnsweredTwice", "PacketTwice", "RedirectTwice",
 	}[b]
 }

@@ -48,7 +48,7 @@ func (t *Transport) Memory() transport.Memory {
 	if !t.caps.Direct {
 		return nil
 	}
-	return view{t.rank, &t.net.memory}
+	return &t.view
 }
 
 func (v view) Share(n int, readOnly bool) (uint32, *transport.Mapping, error) {

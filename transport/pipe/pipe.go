@@ -34,6 +34,7 @@ type Transport struct {
 	net  *Network
 	rank int
 	caps transport.Caps
+	view view // of the memory of all
 	bell transport.Doorbell
 	ev   transport.Events
 
@@ -62,7 +63,7 @@ func (net *Network) Open(rank int, bell transport.Doorbell, ev transport.Events)
 		mtu = 16 << 10
 	}
 	t := &Transport{
-		net: net, rank: rank, bell: bell, ev: ev,
+		net: net, rank: rank, view: view{rank, &net.memory}, bell: bell, ev: ev,
 		caps: transport.Caps{Name: "pipe", MTU: mtu, Reliable: !net.Lossy, Direct: net.Direct},
 	}
 	t.in.Store(&[]*queue{})

@@ -1,0 +1,188 @@
+package vmmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"weft"
+)
+
+// Config shapes an Endpoint. Zero values mean the defaults.
+type Config struct {
+	// NotifyBuffer bounds, in bytes, the notifications that wait here to be handled; 0 means 64 KiB, which is the
+	// least. Each takes 64 bytes. A sender whose notification finds no room waits.
+	NotifyBuffer int
+}
+
+// An Endpoint is a rank's part in vmmc: what it exports and imports. Endpoints of the same channel, one in each process,
+// belong together. Any number of goroutines may use it.
+type Endpoint struct {
+	p       *weft.Proc
+	channel int
+	control *weft.Port // requests and replies
+	notices *weft.Port // notifications that have not been handled
+	bulk    *weft.Port // pieces of transfers to exports that can be redirected
+
+	ctx    context.Context // ends when the endpoint is closed
+	stop   context.CancelFunc
+	tasks  []*weft.Task // that move data: Close waits for them
+	gate   *weft.Signal // notifications may be handled again, or the endpoint is closed
+	mu     sync.Mutex   // of what follows
+	closed bool
+	failed error // of handlers
+	held   bool  // notifications are blocked
+
+	exports map[uint32]*Export
+	names   map[string]*Export
+	wishes  map[string][]wish // imports of names that are not exported yet
+	serial  uint32            // of the last export
+
+	peers []*peer
+	spare *call
+}
+
+// Open opens an endpoint on three channels: the one that is named, and the two after it, up to 65535.
+func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Endpoint, error) {
+	const most = 1<<16 - 3
+	if channel < 0 || channel > most {
+		return nil, &ConfigError{Field: "channel", Value: channel, Min: 0, Max: most}
+	}
+	e := &Endpoint{
+		p: p, channel: channel, gate: p.Signal(), peers: make([]*peer, p.Size()),
+		exports: map[uint32]*Export{}, names: map[string]*Export{}, wishes: map[string][]wish{},
+	}
+	for rank := range e.peers {
+		e.peers[rank] = &peer{rank: rank, calls: map[uint64]*call{}, imports: map[uint32][]*Import{}}
+	}
+	room := weft.PortConfig{RecvBuffer: portRoom, SendBuffer: portRoom}
+	waiting := room
+	if cfg != nil && cfg.NotifyBuffer != 0 {
+		waiting.RecvBuffer = cfg.NotifyBuffer
+	}
+	var err error
+	for i, port := range []**weft.Port{&e.control, &e.bulk, &e.notices} {
+		c := &room
+		if i == 2 {
+			c = &waiting
+		}
+		if *port, err = p.Open(ctx, channel+i, c); err != nil {
+			e.closePorts()
+			return nil, err
+		}
+	}
+	e.ctx, e.stop = context.WithCancel(context.Background())
+	e.task(e.dispatch)
+	e.task(e.watch)
+	p.Go(e.notify) // which calls the program: Close does not wait for that
+	return e, nil
+}
+
+// portRoom is the buffer of a port, which holds short messages: long pieces wait in the memory of their senders.
+const portRoom = 64 << 10
+
+// maxRequests is how many requests to a rank may be under way.
+const maxRequests = 512
+
+func (e *Endpoint) closePorts() {
+	for _, port := range []*weft.Port{e.control, e.bulk, e.notices} {
+		if port != nil {
+			port.Close()
+		}
+	}
+}
+
+// task starts a goroutine for which Close waits. The lock is not held by others yet, or held.
+func (e *Endpoint) task(f func()) { e.tasks = append(e.tasks, e.p.Go(f)) }
+
+// Close ends the endpoint at once: its exports are revoked, its imports closed, and calls that wait end with
+// weft.ErrClosed. It returns the errors of notification handlers (HandlerError). Export.Bytes must not be used any more.
+func (e *Endpoint) Close() error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return weft.ErrClosed
+	}
+	e.closed = true
+	var ended []*Export
+	for id := uint32(1); id <= e.serial; id++ {
+		if x := e.exports[id]; x != nil {
+			ended = append(ended, x)
+			x.end(weft.ErrClosed)
+		}
+	}
+	for _, p := range e.peers {
+		p.fail(weft.ErrClosed)
+		p.wakeLane()
+	}
+	tasks, failed := e.tasks, e.failed
+	e.mu.Unlock()
+	for _, x := range ended {
+		x.tell("its owner has closed its endpoint")
+	}
+	e.stop()
+	e.gate.Set()
+	e.closePorts()
+	for _, t := range tasks {
+		_ = t.Wait(context.Background())
+	}
+	for _, x := range ended {
+		x.leave()
+	}
+	return failed
+}
+
+// dispatch gives requests to the lanes of their ranks, and replies to those who wait. It never waits for a peer: only
+// for the next message.
+func (e *Endpoint) dispatch() {
+	for {
+		m, err := e.control.Recv(e.ctx)
+		if errors.Is(err, weft.ErrPeer) {
+			continue // watch hears of it, too
+		}
+		if err != nil {
+			return
+		}
+		if f, ok := parse(m.Data); ok && f.kind != 0 {
+			e.mu.Lock()
+			if f.kind.request() {
+				e.peers[m.From].take(e, f)
+			} else {
+				e.reply(e.peers[m.From], f)
+			}
+			e.mu.Unlock()
+		}
+		m.Release()
+	}
+}
+
+// watch ends what waits for ranks that are gone.
+func (e *Endpoint) watch() {
+	for gone := range e.p.Deaths(e.ctx) {
+		why := &weft.WaitError{Doing: fmt.Sprintf("vmmc: request to rank %d", gone.Rank), Err: gone}
+		e.mu.Lock()
+		e.peers[gone.Rank].fail(why)
+		for name, ws := range e.wishes {
+			e.wishes[name] = without(ws, func(w wish) bool { return w.rank == gone.Rank })
+		}
+		for id := uint32(1); id <= e.serial; id++ {
+			if x := e.exports[id]; x != nil {
+				x.lose(gone)
+			}
+		}
+		e.mu.Unlock()
+	}
+}
+
+// without returns what is left of s, in its memory.
+func without[T any](s []T, drop func(T) bool) []T {
+	kept := s[:0]
+	for _, v := range s {
+		if !drop(v) {
+			kept = append(kept, v)
+		}
+	}
+	clear(s[len(kept):])
+	return kept
+}

@@ -1,0 +1,282 @@
+package vmmc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"weft"
+	"weft/vmmc"
+)
+
+// The owner of an export, or a sender, dies in the middle of transfers, direct and redirected: every call that needs it
+// ends with an error that names it, at each rank, and the survivors go on with each other.
+func TestDeath(t *testing.T) {
+	for _, victim := range []int{1, 2} {
+		for seed := range uint64(4) {
+			c := weft.Cluster{
+				Ranks: 3, Loss: 0.01, Seed: seed, Liveness: 50 * time.Millisecond,
+				Faults: []weft.Fault{{Kind: weft.Crash, Ranks: []int{victim}, After: weft.Operations{Rank: victim, Count: 40 + 13*int(seed)}}},
+			}
+			_, err := weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error { return untilDeath(ctx, p, victim) })
+			if err != nil {
+				t.Errorf("victim %d, seed %d: %v", victim, seed, err)
+			}
+		}
+	}
+}
+
+func untilDeath(ctx context.Context, p *weft.Proc, victim int) error {
+	const n, most = 70_000, 60
+	e, err := vmmc.Open(ctx, p, 7, nil)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	plain, err := e.Export(ctx, "plain", n, nil)
+	if err != nil {
+		return err
+	}
+	x, err := e.Export(ctx, "in", n, &vmmc.ExportConfig{Redirections: 8})
+	if err != nil {
+		return err
+	}
+	var gone *weft.PeerError
+	dead := func(err error) bool { return errors.As(err, &gone) && gone.Rank == victim }
+	var senders []*weft.Task
+	var failed error
+	ends := 0
+	for rank := range 3 {
+		if rank == p.Rank() {
+			continue
+		}
+		for _, name := range []string{"plain", "in"} {
+			senders = append(senders, p.Go(func() {
+				i, err := e.Import(ctx, rank, name)
+				for k := 0; k < most && err == nil; k++ {
+					err = i.SendNotify(ctx, 0, pattern(k, n))
+				}
+				switch {
+				case rank == victim && dead(err):
+					ends++
+				case rank == victim:
+					failed = fmt.Errorf("sends to the dead end with %v", err)
+				case err != nil && p.Rank() != victim:
+					failed = fmt.Errorf("sends to a survivor: %w", err)
+				}
+			}))
+		}
+	}
+	for rank := range 3 {
+		if rank == p.Rank() {
+			continue
+		}
+		senders = append(senders, p.Go(func() {
+			buf, got := make([]byte, n), 0
+			for got < most {
+				r, err := x.Redirect(rank, 0, buf)
+				if err == nil {
+					_, err = r.Wait(ctx)
+				}
+				if err != nil {
+					if rank != victim || !dead(err) {
+						failed = fmt.Errorf("redirection for rank %d, the %dth: %w", rank, got, err)
+					}
+					return
+				}
+				got++
+			}
+		}))
+	}
+	for _, s := range senders {
+		if err := s.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	if failed != nil || p.Rank() == victim {
+		return failed
+	}
+	if ends != 2 {
+		return fmt.Errorf("%d senders have heard of the death", ends)
+	}
+	if _, err := e.Import(ctx, victim, "plain"); !dead(err) {
+		return fmt.Errorf("import from the dead: %v", err)
+	}
+	if _, err := x.Redirect(victim, 0, nil); err != nil && !dead(err) {
+		return err
+	}
+	survivors := &weft.BarrierConfig{Members: []int{0, 3 - victim}}
+	if err := p.Barrier("survivors", survivors).Wait(ctx); err != nil {
+		return err
+	}
+	return errors.Join(plain.Revoke(ctx, "end"), x.Revoke(ctx, "end"))
+}
+
+// A send whose context ends takes its source back; what comes after it is whole.
+func TestGivenUp(t *testing.T) {
+	const n = 4 << 20
+	for seed := range uint64(12) {
+		aborts := 0
+		c := weft.Cluster{Ranks: 2, Loss: 0.01, Seed: seed}
+		_, err := weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error {
+			e, err := vmmc.Open(ctx, p, 7, nil)
+			if err != nil {
+				return err
+			}
+			if p.Rank() == 1 {
+				i, err := e.Import(ctx, 0, "in")
+				if err != nil {
+					return err
+				}
+				for k := range 6 {
+					short, cancel := context.WithTimeout(ctx, time.Duration(k*k)*200*time.Microsecond)
+					b := pattern(k, n)
+					err := i.Send(short, 0, b)
+					cancel()
+					clear(b) // it is ours again
+					if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+						return err
+					}
+					var w *weft.WaitError
+					if err != nil && (!errors.As(err, &w) || !strings.Contains(w.Doing, "transfer of")) {
+						return fmt.Errorf("the error does not say what was given up: %v", err)
+					}
+					if err := i.Send(ctx, n, pattern(100+k, 1000)); err != nil {
+						return err
+					}
+				}
+				return errors.Join(i.Close(ctx), p.Barrier("end", nil).Wait(ctx))
+			}
+			x, err := e.Export(ctx, "in", n+1000, &vmmc.ExportConfig{Redirections: 2})
+			if err != nil {
+				return err
+			}
+			buf := make([]byte, n)
+			big, err := x.Redirect(1, 0, buf)
+			for k := 0; k < 6 && err == nil; k++ {
+				small := make([]byte, 1000)
+				r, e := x.Redirect(1, n, small)
+				if e != nil {
+					return e
+				}
+				if _, err := r.Wait(ctx); err != nil || string(small) != string(pattern(100+k, 1000)) {
+					return fmt.Errorf("the transfer behind number %d is not whole: %v", k, err)
+				}
+				if !big.Done() {
+					continue
+				}
+				land, e := big.Wait(ctx)
+				var aborted *vmmc.AbortedError
+				switch {
+				case errors.As(e, &aborted) && errors.Is(e, vmmc.ErrAborted) && aborted.From == 1 && aborted.Arrived == land.Len && land.Len < n:
+					aborts++
+				case e != nil:
+					return e
+				case land.Len != n || string(buf) != string(pattern(k, n)):
+					return fmt.Errorf("transfer %d: %+v", k, land)
+				}
+				big, err = x.Redirect(1, 0, buf)
+			}
+			return errors.Join(err, p.Barrier("end", nil).Wait(ctx), x.Unexport())
+		})
+		if err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		t.Logf("seed %d: %d transfers were given up half-way", seed, aborts)
+	}
+}
+
+// A handler that panics ends its export, here and at those that import it, and nothing else.
+func TestHandlerPanics(t *testing.T) {
+	everywhere(t, 2, func(ctx context.Context, p *weft.Proc, e *vmmc.Endpoint) error {
+		if p.Rank() == 1 {
+			i, err := e.Import(ctx, 0, "bad")
+			if err != nil {
+				return err
+			}
+			if err := i.SendNotify(ctx, 0, []byte{1}); err != nil {
+				return err
+			}
+			var revoked *vmmc.RevokedError
+			for err == nil {
+				if err = i.Send(ctx, 0, []byte{2}); err == nil {
+					err = p.Sleep(ctx, 10*time.Microsecond)
+				}
+			}
+			if !errors.As(err, &revoked) || !strings.Contains(revoked.Reason, "out of cheese") {
+				return fmt.Errorf("of an export whose handler panicked: %v", err)
+			}
+			good, err := e.Import(ctx, 0, "good")
+			if err == nil {
+				err = good.SendNotify(ctx, 0, []byte{3})
+			}
+			return err
+		}
+		well := p.Signal()
+		if _, err := e.Export(ctx, "bad", 8, &vmmc.ExportConfig{Notify: func(context.Context, vmmc.Notification) { panic("out of cheese") }}); err != nil {
+			return err
+		}
+		if _, err := e.Export(ctx, "good", 8, &vmmc.ExportConfig{Notify: func(context.Context, vmmc.Notification) { well.Set() }}); err != nil {
+			return err
+		}
+		if err := well.Wait(ctx); err != nil {
+			return err
+		}
+		var h *vmmc.HandlerError
+		if err := e.Close(); !errors.As(err, &h) || h.From != 1 || h.Name != "bad" || !errors.Is(err, vmmc.ErrHandler) || !strings.Contains(h.Stack, "ends_test") {
+			return fmt.Errorf("Close: %v", err)
+		}
+		return nil
+	})
+}
+
+// What waits ends when its context does, or the endpoint is closed.
+func TestWaits(t *testing.T) {
+	err := weft.Local(t.Context(), 1, func(ctx context.Context, p *weft.Proc) error {
+		e, err := vmmc.Open(ctx, p, 7, nil)
+		if err != nil {
+			return err
+		}
+		x, err := e.Export(ctx, "in", 100, &vmmc.ExportConfig{Redirections: 1})
+		if err != nil {
+			return err
+		}
+		r, err := x.Redirect(weft.Any, 0, make([]byte, 100))
+		if err != nil {
+			return err
+		}
+		short, cancel := context.WithTimeout(ctx, time.Millisecond)
+		defer cancel()
+		var w *weft.WaitError
+		if _, err := e.Import(short, 0, "nothing"); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &w) || !strings.Contains(w.Doing, `import of "nothing" of rank 0`) {
+			return fmt.Errorf("import: %v", err)
+		}
+		if _, err := r.Wait(short); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &w) || !strings.Contains(w.Doing, "redirection at 0") {
+			return fmt.Errorf("redirection: %v", err)
+		}
+		ended := make(chan error)
+		go func() { _, err := e.Import(ctx, 0, "nothing"); ended <- err }()
+		go func() { _, err := r.Wait(ctx); ended <- err }()
+		if err := e.Close(); err != nil {
+			return err
+		}
+		for range 2 {
+			if err := <-ended; !errors.Is(err, weft.ErrClosed) {
+				return fmt.Errorf("when the endpoint is closed: %v", err)
+			}
+		}
+		if _, err := e.Export(ctx, "late", 8, nil); !errors.Is(err, weft.ErrClosed) {
+			return err
+		}
+		if err := e.Close(); !errors.Is(err, weft.ErrClosed) {
+			return fmt.Errorf("twice: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,129 @@
+package vmmc
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"weft"
+)
+
+// ErrAborted: the sender gave a transfer up; see AbortedError.
+var ErrAborted = errors.New("vmmc: the sender gave the transfer up")
+
+// ErrHandler: the notification handler of an export has panicked; see HandlerError.
+var ErrHandler = errors.New("vmmc: the notification handler panicked")
+
+// A RefusedError reports an import, or a transfer, that the owner of an export does not permit. It matches
+// weft.ErrForbidden.
+type RefusedError struct {
+	Rank int // the owner
+	Name string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("vmmc: export %q of rank %d: this rank may not import it: the owner permits others (ExportConfig.Ranks)", e.Name, e.Rank)
+}
+
+// Is makes every RefusedError match weft.ErrForbidden.
+func (e *RefusedError) Is(target error) bool { return target == weft.ErrForbidden }
+
+// A RevokedError reports a send to an export that is no more. It matches weft.ErrRevoked.
+type RevokedError struct {
+	Rank   int // the owner
+	Name   string
+	Reason string // that the owner gave
+}
+
+func (e *RevokedError) Error() string {
+	return fmt.Sprintf("vmmc: export %q of rank %d has been revoked: %s", e.Name, e.Rank, e.Reason)
+}
+
+// Is makes every RevokedError match weft.ErrRevoked.
+func (e *RevokedError) Is(target error) bool { return target == weft.ErrRevoked }
+
+// An InUseError reports that an export is imported still. It matches weft.ErrInUse.
+type InUseError struct {
+	Name  string
+	Ranks []int // that import it
+}
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("vmmc: export %q is imported by ranks %v: they must close their imports, or Revoke ends them", e.Name, e.Ranks)
+}
+
+// Is makes every InUseError match weft.ErrInUse.
+func (e *InUseError) Is(target error) bool { return target == weft.ErrInUse }
+
+// An AbortedError reports a transfer that was redirected, and that its sender gave up when some of it had arrived. It
+// matches ErrAborted.
+type AbortedError struct {
+	From, Len int
+	Arrived   int // bytes
+}
+
+func (e *AbortedError) Error() string {
+	return fmt.Sprintf("vmmc: transfer of %d bytes from rank %d: the sender gave it up after %d", e.Len, e.From, e.Arrived)
+}
+
+// Is makes every AbortedError match ErrAborted.
+func (e *AbortedError) Is(target error) bool { return target == ErrAborted }
+
+// A HandlerError reports that a notification handler has panicked. Its export has been revoked. It matches ErrHandler.
+type HandlerError struct {
+	Name  string // of the export
+	From  int    // whose send it was about
+	Value any    // of the panic
+	Stack string // where
+}
+
+func (e *HandlerError) Error() string {
+	return fmt.Sprintf("vmmc: export %q: the handler panicked at a notification of rank %d: %v\n%s", e.Name, e.From, e.Value, e.Stack)
+}
+
+// Is makes every HandlerError match ErrHandler.
+func (e *HandlerError) Is(target error) bool { return target == ErrHandler }
+
+// A LimitError reports that more requests to a rank are under way than its endpoint takes at a time. It matches
+// weft.ErrAgain: wait for some.
+type LimitError struct{ Rank, Limit int }
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("vmmc: rank %d: %d requests are under way, and there can be no more: wait for some", e.Rank, e.Limit)
+}
+
+// Is makes every LimitError match weft.ErrAgain.
+func (e *LimitError) Is(target error) bool { return target == weft.ErrAgain }
+
+// A ConfigError reports a value that cannot work.
+type ConfigError = weft.ConfigError
+
+// bounds returns an error unless n bytes at off lie within size.
+func bounds(off, n, size int) error {
+	if off < 0 || n > size || off > size-n {
+		return &weft.BoundsError{Off: off, Len: n, Size: size}
+	}
+	return nil
+}
+
+// cause is what an error of a wait says of why.
+func cause(err error) error {
+	var w *weft.WaitError
+	if errors.As(err, &w) {
+		return w.Err
+	}
+	return err
+}
+
+// unlessGone returns an error, unless it only says that a rank is gone.
+func unlessGone(err error) error {
+	if errors.Is(err, weft.ErrPeer) {
+		return nil
+	}
+	return err
+}
+
+// plain is the text of an error behind another one's.
+func plain(err error) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "weft: "), "vmmc: ")
+}

@@ -1,0 +1,175 @@
+package vmmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"weft"
+)
+
+// An Import is an export of another rank, or of this one, to which this rank sends. Any number of goroutines may use it.
+type Import struct {
+	e      *Endpoint
+	peer   *peer
+	name   string
+	export uint32
+	size   int
+	remote *weft.Remote // nil if its owner's endpoint takes part in transfers
+	ended  atomic.Pointer[ending]
+	cancel context.CancelFunc // of Import, while it attaches
+}
+
+// An ending is why an import is none any more.
+type ending struct{ err error }
+
+// Import reaches an export of a rank by its name, and waits until there is one. If the owner does not permit it the error
+// is a RefusedError.
+func (e *Endpoint) Import(ctx context.Context, rank int, name string) (*Import, error) {
+	if rank < 0 || rank >= len(e.peers) {
+		return nil, &weft.RankError{Rank: rank, Size: len(e.peers)}
+	}
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	doing := fmt.Sprintf("vmmc: import of %q of rank %d", name, rank)
+	i := &Import{e: e, peer: e.peers[rank], name: name}
+	attaching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	i.cancel = cancel
+	c, err := e.ask(ctx, i.peer, frame{kind: importing, name: []byte(name)}, nil, i)
+	if err != nil {
+		return nil, waited(err, doing)
+	}
+	reply, err := e.wait(ctx, i.peer, c)
+	e.mu.Lock()
+	over, op := c.over, c.op
+	if err != nil && over { // it has come all the same
+		reply, err = c.reply, c.err
+	}
+	e.free(i.peer, c)
+	e.mu.Unlock()
+	switch {
+	case err != nil:
+		if !over {
+			e.p.Go(func() { e.post(rank, &frame{kind: cancelled, n: op}) })
+		}
+		return nil, waited(err, doing)
+	case reply.status == refused:
+		return nil, &RefusedError{rank, name}
+	case reply.status != fine || reply.n > 1<<40:
+		return nil, &LimitError{rank, maxRequests}
+	}
+	i.size = int(reply.n)
+	if reply.off == 1 {
+		return i, nil
+	}
+	if i.remote, err = e.p.Attach(attaching, rank, e.regionName(i.export)); err != nil {
+		if why := i.ended.Load(); why != nil {
+			return nil, why.err
+		}
+		e.p.Go(func() { _ = i.Close(e.ctx) })
+		return nil, waited(err, doing)
+	}
+	if i.remote.Size() != i.size {
+		return nil, &RevokedError{rank, name, "its size is not what its owner says"}
+	}
+	return i, nil
+}
+
+// waited says what was waited for.
+func waited(err error, doing string) error {
+	c := cause(err)
+	if errors.Is(c, context.Canceled) || errors.Is(c, context.DeadlineExceeded) || errors.Is(c, weft.ErrPeer) {
+		return &weft.WaitError{Doing: doing, Err: c}
+	}
+	return err
+}
+
+// Rank returns the owner.
+func (i *Import) Rank() int { return i.peer.rank }
+
+// Name returns the name of the export.
+func (i *Import) Name() string { return i.name }
+
+// Size returns the size of the export in bytes.
+func (i *Import) Size() int { return i.size }
+
+// Direct reports whether sends reach the memory without its owner's help: it is mapped here.
+func (i *Import) Direct() bool { return i.remote != nil && i.remote.Direct() }
+
+// revoked ends the imports of an export that is no more.
+func (e *Endpoint) revoked(p *peer, f frame) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, i := range p.imports[f.export] {
+		i.end(&RevokedError{p.rank, i.name, string(f.name)})
+	}
+	delete(p.imports, f.export)
+}
+
+// end ends the import, and returns whether it had not ended.
+func (i *Import) end(why error) bool {
+	if !i.ended.CompareAndSwap(nil, &ending{why}) {
+		return false
+	}
+	i.cancel()
+	return true
+}
+
+// Close ends the import, when all that was sent is in place: its owner can end the export then. Later sends end with
+// weft.ErrClosed.
+func (i *Import) Close(ctx context.Context) error {
+	err := i.Flush(ctx)
+	if !i.end(weft.ErrClosed) {
+		return i.ended.Load().err
+	}
+	i.e.mu.Lock()
+	all := i.peer.imports
+	if left := without(all[i.export], func(o *Import) bool { return o == i }); len(left) > 0 {
+		all[i.export] = left
+	} else {
+		delete(all, i.export)
+	}
+	i.e.mu.Unlock()
+	_, e := i.e.request(ctx, i.peer, frame{kind: unimport, export: i.export})
+	return errors.Join(err, waited(e, fmt.Sprintf("vmmc: end of the import of %q of rank %d", i.name, i.peer.rank)))
+}
+
+// Flush returns when all that was sent before is in place, and says if the owner has refused any of it.
+func (i *Import) Flush(ctx context.Context) error {
+	if why := i.ended.Load(); why != nil {
+		return why.err
+	}
+	if i.peer.started.Load() > 0 {
+		if err := i.fence(ctx); err != nil {
+			return err
+		}
+	}
+	if i.remote == nil {
+		return nil
+	}
+	return i.explain(i.remote.Flush(ctx))
+}
+
+// fence returns when all requests before have been done.
+func (i *Import) fence(ctx context.Context) error {
+	_, err := i.e.request(ctx, i.peer, frame{kind: fence})
+	return waited(err, fmt.Sprintf("vmmc: transfers to rank %d", i.peer.rank))
+}
+
+// explain says of a region that has been closed what that means.
+func (i *Import) explain(err error) error {
+	if !errors.Is(err, weft.ErrClosed) {
+		return err
+	}
+	if why := i.ended.Load(); why != nil {
+		return why.err
+	}
+	var closed *weft.RegionError
+	if errors.As(err, &closed) {
+		return &RevokedError{i.peer.rank, i.name, "its owner has taken the memory back"}
+	}
+	return err
+}

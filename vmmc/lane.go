@@ -1,0 +1,199 @@
+package vmmc
+
+import (
+	"errors"
+
+	"weft"
+)
+
+// A lane handles the requests of one rank in their order. It waits for that rank alone: one that does not take its
+// replies, or is slow to send its pieces, holds up nobody else.
+type lane struct {
+	e     *Endpoint
+	peer  *peer
+	wake  *weft.Signal // something is in the queue, or there is room in an export
+	queue []frame      // guarded by the endpoint's lock
+	b     [frameSize + maxName]byte
+}
+
+// take gives a request to the lane. A rank that sends more than it may is not listened to. The lock is held.
+func (p *peer) take(e *Endpoint, f frame) {
+	if p.lane == nil {
+		p.lane = &lane{e: e, peer: p, wake: e.p.Signal()}
+		if !e.closed {
+			e.task(p.lane.run)
+		}
+	}
+	if len(p.lane.queue) >= 2*maxRequests { // each may be given up as well
+		return
+	}
+	if len(f.name) > 0 {
+		f.name = append([]byte(nil), f.name...)
+	} else {
+		f.name = nil
+	}
+	p.lane.queue = append(p.lane.queue, f)
+	p.lane.wake.Set()
+}
+
+func (p *peer) wakeLane() {
+	if p.lane != nil {
+		p.lane.wake.Set()
+	}
+}
+
+// run handles requests until the endpoint is closed.
+func (l *lane) run() {
+	for {
+		l.e.mu.Lock()
+		closed, n := l.e.closed, len(l.queue)
+		var f frame
+		if n > 0 {
+			f = l.queue[0]
+			l.queue = append(l.queue[:0], l.queue[1:]...)
+		}
+		l.e.mu.Unlock()
+		switch {
+		case closed:
+			return
+		case n == 0:
+			if l.wake.Wait(l.e.ctx) != nil {
+				return
+			}
+		default:
+			l.handle(f)
+		}
+	}
+}
+
+func (l *lane) handle(f frame) {
+	switch f.kind {
+	case importing:
+		l.e.wanted(l, f)
+	case cancelled:
+		l.e.mu.Lock()
+		for name, ws := range l.e.wishes {
+			l.e.wishes[name] = without(ws, func(w wish) bool { return w.rank == l.peer.rank && w.op == f.n })
+		}
+		l.e.mu.Unlock()
+	case unimport:
+		l.e.mu.Lock()
+		if x := l.e.exports[f.export]; x != nil && x.imports[l.peer.rank] > 0 {
+			if x.imports[l.peer.rank]--; x.imports[l.peer.rank] == 0 {
+				delete(x.imports, l.peer.rank)
+			}
+		}
+		l.e.mu.Unlock()
+		l.answer(&f, fine)
+	case revoke:
+		l.e.revoked(l.peer, f)
+		l.answer(&f, fine)
+	case fence:
+		l.answer(&f, fine)
+	case data:
+		l.answer(&f, l.transfer(&f))
+	}
+}
+
+// answer replies to a request.
+func (l *lane) answer(f *frame, s status) { l.send(&frame{kind: done, status: s, op: f.op}) }
+
+func (l *lane) send(f *frame) { _ = l.e.control.Send(l.e.ctx, l.peer.rank, f.put(&l.b)) } // or the rank is gone
+
+// transfer receives what a rank sends to an export that can be redirected.
+func (l *lane) transfer(f *frame) status {
+	e, rank := l.e, l.peer.rank
+	e.mu.Lock()
+	x, s := e.target(rank, f)
+	if s != fine {
+		e.mu.Unlock()
+		return s
+	}
+	if x.log == nil { // such an export is written to without a lane
+		e.mu.Unlock()
+		x.leave()
+		return refused
+	}
+	a := x.begin(l, int(f.off), int(f.n))
+	e.mu.Unlock()
+	if a == nil {
+		x.leave()
+		return gone
+	}
+	var err error
+	if a.n > 0 {
+		l.send(&frame{kind: ready, op: f.op})
+		err = l.receive(a)
+	}
+	e.mu.Lock()
+	x.arrived(a, err)
+	if x.ended != nil {
+		s = gone
+	}
+	e.mu.Unlock()
+	x.leave()
+	if err != nil {
+		return aborted
+	}
+	if f.notify && s == fine {
+		l.forward(f)
+	}
+	return s
+}
+
+// receive takes the pieces of a transfer.
+func (l *lane) receive(a *arrival) error {
+	size := pieceOf(a.n)
+	for a.got < a.n {
+		want := min(size, a.n-a.got)
+		l.e.mu.Lock()
+		dst, straight := a.place(want)
+		l.e.mu.Unlock()
+		n, err := l.e.bulk.RecvIntoFrom(l.e.ctx, l.peer.rank, dst)
+		if errors.Is(err, weft.ErrTooLong) || err == nil && n != 0 && n != want {
+			l.discard()
+			err = errPiece
+		}
+		if err == nil && n == 0 {
+			err = ErrAborted
+		}
+		if err != nil {
+			return err
+		}
+		l.e.mu.Lock()
+		a.landed(dst, straight)
+		l.e.mu.Unlock()
+	}
+	return nil
+}
+
+// errPiece: a piece of another length than was announced. No endpoint sends that.
+var errPiece = errors.New("vmmc: a piece is not as long as it should be")
+
+// discard takes whatever a rank still sends that keeps to no rules, until it says that it gives up or is gone.
+func (l *lane) discard() {
+	for {
+		m, err := l.e.bulk.RecvFrom(l.e.ctx, l.peer.rank)
+		if err != nil {
+			return
+		}
+		n := len(m.Data)
+		m.Release()
+		if n == 0 {
+			return
+		}
+	}
+}
+
+// forward lets the notification of a transfer wait behind those that are there.
+func (l *lane) forward(f *frame) {
+	g := frame{notify: true, rank: uint32(l.peer.rank), export: f.export, off: f.off, n: f.n}
+	_ = l.e.notices.Send(l.e.ctx, l.e.p.Rank(), g.put(&l.b))
+}
+
+// pieceOf is how long the pieces of a transfer of n bytes are: there are at most 64. Long ones are not copied on their
+// way into buffers of ports.
+func pieceOf(n int) int {
+	const least, most = 64 << 10, 64
+	return max(least, ((n+most-1)/most+least-1)/least*least)
+}

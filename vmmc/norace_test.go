@@ -1,0 +1,5 @@
+//go:build !race
+
+package vmmc_test
+
+const raceEnabled = false

@@ -1,0 +1,168 @@
+package vmmc
+
+import (
+	"context"
+	"sync/atomic"
+
+	"weft"
+)
+
+// A peer is another rank, or this one: what waits for its replies, and the requests of it that wait here.
+type peer struct {
+	rank    int
+	started atomic.Int32 // transfers to it that need its endpoint, and have not ended
+
+	// The endpoint's lock guards what follows.
+	gone    error // it is dead, or has left
+	calls   map[uint64]*call
+	imports map[uint32][]*Import // by the number of the export
+	op      uint64               // of the last call
+	lane    *lane                // nil until it has asked for something
+}
+
+// A call is a request that waits for its reply.
+type call struct {
+	next  *call // free
+	op    uint64
+	ended *weft.Signal
+	over  bool
+	reply frame
+	err   error
+	t     *Transfer // of data
+	i     *Import   // of importing
+	b     [frameSize + maxName]byte
+}
+
+// call makes a request's call. The lock is held.
+func (e *Endpoint) call(p *peer) (*call, error) {
+	switch {
+	case e.closed:
+		return nil, weft.ErrClosed
+	case p.gone != nil:
+		return nil, p.gone
+	case len(p.calls) >= maxRequests:
+		return nil, &LimitError{p.rank, maxRequests}
+	}
+	c := e.spare
+	if c == nil {
+		c = &call{ended: e.p.Signal()}
+	} else {
+		e.spare = c.next
+	}
+	p.op++
+	c.op = p.op
+	p.calls[c.op] = c
+	return c, nil
+}
+
+// free takes a call back that has ended or was given up. The lock is held.
+func (e *Endpoint) free(p *peer, c *call) {
+	delete(p.calls, c.op)
+	c.ended.Reset()
+	c.next, c.over, c.reply, c.err, c.t, c.i = e.spare, false, frame{}, nil, nil, nil
+	e.spare = c
+}
+
+// end ends a call. The lock is held.
+func (p *peer) end(c *call, err error) {
+	if c.over {
+		return
+	}
+	c.over, c.err = true, err
+	c.ended.Set()
+}
+
+// fail ends all calls. The lock is held.
+func (p *peer) fail(why error) {
+	if p.gone == nil {
+		p.gone = why
+	}
+	for _, c := range p.calls {
+		p.end(c, why)
+	}
+}
+
+// reply handles an answer. The lock is held. Answers to calls that were given up are dealt with so that the other
+// side forgets them as well.
+func (e *Endpoint) reply(p *peer, f frame) {
+	c := p.calls[f.op]
+	switch {
+	case c == nil && f.kind == ready:
+		e.abandon(p)
+	case c == nil && f.kind == imported && f.status == fine:
+		e.p.Go(func() { e.post(p.rank, &frame{kind: unimport, export: f.export}) })
+	case c == nil || c.over:
+	case f.kind == ready:
+		if c.t != nil {
+			c.t.flow(c)
+		}
+	default:
+		c.reply = f
+		c.reply.name = nil
+		if c.i != nil && f.kind == imported && f.status == fine {
+			c.i.export = f.export
+			p.imports[f.export] = append(p.imports[f.export], c.i)
+		}
+		p.end(c, nil)
+	}
+}
+
+// abandon tells a lane that has made ready for the pieces of a transfer that none will come.
+func (e *Endpoint) abandon(p *peer) {
+	if o, err := e.bulk.StartSend(e.ctx, p.rank, nil); err == nil {
+		e.p.Go(func() { _ = o.Wait(e.ctx) })
+	}
+}
+
+// ask sends a request.
+func (e *Endpoint) ask(ctx context.Context, p *peer, f frame, t *Transfer, i *Import) (*call, error) {
+	e.mu.Lock()
+	c, err := e.call(p)
+	if err != nil {
+		e.mu.Unlock()
+		return nil, err
+	}
+	f.op, c.t, c.i = c.op, t, i
+	e.mu.Unlock()
+	if err := e.control.Send(ctx, p.rank, f.put(&c.b)); err != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.free(p, c)
+		return nil, err
+	}
+	return c, nil
+}
+
+// wait waits for the reply to a request. The call stays.
+func (e *Endpoint) wait(ctx context.Context, p *peer, c *call) (frame, error) {
+	for {
+		e.mu.Lock()
+		over, reply, err := c.over, c.reply, c.err
+		e.mu.Unlock()
+		if over {
+			return reply, err
+		}
+		if err := c.ended.Wait(ctx); err != nil {
+			return frame{}, cause(err)
+		}
+	}
+}
+
+// request sends a request and waits for its reply.
+func (e *Endpoint) request(ctx context.Context, p *peer, f frame) (frame, error) {
+	c, err := e.ask(ctx, p, f, nil, nil)
+	if err != nil {
+		return frame{}, err
+	}
+	reply, err := e.wait(ctx, p, c)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.free(p, c)
+	return reply, err
+}
+
+// post sends a control message, and waits for room if there is none.
+func (e *Endpoint) post(rank int, f *frame) error {
+	var b [frameSize + maxName]byte
+	return e.control.Send(e.ctx, rank, f.put(&b))
+}

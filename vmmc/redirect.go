@@ -1,0 +1,161 @@
+package vmmc
+
+import (
+	"context"
+	"fmt"
+
+	"weft"
+)
+
+// A Landing says what came of a redirected transfer.
+type Landing struct {
+	From   int // the sender
+	Len    int // bytes that have arrived: all, unless there is an error
+	Direct int // of them, that went straight where they were redirected to; the others landed in the export and were copied, or lie there
+}
+
+// A Redirection is memory that waits for a transfer. One goroutine may use it, until Wait has returned a Landing or Cancel
+// true: then it belongs to vmmc again.
+type Redirection struct {
+	x    *Export
+	from int // or weft.Any
+	off  int
+	buf  []byte
+
+	// The endpoint's lock guards what follows.
+	taken bool // a transfer has been found for it
+	over  bool
+	land  Landing
+	err   error
+	ended *weft.Signal
+}
+
+// Redirect has the next transfer from a rank, or weft.Any, that begins at off put into buf. It never waits. Transfers
+// that begin there are taken in the order in which they came, by redirections in the order in which they were made; one
+// that has landed before is copied, and of one that is landing only what has landed. What of a transfer is longer than
+// buf stays in the export: with an empty buf all does, and the redirection only tells of it. A transfer over which
+// another has landed cannot be taken any more.
+//
+// Until Wait has returned a Landing, or Cancel true, buf belongs to vmmc.
+func (x *Export) Redirect(from, off int, buf []byte) (*Redirection, error) {
+	if from != weft.Any && (from < 0 || from >= x.e.p.Size()) {
+		return nil, &weft.RankError{Rank: from, Size: x.e.p.Size()}
+	}
+	if err := bounds(off, len(buf), x.Size()); err != nil {
+		return nil, err
+	}
+	if x.log == nil {
+		return nil, &ConfigError{Field: "ExportConfig.Redirections of an export to be redirected", Value: 0, Min: 1, Max: maxRedirections}
+	}
+	x.e.mu.Lock()
+	defer x.e.mu.Unlock()
+	if x.ended != nil {
+		return nil, x.ended
+	}
+	if from != weft.Any {
+		if gone := x.e.peers[from].gone; gone != nil && !x.log.has(from, off) {
+			return nil, gone
+		}
+	}
+	r := x.log.fresh(x)
+	*r = Redirection{x: x, from: from, off: off, buf: buf, ended: r.ended}
+	x.log.redirect(r)
+	return r, nil
+}
+
+// Wait returns when the transfer is in place. If its sender dies or gives up half-way, the error says so, and Landing has
+// what had arrived. When ctx ends first the redirection stays, and Wait may be called again; Cancel withdraws it.
+func (r *Redirection) Wait(ctx context.Context) (Landing, error) {
+	for {
+		r.x.e.mu.Lock()
+		over, land, err := r.over, r.land, r.err
+		r.x.e.mu.Unlock()
+		if over {
+			r.free()
+			return land, err
+		}
+		if err := r.ended.Wait(ctx); err != nil {
+			return Landing{}, &weft.WaitError{Doing: fmt.Sprintf("vmmc: redirection at %d of export %q", r.off, r.x.name), Err: cause(err)}
+		}
+	}
+}
+
+// Done reports whether Wait would return at once.
+func (r *Redirection) Done() bool {
+	r.x.e.mu.Lock()
+	defer r.x.e.mu.Unlock()
+	return r.over
+}
+
+// Cancel withdraws the redirection, and reports whether it could: not when a transfer has been found for it.
+func (r *Redirection) Cancel() bool {
+	r.x.e.mu.Lock()
+	defer r.x.e.mu.Unlock()
+	if r.taken || r.over {
+		return false
+	}
+	l := r.x.log
+	l.waiting = without(l.waiting, func(o *Redirection) bool { return o == r })
+	l.idle = append(l.idle, r)
+	return true
+}
+
+// free lets a later Redirect use the memory.
+func (r *Redirection) free() {
+	r.x.e.mu.Lock()
+	defer r.x.e.mu.Unlock()
+	r.ended.Reset()
+	r.x.log.idle = append(r.x.log.idle, r)
+}
+
+// finish ends the redirection. The lock is held.
+func (r *Redirection) finish(land Landing, err error) {
+	if !r.over {
+		r.over, r.land, r.err, r.buf = true, land, err, nil
+		r.ended.Set()
+	}
+}
+
+// An arrival is a transfer to an export that can be redirected.
+type arrival struct {
+	x      *Export
+	from   int
+	off, n int
+	got    int  // bytes that have come
+	direct int  // of these, straight
+	whole  bool // all have come
+	to     *Redirection
+}
+
+// place says where the next bytes go, and whether that is straight to where they are redirected to. The lock is held.
+func (a *arrival) place(n int) (dst []byte, straight bool) {
+	if a.to != nil && a.got+n <= len(a.to.buf) {
+		return a.to.buf[a.got : a.got+n], true
+	}
+	return a.x.Bytes()[a.off+a.got:][:n:n], false
+}
+
+// landed counts bytes that have come. If the transfer has been redirected since they were given their place, or lies
+// across the end of the redirection, they are copied. The lock is held.
+func (a *arrival) landed(b []byte, straight bool) {
+	switch {
+	case straight:
+		a.direct += len(b)
+	case a.to != nil && a.got < len(a.to.buf):
+		copy(a.to.buf[a.got:], b)
+	}
+	a.got += len(b)
+}
+
+// taken gives the arrival to a redirection: what has landed is copied. The lock is held.
+func (a *arrival) taken(r *Redirection) {
+	a.to, r.taken = r, true
+	copy(r.buf, a.x.Bytes()[a.off:a.off+a.got])
+	if a.whole {
+		a.finish(nil)
+	}
+}
+
+func (a *arrival) finish(err error) {
+	a.to.finish(Landing{From: a.from, Len: a.got, Direct: a.direct}, err)
+}

@@ -1,0 +1,231 @@
+package vmmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"weft"
+)
+
+// Send writes b to the export at off. When it returns b may be used again, and all that is sent to that rank later
+// arrives behind it. A send that would leave the export is a weft.BoundsError, one to an export that has been revoked a
+// RevokedError. When ctx ends first some of b may have arrived, or may yet.
+func (i *Import) Send(ctx context.Context, off int, b []byte) error {
+	if why := i.ended.Load(); why != nil {
+		return why.err
+	}
+	if i.remote == nil || i.peer.started.Load() > 0 {
+		return i.through(ctx, off, b, false)
+	}
+	if err := i.write(ctx, off, b); err != nil {
+		return i.explain(err)
+	}
+	return nil
+}
+
+// write sends what needs no help of the owner. A few bytes are copied and on their way when it returns.
+func (i *Import) write(ctx context.Context, off int, b []byte) error {
+	switch n := len(b); {
+	case n == 0:
+		return bounds(off, n, i.size)
+	case n <= weft.MaxPut:
+		return i.remote.Put(ctx, off, b)
+	default:
+		return i.remote.Push(ctx, off, b)
+	}
+}
+
+// SendNotify is Send, and then calls the export's notification handler. If as many notifications wait there as there is
+// room for, it waits, too.
+func (i *Import) SendNotify(ctx context.Context, off int, b []byte) error {
+	return i.through(ctx, off, b, true)
+}
+
+// through is Send by a Transfer.
+func (i *Import) through(ctx context.Context, off int, b []byte, notify bool) error {
+	t, err := i.StartSend(ctx, off, b, notify)
+	if err != nil {
+		return err
+	}
+	return t.Wait(ctx)
+}
+
+// A Transfer is a send that has been started. Wait must be called exactly once, and the Transfer not be used after it;
+// until it returns the source belongs to vmmc.
+type Transfer struct {
+	i      *Import
+	push   *weft.Op // of memory that needs no help
+	note   *weft.Op // of the notification
+	call   *call    // to the owner's endpoint
+	src    []byte
+	pieces []*weft.Op
+	b      [frameSize + maxName]byte
+}
+
+var transfers = sync.Pool{New: func() any { return new(Transfer) }}
+
+// StartSend begins Send, or SendNotify: b must not be changed until Wait has returned. Transfers to one rank arrive in
+// the order in which they were started. It waits only for room for a request, and, behind transfers to an export of that
+// rank that can be redirected, for those if this one cannot. With 512 transfers of the first kind under way it is a
+// LimitError.
+func (i *Import) StartSend(ctx context.Context, off int, b []byte, notify bool) (*Transfer, error) {
+	if why := i.ended.Load(); why != nil {
+		return nil, why.err
+	}
+	if err := bounds(off, len(b), i.size); err != nil {
+		return nil, err
+	}
+	t := transfers.Get().(*Transfer)
+	t.i, t.src = i, b
+	f := frame{notify: notify, rank: uint32(i.e.p.Rank()), export: i.export, off: uint64(off), n: uint64(len(b))}
+	if err := t.start(ctx, &f); err != nil {
+		t.free()
+		return nil, i.explain(err)
+	}
+	return t, nil
+}
+
+func (t *Transfer) start(ctx context.Context, f *frame) (err error) {
+	i := t.i
+	if i.remote == nil {
+		f.kind = data
+		if t.call, err = i.e.ask(ctx, i.peer, *f, t, nil); err == nil {
+			i.peer.started.Add(1)
+		}
+		return err
+	}
+	if i.peer.started.Load() > 0 {
+		if err := i.fence(ctx); err != nil {
+			return err
+		}
+	}
+	if len(t.src) > 0 {
+		if t.push, err = i.remote.StartPush(ctx, int(f.off), t.src); err != nil {
+			return err
+		}
+	}
+	if f.notify {
+		t.note, err = i.e.notices.StartSend(ctx, i.peer.rank, f.put(&t.b))
+	}
+	if err != nil && t.push != nil {
+		err = errors.Join(err, t.push.Wait(ctx))
+	}
+	return err
+}
+
+func (t *Transfer) free() {
+	for _, o := range t.pieces {
+		o.Free()
+	}
+	clear(t.pieces)
+	t.i, t.push, t.note, t.call, t.src, t.pieces = nil, nil, nil, nil, nil, t.pieces[:0]
+	transfers.Put(t)
+}
+
+// Done reports whether Wait would return at once.
+func (t *Transfer) Done() bool {
+	if t.call != nil {
+		t.i.e.mu.Lock()
+		defer t.i.e.mu.Unlock()
+		return t.call.over
+	}
+	return (t.push == nil || t.push.Done()) && (t.note == nil || t.note.Done())
+}
+
+// Wait returns when the data is in place, and the source may be used again, with the errors of Send.
+func (t *Transfer) Wait(ctx context.Context) error {
+	defer t.free()
+	if t.call != nil {
+		return t.settle(ctx)
+	}
+	var err error
+	for _, o := range []*weft.Op{t.push, t.note} {
+		if o == nil {
+			continue
+		}
+		if e := o.Wait(ctx); err == nil {
+			err = e
+		}
+		o.Free()
+	}
+	return t.i.explain(err)
+}
+
+// flow sends the pieces: the owner says that it is ready for them, perhaps before StartSend has returned. The endpoint's
+// lock is held.
+func (t *Transfer) flow(c *call) {
+	size := pieceOf(len(t.src))
+	for at := 0; at < len(t.src); at += size {
+		o, err := t.i.e.bulk.StartSend(t.i.e.ctx, t.i.peer.rank, t.src[at:min(at+size, len(t.src))])
+		if err != nil {
+			t.i.peer.end(c, err)
+			return
+		}
+		t.pieces = append(t.pieces, o)
+	}
+}
+
+// settle waits for the owner's endpoint to say that all has landed.
+func (t *Transfer) settle(ctx context.Context) error {
+	e, p := t.i.e, t.i.peer
+	reply, err := e.wait(ctx, p, t.call)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil && t.call.over {
+		reply, err = t.call.reply, t.call.err
+	}
+	if err != nil || reply.status != fine {
+		t.withdraw()
+	} else {
+		for _, o := range t.pieces {
+			_ = o.Wait(e.ctx) // it has been received
+		}
+	}
+	e.free(p, t.call)
+	p.started.Add(-1)
+	if err != nil {
+		return waited(err, fmt.Sprintf("vmmc: transfer of %d bytes to export %q of rank %d", len(t.src), t.i.name, p.rank))
+	}
+	return t.i.refusal(reply.status, len(t.src))
+}
+
+// withdraw takes back the pieces that have not been received. The owner's endpoint learns of it by a piece of no bytes.
+// The lock is held.
+func (t *Transfer) withdraw() {
+	unsent := false
+	for _, o := range t.pieces {
+		if o.Wait(ended) != nil {
+			unsent = true
+		}
+	}
+	if unsent {
+		t.i.e.abandon(t.i.peer)
+	}
+}
+
+// ended is a context that has.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// refusal is the error of what an owner's endpoint says of a transfer.
+func (i *Import) refusal(s status, n int) error {
+	switch s {
+	case fine:
+		return nil
+	case refused:
+		return &RefusedError{i.peer.rank, i.name}
+	case outside:
+		return &weft.BoundsError{Off: i.size, Len: n, Size: i.size}
+	case aborted:
+		return ErrAborted
+	}
+	if why := i.ended.Load(); why != nil {
+		return why.err
+	}
+	return &RevokedError{i.peer.rank, i.name, "its owner has ended it"}
+}
