@@ -119,7 +119,7 @@ func (i *Import) end(why error) bool {
 }
 
 // Close ends the import, when all that was sent is in place: its owner can end the export then. Later sends end with
-// weft.ErrClosed.
+// weft.ErrClosed. That the owner is gone by then is no error, unless it has left without all that was sent.
 func (i *Import) Close(ctx context.Context) error {
 	err := i.Flush(ctx)
 	if !i.end(weft.ErrClosed) {
@@ -134,7 +134,7 @@ func (i *Import) Close(ctx context.Context) error {
 	}
 	i.e.mu.Unlock()
 	_, e := i.e.request(ctx, i.peer, frame{kind: unimport, export: i.export})
-	return errors.Join(err, waited(e, fmt.Sprintf("vmmc: end of the import of %q of rank %d", i.name, i.peer.rank)))
+	return errors.Join(err, waited(unlessGone(e), fmt.Sprintf("vmmc: end of the import of %q of rank %d", i.name, i.peer.rank)))
 }
 
 // Flush returns when all that was sent before is in place, and says if the owner has refused any of it.
