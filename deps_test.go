@@ -84,6 +84,8 @@ examples/barrier        .
 examples/lock           .
 examples/mailbox        .
 examples/farm           .
+examples/pm             . pm
+examples/gang           . coll pm
 examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/npb        .

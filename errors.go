@@ -60,6 +60,12 @@ var (
 	ErrRank = errors.New("weft: no such rank")
 	// ErrRevoked: a rank has ended the channel for its group; see RevokedError.
 	ErrRevoked = msg.ErrRevoked
+	// ErrFrozen: the port is frozen; see FrozenError.
+	ErrFrozen = msg.ErrFrozen
+	// ErrNotFrozen: the port is not frozen, or Freeze has not ended well.
+	ErrNotFrozen = msg.ErrNotFrozen
+	// ErrSaved: bytes that are not a saved state of the port; see SavedError.
+	ErrSaved = msg.ErrSaved
 	// ErrUndelivered: messages were not accepted before this process left; see
 	// UndeliveredError.
 	ErrUndelivered = errors.New("weft: not delivered")
@@ -75,6 +81,10 @@ type (
 	TooLongError = msg.TooLongError
 	// RevokedError reports that a rank has ended a channel for its group, and why.
 	RevokedError = msg.RevokedError
+	// FrozenError reports an operation on a port that is frozen.
+	FrozenError = msg.FrozenError
+	// SavedError reports a saved state that cannot be restored, and why.
+	SavedError = msg.SavedError
 	// ConfigError reports a configuration value that cannot work.
 	ConfigError = msg.ConfigError
 	// BoundsError reports an access outside a region. Nothing was touched.

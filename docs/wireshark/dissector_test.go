@@ -36,6 +36,8 @@ func frames() [][]byte {
 		wire.AckReq{Channel: 1, Ack: 2}.Append(nil),
 		wire.Settled{Status: wire.StatusCancelled, Token: 4}.Append(nil),
 		with(wire.Revoke{Channel: 1, By: 2, Gone: wire.Nobody}.Append(nil), "why"),
+		wire.Fence{Channel: 1, Number: 2, Seq: 3}.Append(nil),
+		wire.FenceAck{Channel: 1, Number: 2, Ack: 3, Room: 65536}.Append(nil),
 		with(wire.Attach{Op: 1}.Append(nil), "a name"),
 		wire.Attached{ReadOnly: true, Status: wire.StatusNoRegion, Op: 1, Region: 2, Mem: 3, Key: 0xdeadbeef, Size: 4096}.Append(nil),
 		with(wire.Push{End: true, Op: 1, Region: 2, Key: 0xdeadbeef, Off: 8, Limit: 16}.Append(nil), "pushed b"),

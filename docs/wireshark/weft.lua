@@ -43,6 +43,8 @@ local frames = {
   [0x18] = { "ACKREQ", 8, { "channel", 2, 2 }, { "ack", 4, 4 } },
   [0x19] = { "SETTLED", 8, { "status", 2, 2 }, { "token", 4, 4 } },
   [0x1a] = { "REVOKE", 12, { "channel", 2, 2 }, { "by", 4, 4 }, { "gone", 8, 4 } },
+  [0x1b] = { "FENCE", 12, { "channel", 2, 2 }, { "number", 4, 4 }, { "seq", 8, 4 } },
+  [0x1c] = { "FENCEACK", 16, { "channel", 2, 2 }, { "number", 4, 4 }, { "ack", 8, 4 }, { "room", 12, 4 } },
   [0x20] = { "ATTACH", 8, { "op", 4, 4 } },
   [0x21] = { "ATTACHED", 32, flag = "read_only", { "status", 2, 2 }, { "op", 4, 4 }, { "region", 8, 4 }, { "mem", 12, 4 },
     { "key", 16, 8 }, { "size", 24, 8 } },

@@ -135,6 +135,10 @@ func (n *Node) hand(p *msg.Port, c *Call) {
 	c.is, c.port = message, p
 	c.reset()
 	n.tape.Start(p, &c.Msg)
+	if c.Msg.Kind == msg.Freeze {
+		n.eng.Freeze(p, &c.Msg)
+		return
+	}
 	p.Start(&c.Msg)
 }
 

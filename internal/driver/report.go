@@ -48,7 +48,7 @@ func (c *Call) describe() waitgraph.Wait {
 	w := waitgraph.Wait{Rank: waitgraph.Anyone}
 	switch c.is {
 	case message:
-		w.For = map[msg.Kind]string{msg.Recv: "receive", msg.Send: "send", msg.Flush: "flush", msg.Room: "send", msg.Await: "receive"}[c.Msg.Kind]
+		w.For = map[msg.Kind]string{msg.Recv: "receive", msg.Send: "send", msg.Flush: "flush", msg.Room: "send", msg.Await: "receive", msg.Freeze: "freeze"}[c.Msg.Kind]
 		if c.Msg.Peer >= 0 {
 			w.Rank = c.Msg.Peer
 		}

@@ -65,6 +65,8 @@ func (c *Call) doing() string {
 			return fmt.Sprintf("receive%s on channel %d", from, c.port.Channel())
 		case msg.Send:
 			return fmt.Sprintf("send of %d bytes%s on channel %d", len(c.Msg.Buf), to, c.port.Channel())
+		case msg.Freeze:
+			return fmt.Sprintf("freeze of channel %d", c.port.Channel())
 		case msg.Await:
 			return fmt.Sprintf("wait for a message on channel %d", c.port.Channel())
 		case msg.Flush:

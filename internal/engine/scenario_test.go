@@ -36,6 +36,8 @@ import (
 //	recv rank=1 [from=0] [size=…]         a receive: what it got, or that it waits
 //	release rank=1                        the oldest message on loan
 //	flush rank=0
+//	freeze rank=0 | thaw rank=0           the port
+//	save rank=0 as=x | restore rank=0 [of=x] its state, or that of a port that has just been opened
 //	expose rank=1 name=r size=100 [readonly] [guard]   guarded by the lock "L"
 //	attach rank=0 to=1 name=r
 //	push | put | pull rank=0 to=1 off=0 size=8 [fill=7] [key=wrong] [epoch=1]
@@ -121,8 +123,9 @@ type story struct {
 	regions map[int][]byte
 	flying  []flying
 	past    []flying // packets that have been on their way
-	host    int      // ranks from 0 on that share memory
-	trusted bool     // nobody forges packets on the network
+	saved   map[string][]byte
+	host    int  // ranks from 0 on that share memory
+	trusted bool // nobody forges packets on the network
 
 	incarnations []uint64
 
@@ -143,7 +146,7 @@ func newStory(t *testing.T, d *datadriven.TestData) *story {
 	s := &story{
 		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), beats: d.HasArg("beats"), ports: map[int]*msg.Port{}, loans: map[int][]*msg.Block{},
 		found: map[[2]int]rma.Found{}, regions: map[int][]byte{}, clogged: map[int]bool{}, waiting: map[int]*coord.Op{},
-		boxes: map[int]*postbox{}, pushed: map[int][]*rma.Op{},
+		saved: map[string][]byte{}, boxes: map[int]*postbox{}, pushed: map[int][]*rma.Op{},
 	}
 	s.mtu = s.number("mtu", 1500)
 	n := s.number("ranks", 2)
@@ -197,6 +200,8 @@ func (s *story) command() {
 		s.message(rank)
 	case "drop", "deliver", "settle", "swap-packets":
 		s.network()
+	case "freeze", "save", "restore", "thaw":
+		s.freeze(rank)
 	case "use", "giveup", "states", "bind":
 		s.coordinate(rank)
 	case "leave":
@@ -444,6 +449,8 @@ func (s *story) result(rank int, op *msg.Op) {
 		s.say("  rank %d has %d bytes of rank %d on loan", rank, op.N, op.From)
 	case op.Kind == msg.Recv:
 		s.say("  rank %d has received %d bytes of rank %d", rank, op.N, op.From)
+	case op.Kind == msg.Freeze:
+		s.say("  rank %d is frozen, and nothing of it is on its way", rank)
 	case op.Kind == msg.Flush:
 		s.say("  rank %d: everything has been accepted", rank)
 	}

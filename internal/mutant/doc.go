@@ -48,6 +48,9 @@ const (
 	FenceOnce           // coord: a home waits for ever for the fence of a rank that dies as well
 	NewcomersFirst      // msg: a newcomer takes the room that others wait for who were refused
 	LastFirst           // msg: of the senders that were refused the last is told to come first
+	FenceOvertaken      // msg: a frozen port sends again what it is asked for, behind its fence
+	FenceIgnored        // msg: a port counts as flushed when the first of its fences has been answered
+	RestoredShort       // msg: of what a restored state has not seen acknowledged, the first message is not sent again
 	ArmedOverRing       // driver: the doorbell is armed again before whoever was rung has answered
 	NoRest              // driver: one that polled goes away, and the doorbell stays silent
 	UsedAfterClose      // driver: the transports of a closed node are looked at
@@ -73,6 +76,7 @@ func (b Bug) String() string {
 		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice", "Untold",
 		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "SilentAck", "AskOne", "PromiseKept", "DeadPush", "FenceOnce",
 		"NewcomersFirst", "LastFirst",
+		"FenceOvertaken", "FenceIgnored", "RestoredShort",
 		"ArmedOverRing", "NoRest", "UsedAfterClose", "AnsweredTwice", "PacketTwice", "RedirectTwice",
 	}[b]
 }

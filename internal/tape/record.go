@@ -217,6 +217,13 @@ func (t *Tape) lend(do string, p *msg.Port, op *msg.Op, b *msg.Block, rank, n in
 	t.Note(e)
 }
 
+// Restore records that a saved state takes the place of a port's.
+func (t *Tape) Restore(p *msg.Port, state []byte) {
+	if t != nil {
+		t.Note(Event{Do: "restore", Port: t.ports[p], Bytes: state})
+	}
+}
+
 // Shorten records that a draft has been made shorter.
 func (t *Tape) Shorten(p *msg.Port, b *msg.Block, n int) {
 	if t != nil {

@@ -302,6 +302,10 @@ func (p *player) message(e Event) error {
 		q.Close()
 	case "revoke":
 		q.Revoke(e.Ranks, p.rank, e.Rank, e.Name)
+	case "restore":
+		q.Restore(e.Bytes)
+	case "thaw":
+		q.Thaw()
 	case "ask":
 		q.Ask()
 	case "shorten":
@@ -320,7 +324,11 @@ func (p *player) message(e Event) error {
 			op.Buf = make([]byte, e.Msg.Len)
 		}
 		p.ops[e.Op] = op
-		q.Start(op)
+		if op.Kind == msg.Freeze {
+			p.Engine.Freeze(q, op)
+		} else {
+			q.Start(op)
+		}
 	case "next":
 		if b, _ = q.Next(e.Rank); b == nil {
 			return diverged("the next message", "none", "one")

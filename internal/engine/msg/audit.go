@@ -39,6 +39,9 @@ func (n *Node) Unfinished() (lines []string) {
 		if p.send.used != 0 && len(lines) == 0 {
 			add("channel %d: %d bytes of the send buffer are in use for nothing", channel, p.send.used)
 		}
+		if p.freezing.op != nil {
+			add("channel %d: a freeze waits for %d peers", channel, p.freezing.left)
+		}
 		if p.promised != 0 && len(lines) == 0 {
 			add("channel %d: %d bytes are promised to nobody", channel, p.promised)
 		}
@@ -99,11 +102,11 @@ func (n *Node) Fingerprint(w io.Writer) {
 	fmt.Fprintln(w, n.Stats, n.early, n.token, len(n.gone), len(n.waiting), n.sends.len(), n.fetching.len(), len(n.keeping), n.done.len())
 	for _, channel := range n.channels() {
 		p := n.ports[channel]
-		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed), p.posted.len())
+		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed), p.posted.len(), p.awaiting.len(), p.freezing.frozen, p.freezing.number, p.freezing.left)
 		for _, rank := range sortedKeys(p.pairs) {
 			d := p.pairs[rank]
 			fmt.Fprintln(w, rank, d.base, d.sent, d.next, d.queued, d.inFlight, d.credit, d.asked, d.urged, d.askBytes, d.refused, d.refusedAt,
-				d.backoff, d.resendAt, d.waiting.len(), len(d.flushes), d.expected, d.told, d.turned, d.total, d.got, d.owes, d.called, d.granted)
+				d.backoff, d.resendAt, d.waiting.len(), len(d.flushes), d.expected, d.told, d.turned, d.total, d.got, d.owes, d.called, d.granted, d.due, d.fenced)
 		}
 	}
 }

@@ -26,6 +26,8 @@ func (p *Port) Cancel(op *Op) bool {
 		p.cancelRecv(op)
 	case Await:
 		p.awaiting.remove(op)
+	case Freeze:
+		p.cancelFreeze()
 	}
 	op.State = Done
 	return true

@@ -12,6 +12,8 @@
 // kept until acknowledged. Long ones are announced, and fetched by the
 // receiver when it has a place for them, straight into that place.
 //
+// A port can be frozen, flushed, saved and restored, as contexts of PM are when jobs take turns (PROTOCOL §3.5).
+//
 // The package is pure: it reads no clock and starts nothing. Frames go into
 // link queues, finished operations onto a list.
 package msg

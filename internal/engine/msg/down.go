@@ -27,6 +27,7 @@ func (n *Node) Down(rank int, cause *link.PeerError) {
 		p := n.ports[channel]
 		if d := p.pairs[rank]; d != nil {
 			p.abandon(d, cause)
+			p.bereave(d, cause)
 		} else {
 			p.failReceives(rank, cause)
 		}

@@ -3,7 +3,7 @@ package msg
 // Reserve returns a block to write a short message for a peer into, or nil if
 // there is no room now. Commit sends it, Discard gives it back.
 func (p *Port) Reserve(to, n int) *Block {
-	if !p.open || n > MaxEager || p.node.gone[to] != nil {
+	if !p.open || p.freezing.frozen || n > MaxEager || p.node.gone[to] != nil {
 		return nil
 	}
 	d := p.pair(to)

@@ -73,7 +73,7 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 func (p *Port) Fetch(op *Op) {
 	op.State, op.got = Pending, 0
 	k := op.Offer.kept
-	if k != nil && k.settled && p.open {
+	if k != nil && k.settled && p.open && !p.freezing.frozen {
 		copy(op.Buf, k.bytes)
 		op.State = Done
 		return
@@ -107,9 +107,14 @@ func (p *Port) Fetched(op *Op) {
 // rejects ends an offered receive that cannot go on.
 func (p *Port) rejects(op *Op) bool {
 	err := p.node.gone[op.Offer.From]
-	if err == nil && !p.open {
+	switch {
+	case err != nil:
+	case !p.open:
 		err = p.Closed()
 		p.turnAway(op.Offer)
+	case p.freezing.frozen:
+		err = p.freezing.why
+		p.Decline(op)
 	}
 	if err != nil {
 		op.State, op.Err = Done, err

@@ -22,6 +22,7 @@ type Node struct {
 	keeping  []*kept // that their senders have not confirmed yet
 	gone     map[int]error
 	rank     int // ours
+	size     int // ranks of the job
 	others   int // ranks besides us that have not gone
 	waiting  []*pair
 	timed    bool // some receiver has made us back off
@@ -59,6 +60,7 @@ func NewNode(rank, size int, queue func(rank int) *link.Queue) *Node {
 		ports:  map[uint16]*Port{},
 		gone:   map[int]error{},
 		rank:   rank,
+		size:   size,
 		others: size - 1,
 	}
 }
@@ -111,6 +113,18 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 			return err
 		}
 		n.onRevoke(from, f, reason)
+	case wire.TypeFence:
+		f, err := wire.ParseFence(frame)
+		if err != nil {
+			return err
+		}
+		n.onFence(from, f)
+	case wire.TypeFenceAck:
+		f, err := wire.ParseFenceAck(frame)
+		if err != nil {
+			return err
+		}
+		n.onFenceAck(from, f)
 	case wire.TypeAck, wire.TypeNack, wire.TypeGo, wire.TypeAckReq:
 		return n.recvControl(now, from, frame)
 	default:

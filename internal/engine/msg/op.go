@@ -14,11 +14,12 @@ type Kind uint8
 
 // The kinds of operations.
 const (
-	Send  Kind = iota // give Buf to Peer
-	Recv              // take the next message from Peer, or from Any
-	Flush             // wait until everything sent before has been accepted
-	Room              // wait until there is room to send a short message to Peer
-	Await             // wait until there is something to receive, and leave it there
+	Send   Kind = iota // give Buf to Peer
+	Recv               // take the next message from Peer, or from Any
+	Flush              // wait until everything sent before has been accepted
+	Room               // wait until there is room to send a short message to Peer
+	Await              // wait until there is something to receive, and leave it there
+	Freeze             // send nothing any more, and wait until nothing of ours is on its way
 )
 
 // State is how far an Op has come.

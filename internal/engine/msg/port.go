@@ -22,6 +22,9 @@ type Config struct {
 // receiver. A receiver is asked for an acknowledgement every quarter of it.
 const window = 256
 
+// firstCredit is the room in bytes that a receiver is taken to have before it has said anything.
+const firstCredit = 1 << 18
+
 // A Port is one process's end of a channel.
 type Port struct {
 	node    *Node
@@ -39,6 +42,8 @@ type Port struct {
 	alone   bool    // nobody waits for one of these operations
 	unacked int     // messages that have not been acknowledged
 	unasked []*pair // pairs of which an acknowledgement has not been asked for since they transmitted
+
+	freezing freezing // see fence.go
 
 	// Receiving.
 	recv           pool
@@ -76,6 +81,8 @@ type pair struct {
 	waiting   opList        // sends that found no room
 	hungry    bool          // listed in port.starved
 	flushes   []flush
+	due       bool // what was refused is to be sent again when the port is thawed
+	fenced    bool // a Freeze waits for its answer to a fence
 
 	// Receiving.
 	expected uint32
@@ -200,7 +207,7 @@ func (p *Port) pair(rank int) *pair {
 	if d == nil {
 		d = &pair{
 			port: p, rank: rank, q: p.node.queue(rank),
-			entries: make([]entry, 4), credit: 1 << 18, resendAt: monotime.Never,
+			entries: make([]entry, 4), credit: firstCredit, resendAt: monotime.Never,
 		}
 		p.pairs[rank] = d
 	}
@@ -228,6 +235,10 @@ func (p *Port) Close() {
 	n := p.node
 	p.open = false
 	why := p.Closed()
+	p.endFreeze(why)
+	if p.freezing.frozen && p.revoked == nil {
+		p.thaw()
+	}
 	p.recv.limit = 0
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]

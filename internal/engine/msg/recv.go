@@ -41,7 +41,7 @@ func (p *Port) first(peer int) *Block {
 // one. It is Start without an Op.
 func (p *Port) Next(from int) (b *Block, sender int) {
 	b = p.first(from)
-	if b == nil || b.kind != message {
+	if b == nil || b.kind != message || p.freezing.frozen {
 		return nil, 0
 	}
 	p.take(b)

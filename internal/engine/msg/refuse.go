@@ -30,7 +30,7 @@ func (p *Port) behind(d *pair) bool {
 // needs no room: one with memory of its own, or any, if a long message is to come. One
 // at a time, since others must not take the receive meanwhile.
 func (p *Port) invite() {
-	if len(p.owed) == 0 || p.invited != nil || p.posted.first == nil {
+	if p.freezing.frozen || len(p.owed) == 0 || p.invited != nil || p.posted.first == nil {
 		return
 	}
 	d := p.owed[0]
@@ -128,7 +128,7 @@ func (p *Port) queueUp(d *pair, keeps bool) {
 // serveOwed tells senders that were refused to come, first refused first
 // served, as long as there is room to promise.
 func (p *Port) serveOwed() {
-	for len(p.owed) > 0 {
+	for len(p.owed) > 0 && !p.freezing.frozen {
 		d := p.owed[0]
 		if !p.recv.fits(d.owes, p.promised) {
 			p.invite()

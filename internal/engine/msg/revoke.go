@@ -119,13 +119,15 @@ func printable(b []byte) string {
 	}, string(b))
 }
 
-// Closed returns why nothing can be sent or received here: ErrClosed, or a RevokedError; or nil.
+// Closed returns why nothing can be sent or received here: ErrClosed, a RevokedError or a FrozenError; or nil.
 func (p *Port) Closed() error {
 	switch {
 	case p.revoked != nil:
 		return p.revoked
 	case !p.open:
 		return link.ErrClosed
+	case p.freezing.frozen:
+		return p.freezing.why
 	}
 	return nil
 }

@@ -17,6 +17,10 @@ func (p *Port) Start(op *Op) {
 		op.State, op.Err = Done, p.Closed()
 		return
 	}
+	if p.freezing.frozen && op.Kind != Await && op.Kind != Freeze {
+		op.State, op.Err = Done, p.freezing.why
+		return
+	}
 	switch op.Kind {
 	case Send, Room:
 		p.startSend(op)
@@ -26,6 +30,8 @@ func (p *Port) Start(op *Op) {
 		p.startFlush(op)
 	case Await:
 		p.startAwait(op)
+	case Freeze:
+		p.startFreeze(op)
 	}
 }
 
@@ -111,7 +117,7 @@ func (p *Port) direct(d *pair, b []byte) bool {
 // Give sends a short message if that needs no waiting, and reports whether it
 // did. It is Start without an Op.
 func (p *Port) Give(to int, b []byte) bool {
-	if !p.open || len(b) > MaxEager || len(b) > p.cfg.MaxMessage || len(p.node.gone) > 0 && p.node.gone[to] != nil {
+	if !p.open || p.freezing.frozen || len(b) > MaxEager || len(b) > p.cfg.MaxMessage || len(p.node.gone) > 0 && p.node.gone[to] != nil {
 		return false
 	}
 	d := p.pair(to)
@@ -173,6 +179,9 @@ func (e *entry) size() int {
 // pump transmits held messages, as far as the receiver is known to have room
 // for them. One message may always be on its way: it finds out.
 func (p *Port) pump(d *pair) {
+	if p.freezing.frozen {
+		return
+	}
 	for !d.refused && d.sent != d.next && d.q.Follows(d.entry(d.sent).after) {
 		size := d.entry(d.sent).size()
 		if d.inFlight > 0 && d.inFlight+size > d.credit {
@@ -238,7 +247,7 @@ func (p *Port) owe(d *pair) {
 // so itself. The answer to an ACKREQ wakes this process if it computes; to be woken
 // is asked for where no goroutine waits, which would be woken by anything.
 func (p *Port) ask(d *pair, wake bool) {
-	if d.refused || d.base == d.sent || d.urged == d.sent || d.asked == d.sent && !wake {
+	if p.freezing.frozen || d.refused || d.base == d.sent || d.urged == d.sent || d.asked == d.sent && !wake {
 		return
 	}
 	d.asked, d.urged, d.askBytes = d.sent, d.sent, 0
@@ -356,7 +365,7 @@ func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 	}
 	d.refused, d.refusedAt = true, f.Seq
 	p.onAck(d, f.Seq)
-	if f.WillGo {
+	if d.due = p.freezing.frozen && !f.WillGo; f.WillGo || d.due {
 		return
 	}
 	d.backoff = min(max(2*d.backoff, int64(minBackoff)), int64(maxBackoff))
@@ -370,6 +379,9 @@ func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 func (p *Port) onGo(d *pair, seq uint32) {
 	if !d.refused || seq != d.refusedAt {
 		p.node.Stats.Dropped++
+		return
+	}
+	if d.due = p.freezing.frozen && !mutant.On(mutant.FenceOvertaken); d.due {
 		return
 	}
 	p.resend(d)

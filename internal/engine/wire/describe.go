@@ -80,6 +80,10 @@ func fields(b []byte) (f any, n int, err error) {
 		f, err = ParseSettled(b)
 	case TypeRevoke:
 		f, payload, err = ParseRevoke(b)
+	case TypeFence:
+		f, err = ParseFence(b)
+	case TypeFenceAck:
+		f, err = ParseFenceAck(b)
 	case TypeAttach:
 		f, payload, err = ParseAttach(b)
 	case TypeAttached:

@@ -53,6 +53,14 @@ func TestLimits(t *testing.T) {
 			[][]byte{Revoke{}.Append(nil), long(Revoke{}.Append(nil), MaxReason)},
 			[][]byte{long(Revoke{}.Append(nil), MaxReason+1)},
 		}, {
+			"Fence", func(b []byte) error { _, err := ParseFence(b); return err },
+			[][]byte{Fence{Channel: 1<<16 - 1, Number: 1<<32 - 1, Seq: 1<<32 - 1}.Append(nil)},
+			[][]byte{long(Fence{}.Append(nil), 1)},
+		}, {
+			"FenceAck", func(b []byte) error { _, err := ParseFenceAck(b); return err },
+			[][]byte{FenceAck{Number: 1<<32 - 1, Ack: 1<<32 - 1, Room: 1<<32 - 1}.Append(nil)},
+			[][]byte{long(FenceAck{}.Append(nil), 1)},
+		}, {
 			"IPush", func(b []byte) error { _, _, err := ParseIPush(b); return err },
 			[][]byte{
 				ipush(IPush{End: true}, 0), // an empty message

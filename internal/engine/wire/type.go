@@ -25,17 +25,19 @@ const (
 	TypeDone Type = 0x02
 	TypeBeat Type = 0x03
 
-	TypeData    Type = 0x10
-	TypeAck     Type = 0x11
-	TypeNack    Type = 0x12
-	TypeGo      Type = 0x13
-	TypeRTS     Type = 0x14
-	TypeFetch   Type = 0x15
-	TypePiece   Type = 0x16
-	TypeFetched Type = 0x17
-	TypeAckReq  Type = 0x18
-	TypeSettled Type = 0x19
-	TypeRevoke  Type = 0x1a
+	TypeData     Type = 0x10
+	TypeAck      Type = 0x11
+	TypeNack     Type = 0x12
+	TypeGo       Type = 0x13
+	TypeRTS      Type = 0x14
+	TypeFetch    Type = 0x15
+	TypePiece    Type = 0x16
+	TypeFetched  Type = 0x17
+	TypeAckReq   Type = 0x18
+	TypeSettled  Type = 0x19
+	TypeRevoke   Type = 0x1a
+	TypeFence    Type = 0x1b
+	TypeFenceAck Type = 0x1c
 
 	TypeAttach   Type = 0x20
 	TypeAttached Type = 0x21
@@ -58,6 +60,7 @@ const (
 var typeNames = map[Type]string{
 	TypeBye: "BYE", TypeDone: "DONE", TypeBeat: "BEAT", TypeData: "DATA", TypeAck: "ACK", TypeNack: "NACK", TypeGo: "GO", TypeRTS: "RTS",
 	TypeFetch: "FETCH", TypePiece: "PIECE", TypeFetched: "FETCHED", TypeAckReq: "ACKREQ", TypeSettled: "SETTLED", TypeRevoke: "REVOKE",
+	TypeFence: "FENCE", TypeFenceAck: "FENCEACK",
 	TypeAttach: "ATTACH", TypeAttached: "ATTACHED", TypePush: "PUSH", TypePut: "PUT", TypeFlush: "FLUSH",
 	TypePull: "PULL", TypePulled: "PULLED", TypeAtomic: "ATOMIC", TypeResult: "RESULT", TypeGuard: "GUARD",
 	TypeIPush: "IPUSH", TypeIStop: "ISTOP", TypeIGo: "IGO", TypeKnock: "KNOCK", TypeEvent: "EVENT",

@@ -133,6 +133,14 @@ var codecs = []codec{
 		f, p, err := ParseRevoke(b)
 		return append(f.Append(nil), p...), err
 	}},
+	{"Fence", Fence{Channel: 3, Number: 4, Seq: 1 << 31}.Append(nil), FenceSize, func(b []byte) ([]byte, error) {
+		f, err := ParseFence(b)
+		return f.Append(nil), err
+	}},
+	{"FenceAck", FenceAck{Channel: 3, Number: 4, Ack: 1 << 31, Room: 5}.Append(nil), FenceAckSize, func(b []byte) ([]byte, error) {
+		f, err := ParseFenceAck(b)
+		return f.Append(nil), err
+	}},
 	{"Push", append(Push{End: true, Op: 1, Region: 2, Key: 3, Off: 4, Limit: 10}.Append(nil), "pushed"...), PushSize, func(b []byte) ([]byte, error) {
 		f, p, err := ParsePush(b)
 		return append(f.Append(nil), p...), err
@@ -235,6 +243,8 @@ func FuzzLink(f *testing.F)     { fuzz(f, "Link") }
 func FuzzAck(f *testing.F)      { fuzz(f, "Ack") }
 func FuzzAckReq(f *testing.F)   { fuzz(f, "AckReq") }
 func FuzzRevoke(f *testing.F)   { fuzz(f, "Revoke") }
+func FuzzFence(f *testing.F)    { fuzz(f, "Fence") }
+func FuzzFenceAck(f *testing.F) { fuzz(f, "FenceAck") }
 func FuzzNack(f *testing.F)     { fuzz(f, "Nack") }
 func FuzzGo(f *testing.F)       { fuzz(f, "Go") }
 func FuzzRTS(f *testing.F)      { fuzz(f, "RTS") }

@@ -1,0 +1,153 @@
+package weft
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+
+	"weft/internal/driver"
+	"weft/internal/engine/msg"
+)
+
+// The calls below save a port and put another state in its place: what PM's channel contexts have for gang scheduling,
+// where two jobs take turns on the same nodes. All ranks that use the channel do the same, in this order:
+//
+//	q.Freeze(ctx)            // nothing of this rank is in the network
+//	b.Wait(ctx)              // nor of any other
+//	q.Save(&mine)
+//	q.Restore(&other)        // or nil: as newly opened
+//	b.Wait(ctx)              // all have the other state
+//	q.Thaw()
+//
+// with a Barrier b, which does not use the channel. A state that only some ranks have saved, or that they have saved
+// at different times, is worth nothing: its numbers do not fit those of the others.
+
+// Freeze stops the port from sending anything of its own accord, and returns when nothing of it is in the network: a fence
+// that follows all that was sent to a rank has been answered by it (PROTOCOL §3.5). What others send is accepted as before.
+// Calls on the port that wait, and those that are begun before Thaw, end with a FrozenError and have no effect; but a
+// message of more than 32 KiB that was being received stays the next one, and Await and Notify go on until there is
+// something to receive on a port that is not frozen. Messages on loan stay on loan. Drafts that are committed while the
+// port is frozen are not sent.
+//
+// If ctx ends first, or a rank dies whose answer is waited for, the port is frozen all the same, and may be sent fences
+// again by another Freeze, or thawed. The death of a rank is reported by the Freeze that waits for it only.
+func (q *Port) Freeze(ctx context.Context) error {
+	c := driver.NewCall()
+	defer c.Free()
+	c.Msg.Kind, c.Msg.Peer = msg.Freeze, Any
+	return q.p.node.Message(ctx, q.port, c)
+}
+
+// Thaw ends what Freeze has begun. The port sends what has not been acknowledged and was refused, or what a state that was
+// restored holds. On a port that is not frozen the error is ErrNotFrozen.
+func (q *Port) Thaw() error { return q.p.node.Thaw(q.port) }
+
+// Held counts what a PortState holds: messages that have been sent and not been acknowledged, messages that have arrived
+// and not been received, and the bytes in them.
+type Held = msg.Held
+
+// A PortState is the state of a port: the messages in its buffers and the numbers of those on either side. It is a value
+// that can be copied by Clone, written down and read again. The zero PortState is that of a port that has just been opened.
+type PortState struct {
+	of   identity // zero in the zero PortState
+	body []byte   // PROTOCOL §3.6
+	held Held
+}
+
+// An identity says whose state it is.
+type identity struct {
+	job        uint64
+	rank, size int
+	channel    int
+}
+
+// Held returns how much it holds.
+func (s *PortState) Held() Held { return s.held }
+
+// Clone returns a copy that shares no memory with s.
+func (s *PortState) Clone() *PortState {
+	c := *s
+	c.body = slices.Clone(s.body)
+	return &c
+}
+
+// Save puts the state of a frozen port into s, whose memory it uses. The port keeps its state, too, until Restore. The error is
+// ErrNotFrozen unless Freeze has ended without one.
+func (q *Port) Save(s *PortState) error {
+	body, held, err := q.p.node.Save(q.port, s.body[:0])
+	if err != nil {
+		return err
+	}
+	*s = PortState{q.identity(), body, held}
+	return nil
+}
+
+func (q *Port) identity() identity {
+	return identity{q.p.job.ID, q.p.job.Rank, q.p.job.Size, q.channel}
+}
+
+// Restore makes s the state of a frozen port, in the place of the one that it has, which is lost if it has not been saved; nil
+// means that of a port that has just been opened. It copies s, and counts it. A state that is damaged, or of another job, rank or
+// channel, or for which the port's buffers are too small, gets a SavedError, and changes nothing. Ranks that have died meanwhile
+// are reported to the receiver.
+func (q *Port) Restore(s *PortState) error {
+	if s == nil {
+		s = &PortState{}
+	}
+	if want := q.identity(); s.of != want && s.of != (identity{}) {
+		return &SavedError{Channel: q.channel, Why: fmt.Sprintf("it is of %v, and this is %v", s.of, want)}
+	}
+	return q.p.node.Restore(q.port, s.body)
+}
+
+func (i identity) String() string {
+	return fmt.Sprintf("channel %d of rank %d of %d in job %x", i.channel, i.rank, i.size, i.job)
+}
+
+// The state as bytes: magic, version, job, rank, size, channel, then the body and a CRC-32C of all that.
+const (
+	stateMagic   = "weftport"
+	stateVersion = 1
+	stateHead    = 8 + 4 + 8 + 4 + 4 + 4
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// MarshalBinary returns the state as bytes.
+func (s *PortState) MarshalBinary() ([]byte, error) {
+	b := make([]byte, 0, stateHead+len(s.body)+4)
+	b = append(b, stateMagic...)
+	b = binary.LittleEndian.AppendUint32(b, stateVersion)
+	b = binary.LittleEndian.AppendUint64(b, s.of.job)
+	for _, v := range []int{s.of.rank, s.of.size, s.of.channel} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	b = append(b, s.body...)
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
+}
+
+// UnmarshalBinary reads what MarshalBinary has returned. Bytes that are damaged get a SavedError; Restore finds out whether they
+// are a state of its port.
+func (s *PortState) UnmarshalBinary(b []byte) error {
+	damaged := func(why string) error { return &SavedError{Channel: -1, Why: why} }
+	if len(b) < stateHead+4 || string(b[:8]) != stateMagic {
+		return damaged("it does not begin as the state of a port does")
+	}
+	if v := binary.LittleEndian.Uint32(b[8:]); v != stateVersion {
+		return damaged(fmt.Sprintf("it is of version %d, and this program knows version %d", v, stateVersion))
+	}
+	end := len(b) - 4
+	if binary.LittleEndian.Uint32(b[end:]) != crc32.Checksum(b[:end], castagnoli) {
+		return damaged("it is damaged: its checksum is wrong")
+	}
+	*s = PortState{body: slices.Clone(b[stateHead:end])}
+	s.of.job = binary.LittleEndian.Uint64(b[12:])
+	for i, v := range []*int{&s.of.rank, &s.of.size, &s.of.channel} {
+		*v = int(binary.LittleEndian.Uint32(b[20+4*i:]))
+	}
+	var err error
+	s.held, err = msg.Holds(s.body, s.of.size)
+	return err
+}

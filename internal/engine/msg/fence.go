@@ -1,0 +1,233 @@
+package msg
+
+import (
+	"errors"
+	"fmt"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+	"weft/internal/mutant"
+)
+
+// A frozen port sends nothing of its own accord: no message, no announcement, no request and no GO. It goes on
+// accepting what others have sent, and answers it. Freezing ends when every peer has answered a FENCE that
+// followed all that was sent to it: as paths keep order, nothing of this port is in the network then, and no
+// answer to it. (PROTOCOL §3.5)
+
+// ErrFrozen: the port is frozen; see FrozenError.
+var ErrFrozen = errors.New("weft: the port is frozen")
+
+// ErrNotFrozen: the port is not frozen, or has not been flushed.
+var ErrNotFrozen = errors.New("weft: the port is not frozen")
+
+// A FrozenError reports an operation on a port that is frozen. It has had no effect.
+type FrozenError struct{ Channel int }
+
+func (e *FrozenError) Error() string {
+	return fmt.Sprintf("weft: the port of channel %d is frozen: Thaw it first", e.Channel)
+}
+
+// Is makes every FrozenError match ErrFrozen.
+func (e *FrozenError) Is(target error) bool { return target == ErrFrozen }
+
+// A freezing is what a port knows of its having been frozen.
+type freezing struct {
+	frozen  bool
+	flushed bool         // all peers have answered the fence
+	number  uint32       // of the fence sent last
+	op      *Op          // the Freeze that waits for answers, or nil
+	left    int          // answers that it waits for
+	why     *FrozenError // made once
+}
+
+// startFreeze freezes the port, ends what waits at it, and sends fences. A port that is frozen is flushed again.
+func (p *Port) startFreeze(op *Op) {
+	z := &p.freezing
+	if z.op != nil {
+		op.State, op.Err = Done, fmt.Errorf("weft: channel %d is being frozen already: %w", p.channel, link.ErrInUse)
+		return
+	}
+	if !z.frozen {
+		z.frozen, z.why = true, &FrozenError{int(p.channel)}
+		p.suspend()
+	}
+	z.number++
+	z.flushed, z.op, z.left = false, op, 0
+	for _, rank := range sortedKeys(p.pairs) {
+		d := p.pairs[rank]
+		if p.node.gone[rank] != nil {
+			continue
+		}
+		d.fenced = true
+		z.left++
+		d.q.Push(wire.Fence{Channel: p.channel, Number: z.number, Seq: d.sent}.Append(d.q.Head()), nil, true)
+	}
+	if z.left == 0 {
+		z.op, z.flushed, op.State = nil, true, Done
+	}
+}
+
+// suspend ends the operations that wait at a port, but for those that only wait until there is something to
+// receive. What has been numbered is kept; of what a timer would have sent again it is noted that it is due.
+func (p *Port) suspend() {
+	n := p.node
+	var ops []*Op
+	for _, rank := range sortedKeys(p.pairs) {
+		d := p.pairs[rank]
+		for op := d.waiting.first; op != nil; op = op.next {
+			ops = append(ops, op)
+		}
+		for _, f := range d.flushes {
+			ops = append(ops, f.op)
+		}
+		if d.into != nil {
+			ops = append(ops, d.into)
+		}
+		if d.resendAt != monotime.Never {
+			n.stopTimer(d)
+			d.due = true
+		}
+		d.hungry = false
+	}
+	for _, l := range []*opList{&p.posted, &n.sends, &n.fetching} {
+		for op := l.first; op != nil; op = op.next {
+			if op.port == p {
+				ops = append(ops, op)
+			}
+		}
+	}
+	p.starved, p.alone = nil, false
+	for _, op := range ops {
+		if p.Cancel(op) {
+			n.finish(op, p.freezing.why)
+		}
+	}
+}
+
+// Announced returns the buffers of the long messages that have been announced on the port. Whoever freezes it
+// must detach them from the links afterwards.
+func (p *Port) Announced() (bufs [][]byte) {
+	for op := p.node.sends.first; op != nil; op = op.next {
+		if op.port == p {
+			bufs = append(bufs, op.Buf)
+		}
+	}
+	return bufs
+}
+
+// Thaw lets a frozen port go on where it was, or where the state that has been restored says. It ends a Freeze
+// that waits.
+func (p *Port) Thaw() error {
+	if !p.freezing.frozen {
+		return fmt.Errorf("weft: channel %d: %w", p.channel, ErrNotFrozen)
+	}
+	p.endFreeze(ErrNotFrozen)
+	p.thaw()
+	return nil
+}
+
+func (p *Port) thaw() {
+	p.freezing.frozen, p.freezing.flushed = false, false
+	for _, rank := range sortedKeys(p.pairs) {
+		d := p.pairs[rank]
+		if d.due && d.refused {
+			p.resend(d)
+		}
+		d.due = false
+		p.pump(d)
+	}
+	p.serveOwed()
+	p.feed()
+	p.arrival()
+}
+
+// Frozen reports whether the port is frozen.
+func (p *Port) Frozen() bool { return p.freezing.frozen }
+
+// onFence answers a fence. One that cannot be right, because it says that less has been sent than has come, or
+// more than can be on its way, or because half a message is there, is refused.
+func (n *Node) onFence(from int, f wire.Fence) {
+	p := n.ports[f.Channel]
+	if p != nil && p.revoked != nil {
+		p.spread(p.pair(from))
+		return
+	}
+	answer := wire.FenceAck{Channel: f.Channel, Number: f.Number}
+	if p != nil {
+		d := p.pair(from)
+		if d.partial != nil || d.into != nil {
+			n.Stats.Dropped++
+			return
+		}
+		d.told = d.expected
+		answer.Ack, answer.Room = d.expected, uint32(max(p.recv.room()-p.promised, 0))
+	}
+	if f.Seq-answer.Ack > window {
+		n.Stats.Dropped++
+		return
+	}
+	q := n.queue(from)
+	q.Push(answer.Append(q.Head()), nil, false)
+}
+
+// onFenceAck takes the answer to a fence of ours.
+func (n *Node) onFenceAck(from int, f wire.FenceAck) {
+	p := n.ports[f.Channel]
+	if p == nil || p.freezing.op == nil || f.Number != p.freezing.number {
+		n.Stats.Dropped++
+		return
+	}
+	d := p.pair(from)
+	if !d.fenced || f.Ack-d.base > d.sent-d.base {
+		n.Stats.Dropped++
+		return
+	}
+	d.credit = int(f.Room)
+	p.onAck(d, f.Ack)
+	p.answered(d)
+}
+
+// answered counts the answer of a peer, or that none need be waited for.
+func (p *Port) answered(d *pair) {
+	if !d.fenced {
+		return
+	}
+	d.fenced = false
+	p.freezing.left--
+	if p.freezing.left == 0 || mutant.On(mutant.FenceIgnored) {
+		p.freezing.flushed = true
+		p.endFreeze(nil)
+	}
+}
+
+// endFreeze ends the Freeze that waits, if there is one. The port stays frozen.
+func (p *Port) endFreeze(err error) {
+	z := &p.freezing
+	if z.op == nil {
+		return
+	}
+	op := z.op
+	p.cancelFreeze()
+	p.node.finish(op, err)
+}
+
+// cancelFreeze makes no Freeze wait any more.
+func (p *Port) cancelFreeze() {
+	p.freezing.op, p.freezing.left = nil, 0
+	for _, d := range p.pairs {
+		d.fenced = false
+	}
+}
+
+// bereave tells a Freeze that waits for a peer that it has gone. If it has left in good order it sends nothing more,
+// and has taken what it was sent; of one that has died the program must know.
+func (p *Port) bereave(d *pair, cause *link.PeerError) {
+	switch {
+	case !d.fenced:
+	case cause.Clean:
+		p.answered(d)
+	default:
+		p.endFreeze(cause)
+	}
+}
