@@ -32,6 +32,7 @@ type Door struct {
 type Visit struct {
 	Conn net.Conn
 	door *Door
+	stop func() // ends its deadline
 }
 
 // pause is how long the door waits when a connection cannot be accepted, for want
@@ -61,16 +62,16 @@ func (d *Door) Serve(accept func() (net.Conn, error)) {
 // open begins a handshake.
 func (d *Door) open(c net.Conn) {
 	d.makeRoom(d.Most)
-	v := &Visit{Conn: c, door: d}
 	d.mu.Lock()
 	patience := Timeout
 	if len(d.visits) >= d.Most/2 {
 		patience = Timeout / 10
 	}
+	v := &Visit{c, d, Within(c, patience)}
 	d.visits = append(d.visits, v)
 	d.mu.Unlock()
-	c.SetDeadline(time.Now().Add(patience))
 	d.wg.Go(func() {
+		defer v.stop()
 		if err := d.Welcome(v); err != nil {
 			c.Close()
 		}
@@ -123,7 +124,8 @@ func (v *Visit) Admit() error {
 	if !v.leave() {
 		return errDropped
 	}
-	return v.Conn.SetDeadline(time.Time{})
+	v.stop()
+	return nil
 }
 
 // tries is how often a dialler tries a handshake that is cut short.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -105,44 +106,41 @@ func TestDoorGivesDescriptorsBack(t *testing.T) {
 	}
 }
 
-// deadlined is a connection that tells its deadline.
-type deadlined struct {
-	net.Conn
-	until chan time.Time
-}
-
-func (d deadlined) SetDeadline(t time.Time) error { d.until <- t; return d.Conn.SetDeadline(t) }
-
 // A crowded door is less patient; whoever has been let in has no deadline and is
 // never dropped.
 func TestDoorDeadlines(t *testing.T) {
 	const most = 4
-	d, c, ends := open(t, most)
-	until := make(chan time.Time, 1)
-	enter := func() (net.Conn, time.Duration) {
-		here, there := net.Pipe()
-		c <- deadlined{there, until}
-		return here, time.Until(<-until)
-	}
-	guest, long := enter()
-	guest.Write([]byte{1})
-	if at := <-until; !at.IsZero() {
-		t.Errorf("a guest has the deadline %v", at)
-	}
-	if err := <-ends; err != nil {
-		t.Fatal(err)
-	}
-	var short time.Duration
-	for range 2 * most {
-		_, short = enter()
-	}
-	if long <= Timeout/2 || short > Timeout/10 {
-		t.Errorf("%v at an empty door, %v at a full one", long, short)
-	}
-	guest.SetReadDeadline(time.Now())
-	if _, err := guest.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("the guest: %v, with %d dropped", err, d.Dropped.Load())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		_, c, ends := open(t, most)
+		guest := c.call()
+		guest.Write([]byte{1})
+		if err := <-ends; err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		c.call()
+		if err := <-ends; !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != Timeout {
+			t.Errorf("at an empty door: %v after %v", err, time.Since(began))
+		}
+		for range 2 * most {
+			c.call()
+		}
+		for range most {
+			if err := <-ends; !errors.Is(err, io.ErrClosedPipe) {
+				t.Errorf("dropped: %v", err)
+			}
+		}
+		began = time.Now()
+		for range most {
+			if err := <-ends; !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != Timeout/10 {
+				t.Errorf("at a full door: %v after %v", err, time.Since(began))
+			}
+		}
+		guest.SetReadDeadline(time.Now())
+		if _, err := guest.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("the guest: %v", err)
+		}
+	})
 }
 
 // Whoever is dropped in the moment of its proof is not let in.

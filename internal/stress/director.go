@@ -287,7 +287,7 @@ func (d *director) error(n note) {
 	}
 	if len(n.Ranks) > 0 {
 		if p := d.ranks[n.Ranks[0]]; !p.struck && !d.ranks[n.Rank].struck {
-			if p.silence > d.plan.Liveness/2 {
+			if silence := time.Since(p.beat); p.silence > d.plan.Liveness/2 || !p.stopped && silence > d.plan.Liveness/2 {
 				return // the machine has kept it from running
 			}
 			d.fail("rank %d: %s, but nothing has happened to it", n.Rank, n.Text)

@@ -3,7 +3,6 @@ package sys
 import (
 	"net"
 	"os"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -19,9 +18,9 @@ type Stream struct {
 	iov [streamParts]unix.Iovec
 }
 
-// NewStream takes a connection over. What is not acknowledged within the timeout
-// (0: the system's) breaks it.
-func NewStream(c *net.TCPConn, timeout time.Duration) (*Stream, error) {
+// NewStream takes a connection over. No timeout of the kernel ends it before the
+// system's own: see package tcp.
+func NewStream(c *net.TCPConn) (*Stream, error) {
 	defer c.Close()
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -39,13 +38,7 @@ func NewStream(c *net.TCPConn, timeout time.Duration) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	if timeout > 0 {
-		second := max(int(timeout/time.Second)/3, 1)
-		_ = unix.SetsockoptInt(s.fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(timeout/time.Millisecond))
-		_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
-		_ = unix.SetsockoptInt(s.fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, second)
-		_ = unix.SetsockoptInt(s.fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, second)
-	}
+	_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 0) // package net turns it on
 	return s, nil
 }
 
@@ -83,6 +76,9 @@ func result(k uintptr, errno unix.Errno, call string) (int, error) {
 		return 0, os.NewSyscallError(call, errno)
 	}
 }
+
+// EndWriting says that nothing more will be written. What comes can still be read.
+func (s *Stream) EndWriting() { _ = unix.Shutdown(s.fd, unix.SHUT_WR) }
 
 // End ends the stream in both directions, without waiting. Finish must follow.
 func (s *Stream) End() { _ = unix.Shutdown(s.fd, unix.SHUT_RDWR) }

@@ -33,8 +33,7 @@ func (t *Transport) proof(side string, dialler, listener uint32, a, b []byte) []
 
 // greet is the dialler's side. It returns the peer's segment and process.
 func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err error) {
-	end := time.Now().Add(handshake.Timeout)
-	c.SetDeadline(end)
+	c.SetWriteDeadline(time.Now().Add(handshake.Timeout))
 	defer c.SetDeadline(time.Time{})
 	pid, err = sameUser(c)
 	if err != nil {
@@ -47,7 +46,7 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 		return seg, 0, err
 	}
 	var buf [128]byte
-	n, fd, err := t.answer(c, pid, end, buf[:])
+	n, fd, err := t.answer(c, pid, buf[:])
 	closeFD(fd)
 	if err != nil {
 		return seg, 0, err
@@ -62,7 +61,7 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 	if err := sys.SendFD(c, t.proof("dialler", uint32(t.cfg.Rank), uint32(peer), mine, theirs), t.fd); err != nil {
 		return seg, 0, err
 	}
-	_, fd, err = t.answer(c, pid, end, buf[:])
+	_, fd, err = t.answer(c, pid, buf[:])
 	if err != nil {
 		return seg, 0, err
 	}
@@ -70,20 +69,21 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 	return seg, pid, err
 }
 
-// answer receives the peer's answer until the end. A peer that is stopped has the
-// liveness time, as it would have later.
-func (t *Transport) answer(c *net.UnixConn, pid int, end time.Time, buf []byte) (n, fd int, err error) {
-	for patience := t.cfg.Liveness; ; {
-		at := end
-		if patience > 0 && time.Until(end) > patience {
-			at = time.Now().Add(patience)
-		}
-		c.SetReadDeadline(at)
+// answer receives the peer's answer. A peer that is stopped has the liveness time, as it
+// would have later. Time is what this process has lived through: it may be stopped as well.
+func (t *Transport) answer(c *net.UnixConn, pid int, buf []byte) (n, fd int, err error) {
+	patience := handshake.Timeout
+	if t.cfg.Liveness > 0 {
+		patience = min(t.cfg.Liveness, patience)
+	}
+	step := max(patience/4, 1)
+	for waited := step; ; waited += step {
+		c.SetReadDeadline(time.Now().Add(step))
 		n, fd, err = sys.RecvFD(c, buf)
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, fd, err
 		}
-		if at == end || sys.Stopped(pid) {
+		if waited >= handshake.Timeout || waited >= patience && sys.Stopped(pid) {
 			return n, fd, fmt.Errorf("weft: shm: process %d does not answer (stopped?): %w", pid, err)
 		}
 	}

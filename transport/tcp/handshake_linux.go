@@ -37,7 +37,7 @@ func (t *Transport) patience() time.Duration {
 
 // greet is the dialler's side.
 func (t *Transport) greet(c net.Conn, peer int) error {
-	c.SetDeadline(time.Now().Add(t.patience()))
+	defer handshake.Within(c, t.patience())()
 	pair, mine := t.pair(uint32(t.cfg.Rank), uint32(peer)), handshake.Nonce()
 	hello := binary.LittleEndian.AppendUint32(nil, pair.Dialler)
 	hello = binary.LittleEndian.AppendUint32(hello, pair.Listener)
@@ -55,10 +55,8 @@ func (t *Transport) greet(c net.Conn, peer int) error {
 	if _, err := c.Write(pair.Proof("tcp dialler", mine, theirs)); err != nil {
 		return err
 	}
-	if _, err := io.ReadFull(c, reply[:1]); err != nil {
-		return err
-	}
-	return c.SetDeadline(time.Time{})
+	_, err := io.ReadFull(c, reply[:1])
+	return err
 }
 
 // accepted is the last byte of the handshake: the dialler must not take itself for

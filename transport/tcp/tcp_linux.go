@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type Config struct {
 	Rank, Size int
 	Job        uint64
 	Secret     []byte        // of the job
-	Liveness   time.Duration // after which a peer that acknowledges nothing is dead; 0: the system's
+	Liveness   time.Duration // how long a peer may take for a handshake, if it is less than usual; 0: as usual
 	Bell       transport.Doorbell
 	Events     transport.Events
 }
@@ -107,7 +108,7 @@ func (t *Transport) add(peer int, c *net.TCPConn) error {
 	if t.closed {
 		return net.ErrClosed
 	}
-	s, err := sys.NewStream(c, t.cfg.Liveness)
+	s, err := sys.NewStream(c)
 	if err != nil {
 		return err
 	}
@@ -156,11 +157,12 @@ func (t *Transport) Dial(peer int, card string) error {
 
 // call dials a peer once. It reports whether the connection ended in the handshake.
 func (t *Transport) call(peer int, card string) (cut bool, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), t.patience())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	defer handshake.After(t.patience(), func() { cancel(os.ErrDeadlineExceeded) })()
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", card)
 	if err != nil {
-		return false, fmt.Errorf("weft: tcp: %w", err)
+		return false, fmt.Errorf("weft: tcp: %w", cmp.Or(context.Cause(ctx), err))
 	}
 	if err = t.greet(c, peer); err != nil {
 		c.Close()
@@ -279,16 +281,30 @@ func (t *Transport) take(c *conn, dst []transport.In, n int, ready bool) int {
 // over hears that a connection has ended. The peer is gone with its last one: of
 // two who have dialled each other at once, each sends by one of the two, and what
 // the other brings is read first. One of them may not have been accepted yet.
+//
+// Two who both live and have lost one of their connections have lost packets, so they
+// give up the others as well: each then hears of the end of the last.
 func (t *Transport) over(c *conn, err error) {
 	c.over.Store(true)
 	time.AfterFunc(accepting, func() {
-		for _, o := range *t.conns.Load() {
-			if o.peer == c.peer && !o.over.Load() {
-				return
-			}
+		if !t.giveUp(c.peer) {
+			t.cfg.Events.Down(c.peer, err)
 		}
-		t.cfg.Events.Down(c.peer, err)
 	})
+}
+
+// giveUp ends what we write to a peer, and reports whether something may still come from
+// it.
+func (t *Transport) giveUp(peer int) (more bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, o := range *t.conns.Load() {
+		if o.peer == peer && !t.closed {
+			o.stream.EndWriting()
+			more = more || !o.over.Load()
+		}
+	}
+	return more
 }
 
 // accepting is how long a connection that stands may take to be accepted.

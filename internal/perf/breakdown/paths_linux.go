@@ -292,8 +292,8 @@ func dialled(here, there launch.Host) (a, b *sys.Stream, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if a, err = sys.NewStream(c.(*net.TCPConn), 0); err == nil {
-		b, err = sys.NewStream(d.(*net.TCPConn), 0)
+	if a, err = sys.NewStream(c.(*net.TCPConn)); err == nil {
+		b, err = sys.NewStream(d.(*net.TCPConn))
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("weft perf: %w", err)
