@@ -15,6 +15,7 @@ import (
 	"weft/internal/engine"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
+	"weft/internal/engine/wire"
 	"weft/internal/interleave"
 	"weft/internal/mutant"
 	"weft/transport"
@@ -24,8 +25,8 @@ import (
 // interleave.World. Its peer is an engine without a node, its transport a queue in each
 // direction, its doorbell a futex or a channel. What it must show: the goroutine of every
 // call that has ended is woken, so is that of a context that has ended, no packet lies
-// there while goroutines wait and nobody is awake, urgent ones are looked at soon, and
-// nothing touches the transport once Close has returned.
+// there while goroutines wait and nobody is awake, urgent ones are looked at soon, also
+// when nobody waits any more, and nothing touches the transport once Close has returned.
 type model struct {
 	world *interleave.World
 	n     *Node
@@ -111,6 +112,7 @@ type modelWire struct {
 	m       *model
 	in, out [][]byte
 	urgent  bool // something urgent is in
+	beats   int  // signs of life that were sent
 	lent    int
 }
 
@@ -132,6 +134,9 @@ func (w *modelWire) Release()      { w.in, w.lent = w.in[w.lent:], 0 }
 func (w *modelWire) Send(pkts []transport.Out) int {
 	w.m.touch("Transport.Send")
 	for _, p := range pkts {
+		if wire.Type(p.Header[0]) == wire.TypeBeat {
+			w.beats++
+		}
 		w.out = append(w.out, append(slices.Clone(p.Header), p.Payload...))
 	}
 	return len(pkts)
@@ -188,6 +193,14 @@ func (m *model) run() {
 			m.bell.Wake(urgent)
 		}
 	}
+}
+
+// ask asks the node for a sign of life, and waits for it.
+func (m *model) ask() {
+	m.wire.in = append(m.wire.in, wire.Beat{Ask: true}.Append(nil))
+	m.wire.urgent, m.since = true, m.world.Now()
+	m.bell.Wake(true)
+	interleave.Block(func() bool { return m.wire.beats > 0 }, -1)
 }
 
 // soon is how long an urgent packet may lie when nobody waits.
@@ -322,6 +335,7 @@ func (s scenario) start(m *model) {
 	}
 	if !s.ends {
 		interleave.Block(func() bool { return m.left == 0 }, -1)
+		m.ask() // nobody waits, but the service does
 	}
 	n.Quit()
 	n.Drain(time.Millisecond)
@@ -391,12 +405,12 @@ func random(seed uint64) (scenario, error) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := scenario{
 		wait:     []Waiting{{}, {Yields: 1}, {Yields: 3}, {Budget: 2 * time.Microsecond}, {Yields: 2, InProcess: true}}[r.IntN(5)],
-		channels: 1 + r.IntN(3), messages: 1 + r.IntN(3), commits: r.IntN(4), tries: r.IntN(4), flushes: r.IntN(2),
+		channels: 1 + r.IntN(5), messages: 1 + r.IntN(4), commits: r.IntN(4), tries: r.IntN(4), flushes: r.IntN(2),
 		cancels: r.IntN(2) == 0, ends: r.IntN(3) == 0, channel: r.IntN(3) == 0,
 	}
 	s.channel = s.channel || s.wait.InProcess
 	change := []float64{0.02, 0.1, 0.3, 0.6}[r.IntN(4)]
-	hurry := []float64{0, 0, 0.01}[r.IntN(3)]
+	hurry := []float64{0, 0, 0.01, 0.2}[r.IntN(4)]
 	return s, s.run(&interleave.World{
 		Choose: func(n int, stays bool) int {
 			if stays && r.Float64() > change {
@@ -434,7 +448,7 @@ func TestModelSearched(t *testing.T) {
 	}
 }
 
-var seeds = flag.Uint64("seeds", 20000, "how many to run")
+var seeds = flag.Uint64("seeds", 30000, "how many to run")
 
 func TestModelBySeed(t *testing.T) {
 	for seed := range *seeds {
@@ -446,7 +460,7 @@ func TestModelBySeed(t *testing.T) {
 
 // What was wrong once, planted again, is found.
 func TestModelBites(t *testing.T) {
-	for _, bug := range []mutant.Bug{mutant.ArmedOverRing, mutant.NoRest, mutant.UsedAfterClose} {
+	for _, bug := range []mutant.Bug{mutant.ArmedOverRing, mutant.NoRest, mutant.UsedAfterClose, mutant.DutyForgotten} {
 		found := false
 		for seed := range uint64(2000) {
 			mutant.Plant(bug)

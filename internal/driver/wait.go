@@ -317,9 +317,6 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 	} else {
 		err = nil
 	}
-	if n.parked == 0 && n.watching && n.lookAt > n.now().Add(2*maxTick) {
-		n.alert() // it must arm the doorbell if this was the last wait
-	}
 	return err
 }
 
@@ -377,7 +374,8 @@ func (n *Node) answer() {
 
 // rest is called by who does not look for packets any more, or not yet: somebody must.
 // Who polls, or has been woken and not come so far, rests later. Else the doorbell is
-// armed for those who are parked, and so is that at which the service sleeps. The lock is
+// armed for those who are parked, and so is that at which the service sleeps. A service
+// that has left its work to whoever slept on the doorbell takes it up again. The lock is
 // held.
 func (n *Node) rest() {
 	switch {
@@ -388,6 +386,8 @@ func (n *Node) rest() {
 		if n.arm(transport.Idle) {
 			n.alert()
 		}
+	case n.watching && n.lookAt == monotime.Never && n.sleeper == nil && !mutant.On(mutant.DutyForgotten):
+		n.alert()
 	}
 }
 

@@ -54,6 +54,7 @@ const (
 	ArmedOverRing       // driver: the doorbell is armed again before whoever was rung has answered
 	NoRest              // driver: one that polled goes away, and the doorbell stays silent
 	UsedAfterClose      // driver: the transports of a closed node are looked at
+	DutyForgotten       // driver: the last that waits goes away, and the service goes on leaving its work to others
 	AnsweredTwice       // am: the credit of an answered request is given back twice now and then
 	PacketTwice         // fm: the credit of a packet is given back twice now and then
 	RedirectTwice       // vmmc: a redirection that a transfer has taken is there for the next as well
@@ -77,6 +78,6 @@ func (b Bug) String() string {
 		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "SilentAck", "AskOne", "PromiseKept", "DeadPush", "FenceOnce",
 		"NewcomersFirst", "LastFirst",
 		"FenceOvertaken", "FenceIgnored", "RestoredShort",
-		"ArmedOverRing", "NoRest", "UsedAfterClose", "AnsweredTwice", "PacketTwice", "RedirectTwice",
+		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "AnsweredTwice", "PacketTwice", "RedirectTwice",
 	}[b]
 }
