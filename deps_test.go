@@ -86,6 +86,7 @@ examples/mailbox        .
 examples/farm           .
 examples/pm             . pm
 examples/gang           . coll pm
+examples/vmmc           . vmmc
 examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/npb        .

@@ -96,8 +96,9 @@ func (e *Endpoint) closePorts() {
 // task starts a goroutine for which Close waits. The lock is not held by others yet, or held.
 func (e *Endpoint) task(f func()) { e.tasks = append(e.tasks, e.p.Go(f)) }
 
-// Close ends the endpoint at once: its exports are revoked, its imports closed, and calls that wait end with
-// weft.ErrClosed. It returns the errors of notification handlers (HandlerError). Export.Bytes must not be used any more.
+// Close ends the endpoint at once: calls that wait end with weft.ErrClosed, and exports are no more. Ranks that still
+// import one find out by a RevokedError of a send that needs an answer, or of Flush; Revoke before Close tells them, and
+// waits until they know. It returns the errors of notification handlers (HandlerError). Export.Bytes must not be used any more.
 func (e *Endpoint) Close() error {
 	e.mu.Lock()
 	if e.closed {
@@ -119,7 +120,9 @@ func (e *Endpoint) Close() error {
 	tasks, failed := e.tasks, e.failed
 	e.mu.Unlock()
 	for _, x := range ended {
-		x.tell("its owner has closed its endpoint")
+		if x.log != nil { // whose transfers wait for this endpoint
+			x.tell("its owner has closed its endpoint")
+		}
 	}
 	e.stop()
 	e.gate.Set()

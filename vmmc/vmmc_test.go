@@ -255,7 +255,7 @@ func TestUnexport(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if err := i.Send(ctx, 0, []byte("before")); err != nil {
+				if err := i.Send(ctx, 8*p.Rank(), []byte("before")); err != nil {
 					return err
 				}
 				if err := errors.Join(p.Barrier("imported", nil).Wait(ctx), p.Barrier("tried", nil).Wait(ctx)); err != nil {

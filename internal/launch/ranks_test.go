@@ -152,6 +152,10 @@ func beRank(mode string) {
 			select {}
 		case "post":
 			return post(ctx, p, arg)
+		case "vmmc":
+			return neighbours(ctx, p)
+		case "vmmc-killed":
+			return bereft(ctx, p)
 		case "match":
 			return survivor(ctx, p)
 		case "heir":

@@ -1,0 +1,29 @@
+package vmmc
+
+import (
+	"bytes"
+	"testing"
+)
+
+// FuzzParse: whatever bytes come, a frame is refused, or is written as it was read.
+func FuzzParse(f *testing.F) {
+	var b [frameSize + maxName]byte
+	f.Add((&frame{kind: importing, op: 1, name: []byte("in")}).put(&b))
+	f.Add((&frame{notify: true, rank: 2, export: 3, off: 4, n: 5}).put(&b))
+	f.Add(make([]byte, frameSize-1))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		g, ok := parse(in)
+		if !ok {
+			return
+		}
+		var b [frameSize + maxName]byte
+		again, ok := parse(g.put(&b))
+		if !ok || !bytes.Equal(again.name, g.name) {
+			t.Fatalf("%+v, %+v", g, again)
+		}
+		again.name, g.name = nil, nil
+		if x, y := again, g; x.kind != y.kind || x.status != y.status || x.notify != y.notify || x.rank != y.rank || x.export != y.export || x.op != y.op || x.off != y.off || x.n != y.n {
+			t.Fatalf("%+v, %+v", x, y)
+		}
+	})
+}
