@@ -50,7 +50,10 @@ internal/bootstrap
 internal/waitgraph
 internal/amt
 
-internal/sim            internal/monotime
+internal/sim/fabric
+internal/sim/updown     internal/sim/fabric
+internal/sim            internal/monotime internal/sim/fabric internal/sim/updown
+internal/sim/mapper     internal/sim internal/sim/fabric
 internal/sim/guest      internal/sim transport
 internal/sim/paper      internal/sim
 internal/sim/rendezvous internal/engine/coord internal/sim
@@ -72,7 +75,7 @@ internal/stress         . coll internal/launch internal/waitgraph match
 internal/perf           . internal/bootstrap internal/launch internal/sys
 internal/perf/matching  match
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . coll internal/amt internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/stress internal/sys internal/tape internal/waitgraph
+cmd/weft                . coll internal/amt internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/updown internal/stress internal/sys internal/tape internal/waitgraph
 
 docs/wireshark
 
@@ -105,7 +108,7 @@ var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
 	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/stress", "internal/sys", "transport/transporttest"}, // signals, exit statuses, limits
-	"math/rand/v2":           {"transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/swarm", "internal/stress"},
+	"math/rand/v2":           {"cmd/weft", "transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},
 }

@@ -30,6 +30,13 @@ type Cluster struct {
 	// Topology is "crossbar" (the default), "ring", "torus:ROWSxCOLUMNS" with two
 	// dimensions or more, or "fattree:ARITY". Torus and ring route packets
 	// dimension by dimension, a fat tree spreads them by destination.
+	//
+	// It may also be a network of switches in the manner of Myrinet, with up*/down*
+	// routes (Schroeder et al., Autonet, 1991): "file:PATH" reads one, with a line
+	// "switch NAME PORTS", "host NAME SWITCH:PORT" or "link SWITCH:PORT SWITCH:PORT" for
+	// each of its parts, and its first hosts are the ranks; "switch-tree:PORTS",
+	// "switch-fattree:PORTS", "switch-ring:PORTS" and "switch-random:PORTS:SEED" are
+	// generated for as many hosts as there are ranks, 4096 at most.
 	Topology string
 
 	// Link is bandwidth and delay of each wire, and how many bytes may wait for
@@ -249,7 +256,7 @@ func (j *simJob) flights(from int, to []int) []time.Duration {
 			continue
 		}
 		for at := from; at != rank; {
-			next, id, w := j.net.Topology().Next(at, rank)
+			next, id, w := j.net.Topology().Next(from, at, rank)
 			free[id] = max(d[i], free[id]) + w.Takes(wire.LinkSize+wire.EventSize)
 			d[i] = free[id] + w.Delay
 			at = next

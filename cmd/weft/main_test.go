@@ -74,6 +74,13 @@ func TestMistakes(t *testing.T) {
 		{"sim -seed 1 -set colour=red", "NAME=VALUE with a name of seed, nodes"},
 		{"sim -seed 1 -set nodes=1000", "2 to 64 nodes"},
 		{"sim paper -table x", "there are pmethernet, dimmnet, lanai and all"},
+		{"sim map -n 0", "a network has 1 to 4096 hosts, not 0"},
+		{"sim map -topology torus:8", `there is no kind "torus" of network: there are switch-tree`},
+		{"sim map -topology file:nowhere", "no such file"},
+		{"sim map -n 8 -from x", "there is no such host; the first is h0"},
+		{"sim map -n 8 -fail s9:1", `there is no switch "s9"`},
+		{"sim map -n 8 -fail 99", "the network has 8 links"},
+		{"sim map -n 8 x", "one argument too many"},
 		{"sim replay", "which recording?"},
 		{"amt advice", `did you mean "advise"?`},
 		{"amt advise", "which trace?"},
@@ -92,7 +99,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf bars -h", "info -h", "sim -h", "sim paper -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
+	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf bars -h", "info -h", "sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)

@@ -37,7 +37,8 @@ EXAMPLES
   weft sim -seed 42 -log log.txt    and everything that happens in it
   weft sim -seeds 10000             explore; a seed that fails is shrunk
   weft sim -for 60s                 explore new seeds for a minute
-  weft sim paper -table dimmnet     the papers' hardware, part by part`
+  weft sim paper -table dimmnet     the papers' hardware, part by part
+  weft sim map -n 1000              find a network of switches, and routes through it`
 
 // simFlags are the flags of weft sim.
 type simFlags struct {
@@ -66,7 +67,7 @@ func simCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft sim", flag.ContinueOnError)
 	var f simFlags
 	fs.IntVar(&f.N, "n", 4, "number of ranks")
-	fs.StringVar(&f.Topology, "topology", "crossbar", "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions) or fattree:ARITY")
+	fs.StringVar(&f.Topology, "topology", "crossbar", "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), fattree:ARITY, or a network of switches: file:PATH, switch-tree:PORTS, switch-fattree:PORTS, switch-ring:PORTS, switch-random:PORTS[:SEED]; see weft sim map")
 	fs.StringVar(&f.Link, "link", "10Gbps,1us", "bandwidth and delay of each link, and the bytes that may wait for it")
 	fs.IntVar(&f.PerHost, "per-host", 0, "ranks that share a host and its memory; 0: each has a machine to itself")
 	fs.IntVar(&f.MTU, "mtu", 1500, "longest packet in bytes")
@@ -82,7 +83,7 @@ func simCommand() *ffcli.Command {
 	fs.BoolVar(&f.JSON, "json", false, "print the result as JSON")
 	return &ffcli.Command{
 		Name: "sim", ShortUsage: "weft sim [FLAGS] [PROGRAM [ARGS]]", ShortHelp: "run a program, or the protocol's tests, on a virtual cluster",
-		LongHelp: simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simBarrierCommand(), simReplayCommand()},
+		LongHelp: simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simBarrierCommand(), simMapCommand(), simReplayCommand()},
 		Exec: func(ctx context.Context, args []string) error {
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 			defer stop()

@@ -94,6 +94,34 @@ func TestSimPaper(t *testing.T) {
 	}
 }
 
+// TestSimMap finds a network, writes it down, lets links of it fail, and runs a program
+// on what was written down.
+func TestSimMap(t *testing.T) {
+	svg, links := filepath.Join(t.TempDir(), "map.svg"), filepath.Join(t.TempDir(), "found.links")
+	out, stderr, status := runWeft(t, "sim", "map", "-n", "40", "-topology", "switch-random:8:3", "-from", "h7", "-fail", "2", "-svg", svg, "-json")
+	var r mapResult
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 {
+		t.Fatalf("status %d, %v: %s%s", status, err, out, stderr)
+	}
+	if !r.Map.Same || r.Map.Hosts != 40 || r.Map.Links != r.Links || r.Routes.Cycle != 0 || r.Routes.Pairs != 40*39 || r.Routes.Stretch < 1 {
+		t.Errorf("%+v", r)
+	}
+	if f := r.Failed; f == nil || !f.Right || len(f.Found) != 2 || f.Lost == 0 || f.Other+f.CutOff == 0 || f.Routes.Cycle != 0 {
+		t.Errorf("%+v", r.Failed)
+	}
+	if b, err := os.ReadFile(svg); err != nil || strings.Count(string(b), "<circle") != 40 || strings.Count(string(b), ": down") != 4 {
+		t.Errorf("%v: %.200s", err, b)
+	}
+	out, stderr, status = runWeft(t, "sim", "map", "-topology", "file:../../internal/sim/fabric/testdata/paper003.links", "-fail", "a:6", "-o", links)
+	if status != 0 || !strings.Contains(out, "it is the network") || !strings.Contains(out, "no circle") || !strings.Contains(out, "failed   a:6 – c:4") {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+	out, stderr, status = runWeft(t, "sim", "-n", "12", "-topology", "file:"+links, "../../examples/hello")
+	if status != 0 || strings.Count(out, "hello from rank") != 12 {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+}
+
 // TestRecordAndReplay records a real run of two processes, over both transports,
 // and plays what went into each engine.
 func TestRecordAndReplay(t *testing.T) {

@@ -136,6 +136,11 @@ func (n *Network) drawLink(w io.Writer, id int, l *load, at func(int) (x, y floa
 		sx, sy := -dy/long*2, dx/long*2
 		x1, x2, y1, y2 = x1+sx, x2+sx, y1+sy, y2+sy
 	}
+	if s, ok := n.topology.(*switched); ok && s.down(id) {
+		fmt.Fprintf(w, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#0050ff\" stroke-width=\"3\" stroke-dasharray=\"6 4\"><title>%s: down</title></line>\n",
+			x1, y1, x2, y2, n.linkName(id))
+		return
+	}
 	fmt.Fprintf(w, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"3\"><title>%s: %.3g, %d packets</title></line>\n",
 		x1, y1, x2, y2, l.shade(id), n.linkName(id), l.of[id], n.links[id].packets)
 }

@@ -113,7 +113,7 @@ func (p *packet) Act() {
 	now := n.world.now
 	wait := time.Duration(0) // on links that are never busy
 	for p.at != p.to {
-		next, id, wire := n.topology.Next(p.at, p.to)
+		next, id, wire := n.topology.Next(p.from, p.at, p.to)
 		if wire.Bandwidth > 0 && wait > 0 {
 			break // it enters that queue later
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"weft/internal/sim/fabric"
 )
 
 // circle places v of n on a circle.
@@ -33,10 +35,13 @@ func (e *OptionError) Error() string {
 func (e *OptionError) Is(target error) bool { return target == ErrOption }
 
 // topologies says what ParseTopology takes.
-const topologies = "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), or fattree:ARITY, for as many machines as the job has ranks"
+const topologies = "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), or fattree:ARITY, for as many machines as the job has ranks; networks of switches: " + fabric.Specs
 
 // ParseTopology returns the network that text names, for n machines.
 func ParseTopology(text string, n int, w Wire) (Topology, error) {
+	if fabric.IsSpec(text) {
+		return openSwitched(text, n, w)
+	}
 	bad := &OptionError{"topology", text, topologies}
 	kind, size, _ := strings.Cut(text, ":")
 	var dims []int

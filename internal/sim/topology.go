@@ -16,9 +16,9 @@ type Topology interface {
 	Vertices() int
 	Links() int
 
-	// Next returns the vertex that follows at on the way to a machine, and the
-	// link to it.
-	Next(at, to int) (next, link int, wire Wire)
+	// Next returns the vertex that follows at on the way from one machine to another,
+	// and the link to it.
+	Next(from, at, to int) (next, link int, wire Wire)
 
 	// Ends returns the vertices that a link joins; both are -1 if there is no
 	// such link.
@@ -61,7 +61,7 @@ func (c *crossbar) Machines() int { return c.n }
 func (c *crossbar) Vertices() int { return c.n + 1 }
 func (c *crossbar) Links() int    { return 2 * c.n }
 
-func (c *crossbar) Next(at, to int) (next, link int, w Wire) {
+func (c *crossbar) Next(_, at, to int) (next, link int, w Wire) {
 	if at == c.n {
 		return to, c.n + to, c.wire
 	}
@@ -119,7 +119,7 @@ func (t *torus) Links() int    { return t.n * 2 * len(t.size) }
 
 // Next goes one step in the first dimension in which the two differ. The last
 // number of a size varies fastest.
-func (t *torus) Next(at, to int) (next, link int, w Wire) {
+func (t *torus) Next(_, at, to int) (next, link int, w Wire) {
 	for d, stride := len(t.size)-1, 1; d >= 0; d-- {
 		s := t.size[d]
 		a, b := at/stride%s, to/stride%s
@@ -205,7 +205,7 @@ func (t *fatTree) vertex(w, level int) int { return t.n + level*t.row + w }
 
 // Next goes up until the machine lies below, then down. On the way up the
 // destination chooses among the wires, so that traffic spreads.
-func (t *fatTree) Next(at, to int) (next, link int, w Wire) {
+func (t *fatTree) Next(_, at, to int) (next, link int, w Wire) {
 	if at < t.n {
 		return t.vertex(at/t.k, t.levels-1), at, t.wire
 	}

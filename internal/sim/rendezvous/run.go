@@ -158,7 +158,7 @@ func (p *member) input(gate int, o origin) {
 // hops returns how many links lie between two machines.
 func (m *meeting) hops(from, to int) (n int) {
 	for at := from; at != to; n++ {
-		at, _, _ = m.net.Topology().Next(at, to)
+		at, _, _ = m.net.Topology().Next(from, at, to)
 	}
 	return n
 }

@@ -1,0 +1,171 @@
+package mapper
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"weft/internal/sim/fabric"
+)
+
+// A Mapper sends scouts from a host.
+type Mapper struct {
+	Stats    Stats
+	Progress func(Stats) // is called now and then; may be nil
+
+	w       *Wiring
+	host    int
+	first   int   // the number of the first scout of a batch
+	replies []int // to the scouts of the batch
+	waiting int
+
+	found []*found
+	homes map[int]place // of hosts
+}
+
+// Stats counts what a mapper has sent and found.
+type Stats struct {
+	Asking, Returning, Comparing int // scouts sent
+	Came                         int // scouts and answers that came back
+	Longest                      int // turns of a scout
+	Switches, Hosts, Links       int
+}
+
+// Sent returns how many scouts were sent.
+func (s Stats) Sent() int { return s.Asking + s.Returning + s.Comparing }
+
+// New returns a mapper at a host.
+func New(w *Wiring, host int) *Mapper {
+	m := &Mapper{w: w, host: host}
+	w.mappers[host] = m
+	return m
+}
+
+// What comes of a scout, if not a host.
+const (
+	silence = -1 // nothing
+	itself  = -2 // the scout
+)
+
+// A probe is a scout that is to be sent.
+type probe struct {
+	kind  kind
+	turns []int8
+	back  []int8
+}
+
+// asking returns a probe that asks whatever is behind a turn at the end of a way.
+func asking(way []int8, turn int8) probe {
+	back := append([]int8{-turn}, reverse(way)...)
+	return probe{asks, join(way, turn), back}
+}
+
+// returning returns a probe that comes back if a switch is behind that turn.
+func returning(way []int8, turn int8) probe {
+	return probe{returns, append(join(way, turn, 0, -turn), reverse(way)...), nil}
+}
+
+// crossing returns a probe that goes one way, turns twice, and comes back another.
+func crossing(out []int8, turn, then int8, home []int8) probe {
+	return probe{returns, append(join(out, turn, then), reverse(home)...), nil}
+}
+
+// reverse returns the turns of a way back.
+func reverse(way []int8) []int8 {
+	back := make([]int8, len(way))
+	for i, t := range way {
+		back[len(way)-1-i] = -t
+	}
+	return back
+}
+
+func join(way []int8, turns ...int8) []int8 { return append(slices.Clone(way), turns...) }
+
+// send sends probes one after another, and returns for each what came of it: a host
+// that answered, itself or silence. It waits until nothing can come any more.
+func (m *Mapper) send(probes []probe) []int {
+	world, costs := m.w.World, m.w.Costs
+	m.first += len(m.replies)
+	m.replies = slices.Repeat([]int{silence}, len(probes))
+	m.waiting = len(probes)
+	longest := 0
+	leaves := world.Now()
+	for i, p := range probes {
+		s := &scout{kind: p.kind, id: m.first + i, turns: p.turns, back: p.back}
+		world.At(leaves, launch{m, s})
+		leaves = leaves.Add(costs.Send)
+		longest = max(longest, len(p.turns))
+		m.Stats.Longest = max(m.Stats.Longest, len(p.turns))
+	}
+	flight := costs.Wire.Takes(scoutBytes+longest) + time.Duration(longest+1)*costs.Wire.Delay
+	until := leaves.Add(2*flight + costs.Answer + costs.Grace)
+	for m.waiting > 0 && world.Step(until) {
+	}
+	return m.replies
+}
+
+// A launch lets a scout leave the mapper's host.
+type launch struct {
+	m *Mapper
+	s *scout
+}
+
+func (l launch) Act() { l.m.w.send(l.s, l.m.host) }
+
+// heard takes a reply. One that comes too late belongs to no batch.
+func (m *Mapper) heard(id, reply int) {
+	i := id - m.first
+	if i < 0 || i >= len(m.replies) || m.replies[i] != silence {
+		return
+	}
+	m.replies[i] = reply
+	m.Stats.Came++
+	m.waiting--
+}
+
+// A Map is a network as a mapper has found it.
+type Map struct {
+	Net  *fabric.Network
+	Host int // the mapper's, in Net
+	Took time.Duration
+}
+
+// Explore finds the network, and checks what it has found: if a link has failed in
+// the meantime it begins again.
+func (m *Mapper) Explore() (*Map, error) {
+	began := m.w.World.Now()
+	m.Stats = Stats{}
+	for range tries {
+		m.found, m.homes = nil, map[int]place{}
+		err := m.explore()
+		if errors.Is(err, ErrNoSwitch) {
+			return nil, err
+		}
+		if err != nil {
+			continue
+		}
+		result, err := m.build()
+		if err != nil {
+			continue // two answers that cannot both be true
+		}
+		if sound := m.Check(result); len(sound.Dead) == 0 {
+			result.Took = m.w.World.Now().Sub(began)
+			return result, nil
+		}
+	}
+	return nil, ErrRestless
+}
+
+// tries is how often a mapper explores a network that does not stay as it is.
+const tries = 4
+
+// ErrRestless reports that links failed each time that the network was explored.
+var ErrRestless = errors.New("weft: the network has not stayed as it is for as long as the mapper needs")
+
+// report tells what was found so far.
+func (m *Mapper) report() {
+	m.Stats.Switches, m.Stats.Hosts = len(m.found), len(m.homes)
+	if m.Progress != nil {
+		m.Progress(m.Stats)
+	}
+}

@@ -1,0 +1,188 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"weft/internal/sim/fabric"
+	"weft/internal/sim/updown"
+)
+
+// A switched is a network of switches with up*/down* routes. Its first vertices are
+// the hosts, its links the channels of package updown.
+type switched struct {
+	name   string
+	net    *fabric.Network
+	routes *updown.Routes
+	wire   Wire
+	places [][2]float64
+}
+
+// Switched returns a network of switches whose packets take the given routes.
+func Switched(name string, n *fabric.Network, r *updown.Routes, w Wire) Topology {
+	return &switched{name, n, r, w, layout(n, r.Order)}
+}
+
+// openSwitched returns the network of switches that text names, for n machines.
+func openSwitched(text string, n int, w Wire) (Topology, error) {
+	net, err := fabric.Open(text, n)
+	if err != nil {
+		return nil, &TopologyError{text, err}
+	}
+	if len(net.Hosts) < n {
+		return nil, &OptionError{"topology", text, fmt.Sprintf("a network that has a host for each rank: it has %d, the job %d", len(net.Hosts), n)}
+	}
+	home, _ := net.Home(0)
+	r := updown.Find(net, updown.From(net, updown.Center(net, home.Switch)), updown.Rule{})
+	for host := range net.Hosts {
+		if _, ok := r.Between(0, host); !ok {
+			return nil, &OptionError{"topology", text, fmt.Sprintf("a network in one piece: there is no way from %s to %s", net.Hosts[0].Name, net.Hosts[host].Name)}
+		}
+	}
+	return Switched(text, net, r, w), nil
+}
+
+// A TopologyError reports a network of switches that cannot be read or generated.
+type TopologyError struct {
+	Value string
+	Err   error
+}
+
+func (e *TopologyError) Error() string { return fmt.Sprintf("weft: -topology %s: %v", e.Value, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *TopologyError) Unwrap() error { return e.Err }
+
+// Is makes every TopologyError match ErrOption.
+func (e *TopologyError) Is(target error) bool { return target == ErrOption }
+
+func (t *switched) Name() string  { return t.name }
+func (t *switched) Machines() int { return len(t.net.Hosts) }
+func (t *switched) Vertices() int { return len(t.net.Hosts) + len(t.net.Switches) }
+func (t *switched) Links() int    { return 2 * len(t.net.Links) }
+
+func (t *switched) vertex(e fabric.End) int {
+	if e.IsHost() {
+		return e.Host
+	}
+	return len(t.net.Hosts) + e.Switch
+}
+
+// Next looks up the source's route: a packet carries it along.
+func (t *switched) Next(from, at, to int) (next, link int, w Wire) {
+	if hosts := len(t.net.Hosts); at >= hosts {
+		way, _ := t.routes.Between(from, to)
+		for _, c := range way {
+			if a, b := c.Ends(t.net); a.Switch == at-hosts {
+				return t.vertex(b), int(c), t.wire
+			}
+		}
+		return to, t.leads(t.net.Hosts[to].Link, to), t.wire
+	}
+	id := t.net.Hosts[at].Link
+	end := t.net.Across(id, fabric.AtHost(at))
+	return t.vertex(end), t.leads(id, t.vertex(end)), t.wire
+}
+
+// leads returns the channel of a host's link that leads to a vertex.
+func (t *switched) leads(link, to int) int {
+	if t.vertex(t.net.Links[link].B) == to {
+		return 2 * link
+	}
+	return 2*link + 1
+}
+
+func (t *switched) Ends(link int) (from, to int) {
+	a, b := updown.Channel(link).Ends(t.net)
+	return t.vertex(a), t.vertex(b)
+}
+
+// down reports whether a link is known to carry nothing.
+func (t *switched) down(link int) bool { return t.net.Links[link/2].Down }
+
+func (t *switched) Place(v int) (x, y float64) { return t.places[v][0], t.places[v][1] }
+
+// layout draws switches on circles about the root, a circle for each level, with the
+// hosts of each outside.
+func layout(n *fabric.Network, o updown.Order) [][2]float64 {
+	l := &radial{net: n, order: o, hosts: make([][]int, len(n.Switches)), below: make([][]int, len(n.Switches)),
+		width: make([]int, len(n.Switches)), places: make([][2]float64, len(n.Hosts)+len(n.Switches))}
+	var aside []int // vertices that have no way to the root
+	levels := 0
+	for s, level := range o.Level {
+		levels = max(levels, level)
+		if level < 0 {
+			aside = append(aside, len(n.Hosts)+s)
+		} else if parent := l.parent(s); parent >= 0 {
+			l.below[parent] = append(l.below[parent], s)
+		}
+	}
+	for h := range n.Hosts {
+		if at, ok := n.Home(h); ok && o.Level[at.Switch] >= 0 {
+			l.hosts[at.Switch] = append(l.hosts[at.Switch], h)
+		} else {
+			aside = append(aside, h)
+		}
+	}
+	around := float64(l.measure(o.Root)) * 0.4 / (2 * math.Pi)
+	l.step = max(around/(float64(levels)+0.5), 2)
+	l.put(o.Root, 0, 2*math.Pi)
+	for i, v := range aside {
+		const row = 40
+		l.places[v] = [2]float64{float64(i%row) - float64(min(len(aside), row))/2, l.step*float64(levels+1) + float64(i/row)}
+	}
+	return l.places
+}
+
+// A radial is a picture in the making.
+type radial struct {
+	net    *fabric.Network
+	order  updown.Order
+	hosts  [][]int // by switch
+	below  [][]int // switches, by the one above in the tree
+	width  []int   // by switch: places that it and what is below it need
+	step   float64 // between circles
+	places [][2]float64
+}
+
+// parent returns the first switch that is one level above, or −1.
+func (l *radial) parent(s int) int {
+	for p, link := range l.net.Switches[s].Ports {
+		if link == fabric.NoLink || l.net.Links[link].Down {
+			continue
+		}
+		if e := l.net.Across(link, fabric.At(s, p)); !e.IsHost() && l.order.Level[e.Switch] == l.order.Level[s]-1 {
+			return e.Switch
+		}
+	}
+	return -1
+}
+
+func (l *radial) measure(s int) int {
+	l.width[s] = len(l.hosts[s]) + 1
+	for _, b := range l.below[s] {
+		l.width[s] += l.measure(b)
+	}
+	return l.width[s]
+}
+
+// put places a switch and what is below it into a sector.
+func (l *radial) put(s int, from, to float64) {
+	radius := l.step * float64(l.order.Level[s])
+	at := func(r, angle float64) [2]float64 { return [2]float64{r * math.Sin(angle), -r * math.Cos(angle)} }
+	l.places[len(l.net.Hosts)+s] = at(radius, (from+to)/2)
+	each := (to - from) / float64(l.width[s])
+	side := from + each/2
+	if len(l.below[s]) == 0 { // nothing shares the sector
+		side = from + (to-from)/2 - each*float64(len(l.hosts[s])-1)/2
+	}
+	for i, h := range l.hosts[s] {
+		l.places[h] = at(radius+0.5*l.step, side+float64(i)*each)
+	}
+	next := from + each*float64(len(l.hosts[s])+1)
+	for _, b := range l.below[s] {
+		wide := each * float64(l.width[b])
+		l.put(b, next, next+wide)
+		next += wide
+	}
+}

@@ -1,0 +1,199 @@
+package updown
+
+import (
+	"math"
+	"slices"
+
+	"weft/internal/sim/fabric"
+)
+
+// A Rule says which routes are taken.
+type Rule struct {
+	Shortest bool // the shortest of all, even where they may deadlock: to compare with
+	First    bool // always the first of those that are as short: to compare with
+}
+
+// Routes are ways from every host to every other.
+type Routes struct {
+	Rule  Rule
+	Order Order
+
+	net    *fabric.Network
+	leaves []int         // switches with hosts
+	hosts  []int         // how many hosts each switch has
+	row    []int         // of a switch in ways, or −1
+	ways   [][][]Channel // by row and host: from switch to switch; nil: no way
+	load   []int         // by channel: pairs of hosts whose route takes it
+}
+
+// Find finds the routes of a network: one from each switch that has hosts to each
+// host.
+func Find(n *fabric.Network, o Order, rule Rule) *Routes {
+	r := &Routes{Rule: rule, Order: o, net: n, hosts: make([]int, len(n.Switches)), row: make([]int, len(n.Switches)), load: make([]int, 2*len(n.Links))}
+	under := make([][]int, len(n.Switches)) // hosts by switch
+	for h := range n.Hosts {
+		if at, ok := n.Home(h); ok {
+			under[at.Switch] = append(under[at.Switch], h)
+		}
+	}
+	for s := range n.Switches {
+		r.hosts[s], r.row[s] = len(under[s]), -1
+		if len(under[s]) > 0 {
+			r.row[s] = len(r.leaves)
+			r.leaves = append(r.leaves, s)
+			r.ways = append(r.ways, make([][]Channel, len(n.Hosts)))
+		}
+	}
+	f := newFinder(r)
+	for _, t := range r.leaves {
+		f.aim(t)
+		for _, h := range under[t] {
+			for row, s := range r.leaves {
+				r.ways[row][h] = f.way(s)
+			}
+		}
+	}
+	return r
+}
+
+// none is how far a switch is from which no route leads to the target.
+const none = math.MaxInt32
+
+// A finder finds routes to one switch after another.
+type finder struct {
+	r      *Routes
+	g      *graph
+	order  []int // switches, those towards which up leads first
+	target int
+	down   []int // links to the target that all lead down
+	any    []int // links to the target by a route that may still go up
+	queue  []int
+}
+
+func newFinder(r *Routes) *finder {
+	n := len(r.net.Switches)
+	f := &finder{r: r, g: newGraph(r.net), down: make([]int, n), any: make([]int, n)}
+	for s := range n {
+		if r.Order.Level[s] >= 0 {
+			f.order = append(f.order, s)
+		}
+	}
+	slices.SortFunc(f.order, func(a, b int) int {
+		if r.Order.up(a, b) {
+			return 1
+		}
+		return -1
+	})
+	return f
+}
+
+// aim computes how far every switch is from the target.
+func (f *finder) aim(target int) {
+	f.target = target
+	if f.r.Rule.Shortest {
+		for s, d := range f.g.distances(target) {
+			f.any[s] = d
+			if d < 0 {
+				f.any[s] = none
+			}
+		}
+		return
+	}
+	for s := range f.down {
+		f.down[s], f.any[s] = none, none
+	}
+	if f.r.Order.Level[target] < 0 {
+		return
+	}
+	f.down[target] = 0
+	f.queue = append(f.queue[:0], target)
+	for i := 0; i < len(f.queue); i++ { // against the direction of the packets: up
+		s := f.queue[i]
+		for _, h := range f.g.hops[s] {
+			if f.r.Order.up(s, h.to) && f.down[h.to] == none {
+				f.down[h.to] = f.down[s] + 1
+				f.queue = append(f.queue, h.to)
+			}
+		}
+	}
+	for _, s := range f.order {
+		f.any[s] = f.down[s]
+		for _, h := range f.g.hops[s] {
+			if f.r.Order.up(s, h.to) && f.any[h.to] != none {
+				f.any[s] = min(f.any[s], f.any[h.to]+1)
+			}
+		}
+	}
+}
+
+// way returns a route to the target, and counts the load of its channels.
+func (f *finder) way(from int) []Channel {
+	if f.any[from] == none {
+		return nil
+	}
+	way := make([]Channel, 0, f.any[from])
+	down := false
+	for s := from; s != f.target; {
+		h := f.choose(s, down)
+		down = down || !f.r.Rule.Shortest && !f.r.Order.up(s, h.to)
+		f.r.load[h.channel] += f.r.hosts[from]
+		way = append(way, h.channel)
+		s = h.to
+	}
+	return way
+}
+
+// choose returns the next hop of a shortest route: of several the one with the least
+// load so far.
+func (f *finder) choose(s int, down bool) hop {
+	left := f.any[s]
+	if down {
+		left = f.down[s]
+	}
+	best := hop{to: -1}
+	for _, h := range f.g.hops[s] {
+		after := f.any[h.to]
+		if !f.r.Rule.Shortest && !f.r.Order.up(s, h.to) {
+			after = f.down[h.to]
+		} else if down {
+			continue
+		}
+		if after+1 != left {
+			continue
+		}
+		if best.to < 0 || !f.r.Rule.First && f.r.load[h.channel] < f.r.load[best.channel] {
+			best = h
+		}
+	}
+	return best
+}
+
+// Between returns the channels between switches on the route from a host to another,
+// and whether there is one. They are lent.
+func (r *Routes) Between(a, b int) ([]Channel, bool) {
+	at, ok := r.net.Home(a)
+	if !ok || r.row[at.Switch] < 0 {
+		return nil, false
+	}
+	way := r.ways[r.row[at.Switch]][b]
+	return way, way != nil
+}
+
+// Turns returns the source route from a host to another: what each switch adds to the
+// number of the port at which the packet has come in.
+func (r *Routes) Turns(a, b int) ([]int8, bool) {
+	way, ok := r.Between(a, b)
+	if !ok {
+		return nil, false
+	}
+	at, _ := r.net.Home(a)
+	in := at.Port
+	turns := make([]int8, 0, len(way)+1)
+	for _, c := range way {
+		from, to := c.Ends(r.net)
+		turns = append(turns, int8(from.Port-in))
+		in = to.Port
+	}
+	end, _ := r.net.Home(b)
+	return append(turns, int8(end.Port-in)), true
+}

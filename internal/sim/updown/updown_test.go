@@ -1,0 +1,230 @@
+package updown
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"weft/internal/sim/fabric"
+)
+
+func generate(t testing.TB, kind string, ports, hosts int, seed uint64) *fabric.Network {
+	t.Helper()
+	n, err := fabric.Generate(kind, ports, hosts, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// networks are many small networks of all kinds, some with links that are down.
+func networks(t testing.TB, f func(name string, n *fabric.Network)) {
+	for _, kind := range []string{"switch-tree", "switch-fattree", "switch-ring", "switch-random"} {
+		for seed := range uint64(20) {
+			hosts := 5 + int(seed)*3
+			n := generate(t, kind, 4+int(seed%3)*2, hosts, seed)
+			f(fmt.Sprintf("%s for %d hosts, seed %d", kind, hosts, seed), n)
+			if seed%2 == 1 {
+				cut := n.Clone()
+				cut.Links[int(seed*7)%len(cut.Links)].Down = true
+				f(fmt.Sprintf("%s for %d hosts, seed %d, a link down", kind, hosts, seed), cut)
+			}
+		}
+	}
+}
+
+// root returns the switch of the first host that has one.
+func root(n *fabric.Network) int {
+	for h := range n.Hosts {
+		if at, ok := n.Home(h); ok {
+			return Center(n, at.Switch)
+		}
+	}
+	return 0
+}
+
+// legal returns how many links the shortest way up and then down has from a switch to
+// each, by searching all of them, or −1.
+func legal(n *fabric.Network, o Order, from int) []int {
+	type state struct {
+		s    int
+		down bool
+	}
+	g := newGraph(n)
+	best := slices.Repeat([]int{-1}, len(n.Switches))
+	far := map[state]int{{from, false}: 0}
+	queue := []state{{from, false}}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		if best[at.s] < 0 {
+			best[at.s] = far[at]
+		}
+		for _, h := range g.hops[at.s] {
+			up := o.up(at.s, h.to)
+			next := state{h.to, !up}
+			if _, seen := far[next]; seen || up && at.down {
+				continue
+			}
+			far[next] = far[at] + 1
+			queue = append(queue, next)
+		}
+	}
+	return best
+}
+
+// TestRoutes: every route leads from its host to the other, first up and then down,
+// and none that does so is shorter; where there is no route there is no way.
+func TestRoutes(t *testing.T) {
+	networks(t, func(name string, n *fabric.Network) {
+		o := From(n, root(n))
+		r := Find(n, o, Rule{})
+		for a := range n.Hosts {
+			home, there := n.Home(a)
+			if !there {
+				continue
+			}
+			least := legal(n, o, home.Switch)
+			for b := range n.Hosts {
+				way, ok := r.Between(a, b)
+				end, here := n.Home(b)
+				if !ok {
+					if here && least[end.Switch] >= 0 && o.Level[home.Switch] >= 0 {
+						t.Errorf("%s: no route from %d to %d", name, a, b)
+					}
+					continue
+				}
+				down := false
+				for _, c := range way {
+					from, to := c.Ends(n)
+					up := o.up(from.Switch, to.Switch)
+					if up && down {
+						t.Errorf("%s: the route from %d to %d goes up again", name, a, b)
+					}
+					down = !up
+				}
+				if want := least[end.Switch]; len(way) != want {
+					t.Errorf("%s: %d links from %d to %d, %d are enough", name, len(way), a, b, want)
+				}
+				turns, _ := r.Turns(a, b)
+				if at, ok := n.Follow(a, turns); !ok || at != fabric.AtHost(b) {
+					t.Errorf("%s: the turns %v lead from %d to %+v, not to %d", name, turns, a, at, b)
+				}
+			}
+		}
+	})
+}
+
+// TestNoCycle: routes up and then down never wait in a circle.
+func TestNoCycle(t *testing.T) {
+	networks(t, func(name string, n *fabric.Network) {
+		for _, first := range []bool{false, true} {
+			r := Find(n, From(n, root(n)), Rule{First: first})
+			if c := r.Dependencies().Cycle(); c != nil {
+				t.Errorf("%s: %v", name, c)
+			}
+		}
+	})
+}
+
+// TestCycleIsFound: on a ring of six switches the shortest routes wait in a circle,
+// and the circle that is named is one: each channel leads to the next.
+func TestCycleIsFound(t *testing.T) {
+	n := generate(t, "switch-ring", 4, 12, 0)
+	r := Find(n, From(n, 0), Rule{Shortest: true})
+	c := r.Dependencies().Cycle()
+	if len(c) != 6 {
+		t.Fatalf("a circle of %d channels", len(c))
+	}
+	for i := range c {
+		_, to := c[i].Ends(n)
+		from, _ := c[(i+1)%len(c)].Ends(n)
+		if to.Switch != from.Switch {
+			t.Errorf("channel %d leads to switch %d, the next begins at %d", i, to.Switch, from.Switch)
+		}
+	}
+	if c := Find(n, From(n, 0), Rule{}).Dependencies().Cycle(); c != nil {
+		t.Errorf("up and down: %v", c)
+	}
+}
+
+// TestMeasure: on a ring of six switches the link opposite to the root is taken only
+// by its neighbours, and some routes are twice as long as they need be.
+func TestMeasure(t *testing.T) {
+	n := generate(t, "switch-ring", 4, 12, 0)
+	shortest := Find(n, From(n, 0), Rule{Shortest: true})
+	if m := shortest.Measure(shortest); m.Stretch != 1 || m.Hops*float64(m.Pairs) != 12*2*(1+1+2+2+3) || m.Channels != 12 || m.Longest != 3 || m.Pairs != 12*11 {
+		t.Errorf("shortest: %+v", m)
+	}
+	m := Find(n, From(n, 0), Rule{}).Measure(shortest)
+	if m.Stretch <= 1 || m.MostStretch != 2 || m.Longest != 4 || m.Apart != 0 {
+		t.Errorf("%+v", m)
+	}
+	tree := generate(t, "switch-tree", 8, 100, 0)
+	shortest = Find(tree, From(tree, 0), Rule{Shortest: true})
+	if m := Find(tree, From(tree, root(tree)), Rule{}).Measure(shortest); m.Stretch != 1 {
+		t.Errorf("a tree has one way: %+v", m)
+	}
+}
+
+// TestBalance: where there are several ways they are all used: in a fat tree no link
+// has much more to do than the average, but it has if always the first is taken.
+func TestBalance(t *testing.T) {
+	n := generate(t, "switch-fattree", 8, 64, 0)
+	o := From(n, root(n))
+	shortest := Find(n, o, Rule{Shortest: true})
+	even, first := Find(n, o, Rule{}).Measure(shortest), Find(n, o, Rule{First: true}).Measure(shortest)
+	if float64(first.MostLoad) < 2*float64(even.MostLoad) {
+		t.Errorf("%+v, always the first %+v", even, first)
+	}
+}
+
+// TestDown: routes go round a link that is down, hosts that have no way are counted,
+// and only pairs whose route took the link have another.
+func TestDown(t *testing.T) {
+	f, err := os.Open("../fabric/testdata/paper003.links")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n, err := fabric.Parse("paper003", f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := Find(n, From(n, 0), Rule{})
+	cut := n.Clone()
+	for _, name := range []string{"b:6", "n0"} {
+		link, err := cut.FindLink(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut.Links[link].Down = true
+	}
+	after := Find(cut, From(cut, 0), Rule{})
+	other, lost := after.Changed(before)
+	m := after.Measure(Find(cut, From(cut, 0), Rule{Shortest: true}))
+	if other < 32 || lost != 30 || m.Apart != 30 || m.Pairs != 15*14 || m.Longest != 2 {
+		t.Errorf("%d have another route, %d none: %+v", other, lost, m)
+	}
+	for a := range 4 {
+		if way, _ := after.Between(4+a, 8); len(way) != 2 {
+			t.Errorf("the way round is %v", way)
+		}
+	}
+	if again, _ := Find(n, From(n, 0), Rule{}).Changed(before); again != 0 {
+		t.Error("the same network has other routes the second time")
+	}
+}
+
+// TestCenter: the root is where the farthest switch is nearest.
+func TestCenter(t *testing.T) {
+	n := generate(t, "switch-tree", 4, 60, 0)
+	far := func(s int) int { return slices.Max(From(n, s).Level) }
+	c := Center(n, 0)
+	for s := range n.Switches {
+		if far(s) < far(c) {
+			t.Errorf("from %d all are within %d, from %d within %d", s, far(s), c, far(c))
+		}
+	}
+}
