@@ -122,12 +122,8 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 		Library: "am", Table: names(table), Params: []endpoint.Param{{Name: "Depth", Value: e.cfg.Depth}, {Name: "Segment", Value: e.cfg.Segment}},
 		Longest: longest, PerPeer: 2 * e.cfg.Depth, Controls: 64,
 		Runner: "weft/am.(*Endpoint).run", Departed: e.departed,
+		Prepare: func() error { return e.attach(ctx, p) },
 	})
-	if err == nil {
-		if err = e.attach(ctx, p); err != nil {
-			e.ep.Close()
-		}
-	}
 	if err != nil {
 		e.closeSegment()
 		return nil, err

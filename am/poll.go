@@ -2,6 +2,7 @@ package am
 
 import (
 	"context"
+	"fmt"
 )
 
 // burst is how many messages one Poll handles, so that it ends though they keep coming.
@@ -69,9 +70,22 @@ func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
 func (e *Endpoint) runCondition(cond func() bool) bool { return cond() }
 
 // Flush polls until all requests of this rank have been answered or returned. Errors are
-// those of Poll.
+// those of Poll: when it returns nil, none is left to be reported.
 func (e *Endpoint) Flush(ctx context.Context) error {
-	return e.Until(ctx, func() bool { return e.open == 0 })
+	if err := e.enter(ctx); err != nil {
+		return err
+	}
+	defer e.ep.Leave()
+	return e.flush(ctx)
+}
+
+func (e *Endpoint) flush(ctx context.Context) error {
+	for e.open > 0 && len(e.failures) == 0 {
+		if err := e.step(ctx); err != nil {
+			return explain(err, "am flush", fmt.Sprintf("%d requests are unanswered", e.open))
+		}
+	}
+	return e.failure()
 }
 
 // Barrier is Flush, and then waits until all ranks have called it, and polls meanwhile:
@@ -81,13 +95,13 @@ func (e *Endpoint) Flush(ctx context.Context) error {
 // If a rank is gone that has not called it, all others get a weft.PeerError, and so they
 // do from every later Barrier. Other errors of Poll are reported later.
 func (e *Endpoint) Barrier(ctx context.Context) error {
-	if err := e.Flush(ctx); err != nil {
-		return err
-	}
 	if err := e.enter(ctx); err != nil {
 		return err
 	}
 	defer e.ep.Leave()
+	if err := e.flush(ctx); err != nil {
+		return err
+	}
 	return explain(e.ep.Barrier(ctx, e.step), "am barrier", "")
 }
 

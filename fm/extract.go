@@ -80,10 +80,14 @@ func (e *Endpoint) Barrier(ctx context.Context) (err error) {
 		return err
 	}
 	defer e.ep.Leave()
-	// What has been accepted by a rank's port lies there before what tells it that all have come.
-	e.ep.Pause(func() { err = e.ep.Port.Flush(ctx) })
-	if err == nil {
-		err = e.ep.Barrier(ctx, e.step)
+	// What a rank's port has accepted lies there before what tells it that all have come. So
+	// after the first time all messages have been extracted, and after the second one the
+	// credits have arrived that this gave back: nothing is left on its way.
+	for round := 0; round < 2 && err == nil; round++ {
+		e.ep.Pause(func() { err = e.ep.Port.Flush(ctx) })
+		if err == nil {
+			err = e.ep.Barrier(ctx, e.step)
+		}
 	}
 	return explain(err, "fm barrier", "")
 }

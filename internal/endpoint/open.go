@@ -24,6 +24,10 @@ type Config struct {
 	// handler that calls its own endpoint is told from another goroutine.
 	Runner string
 
+	// Prepare, if it is not nil, is called before the ranks are compared. Its error is that of
+	// all ranks.
+	Prepare func() error
+
 	// Departed is told once of each rank that takes no part any more.
 	Departed func(rank int, why *weft.PeerError)
 }
@@ -84,10 +88,19 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg Config) (*Endpoint
 	if err != nil {
 		return nil, err
 	}
+	var unready error
+	if cfg.Prepare != nil {
+		unready = cfg.Prepare()
+	}
 	if e.Me == 0 {
-		err = e.compare(ctx, hello)
+		err = e.compare(ctx, unready)
 	} else {
-		err = e.join(ctx, hello)
+		if unready != nil {
+			hello = e.tell(kindHello, unready)
+		}
+		if err = e.join(ctx, hello); err == nil || unready != nil {
+			err = unready
+		}
 	}
 	if err != nil {
 		e.Port.Close()
@@ -130,16 +143,13 @@ func (c *Config) hello() ([]byte, error) {
 	return b, nil
 }
 
-// parseHello returns the values and names in a hello, and false if it is none.
-func parseHello(b []byte) (values []int, names []string, ok bool) {
-	if len(b) < HeadSize+1 || b[0] != kindHello {
-		return nil, nil, false
+// parseHello returns the values and names in a hello, as far as it makes sense.
+func parseHello(b []byte) (values []int, names []string) {
+	if len(b) < 1 || len(b) < 1+8*int(b[0]) {
+		return nil, nil
 	}
-	n := int(b[HeadSize])
-	b = b[HeadSize+1:]
-	if len(b) < 8*n {
-		return nil, nil, false
-	}
+	n := int(b[0])
+	b = b[1:]
 	for ; n > 0; n-- {
 		values = append(values, int(binary.LittleEndian.Uint64(b)))
 		b = b[8:]
@@ -147,16 +157,17 @@ func parseHello(b []byte) (values []int, names []string, ok bool) {
 	for len(b) > 0 {
 		n := int(b[0])
 		if len(b) < 1+n {
-			return nil, nil, false
+			return values, names
 		}
 		names = append(names, string(b[1:1+n]))
 		b = b[1+n:]
 	}
-	return values, names, true
+	return values, names
 }
 
-// differs returns what is wrong with a rank's hello, or nil.
-func (c *Config) differs(rank int, values []int, names []string) *TableError {
+// differs returns a TableError if a rank's hello is not the same as this one's.
+func (c *Config) differs(rank int, hello []byte) error {
+	values, names := parseHello(hello)
 	for i, v := range c.Params {
 		if i >= len(values) || values[i] != v.Value {
 			e := &TableError{c.Library, rank, -1, "", fmt.Sprintf("%s %d", v.Name, v.Value)}
@@ -182,42 +193,40 @@ func (c *Config) differs(rank int, values []int, names []string) *TableError {
 }
 
 // compare is rank 0's part: it hears all others, and tells them the verdict.
-func (e *Endpoint) compare(ctx context.Context, hello []byte) error {
-	var verdict error
+func (e *Endpoint) compare(ctx context.Context, unready error) error {
+	verdict := unready
 	for rank := 1; rank < e.Size && verdict == nil; {
 		m, err := e.Port.RecvFrom(ctx, rank)
 		if err != nil {
 			verdict = err
 			break
 		}
-		values, names, ok := parseHello(m.Data)
-		m.Release()
-		if !ok {
+		b := m.Data
+		if len(b) < HeadSize || b[0] != kindHello {
+			m.Release()
 			continue // of an earlier opening
 		}
-		if d := e.cfg.differs(rank, values, names); d != nil {
-			verdict = d
+		if verdict = e.verdict(b); verdict == nil {
+			verdict = e.cfg.differs(rank, b[HeadSize:])
 		}
+		m.Release()
 		rank++
 	}
 	e.epoch = uint32(e.p.Now()) | 1
-	b := e.welcome(verdict)
+	b := e.tell(kindWelcome, verdict)
 	for rank := 1; rank < e.Size; rank++ {
 		if e.Port.Send(ctx, rank, b) != nil {
 			_ = e.Port.TrySend(rank, b) // if it is our context that has ended
 		}
 	}
-	if verdict != nil {
-		return verdict
-	}
-	return nil
+	return verdict
 }
 
-// welcome makes the message that tells the verdict: a TableError in its parts, any other
-// error as its text and the rank that is gone.
-func (e *Endpoint) welcome(verdict error) []byte {
+// tell makes a message that tells a verdict, or a rank's own error: a TableError in its
+// parts, any other error as its text and the rank that is gone.
+func (e *Endpoint) tell(kind byte, verdict error) []byte {
 	b := make([]byte, HeadSize, HeadSize+64)
-	e.Head(b, kindWelcome, 0, 0)
+	e.Head(b, kind, 0, 0)
 	if verdict == nil {
 		return b
 	}
@@ -280,5 +289,5 @@ func (e *Endpoint) verdict(b []byte) error {
 	case how == 2 && len(b) >= 8:
 		return &weft.PeerError{Rank: int(binary.LittleEndian.Uint64(b)), Clean: clean, Cause: errors.New(string(b[8:]))}
 	}
-	return fmt.Errorf("%s: rank 0 has not opened the endpoint: %s", e.cfg.Library, strings.TrimPrefix(string(b), "weft: "))
+	return fmt.Errorf("%s: a rank has not opened the endpoint: %s", e.cfg.Library, strings.TrimPrefix(string(b), "weft: "))
 }
