@@ -1,0 +1,5 @@
+//go:build race
+
+package am_test
+
+const raceEnabled = true
