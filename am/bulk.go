@@ -128,7 +128,7 @@ func (c *Call) ReplyXfer(off int, b []byte, h int, words ...uint64) error {
 		return err
 	}
 	if len(b) > MaxXfer {
-		return &weft.TooLongError{Size: len(b), Limit: MaxXfer, What: "MaxXfer"}
+		return &weft.TooLongError{Size: len(b), Limit: MaxXfer, What: "am.MaxXfer"}
 	}
 	if err := e.bounds(off, len(b)); err != nil {
 		return err

@@ -97,7 +97,7 @@ func (e *Endpoint) check(h int, b []byte, words []uint64) error {
 	case len(words) > MaxWords:
 		return &weft.ConfigError{Field: "number of words", Value: len(words), Min: 0, Max: MaxWords}
 	case len(b) > MaxMedium:
-		return &weft.TooLongError{Size: len(b), Limit: MaxMedium, What: "MaxMedium"}
+		return &weft.TooLongError{Size: len(b), Limit: MaxMedium, What: "am.MaxMedium"}
 	}
 	return nil
 }

@@ -95,13 +95,14 @@ func (e *Endpoint) Barrier(ctx context.Context) (err error) {
 // step waits for something new, and handles it if it is a packet. While a message is
 // coming in packets it takes what lies there already, where it lies.
 func (e *Endpoint) step(ctx context.Context) error {
-	if e.suspended > 0 && !e.ep.Have {
-		if _, err := e.ep.TryReceive(); err != nil {
-			return err
-		}
-	}
 	if !e.ep.Have {
-		if err := e.ep.Receive(ctx); err != nil || !e.ep.Have {
+		var err error
+		if e.suspended > 0 {
+			err = e.ep.ReceiveLent(ctx)
+		} else {
+			err = e.ep.Receive(ctx)
+		}
+		if err != nil || !e.ep.Have {
 			return err
 		}
 	}

@@ -113,7 +113,7 @@ func (e *Endpoint) check(to, length, h int) (*peer, error) {
 	case uint(h) >= uint(len(e.table)):
 		return nil, &weft.ConfigError{Field: "handler", Value: h, Min: 0, Max: len(e.table) - 1}
 	case length < 0 || length > MaxMessage:
-		return nil, &weft.TooLongError{Size: length, Limit: MaxMessage, What: "MaxMessage"}
+		return nil, &weft.TooLongError{Size: length, Limit: MaxMessage, What: "fm.MaxMessage"}
 	case e.ep.Gone(to) != nil:
 		return nil, e.ep.Gone(to)
 	case len(e.failures) >= maxFailures:

@@ -43,6 +43,7 @@ type Endpoint struct {
 	turn    *Turn
 	epoch   uint32
 	closed  bool
+	seen    uint64 // what has arrived, of any kind
 	strange uint64 // messages that were dropped: not of this opening, or no messages
 
 	in     []byte       // a message that was received into it
@@ -197,6 +198,16 @@ func (e *Endpoint) TryReceive() (bool, error) {
 	return true, nil
 }
 
+// ReceiveLent is Receive, but takes what has arrived already where it lies, without
+// copying it: for long messages that follow each other.
+func (e *Endpoint) ReceiveLent(ctx context.Context) error {
+	seen := e.seen
+	if ok, err := e.TryReceive(); ok || err != nil || e.seen != seen {
+		return err
+	}
+	return e.Receive(ctx)
+}
+
 // Release gives up the message that was received last.
 func (e *Endpoint) Release() {
 	if e.Have = false; e.loaned {
@@ -218,6 +229,7 @@ func (e *Endpoint) failed(err error) error {
 
 // arrived handles what is the endpoint's own, and keeps what is the library's.
 func (e *Endpoint) arrived(from int, b []byte) {
+	e.seen++
 	if len(b) < HeadSize || binary.LittleEndian.Uint32(b[4:]) != e.epoch && b[0] != kindDeparted {
 		e.strange++
 		return
@@ -239,6 +251,7 @@ func (e *Endpoint) arrived(from int, b []byte) {
 
 // depart notes that a rank is gone, and tells the library once.
 func (e *Endpoint) depart(rank int, why *weft.PeerError) {
+	e.seen++
 	if e.gone[rank] == nil && rank != e.Me {
 		e.gone[rank] = why
 		e.cfg.Departed(rank, why)
