@@ -13,7 +13,8 @@ import (
 // died is given to the next, its home has all of them closed to the epochs of
 // the dead: it may be alive on the other side of a broken network. (PROTOCOL §9.6)
 
-// A bind is a region of this rank that waits to be known at a lock's home.
+// A bind says that this rank has regions that a lock guards, and which operations wait
+// until its home knows.
 type bind struct{ ops opList }
 
 // A fence closes the regions that a lock guards.
@@ -52,14 +53,21 @@ func (n *Node) unbind(op *Op) bool {
 	return b != nil && b.ops.remove(op)
 }
 
-func (n *Node) onBind(from int, f wire.Event) error {
-	fc := n.fences[f.ID]
-	if fc == nil {
-		if len(n.fences) == maxHomes {
-			return wire.ErrField
-		}
+// fenceOf returns the fence of a lock, a new one if there is none, or nil if there are too
+// many.
+func (n *Node) fenceOf(id uint64) *fence {
+	fc := n.fences[id]
+	if fc == nil && len(n.fences) < maxHomes {
 		fc = &fence{missing: map[int]bool{}}
-		n.fences[f.ID] = fc
+		n.fences[id] = fc
+	}
+	return fc
+}
+
+func (n *Node) onBind(from int, f wire.Event) error {
+	fc := n.fenceOf(f.ID)
+	if fc == nil {
+		return wire.ErrField
 	}
 	if !slices.Contains(fc.guards, from) {
 		fc.guards = append(fc.guards, from)
@@ -92,12 +100,13 @@ func (n *Node) bindsDown(rank int, cause *link.PeerError) {
 	}
 }
 
-// fence closes the regions that a lock guards to epochs before one. It reports
-// whether there are none; else the home's fenced is called when it is done.
+// fence closes the regions that a lock guards to epochs before one, and those that come
+// later. It reports whether there are none yet; else the home's fenced is called when it is
+// done.
 func (n *Node) fence(id, epoch uint64) (done bool) {
-	fc := n.fences[id]
+	fc := n.fenceOf(id)
 	if fc == nil {
-		return true
+		return true // nobody can bind a region either
 	}
 	fc.epoch = epoch
 	clear(fc.missing)
@@ -108,6 +117,19 @@ func (n *Node) fence(id, epoch uint64) (done bool) {
 		}
 	}
 	return len(fc.missing) == 0
+}
+
+// onFence closes the regions of this rank. One that guards nothing with the lock has
+// nothing to close, and does not remember it.
+func (n *Node) onFence(from int, f wire.Event) error {
+	if n.homeOf(f.ID) != from {
+		return wire.ErrField
+	}
+	if n.binds[f.ID] != nil {
+		n.peers.Raise(f.ID, f.Aux)
+	}
+	n.send(from, wire.Event{Kind: wire.EventFenced, ID: f.ID, Aux: f.Aux})
+	return nil
 }
 
 func (n *Node) onFenced(from int, f wire.Event) error {

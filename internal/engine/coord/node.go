@@ -223,12 +223,8 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 		return n.atHome(from, f)
 	case f.Kind == wire.EventBound:
 		return n.onBound(from, f)
-	case f.Kind == wire.EventFence && n.homeOf(f.ID) != from:
-		return wire.ErrField
 	case f.Kind == wire.EventFence:
-		n.peers.Raise(f.ID, f.Aux)
-		n.send(from, wire.Event{Kind: wire.EventFenced, ID: f.ID, Aux: f.Aux})
-		return nil
+		return n.onFence(from, f)
 	}
 	o := n.last
 	if o == nil || o.ID != f.ID {

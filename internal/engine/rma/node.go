@@ -17,6 +17,7 @@ type Node struct {
 	key   func() uint64
 
 	regions map[uint32]*Region
+	raised  map[uint64]uint64 // by lock: the epoch before which what it guards is closed
 	names   map[string]*Region
 	wishes  map[string][]wish
 	over    bool // the program of this process has ended: no wish will come true
@@ -85,7 +86,7 @@ const (
 func NewNode(queue func(rank int) *link.Queue, key func() uint64) *Node {
 	return &Node{
 		queue: queue, key: key,
-		regions: map[uint32]*Region{}, names: map[string]*Region{}, wishes: map[string][]wish{},
+		regions: map[uint32]*Region{}, raised: map[uint64]uint64{}, names: map[string]*Region{}, wishes: map[string][]wish{},
 		peers: map[int]*peer{}, gone: map[int]error{}, returned: map[int]error{},
 	}
 }

@@ -36,7 +36,7 @@ type Region struct {
 // Expose makes memory reachable under a name, and answers those who asked for
 // it before. Only the ranks named may access it, or all if that is nil.
 func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int) (*Region, error) {
-	return n.expose(&Region{Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard, Ranks: ascending(ranks)})
+	return n.expose(&Region{Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard, Fence: n.raised[guard], Ranks: ascending(ranks)})
 }
 
 // ascending returns a copy in that order, or nil of nil.
