@@ -50,6 +50,9 @@ func (p *peer) under(r *Region) bool {
 // Raise closes the regions that a lock guards to epochs before one: those that there are,
 // and those that are exposed later. Only locks that this rank guards with are told of.
 func (n *Node) Raise(lock, epoch uint64) {
+	if mutant.On(mutant.FenceUnheard) {
+		return
+	}
 	n.raised[lock] = max(n.raised[lock], epoch)
 	for _, r := range n.regions {
 		if r.Guard == lock {

@@ -54,8 +54,9 @@ func (c *citizen) open(cfg coord.Config) *coord.Object {
 
 // guard exposes a region that a lock guards.
 func (c *citizen) guard(b *lockBook) {
-	g := &guarded{book: b, bytes: mem.Aligned(8)}
-	c.start(&coord.Op{Kind: coord.Bind, N: b.id}, 0, func(*coord.Op) { // even if the home is dead: somebody may ask for it
+	g := &guarded{book: b, bytes: mem.Aligned(16)}
+	c.start(&coord.Op{Kind: coord.Bind, N: b.id}, 0, func(op *coord.Op) { // even if the home is dead: somebody may ask for it
+		g.bound = op.Err == nil
 		_, err := c.n.eng.RMA.Expose("guarded by "+b.name, g.bytes, 0, false, b.id, nil)
 		c.n.check("Expose", err)
 		c.guarded = append(c.guarded, g)
@@ -114,7 +115,7 @@ func (c *citizen) lock() {
 			c.n.c.society.excuse(c.n, "Lock", op.Err)
 		case op.OK:
 			c.n.c.society.granted(b, c.n, op, shared)
-			c.write(i, b, op.Epoch, func() { c.unlock(b, o) })
+			c.hold(i, o, op, shared)
 			return
 		}
 		c.lockLater()
@@ -152,7 +153,9 @@ func (c *citizen) write(i int, b *lockBook, epoch uint64, then func()) {
 		return
 	}
 	op := &rma.Op{Kind: rma.Push, Peer: owner, Region: found.Region, Key: found.Key, Lock: b.id, Epoch: epoch}
+	n.c.society.writes++
 	op.Buf = binary.LittleEndian.AppendUint64(nil, epoch)
+	op.Buf = binary.LittleEndian.AppendUint64(op.Buf, n.c.society.writes)
 	n.run(op, func() {
 		switch {
 		case op.Err == nil, errors.Is(op.Err, link.ErrPeer):

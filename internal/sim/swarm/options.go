@@ -43,6 +43,7 @@ type Options struct {
 
 	Immortal                           bool // nobody is ever taken for dead, and nobody probes
 	Pauses, Crashes, Partitions, Clogs int
+	Severs                             int  // holders of locks that are cut off from the lock's home alone
 	Suspends                           int  // pauses of all at once, as when a virtual machine is suspended
 	Restart                            bool // after a crash
 	Drift                              int  // ppm, of the fastest and the slowest clock
@@ -83,6 +84,9 @@ func FromSeed(seed uint64) (o Options) {
 	o.crowd(rand.New(rand.NewPCG(seed, 0x63726f77)))
 	if apart := rand.New(rand.NewPCG(seed, 0x73757370)); apart.IntN(6) == 0 {
 		o.Suspends = 1 + apart.IntN(2)
+	}
+	if apart := rand.New(rand.NewPCG(seed, 0x73657665)); o.Locks > 0 && !o.Reliable && apart.IntN(3) == 0 {
+		o.Severs = 1 + apart.IntN(3)
 	}
 	if r.IntN(8) == 0 {
 		return o

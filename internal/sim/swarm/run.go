@@ -124,7 +124,8 @@ func (c *cluster) run() {
 		}
 		c.boot(rank)
 	}
-	span := c.Think*time.Duration(c.Ops) + 20*time.Millisecond
+	span := c.Think*time.Duration(c.Ops) + 20*time.Millisecond + time.Duration(c.Severs)*outage
+	c.society.severs = c.Severs
 	c.plan(span)
 	c.until(sim.Time(span))
 	c.makeCalm()

@@ -6,7 +6,6 @@ import (
 
 	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
-	"weft/internal/mem"
 )
 
 // A society is what all that coordinates has come to, as somebody knows who sees
@@ -17,6 +16,8 @@ type society struct {
 	barriers []*barrierBook
 	permits  map[*node]int // of the semaphore, that are out
 	deaths   int           // crashes
+	writes   uint64        // to regions that locks guard
+	severs   int           // holders that are still to be severed
 }
 
 // A lockBook is what is known of a lock.
@@ -28,6 +29,8 @@ type lockBook struct {
 	holders []holding
 	epoch   uint64 // the highest that was granted
 	died    bool   // a holder has died, and the next must be told
+	lost    uint64 // the highest epoch of a holder that has died, or counts as dead
+	floor   uint64 // no write under an epoch before this one may take effect any more
 }
 
 // A holding is a lock in somebody's hands.
@@ -128,6 +131,7 @@ func (s *society) granted(b *lockBook, n *node, op *coord.Op, shared bool) {
 	case op.Died && !s.mourning():
 		s.c.fail("told", "rank %d is told that a holder of %q died, and nobody has", n.rank, b.name)
 	}
+	s.inherited(b)
 	b.epoch = max(b.epoch, op.Epoch)
 	b.died = b.died && shared
 	b.holders = append(b.holders, holding{n, op.Epoch, shared})
@@ -150,6 +154,7 @@ func (s *society) crashed(n *node) {
 		for _, h := range b.holders {
 			if h.n == n && !h.shared && !s.disowned(b, n) && b.home(s.c) != n.rank {
 				b.died = true
+				b.lost = max(b.lost, h.epoch)
 			}
 		}
 		s.released(b, n)
@@ -215,21 +220,4 @@ func (s *society) excuse(n *node, what string, err error) {
 	if !s.mourning() {
 		s.c.fail("refusal", "%s of rank %d, and nobody is dead: %v", what, n.rank, err)
 	}
-}
-
-// A guarded is a region that a lock guards: what is written to it is the epoch
-// under which.
-type guarded struct {
-	book  *lockBook
-	bytes []byte
-	seen  uint64
-}
-
-// look checks that nothing was written under an epoch that is over.
-func (g *guarded) look(n *node) {
-	v := mem.Load64(g.bytes, 0)
-	if v < g.seen {
-		n.c.fail("fencing", "the region of rank %d guarded by %q was written under epoch %d, after %d", n.rank, g.book.name, v, g.seen)
-	}
-	g.seen = v
 }

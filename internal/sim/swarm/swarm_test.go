@@ -70,6 +70,7 @@ var caught = map[mutant.Bug]string{
 	mutant.PromiseKept:     "room",
 	mutant.DeadPush:        "completion",
 	mutant.FenceOnce:       "stuck",
+	mutant.FenceUnheard:    "fencing",
 	mutant.NewcomersFirst:  "fairness",
 	mutant.LastFirst:       "fairness",
 }
