@@ -53,6 +53,11 @@ func TestDeadlines(t *testing.T) {
 		if err := meet(ctx, p, signal); err != nil { // nobody receives any more
 			return err
 		}
+		for range 3 { // two messages fill the receive buffer, and one half of the send buffer, which is all for one peer
+			if err := q.Send(ctx, peer, buf); err != nil {
+				return err
+			}
+		}
 		for _, c := range []struct {
 			name string
 			call func(ctx context.Context) error
