@@ -90,6 +90,8 @@ examples/farm           .
 examples/pm             . pm
 examples/gang           . coll pm
 examples/vmmc           . vmmc
+examples/hashtable      . am
+examples/stream         . fm
 examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/npb        .
