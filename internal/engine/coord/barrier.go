@@ -24,6 +24,7 @@ type barrier struct {
 
 	window  uint64
 	missing []int32 // inputs, by phase modulo 2·window, then by gate
+	inputs  inputs  // those that have come
 	arrived uint64  // the last phase at which the program has
 	done    uint64  // the last phase that is over
 	waiting opList
@@ -56,6 +57,7 @@ func newBarrier(n *Node, o *Object) (*barrier, error) {
 			b.missing = append(b.missing, int32(g.Inputs))
 		}
 	}
+	b.inputs = b.newInputs(int(2 * b.window))
 	if o.Aligned {
 		b.clock = &clock{}
 	}
@@ -70,13 +72,18 @@ func (b *barrier) member(i int) int {
 	return b.o.Members[i]
 }
 
-// neighbours calls f with every member that this one sends to or hears from.
+// neighbours calls f with the rank of every member that this one sends to or hears from.
 func (b *barrier) neighbours(f func(rank int)) {
+	b.contacts(func(i int) { f(b.member(i)) })
+}
+
+// contacts calls f with every member that this one sends to or hears from.
+func (b *barrier) contacts(f func(i int)) {
 	seen := map[int]bool{b.me: true}
 	call := func(i int) {
 		if !seen[i] {
 			seen[i] = true
-			f(b.member(i))
+			f(i)
 		}
 	}
 	for _, g := range b.plan.Gates {
@@ -166,6 +173,7 @@ func (b *barrier) arrive(now monotime.Time) error {
 	if mutant.On(mutant.LateReset) {
 		for i, g := range b.plan.Gates {
 			b.missing[b.slot(0, i)] = int32(g.Inputs)
+			b.inputs.reset(0, i)
 		}
 	}
 	if b.clock != nil && !b.clock.known(b) {
@@ -233,7 +241,7 @@ func (b *barrier) onToken(now monotime.Time, from int, f wire.Event) error {
 	}
 	gate := int(f.Slot)
 	ahead := f.Phase > b.done && f.Phase <= b.arrived+b.window
-	if gate >= len(b.plan.Gates) || !ahead || b.missing[b.slot(f.Phase, gate)] <= 0 {
+	if gate >= len(b.plan.Gates) || !ahead || b.missing[b.slot(f.Phase, gate)] <= 0 || !b.inputs.take(b.lap(f.Phase), gate, from) {
 		return wire.ErrField
 	}
 	b.input(now, f.Phase, gate, f)
@@ -241,11 +249,14 @@ func (b *barrier) onToken(now monotime.Time, from int, f wire.Event) error {
 }
 
 // slot is where the inputs of a gate in a phase are counted.
-func (b *barrier) slot(phase uint64, gate int) int {
+func (b *barrier) slot(phase uint64, gate int) int { return b.lap(phase)*len(b.plan.Gates) + gate }
+
+// lap is a phase modulo those for which inputs are counted.
+func (b *barrier) lap(phase uint64) int {
 	if mutant.On(mutant.NoParity) || mutant.On(mutant.LateReset) {
 		phase = 0
 	}
-	return int(phase%(2*b.window))*len(b.plan.Gates) + gate
+	return int(phase % (2 * b.window))
 }
 
 // input gives a gate one of its inputs.
@@ -260,6 +271,7 @@ func (b *barrier) input(now monotime.Time, phase uint64, gate int, f wire.Event)
 	}
 	if !mutant.On(mutant.LateReset) {
 		*missing = int32(g.Inputs) // before anybody is told: one may come again at once
+		b.inputs.reset(b.lap(phase), gate)
 	}
 	release := wire.Event{}
 	if b.clock != nil && g.Done {

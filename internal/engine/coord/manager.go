@@ -86,7 +86,7 @@ func (m *manager) event(from int, f wire.Event) error {
 			m.onReturn(from, f)
 		}
 	case wire.EventLockBusy:
-		m.settle(entry{rank: int(f.Rank), serial: uint32(f.Arg)})
+		return m.onBusy(from, entry{rank: int(f.Rank), serial: uint32(f.Arg)})
 	case wire.EventLockLost:
 		if m.n.gone[from] == nil && !m.token {
 			m.beginRepair()
@@ -182,6 +182,15 @@ func (m *manager) settle(e entry) bool {
 	m.tries = slices.Delete(m.tries, i, i+1)
 	m.deny(e)
 	return true
+}
+
+// onBusy: a rank needs the token for which somebody tries. It must have been asked.
+func (m *manager) onBusy(from int, e entry) error {
+	if i := m.trying(e); i >= 0 && m.tries[i].asked != from {
+		return wire.ErrField
+	}
+	m.settle(e)
+	return nil
 }
 
 // onReturn: a rank has given the token back: because it leaves, or for one who
@@ -307,7 +316,9 @@ func (m *manager) judge() {
 	}
 	top := m.seen
 	for _, rank := range sorted(r.answers) {
-		if a := r.answers[rank]; a.epoch > top.epoch && a.is <= wait {
+		a := r.answers[rank]
+		back := rank == top.rank && a.epoch == top.epoch && a.passed == m.n.size // it has had it, and gives it back
+		if (a.epoch > top.epoch || back) && a.is <= wait {
 			top = sentTo{a.passed, a.epoch, a.died}
 		}
 	}

@@ -192,9 +192,9 @@ func (q *queueLock) event(now monotime.Time, from int, f wire.Event) error {
 	case wire.EventLockReply:
 		return q.onReply(f)
 	case wire.EventLockDeny:
-		q.onDeny(f)
+		return q.onDeny(from, f)
 	case wire.EventLockTryFor:
-		q.onTryFor(from, f)
+		return q.onTryFor(from, f)
 	case wire.EventLockProbe:
 		q.onProbe(from, f)
 	default:
@@ -281,10 +281,13 @@ func (q *queueLock) onReply(f wire.Event) error {
 }
 
 // onDeny: nobody can tell whether the lock is free, or it is not.
-func (q *queueLock) onDeny(f wire.Event) {
+func (q *queueLock) onDeny(from int, f wire.Event) error {
+	if from != q.o.home {
+		return wire.ErrField
+	}
 	if q.is != wait || !q.try || uint32(f.Arg) != q.serial {
 		q.n.Stats.Dropped++
-		return
+		return nil
 	}
 	q.is, q.try = idle, false
 	op := q.op
@@ -296,15 +299,20 @@ func (q *queueLock) onDeny(f wire.Event) {
 		q.op = nil
 		q.n.finish(op, nil)
 	}
+	return nil
 }
 
 // onTryFor: somebody would have the token if this rank does not use it.
-func (q *queueLock) onTryFor(from int, f wire.Event) {
+func (q *queueLock) onTryFor(from int, f wire.Event) error {
+	if from != q.o.home || int(f.Rank) >= q.n.size {
+		return wire.ErrField
+	}
 	if q.is == last && uint32(f.Aux) == q.serial && f.Phase >= q.gen {
 		q.back(wire.Event{Slot: 1, Rank: f.Rank, Arg: f.Arg << 32})
-		return
+		return nil
 	}
 	q.n.send(from, wire.Event{Kind: wire.EventLockBusy, ID: q.o.ID, Rank: f.Rank, Arg: f.Arg})
+	return nil
 }
 
 // onProbe: somebody has died. The home asks everyone who may be in the queue
