@@ -199,3 +199,11 @@ func (p *Port) Loaned() (bytes, limit int) {
 	}
 	return bytes, p.cfg.RecvBuffer
 }
+
+// Numbers returns the first message to a peer that has not been acknowledged, and the next that is expected from it.
+func (p *Port) Numbers(rank int) (acknowledged, expected uint32) {
+	if d := p.pairs[rank]; d != nil {
+		return d.base, d.expected
+	}
+	return 0, 0
+}

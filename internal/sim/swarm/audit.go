@@ -24,6 +24,9 @@ func (n *node) inspect() {
 				slack += msg.MaxEager
 			}
 		}
+		if n.c.Gang > 0 && p.channel == gangChannel { // what the other program has on loan
+			slack += limit
+		}
 		if held += p.loans; held > limit+slack {
 			n.c.fail("occupancy", "rank %d, channel %d: the receive buffer of %d bytes holds %d", n.rank, p.channel, limit, held)
 		}
@@ -59,6 +62,9 @@ func (n *node) mourn(rank int) {
 
 // quiet reports whether every operation of everyone has ended.
 func (c *cluster) quiet() bool {
+	if c.gang.busy() {
+		return false
+	}
 	for _, n := range c.nodes {
 		if n != nil && (n.busy() || len(n.eng.Unfinished()) > 0 || n.timers()) {
 			return false

@@ -111,6 +111,8 @@ func (n *node) drain(p *port) {
 		switch {
 		case op.State == msg.Pending:
 			n.later(time.Millisecond, look)
+		case frozen(op.Err):
+			n.later(time.Millisecond, func() { n.drain(p) })
 		case op.Err != nil:
 			n.drain(p)
 		}
@@ -200,7 +202,7 @@ func (n *node) run(op *rma.Op, ended, dropped func()) {
 // check ends the run if an operation failed for another reason than that its
 // peer is gone.
 func (n *node) check(what string, err error) (ok bool) {
-	if err != nil && !errors.Is(err, link.ErrPeer) {
+	if err != nil && !errors.Is(err, link.ErrPeer) && !(n.c.Gang > 0 && frozen(err)) {
 		n.c.fail("refusal", "%s of rank %d: %v", what, n.rank, err)
 	}
 	return err == nil

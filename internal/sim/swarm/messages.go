@@ -51,6 +51,7 @@ type port struct {
 	lent      int // blocks not yet released
 	loans     int // bytes of those that were received from anyone
 	line      line
+	share     share
 	gaveUp    int // receives, since the buffer was last known to be within its bounds
 }
 
@@ -59,6 +60,8 @@ type receiver struct {
 	p    *port
 	op   *msg.Op // posted, or being dealt with; nil while the node is silent
 	into []byte
+
+	stream uint16 // of what op receives
 }
 
 // longest is the longest message that is sent.
@@ -85,24 +88,24 @@ func (n *node) open(channel uint16) {
 // send sends a message of some length, in one of the ways to do so.
 func (n *node) send(rank int) {
 	p := n.ports[n.c.world.Rand.IntN(len(n.ports))]
-	rec, b := n.compose(rank, p.channel)
+	rec, b := n.compose(rank, p.stream())
 	how := n.c.world.Rand.IntN(3)
 	switch {
 	case len(b) > msg.MaxEager || how == 0:
 	case how == 1:
 		if p.port.Give(rank, b) {
-			n.sent(rank, p.channel, rec)
+			n.sent(rank, p.stream(), rec)
 			return
 		}
 	default:
 		if block := p.port.Reserve(rank, len(b)); block != nil {
 			copy(block.Data(), b)
 			p.port.Commit(rank, block)
-			n.sent(rank, p.channel, rec)
+			n.sent(rank, p.stream(), rec)
 			return
 		}
 	}
-	n.sent(rank, p.channel, rec)
+	n.sent(rank, p.stream(), rec)
 	n.begin(p, &msg.Op{Kind: msg.Send, Peer: rank, Buf: b, Alone: true}, rec, n.c.world.Chance(n.c.Cancel))
 	if n.c.world.Chance(0.05) {
 		n.begin(p, &msg.Op{Kind: msg.Flush, Peer: msg.Any}, &record{}, n.c.world.Chance(n.c.Cancel))
@@ -205,11 +208,11 @@ func (n *node) sent(rank int, channel uint16, rec *record) {
 // post posts a receive: into a buffer or for a block, from anyone or from one.
 func (r *receiver) post() {
 	n := r.p.n
-	if r.op = nil; n.silent {
+	if r.op = nil; n.silent || r.p.port.Frozen() {
 		return
 	}
 	op := &msg.Op{Kind: msg.Recv, Peer: msg.Any}
-	r.op = op
+	r.op, r.stream = op, r.p.stream()
 	if n.c.world.Chance(0.5) {
 		op.Buf = r.into
 	}
@@ -268,10 +271,10 @@ func (r *receiver) received(op *msg.Op) {
 	case op.Err != nil:
 		n.check("Recv", op.Err)
 	case op.Block != nil:
-		p.verify(op.From, op.Block.Data())
+		p.verify(r.stream, op.From, op.Block.Data())
 		p.lend(op.Block, op.Peer != msg.Any)
 	default:
-		p.verify(op.From, op.Buf[:op.N])
+		p.verify(r.stream, op.From, op.Buf[:op.N])
 	}
 	if n.c.Threads > 1 { // others may have received what came before what is there now
 		n.later(0, r.post)
@@ -315,10 +318,10 @@ func (p *port) lend(b *msg.Block, summoned bool) {
 }
 
 // verify checks that a message is the next one of its sender.
-func (p *port) verify(from int, b []byte) {
+func (p *port) verify(stream uint16, from int, b []byte) {
 	n, c := p.n, p.n.c
 	what := fmt.Sprintf("rank %d, channel %d, from rank %d", n.rank, p.channel, from)
-	key := flow{incarnation{rank: from}, n.incarnation, p.channel}
+	key := flow{incarnation{rank: from}, n.incarnation, stream}
 	cur := c.cursors[key]
 	if cur == nil {
 		cur = &cursor{boot: 1}
@@ -328,10 +331,10 @@ func (p *port) verify(from int, b []byte) {
 		c.cursors[key] = cur
 	}
 	if c.Threads > 1 {
-		p.verifyAny(what, from, b, cur)
+		p.verifyAny(what, stream, from, b, cur)
 		return
 	}
-	s := c.streams[flow{incarnation{from, cur.boot}, incarnation{rank: n.rank}, p.channel}]
+	s := c.streams[flow{incarnation{from, cur.boot}, incarnation{rank: n.rank}, stream}]
 	if s == nil {
 		c.fail("delivery", "%s: %d bytes that nobody sent", what, len(b))
 	}
@@ -361,9 +364,9 @@ func (p *port) verify(from int, b []byte) {
 
 // verifyAny checks a message of a port at which several threads receive: short ones
 // arrive in order, and long ones once, when they have been fetched.
-func (p *port) verifyAny(what string, from int, b []byte, cur *cursor) {
+func (p *port) verifyAny(what string, stream uint16, from int, b []byte, cur *cursor) {
 	c := p.n.c
-	s := c.streams[flow{incarnation{from, cur.boot}, incarnation{rank: p.n.rank}, p.channel}]
+	s := c.streams[flow{incarnation{from, cur.boot}, incarnation{rank: p.n.rank}, stream}]
 	if len(b) < 8 || b[7] != cur.boot || s == nil {
 		c.fail("delivery", "%s: %d bytes that nobody sent", what, len(b))
 	}

@@ -20,6 +20,7 @@ type Options struct {
 	Boxes  bool          // every node has a mailbox
 	Stall  bool          // which holds links up when it is full
 	Locks  int           // that are shared; with them come barriers and a semaphore
+	Gang   int           // switches between two programs that take turns on a channel
 
 	Reliable   bool // the network loses nothing, as shared memory; engines run no links
 	MTU        int
@@ -82,6 +83,12 @@ func FromSeed(seed uint64) (o Options) {
 		o.Boxes, o.Stall = true, apart.IntN(4) == 0
 	}
 	o.crowd(rand.New(rand.NewPCG(seed, 0x63726f77)))
+	if apart := rand.New(rand.NewPCG(seed, 0x67616e67)); apart.IntN(4) == 0 {
+		o.Gang = []int{1, 3, 10}[apart.IntN(3)]
+		defer func() { // one that comes back has forgotten its programs; one that computes is not asked
+			o.Restart, o.Silent = false, 0
+		}()
+	}
 	if apart := rand.New(rand.NewPCG(seed, 0x73757370)); apart.IntN(6) == 0 {
 		o.Suspends = 1 + apart.IntN(2)
 	}

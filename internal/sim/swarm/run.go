@@ -23,7 +23,7 @@ func (v *Violation) Error() string {
 
 // Kinds lists what checkers there are.
 var Kinds = []string{
-	"mailbox", "exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity", "occupancy", "room", "fairness", "false death", "refusal", "silence", "stuck", "leak", "panic",
+	"mailbox", "exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity", "occupancy", "room", "fairness", "false death", "refusal", "flush", "silence", "stuck", "leak", "panic",
 }
 
 // A Result is what came of a run.
@@ -75,6 +75,7 @@ type cluster struct {
 	areas     []*area
 	postboxes []*postbox
 	society   *society
+	gang      *gang
 	tick      int64 // orders the beginnings and ends of atomic operations
 
 	calm     bool         // faults have ended
@@ -104,6 +105,7 @@ func newCluster(o Options, log io.Writer) *cluster {
 		c.net.Describe = func(b []byte) string { return wire.Describe(b[1:]) }
 	}
 	c.society = newSociety(c)
+	c.gang = newGang(c)
 	return c
 }
 
