@@ -64,7 +64,9 @@ func parseState(b []byte, size int) (s savedState, why string) {
 		}
 		last = d.rank
 		for _, m := range d.sent {
-			s.sendRoom += roomOf(m)
+			if !m.announced {
+				s.sendRoom += 1 << class(m.n)
+			}
 			s.held.Sent++
 			s.held.SentBytes += len(m.data)
 		}
@@ -72,7 +74,7 @@ func parseState(b []byte, size int) (s savedState, why string) {
 	}
 	for range r.count(len(r.b) / arrivalSize) {
 		m := r.arrival(size)
-		s.recvRoom += roomOf(m)
+		s.recvRoom += roomOf(m.n)
 		s.held.Received++
 		s.held.ReceivedBytes += len(m.data)
 		s.arrived = append(s.arrived, m)
@@ -109,12 +111,12 @@ func (p *Port) readState(b []byte) (savedState, error) {
 	return s, nil
 }
 
-// roomOf returns the room that a message takes in a buffer.
-func roomOf(m savedMessage) int {
-	if m.announced || m.n > MaxEager {
-		return 1 << minClass
+// roomOf returns the room that a message takes in the receive buffer.
+func roomOf(n int) int {
+	if n > MaxEager {
+		n = 0
 	}
-	return 1 << class(m.n)
+	return 1 << class(n)
 }
 
 // sendHeld returns the bytes of the send buffer in messages that have not been acknowledged; the rest is in drafts.

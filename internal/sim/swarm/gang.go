@@ -28,6 +28,7 @@ type share struct {
 	saved   [2][]byte
 	held    [2]msg.Held
 	flushed bool
+	acked   []uint32 // by rank: what had been acknowledged when it was flushed
 }
 
 func newGang(c *cluster) *gang {
@@ -67,7 +68,7 @@ func (g *gang) begin() {
 	g.changing = true
 	for _, p := range g.ports() {
 		p.share.flushed = false
-		p.n.later(g.c.world.Between(0, 200*time.Microsecond), p.freeze)
+		p.n.later(g.c.world.Between(0, time.Millisecond), p.freeze)
 	}
 	g.await(func(p *port) bool { return p.share.flushed }, g.change)
 }
@@ -76,7 +77,7 @@ func (g *gang) begin() {
 func (g *gang) await(holds func(p *port) bool, then func()) {
 	for _, p := range g.ports() {
 		if !holds(p) {
-			g.c.world.After(50*time.Microsecond, func() { g.await(holds, then) })
+			g.c.world.After(5*time.Microsecond, func() { g.await(holds, then) })
 			return
 		}
 	}
@@ -90,6 +91,12 @@ func (p *port) freeze() {
 		p.share.flushed = p.n.check("Freeze", op.Err)
 		if !p.share.flushed {
 			p.n.later(0, p.freeze)
+			return
+		}
+		p.share.acked = p.share.acked[:0]
+		for rank := range p.n.c.Nodes {
+			acked, _ := p.port.Numbers(rank)
+			p.share.acked = append(p.share.acked, acked)
 		}
 	}
 	op.Owner = ended
@@ -163,7 +170,8 @@ func (g *gang) waits() bool {
 // busy reports whether there will be another switch.
 func (g *gang) busy() bool { return g.changing || g.left > 0 || g.c.Gang > 0 && g.waits() }
 
-// judgeFlush checks that nothing is on its way between two nodes that know of each other.
+// judgeFlush checks that nothing is on its way between two nodes that know of each other, and that nothing has been
+// sent from a node that was accepted after the node had been flushed.
 func (g *gang) judgeFlush() {
 	for _, a := range g.ports() {
 		for _, b := range g.ports() {
@@ -171,6 +179,10 @@ func (g *gang) judgeFlush() {
 				continue
 			}
 			acked, _ := a.port.Numbers(b.n.rank)
+			if was := a.share.acked[b.n.rank]; acked != was {
+				g.c.fail("flush", "rank %d was flushed when rank %d had accepted the messages before %d, and now it has accepted those before %d",
+					a.n.rank, b.n.rank, was, acked)
+			}
 			if _, accepted := b.port.Numbers(a.n.rank); acked != accepted {
 				g.c.fail("flush", "rank %d knows that rank %d has accepted the messages before %d, and it has accepted those before %d",
 					a.n.rank, b.n.rank, acked, accepted)

@@ -85,8 +85,12 @@ func FromSeed(seed uint64) (o Options) {
 	o.crowd(rand.New(rand.NewPCG(seed, 0x63726f77)))
 	if apart := rand.New(rand.NewPCG(seed, 0x67616e67)); apart.IntN(4) == 0 {
 		o.Gang = []int{1, 3, 10}[apart.IntN(3)]
+		crowded := apart.IntN(2) == 0
 		defer func() { // one that comes back has forgotten its programs; one that computes is not asked
 			o.Restart, o.Silent = false, 0
+			if crowded {
+				o.Large, o.RecvBuffer = true, 64<<10
+			}
 		}()
 	}
 	if apart := rand.New(rand.NewPCG(seed, 0x73757370)); apart.IntN(6) == 0 {
