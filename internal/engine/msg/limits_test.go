@@ -17,6 +17,21 @@ type desk struct {
 	t      testing.TB
 	node   *Node
 	queues map[int]*link.Queue
+	lanes  map[int]*lane // where frames go straight to a transport
+}
+
+// A lane is a transport that takes frames at once.
+type lane struct{ frames [][]byte }
+
+func (l *lane) Push(head, payload []byte, _ bool) bool {
+	l.frames = append(l.frames, append(slices.Clone(head), payload...))
+	return true
+}
+
+// straight makes the frames for a rank go straight to a transport.
+func (d *desk) straight(rank int) {
+	d.lanes = map[int]*lane{rank: {}}
+	d.node.queue(rank).Through(d.lanes[rank], 1<<16)
 }
 
 func newDesk(t testing.TB, size int) *desk {
@@ -40,6 +55,10 @@ func (d *desk) open(cfg Config) *Port {
 
 // take returns the frames for a rank, which have been sent then.
 func (d *desk) take(rank int) (frames [][]byte) {
+	if l := d.lanes[rank]; l != nil {
+		frames = l.frames
+		l.frames = nil
+	}
 	q := d.queues[rank]
 	for q != nil {
 		head, payload, _, ok := q.Next(1 << 16)
@@ -317,7 +336,16 @@ func TestAnnounced(t *testing.T) {
 // The room that the receiver has said bounds what is on its way; one message may
 // always find out.
 func TestCredit(t *testing.T) {
-	d := newDesk(t, 2)
+	t.Run("in packets", func(t *testing.T) { testCredit(newDesk(t, 2)) })
+	t.Run("straight", func(t *testing.T) {
+		d := newDesk(t, 2)
+		d.straight(1)
+		testCredit(d)
+	})
+}
+
+func testCredit(d *desk) {
+	t := d.t
 	p := d.open(Config{})
 	p.Give(1, make([]byte, 8))
 	d.take(1)
@@ -346,6 +374,57 @@ func TestCredit(t *testing.T) {
 	sent("none", 0, 1, 0)
 	sent("none, and nothing is on its way", 0, 4, 1)
 	sent("one byte too few for two more", 383, 4, 1)
+}
+
+// An acknowledgement says how much room there is: what the buffer has free, less what has been promised.
+func TestRoomIsTold(t *testing.T) {
+	d := newDesk(t, 4)
+	p := d.open(Config{RecvBuffer: 2 * MaxEager})
+	asking := func(seq uint32, n int) []byte {
+		f := &wire.Data{AckReq: true, Channel: 1, Seq: seq, Total: uint32(n)}
+		return append(f.Append(nil), make([]byte, n)...)
+	}
+	room := func(what, want string) {
+		t.Helper()
+		var last string
+		for _, b := range d.take(3) {
+			last = wire.Describe(b)
+		}
+		if last != want {
+			t.Errorf("%s: %s, want %s", what, last, want)
+		}
+	}
+	d.node.Recv(1, 3, asking(0, 1000))
+	room("one message is there", "ACK channel=1 ack=1 room=64512")
+	d.says(1, data(1, 0, MaxEager))
+	d.says(1, data(1, 1, 64))
+	d.says(2, data(1, 0, MaxEager)) // is refused
+	first, _ := p.Next(1)
+	p.Release(first) // and told to come
+	d.node.Recv(1, 3, wire.AckReq{Channel: 1}.Append(nil))
+	room("1,088 bytes are taken, and 32,768 promised", "ACK channel=1 ack=1 room=31680")
+}
+
+// A receive whose memory is too short for the message that comes learns so, and the next one gets it.
+// An empty message is one.
+func TestTooShort(t *testing.T) {
+	d := newDesk(t, 2)
+	p := d.open(Config{})
+	short := &Op{Kind: Recv, Peer: Any, Buf: make([]byte, 7)}
+	p.Start(short)
+	d.says(1, data(1, 0, 8))
+	if long := new(TooLongError); !errors.As(short.Err, &long) || short.State != Done {
+		t.Errorf("8 bytes into 7: %v", short.Err)
+	}
+	fits := &Op{Kind: Recv, Peer: Any, Buf: make([]byte, 8)}
+	if p.Start(fits); fits.State != Done || fits.Err != nil || fits.N != 8 {
+		t.Errorf("8 bytes into 8: state %v, %d bytes, %v", fits.State, fits.N, fits.Err)
+	}
+	loan := &Op{Kind: Recv, Peer: Any}
+	p.Start(loan)
+	if d.says(1, data(1, 1, 0)); loan.State != Done || loan.Block == nil || loan.Block.n != 0 {
+		t.Errorf("nothing at all: state %v, block %v", loan.State, loan.Block)
+	}
 }
 
 // Each refusal without a promise doubles the wait, up to a bound; an acknowledgement
