@@ -100,6 +100,7 @@ type mapFound struct {
 // A mapRoutes is what the routes are like.
 type mapRoutes struct {
 	Root         string  `json:"root"`
+	Order        string  `json:"order"`
 	Pairs        int     `json:"pairs"`
 	Apart        int     `json:"pairs_apart"`
 	Hops         float64 `json:"hops"` // links between switches
@@ -112,7 +113,8 @@ type mapRoutes struct {
 	Channels     int     `json:"channels"`
 	Load         float64 `json:"load"` // routes over a channel, on average
 	MostLoad     int     `json:"load_most"`
-	FirstLoad    int     `json:"load_most_first"` // if always the first of equal routes were taken
+	FirstLoad    int     `json:"load_most_first"`    // if always the first of equal routes were taken
+	ShortLoad    int     `json:"load_most_shortest"` // if the shortest of all were, as if nothing could deadlock
 }
 
 // A mapFailure is what became of links that failed.
@@ -125,6 +127,8 @@ type mapFailure struct {
 	Lost     int       `json:"scouts_lost"`
 	Rounds   int       `json:"rounds"`
 	Took     float64   `json:"took_ms"`
+	Kept     bool      `json:"order_kept"`     // new routes may be taken while packets are on old ones
+	Mixed    int       `json:"cycle_with_old"` // channels of a cycle of old and new routes
 	Other    int       `json:"pairs_other_route"`
 	CutOff   int       `json:"pairs_cut_off"`
 	OffHosts []string  `json:"hosts_cut_off,omitempty"`
@@ -159,7 +163,8 @@ func (f *simMapFlags) run() error {
 	}
 	result := mapResult{Test: "sim-map", Topology: f.topology, Switches: len(n.Switches), Hosts: len(n.Hosts), Links: len(n.Links)}
 	result.Map = describeMap(m, found, n, host)
-	routes := describeRoutes(found, &result.Routes)
+	routes := updown.Best(found.Net, mapperSwitch(found))
+	result.Routes = describeRoutes(found.Net, routes)
 	drawn := found
 	if len(failing) > 0 {
 		result.Failed, drawn, routes = fail(m, found, routes, n, host, failing)
@@ -180,7 +185,7 @@ func (f *simMapFlags) run() error {
 
 // sound reports whether everything is as it must be.
 func (r *mapResult) sound() bool {
-	return r.Map.Same && r.Routes.Cycle == 0 && (r.Failed == nil || r.Failed.Right && r.Failed.Routes.Cycle == 0)
+	return r.Map.Same && r.Routes.Cycle == 0 && (r.Failed == nil || r.Failed.Right && r.Failed.Routes.Cycle == 0 && !(r.Failed.Kept && r.Failed.Mixed > 0))
 }
 
 // failing returns the links that are to fail.
@@ -227,25 +232,26 @@ func describeMap(m *mapper.Mapper, found *mapper.Map, n *fabric.Network, host in
 	return d
 }
 
-// describeRoutes finds routes on a map, and measures them.
-func describeRoutes(found *mapper.Map, d *mapRoutes) *updown.Routes {
-	n := found.Net
-	home, ok := n.Home(found.Host)
+// mapperSwitch returns the switch of the mapper's host.
+func mapperSwitch(found *mapper.Map) int {
+	home, ok := found.Net.Home(found.Host)
 	if !ok {
-		home = fabric.At(0, 0)
+		return 0 // its own link is down
 	}
-	order := updown.From(n, updown.Center(n, home.Switch))
-	routes := updown.Find(n, order, updown.Rule{})
-	shortest := updown.Find(n, order, updown.Rule{Shortest: true})
-	first := updown.Find(n, order, updown.Rule{First: true})
+	return home.Switch
+}
+
+// describeRoutes measures routes, and those that there might have been.
+func describeRoutes(n *fabric.Network, routes *updown.Routes) mapRoutes {
+	shortest := updown.Find(n, routes.Order, updown.Rule{Shortest: true})
+	first := updown.Find(n, routes.Order, updown.Rule{First: true})
 	m, deps := routes.Measure(shortest), routes.Dependencies()
-	*d = mapRoutes{
-		Root: n.Switches[order.Root].Name, Pairs: m.Pairs, Apart: m.Apart, Hops: m.Hops, Longest: m.Longest,
+	return mapRoutes{
+		Root: n.Switches[routes.Order.Root].Name, Order: routes.Order.Kind, Pairs: m.Pairs, Apart: m.Apart, Hops: m.Hops, Longest: m.Longest,
 		Stretch: m.Stretch, MostStretch: m.MostStretch, Dependencies: deps.Count, Cycle: len(deps.Cycle()),
 		ShortCycle: len(shortest.Dependencies().Cycle()), Channels: m.Channels, Load: m.Load, MostLoad: m.MostLoad,
-		FirstLoad: first.Measure(shortest).MostLoad,
+		FirstLoad: first.Measure(shortest).MostLoad, ShortLoad: shortest.Measure(shortest).MostLoad,
 	}
-	return routes
 }
 
 // fail lets links fail, and has the mapper find out which.
@@ -266,7 +272,9 @@ func fail(m *mapper.Mapper, found *mapper.Map, before *updown.Routes, n *fabric.
 			d.Right, d.Wrong = false, err.Error()
 		}
 	}
-	routes := describeRoutes(left, &d.Routes)
+	routes, kept := before.Reroute(left.Net, mapperSwitch(left))
+	d.Routes, d.Kept = describeRoutes(left.Net, routes), kept
+	d.Mixed = len(routes.Dependencies().With(before.Dependencies()).Cycle())
 	d.Other, d.CutOff = routes.Changed(before)
 	for i, h := range left.Net.Hosts {
 		if _, ok := routes.Between(left.Host, i); !ok {
@@ -316,12 +324,12 @@ func drawLoad(name string, found *mapper.Map, routes *updown.Routes, wire sim.Wi
 	return net
 }
 
-// mapCycle says whether there is a circle.
+// mapCycle says whether there is a cycle.
 func mapCycle(channels int) string {
 	if channels == 0 {
-		return "no circle"
+		return "no cycle"
 	}
-	return fmt.Sprintf("a circle of %d", channels)
+	return fmt.Sprintf("a cycle of %d", channels)
 }
 
 func (r *mapResult) print() {
@@ -350,14 +358,20 @@ func (r *mapResult) print() {
 	}
 	fmt.Println()
 	f.Routes.print("then")
+	switch {
+	case f.Kept:
+		fmt.Printf("         the order is kept: old and new routes together have %s, so packets need not stop\n", mapCycle(f.Mixed))
+	case f.Mixed > 0:
+		fmt.Printf("         the order is new: old and new routes together have %s, so the network must be empty in between\n", mapCycle(f.Mixed))
+	}
 }
 
 func (r *mapRoutes) print(head string) {
-	fmt.Printf("%-8s up*/down* around %s: %d pairs of hosts, %.3g links between switches each, at most %d; %.3g times the shortest, at most %.3g\n",
-		head, r.Root, r.Pairs, r.Hops, r.Longest, r.Stretch, r.MostStretch)
+	fmt.Printf("%-8s up*/down*, %s from %s: %d pairs of hosts, %.3g links between switches each, at most %d; %.3g times the shortest, at most %.3g\n",
+		head, r.Order, r.Root, r.Pairs, r.Hops, r.Longest, r.Stretch, r.MostStretch)
 	fmt.Printf("         %s among %d dependencies of %d channels; on the shortest routes %s\n", mapCycle(r.Cycle), r.Dependencies, r.Channels, mapCycle(r.ShortCycle))
-	fmt.Printf("         %.4g routes over a channel, at most %d (%.2f times as many); %d if always the first of equal routes were taken\n",
-		r.Load, r.MostLoad, float64(r.MostLoad)/max(r.Load, 1), r.FirstLoad)
+	fmt.Printf("         %.4g routes over a channel, at most %d (%.2f times as many); %d if always the first of equal routes were taken, %d on the shortest\n",
+		r.Load, r.MostLoad, float64(r.MostLoad)/max(r.Load, 1), r.FirstLoad, r.ShortLoad)
 }
 
 // list names a few things.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,8 +60,8 @@ func named(t *testing.T, text string, n int) Topology {
 
 func diameter(top Topology) int {
 	switch s := top.(type) {
-	case *switched: // each way up and down at most once
-		return 2*slices.Max(s.routes.Order.Level) + 2
+	case *switched: // to a switch, up, down, to a machine
+		return len(s.net.Switches) + 2
 	case *torus:
 		d := 0
 		for _, n := range s.size {
@@ -242,7 +241,7 @@ func TestLayout(t *testing.T) {
 	for _, host := range []int{7, 30} {
 		n.Links[n.Hosts[host].Link].Down = true
 	}
-	top := Switched("cut", n, updown.Find(n, updown.From(n, 0), updown.Rule{}), Wire{})
+	top := Switched("cut", n, updown.Find(n, updown.BreadthFirst(n, 0), updown.Rule{}), Wire{})
 	at := map[[2]float64]int{}
 	for v := range top.Vertices() {
 		x, y := top.Place(v)

@@ -33,7 +33,7 @@ func openSwitched(text string, n int, w Wire) (Topology, error) {
 		return nil, &OptionError{"topology", text, fmt.Sprintf("a network that has a host for each rank: it has %d, the job %d", len(net.Hosts), n)}
 	}
 	home, _ := net.Home(0)
-	r := updown.Find(net, updown.From(net, updown.Center(net, home.Switch)), updown.Rule{})
+	r := updown.Best(net, home.Switch)
 	for host := range net.Hosts {
 		if _, ok := r.Between(0, host); !ok {
 			return nil, &OptionError{"topology", text, fmt.Sprintf("a network in one piece: there is no way from %s to %s", net.Hosts[0].Name, net.Hosts[host].Name)}

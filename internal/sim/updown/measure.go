@@ -123,6 +123,20 @@ func (d *Dependencies) add(held, wanted Channel) {
 	}
 }
 
+// With returns these dependencies and others of the same network: what may wait for
+// what while some packets are on one set of routes and some on another.
+func (d *Dependencies) With(others *Dependencies) *Dependencies {
+	both := &Dependencies{on: make([][]Channel, len(d.on))}
+	for _, deps := range []*Dependencies{d, others} {
+		for held, wanted := range deps.on {
+			for _, c := range wanted {
+				both.add(Channel(held), c)
+			}
+		}
+	}
+	return both
+}
+
 // Cycle returns channels each of which may have to wait for the next, and the last
 // for the first, or nil if there is no such circle.
 func (d *Dependencies) Cycle() []Channel {

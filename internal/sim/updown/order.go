@@ -2,15 +2,62 @@ package updown
 
 import "weft/internal/sim/fabric"
 
-// An Order says which direction of each link between switches is up.
+// An Order says which direction of each link between switches is up: towards the switch
+// that comes earlier. All but the root have a neighbour that does, so that every switch
+// can be reached from every other up to the root and down again.
 type Order struct {
+	Kind  string // breadth-first or depth-first
 	Root  int
 	Level []int // of each switch: links between it and the root; −1: no way
+
+	rank []int // which comes earlier
 }
 
-// From orders a network around a root.
-func From(n *fabric.Network, root int) Order {
-	return Order{root, newGraph(n).distances(root)}
+// BreadthFirst orders a network as Autonet does: by the distance from the root, and
+// switches of one distance by their numbers. Routes pass close to the root.
+func BreadthFirst(n *fabric.Network, root int) Order {
+	o := Order{Kind: "breadth-first", Root: root, Level: newGraph(n).distances(root), rank: make([]int, len(n.Switches))}
+	for s, level := range o.Level {
+		o.rank[s] = level*len(n.Switches) + s
+	}
+	return o
+}
+
+// DepthFirst orders a network in the order of a depth-first search that goes on to the
+// neighbour with the most links to switches that it has seen. In networks without
+// shape fewer routes pass the root.
+func DepthFirst(n *fabric.Network, root int) Order {
+	g := newGraph(n)
+	o := Order{Kind: "depth-first", Root: root, Level: g.distances(root), rank: make([]int, len(n.Switches))}
+	for s := range o.rank {
+		o.rank[s] = -1
+	}
+	seen := func(s int) (count int) {
+		for _, h := range g.hops[s] {
+			if o.rank[h.to] >= 0 {
+				count++
+			}
+		}
+		return count
+	}
+	path, next := []int{root}, 1
+	o.rank[root] = 0
+	for len(path) > 0 {
+		best, most := -1, -1
+		for _, h := range g.hops[path[len(path)-1]] {
+			if count := seen(h.to); o.rank[h.to] < 0 && count > most {
+				best, most = h.to, count
+			}
+		}
+		if best < 0 {
+			path = path[:len(path)-1]
+			continue
+		}
+		o.rank[best] = next
+		next++
+		path = append(path, best)
+	}
+	return o
 }
 
 // Center returns the switch whose farthest switch is nearest, among those that can be
@@ -34,10 +81,7 @@ func Center(n *fabric.Network, near int) int {
 }
 
 // up reports whether the way from one switch to a neighbour is up.
-func (o Order) up(from, to int) bool {
-	a, b := o.Level[from], o.Level[to]
-	return b < a || a == b && to < from
-}
+func (o Order) up(from, to int) bool { return o.rank[to] < o.rank[from] }
 
 // A Channel is one direction of a link: twice the link's number for A to B, and one
 // more for B to A.

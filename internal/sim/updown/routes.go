@@ -56,6 +56,31 @@ func Find(n *fabric.Network, o Order, rule Rule) *Routes {
 	return r
 }
 
+// Best finds the routes of the part of a network that a switch is in: in the order, of
+// both kinds, in which the busiest channel has least to do. The root is in the middle.
+func Best(n *fabric.Network, near int) *Routes {
+	root := Center(n, near)
+	broad, deep := Find(n, BreadthFirst(n, root), Rule{}), Find(n, DepthFirst(n, root), Rule{})
+	if slices.Max(append(deep.load, 0)) < slices.Max(append(broad.load, 0)) {
+		return deep
+	}
+	return broad
+}
+
+// Reroute finds routes through what is left of the network when links are down, near a
+// switch. It keeps the order if that still leaves no two hosts without a route that have
+// a way: then packets on old routes and on new ones cannot wait for each other in a
+// circle, and nothing has to stop. Otherwise the network must be empty before the new
+// routes are taken.
+func (r *Routes) Reroute(left *fabric.Network, near int) (routes *Routes, kept bool) {
+	routes = Find(left, r.Order, Rule{})
+	all := Find(left, r.Order, Rule{Shortest: true})
+	if routes.Measure(all).Apart == all.Measure(all).Apart {
+		return routes, true
+	}
+	return Best(left, near), false
+}
+
 // none is how far a switch is from which no route leads to the target.
 const none = math.MaxInt32
 
@@ -78,12 +103,7 @@ func newFinder(r *Routes) *finder {
 			f.order = append(f.order, s)
 		}
 	}
-	slices.SortFunc(f.order, func(a, b int) int {
-		if r.Order.up(a, b) {
-			return 1
-		}
-		return -1
-	})
+	slices.SortFunc(f.order, func(a, b int) int { return r.Order.rank[a] - r.Order.rank[b] })
 	return f
 }
 

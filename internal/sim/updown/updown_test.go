@@ -78,51 +78,58 @@ func legal(n *fabric.Network, o Order, from int) []int {
 // and none that does so is shorter; where there is no route there is no way.
 func TestRoutes(t *testing.T) {
 	networks(t, func(name string, n *fabric.Network) {
-		o := From(n, root(n))
-		r := Find(n, o, Rule{})
-		for a := range n.Hosts {
-			home, there := n.Home(a)
-			if !there {
-				continue
-			}
-			least := legal(n, o, home.Switch)
-			for b := range n.Hosts {
-				way, ok := r.Between(a, b)
-				end, here := n.Home(b)
-				if !ok {
-					if here && least[end.Switch] >= 0 && o.Level[home.Switch] >= 0 {
-						t.Errorf("%s: no route from %d to %d", name, a, b)
-					}
-					continue
-				}
-				down := false
-				for _, c := range way {
-					from, to := c.Ends(n)
-					up := o.up(from.Switch, to.Switch)
-					if up && down {
-						t.Errorf("%s: the route from %d to %d goes up again", name, a, b)
-					}
-					down = !up
-				}
-				if want := least[end.Switch]; len(way) != want {
-					t.Errorf("%s: %d links from %d to %d, %d are enough", name, len(way), a, b, want)
-				}
-				turns, _ := r.Turns(a, b)
-				if at, ok := n.Follow(a, turns); !ok || at != fabric.AtHost(b) {
-					t.Errorf("%s: the turns %v lead from %d to %+v, not to %d", name, turns, a, at, b)
-				}
-			}
+		for _, o := range []Order{BreadthFirst(n, root(n)), DepthFirst(n, root(n))} {
+			checkRoutes(t, name+", "+o.Kind, n, Find(n, o, Rule{}))
 		}
 	})
+}
+
+func checkRoutes(t *testing.T, name string, n *fabric.Network, r *Routes) {
+	t.Helper()
+	o := r.Order
+	for a := range n.Hosts {
+		home, there := n.Home(a)
+		if !there {
+			continue
+		}
+		least := legal(n, o, home.Switch)
+		for b := range n.Hosts {
+			way, ok := r.Between(a, b)
+			end, here := n.Home(b)
+			if !ok {
+				if here && least[end.Switch] >= 0 && o.Level[home.Switch] >= 0 {
+					t.Errorf("%s: no route from %d to %d", name, a, b)
+				}
+				continue
+			}
+			down := false
+			for _, c := range way {
+				from, to := c.Ends(n)
+				up := o.up(from.Switch, to.Switch)
+				if up && down {
+					t.Errorf("%s: the route from %d to %d goes up again", name, a, b)
+				}
+				down = !up
+			}
+			if want := least[end.Switch]; len(way) != want {
+				t.Errorf("%s: %d links from %d to %d, %d are enough", name, len(way), a, b, want)
+			}
+			turns, _ := r.Turns(a, b)
+			if at, ok := n.Follow(a, turns); !ok || at != fabric.AtHost(b) {
+				t.Errorf("%s: the turns %v lead from %d to %+v, not to %d", name, turns, a, at, b)
+			}
+		}
+	}
 }
 
 // TestNoCycle: routes up and then down never wait in a circle.
 func TestNoCycle(t *testing.T) {
 	networks(t, func(name string, n *fabric.Network) {
 		for _, first := range []bool{false, true} {
-			r := Find(n, From(n, root(n)), Rule{First: first})
-			if c := r.Dependencies().Cycle(); c != nil {
-				t.Errorf("%s: %v", name, c)
+			for _, o := range []Order{BreadthFirst(n, root(n)), DepthFirst(n, root(n))} {
+				if c := Find(n, o, Rule{First: first}).Dependencies().Cycle(); c != nil {
+					t.Errorf("%s, %s: %v", name, o.Kind, c)
+				}
 			}
 		}
 	})
@@ -132,7 +139,7 @@ func TestNoCycle(t *testing.T) {
 // and the circle that is named is one: each channel leads to the next.
 func TestCycleIsFound(t *testing.T) {
 	n := generate(t, "switch-ring", 4, 12, 0)
-	r := Find(n, From(n, 0), Rule{Shortest: true})
+	r := Find(n, BreadthFirst(n, 0), Rule{Shortest: true})
 	c := r.Dependencies().Cycle()
 	if len(c) != 6 {
 		t.Fatalf("a circle of %d channels", len(c))
@@ -144,7 +151,7 @@ func TestCycleIsFound(t *testing.T) {
 			t.Errorf("channel %d leads to switch %d, the next begins at %d", i, to.Switch, from.Switch)
 		}
 	}
-	if c := Find(n, From(n, 0), Rule{}).Dependencies().Cycle(); c != nil {
+	if c := Find(n, BreadthFirst(n, 0), Rule{}).Dependencies().Cycle(); c != nil {
 		t.Errorf("up and down: %v", c)
 	}
 }
@@ -153,17 +160,17 @@ func TestCycleIsFound(t *testing.T) {
 // by its neighbours, and some routes are twice as long as they need be.
 func TestMeasure(t *testing.T) {
 	n := generate(t, "switch-ring", 4, 12, 0)
-	shortest := Find(n, From(n, 0), Rule{Shortest: true})
+	shortest := Find(n, BreadthFirst(n, 0), Rule{Shortest: true})
 	if m := shortest.Measure(shortest); m.Stretch != 1 || m.Hops*float64(m.Pairs) != 12*2*(1+1+2+2+3) || m.Channels != 12 || m.Longest != 3 || m.Pairs != 12*11 {
 		t.Errorf("shortest: %+v", m)
 	}
-	m := Find(n, From(n, 0), Rule{}).Measure(shortest)
+	m := Find(n, BreadthFirst(n, 0), Rule{}).Measure(shortest)
 	if m.Stretch <= 1 || m.MostStretch != 2 || m.Longest != 4 || m.Apart != 0 {
 		t.Errorf("%+v", m)
 	}
 	tree := generate(t, "switch-tree", 8, 100, 0)
-	shortest = Find(tree, From(tree, 0), Rule{Shortest: true})
-	if m := Find(tree, From(tree, root(tree)), Rule{}).Measure(shortest); m.Stretch != 1 {
+	shortest = Find(tree, BreadthFirst(tree, 0), Rule{Shortest: true})
+	if m := Find(tree, BreadthFirst(tree, root(tree)), Rule{}).Measure(shortest); m.Stretch != 1 {
 		t.Errorf("a tree has one way: %+v", m)
 	}
 }
@@ -172,7 +179,7 @@ func TestMeasure(t *testing.T) {
 // has much more to do than the average, but it has if always the first is taken.
 func TestBalance(t *testing.T) {
 	n := generate(t, "switch-fattree", 8, 64, 0)
-	o := From(n, root(n))
+	o := BreadthFirst(n, root(n))
 	shortest := Find(n, o, Rule{Shortest: true})
 	even, first := Find(n, o, Rule{}).Measure(shortest), Find(n, o, Rule{First: true}).Measure(shortest)
 	if float64(first.MostLoad) < 2*float64(even.MostLoad) {
@@ -192,7 +199,7 @@ func TestDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := Find(n, From(n, 0), Rule{})
+	before := Find(n, BreadthFirst(n, 0), Rule{})
 	cut := n.Clone()
 	for _, name := range []string{"b:6", "n0"} {
 		link, err := cut.FindLink(name)
@@ -201,9 +208,9 @@ func TestDown(t *testing.T) {
 		}
 		cut.Links[link].Down = true
 	}
-	after := Find(cut, From(cut, 0), Rule{})
+	after := Find(cut, BreadthFirst(cut, 0), Rule{})
 	other, lost := after.Changed(before)
-	m := after.Measure(Find(cut, From(cut, 0), Rule{Shortest: true}))
+	m := after.Measure(Find(cut, BreadthFirst(cut, 0), Rule{Shortest: true}))
 	if other < 32 || lost != 30 || m.Apart != 30 || m.Pairs != 15*14 || m.Longest != 2 {
 		t.Errorf("%d have another route, %d none: %+v", other, lost, m)
 	}
@@ -212,7 +219,7 @@ func TestDown(t *testing.T) {
 			t.Errorf("the way round is %v", way)
 		}
 	}
-	if again, _ := Find(n, From(n, 0), Rule{}).Changed(before); again != 0 {
+	if again, _ := Find(n, BreadthFirst(n, 0), Rule{}).Changed(before); again != 0 {
 		t.Error("the same network has other routes the second time")
 	}
 }
@@ -220,11 +227,62 @@ func TestDown(t *testing.T) {
 // TestCenter: the root is where the farthest switch is nearest.
 func TestCenter(t *testing.T) {
 	n := generate(t, "switch-tree", 4, 60, 0)
-	far := func(s int) int { return slices.Max(From(n, s).Level) }
+	far := func(s int) int { return slices.Max(BreadthFirst(n, s).Level) }
 	c := Center(n, 0)
 	for s := range n.Switches {
 		if far(s) < far(c) {
 			t.Errorf("from %d all are within %d, from %d within %d", s, far(s), c, far(c))
 		}
+	}
+}
+
+// TestBest: in a network without shape a depth-first order leaves the root less to do,
+// in a fat tree a breadth-first one does; the better is taken.
+func TestBest(t *testing.T) {
+	for kind, want := range map[string]string{"switch-random": "depth-first", "switch-fattree": "breadth-first", "switch-tree": "breadth-first"} {
+		n := generate(t, kind, 8, 300, 1)
+		if r := Best(n, 0); r.Order.Kind != want || r.Dependencies().Cycle() != nil {
+			t.Errorf("%s: %s", kind, r.Order.Kind)
+		}
+	}
+}
+
+// TestReroute: where the order can be kept, old and new routes together have no circle,
+// and every pair of hosts that has a way has a route.
+func TestReroute(t *testing.T) {
+	kept, renewed := 0, 0
+	for seed := range uint64(60) {
+		n := generate(t, []string{"switch-random", "switch-fattree", "switch-ring"}[seed%3], 8, 60, seed)
+		before := Best(n, 0)
+		left := n.Clone()
+		for i := range 1 + int(seed)%4 {
+			left.Links[(int(seed)*31+i*17)%len(left.Links)].Down = true
+		}
+		near := root(left)
+		r, same := before.Reroute(left, near)
+		if same {
+			kept++
+			if c := r.Dependencies().With(before.Dependencies()).Cycle(); c != nil {
+				t.Errorf("seed %d: old and new routes: %v", seed, c)
+			}
+		} else {
+			renewed++
+		}
+		all := Find(left, r.Order, Rule{Shortest: true})
+		if m := r.Measure(all); m.Apart != all.Measure(all).Apart || r.Dependencies().Cycle() != nil {
+			t.Errorf("seed %d: %+v", seed, m)
+		}
+	}
+	if kept == 0 || renewed == 0 {
+		t.Errorf("kept %d times, renewed %d times", kept, renewed)
+	}
+}
+
+// TestWith: two sets of routes, each without a circle, may have one together.
+func TestWith(t *testing.T) {
+	n := generate(t, "switch-ring", 4, 12, 0)
+	a, b := Find(n, BreadthFirst(n, 0), Rule{}).Dependencies(), Find(n, BreadthFirst(n, 3), Rule{}).Dependencies()
+	if a.Cycle() != nil || b.Cycle() != nil || a.With(b).Cycle() == nil {
+		t.Error("routes around two opposite switches of a ring have no circle together")
 	}
 }
