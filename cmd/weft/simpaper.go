@@ -36,8 +36,9 @@ func simPaperCommand() *ffcli.Command {
 	fs.StringVar(&f.svg, "svg", "", "draw the charts to this file")
 	fs.BoolVar(&f.json, "json", false, "print one object for each figure, and for each point of a chart")
 	return &ffcli.Command{
-		Name: "paper", ShortUsage: "weft sim paper [-table NAME] [-svg FILE] [-json]", ShortHelp: "the papers' hardware, part by part",
-		LongHelp: simPaperHelp, FlagSet: fs,
+		Name: "paper", ShortUsage: "weft sim paper [-table NAME] [-svg FILE] [-json]",
+		ShortHelp: "the papers' hardware, part by part",
+		LongHelp:  simPaperHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error { return f.run() },
 	}
 }
@@ -83,7 +84,8 @@ func printPaper(t paper.Table) error {
 	out := json.NewEncoder(os.Stdout)
 	for _, r := range t.Results {
 		o := map[string]any{
-			"table": t.Name, "what": strings.TrimSpace(r.What), "model": r.Model.V, "unit": r.Unit, "kind": r.Kind(), "note": r.Note,
+			"table": t.Name, "what": strings.TrimSpace(r.What), "model": r.Model.V, "unit": r.Unit, "kind": r.Kind(),
+			"note": r.Note,
 		}
 		switch {
 		case r.Text != "":
@@ -100,7 +102,8 @@ func printPaper(t paper.Table) error {
 			for _, p := range l.Points {
 				r := paper.Result{Model: p.Model}
 				o := map[string]any{
-					"table": t.Name, "chart": c.Name, "line": l.Name, "bytes": p.Bytes, "model": p.Model.V, "unit": c.Unit, "kind": r.Kind(),
+					"table": t.Name, "chart": c.Name, "line": l.Name, "bytes": p.Bytes, "model": p.Model.V, "unit": c.Unit,
+					"kind": r.Kind(),
 				}
 				if err := out.Encode(o); err != nil {
 					return err

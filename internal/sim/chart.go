@@ -27,12 +27,23 @@ func (n *Network) Utilization(end Time) (mean, most float64, where string) {
 	return mean / float64(used), most, n.linkName(worst)
 }
 
+// machineName returns what the picture calls a machine.
+func (n *Network) machineName(id int) string {
+	if s, ok := n.topology.(*switched); ok {
+		return s.vertexName(id)
+	}
+	return fmt.Sprintf("rank %d", id)
+}
+
 func (n *Network) linkName(id int) string {
 	from, to := n.topology.Ends(id)
 	return n.vertexName(from) + " → " + n.vertexName(to)
 }
 
 func (n *Network) vertexName(v int) string {
+	if s, ok := n.topology.(*switched); ok {
+		return s.vertexName(v)
+	}
 	if m := n.topology.Machines(); v >= m {
 		return fmt.Sprintf("switch %d", v-m)
 	}
@@ -70,7 +81,7 @@ func (n *Network) WriteSVG(w io.Writer, end Time) error {
 	for v := range t.Vertices() {
 		x, y := at(v)
 		if v < t.Machines() {
-			fmt.Fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"#333\"><title>rank %d</title></circle>\n", x, y, v)
+			fmt.Fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"#333\"><title>%s</title></circle>\n", x, y, n.machineName(v))
 		} else {
 			fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"#888\"><title>%s</title></rect>\n", x-5, y-5, n.vertexName(v))
 		}

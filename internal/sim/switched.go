@@ -30,13 +30,16 @@ func openSwitched(text string, n int, w Wire) (Topology, error) {
 		return nil, &TopologyError{text, err}
 	}
 	if len(net.Hosts) < n {
-		return nil, &OptionError{"topology", text, fmt.Sprintf("a network that has a host for each rank: it has %d, the job %d", len(net.Hosts), n)}
+		takes := fmt.Sprintf("a network that has a host for each rank: it has %d, the job %d", len(net.Hosts), n)
+		return nil, &OptionError{"topology", text, takes}
 	}
 	home, _ := net.Home(0)
 	r := updown.Best(net, home.Switch)
 	for host := range net.Hosts {
 		if _, ok := r.Between(0, host); !ok {
-			return nil, &OptionError{"topology", text, fmt.Sprintf("a network in one piece: there is no way from %s to %s", net.Hosts[0].Name, net.Hosts[host].Name)}
+			takes := fmt.Sprintf("a network in one piece: there is no way from %s to %s", net.Hosts[0].Name,
+				net.Hosts[host].Name)
+			return nil, &OptionError{"topology", text, takes}
 		}
 	}
 	return Switched(text, net, r, w), nil
@@ -66,6 +69,14 @@ func (t *switched) vertex(e fabric.End) int {
 		return e.Host
 	}
 	return len(t.net.Hosts) + e.Switch
+}
+
+// vertexName returns the name of a host, or of a switch.
+func (t *switched) vertexName(v int) string {
+	if s := v - len(t.net.Hosts); s >= 0 {
+		return "switch " + t.net.Switches[s].Name
+	}
+	return "host " + t.net.Hosts[v].Name
 }
 
 // Next looks up the source's route: a packet carries it along.

@@ -101,7 +101,8 @@ func TestGenerated(t *testing.T) {
 					t.Fatalf("%s:%d for %d: %v", kind, ports, hosts, err)
 				}
 				if len(n.Hosts) != hosts || reached(n) != len(n.Switches) {
-					t.Errorf("%s:%d for %d hosts: %d, and %d of %d switches are reached", kind, ports, hosts, len(n.Hosts), reached(n), len(n.Switches))
+					t.Errorf("%s:%d for %d hosts: %d, and %d of %d switches are reached", kind, ports, hosts, len(n.Hosts),
+						reached(n), len(n.Switches))
 				}
 				again, err := Parse("again", strings.NewReader(write(t, n)))
 				if err != nil || write(t, again) != write(t, n) {
@@ -119,7 +120,8 @@ func TestGenerated(t *testing.T) {
 	for _, c := range []struct {
 		kind         string
 		ports, hosts int
-	}{{"switch-star", 8, 4}, {"switch-tree", 3, 4}, {"switch-tree", 17, 4}, {"switch-ring", 8, 0}, {"switch-ring", 8, MaxHosts + 1}, {"switch-fattree", 4, 4096}} {
+	}{{"switch-star", 8, 4}, {"switch-tree", 3, 4}, {"switch-tree", 17, 4}, {"switch-ring", 8, 0}, {"switch-ring", 8,
+		MaxHosts + 1}, {"switch-fattree", 4, 4096}} {
 		if _, err := Generate(c.kind, c.ports, c.hosts, 1); !errors.Is(err, ErrNetwork) {
 			t.Errorf("%v: %v", c, err)
 		}

@@ -128,7 +128,8 @@ func (b *builder) fatTree(hosts int) {
 		levels++
 	}
 	if row*levels > MaxSwitches {
-		b.failed(conflict("a fat tree of switches with %d ports for %d hosts has %d switches; at most %d are allowed", b.ports, hosts, row*levels, MaxSwitches))
+		b.failed(conflict("a fat tree of switches with %d ports for %d hosts has %d switches; at most %d are allowed",
+			b.ports, hosts, row*levels, MaxSwitches))
 		return
 	}
 	below := make([]int, row)

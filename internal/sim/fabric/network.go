@@ -138,8 +138,10 @@ func (n *Network) Connect(a, b End) (int, error) {
 		return 0, conflict("%s cannot be linked with itself", n.EndName(a))
 	}
 	for _, e := range []End{a, b} {
-		if !e.IsHost() && (e.Port < 0 || e.Port >= len(n.Switches[e.Switch].Ports)) {
-			return 0, conflict("switch %s has no port %d: it has %d, from 0 on", n.Switches[e.Switch].Name, e.Port, len(n.Switches[e.Switch].Ports))
+		if !e.IsHost() {
+			if s := &n.Switches[e.Switch]; e.Port < 0 || e.Port >= len(s.Ports) {
+				return 0, conflict("switch %s has no port %d: it has %d, from 0 on", s.Name, e.Port, len(s.Ports))
+			}
 		}
 		if n.LinkAt(e) != NoLink {
 			return 0, conflict("%s has a link already", n.EndName(e))

@@ -33,7 +33,9 @@ func (m *Map) Without(v Verdict) *Map {
 // links that are known to work, until no more are known. Then a scout that is lost
 // convicts its link.
 func (m *Mapper) Check(found *Map) Verdict {
-	c := &check{m: m, net: found.Net, home: found.Net.Hosts[found.Host].Link, alive: make([]bool, len(found.Net.Links)), tried: make([]bool, len(found.Net.Links))}
+	links := len(found.Net.Links)
+	c := &check{m: m, net: found.Net, home: found.Net.Hosts[found.Host].Link, alive: make([]bool, links),
+		tried: make([]bool, links)}
 	began, sent := m.w.World.Now(), m.Stats.Sent()
 	c.round(func(link int) bool { return true })
 	first := c.lost
@@ -41,7 +43,8 @@ func (m *Mapper) Check(found *Map) Verdict {
 		known = c.known()
 		c.round(func(link int) bool { return c.alive[link] })
 	}
-	v := Verdict{Lost: c.lost, Rounds: c.rounds, Scouts: m.Stats.Sent() - sent, Took: m.w.World.Now().Sub(began)}
+	v := Verdict{Lost: c.lost, Rounds: c.rounds, Scouts: m.Stats.Sent() - sent}
+	v.Took = m.w.World.Now().Sub(began)
 	for link, l := range found.Net.Links {
 		switch {
 		case l.Down || c.alive[link]:

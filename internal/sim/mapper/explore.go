@@ -3,7 +3,6 @@ package mapper
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"weft/internal/sim/fabric"
@@ -47,8 +46,9 @@ type place struct {
 
 // explore finds one switch after the other, the nearest first. It ends with
 // errChanged as soon as two answers cannot both be true: a link has failed between
-// them. A switch that is taken for a new one for that reason would have neighbours
-// that are taken for new ones, and so on without end.
+// them. A switch that is taken for a new one for that reason has neighbours that are
+// taken for new ones, and so on, until one of them has a host that is known (the
+// mapper's own at the latest) at a port whose link leads elsewhere.
 func (m *Mapper) explore() error {
 	if m.count(m.send([]probe{{returns, []int8{0}, nil}}))[0] != itself {
 		return ErrNoSwitch
@@ -58,7 +58,6 @@ func (m *Mapper) explore() error {
 	first.port(0).kind, first.port(0).host = atHost, m.host
 	first.hosts++
 	m.keep(first)
-	review := firstReview
 	for i := 0; i < len(m.found); i++ {
 		for t := -widest; t <= widest; t++ {
 			if m.found[i].port(int8(t)).kind != beyond {
@@ -69,47 +68,12 @@ func (m *Mapper) explore() error {
 			}
 			m.report()
 		}
-		if len(m.found) < review {
-			continue
-		}
-		if review *= 2; !m.stands() {
-			return errChanged
-		}
 	}
 	return nil
 }
 
 // errChanged says that the network has changed while it was explored.
 var errChanged = errors.New("weft: the network has changed")
-
-// firstReview is how many switches are found before all that is known is reviewed for
-// the first time. The next review is at twice as many, so that reviews cost no more
-// than the exploration.
-const firstReview = 16
-
-// stands reports whether everything that was found is still there: it sends a scout to
-// each port that has a link.
-func (m *Mapper) stands() bool {
-	var probes []probe
-	for _, f := range m.found {
-		for t := -widest; t <= widest; t++ {
-			turn := int8(t)
-			switch p := f.port(turn); {
-			case p.kind == atHost && p.host == m.host:
-			case p.kind == atHost:
-				m.Stats.Asking++
-				probes = append(probes, asking(f.way, turn))
-			case p.kind == beyond:
-				m.Stats.Returning++
-				probes = append(probes, returning(f.way, turn))
-			case p.kind == linked:
-				m.Stats.Returning++
-				probes = append(probes, crossing(f.way, turn, -p.to.turn, m.found[p.to.sw].way))
-			}
-		}
-	}
-	return !slices.Contains(m.send(probes), silence)
-}
 
 // count adds probes that return to the statistics.
 func (m *Mapper) count(replies []int) []int {

@@ -43,7 +43,8 @@ func TestExplore(t *testing.T) {
 				n := generate(t, kind, 4+2*int(seed), hosts, seed)
 				m, found := explore(t, n, int(seed)*7%hosts)
 				if len(found.Net.Hosts) != hosts || len(found.Net.Links) != len(n.Links) {
-					t.Errorf("%s for %d: %d hosts and %d of %d links", kind, hosts, len(found.Net.Hosts), len(found.Net.Links), len(n.Links))
+					t.Errorf("%s for %d: %d hosts and %d of %d links", kind, hosts, len(found.Net.Hosts), len(found.Net.Links),
+						len(n.Links))
 				}
 				if m.Stats.Hosts != hosts || m.Stats.Links != len(n.Links) || m.Stats.Sent() == 0 {
 					t.Errorf("%+v", m.Stats)
@@ -202,6 +203,50 @@ func TestFailureWhileExploring(t *testing.T) {
 	}
 	if restless > 0 {
 		t.Errorf("%d times one failure was too much", restless)
+	}
+}
+
+// TestFailureAmongHostless: among switches without hosts a failure makes known ones look
+// new, and their neighbours, and so on; the mapper notices before that costs much.
+func TestFailureAmongHostless(t *testing.T) {
+	const side = 7
+	torus := func() *fabric.Network {
+		n := fabric.New()
+		for i := range side * side {
+			if _, err := n.AddSwitch(fmt.Sprintf("x%d", i), 5); err != nil {
+				t.Fatal(err)
+			}
+		}
+		connect := func(a, b fabric.End) {
+			if _, err := n.Connect(a, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range side * side {
+			row, column := i/side, i%side
+			connect(fabric.At(i, 0), fabric.At(row*side+(column+1)%side, 1))
+			connect(fabric.At(i, 2), fabric.At((row+1)%side*side+column, 3))
+		}
+		host, err := n.AddHost("h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		connect(fabric.AtHost(host), fabric.At(0, 4))
+		return n
+	}
+	quiet, found := explore(t, torus(), 0)
+	for step := range 30 {
+		n, w := torus(), sim.NewWorld(1)
+		m := New(NewWiring(w, n, Costs{}), 0)
+		w.After(found.Took*time.Duration(step)/30, func() { n.Links[step*3].Down = true })
+		again, err := m.Explore()
+		if err == nil {
+			err = again.Same(n, 0)
+		}
+		if err != nil || m.Stats.Sent() > 4*quiet.Stats.Sent() {
+			t.Errorf("after %d/30: %v; %d scouts, %d in a network that stays as it is", step, err, m.Stats.Sent(),
+				quiet.Stats.Sent())
+		}
 	}
 }
 

@@ -94,7 +94,8 @@ func (s *story) explore(from string) string {
 		return err.Error()
 	}
 	stats := s.mapper.Stats
-	fmt.Fprintf(&b, "scouts: %d that ask, %d that return, %d that compare; %v\n", stats.Asking, stats.Returning, stats.Comparing, s.found.Took.Round(time.Microsecond))
+	fmt.Fprintf(&b, "scouts: %d that ask, %d that return, %d that compare; %v\n", stats.Asking, stats.Returning,
+		stats.Comparing, s.found.Took.Round(time.Microsecond))
 	return b.String() + s.same()
 }
 

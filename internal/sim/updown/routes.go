@@ -29,7 +29,9 @@ type Routes struct {
 // Find finds the routes of a network: one from each switch that has hosts to each
 // host.
 func Find(n *fabric.Network, o Order, rule Rule) *Routes {
-	r := &Routes{Rule: rule, Order: o, net: n, hosts: make([]int, len(n.Switches)), row: make([]int, len(n.Switches)), load: make([]int, 2*len(n.Links))}
+	r := &Routes{Rule: rule, Order: o, net: n, load: make([]int, 2*len(n.Links))}
+	r.hosts = make([]int, len(n.Switches))
+	r.row = make([]int, len(n.Switches))
 	under := make([][]int, len(n.Switches)) // hosts by switch
 	for h := range n.Hosts {
 		if at, ok := n.Home(h); ok {

@@ -239,7 +239,8 @@ func TestCenter(t *testing.T) {
 // TestBest: in a network without shape a depth-first order leaves the root less to do,
 // in a fat tree a breadth-first one does; the better is taken.
 func TestBest(t *testing.T) {
-	for kind, want := range map[string]string{"switch-random": "depth-first", "switch-fattree": "breadth-first", "switch-tree": "breadth-first"} {
+	for kind, want := range map[string]string{"switch-random": "depth-first", "switch-fattree": "breadth-first",
+		"switch-tree": "breadth-first"} {
 		n := generate(t, kind, 8, 300, 1)
 		if r := Best(n, 0); r.Order.Kind != want || r.Dependencies().Cycle() != nil {
 			t.Errorf("%s: %s", kind, r.Order.Kind)
