@@ -114,8 +114,7 @@ func (f *Fault) between(n int, do func(from, to int)) {
 
 // A faultPlan makes faults happen: it knows when, and do what.
 type faultPlan struct {
-	after func(d time.Duration, f func())
-	do    func(f Fault)
+	stage stage
 
 	mu    sync.Mutex
 	began map[int]int // operations by rank
@@ -123,13 +122,13 @@ type faultPlan struct {
 }
 
 // startFaults lets faults take their course.
-func startFaults(faults []Fault, after func(d time.Duration, f func()), do func(f Fault)) *faultPlan {
-	p := &faultPlan{after: after, do: do, began: map[int]int{}}
+func startFaults(faults []Fault, s stage) *faultPlan {
+	p := &faultPlan{stage: s, began: map[int]int{}}
 	for _, f := range faults {
 		if f.After.Count > 0 {
 			p.wait = append(p.wait, f)
 		} else {
-			after(f.At, func() { p.happen(f) })
+			s.after(f.At, func() { p.happen(f) })
 		}
 	}
 	return p
@@ -151,7 +150,7 @@ func (p *faultPlan) begin(rank int) (now bool) {
 	p.mu.Unlock()
 	for _, f := range due {
 		if f.At > 0 {
-			p.after(f.At, func() { p.happen(f) })
+			p.stage.after(f.At, func() { p.happen(f) })
 			continue
 		}
 		p.happen(f)
@@ -160,12 +159,73 @@ func (p *faultPlan) begin(rank int) (now bool) {
 	return now
 }
 
+// A stage is a job that faults befall: a simulated one, or one of goroutines.
+type stage interface {
+	size() int
+	liveness() time.Duration
+	after(d time.Duration, f func())
+
+	crash(rank int) // if it has not left
+	pause(rank int, d time.Duration)
+	slow(rank int, delay time.Duration)
+	cut(from, to int)
+	heal(from, to int)
+	isCut(from, to int) bool // or has crashed
+	lose(rank, from int)     // a rank counts another as dead
+}
+
+// befall lets a fault happen.
+func (f *Fault) befall(s stage) {
+	switch f.Kind {
+	case Crash:
+		for _, rank := range f.Ranks {
+			s.crash(rank)
+			(&Fault{Ranks: []int{rank}}).giveUp(s)
+		}
+	case Pause:
+		for _, rank := range f.Ranks {
+			s.pause(rank, f.For)
+		}
+	case Slow:
+		for _, rank := range f.Ranks {
+			s.slow(rank, f.Delay)
+		}
+	case Partition:
+		f.between(s.size(), s.cut)
+		f.giveUp(s)
+	case Heal:
+		f.between(s.size(), s.heal)
+		for rank := range s.size() {
+			if f.befalls(rank) {
+				s.slow(rank, 0)
+			}
+		}
+	}
+}
+
+// giveUp tells ranks of those that they cannot reach any more, if that is still so
+// after the liveness time: also those that have never heard of each other, which a
+// launcher would tell.
+func (f *Fault) giveUp(s stage) {
+	if s.liveness() < 0 {
+		return
+	}
+	s.after(s.liveness(), func() {
+		f.between(s.size(), func(from, to int) {
+			if s.isCut(from, to) {
+				s.lose(to, from)
+			}
+		})
+	})
+}
+
 // errCut is why a rank counts as dead that has been cut off.
 var errCut = errors.New("it was silent for the liveness time")
 
 func (p *faultPlan) happen(f Fault) {
-	p.do(f)
+	f.befall(p.stage)
 	if f.For > 0 && (f.Kind == Partition || f.Kind == Slow) {
-		p.after(f.For, func() { p.do(Fault{Kind: Heal, Ranks: f.Ranks}) })
+		heal := Fault{Kind: Heal, Ranks: f.Ranks}
+		p.stage.after(f.For, func() { heal.befall(p.stage) })
 	}
 }

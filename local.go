@@ -57,7 +57,6 @@ type localJob struct {
 	net   *pipe.Network
 	gates *faulty.Gates // what packets pass, if there are faults
 	ranks []*localRank
-	after func(d time.Duration, f func())
 }
 
 // A localRank is one of its ranks.

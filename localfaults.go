@@ -12,83 +12,57 @@ func (j *localJob) startFaults(ctx context.Context) {
 	if j.gates == nil {
 		return
 	}
-	after := func(d time.Duration, f func()) {
-		t := time.AfterFunc(d, f)
-		context.AfterFunc(ctx, func() { t.Stop() })
-	}
-	j.after = after
-	plan := startFaults(j.Faults, after, j.fault)
+	plan := startFaults(j.Faults, &localStage{j, ctx})
 	for rank, r := range j.ranks {
 		r.p.countFor(func() { plan.begin(rank) })
 	}
 }
 
-// fault lets a fault happen.
-func (j *localJob) fault(f Fault) {
-	switch f.Kind {
-	case Crash:
-		for _, rank := range f.Ranks {
-			j.ranks[rank].crash(j)
-		}
-	case Pause:
-		for _, rank := range f.Ranks {
-			j.ranks[rank].pause(f.For)
-		}
-	case Slow:
-		for _, rank := range f.Ranks {
-			j.gates.Slow(rank, f.Delay)
-		}
-	case Partition:
-		f.between(j.Ranks, j.gates.Cut)
-		j.giveUp(&f)
-	case Heal:
-		f.between(j.Ranks, j.gates.Heal)
-		for rank := range j.Ranks {
-			if f.befalls(rank) {
-				j.gates.Slow(rank, 0)
-			}
-		}
-	}
+// A localStage is a job of goroutines as faults see it.
+type localStage struct {
+	*localJob
+	ctx context.Context // after which nothing happens any more
 }
 
-// crash ends a rank, if it has not left.
-func (r *localRank) crash(j *localJob) {
+func (s *localStage) size() int { return s.Ranks }
+
+func (s *localStage) liveness() time.Duration { return s.ranks[0].p.cfg.Liveness }
+
+func (s *localStage) after(d time.Duration, f func()) {
+	t := time.AfterFunc(d, f)
+	context.AfterFunc(s.ctx, func() { t.Stop() })
+}
+
+func (s *localStage) crash(rank int) {
+	r := s.ranks[rank]
 	if r.p.node.Closing() || r.crashed.Swap(true) {
 		return
 	}
-	for to := range j.Ranks {
-		j.gates.Cut(r.p.Rank(), to)
-		j.gates.Cut(to, r.p.Rank())
+	for to := range s.Ranks {
+		s.cut(rank, to)
+		s.cut(to, rank)
 	}
 	r.p.node.Crash()
 	r.cancel()
-	j.giveUp(&Fault{Kind: Crash, Ranks: []int{r.p.Rank()}})
-}
-
-// giveUp tells ranks of those that they cannot reach any more, if that is still so
-// after the liveness time: also those that have never heard of each other, which a
-// launcher would tell.
-func (j *localJob) giveUp(f *Fault) {
-	liveness := j.ranks[0].p.cfg.Liveness
-	if liveness < 0 {
-		return
-	}
-	j.after(liveness, func() {
-		f.between(j.Ranks, func(from, to int) {
-			if j.gates.IsCut(from, to) {
-				j.ranks[to].p.node.Down(from, errCut, false)
-			}
-		})
-	})
 }
 
 // pause holds the lock of a rank's node: its calls wait, and nobody looks at what
 // arrives.
-func (r *localRank) pause(d time.Duration) {
+func (s *localStage) pause(rank int, d time.Duration) {
 	paused := make(chan struct{})
-	go r.p.node.Engine(func(*engine.Engine) {
+	go s.ranks[rank].p.node.Engine(func(*engine.Engine) {
 		close(paused)
 		time.Sleep(d)
 	})
 	<-paused
 }
+
+func (s *localStage) slow(rank int, delay time.Duration) { s.gates.Slow(rank, delay) }
+
+func (s *localStage) cut(from, to int) { s.gates.Cut(from, to) }
+
+func (s *localStage) heal(from, to int) { s.gates.Heal(from, to) }
+
+func (s *localStage) isCut(from, to int) bool { return s.gates.IsCut(from, to) }
+
+func (s *localStage) lose(rank, from int) { s.ranks[rank].p.node.Down(from, errCut, false) }

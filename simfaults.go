@@ -7,7 +7,7 @@ func (j *simJob) startFaults() {
 	if len(j.Faults) == 0 {
 		return
 	}
-	plan := startFaults(j.Faults, func(d time.Duration, f func()) { j.world.After(d, f) }, j.fault)
+	plan := startFaults(j.Faults, simStage{j})
 	for rank, p := range j.procs {
 		p.countFor(func() {
 			if plan.begin(rank) {
@@ -17,66 +17,42 @@ func (j *simJob) startFaults() {
 	}
 }
 
-// fault lets a fault happen.
-func (j *simJob) fault(f Fault) {
-	switch f.Kind {
-	case Crash:
-		for _, rank := range f.Ranks {
-			j.crash(rank)
-		}
-	case Pause:
-		for _, rank := range f.Ranks {
-			j.net.Machine(rank).Pause(f.For)
-		}
-	case Slow:
-		for _, rank := range f.Ranks {
-			j.net.Slow(rank, f.Delay)
-		}
-	case Partition:
-		f.between(j.Ranks, j.net.Cut)
-		j.giveUp(&f)
-	case Heal:
-		f.between(j.Ranks, j.net.Heal)
-		for rank := range j.Ranks {
-			if f.befalls(rank) {
-				j.net.Slow(rank, 0)
-			}
-		}
-	}
-}
+// A simStage is a simulated job as faults see it.
+type simStage struct{ *simJob }
 
-// crash ends a rank, if it has not left.
-func (j *simJob) crash(rank int) {
-	g, p := j.guests[rank], j.procs[rank]
+func (s simStage) size() int { return s.Ranks }
+
+func (s simStage) liveness() time.Duration { return s.procs[0].cfg.Liveness }
+
+func (s simStage) after(d time.Duration, f func()) { s.world.After(d, f) }
+
+func (s simStage) crash(rank int) {
+	g, p := s.guests[rank], s.procs[rank]
 	if g.Crashed() || p.node.Closing() {
 		return
 	}
-	j.left--
-	if j.sources[rank].fences == 0 {
-		j.fenced++ // nobody waits for it at the end
+	s.left--
+	if s.sources[rank].fences == 0 {
+		s.fenced++ // nobody waits for it at the end
 	}
 	g.Crash()
 	p.node.Crash()
-	j.cancels[rank]()
-	j.giveUp(&Fault{Kind: Crash, Ranks: []int{rank}})
-	for _, g := range j.guests {
+	s.cancels[rank]()
+	for _, g := range s.guests {
 		g.WakeAll()
 	}
 }
 
-// giveUp tells ranks of those that they cannot reach any more, if that is still so
-// after the liveness time: also those that have never heard of each other, which a
-// launcher would tell.
-func (j *simJob) giveUp(f *Fault) {
-	liveness := j.procs[0].cfg.Liveness
-	if liveness < 0 {
-		return
-	}
-	j.world.After(liveness, func() {
-		f.between(j.Ranks, func(from, to int) {
-			if j.net.IsCut(from, to) || j.guests[from].Crashed() {
-				j.guests[to].Later(func() { j.procs[to].node.Down(from, errCut, false) })
-			}
-		})
-	})
+func (s simStage) pause(rank int, d time.Duration) { s.net.Machine(rank).Pause(d) }
+
+func (s simStage) slow(rank int, delay time.Duration) { s.net.Slow(rank, delay) }
+
+func (s simStage) cut(from, to int) { s.net.Cut(from, to) }
+
+func (s simStage) heal(from, to int) { s.net.Heal(from, to) }
+
+func (s simStage) isCut(from, to int) bool { return s.net.IsCut(from, to) || s.guests[from].Crashed() }
+
+func (s simStage) lose(rank, from int) {
+	s.guests[rank].Later(func() { s.procs[rank].node.Down(from, errCut, false) })
 }

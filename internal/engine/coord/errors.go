@@ -3,6 +3,7 @@ package coord
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // The conditions under which coordination fails.
@@ -57,7 +58,7 @@ type BrokenError struct {
 }
 
 func (e *BrokenError) Error() string {
-	return fmt.Sprintf("weft: barrier %q is broken from phase %d on: %v", e.Name, e.Phase, e.Err)
+	return fmt.Sprintf("weft: barrier %q is broken from phase %d on: %s", e.Name, e.Phase, strings.TrimPrefix(e.Err.Error(), "weft: "))
 }
 
 // Is makes every BrokenError match ErrBroken.
