@@ -49,13 +49,10 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 				err = nil
 			}
 		}
-		e := p.Close()
-		var lost *UndeliveredError
-		switch {
-		case err == nil && errors.As(e, &lost): // nobody wanted it: the program is to know, and has not failed
-			fmt.Fprintf(os.Stderr, "weft: rank %d: %s\n", p.Rank(), strings.TrimPrefix(lost.Error(), "weft: "))
-		case err == nil:
-			err = e
+		if err == nil {
+			err = p.end()
+		} else {
+			_ = p.Close()
 		}
 	}
 	if err != nil {
@@ -67,6 +64,18 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 		stop()
 		os.Exit(1)
 	}
+}
+
+// end is the Close of a rank whose function has returned nil. What nobody has accepted is
+// told on standard error: the program is to know, and has not failed.
+func (p *Proc) end() error {
+	err := p.Close()
+	var lost *UndeliveredError
+	if errors.As(err, &lost) {
+		fmt.Fprintf(os.Stderr, "weft: rank %d: %s\n", p.Rank(), strings.TrimPrefix(lost.Error(), "weft: "))
+		return nil
+	}
+	return err
 }
 
 // Join joins the job that this process's launcher made, or makes a job of one.

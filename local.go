@@ -19,7 +19,8 @@ import (
 // with its own Proc, and returns when all have. It is for tests and examples:
 // everything works as between processes, and as with Main. If a rank returns an error, the
 // context of the others ends, and Local returns the error of the first. If all ranks
-// return nil so does Local, also when ctx has ended.
+// return nil so does Local, also when ctx has ended, unless one of them cannot leave in good
+// order. Messages that nobody has accepted by then are told on standard error.
 func Local(ctx context.Context, n int, run func(ctx context.Context, p *Proc) error) error {
 	return LocalWith(ctx, LocalConfig{Ranks: n}, run)
 }
@@ -107,6 +108,11 @@ func local(ctx context.Context, net *pipe.Network, c LocalConfig, run func(ctx c
 	wg.Wait()
 	if err := first.Load(); err != nil {
 		return *err
+	}
+	for _, r := range j.ranks {
+		if err := r.p.end(); err != nil {
+			return fmt.Errorf("rank %d: %w", r.p.Rank(), err)
+		}
 	}
 	return nil
 }
