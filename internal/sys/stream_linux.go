@@ -18,10 +18,9 @@ type Stream struct {
 	iov [streamParts]unix.Iovec
 }
 
-// NewStream takes a connection over. No timeout of the kernel ends it before the
+// NewStream returns a connection as a stream; the connection itself can be closed. No timeout of the kernel ends it before the
 // system's own: see package tcp.
 func NewStream(c *net.TCPConn) (*Stream, error) {
-	defer c.Close()
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -33,7 +32,7 @@ func NewStream(c *net.TCPConn) (*Stream, error) {
 		s.fd, inner = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0)
 	})
 	if err == nil {
-		err = os.NewSyscallError("fcntl", inner)
+		err = Explain(os.NewSyscallError("fcntl", inner))
 	}
 	if err != nil {
 		return nil, err

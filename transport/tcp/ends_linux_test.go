@@ -1,6 +1,9 @@
 package tcp
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,5 +116,37 @@ func TestOneOfTwoEnds(t *testing.T) {
 			t.Fatal("one connection has ended, and nothing is said")
 		default:
 		}
+	}
+}
+
+// TestNoDescriptors: a dialler whose peer has no descriptor left is told so, and one that
+// has none itself is told how many it may have.
+func TestNoDescriptors(t *testing.T) {
+	a, b := crossed(t, 0)
+	var was unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(n uint64) { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: n, Max: was.Max}) }
+	t.Cleanup(func() { limit(was.Cur) })
+	var free [2]int // the lowest descriptors
+	for i := range free {
+		var err error
+		if free[i], err = unix.FcntlInt(uintptr(a.to(1).stream.FD()), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, fd := range free {
+		unix.Close(fd)
+	}
+	limit(uint64(free[0]))
+	_, err := a.call(1, b.Card())
+	if err == nil || !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), fmt.Sprintf("may have %d (ulimit -n)", free[0])) {
+		t.Errorf("the dialler has none: %v", err)
+	}
+	// One for each end of the connection, and none for the stream that the listener makes of it.
+	limit(uint64(free[1]) + 1)
+	if _, err = a.call(1, b.Card()); err == nil || !strings.Contains(err.Error(), "ulimit -n") {
+		t.Errorf("the listener has none: %v", err)
 	}
 }

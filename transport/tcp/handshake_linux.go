@@ -17,10 +17,19 @@ import (
 //	rank, wanted rank, nonce      ->
 //	                              <-   nonce, proof
 //	proof                         ->
-//	                              <-   1
+//	                              <-   1, or 2: there is no descriptor for it
 
 // errStranger reports a peer that does not know the secret.
 var errStranger = errors.New("weft: tcp: the peer does not belong to this job")
+
+// errCrowded reports a peer that has no descriptor for the connection.
+var errCrowded = errors.New("weft: tcp: it has as many descriptors as it may (ulimit -n)")
+
+// What a listener says at the end.
+const (
+	accepted = 1
+	crowded  = 2
+)
 
 func (t *Transport) pair(dialler, listener uint32) handshake.Pair {
 	return handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}
@@ -56,13 +65,16 @@ func (t *Transport) greet(c net.Conn, peer int) error {
 		return err
 	}
 	_, err := io.ReadFull(c, reply[:1])
+	if err == nil && reply[0] != accepted {
+		err = errCrowded
+	}
 	return err
 }
 
-// accepted is the last byte of the handshake: the dialler must not take itself for
-// connected if the listener had no room for it.
-func accepted(c net.Conn) error {
-	_, err := c.Write([]byte{1})
+// answer is the last byte of the handshake: the dialler must not take itself for
+// connected if the listener has no room for it.
+func answer(c net.Conn, with byte) error {
+	_, err := c.Write([]byte{with})
 	return err
 }
 

@@ -88,37 +88,45 @@ func (t *Transport) enter(v *handshake.Visit) error {
 	if err == nil {
 		err = v.Admit()
 	}
-	if err == nil {
-		err = accepted(v.Conn)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = t.add(peer, v.Conn.(*net.TCPConn))
+	defer v.Conn.Close()
+	s, err := sys.NewStream(v.Conn.(*net.TCPConn))
+	if err != nil {
+		answer(v.Conn, crowded)
+		return err
 	}
-	if err == nil {
-		t.cfg.Events.Up(peer)
+	if err = answer(v.Conn, accepted); err == nil {
+		err = t.add(peer, s)
 	}
-	return err
+	if err != nil {
+		s.Finish(nil)
+		return err
+	}
+	t.cfg.Events.Up(peer)
+	return nil
 }
 
-// add makes a connection one of ours. The first to a peer is that by which we
+// add makes a stream one of ours. The first to a peer is that by which we
 // send: two that dial each other at once have two, and each sends by one.
-func (t *Transport) add(peer int, c *net.TCPConn) error {
+func (t *Transport) add(peer int, s *sys.Stream) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return net.ErrClosed
 	}
-	s, err := sys.NewStream(c)
-	if err != nil {
+	n, before := newConn(peer, s), t.conns.Load()
+	all := append(slices.Clone(*before), n)
+	t.conns.Store(&all)
+	if err := t.streams.Add(s); err != nil {
+		t.conns.Store(before)
 		return err
 	}
-	n := newConn(peer, s)
 	if t.peers[peer] == nil {
 		t.peers[peer] = n
 	}
-	all := append(slices.Clone(*t.conns.Load()), n)
-	t.conns.Store(&all)
-	return t.streams.Add(s)
+	return nil
 }
 
 // hasDialled reports whether a peer that cannot be dialled has dialled us, perhaps
@@ -162,14 +170,22 @@ func (t *Transport) call(peer int, card string) (cut bool, err error) {
 	defer handshake.After(t.patience(), func() { cancel(os.ErrDeadlineExceeded) })()
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", card)
 	if err != nil {
-		return false, fmt.Errorf("weft: tcp: %w", cmp.Or(context.Cause(ctx), err))
+		return false, fmt.Errorf("weft: tcp: %w", cmp.Or(context.Cause(ctx), sys.Explain(err)))
 	}
+	defer c.Close()
 	if err = t.greet(c, peer); err != nil {
-		c.Close()
-		return !errors.Is(err, errStranger) && !os.IsTimeout(err), err
+		final := errors.Is(err, errStranger) || errors.Is(err, errCrowded) || os.IsTimeout(err)
+		if !final {
+			err = fmt.Errorf("weft: tcp: it has ended the handshake (it leaves, or has no descriptor left: ulimit -n): %w", err)
+		}
+		return !final, err
 	}
-	if err = t.add(peer, c.(*net.TCPConn)); err != nil {
-		c.Close()
+	s, err := sys.NewStream(c.(*net.TCPConn))
+	if err != nil {
+		return false, err
+	}
+	if err = t.add(peer, s); err != nil {
+		s.Finish(nil)
 	}
 	return false, err
 }

@@ -292,6 +292,8 @@ func dialled(here, there launch.Host) (a, b *sys.Stream, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	defer c.Close()
+	defer d.Close()
 	if a, err = sys.NewStream(c.(*net.TCPConn)); err == nil {
 		b, err = sys.NewStream(d.(*net.TCPConn))
 	}

@@ -1,0 +1,16 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// Explain adds to an error that this process has no descriptor left how many it may have.
+func Explain(err error) error {
+	if !errors.Is(err, unix.EMFILE) {
+		return err
+	}
+	return fmt.Errorf("%w: this process may have %d (ulimit -n)", err, MaxFDs())
+}
