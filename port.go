@@ -127,6 +127,41 @@ func (q *Port) TrySend(to int, b []byte) error {
 	return ErrAgain
 }
 
+// TryRoom returns nil if a message of n bytes, up to 32 KiB, to a rank would find room, and ErrAgain if not. As long as nobody
+// else sends on the port there is room for it whenever it is sent.
+func (q *Port) TryRoom(to, n int) error {
+	if uint(to) >= uint(q.p.job.Size) {
+		return q.p.check(to)
+	}
+	if q.p.node.TryRoom(q.port, to, n) {
+		return nil
+	}
+	if err := q.state(to); err != nil {
+		return err
+	}
+	return ErrAgain
+}
+
+// TrySendMore is TrySend, and reports whether another message of next bytes to the same rank would find room. As long as
+// nobody else sends on the port it will, whenever that is.
+func (q *Port) TrySendMore(to int, b []byte, next int) (more bool, err error) {
+	if err := q.p.check(to); err != nil {
+		return false, err
+	}
+	if len(b) > msg.MaxEager {
+		return false, &TooLongError{Size: len(b), Limit: msg.MaxEager, What: "what TrySendMore takes"}
+	}
+	ok, more := q.p.node.SendMore(q.port, to, b, next)
+	if ok {
+		q.p.count(to, q.kind, len(b))
+		return more, nil
+	}
+	if err := q.state(to); err != nil {
+		return false, err
+	}
+	return false, ErrAgain
+}
+
 // state returns why nothing can be sent to a rank, if that is so.
 func (q *Port) state(to int) (err error) {
 	q.p.node.Engine(func(e *engine.Engine) {
@@ -247,11 +282,19 @@ func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 // returns ErrAgain if none has. The death of a rank is reported in its place among the
 // messages, as by Recv.
 func (q *Port) TryRecv() (Message, error) {
-	b, sender, err := q.p.node.TryReceive(q.port, Any)
-	if b != nil {
-		return Message{From: sender, Data: b.Data(), port: q, block: b, use: b.Use()}, nil
-	}
-	if err == nil {
+	return q.TryRecvCopy(nil)
+}
+
+// TryRecvCopy is TryRecv, but a message that fits into buf is copied there and is not on loan: where messages are
+// short that saves the Release.
+func (q *Port) TryRecvCopy(buf []byte) (Message, error) {
+	r, ok, err := q.p.node.TryReceive(q.port, Any, buf)
+	switch {
+	case r.Block != nil:
+		return Message{From: r.From, Data: r.Block.Data(), port: q, block: r.Block, use: r.Block.Use()}, nil
+	case ok:
+		return Message{From: r.From, Data: buf[:r.N]}, nil
+	case err == nil:
 		err = ErrAgain
 	}
 	return Message{}, err

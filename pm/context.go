@@ -29,6 +29,10 @@ type Context struct {
 
 	draft   weft.Draft // from GetSendBuffer until Send
 	sending bool
+	node    int          // to which it goes, if it is in short
+	short   []byte       // a part of out; nil: it is in draft
+	sure    int          // a short message to this node will find room; -1: to none
+	out, in [inline]byte // short messages
 
 	message   weft.Message // from Receive until ReleaseReceiveBuffer
 	receiving bool
@@ -38,6 +42,10 @@ type Context struct {
 
 	writes, reads transfers
 }
+
+// inline is the longest message in bytes that is copied on its way rather than written and read in place: a copy costs less
+// than to take the node's lock once more.
+const inline = 256
 
 // A part is a channel of a context.
 type part struct {
@@ -64,7 +72,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Context
 		return nil, errors.Join(err, port.Close())
 	}
 	l := &part{proc: p, port: port, channel: channel, memory: m}
-	x := &Context{parts: []*part{l}, route: make([]*part, p.Size()), signal: p.Signal()}
+	x := &Context{parts: []*part{l}, route: make([]*part, p.Size()), signal: p.Signal(), sure: -1}
 	for node := range x.route {
 		x.route[node] = l
 	}
@@ -80,7 +88,7 @@ func Compose(route func(node int) int, contexts ...*Context) (*Context, error) {
 		return nil, fmt.Errorf("pm: a composite context needs at least one context")
 	}
 	first := contexts[0].parts[0].proc
-	x := &Context{signal: contexts[0].signal, route: make([]*part, first.Size())}
+	x := &Context{signal: contexts[0].signal, sure: -1, route: make([]*part, first.Size())}
 	for i, c := range contexts {
 		if len(c.parts) != 1 {
 			return nil, fmt.Errorf("pm: context %d is a composite itself", i)
@@ -125,7 +133,7 @@ func (x *Context) to(node int) (*part, error) {
 func (x *Context) Close() error {
 	x.draft.Discard()
 	x.message.Release()
-	x.sending, x.receiving = false, false
+	x.sending, x.receiving, x.sure = false, false, -1
 	var errs []error
 	for _, l := range x.parts {
 		errs = append(errs, l.memory.close(), l.port.Close())

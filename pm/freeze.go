@@ -77,6 +77,7 @@ func (x *Context) Freeze(ctx context.Context) error {
 	case x.receiving:
 		return &BusyError{"Freeze", "the message of Receive is given back by ReleaseReceiveBuffer"}
 	}
+	x.sure = -1 // of room in what will be frozen
 	if err := x.writes.wait(ctx); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ func (x *Context) Receive() (b []byte, from int, err error) {
 		return nil, 0, errReceiving
 	}
 	if len(x.parts) == 1 {
-		x.message, err = x.parts[0].port.TryRecv()
+		x.message, err = x.parts[0].port.TryRecvCopy(x.in[:])
 	} else {
 		x.message, err = x.receiveAny()
 	}
@@ -27,7 +27,7 @@ func (x *Context) receiveAny() (weft.Message, error) {
 	for range x.parts {
 		l := x.parts[x.turn]
 		x.turn = (x.turn + 1) % len(x.parts)
-		if m, err := l.port.TryRecv(); err != weft.ErrAgain {
+		if m, err := l.port.TryRecvCopy(x.in[:]); err != weft.ErrAgain {
 			return m, err
 		}
 	}

@@ -21,6 +21,9 @@ func (x *Context) GetSendBuffer(node, n int) ([]byte, error) {
 	if n < 1 || n > MTU {
 		return nil, &weft.ConfigError{Field: "length of the send buffer", Value: n, Min: 1, Max: MTU}
 	}
+	if n <= inline {
+		return x.shortBuffer(l, node, n)
+	}
 	x.draft, err = l.port.TryReserve(node, n)
 	if err != nil {
 		return nil, err
@@ -35,10 +38,14 @@ func (x *Context) Truncate(n int) error {
 	if !x.sending {
 		return errNoBuffer
 	}
-	if n < 1 || n > len(x.draft.Data) {
-		return &weft.ConfigError{Field: "truncated length of the send buffer", Value: n, Min: 1, Max: len(x.draft.Data)}
+	buf := &x.draft.Data
+	if x.short != nil {
+		buf = &x.short
 	}
-	x.draft.Data = x.draft.Data[:n]
+	if n < 1 || n > len(*buf) {
+		return &weft.ConfigError{Field: "truncated length of the send buffer", Value: n, Min: 1, Max: len(*buf)}
+	}
+	*buf = (*buf)[:n]
 	return nil
 }
 
@@ -48,7 +55,33 @@ func (x *Context) Send() error {
 		return errNoBuffer
 	}
 	x.sending = false
+	if x.short != nil {
+		return x.sendShort()
+	}
+	x.sure = -1
 	return x.draft.Commit(context.Background())
+}
+
+// shortBuffer returns a buffer of the context's own for a short message, if there is room to send it.
+func (x *Context) shortBuffer(l *part, node, n int) ([]byte, error) {
+	if x.sure != node {
+		if err := l.port.TryRoom(node, inline); err != nil {
+			return nil, err
+		}
+		x.sure = node
+	}
+	x.node, x.short, x.sending = node, x.out[:n], true
+	return x.short, nil
+}
+
+// sendShort sends a short message, for which there is room, and finds out whether there is for the next.
+func (x *Context) sendShort() error {
+	more, err := x.route[x.node].port.TrySendMore(x.node, x.short, inline)
+	if !more {
+		x.sure = -1
+	}
+	x.short = nil
+	return err
 }
 
 // Discard gives the buffer that GetSendBuffer has returned up unsent. The original has nothing like it.
@@ -56,7 +89,7 @@ func (x *Context) Discard() error {
 	if !x.sending {
 		return errNoBuffer
 	}
-	x.sending = false
+	x.sending, x.short = false, nil
 	x.draft.Discard()
 	return nil
 }

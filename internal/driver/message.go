@@ -29,23 +29,61 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 	return ok
 }
 
-// TryReceive returns the next message from a rank, or from msg.Any, if a short
-// one has arrived; or why none will, or that a rank has gone if that is the next news.
-func (n *Node) TryReceive(p *msg.Port, from int) (b *msg.Block, sender int, err error) {
+// SendMore is Send with poll, and reports whether another message of next bytes would find room: as
+// long as nobody else sends on the port it will.
+func (n *Node) SendMore(p *msg.Port, to int, b []byte, next int) (ok, more bool) {
 	n.enter()
-	b, sender = n.next(p, from)
-	for more := true; b == nil && more; {
-		more = n.progress()
-		b, sender = n.next(p, from)
-	}
-	if b == nil {
-		err = n.barren(p, from)
+	if ok = n.give(p, to, b); ok {
+		n.flush(n.clock())
+		more = p.HasRoom(to, next)
+		n.mu.Unlock()
+		return true, more
 	}
 	n.mu.Unlock()
-	if b == nil && err == nil {
-		n.Vain()
+	return n.Send(p, to, b, true), false
+}
+
+// TryReceive returns the next message from a rank, or from msg.Any, if a short
+// one has arrived: copied, if it fits into buf, else on loan. If there is none the error
+// says why none will come, or that a rank has gone if that is the next news.
+func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok bool, err error) {
+	n.enter()
+	r.Block, r.From = n.next(p, from)
+	for more := true; r.Block == nil && more; {
+		more = n.glance()
+		r.Block, r.From = n.next(p, from)
 	}
-	return b, sender, err
+	switch {
+	case r.Block == nil:
+		err = n.barren(p, from)
+		n.mu.Unlock()
+		if err == nil {
+			n.Vain()
+		}
+		return r, false, err
+	case len(r.Block.Data()) <= len(buf):
+		r.N = copy(buf, r.Block.Data())
+		n.tape.Block("release", p, r.Block, 0)
+		if p.Release(r.Block) {
+			n.flush(n.clock())
+		}
+		r.Block = nil
+	}
+	n.mu.Unlock()
+	return r, true, nil
+}
+
+// glance is progress for one that looks again and again: what has to be done for other reasons than that something
+// has arrived is done only if it is due. The lock is held.
+func (n *Node) glance() (any bool) {
+	if n.closed {
+		return false
+	}
+	now := n.clock()
+	if any = n.receive(now); any || n.timed || n.eng.Timed() || n.eng.Blocked() {
+		n.react(now)
+	}
+	return any
 }
 
 // barren returns why there is nothing to receive, if it is not only that nothing has come. The lock is held.
@@ -134,6 +172,22 @@ func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
 		b = n.reserve(p, to, size)
 	}
 	return b
+}
+
+// TryRoom reports whether a message would find room. If not, it asks for what others hold of it.
+func (n *Node) TryRoom(p *msg.Port, to, size int) bool {
+	n.enter()
+	ok := p.HasRoom(to, size)
+	for more := true; !ok && more; {
+		more = n.progress()
+		ok = p.HasRoom(to, size)
+	}
+	n.mu.Unlock()
+	if !ok {
+		n.ask(p)
+		n.Vain()
+	}
+	return ok
 }
 
 // TryReserve is Reserve for a program that tries again: if there is no room it asks for what

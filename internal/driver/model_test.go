@@ -323,7 +323,7 @@ func (s scenario) start(m *model) {
 		})
 	}
 	for range s.tries {
-		m.program(func() { n.TryReceive(ports[0], 0) })
+		m.program(func() { n.TryReceive(ports[0], 0, nil) })
 	}
 	for range s.flushes {
 		m.program(func() {

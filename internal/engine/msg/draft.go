@@ -23,7 +23,13 @@ func (p *Port) Commit(to int, b *Block) {
 		p.send.put(b)
 		return
 	}
-	p.append(p.pair(to), entry{block: b}, len(b.mem))
+	d := p.pair(to)
+	if !p.direct(d, b.Data(), len(b.mem)) {
+		p.append(d, entry{block: b}, len(b.mem))
+		return
+	}
+	*p.number(d, len(b.mem)) = entry{block: b}
+	p.gone(d, len(b.mem))
 }
 
 // Discard gives a reserved block back unsent.

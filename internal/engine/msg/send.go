@@ -79,25 +79,38 @@ func (p *Port) give(d *pair, b []byte) bool {
 	if !p.hasRoom(d, len(b)) {
 		return false
 	}
-	direct := p.direct(d, b)
+	direct := p.direct(d, b, 1<<class(len(b)))
 	block := p.send.get(len(b))
 	copy(block.mem, b)
 	if direct {
 		*p.number(d, len(block.mem)) = entry{block: block}
-		d.sent++
-		d.inFlight += len(block.mem)
-		p.owe(d)
+		p.gone(d, len(block.mem))
 	} else {
 		p.append(d, entry{block: block}, len(block.mem))
 	}
 	return true
 }
 
+// gone counts a message that has been transmitted directly.
+func (p *Port) gone(d *pair, size int) {
+	d.sent++
+	d.inFlight += size
+	p.owe(d)
+}
+
+// HasRoom reports whether a message of n bytes to a peer would find room now.
+func (p *Port) HasRoom(to, n int) bool {
+	if !p.open || p.freezing.frozen || len(p.node.gone) > 0 && p.node.gone[to] != nil {
+		return false
+	}
+	d := p.pair(to)
+	return d.waiting.first == nil && p.hasRoom(d, n)
+}
+
 // direct transmits a message before it is numbered and kept, if nothing is held
 // before it and the transport takes it at once. What remains to be done can be
 // done while it travels.
-func (p *Port) direct(d *pair, b []byte) bool {
-	size := 1 << class(len(b))
+func (p *Port) direct(d *pair, b []byte, size int) bool {
 	if d.sent != d.next || d.refused || !d.q.Follows(d.q.Last()) || len(d.flushes) > 0 || d.inFlight > 0 && d.inFlight+size > d.credit {
 		return false
 	}
