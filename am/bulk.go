@@ -3,6 +3,7 @@ package am
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 
 	"weft"
 )
@@ -105,15 +106,20 @@ func (e *Endpoint) Get(ctx context.Context, to, from, off, n, h int, words ...ui
 }
 
 // serveGet sends what a rank has asked for.
-func (e *Endpoint) serveGet(from int, f *frame) {
-	source := place{f.from, f.place.size}
-	if !source.in(len(e.memory)) {
-		e.refuse(from, "the source is not in the segment")
+func (e *Endpoint) serveGet(c *Call, b []byte) {
+	to, ok := parsePlace(b)
+	if !ok || len(b) != 24 {
+		e.stats.Strange++
 		return
 	}
-	b := e.memory[source.off:][:source.size]
-	if err := e.xfer(from, int(f.place.off), b, f.handler, f.words[:f.n]); err != nil {
-		e.refuse(from, err.Error())
+	source := place{binary.LittleEndian.Uint64(b[16:]), to.size}
+	if !source.in(len(e.memory)) || !to.in(len(e.memory)) {
+		e.refuse(c.From, fmt.Sprintf("%d bytes at %d, for %d, are not in the segment of %d bytes", to.size, source.off, to.off, len(e.memory)))
+		return
+	}
+	_, data := e.at(source)
+	if err := e.xfer(c.From, int(to.off), data, c.handler, c.Words); err != nil {
+		e.refuse(c.From, err.Error())
 	}
 }
 

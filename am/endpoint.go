@@ -53,7 +53,6 @@ type Endpoint struct {
 	mask  uint32
 
 	out      [longest]byte // the message that is being sent
-	frame    frame         // the one that has been received
 	req, rep Call          // what a request handler and a reply handler are given
 	failures []error       // that nobody has been told of
 	stats    Stats

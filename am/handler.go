@@ -112,26 +112,36 @@ func (e *Endpoint) answer(to, n int) error {
 // run runs a handler, and says how it ended.
 func (e *Endpoint) run(h int, c *Call) (err error) {
 	c.handler, c.replied, c.running, c.broke = h, false, true, nil
-	ended := false
 	defer func() {
-		if c.running = false; ended {
-			return
+		if c.running {
+			c.running = false
+			err = e.cut(c, recover())
 		}
-		err = errExited
-		if v := recover(); v != nil {
-			err = &PanicError{Value: v, Stack: debug.Stack()}
-		}
-		e.fail(h, c.From, err)
 	}()
 	err = e.table[h].Func(c)
-	ended = true
-	if err == nil {
+	if c.running = false; err == nil {
 		err = c.broke
 	}
 	if err != nil {
 		e.fail(h, c.From, err)
 	}
 	return err
+}
+
+// cut notes that a handler has panicked. If there is no panic it ends its goroutine: then
+// nobody else completes what has been begun.
+func (e *Endpoint) cut(c *Call, panicked any) error {
+	if panicked != nil {
+		err := &PanicError{Value: panicked, Stack: debug.Stack()}
+		e.fail(c.handler, c.From, err)
+		return err
+	}
+	e.fail(c.handler, c.From, errExited)
+	if !c.isReply && c.From != e.ep.Me {
+		e.conclude(c, errExited)
+	}
+	e.ep.Release()
+	return errExited
 }
 
 // errExited is of a handler that has ended its goroutine.

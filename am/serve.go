@@ -10,44 +10,42 @@ import (
 
 // handle handles the message that has been received.
 func (e *Endpoint) handle() {
-	defer e.ep.Release()
-	f, from := &e.frame, e.ep.From
-	if !f.parse(e.ep.Data) || from == e.ep.Me {
+	switch from, b := e.ep.From, e.ep.Data; {
+	case from == e.ep.Me || b[0] >= kinds:
 		e.stats.Strange++
-		return
-	}
-	switch f.kind {
-	case kindRequest, kindStored, kindGet:
-		e.serve(from, f)
+	case b[0] < kindReply:
+		e.serve(from, b)
 	default:
-		e.answered(from, f)
+		e.answered(from, b)
 	}
+	e.ep.Release()
 }
 
 // serve runs the handler of a request, and makes sure that there is an answer.
-func (e *Endpoint) serve(from int, f *frame) {
+func (e *Endpoint) serve(from int, b []byte) {
 	c := &e.req
-	switch {
-	case f.handler >= len(e.table):
-		e.refuse(from, fmt.Sprintf("there is no handler %d", f.handler))
-		return
-	case f.kind != kindRequest && !f.place.in(len(e.memory)):
-		e.refuse(from, fmt.Sprintf("%d bytes at %d are not in the segment of %d bytes", f.place.size, f.place.off, len(e.memory)))
-		return
-	case f.kind == kindGet:
-		e.serveGet(from, f)
+	rest, ok := c.parse(from, b)
+	if !ok {
+		e.stats.Strange++
 		return
 	}
-	e.fill(c, from, f)
-	answered := false
-	defer func() {
-		if !answered { // the handler has ended this goroutine
-			e.conclude(c, errExited)
+	if c.handler >= len(e.table) {
+		e.refuse(from, fmt.Sprintf("there is no handler %d", c.handler))
+		return
+	}
+	switch c.Data, c.Off = rest, 0; b[0] {
+	case kindStored:
+		at, ok := parsePlace(rest)
+		if !ok || !at.in(len(e.memory)) {
+			e.refuse(from, fmt.Sprintf("%d bytes at %d are not in the segment of %d bytes", at.size, at.off, len(e.memory)))
+			return
 		}
-	}()
-	err := e.run(f.handler, c)
-	answered = true
-	e.conclude(c, err)
+		c.Off, c.Data = e.at(at)
+	case kindGet:
+		e.serveGet(c, rest)
+		return
+	}
+	e.conclude(c, e.run(c.handler, c))
 }
 
 // conclude answers a request whose handler has not.
@@ -68,36 +66,43 @@ func (e *Endpoint) refuse(from int, reason string) {
 	_ = e.answer(from, n)
 }
 
-// fill makes a message a handler's.
-func (e *Endpoint) fill(c *Call, from int, f *frame) {
-	c.From, c.Data, c.Off = from, f.payload, 0
-	c.words = f.words
-	c.Words = c.words[:f.n]
-	if f.kind == kindStored || f.kind == kindXferred {
-		c.Off = int(f.place.off)
-		c.Data = e.memory[c.Off:][:f.place.size:f.place.size]
-	}
+// at returns memory of the segment as a handler gets it. The caller has checked that it is.
+func (e *Endpoint) at(p place) (off int, b []byte) {
+	return int(p.off), e.memory[p.off:][:p.size:p.size]
 }
 
 // answered takes a reply: it gives the credit back and runs the handler. Replies come in
 // the order of the requests.
-func (e *Endpoint) answered(from int, f *frame) {
-	p := &e.peers[from]
-	if p.sent == p.answered || f.handler >= len(e.table) || f.kind == kindXferred && !f.place.in(len(e.memory)) {
+func (e *Endpoint) answered(from int, b []byte) {
+	p, c := &e.peers[from], &e.rep
+	rest, ok := c.parse(from, b)
+	if !ok || p.sent == p.answered || c.handler >= len(e.table) && b[0] != kindNull && b[0] != kindFailed {
 		e.stats.Strange++
 		return
 	}
-	r := p.asked[p.answered&e.mask]
-	e.settle(p)
-	switch f.kind {
-	case kindReply, kindXferred:
-		e.fill(&e.rep, from, f)
-		e.run(f.handler, &e.rep)
+	r := &p.asked[p.answered&e.mask]
+	end := r.end
+	switch c.Data, c.Off = rest, 0; b[0] {
+	case kindReply:
+		e.settle(p)
+		e.run(c.handler, c)
+	case kindXferred:
+		at, ok := parsePlace(rest)
+		if ok = ok && at.in(len(e.memory)); !ok {
+			e.back(from, r, errors.New("the answer names memory that is not in the segment"))
+		}
+		if e.settle(p); ok {
+			c.Off, c.Data = e.at(at)
+			e.run(c.handler, c)
+		}
 	case kindFailed:
-		e.back(from, &r, errors.New(string(f.payload)))
+		e.back(from, r, errors.New(string(rest)))
+		e.settle(p)
+	default:
+		e.settle(p)
 	}
-	if r.end != nil {
-		e.runEnd(r.end)
+	if end != nil {
+		e.runEnd(end)
 	}
 }
 

@@ -23,17 +23,6 @@ const (
 // place and length; and the payload.
 const longest = endpoint.HeadSize + 8*MaxWords + 16 + MaxMedium
 
-// A frame is a message taken apart.
-type frame struct {
-	kind    byte
-	n       int // words
-	handler int
-	words   [MaxWords]uint64
-	place   place
-	from    uint64 // of a get: where the data lies; its place is where it is to go
-	payload []byte
-}
-
 // A place is memory of a segment.
 type place struct{ off, size uint64 }
 
@@ -58,32 +47,26 @@ func (e *Endpoint) putPlace(n int, p place) int {
 	return n + 16
 }
 
-// parse takes a message apart, and reports whether it is one.
-func (f *frame) parse(b []byte) bool {
-	f.kind, f.n, f.handler = b[0], int(b[1]), int(binary.LittleEndian.Uint16(b[2:]))
+// parse takes the beginning of a message apart, and returns what follows, or false if it is
+// no message.
+func (c *Call) parse(from int, b []byte) (rest []byte, ok bool) {
+	n := int(b[1])
+	c.handler = int(binary.LittleEndian.Uint16(b[2:]))
 	b = b[endpoint.HeadSize:]
-	if f.kind >= kinds || f.n > MaxWords || len(b) < 8*f.n {
-		return false
+	if n > MaxWords || len(b) < 8*n {
+		return nil, false
 	}
-	for i := range f.n {
-		f.words[i] = binary.LittleEndian.Uint64(b[8*i:])
+	for i := range n {
+		c.words[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
-	b = b[8*f.n:]
-	switch f.kind {
-	case kindGet:
-		if len(b) != 24 {
-			return false
-		}
-		f.place = place{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
-		f.from = binary.LittleEndian.Uint64(b[16:])
-		b = nil
-	case kindStored, kindXferred:
-		if len(b) != 16 {
-			return false
-		}
-		f.place = place{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
-		b = nil
+	c.From, c.Words = from, c.words[:n]
+	return b[8*n:], true
+}
+
+// parsePlace takes a place off the beginning of b.
+func parsePlace(b []byte) (p place, ok bool) {
+	if len(b) < 16 {
+		return p, false
 	}
-	f.payload = b
-	return true
+	return place{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}, true
 }

@@ -55,7 +55,7 @@ func TestSeveralSuspended(t *testing.T) {
 			story = nil
 		}
 		e, err := fm.Open(ctx, p, 7, []fm.Handler{{Name: "take", Func: func(m *fm.Message) error {
-			b := make([]byte, 10000)
+			b := make([]byte, 20000)
 			story = append(story, fmt.Sprint(m.From, " begins"))
 			for range 2 {
 				if _, err := m.Receive(b); err != nil {
@@ -70,9 +70,9 @@ func TestSeveralSuspended(t *testing.T) {
 		}
 		defer e.Close()
 		if p.Rank() > 0 {
-			s := begun(ctx, e, 0, 20000, 0)
+			s := begun(ctx, e, 0, 40000, 0)
 			for range 2 {
-				if err := s.SendPiece(ctx, make([]byte, 10000)); err != nil {
+				if err := s.SendPiece(ctx, make([]byte, 20000)); err != nil {
 					return err
 				}
 				if err := e.Barrier(ctx); err != nil { // in the middle of a message
