@@ -21,5 +21,7 @@
 // counted from the lowest that has a link.
 //
 // The scouts fly through a real network in virtual time; the mapper sees of it only
-// what comes back to its host.
+// what comes back to its host. Nothing else is on that network: scouts do not wait for
+// each other or for packets of programs, and none is lost but by what the network is.
+// There is one mapper, and hosts are not told their routes.
 package mapper

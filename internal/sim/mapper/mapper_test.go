@@ -54,6 +54,20 @@ func TestExplore(t *testing.T) {
 	}
 }
 
+// TestThousandHosts: a network of 1,000 hosts is found from one of them, and three links
+// of it that fail, with a scout for each link and some more.
+func TestThousandHosts(t *testing.T) {
+	n := generate(t, "switch-random", 8, 1000, 1)
+	m, found := explore(t, n, 500)
+	for _, link := range []int{300, 1100, 1400} {
+		n.Links[link].Down = true
+	}
+	v := m.Check(found)
+	if err := found.Without(v).Same(n, 500); err != nil || len(v.Dead) != 3 || v.Scouts > len(n.Links)*11/10 {
+		t.Errorf("%v: %d dead, %d scouts in %d rounds", err, len(v.Dead), v.Scouts, v.Rounds)
+	}
+}
+
 // tangle wires switches with few hosts, or none, at random: parallel links, links of a
 // switch with itself, ports anywhere.
 func tangle(r *rand.Rand) *fabric.Network {
@@ -90,7 +104,7 @@ func tangle(r *rand.Rand) *fabric.Network {
 // TestTangles: what the mapper can reach is found as it is, whatever it is: switches
 // are told apart, and recognized, by nothing but scouts.
 func TestTangles(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(100) {
 		n := tangle(rand.New(rand.NewPCG(seed, 1)))
 		m := New(NewWiring(sim.NewWorld(seed), n, Costs{}), 0)
 		found, err := m.Explore()
@@ -183,12 +197,12 @@ func TestFailureWhileExploring(t *testing.T) {
 	whole := generate(t, "switch-fattree", 8, 30, 0)
 	_, found := explore(t, whole, 0)
 	restless := 0
-	for step := range 30 {
+	for step := range 20 {
 		n := generate(t, "switch-fattree", 8, 30, 0)
 		w := sim.NewWorld(1)
 		m := New(NewWiring(w, n, Costs{}), 0)
 		link := len(n.Links) - 1 - step%40
-		w.After(found.Took*time.Duration(step)/30, func() { n.Links[link].Down = true })
+		w.After(found.Took*time.Duration(step)/20, func() { n.Links[link].Down = true })
 		again, err := m.Explore()
 		if errors.Is(err, ErrRestless) {
 			restless++
@@ -198,7 +212,7 @@ func TestFailureWhileExploring(t *testing.T) {
 			err = again.Same(n, 0)
 		}
 		if err != nil {
-			t.Errorf("link %d fails after %d/30: %v", link, step, err)
+			t.Errorf("link %d fails after %d/20: %v", link, step, err)
 		}
 	}
 	if restless > 0 {
@@ -209,7 +223,7 @@ func TestFailureWhileExploring(t *testing.T) {
 // TestFailureAmongHostless: among switches without hosts a failure makes known ones look
 // new, and their neighbours, and so on; the mapper notices before that costs much.
 func TestFailureAmongHostless(t *testing.T) {
-	const side = 7
+	const side = 5
 	torus := func() *fabric.Network {
 		n := fabric.New()
 		for i := range side * side {
@@ -235,16 +249,16 @@ func TestFailureAmongHostless(t *testing.T) {
 		return n
 	}
 	quiet, found := explore(t, torus(), 0)
-	for step := range 30 {
+	for step := range 20 {
 		n, w := torus(), sim.NewWorld(1)
 		m := New(NewWiring(w, n, Costs{}), 0)
-		w.After(found.Took*time.Duration(step)/30, func() { n.Links[step*3].Down = true })
+		w.After(found.Took*time.Duration(step)/20, func() { n.Links[step*2].Down = true })
 		again, err := m.Explore()
 		if err == nil {
 			err = again.Same(n, 0)
 		}
 		if err != nil || m.Stats.Sent() > 4*quiet.Stats.Sent() {
-			t.Errorf("after %d/30: %v; %d scouts, %d in a network that stays as it is", step, err, m.Stats.Sent(),
+			t.Errorf("after %d/20: %v; %d scouts, %d in a network that stays as it is", step, err, m.Stats.Sent(),
 				quiet.Stats.Sent())
 		}
 	}

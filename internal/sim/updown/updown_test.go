@@ -21,7 +21,7 @@ func generate(t testing.TB, kind string, ports, hosts int, seed uint64) *fabric.
 // networks are many small networks of all kinds, some with links that are down.
 func networks(t testing.TB, f func(name string, n *fabric.Network)) {
 	for _, kind := range []string{"switch-tree", "switch-fattree", "switch-ring", "switch-random"} {
-		for seed := range uint64(20) {
+		for seed := range uint64(12) {
 			hosts := 5 + int(seed)*3
 			n := generate(t, kind, 4+int(seed%3)*2, hosts, seed)
 			f(fmt.Sprintf("%s for %d hosts, seed %d", kind, hosts, seed), n)
