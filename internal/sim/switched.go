@@ -79,7 +79,8 @@ func (t *switched) vertexName(v int) string {
 	return "host " + t.net.Hosts[v].Name
 }
 
-// Next looks up the source's route: a packet carries it along.
+// Next looks up the source's route: a packet carries it along. A shortest route passes
+// each switch once, so the switch tells how far the packet has come.
 func (t *switched) Next(from, at, to int) (next, link int, w Wire) {
 	if hosts := len(t.net.Hosts); at >= hosts {
 		way, _ := t.routes.Between(from, to)

@@ -50,7 +50,8 @@ type place struct {
 // taken for new ones, and so on, until one of them has a host that is known (the
 // mapper's own at the latest) at a port whose link leads elsewhere.
 func (m *Mapper) explore() error {
-	if m.count(m.send([]probe{{returns, []int8{0}, nil}}))[0] != itself {
+	m.Stats.Returning++
+	if m.send([]probe{{returns, []int8{0}, nil}})[0] != itself {
 		return ErrNoSwitch
 	}
 	first := m.look(nil)
@@ -74,12 +75,6 @@ func (m *Mapper) explore() error {
 
 // errChanged says that the network has changed while it was explored.
 var errChanged = errors.New("weft: the network has changed")
-
-// count adds probes that return to the statistics.
-func (m *Mapper) count(replies []int) []int {
-	m.Stats.Returning += len(replies)
-	return replies
-}
 
 // look finds out what is at every port of the switch at the end of a way, but for the
 // one at which scouts come in.
