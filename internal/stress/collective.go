@@ -1,6 +1,7 @@
 package stress
 
 import (
+	"context"
 	"fmt"
 
 	"weft/coll"
@@ -26,7 +27,10 @@ func collective(s *scene) {
 			case 1:
 				n = 3000 + rng.IntN(6000)
 			}
-			if ok = operate(a, group, which, root, n); !ok {
+			call := func(what string, f func(ctx context.Context) error) bool {
+				return a.call(what, func() error { return f(a.ctx) }) == fine
+			}
+			if ok = operate(a, group, which, root, n, call); !ok {
 				break
 			}
 		}
@@ -38,8 +42,9 @@ func collective(s *scene) {
 	}
 }
 
-// operate does one operation, and checks what comes of it.
-func operate(a *actor, g *coll.Group, which, root, n int) bool {
+// operate does one operation with run, which reports whether it succeeded, and checks what
+// comes of it.
+func operate(a *actor, g *coll.Group, which, root, n int, run func(what string, f func(ctx context.Context) error) bool) bool {
 	size, me := g.Size(), g.Rank()
 	value := func(rank, i int) int64 { return int64(rank*1_000_003 + i*7 + which) }
 	own := make([]int64, n)
@@ -65,53 +70,53 @@ func operate(a *actor, g *coll.Group, which, root, n int) bool {
 	for i := range all2 {
 		all2[i] = value(me, i)
 	}
-	call := func(name string, f func() error) bool {
-		return a.call(fmt.Sprintf("coll.%s of %d elements, root %d", name, n, root), f) == fine
+	call := func(name string, f func(ctx context.Context) error) bool {
+		return run(fmt.Sprintf("coll.%s of %d elements, root %d", name, n, root), f)
 	}
 	switch which {
 	case 0:
-		ok := call("Broadcast", func() error { return coll.Broadcast(a.ctx, g, root, own) })
+		ok := call("Broadcast", func(ctx context.Context) error { return coll.Broadcast(ctx, g, root, own) })
 		if ok {
 			check("Broadcast", own, func(i int) int64 { return value(root, i) })
 		}
 		return ok
 	case 1:
-		ok := call("AllReduce", func() error { return coll.AllReduce(a.ctx, g, own, coll.Sum) })
+		ok := call("AllReduce", func(ctx context.Context) error { return coll.AllReduce(ctx, g, own, coll.Sum) })
 		if ok {
 			check("AllReduce", own, sum)
 		}
 		return ok
 	case 2:
-		ok := call("Reduce", func() error { return coll.Reduce(a.ctx, g, root, own, coll.Sum) })
+		ok := call("Reduce", func(ctx context.Context) error { return coll.Reduce(ctx, g, root, own, coll.Sum) })
 		if ok && me == root {
 			check("Reduce", own, sum)
 		}
 		return ok
 	case 3:
-		ok := call("Gather", func() error { return coll.Gather(a.ctx, g, root, own, all) })
+		ok := call("Gather", func(ctx context.Context) error { return coll.Gather(ctx, g, root, own, all) })
 		if ok && me == root {
 			check("Gather", all, func(i int) int64 { return value(i/n, i%n) })
 		}
 		return ok
 	case 4:
-		ok := call("Scatter", func() error { return coll.Scatter(a.ctx, g, root, all2, own) })
+		ok := call("Scatter", func(ctx context.Context) error { return coll.Scatter(ctx, g, root, all2, own) })
 		if ok {
 			check("Scatter", own, func(i int) int64 { return value(root, me*n+i) })
 		}
 		return ok
 	case 5:
-		ok := call("AllGather", func() error { return coll.AllGather(a.ctx, g, own, all) })
+		ok := call("AllGather", func(ctx context.Context) error { return coll.AllGather(ctx, g, own, all) })
 		if ok {
 			check("AllGather", all, func(i int) int64 { return value(i/n, i%n) })
 		}
 		return ok
 	case 6:
-		ok := call("AllToAll", func() error { return coll.AllToAll(a.ctx, g, all2, all) })
+		ok := call("AllToAll", func(ctx context.Context) error { return coll.AllToAll(ctx, g, all2, all) })
 		if ok {
 			check("AllToAll", all, func(i int) int64 { return value(i/n, me*n+i%n) })
 		}
 		return ok
 	default:
-		return call("Barrier", func() error { return coll.Barrier(a.ctx, g) })
+		return call("Barrier", func(ctx context.Context) error { return coll.Barrier(ctx, g) })
 	}
 }

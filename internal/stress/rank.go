@@ -37,6 +37,7 @@ type rank struct {
 
 	progress atomic.Uint64 // what the goroutines have got done
 	leaving  atomic.Bool   // Close has been called, or is about to be
+	over     atomic.Bool   // run returns, or has
 	ending   atomic.Bool   // all ranks may leave from now on
 	ctx      context.Context
 	cancel   context.CancelFunc // of all scenes
@@ -52,6 +53,8 @@ type rank struct {
 	news   chan struct{}           // closed when left grows
 	told   map[string]bool
 	group  sync.WaitGroup // of all actors
+
+	obituaries *obituaries // of the ranks that are gone
 }
 
 // Rank is called first in main: if the process is a rank of a stressed job it is one,
@@ -64,6 +67,7 @@ func Rank() bool {
 	r := &rank{
 		began: time.Now(), spoil: os.Getenv(envSpoil), meets: map[string]chan struct{}{}, actors: map[*actor]bool{}, books: map[fmt.Stringer]*scene{},
 		news: make(chan struct{}), told: map[string]bool{}, rounds: make(chan note, 1), leaves: make(chan string, 1),
+		obituaries: newObituaries(),
 	}
 	r.seed, _ = strconv.ParseUint(os.Getenv(envSeed), 10, 64)
 	if text := os.Getenv(envOnly); text != "" {
@@ -99,12 +103,14 @@ func Rank() bool {
 // run plays rounds until the job ends, or this rank is to leave.
 func (r *rank) run(p *weft.Proc) {
 	r.p = p
+	defer r.over.Store(true)
 	r.line.tell(note{Kind: noteHello, Rank: p.Rank(), N: uint64(os.Getpid())})
 	go func() {
 		_ = r.line.listen(r.hear)
 		os.Exit(9) // nobody directs us any more
 	}()
 	go r.beat()
+	go r.mourn()
 	for {
 		select {
 		case n := <-r.rounds:

@@ -40,6 +40,8 @@ var kinds = []struct {
 	{"lock", 3, lock},
 	{"barrier", 2, barrier},
 	{"collective", 2, collective},
+	{"abandon", 1, abandon},
+	{"revoke", 1, revoke},
 	{"mailbox", 3, mailbox},
 	{"match", 2, matching},
 	{"sundry", 1, sundry},
@@ -87,6 +89,7 @@ func (r *rank) round(n int, ranks []int, anew bool) {
 	clear(r.books) // of the round before
 	r.mu.Unlock()
 	var group sync.WaitGroup
+	group.Go(func() { r.hearOfAll(ranks) })
 	for _, s := range r.cast(n, ranks) {
 		if anew {
 			s.channel = 1000 + s.number*channels
