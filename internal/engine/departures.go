@@ -28,7 +28,7 @@ func (e *Engine) Return() (told []int) {
 	e.Msg.Leave()
 	e.Msg.Drain()
 	e.RMA.Return()
-	e.Coord.Leave()
+	e.Coord.Return()
 	for _, rank := range e.ranks() {
 		if p := e.peers[rank]; (p.mtu != 0 || p.asked) && p.gone == nil && rank != e.cfg.Rank {
 			e.untold = append(e.untold, p)

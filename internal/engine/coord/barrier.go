@@ -25,6 +25,7 @@ type barrier struct {
 	window  uint64
 	missing []int32 // inputs, by phase modulo 2·window, then by gate
 	inputs  inputs  // those that have come
+	owed    []owed  // by phase modulo 2·window: what this member has still to pass on
 	arrived uint64  // the last phase at which the program has
 	done    uint64  // the last phase that is over
 	waiting opList
@@ -58,6 +59,7 @@ func newBarrier(n *Node, o *Object) (*barrier, error) {
 		}
 	}
 	b.inputs = b.newInputs(int(2 * b.window))
+	b.owed = make([]owed, 2*b.window)
 	if o.Aligned {
 		b.clock = &clock{}
 	}
@@ -277,6 +279,9 @@ func (b *barrier) input(now monotime.Time, phase uint64, gate int, f wire.Event)
 	if b.clock != nil && g.Done {
 		release = b.release(now, f)
 	}
+	if len(g.Sends) > 0 {
+		b.pays(phase)
+	}
 	for i, s := range g.Sends {
 		if s.To == b.me {
 			b.input(now, phase, s.Gate, wire.Event{})
@@ -360,7 +365,44 @@ func (b *barrier) fail(err error) {
 	b.tellNeighbours(wire.Event{Kind: wire.EventRefuse, Flag: true, Rank: uint32(d.Rank), Arg: uint64(d.sig)}, func(rank int) bool { return rank == d.Rank })
 }
 
-// leave says up to which phase this member takes part.
+// An owed is how many gates have opened in a phase that send something.
+type owed struct {
+	phase uint64
+	paid  int
+}
+
+// pays notes that a gate that sends something has opened.
+func (b *barrier) pays(phase uint64) {
+	o := &b.owed[b.lap(phase)]
+	if o.phase != phase {
+		*o = owed{phase: phase}
+	}
+	o.paid++
+}
+
+// given returns the last phase for which this member has sent all that others need of it.
+// It may have arrived at later ones, and pass on tokens in them as long as it is there.
+func (b *barrier) given() uint64 {
+	all := 0
+	for _, g := range b.plan.Gates {
+		if len(g.Sends) > 0 && g.Inputs > 0 {
+			all++
+		}
+	}
+	for phase := b.done + 1; phase <= b.arrived; phase++ {
+		if o := b.owed[b.lap(phase)]; all > 0 && (o.phase != phase || o.paid < all) {
+			return phase - 1
+		}
+	}
+	return b.arrived
+}
+
+// leave says up to which phase this member takes part: if the process goes on, though its
+// program has returned, up to that at which it has arrived.
 func (b *barrier) leave() {
-	b.tellNeighbours(wire.Event{Kind: wire.EventLeft, Rank: uint32(b.n.rank), Phase: b.arrived}, nobody)
+	phase := b.given()
+	if b.n.serves {
+		phase = b.arrived
+	}
+	b.tellNeighbours(wire.Event{Kind: wire.EventLeft, Rank: uint32(b.n.rank), Phase: phase}, nobody)
 }

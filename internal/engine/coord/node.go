@@ -21,6 +21,7 @@ type Node struct {
 	gone       map[int]*link.PeerError
 	returned   map[int]*link.PeerError // whose programs have ended
 	done       opList
+	serves     bool // this process goes on, though its program has returned
 	binds      map[uint64]*bind
 	fences     map[uint64]*fence
 
@@ -327,6 +328,13 @@ func (n *Node) Down(rank int, cause *link.PeerError) {
 		n.homes[id].down(rank)
 	}
 	n.bindsDown(rank, cause)
+}
+
+// Return is Leave for a process that goes on for the others: its program has returned.
+func (n *Node) Return() {
+	n.serves = true
+	n.Leave()
+	n.serves = false
 }
 
 // Leave gives back what others would wait for: the process leaves the job in
