@@ -116,6 +116,10 @@ func TestSimMap(t *testing.T) {
 	if status != 0 || !strings.Contains(out, "it is the network") || !strings.Contains(out, "no cycle") || !strings.Contains(out, "failed   a:6 – c:4") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
+	out, _, status = runWeft(t, "sim", "map", "-n", "9", "-topology", "switch-ring:4", "-fail", "h0")
+	if status != 0 || !strings.Contains(out, "the mapper's own link") || strings.Contains(out, "then ") {
+		t.Errorf("status %d: %s", status, out)
+	}
 	out, stderr, status = runWeft(t, "sim", "-n", "12", "-topology", "file:"+links, "../../examples/hello")
 	if status != 0 || strings.Count(out, "hello from rank") != 12 {
 		t.Errorf("status %d: %s%s", status, out, stderr)

@@ -168,10 +168,12 @@ func fail(
 		d.Found = append(d.Found, found.Net.LinkName(link))
 	}
 	d.Scouts, d.Lost, d.Rounds, d.Took = v.Scouts, v.Lost, v.Rounds, micro(v.Took)/1000
-	if _, ok := left.Net.Home(left.Host); ok {
-		if err := left.Same(n, host); err != nil {
-			d.Right, d.Wrong = false, err.Error()
-		}
+	if _, ok := left.Net.Home(left.Host); !ok {
+		d.Blind = true
+		return d, found, before
+	}
+	if err := left.Same(n, host); err != nil {
+		d.Right, d.Wrong = false, err.Error()
 	}
 	routes, kept := before.Reroute(left.Net, mapperSwitch(left))
 	d.Routes, d.Kept = describeRoutes(left.Net, routes), kept

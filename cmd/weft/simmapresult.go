@@ -65,6 +65,7 @@ type mapFailure struct {
 	Lost     int       `json:"scouts_lost"`
 	Rounds   int       `json:"rounds"`
 	Took     float64   `json:"took_ms"`
+	Blind    bool      `json:"mapper_cut_off"` // its own link has failed: it knows nothing of the others
 	Kept     bool      `json:"order_kept"`     // new routes may be taken while packets are on old ones
 	Mixed    int       `json:"cycle_with_old"` // channels of a cycle of old and new routes
 	Other    int       `json:"pairs_other_route"`
@@ -100,12 +101,9 @@ func describeMap(m *mapper.Mapper, found *mapper.Map, n *fabric.Network, host in
 	return d
 }
 
-// mapperSwitch returns the switch of the mapper's host.
+// mapperSwitch returns the switch of the mapper's host, whose link works.
 func mapperSwitch(found *mapper.Map) int {
-	home, ok := found.Net.Home(found.Host)
-	if !ok {
-		return 0 // its own link is down
-	}
+	home, _ := found.Net.Home(found.Host)
 	return home.Switch
 }
 
@@ -151,6 +149,10 @@ func (r *mapResult) print() {
 	fmt.Printf("failed   %s\n", list(f.Links))
 	fmt.Printf("         found after %.3g ms: %s on the map; %d scouts in %d rounds, %d of them lost\n", f.Took,
 		list(f.Found), f.Scouts, f.Rounds, f.Lost)
+	if f.Blind {
+		fmt.Println("         that is the mapper's own link: it can tell nothing of the rest, which keeps its routes")
+		return
+	}
 	if !f.Right {
 		fmt.Printf("         what is left of the map is WRONG: %s\n", f.Wrong)
 	}
