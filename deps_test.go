@@ -27,7 +27,7 @@ internal/engine/link    internal/engine/wire internal/monotime internal/mutant
 internal/engine/msg     internal/engine/link internal/engine/wire internal/monotime internal/mutant
 internal/engine/rma     internal/engine/link internal/engine/wire internal/mailbox internal/mem internal/mutant
 internal/engine/coord   internal/engine/link internal/engine/wire internal/monotime internal/mutant
-internal/engine         internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
+internal/engine         internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime internal/mutant
 
 transport
 internal/sys

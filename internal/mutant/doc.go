@@ -51,6 +51,7 @@ const (
 	FenceOvertaken      // msg: a frozen port sends again what it is asked for, behind its fence
 	FenceIgnored        // msg: a port counts as flushed when the first of its fences has been answered
 	RestoredShort       // msg: of what a restored state has not seen acknowledged, the first message is not sent again
+	BeatUnanswered      // engine: a peer that asks for a sign of life gets none
 	FenceUnheard        // rma: a region takes writes under epochs to which it was closed, if it has seen no later one
 	ArmedOverRing       // driver: the doorbell is armed again before whoever was rung has answered
 	NoRest              // driver: one that polled goes away, and the doorbell stays silent
@@ -79,7 +80,7 @@ func (b Bug) String() string {
 		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "SilentAck", "AskOne", "PromiseKept", "DeadPush", "FenceOnce",
 		"NewcomersFirst", "LastFirst",
 		"FenceOvertaken", "FenceIgnored", "RestoredShort",
-		"FenceUnheard",
+		"BeatUnanswered", "FenceUnheard",
 		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "AnsweredTwice", "PacketTwice", "RedirectTwice",
 	}[b]
 }

@@ -125,7 +125,7 @@ func (n *node) flush() {
 		n.output(now)
 		n.wanted = n.eng.Wanted(n.wanted[:0])
 		for _, rank := range n.wanted {
-			n.eng.Connect(now, rank, engine.Path{MTU: n.c.MTU, Lossy: !n.c.Reliable, Trusted: n.c.Trusted, Incarnation: n.c.card(rank)})
+			n.eng.Connect(now, rank, engine.Path{MTU: n.c.MTU, Lossy: !n.c.Reliable, Trusted: n.c.Trusted, Beats: n.c.Beats, Incarnation: n.c.card(rank)})
 		}
 		if !n.complete() && len(n.wanted) == 0 {
 			break

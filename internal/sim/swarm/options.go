@@ -23,6 +23,7 @@ type Options struct {
 	Gang   int           // switches between two programs that take turns on a channel
 
 	Reliable   bool // the network loses nothing, as shared memory; engines run no links
+	Beats      bool // and do not tell when a process is stopped, as TCP: engines exchange signs of life
 	MTU        int
 	Window     int
 	MaxQueue   int
@@ -98,6 +99,9 @@ func FromSeed(seed uint64) (o Options) {
 	}
 	if apart := rand.New(rand.NewPCG(seed, 0x73657665)); o.Locks > 0 && !o.Reliable && apart.IntN(3) == 0 {
 		o.Severs = 1 + apart.IntN(3)
+	}
+	if apart := rand.New(rand.NewPCG(seed, 0x62656174)); o.Reliable {
+		o.Beats = apart.IntN(3) == 0
 	}
 	if r.IntN(8) == 0 {
 		return o

@@ -61,6 +61,7 @@ func (o Options) smaller() (tries []Options) {
 		with(func(o *Options) { *p(o) = 0 })
 	}
 	with(func(o *Options) { o.Backoff = false })
+	with(func(o *Options) { o.Beats = false })
 	with(func(o *Options) { o.Silent = min(o.Silent, 1) })
 	with(func(o *Options) { o.Silent = 0 })
 	with(func(o *Options) { o.Threads = 1 })

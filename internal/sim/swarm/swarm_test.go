@@ -74,6 +74,7 @@ var caught = map[mutant.Bug]string{
 	mutant.RestoredShort:   "stuck",
 	mutant.FenceOnce:       "stuck",
 	mutant.FenceUnheard:    "fencing",
+	mutant.BeatUnanswered:  "false death",
 	mutant.NewcomersFirst:  "fairness",
 	mutant.LastFirst:       "fairness",
 }
