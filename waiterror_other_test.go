@@ -72,7 +72,10 @@ func otherCalls(ctx context.Context, t *testing.T, p *Proc, full *Port, rw *RWLo
 		{"flush", true, func(ctx context.Context) error { return far.Flush(ctx) }},
 		{"mailbox", true, func(ctx context.Context) error { return sender.Push(ctx, b) }},
 		{"connection to rank 0", true, func(ctx context.Context) error { _, err := p.Connect(ctx, 0); return err }},
-		{"", true, func(ctx context.Context) (err error) { long, err = full.StartSend(ctx, 0, make([]byte, 40000)); return err }},
+		{"", true, func(ctx context.Context) (err error) {
+			long, err = full.StartSend(ctx, 0, make([]byte, 40000))
+			return err
+		}},
 		{"flush of channel 9", false, func(ctx context.Context) error { return full.Flush(ctx) }},
 		{"send of 40000 bytes to rank 0 on channel 9", true, func(ctx context.Context) error { return long.Wait(ctx) }},
 		{`read-write lock "shared"`, false, func(ctx context.Context) error { _, err := rw.RLock(ctx); return err }},
