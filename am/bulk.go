@@ -127,8 +127,8 @@ func (e *Endpoint) serveGet(c *Call, b []byte) {
 // requester's segment, and then runs a handler there. b is copied. It never waits.
 func (c *Call) ReplyXfer(off int, b []byte, h int, words ...uint64) error {
 	e := c.e
-	if err := c.mayReply(); err != nil {
-		return err
+	if !c.mayReply() {
+		return c.forbidden()
 	}
 	if err := e.check(h, nil, words); err != nil {
 		return err

@@ -53,8 +53,8 @@ func (c *Call) ReplyMedium(h int, b []byte, words ...uint64) error { return c.re
 
 func (c *Call) reply(h int, b []byte, words []uint64) error {
 	e := c.e
-	if err := c.mayReply(); err != nil {
-		return err
+	if !c.mayReply() {
+		return c.forbidden()
 	}
 	if err := e.check(h, b, words); err != nil {
 		return err
@@ -69,18 +69,17 @@ func (c *Call) reply(h int, b []byte, words []uint64) error {
 	return e.answer(c.From, n)
 }
 
-// mayReply returns the rule that a reply would break, or nil.
-func (c *Call) mayReply() error {
-	rule := ""
+// mayReply reports whether the rules allow a reply.
+func (c *Call) mayReply() bool { return c.running && !c.isReply && !c.replied }
+
+// forbidden returns the rule that a reply would break.
+func (c *Call) forbidden() error {
+	rule := "a request handler sends at most one reply"
 	switch {
 	case !c.running:
 		rule = "a reply is sent by its handler, before that returns"
 	case c.isReply:
 		rule = "a reply handler sends nothing"
-	case c.replied:
-		rule = "a request handler sends at most one reply"
-	default:
-		return nil
 	}
 	err := &RuleError{Rule: rule, Handler: c.handler, Name: c.e.table[c.handler].Name}
 	if c.running && c.broke == nil {

@@ -57,8 +57,8 @@ func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
 	}
 	defer e.ep.Leave()
 	for !e.runCondition(cond) {
-		if err := e.failure(); err != nil {
-			return err
+		if len(e.failures) > 0 {
+			return e.failure()
 		}
 		if err := e.step(ctx); err != nil {
 			return explain(err, "am wait for a condition", "")

@@ -91,7 +91,9 @@ func (e *Endpoint) ask(p *peer, to, n, h int, words []uint64) error {
 	}
 	r := &p.asked[p.sent&e.mask]
 	r.handler, r.n = h, len(words)
-	copy(r.words[:], words)
+	for i, w := range words {
+		r.words[i] = w
+	}
 	p.sent++
 	e.open++
 	e.stats.Requests++

@@ -111,8 +111,8 @@ func (e *Endpoint) settle(p *peer) {
 	r := &p.asked[p.answered&e.mask]
 	if r.op != nil {
 		_ = finish(r.op) // it was there before the reply, or its rank is gone
+		r.op, r.end = nil, nil
 	}
-	r.op, r.end = nil, nil
 	p.answered++
 	e.open--
 	if mutant.On(mutant.AnsweredTwice) && p.sent != p.answered && mutant.Sometimes() {

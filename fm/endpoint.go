@@ -9,7 +9,7 @@ import (
 
 // The limits of messages.
 const (
-	Packet     = 16 << 10          // bytes of a packet with its head; a message is cut into packets
+	Packet     = 32 << 10          // bytes of a packet with its head; a message is cut into packets
 	MaxMessage = 1 << 30           // bytes
 	payload    = Packet - headSize // bytes of a message in a packet
 )
@@ -18,13 +18,13 @@ const (
 type Config struct {
 	// Packets is the size of the receive region in packets. It is split evenly among the
 	// other ranks, and what one gets are its credits: so many packets it may send before
-	// this rank has extracted some. 0 means 16 for each other rank; the least is 2, the
+	// this rank has extracted some. 0 means 8 for each other rank; the least is 2, the
 	// most 128.
 	Packets int
 }
 
 const (
-	defaultCredits = 16
+	defaultCredits = 8
 	minCredits     = 2
 	maxCredits     = 128
 )

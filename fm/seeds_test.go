@@ -105,7 +105,7 @@ func (w *player) send(ctx context.Context, p *weft.Proc, to int) error {
 	h := w.rnd.IntN(answer + 1)
 	length := 3 + w.rnd.IntN(1000)
 	if w.rnd.IntN(3) == 0 {
-		length += w.rnd.IntN(50000)
+		length += w.rnd.IntN(120000)
 	}
 	s, err := w.e.BeginMessage(to, length, h)
 	if err == fm.ErrNoCredit || errors.Is(err, weft.ErrTooLong) {

@@ -55,7 +55,7 @@ func TestSeveralSuspended(t *testing.T) {
 			story = nil
 		}
 		e, err := fm.Open(ctx, p, 7, []fm.Handler{{Name: "take", Func: func(m *fm.Message) error {
-			b := make([]byte, 20000)
+			b := make([]byte, 40000)
 			story = append(story, fmt.Sprint(m.From, " begins"))
 			for range 2 {
 				if _, err := m.Receive(b); err != nil {
@@ -70,9 +70,9 @@ func TestSeveralSuspended(t *testing.T) {
 		}
 		defer e.Close()
 		if p.Rank() > 0 {
-			s := begun(ctx, e, 0, 40000, 0)
+			s := begun(ctx, e, 0, 80000, 0)
 			for range 2 {
-				if err := s.SendPiece(ctx, make([]byte, 20000)); err != nil {
+				if err := s.SendPiece(ctx, make([]byte, 40000)); err != nil {
 					return err
 				}
 				if err := e.Barrier(ctx); err != nil { // in the middle of a message
@@ -348,7 +348,7 @@ func TestSenderGivesUp(t *testing.T) {
 			_, err := m.Receive(make([]byte, m.Length))
 			ends = append(ends, err)
 			return err
-		}}}, &fm.Config{Packets: 8})
+		}}}, &fm.Config{Packets: 4})
 		if err != nil {
 			return err
 		}
@@ -372,7 +372,7 @@ func TestSenderGivesUp(t *testing.T) {
 			return e.Until(ctx, func() bool { return true })
 		case 2:
 			s := begun(ctx, e, 1, 100000, 0)
-			return s.SendPiece(ctx, make([]byte, 20000))
+			return s.SendPiece(ctx, make([]byte, 40000))
 		}
 		err = e.Until(ctx, func() bool { return len(ends) == 2 })
 		if len(ends) < 2 {

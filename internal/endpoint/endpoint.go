@@ -40,7 +40,7 @@ type Endpoint struct {
 
 	cfg     Config
 	p       *weft.Proc
-	turn    *Turn
+	turn    Turn
 	epoch   uint32
 	closed  bool
 	seen    uint64 // what has arrived, of any kind
@@ -73,14 +73,19 @@ type departure struct {
 
 // Enter makes the endpoint the caller's, until Leave.
 func (e *Endpoint) Enter(ctx context.Context) error {
-	if !e.turn.Try() {
-		if within(e.cfg.Runner) {
-			return ErrInHandler
-		}
-		if err := e.turn.Take(ctx); err != nil {
-			return err
-		}
+	if e.turn.Try() {
+		return e.entered()
 	}
+	if within(e.cfg.Runner) {
+		return ErrInHandler
+	}
+	if err := e.turn.Take(ctx); err != nil {
+		return err
+	}
+	return e.entered()
+}
+
+func (e *Endpoint) entered() error {
 	if e.closed {
 		e.turn.Give()
 		return weft.ErrClosed
