@@ -17,6 +17,7 @@ var frames = map[string]interface{ Append([]byte) []byte }{
 	"attach": &wire.Attach{}, "attached": &wire.Attached{}, "push": &wire.Push{}, "put": &wire.Put{}, "flush": &wire.Flush{},
 	"pull": &wire.Pull{}, "pulled": &wire.Pulled{}, "atomic": &wire.Atomic{}, "result": &wire.Result{}, "guard": &wire.Guard{},
 	"ipush": &wire.IPush{}, "istop": &wire.IStop{}, "igo": &wire.IGo{}, "knock": &wire.Knock{}, "revoke": &wire.Revoke{},
+	"fence": &wire.Fence{}, "fenceack": &wire.FenceAck{},
 	"event": &wire.Event{},
 }
 

@@ -1,0 +1,166 @@
+package msg
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"weft/internal/engine/wire"
+)
+
+// frozen opens a port of rank 0 of three and freezes it.
+func (d *desk) frozen(cfg Config) *Port {
+	p := d.open(cfg)
+	d.freeze(p)
+	return p
+}
+
+// freeze freezes a port whose peers answer at once.
+func (d *desk) freeze(p *Port) {
+	op := &Op{Kind: Freeze, Peer: Any}
+	p.Start(op)
+	for _, rank := range sortedKeys(p.pairs) {
+		for _, f := range d.take(rank) {
+			if fence, err := wire.ParseFence(f); err == nil {
+				answer := wire.FenceAck{Channel: fence.Channel, Number: fence.Number, Ack: p.pairs[rank].base, Room: 1 << 20}
+				if err := d.node.Recv(1, rank, answer.Append(nil)); err != nil {
+					d.t.Fatal(err)
+				}
+			}
+		}
+	}
+	for d.node.Finished() != nil {
+	}
+	if op.State != Done || op.Err != nil {
+		d.t.Fatalf("%+v", op)
+	}
+}
+
+// busy returns the saved state of a port that holds messages in both directions, and one that was announced.
+func busy(t testing.TB) []byte {
+	d := newDesk(t, 3)
+	p := d.open(Config{})
+	for i := range 5 {
+		p.Give(1+i%2, bytes.Repeat([]byte{byte(i)}, 100*i))
+		p.Start(&Op{Kind: Send, Peer: 2, Buf: make([]byte, MaxEager+1+i)})
+	}
+	for seq := range uint32(3) {
+		for rank := 1; rank < 3; rank++ {
+			data := wire.Data{Channel: 1, Seq: seq, Total: 10}
+			if err := d.node.Recv(1, rank, append(data.Append(nil), "ten bytes."...)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	d.freeze(p)
+	b, held, err := p.Save(nil)
+	if err != nil || held.Sent != 10 || held.Received != 6 || held.ReceivedBytes != 60 || held.SentBytes != 1000 {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	return b
+}
+
+// TestStateComesBack: what is restored is what was saved, in another port too.
+func TestStateComesBack(t *testing.T) {
+	state := busy(t)
+	p := newDesk(t, 3).frozen(Config{})
+	for range 2 { // the second time in the place of the first
+		if _, err := p.Restore(state); err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := p.Save(nil)
+		if err != nil || !bytes.Equal(again, state) {
+			t.Fatalf("%v\n%x\n%x", err, state, again)
+		}
+	}
+	if _, err := p.Restore(nil); err != nil || p.send.used != 0 || p.recv.used != 0 || p.unacked != 0 {
+		t.Errorf("%v; of a port that is as if just opened %d and %d bytes are in use", err, p.send.used, p.recv.used)
+	}
+}
+
+// TestRestoreRefuses: a state that cannot be right changes nothing, and the error says what is wrong with it.
+func TestRestoreRefuses(t *testing.T) {
+	state := busy(t)
+	changed := func(at int, to byte) []byte {
+		b := slices.Clone(state)
+		b[at] = to
+		return b
+	}
+	p := newDesk(t, 3).frozen(Config{})
+	if _, err := p.Restore(state); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		why   string
+		state []byte
+	}{
+		{"cut short", state[:len(state)-1]},
+		{"left over", append(slices.Clone(state), 0)},
+		{"there can be", changed(4, 4)},          // peers
+		{"rank 3 of a job of 3", changed(8, 3)},  // the first of them
+		{"not in order", changed(8, 2)},          // it again
+		{"message of kind 7", changed(8+16, 7)},  // the first message to it
+		{"there can be", changed(8+12+1, 2)},     // how many
+		{"at most", changed(8+16+1+2, 1)},        // its length
+		{"it is cut short", []byte{0, 0}},        // no more
+		{"there can be", []byte{255, 0, 0, 255}}, // departures
+	} {
+		if _, err := p.Restore(c.state); !errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%q: %v", c.why, err)
+		}
+	}
+	if again, _, err := p.Save(nil); err != nil || !bytes.Equal(again, state) {
+		t.Errorf("what was refused has changed the port: %v", err)
+	}
+
+	small := newDesk(t, 3).frozen(Config{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
+	d := newDesk(t, 3)
+	big := d.open(Config{})
+	for range 3 {
+		big.Give(1, make([]byte, MaxEager))
+	}
+	d.freeze(big)
+	state, _, err := big.Save(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := small.Restore(state); !errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), "98304 bytes of the send buffer, where 65536 are free") {
+		t.Error(err)
+	}
+	if _, err := newDesk(t, 3).open(Config{}).Restore(nil); !errors.Is(err, ErrNotFrozen) {
+		t.Error(err)
+	}
+	if _, _, err := newDesk(t, 3).open(Config{}).Save(nil); !errors.Is(err, ErrNotFrozen) {
+		t.Error(err)
+	}
+}
+
+// FuzzState: whatever is taken for a state comes back as it was, but for what does not belong in one; nothing makes the port take more
+// room than it has.
+func FuzzState(f *testing.F) {
+	f.Add(busy(f))
+	f.Add([]byte{})
+	f.Add(make([]byte, 12))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p := newDesk(t, 3).frozen(Config{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
+		held, err := p.Restore(b)
+		if err != nil {
+			if !errors.Is(err, ErrSaved) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if p.send.used > p.send.limit || p.recv.used > 2*p.recv.limit {
+			t.Errorf("%d and %d bytes are in use", p.send.used, p.recv.used)
+		}
+		_, again, err := p.Save(nil)
+		if err != nil || again != held {
+			t.Errorf("%+v, and saved again %+v, %v", held, again, err)
+		}
+		if err := p.Thaw(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
