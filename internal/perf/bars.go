@@ -66,7 +66,7 @@ func labBars(here launch.Host) []Bar {
 	if ifc, err := net.InterfaceByName(here.Interface); err == nil && ifc.MTU >= 9000 {
 		bandwidth = 1.66
 	}
-	return []Bar{
+	return append([]Bar{
 		{Name: "eth64", What: "raw Ethernet, 64 B, against TCP in Go", Ours: one, Theirs: rivals(one, "tcp"), Limit: 0.25},
 		{Name: "eth64spin", What: "the same, against TCP that spins, in C", Ours: one, Theirs: rivals(one, "sockperf"), Limit: 0.5},
 		{Name: "ethbulk", What: "raw Ethernet, 1 MiB messages, against TCP", Ours: bulk, Theirs: rivals(bulk, "iperf3"), Limit: bandwidth, Least: true},
@@ -74,7 +74,7 @@ func labBars(here launch.Host) []Bar {
 		{Name: "reaping", What: "64 B, polling, against asleep", Ours: one, Theirs: []Rival{{Weft, "asleep", asleep}}, Limit: 0.5},
 		{Name: "interrupt", What: "64 B, reaping, against an interrupt that brings the packet (paper 004: 0.79)", Ours: one,
 			Theirs: []Rival{{Weft, "interrupt", interrupted}}, Limit: 0.79},
-	}
+	}, ethLibraryBars(one)...)
 }
 
 // hostBars are about shared memory, and UDP over loopback.
@@ -130,6 +130,7 @@ func hostBars() []Bar {
 		Bar{Name: "ipush1m", What: "IPUSH of 1 MiB, one way, against PUSH", Ours: stream("ipush"), Theirs: []Rival{{Weft, "push", stream("push")}}, Limit: 0.95, Least: true},
 		Bar{Name: "shared7", What: "7 senders of 256 B into a shared ring, against rings of their own", Ours: gather("shared"),
 			Theirs: []Rival{{Weft, "own rings", gather("own")}}, Limit: 0.7, Least: true})
+	bars = append(bars, libraryBars()...)
 	return append(bars, []Bar{
 		{Name: "send8", What: "send/receive 8 B, one way", Ours: send8, Theirs: rivals(send8, "openmpi"), Limit: 1},
 		{Name: "put8", What: "PUT 8 B seen by a polling peer", Ours: spec("latency", "put", 8),

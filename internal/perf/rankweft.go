@@ -66,11 +66,16 @@ func weftRank(s Spec) error {
 	if err != nil {
 		return err
 	}
+	if s.ofLibraries() {
+		return b.library()
+	}
 	switch s.Test {
 	case "alltoall":
 		return b.allToAll()
 	case "idle":
 		return b.idle()
+	case "buffers":
+		return b.buffers()
 	case "gather":
 		return b.gather(s.Sizes[0])
 	}

@@ -34,6 +34,8 @@ type Sample struct {
 	Skew     []float64 `json:"skew,omitempty"`     // barrier: from the first to the last to go on
 	Messages float64   `json:"messages,omitempty"` // for one operation, of all ranks
 	Ops      int       `json:"ops,omitempty"`      // operations measured
+	Issue    *Issue    `json:"issue,omitempty"`    // logp
+	Buffer   *Buffer   `json:"buffer,omitempty"`   // buffers
 	CPU      float64   `json:"cpu_s,omitempty"`    // processor seconds of all processes, where known
 	Wall     float64   `json:"wall_s,omitempty"`
 }
@@ -64,6 +66,8 @@ func Find(name string) System {
 			flags: []string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none"}}
 	case "mpich":
 		return mpi{name: name, cc: "mpicc.mpich", run: "mpiexec.mpich", pkg: "mpich libmpich-dev"}
+	case "am", "fm", "vmmc", "pm":
+		return library{op: name}
 	case "ucx":
 		return ucx{}
 	default:
@@ -72,4 +76,4 @@ func Find(name string) System {
 }
 
 // Names lists the systems that Find knows.
-var Names = []string{"tcp", "unix", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx"}
+var Names = []string{"tcp", "unix", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx", "am", "fm", "vmmc", "pm"}

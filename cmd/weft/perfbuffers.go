@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft/internal/perf"
+)
+
+const perfBuffersHelp = `Measures how much memory a process holds for messages that its program does not
+take: all ranks but one send up to 256 KiB each to that one, and what its ports and
+regions hold is read (weft.Stats). It shows which library's buffers grow with the
+number of processes. For vmmc an export of 8 KiB for each sender counts, which is
+memory of the program.
+
+EXAMPLES
+  weft perf buffers
+  weft perf buffers -n 2,64 -json`
+
+func perfBuffersCommand() *ffcli.Command {
+	fs := flag.NewFlagSet("weft perf buffers", flag.ContinueOnError)
+	counts := fs.String("n", "2,4,8,16,32,64", "numbers of ranks, with commas")
+	transport := fs.String("transport", perf.Transports()[0], "shm, eth, udp or tcp")
+	asJSON := fs.Bool("json", false, "print one JSON object a line")
+	return &ffcli.Command{
+		Name: "buffers", ShortUsage: "weft perf buffers [FLAGS]", ShortHelp: "memory of the libraries for messages, by the number of processes",
+		LongHelp: perfBuffersHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("perf buffers: what is %q? Flags begin with -", args[0])
+			}
+			var ns []int
+			for _, w := range words(*counts) {
+				n, err := strconv.Atoi(w)
+				if err != nil || n < 2 || n > 256 {
+					return fmt.Errorf("perf buffers: -n %q: must be numbers from 2 to 256", *counts)
+				}
+				ns = append(ns, n)
+			}
+			return buffers(ctx, ns, *transport, *asJSON)
+		},
+	}
+}
+
+// buffers measures each way with each number of ranks.
+func buffers(ctx context.Context, ns []int, transport string, asJSON bool) error {
+	ways := slices.DeleteFunc(slices.Clone(perf.Ways), func(way string) bool { return way == "push" })
+	var rows []perf.Buffer
+	for _, n := range ns {
+		for _, way := range ways {
+			rows = append(rows, perf.MeasureBuffers(ctx, way, transport, n))
+		}
+	}
+	if asJSON {
+		return printJSON(rows)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	fmt.Fprintln(w, "KiB held, by ranks\t"+strings.Join(ways, "\t"))
+	for i, n := range ns {
+		fmt.Fprintf(w, "%d", n)
+		for _, r := range rows[i*len(ways) : (i+1)*len(ways)] {
+			if r.Error != "" {
+				return fmt.Errorf("perf buffers: %s, %d ranks: %s", r.Way, r.Ranks, r.Error)
+			}
+			fmt.Fprintf(w, "\t%d", r.Full>>10)
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}

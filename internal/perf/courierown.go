@@ -1,0 +1,93 @@
+package perf
+
+import (
+	"errors"
+
+	"weft"
+)
+
+// A portCourier sends weft's own messages.
+type portCourier struct {
+	b  *bench
+	in []byte
+}
+
+func newPortCourier(b *bench, largest int) *portCourier {
+	return &portCourier{b, make([]byte, max(largest, 1))}
+}
+
+func (c *portCourier) send(b []byte) error { return c.b.q.Send(c.b.ctx, c.b.peer, b) }
+
+func (c *portCourier) recv() error {
+	_, _, err := c.b.q.RecvInto(c.b.ctx, c.in)
+	return err
+}
+
+func (c *portCourier) ready() (bool, error) {
+	m, err := c.b.q.TryRecv()
+	if errors.Is(err, weft.ErrAgain) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	copy(c.in, m.Data)
+	m.Release()
+	return true, nil
+}
+
+func (c *portCourier) flush() error { return c.b.q.Flush(c.b.ctx) }
+func (c *portCourier) close() error { return nil }
+
+// A pushCourier writes into a region of the other rank.
+type pushCourier struct {
+	slots
+	b   *bench
+	in  *weft.Region
+	out *weft.Remote
+}
+
+func newPushCourier(b *bench, largest, window int) (c *pushCourier, err error) {
+	c = &pushCourier{b: b, slots: slots{window: window, size: (max(largest, 8) + 7) / 8 * 8}}
+	if c.in, err = b.p.Window(b.ctx, "courier", c.room(), nil); err != nil {
+		return nil, err
+	}
+	c.out, err = c.in.At(b.ctx, b.peer)
+	return c, err
+}
+
+func (c *pushCourier) write(b []byte) error { return c.out.Push(c.b.ctx, 0, b) }
+
+func (c *pushCourier) send(b []byte) error {
+	off, at := c.at(c.sent, len(b))
+	head, word := c.stamp(b)
+	if len(head) > 0 {
+		if err := c.out.Push(c.b.ctx, off, head); err != nil {
+			return err
+		}
+	}
+	return c.out.Push(c.b.ctx, at, word)
+}
+
+func (c *pushCourier) recv() error {
+	_, at := c.at(c.taken, 8)
+	for c.in.Load(at) != c.taken+1 {
+		if _, err := c.in.Await(c.b.ctx, at, c.in.Load(at)); err != nil {
+			return err
+		}
+	}
+	c.taken++
+	return nil
+}
+
+func (c *pushCourier) ready() (bool, error) {
+	_, at := c.at(c.taken, 8)
+	if c.in.Load(at) != c.taken+1 {
+		return false, nil
+	}
+	c.taken++
+	return true, nil
+}
+
+func (c *pushCourier) flush() error { return c.out.Flush(c.b.ctx) }
+func (c *pushCourier) close() error { return c.in.Close() }

@@ -1,0 +1,112 @@
+package perf
+
+import (
+	"errors"
+
+	"weft"
+	"weft/pm"
+)
+
+// A pmCourier fills send buffers and copies messages out of receive buffers. What is longer than a message can be is
+// written to locked memory, and a message tells of it.
+type pmCourier struct {
+	b      *bench
+	x      *pm.Context
+	in     []byte
+	mine   []byte // locked, from which is written
+	memory []byte // locked, to which the other rank writes
+	from   pm.Handle
+	to     pm.Handle
+}
+
+func newPMCourier(b *bench, largest int) (c *pmCourier, err error) {
+	c = &pmCourier{b: b, in: make([]byte, max(largest, 1))}
+	if c.x, err = pm.Open(b.ctx, b.p, libraryChannel, nil); err != nil || largest <= pm.MTU {
+		return c, err
+	}
+	if c.mine, c.from, err = c.x.MLock(b.ctx, b.peer, largest); err != nil {
+		return nil, err
+	}
+	var h pm.Handle
+	if c.memory, h, err = c.x.MLock(b.ctx, b.peer, largest); err != nil {
+		return nil, err
+	}
+	text, err := h.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.q.Send(b.ctx, b.peer, text); err != nil {
+		return nil, err
+	}
+	m, err := b.q.Recv(b.ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Release()
+	return c, c.to.UnmarshalBinary(m.Data)
+}
+
+func (c *pmCourier) send(b []byte) error {
+	if len(b) <= pm.MTU {
+		return c.message(b)
+	}
+	for {
+		err := c.x.Write(c.b.ctx, c.to, c.from, len(b))
+		if err == nil {
+			return c.message(b[:8])
+		}
+		if !errors.Is(err, weft.ErrAgain) {
+			return err
+		}
+		if err := c.x.WriteDone(); err != nil && !errors.Is(err, weft.ErrAgain) {
+			return err
+		}
+	}
+}
+
+func (c *pmCourier) message(b []byte) error {
+	for {
+		buf, err := c.x.GetSendBuffer(c.b.peer, max(len(b), 1))
+		if err == nil {
+			copy(buf, b)
+			return c.x.Send()
+		}
+		if !errors.Is(err, weft.ErrAgain) {
+			return err
+		}
+	}
+}
+
+func (c *pmCourier) recv() error {
+	for {
+		ok, err := c.ready()
+		if ok || err != nil {
+			return err
+		}
+		if err := c.x.Wait(c.b.ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *pmCourier) ready() (bool, error) {
+	m, _, err := c.x.Receive()
+	if errors.Is(err, weft.ErrAgain) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	copy(c.in, m)
+	return true, c.x.ReleaseReceiveBuffer()
+}
+
+func (c *pmCourier) flush() error {
+	for {
+		if err := c.x.SendDone(); !errors.Is(err, weft.ErrAgain) {
+			return err
+		}
+	}
+}
+
+func (c *pmCourier) close() error { return c.x.Close() }

@@ -1,0 +1,65 @@
+package perf
+
+import (
+	"weft/vmmc"
+)
+
+// channels of the libraries, apart from those of weft's own.
+const libraryChannel = 100
+
+// A vmmcCourier sends into an export of the other rank.
+type vmmcCourier struct {
+	slots
+	b   *bench
+	e   *vmmc.Endpoint
+	in  *vmmc.Export
+	out *vmmc.Import
+}
+
+func newVMMCCourier(b *bench, largest, window int) (c *vmmcCourier, err error) {
+	c = &vmmcCourier{b: b, slots: slots{window: window, size: (max(largest, 8) + 7) / 8 * 8}}
+	if c.e, err = vmmc.Open(b.ctx, b.p, libraryChannel, nil); err != nil {
+		return nil, err
+	}
+	if c.in, err = c.e.Export(b.ctx, "courier", c.room(), nil); err != nil {
+		return nil, err
+	}
+	c.out, err = c.e.Import(b.ctx, b.peer, "courier")
+	return c, err
+}
+
+func (c *vmmcCourier) write(b []byte) error { return c.out.Send(c.b.ctx, 0, b) }
+
+func (c *vmmcCourier) send(b []byte) error {
+	off, at := c.at(c.sent, len(b))
+	head, word := c.stamp(b)
+	if len(head) > 0 {
+		if err := c.out.Send(c.b.ctx, off, head); err != nil {
+			return err
+		}
+	}
+	return c.out.Send(c.b.ctx, at, word)
+}
+
+func (c *vmmcCourier) recv() error {
+	_, at := c.at(c.taken, 8)
+	for c.in.Load(at) != c.taken+1 {
+		if _, err := c.in.Await(c.b.ctx, at, c.in.Load(at)); err != nil {
+			return err
+		}
+	}
+	c.taken++
+	return nil
+}
+
+func (c *vmmcCourier) ready() (bool, error) {
+	_, at := c.at(c.taken, 8)
+	if c.in.Load(at) != c.taken+1 {
+		return false, nil
+	}
+	c.taken++
+	return true, nil
+}
+
+func (c *vmmcCourier) flush() error { return c.out.Flush(c.b.ctx) }
+func (c *vmmcCourier) close() error { return c.e.Close() }

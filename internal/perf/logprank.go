@@ -1,0 +1,241 @@
+package perf
+
+import (
+	"encoding/binary"
+	"runtime"
+	"time"
+)
+
+// The parameters of LogP are measured as Culler, Liu, Martin and Yoshikawa do it ("Assessing Fast Network Interfaces",
+// IEEE Micro 1996): rank 0 issues requests, computes for a known time after each, and takes the replies that have come;
+// rank 1 replies to each. T is the time of an issue.
+const (
+	logpWindow = 64   // requests that may be under way
+	logpFew    = 4    // requests in a burst that finds the pipeline empty
+	logpRuns   = 1000 // such bursts
+	logpMany   = 5000 // requests in a burst that fills it, of short messages over shared memory
+)
+
+// An Issue is what rank 0 measured, in ns.
+type Issue struct {
+	Few    []float64 // T of short bursts: o_s
+	Gap    float64   // T of long bursts
+	Slow   float64   // T of long bursts with Compute after each request: o_s + o_r + Compute
+	D      float64   // Compute, as it took
+	RTT    []float64 // of a request and its reply
+	OneWay []float64 // from before a send to after its reception, by the clock that both ranks read
+}
+
+// logp measures one size. The counts are the same for all ways.
+func (b *bench) logp(c courier, src []byte) error {
+	few, many, trips := logpRuns, logpMany, 2000
+	switch size := len(src); {
+	case size >= 1<<20:
+		few, many, trips = 40, 40, 40
+	case size > 1<<17:
+		few, many, trips = 100, 100, 100
+	case b.spec.iterations(size) < 100000: // what is slow
+		many = 1000
+	}
+	l := &issuer{b: b, c: c, src: src}
+	for range trips / 10 { // caches and rings find their places
+		if err := l.trip(); err != nil {
+			return err
+		}
+	}
+	if b.p.Rank() == 1 {
+		if err := repeat(few*logpFew+2*many+trips, l.trip); err != nil {
+			return err
+		}
+		return l.arrivals(trips)
+	}
+	m, err := l.bursts(few, many)
+	if err != nil {
+		return err
+	}
+	for range trips {
+		start := time.Now()
+		if err := l.trip(); err != nil {
+			return err
+		}
+		m.RTT = append(m.RTT, float64(time.Since(start))-l.clock)
+	}
+	if m.OneWay, err = l.departures(trips); err != nil {
+		return err
+	}
+	return emit(Sample{Size: len(src), Issue: m, Ops: few*logpFew + 2*many + trips})
+}
+
+// An issuer issues requests with a courier.
+type issuer struct {
+	b     *bench
+	c     courier
+	src   []byte
+	clock float64 // what it takes to read it, in ns
+
+	chunks []float64
+}
+
+// trip is a request and its reply, at either rank.
+func (l *issuer) trip() error {
+	first, second := func() error { return l.c.send(l.src) }, l.c.recv
+	if l.b.p.Rank() == 1 {
+		first, second = second, first
+	}
+	if err := first(); err != nil {
+		return err
+	}
+	return second()
+}
+
+// bursts measures short bursts, long ones, and long ones with computing between.
+func (l *issuer) bursts(few, many int) (m *Issue, err error) {
+	m = &Issue{}
+	l.clock = clockTime()
+	for range few {
+		ns, err := l.burst(logpFew, 0, false)
+		if err != nil {
+			return nil, err
+		}
+		m.Few = append(m.Few, ns-l.clock/logpFew)
+	}
+	if m.Gap, err = l.burst(many, 0, true); err != nil {
+		return nil, err
+	}
+	spins := spinsFor(2*m.Gap + 2000)
+	m.D = spinTime(spins)
+	m.Slow, err = l.burst(many, spins, true)
+	return m, err
+}
+
+// chunk is how many requests are timed together, so that one chunk in which something else had the processor does not
+// count: the median does.
+const chunk = 20
+
+// burst issues n requests, and returns the time of one. If it takes replies while it issues, at most logpWindow requests
+// are under way; the rest it takes afterwards.
+func (l *issuer) burst(n, spins int, take bool) (ns float64, err error) {
+	open, since, chunks := 0, 0, l.chunks[:0]
+	last := time.Now()
+	for i := range n {
+		if err := l.c.send(l.src); err != nil {
+			return 0, err
+		}
+		open++
+		spin(spins)
+		for take {
+			ok, err := l.c.ready()
+			if err != nil {
+				return 0, err
+			}
+			if ok {
+				open--
+				break
+			}
+			if open < logpWindow {
+				break
+			}
+		}
+		if since++; since == chunk || i == n-1 {
+			now := time.Now()
+			chunks = append(chunks, float64(now.Sub(last))/float64(since))
+			last, since = now, 0
+		}
+	}
+	l.chunks = chunks
+	return median(chunks), repeat(open, l.c.recv)
+}
+
+// departures sends n messages, each when the last has been answered by other means, and returns how long they took by
+// the clock of the host, which both ranks read.
+func (l *issuer) departures(n int) ([]float64, error) {
+	defer l.unanswered()()
+	sent := make([]int64, n)
+	for i := range sent {
+		sent[i] = time.Now().UnixNano()
+		if err := l.c.send(l.src); err != nil {
+			return nil, err
+		}
+		if _, _, err := l.b.q.RecvInto(l.b.ctx, nil); err != nil {
+			return nil, err
+		}
+	}
+	m, err := l.b.q.Recv(l.b.ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Release()
+	ns := make([]float64, n)
+	for i := range ns {
+		ns[i] = float64(int64(binary.LittleEndian.Uint64(m.Data[8*i:]))-sent[i]) - l.clock
+	}
+	return ns, nil
+}
+
+// arrivals is the other rank's part.
+func (l *issuer) arrivals(n int) error {
+	defer l.unanswered()()
+	var came []byte
+	for range n {
+		if err := l.c.recv(); err != nil {
+			return err
+		}
+		came = binary.LittleEndian.AppendUint64(came, uint64(time.Now().UnixNano()))
+		if err := l.b.q.Send(l.b.ctx, l.b.peer, nil); err != nil {
+			return err
+		}
+	}
+	return l.b.q.Send(l.b.ctx, l.b.peer, came)
+}
+
+// unanswered keeps handlers from replying until what it returns is called.
+func (l *issuer) unanswered() func() {
+	c, ok := l.c.(*amCourier)
+	if !ok {
+		return func() {}
+	}
+	c.echoes = false
+	return func() { c.echoes = true }
+}
+
+// spun is what spin has come to, so that nothing of it is left out.
+var spun uint64
+
+// spin computes, without a look at anything else.
+func spin(n int) {
+	x := spun
+	for range n {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	spun = x
+}
+
+// spinsFor returns how many spins take so many ns.
+func spinsFor(ns float64) int {
+	const many = 1 << 20
+	return max(int(ns*many/spinTime(many)), 1)
+}
+
+// spinTime returns how many ns spins take: the least of several times, when nothing has come between.
+func spinTime(n int) float64 {
+	least := 0.0
+	for i := range 50 {
+		start := time.Now()
+		spin(n)
+		if t := float64(time.Since(start)); i == 0 || t < least {
+			least = t
+		}
+	}
+	return least
+}
+
+// clockTime returns how many ns it takes to read the clock.
+func clockTime() float64 {
+	const many = 1000
+	runtime.Gosched()
+	start := time.Now()
+	for range many {
+		_ = time.Now()
+	}
+	return float64(time.Since(start)) / many
+}
