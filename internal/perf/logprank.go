@@ -16,6 +16,9 @@ const (
 	logpMany   = 5000 // requests in a burst that fills it, of short messages over shared memory
 )
 
+// maxShort is the longest message in bytes that weft copies when it is sent.
+const maxShort = 32 << 10
+
 // An Issue is what rank 0 measured, in ns.
 type Issue struct {
 	Few    []float64 // T of short bursts: o_s
@@ -30,6 +33,8 @@ type Issue struct {
 func (b *bench) logp(c courier, src []byte) error {
 	few, many, trips := logpRuns, logpMany, 2000
 	switch size := len(src); {
+	case b.spec.Brief:
+		few, many, trips = 3, 70, 10
 	case size >= 1<<20:
 		few, many, trips = 40, 40, 40
 	case size > 1<<17:
@@ -37,14 +42,17 @@ func (b *bench) logp(c courier, src []byte) error {
 	case b.spec.iterations(size) < 100000: // what is slow
 		many = 1000
 	}
-	l := &issuer{b: b, c: c, src: src}
+	l := &issuer{b: b, c: c, src: src, window: logpWindow, few: logpFew}
+	if b.spec.Op == "send" && len(src) > maxShort { // a long message is sent when it has been received
+		l.window, l.few = 1, 1
+	}
 	for range trips / 10 { // caches and rings find their places
 		if err := l.trip(); err != nil {
 			return err
 		}
 	}
 	if b.p.Rank() == 1 {
-		if err := repeat(few*logpFew+2*many+trips, l.trip); err != nil {
+		if err := repeat(few*l.few+2*many+trips, l.trip); err != nil {
 			return err
 		}
 		return l.arrivals(trips)
@@ -63,7 +71,7 @@ func (b *bench) logp(c courier, src []byte) error {
 	if m.OneWay, err = l.departures(trips); err != nil {
 		return err
 	}
-	return emit(Sample{Size: len(src), Issue: m, Ops: few*logpFew + 2*many + trips})
+	return emit(Sample{Size: len(src), Issue: m, Ops: few*l.few + 2*many + trips})
 }
 
 // An issuer issues requests with a courier.
@@ -72,6 +80,8 @@ type issuer struct {
 	c     courier
 	src   []byte
 	clock float64 // what it takes to read it, in ns
+
+	window, few int // requests under way, and in a short burst
 
 	chunks []float64
 }
@@ -93,11 +103,11 @@ func (l *issuer) bursts(few, many int) (m *Issue, err error) {
 	m = &Issue{}
 	l.clock = clockTime()
 	for range few {
-		ns, err := l.burst(logpFew, 0, false)
+		ns, err := l.burst(l.few, 0, false)
 		if err != nil {
 			return nil, err
 		}
-		m.Few = append(m.Few, ns-l.clock/logpFew)
+		m.Few = append(m.Few, ns-l.clock/float64(l.few))
 	}
 	if m.Gap, err = l.burst(many, 0, true); err != nil {
 		return nil, err
@@ -123,7 +133,13 @@ func (l *issuer) burst(n, spins int, take bool) (ns float64, err error) {
 		}
 		open++
 		spin(spins)
-		for take {
+		if take && l.window == 1 {
+			if err := l.c.recv(); err != nil {
+				return 0, err
+			}
+			open--
+		}
+		for take && l.window > 1 {
 			ok, err := l.c.ready()
 			if err != nil {
 				return 0, err
@@ -132,7 +148,7 @@ func (l *issuer) burst(n, spins int, take bool) (ns float64, err error) {
 				open--
 				break
 			}
-			if open < logpWindow {
+			if open < l.window {
 				break
 			}
 		}

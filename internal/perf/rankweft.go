@@ -249,6 +249,8 @@ func timed(n, each int, round func() error) ([]float64, error) {
 func (s Spec) iterations(size int) int {
 	n := 100000
 	switch {
+	case s.Brief:
+		n = 2 * group
 	case s.Blocked || s.Interrupted || s.Transport == "udp" || s.Transport == "tcp" || s.Transport == "eth":
 		n = 5000
 	case size > 1<<18:

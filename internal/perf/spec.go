@@ -16,6 +16,7 @@ type Spec struct {
 	Alloc     bool   // long messages from and to memory that is shared
 	Blocked   bool   // both sides asleep when a message comes
 	Algorithm string // of a barrier or lock
+	Brief     bool   // of latency and logp: so few that the figures mean nothing, for tests
 
 	// Interrupted: the receiver polls, and a goroutine that sleeps brings it the packets.
 	Interrupted bool
