@@ -64,6 +64,10 @@ func TestMistakes(t *testing.T) {
 		{"perf latency -op put -size 64", "takes up to 32 bytes"},
 		{"perf latency -vs corba", "there are tcp, unix"},
 		{"perf match -rounds 0", "must be at least 1"},
+		{"perf logp -way corba", "there are send, push, am"},
+		{"perf logp -size 12", "must be a multiple of 8"},
+		{"perf libraries -rounds 0", "must be at least 1"},
+		{"perf buffers -n 1", "must be numbers from 2"},
 		{"perf match cg", "Flags begin with -"},
 		{"perf bars -only what", `no bar "what"`},
 		{"info -n 0", "must be from 1 to"},
@@ -99,7 +103,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf bars -h", "info -h", "sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
+	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf bars -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "info -h", "sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)
