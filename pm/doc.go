@@ -38,10 +38,22 @@
 //	pmRead, pmIsReadDone             Context.Read, Context.ReadDone
 //	pmGetFd, pmBeforeSelect          Context.BeforeSelect
 //	pmAfterSelect                    Context.AfterSelect
+//	pmSaveContext, pmRestoreContext  Context.Save, Context.Restore
 //
 // Its codes: ENOBUFS, and EBUSY of the done-tests, are weft.ErrAgain; EBUSY is [ErrBusy]; EINVAL weft.ErrRank or a
 // weft.ConfigError; ENOENT [ErrHandle]; ENOSPC [ErrSpace]; ENOSYS errors.ErrUnsupported; EIO of a release [ErrNothing];
 // EPIPE weft.ErrPeer.
+//
+// # Network preemption
+//
+// A gang scheduler lets programs take turns on the same nodes and the same channel. At the end of a turn all nodes freeze the
+// context, which flushes it: fences that follow what was sent are answered, so that nothing is in the network any more. When all
+// have done so, they save what is in the buffers, restore what another program had there, and go on: [Context.Switch]. The state is a
+// value that can be written down. A message that was sent once arrives once, however often its program was preempted in between.
+//
+// A context that is frozen refuses to send and to receive with an error that matches weft.ErrFrozen; a state that is damaged, or of
+// another job, node or channel, is refused with a weft.SavedError; a node that dies in a switch ends it at the others with an error
+// that matches weft.ErrPeer, and they may freeze the context again, switch among themselves, and go on.
 //
 // # What differs
 //
@@ -49,11 +61,12 @@
 // one, has one send buffer and one received message out at a time: the lock is the same for all. The longest message has
 // 32 KiB, since that is what weft carries without asking. MLock makes the memory that it locks, and MUnlock gives it back at
 // once: there is no pin-down cache, as nothing is pinned. A composite context is made of contexts that are open, by [Compose].
-// Discard, Wait and Add are additions.
+// Discard, Wait, Add, Freeze, Thaw and
+// Switch are additions: SCore-D froze and flushed contexts by means of its own. Messages of up to 256 bytes are copied on their way
+// rather than written and read where they travel, which takes less time.
 //
 // # Source
 //
 // H. Tezuka, A. Hori, Y. Ishikawa and M. Sato, "PM: An Operating System Coordinated High Performance Communication
-// Library" (HPCN 1997), the manual pages of SCore 5 for PM-II, and the comparison of user-level libraries for which this
-// package is one of four.
+// Library" (HPCN 1997), and the manual pages of SCore 5 for PM-II. How a context is flushed is reconstructed: see PROTOCOL §3.5.
 package pm

@@ -1,0 +1,252 @@
+//go:build linux
+
+package pm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"weft"
+	"weft/pm"
+)
+
+func TestTurns(t *testing.T)  { everywhere(t, 3, "turns") }
+func TestFrozen(t *testing.T) { everywhere(t, 2, "frozen") }
+
+// TestSeeds: the programs in which buffers are full do the same on bad networks, in many orders.
+func TestSeeds(t *testing.T) {
+	for seed := range uint64(4) {
+		for _, name := range []string{"exchange", "turns", "composite"} {
+			c := weft.Cluster{
+				Ranks: 3 + int(seed%3), PerHost: int(seed % 3), Topology: "ring", Link: "10Gbps,5us,64KiB", Loss: 0.02, GoBackN: seed%2 == 1, Seed: seed,
+				Faults: []weft.Fault{{Kind: weft.Pause, Ranks: []int{int(seed % 3)}, After: weft.Operations{Rank: 0, Count: 50}, For: 2 * time.Millisecond}},
+			}
+			if _, err := weft.Simulate(t.Context(), c, programs[name]); err != nil {
+				t.Errorf("%s, seed %d: %v", name, seed, err)
+			}
+		}
+	}
+}
+
+// turns: two programs of a composite context take turns. What one has sent and not received waits until its next turn.
+func turns(ctx context.Context, p *weft.Proc) error {
+	const each = 12
+	var parts []*pm.Context
+	for channel := range 2 {
+		x, err := pm.Open(ctx, p, 1+channel, &pm.Config{SendBuffer: 128 << 10, RecvBuffer: 64 << 10})
+		if err != nil {
+			return err
+		}
+		parts = append(parts, x)
+	}
+	x, err := pm.Compose(func(node int) int { return (node + p.Rank()) & 1 }, parts...)
+	if err != nil {
+		return err
+	}
+	b := p.Barrier("turns", nil)
+	var states [2]pm.State
+	got := [2]cursor{make(cursor, x.Nodes()), make(cursor, x.Nodes())}
+	sent := [2]int{}
+	for turn := range 2 * each {
+		now := turn % 2
+		for range 10 {
+			b, err := x.GetSendBuffer((x.Self()+1)%x.Nodes(), len(message(x.Self(), sent[now])))
+			if err == weft.ErrAgain {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			copy(b, message(x.Self(), sent[now]))
+			if err := x.Send(); err != nil {
+				return err
+			}
+			sent[now]++
+		}
+		for range 3 {
+			m, from, err := x.Receive()
+			if err == nil {
+				err = errors.Join(got[now].next(from, m), x.ReleaseReceiveBuffer())
+			}
+			if err != nil && err != weft.ErrAgain {
+				return err
+			}
+		}
+		if _, err := x.Switch(ctx, b, &states[now], &states[1-now]); err != nil {
+			return err
+		}
+	}
+	before := (x.Self() + x.Nodes() - 1) % x.Nodes()
+	for now := range 2 { // the rest, behind which comes a message of 9,999 bytes
+		poll := func() error {
+			m, from, err := x.Receive()
+			switch {
+			case err == weft.ErrAgain:
+				return nil
+			case err != nil:
+				return err
+			case len(m) == 9999:
+				got[now][before] = -1
+				return x.ReleaseReceiveBuffer()
+			}
+			return errors.Join(got[now].next(from, m), x.ReleaseReceiveBuffer())
+		}
+		if err := send(x, (x.Self()+1)%x.Nodes(), make([]byte, 9999), poll); err != nil {
+			return err
+		}
+		for got[now][before] >= 0 || x.SendDone() != nil {
+			if err := poll(); err != nil {
+				return err
+			}
+		}
+		if _, err := x.Switch(ctx, b, &states[now], &states[1-now]); err != nil {
+			return err
+		}
+	}
+	return finish(ctx, p, x)
+}
+
+// frozen: a context that is in use is not frozen; one that is frozen does nothing; a state that is damaged, or of another context, is refused.
+func frozen(ctx context.Context, p *weft.Proc) error {
+	x, err := open(ctx, p, nil)
+	if err != nil {
+		return err
+	}
+	other, err := pm.Open(ctx, p, 2, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := x.GetSendBuffer(1-x.Self(), 100); err != nil {
+		return err
+	}
+	var busy *pm.BusyError
+	if err := x.Freeze(ctx); !errors.As(err, &busy) {
+		return fmt.Errorf("with a buffer that is not sent: %v", err)
+	}
+	if err := x.Send(); err != nil {
+		return err
+	}
+	err = receive(ctx, x, func(int, []byte) error {
+		if err := x.Freeze(ctx); !errors.As(err, &busy) {
+			return fmt.Errorf("with a message that is not given back: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var s, damaged pm.State
+	if err := x.Save(&s); !errors.Is(err, weft.ErrNotFrozen) {
+		return fmt.Errorf("saved when it runs: %v", err)
+	}
+	if err := errors.Join(x.Freeze(ctx), other.Freeze(ctx), x.Save(&s)); err != nil {
+		return err
+	}
+	_, errSend := x.GetSendBuffer(1-x.Self(), 1)
+	_, errLong := x.GetSendBuffer(1-x.Self(), 1000)
+	_, _, errReceive := x.Receive()
+	for _, err := range []error{errSend, errLong, errReceive} {
+		if !errors.Is(err, weft.ErrFrozen) {
+			return fmt.Errorf("a frozen context: %v", err)
+		}
+	}
+	if err := other.Restore(&s); !errors.Is(err, weft.ErrSaved) {
+		return fmt.Errorf("the state of another context: %v", err)
+	}
+	b, err := s.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	for i := range b {
+		b[i] ^= 0x10
+		if err := damaged.UnmarshalBinary(b); !errors.Is(err, weft.ErrSaved) {
+			return fmt.Errorf("byte %d is wrong: %v", i, err)
+		}
+		b[i] ^= 0x10
+	}
+	if err := errors.Join(damaged.UnmarshalBinary(b), x.Restore(&damaged), x.Thaw(), other.Thaw()); err != nil {
+		return err
+	}
+	if err := x.Thaw(); !errors.Is(err, weft.ErrNotFrozen) {
+		return fmt.Errorf("thawed twice: %v", err)
+	}
+	return finish(ctx, p, x)
+}
+
+// TestDeathInSwitch: one of three nodes is killed while the others switch. They are told, and go on without it.
+func TestDeathInSwitch(t *testing.T) {
+	for _, transport := range []string{"shm", "udp", "tcp"} {
+		t.Run(transport, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "bereaved", Transport: transport, Liveness: 500 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer job.Close()
+			for node := range 2 {
+				if status, err := job.Exit(ctx, node); err != nil || status != 0 {
+					t.Errorf("node %d: status %d, %v\n%s", node, status, err, job.Output(node))
+				}
+			}
+		})
+	}
+}
+
+func bereaved(ctx context.Context, p *weft.Proc) error {
+	x, err := open(ctx, p, nil)
+	if err != nil {
+		return err
+	}
+	b := p.Barrier("turns", nil)
+	for node := range x.Nodes() {
+		if err := send(x, node, message(x.Self(), 0), func() error { return nil }); err != nil {
+			return err
+		}
+	}
+	var states [2]pm.State
+	for turn := range 4 {
+		if _, err := x.Switch(ctx, b, &states[turn%2], &states[1-turn%2]); err != nil {
+			return err
+		}
+	}
+	if x.Self() == 2 { // when it has frozen the context, and the others have, or will
+		if err := x.Freeze(ctx); err != nil {
+			return err
+		}
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	t, err := x.Switch(ctx, b, &states[0], &states[1])
+	if !errors.Is(err, weft.ErrPeer) || t.Restored {
+		return fmt.Errorf("the switch: %+v, %w", t, err)
+	}
+	for errors.Is(err, weft.ErrPeer) { // again, without the dead, of whom this may be the first to hear
+		err = x.Freeze(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("freeze: %w", err)
+	}
+	left := p.Barrier("left", &weft.BarrierConfig{Members: []int{0, 1}})
+	if _, err := x.Switch(ctx, left, &states[0], &states[0]); err != nil {
+		return fmt.Errorf("without the dead: %w", err)
+	}
+	if err := send(x, 1-x.Self(), message(x.Self(), 1), func() error { return nil }); err != nil {
+		return err
+	}
+	got, news := make(cursor, 3), false
+	for got[1-x.Self()] < 2 || !news {
+		err := receive(ctx, x, got.next)
+		if errors.Is(err, weft.ErrPeer) && !news {
+			news, err = true, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return left.Wait(ctx)
+}
