@@ -7,6 +7,50 @@ import (
 	"weft/internal/mem"
 )
 
+// A record that cannot be true is not believed: one of a rank or of a ring that does not exist, one whose bytes lie
+// outside its ring or its message, and one too long for the record itself. One at the very bounds is.
+func TestRecordsThatCannotBe(t *testing.T) {
+	const flagged = uint64(1) << 48
+	good := struct{ word, from, pos, off, total uint64 }{word: 1 | 1<<32, from: 1 | 64<<32, pos: 448, off: 0, total: 64}
+	for _, c := range []struct {
+		name   string
+		change func(word, from, pos, off, total *uint64)
+		good   bool
+	}{
+		{"at the end of its ring", func(_, _, _, _, _ *uint64) {}, true},
+		{"the last rank", func(_, from, _, _, _ *uint64) { *from = 2 | 64<<32 }, true},
+		{"one rank too many", func(_, from, _, _, _ *uint64) { *from = 3 | 64<<32 }, false},
+		{"one ring too many", func(word, _, _, _, _ *uint64) { *word = 1 | 2<<32 }, false},
+		{"beyond the end of its ring", func(_, _, pos, _, _ *uint64) { *pos = 512 }, false},
+		{"across the end of its ring", func(_, from, _, _, total *uint64) { *from, *total = 1|65<<32, 65 }, false},
+		{"not at a grain", func(_, _, pos, _, _ *uint64) { *pos = 440 }, false},
+		{"before its ring", func(_, _, pos, _, _ *uint64) { *pos = 1<<64 - 64 }, false},
+		{"the second half of its message", func(_, _, _, off, total *uint64) { *off, *total = 64, 128 }, true},
+		{"across the end of its message", func(_, _, _, off, total *uint64) { *off, *total = 65, 128 }, false},
+		{"behind its message", func(_, _, _, off, total *uint64) { *off, *total = 129, 128 }, false},
+		{"of the longest message", func(_, _, _, _, total *uint64) { *total = 1024 }, true},
+		{"of a message that is too long", func(_, _, _, _, total *uint64) { *total = 1025 }, false},
+		{"of no bytes", func(_, from, _, _, _ *uint64) { *from = 1 }, false},
+		{"in the record", func(word, from, _, _, _ *uint64) { *word, *from = 1|1<<32|flagInline*flagged, 1|Inline<<32 }, true},
+		{"too long for the record", func(word, from, _, _, _ *uint64) { *word, *from = 1|1<<32|flagInline*flagged, 1|(Inline+1)<<32 }, false},
+	} {
+		b, _ := newBox(t, 4, []int{512, 512}, 0, 1, 1)
+		b.begin(1, 0)
+		v := good
+		c.change(&v.word, &v.from, &v.pos, &v.off, &v.total)
+		s := b.slot(0)
+		mem.Publish(&s.rest[restPos], v.pos)
+		mem.Publish(&s.rest[restOff], v.off)
+		mem.Publish(&s.rest[restTotal], v.total)
+		mem.Publish(&s.from, v.from)
+		mem.Publish(&s.word, v.word)
+		var r Record
+		if got := b.record(0, &r); got != c.good {
+			t.Errorf("%s: %v, want %v", c.name, got, c.good)
+		}
+	}
+}
+
 // FuzzHostile is a sender that maps a mailbox and writes what it likes, anywhere: the
 // owner, and others that map it, do not panic, do not look outside, come back from
 // every call, and need no more memory than the rings have.
