@@ -17,6 +17,7 @@ type Import struct {
 	export uint32
 	size   int
 	remote *weft.Remote // nil if its owner's endpoint takes part in transfers
+	mapped bool         // its memory is here
 	ended  atomic.Pointer[ending]
 	cancel context.CancelFunc // of Import, while it attaches
 }
@@ -72,6 +73,7 @@ func (e *Endpoint) Import(ctx context.Context, rank int, name string) (*Import, 
 		e.p.Go(func() { _ = i.Close(e.ctx) })
 		return nil, waited(err, doing)
 	}
+	i.mapped = i.remote.Direct()
 	if i.remote.Size() != i.size {
 		return nil, &RevokedError{rank, name, "its size is not what its owner says"}
 	}
@@ -97,7 +99,7 @@ func (i *Import) Name() string { return i.name }
 func (i *Import) Size() int { return i.size }
 
 // Direct reports whether sends reach the memory without its owner's help: it is mapped here.
-func (i *Import) Direct() bool { return i.remote != nil && i.remote.Direct() }
+func (i *Import) Direct() bool { return i.mapped }
 
 // revoked ends the imports of an export that is no more.
 func (e *Endpoint) revoked(p *peer, f frame) {

@@ -12,29 +12,24 @@ import (
 // Send writes b to the export at off. When it returns b may be used again, and all that is sent to that rank later
 // arrives behind it. A send that would leave the export is a weft.BoundsError, one to an export that has been revoked a
 // RevokedError. When ctx ends first some of b may have arrived, or may yet.
-func (i *Import) Send(ctx context.Context, off int, b []byte) error {
+func (i *Import) Send(ctx context.Context, off int, b []byte) (err error) {
 	if why := i.ended.Load(); why != nil {
 		return why.err
 	}
 	if i.remote == nil || i.peer.started.Load() > 0 {
 		return i.through(ctx, off, b, false)
 	}
-	if err := i.write(ctx, off, b); err != nil {
+	if i.mapped || len(b) > weft.MaxPut {
+		err = i.remote.Push(ctx, off, b)
+	} else if len(b) > 0 { // a few bytes are copied, and on their way when it returns
+		err = i.remote.Put(ctx, off, b)
+	} else {
+		err = bounds(off, 0, i.size)
+	}
+	if err != nil {
 		return i.explain(err)
 	}
 	return nil
-}
-
-// write sends what needs no help of the owner. A few bytes are copied and on their way when it returns.
-func (i *Import) write(ctx context.Context, off int, b []byte) error {
-	switch n := len(b); {
-	case n == 0:
-		return bounds(off, n, i.size)
-	case n <= weft.MaxPut:
-		return i.remote.Put(ctx, off, b)
-	default:
-		return i.remote.Push(ctx, off, b)
-	}
 }
 
 // SendNotify is Send, and then calls the export's notification handler. If as many notifications wait there as there is
