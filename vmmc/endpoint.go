@@ -73,8 +73,10 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Endpoin
 		}
 	}
 	e.ctx, e.stop = context.WithCancel(context.Background())
+	e.mu.Lock()
 	e.task(e.dispatch)
 	e.task(e.watch)
+	e.mu.Unlock()
 	p.Go(e.notify) // which calls the program: Close does not wait for that
 	return e, nil
 }
@@ -93,7 +95,7 @@ func (e *Endpoint) closePorts() {
 	}
 }
 
-// task starts a goroutine for which Close waits. The lock is not held by others yet, or held.
+// task starts a goroutine for which Close waits. The lock is held.
 func (e *Endpoint) task(f func()) { e.tasks = append(e.tasks, e.p.Go(f)) }
 
 // Close ends the endpoint at once: calls that wait end with weft.ErrClosed, and exports are no more. Ranks that still
