@@ -16,6 +16,9 @@ import (
 // TestSeeds plays random programs on random clusters: every rank sends to every other, now straight into memory, now to
 // exports that are redirected before, while or after the data comes. Each transfer is taken once, in order and whole.
 func TestSeeds(t *testing.T) {
+	if raceEnabled {
+		t.Skip("goroutines wait for the endpoint's mutex here, and the simulator takes their turns back in a way that the race detector does not see")
+	}
 	for seed := range uint64(24) {
 		if err := play(t.Context(), seed); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
