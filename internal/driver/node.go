@@ -82,6 +82,7 @@ type Node struct {
 	rung       bool          // among them whoever sleeps on the doorbell
 	ops        uint64        // operations begun
 	company    atomic.Int32  // for how many waits more others of this process are let run first
+	eager      atomic.Int64  // ns to poll next time for what no packet tells; 0: the budget
 	sleepUntil monotime.Time // when whoever is on duty will wake by itself
 	serveUntil monotime.Time // the same of the service, while it sleeps on the doorbell; else 0
 	retrying   bool          // and offer packets again that found no room

@@ -16,6 +16,11 @@ const (
 	maxPause = time.Millisecond
 )
 
+// eagerness is how long a wait may have taken, with pauses, for the next one to poll longer than
+// its budget. The peer may pause as long as we do: if each side gave up polling before the other one looks
+// again, both would go on with pauses for ever.
+const eagerness = 4 * maxPause
+
 // Poll returns when cond holds, or with ctx's error, or ErrClosed. It is for what no packet
 // tells: a peer that writes to mapped memory rings no doorbell. It polls as long
 // as any wait does, and then looks again after pauses that grow to maxPause.
@@ -66,7 +71,7 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		}
 		now := n.now()
 		if end == 0 {
-			end, yield = now.Add(n.cfg.Wait.Budget), now.Add(courtesy)
+			end, yield = now.Add(n.pollBudget()), now.Add(courtesy)
 		}
 		if now > yield {
 			n.giveWay()
@@ -78,7 +83,17 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 	}
 }
 
+// pollBudget returns how long to poll for what no packet tells: longer than otherwise, if the wait
+// before ended soon after polling had ended.
+func (n *Node) pollBudget() time.Duration {
+	if n.cfg.Wait.Budget == 0 {
+		return 0
+	}
+	return max(n.cfg.Wait.Budget, time.Duration(n.eager.Swap(0)))
+}
+
 func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
+	began := n.now()
 	pause := minPause
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -94,6 +109,9 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 		n.Assist()
 		pause = min(2*pause, maxPause)
 		timer.Reset(pause)
+	}
+	if took := n.now().Sub(began); took < eagerness {
+		n.eager.Store(int64(took + maxPause))
 	}
 	return nil
 }

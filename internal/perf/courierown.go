@@ -71,8 +71,9 @@ func (c *pushCourier) send(b []byte) error {
 
 func (c *pushCourier) recv() error {
 	_, at := c.at(c.taken, 8)
-	for c.in.Load(at) != c.taken+1 {
-		if _, err := c.in.Await(c.b.ctx, at, c.in.Load(at)); err != nil {
+	for v := c.in.Load(at); v != c.taken+1; {
+		var err error
+		if v, err = c.in.Await(c.b.ctx, at, v); err != nil {
 			return err
 		}
 	}
