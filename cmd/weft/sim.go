@@ -22,8 +22,8 @@ import (
 const simHelp = `With PROGRAM: runs it on a cluster that does not exist, in virtual time, all
 ranks in one process. PROGRAM is a Go package or executable that starts with
 weft.Main. One rank runs at a time, until it waits; what it computes takes no
-virtual time (Proc.Sleep does). So ranks must not share variables, start
-goroutines that use weft, or read clocks other than Proc.Now.
+virtual time (Proc.Sleep does). So ranks must not share variables or read clocks
+other than Proc.Now, and start goroutines that use weft with Proc.Go.
 
 Without: runs a swarm of protocol engines that do at random what they can, while
 packets are lost, repeated, reordered and damaged, and machines stop, pause and
