@@ -51,7 +51,7 @@ func TestCoroutine(t *testing.T) {
 		broken.Resume()
 		return fmt.Errorf("the panic got lost")
 	}
-	if err := Local(within(t), 2, run); err != nil {
+	if err := Local(within(t), 1, run); err != nil {
 		t.Error(err)
 	}
 	if _, err := Simulate(within(t), Cluster{Ranks: 2}, run); err != nil {

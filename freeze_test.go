@@ -231,6 +231,11 @@ func TestTries(t *testing.T) {
 				}
 			}
 		}
+		for ; sent < 65; sent++ { // of which the receive buffer takes 64: nothing gives room back from then on
+			if err := q.Send(ctx, 1, make([]byte, 1000)); err != nil {
+				return err
+			}
+		}
 		for more := true; more; sent++ {
 			if more, err = q.TrySendMore(1, make([]byte, 1000), 1000); err != nil {
 				return fmt.Errorf("message %d: %w", sent, err)
