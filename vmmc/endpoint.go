@@ -165,18 +165,31 @@ func (e *Endpoint) dispatch() {
 // watch ends what waits for ranks that are gone.
 func (e *Endpoint) watch() {
 	for gone := range e.p.Deaths(e.ctx) {
-		why := &weft.WaitError{Doing: fmt.Sprintf("vmmc: request to rank %d", gone.Rank), Err: gone}
-		e.mu.Lock()
-		e.peers[gone.Rank].fail(why)
-		for name, ws := range e.wishes {
-			e.wishes[name] = without(ws, func(w wish) bool { return w.rank == gone.Rank })
+		e.lose(gone)
+	}
+}
+
+// lose ends what waits for a rank that is gone.
+func (e *Endpoint) lose(gone *weft.PeerError) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.peers[gone.Rank].fail(&weft.WaitError{Doing: fmt.Sprintf("vmmc: request to rank %d", gone.Rank), Err: gone})
+	for name, ws := range e.wishes {
+		e.wishes[name] = without(ws, func(w wish) bool { return w.rank == gone.Rank })
+	}
+	for id := uint32(1); id <= e.serial; id++ {
+		if x := e.exports[id]; x != nil {
+			x.lose(gone)
 		}
-		for id := uint32(1); id <= e.serial; id++ {
-			if x := e.exports[id]; x != nil {
-				x.lose(gone)
-			}
-		}
-		e.mu.Unlock()
+	}
+}
+
+// catchUp does what watch is about to do. A death that one call has reported is then known to all others.
+func (e *Endpoint) catchUp() {
+	over, cancel := context.WithCancel(e.ctx)
+	cancel()
+	for gone := range e.p.Deaths(over) {
+		e.lose(gone)
 	}
 }
 

@@ -174,7 +174,7 @@ func (e *Endpoint) wished(rank int) (n int) {
 
 // admit answers an import. The lock is held.
 func (x *Export) admit(rank int, op uint64) frame {
-	if !x.permits(rank) {
+	if !x.permits(rank) || x.e.peers[rank].gone != nil {
 		return frame{kind: imported, status: refused, op: op}
 	}
 	x.imports[rank]++
@@ -214,6 +214,7 @@ func (x *Export) leave() {
 
 // Unexport ends an export that nobody imports. If somebody does, the error is an InUseError with the ranks.
 func (x *Export) Unexport() error {
+	x.e.catchUp()
 	x.e.mu.Lock()
 	switch {
 	case x.ended != nil:
