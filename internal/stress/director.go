@@ -44,7 +44,8 @@ type director struct {
 	round int
 	ended bool
 
-	suspended bool // all ranks are stopped
+	suspended bool      // all ranks are stopped
+	resumed   time.Time // when all went on
 
 	meets  map[string][]int // which ranks have come to a place
 	clocks map[string]*clocking
@@ -62,6 +63,7 @@ type player struct {
 	done     int       // the last round that it has ended, -1 at first
 	struck   bool      // it may be gone, for whatever reason
 	stopped  bool      // by a signal
+	outcast  bool      // until others have had the time to notice
 	bye, out bool      // it says that it leaves; its connection has ended
 	beat     time.Time // when it was last heard of
 	silence  time.Duration
@@ -400,6 +402,7 @@ func (d *director) strike(s strike, wakes chan strike) {
 	case kill:
 		_ = syscall.Kill(p.pid, syscall.SIGKILL)
 	case stop, outcast:
+		p.outcast = s.how == outcast
 		d.halt(p)
 		time.AfterFunc(s.lasts, func() { wakes <- s })
 	case stopAll:
@@ -423,17 +426,22 @@ func (d *director) halt(p *player) {
 	_ = syscall.Kill(p.pid, syscall.SIGSTOP)
 }
 
-// wake lets ranks go on that were stopped. One that others may have taken for dead is
-// told to leave.
+// wake lets ranks go on that were stopped. An outcast is told to leave: it stays away until
+// the others have lived for so long without it that they must have taken it for dead.
 func (d *director) wake(s strike, wakes chan strike) {
 	d.moved = time.Now()
-	if d.suspended && s.how != stopAll { // it would find the others silent
+	early := s.how == outcast && d.moved.Sub(d.resumed) < s.lasts
+	if s.how != stopAll && (d.suspended || early) {
 		time.AfterFunc(100*time.Millisecond, func() { wakes <- s })
 		return
 	}
-	d.suspended = d.suspended && s.how != stopAll
+	if s.how == stopAll {
+		d.suspended, d.resumed = false, d.moved
+	} else {
+		d.ranks[s.rank].outcast = false
+	}
 	for i, p := range d.ranks {
-		if p.out || s.how != stopAll && i != s.rank {
+		if p.out || p.outcast || s.how != stopAll && i != s.rank {
 			continue
 		}
 		if p.stopped {
