@@ -83,7 +83,8 @@ func (r *rank) cast(round int, ranks []int) (scenes []*scene) {
 func (r *rank) plays(kind string) bool { return len(r.only) == 0 || slices.Contains(r.only, kind) }
 
 // round plays this rank's part in all scenes of a round. Their channels are those of the
-// round before, or new ones.
+// round before, or new ones. That of churn is always its own: what was sent to a port that is
+// closed waits for the next one, whoever opens it.
 func (r *rank) round(n int, ranks []int, anew bool) {
 	r.mu.Lock()
 	clear(r.books) // of the round before
@@ -91,7 +92,7 @@ func (r *rank) round(n int, ranks []int, anew bool) {
 	var group sync.WaitGroup
 	group.Go(func() { r.hearOfAll(ranks) })
 	for _, s := range r.cast(n, ranks) {
-		if anew {
+		if anew || s.kind == "churn" {
 			s.channel = 1000 + s.number*channels
 		}
 		if !slices.Contains(s.members, r.p.Rank()) {
