@@ -14,6 +14,9 @@ type card struct {
 	Udp   string `json:",omitempty"`
 	Tcp   string `json:",omitempty"`
 	NoShm string `json:",omitempty"` // why there is no Shm
+
+	Guard   string `json:",omitempty"` // Config.Guard
+	Segment string `json:",omitempty"` // the address of UDP and TCP, and the length of its network's prefix
 }
 
 func (c card) String() string {

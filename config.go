@@ -56,11 +56,12 @@ type Config struct {
 	// takes.
 	MTU int
 
-	// Authenticate guards raw Ethernet frames with tags that only the job can
-	// make, as UDP packets always are. Without, a checksum guards them against
-	// damage: whoever can write to the network may forge them. WEFT_AUTHENTICATE=1
-	// does the same; all ranks must agree.
-	Authenticate bool
+	// Guard is what protects packets to other hosts: GuardChecksum, GuardAuthenticate or
+	// GuardEncrypt. Empty means what WEFT_GUARD says, or else what the way to each rank
+	// asks for: GuardEncrypt where a router may lie between the two, and on one segment
+	// GuardAuthenticate over UDP, GuardChecksum over raw Ethernet and TCP. Weaker packets
+	// than that are not taken. All ranks must have the same.
+	Guard string
 
 	// GoBackN sends everything again from a lost packet on, as PM/Ethernet does.
 	// Otherwise only what was lost is sent again, if the peer does so too.
@@ -92,7 +93,7 @@ var Environment = []struct{ Name, Meaning string }{
 	{envInterrupt, "1: a goroutine that waits polls its own memory, and another one, which sleeps until packets come, brings them; to compare with"},
 	{envBind, "the address that UDP and TCP use"},
 	{envInterface, "the Ethernet interface for raw frames to other hosts"},
-	{envAuthenticate, "1: raw Ethernet frames are guarded against forgery; all ranks must agree"},
+	{envGuard, "what protects packets to other hosts: checksum, authenticate or encrypt; all ranks must have the same"},
 	{envGoBackN, "1: after a loss everything is sent again, not only what was lost"},
 	{envXDP, "1: raw frames by AF_XDP where that is to be had"},
 	{envFaults, "what happens to packets on the way to other hosts, to test with: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us"},
@@ -107,11 +108,11 @@ const (
 
 	envInterrupt = "WEFT_INTERRUPT"
 
-	envInterface    = "WEFT_INTERFACE"
-	envAuthenticate = "WEFT_AUTHENTICATE"
-	envXDP          = "WEFT_XDP"
-	envGoBackN      = "WEFT_GO_BACK_N"
-	envFaults       = "WEFT_FAULTS"
+	envInterface = "WEFT_INTERFACE"
+	envGuard     = "WEFT_GUARD"
+	envXDP       = "WEFT_XDP"
+	envGoBackN   = "WEFT_GO_BACK_N"
+	envFaults    = "WEFT_FAULTS"
 )
 
 // resolve completes a configuration from the job and the environment.
@@ -151,7 +152,12 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 			return faulty.New(t, f, job.ID^uint64(job.Rank), ring)
 		}
 	}
-	r.Authenticate = r.Authenticate || os.Getenv(envAuthenticate) == "1"
+	if r.Guard == "" {
+		r.Guard = os.Getenv(envGuard)
+	}
+	if err := checkGuard(r.Guard); err != nil {
+		return r, err
+	}
 	r.interrupt = os.Getenv(envInterrupt) == "1"
 	r.XDP = r.XDP || os.Getenv(envXDP) == "1"
 	r.GoBackN = r.GoBackN || os.Getenv(envGoBackN) == "1"

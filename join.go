@@ -128,7 +128,8 @@ func (p *Proc) startRecording() error {
 // join opens the transports and publishes how this process is reached.
 func (p *Proc) join(ctx context.Context) error {
 	p.newNode(p.findRoute, p.cfg.waiting(p.job))
-	card := card{Host: p.job.Host, Life: p.life}
+	p.segment = segment(p.bind())
+	card := card{Host: p.job.Host, Life: p.life, Guard: p.cfg.Guard, Segment: p.segment}
 	var bell transport.Doorbell
 	if p.cfg.Transport != "udp" && p.cfg.Transport != "tcp" && (p.job.Local > 1 || p.cfg.Transport == "shm" || p.job.Size == 1) {
 		t, err := p.openShm()
@@ -205,7 +206,7 @@ func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
 	}
 	return eth.Open(eth.Config{
 		Interface: p.cfg.Interface, EtherType: p.cfg.EtherType, MTU: p.cfg.MTU, Job: p.job.ID, Rank: p.job.Rank, Bell: bell,
-		Authenticate: p.cfg.Authenticate, XDP: p.cfg.XDP,
+		XDP: p.cfg.XDP,
 	})
 }
 
@@ -215,7 +216,7 @@ func (p *Proc) openTCP(bell transport.Doorbell) (*tcp.Transport, error) {
 	ev := p.node.Events(func() transport.Transport { <-opened; return t })
 	t, err := tcp.Open(tcp.Config{
 		Bind: p.bind(), Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
-		Liveness: max(p.cfg.Liveness, 0), Bell: bell, Events: ev,
+		Liveness: max(p.cfg.Liveness, 0), Bell: bell, Events: ev, Encrypt: p.encrypts,
 	})
 	close(opened)
 	return t, err
@@ -286,13 +287,9 @@ func (p *Proc) hasReturned() {
 // findRoute picks the transport to a rank: shared memory where both can, else
 // UDP.
 func (p *Proc) findRoute(rank int) (driver.Route, error) {
-	text, err := p.src.Get(p.ctx, rank, "card")
+	c, err := p.cardOf(rank)
 	if err != nil {
 		return driver.Route{}, err
-	}
-	c, err := parseCard(text)
-	if err != nil {
-		return driver.Route{}, fmt.Errorf("rank %d: %w", rank, err)
 	}
 	var r driver.Route
 	why := ""
@@ -304,7 +301,7 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host:
 			r, why = driver.Route{Transport: t, Card: c.Eth}, fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.device)
 		case name == "tcp" && c.Tcp != "":
-			r, why = driver.Route{Transport: t, Card: c.Tcp}, "-transport tcp was asked for"
+			r, why = driver.Route{Transport: t, Card: c.Tcp}, whyTCP
 		case name == "udp" && c.Udp != "" && r.Transport == nil:
 			r, why = driver.Route{Transport: t, Card: c.Udp}, p.whyUDP(c)
 		}
@@ -313,11 +310,25 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 		return r, fmt.Errorf("weft: no transport reaches rank %d on host %s from host %s with -transport %s%s",
 			rank, c.Host, p.job.Host, p.cfg.Transport, c.NoShm)
 	}
-	r.Incarnation = c.Life
+	g := p.guardFor(r.Transport.Caps().Name, c)
+	r.Incarnation, r.Guard = c.Life, g.Guard
 	p.mu.Lock()
-	p.routes[rank] = route{c.Host, why}
+	p.routes[rank] = route{c.Host, why, g}
 	p.mu.Unlock()
 	return r, nil
+}
+
+// cardOf returns the card of a rank, waiting until there is one.
+func (p *Proc) cardOf(rank int) (card, error) {
+	text, err := p.src.Get(p.ctx, rank, "card")
+	if err != nil {
+		return card{}, err
+	}
+	c, err := parseCard(text)
+	if err != nil {
+		return card{}, fmt.Errorf("rank %d: %w", rank, err)
+	}
+	return c, p.cfg.agrees(rank, c)
 }
 
 func (p *Proc) whyUDP(c card) string {

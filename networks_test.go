@@ -12,8 +12,8 @@ import (
 )
 
 // networks runs a test over every transport: pipes with and without direct
-// memory, and with packets so short that everything is cut; shared memory; and
-// UDP; and in the simulator. All ranks are goroutines of this process.
+// memory, and with packets so short that everything is cut; shared memory; UDP and
+// TCP, plain and encrypted; and in the simulator. All ranks are goroutines of this process.
 func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 	real(t, n, run)
 	for _, perHost := range []int{0, 2} {
@@ -45,9 +45,12 @@ func real(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 			}
 		})
 	}
-	for _, transport := range []string{"shm", "udp", "tcp"} {
-		t.Run(transport, func(t *testing.T) {
-			procs := joinAll(t, n, &Config{Transport: transport})
+	for _, c := range []struct{ name, transport, guard string }{
+		{"shm", "shm", ""}, {"udp", "udp", ""}, {"tcp", "tcp", ""},
+		{"udp, encrypted", "udp", GuardEncrypt}, {"tcp, encrypted", "tcp", GuardEncrypt},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			procs := joinAll(t, n, &Config{Transport: c.transport, Guard: c.guard})
 			if err := runAll(within(t), procs, run); err != nil {
 				t.Fatal(err)
 			}

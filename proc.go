@@ -41,6 +41,8 @@ type Proc struct {
 	ctx    context.Context  // ends when the Proc is closed
 	cancel context.CancelFunc
 
+	segment string // the address of UDP and TCP in its network, such as 10.0.0.1/24
+
 	mu     sync.Mutex
 	closed bool
 	shares []share // shared memory of ours, by address
@@ -58,9 +60,15 @@ type Proc struct {
 }
 
 // A route is how a rank is reached, and why so.
-type route struct{ host, why string }
+type route struct {
+	host, why string
+	guard     guard
+}
 
-const whyShm = "same host, so shared memory"
+const (
+	whyShm = "same host, so shared memory"
+	whyTCP = "-transport tcp was asked for"
+)
 
 // Rank returns this process's number in the job, from 0 to Size()-1.
 func (p *Proc) Rank() int { return p.job.Rank }
@@ -94,7 +102,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 func (p *Proc) newNode(find func(rank int) (driver.Route, error), w driver.Waiting) {
 	p.wait = w
 	p.node = driver.New(driver.Config{
-		Engine: p.engine(random), Route: find, Wait: w, Record: p.record,
+		Engine: p.engine(random), Route: find, Least: p.cfg.leastGuard, Wait: w, Record: p.record,
 	})
 }
 
@@ -144,6 +152,8 @@ type Peer struct {
 	Transport string // "self", "pipe", "shm", "eth", "udp" or "tcp"
 	Why       string // why that one was picked
 	MTU       int    // longest packet in bytes
+	Guard     string // GuardChecksum, GuardAuthenticate or GuardEncrypt; empty where there is no network
+	WhyGuard  string // why that one was picked
 	Guards    string // what packets on the way are guarded against; see docs/SECURITY.md
 	Gone      error  // a PeerError if it is gone
 }
@@ -178,11 +188,12 @@ func (p *Proc) peer(d *driver.Peer) Peer {
 	defer p.mu.Unlock()
 	r, ok := p.routes[d.Rank]
 	if !ok { // the peer dialled us, and only peers on the same host do so
-		r = route{p.job.Host, whyShm}
+		r = route{host: p.job.Host, why: whyShm}
 	}
 	caps := d.Transport.Caps()
 	return Peer{
-		Rank: d.Rank, Host: r.host, Transport: caps.Name, Why: r.why, MTU: d.MTU, Guards: caps.Guards, Gone: d.Gone(),
+		Rank: d.Rank, Host: r.host, Transport: caps.Name, Why: r.why, MTU: d.MTU, Gone: d.Gone(),
+		Guard: r.guard.String(), WhyGuard: r.guard.why, Guards: r.guard.against(caps),
 	}
 }
 

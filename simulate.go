@@ -211,7 +211,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	j.sources = append(j.sources, src)
 	find := func(to int) (driver.Route, error) {
 		host, _ := j.host(to)
-		p.routes[to] = route{fmt.Sprintf("machine%d", host), "it is simulated"}
+		p.routes[to] = route{host: fmt.Sprintf("machine%d", host), why: "it is simulated"}
 		return driver.Route{Transport: g, Incarnation: j.procs[to].life}, nil
 	}
 	p.node = driver.New(driver.Config{Engine: p.engine(j.world.Rand.Uint64), Route: find, Host: g})

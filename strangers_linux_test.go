@@ -76,9 +76,9 @@ type besieged struct {
 
 // besiege starts a job whose ranks 0 and 1 are on the same host if it is mixed, and
 // talk to others over raw Ethernet, if there is a lab, or UDP.
-func besiege(t *testing.T, l *lab.Lab, mixed, authenticate bool) *besieged {
+func besiege(t *testing.T, l *lab.Lab, mixed bool, guard string) *besieged {
 	b := &besieged{asked: askedFor{nil, new(sync.Mutex), map[int]bool{}}}
-	cfg := Config{Transport: "udp", Authenticate: authenticate, faults: func(tr transport.Transport, _ func()) transport.Transport {
+	cfg := Config{Transport: "udp", Guard: guard, faults: func(tr transport.Transport, _ func()) transport.Transport {
 		b.taps = append(b.taps, &tapped{Transport: tr})
 		return b.taps[len(b.taps)-1]
 	}}
@@ -139,7 +139,7 @@ func (b *besieged) overEthernet(t *testing.T, h lab.Host) func(to int, pkt []byt
 	var e *eth.Transport
 	err := sys.InNetwork(h.Namespace, func() (err error) {
 		e, err = eth.Open(eth.Config{
-			Interface: lab.Interface, Job: b.procs[0].job.ID, Rank: 9, Bell: doorbell.NewChan(), Authenticate: b.procs[0].cfg.Authenticate,
+			Interface: lab.Interface, Job: b.procs[0].job.ID, Rank: 9, Bell: doorbell.NewChan(),
 		})
 		return err
 	})
@@ -161,7 +161,7 @@ func (b *besieged) overEthernet(t *testing.T, h lab.Host) func(to int, pkt []byt
 func (b *besieged) attack() {
 	for to, p := range b.procs {
 		for src := range uint32(6) {
-			for _, flags := range []wire.Flags{0, wire.Checksum} {
+			for _, flags := range []wire.Flags{0, wire.Checksum, wire.Encrypted} {
 				for k := wire.KindData; k <= wire.KindProbe; k++ {
 					f := wire.Link{Kind: k, Src: src, Dst: uint32(to), Job: p.job.ID, Incarnation: 7, Counter: 1 << 40, Flags: flags}
 					if pkt := f.Append(nil); k == wire.KindData {
@@ -188,8 +188,11 @@ func (b *besieged) attack() {
 // otherSecret returns a BYE that is right in everything but the secret.
 func otherSecret(p *Proc, src uint32, flags wire.Flags) []byte {
 	c := link.NewConn(&link.Config{}, link.NewSelf(p.job.ID, src, 7, []byte("another")), uint32(p.Rank()), p.life)
-	if flags&wire.Checksum != 0 {
+	switch flags {
+	case wire.Checksum:
 		c.Guard(link.Checked)
+	case wire.Encrypted:
+		c.Guard(link.Encrypted)
 	}
 	var out [1]link.Packet
 	c.Queue(1, wire.Bye{}.Append(nil), nil)
@@ -227,22 +230,27 @@ func TestSiege(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes the liveness time")
 	}
-	siege := func(t *testing.T, name string, l *lab.Lab, mixed, authenticate bool) {
+	siege := func(t *testing.T, name string, l *lab.Lab, mixed bool, guard string) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			besiege(t, l, mixed, authenticate).hold(t)
+			besiege(t, l, mixed, guard).hold(t)
 		})
 	}
 	t.Run("over UDP", func(t *testing.T) {
-		siege(t, "alone", nil, false, true)
-		siege(t, "and shared memory", nil, true, true)
+		siege(t, "alone", nil, false, "")
+		siege(t, "alone, with checksums", nil, false, GuardChecksum)
+		siege(t, "alone, encrypted", nil, false, GuardEncrypt)
+		siege(t, "and shared memory", nil, true, "")
+		siege(t, "and shared memory, encrypted", nil, true, GuardEncrypt)
 	})
 	t.Run("over raw Ethernet", func(t *testing.T) {
 		l := hosts(t, 4, 1500)
-		siege(t, "alone, with checksums", l, false, false)
-		siege(t, "alone, with tags", l, false, true)
-		siege(t, "and shared memory, with checksums", l, true, false)
-		siege(t, "and shared memory, with tags", l, true, true)
+		siege(t, "alone, with checksums", l, false, "")
+		siege(t, "alone, with tags", l, false, GuardAuthenticate)
+		siege(t, "alone, encrypted", l, false, GuardEncrypt)
+		siege(t, "and shared memory, with checksums", l, true, "")
+		siege(t, "and shared memory, with tags", l, true, GuardAuthenticate)
+		siege(t, "and shared memory, encrypted", l, true, GuardEncrypt)
 	})
 }
 
@@ -271,6 +279,20 @@ func (b *besieged) hold(t *testing.T) {
 		}
 	}
 	b.unharmed(t)
+	if b.procs[0].cfg.Guard == GuardEncrypt {
+		b.unread(t)
+	}
+}
+
+// unread makes sure that what passed could not be read.
+func (b *besieged) unread(t *testing.T) {
+	for rank, tap := range b.taps {
+		for _, pkt := range tap.heard {
+			if f, _, err := wire.ParseLink(pkt); err != nil || f.Flags&wire.Encrypted == 0 || bytes.Contains(pkt, pattern(2000, rank)[100:132]) {
+				t.Fatalf("a packet to rank %d can be read: %v", rank, err)
+			}
+		}
+	}
 }
 
 // unharmed makes sure that a job is as it would be without strangers.

@@ -21,16 +21,13 @@ type Caps struct {
 	// and may come from strangers.
 	Reliable bool
 
-	// Trusted says that nobody is expected to forge packets on this network, so
-	// that they need be guarded against damage only. It matters without Reliable.
-	Trusted bool
-
 	// Devices is over how many devices packets are spread, which lets some overtake
 	// others; 0 means 1. It matters without Reliable.
 	Devices int
 
-	// Guards lists what strangers and accidents cannot do to packets on their way,
-	// for users to read. (docs/SECURITY.md)
+	// Guards lists what strangers and accidents cannot do to packets on their way, for
+	// users to read. Without Reliable it is empty: the link guards packets.
+	// (docs/SECURITY.md)
 	Guards string
 
 	// Beats says that the transport tells when a peer's process has ended, but not when
@@ -41,13 +38,6 @@ type Caps struct {
 	// initiator completes remote memory operations by itself.
 	Direct bool
 }
-
-// What the link above a transport without Reliable guards packets against; Trusted
-// says by which.
-const (
-	GuardsOfTags      = "damage, forgery, replay"
-	GuardsOfChecksums = "damage"
-)
 
 // Out is one packet to send: Header, then Payload. Both are borrowed until
 // the Send that was given them returns.

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -18,7 +19,7 @@ import (
 
 const infoHelp = `Tells what weft would do on this machine, and why: it starts a job, lets every
 rank reach every other, and shows which transport was picked for each pair, what
-it guards packets against (docs/SECURITY.md), how the ranks wait, and what memory
+it guards packets against, how strongly and why (docs/SECURITY.md), how the ranks wait, and what memory
 each holds.
 
 EXAMPLES
@@ -114,16 +115,23 @@ func (f *infoFlags) print(ranks []rankInfo) {
 	fmt.Printf("%s\n%d ranks, -transport %s; ranks wait so: %s\nbarriers of all ranks: %s\n\n", version(), f.n, f.transport, ranks[0].Waiting, ranks[0].Barrier)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "from\tto\ttransport\tpacket\tguarded against\twhy")
+	var guards []string
 	for _, r := range ranks {
 		for _, p := range r.Peers {
 			if p.Transport == "self" {
 				continue
 			}
 			fmt.Fprintf(w, "%d (%s)\t%d (%s)\t%s\t%d B\t%s\t%s\n", r.Rank, r.Host, p.Rank, p.Host, p.Transport, p.MTU, p.Guards, p.Why)
+			if g := fmt.Sprintf("over %s: %s, since %s", p.Transport, p.Guard, p.WhyGuard); p.Guard != "" && !slices.Contains(guards, g) {
+				guards = append(guards, g)
+			}
 		}
 	}
 	w.Flush()
 	fmt.Println()
+	if len(guards) > 0 {
+		fmt.Printf("packets to other hosts are protected so (docs/SECURITY.md):\n  %s\n\n", strings.Join(guards[:min(len(guards), mostGuards)], "\n  "))
+	}
 	fmt.Fprintln(w, "rank\tmemory when idle\tper peer\tof the whole process")
 	for _, r := range ranks {
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", r.Rank, kib(r.Idle), kib((r.Connected-r.Idle)/uint64(max(f.n-1, 1))), kib(r.Process))
@@ -131,5 +139,8 @@ func (f *infoFlags) print(ranks []rankInfo) {
 	w.Flush()
 	fmt.Println("\nMemory grows with the ranks spoken to, not with the job: nothing is kept for a rank\nuntil the first packet to or from it.")
 }
+
+// mostGuards is how many reasons for a guard are printed; -json has all.
+const mostGuards = 8
 
 func kib(n uint64) string { return fmt.Sprintf("%.1f KiB", float64(n)/1024) }

@@ -29,6 +29,8 @@ type peerInfo struct {
 	Rank      int    `json:"rank"`
 	Host      string `json:"host"`
 	Transport string `json:"transport"`
+	Guard     string `json:"guard,omitempty"` // how packets are protected on a network
+	WhyGuard  string `json:"why_guard,omitempty"`
 	Guards    string `json:"guards"` // what packets on the way are guarded against
 	Why       string `json:"why"`
 	MTU       int    `json:"mtu"`
@@ -58,7 +60,7 @@ func tellInfo(ctx context.Context, p *weft.Proc) error {
 		if err != nil {
 			return err
 		}
-		r.Peers = append(r.Peers, peerInfo{peer.Rank, peer.Host, peer.Transport, peer.Guards, peer.Why, peer.MTU})
+		r.Peers = append(r.Peers, peerInfo{peer.Rank, peer.Host, peer.Transport, peer.Guard, peer.WhyGuard, peer.Guards, peer.Why, peer.MTU})
 		if err := q.Send(ctx, i, []byte("hello")); err != nil {
 			return err
 		}

@@ -58,6 +58,7 @@ func TestMistakes(t *testing.T) {
 		{"run ../../coll", "there is no package main in it"},
 		{"run -reap perhaps true", "must be on, off or interrupt"},
 		{"run -transport ib true", "must be auto, shm, eth, udp or tcp"},
+		{"run -guard rot13 true", "must be checksum, authenticate or encrypt"},
 		{"run no-such-program", "no such command in $PATH"},
 		{"perf sleep", "there are latency, bandwidth"},
 		{"perf latency -size much", "must be numbers"},
@@ -140,6 +141,9 @@ func TestInfo(t *testing.T) {
 			if guards := map[string]string{"shm": "other users", "udp": "damage, forgery, replay"}; p.Guards != guards[want] {
 				t.Errorf("over %s: guarded against %q", want, p.Guards)
 			}
+			if guards := map[string]string{"udp": "authenticate"}; p.Guard != guards[want] || (p.WhyGuard != "") != (want == "udp") {
+				t.Errorf("over %s: guard %q, since %q", want, p.Guard, p.WhyGuard)
+			}
 			if p.Transport != want || p.Why == "" {
 				t.Errorf("rank %d reaches rank %d over %s because %q", r.Rank, p.Rank, p.Transport, p.Why)
 			}
@@ -147,6 +151,9 @@ func TestInfo(t *testing.T) {
 	}
 	if ranks != 4 {
 		t.Errorf("%d ranks", ranks)
+	}
+	if out, _, status := runWeft(t, "info", "-hosts", "2"); status != 0 || !strings.Contains(out, "over udp: authenticate, since 127.0.0.1/8 and") {
+		t.Errorf("status %d: %s", status, out)
 	}
 	if out, _, status := runWeft(t, "info", "-n", "2"); status != 0 || !strings.Contains(out, "same host, so shared memory") {
 		t.Errorf("status %d: %s", status, out)

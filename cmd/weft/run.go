@@ -33,6 +33,7 @@ EXAMPLES
   weft run -n 2 -prefix ./examples/ping -count 1000
   weft run -n 8 -transport udp ./examples/nas/is -class W
   weft run -n 4 -hosts 2 ./examples/halo    two pretended hosts: shm and udp
+  weft run -n 4 -guard encrypt -transport udp ./examples/halo
   weft run -n 4 -trace t ./examples/halo; weft amt advise t`
 
 func runCommand() *ffcli.Command {
@@ -40,6 +41,7 @@ func runCommand() *ffcli.Command {
 	job := launch.Job{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Report: os.Stderr}
 	fs.IntVar(&job.N, "n", 1, "number of ranks")
 	fs.StringVar(&job.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
+	guard := fs.String("guard", "", "what protects packets to other hosts: checksum, authenticate or encrypt (default: as the way to each asks for)")
 	reap := fs.String("reap", "on", "on: poll for packets while one waits; off: each wakes whoever waits for it; interrupt: poll, but another goroutine that sleeps brings them")
 	fs.BoolVar(&job.Prefix, "prefix", false, "put [rank] before each line")
 	fs.BoolVar(&job.Survive, "survive", false, "when a rank fails, let the others go on; the job succeeds without ranks that a signal ended")
@@ -61,6 +63,13 @@ func runCommand() *ffcli.Command {
 				job.Env = append(job.Env, "WEFT_INTERRUPT=1")
 			default:
 				return fmt.Errorf("run: -reap %q: must be on, off or interrupt", *reap)
+			}
+			switch *guard {
+			case "":
+			case weft.GuardChecksum, weft.GuardAuthenticate, weft.GuardEncrypt:
+				job.Env = append(job.Env, "WEFT_GUARD="+*guard)
+			default:
+				return fmt.Errorf("run: -guard %q: must be checksum, authenticate or encrypt", *guard)
 			}
 			if *trace != "" {
 				job.Env = append(job.Env, traceEnv(*trace))

@@ -77,6 +77,10 @@ func packets() (all [][]byte) {
 		add(k, 0, nil)
 	}
 	add(wire.KindSelect, 0, append([]byte{6}, make([]byte, wire.SelectSize-1)...))
+	head.Flags = wire.Encrypted | wire.Selective
+	add(wire.KindData, 99, []byte("what nobody can read"))
+	add(wire.KindAck, 0, nil)
+	add(wire.KindSelect, 0, make([]byte, wire.SelectSize))
 	return all
 }
 

@@ -82,6 +82,8 @@ local l = {
   expects = ProtoField.uint32("weft.expects", "Expects (acknowledges all before)"),
   checksum = ProtoField.bool("weft.checksum", "Checksum, no tag", 32, nil, 1),
   selective = ProtoField.bool("weft.selective", "Knows SELECT", 32, nil, 2),
+  encrypted = ProtoField.bool("weft.encrypted", "Encrypted", 32, nil, 4),
+  sealed = ProtoField.bytes("weft.sealed", "Encrypted data"),
   counter = ProtoField.uint64("weft.counter", "Counter"),
   tag = ProtoField.bytes("weft.tag", "Tag"),
   kept = ProtoField.bytes("weft.kept", "Kept"),
@@ -155,13 +157,22 @@ function weft.dissector(buf, info, tree)
   top:add_le(l.dst, buf(16, 4))
   top:add_le(l.checksum, buf(20, 4))
   top:add_le(l.selective, buf(20, 4))
+  top:add_le(l.encrypted, buf(20, 4))
   top:add_le(l.number, buf(24, 4))
   top:add_le(l.expects, buf(28, 4))
   top:add_le(l.incarnation, buf(32, 8))
   top:add_le(l.counter, buf(40, 8))
-  top:add(l.tag, buf(48, 16))
-  local what = kinds[kind] or "?"
-  if kind == 1 and buf:len() > 64 then
+  local what, encrypted = kinds[kind] or "?", math.floor(buf(20, 4):le_uint() / 4) % 2 == 1
+  local rest = buf:len() - 64
+  if encrypted then
+    if rest > 0 then top:add(l.sealed, buf(48, rest)) end
+    top:add(l.tag, buf(48 + rest, 16))
+    if kind == 1 then what = rest .. " encrypted bytes, packet " .. buf(24, 4):le_uint() end
+  else
+    top:add(l.tag, buf(48, 16))
+  end
+  if encrypted then -- its frame cannot be shown
+  elseif kind == 1 and buf:len() > 64 then
     what = frame(buf(64):tvb(), top) .. ", packet " .. buf(24, 4):le_uint()
   elseif kind == 7 and buf:len() >= 96 then
     top:add(l.kept, buf(64, 32))

@@ -25,6 +25,10 @@ type Config struct {
 	// Route finds the way to a rank. It may block; it is called once per peer.
 	Route func(rank int) (Route, error)
 
+	// Least returns the weakest guard that packets may have that come over a lossy
+	// transport; nil means Tagged.
+	Least func(transport.Caps) link.Guard
+
 	// Wait says how goroutines wait.
 	Wait Waiting
 
@@ -39,7 +43,8 @@ type Config struct {
 type Route struct {
 	Transport   transport.Transport
 	Card        string
-	Incarnation uint64 // of the rank: a link needs it
+	Incarnation uint64     // of the rank: a link needs it
+	Guard       link.Guard // what protects the packets of a link
 }
 
 // A Node is one process of a job: an engine, its transports, and the
@@ -169,11 +174,11 @@ func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
 	for _, t := range trs {
 		caps := t.Caps()
 		n.timed = n.timed || !caps.Reliable
-		unknown := engine.Unknown
-		if caps.Trusted {
-			unknown = engine.Trusted
+		least := link.Tagged
+		if n.cfg.Least != nil {
+			least = n.cfg.Least(caps)
 		}
-		n.unknown = append(n.unknown, unknown)
+		n.unknown = append(n.unknown, engine.From(least))
 	}
 	self := n.peer(n.cfg.Engine.Rank)
 	self.MTU = 1 << 16
@@ -251,7 +256,7 @@ func (n *Node) connect(rank int, r Route) {
 	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
 	n.connected(p)
 	caps := r.Transport.Caps()
-	n.join(rank, engine.Path{MTU: p.MTU, Lossy: !caps.Reliable, Trusted: caps.Trusted, Devices: caps.Devices, Incarnation: r.Incarnation, Beats: caps.Beats, Lane: lane(r.Transport, rank)})
+	n.join(rank, engine.Path{MTU: p.MTU, Lossy: !caps.Reliable, Guard: r.Guard, Devices: caps.Devices, Incarnation: r.Incarnation, Beats: caps.Beats, Lane: lane(r.Transport, rank)})
 	n.flush(n.clock())
 }
 

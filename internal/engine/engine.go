@@ -110,10 +110,11 @@ func (e *Engine) known(rank int) *peer {
 type Path struct {
 	MTU     int  // bytes of a packet
 	Lossy   bool // the link layer must make it reliable
-	Trusted bool // nobody forges packets there
 	Devices int  // over which packets are spread; 0 means 1
 
-	Incarnation uint64 // of the peer, if the path is lossy
+	// Of a lossy path:
+	Guard       link.Guard // what protects packets in both directions
+	Incarnation uint64     // of the peer
 
 	Lane  link.Lane // of a reliable one, if it takes packets without waiting for Output
 	Beats bool      // a reliable one, which does not tell when a peer is stopped: signs of life are exchanged
@@ -145,9 +146,7 @@ func (e *Engine) link(now monotime.Time, p *peer, path Path) {
 	if p.conn == nil {
 		e.open(now, p, path.Incarnation)
 	}
-	if path.Trusted {
-		p.conn.Guard(link.Checked)
-	}
+	p.conn.Guard(path.Guard)
 	p.conn.Spread(max(path.Devices, 1))
 	if p.missed {
 		p.conn.Missed()
@@ -191,14 +190,39 @@ func (e *Engine) Gone(rank int) *link.PeerError {
 }
 
 // What Recv is told in the place of a rank about packets that come over a lossy
-// transport: they say themselves from whom.
+// transport, which say themselves from whom: the weakest guard that they may have.
 const (
-	Unknown = -1
-	Trusted = -2 // nobody forges packets there
+	Unknown = -1 // a tag
+	Trusted = -2 // a checksum: nobody forges packets there
+	Private = -3 // they must be encrypted
 )
 
+// From returns what Recv is told about packets whose guard must not be weaker than least.
+func From(least link.Guard) int {
+	switch least {
+	case link.Checked:
+		return Trusted
+	case link.Encrypted:
+		return Private
+	default:
+		return Unknown
+	}
+}
+
+// leastGuard is the inverse of From.
+func leastGuard(from int) link.Guard {
+	switch from {
+	case Trusted:
+		return link.Checked
+	case Private:
+		return link.Encrypted
+	default:
+		return link.Tagged
+	}
+}
+
 // Recv handles a packet. From is the sender's rank over a reliable transport,
-// else Unknown or Trusted. The packet is borrowed.
+// else Unknown, Trusted or Private. The packet is borrowed.
 func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	e.stats.PacketsReceived++
 	e.stats.BytesReceived += uint64(len(pkt))
@@ -212,6 +236,7 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 		}
 		return
 	}
+	least := leastGuard(from)
 	src, err := e.self.Check(pkt)
 	if err == nil && int(src) >= e.cfg.Size {
 		err = link.ErrForeign
@@ -224,10 +249,10 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	switch {
 	case p != nil && p.gone != nil:
 		e.stats.drop(link.ErrStale)
-		e.left(now, p, pkt, from == Trusted)
+		e.left(now, p, pkt, least)
 		return
 	case p == nil || p.conn == nil:
-		if p, err = e.meet(now, int(src), pkt, from == Trusted); err != nil {
+		if p, err = e.meet(now, int(src), pkt, least); err != nil {
 			e.stats.drop(err)
 		}
 		if p == nil {
@@ -235,7 +260,7 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 		}
 	}
 	e.last = p
-	frame, err := p.conn.Recv(now, pkt, from == Trusted, e.room(p))
+	frame, err := p.conn.Recv(now, pkt, least, e.room(p))
 	if err != nil {
 		e.stats.drop(err)
 	}
@@ -254,7 +279,7 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 // meet handles a packet of a rank to which there is no link, and returns the peer if
 // it has one now. Nothing is kept and nobody is dialled before the packet has proved
 // that its sender belongs to the job. (PROTOCOL §2.2)
-func (e *Engine) meet(now monotime.Time, rank int, pkt []byte, trusted bool) (*peer, error) {
+func (e *Engine) meet(now monotime.Time, rank int, pkt []byte, least link.Guard) (*peer, error) {
 	if p := e.known(rank); p != nil && p.mtu != 0 {
 		return nil, link.ErrForeign // it is reached without a link
 	}
@@ -262,7 +287,7 @@ func (e *Engine) meet(now monotime.Time, rank int, pkt []byte, trusted bool) (*p
 	if err != nil {
 		return nil, err
 	}
-	if guard == link.Checked && !trusted {
+	if guard < least {
 		return nil, link.ErrTag
 	}
 	p := e.peer(rank)
@@ -294,9 +319,9 @@ func (e *Engine) room(p *peer) bool {
 
 // left answers a peer that has left and repeats its BYE: our acknowledgement of
 // it was lost.
-func (e *Engine) left(now monotime.Time, p *peer, pkt []byte, trusted bool) {
+func (e *Engine) left(now monotime.Time, p *peer, pkt []byte, least link.Guard) {
 	if p.gone.Clean && p.conn != nil {
-		if _, err := p.conn.Recv(now, pkt, trusted, false); err == nil {
+		if _, err := p.conn.Recv(now, pkt, least, false); err == nil {
 			e.active.Add(p.q)
 		}
 	}

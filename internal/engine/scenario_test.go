@@ -83,9 +83,9 @@ import (
 // and those of strangers, which arrive at once; trusted says that they come over a
 // network where nobody forges, host=2 of cluster that ranks 0 and 1 share memory:
 //
-//	cluster … [host=2] [trusted]
-//	stranger to=0 src=1 [dst=0] [job=1] [incarnation=2] [kind=1] [counter=1] [checksum] [secret=wrong|right] [harmless] [flip=byte] [cut=bytes] [count=1] [trusted]
-//	again id=3 [to=0] [trusted]           a packet that was on its way before
+//	cluster … [host=2] [trusted|encrypted|private] [firstcounter=…]   what the ranks' own packets have; private: no others may come
+//	stranger to=0 src=1 [dst=0] [job=1] [incarnation=2] [kind=1] [counter=1] [checksum|encrypted] [secret=wrong|right] [harmless] [flip=byte] [cut=bytes] [count=1] [trusted|private]
+//	again id=3 [to=0] [flip=all] [trusted|private]  a packet that was on its way before; or each that differs from it in one byte
 //	restart to=0                          the rank is another process now, under the same secret
 //	known to=0                            whom the rank knows and would dial, and what it has dropped
 func TestScenarios(t *testing.T) {
@@ -124,8 +124,9 @@ type story struct {
 	flying  []flying
 	past    []flying // packets that have been on their way
 	saved   map[string][]byte
-	host    int  // ranks from 0 on that share memory
-	trusted bool // nobody forges packets on the network
+	host    int        // ranks from 0 on that share memory
+	guard   link.Guard // of the network's packets
+	private bool       // and it carries no weaker ones
 
 	incarnations []uint64
 
@@ -150,10 +151,16 @@ func newStory(t *testing.T, d *datadriven.TestData) *story {
 	}
 	s.mtu = s.number("mtu", 1500)
 	n := s.number("ranks", 2)
-	s.host, s.trusted = s.number("host", 0), d.HasArg("trusted")
+	s.host, s.private = s.number("host", 0), d.HasArg("private")
+	switch {
+	case d.HasArg("trusted"):
+		s.guard = link.Checked
+	case d.HasArg("encrypted"), s.private:
+		s.guard = link.Encrypted
+	}
 	cfg := link.Config{
 		Window: s.number("window", 256), RTOInitial: s.duration("rto", 10*time.Millisecond), AckDelay: s.duration("ackdelay", 0),
-		Liveness: -1, FirstSeq: uint32(s.number("firstseq", 0)),
+		Liveness: -1, FirstSeq: uint32(s.number("firstseq", 0)), FirstCounter: uint64(s.number("firstcounter", 0)),
 	}
 	if d.HasArg("liveness") {
 		cfg.Liveness = s.duration("liveness", 0)
@@ -372,8 +379,8 @@ func (s *story) arrive(i int) {
 	s.flying = append(s.flying[:i:i], s.flying[i+1:]...)
 	from := f.from
 	if !s.near(f.from, f.to) {
-		if from = Unknown; s.trusted {
-			from = Trusted
+		if from = From(min(s.guard, link.Tagged)); s.private {
+			from = Private
 		}
 	}
 	s.engines[f.to].Recv(s.now, from, f.b)

@@ -17,7 +17,7 @@ func (s *story) near(a, b int) bool {
 
 // path returns the way between two ranks.
 func (s *story) path(from, to int) Path {
-	return Path{MTU: s.mtu, Lossy: !s.near(from, to), Trusted: s.trusted, Incarnation: s.incarnations[to], Beats: s.beats}
+	return Path{MTU: s.mtu, Lossy: !s.near(from, to), Guard: s.guard, Incarnation: s.incarnations[to], Beats: s.beats}
 }
 
 // strange runs a command of those who try what they may not.
@@ -31,7 +31,11 @@ func (s *story) strange() {
 	case "again":
 		id := s.number("id", 0)
 		for _, f := range s.past {
-			if f.id == id {
+			switch {
+			case f.id != id:
+			case s.d.HasArg("flip"):
+				s.intrude(s.number("to", f.to), flipped(f.b)...)
+			default:
 				s.intrude(s.number("to", f.to), f.b)
 			}
 		}
@@ -43,15 +47,30 @@ func (s *story) strange() {
 	}
 }
 
-// intrude has a packet arrive by a network, and says what its receiver dropped it
+// flipped returns the packets that differ from one in one byte.
+func flipped(pkt []byte) (all [][]byte) {
+	for at := range pkt {
+		other := bytes.Clone(pkt)
+		other[at] ^= 1 << (at % 8)
+		all = append(all, other)
+	}
+	return all
+}
+
+// intrude has packets arrive by a network, and says what its receiver dropped them
 // for.
-func (s *story) intrude(to int, pkt []byte) {
+func (s *story) intrude(to int, pkts ...[]byte) {
 	e, from := s.engines[to], Unknown
-	if s.d.HasArg("trusted") {
+	switch {
+	case s.d.HasArg("trusted"):
 		from = Trusted
+	case s.d.HasArg("private"):
+		from = Private
 	}
 	before := e.Stats()
-	e.Recv(s.now, from, pkt)
+	for _, pkt := range pkts {
+		e.Recv(s.now, from, pkt)
+	}
 	s.say("  rank %d: %s", to, dropped(less(e.Stats(), before)))
 }
 
@@ -71,9 +90,7 @@ func (s *story) forgery(to int) []byte {
 		}
 		self := link.NewSelf(1, uint32(src), incarnation, secret)
 		c := link.NewConn(&link.Config{}, self, uint32(to), s.incarnations[to])
-		if s.d.HasArg("checksum") {
-			c.Guard(link.Checked)
-		}
+		c.Guard(s.guardArg())
 		var out [1]link.Packet
 		frame := wire.Bye{}.Append(nil)
 		if s.d.HasArg("harmless") {
@@ -87,8 +104,11 @@ func (s *story) forgery(to int) []byte {
 			Kind: wire.Kind(s.number("kind", int(wire.KindData))), Src: uint32(src), Dst: uint32(s.number("dst", to)),
 			Job: uint64(s.number("job", 1)), Incarnation: incarnation, Counter: uint64(s.number("counter", 1)),
 		}
-		if s.d.HasArg("checksum") {
+		switch s.guardArg() {
+		case link.Checked:
 			f.Flags |= wire.Checksum
+		case link.Encrypted:
+			f.Flags |= wire.Encrypted
 		}
 		pkt = f.Append(nil)
 		if f.Kind == wire.KindData {
@@ -99,6 +119,17 @@ func (s *story) forgery(to int) []byte {
 		pkt[at] ^= 1
 	}
 	return pkt[:s.number("cut", len(pkt))]
+}
+
+// guardArg is the guard that the arguments name.
+func (s *story) guardArg() link.Guard {
+	switch {
+	case s.d.HasArg("checksum"):
+		return link.Checked
+	case s.d.HasArg("encrypted"):
+		return link.Encrypted
+	}
+	return link.Tagged
 }
 
 // restart ends a rank and starts it again, under the same secret.
@@ -144,19 +175,24 @@ func FuzzStrangers(f *testing.F) {
 	var out [1]link.Packet
 	stranger.Output(1, out[:])
 	f.Add(append(bytes.Clone(out[0].Header), out[0].Payload...))
+	stranger.Guard(link.Encrypted)
+	stranger.Queue(1, wire.Push{End: true, Limit: 400}.Append(nil), make([]byte, 400))
+	stranger.Output(1, out[:])
+	f.Add(bytes.Clone(out[0].Header))
 	for k := wire.KindData; k <= wire.KindProbe; k++ {
 		f.Add(wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1}.Append(nil))
 		f.Add(wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1, Flags: wire.Checksum}.Append(nil))
+		f.Add(wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1, Flags: wire.Encrypted}.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, pkt []byte) {
 		e := New(cfg)
-		for _, from := range []int{Unknown, Trusted} {
+		for _, from := range []int{Unknown, Trusted, Private} {
 			e.Recv(1, from, pkt)
 			if _, n, _ := e.Output(1, out[:]); len(e.peers) > 0 || len(e.wanted) > 0 || n > 0 || e.Timed() {
 				t.Errorf("it knows %v, would dial %v, and sends %d packets", e.ranks(), e.wanted, n)
 			}
 		}
-		if s := e.Stats(); s.Malformed+s.Foreign+s.Forged != 2 {
+		if s := e.Stats(); s.Malformed+s.Foreign+s.Forged != 3 {
 			t.Errorf("dropped: %s", dropped(s))
 		}
 	})

@@ -61,6 +61,7 @@ func labBars(here launch.Host) []Bar {
 	over := func(s Spec) Spec { return s.with(func(s *Spec) { s.Transport = "eth" }) }
 	one, bulk, many := over(spec("latency", "send", 64)), over(spec("bandwidth", "send", 1<<20)), over(spec("rate", "send", 64))
 	interrupted := one.with(func(s *Spec) { s.Interrupted = true })
+	sealed := bulk.with(func(s *Spec) { s.Transport, s.Guard = "udp", "encrypt" })
 	asleep := one.with(func(s *Spec) { s.Blocked = true })
 	bandwidth := 1.0
 	if ifc, err := net.InterfaceByName(here.Interface); err == nil && ifc.MTU >= 9000 {
@@ -70,6 +71,7 @@ func labBars(here launch.Host) []Bar {
 		{Name: "eth64", What: "raw Ethernet, 64 B, against TCP in Go", Ours: one, Theirs: rivals(one, "tcp"), Limit: 0.25},
 		{Name: "eth64spin", What: "the same, against TCP that spins, in C", Ours: one, Theirs: rivals(one, "sockperf"), Limit: 0.5},
 		{Name: "ethbulk", What: "raw Ethernet, 1 MiB messages, against TCP", Ours: bulk, Theirs: rivals(bulk, "iperf3"), Limit: bandwidth, Least: true},
+		{Name: "sealedbulk", What: "UDP, encrypted, 1 MiB messages, against TLS 1.3 in Go", Ours: sealed, Theirs: rivals(sealed, "tls"), Limit: 1.3, Least: true},
 		{Name: "ethrate", What: "messages of 64 B, against weft over UDP", Ours: many, Theirs: rivals(many, "udp"), Limit: 2, Least: true},
 		{Name: "reaping", What: "64 B, polling, against asleep", Ours: one, Theirs: []Rival{{Weft, "asleep", asleep}}, Limit: 0.5},
 		{Name: "interrupt", What: "64 B, reaping, against an interrupt that brings the packet (paper 004: 0.79)", Ours: one,

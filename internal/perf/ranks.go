@@ -60,6 +60,9 @@ func runRanks(ctx context.Context, system string, n int, s Spec) ([]Sample, erro
 		Program: self, N: n, Transport: s.Transport, Stdout: &out, Stderr: os.Stderr, Report: &report,
 		Env: []string{envSpec + "=" + string(text)},
 	}
+	if s.Guard != "" {
+		job.Env = append(job.Env, "WEFT_GUARD="+s.Guard)
+	}
 	if s.Blocked {
 		job.Env = append(job.Env, "WEFT_SPIN=0")
 	}

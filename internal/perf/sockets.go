@@ -12,7 +12,7 @@ import (
 	"weft/internal/bootstrap"
 )
 
-// sockets is TCP over loopback, or a Unix socket, as a Go program uses them.
+// sockets is TCP, TLS 1.3 over it, or a Unix socket, as a Go program uses them.
 type sockets struct{ network string }
 
 func (s sockets) Name() string   { return s.network }
@@ -43,7 +43,7 @@ func socketRank(network string, s Spec) error {
 		if network == "unix" {
 			address = fmt.Sprintf("@weft-perf-%d", os.Getpid())
 		}
-		l, err := net.Listen(network, address)
+		l, err := listen(network, address)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func socketRank(network string, s Spec) error {
 			return err
 		}
 		for i := range conns {
-			if conns[i], err = l.Accept(); err != nil {
+			if conns[i], err = accept(l); err != nil {
 				return err
 			}
 			defer conns[i].Close()
@@ -63,7 +63,7 @@ func socketRank(network string, s Spec) error {
 			return err
 		}
 		for i := range conns {
-			if conns[i], err = net.Dial(network, address); err != nil {
+			if conns[i], err = dial(network, address); err != nil {
 				return err
 			}
 			defer conns[i].Close()

@@ -18,6 +18,8 @@ type Spec struct {
 	Algorithm string // of a barrier or lock
 	Brief     bool   // of latency and logp: so few that the figures mean nothing, for tests
 
+	Guard string // of weft's packets to other hosts: see weft.Config
+
 	// Interrupted: the receiver polls, and a goroutine that sleeps brings it the packets.
 	Interrupted bool
 
@@ -54,7 +56,7 @@ type System interface {
 // Find returns the system of a name, or nil.
 func Find(name string) System {
 	switch name {
-	case "tcp", "unix":
+	case "tcp", "unix", "tls":
 		return sockets{name}
 	case "udp":
 		return overUDP{}
@@ -77,4 +79,4 @@ func Find(name string) System {
 }
 
 // Names lists the systems that Find knows.
-var Names = []string{"tcp", "unix", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx", "am", "fm", "vmmc", "pm"}
+var Names = []string{"tcp", "unix", "tls", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx", "am", "fm", "vmmc", "pm"}

@@ -23,7 +23,8 @@ type Event struct {
 	Block  int    `json:",omitzero"` // a message on loan or a draft, from 1
 	Region uint32 `json:",omitzero"`
 
-	Incarnation uint64 `json:",omitzero"` // of the peer
+	Incarnation uint64     `json:",omitzero"` // of the peer
+	Guard       link.Guard `json:",omitzero"` // of the packets to and from it
 
 	Ranks []int `json:",omitempty"` // that are told something
 

@@ -245,12 +245,9 @@ func (t *Tape) back(do string, p *msg.Port, b *msg.Block, rank int) {
 
 // Connect notes a way to a peer.
 func (t *Tape) Connect(now monotime.Time, rank int, path engine.Path) {
-	e := Event{Do: "connect", Now: now, Rank: rank, N: path.MTU, OK: path.Lossy, Incarnation: path.Incarnation}
+	e := Event{Do: "connect", Now: now, Rank: rank, N: path.MTU, OK: path.Lossy, Guard: path.Guard, Incarnation: path.Incarnation}
 	if path.Lane != nil {
 		e.M |= laned
-	}
-	if path.Trusted {
-		e.M |= trusted
 	}
 	if path.Beats {
 		e.M |= beats
@@ -262,7 +259,6 @@ func (t *Tape) Connect(now monotime.Time, rank int, path engine.Path) {
 // What M of a "connect" says.
 const (
 	laned   = 1
-	trusted = 2
 	beats   = 4
 	devices = 3 // bits before their number
 )

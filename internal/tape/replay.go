@@ -106,7 +106,7 @@ func (p *player) play(e Event) (err error) {
 			err = diverged("the state", fmt.Sprintf("%#x", p.Hash), fmt.Sprintf("%#x", e.Hash))
 		}
 	case "connect":
-		path := engine.Path{MTU: e.N, Lossy: e.OK, Trusted: e.M&trusted != 0, Beats: e.M&beats != 0, Devices: e.M >> devices, Incarnation: e.Incarnation}
+		path := engine.Path{MTU: e.N, Lossy: e.OK, Guard: e.Guard, Beats: e.M&beats != 0, Devices: e.M >> devices, Incarnation: e.Incarnation}
 		if e.M&laned != 0 {
 			path.Lane = p
 		}

@@ -16,7 +16,7 @@ import (
 
 // record makes two engines send each other messages over a network that loses
 // every seventh packet, and returns the recording of the first.
-func record(t *testing.T) (tape []byte, last uint64) {
+func record(t *testing.T, guard link.Guard) (tape []byte, last uint64) {
 	var file bytes.Buffer
 	var engines [2]*engine.Engine
 	cfg := func(rank int) engine.Config {
@@ -29,10 +29,10 @@ func record(t *testing.T) (tape []byte, last uint64) {
 	eng, rec := New(&file, cfg(0))
 	engines[0], engines[1] = eng, engine.New(cfg(1))
 	now := monotime.Time(1)
-	path := engine.Path{MTU: 1500, Lossy: true, Incarnation: 2}
+	path := engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 2}
 	rec.Connect(now, 1, path)
 	engines[0].Connect(now, 1, path)
-	engines[1].Connect(now, 0, engine.Path{MTU: 1500, Lossy: true, Incarnation: 1})
+	engines[1].Connect(now, 0, engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 1})
 	rec.Open(1, msg.Config{})
 	p, err := engines[0].Msg.Open(1, msg.Config{})
 	if err != nil {
@@ -62,13 +62,13 @@ func record(t *testing.T) (tape []byte, last uint64) {
 				if from == 1 && sent%11 == 0 { // a forger is there, too
 					forged := bytes.Clone(b)
 					forged[len(forged)-1] ^= 1
-					rec.Recv(now, -1, forged)
-					engines[0].Recv(now, -1, forged)
+					rec.Recv(now, engine.Trusted, forged)
+					engines[0].Recv(now, engine.Trusted, forged)
 				}
 				if from == 1 {
-					rec.Recv(now, -1, b)
+					rec.Recv(now, engine.Trusted, b)
 				}
-				engines[1-from].Recv(now, -1, b)
+				engines[1-from].Recv(now, engine.Trusted, b)
 			}
 			if from == 0 {
 				rec.Note(Event{Do: "taken", Now: now, Rank: 1, N: n, M: n})
@@ -107,7 +107,13 @@ func record(t *testing.T) (tape []byte, last uint64) {
 
 // TestReplay: a recording leads to the same state, by way of the same ones.
 func TestReplay(t *testing.T) {
-	tape, last := record(t)
+	for _, guard := range []link.Guard{link.Checked, link.Tagged, link.Encrypted} {
+		t.Run(guard.String(), func(t *testing.T) { replay(t, guard) })
+	}
+}
+
+func replay(t *testing.T, guard link.Guard) {
+	tape, last := record(t, guard)
 	seen := 0
 	r, err := Replay(bytes.NewReader(tape), func(Event) { seen++ })
 	if err != nil {
@@ -124,7 +130,7 @@ func TestReplay(t *testing.T) {
 // TestSecretIsNotRecorded: neither the job's secret nor anything that was made with it is
 // in a recording.
 func TestSecretIsNotRecorded(t *testing.T) {
-	tape, _ := record(t)
+	tape, _ := record(t, link.Tagged)
 	if bytes.Contains(tape, []byte(base64.StdEncoding.EncodeToString([]byte("secret")))) {
 		t.Error("it is in the recording")
 	}
@@ -150,7 +156,7 @@ func TestSecretIsNotRecorded(t *testing.T) {
 
 // TestDivergence: it is noticed when a packet or a message is missing.
 func TestDivergence(t *testing.T) {
-	tape, _ := record(t)
+	tape, _ := record(t, link.Tagged)
 	lines := strings.SplitAfter(string(tape), "\n")
 	for i := 20; i < len(lines)-2; i += len(lines) / 10 {
 		for !strings.Contains(lines[i], `"recv"`) && !strings.Contains(lines[i], `"give"`) {
@@ -172,7 +178,7 @@ func TestDivergence(t *testing.T) {
 
 // TestCut: a recording that ends in the middle of an event is played up to there.
 func TestCut(t *testing.T) {
-	tape, _ := record(t)
+	tape, _ := record(t, link.Tagged)
 	whole, err := Replay(bytes.NewReader(tape), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -11,16 +11,12 @@ import (
 // the two for local experiments.
 const EtherType = 0x88b5
 
-// A card is the Ethernet addresses of the interfaces, the longest packet that is
-// welcome there, and whether packets must be authenticated:
-// "02:00:00:00:00:01+02:00:00:00:01:01/1484/auth".
+// A card is the Ethernet addresses of the interfaces, and the longest packet that is
+// welcome there: "02:00:00:00:00:01+02:00:00:00:01:01/1484".
 type card struct {
 	macs []net.HardwareAddr
 	mtu  int
-	auth bool
 }
-
-const authSuffix = "/auth"
 
 // maxDevices is the most interfaces of a trunk.
 const maxDevices = 4
@@ -38,17 +34,11 @@ func (c card) String() string {
 	for _, m := range c.macs {
 		macs = append(macs, m.String())
 	}
-	s := fmt.Sprintf("%s/%d", strings.Join(macs, "+"), c.mtu)
-	if c.auth {
-		s += authSuffix
-	}
-	return s
+	return fmt.Sprintf("%s/%d", strings.Join(macs, "+"), c.mtu)
 }
 
 func parseCard(text string) (c card, err error) {
-	rest, auth := strings.CutSuffix(text, authSuffix)
-	c.auth = auth
-	macs, mtu, ok := strings.Cut(rest, "/")
+	macs, mtu, ok := strings.Cut(text, "/")
 	for _, text := range strings.SplitN(macs, "+", maxDevices+1) {
 		m, bad := net.ParseMAC(text)
 		ok = ok && bad == nil && len(m) == 6 && m[0]&1 == 0

@@ -20,10 +20,6 @@ type Config struct {
 	Rank      int
 	Bell      transport.Doorbell
 
-	// Authenticate guards packets against forgery, not against damage only. All
-	// ranks must do the same.
-	Authenticate bool
-
 	// XDP takes frames off the driver's queue by AF_XDP where that is to be had. It
 	// needs CAP_NET_ADMIN and CAP_BPF, and serves one rank for each interface.
 	XDP bool
@@ -53,7 +49,7 @@ func Open(cfg Config) (*Transport, error) {
 	if cfg.EtherType == 0 {
 		cfg.EtherType = EtherType
 	}
-	t := &Transport{cfg: cfg, card: card{mtu: maxMTU, auth: cfg.Authenticate}}
+	t := &Transport{cfg: cfg, card: card{mtu: maxMTU}}
 	names := strings.Split(cfg.Interface, ",")
 	if len(names) > maxDevices {
 		return nil, fmt.Errorf("weft: eth: %d interfaces: at most %d make a trunk", len(names), maxDevices)
@@ -101,11 +97,7 @@ func (t *Transport) Device() string {
 
 // Caps says what Ethernet can do.
 func (t *Transport) Caps() transport.Caps {
-	guards := transport.GuardsOfTags
-	if !t.cfg.Authenticate {
-		guards = transport.GuardsOfChecksums
-	}
-	return transport.Caps{Name: "eth", MTU: t.card.mtu, Trusted: !t.cfg.Authenticate, Devices: len(t.ports), Guards: guards}
+	return transport.Caps{Name: "eth", MTU: t.card.mtu, Devices: len(t.ports)}
 }
 
 // Card is the address of the interface, and the longest packet that is welcome.
@@ -116,9 +108,6 @@ func (t *Transport) Dial(rank int, text string) error {
 	c, err := parseCard(text)
 	if err != nil {
 		return err
-	}
-	if c.auth != t.cfg.Authenticate {
-		return fmt.Errorf("weft: eth: rank %d has Authenticate %t, this one %t: all must do the same", rank, c.auth, t.cfg.Authenticate)
 	}
 	p := &peer{rank: rank, mtu: min(c.mtu, t.card.mtu)}
 	for i := range t.ports {

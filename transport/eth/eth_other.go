@@ -16,8 +16,7 @@ type Config struct {
 	Rank      int
 	Bell      transport.Doorbell
 
-	Authenticate bool
-	XDP          bool
+	XDP bool
 }
 
 // Transport is not to be had on this system.

@@ -12,8 +12,12 @@ import (
 // mtu is the longest packet. TCP cuts it as it likes.
 const mtu = 1 << 16
 
-// headSize is what precedes a packet in the stream: its length.
-const headSize = 4
+// headSize is what precedes a packet in the stream: its length. In an encrypted one
+// tagSize bytes follow it.
+const (
+	headSize = 4
+	tagSize  = 16
+)
 
 // batch is how many packets one system call takes.
 const batch = 64
@@ -35,10 +39,26 @@ type conn struct {
 	out        []byte // the rest of a packet that had no room, while full
 	full       atomic.Bool
 	dead       bool // nothing more can be read
+
+	seal, unseal *records // of an encrypted stream, else nil
+	sealed       []byte   // what is written at once
 }
 
+// inSize is how much is read at once.
+const inSize = 4 * (headSize + mtu + tagSize)
+
 func newConn(peer int, s *sys.Stream) *conn {
-	return &conn{peer: peer, stream: s, in: make([]byte, 4*(mtu+headSize))}
+	return &conn{peer: peer, stream: s, in: make([]byte, inSize)}
+}
+
+// encrypt makes the stream an encrypted one, of a handshake in which this side dialled or
+// did not.
+func (c *conn) encrypt(s session, dialled bool) {
+	there, back := newRecords(s, "tcp records of the dialler"), newRecords(s, "tcp records of the listener")
+	if !dialled {
+		there, back = back, there
+	}
+	c.seal, c.unseal = there, back
 }
 
 // send sends packets, all to this peer and at most batch, and returns how many
@@ -46,6 +66,9 @@ func newConn(peer int, s *sys.Stream) *conn {
 func (c *conn) send(pkts []transport.Out) (taken int, err error) {
 	if c.full.Load() {
 		return 0, nil
+	}
+	if c.seal != nil {
+		return c.sendSealed(pkts)
 	}
 	for i := range pkts {
 		o := &pkts[i]
@@ -72,6 +95,27 @@ func (c *conn) send(pkts []transport.Out) (taken int, err error) {
 	return len(pkts), nil
 }
 
+// sealedMost is how many bytes are encrypted before they are written.
+const sealedMost = 64 << 10
+
+// sendSealed is send over an encrypted stream. What has been encrypted is taken: nothing
+// is encrypted twice under one number.
+func (c *conn) sendSealed(pkts []transport.Out) (taken int, err error) {
+	for taken < len(pkts) && len(c.out) == 0 {
+		c.sealed = c.sealed[:0]
+		for ; taken < len(pkts) && len(c.sealed) < sealedMost; taken++ {
+			c.sealed = c.seal.append(c.sealed, pkts[taken].Header, pkts[taken].Payload)
+		}
+		c.stream.Part(0, c.sealed)
+		n, err := c.stream.Write(1)
+		if err != nil {
+			return 0, err
+		}
+		c.out = append(c.out, c.sealed[n:]...)
+	}
+	return taken, nil
+}
+
 // rest writes what had no room, and reports whether there is still some left.
 func (c *conn) rest() bool {
 	c.stream.Part(0, c.out)
@@ -93,11 +137,18 @@ func (c *conn) next() ([]byte, error) {
 	if n == 0 || n > mtu {
 		return nil, errFrame
 	}
-	if len(have) < headSize+n {
+	size := headSize + n
+	if c.unseal != nil {
+		size += tagSize
+	}
+	if len(have) < size {
 		return nil, nil
 	}
-	c.start += headSize + n
-	return have[headSize:][:n:n], nil
+	c.start += size
+	if c.unseal != nil {
+		return c.unseal.open(have[:size])
+	}
+	return have[headSize:size:size], nil
 }
 
 // read reads what has come. Nothing may be on loan.

@@ -8,6 +8,8 @@
 // (Caps.Beats), and count what they have lived through.
 //
 // Connections begin with a handshake in which both sides prove that they know
-// the job's secret. After that the network is trusted: packets are not
-// authenticated, and the handshake is not bound to them. (docs/SECURITY.md)
+// the job's secret. After that packets are encrypted where Config.Encrypt says so,
+// under keys that only these two sides of this handshake know. Elsewhere the network
+// is trusted: packets are not authenticated, and the handshake is not bound to them.
+// (docs/SECURITY.md)
 package tcp

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"weft/internal/handshake"
@@ -18,6 +19,8 @@ import (
 //	                              <-   nonce, proof
 //	proof                         ->
 //	                              <-   1, or 2: there is no descriptor for it
+//
+// Whether records are encrypted is not said: each side knows it. (PROTOCOL §8.2)
 
 // errStranger reports a peer that does not know the secret.
 var errStranger = errors.New("weft: tcp: the peer does not belong to this job")
@@ -44,31 +47,38 @@ func (t *Transport) patience() time.Duration {
 	return handshake.Timeout
 }
 
+// A session is what the two sides of a handshake have said, the dialler first.
+type session struct {
+	pair              handshake.Pair
+	dialler, listener []byte // their nonces
+}
+
 // greet is the dialler's side.
-func (t *Transport) greet(c net.Conn, peer int) error {
+func (t *Transport) greet(c net.Conn, peer int) (s session, err error) {
 	defer handshake.Within(c, t.patience())()
 	pair, mine := t.pair(uint32(t.cfg.Rank), uint32(peer)), handshake.Nonce()
 	hello := binary.LittleEndian.AppendUint32(nil, pair.Dialler)
 	hello = binary.LittleEndian.AppendUint32(hello, pair.Listener)
 	if _, err := c.Write(append(hello, mine...)); err != nil {
-		return err
+		return s, err
 	}
 	var reply [handshake.NonceSize + handshake.ProofSize]byte
 	if _, err := io.ReadFull(c, reply[:]); err != nil {
-		return err
+		return s, err
 	}
 	theirs := reply[:handshake.NonceSize]
 	if !handshake.Right(reply[handshake.NonceSize:], pair.Proof("tcp listener", mine, theirs)) {
-		return errStranger
+		return s, errStranger
 	}
 	if _, err := c.Write(pair.Proof("tcp dialler", mine, theirs)); err != nil {
-		return err
+		return s, err
 	}
-	_, err := io.ReadFull(c, reply[:1])
-	if err == nil && reply[0] != accepted {
+	var last [1]byte
+	_, err = io.ReadFull(c, last[:])
+	if err == nil && last[0] != accepted {
 		err = errCrowded
 	}
-	return err
+	return session{pair, mine, theirs}, err
 }
 
 // answer is the last byte of the handshake: the dialler must not take itself for
@@ -78,27 +88,26 @@ func answer(c net.Conn, with byte) error {
 	return err
 }
 
-// welcome is the listener's side, on a connection with a deadline. It returns the
-// peer's rank.
-func (t *Transport) welcome(c net.Conn) (peer int, err error) {
+// welcome is the listener's side, on a connection with a deadline.
+func (t *Transport) welcome(c net.Conn) (s session, err error) {
 	var hello [8 + handshake.NonceSize]byte
 	if _, err := io.ReadFull(c, hello[:]); err != nil {
-		return 0, err
+		return s, err
 	}
 	pair := t.pair(binary.LittleEndian.Uint32(hello[:]), binary.LittleEndian.Uint32(hello[4:]))
 	if int(pair.Listener) != t.cfg.Rank || int(pair.Dialler) >= t.cfg.Size || pair.Dialler == pair.Listener {
-		return 0, fmt.Errorf("weft: tcp: rank %d looks for rank %d here: %w", pair.Dialler, pair.Listener, errStranger)
+		return s, fmt.Errorf("weft: tcp: rank %d looks for rank %d here: %w", pair.Dialler, pair.Listener, errStranger)
 	}
 	theirs, mine := hello[8:], handshake.Nonce()
-	if _, err := c.Write(append(mine, pair.Proof("tcp listener", theirs, mine)...)); err != nil {
-		return 0, err
+	if _, err := c.Write(slices.Concat(mine, pair.Proof("tcp listener", theirs, mine))); err != nil {
+		return s, err
 	}
 	var proof [handshake.ProofSize]byte
 	if _, err := io.ReadFull(c, proof[:]); err != nil {
-		return 0, err
+		return s, err
 	}
-	if !handshake.Right(proof[:], pair.Proof("tcp dialler", theirs, mine[:handshake.NonceSize])) {
-		return 0, errStranger
+	if !handshake.Right(proof[:], pair.Proof("tcp dialler", theirs, mine)) {
+		return s, errStranger
 	}
-	return int(pair.Dialler), nil
+	return session{pair, theirs, mine}, nil
 }

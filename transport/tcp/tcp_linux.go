@@ -28,6 +28,10 @@ type Config struct {
 	Liveness   time.Duration // how long a peer may take for a handshake, if it is less than usual; 0: as usual
 	Bell       transport.Doorbell
 	Events     transport.Events
+
+	// Encrypt reports whether what goes to a peer and comes from it is encrypted, which
+	// the peer must know as well. It may block for a short time. Nil: never.
+	Encrypt func(peer int) (bool, error)
 }
 
 // Transport implements transport.Transport.
@@ -84,7 +88,7 @@ const strangers = 64
 
 // enter lets a peer in that has called.
 func (t *Transport) enter(v *handshake.Visit) error {
-	peer, err := t.welcome(v.Conn)
+	said, err := t.welcome(v.Conn)
 	if err == nil {
 		err = v.Admit()
 	}
@@ -92,13 +96,22 @@ func (t *Transport) enter(v *handshake.Visit) error {
 		return err
 	}
 	defer v.Conn.Close()
+	peer := int(said.pair.Dialler)
+	encrypt, err := t.encrypts(peer)
+	if err != nil {
+		return err
+	}
 	s, err := sys.NewStream(v.Conn.(*net.TCPConn))
 	if err != nil {
 		answer(v.Conn, crowded)
 		return err
 	}
+	c := newConn(peer, s)
+	if encrypt {
+		c.encrypt(said, false)
+	}
 	if err = answer(v.Conn, accepted); err == nil {
-		err = t.add(peer, s)
+		err = t.add(c)
 	}
 	if err != nil {
 		s.Finish(nil)
@@ -108,23 +121,31 @@ func (t *Transport) enter(v *handshake.Visit) error {
 	return nil
 }
 
-// add makes a stream one of ours. The first to a peer is that by which we
+// encrypts reports whether the stream to a peer is encrypted.
+func (t *Transport) encrypts(peer int) (bool, error) {
+	if t.cfg.Encrypt == nil {
+		return false, nil
+	}
+	return t.cfg.Encrypt(peer)
+}
+
+// add makes a connection one of ours. The first to a peer is that by which we
 // send: two that dial each other at once have two, and each sends by one.
-func (t *Transport) add(peer int, s *sys.Stream) error {
+func (t *Transport) add(n *conn) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return net.ErrClosed
 	}
-	n, before := newConn(peer, s), t.conns.Load()
+	before := t.conns.Load()
 	all := append(slices.Clone(*before), n)
 	t.conns.Store(&all)
-	if err := t.streams.Add(s); err != nil {
+	if err := t.streams.Add(n.stream); err != nil {
 		t.conns.Store(before)
 		return err
 	}
-	if t.peers[peer] == nil {
-		t.peers[peer] = n
+	if t.peers[n.peer] == nil {
+		t.peers[n.peer] = n
 	}
 	return nil
 }
@@ -173,18 +194,27 @@ func (t *Transport) call(peer int, card string) (cut bool, err error) {
 		return false, fmt.Errorf("weft: tcp: %w", cmp.Or(context.Cause(ctx), sys.Explain(err)))
 	}
 	defer c.Close()
-	if err = t.greet(c, peer); err != nil {
+	said, err := t.greet(c, peer)
+	if err != nil {
 		final := errors.Is(err, errStranger) || errors.Is(err, errCrowded) || os.IsTimeout(err)
 		if !final {
 			err = fmt.Errorf("weft: tcp: it has ended the handshake (it leaves, or has no descriptor left: ulimit -n): %w", err)
 		}
 		return !final, err
 	}
+	encrypt, err := t.encrypts(peer)
+	if err != nil {
+		return false, err
+	}
 	s, err := sys.NewStream(c.(*net.TCPConn))
 	if err != nil {
 		return false, err
 	}
-	if err = t.add(peer, s); err != nil {
+	n := newConn(peer, s)
+	if encrypt {
+		n.encrypt(said, true)
+	}
+	if err = t.add(n); err != nil {
 		s.Finish(nil)
 	}
 	return false, err
@@ -371,7 +401,7 @@ func (t *Transport) Memory() transport.Memory { return nil }
 
 // MemoryBytes returns what the receive buffers hold.
 func (t *Transport) MemoryBytes() uint64 {
-	return uint64(len(*t.conns.Load())) * 4 * (mtu + headSize)
+	return uint64(len(*t.conns.Load())) * inSize
 }
 
 // Close ends all connections.

@@ -20,16 +20,34 @@ func open(t testing.TB, rank, size int, secret string, bell transport.Doorbell, 
 	return e
 }
 
+// always is that of a job in which everything is encrypted.
+func always(int) (bool, error) { return true, nil }
+
 func TestTransport(t *testing.T) {
 	transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
 		return open(t, rank, size, "secret", bell, ev), bell
 	})
 }
 
-func TestStrangers(t *testing.T) {
+func TestEncryptedTransport(t *testing.T) {
+	transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
+		e, err := Open(Config{Rank: rank, Size: size, Job: 7, Secret: []byte("secret"), Bell: bell, Events: ev, Encrypt: always})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, bell
+	})
+}
+
+func TestStrangers(t *testing.T)          { besiege(t, nil) }
+func TestEncryptedStrangers(t *testing.T) { besiege(t, always) }
+
+func besiege(t *testing.T, encrypt func(int) (bool, error)) {
 	transporttest.Strangers(t, transporttest.Guarded{
 		Open: func(t testing.TB, who transporttest.Identity, ev transport.Events) transport.Transport {
-			e, err := Open(Config{Rank: who.Rank, Size: who.Size, Job: who.Job, Secret: []byte(who.Secret), Bell: doorbell.NewChan(), Events: ev})
+			e, err := Open(Config{
+				Rank: who.Rank, Size: who.Size, Job: who.Job, Secret: []byte(who.Secret), Bell: doorbell.NewChan(), Events: ev, Encrypt: encrypt,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +81,7 @@ func TestNonsense(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := b.greet(c, 0); err != nil {
+	if _, err := b.greet(c, 0); err != nil {
 		t.Fatal(err)
 	}
 	<-up

@@ -18,6 +18,7 @@ type Config struct {
 	Liveness   time.Duration
 	Bell       transport.Doorbell
 	Events     transport.Events
+	Encrypt    func(peer int) (bool, error)
 }
 
 // Transport is not to be had on this system.

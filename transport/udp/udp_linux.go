@@ -68,7 +68,7 @@ func Open(cfg Config) (*Transport, error) {
 
 // Caps says what UDP can do.
 func (t *Transport) Caps() transport.Caps {
-	return transport.Caps{Name: "udp", MTU: t.card.mtu, Guards: transport.GuardsOfTags}
+	return transport.Caps{Name: "udp", MTU: t.card.mtu}
 }
 
 // Card is the address of the socket, and the longest packet that is welcome.

@@ -20,7 +20,8 @@ type Config struct {
 	// so that only those that are missing are sent again. (PROTOCOL §2.5)
 	Selective bool
 
-	FirstSeq uint32 // number of the first packet, at both ends; 0 but in tests of wrapping
+	FirstSeq     uint32 // number of the first packet, at both ends; 0 but in tests of wrapping
+	FirstCounter uint64 // counter before that of the first packet; 0 but in tests of keys that change
 }
 
 func (c Config) withDefaults() Config {
@@ -51,7 +52,7 @@ type Conn struct {
 
 	// Identity.
 	incarnation uint64 // the peer's
-	guard       Guard  // of what we send
+	guard       Guard  // of what we send, and the weakest that we take
 	out, in     *signer
 	counter     uint64
 	replay      replayWindow
@@ -100,14 +101,6 @@ type sent struct {
 	again bool // out of turn
 }
 
-// A Guard protects the packets of a link.
-type Guard uint8
-
-const (
-	Tagged  Guard = iota // against forgery and damage
-	Checked              // against damage: the network is trusted
-)
-
 // A slot holds one frame until it is acknowledged.
 type slot struct {
 	front   [wire.LinkSize + wire.MaxHead + maxJoined]byte
@@ -144,8 +137,9 @@ func (s *Stats) Add(o Stats) {
 func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
 	c := &Conn{
 		cfg: cfg.withDefaults(), self: self, peer: peer, incarnation: incarnation,
-		out: newSigner(self.root, self.to(peer, incarnation)), in: newSigner(self.root, self.from(peer, incarnation)),
-		rtoAt: monotime.Never, ackAt: monotime.Never,
+		out: newSigner(self, self.to(peer, incarnation)), in: newSigner(self, self.from(peer, incarnation)),
+		counter: cfg.FirstCounter,
+		rtoAt:   monotime.Never, ackAt: monotime.Never,
 		slots: make([]slot, 8),
 	}
 	c.rto, c.pulse = c.cfg.RTOInitial, NewPulse(&c.cfg)
@@ -154,8 +148,8 @@ func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
 	return c
 }
 
-// Guard sets what protects the packets that we send; Tagged until then. A link that
-// sends Tagged packets takes no others.
+// Guard sets what protects the packets that we send; Tagged until then. A link takes no
+// packets with a weaker guard than that of its own.
 func (c *Conn) Guard(g Guard) { c.guard = g }
 
 // Missed says that packets of the peer have come before there was a link: it is

@@ -7,18 +7,18 @@ import (
 )
 
 // Recv handles a packet that has passed Self.Check. It returns the frame in
-// it, or nil if there is nothing for the layers above; more may follow from Kept.
-// Room says whether they take one now, trusted that the packet comes from a
-// network on which nobody forges any.
-func (c *Conn) Recv(now monotime.Time, pkt []byte, trusted, room bool) (frame []byte, err error) {
-	f, frame, err := wire.ParseLink(pkt)
+// it, or nil if there is nothing for the layers above; more may follow from Kept. The
+// frame is valid until a packet is received from any peer. Room says whether those
+// layers take one now, least which guard the packet must have that comes by its network.
+func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (frame []byte, err error) {
+	f, _, err := wire.ParseLink(pkt)
 	if err != nil {
 		return nil, err
 	}
-	if f.Flags&wire.Checksum != 0 && (!trusted || c.guard != Checked) {
+	if g := guardOf(f); g < least || g < c.guard {
 		return nil, ErrTag
 	}
-	if err := c.admit(f, pkt); err != nil {
+	if frame, err = c.admit(f, pkt); err != nil {
 		return nil, err
 	}
 	c.pulse.Heard(now)
@@ -57,20 +57,21 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, trusted, room bool) (frame []
 	return nil, nil
 }
 
-// admit makes the checks of PROTOCOL §2.2 that need the link.
-func (c *Conn) admit(f wire.Link, pkt []byte) error {
+// admit makes the checks of PROTOCOL §2.2 that need the link, and returns the frame.
+func (c *Conn) admit(f wire.Link, pkt []byte) (frame []byte, err error) {
 	if f.Incarnation != c.incarnation && !mutant.On(mutant.OldIncarnation) {
-		return ErrStale
+		return nil, ErrStale
 	}
-	if !c.in.verify(f, pkt) {
-		return ErrTag
+	frame, ok := c.in.open(f, pkt)
+	if !ok {
+		return nil, ErrTag
 	}
 	if !c.replay.fresh(f.Counter) {
-		return ErrReplay
+		return nil, ErrReplay
 	}
 	c.replay.mark(f.Counter)
 	c.knows = f.Flags&wire.Selective != 0
-	return nil
+	return frame, nil
 }
 
 // receive handles a data packet: the receiver's table of PROTOCOL §2.3.

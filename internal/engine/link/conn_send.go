@@ -8,10 +8,11 @@ import (
 	"weft/internal/mutant"
 )
 
-// Output fills dst with the packets that are due, and returns how many. They
-// are borrowed until the next call of a method that changes the Conn.
+// Output fills dst with packets that are due, and returns how many: 0 if none is. They
+// are borrowed until the next call of a method that changes the Conn, or of Output of
+// another Conn of the same Self.
 func (c *Conn) Output(now monotime.Time, dst []Packet) int {
-	c.sent = c.sent[:0]
+	c.sent, c.self.sealed = c.sent[:0], c.self.sealed[:0]
 	for _, k := range [...]wire.Kind{wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe, wire.KindSelect} {
 		if c.due[k] && len(c.sent) < len(dst) {
 			c.control(k, dst)
@@ -26,13 +27,18 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	if !waits && c.again > 0 {
 		c.repeat(now, dst)
 	}
-	for !waits && c.next != c.tail && len(c.sent) < len(dst) {
+	for !waits && c.next != c.tail && c.room(dst) {
 		c.data(now, dst)
 	}
 	if c.due[wire.KindAck] && len(c.sent) < len(dst) {
 		c.control(wire.KindAck, dst)
 	}
 	return len(c.sent)
+}
+
+// room reports whether Output may return one more packet.
+func (c *Conn) room(dst []Packet) bool {
+	return len(c.sent) < len(dst) && len(c.self.sealed) < sealedMost
 }
 
 // data transmits packet next, unless the peer keeps it already.
@@ -54,9 +60,7 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 		c.again--
 	}
 	c.header(s.front[:0], wire.KindData, seq)
-	front := s.front[:s.size]
-	copy(front[wire.LinkSize-wire.TagSize:], c.out.guard(c.guard, c.counter, front, s.payload))
-	dst[len(c.sent)] = Packet{front, s.payload}
+	dst[len(c.sent)] = c.out.guarded(c.guard, c.counter, s.front[:s.size], s.payload)
 	c.sent = append(c.sent, sent{wire.KindData, seq, again})
 	c.stats.Sent++
 	if s.times++; s.times > 1 {
@@ -75,8 +79,7 @@ func (c *Conn) control(k wire.Kind, dst []Packet) {
 	if k == wire.KindSelect {
 		b = c.kept.bitmap(b, c.expected)
 	}
-	copy(b[wire.LinkSize-wire.TagSize:], c.out.guard(c.guard, c.counter, b, nil))
-	dst[len(c.sent)] = Packet{Header: b}
+	dst[len(c.sent)] = c.out.guarded(c.guard, c.counter, b, nil)
 	c.sent = append(c.sent, sent{kind: k})
 }
 
@@ -89,10 +92,8 @@ func (c *Conn) header(b []byte, k wire.Kind, seq uint32) []byte {
 	}.Append(b)
 }
 
-func (c *Conn) flags() (f wire.Flags) {
-	if c.guard == Checked {
-		f |= wire.Checksum
-	}
+func (c *Conn) flags() wire.Flags {
+	f := c.guard.flag()
 	if c.cfg.Selective {
 		f |= wire.Selective
 	}

@@ -19,9 +19,9 @@ func (r *rig) lie(counter uint64, k wire.Kind, ack uint32, bits ...byte) (data [
 	if k == wire.KindSelect {
 		pkt = append(pkt, append(bits, make([]byte, wire.SelectSize-len(bits))...)...)
 	}
-	s := newSigner(from.self.root, from.self.to(0, life(0)))
+	s := newSigner(from.self, from.self.to(0, life(0)))
 	copy(pkt[wire.LinkSize-wire.TagSize:], s.sign(counter, pkt, nil))
-	if _, err := to.conn.Recv(r.now, pkt, false, true); err != nil {
+	if _, err := to.conn.Recv(r.now, pkt, Tagged, true); err != nil {
 		r.t.Fatal(err)
 	}
 	return r.data()

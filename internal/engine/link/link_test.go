@@ -152,7 +152,7 @@ func TestForgeries(t *testing.T) {
 		t.Helper()
 		_, err := b.self.Check(pkt)
 		if err == nil {
-			_, err = b.conn.Recv(r.now, pkt, false, true)
+			_, err = b.conn.Recv(r.now, pkt, Tagged, true)
 		}
 		if err != want {
 			t.Errorf("%s: %v, want %v", name, err, want)
@@ -175,14 +175,14 @@ func TestForgeries(t *testing.T) {
 		refused("a flipped bit", change(at), ErrTag)
 	}
 	refused("cut short", pkt[:40], wire.ErrShort)
-	if frm, err := b.conn.Recv(r.now, pkt, false, true); err != nil || frm == nil {
+	if frm, err := b.conn.Recv(r.now, pkt, Tagged, true); err != nil || frm == nil {
 		t.Fatalf("the packet itself: %v", err)
 	}
 	refused("a replay", pkt, ErrReplay)
 
 	// The same process, started anew: packets to the one before it are not for it.
 	again := NewConn(&Config{}, NewSelf(job, 1, 77, rigSecret), 0, life(0))
-	if _, err := again.Recv(r.now, pkt, false, true); err != ErrTag {
+	if _, err := again.Recv(r.now, pkt, Tagged, true); err != ErrTag {
 		t.Errorf("a packet for an earlier incarnation: %v", err)
 	}
 }
@@ -203,7 +203,16 @@ func TestDetach(t *testing.T) {
 }
 
 func TestNoAllocation(t *testing.T) {
+	for _, g := range []Guard{Checked, Tagged, Encrypted} {
+		t.Run(g.String(), func(t *testing.T) { noAllocation(t, g) })
+	}
+}
+
+func noAllocation(t *testing.T, g Guard) {
 	r := newRig(t, 1, Config{}, faults{})
+	for _, e := range r.ends {
+		e.conn.Guard(g)
+	}
 	r.run(300, 300)
 	a, b := r.ends[0], r.ends[1]
 	head, payload := frame(0, 39)
@@ -213,7 +222,7 @@ func TestNoAllocation(t *testing.T) {
 		n := from.conn.Output(r.now, out[:])
 		for _, p := range out[:n] {
 			pkt = append(append(pkt[:0], p.Header...), p.Payload...)
-			if _, err := to.conn.Recv(r.now, pkt, false, true); err != nil {
+			if _, err := to.conn.Recv(r.now, pkt, g, true); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -230,17 +239,20 @@ func TestNoAllocation(t *testing.T) {
 }
 
 func FuzzLink(f *testing.F) {
-	r := newRig(f, 1, Config{}, faults{})
-	r.ends[0].todo = 3
-	r.send(0)
-	for _, fl := range r.wire {
-		f.Add(fl.pkt)
+	for _, g := range []Guard{Checked, Tagged, Encrypted} {
+		r := newRig(f, 1, Config{}, faults{})
+		r.ends[0].conn.Guard(g)
+		r.ends[0].todo = 3
+		r.send(0)
+		for _, fl := range r.wire {
+			f.Add(fl.pkt)
+		}
 	}
 	f.Fuzz(func(t *testing.T, pkt []byte) {
 		r := newRig(t, 1, Config{}, faults{})
 		e := r.ends[1]
 		if _, err := e.self.Check(pkt); err == nil {
-			e.conn.Recv(1, pkt, true, true)
+			e.conn.Recv(1, pkt, Checked, true)
 		}
 		if e.conn.counter != 0 {
 			t.Error("answered")

@@ -27,38 +27,38 @@ func (r *Resealer) Reseal(pkt []byte) []byte {
 		return pkt // neither takes it
 	}
 	r.pkt = append(r.pkt[:0], pkt...)
-	guard := r.pkt[wire.LinkSize-wire.TagSize : wire.LinkSize]
-	keys := r.known(f, pkt)
-	if keys == nil {
-		return r.pkt // the other secret is nobody's: a tag that was wrong still is
+	frame, there := r.known(f, pkt)
+	switch g := guardOf(f); {
+	case there == nil: // the other secret is nobody's: a guard that was wrong still is
+	case g == Encrypted:
+		r.pkt = there.seal(r.pkt[:0], f.Counter, pkt[:wire.LinkSize], frame)
+	case g == Tagged:
+		front, payload := split(r.pkt)
+		there.guarded(g, f.Counter, front, payload)
+	default:
+		there.guarded(g, f.Counter, r.pkt, nil)
 	}
-	front, payload, g := r.pkt, []byte(nil), Checked
-	if f.Flags&wire.Checksum == 0 {
-		g = Tagged
-		front, payload = split(r.pkt)
-	}
-	copy(guard, keys[1].guard(g, f.Counter, front, payload))
 	return r.pkt
 }
 
-// known returns the keys of a packet's direction in both worlds, or nil if the packet
-// is not good.
-func (r *Resealer) known(f wire.Link, pkt []byte) *[2]*signer {
+// known returns the frame of a packet, and what guards its direction in the other world,
+// or nil if the packet is not good.
+func (r *Resealer) known(f wire.Link, pkt []byte) (frame []byte, there *signer) {
 	d := r.from.from(f.Src, f.Incarnation)
 	keys := r.keys[d]
-	if keys == nil {
-		if !newVerifier(r.from.root, d, f, pkt).verify(f, pkt) {
-			return nil
-		}
-		keys = &[2]*signer{newSigner(r.from.root, d), newSigner(r.to.root, d)}
+	proved := keys != nil
+	if !proved {
+		keys = &[2]*signer{newSigner(r.from, d), newSigner(r.to, d)}
+	}
+	frame, ok := keys[0].open(f, pkt)
+	if !ok {
+		return nil, nil
+	}
+	if !proved {
 		if len(r.keys) >= mostKeys {
 			clear(r.keys)
 		}
 		r.keys[d] = keys
-		return keys
 	}
-	if !keys[0].verify(f, pkt) {
-		return nil
-	}
-	return keys
+	return frame, keys[1]
 }

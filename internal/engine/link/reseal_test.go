@@ -13,7 +13,7 @@ func TestReseal(t *testing.T) {
 	secret, other := []byte("secret"), []byte("other")
 	r := NewResealer(NewSelf(7, 2, 20, secret), NewSelf(7, 2, 20, other))
 	there := NewSelf(7, 2, 20, other)
-	for _, guard := range []Guard{Tagged, Checked} {
+	for _, guard := range []Guard{Tagged, Checked, Encrypted} {
 		c := NewConn(&Config{}, NewSelf(7, 1, 10, secret), 2, 20)
 		c.Guard(guard)
 		for _, size := range []int{10, 10, 1000} {
@@ -25,20 +25,20 @@ func TestReseal(t *testing.T) {
 			}
 			pkt := append(bytes.Clone(out[0].Header), out[0].Payload...)
 			if _, _, err := there.Prove(pkt); err != ErrTag {
-				t.Errorf("guard %d, %d bytes: good before: %v", guard, size, err)
+				t.Errorf("guard %v, %d bytes: good before: %v", guard, size, err)
 			}
 			bad := bytes.Clone(pkt)
 			bad[len(bad)-1] ^= 1
 			before := bytes.Clone(pkt)
 			sealed := bytes.Clone(r.Reseal(pkt))
 			if life, g, err := there.Prove(sealed); err != nil || life != 10 || g != guard {
-				t.Errorf("guard %d, %d bytes: %d, %d, %v", guard, size, life, g, err)
+				t.Errorf("guard %v, %d bytes: %d, %v, %v", guard, size, life, g, err)
 			}
 			if !bytes.Equal(pkt, before) {
 				t.Error("the packet itself was changed")
 			}
 			if _, _, err := there.Prove(r.Reseal(bad)); err != ErrTag {
-				t.Errorf("guard %d, %d bytes: a damaged one: %v", guard, size, err)
+				t.Errorf("guard %v, %d bytes: a damaged one: %v", guard, size, err)
 			}
 		}
 	}

@@ -28,6 +28,7 @@ type rig struct {
 	wire  flights
 	order int
 	net   faults
+	tap   func(pkt []byte) // sees every packet that is sent, if it is not nil
 }
 
 // An end is one side: a link, what it wants to send, what it has received.
@@ -112,6 +113,9 @@ func (r *rig) send(i int) {
 			e.conn.Unsent(r.now, n-taken)
 		}
 		for _, p := range packets[:taken] {
+			if r.tap != nil {
+				r.tap(append(bytes.Clone(p.Header), p.Payload...))
+			}
 			r.fly(1-i, append(append([]byte(nil), p.Header...), p.Payload...))
 		}
 		if taken < n {
@@ -149,7 +153,7 @@ func (r *rig) receive(f flight) {
 	}
 	var frm []byte
 	if err == nil {
-		frm, err = e.conn.Recv(r.now, f.pkt, true, e.room)
+		frm, err = e.conn.Recv(r.now, f.pkt, Checked, e.room)
 	}
 	if err != nil {
 		e.errs[err]++

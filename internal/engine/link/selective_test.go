@@ -73,7 +73,7 @@ func TestChecksums(t *testing.T) {
 	r.ends[0].todo = 1
 	r.send(0)
 	pkt := r.wire[len(r.wire)-1].pkt
-	if _, err := r.ends[1].conn.Recv(r.now, pkt, false, true); err != ErrTag {
+	if _, err := r.ends[1].conn.Recv(r.now, pkt, Tagged, true); err != ErrTag {
 		t.Errorf("a checksum from an untrusted network: %v", err)
 	}
 }

@@ -22,6 +22,10 @@ type Self struct {
 	rank        uint32
 	incarnation uint64
 	root        []byte // of all keys
+	keyBits     uint8  // keyBits; fewer in tests
+
+	plain  []byte // the packet that was decrypted last
+	sealed []byte // packets that Output has encrypted
 }
 
 // NewSelf returns the identity of a process. The incarnation is random, and
@@ -31,7 +35,7 @@ func NewSelf(job uint64, rank uint32, incarnation uint64, secret []byte) *Self {
 	if err != nil {
 		panic(err) // only where SHA-256 is not to be had
 	}
-	return &Self{job, rank, max(incarnation, 1), root}
+	return &Self{job: job, rank: rank, incarnation: max(incarnation, 1), root: root, keyBits: keyBits}
 }
 
 // from is the direction of the packets that a peer sends to this process.
@@ -52,13 +56,10 @@ func (s *Self) Prove(pkt []byte) (incarnation uint64, g Guard, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if f.Flags&wire.Checksum != 0 {
-		g = Checked
-	}
-	if !newVerifier(s.root, s.from(f.Src, f.Incarnation), f, pkt).verify(f, pkt) {
+	if _, ok := newSigner(s, s.from(f.Src, f.Incarnation)).open(f, pkt); !ok {
 		return 0, 0, ErrTag
 	}
-	return f.Incarnation, g, nil
+	return f.Incarnation, guardOf(f), nil
 }
 
 // Check makes the checks of a packet that need no link, and returns the rank

@@ -18,6 +18,13 @@ const (
 	vectorChecked = "5746020101000000efcdab8967452301" + "02000000010000000500000006000000" +
 		"18171615141312110700000000000000" + "fadf1c9c000000000000000000000000" + "01000000"
 	vectorTwoTags = "aae3def39c3f758d39f1f13aa30aec32"
+
+	vectorSeal      = "4e96bd54dd222b72c1ed096df951b4f4"
+	vectorNextSeal  = "847c6e15a1ea0bf17ceb08be2d2a9517"
+	vectorEncrypted = "5746020101000000efcdab8967452301" + "02000000040000000500000006000000" +
+		"18171615141312110700000000000000" + "c71fc0ff" + "09fba23ffef3f2f3d35784899cba1a7a"
+	vectorLater = "5746020101000000efcdab8967452301" + "02000000040000000500000006000000" +
+		"18171615141312110700000100000000" + "1c7ccc5d" + "85521ce32688300ff4770e7a878d5ff9"
 )
 
 const (
@@ -44,21 +51,31 @@ func TestKeyVectors(t *testing.T) {
 			t.Errorf("%s: %s, want %s", label, got, want)
 		}
 	}
+	for number, want := range []string{vectorSeal, vectorNextSeal} {
+		if got := hex.EncodeToString(d.derive(root, labelSeal, keySize, uint64(number))); got != want {
+			t.Errorf("seal %d: %s, want %s", number, got, want)
+		}
+	}
 }
 
 // Packets are those of PROTOCOL, byte by byte, and are taken.
 func TestPacketVectors(t *testing.T) {
 	cfg := Config{FirstSeq: 5}
-	for guard, want := range map[Guard]string{Tagged: vectorTagged, Checked: vectorChecked} {
+	for _, v := range []struct {
+		guard   Guard
+		counter uint64 // before the packet
+		want    string
+	}{{Tagged, 6, vectorTagged}, {Checked, 6, vectorChecked}, {Encrypted, 6, vectorEncrypted}, {Encrypted, 1<<24 + 6, vectorLater}} {
+		guard, want := v.guard, v.want
 		self := NewSelf(vectorJob, 1, vectorSender, vectorSecret())
 		c := NewConn(&cfg, self, 2, vectorReceiver)
 		c.Guard(guard)
-		c.expected, c.counter = 6, 6
+		c.expected, c.counter = 6, v.counter
 		c.Queue(1, wire.Bye{}.Append(nil), nil)
 		var out [1]Packet
 		c.Output(1, out[:])
 		if got := hex.EncodeToString(out[0].Header); got != want || out[0].Payload != nil {
-			t.Errorf("guard %d: %s, want %s", guard, got, want)
+			t.Errorf("guard %v: %s, want %s", guard, got, want)
 		}
 		pkt, err := hex.DecodeString(want)
 		if err != nil {
@@ -66,7 +83,7 @@ func TestPacketVectors(t *testing.T) {
 		}
 		peer := NewSelf(vectorJob, 2, vectorReceiver, vectorSecret())
 		if life, g, err := peer.Prove(pkt); err != nil || life != vectorSender || g != guard {
-			t.Errorf("guard %d: proves %#x, %d, %v", guard, life, g, err)
+			t.Errorf("guard %v: proves %#x, %v, %v", guard, life, g, err)
 		}
 	}
 }
@@ -109,15 +126,19 @@ func TestKeysDiffer(t *testing.T) {
 	}
 	seen := map[string]direction{}
 	for _, d := range all {
-		for _, label := range []string{"weft link front", "weft link back", "weft link checksum"} {
-			key := string(d.derive(root, label, keySize))
+		for i, label := range []string{labelFront, labelBack, labelChecksum, labelSeal, labelSeal, labelSeal} {
+			var number []uint64
+			if label == labelSeal {
+				number = []uint64{uint64(i)}
+			}
+			key := string(d.derive(root, label, keySize, number...))
 			if other, ok := seen[key]; ok {
 				t.Errorf("%+v has a key of %+v", d, other)
 			}
 			seen[key] = d
 		}
 	}
-	if len(seen) != 3*len(all) {
+	if len(seen) != 6*len(all) {
 		t.Errorf("%d keys", len(seen))
 	}
 }

@@ -14,6 +14,9 @@ func DescribePacket(b []byte) string {
 	if f.Kind != KindData {
 		return fmt.Sprintf("%v ack=%d", f.Kind, f.Ack)
 	}
+	if f.Flags&Encrypted != 0 {
+		return fmt.Sprintf("seq=%d ack=%d encrypted, %d bytes", f.Seq, f.Ack, len(b)-LinkSize)
+	}
 	return fmt.Sprintf("seq=%d ack=%d %s", f.Seq, f.Ack, Describe(frame))
 }
 

@@ -82,7 +82,8 @@ func TestLimits(t *testing.T) {
 		}, {
 			"Link", func(b []byte) error { _, _, err := ParseLink(b); return err },
 			[][]byte{
-				linked(Link{Kind: KindAck, Incarnation: 1, Flags: flagsEnd - 1}, 0),
+				linked(Link{Kind: KindAck, Incarnation: 1, Flags: flagsEnd - 1 - Checksum}, 0),
+				linked(Link{Kind: KindSelect, Incarnation: 1, Flags: Checksum | Selective}, SelectSize),
 				linked(Link{Kind: KindSelect, Incarnation: 1}, SelectSize),
 				linked(Link{Kind: KindData, Incarnation: 1}, 0),
 				linked(Link{Kind: KindData, Incarnation: 1}, 9),
@@ -91,6 +92,7 @@ func TestLimits(t *testing.T) {
 				linked(Link{Kind: 0, Incarnation: 1}, 0),
 				linked(Link{Kind: kindEnd, Incarnation: 1}, 0),
 				linked(Link{Kind: KindAck, Incarnation: 1, Flags: flagsEnd}, 0),
+				linked(Link{Kind: KindAck, Incarnation: 1, Flags: Checksum | Encrypted}, 0),
 				linked(Link{Kind: KindAck}, 0),
 				linked(Link{Kind: KindAck, Incarnation: 1}, 1),
 				linked(Link{Kind: KindSelect, Incarnation: 1}, SelectSize-1),

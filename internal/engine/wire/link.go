@@ -3,9 +3,13 @@ package wire
 // LinkSize is the length of the link header, TagSize that of the tag at its
 // end, and SelectSize that of what follows it in a SELECT: a bit for each packet
 // after the one that is missing, set if it has come.
+//
+// An encrypted packet is as long as another one. From TagAt on it consists of the
+// encrypted frame, or bits of a SELECT, and then of the tag.
 const (
 	LinkSize   = 64
 	TagSize    = 16
+	TagAt      = LinkSize - TagSize
 	SelectSize = 32
 )
 
@@ -39,6 +43,7 @@ type Flags uint32
 const (
 	Checksum  Flags = 1 << iota // it is guarded by a checksum, not by a tag
 	Selective                   // its sender knows SELECT
+	Encrypted                   // what follows the header is encrypted
 	flagsEnd
 )
 
@@ -75,7 +80,8 @@ func (f Link) Append(b []byte) []byte {
 	return b
 }
 
-// ParseLink parses the header of a packet. The rest is the frame.
+// ParseLink parses the header of a packet. The rest is the frame, unless the packet
+// is encrypted.
 func ParseLink(b []byte) (f Link, frame []byte, err error) {
 	if len(b) < LinkSize {
 		return f, nil, ErrShort
@@ -85,7 +91,7 @@ func ParseLink(b []byte) (f Link, frame []byte, err error) {
 		Seq: u32(b, 24), Ack: u32(b, 28), Incarnation: u64(b, 32), Counter: u64(b, 40),
 	}
 	if u16(b, 0) != linkMagic || b[2] != linkVersion || f.Kind == 0 || f.Kind >= kindEnd ||
-		f.Incarnation == 0 || f.Flags >= flagsEnd {
+		f.Incarnation == 0 || f.Flags >= flagsEnd || f.Flags&(Checksum|Encrypted) == Checksum|Encrypted {
 		return f, nil, ErrField
 	}
 	switch rest := len(b) - LinkSize; {

@@ -211,7 +211,7 @@ func linkCode() float64 {
 			c.Queue(now, head, payload)
 			c.Output(now, out[:])
 			pkt = append(append(pkt[:0], out[0].Header...), out[0].Payload...)
-			_, _ = conns[1-i].Recv(now, pkt, true, true)
+			_, _ = conns[1-i].Recv(now, pkt, link.Checked, true)
 		}
 	}) / 2
 }

@@ -79,16 +79,13 @@ func (c *cluster) card(rank int) uint64 { return uint64(rank+1)<<8 | uint64(max(
 
 // Packet hands the engine a packet that has arrived.
 func (n *node) Packet(from int, b []byte) {
-	switch {
-	case n.c.Reliable:
+	if n.c.Reliable {
 		if n.keep(from, b[0] != 0, b[1:]) {
 			return
 		}
 		b = b[1:]
-	case n.c.Trusted:
-		from = engine.Trusted
-	default:
-		from = engine.Unknown
+	} else {
+		from = engine.From(n.c.Guard)
 	}
 	n.eng.Recv(n.m.Now(), from, b)
 	n.flush()
@@ -125,7 +122,7 @@ func (n *node) flush() {
 		n.output(now)
 		n.wanted = n.eng.Wanted(n.wanted[:0])
 		for _, rank := range n.wanted {
-			n.eng.Connect(now, rank, engine.Path{MTU: n.c.MTU, Lossy: !n.c.Reliable, Trusted: n.c.Trusted, Beats: n.c.Beats, Incarnation: n.c.card(rank)})
+			n.eng.Connect(now, rank, engine.Path{MTU: n.c.MTU, Lossy: !n.c.Reliable, Guard: n.c.Guard, Beats: n.c.Beats, Incarnation: n.c.card(rank)})
 		}
 		if !n.complete() && len(n.wanted) == 0 {
 			break

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"weft/internal/engine/link"
 )
 
 // Options decide everything about a run.
@@ -30,14 +32,14 @@ type Options struct {
 	RecvBuffer int
 	SendBuffer int
 	Backoff    bool
-	Threads    int     // receives that are posted at a time; with more than one, what is offered waits to be fetched
-	Large      bool    // most messages are about as long as the buffers allow
-	FanIn      bool    // all send to rank 0
-	FanOut     bool    // only rank 0 sends messages
-	Silent     int     // nodes that compute from some time on: only urgent packets wake them
-	Full       float64 // of the batches find no room in the transport
-	Selective  int     // every so-manieth rank keeps packets that come out of order; 0: none
-	Trusted    bool    // packets have checksums, not tags
+	Threads    int        // receives that are posted at a time; with more than one, what is offered waits to be fetched
+	Large      bool       // most messages are about as long as the buffers allow
+	FanIn      bool       // all send to rank 0
+	FanOut     bool       // only rank 0 sends messages
+	Silent     int        // nodes that compute from some time on: only urgent packets wake them
+	Full       float64    // of the batches find no room in the transport
+	Selective  int        // every so-manieth rank keeps packets that come out of order; 0: none
+	Guard      link.Guard // of packets
 
 	Delay                                     time.Duration
 	Loss, Duplicate, Reorder, Corrupt, Replay float64
@@ -119,7 +121,12 @@ func FromSeed(seed uint64) (o Options) {
 		o.Jitter = 50 * time.Millisecond
 	}
 	o.Partitions, o.Clogs = pick(0, 0, 0, 1, 2), pick(0, 0, 1, 3)
-	o.Selective, o.Trusted = pick(0, 1, 1, 2), r.IntN(3) == 0
+	o.Selective = pick(0, 1, 1, 2)
+	if r.IntN(3) == 0 {
+		o.Guard = link.Checked
+	} else if apart := rand.New(rand.NewPCG(seed, 0x7365616c)); apart.IntN(2) == 0 {
+		o.Guard = link.Encrypted
+	}
 	o.Restart = r.IntN(2) == 0
 	o.Immortal = o.Crashes == 0 && r.IntN(3) == 0
 	return o

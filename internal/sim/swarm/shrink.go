@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"weft/internal/engine/link"
 	"weft/internal/sim"
 )
 
@@ -120,6 +121,12 @@ func set(f reflect.Value, text string) error {
 		var d time.Duration
 		d, err = time.ParseDuration(text)
 		f.SetInt(int64(d))
+	case link.Guard:
+		g, ok := link.ParseGuard(text)
+		f.SetInt(int64(g))
+		if !ok {
+			err = errors.New("there is no such guard")
+		}
 	case int:
 		var n int
 		n, err = strconv.Atoi(text)

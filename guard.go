@@ -1,0 +1,151 @@
+package weft
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"weft/internal/engine/link"
+	"weft/transport"
+)
+
+// What protects packets to other hosts, the weakest first: see Config.Guard and
+// docs/SECURITY.md.
+const (
+	GuardChecksum     = "checksum"     // from damage
+	GuardAuthenticate = "authenticate" // from forgery and replay as well; over TCP the same as GuardEncrypt
+	GuardEncrypt      = "encrypt"      // from reading as well
+)
+
+// A guard is what protects the packets to and from a peer, and why so. It is that of
+// two cards: each of the two ranks finds the same one.
+type guard struct {
+	link.Guard
+	why string // "" where there is no network
+}
+
+// String returns the name of a guard, or "" where there is none.
+func (g guard) String() string {
+	if g.why == "" {
+		return ""
+	}
+	return g.Guard.String()
+}
+
+// against lists what packets over a transport are guarded against.
+func (g guard) against(caps transport.Caps) string {
+	switch {
+	case g.why != "" && g.Guard == link.Encrypted:
+		return "damage, forgery, replay, reading"
+	case caps.Reliable:
+		return caps.Guards
+	case g.Guard == link.Tagged:
+		return "damage, forgery, replay"
+	default:
+		return "damage"
+	}
+}
+
+func checkGuard(name string) error {
+	if _, ok := link.ParseGuard(name); !ok && name != "" {
+		return fmt.Errorf("weft: guard %q (Config.Guard, %s): must be %s, %s or %s", name, envGuard, GuardChecksum, GuardAuthenticate, GuardEncrypt)
+	}
+	return nil
+}
+
+// agrees returns an error if another rank protects packets in another way.
+func (c *Config) agrees(rank int, other card) error {
+	if other.Guard == c.Guard {
+		return nil
+	}
+	name := func(guard string) string {
+		if guard == "" {
+			return "none"
+		}
+		return guard
+	}
+	return fmt.Errorf("weft: rank %d was told guard %s, this one %s (Config.Guard, %s): all ranks must have the same",
+		rank, name(other.Guard), name(c.Guard), envGuard)
+}
+
+// leastGuard returns the weakest guard of packets that come over a transport. A link may
+// ask for a stronger one.
+func (c *Config) leastGuard(caps transport.Caps) link.Guard {
+	g, ok := link.ParseGuard(c.Guard)
+	if !ok && caps.Name == "eth" {
+		return link.Checked
+	}
+	return g
+}
+
+// guardFor returns what protects packets to the rank of a card over a transport.
+func (p *Proc) guardFor(transport string, c card) guard {
+	asked, ok := link.ParseGuard(p.cfg.Guard)
+	switch {
+	case transport != "eth" && transport != "udp" && transport != "tcp":
+		return guard{}
+	case transport == "tcp" && ok && asked == link.Tagged:
+		return guard{link.Encrypted, "Config.Guard or " + envGuard + " asks for authenticate, which over TCP costs as much"}
+	case ok:
+		return guard{asked, "Config.Guard or " + envGuard + " says so"}
+	case transport == "eth":
+		return guard{link.Checked, "raw frames stay on their segment"}
+	case !oneSegment(p.segment, c.Segment):
+		return guard{link.Encrypted, fmt.Sprintf("a router may lie between %s and %s", p.segment, c.Segment)}
+	case transport == "tcp":
+		return guard{link.Checked, fmt.Sprintf("%s and %s are on one segment", p.segment, c.Segment)}
+	default:
+		return guard{link.Tagged, fmt.Sprintf("%s and %s are on one segment", p.segment, c.Segment)}
+	}
+}
+
+// encrypts reports whether the connection to a rank is encrypted.
+func (p *Proc) encrypts(rank int) (bool, error) {
+	p.mu.Lock()
+	r, ok := p.routes[rank]
+	p.mu.Unlock()
+	if !ok { // the rank has dialled us
+		c, err := p.cardOf(rank)
+		if err != nil {
+			return false, err
+		}
+		r = route{c.Host, whyTCP, p.guardFor("tcp", c)}
+		p.mu.Lock()
+		p.routes[rank] = r
+		p.mu.Unlock()
+	}
+	return r.guard.Guard == link.Encrypted, nil
+}
+
+// segment returns the address that is to be bound and the length of its network's
+// prefix, such as 10.0.0.1/24; the address alone if no interface has it.
+func segment(bind string) string {
+	host, _, err := net.SplitHostPort(bind)
+	if err != nil {
+		return ""
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		ip, err := net.ResolveIPAddr("ip", host) // as a transport does
+		if err != nil {
+			return ""
+		}
+		addr, _ = netip.AddrFromSlice(ip.IP)
+	}
+	addr = addr.Unmap()
+	addrs, _ := net.InterfaceAddrs()
+	for _, a := range addrs {
+		if p, err := netip.ParsePrefix(a.String()); err == nil && (p.Addr().Unmap() == addr || p.Addr().IsLoopback() && p.Contains(addr)) {
+			return netip.PrefixFrom(addr, p.Bits()).String()
+		}
+	}
+	return addr.String()
+}
+
+// oneSegment reports whether each of two addresses is in the other's network, so that no
+// router lies between them.
+func oneSegment(a, b string) bool {
+	p, err := netip.ParsePrefix(a)
+	q, other := netip.ParsePrefix(b)
+	return err == nil && other == nil && p.Contains(q.Addr()) && q.Contains(p.Addr())
+}

@@ -1,0 +1,77 @@
+package link
+
+import (
+	"crypto/cipher"
+
+	"weft/internal/engine/wire"
+)
+
+// A key of encrypted packets is for so many of them: the counters that are equal but for
+// these bits. Both ends find the next key by themselves. With packets of up to 16 KiB,
+// what a key has encrypted stays below 2^34 blocks. (docs/decisions/0026)
+const keyBits = 24
+
+// sealing is a key of encrypted packets. AEAD is nil if there is none.
+type sealing struct {
+	number uint64
+	aead   cipher.AEAD
+}
+
+// key returns the key for a counter.
+func (s *signer) key(counter uint64) sealing {
+	number := counter >> s.self.keyBits
+	if k := s.sealing[number%2]; k.aead != nil && k.number == number {
+		return k
+	}
+	return sealing{number, s.gcm(s.self.root, labelSeal, number)}
+}
+
+// keep remembers a key that has proved to be the sender's, unless it is older than what
+// it would replace.
+func (s *signer) keep(k sealing) {
+	if old := &s.sealing[k.number%2]; old.aead == nil || old.number < k.number {
+		*old = k
+	}
+}
+
+// seal appends a packet to dst: the header as it is, the rest encrypted, the tag.
+func (s *signer) seal(dst []byte, counter uint64, front, payload []byte) []byte {
+	dst = append(dst, front[:wire.TagAt]...)
+	dst = append(dst, front[wire.LinkSize:]...)
+	dst = append(dst, payload...)
+	k := s.key(counter)
+	s.keep(k)
+	s.count(counter)
+	header, plain := dst[:wire.TagAt], dst[wire.TagAt:]
+	return k.aead.Seal(header, s.nonce[:], plain, header)
+}
+
+// unseal returns the frame of an encrypted packet.
+func (s *signer) unseal(counter uint64, pkt []byte) (frame []byte, ok bool) {
+	header, sealed := pkt[:wire.TagAt], pkt[wire.TagAt:]
+	if cap(s.self.plain) < len(sealed) {
+		s.self.plain = make([]byte, 0, len(sealed))
+	}
+	k := s.key(counter)
+	s.count(counter)
+	frame, err := k.aead.Open(s.self.plain[:0], s.nonce[:], sealed, header)
+	if err != nil {
+		return nil, false
+	}
+	s.keep(k)
+	return frame, true
+}
+
+// sealedMost is how many bytes of encrypted packets may wait for the transport to take
+// them: what the kernel takes in one call.
+const sealedMost = 64 << 10
+
+// room returns memory for an encrypted packet, valid until unsealed.
+func (s *Self) room(n int) []byte {
+	if cap(s.sealed)-len(s.sealed) < n {
+		s.sealed = make([]byte, 0, max(sealedMost+sealedMost/2, n)) // what has been returned stays where it is
+	}
+	at := len(s.sealed)
+	s.sealed = s.sealed[:at+n]
+	return s.sealed[at:at:len(s.sealed)]
+}
