@@ -23,6 +23,7 @@ type records struct {
 	number uint64 // of the next record
 	aead   cipher.AEAD
 	nonce  [12]byte
+	broken bool // a record was not right, so that no later one is taken
 }
 
 // keyRecords is how many records a key is for: of up to 64 KiB, 2^34 blocks.
@@ -73,10 +74,14 @@ func (r *records) append(b, header, payload []byte) []byte {
 
 // open decrypts a record, and returns the packet, which lies in it.
 func (r *records) open(record []byte) ([]byte, error) {
+	if r.broken {
+		return nil, errChanged
+	}
 	r.next()
 	length, sealed := record[:headSize], record[headSize:]
 	packet, err := r.aead.Open(sealed[:0], r.nonce[:], sealed, length)
 	if err != nil {
+		r.broken = true
 		return nil, errChanged
 	}
 	return packet[:len(packet):len(packet)], nil
