@@ -16,7 +16,7 @@ const envCommand = "WEFT_TEST_COMMAND"
 
 // The test's executable is also the command, and whatever the command starts.
 func TestMain(m *testing.M) {
-	if os.Getenv(envCommand) == "" && os.Getenv("WEFT_GUARD") == "" {
+	if os.Getenv(envCommand) == "" && os.Getenv("WEFT_RUN_GUARD") == "" {
 		os.Exit(m.Run())
 	}
 	main()
@@ -157,6 +157,13 @@ func TestInfo(t *testing.T) {
 	}
 	if out, _, status := runWeft(t, "info", "-n", "2"); status != 0 || !strings.Contains(out, "same host, so shared memory") {
 		t.Errorf("status %d: %s", status, out)
+	}
+	t.Setenv("WEFT_GUARD", "encrypt")
+	for _, transport := range []string{"udp", "tcp"} {
+		out, _, status := runWeft(t, "info", "-transport", transport)
+		if want := "over " + transport + ": encrypt, since Config.Guard or WEFT_GUARD says so"; status != 0 || !strings.Contains(out, want) {
+			t.Errorf("status %d: %s", status, out)
+		}
 	}
 	if out, _, status := runWeft(t, "info", "-env"); status != 0 || !strings.Contains(out, "WEFT_SPIN") {
 		t.Errorf("status %d: %s", status, out)

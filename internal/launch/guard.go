@@ -22,7 +22,7 @@ type guard struct {
 }
 
 // guardEnv tells an executable to be a guard.
-const guardEnv = "WEFT_GUARD"
+const guardEnv = "WEFT_RUN_GUARD"
 
 // Guarded must be called first by main of every program that calls Run: in the
 // guard process it does not return.
