@@ -176,6 +176,18 @@ func (d *director) direct(result chan launch.Result, failed chan error, signals 
 			strikes = time.After(time.Until(begun.Add(pending[0].after)))
 		}
 	}
+	goOn := func() { // to the next round, if this one has ended
+		if hellos < d.plan.N || !d.idle() {
+			return
+		}
+		d.round++
+		begun = time.Now()
+		for len(pending) > 0 && pending[0].round < d.round { // the round was over before
+			pending = pending[1:]
+		}
+		d.begin()
+		next()
+	}
 	wakes := make(chan strike, 100)
 	for {
 		select {
@@ -183,20 +195,15 @@ func (d *director) direct(result chan launch.Result, failed chan error, signals 
 			if n.Kind == noteHello {
 				hellos++
 			}
-			if d.hear(n) && hellos == d.plan.N && d.idle() {
-				d.round++
-				begun = time.Now()
-				for len(pending) > 0 && pending[0].round < d.round { // the round was over before
-					pending = pending[1:]
-				}
-				d.begin()
-				next()
+			if d.hear(n) {
+				goOn()
 			}
 		case <-strikes:
 			s := pending[0]
 			pending = pending[1:]
 			d.strike(s, wakes)
 			next()
+			goOn() // the others may have waited for this rank
 		case s := <-wakes:
 			d.wake(s, wakes)
 		case r := <-result:
