@@ -38,7 +38,7 @@ transport/pipe          transport internal/mem
 transport/shm           transport internal/doorbell internal/handshake internal/mem internal/ring internal/sys
 transport/tcp           transport internal/doorbell internal/handshake internal/sys
 transport/udp           transport internal/doorbell internal/sys
-transport/eth           transport internal/doorbell internal/sys
+transport/eth           transport transport/udp internal/doorbell internal/sys
 internal/pcap
 internal/lab            internal/pcap internal/sys
 transport/faulty        transport

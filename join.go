@@ -154,7 +154,7 @@ func (p *Proc) join(ctx context.Context) error {
 		t, err := p.openEth(bell)
 		switch {
 		case err == nil:
-			card.Eth, p.device = t.Card(), t.Device()
+			card.Eth, p.eth = t.Card(), t
 			p.trs = append(p.trs, p.spoilt(t, bell))
 		case p.cfg.Transport == "eth":
 			p.closeTransports()
@@ -206,7 +206,7 @@ func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
 	}
 	return eth.Open(eth.Config{
 		Interface: p.cfg.Interface, EtherType: p.cfg.EtherType, MTU: p.cfg.MTU, Job: p.job.ID, Rank: p.job.Rank, Bell: bell,
-		XDP: p.cfg.XDP,
+		XDP: p.cfg.XDP, FramesOnly: p.cfg.GoBackN,
 	})
 }
 
@@ -298,8 +298,8 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 		switch {
 		case name == "shm" && c.Shm != "" && c.Host == p.job.Host:
 			r, why = driver.Route{Transport: t, Card: c.Shm}, whyShm
-		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host:
-			r, why = driver.Route{Transport: t, Card: c.Eth}, fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.device)
+		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host && (p.cfg.Transport == "eth" || p.eth.OnSegment(c.Eth)):
+			r, why = driver.Route{Transport: t, Card: c.Eth}, fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.eth.Device())
 		case name == "tcp" && c.Tcp != "":
 			r, why = driver.Route{Transport: t, Card: c.Tcp}, whyTCP
 		case name == "udp" && c.Udp != "" && r.Transport == nil:
@@ -351,6 +351,8 @@ func (p *Proc) whyNotEth(c card) string {
 		return p.noEth
 	case c.Eth == "":
 		return "it has no raw Ethernet"
+	case p.eth != nil && !p.eth.OnSegment(c.Eth):
+		return "it is in another subnet, which raw Ethernet does not reach"
 	default:
 		return "raw Ethernet was not asked for"
 	}

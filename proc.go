@@ -19,6 +19,7 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/transport"
+	"weft/transport/eth"
 )
 
 // A Proc is this process as a member of its job. Everything that a program
@@ -32,7 +33,7 @@ type Proc struct {
 	trs    []transport.Transport
 	memory transport.Memory // for memory that peers can map; may be nil
 	poll   *doorbell.Poll   // the doorbell, if it is ours and not that of shared memory
-	device string           // how raw frames come and go
+	eth    *eth.Transport   // or nil
 	noEth  string           // why there is no raw Ethernet
 	record io.WriteCloser   // gets what goes into the engine; may be nil
 	trace  *tracer          // counts what is sent; may be nil
@@ -191,6 +192,9 @@ func (p *Proc) peer(d *driver.Peer) Peer {
 		r = route{host: p.job.Host, why: whyShm}
 	}
 	caps := d.Transport.Caps()
+	if caps.Name == "eth" && p.eth != nil {
+		r.why += "; " + p.eth.Way(d.Rank)
+	}
 	return Peer{
 		Rank: d.Rank, Host: r.host, Transport: caps.Name, Why: r.why, MTU: d.MTU, Gone: d.Gone(),
 		Guard: r.guard.String(), WhyGuard: r.guard.why, Guards: r.guard.against(caps),

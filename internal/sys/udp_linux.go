@@ -15,6 +15,9 @@ const (
 	gsoMax    = 64
 	superSize = 1<<16 - 1
 
+	longDatagram = 16 << 10 // bytes
+	controlSize  = 96       // of the messages that come with a datagram
+
 	solUDP     = 17
 	udpSegment = 103
 	udpGRO     = 104
@@ -34,6 +37,8 @@ type UDPSocket struct {
 	v6       bool
 	GSO, GRO bool // whether the kernel cuts and joins datagrams for us
 
+	oneSegment bool
+
 	// Sending.
 	iov  [2 * gsoMax]unix.Iovec
 	msg  unix.Msghdr
@@ -43,9 +48,10 @@ type UDPSocket struct {
 	// Receiving.
 	in      [udpBatch]mmsghdr
 	inIov   [udpBatch]unix.Iovec
-	inCmsg  [udpBatch][64]byte
+	inCmsg  [udpBatch][controlSize]byte
 	inBytes []byte
 	quiet   bool // there was nothing the last time
+	long    bool // the last datagram was a long one
 }
 
 // A UDPAddr is an address as the kernel wants it.
@@ -112,6 +118,23 @@ func OpenUDP(bind netip.AddrPort, buffer int) (*UDPSocket, netip.AddrPort, error
 	s.prepare()
 	return s, netip.AddrPortFrom(bind.Addr(), port), nil
 }
+
+// OneSegment refuses datagrams that have crossed a router: every router lowers the number
+// of hops that are left, and ours leave with the most there are. The kernel says how many
+// are left, but refuses nothing by itself.
+func (s *UDPSocket) OneSegment() error {
+	level, send, tell := unix.IPPROTO_IP, unix.IP_TTL, unix.IP_RECVTTL
+	if s.v6 {
+		level, send, tell = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, unix.IPV6_RECVHOPLIMIT
+	}
+	if err := unix.SetsockoptInt(s.fd, level, send, mostHops); err != nil {
+		return os.NewSyscallError("IP_TTL", err)
+	}
+	s.oneSegment = true
+	return os.NewSyscallError("IP_RECVTTL", unix.SetsockoptInt(s.fd, level, tell, 1))
+}
+
+const mostHops = 255
 
 // setBuffer sets a buffer's size, beyond the system's limit where that is
 // allowed.
@@ -203,16 +226,17 @@ func taken(errno unix.Errno) bool { return errno != unix.EAGAIN && errno != unix
 
 // Recv receives a batch of datagrams, and returns how many. Datagram returns
 // them; they are good until the next Recv. While the socket is quiet it asks
-// for one, which costs less when there is none.
+// for one, which costs less when there is none. Long ones are received one by one, too:
+// the memory they all lie in then stays in the processor's cache.
 func (s *UDPSocket) Recv() int {
-	if s.quiet {
+	if s.quiet || s.long {
 		first := &s.in[0]
 		first.hdr.SetControllen(len(s.inCmsg[0]))
 		n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&first.hdr)), unix.MSG_DONTWAIT)
-		if errno != 0 {
+		if s.quiet = errno != 0; s.quiet {
 			return 0
 		}
-		first.n, s.quiet = uint32(n), false
+		first.n, s.long = uint32(n), n > longDatagram
 		return 1
 	}
 	for i := range s.in {
@@ -223,19 +247,31 @@ func (s *UDPSocket) Recv() int {
 	if s.quiet = errno != 0; s.quiet {
 		return 0
 	}
+	s.long = s.in[n-1].n > longDatagram
 	return int(n)
 }
 
 // Datagram returns one datagram of the last batch, and the size of the packets
-// that the kernel joined into it, or 0 if it is one packet.
+// that the kernel joined into it, or 0 if it is one packet. It is empty if it is to be
+// refused.
 func (s *UDPSocket) Datagram(i int) (b []byte, segment int) {
 	m := &s.in[i]
 	b = s.inBytes[i*superSize:][:min(int(m.n), superSize)]
-	if c := s.inCmsg[i][:]; m.hdr.Controllen >= uint64(unix.CmsgLen(2)) {
+	hops := 0
+	// Of every message there is a header, which says how long it is, and a number.
+	for c := s.inCmsg[i][:min(int(m.hdr.Controllen), controlSize)]; len(c) >= unix.CmsgLen(4); {
 		h := (*unix.Cmsghdr)(unsafe.Pointer(&c[0]))
-		if h.Level == solUDP && h.Type == udpGRO {
-			segment = int(*(*uint16)(unsafe.Pointer(&c[unix.CmsgLen(0)])))
+		number := *(*int32)(unsafe.Pointer(&c[unix.CmsgLen(0)]))
+		switch {
+		case h.Level == solUDP && h.Type == udpGRO:
+			segment = int(uint16(number))
+		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_TTL, h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_HOPLIMIT:
+			hops = int(number)
 		}
+		c = c[min(unix.CmsgSpace(max(int(h.Len)-unix.CmsgLen(0), 0)), len(c)):]
+	}
+	if s.oneSegment && hops != mostHops {
+		return nil, 0
 	}
 	return b, segment
 }

@@ -3,6 +3,7 @@ package eth
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -12,10 +13,20 @@ import (
 const EtherType = 0x88b5
 
 // A card is the Ethernet addresses of the interfaces, and the longest packet that is
-// welcome there: "02:00:00:00:00:01+02:00:00:00:01:01/1484".
+// welcome there: "02:00:00:00:00:01+02:00:00:00:01:01/1484". With a socket for datagrams,
+// its card and the subnet of the interface follow:
+// "02:00:00:00:00:01/1472 10.0.0.1:4000/1472 10.0.0.1/24".
 type card struct {
-	macs []net.HardwareAddr
-	mtu  int
+	macs   []net.HardwareAddr
+	mtu    int
+	udp    string       // card of the socket; "": there is none
+	subnet netip.Prefix // address and subnet of the interface
+}
+
+// onSegment reports whether each of two interfaces finds the other one in its own subnet,
+// as IP does to tell whether a router is needed.
+func (c card) onSegment(o card) bool {
+	return c.udp != "" && o.udp != "" && c.subnet.Contains(o.subnet.Addr()) && o.subnet.Contains(c.subnet.Addr())
 }
 
 // maxDevices is the most interfaces of a trunk.
@@ -34,11 +45,23 @@ func (c card) String() string {
 	for _, m := range c.macs {
 		macs = append(macs, m.String())
 	}
-	return fmt.Sprintf("%s/%d", strings.Join(macs, "+"), c.mtu)
+	s := fmt.Sprintf("%s/%d", strings.Join(macs, "+"), c.mtu)
+	if c.udp != "" {
+		s += fmt.Sprintf(" %s %v", c.udp, c.subnet)
+	}
+	return s
 }
 
 func parseCard(text string) (c card, err error) {
-	macs, mtu, ok := strings.Cut(text, "/")
+	frames, datagrams, both := strings.Cut(text, " ")
+	if both {
+		var subnet string
+		c.udp, subnet, _ = strings.Cut(datagrams, " ")
+		if c.subnet, err = netip.ParsePrefix(subnet); err != nil {
+			return card{}, fmt.Errorf("weft: eth: %q ends with no subnet", text)
+		}
+	}
+	macs, mtu, ok := strings.Cut(frames, "/")
 	for _, text := range strings.SplitN(macs, "+", maxDevices+1) {
 		m, bad := net.ParseMAC(text)
 		ok = ok && bad == nil && len(m) == 6 && m[0]&1 == 0

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"weft/internal/doorbell"
 	"weft/internal/sys"
 	"weft/transport"
+	"weft/transport/udp"
 )
 
 // Config shapes the transport of a process.
@@ -23,6 +25,10 @@ type Config struct {
 	// XDP takes frames off the driver's queue by AF_XDP where that is to be had. It
 	// needs CAP_NET_ADMIN and CAP_BPF, and serves one rank for each interface.
 	XDP bool
+
+	// FramesOnly sends everything as raw frames, in order. Otherwise long packets go as
+	// UDP datagrams where the interface has an address, and may overtake or be overtaken.
+	FramesOnly bool
 }
 
 // Transport implements transport.Transport.
@@ -34,10 +40,18 @@ type Transport struct {
 	alarm *doorbell.Alarm
 	peers sync.Map // rank to *peer
 	last  *peer
+
+	datagrams *udp.Transport // the other way to peers, or nil
+	trial     []byte
+	answers   []answer
+	calm      int // polls since a datagram has come
 }
 
 type peer struct {
 	rank  int
+	both  bool // there are two ways to it
+	works [ways]atomic.Bool
+	asked int // times
 	mtu   int
 	heads [maxDevices][sys.PacketHead + headSize]byte // of frames to it by each port, but for the length
 	turn  int                                         // of the port that takes the next
@@ -65,6 +79,7 @@ func Open(cfg Config) (*Transport, error) {
 		t.card.macs, t.card.mtu = append(t.card.macs, p.mac), min(t.card.mtu, mtu)
 		fds = append(fds, p.FDs()...)
 	}
+	t.openDatagrams(names[0])
 	t.kept = sys.DropNetworkCapabilities()
 	var err error
 	if t.alarm, err = doorbell.NewAlarm(cfg.Bell, fds...); err != nil {
@@ -77,6 +92,9 @@ func Open(cfg Config) (*Transport, error) {
 func (t *Transport) closePorts() {
 	for i := range t.ports {
 		t.ports[i].Close()
+	}
+	if t.datagrams != nil {
+		t.datagrams.Close()
 	}
 }
 
@@ -97,7 +115,11 @@ func (t *Transport) Device() string {
 
 // Caps says what Ethernet can do.
 func (t *Transport) Caps() transport.Caps {
-	return transport.Caps{Name: "eth", MTU: t.card.mtu, Devices: len(t.ports)}
+	devices := len(t.ports)
+	if t.datagrams != nil {
+		devices++
+	}
+	return transport.Caps{Name: "eth", MTU: t.card.mtu, Devices: devices}
 }
 
 // Card is the address of the interface, and the longest packet that is welcome.
@@ -110,6 +132,9 @@ func (t *Transport) Dial(rank int, text string) error {
 		return err
 	}
 	p := &peer{rank: rank, mtu: min(c.mtu, t.card.mtu)}
+	if t.card.onSegment(c) && t.datagrams.Dial(rank, c.udp) == nil {
+		p.both, p.mtu = true, min(p.mtu, t.datagrams.PeerMTU(rank))
+	}
 	for i := range t.ports {
 		head, err := sys.EthernetHeader(c.macs[i%len(c.macs)], t.ports[i].mac, t.cfg.EtherType)
 		if err != nil {
@@ -135,9 +160,26 @@ func (t *Transport) PeerMTU(rank int) int {
 // as several of them.
 func (t *Transport) Lane(peer int) transport.Lane { return nil }
 
-// Send sends packets, as many with one system call as possible. Over a trunk the
-// frames to a peer take the ports in turn; what a port does not take is lost.
+// Send sends packets, as many with one system call as possible.
 func (t *Transport) Send(pkts []transport.Out) int {
+	for done := 0; done < len(pkts); {
+		n, w := t.split(pkts[done:])
+		taken := 0
+		if w == byDatagram {
+			taken = t.datagrams.Send(pkts[done : done+n])
+		} else {
+			taken = t.sendFrames(pkts[done : done+n])
+		}
+		if done += taken; taken < n {
+			return done
+		}
+	}
+	return len(pkts)
+}
+
+// sendFrames sends packets as frames. Over a trunk those to a peer take the ports in
+// turn; what a port does not take is lost.
+func (t *Transport) sendFrames(pkts []transport.Out) int {
 	for done := 0; done < len(pkts); {
 		n := t.gather(pkts[done:])
 		if n == 0 {
@@ -224,6 +266,9 @@ func (t *Transport) Poll(dst []transport.In) int {
 			}
 		}
 	}
+	n = t.sift(dst[:n], byFrame)
+	n += t.pollDatagrams(dst[n:])
+	t.reply()
 	if n == 0 {
 		t.Release() // frames that were none of ours
 	}
@@ -257,7 +302,12 @@ func (t *Transport) Release() {
 func (t *Transport) Forget(peer int) {}
 
 // Arm makes the next arrival ring the doorbell.
-func (t *Transport) Arm() { t.alarm.Arm() }
+func (t *Transport) Arm() {
+	t.alarm.Arm()
+	if t.datagrams != nil {
+		t.datagrams.Arm()
+	}
+}
 
 // Memory returns nil: another host's memory cannot be mapped.
 func (t *Transport) Memory() transport.Memory { return nil }
@@ -267,10 +317,13 @@ func (t *Transport) MemoryBytes() (n uint64) {
 	for i := range t.ports {
 		n += uint64(t.ports[i].MemoryBytes())
 	}
+	if t.datagrams != nil {
+		n += t.datagrams.MemoryBytes()
+	}
 	return n
 }
 
-// Close closes the socket.
+// Close closes the sockets.
 func (t *Transport) Close() error {
 	t.alarm.Close()
 	t.closePorts()

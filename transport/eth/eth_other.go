@@ -16,7 +16,8 @@ type Config struct {
 	Rank      int
 	Bell      transport.Doorbell
 
-	XDP bool
+	XDP        bool
+	FramesOnly bool
 }
 
 // Transport is not to be had on this system.
@@ -27,3 +28,9 @@ func Open(cfg Config) (*Transport, error) { return nil, sys.ErrUnsupported }
 
 // Device says how frames come and go.
 func (t *Transport) Device() string { return "" }
+
+// OnSegment reports false.
+func (t *Transport) OnSegment(text string) bool { return false }
+
+// Way says nothing.
+func (t *Transport) Way(rank int) string { return "" }

@@ -18,8 +18,16 @@ type card struct {
 // Limits of a packet's length. The lower one is what every IPv6 path takes.
 const (
 	minMTU = 1280 - 48
-	maxMTU = 16 << 10
+	MaxMTU = 16 << 10
 )
+
+// Overhead returns how many bytes of each packet on the wire are IP's and UDP's.
+func Overhead(a netip.Addr) int {
+	if a.Is4() {
+		return 28
+	}
+	return 48
+}
 
 func (c card) String() string { return fmt.Sprintf("%v/%d", c.addr, c.mtu) }
 
@@ -31,7 +39,7 @@ func parseCard(text string) (c card, err error) {
 	if ok && err == nil {
 		c.mtu, err = strconv.Atoi(mtu)
 	}
-	if !ok || err != nil || c.mtu < minMTU || c.mtu > maxMTU || c.addr.Port() == 0 || c.addr.Addr().IsUnspecified() || c.addr.Addr().IsMulticast() {
+	if !ok || err != nil || c.mtu < minMTU || c.mtu > MaxMTU || c.addr.Port() == 0 || c.addr.Addr().IsUnspecified() || c.addr.Addr().IsMulticast() {
 		return card{}, fmt.Errorf("weft: udp: %q is no address/mtu", text)
 	}
 	return c, nil
@@ -60,10 +68,6 @@ func interfaceMTU(a netip.Addr) int {
 	if err != nil {
 		return minMTU
 	}
-	headers := 28
-	if a.Is6() {
-		headers = 48
-	}
 	for _, i := range ifs {
 		addrs, err := i.Addrs()
 		if err != nil {
@@ -72,7 +76,7 @@ func interfaceMTU(a netip.Addr) int {
 		for _, n := range addrs {
 			p, err := netip.ParsePrefix(n.String())
 			if err == nil && (p.Addr().Unmap() == a || i.Flags&net.FlagLoopback != 0 && a.IsLoopback()) {
-				return max(min(i.MTU-headers, maxMTU), minMTU)
+				return max(min(i.MTU-Overhead(a), MaxMTU), minMTU)
 			}
 		}
 	}

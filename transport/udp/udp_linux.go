@@ -15,6 +15,10 @@ type Config struct {
 	MTU    int    // longest packet in bytes; 0 for what the interface takes
 	Buffer int    // of the socket in bytes, in each direction; default 4 MiB
 	Bell   transport.Doorbell
+
+	// OneSegment refuses packets that have crossed a router, and marks those we send as
+	// not having done so (RFC 5082).
+	OneSegment bool
 }
 
 // Transport implements transport.Transport.
@@ -51,12 +55,18 @@ func Open(cfg Config) (*Transport, error) {
 	if mtu == 0 {
 		mtu = interfaceMTU(bind.Addr())
 	}
-	if mtu < minMTU || mtu > maxMTU {
-		return nil, fmt.Errorf("weft: udp: MTU %d: must be from %d to %d", mtu, minMTU, maxMTU)
+	if mtu < minMTU || mtu > MaxMTU {
+		return nil, fmt.Errorf("weft: udp: MTU %d: must be from %d to %d", mtu, minMTU, MaxMTU)
 	}
 	socket, at, err := sys.OpenUDP(bind, cfg.Buffer)
 	if err != nil {
 		return nil, fmt.Errorf("weft: udp: %v: %w", bind, err)
+	}
+	if cfg.OneSegment {
+		if err := socket.OneSegment(); err != nil {
+			socket.Close()
+			return nil, fmt.Errorf("weft: udp: %w", err)
+		}
 	}
 	t := &Transport{card: card{at, mtu}, socket: socket}
 	if t.alarm, err = doorbell.NewAlarm(cfg.Bell, socket.FD()); err != nil {
@@ -113,7 +123,7 @@ func (t *Transport) Send(pkts []transport.Out) int {
 		}
 		n := 1
 		if t.socket.GSO {
-			n = run(pkts[i:])
+			n, _ = Run(pkts[i:])
 		}
 		sent := t.send(p, pkts[i:i+n])
 		if i += sent; sent < n {
@@ -153,23 +163,24 @@ func (t *Transport) send(p *peer, pkts []transport.Out) int {
 
 func size(o *transport.Out) int { return len(o.Header) + len(o.Payload) }
 
-// run returns how many packets can be sent as one datagram that the kernel
-// cuts: to one peer, of equal size but for a shorter last one.
-func run(pkts []transport.Out) int {
+// Run returns how many packets, of those at the start, can be sent as one datagram that
+// the kernel cuts, and how many bytes they have: those to one peer, of equal size but for
+// a shorter last one.
+func Run(pkts []transport.Out) (n, bytes int) {
 	const most = 60000 // bytes in a datagram, and 64 packets
 	each := size(&pkts[0])
-	total := each
-	for n := 1; n < min(len(pkts), 64); n++ {
+	bytes = each
+	for n = 1; n < min(len(pkts), 64); n++ {
 		s := size(&pkts[n])
-		if pkts[n].Peer != pkts[0].Peer || s > each || total+s > most {
-			return n
+		if pkts[n].Peer != pkts[0].Peer || s > each || bytes+s > most {
+			return n, bytes
 		}
-		total += s
+		bytes += s
 		if s < each {
-			return n + 1
+			return n + 1, bytes
 		}
 	}
-	return min(len(pkts), 64)
+	return n, bytes
 }
 
 // Pending reports true: only a system call can tell.

@@ -1,9 +1,11 @@
 package udp
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
+	"weft/internal/doorbell"
 	"weft/transport"
 	"weft/transport/transporttest"
 )
@@ -71,4 +73,34 @@ func FuzzCard(f *testing.F) {
 			t.Errorf("%q became %v, then %v: %v", s, c, again, err)
 		}
 	})
+}
+
+// TestOneSegment: a socket that is for one segment refuses what may have crossed a router.
+func TestOneSegment(t *testing.T) {
+	open := func(one bool) *Transport {
+		u, err := Open(Config{Bell: doorbell.NewChan(), OneSegment: one})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { u.Close() })
+		return u
+	}
+	to, near, far := open(true), open(true), open(false)
+	for i, from := range []*Transport{far, near} { // over loopback they arrive in this order
+		if err := from.Dial(1, to.Card()); err != nil {
+			t.Fatal(err)
+		}
+		from.Send([]transport.Out{{Peer: 1, Header: []byte{byte(i)}}})
+	}
+	var in [4]transport.In
+	for range 1000 {
+		if n := to.Poll(in[:]); n > 0 {
+			if n != 1 || in[0].Data[0] != 1 {
+				t.Errorf("%d packets, the first %v", n, in[0].Data)
+			}
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Error("nothing arrives")
 }
