@@ -4,8 +4,8 @@ import (
 	"crypto/cipher"
 	"crypto/subtle"
 	"encoding/binary"
-	"hash/crc32"
 
+	"weft/internal/checksum"
 	"weft/internal/engine/wire"
 )
 
@@ -21,7 +21,7 @@ type signer struct {
 	direction
 
 	front, back cipher.AEAD // nil until needed
-	seed        uint32      // of checksums
+	seed        uint64      // of checksums
 	seeded      bool
 	sealing     [2]sealing // of encrypted packets, the one with number n at n%2
 
@@ -59,22 +59,18 @@ func (s *signer) sign(counter uint64, front, payload []byte) []byte {
 func (s *signer) count(counter uint64) { binary.LittleEndian.PutUint64(s.nonce[4:], counter) }
 
 // sum returns what a packet whose network is trusted carries in the place of a
-// tag, valid until the next call: a CRC-32C that starts from a value of its own
-// for every direction, and zeros.
+// tag, valid until the next call: a checksum to which a number is added that every
+// direction has of its own, and zeros.
 func (s *signer) sum(front, payload []byte) []byte {
 	if !s.seeded {
-		s.seed = binary.LittleEndian.Uint32(s.derive(s.self.root, labelChecksum, crc32.Size))
+		s.seed = binary.LittleEndian.Uint64(s.derive(s.self.root, labelChecksum, 8))
 		s.seeded = true
 	}
-	sum := crc32.Update(s.seed, castagnoli, front[:wire.TagAt])
-	sum = crc32.Update(sum, castagnoli, front[wire.LinkSize:])
-	sum = crc32.Update(sum, castagnoli, payload)
+	sum := s.seed + checksum.Sum(front[:wire.TagAt], front[wire.LinkSize:], payload)
 	s.tag = [wire.TagSize]byte{}
-	binary.LittleEndian.PutUint32(s.tag[:], sum)
+	binary.LittleEndian.PutUint64(s.tag[:], sum)
 	return s.tag[:]
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // guarded returns a packet as its guard makes it. Its front begins with the header. An
 // encrypted packet lies in memory of the Self.
@@ -98,7 +94,8 @@ func (s *signer) open(f wire.Link, pkt []byte) (frame []byte, ok bool) {
 	case Encrypted:
 		return s.unseal(f.Counter, pkt)
 	case Checked:
-		ok = string(s.sum(pkt, nil)) == string(guard)
+		front, payload := split(pkt)
+		ok = string(s.sum(front, payload)) == string(guard)
 	default:
 		front, payload := split(pkt)
 		ok = subtle.ConstantTimeCompare(s.sign(f.Counter, front, payload), guard) == 1
@@ -106,7 +103,7 @@ func (s *signer) open(f wire.Link, pkt []byte) (frame []byte, ok bool) {
 	return pkt[wire.LinkSize:], ok
 }
 
-// split separates a payload that has its own tag from what precedes it.
+// split separates a payload that is guarded by itself from what precedes it.
 func split(pkt []byte) (front, payload []byte) {
 	if len(pkt) > wire.LinkSize+maxJoined {
 		head := wire.HeadSize(wire.Type(pkt[wire.LinkSize]))

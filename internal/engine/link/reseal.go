@@ -32,11 +32,9 @@ func (r *Resealer) Reseal(pkt []byte) []byte {
 	case there == nil: // the other secret is nobody's: a guard that was wrong still is
 	case g == Encrypted:
 		r.pkt = there.seal(r.pkt[:0], f.Counter, pkt[:wire.LinkSize], frame)
-	case g == Tagged:
+	default:
 		front, payload := split(r.pkt)
 		there.guarded(g, f.Counter, front, payload)
-	default:
-		there.guarded(g, f.Counter, r.pkt, nil)
 	}
 	return r.pkt
 }
