@@ -46,6 +46,11 @@ type Out struct {
 	Header  []byte
 	Payload []byte
 
+	// Bulk packets keep their order among themselves; others to the same peer may arrive
+	// before them, or after. A transport with Reliable may send them by a way of their
+	// own, and have room for others when it has none for them.
+	Bulk bool
+
 	// Urgent packets need the peer's processor soon, so they wake it even
 	// when none of its goroutines waits for anything.
 	Urgent bool

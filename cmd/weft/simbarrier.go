@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -24,15 +25,21 @@ with what their formulas say: messages, messages and hops one after another, and
 the time from the arrival of all at once until the last may go on. The bound is
 that time if no message had to wait for another on a link.
 
--model etl is paper 001's network: a torus, 3 us a hop, event packets of 16 bytes.
-Its links have a delay and are infinitely fast, as the paper reckons them. With it
-comes the aligned start, how long each node waits after it has heard: worked out
-from exact flight times, so that nothing is left of the skew.
+-model etl is paper 001's network: a torus whose nodes have an event link of 100 Mbps
+to each neighbour, on which an event packet of 16 bytes takes 3 us a hop. With it comes
+the aligned start, how long each node waits after it has heard: worked out from exact
+flight times, so that nothing is left of the skew.
+
+-data SIZE lets each node of that network begin to send so many bytes to each neighbour
+when the barrier begins, in data packets of 64 bytes: on the data link, which is the
+paper's; on the event link, a packet at a time, as weft sends what is long; and on the
+event link, all at once before the events.
 
 EXAMPLES
   weft sim barrier
   weft sim barrier -n 2,16,256,4096,65536 -topology fattree:16 -svg barriers.svg
   weft sim barrier -model etl -n 36 -algorithm modified,central
+  weft sim barrier -model etl -n 36 -algorithm modified -data 65536
   weft sim barrier -n 4096 -topology crossbar -algorithm dissemination -json`
 
 // planned are the algorithms that are plans, by the names of the library.
@@ -44,6 +51,7 @@ var planned = map[string]coord.Algorithm{
 type barrierRow struct {
 	Test      string  `json:"test"` // sim-barrier
 	Algorithm string  `json:"algorithm"`
+	Data      string  `json:"data,omitempty"` // on which links data moves meanwhile
 	Topology  string  `json:"topology"`
 	N         int     `json:"n"`
 	Messages  int     `json:"messages"`
@@ -58,7 +66,7 @@ type barrierRow struct {
 
 type simBarrierFlags struct {
 	ranks, topologies, algorithms, link, model, svg string
-	size, arity                                     int
+	size, arity, data                               int
 	json                                            bool
 }
 
@@ -72,6 +80,7 @@ func simBarrierCommand() *ffcli.Command {
 	fs.IntVar(&f.size, "size", 104, "bytes of a message: a frame of 40 and a header of 64")
 	fs.IntVar(&f.arity, "arity", 2, "of trees")
 	fs.StringVar(&f.model, "model", "", "etl: paper 001's network")
+	fs.IntVar(&f.data, "data", 0, "with -model etl: bytes that each node sends to each neighbour meanwhile")
 	fs.StringVar(&f.svg, "svg", "", "draw the times to this file")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
 	return &ffcli.Command{
@@ -86,9 +95,12 @@ func (f *simBarrierFlags) run() error {
 	case err != nil:
 		return err
 	case f.model == "etl":
-		wire, f.size, f.topologies = sim.Wire{Delay: paper.EventHop}, 16, "torus"
+		wire, f.size, f.topologies = etlWire(), paper.EventSize, "torus"
 	case f.model != "":
 		return fmt.Errorf("sim barrier: -model %q: there is etl", f.model)
+	}
+	if f.data != 0 && (f.model != "etl" || f.data < 0 || f.data > 1<<24) {
+		return fmt.Errorf("sim barrier: -data %d: must be from 1 to %d, with -model etl", f.data, 1<<24)
 	}
 	var rows []barrierRow
 	for _, top := range words(f.topologies) {
@@ -105,14 +117,18 @@ func (f *simBarrierFlags) run() error {
 				if a == coord.Shuffle && n&(n-1) != 0 {
 					continue
 				}
-				r, err := rendezvous.Run(rendezvous.Case{Algorithm: a, N: n, Arity: f.arity, Topology: top, Wire: wire, Size: f.size})
-				if err != nil {
-					return err
+				for _, beside := range f.besides() {
+					r, err := rendezvous.Run(rendezvous.Case{
+						Algorithm: a, N: n, Arity: f.arity, Topology: top, Wire: wire, Size: f.size, Data: beside.data,
+					})
+					if err != nil {
+						return err
+					}
+					rows = append(rows, barrierRow{
+						"sim-barrier", name, beside.links, r.Topology, n, r.Messages, r.Steps, formula(a, n, f.arity), r.Hops, r.Longest,
+						micro(r.Time), micro(r.Bound), micro(r.Skew),
+					})
 				}
-				rows = append(rows, barrierRow{
-					"sim-barrier", name, r.Topology, n, r.Messages, r.Steps, formula(a, n, f.arity), r.Hops, r.Longest,
-					micro(r.Time), micro(r.Bound), micro(r.Skew),
-				})
 			}
 		}
 	}
@@ -126,6 +142,32 @@ func (f *simBarrierFlags) run() error {
 	}
 	f.print(rows)
 	return nil
+}
+
+// etlWire is the event link of paper 001: an event packet takes EventHop, of which the
+// link is busy for a part.
+func etlWire() sim.Wire {
+	w := sim.Wire{Bandwidth: paper.EventLink}
+	w.Delay = paper.EventHop - w.Takes(paper.EventSize)
+	return w
+}
+
+// A beside is what moves on the network besides the barrier's messages, and on which links.
+type beside struct {
+	links string
+	data  rendezvous.Data
+}
+
+// besides returns what is to be compared: nothing, unless -data says more.
+func (f *simBarrierFlags) besides() []beside {
+	if f.data == 0 {
+		return []beside{{}}
+	}
+	d := rendezvous.Data{Bytes: f.data, Packet: paper.DataSize, Payload: paper.DataPayload}
+	own, paced := d, d
+	own.Wire = sim.Wire{Bandwidth: paper.DataLink, Delay: etlWire().Delay}
+	paced.Paced = true
+	return []beside{{"none", rendezvous.Data{}}, {"data link", own}, {"event link, by packets", paced}, {"event link, all at once", d}}
 }
 
 func micro(d time.Duration) float64 { return float64(d) / 1000 }
@@ -165,10 +207,10 @@ func formula(a coord.Algorithm, n, arity int) int {
 func (f *simBarrierFlags) print(rows []barrierRow) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
-	fmt.Fprintln(w, "algorithm\ttopology\tranks\tmessages\tsteps (formula)\thops\tlongest way\ttime\tbound\ttime/bound\tskew")
+	fmt.Fprintln(w, "algorithm\tdata on\ttopology\tranks\tmessages\tsteps (formula)\thops\tlongest way\ttime\tbound\ttime/bound\tskew")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d (%d)\t%d\t%d hops\t%.4g us\t%.4g us\t%.2f\t%.4g us\n",
-			r.Algorithm, r.Topology, r.N, r.Messages, r.Steps, r.Formula, r.Hops, r.Longest, r.Time, r.Bound, r.Time/max(r.Bound, 1e-9), r.Skew)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d (%d)\t%d\t%d hops\t%.4g us\t%.4g us\t%.2f\t%.4g us\n",
+			r.Algorithm, cmp.Or(r.Data, "-"), r.Topology, r.N, r.Messages, r.Steps, r.Formula, r.Hops, r.Longest, r.Time, r.Bound, r.Time/max(r.Bound, 1e-9), r.Skew)
 	}
 	if f.model != "etl" {
 		return

@@ -91,6 +91,7 @@ type Node struct {
 	sleepUntil monotime.Time // when whoever is on duty will wake by itself
 	serveUntil monotime.Time // the same of the service, while it sleeps on the doorbell; else 0
 	retrying   bool          // and offer packets again that found no room
+	paused     bool          // there is more to send, and room for it
 	budget     time.Duration // for reaping before parking
 	cancels    context.Context
 	forget     func() bool // stops cancels from ringing the doorbell

@@ -156,7 +156,9 @@ func (n *Node) until(d time.Duration) time.Duration {
 	if d >= 0 {
 		at = at.Min(now.Add(d))
 	}
-	if n.retrying = n.eng.Blocked(); n.retrying {
+	if n.retrying = n.eng.Blocked(); n.paused {
+		at = now
+	} else if n.retrying {
 		at = at.Min(now.Add(retry))
 	}
 	n.sleepUntil = at

@@ -191,6 +191,9 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 				}
 			}
 			came = came || some
+			if n.paused || n.rousing > 0 {
+				break // others are to have the lock
+			}
 			sys.Pause() // the peer may run on the other half of this core
 		}
 		came = came || n.sent != sent // what had found no room: more may
@@ -387,6 +390,8 @@ func (n *Node) rest() {
 			n.alert()
 		}
 	case n.watching && n.lookAt == monotime.Never && n.sleeper == nil && !mutant.On(mutant.DutyForgotten):
+		n.alert()
+	case n.watching && n.paused:
 		n.alert()
 	}
 }

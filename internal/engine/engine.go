@@ -430,7 +430,7 @@ func (e *Engine) Leave() {
 	e.Coord.Leave()
 	for _, rank := range e.ranks() {
 		if p := e.peers[rank]; (p.mtu != 0 || p.asked) && p.gone == nil && rank != e.cfg.Rank {
-			p.q.Push(wire.Bye{}.Append(p.q.Head()), nil, false)
+			p.q.PushLast(wire.Bye{}.Append(p.q.Head()), false)
 		}
 	}
 }

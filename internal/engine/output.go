@@ -37,8 +37,8 @@ func (e *Engine) Output(now monotime.Time, dst []link.Packet) (rank, n int, urge
 				return p.rank, n, true
 			}
 		default:
-			if head, payload, urgent, ok := q.Next(p.mtu); ok {
-				dst[0] = link.Packet{Header: head, Payload: payload}
+			if head, payload, urgent, ok := q.Next(p.mtu, true); ok {
+				dst[0] = link.Packet{Header: head, Payload: payload, Bulk: q.Passable()}
 				return p.rank, 1, urgent
 			}
 		}
@@ -46,11 +46,12 @@ func (e *Engine) Output(now monotime.Time, dst []link.Packet) (rank, n int, urge
 	}
 }
 
-// outputLossy moves frames from the queue into the window, and returns what
-// the link has to send.
+// outputLossy moves frames from the queue into the window, no more than leave now, and
+// returns what the link has to send: what has a number is not overtaken any more. An eighth
+// of the window is kept for short frames. (PROTOCOL §1.1)
 func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int {
-	for p.conn.Ready() {
-		head, payload, _, ok := p.q.Next(p.mtu)
+	for p.conn.Waiting() < len(dst) && p.conn.Ready() {
+		head, payload, _, ok := p.q.Next(p.mtu, p.conn.Roomy())
 		if !ok {
 			break
 		}
@@ -85,6 +86,10 @@ func (e *Engine) Taken(now monotime.Time, rank, n, taken int, dst []link.Packet)
 			e.active.Remove()
 			return
 		}
+	case p.q.Refused():
+		e.blocked = append(e.blocked, p.q) // there may be room for others
+		e.active.Rotate()
+		return
 	}
 	if taken < n {
 		e.blocked = append(e.blocked, e.active.Remove())
@@ -107,9 +112,17 @@ func (e *Engine) Retry() {
 		return
 	}
 	for _, q := range e.blocked {
+		q.Retry()
 		e.active.Add(q)
 	}
 	e.blocked = e.blocked[:0]
+}
+
+// Pause puts off what is still to be sent until Retry.
+func (e *Engine) Pause() {
+	for !e.active.Empty() {
+		e.blocked = append(e.blocked, e.active.Remove())
+	}
 }
 
 // want remembers that a peer must be dialled.

@@ -541,6 +541,8 @@ func (s *story) done(rank int, op *rma.Op) {
 	case op.Kind == rma.Attach:
 		s.found[[2]int{rank, op.Peer}] = op.Found
 		s.say("  rank %d has attached a region of %d bytes", rank, op.Found.Size)
+	case op.Kind == rma.Pull && len(op.Buf) > 100:
+		s.say("  rank %d has pulled %d bytes", rank, len(op.Buf))
 	case op.Kind == rma.Pull:
 		s.say("  rank %d has pulled % x", rank, op.Buf)
 	case op.Kind == rma.Atomic:

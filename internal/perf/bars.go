@@ -76,7 +76,7 @@ func labBars(here launch.Host) []Bar {
 		{Name: "reaping", What: "64 B, polling, against asleep", Ours: one, Theirs: []Rival{{Weft, "asleep", asleep}}, Limit: 0.5},
 		{Name: "interrupt", What: "64 B, reaping, against an interrupt that brings the packet (paper 004: 0.79)", Ours: one,
 			Theirs: []Rival{{Weft, "interrupt", interrupted}}, Limit: 0.79},
-	}, ethLibraryBars(one)...)
+	}, append(ethLibraryBars(one), besideBars("eth", "udp", "tcp")...)...)
 }
 
 // hostBars are about shared memory, and UDP over loopback.
@@ -133,6 +133,7 @@ func hostBars() []Bar {
 		Bar{Name: "shared7", What: "7 senders of 256 B into a shared ring, against rings of their own", Ours: gather("shared"),
 			Theirs: []Rival{{Weft, "own rings", gather("own")}}, Limit: 0.7, Least: true})
 	bars = append(bars, libraryBars()...)
+	bars = append(bars, besideBars("shm", "udp", "tcp")...)
 	return append(bars, []Bar{
 		{Name: "send8", What: "send/receive 8 B, one way", Ours: send8, Theirs: rivals(send8, "openmpi"), Limit: 1},
 		{Name: "put8", What: "PUT 8 B seen by a polling peer", Ours: spec("latency", "put", 8),

@@ -25,6 +25,8 @@ type Result struct {
 	Absent    bool    `json:"absent,omitempty"`
 	Package   string  `json:"package,omitempty"`
 	Error     string  `json:"error,omitempty"`
+
+	tail bool // the figure is the 99th percentile
 }
 
 // Measure runs the systems in turn, round after round. Progress is called
@@ -49,7 +51,7 @@ func Measure(ctx context.Context, s Spec, systems []System, progress func(round 
 	var results []Result
 	for _, size := range s.Sizes {
 		for i, sys := range systems {
-			r := Result{Test: s.Test, System: sys.Name(), Op: s.Op, Size: size}
+			r := Result{Test: s.Test, System: sys.Name(), Op: s.Op, Size: size, tail: s.Figure == "p99"}
 			if sys == Weft {
 				r.Transport = s.Transport
 			}
@@ -115,6 +117,9 @@ func (r *Result) Figure() (v float64, unit string, less bool) {
 		}
 		return r.P50, "us", true
 	case "latency", "barrier", "lock":
+		if r.tail {
+			return r.P99, "us", true
+		}
 		return r.P50, "us", true
 	case "bandwidth":
 		return r.MBs, "MB/s", false

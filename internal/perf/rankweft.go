@@ -58,6 +58,17 @@ func weftRank(s Spec) error {
 		return err
 	}
 	defer p.Close()
+	end, err := beside(ctx, p, s)
+	if err != nil {
+		return err
+	}
+	if err := measureRank(ctx, p, s); err != nil {
+		return err
+	}
+	return end()
+}
+
+func measureRank(ctx context.Context, p *weft.Proc, s Spec) (err error) {
 	if s.Test == "barrier" || s.Test == "lock" {
 		return coordinate(ctx, p, s)
 	}
@@ -251,7 +262,7 @@ func (s Spec) iterations(size int) int {
 	switch {
 	case s.Brief:
 		n = 2 * group
-	case s.Blocked || s.Interrupted || s.Transport == "udp" || s.Transport == "tcp" || s.Transport == "eth":
+	case s.Blocked || s.Interrupted || s.Figure == "p99" || s.Transport == "udp" || s.Transport == "tcp" || s.Transport == "eth":
 		n = 5000
 	case size > 1<<18:
 		n = 500

@@ -7,7 +7,7 @@ type Spec struct {
 	Test      string // latency, bandwidth, rate, alltoall, barrier, lock, ipush or gather
 	Transport string // of weft: auto, shm, udp
 	Op        string // send, push, put or pull
-	Figure    string // of ipush: latency or bandwidth
+	Figure    string // of ipush: latency or bandwidth; of latency and lock: p99, or the median
 	Sizes     []int  // in bytes
 	Rounds    int
 	N         int    // ranks; not of latency, bandwidth, rate and ipush
@@ -16,6 +16,7 @@ type Spec struct {
 	Alloc     bool   // long messages from and to memory that is shared
 	Blocked   bool   // both sides asleep when a message comes
 	Algorithm string // of a barrier or lock
+	Bulk      int    // of latency and lock: bytes of the long messages that rank 0 sends to rank 1 meanwhile
 	Brief     bool   // of latency and logp: so few that the figures mean nothing, for tests
 
 	Guard string // of weft's packets to other hosts: see weft.Config

@@ -123,6 +123,8 @@ func (p *player) play(e Event) (err error) {
 		eng.Taken(e.Now, e.Rank, e.N, e.M, p.packets[:])
 	case "retry":
 		eng.Retry()
+	case "pause":
+		eng.Pause()
 	case "wanted":
 		eng.Wanted(nil)
 	case "want":

@@ -45,7 +45,7 @@ type conn struct {
 }
 
 // inSize is how much is read at once.
-const inSize = 4 * (headSize + mtu + tagSize)
+const inSize = 2 * (headSize + mtu + tagSize)
 
 func newConn(peer int, s *sys.Stream) *conn {
 	return &conn{peer: peer, stream: s, in: make([]byte, inSize)}

@@ -1,6 +1,7 @@
-// Package tcp moves packets over TCP connections of the kernel, one for each
-// pair of ranks that talk. It is what raw Ethernet and UDP are compared with,
-// and what is left where a network carries nothing else.
+// Package tcp moves packets over TCP connections of the kernel, two for each
+// pair of ranks that talk: one for bulk, and one for what need not wait for it. It is
+// what raw Ethernet and UDP are compared with, and what is left where a network carries
+// nothing else.
 //
 // A connection ends when a process ends it, or ends. No timeout is set for it: the
 // kernel's clock runs on while a process is stopped, and would break the connection

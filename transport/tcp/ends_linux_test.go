@@ -85,7 +85,7 @@ func TestPaused(t *testing.T) {
 		if a.alive(t); time.Now().After(end) {
 			t.Fatal("the connection has ended, or nothing waits for room")
 		}
-		info, err := unix.GetsockoptTCPInfo(a.to(1).stream.FD(), unix.IPPROTO_TCP, unix.TCP_INFO)
+		info, err := unix.GetsockoptTCPInfo(a.to(1, false).stream.FD(), unix.IPPROTO_TCP, unix.TCP_INFO)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestPaused(t *testing.T) {
 // also if there is another. Both sides hear of that, and neither waits for the other.
 func TestOneOfTwoEnds(t *testing.T) {
 	a, b := crossed(t, 0)
-	a.to(1).stream.End()
+	a.to(1, false).stream.End()
 	late := time.After(patience)
 	for aDown, bDown := a.down, b.down; aDown != nil || bDown != nil; {
 		a.receive()
@@ -132,7 +132,7 @@ func TestNoDescriptors(t *testing.T) {
 	var free [2]int // the lowest descriptors
 	for i := range free {
 		var err error
-		if free[i], err = unix.FcntlInt(uintptr(a.to(1).stream.FD()), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+		if free[i], err = unix.FcntlInt(uintptr(a.to(1, false).stream.FD()), unix.F_DUPFD_CLOEXEC, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

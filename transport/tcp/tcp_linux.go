@@ -44,11 +44,11 @@ type Transport struct {
 
 	mu     sync.Mutex // of what changes when connections come and go
 	closed bool
-	peers  map[int]*conn // by whom we send
+	peers  map[int]*ways // by which we send
 
 	conns atomic.Pointer[[]*conn] // all of them; replaced, not changed
-	last  *conn
-	turn  int // of the connection that Poll looks at first
+	last  [2]*conn                // by which packets were sent last, bulk the second
+	turn  int                     // of the connection that Poll looks at first
 	ready []int
 	mark  func(fd int)
 }
@@ -65,7 +65,7 @@ func Open(cfg Config) (*Transport, error) {
 	if at.IP == nil || at.IP.IsUnspecified() {
 		return nil, fmt.Errorf("weft: tcp: %s: must be one address, which peers can reach", cfg.Bind)
 	}
-	t := &Transport{cfg: cfg, peers: map[int]*conn{}}
+	t := &Transport{cfg: cfg, peers: map[int]*ways{}}
 	t.mark = func(fd int) { t.ready = append(t.ready, fd) }
 	t.conns.Store(new([]*conn))
 	if t.listener, err = net.ListenTCP("tcp", at); err != nil {
@@ -129,8 +129,8 @@ func (t *Transport) encrypts(peer int) (bool, error) {
 	return t.cfg.Encrypt(peer)
 }
 
-// add makes a connection one of ours. The first to a peer is that by which we
-// send: two that dial each other at once have two, and each sends by one.
+// add makes a connection one of ours. We send to a peer by the first two, whoever has
+// dialled them: two that dial each other at once have four.
 func (t *Transport) add(n *conn) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,11 +144,18 @@ func (t *Transport) add(n *conn) error {
 		t.conns.Store(before)
 		return err
 	}
-	if t.peers[n.peer] == nil {
-		t.peers[n.peer] = n
+	if w := t.peers[n.peer]; w == nil {
+		t.peers[n.peer] = &ways{short: n}
+	} else if w.bulk == nil {
+		w.bulk = n
 	}
 	return nil
 }
+
+// ways are the connections by which we send to a peer: one for packets that keep their
+// order, and one for bulk, for which others need not wait in the kernel's buffers. That
+// for bulk is chosen with the first packet.
+type ways struct{ short, bulk *conn }
 
 // hasDialled reports whether a peer that cannot be dialled has dialled us, perhaps
 // just now: one that leaves does not listen any more, but may have something to
@@ -178,10 +185,14 @@ func (t *Transport) Dial(peer int, card string) error {
 		return nil
 	}
 	err = handshake.Greet(func() (cut bool, err error) { return t.call(peer, card) })
-	if err != nil && t.hasDialled(peer) {
-		return nil
+	if err != nil {
+		if t.hasDialled(peer) {
+			return nil
+		}
+		return err
 	}
-	return err
+	_, _ = t.call(peer, card) // for bulk, which goes by the first if there is no other
+	return nil
 }
 
 // call dials a peer once. It reports whether the connection ended in the handshake.
@@ -236,12 +247,13 @@ func (t *Transport) Lane(peer int) transport.Lane { return nil }
 // Send sends packets. Those to one peer leave together.
 func (t *Transport) Send(pkts []transport.Out) int {
 	for i := 0; i < len(pkts); {
-		c := t.to(pkts[i].Peer)
+		bulk := pkts[i].Bulk
+		c := t.to(pkts[i].Peer, bulk)
 		if c == nil {
 			return i
 		}
 		n := 1
-		for n < batch && i+n < len(pkts) && pkts[i+n].Peer == c.peer {
+		for n < batch && i+n < len(pkts) && pkts[i+n].Peer == c.peer && pkts[i+n].Bulk == bulk {
 			n++
 		}
 		taken, err := c.send(pkts[i : i+n])
@@ -260,18 +272,28 @@ func (t *Transport) Send(pkts []transport.Out) int {
 	return len(pkts)
 }
 
-// to returns the connection by which we send to a peer, or nil.
-func (t *Transport) to(peer int) *conn {
-	if c := t.last; c != nil && c.peer == peer {
+// to returns the connection by which we send packets to a peer, or nil.
+func (t *Transport) to(peer int, bulk bool) *conn {
+	last := &t.last[0]
+	if bulk {
+		last = &t.last[1]
+	}
+	if c := *last; c != nil && c.peer == peer {
 		return c
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c := t.peers[peer]; c != nil {
-		t.last = c
-		return c
+	w := t.peers[peer]
+	switch {
+	case w == nil:
+		return nil
+	case bulk:
+		w.bulk = cmp.Or(w.bulk, w.short) // for good: bulk keeps its order
+		*last = w.bulk
+	default:
+		*last = w.short
 	}
-	return nil
+	return *last
 }
 
 // Pending reports true: only a system call can tell.

@@ -44,7 +44,7 @@ func newTable(t testing.TB, n int, seed uint64) *table {
 func (tb *table) collect() {
 	for from := range tb.nodes {
 		for q := tb.lists[from].First(); q != nil; q = tb.lists[from].First() {
-			for head, payload, _, ok := q.Next(1 << 12); ok; head, payload, _, ok = q.Next(1 << 12) {
+			for head, payload, _, ok := q.Next(1<<12, true); ok; head, payload, _, ok = q.Next(1<<12, true) {
 				f, err := wire.ParseEvent(head)
 				if err != nil {
 					tb.t.Fatal(err)

@@ -83,7 +83,7 @@ func (s *signer) guarded(g Guard, counter uint64, front, payload []byte) Packet 
 	default:
 		copy(front[wire.TagAt:], s.sign(counter, front, payload))
 	}
-	return Packet{front, payload}
+	return Packet{Header: front, Payload: payload}
 }
 
 // open returns the frame of a packet, if its guard is right. That of an encrypted packet

@@ -42,7 +42,10 @@ func (c Config) withDefaults() Config {
 }
 
 // A Packet is a header and a payload to send. Both are borrowed.
-type Packet struct{ Header, Payload []byte }
+type Packet struct {
+	Header, Payload []byte
+	Bulk            bool // others may arrive before it; never of a Conn
+}
 
 // A Conn is the link to one peer over a lossy transport, in both directions.
 type Conn struct {
@@ -171,6 +174,13 @@ func (c *Conn) slot(seq uint32) *slot { return &c.slots[seq&uint32(len(c.slots)-
 
 // Ready reports whether the window has room, so that Queue may be called.
 func (c *Conn) Ready() bool { return c.tail-c.base < uint32(c.cfg.Window) }
+
+// Roomy reports whether the window has room for packets of long frames, which leave an
+// eighth of it to short ones.
+func (c *Conn) Roomy() bool { return c.tail-c.base < uint32(c.cfg.Window-c.cfg.Window/8) }
+
+// Waiting returns how many frames have a number and have never been transmitted.
+func (c *Conn) Waiting() int { return int(c.tail - c.high) }
 
 // Queue gives a frame the next number. Its payload is borrowed until it has
 // been acknowledged or detached.

@@ -4,10 +4,10 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// A Queue holds the frames on their way to one peer, in the order in which
-// they will be sent. A frame longer than a packet stays one entry and is cut
-// into packets as they are sent, so that a queue's memory does not grow with
-// the length of what is sent.
+// A Queue holds the frames on their way to one peer. They are of three classes: what
+// need not follow a long frame goes ahead of what is left of it. A frame longer than a
+// packet stays one entry and is cut into packets as they are sent, so that a queue's
+// memory does not grow with the length of what is sent.
 //
 // Payloads are borrowed: their owner must not change them before the frame has
 // been sent (over a lossy link: acknowledged), or must Detach them.
@@ -21,13 +21,19 @@ type Queue struct {
 
 	Packets, Bytes uint64 // that went through the lane
 
-	lane       Lane // nil: frames wait for Next
-	room       int  // bytes of a packet on it
-	active     *Active
-	next       *Queue // in active
-	listed     bool
-	items      []item // a ring; its length is a power of two
-	head, tail uint32
+	lane   Lane // nil: frames wait for Next
+	room   int  // bytes of a packet on it
+	active *Active
+	next   *Queue // in active
+	listed bool
+
+	head    [wire.MaxHead]byte // of the frame that is being made
+	waiting [classes]fifo
+	count   int          // frames that wait
+	number  uint32       // of the next one
+	passed  [classes]int // packets that have gone ahead of a class since it had a turn
+	chosen  class        // of the packet that Next returned
+	full    bool         // there is no room for bulk until Retry
 
 	// Operations that wait to enter the queue have numbers, the last of which is
 	// turn. None up to entered waits any more.
@@ -49,49 +55,50 @@ func (q *Queue) Through(lane Lane, room int) { q.lane, q.room = lane, room }
 // got them.
 type Active struct{ first, last *Queue }
 
-// An item is one frame.
-type item struct {
-	head    [wire.MaxHead]byte
-	size    uint8 // bytes of head
-	urgent  bool
-	payload []byte
-	sent    int    // bytes of payload sent so far
-	offset  uint64 // value of the frame's offset field for payload[0]
-}
-
 // NewQueue returns an empty queue to a peer. It puts itself on the list when
 // frames are pushed.
 func NewQueue(rank int, active *Active) *Queue {
-	return &Queue{Rank: rank, active: active, items: make([]item, 4)}
+	return &Queue{Rank: rank, active: active}
 }
 
 // Head returns room for the head of the next frame: append to it, then Push it.
-func (q *Queue) Head() []byte {
-	if int(q.tail-q.head) == len(q.items) {
-		q.grow()
-	}
-	return q.items[q.tail&uint32(len(q.items)-1)].head[:0]
-}
+func (q *Queue) Head() []byte { return q.head[:0] }
 
 // Push adds the frame whose head was appended to what Head returned. Urgent
 // frames wake a peer that waits for nothing.
 func (q *Queue) Push(head, payload []byte, urgent bool) {
-	if q.Direct(head, payload, urgent) {
-		return
+	if !q.Direct(head, payload, urgent) {
+		q.add(classOf(wire.Type(head[0]), len(payload)), head, payload, urgent)
 	}
-	it := &q.items[q.tail&uint32(len(q.items)-1)]
-	it.size, it.urgent, it.payload, it.sent = uint8(len(head)), urgent, payload, 0
-	q.tail++
+}
+
+// PushLast adds a frame that follows everything that waits now, of whatever class.
+func (q *Queue) PushLast(head []byte, urgent bool) {
+	if q.count > 0 || !q.Direct(head, nil, urgent) {
+		q.add(bulk, head, nil, urgent).last = true
+	}
+}
+
+func (q *Queue) add(c class, head, payload []byte, urgent bool) *item {
+	it := q.waiting[c].add()
+	it.size = uint8(copy(it.head[:], head))
+	it.urgent, it.last, it.number, it.payload, it.sent = urgent, false, q.number, payload, 0
+	q.number++
+	q.count++
 	if !q.listed {
 		q.active.Add(q)
 	}
+	return it
 }
 
 // Direct sends a frame, whose head was appended to what Head returned, through
 // the lane, and reports whether it could. It does not borrow the payload.
 func (q *Queue) Direct(head, payload []byte, urgent bool) bool {
 	size := len(head) + len(payload)
-	if q.lane == nil || q.head != q.tail || size > q.room || !q.lane.Push(head, payload, urgent) {
+	if q.lane == nil || size > q.room || q.count > 0 && !q.ahead(classOf(wire.Type(head[0]), len(payload))) {
+		return false
+	}
+	if !q.lane.Push(head, payload, urgent) {
 		return false
 	}
 	q.Packets++
@@ -122,15 +129,22 @@ func (q *Queue) Last() uint32 { return q.turn }
 func (q *Queue) Follows(number uint32) bool { return int32(q.entered-number) >= 0 }
 
 // Len returns the number of frames that wait.
-func (q *Queue) Len() int { return int(q.tail - q.head) }
+func (q *Queue) Len() int { return q.count }
+
+// Bulk reports whether the bytes of long messages, or answers to long PULLs, wait.
+func (q *Queue) Bulk() bool { return !q.waiting[bulk].empty() }
 
 // Next returns the next packet, of at most max bytes of head and payload, or
-// ok false if there is none. It stays the next one until Sent.
-func (q *Queue) Next(max int) (head, payload []byte, urgent, ok bool) {
-	if q.head == q.tail {
+// ok false if there is none. It stays the next one until Sent. Without long it is
+// one of a short frame.
+func (q *Queue) Next(max int, long bool) (head, payload []byte, urgent, ok bool) {
+	if q.count == 0 {
 		return nil, nil, false, false
 	}
-	it := &q.items[q.head&uint32(len(q.items)-1)]
+	if q.chosen = q.pick(long); q.chosen == classes {
+		return nil, nil, false, false
+	}
+	it := q.waiting[q.chosen].first()
 	head = it.head[:it.size]
 	if it.sent == 0 && len(it.payload) <= max-len(head) {
 		return head, it.payload, it.urgent, true
@@ -139,31 +153,31 @@ func (q *Queue) Next(max int) (head, payload []byte, urgent, ok bool) {
 	return head, payload, it.urgent, true
 }
 
-// cut returns the next piece of a frame that does not fit one packet, and
-// makes the head say which piece it is.
-func (it *item) cut(room int) []byte {
-	head := it.head[:it.size]
-	if it.sent == 0 {
-		it.offset = wire.Offset(head)
-	}
-	piece := it.payload[it.sent:]
-	last := len(piece) <= room
-	if !last {
-		piece = piece[:room]
-	}
-	wire.SetOffset(head, it.offset+uint64(it.sent), last)
-	return piece
-}
-
 // Sent says that the n bytes of payload that Next returned have been sent.
 func (q *Queue) Sent(n int) {
-	it := &q.items[q.head&uint32(len(q.items)-1)]
+	f := &q.waiting[q.chosen]
+	it := f.first()
+	q.pass(q.chosen, it.long())
 	it.sent += n
 	if it.sent == len(it.payload) {
-		it.payload = nil
-		q.head++
+		f.remove()
+		q.count--
 	}
 }
+
+// Passable reports whether the packet that Next returned may arrive after what is sent
+// later.
+func (q *Queue) Passable() bool { return q.chosen == bulk && !q.waiting[bulk].first().last }
+
+// Refused says that there is no room for the packet that Next returned. It reports whether
+// the packet is of the bulk class and others wait, which Next returns until Retry.
+func (q *Queue) Refused() bool {
+	q.full = q.chosen == bulk
+	return q.full && q.count > q.waiting[bulk].count()
+}
+
+// Retry says that there may be room again.
+func (q *Queue) Retry() { q.full = false }
 
 // Drop forgets every frame of one type that carries one operation number
 // (PROTOCOL §3, §4: bytes 4 to 7), because the operation was given up. It reports
@@ -193,20 +207,9 @@ func (q *Queue) Detach(buf []byte) (ids []uint32) {
 
 // filter removes the frames for which drop reports true.
 func (q *Queue) filter(drop func(*item) bool) {
-	keep := q.head
-	for i := q.head; i != q.tail; i++ {
-		it := &q.items[i&uint32(len(q.items)-1)]
-		if drop(it) {
-			it.payload = nil
-			continue
-		}
-		if keep != i {
-			q.items[keep&uint32(len(q.items)-1)] = *it
-			it.payload = nil
-		}
-		keep++
+	for c := range q.waiting {
+		q.count -= q.waiting[c].filter(drop)
 	}
-	q.tail = keep
 }
 
 // sameArray reports whether two slices end in the same array: slicing moves a
@@ -216,20 +219,7 @@ func sameArray(a, b []byte) bool {
 }
 
 // Clear forgets every frame.
-func (q *Queue) Clear() {
-	for i := q.head; i != q.tail; i++ {
-		q.items[i&uint32(len(q.items)-1)].payload = nil
-	}
-	q.head = q.tail
-}
-
-func (q *Queue) grow() {
-	bigger := make([]item, 2*len(q.items))
-	for i := q.head; i != q.tail; i++ {
-		bigger[i&uint32(len(bigger)-1)] = q.items[i&uint32(len(q.items)-1)]
-	}
-	q.items = bigger
-}
+func (q *Queue) Clear() { q.filter(func(*item) bool { return true }) }
 
 // First returns the queue that has waited longest, or nil.
 func (a *Active) First() *Queue { return a.first }

@@ -11,7 +11,7 @@ import (
 // length, and whether it is the last of its frame.
 func pieces(q *Queue, max int) (list []string) {
 	for {
-		head, payload, _, ok := q.Next(max)
+		head, payload, _, ok := q.Next(max, true)
 		if !ok {
 			return list
 		}

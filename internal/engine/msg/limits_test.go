@@ -61,7 +61,7 @@ func (d *desk) take(rank int) (frames [][]byte) {
 	}
 	q := d.queues[rank]
 	for q != nil {
-		head, payload, _, ok := q.Next(1 << 16)
+		head, payload, _, ok := q.Next(1<<16, true)
 		if !ok {
 			break
 		}

@@ -33,7 +33,7 @@ func newDesk(t testing.TB) *desk {
 // take returns the frames for a rank, which have been sent then, and how many of them wake it.
 func (d *desk) take(rank int) (frames [][]byte, wake int) {
 	for q := d.queues[rank]; q != nil; {
-		head, payload, urgent, ok := q.Next(1 << 16)
+		head, payload, urgent, ok := q.Next(1<<16, true)
 		if !ok {
 			break
 		}

@@ -149,7 +149,7 @@ func (n *Node) serve(from int, frame []byte, mayStall bool) error {
 		if err != nil {
 			return err
 		}
-		p.result(f.Op, p.failedPut, 0)
+		p.flushed(f.Op, p.failedPut)
 		p.failedPut = wire.StatusOK
 	default:
 		return wire.ErrType
@@ -159,6 +159,15 @@ func (n *Node) serve(from int, frame []byte, mayStall bool) error {
 
 func (p *peer) result(op uint32, s wire.Status, value uint64) {
 	p.q.Push(wire.Result{Status: s, Op: op, Value: value}.Append(p.q.Head()), nil, p.rings())
+}
+
+// flushed answers a FLUSH, after the answers to all that was asked before.
+func (p *peer) flushed(op uint32, s wire.Status) {
+	if !p.q.Bulk() {
+		p.result(op, s, 0)
+		return
+	}
+	p.q.PushLast(wire.Result{Status: s, Op: op}.Append(p.q.Head()), p.rings())
 }
 
 // rings reports whether the next answer is to wake a peer that computes. Half as many

@@ -10,6 +10,16 @@ import (
 // (§3.2.1).
 const EventHop = 3 * time.Microsecond
 
+// The links of the ETL controller: an event link and a data link to each neighbour, of at
+// most 100 Mbps each (paper 001 §2.1). The sizes of packets are those of Responsive Link.
+const (
+	EventLink   = 100_000_000 // bits a second
+	DataLink    = 100_000_000
+	EventSize   = 16 // bytes of a packet
+	DataSize    = 64
+	DataPayload = 56
+)
+
 // TorusHops returns how many hops lie between two nodes of a torus that are
 // numbered row by row.
 func TorusHops(rows, columns, a, b int) int {

@@ -19,6 +19,7 @@ type Case struct {
 	Topology  string // "torus" makes one that is as square as N allows; else what sim.ParseTopology takes
 	Wire      sim.Wire
 	Size      int // of a message, in bytes
+	Data      Data
 }
 
 // A Result is what came of it.
@@ -40,6 +41,7 @@ func Run(c Case) (Result, error) {
 		return r, err
 	}
 	free := c
+	free.Data = Data{}
 	free.Wire = sim.Wire{Delay: c.Wire.Delay + c.Wire.Takes(c.Size)}
 	unhindered, err := run(free)
 	r.Bound = unhindered.Time
@@ -69,6 +71,11 @@ func run(c Case) (Result, error) {
 			p.left[g] = plan.Gates[g].Inputs
 		}
 		m.net.Machine(i).Boot(p)
+	}
+	if c.Data.Bytes > 0 {
+		if err := m.load(text); err != nil {
+			return Result{}, err
+		}
 	}
 	for i := range m.members {
 		m.members[i].input(0, origin{})
@@ -118,6 +125,9 @@ type member struct {
 
 // Packet gives a gate an input.
 func (p *member) Packet(from int, b []byte) {
+	if b[0] == dataPacket {
+		return
+	}
 	p.input(int(b[0]), origin{int(binary.LittleEndian.Uint16(b[2:])), int(binary.LittleEndian.Uint32(b[4:]))})
 }
 

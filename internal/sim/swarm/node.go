@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"bytes"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type node struct {
 	full     float64  // of the batches find no room
 	retrying bool
 	packets  [16]link.Packet
+	bulkAt   map[int]sim.Time // by rank: when the last packet of bulk leaves
 	header   []byte
 	wanted   []int
 	self     []byte
@@ -53,6 +55,7 @@ func (c *cluster) boot(rank int) {
 	n := &node{
 		incarnation: incarnation{rank, c.boots[rank]}, c: c, m: c.net.Machine(rank), full: c.Full,
 		self: selves.Get().([]byte), left: c.Ops, remotes: make([]remote, c.Nodes), posters: make([]poster, c.Nodes),
+		bulkAt: map[int]sim.Time{},
 	}
 	rand := c.world.Rand
 	cfg := link.Config{
@@ -175,10 +178,26 @@ func (n *node) output(now sim.Time) {
 					header[0] = 1
 				}
 			}
+			if n.c.Beats && p.Bulk {
+				n.sendApart(rank, header, p.Payload)
+				continue
+			}
 			n.c.net.Send(n.rank, rank, header, p.Payload)
 		}
 		n.eng.Taken(now, rank, k, taken, n.packets[:])
 	}
+}
+
+// sendApart sends a packet by the connection for bulk, which TCP has: others overtake it.
+func (n *node) sendApart(rank int, header, payload []byte) {
+	w := n.c.world
+	b := append(bytes.Clone(header), payload...)
+	n.bulkAt[rank] = max(n.bulkAt[rank], w.Now().Add(w.Between(0, 300*time.Microsecond)))
+	w.After(n.bulkAt[rank].Sub(w.Now()), func() {
+		if !n.off {
+			n.c.net.Send(n.rank, rank, b, nil)
+		}
+	})
 }
 
 // loop hands a packet to itself.

@@ -77,6 +77,7 @@ var caught = map[mutant.Bug]string{
 	mutant.BeatUnanswered:  "false death",
 	mutant.NewcomersFirst:  "fairness",
 	mutant.LastFirst:       "fairness",
+	mutant.BulkOvertaken:   "order",
 }
 
 // TestMutants plants each bug, and runs seeds until a checker finds it. Each
