@@ -27,8 +27,9 @@ that time if no message had to wait for another on a link.
 
 -model etl is paper 001's network: a torus whose nodes have an event link of 100 Mbps
 to each neighbour, on which an event packet of 16 bytes takes 3 us a hop. With it comes
-the aligned start, how long each node waits after it has heard: worked out from exact
-flight times, so that nothing is left of the skew.
+the aligned start, how long each node waits after it has heard from the master, which
+sends one packet after the other, to the farthest first: worked out from exact flight
+times, so that nothing is left of the skew.
 
 -data SIZE lets each node of that network begin to send so many bytes to each neighbour
 when the barrier begins, in data packets of 64 bytes: on the data link, which is the
@@ -220,7 +221,7 @@ func (f *simBarrierFlags) print(rows []barrierRow) {
 		var rows, columns int
 		fmt.Sscanf(rendezvous.SquareTorus(n), "torus:%dx%d", &rows, &columns)
 		fmt.Fprintf(w, "\naligned start on %d × %d, master 0: waits after hearing, in us\n", rows, columns)
-		waits := paper.AlignedStart(rows, columns, 0, paper.EventHop, 0)
+		waits := paper.AlignedStart(rows, columns, 0, paper.EventHop, etlWire().Takes(paper.EventSize))
 		for r := range rows {
 			var line []string
 			for c := range columns {
