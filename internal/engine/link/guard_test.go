@@ -22,9 +22,9 @@ func (r *rig) encrypt(keyBits uint8) {
 // keys change: every 64 packets, so that resent, late and damaged ones meet three of them.
 func TestEncryptedOverBadNetworks(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
-		r := newRig(t, seed, Config{Selective: seed%2 == 0}, faults{0.1, 0.05, 0.05, time.Millisecond})
+		r := newRig(t, seed, Config{Window: 32, Selective: seed%2 == 0}, faults{0.1, 0.05, 0.05, time.Millisecond})
 		r.encrypt(6)
-		r.run(500, 500)
+		r.run(200, 200)
 		for i, e := range r.ends {
 			if e.conn.counter>>6 < 4 {
 				t.Errorf("end %d has had %d packets: too few keys", i, e.conn.counter)
@@ -58,7 +58,7 @@ func TestKeysAreSkipped(t *testing.T) {
 // No nonce is used twice under one key, neither by packets that are sent again nor by
 // those that the transport has not taken.
 func TestNoncesDiffer(t *testing.T) {
-	r := newRig(t, 3, Config{}, faults{lose: 0.2, delay: time.Millisecond})
+	r := newRig(t, 3, Config{Window: 32}, faults{lose: 0.2, delay: time.Millisecond})
 	r.encrypt(5)
 	seen := map[string]bool{}
 	r.tap = func(pkt []byte) {
