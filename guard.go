@@ -89,7 +89,7 @@ func (p *Proc) guardFor(transport string, c card) guard {
 	case ok:
 		return guard{asked, "Config.Guard or " + envGuard + " says so"}
 	case transport == "eth":
-		return guard{link.Checked, "raw frames stay on their segment"}
+		return guard{link.Checked, "its packets stay on the segment"}
 	case !oneSegment(p.segment, c.Segment):
 		return guard{link.Encrypted, fmt.Sprintf("a router may lie between %s and %s", p.segment, c.Segment)}
 	case transport == "tcp":

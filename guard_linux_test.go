@@ -1,10 +1,16 @@
 package weft
 
 import (
+	"bytes"
+	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"weft/internal/bootstrap"
+	"weft/internal/engine/wire"
+	"weft/internal/sys"
+	"weft/transport"
 )
 
 // Ranks that were told different guards cannot talk, and are told why.
@@ -56,5 +62,59 @@ func TestGuardIsTold(t *testing.T) {
 				t.Errorf("%+v: rank %d says %+v", c, rank, peer)
 			}
 		}
+	}
+}
+
+// What crosses a router is encrypted without being asked for: here each of two hosts has an
+// address that is a network by itself, to which the other has a route.
+func TestRoutedIsEncrypted(t *testing.T) {
+	l := hosts(t, 2, 1500)
+	routed := func(host int) string { return fmt.Sprintf("10.99.%d.1", host) }
+	var taps []*tapped
+	cfg := Config{Transport: "udp", faults: func(tr transport.Transport, _ func()) transport.Transport {
+		taps = append(taps, &tapped{Transport: tr})
+		return taps[len(taps)-1]
+	}}
+	var procs []*Proc
+	for rank, src := range bootstrap.NewLocal(2) {
+		cfg.Bind = routed(rank)
+		p, err := newProc(&cfg, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.job.Host, p.job.Local = fmt.Sprint("host", rank), 1
+		err = sys.InNetwork(l.Hosts[rank].Namespace, func() error {
+			for _, args := range []string{
+				"address add " + routed(rank) + "/32 dev lo", "route add " + routed(1-rank) + " via " + l.Hosts[1-rank].IP.String(),
+			} {
+				if out, err := exec.Command("ip", strings.Fields(args)...).CombinedOutput(); err != nil {
+					return fmt.Errorf("ip %s: %w: %s", args, err, out)
+				}
+			}
+			return p.join(within(t))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		procs = append(procs, p)
+	}
+	if err := runAll(within(t), procs, exchange(50, 3000, func() {})); err != nil {
+		t.Fatal(err)
+	}
+	for rank, p := range procs {
+		if peer := p.Peers()[1-rank]; peer.Guard != GuardEncrypt || !strings.Contains(peer.WhyGuard, "a router may lie between") {
+			t.Errorf("rank %d: %+v", rank, peer)
+		}
+	}
+	for _, tap := range taps {
+		for _, pkt := range tap.heard {
+			if f, _, err := wire.ParseLink(pkt); err != nil || f.Flags&wire.Encrypted == 0 || bytes.Contains(pkt, make([]byte, 64)) {
+				t.Errorf("a packet of %d bytes is not encrypted: %v", len(pkt), err)
+			}
+		}
+	}
+	if len(taps[1].heard) == 0 {
+		t.Error("nothing was heard")
 	}
 }
