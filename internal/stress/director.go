@@ -48,6 +48,7 @@ type director struct {
 	resumed   time.Time // when all went on
 
 	meets  map[string][]int // which ranks have come to a place
+	met    map[string]bool  // places where all have been
 	clocks map[string]*clocking
 	moved  time.Time // when a rank has last got on
 	broken []string  // failures
@@ -75,7 +76,7 @@ func Run(ctx context.Context, plan Plan, o Options) (*Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &director{Options: o, plan: plan, dir: dir, notes: make(chan note, 1000), round: -1, meets: map[string][]int{}, clocks: map[string]*clocking{}, moved: time.Now()}
+	d := &director{Options: o, plan: plan, dir: dir, notes: make(chan note, 1000), round: -1, meets: map[string][]int{}, met: map[string]bool{}, clocks: map[string]*clocking{}, moved: time.Now()}
 	if err := d.run(ctx); err != nil {
 		return nil, err
 	}
@@ -256,6 +257,10 @@ func (d *director) hear(n note) bool {
 			p.progress, d.moved = n.N, now
 		}
 	case noteMeet:
+		if p.struck && d.met[n.Text] { // the others have not waited for it
+			p.line.tell(note{Kind: noteMet, Text: n.Text})
+			break
+		}
 		if !slices.Contains(d.meets[n.Text], n.Rank) {
 			d.meets[n.Text] = append(d.meets[n.Text], n.Rank)
 		}
@@ -344,6 +349,7 @@ func (d *director) meet(place string, members []int) {
 			p.line.tell(note{Kind: noteMet, Text: place})
 		}
 	}
+	d.met[place] = true
 	d.meets[place] = nil
 	delete(d.meets, place+" members")
 }
