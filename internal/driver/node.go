@@ -246,12 +246,20 @@ func (n *Node) connected(p *Peer) {
 	}
 }
 
-// connect says that a peer can be reached.
+// connect says that a peer can be reached. One that counts as dead, because it was stopped
+// when it was dialled, and that dials now, is told so: nothing of it is taken any more.
 func (n *Node) connect(rank int, r Route) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := n.peer(rank)
-	if g := n.eng.Gone(rank); p.Transport != nil || n.closed || g != nil && !g.Clean {
+	if n.closed {
+		return
+	}
+	if g := n.eng.Gone(rank); g != nil && !g.Clean {
+		r.Transport.Forget(rank)
+		return
+	}
+	if p.Transport != nil {
 		return
 	}
 	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
