@@ -23,7 +23,8 @@ import (
 const labHelp = `Makes hosts on this machine, network namespaces joined by virtual Ethernet, runs
 COMMAND on the first of them, and removes them when it has ended. There, weft run
 places ranks on the hosts in turn, and weft perf measures between two of them.
-Two hosts are joined directly, more by a bridge. It needs root.
+Two hosts are joined directly, more by a bridge; with -router each is on a network
+of its own, and only IP passes between them. It needs root.
 
 If weft lab is killed with its hosts, weft lab clean removes what is left.
 
@@ -32,6 +33,7 @@ EXAMPLES
   weft lab -hosts 2 -mtu 9000 -- weft perf bandwidth -transport eth
   weft lab -hosts 4 -- weft info -n 8
   weft lab -loss 0.01 -- weft perf bandwidth -transport eth -vs tcp
+  weft lab -router -- weft info -transport udp
   weft lab -delay 200us -faults reorder=0.1 -- weft run -n 4 ./examples/nas/is -class W
   weft lab -pcap ping.pcap -- weft run -n 2 -transport eth ./examples/ping
   wireshark -X lua_script:docs/wireshark/weft.lua ping.pcap
@@ -43,6 +45,7 @@ func labCommand() *ffcli.Command {
 	fs.IntVar(&f.hosts, "hosts", 2, "number of hosts")
 	fs.IntVar(&f.mtu, "mtu", 1500, "longest Ethernet payload in bytes")
 	fs.IntVar(&f.interfaces, "interfaces", 1, "interfaces of each host, each kind on a network of its own: a trunk")
+	fs.BoolVar(&f.router, "router", false, "each host on a network of its own, with a router between them")
 	fs.Float64Var(&f.loss, "loss", 0, "share of all frames that get lost, from 0 to 1")
 	fs.DurationVar(&f.delay, "delay", 0, "how long each of weft's packets takes longer, such as 200us")
 	fs.StringVar(&f.faults, "faults", "", "what happens to weft's packets besides: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01")
@@ -73,6 +76,7 @@ func labCommand() *ffcli.Command {
 type labFlags struct {
 	hosts, mtu   int
 	interfaces   int
+	router       bool
 	loss         float64
 	delay        time.Duration
 	faults, pcap string
@@ -84,7 +88,15 @@ func (f labFlags) build() (l *lab.Lab, end func() error, err error) {
 		return nil, nil, fmt.Errorf("lab: -loss %g: must be from 0 to less than 1", f.loss)
 	}
 	end = func() error { return nil }
-	if l, err = lab.MakeTrunk(f.hosts, f.mtu, f.interfaces); err != nil {
+	if f.router && f.interfaces > 1 {
+		return nil, nil, fmt.Errorf("lab: -interfaces %d: with -router every host has one", f.interfaces)
+	}
+	if f.router {
+		l, err = lab.MakeRouted(f.hosts, f.mtu)
+	} else {
+		l, err = lab.MakeTrunk(f.hosts, f.mtu, f.interfaces)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	if f.loss > 0 {

@@ -30,8 +30,10 @@ const dir = "/run/netns"
 // A Lab is some hosts on one network.
 type Lab struct {
 	Hosts []Host
-	names []string // of the namespaces, that of the switch among them
+	names []string // of the namespaces, those of switches and routers among them
 	held  []io.Closer
+
+	router string // the file of its namespace, if there is one
 }
 
 // A Host is a network namespace with one interface.

@@ -33,6 +33,19 @@ func (l *Lab) Record(out io.Writer) (func() error, error) { return nil, sys.ErrU
 // MakeTrunk returns an error.
 func MakeTrunk(hosts, mtu, interfaces int) (*Lab, error) { return nil, sys.ErrUnsupported }
 
+// MakeRouted returns an error.
+func MakeRouted(hosts, mtu int) (*Lab, error) { return nil, sys.ErrUnsupported }
+
+// A Trouble is not to be had on this system.
+type Trouble struct {
+	Lose, Repeat, Overtake float64
+	Batches                bool
+	Longest                int
+}
+
+// Trouble returns an error.
+func (l *Lab) Trouble(t Trouble) (end func() error, err error) { return nil, sys.ErrUnsupported }
+
 // Interfaces returns nothing.
 func Interfaces(n int) string { return "" }
 
