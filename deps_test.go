@@ -82,6 +82,7 @@ docs/wireshark
 
 examples/hello          .
 examples/ping           .
+examples/bulk           .
 examples/counter        .
 examples/halo           .
 examples/barrier        .
