@@ -94,6 +94,8 @@ var Environment = []struct{ Name, Meaning string }{
 	{envBind, "the address that UDP and TCP use"},
 	{envInterface, "the Ethernet interface for raw frames to other hosts"},
 	{envGuard, "what protects packets to other hosts: checksum, authenticate or encrypt; all ranks must have the same"},
+	{envSegment, "off: packets to other hosts leave one by one over UDP; otherwise the kernel cuts batches of them (UDP_SEGMENT)"},
+	{envGRO, "off: packets from other hosts arrive one by one over UDP; otherwise the kernel joins them (UDP_GRO)"},
 	{envGoBackN, "1: after a loss everything is sent again, not only what was lost"},
 	{envXDP, "1: raw frames by AF_XDP where that is to be had"},
 	{envFaults, "what happens to packets on the way to other hosts, to test with: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us"},
@@ -113,6 +115,8 @@ const (
 	envXDP       = "WEFT_XDP"
 	envGoBackN   = "WEFT_GO_BACK_N"
 	envFaults    = "WEFT_FAULTS"
+	envSegment   = "WEFT_UDP_SEGMENT"
+	envGRO       = "WEFT_UDP_GRO"
 )
 
 // resolve completes a configuration from the job and the environment.

@@ -171,7 +171,10 @@ func (p *Proc) join(ctx context.Context) error {
 		card.Tcp = t.Card()
 		p.trs = append(p.trs, t)
 	} else if p.cfg.Transport != "eth" && (p.cfg.Transport == "udp" || p.job.Size > p.job.Local || (card.Shm == "" && p.job.Size > 1)) {
-		t, err := udp.Open(udp.Config{Bind: p.bind(), MTU: p.cfg.MTU, Bell: bell})
+		t, err := udp.Open(udp.Config{
+			Bind: p.bind(), MTU: p.cfg.MTU, Bell: bell,
+			NoSegment: switchedOff(envSegment), NoGRO: switchedOff(envGRO),
+		})
 		if err != nil {
 			return err
 		}
@@ -206,9 +209,12 @@ func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
 	}
 	return eth.Open(eth.Config{
 		Interface: p.cfg.Interface, EtherType: p.cfg.EtherType, MTU: p.cfg.MTU, Job: p.job.ID, Rank: p.job.Rank, Bell: bell,
-		XDP: p.cfg.XDP, FramesOnly: p.cfg.GoBackN,
+		XDP: p.cfg.XDP, FramesOnly: p.cfg.GoBackN, NoSegment: switchedOff(envSegment), NoGRO: switchedOff(envGRO),
 	})
 }
+
+// switchedOff reports whether a variable of the environment is "off".
+func switchedOff(name string) bool { return os.Getenv(name) == "off" }
 
 func (p *Proc) openTCP(bell transport.Doorbell) (*tcp.Transport, error) {
 	var t *tcp.Transport

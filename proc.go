@@ -152,7 +152,8 @@ type Peer struct {
 	Host      string
 	Transport string // "self", "pipe", "shm", "eth", "udp" or "tcp"
 	Why       string // why that one was picked
-	MTU       int    // longest packet in bytes
+	Way       string // between hosts: how packets travel, whether several at a time, and what is odd
+	MTU       int    // longest packet in bytes; it follows the path
 	Guard     string // GuardChecksum, GuardAuthenticate or GuardEncrypt; empty where there is no network
 	WhyGuard  string // why that one was picked
 	Guards    string // what packets on the way are guarded against; see docs/SECURITY.md
@@ -182,8 +183,9 @@ func (p *Proc) Peers() []Peer {
 }
 
 func (p *Proc) peer(d *driver.Peer) Peer {
+	mtu, way := p.node.Way(d.Rank)
 	if d.Rank == p.job.Rank {
-		return Peer{Rank: d.Rank, Host: p.job.Host, Transport: "self", Why: "it is this process", MTU: d.MTU}
+		return Peer{Rank: d.Rank, Host: p.job.Host, Transport: "self", Why: "it is this process", MTU: mtu}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,11 +194,8 @@ func (p *Proc) peer(d *driver.Peer) Peer {
 		r = route{host: p.job.Host, why: whyShm}
 	}
 	caps := d.Transport.Caps()
-	if caps.Name == "eth" && p.eth != nil {
-		r.why += "; " + p.eth.Way(d.Rank)
-	}
 	return Peer{
-		Rank: d.Rank, Host: r.host, Transport: caps.Name, Why: r.why, MTU: d.MTU, Gone: d.Gone(),
+		Rank: d.Rank, Host: r.host, Transport: caps.Name, Why: r.why, Way: way, MTU: mtu, Gone: d.Gone(),
 		Guard: r.guard.String(), WhyGuard: r.guard.why, Guards: r.guard.against(caps),
 	}
 }
@@ -214,6 +213,15 @@ type Stats struct {
 
 	Malformed, Foreign, Forged, Replayed, Stale uint64 // Dropped by reason
 
+	// Of packets to and from other hosts.
+	Batches   uint64 // system calls that sent several packets as one, for the kernel to cut
+	Uncut     uint64 // of those, the ones that the kernel refused: their packets went singly
+	Switched  uint64 // times that batches to a peer were switched off, since they did not arrive
+	Shortened uint64 // times that packets to a peer were cut shorter, since the path lost long ones
+	Overflows uint64 // datagrams lost, as the receive buffer was full
+	Truncated uint64 // datagrams lost, as they were longer than any should be
+	Unsent    uint64 // packets lost, as the kernel would not send them; Peer.Way tells why
+
 	RoundTrip   time.Duration // the longest smoothed round trip of the lossy links
 	MemoryBytes uint64        // held by ports, regions, mailboxes, Alloc and transports
 	MappedBytes uint64        // of that of other ranks on this host, what is mapped here
@@ -227,6 +235,7 @@ func (p *Proc) Stats() Stats {
 		e = eng.Stats()
 		held = uint64(eng.Msg.MemoryBytes())
 	})
+	c := p.node.Counts()
 	p.mu.Lock()
 	if !p.closed {
 		for _, t := range p.trs {
@@ -248,6 +257,8 @@ func (p *Proc) Stats() Stats {
 		EventsSent: e.Coord.Sent, Refused: e.Msg.Refused, Retransmitted: e.Link.Resent,
 		Dropped:   e.Malformed + e.Foreign + e.Forged + e.Replayed + e.Stale,
 		Malformed: e.Malformed, Foreign: e.Foreign, Forged: e.Forged, Replayed: e.Replayed, Stale: e.Stale,
+		Batches: c.Batches, Uncut: c.Uncut, Switched: c.Switched, Shortened: e.Link.Shortened,
+		Overflows: c.Overflows, Truncated: c.Truncated, Unsent: c.Refused,
 		RoundTrip: e.Link.RTT, MemoryBytes: held, MappedBytes: mapped,
 	}
 }

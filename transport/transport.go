@@ -54,6 +54,11 @@ type Out struct {
 	// Urgent packets need the peer's processor soon, so they wake it even
 	// when none of its goroutines waits for anything.
 	Urgent bool
+
+	// Again is how often the packet has been sent before: it was not acknowledged.
+	// It matters without Reliable: such a transport learns from it which of its ways to
+	// send fail.
+	Again int
 }
 
 // In is one packet received. Data is borrowed until the next Release.
@@ -66,7 +71,7 @@ type In struct {
 
 // A Transport moves packets between this process and its peers.
 //
-// One goroutine at a time may call Send, Push of a Lane, Poll, Release and Forget; the driver
+// One goroutine at a time may call Send, Push of a Lane, Poll, Release, Forget, Resized, Way and Counts; the driver
 // holds its lock around them. All other methods may be called by any
 // goroutine.
 type Transport interface {
@@ -84,8 +89,21 @@ type Transport interface {
 	// first; see Events.Up.
 	Dial(peer int, card string) error
 
-	// PeerMTU returns the largest packet for a connected peer, at most Caps.MTU.
+	// PeerMTU returns the largest packet for a connected peer, at most Caps.MTU. It may
+	// change: see Resized. Packets that are longer may still be sent, up to what it was
+	// when the peer was dialled.
 	PeerMTU(peer int) int
+
+	// Resized returns the peers whose PeerMTU has changed since the last call, nearly
+	// always none. It is called like Send. The list is good until the next call.
+	Resized() []int
+
+	// Way says how packets travel to a connected peer, for users to read; "" where
+	// there is nothing to tell. It is called like Send.
+	Way(peer int) string
+
+	// Counts returns what the transport has counted so far. It is called like Send.
+	Counts() Counts
 
 	// Lane returns the way to a connected peer by which single packets go
 	// best, or nil if they should be gathered for Send.

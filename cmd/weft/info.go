@@ -128,6 +128,7 @@ func (f *infoFlags) print(ranks []rankInfo) {
 		}
 	}
 	w.Flush()
+	printTravel(ranks)
 	fmt.Println()
 	if len(guards) > 0 {
 		fmt.Printf("packets to other hosts are protected so (docs/SECURITY.md):\n  %s\n\n", strings.Join(guards[:min(len(guards), mostGuards)], "\n  "))
@@ -142,5 +143,32 @@ func (f *infoFlags) print(ranks []rankInfo) {
 
 // mostGuards is how many reasons for a guard are printed; -json has all.
 const mostGuards = 8
+
+// mostPairs is how many pairs are named between which packets travel in the same way.
+const mostPairs = 8
+
+// printTravel prints how packets travel, once for all pairs of which it is the same.
+func printTravel(ranks []rankInfo) {
+	pairs := map[string][]string{}
+	var ways []string
+	for _, r := range ranks {
+		for _, p := range r.Peers {
+			if p.Way == "" {
+				continue
+			}
+			if pairs[p.Way] == nil {
+				ways = append(ways, p.Way)
+			}
+			pairs[p.Way] = append(pairs[p.Way], fmt.Sprintf("%d→%d", r.Rank, p.Rank))
+		}
+	}
+	for _, way := range ways {
+		all, more := pairs[way], ""
+		if len(all) > mostPairs {
+			all, more = all[:mostPairs], fmt.Sprintf(" and %d more", len(all)-mostPairs)
+		}
+		fmt.Printf("\n%s%s: %s\n", strings.Join(all, " "), more, way)
+	}
+}
 
 func kib(n uint64) string { return fmt.Sprintf("%.1f KiB", float64(n)/1024) }

@@ -33,6 +33,7 @@ type peerInfo struct {
 	WhyGuard  string `json:"why_guard,omitempty"`
 	Guards    string `json:"guards"` // what packets on the way are guarded against
 	Why       string `json:"why"`
+	Way       string `json:"way,omitempty"` // how packets travel
 	MTU       int    `json:"mtu"`
 }
 
@@ -56,11 +57,9 @@ func tellInfo(ctx context.Context, p *weft.Proc) error {
 		if i == p.Rank() {
 			continue
 		}
-		peer, err := p.Connect(ctx, i)
-		if err != nil {
+		if _, err := p.Connect(ctx, i); err != nil {
 			return err
 		}
-		r.Peers = append(r.Peers, peerInfo{peer.Rank, peer.Host, peer.Transport, peer.Guard, peer.WhyGuard, peer.Guards, peer.Why, peer.MTU})
 		if err := q.Send(ctx, i, []byte("hello")); err != nil {
 			return err
 		}
@@ -71,6 +70,13 @@ func tellInfo(ctx context.Context, p *weft.Proc) error {
 			return err
 		}
 		m.Release()
+	}
+	for _, peer := range p.Peers() { // after a message to each: the paths have been looked at
+		if peer.Rank != p.Rank() {
+			r.Peers = append(r.Peers, peerInfo{
+				peer.Rank, peer.Host, peer.Transport, peer.Guard, peer.WhyGuard, peer.Guards, peer.Why, peer.Way, peer.MTU,
+			})
+		}
 	}
 	r.Connected, r.Process = p.Stats().MemoryBytes, resident()
 	if r.Barrier, err = p.Barrier("weft info", nil).Why(ctx); err != nil {

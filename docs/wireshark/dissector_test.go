@@ -76,6 +76,9 @@ func packets() (all [][]byte) {
 	for _, k := range []wire.Kind{wire.KindAck, wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe} {
 		add(k, 0, nil)
 	}
+	add(wire.KindProbe, 0, make([]byte, 100))
+	add(wire.KindAck, 164, nil)
+	add(wire.KindPart, 9, append(wire.Part{Off: 1160, Total: 1164}.Append(nil), "part"...))
 	add(wire.KindSelect, 0, append([]byte{6}, make([]byte, wire.SelectSize-1)...))
 	head.Flags = wire.Encrypted | wire.Selective
 	add(wire.KindData, 99, []byte("what nobody can read"))

@@ -8,7 +8,7 @@
 local eth = Proto("weft_eth", "weft on raw Ethernet")
 local weft = Proto("weft", "weft")
 
-local kinds = { [1] = "DATA", [2] = "ACK", [3] = "LOSE", [4] = "STOP", [5] = "GO", [6] = "PROBE", [7] = "SELECT" }
+local kinds = { [1] = "DATA", [2] = "ACK", [3] = "LOSE", [4] = "STOP", [5] = "GO", [6] = "PROBE", [7] = "SELECT", [8] = "PART" }
 local statuses = {
   [0] = "OK", [1] = "no such region", [2] = "wrong key", [3] = "out of bounds", [4] = "misaligned",
   [5] = "read only", [6] = "closed", [7] = "too long", [8] = "cancelled", [9] = "fenced", [10] = "no ring", [11] = "shared ring", [12] = "forbidden",
@@ -176,6 +176,12 @@ function weft.dissector(buf, info, tree)
     what = frame(buf(64):tvb(), top) .. ", packet " .. buf(24, 4):le_uint()
   elseif kind == 7 and buf:len() >= 96 then
     top:add(l.kept, buf(64, 32))
+  elseif kind == 8 and buf:len() >= 72 then
+    what = "PART, packet " .. buf(24, 4):le_uint() .. ", from byte " .. buf(66, 2):le_uint() .. " of " .. buf(68, 2):le_uint()
+  elseif kind == 6 and buf:len() > 64 then
+    what = "PROBE of " .. buf:len() .. " bytes"
+  elseif kind == 2 and buf(24, 4):le_uint() > 0 then
+    what = "ACK of a PROBE of " .. buf(24, 4):le_uint() .. " bytes"
   end
   what = buf(4, 4):le_uint() .. " to " .. buf(16, 4):le_uint() .. ": " .. what .. ", expects " .. buf(28, 4):le_uint()
   info.cols.info = what

@@ -109,6 +109,8 @@ func (b *modelBell) Wake(urgent bool) {
 
 // A modelWire is the transport.
 type modelWire struct {
+	transport.Steady
+
 	m       *model
 	in, out [][]byte
 	urgent  bool // something urgent is in

@@ -123,7 +123,6 @@ type Node struct {
 type Peer struct {
 	Rank      int
 	Transport transport.Transport // nil until connected
-	MTU       int
 
 	gone  atomic.Pointer[error]
 	left  atomic.Pointer[error] // the same, or its program has returned
@@ -182,9 +181,8 @@ func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
 		n.unknown = append(n.unknown, engine.From(least))
 	}
 	self := n.peer(n.cfg.Engine.Rank)
-	self.MTU = 1 << 16
 	n.connected(self)
-	n.join(self.Rank, engine.Path{MTU: self.MTU})
+	n.join(self.Rank, engine.Path{MTU: 1 << 16})
 	if n.cfg.Host != nil {
 		close(n.served) // the host calls Tick
 		return
@@ -262,10 +260,10 @@ func (n *Node) connect(rank int, r Route) {
 	if p.Transport != nil {
 		return
 	}
-	p.Transport, p.MTU = r.Transport, r.Transport.PeerMTU(rank)
+	p.Transport = r.Transport
 	n.connected(p)
 	caps := r.Transport.Caps()
-	n.join(rank, engine.Path{MTU: p.MTU, Lossy: !caps.Reliable, Guard: r.Guard, Devices: caps.Devices, Incarnation: r.Incarnation, Beats: caps.Beats, Lane: lane(r.Transport, rank)})
+	n.join(rank, engine.Path{MTU: r.Transport.PeerMTU(rank), Lossy: !caps.Reliable, Guard: r.Guard, Devices: caps.Devices, Incarnation: r.Incarnation, Beats: caps.Beats, Lane: lane(r.Transport, rank)})
 	n.flush(n.clock())
 }
 
@@ -374,6 +372,27 @@ func (n *Node) Peer(rank int) *Peer {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.peers[rank]
+}
+
+// Way returns how long packets to a rank are at most now, and what its transport tells of
+// the way to it.
+func (n *Node) Way(rank int) (mtu int, way string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p := n.peers[rank]; p != nil && p.Transport != nil {
+		way = p.Transport.Way(rank)
+	}
+	return n.eng.MTU(rank), way
+}
+
+// Counts returns what the transports have counted.
+func (n *Node) Counts() (c transport.Counts) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, t := range n.trs {
+		c.Add(t.Counts())
+	}
+	return c
 }
 
 // Peers returns the peers spoken to so far, in no order.

@@ -5,6 +5,7 @@ import (
 	"weft/internal/monotime"
 	"weft/internal/mutant"
 	"weft/internal/tape"
+	"weft/transport"
 )
 
 // progress receives what has arrived, does what is due and sends what there is
@@ -101,11 +102,15 @@ func (n *Node) flush(now monotime.Time) {
 		for i := range k {
 			o := &n.out[i]
 			o.Peer, o.Header, o.Payload, o.Urgent, o.Bulk = rank, n.packets[i].Header, n.packets[i].Payload, urgent, n.packets[i].Bulk
+			o.Again = n.packets[i].Again
 			bytes += len(o.Header) + len(o.Payload)
 		}
 		taken := p.Transport.Send(n.out[:k])
 		n.taken(now, rank, k, taken)
 		n.sent += uint64(taken)
+		if resized := p.Transport.Resized(); len(resized) > 0 {
+			n.resize(now, p.Transport, resized)
+		}
 	}
 	n.complete()
 	if n.wanted = n.eng.Wanted(n.wanted[:0]); len(n.wanted) > 0 {
@@ -144,6 +149,17 @@ func (n *Node) late(now monotime.Time) bool {
 		return false
 	}
 	return n.sleeper != nil || !n.watching || n.sleepUntil > now.Add(tick)
+}
+
+// resize tells the engine how long packets may be now.
+func (n *Node) resize(now monotime.Time, t transport.Transport, ranks []int) {
+	for _, rank := range ranks {
+		mtu := t.PeerMTU(rank)
+		if n.tape != nil {
+			n.tape.Note(tape.Event{Do: "resize", Now: now, Rank: rank, N: mtu})
+		}
+		n.eng.Resize(now, rank, mtu)
+	}
 }
 
 // loop hands a packet that this process sends to itself back to the engine.

@@ -52,7 +52,7 @@ type Engine struct {
 type peer struct {
 	rank      int
 	q         *link.Queue
-	mtu       int           // bytes of a frame in one packet; 0: not connected
+	mtu       int           // bytes of a packet, if there is no conn that says; 0: not connected
 	conn      *link.Conn    // nil over a reliable transport
 	asked     bool          // listed in wanted
 	missed    bool          // packets of it came before we knew whether its network is trusted
@@ -142,14 +142,37 @@ func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 
 // link makes a path reliable.
 func (e *Engine) link(now monotime.Time, p *peer, path Path) {
-	p.mtu -= wire.LinkSize
 	if p.conn == nil {
 		e.open(now, p, path.Incarnation)
 	}
 	p.conn.Guard(path.Guard)
 	p.conn.Spread(max(path.Devices, 1))
+	p.conn.Limit(now, path.MTU)
 	if p.missed {
 		p.conn.Missed()
+	}
+}
+
+// Resize says how long packets to a connected peer may be from now on; those that are
+// under way keep their length. It does nothing where the path is reliable.
+func (e *Engine) Resize(now monotime.Time, rank, mtu int) {
+	if p := e.known(rank); p != nil && p.conn != nil && p.mtu != 0 && p.gone == nil {
+		p.conn.Limit(now, mtu)
+		e.links.sooner(p)
+		e.active.Add(p.q)
+	}
+}
+
+// MTU returns how long packets to a peer are at most, or 0 if it is not connected.
+func (e *Engine) MTU(rank int) int {
+	p := e.known(rank)
+	switch {
+	case p == nil || p.mtu == 0:
+		return 0
+	case p.conn != nil:
+		return p.conn.MTU()
+	default:
+		return p.mtu
 	}
 }
 

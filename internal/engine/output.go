@@ -51,7 +51,7 @@ func (e *Engine) Output(now monotime.Time, dst []link.Packet) (rank, n int, urge
 // of the window is kept for short frames. (PROTOCOL §1.1)
 func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int {
 	for p.conn.Waiting() < len(dst) && p.conn.Ready() {
-		head, payload, _, ok := p.q.Next(p.mtu, p.conn.Roomy())
+		head, payload, _, ok := p.q.Next(p.conn.Room(), p.conn.Roomy())
 		if !ok {
 			break
 		}

@@ -68,6 +68,8 @@ import (
 //	deliver [id=3] [from=0 to=1] [count=1]  packets, and what leaves because of them
 //	settle                                everything, until nothing moves
 //	clog rank=1 | unclog rank=1           its transport takes nothing, and takes packets again
+//	narrow mtu=1300                       the network loses longer packets from now on; 0: no more
+//	resize rank=0 peer=1 mtu=1300         the transport says how long packets may be
 //	advance d=5ms                         timers that run out, and what leaves
 //	down rank=0 peer=1                    a peer is gone
 //	return rank=0                         its program ends; those that must be told in another way
@@ -131,6 +133,7 @@ type story struct {
 	incarnations []uint64
 
 	clogged map[int]bool
+	narrow  int // longer packets get lost
 	last    int
 	waiting map[int]*coord.Op // by rank
 	boxes   map[int]*postbox
@@ -243,6 +246,11 @@ func (s *story) command() {
 		return
 	case "clog", "unclog":
 		s.clogged[rank] = s.d.Cmd == "clog"
+	case "narrow":
+		s.narrow = s.number("mtu", 0)
+		return
+	case "resize":
+		s.engines[rank].Resize(s.now, s.number("peer", 1-rank), s.number("mtu", 0))
 	case "stranger", "again", "restart", "known":
 		s.strange()
 	case "lie":
@@ -286,7 +294,12 @@ func (s *story) flush(tell bool) {
 				for _, p := range out[:n] {
 					s.last++
 					f := flying{s.last, rank, to, append(bytes.Clone(p.Header), p.Payload...)}
-					s.flying, s.past = append(s.flying, f), append(s.past, f)
+					s.past = append(s.past, f)
+					if s.narrow > 0 && len(f.b) > s.narrow {
+						s.say("  too long for the network: %s", s.describe(f))
+						continue
+					}
+					s.flying = append(s.flying, f)
 					if tell {
 						s.say("  sent  %s", s.describe(f))
 					}

@@ -58,6 +58,7 @@ const (
 	UsedAfterClose      // driver: the transports of a closed node are looked at
 	DutyForgotten       // driver: the last that waits goes away, and the service goes on leaving its work to others
 	BulkOvertaken       // link: a message goes ahead of what is left of a PUSH that was begun before it
+	PartMissing         // link: a packet that comes in parts is taken when the first has come
 	AnsweredTwice       // am: the credit of an answered request is given back twice now and then
 	PacketTwice         // fm: the credit of a packet is given back twice now and then
 	RedirectTwice       // vmmc: a redirection that a transfer has taken is there for the next as well
@@ -82,6 +83,6 @@ func (b Bug) String() string {
 		"NewcomersFirst", "LastFirst",
 		"FenceOvertaken", "FenceIgnored", "RestoredShort",
 		"BeatUnanswered", "FenceUnheard",
-		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "BulkOvertaken", "AnsweredTwice", "PacketTwice", "RedirectTwice",
+		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "BulkOvertaken", "PartMissing", "AnsweredTwice", "PacketTwice", "RedirectTwice",
 	}[b]
 }

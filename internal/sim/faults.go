@@ -127,6 +127,13 @@ func (n *Network) Slow(machine int, d time.Duration) {
 	n.slow[machine] = d
 }
 
+// Narrow makes packets from one machine to another get lost that are longer than so many
+// bytes, and tells nobody; 0 ends that.
+func (n *Network) Narrow(from, to, bytes int) {
+	n.world.Logf("%d → %d takes packets of %d bytes", from, to, bytes)
+	n.narrow[pair{from, to}] = bytes
+}
+
 // Calm ends all faults of the network.
 func (n *Network) Calm() {
 	n.world.Logf("the network is calm")
@@ -134,4 +141,5 @@ func (n *Network) Calm() {
 	clear(n.cut)
 	clear(n.clogged)
 	clear(n.slow)
+	clear(n.narrow)
 }

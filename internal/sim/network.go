@@ -24,6 +24,7 @@ type Network struct {
 	cut      map[pair]bool // pairs that a partition separates
 	clogged  map[pair]Time
 	slow     map[int]time.Duration // what packets of a machine take longer
+	narrow   map[pair]int          // bytes of the longest packet that a path takes
 	free     []*packet
 	recent   []*packet // copies that may be replayed
 }
@@ -44,6 +45,7 @@ type NetworkStats struct {
 	Sent, Delivered, Bytes                         uint64
 	Lost, Duplicated, Reordered, Damaged, Replayed uint64
 	Cut                                            uint64 // by a partition
+	TooLong                                        uint64 // for a path, which tells nobody
 	Overflows                                      uint64 // of a link's queue
 }
 
@@ -51,7 +53,7 @@ type NetworkStats struct {
 // network between them.
 func NewNetwork(w *World, t Topology) *Network {
 	n := &Network{
-		world: w, topology: t, cut: map[pair]bool{}, clogged: map[pair]Time{}, slow: map[int]time.Duration{},
+		world: w, topology: t, cut: map[pair]bool{}, clogged: map[pair]Time{}, slow: map[int]time.Duration{}, narrow: map[pair]int{},
 		links: make([]link, t.Links()),
 	}
 	for id := range t.Machines() {
@@ -77,6 +79,11 @@ type packet struct {
 // Send takes a packet, header and payload, from one machine to another. The
 // bytes are copied.
 func (n *Network) Send(from, to int, header, payload []byte) {
+	if most := n.narrow[pair{from, to}]; most > 0 && len(header)+len(payload) > most {
+		n.Stats.TooLong++
+		n.world.Logf("%d → %d takes %d bytes, not %d", from, to, most, len(header)+len(payload))
+		return
+	}
 	n.Stats.Sent++
 	n.Stats.Bytes += uint64(len(header) + len(payload))
 	p := n.packet(from, to)

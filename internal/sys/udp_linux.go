@@ -3,6 +3,7 @@ package sys
 import (
 	"net/netip"
 	"os"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -35,23 +36,41 @@ type mmsghdr struct {
 type UDPSocket struct {
 	fd       int
 	v6       bool
+	local    unix.Sockaddr
 	GSO, GRO bool // whether the kernel cuts and joins datagrams for us
+
+	// RecvBuffer and SendBuffer are the sizes that the kernel has granted, in bytes.
+	RecvBuffer, SendBuffer int
 
 	oneSegment bool
 
 	// Sending.
-	iov  [2 * gsoMax]unix.Iovec
-	msg  unix.Msghdr
-	cmsg [24]byte
-	flat [2048]byte
+	iov    [2 * gsoMax]unix.Iovec
+	msg    unix.Msghdr
+	cmsg   [24]byte
+	flat   [2048]byte
+	router int        // a socket that tells how long packets to an address may be, or -1
+	asking sync.Mutex // the router
 
 	// Receiving.
 	in      [udpBatch]mmsghdr
 	inIov   [udpBatch]unix.Iovec
 	inCmsg  [udpBatch][controlSize]byte
 	inBytes []byte
-	quiet   bool // there was nothing the last time
-	long    bool // the last datagram was a long one
+	quiet   bool   // there was nothing the last time
+	long    bool   // the last datagram was a long one
+	dropped uint32 // SO_RXQ_OVFL, as it was last told
+
+	Counts UDPCounts
+}
+
+// UDPCounts are of datagrams that were lost at this host.
+type UDPCounts struct {
+	Overflows uint64 // the receive buffer was full
+	Truncated uint64 // longer than the memory for them
+	Refused   uint64 // sent, but the kernel would not: an error that Refusal tells
+
+	Refusal error // the last
 }
 
 // A UDPAddr is an address as the kernel wants it.
@@ -78,31 +97,27 @@ func (s *UDPSocket) NewUDPAddr(ap netip.AddrPort) *UDPAddr {
 	return a
 }
 
-// OpenUDP binds a socket with buffers of about the given size.
-func OpenUDP(bind netip.AddrPort, buffer int) (*UDPSocket, netip.AddrPort, error) {
-	s := &UDPSocket{v6: !bind.Addr().Unmap().Is4()}
-	family := unix.AF_INET
-	if s.v6 {
-		family = unix.AF_INET6
-	}
-	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+// OpenUDP binds a socket with buffers of about the given size. The kernel cuts
+// and joins datagrams where it can and that is wanted.
+func OpenUDP(bind netip.AddrPort, buffer int, gso, gro bool) (*UDPSocket, netip.AddrPort, error) {
+	s := &UDPSocket{v6: !bind.Addr().Unmap().Is4(), router: -1}
+	fd, err := s.socket()
 	if err != nil {
-		return nil, bind, os.NewSyscallError("socket", err)
+		return nil, bind, err
 	}
-	s.fd = fd
-	var sa unix.Sockaddr = &unix.SockaddrInet6{Port: int(bind.Port()), Addr: bind.Addr().As16()}
-	if !s.v6 {
-		sa = &unix.SockaddrInet4{Port: int(bind.Port()), Addr: bind.Addr().Unmap().As4()}
-	}
-	if err := unix.Bind(fd, sa); err != nil {
+	s.fd, s.local = fd, s.sockaddr(bind)
+	if err := unix.Bind(fd, s.local); err != nil {
 		unix.Close(fd)
 		return nil, bind, os.NewSyscallError("bind", err)
 	}
-	setBuffer(fd, unix.SO_RCVBUF, unix.SO_RCVBUFFORCE, buffer)
-	setBuffer(fd, unix.SO_SNDBUF, unix.SO_SNDBUFFORCE, buffer)
-	_, err = unix.GetsockoptInt(fd, solUDP, udpSegment)
-	s.GSO = err == nil
-	s.GRO = unix.SetsockoptInt(fd, solUDP, udpGRO, 1) == nil
+	s.RecvBuffer = setBuffer(fd, unix.SO_RCVBUF, unix.SO_RCVBUFFORCE, buffer)
+	s.SendBuffer = setBuffer(fd, unix.SO_SNDBUF, unix.SO_SNDBUFFORCE, buffer)
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1) // without it drops are not counted
+	if gso {
+		_, err = unix.GetsockoptInt(fd, solUDP, udpSegment)
+		s.GSO = err == nil
+	}
+	s.GRO = gro && unix.SetsockoptInt(fd, solUDP, udpGRO, 1) == nil
 	name, err := unix.Getsockname(fd)
 	if err != nil {
 		unix.Close(fd)
@@ -115,6 +130,8 @@ func OpenUDP(bind netip.AddrPort, buffer int) (*UDPSocket, netip.AddrPort, error
 	case *unix.SockaddrInet6:
 		port = uint16(n.Port)
 	}
+	s.Fragment(false)
+	s.openRouter()
 	s.prepare()
 	return s, netip.AddrPortFrom(bind.Addr(), port), nil
 }
@@ -136,12 +153,33 @@ func (s *UDPSocket) OneSegment() error {
 
 const mostHops = 255
 
+// socket makes a socket of the family of s.
+func (s *UDPSocket) socket() (fd int, err error) {
+	family := unix.AF_INET
+	if s.v6 {
+		family = unix.AF_INET6
+	}
+	fd, err = unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	return fd, os.NewSyscallError("socket", err)
+}
+
+// sockaddr returns an address in the family of s.
+func (s *UDPSocket) sockaddr(at netip.AddrPort) unix.Sockaddr {
+	if s.v6 {
+		return &unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()}
+	}
+	return &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().Unmap().As4()}
+}
+
 // setBuffer sets a buffer's size, beyond the system's limit where that is
-// allowed.
-func setBuffer(fd, option, force, n int) {
+// allowed, and returns what it has become. The kernel doubles what it is told,
+// for its own bookkeeping.
+func setBuffer(fd, option, force, n int) (granted int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, force, n) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, n)
 	}
+	granted, _ = unix.GetsockoptInt(fd, unix.SOL_SOCKET, option)
+	return granted / 2
 }
 
 func (s *UDPSocket) prepare() {
@@ -166,7 +204,12 @@ func (s *UDPSocket) FD() int { return s.fd }
 func (s *UDPSocket) MemoryBytes() int { return len(s.inBytes) }
 
 // Close closes the socket.
-func (s *UDPSocket) Close() { unix.Close(s.fd) }
+func (s *UDPSocket) Close() {
+	unix.Close(s.fd)
+	if s.router >= 0 {
+		unix.Close(s.router)
+	}
+}
 
 // Send sends one datagram and reports whether the kernel took it. Errors that
 // concern the receiver are not ours: the packet counts as lost.
@@ -176,20 +219,19 @@ func (s *UDPSocket) Send(to *UDPAddr, header, payload []byte) bool {
 		n += copy(s.flat[n:], payload)
 		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(&s.flat)), uintptr(n),
 			unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&to.raw)), uintptr(to.n))
-		return taken(errno)
+		return s.taken(errno)
 	}
 	s.put(0, header, payload)
 	s.msg.Control = nil
 	s.msg.SetControllen(0)
-	return taken(s.sendmsg(to, 1))
+	return s.taken(s.sendmsg(to, 1))
 }
 
-// SendSegments sends packets that the kernel cuts out of one datagram: all of
-// the same size but the last, which may be shorter. It needs GSO. It reports
-// whether the kernel took them, and if not, whether it would take them one by one:
-// it does not cut where the pieces are longer than what the route takes (Send lets
-// them be fragmented), or the device cannot.
-func (s *UDPSocket) SendSegments(to *UDPAddr, size, n int, packet func(i int) (header, payload []byte)) (ok, single bool) {
+// SendSegments sends packets that the kernel cuts out of one datagram: two or more, all of
+// the same size but the last, which may be shorter. It needs GSO. It reports whether the
+// kernel took them. If not, a refusal says that it will not cut these: they are
+// longer than what the route takes, or the device cannot do it. Send may send them.
+func (s *UDPSocket) SendSegments(to *UDPAddr, size, n int, packet func(i int) (header, payload []byte)) (ok bool, refusal error) {
 	for i := range n {
 		h, p := packet(i)
 		s.put(i, h, p)
@@ -197,11 +239,12 @@ func (s *UDPSocket) SendSegments(to *UDPAddr, size, n int, packet func(i int) (h
 	*(*uint16)(unsafe.Pointer(&s.cmsg[unix.CmsgLen(0)])) = uint16(size)
 	s.msg.Control = &s.cmsg[0]
 	s.msg.SetControllen(unix.CmsgSpace(2))
-	errno := s.sendmsg(to, n)
-	if single = errno == unix.EMSGSIZE || errno == unix.EINVAL || errno == unix.EIO; single {
-		return false, true
+	switch errno := s.sendmsg(to, n); errno {
+	case unix.EMSGSIZE, unix.EINVAL, unix.EIO:
+		return false, errno
+	default:
+		return s.taken(errno), nil
 	}
-	return taken(errno), false
 }
 
 func (s *UDPSocket) put(i int, header, payload []byte) {
@@ -222,56 +265,15 @@ func (s *UDPSocket) sendmsg(to *UDPAddr, packets int) unix.Errno {
 }
 
 // taken reports whether a packet has left us, or can be called lost.
-func taken(errno unix.Errno) bool { return errno != unix.EAGAIN && errno != unix.ENOBUFS }
-
-// Recv receives a batch of datagrams, and returns how many. Datagram returns
-// them; they are good until the next Recv. While the socket is quiet it asks
-// for one, which costs less when there is none. Long ones are received one by one, too:
-// the memory they all lie in then stays in the processor's cache.
-func (s *UDPSocket) Recv() int {
-	if s.quiet || s.long {
-		first := &s.in[0]
-		first.hdr.SetControllen(len(s.inCmsg[0]))
-		n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&first.hdr)), unix.MSG_DONTWAIT)
-		if s.quiet = errno != 0; s.quiet {
-			return 0
-		}
-		first.n, s.long = uint32(n), n > longDatagram
-		return 1
+func (s *UDPSocket) taken(errno unix.Errno) bool {
+	switch errno {
+	case 0:
+		return true
+	case unix.EAGAIN, unix.ENOBUFS:
+		return false
+	default: // a firewall says EPERM
+		s.Counts.Refused++
+		s.Counts.Refusal = errno
+		return true
 	}
-	for i := range s.in {
-		s.in[i].hdr.SetControllen(len(s.inCmsg[i]))
-	}
-	n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.in)), udpBatch,
-		unix.MSG_DONTWAIT, 0, 0)
-	if s.quiet = errno != 0; s.quiet {
-		return 0
-	}
-	s.long = s.in[n-1].n > longDatagram
-	return int(n)
-}
-
-// Datagram returns one datagram of the last batch, and the size of the packets
-// that the kernel joined into it, or 0 if it is one packet. It is empty if it is to be
-// refused.
-func (s *UDPSocket) Datagram(i int) (b []byte, segment int) {
-	m := &s.in[i]
-	b = s.inBytes[i*superSize:][:min(int(m.n), superSize)]
-	hops := 0
-	// Of every message there is a header, which says how long it is, and a number.
-	for c := s.inCmsg[i][:min(int(m.hdr.Controllen), controlSize)]; len(c) >= unix.CmsgLen(4); {
-		h := (*unix.Cmsghdr)(unsafe.Pointer(&c[0]))
-		number := *(*int32)(unsafe.Pointer(&c[unix.CmsgLen(0)]))
-		switch {
-		case h.Level == solUDP && h.Type == udpGRO:
-			segment = int(uint16(number))
-		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_TTL, h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_HOPLIMIT:
-			hops = int(number)
-		}
-		c = c[min(unix.CmsgSpace(max(int(h.Len)-unix.CmsgLen(0), 0)), len(c)):]
-	}
-	if s.oneSegment && hops != mostHops {
-		return nil, 0
-	}
-	return b, segment
 }

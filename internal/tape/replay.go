@@ -111,6 +111,8 @@ func (p *player) play(e Event) (err error) {
 			path.Lane = p
 		}
 		eng.Connect(e.Now, e.Rank, path)
+	case "resize":
+		eng.Resize(e.Now, e.Rank, e.N)
 	case "recv":
 		eng.Recv(e.Now, e.Rank, e.Bytes)
 	case "advance":

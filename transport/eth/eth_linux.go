@@ -29,6 +29,9 @@ type Config struct {
 	// FramesOnly sends everything as raw frames, in order. Otherwise long packets go as
 	// UDP datagrams where the interface has an address, and may overtake or be overtaken.
 	FramesOnly bool
+
+	// NoSegment and NoGRO are those of package udp.
+	NoSegment, NoGRO bool
 }
 
 // Transport implements transport.Transport.
@@ -133,7 +136,7 @@ func (t *Transport) Dial(rank int, text string) error {
 	}
 	p := &peer{rank: rank, mtu: min(c.mtu, t.card.mtu)}
 	if t.card.onSegment(c) && t.datagrams.Dial(rank, c.udp) == nil {
-		p.both, p.mtu = true, min(p.mtu, t.datagrams.PeerMTU(rank))
+		p.both = true
 	}
 	for i := range t.ports {
 		head, err := sys.EthernetHeader(c.macs[i%len(c.macs)], t.ports[i].mac, t.cfg.EtherType)
@@ -148,12 +151,32 @@ func (t *Transport) Dial(rank int, text string) error {
 	return nil
 }
 
-// PeerMTU returns the longest packet that both we and a dialled peer take.
+// PeerMTU returns the longest packet that both we and a dialled peer take, by either way.
 func (t *Transport) PeerMTU(rank int) int {
-	if v, ok := t.peers.Load(rank); ok {
-		return v.(*peer).mtu
+	v, ok := t.peers.Load(rank)
+	if !ok {
+		return t.card.mtu
 	}
-	return t.card.mtu
+	if p := v.(*peer); !p.both {
+		return p.mtu
+	}
+	return min(v.(*peer).mtu, t.datagrams.PeerMTU(rank))
+}
+
+// Resized returns the peers whose PeerMTU has changed: UDP's path to them has.
+func (t *Transport) Resized() []int {
+	if t.datagrams == nil {
+		return nil
+	}
+	return t.datagrams.Resized()
+}
+
+// Counts returns the counts so far, of datagrams.
+func (t *Transport) Counts() (c transport.Counts) {
+	if t.datagrams != nil {
+		c = t.datagrams.Counts()
+	}
+	return c
 }
 
 // Lane returns nil: packets are gathered, since each system call costs as much
@@ -222,6 +245,9 @@ func (t *Transport) gather(pkts []transport.Out) (n int) {
 		p.Put(p.put, head[:], o.Header, o.Payload)
 		p.put++
 		n++
+		if to.both {
+			t.datagrams.Passed(o.Peer, o.Again)
+		}
 		if to.turn++; to.turn == len(t.ports) {
 			to.turn = 0
 		}

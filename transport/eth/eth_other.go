@@ -18,6 +18,8 @@ type Config struct {
 
 	XDP        bool
 	FramesOnly bool
+
+	NoSegment, NoGRO bool
 }
 
 // Transport is not to be had on this system.

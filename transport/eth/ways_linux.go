@@ -58,7 +58,10 @@ func (t *Transport) openDatagrams(name string) {
 		mtu = min(mtu, t.cfg.MTU)
 	}
 	mtu = min(mtu, udp.MaxMTU)
-	u, err := udp.Open(udp.Config{Bind: netip.AddrPortFrom(subnet.Addr(), 0).String(), MTU: mtu, Bell: t.cfg.Bell, OneSegment: true})
+	u, err := udp.Open(udp.Config{
+		Bind: netip.AddrPortFrom(subnet.Addr(), 0).String(), MTU: mtu, Bell: t.cfg.Bell, OneSegment: true,
+		NoSegment: t.cfg.NoSegment, NoGRO: t.cfg.NoGRO,
+	})
 	if err != nil {
 		return // raw frames do
 	}
@@ -114,7 +117,7 @@ func (t *Transport) try(p *peer) {
 func (t *Transport) sendTrial(p *peer, w way, question uint32) {
 	b := t.trial[:trialSize]
 	if question != 0 {
-		b = t.trial[:p.mtu]
+		b = t.trial[:t.PeerMTU(p.rank)]
 	}
 	binary.BigEndian.PutUint32(b, trialMagic)
 	binary.BigEndian.PutUint32(b[4:], question)
@@ -229,9 +232,9 @@ func (t *Transport) Way(rank int) string {
 	case !p.both:
 		return "raw frames"
 	case p.settled():
-		return "raw frames, and UDP for long ones"
+		return "raw frames, and UDP for long ones: " + t.datagrams.Way(rank)
 	case p.works[byDatagram].Load():
-		return "UDP, since raw frames do not get through"
+		return "UDP, since raw frames do not get through: " + t.datagrams.Way(rank)
 	default:
 		return "raw frames"
 	}

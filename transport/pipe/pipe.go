@@ -31,6 +31,8 @@ func NewNetwork() *Network {
 
 // Transport is one rank's end. It implements transport.Transport.
 type Transport struct {
+	transport.Steady
+
 	net  *Network
 	rank int
 	caps transport.Caps

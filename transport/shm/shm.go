@@ -42,6 +42,8 @@ type Config struct {
 
 // Transport implements transport.Transport and transport.Memory.
 type Transport struct {
+	transport.Steady
+
 	cfg      Config
 	seg      segment
 	fd       int

@@ -36,6 +36,8 @@ type Config struct {
 
 // Transport implements transport.Transport.
 type Transport struct {
+	transport.Steady
+
 	cfg      Config
 	listener *net.TCPListener
 	door     handshake.Door

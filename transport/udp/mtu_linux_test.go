@@ -2,90 +2,88 @@ package udp
 
 import (
 	"bytes"
-	"net/netip"
-	"os"
+	"slices"
 	"testing"
 	"time"
 
-	"github.com/vishvananda/netlink"
-
 	"weft/internal/doorbell"
 	"weft/internal/lab"
-	"weft/internal/sys"
 	"weft/transport"
 )
 
-// on opens a transport on a host of a lab.
-func on(t *testing.T, h lab.Host) *Transport {
-	t.Helper()
-	var u *Transport
-	err := sys.InNetwork(h.Namespace, func() (err error) {
-		ip, _ := netip.AddrFromSlice(h.IP.To4())
-		u, err = Open(Config{Bind: netip.AddrPortFrom(ip, 0).String(), Bell: doorbell.NewChan()})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { u.Close() })
-	return u
-}
-
-// narrow makes the routes of a host take packets of at most mtu bytes.
-func narrow(t *testing.T, h lab.Host, mtu int) {
-	t.Helper()
-	err := sys.InNetwork(h.Namespace, func() error {
-		link, err := netlink.LinkByName(lab.Interface)
-		if err != nil {
-			return err
-		}
-		routes, err := netlink.RouteList(link, netlink.FAMILY_V4)
-		if err != nil {
-			return err
-		}
-		for _, r := range routes {
-			r.MTU = mtu
-			if err := netlink.RouteReplace(&r); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestNarrowRoute: packets of the interface's length arrive, alone and in batches, also
-// where the route to the peer takes shorter ones only, from the start or from some moment
-// on, and until it takes longer ones again.
+// TestNarrowRoute: where the route to the peer takes shorter packets only, from the start
+// or from some moment on, and until it takes longer ones again, that is told, and packets of
+// that length leave in batches. Longer ones are lost and counted.
 func TestNarrowRoute(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("network namespaces need root")
-	}
-	l, err := lab.Make(2, 1500)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer l.Remove()
-	from, to := on(t, l.Hosts[0]), on(t, l.Hosts[1])
+	made, err := lab.Make(2, 1500)
+	l := network(t, made, err)
+	from, to := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()}), on(t, l.Hosts[1], Config{Bell: doorbell.NewChan()})
 	if err := from.Dial(1, to.Card()); err != nil {
 		t.Fatal(err)
 	}
-	size := from.PeerMTU(1)
-	if size != 1472 {
-		t.Fatalf("packets have %d bytes", size)
+	const long, short = 1472, 1252
+	expect := func(mtu int, resized ...int) {
+		t.Helper()
+		if got := from.Resized(); from.PeerMTU(1) != mtu || !slices.Equal(got, resized) {
+			t.Fatalf("packets of %d bytes, not %d; peers that changed: %v", from.PeerMTU(1), mtu, got)
+		}
 	}
-	exchange(t, from, to, size)
-	narrow(t, l.Hosts[0], 1280)
-	exchange(t, from, to, size)
-	narrow(t, l.Hosts[0], 0)
-	for range patience / 4 { // with four runs each
-		exchange(t, from, to, size)
+	expect(long)
+	exchange(t, from, to, long)
+	expect(long)
+	if err := l.Hosts[0].SetRouteMTU(1280); err != nil {
+		t.Fatal(err)
 	}
-	if v, _ := from.peers.Load(1); v.(*peer).single > 0 {
-		t.Error("the kernel is not asked to cut runs again")
+	packet := make([]byte, long)
+	if n := from.Send([]transport.Out{{Peer: 1, Header: packet}, {Peer: 1, Header: packet}}); n != 2 || from.Counts().Refused != 2 {
+		t.Errorf("%d of 2 packets left: %+v", n, from.Counts())
 	}
+	expect(short, 1)
+	before := from.Counts()
+	exchange(t, from, to, short)
+	if c := from.Counts(); c.Batches == before.Batches || c.Uncut != before.Uncut || c.Uncut != 1 || c.Switched > 0 {
+		t.Errorf("%+v, then %+v", before, c)
+	}
+	if err := l.Hosts[0].SetRouteMTU(0); err != nil {
+		t.Fatal(err)
+	}
+	for sent := 0; sent < 2*often; sent += 62 {
+		exchange(t, from, to, short)
+	}
+	expect(long, 1)
+	exchange(t, from, to, long)
+	late := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()})
+	if err := l.Hosts[0].SetRouteMTU(1280); err != nil {
+		t.Fatal(err)
+	}
+	if err := late.Dial(1, to.Card()); err != nil || late.PeerMTU(1) != short {
+		t.Errorf("packets of %d bytes from the start: %v", late.PeerMTU(1), err)
+	}
+	if why := from.to(1).cut.why; why != "" {
+		t.Error(why)
+	}
+}
+
+// TestNoRoute: without a route packets are lost and counted, and the next ones arrive.
+func TestNoRoute(t *testing.T) {
+	made, err := lab.Make(2, 1500)
+	l := network(t, made, err)
+	from, to := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()}), on(t, l.Hosts[1], Config{Bell: doorbell.NewChan()})
+	if err := from.Dial(1, to.Card()); err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, from, to, 1000)
+	if err := l.Hosts[0].SetUp(false); err != nil {
+		t.Fatal(err)
+	}
+	out := []transport.Out{{Peer: 1, Header: make([]byte, 64)}, {Peer: 1, Header: make([]byte, 64)}, {Peer: 1, Header: make([]byte, 64), Again: 1}}
+	if n := from.Send(out); n != len(out) || from.Counts().Refused == 0 {
+		t.Errorf("%d of %d packets left: %+v", n, len(out), from.Counts())
+	}
+	if err := l.Hosts[0].SetUp(true); err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, from, to, 1000)
 }
 
 // exchange sends packets of a size, in batches of several lengths, and receives them.

@@ -13,6 +13,8 @@ type Config struct {
 	MTU    int
 	Buffer int
 	Bell   transport.Doorbell
+
+	NoSegment, NoGRO bool
 }
 
 // Transport is not to be had on this system.

@@ -15,6 +15,7 @@ type Config struct {
 	RTOMax     time.Duration // default 500 ms
 	AckDelay   time.Duration // default 200 us
 	Liveness   time.Duration // default 3 s; negative: never
+	PathRaise  time.Duration // until longer packets are tried again on a path that lost them; default 1 min
 
 	// Selective keeps packets that come out of order, if the peer does so too,
 	// so that only those that are missing are sent again. (PROTOCOL §2.5)
@@ -38,6 +39,7 @@ func (c Config) withDefaults() Config {
 	def(&c.RTOMax, 500*time.Millisecond)
 	def(&c.AckDelay, 200*time.Microsecond)
 	def(&c.Liveness, 3*time.Second)
+	def(&c.PathRaise, time.Minute)
 	return c
 }
 
@@ -45,6 +47,7 @@ func (c Config) withDefaults() Config {
 type Packet struct {
 	Header, Payload []byte
 	Bulk            bool // others may arrive before it; never of a Conn
+	Again           int  // how often it has been sent before
 }
 
 // A Conn is the link to one peer over a lossy transport, in both directions.
@@ -86,7 +89,9 @@ type Conn struct {
 	ackAt    monotime.Time
 	kept     kept
 
-	pulse Pulse
+	pulse      Pulse
+	path       pathMTU
+	assemblies []assembly // of packets that come in parts; nil until the first
 
 	due   dues                                     // control packets to send
 	ctl   [4][wire.LinkSize + wire.SelectSize]byte // their bytes
@@ -115,6 +120,9 @@ type slot struct {
 	again   bool // the peer misses it
 }
 
+// bytes returns how long the packet is.
+func (s *slot) bytes() int { return s.size + len(s.payload) }
+
 // Stats counts what a link has seen.
 type Stats struct {
 	Sent, Resent uint64 // data packets
@@ -122,6 +130,7 @@ type Stats struct {
 	Losses       uint64 // LOSE sent
 	Stops        uint64 // STOP sent
 	Repeats      uint64 // data packets received again
+	Shortened    uint64 // times that packets were cut shorter, as the path lost long ones
 	RTT          time.Duration
 }
 
@@ -133,6 +142,7 @@ func (s *Stats) Add(o Stats) {
 	s.Losses += o.Losses
 	s.Stops += o.Stops
 	s.Repeats += o.Repeats
+	s.Shortened += o.Shortened
 	s.RTT = max(s.RTT, o.RTT)
 }
 
@@ -145,7 +155,7 @@ func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
 		rtoAt:   monotime.Never, ackAt: monotime.Never,
 		slots: make([]slot, 8),
 	}
-	c.rto, c.pulse = c.cfg.RTOInitial, NewPulse(&c.cfg)
+	c.rto, c.pulse, c.path = c.cfg.RTOInitial, NewPulse(&c.cfg), newPathMTU(&c.cfg)
 	s := cfg.FirstSeq
 	c.base, c.next, c.high, c.tail, c.expected = s, s, s, s, s
 	return c
@@ -167,6 +177,17 @@ func (c *Conn) Spread(devices int) { c.overtake = uint32(overtake * (devices - 1
 // overtake is how many packets may overtake one for each further device: what a
 // device takes in one batch.
 const overtake = 64
+
+// Limit says how long packets to the peer may be, header and all, as far as the transport
+// knows. What has a number already keeps its length.
+func (c *Conn) Limit(now monotime.Time, mtu int) { c.path.limit(now, mtu) }
+
+// MTU returns how long new packets may be: what Limit says, or less if the path loses
+// longer ones. (PROTOCOL §2.6)
+func (c *Conn) MTU() int { return c.path.now }
+
+// Room returns how many bytes of a frame fit into a packet.
+func (c *Conn) Room() int { return c.path.now - wire.LinkSize }
 
 func less(a, b uint32) bool { return int32(a-b) < 0 }
 
@@ -228,6 +249,7 @@ func (c *Conn) Farewell() {
 	c.due = dues{wire.KindAck: true}
 	c.rtoAt, c.ackAt = monotime.Never, monotime.Never
 	c.pulse.Watch(0, false)
+	c.path.end()
 }
 
 // Stopped reports whether the peer has told us to stop.

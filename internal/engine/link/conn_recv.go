@@ -22,17 +22,22 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 		return nil, err
 	}
 	c.pulse.Heard(now)
+	data := f.Kind == wire.KindData || f.Kind == wire.KindPart
 	if !c.acknowledge(now, f.Ack) {
-		if f.Kind != wire.KindData && f.Kind != wire.KindProbe {
+		if !data && f.Kind != wire.KindProbe {
 			return nil, nil // old news, overtaken
 		}
 	}
-	if f.Kind != wire.KindData {
+	if !data {
 		c.asking = false // this is its answer
 	}
 	switch f.Kind {
 	case wire.KindData:
 		return c.receive(now, f.Seq, frame, room), nil
+	case wire.KindPart:
+		return c.onPart(now, f.Seq, frame, room), nil
+	case wire.KindAck:
+		c.path.proved(now, int(f.Seq))
 	case wire.KindLose:
 		if f.Ack == c.base && !c.stopped {
 			c.next = c.base
@@ -49,6 +54,9 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 		c.restart(now)
 	case wire.KindProbe:
 		c.due[wire.KindAck] = true
+		if len(frame) > 0 {
+			c.path.answer = uint32(len(pkt))
+		}
 	case wire.KindSelect:
 		if f.Ack == c.base && !c.stopped {
 			c.selected(now, frame)

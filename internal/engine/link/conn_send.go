@@ -18,17 +18,18 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 			c.control(k, dst)
 		}
 	}
+	if c.path.search.due && len(c.sent) < len(dst) {
+		c.stretch(now, dst)
+	}
 	waits := c.stopped || c.asking
 	if waits && c.probe && c.base != c.tail && len(c.sent) < len(dst) {
-		c.probe = false
 		c.next = c.base
-		c.data(now, dst)
+		c.probe = !c.data(now, dst)
 	}
 	if !waits && c.again > 0 {
 		c.repeat(now, dst)
 	}
-	for !waits && c.next != c.tail && c.room(dst) {
-		c.data(now, dst)
+	for !waits && c.next != c.tail && c.room(dst) && c.data(now, dst) {
 	}
 	if c.due[wire.KindAck] && len(c.sent) < len(dst) {
 		c.control(wire.KindAck, dst)
@@ -41,27 +42,35 @@ func (c *Conn) room(dst []Packet) bool {
 	return len(c.sent) < len(dst) && len(c.self.sealed) < sealedMost
 }
 
-// data transmits packet next, unless the peer keeps it already.
-func (c *Conn) data(now monotime.Time, dst []Packet) {
-	if s := c.slot(c.next); !s.held {
-		c.transmit(now, dst, c.next, false)
+// data transmits packet next, unless the peer keeps it already. It reports whether there
+// was room for it.
+func (c *Conn) data(now monotime.Time, dst []Packet) bool {
+	if s := c.slot(c.next); !s.held && !c.transmit(now, dst, c.next, false) {
+		return false
 	}
 	c.next++
 	if less(c.high, c.next) {
 		c.high = c.next
 	}
+	return true
 }
 
-// transmit adds a data packet. Like every packet it acknowledges.
-func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool) {
+// transmit adds a data packet, in parts if the path may not take it whole, and reports
+// whether there was room. Like every packet it acknowledges.
+func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool) bool {
 	s := c.slot(seq)
+	switch n := s.parts(); {
+	case c.path.takes(s.bytes(), s.times) || n > len(dst):
+		c.whole(dst, seq, again)
+	case n > len(dst)-len(c.sent):
+		return false
+	default:
+		c.parts(dst, seq, again)
+	}
 	if s.again {
 		s.again = false
 		c.again--
 	}
-	c.header(s.front[:0], wire.KindData, seq)
-	dst[len(c.sent)] = c.out.guarded(c.guard, c.counter, s.front[:s.size], s.payload)
-	c.sent = append(c.sent, sent{wire.KindData, seq, again})
 	c.stats.Sent++
 	if s.times++; s.times > 1 {
 		c.stats.Resent++
@@ -70,22 +79,49 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 	if c.rtoAt == monotime.Never {
 		c.rtoAt = now.Add(c.timer())
 	}
+	return true
+}
+
+// whole adds a data packet as it is.
+func (c *Conn) whole(dst []Packet, seq uint32, again bool) {
+	s := c.slot(seq)
+	c.header(s.front[:0], wire.KindData, seq)
+	c.add(dst, s.front[:s.size], s.payload, sent{wire.KindData, seq, again}, s.times)
+}
+
+// add adds a packet, which has been sent so often before.
+func (c *Conn) add(dst []Packet, front, payload []byte, what sent, times int) {
+	p := c.out.guarded(c.guard, c.counter, front, payload)
+	p.Again = times
+	dst[len(c.sent)] = p
+	c.sent = append(c.sent, what)
 }
 
 // control adds a packet without a frame.
 func (c *Conn) control(k wire.Kind, dst []Packet) {
 	c.due[k] = false
-	b := c.header(c.ctl[len(c.sent)%len(c.ctl)][:0], k, 0)
+	seq := uint32(0)
+	if k == wire.KindAck {
+		seq, c.path.answer = c.path.answer, 0
+	}
+	b := c.header(c.ctl[len(c.sent)%len(c.ctl)][:0], k, seq)
 	if k == wire.KindSelect {
 		b = c.kept.bitmap(b, c.expected)
 	}
-	dst[len(c.sent)] = c.out.guarded(c.guard, c.counter, b, nil)
-	c.sent = append(c.sent, sent{kind: k})
+	c.add(dst, b, nil, sent{kind: k}, 0)
+}
+
+// stretch adds a probe that is as long as the path is to be tried with: it has no number,
+// and nothing waits for it.
+func (c *Conn) stretch(now monotime.Time, dst []Packet) {
+	size := c.path.sending(now, c.rto)
+	b := c.header(make([]byte, 0, size), wire.KindProbe, 0)[:size]
+	c.add(dst, b, nil, sent{kind: wire.KindProbe}, 0)
 }
 
 func (c *Conn) header(b []byte, k wire.Kind, seq uint32) []byte {
 	c.counter++
-	c.unacked, c.ackAt, c.due[wire.KindAck] = 0, monotime.Never, false
+	c.unacked, c.ackAt, c.due[wire.KindAck] = 0, monotime.Never, c.path.answer != 0
 	return wire.Link{
 		Kind: k, Src: c.self.rank, Dst: c.peer, Job: c.self.job,
 		Incarnation: c.self.incarnation, Seq: seq, Ack: c.expected, Counter: c.counter, Flags: c.flags(),
@@ -107,11 +143,15 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 	for range n {
 		p := c.sent[len(c.sent)-1]
 		c.sent = c.sent[:len(c.sent)-1]
-		if p.kind != wire.KindData {
+		s := c.slot(p.seq)
+		switch {
+		case p.kind == wire.KindPart:
+			c.miss(s)
+			continue
+		case p.kind != wire.KindData:
 			c.due[p.kind] = true
 			continue
 		}
-		s := c.slot(p.seq)
 		s.times--
 		c.stats.Sent--
 		if s.times > 0 {
@@ -143,6 +183,9 @@ func (c *Conn) acknowledge(now monotime.Time, e uint32) bool {
 	for c.base != e {
 		s := c.slot(c.base)
 		once = once && s.times == 1
+		if c.path.late && c.path.arrived(now, s.bytes(), s.times) {
+			c.stats.Shortened++
+		}
 		s.payload = nil
 		if s.again {
 			s.again = false
@@ -202,10 +245,14 @@ func (c *Conn) Advance(now monotime.Time) {
 	if c.pulse.Advance(now) {
 		c.due[wire.KindProbe] = true
 	}
+	c.path.advance(now)
 }
 
 func (c *Conn) timeout(now monotime.Time) {
 	c.stats.Timeouts++
+	if s := c.slot(c.base); c.base != c.tail && !c.stopped && c.backoff > 0 {
+		c.path.timeout(s.bytes(), s.times)
+	}
 	if c.timer() < c.cfg.RTOMax {
 		c.backoff++
 	}
@@ -225,7 +272,7 @@ func (c *Conn) timeout(now monotime.Time) {
 
 // Deadline returns when Advance has something to do.
 func (c *Conn) Deadline() monotime.Time {
-	return c.rtoAt.Min(c.ackAt).Min(c.pulse.Deadline())
+	return c.rtoAt.Min(c.ackAt).Min(c.pulse.Deadline()).Min(c.path.search.at)
 }
 
 // Await says whether something is awaited from the peer. While it is, the peer

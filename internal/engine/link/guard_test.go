@@ -22,7 +22,7 @@ func (r *rig) encrypt(keyBits uint8) {
 // keys change: every 64 packets, so that resent, late and damaged ones meet three of them.
 func TestEncryptedOverBadNetworks(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
-		r := newRig(t, seed, Config{Window: 32, Selective: seed%2 == 0}, faults{0.1, 0.05, 0.05, time.Millisecond})
+		r := newRig(t, seed, Config{Window: 32, Selective: seed%2 == 0}, faults{lose: 0.1, repeat: 0.05, corrupt: 0.05, delay: time.Millisecond})
 		r.encrypt(6)
 		r.run(200, 200)
 		for i, e := range r.ends {

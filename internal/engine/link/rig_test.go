@@ -17,6 +17,7 @@ import (
 type faults struct {
 	lose, repeat, corrupt float64
 	delay                 time.Duration // at most; unequal delays reorder
+	mtu                   int           // longer packets get lost; 0: none do
 }
 
 // A rig is two links and the network between them, in virtual time.
@@ -39,6 +40,7 @@ type end struct {
 	next uint64 // number of the next one
 	got  uint64 // frames received
 	room bool
+	fill bool // frames are as long as a packet may be
 	errs map[error]int
 }
 
@@ -97,6 +99,9 @@ func (r *rig) send(i int) {
 	e := r.ends[i]
 	for e.todo > 0 && e.conn.Ready() {
 		head, payload := frame(i, e.next)
+		if e.fill {
+			payload = make([]byte, e.conn.Room()-len(head))
+		}
 		e.conn.Queue(r.now, head, payload)
 		e.next++
 		e.todo--
@@ -115,6 +120,9 @@ func (r *rig) send(i int) {
 		for _, p := range packets[:taken] {
 			if r.tap != nil {
 				r.tap(append(bytes.Clone(p.Header), p.Payload...))
+			}
+			if r.net.mtu > 0 && len(p.Header)+len(p.Payload) > r.net.mtu {
+				continue
 			}
 			r.fly(1-i, append(append([]byte(nil), p.Header...), p.Payload...))
 		}
@@ -161,7 +169,11 @@ func (r *rig) receive(f flight) {
 	}
 	for ; frm != nil; frm = e.conn.Kept(r.now, e.room) {
 		head, payload := frame(1-f.to, e.got)
-		if want := append(head, payload...); !bytes.Equal(frm, want) {
+		want := append(head, payload...)
+		if r.ends[1-f.to].fill {
+			want = append(head, make([]byte, max(len(frm)-len(head), 0))...)
+		}
+		if !bytes.Equal(frm, want) {
 			r.t.Fatalf("end %d: frame %d of %d bytes is not what was sent: %x", f.to, e.got, len(frm), frm[:min(len(frm), 48)])
 		}
 		e.got++

@@ -144,8 +144,8 @@ func (c *Conn) miss(s *slot) {
 // repeat transmits what the peer misses.
 func (c *Conn) repeat(now monotime.Time, dst []Packet) {
 	for seq := c.base; c.again > 0 && less(seq, c.high) && c.room(dst); seq++ {
-		if c.slot(seq).again {
-			c.transmit(now, dst, seq, true)
+		if c.slot(seq).again && !c.transmit(now, dst, seq, true) {
+			return
 		}
 	}
 }

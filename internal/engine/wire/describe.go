@@ -11,7 +11,15 @@ func DescribePacket(b []byte) string {
 	if err != nil {
 		return fmt.Sprintf("%d bytes that are no packet", len(b))
 	}
-	if f.Kind != KindData {
+	switch {
+	case f.Kind == KindProbe && len(frame) > 0:
+		return fmt.Sprintf("%v ack=%d, %d bytes long", f.Kind, f.Ack, len(b))
+	case f.Kind == KindAck && f.Seq != 0:
+		return fmt.Sprintf("%v ack=%d, of a probe of %d bytes", f.Kind, f.Ack, f.Seq)
+	case f.Kind == KindPart:
+		p, rest, _ := ParsePart(frame)
+		return fmt.Sprintf("seq=%d ack=%d %v of %d bytes, off=%d +%d bytes", f.Seq, f.Ack, f.Kind, p.Total, p.Off, len(rest))
+	case f.Kind != KindData:
 		return fmt.Sprintf("%v ack=%d", f.Kind, f.Ack)
 	}
 	if f.Flags&Encrypted != 0 {

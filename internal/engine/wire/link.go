@@ -25,6 +25,7 @@ const (
 	KindGo
 	KindProbe
 	KindSelect
+	KindPart
 	kindEnd
 )
 
@@ -33,7 +34,7 @@ func (k Kind) String() string {
 	if k == 0 || k >= kindEnd {
 		return "?"
 	}
-	return [...]string{"DATA", "ACK", "LOSE", "STOP", "GO", "PROBE", "SELECT"}[k-1]
+	return [...]string{"DATA", "ACK", "LOSE", "STOP", "GO", "PROBE", "SELECT", "PART"}[k-1]
 }
 
 // Flags say how the sender of a packet works.
@@ -95,9 +96,10 @@ func ParseLink(b []byte) (f Link, frame []byte, err error) {
 		return f, nil, ErrField
 	}
 	switch rest := len(b) - LinkSize; {
-	case f.Kind == KindData:
+	case f.Kind == KindData || f.Kind == KindProbe: // a probe may be padded
 	case f.Kind == KindSelect && rest == SelectSize:
-	case f.Kind != KindSelect && rest == 0:
+	case f.Kind == KindPart && rest > PartSize:
+	case f.Kind != KindSelect && f.Kind != KindPart && rest == 0:
 	default:
 		return f, nil, ErrField
 	}

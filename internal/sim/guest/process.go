@@ -11,6 +11,8 @@ import (
 // A Process is one process of a job, as its driver sees the world: it is the
 // driver's Host, and the transport that it sends and receives by.
 type Process struct {
+	transport.Steady
+
 	rank    int
 	world   *sim.World
 	net     *sim.Network

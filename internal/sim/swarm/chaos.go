@@ -26,6 +26,7 @@ func (c *cluster) plan(span time.Duration) {
 	some(c.Crashes, c.crash)
 	some(c.Partitions, c.partition)
 	some(c.Clogs, c.clog)
+	some(c.Narrows, c.narrow)
 }
 
 func (c *cluster) anyone() int { return c.world.Rand.IntN(c.Nodes) }
@@ -91,6 +92,28 @@ func (c *cluster) clog() {
 	c.suspect(a, d)
 	c.suspect(b, d)
 	c.net.Clog(a, b, d)
+}
+
+// narrow makes a path lose long packets for a while. Often the sender hears of it, as
+// from a router; else it finds out by itself. That nothing is lost for good shows in the
+// checkers; that packets are cut again as long as the path takes, in pathmtu_test.go of
+// package link.
+func (c *cluster) narrow() {
+	a, b := c.anyone(), c.anyone()
+	if a == b || c.MTU <= narrowest {
+		return
+	}
+	most, told := narrowest+c.world.Rand.IntN(c.MTU-narrowest), c.world.Chance(0.5)
+	c.take(a, b, most, told)
+	c.world.After(c.length(), func() { c.take(a, b, c.MTU, told) })
+}
+
+// take makes a path take packets of so many bytes.
+func (c *cluster) take(a, b, most int, told bool) {
+	c.net.Narrow(a, b, most)
+	if n := c.nodes[a]; n != nil && told {
+		n.later(c.world.Between(0, time.Millisecond), func() { n.eng.Resize(n.m.Now(), b, most) })
+	}
 }
 
 var errKilled = errors.New("its process was killed")

@@ -61,6 +61,7 @@ func (c *cluster) boot(rank int) {
 	cfg := link.Config{
 		Window: c.Window, Liveness: liveness, Selective: c.Selective > 0 && rank%c.Selective == 0,
 		RTOInitial: 5 * time.Millisecond, RTOMin: 500 * time.Microsecond, RTOMax: 30 * time.Millisecond,
+		PathRaise: pathRaise,
 	}
 	if c.Immortal {
 		cfg.Liveness = -1

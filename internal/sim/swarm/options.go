@@ -47,6 +47,7 @@ type Options struct {
 
 	Immortal                           bool // nobody is ever taken for dead, and nobody probes
 	Pauses, Crashes, Partitions, Clogs int
+	Narrows                            int  // paths that lose long packets for some time, told to the sender or not
 	Severs                             int  // holders of locks that are cut off from the lock's home alone
 	Suspends                           int  // pauses of all at once, as when a virtual machine is suspended
 	Restart                            bool // after a crash
@@ -55,6 +56,13 @@ type Options struct {
 
 // Liveness is after how long a silent peer is dead.
 const liveness = 300 * time.Millisecond
+
+// A path takes packets of narrowest bytes at least; pathRaise is after how long longer
+// ones are tried again.
+const (
+	narrowest = 1232
+	pathRaise = 50 * time.Millisecond
+)
 
 // FromSeed draws the options of a run. About one run in four has a reliable
 // network, one in eight no faults at all.
@@ -104,6 +112,9 @@ func FromSeed(seed uint64) (o Options) {
 	}
 	if apart := rand.New(rand.NewPCG(seed, 0x62656174)); o.Reliable {
 		o.Beats = apart.IntN(3) == 0
+	}
+	if apart := rand.New(rand.NewPCG(seed, 0x70617468)); !o.Reliable && o.MTU > narrowest && apart.IntN(3) == 0 {
+		o.Narrows = 1 + apart.IntN(4)
 	}
 	if r.IntN(8) == 0 {
 		return o

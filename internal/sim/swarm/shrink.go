@@ -48,6 +48,7 @@ func (o Options) smaller() (tries []Options) {
 	for _, p := range []func(*Options) *int{
 		func(o *Options) *int { return &o.Crashes }, func(o *Options) *int { return &o.Partitions },
 		func(o *Options) *int { return &o.Pauses }, func(o *Options) *int { return &o.Clogs }, func(o *Options) *int { return &o.Suspends }, func(o *Options) *int { return &o.Severs }, func(o *Options) *int { return &o.Drift },
+		func(o *Options) *int { return &o.Narrows },
 		func(o *Options) *int { return &o.Gang },
 	} {
 		with(func(o *Options) { *p(o) = 0 })

@@ -78,6 +78,7 @@ var caught = map[mutant.Bug]string{
 	mutant.NewcomersFirst:  "fairness",
 	mutant.LastFirst:       "fairness",
 	mutant.BulkOvertaken:   "order",
+	mutant.PartMissing:     "delivery",
 }
 
 // TestMutants plants each bug, and runs seeds until a checker finds it. Each

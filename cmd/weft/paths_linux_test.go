@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"weft/internal/lab"
+	"weft/internal/sys"
+)
+
+// TestNarrowJobs: Integer Sort ends, and is right, where the route of one host takes
+// shorter packets than its interface, with a router between that does, and where long
+// packets get lost in silence; weft info tells.
+func TestNarrowJobs(t *testing.T) {
+	needsLab(t)
+	is := t.TempDir() + "/is"
+	if b, err := exec.Command("go", "build", "-o", is, "../../examples/nas/is").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	for _, c := range []struct {
+		name  string
+		make  func(hosts, mtu int) (*lab.Lab, error)
+		spoil func(l *lab.Lab) error
+		info  string
+	}{
+		{"route", lab.Make, func(l *lab.Lab) error { return l.Hosts[1].SetRouteMTU(1280) }, "the route takes packets of 1252 bytes, not 1472"},
+		{"router", lab.MakeRouted, func(l *lab.Lab) error { return l.Narrow(0, 1280) }, "packets leave in batches"},
+		{"black hole", lab.Make, func(l *lab.Lab) error { _, err := l.Trouble(lab.Trouble{Longest: 1300}); return err }, "packets leave in batches"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, err := c.make(2, 1500)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Remove()
+			if err := c.spoil(l); err != nil {
+				t.Fatal(err)
+			}
+			out := weftIn(t, l, "run", "-n", "2", "-transport", "udp", "-timeout", "2m", is, "-class", "W")
+			if !strings.Contains(out, "SUCCESSFUL") {
+				t.Error(out)
+			}
+			if out := weftIn(t, l, "info", "-transport", "udp"); !strings.Contains(out, c.info) {
+				t.Errorf("weft info does not tell of %q: %s", c.info, out)
+			}
+		})
+	}
+}
+
+// weftIn runs weft on the first host of a lab, and returns what it says.
+func weftIn(t *testing.T, l *lab.Lab, args ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), envCommand+"=1", labEnv(l, 1))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := sys.InNetwork(l.Hosts[0].Namespace, cmd.Start); err != nil {
+		t.Fatal(err)
+	}
+	end := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
+	defer end.Stop()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("weft %v: %v: %s", args, err, &out)
+	}
+	return out.String()
+}

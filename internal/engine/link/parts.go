@@ -1,0 +1,87 @@
+package link
+
+import (
+	"math/bits"
+
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+	"weft/internal/mutant"
+)
+
+// A packet has a number, and those after it have theirs: it cannot become shorter when
+// the path has. Then it leaves in parts, each a packet that the path takes, and the
+// receiver puts them together again. (PROTOCOL §2.6)
+
+// partBytes is how many bytes of a frame a part has, but for the last.
+const partBytes = smallest - wire.LinkSize - wire.PartSize
+
+// parts returns how many parts the packet has.
+func (s *slot) parts() int { return partsOf(s.bytes() - wire.LinkSize) }
+
+func partsOf(frame int) int { return (frame + partBytes - 1) / partBytes }
+
+// parts adds packet seq in parts. There must be room for all.
+func (c *Conn) parts(dst []Packet, seq uint32, again bool) {
+	s := c.slot(seq)
+	frame := append(append([]byte(nil), s.front[wire.LinkSize:s.size]...), s.payload...)
+	for i := range s.parts() {
+		piece := frame[i*partBytes : min((i+1)*partBytes, len(frame))]
+		b := make([]byte, 0, wire.LinkSize+wire.PartSize+len(piece))
+		b = c.header(b, wire.KindPart, seq)
+		b = wire.Part{Off: uint16(i * partBytes), Total: uint16(len(frame))}.Append(b)
+		b = append(b, piece...)
+		kind := wire.KindPart
+		if i == 0 {
+			kind = wire.KindData // what Unsent takes for the whole
+		}
+		c.add(dst, b, nil, sent{kind, seq, again}, s.times)
+	}
+}
+
+// assemblies is how many frames are put together at a time: parts may overtake others.
+const assemblies = 8
+
+// An assembly is a frame of which some parts have come.
+type assembly struct {
+	seq  uint32
+	have uint64 // bit i: part i
+	b    []byte // as long as the frame; memory is used again
+}
+
+// assemble takes a part, and returns the frame when it is whole.
+func (c *Conn) assemble(seq uint32, part []byte) []byte {
+	p, bytes, err := wire.ParsePart(part)
+	i, total := int(p.Off)/partBytes, int(p.Total)
+	if err != nil || len(bytes) == 0 || int(p.Off)%partBytes != 0 || len(bytes) != min(partBytes, total-int(p.Off)) {
+		return nil
+	}
+	if c.assemblies == nil {
+		c.assemblies = make([]assembly, assemblies)
+	}
+	a := &c.assemblies[seq%assemblies]
+	if a.have == 0 || a.seq != seq || len(a.b) != total {
+		*a = assembly{seq: seq, b: append(a.b[:0], make([]byte, total)...)}
+	}
+	copy(a.b[p.Off:], bytes)
+	a.have |= 1 << i
+	if bits.OnesCount64(a.have) < partsOf(total) && !mutant.On(mutant.PartMissing) {
+		return nil
+	}
+	a.have = 0
+	return a.b
+}
+
+// onPart handles a part of a packet as receive does the packet.
+func (c *Conn) onPart(now monotime.Time, seq uint32, part []byte, room bool) []byte {
+	switch {
+	case less(seq, c.expected):
+		return c.receive(now, seq, nil, room)
+	case seq-c.expected > maxKept:
+		return nil
+	}
+	frame := c.assemble(seq, part)
+	if frame == nil {
+		return nil
+	}
+	return c.receive(now, seq, frame, room)
+}

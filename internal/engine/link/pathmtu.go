@@ -1,0 +1,159 @@
+package link
+
+import (
+	"time"
+
+	"weft/internal/monotime"
+)
+
+// A pathMTU is how long packets to a peer may be. The transport says how long they may be
+// at most; a path that loses the longest of them, and tells nobody, is found out by what
+// becomes of them, and searched with padded probes. (PROTOCOL §2.6, RFC 8899)
+type pathMTU struct {
+	most   int  // bytes of a packet, as the transport says
+	now    int  // as we believe: what packets are cut to
+	late   bool // a long packet has not been acknowledged in time, though it was sent twice
+	lost   int  // of long packets since, those that have arrived only in parts
+	raise  time.Duration
+	search search
+	answer uint32 // the length of a probe of the peer that is to be acknowledged, or 0
+}
+
+// A search finds the longest packet that arrives, between one that does and one that does
+// not.
+type search struct {
+	low, high int           // low arrives; high does not, or is most+1
+	probe     int           // the length that is being tried; 0: none is
+	tries     int           // of it so far
+	due       bool          // the probe is to be sent
+	at        monotime.Time // when the probe is lost, or the next search begins; Never: there is none
+}
+
+const (
+	smallest   = 1232 // every IPv6 path takes packets of this length
+	mostTries  = 3    // of one probe
+	fineEnough = 16   // bytes between low and high
+	mostLost   = 4
+)
+
+func newPathMTU(cfg *Config) pathMTU {
+	return pathMTU{raise: cfg.PathRaise, search: search{at: monotime.Never}}
+}
+
+// floor is the length that is believed to arrive always.
+func (p *pathMTU) floor() int { return min(smallest, p.most) }
+
+// limit is told how long packets may be at most, as far as the transport knows.
+func (p *pathMTU) limit(now monotime.Time, most int) {
+	believed := p.now == p.most
+	p.most = most
+	switch {
+	case believed || most <= p.now:
+		p.now = most
+		p.search = search{at: monotime.Never}
+	default: // the path may have become wider
+		p.begin(now)
+	}
+}
+
+// timeout is told that a packet of so many bytes has not been acknowledged in time for the
+// second time, though it was sent so often.
+func (p *pathMTU) timeout(size, times int) {
+	p.late = p.late || times >= whole && size > p.floor() && size <= p.now
+}
+
+// whole is how often a long packet is sent as it is before it leaves in parts, once one has
+// not been acknowledged in time.
+const whole = 2
+
+// takes reports whether a packet leaves as it is, after so many times.
+func (p *pathMTU) takes(size, times int) bool {
+	return size <= p.floor() || size <= p.now && (times < whole || !p.late) || p.most == 0
+}
+
+// arrived is told that a packet of so many bytes has been acknowledged, which was sent so
+// often. It reports whether packets are cut shorter from now on, since several long ones
+// have arrived only in parts, and none before.
+func (p *pathMTU) arrived(now monotime.Time, size, times int) bool {
+	switch {
+	case size <= p.floor():
+		return false
+	case times <= whole:
+		p.late, p.lost = false, 0
+		return false
+	case size > p.now:
+		return false // that is known
+	}
+	if p.lost++; p.lost < mostLost {
+		return false
+	}
+	p.late, p.lost = false, 0
+	p.now = p.floor()
+	p.begin(now)
+	return true
+}
+
+// begin begins a search above what is believed to arrive.
+func (p *pathMTU) begin(now monotime.Time) {
+	p.search = search{low: p.now, high: p.most + 1}
+	p.next(now)
+}
+
+// next tries the next length, or ends the search for a while.
+func (p *pathMTU) next(now monotime.Time) {
+	s := &p.search
+	s.probe, s.tries, s.due, s.at = 0, 0, false, monotime.Never
+	switch {
+	case s.low >= p.most:
+		return
+	case s.high > p.most:
+		s.probe = p.most
+	case s.high-s.low > fineEnough:
+		s.probe = (s.low + s.high) / 2
+	default:
+		s.at = now.Add(p.raise)
+		return
+	}
+	s.due = true
+}
+
+// advance does what is due.
+func (p *pathMTU) advance(now monotime.Time) {
+	s := &p.search
+	switch {
+	case now.Before(s.at):
+		return
+	case s.probe == 0: // has the path become wider? What did not arrive is tried again
+		s.probe, s.tries, s.due, s.at = s.high, 0, true, monotime.Never
+		s.high = p.most + 1
+	case s.tries < mostTries:
+		s.due, s.at = true, monotime.Never
+	default:
+		s.high = s.probe
+		p.next(now)
+	}
+}
+
+// sending returns the length of the probe that is to be sent now, and waits for so long
+// for its acknowledgement.
+func (p *pathMTU) sending(now monotime.Time, patience time.Duration) int {
+	s := &p.search
+	s.due = false
+	s.tries++
+	s.at = now.Add(patience)
+	return s.probe
+}
+
+// proved is told that a probe of so many bytes has arrived.
+func (p *pathMTU) proved(now monotime.Time, size int) {
+	s := &p.search
+	if size == 0 || size != s.probe {
+		return // a late answer
+	}
+	s.low, p.now = size, size
+	p.late, p.lost = false, 0
+	p.next(now)
+}
+
+// end ends the search for good.
+func (p *pathMTU) end() { p.search = search{at: monotime.Never} }

@@ -1,0 +1,146 @@
+package link
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"weft/internal/engine/wire"
+)
+
+// full returns a rig whose end 0 sends packets as long as it may, up to 1500 bytes.
+func full(t testing.TB, seed uint64, selective bool, net faults) *rig {
+	r := newRig(t, seed, Config{Selective: selective, Window: 32, PathRaise: 50 * time.Millisecond}, net)
+	for _, e := range r.ends {
+		e.conn.Limit(r.now, 1500)
+		e.conn.Guard(Checked) // which takes less time
+	}
+	r.ends[0].fill = true
+	return r
+}
+
+// more sends so many packets more from end 0.
+func (r *rig) more(n int) {
+	r.ends[0].todo += n
+	for want := r.ends[1].got + uint64(r.ends[0].todo); r.ends[1].got < want; {
+		if !r.step() {
+			r.t.Fatalf("stuck: %s", r)
+		}
+	}
+}
+
+// pass lets d pass.
+func (r *rig) pass(d time.Duration) {
+	for end := r.now.Add(d); r.now < end && r.step(); {
+	}
+}
+
+// TestBlackHole: a path that loses long packets, and tells nobody, is found out, and
+// followed again when it has become wider. Nothing is lost for good.
+func TestBlackHole(t *testing.T) {
+	for _, selective := range []bool{true, false} {
+		for _, c := range []struct{ narrow, least int }{{1300, 1284}, {1232, 1232}, {1499, 1483}} {
+			for _, lose := range []float64{0, 0.1} {
+				t.Run(fmt.Sprint(selective, c.narrow, lose), func(t *testing.T) {
+					r := full(t, 1, selective, faults{lose: lose, delay: 50 * time.Microsecond})
+					a := r.ends[0].conn
+					r.more(200)
+					r.net.mtu = c.narrow
+					r.more(500)
+					r.pass(time.Second)
+					if n := a.MTU(); n > c.narrow || lose == 0 && n < c.least {
+						t.Errorf("packets of %d bytes on a path that takes %d", n, c.narrow)
+					}
+					if a.Stats().Shortened == 0 {
+						t.Error("not counted")
+					}
+					r.net.mtu = 0
+					r.pass(time.Second)
+					if n := a.MTU(); n != 1500 {
+						t.Errorf("packets of %d bytes when the path takes 1500 again", n)
+					}
+					r.more(500)
+				})
+			}
+		}
+	}
+}
+
+// TestLossIsNoBlackHole: what a bad network loses makes packets shorter for a moment at
+// most.
+func TestLossIsNoBlackHole(t *testing.T) {
+	seeds(t, func(t *testing.T, seed uint64) {
+		r := full(t, seed, true, faults{lose: 0.2, delay: 50 * time.Microsecond})
+		r.more(2000)
+		r.net.lose = 0
+		r.more(100)
+		r.pass(200 * time.Millisecond)
+		if n := r.ends[0].conn.MTU(); n != 1500 {
+			t.Errorf("packets of %d bytes", n)
+		}
+	})
+}
+
+// TestSilenceIsNoBlackHole: where nothing arrives, short packets would not either.
+func TestSilenceIsNoBlackHole(t *testing.T) {
+	r := full(t, 1, true, faults{lose: 1})
+	r.ends[0].todo = 100
+	r.pass(2 * time.Second)
+	if c := r.ends[0].conn; c.MTU() != 1500 || c.Stats().Timeouts == 0 {
+		t.Errorf("packets of %d bytes after %d timeouts", c.MTU(), c.Stats().Timeouts)
+	}
+}
+
+// TestLimit: what the transport says of the path counts at once, and more than it says is
+// never tried.
+func TestLimit(t *testing.T) {
+	r := full(t, 1, true, faults{delay: 50 * time.Microsecond})
+	a := r.ends[0].conn
+	for _, n := range []int{1280, 1400, 1500, 1000, 9000, 1500} {
+		a.Limit(r.now, n)
+		r.more(50)
+		if a.MTU() != n {
+			t.Errorf("packets of %d bytes, not %d", a.MTU(), n)
+		}
+	}
+	r.net.mtu = 1300
+	r.more(500)
+	a.Limit(r.now, 1290)
+	r.pass(time.Second)
+	if n := a.MTU(); n != 1290 {
+		t.Errorf("packets of %d bytes, not 1290", n)
+	}
+	a.Limit(r.now, 1500) // a router that it was told of is gone, the black hole is not
+	r.more(2000)
+	r.pass(time.Second)
+	if n := a.MTU(); n > 1300 || n < 1284 {
+		t.Errorf("packets of %d bytes on a path that takes 1300", n)
+	}
+}
+
+// TestProbes: an acknowledgement of a probe that was not sent changes nothing; a probe is
+// acknowledged with its length even if data leaves before.
+func TestProbes(t *testing.T) {
+	r := full(t, 1, true, faults{delay: 50 * time.Microsecond})
+	a := r.ends[0].conn
+	for _, size := range []uint32{0, 1, 1400, 1500, 1501, 1 << 31, math.MaxUint32} {
+		a.path.proved(r.now, int(size))
+		if a.MTU() != 1500 || a.path.search.due {
+			t.Errorf("an acknowledgement of %d bytes: packets of %d", size, a.MTU())
+		}
+	}
+	b := r.ends[1].conn
+	b.path.answer = 1400
+	var packets [4]Packet
+	b.Queue(r.now, wire.Bye{}.Append(nil), nil)
+	if n := b.Output(r.now, packets[:]); n != 2 {
+		t.Fatalf("%d packets", n)
+	}
+	for i, want := range []wire.Kind{wire.KindData, wire.KindAck} {
+		f, _, err := wire.ParseLink(packets[i].Header)
+		if err != nil || f.Kind != want || want == wire.KindAck && f.Seq != 1400 {
+			t.Errorf("packet %d is %+v: %v", i, f, err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package sys
+
+import (
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// PathMTU returns how long the kernel lets a datagram to an address be, in bytes of
+// UDP payload: what the interface, the route and routers on the way have told it. Any
+// goroutine may call it.
+func (s *UDPSocket) PathMTU(to *UDPAddr) (int, error) {
+	level, option, headers := unix.IPPROTO_IP, unix.IP_MTU, 28
+	if s.v6 {
+		level, option, headers = unix.IPPROTO_IPV6, unix.IPV6_MTU, 48
+	}
+	if s.router < 0 {
+		return 0, ErrUnsupported
+	}
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	// To connect again is to look at the routes again.
+	_, _, errno := unix.RawSyscall(unix.SYS_CONNECT, uintptr(s.router), uintptr(unsafe.Pointer(&to.raw)), uintptr(to.n))
+	if errno != 0 {
+		return 0, os.NewSyscallError("connect", errno)
+	}
+	n, err := unix.GetsockoptInt(s.router, level, option)
+	return n - headers, os.NewSyscallError("IP_MTU", err)
+}
+
+// Fragment says whether the kernel fragments what it knows to be too long for a path. If
+// not it refuses that (EMSGSIZE), and routers on the way refuse it, too, and say so.
+func (s *UDPSocket) Fragment(on bool) {
+	level, option, how := unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO
+	if s.v6 {
+		level, option = unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER
+	}
+	if on {
+		how = unix.IP_PMTUDISC_WANT // has the same value for IPv6, like the other one
+	}
+	_ = unix.SetsockoptInt(s.fd, level, option, how)
+}
+
+// openRouter makes a socket that is connected to whoever is asked about. Nothing is
+// sent through it; without it nothing is known of paths.
+func (s *UDPSocket) openRouter() {
+	fd, err := s.socket()
+	if err != nil {
+		return
+	}
+	var any unix.Sockaddr
+	switch at := s.local.(type) {
+	case *unix.SockaddrInet4:
+		any = &unix.SockaddrInet4{Addr: at.Addr}
+	case *unix.SockaddrInet6:
+		any = &unix.SockaddrInet6{Addr: at.Addr, ZoneId: at.ZoneId}
+	}
+	if err := unix.Bind(fd, any); err != nil {
+		unix.Close(fd)
+		return
+	}
+	s.router = fd
+}

@@ -1,0 +1,225 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"weft/internal/bootstrap"
+	"weft/internal/lab"
+	"weft/internal/sys"
+)
+
+// routed makes hosts with a router between them, or skips the test.
+func routed(t testing.TB, n int) *lab.Lab {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("hosts are network namespaces, which only root can make")
+	}
+	l, err := lab.MakeRouted(n, 1500)
+	if errors.Is(err, os.ErrPermission) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// joinUDP returns a rank on each of the first n hosts, all in this process, that talk
+// over UDP.
+func joinUDP(t testing.TB, l *lab.Lab, n int) []*Proc {
+	t.Helper()
+	var procs []*Proc
+	for rank, src := range bootstrap.NewLocal(n) {
+		p, err := newProc(&Config{Transport: "udp", Bind: l.Hosts[rank].IP.String(), Liveness: 20 * time.Second}, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.job.Host, p.job.Local = fmt.Sprint("host", rank), 1
+		if err := sys.InNetwork(l.Hosts[rank].Namespace, func() error { return p.join(within(t)) }); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		procs = append(procs, p)
+	}
+	return procs
+}
+
+// A hostPair is two ranks on two hosts, and a port of each.
+type hostPair struct {
+	t     testing.TB
+	procs []*Proc
+	ports []*Port
+	next  int // message
+}
+
+func pairUp(t testing.TB, l *lab.Lab) *hostPair {
+	p := &hostPair{t: t, procs: joinUDP(t, l, 2)}
+	for _, proc := range p.procs {
+		q, err := proc.Open(within(t), 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.ports = append(p.ports, q)
+	}
+	return p
+}
+
+// exchange has both ranks send each other messages of several packets, which are checked.
+func (p *hostPair) exchange(messages int) {
+	p.t.Helper()
+	const size = 20000
+	err := together(within(p.t), p.procs, func(ctx context.Context, me *Proc) error {
+		q, peer := p.ports[me.Rank()], 1-me.Rank()
+		sent := make(chan error, 1)
+		go func() {
+			for i := range messages {
+				if err := q.Send(ctx, peer, pattern(size, p.next+i)); err != nil {
+					sent <- err
+					return
+				}
+			}
+			sent <- nil
+		}()
+		for i := range messages {
+			m, err := q.Recv(ctx)
+			if err != nil {
+				return fmt.Errorf("message %d: %w", p.next+i, err)
+			}
+			if string(m.Data) != string(pattern(size, p.next+i)) {
+				return fmt.Errorf("message %d is not what was sent", p.next+i)
+			}
+			m.Release()
+		}
+		return <-sent
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.next += messages
+}
+
+// until exchanges messages until a condition holds, of which only the exchange tells.
+func (p *hostPair) until(what string, cond func() bool) {
+	p.t.Helper()
+	for end := time.Now().Add(30 * time.Second); !cond(); p.exchange(50) {
+		if time.Now().After(end) {
+			p.t.Fatalf("exchanged in vain until %s: %+v", what, p.peer(0))
+		}
+	}
+}
+
+// peer returns how a rank sees the other one.
+func (p *hostPair) peer(rank int) Peer { return p.procs[rank].Peers()[1-rank] }
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRouter: UDP gets through a router. When the router takes shorter packets only, these
+// become shorter, and they become longer again when it takes longer ones.
+func TestRouter(t *testing.T) {
+	l := routed(t, 2)
+	p := pairUp(t, l)
+	p.exchange(200)
+	if a, b := p.peer(0), p.peer(1); a.MTU != 1472 || b.MTU != 1472 {
+		t.Errorf("%+v and %+v", a, b)
+	}
+	must(t, l.Narrow(0, 1280), l.Narrow(1, 1280))
+	p.exchange(500)
+	p.until("packets are as long as the router takes", func() bool { return p.peer(0).MTU == 1252 && p.peer(1).MTU == 1252 })
+	must(t, l.Narrow(0, 0), l.Narrow(1, 0), l.Hosts[0].Forget(), l.Hosts[1].Forget())
+	p.until("packets are long again", func() bool { return p.peer(0).MTU == 1472 && p.peer(1).MTU == 1472 })
+}
+
+// TestRouteMTU: so it is with a route of this host.
+func TestRouteMTU(t *testing.T) {
+	l := hosts(t, 2, 1500)
+	p := pairUp(t, l)
+	p.exchange(100)
+	must(t, l.Hosts[0].SetRouteMTU(1280))
+	p.until("packets are as long as the route takes", func() bool { return p.peer(0).MTU == 1252 })
+	if a, b := p.peer(0), p.peer(1); a.MTU != 1252 || b.MTU != 1472 || !strings.Contains(a.Way, "the route takes packets of 1252 bytes, not 1472") {
+		t.Errorf("%+v and %+v", a, b)
+	}
+	must(t, l.Hosts[0].SetRouteMTU(0))
+	p.until("packets are long again", func() bool { return p.peer(0).MTU == 1472 })
+}
+
+// TestPathThatTellsNobody: long packets get lost, and no router says so.
+func TestPathThatTellsNobody(t *testing.T) {
+	l := hosts(t, 2, 1500)
+	p := pairUp(t, l)
+	p.exchange(100)
+	end, err := l.Trouble(lab.Trouble{Longest: 1400})
+	must(t, err)
+	p.exchange(500)
+	p.until("the length of the path is found", func() bool {
+		a, b := p.peer(0).MTU, p.peer(1).MTU
+		return a <= 1372 && a > 1340 && b <= 1372 && b > 1340
+	})
+	must(t, end())
+	p.exchange(500)
+}
+
+// TestBatchesDropped: batches of packets get lost where single ones arrive. They are
+// switched off, and that is told.
+func TestBatchesDropped(t *testing.T) {
+	l := hosts(t, 2, 1500)
+	p := pairUp(t, l)
+	end, err := l.Trouble(lab.Trouble{Batches: true})
+	must(t, err)
+	p.exchange(100)
+	p.until("batches are switched off", func() bool {
+		return strings.Contains(p.peer(0).Way, "singly: batches do not arrive where single packets do")
+	})
+	if n := p.procs[0].Stats().Switched; n == 0 {
+		t.Error("that is not counted")
+	}
+	must(t, end())
+	p.until("batches leave again", func() bool { return strings.Contains(p.peer(0).Way, "leave in batches") })
+}
+
+// TestTroubledBatches: batches that come twice, overtake each other and get lost do no harm, with
+// the kernel's help to cut and join them and without.
+func TestTroubledBatches(t *testing.T) {
+	for _, offload := range []bool{true, false} {
+		t.Run(fmt.Sprint("offload ", offload), func(t *testing.T) {
+			l := hosts(t, 2, 1500)
+			for _, h := range l.Hosts {
+				must(t, h.SetOffload(offload))
+			}
+			p := pairUp(t, l)
+			for _, trouble := range []lab.Trouble{{}, {Repeat: 0.2}, {Overtake: 0.2}, {Lose: 0.02, Repeat: 0.05, Overtake: 0.05}} {
+				end, err := l.Trouble(trouble)
+				must(t, err)
+				p.exchange(300)
+				must(t, end())
+			}
+		})
+	}
+}
+
+// TestSwitches: batches are switched off by hand.
+func TestSwitches(t *testing.T) {
+	t.Setenv(envSegment, "off")
+	t.Setenv(envGRO, "off")
+	p := pairUp(t, hosts(t, 2, 1500))
+	p.exchange(50)
+	if way := p.peer(0).Way; p.procs[0].Stats().Batches > 0 || !strings.Contains(way, "leave singly: WEFT_UDP_SEGMENT=off; arrive singly: WEFT_UDP_GRO=off") {
+		t.Errorf("%d batches: %s", p.procs[0].Stats().Batches, way)
+	}
+}

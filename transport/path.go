@@ -1,0 +1,34 @@
+package transport
+
+// Counts are of what befalls packets at this host, which a transport without Reliable
+// need not tell in any other way.
+type Counts struct {
+	Batches   uint64 // system calls that sent several packets as one, for the kernel to cut
+	Uncut     uint64 // of those, the ones that the kernel refused, so that their packets went singly
+	Overflows uint64 // datagrams that came when the receive buffer was full
+	Truncated uint64 // datagrams that came and were longer than any should be
+	Refused   uint64 // packets that the kernel would not send, such as for a firewall: lost
+	Switched  uint64 // times that batches to a peer were switched off, since they did not arrive
+}
+
+// Add adds the counts of another transport.
+func (c *Counts) Add(o Counts) {
+	c.Batches += o.Batches
+	c.Uncut += o.Uncut
+	c.Overflows += o.Overflows
+	c.Truncated += o.Truncated
+	c.Refused += o.Refused
+	c.Switched += o.Switched
+}
+
+// Steady is embedded by transports whose packets have one length and one way, always.
+type Steady struct{}
+
+// Resized returns nothing.
+func (Steady) Resized() []int { return nil }
+
+// Way returns nothing.
+func (Steady) Way(peer int) string { return "" }
+
+// Counts returns zeros.
+func (Steady) Counts() Counts { return Counts{} }
