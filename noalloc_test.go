@@ -14,13 +14,17 @@ func TestNoAllocation(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	for _, transport := range []string{"shm", "udp"} {
+	for _, c := range []struct{ name, transport, guard string }{
+		{"shm", "shm", ""}, {"udp", "udp", ""}, {"udp, encrypted", "udp", GuardEncrypt}, {"tcp, encrypted", "tcp", GuardEncrypt},
+	} {
 		for _, spin := range []time.Duration{0, -1} { // as it is, and always asleep
-			name := transport
+			name := c.name
 			if spin < 0 {
 				name += " asleep"
 			}
-			t.Run(name, func(t *testing.T) { testNoAllocation(t, &Config{Transport: transport, Spin: spin}) })
+			t.Run(name, func(t *testing.T) {
+				testNoAllocation(t, &Config{Transport: c.transport, Guard: c.guard, Spin: spin})
+			})
 		}
 	}
 }
