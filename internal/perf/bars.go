@@ -3,10 +3,7 @@ package perf
 import (
 	"context"
 	"fmt"
-	"net"
 	"slices"
-
-	"weft/internal/launch"
 )
 
 // A Bar is something that weft means to reach, relative to what its peers
@@ -49,28 +46,27 @@ func (s Spec) with(change func(*Spec)) Spec {
 // a lab if we are in one, else on this host.
 func Bars() []Bar {
 	if here, there, err := ends(); err == nil && here != there {
-		return labBars(here)
+		return labBars()
 	}
 	return hostBars()
 }
 
-// labBars are about raw Ethernet. How much of TCP's bandwidth is meant to be
-// reached follows from the MTU: on virtual Ethernet TCP sends 64 KiB at a time
-// whatever that is.
-func labBars(here launch.Host) []Bar {
+// labBars are about what goes between hosts: over raw Ethernet, with UDP for long packets,
+// and over UDP alone.
+func labBars() []Bar {
 	over := func(s Spec) Spec { return s.with(func(s *Spec) { s.Transport = "eth" }) }
 	one, bulk, many := over(spec("latency", "send", 64)), over(spec("bandwidth", "send", 1<<20)), over(spec("rate", "send", 64))
 	interrupted := one.with(func(s *Spec) { s.Interrupted = true })
 	sealed := bulk.with(func(s *Spec) { s.Transport, s.Guard = "udp", "encrypt" })
 	asleep := one.with(func(s *Spec) { s.Blocked = true })
-	bandwidth := 1.0
-	if ifc, err := net.InterfaceByName(here.Interface); err == nil && ifc.MTU >= 9000 {
-		bandwidth = 1.66
-	}
+	pieces := over(spec("bandwidth", "send", 64<<10))
+	datagrams := one.with(func(s *Spec) { s.Transport = "udp" })
 	return append([]Bar{
-		{Name: "eth64", What: "raw Ethernet, 64 B, against TCP in Go", Ours: one, Theirs: rivals(one, "tcp"), Limit: 0.25},
+		{Name: "eth64", What: "raw Ethernet, 64 B, against TCP in Go", Ours: one, Theirs: rivals(one, "tcp"), Limit: 0.28},
 		{Name: "eth64spin", What: "the same, against TCP that spins, in C", Ours: one, Theirs: rivals(one, "sockperf"), Limit: 0.5},
-		{Name: "ethbulk", What: "raw Ethernet, 1 MiB messages, against TCP", Ours: bulk, Theirs: rivals(bulk, "iperf3"), Limit: bandwidth, Least: true},
+		{Name: "ethbulk", What: "raw Ethernet, 1 MiB messages, against TCP", Ours: bulk, Theirs: rivals(bulk, "iperf3"), Limit: 1, Least: true},
+		{Name: "eth64k", What: "the same, 64 KiB, against TCP with writes of 64 KiB", Ours: pieces, Theirs: rivals(pieces, "iperf3"), Limit: 0.9, Least: true},
+		{Name: "udphosts64", What: "UDP between hosts, 64 B, against TCP in Go", Ours: datagrams, Theirs: rivals(datagrams, "tcp"), Limit: 0.55},
 		{Name: "sealedbulk", What: "UDP, encrypted, 1 MiB messages, against TLS 1.3 in Go", Ours: sealed, Theirs: rivals(sealed, "tls"), Limit: 1.3, Least: true},
 		{Name: "ethrate", What: "messages of 64 B, against weft over UDP", Ours: many, Theirs: rivals(many, "udp"), Limit: 2, Least: true},
 		{Name: "reaping", What: "64 B, polling, against asleep", Ours: one, Theirs: []Rival{{Weft, "asleep", asleep}}, Limit: 0.5},
