@@ -154,3 +154,26 @@ func TestWeakerGuards(t *testing.T) {
 		}
 	}
 }
+
+// A path that becomes narrower, and loses what is longer in silence, is followed by an
+// encrypted link as by others: parts and trials of lengths are encrypted, too.
+func TestEncryptedBlackHole(t *testing.T) {
+	r := full(t, 1, true, faults{lose: 0.02, delay: 50 * time.Microsecond})
+	r.encrypt(6)
+	parts := 0
+	r.tap = func(pkt []byte) {
+		f, _, err := wire.ParseLink(pkt)
+		if err != nil || f.Flags&wire.Encrypted == 0 {
+			t.Fatalf("a packet that is not encrypted: %v", err)
+		}
+		if f.Kind == wire.KindPart {
+			parts++
+		}
+	}
+	r.more(100)
+	r.net.mtu = 1300
+	r.more(200)
+	if parts == 0 || r.ends[0].conn.Stats().Shortened == 0 {
+		t.Errorf("%d parts: %s", parts, r)
+	}
+}
