@@ -220,7 +220,7 @@ func (n *Node) Ended(c *Call) bool {
 		return true
 	}
 	n.turn()
-	n.mu.Lock()
+	n.lock()
 	n.progress()
 	ended := !n.pending(c)
 	n.mu.Unlock()
@@ -234,7 +234,7 @@ func (n *Node) Ended(c *Call) bool {
 // error, which is wrapped in an UnknownOutcome if the target may have acted.
 func (n *Node) Wait(ctx context.Context, c *Call) error {
 	n.turn()
-	n.mu.Lock()
+	n.lock()
 	defer n.mu.Unlock()
 	return n.finish(ctx, c)
 }

@@ -15,9 +15,23 @@ const companion = 16
 // enter begins an operation from outside: it takes the lock.
 func (n *Node) enter() {
 	n.turn()
-	n.mu.Lock()
+	n.lock()
 	n.ops++
 }
+
+// lock takes the lock for a goroutine of the program: who has it is told that one waits.
+func (n *Node) lock() {
+	if n.mu.TryLock() {
+		return
+	}
+	n.knocking.Add(1)
+	n.mu.Lock()
+	n.knocking.Add(-1)
+}
+
+// pressed reports whether another goroutine waits for the lock: one that begins an
+// operation, or one that has been woken. The lock is held.
+func (n *Node) pressed() bool { return n.rousing > 0 || n.knocking.Load() > 0 }
 
 // crowded reports whether other goroutines should be let run now. The lock is held.
 func (n *Node) crowded() bool { return n.rousing > 0 || n.company.Load() > 0 }

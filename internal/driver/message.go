@@ -151,7 +151,7 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 // when it was received.
 func (n *Node) Release(p *msg.Port, b *msg.Block, use uint32) {
 	n.turn()
-	n.mu.Lock()
+	n.lock()
 	if !n.closed && b.Use() == use {
 		n.tape.Block("release", p, b, 0)
 		if p.Release(b) {

@@ -86,6 +86,7 @@ type Node struct {
 	rousing    int           // goroutines that have been woken and have not taken the lock yet
 	rung       bool          // among them whoever sleeps on the doorbell
 	ops        uint64        // operations begun
+	knocking   atomic.Int32  // goroutines that want to begin an operation, and wait for the lock
 	company    atomic.Int32  // for how many waits more others of this process are let run first
 	eager      atomic.Int64  // ns to poll next time for what no packet tells; 0: the budget
 	sleepUntil monotime.Time // when whoever is on duty will wake by itself

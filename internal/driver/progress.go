@@ -47,8 +47,8 @@ func (n *Node) receive(now monotime.Time) (any bool) {
 				break
 			}
 			n.flush(now) // answers must not wait for the end of a flood
-			if n.rousing > 0 {
-				break // nor a goroutine that one of its packets is for
+			if n.pressed() {
+				break // nor other goroutines
 			}
 		}
 	}
@@ -70,10 +70,10 @@ func (n *Node) react(now monotime.Time) {
 	n.flush(now)
 }
 
-// run is how many bytes are sent before others have their turn: the goroutine that sends
-// holds the lock, and a short message that another goroutine wants to send is to go ahead of
-// what is left of a long one. It takes a transport some tens of microseconds.
-const run = 256 << 10
+// run is after how many bytes a goroutine that sends lets others of its process have their
+// turn, if one waits for the lock: what that wants to send is to go ahead of what is left of
+// a long message. It takes a transport some tens of microseconds.
+const run = 64 << 10
 
 // flush sends what the engine has to send, or a run of it, tells the calls that have ended,
 // and dials the peers that are missing, unless the node is closed. The lock is held.
@@ -86,7 +86,7 @@ func (n *Node) flush(now monotime.Time) {
 		return
 	}
 	for bytes := 0; ; {
-		if bytes >= run && n.cfg.Host == nil {
+		if bytes >= run && n.pressed() && n.cfg.Host == nil {
 			n.pause(now)
 			break
 		}

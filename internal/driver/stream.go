@@ -13,8 +13,13 @@ func (n *Node) stream() {
 	}
 	sent, end := n.sent, n.now().Add(patience)
 	for !n.closed && n.reaper == nil && n.sleeper == nil && n.eng.Blocked() && n.now() < end {
+		paused := n.paused
 		n.mu.Unlock()
-		interleave.Yield() // the peer may wait for this very processor
+		if paused {
+			interleave.Gosched() // a goroutine that wants the lock
+		} else {
+			interleave.Yield() // the peer may wait for this very processor
+		}
 		n.mu.Lock()
 		if n.closed || n.reaper != nil || n.sleeper != nil {
 			return // somebody else does it

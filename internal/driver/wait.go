@@ -191,13 +191,13 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 				}
 			}
 			came = came || some
-			if n.paused || n.rousing > 0 {
-				break // others are to have the lock
+			if n.pressed() {
+				break
 			}
 			sys.Pause() // the peer may run on the other half of this core
 		}
 		came = came || n.sent != sent // what had found no room: more may
-		crowded := n.crowded()
+		crowded, paused := n.crowded(), n.paused
 		n.mu.Unlock()
 		now := n.now()
 		if end == 0 {
@@ -208,6 +208,9 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 		}
 		over := now > end || ctx.Err() != nil
 		switch {
+		case paused: // it has not polled, but sent
+			interleave.Gosched()
+			yield = now.Add(courtesy)
 		case crowded && now > yield.Add(hurry-courtesy):
 			interleave.Yield()
 			interleave.Gosched()
@@ -301,7 +304,7 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 		n.answer()
 		n.learn(ops)
 		n.sleepUntil = 0
-		if n.reaper == nil && n.progress() && n.pending(c) && n.budget > 0 {
+		if n.reaper == nil && (n.progress() || n.paused) && n.pending(c) && n.budget > 0 {
 			n.linger(ctx, c)
 		}
 		err = ctx.Err()
