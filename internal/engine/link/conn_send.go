@@ -114,7 +114,7 @@ func (c *Conn) control(k wire.Kind, dst []Packet) {
 // stretch adds a probe that is as long as the path is to be tried with: it has no number,
 // and nothing waits for it.
 func (c *Conn) stretch(now monotime.Time, dst []Packet) {
-	size := c.path.sending(now, c.rto)
+	size := c.path.sending(now, max(c.rto, c.cfg.RTOInitial))
 	b := c.header(make([]byte, 0, size), wire.KindProbe, 0)[:size]
 	c.add(dst, b, nil, sent{kind: wire.KindProbe}, 0)
 }

@@ -25,6 +25,7 @@ type search struct {
 	low, high int           // low arrives; high does not, or is most+1
 	probe     int           // the length that is being tried; 0: none is
 	tries     int           // of it so far
+	longest   int           // probe that has been sent
 	due       bool          // the probe is to be sent
 	at        monotime.Time // when the probe is lost, or the next search begins; Never: there is none
 }
@@ -140,18 +141,23 @@ func (p *pathMTU) sending(now monotime.Time, patience time.Duration) int {
 	s := &p.search
 	s.due = false
 	s.tries++
+	s.longest = max(s.longest, s.probe)
 	s.at = now.Add(patience)
 	return s.probe
 }
 
-// proved is told that a probe of so many bytes has arrived.
+// proved is told that a probe of so many bytes has arrived. The answer may come late, when
+// the search has gone on without it.
 func (p *pathMTU) proved(now monotime.Time, size int) {
 	s := &p.search
-	if size == 0 || size != s.probe {
-		return // a late answer
+	if size <= p.now || size > s.longest {
+		return // that was known, or not asked
 	}
 	s.low, p.now = size, size
 	p.late, p.lost = false, 0
+	if s.high <= size {
+		s.high = p.most + 1
+	}
 	p.next(now)
 }
 

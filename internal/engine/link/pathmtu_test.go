@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"weft/internal/engine/wire"
+	"weft/internal/monotime"
 )
 
 // full returns a rig whose end 0 sends packets as long as it may, up to 1500 bytes.
@@ -116,6 +117,35 @@ func TestLimit(t *testing.T) {
 	r.pass(time.Second)
 	if n := a.MTU(); n > 1300 || n < 1284 {
 		t.Errorf("packets of %d bytes on a path that takes 1300", n)
+	}
+}
+
+// TestLateAnswers: an answer counts that comes when its probe was taken for lost.
+func TestLateAnswers(t *testing.T) {
+	p := pathMTU{raise: time.Minute}
+	p.limit(0, 1500)
+	p.now = p.floor()
+	p.begin(0)
+	for range mostTries {
+		p.sending(0, time.Millisecond)
+		p.advance(p.search.at)
+	}
+	if p.search.probe != 1366 {
+		t.Fatalf("%+v", p)
+	}
+	if p.proved(0, 1500); p.now != 1500 || p.search.due || p.search.at != monotime.Never {
+		t.Errorf("%+v", p)
+	}
+	p = pathMTU{raise: time.Minute}
+	p.limit(0, 1500)
+	p.now = p.floor()
+	p.begin(0)
+	p.sending(0, time.Millisecond)
+	if p.limit(0, 1400); p.search.probe != 1400 {
+		t.Fatalf("%+v", p)
+	}
+	if p.proved(0, 1500); p.now != p.floor() {
+		t.Errorf("longer packets than the transport takes: %+v", p)
 	}
 }
 
