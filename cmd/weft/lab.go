@@ -33,7 +33,7 @@ EXAMPLES
   weft lab -hosts 2 -mtu 9000 -- weft perf bandwidth -transport eth
   weft lab -hosts 4 -- weft info -n 8
   weft lab -loss 0.01 -- weft perf bandwidth -transport eth -vs tcp
-  weft lab -router -- weft info -transport udp
+  weft lab -router -- weft info
   weft lab -delay 200us -faults reorder=0.1 -- weft run -n 4 ./examples/nas/is -class W
   weft lab -pcap ping.pcap -- weft run -n 2 -transport eth ./examples/ping
   wireshark -X lua_script:docs/wireshark/weft.lua ping.pcap
