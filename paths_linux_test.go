@@ -35,13 +35,15 @@ func routed(t testing.TB, n int) *lab.Lab {
 	return l
 }
 
-// joinUDP returns a rank on each of the first n hosts, all in this process, that talk
-// over UDP.
-func joinUDP(t testing.TB, l *lab.Lab, n int) []*Proc {
+// joinOver returns a rank on each of the first n hosts, all in this process, that talk
+// over a transport.
+func joinOver(t testing.TB, transport string, l *lab.Lab, n int) []*Proc {
 	t.Helper()
 	var procs []*Proc
 	for rank, src := range bootstrap.NewLocal(n) {
-		p, err := newProc(&Config{Transport: "udp", Bind: l.Hosts[rank].IP.String(), Liveness: 20 * time.Second}, src)
+		p, err := newProc(&Config{
+			Transport: transport, Interface: lab.Interface, Bind: l.Hosts[rank].IP.String(), Liveness: 20 * time.Second,
+		}, src)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,8 +65,8 @@ type hostPair struct {
 	next  int // message
 }
 
-func pairUp(t testing.TB, l *lab.Lab) *hostPair {
-	p := &hostPair{t: t, procs: joinUDP(t, l, 2)}
+func pairUp(t testing.TB, transport string, l *lab.Lab) *hostPair {
+	p := &hostPair{t: t, procs: joinOver(t, transport, l, 2)}
 	for _, proc := range p.procs {
 		q, err := proc.Open(within(t), 1, nil)
 		if err != nil {
@@ -133,7 +135,7 @@ func must(t testing.TB, errs ...error) {
 // become shorter, and they become longer again when it takes longer ones.
 func TestRouter(t *testing.T) {
 	l := routed(t, 2)
-	p := pairUp(t, l)
+	p := pairUp(t, "udp", l)
 	p.exchange(200)
 	if a, b := p.peer(0), p.peer(1); a.MTU != 1472 || b.MTU != 1472 {
 		t.Errorf("%+v and %+v", a, b)
@@ -148,7 +150,7 @@ func TestRouter(t *testing.T) {
 // TestRouteMTU: so it is with a route of this host.
 func TestRouteMTU(t *testing.T) {
 	l := hosts(t, 2, 1500)
-	p := pairUp(t, l)
+	p := pairUp(t, "udp", l)
 	p.exchange(100)
 	must(t, l.Hosts[0].SetRouteMTU(1280))
 	p.until("packets are as long as the routes take", func() bool { return p.peer(0).MTU == 1252 && p.peer(1).MTU == 1472 })
@@ -161,55 +163,65 @@ func TestRouteMTU(t *testing.T) {
 
 // TestPathThatTellsNobody: long packets get lost, and no router says so.
 func TestPathThatTellsNobody(t *testing.T) {
-	l := hosts(t, 2, 1500)
-	p := pairUp(t, l)
-	p.exchange(100)
-	end, err := l.Trouble(lab.Trouble{Longest: 1400})
-	must(t, err)
-	p.exchange(500)
-	p.until("the length of the path is found", func() bool {
-		a, b := p.peer(0).MTU, p.peer(1).MTU
-		return a <= 1372 && a > 1340 && b <= 1372 && b > 1340
-	})
-	must(t, end())
-	p.exchange(500)
+	for _, transport := range []string{"udp", "eth"} {
+		t.Run(transport, func(t *testing.T) {
+			l := hosts(t, 2, 1500)
+			p := pairUp(t, transport, l)
+			p.exchange(100)
+			end, err := l.Trouble(lab.Trouble{Longest: 1400})
+			must(t, err)
+			p.exchange(500)
+			p.until("the length of the path is found", func() bool {
+				a, b := p.peer(0).MTU, p.peer(1).MTU
+				return a <= 1386 && a > 1340 && b <= 1386 && b > 1340
+			})
+			must(t, end())
+			p.exchange(500)
+		})
+	}
 }
 
 // TestBatchesDropped: batches of packets get lost where single ones arrive. They are
 // switched off, and that is told.
 func TestBatchesDropped(t *testing.T) {
-	l := hosts(t, 2, 1500)
-	p := pairUp(t, l)
-	end, err := l.Trouble(lab.Trouble{Batches: true})
-	must(t, err)
-	p.exchange(100)
-	p.until("batches are switched off", func() bool {
-		return strings.Contains(p.peer(0).Way, "singly: batches do not arrive where single packets do")
-	})
-	if n := p.procs[0].Stats().Switched; n == 0 {
-		t.Error("that is not counted")
+	for _, transport := range []string{"udp", "eth"} {
+		t.Run(transport, func(t *testing.T) {
+			l := hosts(t, 2, 1500)
+			p := pairUp(t, transport, l)
+			p.exchange(100) // both ways of eth have proved to work
+			end, err := l.Trouble(lab.Trouble{Batches: true})
+			must(t, err)
+			p.until("batches are switched off", func() bool {
+				return strings.Contains(p.peer(0).Way, "singly: batches do not arrive where single packets do")
+			})
+			if n := p.procs[0].Stats().Switched; n == 0 {
+				t.Error("that is not counted")
+			}
+			must(t, end())
+			p.until("batches leave again", func() bool { return strings.Contains(p.peer(0).Way, "leave in batches") })
+		})
 	}
-	must(t, end())
-	p.until("batches leave again", func() bool { return strings.Contains(p.peer(0).Way, "leave in batches") })
 }
 
 // TestTroubledBatches: batches that come twice, overtake each other and get lost do no harm, with
 // the kernel's help to cut and join them and without.
 func TestTroubledBatches(t *testing.T) {
-	for _, offload := range []bool{true, false} {
-		t.Run(fmt.Sprint("offload ", offload), func(t *testing.T) {
-			l := hosts(t, 2, 1500)
-			for _, h := range l.Hosts {
-				must(t, h.SetOffload(offload))
-			}
-			p := pairUp(t, l)
-			for _, trouble := range []lab.Trouble{{}, {Repeat: 0.2}, {Overtake: 0.2}, {Lose: 0.02, Repeat: 0.05, Overtake: 0.05}} {
-				end, err := l.Trouble(trouble)
-				must(t, err)
-				p.exchange(300)
-				must(t, end())
-			}
-		})
+	for _, transport := range []string{"udp", "eth"} {
+		for _, offload := range []bool{true, false} {
+			t.Run(fmt.Sprint(transport, ", offload ", offload), func(t *testing.T) {
+				l := hosts(t, 2, 1500)
+				for _, h := range l.Hosts {
+					must(t, h.SetOffload(offload))
+				}
+				p := pairUp(t, transport, l)
+				for _, trouble := range []lab.Trouble{{}, {Repeat: 0.2}, {Overtake: 0.2}, {Lose: 0.02, Repeat: 0.05, Overtake: 0.05}} {
+					end, err := l.Trouble(trouble)
+					must(t, err)
+					p.exchange(300)
+					must(t, end())
+				}
+			})
+		}
 	}
 }
 
@@ -217,7 +229,7 @@ func TestTroubledBatches(t *testing.T) {
 func TestSwitches(t *testing.T) {
 	t.Setenv(envSegment, "off")
 	t.Setenv(envGRO, "off")
-	p := pairUp(t, hosts(t, 2, 1500))
+	p := pairUp(t, "udp", hosts(t, 2, 1500))
 	p.exchange(50)
 	if way := p.peer(0).Way; p.procs[0].Stats().Batches > 0 || !strings.Contains(way, "leave singly: WEFT_UDP_SEGMENT=off; arrive singly: WEFT_UDP_GRO=off") {
 		t.Errorf("%d batches: %s", p.procs[0].Stats().Batches, way)
