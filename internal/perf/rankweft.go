@@ -262,7 +262,9 @@ func (s Spec) iterations(size int) int {
 	switch {
 	case s.Brief:
 		n = 2 * group
-	case s.Blocked || s.Interrupted || s.Figure == "p99" || s.Transport == "udp" || s.Transport == "tcp" || s.Transport == "eth":
+	case s.Figure == "p99":
+		n = 2000
+	case s.Blocked || s.Interrupted || s.Transport == "udp" || s.Transport == "tcp" || s.Transport == "eth":
 		n = 5000
 	case size > 1<<18:
 		n = 500
