@@ -72,7 +72,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	}
 	becomes(t, "regions are still mapped", func() bool {
 		_, s, d := mapsOf(t)
-		return s == shared && d == descriptors
+		return s <= shared && d <= descriptors // less, if an earlier test was still letting go
 	})
 	for i, p := range procs {
 		const peers = 64 << 10 // which have been met meanwhile
