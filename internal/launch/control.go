@@ -70,7 +70,7 @@ func (r *Running) answer(c net.Conn) {
 }
 
 // patience is how long a rank may take to say what it waits for.
-const patience = time.Second
+const patience = 2500 * time.Millisecond
 
 // Status asks all ranks what they wait for.
 func (r *Running) Status() Status {
