@@ -145,6 +145,9 @@ func (h *holder) mutual(a *actor, take taking, try func(ctx context.Context) (we
 	if ok {
 		inside(0, 1)
 	}
+	if !ok && a.leaving.Load() {
+		return false // the word says that somebody is inside: whoever comes next must hear that the holder has gone
+	}
 	return a.call("Unlock", unlock) == fine && ok
 }
 
