@@ -65,6 +65,9 @@ func TestTablesDiffer(t *testing.T) {
 				if !errors.Is(err, am.ErrTable) || !errors.As(err, &e) || e.Rank != 2 {
 					return fmt.Errorf("%w, which is no TableError of rank 2", err)
 				}
+				if err := p.Barrier("all have been told", nil).Wait(ctx); err != nil {
+					return err // a rank that returns before others open the endpoint is gone for them
+				}
 				return want(err, c.want)
 			})
 		})
