@@ -23,7 +23,7 @@ func TestNoAllocation(t *testing.T) {
 
 // noalloc counts what both nodes allocate while they send, sleep, write and read.
 func noalloc(ctx context.Context, p *weft.Proc) error {
-	const rounds = 500
+	const rounds = 250
 	x, err := open(ctx, p, nil)
 	if err != nil {
 		return err
@@ -46,21 +46,20 @@ func noalloc(ctx context.Context, p *weft.Proc) error {
 		}
 		return errors.Join(err, again(ctx, write), again(ctx, x.WriteDone), again(ctx, read), again(ctx, x.ReadDone), again(ctx, x.SendDone))
 	}
-	for range rounds {
-		if err := round(); err != nil {
-			return err
+	least := uint64(rounds)
+	for range 4 { // the first grows what grows; others in this process may allocate meanwhile
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range rounds {
+			if err := round(); err != nil {
+				return err
+			}
 		}
+		runtime.ReadMemStats(&after)
+		least = min(least, after.Mallocs-before.Mallocs)
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range rounds {
-		if err := round(); err != nil {
-			return err
-		}
-	}
-	runtime.ReadMemStats(&after)
-	if n := after.Mallocs - before.Mallocs; n > rounds/4 && !simulated(p) {
-		return fmt.Errorf("%d allocations in %d rounds", n, rounds)
+	if least > rounds/4 && !simulated(p) {
+		return fmt.Errorf("%d allocations in %d rounds", least, rounds)
 	}
 	return finish(ctx, p, x)
 }
