@@ -1,6 +1,8 @@
 package msg
 
 import (
+	"slices"
+
 	"weft/internal/engine/wire"
 )
 
@@ -73,34 +75,65 @@ func (p *Port) cancelRecv(op *Op) {
 // the caller of this one no longer waits.
 func (p *Port) Decline(op *Op) {
 	op.State = Done
-	switch k := op.Offer.kept; {
-	case k != nil && k.settled:
-	case k != nil && k.void, p.node.gone[op.Offer.From] != nil:
+	if p.unoffer(op); !op.recalled {
+		p.decline(op.Offer)
+	}
+}
+
+func (p *Port) decline(o Offer) {
+	switch {
+	case o.kept != nil && o.kept.settled:
+	case o.kept != nil && o.kept.void, p.node.gone[o.From] != nil:
 		return
 	}
 	if !p.open {
-		p.node.settleFetch(op.Offer, wire.StatusClosed)
+		p.node.settleFetch(o, wire.StatusClosed)
 		return
 	}
 	p.node.Stats.Received--
 	b := p.recv.get(0) // beyond the limit if need be
-	b.from, b.kind, b.offer = op.Offer.From, announced, op.Offer
-	p.queueFront(p.pair(b.from), b)
+	b.from, b.kind, b.offer = o.From, announced, o
+	p.putBack(p.pair(b.from), b)
 	p.serve(b)
 	p.arrival()
 }
 
-// queueFront puts a message before all that have arrived.
-func (p *Port) queueFront(d *pair, b *Block) {
-	b.prev, b.next, b.follower = nil, p.arrived, d.oldest
-	if p.arrived == nil {
+// unoffer notes that the caller of an Offered receive has come.
+func (p *Port) unoffer(op *Op) {
+	if i := slices.Index(p.offered, op); i >= 0 {
+		p.offered = slices.Delete(p.offered, i, i+1)
+	}
+}
+
+// recall puts the messages back whose receivers have not come to fetch them. When a caller comes it is told that the
+// port has been frozen, even if it has been thawed by then: until that the caller may be reading the operation.
+func (p *Port) recall() {
+	for _, op := range p.offered {
+		op.recalled = true
+		p.decline(op.Offer)
+	}
+	p.offered = nil
+}
+
+// putBack puts an announced message before all that have arrived, but for those that its sender has announced earlier.
+func (p *Port) putBack(d *pair, b *Block) {
+	var earlier *Block
+	for m := d.oldest; m != nil && m.kind == announced && int32(m.offer.Token-b.offer.Token) < 0; m = m.follower {
+		earlier = m
+	}
+	if earlier == nil {
+		b.prev, b.next, b.follower = nil, p.arrived, d.oldest
+		p.arrived, d.oldest = b, b
+	} else {
+		b.prev, b.next, b.follower = earlier, earlier.next, earlier.follower
+		earlier.next, earlier.follower = b, b
+	}
+	if b.next == nil {
 		p.newer = b
 	} else {
-		p.arrived.prev = b
+		b.next.prev = b
 	}
-	p.arrived = b
-	d.oldest = b
-	if d.newest == nil {
+	if b.follower == nil {
 		d.newest = b
 	}
 }

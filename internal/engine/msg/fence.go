@@ -103,6 +103,7 @@ func (p *Port) suspend() {
 			n.finish(op, p.freezing.why)
 		}
 	}
+	p.recall()
 }
 
 // Announced returns the buffers of the long messages that have been announced on the port. Whoever freezes it

@@ -72,8 +72,9 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 // room for them.
 func (p *Port) Fetch(op *Op) {
 	op.State, op.got = Pending, 0
+	p.unoffer(op)
 	k := op.Offer.kept
-	if k != nil && k.settled && p.open && !p.freezing.frozen {
+	if k != nil && k.settled && p.open && !p.freezing.frozen && !op.recalled {
 		copy(op.Buf, k.bytes)
 		op.State = Done
 		return
@@ -97,6 +98,7 @@ func (p *Port) Fetch(op *Op) {
 // Fetched says that the caller has read an Offered message into op.Buf itself.
 func (p *Port) Fetched(op *Op) {
 	op.State, op.got = Pending, op.Offer.Total
+	p.unoffer(op)
 	if p.rejects(op) {
 		return
 	}
@@ -108,6 +110,8 @@ func (p *Port) Fetched(op *Op) {
 func (p *Port) rejects(op *Op) bool {
 	err := p.node.gone[op.Offer.From]
 	switch {
+	case op.recalled:
+		err = p.freezing.why
 	case err != nil:
 	case !p.open:
 		err = p.Closed()

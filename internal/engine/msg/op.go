@@ -63,6 +63,8 @@ type Op struct {
 	got    int    // Recv: bytes fetched
 	token  uint32 // Send: token of a long message, from 1
 	borrow bool   // Recv: started without Buf
+
+	recalled bool // Recv: the message that was offered has been put back, as the port was frozen
 }
 
 // An Offer describes a long message that waits at its sender.

@@ -53,6 +53,7 @@ type Port struct {
 	invited        *pair   // told to come for a posted receive, which needs no room
 	arrived, newer *Block  // messages not yet received, oldest and newest
 	posted         opList  // receives not yet served
+	offered        []*Op   // receives whose callers have a long message to fetch
 	awaiting       opList  // operations that wait until there is something to receive
 }
 

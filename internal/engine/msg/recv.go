@@ -73,6 +73,7 @@ func (p *Port) offer(op *Op, b *Block) {
 	switch {
 	case b.kind == announced:
 		op.State, op.Offer = Offered, b.offer
+		p.offered = append(p.offered, op)
 		p.Release(b)
 	case op.Buf == nil:
 		op.Block = b
