@@ -108,6 +108,7 @@ func (p *port) freeze() {
 
 // change gives the other program its turn, and lets the nodes go on, each at a time of its own.
 func (g *gang) change() {
+	g.tellDeaths()
 	g.judgeFlush()
 	was, next := g.program, 1-g.program
 	for _, p := range g.ports() {
@@ -134,6 +135,18 @@ func (g *gang) change() {
 			g.c.world.After(5*time.Millisecond, g.finish)
 		}
 	})
+}
+
+// tellDeaths tells each node of those that have died. A rank waits for the others before it gives another program its
+// turn: it goes on without one only when it knows of its death, and takes nothing more of it.
+func (g *gang) tellDeaths() {
+	for _, p := range g.ports() {
+		for rank, n := range g.c.nodes {
+			if n == nil {
+				p.n.eng.Down(rank, errKilled, false)
+			}
+		}
+	}
 }
 
 func (p *port) thaw() {
