@@ -137,12 +137,13 @@ func (g *gang) change() {
 	})
 }
 
-// tellDeaths tells each node of those that have died. A rank waits for the others before it gives another program its
-// turn: it goes on without one only when it knows of its death, and takes nothing more of it.
+// tellDeaths tells each node of those that have died, and of those for which it is dead itself. A rank waits for the
+// others before it gives another program its turn: it goes on without one only when it knows that it is gone, and takes
+// nothing more of it.
 func (g *gang) tellDeaths() {
 	for _, p := range g.ports() {
 		for rank, n := range g.c.nodes {
-			if n == nil {
+			if n == nil || n.eng.Gone(p.n.rank) != nil {
 				p.n.eng.Down(rank, errKilled, false)
 			}
 		}
