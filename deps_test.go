@@ -48,6 +48,7 @@ transport/transporttest transport internal/doorbell
 internal/tape           internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
 internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/tape internal/waitgraph transport
 internal/bootstrap
+internal/hostlist
 internal/waitgraph
 internal/amt
 
