@@ -3,6 +3,7 @@ package pm
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -129,8 +130,20 @@ func (x *Context) Save(s *State) error {
 }
 
 // Restore makes s the state of a context that is frozen at all nodes: pmRestoreContext. All nodes restore what they have saved at
-// the same time. The error is a weft.SavedError for what is damaged, or is the state of another context.
+// the same time. The error is a weft.SavedError for what is damaged, or is the state of another context; the context has what it
+// had then.
 func (x *Context) Restore(s *State) error {
+	had := new(State)
+	if len(x.parts) > 1 {
+		if err := x.Save(had); err != nil {
+			return err
+		}
+	}
+	return x.restore(s, had)
+}
+
+// restore restores s, and if a part of it cannot be restored what has just been saved in had.
+func (x *Context) restore(s, had *State) error {
 	if len(s.parts) != 0 && len(s.parts) != len(x.parts) {
 		return &weft.SavedError{Channel: x.parts[0].channel, Why: fmt.Sprintf("it has %d parts, and the context %d", len(s.parts), len(x.parts))}
 	}
@@ -140,6 +153,9 @@ func (x *Context) Restore(s *State) error {
 			part = &s.parts[i]
 		}
 		if err := l.port.Restore(part); err != nil {
+			for j := range i {
+				err = errors.Join(err, x.parts[j].port.Restore(&had.parts[j]))
+			}
 			return err
 		}
 	}
@@ -179,7 +195,7 @@ func (x *Context) Switch(ctx context.Context, b *weft.Barrier, old, next *State)
 	step(&t.Flush, func() error { return x.Freeze(ctx) })
 	step(&t.Wait, func() error { return b.Wait(ctx) })
 	step(&t.Save, func() error { return x.Save(old) })
-	step(&t.Restore, func() error { return x.Restore(next) })
+	step(&t.Restore, func() error { return x.restore(next, old) })
 	t.Restored = err == nil
 	step(&t.Wait, func() error { return b.Wait(ctx) })
 	step(&t.Thaw, x.Thaw)

@@ -250,3 +250,49 @@ func bereaved(ctx context.Context, p *weft.Proc) error {
 	}
 	return left.Wait(ctx)
 }
+
+// TestRestoreWholeOrNot: if one part of a composite context cannot be restored, the others keep what they have.
+func TestRestoreWholeOrNot(t *testing.T) { everywhere(t, 2, "whole or not") }
+
+func wholeOrNot(ctx context.Context, p *weft.Proc) error {
+	var parts []*pm.Context
+	for channel := range 3 {
+		x, err := pm.Open(ctx, p, 1+channel, nil)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, x)
+	}
+	route := func(int) int { return 0 }
+	x, err := pm.Compose(route, parts[0], parts[1])
+	if err != nil {
+		return err
+	}
+	other, err := pm.Compose(route, parts[0], parts[2])
+	if err != nil {
+		return err
+	}
+	step := p.Barrier("step", nil)
+	var early pm.State
+	if err := errors.Join(x.Freeze(ctx), step.Wait(ctx), x.Save(&early), step.Wait(ctx), x.Thaw()); err != nil {
+		return err
+	}
+	if err := send(x, 1-p.Rank(), []byte("kept"), func() error { return errors.New("no room") }); err != nil {
+		return err
+	}
+	if err := errors.Join(x.Wait(ctx), step.Wait(ctx), other.Freeze(ctx), step.Wait(ctx)); err != nil {
+		return err
+	}
+	if err := other.Restore(&early); !errors.Is(err, weft.ErrSaved) {
+		return fmt.Errorf("the state of channels 1 and 2 for 1 and 3: %v", err)
+	}
+	if err := errors.Join(step.Wait(ctx), other.Thaw()); err != nil {
+		return err
+	}
+	return errors.Join(receive(ctx, x, func(_ int, b []byte) error {
+		if string(b) != "kept" {
+			return fmt.Errorf("%q came", b)
+		}
+		return nil
+	}), finish(ctx, p, x))
+}

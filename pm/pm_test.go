@@ -19,7 +19,7 @@ import (
 var programs = map[string]func(context.Context, *weft.Proc) error{
 	"exchange": exchange, "truncate": truncate, "transfer": transfer, "full": full, "asleep": asleep,
 	"handles": handles, "composite": composite, "noalloc": noalloc,
-	"turns": turns, "frozen": frozen, "bereaved": bereaved,
+	"turns": turns, "frozen": frozen, "bereaved": bereaved, "whole or not": wholeOrNot,
 }
 
 // TestMain makes this test's executable what weft.Launch starts.
