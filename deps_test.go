@@ -51,6 +51,8 @@ internal/bootstrap
 internal/hostlist
 internal/waitgraph
 internal/amt
+internal/manifest
+internal/manifest/manifesttest
 
 internal/sim/fabric
 internal/sim/updown     internal/sim/fabric
@@ -77,7 +79,7 @@ internal/stress         . coll internal/launch internal/waitgraph match
 internal/perf           . am fm internal/bootstrap internal/launch internal/sys pm vmmc
 internal/perf/matching  match
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . coll internal/amt internal/engine/coord internal/engine/wire internal/lab internal/launch internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/updown internal/stress internal/sys internal/tape internal/waitgraph
+cmd/weft                . coll internal/amt internal/bootstrap internal/engine/coord internal/engine/wire internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/updown internal/stress internal/sys internal/tape internal/waitgraph
 
 docs/wireshark
 

@@ -46,13 +46,13 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
-		{"xyz", "there are run, ps, sim, lab, stress, perf, amt, info, version"},
+		{"xyz", "there are run, k8s, ps, sim, lab, stress, perf, amt, info, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
 		{"run -nn 4 true", "not defined: -nn; weft run -h lists the flags"},
 		{"perf latency -nn", "not defined: -nn; weft perf latency -h lists the flags"},
 		{"-nn", "weft -h lists the flags"},
-		{"help nothing", "there are run, ps"},
+		{"help nothing", "there are run, k8s"},
 		{"run -n x true", `"x" for flag -n`},
 		{"run -liveness 1ns true", "must be at least 10ms"},
 		{"run ../../coll", "there is no package main in it"},
@@ -60,6 +60,10 @@ func TestMistakes(t *testing.T) {
 		{"run -transport ib true", "must be auto, shm, eth, udp or tcp"},
 		{"run -guard rot13 true", "must be checksum, authenticate or encrypt"},
 		{"run no-such-program", "no such command in $PATH"},
+		{"k8s -n 2", "weft k8s -n 8 -image registry.example/is:1 -- /program"},
+		{"k8s -n 2 -- /program", "which image holds the program?"},
+		{"k8s -n 2 -image i -name A_B -- /program", "weft k8s -h lists the flags"},
+		{"k8s -n 2 -image i -restart 1 -- /program", "-jobset starts all of them again"},
 		{"perf sleep", "there are latency, bandwidth"},
 		{"perf latency -size much", "must be numbers"},
 		{"perf latency -op put -size 64", "takes up to 32 bytes"},
@@ -103,8 +107,25 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// Each job has a secret of its own.
+func TestManifestsHaveFreshSecrets(t *testing.T) {
+	seen := map[string]bool{}
+	for range 2 {
+		out, stderr, status := runWeft(t, "k8s", "-n", "2", "-image", "i", "--", "/bin/hello", "-x", "y")
+		if status != 0 || !strings.Contains(out, "\nkind: Job\n") || !strings.Contains(out, `name: "hello"`) {
+			t.Fatalf("status %d: %s%s", status, stderr, out)
+		}
+		_, rest, _ := strings.Cut(out, "\n  secret: \"")
+		secret, _, _ := strings.Cut(rest, "\"")
+		if len(secret) != 64 || seen[secret] {
+			t.Errorf("the secret is %q", secret)
+		}
+		seen[secret] = true
+	}
+}
+
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf bars -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "info -h", "sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
+	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf bars -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "info -h", "k8s -h", "sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)
