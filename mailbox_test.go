@@ -137,9 +137,12 @@ func TestFullMailbox(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				sent := 0
+				for ; err == nil && sent < 4; sent++ { // there is room for them
+					err = s.PushTagged(ctx, uint64(sent), make([]byte, 500))
+				}
 				short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 				defer cancel()
-				sent := 0
 				for ; err == nil; sent++ {
 					err = s.PushTagged(short, uint64(sent), make([]byte, 500))
 				}

@@ -28,6 +28,7 @@ type Call struct {
 	wake   chan struct{}
 	notice chan struct{} // gets a token at its end; see notify.go
 
+	word   bool // it only stands for a goroutine that polls memory, and makes way for any other reaper
 	hosted bool // its goroutine sleeps on the host
 	guest  int  // and has this number there
 }

@@ -55,6 +55,7 @@ type Node struct {
 	start time.Time
 	trs   []transport.Transport
 	timed bool // some transport is lossy, so the engine needs the time
+	wired bool // some transport is a network: to look for packets takes a system call
 
 	// What the engine is told about packets of unknown origin, by transport.
 	unknown []int
@@ -71,6 +72,7 @@ type Node struct {
 
 	departed atomic.Int32  // departures that peers show
 	news     chan struct{} // closed at the next; nil if nobody waits
+	written  chan struct{} // closed when a peer has asked for memory here; nil if nobody waits
 
 	spare *Call // for the next receive
 	idle  *Call // for the next operation of coordination
@@ -175,6 +177,7 @@ func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
 	for _, t := range trs {
 		caps := t.Caps()
 		n.timed = n.timed || !caps.Reliable
+		n.wired = n.wired || !caps.Reliable || caps.Beats
 		least := link.Tagged
 		if n.cfg.Least != nil {
 			least = n.cfg.Least(caps)

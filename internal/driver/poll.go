@@ -8,6 +8,7 @@ import (
 	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/sys"
+	"weft/transport"
 )
 
 // The pauses of a Poll that has spent its budget.
@@ -46,6 +47,8 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		return cond(), nil
 	}
 	var end, yield monotime.Time
+	var duty *Call // stands for this goroutine, if it reaps
+	defer func() { n.relieve(duty) }()
 	for round := 0; ; round++ {
 		for range glances {
 			if cond() {
@@ -53,13 +56,17 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 			}
 			sys.Pause()
 		}
+		if duty == nil && n.wired && !n.cfg.Wait.Interrupt {
+			duty = NewCall()
+			duty.word = true
+		}
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
 		if n.closing.Load() {
 			return false, link.ErrClosed
 		}
-		n.Assist()
+		n.assist(duty)
 		if cond() {
 			return true, nil
 		}
@@ -92,15 +99,25 @@ func (n *Node) pollBudget() time.Duration {
 	return max(n.cfg.Wait.Budget, time.Duration(n.eager.Swap(0)))
 }
 
+// pollSlowly looks after pauses, and where there is a network whenever a peer's packet has written memory here.
 func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
+	if n.wired {
+		defer n.listen()()
+	}
 	began := n.now()
 	pause := minPause
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
-	for !cond() {
+	for {
+		written := n.writes()
+		if cond() {
+			break
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-written:
+			continue
 		case <-timer.C:
 		}
 		if n.closing.Load() {
@@ -116,13 +133,71 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 	return nil
 }
 
-// Assist runs the protocol if nobody else does.
-func (n *Node) Assist() {
-	n.turn()
-	if n.mu.TryLock() {
-		if n.reaper == nil && !n.closed {
-			n.progress()
-		}
-		n.mu.Unlock()
+// listen makes every packet wake the service, as a goroutine that is parked does, until the returned function is called.
+func (n *Node) listen() (end func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.parked++
+	n.rest()
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.parked--
 	}
+}
+
+// writes returns a channel that is closed when a peer's packet has next been about memory here, or nil if no packet is
+// listened for.
+func (n *Node) writes() <-chan struct{} {
+	if !n.wired {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.written == nil {
+		n.written = make(chan struct{})
+	}
+	return n.written
+}
+
+// Assist runs the protocol if nobody else does.
+func (n *Node) Assist() { n.assist(nil) }
+
+// assist is Assist for a goroutine that polls memory, which a call stands for. Where there is a network the goroutine
+// counts as the reaper until relieve: else every packet would wake the service, which would then do the goroutine's work
+// in the place of the goroutine.
+func (n *Node) assist(duty *Call) {
+	n.turn()
+	if !n.mu.TryLock() {
+		return
+	}
+	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
+	if n.reaper == nil && duty != nil {
+		n.reaper = duty
+		n.reaped++
+		if n.parked > 0 {
+			n.bell.Set(transport.Awake) // nobody need be woken for what we see
+		}
+	}
+	if n.reaper == duty {
+		n.progress()
+	}
+}
+
+// relieve says that the goroutine for which a call stands polls no more.
+func (n *Node) relieve(duty *Call) {
+	if duty == nil {
+		return
+	}
+	n.mu.Lock()
+	if n.reaper == duty {
+		n.reaper = nil
+		n.rest()
+	}
+	n.mu.Unlock()
+	duty.word = false
+	duty.Free()
 }

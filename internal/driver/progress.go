@@ -28,6 +28,7 @@ const most = 16
 // receive hands the engine what has arrived, and reports whether anything had.
 // React must follow if so. The lock is held.
 func (n *Node) receive(now monotime.Time) (any bool) {
+	served := n.eng.RMA.Stats.Served
 	for tr, t := range n.trs {
 		for range most {
 			k := t.Poll(n.in[:])
@@ -51,6 +52,10 @@ func (n *Node) receive(now monotime.Time) (any bool) {
 				break // nor other goroutines
 			}
 		}
+	}
+	if n.written != nil && n.eng.RMA.Stats.Served != served {
+		close(n.written)
+		n.written = nil
 	}
 	return any
 }

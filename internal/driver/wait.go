@@ -74,7 +74,7 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 	if err := ctx.Err(); err != nil {
 		return n.giveUp(c, err)
 	}
-	if n.reaper == nil && !n.cfg.Wait.Interrupt {
+	if (n.reaper == nil || n.reaper.word) && !n.cfg.Wait.Interrupt {
 		if err := n.reap(ctx, c); err != nil || !n.pending(c) {
 			if !mutant.On(mutant.NoRest) {
 				n.rest()
