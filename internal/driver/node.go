@@ -241,10 +241,16 @@ func (n *Node) peer(rank int) *Peer {
 	return p
 }
 
+// isReady is closed: peers that are ready share it.
+var isReady = make(chan struct{})
+
+func init() { close(isReady) }
+
 func (n *Node) connected(p *Peer) {
 	if p.open {
 		p.open = false
 		close(p.ready)
+		p.ready = isReady
 	}
 }
 
@@ -335,6 +341,7 @@ func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 	n.tape.Step("want", 0, rank)
 	n.eng.Want(rank)
 	n.flush(n.clock())
+	ready := p.ready
 	n.mu.Unlock()
 	if n.cfg.Host != nil {
 		if err := n.pollHosted(ctx, func() bool { return !p.open }); err != nil {
@@ -342,7 +349,7 @@ func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 		}
 	}
 	select {
-	case <-p.ready: // also when the node is closed
+	case <-ready: // also when the node is closed
 		return p, p.Gone()
 	case <-ctx.Done():
 		return nil, ctx.Err()

@@ -99,14 +99,23 @@ func (p *peer) deadline() monotime.Time {
 // long.
 func (e *Engine) advance(now monotime.Time, p *peer) (silent bool) {
 	if p.conn != nil {
-		p.conn.Advance(now)
+		if p.conn.Advance(now); p.conn.Resting() {
+			e.rest(p)
+		}
 		e.active.Add(p.q)
 		return p.conn.Silent()
 	}
 	if p.pulse.Advance(now) {
+		e.rest(p)
 		p.q.Push(wire.Beat{Ask: true}.Append(p.q.Head()), nil, true)
 	}
 	return p.pulse.Silent()
+}
+
+// rest gives back what a peer that is silent does not need: a job may have thousands.
+func (e *Engine) rest(p *peer) {
+	p.q.Rest()
+	e.Msg.Rest(p.rank)
 }
 
 // onNode handles the frames that are about the peer itself.
@@ -128,6 +137,7 @@ func (e *Engine) onNode(from int, frame []byte) error {
 			return err
 		}
 		if p := e.peer(from); f.Ask && from != e.cfg.Rank && !mutant.On(mutant.BeatUnanswered) {
+			e.rest(p)
 			p.q.Push(wire.Beat{}.Append(p.q.Head()), nil, true)
 		}
 	}

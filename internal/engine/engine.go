@@ -75,6 +75,7 @@ func New(cfg Config) *Engine {
 	if cfg.MaxQueue == 0 {
 		cfg.MaxQueue = 1024
 	}
+	cfg.Link = cfg.Link.WithDefaults()
 	e := &Engine{
 		cfg:   cfg,
 		self:  link.NewSelf(cfg.Job, uint32(cfg.Rank), cfg.Incarnation, cfg.Secret),
@@ -292,6 +293,9 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	}
 	if p.gone == nil {
 		e.links.sooner(p)
+	}
+	if p.conn.Resting() {
+		e.rest(p)
 	}
 	if len(e.untold) > 0 {
 		e.tellDone()

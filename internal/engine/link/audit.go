@@ -19,7 +19,7 @@ func (c *Conn) Unfinished() string {
 
 // Fingerprint writes the state of the link.
 func (c *Conn) Fingerprint(w io.Writer) {
-	fmt.Fprintln(w, c.incarnation, c.counter, c.replay.top, c.replay.seen, c.base, c.next, c.high, c.tail, c.stopped, c.asking, c.probe,
+	fmt.Fprintln(w, c.incarnation, c.counter, c.replay.String(), c.base, c.next, c.high, c.tail, c.stopped, c.asking, c.probe,
 		c.rtoAt, c.rto, c.backoff, c.srtt, c.rttvar, c.expected, c.loseSent, c.stopSent, c.unacked, c.ackAt, c.pulse,
 		c.due, c.stats, c.guard, c.knows, c.again, c.kept.count, c.kept.last, c.kept.untold, c.overtake, c.path)
 }

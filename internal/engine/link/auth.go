@@ -17,59 +17,109 @@ const maxJoined = 256
 // A signer guards the packets of one direction (PROTOCOL §2.2). It derives a key when the
 // key is needed first: a link uses one guard, and a packet of a stranger is to cost little.
 type signer struct {
-	self *Self
-	direction
+	self        *Self
+	incarnation uint64 // of the peer
+	peer        uint32
+	sends       bool // the packets are ours, not the peer's
 
-	front, back cipher.AEAD // nil until needed
-	seed        uint64      // of checksums
-	seeded      bool
+	seeded bool
+	silent bool   // keys are derived anew for each packet, and not kept
+	seed   uint64 // of checksums
+	keys   *keys  // nil until needed
+}
+
+// direction returns what the keys depend on.
+func (s *signer) direction() direction {
+	if s.sends {
+		return s.self.to(s.peer, s.incarnation)
+	}
+	return s.self.from(s.peer, s.incarnation)
+}
+
+// keys are the ciphers of a signer, each nil until needed.
+type keys struct {
+	front, back cipher.AEAD
 	sealing     [2]sealing // of encrypted packets, the one with number n at n%2
+}
 
+// scratch is where signers of a Self put what is valid until the next call.
+type scratch struct {
+	keys   keys // of a signer that is silent
 	nonce  [12]byte
 	tag    [wire.TagSize]byte
 	second [wire.TagSize]byte
 }
 
-func newSigner(self *Self, d direction) *signer { return &signer{self: self, direction: d} }
+// sender returns the signer of the packets to a peer.
+func (s *Self) sender(peer uint32, incarnation uint64) signer {
+	return signer{self: s, peer: peer, incarnation: incarnation, sends: true}
+}
+
+// receiver returns the signer of the packets from a peer.
+func (s *Self) receiver(peer uint32, incarnation uint64) signer {
+	return signer{self: s, peer: peer, incarnation: incarnation}
+}
+
+// ring returns the keys, those that are derived for one packet only if the signer is silent.
+func (s *signer) ring() *keys {
+	switch {
+	case s.keys != nil:
+	case s.silent:
+		s.self.scratch.keys = keys{}
+		return &s.self.scratch.keys
+	default:
+		s.keys = new(keys)
+	}
+	return s.keys
+}
+
+// silence makes the signer forget its keys, and keep none, or ends that.
+func (s *signer) silence(on bool) {
+	if s.silent = on; on {
+		s.keys = nil
+	}
+}
 
 // sign returns the tag of a packet whose front part ends before the payload,
 // valid until the next call. The tag field in the front is not covered.
 func (s *signer) sign(counter uint64, front, payload []byte) []byte {
-	if s.front == nil {
-		s.front = s.gcm(s.self.root, labelFront)
+	k, x := s.ring(), &s.self.scratch
+	if k.front == nil {
+		k.front = s.direction().gcm(s.self.root, labelFront)
 	}
 	var field [wire.TagSize]byte
 	at := front[wire.TagAt:wire.LinkSize]
 	copy(field[:], at)
 	clear(at)
-	s.count(counter)
-	tag := s.front.Seal(s.tag[:0], s.nonce[:], nil, front)
+	x.count(counter)
+	tag := k.front.Seal(x.tag[:0], x.nonce[:], nil, front)
 	copy(at, field[:])
 	if len(payload) > 0 {
-		if s.back == nil {
-			s.back = s.gcm(s.self.root, labelBack)
+		if k.back == nil {
+			k.back = s.direction().gcm(s.self.root, labelBack)
 		}
-		s.back.Seal(s.second[:0], s.nonce[:], nil, payload)
-		subtle.XORBytes(tag, tag, s.second[:])
+		k.back.Seal(x.second[:0], x.nonce[:], nil, payload)
+		subtle.XORBytes(tag, tag, x.second[:])
 	}
 	return tag
 }
 
 // count sets the nonce.
-func (s *signer) count(counter uint64) { binary.LittleEndian.PutUint64(s.nonce[4:], counter) }
+func (x *scratch) count(counter uint64) { binary.LittleEndian.PutUint64(x.nonce[4:], counter) }
 
 // sum returns what a packet whose network is trusted carries in the place of a
 // tag, valid until the next call: a checksum to which a number is added that every
 // direction has of its own, and zeros.
 func (s *signer) sum(front, payload []byte) []byte {
 	if !s.seeded {
-		s.seed = binary.LittleEndian.Uint64(s.derive(s.self.root, labelChecksum, 8))
+		s.seed = binary.LittleEndian.Uint64(s.direction().derive(s.self.root, labelChecksum, 8))
 		s.seeded = true
 	}
 	sum := s.seed + checksum.Sum(front[:wire.TagAt], front[wire.LinkSize:], payload)
-	s.tag = [wire.TagSize]byte{}
-	binary.LittleEndian.PutUint64(s.tag[:], sum)
-	return s.tag[:]
+	tag := &s.self.scratch.tag
+	*tag = [wire.TagSize]byte{}
+	binary.LittleEndian.PutUint64(tag[:], sum)
+	return tag[:]
 }
 
 // guarded returns a packet as its guard makes it. Its front begins with the header. An

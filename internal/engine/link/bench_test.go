@@ -32,7 +32,7 @@ func guarding(b *testing.B, run func(b *testing.B, g Guard, front, payload []byt
 func BenchmarkGuard(b *testing.B) {
 	guarding(b, func(b *testing.B, g Guard, front, payload []byte) {
 		self := NewSelf(job, 0, 5, rigSecret)
-		s := newSigner(self, self.to(1, 6))
+		s := self.sender(1, 6)
 		for b.Loop() {
 			self.sealed = self.sealed[:0]
 			s.guarded(g, 1, front, payload)
@@ -44,13 +44,14 @@ func BenchmarkGuard(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	guarding(b, func(b *testing.B, g Guard, front, payload []byte) {
 		here, there := NewSelf(job, 0, 5, rigSecret), NewSelf(job, 1, 6, rigSecret)
-		p := newSigner(here, here.to(1, 6)).guarded(g, 1, front, payload)
+		sender := here.sender(1, 6)
+		p := sender.guarded(g, 1, front, payload)
 		pkt := append(bytes.Clone(p.Header), p.Payload...)
 		f, _, err := wire.ParseLink(pkt)
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := newSigner(there, there.from(0, 5))
+		s := there.receiver(0, 5)
 		for b.Loop() {
 			if _, ok := s.open(f, pkt); !ok {
 				b.Fatal("it is not right")

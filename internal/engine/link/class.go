@@ -92,7 +92,7 @@ func (q *Queue) pass(c class, long bool) {
 		case long:
 			q.passed[c] = share
 		default:
-			q.passed[c]++
+			q.passed[c] = min(q.passed[c]+1, share)
 		}
 	}
 }

@@ -25,7 +25,9 @@ type Config struct {
 	FirstCounter uint64 // counter before that of the first packet; 0 but in tests of keys that change
 }
 
-func (c Config) withDefaults() Config {
+// WithDefaults returns the configuration with every field set. Links that are given one
+// share it.
+func (c Config) WithDefaults() Config {
 	def := func(d *time.Duration, v time.Duration) {
 		if *d == 0 {
 			*d = v
@@ -52,14 +54,14 @@ type Packet struct {
 
 // A Conn is the link to one peer over a lossy transport, in both directions.
 type Conn struct {
-	cfg  Config
+	cfg  *Config // complete
 	self *Self
 	peer uint32
 
 	// Identity.
 	incarnation uint64 // the peer's
 	guard       Guard  // of what we send, and the weakest that we take
-	out, in     *signer
+	out, in     signer
 	counter     uint64
 	replay      replayWindow
 
@@ -93,9 +95,8 @@ type Conn struct {
 	path       pathMTU
 	assemblies []assembly // of packets that come in parts; nil until the first
 
-	due   dues                                     // control packets to send
-	ctl   [4][wire.LinkSize + wire.SelectSize]byte // their bytes
-	sent  []sent                                   // what the last Output returned
+	due   dues   // control packets to send
+	sent  []sent // what the last Output returned
 	stats Stats
 }
 
@@ -146,16 +147,21 @@ func (s *Stats) Add(o Stats) {
 	s.RTT = max(s.RTT, o.RTT)
 }
 
-// NewConn returns the link to one incarnation of a peer.
+// NewConn returns the link to one incarnation of a peer. It borrows the configuration.
 func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
+	if *cfg != cfg.WithDefaults() {
+		full := cfg.WithDefaults()
+		cfg = &full
+	}
 	c := &Conn{
-		cfg: cfg.withDefaults(), self: self, peer: peer, incarnation: incarnation,
-		out: newSigner(self, self.to(peer, incarnation)), in: newSigner(self, self.from(peer, incarnation)),
+		cfg: cfg, self: self, peer: peer, incarnation: incarnation,
+		out: self.sender(peer, incarnation), in: self.receiver(peer, incarnation),
 		counter: cfg.FirstCounter,
 		rtoAt:   monotime.Never, ackAt: monotime.Never,
-		slots: make([]slot, 8),
 	}
-	c.rto, c.pulse, c.path = c.cfg.RTOInitial, NewPulse(&c.cfg), newPathMTU(&c.cfg)
+	c.out.silence(true)
+	c.in.silence(true)
+	c.rto, c.pulse, c.path = c.cfg.RTOInitial, NewPulse(c.cfg), newPathMTU(c.cfg)
 	s := cfg.FirstSeq
 	c.base, c.next, c.high, c.tail, c.expected = s, s, s, s, s
 	return c
@@ -209,6 +215,7 @@ func (c *Conn) Queue(now monotime.Time, head, payload []byte) {
 	if int(c.tail-c.base) == len(c.slots) {
 		c.grow()
 	}
+	c.wake()
 	s := c.slot(c.tail)
 	s.times, s.held, s.again = 0, false, false
 	s.size = wire.LinkSize + copy(s.front[wire.LinkSize:], head)
@@ -221,7 +228,7 @@ func (c *Conn) Queue(now monotime.Time, head, payload []byte) {
 }
 
 func (c *Conn) grow() {
-	bigger := make([]slot, 2*len(c.slots))
+	bigger := make([]slot, max(2*len(c.slots), fewSlots))
 	for i := c.base; i != c.tail; i++ {
 		bigger[i&uint32(len(bigger)-1)] = *c.slot(i)
 	}

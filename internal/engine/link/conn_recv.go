@@ -56,6 +56,8 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 		c.due[wire.KindAck] = true
 		if len(frame) > 0 {
 			c.path.answer = uint32(len(pkt))
+		} else {
+			c.rest()
 		}
 	case wire.KindSelect:
 		if f.Ack == c.base && !c.stopped {
@@ -77,7 +79,9 @@ func (c *Conn) admit(f wire.Link, pkt []byte) (frame []byte, err error) {
 	if !c.replay.fresh(f.Counter) {
 		return nil, ErrReplay
 	}
-	c.replay.mark(f.Counter)
+	if c.replay.mark(f.Counter); f.Kind == wire.KindData || f.Kind == wire.KindPart {
+		c.wake()
+	}
 	c.knows = f.Flags&wire.Selective != 0
 	return frame, nil
 }

@@ -104,7 +104,7 @@ func (c *Conn) control(k wire.Kind, dst []Packet) {
 	if k == wire.KindAck {
 		seq, c.path.answer = c.path.answer, 0
 	}
-	b := c.header(c.ctl[len(c.sent)%len(c.ctl)][:0], k, seq)
+	b := c.header(c.self.control[len(c.sent)%len(c.self.control)][:0], k, seq)
 	if k == wire.KindSelect {
 		b = c.kept.bitmap(b, c.expected)
 	}
@@ -143,13 +143,13 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 	for range n {
 		p := c.sent[len(c.sent)-1]
 		c.sent = c.sent[:len(c.sent)-1]
-		s := c.slot(p.seq)
-		switch {
-		case p.kind == wire.KindPart:
-			c.miss(s)
-			continue
-		case p.kind != wire.KindData:
+		if p.kind != wire.KindData && p.kind != wire.KindPart {
 			c.due[p.kind] = true
+			continue
+		}
+		s := c.slot(p.seq)
+		if p.kind == wire.KindPart {
+			c.miss(s)
 			continue
 		}
 		s.times--
@@ -244,13 +244,15 @@ func (c *Conn) Advance(now monotime.Time) {
 	}
 	if c.pulse.Advance(now) {
 		c.due[wire.KindProbe] = true
+		c.rest()
 	}
 	c.path.advance(now)
 }
 
 func (c *Conn) timeout(now monotime.Time) {
 	c.stats.Timeouts++
-	if s := c.slot(c.base); c.base != c.tail && !c.stopped && c.backoff > 0 {
+	if c.base != c.tail && !c.stopped && c.backoff > 0 {
+		s := c.slot(c.base)
 		c.path.timeout(s.bytes(), s.times)
 	}
 	if c.timer() < c.cfg.RTOMax {

@@ -19,7 +19,7 @@ func (r *rig) lie(counter uint64, k wire.Kind, ack uint32, bits ...byte) (data [
 	if k == wire.KindSelect {
 		pkt = append(pkt, append(bits, make([]byte, wire.SelectSize-len(bits))...)...)
 	}
-	s := newSigner(from.self, from.self.to(0, life(0)))
+	s := from.self.sender(0, life(0))
 	copy(pkt[wire.LinkSize-wire.TagSize:], s.sign(counter, pkt, nil))
 	if _, err := to.conn.Recv(r.now, pkt, Tagged, true); err != nil {
 		r.t.Fatal(err)
@@ -170,6 +170,7 @@ func TestReady(t *testing.T) {
 // A counter is good once, and as long as it is not too old.
 func TestReplayWindow(t *testing.T) {
 	var w replayWindow
+	w.widen()
 	for _, c := range []struct {
 		counter uint64
 		fresh   bool
@@ -193,6 +194,7 @@ func TestReplayWindow(t *testing.T) {
 // the highest one is.
 func TestReplayWindowForgetsNothing(t *testing.T) {
 	var w replayWindow
+	w.widen()
 	for top := uint64(1); top < 4*replaySize; top++ {
 		if !w.fresh(top) {
 			t.Fatalf("counter %d is not fresh", top)

@@ -22,7 +22,7 @@ const quarters = 4
 // NewPulse returns a pulse that is not watched yet. A negative Liveness means that it
 // never will be.
 func NewPulse(cfg *Config) Pulse {
-	return Pulse{liveness: cfg.withDefaults().Liveness, at: monotime.Never}
+	return Pulse{liveness: cfg.WithDefaults().Liveness, at: monotime.Never}
 }
 
 // Watch begins or ends the watch.

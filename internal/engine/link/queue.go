@@ -27,13 +27,12 @@ type Queue struct {
 	next   *Queue // in active
 	listed bool
 
-	head    [wire.MaxHead]byte // of the frame that is being made
 	waiting [classes]fifo
-	count   int          // frames that wait
-	number  uint32       // of the next one
-	passed  [classes]int // packets that have gone ahead of a class since it had a turn
-	chosen  class        // of the packet that Next returned
-	full    bool         // there is no room for bulk until Retry
+	count   int            // frames that wait
+	number  uint32         // of the next one
+	passed  [classes]uint8 // packets that have gone ahead of a class since it had a turn
+	chosen  class          // of the packet that Next returned
+	full    bool           // there is no room for bulk until Retry
 
 	// Operations that wait to enter the queue have numbers, the last of which is
 	// turn. None up to entered waits any more.
@@ -53,7 +52,11 @@ func (q *Queue) Through(lane Lane, room int) { q.lane, q.room = lane, room }
 
 // Active lists the queues that have frames to send, in the order in which they
 // got them.
-type Active struct{ first, last *Queue }
+type Active struct {
+	first, last *Queue
+
+	head [wire.MaxHead]byte // of the frame that is being made, for any of them
+}
 
 // NewQueue returns an empty queue to a peer. It puts itself on the list when
 // frames are pushed.
@@ -61,8 +64,9 @@ func NewQueue(rank int, active *Active) *Queue {
 	return &Queue{Rank: rank, active: active}
 }
 
-// Head returns room for the head of the next frame: append to it, then Push it.
-func (q *Queue) Head() []byte { return q.head[:0] }
+// Head returns room for the head of the next frame: append to it, then Push it, before
+// another queue of the same Active is asked for room.
+func (q *Queue) Head() []byte { return q.active.head[:0] }
 
 // Push adds the frame whose head was appended to what Head returned. Urgent
 // frames wake a peer that waits for nothing.
@@ -127,6 +131,13 @@ func (q *Queue) Last() uint32 { return q.turn }
 // Follows reports whether a frame that must not overtake the operations up to a
 // number may enter.
 func (q *Queue) Follows(number uint32) bool { return int32(q.entered-number) >= 0 }
+
+// Rest gives back the memory of frames that have been sent, if none waits.
+func (q *Queue) Rest() {
+	if q.count == 0 {
+		q.waiting = [classes]fifo{}
+	}
+}
 
 // Len returns the number of frames that wait.
 func (q *Queue) Len() int { return q.count }

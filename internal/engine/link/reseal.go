@@ -8,7 +8,7 @@ import "weft/internal/engine/wire"
 // of this kind, so that it can be played without the job's secret.
 type Resealer struct {
 	from, to *Self
-	keys     map[direction]*[2]*signer // of those who have proved to know the secret
+	keys     map[direction]*[2]signer // of those who have proved to know the secret
 	pkt      []byte
 }
 
@@ -17,7 +17,7 @@ const mostKeys = 1 << 12
 
 // NewResealer returns a Resealer between two Selfs.
 func NewResealer(from, to *Self) *Resealer {
-	return &Resealer{from: from, to: to, keys: map[direction]*[2]*signer{}}
+	return &Resealer{from: from, to: to, keys: map[direction]*[2]signer{}}
 }
 
 // Reseal returns the packet for the other Self, valid until the next call.
@@ -46,7 +46,7 @@ func (r *Resealer) known(f wire.Link, pkt []byte) (frame []byte, there *signer) 
 	keys := r.keys[d]
 	proved := keys != nil
 	if !proved {
-		keys = &[2]*signer{newSigner(r.from, d), newSigner(r.to, d)}
+		keys = &[2]signer{r.from.receiver(f.Src, f.Incarnation), r.to.receiver(f.Src, f.Incarnation)}
 	}
 	frame, ok := keys[0].open(f, pkt)
 	if !ok {
@@ -58,5 +58,5 @@ func (r *Resealer) known(f wire.Link, pkt []byte) (frame []byte, there *signer) 
 		}
 		r.keys[d] = keys
 	}
-	return frame, keys[1]
+	return frame, &keys[1]
 }

@@ -20,16 +20,16 @@ type sealing struct {
 // key returns the key for a counter.
 func (s *signer) key(counter uint64) sealing {
 	number := counter >> s.self.keyBits
-	if k := s.sealing[number%2]; k.aead != nil && k.number == number {
+	if k := s.ring().sealing[number%2]; k.aead != nil && k.number == number {
 		return k
 	}
-	return sealing{number, s.gcm(s.self.root, labelSeal, number)}
+	return sealing{number, s.direction().gcm(s.self.root, labelSeal, number)}
 }
 
 // keep remembers a key that has proved to be the sender's, unless it is older than what
 // it would replace.
 func (s *signer) keep(k sealing) {
-	if old := &s.sealing[k.number%2]; old.aead == nil || old.number < k.number {
+	if old := &s.ring().sealing[k.number%2]; old.aead == nil || old.number < k.number {
 		*old = k
 	}
 }
@@ -41,9 +41,9 @@ func (s *signer) seal(dst []byte, counter uint64, front, payload []byte) []byte 
 	dst = append(dst, payload...)
 	k := s.key(counter)
 	s.keep(k)
-	s.count(counter)
+	s.self.scratch.count(counter)
 	header, plain := dst[:wire.TagAt], dst[wire.TagAt:]
-	return k.aead.Seal(header, s.nonce[:], plain, header)
+	return k.aead.Seal(header, s.self.scratch.nonce[:], plain, header)
 }
 
 // unseal returns the frame of an encrypted packet.
@@ -53,8 +53,8 @@ func (s *signer) unseal(counter uint64, pkt []byte) (frame []byte, ok bool) {
 		s.self.plain = make([]byte, 0, len(sealed))
 	}
 	k := s.key(counter)
-	s.count(counter)
-	frame, err := k.aead.Open(s.self.plain[:0], s.nonce[:], sealed, header)
+	s.self.scratch.count(counter)
+	frame, err := k.aead.Open(s.self.plain[:0], s.self.scratch.nonce[:], sealed, header)
 	if err != nil {
 		return nil, false
 	}

@@ -73,32 +73,32 @@ type pair struct {
 	credit    int     // room at the receiver when it last said
 	asked     uint32  // an acknowledgement was asked for of everything before this
 	urged     uint32  // and of everything before this by ACKREQ: the answer wakes us
-	listed    bool    // in port.unasked
 	askBytes  int     // bytes transmitted since asked
-	refused   bool    // hold everything new: refusedAt was refused
 	refusedAt uint32
+	refused   bool          // hold everything new: refusedAt was refused
+	listed    bool          // in port.unasked
+	hungry    bool          // listed in port.starved
+	due       bool          // what was refused is to be sent again when the port is thawed
 	backoff   int64         // ns
 	resendAt  monotime.Time // Never unless backing off
 	waiting   opList        // sends that found no room
-	hungry    bool          // listed in port.starved
 	flushes   []flush
-	due       bool // what was refused is to be sent again when the port is thawed
 	fenced    bool // a Freeze waits for its answer to a fence
 
 	// Receiving.
+	turned   bool // one of its messages has been refused since the last acknowledgement
+	long     bool // what was refused last was the announcement of a long message
+	called   bool // it was told to come, by a GO
 	expected uint32
 	told     uint32 // the last acknowledgement sent
-	turned   bool   // one of its messages has been refused since
 	oldest   *Block // arrived messages from this peer
 	newest   *Block
 	partial  *Block // message of which a part has arrived
 	into     *Op    // or the operation that takes it directly
 	total    int
 	got      int
-	long     bool   // what was refused last was the announcement of a long message
 	owes     int    // bytes that a GO would promise; 0 if none is owed
-	called   bool   // it was told to come, by a GO
-	granted  int    // bytes that are kept for it since; 0 if a receive waits for it that needs no room
+	granted  int    // bytes that are kept for it since it was called; 0 if a receive waits for it that needs no room
 	turn     uint64 // its place among those that are owed a GO: it keeps it until its message has a place
 
 	spread bool // it knows that the channel has been revoked
@@ -208,12 +208,21 @@ func (p *Port) pair(rank int) *pair {
 	if d == nil {
 		d = &pair{
 			port: p, rank: rank, q: p.node.queue(rank),
-			entries: make([]entry, 4), credit: firstCredit, resendAt: monotime.Never,
+			entries: make([]entry, 1), credit: firstCredit, resendAt: monotime.Never,
 		}
 		p.pairs[rank] = d
 	}
 	p.lastPair = d
 	return d
+}
+
+// Rest gives back memory that is held for messages to a peer, if there are none.
+func (n *Node) Rest(rank int) {
+	for _, p := range n.ports {
+		if d := p.pairs[rank]; d != nil && d.base == d.next && len(d.entries) > 1 {
+			d.entries = make([]entry, 1)
+		}
+	}
 }
 
 // MemoryBytes returns what the buffers of all ports hold.
