@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"weft/internal/launch"
 )
 
 // A Bar is something that weft means to reach, relative to what its peers
@@ -45,8 +47,8 @@ func (s Spec) with(change func(*Spec)) Spec {
 // Bars lists what weft means to reach (docs/PERFORMANCE.md): between the hosts of
 // a lab if we are in one, else on this host.
 func Bars() []Bar {
-	if here, there, err := ends(); err == nil && here != there {
-		return labBars()
+	if hosts, err := launch.LabHosts(); err == nil && len(hosts) >= 2 {
+		return append(append(labBars(), lossyBars()...), sortBars(len(hosts))...)
 	}
 	return hostBars()
 }
@@ -232,7 +234,7 @@ func (a as) Name() string  { return a.name }
 func (a as) Can(Spec) bool { return a.System.Can(a.spec) }
 func (a as) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	a.spec.Rounds = s.Rounds
-	samples, err := a.System.Run(ctx, a.spec)
+	samples, err := losing(ctx, a.spec.Loss, func(ctx context.Context) ([]Sample, error) { return a.System.Run(ctx, a.spec) })
 	for i := range samples {
 		if len(s.Sizes) == 1 { // that of what it is compared with
 			samples[i].Size = s.Sizes[0]

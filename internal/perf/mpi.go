@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"sync"
 )
 
 //go:embed peers/mpi.c.txt
@@ -47,47 +46,18 @@ func (m mpi) Can(s Spec) bool {
 	}
 }
 
-// built holds the programs compiled so far. Cleanup removes them.
-var built struct {
-	sync.Mutex
-	dir   string
-	files map[string]string
-}
-
-// Cleanup removes what was compiled for the measurements.
-func Cleanup() {
-	built.Lock()
-	defer built.Unlock()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
-	}
-	built.dir, built.files = "", nil
-}
-
 func (m mpi) build(ctx context.Context) (string, error) {
-	built.Lock()
-	defer built.Unlock()
-	if f := built.files[m.name]; f != "" {
-		return f, nil
-	}
-	if built.dir == "" {
-		dir, err := os.MkdirTemp("", "weft-perf-")
-		if err != nil {
-			return "", err
+	return buildOnce(m.name, func(bin string) error {
+		src := filepath.Join(filepath.Dir(bin), "mpi.c")
+		if err := os.WriteFile(src, mpiSource, 0o600); err != nil {
+			return err
 		}
-		built.dir, built.files = dir, map[string]string{}
-	}
-	src := filepath.Join(built.dir, "mpi.c")
-	if err := os.WriteFile(src, mpiSource, 0o600); err != nil {
-		return "", err
-	}
-	bin := filepath.Join(built.dir, m.name)
-	out, err := exec.CommandContext(ctx, m.cc, "-O2", "-o", bin, src).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", m.cc, err, out)
-	}
-	built.files[m.name] = bin
-	return bin, nil
+		out, err := exec.CommandContext(ctx, m.cc, "-O2", "-o", bin, src).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w: %s", m.cc, err, out)
+		}
+		return nil
+	})
 }
 
 func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {

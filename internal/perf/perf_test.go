@@ -107,6 +107,32 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+func TestParseNAS(t *testing.T) {
+	const out = " Class           =                        A\n Mop/s total     =                   104.25\n Mop/s/process   =                    52.13\n"
+	s, err := parseNAS([]byte(out + " Verification    =               SUCCESSFUL\n"))
+	if err != nil || len(s) != 1 || s[0].Msgs != 104.25e6 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, bad := range []string{out + " Verification    =             UNSUCCESSFUL\n", out, " SUCCESSFUL"} {
+		if s, err := parseNAS([]byte(bad)); err == nil {
+			t.Errorf("%q: %+v", bad, s)
+		}
+	}
+}
+
+// TestLossesNeedALab: no frames can be lost on this host itself, and nothing is measured
+// as if they were.
+func TestLossesNeedALab(t *testing.T) {
+	t.Setenv(launch.EnvLab, "")
+	_, err := losing(t.Context(), 0.01, func(context.Context) ([]Sample, error) {
+		t.Error("it is measured")
+		return nil, nil
+	})
+	if err == nil {
+		t.Error("there is no error")
+	}
+}
+
 func TestParseUCX(t *testing.T) {
 	const out = `+--------------+--------------+------------------------------+---------------------+-----------------------+
 |              |              |       overhead (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |

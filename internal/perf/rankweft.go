@@ -21,6 +21,9 @@ func (self) Absent() string  { return "" }
 func (self) Can(s Spec) bool { return true }
 
 func (self) Run(ctx context.Context, s Spec) ([]Sample, error) {
+	if s.Test == "nas" {
+		return runNAS(ctx, s)
+	}
 	n := 2
 	if s.Test == "alltoall" || s.Test == "barrier" || s.Test == "lock" || s.Test == "gather" {
 		n = s.N
@@ -333,6 +336,9 @@ func (b *bench) pull(size int, dst []byte) error {
 func (s Spec) count(size int) int {
 	if s.Test == "rate" {
 		return 1000000
+	}
+	if s.Loss > 0 {
+		return 1 << 27 / size // TCP may be slow then
 	}
 	return max(min(1<<30/max(size, 1), 200000), 200)
 }

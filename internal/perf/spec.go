@@ -4,7 +4,7 @@ import "context"
 
 // A Spec is what to measure.
 type Spec struct {
-	Test      string // latency, bandwidth, rate, alltoall, barrier, lock, ipush or gather
+	Test      string // latency, bandwidth, rate, alltoall, barrier, lock, ipush, gather, or nas: the program Op
 	Transport string // of weft: auto, shm, udp
 	Op        string // send, push, put or pull
 	Figure    string // of ipush: latency or bandwidth; of latency and lock: p99, or the median
@@ -18,6 +18,9 @@ type Spec struct {
 	Algorithm string // of a barrier or lock
 	Bulk      int    // of latency and lock: bytes of the long messages that rank 0 sends to rank 1 meanwhile
 	Brief     bool   // of latency and logp: so few that the figures mean nothing, for tests
+
+	Loss  float64 // share of all frames between the hosts of a lab that get lost; in bars only
+	Class string  // of nas
 
 	Guard string // of weft's packets to other hosts: see weft.Config
 

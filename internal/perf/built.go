@@ -1,0 +1,47 @@
+package perf
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// built holds the programs compiled so far, in a directory of theirs.
+var built struct {
+	sync.Mutex
+	dir   string
+	files map[string]string
+}
+
+// Cleanup removes what was compiled for the measurements.
+func Cleanup() {
+	built.Lock()
+	defer built.Unlock()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	built.dir, built.files = "", nil
+}
+
+// buildOnce returns a program of a name, which build puts into a file when it is asked
+// for first.
+func buildOnce(name string, build func(file string) error) (string, error) {
+	built.Lock()
+	defer built.Unlock()
+	if f := built.files[name]; f != "" {
+		return f, nil
+	}
+	if built.dir == "" {
+		dir, err := os.MkdirTemp("", "weft-perf-")
+		if err != nil {
+			return "", err
+		}
+		built.dir, built.files = dir, map[string]string{}
+	}
+	file := filepath.Join(built.dir, name)
+	if err := build(file); err != nil {
+		return "", err
+	}
+	built.files[name] = file
+	return file, nil
+}
