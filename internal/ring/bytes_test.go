@@ -1,0 +1,304 @@
+package ring
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"sync"
+	"testing"
+)
+
+// byteRing returns both ends of a new ring, and its memory.
+func byteRing(size int) (p *ByteProducer, c *ByteConsumer, control []byte) {
+	control, data := area(BytesControl), area(size)
+	return NewByteProducer(control, data), NewByteConsumer(control, data), control
+}
+
+// push writes n bytes, each of which is its number in the stream, as far as there is room.
+func push(t *testing.T, p *ByteProducer, n int) (pushed int) {
+	t.Helper()
+	for pushed < n {
+		b, err := p.Reserve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b) == 0 {
+			break
+		}
+		b = b[:min(len(b), n-pushed)]
+		for i := range b {
+			b[i] = byte((p.tail + uint64(i)) % 251)
+		}
+		p.Commit(len(b))
+		pushed += len(b)
+	}
+	p.Publish()
+	return pushed
+}
+
+// pull reads n bytes, as far as there are some, and checks them.
+func pull(t *testing.T, c *ByteConsumer, n int) (pulled int) {
+	t.Helper()
+	for pulled < n {
+		b, err := c.Peek()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b) == 0 {
+			break
+		}
+		b = b[:min(len(b), n-pulled)]
+		for i := range b {
+			if b[i] != byte((c.head+uint64(i))%251) {
+				t.Fatalf("byte %d is %d", c.head+uint64(i), b[i])
+			}
+		}
+		c.Take(len(b))
+		pulled += len(b)
+	}
+	return pulled
+}
+
+func TestBytesKeepOrder(t *testing.T) {
+	p, c, _ := byteRing(16 * BytesLeast)
+	rnd := rand.New(rand.NewPCG(5, 6))
+	sent, got := 0, 0
+	for got < 4<<20 {
+		sent += push(t, p, rnd.IntN(64<<10))
+		if c.Ready() != (sent != got) {
+			t.Fatalf("ready %v with %d bytes", c.Ready(), sent-got)
+		}
+		got += pull(t, c, rnd.IntN(64<<10))
+		if sent-got > 16*BytesLeast {
+			t.Fatalf("the ring holds %d bytes", sent-got)
+		}
+	}
+	pull(t, c, sent)
+	if p.size != 16*BytesLeast {
+		t.Errorf("the ring uses %d bytes", p.size)
+	}
+}
+
+// A ring takes what fits to the last byte. One that was full grows when it is empty next,
+// and not before; one that was never full stays as it is.
+func TestBytesGrow(t *testing.T) {
+	const most = 8 * BytesLeast // not a power of four times the least
+	p, c, _ := byteRing(most)
+	for range 100 {
+		push(t, p, BytesLeast-1)
+		pull(t, c, BytesLeast)
+	}
+	if p.size != BytesLeast {
+		t.Fatalf("a ring that was never full uses %d bytes", p.size)
+	}
+	for _, size := range []int{BytesLeast, 4 * BytesLeast, most, most} {
+		if n := push(t, p, 2*most); n != size {
+			t.Fatalf("%d bytes fit, want %d", n, size)
+		}
+		if n := push(t, p, 1); n != 0 || c.More() {
+			t.Fatal("a full ring took a byte, or its consumer knows what it has not seen")
+		}
+		pull(t, c, size-1)
+		if n := push(t, p, size); n != size-1 {
+			t.Fatalf("%d of %d bytes fit while one waits", n, size)
+		}
+		if n := pull(t, c, 2*most); n != size {
+			t.Fatalf("%d bytes came, want %d", n, size)
+		}
+		if c.Ready() || c.More() {
+			t.Fatal("an empty ring is ready")
+		}
+	}
+}
+
+// A ring from which nothing has been read grows at once, as it does when all lies where
+// it would lie anyway.
+func TestBytesGrowAtOnce(t *testing.T) {
+	for _, before := range []int{0, 4 * BytesLeast, 16 * BytesLeast} {
+		p, c, _ := byteRing(16 * BytesLeast)
+		for range before / 1024 {
+			push(t, p, 1024)
+			pull(t, c, 1024)
+		}
+		want := 16 * BytesLeast
+		if before == 4*BytesLeast {
+			want = 4 * BytesLeast // the place of its first byte is another in a ring of 16
+		}
+		if n := push(t, p, 32*BytesLeast); n != want {
+			t.Errorf("%d bytes fit after %d, want %d", n, before, want)
+		}
+		if n := pull(t, c, 32*BytesLeast); n != want {
+			t.Errorf("%d bytes came, want %d", n, want)
+		}
+	}
+}
+
+// The producer is ready when what it said it wants has come.
+func TestBytesWanted(t *testing.T) {
+	p, c, _ := byteRing(BytesLeast) // cannot grow: half of it is enough
+	push(t, p, BytesLeast+1)
+	p.Want()
+	pull(t, c, BytesLeast/2-1)
+	if c.Wanted() || p.Ready() {
+		t.Fatalf("too early: the consumer thinks %v, the producer %v", c.Wanted(), p.Ready())
+	}
+	pull(t, c, 1)
+	if !c.Wanted() || !p.Ready() {
+		t.Fatalf("half is free: the consumer thinks %v, the producer %v", c.Wanted(), p.Ready())
+	}
+	p, c, _ = byteRing(4 * BytesLeast) // is to grow: it must be empty
+	push(t, p, 1)
+	pull(t, c, 1)
+	push(t, p, BytesLeast+1)
+	p.Want()
+	pull(t, c, BytesLeast-1)
+	if c.Wanted() || p.Ready() {
+		t.Fatalf("too early: the consumer thinks %v, the producer %v", c.Wanted(), p.Ready())
+	}
+	pull(t, c, 1)
+	if !c.Wanted() || !p.Ready() {
+		t.Fatalf("all is free: the consumer thinks %v, the producer %v", c.Wanted(), p.Ready())
+	}
+}
+
+func TestBytesEnds(t *testing.T) {
+	p, c, _ := byteRing(BytesLeast)
+	push(t, p, 3)
+	p.End()
+	if !c.Ready() || !c.Ended() {
+		t.Fatal("the consumer does not see the end")
+	}
+	if pull(t, c, 10) != 3 || !c.Ready() {
+		t.Fatal("what came before the end is lost, or the end is no news")
+	}
+	if p.Refused() {
+		t.Fatal("refused")
+	}
+	push(t, p, 2*BytesLeast)
+	p.Want()
+	c.Refuse()
+	if !p.Refused() || !p.Ready() {
+		t.Fatal("the producer does not see that it is refused")
+	}
+}
+
+// Positions that cannot be are errors, at both ends; those that could be are not.
+func TestBytesRefuseNonsense(t *testing.T) {
+	for _, bad := range []struct {
+		tail uint64
+		size uint32
+		ok   bool
+	}{
+		{10 + BytesLeast, BytesLeast, true},
+		{11 + BytesLeast, BytesLeast, false},
+		{9, BytesLeast, false},
+		{0, BytesLeast, false},
+		{^uint64(0), BytesLeast, false},
+		{11, BytesLeast / 2, false},
+		{11, BytesLeast * 3, false},
+		{11, BytesLeast * 4, true},
+		{11, BytesLeast * 8, false},
+		{11, 0, false},
+		{11, 1 << 31, false},
+	} {
+		p, c, control := byteRing(4 * BytesLeast)
+		push(t, p, 10)
+		pull(t, c, 10)
+		controlAt(control).tail.Store(bad.tail)
+		controlAt(control).size.Store(bad.size)
+		if _, err := c.Peek(); (err == nil) != bad.ok {
+			t.Errorf("tail %d, size %d: %v", bad.tail, bad.size, err)
+		}
+	}
+	for _, bad := range []struct {
+		head uint64
+		ok   bool
+	}{
+		{10, true}, {10 + BytesLeast, true}, {11 + BytesLeast, false}, {9, false}, {0, false}, {^uint64(0), false},
+	} {
+		p, c, control := byteRing(BytesLeast)
+		push(t, p, 10)
+		pull(t, c, 10)
+		p.Reserve()
+		p.head = 10
+		if push(t, p, BytesLeast) != BytesLeast {
+			t.Fatal("no room")
+		}
+		controlAt(control).head.Store(bad.head)
+		if _, err := p.Reserve(); (err == nil) != bad.ok {
+			t.Errorf("head %d: %v", bad.head, err)
+		}
+	}
+}
+
+func TestBytesConcurrent(t *testing.T) {
+	p, c, _ := byteRing(4 * BytesLeast)
+	const total = 4 << 20
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for sent := 0; sent < total; {
+			sent += push(t, p, min(total-sent, 1+sent%50000))
+		}
+	})
+	for got := 0; got < total; {
+		got += pull(t, c, 30000)
+	}
+	wg.Wait()
+}
+
+func TestBytesDoNotAllocate(t *testing.T) {
+	p, c, _ := byteRing(BytesLeast)
+	if n := testing.AllocsPerRun(1000, func() {
+		push(t, p, 5000)
+		pull(t, c, 5000)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// FuzzBytes has a peer write anything into the words of a ring, between the operations
+// of both ends: they stay inside the ring, say that something is wrong, or go on.
+func FuzzBytes(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})
+	f.Add([]byte{0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3})
+	f.Fuzz(func(t *testing.T, script []byte) {
+		const most = 4 * BytesLeast
+		p, c, control := byteRing(most)
+		for len(script) > 0 {
+			op := script[0]
+			script = script[1:]
+			switch {
+			case op >= 0x80 && len(script) >= 8:
+				at := []int{0, 8, 128, 256, 260, 384, 392, 12}[op%8]
+				copy(control[at:at+4], script)
+				if at%8 == 0 {
+					copy(control[at:at+8], script)
+				}
+				if op&0x40 != 0 { // near what would be right
+					binary.LittleEndian.PutUint64(control[at&^7:], c.head+uint64(script[0])<<(script[1]%16))
+				}
+				script = script[8:]
+			case op%4 == 0:
+				b, err := p.Reserve()
+				if len(b) > most || err != nil && b != nil {
+					t.Fatalf("%d bytes, %v", len(b), err)
+				}
+				n := len(b) * int(op>>2&15) / 15
+				clear(b[:n])
+				p.Commit(n)
+				p.Publish()
+			case op%4 == 1:
+				p.Want()
+				p.Ready()
+			case op%4 == 2:
+				b, err := c.Peek()
+				if len(b) > most || err != nil && b != nil {
+					t.Fatalf("%d bytes, %v", len(b), err)
+				}
+				c.Take(len(b) * int(op>>2&15) / 15)
+			case op%4 == 3:
+				c.Ready()
+				c.Wanted()
+			}
+		}
+	})
+}
