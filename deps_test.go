@@ -74,6 +74,8 @@ am                      . internal/endpoint internal/mutant
 fm                      . internal/endpoint internal/mutant
 vmmc                    . internal/mutant
 
+stream                  internal/handshake internal/ring internal/sys
+
 internal/launch         internal/bootstrap internal/sys internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match
 internal/perf           . am fm internal/bootstrap internal/lab internal/launch internal/sys pm vmmc
@@ -115,7 +117,7 @@ var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/cpu":   {"internal/checksum"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/stress", "internal/sys", "transport/transporttest"}, // signals, exit statuses, limits
+	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
 	"math/rand/v2":           {"cmd/weft", "transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},

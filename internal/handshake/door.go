@@ -32,7 +32,7 @@ type Door struct {
 type Visit struct {
 	Conn net.Conn
 	door *Door
-	stop func() // ends its deadline
+	stop func() // ends its deadline, once: afterwards the connection is another's
 }
 
 // pause is how long the door waits when a connection cannot be accepted, for want
@@ -67,7 +67,7 @@ func (d *Door) open(c net.Conn) {
 	if len(d.visits) >= d.Most/2 {
 		patience = Timeout / 10
 	}
-	v := &Visit{c, d, Within(c, patience)}
+	v := &Visit{c, d, sync.OnceFunc(Within(c, patience))}
 	d.visits = append(d.visits, v)
 	d.mu.Unlock()
 	d.wg.Go(func() {

@@ -1,0 +1,349 @@
+package stream
+
+import (
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"weft/internal/ring"
+	"weft/internal/sys"
+)
+
+// A Conn is one end of a connection: a net.Conn with half close. Any number of
+// goroutines may call its methods at the same time, also Close. Calls of Write are not
+// mixed with each other, and neither are those of Read.
+type Conn struct {
+	local, remote net.Addr
+	spin          time.Duration
+	processors    int
+
+	rd, wr sync.Mutex // held by the goroutine that reads, and by the one that writes
+	in     *ring.ByteConsumer
+	out    *ring.ByteProducer
+	eof    bool // rd is held
+
+	reader, writer waiter
+	closed         atomic.Bool
+	gone           atomic.Bool // the peer's end of the socket is closed
+
+	mu        sync.Mutex // of the waiters, and of mem while rd or wr is not held
+	listening *waiter    // reads the socket
+	unmapped  bool
+	mem       []byte
+	sock      *net.UnixConn // carries a byte for each time that the peer wakes us
+	raw       syscall.RawConn
+	poke      func(fd uintptr) bool
+	pokes     [64]byte
+}
+
+// The memory of a connection: a page of words, and two rings of equal size.
+const (
+	wordsBytes = 4096
+	callerAt   = ring.BytesControl     // the ring in which the dialler writes,
+	calleeAt   = 2 * ring.BytesControl // and the listener
+)
+
+func memoryBytes(buffer int) int { return wordsBytes + 2*buffer }
+
+// processors returns how many processors the goroutines of this process may use.
+var processors = sync.OnceValue(func() int { return int(sys.CPUs()) })
+
+// newConn returns an end of the connection that has been arranged over a socket. It owns
+// both the socket and the memory.
+func newConn(sock *net.UnixConn, memory []byte, buffer int, dialler bool, cfg *Config) (*Conn, error) {
+	raw, err := sock.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{sock: sock, raw: raw, mem: memory, spin: cfg.spin()}
+	c.processors = min(processors(), runtime.GOMAXPROCS(0))
+	if c.processors < 2 {
+		c.spin = 0 // the peer needs the processor
+	}
+	outAt, inAt := callerAt, calleeAt
+	outData, inData := memory[wordsBytes:][:buffer], memory[wordsBytes+buffer:][:buffer]
+	if !dialler {
+		outAt, inAt = inAt, outAt
+		outData, inData = inData, outData
+	}
+	c.out = ring.NewByteProducer(memory[outAt:], outData)
+	c.in = ring.NewByteConsumer(memory[inAt:], inData)
+	c.reader.init(c, c.in, c.in.Bell(), &c.writer)
+	c.writer.init(c, c.out, c.out.Bell(), &c.reader)
+	c.poke = c.pokePeer
+	return c, nil
+}
+
+// Read waits until there are bytes, and copies as many as are there and b has room for.
+// After the peer's CloseWrite or Close, and after CloseRead, it returns io.EOF; if the
+// peer has died, after what it had written, an error that is syscall.ECONNRESET; after
+// the deadline one that is os.ErrDeadlineExceeded; after Close net.ErrClosed.
+func (c *Conn) Read(b []byte) (int, error) {
+	c.rd.Lock()
+	n, err := c.read(b)
+	c.rd.Unlock()
+	if err != nil {
+		return n, c.fail("read", err)
+	}
+	return n, nil
+}
+
+func (c *Conn) read(b []byte) (n int, err error) {
+	w, err := c.await(len(b) > 0)
+	if err != nil {
+		return 0, err
+	}
+	for {
+		k := copy(b[n:], w)
+		n += k
+		c.take(k)
+		if n == len(b) || !c.in.More() {
+			return n, nil
+		}
+		if w, err = c.in.Peek(); err != nil {
+			return n, nil // what has been read is good
+		}
+	}
+}
+
+// await waits for bytes, if any are wanted, and returns those that lie together. rd is held.
+func (c *Conn) await(wanted bool) ([]byte, error) {
+	for {
+		if err := c.reader.interrupted(); err != nil {
+			if err == errShut {
+				err = io.EOF
+			}
+			return nil, err
+		}
+		if !wanted {
+			return nil, nil
+		}
+		ended, gone := c.eof || c.in.Ended(), c.gone.Load() // before the bytes: those count first
+		b, err := c.in.Peek()
+		switch {
+		case c.eof:
+			return nil, io.EOF
+		case err != nil:
+			return nil, ErrCorrupt
+		case len(b) > 0:
+			return b, nil
+		case ended:
+			c.eof = true
+		case gone:
+			return nil, syscall.ECONNRESET
+		default:
+			c.reader.wait()
+		}
+	}
+}
+
+// take gives n bytes of the ring back to the peer.
+func (c *Conn) take(n int) {
+	if n == 0 {
+		return
+	}
+	c.in.Take(n)
+	if bell := c.in.ProducerBell(); atomic.LoadUint32(bell) != awake && c.in.Wanted() {
+		c.ring(bell)
+	}
+}
+
+// piece is how much is copied before the peer sees it: it can copy it out while what
+// follows is copied in.
+const piece = 32 << 10
+
+// Write copies b into the ring, and waits for room where there is none. When it returns
+// nil the bytes are in the ring, and not necessarily read. If the peer does not read any
+// more or has died, it returns an error that is syscall.EPIPE; after CloseWrite, too; after
+// the deadline one that is os.ErrDeadlineExceeded; after Close net.ErrClosed. Then the
+// first n bytes have been written.
+func (c *Conn) Write(b []byte) (int, error) {
+	c.wr.Lock()
+	n, err := c.write(b)
+	c.wr.Unlock()
+	if err != nil {
+		return n, c.fail("write", err)
+	}
+	return n, nil
+}
+
+func (c *Conn) write(b []byte) (n int, err error) {
+	for {
+		room, err := c.room(n < len(b))
+		if err != nil || len(room) == 0 {
+			return n, err
+		}
+		k := copy(room[:min(len(room), piece)], b[n:])
+		if err := c.put(k); err != nil {
+			return n, err
+		}
+		if n += k; n == len(b) {
+			return n, nil
+		}
+	}
+}
+
+// room waits for room in the ring, if any is wanted, and returns what lies together. wr is held.
+func (c *Conn) room(wanted bool) ([]byte, error) {
+	for {
+		if err := c.writer.interrupted(); err != nil {
+			if err == errShut {
+				err = syscall.EPIPE
+			}
+			return nil, err
+		}
+		if c.gone.Load() || c.out.Refused() {
+			return nil, syscall.EPIPE
+		}
+		if !wanted {
+			return nil, nil
+		}
+		b, err := c.out.Reserve()
+		if err != nil {
+			return nil, ErrCorrupt
+		}
+		if len(b) > 0 {
+			return b, nil
+		}
+		c.out.Want()
+		c.writer.wait()
+	}
+}
+
+// put shows the peer n bytes more, and wakes it if it waits for them.
+func (c *Conn) put(n int) error {
+	c.out.Commit(n)
+	c.out.Publish()
+	if c.ring(c.out.ConsumerBell()) {
+		return syscall.EPIPE
+	}
+	return nil
+}
+
+// CloseWrite says that nothing more will be written: the peer reads io.EOF after what is
+// in the ring. It ends calls of Write.
+func (c *Conn) CloseWrite() error {
+	if c.closed.Load() {
+		return c.fail("close", net.ErrClosed)
+	}
+	c.writer.shut.Store(true)
+	c.writer.kick()
+	c.mapped(c.endWriting)
+	return nil
+}
+
+// CloseRead says that nothing more will be read: the peer's calls of Write end with an
+// error. It ends calls of Read.
+func (c *Conn) CloseRead() error {
+	if c.closed.Load() {
+		return c.fail("close", net.ErrClosed)
+	}
+	c.reader.shut.Store(true)
+	c.reader.kick()
+	c.mapped(c.endReading)
+	return nil
+}
+
+func (c *Conn) endWriting() {
+	c.out.End()
+	c.ring(c.out.ConsumerBell())
+}
+
+func (c *Conn) endReading() {
+	c.in.Refuse()
+	c.ring(c.in.ProducerBell())
+}
+
+// mapped calls f while the memory cannot go away.
+func (c *Conn) mapped(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.unmapped {
+		f()
+	}
+}
+
+// Close ends the connection and all calls that wait. The peer can read what is in the
+// ring, and then io.EOF. It does not wait for that.
+func (c *Conn) Close() error {
+	if !c.closed.CompareAndSwap(false, true) {
+		return c.fail("close", net.ErrClosed)
+	}
+	c.mapped(func() {
+		c.endWriting()
+		c.endReading()
+	})
+	c.reader.kick()
+	c.writer.kick()
+	c.reader.deadline.stop()
+	c.writer.deadline.stop()
+	err := c.sock.Close() // after the words that tell a close from a death
+	if c.rd.TryLock() {
+		if c.wr.TryLock() {
+			c.unmap()
+			c.wr.Unlock()
+			c.rd.Unlock()
+			return err
+		}
+		c.rd.Unlock()
+	}
+	go func() { // calls that are on their way out
+		c.rd.Lock()
+		defer c.rd.Unlock()
+		c.wr.Lock()
+		defer c.wr.Unlock()
+		c.unmap()
+	}()
+	return err
+}
+
+// unmap gives the memory back. rd and wr are held.
+func (c *Conn) unmap() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unmapped = true
+	sys.Unmap(c.mem)
+	c.mem = nil
+}
+
+// LocalAddr returns the address of this end, an Addr.
+func (c *Conn) LocalAddr() net.Addr { return c.local }
+
+// RemoteAddr returns the address of the other end, an Addr.
+func (c *Conn) RemoteAddr() net.Addr { return c.remote }
+
+// SetDeadline sets the deadlines of reading and writing. It also ends calls that wait
+// already. The zero time means none.
+func (c *Conn) SetDeadline(t time.Time) error {
+	if err := c.SetReadDeadline(t); err != nil {
+		return err
+	}
+	return c.SetWriteDeadline(t)
+}
+
+// SetReadDeadline sets the deadline of reading.
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadline(&c.reader.deadline, t) }
+
+// SetWriteDeadline sets the deadline of writing.
+func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadline(&c.writer.deadline, t) }
+
+func (c *Conn) setDeadline(d *deadline, t time.Time) error {
+	if c.closed.Load() {
+		return c.fail("set", net.ErrClosed)
+	}
+	d.set(t)
+	return nil
+}
+
+// fail returns the error of an operation, as package net does.
+func (c *Conn) fail(op string, err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.EOF
+	}
+	return &net.OpError{Op: op, Net: "weft", Source: c.local, Addr: c.remote, Err: err}
+}

@@ -1,0 +1,167 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"weft/internal/handshake"
+	"weft/internal/sys"
+)
+
+// A Listener is a net.Listener for connections through shared memory. Any number of
+// goroutines may call its methods at the same time.
+type Listener struct {
+	cfg  Config
+	sock *net.UnixListener
+	path string
+	door handshake.Door
+
+	mu     sync.Mutex
+	queue  []*Conn // not accepted yet
+	closed bool
+	change sync.Cond
+	served chan struct{}
+}
+
+// Listen makes a Unix socket at a path and listens there; an address that begins with @
+// is a name in Linux's abstract space instead. Whoever may write to the socket's file can
+// come, and is let in if Config.Allow says so. A file that a listener has left whose process
+// was killed is replaced. ctx counts only until Listen returns.
+func (cfg *Config) Listen(ctx context.Context, address string) (*Listener, error) {
+	if _, err := cfg.buffer(); err != nil {
+		return nil, err
+	}
+	sock, err := listen(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listener{cfg: *cfg, sock: sock, path: address, served: make(chan struct{})}
+	l.change.L = &l.mu
+	l.door.Most = 4 * cfg.backlog()
+	l.door.Welcome = l.welcome
+	go func() {
+		defer close(l.served)
+		l.door.Serve(l.next)
+	}()
+	return l, nil
+}
+
+func listen(ctx context.Context, address string) (*net.UnixListener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "unix", address)
+	if errors.Is(err, syscall.EADDRINUSE) && !strings.HasPrefix(address, "@") {
+		l, err = replace(ctx, address, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.(*net.UnixListener), nil
+}
+
+// replace listens at a path where a socket lies, if nobody listens there. Meanwhile it has
+// the lock of the directory: of two that start at the same time one must not take away what
+// the other has just made.
+func replace(ctx context.Context, path string, inUse error) (net.Listener, error) {
+	unlock, err := sys.LockDirectory(filepath.Dir(path))
+	for errors.Is(err, syscall.EWOULDBLOCK) && ctx.Err() == nil {
+		time.Sleep(time.Millisecond) // another process is about to listen
+		unlock, err = sys.LockDirectory(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, inUse
+	}
+	defer unlock()
+	var d net.Dialer
+	probe, err := d.DialContext(ctx, "unix", path)
+	if err == nil {
+		probe.Close()
+		return nil, inUse
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, inUse
+	}
+	if err := syscall.Unlink(path); err != nil {
+		return nil, inUse
+	}
+	var lc net.ListenConfig
+	return lc.Listen(ctx, "unix", path)
+}
+
+// next accepts a connection for the door. While the queue is full others wait in the kernel's.
+func (l *Listener) next() (net.Conn, error) {
+	l.mu.Lock()
+	for len(l.queue) >= l.cfg.backlog() && !l.closed {
+		l.change.Wait()
+	}
+	l.mu.Unlock()
+	c, err := l.sock.AcceptUnix()
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// welcome meets one that has come, and queues the connection.
+func (l *Listener) welcome(v *handshake.Visit) error {
+	c, err := l.cfg.welcome(v.Conn.(*net.UnixConn), l.path, v.Admit)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		c.Close()
+		return net.ErrClosed
+	}
+	l.queue = append(l.queue, c)
+	l.change.Broadcast()
+	return nil
+}
+
+// Accept waits for the next connection, a *Conn. After Close it returns an error that is
+// net.ErrClosed.
+func (l *Listener) Accept() (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.queue) == 0 && !l.closed {
+		l.change.Wait()
+	}
+	if l.closed {
+		return nil, &net.OpError{Op: "accept", Net: "weft", Addr: l.Addr(), Err: net.ErrClosed}
+	}
+	c := l.queue[0]
+	l.queue[0] = nil
+	l.queue = l.queue[1:]
+	l.change.Broadcast()
+	return c, nil
+}
+
+// Close ends the listening and takes the socket's file away. Connections that have been
+// accepted stay; others are closed.
+func (l *Listener) Close() error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return &net.OpError{Op: "close", Net: "weft", Addr: l.Addr(), Err: net.ErrClosed}
+	}
+	l.closed = true
+	queue := l.queue
+	l.queue = nil
+	l.change.Broadcast()
+	l.mu.Unlock()
+	err := l.sock.Close()
+	for _, c := range queue {
+		c.Close()
+	}
+	<-l.served
+	return err
+}
+
+// Addr returns the address, an Addr.
+func (l *Listener) Addr() net.Addr { return Addr{Path: l.path} }

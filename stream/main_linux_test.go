@@ -1,0 +1,176 @@
+package stream
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// children are what this test's executable does as a process of its own.
+var children = map[string]func(address string, args []string) error{
+	"write": childWrites,
+	"full":  childWithoutDescriptors,
+	"user":  childOfAnotherUser,
+	"many":  childOfManyConnections,
+}
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv("WEFT_STREAM_CHILD"); role != "" {
+		args := os.Args[1:]
+		if err := children[role](args[0], args[1:]); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// A child is a process of this test's executable. It ends when its standard input does.
+type child struct {
+	*exec.Cmd
+	lines *bufio.Scanner
+	stdin io.Closer
+}
+
+func start(t *testing.T, role, address string, args ...string) *child {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", append([]string{address}, args...)...)
+	cmd.Env = append(os.Environ(), "WEFT_STREAM_CHILD="+role)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return &child{cmd, bufio.NewScanner(out), stdin}
+}
+
+// expect reads a line of the child's output, which must be that.
+func (c *child) expect(t *testing.T, want string) {
+	t.Helper()
+	if !c.lines.Scan() || c.lines.Text() != want {
+		t.Fatalf("the child says %q, want %q", c.lines.Text(), want)
+	}
+}
+
+func say(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+
+// untilEnd waits for the end of the child's standard input.
+func untilEnd() { _, _ = io.Copy(io.Discard, os.Stdin) }
+
+// childWrites writes so many bytes, and then waits to be killed.
+func childWrites(address string, args []string) error {
+	c, err := Dial(context.Background(), address)
+	if err != nil {
+		return err
+	}
+	n, _ := strconv.Atoi(args[0])
+	if _, err := c.Write(make([]byte, n)); err != nil {
+		return err
+	}
+	say("written")
+	untilEnd()
+	return nil
+}
+
+// childWithoutDescriptors listens with few descriptors, and accepts what comes.
+func childWithoutDescriptors(address string, _ []string) error {
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 24, Max: 24}); err != nil {
+		return err
+	}
+	l, err := Listen(context.Background(), address)
+	if err != nil {
+		return err
+	}
+	say("listening")
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			_, _ = io.Copy(c, c)
+			c.Close()
+		}()
+	}
+}
+
+// childOfAnotherUser dials as nobody.
+func childOfAnotherUser(address string, _ []string) error {
+	runtime.LockOSThread()
+	if err := syscall.Setuid(65534); err != nil {
+		return err
+	}
+	anyone := &Config{Allow: func(Peer) error { return nil }}
+	_, err := anyone.Dial(context.Background(), address)
+	say("%v", err)
+	return nil
+}
+
+// childOfManyConnections dials so often, reads on all, and says what it costs to wait.
+func childOfManyConnections(address string, args []string) error {
+	n, _ := strconv.Atoi(args[0])
+	ended := make(chan error, n)
+	for range n {
+		c, err := Dial(context.Background(), address)
+		if err != nil {
+			return err
+		}
+		go func() {
+			_, err := c.Read(make([]byte, 1))
+			ended <- err
+		}()
+	}
+	say("connected")
+	for range n {
+		if err := <-ended; err != nil {
+			return err
+		}
+	}
+	say("all have read")
+	untilEnd()
+	return nil
+}
+
+// status returns a figure of /proc/self/status: kibibytes, or a number.
+func status(t *testing.T, name string) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n"+name+":")
+	fields := strings.Fields(rest)
+	n, err := strconv.Atoi(fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// processorTime returns how long this process has run.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,204 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"weft/internal/handshake"
+	"weft/internal/sys"
+)
+
+// The meeting, over the Unix socket, in records of 16 bytes:
+//
+//	dialler          listener
+//	hello       ->
+//	            <-   answer: status, size of each ring; with the memory
+//
+// Both ask the kernel first who the other is. Afterwards the socket carries a byte for
+// each time that one side wakes the other, and its end is the end of the process.
+
+const recordBytes = 16
+
+var magic = [8]byte{'w', 'e', 'f', 't', 's', 't', 'r', 1} // the last is the version
+
+// The status of an answer.
+const (
+	welcome  = 0
+	stranger = 1 // not allowed
+	wanting  = 2 // no memory or descriptor left
+)
+
+func record(status, buffer uint32) []byte {
+	b := append(make([]byte, 0, recordBytes), magic[:]...)
+	b = binary.LittleEndian.AppendUint32(b, status)
+	return binary.LittleEndian.AppendUint32(b, buffer)
+}
+
+func parseRecord(b []byte) (status, buffer uint32, err error) {
+	if len(b) != recordBytes || [8]byte(b) != magic {
+		return 0, 0, fmt.Errorf("the other side does not speak version %d of weft's streams: %w", magic[7], ErrRefused)
+	}
+	return binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), nil
+}
+
+// Dial connects to the Listener at an address, which is the path of a Unix socket, or, if
+// it begins with @, a name in Linux's abstract space. It waits until the listener's
+// process has answered, at most ten seconds, or until ctx ends; a connection that has been
+// made is not affected by ctx. If the other process is not allowed, or does not allow this
+// one, the error is ErrRefused.
+func (cfg *Config) Dial(ctx context.Context, address string) (*Conn, error) {
+	var c *Conn
+	err := handshake.Greet(func() (cut bool, err error) {
+		c, cut, err = cfg.dial(ctx, address)
+		return cut && ctx.Err() == nil, err
+	})
+	if err != nil {
+		return nil, &net.OpError{Op: "dial", Net: "weft", Addr: Addr{Path: address}, Err: err}
+	}
+	return c, nil
+}
+
+// dial tries once. It was cut if the listener has hung up, as one does that is crowded.
+func (cfg *Config) dial(ctx context.Context, address string) (c *Conn, cut bool, err error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", address)
+	if err != nil {
+		return nil, false, err
+	}
+	sock := conn.(*net.UnixConn)
+	peer, memory, buffer, err := cfg.greet(ctx, sock)
+	if err == nil {
+		if c, err = newConn(sock, memory, buffer, true, cfg); err != nil {
+			sys.Unmap(memory)
+		}
+	}
+	if err != nil {
+		sock.Close()
+		return nil, errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE), err
+	}
+	c.local, c.remote = Addr{address, Peer{os.Getpid(), os.Geteuid()}}, Addr{address, peer}
+	return c, false, nil
+}
+
+// greet is the dialler's side of the meeting.
+func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn) (peer Peer, memory []byte, buffer int, err error) {
+	if peer, err = credentials(sock); err != nil {
+		return peer, nil, 0, err
+	}
+	if err := cfg.allow(peer); err != nil {
+		return peer, nil, 0, fmt.Errorf("the listener, %w: %w", err, ErrRefused)
+	}
+	stop := handshake.Within(sock, handshake.Timeout)
+	ended := context.AfterFunc(ctx, func() { sock.SetDeadline(longAgo) })
+	var answer [recordBytes]byte
+	n, fd := 0, -1
+	if err = sys.SendFD(sock, record(0, 0), -1); err == nil {
+		n, fd, err = sys.RecvFD(sock, answer[:])
+	}
+	if !ended() {
+		err = context.Cause(ctx)
+	}
+	stop()
+	if err == nil {
+		memory, buffer, err = accept(answer[:n], fd)
+	} else if fd >= 0 {
+		sys.CloseFD(fd)
+	}
+	return peer, memory, buffer, err
+}
+
+// accept maps the memory that came with an answer.
+func accept(answer []byte, fd int) (memory []byte, size int, err error) {
+	status, buffer, err := parseRecord(answer)
+	if err == nil {
+		err = refusal(status)
+	}
+	if err == nil {
+		err = checkBuffer(int(buffer))
+	}
+	switch {
+	case err != nil:
+		if fd >= 0 {
+			sys.CloseFD(fd)
+		}
+		return nil, 0, err
+	case fd < 0:
+		return nil, 0, fmt.Errorf("the memory did not arrive: has this process as many descriptors as it may (ulimit -n)? %w", ErrRefused)
+	}
+	memory, err = sys.MapMemory(fd, false)
+	if err == nil && len(memory) != memoryBytes(int(buffer)) {
+		err = fmt.Errorf("the listener's memory has %d bytes for buffers of %d: %w", len(memory), buffer, ErrRefused)
+		sys.Unmap(memory)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return memory, int(buffer), nil
+}
+
+func refusal(status uint32) error {
+	switch status {
+	case welcome:
+		return nil
+	case stranger:
+		return fmt.Errorf("the listener does not allow this process (its Config.Allow decides): %w", ErrRefused)
+	case wanting:
+		return fmt.Errorf("the listener has no memory or descriptor left: %w", ErrRefused)
+	}
+	return fmt.Errorf("the listener answers %d: %w", status, ErrRefused)
+}
+
+// credentials returns who is at the other end.
+func credentials(sock *net.UnixConn) (Peer, error) {
+	pid, uid, err := sys.Credentials(sock)
+	return Peer{PID: pid, UID: uid}, err
+}
+
+// welcome is the listener's side of the meeting. The socket has a deadline until the
+// visitor has been admitted; a dialler that has got its answer is not dropped any more.
+func (cfg *Config) welcome(sock *net.UnixConn, path string, admit func() error) (*Conn, error) {
+	peer, err := credentials(sock)
+	if err != nil {
+		return nil, err
+	}
+	if err := cfg.allow(peer); err != nil {
+		_ = sys.SendFD(sock, record(stranger, 0), -1)
+		return nil, err
+	}
+	var hello [recordBytes]byte
+	if _, err := io.ReadFull(sock, hello[:]); err != nil {
+		return nil, err
+	}
+	if _, _, err := parseRecord(hello[:]); err != nil {
+		return nil, err
+	}
+	if err := admit(); err != nil {
+		return nil, err
+	}
+	buffer, err := cfg.buffer()
+	if err != nil {
+		return nil, err
+	}
+	fd, memory, err := sys.NewMemory("weft stream", memoryBytes(buffer), false)
+	if err != nil {
+		_ = sys.SendFD(sock, record(wanting, 0), -1)
+		return nil, err
+	}
+	c, err := newConn(sock, memory, buffer, false, cfg)
+	if err == nil {
+		err = sys.SendFD(sock, record(welcome, uint32(buffer)), fd)
+	}
+	sys.CloseFD(fd)
+	if err != nil {
+		sys.Unmap(memory)
+		return nil, err
+	}
+	c.local, c.remote = Addr{Path: path}, Addr{path, peer}
+	return c, nil
+}

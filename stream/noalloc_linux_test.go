@@ -1,0 +1,41 @@
+//go:build !race
+
+package stream
+
+import (
+	"testing"
+)
+
+// Read and Write do not allocate, however they wait.
+func TestNoAllocation(t *testing.T) {
+	for name, cfg := range configs {
+		t.Run(name, func(t *testing.T) {
+			c1, c2 := pair(t, cfg)
+			go func() {
+				b := make([]byte, 100000)
+				for {
+					n, err := c2.Read(b)
+					if err != nil {
+						return
+					}
+					c2.Write(b[:n])
+				}
+			}()
+			for _, size := range []int{1, 64, 10000} {
+				b := make([]byte, size)
+				if n := testing.AllocsPerRun(200, func() {
+					c1.Write(b)
+					for left := size; left > 0; {
+						n, err := c1.Read(b[:left])
+						if err != nil {
+							t.Fatal(err)
+						}
+						left -= n
+					}
+				}); n != 0 {
+					t.Errorf("%d bytes: %v allocations", size, n)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,319 @@
+package stream
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func listenAt(t testing.TB, cfg *Config) *Listener {
+	t.Helper()
+	l, err := cfg.Listen(t.Context(), filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// A peer that is killed: what it had written is read, then reading and writing fail, also
+// calls that wait already, however they wait.
+func TestDeath(t *testing.T) {
+	for name, cfg := range configs {
+		t.Run(name, func(t *testing.T) {
+			l := listenAt(t, cfg)
+			const written = 10000
+			child := start(t, "write", l.Addr().String(), "10000")
+			c, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			child.expect(t, "written")
+			type result struct {
+				n   int64
+				err error
+			}
+			read, wrote := make(chan result), make(chan result)
+			go func() {
+				n, err := io.Copy(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{c})
+				read <- result{n, err}
+			}()
+			go func() {
+				n, err := c.Write(make([]byte, 1<<20)) // the child does not read
+				wrote <- result{int64(n), err}
+			}()
+			child.Process.Kill()
+			if r := <-read; r.n != written || !errors.Is(r.err, syscall.ECONNRESET) {
+				t.Errorf("read %d bytes, and then %v", r.n, r.err)
+			}
+			if r := <-wrote; !errors.Is(r.err, syscall.EPIPE) {
+				t.Errorf("wrote %d bytes, and then %v", r.n, r.err)
+			}
+			if _, err := c.Write([]byte{1}); !errors.Is(err, syscall.EPIPE) {
+				t.Errorf("a later Write: %v", err)
+			}
+		})
+	}
+}
+
+// A peer that is stopped holds a writer up until its deadline, with bounded memory, and
+// harms nothing: when it goes on, everything does.
+func TestStopped(t *testing.T) {
+	l := listenAt(t, new(Config))
+	child := start(t, "write", l.Addr().String(), "1")
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	child.expect(t, "written")
+	child.Process.Signal(syscall.SIGSTOP)
+	c.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
+	if n, err := c.Write(make([]byte, 8*defaultBuffer)); !errors.Is(err, os.ErrDeadlineExceeded) || n > defaultBuffer {
+		t.Errorf("wrote %d bytes: %v", n, err)
+	}
+	child.Process.Signal(syscall.SIGCONT)
+	child.stdin.Close() // it ends
+	if b, err := io.ReadAll(c); len(b) != 1 || !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("read %d bytes: %v", len(b), err)
+	}
+}
+
+// Strangers: what does not speak the protocol, hangs up or says nothing gets nowhere and
+// keeps nobody else out.
+func TestStrangers(t *testing.T) {
+	l := listenAt(t, new(Config))
+	for _, say := range []string{"", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", string(record(0, 0)[:15]), strings.Repeat("x", 100000)} {
+		s, err := net.Dial("unix", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close() // some stay half open
+		s.Write([]byte(say))
+		if len(say) >= recordBytes {
+			if n, err := s.Read(make([]byte, 1)); n != 0 {
+				t.Errorf("%.20q is answered: %v", say, err)
+			}
+		}
+	}
+	for range 100 {
+		s, err := net.Dial("unix", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Write([]byte{'w'})
+		defer s.Close()
+	}
+	accepted := make(chan error)
+	go func() {
+		c, err := l.Accept()
+		if err == nil {
+			_, err = io.Copy(c, c)
+			c.Close()
+		}
+		accepted <- err
+	}()
+	c, err := Dial(t.Context(), l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo(t, c)
+	c.CloseWrite()
+	if err := <-accepted; err != nil {
+		t.Error(err)
+	}
+	c.Close()
+}
+
+// echo has the other side say what this one says.
+func echo(t *testing.T, c net.Conn) {
+	t.Helper()
+	b := []byte("hello")
+	if _, err := c.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, b); err != nil || string(b) != "hello" {
+		t.Fatalf("%q, %v", b, err)
+	}
+}
+
+// A listener that is no weft listener, is refused by Allow, or refuses.
+func TestRefusals(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	plain, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	go func() {
+		for {
+			c, err := plain.Accept()
+			if err != nil {
+				return
+			}
+			c.Write([]byte("220 mail.example.org ready\r\n"))
+			defer c.Close()
+		}
+	}()
+	if _, err := Dial(t.Context(), path); !errors.Is(err, ErrRefused) {
+		t.Errorf("a mail server: %v", err)
+	}
+	no := &Config{Allow: func(p Peer) error {
+		if p.PID != os.Getpid() || p.UID != os.Geteuid() {
+			t.Errorf("%+v", p)
+		}
+		return errors.New("not today")
+	}}
+	if _, err := no.Dial(t.Context(), path); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "not today") {
+		t.Errorf("our Allow: %v", err)
+	}
+	l := listenAt(t, no)
+	if _, err := Dial(t.Context(), l.Addr().String()); !errors.Is(err, ErrRefused) {
+		t.Errorf("the listener's Allow: %v", err)
+	}
+	if _, err := Dial(t.Context(), path+"x"); !errors.Is(err, syscall.ENOENT) {
+		t.Errorf("nobody: %v", err)
+	}
+}
+
+// Another user is refused by default, also where the socket's mode would let it in.
+func TestOtherUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to become another user")
+	}
+	l, err := Listen(t.Context(), "@"+t.Name()+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	child := start(t, "user", l.Addr().String())
+	if !child.lines.Scan() || !strings.Contains(child.lines.Text(), "does not allow this process") {
+		t.Errorf("the other user is told %q", child.lines.Text())
+	}
+}
+
+// A listener without descriptors refuses, or lets wait, and goes on when it has some again.
+func TestNoDescriptors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	child := start(t, "full", path)
+	child.expect(t, "listening")
+	var conns []*Conn
+	for range 40 {
+		c, _, err := new(Config).dial(t.Context(), path)
+		if err != nil {
+			break
+		}
+		conns = append(conns, c)
+	}
+	if len(conns) < 5 || len(conns) > 24 {
+		t.Fatalf("%d connections of a process with 24 descriptors", len(conns))
+	}
+	for _, c := range conns {
+		echo(t, c)
+		c.Close()
+	}
+	for range 1000 {
+		if c, _, err := new(Config).dial(t.Context(), path); err == nil {
+			echo(t, c)
+			c.Close()
+			return
+		}
+	}
+	t.Error("no connection is made any more")
+}
+
+// A listener whose process was killed leaves its socket's file: the next one replaces it,
+// and of several at once exactly one.
+func TestStaleSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.SetUnlinkOnClose(false)
+	left.Close()
+	const n = 8
+	made, failed := make(chan *Listener, n), make(chan error, n)
+	for range n {
+		go func() {
+			l, err := Listen(t.Context(), path)
+			if err != nil {
+				failed <- err
+				return
+			}
+			made <- l
+		}()
+	}
+	for range n - 1 {
+		if err := <-failed; !errors.Is(err, syscall.EADDRINUSE) {
+			t.Error(err)
+		}
+	}
+	l := <-made
+	c, err := Dial(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket's file is left: %v", err)
+	}
+	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Accept after Close: %v", err)
+	}
+}
+
+// A thousand connections that wait: a goroutine each, hardly a thread, little memory.
+func TestManyConnections(t *testing.T) {
+	const n = 1000
+	l := listenAt(t, new(Config))
+	shared := status(t, "RssShmem")
+	child := start(t, "many", l.Addr().String(), "1000")
+	var conns []net.Conn
+	ended := make(chan error, n)
+	for range n {
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
+		go func() {
+			_, err := c.Read(make([]byte, 1))
+			ended <- err
+		}()
+	}
+	child.expect(t, "connected")
+	each := (status(t, "RssShmem") - shared) * 1024 / n
+	if threads := status(t, "Threads"); threads > 40 {
+		t.Errorf("%d threads", threads)
+	}
+	if each > 64<<10 {
+		t.Errorf("%d bytes for each connection", each)
+	}
+	begun, used := time.Now(), processorTime()
+	time.Sleep(100 * time.Millisecond) // nothing depends on it: what it costs to wait is only told
+	t.Logf("%d bytes each, %d threads, %v of processor time in %v",
+		each, status(t, "Threads"), processorTime()-used, time.Since(begun))
+	for _, c := range conns {
+		c.Write([]byte{1})
+	}
+	child.expect(t, "all have read")
+	for _, c := range conns {
+		c.Close()
+	}
+	for range n {
+		if err := <-ended; !errors.Is(err, net.ErrClosed) {
+			t.Fatal(err)
+		}
+	}
+}
