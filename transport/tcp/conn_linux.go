@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"weft/internal/handshake"
 	"weft/internal/sys"
 	"weft/transport"
 )
@@ -15,8 +16,8 @@ const mtu = 1 << 16
 // headSize is what precedes a packet in the stream: its length. In an encrypted one
 // tagSize bytes follow it.
 const (
-	headSize = 4
-	tagSize  = 16
+	headSize = handshake.HeadSize
+	tagSize  = handshake.TagSize
 )
 
 // batch is how many packets one system call takes.
@@ -40,8 +41,8 @@ type conn struct {
 	full       atomic.Bool
 	dead       bool // nothing more can be read
 
-	seal, unseal *records // of an encrypted stream, else nil
-	sealed       []byte   // what is written at once
+	seal, unseal *handshake.Records // of an encrypted stream, else nil
+	sealed       []byte             // what is written at once
 }
 
 // inSize is how much is read at once.
@@ -53,8 +54,8 @@ func newConn(peer int, s *sys.Stream) *conn {
 
 // encrypt makes the stream an encrypted one, of a handshake in which this side dialled or
 // did not.
-func (c *conn) encrypt(s session, dialled bool) {
-	there, back := newRecords(s, "tcp records of the dialler"), newRecords(s, "tcp records of the listener")
+func (c *conn) encrypt(s handshake.Session, dialled bool) {
+	there, back := s.Records("tcp records of the dialler"), s.Records("tcp records of the listener")
 	if !dialled {
 		there, back = back, there
 	}
@@ -104,7 +105,7 @@ func (c *conn) sendSealed(pkts []transport.Out) (taken int, err error) {
 	for taken < len(pkts) && len(c.out) == 0 {
 		c.sealed = c.sealed[:0]
 		for ; taken < len(pkts) && len(c.sealed) < sealedMost; taken++ {
-			c.sealed = c.seal.append(c.sealed, pkts[taken].Header, pkts[taken].Payload)
+			c.sealed = c.seal.Append(c.sealed, pkts[taken].Header, pkts[taken].Payload)
 		}
 		c.stream.Part(0, c.sealed)
 		n, err := c.stream.Write(1)
@@ -146,7 +147,7 @@ func (c *conn) next() ([]byte, error) {
 	}
 	c.start += size
 	if c.unseal != nil {
-		return c.unseal.open(have[:size])
+		return c.unseal.Open(have[:size])
 	}
 	return have[headSize:size:size], nil
 }

@@ -1,29 +1,24 @@
 package tcp
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"time"
 
 	"weft/internal/handshake"
 )
 
-// The handshake, in fixed lengths (PROTOCOL §8):
-//
-//	dialler                            listener
-//	rank, wanted rank, nonce      ->
-//	                              <-   nonce, proof
-//	proof                         ->
-//	                              <-   1, or 2: there is no descriptor for it
-//
-// Whether records are encrypted is not said: each side knows it. (PROTOCOL §8.2)
+// The handshake is handshake's exchange of proofs, and then a byte of the listener: 1, or 2
+// if there is no descriptor for the connection (PROTOCOL §8). Whether records are encrypted
+// is not said: each side knows it. (PROTOCOL §8.2)
+
+// protocol is part of the proofs.
+const protocol = "tcp"
 
 // errStranger reports a peer that does not know the secret.
-var errStranger = errors.New("weft: tcp: the peer does not belong to this job")
+var errStranger = fmt.Errorf("weft: tcp: %w", handshake.ErrStranger)
 
 // errCrowded reports a peer that has no descriptor for the connection.
 var errCrowded = errors.New("weft: tcp: it has as many descriptors as it may (ulimit -n)")
@@ -47,30 +42,14 @@ func (t *Transport) patience() time.Duration {
 	return handshake.Timeout
 }
 
-// A session is what the two sides of a handshake have said, the dialler first.
-type session struct {
-	pair              handshake.Pair
-	dialler, listener []byte // their nonces
-}
-
 // greet is the dialler's side.
-func (t *Transport) greet(c net.Conn, peer int) (s session, err error) {
+func (t *Transport) greet(c net.Conn, peer int) (s handshake.Session, err error) {
 	defer handshake.Within(c, t.patience())()
-	pair, mine := t.pair(uint32(t.cfg.Rank), uint32(peer)), handshake.Nonce()
-	hello := binary.LittleEndian.AppendUint32(nil, pair.Dialler)
-	hello = binary.LittleEndian.AppendUint32(hello, pair.Listener)
-	if _, err := c.Write(append(hello, mine...)); err != nil {
-		return s, err
-	}
-	var reply [handshake.NonceSize + handshake.ProofSize]byte
-	if _, err := io.ReadFull(c, reply[:]); err != nil {
-		return s, err
-	}
-	theirs := reply[:handshake.NonceSize]
-	if !handshake.Right(reply[handshake.NonceSize:], pair.Proof("tcp listener", mine, theirs)) {
+	s, err = t.pair(uint32(t.cfg.Rank), uint32(peer)).Dial(c, protocol)
+	if errors.Is(err, handshake.ErrStranger) {
 		return s, errStranger
 	}
-	if _, err := c.Write(pair.Proof("tcp dialler", mine, theirs)); err != nil {
+	if err != nil {
 		return s, err
 	}
 	var last [1]byte
@@ -78,7 +57,7 @@ func (t *Transport) greet(c net.Conn, peer int) (s session, err error) {
 	if err == nil && last[0] != accepted {
 		err = errCrowded
 	}
-	return session{pair, mine, theirs}, err
+	return s, err
 }
 
 // answer is the last byte of the handshake: the dialler must not take itself for
@@ -89,25 +68,11 @@ func answer(c net.Conn, with byte) error {
 }
 
 // welcome is the listener's side, on a connection with a deadline.
-func (t *Transport) welcome(c net.Conn) (s session, err error) {
-	var hello [8 + handshake.NonceSize]byte
-	if _, err := io.ReadFull(c, hello[:]); err != nil {
-		return s, err
-	}
-	pair := t.pair(binary.LittleEndian.Uint32(hello[:]), binary.LittleEndian.Uint32(hello[4:]))
-	if int(pair.Listener) != t.cfg.Rank || int(pair.Dialler) >= t.cfg.Size || pair.Dialler == pair.Listener {
-		return s, fmt.Errorf("weft: tcp: rank %d looks for rank %d here: %w", pair.Dialler, pair.Listener, errStranger)
-	}
-	theirs, mine := hello[8:], handshake.Nonce()
-	if _, err := c.Write(slices.Concat(mine, pair.Proof("tcp listener", theirs, mine))); err != nil {
-		return s, err
-	}
-	var proof [handshake.ProofSize]byte
-	if _, err := io.ReadFull(c, proof[:]); err != nil {
-		return s, err
-	}
-	if !handshake.Right(proof[:], pair.Proof("tcp dialler", theirs, mine)) {
-		return s, errStranger
-	}
-	return session{pair, theirs, mine}, nil
+func (t *Transport) welcome(c net.Conn) (handshake.Session, error) {
+	return handshake.Answer(c, protocol, func(dialler, listener uint32) (handshake.Pair, error) {
+		if int(listener) != t.cfg.Rank || int(dialler) >= t.cfg.Size || dialler == listener {
+			return handshake.Pair{}, fmt.Errorf("weft: tcp: rank %d looks for rank %d here: %w", dialler, listener, errStranger)
+		}
+		return t.pair(dialler, listener), nil
+	})
 }

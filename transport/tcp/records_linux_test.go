@@ -16,10 +16,10 @@ import (
 )
 
 // talk is what two sides of a handshake have said.
-func talk(nonce byte) session {
-	return session{
-		pair:    handshake.Pair{Secret: secret(), Job: 0x0123456789abcdef, Dialler: 1, Listener: 2},
-		dialler: bytes.Repeat([]byte{nonce}, 16), listener: bytes.Repeat([]byte{0x22}, 16),
+func talk(nonce byte) handshake.Session {
+	return handshake.Session{
+		Pair:    handshake.Pair{Secret: secret(), Job: 0x0123456789abcdef, Dialler: 1, Listener: 2},
+		Dialler: bytes.Repeat([]byte{nonce}, 16), Listener: bytes.Repeat([]byte{0x22}, 16),
 	}
 }
 
@@ -34,8 +34,8 @@ func secret() (b []byte) {
 const vectorRecord = "05000000" + "dfce58dae1" + "3cf2b35ad0229f197e92b60a7fede8db"
 
 func TestRecordVector(t *testing.T) {
-	r := newRecords(talk(0x11), "tcp records of the dialler")
-	if got := hex.EncodeToString(r.append(nil, []byte("he"), []byte("llo"))); got != vectorRecord {
+	r := talk(0x11).Records("tcp records of the dialler")
+	if got := hex.EncodeToString(r.Append(nil, []byte("he"), []byte("llo"))); got != vectorRecord {
 		t.Errorf("%s, want %s", got, vectorRecord)
 	}
 }
@@ -54,12 +54,12 @@ func (c *conn) reads(b []byte) { c.in, c.start, c.end = b, 0, len(b) }
 // Records arrive, of all lengths, while keys change.
 func TestRecords(t *testing.T) {
 	a, b := ends(1)
-	a.seal.each, b.unseal.each = 3, 3
+	a.seal.Each, b.unseal.Each = 3, 3
 	var stream []byte
 	sizes := []int{1, 2, 100, 1000, mtu, 5, 7, 9, 11, 13}
 	for i, n := range sizes {
 		packet := bytes.Repeat([]byte{byte(i)}, n)
-		stream = a.seal.append(stream, packet[:n/2], packet[n/2:])
+		stream = a.seal.Append(stream, packet[:n/2], packet[n/2:])
 	}
 	if bytes.Contains(stream, make([]byte, 50)) {
 		t.Error("it can be read")
@@ -80,8 +80,8 @@ func TestRecords(t *testing.T) {
 // them: nothing of it is taken.
 func TestChangedRecords(t *testing.T) {
 	a, b := ends(1)
-	first, second := a.seal.append(nil, []byte("first"), nil), a.seal.append(nil, []byte("second"), nil)
-	back := b.seal.append(nil, []byte("back"), nil)
+	first, second := a.seal.Append(nil, []byte("first"), nil), a.seal.Append(nil, []byte("second"), nil)
+	back := b.seal.Append(nil, []byte("back"), nil)
 	other, _ := ends(2)
 	refused := func(what string, stream []byte) {
 		t.Helper()
@@ -106,7 +106,7 @@ func TestChangedRecords(t *testing.T) {
 	}
 	refused("the second record alone", second)
 	refused("a record that comes back", back)
-	refused("a record of another handshake", other.seal.append(nil, []byte("first"), nil))
+	refused("a record of another handshake", other.seal.Append(nil, []byte("first"), nil))
 	refused("a record that is cut short", first[:len(first)-1])
 	changed := bytes.Clone(first)
 	changed[headSize] ^= 1
@@ -116,7 +116,7 @@ func TestChangedRecords(t *testing.T) {
 	if pkt, err := c.next(); err != nil || string(pkt) != "first" {
 		t.Errorf("%q, %v", pkt, err)
 	}
-	if pkt, err := c.next(); !errors.Is(err, errChanged) {
+	if pkt, err := c.next(); !errors.Is(err, handshake.ErrChanged) {
 		t.Errorf("a replay: %q, %v", pkt, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestRecordsDoNotAllocate(t *testing.T) {
 	a, b := ends(1)
 	packet, buf := make([]byte, 1000), make([]byte, 0, 2000)
 	if n := testing.AllocsPerRun(1000, func() {
-		buf = a.seal.append(buf[:0], packet[:20], packet[20:])
+		buf = a.seal.Append(buf[:0], packet[:20], packet[20:])
 		b.reads(buf)
 		if pkt, err := b.next(); len(pkt) != len(packet) {
 			t.Fatal(err)
@@ -140,8 +140,8 @@ func TestRecordsDoNotAllocate(t *testing.T) {
 // is taken.
 func FuzzRecords(f *testing.F) {
 	a, _ := ends(1)
-	f.Add(a.seal.append(nil, []byte("he"), []byte("llo"))[1:])
-	f.Add(a.seal.append(nil, []byte("second"), nil))
+	f.Add(a.seal.Append(nil, []byte("he"), []byte("llo"))[1:])
+	f.Add(a.seal.Append(nil, []byte("second"), nil))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		_, c := ends(3)
 		c.reads(stream)
@@ -196,7 +196,7 @@ func TestTamperedStream(t *testing.T) {
 		ranks[0].Release()
 		select {
 		case err := <-down:
-			if !errors.Is(err, errChanged) || got > 1 {
+			if !errors.Is(err, handshake.ErrChanged) || got > 1 {
 				t.Errorf("%d packets, then %v", got, err)
 			}
 			if bytes.Contains(<-heard, []byte("confidential")) {

@@ -98,7 +98,7 @@ func (t *Transport) enter(v *handshake.Visit) error {
 		return err
 	}
 	defer v.Conn.Close()
-	peer := int(said.pair.Dialler)
+	peer := int(said.Pair.Dialler)
 	encrypt, err := t.encrypts(peer)
 	if err != nil {
 		return err

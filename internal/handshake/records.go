@@ -1,4 +1,4 @@
-package tcp
+package handshake
 
 import (
 	"crypto/aes"
@@ -10,16 +10,22 @@ import (
 	"slices"
 )
 
-// errChanged reports an encrypted stream that is not what the peer has written.
-var errChanged = errors.New("weft: tcp: the stream has been changed on its way")
+// ErrChanged reports an encrypted stream that is not what the peer has written.
+var ErrChanged = errors.New("weft: the stream has been changed on its way")
 
-// records encrypts what one side of a connection writes, or decrypts it at the other: a
+// Lengths of a record in bytes, besides its packet: HeadSize before it, TagSize behind it.
+const (
+	HeadSize = 4
+	TagSize  = 16
+)
+
+// Records encrypts what one side of a connection writes, or decrypts it at the other: a
 // record for each packet, numbered from 0 (PROTOCOL §8.2). A record is the length of its
 // packet, which is authenticated, and the packet under AES-128-GCM with its number as
 // nonce. The order of a stream is the order of the numbers, so they are not sent.
-type records struct {
+type Records struct {
 	secret []byte
-	each   uint64 // records under one key
+	Each   uint64 // records under one key
 	number uint64 // of the next record
 	aead   cipher.AEAD
 	nonce  [12]byte
@@ -29,21 +35,22 @@ type records struct {
 // keyRecords is how many records a key is for: of up to 64 KiB, 2^34 blocks.
 const keyRecords = 1 << 22
 
-func newRecords(s session, purpose string) *records {
-	return &records{secret: s.pair.Key(purpose, s.dialler, s.listener, sha256.Size), each: keyRecords}
+// Records returns those of one direction of a stream, which its purpose names.
+func (s Session) Records(purpose string) *Records {
+	return &Records{secret: s.Pair.Key(purpose, s.Dialler, s.Listener, sha256.Size), Each: keyRecords}
 }
 
 // next goes on to the next record.
-func (r *records) next() {
-	if r.number%r.each == 0 {
-		r.aead = r.key(r.number / r.each)
+func (r *Records) next() {
+	if r.number%r.Each == 0 {
+		r.aead = r.key(r.number / r.Each)
 	}
 	binary.LittleEndian.PutUint64(r.nonce[4:], r.number)
 	r.number++
 }
 
 // key derives key i.
-func (r *records) key(i uint64) cipher.AEAD {
+func (r *Records) key(i uint64) cipher.AEAD {
 	info := binary.LittleEndian.AppendUint64([]byte("weft tcp key"), i)
 	key, err := hkdf.Expand(sha256.New, r.secret, string(info), 16)
 	if err != nil {
@@ -60,29 +67,29 @@ func (r *records) key(i uint64) cipher.AEAD {
 	return aead
 }
 
-// append appends the record of a packet.
-func (r *records) append(b, header, payload []byte) []byte {
+// Append appends the record of a packet.
+func (r *Records) Append(b, header, payload []byte) []byte {
 	at := len(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(header)+len(payload)))
 	b = append(append(b, header...), payload...)
-	b = slices.Grow(b, tagSize)
+	b = slices.Grow(b, TagSize)
 	r.next()
-	length, packet := b[at:at+headSize], b[at+headSize:]
+	length, packet := b[at:at+HeadSize], b[at+HeadSize:]
 	r.aead.Seal(packet[:0], r.nonce[:], packet, length)
-	return b[:len(b)+tagSize]
+	return b[:len(b)+TagSize]
 }
 
-// open decrypts a record, and returns the packet, which lies in it.
-func (r *records) open(record []byte) ([]byte, error) {
+// Open decrypts a record, and returns the packet, which lies in it.
+func (r *Records) Open(record []byte) ([]byte, error) {
 	if r.broken {
-		return nil, errChanged
+		return nil, ErrChanged
 	}
 	r.next()
-	length, sealed := record[:headSize], record[headSize:]
+	length, sealed := record[:HeadSize], record[HeadSize:]
 	packet, err := r.aead.Open(sealed[:0], r.nonce[:], sealed, length)
 	if err != nil {
 		r.broken = true
-		return nil, errChanged
+		return nil, ErrChanged
 	}
 	return packet[:len(packet):len(packet)], nil
 }
