@@ -463,6 +463,8 @@ func (s *simSource) Return(told []int) error {
 
 func (s *simSource) Answer(state func() string) {}
 
+func (s *simSource) Fail(cause string) {}
+
 func (s *simSource) Watch(down func(rank int, cause error)) {}
 
 func (s *simSource) Close() error { return nil }

@@ -16,6 +16,7 @@ type Job struct {
 	Host       string // ranks with equal Host may share memory
 	Local      int    // ranks of the job on this host, this one included
 	Crowd      int    // ranks that share its processors: Local, but where hosts are pretended
+	Bind       string // the address by which others reach this process; "" if the launcher knows none
 
 	Transport string        // "auto", "shm" or "udp", as the launcher was told; "" if it was not
 	Liveness  time.Duration // as the launcher was told; 0 if it was not
@@ -50,6 +51,10 @@ type Source interface {
 	// Answer makes the source answer the launcher's question what this process
 	// waits for, from a goroutine of its own.
 	Answer(state func() string)
+
+	// Fail says that this rank's program has failed, and why: the Close that follows is
+	// none in good order.
+	Fail(cause string)
 
 	// Close leaves the job in good order.
 	Close() error

@@ -41,36 +41,34 @@ func FromEnv() (Source, error) {
 type Launched struct {
 	c       *conn
 	job     Job
+	server  int        // the rank that serves the job; -1: the launcher does
 	writing sync.Mutex // held while a line is written: never together with mu, which listen needs
 
 	mu      sync.Mutex
 	seq     uint64
 	waits   map[uint64]chan line
-	failure error // why the connection ended
+	missing map[uint64][]int  // ranks for which those that wait are waiting, if that has been told
+	told    map[string]string // what others have put
+	failure error             // why the connection ended
 	watch   func(rank int, cause error)
 	state   func() string
 	news    []line // of other ranks, before there was a watch
 }
 
+func newLaunched(c *conn, server int) *Launched {
+	return &Launched{c: c, server: server, waits: map[uint64]chan line{}, missing: map[uint64][]int{}, told: map[string]string{}}
+}
+
 // Join begins the conversation with a Server. It owns c.
 func Join(c io.ReadWriteCloser) (*Launched, error) {
-	s := &Launched{c: newConn(c), waits: map[uint64]chan line{}}
+	s := newLaunched(newConn(c), -1)
 	l, err := s.c.read()
-	if err == nil && (l.Op != "job" || l.Job == nil) {
-		err = ErrProtocol
+	if err == nil {
+		s.job, err = l.job()
 	}
 	if err != nil {
 		c.Close()
 		return nil, fmt.Errorf("weft: the launcher did not say which job this is: %w", err)
-	}
-	j := l.Job
-	s.job = Job{
-		Rank: j.Rank, Size: j.Size, Local: j.Local, Crowd: j.Crowd, ID: j.ID, Secret: j.Secret,
-		Host: j.Host, Transport: j.Transport, Liveness: j.Liveness,
-	}
-	if j.Size < 1 || j.Rank < 0 || j.Rank >= j.Size {
-		c.Close()
-		return nil, fmt.Errorf("weft: the launcher says rank %d of %d: %w", j.Rank, j.Size, ErrProtocol)
 	}
 	go s.listen()
 	return s, nil
@@ -92,12 +90,19 @@ func (s *Launched) listen() {
 		switch {
 		case l.Op == "state":
 			go s.tell(l.Seq, s.state)
+		case l.Op == "told":
+			s.told[name(l.Rank, l.Key)] = l.Value
+		case l.Op == "missing":
+			if wait != nil {
+				s.missing[l.Seq] = l.Told
+			}
 		case l.isNews():
 			if watch == nil {
 				s.news = append(s.news, l)
 			}
 		case wait != nil:
 			delete(s.waits, l.Seq)
+			delete(s.missing, l.Seq)
 			wait <- l
 		}
 		s.mu.Unlock()
@@ -140,9 +145,27 @@ func (s *Launched) Answer(state func() string) {
 // ErrLauncher reports that the connection to the launcher has ended.
 var ErrLauncher = errors.New("weft: the launcher is gone")
 
+// errServer reports that the connection to the rank that serves the job has ended. It is
+// an ErrLauncher.
+type errServer struct {
+	rank  int
+	cause error
+}
+
+func (e errServer) Error() string {
+	return fmt.Sprintf("weft: rank %d, which serves the job's store, is gone (%v)", e.rank, e.cause)
+}
+
+func (e errServer) Is(target error) bool { return target == ErrLauncher }
+
+// lost hears that the connection has ended. If a rank served the job, that one is gone, and
+// the others are not.
 func (s *Launched) lost(err error) {
 	s.mu.Lock()
 	s.failure = fmt.Errorf("%w (%v)", ErrLauncher, err)
+	if s.server >= 0 {
+		s.failure = errServer{s.server, err}
+	}
 	for seq, w := range s.waits {
 		close(w)
 		delete(s.waits, seq)
@@ -150,7 +173,7 @@ func (s *Launched) lost(err error) {
 	watch := s.watch
 	s.mu.Unlock()
 	if watch != nil {
-		watch(-1, s.failure)
+		watch(s.server, s.failure)
 	}
 }
 
@@ -161,6 +184,12 @@ func (s *Launched) Put(ctx context.Context, key, value string) error {
 
 // Get returns what a rank has put, waiting until it has.
 func (s *Launched) Get(ctx context.Context, rank int, key string) (string, error) {
+	s.mu.Lock()
+	value, ok := s.told[name(rank, key)]
+	s.mu.Unlock()
+	if ok {
+		return value, nil
+	}
 	l, err := s.ask(ctx, line{Op: "get", Rank: rank, Key: key})
 	return l.Value, err
 }
@@ -189,16 +218,36 @@ func (s *Launched) ask(ctx context.Context, l line) (line, error) {
 	select {
 	case l, ok := <-wait:
 		if !ok {
-			return line{}, ErrLauncher
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return line{}, s.failure
 		}
 		return l, nil
 	case <-ctx.Done():
 		s.mu.Lock()
+		missing := s.missing[l.Seq]
 		delete(s.waits, l.Seq)
+		delete(s.missing, l.Seq)
 		s.mu.Unlock()
+		if missing != nil {
+			return line{}, &MissingError{"come to the fence", missing, ctx.Err()}
+		}
 		return line{}, ctx.Err()
 	}
 }
+
+// A MissingError says for which ranks a wait lasted when its context ended.
+type MissingError struct {
+	What  string // what they did not do
+	Ranks []int
+	Cause error // of the context
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("weft: %s did not %s: %v", Ranks(e.Ranks), e.What, e.Cause)
+}
+
+func (e *MissingError) Unwrap() error { return e.Cause }
 
 // Return says that this rank's program has ended.
 func (s *Launched) Return(told []int) error {
@@ -219,10 +268,13 @@ func (s *Launched) Watch(down func(rank int, cause error)) {
 			down(l.Rank, l.news())
 		}
 		if failure != nil {
-			down(-1, failure)
+			down(s.server, failure)
 		}
 	}()
 }
+
+// Fail says that this rank's program has failed.
+func (s *Launched) Fail(cause string) { _ = s.say(line{Op: "fail", Value: cause}) }
 
 // Close says that this rank leaves, and ends the conversation.
 func (s *Launched) Close() error {

@@ -15,6 +15,12 @@ import (
 // every get and fence is answered, in any order. A rank says return when its program has
 // ended, and leave when it leaves in good order. Unasked, the launcher says returned and
 // down of other ranks, and asks for its state. The connection ends with either of them.
+//
+// Where rank 0 serves a job that others started (Gathering), the rank speaks first: join.
+// The server answers refused, or, when all have joined, job. Every ten seconds until then,
+// and once to a rank that waits in a fence, it says which ranks are missing. It passes on
+// what others have put (told), so that little is lost with rank 0. A rank whose program has
+// failed says fail before it ends.
 
 // maxLine bounds a line, and so what one side can make the other hold.
 const maxLine = 64 << 10
@@ -24,13 +30,14 @@ const maxKeys = 64
 
 // line is one line in either direction.
 type line struct {
-	Op    string   `json:"op"` // job, put, get, value, fence, fenced, return, returned, leave, down, state, stated
+	Op    string   `json:"op"` // as above
 	Seq   uint64   `json:"seq,omitempty"`
 	Rank  int      `json:"rank,omitempty"`
 	Key   string   `json:"key,omitempty"`
 	Value string   `json:"value,omitempty"`
-	Told  []int    `json:"told,omitempty"` // return: ranks that know
+	Told  []int    `json:"told,omitempty"` // return: ranks that know; missing: ranks that have not come
 	Job   *jobLine `json:"job,omitempty"`
+	Join  *Member  `json:"join,omitempty"`
 }
 
 // jobLine is a Job on its way to a rank.
@@ -38,9 +45,32 @@ type jobLine struct {
 	Rank, Size, Local, Crowd int
 	ID                       uint64
 	Secret                   []byte
-	Host                     string
+	Host, Bind               string
 	Transport                string
 	Liveness                 time.Duration
+}
+
+// line returns the job as it is told to a rank.
+func (j Job) line() line {
+	return line{Op: "job", Job: &jobLine{
+		Rank: j.Rank, Size: j.Size, Local: j.Local, Crowd: j.Crowd, ID: j.ID, Secret: j.Secret,
+		Host: j.Host, Bind: j.Bind, Transport: j.Transport, Liveness: j.Liveness,
+	}}
+}
+
+// job returns the job that a rank has been told, unless it makes no sense.
+func (l line) job() (Job, error) {
+	j := l.Job
+	if l.Op != "job" || j == nil {
+		return Job{}, ErrProtocol
+	}
+	if j.Size < 1 || j.Rank < 0 || j.Rank >= j.Size {
+		return Job{}, fmt.Errorf("%w: rank %d of %d", ErrProtocol, j.Rank, j.Size)
+	}
+	return Job{
+		Rank: j.Rank, Size: j.Size, Local: j.Local, Crowd: j.Crowd, ID: j.ID, Secret: j.Secret,
+		Host: j.Host, Bind: j.Bind, Transport: j.Transport, Liveness: j.Liveness,
+	}, nil
 }
 
 // ErrExited is the cause of the end of a rank whose program ended well.

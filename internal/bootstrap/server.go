@@ -1,10 +1,12 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,9 +23,12 @@ type Server struct {
 	gets   map[string][]answer // waiting for a value
 	fences []answer            // of ranks that wait
 	downs  []line
-	left   []int // ranks whose programs have returned
+	told   []line // what has been put, where everybody is told
+	tells  bool   // everybody is told
+	left   []int  // ranks whose programs have returned
 	asked  uint64
 	states map[uint64]chan string // questions that are not answered
+	nag    *time.Timer            // tells ranks in a fence who is missing; may be nil
 }
 
 // A served is one rank as the server sees it.
@@ -34,6 +39,7 @@ type served struct {
 	fences int
 	asking atomic.Bool   // a question is being sent
 	leaves bool          // it has left in good order
+	failed string        // why its program has failed, as it has said
 	over   chan struct{} // closed when nothing more comes from it
 }
 
@@ -51,26 +57,28 @@ func NewServer(jobs []Job) *Server {
 
 // Serve talks to a rank until its connection ends. It owns c.
 func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
-	defer c.Close()
-	r := &served{c: newConn(c), over: make(chan struct{})}
+	return s.serve(rank, newServed(c), nil)
+}
+
+func newServed(c io.ReadWriteCloser) *served {
+	return &served{c: newConn(c), over: make(chan struct{})}
+}
+
+// serve is Serve. Nothing is read from the rank before ready is closed; nil is ready.
+func (s *Server) serve(rank int, r *served, ready <-chan struct{}) error {
+	defer r.c.Close()
 	defer close(r.over)
-	j := s.jobs[rank]
-	err := r.c.write(line{Op: "job", Job: &jobLine{
-		Rank: j.Rank, Size: j.Size, Local: j.Local, Crowd: j.Crowd, ID: j.ID, Secret: j.Secret,
-		Host: j.Host, Transport: j.Transport, Liveness: j.Liveness,
-	}})
+	r.mu.Lock()
+	err := r.c.write(s.jobs[rank].line())
+	r.mu.Unlock()
 	if err != nil {
 		return nil // it has ended, or is no program of weft's: its process tells better
 	}
-	s.mu.Lock()
-	s.ranks[rank] = r
-	news := append([]line(nil), s.downs...)
-	for _, other := range s.left {
-		news = append(news, line{Op: "returned", Rank: other})
-	}
-	s.mu.Unlock()
-	for _, l := range news {
+	for _, l := range s.register(rank, r) {
 		r.send(l)
+	}
+	if ready != nil {
+		<-ready
 	}
 	for {
 		l, err := r.c.read()
@@ -84,6 +92,18 @@ func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
 			return fmt.Errorf("rank %d: %w", rank, err)
 		}
 	}
+}
+
+// register makes a rank one that hears the news, and returns what has happened so far.
+func (s *Server) register(rank int, r *served) []line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ranks[rank] = r
+	news := append([]line(nil), s.downs...)
+	for _, other := range s.left {
+		news = append(news, line{Op: "returned", Rank: other})
+	}
+	return append(news, s.told...)
 }
 
 func (r *served) send(l line) {
@@ -115,6 +135,11 @@ func (s *Server) handle(rank int, r *served, l line) error {
 		reply.Value = l.Value
 		replies = s.gets[key]
 		delete(s.gets, key)
+		if s.tells {
+			told := line{Op: "told", Rank: rank, Key: l.Key, Value: l.Value}
+			s.told = append(s.told, told)
+			defer s.others(rank, nil, told)
+		}
 	case "get":
 		key := name(l.Rank, l.Key)
 		if v, ok := s.values[key]; ok {
@@ -131,18 +156,18 @@ func (s *Server) handle(rank int, r *served, l line) error {
 		s.fences = append(s.fences, answer{rank, l.Seq})
 		reply.Op = "fenced"
 		replies = s.open()
+		if len(s.fences) > 0 && s.nag == nil {
+			s.nag = time.AfterFunc(patience, s.tellMissing)
+		}
 	case "return":
 		s.left = append(s.left, rank)
-		others := append([]*served(nil), s.ranks...)
 		s.mu.Unlock()
-		for i, o := range others {
-			if o != nil && i != rank && !slices.Contains(l.Told, i) {
-				o.send(line{Op: "returned", Rank: rank})
-			}
-		}
+		s.others(rank, l.Told, line{Op: "returned", Rank: rank})
 		return nil
 	case "leave":
 		r.leaves = true
+	case "fail":
+		r.failed = cmp.Or(l.Value, "it failed")
 	case "stated":
 		if c := s.states[l.Seq]; c != nil {
 			delete(s.states, l.Seq)
@@ -155,6 +180,49 @@ func (s *Server) handle(rank int, r *served, l line) error {
 	s.mu.Unlock()
 	s.answer(replies, reply)
 	return nil
+}
+
+// others sends a line to all ranks but those told.
+func (s *Server) others(rank int, told []int, l line) {
+	s.mu.Lock()
+	ranks := slices.Clone(s.ranks)
+	s.mu.Unlock()
+	for i, r := range ranks {
+		if r != nil && i != rank && !slices.Contains(told, i) {
+			r.send(l)
+		}
+	}
+}
+
+// patience is after how much time a rank that waits is told for whom.
+const patience = 10 * time.Second
+
+// tellMissing tells each rank that waits in a fence which ranks have not come to it.
+func (s *Server) tellMissing() {
+	s.mu.Lock()
+	s.nag = nil
+	waiting := slices.Clone(s.fences)
+	var come []int // fences of each rank
+	for i, r := range s.ranks {
+		switch {
+		case s.ended(i):
+			come = append(come, math.MaxInt)
+		case r == nil:
+			come = append(come, 0)
+		default:
+			come = append(come, r.fences)
+		}
+	}
+	s.mu.Unlock()
+	for _, a := range waiting {
+		var missing []int
+		for i, n := range come {
+			if n < come[a.rank] {
+				missing = append(missing, i)
+			}
+		}
+		s.answer([]answer{a}, line{Op: "missing", Told: missing})
+	}
 }
 
 // open returns the fences that may end: every rank that has not ended has
@@ -266,13 +334,8 @@ func (s *Server) Down(rank int, cause string) {
 	l := line{Op: "down", Rank: rank, Value: cause}
 	s.downs = append(s.downs, l)
 	free := s.open()
-	ranks := append([]*served(nil), s.ranks...)
 	s.mu.Unlock()
-	for i, r := range ranks {
-		if r != nil && i != rank {
-			r.send(l)
-		}
-	}
+	s.others(rank, nil, l)
 	s.answer(free, line{Op: "fenced"})
 }
 

@@ -136,4 +136,7 @@ func (s *localSource) Watch(down func(rank int, cause error)) {
 	}()
 }
 
+// Fail does nothing: the processes end together.
+func (s *localSource) Fail(cause string) {}
+
 func (s *localSource) Close() error { return nil }

@@ -1,0 +1,117 @@
+package rendezvous
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"weft/internal/bootstrap"
+	"weft/internal/handshake"
+)
+
+// Config says what a store serves.
+type Config struct {
+	Job    bootstrap.Job    // without an ID, a secret and hosts, which the store finds
+	Member bootstrap.Member // rank 0's own
+	Secret []byte           // by which ranks recognize each other
+	Notice func(string)     // is told what the user should know
+}
+
+// A Store is what rank 0 serves: it gathers the ranks, keeps what they put, and tells of
+// ranks that end.
+type Store struct {
+	cfg      Config
+	gather   *bootstrap.Gathering
+	listener net.Listener
+	door     handshake.Door
+	noticed  atomic.Bool // that somebody does not know the secret
+}
+
+// strangers is how many handshakes may be under way besides those of all ranks.
+const strangers = 64
+
+// Serve begins to serve on a listener, which the store owns from now on.
+func Serve(l net.Listener, cfg Config) *Store {
+	s := &Store{cfg: cfg, listener: l, gather: bootstrap.NewGathering(cfg.Job, cfg.Member.Label, cfg.Notice)}
+	s.door.Most, s.door.Welcome = cfg.Job.Size+strangers, s.welcome
+	go s.door.Serve(l.Accept)
+	return s
+}
+
+// Address returns the address at which the store listens.
+func (s *Store) Address() net.Addr { return s.listener.Addr() }
+
+// welcome lets a rank in.
+func (s *Store) welcome(v *handshake.Visit) error {
+	said, err := handshake.Answer(v.Conn, protocol, func(dialler, listener uint32) (handshake.Pair, error) {
+		if listener != 0 || dialler >= uint32(maxSize) {
+			return handshake.Pair{}, handshake.ErrStranger
+		}
+		return s.pair(dialler), nil
+	})
+	if err != nil {
+		if errors.Is(err, handshake.ErrStranger) && !s.noticed.Swap(true) {
+			s.cfg.Notice(fmt.Sprintf("somebody at %v does not know the job's secret, and is not let in", v.Conn.RemoteAddr()))
+		}
+		return err
+	}
+	c := newStream(v.Conn, said, false)
+	visitor := &bootstrap.Visitor{Conn: c, At: ip(v.Conn.LocalAddr())}
+	if err := visitor.Hear(); err != nil {
+		return err
+	}
+	if err := v.Admit(); err != nil {
+		return err
+	}
+	keepAlive(v.Conn)
+	go s.gather.Serve(visitor)
+	return nil
+}
+
+// maxSize is more ranks than any job has.
+const maxSize = 1 << 24
+
+func (s *Store) pair(dialler uint32) handshake.Pair {
+	return handshake.Pair{Secret: s.cfg.Secret, Dialler: dialler}
+}
+
+// Join makes rank 0 itself a rank of the job, and returns when all have joined. The error
+// when ctx ends names the ranks that are missing.
+func (s *Store) Join(ctx context.Context) (*bootstrap.Launched, error) {
+	here, there := net.Pipe()
+	visitor := &bootstrap.Visitor{Conn: there}
+	go func() {
+		if visitor.Hear() == nil {
+			_ = s.gather.Serve(visitor) // it has told the rank
+		}
+	}()
+	return bootstrap.Enter(ctx, here, s.cfg.Member)
+}
+
+// Over returns a channel that is closed when every rank has left the job, or died.
+func (s *Store) Over() <-chan struct{} { return s.gather.Over() }
+
+// Close ends the store at once, for all.
+func (s *Store) Close() {
+	s.listener.Close()
+	s.gather.Close()
+}
+
+// keepAlive makes the kernel find out that a host has gone which says nothing.
+func keepAlive(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3})
+	}
+}
+
+// ip returns the address of a host without its port.
+func ip(a net.Addr) string {
+	host, _, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return ""
+	}
+	return host
+}
