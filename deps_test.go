@@ -49,6 +49,9 @@ internal/tape           internal/engine internal/engine/coord internal/engine/li
 internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/tape internal/waitgraph transport
 internal/bootstrap
 internal/hostlist
+internal/bootstrap/pmi
+internal/bootstrap/rendezvous internal/bootstrap internal/handshake
+internal/bootstrap/environment internal/bootstrap internal/bootstrap/pmi internal/bootstrap/rendezvous
 internal/waitgraph
 internal/amt
 internal/manifest
@@ -63,7 +66,7 @@ internal/sim/paper      internal/sim
 internal/sim/rendezvous internal/engine/coord internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
 coll                    . internal/mem
 match                   .
@@ -117,7 +120,7 @@ var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/cpu":   {"internal/checksum"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
+	"syscall":                {".", "cmd/weft", "internal/bootstrap/environment", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
 	"math/rand/v2":           {"cmd/weft", "transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},

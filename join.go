@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 
 	"weft/internal/bootstrap"
+	"weft/internal/bootstrap/environment"
 	"weft/internal/doorbell"
 	"weft/internal/driver"
 	"weft/transport"
@@ -52,6 +54,7 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 		if err == nil {
 			err = p.end()
 		} else {
+			p.src.Fail("it failed: " + firstLine(err))
 			_ = p.Close()
 		}
 	}
@@ -64,6 +67,13 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 		stop()
 		os.Exit(1)
 	}
+}
+
+// firstLine returns what an error says first, for others to read.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "weft: "), "\n")
+	const most = 200
+	return line[:min(len(line), most)]
 }
 
 // end is the Close of a rank whose function has returned nil. What nobody has accepted is
@@ -84,7 +94,7 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 	if os.Getenv(envSim) != "" {
 		return nil, errJoinSim
 	}
-	src, err := bootstrap.FromEnv()
+	src, err := environment.Join(ctx, func(text string) { fmt.Fprintln(os.Stderr, "weft: "+text) })
 	if err != nil {
 		return nil, err
 	}
@@ -253,10 +263,7 @@ func (p *Proc) bind() string {
 	if h, q, err := net.SplitHostPort(p.cfg.Bind); err == nil {
 		host, port = h, q
 	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port)
+	return net.JoinHostPort(cmp.Or(host, p.job.Bind, "127.0.0.1"), port)
 }
 
 // rankEnded hears from the launcher that a rank has ended, or the launcher.

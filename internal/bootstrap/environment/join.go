@@ -1,0 +1,228 @@
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"weft/internal/bootstrap"
+	"weft/internal/bootstrap/pmi"
+	"weft/internal/bootstrap/rendezvous"
+)
+
+// A joining is a process on its way into its job.
+type joining struct {
+	env    Environment
+	plan   Plan
+	host   Host
+	bind   string // the address of this process, if it was told one
+	notice func(string)
+}
+
+// Join makes this process a rank of the job of which it was started, and returns when all ranks
+// have joined. Without a launcher it is a job of one. The notice is told what the user should
+// know while this takes long. A process joins once.
+func Join(ctx context.Context, notice func(string)) (bootstrap.Source, error) {
+	if os.Getenv(bootstrap.Env) != "" {
+		return bootstrap.FromEnv()
+	}
+	e := ThisProcess()
+	plan, err := Recognize(e)
+	if err != nil {
+		return nil, err
+	}
+	defer forget()
+	if plan.Size == 1 {
+		return bootstrap.NewLocal(1)[0], nil
+	}
+	return (&joining{env: e, plan: plan, host: thisHost(e.Name), bind: bindHost(e.Get("WEFT_BIND")), notice: notice}).join(ctx)
+}
+
+// forget takes out of the environment what is this process's alone: its children are no ranks, and
+// need no secret.
+func forget() {
+	for _, name := range []string{EnvSecret, "PMI_FD", "PMI_PORT", "PMI_ID"} {
+		os.Unsetenv(name)
+	}
+	os.Setenv(EnvLauncher, None)
+}
+
+// bindHost returns the host of an address with or without a port.
+func bindHost(text string) string {
+	if host, _, err := net.SplitHostPort(text); err == nil {
+		return host
+	}
+	return text
+}
+
+func (j *joining) join(ctx context.Context) (bootstrap.Source, error) {
+	switch {
+	case j.plan.Way.Name == "pmi":
+		return source(j.joinPMI(ctx))
+	case j.plan.Etcd != "":
+		return nil, errors.New("weft: etcd: to come")
+	}
+	var store *rendezvous.Store
+	if j.plan.Rank == 0 {
+		var err error
+		if store, err = j.serve(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return source(j.meet(ctx, store, func(context.Context) ([]string, error) { return j.plan.addresses(), nil }))
+}
+
+// source keeps a nil pointer from becoming a Source.
+func source(s *Source, err error) (bootstrap.Source, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// serve makes this process the one that serves the job.
+func (j *joining) serve(ctx context.Context) (*rendezvous.Store, error) {
+	liveness, err := j.liveness()
+	if err != nil {
+		return nil, err
+	}
+	l, err := j.listen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if j.plan.Trusted {
+		j.notice(fmt.Sprintf("rank 0 lets everybody in who reaches %v: %s=1", l.Addr(), EnvTrust))
+	}
+	return rendezvous.Serve(l, rendezvous.Config{
+		Job:    bootstrap.Job{Size: j.plan.Size, Transport: j.env.Get(EnvTransport), Liveness: liveness},
+		Member: j.member(), Secret: j.plan.key(), Notice: j.notice,
+	}), nil
+}
+
+// liveness returns the silence after which a peer counts as dead, if the user says one.
+func (j *joining) liveness() (time.Duration, error) {
+	text := j.env.Get(EnvLiveness)
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("weft: %s=%q: must be a time such as 3s: %w", EnvLiveness, text, err)
+	}
+	return d, nil
+}
+
+// portPatience is how long rank 0 waits for a port that another process has: an earlier job may
+// be about to end.
+const portPatience = 10 * time.Second
+
+// listen listens on the first of the ports that is free; on any without one.
+func (j *joining) listen(ctx context.Context) (net.Listener, error) {
+	ports := j.plan.Ports
+	if len(ports) == 0 {
+		ports = []int{0}
+	}
+	for end := time.Now().Add(portPatience); ; {
+		var err error
+		for _, port := range ports {
+			var l net.Listener
+			l, err = new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(j.bind, strconv.Itoa(port)))
+			if err == nil {
+				return l, nil
+			}
+			if !errors.Is(err, syscall.EADDRINUSE) {
+				break
+			}
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
+			return nil, fmt.Errorf("weft: rank 0 must serve the others (ports %v): %w; %s=HOST:PORT names another place", ports, err, EnvRendezvous)
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// member returns what this rank says of itself.
+func (j *joining) member() bootstrap.Member {
+	return bootstrap.Member{
+		Version: bootstrap.Version, Rank: j.plan.Rank, Size: j.plan.Size, Label: j.plan.Label,
+		Host: j.host.ID, Machine: j.host.Machine,
+	}
+}
+
+// beacon returns how a store is found, which this process serves.
+func (j *joining) beacon(s *rendezvous.Store) beacon {
+	b := beacon{host: j.host.ID, addresses: ownAddresses()}
+	if j.bind != "" {
+		b.addresses = []string{j.bind}
+	}
+	if a, ok := s.Address().(*net.TCPAddr); ok {
+		b.port = a.Port
+	}
+	return b
+}
+
+// meet joins the job at the store of this process, or at that of rank 0, which is at one of the
+// addresses that where returns.
+func (j *joining) meet(ctx context.Context, store *rendezvous.Store, where func(context.Context) ([]string, error)) (*Source, error) {
+	if store == nil {
+		found, err := rendezvous.Dial(ctx, rendezvous.Dialling{
+			Addresses: where, Member: j.member(), Secret: j.plan.key(), Notice: j.notice,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return &Source{Source: found}, nil
+	}
+	found, err := store.Join(ctx)
+	if err != nil {
+		store.Close()
+		return nil, err
+	}
+	return &Source{Source: found, store: store}, nil
+}
+
+// A Source is the job as a process sees it that others have started.
+type Source struct {
+	bootstrap.Source
+	store  *rendezvous.Store // of rank 0
+	pmi    *pmi.Client       // or nil
+	failed bool
+}
+
+// Fail says that this rank's program has failed. PMI is not told that it has ended well then, so
+// that process managers that care end the job.
+func (s *Source) Fail(cause string) {
+	s.failed = true
+	s.Source.Fail(cause)
+}
+
+// farewell is how long a rank that leaves waits for others.
+const farewell = time.Second
+
+// Close leaves the job. Rank 0 waits a second for the others to leave, and serves those that have
+// not for as long as its process lives.
+func (s *Source) Close() error {
+	err := s.Source.Close()
+	if s.store != nil {
+		select {
+		case <-s.store.Over():
+			s.store.Close()
+		case <-time.After(farewell):
+		}
+	}
+	if s.pmi != nil && !s.failed {
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		defer cancel()
+		_ = s.pmi.Finalize(ctx) // a process manager that is gone needs no goodbye
+	}
+	return err
+}
