@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
+	"weft/internal/bootstrap/environment"
 	"weft/internal/driver"
 	"weft/internal/engine/link"
 	"weft/internal/sys"
@@ -88,6 +89,15 @@ const MinLiveness = 10 * time.Millisecond
 // line of explanation. A program never has to read them.
 var Environment = []struct{ Name, Meaning string }{
 	{bootstrap.Env, "descriptor of the socket to the launcher; set by weft run, removed when the process joins"},
+	{environment.EnvRank, "which rank this process is, where no launcher says it; see docs/CLUSTER.md"},
+	{environment.EnvSize, "how many ranks the job has, where no launcher says it"},
+	{environment.EnvRendezvous, "where the ranks meet: HOST or HOST:PORT of rank 0, which serves there, or etcd://HOST:PORT/PREFIX"},
+	{environment.EnvSecret, "by what ranks recognize each other: at least 16 bytes at random, the same in all; removed when the process joins"},
+	{environment.EnvSecretFile, "a file with the secret instead"},
+	{environment.EnvTrust, "1: the job has no secret, since nobody else reaches its hosts"},
+	{environment.EnvLauncher, "by which of the ways that docs/CLUSTER.md lists this process was started, or none; set to none for its children when it joins"},
+	{environment.EnvTransport, "as weft run -transport, where others start the job; rank 0's counts"},
+	{environment.EnvLiveness, "the silence after which a peer counts as dead, such as 3s, where others start the job; rank 0's counts"},
 	{envProgram, "which function the process is to be; set by Launch, removed by Launched"},
 	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
 	{envInterrupt, "1: a goroutine that waits polls its own memory, and another one, which sleeps until packets come, brings them; to compare with"},

@@ -50,6 +50,7 @@ internal/driver         internal/engine internal/engine/coord internal/engine/li
 internal/bootstrap
 internal/hostlist
 internal/bootstrap/pmi
+internal/bootstrap/bootstraptest internal/bootstrap
 internal/bootstrap/rendezvous internal/bootstrap internal/handshake
 internal/bootstrap/environment internal/bootstrap internal/bootstrap/pmi internal/bootstrap/rendezvous
 internal/waitgraph

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -46,78 +45,6 @@ func launched(t *testing.T, n int) ([]Source, *Server) {
 	return sources, s
 }
 
-// everySource runs a test on each kind of source.
-func everySource(t *testing.T, n int, f func(t *testing.T, ctx context.Context, s []Source)) {
-	t.Run("one process", func(t *testing.T) { f(t, within(t), NewLocal(n)) })
-	t.Run("launched", func(t *testing.T) {
-		s, _ := launched(t, n)
-		f(t, within(t), s)
-	})
-}
-
-func TestGetWaitsForPut(t *testing.T) {
-	everySource(t, 3, func(t *testing.T, ctx context.Context, s []Source) {
-		var wg sync.WaitGroup
-		for i := range s {
-			wg.Go(func() {
-				for j := range s {
-					if v, err := s[i].Get(ctx, j, "card"); err != nil || v != fmt.Sprint("card of ", j) {
-						t.Errorf("rank %d got %q of rank %d: %v", i, v, j, err)
-					}
-				}
-			})
-		}
-		for i := range s {
-			if err := s[i].Put(ctx, "card", fmt.Sprint("card of ", i)); err != nil {
-				t.Error(err)
-			}
-		}
-		wg.Wait()
-	})
-}
-
-func TestFence(t *testing.T) {
-	everySource(t, 3, func(t *testing.T, ctx context.Context, s []Source) {
-		var mu sync.Mutex
-		come := make([]int, 3)
-		var wg sync.WaitGroup
-		for i := range s {
-			wg.Go(func() {
-				for round := 1; round <= 50; round++ {
-					mu.Lock()
-					come[i] = round
-					mu.Unlock()
-					if err := s[i].Fence(ctx); err != nil {
-						t.Error(err)
-						return
-					}
-					mu.Lock()
-					for j, c := range come {
-						if c < round {
-							t.Errorf("rank %d passed fence %d before rank %d came", i, round, j)
-						}
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		wg.Wait()
-	})
-}
-
-func TestContextEndsWaits(t *testing.T) {
-	everySource(t, 2, func(t *testing.T, ctx context.Context, s []Source) {
-		soon, cancel := context.WithTimeout(ctx, time.Millisecond)
-		defer cancel()
-		if _, err := s[0].Get(soon, 1, "never"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("get: %v", err)
-		}
-		if err := s[0].Fence(soon); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("fence: %v", err)
-		}
-	})
-}
-
 // Deaths are told to all, also to those who listen later, and fences do not wait
 // for the dead.
 func TestDeaths(t *testing.T) {
@@ -145,43 +72,6 @@ func TestDeaths(t *testing.T) {
 	if rank := <-late; rank != 1 {
 		t.Errorf("heard of rank %d", rank)
 	}
-}
-
-// That a program has returned is told to those who do not know, also to those who listen
-// later.
-func TestReturned(t *testing.T) {
-	everySource(t, 3, func(t *testing.T, ctx context.Context, s []Source) {
-		type news struct {
-			to, of int
-			cause  error
-		}
-		heard := make(chan news, 8)
-		watch := func(to int) {
-			s[to].Watch(func(of int, cause error) { heard <- news{to, of, cause} })
-		}
-		watch(0)
-		watch(1)
-		if err := s[1].Return([]int{0}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s[0].Return(nil); err != nil {
-			t.Fatal(err)
-		}
-		watch(2)
-		want := map[news]bool{{1, 0, ErrReturned}: true, {2, 1, ErrReturned}: true, {2, 0, ErrReturned}: true}
-		for range len(want) {
-			got := <-heard
-			if !want[got] {
-				t.Errorf("rank %d heard of rank %d: %v", got.to, got.of, got.cause)
-			}
-			delete(want, got)
-		}
-		select {
-		case got := <-heard:
-			t.Errorf("rank %d heard of rank %d, too: %v", got.to, got.of, got.cause)
-		default:
-		}
-	})
 }
 
 func TestLauncherIsGone(t *testing.T) {

@@ -29,7 +29,8 @@ type stream struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	seal    *handshake.Records // used by the goroutine that writes
-	out     []byte             // what is to be written
+	out     []byte             // what is to be written, and is not being written
+	queued  int                // how much is either
 	writes  bool               // there is a goroutine that writes
 	failure error              // why nothing can be written any more
 	closed  bool
@@ -106,12 +107,12 @@ func (s *stream) Write(b []byte) (int, error) {
 		return 0, s.failure
 	case s.closed:
 		return 0, net.ErrClosed
-	case len(s.out)+len(b) > mostQueued:
+	case s.queued+len(b) > mostQueued:
 		s.failure = errSlow
 		s.c.Close()
 		return 0, s.failure
 	}
-	s.out = append(s.out, b...)
+	s.out, s.queued = append(s.out, b...), s.queued+len(b)
 	if !s.writes {
 		s.writes = true
 		go s.write()
@@ -125,7 +126,7 @@ func (s *stream) write() {
 	defer s.mu.Unlock()
 	var sealed []byte
 	for len(s.out) > 0 && s.failure == nil {
-		plain := s.out
+		plain, n := s.out, len(s.out)
 		s.out = nil
 		s.mu.Unlock()
 		var err error
@@ -136,6 +137,7 @@ func (s *stream) write() {
 			_, err = s.c.Write(sealed)
 		}
 		s.mu.Lock()
+		s.queued -= n
 		if s.failure == nil {
 			s.failure = err
 		}
