@@ -44,7 +44,7 @@ func k8sCommand() *ffcli.Command {
 	fs.StringVar(&j.Raw, "raw", "", "interface of the pods for raw Ethernet: runs as root with CAP_NET_RAW, and pays only where pods share a segment")
 	fs.BoolVar(&j.JobSet, "jobset", false, "print a JobSet (jobset.x-k8s.io) in place of a Job")
 	fs.IntVar(&j.Restarts, "restart", 0, "start all ranks again after a failure, so many times; needs -jobset")
-	fs.IntVar(&j.Port, "port", 29400, "where rank 0 listens for the others while the job starts")
+	fs.IntVar(&j.Port, "port", 61060, "where rank 0 listens for the others while the job starts")
 	fs.DurationVar(&j.Timeout, "timeout", 0, "have the cluster end the job after this time (default never)")
 	fs.Func("x", "`NAME=value` in the environment of the ranks; may be given several times", func(text string) error {
 		j.Env = append(j.Env, text)

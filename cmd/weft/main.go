@@ -25,7 +25,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 func main() {
 	launch.Guarded()
-	if measured() { // a rank that weft perf or weft info has started
+	if measured() { // a rank that weft perf, weft info or weft doctor has started
 		return
 	}
 	args := os.Args[1:]
@@ -44,7 +44,7 @@ func run(args []string) error {
 		LongHelp:   "weft starts parallel Go jobs, measures them and explains them.\nweft help COMMAND, or weft COMMAND -h, tells more of each command.",
 		FlagSet:    flag.NewFlagSet("weft", flag.ContinueOnError),
 		Subcommands: []*ffcli.Command{
-			runCommand(), k8sCommand(), psCommand(), simCommand(), labCommand(), stressCommand(), perfCommand(), amtCommand(), infoCommand(), versionCommand(),
+			runCommand(), k8sCommand(), psCommand(), simCommand(), labCommand(), stressCommand(), perfCommand(), amtCommand(), infoCommand(), doctorCommand(), versionCommand(),
 		},
 	}
 	root.Exec = func(ctx context.Context, args []string) error {

@@ -46,7 +46,7 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
-		{"xyz", "there are run, k8s, ps, sim, lab, stress, perf, amt, info, version"},
+		{"xyz", "there are run, k8s, ps, sim, lab, stress, perf, amt, info, doctor, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
 		{"run -nn 4 true", "not defined: -nn; weft run -h lists the flags"},
@@ -64,6 +64,9 @@ func TestMistakes(t *testing.T) {
 		{"k8s -n 2 -- /program", "which image holds the program?"},
 		{"k8s -n 2 -image i -name A_B -- /program", "weft k8s -h lists the flags"},
 		{"k8s -n 2 -image i -restart 1 -- /program", "-jobset starts all of them again"},
+		{"doctor hosts", `what is "hosts"? Flags begin with -`},
+		{"doctor -n 300", "must be from 1 to 256"},
+		{"doctor -transport ib", "must be auto, shm, eth, udp or tcp"},
 		{"perf sleep", "there are latency, bandwidth"},
 		{"perf latency -size much", "must be numbers"},
 		{"perf latency -op put -size 64", "takes up to 32 bytes"},
@@ -125,7 +128,7 @@ func TestManifestsHaveFreshSecrets(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf bars -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "info -h", "k8s -h", "sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
+	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf bars -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "info -h", "doctor -h", "k8s -h", "sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)

@@ -18,7 +18,7 @@ import (
 )
 
 // measured runs a rank of a measurement, if this process is one.
-func measured() bool { return perf.Rank() || infoRank() || stress.Rank() }
+func measured() bool { return perf.Rank() || infoRank() || doctorRank() || stress.Rank() }
 
 const perfHelp = `Measures weft between two processes of this machine, and its peers in the same
 run: every system runs in turn, round after round, and medians are compared.

@@ -19,8 +19,13 @@ func versionCommand() *ffcli.Command {
 	}
 }
 
-// version returns the version of this build, as the go command recorded it.
+// version returns the version of this build, and of what it was built with and for.
 func version() string {
+	return fmt.Sprintf("weft %s %s %s/%s", build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// build returns the version of this build, as the go command recorded it.
+func build() string {
 	v := "(devel)"
 	if b, ok := debug.ReadBuildInfo(); ok {
 		v = b.Main.Version
@@ -30,5 +35,5 @@ func version() string {
 			}
 		}
 	}
-	return fmt.Sprintf("weft %s %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return v
 }

@@ -16,7 +16,7 @@ var rewrite = flag.Bool("rewrite", false, "write what is printed as what is want
 // plain is the least that a job says.
 func plain() Job {
 	return Job{
-		Name: "is", Image: "registry.example/is:1", Program: "/program", N: 8, PerPod: 1, Port: 29400, Shm: "64Mi",
+		Name: "is", Image: "registry.example/is:1", Program: "/program", N: 8, PerPod: 1, Port: 61060, Shm: "64Mi",
 		Secret: bytes.Repeat([]byte{0x5a}, secretBytes),
 	}
 }

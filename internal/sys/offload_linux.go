@@ -26,14 +26,7 @@ func SetOffload(ifc string, on bool) error {
 		if on {
 			value.data = 1
 		}
-		var request struct {
-			name [unix.IFNAMSIZ]byte
-			data unsafe.Pointer
-			_    [16]byte
-		}
-		copy(request.name[:unix.IFNAMSIZ-1], ifc)
-		request.data = unsafe.Pointer(&value)
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
+		errno := ethtool(fd, ifc, unsafe.Pointer(&value))
 		if errno != 0 && errno != unix.EOPNOTSUPP {
 			return os.NewSyscallError("SIOCETHTOOL", errno)
 		}

@@ -61,7 +61,7 @@ func (d *decoded) pod() *corev1.PodSpec { return &d.spec().Template.Spec }
 // plain is the least that a job says.
 func plain() manifest.Job {
 	return manifest.Job{
-		Name: "is", Image: "registry.example/is:1", Program: "/program", N: 8, PerPod: 1, Port: 29400, Shm: "64Mi",
+		Name: "is", Image: "registry.example/is:1", Program: "/program", N: 8, PerPod: 1, Port: 61060, Shm: "64Mi",
 		Secret: bytes.Repeat([]byte{0xa5}, 32),
 	}
 }
@@ -226,7 +226,7 @@ func TestJobSet(t *testing.T) {
 	equal(t, "publishNotReadyAddresses", *d.set.Spec.Network.PublishNotReadyAddresses, true)
 	equal(t, "completionMode", *d.spec().CompletionMode, batchv1.IndexedCompletion)
 	c := d.pod().Containers[0]
-	want := fmt.Sprintf("%s-%s-0-0.%s:29400", d.set.Metadata.Name, r.Name, d.set.Spec.Network.Subdomain)
+	want := fmt.Sprintf("%s-%s-0-0.%s:61060", d.set.Metadata.Name, r.Name, d.set.Spec.Network.Subdomain)
 	equal(t, "WEFT_RENDEZVOUS", value(t, c, "WEFT_RENDEZVOUS"), want)
 	equal(t, "WEFT_RESTART", value(t, c, "WEFT_RESTART"), "field metadata.annotations['jobset.sigs.k8s.io/restart-attempt']")
 }

@@ -1,0 +1,219 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Diagnose draws findings from what is known, the worst first.
+func (r *Report) Diagnose() {
+	var d diagnosis
+	hosts, pairs := r.Hosts(), r.Pairs()
+	for _, h := range hosts {
+		d.host(h)
+	}
+	for _, p := range pairs {
+		d.pair(p)
+	}
+	d.outliers(pairs)
+	d.differences(hosts)
+	order := map[Weight]int{Stops: 0, Slow: 1, Note: 2}
+	slices.SortStableFunc(d.findings, func(a, b Finding) int { return cmp.Compare(order[a.Weight], order[b.Weight]) })
+	r.Findings = d.findings
+}
+
+// Stops reports whether something would stop a job.
+func (r *Report) Stops() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Weight == Stops })
+}
+
+// A diagnosis is findings under way.
+type diagnosis struct{ findings []Finding }
+
+// add adds a finding, or where else it holds.
+func (d *diagnosis) add(w Weight, where, what, do string) {
+	for i := range d.findings {
+		f := &d.findings[i]
+		if f.Weight == w && f.What == what && f.Do == do {
+			f.Where = append(f.Where, where)
+			return
+		}
+	}
+	d.findings = append(d.findings, Finding{w, []string{where}, what, do})
+}
+
+// Limits below which something is found.
+const (
+	fewFiles     = 256  // descriptors: a rank holds some for itself, and some for each peer on its host
+	scantFiles   = 4096 // for jobs of many ranks
+	fewProcesses = 64   // processes and threads of a user: a rank has some for each processor
+)
+
+// host finds what a host lacks by itself.
+func (d *diagnosis) host(h *Host) {
+	switch {
+	case h.Files < fewFiles:
+		d.add(Stops, h.Name, fmt.Sprintf("a process may have %d descriptors only", h.Files), "ulimit -n 65536, or LimitNOFILE= of the service that starts jobs")
+	case h.Files < scantFiles:
+		d.add(Note, h.Name, fmt.Sprintf("a process may have %d descriptors: too few for hundreds of ranks on a host", h.Files), "ulimit -n 65536")
+	}
+	if h.Processes < fewProcesses {
+		d.add(Stops, h.Name, fmt.Sprintf("a user may have %d processes and threads only", h.Processes), "ulimit -u 4096: each rank has several threads")
+	}
+	if h.CPUs > 0 && h.CPUs < 1 {
+		d.add(Slow, h.Name, fmt.Sprintf("the ranks may use %.2g of a processor: a cgroup stops them in between", h.CPUs), "give each rank a whole processor")
+	}
+	if h.Receive > 0 && h.Receive < wantedBuffer/4 {
+		d.add(Slow, h.Name, fmt.Sprintf("UDP's receive buffer is %s; weft asks for %s, and packets are lost when it is full", bytesText(uint64(h.Receive)), bytesText(wantedBuffer)),
+			fmt.Sprintf("sysctl -w net.core.rmem_max=%d net.core.wmem_max=%d", wantedBuffer, wantedBuffer))
+	}
+	if c := h.ClockSource; c != "" && !slices.Contains([]string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"}, c) {
+		d.add(Slow, h.Name, "the clock source is "+c+": to read the clock takes a system call, which polling does all the time", "boot with clocksource=tsc if the processors' counters are constant")
+	}
+	for _, f := range h.Features {
+		if f.Missing != "" {
+			d.feature(h, f)
+		}
+	}
+}
+
+// feature finds what a feature that is missing costs.
+func (d *diagnosis) feature(h *Host, f Feature) {
+	what := fmt.Sprintf("no %s (%s): %s", f.Name, f.Missing, "no "+f.Use)
+	switch f.Name {
+	case "AF_PACKET":
+		d.add(Note, h.Name, "no CAP_NET_RAW, so no raw Ethernet to other hosts, only UDP", "setcap cap_net_raw+ep PROGRAM, if hosts share a segment; weft k8s has -raw")
+	case "AF_XDP":
+		if h.Raw {
+			d.add(Note, h.Name, what, "nothing, unless WEFT_XDP=1 is wanted")
+		}
+	case "memfd":
+		d.add(Slow, h.Name, what, "a kernel of 3.17 or newer, and a seccomp profile that allows memfd_create")
+	case "process_vm_readv":
+		d.add(Slow, h.Name, what, "a seccomp profile that allows it: that of Docker does from kernel 4.8 on")
+	case "epoll_pwait2":
+		d.add(Slow, h.Name, what, "a kernel of 5.11 or newer")
+	default:
+		d.add(Slow, h.Name, what, "a kernel of 5.0 or newer")
+	}
+}
+
+// lossy is the share of packets that get lost from which on it is found.
+const lossy = 0.001
+
+// pair finds what is wrong with the way between two ranks.
+func (d *diagnosis) pair(p Pair) {
+	where := p.name()
+	if why := p.Error(); why != "" {
+		d.add(Stops, where, "they do not reach each other: "+why,
+			"let UDP pass between the hosts on all ports (firewalls, network policies); WEFT_BIND must be an address that the other reaches, WEFT_INTERFACE an interface on its segment")
+		return
+	}
+	d.path(p, where)
+	if a, b := p.There, p.Back; a.Transport != b.Transport {
+		d.add(Slow, where, fmt.Sprintf("%s one way, %s back: %s; %s", a.Transport, b.Transport, a.Why, b.Why), "the same privileges and interfaces on both")
+	} else if a.Transport == "udp" {
+		d.notEthernet(p, where)
+	}
+	m := p.There.Measured
+	if m == nil {
+		return
+	}
+	if share := float64(m.Resent) / float64(max(m.Packets, 1)); share > lossy {
+		d.add(Slow, where, fmt.Sprintf("%.1f %% of the packets had to be sent again", 100*share), "look for full buffers (ethtool -S, nstat UdpRcvbufErrors), bad cables and slower links on the way")
+	}
+	if away := m.Offset.Abs() - m.Uncertainty; away.Seconds() > 0.1 {
+		d.add(Note, where, fmt.Sprintf("their clocks are %v apart: times in logs and traces do not fit", m.Offset.Abs().Round(1e6)), "chrony or another NTP client on both; weft itself does not compare clocks")
+	}
+}
+
+// notEthernet finds why two ranks speak over UDP.
+func (d *diagnosis) notEthernet(p Pair, where string) {
+	why := p.There.Why
+	_, short, ok := strings.Cut(why, "so UDP; ")
+	if !ok {
+		return // asked for, or the same host
+	}
+	switch {
+	case strings.Contains(short, "another subnet"):
+		d.add(Note, where, "UDP rather than raw Ethernet: "+short, "nothing: a router lies between")
+	case strings.Contains(short, "WEFT_INTERFACE"):
+		d.add(Note, where, "UDP rather than raw Ethernet: "+short, "if the hosts share a segment: WEFT_INTERFACE=eth0, and setcap cap_net_raw+ep PROGRAM")
+	default:
+		d.add(Note, where, "UDP rather than raw Ethernet: "+short, "")
+	}
+}
+
+// path finds a path that takes shorter packets than the interfaces at its ends.
+func (d *diagnosis) path(p Pair, where string) {
+	if p.There.Transport != "udp" && p.There.Transport != "eth" {
+		return
+	}
+	least := 0
+	for _, h := range []*Host{&p.From.Host, &p.To.Host} {
+		widest := 0
+		for _, i := range h.Interfaces {
+			widest = max(widest, i.MTU)
+		}
+		if least == 0 || widest < least {
+			least = widest
+		}
+	}
+	const heads = 28 // of IP and UDP, which count in the interface's MTU
+	mtu := min(p.There.MTU, p.Back.MTU)
+	if least > 0 && mtu > 0 && mtu < 60000 && mtu+2*heads < least {
+		d.add(Slow, where, fmt.Sprintf("the path takes packets of %d bytes, the interfaces of both ends %d", mtu, least),
+			"find what is narrower (tracepath), or lower the MTU of the interfaces so that all agree")
+	}
+}
+
+// name returns what the two ends are called.
+func (p Pair) name() string {
+	if p.From.Host.Name == p.To.Host.Name {
+		return fmt.Sprintf("%s (ranks %d, %d)", p.From.Host.Name, p.From.Rank, p.To.Rank)
+	}
+	return p.From.Host.Name + " – " + p.To.Host.Name
+}
+
+// outliers finds pairs that are much slower than others over the same transport.
+func (d *diagnosis) outliers(pairs []Pair) {
+	const enough, much = 3, 3
+	by := map[string][]Pair{}
+	var names []string
+	for _, p := range pairs {
+		if t := p.There.Transport; p.There.Measured != nil {
+			if by[t] == nil {
+				names = append(names, t)
+			}
+			by[t] = append(by[t], p)
+		}
+	}
+	for _, name := range names {
+		group := by[name]
+		if len(group) < enough {
+			continue
+		}
+		latency := median(group, func(p Pair) float64 { return p.There.Latency.Seconds() * 1e6 })
+		bandwidth := median(group, func(p Pair) float64 { return p.There.Bandwidth })
+		for _, p := range group {
+			if l := p.There.Latency.Seconds() * 1e6; l > much*latency {
+				d.add(Slow, p.name(), fmt.Sprintf("a latency of %.1f µs, where pairs over %s have %.1f µs", l, name, latency), "look at what lies between, and what else runs on the two")
+			}
+			if b := p.There.Bandwidth; b*much < bandwidth {
+				d.add(Slow, p.name(), fmt.Sprintf("%.0f MB/s, where pairs over %s have %.0f MB/s", b, name, bandwidth), "look at the speed of the link (ethtool), and what else runs on the two")
+			}
+		}
+	}
+}
+
+// median returns the middle of what is taken of each pair.
+func median(pairs []Pair, of func(Pair) float64) float64 {
+	var all []float64
+	for _, p := range pairs {
+		all = append(all, of(p))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}

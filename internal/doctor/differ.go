@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A trait is something in which hosts should be alike.
+type trait struct {
+	name   string
+	weight Weight
+	of     func(h *Host) string
+	do     string
+}
+
+var traits = []trait{
+	{"version of weft", Stops, func(h *Host) string { return h.Weft }, "build one version, and put it on all hosts: ranks of different versions may not understand each other"},
+	{"architecture", Note, func(h *Host) string { return h.Machine }, "a program built for each, at the same path"},
+	{"kernel", Note, func(h *Host) string { return h.Kernel }, ""},
+	{"processors of the host", Note, func(h *Host) string { return fmt.Sprint(h.Processors) }, "ranks that are spread evenly wait for those on the smallest host"},
+	{"processors that a rank may use", Slow, func(h *Host) string { return fmt.Sprintf("%.3g", h.CPUs) }, "the same affinity and quota everywhere"},
+	{"CAP_NET_RAW", Slow, func(h *Host) string { return yes(h.Raw) }, "raw Ethernet needs it at both ends"},
+	{"limit of descriptors", Note, func(h *Host) string { return limit(h.Files) }, ""},
+	{"limit of processes", Note, func(h *Host) string { return limit(h.Processes) }, ""},
+	{"limit of locked memory", Note, func(h *Host) string { return limitBytes(h.Locked) }, ""},
+	{"size of /dev/shm", Note, func(h *Host) string { return bytesText(h.Shm) }, "nothing for weft, which does not use it"},
+}
+
+// differences finds in what the hosts are not alike.
+func (d *diagnosis) differences(hosts []*Host) {
+	for _, t := range traits {
+		d.differ(t, hosts)
+	}
+	for _, machine := range values(hosts, func(h *Host) string { return h.Machine }) {
+		alike := slices.DeleteFunc(slices.Clone(hosts), func(h *Host) bool { return h.Machine != machine })
+		d.differ(trait{"file of the program", Note, func(h *Host) string { return h.Binary }, "the same file on all hosts of an architecture"}, alike)
+	}
+	for _, name := range interfaceNames(hosts) {
+		having := slices.DeleteFunc(slices.Clone(hosts), func(h *Host) bool { return h.find(name) == nil })
+		d.differ(trait{"MTU of " + name, Slow, func(h *Host) string { return fmt.Sprint(h.find(name).MTU) },
+			"the same on all: packets between two are as long as the shorter one allows"}, having)
+		d.differ(trait{"speed of " + name, Slow, func(h *Host) string { return speed(h.find(name).Mbps) }, ""}, having)
+		d.differ(trait{"offloads of " + name, Note, func(h *Host) string { return strings.Join(h.find(name).Offloads, " ") },
+			"ethtool -K " + name}, having)
+	}
+}
+
+// differ finds in which groups hosts fall, if it is more than one.
+func (d *diagnosis) differ(t trait, hosts []*Host) {
+	groups := map[string][]string{}
+	var values []string // the most frequent first
+	for _, h := range hosts {
+		v := t.of(h)
+		if groups[v] == nil {
+			values = append(values, v)
+		}
+		groups[v] = append(groups[v], h.Name)
+	}
+	if len(values) < 2 {
+		return
+	}
+	slices.SortStableFunc(values, func(a, b string) int { return len(groups[b]) - len(groups[a]) })
+	var parts, odd []string
+	for i, v := range values {
+		text := v
+		if text == "" {
+			text = "none"
+		}
+		parts = append(parts, text+" on "+few(groups[v]))
+		if i > 0 {
+			odd = append(odd, groups[v]...)
+		}
+	}
+	d.findings = append(d.findings, Finding{t.weight, odd, t.name + " differs: " + strings.Join(parts, "; "), t.do})
+}
+
+// few names some hosts, and how many more there are.
+func few(names []string) string {
+	const most = 4
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// values returns what hosts have, each once.
+func values(hosts []*Host, of func(h *Host) string) []string {
+	all := map[string]bool{}
+	for _, h := range hosts {
+		all[of(h)] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// interfaceNames returns the names of the hosts' interfaces.
+func interfaceNames(hosts []*Host) []string {
+	names := map[string]bool{}
+	for _, h := range hosts {
+		for _, i := range h.Interfaces {
+			names[i.Name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// find returns an interface by its name, or nil.
+func (h *Host) find(name string) *Interface {
+	for i := range h.Interfaces {
+		if h.Interfaces[i].Name == name {
+			return &h.Interfaces[i]
+		}
+	}
+	return nil
+}
+
+// missing lists the features that the host does not have.
+func (h *Host) missing() string {
+	var names []string
+	for _, f := range h.Features {
+		if f.Missing != "" {
+			names = append(names, f.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,115 @@
+package doctor
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"weft/internal/sys"
+)
+
+// wantedBuffer is how large the buffers of UDP are that weft asks for.
+const wantedBuffer = 4 << 20
+
+// clockSource is the file that names what the kernel reads the time from.
+const clockSource = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+// Examine looks at the host that it runs on, for a program of the given version. What
+// cannot be known is left out.
+func Examine(name, version string) Host {
+	h := Host{Name: name, Weft: version, Binary: programHash(), CPUs: sys.CPUs(), User: os.Getuid(), ClockSource: readLine(clockSource)}
+	h.Kernel, h.Machine = sys.Kernel()
+	h.Processors, h.Memory = processors(), memory()
+	if p, err := sys.ReadPrivileges(); err == nil {
+		h.Raw, h.XDP = p.Raw, p.Admin && p.BPF
+	}
+	limits := sys.ReadLimits()
+	h.Files, h.Processes, h.Locked = limits.Files, limits.Processes, limits.Locked
+	h.Shm, _, _ = sys.FileSystem("/dev/shm")
+	h.Receive, h.Send, _ = sys.Buffers(wantedBuffer)
+	for _, f := range sys.Features() {
+		seen := Feature{Name: f.Name, Use: f.Use}
+		if f.Err != nil {
+			seen.Missing = f.Err.Error()
+		}
+		h.Features = append(h.Features, seen)
+	}
+	h.Interfaces = interfaces()
+	return h
+}
+
+// interfaces returns those that are up and lead out of this host.
+func interfaces() (list []Interface) {
+	all, _ := net.Interfaces()
+	for _, i := range all {
+		if i.Flags&net.FlagLoopback != 0 || i.Flags&net.FlagUp == 0 {
+			continue
+		}
+		seen := Interface{Name: i.Name, MTU: i.MTU}
+		if d, err := sys.ReadDevice(i.Name); err == nil {
+			seen.Driver, seen.Mbps, seen.Offloads = d.Driver, d.Mbps, d.Offloads
+		}
+		list = append(list, seen)
+	}
+	return list
+}
+
+// programHash returns the beginning of the hash of this program's file.
+func programHash() string {
+	name, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:6])
+}
+
+// processors returns how many are at work in this host, whoever may use them.
+func processors() (n int) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(text) {
+		if rest, ok := bytes.CutPrefix(line, []byte("cpu")); ok && len(rest) > 0 && rest[0] != ' ' {
+			n++
+		}
+	}
+	return n
+}
+
+// memory returns how many bytes of memory this host has.
+func memory() uint64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	var kib uint64
+	if _, rest, ok := bytes.Cut(text, []byte("MemTotal:")); ok {
+		fmt.Sscan(string(rest), &kib)
+	}
+	return kib << 10
+}
+
+// readLine returns the first line of a file, or "".
+func readLine(name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,75 @@
+package doctor
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"weft"
+)
+
+// Ranks of one process have one clock: how far it seems to be ahead is less than what is
+// said to be unknown. All pairs are measured, by the lower rank.
+func TestMeasure(t *testing.T) {
+	const ranks = 3
+	var mu sync.Mutex
+	report := &Report{Ranks: make([]Rank, ranks)}
+	err := weft.Local(t.Context(), ranks, func(ctx context.Context, p *weft.Proc) error {
+		peers, err := Measure(ctx, p)
+		mu.Lock()
+		defer mu.Unlock()
+		report.Ranks[p.Rank()] = Rank{Rank: p.Rank(), Host: Examine("here", "v1"), Peers: peers}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Pairs() {
+		m := p.There.Measured
+		if p.Error() != "" || m == nil || p.Back.Measured != nil {
+			t.Errorf("%d to %d: %+v, %+v", p.From.Rank, p.To.Rank, p.There, p.Back)
+			continue
+		}
+		if m.Latency <= 0 || m.Bandwidth <= 0 || m.Uncertainty <= 0 || m.Offset.Abs() > m.Uncertainty+time.Microsecond {
+			t.Errorf("%d to %d: %+v", p.From.Rank, p.To.Rank, m)
+		}
+	}
+}
+
+// A rank that dies is an error of its pairs alone.
+func TestMeasureTheDead(t *testing.T) {
+	var mu sync.Mutex
+	var seen []Peer
+	err := weft.Local(t.Context(), 3, func(ctx context.Context, p *weft.Proc) error {
+		if p.Rank() == 2 {
+			return nil // it has ended: nobody answers
+		}
+		peers, err := Measure(ctx, p)
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, peers...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range seen {
+		if (p.Rank == 2) != (p.Error != "") {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// This host has what the tests of weft use.
+func TestExamine(t *testing.T) {
+	h := Examine("here", "v1")
+	if h.CPUs <= 0 || h.Processors < int(h.CPUs) || h.Files == 0 || h.Memory == 0 || h.Kernel == "" || h.Machine == "" || len(h.Binary) != 12 {
+		t.Errorf("%+v", h)
+	}
+	for _, f := range h.Features {
+		if (f.Name == "memfd" || f.Name == "UDP_SEGMENT" || f.Name == "UDP_GRO") && f.Missing != "" {
+			t.Errorf("no %s: %s", f.Name, f.Missing)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package doctor
+
+import "time"
+
+// A Report is what is known of some hosts and the ways between them.
+type Report struct {
+	Ranks    []Rank    `json:"ranks"`
+	Findings []Finding `json:"findings"` // the worst first
+}
+
+// A Rank is what one rank has found out: about its host, and about the others as it
+// reaches them.
+type Rank struct {
+	Rank  int    `json:"rank"`
+	Host  Host   `json:"host"`
+	Peers []Peer `json:"peers"` // in the order of their ranks
+}
+
+// A Host is what a rank finds where it runs.
+type Host struct {
+	Name        string      `json:"name"`
+	Weft        string      `json:"weft"`    // version of this program
+	Binary      string      `json:"binary"`  // the beginning of its hash: versions may not tell builds apart
+	Kernel      string      `json:"kernel"`  // release
+	Machine     string      `json:"machine"` // architecture, as uname says it
+	Processors  int         `json:"processors"`
+	CPUs        float64     `json:"cpus"` // that this process may use: affinity and quota
+	Memory      uint64      `json:"memory_bytes"`
+	ClockSource string      `json:"clock_source,omitempty"`
+	User        int         `json:"user"`
+	Raw         bool        `json:"cap_net_raw"`
+	XDP         bool        `json:"cap_net_admin_and_bpf"`
+	Files       uint64      `json:"limit_files"` // unlimited is 2^64-1, as of the next two
+	Processes   uint64      `json:"limit_processes"`
+	Locked      uint64      `json:"limit_locked_bytes"`
+	Shm         uint64      `json:"dev_shm_bytes"` // size of /dev/shm; 0 if there is none
+	Receive     int         `json:"udp_receive_buffer_bytes"`
+	Send        int         `json:"udp_send_buffer_bytes"`
+	Features    []Feature   `json:"features"`
+	Interfaces  []Interface `json:"interfaces"`
+}
+
+// A Feature is something of the kernel that weft uses.
+type Feature struct {
+	Name    string `json:"name"`
+	Use     string `json:"use"`
+	Missing string `json:"missing,omitempty"` // why it is not to be had
+}
+
+// An Interface is a way out of a host.
+type Interface struct {
+	Name     string   `json:"name"`
+	MTU      int      `json:"mtu"`
+	Mbps     int      `json:"mbit_s,omitempty"` // 0 if it does not say
+	Driver   string   `json:"driver,omitempty"`
+	Offloads []string `json:"offloads"` // those that are on
+}
+
+// A Peer is how a rank reaches another one.
+type Peer struct {
+	Rank      int    `json:"rank"`
+	Transport string `json:"transport,omitempty"`
+	Why       string `json:"why,omitempty"`
+	Way       string `json:"way,omitempty"`
+	Guard     string `json:"guard,omitempty"`
+	MTU       int    `json:"mtu,omitempty"` // longest packet in bytes
+	Error     string `json:"error,omitempty"`
+
+	*Measured // by the rank with the lower number
+}
+
+// Measured is what a short measurement says.
+type Measured struct {
+	Latency     time.Duration `json:"latency_ns"` // one way: half of the median round trip of 16 bytes
+	Bandwidth   float64       `json:"mb_s"`
+	Offset      time.Duration `json:"clock_offset_ns"` // how far the other's clock is ahead of ours
+	Uncertainty time.Duration `json:"clock_uncertainty_ns"`
+	Packets     uint64        `json:"packets"` // sent while bandwidth was measured
+	Resent      uint64        `json:"resent"`  // of those, packets that had been lost
+}
+
+// A Pair is two ranks, as the lower one reaches the other.
+type Pair struct {
+	From, To *Rank
+	There    Peer // To, as From reaches it
+	Back     Peer // From, as To reaches it
+}
+
+// Error returns why the two cannot speak, or "".
+func (p Pair) Error() string {
+	if p.There.Error != "" {
+		return p.There.Error
+	}
+	return p.Back.Error
+}
+
+// Pairs returns all pairs of ranks, in order.
+func (r *Report) Pairs() (pairs []Pair) {
+	for i := range r.Ranks {
+		for j := i + 1; j < len(r.Ranks); j++ {
+			a, b := &r.Ranks[i], &r.Ranks[j]
+			pairs = append(pairs, Pair{a, b, a.peer(b.Rank), b.peer(a.Rank)})
+		}
+	}
+	return pairs
+}
+
+// peer returns how a rank reaches another one.
+func (r *Rank) peer(rank int) Peer {
+	for _, p := range r.Peers {
+		if p.Rank == rank {
+			return p
+		}
+	}
+	return Peer{Rank: rank, Error: "it was not tried"}
+}
+
+// Hosts returns the hosts, each once, in the order of their first ranks.
+func (r *Report) Hosts() (hosts []*Host) {
+	seen := map[string]bool{}
+	for i := range r.Ranks {
+		h := &r.Ranks[i].Host
+		if !seen[h.Name] {
+			seen[h.Name] = true
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+// A Weight says how much a finding matters.
+type Weight string
+
+// The weights, the worst first.
+const (
+	Stops Weight = "stops" // a job cannot run so
+	Slow  Weight = "slow"  // a job runs, and could be faster
+	Note  Weight = "note"  // good to know
+)
+
+// A Finding is something that is not as it could be.
+type Finding struct {
+	Weight Weight   `json:"weight"`
+	Where  []string `json:"where"` // hosts, or pairs of them
+	What   string   `json:"what"`
+	Do     string   `json:"do,omitempty"`
+}

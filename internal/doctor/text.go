@@ -1,0 +1,128 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteText writes the report as a page.
+func (r *Report) WriteText(w io.Writer) error {
+	t := &page{w: w}
+	hosts := r.Hosts()
+	t.printf("%s, %s\n\n", count(len(hosts), "host"), count(len(r.Ranks), "rank"))
+	t.hosts(hosts)
+	t.interfaces(hosts)
+	t.pairs(r.Pairs())
+	t.findings(r.Findings)
+	return t.err
+}
+
+// A page is text under way.
+type page struct {
+	w   io.Writer
+	err error // the first
+}
+
+func (t *page) printf(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format, args...)
+	}
+}
+
+// table writes rows in columns.
+func (t *page) table(heads string, rows func(row func(cells ...string))) {
+	columns := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)
+	line := func(cells ...string) {
+		if t.err == nil {
+			_, t.err = fmt.Fprintln(columns, strings.TrimRight(strings.Join(cells, "\t"), "\t "))
+		}
+	}
+	line(heads)
+	rows(line)
+	if err := columns.Flush(); t.err == nil {
+		t.err = err
+	}
+	t.printf("\n")
+}
+
+func (t *page) hosts(hosts []*Host) {
+	t.table("host\tweft\tkernel\tprocessors\tmemory\tfiles\tprocesses\tlocked\t/dev/shm\tUDP buffer\tCAP_NET_RAW\tmissing", func(row func(...string)) {
+		for _, h := range hosts {
+			missing := h.missing()
+			if missing == "" {
+				missing = "nothing"
+			}
+			row(h.Name, h.Weft, h.Kernel+" "+h.Machine, fmt.Sprintf("%.3g of %d", h.CPUs, h.Processors), bytesText(h.Memory),
+				limit(h.Files), limit(h.Processes), limitBytes(h.Locked), bytesText(h.Shm), bytesText(uint64(h.Receive)), yes(h.Raw), missing)
+		}
+	})
+}
+
+func (t *page) interfaces(hosts []*Host) {
+	t.table("host\tinterface\tMTU\tspeed\tdriver\toffloads", func(row func(...string)) {
+		for _, h := range hosts {
+			for _, i := range h.Interfaces {
+				driver := i.Driver
+				if driver == "" {
+					driver = "–"
+				}
+				row(h.Name, i.Name, fmt.Sprint(i.MTU), speed(i.Mbps), driver, strings.Join(i.Offloads, " "))
+			}
+		}
+	})
+}
+
+func (t *page) pairs(pairs []Pair) {
+	if len(pairs) == 0 {
+		return
+	}
+	t.table("between\ttransport\tpacket\tguard\tlatency\tbandwidth\tclock ahead\twhy", func(row func(...string)) {
+		for _, p := range pairs {
+			if why := p.Error(); why != "" {
+				row(p.name(), "none", "", "", "", "", "", why)
+				continue
+			}
+			a := p.There
+			guard := a.Guard
+			if guard == "" {
+				guard = "–"
+			}
+			cells := []string{p.name(), a.Transport, fmt.Sprintf("%d B", min(a.MTU, p.Back.MTU)), guard}
+			if m := a.Measured; m != nil {
+				cells = append(cells, micros(m.Latency), fmt.Sprintf("%.0f MB/s", m.Bandwidth), fmt.Sprintf("%s ± %s", micros(m.Offset), micros(m.Uncertainty)))
+			} else {
+				cells = append(cells, "–", "–", "–")
+			}
+			row(append(cells, a.Why)...)
+		}
+	})
+}
+
+// findings writes what was found, the worst first.
+func (t *page) findings(all []Finding) {
+	heads := []struct {
+		weight Weight
+		text   string
+	}{{Stops, "would stop a job"}, {Slow, "makes jobs slower than they could be"}, {Note, "good to know"}}
+	for _, head := range heads {
+		first := true
+		for _, f := range all {
+			if f.Weight != head.weight {
+				continue
+			}
+			if first {
+				t.printf("%s:\n", head.text)
+			}
+			first = false
+			t.printf("  %s: %s\n", few(f.Where), f.What)
+			if f.Do != "" {
+				t.printf("      → %s\n", f.Do)
+			}
+		}
+	}
+	if len(all) == 0 {
+		t.printf("nothing was found that could be better\n")
+	}
+}

@@ -1,0 +1,66 @@
+package sys
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Unlimited is a limit that is none.
+const Unlimited = uint64(unix.RLIM_INFINITY)
+
+// Limits are the most that this process, or its user, may have.
+type Limits struct {
+	Files     uint64 // open descriptors of the process
+	Processes uint64 // processes and threads of the user
+	Locked    uint64 // bytes of memory that is locked
+}
+
+// ReadLimits returns the limits that count now; what cannot be read is Unlimited.
+func ReadLimits() Limits {
+	read := func(resource int) uint64 {
+		var l unix.Rlimit
+		if unix.Getrlimit(resource, &l) != nil {
+			return Unlimited
+		}
+		return l.Cur
+	}
+	return Limits{read(unix.RLIMIT_NOFILE), read(unix.RLIMIT_NPROC), read(unix.RLIMIT_MEMLOCK)}
+}
+
+// Privileges are what of the superuser's rights weft has a use for.
+type Privileges struct {
+	Raw   bool // CAP_NET_RAW: raw Ethernet
+	Admin bool // CAP_NET_ADMIN, and
+	BPF   bool // CAP_BPF: AF_XDP
+}
+
+// ReadPrivileges returns those that this thread has.
+func ReadPrivileges() (Privileges, error) {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&head, &data[0]); err != nil {
+		return Privileges{}, os.NewSyscallError("capget", err)
+	}
+	has := func(c uint) bool { return data[c/32].Effective>>(c%32)&1 == 1 }
+	return Privileges{has(unix.CAP_NET_RAW), has(unix.CAP_NET_ADMIN), has(unix.CAP_BPF)}, nil
+}
+
+// FileSystem returns how many bytes the file system of a directory has in all, and how
+// many are free.
+func FileSystem(dir string) (size, free uint64, err error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return s.Blocks * uint64(s.Bsize), s.Bavail * uint64(s.Bsize), nil
+}
+
+// Kernel returns the release of the kernel and the architecture of the machine.
+func Kernel() (release, machine string) {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return "", ""
+	}
+	return unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Machine[:])
+}

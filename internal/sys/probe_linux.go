@@ -1,0 +1,110 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Feature is something of the kernel that weft uses.
+type Feature struct {
+	Name string
+	Use  string // what weft uses it for
+	Err  error  // why it is not to be had; nil if it is
+}
+
+// Features tries what weft uses of the kernel, one after another. Versions are not asked:
+// containers and old tools refuse what the kernel knows. What needs a privilege is
+// tried as well.
+func Features() []Feature {
+	gso, gro := probeUDP()
+	return []Feature{
+		{"memfd", "shared memory between the ranks of a host", probeMemory()},
+		{"process_vm_readv", "long messages between the ranks of a host in one copy", probeRead()},
+		{"epoll_pwait2", "waiting for less than a millisecond", probeWait()},
+		{"UDP_SEGMENT", "batches of packets that the kernel cuts", gso},
+		{"UDP_GRO", "batches of packets that the kernel joins", gro},
+		{"AF_PACKET", "raw Ethernet", probeSocket(unix.AF_PACKET, unix.SOCK_RAW)},
+		{"AF_XDP", "raw Ethernet off the driver's queue (WEFT_XDP=1)", probeSocket(unix.AF_XDP, unix.SOCK_RAW)},
+	}
+}
+
+func probeMemory() error {
+	fd, mem, err := NewMemory("weft-probe", os.Getpagesize(), false)
+	if err != nil {
+		return err
+	}
+	CloseFD(fd)
+	return Unmap(mem)
+}
+
+// probeRead reads memory of this process as if it were another's.
+func probeRead() error {
+	from := [8]byte{1, 2, 3}
+	var to [8]byte
+	err := ReadProcess(os.Getpid(), uint64(uintptr(unsafe.Pointer(&from[0]))), to[:])
+	runtime.KeepAlive(&from)
+	if err == nil && from != to {
+		err = errors.New("the bytes that were read are not those that were there")
+	}
+	return err
+}
+
+func probeWait() error {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return os.NewSyscallError("epoll_create1", err)
+	}
+	defer unix.Close(epoll)
+	var events [1]unix.EpollEvent
+	var soon unix.Timespec
+	_, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), 1, uintptr(unsafe.Pointer(&soon)), 0, 0)
+	if errno != 0 {
+		return os.NewSyscallError("epoll_pwait2", errno)
+	}
+	return nil
+}
+
+// errNotKnown reports a socket option that the kernel does not know.
+var errNotKnown = errors.New("the kernel does not know it")
+
+func probeUDP() (gso, gro error) {
+	s, _, err := OpenUDP(netip.MustParseAddrPort("127.0.0.1:0"), 1<<16, true, true)
+	if err != nil {
+		return err, err
+	}
+	defer s.Close()
+	if !s.GSO {
+		gso = errNotKnown
+	}
+	if !s.GRO {
+		gro = errNotKnown
+	}
+	return gso, gro
+}
+
+func probeSocket(family, kind int) error {
+	fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC, 0)
+	if errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("it needs CAP_NET_RAW: %w", err)
+	}
+	if err != nil {
+		return os.NewSyscallError("socket", err)
+	}
+	return unix.Close(fd)
+}
+
+// Buffers returns how large UDP's buffers become if so many bytes are asked for.
+func Buffers(asked int) (receive, send int, err error) {
+	s, _, err := OpenUDP(netip.MustParseAddrPort("127.0.0.1:0"), asked, false, false)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer s.Close()
+	return s.RecvBuffer, s.SendBuffer, nil
+}

@@ -1,0 +1,48 @@
+//go:build !linux
+
+package sys
+
+import "runtime"
+
+// Unlimited is a limit that is none.
+const Unlimited = ^uint64(0)
+
+// Limits are the most that this process, or its user, may have.
+type Limits struct{ Files, Processes, Locked uint64 }
+
+// ReadLimits returns that nothing is limited: it is not known here.
+func ReadLimits() Limits { return Limits{Unlimited, Unlimited, Unlimited} }
+
+// Privileges are what of the superuser's rights weft has a use for.
+type Privileges struct{ Raw, Admin, BPF bool }
+
+// ReadPrivileges returns ErrUnsupported.
+func ReadPrivileges() (Privileges, error) { return Privileges{}, ErrUnsupported }
+
+// FileSystem returns ErrUnsupported.
+func FileSystem(string) (size, free uint64, err error) { return 0, 0, ErrUnsupported }
+
+// Kernel returns the name of the system.
+func Kernel() (release, machine string) { return runtime.GOOS, runtime.GOARCH }
+
+// A Feature is something of the kernel that weft uses.
+type Feature struct {
+	Name, Use string
+	Err       error
+}
+
+// Features returns nothing: between processes weft needs Linux.
+func Features() []Feature { return nil }
+
+// Buffers returns ErrUnsupported.
+func Buffers(int) (receive, send int, err error) { return 0, 0, ErrUnsupported }
+
+// A Device is what an interface says of itself.
+type Device struct {
+	Driver   string
+	Mbps     int
+	Offloads []string
+}
+
+// ReadDevice returns ErrUnsupported.
+func ReadDevice(string) (Device, error) { return Device{}, ErrUnsupported }
