@@ -41,6 +41,10 @@ type PortConfig struct {
 	// (50 us, doubling to 5 ms), rather than when this receiver asks for the
 	// message (GO).
 	Backoff bool
+
+	// Expendable says that messages are for receivers that are there: what one has not
+	// accepted when its program returns is no reason for an UndeliveredError.
+	Expendable bool
 }
 
 // A Port is a SEND/RECEIVE context: this process's end of a logical channel.
@@ -62,7 +66,9 @@ type Port struct {
 const maxSpare = 16 << 20
 
 // Open opens the port of a channel, 0 to 65535. Messages that were sent to it
-// before are not lost: their senders have been holding them.
+// before are not lost: their senders have been holding them. A channel that has been
+// revoked cannot be opened again: the error is a RevokedError. If this rank had not
+// opened it before, it gets a port whose operations end with that error.
 func (p *Proc) Open(ctx context.Context, channel int, cfg *PortConfig) (*Port, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, waited(err, fmt.Sprintf("opening of channel %d", channel), "")

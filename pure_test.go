@@ -15,30 +15,36 @@ var clocks = []string{
 
 // The engine has no goroutines, channels or clock: what goes in decides what
 // comes out. That is what the simulator, the fuzzer and every test of a
-// protocol rely on.
+// protocol rely on. So it is with the agreement of groups.
 func TestEngineIsPure(t *testing.T) {
-	files := 0
-	sources(t, "internal/engine", parser.SkipObjectResolution, func(_ string, fset *token.FileSet, file *ast.File) {
-		files++
-		ast.Inspect(file, func(n ast.Node) bool {
-			what := ""
-			switch n := n.(type) {
-			case *ast.GoStmt:
-				what = "starts a goroutine"
-			case *ast.ChanType, *ast.SelectStmt, *ast.SendStmt:
-				what = "uses a channel"
-			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(clocks, n.Sel.Name) {
-					what = "reads the clock; take the time as an argument"
+	for _, root := range []string{"internal/engine", "internal/agreement"} {
+		files := 0
+		sources(t, root, parser.SkipObjectResolution, func(_ string, fset *token.FileSet, file *ast.File) {
+			files++
+			ast.Inspect(file, func(n ast.Node) bool {
+				if what := impurity(n); what != "" {
+					t.Errorf("%s: %s %s", fset.Position(n.Pos()), root, what)
 				}
-			}
-			if what != "" {
-				t.Errorf("%s: the engine %s", fset.Position(n.Pos()), what)
-			}
-			return true
+				return true
+			})
 		})
-	})
-	if files == 0 {
-		t.Error("there is no engine")
+		if files == 0 {
+			t.Errorf("there is no %s", root)
+		}
 	}
+}
+
+// impurity returns what a part of a program does that only whoever runs it may do.
+func impurity(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return "starts a goroutine"
+	case *ast.ChanType, *ast.SelectStmt, *ast.SendStmt:
+		return "uses a channel"
+	case *ast.SelectorExpr:
+		if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(clocks, n.Sel.Name) {
+			return "reads the clock; take the time as an argument"
+		}
+	}
+	return ""
 }

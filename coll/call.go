@@ -39,20 +39,25 @@ func (k kind) String() string {
 type Call struct {
 	Op     string       // "AllReduce"; "Send, Receive or Exchange" for those
 	Number uint32       // of the group's operations, from 1; 0 for Send, Receive and Exchange
+	Age    int          // the group's generation
 	Root   int          // the member's place, or -1
 	Type   reflect.Kind // of the elements
 	Length int          // elements of the slice that all members must have of one length
 }
 
 func (c Call) String() string {
-	if c.Number == 0 {
-		return fmt.Sprintf("%s of %d × %v", c.Op, c.Length, c.Type)
+	s := c.Op
+	if c.Number != 0 {
+		s += fmt.Sprintf(" (operation %d)", c.Number)
 	}
-	root := ""
-	if c.Root >= 0 {
-		root = fmt.Sprintf(" with root %d", c.Root)
+	if c.Root >= 0 && c.Number != 0 {
+		s += fmt.Sprintf(" with root %d", c.Root)
 	}
-	return fmt.Sprintf("%s (operation %d)%s of %d × %v", c.Op, c.Number, root, c.Length, c.Type)
+	s += fmt.Sprintf(" of %d × %v", c.Length, c.Type)
+	if c.Age > 0 {
+		s += fmt.Sprintf(", in generation %d of the group", c.Age)
+	}
+	return s
 }
 
 // ErrMismatch: members have called operations that do not belong together; see MismatchError.
@@ -77,11 +82,12 @@ type call struct {
 	elem   reflect.Kind
 	seq    uint32
 	root   int32
+	age    uint32
 	length uint64
 }
 
 // The head of a message: kind, type of the elements, whether the slice is a message of its own, a byte that is 0,
-// number, root, 4 bytes that are 0, length.
+// number, root, generation, length.
 const (
 	headSize = 24
 	apart    = 1 // in byte 2: the slice is the next message
@@ -95,7 +101,8 @@ func (c call) put(b []byte, form byte) {
 	_ = b[headSize-1]
 	b[0], b[1], b[2], b[3] = byte(c.kind), byte(c.elem), form, 0
 	binary.LittleEndian.PutUint32(b[4:], c.seq)
-	binary.LittleEndian.PutUint64(b[8:], uint64(uint32(c.root)))
+	binary.LittleEndian.PutUint32(b[8:], uint32(c.root))
+	binary.LittleEndian.PutUint32(b[12:], c.age)
 	binary.LittleEndian.PutUint64(b[16:], c.length)
 }
 
@@ -106,13 +113,14 @@ func parseCall(b []byte) (c call, form byte, ok bool) {
 	}
 	return call{
 		kind: kind(b[0]), elem: reflect.Kind(b[1]),
-		seq: binary.LittleEndian.Uint32(b[4:]), root: int32(binary.LittleEndian.Uint32(b[8:])), length: binary.LittleEndian.Uint64(b[16:]),
+		seq: binary.LittleEndian.Uint32(b[4:]), root: int32(binary.LittleEndian.Uint32(b[8:])),
+		age: binary.LittleEndian.Uint32(b[12:]), length: binary.LittleEndian.Uint64(b[16:]),
 	}, b[2], true
 }
 
 // public returns the call for users.
 func (c call) public() Call {
-	return Call{Op: c.kind.String(), Number: c.seq, Root: int(c.root), Type: c.elem, Length: int(c.length)}
+	return Call{Op: c.kind.String(), Number: c.seq, Age: int(c.age), Root: int(c.root), Type: c.elem, Length: int(c.length)}
 }
 
 // compare returns what is wrong if a member of a rank has called theirs where this one has called c.

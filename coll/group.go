@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"weft"
 	"weft/internal/mem"
@@ -15,9 +16,12 @@ import (
 // A Group is some ranks that operate together. Its members are numbered by their
 // place in it.
 type Group struct {
+	p       *weft.Proc
 	port    *weft.Port
+	channel int
 	members []int
 	me      int
+	age     uint32     // the generation
 	all     bool       // the members are all ranks of the job
 	now     call       // the operation that goes on
 	seq     uint32     // operations so far
@@ -25,11 +29,14 @@ type Group struct {
 	out     [][]byte   // messages that are being sent
 	sent    []*weft.Op // and their operations
 	scratch []byte
+
+	convene sync.Mutex // guards council while it is made
+	council *council   // agrees with those of the other members; nil until it is needed
 }
 
 // begin says which operation goes on from now.
 func begin[T Element](g *Group, k kind, root, length int) *Group {
-	g.now = call{kind: k, elem: reflect.TypeFor[T]().Kind(), root: int32(root), length: uint64(length)}
+	g.now = call{kind: k, elem: reflect.TypeFor[T]().Kind(), root: int32(root), age: g.age, length: uint64(length)}
 	if k != pointToPoint {
 		g.seq++
 		g.now.seq = g.seq
@@ -66,14 +73,12 @@ func (e *opError) Unwrap() error { return e.err }
 // all ranks. Channel is a logical channel that all use for this group and for
 // nothing else.
 func New(ctx context.Context, p *weft.Proc, channel int, members []int) (*Group, error) {
-	g := &Group{members: slices.Clone(members), in: make([]byte, headSize+inline)}
 	if members == nil {
 		for rank := range p.Size() {
-			g.members = append(g.members, rank)
+			members = append(members, rank)
 		}
 	}
-	g.me = slices.Index(g.members, p.Rank())
-	if g.me < 0 {
+	if !slices.Contains(members, p.Rank()) {
 		return nil, fmt.Errorf("coll: rank %d is not one of the group's members: %w", p.Rank(), weft.ErrNotMember)
 	}
 	have := make(map[int]bool, len(members))
@@ -86,14 +91,20 @@ func New(ctx context.Context, p *weft.Proc, channel int, members []int) (*Group,
 		}
 		have[rank] = true
 	}
-	var err error
-	g.port, err = p.Open(ctx, channel, nil)
+	port, err := p.Open(ctx, channel, nil)
 	if err != nil {
 		return nil, err
 	}
-	g.all = g.Size() == p.Size()
-	g.port.Collective(g.all)
-	return g, nil
+	return newGroup(p, port, channel, slices.Clone(members), 0), nil
+}
+
+// newGroup returns the group of some ranks, of which this one is one, with the port of a channel.
+func newGroup(p *weft.Proc, port *weft.Port, channel int, members []int, age uint32) *Group {
+	g := &Group{p: p, port: port, channel: channel, members: members, age: age, in: make([]byte, headSize+inline)}
+	g.me = slices.Index(members, p.Rank())
+	g.all = len(members) == p.Size()
+	port.Collective(g.all)
+	return g
 }
 
 // Size returns the number of members.
@@ -105,7 +116,11 @@ func (g *Group) Rank() int { return g.me }
 // Members returns the ranks of the members, in order. It must not be changed.
 func (g *Group) Members() []int { return g.members }
 
-// Close gives the channel back. The group must not be used any more.
+// Generation returns how often the group has been shrunk: 0 for one that New has returned.
+func (g *Group) Generation() int { return int(g.age) }
+
+// Close gives the channel back. The group must not be used any more. What it has agreed on can still be asked for by
+// members that have not heard of it: the channel of its agreements stays open until the Proc is closed.
 func (g *Group) Close() error { return g.port.Close() }
 
 // Alloc returns n zeroed elements in memory that ranks of the same host can read

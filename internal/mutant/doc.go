@@ -62,12 +62,16 @@ const (
 	AnsweredTwice       // am: the credit of an answered request is given back twice now and then
 	PacketTwice         // fm: the credit of a packet is given back twice now and then
 	RedirectTwice       // vmmc: a redirection that a transfer has taken is there for the next as well
+	DecidedEarly        // agreement: a member has decided before it knows that all have accepted
+	LockForgotten       // agreement: in a new view a member does not say what it has accepted
+	OldView             // agreement: a message of an earlier view counts in this one
+	Unaccused           // agreement: a member that others take for dead, and that lives, is not told
 )
 
 // All returns the bugs.
 func All() []Bug {
 	var all []Bug
-	for b := NoReAck; b <= RedirectTwice; b++ {
+	for b := NoReAck; b <= Unaccused; b++ {
 		all = append(all, b)
 	}
 	return all
@@ -84,5 +88,6 @@ func (b Bug) String() string {
 		"FenceOvertaken", "FenceIgnored", "RestoredShort",
 		"BeatUnanswered", "FenceUnheard",
 		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "BulkOvertaken", "PartMissing", "AnsweredTwice", "PacketTwice", "RedirectTwice",
+		"DecidedEarly", "LockForgotten", "OldView", "Unaccused",
 	}[b]
 }

@@ -45,6 +45,9 @@ func (n *Node) Backlog() []Backlog {
 // lose notes what a peer had not accepted when it left. Of one that died its
 // PeerError tells.
 func (p *Port) lose(d *pair, cause error) {
+	if p.cfg.Expendable {
+		return
+	}
 	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && d.base != d.next {
 		p.node.lost = append(p.node.lost, Backlog{Channel: p.channel, Rank: d.rank, Messages: int(d.next - d.base), Left: true})
 	}

@@ -16,6 +16,7 @@ type Config struct {
 	SendBuffer int  // bytes; default 1 MiB, at least 64 KiB
 	MaxMessage int  // bytes; default 1 GiB
 	Backoff    bool // refuse without a promise to send GO
+	Expendable bool // what a peer has not accepted when it leaves is not noted as lost
 }
 
 // window is how many messages a sender may have unacknowledged at one
@@ -170,6 +171,10 @@ func (n *Node) Open(channel uint16, cfg Config) (*Port, error) {
 	switch {
 	case p == nil:
 		p = n.newPort(channel)
+	case p.revoked != nil && p.early():
+		n.early--
+		p.cfg = cfg
+		return p, nil // the group has ended before this rank came: it is told so by what it begins
 	case p.revoked != nil:
 		return nil, p.revoked
 	case p.open:

@@ -1,0 +1,248 @@
+package coll
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"weft"
+	"weft/internal/agreement"
+)
+
+// A council runs a group's agreements: it delivers messages and the news of deaths to an agreement.Node, on a channel of
+// its own, which a revocation of the group's does not touch. It is there from the first agreement on until the Proc is
+// closed, since members that have been left behind may need an answer when this one's program is long elsewhere.
+type council struct {
+	p       *weft.Proc
+	port    *weft.Port
+	channel int // of the group
+	age     uint32
+	members []int
+	me      int
+
+	mu      sync.Mutex // held for moments, in which nothing waits
+	node    *agreement.Node
+	pending *decision // of this member's proposal
+	waiting []*weft.Signal
+	dialled []bool // members, so that their silence is noticed
+	err     error  // it cannot go on
+}
+
+// A decision is what comes of a proposal.
+type decision struct {
+	number uint32
+	done   bool
+	value  agreement.Value
+}
+
+const (
+	maxChannel = 1<<16 - 1
+	ownChannel = 1 << 15 // how much higher the channel of the agreements is
+	maxCouncil = 1 << 16 // members: the messages must be short ones
+)
+
+// A message of a council: the group's generation, and a message of package agreement, or the place of a member that is
+// gone, which a rank sends to itself.
+const (
+	councilHead = 8
+	noteSize    = councilHead + 4
+)
+
+// meet returns the group's council.
+func (g *Group) meet(ctx context.Context) (*council, error) {
+	g.convene.Lock()
+	defer g.convene.Unlock()
+	if g.council != nil {
+		return g.council, nil
+	}
+	if g.channel >= ownChannel {
+		return nil, &weft.ConfigError{Field: "channel of a group that agrees", Value: g.channel, Min: 0, Max: ownChannel - 1}
+	}
+	if g.Size() > maxCouncil {
+		return nil, &weft.ConfigError{Field: "members of a group that agrees", Value: g.Size(), Min: 1, Max: maxCouncil}
+	}
+	port, err := g.p.Open(ctx, g.channel+ownChannel, &weft.PortConfig{Expendable: true})
+	if errors.Is(err, weft.ErrInUse) {
+		return nil, fmt.Errorf("coll: a group on channel %d has agreed before, or channel %d is used for something else: %w", g.channel, g.channel+ownChannel, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	g.council = &council{
+		p: g.p, port: port, channel: g.channel, age: g.age, members: g.members, me: g.me, node: agreement.New(g.Size(), g.me),
+		dialled: make([]bool, g.Size()),
+	}
+	port.Collective(g.all)
+	g.p.Go(g.council.serve)
+	g.p.Go(g.council.watch)
+	return g.council, nil
+}
+
+// agree proposes, and waits for what comes of it.
+func (c *council) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
+	news := c.p.Signal()
+	c.await(news)
+	defer c.forget(news)
+	var mine *decision
+	for {
+		if err := ctx.Err(); err != nil {
+			return agreement.Value{}, c.waited(err, doing)
+		}
+		done := false
+		err := c.step(func() error {
+			switch {
+			case mine != nil && mine.done:
+				done = true
+			case c.err != nil:
+				return c.err
+			case c.node.Excluded():
+				return &ExcludedError{c.channel}
+			case mine == nil && c.node.Ready():
+				number, _ := c.node.Decided()
+				mine = &decision{number: number + 1}
+				c.pending = mine
+				c.node.Propose(flags, kind)
+			}
+			return nil
+		})
+		switch {
+		case err != nil:
+			return agreement.Value{}, err
+		case done:
+			return mine.value, nil
+		}
+		if err := news.Wait(ctx); err != nil {
+			return agreement.Value{}, c.waited(err, doing)
+		}
+	}
+}
+
+// await has a signal set when there is news, until forget.
+func (c *council) await(news *weft.Signal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = append(c.waiting, news)
+}
+
+func (c *council) forget(news *weft.Signal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = slices.DeleteFunc(c.waiting, func(s *weft.Signal) bool { return s == news })
+}
+
+// waited says what was waited for when a context has ended.
+func (c *council) waited(err error, doing string) error {
+	var w *weft.WaitError
+	if errors.As(err, &w) {
+		err = w.Err
+	}
+	w = &weft.WaitError{Doing: fmt.Sprintf("%s of the group on channel %d", doing, c.channel), Err: err}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if place, ok := c.node.Awaits(); ok {
+		w.Knows = fmt.Sprintf("it waits for rank %d, which may wait for others", c.members[place])
+	}
+	return w
+}
+
+// step lets the node do something, sends what it has to say, and wakes the goroutines that wait if there is news.
+func (c *council) step(do func() error) error {
+	c.mu.Lock()
+	err := do()
+	letters := c.node.Letters()
+	news := c.settle()
+	dial := -1
+	if place, ok := c.node.Awaits(); ok && !c.dialled[place] {
+		c.dialled[place] = true
+		dial = c.members[place]
+	}
+	c.mu.Unlock()
+	for _, l := range letters {
+		b := binary.LittleEndian.AppendUint64(nil, uint64(c.age))
+		// That a member is gone is told by the watch, in its turn; an exclusion is for those that can hear it.
+		_ = c.port.Send(context.Background(), c.members[l.To], l.Append(b, len(c.members)))
+	}
+	if dial >= 0 {
+		c.p.Go(func() { _, _ = c.p.Connect(context.Background(), dial) })
+	}
+	for _, s := range news {
+		s.Set()
+	}
+	return err
+}
+
+// settle notes what has been decided, and returns the signals of the goroutines that wait for news, if there is some.
+func (c *council) settle() []*weft.Signal {
+	number, value := c.node.Decided()
+	decided := c.pending != nil && c.pending.number == number
+	if decided {
+		c.pending.done, c.pending.value = true, value
+		c.pending = nil
+	}
+	if !decided && c.err == nil && !c.node.Excluded() {
+		return nil
+	}
+	return slices.Clone(c.waiting)
+}
+
+// serve takes the messages.
+func (c *council) serve() {
+	for {
+		m, err := c.port.Recv(context.Background())
+		var gone *weft.PeerError
+		if err != nil && errors.As(err, &gone) {
+			continue // the watch tells, of those that have left in good order, too
+		}
+		if err == nil {
+			err = c.step(func() error { return c.take(m.From, m.Data) })
+			m.Release()
+		}
+		if err != nil {
+			_ = c.step(func() error {
+				c.err = err
+				return nil
+			})
+			return
+		}
+	}
+}
+
+// take takes a message of a rank.
+func (c *council) take(from int, b []byte) error {
+	place := slices.Index(c.members, from)
+	switch {
+	case place < 0 || len(b) < councilHead:
+		return fmt.Errorf("coll: rank %d has sent %d bytes that are not of the group on channel %d: its channel %d is used for something else",
+			from, len(b), c.channel, c.channel+ownChannel)
+	case binary.LittleEndian.Uint64(b) != uint64(c.age):
+		return fmt.Errorf("coll: rank %d agrees in generation %d of a group on channel %d, and this one in %d: %w",
+			from, binary.LittleEndian.Uint64(b), c.channel, c.age, ErrMismatch)
+	case place == c.me && len(b) == noteSize:
+		c.node.Down(int(binary.LittleEndian.Uint32(b[councilHead:])))
+		return nil
+	}
+	m, err := agreement.Parse(b[councilHead:], len(c.members))
+	if err != nil {
+		return fmt.Errorf("coll: rank %d has sent %d bytes that are not of the group on channel %d: its members differ", from, len(b), c.channel)
+	}
+	c.node.Receive(place, m)
+	return nil
+}
+
+// watch tells the node of members that take no part any more, by messages of this rank to itself: so they come behind
+// what those had sent.
+func (c *council) watch() {
+	for gone := range c.p.Deaths(context.Background()) {
+		place := slices.Index(c.members, gone.Rank)
+		if place < 0 {
+			continue
+		}
+		b := binary.LittleEndian.AppendUint64(nil, uint64(c.age))
+		if c.port.Send(context.Background(), c.members[c.me], binary.LittleEndian.AppendUint32(b, uint32(place))) != nil {
+			return
+		}
+	}
+}

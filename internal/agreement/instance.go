@@ -1,0 +1,130 @@
+package agreement
+
+import (
+	"math/bits"
+	"slices"
+
+	"weft/internal/mutant"
+)
+
+// An instance is one agreement, as one member sees it.
+type instance struct {
+	number   uint32
+	own      Value // this member's contribution
+	accepted lock  // in the largest view in which it has accepted one
+	decided  bool
+
+	// The attempt that is under way, or was the last.
+	under    bool // it is under way
+	view     Set
+	living   []int // the members that live in the view
+	at       int   // where this member is among them
+	rounds   int   // of each half
+	round    int   // the next one of both halves
+	sent     bool  // in this round
+	gathered bool  // the first half is over
+	sum      Value // of the contributions that are known
+	best     lock
+
+	in     map[int]Message // what has arrived, by round, of the attempt of the view that follows
+	inView Set
+}
+
+func newInstance(number uint32) *instance {
+	return &instance{number: number, accepted: lock{size: -1}, in: map[int]Message{}}
+}
+
+// keep keeps a message of the view of now for its round. The first one counts: a member says in one attempt one thing.
+func (i *instance) keep(m Message) {
+	i.only(m.Dead)
+	if _, have := i.in[m.Round]; !have && m.Round < 2*maxRounds {
+		i.in[m.Round] = m
+	}
+}
+
+// only forgets messages of another view.
+func (i *instance) only(view Set) {
+	if !i.inView.Equal(view) && !mutant.On(mutant.OldView) {
+		clear(i.in)
+	}
+	i.inView = view
+}
+
+// enter begins an attempt in the view of now.
+func (a *Node) enter(i *instance) {
+	i.under, i.view = true, a.dead
+	i.living = a.dead.Rest(a.n)
+	i.at, _ = slices.BinarySearch(i.living, a.me)
+	i.rounds = bits.Len(uint(len(i.living) - 1))
+	i.round, i.sent, i.gathered = 0, false, false
+	i.sum, i.best = i.own, i.accepted
+	if mutant.On(mutant.LockForgotten) {
+		i.best = lock{size: -1}
+	}
+	i.only(a.dead)
+	a.run(i)
+}
+
+// hop returns how far messages go in the round that goes on.
+func (i *instance) hop() int { return 1 << (i.round % i.rounds) }
+
+// to and from return the members to which this one sends in the round that goes on, and from which it receives.
+func (i *instance) to() int { return i.living[(i.at+i.hop())%len(i.living)] }
+
+func (i *instance) from() int { return i.living[(i.at-i.hop()+len(i.living))%len(i.living)] }
+
+// run goes on as far as what has arrived allows.
+func (a *Node) run(i *instance) {
+	for i.under {
+		if i.round == i.rounds && !i.gathered {
+			i.accept()
+		}
+		if i.round == 2*i.rounds || i.gathered && mutant.On(mutant.DecidedEarly) {
+			a.decide(i)
+			return
+		}
+		if !i.sent {
+			i.sent = true
+			a.letters = append(a.letters, Letter{i.to(), Message{Number: i.number, Round: i.round, Dead: i.view, sum: i.sum, best: i.best}})
+		}
+		m, ok := i.in[i.round]
+		if !ok {
+			return
+		}
+		if !i.gathered {
+			i.gather(m)
+		}
+		i.round, i.sent = i.round+1, false
+	}
+}
+
+// gather takes in what another member has heard of.
+func (i *instance) gather(m Message) {
+	i.sum = i.sum.merge(m.sum)
+	if m.best.compare(i.best) > 0 {
+		i.best = m.best
+	}
+}
+
+// accept works the value out from what all have contributed. All have heard the same, and come to the same.
+func (i *instance) accept() {
+	i.gathered = true
+	v := i.best.Value
+	if i.best.size < 0 {
+		v = i.sum
+		v.Dead = i.view
+	}
+	i.best = lock{v, i.view.Len()}
+	i.accepted = i.best
+}
+
+// decide ends an attempt.
+func (a *Node) decide(i *instance) {
+	i.under = false
+	if i.decided {
+		return // for the sake of others
+	}
+	i.decided = true
+	a.decided = i.number
+	delete(a.open, i.number-1)
+}

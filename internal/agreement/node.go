@@ -1,0 +1,173 @@
+package agreement
+
+import "weft/internal/mutant"
+
+// A Letter is a message to a member.
+type Letter struct {
+	To int
+	Message
+}
+
+// A Node is one member. Agreements are numbered from 1, the same at all members, and a member proposes for one only
+// when the one before has been decided.
+type Node struct {
+	n, me    int
+	dead     Set // members that take no part any more, as far as is known here
+	excluded bool
+	decided  uint32 // the number of the last agreement that has been decided
+	proposed uint32 // the number of the last that this member has proposed for
+	open     map[uint32]*instance
+	letters  []Letter
+}
+
+// ahead is of how many agreements beyond the last one that has been decided here others may send messages. A member that
+// is two ahead has heard that this one accepted the value of the one between, and only this one has not
+// heard of all others that they did.
+const ahead = 2
+
+// New returns the node of a member, by its place, of a group of n.
+func New(n, me int) *Node {
+	return &Node{n: n, me: me, open: map[uint32]*instance{}}
+}
+
+// Ready reports whether Propose may be called: all that this member has proposed for has been decided.
+func (a *Node) Ready() bool { return a.proposed == a.decided && !a.excluded }
+
+// Propose gives this member's contribution to the next agreement.
+func (a *Node) Propose(flags uint64, kind uint32) {
+	a.proposed++
+	i := a.instance(a.proposed)
+	i.own = Value{And: flags, Min: kind, Max: kind}
+	a.enter(i)
+}
+
+// Decided returns the number of the last agreement that has been decided here, from 1, and what it was.
+func (a *Node) Decided() (number uint32, v Value) {
+	if i := a.open[a.decided]; i != nil {
+		v = i.accepted.Value
+	}
+	return a.decided, v
+}
+
+// Excluded reports whether others have taken this member for dead. Then it agrees to nothing any more.
+func (a *Node) Excluded() bool { return a.excluded }
+
+// Dead returns the members that are taken for dead here.
+func (a *Node) Dead() Set { return a.dead }
+
+// Awaits returns the member for whose message this one waits, in the agreement that is under way; or false.
+func (a *Node) Awaits() (place int, ok bool) {
+	for number := a.decided; number <= a.decided+1; number++ {
+		if i := a.open[number]; i != nil && i.under && !a.excluded {
+			return i.from(), true
+		}
+	}
+	return 0, false
+}
+
+// Letters returns the messages that are to be sent, in order, and forgets them.
+func (a *Node) Letters() []Letter {
+	l := a.letters
+	a.letters = nil
+	return l
+}
+
+// instance returns an agreement of those that may be under way.
+func (a *Node) instance(number uint32) *instance {
+	i := a.open[number]
+	if i == nil {
+		i = newInstance(number)
+		a.open[number] = i
+	}
+	return i
+}
+
+// Down tells that a member takes no part any more.
+func (a *Node) Down(place int) {
+	if place == a.me || a.excluded || a.dead.Has(place) {
+		return
+	}
+	a.dead = a.dead.With(place)
+	a.again()
+}
+
+// again begins the attempts that are under way anew, in the view of now.
+func (a *Node) again() {
+	for number := a.decided; number <= a.decided+1; number++ {
+		if i := a.open[number]; i != nil && i.under {
+			a.enter(i)
+		}
+	}
+}
+
+// Receive takes a message from a member.
+func (a *Node) Receive(from int, m Message) {
+	switch {
+	case a.excluded || from == a.me:
+	case m.Dead.Has(a.me):
+		a.accused(from, m)
+	case a.dead.Has(from):
+		a.answer(from, m)
+	default:
+		a.hear(m)
+		if !m.Excludes() {
+			a.deliver(m)
+		}
+	}
+}
+
+// answer tells a member that is taken for dead what is held of it, unless that is what it says of others.
+func (a *Node) answer(to int, m Message) {
+	if !m.Excludes() {
+		a.exclude(to, a.dead)
+	}
+}
+
+func (a *Node) exclude(to int, dead Set) {
+	a.letters = append(a.letters, Letter{to, Message{Round: -1, Dead: dead, best: lock{size: -1}}})
+}
+
+// accused takes a message from a member in whose view this one is dead. If that member is dead in the view here, too, the
+// two are on two sides, and the side with the first of all members goes on.
+func (a *Node) accused(from int, m Message) {
+	if a.dead.Has(from) && m.Dead.first(a.n) >= a.dead.first(a.n) {
+		a.answer(from, m)
+		return
+	}
+	a.excluded = true
+	for _, place := range a.dead.Rest(a.n) {
+		if place != a.me && place != from {
+			a.exclude(place, m.Dead) // they wait for this member in vain
+		}
+	}
+}
+
+// hear takes over what another member knows of the dead. Those of them that live are told.
+func (a *Node) hear(m Message) {
+	if a.dead.Contains(m.Dead) {
+		return
+	}
+	before := a.dead
+	a.dead = a.dead.Union(m.Dead)
+	for place := range a.n {
+		if a.dead.Has(place) && !before.Has(place) && !mutant.On(mutant.Unaccused) {
+			a.exclude(place, a.dead)
+		}
+	}
+	a.again()
+}
+
+// deliver takes a message of an agreement. What it said of the dead has been heard.
+func (a *Node) deliver(m Message) {
+	if m.Number < a.decided || m.Number > a.decided+ahead {
+		return // everyone that lives has decided it; or it cannot be
+	}
+	i := a.instance(m.Number)
+	if m.Dead.Equal(a.dead) || mutant.On(mutant.OldView) {
+		i.keep(m)
+	}
+	if i.decided && !i.under && !i.view.Contains(m.Dead) {
+		a.enter(i) // for those that have not got so far
+	}
+	a.run(i)
+}
