@@ -100,6 +100,7 @@ examples/barrier        .
 examples/lock           .
 examples/mailbox        .
 examples/farm           .
+examples/survive        . coll
 examples/pm             . pm
 examples/gang           . coll pm
 examples/vmmc           . vmmc

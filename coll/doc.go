@@ -10,10 +10,15 @@
 // An operation that fails ends the group. Whatever the error is (the death of a member, the end of a context, slices
 // that do not belong together), the member that meets it revokes the group's channel (weft.Port.Revoke), and every
 // member, also one that neither sends to the dead nor receives from it, gets a weft.RevokedError with the reason from
-// the operation that it is in, or from its next one. It matches weft.ErrPeer where the end of a rank is the cause. A
-// program that goes on makes a new group, of the ranks that are left, on a channel that has not been used before.
+// the operation that it is in, or from its next one. It matches weft.ErrPeer where the end of a rank is the cause.
 //
-// One goroutine of a rank at a time may use a group. Disjoint groups may use the same channel.
+// A program that goes on without the dead does as programs with MPI's ULFM do (Bland et al., Post-failure recovery of
+// MPI communication capability, 2013). [Group.Agree] tells all members whether an operation has got through at all of
+// them, and who is dead. [Group.Shrink] returns the group of those that are left, the same one at all, on a channel that
+// has not been used before. [Group.Revoke] ends a group that a member cannot go on with. They work whoever dies meanwhile.
+// docs/SURVIVING.md shows how a program is built from them, and the other way: to begin anew from what was saved.
+//
+// One goroutine of a rank at a time may be in an operation of a group; Agree and Revoke are for any. Disjoint groups may use the same channel.
 //
 // Which algorithm an operation takes follows from the length and the number of members, the same at all of them; each
 // function says which there are, and where they come from.

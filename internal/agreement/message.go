@@ -49,7 +49,7 @@ func (m *Message) Excludes() bool { return m.Round < 0 }
 
 // A message as bytes: number 4, round 2 (0xffff: it excludes), flags 2 (bit 0: a value was accepted), and 8, least kind
 // 4, greatest kind 4; the accepted value: the size of its view 4, least kind 4, greatest kind 4, a word of 0, and 8; the
-// view, a bit for each member in words of 8; the accepted value's dead, if there is a value. (PROTOCOL §11)
+// view, a bit for each member in words of 8; the accepted value's dead, if there is a value. (PROTOCOL §12)
 const (
 	headSize  = 48
 	noRound   = 1<<16 - 1
