@@ -11,6 +11,7 @@ import (
 	"weft/internal/bootstrap/environment"
 	"weft/internal/driver"
 	"weft/internal/engine/link"
+	"weft/internal/launch"
 	"weft/internal/sys"
 	"weft/transport"
 	"weft/transport/faulty"
@@ -99,6 +100,7 @@ var Environment = []struct{ Name, Meaning string }{
 	{environment.EnvTransport, "as weft run -transport, where others start the job; rank 0's counts"},
 	{environment.EnvLiveness, "the silence after which a peer counts as dead, such as 3s, where others start the job; rank 0's counts"},
 	{envProgram, "which function the process is to be; set by Launch, removed by Launched"},
+	{launch.RestartEnv, "how often the job has been started again by weft run -restart; Proc.Restart returns it"},
 	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
 	{envInterrupt, "1: a goroutine that waits polls its own memory, and another one, which sleeps until packets come, brings them; to compare with"},
 	{envBind, "the address that UDP and TCP use"},

@@ -101,6 +101,7 @@ examples/lock           .
 examples/mailbox        .
 examples/farm           .
 examples/survive        . coll
+examples/checkpoint     . coll
 examples/pm             . pm
 examples/gang           . coll pm
 examples/vmmc           . vmmc
@@ -124,7 +125,7 @@ var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/cpu":   {"internal/checksum"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "internal/bootstrap/environment", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
+	"syscall":                {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
 	"math/rand/v2":           {"cmd/weft", "transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},

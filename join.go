@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -17,6 +18,7 @@ import (
 	"weft/internal/bootstrap/environment"
 	"weft/internal/doorbell"
 	"weft/internal/driver"
+	"weft/internal/launch"
 	"weft/transport"
 	"weft/transport/eth"
 	"weft/transport/shm"
@@ -100,6 +102,9 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 	}
 	p, err := newProc(cfg, src)
 	if err == nil {
+		p.again, err = restarted()
+	}
+	if err == nil {
 		err = p.startRecording()
 	}
 	if err == nil {
@@ -116,6 +121,19 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// restarted returns what WEFT_RESTART says.
+func restarted() (int, error) {
+	text := os.Getenv(launch.RestartEnv)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("weft: %s=%q: must be a count", launch.RestartEnv, text)
+	}
+	return n, nil
 }
 
 // envRecord names the file into which what goes into the engine is recorded;

@@ -38,6 +38,7 @@ type Proc struct {
 	record io.WriteCloser   // gets what goes into the engine; may be nil
 	trace  *tracer          // counts what is sent; may be nil
 	amt    *amtRings        // the receive rings that we are told to have; may be nil
+	again  int              // how often the job has been started again
 	life   uint64           // this process's incarnation: random, so that no other has the same
 	ctx    context.Context  // ends when the Proc is closed
 	cancel context.CancelFunc
@@ -76,6 +77,10 @@ func (p *Proc) Rank() int { return p.job.Rank }
 
 // Size returns the number of ranks in the job.
 func (p *Proc) Size() int { return p.job.Size }
+
+// Restart returns how often the job has been started again since a rank has failed: 0 the first time. See weft run
+// -restart.
+func (p *Proc) Restart() int { return p.again }
 
 // Host returns the name of the host. Ranks with equal names may share memory.
 func (p *Proc) Host() string { return p.job.Host }

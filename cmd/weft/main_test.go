@@ -49,6 +49,7 @@ func TestMistakes(t *testing.T) {
 		{"xyz", "there are run, k8s, ps, sim, lab, stress, perf, amt, info, doctor, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
+		{"run -restart -1 true", "must be 0 or more"},
 		{"run -nn 4 true", "not defined: -nn; weft run -h lists the flags"},
 		{"perf latency -nn", "not defined: -nn; weft perf latency -h lists the flags"},
 		{"-nn", "weft -h lists the flags"},
@@ -246,5 +247,9 @@ func TestRun(t *testing.T) {
 	_, stderr, status = runWeft(t, "run", "-n", "2", "sh", "-c", "exit 5")
 	if status != 5 || !strings.Contains(stderr, "exit status 5") {
 		t.Errorf("status %d: %q", status, stderr)
+	}
+	out, stderr, status = runWeft(t, "run", "-n", "2", "-restart", "2", "sh", "-c", "echo run $WEFT_RESTART; test $WEFT_RESTART = 1")
+	if status != 0 || !strings.Contains(out, "run 0\n") || !strings.Contains(out, "run 1\n") || !strings.Contains(stderr, "restart 1 of 2\n") {
+		t.Errorf("status %d: %q %q", status, out, stderr)
 	}
 }

@@ -53,7 +53,7 @@ func ps(args []string, asJSON bool) error {
 		g := waitgraph.New(j.Ranks)
 		if asJSON {
 			err := json.NewEncoder(os.Stdout).Encode(map[string]any{
-				"pid": j.PID, "program": j.Program, "args": j.Args, "started": j.Started, "ranks": g.Ranks, "deadlocks": g.Deadlocks,
+				"pid": j.PID, "program": j.Program, "args": j.Args, "started": j.Started, "restart": j.Restart, "ranks": g.Ranks, "deadlocks": g.Deadlocks,
 			})
 			if err != nil {
 				return err
@@ -63,8 +63,12 @@ func ps(args []string, asJSON bool) error {
 		if i > 0 {
 			fmt.Println()
 		}
-		fmt.Printf("weft run %d: %s, %d ranks, for %v\n", j.PID,
-			strings.Join(append([]string{filepath.Base(j.Program)}, j.Args...), " "), len(j.Ranks), time.Since(j.Started).Round(time.Second))
+		restart := ""
+		if j.Restart > 0 {
+			restart = fmt.Sprintf(", restart %d", j.Restart)
+		}
+		fmt.Printf("weft run %d: %s, %d ranks%s, for %v\n", j.PID,
+			strings.Join(append([]string{filepath.Base(j.Program)}, j.Args...), " "), len(j.Ranks), restart, time.Since(j.Started).Round(time.Second))
 		if err := g.WriteText(os.Stdout); err != nil {
 			return err
 		}

@@ -28,6 +28,10 @@ number if a signal to weft run has (130 after Ctrl-C), unless all ranks end well
 With -survive the others go on, and the job has succeeded if at least one rank
 ended well and no rank says by its exit status that it failed.
 
+With -restart N the job is started again when it has failed because a rank has, up
+to N times: all ranks, with the same arguments, once all have ended. WEFT_RESTART
+counts from 0. Standard input is for the first time only, and -timeout for all.
+
 EXAMPLES
   weft run -n 4 ./examples/hello
   weft run -n 2 -prefix ./examples/ping -count 1000
@@ -46,6 +50,7 @@ func runCommand() *ffcli.Command {
 	fs.BoolVar(&job.Prefix, "prefix", false, "put [rank] before each line")
 	fs.BoolVar(&job.Survive, "survive", false, "when a rank fails, let the others go on; the job succeeds without ranks that a signal ended")
 	fs.IntVar(&job.Hosts, "hosts", 1, "pretend that the ranks are on so many hosts, in turn")
+	restarts := fs.Int("restart", 0, "when the job fails since a rank has, start all ranks again, up to so many times; see docs/SURVIVING.md")
 	trace := fs.String("trace", "", "write what each rank sends to whom to this file, with the rank appended; see weft amt advise")
 	table := fs.String("amt", "", "receive rings: a file that weft amt advise has written, or auto")
 	fs.DurationVar(&job.Liveness, "liveness", 0, "silence after which a rank counts as dead (default 3s; negative: never)")
@@ -81,12 +86,15 @@ func runCommand() *ffcli.Command {
 				}
 				job.Env = append(job.Env, env)
 			}
-			return runJob(ctx, job, args)
+			if *restarts < 0 {
+				return fmt.Errorf("run: -restart %d: must be 0 or more", *restarts)
+			}
+			return runJob(ctx, job, *restarts, args)
 		},
 	}
 }
 
-func runJob(ctx context.Context, job launch.Job, args []string) error {
+func runJob(ctx context.Context, job launch.Job, restarts int, args []string) error {
 	if len(args) == 0 {
 		return errors.New("run: which program? For example: weft run -n 4 ./examples/hello")
 	}
@@ -114,7 +122,7 @@ func runJob(ctx context.Context, job launch.Job, args []string) error {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH)
-	result, err := launch.Run(ctx, job, signals)
+	result, err := launch.RunAgain(ctx, job, restarts, signals)
 	if err == nil && result.Status != 0 {
 		err = exit(result.Status)
 	}

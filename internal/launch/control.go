@@ -31,6 +31,7 @@ type Status struct {
 	Program string
 	Args    []string `json:",omitempty"`
 	Started time.Time
+	Restart int // how often it has been started before
 	Ranks   []waitgraph.Report
 }
 
@@ -76,7 +77,7 @@ const patience = 2500 * time.Millisecond
 func (r *Running) Status() Status {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	s := Status{PID: os.Getpid(), Program: r.job.Program, Args: r.job.Args, Started: r.started}
+	s := Status{PID: os.Getpid(), Program: r.job.Program, Args: r.job.Args, Started: r.started, Restart: r.job.Restart}
 	for rank, text := range r.server.State(ctx) {
 		report := waitgraph.Report{Rank: rank, Host: r.hosts[rank], PID: r.PID(rank), Ended: r.server.Ended(rank)}
 		switch {

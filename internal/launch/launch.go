@@ -34,6 +34,8 @@ type Job struct {
 	Stdout, Stderr io.Writer
 	Report         io.Writer // where failures are told; nil for nowhere
 
+	Restart int // how often the job has been started before
+
 	// Temp is a directory that is removed when the job ends, also when this
 	// process is killed.
 	Temp string
@@ -219,11 +221,7 @@ func (r *Running) wait(ctx context.Context, signals <-chan os.Signal) {
 	r.judge()
 }
 
-func (r *Running) report(format string, args ...any) {
-	if r.job.Report != nil {
-		fmt.Fprintf(r.job.Report, format, args...)
-	}
-}
+func (r *Running) report(format string, args ...any) { r.job.report(format, args...) }
 
 // signal sends a signal to the group of every rank that runs.
 func (r *Running) signal(s syscall.Signal) {

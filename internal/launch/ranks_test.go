@@ -132,6 +132,8 @@ func beRank(mode string) {
 			return outlive(ctx, p, arg)
 		case "miss":
 			return miss(ctx, p)
+		case "again":
+			return again(ctx, p, arg)
 		case "lines":
 			for i := range linesEach {
 				fmt.Printf("line %d %s.\n", i, strings.Repeat(strconv.Itoa(p.Rank()), i*10))

@@ -1,0 +1,122 @@
+// Command checkpoint lets heat spread along a ring that all ranks hold together, and saves what each rank has every few
+// steps. If the job is started again it goes on from the last step that all have saved:
+//
+//	weft run -n 4 -restart 3 ./examples/checkpoint -fail 130
+//
+// In the first run one rank kills itself in step 130. The result is that of a run in which nobody dies.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"weft"
+	"weft/coll"
+)
+
+func main() {
+	flag.Parse()
+	weft.Main(run)
+}
+
+var (
+	dir   = flag.String("dir", filepath.Join(os.TempDir(), "weft-checkpoint"), "where the ranks save what they have; on several hosts, a file system that they share")
+	steps = flag.Int("steps", 400, "steps")
+	every = flag.Int("every", 50, "steps from one checkpoint to the next")
+	fail  = flag.Int("fail", 0, "the step in which the last rank kills itself, in the first run; 0: never")
+	slots = flag.Int("slots", 1000, "slots of the ring that each rank holds")
+)
+
+func run(ctx context.Context, p *weft.Proc) error {
+	g, err := coll.New(ctx, p, 1, nil)
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	s := &store{dir: *dir, rank: p.Rank()}
+	step, heat, err := begin(ctx, p, g, s)
+	if err != nil {
+		return err
+	}
+	for ; step < *steps; step++ {
+		if step%*every == 0 && step > 0 {
+			if err := checkpoint(ctx, g, s, step, heat); err != nil {
+				return err
+			}
+		}
+		if step == *fail && step > 0 && p.Restart() == 0 && p.Rank() == p.Size()-1 {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+		if err := spread(ctx, g, heat); err != nil {
+			return err
+		}
+	}
+	sum := []float64{0}
+	for i, h := range heat {
+		sum[0] += h * float64(p.Rank()**slots+i)
+	}
+	if err := coll.AllReduce(ctx, g, sum, coll.Sum); err != nil {
+		return err
+	}
+	if p.Rank() == 0 {
+		fmt.Printf("after %d steps: %.6f\n", *steps, sum[0])
+	}
+	return s.clear()
+}
+
+// begin returns the state to begin with: what all have saved last, if the job has been started again.
+func begin(ctx context.Context, p *weft.Proc, g *coll.Group, s *store) (step int, heat []float64, err error) {
+	heat = make([]float64, *slots)
+	for i := range heat {
+		heat[i] = float64((p.Rank()**slots + i) % 17)
+	}
+	if p.Restart() == 0 {
+		return 0, heat, s.clear() // of an earlier job
+	}
+	// A rank may have one checkpoint more than another, and still has the one before.
+	last := []int{s.newest()}
+	if err := coll.AllReduce(ctx, g, last, coll.Min); err != nil {
+		return 0, nil, err
+	}
+	if p.Rank() == 0 {
+		fmt.Printf("restart %d, from step %d\n", p.Restart(), last[0])
+	}
+	if last[0] == 0 {
+		return 0, heat, nil
+	}
+	return last[0], heat, s.load(last[0], heat)
+}
+
+// checkpoint saves a step when all have saved the one before: so all have two steps of which one is the same.
+func checkpoint(ctx context.Context, g *coll.Group, s *store, step int, heat []float64) error {
+	if err := coll.Barrier(ctx, g); err != nil {
+		return err
+	}
+	return s.save(step, heat)
+}
+
+// spread does one step: each slot takes from its neighbours. Ranks exchange the slots at their ends, which first lie outside.
+func spread(ctx context.Context, g *coll.Group, heat []float64) error {
+	n, me := g.Size(), g.Rank()
+	left, right := []float64{0}, []float64{0}
+	if err := coll.Exchange(ctx, g, (me+1)%n, heat[len(heat)-1:], (me+n-1)%n, left); err != nil {
+		return err
+	}
+	if err := coll.Exchange(ctx, g, (me+n-1)%n, heat[:1], (me+1)%n, right); err != nil {
+		return err
+	}
+	before := left[0]
+	for i, h := range heat {
+		after := right[0]
+		if i+1 < len(heat) {
+			after = heat[i+1]
+		}
+		heat[i] = h/2 + before/4 + after/4
+		before = h
+	}
+	return nil
+}
