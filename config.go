@@ -97,6 +97,8 @@ var Environment = []struct{ Name, Meaning string }{
 	{environment.EnvSecretFile, "a file with the secret instead"},
 	{environment.EnvTrust, "1: the job has no secret, since nobody else reaches its hosts"},
 	{environment.EnvLauncher, "by which of the ways that docs/CLUSTER.md lists this process was started, or none; set to none for its children when it joins"},
+	{environment.EnvLocalRank, "which container of its Kubernetes pod this process is in, if there are several; see weft k8s -per-pod"},
+	{environment.EnvLocalSize, "how many containers each pod has"},
 	{environment.EnvTransport, "as weft run -transport, where others start the job; rank 0's counts"},
 	{environment.EnvLiveness, "the silence after which a peer counts as dead, such as 3s, where others start the job; rank 0's counts"},
 	{envProgram, "which function the process is to be; set by Launch, removed by Launched"},

@@ -21,6 +21,8 @@ const (
 	EnvTrust      = "WEFT_TRUST_NETWORK"
 	EnvTransport  = "WEFT_TRANSPORT"
 	EnvLiveness   = "WEFT_LIVENESS"
+	EnvLocalRank  = "WEFT_LOCAL_RANK" // of a container, in a pod of several
+	EnvLocalSize  = "WEFT_LOCAL_SIZE"
 )
 
 // DefaultPort is where rank 0 serves if nothing says otherwise: no port that systems give to

@@ -25,9 +25,14 @@ func readLWS(e Environment) (p Plan, err error) {
 }
 
 // readIndexedJob reads what an Indexed Job says: an index, and nothing else. How many there are
-// the manifest must say, and where rank 0 is follows from this pod's own name.
+// the manifest must say, and where rank 0 is follows from this pod's own name. A pod of several
+// ranks, each in a container, is told so by variables of ours.
 func readIndexedJob(e Environment) (p Plan, err error) {
-	if p.Rank, err = e.number("JOB_COMPLETION_INDEX", maxSize); err != nil {
+	pod, err := e.number("JOB_COMPLETION_INDEX", maxSize)
+	if err != nil {
+		return p, err
+	}
+	if p.Rank, err = rankInPod(e, pod); err != nil {
 		return p, err
 	}
 	for _, name := range []string{EnvSize, "WORLD_SIZE"} {
@@ -44,7 +49,7 @@ func readIndexedJob(e Environment) (p Plan, err error) {
 			"env: [{name: %s, value: \"N\"}], with N the completions; or %s=%s for jobs of one", EnvSize, EnvLauncher, None)}
 	}
 	p.Label = "kubernetes"
-	first, ok := firstPod(e, p.Rank)
+	first, ok := firstPod(e, pod)
 	if ok {
 		p.Label += " " + first
 		p.Hosts, p.Ports = []string{first}, []int{DefaultPort}
@@ -56,9 +61,25 @@ func readIndexedJob(e Environment) (p Plan, err error) {
 	return p, nil
 }
 
+// rankInPod returns the rank of this container: the pods have as many ranks each, in their order.
+func rankInPod(e Environment, pod int) (int, error) {
+	if e.Get(EnvLocalSize) == "" && e.Get(EnvLocalRank) == "" {
+		return pod, nil
+	}
+	size, err := e.number(EnvLocalSize, maxSize)
+	if err != nil {
+		return 0, err
+	}
+	rank, err := e.number(EnvLocalRank, maxSize)
+	if err == nil && rank >= size {
+		err = fmt.Errorf("%s=%d: must be less than %s=%d", EnvLocalRank, rank, EnvLocalSize, size)
+	}
+	return pod*size + rank, err
+}
+
 // firstPod returns the name of the pod of rank 0: this pod's own, with another number.
-func firstPod(e Environment, rank int) (string, bool) {
-	job, ok := strings.CutSuffix(e.Name, fmt.Sprintf("-%d", rank))
+func firstPod(e Environment, pod int) (string, bool) {
+	job, ok := strings.CutSuffix(e.Name, fmt.Sprintf("-%d", pod))
 	if !ok {
 		return "", false
 	}
