@@ -242,7 +242,7 @@ func TestEverythingAtOnce(t *testing.T) {
 		rounds = 10
 	}
 	for round := range rounds {
-		cfg := configs[[]string{"default", "asleep", "small"}[round%3]]
+		cfg := configs[[]string{"default", "asleep", "small", "napping"}[round%4]]
 		c1, c2 := pair(t, cfg)
 		var wg sync.WaitGroup
 		for _, c := range []*Conn{c1, c2} {
@@ -269,7 +269,7 @@ func TestEverythingAtOnce(t *testing.T) {
 			for range rand.IntN(200) {
 				c1.SetWriteDeadline(time.Time{})
 			}
-			if round%4 == 0 {
+			if round%3 == 0 {
 				c1.CloseWrite()
 				c2.CloseRead()
 			}

@@ -31,6 +31,13 @@ type Config struct {
 	// has been in vain. Negative means never.
 	Spin time.Duration
 
+	// Nap is how long a call that has polled then sleeps in the kernel, on the doorbell
+	// itself, before Go's netpoller takes over. It is woken in half the time, and holds a
+	// thread and its processor meanwhile: that is for processes that do little else than
+	// answer each other. No more goroutines nap than there are processors, less one, none
+	// while others could run, and seldom where naps have been in vain. Zero means never.
+	Nap time.Duration
+
 	// Buffer is the most bytes that each direction of a connection holds: a power of
 	// two. Zero means 256 KiB. The listener's value counts. Until a connection has
 	// filled them, each direction uses 16 KiB.

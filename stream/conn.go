@@ -19,7 +19,7 @@ import (
 // mixed with each other, and neither are those of Read.
 type Conn struct {
 	local, remote net.Addr
-	spin          time.Duration
+	spin, nap     time.Duration
 	processors    int
 
 	rd, wr sync.Mutex // held by the goroutine that reads, and by the one that writes
@@ -60,7 +60,7 @@ func newConn(sock *net.UnixConn, memory []byte, buffer int, dialler bool, cfg *C
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{sock: sock, raw: raw, mem: memory, spin: cfg.spin()}
+	c := &Conn{sock: sock, raw: raw, mem: memory, spin: cfg.spin(), nap: max(cfg.Nap, 0)}
 	c.processors = min(processors(), runtime.GOMAXPROCS(0))
 	if c.processors < 2 {
 		c.spin = 0 // the peer needs the processor

@@ -4,6 +4,7 @@ import (
 	"net"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/net/nettest"
 )
@@ -35,6 +36,7 @@ func pair(t testing.TB, cfg *Config) (dialled, accepted *Conn) {
 var configs = map[string]*Config{
 	"default": {},
 	"asleep":  {Spin: -1},
+	"napping": {Spin: -1, Nap: time.Millisecond},
 	"small":   {Buffer: LeastBuffer},
 }
 

@@ -33,12 +33,11 @@
 // something to do:
 //
 //   - It polls the ring, for Config.Spin at most, and lets other goroutines run meanwhile.
-//     A connection on which waits have lasted longer lately polls a sixteenth of that. No
+//     A connection on which waits have lasted longer lately polls down to a sixteenth of that. No
 //     more goroutines of a process poll than it may use processors; with one processor none
 //     does. An exchange in which both sides poll costs two or three cache lines each way.
-//   - It naps: it sleeps in the kernel, on a word in the shared memory, for 100
-//     microseconds at most. That holds a thread, so it happens only where waits have been
-//     shorter than that lately, and to one goroutine less than there are processors.
+//   - With Config.Nap it naps: it sleeps in the kernel, on a word in the shared memory. It
+//     is woken faster, and holds a thread.
 //   - It sleeps in Go's netpoller until the peer sends a byte on the Unix socket, or ends.
 //     That holds no thread and costs no processor time: thousands of connections that
 //     are mostly idle are a goroutine, a descriptor and 4 KiB each.

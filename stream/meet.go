@@ -98,8 +98,8 @@ func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn) (peer Peer, me
 	ended := context.AfterFunc(ctx, func() { sock.SetDeadline(longAgo) })
 	var answer [recordBytes]byte
 	n, fd := 0, -1
-	if err = sys.SendFD(sock, record(0, 0), -1); err == nil {
-		n, fd, err = sys.RecvFD(sock, answer[:])
+	if err = sys.SendFD(sock, record(0, 0), -1); err == nil || errors.Is(err, syscall.EPIPE) {
+		n, fd, err = sys.RecvFD(sock, answer[:]) // a listener that refuses says so at once, and hangs up
 	}
 	if !ended() {
 		err = context.Cause(ctx)

@@ -20,9 +20,8 @@ const (
 	napping = 2 // wants the futex to be woken: the word itself
 )
 
-// nap is how long a wait may hold a thread, in the kernel, before the netpoller takes it
-// over. Waits that are expected to last longer do not nap.
-const nap = 100 * time.Microsecond
+// After a nap that was in vain as many waits as this do without, at most.
+const mostVain = 1000
 
 // A half is what one direction of a connection looks like to whoever waits.
 type half interface {
@@ -44,14 +43,15 @@ type waiter struct {
 
 	// What the next wait is expected to be like, by those before.
 	budget time.Duration // to poll
-	brief  bool          // shorter than a nap
+	awakes int           // naps to leave out, since
+	vain   int           // so many were, after the last that was in vain
 }
 
 func (w *waiter) init(c *Conn, h half, word *uint32, other *waiter) {
 	w.c, w.half, w.word, w.other = c, h, word, other
 	w.wake = make(chan struct{}, 1)
 	w.deadline.kick = w.kick
-	w.budget, w.brief = c.spin, true
+	w.budget = c.spin
 }
 
 // interrupted returns why a call must end, if it must.
@@ -77,10 +77,13 @@ func (w *waiter) over() bool {
 // wait returns when there may be something to do: the half is ready, the peer is gone, or
 // the call has to end. It polls, naps and sleeps, in this order.
 func (w *waiter) wait() {
-	if w.poll() {
+	if w.over() {
 		return
 	}
 	begun := time.Now()
+	if w.poll(begun) {
+		return
+	}
 	if !w.nap() {
 		for w.arm(asleep) {
 			w.sleep()
@@ -115,22 +118,21 @@ func enter(n *atomic.Int32, most int) bool {
 
 // Between looks at the ring a polling goroutine pauses; after so many it looks at the
 // clock, and lets other goroutines run.
-const looks = 32
+const looks = 16
 
 // poll looks at the ring for as long as that has been of use, and reports whether the
 // wait is over.
-func (w *waiter) poll() bool {
+func (w *waiter) poll(begun time.Time) bool {
 	if w.budget <= 0 || !enter(&polling, w.c.processors) {
-		return w.over()
+		return false
 	}
 	defer polling.Add(-1)
-	begun := time.Now()
 	for i := 1; ; i++ {
+		sys.Pause()
 		if w.over() {
-			w.budget = w.c.spin
+			w.budget = min(2*w.budget, w.c.spin)
 			return true
 		}
-		sys.Pause()
 		if i%looks != 0 {
 			continue
 		}
@@ -141,28 +143,45 @@ func (w *waiter) poll() bool {
 	}
 }
 
-// nap sleeps on the doorbell itself, which holds a thread for a moment, and reports
-// whether the wait is over.
+// nap sleeps on the doorbell itself, which holds a thread and its processor for a moment,
+// and reports whether the wait is over. Goroutines that this one has just woken go first,
+// and while others could run nobody naps.
 func (w *waiter) nap() bool {
-	if !w.brief || !enter(&napped, w.c.processors-1) {
+	if w.c.nap == 0 {
+		return false
+	}
+	if w.awakes > 0 {
+		w.awakes--
+		return false
+	}
+	runtime.Gosched()
+	if w.over() {
+		return true
+	}
+	if sys.Runnable() || !enter(&napped, w.c.processors-1) {
 		return false
 	}
 	defer napped.Add(-1)
 	if w.arm(napping) {
-		sys.FutexWait(w.word, napping, nap, ^uint32(0))
+		sys.FutexWait(w.word, napping, w.c.nap, ^uint32(0))
 		atomic.StoreUint32(w.word, awake)
 	}
-	return w.over()
+	if w.over() {
+		w.vain /= 2
+		return true
+	}
+	w.vain = min(2*w.vain+8, mostVain)
+	w.awakes = w.vain
+	return false
 }
 
-// learn takes note of how long a wait lasted. One that polling would have seen the end of
-// brings polling back; others make it shorter.
+// learn takes note of how long a wait lasted whose end polling did not see. If a longer
+// poll would have, the next one is longer; else polling was in vain.
 func (w *waiter) learn(lasted time.Duration) {
-	w.brief = lasted < nap
 	if lasted < w.c.spin {
-		w.budget = w.c.spin
+		w.budget = min(2*w.budget, w.c.spin)
 	} else {
-		w.budget = max(w.budget/2, w.c.spin/16)
+		w.budget = max(w.budget/4, w.c.spin/16)
 	}
 }
 

@@ -15,6 +15,7 @@ type Bar struct {
 	What   string  // one line
 	Ours   Spec    // what weft does
 	Theirs []Rival // what it is compared with: the best of them counts
+	system System  // what is measured, if it is not Weft
 	Limit  float64 // of ours/theirs; or of ours alone, if there are no rivals
 	Least  bool    // the limit is the least that will do, not the most
 	unit   string  // of the limit without rivals
@@ -120,17 +121,18 @@ func hostBars() []Bar {
 		bars = append(bars, Bar{Name: size.name, What: fmt.Sprintf("IPUSH of %d B, against PUSH", size.bytes), Ours: ipush,
 			Theirs: []Rival{{Weft, "push", push}, {Weft, "push and a status", status}}, Limit: 1.1})
 	}
-	stream := func(op string) Spec {
+	oneWay := func(op string) Spec {
 		return spec("ipush", op, 1<<20).with(func(s *Spec) { s.Figure = "bandwidth" })
 	}
 	gather := func(op string) Spec {
 		return spec("gather", op, 256).with(func(s *Spec) { s.N, s.Exchanges = 8, 20000 })
 	}
 	bars = append(bars,
-		Bar{Name: "ipush1m", What: "IPUSH of 1 MiB, one way, against PUSH", Ours: stream("ipush"), Theirs: []Rival{{Weft, "push", stream("push")}}, Limit: 0.95, Least: true},
+		Bar{Name: "ipush1m", What: "IPUSH of 1 MiB, one way, against PUSH", Ours: oneWay("ipush"), Theirs: []Rival{{Weft, "push", oneWay("push")}}, Limit: 0.95, Least: true},
 		Bar{Name: "shared7", What: "7 senders of 256 B into a shared ring, against rings of their own", Ours: gather("shared"),
 			Theirs: []Rival{{Weft, "own rings", gather("own")}}, Limit: 0.7, Least: true})
 	bars = append(bars, libraryBars()...)
+	bars = append(bars, streamBars()...)
 	bars = append(bars, besideBars("shm", "udp", "tcp")...)
 	return append(bars, []Bar{
 		{Name: "send8", What: "send/receive 8 B, one way", Ours: send8, Theirs: rivals(send8, "openmpi"), Limit: 1},
@@ -170,7 +172,11 @@ type Outcome struct {
 
 // Measure measures a bar, all systems in turn in each round.
 func (b Bar) Measure(ctx context.Context, rounds int, progress func(round int, system string)) Outcome {
-	systems := []System{as{Weft, "weft", b.Ours}}
+	ours := as{Weft, "weft", b.Ours}
+	if b.system != nil {
+		ours.System = b.system
+	}
+	systems := []System{ours}
 	for _, r := range b.Theirs {
 		systems = append(systems, as{r.System, r.Label, r.Spec})
 	}

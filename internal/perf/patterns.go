@@ -227,22 +227,22 @@ func (b *bench) overRPC(size int) error {
 	if err := b.meet(); err != nil {
 		return err
 	}
-	c := &stream{b: b, q: q}
+	c := &portStream{b: b, q: q}
 	if b.p.Rank() == 0 {
 		return b.spec.callRPC(size, c)
 	}
 	return serveRPC(c)
 }
 
-// A stream is a connection over a port: each Write is a message, an empty one the end.
-type stream struct {
+// A portStream is a connection over a port: each Write is a message, an empty one the end.
+type portStream struct {
 	b    *bench
 	q    *weft.Port
 	m    weft.Message
 	rest []byte
 }
 
-func (s *stream) Read(p []byte) (int, error) {
+func (s *portStream) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
 		s.m.Release()
 		var err error
@@ -258,14 +258,14 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (s *stream) Write(p []byte) (int, error) {
+func (s *portStream) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
 	return len(p), s.q.Send(s.b.ctx, s.b.peer, p)
 }
 
-func (s *stream) Close() error { return s.q.Send(s.b.ctx, s.b.peer, nil) }
+func (s *portStream) Close() error { return s.q.Send(s.b.ctx, s.b.peer, nil) }
 
 // socketCrowd runs a rank's part of a pattern over sockets, a connection for each client.
 func socketCrowd(conns []net.Conn, rank int, s Spec, size int) error {

@@ -169,7 +169,7 @@ func TestMeasurementsRun(t *testing.T) {
 		}
 		systems := []System{Weft}
 		if reflect.DeepEqual(s, Spec{Test: "latency", Op: "send", Transport: "auto", Sizes: []int{8}, Rounds: 1}) {
-			systems = append(systems, Find("tcp"), Find("unix"))
+			systems = append(systems, Find("tcp"), Find("unix"), Find("stream"))
 		}
 		for _, r := range Measure(t.Context(), s, systems, func(int, string) {}) {
 			if v, unit, _ := r.Figure(); r.Error != "" || r.N == 0 || v <= 0 && s.Test != "idle" {

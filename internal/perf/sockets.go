@@ -12,7 +12,7 @@ import (
 	"weft/internal/bootstrap"
 )
 
-// sockets is TCP, TLS 1.3 over it, or a Unix socket, as a Go program uses them.
+// sockets is TCP, TLS 1.3 over it, a Unix socket, or package stream, as a Go program uses them.
 type sockets struct{ network string }
 
 func (s sockets) Name() string   { return s.network }
@@ -40,10 +40,10 @@ func socketRank(network string, s Spec) error {
 			host = "127.0.0.1"
 		}
 		address := net.JoinHostPort(host, "0")
-		if network == "unix" {
+		if network == "unix" || network == "stream" {
 			address = fmt.Sprintf("@weft-perf-%d", os.Getpid())
 		}
-		l, err := listen(network, address)
+		l, err := listen(network, address, s)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func socketRank(network string, s Spec) error {
 			return err
 		}
 		for i := range conns {
-			if conns[i], err = dial(network, address); err != nil {
+			if conns[i], err = dial(network, address, s); err != nil {
 				return err
 			}
 			defer conns[i].Close()

@@ -60,7 +60,7 @@ type System interface {
 // Find returns the system of a name, or nil.
 func Find(name string) System {
 	switch name {
-	case "tcp", "unix", "tls":
+	case "tcp", "unix", "tls", "stream":
 		return sockets{name}
 	case "udp":
 		return overUDP{}
@@ -83,4 +83,4 @@ func Find(name string) System {
 }
 
 // Names lists the systems that Find knows.
-var Names = []string{"tcp", "unix", "tls", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx", "am", "fm", "vmmc", "pm"}
+var Names = []string{"tcp", "unix", "tls", "stream", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx", "am", "fm", "vmmc", "pm"}

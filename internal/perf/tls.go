@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,11 +11,17 @@ import (
 	"math/big"
 	"net"
 	"time"
+
+	"weft/stream"
 )
 
 // listen listens as a Go program would; TLS, with a certificate that is made for it.
-func listen(network, address string) (net.Listener, error) {
-	if network != "tls" {
+func listen(network, address string, s Spec) (net.Listener, error) {
+	switch network {
+	case "tls":
+	case "stream":
+		return streamConfig(s).Listen(context.Background(), address)
+	default:
 		return net.Listen(network, address)
 	}
 	cert, err := certificate()
@@ -34,8 +41,12 @@ func accept(l net.Listener) (net.Conn, error) {
 }
 
 // dial connects; over TLS it makes sure of version and cipher, of which Go lets nobody choose.
-func dial(network, address string) (net.Conn, error) {
-	if network != "tls" {
+func dial(network, address string, s Spec) (net.Conn, error) {
+	switch network {
+	case "tls":
+	case "stream":
+		return streamConfig(s).Dial(context.Background(), address)
+	default:
 		return net.Dial(network, address)
 	}
 	// Who the other side is does not matter to the speed.
@@ -48,6 +59,14 @@ func dial(network, address string) (net.Conn, error) {
 		return nil, fmt.Errorf("TLS with %s: this processor has no instructions for AES, and the figures would mean little", tls.CipherSuiteName(s.CipherSuite))
 	}
 	return c, nil
+}
+
+// streamConfig returns how the connections of package stream wait.
+func streamConfig(s Spec) *stream.Config {
+	if s.Blocked {
+		return &stream.Config{Spin: -1, Nap: 100 * time.Microsecond}
+	}
+	return new(stream.Config)
 }
 
 // certificate returns one that its owner has signed.

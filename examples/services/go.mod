@@ -1,0 +1,18 @@
+module weft/examples/services
+
+go 1.26.0
+
+require (
+	google.golang.org/grpc v1.84.0
+	weft v0.0.0
+)
+
+require (
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260706201446-f0a921348800 // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
+)
+
+replace weft => ../..

@@ -1,0 +1,151 @@
+package services
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+
+	"weft/stream"
+)
+
+// service is gRPC's own test service, as far as it is needed.
+type service struct {
+	pb.UnimplementedTestServiceServer
+	cancelled chan bool
+}
+
+// UnaryCall answers with what it was given.
+func (s *service) UnaryCall(_ context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+	return &pb.SimpleResponse{Payload: r.Payload}, nil
+}
+
+// EmptyCall waits until the caller gives up.
+func (s *service) EmptyCall(ctx context.Context, _ *pb.Empty) (*pb.Empty, error) {
+	<-ctx.Done()
+	close(s.cancelled)
+	return nil, ctx.Err()
+}
+
+// FullDuplexCall answers each message with what it was given.
+func (s *service) FullDuplexCall(calls grpc.BidiStreamingServer[pb.StreamingOutputCallRequest, pb.StreamingOutputCallResponse]) error {
+	for {
+		r, err := calls.Recv()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = calls.Send(&pb.StreamingOutputCallResponse{Payload: r.Payload})
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+const largest = 5 << 20
+
+// serve starts the service, and returns a client of it.
+func serve(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, error)) (pb.TestServiceClient, *service) {
+	t.Helper()
+	s := &service{cancelled: make(chan bool)}
+	server := grpc.NewServer(grpc.MaxRecvMsgSize(largest),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Millisecond, PermitWithoutStream: true}))
+	pb.RegisterTestServiceServer(server, s)
+	go server.Serve(l)
+	t.Cleanup(server.Stop)
+	client, err := grpc.NewClient("passthrough:///weft", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) }),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest)),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 10 * time.Second, PermitWithoutStream: true}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return pb.NewTestServiceClient(client), s
+}
+
+func payload(n int) *pb.Payload {
+	return &pb.Payload{Body: bytes.Repeat([]byte{'w', 'e', 'f', 't'}, n/4)}
+}
+
+func TestGRPC(t *testing.T) {
+	l, dial := listen(t)
+	client, s := serve(t, l, dial)
+	for _, n := range []int{0, 64, 100000, 4 << 20} {
+		answer, err := client.UnaryCall(t.Context(), &pb.SimpleRequest{Payload: payload(n)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(answer.Payload.Body, payload(n).Body) {
+			t.Errorf("%d bytes: the answer has %d", n, len(answer.Payload.Body))
+		}
+	}
+	calls, err := client.FullDuplexCall(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 200 {
+		if err := calls.Send(&pb.StreamingOutputCallRequest{Payload: payload(1000 * i)}); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := calls.Recv()
+		if err != nil || len(answer.Payload.Body) != len(payload(1000*i).Body) {
+			t.Fatalf("message %d: %v", i, err)
+		}
+	}
+	calls.CloseSend()
+	if _, err := calls.Recv(); err != io.EOF {
+		t.Errorf("the stream ends with %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := client.EmptyCall(ctx, new(pb.Empty)); status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("a call with a deadline: %v", err)
+	}
+	<-s.cancelled // the server has heard of it
+}
+
+func BenchmarkUnary(b *testing.B) {
+	systems := map[string]func(testing.TB) (net.Listener, func(context.Context) (net.Conn, error)){
+		"weft": listen,
+		"weft asleep": func(t testing.TB) (net.Listener, func(context.Context) (net.Conn, error)) {
+			cfg := &stream.Config{Spin: -1}
+			l, err := cfg.Listen(t.Context(), t.TempDir()+"/s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l, func(ctx context.Context) (net.Conn, error) { return cfg.Dial(ctx, l.Addr().String()) }
+		},
+		"unix": func(t testing.TB) (net.Listener, func(context.Context) (net.Conn, error)) {
+			l, err := net.Listen("unix", t.TempDir()+"/s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l, func(ctx context.Context) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "unix", l.Addr().String())
+			}
+		},
+	}
+	for name, system := range systems {
+		b.Run(name, func(b *testing.B) {
+			l, dial := system(b)
+			client, _ := serve(b, l, dial)
+			r := &pb.SimpleRequest{Payload: payload(64)}
+			for b.Loop() {
+				if _, err := client.UnaryCall(b.Context(), r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
