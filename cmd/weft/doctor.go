@@ -14,6 +14,8 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft"
+	"weft/internal/bootstrap"
+	"weft/internal/bootstrap/environment"
 	"weft/internal/doctor"
 	"weft/internal/launch"
 )
@@ -26,10 +28,15 @@ alike on all hosts is listed, each with what to do about it.
 
 The exit status is 1 if something would stop a job.
 
+Started as a rank, by weft run, mpiexec, srun or Kubernetes (docs/CLUSTER.md), it
+is one: the job is then the ranks that it has, and rank 0 tells.
+
 EXAMPLES
   weft doctor
   weft doctor -svg hosts.svg              with a picture of all pairs
   weft lab -hosts 3 -- weft doctor
+  srun -N 8 weft doctor
+  weft k8s -n 8 -image registry.example/weft:1 -- /program doctor | kubectl apply -f -
   weft doctor -json | jq '.findings[] | select(.weight == "stops")'`
 
 // envDoctor tells an executable that it is a rank of weft doctor.
@@ -66,6 +73,17 @@ func doctorCommand() *ffcli.Command {
 const mostDoctorRanks = 256
 
 func (f *doctorFlags) run(ctx context.Context) error {
+	switch f.transport {
+	case "auto", "shm", "eth", "udp", "tcp":
+	default:
+		return fmt.Errorf("doctor: -transport %q: must be auto, shm, eth, udp or tcp", f.transport)
+	}
+	if started() {
+		if f.n != 0 || f.transport != "auto" {
+			return errors.New("doctor: -n and -transport are for a job that it starts itself; this process is a rank already")
+		}
+		f.join() // which ends the process
+	}
 	if f.n == 0 {
 		hosts, err := launch.LabHosts()
 		if err != nil {
@@ -76,15 +94,18 @@ func (f *doctorFlags) run(ctx context.Context) error {
 	if f.n < 1 || f.n > mostDoctorRanks {
 		return fmt.Errorf("doctor: -n %d: must be from 1 to %d", f.n, mostDoctorRanks)
 	}
-	switch f.transport {
-	case "auto", "shm", "eth", "udp", "tcp":
-	default:
-		return fmt.Errorf("doctor: -transport %q: must be auto, shm, eth, udp or tcp", f.transport)
-	}
 	report, err := f.examine(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = f.tell(report)
 	}
+	if err == nil && report.Stops() {
+		err = exit(1)
+	}
+	return err
+}
+
+// tell prints a report, and draws it.
+func (f *doctorFlags) tell(report *doctor.Report) error {
 	report.Diagnose()
 	if f.svg != "" {
 		if err := drawPairs(f.svg, report); err != nil {
@@ -92,14 +113,50 @@ func (f *doctorFlags) run(ctx context.Context) error {
 		}
 	}
 	if f.json {
-		err = json.NewEncoder(os.Stdout).Encode(report)
-	} else {
-		err = report.WriteText(os.Stdout)
+		return json.NewEncoder(os.Stdout).Encode(report)
 	}
-	if err == nil && report.Stops() {
-		err = exit(1)
+	return report.WriteText(os.Stdout)
+}
+
+// started reports whether a launcher has started this process as a rank.
+func started() bool {
+	if os.Getenv(bootstrap.Env) != "" {
+		return true
 	}
-	return err
+	plan, err := environment.Recognize(environment.ThisProcess())
+	return err != nil || plan.Way.Name != environment.None // the error is for weft.Main to tell
+}
+
+// errStops is why a job of weft doctor fails.
+var errStops = errors.New("doctor: something would stop a job")
+
+// join makes this process a rank of weft doctor, of a job that somebody else has started.
+func (f *doctorFlags) join() {
+	weft.Main(func(ctx context.Context, p *weft.Proc) error {
+		mine, err := examined(ctx, p)
+		if err != nil {
+			return err
+		}
+		report, err := doctor.Gather(ctx, p, mine)
+		if err != nil || report == nil {
+			return err
+		}
+		if err := f.tell(report); err != nil {
+			return err
+		}
+		if report.Stops() {
+			return errStops
+		}
+		return nil
+	})
+	os.Exit(0)
+}
+
+// examined returns what this rank finds out.
+func examined(ctx context.Context, p *weft.Proc) (r doctor.Rank, err error) {
+	r = doctor.Rank{Rank: p.Rank(), Host: doctor.Examine(p.Host(), build())}
+	r.Peers, err = doctor.Measure(ctx, p)
+	return r, err
 }
 
 // examine starts the ranks and returns what they have found out.
@@ -141,9 +198,8 @@ func doctorRank() bool {
 		return false
 	}
 	weft.Main(func(ctx context.Context, p *weft.Proc) error {
-		r := doctor.Rank{Rank: p.Rank(), Host: doctor.Examine(p.Host(), build())}
-		var err error
-		if r.Peers, err = doctor.Measure(ctx, p); err != nil {
+		r, err := examined(ctx, p)
+		if err != nil {
 			return err
 		}
 		return json.NewEncoder(os.Stdout).Encode(r)

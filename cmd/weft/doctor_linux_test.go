@@ -118,6 +118,31 @@ func TestDoctorFindsLimits(t *testing.T) {
 	}
 }
 
+// TestDoctorAsRanks: ranks of a job that somebody else has started are examined, and rank 0
+// tells of all.
+func TestDoctorAsRanks(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, status := runWeft(t, "run", "-n", "3", self, "doctor", "-json")
+	var r doctor.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 {
+		t.Fatalf("%v: status %d: %s%s", err, status, out, stderr)
+	}
+	for _, p := range r.Pairs() {
+		if p.Error() != "" || p.There.Measured == nil {
+			t.Errorf("%d to %d: %+v, back %+v", p.From.Rank, p.To.Rank, p.There, p.Back)
+		}
+	}
+	if len(r.Pairs()) != 3 {
+		t.Errorf("%d pairs", len(r.Pairs()))
+	}
+	if _, stderr, status := runWeft(t, "run", "-n", "1", self, "doctor", "-n", "3"); status == 0 || !strings.Contains(stderr, "this process is a rank already") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
 // TestDoctorHere: without other hosts two ranks of this one are measured; the picture has a
 // cell for each pair and a name for each rank.
 func TestDoctorHere(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 // Diagnose draws findings from what is known, the worst first.
 func (r *Report) Diagnose() {
 	var d diagnosis
-	hosts, pairs := r.Hosts(), r.Pairs()
+	hosts := slices.DeleteFunc(r.Hosts(), func(h *Host) bool { return h.Unheard })
+	pairs := r.Pairs()
 	for _, h := range hosts {
 		d.host(h)
 	}

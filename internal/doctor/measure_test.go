@@ -1,7 +1,11 @@
 package doctor
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,6 +74,42 @@ func TestExamine(t *testing.T) {
 	for _, f := range h.Features {
 		if (f.Name == "memfd" || f.Name == "UDP_SEGMENT" || f.Name == "UDP_GRO") && f.Missing != "" {
 			t.Errorf("no %s: %s", f.Name, f.Missing)
+		}
+	}
+}
+
+// Rank 0 has what all have found out; of a rank that has ended it has that it does not
+// reach it.
+func TestGather(t *testing.T) {
+	var report *Report
+	err := weft.Local(t.Context(), 4, func(ctx context.Context, p *weft.Proc) error {
+		if p.Rank() == 3 {
+			return nil
+		}
+		peers, err := Measure(ctx, p)
+		if err != nil {
+			return err
+		}
+		r, err := Gather(ctx, p, Rank{Rank: p.Rank(), Host: good(fmt.Sprint("n", p.Rank())), Peers: peers})
+		if r != nil {
+			report = r
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report.Diagnose()
+	if len(report.Findings) != 1 || !slices.Equal(report.Findings[0].Where, []string{"n0 – rank 3"}) || !report.Stops() {
+		t.Errorf("%+v", report.Findings)
+	}
+	var b bytes.Buffer
+	if err := report.WriteText(&b); err != nil || !strings.Contains(b.String(), "rank 3  nothing is known\n") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+	for _, r := range report.Ranks[:3] {
+		if len(r.Peers) != 3 || r.Host.Unheard {
+			t.Errorf("%+v", r)
 		}
 	}
 }

@@ -19,10 +19,11 @@ type Rank struct {
 // A Host is what a rank finds where it runs.
 type Host struct {
 	Name        string      `json:"name"`
-	Weft        string      `json:"weft"`    // version of this program
-	Binary      string      `json:"binary"`  // the beginning of its hash: versions may not tell builds apart
-	Kernel      string      `json:"kernel"`  // release
-	Machine     string      `json:"machine"` // architecture, as uname says it
+	Unheard     bool        `json:"unheard,omitempty"` // nothing is known of it
+	Weft        string      `json:"weft"`              // version of this program
+	Binary      string      `json:"binary"`            // the beginning of its hash: versions may not tell builds apart
+	Kernel      string      `json:"kernel"`            // release
+	Machine     string      `json:"machine"`           // architecture, as uname says it
 	Processors  int         `json:"processors"`
 	CPUs        float64     `json:"cpus"` // that this process may use: affinity and quota
 	Memory      uint64      `json:"memory_bytes"`
@@ -94,11 +95,15 @@ func (p Pair) Error() string {
 	return p.Back.Error
 }
 
-// Pairs returns all pairs of ranks, in order.
+// Pairs returns all pairs of ranks, in order, but those of which neither has been heard
+// of, or only what the other says.
 func (r *Report) Pairs() (pairs []Pair) {
 	for i := range r.Ranks {
 		for j := i + 1; j < len(r.Ranks); j++ {
 			a, b := &r.Ranks[i], &r.Ranks[j]
+			if i > 0 && (a.Host.Unheard || b.Host.Unheard) {
+				continue
+			}
 			pairs = append(pairs, Pair{a, b, a.peer(b.Rank), b.peer(a.Rank)})
 		}
 	}

@@ -50,6 +50,10 @@ func (t *page) table(heads string, rows func(row func(cells ...string))) {
 func (t *page) hosts(hosts []*Host) {
 	t.table("host\tweft\tkernel\tprocessors\tmemory\tfiles\tprocesses\tlocked\t/dev/shm\tUDP buffer\tCAP_NET_RAW\tmissing", func(row func(...string)) {
 		for _, h := range hosts {
+			if h.Unheard {
+				row(h.Name, "nothing is known")
+				continue
+			}
 			missing := h.missing()
 			if missing == "" {
 				missing = "nothing"
