@@ -52,7 +52,8 @@ internal/hostlist
 internal/bootstrap/pmi
 internal/bootstrap/bootstraptest internal/bootstrap
 internal/bootstrap/rendezvous internal/bootstrap internal/handshake
-internal/bootstrap/environment internal/bootstrap internal/bootstrap/pmi internal/bootstrap/rendezvous
+internal/bootstrap/etcd
+internal/bootstrap/environment internal/bootstrap internal/bootstrap/etcd internal/bootstrap/pmi internal/bootstrap/rendezvous internal/hostlist
 internal/waitgraph
 internal/amt
 internal/manifest

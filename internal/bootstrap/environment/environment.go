@@ -23,6 +23,7 @@ const (
 	EnvLiveness   = "WEFT_LIVENESS"
 	EnvLocalRank  = "WEFT_LOCAL_RANK" // of a container, in a pod of several
 	EnvLocalSize  = "WEFT_LOCAL_SIZE"
+	EnvRestart    = "WEFT_RESTART" // how often the job was started again
 )
 
 // DefaultPort is where rank 0 serves if nothing says otherwise: no port that systems give to
@@ -206,6 +207,9 @@ func (p *Plan) complete(e Environment) error {
 			return err
 		}
 		p.Size = n
+	}
+	if n := e.Get(EnvRestart); n != "" {
+		p.Label += ", restart " + n
 	}
 	known := p.Way.Name != "pmi" // which asks for the numbers
 	switch {

@@ -135,20 +135,6 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func TestFirstHost(t *testing.T) {
-	for list, want := range map[string]string{
-		"n1": "n1", "n1,n2": "n1", "n[1-3]": "n1", "node[007,9-16]": "node007", "n[1-3],b2": "n1",
-		"r[1-2]n[3-4]": "r1n3", "a-[5]-b": "a-5-b", "gpu[2-3]x": "gpu2x",
-	} {
-		if got, err := firstHost(list); got != want || err != nil {
-			t.Errorf("%s: %q, %v", list, got, err)
-		}
-	}
-	if got, err := firstHost("n[1-"); err == nil {
-		t.Errorf("n[1-: %q", got)
-	}
-}
-
 func TestBeacon(t *testing.T) {
 	b := beacon{host: "n1.0123", port: 61100, secret: make([]byte, 32), addresses: []string{"10.0.0.1", "fd00::1"}}
 	got, err := parseBeacon(b.String())

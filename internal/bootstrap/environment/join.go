@@ -65,7 +65,7 @@ func (j *joining) join(ctx context.Context) (bootstrap.Source, error) {
 	case j.plan.Way.Name == "pmi":
 		return source(j.joinPMI(ctx))
 	case j.plan.Etcd != "":
-		return nil, errors.New("weft: etcd: to come")
+		return source(j.joinEtcd(ctx))
 	}
 	var store *rendezvous.Store
 	if j.plan.Rank == 0 {
@@ -196,6 +196,8 @@ type Source struct {
 	store  *rendezvous.Store // of rank 0
 	pmi    *pmi.Client       // or nil
 	failed bool
+
+	meeting *meeting // or nil
 }
 
 // Fail says that this rank's program has failed. PMI is not told that it has ended well then, so
@@ -218,6 +220,9 @@ func (s *Source) Close() error {
 			s.store.Close()
 		case <-time.After(farewell):
 		}
+	}
+	if s.meeting != nil {
+		s.meeting.leave()
 	}
 	if s.pmi != nil && !s.failed {
 		ctx, cancel := context.WithTimeout(context.Background(), farewell)

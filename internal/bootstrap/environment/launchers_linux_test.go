@@ -1,7 +1,13 @@
+//go:build !race
+
 package environment
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +15,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"weft/internal/bootstrap/etcd"
+	"weft/internal/bootstrap/rendezvous"
 )
 
 // class is the problem that the launchers' tests solve: another one with WEFT_TEST_CLASS.
@@ -109,4 +118,212 @@ func TestSlurm(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
+}
+
+// A process is one of a job that a test starts by hand.
+type process struct {
+	cmd *exec.Cmd
+	out bytes.Buffer
+}
+
+// begin starts a process with variables added to the environment.
+func begin(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	t.Cleanup(cancel)
+	p := &process{cmd: exec.CommandContext(ctx, args[0], args[1:]...)}
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// finish waits for processes, fails the test if one has failed, and returns what they printed.
+func finish(t *testing.T, processes []*process) (out string) {
+	t.Helper()
+	for _, p := range processes {
+		if err := p.cmd.Wait(); err != nil {
+			t.Errorf("%v\n%s", err, p.out.String())
+		}
+		out += p.out.String()
+	}
+	return out
+}
+
+// freePort returns a port that is free for now.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// Nothing but variables: weft's own, and those of torchrun, whose agent has the port already.
+func TestVariables(t *testing.T) {
+	is := program(t, "weft/examples/nas/is")
+	secret := EnvSecret + "=a secret for a test of variables"
+	t.Run("weft", func(t *testing.T) {
+		var ranks []*process
+		port := freePort(t)
+		for i := range 4 {
+			env := []string{secret, fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=4", "WEFT_RENDEZVOUS=localhost:" + port}
+			ranks = append(ranks, begin(t, env, is, "-class", "S"))
+		}
+		sorts(t, finish(t, ranks), nil)
+	})
+	t.Run("torchrun", func(t *testing.T) {
+		agent, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer agent.Close()
+		_, port, _ := net.SplitHostPort(agent.Addr().String())
+		var ranks []*process
+		for i := range 4 {
+			ranks = append(ranks, begin(t, []string{
+				secret, fmt.Sprint("RANK=", i), "WORLD_SIZE=4", fmt.Sprint("LOCAL_RANK=", i), "MASTER_ADDR=localhost", "MASTER_PORT=" + port,
+				"TORCHELASTIC_RUN_ID=" + t.Name(), "TORCHELASTIC_RESTART_COUNT=0", "TORCHELASTIC_USE_AGENT_STORE=True",
+			}, is, "-class", class()))
+		}
+		sorts(t, finish(t, ranks), nil)
+	})
+}
+
+// Pods of an Indexed Job: each has its own name, and that of rank 0 is known when the others are
+// looking for it already.
+func TestKubernetes(t *testing.T) {
+	need(t, "unshare", "hostname")
+	if os.Getuid() != 0 {
+		t.Skip("pods with names of their own need root")
+	}
+	is := program(t, "weft/examples/nas/is")
+	table := filepath.Join(t.TempDir(), "hosts")
+	write := func(first int) {
+		text := "127.0.0.1 localhost\n"
+		for i := first; i < 4; i++ {
+			text += fmt.Sprintf("127.0.0.1 sort-%d.ranks.default.svc.cluster.local sort-%[1]d\n", i)
+		}
+		if err := os.WriteFile(table, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod := func(i int) *process {
+		script := `hostname "$1" && mount --bind "$0" /etc/hosts && shift && exec "$@"`
+		return begin(t, []string{EnvSecret + "=a secret for a test of pods", fmt.Sprint("JOB_COMPLETION_INDEX=", i), EnvSize + "=4"},
+			"unshare", "-m", "-u", "sh", "-c", script, table, fmt.Sprint("sort-", i), is, "-class", class())
+	}
+	write(1)
+	var ranks []*process
+	for i := 1; i < 4; i++ {
+		ranks = append(ranks, pod(i))
+	}
+	write(0)
+	sorts(t, finish(t, append(ranks, pod(0))), nil)
+}
+
+// startEtcd starts a cluster of one, and returns where it is.
+func startEtcd(t *testing.T) string {
+	t.Helper()
+	need(t, "etcd")
+	client, peer := "http://127.0.0.1:"+freePort(t), "http://127.0.0.1:"+freePort(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	c := exec.CommandContext(ctx, "etcd", "--data-dir", t.TempDir(), "--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--log-level", "error")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		_ = c.Wait() // it was killed
+	})
+	return strings.TrimPrefix(client, "http://")
+}
+
+// Processes that know only how many they are get ranks from etcd, find each other there although
+// it starts late, and leave nothing there.
+func TestEtcd(t *testing.T) {
+	need(t, "etcd")
+	is := program(t, "weft/examples/nas/is")
+	at := startEtcd(t)
+	env := []string{EnvSecret + "=a secret for a test of etcd", EnvSize + "=4", EnvRendezvous + "=etcd://" + at + "/jobs/sort"}
+	var ranks []*process
+	for range 4 {
+		ranks = append(ranks, begin(t, env, is, "-class", class()))
+	}
+	sorts(t, finish(t, ranks), nil)
+	c := etcd.New([]string{at})
+	defer c.Close()
+	if keys, _, err := c.List(t.Context(), "/weft/"); err != nil || len(keys) != 0 {
+		t.Errorf("%q is left: %v", keys, err)
+	}
+	t.Run("wrong secret", func(t *testing.T) { testSealed(t, at) })
+}
+
+// What is in etcd can be read, and made, only with the secret, and is of its place.
+func testSealed(t *testing.T, at string) {
+	m, err := newMeeting("etcd://"+at+"/sealed", "", []byte("a secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.leave()
+	if m.held, err = m.c.Grant(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	b := beacon{host: "h", port: 1, addresses: []string{"10.0.0.1"}}
+	if err := m.publish(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.find(t.Context()); err != nil || got.String() != b.String() {
+		t.Errorf("%v, %v", got, err)
+	}
+	other, err := newMeeting("etcd://"+at+"/sealed", "", []byte("another secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.find(t.Context()); !errors.Is(err, rendezvous.ErrSecret) {
+		t.Errorf("another secret: %v", err)
+	}
+	if _, err := m.open("elsewhere", m.seal(m.storeKey(), "value")); !errors.Is(err, rendezvous.ErrSecret) {
+		t.Errorf("moved: %v", err)
+	}
+	got := map[int]bool{}
+	for range 3 {
+		rank, err := m.claim(t.Context(), 3, "h")
+		if err != nil || got[rank] {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+		got[rank] = true
+	}
+	if err := m.publish(t.Context(), b); !errors.Is(err, errTaken) && !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second rank 0: %v", err)
+	}
+}
+
+// A rank that is killed is a death to the others, also to those that have never spoken to it, and
+// mpiexec ends.
+func TestHydraDeath(t *testing.T) {
+	need(t, "mpiexec.hydra")
+	hello := program(t, "weft/examples/hello")
+	script := `if [ "$PMI_RANK" = 1 ]; then kill -9 $$; fi; exec ` + hello
+	out, err := run(t, nil, "mpiexec.hydra", "-launcher", "fork", "-n", "3", "sh", "-c", script)
+	if err == nil {
+		t.Errorf("mpiexec ended well\n%s", out)
+	}
+}
+
+// Open MPI's mpirun is told why not.
+func TestOpenMPI(t *testing.T) {
+	need(t, "mpirun.openmpi")
+	hello := program(t, "weft/examples/hello")
+	env := []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}
+	out, err := run(t, env, "mpirun.openmpi", "--oversubscribe", "-n", "2", hello)
+	if err == nil || !strings.Contains(out, "PMIx, which weft does not speak") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }

@@ -2,8 +2,10 @@ package environment
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
-	"strings"
+
+	"weft/internal/hostlist"
 )
 
 // readSlurm reads what srun sets for the tasks of a step. A batch script has some of these
@@ -25,11 +27,14 @@ func readSlurm(e Environment) (p Plan, err error) {
 	if list == "" {
 		return p, &MissingVariable{Name: "SLURM_STEP_NODELIST"}
 	}
-	first, err := firstHost(list)
+	hosts, err := hostlist.Expand(list)
+	if err == nil && len(hosts) == 0 {
+		err = errors.New("it names no host")
+	}
 	if err != nil {
 		return p, fmt.Errorf("SLURM_STEP_NODELIST=%q: %w", list, err)
 	}
-	p.Hosts = []string{first}
+	p.Hosts = hosts[:1] // task 0 runs there
 	if e.Get("SLURM_NODEID") == "0" {
 		p.Hosts = append(p.Hosts, "127.0.0.1") // rank 0 is here, too
 	}
@@ -38,29 +43,4 @@ func readSlurm(e Environment) (p Plan, err error) {
 	}
 	p.Ports = portsOf(p.Label)
 	return p, nil
-}
-
-// firstHost returns the first host of a list such as n[1-3,7],b2: task 0 runs there.
-func firstHost(list string) (string, error) {
-	open := strings.IndexAny(list, "[,")
-	if open < 0 {
-		return list, nil
-	}
-	if list[open] == ',' {
-		return list[:open], nil
-	}
-	end := strings.IndexByte(list[open:], ']')
-	if end < 0 {
-		return "", fmt.Errorf("must be a list of hosts such as n[1-3],m")
-	}
-	inside, rest := list[open+1:open+end], list[open+end+1:]
-	number := inside
-	if at := strings.IndexAny(inside, "-,"); at >= 0 {
-		number = inside[:at]
-	}
-	tail, err := firstHost(rest)
-	if strings.HasPrefix(rest, ",") {
-		tail = ""
-	}
-	return list[:open] + number + tail, err
 }
