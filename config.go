@@ -90,13 +90,13 @@ const MinLiveness = 10 * time.Millisecond
 // line of explanation. A program never has to read them.
 var Environment = []struct{ Name, Meaning string }{
 	{bootstrap.Env, "descriptor of the socket to the launcher; set by weft run, removed when the process joins"},
-	{environment.EnvRank, "which rank this process is, where no launcher says it; see docs/CLUSTER.md"},
+	{environment.EnvRank, "which rank this process is, where no launcher says it; see docs/LAUNCHERS.md"},
 	{environment.EnvSize, "how many ranks the job has, where no launcher says it"},
 	{environment.EnvRendezvous, "where the ranks meet: HOST or HOST:PORT of rank 0, which serves there, or etcd://HOST:PORT/PREFIX"},
 	{environment.EnvSecret, "by what ranks recognize each other: at least 16 bytes at random, the same in all; removed when the process joins"},
 	{environment.EnvSecretFile, "a file with the secret instead"},
 	{environment.EnvTrust, "1: the job has no secret, since nobody else reaches its hosts"},
-	{environment.EnvLauncher, "by which of the ways that docs/CLUSTER.md lists this process was started, or none; set to none for its children when it joins"},
+	{environment.EnvLauncher, "by which of the ways that docs/LAUNCHERS.md lists this process was started, or none; set to none for its children when it joins"},
 	{environment.EnvLocalRank, "which container of its Kubernetes pod this process is in, if there are several; see weft k8s -per-pod"},
 	{environment.EnvLocalSize, "how many containers each pod has"},
 	{environment.EnvTransport, "as weft run -transport, where others start the job; rank 0's counts"},

@@ -14,13 +14,15 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft"
+	"weft/internal/bootstrap/environment"
 	"weft/internal/launch"
 )
 
 const infoHelp = `Tells what weft would do on this machine, and why: it starts a job, lets every
 rank reach every other, and shows which transport was picked for each pair, what
 it guards packets against, how strongly and why (docs/SECURITY.md), how the ranks wait, and what memory
-each holds.
+each holds; and how a program that is started in this environment becomes a rank, and of what job
+(docs/LAUNCHERS.md).
 
 EXAMPLES
   weft info
@@ -108,6 +110,10 @@ func (f *infoFlags) run(ctx context.Context) error {
 		ranks[r.Rank] = r
 	}
 	f.print(ranks)
+	fmt.Println()
+	for _, line := range environment.Explain(environment.ThisProcess()) {
+		fmt.Println(line)
+	}
 	return nil
 }
 

@@ -1,4 +1,4 @@
 // Package environment makes a program that others have started a rank of a job: it recognizes
 // the way by the environment, one file for each, and finds the other ranks. Docs:
-// docs/CLUSTER.md.
+// docs/LAUNCHERS.md.
 package environment

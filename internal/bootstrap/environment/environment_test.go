@@ -111,6 +111,30 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// What was found, what counts and what is missing is told in a line each.
+func TestExplain(t *testing.T) {
+	slurm := "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=2 SLURM_NTASKS=4 SLURM_STEP_NODELIST=n[1-4]"
+	for text, want := range map[string][]string{
+		"": {"is a job of one: no launcher's variables are set"},
+		slurm + " JOB_COMPLETION_INDEX=3" + secretText: {
+			"is rank 2 of 4, by srun without PMI (SLURM_STEP_ID=0 SLURM_PROCID=2)", "rank 0 serves at n1:6", "by a secret of 18 bytes",
+			"not used: Kubernetes Indexed Job (JOB_COMPLETION_INDEX=3)",
+		},
+		slurm:      {"fails: this process was started by srun without PMI (SLURM_STEP_ID=0 SLURM_PROCID=2): WEFT_SECRET is not set"},
+		"PMI_FD=5": {"is a rank of a job; which, PMI says", "learn by PMI where", "a secret that rank 0 makes"},
+		"WEFT_SIZE=2 WEFT_RENDEZVOUS=etcd://h/a WEFT_TRUST_NETWORK=1": {
+			"is one of 2 ranks; which, etcd says", "learn at etcd://h/a where", "trusts the network",
+		},
+	} {
+		got := Explain(variables(text))
+		for i, w := range want {
+			if i >= len(got) || !strings.Contains(got[i], w) {
+				t.Errorf("%s: %q lacks %q", text, got, w)
+			}
+		}
+	}
+}
+
 func TestSecretFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(name, []byte("a secret of a test\n"), 0o600); err != nil {
