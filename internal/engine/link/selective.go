@@ -12,12 +12,17 @@ const maxKept = 8 * wire.SelectSize
 
 // kept holds the frames that came before their turn.
 type kept struct {
-	frames [][]byte // by number, modulo maxKept; nil until the first
-	spare  [][]byte // memory to use again
-	lent   []byte   // what Kept returned last
+	*shelf // nil until the first
 	count  int
 	last   uint32 // number of the packet that came last
 	untold bool   // something is missing that the sender has not been told of
+}
+
+// A shelf is their memory.
+type shelf struct {
+	frames [maxKept][]byte // by number, modulo maxKept
+	spare  [][]byte        // memory to use again
+	lent   []byte          // what Kept returned last
 }
 
 func (k *kept) has(seq uint32) bool { return k.count > 0 && k.frames[seq%maxKept] != nil }
@@ -48,8 +53,8 @@ func (c *Conn) keep(seq uint32, frame []byte) {
 		c.due[wire.KindSelect] = true
 		return
 	}
-	if k.frames == nil {
-		k.frames = make([][]byte, maxKept)
+	if k.shelf == nil {
+		k.shelf = new(shelf)
 	}
 	b := []byte{}
 	if n := len(k.spare); n > 0 {
@@ -73,7 +78,7 @@ func (c *Conn) keep(seq uint32, frame []byte) {
 // It is valid until the next call.
 func (c *Conn) Kept(now monotime.Time, room bool) []byte {
 	k := &c.kept
-	if k.lent != nil {
+	if k.shelf != nil && k.lent != nil {
 		k.spare, k.lent = append(k.spare, k.lent), nil
 	}
 	if mutant.On(mutant.KeptEarly) && !k.has(c.expected) && k.has(c.expected+1) {

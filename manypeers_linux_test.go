@@ -1,0 +1,153 @@
+package weft
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"weft/internal/bootstrap"
+	"weft/internal/lab"
+	"weft/internal/sys"
+)
+
+// descriptors returns how many files and sockets this process has open.
+func descriptors(t testing.TB) int {
+	t.Helper()
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(open)
+}
+
+// heap returns how many bytes of the heap are in use.
+func heap() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// openAll opens a port at every rank.
+func openAll(t testing.TB, procs []*Proc) []*Port {
+	t.Helper()
+	ports := make([]*Port, len(procs))
+	err := together(within(t), procs, func(ctx context.Context, p *Proc) (err error) {
+		ports[p.Rank()], err = p.Open(ctx, 1, nil)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ports
+}
+
+// talk has every rank send a message to those that follow it by so many places, and
+// receive those of the ranks before it.
+func talk(t testing.TB, procs []*Proc, ports []*Port, from, to int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	err := together(ctx, procs, func(ctx context.Context, p *Proc) error {
+		n, me, q := p.Size(), p.Rank(), ports[p.Rank()]
+		for d := from; d < to; d++ {
+			if err := q.Send(ctx, (me+d)%n, binary.LittleEndian.AppendUint64(nil, uint64(me*n+d))); err != nil {
+				return err
+			}
+		}
+		for d := from; d < to; d++ {
+			there := (me + n - d) % n
+			m, err := q.RecvFrom(ctx, there)
+			if err != nil {
+				return err
+			}
+			if len(m.Data) != 8 || binary.LittleEndian.Uint64(m.Data) != uint64(there*n+d) {
+				return fmt.Errorf("the message of rank %d is %x", there, m.Data)
+			}
+			m.Release()
+		}
+		return q.Flush(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestManyPeers: 64 ranks on 8 hosts send to each other, 49 to each. Over UDP and raw
+// Ethernet no rank opens a socket for that.
+func TestManyPeers(t *testing.T) {
+	if raceEnabled || testing.Short() {
+		t.Skip("64 ranks take long")
+	}
+	const n, each = 64, 8
+	l := hosts(t, n/each, 1500)
+	for _, transport := range []string{"udp", "eth"} {
+		t.Run(transport, func(t *testing.T) {
+			var procs []*Proc
+			for rank, src := range bootstrap.NewLocal(n) {
+				h := l.Hosts[rank/each]
+				p, err := newProc(&Config{Transport: transport, Interface: lab.Interface, Bind: h.IP.String(), Liveness: time.Minute}, src)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.job.Host, p.job.Local = fmt.Sprint("host", rank/each), each
+				if err := sys.InNetwork(h.Namespace, func() error { return p.join(within(t)) }); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { p.Close() })
+				procs = append(procs, p)
+			}
+			ports := openAll(t, procs)
+			talk(t, procs, ports, each, each+1) // with one on the next host
+			before := descriptors(t)
+			talk(t, procs, ports, each, n-each+1) // and with others, all of them on other hosts
+			if after := descriptors(t); after != before {
+				t.Errorf("%d descriptors, %d when every rank had one peer", after, before)
+			} else {
+				t.Logf("%d descriptors, %d when every rank had one peer", after, before)
+			}
+		})
+	}
+}
+
+// TestSilentPeersAreSmall: a rank keeps little for each peer that is silent: the state of
+// the connection, of which internal/engine has a test of its own, the driver's and the
+// transport's tables, and how the peer is reached.
+func TestSilentPeersAreSmall(t *testing.T) {
+	if raceEnabled || testing.Short() {
+		t.Skip("it waits for signs of life")
+	}
+	const n, few, most = 24, 3, 2500
+	procs := joinAll(t, n, &Config{Transport: "udp", Liveness: 6 * time.Second})
+	ports := openAll(t, procs)
+	for range 3 {
+		talk(t, procs, ports, 1, few) // the ports have the blocks that they need then
+	}
+	const busy = 3 << 10 // bytes and more that a peer takes besides
+	awake := heap()
+	waits(t, func() bool { return heap() < awake-n*2*(few-1)*busy/2 })
+	before := heap()
+	for d := few; d < n; d++ { // one after the other, which takes few blocks of the ports
+		talk(t, procs, ports, d, d+1)
+	}
+	each := func() int { return (heap() - before) / (n * (n - few)) }
+	waits(t, func() bool { return each() <= most })
+	t.Logf("%d bytes for each silent peer", each())
+	talk(t, procs, ports, 1, n)
+	runtime.KeepAlive(procs)
+}
+
+// waits waits until memory has gone back.
+func waits(t *testing.T, cond func() bool) {
+	t.Helper()
+	for end := time.Now().Add(15 * time.Second); !cond(); {
+		if time.Now().After(end) {
+			t.Fatal("peers that are silent keep their memory")
+		}
+		time.Sleep(100 * time.Millisecond) // looks for the event; there is no other way to hear of it
+	}
+}
