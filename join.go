@@ -27,7 +27,7 @@ import (
 )
 
 // Main is the main function of a program that is one rank: it joins the job
-// that the launcher made, or is a job of one, runs run, waits until all ranks
+// of which it was started (see Join), or is a job of one, runs run, waits until all ranks
 // have come this far, and leaves. It ends the process: with status 0, or 1 and
 // a message if run returned an error. Messages that were sent and that nobody has accepted
 // by then are told on standard error. The context ends on SIGINT and SIGTERM.
@@ -90,8 +90,12 @@ func (p *Proc) end() error {
 	return err
 }
 
-// Join joins the job that this process's launcher made, or makes a job of one.
-// A process joins once. Close leaves.
+// Join joins the job of which this process was started, or makes a job of one. The
+// environment tells: weft run, MPICH's mpiexec and srun (PMI), srun without PMI, torchrun,
+// Kubernetes, etcd, or variables that the user sets (docs/LAUNCHERS.md has the order, and
+// weft info says what counts and what is missing). Join waits until all ranks have joined,
+// or ctx ends; after ten seconds it says on standard error what it waits for. A process joins
+// once. Close leaves.
 func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 	if os.Getenv(envSim) != "" {
 		return nil, errJoinSim
