@@ -88,7 +88,7 @@ internal/doctor         . internal/sys
 internal/perf           . am fm internal/bootstrap internal/lab internal/launch internal/sys pm stream vmmc
 internal/perf/matching  match
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . coll internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/wire internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/updown internal/stress internal/sys internal/tape internal/waitgraph
+cmd/weft                . coll internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/wire internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/updown internal/stress internal/sys internal/tape internal/waitgraph stream
 
 docs/wireshark
 

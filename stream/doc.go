@@ -46,6 +46,6 @@
 //
 // # What it is not
 //
-// Both ends must use this package, on one Linux host. Processes written in other languages
-// do not: the socket alone carries no data.
+// Both ends must use this package, on one Linux host: the socket alone carries no data.
+// weft proxy joins such connections to TCP and Unix sockets, for all others.
 package stream

@@ -2,10 +2,12 @@ package stream
 
 import (
 	"errors"
+	"flag"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -273,12 +275,14 @@ func TestStaleSocket(t *testing.T) {
 	}
 }
 
+var connections = flag.Int("connections", 1000, "of TestManyConnections")
+
 // A thousand connections that wait: a goroutine each, hardly a thread, little memory.
 func TestManyConnections(t *testing.T) {
-	const n = 1000
+	n := *connections
 	l := listenAt(t, new(Config))
 	shared := status(t, "RssShmem")
-	child := start(t, "many", l.Addr().String(), "1000")
+	child := start(t, "many", l.Addr().String(), strconv.Itoa(n))
 	var conns []net.Conn
 	ended := make(chan error, n)
 	for range n {
