@@ -32,20 +32,24 @@ const (
 
 // A meter is one rank as it measures.
 type meter struct {
-	p *weft.Proc
-	q *weft.Port
+	p     *weft.Proc
+	q     *weft.Port
+	clock func() time.Time
 }
 
 // Measure measures the ways between all ranks of a job, and returns how this one reaches
 // the others. All ranks call it. Pairs are measured in rounds in which each rank is
 // in one of them at most, so that no pair has to share its host with another.
-func Measure(ctx context.Context, p *weft.Proc) ([]Peer, error) {
+func Measure(ctx context.Context, p *weft.Proc) ([]Peer, error) { return measure(ctx, p, time.Now) }
+
+// measure measures with a clock of the host.
+func measure(ctx context.Context, p *weft.Proc, clock func() time.Time) ([]Peer, error) {
 	q, err := p.Open(ctx, channel, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer q.Close()
-	m := &meter{p, q}
+	m := &meter{p, q, clock}
 	peers := make([]Peer, 0, p.Size()-1)
 	for round := range rounds(p.Size()) {
 		other := partner(p.Rank(), round, p.Size())
@@ -156,7 +160,7 @@ func (m *meter) latency(ctx context.Context, other int, r *Measured) error {
 	message := make([]byte, 16)
 	message[0] = ping
 	for start := m.p.Now(); len(all) < warmTrips+trips && (len(all) <= warmTrips || m.p.Now()-start < tripTime); {
-		before, clock := m.p.Now(), time.Now()
+		before, ours := m.p.Now(), m.clock()
 		if err := m.q.Send(ctx, other, message); err != nil {
 			return err
 		}
@@ -169,7 +173,7 @@ func (m *meter) latency(ctx context.Context, other int, r *Measured) error {
 		if trip < best {
 			best = trip
 			theirs := time.Unix(0, int64(binary.LittleEndian.Uint64(head[1:])))
-			r.Offset, r.Uncertainty = theirs.Round(0).Sub(clock.Round(0).Add(trip/2)), trip/2
+			r.Offset, r.Uncertainty = theirs.Sub(ours.Round(0).Add(trip/2)), trip/2
 		}
 	}
 	all = all[warmTrips:]
@@ -211,7 +215,7 @@ func (m *meter) answer(ctx context.Context, other int) error {
 		}
 		switch head[0] {
 		case ping:
-			binary.LittleEndian.PutUint64(reply[1:], uint64(time.Now().UnixNano()))
+			binary.LittleEndian.PutUint64(reply[1:], uint64(m.clock().UnixNano()))
 			err = m.q.Send(ctx, other, reply)
 		case last:
 			return m.q.Send(ctx, other, reply)

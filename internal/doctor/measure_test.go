@@ -41,6 +41,32 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// Each rank's clock is an hour ahead of that of the rank before.
+func TestClocksApart(t *testing.T) {
+	var mu sync.Mutex
+	report := &Report{Ranks: make([]Rank, 3)}
+	err := weft.Local(t.Context(), 3, func(ctx context.Context, p *weft.Proc) error {
+		peers, err := measure(ctx, p, func() time.Time { return time.Now().Add(time.Duration(p.Rank()) * time.Hour) })
+		mu.Lock()
+		defer mu.Unlock()
+		report.Ranks[p.Rank()] = Rank{Rank: p.Rank(), Peers: peers}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Pairs() {
+		m := p.There.Measured
+		if m == nil {
+			t.Fatalf("%+v", p.There)
+		}
+		apart := time.Duration(p.To.Rank-p.From.Rank) * time.Hour
+		if wrong := m.Offset - apart; wrong.Abs() > m.Uncertainty+time.Microsecond {
+			t.Errorf("%d to %d: %v ± %v, want %v", p.From.Rank, p.To.Rank, m.Offset, m.Uncertainty, apart)
+		}
+	}
+}
+
 // A rank that dies is an error of its pairs alone.
 func TestMeasureTheDead(t *testing.T) {
 	var mu sync.Mutex
