@@ -28,7 +28,7 @@ alike on all hosts is listed, each with what to do about it.
 
 The exit status is 1 if something would stop a job.
 
-Started as a rank, by weft run, mpiexec, srun or Kubernetes (docs/CLUSTER.md), it
+Started as a rank, by weft run, mpiexec, srun or Kubernetes (docs/LAUNCHERS.md), it
 is one: the job is then the ranks that it has, and rank 0 tells.
 
 EXAMPLES
