@@ -52,11 +52,21 @@ func (cfg *Config) Listen(ctx context.Context, address string) (*Listener, error
 	return l, nil
 }
 
-func listen(ctx context.Context, address string) (*net.UnixListener, error) {
+// listen makes the socket. Between its binding and its listening a socket looks like one
+// that was left behind, so whoever listens has the lock of the directory meanwhile, and only
+// who has it takes a file away. A directory that cannot be locked is left as it is.
+func listen(ctx context.Context, path string) (*net.UnixListener, error) {
 	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "unix", address)
-	if errors.Is(err, syscall.EADDRINUSE) && !strings.HasPrefix(address, "@") {
-		l, err = replace(ctx, address, err)
+	locked := false
+	if !strings.HasPrefix(path, "@") {
+		if unlock := lock(ctx, filepath.Dir(path)); unlock != nil {
+			defer unlock()
+			locked = true
+		}
+	}
+	l, err := lc.Listen(ctx, "unix", path)
+	if locked && errors.Is(err, syscall.EADDRINUSE) && stale(ctx, path) && syscall.Unlink(path) == nil {
+		l, err = lc.Listen(ctx, "unix", path)
 	}
 	if err != nil {
 		return nil, err
@@ -64,33 +74,28 @@ func listen(ctx context.Context, address string) (*net.UnixListener, error) {
 	return l.(*net.UnixListener), nil
 }
 
-// replace listens at a path where a socket lies, if nobody listens there. Meanwhile it has
-// the lock of the directory: of two that start at the same time one must not take away what
-// the other has just made.
-func replace(ctx context.Context, path string, inUse error) (net.Listener, error) {
-	unlock, err := sys.LockDirectory(filepath.Dir(path))
-	for errors.Is(err, syscall.EWOULDBLOCK) && ctx.Err() == nil {
-		time.Sleep(time.Millisecond) // another process is about to listen
-		unlock, err = sys.LockDirectory(filepath.Dir(path))
+// lock takes the lock of a directory, for which it waits a second at most.
+func lock(ctx context.Context, dir string) (unlock func()) {
+	for range 1000 {
+		unlock, err := sys.LockDirectory(dir)
+		if err == nil {
+			return unlock
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(time.Millisecond) // somebody is about to listen
 	}
-	if err != nil {
-		return nil, inUse
-	}
-	defer unlock()
-	var d net.Dialer
-	probe, err := d.DialContext(ctx, "unix", path)
+	return nil
+}
+
+// stale reports whether a socket lies at a path where nobody listens.
+func stale(ctx context.Context, path string) bool {
+	c, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
-		probe.Close()
-		return nil, inUse
+		c.Close()
 	}
-	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return nil, inUse
-	}
-	if err := syscall.Unlink(path); err != nil {
-		return nil, inUse
-	}
-	var lc net.ListenConfig
-	return lc.Listen(ctx, "unix", path)
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // next accepts a connection for the door. While the queue is full others wait in the kernel's.
