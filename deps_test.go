@@ -82,13 +82,15 @@ vmmc                    . internal/mutant
 
 stream                  internal/handshake internal/ring internal/sys
 
-internal/launch         internal/bootstrap internal/sys internal/waitgraph
+internal/process        internal/bootstrap internal/sys
+internal/agent          internal/process internal/sys
+internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match
 internal/doctor         . internal/sys
 internal/perf           . am fm internal/bootstrap internal/lab internal/launch internal/sys pm stream vmmc
 internal/perf/matching  match
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . coll internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/wire internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/updown internal/stress internal/sys internal/tape internal/waitgraph stream
+cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/wire internal/hostlist internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/updown internal/stress internal/sys internal/tape internal/waitgraph stream
 
 docs/wireshark
 
@@ -126,7 +128,7 @@ var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/cpu":   {"internal/checksum"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
+	"syscall":                {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment", "internal/agent", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/process", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
 	"math/rand/v2":           {"cmd/weft", "transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},

@@ -110,7 +110,7 @@ func Launch(ctx context.Context, n int, cfg *LaunchConfig) (*Job, error) {
 	}
 	j := &Job{ranks: make([]launchedRank, n)}
 	order := launch.Job{
-		N: n, Hosts: cfg.Hosts, Transport: cfg.Transport, Liveness: cfg.Liveness, Args: cfg.Args,
+		N: n, Pretend: cfg.Hosts, Transport: cfg.Transport, Liveness: cfg.Liveness, Args: cfg.Args,
 		Env: slices.Clone(cfg.Env), Survive: true,
 		Tee: func(rank int) io.Writer { return &j.ranks[rank] },
 	}

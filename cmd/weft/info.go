@@ -26,22 +26,22 @@ each holds; and how a program that is started in this environment becomes a rank
 
 EXAMPLES
   weft info
-  weft info -n 4 -hosts 2       two pretended hosts: shared memory and UDP
+  weft info -n 4 -pretend 2     two pretended hosts: shared memory and UDP
   weft info -n 4 -json
   weft info -env                the environment variables that programs heed`
 
 // infoFlags are the flags of weft info.
 type infoFlags struct {
-	n, hosts  int
-	transport string
-	json, env bool
+	n, pretend int
+	transport  string
+	json, env  bool
 }
 
 func infoCommand() *ffcli.Command {
 	var f infoFlags
 	fs := flag.NewFlagSet("weft info", flag.ContinueOnError)
 	fs.IntVar(&f.n, "n", 2, "number of ranks")
-	fs.IntVar(&f.hosts, "hosts", 1, "pretend that the ranks are on so many hosts, in turn")
+	fs.IntVar(&f.pretend, "pretend", 1, "pretend that the ranks are on so many hosts, in turn")
 	fs.StringVar(&f.transport, "transport", "auto", "auto, shm or udp")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
 	fs.BoolVar(&f.env, "env", false, "print the environment variables that programs heed")
@@ -88,7 +88,7 @@ func (f *infoFlags) run(ctx context.Context) error {
 	}
 	var out, report bytes.Buffer
 	result, err := launch.Run(ctx, launch.Job{
-		Program: self, N: f.n, Hosts: f.hosts, Transport: f.transport,
+		Program: self, N: f.n, Pretend: f.pretend, Transport: f.transport,
 		Stdout: &out, Stderr: os.Stderr, Report: &report, Env: []string{envInfo + "=1"},
 	}, nil)
 	if err == nil && result.Status != 0 {

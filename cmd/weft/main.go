@@ -29,6 +29,9 @@ func main() {
 		return
 	}
 	args := os.Args[1:]
+	if len(args) > 0 && args[0] == "agent" {
+		os.Exit(status(serveAgent()))
+	}
 	if len(args) > 0 && args[0] == "help" { // help COMMAND is COMMAND -h
 		args = append(args[1:], "-h")
 	}

@@ -17,7 +17,11 @@ const envCommand = "WEFT_TEST_COMMAND"
 // The test's executable is also the command, and whatever the command starts.
 func TestMain(m *testing.M) {
 	if os.Getenv(envCommand) == "" && os.Getenv("WEFT_RUN_GUARD") == "" {
-		os.Exit(m.Run())
+		status := m.Run()
+		if built != "" {
+			os.RemoveAll(built)
+		}
+		os.Exit(status)
 	}
 	main()
 }
@@ -144,7 +148,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	out, stderr, status := runWeft(t, "info", "-n", "4", "-hosts", "2", "-json")
+	out, stderr, status := runWeft(t, "info", "-n", "4", "-pretend", "2", "-json")
 	if status != 0 {
 		t.Fatal(stderr)
 	}
@@ -177,7 +181,7 @@ func TestInfo(t *testing.T) {
 	if ranks != 4 {
 		t.Errorf("%d ranks", ranks)
 	}
-	if out, _, status := runWeft(t, "info", "-hosts", "2"); status != 0 || !strings.Contains(out, "over udp: authenticate, since 127.0.0.1/8 and") {
+	if out, _, status := runWeft(t, "info", "-pretend", "2"); status != 0 || !strings.Contains(out, "over udp: authenticate, since 127.0.0.1/8 and") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	if out, _, status := runWeft(t, "info", "-n", "2"); status != 0 || !strings.Contains(out, "same host, so shared memory") {

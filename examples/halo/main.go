@@ -4,7 +4,7 @@
 // never arrives before what was pushed before it.
 //
 //	weft run -n 4 ./examples/halo
-//	weft run -n 4 -hosts 2 ./examples/halo -rows 512 -steps 200
+//	weft run -n 4 -pretend 2 ./examples/halo -rows 512 -steps 200
 package main
 
 import (

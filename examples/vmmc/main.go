@@ -3,7 +3,7 @@
 // next may come. A word behind each row says whose turn it is; nobody receives anything, and nobody waits but for data.
 //
 //	weft run -n 4 ./examples/vmmc
-//	weft run -n 4 -hosts 2 ./examples/vmmc -rows 1024 -generations 500
+//	weft run -n 4 -pretend 2 ./examples/vmmc -rows 1024 -generations 500
 package main
 
 import (

@@ -79,7 +79,7 @@ func (r *Running) Status() Status {
 	defer cancel()
 	s := Status{PID: os.Getpid(), Program: r.job.Program, Args: r.job.Args, Started: r.started, Restart: r.job.Restart}
 	for rank, text := range r.server.State(ctx) {
-		report := waitgraph.Report{Rank: rank, Host: r.hosts[rank], PID: r.PID(rank), Ended: r.server.Ended(rank)}
+		report := waitgraph.Report{Rank: rank, Host: r.ranks[rank].place.name, PID: r.PID(rank), Ended: r.server.Ended(rank)}
 		switch {
 		case report.Ended != "":
 		case text == "":

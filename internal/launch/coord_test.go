@@ -217,7 +217,7 @@ func TestBarrierOverHosts(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d on %d %s %s", c.ranks, c.hosts, c.transport, c.asked), func(t *testing.T) {
 			j, out, report := job(t, c.ranks, "barrier "+c.asked)
-			j.Hosts, j.Transport = c.hosts, c.transport
+			j.Pretend, j.Transport = c.hosts, c.transport
 			if r := run(t, j, nil); r.Status != 0 {
 				t.Errorf("status %d", r.Status)
 			}

@@ -45,13 +45,3 @@ func LabHosts() (hosts []Host, err error) {
 	}
 	return hosts, nil
 }
-
-// on starts a rank on its host.
-func (r *Running) on(i int, cmd *exec.Cmd) error {
-	if len(r.lab) == 0 {
-		return cmd.Start()
-	}
-	h := r.lab[i%r.job.Hosts]
-	cmd.Env = append(cmd.Env, "WEFT_INTERFACE="+h.Interface, "WEFT_BIND="+h.Address)
-	return h.Start(cmd)
-}

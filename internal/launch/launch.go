@@ -6,22 +6,34 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"runtime"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"weft/internal/bootstrap"
+	"weft/internal/hostlist"
+	"weft/internal/process"
 )
 
 // A Job says what to start.
 type Job struct {
 	Program   string // an executable
 	Args      []string
-	N         int      // ranks
-	Hosts     int      // pretend that the ranks are on so many hosts, in turn; 0 means 1
-	Transport string   // for the ranks; "" means auto
-	Env       []string // besides our own environment
+	N         int    // ranks
+	Pretend   int    // pretend that the ranks are on so many hosts, in turn; 0 means 1
+	Transport string // for the ranks; "" means auto
+
+	Hosts   []hostlist.Host // on which the ranks are placed; nil for here
+	Counts  []int           // of ranks on each: see Spread
+	Way     Way             // that leads to them
+	Agent   string          // where weft lies there
+	Version string          // of weft, which must be the same there
+	Fanout  int             // agents that one host starts; 0 means 16
+	Copy    bool            // the program is copied to hosts that do not have it
+
+	BindToCore bool     // each rank has a core of its own
+	Env        []string // besides our own environment
 
 	Liveness time.Duration // for the ranks; 0 means their default
 	Grace    time.Duration // from TERM to KILL; 0 means 2 s
@@ -52,16 +64,14 @@ type Result struct {
 // A Running is a job that runs. Its methods may be called by any goroutine.
 type Running struct {
 	job     Job
-	lab     []Host // that the job runs on, if it is in a lab
 	id      uint64 // in the name of its socket, which everyone can read: not the job's
-	hosts   []string
 	started time.Time
 	server  *bootstrap.Server
-	guard   *guard
+	hosts   []host
 	out     *lines
 	errs    *lines
-	ranks   []*process
-	ends    chan *process
+	ranks   []*rank
+	ends    chan *rank
 	done    chan struct{} // closed when all ranks have ended
 	verdict               // to be read when done is closed
 }
@@ -82,62 +92,85 @@ func Start(ctx context.Context, job Job, signals <-chan os.Signal) (*Running, er
 	if job.N < 1 {
 		return nil, fmt.Errorf("weft: a job needs at least 1 rank, not %d", job.N)
 	}
-	var lab []Host // on which the ranks are placed in turn
-	if job.Hosts <= 1 {
-		var err error
-		if lab, err = LabHosts(); err != nil {
-			return nil, err
-		}
-		job.Hosts = len(lab)
-	}
-	job.Hosts = min(max(job.Hosts, 1), job.N)
 	if job.Grace == 0 {
 		job.Grace = 2 * time.Second
 	}
-	g, err := startGuard(job.Temp)
-	if err != nil {
-		return nil, err
-	}
 	r := &Running{
-		job: job, lab: lab, guard: g, ends: make(chan *process, job.N), done: make(chan struct{}), verdict: verdict{result: Result{Rank: -1}},
+		job: job, ends: make(chan *rank, job.N), done: make(chan struct{}), verdict: verdict{result: Result{Rank: -1}},
 		out: &lines{name: "standard output", to: job.Stdout}, errs: &lines{name: "standard error", to: job.Stderr},
 	}
-	jobs := r.identities()
-	r.server, r.id, r.started = bootstrap.NewServer(jobs), bootstrap.NewID(), time.Now()
-	for _, j := range jobs {
-		r.hosts = append(r.hosts, j.Host)
-	}
-	started := make(chan error, 1)
-	go r.run(ctx, signals, started)
-	if err := <-started; err != nil {
-		<-r.done
+	places, err := r.places(ctx, signals)
+	if err != nil {
+		r.closeHosts()
 		return nil, err
 	}
+	for i := range job.N {
+		r.ranks = append(r.ranks, &rank{number: i, place: places[i], ended: make(chan struct{})})
+	}
+	r.server, r.id, r.started = bootstrap.NewServer(r.identities()), bootstrap.NewID(), time.Now()
+	if err := r.startAll(); err != nil {
+		r.closeHosts()
+		return nil, err
+	}
+	go r.run(ctx, signals)
 	return r, nil
 }
 
-// run starts the ranks, says so, and returns when they have ended. It has a thread
-// of its own all the time: the kernel kills the ranks when the thread that started
-// them ends.
-func (r *Running) run(ctx context.Context, signals <-chan os.Signal, started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	defer close(r.done)
-	defer r.guard.stop()
-	for i := range r.job.N {
-		p, err := r.start(i)
-		if err != nil {
-			r.over = true
-			r.killAll()
-			for r.collected < len(r.ranks) {
-				r.collect(<-r.ends)
+// startAll starts all ranks: those of different hosts side by side. If one cannot be
+// started it returns when nothing is left of the others.
+func (r *Running) startAll() error {
+	var starting sync.WaitGroup
+	var failed atomic.Bool
+	errs := make([]error, r.job.N)
+	var began atomic.Int32
+	for _, h := range r.hosts {
+		starting.Go(func() {
+			var here sync.WaitGroup
+			turns := make(chan struct{}, startsAtOnce(h))
+			for i, k := range r.ranks {
+				if k.place.host != h {
+					continue
+				}
+				if turns <- struct{}{}; failed.Load() {
+					break
+				}
+				here.Go(func() {
+					if errs[i] = r.start(k); errs[i] == nil {
+						began.Add(1)
+					} else {
+						failed.Store(true)
+					}
+					<-turns
+				})
 			}
-			started <- err
-			return
-		}
-		r.ranks = append(r.ranks, p)
+			here.Wait()
+		})
 	}
-	started <- nil
+	starting.Wait()
+	if !failed.Load() {
+		return nil
+	}
+	r.over = true
+	r.killAll()
+	for r.collected < int(began.Load()) {
+		r.collect(<-r.ends)
+	}
+	return errors.Join(errs...)
+}
+
+// startsAtOnce is how many ranks a host is asked to start at a time: here one after the
+// other, elsewhere as many as hide the way there.
+func startsAtOnce(h host) int {
+	if _, here := h.(*process.Host); here {
+		return 1
+	}
+	return 32
+}
+
+// run returns when all ranks have ended.
+func (r *Running) run(ctx context.Context, signals <-chan os.Signal) {
+	defer close(r.done)
+	defer r.closeHosts()
 	defer r.listen()()
 	if r.job.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -145,6 +178,20 @@ func (r *Running) run(ctx context.Context, signals <-chan os.Signal, started cha
 		defer cancel()
 	}
 	r.wait(ctx, signals)
+}
+
+// closeHosts gives all hosts up, this one last: the commands that lead to the others are
+// its processes.
+func (r *Running) closeHosts() {
+	if len(r.hosts) == 0 {
+		return
+	}
+	var closing sync.WaitGroup
+	for _, h := range r.hosts[1:] {
+		closing.Go(func() { _ = h.Close() }) // the end of its ranks has been told
+	}
+	closing.Wait()
+	_ = r.hosts[0].Close()
 }
 
 // Wait returns when all ranks have ended.
@@ -158,24 +205,18 @@ func (r *Running) Done() <-chan struct{} { return r.done }
 
 // identities returns what each rank is told.
 func (r *Running) identities() []bootstrap.Job {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "localhost"
-	}
 	id, secret := bootstrap.NewID(), bootstrap.NewSecret()
+	local, crowd := map[string]int{}, map[string]int{}
+	for _, k := range r.ranks {
+		local[k.place.name]++
+		crowd[k.place.machine]++
+	}
 	jobs := make([]bootstrap.Job, r.job.N)
-	for i := range jobs {
-		h := i % r.job.Hosts
+	for i, k := range r.ranks {
 		jobs[i] = bootstrap.Job{
-			Rank: i, Size: r.job.N, ID: id, Secret: secret, Host: host,
-			Local: (r.job.N - h + r.job.Hosts - 1) / r.job.Hosts, Crowd: r.job.N,
+			Rank: i, Size: r.job.N, ID: id, Secret: secret, Host: k.place.name,
+			Local: local[k.place.name], Crowd: crowd[k.place.machine],
 			Transport: r.job.Transport, Liveness: r.job.Liveness,
-		}
-		if r.job.Hosts > 1 {
-			jobs[i].Host = fmt.Sprintf("%s.%d", host, h)
-		}
-		if len(r.lab) > 0 {
-			jobs[i].Host = filepath.Base(r.lab[h].Namespace)
 		}
 	}
 	return jobs
@@ -191,8 +232,8 @@ func (r *Running) wait(ctx context.Context, signals <-chan os.Signal) {
 	interrupts := 0
 	for r.collected < len(r.ranks) {
 		select {
-		case p := <-r.ends:
-			if r.collect(p) && grace == nil && !r.job.Survive {
+		case k := <-r.ends:
+			if r.collect(k) && grace == nil && !r.job.Survive {
 				r.signal(syscall.SIGTERM)
 				grace = time.After(r.job.Grace)
 			}
@@ -225,8 +266,8 @@ func (r *Running) report(format string, args ...any) { r.job.report(format, args
 
 // signal sends a signal to the group of every rank that runs.
 func (r *Running) signal(s syscall.Signal) {
-	for _, p := range r.ranks {
-		p.signal(s)
+	for _, k := range r.ranks {
+		k.signal(s)
 	}
 }
 

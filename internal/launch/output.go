@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
-	"time"
+
+	"weft/internal/process"
 )
 
 // lines writes whole lines of several ranks to one writer.
@@ -74,71 +74,28 @@ func (l *lines) write(text []byte, prefix string, first, last bool) {
 	}
 }
 
-// connect gives a rank its standard files. The function returned closes its
-// ends in this process.
-func (r *Running) connect(p *process) (closeEnds func(), err error) {
-	var ends []io.Closer
-	closeEnds = func() {
-		for _, e := range ends {
-			e.Close()
-		}
-	}
+// streams says where the streams of a rank lead to.
+func (r *Running) streams(k *rank) (s process.Streams) {
 	prefix := ""
 	if r.job.Prefix {
-		prefix = fmt.Sprintf("[%d] ", p.number)
+		prefix = fmt.Sprintf("[%d] ", k.number)
 	}
 	var tee io.Writer
 	if r.job.Tee != nil {
-		tee = r.job.Tee(p.number)
+		tee = r.job.Tee(k.number)
 	}
-	for _, s := range []struct {
-		to   *lines
-		file *io.Writer
-		last *lastLine
-	}{{r.out, &p.cmd.Stdout, nil}, {r.errs, &p.cmd.Stderr, &p.last}} {
-		if s.to.to == nil && tee == nil {
-			continue
+	if r.out.to != nil || tee != nil {
+		s.Stdout = func(from io.Reader) { r.out.copy(from, prefix, tee, nil) }
+	}
+	if r.errs.to != nil || tee != nil {
+		s.Stderr = func(from io.Reader) { r.errs.copy(from, prefix, tee, &k.last) }
+	}
+	if k.number == 0 && r.job.Stdin != nil {
+		s.Stdin = func(to io.WriteCloser) {
+			_, _ = io.Copy(to, r.job.Stdin) // the rank need not read it
+			to.Close()
 		}
-		in, out, err := os.Pipe()
-		if err != nil {
-			closeEnds()
-			return nil, err
-		}
-		*s.file = out
-		ends = append(ends, out)
-		p.pipes = append(p.pipes, in)
-		p.outputs.Go(func() { s.to.copy(in, prefix, tee, s.last) })
 	}
-	if p.number == 0 && r.job.Stdin != nil {
-		in, out, err := os.Pipe()
-		if err != nil {
-			closeEnds()
-			return nil, err
-		}
-		p.cmd.Stdin = in
-		ends = append(ends, in)
-		go func() {
-			io.Copy(out, r.job.Stdin)
-			out.Close()
-		}()
-	}
-	return closeEnds, nil
-}
-
-// drain waits for the last output of a rank that has ended. A process that
-// has left the rank's group may keep the pipes open: it gets a second.
-func (p *process) drain() {
-	done := make(chan struct{})
-	go func() {
-		p.outputs.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(time.Second):
-	}
-	for _, f := range p.pipes {
-		f.Close()
-	}
-	<-done
+	s.Launcher = func(c io.ReadWriteCloser) { r.serve(k, c) }
+	return s
 }

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"errors"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -10,25 +11,23 @@ import (
 type verdict struct {
 	result    Result
 	collected int            // ranks that have ended
-	failed    []*process     // those that failed, the first to fail first
+	failed    []*rank        // those that failed, the first to fail first
 	well      bool           // a rank has ended well
 	ended     syscall.Signal // that was sent to us to end the job, or 0
 	over      bool           // the job is ended by us: how its ranks end says nothing
 }
 
 // collect takes note of a rank that has ended, and reports whether it failed.
-func (r *Running) collect(p *process) (failed bool) {
-	dead := []*process{p}
-	if p.status != 0 && len(r.failed) == 0 {
+func (r *Running) collect(p *rank) (failed bool) {
+	dead := []*rank{p}
+	if p.exit.Status != 0 && len(r.failed) == 0 {
 		dead = append(dead, r.dead(p)...)
 	}
 	for _, p := range dead {
 		r.collected++
-		if state := p.cmd.ProcessState; state != nil {
-			r.result.CPU += state.UserTime() + state.SystemTime()
-		}
-		r.server.Down(p.number, p.cause)
-		if p.status != 0 {
+		r.result.CPU += p.exit.CPU
+		r.server.Down(p.number, p.exit.Cause)
+		if p.exit.Status != 0 {
 			failed = true
 			r.failed = append(r.failed, p)
 		} else {
@@ -46,16 +45,13 @@ func (r *Running) collect(p *process) (failed bool) {
 
 // dead collects the ranks that had ended, or were about to, when p was found to have
 // failed. p may only have failed because one of them did.
-func (r *Running) dead(p *process) (others []*process) {
-	left := map[*process]bool{}
-	for _, q := range r.ranks {
-		if q != p && q.exiting() {
-			select {
-			case <-q.ended: // long ago
-			default:
-				left[q] = true
-			}
-		}
+func (r *Running) dead(p *rank) (others []*rank) {
+	left := r.exiting()
+	delete(left, p)
+	for range len(r.ends) { // those that have been told of already
+		q := <-r.ends
+		others = append(others, q)
+		delete(left, q)
 	}
 	for late := time.After(time.Second); len(left) > 0; {
 		select {
@@ -69,26 +65,48 @@ func (r *Running) dead(p *process) (others []*process) {
 	return others
 }
 
+// exiting returns the ranks that have ended, or are about to, and have not been
+// collected.
+func (r *Running) exiting() map[*rank]bool {
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	found := map[*rank]bool{}
+	for _, h := range r.hosts {
+		asked.Go(func() {
+			ids := h.Exiting()
+			mu.Lock()
+			defer mu.Unlock()
+			for _, id := range ids {
+				if id < len(r.ranks) && !isClosed(r.ranks[id].ended) { // no agent, nor collected long ago
+					found[r.ranks[id]] = true
+				}
+			}
+		})
+	}
+	asked.Wait()
+	return found
+}
+
 // blame names the rank whose failure was the first: of those that were found dead
 // together one that a signal ended, for a rank that misses another one ends by itself.
-func (r *Running) blame(dead []*process) {
-	var first *process
+func (r *Running) blame(dead []*rank) {
+	var first *rank
 	for _, p := range dead {
-		if p.status != 0 && (first == nil || p.signaled && !first.signaled) {
+		if p.exit.Status != 0 && (first == nil || p.exit.Signaled && !first.exit.Signaled) {
 			first = p
 		}
 	}
-	r.result.Status, r.result.Rank, r.result.Cause = first.status, first.number, first.cause
+	r.result.Status, r.result.Rank, r.result.Cause = first.exit.Status, first.number, first.exit.Cause
 	after := time.Since(first.began).Round(time.Millisecond)
 	if r.job.N == 1 {
-		r.report("weft run: rank 0 on %s failed after %v: %s\n", first.host, after, first.cause)
+		r.report("weft run: rank 0 on %s failed after %v: %s\n", first.place.name, after, first.exit.Cause)
 		return
 	}
 	next := "ending the others"
 	if r.job.Survive {
 		next = "the others go on"
 	}
-	r.report("weft run: rank %d on %s failed after %v: %s; %s\n", first.number, first.host, after, first.cause, next)
+	r.report("weft run: rank %d on %s failed after %v: %s; %s\n", first.number, first.place.name, after, first.exit.Cause, next)
 }
 
 // interrupt takes note of a signal to us that ends programs.
@@ -144,10 +162,19 @@ func (r *Running) judge() {
 // the job's.
 func (r *Running) forgiven() bool {
 	for _, p := range r.failed {
-		if !p.signaled {
-			r.result.Status, r.result.Rank, r.result.Cause = p.status, p.number, p.cause
+		if !p.exit.Signaled {
+			r.result.Status, r.result.Rank, r.result.Cause = p.exit.Status, p.number, p.exit.Cause
 			return false
 		}
 	}
 	return len(r.failed) > 0 && r.well
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

@@ -108,7 +108,7 @@ func (d *director) run(ctx context.Context) error {
 	var lines sync.WaitGroup
 	go d.accept(listener, &lines)
 	job := launch.Job{
-		Program: d.Program, N: d.plan.N, Hosts: d.plan.Hosts, Transport: d.plan.Transport, Liveness: d.plan.Liveness,
+		Program: d.Program, N: d.plan.N, Pretend: d.plan.Hosts, Transport: d.plan.Transport, Liveness: d.plan.Liveness,
 		Survive: true, Prefix: true, Stdout: output, Stderr: output, Report: output,
 		Env: append(slices.Clone(d.plan.Env), fmt.Sprintf("%s=%d", envSeed, d.plan.Seed), envLine+"="+path,
 			envOnly+"="+d.Only, envSpoil+"="+d.Spoil, "GOTRACEBACK=all", "GORACE=halt_on_error=1 atexit_sleep_ms=0"),

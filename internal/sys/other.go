@@ -42,3 +42,15 @@ func StoppedOrGone(int) bool { return true }
 
 // Exiting reports false: it cannot be known.
 func Exiting(int) bool { return false }
+
+// OnCPUs returns ErrUnsupported.
+func OnCPUs(cpus []int, f func() error) error { return ErrUnsupported }
+
+// Affinity returns nothing: it cannot be known.
+func Affinity() []int { return nil }
+
+// Cores returns nothing: they cannot be known.
+func Cores() [][]int { return nil }
+
+// Identity returns nothing that tells hosts apart.
+func Identity() (machine, space string) { return "", "" }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package launch
+package process
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ const (
 	continueSignal = syscall.SIGKILL
 )
 
-func ownGroup(*syscall.SysProcAttr) {}
+func ownGroup(*syscall.SysProcAttr, bool) {}
 
 func killGroup(int, syscall.Signal) {}
 

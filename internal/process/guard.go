@@ -1,4 +1,4 @@
-package launch
+package process
 
 import (
 	"bufio"
@@ -11,20 +11,20 @@ import (
 	"syscall"
 )
 
-// A guard is a small process that outlives the launcher: it is told the
-// process groups of the ranks, and when the launcher ends without a goodbye,
-// because it was killed, it kills them and removes the job's directory. The
-// ranks themselves die by the kernel's hand; the guard is for what they have
-// started.
+// A guard is a small process that outlives the one that started it: it is told the
+// process groups of the ranks, and when its parent ends without a goodbye, because it
+// was killed, it kills them and removes the directory. The ranks themselves die by the
+// kernel's hand; the guard is for what they have started.
 type guard struct {
 	cmd  *exec.Cmd
 	pipe *os.File
+	dir  string
 }
 
 // guardEnv tells an executable to be a guard.
 const guardEnv = "WEFT_RUN_GUARD"
 
-// Guarded must be called first by main of every program that calls Run: in the
+// Guarded must be called first by main of every program that calls Open: in the
 // guard process it does not return.
 func Guarded() {
 	if os.Getenv(guardEnv) != "" {
@@ -47,12 +47,12 @@ func startGuard(temp string) (*guard, error) {
 	cmd.Env = append(os.Environ(), guardEnv+"=1")
 	cmd.Stdin = in
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	ownGroup(cmd.SysProcAttr)
+	ownGroup(cmd.SysProcAttr, false)
 	if err := cmd.Start(); err != nil {
 		out.Close()
 		return nil, fmt.Errorf("weft: the job's guard: %w", err)
 	}
-	g := &guard{cmd, out}
+	g := &guard{cmd, out, temp}
 	if temp != "" {
 		fmt.Fprintf(out, "dir %s\n", strconv.Quote(temp))
 	}
@@ -62,8 +62,11 @@ func startGuard(temp string) (*guard, error) {
 // add puts a process group under guard.
 func (g *guard) add(pid int) { fmt.Fprintf(g.pipe, "group %d\n", pid) }
 
-// stop says goodbye.
+// stop removes the directory and says goodbye.
 func (g *guard) stop() {
+	if g.dir != "" {
+		os.RemoveAll(g.dir)
+	}
 	fmt.Fprintln(g.pipe, "bye")
 	g.pipe.Close()
 	_ = g.cmd.Wait() // it has nothing to report

@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package process
 
 import (
 	"io"
@@ -14,8 +14,8 @@ const (
 	continueSignal = syscall.SIGCONT
 )
 
-// ownGroup gives a process a group of its own.
-func ownGroup(a *syscall.SysProcAttr) { a.Setpgid = true }
+// ownGroup gives a process a group of its own, and if it is detached a session.
+func ownGroup(a *syscall.SysProcAttr, detached bool) { a.Setpgid, a.Setsid = !detached, detached }
 
 // killGroup signals a process group.
 func killGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) } // it may have ended

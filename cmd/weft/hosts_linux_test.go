@@ -1,0 +1,315 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"weft/internal/lab"
+	"weft/internal/sys"
+)
+
+// A cluster is hosts of a lab, with an sshd on each. The launcher runs on the first.
+type cluster struct {
+	t    *testing.T
+	lab  *lab.Lab
+	dir  string
+	sshd []*exec.Cmd
+	weft string
+}
+
+// newCluster makes a cluster. Its hosts are called h0, h1 …, and again g0, g1 …
+func newCluster(t *testing.T, hosts int) *cluster {
+	t.Helper()
+	needsLab(t)
+	server, err := exec.LookPath("sshd")
+	if err != nil {
+		if server = "/usr/sbin/sshd"; !exists(server) {
+			t.Skip("sshd is not installed (openssh-server)")
+		}
+	}
+	c := &cluster{t: t, dir: t.TempDir()}
+	c.weft = c.build("../../cmd/weft")
+	if c.lab, err = lab.Make(hosts, 1500); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.remove)
+	if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // where sshd keeps its unprivileged half
+		t.Fatal(err)
+	}
+	for _, key := range []string{"user", "host"} {
+		if text, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", c.path(key)).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+	}
+	c.configure()
+	for i := range hosts {
+		cmd := exec.Command(server, "-D", "-e", "-f", c.path("sshd_config"))
+		if err := sys.InNetwork(c.lab.Hosts[i].Namespace, cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		c.sshd = append(c.sshd, cmd)
+	}
+	for i := range hosts {
+		c.until("sshd listens", func() bool {
+			answers := false
+			_ = sys.InNetwork(c.lab.Hosts[0].Namespace, func() error {
+				conn, err := net.Dial("tcp", net.JoinHostPort(c.lab.Hosts[i].IP.String(), "22"))
+				if answers = err == nil; answers {
+					conn.Close()
+				}
+				return nil
+			})
+			return answers
+		})
+	}
+	return c
+}
+
+// configure writes what ssh and sshd must know.
+func (c *cluster) configure() {
+	var config, known strings.Builder
+	key := c.read("host.pub")
+	for i, h := range c.lab.Hosts {
+		fmt.Fprintf(&config, "Host h%d g%d\n  HostName %s\n", i, i, h.IP)
+		fmt.Fprintf(&known, "%s %s", h.IP, key)
+	}
+	fmt.Fprintf(&config, "Host *\n  IdentityFile %s\n  IdentitiesOnly yes\n  UserKnownHostsFile %s\n  StrictHostKeyChecking yes\n",
+		c.path("user"), c.path("known"))
+	c.write("ssh_config", config.String())
+	c.write("known", known.String())
+	c.write("authorized", c.read("user.pub"))
+	c.write("sshd_config", fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\nMaxStartups 200\n",
+		c.path("host"), c.path("authorized")))
+}
+
+func (c *cluster) path(name string) string { return filepath.Join(c.dir, name) }
+
+func (c *cluster) write(name, text string) {
+	c.t.Helper()
+	if err := os.WriteFile(c.path(name), []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *cluster) read(name string) string {
+	c.t.Helper()
+	text, err := os.ReadFile(c.path(name))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// built is a directory with the programs of all clusters; TestMain removes it.
+var built string
+
+// build returns a program in the cluster's directory: it is built once for all.
+func (c *cluster) build(pkg string) string {
+	c.t.Helper()
+	var err error
+	if built == "" {
+		if built, err = os.MkdirTemp("", "weft-test-"); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	shared, program := filepath.Join(built, filepath.Base(pkg)), c.path(filepath.Base(pkg))
+	if !exists(shared) {
+		if text, err := exec.Command("go", "build", "-o", shared, pkg).CombinedOutput(); err != nil {
+			c.t.Fatalf("%v: %s", err, text)
+		}
+	}
+	if err := os.Link(shared, program); err != nil {
+		c.t.Fatal(err)
+	}
+	return program
+}
+
+// remove takes the cluster down. Nothing may be left of its jobs.
+func (c *cluster) remove() {
+	c.until("nothing is left of the jobs", func() bool { return len(c.left()) == 0 })
+	for _, cmd := range c.sshd {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	if err := c.lab.Remove(); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// left returns the processes of the cluster's programs, and the directories of agents.
+func (c *cluster) left() (found []string) {
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		program, err := os.Readlink(link)
+		if err == nil && strings.HasPrefix(program, c.dir+"/") {
+			found = append(found, filepath.Dir(link)+" "+program)
+		}
+	}
+	dirs, _ := filepath.Glob(c.path("tmp/weft-run-*"))
+	return append(found, dirs...)
+}
+
+// until waits for what other processes do.
+func (c *cluster) until(what string, cond func() bool) {
+	c.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !cond(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			c.t.Fatalf("waited in vain until %s: %q", what, c.left())
+		}
+	}
+}
+
+// command returns a weft run on the first host, by way of the cluster's ssh.
+func (c *cluster) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(c.weft, append([]string{"run", "-rsh", "ssh -F " + c.path("ssh_config") + " -o BatchMode=yes"}, args...)...)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
+// run runs a job to its end.
+func (c *cluster) run(args ...string) (out, errs string, status int) {
+	c.t.Helper()
+	cmd := c.command(args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		exit := new(exec.ExitError)
+		if !errors.As(err, &exit) {
+			c.t.Fatal(err)
+		}
+		status = exit.ExitCode()
+	}
+	return stdout.String(), stderr.String(), status
+}
+
+var hostsClass = flag.String("hosts.class", "S", "of Integer Sort on several hosts")
+
+// Integer Sort over ssh on four hosts: shared memory inside each, the network between.
+func TestHosts(t *testing.T) {
+	c := newCluster(t, 4)
+	sort := c.build("../../examples/nas/is")
+	out, errs, status := c.run("-n", "8", "-hosts", "h0,h1,h2,h3", sort, "-class", *hostsClass)
+	if status != 0 || !strings.Contains(out, "SUCCESSFUL") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+}
+
+// What is wrong with a host is said in a line that names it, and the job does not start.
+func TestHostsThatCannotBe(t *testing.T) {
+	c := newCluster(t, 2)
+	hello := c.build("../../examples/hello")
+	script := func(name, text string) string {
+		c.write(name, "#!/bin/sh\n"+text)
+		if err := os.Chmod(c.path(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return c.path(name)
+	}
+	greet := func(hello string) string { // an agent that says this first
+		text := `{"op":"hello","hello":` + hello + `}`
+		head := fmt.Sprintf(`\001\000\000\000\000\000\000\000\%03o\000\000\000`, len(text))
+		return "printf 'weft agent 1\\n" + head + "'; printf '%s' '" + text + "'; cat >/dev/null\n"
+	}
+	config, stranger := c.path("ssh_config"), c.path("stranger")
+	c.write("stranger", strings.ReplaceAll(c.read("ssh_config"), c.path("user"), c.path("host")))
+	for _, k := range []struct {
+		what, rsh, want string
+	}{
+		{"no ssh", c.path("no-such-ssh"), "host h1: " + c.path("no-such-ssh") + " cannot be started"},
+		{"no such host", "ssh -o BatchMode=yes", "host h1: ssh: Could not resolve hostname h1"},
+		{"refused key", "ssh -F " + stranger + " -o BatchMode=yes", "Permission denied"},
+		{"unknown host key", "ssh -F " + config + " -o BatchMode=yes -o UserKnownHostsFile=/dev/null", "Host key verification failed"},
+		{"no weft", script("gone", `echo "sh: 1: /usr/local/bin/weft: not found" >&2; exit 127`), "host h1: there is no weft where it lies here: sh: 1: /usr/local/bin/weft: not found"},
+		{"no agent", script("motd", "yes welcome | head -c 100000"), "host h1: what answers there is no agent of weft"},
+		{"another version", script("old", greet(`{"Version":"weft v0","OS":"linux","Arch":"amd64"}`)), `host h1: it has "weft v0", and here is "weft`},
+		{"another architecture", script("riscv", greet(`{"Version":"weft v0","OS":"linux","Arch":"riscv64"}`)), `host h1: it is "linux/riscv64", and the program is for "linux/`},
+	} {
+		out, errs, status := c.run("-n", "1", "-rsh", k.rsh, "-hosts", "h1", hello)
+		if status == 0 || !strings.Contains(errs, k.want) || strings.Count(errs, "\n") != 1 || out != "" {
+			t.Errorf("%s: status %d: %q, %q", k.what, status, errs, out)
+		}
+	}
+}
+
+// The program is copied if it may be, and the copy is removed.
+func TestHostsCopy(t *testing.T) {
+	c := newCluster(t, 2)
+	if err := os.Mkdir(c.path("tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	hello := c.build("../../examples/hello")
+	// Both hosts see the same files: where the copy is wanted, the program is hidden.
+	hidden := c.path("hidden") + " %s"
+	c.write("hidden", "#!/bin/sh\nhost=$1; shift\nexec ssh -F "+c.path("ssh_config")+" -o BatchMode=yes $host \"unshare -m sh -c '"+
+		"mount -t tmpfs none "+c.path("only")+"; TMPDIR="+c.path("tmp")+" $*'\"\n")
+	if err := os.Chmod(c.path("hidden"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(c.path("only"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(c.path("only"), "hello")
+	if err := os.Rename(hello, program); err != nil {
+		t.Fatal(err)
+	}
+	rsh := strings.TrimSuffix(hidden, " %s")
+	if _, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2", program); status == 0 || !strings.Contains(errs, "host h1: there is no program "+program+"; say -copy") {
+		t.Errorf("without -copy: status %d: %s", status, errs)
+	}
+	out, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2", "-copy", program)
+	if status != 0 || strings.Count(out, "of 2") == 0 {
+		t.Errorf("with -copy: status %d: %s%s", status, out, errs)
+	}
+}
+
+// Two names of a host are one host for the ranks: they share memory.
+func TestHostsNames(t *testing.T) {
+	c := newCluster(t, 2)
+	hello := c.build("../../examples/ping")
+	out, errs, status := c.run("-hosts", "h1,g1", hello, "-count", "10")
+	if status != 0 || !strings.Contains(out, "over shm") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	out, errs, status = c.run("-hosts", "localhost,h1", hello, "-count", "10")
+	if status != 0 || !strings.Contains(out, "over udp") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+}
+
+// More hosts than the fan-out are reached by way of others; where these have no way, by
+// the launcher itself.
+func TestHostsTree(t *testing.T) {
+	c := newCluster(t, 8)
+	hello := c.build("../../examples/hello")
+	const hosts = "h0,h1,h2,h3,h4,h5,h6,h7"
+	began := time.Now()
+	out, errs, status := c.run("-n", "64", "-fanout", "2", "-hosts", hosts, hello)
+	t.Logf("64 ranks on 8 hosts, as a tree: %v", time.Since(began).Round(time.Millisecond))
+	if status != 0 || errs != "" || !strings.Contains(out, "64") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	c.write("rootonly", "#!/bin/sh\n[ \"$SSH_CONNECTION\" = '' ] || exit 255\nexec ssh -F "+c.path("ssh_config")+" -o BatchMode=yes \"$@\"\n")
+	if err := os.Chmod(c.path("rootonly"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-fanout", "2", "-hosts", hosts, hello); status != 0 || errs != "" {
+		t.Errorf("handed back: status %d: %s%s", status, out, errs)
+	}
+}

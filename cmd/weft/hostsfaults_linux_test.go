@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"weft/internal/sys"
+)
+
+// on returns the processes of a program on a host whose command lines contain a word.
+func (c *cluster) on(host int, program, word string) (pids []int) {
+	net, err := os.Stat(c.lab.Hosts[host].Namespace)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		dir := filepath.Dir(link)
+		name, err := os.Readlink(link)
+		if err != nil || name != program {
+			continue
+		}
+		theirs, err := os.Stat(dir + "/ns/net")
+		line, lineErr := os.ReadFile(dir + "/cmdline")
+		if err != nil || lineErr != nil || !os.SameFile(net, theirs) || !bytes.Contains(line, []byte(word)) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Whatever ends a part of a job, one line says what it was, with its host and rank, the
+// exit status is right, and nothing is left anywhere: newCluster's cleanup looks.
+func TestHostsFaults(t *testing.T) {
+	c := newCluster(t, 3)
+	ping := c.build("../../examples/ping")
+	server, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.sshd[0].Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill := func(pids []int) {
+		t.Helper()
+		if len(pids) == 0 {
+			t.Fatalf("there is nothing to kill: %q", c.left())
+		}
+		for _, pid := range pids {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, k := range []struct {
+		what   string
+		strike func(launcher *os.Process)
+		status int
+		want   string
+	}{
+		{"the launcher is killed", func(p *os.Process) { p.Kill() }, -1, ""},
+		{"an agent is killed", func(*os.Process) { kill(c.on(1, c.weft, "agent")) }, 255, "weft run: rank 0 on h1 failed after"},
+		{"a rank is killed", func(*os.Process) { kill(c.on(2, ping, "")) }, 128 + 9, "weft run: rank 1 on h2 failed after"},
+		{"sshd's child is killed", func(*os.Process) { kill(c.on(1, server, "root")) }, 255, "weft run: rank 0 on h1 failed after"},
+		{"an interface is down", func(*os.Process) {
+			if err := c.lab.Hosts[2].SetUp(false); err != nil {
+				t.Fatal(err)
+			}
+		}, 255, "weft run: rank 1 on h2 failed after"},
+	} {
+		var errs bytes.Buffer
+		cmd := c.command("-hosts", "h1,h2", ping, "-count", "1000000000")
+		cmd.Stderr = &errs
+		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		c.until("the ranks run", func() bool { return len(c.on(1, ping, "")) == 1 && len(c.on(2, ping, "")) == 1 })
+		c.until("they have begun", func() bool { return c.talk(1) && c.talk(2) })
+		began := time.Now()
+		k.strike(cmd.Process)
+		_ = cmd.Wait() // its status tells
+		t.Logf("%s: over after %v: %s", k.what, time.Since(began).Round(time.Millisecond), errs.String())
+		first, _, _ := strings.Cut(errs.String()[max(strings.Index(errs.String(), "weft run:"), 0):], "\n")
+		if status := cmd.ProcessState.ExitCode(); status != k.status || !strings.HasPrefix(first, k.want) {
+			t.Errorf("%s: status %d: %s", k.what, status, errs.String())
+		}
+		c.until("nothing is left", func() bool { return len(c.left()) == 0 })
+	}
+}
+
+// talk reports whether a rank on a host has a socket for packets.
+func (c *cluster) talk(host int) (has bool) {
+	_ = sys.InNetwork(c.lab.Hosts[host].Namespace, func() error {
+		text, err := os.ReadFile("/proc/thread-self/net/udp")
+		has = bytes.Count(text, []byte("\n")) > 1
+		return err
+	})
+	return has
+}
+
+// Jobs on the same hosts do not disturb each other.
+func TestHostsTwice(t *testing.T) {
+	c := newCluster(t, 3)
+	hello := c.build("../../examples/hello")
+	var jobs sync.WaitGroup
+	for range 2 {
+		jobs.Go(func() {
+			if out, errs, status := c.run("-n", "6", "-hosts", "h1,h2", hello); status != 0 || strings.Count(out, "received") != 6 {
+				t.Errorf("status %d: %s%s", status, out, errs)
+			}
+		})
+	}
+	jobs.Wait()
+}
+
+// Many ranks need few descriptors of the launcher.
+func TestHostsManyRanks(t *testing.T) {
+	c := newCluster(t, 8)
+	hello := c.build("../../examples/hello")
+	weft := c.weft
+	c.weft = c.path("limited")
+	c.write("limited", "#!/bin/sh\nulimit -n 256\nexec "+weft+" \"$@\"\n")
+	if err := os.Chmod(c.weft, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	out, errs, status := c.run("-n", "200", "-hosts", "h[0-7]", hello)
+	t.Logf("200 ranks on 8 hosts: %v", time.Since(began).Round(time.Millisecond))
+	if status != 0 || strings.Count(out, "received") != 200 {
+		t.Errorf("status %d: %s%s", status, out[:min(len(out), 300)], errs)
+	}
+}
+
+// weft ps shows the ranks of all hosts, and SIGQUIT has them told.
+func TestHostsAreShown(t *testing.T) {
+	c := newCluster(t, 3)
+	ping := c.build("../../examples/ping")
+	var errs bytes.Buffer
+	cmd := c.command("-hosts", "h1,h2", ping, "-count", "1000000000")
+	cmd.Stderr = &errs
+	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
+		t.Fatal(err)
+	}
+	c.until("the ranks talk", func() bool { return c.talk(1) && c.talk(2) })
+	var shown []byte
+	c.until("weft ps shows both", func() bool {
+		ps := exec.Command(c.weft, "ps", strconv.Itoa(cmd.Process.Pid))
+		ps.Stdout = new(bytes.Buffer)
+		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, ps.Run); err != nil {
+			return false
+		}
+		shown = ps.Stdout.(*bytes.Buffer).Bytes()
+		return bytes.Contains(shown, []byte("h1")) && bytes.Contains(shown, []byte("h2"))
+	})
+	if err := cmd.Process.Signal(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // its status tells
+	if status := cmd.ProcessState.ExitCode(); status != 128+3 || !strings.Contains(errs.String(), "h1") || !strings.Contains(errs.String(), "h2") {
+		t.Errorf("status %d: %s; weft ps: %s", status, errs.String(), shown)
+	}
+}

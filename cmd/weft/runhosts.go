@@ -1,0 +1,177 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"weft/internal/hostlist"
+	"weft/internal/launch"
+)
+
+// hostFlags say on which hosts a job runs, and how they are reached.
+type hostFlags struct {
+	list, file string
+	rsh        string
+	perHost    int
+	fanout     int
+	bindTo     string
+	export     exports
+	dryRun     bool
+}
+
+func (f *hostFlags) add(fs *flag.FlagSet, job *launch.Job) {
+	fs.StringVar(&f.list, "hosts", "", "the hosts for the ranks, such as a,b:4,node[01-16]; :4 means 4 slots")
+	fs.StringVar(&f.file, "hostfile", "", "a file with a host a line, such as: b slots=4")
+	fs.StringVar(&f.rsh, "rsh", "", "the command that leads to a host; the host and a command for its shell follow (default ssh; in an allocation of Slurm srun)")
+	fs.IntVar(&f.perHost, "per-host", 0, "ranks on each host, whatever slots it has")
+	fs.BoolVar(&job.Copy, "copy", false, "copy the program to hosts that do not have it, for as long as the job runs")
+	fs.StringVar(&f.bindTo, "bind-to", "none", "core: each rank has a processor core of its own; none")
+	fs.Var(&f.export, "x", "an environment variable for the ranks, NAME=value or NAME; may be repeated")
+	fs.IntVar(&f.fanout, "fanout", 0, "hosts that one host leads to: more are reached by way of others (default 16)")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "say which ranks would run where, and start nothing")
+}
+
+// exports are the variables that -x names.
+type exports []string
+
+func (e *exports) String() string { return strings.Join(*e, " ") }
+
+// Set takes one more variable.
+func (e *exports) Set(text string) error {
+	name, _, has := strings.Cut(text, "=")
+	if name == "" {
+		return errors.New("must be NAME=value or NAME")
+	}
+	if !has {
+		value, set := os.LookupEnv(name)
+		if !set {
+			return fmt.Errorf("%s is not set here", name)
+		}
+		text = name + "=" + value
+	}
+	*e = append(*e, text)
+	return nil
+}
+
+// apply completes a job: its hosts, how many ranks each has, and the way there.
+func (f *hostFlags) apply(job *launch.Job) (by string, err error) {
+	job.Env = append(job.Env, f.export...)
+	switch f.bindTo {
+	case "none":
+	case "core":
+		job.BindToCore = true
+	default:
+		return "", fmt.Errorf("run: -bind-to %q: must be core or none", f.bindTo)
+	}
+	if f.perHost < 0 || f.fanout < 0 {
+		return "", fmt.Errorf("run: -per-host %d, -fanout %d: must not be negative", f.perHost, f.fanout)
+	}
+	hosts, by, err := f.hosts(job)
+	if err != nil || len(hosts) == 0 {
+		if job.N == 0 {
+			job.N = max(f.perHost, 1)
+		}
+		return by, err
+	}
+	if job.Counts, err = launch.Spread(hosts, job.N, f.perHost); err != nil {
+		return "", err
+	}
+	job.N = 0
+	for _, n := range job.Counts {
+		job.N += n
+	}
+	job.Hosts, job.Fanout, job.Version = hosts, f.fanout, version()
+	job.Env = append(forwarded(), job.Env...)
+	if job.Way, err = f.way(by); err != nil {
+		return "", err
+	}
+	job.Agent, err = os.Executable()
+	return by, err
+}
+
+// hosts returns those that the flags name, or those of the allocation that we run in,
+// with what has given them.
+func (f *hostFlags) hosts(job *launch.Job) (hosts []hostlist.Host, by string, err error) {
+	switch {
+	case f.list != "" && f.file != "":
+		return nil, "", errors.New("run: -hosts and -hostfile: which of the two?")
+	case (f.list != "" || f.file != "") && job.Pretend > 1:
+		return nil, "", errors.New("run: -pretend is for ranks that are all here, without -hosts")
+	case f.list != "":
+		hosts, err = hostlist.Parse(f.list)
+		return hostlist.Merge(hosts), "-hosts", err
+	case f.file != "":
+		in, err := os.Open(f.file)
+		if err != nil {
+			return nil, "", fmt.Errorf("run: -hostfile: %w", err)
+		}
+		defer in.Close()
+		hosts, err = hostlist.ParseFile(f.file, in)
+		return hostlist.Merge(hosts), "-hostfile", err
+	case job.Pretend > 1 || os.Getenv(launch.EnvLab) != "":
+		return nil, "", nil
+	}
+	a, err := hostlist.Allocated(os.Getenv)
+	return a.Hosts, a.By, err
+}
+
+// way returns the way to other hosts.
+func (f *hostFlags) way(by string) (launch.Way, error) {
+	if f.rsh != "" {
+		words := strings.Fields(f.rsh)
+		if len(words) == 0 {
+			return launch.Way{}, errors.New("run: -rsh: which command?")
+		}
+		return launch.Way{Command: words, Shell: true}, nil
+	}
+	if by == "Slurm" {
+		if _, err := exec.LookPath("srun"); err == nil {
+			return launch.Way{Command: strings.Fields(srun)}, nil
+		}
+	}
+	return launch.Way{Command: []string{"ssh", "-x", "-o", "BatchMode=yes"}, Shell: true}, nil
+}
+
+// srun starts an agent as a step of its own, beside the one that we may be, with all
+// processors that the job has on the node.
+const srun = "srun --quiet --mpi=none --overlap --nodes=1 --ntasks=1 --cpu-bind=none --kill-on-bad-exit=1 --unbuffered -w"
+
+// forwarded returns the variables of our environment that ranks on other hosts get
+// without -x: what weft heeds, and what the Go runtime does.
+func forwarded() (env []string) {
+	ours := map[string]bool{"WEFT_FD": true, "WEFT_LAB": true, "WEFT_BIND": false}
+	goes := map[string]bool{"GOMAXPROCS": true, "GOGC": true, "GOMEMLIMIT": true, "GODEBUG": true, "GOTRACEBACK": true}
+	for _, e := range os.Environ() {
+		name, _, _ := strings.Cut(e, "=")
+		if strings.HasPrefix(name, "WEFT_") && !ours[name] || goes[name] {
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// printPlan says what would be started.
+func printPlan(job launch.Job, by string) {
+	fmt.Printf("%d ranks of %s", job.N, strings.Join(append([]string{job.Program}, job.Args...), " "))
+	if len(job.Hosts) == 0 {
+		fmt.Println(" here")
+		return
+	}
+	fmt.Printf(" on the hosts of %s, by %s\n", by, strings.Join(job.Way.Command, " "))
+	first := 0
+	for i, h := range job.Hosts {
+		switch n := job.Counts[i]; n {
+		case 0:
+			fmt.Printf("%s: none\n", h.Name)
+		case 1:
+			fmt.Printf("%s: rank %d\n", h.Name, first)
+		default:
+			fmt.Printf("%s: ranks %d-%d\n", h.Name, first, first+n-1)
+		}
+		first += job.Counts[i]
+	}
+}

@@ -1,0 +1,163 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+)
+
+// lookupTime is how long the name of a host may be looked up.
+const lookupTime = 5 * time.Second
+
+// address returns the address for packets of the ranks here: as WEFT_BIND says here or
+// at the launcher, or the first of the interface that WEFT_INTERFACE names, or that by
+// which ssh came, or that which the host's name stands for, or the first of all.
+func address(b *Begin) (string, error) {
+	if text := os.Getenv("WEFT_BIND"); text != "" {
+		return text, nil
+	}
+	if b.Bind != "" {
+		return b.Bind, nil
+	}
+	name, ours := os.Getenv("WEFT_INTERFACE"), "WEFT_INTERFACE"
+	if name == "" {
+		name = b.Interface
+	}
+	if name != "" {
+		first, _, _ := strings.Cut(name, ",")
+		i, err := net.InterfaceByName(first)
+		if err != nil {
+			return "", fmt.Errorf("%s=%s: there is no such interface", ours, name)
+		}
+		if a := firstOf(i.Addrs()); a.IsValid() {
+			return a.String(), nil
+		}
+	}
+	if a := fromSSH(os.Getenv("SSH_CONNECTION")); a.IsValid() {
+		return a.String(), nil
+	}
+	if a := fromName(b.Name); a.IsValid() {
+		return a.String(), nil
+	}
+	if a := firstOf(net.InterfaceAddrs()); a.IsValid() {
+		return a.String(), nil
+	}
+	return "", fmt.Errorf("it has no address that others could reach; set WEFT_BIND there")
+}
+
+// fromSSH returns this host's address from what sshd says of its connection: the
+// client's address and port, and ours.
+func fromSSH(connection string) netip.Addr {
+	words := strings.Fields(connection)
+	if len(words) != 4 {
+		return netip.Addr{}
+	}
+	a, err := netip.ParseAddr(words[2])
+	if err != nil || a.IsLoopback() {
+		return netip.Addr{}
+	}
+	return a.Unmap()
+}
+
+// fromName returns the address of ours that a name stands for.
+func fromName(name string) netip.Addr {
+	if _, host, found := strings.Cut(name, "@"); found {
+		name = host
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTime)
+	defer cancel()
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+	if err != nil {
+		return netip.Addr{}
+	}
+	for _, a := range addrs {
+		if a = a.Unmap(); !a.IsLoopback() && isOurs(a) {
+			return a
+		}
+	}
+	return netip.Addr{}
+}
+
+// IsHere reports whether a name means the host that this process runs on.
+func IsHere(name string) bool {
+	own, err := os.Hostname()
+	if err == nil && name == own || name == "localhost" {
+		return true
+	}
+	if strings.Contains(name, "@") {
+		return false // another user's
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTime)
+	defer cancel()
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+	if err != nil {
+		return false // ssh may know more: an alias, or a way
+	}
+	for _, a := range addrs {
+		if a = a.Unmap(); a.IsLoopback() || isOurs(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// Toward returns the address of this host on the way to another one's.
+func Toward(address string) (string, error) {
+	host := address
+	if h, _, err := net.SplitHostPort(address); err == nil {
+		host = h
+	}
+	c, err := net.Dial("udp", net.JoinHostPort(host, "9")) // nothing is sent
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	host, _, err = net.SplitHostPort(c.LocalAddr().String())
+	return host, err
+}
+
+// isOurs reports whether an interface of this host has the address.
+func isOurs(a netip.Addr) bool {
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	for _, own := range addrs {
+		if n, ok := own.(*net.IPNet); ok {
+			if b, ok := netip.AddrFromSlice(n.IP); ok && b.Unmap() == a.WithZone("") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// firstOf returns the first address that another host could reach, of IPv4 if there is
+// one.
+func firstOf(addrs []net.Addr, err error) (found netip.Addr) {
+	if err != nil {
+		return netip.Addr{}
+	}
+	for _, own := range addrs {
+		n, ok := own.(*net.IPNet)
+		if !ok {
+			continue
+		}
+		a, ok := netip.AddrFromSlice(n.IP)
+		a = a.Unmap()
+		if !ok || !a.IsGlobalUnicast() {
+			continue
+		}
+		if a.Is4() {
+			return a
+		}
+		if !found.IsValid() {
+			found = a
+		}
+	}
+	return found
+}

@@ -1,0 +1,83 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"weft/internal/agent"
+	"weft/internal/process"
+	"weft/internal/sys"
+)
+
+// A place is where a rank runs.
+type place struct {
+	host    host
+	name    string   // of the host; the same for all ranks that may share memory, and for no others
+	machine string   // whose processors it uses
+	lab     Host     // if it is on a host of the lab
+	env     []string // for ranks there
+	cpus    []int    // if they are bound
+	reply   agent.Reply
+}
+
+// program returns where the program lies there.
+func (p place) program(here string) string {
+	if p.reply.Program != "" {
+		return p.reply.Program
+	}
+	return here
+}
+
+// places opens the hosts of the job, and returns the place of each rank.
+func (r *Running) places(ctx context.Context, signals <-chan os.Signal) ([]place, error) {
+	local, err := process.Open(r.job.Temp)
+	if err != nil {
+		return nil, err
+	}
+	r.hosts = append(r.hosts, local)
+	if len(r.job.Hosts) > 0 {
+		return r.onHosts(ctx, local, signals)
+	}
+	return r.pretended(local)
+}
+
+// pretended places the ranks on this host, on hosts of the lab that we run in, or on
+// hosts that are pretended, in turn.
+func (r *Running) pretended(local host) (places []place, err error) {
+	var lab []Host
+	if r.job.Pretend <= 1 {
+		if lab, err = LabHosts(); err != nil {
+			return nil, err
+		}
+	}
+	name, cores := hostname(), sys.Cores()
+	if r.job.BindToCore && r.job.N > len(cores) {
+		return nil, fmt.Errorf("weft: -bind-to core: %d ranks are more than the %d cores here", r.job.N, len(cores))
+	}
+	hosts := min(max(r.job.Pretend, len(lab), 1), r.job.N)
+	for i := range r.job.N {
+		p := place{host: local, name: name, machine: name}
+		if r.job.BindToCore {
+			p.cpus = cores[i]
+		}
+		switch h := i % hosts; {
+		case len(lab) > 0:
+			p.lab, p.name = lab[h], filepath.Base(lab[h].Namespace)
+			p.env = []string{"WEFT_INTERFACE=" + p.lab.Interface, "WEFT_BIND=" + p.lab.Address}
+		case hosts > 1:
+			p.name = fmt.Sprintf("%s.%d", name, h)
+		}
+		places = append(places, p)
+	}
+	return places, nil
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return name
+}

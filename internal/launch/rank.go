@@ -1,0 +1,96 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"time"
+
+	"weft/internal/process"
+)
+
+// A rank is one process of a job.
+type rank struct {
+	number int
+	place  place
+	pid    int
+	began  time.Time
+
+	ended chan struct{} // closed when it has ended, and all has been told of it
+	exit  process.Exit  // set when it has ended
+	last  lastLine
+}
+
+// start starts a rank.
+func (r *Running) start(k *rank) error {
+	o := process.Order{
+		ID: k.number, Program: k.place.program(r.job.Program), Args: r.job.Args, Dir: k.place.reply.Dir, CPUs: k.place.cpus,
+		Env: append(append([]string(nil), r.job.Env...), k.place.env...), Network: k.place.lab.Namespace,
+	}
+	k.began = time.Now()
+	pid, err := k.place.host.Start(o, r.streams(k), func(e process.Exit) {
+		k.exit = e
+		r.ends <- k
+	})
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return fmt.Errorf("weft: rank %d cannot be started: %w: %d ranks need about %d descriptors in the launcher (ulimit -n)", k.number, err, r.job.N, 3*r.job.N+20)
+	case err != nil:
+		return fmt.Errorf("weft: rank %d: %w", k.number, err)
+	}
+	k.pid = pid
+	return nil
+}
+
+// serve answers a rank's questions until it ends.
+func (r *Running) serve(k *rank, c io.ReadWriteCloser) {
+	if err := r.server.Serve(k.number, c); err != nil {
+		r.report("weft run: %v\n", err)
+	}
+}
+
+// why says why the rank failed.
+func (k *rank) why() string {
+	if last := strings.TrimSpace(string(k.last.text[:k.last.n])); last != "" && !k.exit.Signaled {
+		return k.exit.Cause + ": " + last
+	}
+	return k.exit.Cause
+}
+
+// signal signals the rank and what it has started. It reports whether the rank had not
+// ended.
+func (k *rank) signal(s syscall.Signal) bool { return k.place.host.Signal(k.number, s) }
+
+// Kill kills a rank, and what it has started, and returns when it has ended. It
+// does nothing to a rank that has ended.
+func (r *Running) Kill(rank int) {
+	k := r.ranks[rank]
+	k.signal(syscall.SIGKILL)
+	<-k.ended
+}
+
+// Stop stops a rank, and returns when it stands still. It reports whether there was
+// something to stop.
+func (r *Running) Stop(rank int) bool { return r.ranks[rank].place.host.Stop(rank) }
+
+// Continue lets a rank that was stopped go on. It reports whether it has not ended.
+func (r *Running) Continue(rank int) bool { return r.ranks[rank].signal(syscall.SIGCONT) }
+
+// Signal signals a rank, and what it has started. It reports whether it has not ended.
+func (r *Running) Signal(rank int, s syscall.Signal) bool { return r.ranks[rank].signal(s) }
+
+// PID returns the number of a rank's process, on its host.
+func (r *Running) PID(rank int) int { return r.ranks[rank].pid }
+
+// Ended returns a channel that is closed when a rank has ended and what it wrote has
+// been passed on.
+func (r *Running) Ended(rank int) <-chan struct{} { return r.ranks[rank].ended }
+
+// Exit tells how a rank has ended: the status that a shell would show, and why.
+func (r *Running) Exit(rank int) (status int, cause string) {
+	k := r.ranks[rank]
+	<-k.ended
+	return k.exit.Status, k.exit.Cause
+}
