@@ -300,7 +300,7 @@ func TestHostsTree(t *testing.T) {
 	hello := c.build("../../examples/hello")
 	const hosts = "h0,h1,h2,h3,h4,h5,h6,h7"
 	began := time.Now()
-	out, errs, status := c.run("-n", "64", "-fanout", "2", "-hosts", hosts, hello)
+	out, errs, status := c.run("-n", "64", "-transport", "udp", "-fanout", "2", "-hosts", hosts, hello)
 	t.Logf("64 ranks on 8 hosts, as a tree: %v", time.Since(began).Round(time.Millisecond))
 	if status != 0 || errs != "" || !strings.Contains(out, "64") {
 		t.Errorf("status %d: %s%s", status, out, errs)
@@ -309,7 +309,7 @@ func TestHostsTree(t *testing.T) {
 	if err := os.Chmod(c.path("rootonly"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-fanout", "2", "-hosts", hosts, hello); status != 0 || errs != "" {
+	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-transport", "udp", "-fanout", "2", "-hosts", hosts, hello); status != 0 || errs != "" {
 		t.Errorf("handed back: status %d: %s%s", status, out, errs)
 	}
 }

@@ -133,7 +133,7 @@ func TestHostsManyRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	out, errs, status := c.run("-n", "200", "-hosts", "h[0-7]", hello)
+	out, errs, status := c.run("-n", "200", "-transport", "udp", "-timeout", "1m", "-hosts", "h[0-7]", hello)
 	t.Logf("200 ranks on 8 hosts: %v", time.Since(began).Round(time.Millisecond))
 	if status != 0 || strings.Count(out, "received") != 200 {
 		t.Errorf("status %d: %s%s", status, out[:min(len(out), 300)], errs)
