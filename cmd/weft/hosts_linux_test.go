@@ -29,6 +29,9 @@ type cluster struct {
 // newCluster makes a cluster. Its hosts are called h0, h1 …, and again g0, g1 …
 func newCluster(t *testing.T, hosts int) *cluster {
 	t.Helper()
+	if raceEnabled {
+		t.Skip("the command is built without the race detector, which has looked at its packages")
+	}
 	needsLab(t)
 	server, err := exec.LookPath("sshd")
 	if err != nil {
