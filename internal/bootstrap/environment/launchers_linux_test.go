@@ -115,6 +115,13 @@ func TestSlurm(t *testing.T) {
 		out, err := s.run(secret, "-N3", "-n4", is, "-class", class())
 		sorts(t, out, err)
 	})
+	t.Run("weft run in an allocation", func(t *testing.T) { // starts its agents by srun
+		weft := program(t, "weft/cmd/weft")
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		out, err := s.command(ctx, 0, "salloc", "--quiet", "-N3", "-n4", weft, "run", is, "-class", class()).CombinedOutput()
+		sorts(t, string(out), err)
+	})
 	t.Run("no secret", func(t *testing.T) {
 		out, err := s.run(nil, "-N3", "-n3", is, "-class", "S")
 		if err == nil || !strings.Contains(out, EnvSecret+" is not set") {
