@@ -231,3 +231,40 @@ func TestBeginFirst(t *testing.T) {
 		}
 	}
 }
+
+// A mute is a starter whose agent says hello, takes one order, and goes.
+type mute struct{}
+
+func (mute) Start(_ process.Order, s process.Streams, ended func(process.Exit)) (int, error) {
+	in, toAgent := io.Pipe()
+	fromAgent, out := io.Pipe()
+	go s.Stdin(toAgent)
+	go func() {
+		s.Stdout(fromAgent)
+		ended(process.Exit{Cause: "over"})
+	}()
+	go func() {
+		io.WriteString(out, greeting)
+		l := newLink(out)
+		_ = l.say(message{Op: "hello", Hello: &Hello{}})
+		_ = l.run(in, func(message) error { return errBye })
+		out.Close()
+		io.Copy(io.Discard, in)
+	}()
+	return 1, nil
+}
+
+func (mute) Signal(int, syscall.Signal) bool { return true }
+
+// A host that goes while an agent is started by way of it is no reason to wait for ever.
+func TestHostGoesMeanwhile(t *testing.T) {
+	for range 50 {
+		r, err := Connect(t.Context(), "there", mute{}, process.Order{Program: "agent"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Connect(t.Context(), "beyond", r, process.Order{ID: 9, Program: "agent"}); err == nil {
+			t.Error("there is an agent")
+		}
+	}
+}

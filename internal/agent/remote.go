@@ -324,19 +324,20 @@ func (r *Remote) Start(o process.Order, s process.Streams, ended func(process.Ex
 	r.mu.Unlock()
 	a, err := r.ask(message{Op: "start", ID: o.ID, Order: &order{o, hasStdin, hasStdout, hasStderr, hasLauncher}})
 	if err != nil {
-		for _, st := range []*stream{stdin, stdout, stderr, launcher} {
-			if st != nil {
-				st.Close()
-			}
-		}
 		r.mu.Lock()
-		defer r.mu.Unlock()
-		if p.exiting { // with its host
-			close(p.started)
-			return 0, nil
+		lost := p.exiting // with its host: that is the end of a process like another one
+		if !lost {
+			delete(r.processes, o.ID)
 		}
-		delete(r.processes, o.ID)
-		return 0, fmt.Errorf("on %s: %w", r.Name, err)
+		r.mu.Unlock()
+		if !lost {
+			for _, st := range []*stream{stdin, stdout, stderr, launcher} {
+				if st != nil {
+					st.Close()
+				}
+			}
+			return 0, fmt.Errorf("on %s: %w", r.Name, err)
+		}
 	}
 	if hasStdin {
 		go s.Stdin(half{stdin})
