@@ -41,7 +41,7 @@ type site struct {
 	space   string
 	cores   [][]int
 	err     error
-	ready   chan struct{} // closed when the agent has said hello, or err is set
+	ready   chan struct{} // closed when the agent has been told of the job, or err is set
 }
 
 // An InterruptedError reports that a signal came before the ranks had been started.
@@ -119,11 +119,7 @@ func (r *Running) reach(ctx context.Context, local *process.Host, sites []*site)
 			parent = far[i/r.fanout()-1]
 		}
 		reached.Go(func() {
-			defer func() {
-				if s.remote == nil {
-					close(s.ready)
-				}
-			}()
+			defer close(s.ready)
 			s.err = r.connect(ctx, local, s, parent, r.job.N+i, begin)
 		})
 	}
@@ -166,8 +162,9 @@ func (r *Running) connect(ctx context.Context, local *process.Host, s, parent *s
 		select {
 		case <-parent.ready:
 		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
-		if parent.remote != nil {
+		if parent.remote != nil && parent.err == nil {
 			s.remote, _ = r.hello(ctx, branchTime, s.name, parent.remote, order) // else we do it
 		}
 	}
@@ -177,7 +174,6 @@ func (r *Running) connect(ctx context.Context, local *process.Host, s, parent *s
 			return err
 		}
 	}
-	close(s.ready)
 	if err := r.fits(s.remote); err != nil {
 		return err
 	}
