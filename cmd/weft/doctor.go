@@ -33,6 +33,7 @@ is one: the job is then the ranks that it has, and rank 0 tells.
 
 EXAMPLES
   weft doctor
+  weft doctor -hosts a,b,node[01-16]
   weft doctor -svg hosts.svg              with a picture of all pairs
   weft lab -hosts 3 -- weft doctor
   srun -N 8 weft doctor
@@ -45,14 +46,20 @@ const envDoctor = "WEFT_DOCTOR"
 // doctorFlags are the flags of weft doctor.
 type doctorFlags struct {
 	n         int
+	hosts     hostFlags
+	job       launch.Job
 	transport string
 	svg       string
 	json      bool
 }
 
 func doctorCommand() *ffcli.Command {
-	var f doctorFlags
+	f := doctorFlags{hosts: hostFlags{bindTo: "none", perHost: 1}}
 	fs := flag.NewFlagSet("weft doctor", flag.ContinueOnError)
+	fs.StringVar(&f.hosts.list, "hosts", "", "the hosts, such as a,b,node[01-16] (default: those of the allocation that it runs in, or this one)")
+	fs.StringVar(&f.hosts.file, "hostfile", "", "a file with a host a line")
+	fs.StringVar(&f.hosts.rsh, "rsh", "", "the command that leads to a host; see weft run -h")
+	fs.BoolVar(&f.job.Copy, "copy", false, "copy weft to hosts that do not have it, for as long as it runs")
 	fs.IntVar(&f.n, "n", 0, "number of ranks (default: one on each host, and two if there is one host)")
 	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp or tcp")
 	fs.StringVar(&f.svg, "svg", "", "draw latency and bandwidth of all pairs to this file")
@@ -84,15 +91,8 @@ func (f *doctorFlags) run(ctx context.Context) error {
 		}
 		f.join() // which ends the process
 	}
-	if f.n == 0 {
-		hosts, err := launch.LabHosts()
-		if err != nil {
-			return err
-		}
-		f.n = max(len(hosts), 2)
-	}
-	if f.n < 1 || f.n > mostDoctorRanks {
-		return fmt.Errorf("doctor: -n %d: must be from 1 to %d", f.n, mostDoctorRanks)
+	if err := f.place(); err != nil {
+		return err
 	}
 	report, err := f.examine(ctx)
 	if err == nil {
@@ -102,6 +102,32 @@ func (f *doctorFlags) run(ctx context.Context) error {
 		err = exit(1)
 	}
 	return err
+}
+
+// place says where how many ranks are: one on each of several hosts, or two here.
+func (f *doctorFlags) place() error {
+	if f.n < 0 || f.n > mostDoctorRanks {
+		return fmt.Errorf("doctor: -n %d: must be from 1 to %d", f.n, mostDoctorRanks)
+	}
+	if f.n > 0 {
+		f.hosts.perHost = 0 // and all have a turn
+	}
+	f.job.N = f.n
+	if _, err := f.hosts.apply(&f.job); err != nil {
+		return fmt.Errorf("doctor: %s", strings.TrimPrefix(err.Error(), "run: "))
+	}
+	if len(f.job.Hosts) == 0 && f.n == 0 {
+		lab, err := launch.LabHosts()
+		if err != nil {
+			return err
+		}
+		f.job.N = max(len(lab), 2)
+	}
+	f.n = f.job.N
+	if f.n > mostDoctorRanks {
+		return fmt.Errorf("doctor: %d hosts: must be at most %d", f.n, mostDoctorRanks)
+	}
+	return nil
 }
 
 // tell prints a report, and draws it.
@@ -168,10 +194,10 @@ func (f *doctorFlags) examine(ctx context.Context) (*doctor.Report, error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	var out, said bytes.Buffer
-	result, err := launch.Run(ctx, launch.Job{
-		Program: self, N: f.n, Transport: f.transport, Timeout: time.Minute + time.Duration(f.n)*time.Second,
-		Stdout: &out, Stderr: &said, Report: &said, Env: []string{envDoctor + "=1"},
-	}, nil)
+	job := f.job
+	job.Program, job.Transport, job.Timeout = self, f.transport, time.Minute+time.Duration(f.n)*time.Second
+	job.Stdout, job.Stderr, job.Report, job.Env = &out, &said, &said, append(job.Env, envDoctor+"=1")
+	result, err := launch.Run(ctx, job, nil)
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}

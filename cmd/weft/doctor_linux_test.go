@@ -118,6 +118,47 @@ func TestDoctorFindsLimits(t *testing.T) {
 	}
 }
 
+// TestDoctorHosts: an agent on each of several hosts starts a rank, and all pairs are measured
+// over the network.
+func TestDoctorHosts(t *testing.T) {
+	needsLab(t)
+	l, err := lab.Make(3, 1500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Remove()
+	rsh := filepath.Join(t.TempDir(), "rsh") // HOST COMMAND…
+	script := "#!/bin/sh\nhost=$1\nshift\nexec nsenter --net=" + filepath.Dir(l.Hosts[0].Namespace) + "/$host sh -c \"$*\"\n"
+	if err := os.WriteFile(rsh, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, h := range l.Hosts {
+		names = append(names, filepath.Base(h.Namespace))
+	}
+	t.Setenv(envCommand, "1") // the agents are this executable, too
+	var out, stderr string
+	var status int
+	if err := sys.InNetwork(l.Hosts[0].Namespace, func() error {
+		out, stderr, status = runWeft(t, "doctor", "-json", "-hosts", strings.Join(names, ","), "-rsh", rsh)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var r doctor.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("%v: status %d: %s%s", err, status, out, stderr)
+	}
+	if len(r.Hosts()) != 3 || status != 0 {
+		t.Errorf("status %d, hosts %+v", status, r.Hosts())
+	}
+	for _, p := range r.Pairs() {
+		if p.Error() != "" || p.There.Measured == nil || p.There.Transport != "udp" {
+			t.Errorf("%d to %d: %+v, back %+v", p.From.Rank, p.To.Rank, p.There, p.Back)
+		}
+	}
+}
+
 // TestDoctorAsRanks: ranks of a job that somebody else has started are examined, and rank 0
 // tells of all.
 func TestDoctorAsRanks(t *testing.T) {
