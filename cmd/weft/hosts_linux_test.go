@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -144,8 +145,16 @@ func (c *cluster) build(pkg string) string {
 // remove takes the cluster down. Nothing may be left of its jobs.
 func (c *cluster) remove() {
 	c.until("nothing is left of the jobs", func() bool { return len(c.left()) == 0 })
+	server, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.sshd[0].Process.Pid))
+	for i := range c.lab.Hosts { // sshd's children, too: one whose host has lost its interface stays for long
+		for _, pid := range c.on(i, server, "") {
+			err = errors.Join(err, syscall.Kill(pid, syscall.SIGKILL))
+		}
+	}
+	if err != nil && !errors.Is(err, syscall.ESRCH) {
+		c.t.Error(err)
+	}
 	for _, cmd := range c.sshd {
-		cmd.Process.Kill()
 		cmd.Wait()
 	}
 	if err := c.lab.Remove(); err != nil {
