@@ -137,3 +137,36 @@ type stream struct{ io.Reader }
 
 func (stream) Write(b []byte) (int, error) { return len(b), nil }
 func (stream) Close() error                { return nil }
+
+// A rank that joins late hears of those whose programs have returned, but for those that tell it themselves: their
+// messages come first.
+func TestLateRankHearsWhatIsForIt(t *testing.T) {
+	s := NewServer([]Job{{Size: 4}, {Rank: 1, Size: 4}, {Rank: 2, Size: 4}, {Rank: 3, Size: 4}})
+	join := func(rank int) *Launched {
+		a, b := net.Pipe()
+		go s.Serve(rank, a)
+		l, err := Join(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		return l
+	}
+	for rank, told := range [][]int{{3}, {2}} {
+		l := join(rank)
+		if err := errors.Join(l.Return(told), l.Put(t.Context(), "returned", "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := join(2)
+	for rank := range 2 {
+		if _, err := late.Get(t.Context(), rank, "returned"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heard := make(chan int, 4)
+	join(3).Watch(func(rank int, cause error) { heard <- rank })
+	if rank := <-heard; rank != 1 {
+		t.Errorf("rank 3 heard of rank %d, which has messages for it", rank)
+	}
+}

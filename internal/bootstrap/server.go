@@ -25,7 +25,7 @@ type Server struct {
 	downs  []line
 	told   []line // what has been put, where everybody is told
 	tells  bool   // everybody is told
-	left   []int  // ranks whose programs have returned
+	left   []line // "return" of ranks whose programs have returned
 	asked  uint64
 	states map[uint64]chan string // questions that are not answered
 	nag    *time.Timer            // tells ranks in a fence who is missing; may be nil
@@ -100,8 +100,10 @@ func (s *Server) register(rank int, r *served) []line {
 	defer s.mu.Unlock()
 	s.ranks[rank] = r
 	news := append([]line(nil), s.downs...)
-	for _, other := range s.left {
-		news = append(news, line{Op: "returned", Rank: other})
+	for _, l := range s.left {
+		if !slices.Contains(l.Told, rank) { // else the other rank tells this one when its messages have been accepted
+			news = append(news, line{Op: "returned", Rank: l.Rank})
+		}
 	}
 	return append(news, s.told...)
 }
@@ -160,7 +162,7 @@ func (s *Server) handle(rank int, r *served, l line) error {
 			s.nag = time.AfterFunc(patience, s.tellMissing)
 		}
 	case "return":
-		s.left = append(s.left, rank)
+		s.left = append(s.left, line{Rank: rank, Told: l.Told})
 		s.mu.Unlock()
 		s.others(rank, l.Told, line{Op: "returned", Rank: rank})
 		return nil

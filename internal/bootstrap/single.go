@@ -31,7 +31,7 @@ func NewLocal(n int) []Source {
 	if err != nil {
 		host = "localhost"
 	}
-	l := &local{size: n, values: map[string]string{}, watches: map[int]func(int, error){}, left: map[int]bool{}}
+	l := &local{size: n, values: map[string]string{}, watches: map[int]func(int, error){}, left: map[int][]int{}}
 	l.changed.L = &l.mu
 	id, secret := NewID(), NewSecret()
 	sources := make([]Source, n)
@@ -49,7 +49,7 @@ type local struct {
 	values  map[string]string
 	fenced  int // calls of Fence so far
 	watches map[int]func(rank int, cause error)
-	left    map[int]bool // ranks whose programs have returned
+	left    map[int][]int // of ranks whose programs have returned: ranks that they tell themselves
 }
 
 // A localSource is one of them. It implements Source.
@@ -112,7 +112,7 @@ func (s *localSource) wait(ctx context.Context, cond func() bool) error {
 
 func (s *localSource) Return(told []int) error {
 	s.mu.Lock()
-	s.left[s.job.Rank] = true
+	s.left[s.job.Rank] = told
 	watches := maps.Clone(s.watches)
 	s.mu.Unlock()
 	for rank, watch := range watches {
@@ -127,11 +127,13 @@ func (s *localSource) Return(told []int) error {
 func (s *localSource) Watch(down func(rank int, cause error)) {
 	s.mu.Lock()
 	s.watches[s.job.Rank] = down
-	left := slices.Sorted(maps.Keys(s.left))
+	left := maps.Clone(s.left)
 	s.mu.Unlock()
 	go func() {
-		for _, rank := range left {
-			down(rank, ErrReturned)
+		for _, rank := range slices.Sorted(maps.Keys(left)) {
+			if !slices.Contains(left[rank], s.job.Rank) {
+				down(rank, ErrReturned)
+			}
 		}
 	}()
 }
