@@ -170,3 +170,40 @@ func TestLateRankHearsWhatIsForIt(t *testing.T) {
 		t.Errorf("rank 3 heard of rank %d, which has messages for it", rank)
 	}
 }
+
+// A question that comes while an earlier one is being sent is asked, too.
+func TestEveryQuestionIsAsked(t *testing.T) {
+	s := NewServer([]Job{{Size: 1}})
+	a, b := net.Pipe() // a write ends when it has been read
+	defer b.Close()
+	go s.Serve(0, a)
+	c := newConn(b)
+	if l, err := c.read(); l.Op != "job" || err != nil {
+		t.Fatal(l, err)
+	}
+	if err := errors.Join(c.write(line{Op: "put", Key: "here"}), c.write(line{Op: "get", Key: "here"})); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := c.read(); l.Op != "value" || err != nil { // the rank is registered
+		t.Fatal(l, err)
+	}
+	const askers = 3
+	answers := make(chan string, askers)
+	for range askers {
+		go func() { answers <- s.State(within(t))[0] }()
+	}
+	for range askers {
+		l, err := c.read()
+		if l.Op != "state" || err != nil {
+			t.Fatal(l, err)
+		}
+		if err := c.write(line{Op: "stated", Seq: l.Seq, Value: "computes"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range askers {
+		if got := <-answers; got != "computes" {
+			t.Errorf("an asker got %q", got)
+		}
+	}
+}

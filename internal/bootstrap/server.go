@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -35,9 +34,10 @@ type Server struct {
 type served struct {
 	c      *conn
 	mu     sync.Mutex // held while writing
+	asking sync.Mutex // of asked
 	keys   int
 	fences int
-	asking atomic.Bool   // a question is being sent
+	asked  []line        // questions that have not been sent, of which the first is being sent
 	leaves bool          // it has left in good order
 	failed string        // why its program has failed, as it has said
 	over   chan struct{} // closed when nothing more comes from it
@@ -114,13 +114,28 @@ func (r *served) send(l line) {
 	_ = r.c.write(l) // a rank that is gone is noticed by whoever waits for its process
 }
 
-// ask sends a question, unless an earlier one has not left yet.
+// ask sends a question, after those that have not been sent yet.
 func (r *served) ask(l line) {
-	if r.asking.CompareAndSwap(false, true) {
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	if len(r.asked) == mostAsked {
+		return // it does not read, and will not answer
+	}
+	r.asked = append(r.asked, l)
+	if len(r.asked) > 1 {
+		return // whoever sends the first goes on with it
+	}
+	for len(r.asked) > 0 {
+		l = r.asked[0]
+		r.asking.Unlock()
 		r.send(l)
-		r.asking.Store(false)
+		r.asking.Lock()
+		r.asked = r.asked[1:]
 	}
 }
+
+// mostAsked bounds the questions that wait until a rank reads.
+const mostAsked = 8
 
 func (s *Server) handle(rank int, r *served, l line) error {
 	s.mu.Lock()
@@ -140,7 +155,7 @@ func (s *Server) handle(rank int, r *served, l line) error {
 		if s.tells {
 			told := line{Op: "told", Rank: rank, Key: l.Key, Value: l.Value}
 			s.told = append(s.told, told)
-			defer s.others(rank, nil, told)
+			defer tell(s.others(rank, nil), told)
 		}
 	case "get":
 		key := name(l.Rank, l.Key)
@@ -163,8 +178,9 @@ func (s *Server) handle(rank int, r *served, l line) error {
 		}
 	case "return":
 		s.left = append(s.left, line{Rank: rank, Told: l.Told})
+		others := s.others(rank, l.Told)
 		s.mu.Unlock()
-		s.others(rank, l.Told, line{Op: "returned", Rank: rank})
+		tell(others, line{Op: "returned", Rank: rank})
 		return nil
 	case "leave":
 		r.leaves = true
@@ -184,15 +200,20 @@ func (s *Server) handle(rank int, r *served, l line) error {
 	return nil
 }
 
-// others sends a line to all ranks but those told.
-func (s *Server) others(rank int, told []int, l line) {
-	s.mu.Lock()
-	ranks := slices.Clone(s.ranks)
-	s.mu.Unlock()
-	for i, r := range ranks {
+// others returns the ranks that hear the news of a rank, but for those told. The lock is held: a rank that registers
+// afterwards finds the news there.
+func (s *Server) others(rank int, told []int) (others []*served) {
+	for i, r := range s.ranks {
 		if r != nil && i != rank && !slices.Contains(told, i) {
-			r.send(l)
+			others = append(others, r)
 		}
+	}
+	return others
+}
+
+func tell(ranks []*served, l line) {
+	for _, r := range ranks {
+		r.send(l)
 	}
 }
 
@@ -335,9 +356,9 @@ func (s *Server) Down(rank int, cause string) {
 	s.mu.Lock()
 	l := line{Op: "down", Rank: rank, Value: cause}
 	s.downs = append(s.downs, l)
-	free := s.open()
+	free, others := s.open(), s.others(rank, nil)
 	s.mu.Unlock()
-	s.others(rank, nil, l)
+	tell(others, l)
 	s.answer(free, line{Op: "fenced"})
 }
 
