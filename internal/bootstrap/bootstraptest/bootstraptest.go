@@ -163,10 +163,8 @@ func testDeaths(t *testing.T, open Open) {
 		t.Errorf("rank 3 left, and rank 0 heard %+v", got)
 	}
 	s[2].Watch(func(of int, cause error) { heard <- news{2, of, cause} })
-	for _, of := range []int{1, 3} {
-		if got := <-heard; got.of != of {
-			t.Errorf("late, rank 2 heard %+v, not of rank %d", got, of)
-		}
+	if first, second := <-heard, <-heard; first.of+second.of != 1+3 || first.of != 1 && first.of != 3 {
+		t.Errorf("late, rank 2 heard %+v and %+v, not of ranks 1 and 3", first, second)
 	}
 	both := make(chan error)
 	go func() { both <- s[2].Fence(within(t)) }()
