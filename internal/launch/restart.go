@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"weft/internal/process"
 )
 
 // RestartEnv tells the ranks how often the job has been started again.
@@ -18,6 +20,14 @@ const RestartEnv = "WEFT_RESTART"
 // that they are not the first. The result is that of the last one. Nothing is started again after a signal that
 // ends programs, when the job's time is over, or when ctx has ended. Standard input is for the first.
 func RunAgain(ctx context.Context, job Job, restarts int, signals <-chan os.Signal) (Result, error) {
+	if restarts > 0 && job.Temp != "" {
+		keep, err := process.Open(job.Temp) // its guard keeps the directory until the last run has ended
+		if err != nil {
+			return Result{}, err
+		}
+		defer keep.Close()
+		job.Temp = ""
+	}
 	relay := newRelay(signals)
 	defer relay.stop()
 	env, timeout, began := job.Env, job.Timeout, time.Now()
