@@ -17,7 +17,7 @@ type Agreement struct {
 }
 
 // Agree returns what the members agree on, when all that live have called it: the bitwise and of their flags, and which
-// of them are dead, or have left. It works whoever dies meanwhile, at whatever moment, and in a group whose operations
+// of them are dead, or have left. It works whichever ranks die meanwhile, at any moment, and in a group whose operations
 // have failed, or that is revoked: so members find out together whether all of them got through, and go on, or back, all
 // of them. It is MPI_Comm_agree of ULFM (Bland et al. 2013); package agreement has the algorithm.
 //
@@ -111,7 +111,7 @@ var errShrunk = errors.New("coll: the group is shrunk to those that are left")
 
 // Shrink returns a group of the members that live, in the same order, on a channel that is used for nothing else, when all
 // that live have called it, with the same channel. First it revokes the group, so that members that are still
-// in an operation of it come here, too. They agree on who lives as in Agree, with the same promises and errors: all get
+// in an operation of it come here, too. They agree on which ranks live as in Agree, with its promises and errors: all get
 // the same group, and it has the next generation, by which whatever may come of the old one is told from it.
 // A member that dies afterwards is still in the new group, whose operations then fail: shrink that. It is MPI_Comm_shrink
 // of ULFM.

@@ -15,7 +15,7 @@
 // A program that goes on without the dead does as programs with MPI's ULFM do (Bland et al., Post-failure recovery of
 // MPI communication capability, 2013). [Group.Agree] tells all members whether an operation has got through at all of
 // them, and who is dead. [Group.Shrink] returns the group of those that are left, the same one at all, on a channel that
-// has not been used before. [Group.Revoke] ends a group that a member cannot go on with. They work whoever dies meanwhile.
+// has not been used before. [Group.Revoke] ends a group that a member cannot go on with. They work whichever ranks die.
 // docs/SURVIVING.md shows how a program is built from them, and the other way: to begin anew from what was saved.
 //
 // One goroutine of a rank at a time may be in an operation of a group; Agree and Revoke are for any. Disjoint groups may use the same channel.
