@@ -66,6 +66,7 @@ internal/sim/mapper     internal/sim internal/sim/fabric
 internal/sim/guest      internal/sim transport
 internal/sim/paper      internal/sim
 internal/sim/rendezvous internal/engine/coord internal/sim
+internal/sim/traffic    internal/engine/link internal/engine/wire internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
 .                       internal/amt internal/bootstrap internal/bootstrap/environment internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
@@ -90,7 +91,7 @@ internal/doctor         . internal/sys
 internal/perf           . am fm internal/bootstrap internal/lab internal/launch internal/sys pm stream vmmc
 internal/perf/matching  match
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/wire internal/hostlist internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/updown internal/stress internal/sys internal/tape internal/waitgraph stream
+cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/tape internal/waitgraph stream
 
 docs/wireshark
 

@@ -38,6 +38,7 @@ EXAMPLES
   weft sim -seeds 10000             explore; a seed that fails is shrunk
   weft sim -for 60s                 explore new seeds for a minute
   weft sim paper -table dimmnet     the papers' hardware, part by part
+  weft sim congestion               incast, halo and all-to-all where queues are short
   weft sim map -n 1000              find a network of switches, and routes through it`
 
 // simFlags are the flags of weft sim.
@@ -83,7 +84,7 @@ func simCommand() *ffcli.Command {
 	fs.BoolVar(&f.JSON, "json", false, "print the result as JSON")
 	return &ffcli.Command{
 		Name: "sim", ShortUsage: "weft sim [FLAGS] [PROGRAM [ARGS]]", ShortHelp: "run a program, or the protocol's tests, on a virtual cluster",
-		LongHelp: simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simBarrierCommand(), simMapCommand(), simReplayCommand()},
+		LongHelp: simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simBarrierCommand(), simMapCommand(), simCongestionCommand(), simReplayCommand()},
 		Exec: func(ctx context.Context, args []string) error {
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 			defer stop()

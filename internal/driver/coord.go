@@ -42,8 +42,11 @@ func (n *Node) Free(o *coord.Object) (ok bool) {
 	n.enter()
 	if n.tape == nil && !n.closing.Load() {
 		now := n.clock()
-		if n.cfg.Host == nil && n.receive(now) {
-			n.react(now)
+		if n.cfg.Host == nil {
+			var any bool
+			if now, any = n.receive(now); any {
+				n.react(now)
+			}
 		}
 		var sent bool
 		if ok, sent = o.Free(); sent {

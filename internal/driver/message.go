@@ -80,7 +80,7 @@ func (n *Node) glance() (any bool) {
 		return false
 	}
 	now := n.clock()
-	if any = n.receive(now); any || n.timed || n.eng.Timed() || n.eng.Blocked() {
+	if now, any = n.receive(now); any || n.timed || n.eng.Timed() || n.eng.Blocked() {
 		n.react(now)
 	}
 	return any

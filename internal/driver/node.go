@@ -119,6 +119,9 @@ type Node struct {
 	wanted  []int
 	self    []byte
 
+	looked monotime.Time // when transports were looked at last
+	told   monotime.Time // the time before that, if packets have come since
+
 	sent uint64 // packets that transports have taken
 }
 

@@ -16,7 +16,7 @@ func (n *Node) progress() (any bool) {
 		return false
 	}
 	now := n.clock()
-	any = n.receive(now)
+	now, any = n.receive(now)
 	n.react(now)
 	return any
 }
@@ -25,9 +25,11 @@ func (n *Node) progress() (any bool) {
 // their turn: a flood must not keep us.
 const most = 16
 
-// receive hands the engine what has arrived, and reports whether anything had.
-// React must follow if so. The lock is held.
-func (n *Node) receive(now monotime.Time) (any bool) {
+// receive hands the engine what has arrived. It returns the time, which a flood lets go
+// on, and whether anything had arrived: then react must follow. The lock is held.
+func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
+	since := n.looked
+	n.looked = now
 	served := n.eng.RMA.Stats.Served
 	for tr, t := range n.trs {
 		for range most {
@@ -40,6 +42,7 @@ func (n *Node) receive(now monotime.Time) (any bool) {
 				from := n.in[i].From
 				if from < 0 {
 					from = n.unknown[tr]
+					n.since(since)
 				}
 				n.recv(now, from, n.in[i].Data)
 			}
@@ -47,6 +50,7 @@ func (n *Node) receive(now monotime.Time) (any bool) {
 			if k < batch {
 				break
 			}
+			now = n.clock()
 			n.flush(now) // answers must not wait for the end of a flood
 			if n.pressed() {
 				break // nor other goroutines
@@ -57,7 +61,7 @@ func (n *Node) receive(now monotime.Time) (any bool) {
 		close(n.written)
 		n.written = nil
 	}
-	return any
+	return now, any
 }
 
 // react does what is due and sends what there is to send. The lock is held.
@@ -176,6 +180,16 @@ func (n *Node) loop(now monotime.Time) {
 	size += copy(n.self[size:], n.packets[0].Payload)
 	n.taken(now, n.cfg.Engine.Rank, 1, 1)
 	n.recv(now, n.cfg.Engine.Rank, n.self[:size])
+}
+
+// since tells the engine, once, that the packets which it gets now may have come at any
+// time after t. On a host they come when it says so.
+func (n *Node) since(t monotime.Time) {
+	if t != n.told && n.cfg.Host == nil {
+		n.told = t
+		n.tape.Step("since", t, 0)
+		n.eng.Since(t)
+	}
 }
 
 // recv, output and taken are the engine's, recorded.

@@ -182,8 +182,7 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 			looks = min(looks, glancesCall)
 		}
 		for range looks {
-			now := n.clock()
-			some := n.receive(now)
+			now, some := n.receive(n.clock())
 			if some || timed || n.eng.Blocked() {
 				n.react(now)
 				if !c.pending() {

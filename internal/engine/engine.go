@@ -213,6 +213,11 @@ func (e *Engine) Gone(rank int) *link.PeerError {
 	return nil
 }
 
+// Since says that packets which Recv is handed from now on may have come over a lossy
+// transport at any time after t, when it was looked at last. Until then, and if t is
+// Never, they come at the moment at which they are handed over.
+func (e *Engine) Since(t monotime.Time) { e.self.Since(t) }
+
 // What Recv is told in the place of a rank about packets that come over a lossy
 // transport, which say themselves from whom: the weakest guard that they may have.
 const (

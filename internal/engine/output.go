@@ -50,8 +50,8 @@ func (e *Engine) Output(now monotime.Time, dst []link.Packet) (rank, n int, urge
 // returns what the link has to send: what has a number is not overtaken any more. An eighth
 // of the window is kept for short frames. (PROTOCOL §1.1)
 func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int {
-	for p.conn.Waiting() < len(dst) && p.conn.Ready() {
-		head, payload, _, ok := p.q.Next(p.conn.Room(), p.conn.Roomy())
+	for p.conn.Waiting() < len(dst) && p.conn.Ready(now) {
+		head, payload, _, ok := p.q.Next(p.conn.Room(), p.conn.Roomy(now))
 		if !ok {
 			break
 		}
@@ -62,6 +62,7 @@ func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int 
 		p.throttled = false
 		p.conn.RoomAgain(now)
 	}
+	p.conn.More(p.q.Len() > 0)
 	n := p.conn.Output(now, dst)
 	e.links.sooner(p)
 	return n

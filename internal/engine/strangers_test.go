@@ -116,7 +116,7 @@ func (s *story) forgery(to int) []byte {
 		}
 	}
 	if at := s.number("flip", -1); at >= 0 {
-		pkt[at] ^= 1
+		pkt[at] ^= 0x80
 	}
 	return pkt[:s.number("cut", len(pkt))]
 }

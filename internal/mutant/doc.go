@@ -61,6 +61,8 @@ const (
 	PartMissing         // link: a packet that comes in parts is taken when the first has come
 	AnsweredTwice       // am: the credit of an answered request is given back twice now and then
 	PacketTwice         // fm: the credit of a packet is given back twice now and then
+	WindowShut          // link: a congestion window that has become small stays so
+	LossIgnored         // link: losses and timeouts leave the congestion window as it is
 	RedirectTwice       // vmmc: a redirection that a transfer has taken is there for the next as well
 	DecidedEarly        // agreement: a member has decided before it knows that all have accepted
 	LockForgotten       // agreement: in a new view a member does not say what it has accepted
@@ -87,7 +89,7 @@ func (b Bug) String() string {
 		"NewcomersFirst", "LastFirst",
 		"FenceOvertaken", "FenceIgnored", "RestoredShort",
 		"BeatUnanswered", "FenceUnheard",
-		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "BulkOvertaken", "PartMissing", "AnsweredTwice", "PacketTwice", "RedirectTwice",
+		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "BulkOvertaken", "PartMissing", "AnsweredTwice", "PacketTwice", "WindowShut", "LossIgnored", "RedirectTwice",
 		"DecidedEarly", "LockForgotten", "OldView", "Unaccused",
 	}[b]
 }

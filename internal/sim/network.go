@@ -97,6 +97,13 @@ func (n *Network) Send(from, to int, header, payload []byte) {
 	n.meddle(p)
 }
 
+// Free returns when a machine's own link, by which it sends to another, will have sent
+// what it was given.
+func (n *Network) Free(from, to int) Time {
+	_, id, _ := n.topology.Next(from, from, to)
+	return max(n.links[id].free, n.world.now)
+}
+
 // NearDelay is what a packet takes that needs no network.
 const NearDelay = 300 * time.Nanosecond
 

@@ -123,6 +123,8 @@ func (p *player) play(e Event) (err error) {
 		}
 	case "taken":
 		eng.Taken(e.Now, e.Rank, e.N, e.M, p.packets[:])
+	case "since":
+		eng.Since(e.Now)
 	case "retry":
 		eng.Retry()
 	case "pause":

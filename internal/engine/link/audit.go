@@ -21,5 +21,6 @@ func (c *Conn) Unfinished() string {
 func (c *Conn) Fingerprint(w io.Writer) {
 	fmt.Fprintln(w, c.incarnation, c.counter, c.replay.String(), c.base, c.next, c.high, c.tail, c.stopped, c.asking, c.probe,
 		c.rtoAt, c.rto, c.backoff, c.srtt, c.rttvar, c.expected, c.loseSent, c.stopSent, c.unacked, c.ackAt, c.pulse,
-		c.due, c.stats, c.guard, c.knows, c.again, c.kept.count, c.kept.last, c.kept.untold, c.overtake, c.path)
+		c.due, c.stats, c.guard, c.knows, c.again, c.kept.count, c.kept.last, c.kept.untold, c.overtake, c.path,
+		c.flying, c.unasked, c.more, c.paced, c.congestion, c.came, c.self.since, c.self.crowd.size)
 }

@@ -9,7 +9,7 @@ import (
 
 // Config shapes the links of a node. Zero values mean the defaults.
 type Config struct {
-	Window     int           // packets on their way to one peer; default 256
+	Window     int           // packets on their way to one peer, at most; default 256
 	RTOInitial time.Duration // until a round trip has been measured; default 20 ms
 	RTOMin     time.Duration // default 2 ms
 	RTOMax     time.Duration // default 500 ms
@@ -20,6 +20,10 @@ type Config struct {
 	// Selective keeps packets that come out of order, if the peer does so too,
 	// so that only those that are missing are sent again. (PROTOCOL §2.5)
 	Selective bool
+
+	// FixedWindow lets Window packets be on their way whatever the network does: for
+	// comparison.
+	FixedWindow bool
 
 	FirstSeq     uint32 // number of the first packet, at both ends; 0 but in tests of wrapping
 	FirstCounter uint64 // counter before that of the first packet; 0 but in tests of keys that change
@@ -68,6 +72,10 @@ type Conn struct {
 	// Sending: base <= next <= high <= tail, in serial arithmetic.
 	knows   bool   // the peer knows SELECT
 	again   int    // slots to transmit out of turn
+	flying  int    // slots on their way
+	unasked int    // packets transmitted since one asked to be acknowledged at once
+	more    bool   // frames wait that have no number yet
+	paced   bool   // a packet waits for its time
 	base    uint32 // oldest packet not acknowledged
 	next    uint32 // next packet to transmit
 	high    uint32 // next packet that has never been transmitted
@@ -82,6 +90,8 @@ type Conn struct {
 	srtt    time.Duration // 0 until measured
 	rttvar  time.Duration
 
+	congestion congestion
+
 	// Receiving.
 	expected uint32
 	loseSent bool
@@ -89,6 +99,8 @@ type Conn struct {
 	overtake uint32 // packets that may come before one that is on its way: a trunk
 	unacked  int
 	ackAt    monotime.Time
+	came     monotime.Time // since when packet expected-1 may have been here
+	crowd    place
 	kept     kept
 
 	pulse      Pulse
@@ -117,8 +129,10 @@ type slot struct {
 	payload []byte // borrowed, unless it was short and lies in front
 	at      monotime.Time
 	times   int  // transmitted
+	flying  bool // it is on its way, as far as is known
 	held    bool // the peer keeps it
 	again   bool // the peer misses it
+	prompt  bool // it asked to be acknowledged at once
 }
 
 // bytes returns how long the packet is.
@@ -162,6 +176,7 @@ func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
 	c.out.silence(true)
 	c.in.silence(true)
 	c.rto, c.pulse, c.path = c.cfg.RTOInitial, NewPulse(c.cfg), newPathMTU(c.cfg)
+	c.congestion = newCongestion(c.cfg)
 	s := cfg.FirstSeq
 	c.base, c.next, c.high, c.tail, c.expected = s, s, s, s, s
 	return c
@@ -200,11 +215,18 @@ func less(a, b uint32) bool { return int32(a-b) < 0 }
 func (c *Conn) slot(seq uint32) *slot { return &c.slots[seq&uint32(len(c.slots)-1)] }
 
 // Ready reports whether the window has room, so that Queue may be called.
-func (c *Conn) Ready() bool { return c.tail-c.base < uint32(c.cfg.Window) }
+func (c *Conn) Ready(now monotime.Time) bool {
+	return c.tail-c.base < uint32(c.cfg.Window) && c.congestion.room(now, c.flying+c.again+int(c.tail-c.next))
+}
+
+// More says whether frames wait until Ready reports true.
+func (c *Conn) More(more bool) { c.more = more }
 
 // Roomy reports whether the window has room for packets of long frames, which leave an
 // eighth of it to short ones.
-func (c *Conn) Roomy() bool { return c.tail-c.base < uint32(c.cfg.Window-c.cfg.Window/8) }
+func (c *Conn) Roomy(now monotime.Time) bool {
+	return c.tail-c.base < uint32(c.cfg.Window-c.cfg.Window/8) && c.congestion.roomy(c.flying+c.again+int(c.tail-c.next))
+}
 
 // Waiting returns how many frames have a number and have never been transmitted.
 func (c *Conn) Waiting() int { return int(c.tail - c.high) }
@@ -216,8 +238,11 @@ func (c *Conn) Queue(now monotime.Time, head, payload []byte) {
 		c.grow()
 	}
 	c.wake()
+	if c.base == c.tail && !c.more {
+		c.congestion.resume()
+	}
 	s := c.slot(c.tail)
-	s.times, s.held, s.again = 0, false, false
+	s.times, s.flying, s.held, s.again, s.prompt = 0, false, false, false, false
 	s.size = wire.LinkSize + copy(s.front[wire.LinkSize:], head)
 	s.payload = payload
 	if len(payload) <= maxJoined {
@@ -251,7 +276,8 @@ func (c *Conn) Farewell() {
 	for ; c.base != c.tail; c.base++ {
 		c.slot(c.base).payload = nil
 	}
-	c.next, c.high, c.again = c.tail, c.tail, 0
+	c.next, c.high, c.again, c.flying, c.more = c.tail, c.tail, 0, 0, false
+	c.self.crowd.leave(c)
 	c.stopped, c.asking, c.probe = false, false, false
 	c.due = dues{wire.KindAck: true}
 	c.rtoAt, c.ackAt = monotime.Never, monotime.Never

@@ -23,7 +23,8 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 	}
 	c.pulse.Heard(now)
 	data := f.Kind == wire.KindData || f.Kind == wire.KindPart
-	if !c.acknowledge(now, f.Ack) {
+	c.congestion.heard(int(f.Senders))
+	if !c.acknowledge(now, f) {
 		if !data && f.Kind != wire.KindProbe {
 			return nil, nil // old news, overtaken
 		}
@@ -33,14 +34,20 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 	}
 	switch f.Kind {
 	case wire.KindData:
-		return c.receive(now, f.Seq, frame, room), nil
+		c.crowded(now, f.Flags)
+		frame = c.receive(now, f.Seq, frame, room)
+		if frame != nil && f.Flags&wire.Prompt != 0 {
+			c.due[wire.KindAck] = true
+		}
+		return frame, nil
 	case wire.KindPart:
 		return c.onPart(now, f.Seq, frame, room), nil
 	case wire.KindAck:
 		c.path.proved(now, int(f.Seq))
 	case wire.KindLose:
 		if f.Ack == c.base && !c.stopped {
-			c.next = c.base
+			c.congestion.lost(c.base, c.high, 1)
+			c.back()
 			c.restart(now)
 		}
 	case wire.KindStop:
@@ -50,7 +57,7 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 		}
 	case wire.KindGo:
 		c.stopped, c.probe = false, false
-		c.next = c.base
+		c.back()
 		c.restart(now)
 	case wire.KindProbe:
 		c.due[wire.KindAck] = true
@@ -122,6 +129,7 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 // took counts a frame that goes to the layers above.
 func (c *Conn) took(now monotime.Time) {
 	c.expected++
+	c.came = now.Min(c.self.since)
 	c.loseSent = c.kept.count > 0
 	c.unacked++
 	if c.unacked >= max(c.cfg.Window/4, 1) {

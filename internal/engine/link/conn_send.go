@@ -15,7 +15,7 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	c.sent, c.self.sealed = c.sent[:0], c.self.sealed[:0]
 	for _, k := range [...]wire.Kind{wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe, wire.KindSelect} {
 		if c.due[k] && len(c.sent) < len(dst) {
-			c.control(k, dst)
+			c.control(now, k, dst)
 		}
 	}
 	if c.path.search.due && len(c.sent) < len(dst) {
@@ -23,23 +23,47 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	}
 	waits := c.stopped || c.asking
 	if waits && c.probe && c.base != c.tail && len(c.sent) < len(dst) {
-		c.next = c.base
+		c.back()
 		c.probe = !c.data(now, dst)
 	}
 	if !waits && c.again > 0 {
 		c.repeat(now, dst)
 	}
-	for !waits && c.next != c.tail && c.room(dst) && c.data(now, dst) {
+	for !waits && c.next != c.tail && c.room(dst) && c.congestion.room(now, c.flying) && c.data(now, dst) {
 	}
 	if c.due[wire.KindAck] && len(c.sent) < len(dst) {
-		c.control(wire.KindAck, dst)
+		c.control(now, wire.KindAck, dst)
 	}
+	waiting := !waits && (c.more || c.again > 0 || c.next != c.tail)
+	c.paced = waiting && now.Before(c.congestion.pace)
+	c.congestion.full = c.congestion.full || waiting && !(c.congestion.room(now, c.flying) && c.congestion.roomy(c.flying))
 	return len(c.sent)
 }
 
 // room reports whether Output may return one more packet.
 func (c *Conn) room(dst []Packet) bool {
 	return len(c.sent) < len(dst) && len(c.self.sealed) < sealedMost
+}
+
+// back makes packet base the next to transmit. What was transmitted counts as lost.
+func (c *Conn) back() {
+	c.land()
+	c.next = c.base
+}
+
+// land forgets that packets are on their way.
+func (c *Conn) land() {
+	for seq := c.base; c.flying > 0 && seq != c.high; seq++ {
+		c.landed(c.slot(seq))
+	}
+}
+
+// landed says that a packet is not on its way any more.
+func (c *Conn) landed(s *slot) {
+	if s.flying {
+		s.flying = false
+		c.flying--
+	}
 }
 
 // data transmits packet next, unless the peer keeps it already. It reports whether there
@@ -61,11 +85,11 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 	s := c.slot(seq)
 	switch n := s.parts(); {
 	case c.path.takes(s.bytes(), s.times) || n > len(dst):
-		c.whole(dst, seq, again)
+		c.whole(now, dst, seq, again)
 	case n > len(dst)-len(c.sent):
 		return false
 	default:
-		c.parts(dst, seq, again)
+		c.parts(now, dst, seq, again)
 	}
 	if s.again {
 		s.again = false
@@ -76,6 +100,11 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 		c.stats.Resent++
 	}
 	s.at = now
+	if !s.flying {
+		s.flying = true
+		c.flying++
+	}
+	c.congestion.sent(now, c.flying, c.paced)
 	if c.rtoAt == monotime.Never {
 		c.rtoAt = now.Add(c.timer())
 	}
@@ -83,9 +112,9 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 }
 
 // whole adds a data packet as it is.
-func (c *Conn) whole(dst []Packet, seq uint32, again bool) {
+func (c *Conn) whole(now monotime.Time, dst []Packet, seq uint32, again bool) {
 	s := c.slot(seq)
-	c.header(s.front[:0], wire.KindData, seq)
+	c.header(now, s.front[:0], wire.KindData, seq, c.requests(s, seq))
 	c.add(dst, s.front[:s.size], s.payload, sent{wire.KindData, seq, again}, s.times)
 }
 
@@ -97,14 +126,31 @@ func (c *Conn) add(dst []Packet, front, payload []byte, what sent, times int) {
 	c.sent = append(c.sent, what)
 }
 
+// requests returns the flags by which a data packet says what its sender waits for: an
+// acknowledgement a few times for each window. (PROTOCOL §2.6)
+func (c *Conn) requests(s *slot, seq uint32) (f wire.Flags) {
+	c.unasked++
+	more := c.more || seq+1 != c.tail
+	s.prompt = s.prompt || c.unasked*4*packet >= c.congestion.limit() ||
+		more && c.congestion.strange(s.size+len(s.payload))
+	if s.prompt {
+		c.unasked = 0
+		f |= wire.Prompt
+	}
+	if more {
+		f |= wire.More
+	}
+	return f
+}
+
 // control adds a packet without a frame.
-func (c *Conn) control(k wire.Kind, dst []Packet) {
+func (c *Conn) control(now monotime.Time, k wire.Kind, dst []Packet) {
 	c.due[k] = false
 	seq := uint32(0)
 	if k == wire.KindAck {
 		seq, c.path.answer = c.path.answer, 0
 	}
-	b := c.header(c.self.control[len(c.sent)%len(c.self.control)][:0], k, seq)
+	b := c.header(now, c.self.control[len(c.sent)%len(c.self.control)][:0], k, seq, 0)
 	if k == wire.KindSelect {
 		b = c.kept.bitmap(b, c.expected)
 	}
@@ -115,16 +161,17 @@ func (c *Conn) control(k wire.Kind, dst []Packet) {
 // and nothing waits for it.
 func (c *Conn) stretch(now monotime.Time, dst []Packet) {
 	size := c.path.sending(now, max(c.rto, c.cfg.RTOInitial))
-	b := c.header(make([]byte, 0, size), wire.KindProbe, 0)[:size]
+	b := c.header(now, make([]byte, 0, size), wire.KindProbe, 0, 0)[:size]
 	c.add(dst, b, nil, sent{kind: wire.KindProbe}, 0)
 }
 
-func (c *Conn) header(b []byte, k wire.Kind, seq uint32) []byte {
+func (c *Conn) header(now monotime.Time, b []byte, k wire.Kind, seq uint32, f wire.Flags) []byte {
 	c.counter++
 	c.unacked, c.ackAt, c.due[wire.KindAck] = 0, monotime.Never, c.path.answer != 0
 	return wire.Link{
 		Kind: k, Src: c.self.rank, Dst: c.peer, Job: c.self.job,
-		Incarnation: c.self.incarnation, Seq: seq, Ack: c.expected, Counter: c.counter, Flags: c.flags(),
+		Incarnation: c.self.incarnation, Seq: seq, Ack: c.expected, Counter: c.counter, Flags: c.flags() | f,
+		Senders: c.self.crowd.count(now), Held: c.held(now),
 	}.Append(b)
 }
 
@@ -150,9 +197,13 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 		s := c.slot(p.seq)
 		if p.kind == wire.KindPart {
 			c.miss(s)
+			c.landed(s)
 			continue
 		}
 		s.times--
+		c.landed(s)
+		c.unasked = max(c.unasked-1, 0)
+		c.congestion.pace, c.paced = c.congestion.pace.Min(now), false
 		c.stats.Sent--
 		if s.times > 0 {
 			c.stats.Resent--
@@ -171,7 +222,8 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 
 // acknowledge handles the ack that every packet carries (PROTOCOL §2.3), and
 // reports whether it is one that may be believed.
-func (c *Conn) acknowledge(now monotime.Time, e uint32) bool {
+func (c *Conn) acknowledge(now monotime.Time, f wire.Link) bool {
+	e := f.Ack
 	if e-c.base > c.high-c.base {
 		return false
 	}
@@ -179,13 +231,15 @@ func (c *Conn) acknowledge(now monotime.Time, e uint32) bool {
 		return true
 	}
 	c.backoff = 0
-	once, last := true, c.slot(e-1).at
+	once, last, n := true, c.slot(e-1), int(e-c.base)
+	bytes := last.size + len(last.payload)
 	for c.base != e {
 		s := c.slot(c.base)
 		once = once && s.times == 1
 		if c.path.late && c.path.arrived(now, s.bytes(), s.times) {
 			c.stats.Shortened++
 		}
+		c.landed(s)
 		s.payload = nil
 		if s.again {
 			s.again = false
@@ -194,7 +248,9 @@ func (c *Conn) acknowledge(now monotime.Time, e uint32) bool {
 		c.base++
 	}
 	if once { // Karn: a packet sent twice tells nothing, nor do those that waited for it
-		c.sample(now.Sub(last))
+		trip := now.Sub(last.at)
+		c.sample(trip)
+		c.congestion.measured(now, bytes, trip, c.unseen(now, trip, f.Held), last.prompt)
 	}
 	if c.base != c.tail {
 		c.slot(c.base).held = false // it is what the peer waits for
@@ -204,8 +260,9 @@ func (c *Conn) acknowledge(now monotime.Time, e uint32) bool {
 	}
 	if c.stopped || c.asking {
 		c.stopped, c.asking = false, false
-		c.next = c.base
+		c.back()
 	}
+	c.congestion.acknowledged(e, c.next, c.high, n)
 	c.restart(now)
 	return true
 }
@@ -258,13 +315,17 @@ func (c *Conn) timeout(now monotime.Time) {
 	if c.timer() < c.cfg.RTOMax {
 		c.backoff++
 	}
+	if !c.stopped {
+		c.land()
+		c.congestion.timedOut(c.base, c.high)
+	}
 	switch {
 	case c.stopped:
 		c.probe = !mutant.On(mutant.NoPersistProbe)
 	case c.cfg.Selective && c.knows:
 		c.asking, c.probe = true, true
 	default:
-		c.next = c.base
+		c.back()
 	}
 	c.rtoAt = monotime.Never
 	if c.base != c.tail {
@@ -274,7 +335,11 @@ func (c *Conn) timeout(now monotime.Time) {
 
 // Deadline returns when Advance has something to do.
 func (c *Conn) Deadline() monotime.Time {
-	return c.rtoAt.Min(c.ackAt).Min(c.pulse.Deadline()).Min(c.path.search.at)
+	at := c.rtoAt.Min(c.ackAt).Min(c.pulse.Deadline()).Min(c.path.search.at)
+	if c.paced {
+		at = at.Min(c.congestion.pace)
+	}
+	return at
 }
 
 // Await says whether something is awaited from the peer. While it is, the peer

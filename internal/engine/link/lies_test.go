@@ -150,7 +150,7 @@ func TestReady(t *testing.T) {
 		r := newRig(t, 1, Config{Window: 5, FirstSeq: first}, faults{})
 		conn := r.ends[0].conn
 		fill := func() (n int) {
-			for ; conn.Ready(); n++ {
+			for ; conn.Ready(r.now); n++ {
 				head, payload := frame(0, 1)
 				conn.Queue(r.now, head, payload)
 			}

@@ -158,16 +158,17 @@ func TestForgeries(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 	}
-	change := func(at int) []byte {
+	flip := func(at int, bits byte) []byte {
 		p := bytes.Clone(pkt)
-		p[at] ^= 1
+		p[at] ^= bits
 		return p
 	}
+	change := func(at int) []byte { return flip(at, 1) }
 	refused("another job", change(8), ErrForeign)
 	refused("another destination", change(16), ErrForeign)
 	refused("another magic", change(0), wire.ErrField)
-	refused("another flag", change(22), wire.ErrField)
-	for at := 24; at < len(pkt); at++ {
+	refused("another flag", flip(20, 0x80), wire.ErrField)
+	for at := 21; at < len(pkt); at++ {
 		if at >= 32 && at < 40 {
 			refused("another incarnation", change(at), ErrStale)
 			continue

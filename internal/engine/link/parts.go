@@ -21,13 +21,13 @@ func (s *slot) parts() int { return partsOf(s.bytes() - wire.LinkSize) }
 func partsOf(frame int) int { return (frame + partBytes - 1) / partBytes }
 
 // parts adds packet seq in parts. There must be room for all.
-func (c *Conn) parts(dst []Packet, seq uint32, again bool) {
+func (c *Conn) parts(now monotime.Time, dst []Packet, seq uint32, again bool) {
 	s := c.slot(seq)
 	frame := append(append([]byte(nil), s.front[wire.LinkSize:s.size]...), s.payload...)
 	for i := range s.parts() {
 		piece := frame[i*partBytes : min((i+1)*partBytes, len(frame))]
 		b := make([]byte, 0, wire.LinkSize+wire.PartSize+len(piece))
-		b = c.header(b, wire.KindPart, seq)
+		b = c.header(now, b, wire.KindPart, seq, 0)
 		b = wire.Part{Off: uint16(i * partBytes), Total: uint16(len(frame))}.Append(b)
 		b = append(b, piece...)
 		kind := wire.KindPart

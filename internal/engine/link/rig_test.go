@@ -97,7 +97,7 @@ func frame(i int, n uint64) (head, payload []byte) {
 // send lets an end send what is due.
 func (r *rig) send(i int) {
 	e := r.ends[i]
-	for e.todo > 0 && e.conn.Ready() {
+	for e.todo > 0 && e.conn.Ready(r.now) {
 		head, payload := frame(i, e.next)
 		if e.fill {
 			payload = make([]byte, e.conn.Room()-len(head))
@@ -106,6 +106,7 @@ func (r *rig) send(i int) {
 		e.next++
 		e.todo--
 	}
+	e.conn.More(e.todo > 0)
 	var packets [16]Packet
 	for {
 		n := e.conn.Output(r.now, packets[:])

@@ -118,10 +118,11 @@ func (c *Conn) selected(now monotime.Time, bits []byte) {
 		}
 		if bits[i/8]&(1<<(i%8)) != 0 {
 			c.slot(seq).held = true
+			c.landed(c.slot(seq))
 			end = seq
 		}
 	}
-	some, soon := false, 2*c.srtt+4*c.rttvar
+	first, some, soon := c.base, 0, 2*c.srtt+4*c.rttvar
 	if c.srtt == 0 {
 		soon = c.cfg.RTOMin // each answer to what is repeated must not repeat it
 	}
@@ -131,9 +132,13 @@ func (c *Conn) selected(now monotime.Time, bits []byte) {
 			continue
 		}
 		c.miss(s)
-		some = true
+		c.landed(s)
+		if some++; some == 1 {
+			first = seq
+		}
 	}
-	if some {
+	if some > 0 {
+		c.congestion.lost(first, c.high, some)
 		c.restart(now)
 	}
 }
@@ -149,7 +154,10 @@ func (c *Conn) miss(s *slot) {
 // repeat transmits what the peer misses.
 func (c *Conn) repeat(now monotime.Time, dst []Packet) {
 	for seq := c.base; c.again > 0 && less(seq, c.high) && c.room(dst); seq++ {
-		if c.slot(seq).again && !c.transmit(now, dst, seq, true) {
+		if !c.slot(seq).again {
+			continue
+		}
+		if !c.congestion.room(now, c.flying) || !c.transmit(now, dst, seq, true) {
 			return
 		}
 	}

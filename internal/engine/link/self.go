@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"weft/internal/engine/wire"
+	"weft/internal/monotime"
 )
 
 // Why packets are refused.
@@ -16,7 +17,8 @@ var (
 	ErrStale   = errors.New("weft: packet of another incarnation")
 )
 
-// Self is the identity of this process, which its links share.
+// Self is what the links of this process share: its identity, and what it knows of all
+// that send to it.
 type Self struct {
 	job         uint64
 	rank        uint32
@@ -28,6 +30,9 @@ type Self struct {
 	plain   []byte                                   // the packet that was decrypted last
 	sealed  []byte                                   // packets that Output has encrypted
 	control [4][wire.LinkSize + wire.SelectSize]byte // control packets that it has returned
+
+	since monotime.Time // nobody has looked for packets since
+	crowd crowd
 }
 
 // NewSelf returns the identity of a process. The incarnation is random, and
@@ -37,8 +42,13 @@ func NewSelf(job uint64, rank uint32, incarnation uint64, secret []byte) *Self {
 	if err != nil {
 		panic(err) // only where SHA-256 is not to be had
 	}
-	return &Self{job: job, rank: rank, incarnation: max(incarnation, 1), root: root, keyBits: keyBits}
+	return &Self{job: job, rank: rank, incarnation: max(incarnation, 1), root: root, keyBits: keyBits, since: monotime.Never}
 }
+
+// Since says that packets which links are handed from now on may have come at any time
+// after t, when their transports were looked at last; Never, and until then, that they come
+// at the moment at which they are handed over.
+func (s *Self) Since(t monotime.Time) { s.since = t }
 
 // from is the direction of the packets that a peer sends to this process.
 func (s *Self) from(peer uint32, incarnation uint64) direction {

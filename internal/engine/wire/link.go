@@ -38,14 +38,23 @@ func (k Kind) String() string {
 }
 
 // Flags say how the sender of a packet works.
-type Flags uint32
+type Flags uint8
 
 // The flags of a packet.
 const (
 	Checksum  Flags = 1 << iota // it is guarded by a checksum, not by a tag
 	Selective                   // its sender knows SELECT
 	Encrypted                   // what follows the header is encrypted
+	Prompt                      // it is to be acknowledged at once
+	More                        // others wait behind it
 	flagsEnd
+)
+
+// Link.Held counts units of HeldUnit nanoseconds. HeldLong says that it is at least so
+// long, or not known.
+const (
+	HeldUnit = 64
+	HeldLong = 1<<16 - 1
 )
 
 const (
@@ -60,6 +69,8 @@ type Link struct {
 	Src, Dst    uint32
 	Job         uint64
 	Flags       Flags
+	Senders     uint8  // how many ranks send to this one at present; 255: or more
+	Held        uint16 // how long the last packet that it acknowledges may have been here
 	Seq, Ack    uint32
 	Incarnation uint64
 	Counter     uint64
@@ -73,7 +84,8 @@ func (f Link) Append(b []byte) []byte {
 	order.PutUint32(h[4:], f.Src)
 	order.PutUint64(h[8:], f.Job)
 	order.PutUint32(h[16:], f.Dst)
-	order.PutUint32(h[20:], uint32(f.Flags))
+	h[20], h[21] = byte(f.Flags), f.Senders
+	order.PutUint16(h[22:], f.Held)
 	order.PutUint32(h[24:], f.Seq)
 	order.PutUint32(h[28:], f.Ack)
 	order.PutUint64(h[32:], f.Incarnation)
@@ -88,7 +100,8 @@ func ParseLink(b []byte) (f Link, frame []byte, err error) {
 		return f, nil, ErrShort
 	}
 	f = Link{
-		Kind: Kind(b[3]), Src: u32(b, 4), Job: u64(b, 8), Dst: u32(b, 16), Flags: Flags(u32(b, 20)),
+		Kind: Kind(b[3]), Src: u32(b, 4), Job: u64(b, 8), Dst: u32(b, 16), Flags: Flags(b[20]),
+		Senders: b[21], Held: u16(b, 22),
 		Seq: u32(b, 24), Ack: u32(b, 28), Incarnation: u64(b, 32), Counter: u64(b, 40),
 	}
 	if u16(b, 0) != linkMagic || b[2] != linkVersion || f.Kind == 0 || f.Kind >= kindEnd ||

@@ -1,0 +1,297 @@
+package link
+
+import (
+	"time"
+
+	"weft/internal/monotime"
+	"weft/internal/mutant"
+)
+
+// A congestion is the congestion window of one peer: how many packets may be on their
+// way to it. It follows delay, as Swift does (Kumar et al., SIGCOMM 2020): once in a
+// round trip the window grows by a constant if packets have waited for less than the
+// target, and shrinks by a share if longer. What the receiver says takes part: how many
+// send to it at the same time. They share Config.Window, and grow more slowly the more
+// they are. Where others fill the queues whatever we do, the window follows losses alone,
+// as in the competitive mode of Copa (Arun and Balakrishnan, NSDI 2018). (PROTOCOL §2.6)
+//
+// Windows are counted in parts of a packet, because a thousand senders may have to share
+// a dozen packets. A window of few packets is paced by time.
+type congestion struct {
+	fixed   bool // the window is always Config.Window
+	most    int  // Config.Window
+	window  int  // what the path bears
+	slow    int  // below it the window doubles
+	senders int  // to the peer, as it has said last
+
+	// Delay. A round trip tells how long packets wait in the network by what it takes longer
+	// than the smallest, without the time for which an end may just not have looked.
+	longest int           // bytes of the longest packet measured: shorter ones are faster
+	base    time.Duration // the smallest round trip of this age and the last
+	young   time.Duration // the smallest of this age
+	age     monotime.Time // when it ends
+	away    time.Duration // for how long the ends have not looked, at most, lately
+	path    time.Duration // the last round trip
+	clock   time.Duration // the mean of some, which paces small windows
+	delay   time.Duration // and for how long that has waited
+
+	// The round trip under way.
+	end    uint32        // it ends when this packet is acknowledged
+	least  time.Duration // the shortest wait in it
+	sum    time.Duration // of all that were measured
+	count  int
+	full   bool // the window has held packets up
+	flight int  // packets that were on their way, at most
+	quiet  int  // round trips one after another that have hardly waited
+	busy   int  // and those that have waited far too long
+	peak   int  // the window when these began
+
+	// Losses.
+	competes  bool   // others fill the queues: only losses count
+	recover   uint32 // losses of packets before this one have been answered
+	loss      int    // share of packets that get lost, of 1<<16
+	collapsed int    // the window before a timeout, until something is acknowledged
+
+	pace monotime.Time // when the next packet may leave, if the window is small
+}
+
+const (
+	packet        = 1 << 10 // one packet, in the unit of windows
+	initialWindow = 64 * packet
+	leastWindow   = packet / 64
+	pacedWindow   = 4 * packet // smaller ones are paced
+
+	unmeasured = time.Duration(1<<63 - 1)
+	ageing     = 10 * time.Second
+	long       = 512 // bytes of a packet
+
+	lossMemory = 256          // packets over which losses are counted
+	lossy      = 1 << 16 / 32 // losses that count although packets hardly wait
+
+	standing   = 4 * packet // that wait at a port, of all that send there together
+	pacedRound = 6          // packets of a small window that count as a round trip
+	hasty      = 2          // round trips that hardly wait, until the window grows faster
+	tooLong    = 8          // times the smallest round trip
+	patient    = 8          // round trips that wait too long, until the window competes
+)
+
+func newCongestion(cfg *Config) congestion {
+	most := cfg.Window * packet
+	return congestion{
+		fixed: cfg.FixedWindow, most: most, window: min(initialWindow, most), senders: 1,
+		least: unmeasured, end: cfg.FirstSeq, recover: cfg.FirstSeq,
+	}
+}
+
+// limit returns what may be on its way, in parts of a packet.
+func (c *congestion) limit() int {
+	if c.fixed {
+		return c.most
+	}
+	return min(c.window, c.share())
+}
+
+// share is the part of the receiver's window that a sender has: at least a packet.
+func (c *congestion) share() int { return max(c.most/c.senders, packet) }
+
+// room reports whether one more packet may leave when n are on their way.
+func (c *congestion) room(now monotime.Time, n int) bool {
+	limit := c.limit()
+	if !c.paces(limit) {
+		return (n+1)*packet <= limit
+	}
+	return n*packet < limit && !now.Before(c.pace)
+}
+
+// roomy reports whether that may be a packet of a long frame: these leave an eighth of a
+// window that is not small to others.
+func (c *congestion) roomy(n int) bool {
+	limit := c.limit()
+	return limit < 2*pacedWindow || (n+1)*packet <= limit-limit/8
+}
+
+// paces reports whether packets leave by time: the window is so small that a whole packet
+// more or less would be much.
+func (c *congestion) paces(limit int) bool { return limit < pacedWindow && limit < c.most }
+
+// sent says that a packet leaves, with which so many are on their way. If it has been waiting for its time the next one's is
+// counted from there, so that timers that are late do not lower the rate.
+func (c *congestion) sent(now monotime.Time, flying int, waited bool) {
+	c.flight = max(c.flight, flying)
+	limit := c.limit()
+	if !c.paces(limit) || c.clock == 0 {
+		return
+	}
+	gap := c.clock * packet / time.Duration(limit)
+	from := now
+	if waited {
+		from = max(c.pace, now.Add(-8*gap))
+	}
+	c.pace = from.Add(gap)
+}
+
+// heard takes what the receiver says: so many send to it.
+func (c *congestion) heard(senders int) {
+	if !c.fixed {
+		c.senders = max(senders, 1)
+		c.window = min(c.window, c.share())
+	}
+}
+
+// resume says that packets are to be sent again after everything had arrived: nothing of
+// ours waits anywhere, so the window may be as large as that of a new peer, or the share.
+func (c *congestion) resume() {
+	c.window = max(c.window, min(initialWindow, c.share()))
+	c.competes, c.busy, c.quiet = false, 0, 0
+}
+
+// measured takes a round trip of a packet of so many bytes into account, of which the
+// ends may not have looked at their transports for some time.
+func (c *congestion) measured(now monotime.Time, bytes int, trip, out time.Duration, prompt bool) {
+	switch {
+	case bytes < c.longest/2:
+		return
+	case c.longer(bytes):
+		c.longest, c.base, c.young, c.age = bytes, trip, trip, now.Add(ageing)
+	case !now.Before(c.age):
+		c.base, c.young, c.age = c.young, trip, now.Add(ageing)
+	}
+	c.young = min(c.young, trip)
+	c.base = min(c.base, trip)
+	c.away -= c.away / 16
+	if prompt {
+		c.away = max(c.away, out)
+	}
+	c.path = max(trip-out, c.base)
+	c.delay = c.path - c.base
+	c.least = min(c.least, c.delay)
+	c.sum += c.delay
+	if !c.paces(c.limit()) {
+		c.clock = c.path
+	}
+	c.clock += (c.path - c.clock) / 8 // slowly: else all that share a queue would follow it up and down
+	c.count++
+}
+
+// strange reports whether a packet is long, and no round trip of one so long is known.
+func (c *congestion) strange(bytes int) bool { return bytes >= long && c.longer(bytes) }
+
+// longer reports whether a packet is longer than those that have been measured.
+func (c *congestion) longer(bytes int) bool { return bytes > c.longest+c.longest/8 }
+
+// wait returns for how long packets have waited in the round trip that is over: the least
+// of it, so that a hesitation of an end does not count, or the mean of the few packets of a
+// small window. What the ends' absence accounts for is left out.
+func (c *congestion) wait() time.Duration {
+	switch {
+	case c.count == 0:
+		return 0 // nothing says that packets wait
+	case c.paces(c.limit()):
+		return max(c.sum/time.Duration(c.count)-c.away, 0)
+	default:
+		return max(c.least-c.away, 0)
+	}
+}
+
+// queued returns how many packets of the window wait, if they do so long, in parts of one.
+func (c *congestion) queued(wait time.Duration) int {
+	return int(time.Duration(c.window) * wait / max(c.base+wait, 1))
+}
+
+// keeps is how many may: all that send to the peer together keep standing packets in the
+// queue, so that their link is never idle.
+func (c *congestion) keeps() int { return max(standing/c.senders, 1) }
+
+// acknowledged says that n more packets have arrived, all before ack. The next packet to
+// be transmitted is next, and those before high have been. Once in a round trip the window
+// is set anew.
+func (c *congestion) acknowledged(ack, next, high uint32, n int) {
+	c.loss -= c.loss * min(n, lossMemory) / lossMemory
+	if c.collapsed > 0 {
+		if ack == high { // nothing was lost, or one packet: the timer was early
+			c.window = max(c.window, c.collapsed)
+		}
+		c.collapsed = 0
+	}
+	if !less(c.end, ack) || c.fixed {
+		return
+	}
+	c.turn()
+	c.end, c.least, c.sum, c.count, c.full, c.flight = next, unmeasured, 0, 0, false, 0
+	if c.paces(c.limit()) {
+		c.end += pacedRound - 1
+	}
+}
+
+// turn sets the window after a round trip: half of the way to where as many packets wait
+// as should.
+func (c *congestion) turn() {
+	wait, keeps := c.wait(), c.keeps()
+	queued := c.queued(wait)
+	c.notice(wait)
+	if c.quiet++; queued > keeps/4 {
+		c.quiet = 0
+	}
+	switch {
+	case !c.full && queued > keeps: // it was never filled: what was on its way is too much
+		c.window = min(c.window, max(c.flight*packet, pacedWindow))
+	case !c.full || mutant.On(mutant.WindowShut) && queued <= keeps:
+	case c.competes:
+		c.grow(packet / c.senders)
+	case queued > keeps:
+		c.slow = 0
+		c.window = max(c.window-(queued-keeps)/2, leastWindow)
+	case c.window < c.slow:
+		c.grow(min(c.window, c.slow-c.window))
+	case c.quiet > hasty && c.senders == 1:
+		c.grow(c.window / 2)
+	default:
+		c.grow(max((keeps-queued)/2, 1))
+	}
+}
+
+// notice counts for how many round trips packets have waited so long that others must fill
+// the queue: those that keep to the rules together cause no such wait.
+func (c *congestion) notice(wait time.Duration) {
+	if wait < tooLong*c.base {
+		c.busy = 0
+		c.competes = c.competes && wait > c.base
+		return
+	}
+	if c.busy++; c.busy == 1 {
+		c.peak = c.window
+	}
+	if c.busy > patient && !c.competes {
+		c.competes, c.window = true, max(c.window, c.peak/2)
+	}
+}
+
+func (c *congestion) grow(by int) { c.window = min(c.window+by, c.most, c.share()) }
+
+// lost says that n packets were lost, the first of them seq. The window is halved once
+// for all that were on their way together, unless packets hardly wait and few are lost:
+// then it is the wire that loses them.
+func (c *congestion) lost(seq, high uint32, n int) {
+	if mutant.On(mutant.LossIgnored) {
+		return
+	}
+	c.loss += (1<<16 - c.loss) * min(n, lossMemory) / lossMemory
+	if less(seq, c.recover) || !c.competes && c.queued(c.delay-c.away) <= 2*c.keeps() && c.loss < lossy {
+		return
+	}
+	c.recover = high
+	c.window = max(c.window/2, leastWindow)
+	c.slow = c.window
+}
+
+// timedOut says that nothing has been acknowledged for so long that all packets from base
+// on may be lost.
+func (c *congestion) timedOut(base, high uint32) {
+	if mutant.On(mutant.LossIgnored) {
+		return
+	}
+	if c.collapsed == 0 {
+		c.collapsed, c.slow = c.window, c.window/2
+	}
+	c.window, c.recover, c.end = min(c.window, packet), high, base
+}

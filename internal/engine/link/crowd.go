@@ -1,0 +1,92 @@
+package link
+
+import (
+	"time"
+
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// A crowd lists the peers that send to this process at present: each has said with its
+// last packet that others wait behind it. It is told to them all, who share what is on
+// its way here. (PROTOCOL §2.6)
+type crowd struct {
+	first, last *Conn // in the order in which they were heard last
+	size        int
+}
+
+// A place is that of one link in the crowd.
+type place struct {
+	in         bool
+	prev, next *Conn
+	heard      monotime.Time
+}
+
+// present is how long a peer counts that has said that more will follow: it may have
+// given that up.
+const present = 20 * time.Millisecond
+
+// count returns how many send, as the header says it.
+func (c *crowd) count(now monotime.Time) uint8 {
+	for c.first != nil && now.Sub(c.first.crowd.heard) > present {
+		c.leave(c.first)
+	}
+	return uint8(min(c.size, 255))
+}
+
+// join puts a link at the end.
+func (c *crowd) join(now monotime.Time, p *Conn) {
+	c.leave(p)
+	p.crowd = place{in: true, prev: c.last, heard: now}
+	if c.last == nil {
+		c.first = p
+	} else {
+		c.last.crowd.next = p
+	}
+	c.last = p
+	c.size++
+}
+
+// leave takes a link out of the list if it is there.
+func (c *crowd) leave(p *Conn) {
+	if !p.crowd.in {
+		return
+	}
+	prev, next := p.crowd.prev, p.crowd.next
+	if prev == nil {
+		c.first = next
+	} else {
+		prev.crowd.next = next
+	}
+	if next == nil {
+		c.last = prev
+	} else {
+		next.crowd.prev = prev
+	}
+	p.crowd = place{}
+	c.size--
+}
+
+// crowded counts the peer among those that send, or not any more.
+func (c *Conn) crowded(now monotime.Time, f wire.Flags) {
+	if f&wire.More != 0 {
+		c.self.crowd.join(now, c)
+	} else {
+		c.self.crowd.leave(c)
+	}
+}
+
+// held returns how long the last packet that is acknowledged may have been here, as the
+// header says it.
+func (c *Conn) held(now monotime.Time) uint16 {
+	return uint16(min(max(now.Sub(c.came), 0)/wire.HeldUnit, wire.HeldLong))
+}
+
+// unseen returns for how long of a round trip that ends now the ends may not have looked:
+// the peer, as it says, and this process.
+func (c *Conn) unseen(now monotime.Time, trip time.Duration, held uint16) time.Duration {
+	if held == wire.HeldLong {
+		return max(trip, wire.HeldLong*wire.HeldUnit)
+	}
+	return time.Duration(held)*wire.HeldUnit + now.Sub(now.Min(c.self.since))
+}

@@ -1,0 +1,133 @@
+package traffic
+
+import (
+	"time"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/sim"
+)
+
+// A Case is what traffic runs on.
+type Case struct {
+	Topology string
+	Hosts    int
+	Wire     sim.Wire // with a Queue: what a port of a switch holds
+	MTU      int
+	Link     link.Config
+}
+
+// A Network is hosts, and the network between them.
+type Network struct {
+	Case
+	Refused uint64 // packets, by links
+
+	world    *sim.World
+	sim      *sim.Network
+	hosts    []*host
+	ahead    time.Duration // what a host's own link takes before it has sent the rest
+	payload  []byte
+	messages []*message
+	free     []uint32          // tokens
+	got      map[[2]int]uint64 // bytes of messages that have arrived, by sender and receiver
+	forgets  bool              // hosts that have nothing to do with each other any more forget that
+	gone     Counts            // of what they have forgotten
+}
+
+// A message is so many bytes from one host to another.
+type message struct {
+	from, to int
+	size     int
+	begun    sim.Time
+	arrived  func() // when all of it is there
+}
+
+// Longest is how long a message may be.
+const Longest = 1 << 20
+
+// Open returns the network of a case, in which nothing happens yet.
+func Open(c Case) (*Network, error) {
+	t, err := sim.ParseTopology(c.Topology, c.Hosts, c.Wire)
+	if err != nil {
+		return nil, err
+	}
+	n := &Network{Case: c, world: sim.NewWorld(1), payload: make([]byte, Longest), got: map[[2]int]uint64{}}
+	n.Link.Selective, n.Link.Liveness = true, -1
+	n.ahead = 4 * c.Wire.Takes(c.MTU)
+	n.sim = sim.NewNetwork(n.world, t)
+	n.hosts = make([]*host, t.Machines())
+	for id := range n.hosts {
+		h := &host{net: n, id: id, self: link.NewSelf(1, uint32(id), life(id), []byte("traffic")), peers: make([]*peer, len(n.hosts))}
+		n.hosts[id] = h
+		n.sim.Machine(id).Boot(h)
+	}
+	return n, nil
+}
+
+// Now returns the virtual time.
+func (n *Network) Now() time.Duration { return time.Duration(n.world.Now()) }
+
+// Send sends a message, and calls arrived when all of it is at its receiver.
+func (n *Network) Send(from, to, size int, arrived func()) {
+	m := &message{from, to, size, n.world.Now(), arrived}
+	token := uint32(len(n.messages))
+	if last := len(n.free) - 1; last >= 0 {
+		token, n.free = n.free[last], n.free[:last]
+		n.messages[token] = m
+	} else {
+		n.messages = append(n.messages, m)
+	}
+	n.hosts[from].send(token, m)
+}
+
+// took counts a frame that has come to its receiver.
+func (n *Network) took(frame []byte) {
+	f, payload, err := wire.ParsePiece(frame)
+	if err != nil {
+		panic(err) // links deliver what was sent
+	}
+	m := n.messages[f.Token]
+	n.got[[2]int{m.from, m.to}] += uint64(len(payload))
+	if f.End {
+		n.messages[f.Token] = nil
+		n.free = append(n.free, f.Token)
+		m.arrived()
+	}
+}
+
+// Until lets time go on until done, or for so long. It reports whether it is done.
+func (n *Network) Until(limit time.Duration, done func() bool) bool {
+	end := n.world.Now().Add(limit)
+	for !done() {
+		if !n.world.Step(end) {
+			return done()
+		}
+	}
+	return true
+}
+
+// For lets so much time pass.
+func (n *Network) For(d time.Duration) { n.Until(d, func() bool { return false }) }
+
+// Counts are what the network and the links have counted.
+type Counts struct{ Packets, Lost, Resent, Timeouts uint64 }
+
+// Counts returns those so far.
+func (n *Network) Counts() Counts {
+	c := n.gone
+	c.Packets, c.Lost = n.sim.Stats.Sent, n.sim.Stats.Overflows
+	for _, h := range n.hosts {
+		for _, p := range h.peers {
+			if p != nil {
+				c.count(p)
+			}
+		}
+	}
+	return c
+}
+
+func (c *Counts) count(p *peer) {
+	s := p.conn.Stats()
+	c.Resent += s.Resent
+	c.Timeouts += s.Timeouts
+}

@@ -1,0 +1,93 @@
+package traffic
+
+import (
+	"testing"
+	"time"
+
+	"weft/internal/engine/link"
+	"weft/internal/mutant"
+	"weft/internal/sim"
+)
+
+// tenGigabit is a link whose switches hold 256 KiB for each port.
+var tenGigabit = sim.Wire{Bandwidth: 10e9, Delay: time.Microsecond, Queue: 256 << 10}
+
+func tree(hosts int, fixed bool) Case {
+	return Case{Topology: "fattree:32", Hosts: hosts, Wire: tenGigabit, MTU: 1500, Link: link.Config{FixedWindow: fixed}}
+}
+
+// TestIncast: whoever many send to, its link is used, nearly nothing is lost once they
+// know, all have the same share, and short messages get through.
+func TestIncast(t *testing.T) {
+	for _, senders := range []int{1, 2, 4, 16, 64} {
+		r, err := RunIncast(tree(1024, false), senders)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d senders: %+v", senders, r)
+		if r.Goodput < 0.9 || r.Lost > 0.001 || r.Unfair > 0.1 || r.Short > 3*r.Idle {
+			t.Errorf("%d senders: %+v", senders, r)
+		}
+	}
+}
+
+// TestExchanges: a halo exchange and an all-to-all are no slower than with a fixed window.
+func TestExchanges(t *testing.T) {
+	for name, run := range map[string]func(Case, int) (Exchange, error){"halo": RunHalo, "all to all": RunAllToAll} {
+		for _, size := range []int{1 << 10, 8 << 10, 64 << 10} {
+			c := tree(64, false)
+			c.Topology = "fattree:8"
+			ours, err := run(c, size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Link.FixedWindow = true
+			fixed, _ := run(c, size)
+			t.Logf("%s, %d bytes: %+v, fixed %+v", name, size, ours, fixed)
+			if !ours.Done || ours.Time > fixed.Time {
+				t.Errorf("%s, %d bytes: %+v, fixed %+v", name, size, ours, fixed)
+			}
+		}
+	}
+}
+
+// TestMutants: a window that stays small, or that does not care for losses, is found.
+func TestMutants(t *testing.T) {
+	if mutant.Plant(mutant.WindowShut); !mutant.On(mutant.WindowShut) {
+		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
+	}
+	defer mutant.Plant(mutant.None)
+	if r, _ := RunIncast(tree(64, false), 2); r.Goodput > 0.9 {
+		t.Errorf("a window that never grows: %+v", r)
+	}
+	mutant.Plant(mutant.LossIgnored)
+	c := tree(64, false)
+	c.Wire.Queue = 8 << 10
+	if r, _ := RunIncast(c, 16); r.Lost < 0.001 {
+		t.Errorf("losses that nobody minds: %+v", r)
+	}
+}
+
+// TestFlows: what is sent arrives, whole and once, and hosts forget each other.
+func TestFlows(t *testing.T) {
+	n, err := Open(tree(32, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.forgets = true
+	came := 0
+	for i := range 31 {
+		n.Send(i, i+1, i*1000, func() { came++ })
+	}
+	n.For(10 * time.Millisecond)
+	c := n.Counts()
+	if came != 31 || n.got[[2]int{30, 31}] != 30000 || c.Packets == 0 || c.Resent != 0 || n.Refused != 0 {
+		t.Errorf("%d came, %+v", came, c)
+	}
+	if n.hosts[0].peers[1] != nil || n.hosts[1].peers[0] != nil {
+		t.Error("hosts know each other though nothing is left to do")
+	}
+	if _, err := Open(Case{Topology: "nonsense"}); err == nil {
+		t.Error("a network that is nonsense")
+	}
+}
