@@ -142,7 +142,7 @@ func (c *congestion) heard(senders int) {
 // ours waits anywhere, so the window may be as large as that of a new peer, or the share.
 func (c *congestion) resume() {
 	c.window = max(c.window, min(initialWindow, c.share()))
-	c.competes, c.busy, c.quiet = false, 0, 0
+	c.competes, c.busy, c.quiet, c.pace = false, 0, 0, 0
 }
 
 // measured takes a round trip of a packet of so many bytes into account, of which the

@@ -73,7 +73,7 @@ type Conn struct {
 	knows   bool   // the peer knows SELECT
 	again   int    // slots to transmit out of turn
 	flying  int    // slots on their way
-	unasked int    // packets transmitted since one asked to be acknowledged at once
+	unasked int    // packets transmitted since one asked to be acknowledged at once, and not acknowledged
 	more    bool   // frames wait that have no number yet
 	paced   bool   // a packet waits for its time
 	base    uint32 // oldest packet not acknowledged

@@ -36,8 +36,8 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 	case wire.KindData:
 		c.crowded(now, f.Flags)
 		frame = c.receive(now, f.Seq, frame, room)
-		if frame != nil && f.Flags&wire.Prompt != 0 {
-			c.due[wire.KindAck] = true
+		if f.Flags&wire.Prompt != 0 {
+			c.answer(f.Seq, frame != nil)
 		}
 		return frame, nil
 	case wire.KindPart:
@@ -124,6 +124,17 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 	}
 	c.took(now)
 	return frame
+}
+
+// answer acknowledges a packet at once: that it was taken, or that it is kept. Without that
+// the sender of a small window would wait for what nobody misses.
+func (c *Conn) answer(seq uint32, taken bool) {
+	switch {
+	case taken:
+		c.due[wire.KindAck] = true
+	case c.kept.has(seq) && !c.stopSent && seq-c.expected > c.overtake:
+		c.due[wire.KindSelect] = true
+	}
 }
 
 // took counts a frame that goes to the layers above.

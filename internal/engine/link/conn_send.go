@@ -114,7 +114,7 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 // whole adds a data packet as it is.
 func (c *Conn) whole(now monotime.Time, dst []Packet, seq uint32, again bool) {
 	s := c.slot(seq)
-	c.header(now, s.front[:0], wire.KindData, seq, c.requests(s, seq))
+	c.header(now, s.front[:0], wire.KindData, seq, c.requests(s, seq, again))
 	c.add(dst, s.front[:s.size], s.payload, sent{wire.KindData, seq, again}, s.times)
 }
 
@@ -127,11 +127,12 @@ func (c *Conn) add(dst []Packet, front, payload []byte, what sent, times int) {
 }
 
 // requests returns the flags by which a data packet says what its sender waits for: an
-// acknowledgement a few times for each window. (PROTOCOL §2.6)
-func (c *Conn) requests(s *slot, seq uint32) (f wire.Flags) {
+// acknowledgement a few times for each window, and of what the peer misses.
+// (PROTOCOL §2.6)
+func (c *Conn) requests(s *slot, seq uint32, again bool) (f wire.Flags) {
 	c.unasked++
 	more := c.more || seq+1 != c.tail
-	s.prompt = s.prompt || c.unasked*4*packet >= c.congestion.limit() ||
+	s.prompt = s.prompt || again || c.unasked*4*packet >= c.congestion.limit() ||
 		more && c.congestion.strange(s.size+len(s.payload))
 	if s.prompt {
 		c.unasked = 0
@@ -262,6 +263,7 @@ func (c *Conn) acknowledge(now monotime.Time, f wire.Link) bool {
 		c.stopped, c.asking = false, false
 		c.back()
 	}
+	c.unasked = min(c.unasked, int(c.next-e))
 	c.congestion.acknowledged(e, c.next, c.high, n)
 	c.restart(now)
 	return true
