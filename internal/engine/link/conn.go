@@ -216,6 +216,9 @@ func (c *Conn) slot(seq uint32) *slot { return &c.slots[seq&uint32(len(c.slots)-
 
 // Ready reports whether the window has room, so that Queue may be called.
 func (c *Conn) Ready(now monotime.Time) bool {
+	if c.base == c.tail && !c.more {
+		c.congestion.resume()
+	}
 	return c.tail-c.base < uint32(c.cfg.Window) && c.congestion.room(now, c.flying+c.again+int(c.tail-c.next))
 }
 
@@ -238,9 +241,6 @@ func (c *Conn) Queue(now monotime.Time, head, payload []byte) {
 		c.grow()
 	}
 	c.wake()
-	if c.base == c.tail && !c.more {
-		c.congestion.resume()
-	}
 	s := c.slot(c.tail)
 	s.times, s.flying, s.held, s.again, s.prompt = 0, false, false, false, false
 	s.size = wire.LinkSize + copy(s.front[wire.LinkSize:], head)

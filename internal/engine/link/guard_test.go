@@ -103,7 +103,7 @@ func TestEncryptedShowsNothing(t *testing.T) {
 // however many Output returns, and they are not more than it takes at once.
 func TestEncryptedBatch(t *testing.T) {
 	for _, size := range []int{100, 1400, 8900, 16 << 10} {
-		c := NewConn(&Config{}, NewSelf(job, 0, 5, rigSecret), 1, 6)
+		c := NewConn(&Config{FixedWindow: true}, NewSelf(job, 0, 5, rigSecret), 1, 6)
 		to := NewConn(&Config{}, NewSelf(job, 1, 6, rigSecret), 0, 5)
 		c.Guard(Encrypted)
 		const frames = 200

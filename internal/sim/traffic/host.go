@@ -56,7 +56,7 @@ func (h *host) send(token uint32, m *message) {
 func (h *host) Packet(from int, b []byte) {
 	p := h.peer(from)
 	now := h.net.world.Now()
-	frame, err := p.conn.Recv(now, b, true, true)
+	frame, err := p.conn.Recv(now, b, link.Checked, true)
 	if err != nil {
 		h.net.Refused++
 		return
