@@ -8,15 +8,16 @@ import (
 )
 
 // A congestion is the congestion window of one peer: how many packets may be on their
-// way to it. It follows delay, as Swift does (Kumar et al., SIGCOMM 2020): once in a
-// round trip the window grows by a constant if packets have waited for less than the
-// target, and shrinks by a share if longer. What the receiver says takes part: how many
-// send to it at the same time. They share Config.Window, and grow more slowly the more
-// they are. Where others fill the queues whatever we do, the window follows losses alone,
-// as in the competitive mode of Copa (Arun and Balakrishnan, NSDI 2018). (PROTOCOL §2.6)
+// way to it. As in FAST TCP (Wei, Jin, Low, Hegde, IEEE/ACM Trans. Networking 2006) it goes
+// to where a few packets wait in the queue, which keeps the link busy. The receiver says how
+// many send to it: they share Config.Window, and the packets that may wait. Delay without
+// what the ends account for, and windows of a part of a packet, which are paced by time, are
+// those of Swift (Kumar et al., SIGCOMM 2020). Where others fill the queues whatever we do,
+// losses alone count, as in the competitive mode of Copa (Arun and Balakrishnan, NSDI 2018).
+// (PROTOCOL §2.7)
 //
 // Windows are counted in parts of a packet, because a thousand senders may have to share
-// a dozen packets. A window of few packets is paced by time.
+// a dozen packets.
 type congestion struct {
 	fixed   bool // the window is always Config.Window
 	most    int  // Config.Window

@@ -128,12 +128,12 @@ func (c *Conn) add(dst []Packet, front, payload []byte, what sent, times int) {
 
 // requests returns the flags by which a data packet says what its sender waits for: an
 // acknowledgement a few times for each window, and of what the peer misses.
-// (PROTOCOL §2.6)
+// (PROTOCOL §2.7)
 func (c *Conn) requests(s *slot, seq uint32, again bool) (f wire.Flags) {
 	c.unasked++
 	more := c.more || seq+1 != c.tail
 	s.prompt = s.prompt || again || c.unasked*4*packet >= c.congestion.limit() ||
-		more && c.congestion.strange(s.size+len(s.payload))
+		more && c.unasked > c.flying && c.congestion.strange(s.bytes())
 	if s.prompt {
 		c.unasked = 0
 		f |= wire.Prompt
@@ -233,7 +233,7 @@ func (c *Conn) acknowledge(now monotime.Time, f wire.Link) bool {
 	}
 	c.backoff = 0
 	once, last, n := true, c.slot(e-1), int(e-c.base)
-	bytes := last.size + len(last.payload)
+	bytes := last.bytes()
 	for c.base != e {
 		s := c.slot(c.base)
 		once = once && s.times == 1
