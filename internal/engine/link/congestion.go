@@ -108,7 +108,7 @@ func (c *congestion) room(now monotime.Time, n int) bool {
 // window that is not small to others.
 func (c *congestion) roomy(n int) bool {
 	limit := c.limit()
-	return limit < 2*pacedWindow || (n+1)*packet <= limit-limit/8
+	return limit < 4*pacedWindow || (n+1)*packet <= limit-limit/8
 }
 
 // paces reports whether packets leave by time: the window is so small that a whole packet
