@@ -188,6 +188,7 @@ func (e *Engine) open(now monotime.Time, p *peer, incarnation uint64) {
 func (e *Engine) unlink(p *peer) {
 	if p.conn != nil {
 		e.links.remove(p)
+		p.conn.End()
 		p.conn = nil
 	}
 }
@@ -445,6 +446,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 		e.links.remove(p)
 	case p.conn != nil:
 		e.links.remove(p)
+		p.conn.End()
 	}
 	if clean && p.conn != nil {
 		p.conn.Farewell()

@@ -37,15 +37,14 @@ type congestion struct {
 	delay   time.Duration // and for how long that has waited
 
 	// The round trip under way.
-	end    uint32        // it ends when this packet is acknowledged
-	least  time.Duration // the shortest wait in it
-	sum    time.Duration // of all that were measured
-	count  int
-	full   bool // the window has held packets up
-	flight int  // packets that were on their way, at most
-	quiet  int  // round trips one after another that have hardly waited
-	busy   int  // and those that have waited far too long
-	peak   int  // the window when these began
+	end   uint32        // it ends when this packet is acknowledged
+	least time.Duration // the shortest wait in it
+	sum   time.Duration // of all that were measured
+	count int
+	full  bool // the window has held packets up
+	quiet int  // round trips one after another that have hardly waited
+	busy  int  // and those that have waited far too long
+	peak  int  // the window when these began
 
 	// Losses.
 	competes  bool   // others fill the queues: only losses count
@@ -64,7 +63,6 @@ const (
 
 	unmeasured = time.Duration(1<<63 - 1)
 	ageing     = 10 * time.Second
-	long       = 512 // bytes of a packet
 
 	lossMemory = 256          // packets over which losses are counted
 	lossy      = 1 << 16 / 32 // losses that count although packets hardly wait
@@ -79,7 +77,7 @@ const (
 func newCongestion(cfg *Config) congestion {
 	most := cfg.Window * packet
 	return congestion{
-		fixed: cfg.FixedWindow, most: most, window: min(initialWindow, most), senders: 1,
+		fixed: cfg.FixedWindow, most: most, window: min(initialWindow, most), slow: most, senders: 1,
 		least: unmeasured, end: cfg.FirstSeq, recover: cfg.FirstSeq,
 	}
 }
@@ -115,10 +113,9 @@ func (c *congestion) roomy(n int) bool {
 // more or less would be much.
 func (c *congestion) paces(limit int) bool { return limit < pacedWindow && limit < c.most }
 
-// sent says that a packet leaves, with which so many are on their way. If it has been waiting for its time the next one's is
+// sent says that a packet leaves. If it has been waiting for its time the next one's is
 // counted from there, so that timers that are late do not lower the rate.
-func (c *congestion) sent(now monotime.Time, flying int, waited bool) {
-	c.flight = max(c.flight, flying)
+func (c *congestion) sent(now monotime.Time, waited bool) {
 	limit := c.limit()
 	if !c.paces(limit) || c.clock == 0 {
 		return
@@ -131,10 +128,12 @@ func (c *congestion) sent(now monotime.Time, flying int, waited bool) {
 	c.pace = from.Add(gap)
 }
 
-// heard takes what the receiver says: so many send to it.
-func (c *congestion) heard(senders int) {
+// heard takes what the receiver says: so many send to it. A process that itself sends to
+// so many others gives each that part of what its own link takes, and counts as that part
+// of a sender: where everyone sends to everyone, as many as can be are there for each link.
+func (c *congestion) heard(senders, receivers int) {
 	if !c.fixed {
-		c.senders = max(senders, 1)
+		c.senders = max((senders+receivers-1)/max(receivers, 1), 1)
 		c.window = min(c.window, c.share())
 	}
 }
@@ -171,26 +170,27 @@ func (c *congestion) measured(now monotime.Time, bytes int, trip, out time.Durat
 		c.clock = c.path
 	}
 	c.clock += (c.path - c.clock) / 8 // slowly: else all that share a queue would follow it up and down
+	c.clock = min(c.clock, 2*c.path)  // but not when a long queue has gone
 	c.count++
 }
-
-// strange reports whether a packet is long, and no round trip of one so long is known.
-func (c *congestion) strange(bytes int) bool { return bytes >= long && c.longer(bytes) }
 
 // longer reports whether a packet is longer than those that have been measured.
 func (c *congestion) longer(bytes int) bool { return bytes > c.longest+c.longest/8 }
 
 // wait returns for how long packets have waited in the round trip that is over: the least
 // of it, so that a hesitation of an end does not count, or the mean of the few packets of a
-// small window. What the ends' absence accounts for is left out.
+// small window. What the ends' absence accounts for is left out, and so is what may wait
+// whatever the window: all that send to the peer together may fill a queue that is as long
+// as the path.
 func (c *congestion) wait() time.Duration {
+	may := c.away + c.base/time.Duration(2*c.senders)
 	switch {
 	case c.count == 0:
 		return 0 // nothing says that packets wait
 	case c.paces(c.limit()):
-		return max(c.sum/time.Duration(c.count)-c.away, 0)
+		return max(c.sum/time.Duration(c.count)-may, 0)
 	default:
-		return max(c.least-c.away, 0)
+		return max(c.least-may, 0)
 	}
 }
 
@@ -218,7 +218,7 @@ func (c *congestion) acknowledged(ack, next, high uint32, n int) {
 		return
 	}
 	c.turn()
-	c.end, c.least, c.sum, c.count, c.full, c.flight = next, unmeasured, 0, 0, false, 0
+	c.end, c.least, c.sum, c.count, c.full = next, unmeasured, 0, 0, false
 	if c.paces(c.limit()) {
 		c.end += pacedRound - 1
 	}
@@ -234,8 +234,6 @@ func (c *congestion) turn() {
 		c.quiet = 0
 	}
 	switch {
-	case !c.full && queued > keeps: // it was never filled: what was on its way is too much
-		c.window = min(c.window, max(c.flight*packet, pacedWindow))
 	case !c.full || mutant.On(mutant.WindowShut) && queued <= keeps:
 	case c.competes:
 		c.grow(packet / c.senders)

@@ -26,6 +26,13 @@ func newPath(t *testing.T, cfg Config) *path {
 	return p
 }
 
+// atRest is a path whose window of 64 packets does not double any more.
+func atRest(t *testing.T) *path {
+	p := newPath(t, Config{})
+	p.c.window, p.c.slow = initialWindow, 0
+	return p
+}
+
 // trip lets a window of packets go to and fro, which have waited for at least so long.
 func (p *path) trip(delay time.Duration) {
 	n := max(p.c.limit()/packet, 1)
@@ -51,9 +58,12 @@ func (p *path) want(what string, window int) {
 	}
 }
 
-// waiting is how long packets wait if so many of a window of so many do.
+// may is how long the packets of a sender that is alone may wait.
+const may = idleTrip / 2
+
+// waiting is how long packets wait if so many of a window of so many do, beyond what may.
 func waiting(queued, window float64) time.Duration {
-	return time.Duration(float64(idleTrip) * queued / (window - queued))
+	return may + time.Duration(float64(idleTrip)*queued/(window-queued))
 }
 
 // near is want within a tenth of a packet.
@@ -64,55 +74,63 @@ func (p *path) near(what string, window float64) {
 	}
 }
 
+// The window of a new peer doubles until packets wait.
+func TestWindowDoubles(t *testing.T) {
+	p := newPath(t, Config{})
+	p.want("a round trip in which no packet waits", 2*initialWindow)
+	p.trip(waiting(64, 128))
+	p.near("half of them wait", 128-(64-4)/2.)
+	p.trip(may)
+	p.near("none waits", 98+2)
+	p = newPath(t, Config{})
+	p.trips(3, 0)
+	p.want("as large as it may be", 256*packet)
+}
+
 // The window grows half of the way to where as many packets wait as should, and faster if
 // they hardly wait for several round trips.
 func TestWindowGrows(t *testing.T) {
-	p := newPath(t, Config{})
+	p := atRest(t)
 	p.trip(waiting(2, 64))
-	p.near("two should wait besides", 67)
+	p.near("two should wait besides", 65)
 	p.trips(100, waiting(2, 16))
 	p.near("it is as large as packets can be on their way", 32)
 	was := p.c.window
 	p.trip(0)
+	p.trip(may)
+	p.want("none waits", was+standing/2*2)
 	p.trip(0)
-	p.want("no waits", was+standing/2*2)
-	p.trip(0)
-	p.want("no waits for long", (was+standing)*3/2)
+	p.want("none waits for long", (was+standing)*3/2)
 	p.trips(100, 0)
 	p.want("as large as it may be", 256*packet)
 }
 
-// A window that is not full does not grow. If packets wait all the same, it is as large as
-// what was on its way, but not so small that it is paced.
+// A window that is not full stays as it is: what waits is not its doing.
 func TestWindowIsNotFull(t *testing.T) {
 	p := newPath(t, Config{})
 	was := p.c.window
-	trip := func(flying int, delay time.Duration) {
+	trip := func(delay time.Duration) {
 		p.next++
-		p.c.sent(p.now, flying, false)
+		p.c.sent(p.now, false)
 		p.c.measured(p.now, 1500, idleTrip+delay, 0, true)
 		p.c.acknowledged(p.next, p.next, p.next, 1)
 	}
 	for range 10 {
-		trip(1, 0)
+		trip(0)
+		trip(10 * idleTrip)
 	}
 	p.want("one packet at a time", was)
-	trip(20, 10*idleTrip)
-	p.want("20 at a time", 20*packet)
-	trip(1, 10*idleTrip)
-	trip(1, 10*idleTrip)
-	p.want("one at a time, which waits", pacedWindow)
 }
 
 // The window shrinks half of the way to where few packets wait, by what the least of a round
 // trip has waited.
 func TestWindowShrinks(t *testing.T) {
-	p := newPath(t, Config{})
+	p := atRest(t)
 	p.trip(waiting(32, 64))
-	p.near("half of them wait", 66-(33-4)/2.)
-	p.trips(20, 3*idleTrip)
+	p.near("half of them wait", 64-(32-4)/2.)
+	p.trips(20, may+3*idleTrip)
 	p.near("three quarters may wait if that is only three", 4*4./3)
-	p.trips(200, 7*idleTrip)
+	p.trips(200, may+7*idleTrip)
 	p.near("no less than these", 4*8./7)
 }
 
@@ -225,7 +243,7 @@ func TestTimeouts(t *testing.T) {
 // After a pause the share is all there for a peer.
 func TestShares(t *testing.T) {
 	p := newPath(t, Config{})
-	p.c.heard(64)
+	p.c.heard(64, 1)
 	p.want("one of 64", 4*packet)
 	p.trips(200, 7*idleTrip)
 	if p.c.window < packet*4/64 || p.c.window > packet*5/64 {
@@ -233,11 +251,18 @@ func TestShares(t *testing.T) {
 	}
 	p.c.resume()
 	p.want("after a pause", 4*packet)
-	p.c.heard(255)
+	p.c.heard(255, 1)
 	if p.c.share() != 256*packet/255 {
 		t.Errorf("a share of %d", p.c.share())
 	}
-	p.c.heard(0)
+	p.c.heard(32, 32)
+	p.c.resume()
+	p.want("one of 32, which sends to 32", initialWindow)
+	p.c.heard(33, 32)
+	if p.c.senders != 2 {
+		t.Errorf("one of 33, which sends to 32, counts %d", p.c.senders)
+	}
+	p.c.heard(0, 0)
 	p.c.resume()
 	p.want("alone, after a pause", initialWindow)
 }
@@ -250,7 +275,7 @@ func TestPacing(t *testing.T) {
 	if !p.c.room(p.now, 0) {
 		t.Fatal("the first has to wait")
 	}
-	p.c.sent(p.now, 1, false)
+	p.c.sent(p.now, false)
 	at := p.now.Add(4 * p.c.clock)
 	if p.c.pace != at || p.c.room(at-1, 0) || !p.c.room(at, 0) || p.c.room(at, 1) {
 		t.Errorf("a window of a quarter: after %v the next may leave at %v, want %v", p.now, p.c.pace, at)
@@ -258,12 +283,12 @@ func TestPacing(t *testing.T) {
 	late := at.Add(10 * p.c.clock)
 	n := 0
 	for ; p.c.room(late, 0); n++ {
-		p.c.sent(late, 1, true)
+		p.c.sent(late, true)
 	}
 	if n != 3 {
 		t.Errorf("2.5 times late: %d packets leave", n)
 	}
-	p.c.sent(late.Add(time.Hour), 1, false)
+	p.c.sent(late.Add(time.Hour), false)
 	if p.c.room(late.Add(time.Hour), 0) {
 		t.Error("what has not waited is not made up for")
 	}
@@ -304,7 +329,7 @@ func TestFixedWindow(t *testing.T) {
 	p.trips(3, 50*idleTrip)
 	p.c.lost(p.next, p.next+1, 50)
 	p.c.timedOut(p.next, p.next+1)
-	p.c.heard(64)
+	p.c.heard(64, 1)
 	if p.c.limit() != 100*packet || !p.c.room(p.now, 99) || p.c.room(p.now, 100) {
 		t.Errorf("%d", p.c.limit())
 	}
@@ -339,5 +364,24 @@ func TestCrowd(t *testing.T) {
 	conns[7].Farewell()
 	if n := self.crowd.count(now); n != 0 || self.crowd.first != nil || self.crowd.last != nil {
 		t.Errorf("%d are left", n)
+	}
+}
+
+// A process counts the peers to which it has more to send, until their links end.
+func TestSending(t *testing.T) {
+	self := NewSelf(job, 0, life(0), rigSecret)
+	a, b := NewConn(&Config{}, self, 1, life(1)), NewConn(&Config{}, self, 2, life(2))
+	for _, c := range []*Conn{a, b, a} {
+		c.More(true)
+	}
+	a.More(false)
+	if self.sending != 1 {
+		t.Errorf("it sends to %d peers, want 1", self.sending)
+	}
+	a.More(true)
+	a.Farewell()
+	b.End()
+	if self.sending != 0 {
+		t.Errorf("it sends to %d peers that are gone", self.sending)
 	}
 }

@@ -223,7 +223,15 @@ func (c *Conn) Ready(now monotime.Time) bool {
 }
 
 // More says whether frames wait until Ready reports true.
-func (c *Conn) More(more bool) { c.more = more }
+func (c *Conn) More(more bool) {
+	switch {
+	case more && !c.more:
+		c.self.sending++
+	case c.more && !more:
+		c.self.sending--
+	}
+	c.more = more
+}
 
 // Roomy reports whether the window has room for packets of long frames, which leave an
 // eighth of it to short ones.
@@ -276,13 +284,19 @@ func (c *Conn) Farewell() {
 	for ; c.base != c.tail; c.base++ {
 		c.slot(c.base).payload = nil
 	}
-	c.next, c.high, c.again, c.flying, c.more = c.tail, c.tail, 0, 0, false
-	c.self.crowd.leave(c)
+	c.next, c.high, c.again, c.flying = c.tail, c.tail, 0, 0
+	c.End()
 	c.stopped, c.asking, c.probe = false, false, false
 	c.due = dues{wire.KindAck: true}
 	c.rtoAt, c.ackAt = monotime.Never, monotime.Never
 	c.pulse.Watch(0, false)
 	c.path.end()
+}
+
+// End says that nothing goes to the peer any more, nor comes.
+func (c *Conn) End() {
+	c.More(false)
+	c.self.crowd.leave(c)
 }
 
 // Stopped reports whether the peer has told us to stop.

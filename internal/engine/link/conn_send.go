@@ -104,7 +104,7 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 		s.flying = true
 		c.flying++
 	}
-	c.congestion.sent(now, c.flying, c.paced)
+	c.congestion.sent(now, c.paced)
 	if c.rtoAt == monotime.Never {
 		c.rtoAt = now.Add(c.timer())
 	}
@@ -131,14 +131,13 @@ func (c *Conn) add(dst []Packet, front, payload []byte, what sent, times int) {
 // (PROTOCOL §2.7)
 func (c *Conn) requests(s *slot, seq uint32, again bool) (f wire.Flags) {
 	c.unasked++
-	more := c.more || seq+1 != c.tail
-	s.prompt = s.prompt || again || c.unasked*4*packet >= c.congestion.limit() ||
-		more && c.unasked > c.flying && c.congestion.strange(s.bytes())
+	begins := c.more && c.flying == 0 && c.unasked == 1
+	s.prompt = s.prompt || again || begins || c.unasked*4*packet >= c.congestion.limit()
 	if s.prompt {
 		c.unasked = 0
 		f |= wire.Prompt
 	}
-	if more {
+	if c.more {
 		f |= wire.More
 	}
 	return f

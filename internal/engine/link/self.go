@@ -33,6 +33,8 @@ type Self struct {
 
 	since monotime.Time // nobody has looked for packets since
 	crowd crowd
+
+	sending int // links behind whose packets others wait
 }
 
 // NewSelf returns the identity of a process. The incarnation is random, and

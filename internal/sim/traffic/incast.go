@@ -33,7 +33,7 @@ func RunIncast(c Case, senders int) (r Incast, err error) {
 	var trips []time.Duration
 	for i := range senders { // none is new to its receiver
 		came := false
-		n.Send(spread(i, senders, c.Hosts), 0, 8<<10, func() { came = true })
+		n.Send(spread(i, senders, c.Hosts), 0, 64<<10, func() { came = true })
 		n.Until(settle, func() bool { return came })
 	}
 	n.pingPong(c.Hosts-1, 0, &trips)
