@@ -179,19 +179,23 @@ func (c *congestion) longer(bytes int) bool { return bytes > c.longest+c.longest
 
 // wait returns for how long packets have waited in the round trip that is over: the least
 // of it, so that a hesitation of an end does not count, or the mean of the few packets of a
-// small window. What the ends' absence accounts for is left out, and so is what may wait
-// whatever the window: all that send to the peer together may fill a queue that is as long
-// as the path.
+// small window.
 func (c *congestion) wait() time.Duration {
-	may := c.away + c.base/time.Duration(2*c.senders)
 	switch {
 	case c.count == 0:
 		return 0 // nothing says that packets wait
 	case c.paces(c.limit()):
-		return max(c.sum/time.Duration(c.count)-may, 0)
+		return c.beyond(c.sum / time.Duration(c.count))
 	default:
-		return max(c.least-may, 0)
+		return c.beyond(c.least)
 	}
+}
+
+// beyond returns how much of a delay is more than what may be: what the ends' absence
+// accounts for, and what packets may always wait. All that send to the peer may together
+// fill half as much queue as the path holds.
+func (c *congestion) beyond(delay time.Duration) time.Duration {
+	return max(delay-c.away-c.base/time.Duration(2*c.senders), 0)
 }
 
 // queued returns how many packets of the window wait, if they do so long, in parts of one.
@@ -275,7 +279,7 @@ func (c *congestion) lost(seq, high uint32, n int) {
 		return
 	}
 	c.loss += (1<<16 - c.loss) * min(n, lossMemory) / lossMemory
-	if less(seq, c.recover) || !c.competes && c.queued(c.delay-c.away) <= 2*c.keeps() && c.loss < lossy {
+	if less(seq, c.recover) || !c.competes && c.queued(c.beyond(c.delay)) <= 2*c.keeps() && c.loss < lossy {
 		return
 	}
 	c.recover = high
