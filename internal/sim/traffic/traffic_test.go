@@ -31,9 +31,8 @@ func TestIncast(t *testing.T) {
 	}
 }
 
-// TestExchanges: a halo exchange and an all-to-all of short messages are as fast as with a
-// fixed window, and so is a halo exchange of long ones, although that one never loses a
-// packet here. An all-to-all of long ones, 32 at a time, is slower: that bar is not reached.
+// TestExchanges: a halo exchange and an all-to-all are no slower than with a fixed window,
+// although that one never loses a packet here.
 func TestExchanges(t *testing.T) {
 	for name, run := range map[string]func(Case, int) (Exchange, error){"halo": RunHalo, "all to all": RunAllToAll} {
 		for _, size := range []int{1 << 10, 8 << 10, 64 << 10} {
@@ -46,11 +45,7 @@ func TestExchanges(t *testing.T) {
 			c.Link.FixedWindow = true
 			fixed, _ := run(c, size)
 			t.Logf("%s, %d bytes: %+v, fixed %+v", name, size, ours, fixed)
-			limit := fixed.Time + fixed.Time/100
-			if name == "all to all" && size > 8<<10 {
-				limit = fixed.Time + fixed.Time*18/100
-			}
-			if !ours.Done || ours.Time > limit {
+			if !ours.Done || ours.Time > fixed.Time {
 				t.Errorf("%s, %d bytes: %+v, fixed %+v", name, size, ours, fixed)
 			}
 		}
