@@ -20,7 +20,7 @@ type path struct {
 const idleTrip = 20 * time.Microsecond
 
 func newPath(t *testing.T, cfg Config) *path {
-	cfg = cfg.withDefaults()
+	cfg = cfg.WithDefaults()
 	p := &path{t: t, c: newCongestion(&cfg), now: 1}
 	p.trip(0)
 	return p
