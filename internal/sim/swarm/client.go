@@ -102,15 +102,22 @@ func (n *node) act() {
 }
 
 // drain waits until everything sent has been acknowledged: the last messages
-// would stay in doubt. A flush ends early when a peer dies.
+// would stay in doubt. A flush ends early when a peer dies. One at a time is enough.
 func (n *node) drain(p *port) {
+	if p.drains {
+		return
+	}
+	p.drains = true
 	op := &msg.Op{Kind: msg.Flush, Peer: msg.Any}
 	n.begin(p, op, &record{}, false)
 	var look func()
 	look = func() {
-		switch {
-		case op.State == msg.Pending:
+		if op.State == msg.Pending {
 			n.later(time.Millisecond, look)
+			return
+		}
+		p.drains = false
+		switch {
 		case frozen(op.Err):
 			n.later(time.Millisecond, func() { n.drain(p) })
 		case op.Err != nil:

@@ -52,7 +52,8 @@ type port struct {
 	loans     int // bytes of those that were received from anyone
 	line      line
 	share     share
-	gaveUp    int // receives, since the buffer was last known to be within its bounds
+	gaveUp    int  // receives, since the buffer was last known to be within its bounds
+	drains    bool // it waits until everything that has been sent is acknowledged
 }
 
 // A receiver is what one thread of a program does: it receives one message after the other.
