@@ -50,7 +50,7 @@ type congestion struct {
 	competes  bool   // others fill the queues: only losses count
 	recover   uint32 // losses of packets before this one have been answered
 	loss      int    // share of packets that get lost, of 1<<16
-	collapsed int    // the window before a timeout, until something is acknowledged
+	collapsed int    // the window before a timeout, until it is known whether that was early
 
 	pace monotime.Time // when the next packet may leave, if the window is small
 }
@@ -212,12 +212,6 @@ func (c *congestion) keeps() int { return max(standing/c.senders, 1) }
 // is set anew.
 func (c *congestion) acknowledged(ack, next, high uint32, n int) {
 	c.loss -= c.loss * min(n, lossMemory) / lossMemory
-	if c.collapsed > 0 {
-		if ack == high { // nothing was lost, or one packet: the timer was early
-			c.window = max(c.window, c.collapsed)
-		}
-		c.collapsed = 0
-	}
 	if !less(c.end, ack) || c.fixed {
 		return
 	}
@@ -226,6 +220,15 @@ func (c *congestion) acknowledged(ack, next, high uint32, n int) {
 	if c.paces(c.limit()) {
 		c.end += pacedRound - 1
 	}
+}
+
+// settle ends what a timeout has done, once it is known whether it was early: nothing was
+// lost, or one packet.
+func (c *congestion) settle(early bool) {
+	if early {
+		c.window = max(c.window, c.collapsed)
+	}
+	c.collapsed = 0
 }
 
 // turn sets the window after a round trip: half of the way to where as many packets wait

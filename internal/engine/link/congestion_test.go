@@ -226,6 +226,7 @@ func TestTimeouts(t *testing.T) {
 	p.c.timedOut(p.next-10, p.next)
 	p.c.timedOut(p.next-10, p.next)
 	p.want("two timeouts", packet)
+	p.c.settle(false)
 	p.c.acknowledged(p.next-9, p.next-9, p.next, 1)
 	for n := 0; p.c.window < was/2; n++ {
 		before := p.c.window
@@ -235,6 +236,7 @@ func TestTimeouts(t *testing.T) {
 		}
 	}
 	late.c.timedOut(late.next-10, late.next)
+	late.c.settle(true)
 	late.c.acknowledged(late.next, late.next, late.next, 10)
 	late.want("only late", was)
 }

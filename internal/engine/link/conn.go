@@ -82,7 +82,8 @@ type Conn struct {
 	tail    uint32 // number of the next frame
 	slots   []slot
 	stopped bool
-	asking  bool // after a timeout, until the peer says what it has: selective repeat
+	asking  bool // after a timeout, until the peer has answered what was sent then: selective repeat
+	heard   bool // and it has said since that something has arrived
 	probe   bool // transmit packet base although stopped or asking
 	rtoAt   monotime.Time
 	rto     time.Duration
@@ -103,6 +104,7 @@ type Conn struct {
 	crowd    place
 	kept     kept
 
+	busy       bool // a frame has been sent or has come since a sign of life was asked for
 	pulse      Pulse
 	path       pathMTU
 	assemblies []assembly // of packets that come in parts; nil until the first

@@ -29,9 +29,6 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 			return nil, nil // old news, overtaken
 		}
 	}
-	if !data {
-		c.asking = false // this is its answer
-	}
 	switch f.Kind {
 	case wire.KindData:
 		c.crowded(now, f.Flags)
@@ -43,7 +40,10 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 	case wire.KindPart:
 		return c.onPart(now, f.Seq, frame, room), nil
 	case wire.KindAck:
-		c.path.proved(now, int(f.Seq))
+		if f.Seq > 0 {
+			c.path.proved(now, int(f.Seq))
+			c.answered(now)
+		}
 	case wire.KindLose:
 		if f.Ack == c.base && !c.stopped {
 			c.congestion.lost(c.base, c.high, 1)
@@ -52,22 +52,22 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 		}
 	case wire.KindStop:
 		if f.Ack == c.base && c.base != c.tail {
-			c.stopped = true
+			c.stopped, c.asking = true, false
 			c.restart(now)
 		}
 	case wire.KindGo:
-		c.stopped, c.probe = false, false
+		c.stopped, c.asking, c.probe = false, false, false
 		c.back()
 		c.restart(now)
 	case wire.KindProbe:
-		c.due[wire.KindAck] = true
-		if len(frame) > 0 {
-			c.path.answer = uint32(len(pkt))
-		} else {
+		c.due[wire.KindAck], c.due[wire.KindSelect] = true, c.kept.count > 0 && !c.stopSent
+		c.path.answer = max(c.path.answer, uint32(len(pkt)))
+		if len(frame) == 0 {
 			c.rest()
 		}
 	case wire.KindSelect:
 		if f.Ack == c.base && !c.stopped {
+			c.heard = true
 			c.selected(now, frame)
 		}
 	}

@@ -23,8 +23,7 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	}
 	waits := c.stopped || c.asking
 	if waits && c.probe && c.base != c.tail && len(c.sent) < len(dst) {
-		c.back()
-		c.probe = !c.data(now, dst)
+		c.inquire(now, dst)
 	}
 	if !waits && c.again > 0 {
 		c.repeat(now, dst)
@@ -38,6 +37,35 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	c.paced = waiting && now.Before(c.congestion.pace)
 	c.congestion.full = c.congestion.full || waiting && !(c.congestion.room(now, c.flying) && c.congestion.roomy(c.flying))
 	return len(c.sent)
+}
+
+// inquire transmits the oldest packet to a peer that has been silent for too long. One that
+// has told us to stop takes it when it has room. Else a PROBE follows: what has not arrived
+// when that is answered was lost. (PROTOCOL §2.5)
+func (c *Conn) inquire(now monotime.Time, dst []Packet) {
+	if c.stopped {
+		c.back()
+		c.probe = !c.data(now, dst)
+		return
+	}
+	if c.probe = !c.transmit(now, dst, c.base, true); c.probe {
+		return
+	}
+	c.due[wire.KindProbe] = true
+	if len(c.sent) < len(dst) {
+		c.control(now, wire.KindProbe, dst)
+	}
+}
+
+// answered takes the answer to the PROBE of inquire. What has not arrived before it is
+// transmitted again, if the path carries anything at all; else the next timeout asks again.
+func (c *Conn) answered(now monotime.Time) {
+	if c.asking && c.heard {
+		c.asking = false
+		c.back()
+		c.congestion.settle(false)
+		c.restart(now)
+	}
 }
 
 // room reports whether Output may return one more packet.
@@ -258,9 +286,14 @@ func (c *Conn) acknowledge(now monotime.Time, f wire.Link) bool {
 	if less(c.next, e) {
 		c.next = e
 	}
-	if c.stopped || c.asking {
+	if c.stopped {
 		c.stopped, c.asking = false, false
 		c.back()
+	}
+	c.heard = true
+	c.asking = c.asking && c.base != c.high
+	if !c.asking {
+		c.congestion.settle(e == c.high)
 	}
 	c.unasked = min(c.unasked, int(c.next-e))
 	c.congestion.acknowledged(e, c.next, c.high, n)
@@ -323,8 +356,8 @@ func (c *Conn) timeout(now monotime.Time) {
 	switch {
 	case c.stopped:
 		c.probe = !mutant.On(mutant.NoPersistProbe)
-	case c.cfg.Selective && c.knows:
-		c.asking, c.probe = true, true
+	case c.cfg.Selective && c.knows && c.base != c.high:
+		c.asking, c.heard, c.probe = true, false, true
 	default:
 		c.back()
 	}

@@ -18,6 +18,8 @@ type faults struct {
 	lose, repeat, corrupt float64
 	delay                 time.Duration // at most; unequal delays reorder
 	mtu                   int           // longer packets get lost; 0: none do
+	pause                 time.Duration // nothing arrives in every other period of this length: the ends get no processor
+	each                  time.Duration // that an end takes for a packet
 }
 
 // A rig is two links and the network between them, in virtual time.
@@ -29,6 +31,7 @@ type rig struct {
 	wire  flights
 	order int
 	net   faults
+	busy  [2]monotime.Time // until then an end has packets before it
 	tap   func(pkt []byte) // sees every packet that is sent, if it is not nil
 }
 
@@ -148,6 +151,13 @@ func (r *rig) fly(to int, pkt []byte) {
 			b[r.rand.IntN(len(b))] ^= 1 << r.rand.IntN(8)
 		}
 		at := r.now.Add(10*time.Microsecond + time.Duration(r.rand.Int64N(int64(r.net.delay)+1)))
+		if p := r.net.pause; p > 0 && time.Duration(at)%(2*p) >= p {
+			at = at.Add(2*p - time.Duration(at)%(2*p))
+		}
+		if r.net.each > 0 {
+			at = max(at, r.busy[to].Add(r.net.each))
+			r.busy[to] = at
+		}
 		r.order++
 		heap.Push(&r.wire, flight{at, r.order, to, b})
 	}

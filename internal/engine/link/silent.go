@@ -9,9 +9,11 @@ const fewSlots = 4
 
 // rest gives back what the link does not need while its peer is silent, unless something
 // is under way. It is called when one of the two has asked the other for a sign of life:
-// neither has sent anything else for some time.
+// the second time, neither has sent a frame since.
 func (c *Conn) rest() {
-	if c.base != c.tail || c.kept.count > 0 {
+	busy := c.busy
+	c.busy = false
+	if busy || c.base != c.tail || c.kept.count > 0 {
 		return
 	}
 	c.slots, c.sent = nil, nil
@@ -25,6 +27,7 @@ func (c *Conn) rest() {
 
 // wake ends the rest, or does nothing: there is a frame to send, or one has come.
 func (c *Conn) wake() {
+	c.busy = true
 	if c.replay.seen == nil {
 		c.replay.widen()
 		c.out.silence(false)

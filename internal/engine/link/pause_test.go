@@ -1,0 +1,21 @@
+package link
+
+import (
+	"testing"
+	"time"
+)
+
+// TestPauses: ends that get no processor for longer than a timeout, again and again, find
+// that nothing was lost by that: a timeout costs one repeat, and each loss about one.
+func TestPauses(t *testing.T) {
+	const frames = 20000
+	for _, lose := range []float64{0, 0.01} {
+		r := newRig(t, 1, Config{Selective: true}, faults{lose: lose, pause: 4 * time.Millisecond, each: time.Microsecond})
+		r.run(frames, 0)
+		st := r.ends[0].conn.Stats()
+		lost := lose * frames
+		if st.Timeouts == 0 || float64(st.Resent) > float64(st.Timeouts)+1.3*lost {
+			t.Errorf("%.0f packets were lost, %d were sent again: %s", lost, st.Resent, r)
+		}
+	}
+}
