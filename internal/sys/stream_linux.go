@@ -8,15 +8,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// streamParts is the most parts that one Write of a Stream gathers.
-const streamParts = 192
+// Parts are what one Write of a Stream gathers, at most 192.
+type Parts [192]unix.Iovec
+
+// Set sets part i.
+func (p *Parts) Set(i int, b []byte) {
+	p[i].Base = unsafe.SliceData(b)
+	p[i].SetLen(len(b))
+}
 
 // A Stream is a connected TCP socket that never blocks. One goroutine at a time
 // may write, and one read.
-type Stream struct {
-	fd  int
-	iov [streamParts]unix.Iovec
-}
+type Stream struct{ fd int }
 
 // NewStream returns a connection as a stream; the connection itself can be closed. No timeout of the kernel ends it before the
 // system's own: see package tcp.
@@ -41,17 +44,18 @@ func NewStream(c *net.TCPConn) (*Stream, error) {
 	return s, nil
 }
 
-// Part sets part i of the next Write.
-func (s *Stream) Part(i int, b []byte) {
-	s.iov[i].Base = unsafe.SliceData(b)
-	s.iov[i].SetLen(len(b))
+// Gather writes the first n parts, forgets them, and returns how many bytes there was room
+// for.
+func (s *Stream) Gather(p *Parts, n int) (int, error) {
+	k, _, errno := unix.RawSyscall(unix.SYS_WRITEV, uintptr(s.fd), uintptr(unsafe.Pointer(p)), uintptr(n))
+	clear(p[:n])
+	return result(k, errno, "writev")
 }
 
-// Write writes the first n parts, and returns how many bytes there was room for.
-func (s *Stream) Write(n int) (int, error) {
-	k, _, errno := unix.RawSyscall(unix.SYS_WRITEV, uintptr(s.fd), uintptr(unsafe.Pointer(&s.iov)), uintptr(n))
-	clear(s.iov[:n])
-	return result(k, errno, "writev")
+// Write writes b, and returns how many bytes there was room for.
+func (s *Stream) Write(b []byte) (int, error) {
+	k, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(s.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	return result(k, errno, "write")
 }
 
 // Read reads what has come, at most len(b) bytes: 0 if nothing has. At the end of

@@ -3,6 +3,7 @@ package tcp
 import (
 	"encoding/binary"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"weft/internal/handshake"
@@ -33,24 +34,31 @@ type conn struct {
 	over   atomic.Bool // it has ended
 	peer   int
 	stream *sys.Stream
-	heads  [batch][headSize]byte
 
-	in         []byte // what has been read: [start, end) has not been lent
+	in         []byte      // what has been read: [start, end) has not been lent; nil while that is nothing
+	holds      atomic.Bool // in is not nil
 	start, end int
 	out        []byte // the rest of a packet that had no room, while full
 	full       atomic.Bool
 	dead       bool // nothing more can be read
 
 	seal, unseal *handshake.Records // of an encrypted stream, else nil
-	sealed       []byte             // what is written at once
 }
 
-// inSize is how much is read at once.
-const inSize = 2 * (headSize + mtu + tagSize)
+// An input is the memory of what is read from a connection.
+type input [2 * (headSize + mtu + tagSize)]byte
 
-func newConn(peer int, s *sys.Stream) *conn {
-	return &conn{peer: peer, stream: s, in: make([]byte, inSize)}
+// inputs are those that no connection needs now: a peer that is silent holds none.
+var inputs = sync.Pool{New: func() any { return new(input) }}
+
+// An output gathers what is written at once. All connections take turns with one.
+type output struct {
+	parts  sys.Parts
+	heads  [batch][headSize]byte
+	sealed []byte // records
 }
+
+func newConn(peer int, s *sys.Stream) *conn { return &conn{peer: peer, stream: s} }
 
 // encrypt makes the stream an encrypted one, of a handshake in which this side dialled or
 // did not.
@@ -64,21 +72,21 @@ func (c *conn) encrypt(s handshake.Session, dialled bool) {
 
 // send sends packets, all to this peer and at most batch, and returns how many
 // were taken. What has room in part is taken.
-func (c *conn) send(pkts []transport.Out) (taken int, err error) {
+func (c *conn) send(pkts []transport.Out, w *output) (taken int, err error) {
 	if c.full.Load() {
 		return 0, nil
 	}
 	if c.seal != nil {
-		return c.sendSealed(pkts)
+		return c.sendSealed(pkts, w)
 	}
 	for i := range pkts {
 		o := &pkts[i]
-		binary.LittleEndian.PutUint32(c.heads[i][:], uint32(len(o.Header)+len(o.Payload)))
-		c.stream.Part(3*i, c.heads[i][:])
-		c.stream.Part(3*i+1, o.Header)
-		c.stream.Part(3*i+2, o.Payload)
+		binary.LittleEndian.PutUint32(w.heads[i][:], uint32(len(o.Header)+len(o.Payload)))
+		w.parts.Set(3*i, w.heads[i][:])
+		w.parts.Set(3*i+1, o.Header)
+		w.parts.Set(3*i+2, o.Payload)
 	}
-	n, err := c.stream.Write(3 * len(pkts))
+	n, err := c.stream.Gather(&w.parts, 3*len(pkts))
 	if err != nil {
 		return 0, err
 	}
@@ -87,7 +95,7 @@ func (c *conn) send(pkts []transport.Out) (taken int, err error) {
 			return i, nil
 		}
 		o := &pkts[i]
-		for _, part := range [...][]byte{c.heads[i][:], o.Header, o.Payload} {
+		for _, part := range [...][]byte{w.heads[i][:], o.Header, o.Payload} {
 			sent := min(n, len(part))
 			c.out = append(c.out, part[sent:]...)
 			n -= sent
@@ -101,26 +109,24 @@ const sealedMost = 64 << 10
 
 // sendSealed is send over an encrypted stream. What has been encrypted is taken: nothing
 // is encrypted twice under one number.
-func (c *conn) sendSealed(pkts []transport.Out) (taken int, err error) {
+func (c *conn) sendSealed(pkts []transport.Out, w *output) (taken int, err error) {
 	for taken < len(pkts) && len(c.out) == 0 {
-		c.sealed = c.sealed[:0]
-		for ; taken < len(pkts) && len(c.sealed) < sealedMost; taken++ {
-			c.sealed = c.seal.Append(c.sealed, pkts[taken].Header, pkts[taken].Payload)
+		w.sealed = w.sealed[:0]
+		for ; taken < len(pkts) && len(w.sealed) < sealedMost; taken++ {
+			w.sealed = c.seal.Append(w.sealed, pkts[taken].Header, pkts[taken].Payload)
 		}
-		c.stream.Part(0, c.sealed)
-		n, err := c.stream.Write(1)
+		n, err := c.stream.Write(w.sealed)
 		if err != nil {
 			return 0, err
 		}
-		c.out = append(c.out, c.sealed[n:]...)
+		c.out = append(c.out, w.sealed[n:]...)
 	}
 	return taken, nil
 }
 
 // rest writes what had no room, and reports whether there is still some left.
 func (c *conn) rest() bool {
-	c.stream.Part(0, c.out)
-	n, err := c.stream.Write(1)
+	n, err := c.stream.Write(c.out)
 	c.out = c.out[:copy(c.out, c.out[n:])]
 	if err != nil {
 		c.out = c.out[:0] // as good as sent: its receiver is gone
@@ -154,9 +160,23 @@ func (c *conn) next() ([]byte, error) {
 
 // read reads what has come. Nothing may be on loan.
 func (c *conn) read() error {
+	if c.in == nil {
+		c.in = inputs.Get().(*input)[:]
+		c.holds.Store(true)
+	}
 	c.end = copy(c.in, c.in[c.start:c.end])
 	c.start = 0
 	n, err := c.stream.Read(c.in[c.end:])
 	c.end += n
+	c.forget()
 	return err
+}
+
+// forget gives back memory that holds nothing. Nothing may be on loan.
+func (c *conn) forget() {
+	if c.in != nil && c.start == c.end {
+		inputs.Put((*input)(c.in))
+		c.in, c.start, c.end = nil, 0, 0
+		c.holds.Store(false)
+	}
 }

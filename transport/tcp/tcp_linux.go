@@ -52,6 +52,7 @@ type Transport struct {
 	last  [2]*conn                // by which packets were sent last, bulk the second
 	turn  int                     // of the connection that Poll looks at first
 	ready []int
+	write output
 	mark  func(fd int)
 }
 
@@ -258,7 +259,7 @@ func (t *Transport) Send(pkts []transport.Out) int {
 		for n < batch && i+n < len(pkts) && pkts[i+n].Peer == c.peer && pkts[i+n].Bulk == bulk {
 			n++
 		}
-		taken, err := c.send(pkts[i : i+n])
+		taken, err := c.send(pkts[i:i+n], &t.write)
 		if err != nil {
 			taken = n // it is lost, as its receiver is; the end of the stream is told by ended
 		}
@@ -309,6 +310,9 @@ const few = 2
 func (t *Transport) Poll(dst []transport.In) int {
 	conns := *t.conns.Load()
 	n := 0
+	for _, c := range conns {
+		c.forget()
+	}
 	if len(conns) > few {
 		t.ready = t.ready[:0]
 		t.streams.Ready(t.mark)
@@ -424,8 +428,13 @@ func (t *Transport) Arm() { t.alarm.Arm() }
 func (t *Transport) Memory() transport.Memory { return nil }
 
 // MemoryBytes returns what the receive buffers hold.
-func (t *Transport) MemoryBytes() uint64 {
-	return uint64(len(*t.conns.Load())) * inSize
+func (t *Transport) MemoryBytes() (n uint64) {
+	for _, c := range *t.conns.Load() {
+		if c.holds.Load() {
+			n += uint64(len(input{}))
+		}
+	}
+	return n
 }
 
 // Close ends all connections.

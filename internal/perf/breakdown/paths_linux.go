@@ -227,8 +227,7 @@ func spinningTCP(here, there launch.Host) (us float64, err error) {
 	defer b.Finish(nil)
 	buf := [2][]byte{make([]byte, size), make([]byte, size)}
 	send := func(s *sys.Stream, b []byte) error {
-		s.Part(0, b)
-		_, err := s.Write(1)
+		_, err := s.Write(b)
 		return err
 	}
 	recv := func(s *sys.Stream, b []byte) error {
