@@ -58,6 +58,8 @@ type peer struct {
 	mtu   int
 	heads [maxDevices][sys.PacketHead + headSize]byte // of frames to it by each port, but for the length
 	turn  int                                         // of the port that takes the next
+
+	follow int // runs, of whatever length, that go as datagrams because a long one has
 }
 
 // Open opens a socket on each interface. It needs CAP_NET_RAW, which an ordinary

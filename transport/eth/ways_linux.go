@@ -11,8 +11,8 @@ import (
 
 // Two ways lead to a peer on the segment: raw frames, which take the least time, and UDP
 // datagrams, of which the kernel cuts and joins many in one system call. Runs of long
-// packets take datagrams, all others raw frames; the link puts them in order again, as it
-// does with those of a trunk.
+// packets take datagrams, and so do the short runs between them and soon after; all others
+// take raw frames. What overtakes others nevertheless the link puts in order again.
 //
 // Each way is used when it has proved to work: some switches and clouds drop frames that
 // are not IP's, and some hosts refuse datagrams. A trial of the full length goes each way,
@@ -45,6 +45,10 @@ const (
 // leastRun is how many bytes a run needs to be worth a system call of its own that the
 // receiver must also make.
 const leastRun = 8 << 10
+
+// following is how many shorter runs follow a long one by its way. By the other they would
+// arrive before it: the link would take it for lost, and repeat it.
+const following = 16
 
 // openDatagrams opens the socket for datagrams on the interface, if it has an address and
 // packets are long enough. Frames and datagrams carry packets of one length.
@@ -180,11 +184,15 @@ func (t *Transport) split(pkts []transport.Out) (n int, w way) {
 			t.try(p)
 		}
 		run, bytes := udp.Run(pkts[n:])
-		if p.works[byDatagram].Load() && (bytes >= leastRun || !p.works[byFrame].Load()) {
-			if n == 0 {
-				return run, byDatagram
+		if p.works[byDatagram].Load() && (bytes >= leastRun || p.follow > 0 || !p.works[byFrame].Load()) {
+			if n > 0 {
+				break
 			}
-			break
+			p.follow = max(p.follow-1, 0)
+			if bytes >= leastRun {
+				p.follow = following
+			}
+			return run, byDatagram
 		}
 		n += run
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,28 @@ func TestWays(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestShortRunsFollow: what is sent soon after a run of long packets goes by the same way,
+// so that it does not arrive before them.
+func TestShortRunsFollow(t *testing.T) {
+	from, to := pair(t, Config{}, Config{}, func(card string) string { return card })
+	carry(t, from, to)
+	long := make([]byte, from.PeerMTU(1))
+	run := slices.Repeat([]transport.Out{{Peer: 1, Header: long}}, 20)
+	short := []transport.Out{{Peer: 1, Header: []byte{2}}}
+	if _, w := from.split(run); w != byDatagram {
+		t.Fatal("a run of long packets goes as frames")
+	}
+	for i := range 2 * following {
+		want := byDatagram
+		if i >= following {
+			want = byFrame
+		}
+		if _, w := from.split(short); w != want {
+			t.Errorf("short packet %d goes by way %d, want %d", i, w, want)
+		}
 	}
 }
 
