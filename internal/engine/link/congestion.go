@@ -19,11 +19,15 @@ import (
 // Windows are counted in parts of a packet, because a thousand senders may have to share
 // a dozen packets.
 type congestion struct {
-	fixed   bool // the window is always Config.Window
-	most    int  // Config.Window
-	window  int  // what the path bears
-	slow    int  // below it the window doubles
-	senders int  // to the peer, as it has said last
+	fixed    bool // the window is always Config.Window
+	full     bool // the window has held packets up in this round trip
+	competes bool // others fill the queues: only losses count
+	crowd    crowdSizes
+	most     int // Config.Window
+	window   int // what the path bears
+	slow     int // below it the window doubles
+	senders  int // to the peer
+	share    int // the part of the receiver's window that each of them has: at least a packet
 
 	// Delay. A round trip tells how long packets wait in the network by what it takes longer
 	// than the smallest, without the time for which an end may just not have looked.
@@ -41,18 +45,23 @@ type congestion struct {
 	least time.Duration // the shortest wait in it
 	sum   time.Duration // of all that were measured
 	count int
-	full  bool // the window has held packets up
-	quiet int  // round trips one after another that have hardly waited
-	busy  int  // and those that have waited far too long
-	peak  int  // the window when these began
+	quiet int // round trips one after another that have hardly waited
+	busy  int // and those that have waited far too long
+	peak  int // the window when these began
 
 	// Losses.
-	competes  bool   // others fill the queues: only losses count
 	recover   uint32 // losses of packets before this one have been answered
 	loss      int    // share of packets that get lost, of 1<<16
 	collapsed int    // the window before a timeout, until it is known whether that was early
 
 	pace monotime.Time // when the next packet may leave, if the window is small
+}
+
+// crowdSizes are how many send to the peer, as it has said last, and to how many this
+// process sends.
+type crowdSizes struct {
+	senders   uint8
+	receivers uint32
 }
 
 const (
@@ -77,7 +86,8 @@ const (
 func newCongestion(cfg *Config) congestion {
 	most := cfg.Window * packet
 	return congestion{
-		fixed: cfg.FixedWindow, most: most, window: min(initialWindow, most), slow: most, senders: 1,
+		fixed: cfg.FixedWindow, most: most, window: min(initialWindow, most), slow: most,
+		senders: 1, share: most, crowd: crowdSizes{senders: 1, receivers: 1},
 		least: unmeasured, end: cfg.FirstSeq, recover: cfg.FirstSeq,
 	}
 }
@@ -87,11 +97,8 @@ func (c *congestion) limit() int {
 	if c.fixed {
 		return c.most
 	}
-	return min(c.window, c.share())
+	return min(c.window, c.share)
 }
-
-// share is the part of the receiver's window that a sender has: at least a packet.
-func (c *congestion) share() int { return max(c.most/c.senders, packet) }
 
 // room reports whether one more packet may leave when n are on their way.
 func (c *congestion) room(now monotime.Time, n int) bool {
@@ -131,17 +138,21 @@ func (c *congestion) sent(now monotime.Time, waited bool) {
 // heard takes what the receiver says: so many send to it. A process that itself sends to
 // so many others gives each that part of what its own link takes, and counts as that part
 // of a sender: where everyone sends to everyone, as many as can be are there for each link.
-func (c *congestion) heard(senders, receivers int) {
-	if !c.fixed {
-		c.senders = max((senders+receivers-1)/max(receivers, 1), 1)
-		c.window = min(c.window, c.share())
+func (c *congestion) heard(crowd crowdSizes) {
+	if crowd == c.crowd || c.fixed {
+		return
 	}
+	c.crowd = crowd
+	receivers := max(int(crowd.receivers), 1)
+	c.senders = max((int(crowd.senders)+receivers-1)/receivers, 1)
+	c.share = max(c.most/c.senders, packet)
+	c.window = min(c.window, c.share)
 }
 
 // resume says that packets are to be sent again after everything had arrived: nothing of
 // ours waits anywhere, so the window may be as large as that of a new peer, or the share.
 func (c *congestion) resume() {
-	c.window = max(c.window, min(initialWindow, c.share()))
+	c.window = max(c.window, min(initialWindow, c.share))
 	c.competes, c.busy, c.quiet, c.pace = false, 0, 0, 0
 }
 
@@ -272,7 +283,7 @@ func (c *congestion) notice(wait time.Duration) {
 	}
 }
 
-func (c *congestion) grow(by int) { c.window = min(c.window+by, c.most, c.share()) }
+func (c *congestion) grow(by int) { c.window = min(c.window+by, c.most, c.share) }
 
 // lost says that n packets were lost, the first of them seq. The window is halved once
 // for all that were on their way together, unless packets hardly wait and few are lost:

@@ -245,7 +245,7 @@ func TestTimeouts(t *testing.T) {
 // After a pause the share is all there for a peer.
 func TestShares(t *testing.T) {
 	p := newPath(t, Config{})
-	p.c.heard(64, 1)
+	p.c.heard(crowdSizes{64, 1})
 	p.want("one of 64", 4*packet)
 	p.trips(200, 7*idleTrip)
 	if p.c.window < packet*4/64 || p.c.window > packet*5/64 {
@@ -253,18 +253,18 @@ func TestShares(t *testing.T) {
 	}
 	p.c.resume()
 	p.want("after a pause", 4*packet)
-	p.c.heard(255, 1)
-	if p.c.share() != 256*packet/255 {
-		t.Errorf("a share of %d", p.c.share())
+	p.c.heard(crowdSizes{255, 1})
+	if p.c.share != 256*packet/255 {
+		t.Errorf("a share of %d", p.c.share)
 	}
-	p.c.heard(32, 32)
+	p.c.heard(crowdSizes{32, 32})
 	p.c.resume()
 	p.want("one of 32, which sends to 32", initialWindow)
-	p.c.heard(33, 32)
+	p.c.heard(crowdSizes{33, 32})
 	if p.c.senders != 2 {
 		t.Errorf("one of 33, which sends to 32, counts %d", p.c.senders)
 	}
-	p.c.heard(0, 0)
+	p.c.heard(crowdSizes{0, 0})
 	p.c.resume()
 	p.want("alone, after a pause", initialWindow)
 }
@@ -331,7 +331,7 @@ func TestFixedWindow(t *testing.T) {
 	p.trips(3, 50*idleTrip)
 	p.c.lost(p.next, p.next+1, 50)
 	p.c.timedOut(p.next, p.next+1)
-	p.c.heard(64, 1)
+	p.c.heard(crowdSizes{64, 1})
 	if p.c.limit() != 100*packet || !p.c.room(p.now, 99) || p.c.room(p.now, 100) {
 		t.Errorf("%d", p.c.limit())
 	}

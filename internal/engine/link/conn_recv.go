@@ -23,7 +23,7 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 	}
 	c.pulse.Heard(now)
 	data := f.Kind == wire.KindData || f.Kind == wire.KindPart
-	c.congestion.heard(int(f.Senders), c.self.sending)
+	c.congestion.heard(crowdSizes{f.Senders, uint32(c.self.sending)})
 	if !c.acknowledge(now, f) {
 		if !data && f.Kind != wire.KindProbe {
 			return nil, nil // old news, overtaken

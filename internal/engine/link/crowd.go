@@ -8,10 +8,10 @@ import (
 )
 
 // A crowd lists the peers that send to this process at present: each has said with its
-// last packet that others wait behind it. It is told to them all, who share what is on
-// its way here. (PROTOCOL §2.6)
+// last packet that others wait behind it. Each of them is told how many they are: they share
+// what is on its way here. (PROTOCOL §2.7)
 type crowd struct {
-	first, last *Conn // in the order in which they were heard last
+	first, last *Conn // in the order of their places' since
 	size        int
 }
 
@@ -19,25 +19,31 @@ type crowd struct {
 type place struct {
 	in         bool
 	prev, next *Conn
-	heard      monotime.Time
+	since      monotime.Time // when it was put at the end
 }
 
 // present is how long a peer counts that has said that more will follow: it may have
-// given that up.
-const present = 20 * time.Millisecond
+// given that up. One that goes on saying so is put at the end again after renewed.
+const (
+	present = 20 * time.Millisecond
+	renewed = present / 4
+)
 
 // count returns how many send, as the header says it.
 func (c *crowd) count(now monotime.Time) uint8 {
-	for c.first != nil && now.Sub(c.first.crowd.heard) > present {
+	for c.first != nil && now.Sub(c.first.crowd.since) > present {
 		c.leave(c.first)
 	}
 	return uint8(min(c.size, 255))
 }
 
-// join puts a link at the end.
+// join puts a link at the end, unless it has been there a moment ago.
 func (c *crowd) join(now monotime.Time, p *Conn) {
+	if p.crowd.in && now.Sub(p.crowd.since) < renewed {
+		return
+	}
 	c.leave(p)
-	p.crowd = place{in: true, prev: c.last, heard: now}
+	p.crowd = place{in: true, prev: c.last, since: now}
 	if c.last == nil {
 		c.first = p
 	} else {
