@@ -84,8 +84,7 @@ func (f Link) Append(b []byte) []byte {
 	order.PutUint32(h[4:], f.Src)
 	order.PutUint64(h[8:], f.Job)
 	order.PutUint32(h[16:], f.Dst)
-	h[20], h[21] = byte(f.Flags), f.Senders
-	order.PutUint16(h[22:], f.Held)
+	order.PutUint32(h[20:], uint32(f.Flags)|uint32(f.Senders)<<8|uint32(f.Held)<<16) // one store: the guard reads it soon
 	order.PutUint32(h[24:], f.Seq)
 	order.PutUint32(h[28:], f.Ack)
 	order.PutUint64(h[32:], f.Incarnation)
