@@ -34,6 +34,7 @@ EXAMPLES
   weft lab -hosts 4 -- weft info -n 8
   weft lab -loss 0.01 -- weft perf bandwidth -transport eth -vs tcp
   weft lab -router -- weft info
+  weft lab -hosts 3 -rate 200 -- weft perf sharing -transport udp
   weft lab -delay 200us -faults reorder=0.1 -- weft run -n 4 ./examples/nas/is -class W
   weft lab -pcap ping.pcap -- weft run -n 2 -transport eth ./examples/ping
   wireshark -X lua_script:docs/wireshark/weft.lua ping.pcap
@@ -47,6 +48,8 @@ func labCommand() *ffcli.Command {
 	fs.IntVar(&f.interfaces, "interfaces", 1, "interfaces of each host, each kind on a network of its own: a trunk")
 	fs.BoolVar(&f.router, "router", false, "each host on a network of its own, with a router between them")
 	fs.Float64Var(&f.loss, "loss", 0, "share of all frames that get lost, from 0 to 1")
+	fs.IntVar(&f.rate, "rate", 0, "Mbit/s of each port of the switch, of three hosts or more, or of the router; 0: no limit")
+	fs.IntVar(&f.queue, "queue", 256, "KiB that may wait at such a port, with -rate")
 	fs.DurationVar(&f.delay, "delay", 0, "how long each of weft's packets takes longer, such as 200us")
 	fs.StringVar(&f.faults, "faults", "", "what happens to weft's packets besides: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01")
 	fs.StringVar(&f.pcap, "pcap", "", "write everything that crosses the network to this file, for Wireshark")
@@ -78,6 +81,7 @@ type labFlags struct {
 	interfaces   int
 	router       bool
 	loss         float64
+	rate, queue  int
 	delay        time.Duration
 	faults, pcap string
 }
@@ -86,6 +90,9 @@ type labFlags struct {
 func (f labFlags) build() (l *lab.Lab, end func() error, err error) {
 	if f.loss < 0 || f.loss >= 1 {
 		return nil, nil, fmt.Errorf("lab: -loss %g: must be from 0 to less than 1", f.loss)
+	}
+	if f.rate < 0 || f.rate > 1e6 || f.queue < 0 || f.queue > 1<<20 {
+		return nil, nil, fmt.Errorf("lab: -rate %d -queue %d: must be from 0 to 1000000 Mbit/s and to 1048576 KiB", f.rate, f.queue)
 	}
 	end = func() error { return nil }
 	if f.router && f.interfaces > 1 {
@@ -101,6 +108,9 @@ func (f labFlags) build() (l *lab.Lab, end func() error, err error) {
 	}
 	if f.loss > 0 {
 		err = l.Lose(f.loss)
+	}
+	if f.rate != 0 && err == nil {
+		err = l.Limit(uint64(f.rate)*1e6, uint32(f.queue)<<10)
 	}
 	if f.pcap != "" && err == nil {
 		end, err = record(l, f.pcap)

@@ -46,6 +46,7 @@ EXAMPLES
   weft perf logp                            o_s, o_r, g and L of the user-level libraries
   weft perf libraries -svg libraries.svg    the libraries side by side, as paper 003
   weft perf buffers                         memory that they hold for messages, by ranks
+  weft perf sharing                         a link that ranks and TCP share
   weft perf bars                            the bars of docs/PERFORMANCE.md
   weft lab -- weft perf breakdown           where the microseconds go`
 
@@ -59,11 +60,11 @@ type perfFlags struct {
 
 func perfCommand() *ffcli.Command {
 	c := &ffcli.Command{
-		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|barrier|lock|ipush|match|logp|libraries|buffers|bars [FLAGS]",
+		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|barrier|lock|ipush|match|logp|libraries|buffers|sharing|bars [FLAGS]",
 		ShortHelp: "measure weft and its peers", LongHelp: perfHelp,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, logp, libraries, buffers, bars", args[0])
+				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, logp, libraries, buffers, sharing, bars", args[0])
 			}
 			return flag.ErrHelp
 		},
@@ -79,7 +80,7 @@ func perfCommand() *ffcli.Command {
 	c.Subcommands = append(c.Subcommands,
 		perfCoordCommand("barrier", "barriers, by algorithm and number of ranks", perfBarrierHelp, "auto,dissemination,tree"),
 		perfCoordCommand("lock", "locks: taken again, handed on, fought for", perfLockHelp, "queue,central"))
-	c.Subcommands = append(c.Subcommands, perfIPushCommand(), perfMatchCommand(), perfLogPCommand(), perfLibrariesCommand(), perfBuffersCommand(), barsCommand(), breakdownCommand())
+	c.Subcommands = append(c.Subcommands, perfIPushCommand(), perfMatchCommand(), perfLogPCommand(), perfLibrariesCommand(), perfBuffersCommand(), perfSharingCommand(), barsCommand(), breakdownCommand())
 	return c
 }
 

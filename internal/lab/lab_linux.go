@@ -42,6 +42,9 @@ type Host struct {
 	IP        net.IP
 }
 
+// name returns the name of the host's namespace.
+func (h Host) name() string { return filepath.Base(h.Namespace) }
+
 // Make makes hosts with an interface each. Packets on their network are at most
 // mtu bytes; 0 means 1500. It needs to be root.
 func Make(hosts, mtu int) (*Lab, error) { return MakeTrunk(hosts, mtu, 1) }

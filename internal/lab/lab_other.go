@@ -27,6 +27,9 @@ func Make(hosts, mtu int) (*Lab, error) { return nil, sys.ErrUnsupported }
 // Lose returns an error.
 func (l *Lab) Lose(share float64) error { return sys.ErrUnsupported }
 
+// Limit returns an error.
+func (l *Lab) Limit(bits uint64, queue uint32) error { return sys.ErrUnsupported }
+
 // Record returns an error.
 func (l *Lab) Record(out io.Writer) (func() error, error) { return nil, sys.ErrUnsupported }
 

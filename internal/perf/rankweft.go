@@ -92,6 +92,8 @@ func measureRank(ctx context.Context, p *weft.Proc, s Spec) (err error) {
 		return b.buffers()
 	case "gather":
 		return b.gather(s.Sizes[0])
+	case "incast":
+		return b.incast()
 	}
 	largest := 8
 	for _, size := range s.Sizes {

@@ -1,10 +1,13 @@
 package perf
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // A Spec is what to measure.
 type Spec struct {
-	Test      string // latency, bandwidth, rate, alltoall, barrier, lock, ipush, gather, or nas: the program Op
+	Test      string // latency, bandwidth, rate, alltoall, barrier, lock, ipush, gather, incast, or nas: the program Op
 	Transport string // of weft: auto, shm, udp
 	Op        string // send, push, put or pull
 	Figure    string // of ipush: latency or bandwidth; of latency and lock: p99, or the median
@@ -19,8 +22,9 @@ type Spec struct {
 	Bulk      int    // of latency and lock: bytes of the long messages that rank 0 sends to rank 1 meanwhile
 	Brief     bool   // of latency and logp: so few that the figures mean nothing, for tests
 
-	Loss  float64 // share of all frames between the hosts of a lab that get lost; in bars only
-	Class string  // of nas
+	For   time.Duration // of incast
+	Loss  float64       // share of all frames between the hosts of a lab that get lost; in bars only
+	Class string        // of nas
 
 	Guard string // of weft's packets to other hosts: see weft.Config
 
@@ -43,6 +47,7 @@ type Sample struct {
 	Ops      int       `json:"ops,omitempty"`      // operations measured
 	Issue    *Issue    `json:"issue,omitempty"`    // logp
 	Buffer   *Buffer   `json:"buffer,omitempty"`   // buffers
+	Interval *Interval `json:"interval,omitempty"` // incast
 	CPU      float64   `json:"cpu_s,omitempty"`    // processor seconds of all processes, where known
 	Wall     float64   `json:"wall_s,omitempty"`
 }
