@@ -26,7 +26,7 @@ EXAMPLES
 func perfSharingCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft perf sharing", flag.ContinueOnError)
 	n := fs.Int("n", 2, "ranks: all but the first send")
-	size := fs.Int("size", 64<<10, "bytes of a message")
+	size := fs.Int("size", 1<<20, "bytes of a message")
 	transport := fs.String("transport", "udp", "eth, udp or tcp")
 	each := fs.Duration("for", 5*time.Second, "how long each measurement takes")
 	asJSON := fs.Bool("json", false, "print one JSON object")
