@@ -6,9 +6,9 @@ package udp
 // lose or damage them where single packets arrive.
 //
 // Repeats always leave singly, and each tells how often the packet was sent before. So the
-// share of packets in batches that are missed shows beside the share of repeats that
-// are. Batches to the peer are switched off when both hold, of the last thousand packets
-// in batches:
+// share of repeats that are missed is that of all packets that leave singly, and what is
+// missed beyond it is missed of the batches. Batches to the peer are switched off when both
+// hold, of the last thousand packets in batches:
 //
 //   - at least 128, and a quarter, had to be repeated;
 //   - that share is at least twice that of the repeats that had to be repeated, too.
@@ -81,7 +81,7 @@ func (c *cutting) alone(again int) (switched bool) {
 		return false
 	}
 	c.missed++
-	missed := c.missed - c.single // single packets are missed, too
+	missed := c.missed - c.single*c.repeated/c.missed // single packets are missed, too
 	if missed < leastMissed || 4*missed < c.batched || missed*c.missed < 2*c.repeated*c.batched {
 		return false
 	}

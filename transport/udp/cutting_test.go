@@ -55,6 +55,23 @@ func TestBatchesThatAreLost(t *testing.T) {
 	}
 }
 
+// TestSmallWindows: where the window is so small that most packets leave singly, batches of
+// two that do not arrive are noticed, too.
+func TestSmallWindows(t *testing.T) {
+	var c cutting
+	for i := 0; c.why == ""; i++ {
+		if i == 1000 {
+			t.Fatal("1000 batches have been lost, and the next leaves")
+		}
+		for range 8 {
+			c.alone(0)
+		}
+		c.sent(2)
+		c.alone(1)
+		c.alone(1)
+	}
+}
+
 // TestLossIsNoFaultOfBatches: where single packets are lost as often batches stay on.
 func TestLossIsNoFaultOfBatches(t *testing.T) {
 	for _, lose := range []float64{0, 0.01, 0.1, 0.2, 0.4} {
