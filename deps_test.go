@@ -45,8 +45,12 @@ internal/lab            internal/pcap internal/sys
 transport/faulty        transport
 transport/transporttest transport internal/doorbell
 
+internal/timeline       internal/sys
+internal/timeline/perfetto internal/timeline
+internal/timeline/perfetto/perfettotest
+
 internal/tape           internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
-internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/tape internal/waitgraph transport
+internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/tape internal/timeline internal/waitgraph transport
 internal/bootstrap
 internal/hostlist
 internal/bootstrap/pmi
@@ -68,7 +72,7 @@ internal/sim/paper      internal/sim
 internal/sim/rendezvous internal/engine/coord internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
 internal/agreement      internal/mutant
 coll                    . internal/agreement internal/mem
@@ -84,7 +88,7 @@ stream                  internal/handshake internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/sys
 internal/agent          internal/process internal/sys
-internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/waitgraph
+internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match
 internal/doctor         . internal/sys
 internal/perf           . am fm internal/bootstrap internal/lab internal/launch internal/sys pm stream vmmc

@@ -115,6 +115,9 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 		err = p.startTrace()
 	}
 	if err == nil {
+		err = p.startTimeline()
+	}
+	if err == nil {
 		err = p.loadAMT()
 	}
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/mem"
 	"weft/internal/sys"
+	"weft/internal/timeline"
 	"weft/internal/waitgraph"
 	"weft/transport"
 )
@@ -269,11 +270,16 @@ func (s *sharedBarrier) over(phase uint64) bool {
 }
 
 func (s *sharedBarrier) wait(ctx context.Context) error {
+	began := s.b.p.mark()
 	phase, err := s.arrive()
 	if err != nil {
 		return err
 	}
-	return s.await(ctx, phase)
+	err = s.await(ctx, phase)
+	if p := s.b.p; p.timeline != nil {
+		p.note(began, timeline.Pass, s.b.o.ID, timeline.Nobody, int(phase), err)
+	}
+	return err
 }
 
 // await waits until a phase is over: it polls, or gives way to others if there

@@ -89,9 +89,13 @@ func (n *Node) waitHosted(ctx context.Context, c *Call) error {
 			return n.giveUp(c, err)
 		}
 		c.hosted, c.guest = true, n.cfg.Host.Self()
+		slept := n.mark()
 		n.mu.Unlock()
 		n.cfg.Host.Sleep(until, n.ended(ctx))
 		n.mu.Lock()
+		if n.timeline != nil {
+			n.noteSleep(slept)
+		}
 		c.hosted = false
 	}
 	return nil

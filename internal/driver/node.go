@@ -12,6 +12,7 @@ import (
 	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/tape"
+	"weft/internal/timeline"
 	"weft/transport"
 )
 
@@ -34,6 +35,9 @@ type Config struct {
 
 	// Record gets what goes into the engine, if it is not nil; see package tape.
 	Record io.Writer
+
+	// Timeline gets what the node does and when, if it is not nil.
+	Timeline *timeline.Recorder
 
 	// Host is the machine where there is no real one, and nil where there is.
 	Host Host
@@ -62,13 +66,14 @@ type Node struct {
 
 	closing atomic.Bool // nothing new is begun; see close.go
 
-	mu     interleave.Mutex
-	eng    *engine.Engine
-	tape   *tape.Tape // nil unless what goes into eng is recorded
-	peers  map[int]*Peer
-	last   *Peer // the peer used last
-	closed bool  // for good; see close.go
-	downs  int   // deaths that peers show
+	mu       interleave.Mutex
+	eng      *engine.Engine
+	tape     *tape.Tape         // nil unless what goes into eng is recorded
+	timeline *timeline.Recorder // nil unless what is done is noted; see timeline.go
+	peers    map[int]*Peer
+	last     *Peer // the peer used last
+	closed   bool  // for good; see close.go
+	downs    int   // deaths that peers show
 
 	departed atomic.Int32  // departures that peers show
 	news     chan struct{} // closed at the next; nil if nobody waits
@@ -155,7 +160,7 @@ func (p *Peer) Left() error {
 // given to Start.
 func New(cfg Config) *Node {
 	n := &Node{
-		cfg: cfg, start: time.Now(),
+		cfg: cfg, start: time.Now(), timeline: cfg.Timeline,
 		peers: map[int]*Peer{}, served: make(chan struct{}),
 		budget: cfg.Wait.Budget, sleepUntil: monotime.Never,
 		nudge: make(chan struct{}, 1), timer: interleave.NewTimer(),

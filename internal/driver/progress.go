@@ -43,6 +43,9 @@ func (n *Node) receive(now monotime.Time) (any bool) {
 				}
 				n.recv(now, from, n.in[i].Data)
 			}
+			if n.timeline != nil {
+				n.noteIn(t, k)
+			}
 			t.Release()
 			if k < batch {
 				break
@@ -111,6 +114,9 @@ func (n *Node) flush(now monotime.Time) {
 			bytes += len(o.Header) + len(o.Payload)
 		}
 		taken := p.Transport.Send(n.out[:k])
+		if n.timeline != nil {
+			n.noteOut(p, taken)
+		}
 		n.taken(now, rank, k, taken)
 		n.sent += uint64(taken)
 		if resized := p.Transport.Resized(); len(resized) > 0 {

@@ -253,12 +253,16 @@ func (n *Node) park(ctx context.Context, c *Call) error {
 	c.parked = true
 	n.rest()
 	for c.parked {
+		slept := n.mark()
 		n.mu.Unlock()
 		if n.cfg.Wait.Interrupt {
 			n.expect(c)
 		}
 		woken := interleave.Wait(c.wake, ctx.Done())
 		n.mu.Lock()
+		if n.timeline != nil {
+			n.noteSleep(slept)
+		}
 		if !woken && c.parked {
 			c.parked = false
 			n.parked--
@@ -295,12 +299,16 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 			break
 		}
 		d, ops, crowded := n.until(-1), n.ops, n.crowded()
+		slept := n.mark()
 		n.mu.Unlock()
 		if crowded {
 			interleave.Gosched() // with this thread the kernel takes their processor
 		}
 		n.bell.Sleep(transport.Asleep, d)
 		n.mu.Lock()
+		if n.timeline != nil {
+			n.noteSleep(slept)
+		}
 		n.answer()
 		n.learn(ops)
 		n.sleepUntil = 0

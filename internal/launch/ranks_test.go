@@ -107,6 +107,8 @@ func beRank(mode string) {
 			return fail(ctx, p, word, arg)
 		case "victim":
 			return victim(ctx, p, arg)
+		case "timeline":
+			return timelineRank(ctx, p, arg)
 		case "signals":
 			ch := make(chan os.Signal, 1)
 			signal.Notify(ch, syscall.SIGUSR1)

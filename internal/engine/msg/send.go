@@ -70,7 +70,7 @@ func (p *Port) admit(d *pair, op *Op) bool {
 	if !p.give(d, op.Buf) {
 		return false
 	}
-	op.State = Done
+	op.State, op.Seq = Done, d.next-1
 	return true
 }
 
@@ -97,6 +97,9 @@ func (p *Port) gone(d *pair, size int) {
 	d.inFlight += size
 	p.owe(d)
 }
+
+// Last returns the number of the message that was sent last to a peer.
+func (p *Port) Last(to int) uint32 { return p.pair(to).next - 1 }
 
 // HasRoom reports whether a message of n bytes to a peer would find room now.
 func (p *Port) HasRoom(to, n int) bool {
