@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
@@ -23,6 +24,7 @@ type Call struct {
 	is     call
 	port   *msg.Port     // of Msg
 	since  monotime.Time // it has been waited for, in waits of the node
+	polled time.Duration // for which its goroutine has polled, in this wait
 	ended  atomic.Bool
 	parked bool
 	wake   chan struct{}

@@ -34,6 +34,7 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	if c.due[wire.KindAck] && len(c.sent) < len(dst) {
 		c.control(wire.KindAck, dst)
 	}
+	c.show()
 	return len(c.sent)
 }
 
@@ -74,6 +75,7 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 	c.stats.Sent++
 	if s.times++; s.times > 1 {
 		c.stats.Resent++
+		c.counts.Sent.Resent++
 	}
 	s.at = now
 	if c.rtoAt == monotime.Never {
@@ -156,6 +158,7 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 		c.stats.Sent--
 		if s.times > 0 {
 			c.stats.Resent--
+			c.counts.Sent.Resent--
 		}
 		switch {
 		case p.again:
@@ -185,6 +188,7 @@ func (c *Conn) acknowledge(now monotime.Time, e uint32) bool {
 		once = once && s.times == 1
 		if c.path.late && c.path.arrived(now, s.bytes(), s.times) {
 			c.stats.Shortened++
+			c.counts.Shortened++
 		}
 		s.payload = nil
 		if s.again {
@@ -223,6 +227,7 @@ func (c *Conn) timer() time.Duration { return min(c.rto<<c.backoff, c.cfg.RTOMax
 
 // sample takes a measured round trip into account (Jacobson).
 func (c *Conn) sample(rtt time.Duration) {
+	c.counts.Measured(int64(rtt))
 	if c.srtt == 0 {
 		c.srtt, c.rttvar = rtt, rtt/2
 	} else {
@@ -251,6 +256,7 @@ func (c *Conn) Advance(now monotime.Time) {
 
 func (c *Conn) timeout(now monotime.Time) {
 	c.stats.Timeouts++
+	c.counts.Sent.Lost++
 	if c.base != c.tail && !c.stopped && c.backoff > 0 {
 		s := c.slot(c.base)
 		c.path.timeout(s.bytes(), s.times)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 
+	"weft/internal/counters"
 	"weft/internal/engine/wire"
 )
 
@@ -28,6 +29,8 @@ type Self struct {
 	plain   []byte                                   // the packet that was decrypted last
 	sealed  []byte                                   // packets that Output has encrypted
 	control [4][wire.LinkSize + wire.SelectSize]byte // control packets that it has returned
+
+	counts counters.Peer // of links to which nobody has given others
 }
 
 // NewSelf returns the identity of a process. The incarnation is random, and

@@ -54,6 +54,7 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 		return
 	}
 	d.expected++
+	d.q.Counts.Received.Messages++
 	offer := Offer{From: from, Token: f.Token, Total: int(f.Total), Mem: f.Mem, Addr: f.Addr, Seq: f.Seq}
 	if f.Total <= MaxEager || f.Total > uint64(p.cfg.MaxMessage) {
 		p.node.settleFetch(offer, wire.StatusTooLong)

@@ -146,6 +146,7 @@ func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 	copy(op.Buf, payload)
 	op.From, op.N, op.Seq = d.rank, len(payload), d.expected
 	d.expected++
+	d.q.Counts.Received.Messages++
 	p.node.Stats.Received++
 	p.node.finish(op, nil)
 	return true
@@ -190,6 +191,7 @@ func (p *Port) match(from int) *Op {
 func (p *Port) complete(d *pair, ask bool) {
 	seq := d.expected
 	d.expected++
+	d.q.Counts.Received.Messages++
 	if op := d.into; op != nil {
 		d.into = nil
 		op.From, op.N, op.Seq = d.rank, d.total, seq

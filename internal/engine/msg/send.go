@@ -164,6 +164,7 @@ func (p *Port) number(d *pair, size int) *entry {
 	p.unacked++
 	d.queued += size
 	p.node.Stats.Sent++
+	d.q.Counts.Sent.Messages++
 	return d.entry(d.next - 1)
 }
 
@@ -379,6 +380,7 @@ func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 		p.node.Stats.Dropped++
 		return
 	}
+	d.q.Counts.Sent.Refused++
 	d.refused, d.refusedAt = true, f.Seq
 	p.onAck(d, f.Seq)
 	if d.due = p.freezing.frozen && !f.WillGo; f.WillGo || d.due {
@@ -397,6 +399,7 @@ func (p *Port) onGo(d *pair, seq uint32) {
 		p.node.Stats.Dropped++
 		return
 	}
+	d.q.Counts.Sent.Resumed++
 	if d.due = p.freezing.frozen && !mutant.On(mutant.FenceOvertaken); d.due {
 		return
 	}
