@@ -121,9 +121,13 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 		err = p.loadAMT()
 	}
 	if err == nil {
+		p.showCounters()
 		err = p.join(ctx)
 	}
 	if err != nil {
+		if p != nil {
+			p.hideCounters()
+		}
 		src.Close()
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
+	"weft/internal/counters/directory"
 	"weft/internal/doorbell"
 	"weft/internal/driver"
 	"weft/internal/engine"
@@ -41,6 +42,7 @@ type Proc struct {
 	timeline *timeline.Recorder // gets what is done and when; may be nil
 	amt      *amtRings          // the receive rings that we are told to have; may be nil
 	again    int                // how often the job has been started again
+	page     *directory.File    // what others see of what is counted; may be nil
 	life     uint64             // this process's incarnation: random, so that no other has the same
 	ctx      context.Context    // ends when the Proc is closed
 	cancel   context.CancelFunc
@@ -119,7 +121,7 @@ func (p *Proc) engine(random func() uint64) engine.Config {
 	p.life = random() | 1
 	return engine.Config{
 		Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
-		Incarnation: p.life, Link: p.cfg.link(), Rand: random,
+		Incarnation: p.life, Link: p.cfg.link(), Rand: random, Counters: p.counters(),
 	}
 }
 
@@ -311,5 +313,6 @@ func (p *Proc) Close() error {
 		recorded = p.record.Close()
 	}
 	p.closeTransports()
+	p.hideCounters()
 	return errors.Join(lost, recorded, p.endTrace(), p.endTimeline(), p.src.Close())
 }
