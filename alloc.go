@@ -84,6 +84,7 @@ func (p *Proc) keep(s share) {
 	p.shares = append(p.shares, share{})
 	copy(p.shares[i+1:], p.shares[i:])
 	p.shares[i] = s
+	p.holds()
 }
 
 // unshare takes shared memory back. Goroutines that are in the middle of using it do
@@ -92,6 +93,7 @@ func (p *Proc) unshare(s share) error {
 	p.mu.Lock()
 	if i := p.find(s.Bytes); i >= 0 {
 		p.shares = slices.Delete(p.shares, i, i+1)
+		p.holds()
 	}
 	p.mu.Unlock()
 	if p.node.Closing() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"weft/internal/engine/coord"
+	"weft/internal/timeline"
 )
 
 // BarrierConfig shapes a barrier. Zero values mean the defaults. All members must
@@ -109,7 +110,11 @@ func (b *Barrier) Arrive(ctx context.Context) (Phase, error) {
 		return Phase{}, err
 	}
 	if b.shared != nil {
+		began := b.p.mark()
 		n, err := b.shared.arrive()
+		if b.p.timeline != nil {
+			b.p.note(began, timeline.Arrive, b.o.ID, timeline.Nobody, int(n), err)
+		}
 		return Phase{b, n}, err
 	}
 	r, err := b.p.node.Coordinate(ctx, b.o, coord.Arrive, 0)
@@ -127,7 +132,12 @@ func (ph Phase) Wait(ctx context.Context) error {
 		return &StateError{Name: "", Do: "wait for a phase of", Err: ErrUse, Why: "Arrive has returned an error"}
 	}
 	if b.shared != nil {
-		return b.shared.await(ctx, ph.n)
+		began := b.p.mark()
+		err := b.shared.await(ctx, ph.n)
+		if b.p.timeline != nil {
+			b.p.note(began, timeline.AwaitPhase, b.o.ID, timeline.Nobody, int(ph.n), err)
+		}
+		return err
 	}
 	_, err := b.p.node.Coordinate(ctx, b.o, coord.Await, ph.n)
 	return b.explain(err)

@@ -9,6 +9,7 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/bootstrap/environment"
+	"weft/internal/counters/directory"
 	"weft/internal/driver"
 	"weft/internal/engine/link"
 	"weft/internal/launch"
@@ -115,6 +116,7 @@ var Environment = []struct{ Name, Meaning string }{
 	{envFaults, "what happens to packets on the way to other hosts, to test with: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us"},
 	{envTrace, "count what each rank sends to whom, and write it in this file, with the rank appended, when the rank leaves; see weft amt advise"},
 	{envAMT, "the receive rings of each rank: a file that weft amt advise has written, or auto; set by weft run -amt"},
+	{directory.Env, "the directory in which ranks keep their pages of counters, for weft top; off: none; otherwise /dev/shm, or where temporary files go"},
 	{envRecord, "record what goes into the engine of each rank in this file, with the rank appended; see weft sim replay"},
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/engine/rma"
 	"weft/internal/mem"
+	"weft/internal/timeline"
 	"weft/internal/waitgraph"
 )
 
@@ -55,7 +56,13 @@ func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error)
 	if v := mem.Load64(r.Bytes(), off); v != old {
 		return v, nil
 	}
-	return r.await(ctx, off, old)
+	if r.p.timeline == nil {
+		return r.await(ctx, off, old)
+	}
+	began := r.p.mark()
+	v, err := r.await(ctx, off, old)
+	r.p.note(began, timeline.Look, 0, timeline.Nobody, 8, err)
+	return v, err
 }
 
 func (r *Region) await(ctx context.Context, off int, old uint64) (v uint64, err error) {

@@ -24,11 +24,13 @@ internal/ring
 internal/engine/wire
 internal/mutant
 internal/mailbox        internal/mem internal/mutant
-internal/engine/link    internal/checksum internal/engine/wire internal/monotime internal/mutant
+internal/counters       internal/mem
+internal/counters/directory internal/counters internal/sys
+internal/engine/link    internal/checksum internal/counters internal/engine/wire internal/monotime internal/mutant
 internal/engine/msg     internal/engine/link internal/engine/wire internal/monotime internal/mutant
 internal/engine/rma     internal/engine/link internal/engine/wire internal/mailbox internal/mem internal/mutant
 internal/engine/coord   internal/engine/link internal/engine/wire internal/monotime internal/mutant
-internal/engine         internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime internal/mutant
+internal/engine         internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime internal/mutant
 
 transport
 internal/sys
@@ -45,8 +47,12 @@ internal/lab            internal/pcap internal/sys
 transport/faulty        transport
 transport/transporttest transport internal/doorbell
 
+internal/timeline       internal/sys
+internal/timeline/perfetto internal/timeline
+internal/timeline/perfetto/perfettotest
+
 internal/tape           internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
-internal/driver         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/tape internal/waitgraph transport
+internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/tape internal/timeline internal/waitgraph transport
 internal/bootstrap
 internal/hostlist
 internal/bootstrap/pmi
@@ -54,7 +60,7 @@ internal/bootstrap/bootstraptest internal/bootstrap
 internal/bootstrap/rendezvous internal/bootstrap internal/handshake
 internal/bootstrap/etcd
 internal/bootstrap/environment internal/bootstrap internal/bootstrap/etcd internal/bootstrap/pmi internal/bootstrap/rendezvous internal/hostlist
-internal/waitgraph
+internal/waitgraph      internal/counters
 internal/amt
 internal/manifest
 internal/manifest/manifesttest
@@ -69,7 +75,7 @@ internal/sim/rendezvous internal/engine/coord internal/sim
 internal/sim/traffic    internal/engine/link internal/engine/wire internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
 
 internal/agreement      internal/mutant
 coll                    . internal/agreement internal/mem
@@ -83,15 +89,19 @@ vmmc                    . internal/mutant
 
 stream                  internal/handshake internal/ring internal/sys
 
-internal/process        internal/bootstrap internal/sys
+internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys
-internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/waitgraph
+internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph
+internal/top            internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match
 internal/doctor         . internal/sys
 internal/perf           . am fm internal/bootstrap internal/lab internal/launch internal/sys pm stream vmmc
 internal/perf/matching  match
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/tape internal/waitgraph stream
+cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/tape internal/top internal/waitgraph stream
+
+prometheus              internal/counters internal/counters/directory
+prometheus/exporter     prometheus
 
 docs/wireshark
 
@@ -129,7 +139,7 @@ var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/cpu":   {"internal/checksum"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment", "internal/agent", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/process", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
+	"syscall":                {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment", "internal/counters/directory", "internal/agent", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/process", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
 	"math/rand/v2":           {"cmd/weft", "transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},

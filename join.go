@@ -115,12 +115,19 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 		err = p.startTrace()
 	}
 	if err == nil {
+		err = p.startTimeline()
+	}
+	if err == nil {
 		err = p.loadAMT()
 	}
 	if err == nil {
+		p.showCounters()
 		err = p.join(ctx)
 	}
 	if err != nil {
+		if p != nil {
+			p.hideCounters()
+		}
 		src.Close()
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"weft/internal/mailbox"
 	"weft/internal/mem"
 	"weft/internal/sys"
+	"weft/internal/timeline"
 )
 
 // A Full says what becomes of a message for which a mailbox has no room.
@@ -249,7 +250,12 @@ func (m *Mailbox) TryNext() (d Delivery, err error) {
 func (m *Mailbox) next(ctx context.Context, d *Delivery, join bool) error {
 	err := m.take(d, join, 0, 1)
 	for err == ErrAgain {
-		if err = m.await(ctx); err != nil {
+		began := m.p.mark()
+		err = m.await(ctx)
+		if m.p.timeline != nil {
+			m.p.note(began, timeline.Mail, 0, timeline.Nobody, 0, err)
+		}
+		if err != nil {
 			m.leave()
 			return waited(err, fmt.Sprintf("mailbox %q", m.name), "no message in it is complete")
 		}

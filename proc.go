@@ -15,9 +15,11 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
+	"weft/internal/counters/directory"
 	"weft/internal/doorbell"
 	"weft/internal/driver"
 	"weft/internal/engine"
+	"weft/internal/timeline"
 	"weft/transport"
 	"weft/transport/eth"
 )
@@ -25,23 +27,25 @@ import (
 // A Proc is this process as a member of its job. Everything that a program
 // does with weft hangs on it; there is no global state.
 type Proc struct {
-	job    bootstrap.Job
-	cfg    Config
-	src    bootstrap.Source
-	node   *driver.Node
-	wait   driver.Waiting
-	trs    []transport.Transport
-	memory transport.Memory // for memory that peers can map; may be nil
-	poll   *doorbell.Poll   // the doorbell, if it is ours and not that of shared memory
-	eth    *eth.Transport   // or nil
-	noEth  string           // why there is no raw Ethernet
-	record io.WriteCloser   // gets what goes into the engine; may be nil
-	trace  *tracer          // counts what is sent; may be nil
-	amt    *amtRings        // the receive rings that we are told to have; may be nil
-	again  int              // how often the job has been started again
-	life   uint64           // this process's incarnation: random, so that no other has the same
-	ctx    context.Context  // ends when the Proc is closed
-	cancel context.CancelFunc
+	job      bootstrap.Job
+	cfg      Config
+	src      bootstrap.Source
+	node     *driver.Node
+	wait     driver.Waiting
+	trs      []transport.Transport
+	memory   transport.Memory   // for memory that peers can map; may be nil
+	poll     *doorbell.Poll     // the doorbell, if it is ours and not that of shared memory
+	eth      *eth.Transport     // or nil
+	noEth    string             // why there is no raw Ethernet
+	record   io.WriteCloser     // gets what goes into the engine; may be nil
+	trace    *tracer            // counts what is sent; may be nil
+	timeline *timeline.Recorder // gets what is done and when; may be nil
+	amt      *amtRings          // the receive rings that we are told to have; may be nil
+	again    int                // how often the job has been started again
+	page     *directory.File    // what others see of what is counted; may be nil
+	life     uint64             // this process's incarnation: random, so that no other has the same
+	ctx      context.Context    // ends when the Proc is closed
+	cancel   context.CancelFunc
 
 	segment string // the address of UDP and TCP in its network, such as 10.0.0.1/24
 
@@ -108,7 +112,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 func (p *Proc) newNode(find func(rank int) (driver.Route, error), w driver.Waiting) {
 	p.wait = w
 	p.node = driver.New(driver.Config{
-		Engine: p.engine(random), Route: find, Least: p.cfg.leastGuard, Wait: w, Record: p.record,
+		Engine: p.engine(random), Route: find, Least: p.cfg.leastGuard, Wait: w, Record: p.record, Timeline: p.timeline,
 	})
 }
 
@@ -117,7 +121,7 @@ func (p *Proc) engine(random func() uint64) engine.Config {
 	p.life = random() | 1
 	return engine.Config{
 		Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
-		Incarnation: p.life, Link: p.cfg.link(), Rand: random,
+		Incarnation: p.life, Link: p.cfg.link(), Rand: random, Counters: p.counters(),
 	}
 }
 
@@ -309,5 +313,6 @@ func (p *Proc) Close() error {
 		recorded = p.record.Close()
 	}
 	p.closeTransports()
-	return errors.Join(lost, recorded, p.endTrace(), p.src.Close())
+	p.hideCounters()
+	return errors.Join(lost, recorded, p.endTrace(), p.endTimeline(), p.src.Close())
 }

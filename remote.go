@@ -9,6 +9,7 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
+	"weft/internal/timeline"
 	"weft/transport"
 )
 
@@ -124,6 +125,21 @@ func (r *Remote) write(off int, b []byte) error {
 
 // now completes an operation on mapped memory.
 func (r *Remote) now(op *rma.Op) error {
+	if len(op.Buf) >= leastNoted && r.p.timeline != nil {
+		began := r.p.mark()
+		err := r.apply(op)
+		kind := timeline.Push
+		if op.Kind == rma.Pull {
+			kind = timeline.Pull
+		}
+		r.p.note(began, kind, 0, r.rank, len(op.Buf), err)
+		return err
+	}
+	return r.apply(op)
+}
+
+// apply is now, and notes nothing.
+func (r *Remote) apply(op *rma.Op) error {
 	if err := r.peer.Gone(); err != nil {
 		return r.lost(err)
 	}
@@ -174,7 +190,13 @@ func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
 	}
 	r.p.count(r.rank, amt.Push, len(src))
 	if r.direct != nil {
-		return r.write(off, src)
+		if len(src) < leastNoted || r.p.timeline == nil {
+			return r.write(off, src)
+		}
+		began := r.p.mark()
+		err := r.write(off, src)
+		r.p.note(began, timeline.Push, 0, r.rank, len(src), err)
+		return err
 	}
 	return r.move(ctx, rma.Push, off, src)
 }

@@ -12,6 +12,7 @@ import (
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
+	"weft/internal/timeline"
 	"weft/transport"
 )
 
@@ -193,11 +194,15 @@ func (s *Sender) Push(ctx context.Context, b []byte) error { return s.PushTagged
 // PushTagged is Push with a number that comes with the message.
 func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	s.p.count(s.rank, amt.IPush, len(b))
+	began := s.p.mark()
 	sent, o := s.direct(tag, b, 0)
 	for o == mailbox.Full && s.waits(ctx, b, sent) {
 		sent, o = s.direct(tag, b, sent)
 	}
 	if o == mailbox.Done {
+		if s.p.timeline != nil {
+			s.p.note(began, timeline.IPush, 0, s.rank, len(b), nil)
+		}
 		return nil
 	}
 	c, number, err := s.begin(tag, b, sent, o)
@@ -287,8 +292,12 @@ func (s *Sender) StartPush(ctx context.Context, tag uint64, b []byte) (*Op, erro
 	s.p.count(s.rank, amt.IPush, len(b))
 	o := ops.Get().(*Op)
 	*o = Op{node: s.p.node}
+	began := s.p.mark()
 	sent, out := s.direct(tag, b, 0)
 	if out == mailbox.Done {
+		if s.p.timeline != nil {
+			s.p.note(began, timeline.IPush, 0, s.rank, len(b), nil)
+		}
 		return o, nil
 	}
 	c, number, err := s.begin(tag, b, sent, out)

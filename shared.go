@@ -10,10 +10,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"weft/internal/counters"
 	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/mem"
 	"weft/internal/sys"
+	"weft/internal/timeline"
 	"weft/internal/waitgraph"
 	"weft/transport"
 )
@@ -269,11 +271,16 @@ func (s *sharedBarrier) over(phase uint64) bool {
 }
 
 func (s *sharedBarrier) wait(ctx context.Context) error {
+	began := s.b.p.mark()
 	phase, err := s.arrive()
 	if err != nil {
 		return err
 	}
-	return s.await(ctx, phase)
+	err = s.await(ctx, phase)
+	if p := s.b.p; p.timeline != nil {
+		p.note(began, timeline.Pass, s.b.o.ID, timeline.Nobody, int(phase), err)
+	}
+	return err
 }
 
 // await waits until a phase is over: it polls, or gives way to others if there
@@ -349,7 +356,12 @@ func (s *sharedBarrier) poll(phase uint64, cond func() bool) bool {
 	if w.Budget == 0 {
 		return false
 	}
-	var end time.Time
+	var end, now time.Time
+	defer func() {
+		if !end.IsZero() {
+			s.b.p.node.Waited(counters.HostBarrier, w.Budget-end.Sub(now), 0)
+		}
+	}()
 	for {
 		for range looks {
 			if cond() {
@@ -358,8 +370,7 @@ func (s *sharedBarrier) poll(phase uint64, cond func() bool) bool {
 			sys.Pause()
 		}
 		s.b.p.node.Assist()
-		now := time.Now()
-		if end.IsZero() {
+		if now = time.Now(); end.IsZero() {
 			end = now.Add(w.Budget)
 		}
 		if now.After(end) {
@@ -383,6 +394,8 @@ func (s *sharedBarrier) sleep(ctx context.Context, phase uint64, cond func(s *sh
 	}
 	s.note(ctx, phase, s.b.p.Now())
 	defer s.note(ctx, 0, 0)
+	nap := s.b.p.node.Asleep(counters.HostBarrier, phase, s.b.name)
+	defer s.b.p.node.Awake(nap)
 	word := mem.Word32(s.mem, atSeq)
 	mem.Add64(s.mem, atSleepers, 1)
 	defer mem.Add64(s.mem, atSleepers, ^uint64(0))

@@ -31,6 +31,7 @@ type simOrder struct {
 	Seed     uint64
 	Log      string // a file for the event log
 	Trace    string // a file for what is sent to whom
+	Timeline string // a file for what each rank does and when
 	SVG      string // a file for a picture of the load
 	JSON     bool   // report as JSON, on standard output
 }
@@ -72,6 +73,14 @@ func simulate(ctx context.Context, text string, run func(ctx context.Context, p 
 		}
 		defer f.Close()
 		c.Trace = f
+	}
+	if o.Timeline != "" {
+		f, err := os.Create(o.Timeline)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		c.Timeline = f
 	}
 	var err error
 	if c.amt, err = readAMT(os.Getenv(envAMT), o.Ranks); err != nil {

@@ -14,6 +14,8 @@ import (
 	"weft/internal/engine/wire"
 	"weft/internal/sim"
 	"weft/internal/sim/guest"
+	"weft/internal/timeline"
+	"weft/internal/timeline/perfetto"
 	"weft/transport/pipe"
 )
 
@@ -65,6 +67,10 @@ type Cluster struct {
 	// Log gets a line for every packet that arrives, if it is not nil.
 	Log io.Writer
 
+	// Timeline gets what each rank did and when, in virtual time, as a file for
+	// ui.perfetto.dev, if it is not nil; see docs/TIMELINE.md.
+	Timeline io.Writer
+
 	// Trace gets what each rank has sent to whom when it leaves, as WEFT_TRACE
 	// records it, if it is not nil.
 	Trace io.Writer
@@ -113,7 +119,20 @@ func Simulate(ctx context.Context, c Cluster, run func(ctx context.Context, p *P
 	}
 	j.startFaults()
 	j.play()
-	return j.result(), j.err
+	return j.result(), errors.Join(j.err, j.writeTimeline())
+}
+
+// writeTimeline writes what the ranks have recorded.
+func (j *simJob) writeTimeline() error {
+	if j.Timeline == nil {
+		return nil
+	}
+	parts := make([]*timeline.Part, j.Ranks)
+	for rank, p := range j.procs {
+		parts[rank] = p.part()
+	}
+	_, err := perfetto.Write(j.Timeline, parts)
+	return err
 }
 
 // A simJob is a job in the simulator.
@@ -198,6 +217,9 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	if j.Trace != nil {
 		p.traceInto(j.Trace)
 	}
+	if j.Timeline != nil {
+		p.timeline = timeline.New(timeline.Capacity(j.Ranks), func() int64 { return int64(j.world.Now()) })
+	}
 	p.amt = j.amt.of(rank)
 	g := guest.New(j.turns, j.net, rank, j.MTU)
 	src.guest = g
@@ -214,7 +236,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 		p.routes[to] = route{host: fmt.Sprintf("machine%d", host), why: "it is simulated"}
 		return driver.Route{Transport: g, Incarnation: j.procs[to].life}, nil
 	}
-	p.node = driver.New(driver.Config{Engine: p.engine(j.world.Rand.Uint64), Route: find, Host: g})
+	p.node = driver.New(driver.Config{Engine: p.engine(j.world.Rand.Uint64), Route: find, Timeline: p.timeline, Host: g})
 	p.trs = append(p.trs, g)
 	p.flights = j.flights
 	p.node.Start(nil, g)

@@ -55,6 +55,10 @@ func (p *Proc) state() string {
 		case len(text) < most:
 			return string(text)
 		}
+		if r.Counts != nil {
+			r.Counts = nil
+			continue
+		}
 		if len(r.Waits)+len(r.Things) == 0 {
 			r.Gone = nil
 		}
@@ -79,5 +83,6 @@ func (p *Proc) report() waitgraph.Report {
 		s.report(&r)
 	}
 	p.reportWords(&r)
+	r.Counts = p.counts()
 	return r
 }

@@ -5,6 +5,7 @@ package transport
 type Counts struct {
 	Batches   uint64 // system calls that sent several packets as one, for the kernel to cut
 	Uncut     uint64 // of those, the ones that the kernel refused, so that their packets went singly
+	Joined    uint64 // datagrams that the kernel had joined of several packets
 	Overflows uint64 // datagrams that came when the receive buffer was full
 	Truncated uint64 // datagrams that came and were longer than any should be
 	Refused   uint64 // packets that the kernel would not send, such as for a firewall: lost
@@ -15,6 +16,7 @@ type Counts struct {
 func (c *Counts) Add(o Counts) {
 	c.Batches += o.Batches
 	c.Uncut += o.Uncut
+	c.Joined += o.Joined
 	c.Overflows += o.Overflows
 	c.Truncated += o.Truncated
 	c.Refused += o.Refused

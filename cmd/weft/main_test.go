@@ -50,7 +50,7 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
-		{"xyz", "there are run, k8s, ps, proxy, sim, lab, stress, perf, amt, info, doctor, version"},
+		{"xyz", "there are run, k8s, ps, top, proxy, sim, lab, stress, perf, amt, info, doctor, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
 		{"run -restart -1 true", "must be 0 or more"},
@@ -72,6 +72,10 @@ func TestMistakes(t *testing.T) {
 		{"doctor hosts", `what is "hosts"? Flags begin with -`},
 		{"doctor -n 300", "must be from 1 to 256"},
 		{"doctor -transport ib", "must be auto, shm, eth, udp or tcp"},
+		{"top 1", "it takes no arguments"},
+		{"top -json", "-json needs -once"},
+		{"top -sort size", "there are rank, host, pid"},
+		{"top -interval 0s", "must be more than 0"},
 		{"perf sleep", "there are latency, bandwidth"},
 		{"perf latency -size much", "must be numbers"},
 		{"perf latency -op put -size 64", "takes up to 32 bytes"},

@@ -52,6 +52,9 @@ func ps(args []string, asJSON bool) error {
 	for i, j := range jobs {
 		g := waitgraph.New(j.Ranks)
 		if asJSON {
+			for r := range g.Ranks {
+				g.Ranks[r].Counts = nil // for weft top
+			}
 			err := json.NewEncoder(os.Stdout).Encode(map[string]any{
 				"pid": j.PID, "program": j.Program, "args": j.Args, "started": j.Started, "restart": j.Restart, "ranks": g.Ranks, "deadlocks": g.Deadlocks,
 			})

@@ -47,6 +47,7 @@ EXAMPLES
   weft run -hosts a,b:4,node[01-16] -copy ./examples/halo
   weft run -hostfile hosts -per-host 2 -bind-to core ./solver
   weft run -n 4 -guard encrypt -transport udp ./examples/halo
+  weft run -n 4 -timeline t.perfetto ./examples/halo    for ui.perfetto.dev
   weft run -n 4 -trace t ./examples/halo; weft amt advise t`
 
 func runCommand() *ffcli.Command {
@@ -64,6 +65,7 @@ func runCommand() *ffcli.Command {
 	hosts.add(fs, &job)
 	trace := fs.String("trace", "", "write what each rank sends to whom to this file, with the rank appended; see weft amt advise")
 	table := fs.String("amt", "", "receive rings: a file that weft amt advise has written, or auto")
+	fs.StringVar(&job.Timeline, "timeline", "", "write what each rank does and when to this file, for ui.perfetto.dev; see docs/TIMELINE.md")
 	fs.DurationVar(&job.Liveness, "liveness", 0, "silence after which a rank counts as dead (default 3s; negative: never)")
 	fs.DurationVar(&job.Grace, "grace", 2*time.Second, "time that ranks have to end before they are killed")
 	fs.DurationVar(&job.Timeout, "timeout", 0, "end the job after this time (default never)")

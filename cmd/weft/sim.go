@@ -33,6 +33,7 @@ EXAMPLES
   weft sim -n 1000 -topology torus:25x40 -link 10Gbps,1us ./examples/halo -rows 4000
   weft sim -n 16 -topology fattree:4 -svg load.svg ./examples/nas/is -class S
   weft sim -n 4 -loss 0.01 -log packets.txt ./examples/hello
+  weft sim -n 8 -timeline t.perfetto ./examples/halo    for ui.perfetto.dev
   weft sim -seed 42                 one run of the swarm, with its options
   weft sim -seed 42 -log log.txt    and everything that happens in it
   weft sim -seeds 10000             explore; a seed that fails is shrunk
@@ -53,6 +54,7 @@ type simFlags struct {
 	GoBackN  bool
 	SVG      string
 	Trace    string
+	Timeline string
 
 	// The swarm.
 	seeds    uint64
@@ -76,6 +78,7 @@ func simCommand() *ffcli.Command {
 	fs.BoolVar(&f.GoBackN, "go-back-n", false, "after a loss everything is sent again, not only what was lost")
 	fs.StringVar(&f.SVG, "svg", "", "draw the load of the links to this file")
 	fs.StringVar(&f.Trace, "trace", "", "write what each rank sends to whom to this file; see weft amt advise")
+	fs.StringVar(&f.Timeline, "timeline", "", "write what each rank does and when to this file, for ui.perfetto.dev; see docs/TIMELINE.md")
 	fs.Uint64Var(&f.Seed, "seed", 0, "of everything that is left to chance; without a program: run this one")
 	fs.Uint64Var(&f.seeds, "seeds", 0, "explore so many seeds from -seed on")
 	fs.DurationVar(&f.duration, "for", 0, "explore seeds that nobody has seen for so long")
@@ -122,7 +125,7 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 	}
 	order, err := json.Marshal(map[string]any{
 		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "PerHost": f.PerHost, "Loss": f.Loss, "GoBackN": f.GoBackN, "Seed": f.Seed,
-		"Log": absolute(f.Log), "SVG": absolute(f.SVG), "Trace": absolute(f.Trace), "JSON": f.JSON,
+		"Log": absolute(f.Log), "SVG": absolute(f.SVG), "Trace": absolute(f.Trace), "Timeline": absolute(f.Timeline), "JSON": f.JSON,
 	})
 	if err != nil {
 		return err

@@ -276,6 +276,14 @@ func (s *Launched) Watch(down func(rank int, cause error)) {
 // Fail says that this rank's program has failed.
 func (s *Launched) Fail(cause string) { _ = s.say(line{Op: "fail", Value: cause}) }
 
+// Record hands the launcher a piece of what this rank has recorded, at most MostRecord bytes.
+func (s *Launched) Record(chunk []byte) error {
+	if s.server >= 0 {
+		return errors.New("weft: the job has no launcher that takes what is recorded")
+	}
+	return s.say(line{Op: "record", Bytes: chunk})
+}
+
 // Close says that this rank leaves, and ends the conversation.
 func (s *Launched) Close() error {
 	_ = s.say(line{Op: "leave"}) // else it counts as one that has not left

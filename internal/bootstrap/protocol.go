@@ -14,7 +14,8 @@ import (
 // of JSON. The launcher speaks first: job. A rank then puts, gets and fences;
 // every get and fence is answered, in any order. A rank says return when its program has
 // ended, and leave when it leaves in good order. Unasked, the launcher says returned and
-// down of other ranks, and asks for its state. The connection ends with either of them.
+// down of other ranks, and asks for its state. If it wants to know, a rank says record before
+// it leaves, with what it has recorded in pieces. The connection ends with either of them.
 //
 // Where rank 0 serves a job that others started (Gathering), the rank speaks first: join.
 // The server answers refused, or, when all have joined, job. Every ten seconds until then,
@@ -24,6 +25,9 @@ import (
 
 // maxLine bounds a line, and so what one side can make the other hold.
 const maxLine = 64 << 10
+
+// MostRecord bounds the bytes of one Record: in a line they take four thirds of that.
+const MostRecord = 40 << 10
 
 // maxKeys bounds the keys that a rank may put.
 const maxKeys = 64
@@ -35,7 +39,8 @@ type line struct {
 	Rank  int      `json:"rank,omitempty"`
 	Key   string   `json:"key,omitempty"`
 	Value string   `json:"value,omitempty"`
-	Told  []int    `json:"told,omitempty"` // return: ranks that know; missing: ranks that have not come
+	Told  []int    `json:"told,omitempty"`  // return: ranks that know; missing: ranks that have not come
+	Bytes []byte   `json:"bytes,omitempty"` // record
 	Job   *jobLine `json:"job,omitempty"`
 	Join  *Member  `json:"join,omitempty"`
 }

@@ -28,6 +28,7 @@ type Server struct {
 	asked  uint64
 	states map[uint64]chan string // questions that are not answered
 	nag    *time.Timer            // tells ranks in a fence who is missing; may be nil
+	room   int                    // for bytes that ranks record
 }
 
 // A served is one rank as the server sees it.
@@ -40,6 +41,8 @@ type served struct {
 	asked  []line        // questions that have not been sent, of which the first is being sent
 	leaves bool          // it has left in good order
 	failed string        // why its program has failed, as it has said
+	record []byte        // what it has recorded
+	full   bool          // there was no room for more of that
 	over   chan struct{} // closed when nothing more comes from it
 }
 
@@ -182,6 +185,11 @@ func (s *Server) handle(rank int, r *served, l line) error {
 		s.mu.Unlock()
 		tell(others, line{Op: "returned", Rank: rank})
 		return nil
+	case "record":
+		if r.full = r.full || s.room < len(l.Bytes); !r.full {
+			s.room -= len(l.Bytes)
+			r.record = append(r.record, l.Bytes...)
+		}
 	case "leave":
 		r.leaves = true
 	case "fail":
@@ -360,6 +368,27 @@ func (s *Server) Down(rank int, cause string) {
 	s.mu.Unlock()
 	tell(others, l)
 	s.answer(free, line{Op: "fenced"})
+}
+
+// Collect makes the server keep what ranks record, up to so many bytes in all. It must be
+// called before Serve.
+func (s *Server) Collect(most int) { s.room = most }
+
+// Recorded returns what a rank has recorded, and handed over before it ended.
+func (s *Server) Recorded(rank int) []byte {
+	s.mu.Lock()
+	r := s.ranks[rank]
+	s.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	select {
+	case <-r.over:
+	case <-time.After(farewell):
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.record
 }
 
 // hasLeft reports whether a rank whose process has ended had left in good order.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
@@ -23,10 +24,15 @@ type Call struct {
 	is     call
 	port   *msg.Port     // of Msg
 	since  monotime.Time // it has been waited for, in waits of the node
+	polled time.Duration // for which its goroutine has polled, in this wait
 	ended  atomic.Bool
 	parked bool
 	wake   chan struct{}
 	notice chan struct{} // gets a token at its end; see notify.go
+
+	began int64 // by the clock of the timeline, if there is one
+	over  int64 // when it ended, if its goroutine did something else meanwhile
+	apart bool  // its goroutine may do something else
 
 	word   bool // it only stands for a goroutine that polls memory, and makes way for any other reaper
 	hosted bool // its goroutine sleeps on the host
@@ -58,6 +64,7 @@ func (c *Call) Free() {
 	c.RMA.Buf, c.RMA.Err, c.RMA.Name = nil, nil, ""
 	c.RMA.Lock, c.RMA.Epoch = 0, 0
 	c.RMA.Entry, c.RMA.Mode = 0, 0
+	c.over, c.apart = 0, false
 	c.Sync.Object, c.Sync.Err = nil, nil
 	c.port = nil
 	select {
@@ -76,6 +83,9 @@ func (c *Call) reset() {
 
 // end marks the call as ended and wakes its goroutine. The lock is held.
 func (c *Call) end(n *Node) {
+	if c.apart {
+		c.over = n.timeline.Now()
+	}
 	if n.reaper != c { // which looks by itself
 		c.ended.Store(true)
 	}
@@ -135,6 +145,7 @@ func (n *Node) submit(p *msg.Port, c *Call) {
 func (n *Node) hand(p *msg.Port, c *Call) {
 	c.is, c.port = message, p
 	c.reset()
+	c.began = n.mark()
 	n.tape.Start(p, &c.Msg)
 	if c.Msg.Kind == msg.Freeze {
 		n.eng.Freeze(p, &c.Msg)
@@ -145,6 +156,15 @@ func (n *Node) hand(p *msg.Port, c *Call) {
 
 // finish waits for a started call. The lock is held.
 func (n *Node) finish(ctx context.Context, c *Call) error {
+	err := n.outcome(ctx, c)
+	if n.timeline != nil {
+		n.noteCall(c, err)
+	}
+	return err
+}
+
+// outcome waits for a started call, and returns its error. The lock is held.
+func (n *Node) outcome(ctx context.Context, c *Call) error {
 	if c.pending() {
 		if err := n.wait(ctx, c); err != nil {
 			return n.explain(c, err)
@@ -192,6 +212,7 @@ func (n *Node) Begin(c *Call) {
 func (n *Node) begin(c *Call) {
 	c.is = memory
 	c.reset()
+	c.began, c.over, c.apart = n.mark(), 0, n.timeline != nil
 	if n.closing.Load() {
 		c.RMA.Done, c.RMA.Err = true, link.ErrClosed
 	} else {
@@ -201,6 +222,7 @@ func (n *Node) begin(c *Call) {
 	}
 	if c.RMA.Done {
 		c.ended.Store(true)
+		c.over = n.mark()
 	}
 }
 
@@ -208,10 +230,12 @@ func (n *Node) begin(c *Call) {
 func (n *Node) Launch(p *msg.Port, c *Call) {
 	n.enter()
 	defer n.mu.Unlock()
+	c.over, c.apart = 0, n.timeline != nil
 	n.submit(p, c)
 	n.flush(n.clock())
 	if !c.pending() {
 		c.ended.Store(true)
+		c.over = n.mark()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
+	"weft/internal/timeline"
 )
 
 // Object returns what coordinates under a name: a lock, a semaphore, a condition
@@ -21,6 +22,9 @@ func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 	o, err := n.eng.Coord.Open(now, cfg)
 	if err == nil {
 		n.tape.Made(o)
+		if n.timeline != nil {
+			n.timeline.Name(o.ID, cfg.Name)
+		}
 	}
 	n.flush(n.clock())
 	return o, err
@@ -31,6 +35,9 @@ func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
 	n.enter()
 	if n.tape == nil && !n.closing.Load() {
 		epoch, died, ok = o.Retake()
+	}
+	if ok && n.timeline != nil {
+		n.noteMoment(timeline.Lock, o.ID, timeline.Nobody, 0)
 	}
 	n.mu.Unlock()
 	return epoch, died, ok
@@ -59,6 +66,9 @@ func (n *Node) Free(o *coord.Object) (ok bool) {
 			n.alert()
 		}
 	}
+	if ok && n.timeline != nil {
+		n.noteMoment(timeline.Unlock, o.ID, timeline.Nobody, 0)
+	}
 	n.mu.Unlock()
 	return ok
 }
@@ -85,6 +95,7 @@ func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind,
 	op.Object, op.Kind, op.N = o, kind, arg
 	c.is = coordination
 	c.reset()
+	began := n.mark()
 	now := n.clock()
 	if n.tape != nil {
 		n.tape.Sync(now, op)
@@ -102,6 +113,9 @@ func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind,
 		err = n.explain(c, err)
 	}
 	r := Outcome{op.OK, op.Died, op.Epoch, op.Phase, op.N}
+	if n.timeline != nil {
+		n.noteCoordination(began, o, kind, r, err)
+	}
 	op.Err = nil
 	n.idle = c
 	n.mu.Unlock()

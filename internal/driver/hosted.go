@@ -84,14 +84,29 @@ func (n *Node) Vain() {
 // waitHosted is wait on a host. The lock is held, and given up meanwhile.
 func (n *Node) waitHosted(ctx context.Context, c *Call) error {
 	until := n.deadline(ctx)
+	if n.pending(c) {
+		op, began := c.operation(), n.now()
+		place := n.asleep(c, op, began)
+		defer func() {
+			w := &n.page.Node.Waits[op]
+			w.Count++
+			w.Slept++
+			w.Asleep += uint64(n.now().Sub(began))
+			n.page.Node.End(place)
+		}()
+	}
 	for n.pending(c) {
 		if err := n.over(ctx, until); err != nil {
 			return n.giveUp(c, err)
 		}
 		c.hosted, c.guest = true, n.cfg.Host.Self()
+		slept := n.mark()
 		n.mu.Unlock()
 		n.cfg.Host.Sleep(until, n.ended(ctx))
 		n.mu.Lock()
+		if n.timeline != nil {
+			n.noteSleep(slept)
+		}
 		c.hosted = false
 	}
 	return nil

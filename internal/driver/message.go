@@ -13,6 +13,7 @@ import (
 // if there is none.
 func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 	n.enter()
+	began := n.markSend()
 	ok := n.give(p, to, b)
 	for more := poll; !ok && more; {
 		more = n.progress()
@@ -20,6 +21,9 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 	}
 	if ok {
 		n.flush(n.clock())
+		if n.timeline != nil {
+			n.noteSent(began, p, to, len(b))
+		}
 	}
 	n.mu.Unlock()
 	if !ok && poll {
@@ -33,8 +37,12 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 // long as nobody else sends on the port it will.
 func (n *Node) SendMore(p *msg.Port, to int, b []byte, next int) (ok, more bool) {
 	n.enter()
+	began := n.markSend()
 	if ok = n.give(p, to, b); ok {
 		n.flush(n.clock())
+		if n.timeline != nil {
+			n.noteSent(began, p, to, len(b))
+		}
 		more = p.HasRoom(to, next)
 		n.mu.Unlock()
 		return true, more
@@ -61,7 +69,10 @@ func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok boo
 			n.Vain()
 		}
 		return r, false, err
-	case len(r.Block.Data()) <= len(buf):
+	case n.timeline != nil:
+		n.noteTaken(p, r.Block, r.From)
+	}
+	if len(r.Block.Data()) <= len(buf) {
 		r.N = copy(buf, r.Block.Data())
 		n.tape.Block("release", p, r.Block, 0)
 		if p.Release(r.Block) {
@@ -114,6 +125,7 @@ type Received struct {
 // fetches, and frees it.
 func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (r Received, offered *Call, err error) {
 	n.enter()
+	began := n.mark()
 	c := n.spare
 	if n.spare = nil; c == nil {
 		c = NewCall()
@@ -127,6 +139,9 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	}
 	if err == nil {
 		err = c.Msg.Err
+	}
+	if n.timeline != nil {
+		n.noteReceive(began, c, err)
 	}
 	if err == nil && c.Msg.State == msg.Offered {
 		n.mu.Unlock()
@@ -250,8 +265,12 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32, size int) e
 		return why
 	}
 	n.tape.Block("commit", p, b, to)
+	began := n.markSend()
 	p.Commit(to, b)
 	n.flush(n.clock())
+	if n.timeline != nil {
+		n.noteSent(began, p, to, size)
+	}
 	return nil
 }
 
@@ -294,6 +313,7 @@ func (n *Node) take(ctx context.Context, c *Call, do string, how func(*msg.Op)) 
 		return link.ErrClosed
 	}
 	c.reset()
+	c.began = n.mark()
 	n.tape.Fetch(do, &c.Msg)
 	how(&c.Msg)
 	n.flush(n.clock())

@@ -6,12 +6,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"weft/internal/counters"
 	"weft/internal/engine"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/tape"
+	"weft/internal/timeline"
 	"weft/transport"
 )
 
@@ -34,6 +36,9 @@ type Config struct {
 
 	// Record gets what goes into the engine, if it is not nil; see package tape.
 	Record io.Writer
+
+	// Timeline gets what the node does and when, if it is not nil.
+	Timeline *timeline.Recorder
 
 	// Host is the machine where there is no real one, and nil where there is.
 	Host Host
@@ -62,13 +67,14 @@ type Node struct {
 
 	closing atomic.Bool // nothing new is begun; see close.go
 
-	mu     interleave.Mutex
-	eng    *engine.Engine
-	tape   *tape.Tape // nil unless what goes into eng is recorded
-	peers  map[int]*Peer
-	last   *Peer // the peer used last
-	closed bool  // for good; see close.go
-	downs  int   // deaths that peers show
+	mu       interleave.Mutex
+	eng      *engine.Engine
+	tape     *tape.Tape         // nil unless what goes into eng is recorded
+	timeline *timeline.Recorder // nil unless what is done is noted; see timeline.go
+	peers    map[int]*Peer
+	last     *Peer // the peer used last
+	closed   bool  // for good; see close.go
+	downs    int   // deaths that peers show
 
 	departed atomic.Int32  // departures that peers show
 	news     chan struct{} // closed at the next; nil if nobody waits
@@ -119,10 +125,18 @@ type Node struct {
 	wanted  []int
 	self    []byte
 
-	looked monotime.Time // when transports were looked at last
-	told   monotime.Time // the time before that, if packets have come since
+	glanced monotime.Time // when transports were looked at last
+	told    monotime.Time // the time before that, if packets have come since
 
 	sent uint64 // packets that transports have taken
+
+	// What others may see; see counters.go.
+	page     *counters.Page
+	epoch    int64         // Unix time in ns at time 0
+	lookTime time.Duration // that a look takes, in parts of a ns
+	updateAt monotime.Time
+	memoryAt monotime.Time
+	held     atomic.Uint64 // bytes
 }
 
 // A Peer is another process as the driver knows it.
@@ -157,11 +171,18 @@ func (p *Peer) Left() error {
 // New returns a node. Its transports are opened with its Events, and then
 // given to Start.
 func New(cfg Config) *Node {
+	if cfg.Engine.Counters == nil {
+		cfg.Engine.Counters = counters.New()
+	}
 	n := &Node{
-		cfg: cfg, start: time.Now(),
+		cfg: cfg, start: time.Now(), timeline: cfg.Timeline,
 		peers: map[int]*Peer{}, served: make(chan struct{}),
 		budget: cfg.Wait.Budget, sleepUntil: monotime.Never,
 		nudge: make(chan struct{}, 1), timer: interleave.NewTimer(),
+		page: cfg.Engine.Counters, lookTime: firstLook,
+	}
+	if cfg.Host == nil {
+		n.epoch = n.start.UnixNano()
 	}
 	if cfg.Record != nil {
 		n.eng, n.tape = tape.New(cfg.Record, cfg.Engine)
@@ -177,8 +198,11 @@ func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.bell, n.trs = bell, trs
-	for _, t := range trs {
+	for i, t := range trs {
 		caps := t.Caps()
+		if i < counters.MaxTransports {
+			n.page.Node.Transports[i].Name(caps.Name)
+		}
 		n.timed = n.timed || !caps.Reliable
 		n.wired = n.wired || !caps.Reliable || caps.Beats
 		least := link.Tagged
@@ -186,6 +210,9 @@ func (n *Node) Start(bell transport.Doorbell, trs ...transport.Transport) {
 			least = n.cfg.Least(caps)
 		}
 		n.unknown = append(n.unknown, engine.From(least))
+	}
+	for _, p := range n.peers { // that were quicker
+		n.show(p)
 	}
 	self := n.peer(n.cfg.Engine.Rank)
 	n.connected(self)
@@ -274,6 +301,7 @@ func (n *Node) connect(rank int, r Route) {
 		return
 	}
 	p.Transport = r.Transport
+	n.show(p)
 	n.connected(p)
 	caps := r.Transport.Caps()
 	n.join(rank, engine.Path{MTU: r.Transport.PeerMTU(rank), Lossy: !caps.Reliable, Guard: r.Guard, Devices: caps.Devices, Incarnation: r.Incarnation, Beats: caps.Beats, Lane: lane(r.Transport, rank)})
@@ -327,6 +355,9 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 	}
 	n.drain()
 	n.peer(rank)
+	if !clean && n.eng.Gone(rank) == nil {
+		n.fail(rank, cause.Error())
+	}
 	n.down(rank, cause, clean)
 	n.markGone()
 	n.flush(n.clock())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"weft/internal/counters"
 	"weft/internal/engine/link"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
@@ -47,8 +48,14 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		return cond(), nil
 	}
 	var end, yield monotime.Time
-	var duty *Call // stands for this goroutine, if it reaps
-	defer func() { n.relieve(duty) }()
+	var duty *Call                // stands for this goroutine, if it reaps
+	var began, last monotime.Time // when the clock was read first, and last
+	defer func() {
+		n.relieve(duty)
+		if last > began {
+			n.Waited(counters.Memory, last.Sub(began), 0)
+		}
+	}()
 	for round := 0; ; round++ {
 		for range glances {
 			if cond() {
@@ -78,8 +85,9 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		}
 		now := n.now()
 		if end == 0 {
-			end, yield = now.Add(n.pollBudget()), now.Add(courtesy)
+			end, yield, began = now.Add(n.pollBudget()), now.Add(courtesy), now
 		}
+		last = now
 		if now > yield {
 			n.giveWay()
 			yield = now.Add(courtesy)
@@ -127,7 +135,9 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 		pause = min(2*pause, maxPause)
 		timer.Reset(pause)
 	}
-	if took := n.now().Sub(began); took < eagerness {
+	took := n.now().Sub(began)
+	n.Waited(counters.Memory, 0, took)
+	if took < eagerness {
 		n.eager.Store(int64(took + maxPause))
 	}
 	return nil

@@ -28,8 +28,8 @@ const most = 16
 // receive hands the engine what has arrived. It returns the time, which a flood lets go
 // on, and whether anything had arrived: then react must follow. The lock is held.
 func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
-	since := n.looked
-	n.looked = now
+	since := n.glanced
+	n.glanced = now
 	served := n.eng.RMA.Stats.Served
 	for tr, t := range n.trs {
 		for range most {
@@ -45,6 +45,9 @@ func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
 					n.since(since)
 				}
 				n.recv(now, from, n.in[i].Data)
+			}
+			if n.timeline != nil {
+				n.noteIn(t, k)
 			}
 			t.Release()
 			if k < batch {
@@ -115,6 +118,9 @@ func (n *Node) flush(now monotime.Time) {
 			bytes += len(o.Header) + len(o.Payload)
 		}
 		taken := p.Transport.Send(n.out[:k])
+		if n.timeline != nil {
+			n.noteOut(p, taken)
+		}
 		n.taken(now, rank, k, taken)
 		n.sent += uint64(taken)
 		if resized := p.Transport.Resized(); len(resized) > 0 {

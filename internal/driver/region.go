@@ -4,6 +4,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/tape"
+	"weft/internal/timeline"
 )
 
 // Expose makes memory reachable under a name. Mem is the number by which peers can map
@@ -64,5 +65,8 @@ func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epo
 	}
 	err := n.eng.RMA.Put(rank, region, key, off, b, lock, epoch)
 	n.flush(n.clock())
+	if n.timeline != nil && err == nil {
+		n.noteMoment(timeline.Put, 0, rank, len(b))
+	}
 	return err
 }

@@ -26,6 +26,7 @@ func (n *Node) serve() {
 		if n.sleeper == nil {
 			n.answer()
 		}
+		n.update(n.now())
 		switch active := n.reaped != seen; {
 		case n.reaper != nil || !n.awaits() && active && !n.owing:
 			// Somebody polls, or has polled just now and may come back: arming

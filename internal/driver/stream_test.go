@@ -20,8 +20,9 @@ type narrow struct {
 	sent atomic.Int64
 }
 
-// Resized returns nothing.
-func (n *narrow) Resized() []int { return nil }
+func (t *narrow) Resized() []int           { return nil }
+func (t *narrow) Counts() transport.Counts { return transport.Counts{} }
+func (t *narrow) MemoryBytes() uint64      { return 0 }
 
 func (t *narrow) Caps() transport.Caps {
 	return transport.Caps{Name: "narrow", MTU: 4096, Reliable: true}

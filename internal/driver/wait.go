@@ -74,8 +74,14 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 	if err := ctx.Err(); err != nil {
 		return n.giveUp(c, err)
 	}
+	op := c.operation()
+	w := &n.page.Node.Waits[op]
+	w.Count++
+	c.polled = 0
 	if (n.reaper == nil || n.reaper.word) && !n.cfg.Wait.Interrupt {
-		if err := n.reap(ctx, c); err != nil || !n.pending(c) {
+		err := n.reap(ctx, c)
+		w.Polled += uint64(c.polled)
+		if err != nil || !n.pending(c) {
 			if !mutant.On(mutant.NoRest) {
 				n.rest()
 			}
@@ -83,12 +89,19 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 		}
 	}
 	began := n.now()
-	c.since = began
+	c.since, c.polled = began, 0
 	n.waits = append(n.waits, c)
+	place := n.asleep(c, op, began)
+	n.update(began)
 	err := n.park(ctx, c)
 	n.rest()
 	n.waits = slices.DeleteFunc(n.waits, func(o *Call) bool { return o == c })
-	n.adapt(n.now().Sub(began.Add(c.copying())))
+	now := n.now()
+	n.adapt(now.Sub(began.Add(c.copying())))
+	n.page.Node.End(place)
+	w.Slept++
+	w.Polled += uint64(c.polled)
+	w.Asleep += uint64(max(now.Sub(began)-c.polled, 0))
 	return err
 }
 
@@ -116,6 +129,8 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 		interleave.Gosched() // the goroutine that we have just handed something
 		n.mu.Lock()
 	}
+	var second monotime.Time // when it has given way twice: a wait that is over before does not read the clock
+	yields := 0
 	for left := n.cfg.Wait.Yields; left > 0; left-- {
 		if n.progress(); !n.pending(c) {
 			break
@@ -128,7 +143,13 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 		if !n.cfg.Wait.InProcess {
 			interleave.Yield()
 		}
+		if yields++; yields == 2 {
+			second = n.now()
+		}
 		n.mu.Lock()
+	}
+	if yields > 2 {
+		c.polled += n.now().Sub(second) * time.Duration(yields) / time.Duration(yields-2)
 	}
 	if n.pending(c) && n.budget > 0 {
 		n.spin(ctx, c, n.budget+c.copying())
@@ -170,22 +191,25 @@ const (
 // spin looks for packets until the call has ended, or the budget is spent and
 // none has come for a while. The lock is held, and given up now and then.
 func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
-	var end, yield monotime.Time
+	var end, yield, before monotime.Time
+	looks := 0 // since the clock was read
 	most := interleave.Brief(glances)
 	if n.timed {
 		most = interleave.Brief(glancesCall)
 	}
 	timed := n.timed || n.eng.Timed()
 	for !n.closed {
-		came, sent, looks := false, n.sent, most
+		came, sent, round := false, n.sent, most
 		if n.crowded() {
-			looks = min(looks, glancesCall)
+			round = min(round, glancesCall)
 		}
-		for range looks {
+		for range round {
+			looks++
 			now, some := n.receive(n.clock())
 			if some || timed || n.eng.Blocked() {
 				n.react(now)
 				if !c.pending() {
+					c.polled += n.looked(looks)
 					return
 				}
 			}
@@ -201,6 +225,9 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 		now := n.now()
 		if end == 0 {
 			end, yield = now.Add(budget), now.Add(courtesy)
+			c.polled += n.looked(looks)
+		} else {
+			c.polled += now.Sub(before)
 		}
 		if came {
 			end = max(end, now.Add(patience))
@@ -221,6 +248,12 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 			yield = now.Add(courtesy)
 		}
 		n.mu.Lock()
+		if before != 0 && !came {
+			n.gauge(now.Sub(before), looks)
+		}
+		if before, looks = now, 0; now >= n.updateAt {
+			n.update(now)
+		}
 		if over || !n.pending(c) {
 			return
 		}
@@ -252,12 +285,16 @@ func (n *Node) park(ctx context.Context, c *Call) error {
 	c.parked = true
 	n.rest()
 	for c.parked {
+		slept := n.mark()
 		n.mu.Unlock()
 		if n.cfg.Wait.Interrupt {
 			n.expect(c)
 		}
 		woken := interleave.Wait(c.wake, ctx.Done())
 		n.mu.Lock()
+		if n.timeline != nil {
+			n.noteSleep(slept)
+		}
 		if !woken && c.parked {
 			c.parked = false
 			n.parked--
@@ -294,12 +331,16 @@ func (n *Node) sleep(ctx context.Context, c *Call) (err error) {
 			break
 		}
 		d, ops, crowded := n.until(-1), n.ops, n.crowded()
+		slept := n.mark()
 		n.mu.Unlock()
 		if crowded {
 			interleave.Gosched() // with this thread the kernel takes their processor
 		}
 		n.bell.Sleep(transport.Asleep, d)
 		n.mu.Lock()
+		if n.timeline != nil {
+			n.noteSleep(slept)
+		}
 		n.answer()
 		n.learn(ops)
 		n.sleepUntil = 0

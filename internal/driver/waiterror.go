@@ -42,6 +42,9 @@ func (n *Node) explain(c *Call, err error) error {
 	if err == nil {
 		return nil
 	}
+	if GivenUp(err) {
+		n.fail(c.peer(), c.operation().String()+": "+err.Error())
+	}
 	if _, gone := err.(*link.PeerError); gone {
 		return &WaitError{Doing: c.doing(), Err: err}
 	}

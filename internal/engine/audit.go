@@ -33,7 +33,7 @@ func (e *Engine) Fingerprint() uint64 {
 	fmt.Fprintln(h, e.stats, len(e.blocked), len(e.wanted), e.gone, e.returned, len(e.untold), len(e.departures))
 	for _, rank := range e.ranks() {
 		p := e.peers[rank]
-		fmt.Fprintln(h, rank, p.mtu, p.asked, p.throttled, p.gone != nil, p.returned, p.pulse, p.q.Len(), p.q.Packets, p.q.Bytes)
+		fmt.Fprintln(h, rank, p.mtu, p.asked, p.throttled, p.gone != nil, p.returned, p.pulse, p.q.Len())
 		if p.conn != nil {
 			p.conn.Fingerprint(h)
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"weft/internal/counters"
 	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
@@ -22,6 +23,9 @@ type Config struct {
 	// taking packets from it: most of them are answers to what it sent.
 	// Default 1024.
 	MaxQueue int
+
+	// Counters is where the node counts; nil: where nobody else looks.
+	Counters *counters.Page
 }
 
 // An Engine is one node.
@@ -75,6 +79,9 @@ func New(cfg Config) *Engine {
 	if cfg.MaxQueue == 0 {
 		cfg.MaxQueue = 1024
 	}
+	if cfg.Counters == nil {
+		cfg.Counters = counters.New()
+	}
 	cfg.Link = cfg.Link.WithDefaults()
 	e := &Engine{
 		cfg:   cfg,
@@ -92,7 +99,7 @@ func (e *Engine) peer(rank int) *peer {
 	p := e.known(rank)
 	if p == nil {
 		p = &peer{rank: rank, q: link.NewQueue(rank, &e.active)}
-		p.q.Owner, p.q.Resume = p, func() { e.Msg.Resume(rank) }
+		p.q.Owner, p.q.Counts, p.q.Resume = p, e.cfg.Counters.Peer(rank), func() { e.Msg.Resume(rank) }
 		e.peers[rank] = p
 	}
 	e.last = p
@@ -129,6 +136,7 @@ func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 		return
 	}
 	p.mtu = path.MTU
+	p.q.Counts.State, p.q.Counts.MTU = counters.Connected, uint64(path.MTU)
 	if path.Lossy {
 		e.link(now, p, path)
 	} else {
@@ -149,6 +157,7 @@ func (e *Engine) link(now monotime.Time, p *peer, path Path) {
 	p.conn.Guard(path.Guard)
 	p.conn.Spread(max(path.Devices, 1))
 	p.conn.Limit(now, path.MTU)
+	p.q.Counts.MTU = uint64(p.conn.MTU())
 	if p.missed {
 		p.conn.Missed()
 	}
@@ -180,6 +189,7 @@ func (e *Engine) MTU(rank int) int {
 // open starts the link of a lossy peer. From then on its silence is noticed.
 func (e *Engine) open(now monotime.Time, p *peer, incarnation uint64) {
 	p.conn = link.NewConn(&e.cfg.Link, e.self, uint32(p.rank), incarnation)
+	p.conn.Count(p.q.Counts)
 	p.conn.Await(now, true)
 	e.links.add(p)
 }
@@ -254,9 +264,10 @@ func leastGuard(from int) link.Guard {
 // Recv handles a packet. From is the sender's rank over a reliable transport,
 // else Unknown, Trusted or Private. The packet is borrowed.
 func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
-	e.stats.PacketsReceived++
-	e.stats.BytesReceived += uint64(len(pkt))
 	if from >= 0 {
+		received := &e.cfg.Counters.Peer(from).Received
+		received.Packets++
+		received.Bytes += uint64(len(pkt))
 		if e.watched > 0 {
 			e.peer(from).pulse.Heard(now)
 		}
@@ -272,12 +283,14 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 		err = link.ErrForeign
 	}
 	if err != nil {
+		e.strange(pkt)
 		e.stats.drop(err)
 		return
 	}
 	p := e.known(int(src))
 	switch {
 	case p != nil && p.gone != nil:
+		e.strange(pkt)
 		e.stats.drop(link.ErrStale)
 		e.left(now, p, pkt, least)
 		return
@@ -286,13 +299,19 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 			e.stats.drop(err)
 		}
 		if p == nil {
+			e.strange(pkt)
 			return
 		}
 	}
 	e.last = p
 	frame, err := p.conn.Recv(now, pkt, least, e.room(p))
 	if err != nil {
+		e.strange(pkt)
 		e.stats.drop(err)
+	} else {
+		received := &p.q.Counts.Received
+		received.Packets++
+		received.Bytes += uint64(len(pkt))
 	}
 	for ; frame != nil && p.gone == nil; frame = p.conn.Kept(now, e.room(p)) {
 		e.frame(now, p.rank, frame)
@@ -307,6 +326,13 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 		e.tellDone()
 	}
 	e.active.Add(p.q)
+}
+
+// strange counts a packet that no peer is known to have sent.
+func (e *Engine) strange(pkt []byte) {
+	n := e.cfg.Counters.Node
+	n.Strange++
+	n.StrangeSize += uint64(len(pkt))
 }
 
 // meet handles a packet of a rank to which there is no link, and returns the peer if
@@ -430,6 +456,9 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 	}
 	p.held = nil
 	p.gone = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
+	if p.q.Counts.State = counters.Gone; clean {
+		p.q.Counts.State = counters.Left
+	}
 	e.gone = append(e.gone, rank)
 	if !p.returned {
 		e.departures = append(e.departures, Departure{rank, p.gone})

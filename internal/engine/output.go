@@ -72,9 +72,10 @@ func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int 
 // taken. When it was not all, the peer is left alone until Retry.
 func (e *Engine) Taken(now monotime.Time, rank, n, taken int, dst []link.Packet) {
 	p := e.peer(rank)
-	e.stats.PacketsSent += uint64(taken)
+	sent := &p.q.Counts.Sent
+	sent.Packets += uint64(taken)
 	for i := range taken {
-		e.stats.BytesSent += uint64(len(dst[i].Header) + len(dst[i].Payload))
+		sent.Bytes += uint64(len(dst[i].Header) + len(dst[i].Payload))
 	}
 	switch {
 	case p.conn != nil:

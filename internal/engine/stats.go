@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"weft/internal/counters"
 	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
@@ -50,14 +51,20 @@ func (s *Stats) drop(err error) {
 	}
 }
 
+// Dropped returns how many packets and frames have been refused, by reason.
+func (e *Engine) Dropped() counters.Dropped {
+	s := &e.stats
+	return counters.Dropped{Malformed: s.Malformed, Foreign: s.Foreign, Forged: s.Forged, Replayed: s.Replayed, Stale: s.Stale}
+}
+
 // Stats returns the counts so far.
 func (e *Engine) Stats() Stats {
 	s := e.stats
 	s.Msg, s.RMA, s.Coord = e.Msg.Stats, e.RMA.Stats, e.Coord.Stats
-	for _, p := range e.peers {
-		s.PacketsSent += p.q.Packets
-		s.BytesSent += p.q.Bytes
-	}
+	node := e.cfg.Counters.Node
+	sent, received := e.cfg.Counters.Sum()
+	s.PacketsSent, s.BytesSent = sent.Packets, sent.Bytes
+	s.PacketsReceived, s.BytesReceived = received.Packets+node.Strange, received.Bytes+node.StrangeSize
 	for _, p := range e.links {
 		if p.conn == nil {
 			continue

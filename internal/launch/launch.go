@@ -46,6 +46,8 @@ type Job struct {
 	Stdout, Stderr io.Writer
 	Report         io.Writer // where failures are told; nil for nowhere
 
+	Timeline string // a file for what each rank does and when; "" for none
+
 	Restart int // how often the job has been started before
 
 	// Temp is a directory that is removed when the job ends, also when this
@@ -63,17 +65,18 @@ type Result struct {
 
 // A Running is a job that runs. Its methods may be called by any goroutine.
 type Running struct {
-	job     Job
-	id      uint64 // in the name of its socket, which everyone can read: not the job's
-	started time.Time
-	server  *bootstrap.Server
-	hosts   []host
-	out     *lines
-	errs    *lines
-	ranks   []*rank
-	ends    chan *rank
-	done    chan struct{} // closed when all ranks have ended
-	verdict               // to be read when done is closed
+	job      Job
+	id       uint64 // in the name of its socket, which everyone can read: not the job's
+	started  time.Time
+	server   *bootstrap.Server
+	hosts    []host
+	out      *lines
+	errs     *lines
+	ranks    []*rank
+	ends     chan *rank
+	done     chan struct{} // closed when all ranks have ended
+	timeline *os.File      // or nil
+	verdict                // to be read when done is closed
 }
 
 // Run starts a job and returns when it has ended. Signals that arrive on the
@@ -108,6 +111,10 @@ func Start(ctx context.Context, job Job, signals <-chan os.Signal) (*Running, er
 		r.ranks = append(r.ranks, &rank{number: i, place: places[i], ended: make(chan struct{})})
 	}
 	r.server, r.id, r.started = bootstrap.NewServer(r.identities()), bootstrap.NewID(), time.Now()
+	if err := r.openTimeline(); err != nil {
+		r.closeHosts()
+		return nil, err
+	}
 	if err := r.startAll(); err != nil {
 		r.closeHosts()
 		return nil, err
@@ -178,6 +185,7 @@ func (r *Running) run(ctx context.Context, signals <-chan os.Signal) {
 		defer cancel()
 	}
 	r.wait(ctx, signals)
+	r.writeTimeline()
 }
 
 // closeHosts gives all hosts up, this one last: the commands that lead to the others are

@@ -27,7 +27,7 @@ type rank struct {
 func (r *Running) start(k *rank) error {
 	o := process.Order{
 		ID: k.number, Program: k.place.program(r.job.Program), Args: r.job.Args, Dir: k.place.reply.Dir, CPUs: k.place.cpus,
-		Env: append(append([]string(nil), r.job.Env...), k.place.env...), Network: k.place.lab.Namespace,
+		Env: append(r.job.env(), k.place.env...), Network: k.place.lab.Namespace,
 	}
 	k.began = time.Now()
 	pid, err := k.place.host.Start(o, r.streams(k), func(e process.Exit) {

@@ -3,6 +3,7 @@
 package launch_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func beLauncher() {
 		n, _ = strconv.Atoi(text)
 	}
 	_, err := launch.Run(context.Background(), launch.Job{
-		Program: self, N: n, Report: os.Stderr, Env: []string{envMode + "=parents"}, Temp: os.Getenv("LAUNCH_TEST_TEMP"),
+		Program: self, N: n, Report: os.Stderr, Env: []string{envMode + "=" + cmp.Or(os.Getenv("LAUNCH_TEST_RANKS"), "parents")}, Temp: os.Getenv("LAUNCH_TEST_TEMP"),
 	}, nil)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -105,8 +106,12 @@ func beRank(mode string) {
 			return nil
 		case "exit", "error", "panic", "kill":
 			return fail(ctx, p, word, arg)
+		case "counted":
+			return counted(ctx, p)
 		case "victim":
 			return victim(ctx, p, arg)
+		case "timeline":
+			return timelineRank(ctx, p, arg)
 		case "signals":
 			ch := make(chan os.Signal, 1)
 			signal.Notify(ch, syscall.SIGUSR1)

@@ -1,6 +1,9 @@
 package mem
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // Size returns the size of a value of a type without pointers, in bytes.
 func Size[T any]() int {
@@ -24,3 +27,6 @@ func View[T any](b []byte, n int) []T {
 func At[T any](b []byte, off int) *T {
 	return (*T)(unsafe.Pointer(unsafe.SliceData(b[off : off+Size[T]()])))
 }
+
+// Word returns a word for atomic access.
+func Word(p *uint64) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(p)) }

@@ -6,9 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
+
+	"weft/internal/counters/directory"
+	"weft/internal/sys"
 )
 
 // A guard is a small process that outlives the one that started it: it is told the
@@ -99,4 +104,11 @@ func beGuard() {
 	if dir != "" {
 		os.RemoveAll(dir)
 	}
+	for end := time.Now().Add(lingering); slices.ContainsFunc(groups, sys.Alive) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	directory.Sweep()
 }
+
+// lingering is for how long the guard waits at most until those that it has killed have ended.
+const lingering = 2 * time.Second

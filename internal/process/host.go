@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"weft/internal/counters/directory"
 )
 
 // An Order says what to start.
@@ -158,12 +160,13 @@ func (h *Host) Exiting() (ids []int) {
 	return ids
 }
 
-// Close kills what has not ended.
+// Close kills what has not ended, and removes the pages of counters of jobs that are over.
 func (h *Host) Close() error {
 	for _, p := range h.all() {
 		p.signal(syscall.SIGKILL)
 	}
 	close(h.closed)
 	h.guard.stop()
+	directory.Sweep()
 	return nil
 }

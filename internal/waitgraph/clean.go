@@ -23,6 +23,9 @@ func (r *Report) clean() {
 		t.Queue = slices.DeleteFunc(t.Queue, negative)
 	}
 	r.Gone = slices.DeleteFunc(r.Gone, negative)
+	if r.Counts != nil {
+		r.Counts.Clean()
+	}
 }
 
 // Printable returns a text in which what is not to be printed, such as control

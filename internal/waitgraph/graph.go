@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"weft/internal/counters"
 )
 
 // A Report is what one rank says.
@@ -22,6 +24,8 @@ type Report struct {
 	More   int     `json:",omitempty"` // goroutines that wait, too
 	Things []Thing `json:",omitempty"`
 	Gone   []int   `json:",omitempty"` // ranks that it has taken for dead
+
+	Counts *counters.Snapshot `json:",omitempty"` // with the peers that it exchanges most with
 }
 
 // A Wait is something that a goroutine of a rank waits for.
@@ -302,6 +306,14 @@ func (g *Graph) explain(rank int, w Wait) string {
 		return text
 	}
 	return fmt.Sprintf("%s: needs %s", text, list(n.ranks))
+}
+
+// Needs says what the first wait of a rank is for and whom that needs, or "" if it has none.
+func (g *Graph) Needs(rank int) string {
+	if w := g.Ranks[rank].Waits; len(w) > 0 {
+		return g.explain(rank, w[0])
+	}
+	return ""
 }
 
 // list names a few of many ranks.

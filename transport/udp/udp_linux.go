@@ -107,6 +107,9 @@ func (t *Transport) Poll(dst []transport.In) int {
 			}
 			t.rest, t.segment = t.socket.Datagram(t.next)
 			t.next++
+			if t.segment > 0 && t.segment < len(t.rest) {
+				t.counts.Joined++
+			}
 			if len(t.rest) == 0 {
 				continue
 			}

@@ -3,6 +3,7 @@ package link
 import (
 	"time"
 
+	"weft/internal/counters"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )
@@ -112,6 +113,8 @@ type Conn struct {
 	due   dues   // control packets to send
 	sent  []sent // what the last Output returned
 	stats Stats
+
+	counts *counters.Peer // of the peer
 }
 
 // dues tells of each kind of control packet whether one is to be sent.
@@ -175,6 +178,7 @@ func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
 		counter: cfg.FirstCounter,
 		rtoAt:   monotime.Never, ackAt: monotime.Never,
 	}
+	c.counts = &self.counts
 	c.out.silence(true)
 	c.in.silence(true)
 	c.rto, c.pulse, c.path = c.cfg.RTOInitial, NewPulse(c.cfg), newPathMTU(c.cfg)

@@ -53,9 +53,11 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 	case wire.KindStop:
 		if f.Ack == c.base && c.base != c.tail {
 			c.stopped, c.asking = true, false
+			c.counts.Sent.Refused++
 			c.restart(now)
 		}
 	case wire.KindGo:
+		c.counts.Sent.Resumed++
 		c.stopped, c.asking, c.probe = false, false, false
 		c.back()
 		c.restart(now)
@@ -98,6 +100,7 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 	switch {
 	case less(seq, c.expected):
 		c.stats.Repeats++
+		c.counts.Received.Resent++
 		c.due[wire.KindAck] = !mutant.On(mutant.NoReAck)
 		return nil
 	case seq != c.expected && mutant.On(mutant.AcceptGap):
@@ -111,12 +114,14 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 			c.loseSent = true
 			c.due[wire.KindLose] = true
 			c.stats.Losses++
+			c.counts.Received.Lost++
 		}
 		return nil
 	case !room:
 		c.stopSent, c.loseSent = true, true
 		c.due[wire.KindStop] = true
 		c.stats.Stops++
+		c.counts.Received.Refused++
 		return nil
 	}
 	if c.kept.has(seq) { // there was no room for it
@@ -156,5 +161,6 @@ func (c *Conn) RoomAgain(now monotime.Time) {
 	if c.stopSent {
 		c.stopSent, c.loseSent = false, false
 		c.due[wire.KindGo] = true
+		c.counts.Received.Resumed++
 	}
 }

@@ -36,6 +36,7 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	waiting := !waits && (c.more || c.again > 0 || c.next != c.tail)
 	c.paced = waiting && now.Before(c.congestion.pace)
 	c.congestion.full = c.congestion.full || waiting && !(c.congestion.room(now, c.flying) && c.congestion.roomy(c.flying))
+	c.show()
 	return len(c.sent)
 }
 
@@ -126,6 +127,7 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 	c.stats.Sent++
 	if s.times++; s.times > 1 {
 		c.stats.Resent++
+		c.counts.Sent.Resent++
 	}
 	s.at = now
 	if !s.flying {
@@ -235,6 +237,7 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 		c.stats.Sent--
 		if s.times > 0 {
 			c.stats.Resent--
+			c.counts.Sent.Resent--
 		}
 		switch {
 		case p.again:
@@ -266,6 +269,7 @@ func (c *Conn) acknowledge(now monotime.Time, f wire.Link) bool {
 		once = once && s.times == 1
 		if c.path.late && c.path.arrived(now, s.bytes(), s.times) {
 			c.stats.Shortened++
+			c.counts.Shortened++
 		}
 		c.landed(s)
 		s.payload = nil
@@ -314,6 +318,7 @@ func (c *Conn) timer() time.Duration { return min(c.rto<<c.backoff, c.cfg.RTOMax
 
 // sample takes a measured round trip into account (Jacobson).
 func (c *Conn) sample(rtt time.Duration) {
+	c.counts.Measured(int64(rtt))
 	if c.srtt == 0 {
 		c.srtt, c.rttvar = rtt, rtt/2
 	} else {
@@ -342,6 +347,7 @@ func (c *Conn) Advance(now monotime.Time) {
 
 func (c *Conn) timeout(now monotime.Time) {
 	c.stats.Timeouts++
+	c.counts.Sent.Lost++
 	if c.base != c.tail && !c.stopped && c.backoff > 0 {
 		s := c.slot(c.base)
 		c.path.timeout(s.bytes(), s.times)

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"weft/internal/counters"
 	"weft/internal/engine/wire"
 )
 
@@ -19,7 +20,7 @@ type Queue struct {
 	// what must follow them may enter now.
 	Resume func()
 
-	Packets, Bytes uint64 // that went through the lane
+	Counts *counters.Peer // of the peer
 
 	lane   Lane // nil: frames wait for Next
 	room   int  // bytes of a packet on it
@@ -56,12 +57,14 @@ type Active struct {
 	first, last *Queue
 
 	head [wire.MaxHead]byte // of the frame that is being made, for any of them
+
+	counts counters.Peer // of queues to which nobody has given others
 }
 
 // NewQueue returns an empty queue to a peer. It puts itself on the list when
 // frames are pushed.
 func NewQueue(rank int, active *Active) *Queue {
-	return &Queue{Rank: rank, active: active}
+	return &Queue{Rank: rank, Counts: &active.counts, active: active}
 }
 
 // Head returns room for the head of the next frame: append to it, then Push it, before
@@ -105,8 +108,9 @@ func (q *Queue) Direct(head, payload []byte, urgent bool) bool {
 	if !q.lane.Push(head, payload, urgent) {
 		return false
 	}
-	q.Packets++
-	q.Bytes += uint64(size)
+	sent := &q.Counts.Sent
+	sent.Packets++
+	sent.Bytes += uint64(size)
 	return true
 }
 

@@ -131,8 +131,8 @@ func TestLane(t *testing.T) {
 		}
 		l.room *= q.Len() + 1
 	}
-	if q.Packets != 2 || int(q.Bytes) != l.took {
-		t.Errorf("counts %d packets and %d bytes of %d", q.Packets, q.Bytes, l.took)
+	if s := q.Counts.Sent; s.Packets != 2 || int(s.Bytes) != l.took {
+		t.Errorf("counts %d packets and %d bytes of %d", s.Packets, s.Bytes, l.took)
 	}
 	q.Through(nil, 0)
 	if pieces(q, 1000); q.Direct(q.Head(), nil, false) {

@@ -50,6 +50,7 @@ func (c *Conn) keep(seq uint32, frame []byte) {
 	}
 	if k.has(seq) {
 		c.stats.Repeats++
+		c.counts.Received.Resent++
 		c.due[wire.KindSelect] = true
 		return
 	}
@@ -70,6 +71,7 @@ func (c *Conn) keep(seq uint32, frame []byte) {
 		k.untold = false
 		c.due[wire.KindSelect] = true
 		c.stats.Losses++
+		c.counts.Received.Lost++
 	}
 	k.last = seq
 }
@@ -91,6 +93,7 @@ func (c *Conn) Kept(now monotime.Time, room bool) []byte {
 		c.stopSent, c.loseSent = true, true
 		c.due[wire.KindStop] = true
 		c.stats.Stops++
+		c.counts.Received.Refused++
 		return nil
 	}
 	k.lent = k.take(c.expected)

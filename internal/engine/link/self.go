@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 
+	"weft/internal/counters"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )
@@ -34,7 +35,8 @@ type Self struct {
 	since monotime.Time // nobody has looked for packets since
 	crowd crowd
 
-	sending int // links behind whose packets others wait
+	sending int           // links behind whose packets others wait
+	counts  counters.Peer // of links to which nobody has given others
 }
 
 // NewSelf returns the identity of a process. The incarnation is random, and

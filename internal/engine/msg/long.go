@@ -34,6 +34,7 @@ func (p *Port) announce(d *pair, op *Op) bool {
 	n.sends.push(op)
 	o := Offer{Token: n.token, Total: len(op.Buf), Mem: op.Mem, Addr: op.Addr}
 	p.append(d, entry{offer: o}, 1<<minClass)
+	op.Seq = d.next - 1
 	return true
 }
 
@@ -53,7 +54,8 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 		return
 	}
 	d.expected++
-	offer := Offer{From: from, Token: f.Token, Total: int(f.Total), Mem: f.Mem, Addr: f.Addr}
+	d.q.Counts.Received.Messages++
+	offer := Offer{From: from, Token: f.Token, Total: int(f.Total), Mem: f.Mem, Addr: f.Addr, Seq: f.Seq}
 	if f.Total <= MaxEager || f.Total > uint64(p.cfg.MaxMessage) {
 		p.node.settleFetch(offer, wire.StatusTooLong)
 		p.admitted(d)

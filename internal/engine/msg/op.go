@@ -54,6 +54,7 @@ type Op struct {
 	Err   error
 	From  int    // Recv: the sender
 	N     int    // Recv: length of the message
+	Seq   uint32 // of the message that was sent or received, among those of its sender, receiver and channel
 	Block *Block // Recv without Buf: the message, until Release
 	Offer Offer  // Recv: the long message offered
 
@@ -74,6 +75,7 @@ type Offer struct {
 	Total int
 	Mem   uint32
 	Addr  uint64
+	Seq   uint32 // of the announcement, as Op.Seq
 
 	kept *kept
 }

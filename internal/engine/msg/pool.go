@@ -20,8 +20,9 @@ type Block struct {
 	kind  blockKind
 
 	from  int
-	offer Offer // kind announced
-	err   error // kind death
+	seq   uint32 // received: the number of the message
+	offer Offer  // kind announced
+	err   error  // kind death
 
 	next, prev *Block // in the port's order of arrival
 	follower   *Block // the next one from the same sender; or the next free one
@@ -37,6 +38,9 @@ const (
 
 // Data returns the message.
 func (b *Block) Data() []byte { return b.mem[:b.n] }
+
+// Seq returns the number of a received message among those of its sender, receiver and channel.
+func (b *Block) Seq() uint32 { return b.seq }
 
 // Use returns a number that changes when the block is given back or sent. A program
 // that does so twice is found out by it.

@@ -60,9 +60,9 @@ func (p *Port) offer(op *Op, b *Block) {
 		p.Release(b)
 		return
 	case announced:
-		op.N = b.offer.Total
+		op.N, op.Seq = b.offer.Total, b.offer.Seq
 	default:
-		op.N = b.n
+		op.N, op.Seq = b.n, b.seq
 	}
 	if op.Buf != nil && op.N > len(op.Buf) {
 		op.Err = &TooLongError{op.N, len(op.Buf), "the buffer to receive it"}
@@ -144,8 +144,9 @@ func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 	}
 	p.posted.pop()
 	copy(op.Buf, payload)
-	op.From, op.N = d.rank, len(payload)
+	op.From, op.N, op.Seq = d.rank, len(payload), d.expected
 	d.expected++
+	d.q.Counts.Received.Messages++
 	p.node.Stats.Received++
 	p.node.finish(op, nil)
 	return true
@@ -188,15 +189,17 @@ func (p *Port) match(from int) *Op {
 
 // complete counts a whole message as received and hands it on.
 func (p *Port) complete(d *pair, ask bool) {
+	seq := d.expected
 	d.expected++
+	d.q.Counts.Received.Messages++
 	if op := d.into; op != nil {
 		d.into = nil
-		op.From, op.N = d.rank, d.total
+		op.From, op.N, op.Seq = d.rank, d.total, seq
 		p.node.Stats.Received++
 		p.node.finish(op, nil)
 	} else {
 		b := d.partial
-		d.partial = nil
+		d.partial, b.seq = nil, seq
 		p.deliver(d, b)
 	}
 	if ask {

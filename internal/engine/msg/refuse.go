@@ -81,6 +81,7 @@ func (p *Port) summon(d *pair) {
 func (p *Port) call(d *pair, room int) {
 	d.called, d.granted, d.owes = true, room, 0
 	p.promised += room
+	d.q.Counts.Received.Resumed++
 	d.q.Push(wire.Go{Channel: p.channel, Seq: d.expected}.Append(d.q.Head()), nil, true)
 }
 
@@ -99,6 +100,7 @@ func (p *Port) admitted(d *pair) {
 // we send GO, or tries again later where the port is configured for back-off.
 func (p *Port) refuse(d *pair, n int) {
 	p.node.Stats.Refused++
+	d.q.Counts.Received.Refused++
 	d.turned = true
 	told := d.called // to come: it keeps its turn
 	p.redeem(d)

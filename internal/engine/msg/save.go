@@ -152,6 +152,7 @@ func (p *Port) restorePeer(s *savedPeer) {
 		*p.number(d, len(block.mem)) = entry{block: block, after: d.q.Last()}
 	}
 	p.node.Stats.Sent -= uint64(len(s.sent)) // they have been counted
+	d.q.Counts.Sent.Messages -= uint64(len(s.sent))
 	if mutant.On(mutant.RestoredShort) && d.sent != d.next {
 		d.sent++
 	}

@@ -70,7 +70,7 @@ func (p *Port) admit(d *pair, op *Op) bool {
 	if !p.give(d, op.Buf) {
 		return false
 	}
-	op.State = Done
+	op.State, op.Seq = Done, d.next-1
 	return true
 }
 
@@ -97,6 +97,9 @@ func (p *Port) gone(d *pair, size int) {
 	d.inFlight += size
 	p.owe(d)
 }
+
+// Last returns the number of the message that was sent last to a peer.
+func (p *Port) Last(to int) uint32 { return p.pair(to).next - 1 }
 
 // HasRoom reports whether a message of n bytes to a peer would find room now.
 func (p *Port) HasRoom(to, n int) bool {
@@ -161,6 +164,7 @@ func (p *Port) number(d *pair, size int) *entry {
 	p.unacked++
 	d.queued += size
 	p.node.Stats.Sent++
+	d.q.Counts.Sent.Messages++
 	return d.entry(d.next - 1)
 }
 
@@ -376,6 +380,7 @@ func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 		p.node.Stats.Dropped++
 		return
 	}
+	d.q.Counts.Sent.Refused++
 	d.refused, d.refusedAt = true, f.Seq
 	p.onAck(d, f.Seq)
 	if d.due = p.freezing.frozen && !f.WillGo; f.WillGo || d.due {
@@ -394,6 +399,7 @@ func (p *Port) onGo(d *pair, seq uint32) {
 		p.node.Stats.Dropped++
 		return
 	}
+	d.q.Counts.Sent.Resumed++
 	if d.due = p.freezing.frozen && !mutant.On(mutant.FenceOvertaken); d.due {
 		return
 	}

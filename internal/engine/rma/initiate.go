@@ -46,6 +46,7 @@ func (n *Node) Start(op *Op) {
 func (n *Node) begin(p *peer, op *Op) {
 	op.begun = true
 	p.outstanding++
+	p.q.Counts.Sent.Accesses++
 	n.ops.add(op)
 	p.declare(op.Lock, op.Epoch)
 	q := p.q
@@ -77,6 +78,7 @@ func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epo
 	p := n.peer(rank)
 	p.declare(lock, epoch)
 	q := p.q
+	q.Counts.Sent.Accesses++
 	head := wire.Put{Region: region, Key: key, Off: off}.Append(q.Head())
 	q.Push(append(head, b...), nil, true)
 	return nil

@@ -95,6 +95,7 @@ func (n *Node) serve(from int, frame []byte, mayStall bool) error {
 		return nil
 	}
 	n.Stats.Served++
+	p.q.Counts.Received.Accesses++
 	switch wire.Type(frame[0]) {
 	case wire.TypeAttach:
 		f, name, err := wire.ParseAttach(frame)

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft/internal/top"
+)
+
+const topHelp = `Shows what the ranks of all jobs on this host do: messages and bytes in a second, how
+much of their time goroutines poll and sleep, what was lost, sent again and refused, who
+waits for whom, the pairs that exchange most, and errors. It reads a page of memory that each
+rank writes, without asking it: so it sees ranks that hang, too. Ranks of weft run on other
+hosts are asked through their launcher, as weft ps does.
+
+KEYS
+  q       quit              ← →   sort by another column    r   reverse the order
+  tab     the next job      /     show only what has a text in it
+  ↑ ↓     scroll
+
+COLUMNS
+  out/s, outB/s   messages of ports sent, and bytes of packets; in/s, inB/s received
+  poll, sleep     goroutines that look for packets, and that sleep, on average
+  resent          packets sent again; lost: timeouts, and times that packets were missing
+  refused         messages and streams of packets for which the receiver had no room
+  Access to memory that is mapped is not counted, nor is what weft does not see.
+
+EXAMPLES
+  weft top
+  weft top -sort outB/s
+  weft top -once -json | jq '.ranks[] | {rank, state, needs}'`
+
+func topCommand() *ffcli.Command {
+	fs := flag.NewFlagSet("weft top", flag.ContinueOnError)
+	var o topOptions
+	fs.BoolVar(&o.once, "once", false, "print the table once, and end")
+	fs.BoolVar(&o.json, "json", false, "with -once: print one JSON object a job, with all that is counted")
+	fs.DurationVar(&o.interval, "interval", time.Second, "how often to look; with -once: over which time rates are taken, 0 for none")
+	fs.StringVar(&o.view.Sort, "sort", "", "the column to sort by")
+	fs.BoolVar(&o.view.Reverse, "reverse", false, "sort the other way")
+	fs.StringVar(&o.view.Filter, "filter", "", "show only ranks with this text in some column")
+	return &ffcli.Command{
+		Name: "top", ShortUsage: "weft top [-once] [-json] [FLAGS]", ShortHelp: "show what the ranks of running jobs do", LongHelp: topHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("top: %q: it takes no arguments", strings.Join(args, " "))
+			}
+			return o.run(ctx)
+		},
+	}
+}
+
+type topOptions struct {
+	once, json bool
+	interval   time.Duration
+	view       top.View
+}
+
+func (o *topOptions) run(ctx context.Context) error {
+	switch {
+	case o.view.Sort != "" && !slices.Contains(top.Columns(), o.view.Sort):
+		return fmt.Errorf("top: -sort %q: there is no such column; there are %s", o.view.Sort, strings.Join(top.Columns(), ", "))
+	case o.interval < 0 || o.interval == 0 && !o.once:
+		return fmt.Errorf("top: -interval %v: it must be more than 0", o.interval)
+	case o.once:
+		return o.print(ctx)
+	case o.json:
+		return fmt.Errorf("top: -json needs -once")
+	}
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	screen, err := tcell.NewScreen()
+	if err == nil {
+		err = screen.Init()
+	}
+	if err != nil {
+		return fmt.Errorf("top: no table can be shown on this terminal: %w; weft top -once prints one", err)
+	}
+	defer screen.Fini()
+	t := &top.Terminal{Screen: screen, Interval: o.interval, View: o.view, Take: top.Take}
+	t.Run(ctx)
+	return nil
+}
+
+// print prints one table. What could not be read is told on standard error.
+func (o *topOptions) print(ctx context.Context) error {
+	var before *top.Sample
+	if o.interval > 0 {
+		before, _ = top.Take() // the second one tells the error
+		select {
+		case <-time.After(o.interval):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	s, err := top.Take()
+	s.Since(before)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "weft: top:", err)
+	}
+	if o.json {
+		out := json.NewEncoder(os.Stdout)
+		for _, j := range s.Jobs {
+			if err := out.Encode(j); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(s.Jobs) == 0 {
+		fmt.Println("no job runs here")
+	}
+	return s.WriteText(os.Stdout, o.view)
+}

@@ -1,0 +1,133 @@
+package directory
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"weft/internal/counters"
+	"weft/internal/sys"
+)
+
+// A File is the page of this process where others can read it.
+type File struct {
+	Page *counters.Page
+
+	file   *os.File
+	path   string
+	memory []byte // also what the file does not have yet
+	size   int    // bytes of the file
+}
+
+// errOff reports that the user wants no pages.
+var errOff = errors.New("weft: " + Env + "=" + Off)
+
+// Create makes the page of a rank. The job is its number, which is not shown.
+func Create(job uint64, id counters.Identity) (*File, error) {
+	id.Job = Name(job)
+	err := errOff
+	for _, place := range places() {
+		var f *File
+		if f, err = createIn(filepath.Join(place, id.Job), id); err == nil {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("weft: page of counters: %w", err)
+}
+
+// Name returns what a job is called in its pages: its number tells strangers nothing.
+func Name(job uint64) string {
+	sum := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("weft counters "), job))
+	return hex.EncodeToString(sum[:nameSize])
+}
+
+const nameSize = 6 // bytes
+
+// chunk is how many bytes a file grows by.
+const chunk = 4096
+
+// newSuffix ends the name of a file that is being made.
+const newSuffix = ".new"
+
+// createIn makes the page in a directory, which somebody who takes it for one that is over
+// may remove meanwhile; then it is made again.
+func createIn(dir string, id counters.Identity) (f *File, err error) {
+	for range 100 {
+		f, err = tryCreate(dir, id)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return nil, err
+}
+
+func tryCreate(dir string, id counters.Identity) (f *File, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		if err := private(d); err != nil {
+			return nil, err
+		}
+	}
+	path := filepath.Join(dir, strconv.Itoa(id.Rank))
+	draft := path + newSuffix
+	_ = os.Remove(draft) // of one that was killed
+	file, err := os.OpenFile(draft, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(draft)
+			file.Close()
+		}
+	}()
+	if err := sys.Hold(file); err != nil {
+		return nil, err
+	}
+	if err := sys.Extend(file, 0, counters.NodeSize); err != nil {
+		return nil, err
+	}
+	most := counters.NodeSize + (id.Size*counters.PeerSize+chunk-1)/chunk*chunk
+	memory, err := sys.MapFile(file, most)
+	if err != nil {
+		return nil, err
+	}
+	f = &File{file: file, path: path, memory: memory, size: counters.NodeSize}
+	f.Page = counters.Over(memory[:counters.NodeSize], id, f.grow)
+	if err := os.Rename(draft, path); err != nil {
+		_ = sys.Unmap(memory)
+		return nil, err
+	}
+	return f, nil
+}
+
+// grow makes the file longer, and returns the new memory, or nil.
+func (f *File) grow() []byte {
+	if f.size == len(f.memory) || sys.Extend(f.file, int64(f.size), chunk) != nil {
+		return nil
+	}
+	f.size += chunk
+	return f.memory[f.size-chunk : f.size]
+}
+
+// Snapshot returns what the page says now. Nothing may be counted meanwhile.
+func (f *File) Snapshot() (*counters.Snapshot, error) { return counters.Parse(f.memory[:f.size]) }
+
+// Close removes the file, and the directory of the job if it was the last. The page can be
+// used on, but nobody else can read it any more.
+func (f *File) Close() error {
+	err := os.Remove(f.path)
+	dir := filepath.Dir(f.path)
+	_ = os.Remove(dir)               // unless others are in it
+	_ = os.Remove(filepath.Dir(dir)) // the same
+	return errors.Join(err, f.file.Close())
+}

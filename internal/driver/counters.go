@@ -1,0 +1,220 @@
+package driver
+
+import (
+	"time"
+
+	"weft/internal/counters"
+	"weft/internal/engine/coord"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+	"weft/internal/mem"
+	"weft/internal/monotime"
+)
+
+// What the node counts is seen by others at once. What transports count themselves, and the
+// memory held, is written down from time to time, and before the last goroutine falls asleep.
+
+// How often that is, while there is something to do.
+const (
+	updateTick = 10 * time.Millisecond
+	memoryTick = 250 * time.Millisecond
+)
+
+// wall returns the time as pages have it.
+func (n *Node) wall(now monotime.Time) int64 { return n.epoch + int64(now) }
+
+// update writes down what transports have counted. The lock is held.
+func (n *Node) update(now monotime.Time) {
+	if n.closed {
+		return
+	}
+	n.updateAt = now.Add(updateTick)
+	page := n.page.Node
+	page.Updated = n.wall(now)
+	for i, t := range n.trs[:min(len(n.trs), counters.MaxTransports)] {
+		c, shown := t.Counts(), &page.Transports[i]
+		if c.Refused > shown.Unsent {
+			page.Fail(page.Updated, -1, "packets that the kernel would not send", c.Refused-shown.Unsent)
+		}
+		shown.Batches, shown.Uncut, shown.Joined = c.Batches, c.Uncut, c.Joined
+		shown.Overflows, shown.Truncated, shown.Unsent, shown.Switched = c.Overflows, c.Truncated, c.Refused, c.Switched
+	}
+	if d := n.eng.Dropped(); d != page.Dropped {
+		n.dropped(d)
+	}
+	if now >= n.memoryAt {
+		n.memoryAt = now.Add(memoryTick)
+		n.updateMemory()
+	}
+}
+
+// dropped writes down that packets have not been accepted.
+func (n *Node) dropped(d counters.Dropped) {
+	page, old := n.page.Node, n.page.Node.Dropped
+	for _, r := range []struct {
+		what     string
+		now, old uint64
+	}{
+		{"malformed packets", d.Malformed, old.Malformed},
+		{"packets of another job, or for another rank", d.Foreign, old.Foreign},
+		{"packets with a wrong authentication tag", d.Forged, old.Forged},
+		{"packets seen before", d.Replayed, old.Replayed},
+		{"packets of an earlier incarnation, or of a rank that is gone", d.Stale, old.Stale},
+	} {
+		if r.now > r.old {
+			page.Fail(page.Updated, -1, r.what, r.now-r.old)
+		}
+	}
+	page.Dropped = d
+}
+
+// updateMemory writes down how much memory the node and its transports hold, and what Hold has
+// said.
+func (n *Node) updateMemory() {
+	held, mapped := uint64(n.eng.Msg.MemoryBytes())+n.held.Load(), uint64(0)
+	for i, t := range n.trs[:min(len(n.trs), counters.MaxTransports)] {
+		b := t.MemoryBytes()
+		n.page.Node.Transports[i].Memory = b
+		held += b
+		if m := t.Memory(); m != nil {
+			mapped += m.Mapped()
+		}
+	}
+	n.page.Node.Memory, n.page.Node.Mapped = held, mapped
+}
+
+// Hold says how many bytes of memory the process holds besides what the node and its
+// transports do. Any goroutine may call it.
+func (n *Node) Hold(bytes uint64) { n.held.Store(bytes) }
+
+// fail counts an error, of a peer or of none (-1). The lock is held.
+func (n *Node) fail(peer int, what string) {
+	if !n.closing.Load() {
+		n.page.Node.Fail(n.wall(n.now()), peer, what, 1)
+	}
+}
+
+// show tells by which transport a peer is reached. The lock is held.
+func (n *Node) show(p *Peer) {
+	for i, t := range n.trs[:min(len(n.trs), counters.MaxTransports)] {
+		if t == p.Transport {
+			n.page.Peer(p.Rank).Transport = uint64(i) + 1
+		}
+	}
+}
+
+// The operations that calls are.
+var (
+	messageOperations = [...]counters.Operation{
+		msg.Send: counters.Send, msg.Recv: counters.Receive, msg.Flush: counters.Flush,
+		msg.Room: counters.Send, msg.Await: counters.Receive, msg.Freeze: counters.Other,
+	}
+	memoryOperations = [...]counters.Operation{
+		rma.Attach: counters.Attach, rma.Push: counters.Push, rma.Pull: counters.Pull, rma.Atomic: counters.Atomic,
+		rma.Flush: counters.Flush, rma.IPush: counters.Deliver, rma.Await: counters.Receive,
+	}
+	objectOperations = [...]counters.Operation{
+		coord.QueueLock: counters.Lock, coord.CentralLock: counters.Lock, coord.RWLock: counters.Lock,
+		coord.Semaphore: counters.Semaphore, coord.Cond: counters.Condition,
+		coord.Barrier: counters.Barrier, coord.Phaser: counters.Barrier, coord.Regions: counters.Barrier,
+	}
+)
+
+// operation returns what a call waits for.
+func (c *Call) operation() counters.Operation {
+	switch c.is {
+	case message:
+		return messageOperations[c.Msg.Kind]
+	case memory:
+		return memoryOperations[c.RMA.Kind]
+	}
+	if o := c.Sync.Object; o != nil {
+		return objectOperations[o.Class]
+	}
+	return counters.Lock // that guards a region
+}
+
+// asleep shows that a call's goroutine sleeps from now on, and returns the place for awake.
+func (n *Node) asleep(c *Call, op counters.Operation, now monotime.Time) (place int) {
+	phase, name := uint64(0), ""
+	switch c.is {
+	case memory:
+		name = c.RMA.Name
+	case coordination:
+		if c.Sync.Object != nil {
+			name = c.Sync.Object.Name
+		}
+		if op == counters.Barrier {
+			phase = c.Sync.N
+		}
+	}
+	return n.page.Node.Begin(op, c.peer(), n.wall(now), phase, name)
+}
+
+// peer returns the rank that a call needs, or -1: any, or it is not known here.
+func (c *Call) peer() int {
+	switch {
+	case c.is == message:
+		return max(c.Msg.Peer, -1)
+	case c.is == memory && c.RMA.Kind != rma.Await:
+		return c.RMA.Peer
+	default:
+		return -1
+	}
+}
+
+// A Nap is the sleep of a goroutine that waits for no call.
+type Nap struct {
+	op    counters.Operation
+	place int
+	began monotime.Time
+}
+
+// Asleep shows that a goroutine sleeps that waits for no call. Awake must follow.
+func (n *Node) Asleep(op counters.Operation, phase uint64, name string) Nap {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	nap := Nap{op: op, began: n.now()}
+	nap.place = n.page.Node.Begin(op, -1, n.wall(nap.began), phase, name)
+	return nap
+}
+
+// Awake shows that a goroutine does not sleep any more.
+func (n *Node) Awake(nap Nap) {
+	n.Waited(nap.op, 0, n.now().Sub(nap.began))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.page.Node.End(nap.place)
+}
+
+// Waited counts a wait for what another rank writes to memory: counters.Memory or
+// counters.HostBarrier. Nobody else writes to these counters, and any goroutine may call it.
+func (n *Node) Waited(op counters.Operation, polled, asleep time.Duration) {
+	w := &n.page.Node.Waits[op]
+	mem.Word(&w.Count).Add(1)
+	if polled > 0 {
+		mem.Word(&w.Polled).Add(uint64(polled))
+	}
+	if asleep > 0 {
+		mem.Word(&w.Slept).Add(1)
+		mem.Word(&w.Asleep).Add(uint64(asleep))
+	}
+}
+
+// A look that finds nothing takes n.lookTime ns of 1/lookScale, as long waits have shown: a wait that
+// is soon over does not read the clock.
+const (
+	lookScale    = 16
+	firstLook    = 50 * lookScale
+	undistracted = 20 * time.Microsecond // that a round of looks takes at most, if nothing else ran
+)
+
+// looked returns how long so many looks have taken.
+func (n *Node) looked(looks int) time.Duration { return time.Duration(looks) * n.lookTime / lookScale }
+
+// gauge learns from a round of looks how long one takes.
+func (n *Node) gauge(took time.Duration, looks int) {
+	if took < undistracted && looks > 0 {
+		n.lookTime += (took*lookScale/time.Duration(looks) - n.lookTime) / 8
+	}
+}

@@ -1,0 +1,169 @@
+package driver
+
+import (
+	"weft/internal/engine/coord"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+	"weft/internal/timeline"
+	"weft/transport"
+)
+
+// The methods below note what the node does, where it has a timeline. Callers look for that
+// first, so that nothing else is left of them where it has none. All hold the lock.
+
+// mark reads the clock of the timeline.
+func (n *Node) mark() int64 {
+	if n.timeline == nil {
+		return 0
+	}
+	return n.timeline.Now()
+}
+
+// markSend reads the clock of the timeline before a message is sent, where there is a
+// network: to hand it over takes a system call, during which it may arrive. In shared memory
+// that takes so little that noteSent reads the clock afterwards, and the receiver need not
+// wait for the reading.
+func (n *Node) markSend() int64 {
+	if n.timeline == nil || !n.wired {
+		return 0
+	}
+	return n.timeline.Now()
+}
+
+// noteSent notes a message that has been sent without waiting.
+func (n *Node) noteSent(began int64, p *msg.Port, to, size int) {
+	now, self := n.timeline.Now(), n.cfg.Engine.Rank
+	if began == 0 {
+		began = now
+	}
+	n.timeline.Add(timeline.Event{
+		Begin: began, End: now, ID: timeline.MessageID(self, to, p.Channel(), p.Last(to)), Size: uint64(size), Peer: int32(to), Kind: timeline.Send,
+	})
+}
+
+// noteTaken notes a message that was received without waiting.
+func (n *Node) noteTaken(p *msg.Port, b *msg.Block, from int) {
+	now, self := n.timeline.Now(), n.cfg.Engine.Rank
+	n.timeline.Add(timeline.Event{
+		Begin: now, End: now, ID: timeline.MessageID(from, self, p.Channel(), b.Seq()), Size: uint64(len(b.Data())), Peer: int32(from), Kind: timeline.Receive,
+	})
+}
+
+// noteReceive notes a receive that began then. Of a long message it is only the news that it
+// is there: its bytes are fetched.
+func (n *Node) noteReceive(began int64, c *Call, err error) {
+	e := timeline.Event{Begin: began, End: n.timeline.Now(), Size: uint64(c.Msg.N), Peer: int32(c.Msg.From), Kind: timeline.Receive}
+	switch {
+	case err != nil:
+		e.Flags, e.Size, e.Peer = timeline.Failed, 0, int32(c.Msg.Peer)
+	case c.Msg.State != msg.Offered:
+		e.ID = n.messageID(c)
+	}
+	n.timeline.Add(e)
+}
+
+// messageID returns the number of the message that a call has sent or received.
+func (n *Node) messageID(c *Call) uint64 {
+	from, to := n.cfg.Engine.Rank, c.Msg.Peer
+	if c.Msg.Kind == msg.Recv {
+		from, to = c.Msg.From, from
+	}
+	return timeline.MessageID(from, to, c.port.Channel(), c.Msg.Seq)
+}
+
+var messageKinds = [...]timeline.Kind{
+	msg.Send: timeline.Send, msg.Recv: timeline.Fetch, msg.Flush: timeline.Flush, msg.Room: timeline.Room, msg.Await: timeline.Await, msg.Freeze: timeline.Freeze,
+}
+
+var memoryKinds = [...]timeline.Kind{
+	rma.Attach: timeline.Attach, rma.Push: timeline.Push, rma.Pull: timeline.Pull, rma.Atomic: timeline.Atomic,
+	rma.Flush: timeline.Complete, rma.IPush: timeline.IPush, rma.Await: timeline.Mail,
+}
+
+// noteCall notes a call that has come to its end, with its error.
+func (n *Node) noteCall(c *Call, err error) {
+	e := timeline.Event{Begin: c.began, End: n.timeline.Now(), Peer: timeline.Nobody}
+	if c.over != 0 {
+		e.End, c.over = c.over, 0
+	}
+	if err != nil {
+		e.Flags = timeline.Failed
+	}
+	switch c.is {
+	case message:
+		e.Kind, e.Peer, e.Size = messageKinds[c.Msg.Kind], int32(c.Msg.Peer), uint64(len(c.Msg.Buf))
+		if c.Msg.Kind == msg.Recv {
+			e.Peer, e.Size = int32(c.Msg.From), uint64(c.Msg.N)
+		}
+		if err == nil && e.Kind.Message() && c.Msg.State == msg.Done {
+			e.ID = n.messageID(c)
+		}
+	case memory:
+		e.Kind, e.Peer, e.Size = memoryKinds[c.RMA.Kind], int32(c.RMA.Peer), uint64(len(c.RMA.Buf))
+		if c.RMA.Kind == rma.Atomic {
+			e.Size = 8
+		}
+	default:
+		return
+	}
+	n.timeline.Add(e)
+}
+
+// noteMoment notes what took no waiting.
+func (n *Node) noteMoment(kind timeline.Kind, id uint64, peer, size int) {
+	now := n.timeline.Now()
+	n.timeline.Add(timeline.Event{Begin: now, End: now, ID: id, Size: uint64(size), Peer: int32(peer), Kind: kind})
+}
+
+// noteCoordination notes an operation on what coordinates.
+func (n *Node) noteCoordination(began int64, o *coord.Object, kind coord.Kind, r Outcome, err error) {
+	if kind == coord.Break {
+		return
+	}
+	e := timeline.Event{Begin: began, End: n.timeline.Now(), ID: o.ID, Size: r.Phase, Peer: timeline.Nobody, Kind: timeline.Lock + timeline.Kind(kind-coord.Lock)}
+	if err != nil {
+		e.Flags = timeline.Failed
+	}
+	n.timeline.Add(e)
+}
+
+// noteSleep notes that a goroutine has slept since then.
+func (n *Node) noteSleep(began int64) {
+	n.timeline.Add(timeline.Event{Begin: began, End: n.timeline.Now(), Peer: timeline.Nobody, Kind: timeline.Sleep})
+}
+
+// noteOut notes the packets of n.out that a transport has taken, if it is a network: in
+// shared memory the message tells as much.
+func (n *Node) noteOut(p *Peer, taken int) {
+	if taken == 0 || !isNetwork(p.Transport) {
+		return
+	}
+	now := n.timeline.Now()
+	e := timeline.Event{Begin: now, End: now, Count: uint16(taken), Peer: int32(p.Rank), Kind: timeline.PacketsOut}
+	for i := range n.out[:taken] {
+		e.Size += uint64(len(n.out[i].Header) + len(n.out[i].Payload))
+		if n.out[i].Again > 0 {
+			e.Flags |= timeline.Again
+		}
+	}
+	n.timeline.Add(e)
+}
+
+// noteIn notes the packets of n.in.
+func (n *Node) noteIn(t transport.Transport, count int) {
+	if !isNetwork(t) {
+		return
+	}
+	now := n.timeline.Now()
+	e := timeline.Event{Begin: now, End: now, Count: uint16(count), Peer: timeline.Nobody, Kind: timeline.PacketsIn}
+	for i := range n.in[:count] {
+		e.Size += uint64(len(n.in[i].Data))
+	}
+	n.timeline.Add(e)
+}
+
+// isNetwork reports whether packets of a transport are more than messages by another name.
+func isNetwork(t transport.Transport) bool {
+	caps := t.Caps()
+	return !caps.Reliable || caps.Beats
+}

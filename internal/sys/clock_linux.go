@@ -1,0 +1,40 @@
+package sys
+
+import (
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// SteadyTicks reports whether the kernel itself tells the time by what Ticks reads: then it
+// goes evenly, and alike on all processors.
+func SteadyTicks() bool {
+	source, err := os.ReadFile("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+	if err != nil {
+		return false
+	}
+	switch strings.TrimSpace(string(source)) {
+	case "tsc", "arch_sys_counter":
+		return Ticks() != 0
+	}
+	return false
+}
+
+// Monotonic returns the kernel's monotonic clock in nanoseconds, which all processes of
+// one ClockDomain share.
+func Monotonic() int64 {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
+		return 0
+	}
+	return ts.Nano()
+}
+
+// ClockDomain names what processes have in common whose monotonic clocks are the same: the
+// running kernel, and the time namespace.
+func ClockDomain() string {
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	space, _ := os.Readlink("/proc/self/ns/time")
+	return strings.TrimSpace(string(boot)) + " " + space
+}

@@ -1,0 +1,239 @@
+package top
+
+import (
+	"cmp"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"weft/internal/counters"
+	"weft/internal/counters/directory"
+	"weft/internal/launch"
+	"weft/internal/sys"
+	"weft/internal/waitgraph"
+)
+
+// A Sample is what all jobs were like at one moment.
+type Sample struct {
+	Time time.Time
+	Jobs []*Job
+}
+
+// A Job is one of them.
+type Job struct {
+	Name      string    `json:"job"`                // in the pages; "" if no page is here
+	Launcher  int       `json:"launcher,omitempty"` // process number of weft run, if that has started it
+	Program   string    `json:"program"`
+	Size      int       `json:"size"`
+	Started   time.Time `json:"started"`
+	Ranks     []*Rank   `json:"ranks"`
+	Pairs     []Pair    `json:"pairs,omitempty"` // the hottest first
+	Deadlocks []string  `json:"deadlocks,omitempty"`
+}
+
+// A Rank is one rank of a job.
+type Rank struct {
+	Rank   int                `json:"rank"`
+	Host   string             `json:"host"`
+	PID    int                `json:"pid"`
+	State  string             `json:"state"`
+	CPU    float64            `json:"cpu"` // processors used since the sample before
+	Rates  *Rates             `json:"rates,omitempty"`
+	Waits  []waitgraph.Wait   `json:"waits,omitempty"`
+	Needs  string             `json:"needs,omitempty"` // what it waits for and whom that needs
+	Counts *counters.Snapshot `json:"counts,omitempty"`
+
+	used time.Duration // processor time
+}
+
+// The states of a rank.
+const (
+	Running  = "running"  // on a processor, or ready for one
+	Sleeping = "sleeping" // it waits
+	Stopped  = "stopped"  // by a signal or a debugger
+	Killed   = "killed"   // its process has ended without leaving
+	Ended    = "ended"
+	Unknown  = "unknown" // on another host, or in another container
+)
+
+// Rates are of a second.
+type Rates struct {
+	Sent     Rate    `json:"sent"`
+	Received Rate    `json:"received"`
+	Polling  float64 `json:"polling"` // goroutines that look for packets, on average
+	Asleep   float64 `json:"asleep"`  // goroutines that sleep
+}
+
+// A Rate is how much of a flow there is in a second.
+type Rate struct {
+	Messages float64 `json:"messages"`
+	Packets  float64 `json:"packets"`
+	Bytes    float64 `json:"bytes"`
+	Resent   float64 `json:"resent"`
+	Lost     float64 `json:"lost"`
+	Refused  float64 `json:"refused"`
+}
+
+// A Pair is what one rank sends to another.
+type Pair struct {
+	From      int           `json:"from"`
+	To        int           `json:"to"`
+	Transport string        `json:"transport"`
+	RTT       time.Duration `json:"rtt_ns,omitempty"`
+	Messages  uint64        `json:"messages"`
+	Bytes     uint64        `json:"bytes"`
+	Resent    uint64        `json:"resent"`
+	Rate      *Rate         `json:"rate,omitempty"`
+}
+
+// mostPairs is how many pairs of a job are listed.
+const mostPairs = 100
+
+// Take takes a sample of all jobs that this user may see. The error tells of jobs or ranks that
+// could not be asked; what is known of them is in the sample all the same.
+func Take() (*Sample, error) {
+	s := &Sample{Time: time.Now()}
+	var failed []error
+	for _, dir := range directory.Jobs() {
+		ranks, err := directory.Read(dir)
+		failed = append(failed, err)
+		if len(ranks) > 0 {
+			s.Jobs = append(s.Jobs, fromPages(filepath.Base(dir), ranks))
+		}
+	}
+	running, err := launch.Jobs(0)
+	failed = append(failed, err)
+	for i := range running {
+		s.merge(&running[i])
+	}
+	for _, j := range s.Jobs {
+		j.finish(s.Time)
+	}
+	slices.SortFunc(s.Jobs, func(a, b *Job) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Name, b.Name)) })
+	return s, errors.Join(failed...)
+}
+
+// fromPages returns the job of which these pages are.
+func fromPages(name string, pages []directory.Rank) *Job {
+	first := pages[0]
+	j := &Job{Name: name, Program: first.Program, Size: first.Size, Started: first.Started}
+	for _, p := range pages {
+		r := &Rank{Rank: p.Rank, Host: p.Host, PID: p.PID, State: Killed, Counts: p.Snapshot}
+		if p.Alive {
+			r.State, r.used = process(p.PID)
+		}
+		j.Ranks = append(j.Ranks, r)
+		if p.Started.Before(j.Started) {
+			j.Started = p.Started
+		}
+	}
+	return j
+}
+
+// process returns the state of a process that lives.
+func process(pid int) (state string, used time.Duration) {
+	letter, used, ok := sys.ProcessState(pid)
+	switch {
+	case !ok:
+		return Unknown, 0
+	case letter == 'R':
+		return Running, used
+	case letter == 'T' || letter == 't':
+		return Stopped, used
+	case letter == 'Z' || letter == 'X':
+		return Killed, used
+	default:
+		return Sleeping, used
+	}
+}
+
+// merge adds what a launcher says of its job.
+func (s *Sample) merge(st *launch.Status) {
+	j := s.jobOf(st)
+	if j == nil {
+		j = &Job{Size: len(st.Ranks)}
+		s.Jobs = append(s.Jobs, j)
+	}
+	j.Launcher, j.Program, j.Started = st.PID, filepath.Base(st.Program), st.Started
+	for i := range st.Ranks {
+		rep := &st.Ranks[i]
+		r := j.rank(rep.Rank)
+		if r == nil {
+			r = &Rank{Rank: rep.Rank, Host: rep.Host, PID: rep.PID, State: Unknown}
+			j.Ranks = append(j.Ranks, r)
+		}
+		if rep.Ended != "" {
+			r.State = Ended
+		}
+		if !rep.Silent {
+			r.Waits = rep.Waits
+		}
+		if r.Counts == nil {
+			r.Counts = rep.Counts
+		}
+	}
+	g := waitgraph.New(st.Ranks)
+	j.Deadlocks = g.Deadlocks
+	for _, r := range j.Ranks {
+		if r.Rank < len(g.Ranks) && len(r.Waits) > 0 {
+			r.Needs = g.Needs(r.Rank)
+		}
+	}
+}
+
+// jobOf returns the job that a launcher runs, by the processes of its ranks.
+func (s *Sample) jobOf(st *launch.Status) *Job {
+	for _, j := range s.Jobs {
+		for _, r := range j.Ranks {
+			if j.Launcher == 0 && j.Size == len(st.Ranks) && r.Rank < len(st.Ranks) && st.Ranks[r.Rank].PID == r.PID && st.Ranks[r.Rank].Host == r.Host {
+				return j
+			}
+		}
+	}
+	return nil
+}
+
+func (j *Job) rank(number int) *Rank {
+	for _, r := range j.Ranks {
+		if r.Rank == number {
+			return r
+		}
+	}
+	return nil
+}
+
+// finish completes a job with what follows from the rest.
+func (j *Job) finish(now time.Time) {
+	slices.SortFunc(j.Ranks, func(a, b *Rank) int { return cmp.Compare(a.Rank, b.Rank) })
+	for _, r := range j.Ranks {
+		if r.Counts == nil {
+			continue
+		}
+		if r.Waits == nil && r.State != Ended {
+			r.Waits = waits(r.Counts, now)
+		}
+		if r.Needs == "" && len(r.Waits) > 0 {
+			r.Needs = r.Waits[0].String()
+		}
+		for i := range r.Counts.Peers {
+			p := &r.Counts.Peers[i]
+			if p.Sent.Packets > 0 {
+				j.Pairs = append(j.Pairs, Pair{
+					From: r.Rank, To: p.Rank, Transport: p.Transport, RTT: p.RTT, Messages: p.Sent.Messages, Bytes: p.Sent.Bytes, Resent: p.Sent.Resent,
+				})
+			}
+		}
+	}
+}
+
+// waits returns what goroutines of a rank wait for, as its page says.
+func waits(s *counters.Snapshot, now time.Time) (list []waitgraph.Wait) {
+	for _, w := range s.Waiting {
+		list = append(list, waitgraph.Wait{
+			For: w.Operation, Name: w.Name, Phase: w.Phase, Rank: w.Peer, Seconds: max(now.Sub(w.Since).Seconds(), 0),
+		})
+	}
+	slices.SortFunc(list, func(a, b waitgraph.Wait) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return list
+}

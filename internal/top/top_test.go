@@ -1,0 +1,217 @@
+package top
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"weft/internal/counters"
+	"weft/internal/counters/directory"
+	"weft/internal/launch"
+	"weft/internal/waitgraph"
+)
+
+var moment = time.Unix(1000, 0)
+
+// page returns the page of a rank that has sent so much to the next one.
+func page(rank, size int, bytes, polled uint64) directory.Rank {
+	return directory.Rank{Alive: false, Snapshot: &counters.Snapshot{
+		Rank: rank, Size: size, PID: 100 + rank, Job: "j", Host: "h", Program: "prog", Started: moment,
+		Sent: counters.Flow{Messages: bytes / 10, Packets: bytes / 10, Bytes: bytes}, Memory: 3 << 20,
+		Waits: []counters.WaitCounts{{Operation: "receive", Wait: counters.Wait{Count: 1, Polled: polled}}},
+		Peers: []counters.PeerCounts{{
+			Rank: (rank + 1) % size, Transport: "udp", RTT: 40 * time.Microsecond,
+			Sent: counters.Flow{Messages: bytes / 10, Packets: bytes / 10, Bytes: bytes, Resent: uint64(rank)},
+		}},
+	}}
+}
+
+// sample returns one of a job in which rank r has sent times × r × 1000 bytes after as many seconds.
+func sample(times int, change func(ranks []directory.Rank)) *Sample {
+	var ranks []directory.Rank
+	for r := range 3 {
+		ranks = append(ranks, page(r, 3, uint64(times*r*1000), uint64(times)*5e8))
+	}
+	if change != nil {
+		change(ranks)
+	}
+	s := &Sample{Time: moment.Add(time.Duration(times) * time.Second), Jobs: []*Job{fromPages("j", ranks)}}
+	for _, j := range s.Jobs {
+		j.finish(s.Time)
+	}
+	return s
+}
+
+// TestRates: rates are those since the sample before, and the hottest pair is first.
+func TestRates(t *testing.T) {
+	before, now := sample(2, nil), sample(4, nil)
+	now.Since(before)
+	j := now.Jobs[0]
+	if r := j.Ranks[2].Rates; r == nil || r.Sent.Bytes != 2000 || r.Sent.Messages != 200 || r.Polling != 0.5 || r.Asleep != 0 {
+		t.Errorf("%+v", r)
+	}
+	if len(j.Pairs) != 2 || j.Pairs[0].From != 2 || j.Pairs[0].To != 0 || j.Pairs[0].Rate.Bytes != 2000 || j.Pairs[1].From != 1 {
+		t.Errorf("%+v", j.Pairs)
+	}
+	back := sample(1, nil) // as if the pages had been made anew
+	if back.Since(before); back.Jobs[0].Ranks[2].Rates.Sent.Bytes != 0 {
+		t.Errorf("%+v", back.Jobs[0].Ranks[2].Rates)
+	}
+	back = sample(4, func(ranks []directory.Rank) { ranks[2].PID = 9 })
+	if back.Since(before); back.Jobs[0].Ranks[2].Rates != nil {
+		t.Error("another process has rates since this one")
+	}
+}
+
+// TestMerge: what a launcher says is put together with the pages; of a rank that does not answer the page
+// says what it waits for, and ranks on other hosts are shown by what they say.
+func TestMerge(t *testing.T) {
+	s := sample(1, func(ranks []directory.Rank) {
+		ranks[1].Waiting = []counters.Waiting{{Operation: "receive", Peer: 2, Since: moment.Add(-time.Second)}}
+	})
+	st := launch.Status{PID: 42, Program: "/bin/prog", Started: moment, Ranks: []waitgraph.Report{
+		{Rank: 0, Host: "h", PID: 100, Waits: []waitgraph.Wait{{For: "lock", Name: "l", ID: 1, Rank: waitgraph.Anyone, Seconds: 1}}},
+		{Rank: 1, Host: "h", PID: 101, Silent: true},
+		{Rank: 2, Host: "h", PID: 102, Things: []waitgraph.Thing{{What: "lock", ID: 1, Holds: true}}},
+	}}
+	s.merge(&st)
+	for _, j := range s.Jobs {
+		j.Pairs = nil
+		j.finish(s.Time)
+	}
+	if len(s.Jobs) != 1 {
+		t.Fatalf("%d jobs", len(s.Jobs))
+	}
+	j := s.Jobs[0]
+	if j.Launcher != 42 || j.Ranks[0].Needs != `lock "l": needs 2` {
+		t.Errorf("%+v: %q", j, j.Ranks[0].Needs)
+	}
+	if w := j.Ranks[1].Waits; len(w) != 1 || w[0].Rank != 2 || w[0].Seconds != 2 {
+		t.Errorf("%+v", w)
+	}
+	other := launch.Status{PID: 43, Program: "far", Started: moment, Ranks: []waitgraph.Report{
+		{Rank: 0, Host: "far", PID: 1, Counts: &counters.Snapshot{Memory: 9}}, {Rank: 1, Host: "far", PID: 2, Ended: "it left"},
+	}}
+	if s.merge(&other); len(s.Jobs) != 2 || s.Jobs[1].Ranks[0].Counts.Memory != 9 || s.Jobs[1].Ranks[1].State != Ended {
+		t.Errorf("%+v", s.Jobs)
+	}
+}
+
+// TestTable: rows are sorted by any column, either way, and filtered; what a rank says of itself cannot
+// reach the terminal as orders.
+func TestTable(t *testing.T) {
+	s := sample(3, func(ranks []directory.Rank) { ranks[1].Host = "\x1b[2Jother" })
+	s.Since(sample(1, nil))
+	j := s.Jobs[0]
+	order := func(v View) (list string) {
+		for _, row := range j.Rows(v) {
+			list += row[0]
+			if strings.Contains(strings.Join(row, ""), "\x1b") {
+				t.Errorf("%q", row)
+			}
+		}
+		return list
+	}
+	for _, c := range []struct {
+		view View
+		want string
+	}{
+		{View{}, "012"}, {View{Reverse: true}, "210"}, {View{Sort: "outB/s"}, "210"}, {View{Sort: "outB/s", Reverse: true}, "012"},
+		{View{Filter: "other"}, "1"}, {View{Sort: "host"}, "102"}, {View{Sort: "memory"}, "012"},
+	} {
+		if got := order(c.view); got != c.want {
+			t.Errorf("%+v: %s, not %s", c.view, got, c.want)
+		}
+	}
+	var text strings.Builder
+	if err := s.WriteText(&text, View{}); err != nil || !strings.Contains(text.String(), "2 → 0 by udp: 2.0KiB/s, 200 messages/s, round trip 40µs, 2 packets resent") {
+		t.Errorf("%v\n%s", err, &text)
+	}
+	b, err := json.Marshal(j)
+	if err != nil || !strings.Contains(string(b), `"counts":{"rank":2,`) {
+		t.Errorf("%v\n%s", err, b)
+	}
+	for v, want := range map[float64]string{0: "0", 1.25: "1.2", 999: "999", 1000: "1k", 12345: "12k", 1e15: "1000T"} {
+		if got := count(v); got != want {
+			t.Errorf("%g: %s, not %s", v, got, want)
+		}
+	}
+}
+
+// TestTerminal: the table is drawn, keys change it, and q ends it.
+func TestTerminal(t *testing.T) {
+	screen := tcell.NewSimulationScreen("UTF-8")
+	if err := screen.Init(); err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Fini()
+	screen.SetSize(160, 12)
+	taken := 0
+	term := &Terminal{Screen: screen, Interval: time.Hour, Take: func() (*Sample, error) {
+		taken++
+		return sample(taken, func(ranks []directory.Rank) {
+			ranks[0].Errors = []counters.Error{{Text: "it is gone", Peer: 1, Count: 3, Last: moment}}
+		}), nil
+	}}
+	term.update()
+	term.update()
+	shows := func(want ...string) {
+		t.Helper()
+		term.draw()
+		text := drawn(screen)
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%q is not on the screen:\n%s", w, text)
+			}
+		}
+	}
+	press := func(k tcell.Key, r rune) bool { return term.handle(tcell.NewEventKey(k, r, tcell.ModNone)) }
+	shows("job 1 of 1, others started it: prog, 3 ranks", "outB/s", "killed", "2 → 0 by udp", "it is gone, of rank 1: 3 times", keys)
+	press(tcell.KeyRune, 'r')
+	term.draw()
+	if text := drawn(screen); strings.Index(text, "102 ") > strings.Index(text, "100 ") {
+		t.Errorf("not reversed:\n%s", text)
+	}
+	for _, r := range "/102" {
+		press(tcell.KeyRune, r)
+	}
+	shows("filter: 102")
+	press(tcell.KeyEnter, 0)
+	term.draw()
+	if text := drawn(screen); strings.Contains(text, " 101 ") || !strings.Contains(text, " 102 ") {
+		t.Errorf("not filtered:\n%s", text)
+	}
+	for _, k := range []tcell.Key{tcell.KeyRight, tcell.KeyLeft, tcell.KeyLeft, tcell.KeyTab, tcell.KeyUp, tcell.KeyDown, tcell.KeyPgDn, tcell.KeyPgUp} {
+		if press(k, 0) {
+			t.Errorf("key %v ends it", k)
+		}
+	}
+	screen.SetSize(10, 2) // nothing is drawn where there is no room
+	shows()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		term.Run(context.Background())
+	}()
+	screen.InjectKey(tcell.KeyRune, 'q', tcell.ModNone)
+	<-done
+}
+
+// drawn returns what is on the screen.
+func drawn(s tcell.SimulationScreen) string {
+	cells, width, _ := s.GetContents()
+	var text strings.Builder
+	for i, c := range cells {
+		if len(c.Runes) > 0 {
+			text.WriteRune(c.Runes[0])
+		}
+		if (i+1)%width == 0 {
+			text.WriteByte('\n')
+		}
+	}
+	return text.String()
+}

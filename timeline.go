@@ -1,0 +1,82 @@
+package weft
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"weft/internal/bootstrap"
+	"weft/internal/engine"
+	"weft/internal/timeline"
+)
+
+// envTimeline makes a rank record what it does and when, for weft run -timeline.
+const envTimeline = "WEFT_TIMELINE"
+
+// errTimeline reports a job whose launcher cannot join what its ranks record.
+var errTimeline = errors.New("weft: " + envTimeline + " is set, and the launcher is not weft run, which alone can join what the ranks record")
+
+// A recorded is a launcher that takes what a rank has recorded.
+type recorded interface {
+	Record(chunk []byte) error
+}
+
+// startTimeline makes the process record what it does, if the environment asks for it.
+func (p *Proc) startTimeline() error {
+	if os.Getenv(envTimeline) == "" {
+		return nil
+	}
+	if _, ok := p.src.(recorded); !ok {
+		return errTimeline
+	}
+	os.Unsetenv(envTimeline) // it is for this job, not for those that the program may start
+	p.timeline = timeline.New(timeline.Capacity(p.job.Size), nil)
+	return nil
+}
+
+// endTimeline hands over what was recorded.
+func (p *Proc) endTimeline() error {
+	to, ok := p.src.(recorded)
+	if p.timeline == nil || !ok {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := p.part().Write(&b); err != nil {
+		return fmt.Errorf("weft: the timeline: %w", err)
+	}
+	for b.Len() > 0 {
+		if err := to.Record(b.Next(bootstrap.MostRecord)); err != nil {
+			return fmt.Errorf("weft: the timeline could not be handed over: %w", err)
+		}
+	}
+	return nil
+}
+
+// part returns what was recorded.
+func (p *Proc) part() (part *timeline.Part) {
+	p.node.Engine(func(*engine.Engine) { part = p.timeline.Part(p.job.Rank, p.job.Size, p.job.Host) })
+	return part
+}
+
+// mark reads the clock of the timeline, if there is one.
+func (p *Proc) mark() int64 {
+	if p.timeline == nil {
+		return 0
+	}
+	return p.timeline.Now()
+}
+
+// note notes what has been done without the node's lock since then. The caller has looked
+// whether there is a timeline.
+func (p *Proc) note(began int64, kind timeline.Kind, id uint64, peer, size int, err error) {
+	e := timeline.Event{Begin: began, End: p.timeline.Now(), ID: id, Size: uint64(size), Peer: int32(peer), Kind: kind}
+	if err != nil {
+		e.Flags = timeline.Failed
+	}
+	p.timeline.Share(e)
+}
+
+// leastNoted is how many bytes an access to mapped memory must be about to be noted: less
+// takes less time than to note it.
+const leastNoted = 4 << 10

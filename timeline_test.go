@@ -1,0 +1,120 @@
+package weft
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"weft/internal/timeline/perfetto/perfettotest"
+)
+
+// story is a short program in which everything happens that a timeline shows.
+func story(ctx context.Context, p *Proc) error {
+	q, err := p.Open(ctx, 1, nil)
+	if err != nil {
+		return err
+	}
+	next, before := (p.Rank()+1)%p.Size(), (p.Rank()+p.Size()-1)%p.Size()
+	if err := q.Send(ctx, next, []byte("short")); err != nil {
+		return err
+	}
+	m, err := q.RecvFrom(ctx, before)
+	if err != nil {
+		return err
+	}
+	m.Release()
+	if p.Rank() == 0 { // a long message, which is fetched
+		err = q.Send(ctx, 1, make([]byte, 40<<10))
+	} else if p.Rank() == 1 {
+		_, _, err = q.RecvInto(ctx, make([]byte, 64<<10))
+	}
+	if err != nil {
+		return err
+	}
+	l := p.Lock("turn", nil)
+	if _, err := l.Lock(ctx); err != nil {
+		return err
+	}
+	if err := p.Sleep(ctx, 1000); err != nil {
+		return err
+	}
+	if err := l.Unlock(); err != nil {
+		return err
+	}
+	return p.Barrier("end", nil).Wait(ctx)
+}
+
+// simulatedTimeline runs a program in the simulator and returns its timeline.
+func simulatedTimeline(t *testing.T, c Cluster, run func(ctx context.Context, p *Proc) error) *perfettotest.Trace {
+	t.Helper()
+	var b bytes.Buffer
+	c.Timeline = &b
+	if _, err := Simulate(within(t), c, run); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := perfettotest.Decode(b.Bytes())
+	if err == nil {
+		err = trace.Check()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// TestTimelineGolden compares the timeline of a simulated job with what it was: all its times
+// are exact. After a change that is meant,
+//
+//	go test . -run TimelineGolden -rewrite
+func TestTimelineGolden(t *testing.T) {
+	datadriven.RunTest(t, "testdata/timeline", func(t *testing.T, d *datadriven.TestData) string {
+		c := Cluster{Ranks: 2, Link: "10Gbps,1us", MTU: 1500}
+		lost := 0
+		d.MaybeScanArgs(t, "ranks", &c.Ranks)
+		d.MaybeScanArgs(t, "lost-percent", &lost)
+		c.Loss = float64(lost) / 100
+		return simulatedTimeline(t, c, story).String()
+	})
+}
+
+// TestTimelineFlows: every message of a simulated job leads from its send to its receive,
+// also when packets are lost, and none arrives before it is sent.
+func TestTimelineFlows(t *testing.T) {
+	trace := simulatedTimeline(t, Cluster{Ranks: 6, Loss: 0.05, Seed: 3}, ring(20))
+	flows := trace.Flows()
+	if len(flows) != 6*20 {
+		t.Errorf("%d flows", len(flows))
+	}
+	for _, f := range flows {
+		if f[0].Name != "send" || f[0].At >= f[1].At || f[0].Track>>20 == f[1].Track>>20 {
+			t.Fatalf("from %+v to %+v", f[0], f[1])
+		}
+	}
+	again := slices.ContainsFunc(trace.Events, func(e perfettotest.Event) bool {
+		return e.Name == "packets out" && strings.Contains(strings.Join(e.Notes, " "), "again=")
+	})
+	if !again {
+		t.Error("no packet is shown as sent again")
+	}
+}
+
+// TestTimelineDoesNotChangeTheRun: what is recorded happens as it does otherwise.
+func TestTimelineDoesNotChangeTheRun(t *testing.T) {
+	c := Cluster{Ranks: 8, Loss: 0.03, Seed: 5}
+	without, err := Simulate(within(t), c, story)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Timeline = &bytes.Buffer{}
+	with, err := Simulate(within(t), c, story)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if with.Hash != without.Hash || with.Time != without.Time {
+		t.Errorf("%#x at %v, and without a timeline %#x at %v", with.Hash, with.Time, without.Hash, without.Time)
+	}
+}
