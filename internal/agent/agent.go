@@ -25,8 +25,7 @@ const greeting = "weft agent 1\n"
 type Hello struct {
 	Version  string // of weft
 	OS, Arch string
-	Machine  string  // see sys.Identity
-	Space    string  `json:",omitempty"`
+	Where    sys.Identity
 	Cores    [][]int `json:",omitempty"` // see sys.Cores
 }
 
@@ -72,9 +71,8 @@ func Serve(in io.Reader, out io.Writer, version string) error {
 	}
 	a := &agent{link: newLink(out)}
 	defer a.close()
-	machine, space := sys.Identity()
 	err := a.link.say(message{Op: "hello", Hello: &Hello{
-		Version: version, OS: runtime.GOOS, Arch: runtime.GOARCH, Machine: machine, Space: space, Cores: sys.Cores(),
+		Version: version, OS: runtime.GOOS, Arch: runtime.GOARCH, Where: sys.Identify(), Cores: sys.Cores(),
 	}})
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ func connect(t *testing.T) (*Remote, *near) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Hello.Version != "test" || r.Hello.Machine == "" {
+	if r.Hello.Version != "test" || r.Hello.Where.Machine == "" {
 		t.Errorf("%+v", r.Hello)
 	}
 	reply, err := r.Begin(Begin{Name: "there", Program: "/bin/sh", Hash: hash, Dir: "/tmp", Bind: "127.0.0.1"})

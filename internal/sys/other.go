@@ -52,5 +52,5 @@ func Affinity() []int { return nil }
 // Cores returns nothing: they cannot be known.
 func Cores() [][]int { return nil }
 
-// Identity returns nothing that tells hosts apart.
-func Identity() (machine, space string) { return "", "" }
+// Identify returns nothing: it cannot be known.
+func Identify() Identity { return Identity{} }
