@@ -310,8 +310,9 @@ func TestHostsNames(t *testing.T) {
 func TestHostsTree(t *testing.T) {
 	c := newCluster(t, 8)
 	const hosts = "h0,h1,h2,h3,h4,h5,h6,h7"
+	hello := c.build("../../examples/hello")
 	began := time.Now()
-	out, errs, status := c.run("-n", "64", "-fanout", "2", "-hosts", hosts, "echo", "received")
+	out, errs, status := c.run("-n", "64", "-fanout", "2", "-hosts", hosts, hello)
 	t.Logf("64 ranks on 8 hosts, as a tree: %v", time.Since(began).Round(time.Millisecond))
 	if status != 0 || errs != "" || strings.Count(out, "received") != 64 {
 		t.Errorf("status %d: %s%s", status, out, errs)
@@ -320,7 +321,7 @@ func TestHostsTree(t *testing.T) {
 	if err := os.Chmod(c.path("rootonly"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-fanout", "2", "-hosts", hosts, "true"); status != 0 || errs != "" {
+	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-fanout", "2", "-hosts", hosts, hello); status != 0 || errs != "" {
 		t.Errorf("handed back: status %d: %s%s", status, out, errs)
 	}
 }

@@ -110,10 +110,11 @@ func (c *cluster) talk(host int) (has bool) {
 // Jobs on the same hosts do not disturb each other.
 func TestHostsTwice(t *testing.T) {
 	c := newCluster(t, 3)
+	sort := c.build("../../examples/nas/is")
 	var jobs sync.WaitGroup
 	for range 2 {
 		jobs.Go(func() {
-			if out, errs, status := c.run("-n", "6", "-hosts", "h1,h2", "echo", "received"); status != 0 || strings.Count(out, "received") != 6 {
+			if out, errs, status := c.run("-n", "4", "-hosts", "h1,h2", sort, "-class", "S"); status != 0 || !strings.Contains(out, "SUCCESSFUL") {
 				t.Errorf("status %d: %s%s", status, out, errs)
 			}
 		})
@@ -124,6 +125,7 @@ func TestHostsTwice(t *testing.T) {
 // Many ranks need few descriptors of the launcher.
 func TestHostsManyRanks(t *testing.T) {
 	c := newCluster(t, 8)
+	hello := c.build("../../examples/hello")
 	weft := c.weft
 	c.weft = c.path("limited")
 	c.write("limited", "#!/bin/sh\nulimit -n 256\nexec "+weft+" \"$@\"\n")
@@ -131,7 +133,7 @@ func TestHostsManyRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	out, errs, status := c.run("-n", "200", "-timeout", "1m", "-hosts", "h[0-7]", "echo", "received")
+	out, errs, status := c.run("-n", "200", "-timeout", "1m", "-hosts", "h[0-7]", hello)
 	t.Logf("200 ranks on 8 hosts: %v", time.Since(began).Round(time.Millisecond))
 	if status != 0 || strings.Count(out, "received") != 200 {
 		t.Errorf("status %d: %s%s", status, out[:min(len(out), 300)], errs)
