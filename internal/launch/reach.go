@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"weft/internal/agent"
+	"weft/internal/bootstrap"
 	"weft/internal/process"
 	"weft/internal/sys"
 )
@@ -241,15 +242,12 @@ const beats = 8
 // shorter than the ranks' own, so that the host is named and not a rank that missed it.
 // It is negative if none counts as gone.
 func (r *Running) silence() time.Duration {
-	const (
-		usual = 3 * time.Second
-		least = time.Second // agents wait for processors, too
-	)
+	const least = time.Second // agents wait for processors, too
 	switch l := r.job.Liveness; {
 	case l < 0:
 		return -1
 	case l == 0:
-		return usual * 3 / 4
+		return bootstrap.DefaultLiveness * 3 / 4
 	default:
 		return max(l*3/4, least)
 	}

@@ -3,6 +3,7 @@
 package sys
 
 import (
+	"net"
 	"runtime"
 	"time"
 )
@@ -51,6 +52,9 @@ func Affinity() []int { return nil }
 
 // Cores returns nothing: they cannot be known.
 func Cores() [][]int { return nil }
+
+// GiveUpAfter returns ErrUnsupported.
+func GiveUpAfter(c *net.TCPConn, silence time.Duration) error { return ErrUnsupported }
 
 // Identify returns nothing: it cannot be known.
 func Identify() Identity { return Identity{} }
