@@ -260,9 +260,9 @@ func TestHostsThatCannotBe(t *testing.T) {
 	}
 }
 
-// The program is copied if it may be, and the copy is removed.
+// The program is copied if it may be, also by way of other hosts, and the copies are removed.
 func TestHostsCopy(t *testing.T) {
-	c := newCluster(t, 2)
+	c := newCluster(t, 4)
 	if err := os.Mkdir(c.path("tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -285,8 +285,8 @@ func TestHostsCopy(t *testing.T) {
 	if _, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2", program); status == 0 || !strings.Contains(errs, "host h1: there is no program "+program+"; say -copy") {
 		t.Errorf("without -copy: status %d: %s", status, errs)
 	}
-	out, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2", "-copy", program)
-	if status != 0 || strings.Count(out, "of 2") == 0 {
+	out, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2,h2,h3", "-fanout", "1", "-copy", program)
+	if status != 0 || strings.Count(out, "of 4") != 4 {
 		t.Errorf("with -copy: status %d: %s%s", status, out, errs)
 	}
 }
