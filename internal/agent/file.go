@@ -16,16 +16,29 @@ import (
 // the launcher says to such an agent, which goes by way of it, too: between two frames, when
 // the launcher has said how far it has come, and is silent until the program has passed.
 
-// sendFile sends a file in a frame of its own. A frame that has been begun and cannot be ended
-// ends the link.
-func (l *link) sendFile(name string) error {
+// sendFile sends a file in a frame of its own, and reports whether it has begun to. A frame that
+// cannot be ended ends the link.
+func (l *link) sendFile(name string) (begun bool, err error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	begun, err := writeFile(l.out, name)
-	if begun && err != nil {
+	out := &checked{Writer: l.out}
+	begun, err = writeFile(out, name)
+	if begun && err != nil && out.err == nil { // else the end of the connection tells why
 		l.fail(err)
 	}
-	return err
+	return begun, err
+}
+
+// A checked writer keeps its last error.
+type checked struct {
+	io.Writer
+	err error
+}
+
+// Write writes.
+func (c *checked) Write(b []byte) (n int, err error) {
+	n, c.err = c.Writer.Write(b)
+	return n, c.err
 }
 
 // writeFile writes the frame of a file, and reports whether it has written something.
@@ -57,11 +70,11 @@ func (r *Remote) put(program string) error {
 	}
 	via, far := r.via.(*Remote)
 	if !far || via.hand(r) != nil { // which is no reason to do without
-		err = r.link.sendFile(program)
+		if begun, err := r.link.sendFile(program); !begun {
+			return err
+		}
 	}
-	if _, refused := r.await(c); refused != nil {
-		return refused // the agent knows better
-	}
+	_, err = r.await(c) // the agent knows best how it went
 	return err
 }
 
