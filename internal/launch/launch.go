@@ -178,7 +178,7 @@ func startsAtOnce(h host) int {
 func (r *Running) run(ctx context.Context, signals <-chan os.Signal) {
 	defer close(r.done)
 	defer r.closeHosts()
-	defer r.listen()()
+	defer Listen(r.id, r.Status)()
 	if r.job.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, fmt.Errorf("%w: %v", errTimeout, r.job.Timeout))

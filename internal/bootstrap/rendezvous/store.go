@@ -93,6 +93,9 @@ func (s *Store) Join(ctx context.Context) (*bootstrap.Launched, error) {
 	return bootstrap.Enter(ctx, here, s.cfg.Member)
 }
 
+// Server returns the server of the job, when Join has returned.
+func (s *Store) Server() *bootstrap.Server { return s.gather.Server() }
+
 // Over returns a channel that is closed when every rank has left the job, or died.
 func (s *Store) Over() <-chan struct{} { return s.gather.Over() }
 
