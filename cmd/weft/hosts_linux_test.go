@@ -223,6 +223,30 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// Variables and cores are for ranks on other hosts, too; hosts of one machine do not give a core twice.
+func TestHostsFlags(t *testing.T) {
+	c := newCluster(t, 3)
+	const tell = `echo "$WORD $(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)"`
+	c.write("tell", "#!/bin/sh\n"+tell+"\n")
+	if err := os.Chmod(c.path("tell"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cores := sys.Cores()
+	if len(cores) < 2 {
+		t.Skip("one core is not enough for two ranks")
+	}
+	out, errs, status := c.run("-hosts", "h1,h2", "-bind-to", "core", "-x", "WORD=two 'words", c.path("tell"))
+	for _, core := range cores[:2] {
+		if want := "two 'words " + processors(core) + "\n"; status != 0 || strings.Count(out, want) != 1 {
+			t.Errorf("status %d: %q, %q: not %q", status, out, errs, want)
+		}
+	}
+	_, errs, status = c.run("-hosts", "h1,h2", "-per-host", fmt.Sprint(len(cores)), "-bind-to", "core", c.path("tell"))
+	if want := fmt.Sprintf("host h2: -bind-to core: more ranks than its %d cores", len(cores)); status == 0 || !strings.Contains(errs, want) {
+		t.Errorf("status %d: %q", status, errs)
+	}
+}
+
 // What is wrong with a host is said in a line that names it, and the job does not start.
 func TestHostsThatCannotBe(t *testing.T) {
 	c := newCluster(t, 2)
