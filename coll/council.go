@@ -83,6 +83,9 @@ func (g *Group) meet(ctx context.Context) (*council, error) {
 
 // agree proposes, and waits for what comes of it.
 func (c *council) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
+	if err := c.port.TryRoom(c.p.Rank(), 0); errors.Is(err, weft.ErrClosed) { // else one without others that live would be over at once
+		return agreement.Value{}, err
+	}
 	news := c.p.Signal()
 	c.await(news)
 	defer c.forget(news)

@@ -329,11 +329,7 @@ func TestWatch(t *testing.T) {
 			t.Run(fmt.Sprint(name, ", goodbye ", goodbye), func(t *testing.T) {
 				s := &server{size: 1, minor: s.minor, found: s.found, refuses: s.refuses, left: s.left}
 				fd, conn := pair(t)
-				ended := make(chan struct{})
-				go func() {
-					s.serve(0, conn)
-					close(ended)
-				}()
+				go s.serve(0, conn)
 				c, err := Open(t.Context(), Address{FD: fd, Rank: "0", Size: "1", Job: "7.0"})
 				if err != nil {
 					t.Fatal(err)
@@ -344,8 +340,7 @@ func TestWatch(t *testing.T) {
 					if err := c.Finalize(t.Context()); err != nil {
 						t.Error(err)
 					}
-					<-ended
-					if len(gone) > 0 {
+					if <-c.quiet; len(gone) > 0 {
 						t.Error(<-gone)
 					}
 					return
