@@ -10,12 +10,17 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"weft"
 )
 
 const envCommand = "WEFT_TEST_COMMAND"
 
 // The test's executable is also the command, and whatever the command starts.
 func TestMain(m *testing.M) {
+	if beRank() {
+		weft.Main(exchange)
+	}
 	if os.Getenv(envCommand) == "" && os.Getenv("WEFT_RUN_GUARD") == "" {
 		status := m.Run()
 		if built != "" {
@@ -81,7 +86,7 @@ func TestMistakes(t *testing.T) {
 		{"doctor hosts", `what is "hosts"? Flags begin with -`},
 		{"doctor -n 300", "must be from 1 to 256"},
 		{"doctor -transport ib", "must be auto, shm, eth, udp or tcp"},
-		{"top 1", "it takes no arguments"},
+		{"top 1 2", "it takes one job"},
 		{"top -json", "-json needs -once"},
 		{"top -sort size", "there are rank, host, pid"},
 		{"top -interval 0s", "must be more than 0"},
