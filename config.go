@@ -155,7 +155,7 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 		r.Liveness = job.Liveness
 	}
 	if r.Liveness == 0 {
-		r.Liveness = 3 * time.Second
+		r.Liveness = bootstrap.DefaultLiveness
 	}
 	if r.Liveness > 0 && r.Liveness < MinLiveness {
 		return r, fmt.Errorf("weft: Liveness %v: must be at least %v, 0 for the default, or negative for never", r.Liveness, MinLiveness)

@@ -57,9 +57,9 @@ internal/bootstrap
 internal/hostlist
 internal/bootstrap/pmi
 internal/bootstrap/bootstraptest internal/bootstrap
-internal/bootstrap/rendezvous internal/bootstrap internal/handshake
+internal/bootstrap/rendezvous internal/bootstrap internal/handshake internal/sys
 internal/bootstrap/etcd
-internal/bootstrap/environment internal/bootstrap internal/bootstrap/etcd internal/bootstrap/pmi internal/bootstrap/rendezvous internal/hostlist
+internal/bootstrap/environment internal/bootstrap internal/bootstrap/etcd internal/bootstrap/pmi internal/bootstrap/rendezvous internal/hostlist internal/sys
 internal/waitgraph      internal/counters
 internal/amt
 internal/manifest

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"weft/internal/engine/link"
+	"weft/internal/sys"
 	"weft/transport"
 )
 
@@ -133,9 +134,9 @@ func segment(bind string) string {
 		addr, _ = netip.AddrFromSlice(ip.IP)
 	}
 	addr = addr.Unmap()
-	addrs, _ := net.InterfaceAddrs()
-	for _, a := range addrs {
-		if p, err := netip.ParsePrefix(a.String()); err == nil && (p.Addr().Unmap() == addr || p.Addr().IsLoopback() && p.Contains(addr)) {
+	own, _ := sys.Addresses("") // without any the address stands alone
+	for _, p := range own {
+		if p.Addr() == addr || p.Addr().IsLoopback() && p.Contains(addr) {
 			return netip.PrefixFrom(addr, p.Bits()).String()
 		}
 	}

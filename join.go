@@ -30,7 +30,8 @@ import (
 // of which it was started (see Join), or is a job of one, runs run, waits until all ranks
 // have come this far, and leaves. It ends the process: with status 0, or 1 and
 // a message if run returned an error. Messages that were sent and that nobody has accepted
-// by then are told on standard error. The context ends on SIGINT and SIGTERM.
+// by then are told on standard error. The context ends on SIGINT and SIGTERM. Where others than weft run
+// have started the job, rank 0 says on SIGQUIT what all ranks wait for, as weft ps does, before it ends with its stacks.
 //
 // A rank whose run has returned nil has left, for the others, as soon as they have
 // accepted what it sent: calls that need it end with a PeerError that is Clean, barriers
@@ -43,6 +44,7 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 	defer stop()
 	p, err := Join(ctx, nil)
 	if err == nil {
+		p.explainOnQuit()
 		err = run(ctx, p)
 		if err == nil {
 			p.hasReturned()
@@ -131,6 +133,7 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 		src.Close()
 		return nil, err
 	}
+	p.answerQuestions()
 	return p, nil
 }
 

@@ -42,9 +42,10 @@ type PortConfig struct {
 	// message (GO).
 	Backoff bool
 
-	// Expendable says that messages are for receivers that are there: what one has not
-	// accepted when its program returns is no reason for an UndeliveredError.
-	Expendable bool
+	// Service says that a goroutine of a library serves the port for as long as the Proc lives: that
+	// it waits for messages is not shown by weft ps, nor part of a deadlock, and what a rank has
+	// not accepted when its program returns is no reason for an UndeliveredError.
+	Service bool
 }
 
 // A Port is a SEND/RECEIVE context: this process's end of a logical channel.

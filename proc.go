@@ -49,12 +49,13 @@ type Proc struct {
 
 	segment string // the address of UDP and TCP in its network, such as 10.0.0.1/24
 
-	mu     sync.Mutex
-	closed bool
-	shares []share // shared memory of ours, by address
-	ports  map[*Port]bool
-	routes map[int]route
-	words  map[*wordWait]bool
+	mu      sync.Mutex
+	closed  bool
+	shares  []share // shared memory of ours, by address
+	ports   map[*Port]bool
+	routes  map[int]route
+	words   map[*wordWait]bool
+	signals map[*signalWait]bool
 
 	regions   map[uint32]*Region // that are exposed, by number
 	mailboxes map[*Mailbox]bool
@@ -103,7 +104,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}, words: map[*wordWait]bool{}, barriers: map[uint64]*sharedBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{}, ways: map[wayID]*way{}}
+	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}, words: map[*wordWait]bool{}, signals: map[*signalWait]bool{}, barriers: map[uint64]*sharedBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{}, ways: map[wayID]*way{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }

@@ -1,6 +1,13 @@
 package weft
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"weft/internal/waitgraph"
+)
 
 // A Signal is how goroutines of a rank wake each other: a channel of one token that is
 // as good in a simulation, where the seed decides when a goroutine that waits for it
@@ -30,7 +37,43 @@ func (s *Signal) Reset() { s.take() }
 
 // Wait returns when the signal has been set, and resets it, or with the error of ctx, in a WaitError.
 // One of several that wait goes on.
-func (s *Signal) Wait(ctx context.Context) error {
+func (s *Signal) Wait(ctx context.Context) error { return s.wait(ctx) }
+
+// WaitFor is Wait for something that weft ps shows, in words such as "the answer of rank 3".
+func (s *Signal) WaitFor(ctx context.Context, what string) error {
+	w := &signalWait{what, s.p.Now()}
+	s.p.mu.Lock()
+	s.p.signals[w] = true
+	s.p.mu.Unlock()
+	defer func() {
+		s.p.mu.Lock()
+		defer s.p.mu.Unlock()
+		delete(s.p.signals, w)
+	}()
+	return s.wait(ctx)
+}
+
+// A signalWait is a goroutine that waits for a signal.
+type signalWait struct {
+	what  string
+	since time.Duration
+}
+
+// reportSignals adds the waits for signals to a report, the longest first.
+func (p *Proc) reportSignals(rep *waitgraph.Report) {
+	p.mu.Lock()
+	waits := slices.Collect(maps.Keys(p.signals))
+	p.mu.Unlock()
+	slices.SortFunc(waits, func(a, b *signalWait) int { return int(a.since - b.since) })
+	const most = 100
+	for _, w := range waits[:min(len(waits), most)] {
+		rep.Waits = append(rep.Waits, waitgraph.Wait{
+			For: "signal", Name: w.what, Rank: waitgraph.Anyone, Seconds: (p.Now() - w.since).Seconds(),
+		})
+	}
+}
+
+func (s *Signal) wait(ctx context.Context) error {
 	if s.p.node.Hosted() {
 		for {
 			if err := s.p.node.AwaitHosted(ctx, func() bool { return len(s.token) > 0 }); err != nil || s.take() {

@@ -83,6 +83,7 @@ func (p *Proc) report() waitgraph.Report {
 		s.report(&r)
 	}
 	p.reportWords(&r)
+	p.reportSignals(&r)
 	r.Counts = p.counts()
 	return r
 }

@@ -64,7 +64,7 @@ func (g *Group) meet(ctx context.Context) (*council, error) {
 	if g.Size() > maxCouncil {
 		return nil, &weft.ConfigError{Field: "members of a group that agrees", Value: g.Size(), Min: 1, Max: maxCouncil}
 	}
-	port, err := g.p.Open(ctx, g.channel+ownChannel, &weft.PortConfig{Expendable: true})
+	port, err := g.p.Open(ctx, g.channel+ownChannel, &weft.PortConfig{Service: true})
 	if errors.Is(err, weft.ErrInUse) {
 		return nil, fmt.Errorf("coll: a group on channel %d has agreed before, or channel %d is used for something else: %w", g.channel, g.channel+ownChannel, err)
 	}
@@ -83,6 +83,9 @@ func (g *Group) meet(ctx context.Context) (*council, error) {
 
 // agree proposes, and waits for what comes of it.
 func (c *council) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
+	if err := c.port.TryRoom(c.p.Rank(), 0); errors.Is(err, weft.ErrClosed) { // else one without others that live would be over at once
+		return agreement.Value{}, err
+	}
 	news := c.p.Signal()
 	c.await(news)
 	defer c.forget(news)
@@ -114,7 +117,7 @@ func (c *council) agree(ctx context.Context, flags uint64, kind uint32, doing st
 		case done:
 			return mine.value, nil
 		}
-		if err := news.Wait(ctx); err != nil {
+		if err := news.WaitFor(ctx, fmt.Sprintf("the others, in %s of the group on channel %d", doing, c.channel)); err != nil {
 			return agreement.Value{}, c.waited(err, doing)
 		}
 	}

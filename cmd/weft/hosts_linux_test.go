@@ -223,6 +223,30 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// Variables and cores are for ranks on other hosts, too; hosts of one machine do not give a core twice.
+func TestHostsFlags(t *testing.T) {
+	c := newCluster(t, 3)
+	const tell = `echo "$WORD $(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)"`
+	c.write("tell", "#!/bin/sh\n"+tell+"\n")
+	if err := os.Chmod(c.path("tell"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cores := sys.Cores()
+	if len(cores) < 2 {
+		t.Skip("one core is not enough for two ranks")
+	}
+	out, errs, status := c.run("-hosts", "h1,h2", "-bind-to", "core", "-x", "WORD=two 'words", c.path("tell"))
+	for _, core := range cores[:2] {
+		if want := "two 'words " + processors(core) + "\n"; status != 0 || strings.Count(out, want) != 1 {
+			t.Errorf("status %d: %q, %q: not %q", status, out, errs, want)
+		}
+	}
+	_, errs, status = c.run("-hosts", "h1,h2", "-per-host", fmt.Sprint(len(cores)), "-bind-to", "core", c.path("tell"))
+	if want := fmt.Sprintf("host h2: -bind-to core: more ranks than its %d cores", len(cores)); status == 0 || !strings.Contains(errs, want) {
+		t.Errorf("status %d: %q", status, errs)
+	}
+}
+
 // What is wrong with a host is said in a line that names it, and the job does not start.
 func TestHostsThatCannotBe(t *testing.T) {
 	c := newCluster(t, 2)
@@ -260,9 +284,9 @@ func TestHostsThatCannotBe(t *testing.T) {
 	}
 }
 
-// The program is copied if it may be, and the copy is removed.
+// The program is copied if it may be, also by way of other hosts, and the copies are removed.
 func TestHostsCopy(t *testing.T) {
-	c := newCluster(t, 2)
+	c := newCluster(t, 4)
 	if err := os.Mkdir(c.path("tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -285,8 +309,8 @@ func TestHostsCopy(t *testing.T) {
 	if _, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2", program); status == 0 || !strings.Contains(errs, "host h1: there is no program "+program+"; say -copy") {
 		t.Errorf("without -copy: status %d: %s", status, errs)
 	}
-	out, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2", "-copy", program)
-	if status != 0 || strings.Count(out, "of 2") == 0 {
+	out, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2,h2,h3", "-fanout", "1", "-copy", program)
+	if status != 0 || strings.Count(out, "of 4") != 4 {
 		t.Errorf("with -copy: status %d: %s%s", status, out, errs)
 	}
 }
@@ -310,8 +334,9 @@ func TestHostsNames(t *testing.T) {
 func TestHostsTree(t *testing.T) {
 	c := newCluster(t, 8)
 	const hosts = "h0,h1,h2,h3,h4,h5,h6,h7"
+	hello := c.build("../../examples/hello")
 	began := time.Now()
-	out, errs, status := c.run("-n", "64", "-fanout", "2", "-hosts", hosts, "echo", "received")
+	out, errs, status := c.run("-n", "64", "-fanout", "2", "-hosts", hosts, hello)
 	t.Logf("64 ranks on 8 hosts, as a tree: %v", time.Since(began).Round(time.Millisecond))
 	if status != 0 || errs != "" || strings.Count(out, "received") != 64 {
 		t.Errorf("status %d: %s%s", status, out, errs)
@@ -320,7 +345,7 @@ func TestHostsTree(t *testing.T) {
 	if err := os.Chmod(c.path("rootonly"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-fanout", "2", "-hosts", hosts, "true"); status != 0 || errs != "" {
+	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-fanout", "2", "-hosts", hosts, hello); status != 0 || errs != "" {
 		t.Errorf("handed back: status %d: %s%s", status, out, errs)
 	}
 }

@@ -41,26 +41,35 @@ func (c *cluster) on(host int, program, word string) (pids []int) {
 	return pids
 }
 
+// server returns the executable of sshd.
+func (c *cluster) server() string {
+	c.t.Helper()
+	name, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.sshd[0].Process.Pid))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return name
+}
+
+// kill kills processes, of which there is at least one.
+func (c *cluster) kill(pids []int) {
+	c.t.Helper()
+	if len(pids) == 0 {
+		c.t.Fatalf("there is nothing to kill: %q", c.left())
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
 // Whatever ends a part of a job, one line says what it was, with its host and rank, the
 // exit status is right, and nothing is left anywhere: newCluster's cleanup looks.
 func TestHostsFaults(t *testing.T) {
 	c := newCluster(t, 3)
 	ping := c.build("../../examples/ping")
-	server, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.sshd[0].Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	kill := func(pids []int) {
-		t.Helper()
-		if len(pids) == 0 {
-			t.Fatalf("there is nothing to kill: %q", c.left())
-		}
-		for _, pid := range pids {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	server := c.server()
 	for _, k := range []struct {
 		what   string
 		strike func(launcher *os.Process)
@@ -68,9 +77,9 @@ func TestHostsFaults(t *testing.T) {
 		want   string
 	}{
 		{"the launcher is killed", func(p *os.Process) { p.Kill() }, -1, ""},
-		{"an agent is killed", func(*os.Process) { kill(c.on(1, c.weft, "agent")) }, 255, "weft run: rank 0 on h1 failed after"},
-		{"a rank is killed", func(*os.Process) { kill(c.on(2, ping, "")) }, 128 + 9, "weft run: rank 1 on h2 failed after"},
-		{"sshd's child is killed", func(*os.Process) { kill(c.on(1, server, "root")) }, 255, "weft run: rank 0 on h1 failed after"},
+		{"an agent is killed", func(*os.Process) { c.kill(c.on(1, c.weft, "agent")) }, 255, "weft run: rank 0 on h1 failed after"},
+		{"a rank is killed", func(*os.Process) { c.kill(c.on(2, ping, "")) }, 128 + 9, "weft run: rank 1 on h2 failed after"},
+		{"sshd's child is killed", func(*os.Process) { c.kill(c.on(1, server, "root")) }, 255, "weft run: rank 0 on h1 failed after"},
 		{"an interface is down", func(*os.Process) {
 			if err := c.lab.Hosts[2].SetUp(false); err != nil {
 				t.Fatal(err)
@@ -110,10 +119,11 @@ func (c *cluster) talk(host int) (has bool) {
 // Jobs on the same hosts do not disturb each other.
 func TestHostsTwice(t *testing.T) {
 	c := newCluster(t, 3)
+	sort := c.build("../../examples/nas/is")
 	var jobs sync.WaitGroup
 	for range 2 {
 		jobs.Go(func() {
-			if out, errs, status := c.run("-n", "6", "-hosts", "h1,h2", "echo", "received"); status != 0 || strings.Count(out, "received") != 6 {
+			if out, errs, status := c.run("-n", "4", "-hosts", "h1,h2", sort, "-class", "S"); status != 0 || !strings.Contains(out, "SUCCESSFUL") {
 				t.Errorf("status %d: %s%s", status, out, errs)
 			}
 		})
@@ -124,6 +134,7 @@ func TestHostsTwice(t *testing.T) {
 // Many ranks need few descriptors of the launcher.
 func TestHostsManyRanks(t *testing.T) {
 	c := newCluster(t, 8)
+	hello := c.build("../../examples/hello")
 	weft := c.weft
 	c.weft = c.path("limited")
 	c.write("limited", "#!/bin/sh\nulimit -n 256\nexec "+weft+" \"$@\"\n")
@@ -131,7 +142,7 @@ func TestHostsManyRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	out, errs, status := c.run("-n", "200", "-timeout", "1m", "-hosts", "h[0-7]", "echo", "received")
+	out, errs, status := c.run("-n", "200", "-timeout", "1m", "-hosts", "h[0-7]", hello)
 	t.Logf("200 ranks on 8 hosts: %v", time.Since(began).Round(time.Millisecond))
 	if status != 0 || strings.Count(out, "received") != 200 {
 		t.Errorf("status %d: %s%s", status, out[:min(len(out), 300)], errs)

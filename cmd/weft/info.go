@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -20,13 +21,14 @@ import (
 
 const infoHelp = `Tells what weft would do on this machine, and why: it starts a job, lets every
 rank reach every other, and shows which transport was picked for each pair, what
-it guards packets against, how strongly and why (docs/SECURITY.md), how the ranks wait, and what memory
-each holds; and how a program that is started in this environment becomes a rank, and of what job
+it guards packets against, how strongly and why (docs/SECURITY.md), how the ranks wait, which
+processors each may use, and what memory it holds; and how a program that is started in this environment becomes a rank, and of what job
 (docs/LAUNCHERS.md).
 
 EXAMPLES
   weft info
   weft info -n 4 -pretend 2     two pretended hosts: shared memory and UDP
+  weft info -n 2 -bind-to core  which core each rank gets
   weft info -n 4 -json
   weft info -env                the environment variables that programs heed`
 
@@ -34,6 +36,7 @@ EXAMPLES
 type infoFlags struct {
 	n, pretend int
 	transport  string
+	bindTo     string
 	json, env  bool
 }
 
@@ -43,6 +46,7 @@ func infoCommand() *ffcli.Command {
 	fs.IntVar(&f.n, "n", 2, "number of ranks")
 	fs.IntVar(&f.pretend, "pretend", 1, "pretend that the ranks are on so many hosts, in turn")
 	fs.StringVar(&f.transport, "transport", "auto", "auto, shm or udp")
+	fs.StringVar(&f.bindTo, "bind-to", "none", "core: each rank has a processor core of its own, as with weft run; none")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
 	fs.BoolVar(&f.env, "env", false, "print the environment variables that programs heed")
 	return &ffcli.Command{
@@ -86,9 +90,14 @@ func (f *infoFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	bind, err := bindTo(f.bindTo)
+	if err != nil {
+		return fmt.Errorf("info: %w", err)
+	}
 	var out, report bytes.Buffer
 	result, err := launch.Run(ctx, launch.Job{
-		Program: self, N: f.n, Pretend: f.pretend, Transport: f.transport,
+		BindToCore: bind,
+		Program:    self, N: f.n, Pretend: f.pretend, Transport: f.transport,
 		Stdout: &out, Stderr: os.Stderr, Report: &report, Env: []string{envInfo + "=1"},
 	}, nil)
 	if err == nil && result.Status != 0 {
@@ -139,9 +148,9 @@ func (f *infoFlags) print(ranks []rankInfo) {
 	if len(guards) > 0 {
 		fmt.Printf("packets to other hosts are protected so (docs/SECURITY.md):\n  %s\n\n", strings.Join(guards[:min(len(guards), mostGuards)], "\n  "))
 	}
-	fmt.Fprintln(w, "rank\tmemory when idle\tper peer\tof the whole process")
+	fmt.Fprintln(w, "rank\tprocessors\tmemory when idle\tper peer\tof the whole process")
 	for _, r := range ranks {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", r.Rank, kib(r.Idle), kib((r.Connected-r.Idle)/uint64(max(f.n-1, 1))), kib(r.Process))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", r.Rank, processors(r.CPUs), kib(r.Idle), kib((r.Connected-r.Idle)/uint64(max(f.n-1, 1))), kib(r.Process))
 	}
 	w.Flush()
 	fmt.Println("\nMemory grows with the ranks spoken to, not with the job: nothing is kept for a rank\nuntil the first packet to or from it.")
@@ -175,6 +184,27 @@ func printTravel(ranks []rankInfo) {
 		}
 		fmt.Printf("\n%s%s: %s\n", strings.Join(all, " "), more, way)
 	}
+}
+
+// processors writes numbers of processors as lists have them: 0-3,8.
+func processors(cpus []int) string {
+	if len(cpus) == 0 {
+		return "unknown"
+	}
+	var parts []string
+	for i := 0; i < len(cpus); {
+		last := i
+		for last+1 < len(cpus) && cpus[last+1] == cpus[last]+1 {
+			last++
+		}
+		part := strconv.Itoa(cpus[i])
+		if last > i {
+			part += "-" + strconv.Itoa(cpus[last])
+		}
+		parts = append(parts, part)
+		i = last + 1
+	}
+	return strings.Join(parts, ",")
 }
 
 func kib(n uint64) string { return fmt.Sprintf("%.1f KiB", float64(n)/1024) }

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"weft"
+	"weft/internal/sys"
 )
 
 // envInfo tells an executable that it is a rank of weft info.
@@ -23,6 +24,7 @@ type rankInfo struct {
 	Idle      uint64     `json:"idle_bytes"`      // held before any peer was spoken to
 	Connected uint64     `json:"connected_bytes"` // held after a message to and from each
 	Process   uint64     `json:"process_bytes"`   // resident, all of it
+	CPUs      []int      `json:"cpus"`            // the processors that it may use
 }
 
 type peerInfo struct {
@@ -79,6 +81,7 @@ func tellInfo(ctx context.Context, p *weft.Proc) error {
 		}
 	}
 	r.Connected, r.Process = p.Stats().MemoryBytes, resident()
+	r.CPUs = sys.Affinity()
 	if r.Barrier, err = p.Barrier("weft info", nil).Why(ctx); err != nil {
 		return err
 	}

@@ -10,12 +10,17 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"weft"
 )
 
 const envCommand = "WEFT_TEST_COMMAND"
 
 // The test's executable is also the command, and whatever the command starts.
 func TestMain(m *testing.M) {
+	if beRank() {
+		weft.Main(exchange)
+	}
 	if os.Getenv(envCommand) == "" && os.Getenv("WEFT_RUN_GUARD") == "" {
 		status := m.Run()
 		if built != "" {
@@ -62,6 +67,15 @@ func TestMistakes(t *testing.T) {
 		{"run -liveness 1ns true", "must be at least 10ms"},
 		{"run ../../coll", "there is no package main in it"},
 		{"run -reap perhaps true", "must be on, off or interrupt"},
+		{"run -bind-to socket true", "must be core or none"},
+		{"info -bind-to socket", "must be core or none"},
+		{"run -n 5000 -bind-to core true", "5000 ranks are more than the"},
+		{"run -per-host -1 true", "must not be negative"},
+		{"run -x =1 true", "must be NAME=value or NAME"},
+		{"run -x WEFT_NO_SUCH_VARIABLE true", "WEFT_NO_SUCH_VARIABLE is not set here"},
+		{"run -n 5 -hosts a:2,b:2 true", "5 ranks are more than the 4 slots of the hosts: a:2, b:2"},
+		{"run -hosts a -hostfile b true", "which of the two?"},
+		{"run -hosts a -pretend 2 true", "without -hosts"},
 		{"run -transport ib true", "must be auto, shm, eth, udp or tcp"},
 		{"run -guard rot13 true", "must be checksum, authenticate or encrypt"},
 		{"run no-such-program", "no such command in $PATH"},
@@ -72,7 +86,7 @@ func TestMistakes(t *testing.T) {
 		{"doctor hosts", `what is "hosts"? Flags begin with -`},
 		{"doctor -n 300", "must be from 1 to 256"},
 		{"doctor -transport ib", "must be auto, shm, eth, udp or tcp"},
-		{"top 1", "it takes no arguments"},
+		{"top 1 2", "it takes one job"},
 		{"top -json", "-json needs -once"},
 		{"top -sort size", "there are rank, host, pid"},
 		{"top -interval 0s", "must be more than 0"},

@@ -17,14 +17,14 @@ import (
 	"weft/internal/waitgraph"
 )
 
-const psHelp = `Shows the jobs that weft run runs on this machine: what every rank waits for and
-since when, who holds which lock and who has asked for it, and deadlocks: ranks of
-which none can go on before another of them does. PID is that of a weft run; without
-it all jobs are shown.
+const psHelp = `Shows the jobs of which weft run, or rank 0 if others have started the job, is on
+this machine: what every rank waits for and since when, who holds which lock and who
+has asked for it, and deadlocks: ranks of which none can go on before another of them
+does. PID is that of the weft run, or of rank 0; without it all jobs are shown.
 
-It asks the ranks through their launcher, and changes nothing. A wait shows when it
-has lasted longer than a rank polls. kill -QUIT of a weft run prints the same, before
-its ranks get the signal.
+It asks the ranks through that process, and changes nothing. A wait shows when it has
+lasted longer than a rank polls. kill -QUIT of that process prints the same, before
+its ranks, or the process itself, end with their stacks.
 
 EXAMPLES
   weft ps
@@ -45,7 +45,7 @@ func ps(args []string, asJSON bool) error {
 	if len(args) > 0 {
 		var err error
 		if pid, err = strconv.Atoi(args[0]); err != nil || pid < 1 || len(args) > 1 {
-			return fmt.Errorf("ps: %q: it takes the process number of one weft run", strings.Join(args, " "))
+			return fmt.Errorf("ps: %q: it takes the process number of one weft run, or rank 0", strings.Join(args, " "))
 		}
 	}
 	jobs, err := launch.Jobs(pid)
@@ -56,7 +56,7 @@ func ps(args []string, asJSON bool) error {
 				g.Ranks[r].Counts = nil // for weft top
 			}
 			err := json.NewEncoder(os.Stdout).Encode(map[string]any{
-				"pid": j.PID, "program": j.Program, "args": j.Args, "started": j.Started, "restart": j.Restart, "ranks": g.Ranks, "deadlocks": g.Deadlocks,
+				"pid": j.PID, "by": j.By, "program": j.Program, "args": j.Args, "started": j.Started, "restart": j.Restart, "ranks": g.Ranks, "deadlocks": g.Deadlocks,
 			})
 			if err != nil {
 				return err
@@ -70,7 +70,11 @@ func ps(args []string, asJSON bool) error {
 		if j.Restart > 0 {
 			restart = fmt.Sprintf(", restart %d", j.Restart)
 		}
-		fmt.Printf("weft run %d: %s, %d ranks%s, for %v\n", j.PID,
+		who := "weft run"
+		if j.By != "" {
+			who = "rank 0, started by " + j.By + ", is process"
+		}
+		fmt.Printf("%s %d: %s, %d ranks%s, for %v\n", who, j.PID,
 			strings.Join(append([]string{filepath.Base(j.Program)}, j.Args...), " "), len(j.Ranks), restart, time.Since(j.Started).Round(time.Second))
 		if err := g.WriteText(os.Stdout); err != nil {
 			return err

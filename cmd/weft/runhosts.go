@@ -60,12 +60,8 @@ func (e *exports) Set(text string) error {
 // apply completes a job: its hosts, how many ranks each has, and the way there.
 func (f *hostFlags) apply(job *launch.Job) (by string, err error) {
 	job.Env = append(job.Env, f.export...)
-	switch f.bindTo {
-	case "none":
-	case "core":
-		job.BindToCore = true
-	default:
-		return "", fmt.Errorf("run: -bind-to %q: must be core or none", f.bindTo)
+	if job.BindToCore, err = bindTo(f.bindTo); err != nil {
+		return "", fmt.Errorf("run: %w", err)
 	}
 	if f.perHost < 0 || f.fanout < 0 {
 		return "", fmt.Errorf("run: -per-host %d, -fanout %d: must not be negative", f.perHost, f.fanout)
@@ -91,6 +87,14 @@ func (f *hostFlags) apply(job *launch.Job) (by string, err error) {
 	}
 	job.Agent, err = os.Executable()
 	return by, err
+}
+
+// bindTo reads -bind-to.
+func bindTo(text string) (core bool, err error) {
+	if text != "core" && text != "none" {
+		return false, fmt.Errorf("-bind-to %q: must be core or none", text)
+	}
+	return text == "core", nil
 }
 
 // hosts returns those that the flags name, or those of the allocation that we run in,

@@ -18,7 +18,8 @@ import (
 
 const topHelp = `Shows what the ranks of all jobs on this host do: messages and bytes in a second, how
 much of their time goroutines poll and sleep, what was lost, sent again and refused, who
-waits for whom, the pairs that exchange most, and errors. It reads a page of memory that each
+waits for whom, the pairs that exchange most, and errors. JOB is the process number of a weft
+run, or what -json calls a job; without it all are shown. It reads a page of memory that each
 rank writes, without asking it: so it sees ranks that hang, too. Ranks of weft run on other
 hosts are asked through their launcher, as weft ps does.
 
@@ -49,11 +50,12 @@ func topCommand() *ffcli.Command {
 	fs.BoolVar(&o.view.Reverse, "reverse", false, "sort the other way")
 	fs.StringVar(&o.view.Filter, "filter", "", "show only ranks with this text in some column")
 	return &ffcli.Command{
-		Name: "top", ShortUsage: "weft top [-once] [-json] [FLAGS]", ShortHelp: "show what the ranks of running jobs do", LongHelp: topHelp, FlagSet: fs,
+		Name: "top", ShortUsage: "weft top [-once] [-json] [FLAGS] [JOB]", ShortHelp: "show what the ranks of running jobs do", LongHelp: topHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("top: %q: it takes no arguments", strings.Join(args, " "))
+			if len(args) > 1 {
+				return fmt.Errorf("top: %q: it takes one job: the process number of its weft run, or what -json calls it", strings.Join(args, " "))
 			}
+			o.source.Only = strings.Join(args, "")
 			return o.run(ctx)
 		},
 	}
@@ -63,6 +65,7 @@ type topOptions struct {
 	once, json bool
 	interval   time.Duration
 	view       top.View
+	source     top.Source
 }
 
 func (o *topOptions) run(ctx context.Context) error {
@@ -86,7 +89,7 @@ func (o *topOptions) run(ctx context.Context) error {
 		return fmt.Errorf("top: no table can be shown on this terminal: %w; weft top -once prints one", err)
 	}
 	defer screen.Fini()
-	t := &top.Terminal{Screen: screen, Interval: o.interval, View: o.view, Take: top.Take}
+	t := &top.Terminal{Screen: screen, Interval: o.interval, View: o.view, Take: o.source.Take}
 	t.Run(ctx)
 	return nil
 }
@@ -95,14 +98,14 @@ func (o *topOptions) run(ctx context.Context) error {
 func (o *topOptions) print(ctx context.Context) error {
 	var before *top.Sample
 	if o.interval > 0 {
-		before, _ = top.Take() // the second one tells the error
+		before, _ = o.source.TakeNow() // the second one tells the error
 		select {
 		case <-time.After(o.interval):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	s, err := top.Take()
+	s, err := o.source.TakeNow()
 	s.Since(before)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "weft: top:", err)

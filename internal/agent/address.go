@@ -6,8 +6,11 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"time"
+
+	"weft/internal/sys"
 )
 
 // lookupTime is how long the name of a host may be looked up.
@@ -29,11 +32,11 @@ func address(b *Begin) (string, error) {
 	}
 	if name != "" {
 		first, _, _ := strings.Cut(name, ",")
-		i, err := net.InterfaceByName(first)
+		own, err := sys.Addresses(first)
 		if err != nil {
 			return "", fmt.Errorf("%s=%s: there is no such interface", ours, name)
 		}
-		if a := firstOf(i.Addrs()); a.IsValid() {
+		if a := firstOf(own); a.IsValid() {
 			return a.String(), nil
 		}
 	}
@@ -43,7 +46,8 @@ func address(b *Begin) (string, error) {
 	if a := fromName(b.Name); a.IsValid() {
 		return a.String(), nil
 	}
-	if a := firstOf(net.InterfaceAddrs()); a.IsValid() {
+	own, _ := sys.Addresses("") // none are as good as an error
+	if a := firstOf(own); a.IsValid() {
 		return a.String(), nil
 	}
 	return "", fmt.Errorf("it has no address that others could reach; set WEFT_BIND there")
@@ -122,40 +126,19 @@ func Toward(address string) (string, error) {
 
 // isOurs reports whether an interface of this host has the address.
 func isOurs(a netip.Addr) bool {
-	addrs, err := net.InterfaceAddrs()
-	if err != nil {
-		return false
-	}
-	for _, own := range addrs {
-		if n, ok := own.(*net.IPNet); ok {
-			if b, ok := netip.AddrFromSlice(n.IP); ok && b.Unmap() == a.WithZone("") {
-				return true
-			}
-		}
-	}
-	return false
+	own, _ := sys.Addresses("") // none are as good as an error
+	return slices.ContainsFunc(own, func(p netip.Prefix) bool { return p.Addr() == a.WithZone("") })
 }
 
 // firstOf returns the first address that another host could reach, of IPv4 if there is
 // one.
-func firstOf(addrs []net.Addr, err error) (found netip.Addr) {
-	if err != nil {
-		return netip.Addr{}
-	}
-	for _, own := range addrs {
-		n, ok := own.(*net.IPNet)
-		if !ok {
-			continue
-		}
-		a, ok := netip.AddrFromSlice(n.IP)
-		a = a.Unmap()
-		if !ok || !a.IsGlobalUnicast() {
-			continue
-		}
-		if a.Is4() {
+func firstOf(own []netip.Prefix) (found netip.Addr) {
+	for _, p := range own {
+		switch a := p.Addr(); {
+		case !a.IsGlobalUnicast():
+		case a.Is4():
 			return a
-		}
-		if !found.IsValid() {
+		case !found.IsValid():
 			found = a
 		}
 	}

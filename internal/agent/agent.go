@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -25,8 +26,7 @@ const greeting = "weft agent 1\n"
 type Hello struct {
 	Version  string // of weft
 	OS, Arch string
-	Machine  string  // see sys.Identity
-	Space    string  `json:",omitempty"`
+	Where    sys.Identity
 	Cores    [][]int `json:",omitempty"` // see sys.Cores
 }
 
@@ -51,16 +51,21 @@ type Reply struct {
 	Address string `json:",omitempty"` // for packets of the ranks
 }
 
-// fileStream is the stream on which a program comes.
-const fileStream = 1 << 31
+// mostID bounds the numbers of processes: each has four streams.
+const mostID = 1 << 29
 
 // An agent serves one launcher.
 type agent struct {
-	link *link
-	host *process.Host
-	dir  string // private, or ""
-	path string // of the program's copy
-	hash string
+	link    *link
+	host    *process.Host
+	dir     string // private, or ""
+	path    string // of the program's copy
+	hash    string
+	program string   // where it lies
+	put     *message // that has announced it
+
+	mu    sync.Mutex
+	feeds map[int]*feed // of processes
 }
 
 // Serve is an agent's life: it returns when the launcher has said goodbye, has gone or
@@ -70,11 +75,11 @@ func Serve(in io.Reader, out io.Writer, version string) error {
 	if _, err := io.WriteString(out, greeting); err != nil {
 		return err
 	}
-	a := &agent{link: newLink(out)}
+	a := &agent{link: newLink(out), feeds: map[int]*feed{}}
+	a.link.file = a.receive
 	defer a.close()
-	machine, space := sys.Identity()
 	err := a.link.say(message{Op: "hello", Hello: &Hello{
-		Version: version, OS: runtime.GOOS, Arch: runtime.GOARCH, Machine: machine, Space: space, Cores: sys.Cores(),
+		Version: version, OS: runtime.GOOS, Arch: runtime.GOARCH, Where: sys.Identify(), Cores: sys.Cores(),
 	}})
 	if err != nil {
 		return err
@@ -110,12 +115,14 @@ func (a *agent) handle(m message) error {
 		}
 		return a.begin(m)
 	case "start":
-		if m.Order == nil || m.Order.ID < 0 || m.Order.ID >= fileStream/4 {
+		if m.Order == nil || m.Order.ID < 0 || m.Order.ID >= mostID {
 			return fmt.Errorf("%w: start", ErrProtocol)
 		}
 		a.start(m)
 	case "put":
-		go a.receive(m, a.link.open(fileStream))
+		a.put = &m
+	case "hand":
+		go a.hand(m)
 	case "signal":
 		a.host.Signal(m.ID, syscall.Signal(m.Value))
 	case "stop":
@@ -164,6 +171,8 @@ func (a *agent) begin(m message) error {
 		if err != nil && b.Copy {
 			a.path, a.hash = filepath.Join(a.dir, filepath.Base(b.Program)), b.Hash
 			reply.Program, reply.Wanted, err = a.path, true, nil
+		} else {
+			a.program = b.Program
 		}
 		if err == nil {
 			reply.Address, err = address(b)
@@ -219,35 +228,6 @@ func workingDir(dir string) string {
 	return home
 }
 
-// receive takes the program that the launcher sends.
-func (a *agent) receive(m message, s *stream) {
-	defer s.Close()
-	err := a.write(s)
-	if err != nil {
-		err = fmt.Errorf("the copy of the program: %w", err)
-	}
-	_ = a.answer(m, message{}, err)
-}
-
-func (a *agent) write(from io.Reader) error {
-	if a.path == "" {
-		return ErrProtocol
-	}
-	f, err := os.OpenFile(a.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
-	if err != nil {
-		return err
-	}
-	h := sha256.New()
-	_, err = io.Copy(io.MultiWriter(f, h), from)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != a.hash {
-		return errors.New("it has changed while it was sent")
-	}
-	return nil
-}
-
 // Streams of a process.
 const (
 	streamStdin = iota
@@ -272,7 +252,10 @@ func (a *agent) start(m message) {
 	if o.Stdin {
 		st := open(streamStdin)
 		s.Stdin = func(to io.WriteCloser) {
-			_, _ = io.Copy(to, st) // it need not be read
+			f := newFeed(to)
+			a.setFeed(o.ID, f)
+			_, _ = io.Copy(f, st) // it need not be read
+			f.end()
 			to.Close()
 			st.Close()
 		}
@@ -300,6 +283,20 @@ func (a *agent) start(m message) {
 		e := <-ended
 		_ = a.link.say(message{Op: "ended", ID: o.ID, Exit: &e})
 	}()
+}
+
+// setFeed takes note of the standard input of a process.
+func (a *agent) setFeed(id int, f *feed) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.feeds[id] = f
+}
+
+// feed returns the standard input of a process, or nil.
+func (a *agent) feed(id int) *feed {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.feeds[id]
 }
 
 // passOn sends an output to the launcher.

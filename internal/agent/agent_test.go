@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,8 +16,17 @@ import (
 	"weft/internal/process"
 )
 
+// envAgent makes the test's executable an agent.
+const envAgent = "WEFT_TEST_AGENT"
+
 func TestMain(m *testing.M) {
 	process.Guarded()
+	if os.Getenv(envAgent) != "" {
+		if err := Serve(os.Stdin, os.Stdout, "test"); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -64,7 +74,7 @@ func connect(t *testing.T) (*Remote, *near) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Hello.Version != "test" || r.Hello.Machine == "" {
+	if r.Hello.Version != "test" || r.Hello.Where.Machine == "" {
 		t.Errorf("%+v", r.Hello)
 	}
 	reply, err := r.Begin(Begin{Name: "there", Program: "/bin/sh", Hash: hash, Dir: "/tmp", Bind: "127.0.0.1"})
@@ -188,6 +198,7 @@ func TestProtocolIsKept(t *testing.T) {
 		{"a message of a stream", frame(head{kindMessage, 4, 2}, []byte("{}")), ErrProtocol},
 		{"no message", frame(head{kindMessage, 0, 2}, []byte("{]")), ErrProtocol},
 		{"an end", long[:100], io.ErrUnexpectedEOF},
+		{"a file that nobody takes", frame(head{kindFile, 0, 2}, []byte("#!")), ErrProtocol},
 	} {
 		l := newLink(io.Discard)
 		l.open(4)
@@ -201,6 +212,7 @@ func TestProtocolIsKept(t *testing.T) {
 // Whatever a peer sends, it makes a link hold no more than it allows.
 func FuzzLink(f *testing.F) {
 	f.Add(appendHead(nil, head{kindMessage, 0, 2}))
+	f.Add(append(appendHead(nil, head{kindFile, 0, 2}), "#!"...))
 	f.Add(append(appendHead(nil, head{kindMessage, 0, 13}), `{"op":"beat"}`...))
 	f.Add(append(appendHead(nil, head{kindData, 4, 2}), 1, 2))
 	f.Add(append(appendHead(nil, head{kindEnd, 4, 1}), 1))
@@ -212,6 +224,7 @@ func FuzzLink(f *testing.F) {
 		l := newLink(io.Discard)
 		s := l.open(4)
 		a := &agent{link: l}
+		l.file = a.receive
 		if err := l.run(bytes.NewReader(in), a.handle); err == nil {
 			t.Fatal("no error at the end")
 		}
@@ -225,7 +238,7 @@ func FuzzLink(f *testing.F) {
 // A begin that is fuzzed makes no files: the hello alone may come before it.
 func TestBeginFirst(t *testing.T) {
 	a := &agent{link: newLink(io.Discard)}
-	for _, op := range []string{"start", "put", "signal", "stop", "exiting", ""} {
+	for _, op := range []string{"start", "put", "hand", "signal", "stop", "exiting", ""} {
 		if err := a.handle(message{Op: op}); !errors.Is(err, ErrProtocol) {
 			t.Errorf("%q before begin: %v", op, err)
 		}
@@ -266,5 +279,75 @@ func TestHostGoesMeanwhile(t *testing.T) {
 		if _, err := Connect(t.Context(), "beyond", r, process.Order{ID: 9, Program: "agent"}); err == nil {
 			t.Error("there is an agent")
 		}
+	}
+}
+
+// The program is passed on by the agent by way of which another one was started: the launcher has none that it
+// could send. Where that agent has none either, the launcher sends it.
+func TestProgramIsHandedOn(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "program")
+	text := append([]byte("#!/bin/sh\necho passed on\nexit\n"), bytes.Repeat([]byte("0123456789abcdef"), 1<<18)...)
+	if err := os.WriteFile(program, text, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := HashFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connect := func(via starter, id int) *Remote {
+		r, err := Connect(t.Context(), "there", via, process.Order{ID: id, Program: self, Env: []string{envAgent + "=1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close() })
+		return r
+	}
+	begin := func(r *Remote, program string) Reply {
+		reply, err := r.Begin(Begin{Name: "there", Program: program, Hash: hash, Bind: "127.0.0.1", Copy: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	run := func(r *Remote, program string) {
+		var out bytes.Buffer
+		ended := make(chan process.Exit, 1)
+		_, err := r.Start(process.Order{ID: 99, Program: program}, process.Streams{Stdout: func(from io.Reader) { io.Copy(&out, from) }},
+			func(e process.Exit) { ended <- e })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := <-ended; e.Status != 0 || out.String() != "passed on\n" {
+			t.Errorf("%+v: %q", e, &out)
+		}
+	}
+	const nowhere = "/nowhere/program"
+	plain := program + ".plain" // which cannot be run
+	if err := os.WriteFile(plain, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := connect(&near{}, 1)
+	run(first, begin(first, plain).Program)
+	second := connect(first, 2)
+	run(second, begin(second, nowhere).Program)
+	third := connect(second, 3)
+	run(third, begin(third, nowhere).Program)
+
+	other := connect(&near{}, 4)
+	if reply := begin(other, program); reply.Wanted {
+		t.Errorf("%+v", reply)
+	}
+	if err := os.Remove(program); err != nil { // it is not where the agent has found it
+		t.Fatal(err)
+	}
+	last := connect(other, 5)
+	run(last, begin(last, plain).Program)
+	none := connect(other, 6)
+	if _, err := none.Begin(Begin{Name: "there", Program: nowhere, Hash: hash, Bind: "127.0.0.1", Copy: true}); err == nil {
+		t.Error("a program has come from nowhere")
 	}
 }

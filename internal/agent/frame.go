@@ -20,6 +20,7 @@ const (
 	kindData               // bytes of a stream
 	kindWindow             // 4 bytes: how many more bytes of the stream may be sent
 	kindEnd                // no more bytes of the stream follow; a body of 1: and none are read
+	kindFile               // the bytes of a file that has been announced; the stream is 0
 )
 
 // Limits of a frame, and so of what one side can make the other hold.
@@ -61,6 +62,8 @@ func parseHead(b []byte) (h head, err error) {
 		ok = h.length == 4
 	case kindEnd:
 		ok = h.length == 1
+	case kindFile:
+		ok = h.stream == 0
 	}
 	if !ok {
 		return head{}, fmt.Errorf("%w: kind %d, stream %d, %d bytes", ErrProtocol, h.kind, h.stream, h.length)
@@ -68,31 +71,33 @@ func parseHead(b []byte) (h head, err error) {
 	return h, nil
 }
 
-// readFrame reads a frame into buf, which it makes longer as bytes come.
-func readFrame(r io.Reader, buf []byte) (h head, body []byte, err error) {
+// readHead reads the head of a frame.
+func readHead(r io.Reader) (head, error) {
 	var text [headLen]byte
 	if _, err := io.ReadFull(r, text[:]); err != nil {
-		return h, nil, err
+		return head{}, err
 	}
-	if h, err = parseHead(text[:]); err != nil {
-		return h, nil, err
-	}
+	return parseHead(text[:])
+}
+
+// readBody reads the body of a frame into buf, which it makes longer as bytes come.
+func readBody(r io.Reader, h head, buf []byte) (body []byte, err error) {
 	body = buf[:0]
 	for left := int(h.length); left > 0; {
 		n := min(left, maxData)
 		body = append(body, make([]byte, n)...)
 		if _, err := io.ReadFull(r, body[len(body)-n:]); err != nil {
-			return h, nil, io.ErrUnexpectedEOF
+			return nil, io.ErrUnexpectedEOF
 		}
 		left -= n
 	}
-	return h, body, nil
+	return body, nil
 }
 
 // A message is all that is not bytes of a stream. Questions have a number, which their
 // answer repeats.
 type message struct {
-	Op    string        `json:"op"` // hello; begin, start, signal, stop, exiting, put; answer, ended; beat, bye
+	Op    string        `json:"op"` // hello; begin, start, signal, stop, exiting, put, hand; answer, ended; beat, bye
 	Seq   uint64        `json:"seq,omitempty"`
 	ID    int           `json:"id,omitempty"` // of a process
 	Hello *Hello        `json:"hello,omitempty"`
@@ -104,7 +109,7 @@ type message struct {
 	OK    bool          `json:"ok,omitempty"`
 	PID   int           `json:"pid,omitempty"`
 	IDs   []int         `json:"ids,omitempty"`
-	Value int           `json:"value,omitempty"` // the number of a signal
+	Value int           `json:"value,omitempty"` // the number of a signal; how many bytes
 }
 
 // An order is what to start, and which streams lead somewhere.

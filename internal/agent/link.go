@@ -16,7 +16,9 @@ import (
 type link struct {
 	writing sync.Mutex
 	out     io.Writer
-	frame   []byte // being written
+	frame   []byte                     // being written
+	sent    int                        // bytes so far
+	file    func(from io.Reader) error // takes a file; nil if none may come
 
 	mu      sync.Mutex
 	streams map[uint32]*stream
@@ -40,7 +42,8 @@ func (l *link) send(h head, body []byte) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	l.frame = append(appendHead(l.frame[:0], h), body...)
-	_, err := l.out.Write(l.frame)
+	n, err := l.out.Write(l.frame)
+	l.sent += n
 	if cap(l.frame) > maxData+headLen {
 		l.frame = nil
 	}
@@ -95,7 +98,17 @@ func (l *link) run(in io.Reader, handle func(message) error) error {
 	r := bufio.NewReaderSize(&heard{in, l}, maxData+headLen)
 	var buf []byte
 	for {
-		h, body, err := readFrame(r, buf)
+		h, err := readHead(r)
+		if err != nil {
+			return err
+		}
+		if h.kind == kindFile {
+			if err := l.takeFile(&io.LimitedReader{R: r, N: int64(h.length)}); err != nil {
+				return err
+			}
+			continue
+		}
+		body, err := readBody(r, h, buf)
 		if err != nil {
 			return err
 		}
@@ -106,6 +119,23 @@ func (l *link) run(in io.Reader, handle func(message) error) error {
 			return err
 		}
 	}
+}
+
+// takeFile hands on a file that comes in, all of it.
+func (l *link) takeFile(from *io.LimitedReader) error {
+	if l.file == nil {
+		return fmt.Errorf("%w: a file", ErrProtocol)
+	}
+	if err := l.file(from); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, from); err != nil { // what could not be kept
+		return err
+	}
+	if from.N > 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
 }
 
 func (l *link) dispatch(h head, body []byte, handle func(message) error) error {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -283,27 +282,6 @@ func (r *Remote) Watch(every, silence time.Duration) {
 			r.via.Signal(r.order.ID, syscall.SIGKILL)
 		}
 	}()
-}
-
-// put sends the program.
-func (r *Remote) put(program string) error {
-	f, err := os.Open(program)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	s := r.link.open(fileStream)
-	defer s.Close()
-	c, err := r.pose(message{Op: "put"})
-	if err != nil {
-		return err
-	}
-	_, failure := io.Copy(s, f)
-	s.CloseWrite()
-	if _, err := r.await(c); err != nil {
-		return err // the agent knows better
-	}
-	return failure
 }
 
 // Start starts a process there: see process.Host.

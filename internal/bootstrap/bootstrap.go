@@ -22,6 +22,10 @@ type Job struct {
 	Liveness  time.Duration // as the launcher was told; 0 if it was not
 }
 
+// DefaultLiveness is the silence after which a rank or a host counts as dead where nobody has
+// said one.
+const DefaultLiveness = 3 * time.Second
+
 // Source is a launcher as one of its processes sees it. Its methods may be
 // called by any goroutine.
 type Source interface {

@@ -69,6 +69,13 @@ func NewGathering(job Job, label string, notice func(string)) *Gathering {
 // Over returns a channel that is closed when all ranks have left the job, or died.
 func (g *Gathering) Over() <-chan struct{} { return g.over }
 
+// Server returns the server of the job, when all ranks have joined.
+func (g *Gathering) Server() *Server {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.server
+}
+
 // Close ends the gathering, also for those that have joined.
 func (g *Gathering) Close() {
 	g.mu.Lock()

@@ -58,6 +58,9 @@ func NewServer(jobs []Job) *Server {
 	return s
 }
 
+// Job returns what a rank is told.
+func (s *Server) Job(rank int) Job { return s.jobs[rank] }
+
 // Serve talks to a rank until its connection ends. It owns c.
 func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
 	return s.serve(rank, newServed(c), nil)

@@ -22,12 +22,18 @@ func (n *Node) Report() waitgraph.Report {
 		return r
 	}
 	now := n.now()
-	for _, c := range n.waits[:min(len(n.waits), mostListed)] {
+	for _, c := range n.waits {
+		if c.is == message && c.Msg.Kind == msg.Recv && c.port.Service() {
+			continue
+		}
+		if len(r.Waits) == mostListed {
+			r.More++
+			continue
+		}
 		w := c.describe()
 		w.Seconds = now.Sub(c.since).Seconds()
 		r.Waits = append(r.Waits, w)
 	}
-	r.More = max(len(n.waits)-mostListed, 0)
 	for _, s := range n.eng.Coord.States() {
 		if len(r.Things) == mostListed {
 			break

@@ -15,19 +15,21 @@ import (
 	"sync"
 	"time"
 
+	"weft/internal/bootstrap"
 	"weft/internal/sys"
 	"weft/internal/waitgraph"
 )
 
-// A running job can be asked what its ranks wait for: its launcher listens on a
-// Unix socket with an abstract name, of which nothing is left when it ends. Only
-// its user may ask, and root.
+// A running job can be asked what its ranks wait for: its launcher, or rank 0 of a job that
+// others have started, listens on a Unix socket with an abstract name, of which nothing is
+// left when it ends. Only its user may ask, and root.
 
 const controlName = "weft-job-"
 
 // A Status is a running job and what its ranks wait for.
 type Status struct {
-	PID     int // of weft run
+	PID     int    // of weft run, or of rank 0
+	By      string `json:",omitempty"` // what has started it, if not weft run
 	Program string
 	Args    []string `json:",omitempty"`
 	Started time.Time
@@ -35,19 +37,20 @@ type Status struct {
 	Ranks   []waitgraph.Report
 }
 
-// listen answers questions until the returned function is called. A job without
+// Listen answers questions about a job, of which this process knows the status, until the
+// returned function is called. The number tells it from others of this process. A job without
 // a control socket runs as well.
-func (r *Running) listen() (stop func()) {
-	l, err := net.Listen("unix", "@"+controlName+strconv.Itoa(os.Getuid())+"-"+strconv.Itoa(os.Getpid())+"-"+strconv.FormatUint(r.id, 16))
+func Listen(id uint64, status func() Status) (stop func()) {
+	l, err := net.Listen("unix", "@"+controlName+strconv.Itoa(os.Getuid())+"-"+strconv.Itoa(os.Getpid())+"-"+strconv.FormatUint(id, 16))
 	if err != nil {
 		return func() {}
 	}
-	go r.accept(l)
+	go accept(l, status)
 	return func() { l.Close() }
 }
 
 // accept answers questions until the listener is closed.
-func (r *Running) accept(l net.Listener) {
+func accept(l net.Listener, status func() Status) {
 	for {
 		c, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -57,17 +60,17 @@ func (r *Running) accept(l net.Listener) {
 			time.Sleep(10 * time.Millisecond) // out of descriptors, perhaps
 			continue
 		}
-		go r.answer(c)
+		go answer(c, status)
 	}
 }
 
-func (r *Running) answer(c net.Conn) {
+func answer(c net.Conn, status func() Status) {
 	defer c.Close()
 	if uid, err := peerUser(c); err != nil || uid != 0 && uid != os.Getuid() {
 		return
 	}
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-	_ = json.NewEncoder(c).Encode(r.Status())
+	_ = json.NewEncoder(c).Encode(status())
 }
 
 // patience is how long a rank may take to say what it waits for.
@@ -75,22 +78,30 @@ const patience = 2500 * time.Millisecond
 
 // Status asks all ranks what they wait for.
 func (r *Running) Status() Status {
+	s := Status{PID: os.Getpid(), Program: r.job.Program, Args: r.job.Args, Started: r.started, Restart: r.job.Restart, Ranks: Ask(r.server)}
+	for i := range s.Ranks {
+		s.Ranks[i].PID = r.PID(i)
+	}
+	return s
+}
+
+// Ask asks all ranks that a server serves what they wait for.
+func Ask(server *bootstrap.Server) (ranks []waitgraph.Report) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	s := Status{PID: os.Getpid(), Program: r.job.Program, Args: r.job.Args, Started: r.started, Restart: r.job.Restart}
-	for rank, text := range r.server.State(ctx) {
-		report := waitgraph.Report{Rank: rank, Host: r.ranks[rank].place.name, PID: r.PID(rank), Ended: r.server.Ended(rank)}
+	for rank, text := range server.State(ctx) {
+		report := waitgraph.Report{Host: server.Job(rank).Host, Ended: server.Ended(rank)}
 		switch {
 		case report.Ended != "":
 		case text == "":
 			report.Silent = true
 		default:
 			_ = json.Unmarshal([]byte(text), &report)
-			report.Rank = rank
 		}
-		s.Ranks = append(s.Ranks, report)
+		report.Rank = rank
+		ranks = append(ranks, report)
 	}
-	return s
+	return ranks
 }
 
 // explain reports what the ranks wait for.
@@ -101,7 +112,7 @@ func (r *Running) explain() {
 }
 
 // Jobs returns the running jobs that this user may ask, by the numbers of the
-// processes that run them; 0 as pid means all. The error tells of jobs that did not
+// processes that know them; 0 as pid means all. The error tells of jobs that did not
 // answer.
 func Jobs(pid int) ([]Status, error) {
 	f, err := os.Open("/proc/net/unix")
@@ -204,6 +215,7 @@ func ask(ctx context.Context, name string) (s Status, err error) {
 
 // clean takes out what a terminal could mistake for orders.
 func (s *Status) clean() {
+	s.By = waitgraph.Printable(s.By)
 	s.Program = waitgraph.Printable(s.Program)
 	for i := range s.Args {
 		s.Args[i] = waitgraph.Printable(s.Args[i])

@@ -178,7 +178,7 @@ func startsAtOnce(h host) int {
 func (r *Running) run(ctx context.Context, signals <-chan os.Signal) {
 	defer close(r.done)
 	defer r.closeHosts()
-	defer r.listen()()
+	defer Listen(r.id, r.Status)()
 	if r.job.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, fmt.Errorf("%w: %v", errTimeout, r.job.Timeout))
@@ -217,13 +217,13 @@ func (r *Running) identities() []bootstrap.Job {
 	local, crowd := map[string]int{}, map[string]int{}
 	for _, k := range r.ranks {
 		local[k.place.name]++
-		crowd[k.place.machine]++
+		crowd[k.place.container]++
 	}
 	jobs := make([]bootstrap.Job, r.job.N)
 	for i, k := range r.ranks {
 		jobs[i] = bootstrap.Job{
 			Rank: i, Size: r.job.N, ID: id, Secret: secret, Host: k.place.name,
-			Local: local[k.place.name], Crowd: crowd[k.place.machine],
+			Local: local[k.place.name], Crowd: crowd[k.place.container],
 			Transport: r.job.Transport, Liveness: r.job.Liveness,
 		}
 	}

@@ -13,13 +13,13 @@ import (
 
 // A place is where a rank runs.
 type place struct {
-	host    host
-	name    string   // of the host; the same for all ranks that may share memory, and for no others
-	machine string   // whose processors it uses
-	lab     Host     // if it is on a host of the lab
-	env     []string // for ranks there
-	cpus    []int    // if they are bound
-	reply   agent.Reply
+	host      host
+	name      string   // of the host; the same for all ranks that may share memory, and for no others
+	container string   // whose processors it uses: see sys.Identity
+	lab       Host     // if it is on a host of the lab
+	env       []string // for ranks there
+	cpus      []int    // if they are bound
+	reply     agent.Reply
 }
 
 // program returns where the program lies there.
@@ -58,7 +58,7 @@ func (r *Running) pretended(local host) (places []place, err error) {
 	}
 	hosts := min(max(r.job.Pretend, len(lab), 1), r.job.N)
 	for i := range r.job.N {
-		p := place{host: local, name: name, machine: name}
+		p := place{host: local, name: name, container: name}
 		if r.job.BindToCore {
 			p.cpus = cores[i]
 		}

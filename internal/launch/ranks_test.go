@@ -173,6 +173,8 @@ func beRank(mode string) {
 			return barrier(ctx, p, arg)
 		case "deadlock":
 			return deadlock(ctx, p)
+		case "agreed":
+			return agreed(ctx, p)
 		case "ring":
 			return ring(ctx, p, 200)
 		}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"weft/internal/agent"
+	"weft/internal/bootstrap"
 	"weft/internal/process"
 	"weft/internal/sys"
 )
@@ -32,16 +34,15 @@ const (
 
 // A site is one host of the list on the way to its ranks.
 type site struct {
-	name    string
-	count   int  // ranks
-	here    bool // it is this host
-	remote  *agent.Remote
-	reply   agent.Reply
-	machine string
-	space   string
-	cores   [][]int
-	err     error
-	ready   chan struct{} // closed when the agent has been told of the job, or err is set
+	name   string
+	count  int  // ranks
+	here   bool // it is this host
+	remote *agent.Remote
+	reply  agent.Reply
+	where  sys.Identity
+	cores  [][]int
+	err    error
+	ready  chan struct{} // closed when the agent has been told of the job, or err is set
 }
 
 // An InterruptedError reports that a signal came before the ranks had been started.
@@ -177,7 +178,7 @@ func (r *Running) connect(ctx context.Context, local *process.Host, s, parent *s
 	if err := r.fits(s.remote); err != nil {
 		return err
 	}
-	s.machine, s.space, s.cores = s.remote.Hello.Machine, s.remote.Hello.Space, s.remote.Hello.Cores
+	s.where, s.cores = s.remote.Hello.Where, s.remote.Hello.Cores
 	if silence := r.silence(); silence > 0 {
 		s.remote.Watch(2*silence/beats, silence)
 	}
@@ -241,15 +242,12 @@ const beats = 8
 // shorter than the ranks' own, so that the host is named and not a rank that missed it.
 // It is negative if none counts as gone.
 func (r *Running) silence() time.Duration {
-	const (
-		usual = 3 * time.Second
-		least = time.Second // agents wait for processors, too
-	)
+	const least = time.Second // agents wait for processors, too
 	switch l := r.job.Liveness; {
 	case l < 0:
 		return -1
 	case l == 0:
-		return usual * 3 / 4
+		return bootstrap.DefaultLiveness * 3 / 4
 	default:
 		return max(l*3/4, least)
 	}
@@ -284,17 +282,15 @@ func (r *Running) variable(name string) (value string) {
 // assign places the ranks on sites that are ready. Sites that are the same space on the
 // same machine have one name, the first, for the ranks there may share memory.
 func (r *Running) assign(local *process.Host, sites []*site) (places []place, err error) {
-	names, nextCore := map[string]string{}, map[string]int{}
+	names, taken := map[string]string{}, map[string]bool{}
 	for _, s := range sites {
 		if s.count == 0 {
 			continue
 		}
-		p := place{name: s.name, machine: s.machine, reply: s.reply}
+		p := place{name: s.name, reply: s.reply}
 		if s.here {
 			p.host = local
-			s.machine, s.space = sys.Identity()
-			s.cores = sys.Cores()
-			p.machine = s.machine
+			s.where, s.cores = sys.Identify(), sys.Cores()
 			if p.env, err = r.bindHere(sites); err != nil {
 				return nil, err
 			}
@@ -302,29 +298,37 @@ func (r *Running) assign(local *process.Host, sites []*site) (places []place, er
 			p.host = s.remote
 			p.env = []string{"WEFT_BIND=" + s.reply.Address}
 		}
-		if p.machine == "" { // it cannot be known
-			p.machine = s.name
-		}
-		if s.space != "" {
-			if names[s.space] == "" {
-				names[s.space] = s.name
+		p.container = cmp.Or(s.where.Container, s.name)
+		if space := s.where.Space; space != "" {
+			if names[space] == "" {
+				names[space] = s.name
 			}
-			p.name = names[s.space]
+			p.name = names[space]
 		}
 		for range s.count {
 			q := p
 			if r.job.BindToCore {
-				core := nextCore[p.machine]
-				nextCore[p.machine]++
-				if core >= len(s.cores) {
+				if q.cpus = s.freeCore(taken); q.cpus == nil {
 					return nil, fmt.Errorf("weft: host %s: -bind-to core: more ranks than its %d cores", s.name, len(s.cores))
 				}
-				q.cpus = s.cores[core]
 			}
 			places = append(places, q)
 		}
 	}
 	return places, nil
+}
+
+// freeCore returns a core of the site's machine that no rank has, and takes it: the machine may
+// have several names, and several sites that have its cores in common. It returns nil if there is none.
+func (s *site) freeCore(taken map[string]bool) []int {
+	for _, core := range s.cores {
+		name := fmt.Sprint(cmp.Or(s.where.Machine, s.name), core)
+		if !taken[name] {
+			taken[name] = true
+			return core
+		}
+	}
+	return nil
 }
 
 // bindHere returns the environment that tells ranks here of the address by which others

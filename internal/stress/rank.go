@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/coll"
 )
 
 // The environment of a rank.
@@ -330,7 +331,7 @@ func (a *actor) judge(what string, err error, ends bool) verdict {
 		n.Ranks = []int{peer.Rank}
 		n.Text = fmt.Sprintf("rank %d is gone: %v", peer.Rank, peer.Cause)
 	case errors.Is(err, weft.ErrClosed), errors.Is(err, weft.ErrBroken), errors.Is(err, weft.ErrNoRegion), errors.Is(err, weft.ErrPeer),
-		errors.Is(err, weft.ErrFenced), errors.Is(err, weft.ErrNotHeld), errors.Is(err, weft.ErrRevoked):
+		errors.Is(err, weft.ErrFenced), errors.Is(err, weft.ErrNotHeld), errors.Is(err, weft.ErrRevoked), errors.Is(err, coll.ErrExcluded):
 	default:
 		a.found("%s: %s: %v (%T)", a.name, what, err, err)
 		return failed

@@ -42,6 +42,7 @@ var kinds = []struct {
 	{"collective", 2, collective},
 	{"abandon", 1, abandon},
 	{"revoke", 1, revoke},
+	{"survive", 2, survive},
 	{"mailbox", 3, mailbox},
 	{"match", 2, matching},
 	{"sundry", 1, sundry},

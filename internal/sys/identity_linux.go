@@ -1,27 +1,44 @@
 package sys
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 )
 
-// Identity tells this host from all others, whatever it is called: the machine, by a
-// number that its kernel drew when it started, and the space on it in which processes
-// find each other and can share memory, which is that of its namespaces too. Either is
-// "" if it cannot be known.
-func Identity() (machine, space string) {
+// Identify returns the identity of this process. A kernel is known by a number that it drew
+// when it started. Sockets belong to a network namespace, numbers of processes to another
+// one, and only processes of one user, as one user namespace has it, look into each other's
+// memory.
+func Identify() (id Identity) {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	machine = strings.TrimSpace(string(text))
-	if err != nil || machine == "" {
-		return "", ""
+	id.Machine = strings.TrimSpace(string(text))
+	if err != nil || id.Machine == "" {
+		return Identity{}
 	}
-	space = machine
-	for _, kind := range []string{"net", "pid"} {
+	if links, ok := namespaces("pid", "cgroup"); ok {
+		id.Container = id.Machine + links
+	}
+	if links, ok := namespaces("net", "pid", "user"); ok {
+		id.Space = id.Machine + links + " " + strconv.Itoa(os.Getuid())
+	}
+	return id
+}
+
+// namespaces returns which ones this thread is in. One of a kind that the kernel does not
+// have is the same for all.
+func namespaces(kinds ...string) (links string, ok bool) {
+	for _, kind := range kinds {
 		link, err := os.Readlink("/proc/thread-self/ns/" + kind)
-		if err != nil {
-			return machine, ""
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			link = "no " + kind
+		case err != nil:
+			return "", false
 		}
-		space += " " + link
+		links += " " + link
 	}
-	return machine, space
+	return links, true
 }

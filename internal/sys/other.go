@@ -3,6 +3,7 @@
 package sys
 
 import (
+	"net"
 	"runtime"
 	"time"
 )
@@ -52,5 +53,8 @@ func Affinity() []int { return nil }
 // Cores returns nothing: they cannot be known.
 func Cores() [][]int { return nil }
 
-// Identity returns nothing that tells hosts apart.
-func Identity() (machine, space string) { return "", "" }
+// GiveUpAfter returns ErrUnsupported.
+func GiveUpAfter(c *net.TCPConn, silence time.Duration) error { return ErrUnsupported }
+
+// Identify returns nothing: it cannot be known.
+func Identify() Identity { return Identity{} }

@@ -1,10 +1,12 @@
 package sys
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,6 +29,20 @@ func Credentials(c *net.UnixConn) (pid, uid int, err error) {
 		return 0, 0, os.NewSyscallError("SO_PEERCRED", inner)
 	}
 	return int(cred.Pid), int(cred.Uid), nil
+}
+
+// GiveUpAfter makes the kernel end a TCP connection whose other host has not acknowledged for
+// so long what was sent to it, or what asks whether it is there (keep-alive).
+func GiveUpAfter(c *net.TCPConn, silence time.Duration) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var inner error
+	err = raw.Control(func(fd uintptr) {
+		inner = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silence.Milliseconds()))
+	})
+	return errors.Join(err, os.NewSyscallError("TCP_USER_TIMEOUT", inner))
 }
 
 // SendFD sends a record with a descriptor, or without one if fd is negative.

@@ -2,7 +2,6 @@ package top
 
 import (
 	"cmp"
-	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -89,30 +88,6 @@ type Pair struct {
 
 // mostPairs is how many pairs of a job are listed.
 const mostPairs = 100
-
-// Take takes a sample of all jobs that this user may see. The error tells of jobs or ranks that
-// could not be asked; what is known of them is in the sample all the same.
-func Take() (*Sample, error) {
-	s := &Sample{Time: time.Now()}
-	var failed []error
-	for _, dir := range directory.Jobs() {
-		ranks, err := directory.Read(dir)
-		failed = append(failed, err)
-		if len(ranks) > 0 {
-			s.Jobs = append(s.Jobs, fromPages(filepath.Base(dir), ranks))
-		}
-	}
-	running, err := launch.Jobs(0)
-	failed = append(failed, err)
-	for i := range running {
-		s.merge(&running[i])
-	}
-	for _, j := range s.Jobs {
-		j.finish(s.Time)
-	}
-	slices.SortFunc(s.Jobs, func(a, b *Job) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Name, b.Name)) })
-	return s, errors.Join(failed...)
-}
 
 // fromPages returns the job of which these pages are.
 func fromPages(name string, pages []directory.Rank) *Job {

@@ -30,7 +30,7 @@ type Report struct {
 
 // A Wait is something that a goroutine of a rank waits for.
 type Wait struct {
-	For     string  // receive, send, flush, memory, lock, read-write lock, semaphore, condition, barrier, RBCQ-1 barrier
+	For     string  // receive, send, flush, memory, lock, read-write lock, semaphore, condition, barrier, RBCQ-1 barrier, signal
 	Name    string  `json:",omitempty"`
 	ID      uint64  `json:",omitempty"` // of what coordinates
 	Phase   uint64  `json:",omitempty"` // of a barrier
@@ -239,6 +239,8 @@ func (g *Graph) chain(rank int, told []bool) string {
 // String says what is waited for.
 func (w Wait) String() string {
 	switch {
+	case w.For == "signal":
+		return w.Name
 	case w.For == "barrier":
 		return fmt.Sprintf("barrier %q, phase %d", w.Name, w.Phase)
 	case w.Name != "" && w.Rank != Anyone:

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"weft/internal/sys"
 )
 
 // splitPort splits HOST:PORT, HOST, or an IPv6 address in brackets or without a port.
@@ -68,29 +70,22 @@ const mostAddresses = 8
 
 // ownAddresses returns the addresses of this host, without the loopback's.
 func ownAddresses() (all []string) {
-	nets, err := net.InterfaceAddrs()
-	if err != nil {
-		return nil
-	}
-	for _, n := range nets {
-		p, err := netip.ParsePrefix(n.String())
-		if err != nil || p.Addr().IsLoopback() || p.Addr().IsLinkLocalUnicast() || len(all) == mostAddresses {
-			continue
+	own, _ := sys.Addresses("") // without any, others look elsewhere
+	for _, p := range own {
+		if a := p.Addr(); !a.IsLoopback() && !a.IsLinkLocalUnicast() && len(all) < mostAddresses {
+			all = append(all, a.String())
 		}
-		all = append(all, p.Addr().String())
 	}
 	return all
 }
 
 // nearFirst sorts addresses: those in a network of this host come first.
 func nearFirst(all []string) []string {
-	nets, _ := net.InterfaceAddrs() // without any, the order stays
+	own, _ := sys.Addresses("") // without any, the order stays
 	far := func(text string) int {
-		ip := net.ParseIP(text)
-		for _, n := range nets {
-			if n, ok := n.(*net.IPNet); ok && n.Contains(ip) {
-				return 0
-			}
+		a, err := netip.ParseAddr(text)
+		if err == nil && slices.ContainsFunc(own, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) }) {
+			return 0
 		}
 		return 1
 	}

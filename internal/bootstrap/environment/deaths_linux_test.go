@@ -3,20 +3,30 @@
 package environment
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"weft/internal/lab"
+	"weft/internal/sys"
 )
 
 // envVictim makes the test's executable a rank of a job in which the rank of that number is killed
 // as soon as all have joined. The others print what they hear of it.
 const envVictim = "WEFT_TEST_VICTIM"
+
+// envVanish lets no rank be killed: each says when all have joined, waits for a line of its
+// standard input, puts something, and prints what it hears.
+const envVanish = "WEFT_TEST_VANISH"
 
 // beRank is such a rank.
 func beRank(victim string) int {
@@ -40,8 +50,16 @@ func beRank(victim string) int {
 	if strconv.Itoa(s.Job().Rank) == victim {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
+	if os.Getenv(envVanish) != "" {
+		fmt.Println("all have joined")
+		fmt.Scanln()
+		err = s.Put(ctx, "late", "yes") // it cannot arrive
+	}
 	heard := make(chan string)
 	s.Watch(func(rank int, cause error) {
+		if number, err := strconv.Atoi(victim); err == nil && rank != number {
+			return // one that has heard it, and has ended, before this one has
+		}
 		select {
 		case heard <- fmt.Sprintf("rank %d heard of rank %d: %v", s.Job().Rank, rank, cause):
 		case <-ctx.Done():
@@ -89,5 +107,57 @@ func TestDeaths(t *testing.T) {
 				t.Errorf("%s", out)
 			}
 		})
+	}
+}
+
+// A host that vanishes without a word is a death to the others, also while something is on its way to it.
+func TestHostVanishes(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("hosts need root")
+	}
+	hosts, err := lab.Make(2, 0)
+	if err != nil {
+		t.Skipf("no hosts: %v", err)
+	}
+	defer hosts.Remove()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var ranks []*exec.Cmd
+	var said []*bufio.Scanner
+	var told []io.Writer
+	for i, h := range hosts.Hosts {
+		c := exec.CommandContext(ctx, self)
+		c.Env = append(os.Environ(), EnvSecret+"=a secret for a test of hosts", fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2",
+			fmt.Sprintf("WEFT_RENDEZVOUS=%s:7000", hosts.Hosts[0].IP), EnvLiveness+"=1s", envVictim+"=none", envVanish+"=1")
+		c.Stderr = os.Stderr
+		out, outErr := c.StdoutPipe()
+		in, inErr := c.StdinPipe()
+		if err := errors.Join(outErr, inErr, sys.InNetwork(h.Namespace, c.Start)); err != nil {
+			t.Fatal(err)
+		}
+		ranks, said, told = append(ranks, c), append(said, bufio.NewScanner(out)), append(told, in)
+	}
+	hear := func(i int, want string) {
+		t.Helper()
+		if said[i].Scan(); !strings.HasPrefix(said[i].Text(), want) {
+			t.Errorf("rank %d says %q, not %q", i, said[i].Text(), want)
+		}
+	}
+	hear(0, "all have joined")
+	hear(1, "all have joined")
+	if err := hosts.Hosts[1].SetUp(false); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range told {
+		io.WriteString(in, "go on\n")
+	}
+	hear(0, "rank 0 heard of rank 1: its connection to rank 0")
+	hear(1, "rank 1 heard of rank 0: weft: rank 0, which serves the job's store, is gone")
+	for _, c := range ranks {
+		_ = c.Wait() // what it has said tells
 	}
 }

@@ -63,9 +63,9 @@ func bindHost(text string) string {
 func (j *joining) join(ctx context.Context) (bootstrap.Source, error) {
 	switch {
 	case j.plan.Way.Name == "pmi":
-		return source(j.joinPMI(ctx))
+		return j.source(j.joinPMI(ctx))
 	case j.plan.Etcd != "":
-		return source(j.joinEtcd(ctx))
+		return j.source(j.joinEtcd(ctx))
 	}
 	var store *rendezvous.Store
 	if j.plan.Rank == 0 {
@@ -74,14 +74,15 @@ func (j *joining) join(ctx context.Context) (bootstrap.Source, error) {
 			return nil, err
 		}
 	}
-	return source(j.meet(ctx, store, func(context.Context) ([]string, error) { return j.plan.addresses(), nil }))
+	return j.source(j.meet(ctx, store, func(context.Context) ([]string, error) { return j.plan.addresses(), nil }))
 }
 
 // source keeps a nil pointer from becoming a Source.
-func source(s *Source, err error) (bootstrap.Source, error) {
+func (j *joining) source(s *Source, err error) (bootstrap.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.by = j.plan.Way.Title
 	return s, nil
 }
 
@@ -195,9 +196,31 @@ type Source struct {
 	bootstrap.Source
 	store  *rendezvous.Store // of rank 0
 	pmi    *pmi.Client       // or nil
+	by     string
 	failed bool
 
 	meeting *meeting // or nil
+}
+
+// Server returns what serves the job if this rank does, and a channel that is closed when all
+// ranks have left; nil in all others.
+func (s *Source) Server() (server *bootstrap.Server, over <-chan struct{}) {
+	if s.store == nil {
+		return nil, nil
+	}
+	return s.store.Server(), s.store.Over()
+}
+
+// By returns in words what has started the job.
+func (s *Source) By() string { return s.by }
+
+// Watch reports ranks that have ended. When the process manager's side of PMI is gone, it reports the launcher: it
+// would have ended the others.
+func (s *Source) Watch(down func(rank int, cause error)) {
+	s.Source.Watch(down)
+	if s.pmi != nil {
+		s.pmi.Watch(func(cause error) { down(-1, fmt.Errorf("%w (%w)", bootstrap.ErrLauncher, cause)) })
+	}
 }
 
 // Fail says that this rank's program has failed. PMI is not told that it has ended well then, so

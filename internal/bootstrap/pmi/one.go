@@ -33,8 +33,9 @@ func (c *Client) ask(request, reply string) (map[string]string, error) {
 
 // await returns the next line of that name. The server says some things unasked: set.
 func (c *Client) await(reply string) (map[string]string, error) {
+	in := c.replies()
 	for {
-		text, err := c.in.ReadSlice('\n')
+		text, err := in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
 			return nil, fmt.Errorf("%w: a line of more than %d bytes", ErrProtocol, maxLine)
 		}

@@ -33,6 +33,9 @@ type Client struct {
 	rank, size int
 	job        string
 	speak      dialect
+	watching   sync.Mutex
+	ending     bool          // it is told goodbye; guarded by watching
+	quiet      chan struct{} // closed when Watch reads no more; nil without it
 }
 
 // A dialect is a version of the protocol.
@@ -177,7 +180,39 @@ func (c *Client) Fence(ctx context.Context) error {
 // process managers that care.
 func (c *Client) Finalize(ctx context.Context) error {
 	defer c.c.Close()
-	return c.within(ctx, func() error { return c.speak.finalize(c) })
+	return c.within(ctx, func() error {
+		c.watching.Lock()
+		c.ending = true
+		c.watching.Unlock()
+		return c.speak.finalize(c)
+	})
+}
+
+// Watch calls gone, from a goroutine of its own, when the process manager's side ends before Finalize.
+// Afterwards there may be no other request than Finalize and Abort.
+func (c *Client) Watch(gone func(cause error)) {
+	quiet := make(chan struct{})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.quiet = quiet
+	go func() {
+		_, err := c.in.Peek(1) // nothing comes that has not been asked for
+		c.watching.Lock()
+		ending := c.ending
+		c.watching.Unlock()
+		close(quiet)
+		if err != nil && !ending {
+			gone(fmt.Errorf("weft: pmi: the process manager is gone: %w", err))
+		}
+	}()
+}
+
+// replies returns where replies are read.
+func (c *Client) replies() *bufio.Reader {
+	if c.quiet != nil {
+		<-c.quiet
+	}
+	return c.in
 }
 
 // Abort asks the process manager to end the job.

@@ -322,6 +322,38 @@ func converse(b []byte, a Address) {
 	_ = c.Finalize(ctx)
 }
 
+// A process manager that goes is told of, and one that is told goodbye first has not gone.
+func TestWatch(t *testing.T) {
+	for name, s := range servers {
+		for _, goodbye := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", goodbye ", goodbye), func(t *testing.T) {
+				s := &server{size: 1, minor: s.minor, found: s.found, refuses: s.refuses, left: s.left}
+				fd, conn := pair(t)
+				go s.serve(0, conn)
+				c, err := Open(t.Context(), Address{FD: fd, Rank: "0", Size: "1", Job: "7.0"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				gone := make(chan error, 1)
+				c.Watch(func(cause error) { gone <- cause })
+				if goodbye {
+					if err := c.Finalize(t.Context()); err != nil {
+						t.Error(err)
+					}
+					if <-c.quiet; len(gone) > 0 {
+						t.Error(<-gone)
+					}
+					return
+				}
+				conn.Close()
+				if err := <-gone; !strings.Contains(err.Error(), "the process manager is gone") {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
 // said is a connection whose other side has spoken already.
 type said struct{ io.Reader }
 

@@ -56,7 +56,7 @@ func (c *Client) request(cmd string, args ...string) (map[string]string, error) 
 	if _, err := c.c.Write(appendMessage(nil, body)); err != nil {
 		return nil, err
 	}
-	said, err := readMessage(c.in)
+	said, err := readMessage(c.replies())
 	if err != nil {
 		return nil, err
 	}

@@ -118,10 +118,14 @@ func (d *Dialling) try(ctx context.Context, address string) (*bootstrap.Launched
 		}
 		return nil, fmt.Errorf("what answers there is no store of weft's, or has another secret (%w)", err)
 	}
-	keepAlive(c)
+	watch(c, 0) // rank 0 tells the job's time
 	m := d.Member
 	m.Address = ip(c.LocalAddr())
-	return bootstrap.Enter(ctx, newStream(c, said, true), m)
+	found, err := bootstrap.Enter(ctx, newStream(c, said, true), m)
+	if err == nil {
+		watch(c, found.Job().Liveness)
+	}
+	return found, err
 }
 
 // explain shortens what the net package says about a failure to connect.

@@ -1,6 +1,7 @@
 package rendezvous
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/handshake"
+	"weft/internal/sys"
 )
 
 // Config says what a store serves.
@@ -66,7 +68,7 @@ func (s *Store) welcome(v *handshake.Visit) error {
 	if err := v.Admit(); err != nil {
 		return err
 	}
-	keepAlive(v.Conn)
+	watch(v.Conn, s.cfg.Job.Liveness)
 	go s.gather.Serve(visitor)
 	return nil
 }
@@ -91,6 +93,9 @@ func (s *Store) Join(ctx context.Context) (*bootstrap.Launched, error) {
 	return bootstrap.Enter(ctx, here, s.cfg.Member)
 }
 
+// Server returns the server of the job, when Join has returned.
+func (s *Store) Server() *bootstrap.Server { return s.gather.Server() }
+
 // Over returns a channel that is closed when every rank has left the job, or died.
 func (s *Store) Over() <-chan struct{} { return s.gather.Over() }
 
@@ -100,11 +105,23 @@ func (s *Store) Close() {
 	s.gather.Close()
 }
 
-// keepAlive makes the kernel find out that a host has gone which says nothing.
-func keepAlive(c net.Conn) {
-	if tcp, ok := c.(*net.TCPConn); ok {
-		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3})
+// watch makes the kernel end a connection whose other host has been silent for the liveness
+// time, or a second if that is less, whether something is on its way to it or not: it asks
+// every second or so.
+func watch(c net.Conn, liveness time.Duration) {
+	const least = time.Second // the kernel counts in seconds, and a packet may be lost
+	tcp, ok := c.(*net.TCPConn)
+	if !ok {
+		return
 	}
+	if liveness < 0 {
+		_ = tcp.SetKeepAlive(false) // without which it lasts all the longer
+		return
+	}
+	silence := max(cmp.Or(liveness, bootstrap.DefaultLiveness), least)
+	every := max(silence/3, least)
+	_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: every, Interval: every, Count: 3})
+	_ = sys.GiveUpAfter(tcp, silence) // else Count does it, where nothing is on its way
 }
 
 // ip returns the address of a host without its port.

@@ -45,7 +45,7 @@ func (n *Node) Backlog() []Backlog {
 // lose notes what a peer had not accepted when it left. Of one that died its
 // PeerError tells.
 func (p *Port) lose(d *pair, cause error) {
-	if p.cfg.Expendable {
+	if p.cfg.Service {
 		return
 	}
 	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && d.base != d.next {

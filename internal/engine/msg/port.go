@@ -16,7 +16,7 @@ type Config struct {
 	SendBuffer int  // bytes; default 1 MiB, at least 64 KiB
 	MaxMessage int  // bytes; default 1 GiB
 	Backoff    bool // refuse without a promise to send GO
-	Expendable bool // what a peer has not accepted when it leaves is not noted as lost
+	Service    bool // of a library: what a peer has not accepted when it leaves is not noted as lost
 }
 
 // window is how many messages a sender may have unacknowledged at one
@@ -287,3 +287,6 @@ func (p *Port) Close() {
 
 // Channel returns the port's channel.
 func (p *Port) Channel() uint16 { return p.channel }
+
+// Service reports whether a library serves the port: see Config.
+func (p *Port) Service() bool { return p.cfg.Service }

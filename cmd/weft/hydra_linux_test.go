@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"weft/internal/lab"
+	"weft/internal/sys"
+)
+
+// hydra returns a job of two ranks, on the second and third host, that MPICH's mpiexec starts from the first one
+// by way of the cluster's ssh.
+func (c *cluster) hydra(program string, args ...string) *exec.Cmd {
+	c.t.Helper()
+	mpiexec, err := exec.LookPath("mpiexec.hydra")
+	if err != nil {
+		c.t.Skip("mpiexec.hydra is not installed (mpich)")
+	}
+	const script = "hydra-ssh"
+	if !exists(c.path(script)) {
+		c.write(script, "#!/bin/sh\nexec ssh -F "+c.path("ssh_config")+" -o BatchMode=yes -o ServerAliveInterval=1 -o ServerAliveCountMax=2 \"$@\"\n")
+		if err := os.Chmod(c.path(script), 0o700); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	hosts := c.lab.Hosts[1].IP.String() + "," + c.lab.Hosts[2].IP.String()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	c.t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, mpiexec, append([]string{
+		"-launcher", "ssh", "-launcher-exec", c.path(script), "-iface", lab.Interface, "-hosts", hosts, "-ppn", "1", "-n", "2", program,
+	}, args...)...)
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// Whatever ends a part of a job that mpiexec started, all ranks end, mpiexec fails, and nothing is left of the job
+// anywhere.
+func TestHydraFaults(t *testing.T) {
+	c := newCluster(t, 3)
+	ping := c.build("../../examples/ping")
+	c.hydra(ping)
+	proxy, err := exec.LookPath("hydra_pmi_proxy")
+	if err == nil {
+		proxy, err = filepath.EvalSymlinks(proxy)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func() []string {
+		found := c.left()
+		for host := range c.lab.Hosts {
+			for range c.on(host, proxy, "") {
+				found = append(found, proxy)
+			}
+		}
+		return found
+	}
+	for _, k := range []struct {
+		what   string
+		strike func(launcher *os.Process)
+		want   string // in what is said
+	}{
+		{"mpiexec is killed", func(p *os.Process) { p.Kill() }, ""},
+		{"a proxy is killed", func(*os.Process) { c.kill(c.on(1, proxy, "")) }, ""},
+		{"a rank is killed", func(*os.Process) { c.kill(c.on(2, ping, "")) }, "BAD TERMINATION"},
+		{"an interface is down", func(*os.Process) {
+			if err := c.lab.Hosts[2].SetUp(false); err != nil {
+				t.Fatal(err)
+			}
+		}, "weft: rank 0: "},
+	} {
+		var out bytes.Buffer
+		cmd := c.hydra(ping, "-count", "1000000000")
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		c.until("the ranks run", func() bool { return len(c.on(1, ping, "")) == 1 && len(c.on(2, ping, "")) == 1 })
+		c.until("they have begun", func() bool { return c.talk(1) && c.talk(2) })
+		began := time.Now()
+		k.strike(cmd.Process)
+		c.until("no rank is left", func() bool { return len(c.left()) == 0 })
+		t.Logf("%s: no rank is left after %v", k.what, time.Since(began).Round(time.Millisecond))
+		if err := c.lab.Hosts[2].SetUp(true); err != nil { // mpiexec may wait for its proxy there, however long
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // its status tells
+		t.Logf("%s: over after %v: %s", k.what, time.Since(began).Round(time.Millisecond), out.String())
+		if cmd.ProcessState.ExitCode() == 0 || !strings.Contains(out.String(), k.want) {
+			t.Errorf("%s: status %d: %s", k.what, cmd.ProcessState.ExitCode(), out.String())
+		}
+		c.until("nothing is left", func() bool { return len(left()) == 0 })
+	}
+}
+
+// Jobs of mpiexec on the same hosts do not disturb each other.
+func TestHydraTwice(t *testing.T) {
+	c := newCluster(t, 3)
+	sort := c.build("../../examples/nas/is")
+	var jobs sync.WaitGroup
+	for range 2 {
+		cmd := c.hydra(sort, "-class", "S")
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		jobs.Go(func() {
+			if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "SUCCESSFUL") {
+				t.Errorf("%v: %s", err, out.String())
+			}
+		})
+	}
+	jobs.Wait()
+}

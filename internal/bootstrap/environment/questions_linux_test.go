@@ -1,0 +1,67 @@
+//go:build !race
+
+package environment
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"weft/internal/launch"
+)
+
+// Where nobody but rank 0 knows all ranks it answers what they wait for, and says it when it gets SIGQUIT.
+func TestQuestions(t *testing.T) {
+	ping := program(t, "weft/examples/ping")
+	port := freePort(t)
+	var ranks []*exec.Cmd
+	var said bytes.Buffer
+	for i := range 2 {
+		c := exec.CommandContext(t.Context(), ping, "-count", "1000000000")
+		c.Env = append(c.Environ(), EnvSecret+"=a secret for a test of questions", fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2", EnvLiveness+"=1m",
+			"WEFT_RENDEZVOUS=localhost:"+port)
+		if i == 0 {
+			c.Stderr = &said
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ranks = append(ranks, c)
+	}
+	pid := ranks[0].Process.Pid
+	var jobs []launch.Status
+	for end := time.Now().Add(30 * time.Second); len(jobs) == 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		jobs, _ = launch.Jobs(pid) // there is none at first
+	}
+	if len(jobs) != 1 || jobs[0].PID != pid || jobs[0].By != "variables of weft's own" || len(jobs[0].Ranks) != 2 {
+		t.Fatalf("%+v", jobs)
+	}
+	for i, r := range jobs[0].Ranks {
+		if r.PID != ranks[i].Process.Pid || r.Silent || r.Ended != "" {
+			t.Errorf("rank %d: %+v", i, r)
+		}
+	}
+	if err := ranks[1].Process.Signal(syscall.SIGSTOP); err != nil { // it says nothing any more
+		t.Fatal(err)
+	}
+	if err := ranks[0].Process.Signal(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	_ = ranks[0].Wait() // what it has said tells
+	if err := ranks[1].Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = ranks[1].Wait() // it was killed
+	for _, want := range []string{"does not answer: is it stopped?", "SIGQUIT: quit", "goroutine "} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("rank 0 has not said %q: %s", want, said.String())
+		}
+	}
+	if jobs, err := launch.Jobs(pid); err == nil {
+		t.Errorf("%+v", jobs)
+	}
+}

@@ -1,0 +1,138 @@
+package stress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"weft"
+	"weft/coll"
+)
+
+// A survivor is a member of a group that outlives others.
+type survivor struct {
+	*actor
+	group *coll.Group
+	seen  uint64 // a hash of what has been agreed on
+}
+
+// mostGivenUp is in how many generations of a group a member may give up without a reason: each takes a channel.
+const mostGivenUp = 4
+
+// survive: members add numbers, agree after each sum on whether all have it, and shrink their group if not, because a
+// member has died or has given up. Those that are in a group together have the same sums, and have agreed on the same.
+func survive(s *scene) {
+	const generations = 16 // for each a channel
+	channel := 29_000 + generations*s.number
+	m := &survivor{actor: s.actor(s.name + " main")}
+	defer m.end()
+	if m.call("coll.New", func() (err error) { m.group, err = coll.New(m.ctx, m.p, channel, s.members); return err }) != fine {
+		return
+	}
+	rounds := 1 + s.shared.IntN(8)
+	for round := 0; round < rounds; {
+		sum, has := m.sum(round)
+		all, ok := m.agree(has)
+		if !ok {
+			return
+		}
+		if all.Flags == 1 {
+			m.check(round, sum)
+			round++
+			continue
+		}
+		next := channel + m.group.Generation() + 1
+		if next == channel+generations {
+			m.found("%s: a group of %d members has been shrunk %d times", m.name, len(s.members), generations)
+			return
+		}
+		if !m.shrink(next) {
+			return
+		}
+	}
+	m.part(m.group)
+}
+
+// sums are what members reduce in a round.
+type sums struct {
+	values []int64
+	seen   []uint64 // the hash, and its complement: the largest are the same if all are
+}
+
+// sum reduces, and reports whether that has come to a good end. Some members give up now and then.
+func (m *survivor) sum(round int) (s sums, has bool) {
+	s.values = make([]int64, 1+round*1000)
+	for i := range s.values {
+		s.values[i] = m.value(m.p.Rank(), round, i)
+	}
+	s.seen = []uint64{m.seen, ^m.seen}
+	if m.group.Generation() < mostGivenUp && m.rng.IntN(20) == 0 {
+		m.do("Group.Revoke", func() error { m.group.Revoke(errors.New("a member has given up")); return nil })
+		return s, false
+	}
+	err := m.do("coll.AllReduce, which a death may end", func() error {
+		return errors.Join(coll.AllReduce(m.ctx, m.group, s.values, coll.Sum), coll.AllReduce(m.ctx, m.group, s.seen, coll.Max))
+	})
+	return s, err == nil
+}
+
+// value is what a rank adds.
+func (m *survivor) value(rank, round, i int) int64 { return int64(rank*1_000_003 + round*101 + i) }
+
+// check compares what all members of the group say that they have.
+func (m *survivor) check(round int, s sums) {
+	for i, got := range s.values {
+		want := int64(0)
+		for _, rank := range m.group.Members() {
+			want += m.value(rank, round, i)
+		}
+		if got != want {
+			m.found("%s: generation %d: the sum of %v is %d at element %d, not %d", m.name, m.group.Generation(), m.group.Members(), got, i, want)
+			return
+		}
+	}
+	if s.seen[0] != ^s.seen[1] {
+		m.found("%s: generation %d: members of %v have agreed on different things", m.name, m.group.Generation(), m.group.Members())
+	}
+}
+
+// agree agrees with the others on whether all have the sum. It reports false if this rank can go on no more.
+func (m *survivor) agree(has bool) (all coll.Agreement, ok bool) {
+	flags := uint64(0)
+	if has {
+		flags = 1
+	}
+	err := m.do("Group.Agree", func() (err error) { all, err = m.group.Agree(m.ctx, flags); return err })
+	if !m.settled("Group.Agree", err) {
+		return all, false
+	}
+	h := fnv.New64a()
+	fmt.Fprint(h, m.seen, m.group.Generation(), all.Flags, all.Dead)
+	m.seen = h.Sum64()
+	return all, true
+}
+
+// shrink goes on with those that are left.
+func (m *survivor) shrink(channel int) bool {
+	old := m.group
+	err := m.do("Group.Shrink", func() (err error) { m.group, err = old.Shrink(m.ctx, channel); return err })
+	m.part(old)
+	return m.settled("Group.Shrink", err)
+}
+
+// part closes a group, which may be revoked.
+func (m *survivor) part(g *coll.Group) {
+	if err := m.do("Group.Close", g.Close); !errors.Is(err, weft.ErrRevoked) {
+		m.judge("Group.Close", err, false)
+	}
+}
+
+// settled reports whether an agreement has come to its end: the death of a member is no reason why it should not.
+func (m *survivor) settled(what string, err error) bool {
+	if !m.leaving.Load() && m.ctx.Err() == nil && (errors.Is(err, weft.ErrPeer) || errors.Is(err, weft.ErrRevoked) || errors.Is(err, context.Canceled)) {
+		m.found("%s: %s: %v", m.name, what, err)
+		return false
+	}
+	return m.judge(what, err, false) == fine
+}

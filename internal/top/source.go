@@ -1,0 +1,87 @@
+package top
+
+import (
+	"cmp"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"weft/internal/counters/directory"
+	"weft/internal/launch"
+)
+
+// A Source takes samples of the jobs that this user may see. Its methods may be called by any
+// goroutine.
+type Source struct {
+	Only string // the process number of a weft run, or the name of a job; "": all
+
+	mu     sync.Mutex
+	asking bool
+	told   []launch.Status // what launchers have said last
+	failed error
+}
+
+// Ask asks the launchers of the jobs what their ranks wait for. That takes as long as ranks that
+// are stopped may take to answer.
+func (s *Source) Ask() {
+	pid, err := strconv.Atoi(s.Only)
+	if err != nil {
+		pid = 0
+	}
+	told, err := launch.Jobs(pid)
+	if len(told) == 0 && pid != 0 {
+		err = nil // it has ended, perhaps
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told, s.failed, s.asking = told, err, false
+}
+
+// Take takes a sample of what pages say now, and launchers have said last, who are asked again
+// meanwhile. The error tells of jobs or ranks that could not be asked; what is known of them is in
+// the sample all the same.
+func (s *Source) Take() (*Sample, error) {
+	s.mu.Lock()
+	told, err := s.told, s.failed
+	if !s.asking {
+		s.asking = true
+		go s.Ask()
+	}
+	s.mu.Unlock()
+	return s.take(told, err)
+}
+
+// TakeNow is Take with launchers that have been asked now.
+func (s *Source) TakeNow() (*Sample, error) {
+	s.Ask()
+	s.mu.Lock()
+	told, err := s.told, s.failed
+	s.mu.Unlock()
+	return s.take(told, err)
+}
+
+func (s *Source) take(told []launch.Status, err error) (*Sample, error) {
+	now := &Sample{Time: time.Now()}
+	failed := []error{err}
+	for _, dir := range directory.Jobs() {
+		ranks, err := directory.Read(dir)
+		failed = append(failed, err)
+		if len(ranks) > 0 {
+			now.Jobs = append(now.Jobs, fromPages(filepath.Base(dir), ranks))
+		}
+	}
+	for i := range told {
+		now.merge(&told[i])
+	}
+	if s.Only != "" {
+		now.Jobs = slices.DeleteFunc(now.Jobs, func(j *Job) bool { return j.Name != s.Only && strconv.Itoa(j.Launcher) != s.Only })
+	}
+	for _, j := range now.Jobs {
+		j.finish(now.Time)
+	}
+	slices.SortFunc(now.Jobs, func(a, b *Job) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Name, b.Name)) })
+	return now, errors.Join(failed...)
+}
