@@ -16,7 +16,7 @@ import (
 
 func listenAt(t testing.TB, cfg *Config) *Listener {
 	t.Helper()
-	l, err := cfg.Listen(t.Context(), filepath.Join(t.TempDir(), "s"))
+	l, err := cfg.listenPath(t.Context(), filepath.Join(t.TempDir(), "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestStrangers(t *testing.T) {
 		}
 		accepted <- err
 	}()
-	c, err := Dial(t.Context(), l.Addr().String())
+	c, err := new(Config).dialPath(t.Context(), l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestStaleSocket(t *testing.T) {
 	made, failed := make(chan *Listener, n), make(chan error, n)
 	for range n {
 		go func() {
-			l, err := Listen(t.Context(), path)
+			l, err := new(Config).listenPath(t.Context(), path)
 			if err != nil {
 				failed <- err
 				return
@@ -319,5 +319,49 @@ func TestManyConnections(t *testing.T) {
 		if err := <-ended; !errors.Is(err, net.ErrClosed) {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Connections that have been busy, whose rings have grown, give their memory back when they are
+// idle, and grow again when they are used.
+func TestIdleRingsShrink(t *testing.T) {
+	const n = 50
+	l := listenAt(t, new(Config))
+	before := status(t, "RssShmem")
+	var dialled, accepted []*Conn
+	for range n {
+		c, err := new(Config).dialPath(t.Context(), l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		a, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		c.idle.after = 20 * time.Millisecond
+		dialled, accepted = append(dialled, c), append(accepted, a.(*Conn))
+	}
+	for round := range 2 {
+		for i, c := range dialled {
+			sent := make(chan error)
+			go func() {
+				_, err := c.Write(make([]byte, 4*defaultBuffer))
+				sent <- err
+			}()
+			if _, err := io.ReadFull(accepted[i], make([]byte, 4*defaultBuffer)); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-sent; err != nil {
+				t.Fatal(err)
+			}
+		}
+		each := n * 1024
+		for each > 16<<10 { // until they have been idle for long enough
+			time.Sleep(time.Millisecond)
+			each = (status(t, "RssShmem") - before) * 1024 / n
+		}
+		t.Logf("round %d: %d bytes for each idle connection", round, each)
 	}
 }

@@ -14,11 +14,14 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/perf"
+	"weft/internal/perf/services"
 	"weft/internal/stress"
 )
 
 // measured runs a rank of a measurement, if this process is one.
-func measured() bool { return perf.Rank() || infoRank() || doctorRank() || stress.Rank() }
+func measured() bool {
+	return perf.Rank() || services.Server() || infoRank() || doctorRank() || stress.Rank()
+}
 
 const perfHelp = `Measures weft between two processes of this machine, and its peers in the same
 run: every system runs in turn, round after round, and medians are compared.
@@ -46,6 +49,7 @@ EXAMPLES
   weft perf logp                            o_s, o_r, g and L of the user-level libraries
   weft perf libraries -svg libraries.svg    the libraries side by side, as paper 003
   weft perf buffers                         memory that they hold for messages, by ranks
+  weft perf services                        HTTP and net/rpc over sockets and weft
   weft perf bars                            the bars of docs/PERFORMANCE.md
   weft lab -- weft perf breakdown           where the microseconds go`
 
@@ -59,11 +63,11 @@ type perfFlags struct {
 
 func perfCommand() *ffcli.Command {
 	c := &ffcli.Command{
-		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|barrier|lock|ipush|match|logp|libraries|buffers|bars [FLAGS]",
+		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|barrier|lock|ipush|match|logp|libraries|buffers|services|bars [FLAGS]",
 		ShortHelp: "measure weft and its peers", LongHelp: perfHelp,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, logp, libraries, buffers, bars", args[0])
+				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, logp, libraries, buffers, services, bars", args[0])
 			}
 			return flag.ErrHelp
 		},
@@ -79,7 +83,7 @@ func perfCommand() *ffcli.Command {
 	c.Subcommands = append(c.Subcommands,
 		perfCoordCommand("barrier", "barriers, by algorithm and number of ranks", perfBarrierHelp, "auto,dissemination,tree"),
 		perfCoordCommand("lock", "locks: taken again, handed on, fought for", perfLockHelp, "queue,central"))
-	c.Subcommands = append(c.Subcommands, perfIPushCommand(), perfMatchCommand(), perfLogPCommand(), perfLibrariesCommand(), perfBuffersCommand(), barsCommand(), breakdownCommand())
+	c.Subcommands = append(c.Subcommands, perfIPushCommand(), perfMatchCommand(), perfLogPCommand(), perfLibrariesCommand(), perfBuffersCommand(), perfServicesCommand(), barsCommand(), breakdownCommand())
 	return c
 }
 
