@@ -121,6 +121,7 @@ examples/gang           . coll pm
 examples/vmmc           . vmmc
 examples/hashtable      . am
 examples/stream         . fm
+examples/services/perf  internal/perf/services
 examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/npb        .
