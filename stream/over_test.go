@@ -26,6 +26,28 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
+// noise returns n bytes that differ.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	rnd := rand.New(rand.NewPCG(uint64(n), 1))
+	for i := range b {
+		b[i] = byte(rnd.Uint32())
+	}
+	return b
+}
+
+// echo has the other side say what this one says.
+func echo(t *testing.T, c net.Conn) {
+	t.Helper()
+	b := []byte("hello")
+	if _, err := c.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, b); err != nil || string(b) != "hello" {
+		t.Fatalf("%q, %v", b, err)
+	}
+}
+
 // job returns the networks of a job whose ranks are goroutines.
 func job(t testing.TB, ranks int, cfg *Config) []*Network {
 	t.Helper()

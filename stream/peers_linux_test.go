@@ -134,18 +134,6 @@ func TestStrangers(t *testing.T) {
 	c.Close()
 }
 
-// echo has the other side say what this one says.
-func echo(t *testing.T, c net.Conn) {
-	t.Helper()
-	b := []byte("hello")
-	if _, err := c.Write(b); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(c, b); err != nil || string(b) != "hello" {
-		t.Fatalf("%q, %v", b, err)
-	}
-}
-
 // A listener that is no weft listener, is refused by Allow, or refuses.
 func TestRefusals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
