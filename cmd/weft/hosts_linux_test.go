@@ -178,7 +178,7 @@ func (c *cluster) left() (found []string) {
 // until waits for what other processes do.
 func (c *cluster) until(what string, cond func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !cond(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !cond(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.t.Fatalf("waited in vain until %s: %q", what, c.left())
 		}
