@@ -176,7 +176,7 @@ func TestPageOfRecording(t *testing.T) {
 	weft := build(t, weftModule, "./cmd/weft")
 	file := filepath.Join(t.TempDir(), "timeline")
 	halo := build(t, weftModule, "./examples/halo")
-	sim := exec.Command(weft, "sim", "-n", "1000", "-timeline", file, halo, "-rows", "4000", "-steps", "2")
+	sim := exec.Command(weft, "sim", "-n", "1000", "-topology", "torus:25x40", "-timeline", file, halo, "-rows", "4000", "-steps", "1")
 	if text, err := sim.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
