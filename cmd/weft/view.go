@@ -95,6 +95,9 @@ func recorded(trace *reader.Trace) (s web.State) {
 	for i := range trace.Events {
 		e := &trace.Events[i]
 		s.Seconds = max(s.Seconds, float64(e.At)/1e9)
+		if n, ok := e.Number("dropped"); ok && n > 0 && e.Name == "weft timeline" {
+			s.Missing = fmt.Sprintf("%d earlier events were not kept", n)
+		}
 		from, known := rankOf[e.Track]
 		to, ok := e.Number("rank")
 		if !known || !ok || to >= len(s.Ranks) {

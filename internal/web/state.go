@@ -5,6 +5,7 @@ type State struct {
 	Title   string  // the program and its arguments
 	Live    bool    // it runs: the page asks again
 	Seconds float64 // since it began, or of a recording
+	Missing string  `json:",omitempty"` // what is not known, in words
 	Ranks   []Rank
 	Pairs   []Pair // that have exchanged something
 	Waits   []Wait
