@@ -125,6 +125,7 @@ examples/vmmc           . vmmc
 examples/hashtable      . am
 examples/stream         . fm
 examples/services/perf  internal/perf/services
+examples/services/sidecar stream
 examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/npb        .

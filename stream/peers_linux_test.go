@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"io"
@@ -217,6 +218,80 @@ func TestNoDescriptors(t *testing.T) {
 		}
 	}
 	t.Error("no connection is made any more")
+}
+
+// A process that has no descriptors left is told so by Dial, keeps the connections that it has, and
+// can dial again when it has closed some.
+func TestDiallerWithoutDescriptors(t *testing.T) {
+	l := listenAt(t, new(Config))
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				io.Copy(c, c)
+				c.Close()
+			}()
+		}
+	}()
+	child := start(t, "poor", l.Addr().String())
+	if !child.lines.Scan() || !strings.Contains(child.lines.Text(), "too many open files") && !strings.Contains(child.lines.Text(), "ulimit -n") {
+		t.Errorf("the child is told %q", child.lines.Text())
+	}
+	child.expect(t, "again")
+}
+
+// A listener whose process is stopped holds a dialler up until its context ends, and serves again
+// when it goes on.
+func TestStoppedListener(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	child := start(t, "full", path)
+	child.expect(t, "listening")
+	child.Process.Signal(syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := Dial(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Dial: %v", err)
+	}
+	child.Process.Signal(syscall.SIGCONT)
+	c, err := Dial(within(t), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo(t, c)
+	c.Close()
+}
+
+// A peer over TCP that is stopped harms nothing until it is killed: that is ECONNRESET, after what it
+// had written.
+func TestTLSDeath(t *testing.T) {
+	cfg := &Config{Key: noise(LeastKey)}
+	l, err := cfg.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	child := start(t, "tls", l.Addr().String())
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	child.expect(t, "written")
+	child.Process.Signal(syscall.SIGSTOP)
+	c.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
+	for err = nil; err == nil; {
+		_, err = c.Write(make([]byte, 1<<20))
+	}
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("Write to a process that is stopped: %v", err)
+	}
+	child.Process.Kill()
+	if b, err := io.ReadAll(c); string(b) != "last words" || !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("read %q, and then %v", b, err)
+	}
 }
 
 // A listener whose process was killed leaves its socket's file: the next one replaces it,
