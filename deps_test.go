@@ -49,7 +49,10 @@ transport/transporttest transport internal/doorbell
 
 internal/timeline       internal/sys
 internal/timeline/perfetto internal/timeline
-internal/timeline/perfetto/perfettotest
+internal/timeline/perfetto/reader
+internal/web
+internal/web/webtest
+internal/web/webtest/job .
 
 internal/tape           internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
 internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/tape internal/timeline internal/waitgraph transport
@@ -87,18 +90,19 @@ am                      . internal/endpoint internal/mutant
 fm                      . internal/endpoint internal/mutant
 vmmc                    . internal/mutant
 
-stream                  internal/handshake internal/ring internal/sys
+stream                  . internal/handshake internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys
-internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph
+internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/web
 internal/top            internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match
 internal/doctor         . internal/sys
 internal/perf           . am fm internal/bootstrap internal/lab internal/launch internal/sys pm stream vmmc
 internal/perf/matching  match
+internal/perf/services  stream
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/tape internal/top internal/waitgraph stream
+cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/perf/services internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/tape internal/timeline/perfetto/reader internal/top internal/waitgraph internal/web stream
 
 prometheus              internal/counters internal/counters/directory
 prometheus/exporter     prometheus
@@ -121,6 +125,8 @@ examples/gang           . coll pm
 examples/vmmc           . vmmc
 examples/hashtable      . am
 examples/stream         . fm
+examples/services/perf  internal/perf/services
+examples/services/sidecar stream
 examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/npb        .
@@ -139,7 +145,7 @@ var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/cpu":   {"internal/checksum"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment", "internal/counters/directory", "internal/agent", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/process", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
+	"syscall":                {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment", "internal/counters/directory", "internal/agent", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/perf/services", "internal/process", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
 	"math/rand/v2":           {"cmd/weft", "transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},

@@ -22,7 +22,7 @@ import (
 // The test's executable is also what Launch starts.
 func TestMain(m *testing.M) {
 	weft.Launched(map[string]func(context.Context, *weft.Proc) error{
-		"bereaved": bereaved, "failing": failing, "idle": idle, "talker": talker, "parent": parent, "busy": busy,
+		"bereaved": bereaved, "failing": failing, "idle": idle, "talker": talker, "parent": parent, "busy": busy, "severed": severed,
 	})
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // of ranks and guards, or each takes a second to end
 	os.Exit(m.Run())

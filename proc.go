@@ -90,6 +90,10 @@ func (p *Proc) Restart() int { return p.again }
 // Host returns the name of the host. Ranks with equal names may share memory.
 func (p *Proc) Host() string { return p.job.Host }
 
+// Simulated reports whether the process runs in a simulation, in virtual time: see Simulate. What starts
+// goroutines by itself needs to know.
+func (p *Proc) Simulated() bool { return p.node.Hosted() }
+
 // check returns a RankError unless rank is one of the job's.
 func (p *Proc) check(rank int) error {
 	if rank < 0 || rank >= p.job.Size {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"weft/internal/amt"
+	"weft/internal/counters"
 	"weft/internal/driver"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
@@ -21,6 +22,7 @@ type Remote struct {
 	found  rma.Found
 	direct *transport.Mapping // of the region here, or nil
 	peer   *driver.Peer
+	counts *counters.Peer
 	lock   uint64 // under which it is accessed, or 0
 	epoch  uint64
 }
@@ -46,7 +48,7 @@ func (p *Proc) attach(ctx context.Context, rank int, name string) (*Remote, erro
 	if err := p.node.Memory(ctx, c); err != nil {
 		return nil, err
 	}
-	r := &Remote{p: p, rank: rank, name: name, found: c.RMA.Found, peer: p.node.Peer(rank)}
+	r := &Remote{p: p, rank: rank, name: name, found: c.RMA.Found, peer: p.node.Peer(rank), counts: p.node.CountsOf(rank)}
 	r.direct = p.mapRegion(r)
 	return r, nil
 }
@@ -120,6 +122,9 @@ func (r *Remote) write(off int, b []byte) error {
 	if err := driver.Write(r.direct, r.rank, r.found.Size, off, b); err != nil {
 		return r.named(err)
 	}
+	if len(b) >= counters.LongAccess {
+		r.counts.Wrote(len(b))
+	}
 	return nil
 }
 
@@ -145,6 +150,13 @@ func (r *Remote) apply(op *rma.Op) error {
 	}
 	if err := driver.Direct(r.direct, r.found.Size, op); err != nil {
 		return r.named(err)
+	}
+	switch {
+	case len(op.Buf) < counters.LongAccess:
+	case op.Kind == rma.Pull:
+		r.counts.Got(len(op.Buf))
+	default:
+		r.counts.Wrote(len(op.Buf))
 	}
 	return nil
 }

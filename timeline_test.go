@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"weft/internal/timeline/perfetto/perfettotest"
+	"weft/internal/timeline/perfetto/reader"
 )
 
 // story is a short program in which everything happens that a timeline shows.
@@ -49,14 +49,14 @@ func story(ctx context.Context, p *Proc) error {
 }
 
 // simulatedTimeline runs a program in the simulator and returns its timeline.
-func simulatedTimeline(t *testing.T, c Cluster, run func(ctx context.Context, p *Proc) error) *perfettotest.Trace {
+func simulatedTimeline(t *testing.T, c Cluster, run func(ctx context.Context, p *Proc) error) *reader.Trace {
 	t.Helper()
 	var b bytes.Buffer
 	c.Timeline = &b
 	if _, err := Simulate(within(t), c, run); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := perfettotest.Decode(b.Bytes())
+	trace, err := reader.Decode(b.Bytes())
 	if err == nil {
 		err = trace.Check()
 	}
@@ -94,7 +94,7 @@ func TestTimelineFlows(t *testing.T) {
 			t.Fatalf("from %+v to %+v", f[0], f[1])
 		}
 	}
-	again := slices.ContainsFunc(trace.Events, func(e perfettotest.Event) bool {
+	again := slices.ContainsFunc(trace.Events, func(e reader.Event) bool {
 		return e.Name == "packets out" && strings.Contains(strings.Join(e.Notes, " "), "again=")
 	})
 	if !again {

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"weft/internal/amt"
+	"weft/internal/driver"
+	"weft/internal/waitgraph"
 )
 
 // envTrace names the file into which each rank writes what it has sent to whom,
@@ -71,6 +73,9 @@ func (t *tracer) part(p *Proc) amt.Part {
 func (p *Proc) startTrace() error {
 	name := os.Getenv(envTrace)
 	if name == "" {
+		if os.Getenv(envCount) != "" {
+			p.traceInto(nil)
+		}
 		return nil
 	}
 	f, err := createFresh(fmt.Sprintf("%s.%d", name, p.job.Rank))
@@ -89,6 +94,44 @@ func (p *Proc) startTrace() error {
 // traceInto makes the process count what it sends, and write it when it is closed.
 func (p *Proc) traceInto(w io.Writer) {
 	p.trace = &tracer{rows: make([]atomic.Pointer[traceRow], p.job.Size), out: w}
+}
+
+// envCount makes a rank count what it sends to whom, and tell it with what it waits for: for
+// the page of weft run -http.
+const envCount = "WEFT_COUNT"
+
+// reportSent adds what was counted to a report, and by which way it went.
+func (p *Proc) reportSent(r *waitgraph.Report) {
+	if p.trace == nil {
+		return
+	}
+	peers := map[int]*driver.Peer{}
+	for _, d := range p.node.Peers() {
+		peers[d.Rank] = d
+	}
+	ways := map[string]uint64{}
+	for to := range p.trace.rows {
+		row := p.trace.rows[to].Load()
+		if row == nil {
+			continue
+		}
+		sent := waitgraph.Sent{0: uint64(to)}
+		for kind := range row {
+			sent[1] += row[kind].messages.Load()
+			sent[2] += row[kind].bytes.Load()
+		}
+		way := ""
+		if d := peers[to]; d != nil {
+			peer := p.peer(d)
+			way = peer.Transport + ": " + peer.Why
+		}
+		if _, ok := ways[way]; !ok {
+			ways[way] = uint64(len(r.Ways))
+			r.Ways = append(r.Ways, way)
+		}
+		sent[3] = ways[way]
+		r.Sent = append(r.Sent, sent)
+	}
 }
 
 // countFor lets a plan of faults hear of what the process sends.

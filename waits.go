@@ -61,6 +61,8 @@ func (p *Proc) state() string {
 		}
 		if len(r.Waits)+len(r.Things) == 0 {
 			r.Gone = nil
+			r.MoreSent += len(r.Sent) - len(r.Sent)/2
+			r.Sent = r.Sent[:len(r.Sent)/2]
 		}
 		r.More += len(r.Waits) - len(r.Waits)/2
 		r.Waits, r.Things = r.Waits[:len(r.Waits)/2], r.Things[:len(r.Things)/2]
@@ -85,5 +87,6 @@ func (p *Proc) report() waitgraph.Report {
 	p.reportWords(&r)
 	p.reportSignals(&r)
 	r.Counts = p.counts()
+	p.reportSent(&r)
 	return r
 }

@@ -94,13 +94,15 @@ var (
 	unsent          = ofRank("unsent_packets_total", "Packets that the kernel would not send.", "transport")
 	switched        = ofRank("batch_switches_total", "Times that batches to a peer were switched off.", "transport")
 
-	window    = ofPeer("window_packets", "Packets that may be on their way to the peer.")
-	flying    = ofPeer("flying_packets", "Packets on their way to the peer.")
-	mtu       = ofPeer("packet_limit_bytes", "The longest packet to the peer.")
-	rtt       = ofPeer("smoothed_round_trip_seconds", "The smoothed round trip to the peer.")
-	trips     = ofPeer("round_trip_seconds", "Round trips to the peer.")
-	shortened = ofPeer("path_shortenings_total", "Times that packets to the peer were cut shorter, as the path lost long ones.")
-	connected = ofPeer("peer_connected", "Whether the peer is connected, and has not gone.")
+	window     = ofPeer("window_packets", "Packets that may be on their way to the peer.")
+	flying     = ofPeer("flying_packets", "Packets on their way to the peer.")
+	mtu        = ofPeer("packet_limit_bytes", "The longest packet to the peer.")
+	rtt        = ofPeer("smoothed_round_trip_seconds", "The smoothed round trip to the peer.")
+	trips      = ofPeer("round_trip_seconds", "Round trips to the peer.")
+	shortened  = ofPeer("path_shortenings_total", "Times that packets to the peer were cut shorter, as the path lost long ones.")
+	sentDirect = ofPeer("sent_direct_bytes_total", "Bytes that went to the peer, and not in packets: long messages, and long access to mapped memory.")
+	gotDirect  = ofPeer("received_direct_bytes_total", "Bytes that came from the peer, and not in packets: long messages, and long access to mapped memory.")
+	connected  = ofPeer("peer_connected", "Whether the peer is connected, and has not gone.")
 
 	sent     = ofFlow("sent", "sent to", "sent to the peer again", "Timeouts: nothing that was sent to the peer was acknowledged in time.", "the peer refused for lack of room", "the peer said that this rank may go on")
 	received = ofFlow("received", "received from", "received from the peer again", "Times that packets of the peer were found to be missing.", "were refused for lack of room", "the peer was told that it may go on")
@@ -195,6 +197,8 @@ func (w writer) peer(p *counters.PeerCounts) {
 	w.gauge(connected, truth(p.State == counters.Connected.String()), labels...)
 	w.flow(&sent, &p.Sent, labels)
 	w.flow(&received, &p.Received, labels)
+	w.counter(sentDirect, float64(p.SentDirect), labels...)
+	w.counter(gotDirect, float64(p.GotDirect), labels...)
 	if p.Window == 0 {
 		return // the path has no link
 	}

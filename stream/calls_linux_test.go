@@ -14,16 +14,6 @@ import (
 	"time"
 )
 
-// noise returns n bytes that differ.
-func noise(n int) []byte {
-	b := make([]byte, n)
-	rnd := rand.New(rand.NewPCG(uint64(n), 1))
-	for i := range b {
-		b[i] = byte(rnd.Uint32())
-	}
-	return b
-}
-
 // Each way to write, with each way to read, carries all bytes in order.
 func TestWaysToCopy(t *testing.T) {
 	data := noise(3<<20 + 12345)

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -47,6 +48,16 @@ type Config struct {
 	// wait in the kernel's queue. Zero means 128.
 	Backlog int
 
+	// TLS is how to encrypt between hosts, and which certificates count, as crypto/tls
+	// says; below version 1.3 nothing is spoken. A listener that is to know who dials sets
+	// ClientAuth. Where both sides are told a Key it is nil.
+	TLS *tls.Config
+
+	// Key is what both sides between hosts must know: LeastKey random bytes or more. Each
+	// proves to the other that it does, and each connection is encrypted under keys of its own,
+	// which who learns Key later cannot find out.
+	Key []byte
+
 	// Allow decides, by an error, which processes are refused. Nil allows those that
 	// run as the same user, and root. It may be called by many goroutines at once.
 	Allow func(Peer) error
@@ -59,15 +70,60 @@ type Peer struct {
 }
 
 // Listen is Config.Listen with the zero Config.
-func Listen(ctx context.Context, address string) (*Listener, error) {
+func Listen(ctx context.Context, address string) (net.Listener, error) {
 	return new(Config).Listen(ctx, address)
 }
 
 // Dial is Config.Dial with the zero Config. To net/http it can be given as
 //
 //	DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return stream.Dial(ctx, path) }
-func Dial(ctx context.Context, address string) (*Conn, error) {
+func Dial(ctx context.Context, address string) (net.Conn, error) {
 	return new(Config).Dial(ctx, address)
+}
+
+// Listen listens at an address. Which kind it is of follows from what it looks like:
+//
+//   - A path, or a name in Linux's abstract space, which begins with @, is for processes of
+//     this host: a Unix socket is made there, where both meet, and the Listener is a *Listener. Whoever may write
+//     to the socket's file can come, and is let in if Config.Allow says so. A file that a listener
+//     has left whose process was killed is replaced.
+//   - A host and a port, host:port, without a slash, is for other hosts: TCP, encrypted as
+//     Config.TLS or Config.Key says, without which the error is ErrOpen. The Listener is
+//     a *TLSListener.
+//
+// ctx counts only until Listen returns.
+func (cfg *Config) Listen(ctx context.Context, address string) (net.Listener, error) {
+	if remote(address) {
+		l, err := cfg.listenTLS(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		return l, nil
+	}
+	l, err := cfg.listenPath(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Dial connects to whoever listens at an address, of which the kinds are those of Listen: the
+// connection is a *Conn or a *TLSConn. It waits until the listener has admitted it, at most ten
+// seconds, or until ctx ends; a connection that has been made is not affected by ctx. If
+// one of the two does not allow the other the error is ErrRefused.
+func (cfg *Config) Dial(ctx context.Context, address string) (net.Conn, error) {
+	if remote(address) {
+		c, err := cfg.dialTLS(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	}
+	c, err := cfg.dialPath(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func (cfg *Config) spin() time.Duration {

@@ -39,6 +39,8 @@ type Conn struct {
 	raw       syscall.RawConn
 	poke      func(fd uintptr) bool
 	pokes     [64]byte
+
+	idle trimmer // of out; wr is held
 }
 
 // The memory of a connection: a page of words, and two rings of equal size.
@@ -76,6 +78,7 @@ func newConn(sock *net.UnixConn, memory []byte, buffer int, dialler bool, cfg *C
 	c.reader.init(c, c.in, c.in.Bell(), &c.writer)
 	c.writer.init(c, c.out, c.out.Bell(), &c.reader)
 	c.poke = c.pokePeer
+	c.idle.after = idleAfter
 	return c, nil
 }
 
@@ -219,6 +222,9 @@ func (c *Conn) room(wanted bool) ([]byte, error) {
 func (c *Conn) put(n int) error {
 	c.out.Commit(n)
 	c.out.Publish()
+	if c.out.Grown() && !c.idle.watches {
+		c.watchIdle()
+	}
 	if c.ring(c.out.ConsumerBell()) {
 		return syscall.EPIPE
 	}

@@ -12,12 +12,12 @@ import (
 // pair returns both ends of a connection: the dialler's, and the listener's.
 func pair(t testing.TB, cfg *Config) (dialled, accepted *Conn) {
 	t.Helper()
-	l, err := cfg.Listen(t.Context(), filepath.Join(t.TempDir(), "s"))
+	l, err := cfg.listenPath(t.Context(), filepath.Join(t.TempDir(), "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	dialled, err = cfg.Dial(t.Context(), l.Addr().String())
+	dialled, err = cfg.dialPath(t.Context(), l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}

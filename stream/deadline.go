@@ -9,11 +9,15 @@ import (
 // A deadline is a moment after which calls end, also those that have begun.
 type deadline struct {
 	passed atomic.Bool
+	kick   func() // wakes the call that waits
 
-	mu    sync.Mutex
-	at    time.Time
-	timer *time.Timer
-	kick  func() // wakes the call that waits
+	// after stands in for time.AfterFunc where time is virtual, else it is nil.
+	after func(d time.Duration, f func()) (stop func())
+
+	mu     sync.Mutex
+	at     time.Time
+	timer  *time.Timer
+	cancel func() // of the last call of after
 }
 
 // set changes the deadline. The zero time means none.
@@ -21,9 +25,7 @@ func (d *deadline) set(at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.at = at
-	if d.timer != nil {
-		d.timer.Stop()
-	}
+	d.unset()
 	if at.IsZero() {
 		d.passed.Store(false)
 		return
@@ -33,18 +35,41 @@ func (d *deadline) set(at time.Time) {
 	switch {
 	case left <= 0:
 		d.kick()
+	case d.after != nil:
+		d.cancel = d.after(left, func() { d.ring(at) })
 	case d.timer == nil:
-		d.timer = time.AfterFunc(left, d.ring)
+		d.timer = time.AfterFunc(left, d.look)
 	default:
 		d.timer.Reset(left)
 	}
 }
 
-// ring is the timer's. One that was stopped too late finds a deadline that lies ahead.
-func (d *deadline) ring() {
+// unset ends the timer. mu is held.
+func (d *deadline) unset() {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	if d.cancel != nil {
+		d.cancel()
+		d.cancel = nil
+	}
+}
+
+// look is the timer's. One that was stopped too late finds a deadline that lies ahead.
+func (d *deadline) look() {
+	d.mu.Lock()
+	at := d.at
+	d.mu.Unlock()
+	if !at.IsZero() && time.Until(at) <= 0 {
+		d.ring(at)
+	}
+}
+
+// ring ends calls, unless the deadline is another one by now.
+func (d *deadline) ring(at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.at.IsZero() && time.Until(d.at) <= 0 {
+	if d.at == at {
 		d.passed.Store(true)
 		d.kick()
 	}
@@ -55,7 +80,5 @@ func (d *deadline) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.at = time.Time{}
-	if d.timer != nil {
-		d.timer.Stop()
-	}
+	d.unset()
 }

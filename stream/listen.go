@@ -6,7 +6,6 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -22,18 +21,12 @@ type Listener struct {
 	path string
 	door handshake.Door
 
-	mu     sync.Mutex
-	queue  []*Conn // not accepted yet
-	closed bool
-	change sync.Cond
-	served chan struct{}
+	backlog backlog
+	served  chan struct{}
 }
 
-// Listen makes a Unix socket at a path and listens there; an address that begins with @
-// is a name in Linux's abstract space instead. Whoever may write to the socket's file can
-// come, and is let in if Config.Allow says so. A file that a listener has left whose process
-// was killed is replaced. ctx counts only until Listen returns.
-func (cfg *Config) Listen(ctx context.Context, address string) (*Listener, error) {
+// listenPath listens at a Unix socket.
+func (cfg *Config) listenPath(ctx context.Context, address string) (*Listener, error) {
 	if _, err := cfg.buffer(); err != nil {
 		return nil, err
 	}
@@ -42,7 +35,7 @@ func (cfg *Config) Listen(ctx context.Context, address string) (*Listener, error
 		return nil, err
 	}
 	l := &Listener{cfg: *cfg, sock: sock, path: address, served: make(chan struct{})}
-	l.change.L = &l.mu
+	l.backlog.init(cfg.backlog())
 	l.door.Most = 4 * cfg.backlog()
 	l.door.Welcome = l.welcome
 	go func() {
@@ -98,13 +91,9 @@ func stale(ctx context.Context, path string) bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// next accepts a connection for the door. While the queue is full others wait in the kernel's.
+// next accepts a connection for the door. While the backlog is full others wait in the kernel's.
 func (l *Listener) next() (net.Conn, error) {
-	l.mu.Lock()
-	for len(l.queue) >= l.cfg.backlog() && !l.closed {
-		l.change.Wait()
-	}
-	l.mu.Unlock()
+	l.backlog.room()
 	c, err := l.sock.AcceptUnix()
 	if err != nil {
 		return nil, err
@@ -118,52 +107,29 @@ func (l *Listener) welcome(v *handshake.Visit) error {
 	if err != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
+	if !l.backlog.put(c) {
 		c.Close()
 		return net.ErrClosed
 	}
-	l.queue = append(l.queue, c)
-	l.change.Broadcast()
 	return nil
 }
 
 // Accept waits for the next connection, a *Conn. After Close it returns an error that is
 // net.ErrClosed.
 func (l *Listener) Accept() (net.Conn, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for len(l.queue) == 0 && !l.closed {
-		l.change.Wait()
+	if c := l.backlog.accept(); c != nil {
+		return c, nil
 	}
-	if l.closed {
-		return nil, &net.OpError{Op: "accept", Net: "weft", Addr: l.Addr(), Err: net.ErrClosed}
-	}
-	c := l.queue[0]
-	l.queue[0] = nil
-	l.queue = l.queue[1:]
-	l.change.Broadcast()
-	return c, nil
+	return nil, &net.OpError{Op: "accept", Net: "weft", Addr: l.Addr(), Err: net.ErrClosed}
 }
 
 // Close ends the listening and takes the socket's file away. Connections that have been
 // accepted stay; others are closed.
 func (l *Listener) Close() error {
-	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
+	if !l.backlog.close() {
 		return &net.OpError{Op: "close", Net: "weft", Addr: l.Addr(), Err: net.ErrClosed}
 	}
-	l.closed = true
-	queue := l.queue
-	l.queue = nil
-	l.change.Broadcast()
-	l.mu.Unlock()
 	err := l.sock.Close()
-	for _, c := range queue {
-		c.Close()
-	}
 	<-l.served
 	return err
 }

@@ -3,8 +3,10 @@ package stream
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -21,6 +23,8 @@ var children = map[string]func(address string, args []string) error{
 	"full":  childWithoutDescriptors,
 	"user":  childOfAnotherUser,
 	"many":  childOfManyConnections,
+	"poor":  childThatDialsTooOften,
+	"tls":   childOverTLS,
 }
 
 func TestMain(m *testing.M) {
@@ -113,6 +117,55 @@ func childWithoutDescriptors(address string, _ []string) error {
 			c.Close()
 		}()
 	}
+}
+
+// childThatDialsTooOften dials with few descriptors until it has none left, and again when it has
+// given one back.
+func childThatDialsTooOften(address string, _ []string) error {
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 24, Max: 24}); err != nil {
+		return err
+	}
+	var conns []net.Conn
+	for {
+		c, err := Dial(context.Background(), address)
+		if err != nil {
+			say("after %d: %v", len(conns), err)
+			break
+		}
+		conns = append(conns, c)
+	}
+	for _, c := range conns { // the others have come to no harm
+		if _, err := c.Write([]byte("x")); err != nil {
+			return err
+		}
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			return err
+		}
+	}
+	for _, c := range conns[:4] {
+		c.Close()
+	}
+	for range 1000 { // the runtime gives a descriptor back when nobody uses it any more
+		if c, err := Dial(context.Background(), address); err == nil {
+			say("again")
+			return c.Close()
+		}
+	}
+	return errors.New("no connection can be made any more")
+}
+
+// childOverTLS dials over TCP with the key of the tests, writes, and waits to be killed.
+func childOverTLS(address string, _ []string) error {
+	c, err := (&Config{Key: noise(LeastKey)}).Dial(context.Background(), address)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Write([]byte("last words")); err != nil {
+		return err
+	}
+	say("written")
+	untilEnd()
+	return nil
 }
 
 // childOfAnotherUser dials as nobody.

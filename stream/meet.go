@@ -47,12 +47,8 @@ func parseRecord(b []byte) (status, buffer uint32, err error) {
 	return binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), nil
 }
 
-// Dial connects to the Listener at an address, which is the path of a Unix socket, or, if
-// it begins with @, a name in Linux's abstract space. It waits until the listener's
-// process has answered, at most ten seconds, or until ctx ends; a connection that has been
-// made is not affected by ctx. If the other process is not allowed, or does not allow this
-// one, the error is ErrRefused.
-func (cfg *Config) Dial(ctx context.Context, address string) (*Conn, error) {
+// dialPath connects to the Listener at a Unix socket.
+func (cfg *Config) dialPath(ctx context.Context, address string) (*Conn, error) {
 	var c *Conn
 	err := handshake.Greet(func() (cut bool, err error) {
 		c, cut, err = cfg.dial(ctx, address)

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"io"
@@ -16,7 +17,7 @@ import (
 
 func listenAt(t testing.TB, cfg *Config) *Listener {
 	t.Helper()
-	l, err := cfg.Listen(t.Context(), filepath.Join(t.TempDir(), "s"))
+	l, err := cfg.listenPath(t.Context(), filepath.Join(t.TempDir(), "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestStrangers(t *testing.T) {
 		}
 		accepted <- err
 	}()
-	c, err := Dial(t.Context(), l.Addr().String())
+	c, err := new(Config).dialPath(t.Context(), l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,18 +133,6 @@ func TestStrangers(t *testing.T) {
 		t.Error(err)
 	}
 	c.Close()
-}
-
-// echo has the other side say what this one says.
-func echo(t *testing.T, c net.Conn) {
-	t.Helper()
-	b := []byte("hello")
-	if _, err := c.Write(b); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(c, b); err != nil || string(b) != "hello" {
-		t.Fatalf("%q, %v", b, err)
-	}
 }
 
 // A listener that is no weft listener, is refused by Allow, or refuses.
@@ -231,6 +220,80 @@ func TestNoDescriptors(t *testing.T) {
 	t.Error("no connection is made any more")
 }
 
+// A process that has no descriptors left is told so by Dial, keeps the connections that it has, and
+// can dial again when it has closed some.
+func TestDiallerWithoutDescriptors(t *testing.T) {
+	l := listenAt(t, new(Config))
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				io.Copy(c, c)
+				c.Close()
+			}()
+		}
+	}()
+	child := start(t, "poor", l.Addr().String())
+	if !child.lines.Scan() || !strings.Contains(child.lines.Text(), "too many open files") && !strings.Contains(child.lines.Text(), "ulimit -n") {
+		t.Errorf("the child is told %q", child.lines.Text())
+	}
+	child.expect(t, "again")
+}
+
+// A listener whose process is stopped holds a dialler up until its context ends, and serves again
+// when it goes on.
+func TestStoppedListener(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	child := start(t, "full", path)
+	child.expect(t, "listening")
+	child.Process.Signal(syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := Dial(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Dial: %v", err)
+	}
+	child.Process.Signal(syscall.SIGCONT)
+	c, err := Dial(within(t), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo(t, c)
+	c.Close()
+}
+
+// A peer over TCP that is stopped harms nothing until it is killed: that is ECONNRESET, after what it
+// had written.
+func TestTLSDeath(t *testing.T) {
+	cfg := &Config{Key: noise(LeastKey)}
+	l, err := cfg.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	child := start(t, "tls", l.Addr().String())
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	child.expect(t, "written")
+	child.Process.Signal(syscall.SIGSTOP)
+	c.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
+	for err = nil; err == nil; {
+		_, err = c.Write(make([]byte, 1<<20))
+	}
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("Write to a process that is stopped: %v", err)
+	}
+	child.Process.Kill()
+	if b, err := io.ReadAll(c); string(b) != "last words" || !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("read %q, and then %v", b, err)
+	}
+}
+
 // A listener whose process was killed leaves its socket's file: the next one replaces it,
 // and of several at once exactly one.
 func TestStaleSocket(t *testing.T) {
@@ -245,7 +308,7 @@ func TestStaleSocket(t *testing.T) {
 	made, failed := make(chan *Listener, n), make(chan error, n)
 	for range n {
 		go func() {
-			l, err := Listen(t.Context(), path)
+			l, err := new(Config).listenPath(t.Context(), path)
 			if err != nil {
 				failed <- err
 				return
@@ -319,5 +382,49 @@ func TestManyConnections(t *testing.T) {
 		if err := <-ended; !errors.Is(err, net.ErrClosed) {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Connections that have been busy, whose rings have grown, give their memory back when they are
+// idle, and grow again when they are used.
+func TestIdleRingsShrink(t *testing.T) {
+	const n = 50
+	l := listenAt(t, new(Config))
+	before := status(t, "RssShmem")
+	var dialled, accepted []*Conn
+	for range n {
+		c, err := new(Config).dialPath(t.Context(), l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		a, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		c.idle.after = 20 * time.Millisecond
+		dialled, accepted = append(dialled, c), append(accepted, a.(*Conn))
+	}
+	for round := range 2 {
+		for i, c := range dialled {
+			sent := make(chan error)
+			go func() {
+				_, err := c.Write(make([]byte, 4*defaultBuffer))
+				sent <- err
+			}()
+			if _, err := io.ReadFull(accepted[i], make([]byte, 4*defaultBuffer)); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-sent; err != nil {
+				t.Fatal(err)
+			}
+		}
+		each := n * 1024
+		for each > 16<<10 { // until they have been idle for long enough
+			time.Sleep(time.Millisecond)
+			each = (status(t, "RssShmem") - before) * 1024 / n
+		}
+		t.Logf("round %d: %d bytes for each idle connection", round, each)
 	}
 }

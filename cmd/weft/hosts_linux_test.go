@@ -178,7 +178,7 @@ func (c *cluster) left() (found []string) {
 // until waits for what other processes do.
 func (c *cluster) until(what string, cond func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !cond(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !cond(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.t.Fatalf("waited in vain until %s: %q", what, c.left())
 		}
@@ -338,14 +338,14 @@ func TestHostsTree(t *testing.T) {
 	began := time.Now()
 	out, errs, status := c.run("-n", "64", "-fanout", "2", "-hosts", hosts, hello)
 	t.Logf("64 ranks on 8 hosts, as a tree: %v", time.Since(began).Round(time.Millisecond))
-	if status != 0 || errs != "" || strings.Count(out, "received") != 64 {
+	if status != 0 || strings.Contains(errs, "weft run") || strings.Count(out, "received") != 64 {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	c.write("rootonly", "#!/bin/sh\n[ \"$SSH_CONNECTION\" = '' ] || exit 255\nexec ssh -F "+c.path("ssh_config")+" -o BatchMode=yes \"$@\"\n")
 	if err := os.Chmod(c.path("rootonly"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-fanout", "2", "-hosts", hosts, hello); status != 0 || errs != "" {
+	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-fanout", "2", "-hosts", hosts, hello); status != 0 || strings.Contains(errs, "weft run") {
 		t.Errorf("handed back: status %d: %s%s", status, out, errs)
 	}
 }

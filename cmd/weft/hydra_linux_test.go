@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,9 +16,9 @@ import (
 	"weft/internal/sys"
 )
 
-// hydra returns a job of two ranks, on the second and third host, that MPICH's mpiexec starts from the first one
-// by way of the cluster's ssh.
-func (c *cluster) hydra(program string, args ...string) *exec.Cmd {
+// hydra returns a job of n ranks on some hosts, as many on each, that MPICH's mpiexec starts from the first host of the
+// cluster by way of its ssh.
+func (c *cluster) hydra(hosts []lab.Host, n int, program string, args ...string) *exec.Cmd {
 	c.t.Helper()
 	mpiexec, err := exec.LookPath("mpiexec.hydra")
 	if err != nil {
@@ -30,11 +31,15 @@ func (c *cluster) hydra(program string, args ...string) *exec.Cmd {
 			c.t.Fatal(err)
 		}
 	}
-	hosts := c.lab.Hosts[1].IP.String() + "," + c.lab.Hosts[2].IP.String()
+	var names []string
+	for _, h := range hosts {
+		names = append(names, h.IP.String())
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	c.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, mpiexec, append([]string{
-		"-launcher", "ssh", "-launcher-exec", c.path(script), "-iface", lab.Interface, "-hosts", hosts, "-ppn", "1", "-n", "2", program,
+		"-launcher", "ssh", "-launcher-exec", c.path(script), "-iface", lab.Interface, "-hosts", strings.Join(names, ","),
+		"-ppn", strconv.Itoa(n / len(hosts)), "-n", strconv.Itoa(n), program,
 	}, args...)...)
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
@@ -45,7 +50,8 @@ func (c *cluster) hydra(program string, args ...string) *exec.Cmd {
 func TestHydraFaults(t *testing.T) {
 	c := newCluster(t, 3)
 	ping := c.build("../../examples/ping")
-	c.hydra(ping)
+	hosts := c.lab.Hosts[1:]
+	c.hydra(hosts, 2, ping) // or the test is skipped
 	proxy, err := exec.LookPath("hydra_pmi_proxy")
 	if err == nil {
 		proxy, err = filepath.EvalSymlinks(proxy)
@@ -77,7 +83,7 @@ func TestHydraFaults(t *testing.T) {
 		}, "weft: rank 0: "},
 	} {
 		var out bytes.Buffer
-		cmd := c.hydra(ping, "-count", "1000000000")
+		cmd := c.hydra(hosts, 2, ping, "-count", "1000000000")
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
 			t.Fatal(err)
@@ -106,7 +112,7 @@ func TestHydraTwice(t *testing.T) {
 	sort := c.build("../../examples/nas/is")
 	var jobs sync.WaitGroup
 	for range 2 {
-		cmd := c.hydra(sort, "-class", "S")
+		cmd := c.hydra(c.lab.Hosts[1:], 4, sort, "-class", "S")
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
@@ -119,4 +125,23 @@ func TestHydraTwice(t *testing.T) {
 		})
 	}
 	jobs.Wait()
+}
+
+// Many ranks of mpiexec need few descriptors, rank 0 one for each of the others.
+func TestHydraManyRanks(t *testing.T) {
+	c := newCluster(t, 8)
+	hello := c.build("../../examples/hello")
+	c.write("limited", "#!/bin/sh\nulimit -n 256\nexec "+hello+"\n")
+	if err := os.Chmod(c.path("limited"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := c.hydra(c.lab.Hosts, 200, c.path("limited"))
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || strings.Count(out.String(), "received") != 200 {
+		t.Errorf("%v: %d have received: %s", err, strings.Count(out.String(), "received"), errs.String())
+	}
 }

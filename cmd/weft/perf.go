@@ -14,11 +14,14 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/perf"
+	"weft/internal/perf/services"
 	"weft/internal/stress"
 )
 
 // measured runs a rank of a measurement, if this process is one.
-func measured() bool { return perf.Rank() || infoRank() || doctorRank() || stress.Rank() }
+func measured() bool {
+	return perf.Rank() || services.Server() || infoRank() || doctorRank() || stress.Rank()
+}
 
 const perfHelp = `Measures weft between two processes of this machine, and its peers in the same
 run: every system runs in turn, round after round, and medians are compared.
@@ -47,6 +50,7 @@ EXAMPLES
   weft perf libraries -svg libraries.svg    the libraries side by side, as paper 003
   weft perf buffers                         memory that they hold for messages, by ranks
   weft perf sharing                         a link that ranks and TCP share
+  weft perf services                        HTTP and net/rpc over sockets and weft
   weft perf bars                            the bars of docs/PERFORMANCE.md
   weft lab -- weft perf breakdown           where the microseconds go`
 
@@ -60,11 +64,11 @@ type perfFlags struct {
 
 func perfCommand() *ffcli.Command {
 	c := &ffcli.Command{
-		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|barrier|lock|ipush|match|logp|libraries|buffers|sharing|bars [FLAGS]",
+		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|barrier|lock|ipush|match|logp|libraries|buffers|sharing|services|bars [FLAGS]",
 		ShortHelp: "measure weft and its peers", LongHelp: perfHelp,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, logp, libraries, buffers, sharing, bars", args[0])
+				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, logp, libraries, buffers, sharing, services, bars", args[0])
 			}
 			return flag.ErrHelp
 		},
@@ -80,7 +84,7 @@ func perfCommand() *ffcli.Command {
 	c.Subcommands = append(c.Subcommands,
 		perfCoordCommand("barrier", "barriers, by algorithm and number of ranks", perfBarrierHelp, "auto,dissemination,tree"),
 		perfCoordCommand("lock", "locks: taken again, handed on, fought for", perfLockHelp, "queue,central"))
-	c.Subcommands = append(c.Subcommands, perfIPushCommand(), perfMatchCommand(), perfLogPCommand(), perfLibrariesCommand(), perfBuffersCommand(), perfSharingCommand(), barsCommand(), breakdownCommand())
+	c.Subcommands = append(c.Subcommands, perfIPushCommand(), perfMatchCommand(), perfLogPCommand(), perfLibrariesCommand(), perfBuffersCommand(), perfSharingCommand(), perfServicesCommand(), barsCommand(), breakdownCommand())
 	return c
 }
 

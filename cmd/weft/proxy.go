@@ -20,7 +20,8 @@ const proxyHelp = `Joins connections of package stream to TCP or Unix sockets, a
 programs that know nothing of weft can be reached, and can reach others. It listens
 at FROM, and for each connection that comes it makes one to TO. Addresses are
 
-  weft:PATH       a listener of package stream
+  weft:PATH       a listener of package stream on this host
+  weft:HOST:PORT  one on another host, or for others: TLS under the key in the file -key
   unix:PATH       a Unix socket
   tcp:HOST:PORT   TCP
 
@@ -28,13 +29,17 @@ Only processes of the same user, and root, are let in at a weft: address. Whoeve
 reach a tcp: address is let in. Half-closed connections stay so.
 
 EXAMPLES
+  head -c 32 /dev/urandom >app.key                     both hosts have the file, and nobody else
+  weft proxy -key app.key weft::7777 weft:/run/app.sock
+  weft proxy -key app.key tcp:localhost:8080 weft:server:7777
   weft proxy tcp:localhost:8080 weft:/run/app.sock    curl reaches a Go service
   weft proxy weft:/run/redis tcp:localhost:6379       a Go program reaches Redis`
 
 func proxyCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft proxy", flag.ContinueOnError)
+	key := fs.String("key", "", "file with the key of weft:HOST:PORT: 32 random bytes or more")
 	return &ffcli.Command{
-		Name: "proxy", ShortUsage: "weft proxy FROM TO", ShortHelp: "join streams to TCP and Unix sockets", LongHelp: proxyHelp, FlagSet: fs,
+		Name: "proxy", ShortUsage: "weft proxy [FLAGS] FROM TO", ShortHelp: "join streams to TCP and Unix sockets", LongHelp: proxyHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) != 2 {
 				return errors.New("proxy: it takes two addresses: where to listen, and where to connect to")
@@ -47,6 +52,13 @@ func proxyCommand() *ffcli.Command {
 			if err != nil {
 				return err
 			}
+			var cfg stream.Config
+			if *key != "" {
+				if cfg.Key, err = os.ReadFile(*key); err != nil {
+					return fmt.Errorf("proxy: -key: %w", err)
+				}
+			}
+			from.cfg, to.cfg = cfg, cfg
 			l, err := from.listen(ctx)
 			if err != nil {
 				return err
@@ -58,29 +70,32 @@ func proxyCommand() *ffcli.Command {
 }
 
 // An endpoint is an address of weft proxy.
-type endpoint struct{ network, address string }
+type endpoint struct {
+	network, address string
+	cfg              stream.Config
+}
 
 func parseEndpoint(text string) (endpoint, error) {
 	network, address, _ := strings.Cut(text, ":")
 	switch network {
 	case "weft", "unix", "tcp":
 		if address != "" {
-			return endpoint{network, address}, nil
+			return endpoint{network: network, address: address}, nil
 		}
 	}
-	return endpoint{}, fmt.Errorf("proxy: %q: an address is weft:PATH, unix:PATH or tcp:HOST:PORT", text)
+	return endpoint{}, fmt.Errorf("proxy: %q: an address is weft:PATH, weft:HOST:PORT, unix:PATH or tcp:HOST:PORT", text)
 }
 
 func (e endpoint) listen(ctx context.Context) (net.Listener, error) {
 	if e.network == "weft" {
-		return stream.Listen(ctx, e.address)
+		return e.cfg.Listen(ctx, e.address)
 	}
 	return new(net.ListenConfig).Listen(ctx, e.network, e.address)
 }
 
 func (e endpoint) dial(ctx context.Context) (net.Conn, error) {
 	if e.network == "weft" {
-		return stream.Dial(ctx, e.address)
+		return e.cfg.Dial(ctx, e.address)
 	}
 	return new(net.Dialer).DialContext(ctx, e.network, e.address)
 }

@@ -8,14 +8,16 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"weft/stream"
 )
 
 // Whatever is joined to whatever, bytes and half closes go through, and what cannot be
 // reached, or has gone, ends the connection.
 func TestProxy(t *testing.T) {
 	data := bytes.Repeat([]byte("through the proxy "), 50000)
-	for _, front := range []string{"weft", "unix", "tcp"} {
-		for _, behind := range []string{"weft", "unix", "tcp"} {
+	for _, front := range []string{"weft", "weft between hosts", "unix", "tcp"} {
+		for _, behind := range []string{"weft", "weft between hosts", "unix", "tcp"} {
 			t.Run(front+" to "+behind, func(t *testing.T) {
 				server, service := listenAs(t, behind)
 				l, entrance := listenAs(t, front)
@@ -67,16 +69,20 @@ func TestProxy(t *testing.T) {
 
 func listenAs(t *testing.T, network string) (net.Listener, endpoint) {
 	t.Helper()
-	e := endpoint{network, filepath.Join(t.TempDir(), "s")}
-	if network == "tcp" {
+	e := endpoint{network: network, address: filepath.Join(t.TempDir(), "s")}
+	switch network {
+	case "tcp":
 		e.address = "127.0.0.1:0"
+	case "weft between hosts":
+		e.network, e.address, e.cfg.Key = "weft", "127.0.0.1:0", bytes.Repeat([]byte("key"), stream.LeastKey)
 	}
 	l, err := e.listen(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	return l, endpoint{network, l.Addr().String()}
+	e.address = l.Addr().String()
+	return l, e
 }
 
 func reach(t *testing.T, e endpoint) net.Conn {

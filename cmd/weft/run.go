@@ -66,6 +66,7 @@ func runCommand() *ffcli.Command {
 	trace := fs.String("trace", "", "write what each rank sends to whom to this file, with the rank appended; see weft amt advise")
 	table := fs.String("amt", "", "receive rings: a file that weft amt advise has written, or auto")
 	fs.StringVar(&job.Timeline, "timeline", "", "write what each rank does and when to this file, for ui.perfetto.dev; see docs/TIMELINE.md")
+	fs.StringVar(&job.HTTP, "http", "", "serve a page about the job at this address, such as :8080 (which is that port of this host only); see docs/PAGE.md")
 	fs.DurationVar(&job.Liveness, "liveness", 0, "silence after which a rank counts as dead (default 3s; negative: never)")
 	fs.DurationVar(&job.Grace, "grace", 2*time.Second, "time that ranks have to end before they are killed")
 	fs.DurationVar(&job.Timeout, "timeout", 0, "end the job after this time (default never)")

@@ -29,11 +29,11 @@ KEYS
   ↑ ↓     scroll
 
 COLUMNS
-  out/s, outB/s   messages of ports sent, and bytes of packets; in/s, inB/s received
+  out/s, outB/s   messages of ports sent, and bytes; in/s, inB/s received
   poll, sleep     goroutines that look for packets, and that sleep, on average
   resent          packets sent again; lost: timeouts, and times that packets were missing
   refused         messages and streams of packets for which the receiver had no room
-  Access to memory that is mapped is not counted, nor is what weft does not see.
+  Access of less than 16 KiB to memory that is mapped is not counted.
 
 EXAMPLES
   weft top

@@ -82,6 +82,13 @@ func TestTop(t *testing.T) {
 		stopped = j.Ranks[1].PID
 		return j.Size == 2 && j.Ranks[0].Rates != nil && j.Ranks[0].Rates.Sent.Messages > 0 && len(j.Pairs) == 2 && j.Pairs[0].Transport == "shm"
 	})
+	t.Run("ranks on other hosts", func(t *testing.T) { // whose pages are not to be seen
+		t.Setenv(directory.Env, directory.Off)
+		seen(t, run.Process.Pid, "ranks say what they count", func(j *top.Job) bool {
+			c := j.Ranks[0].Counts
+			return j.Ranks[0].State == top.Unknown && c.Sent.Messages > 0 && len(c.Peers) > 0 && j.Ranks[0].Rates != nil
+		})
+	})
 	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +96,7 @@ func TestTop(t *testing.T) {
 		return j.Ranks[1].State == top.Stopped && strings.HasPrefix(j.Ranks[0].Needs, "a message from anyone")
 	})
 	out, _, _ := runWeft(t, "top", "-once", "-interval", "0", "-filter", strconv.Itoa(stopped), strconv.Itoa(run.Process.Pid))
-	if want := fmt.Sprintf("weft run %d: ", run.Process.Pid); !strings.Contains(out, want) || !strings.Contains(out, " stopped ") || strings.Contains(out, " a message from anyone") {
+	if want := fmt.Sprintf("weft run %d: ", run.Process.Pid); !strings.Contains(out, want) || !strings.Contains(out, " stopped ") || strings.Contains(out, "\n0  ") {
 		t.Errorf("%q", out)
 	}
 	if err := syscall.Kill(stopped, syscall.SIGCONT); err != nil {

@@ -56,13 +56,19 @@ const largest = 5 << 20
 
 // serve starts the service, and returns a client of it.
 func serve(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, error)) (pb.TestServiceClient, *service) {
+	client, s, end := serving(t, l, dial)
+	t.Cleanup(end)
+	return client, s
+}
+
+// serving is serve, and returns what ends both.
+func serving(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, error)) (pb.TestServiceClient, *service, func()) {
 	t.Helper()
 	s := &service{cancelled: make(chan bool)}
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(largest),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Millisecond, PermitWithoutStream: true}))
 	pb.RegisterTestServiceServer(server, s)
 	go server.Serve(l)
-	t.Cleanup(server.Stop)
 	client, err := grpc.NewClient("passthrough:///weft", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) }),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest)),
@@ -70,8 +76,10 @@ func serve(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, e
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { client.Close() })
-	return pb.NewTestServiceClient(client), s
+	return pb.NewTestServiceClient(client), s, func() {
+		client.Close()
+		server.Stop()
+	}
 }
 
 func payload(n int) *pb.Payload {

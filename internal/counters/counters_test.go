@@ -32,6 +32,8 @@ func TestLayout(t *testing.T) {
 		{"errors", unsafe.Offsetof(Node{}.errors), 2048},
 		{"Sent", unsafe.Offsetof(Peer{}.Sent), 64},
 		{"Received", unsafe.Offsetof(Peer{}.Received), 128},
+		{"SentLong", unsafe.Offsetof(Peer{}.SentLong), 208},
+		{"Read", unsafe.Offsetof(Peer{}.Read), 232},
 		{"RoundTrips", unsafe.Offsetof(Peer{}.RoundTrips), 256},
 		{"a transport", unsafe.Sizeof(Transport{}), 128},
 		{"a wait", unsafe.Sizeof(Wait{}), 32},
@@ -69,6 +71,9 @@ func TestPage(t *testing.T) {
 		b := p.Peer(rank)
 		b.State, b.Transport, b.RTT = Connected, 1, 2500
 		b.Sent.Messages, b.Received.Bytes = uint64(rank)+1, 100
+		b.SentLong, b.ReceivedLong = 1000, 20
+		b.Wrote(1)
+		b.Got(3)
 		b.Measured(2500)
 		if p.Peer(rank) != b {
 			t.Error("a peer has two blocks")
@@ -88,10 +93,10 @@ func TestPage(t *testing.T) {
 		t.Errorf("transports %+v", s.Transports)
 	}
 	want := []PeerCounts{
-		{Rank: 0, Transport: "udp", State: "connected", RTT: 2500, Sent: Flow{Messages: 1}, Received: Flow{Bytes: 100}, RTTTotal: 2500, RoundTrips: []Class{{4096, 1}}},
-		{Rank: 7, Transport: "udp", State: "connected", RTT: 2500, Sent: Flow{Messages: 8}, Received: Flow{Bytes: 100}, RTTTotal: 2500, RoundTrips: []Class{{4096, 1}}},
+		{Rank: 0, Transport: "udp", State: "connected", RTT: 2500, Sent: Flow{Messages: 1}, Received: Flow{Bytes: 100}, RTTTotal: 2500, SentDirect: 1001, GotDirect: 23, RoundTrips: []Class{{4096, 1}}},
+		{Rank: 7, Transport: "udp", State: "connected", RTT: 2500, Sent: Flow{Messages: 8}, Received: Flow{Bytes: 100}, RTTTotal: 2500, SentDirect: 1001, GotDirect: 23, RoundTrips: []Class{{4096, 1}}},
 	}
-	if !reflect.DeepEqual(s.Peers, want) || s.Sent.Messages != 9 || s.Received.Bytes != 200 {
+	if !reflect.DeepEqual(s.Peers, want) || s.Sent.Messages != 9 || s.Received.Bytes != 200 || s.SentDirect != 2002 || s.GotDirect != 46 {
 		t.Errorf("peers %+v, in all %+v and %+v", s.Peers, s.Sent, s.Received)
 	}
 }

@@ -1,6 +1,10 @@
 package counters
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"weft/internal/mem"
+)
 
 // The layout of a page, version 1. All numbers are of 8 bytes unless the field says
 // otherwise, little-endian, at multiples of their size. The first NodeSize bytes are a Node,
@@ -89,13 +93,27 @@ type Peer struct {
 
 	Shortened uint64 // times that packets were cut shorter, as the path lost long ones
 	RTTTotal  uint64 // ns, of all in RoundTrips
-	_         [6]uint64
+
+	// Bytes that did not go in packets: of long messages, which the receiver reads in the sender's
+	// memory, and of access to mapped memory, if it is long. The latter are written atomically.
+	SentLong, ReceivedLong uint64
+	Written, Read          uint64
+	_                      [2]uint64
 
 	RoundTrips Histogram
 }
 
-// A Flow is what went to a peer, or came from it. Access to memory that is mapped here is
-// not counted: it takes no more time than to count it would.
+// LongAccess is how many bytes an access to mapped memory has at least that is counted: shorter
+// ones take no more time than to count them would.
+const LongAccess = 16 << 10
+
+// Wrote and Got count access to memory of the peer that is mapped here. Any goroutine may call them.
+func (p *Peer) Wrote(bytes int) { mem.Word(&p.Written).Add(uint64(bytes)) }
+
+// Got is Wrote for bytes that were read.
+func (p *Peer) Got(bytes int) { mem.Word(&p.Read).Add(uint64(bytes)) }
+
+// A Flow is what went to a peer, or came from it.
 type Flow struct {
 	Messages uint64 `json:"messages"` // of ports
 	Accesses uint64 `json:"accesses"` // requests about memory and mailboxes that went in packets

@@ -103,7 +103,7 @@ func (s *Snapshot) parsePeers(n *Node, peers []Peer) {
 		c := PeerCounts{
 			Rank: int(p.tag - 1), State: p.State.String(), MTU: p.MTU, Window: p.Window, Flying: p.Flying,
 			RTT: time.Duration(p.RTT), RTTVar: time.Duration(p.RTTVar), Sent: p.Sent, Received: p.Received, Shortened: p.Shortened, RTTTotal: time.Duration(p.RTTTotal),
-			RoundTrips: p.RoundTrips.classes(),
+			SentDirect: p.SentLong + p.Written, GotDirect: p.ReceivedLong + p.Read, RoundTrips: p.RoundTrips.classes(),
 		}
 		if t := p.Transport - 1; t < uint64(len(s.Transports)) {
 			c.Transport = s.Transports[t].Name
@@ -111,6 +111,8 @@ func (s *Snapshot) parsePeers(n *Node, peers []Peer) {
 		s.Peers = append(s.Peers, c)
 		s.Sent.Add(&p.Sent)
 		s.Received.Add(&p.Received)
+		s.SentDirect += c.SentDirect
+		s.GotDirect += c.GotDirect
 	}
 	slices.SortFunc(s.Peers, func(a, b PeerCounts) int { return cmp.Compare(a.Rank, b.Rank) })
 	s.Peers = slices.CompactFunc(s.Peers, func(a, b PeerCounts) bool { return a.Rank == b.Rank })

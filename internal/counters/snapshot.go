@@ -19,6 +19,8 @@ type Snapshot struct {
 
 	Sent        Flow    `json:"sent"` // to all peers
 	Received    Flow    `json:"received"`
+	SentDirect  uint64  `json:"sent_direct_bytes"` // that did not go in packets; see PeerCounts
+	GotDirect   uint64  `json:"received_direct_bytes"`
 	Dropped     Dropped `json:"dropped"`
 	Strange     uint64  `json:"strange_packets"` // received before their senders were known, or from none
 	StrangeSize uint64  `json:"strange_bytes"`
@@ -83,6 +85,11 @@ type PeerCounts struct {
 	Sent      Flow          `json:"sent"`
 	Received  Flow          `json:"received"`
 	Shortened uint64        `json:"shortened,omitempty"`
+
+	// Bytes that did not go in packets: of long messages, and of access to mapped memory of LongAccess
+	// bytes and more.
+	SentDirect uint64 `json:"sent_direct_bytes,omitempty"`
+	GotDirect  uint64 `json:"received_direct_bytes,omitempty"`
 
 	RTTTotal   time.Duration `json:"rtt_total_ns,omitempty"`
 	RoundTrips []Class       `json:"round_trips,omitempty"` // those that are not empty; RTTTotal is of all of them

@@ -87,6 +87,13 @@ func (n *Node) updateMemory() {
 // transports do. Any goroutine may call it.
 func (n *Node) Hold(bytes uint64) { n.held.Store(bytes) }
 
+// CountsOf returns where access to a rank's memory is counted. Any goroutine may call it.
+func (n *Node) CountsOf(rank int) *counters.Peer {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.page.Peer(rank)
+}
+
 // fail counts an error, of a peer or of none (-1). The lock is held.
 func (n *Node) fail(peer int, what string) {
 	if !n.closing.Load() {

@@ -143,7 +143,7 @@ func (n *Node) noteOut(p *Peer, taken int) {
 	for i := range n.out[:taken] {
 		e.Size += uint64(len(n.out[i].Header) + len(n.out[i].Payload))
 		if n.out[i].Again > 0 {
-			e.Flags |= timeline.Again
+			e.ID++
 		}
 	}
 	n.timeline.Add(e)

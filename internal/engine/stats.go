@@ -51,6 +51,9 @@ func (s *Stats) drop(err error) {
 	}
 }
 
+// Counts returns what is counted of a peer.
+func (e *Engine) Counts(rank int) *counters.Peer { return e.cfg.Counters.Peer(rank) }
+
 // Dropped returns how many packets and frames have been refused, by reason.
 func (e *Engine) Dropped() counters.Dropped {
 	s := &e.stats

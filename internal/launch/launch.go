@@ -14,6 +14,7 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/hostlist"
 	"weft/internal/process"
+	"weft/internal/web"
 )
 
 // A Job says what to start.
@@ -48,6 +49,8 @@ type Job struct {
 
 	Timeline string // a file for what each rank does and when; "" for none
 
+	HTTP string // the address at which the page is served; "" for none
+
 	Restart int // how often the job has been started before
 
 	// Temp is a directory that is removed when the job ends, also when this
@@ -76,6 +79,7 @@ type Running struct {
 	ends     chan *rank
 	done     chan struct{} // closed when all ranks have ended
 	timeline *os.File      // or nil
+	page     *web.Server   // or nil
 	verdict                // to be read when done is closed
 }
 
@@ -111,11 +115,16 @@ func Start(ctx context.Context, job Job, signals <-chan os.Signal) (*Running, er
 		r.ranks = append(r.ranks, &rank{number: i, place: places[i], ended: make(chan struct{})})
 	}
 	r.server, r.id, r.started = bootstrap.NewServer(r.identities()), bootstrap.NewID(), time.Now()
-	if err := r.openTimeline(); err != nil {
+	err = r.openTimeline()
+	if err == nil {
+		err = r.openPage()
+	}
+	if err != nil {
 		r.closeHosts()
 		return nil, err
 	}
 	if err := r.startAll(); err != nil {
+		r.closePage()
 		r.closeHosts()
 		return nil, err
 	}
@@ -184,6 +193,7 @@ func (r *Running) run(ctx context.Context, signals <-chan os.Signal) {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, fmt.Errorf("%w: %v", errTimeout, r.job.Timeout))
 		defer cancel()
 	}
+	defer r.closePage()
 	r.wait(ctx, signals)
 	r.writeTimeline()
 }

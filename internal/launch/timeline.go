@@ -21,6 +21,9 @@ func (j *Job) env() []string {
 	if j.Timeline != "" {
 		env = append(env, timelineEnv+"=1")
 	}
+	if j.HTTP != "" {
+		env = append(env, countEnv+"=1")
+	}
 	return env
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"weft"
 	"weft/internal/launch"
-	"weft/internal/timeline/perfetto/perfettotest"
+	"weft/internal/timeline/perfetto/reader"
 )
 
 // timelineLaps is how often two ranks send each other a message.
@@ -65,7 +65,7 @@ func timelineRank(ctx context.Context, p *weft.Proc, arg string) error {
 }
 
 // runTimeline runs two ranks and returns their timeline, and what was reported.
-func runTimeline(t *testing.T, change func(j *launch.Job)) (*perfettotest.Trace, string) {
+func runTimeline(t *testing.T, change func(j *launch.Job)) (*reader.Trace, string) {
 	t.Helper()
 	j, _, report := job(t, 2, "timeline")
 	j.Timeline = filepath.Join(t.TempDir(), "timeline")
@@ -79,7 +79,7 @@ func runTimeline(t *testing.T, change func(j *launch.Job)) (*perfettotest.Trace,
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := perfettotest.Decode(b)
+	trace, err := reader.Decode(b)
 	if err == nil {
 		err = trace.Check()
 	}
@@ -90,7 +90,7 @@ func runTimeline(t *testing.T, change func(j *launch.Job)) (*perfettotest.Trace,
 }
 
 // checkFlows fails unless every message leads from its send to its receive, later.
-func checkFlows(t *testing.T, trace *perfettotest.Trace) {
+func checkFlows(t *testing.T, trace *reader.Trace) {
 	t.Helper()
 	flows := trace.Flows()
 	if len(flows) != 2*timelineLaps+1 {
@@ -104,7 +104,7 @@ func checkFlows(t *testing.T, trace *perfettotest.Trace) {
 }
 
 // names counts what a timeline shows.
-func names(trace *perfettotest.Trace) map[string]int {
+func names(trace *reader.Trace) map[string]int {
 	n := map[string]int{}
 	for _, e := range trace.Events {
 		n[e.Name]++

@@ -10,7 +10,8 @@ import (
 // packets. Both ends count bytes from the beginning of the stream; a byte lies at its
 // number modulo the part of the memory that is in use. That part grows, by factors of four,
 // when the producer has found the ring full and no byte in it would change its place: as
-// long as nothing has been read, at once, and later when the ring is empty next.
+// long as nothing has been read, at once, and later when the ring is empty next. An empty
+// ring can also shrink to what it was at first.
 
 const (
 	// BytesControl is the memory that both ends of a ring of bytes share besides
@@ -130,6 +131,27 @@ func (p *ByteProducer) Want() {
 func (p *ByteProducer) Ready() bool {
 	behind := p.tail - p.m.head.Load()
 	return behind == 0 || !p.pressed && behind <= p.size/2 || behind > p.size || p.Refused()
+}
+
+// Grown reports whether more of the data is in use than at first.
+func (p *ByteProducer) Grown() bool { return p.size > BytesLeast }
+
+// Data returns the data, in use or not.
+func (p *ByteProducer) Data() []byte { return p.data }
+
+// Written returns how many bytes have been committed.
+func (p *ByteProducer) Written() uint64 { return p.tail }
+
+// Shrink makes the ring use as little of the data as at first, if it is empty, and reports
+// whether it is: then nobody needs what is in the data.
+func (p *ByteProducer) Shrink() bool {
+	head := p.m.head.Load()
+	if head != p.tail {
+		return false
+	}
+	p.head, p.size, p.pressed = head, BytesLeast, false
+	p.m.size.Store(BytesLeast)
+	return true
 }
 
 // End says that nothing will follow. It is a full fence, as Publish is.

@@ -132,6 +132,41 @@ func TestBytesGrowAtOnce(t *testing.T) {
 	}
 }
 
+// A ring shrinks when it is empty, at any place, and not before; it carries on, and grows
+// again as it did at first.
+func TestBytesShrink(t *testing.T) {
+	const most = 16 * BytesLeast
+	p, c, _ := byteRing(most)
+	for _, left := range []int{0, 1, 777, BytesLeast - 1} {
+		push(t, p, 2*most) // to the end
+		pull(t, c, 2*most)
+		push(t, p, most)
+		pull(t, c, 2*most)
+		push(t, p, most)
+		if !p.Grown() || p.Shrink() {
+			t.Fatal("a full ring is small, or shrinks")
+		}
+		pull(t, c, most-1)
+		if p.Shrink() {
+			t.Fatal("a ring shrinks in which a byte waits")
+		}
+		pull(t, c, 1)
+		push(t, p, left)
+		pull(t, c, left)
+		if written := p.Written(); !p.Shrink() || p.Grown() || p.Written() != written {
+			t.Fatal("an empty ring does not shrink")
+		}
+		want := BytesLeast
+		if p.tail%(4*BytesLeast) == 0 { // its first byte has the same place when it grows
+			want++
+		}
+		if n := push(t, p, BytesLeast+1); n != want {
+			t.Errorf("%d bytes fit into a ring that has shrunk, want %d", n, want)
+		}
+		pull(t, c, 2*most)
+	}
+}
+
 // The producer is ready when what it said it wants has come.
 func TestBytesWanted(t *testing.T) {
 	p, c, _ := byteRing(BytesLeast) // cannot grow: half of it is enough

@@ -73,6 +73,10 @@ func MapMemory(fd int, readOnly bool) ([]byte, error) {
 // Unmap ends a mapping.
 func Unmap(mem []byte) error { return unix.Munmap(mem) }
 
+// Discard gives shared memory back to the system, in every process that maps it: it holds
+// zeroes then. Where that cannot be, it stays as it is.
+func Discard(mem []byte) { _ = unix.Madvise(mem, unix.MADV_REMOVE) }
+
 // Vacate ends a mapping, but leaves empty memory of this process's own in its place: a
 // goroutine that comes late reads zeroes, and writes what nobody sees, where Unmap would
 // make it crash. The memory itself is given back; the addresses are not.

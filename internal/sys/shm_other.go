@@ -15,6 +15,9 @@ func MapMemory(fd int, readOnly bool) ([]byte, error) { return nil, ErrUnsupport
 // Unmap needs Linux.
 func Unmap(mem []byte) error { return ErrUnsupported }
 
+// Discard needs Linux.
+func Discard(mem []byte) {}
+
 // Vacate needs Linux.
 func Vacate(mem []byte) error { return ErrUnsupported }
 

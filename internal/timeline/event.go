@@ -74,7 +74,7 @@ const Nobody = -1
 // An Event is something that a rank did, from Begin to End by the clock of its recording.
 type Event struct {
 	Begin, End int64
-	ID         uint64 // of a message or of what coordinates; or 0
+	ID         uint64 // of a message or of what coordinates, or 0; of packets how many had been sent before
 	Size       uint64 // bytes; of a barrier the phase
 	Peer       int32  // or Nobody
 	Count      uint16 // packets
@@ -85,10 +85,7 @@ type Event struct {
 // Flags tell more of an event.
 type Flags uint8
 
-const (
-	Failed Flags = 1 << iota // the operation has ended with an error
-	Again                    // some of the packets had been sent before
-)
+const Failed Flags = 1 // the operation has ended with an error
 
 // MessageID returns the number of a message in the job, which its sender and its receiver
 // both know. Different messages have different numbers, but for one in 2^64.

@@ -68,6 +68,8 @@ func (r *Rank) since(o *Rank, seconds float64) {
 		return
 	}
 	r.Rates = &Rates{Sent: rate(&r.Counts.Sent, &o.Counts.Sent, seconds), Received: rate(&r.Counts.Received, &o.Counts.Received, seconds)}
+	r.Rates.Sent.Bytes += per(r.Counts.SentDirect, o.Counts.SentDirect, seconds)
+	r.Rates.Received.Bytes += per(r.Counts.GotDirect, o.Counts.GotDirect, seconds)
 	polled, asleep := waited(r.Counts)
 	polledBefore, asleepBefore := waited(o.Counts)
 	r.Rates.Polling = per(polled, polledBefore, seconds) / 1e9

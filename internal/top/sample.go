@@ -22,7 +22,8 @@ type Sample struct {
 // A Job is one of them.
 type Job struct {
 	Name      string    `json:"job"`                // in the pages; "" if no page is here
-	Launcher  int       `json:"launcher,omitempty"` // process number of weft run, if that has started it
+	Launcher  int       `json:"launcher,omitempty"` // the process that has been asked: weft run, or rank 0
+	By        string    `json:"by,omitempty"`       // what has started it, if not weft run
 	Program   string    `json:"program"`
 	Size      int       `json:"size"`
 	Started   time.Time `json:"started"`
@@ -68,7 +69,7 @@ type Rates struct {
 type Rate struct {
 	Messages float64 `json:"messages"`
 	Packets  float64 `json:"packets"`
-	Bytes    float64 `json:"bytes"`
+	Bytes    float64 `json:"bytes"` // also those that do not go in packets
 	Resent   float64 `json:"resent"`
 	Lost     float64 `json:"lost"`
 	Refused  float64 `json:"refused"`
@@ -81,7 +82,7 @@ type Pair struct {
 	Transport string        `json:"transport"`
 	RTT       time.Duration `json:"rtt_ns,omitempty"`
 	Messages  uint64        `json:"messages"`
-	Bytes     uint64        `json:"bytes"`
+	Bytes     uint64        `json:"bytes"` // also those that did not go in packets
 	Resent    uint64        `json:"resent"`
 	Rate      *Rate         `json:"rate,omitempty"`
 }
@@ -130,7 +131,7 @@ func (s *Sample) merge(st *launch.Status) {
 		j = &Job{Size: len(st.Ranks)}
 		s.Jobs = append(s.Jobs, j)
 	}
-	j.Launcher, j.Program, j.Started = st.PID, filepath.Base(st.Program), st.Started
+	j.Launcher, j.By, j.Program, j.Started = st.PID, waitgraph.Printable(st.By), filepath.Base(st.Program), st.Started
 	for i := range st.Ranks {
 		rep := &st.Ranks[i]
 		r := j.rank(rep.Rank)
@@ -193,9 +194,9 @@ func (j *Job) finish(now time.Time) {
 		}
 		for i := range r.Counts.Peers {
 			p := &r.Counts.Peers[i]
-			if p.Sent.Packets > 0 {
+			if p.Sent.Packets > 0 || p.SentDirect > 0 {
 				j.Pairs = append(j.Pairs, Pair{
-					From: r.Rank, To: p.Rank, Transport: p.Transport, RTT: p.RTT, Messages: p.Sent.Messages, Bytes: p.Sent.Bytes, Resent: p.Sent.Resent,
+					From: r.Rank, To: p.Rank, Transport: p.Transport, RTT: p.RTT, Messages: p.Sent.Messages, Bytes: p.Sent.Bytes + p.SentDirect, Resent: p.Sent.Resent,
 				})
 			}
 		}

@@ -135,7 +135,10 @@ func (j *Job) Rows(v View) (rows [][]string) {
 // Title says which job it is.
 func (j *Job) Title(now time.Time) string {
 	launcher := "others started it"
-	if j.Launcher > 0 {
+	switch {
+	case j.By != "":
+		launcher = fmt.Sprintf("%s, rank 0 is process %d", j.By, j.Launcher)
+	case j.Launcher > 0:
 		launcher = fmt.Sprintf("weft run %d", j.Launcher)
 	}
 	return fmt.Sprintf("%s: %s, %d ranks, for %v", launcher, j.Program, j.Size, now.Sub(j.Started).Round(time.Second))

@@ -21,11 +21,11 @@ var moment = time.Unix(1000, 0)
 func page(rank, size int, bytes, polled uint64) directory.Rank {
 	return directory.Rank{Alive: false, Snapshot: &counters.Snapshot{
 		Rank: rank, Size: size, PID: 100 + rank, Job: "j", Host: "h", Program: "prog", Started: moment,
-		Sent: counters.Flow{Messages: bytes / 10, Packets: bytes / 10, Bytes: bytes}, Memory: 3 << 20,
+		Sent: counters.Flow{Messages: bytes / 10, Packets: bytes / 10, Bytes: bytes / 2}, SentDirect: bytes - bytes/2, Memory: 3 << 20,
 		Waits: []counters.WaitCounts{{Operation: "receive", Wait: counters.Wait{Count: 1, Polled: polled}}},
 		Peers: []counters.PeerCounts{{
 			Rank: (rank + 1) % size, Transport: "udp", RTT: 40 * time.Microsecond,
-			Sent: counters.Flow{Messages: bytes / 10, Packets: bytes / 10, Bytes: bytes, Resent: uint64(rank)},
+			Sent: counters.Flow{Messages: bytes / 10, Packets: bytes / 10, Bytes: bytes / 2, Resent: uint64(rank)}, SentDirect: bytes - bytes/2,
 		}},
 	}}
 }
@@ -93,10 +93,10 @@ func TestMerge(t *testing.T) {
 	if w := j.Ranks[1].Waits; len(w) != 1 || w[0].Rank != 2 || w[0].Seconds != 2 {
 		t.Errorf("%+v", w)
 	}
-	other := launch.Status{PID: 43, Program: "far", Started: moment, Ranks: []waitgraph.Report{
+	other := launch.Status{PID: 43, By: "Slurm", Program: "far", Started: moment, Ranks: []waitgraph.Report{
 		{Rank: 0, Host: "far", PID: 1, Counts: &counters.Snapshot{Memory: 9}}, {Rank: 1, Host: "far", PID: 2, Ended: "it left"},
 	}}
-	if s.merge(&other); len(s.Jobs) != 2 || s.Jobs[1].Ranks[0].Counts.Memory != 9 || s.Jobs[1].Ranks[1].State != Ended {
+	if s.merge(&other); len(s.Jobs) != 2 || s.Jobs[1].Ranks[0].Counts.Memory != 9 || s.Jobs[1].Ranks[1].State != Ended || !strings.HasPrefix(s.Jobs[1].Title(moment), "Slurm, rank 0 is process 43: far") {
 		t.Errorf("%+v", s.Jobs)
 	}
 }

@@ -26,6 +26,9 @@ func (r *Report) clean() {
 	if r.Counts != nil {
 		r.Counts.Clean()
 	}
+	for i := range r.Ways {
+		r.Ways[i] = Printable(r.Ways[i])
+	}
 }
 
 // Printable returns a text in which what is not to be printed, such as control

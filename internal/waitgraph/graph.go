@@ -26,7 +26,15 @@ type Report struct {
 	Gone   []int   `json:",omitempty"` // ranks that it has taken for dead
 
 	Counts *counters.Snapshot `json:",omitempty"` // with the peers that it exchanges most with
+
+	Sent     []Sent   `json:",omitempty"` // if it counts that
+	Ways     []string `json:",omitempty"` // on which it has been sent
+	MoreSent int      `json:",omitempty"` // ranks to which it has sent, too
 }
+
+// Sent is what a rank has sent to another: its number, messages, bytes, and the number
+// of the way among the report's Ways.
+type Sent [4]uint64
 
 // A Wait is something that a goroutine of a rank waits for.
 type Wait struct {
@@ -61,6 +69,8 @@ type Thing struct {
 type Graph struct {
 	Ranks     []Report
 	Deadlocks []string // chains of ranks that wait for each other for good
+
+	stuck []int // ranks that wait for good
 }
 
 // settled is how long something must have been waited for to be taken for stuck:
@@ -166,6 +176,11 @@ func (g *Graph) findDeadlocks() {
 			if !can[i] && g.Ranks[i].Ended == "" && slices.ContainsFunc(g.Ranks[i].Waits, func(w Wait) bool { return g.canEnd(i, w, can) }) {
 				can[i], changed = true, true
 			}
+		}
+	}
+	for i := range g.Ranks {
+		if !can[i] && g.Ranks[i].Ended == "" {
+			g.stuck = append(g.stuck, i)
 		}
 	}
 	told := make([]bool, len(g.Ranks))

@@ -13,6 +13,7 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/bootstrap/pmi"
 	"weft/internal/bootstrap/rendezvous"
+	"weft/internal/sys"
 )
 
 // A joining is a process on its way into its job.
@@ -86,11 +87,17 @@ func (j *joining) source(s *Source, err error) (bootstrap.Source, error) {
 	return s, nil
 }
 
+// ownDescriptors are those that a process needs besides its connections to other ranks.
+const ownDescriptors = 20
+
 // serve makes this process the one that serves the job.
 func (j *joining) serve(ctx context.Context) (*rendezvous.Store, error) {
 	liveness, err := j.liveness()
 	if err != nil {
 		return nil, err
+	}
+	if most, need := sys.MaxFDs(), j.plan.Size+ownDescriptors; most > 0 && most < need {
+		return nil, fmt.Errorf("weft: rank 0 has a connection to each of the %d ranks, and needs about %d descriptors: it may have %d (ulimit -n)", j.plan.Size, need, most)
 	}
 	l, err := j.listen(ctx)
 	if err != nil {

@@ -14,6 +14,16 @@ import (
 	"weft/internal/launch"
 )
 
+// A rank 0 that may not have a connection to each of the others says so at once.
+func TestTooFewDescriptors(t *testing.T) {
+	hello := program(t, "weft/examples/hello")
+	env := []string{EnvSecret + "=a secret for a test of limits", "WEFT_RANK=0", "WEFT_SIZE=100", "WEFT_RENDEZVOUS=localhost:" + freePort(t)}
+	out, err := run(t, env, "sh", "-c", "ulimit -n 64; exec "+hello)
+	if err == nil || strings.Count(out, "\n") != 1 || !strings.Contains(out, "needs about 120 descriptors: it may have 64 (ulimit -n)") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // Where nobody but rank 0 knows all ranks it answers what they wait for, and says it when it gets SIGQUIT.
 func TestQuestions(t *testing.T) {
 	ping := program(t, "weft/examples/ping")

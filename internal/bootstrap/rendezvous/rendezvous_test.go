@@ -265,7 +265,7 @@ func TestStrangers(t *testing.T) {
 			c.Close()
 		}
 	}()
-	for i := range 500 {
+	for i := range 1500 {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)

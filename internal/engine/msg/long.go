@@ -105,6 +105,7 @@ func (p *Port) Fetched(op *Op) {
 		return
 	}
 	p.node.fetching.push(op)
+	p.node.queue(op.Offer.From).Counts.ReceivedLong += uint64(op.Offer.Total)
 	p.node.settleFetch(op.Offer, wire.StatusOK)
 }
 
@@ -187,6 +188,7 @@ func (n *Node) onFetch(from int, f wire.Fetch) {
 		n.Stats.Dropped++
 		return
 	}
+	op.packets = true
 	q := n.queue(from)
 	q.Push(wire.Piece{End: true, Token: f.Token}.Append(q.Head()), op.Buf, false)
 }
@@ -215,6 +217,9 @@ func (n *Node) onFetched(from int, f wire.Fetched) {
 	n.queue(from).Drop(wire.TypePiece, f.Token)
 	switch f.Status {
 	case wire.StatusOK:
+		if !op.packets {
+			n.queue(from).Counts.SentLong += uint64(len(op.Buf))
+		}
 		n.settle(from, f.Token, wire.StatusOK)
 		n.finish(op, nil)
 	case wire.StatusTooLong:

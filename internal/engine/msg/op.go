@@ -58,12 +58,13 @@ type Op struct {
 	Block *Block // Recv without Buf: the message, until Release
 	Offer Offer  // Recv: the long message offered
 
-	port   *Port
-	next   *Op
-	left   int    // Flush: pairs not yet drained
-	got    int    // Recv: bytes fetched
-	token  uint32 // Send: token of a long message, from 1
-	borrow bool   // Recv: started without Buf
+	port    *Port
+	next    *Op
+	left    int    // Flush: pairs not yet drained
+	got     int    // Recv: bytes fetched
+	token   uint32 // Send: token of a long message, from 1
+	packets bool   // its bytes have been asked for in packets
+	borrow  bool   // Recv: started without Buf
 
 	recalled bool // Recv: the message that was offered has been put back, as the port was frozen
 }

@@ -12,7 +12,7 @@ import (
 // belongs to the engine until Finished returns it.
 func (p *Port) Start(op *Op) {
 	op.port, op.State, op.Err, op.Block = p, Pending, nil, nil
-	op.token, op.borrow, op.recalled = 0, op.Buf == nil, false
+	op.token, op.borrow, op.recalled, op.packets = 0, op.Buf == nil, false, false
 	if !p.open {
 		op.State, op.Err = Done, p.Closed()
 		return

@@ -106,7 +106,11 @@ func (p *Process) lookHere(last *thread) {
 func (p *Process) Ended() bool { return len(p.order) == 0 }
 
 // Now returns the time of the machine's clock.
-func (p *Process) Now() sim.Time { return p.machine.Now() }
+func (p *Process) Now() sim.Time {
+	now := p.machine.Now()
+	p.turns.done.Add(1) // so that whoever takes the turn back and lets time pass comes after
+	return now
+}
 
 // swap is how often, one time in so many, a goroutine loses its turn when it enters
 // a call and others of its process might act, and the longest time for which.

@@ -277,8 +277,8 @@ func (r *rank) describeEvent(e *timeline.Event) {
 	if e.Count > 0 {
 		r.annotate("packets", int64(e.Count))
 	}
-	if e.Flags&timeline.Again != 0 {
-		r.say("again", "some had been sent before")
+	if e.Kind.Packets() && e.ID > 0 {
+		r.annotate("again", int64(e.ID))
 	}
 	if e.Flags&timeline.Failed != 0 {
 		r.say("ended", "with an error")

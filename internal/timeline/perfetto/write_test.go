@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"weft/internal/timeline"
-	"weft/internal/timeline/perfetto/perfettotest"
+	"weft/internal/timeline/perfetto/reader"
 )
 
 // part returns what a rank of two did, by its own clock.
@@ -19,14 +19,14 @@ func part(rank int, clock string, events ...timeline.Event) *timeline.Part {
 }
 
 // written writes parts, and reads what was written.
-func written(t *testing.T, parts ...*timeline.Part) (*perfettotest.Trace, Summary) {
+func written(t *testing.T, parts ...*timeline.Part) (*reader.Trace, Summary) {
 	t.Helper()
 	var b bytes.Buffer
 	s, err := Write(&b, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := perfettotest.Decode(b.Bytes())
+	trace, err := reader.Decode(b.Bytes())
 	if err == nil {
 		err = trace.Check()
 	}
@@ -75,7 +75,7 @@ func TestLanes(t *testing.T) {
 	if lanes["receive"] != lanes["sleep"] || lanes["receive"] == lanes["flush"] {
 		t.Errorf("%v", lanes)
 	}
-	operations := slices.DeleteFunc(slices.Clone(trace.Tracks), func(k perfettotest.Track) bool { return k.Name != "operations" })
+	operations := slices.DeleteFunc(slices.Clone(trace.Tracks), func(k reader.Track) bool { return k.Name != "operations" })
 	if len(operations) != 2 {
 		t.Errorf("tracks %+v", trace.Tracks)
 	}

@@ -1,10 +1,12 @@
-// Package perfettotest reads the files that package perfetto writes, for tests: it knows the
-// fields by the numbers of perfetto's protocol and shares nothing with the writer.
-package perfettotest
+// Package reader reads the files that package perfetto writes. It knows the fields by the
+// numbers of perfetto's protocol and shares nothing with the writer, so that each checks the
+// other.
+package reader
 
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -31,6 +33,17 @@ type Event struct {
 	Category, Name string
 	Flows          []uint64
 	Notes          []string // "name=value"
+}
+
+// Number returns an annotation of the event that is a number.
+func (e *Event) Number(name string) (n int, ok bool) {
+	for _, note := range e.Notes {
+		if text, found := strings.CutPrefix(note, name+"="); found {
+			n, err := strconv.Atoi(text)
+			return n, err == nil && n >= 0
+		}
+	}
+	return 0, false
 }
 
 // fields calls f with each field of a message.

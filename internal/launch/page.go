@@ -1,0 +1,78 @@
+package launch
+
+import (
+	"strings"
+	"time"
+
+	"weft/internal/waitgraph"
+	"weft/internal/web"
+)
+
+// countEnv makes the ranks count what they send to whom.
+const countEnv = "WEFT_COUNT"
+
+// openPage serves the page of the job, so that an address that is taken is found out before
+// the job runs.
+func (r *Running) openPage() (err error) {
+	if r.job.HTTP == "" {
+		return nil
+	}
+	if r.page, err = web.Listen(r.job.HTTP, r.state); err == nil {
+		r.report("weft run: %s\n", r.page.URL())
+	}
+	return err
+}
+
+func (r *Running) closePage() {
+	if r.page != nil {
+		_ = r.page.Close()
+	}
+}
+
+// mostEdges bounds what the page draws of who waits for whom.
+const mostEdges = 2000
+
+// state returns the job as the page shows it.
+func (r *Running) state() web.State {
+	status := r.Status()
+	g := waitgraph.New(status.Ranks)
+	s := web.State{
+		Title: strings.Join(append([]string{waitgraph.Printable(status.Program)}, status.Args...), " "),
+		Live:  true, Seconds: time.Since(r.started).Seconds(), Stuck: g.Deadlocks,
+	}
+	for i := range g.Ranks {
+		k := &g.Ranks[i]
+		s.Ranks = append(s.Ranks, web.Rank{Host: k.Host, PID: k.PID, Ended: k.Ended, Stuck: g.Stuck(i), Doing: g.Doing(i)})
+		for _, sent := range k.Sent {
+			s.Pairs = append(s.Pairs, pairOf(k, len(g.Ranks), sent))
+		}
+	}
+	edges := g.Edges()
+	for _, e := range edges[:min(len(edges), mostEdges)] {
+		s.Waits = append(s.Waits, web.Wait(e))
+	}
+	for _, t := range g.Standings() {
+		s.Things = append(s.Things, web.Thing{
+			What: t.What, Name: t.Name, Phase: t.Phase, Arrived: t.Arrived, Members: t.Members, Last: t.Missing, Holders: t.Holders, Queue: t.Queue,
+		})
+	}
+	return s
+}
+
+// pairOf is what a rank says that it has sent to another. What it counts of packets it tells of
+// the ranks with which it has exchanged most.
+func pairOf(k *waitgraph.Report, ranks int, sent waitgraph.Sent) web.Pair {
+	p := web.Pair{From: k.Rank, To: int(min(sent[0], uint64(ranks-1))), Messages: sent[1], Bytes: sent[2]}
+	if sent[3] < uint64(len(k.Ways)) {
+		p.Transport, p.Why, _ = strings.Cut(k.Ways[sent[3]], ": ")
+	}
+	if k.Counts == nil {
+		return p
+	}
+	for i := range k.Counts.Peers {
+		if c := &k.Counts.Peers[i]; c.Rank == p.To {
+			p.Packets, p.Resent, p.Latency = c.Sent.Packets, c.Sent.Resent, float64(c.RTT)/2
+		}
+	}
+	return p
+}

@@ -1,0 +1,122 @@
+package services
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// envServer tells an executable that it is the server of a measurement: system and
+// protocol.
+const envServer = "WEFT_PERF_SERVICE"
+
+// Server serves if this process has been started to, and reports whether it has. It must be
+// called by main of every program that measures.
+func Server() bool {
+	text := os.Getenv(envServer)
+	if text == "" {
+		return false
+	}
+	system, protocol, _ := strings.Cut(text, " ")
+	if err := serve(system, protocol); err != nil {
+		fmt.Fprintf(os.Stderr, "weft perf services: %v\n", err)
+		os.Exit(1)
+	}
+	return true
+}
+
+// serve answers requests until standard input ends, and says for each line there how much
+// processor time it has used.
+func serve(system, protocol string) error {
+	p, err := find(protocol)
+	if err != nil {
+		return err
+	}
+	l, err := listen(context.Background(), system)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	failed := make(chan error, 1)
+	go func() { failed <- p.Serve(l) }()
+	fmt.Println(l.Addr())
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		fmt.Println(used().Nanoseconds())
+	}
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+// used returns the processor time of this process.
+func used() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// A server is the process that answers.
+type server struct {
+	cmd     *exec.Cmd
+	lines   *bufio.Scanner
+	stdin   interface{ Close() error }
+	ask     func() error
+	address string
+}
+
+// start starts this executable as a server.
+func start(ctx context.Context, system, protocol string) (*server, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Env = append(os.Environ(), envServer+"="+system+" "+protocol)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s := &server{cmd: cmd, lines: bufio.NewScanner(out), stdin: in}
+	s.ask = func() error { _, err := in.Write([]byte("\n")); return err }
+	if !s.lines.Scan() {
+		s.end()
+		return nil, fmt.Errorf("services: the server of %s over %s has not started", protocol, system)
+	}
+	s.address = s.lines.Text()
+	return s, nil
+}
+
+// used returns the processor time of the server.
+func (s *server) used() time.Duration {
+	var ns int64
+	if s.ask() != nil || !s.lines.Scan() {
+		return 0
+	}
+	if _, err := fmt.Sscan(s.lines.Text(), &ns); err != nil {
+		return 0
+	}
+	return time.Duration(ns)
+}
+
+func (s *server) end() {
+	s.stdin.Close()
+	_ = s.cmd.Wait()
+}

@@ -1,0 +1,73 @@
+package services
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	if Server() {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// Every protocol is measured over every system, between two processes, and each figure is one.
+func TestServicesAreMeasured(t *testing.T) {
+	fs := flag.NewFlagSet("services", flag.ContinueOnError)
+	run := Command(fs)
+	if err := fs.Parse([]string{"-requests", "40", "-connections", "1,7", "-rounds", "2", "-json"}); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, func(int, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for line := range strings.Lines(out.String()) {
+		var r Result
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if r.P50 <= 0 || r.P50 > r.P99 || r.P99 > r.P999 || r.Rate <= 0 || r.MBs <= 0 || r.Requests < 2*3*r.Connections {
+			t.Errorf("%+v", r)
+		}
+		lines++
+	}
+	if want := len(Systems) * len(Names()) * 2; lines != want {
+		t.Errorf("%d lines, want %d", lines, want)
+	}
+}
+
+// Mistakes in flags are named.
+func TestMistakes(t *testing.T) {
+	for _, args := range [][]string{
+		{"-systems", "pigeon"}, {"-protocols", "gopher"}, {"-connections", "0"}, {"-connections", "x"}, {"-requests", "0"}, {"-rounds", "0"},
+	} {
+		fs := flag.NewFlagSet("services", flag.ContinueOnError)
+		run := Command(fs)
+		if err := fs.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(t.Context(), &bytes.Buffer{}, nil); err == nil || !strings.Contains(err.Error(), args[0]) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+// The table compares each system with the first, and tells of failures.
+func TestTable(t *testing.T) {
+	var out bytes.Buffer
+	err := table(&out, []Result{
+		{Protocol: "http", System: "unix", Connections: 1, P50: 40},
+		{Protocol: "http", System: "weft", Connections: 1, P50: 20},
+		{Protocol: "http", System: "tcp", Connections: 1, Error: "no route"},
+	})
+	if err != nil || !strings.Contains(out.String(), "0.50 × unix") || !strings.Contains(out.String(), "failed: no route") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}

@@ -1,0 +1,111 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed page.html
+var page []byte
+
+// A Source returns the state of the job now.
+type Source func() State
+
+// fresh is for how long a state is shown to all that ask: to make one, every rank is asked.
+const fresh = 500 * time.Millisecond
+
+// A memory asks a source once for all that look at the same time.
+type memory struct {
+	source Source
+
+	mu   sync.Mutex
+	made time.Time
+	text []byte
+}
+
+// state returns the state as JSON.
+func (m *memory) state() ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.text != nil && time.Since(m.made) < fresh {
+		return m.text, nil
+	}
+	text, err := json.Marshal(m.source())
+	m.text, m.made = text, time.Now()
+	return text, err
+}
+
+// A Server serves the page to those who know its address.
+type Server struct {
+	address  string
+	listener net.Listener
+	http     http.Server
+}
+
+// Listen serves the page at an address such as :8080, which without a host means the
+// loopback interface. Nobody but who knows the token in URL is answered.
+func Listen(address string, source Source) (*Server, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("weft: %q is no address for the page: %w", address, err)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("weft: the page: %w", err)
+	}
+	token := rand.Text()
+	s := &Server{address: fmt.Sprintf("http://%s/%s/", l.Addr(), token), listener: l}
+	s.http = http.Server{
+		Handler: handler(token, source), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
+	go s.http.Serve(l)
+	return s, nil
+}
+
+// URL returns the address of the page, with its token.
+func (s *Server) URL() string { return s.address }
+
+// Close ends it.
+func (s *Server) Close() error { return s.http.Close() }
+
+// handler answers under /TOKEN/ only.
+func handler(token string, source Source) http.Handler {
+	m := &memory{source: source}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{token}/{$}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'")
+		_, _ = w.Write(page)
+	})
+	mux.HandleFunc("GET /{token}/state", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		text, err := m.state()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_, _ = w.Write(text)
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		given, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		if subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
+			http.NotFound(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}

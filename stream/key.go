@@ -1,0 +1,99 @@
+package stream
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+// LeastKey is the least length of Config.Key, in bytes. A key is drawn at random: what a
+// person can remember could be guessed.
+const LeastKey = 32
+
+// ErrOpen reports an address between hosts without a word on how to encrypt: nothing is ever sent open.
+var ErrOpen = errors.New("stream: a connection between hosts needs Config.TLS or Config.Key: it is never open")
+
+// errStranger reports a peer that does not know the key.
+var errStranger = errors.New("stream: the other side does not have the same Config.Key")
+
+// Both sides of a connection with a pre-shared key prove that they know it, each by a key
+// pair that is derived from it: Go's TLS takes no pre-shared keys from outside. The pairs of
+// the two roles differ, so that what one side says cannot be sent back to it.
+const (
+	roleListener = "weft stream 1, the listener"
+	roleDialler  = "weft stream 1, the dialler"
+)
+
+// pairOf derives the key pair of a role.
+func pairOf(key []byte, role string) (ed25519.PrivateKey, error) {
+	seed, err := hkdf.Key(sha256.New, key, nil, role, ed25519.SeedSize)
+	if err != nil {
+		return nil, err
+	}
+	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+// keyed returns what TLS needs for a pre-shared key: this side's certificate, signed by
+// itself, and a check that the other side's has the public key of its role. Nothing else in a
+// certificate counts.
+func keyed(key []byte, mine, theirs string) (*tls.Config, error) {
+	if len(key) < LeastKey {
+		return nil, fmt.Errorf("stream: Config.Key has %d bytes: it must be drawn at random, with %d or more", len(key), LeastKey)
+	}
+	own, err := pairOf(key, mine)
+	if err != nil {
+		return nil, err
+	}
+	other, err := pairOf(key, theirs)
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, own.Public(), own)
+	if err != nil {
+		return nil, err
+	}
+	want := other.Public().(ed25519.PublicKey)
+	return &tls.Config{
+		Certificates:           []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: own}},
+		ClientAuth:             tls.RequireAnyClientCert,
+		InsecureSkipVerify:     true, // VerifyConnection does it
+		SessionTicketsDisabled: true,
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) == 1 {
+				if is, ok := s.PeerCertificates[0].PublicKey.(ed25519.PublicKey); ok && bytes.Equal(is, want) {
+					return nil
+				}
+			}
+			return errStranger
+		},
+	}, nil
+}
+
+// secure returns the TLS that the Config asks for, version 1.3 at least.
+func (cfg *Config) secure(mine, theirs string) (*tls.Config, error) {
+	var t *tls.Config
+	switch {
+	case cfg.TLS != nil && cfg.Key != nil:
+		return nil, errors.New("stream: Config.TLS and Config.Key exclude each other")
+	case cfg.TLS != nil:
+		t = cfg.TLS.Clone()
+	case cfg.Key != nil:
+		var err error
+		if t, err = keyed(cfg.Key, mine, theirs); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, ErrOpen
+	}
+	t.MinVersion = max(t.MinVersion, tls.VersionTLS13)
+	return t, nil
+}
