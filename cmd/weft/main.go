@@ -47,7 +47,7 @@ func run(args []string) error {
 		LongHelp:   "weft starts parallel Go jobs, measures them and explains them.\nweft help COMMAND, or weft COMMAND -h, tells more of each command.",
 		FlagSet:    flag.NewFlagSet("weft", flag.ContinueOnError),
 		Subcommands: []*ffcli.Command{
-			runCommand(), viewCommand(), k8sCommand(), psCommand(), topCommand(), proxyCommand(), simCommand(), labCommand(), stressCommand(), perfCommand(), amtCommand(), infoCommand(), doctorCommand(), versionCommand(),
+			runCommand(), k8sCommand(), psCommand(), topCommand(), viewCommand(), proxyCommand(), simCommand(), labCommand(), stressCommand(), perfCommand(), amtCommand(), infoCommand(), doctorCommand(), versionCommand(),
 		},
 	}
 	root.Exec = func(ctx context.Context, args []string) error {

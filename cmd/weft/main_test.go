@@ -55,7 +55,7 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
-		{"xyz", "there are run, k8s, ps, top, proxy, sim, lab, stress, perf, amt, info, doctor, version"},
+		{"xyz", "there are run, k8s, ps, top, view, proxy, sim, lab, stress, perf, amt, info, doctor, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
 		{"run -restart -1 true", "must be 0 or more"},
