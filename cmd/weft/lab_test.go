@@ -5,12 +5,16 @@ package main
 import (
 	"bufio"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"weft/internal/perf"
 )
 
 // needsLab skips a test where hosts cannot be made.
@@ -39,6 +43,7 @@ func TestLab(t *testing.T) {
 		"lab -hosts 2 -loss 0.05 -- weft run -n 2 -transport eth ../../examples/nas/is -class S",
 		"lab -hosts 2 -delay 200us -- weft run -n 2 -transport eth ../../examples/ping -count 20",
 		"lab -hosts 3 -- weft run -n 4 -transport tcp ../../examples/nas/is -class S",
+		"lab -router -rate 100 -queue 32 -- weft run -n 2 -transport udp ../../examples/nas/is -class S",
 	} {
 		out, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 {
@@ -56,6 +61,30 @@ func TestLab(t *testing.T) {
 	}
 	if out, _, _ := runWeft(t, "lab", "clean"); out != "" {
 		t.Errorf("left behind: %s", out)
+	}
+}
+
+// TestLabShares: at a switch whose ports have a rate and a short queue, ranks and a TCP
+// connection get on with each other, and together no more than the rate.
+func TestLabShares(t *testing.T) {
+	needsLab(t)
+	for _, transport := range []string{"udp", "eth"} {
+		const rate = 100 // Mbit/s
+		out, stderr, status := runWeft(t, "lab", "-hosts", "4", "-rate", fmt.Sprint(rate), "-queue", "64", "--",
+			"weft", "perf", "sharing", "-n", "4", "-size", "65536", "-for", "1s", "-transport", transport, "-json")
+		var r perf.Sharing
+		if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 {
+			t.Fatalf("status %d: %v: %s%s", status, err, out, stderr)
+		}
+		if len(r.Ranks) != 3 || slices.Min(r.Ranks) == 0 || r.TCPAlone == 0 || r.Weft == 0 || r.TCP == 0 {
+			t.Errorf("%s: some get nothing: %s", transport, out)
+		}
+		if most := 2 * rate / 8.; r.WeftAlone > most || r.TCPAlone > most || r.Weft+r.TCP > most {
+			t.Errorf("%s: more than the rate: %s", transport, out)
+		}
+	}
+	if _, stderr, status := runWeft(t, "lab", "-rate", "100", "--", "true"); status == 0 || !strings.Contains(stderr, "joined directly") {
+		t.Errorf("status %d: %s", status, stderr)
 	}
 }
 

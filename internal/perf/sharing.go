@@ -86,6 +86,9 @@ func (s Spec) incast(ctx context.Context) (i Interval, err error) {
 
 // incast is one rank: the first counts, the others send for a time.
 func (b *bench) incast() error {
+	if err := b.muster(); err != nil {
+		return err
+	}
 	if b.p.Rank() > 0 {
 		msg := make([]byte, b.spec.Sizes[0])
 		for end := time.Now().Add(b.spec.For); time.Now().Before(end); {
@@ -120,6 +123,28 @@ func (b *bench) incast() error {
 		}
 	}
 	return emit(Sample{Size: len(buf), Interval: &i})
+}
+
+// muster waits for all ranks.
+func (b *bench) muster() error {
+	if b.p.Rank() > 0 {
+		if err := b.q.Send(b.ctx, 0, nil); err != nil {
+			return err
+		}
+		_, _, err := b.q.RecvInto(b.ctx, nil)
+		return err
+	}
+	for range b.p.Size() - 1 {
+		if _, _, err := b.q.RecvInto(b.ctx, nil); err != nil {
+			return err
+		}
+	}
+	for to := 1; to < b.p.Size(); to++ {
+		if err := b.q.Send(b.ctx, to, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A flow is a TCP connection that carries as much as it can.
