@@ -38,7 +38,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 // caught names the checker that must find each bug, if others do not find it
 // before.
 var caught = map[mutant.Bug]string{
-	mutant.NoReAck:         "leak",
+	mutant.NoReAck:         "stuck",
 	mutant.NoPersistProbe:  "stuck",
 	mutant.OldIncarnation:  "stuck",
 	mutant.AcceptGap:       "stuck",
