@@ -111,8 +111,13 @@ func serveRPC(l net.Listener) error {
 	if err := s.Register(Echo{}); err != nil {
 		return err
 	}
-	s.Accept(l)
-	return nil
+	for { // rpc.Server.Accept would log the end
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go s.ServeConn(c)
+	}
 }
 
 func rpcClients(n int, dial func(context.Context) (net.Conn, error)) (request []func() error, end func(), err error) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -68,9 +69,8 @@ func used() time.Duration {
 // A server is the process that answers.
 type server struct {
 	cmd     *exec.Cmd
-	lines   *bufio.Scanner
-	stdin   interface{ Close() error }
-	ask     func() error
+	lines   *bufio.Scanner // of its output
+	stdin   io.WriteCloser
 	address string
 }
 
@@ -95,7 +95,6 @@ func start(ctx context.Context, system, protocol string) (*server, error) {
 		return nil, err
 	}
 	s := &server{cmd: cmd, lines: bufio.NewScanner(out), stdin: in}
-	s.ask = func() error { _, err := in.Write([]byte("\n")); return err }
 	if !s.lines.Scan() {
 		s.end()
 		return nil, fmt.Errorf("services: the server of %s over %s has not started", protocol, system)
@@ -107,7 +106,7 @@ func start(ctx context.Context, system, protocol string) (*server, error) {
 // used returns the processor time of the server.
 func (s *server) used() time.Duration {
 	var ns int64
-	if s.ask() != nil || !s.lines.Scan() {
+	if _, err := io.WriteString(s.stdin, "\n"); err != nil || !s.lines.Scan() {
 		return 0
 	}
 	if _, err := fmt.Sscan(s.lines.Text(), &ns); err != nil {
