@@ -6,14 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"weft/internal/counters/directory"
-	"weft/internal/sys"
 )
 
 // A guard is a small process that outlives the one that started it: it is told the
@@ -104,11 +102,11 @@ func beGuard() {
 	if dir != "" {
 		os.RemoveAll(dir)
 	}
-	for end := time.Now().Add(lingering); slices.ContainsFunc(groups, sys.Alive) && time.Now().Before(end); {
+	// Who was killed holds its page until the last of its threads has ended.
+	for end := time.Now().Add(lingering); directory.Shows(groups) && time.Now().Before(end); directory.Sweep() {
 		time.Sleep(10 * time.Millisecond)
 	}
-	directory.Sweep()
 }
 
-// lingering is for how long the guard waits at most until those that it has killed have ended.
-const lingering = 2 * time.Second
+// lingering is for how long the guard looks at most whether pages are left of those that it has killed.
+const lingering = 10 * time.Second

@@ -64,7 +64,9 @@ func TestPages(t *testing.T) {
 	if s, err := files[2].Snapshot(); err != nil || len(s.Peers) != 80 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	Sweep()
+	if Sweep(); !Shows([]int{1, os.Getpid()}) || Shows([]int{1}) {
+		t.Error("it is not known whose pages these are")
+	}
 	if len(Jobs()) != 2 {
 		t.Error("a job whose ranks live has been swept up")
 	}

@@ -63,6 +63,17 @@ func Read(dir string) (ranks []Rank, err error) {
 	return ranks, errors.Join(failed...)
 }
 
+// Shows reports whether there is a page of one of these processes.
+func Shows(pids []int) bool {
+	for _, dir := range Jobs() {
+		ranks, _ := Read(dir) // those that can be read
+		if slices.ContainsFunc(ranks, func(r Rank) bool { return slices.Contains(pids, r.PID) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // open opens a file to read, whatever has been put in its place.
 func open(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
