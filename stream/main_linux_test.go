@@ -77,6 +77,24 @@ func (c *child) expect(t *testing.T, want string) {
 	}
 }
 
+// stop stops the child, and returns when it is stopped.
+func (c *child) stop(t *testing.T) {
+	t.Helper()
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, state, _ := strings.Cut(string(stat), ") "); strings.HasPrefix(state, "T") {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 func say(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
 // untilEnd waits for the end of the child's standard input.

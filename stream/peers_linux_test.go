@@ -77,7 +77,7 @@ func TestStopped(t *testing.T) {
 	}
 	defer c.Close()
 	child.expect(t, "written")
-	child.Process.Signal(syscall.SIGSTOP)
+	child.stop(t)
 	c.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
 	if n, err := c.Write(make([]byte, 8*defaultBuffer)); !errors.Is(err, os.ErrDeadlineExceeded) || n > defaultBuffer {
 		t.Errorf("wrote %d bytes: %v", n, err)
@@ -249,7 +249,7 @@ func TestStoppedListener(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	child := start(t, "full", path)
 	child.expect(t, "listening")
-	child.Process.Signal(syscall.SIGSTOP)
+	child.stop(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := Dial(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
@@ -280,7 +280,7 @@ func TestTLSDeath(t *testing.T) {
 	}
 	defer c.Close()
 	child.expect(t, "written")
-	child.Process.Signal(syscall.SIGSTOP)
+	child.stop(t)
 	c.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
 	for err = nil; err == nil; {
 		_, err = c.Write(make([]byte, 1<<20))
