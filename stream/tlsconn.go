@@ -147,7 +147,7 @@ func (c *TLSConn) startFlusher(added bool) {
 		before, c.flushed = nil, nil
 	default: // none, or it runs
 	}
-	if before != nil && !added || c.broken != nil || len(c.records.pending()) == 0 {
+	if len(c.records.pending()) == 0 || before != nil && !added || before == nil && c.broken != nil {
 		return
 	}
 	flushed := make(chan struct{})
