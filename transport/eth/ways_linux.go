@@ -46,9 +46,13 @@ const (
 // receiver must also make.
 const leastRun = 8 << 10
 
-// following is how many shorter runs follow a long one by its way. By the other they would
-// arrive before it: the link would take it for lost, and repeat it.
-const following = 16
+// following is how many shorter runs of packets of at least followSize bytes follow a long
+// one by its way. By the other they would arrive before it: the link would take it for lost,
+// and repeat it. Shorter packets answer what has arrived, or are in a hurry.
+const (
+	following  = 16
+	followSize = 512
+)
 
 // openDatagrams opens the socket for datagrams on the interface, if it has an address and
 // packets are long enough. Frames and datagrams carry packets of one length.
@@ -184,7 +188,8 @@ func (t *Transport) split(pkts []transport.Out) (n int, w way) {
 			t.try(p)
 		}
 		run, bytes := udp.Run(pkts[n:])
-		if p.works[byDatagram].Load() && (bytes >= leastRun || p.follow > 0 || !p.works[byFrame].Load()) {
+		follows := p.follow > 0 && len(pkts[n].Header)+len(pkts[n].Payload) >= followSize
+		if p.works[byDatagram].Load() && (bytes >= leastRun || follows || !p.works[byFrame].Load()) {
 			if n > 0 {
 				break
 			}

@@ -97,24 +97,26 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestShortRunsFollow: what is sent soon after a run of long packets goes by the same way,
-// so that it does not arrive before them.
+// TestShortRunsFollow: long packets that are sent soon after a run of them go by the same
+// way, so that they do not arrive before it.
 func TestShortRunsFollow(t *testing.T) {
 	from, to := pair(t, Config{}, Config{}, func(card string) string { return card })
 	carry(t, from, to)
 	long := make([]byte, from.PeerMTU(1))
 	run := slices.Repeat([]transport.Out{{Peer: 1, Header: long}}, 20)
-	short := []transport.Out{{Peer: 1, Header: []byte{2}}}
 	if _, w := from.split(run); w != byDatagram {
 		t.Fatal("a run of long packets goes as frames")
+	}
+	if _, w := from.split([]transport.Out{{Peer: 1, Header: []byte{2}}}); w != byFrame {
+		t.Error("a short packet goes as a datagram")
 	}
 	for i := range 2 * following {
 		want := byDatagram
 		if i >= following {
 			want = byFrame
 		}
-		if _, w := from.split(short); w != want {
-			t.Errorf("short packet %d goes by way %d, want %d", i, w, want)
+		if _, w := from.split(run[:1]); w != want {
+			t.Errorf("packet %d goes by way %d, want %d", i, w, want)
 		}
 	}
 }
