@@ -9,9 +9,11 @@ func (j *simJob) startFaults() {
 	}
 	plan := startFaults(j.Faults, simStage{j})
 	for rank, p := range j.procs {
+		guest := j.guests[rank]
 		p.countFor(func() {
+			guest.Turn() // what begins is not in a call yet
 			if plan.begin(rank) {
-				j.guests[rank].Yield() // it may have been hit itself
+				guest.Yield() // it may have been hit itself
 			}
 		})
 	}

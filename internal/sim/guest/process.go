@@ -133,7 +133,12 @@ func (p *Process) Crash() {
 // Crashed reports whether the process has crashed.
 func (p *Process) Crashed() bool { return p.crashed }
 
-// Yield lets others run: the caller goes on at once, or when its machine does.
+// Turn returns when the calling goroutine has the turn: it may have waited in Go, and have
+// lost it.
+func (p *Process) Turn() { p.turns.self(p) }
+
+// Yield lets others run: the caller, which has the turn, goes on at once, or when its machine
+// does.
 func (p *Process) Yield() { p.turns.holder.Load().sleep(p.Now(), nil) }
 
 // Enter begins a call of the driver. It returns when the calling goroutine has the
