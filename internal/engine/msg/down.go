@@ -175,5 +175,6 @@ func (p *Port) deathNotice(rank int, cause error) {
 		}
 	}
 	p.queue(d, b)
+	p.summonAll()
 	p.arrival()
 }

@@ -209,8 +209,12 @@ func (p *Port) complete(d *pair, ask bool) {
 
 // deliver hands a message to the receive that waits for it, or queues it.
 func (p *Port) deliver(d *pair, b *Block) {
+	first := p.arrived == nil
 	p.queue(d, b)
 	p.serve(b)
+	if first && p.arrived != nil {
+		p.summonAll()
+	}
 	if p.awaiting.first != nil {
 		p.arrival()
 	}

@@ -75,6 +75,19 @@ func (p *Port) summon(d *pair) {
 	}
 }
 
+// summonAll tells every sender to come that was refused and for which a receive waits. It is
+// called when a message of another one begins to lie in the buffer: from then on there is room.
+func (p *Port) summonAll() {
+	if len(p.owed) == 0 || p.freezing.frozen {
+		return
+	}
+	for op := p.posted.first; op != nil; op = op.next {
+		if op.Peer != Any {
+			p.summon(p.pair(op.Peer))
+		}
+	}
+}
+
 // call tells a sender that was refused to come, and keeps room for it. A promise is kept: no room is
 // promised to a sender for which a receive waits, which has its place or is served beyond the
 // buffer's size.
