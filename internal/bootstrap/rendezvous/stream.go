@@ -91,7 +91,10 @@ func (s *stream) next() (err error) {
 	}
 	s.record = s.record[:n]
 	copy(s.record, head[:])
-	if _, err := io.ReadFull(s.in, s.record[handshake.HeadSize:]); err != nil {
+	switch _, err := io.ReadFull(s.in, s.record[handshake.HeadSize:]); {
+	case err == io.EOF: // behind a head
+		return io.ErrUnexpectedEOF
+	case err != nil:
 		return err
 	}
 	s.plain, err = s.unseal.Open(s.record)
