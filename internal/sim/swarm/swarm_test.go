@@ -106,7 +106,7 @@ func TestMutants(t *testing.T) {
 			continue
 		}
 		t.Run(bug.String(), func(t *testing.T) {
-			for seed, found := uint64(0), 0; seed < 1000; seed++ {
+			for seed, found := uint64(0), 0; seed < 2000; seed++ {
 				mutant.Plant(bug) // anew, so that a seed can be replayed alone
 				v := Run(FromSeed(seed), nil).Violation
 				if v == nil {
@@ -120,7 +120,7 @@ func TestMutants(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("not found by the checker of %q in 1000 seeds", caught[bug])
+			t.Errorf("not found by the checker of %q in 2000 seeds", caught[bug])
 		})
 	}
 	for kind, not := range idle {
