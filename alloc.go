@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"weft/internal/mem"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // A share is memory that peers on this host can map.

@@ -14,8 +14,8 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/launch"
 	"weft/internal/sys"
-	"weft/transport"
-	"weft/transport/faulty"
+	"weft/internal/transport"
+	"weft/internal/transport/faulty"
 )
 
 // Config shapes how a process joins its job. The zero value is good: what the

@@ -32,20 +32,20 @@ internal/engine/rma     internal/engine/link internal/engine/wire internal/mailb
 internal/engine/coord   internal/engine/link internal/engine/wire internal/monotime internal/mutant
 internal/engine         internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime internal/mutant
 
-transport
+internal/transport
 internal/sys
 internal/handshake
 internal/interleave     internal/sys
-internal/doorbell       transport internal/sys
-transport/pipe          transport internal/mem
-transport/shm           transport internal/doorbell internal/handshake internal/mem internal/ring internal/sys
-transport/tcp           transport internal/doorbell internal/handshake internal/sys
-transport/udp           transport internal/doorbell internal/sys
-transport/eth           transport transport/udp internal/doorbell internal/sys
+internal/doorbell       internal/transport internal/sys
+internal/transport/pipe          internal/transport internal/mem
+internal/transport/shm           internal/transport internal/doorbell internal/handshake internal/mem internal/ring internal/sys
+internal/transport/tcp           internal/transport internal/doorbell internal/handshake internal/sys
+internal/transport/udp           internal/transport internal/doorbell internal/sys
+internal/transport/eth           internal/transport internal/transport/udp internal/doorbell internal/sys
 internal/pcap
-internal/lab            internal/pcap internal/sys
-transport/faulty        transport
-transport/transporttest transport internal/doorbell
+internal/netlab      internal/pcap internal/sys
+internal/transport/faulty        internal/transport
+internal/transport/transporttest internal/transport internal/doorbell
 
 internal/timeline       internal/sys
 internal/timeline/perfetto internal/timeline
@@ -54,8 +54,8 @@ internal/web
 internal/web/webtest
 internal/web/webtest/job .
 
-internal/tape           internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
-internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/tape internal/timeline internal/waitgraph transport
+internal/record     internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
+internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/record internal/timeline internal/waitgraph internal/transport
 internal/bootstrap
 internal/hostlist
 internal/bootstrap/pmi
@@ -72,13 +72,13 @@ internal/sim/fabric
 internal/sim/updown     internal/sim/fabric
 internal/sim            internal/monotime internal/sim/fabric internal/sim/updown
 internal/sim/mapper     internal/sim internal/sim/fabric
-internal/sim/guest      internal/sim transport
-internal/sim/paper      internal/sim
-internal/sim/rendezvous internal/engine/coord internal/sim
+internal/sim/proc      internal/sim internal/transport
+internal/sim/hwmodel      internal/sim
+internal/sim/barrierplan internal/engine/coord internal/sim
 internal/sim/traffic    internal/engine/link internal/engine/wire internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/guest internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph transport transport/eth transport/faulty transport/pipe transport/shm transport/tcp transport/udp
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/proc internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
 
 internal/agreement      internal/mutant
 coll                    . internal/agreement internal/mem
@@ -98,11 +98,11 @@ internal/launch         internal/agent internal/bootstrap internal/hostlist inte
 internal/top            internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match
 internal/doctor         . internal/sys
-internal/perf           . am fm internal/bootstrap internal/lab internal/launch internal/sys pm stream vmmc
+internal/perf           . am fm internal/bootstrap internal/netlab internal/launch internal/sys pm stream vmmc
 internal/perf/matching  match
 internal/perf/services  stream
-internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/lab internal/launch internal/monotime internal/perf internal/sys transport transport/eth
-cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/lab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/perf/services internal/sim internal/sim/fabric internal/sim/mapper internal/sim/paper internal/sim/rendezvous internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/tape internal/timeline/perfetto/reader internal/top internal/waitgraph internal/web stream
+internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/netlab internal/launch internal/monotime internal/perf internal/sys internal/transport internal/transport/eth
+cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/netlab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/perf/services internal/sim internal/sim/fabric internal/sim/mapper internal/sim/hwmodel internal/sim/barrierplan internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/record internal/timeline/perfetto/reader internal/top internal/waitgraph internal/web stream
 
 prometheus              internal/counters internal/counters/directory
 prometheus/exporter     prometheus
@@ -145,10 +145,10 @@ var only = map[string][]string{
 	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/cpu":   {"internal/checksum"},
 	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment", "internal/counters/directory", "internal/agent", "internal/lab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/perf/services", "internal/process", "internal/stress", "internal/sys", "stream", "transport/transporttest"}, // signals, exit statuses, limits
-	"math/rand/v2":           {"cmd/weft", "transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
+	"syscall":                {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment", "internal/counters/directory", "internal/agent", "internal/netlab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/perf/services", "internal/process", "internal/stress", "internal/sys", "stream", "internal/transport/transporttest"}, // signals, exit statuses, limits
+	"math/rand/v2":           {"cmd/weft", "internal/transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
-	"github.com/cilium/ebpf": {"internal/lab", "transport/eth"},
+	"github.com/cilium/ebpf": {"internal/netlab", "internal/transport/eth"},
 }
 
 // impure lists what no package of the engine may import, and what to do

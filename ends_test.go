@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"weft/internal/engine/wire"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // The end of a context ends every call that waits.

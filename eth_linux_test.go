@@ -14,21 +14,21 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/doorbell"
-	"weft/internal/lab"
+	"weft/internal/netlab"
 	"weft/internal/sys"
-	"weft/transport"
-	"weft/transport/eth"
+	"weft/internal/transport"
+	"weft/internal/transport/eth"
 )
 
 // hosts makes some for a test, or skips it.
-func hosts(t testing.TB, n, mtu int) *lab.Lab { return trunked(t, n, mtu, 1) }
+func hosts(t testing.TB, n, mtu int) *netlab.Lab { return trunked(t, n, mtu, 1) }
 
-func trunked(t testing.TB, n, mtu, interfaces int) *lab.Lab {
+func trunked(t testing.TB, n, mtu, interfaces int) *netlab.Lab {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("hosts are network namespaces, which only root can make")
 	}
-	l, err := lab.MakeTrunk(n, mtu, interfaces)
+	l, err := netlab.MakeTrunk(n, mtu, interfaces)
 	if errors.Is(err, os.ErrPermission) {
 		t.Skip(err)
 	}
@@ -45,11 +45,11 @@ func trunked(t testing.TB, n, mtu, interfaces int) *lab.Lab {
 
 // joinEth returns a rank on each of the first n hosts, all in this process, that
 // talk over raw Ethernet.
-func joinEth(t testing.TB, l *lab.Lab, n int, cfg Config) []*Proc {
+func joinEth(t testing.TB, l *netlab.Lab, n int, cfg Config) []*Proc {
 	t.Helper()
 	cfg.Transport = "eth"
 	if cfg.Interface == "" {
-		cfg.Interface = lab.Interface
+		cfg.Interface = netlab.Interface
 	}
 	var procs []*Proc
 	for rank, src := range bootstrap.NewLocal(n) {
@@ -174,7 +174,7 @@ func TestEthFlood(t *testing.T) {
 	for _, cfg := range []eth.Config{
 		{Job: procs[0].job.ID, Rank: 7}, {Job: 4711, Rank: 7}, {Job: procs[0].job.ID, Rank: 8, EtherType: 0x88b6},
 	} {
-		cfg.Interface, cfg.Bell = lab.Interface, doorbell.NewChan()
+		cfg.Interface, cfg.Bell = netlab.Interface, doorbell.NewChan()
 		var f *eth.Transport
 		err := sys.InNetwork(l.Hosts[2].Namespace, func() (err error) {
 			f, err = eth.Open(cfg)
@@ -256,7 +256,7 @@ func TestEthTrunk(t *testing.T) {
 	for _, interfaces := range []int{2, 4} {
 		t.Run(fmt.Sprint(interfaces), func(t *testing.T) {
 			l := trunked(t, 2, 1500, interfaces)
-			procs := joinEth(t, l, 2, Config{Interface: lab.Interfaces(interfaces)})
+			procs := joinEth(t, l, 2, Config{Interface: netlab.Interfaces(interfaces)})
 			before := make([]uint64, interfaces)
 			for i := range before {
 				before[i] = received(t, l.Hosts[1], i)
@@ -278,7 +278,7 @@ func TestEthTrunk(t *testing.T) {
 }
 
 // received returns how many packets a host's interface has received.
-func received(t *testing.T, h lab.Host, i int) (n uint64) {
+func received(t *testing.T, h netlab.Host, i int) (n uint64) {
 	t.Helper()
 	err := sys.InNetwork(h.Namespace, func() error {
 		b, err := os.ReadFile("/proc/thread-self/net/dev")

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"weft/transport"
-	"weft/transport/faulty"
+	"weft/internal/transport"
+	"weft/internal/transport/faulty"
 )
 
 // faultyJob returns ranks whose UDP loses a fifth of the packets, repeats a

@@ -7,7 +7,7 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/sys"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // What protects packets to other hosts, the weakest first: see Config.Guard and

@@ -10,7 +10,7 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/engine/wire"
 	"weft/internal/sys"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // Ranks that were told different guards cannot talk, and are told why.

@@ -19,11 +19,11 @@ import (
 	"weft/internal/doorbell"
 	"weft/internal/driver"
 	"weft/internal/launch"
-	"weft/transport"
-	"weft/transport/eth"
-	"weft/transport/shm"
-	"weft/transport/tcp"
-	"weft/transport/udp"
+	"weft/internal/transport"
+	"weft/internal/transport/eth"
+	"weft/internal/transport/shm"
+	"weft/internal/transport/tcp"
+	"weft/internal/transport/udp"
 )
 
 // Main is the main function of a program that is one rank: it joins the job

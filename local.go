@@ -10,9 +10,9 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/doorbell"
 	"weft/internal/driver"
-	"weft/transport"
-	"weft/transport/faulty"
-	"weft/transport/pipe"
+	"weft/internal/transport"
+	"weft/internal/transport/faulty"
+	"weft/internal/transport/pipe"
 )
 
 // Local runs a job of n ranks as goroutines of this process, each calling run

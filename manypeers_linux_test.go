@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
-	"weft/internal/lab"
+	"weft/internal/netlab"
 	"weft/internal/sys"
 )
 
@@ -90,7 +90,7 @@ func TestManyPeers(t *testing.T) {
 			var procs []*Proc
 			for rank, src := range bootstrap.NewLocal(n) {
 				h := l.Hosts[rank/each]
-				p, err := newProc(&Config{Transport: transport, Interface: lab.Interface, Bind: h.IP.String(), Liveness: time.Minute}, src)
+				p, err := newProc(&Config{Transport: transport, Interface: netlab.Interface, Bind: h.IP.String(), Liveness: time.Minute}, src)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"weft/internal/bootstrap"
-	"weft/transport/pipe"
+	"weft/internal/transport/pipe"
 )
 
 // networks runs a test over every transport: pipes with and without direct

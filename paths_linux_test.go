@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
-	"weft/internal/lab"
+	"weft/internal/netlab"
 	"weft/internal/sys"
 )
 
 // routed makes hosts with a router between them, or skips the test.
-func routed(t testing.TB, n int) *lab.Lab {
+func routed(t testing.TB, n int) *netlab.Lab {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("hosts are network namespaces, which only root can make")
 	}
-	l, err := lab.MakeRouted(n, 1500)
+	l, err := netlab.MakeRouted(n, 1500)
 	if errors.Is(err, os.ErrPermission) {
 		t.Skip(err)
 	}
@@ -37,12 +37,12 @@ func routed(t testing.TB, n int) *lab.Lab {
 
 // joinOver returns a rank on each of the first n hosts, all in this process, that talk
 // over a transport.
-func joinOver(t testing.TB, transport string, l *lab.Lab, n int) []*Proc {
+func joinOver(t testing.TB, transport string, l *netlab.Lab, n int) []*Proc {
 	t.Helper()
 	var procs []*Proc
 	for rank, src := range bootstrap.NewLocal(n) {
 		p, err := newProc(&Config{
-			Transport: transport, Interface: lab.Interface, Bind: l.Hosts[rank].IP.String(), Liveness: 20 * time.Second,
+			Transport: transport, Interface: netlab.Interface, Bind: l.Hosts[rank].IP.String(), Liveness: 20 * time.Second,
 		}, src)
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ type hostPair struct {
 	next  int // message
 }
 
-func pairUp(t testing.TB, transport string, l *lab.Lab) *hostPair {
+func pairUp(t testing.TB, transport string, l *netlab.Lab) *hostPair {
 	p := &hostPair{t: t, procs: joinOver(t, transport, l, 2)}
 	for _, proc := range p.procs {
 		q, err := proc.Open(within(t), 1, nil)
@@ -168,7 +168,7 @@ func TestPathThatTellsNobody(t *testing.T) {
 			l := hosts(t, 2, 1500)
 			p := pairUp(t, transport, l)
 			p.exchange(100)
-			end, err := l.Trouble(lab.Trouble{Longest: 1400})
+			end, err := l.Trouble(netlab.Trouble{Longest: 1400})
 			must(t, err)
 			p.exchange(500)
 			p.until("the length of the path is found", func() bool {
@@ -189,7 +189,7 @@ func TestBatchesDropped(t *testing.T) {
 			l := hosts(t, 2, 1500)
 			p := pairUp(t, transport, l)
 			p.exchange(100) // both ways of eth have proved to work
-			end, err := l.Trouble(lab.Trouble{Batches: true})
+			end, err := l.Trouble(netlab.Trouble{Batches: true})
 			must(t, err)
 			p.until("batches are switched off", func() bool {
 				return strings.Contains(p.peer(0).Way, "singly: batches do not arrive where single packets do")
@@ -214,7 +214,7 @@ func TestTroubledBatches(t *testing.T) {
 					must(t, h.SetOffload(offload))
 				}
 				p := pairUp(t, transport, l)
-				for _, trouble := range []lab.Trouble{{}, {Repeat: 0.2}, {Overtake: 0.2}, {Lose: 0.02, Repeat: 0.05, Overtake: 0.05}} {
+				for _, trouble := range []netlab.Trouble{{}, {Repeat: 0.2}, {Overtake: 0.2}, {Lose: 0.02, Repeat: 0.05, Overtake: 0.05}} {
 					end, err := l.Trouble(trouble)
 					must(t, err)
 					p.exchange(300)

@@ -20,8 +20,8 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/internal/timeline"
-	"weft/transport"
-	"weft/transport/eth"
+	"weft/internal/transport"
+	"weft/internal/transport/eth"
 )
 
 // A Proc is this process as a member of its job. Everything that a program

@@ -11,7 +11,7 @@ import (
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/timeline"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // A Remote is another rank's region. Offsets and sizes are in bytes.

@@ -13,7 +13,7 @@ import (
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
 	"weft/internal/timeline"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // A Status says what the status ring of a mailbox gets records for.

@@ -16,8 +16,8 @@ import (
 	"weft/internal/mem"
 	"weft/internal/sys"
 	"weft/internal/timeline"
+	"weft/internal/transport"
 	"weft/internal/waitgraph"
-	"weft/transport"
 )
 
 // A sharedBarrier is a barrier of members on one host: for each a count of its

@@ -13,10 +13,10 @@ import (
 	"weft/internal/engine"
 	"weft/internal/engine/wire"
 	"weft/internal/sim"
-	"weft/internal/sim/guest"
+	"weft/internal/sim/proc"
 	"weft/internal/timeline"
 	"weft/internal/timeline/perfetto"
-	"weft/transport/pipe"
+	"weft/internal/transport/pipe"
 )
 
 // A Cluster is a cluster that does not exist, for Simulate.
@@ -142,9 +142,9 @@ type simJob struct {
 	cancel  context.CancelCauseFunc
 	err     error // of the rank that failed first, or of all
 	world   *sim.World
-	turns   *guest.Turns
+	turns   *proc.Turns
 	net     *sim.Network
-	guests  []*guest.Process
+	guests  []*proc.Process
 	procs   []*Proc
 	hosts   []*simHost // if ranks share them
 	cancels []func()   // end the contexts of the ranks
@@ -187,7 +187,7 @@ func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
 	}
 	j := &simJob{Cluster: c, world: sim.NewWorld(c.Seed), left: c.Ranks}
 	j.world.Log = c.Log
-	j.turns = guest.NewTurns(j.world)
+	j.turns = proc.NewTurns(j.world)
 	j.net = sim.NewNetwork(j.world, top)
 	j.net.Faults.Loss = c.Loss
 	if err := checkFaults(c.Faults, c.Ranks); err != nil {
@@ -221,7 +221,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 		p.timeline = timeline.New(timeline.Capacity(j.Ranks), func() int64 { return int64(j.world.Now()) })
 	}
 	p.amt = j.amt.of(rank)
-	g := guest.New(j.turns, j.net, rank, j.MTU)
+	g := proc.New(j.turns, j.net, rank, j.MTU)
 	src.guest = g
 	if mates > 1 {
 		if host == len(j.hosts) {
@@ -250,7 +250,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 // A simHost is a host that several ranks share.
 type simHost struct {
 	memory *pipe.Host
-	mates  []*guest.Process
+	mates  []*proc.Process
 }
 
 // host returns the host of a rank, and how many ranks it has.
@@ -288,7 +288,7 @@ func (j *simJob) flights(from int, to []int) []time.Duration {
 }
 
 // rank is what a rank does.
-func (j *simJob) rank(ctx context.Context, p *Proc, g *guest.Process, run func(ctx context.Context, p *Proc) error) {
+func (j *simJob) rank(ctx context.Context, p *Proc, g *proc.Process, run func(ctx context.Context, p *Proc) error) {
 	err := run(ctx, p)
 	g.Enter() // it may have waited for its goroutines without the world's knowledge
 	if g.Crashed() {
@@ -359,7 +359,7 @@ const lateTurns = 100_000
 // goroutines reports whether some are left, and have not had their time.
 func (j *simJob) goroutines() bool {
 	j.late++
-	return j.late < lateTurns && slices.ContainsFunc(j.guests, func(g *guest.Process) bool { return !g.Ended() })
+	return j.late < lateTurns && slices.ContainsFunc(j.guests, func(g *proc.Process) bool { return !g.Ended() })
 }
 
 // step lets one thing happen, and reports whether the world goes on. Now and then it
@@ -438,7 +438,7 @@ func (j *simJob) result() *Simulation {
 type simSource struct {
 	j      *simJob
 	job    bootstrap.Job
-	guest  *guest.Process
+	guest  *proc.Process
 	fences int
 }
 

@@ -15,10 +15,10 @@ import (
 	"weft/internal/doorbell"
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
-	"weft/internal/lab"
+	"weft/internal/netlab"
 	"weft/internal/sys"
-	"weft/transport"
-	"weft/transport/eth"
+	"weft/internal/transport"
+	"weft/internal/transport/eth"
 )
 
 // tapped is a transport on whose network somebody listens.
@@ -76,7 +76,7 @@ type besieged struct {
 
 // besiege starts a job whose ranks 0 and 1 are on the same host if it is mixed, and
 // talk to others over raw Ethernet, if there is a lab, or UDP.
-func besiege(t *testing.T, l *lab.Lab, mixed bool, guard string) *besieged {
+func besiege(t *testing.T, l *netlab.Lab, mixed bool, guard string) *besieged {
 	b := &besieged{asked: askedFor{nil, new(sync.Mutex), map[int]bool{}}}
 	cfg := Config{Transport: "udp", Guard: guard, faults: func(tr transport.Transport, _ func()) transport.Transport {
 		b.taps = append(b.taps, &tapped{Transport: tr})
@@ -84,7 +84,7 @@ func besiege(t *testing.T, l *lab.Lab, mixed bool, guard string) *besieged {
 	}}
 	switch {
 	case l != nil:
-		cfg.Transport, cfg.Interface = "eth", lab.Interface
+		cfg.Transport, cfg.Interface = "eth", netlab.Interface
 	case mixed:
 		cfg.Transport = "auto"
 	}
@@ -135,11 +135,11 @@ func (b *besieged) overUDP(t *testing.T) func(to int, pkt []byte) {
 	return func(to int, pkt []byte) { conns[to].Write(pkt) }
 }
 
-func (b *besieged) overEthernet(t *testing.T, h lab.Host) func(to int, pkt []byte) {
+func (b *besieged) overEthernet(t *testing.T, h netlab.Host) func(to int, pkt []byte) {
 	var e *eth.Transport
 	err := sys.InNetwork(h.Namespace, func() (err error) {
 		e, err = eth.Open(eth.Config{
-			Interface: lab.Interface, Job: b.procs[0].job.ID, Rank: 9, Bell: doorbell.NewChan(),
+			Interface: netlab.Interface, Job: b.procs[0].job.ID, Rank: 9, Bell: doorbell.NewChan(),
 		})
 		return err
 	})
@@ -230,7 +230,7 @@ func TestSiege(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes the liveness time")
 	}
-	siege := func(t *testing.T, name string, l *lab.Lab, mixed bool, guard string) {
+	siege := func(t *testing.T, name string, l *netlab.Lab, mixed bool, guard string) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			besiege(t, l, mixed, guard).hold(t)

@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"weft/internal/doctor"
-	"weft/internal/lab"
+	"weft/internal/netlab"
 	"weft/internal/sys"
 )
 
 // doctorIn runs weft doctor on the hosts of a lab.
-func doctorIn(t *testing.T, l *lab.Lab, args ...string) (report doctor.Report, status int) {
+func doctorIn(t *testing.T, l *netlab.Lab, args ...string) (report doctor.Report, status int) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -52,7 +52,7 @@ func found(r *doctor.Report, what string) (all []doctor.Finding) {
 // has been measured, and none of it stops a job.
 func TestDoctorFindsMTU(t *testing.T) {
 	needsLab(t)
-	l, err := lab.Make(3, 1500)
+	l, err := netlab.Make(3, 1500)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestDoctorFindsMTU(t *testing.T) {
 // are measured all the same.
 func TestDoctorFindsTheUnreachable(t *testing.T) {
 	needsLab(t)
-	l, err := lab.Make(3, 1500)
+	l, err := netlab.Make(3, 1500)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestDoctorFindsLimits(t *testing.T) {
 // over the network.
 func TestDoctorHosts(t *testing.T) {
 	needsLab(t)
-	l, err := lab.Make(3, 1500)
+	l, err := netlab.Make(3, 1500)
 	if err != nil {
 		t.Fatal(err)
 	}

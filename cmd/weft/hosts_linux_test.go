@@ -14,14 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/lab"
+	"weft/internal/netlab"
 	"weft/internal/sys"
 )
 
 // A cluster is hosts of a lab, with an sshd on each. The launcher runs on the first.
 type cluster struct {
 	t    *testing.T
-	lab  *lab.Lab
+	lab  *netlab.Lab
 	dir  string
 	sshd []*exec.Cmd
 	weft string
@@ -42,7 +42,7 @@ func newCluster(t *testing.T, hosts int) *cluster {
 	}
 	c := &cluster{t: t, dir: t.TempDir()}
 	c.weft = c.build("../../cmd/weft")
-	if c.lab, err = lab.Make(hosts, 1500); err != nil {
+	if c.lab, err = netlab.Make(hosts, 1500); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.remove)

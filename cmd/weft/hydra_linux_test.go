@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/lab"
+	"weft/internal/netlab"
 	"weft/internal/sys"
 )
 
 // hydra returns a job of n ranks on some hosts, as many on each, that MPICH's mpiexec starts from the first host of the
 // cluster by way of its ssh.
-func (c *cluster) hydra(hosts []lab.Host, n int, program string, args ...string) *exec.Cmd {
+func (c *cluster) hydra(hosts []netlab.Host, n int, program string, args ...string) *exec.Cmd {
 	c.t.Helper()
 	mpiexec, err := exec.LookPath("mpiexec.hydra")
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *cluster) hydra(hosts []lab.Host, n int, program string, args ...string)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	c.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, mpiexec, append([]string{
-		"-launcher", "ssh", "-launcher-exec", c.path(script), "-iface", lab.Interface, "-hosts", strings.Join(names, ","),
+		"-launcher", "ssh", "-launcher-exec", c.path(script), "-iface", netlab.Interface, "-hosts", strings.Join(names, ","),
 		"-ppn", strconv.Itoa(n / len(hosts)), "-n", strconv.Itoa(n), program,
 	}, args...)...)
 	cmd.WaitDelay = 5 * time.Second

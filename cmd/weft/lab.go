@@ -15,8 +15,8 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"weft/internal/lab"
 	"weft/internal/launch"
+	"weft/internal/netlab"
 	"weft/internal/sys"
 )
 
@@ -57,7 +57,7 @@ func labCommand() *ffcli.Command {
 		Name: "clean", ShortUsage: "weft lab clean", ShortHelp: "remove the hosts of labs that were killed",
 		FlagSet: flag.NewFlagSet("weft lab clean", flag.ContinueOnError),
 		Exec: func(ctx context.Context, args []string) error {
-			removed, err := lab.Clean()
+			removed, err := netlab.Clean()
 			for _, name := range removed {
 				fmt.Println("removed", name)
 			}
@@ -87,7 +87,7 @@ type labFlags struct {
 }
 
 // build makes the lab as the flags say. End must be called before it is removed.
-func (f labFlags) build() (l *lab.Lab, end func() error, err error) {
+func (f labFlags) build() (l *netlab.Lab, end func() error, err error) {
 	if f.loss < 0 || f.loss >= 1 {
 		return nil, nil, fmt.Errorf("lab: -loss %g: must be from 0 to less than 1", f.loss)
 	}
@@ -99,9 +99,9 @@ func (f labFlags) build() (l *lab.Lab, end func() error, err error) {
 		return nil, nil, fmt.Errorf("lab: -interfaces %d: with -router every host has one", f.interfaces)
 	}
 	if f.router {
-		l, err = lab.MakeRouted(f.hosts, f.mtu)
+		l, err = netlab.MakeRouted(f.hosts, f.mtu)
 	} else {
-		l, err = lab.MakeTrunk(f.hosts, f.mtu, f.interfaces)
+		l, err = netlab.MakeTrunk(f.hosts, f.mtu, f.interfaces)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -113,7 +113,7 @@ func (f labFlags) build() (l *lab.Lab, end func() error, err error) {
 		err = l.Limit(uint64(f.rate)*1e6, uint32(f.queue)<<10)
 	}
 	if f.pcap != "" && err == nil {
-		end, err = record(l, f.pcap)
+		end, err = capture(l, f.pcap)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Remove())
@@ -121,8 +121,8 @@ func (f labFlags) build() (l *lab.Lab, end func() error, err error) {
 	return l, end, nil
 }
 
-// record writes what crosses the network to a file, until it is told to end.
-func record(l *lab.Lab, name string) (end func() error, err error) {
+// capture writes what crosses the network to a file, until it is told to end.
+func capture(l *netlab.Lab, name string) (end func() error, err error) {
 	file, err := os.Create(name)
 	if err != nil {
 		return nil, err
@@ -136,10 +136,10 @@ func record(l *lab.Lab, name string) (end func() error, err error) {
 }
 
 // labEnv is the environment that tells a command of the hosts of a lab.
-func labEnv(l *lab.Lab, interfaces int) string {
+func labEnv(l *netlab.Lab, interfaces int) string {
 	var hosts []launch.Host
 	for _, h := range l.Hosts {
-		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: lab.Interfaces(interfaces)})
+		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: netlab.Interfaces(interfaces)})
 	}
 	return launch.LabEnv(hosts)
 }

@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/lab"
+	"weft/internal/netlab"
 	"weft/internal/sys"
 )
 
 // A labJob is a job of two ranks on two hosts, started by the test itself.
 type labJob struct {
 	t       *testing.T
-	lab     *lab.Lab
+	lab     *netlab.Lab
 	program string // of the ranks; nobody else runs it
 	cmd     *exec.Cmd
 	out     bytes.Buffer
@@ -37,7 +37,7 @@ func startLabJob(t *testing.T, env []string, args ...string) *labJob {
 		t.Fatalf("%v: %s", err, b)
 	}
 	var err error
-	if j.lab, err = lab.Make(2, 1500); err != nil {
+	if j.lab, err = netlab.Make(2, 1500); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -104,8 +104,8 @@ func (j *labJob) state(host int) string {
 	j.t.Helper()
 	var all bytes.Buffer
 	for _, args := range [][]string{
-		{"ip", "-d", "link", "show", lab.Interface}, {"tc", "qdisc", "show", "dev", lab.Interface},
-		{"tc", "filter", "show", "dev", lab.Interface}, {"bpftool", "net"},
+		{"ip", "-d", "link", "show", netlab.Interface}, {"tc", "qdisc", "show", "dev", netlab.Interface},
+		{"tc", "filter", "show", "dev", netlab.Interface}, {"bpftool", "net"},
 	} {
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Stdout, cmd.Stderr = &all, &all

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/lab"
+	"weft/internal/netlab"
 	"weft/internal/sys"
 )
 
@@ -23,13 +23,13 @@ func TestNarrowJobs(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		make  func(hosts, mtu int) (*lab.Lab, error)
-		spoil func(l *lab.Lab) error
+		make  func(hosts, mtu int) (*netlab.Lab, error)
+		spoil func(l *netlab.Lab) error
 		info  string
 	}{
-		{"route", lab.Make, func(l *lab.Lab) error { return l.Hosts[1].SetRouteMTU(1280) }, "the route takes packets of 1252 bytes, not 1472"},
-		{"router", lab.MakeRouted, func(l *lab.Lab) error { return l.Narrow(0, 1280) }, "packets leave in batches"},
-		{"black hole", lab.Make, func(l *lab.Lab) error { _, err := l.Trouble(lab.Trouble{Longest: 1300}); return err }, "packets leave in batches"},
+		{"route", netlab.Make, func(l *netlab.Lab) error { return l.Hosts[1].SetRouteMTU(1280) }, "the route takes packets of 1252 bytes, not 1472"},
+		{"router", netlab.MakeRouted, func(l *netlab.Lab) error { return l.Narrow(0, 1280) }, "packets leave in batches"},
+		{"black hole", netlab.Make, func(l *netlab.Lab) error { _, err := l.Trouble(netlab.Trouble{Longest: 1300}); return err }, "packets leave in batches"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, err := c.make(2, 1500)
@@ -52,7 +52,7 @@ func TestNarrowJobs(t *testing.T) {
 }
 
 // weftIn runs weft on the first host of a lab, and returns what it says.
-func weftIn(t *testing.T, l *lab.Lab, args ...string) string {
+func weftIn(t *testing.T, l *netlab.Lab, args ...string) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {

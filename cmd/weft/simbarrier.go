@@ -16,8 +16,8 @@ import (
 
 	"weft/internal/engine/coord"
 	"weft/internal/sim"
-	"weft/internal/sim/paper"
-	"weft/internal/sim/rendezvous"
+	"weft/internal/sim/barrierplan"
+	"weft/internal/sim/hwmodel"
 )
 
 const simBarrierHelp = `Runs the barriers' algorithms on simulated networks, and compares what they take
@@ -96,7 +96,7 @@ func (f *simBarrierFlags) run() error {
 	case err != nil:
 		return err
 	case f.model == "etl":
-		wire, f.size, f.topologies = etlWire(), paper.EventSize, "torus"
+		wire, f.size, f.topologies = etlWire(), hwmodel.EventSize, "torus"
 	case f.model != "":
 		return fmt.Errorf("sim barrier: -model %q: there is etl", f.model)
 	}
@@ -119,7 +119,7 @@ func (f *simBarrierFlags) run() error {
 					continue
 				}
 				for _, beside := range f.besides() {
-					r, err := rendezvous.Run(rendezvous.Case{
+					r, err := barrierplan.Run(barrierplan.Case{
 						Algorithm: a, N: n, Arity: f.arity, Topology: top, Wire: wire, Size: f.size, Data: beside.data,
 					})
 					if err != nil {
@@ -148,15 +148,15 @@ func (f *simBarrierFlags) run() error {
 // etlWire is the event link of paper 001: an event packet takes EventHop, of which the
 // link is busy for a part.
 func etlWire() sim.Wire {
-	w := sim.Wire{Bandwidth: paper.EventLink}
-	w.Delay = paper.EventHop - w.Takes(paper.EventSize)
+	w := sim.Wire{Bandwidth: hwmodel.EventLink}
+	w.Delay = hwmodel.EventHop - w.Takes(hwmodel.EventSize)
 	return w
 }
 
 // A beside is what moves on the network besides the barrier's messages, and on which links.
 type beside struct {
 	links string
-	data  rendezvous.Data
+	data  barrierplan.Data
 }
 
 // besides returns what is to be compared: nothing, unless -data says more.
@@ -164,11 +164,11 @@ func (f *simBarrierFlags) besides() []beside {
 	if f.data == 0 {
 		return []beside{{}}
 	}
-	d := rendezvous.Data{Bytes: f.data, Packet: paper.DataSize, Payload: paper.DataPayload}
+	d := barrierplan.Data{Bytes: f.data, Packet: hwmodel.DataSize, Payload: hwmodel.DataPayload}
 	own, paced := d, d
-	own.Wire = sim.Wire{Bandwidth: paper.DataLink, Delay: etlWire().Delay}
+	own.Wire = sim.Wire{Bandwidth: hwmodel.DataLink, Delay: etlWire().Delay}
 	paced.Paced = true
-	return []beside{{"none", rendezvous.Data{}}, {"data link", own}, {"event link, by packets", paced}, {"event link, all at once", d}}
+	return []beside{{"none", barrierplan.Data{}}, {"data link", own}, {"event link, by packets", paced}, {"event link, all at once", d}}
 }
 
 func micro(d time.Duration) float64 { return float64(d) / 1000 }
@@ -219,9 +219,9 @@ func (f *simBarrierFlags) print(rows []barrierRow) {
 	for _, word := range words(f.ranks) {
 		n, _ := strconv.Atoi(word)
 		var rows, columns int
-		fmt.Sscanf(rendezvous.SquareTorus(n), "torus:%dx%d", &rows, &columns)
+		fmt.Sscanf(barrierplan.SquareTorus(n), "torus:%dx%d", &rows, &columns)
 		fmt.Fprintf(w, "\naligned start on %d × %d, master 0: waits after hearing, in us\n", rows, columns)
-		waits := paper.AlignedStart(rows, columns, 0, paper.EventHop, etlWire().Takes(paper.EventSize))
+		waits := hwmodel.AlignedStart(rows, columns, 0, hwmodel.EventHop, etlWire().Takes(hwmodel.EventSize))
 		for r := range rows {
 			var line []string
 			for c := range columns {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"weft/internal/sim/paper"
+	"weft/internal/sim/hwmodel"
 )
 
 const simPaperHelp = `Prints models of the papers' hardware: each part of a message's way with the
@@ -45,7 +45,7 @@ func simPaperCommand() *ffcli.Command {
 
 func paperNames() []string {
 	var names []string
-	for _, t := range paper.Tables() {
+	for _, t := range hwmodel.Tables() {
 		names = append(names, t.Name)
 	}
 	return names
@@ -54,7 +54,7 @@ func paperNames() []string {
 func (f *simPaperFlags) run() error {
 	var charts []*chart
 	found := false
-	for _, t := range paper.Tables() {
+	for _, t := range hwmodel.Tables() {
 		if f.table != "all" && f.table != t.Name {
 			continue
 		}
@@ -80,7 +80,7 @@ func (f *simPaperFlags) run() error {
 }
 
 // printPaper prints a table as JSON, an object a line.
-func printPaper(t paper.Table) error {
+func printPaper(t hwmodel.Table) error {
 	out := json.NewEncoder(os.Stdout)
 	for _, r := range t.Results {
 		o := map[string]any{
@@ -90,7 +90,7 @@ func printPaper(t paper.Table) error {
 		switch {
 		case r.Text != "":
 			o["paper_says"] = r.Text
-		case r.Says != paper.Residual:
+		case r.Says != hwmodel.Residual:
 			o["paper"] = r.Paper
 		}
 		if err := out.Encode(o); err != nil {
@@ -100,7 +100,7 @@ func printPaper(t paper.Table) error {
 	for _, c := range t.Charts {
 		for _, l := range c.Lines {
 			for _, p := range l.Points {
-				r := paper.Result{Model: p.Model}
+				r := hwmodel.Result{Model: p.Model}
 				o := map[string]any{
 					"table": t.Name, "chart": c.Name, "line": l.Name, "bytes": p.Bytes, "model": p.Model.V, "unit": c.Unit,
 					"kind": r.Kind(),
@@ -114,7 +114,7 @@ func printPaper(t paper.Table) error {
 	return nil
 }
 
-func paperCharts(t paper.Table) []*chart {
+func paperCharts(t hwmodel.Table) []*chart {
 	var charts []*chart
 	for _, from := range t.Charts {
 		c := &chart{title: from.Title, x: "bytes", y: from.Unit}

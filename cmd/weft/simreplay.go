@@ -10,7 +10,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/engine/wire"
-	"weft/internal/tape"
+	"weft/internal/record"
 )
 
 const simReplayHelp = `Plays a recording of a real run. A job that runs with WEFT_RECORD=FILE in its
@@ -45,11 +45,11 @@ func simReplay(name string, log bool) error {
 		return err
 	}
 	defer f.Close()
-	var visit func(tape.Event)
+	var visit func(record.Event)
 	if log {
-		visit = func(e tape.Event) { fmt.Println(describe(e)) }
+		visit = func(e record.Event) { fmt.Println(describe(e)) }
 	}
-	r, err := tape.Replay(f, visit)
+	r, err := record.Replay(f, visit)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func simReplay(name string, log bool) error {
 }
 
 // describe tells an event in a line.
-func describe(e tape.Event) string {
+func describe(e record.Event) string {
 	s := fmt.Sprintf("%12d %-13s", e.Now, e.Do)
 	if e.Op > 0 {
 		s += fmt.Sprintf(" op=%d", e.Op)

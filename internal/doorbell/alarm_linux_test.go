@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // An armed alarm rings once, whatever the doorbell, also if something waits

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // A Chan is a doorbell within one process. Its sleeper holds no thread.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 func doorbells(t testing.TB) map[string]transport.Doorbell {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"weft/internal/sys"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // anyone is the futex bitset: the service goroutine is the only sleeper, so

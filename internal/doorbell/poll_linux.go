@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"weft/internal/sys"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // A Poll is a doorbell of a node whose peers are all on other hosts. Its sleeper

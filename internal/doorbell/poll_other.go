@@ -4,7 +4,7 @@ package doorbell
 
 import (
 	"weft/internal/sys"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // A Poll is not to be had on this system.

@@ -6,7 +6,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/mem"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // Direct completes an operation on a region that is mapped here: the shortcut

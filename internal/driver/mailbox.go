@@ -6,7 +6,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/mailbox"
-	"weft/internal/tape"
+	"weft/internal/record"
 )
 
 // ExposeMailbox makes a mailbox reachable under a name.
@@ -17,7 +17,7 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 	if n.closing.Load() {
 		return nil, link.ErrClosed
 	}
-	n.tape.Note(tape.Event{Do: "mailbox", Name: name, N: len(bytes), Region: mem, OK: stall, Box: &box.Geometry})
+	n.tape.Note(record.Event{Do: "mailbox", Name: name, N: len(bytes), Region: mem, OK: stall, Box: &box.Geometry})
 	r, err := n.eng.RMA.ExposeMailbox(name, box, bytes, mem, stall)
 	n.admit(r)
 	n.flush(n.clock())
@@ -32,7 +32,7 @@ func (n *Node) Room(r *rma.Region) {
 	if n.closed {
 		return
 	}
-	n.tape.Note(tape.Event{Do: "room", Region: r.ID})
+	n.tape.Note(record.Event{Do: "room", Region: r.ID})
 	n.eng.Room(n.clock(), r)
 	n.flush(n.clock())
 }
@@ -44,7 +44,7 @@ func (n *Node) Knock(rank int, region uint32) {
 	if n.closed {
 		return
 	}
-	n.tape.Note(tape.Event{Do: "knock", Rank: rank, Region: region})
+	n.tape.Note(record.Event{Do: "knock", Rank: rank, Region: region})
 	n.eng.RMA.Knock(rank, region)
 	n.flush(n.clock())
 }

@@ -18,7 +18,7 @@ import (
 	"weft/internal/engine/wire"
 	"weft/internal/interleave"
 	"weft/internal/mutant"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // A model is a Node with all its code, whose goroutines are run one at a time in an

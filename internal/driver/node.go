@@ -12,9 +12,9 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
-	"weft/internal/tape"
+	"weft/internal/record"
 	"weft/internal/timeline"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // batch is how many packets are received or sent at a time.
@@ -69,7 +69,7 @@ type Node struct {
 
 	mu       interleave.Mutex
 	eng      *engine.Engine
-	tape     *tape.Tape         // nil unless what goes into eng is recorded
+	tape     *record.Tape       // nil unless what goes into eng is recorded
 	timeline *timeline.Recorder // nil unless what is done is noted; see timeline.go
 	peers    map[int]*Peer
 	last     *Peer // the peer used last
@@ -185,7 +185,7 @@ func New(cfg Config) *Node {
 		n.epoch = n.start.UnixNano()
 	}
 	if cfg.Record != nil {
-		n.eng, n.tape = tape.New(cfg.Record, cfg.Engine)
+		n.eng, n.tape = record.New(cfg.Record, cfg.Engine)
 	} else {
 		n.eng = engine.New(cfg.Engine)
 	}
@@ -341,7 +341,7 @@ func (n *Node) dial(rank int) {
 
 func (n *Node) down(rank int, cause error, clean bool) {
 	if n.tape != nil {
-		n.tape.Note(tape.Event{Do: "down", Rank: rank, Name: cause.Error(), OK: clean})
+		n.tape.Note(record.Event{Do: "down", Rank: rank, Name: cause.Error(), OK: clean})
 	}
 	n.eng.Down(rank, cause, clean)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"weft/internal/engine"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // deaf is a transport that only notes whom it is to forget.

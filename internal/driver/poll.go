@@ -9,7 +9,7 @@ import (
 	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/sys"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // The pauses of a Poll that has spent its budget.

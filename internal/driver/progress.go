@@ -4,8 +4,8 @@ import (
 	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/mutant"
-	"weft/internal/tape"
-	"weft/transport"
+	"weft/internal/record"
+	"weft/internal/transport"
 )
 
 // progress receives what has arrived, does what is due and sends what there is
@@ -171,7 +171,7 @@ func (n *Node) resize(now monotime.Time, t transport.Transport, ranks []int) {
 	for _, rank := range ranks {
 		mtu := t.PeerMTU(rank)
 		if n.tape != nil {
-			n.tape.Note(tape.Event{Do: "resize", Now: now, Rank: rank, N: mtu})
+			n.tape.Note(record.Event{Do: "resize", Now: now, Rank: rank, N: mtu})
 		}
 		n.eng.Resize(now, rank, mtu)
 	}
@@ -207,14 +207,14 @@ func (n *Node) recv(now monotime.Time, from int, pkt []byte) {
 func (n *Node) output(now monotime.Time) (rank, k int, urgent bool) {
 	rank, k, urgent = n.eng.Output(now, n.packets[:])
 	if n.tape != nil {
-		n.tape.Note(tape.Event{Do: "output", Now: now, Rank: rank, N: k})
+		n.tape.Note(record.Event{Do: "output", Now: now, Rank: rank, N: k})
 	}
 	return rank, k, urgent
 }
 
 func (n *Node) taken(now monotime.Time, rank, k, taken int) {
 	if n.tape != nil {
-		n.tape.Note(tape.Event{Do: "taken", Now: now, Rank: rank, N: k, M: taken})
+		n.tape.Note(record.Event{Do: "taken", Now: now, Rank: rank, N: k, M: taken})
 	}
 	n.eng.Taken(now, rank, k, taken, n.packets[:])
 }

@@ -3,7 +3,7 @@ package driver
 import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
-	"weft/internal/tape"
+	"weft/internal/record"
 	"weft/internal/timeline"
 )
 
@@ -16,7 +16,7 @@ func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guar
 	if n.closing.Load() {
 		return nil, link.ErrClosed
 	}
-	n.tape.Note(tape.Event{Do: "expose", Name: name, N: len(bytes), Region: mem, OK: readOnly, Random: guard, Ranks: ranks})
+	n.tape.Note(record.Event{Do: "expose", Name: name, N: len(bytes), Region: mem, OK: readOnly, Random: guard, Ranks: ranks})
 	r, err := n.eng.RMA.Expose(name, bytes, mem, readOnly, guard, ranks)
 	n.admit(r)
 	n.flush(n.clock())
@@ -44,7 +44,7 @@ func (n *Node) Withdraw(r *rma.Region) {
 	if n.closed {
 		return
 	}
-	n.tape.Note(tape.Event{Do: "withdraw", Region: r.ID})
+	n.tape.Note(record.Event{Do: "withdraw", Region: r.ID})
 	n.eng.RMA.Withdraw(r)
 	n.eng.Detach(r.Bytes)
 	if r.Box != nil {
@@ -61,7 +61,7 @@ func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epo
 		return link.ErrClosed
 	}
 	if n.tape != nil {
-		n.tape.Note(tape.Event{Do: "put", Rank: rank, Region: region, N: len(b), RMA: &tape.Access{Key: key, Off: off, Lock: lock, Epoch: epoch}})
+		n.tape.Note(record.Event{Do: "put", Rank: rank, Region: region, N: len(b), RMA: &record.Access{Key: key, Off: off, Lock: lock, Epoch: epoch}})
 	}
 	err := n.eng.RMA.Put(rank, region, key, off, b, lock, epoch)
 	n.flush(n.clock())

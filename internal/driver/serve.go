@@ -5,7 +5,7 @@ import (
 
 	"weft/internal/interleave"
 	"weft/internal/monotime"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // serve is the node's interrupt: it sleeps on the doorbell while no goroutine

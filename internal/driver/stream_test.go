@@ -9,7 +9,7 @@ import (
 	"weft/internal/doorbell"
 	"weft/internal/engine"
 	"weft/internal/engine/wire"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // A narrow transport has room for one packet at a time, and again when it has said no.

@@ -5,7 +5,7 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/timeline"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // The methods below note what the node does, where it has a timeline. Callers look for that

@@ -11,7 +11,7 @@ import (
 	"weft/internal/monotime"
 	"weft/internal/mutant"
 	"weft/internal/sys"
-	"weft/transport"
+	"weft/internal/transport"
 )
 
 // Waiting says how the goroutines of a node wait.

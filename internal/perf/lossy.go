@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"weft/internal/lab"
 	"weft/internal/launch"
+	"weft/internal/netlab"
 )
 
 // lossyBars are about bulk on a network that loses one frame in a hundred: what is left
@@ -36,11 +36,11 @@ func losing(ctx context.Context, share float64, f func(ctx context.Context) ([]S
 	if len(hosts) == 0 {
 		return nil, errors.New("perf: frames can be lost between the hosts of a lab only: weft lab -- weft perf bars")
 	}
-	l := &lab.Lab{}
+	l := &netlab.Lab{}
 	for _, h := range hosts {
-		l.Hosts = append(l.Hosts, lab.Host{Namespace: h.Namespace})
+		l.Hosts = append(l.Hosts, netlab.Host{Namespace: h.Namespace})
 	}
-	end, err := l.Trouble(lab.Trouble{Lose: share})
+	end, err := l.Trouble(netlab.Trouble{Lose: share})
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/lab"
+	"weft/internal/netlab"
 	"weft/internal/sys"
 )
 
@@ -115,7 +115,7 @@ func TestHostVanishes(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("hosts need root")
 	}
-	hosts, err := lab.Make(2, 0)
+	hosts, err := netlab.Make(2, 0)
 	if err != nil {
 		t.Skipf("no hosts: %v", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/lab"
+	"weft/internal/netlab"
 )
 
 // A slurm is a cluster of Slurm's own daemons: a controller, and a slurmd on each host of a lab,
@@ -23,7 +23,7 @@ import (
 type slurm struct {
 	t    *testing.T
 	dir  string
-	lab  *lab.Lab
+	lab  *netlab.Lab
 	host string // of the machine, as all slurmds call it
 }
 
@@ -44,7 +44,7 @@ func startSlurm(t *testing.T, hosts int) *slurm {
 	if os.Getuid() != 0 {
 		t.Skip("slurmd needs root")
 	}
-	l, err := lab.Make(hosts, 0)
+	l, err := netlab.Make(hosts, 0)
 	if err != nil {
 		t.Skipf("no hosts: %v", err)
 	}

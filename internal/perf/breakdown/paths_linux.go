@@ -14,12 +14,12 @@ import (
 	"weft/internal/doorbell"
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
-	"weft/internal/lab"
 	"weft/internal/launch"
 	"weft/internal/monotime"
+	"weft/internal/netlab"
 	"weft/internal/sys"
-	"weft/transport"
-	"weft/transport/eth"
+	"weft/internal/transport"
+	"weft/internal/transport/eth"
 )
 
 // each returns how long one of n calls takes, in us.
@@ -161,7 +161,7 @@ func frames(here, there launch.Host) (f frame, err error) {
 		return f, err
 	}
 	f.wire = each(n, send)
-	host := lab.Host{Namespace: there.Namespace}
+	host := netlab.Host{Namespace: there.Namespace}
 	if err := host.SetUp(false); err != nil {
 		return f, err
 	}

@@ -1,0 +1,151 @@
+package netlab
+
+import (
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/link"
+
+	"weft/internal/sys"
+)
+
+// A Trouble is what befalls the frames that enter a host.
+type Trouble struct {
+	Lose     float64 // share of all frames that get lost
+	Repeat   float64 // share of them that come twice
+	Overtake float64 // share of them that others overtake
+
+	// Batches loses every frame that stands for several packets, which the kernel has
+	// not cut yet; single ones arrive.
+	Batches bool
+
+	// Longest loses IP packets of more bytes, and tells nobody: a black hole. 0 loses
+	// none.
+	Longest int
+}
+
+// Lose makes the network lose a share of all frames. It ends with the lab.
+func (l *Lab) Lose(share float64) error {
+	_, err := l.Trouble(Trouble{Lose: share})
+	return err
+}
+
+// Trouble makes trouble until it is ended, or the lab is, by a classifier where frames
+// enter each host: where they leave it their sender would be told. What AF_XDP takes off
+// the driver's queue is spared.
+func (l *Lab) Trouble(t Trouble) (end func() error, err error) {
+	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SchedCLS, License: "Apache-2.0", Instructions: t.program()})
+	if err != nil {
+		return nil, fmt.Errorf("weft: lab: classifier: %w", err)
+	}
+	var made closers
+	made = append(made, program)
+	for _, h := range l.Hosts {
+		err := sys.InNetwork(h.Namespace, func() error {
+			ifc, err := net.InterfaceByName(Interface)
+			if err != nil {
+				return err
+			}
+			at, err := link.AttachTCX(link.TCXOptions{Interface: ifc.Index, Program: program, Attach: ebpf.AttachTCXIngress})
+			if err == nil {
+				made = append(made, at)
+			}
+			return err
+		})
+		if err != nil {
+			made.Close()
+			return nil, fmt.Errorf("weft: lab: classifier: %w", err)
+		}
+	}
+	l.held = append(l.held, &made)
+	return made.Close, nil
+}
+
+// closers are closed together, once.
+type closers []io.Closer
+
+func (c *closers) Close() (err error) {
+	for _, one := range *c {
+		if bad := one.Close(); err == nil {
+			err = bad
+		}
+	}
+	*c = nil
+	return err
+}
+
+// Fields of the context of a classifier, struct __sk_buff, by their offsets.
+const (
+	skbLen     = 0
+	skbMark    = 8
+	skbIfindex = 40
+	skbSegs    = 164 // packets that the frame stands for
+	skbSize    = 176 // bytes of payload in each of them
+)
+
+// What a classifier returns.
+const (
+	tcxNext = -1
+	tcxDrop = 2
+)
+
+// mark is on frames that have been put back at the end of the queue.
+const mark = 0x77656674
+
+// program returns the classifier. R6 holds the frame.
+func (t Trouble) program() (p asm.Instructions) {
+	add := func(i ...asm.Instruction) { p = append(p, i...) }
+	add(asm.Mov.Reg(asm.R6, asm.R1),
+		asm.LoadMem(asm.R2, asm.R6, skbMark, asm.Word),
+		asm.JEq.Imm(asm.R2, mark, "marked"))
+	if t.Batches {
+		add(asm.LoadMem(asm.R2, asm.R6, skbSegs, asm.Word),
+			asm.JGT.Imm(asm.R2, 1, "drop"))
+	}
+	if t.Longest > 0 {
+		const ethernet, headers = 14, 20 + 8
+		add(asm.LoadMem(asm.R2, asm.R6, skbSize, asm.Word),
+			asm.Add.Imm(asm.R2, headers),
+			asm.JGT.Imm(asm.R2, headers, "cut"),
+			asm.LoadMem(asm.R2, asm.R6, skbLen, asm.Word),
+			asm.Sub.Imm(asm.R2, ethernet),
+			asm.JGT.Imm(asm.R2, int32(t.Longest), "drop").WithSymbol("cut"))
+	}
+	add(draw(t.Lose, "drop")...)
+	add(draw(t.Repeat, "repeat")...)
+	add(draw(t.Overtake, "overtake")...)
+	add(asm.Mov.Imm(asm.R0, tcxNext), asm.Return())
+	add(asm.Mov.Imm(asm.R0, tcxDrop).WithSymbol("drop"), asm.Return())
+
+	// A copy goes to the end of the queue, or the frame itself, where it is marked.
+	add(setMark(mark)...)
+	p[len(p)-2] = p[len(p)-2].WithSymbol("repeat")
+	add(asm.Mov.Reg(asm.R1, asm.R6), asm.LoadMem(asm.R2, asm.R6, skbIfindex, asm.Word), asm.Mov.Imm(asm.R3, 1), asm.FnCloneRedirect.Call())
+	add(setMark(0)...)
+	add(asm.Mov.Imm(asm.R0, tcxNext), asm.Return())
+
+	add(setMark(mark)...)
+	p[len(p)-2] = p[len(p)-2].WithSymbol("overtake")
+	add(asm.LoadMem(asm.R1, asm.R6, skbIfindex, asm.Word), asm.Mov.Imm(asm.R2, 1), asm.FnRedirect.Call(), asm.Return())
+
+	add(setMark(0)...)
+	p[len(p)-2] = p[len(p)-2].WithSymbol("marked")
+	add(asm.Mov.Imm(asm.R0, tcxNext), asm.Return())
+	return p
+}
+
+// draw goes to a label with some probability.
+func draw(p float64, label string) asm.Instructions {
+	return asm.Instructions{
+		asm.FnGetPrandomU32.Call(),
+		asm.LoadImm(asm.R1, int64(p*(1<<32)), asm.DWord),
+		asm.JLT.Reg(asm.R0, asm.R1, label),
+	}
+}
+
+func setMark(m int32) asm.Instructions {
+	return asm.Instructions{asm.Mov.Imm(asm.R2, m), asm.StoreMem(asm.R6, skbMark, asm.R2, asm.Word)}
+}

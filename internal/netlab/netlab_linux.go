@@ -1,0 +1,272 @@
+package netlab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+
+	"weft/internal/sys"
+)
+
+// Interface is the name of each host's first interface.
+const Interface = "eth0"
+
+// prefix begins the names of all namespaces that are made here; then follow the
+// process that made them, and a number.
+const prefix = "weft-lab-"
+
+// Dir is where network namespaces have their names.
+const dir = "/run/netns"
+
+// A Lab is some hosts on one network.
+type Lab struct {
+	Hosts []Host
+	names []string // of the namespaces, those of switches and routers among them
+	held  []io.Closer
+
+	router string // the file of its namespace, if there is one
+}
+
+// A Host is a network namespace with one interface.
+type Host struct {
+	Namespace string // the file that stands for it
+	IP        net.IP
+}
+
+// name returns the name of the host's namespace.
+func (h Host) name() string { return filepath.Base(h.Namespace) }
+
+// Make makes hosts with an interface each. Packets on their network are at most
+// mtu bytes; 0 means 1500. It needs to be root.
+func Make(hosts, mtu int) (*Lab, error) { return MakeTrunk(hosts, mtu, 1) }
+
+// MakeTrunk makes hosts with several interfaces each: the first of all are on one
+// network, the second on another, and so on.
+func MakeTrunk(hosts, mtu, interfaces int) (l *Lab, err error) {
+	if interfaces < 1 || interfaces > 4 {
+		return nil, fmt.Errorf("weft: lab: %d interfaces: must be from 1 to 4", interfaces)
+	}
+	if hosts < 2 || hosts > 250 {
+		return nil, fmt.Errorf("weft: lab: %d hosts: must be from 2 to 250", hosts)
+	}
+	if mtu == 0 {
+		mtu = 1500
+	}
+	if mtu < 576 || mtu > 65535 {
+		return nil, fmt.Errorf("weft: lab: an MTU of %d: must be from 576 to 65535", mtu)
+	}
+	l = &Lab{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("weft: lab: %w", err), l.Remove())
+			l = nil
+		}
+	}()
+	var all []netns.NsHandle
+	defer func() {
+		for _, h := range all {
+			h.Close()
+		}
+	}()
+	for i := range hosts {
+		h, err := l.namespace(fmt.Sprint(i))
+		if err != nil {
+			return l, err
+		}
+		all = append(all, h)
+		l.Hosts = append(l.Hosts, Host{
+			Namespace: filepath.Join(dir, l.names[i]), IP: net.IPv4(10, 86, 0, byte(i+1)),
+		})
+	}
+	for k := range interfaces {
+		if hosts == 2 {
+			err = wire(all[0], name(k), all[1], name(k), mtu)
+		} else {
+			err = l.bridge(all, k, mtu)
+		}
+		for i := 0; err == nil && i < hosts; i++ {
+			err = address(all[i], name(k), net.IPv4(10, 86, byte(k), byte(i+1)))
+		}
+		if err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// name returns the name of each host's k-th interface.
+func name(k int) string { return fmt.Sprintf("eth%d", k) }
+
+// Interfaces returns the names of the first n interfaces, with commas.
+func Interfaces(n int) string {
+	var names []string
+	for k := range n {
+		names = append(names, name(k))
+	}
+	return strings.Join(names, ",")
+}
+
+// namespace makes one. The thread stays where it was.
+func (l *Lab) namespace(what string) (h netns.NsHandle, err error) {
+	name := fmt.Sprintf("%s%d-%s", prefix, os.Getpid(), what)
+	err = sys.InNetwork("/proc/thread-self/ns/net", func() error {
+		h, err = netns.NewNamed(name)
+		return err
+	})
+	if err == nil {
+		l.names = append(l.names, name)
+	}
+	return h, err
+}
+
+// wire joins two namespaces by a pair of interfaces.
+func wire(a netns.NsHandle, nameA string, b netns.NsHandle, nameB string, mtu int) error {
+	in, err := netlink.NewHandleAt(a)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.MTU = nameA, mtu
+	return in.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: nameB, PeerNamespace: netlink.NsFd(b), PeerMTU: uint32(mtu)})
+}
+
+// bridge joins all namespaces by a switch, the k-th.
+func (l *Lab) bridge(hosts []netns.NsHandle, k, mtu int) error {
+	sw, err := l.namespace(fmt.Sprintf("switch%d", k))
+	if err != nil {
+		return err
+	}
+	defer sw.Close()
+	in, err := netlink.NewHandleAt(sw)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.MTU = "switch", mtu
+	br := &netlink.Bridge{LinkAttrs: attrs}
+	if err := in.LinkAdd(br); err != nil {
+		return err
+	}
+	for i, h := range hosts {
+		end := fmt.Sprintf("port%d", i)
+		if err := wire(sw, end, h, name(k), mtu); err != nil {
+			return err
+		}
+		port, err := in.LinkByName(end)
+		if err == nil {
+			err = in.LinkSetMaster(port, br)
+		}
+		if err == nil {
+			err = in.LinkSetUp(port)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return in.LinkSetUp(br)
+}
+
+// address gives a host's interface its address, and turns it on.
+func address(h netns.NsHandle, ifc string, ip net.IP) error {
+	in, err := netlink.NewHandleAt(h)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	for _, name := range []string{"lo", ifc} {
+		link, err := in.LinkByName(name)
+		if err != nil {
+			return err
+		}
+		if name == ifc {
+			addr := &netlink.Addr{IPNet: &net.IPNet{IP: ip, Mask: net.CIDRMask(24, 32)}}
+			if err := in.AddrAdd(link, addr); err != nil {
+				return err
+			}
+		}
+		if err := in.LinkSetUp(link); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetUp turns the host's interface on or off.
+func (h Host) SetUp(up bool) error {
+	return h.change(func(in *netlink.Handle, eth netlink.Link) error {
+		if up {
+			return in.LinkSetUp(eth)
+		}
+		return in.LinkSetDown(eth)
+	})
+}
+
+// SetMTU changes the longest packet that the host's interface takes.
+func (h Host) SetMTU(mtu int) error {
+	return h.change(func(in *netlink.Handle, eth netlink.Link) error { return in.LinkSetMTU(eth, mtu) })
+}
+
+func (h Host) change(f func(in *netlink.Handle, eth netlink.Link) error) error {
+	ns, err := netns.GetFromPath(h.Namespace)
+	if err != nil {
+		return err
+	}
+	defer ns.Close()
+	in, err := netlink.NewHandleAt(ns)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	eth, err := in.LinkByName(Interface)
+	if err != nil {
+		return err
+	}
+	return f(in, eth)
+}
+
+// Remove takes the lab down. Interfaces go with their namespaces.
+func (l *Lab) Remove() (err error) {
+	for _, c := range l.held {
+		err = errors.Join(err, c.Close())
+	}
+	l.held = nil
+	for _, name := range l.names {
+		err = errors.Join(err, netns.DeleteNamed(name))
+	}
+	l.names = nil
+	return err
+}
+
+// Clean removes the namespaces of labs whose process is gone, and returns their
+// names.
+func Clean() (removed []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		rest, ours := strings.CutPrefix(e.Name(), prefix)
+		text, _, _ := strings.Cut(rest, "-")
+		pid, bad := strconv.Atoi(text)
+		if !ours || bad != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			continue
+		}
+		if bad := netns.DeleteNamed(e.Name()); bad != nil {
+			err = errors.Join(err, bad)
+			continue
+		}
+		removed = append(removed, e.Name())
+	}
+	return removed, err
+}

@@ -1,0 +1,10 @@
+// Package record records what goes into an engine, and plays it back: packets,
+// operations, and the times of both. An engine is a function of these, so a
+// recording of a real run leads a debugger, or a panic, to the same line.
+//
+// A recording is a line of JSON for each event. It holds the packets that came, by
+// networks also those that were encrypted on the way: under a secret that is made for
+// the recording and written in it, so that whoever has the file can read them. It holds
+// neither the secret of the job nor the memory that was sent or written, on which no
+// engine depends.
+package record

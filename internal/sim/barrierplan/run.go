@@ -1,0 +1,174 @@
+// Package barrierplan runs the plans of barriers on simulated networks, without
+// engines around them: so it reaches sizes that no swarm of engines does, and
+// shows what an algorithm costs by itself.
+package barrierplan
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"weft/internal/engine/coord"
+	"weft/internal/sim"
+)
+
+// A Case is one barrier to run.
+type Case struct {
+	Algorithm coord.Algorithm
+	N, Arity  int
+	Topology  string // "torus" makes one that is as square as N allows; else what sim.ParseTopology takes
+	Wire      sim.Wire
+	Size      int // of a message, in bytes
+	Data      Data
+}
+
+// A Result is what came of it.
+type Result struct {
+	Topology string
+	Messages int
+	Hops     uint64        // of all messages
+	Steps    int           // messages one after another, until the last member may go on
+	Longest  int           // hops one after another
+	Time     time.Duration // from the arrival of all at once until the last member may go on
+	Bound    time.Duration // the same if no message had to wait for another
+	Skew     time.Duration // between the first and the last to go on
+}
+
+// Run runs a barrier.
+func Run(c Case) (Result, error) {
+	r, err := run(c)
+	if err != nil {
+		return r, err
+	}
+	free := c
+	free.Data = Data{}
+	free.Wire = sim.Wire{Delay: c.Wire.Delay + c.Wire.Takes(c.Size)}
+	unhindered, err := run(free)
+	r.Bound = unhindered.Time
+	return r, err
+}
+
+func run(c Case) (Result, error) {
+	text := c.Topology
+	if text == "torus" {
+		text = SquareTorus(c.N)
+	}
+	top, err := sim.ParseTopology(text, c.N, c.Wire)
+	if err != nil {
+		return Result{}, err
+	}
+	m := &meeting{Case: c, world: sim.NewWorld(1)}
+	m.net = sim.NewNetwork(m.world, top)
+	m.members = make([]member, c.N)
+	for i := range m.members {
+		plan, err := coord.NewPlan(c.Algorithm, c.N, c.Arity, i)
+		if err != nil {
+			return Result{}, err
+		}
+		p := &m.members[i]
+		*p = member{m: m, id: i, gates: plan.Gates, left: make([]int, len(plan.Gates)), late: make([]origin, len(plan.Gates))}
+		for g := range plan.Gates {
+			p.left[g] = plan.Gates[g].Inputs
+		}
+		m.net.Machine(i).Boot(p)
+	}
+	if c.Data.Bytes > 0 {
+		if err := m.load(text); err != nil {
+			return Result{}, err
+		}
+	}
+	for i := range m.members {
+		m.members[i].input(0, origin{})
+	}
+	for m.world.Step(sim.Never) {
+	}
+	m.result.Topology = top.Name()
+	m.result.Skew = time.Duration(m.last - m.first)
+	m.result.Time = time.Duration(m.last)
+	return m.result, nil
+}
+
+// SquareTorus names the two-dimensional torus of n machines that is nearest to a
+// square.
+func SquareTorus(n int) string {
+	rows := 1
+	for r := 1; r*r <= n; r++ {
+		if n%r == 0 {
+			rows = r
+		}
+	}
+	return fmt.Sprintf("torus:%dx%d", rows, n/rows)
+}
+
+// A meeting is one run.
+type meeting struct {
+	Case
+	world       *sim.World
+	net         *sim.Network
+	members     []member
+	result      Result
+	done        int
+	first, last sim.Time
+}
+
+// An origin tells how far what opens a gate has come.
+type origin struct{ steps, hops int }
+
+// A member goes through its gates.
+type member struct {
+	m     *meeting
+	id    int
+	gates []coord.Gate
+	left  []int
+	late  []origin // by gate: the longest way of its inputs
+}
+
+// Packet gives a gate an input.
+func (p *member) Packet(from int, b []byte) {
+	if b[0] == dataPacket {
+		return
+	}
+	p.input(int(b[0]), origin{int(binary.LittleEndian.Uint16(b[2:])), int(binary.LittleEndian.Uint32(b[4:]))})
+}
+
+// Timer is never called.
+func (p *member) Timer() {}
+
+func (p *member) input(gate int, o origin) {
+	late := &p.late[gate]
+	late.steps, late.hops = max(late.steps, o.steps), max(late.hops, o.hops)
+	if p.left[gate]--; p.left[gate] > 0 {
+		return
+	}
+	m := p.m
+	g := &p.gates[gate]
+	if g.Done {
+		if m.done++; m.done == 1 {
+			m.first = m.world.Now()
+		}
+		m.last = m.world.Now()
+		m.result.Steps, m.result.Longest = max(m.result.Steps, late.steps), max(m.result.Longest, late.hops)
+	}
+	for _, s := range g.Sends {
+		if s.To == p.id {
+			p.input(s.Gate, *late)
+			continue
+		}
+		hops := m.hops(p.id, s.To)
+		m.result.Messages++
+		m.result.Hops += uint64(hops)
+		b := make([]byte, max(m.Size, 8))
+		b[0] = byte(s.Gate)
+		binary.LittleEndian.PutUint16(b[2:], uint16(late.steps+1))
+		binary.LittleEndian.PutUint32(b[4:], uint32(late.hops+hops))
+		m.net.Send(p.id, s.To, b, nil)
+	}
+}
+
+// hops returns how many links lie between two machines.
+func (m *meeting) hops(from, to int) (n int) {
+	for at := from; at != to; n++ {
+		at, _, _ = m.net.Topology().Next(from, at, to)
+	}
+	return n
+}

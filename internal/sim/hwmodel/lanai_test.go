@@ -1,0 +1,73 @@
+package hwmodel
+
+import (
+	"math"
+	"testing"
+)
+
+// TestPipeline: packets overlap, and the slowest resource sets the pace: the first
+// packet takes all stages, each that follows the time of the slowest.
+func TestPipeline(t *testing.T) {
+	takes := func(perByte float64) func(int) Part {
+		return func(n int) Part { return us("", perByte*float64(n), "") }
+	}
+	w := Way{Packet: 10, Stages: []Stage{{SenderCPU, takes(1)}, {SenderCPU, takes(2)}, {Wire, takes(5)}, {ReceiverCPU, takes(0.5)}}}
+	for bytes, want := range map[int]float64{10: 85, 20: 85 + 50, 40: 85 + 3*50, 15: 85 + 25 - 2.5} {
+		if got := w.Latency(bytes); math.Abs(got.V-want) > 1e-9 {
+			t.Errorf("%d bytes take %v us, want %v", bytes, got.V, want)
+		}
+	}
+	if got := w.Bandwidth(40).V; math.Abs(got-10/50.0) > 1e-9 {
+		t.Errorf("bandwidth %v, want the link's 0.2", got)
+	}
+	if got := w.Overhead(15).V; math.Abs(got-15*3.5) > 1e-9 {
+		t.Errorf("overhead %v, want 52.5", got)
+	}
+}
+
+// TestLANaiOrder: where the paper's text says which library is ahead, the parts put
+// it there, from 32 bytes on: VMMC before FM before AM.
+func TestLANaiOrder(t *testing.T) {
+	for _, n := range lengths(32, 1<<16) {
+		am, fm, vmmc := amWay(n), fmWay(n), vmmcWay(n)
+		if !(vmmc.Latency(n).V < fm.Latency(n).V && fm.Latency(n).V < am.Latency(n).V) {
+			t.Errorf("%d bytes: latency AM %v, FM %v, VMMC %v", n, am.Latency(n).V, fm.Latency(n).V, vmmc.Latency(n).V)
+		}
+		if n >= 512 && vmmc.Bandwidth(n).V < 2*max(fm.Bandwidth(n).V, am.Bandwidth(n).V) {
+			t.Errorf("%d bytes: VMMC is not far ahead", n)
+		}
+		if o := vmmc.Overhead(n).V; o > 0.4*min(fm.Overhead(n).V, am.Overhead(n).V) {
+			t.Errorf("%d bytes: VMMC's overhead is %v", n, o)
+		}
+	}
+}
+
+// TestCrossing: a PIO write is faster than a DMA at 256 bytes and slower at 512, as
+// in the paper, and the crossing lies where both take as long.
+func TestCrossing(t *testing.T) {
+	faster := func(n int) bool { return pioWrite("", n).Min < dma("", n).Min }
+	cross := int(crossing(part(pioWrite), part(dma), page).V)
+	if !faster(256) || faster(512) || !faster(cross-2) || faster(cross) {
+		t.Errorf("the crossing is at %d", cross)
+	}
+	never := crossing(part(pioWrite), part(pioRead), 100)
+	if never.V != 100 {
+		t.Errorf("PIO reads overtake PIO writes at %v bytes", never.V)
+	}
+}
+
+// TestCharts: every chart has every library, over the same lengths.
+func TestCharts(t *testing.T) {
+	for _, c := range LANai().Charts {
+		for _, l := range c.Lines {
+			if len(l.Points) != len(c.Lines[0].Points) || len(c.Lines) < 3 {
+				t.Errorf("%s, %s: %d points", c.Name, l.Name, len(l.Points))
+			}
+			for i, p := range l.Points {
+				if p.Bytes != c.Lines[0].Points[i].Bytes || !(p.Model.V > 0) || p.Model.Of == OfTotal {
+					t.Errorf("%s, %s: %+v", c.Name, l.Name, p)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package hwmodel
+
+import (
+	"time"
+
+	"weft/internal/sim"
+)
+
+// A Part is one step on the way of a message.
+type Part struct {
+	Name string
+	Min  time.Duration
+	Max  time.Duration // the same as Min but where a processor polls
+	From string        // where the value comes from
+	Of   Origin        // and what that makes of it
+}
+
+// An Origin says what a figure of a model was computed from. What is computed from
+// several has the greatest.
+type Origin uint8
+
+const (
+	// OfParts: from what was measured, or simulated, part by part.
+	OfParts Origin = iota
+	// OfAssumption: also from what nobody has measured.
+	OfAssumption
+	// OfTotal: also from the measured total of a whole way.
+	OfTotal
+)
+
+// A Figure is a value with its origin.
+type Figure struct {
+	V  float64
+	Of Origin
+}
+
+// total is a figure that was measured of a whole way.
+func total(v float64) Figure { return Figure{v, OfTotal} }
+
+func (f Figure) minus(g Figure) Figure   { return Figure{f.V - g.V, max(f.Of, g.Of)} }
+func (f Figure) plus(g Figure) Figure    { return Figure{f.V + g.V, max(f.Of, g.Of)} }
+func (f Figure) over(g Figure) Figure    { return Figure{f.V / g.V, max(f.Of, g.Of)} }
+func (f Figure) times(by float64) Figure { return Figure{f.V * by, f.Of} }
+
+// mean returns how long the path takes if each part takes its mean, in microseconds.
+func (p Path) mean() Figure {
+	_, mean, _ := p.Walk()
+	f := Figure{V: micros(mean)}
+	for _, part := range p {
+		f.Of = max(f.Of, part.Of)
+	}
+	return f
+}
+
+// A Path is the way of a message.
+type Path []Part
+
+// Walk sends a message along the path in virtual time, and returns when it
+// arrives if each part takes its least, its mean and its most.
+func (p Path) Walk() (least, mean, most time.Duration) {
+	way := func(takes func(Part) time.Duration) time.Duration {
+		w := sim.NewWorld(0)
+		at := &message{world: w, path: p, takes: takes}
+		w.At(0, at)
+		for w.Step(sim.Never) {
+		}
+		return time.Duration(w.Now())
+	}
+	least = way(func(q Part) time.Duration { return q.Min })
+	mean = way(func(q Part) time.Duration { return (q.Min + q.Max) / 2 })
+	most = way(func(q Part) time.Duration { return q.Max })
+	return least, mean, most
+}
+
+// A message is on its way.
+type message struct {
+	world *sim.World
+	path  Path
+	next  int
+	takes func(Part) time.Duration
+}
+
+// Act enters the next part.
+func (m *message) Act() {
+	if m.next == len(m.path) {
+		return
+	}
+	d := m.takes(m.path[m.next])
+	m.next++
+	m.world.At(m.world.Now().Add(d), m)
+}
+
+// A Table is a model and what came of it.
+type Table struct {
+	Name, Title string
+	Paths       []Named
+	Results     []Result
+	Charts      []Chart
+	Notes       []string
+}
+
+// Named is a path with its name.
+type Named struct {
+	Name string
+	Path Path
+}
+
+// A Kind says what an agreement between model and paper proves.
+type Kind string
+
+const (
+	// Predicted: the paper measured it independently of all that the model reads.
+	Predicted Kind = "predicted"
+
+	// Assumed: the model reads something that nobody has measured.
+	Assumed Kind = "from an assumption"
+
+	// FromTotal: the model reads the measured total of another way, or a part that the
+	// paper got by subtracting from one.
+	FromTotal Kind = "from a measured total"
+
+	// ByConstruction: the paper got a part by subtracting from this very total,
+	// so agreement proves only that the message visits every part once.
+	ByConstruction Kind = "by construction"
+
+	// Residual: what the parts leave unexplained. It is printed, never fed back.
+	Residual Kind = "residual"
+)
+
+// A Result is one figure of the model beside one of the paper, in the same unit.
+type Result struct {
+	What  string
+	Paper float64
+	Model Figure
+	Unit  string
+	Says  Kind // ByConstruction or Residual, or empty: then the model's origin says it
+	Note  string
+	Text  string // what the paper says in words, where it gives no figure
+}
+
+// Kind returns what the result proves. It cannot be more than what the model has read
+// allows.
+func (r Result) Kind() Kind {
+	switch {
+	case r.Says != "":
+		return r.Says
+	case r.Model.Of == OfTotal:
+		return FromTotal
+	case r.Model.Of == OfAssumption:
+		return Assumed
+	}
+	return Predicted
+}
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+// us returns a part of fixed length in microseconds.
+func us(name string, v float64, from string) Part { return between(name, v, v, from) }
+
+// between returns a part that takes from lo to hi microseconds.
+func between(name string, lo, hi float64, from string) Part {
+	return Part{Name: name, Min: time.Duration(lo*1000 + 0.5), Max: time.Duration(hi*1000 + 0.5), From: from}
+}
+
+// subtracted returns a part that the paper got by subtracting others from a total.
+func subtracted(name string, v float64, from string) Part {
+	p := us(name, v, from)
+	p.Of = OfTotal
+	return p
+}
+
+// Tables returns all tables.
+func Tables() []Table { return []Table{PMEthernet(), DIMMnet(), LANai()} }

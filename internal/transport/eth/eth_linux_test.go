@@ -1,0 +1,278 @@
+package eth
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"weft/internal/doorbell"
+	"weft/internal/netlab"
+	"weft/internal/sys"
+	"weft/internal/transport"
+	"weft/internal/transport/transporttest"
+)
+
+// network makes hosts for a test, or skips it.
+func network(t testing.TB, hosts, mtu int) *netlab.Lab {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("hosts are network namespaces, which only root can make")
+	}
+	l, err := netlab.Make(hosts, mtu)
+	if errors.Is(err, os.ErrPermission) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// on opens a transport on a host.
+func on(t testing.TB, h netlab.Host, cfg Config) (e *Transport) {
+	t.Helper()
+	err := sys.InNetwork(h.Namespace, func() (err error) {
+		cfg.Interface = netlab.Interface
+		e, err = Open(cfg)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestTransport(t *testing.T) {
+	for name, mtu := range map[string]int{"1500": 1500, "9000": 9000} {
+		t.Run(name, func(t *testing.T) {
+			l := network(t, 8, mtu)
+			transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
+				return on(t, l.Hosts[rank], Config{Job: 7, Rank: rank, Bell: bell}), bell
+			})
+		})
+	}
+}
+
+// TestUnwrap: padding comes off, and what is cut off is refused.
+func TestUnwrap(t *testing.T) {
+	frame := make([]byte, sys.PacketHead+headSize+10)
+	frame[sys.PacketHead+13] = 4
+	if b := unwrap(frame); len(b) != 4 {
+		t.Errorf("%d bytes", len(b))
+	}
+	tagged := append(append([]byte(nil), frame[:12]...), 0x81, 0, 0, 5)
+	if b := unwrap(append(tagged, frame[12:]...)); len(b) != 4 {
+		t.Errorf("with a VLAN tag: %d bytes", len(b))
+	}
+	frame[sys.PacketHead+13] = 11
+	if unwrap(frame) != nil || unwrap(frame[:20]) != nil || unwrap(nil) != nil {
+		t.Error("a frame that is cut off is taken")
+	}
+}
+
+// TestStrangers: frames of another job, and for another rank, never arrive.
+func TestStrangers(t *testing.T) {
+	l := network(t, 2, 1500)
+	bell := doorbell.NewChan()
+	dst := on(t, l.Hosts[1], Config{Job: 7, Rank: 1, Bell: bell})
+	defer dst.Close()
+	for _, c := range []Config{{Job: 8, Rank: 0}, {Job: 7, Rank: 0, EtherType: EtherType + 1}, {Job: 7, Rank: 0}} {
+		c.Bell = bell
+		src := on(t, l.Hosts[0], c)
+		defer src.Close()
+		for rank := range 3 {
+			if err := src.Dial(rank, dst.Card()); err != nil {
+				t.Fatal(err)
+			}
+			src.Send([]transport.Out{{Peer: rank, Header: []byte{byte(c.Job), byte(rank)}}})
+		}
+	}
+	// Virtual Ethernet keeps the order: what was to come has come with the last.
+	var got []byte
+	for range 1000 {
+		var in [8]transport.In
+		for _, p := range in[:dst.Poll(in[:])] {
+			got = append(got, p.Data...)
+		}
+		dst.Release()
+		if len(got) > 0 {
+			break
+		}
+		runtime.Gosched()
+	}
+	if string(got) != "\x07\x01" {
+		t.Errorf("got % x", got)
+	}
+}
+
+// TestOpenErrors: mistakes are told with what would be right.
+func TestOpenErrors(t *testing.T) {
+	for name, want := range map[string]string{"nothing0": "nothing0", "lo": "no Ethernet"} {
+		if _, err := Open(Config{Interface: name, Bell: doorbell.NewChan()}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestXDP runs the suite over AF_XDP, in the mode that virtual Ethernet knows.
+func TestXDP(t *testing.T) {
+	for name, mtu := range map[string]int{"1500": 1500, "9000": 9000} {
+		t.Run(name, func(t *testing.T) {
+			l := network(t, 8, mtu)
+			transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
+				e := on(t, l.Hosts[rank], Config{Job: 7, Rank: rank, Bell: bell, XDP: true})
+				if e.ports[0].noXDP != nil {
+					t.Skip(e.ports[0].noXDP)
+				}
+				return e, bell
+			})
+		})
+	}
+}
+
+// TestSecondXDP: an interface has one XDP program; who comes second does without.
+func TestSecondXDP(t *testing.T) {
+	l := network(t, 2, 1500)
+	first := on(t, l.Hosts[0], Config{Job: 7, Rank: 0, Bell: doorbell.NewChan(), XDP: true})
+	if first.ports[0].noXDP != nil {
+		t.Skip(first.ports[0].noXDP)
+	}
+	defer first.Close()
+	second := on(t, l.Hosts[0], Config{Job: 7, Rank: 1, Bell: doorbell.NewChan(), XDP: true})
+	defer second.Close()
+	if s := second.Device(); !strings.HasPrefix(s, "AF_PACKET; no AF_XDP: ") {
+		t.Errorf("the second has %q", s)
+	}
+	src := on(t, l.Hosts[1], Config{Job: 7, Rank: 2, Bell: doorbell.NewChan()})
+	defer src.Close()
+	for rank, dst := range []*Transport{first, second} {
+		if err := src.Dial(rank, dst.Card()); err != nil {
+			t.Fatal(err)
+		}
+		src.Send([]transport.Out{{Peer: rank, Header: []byte{byte(rank)}}})
+		var in [4]transport.In
+		n := 0
+		for range 1000000 {
+			if n = dst.Poll(in[:]); n > 0 {
+				break
+			}
+		}
+		if n != 1 || in[0].Data[0] != byte(rank) {
+			t.Errorf("rank %d got %d packets", rank, n)
+		}
+	}
+}
+
+// TestManyJobs: sixteen jobs on one interface do not see each other's frames.
+func TestManyJobs(t *testing.T) {
+	const jobs, each = 16, 50
+	l := network(t, 2, 1500)
+	var src, dst [jobs]*Transport
+	for job := range jobs {
+		bell := doorbell.NewChan()
+		src[job] = on(t, l.Hosts[0], Config{Job: uint64(job), Rank: 0, Bell: bell})
+		dst[job] = on(t, l.Hosts[1], Config{Job: uint64(job), Rank: 1, Bell: bell})
+		defer src[job].Close()
+		defer dst[job].Close()
+		if err := src[job].Dial(1, dst[job].Card()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range each {
+		for job := range jobs {
+			src[job].Send([]transport.Out{{Peer: 1, Header: []byte{byte(job)}}})
+		}
+	}
+	for job := range jobs {
+		got := 0
+		for end := time.Now().Add(10 * time.Second); got < each && time.Now().Before(end); {
+			var in [16]transport.In
+			for _, p := range in[:dst[job].Poll(in[:])] {
+				if got++; len(p.Data) != 1 || p.Data[0] != byte(job) {
+					t.Fatalf("job %d: a frame of job %d", job, p.Data[0])
+				}
+			}
+			dst[job].Release()
+		}
+		if got != each || dst[job].Pending() {
+			t.Errorf("job %d got %d frames of %d", job, got, each)
+		}
+	}
+}
+
+// envOpen makes the test program open a transport and say what it may still do.
+const envOpen = "WEFT_TEST_OPEN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(envOpen) == "" {
+		os.Exit(m.Run())
+	}
+	e, err := Open(Config{Interface: netlab.Interface, Job: 7, Bell: doorbell.NewChan()})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(e.Device())
+	tasks, _ := filepath.Glob("/proc/self/task/*/status")
+	for _, name := range tasks {
+		b, _ := os.ReadFile(name)
+		for _, line := range strings.Split(string(b), "\n") {
+			if strings.HasPrefix(line, "CapEff") || strings.HasPrefix(line, "CapPrm") {
+				fmt.Println(line)
+			}
+		}
+	}
+}
+
+// TestPrivilege: an ordinary user needs CAP_NET_RAW, is told how to get it, and
+// does not keep it.
+func TestPrivilege(t *testing.T) {
+	l := network(t, 2, 1500)
+	dir, err := os.MkdirTemp("/tmp", "weft") // where another user can reach it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "eth.test")
+	build := exec.Command("go", "test", "-c", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // see sys.DropNetworkCapabilities
+	if b, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := func(caps ...uintptr) string {
+		cmd := exec.Command(program)
+		cmd.Env, cmd.Dir = []string{envOpen + "=1"}, "/"
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, AmbientCaps: caps}
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := sys.InNetwork(l.Hosts[0].Namespace, cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		return out.String()
+	}
+	const netRaw = 13
+	if s := run(netRaw); !strings.HasPrefix(s, "AF_PACKET\n") || strings.Count(s, "Cap") < 2 ||
+		strings.Count(s, "Cap") != strings.Count(s, "0000000000000000") {
+		t.Errorf("with the capability: %s", s)
+	}
+	if s := run(); !strings.Contains(s, "setcap cap_net_raw+ep") {
+		t.Errorf("without: %s", s)
+	}
+}

@@ -1,0 +1,145 @@
+package eth
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"weft/internal/doorbell"
+	"weft/internal/netlab"
+	"weft/internal/transport"
+)
+
+// pair returns two transports on hosts of their own that have dialled each other, each by
+// the card that change makes of the other one's.
+func pair(t *testing.T, a, b Config, change func(card string) string) (from, to *Transport) {
+	t.Helper()
+	l := network(t, 2, 1500)
+	open := func(h netlab.Host, rank int, cfg Config) *Transport {
+		cfg.Job, cfg.Rank, cfg.Bell = 7, rank, doorbell.NewChan()
+		e := on(t, h, cfg)
+		t.Cleanup(func() { e.Close() })
+		return e
+	}
+	from, to = open(l.Hosts[0], 0, a), open(l.Hosts[1], 1, b)
+	for _, err := range []error{from.Dial(1, change(to.Card())), to.Dial(0, change(from.Card()))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return from, to
+}
+
+// carry sends runs of long packets, and short ones, until enough of each have arrived, and
+// returns how many came as datagrams: those that the receiver had not in its ring.
+func carry(t *testing.T, from, to *Transport) {
+	t.Helper()
+	long := bytes.Repeat([]byte{1}, from.PeerMTU(1))
+	var run []transport.Out
+	for range 20 {
+		run = append(run, transport.Out{Peer: 1, Header: long[:64], Payload: long[64:]})
+	}
+	short := []transport.Out{{Peer: 1, Header: []byte{2}}}
+	got := map[byte]int{}
+	for tries := 0; got[1] < 200 || got[2] < 10; tries++ {
+		if tries == 1e6 {
+			t.Fatalf("%d long packets and %d short ones have arrived", got[1], got[2])
+		}
+		if tries%100 == 0 {
+			from.Send(run)
+			from.Send(short)
+		}
+		for _, e := range []*Transport{to, from} {
+			var in [64]transport.In
+			for _, p := range in[:e.Poll(in[:])] {
+				if !bytes.Equal(p.Data, long) && !bytes.Equal(p.Data, short[0].Header) {
+					t.Fatalf("%d bytes are not as they were sent", len(p.Data))
+				}
+				got[p.Data[0]]++
+			}
+			e.Release()
+		}
+		runtime.Gosched()
+	}
+}
+
+// TestWays: long packets go as datagrams and short ones as frames, where both get through;
+// and all by the other way where one does not.
+func TestWays(t *testing.T) {
+	same := func(card string) string { return card }
+	astray := func(card string) string {
+		frames, datagrams, _ := strings.Cut(card, " ")
+		address, rest, _ := strings.Cut(datagrams, ":")
+		_, rest, _ = strings.Cut(rest, "/")
+		return fmt.Sprintf("%s %s:9/%s", frames, address, rest) // nobody hears there
+	}
+	for _, c := range []struct {
+		name   string
+		a, b   Config
+		change func(string) string
+		want   string
+	}{
+		{"both", Config{}, Config{}, same, "raw frames, and UDP for long ones"},
+		{"no frames", Config{EtherType: 0x88b5}, Config{EtherType: 0x88b6}, same, "UDP, since raw frames do not get through"},
+		{"no datagrams", Config{}, Config{}, astray, "raw frames"},
+		{"frames only", Config{FramesOnly: true}, Config{}, same, "raw frames"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			from, to := pair(t, c.a, c.b, c.change)
+			carry(t, from, to)
+			if got, _, _ := strings.Cut(from.Way(1), ":"); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestShortRunsFollow: long packets that are sent soon after a run of them go by the same
+// way, so that they do not arrive before it.
+func TestShortRunsFollow(t *testing.T) {
+	from, to := pair(t, Config{}, Config{}, func(card string) string { return card })
+	carry(t, from, to)
+	long := make([]byte, from.PeerMTU(1))
+	run := slices.Repeat([]transport.Out{{Peer: 1, Header: long}}, 20)
+	if _, w := from.split(run); w != byDatagram {
+		t.Fatal("a run of long packets goes as frames")
+	}
+	if _, w := from.split([]transport.Out{{Peer: 1, Header: []byte{2}}}); w != byFrame {
+		t.Error("a short packet goes as a datagram")
+	}
+	for i := range 2 * following {
+		want := byDatagram
+		if i >= following {
+			want = byFrame
+		}
+		if _, w := from.split(run[:1]); w != want {
+			t.Errorf("packet %d goes by way %d, want %d", i, w, want)
+		}
+	}
+}
+
+// TestTrialsOfStrangers: a trial that another job, or nobody that was dialled, has sent
+// changes nothing, and is not answered.
+func TestTrialsOfStrangers(t *testing.T) {
+	from, to := pair(t, Config{}, Config{}, func(card string) string { return card })
+	for _, change := range []func(b []byte){
+		func(b []byte) { b[15] ^= 1 }, // job
+		func(b []byte) { b[19] = 5 },  // from rank 5
+		func(b []byte) { b[23] = 5 },  // for rank 5
+	} {
+		p := from.peer(1)
+		from.sendTrial(p, byFrame, 1)
+		b := append([]byte(nil), from.trial[:trialSize]...)
+		change(b)
+		if !to.onTrial(byDatagram, b) || len(to.answers) > 0 {
+			t.Errorf("% x is answered", b)
+		}
+		b[7] = 0
+		if !to.onTrial(byDatagram, b) || to.peer(0).works[byDatagram].Load() {
+			t.Errorf("% x is believed", b)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package shm
+
+import (
+	"math"
+
+	"weft/internal/ring"
+	"weft/internal/transport"
+)
+
+// PeerMTU returns the MTU: it is the same for all.
+func (t *Transport) PeerMTU(peer int) int { return ring.MaxPacket }
+
+// Send copies packets into the rings of their peers.
+func (t *Transport) Send(pkts []transport.Out) int {
+	for i := range pkts {
+		o := &pkts[i]
+		lane := t.Lane(o.Peer)
+		if lane == nil || !lane.Push(o.Header, o.Payload, o.Urgent) {
+			return i
+		}
+	}
+	return len(pkts)
+}
+
+// Lane returns the peer: packets are copied into its segment one by one.
+func (t *Transport) Lane(rank int) transport.Lane {
+	if v, ok := t.out.Load(rank); ok {
+		return v.(*peer)
+	}
+	return nil
+}
+
+// Push copies a packet into the ring that this process has at the peer, or
+// into the inbox.
+func (p *peer) Push(header, payload []byte, urgent bool) bool {
+	if p.own == nil && (p.sent-p.tried < p.after || !p.promote()) {
+		if !p.sender.Push(header, payload) {
+			return false
+		}
+		p.sent++
+	} else if !p.own.Push(header, payload) {
+		return false
+	}
+	p.bell.Wake(urgent)
+	return true
+}
+
+// promoteAfter returns how many packets a peer is sent before a ring there is
+// claimed.
+func (t *Transport) promoteAfter(rank int) int {
+	switch {
+	case t.cfg.Own == nil:
+		return t.cfg.Promote
+	case t.cfg.Own(rank):
+		return 0
+	default:
+		return math.MaxInt
+	}
+}
+
+// promote moves a frequent sender to a ring of its own, which it claims now.
+// It reports whether the ring may be used: not before everything in the inbox
+// has been taken.
+func (p *peer) promote() bool {
+	if p.ring < 0 {
+		me := uint64(p.t.cfg.Rank) + 1
+		for i := range rings {
+			if p.seg.owner(i).CompareAndSwap(0, me) {
+				p.ring = i
+				break
+			}
+		}
+		if p.ring < 0 {
+			p.tried, p.after = p.sent, p.t.cfg.Promote // all taken: try again much later
+			return false
+		}
+	}
+	if !p.sender.Drained() {
+		return false
+	}
+	p.own = ring.NewProducer(p.seg.ring(p.ring))
+	p.seg.claims().Add(1)
+	return true
+}
+
+// Pending reports whether a packet has arrived.
+func (t *Transport) Pending() bool {
+	for _, in := range *t.listed.Load() {
+		if in.c.Ready() {
+			return true
+		}
+	}
+	return t.inbox.Ready() || t.seg.claims().Load() != t.claims
+}
+
+// Poll lends packets that have arrived.
+func (t *Transport) Poll(dst []transport.In) int {
+	if n := t.seg.claims().Load(); n != t.claims {
+		t.claims = n
+		t.reclaim()
+		t.findRings()
+	}
+	n := 0
+	at := t.first
+	for range t.active {
+		if at++; at >= len(t.active) {
+			at = 0
+		}
+		in := t.active[at]
+		for n < len(dst) {
+			pkt, ok := in.c.Peek(in.lent)
+			if !ok {
+				break
+			}
+			dst[n] = transport.In{From: in.rank, Data: pkt}
+			in.lent++
+			in.bytes += len(pkt)
+			n++
+		}
+		if n == len(dst) {
+			t.first = at // the next one has its turn
+			return n
+		}
+	}
+	if t.inbox.Idle() {
+		return n
+	}
+	for n < len(dst) {
+		from, pkt, ok := t.inbox.Peek(t.lent)
+		if !ok {
+			break
+		}
+		dst[n] = transport.In{From: from, Data: pkt}
+		t.lent++
+		n++
+	}
+	return n
+}
+
+// findRings looks for rings that have been claimed.
+func (t *Transport) findRings() {
+	have := map[int]bool{}
+	for _, in := range t.active {
+		have[in.index] = true
+	}
+	for i := range rings {
+		owner := t.seg.owner(i).Load()
+		if owner == 0 || have[i] || owner > uint64(t.cfg.Size) {
+			continue
+		}
+		t.active = append(t.active, &incoming{rank: int(owner) - 1, index: i, c: ring.NewConsumer(t.seg.ring(i))})
+	}
+	t.list()
+}
+
+// list lets Pending see the active rings.
+func (t *Transport) list() {
+	active := append([]*incoming(nil), t.active...)
+	t.listed.Store(&active)
+}
+
+// Release ends the loan of the last Poll.
+func (t *Transport) Release() {
+	for _, in := range t.active {
+		if in.lent > 0 {
+			in.c.Take(in.lent, in.bytes)
+			in.lent, in.bytes = 0, 0
+		}
+	}
+	if t.lent > 0 {
+		t.inbox.Take(t.lent)
+		t.lent = 0
+	}
+}
+
+// reclaim frees the rings of processes that have ended, once they are empty.
+// The ring of one that is only silent stays taken: it may wake and write.
+func (t *Transport) reclaim() {
+	keep := t.active[:0]
+	for _, in := range t.active {
+		p, ok := t.out.Load(in.rank)
+		if ok && p.(*peer).exited.Load() && !in.c.Ready() {
+			in.c.Publish()
+			t.seg.owner(in.index).Store(0)
+			continue
+		}
+		keep = append(keep, in)
+	}
+	t.active = keep
+	t.list()
+}

@@ -1,0 +1,152 @@
+package tcp
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"weft/internal/doorbell"
+	"weft/internal/transport"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 10 * time.Second
+
+// A side is one of two ranks, each of which has dialled the other.
+type side struct {
+	*Transport
+	down chan error
+	in   [16]transport.In
+}
+
+// crossed returns two ranks with two connections.
+func crossed(t *testing.T, liveness time.Duration) (a, b *side) {
+	up := make(chan int, 2)
+	var sides [2]*side
+	for rank := range sides {
+		s := &side{down: make(chan error, 4)}
+		var err error
+		s.Transport, err = Open(Config{
+			Rank: rank, Size: 2, Job: 7, Secret: []byte("secret"), Liveness: liveness, Bell: doorbell.NewChan(),
+			Events: transport.Events{Up: func(r int) { up <- r }, Down: func(_ int, err error) { s.down <- err }},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		sides[rank] = s
+	}
+	for rank, s := range sides {
+		if _, err := s.call(1-rank, sides[1-rank].Card()); err != nil {
+			t.Fatal(err)
+		}
+		<-up
+	}
+	return sides[0], sides[1]
+}
+
+// receive polls once, and returns how many bytes came.
+func (s *side) receive() (bytes int) {
+	for _, p := range s.in[:s.Poll(s.in[:])] {
+		bytes += len(p.Data)
+	}
+	s.Release()
+	return bytes
+}
+
+// alive fails if the other side has been found dead.
+func (s *side) alive(t *testing.T) {
+	select {
+	case err := <-s.down:
+		t.Fatalf("rank %d takes the other for dead: %v", s.cfg.Rank, err)
+	default:
+	}
+}
+
+// TestPaused: a rank that does not read for longer than the liveness time, because it
+// is stopped, finds everything that was sent to it when it goes on: whether it counts as
+// dead is not for the kernel to say, whose clock runs on.
+func TestPaused(t *testing.T) {
+	const liveness = 100 * time.Millisecond
+	a, b := crossed(t, liveness)
+	out := []transport.Out{{Peer: 1, Payload: make([]byte, 20000)}}
+	sent := 0
+	for a.Send(out) == 1 {
+		sent += len(out[0].Payload)
+	}
+	// The kernel asks for room after 200 ms, then after 400 more, and so on. A timeout of
+	// its own would end the connection with one of these.
+	end := time.Now().Add(patience)
+	for asked := uint8(0); asked < 3; {
+		if a.alive(t); time.Now().After(end) {
+			t.Fatal("the connection has ended, or nothing waits for room")
+		}
+		info, err := unix.GetsockoptTCPInfo(a.to(1, false).stream.FD(), unix.IPPROTO_TCP, unix.TCP_INFO)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked = info.Backoff
+		a.receive()
+	}
+	for got := 0; got < sent; got += b.receive() {
+		a.alive(t)
+		b.alive(t)
+	}
+}
+
+// TestOneOfTwoEnds: packets that were sent by a connection that has broken are lost,
+// also if there is another. Both sides hear of that, and neither waits for the other.
+func TestOneOfTwoEnds(t *testing.T) {
+	a, b := crossed(t, 0)
+	a.to(1, false).stream.End()
+	late := time.After(patience)
+	for aDown, bDown := a.down, b.down; aDown != nil || bDown != nil; {
+		a.receive()
+		b.receive()
+		select {
+		case <-aDown:
+			aDown = nil
+		case <-bDown:
+			bDown = nil
+		case <-late:
+			t.Fatal("one connection has ended, and nothing is said")
+		default:
+		}
+	}
+}
+
+// TestNoDescriptors: a dialler whose peer has no descriptor left is told so, and one that
+// has none itself is told how many it may have.
+func TestNoDescriptors(t *testing.T) {
+	a, b := crossed(t, 0)
+	var was unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(n uint64) { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: n, Max: was.Max}) }
+	t.Cleanup(func() { limit(was.Cur) })
+	var free [2]int // the lowest descriptors
+	for i := range free {
+		var err error
+		if free[i], err = unix.FcntlInt(uintptr(a.to(1, false).stream.FD()), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, fd := range free {
+		unix.Close(fd)
+	}
+	limit(uint64(free[0]))
+	_, err := a.call(1, b.Card())
+	if err == nil || !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), fmt.Sprintf("may have %d (ulimit -n)", free[0])) {
+		t.Errorf("the dialler has none: %v", err)
+	}
+	// One for each end of the connection, and none for the stream that the listener makes of it.
+	limit(uint64(free[1]) + 1)
+	if _, err = a.call(1, b.Card()); err == nil || !strings.Contains(err.Error(), "ulimit -n") {
+		t.Errorf("the listener has none: %v", err)
+	}
+}

@@ -1,0 +1,456 @@
+package tcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"weft/internal/doorbell"
+	"weft/internal/handshake"
+	"weft/internal/sys"
+	"weft/internal/transport"
+)
+
+// Config shapes the transport of a process.
+type Config struct {
+	Bind       string // address to listen at, port 0 for any; default "127.0.0.1:0"
+	Rank, Size int
+	Job        uint64
+	Secret     []byte        // of the job
+	Liveness   time.Duration // how long a peer may take for a handshake, if it is less than usual; 0: as usual
+	Bell       transport.Doorbell
+	Events     transport.Events
+
+	// Encrypt reports whether what goes to a peer and comes from it is encrypted, which
+	// the peer must know as well. It may block for a short time. Nil: never.
+	Encrypt func(peer int) (bool, error)
+}
+
+// Transport implements transport.Transport.
+type Transport struct {
+	transport.Steady
+
+	cfg      Config
+	listener *net.TCPListener
+	door     handshake.Door
+	streams  *sys.Streams
+	alarm    *doorbell.Alarm
+
+	mu     sync.Mutex // of what changes when connections come and go
+	closed bool
+	peers  map[int]*ways // by which we send
+
+	conns atomic.Pointer[[]*conn] // all of them; replaced, not changed
+	last  [2]*conn                // by which packets were sent last, bulk the second
+	turn  int                     // of the connection that Poll looks at first
+	ready []int
+	write output
+	mark  func(fd int)
+}
+
+// Open listens for peers.
+func Open(cfg Config) (*Transport, error) {
+	if cfg.Bind == "" {
+		cfg.Bind = "127.0.0.1:0"
+	}
+	at, err := net.ResolveTCPAddr("tcp", cfg.Bind)
+	if err != nil {
+		return nil, fmt.Errorf("weft: tcp: %w", err)
+	}
+	if at.IP == nil || at.IP.IsUnspecified() {
+		return nil, fmt.Errorf("weft: tcp: %s: must be one address, which peers can reach", cfg.Bind)
+	}
+	t := &Transport{cfg: cfg, peers: map[int]*ways{}}
+	t.mark = func(fd int) { t.ready = append(t.ready, fd) }
+	t.conns.Store(new([]*conn))
+	if t.listener, err = net.ListenTCP("tcp", at); err != nil {
+		return nil, fmt.Errorf("weft: tcp: %w", err)
+	}
+	if t.streams, err = sys.NewStreams(t.ended, t.room); err == nil {
+		t.alarm, err = doorbell.NewAlarm(cfg.Bell, t.streams.FD())
+	}
+	if err != nil {
+		t.listener.Close()
+		return nil, fmt.Errorf("weft: tcp: %w", err)
+	}
+	t.door.Most, t.door.Welcome = cfg.Size+strangers, t.enter
+	go t.door.Serve(t.listener.Accept)
+	return t, nil
+}
+
+// strangers is how many handshakes may be under way besides those of all ranks.
+const strangers = 64
+
+// enter lets a peer in that has called.
+func (t *Transport) enter(v *handshake.Visit) error {
+	said, err := t.welcome(v.Conn)
+	if err == nil {
+		err = v.Admit()
+	}
+	if err != nil {
+		return err
+	}
+	defer v.Conn.Close()
+	peer := int(said.Pair.Dialler)
+	encrypt, err := t.encrypts(peer)
+	if err != nil {
+		return err
+	}
+	s, err := sys.NewStream(v.Conn.(*net.TCPConn))
+	if err != nil {
+		answer(v.Conn, crowded)
+		return err
+	}
+	c := newConn(peer, s)
+	if encrypt {
+		c.encrypt(said, false)
+	}
+	if err = answer(v.Conn, accepted); err == nil {
+		err = t.add(c)
+	}
+	if err != nil {
+		s.Finish(nil)
+		return err
+	}
+	t.cfg.Events.Up(peer)
+	return nil
+}
+
+// encrypts reports whether the stream to a peer is encrypted.
+func (t *Transport) encrypts(peer int) (bool, error) {
+	if t.cfg.Encrypt == nil {
+		return false, nil
+	}
+	return t.cfg.Encrypt(peer)
+}
+
+// add makes a connection one of ours. We send to a peer by the first two, whoever has
+// dialled them: two that dial each other at once have four.
+func (t *Transport) add(n *conn) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return net.ErrClosed
+	}
+	before := t.conns.Load()
+	all := append(slices.Clone(*before), n)
+	t.conns.Store(&all)
+	if err := t.streams.Add(n.stream); err != nil {
+		t.conns.Store(before)
+		return err
+	}
+	if w := t.peers[n.peer]; w == nil {
+		t.peers[n.peer] = &ways{short: n}
+	} else if w.bulk == nil {
+		w.bulk = n
+	}
+	return nil
+}
+
+// ways are the connections by which we send to a peer: one for packets that keep their
+// order, and one for bulk, for which others need not wait in the kernel's buffers. That
+// for bulk is chosen with the first packet.
+type ways struct{ short, bulk *conn }
+
+// hasDialled reports whether a peer that cannot be dialled has dialled us, perhaps
+// just now: one that leaves does not listen any more, but may have something to
+// say.
+func (t *Transport) hasDialled(peer int) bool {
+	if !t.known(peer) {
+		time.Sleep(accepting)
+	}
+	return t.known(peer)
+}
+
+// Caps says what TCP can do.
+func (t *Transport) Caps() transport.Caps {
+	return transport.Caps{Name: "tcp", MTU: mtu, Reliable: true, Beats: true, Guards: "strangers that connect, damage (16 bits)"}
+}
+
+// Card is the address at which we listen.
+func (t *Transport) Card() string { return t.listener.Addr().String() }
+
+// Dial connects to a peer, unless it has done so.
+func (t *Transport) Dial(peer int, card string) error {
+	at, err := netip.ParseAddrPort(card)
+	if err != nil || at.Port() == 0 {
+		return fmt.Errorf("weft: tcp: %q is no address:port", card)
+	}
+	if t.known(peer) {
+		return nil
+	}
+	err = handshake.Greet(func() (cut bool, err error) { return t.call(peer, card) })
+	if err != nil {
+		if t.hasDialled(peer) {
+			return nil
+		}
+		return err
+	}
+	_, _ = t.call(peer, card) // for bulk, which goes by the first if there is no other
+	return nil
+}
+
+// call dials a peer once. It reports whether the connection ended in the handshake.
+func (t *Transport) call(peer int, card string) (cut bool, err error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	defer handshake.After(t.patience(), func() { cancel(os.ErrDeadlineExceeded) })()
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", card)
+	if err != nil {
+		return false, fmt.Errorf("weft: tcp: %w", cmp.Or(context.Cause(ctx), sys.Explain(err)))
+	}
+	defer c.Close()
+	said, err := t.greet(c, peer)
+	if err != nil {
+		final := errors.Is(err, errStranger) || errors.Is(err, errCrowded) || os.IsTimeout(err)
+		if !final {
+			err = fmt.Errorf("weft: tcp: it has ended the handshake (it leaves, or has no descriptor left: ulimit -n): %w", err)
+		}
+		return !final, err
+	}
+	encrypt, err := t.encrypts(peer)
+	if err != nil {
+		return false, err
+	}
+	s, err := sys.NewStream(c.(*net.TCPConn))
+	if err != nil {
+		return false, err
+	}
+	n := newConn(peer, s)
+	if encrypt {
+		n.encrypt(said, true)
+	}
+	if err = t.add(n); err != nil {
+		s.Finish(nil)
+	}
+	return false, err
+}
+
+func (t *Transport) known(peer int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.peers[peer] != nil
+}
+
+// PeerMTU returns the longest packet.
+func (t *Transport) PeerMTU(peer int) int { return mtu }
+
+// Lane returns nil: packets are gathered, since each system call costs as much
+// as many of them.
+func (t *Transport) Lane(peer int) transport.Lane { return nil }
+
+// Send sends packets. Those to one peer leave together.
+func (t *Transport) Send(pkts []transport.Out) int {
+	for i := 0; i < len(pkts); {
+		bulk := pkts[i].Bulk
+		c := t.to(pkts[i].Peer, bulk)
+		if c == nil {
+			return i
+		}
+		n := 1
+		for n < batch && i+n < len(pkts) && pkts[i+n].Peer == c.peer && pkts[i+n].Bulk == bulk {
+			n++
+		}
+		taken, err := c.send(pkts[i:i+n], &t.write)
+		if err != nil {
+			taken = n // it is lost, as its receiver is; the end of the stream is told by ended
+		}
+		if !c.full.Load() && len(c.out) > 0 { // while it is full, what is left belongs to room
+			c.full.Store(true)
+			t.streams.AwaitRoom(c.stream)
+		}
+		i += taken
+		if taken < n {
+			return i
+		}
+	}
+	return len(pkts)
+}
+
+// to returns the connection by which we send packets to a peer, or nil.
+func (t *Transport) to(peer int, bulk bool) *conn {
+	last := &t.last[0]
+	if bulk {
+		last = &t.last[1]
+	}
+	if c := *last; c != nil && c.peer == peer {
+		return c
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := t.peers[peer]
+	switch {
+	case w == nil:
+		return nil
+	case bulk:
+		w.bulk = cmp.Or(w.bulk, w.short) // for good: bulk keeps its order
+		*last = w.bulk
+	default:
+		*last = w.short
+	}
+	return *last
+}
+
+// Pending reports true: only a system call can tell.
+func (t *Transport) Pending() bool { return true }
+
+// few is up to how many connections to read from each is cheaper than to ask
+// which have something.
+const few = 2
+
+// Poll lends packets that have arrived. Every connection has its turn.
+func (t *Transport) Poll(dst []transport.In) int {
+	conns := *t.conns.Load()
+	n := 0
+	for _, c := range conns {
+		c.forget()
+	}
+	if len(conns) > few {
+		t.ready = t.ready[:0]
+		t.streams.Ready(t.mark)
+	}
+	for i := range conns {
+		c := conns[(t.turn+i)%len(conns)]
+		n = t.take(c, dst, n, len(conns) <= few || slices.Contains(t.ready, c.stream.FD()))
+		if n == len(dst) {
+			t.turn = (t.turn + i + 1) % len(conns)
+			break
+		}
+	}
+	return n
+}
+
+// take lends packets of one connection. Ready says that it may have more to
+// read.
+func (t *Transport) take(c *conn, dst []transport.In, n int, ready bool) int {
+	for first := true; n < len(dst); first = false {
+		pkt, err := c.next()
+		if pkt == nil && err == nil && first && ready && !c.dead {
+			if err = c.read(); err == nil {
+				pkt, err = c.next()
+			}
+		}
+		if err != nil && !c.dead {
+			c.dead = true
+			t.streams.Drop(c.stream)
+			t.over(c, err)
+		}
+		if pkt == nil {
+			break
+		}
+		dst[n] = transport.In{From: c.peer, Data: pkt}
+		n++
+	}
+	return n
+}
+
+// over hears that a connection has ended. The peer is gone with its last one: of
+// two who have dialled each other at once, each sends by one of the two, and what
+// the other brings is read first. One of them may not have been accepted yet.
+//
+// Two who both live and have lost one of their connections have lost packets, so they
+// give up the others as well: each then hears of the end of the last.
+func (t *Transport) over(c *conn, err error) {
+	c.over.Store(true)
+	time.AfterFunc(accepting, func() {
+		if !t.giveUp(c.peer) {
+			t.cfg.Events.Down(c.peer, err)
+		}
+	})
+}
+
+// giveUp ends what we write to a peer, and reports whether something may still come from
+// it.
+func (t *Transport) giveUp(peer int) (more bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, o := range *t.conns.Load() {
+		if o.peer == peer && !t.closed {
+			o.stream.EndWriting()
+			more = more || !o.over.Load()
+		}
+	}
+	return more
+}
+
+// accepting is how long a connection that stands may take to be accepted.
+const accepting = 20 * time.Millisecond
+
+// ended hears that a peer has ended a stream.
+func (t *Transport) ended(fd int) {
+	for _, c := range *t.conns.Load() {
+		if c.stream.FD() == fd {
+			t.over(c, errors.New("weft: tcp: the connection has ended"))
+		}
+	}
+}
+
+// room hears that there is room in a stream again. The stream is watched anew before others may send on it: they
+// would ask for more room at the same time.
+func (t *Transport) room(fd int, watch func(room bool)) {
+	for _, c := range *t.conns.Load() {
+		if c.stream.FD() == fd && c.full.Load() {
+			left := c.rest()
+			watch(left)
+			c.full.Store(left)
+			return
+		}
+	}
+	watch(false)
+}
+
+// Release ends the loan of the last Poll.
+func (t *Transport) Release() {}
+
+// Forget ends the connections to a peer, which tells it.
+func (t *Transport) Forget(peer int) {
+	for _, c := range *t.conns.Load() {
+		if c.peer == peer && !c.dead {
+			c.dead = true
+			t.streams.Drop(c.stream)
+			c.stream.End()
+		}
+	}
+}
+
+// Arm makes the next arrival ring the doorbell.
+func (t *Transport) Arm() { t.alarm.Arm() }
+
+// Memory returns nil: another host's memory cannot be mapped.
+func (t *Transport) Memory() transport.Memory { return nil }
+
+// MemoryBytes returns what the receive buffers hold.
+func (t *Transport) MemoryBytes() (n uint64) {
+	for _, c := range *t.conns.Load() {
+		if c.holds.Load() {
+			n += uint64(len(input{}))
+		}
+	}
+	return n
+}
+
+// Close ends all connections.
+func (t *Transport) Close() error {
+	t.mu.Lock()
+	was := t.closed
+	t.closed = true
+	t.mu.Unlock()
+	if was {
+		return nil
+	}
+	t.listener.Close()
+	t.alarm.Close()
+	t.streams.Close()
+	for _, c := range *t.conns.Load() {
+		c.stream.Finish(c.out)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package tcp
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"testing"
+
+	"weft/internal/doorbell"
+	"weft/internal/transport"
+	"weft/internal/transport/transporttest"
+)
+
+func open(t testing.TB, rank, size int, secret string, bell transport.Doorbell, ev transport.Events) *Transport {
+	t.Helper()
+	e, err := Open(Config{Rank: rank, Size: size, Job: 7, Secret: []byte(secret), Bell: bell, Events: ev})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// always is that of a job in which everything is encrypted.
+func always(int) (bool, error) { return true, nil }
+
+func TestTransport(t *testing.T) {
+	transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
+		return open(t, rank, size, "secret", bell, ev), bell
+	})
+}
+
+func TestEncryptedTransport(t *testing.T) {
+	transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
+		e, err := Open(Config{Rank: rank, Size: size, Job: 7, Secret: []byte("secret"), Bell: bell, Events: ev, Encrypt: always})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, bell
+	})
+}
+
+func TestStrangers(t *testing.T)          { besiege(t, nil) }
+func TestEncryptedStrangers(t *testing.T) { besiege(t, always) }
+
+func besiege(t *testing.T, encrypt func(int) (bool, error)) {
+	transporttest.Strangers(t, transporttest.Guarded{
+		Open: func(t testing.TB, who transporttest.Identity, ev transport.Events) transport.Transport {
+			e, err := Open(Config{
+				Rank: who.Rank, Size: who.Size, Job: who.Job, Secret: []byte(who.Secret), Bell: doorbell.NewChan(), Events: ev, Encrypt: encrypt,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e
+		},
+		Listen: func() (net.Listener, string, error) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return nil, "", err
+			}
+			return l, l.Addr().String(), nil
+		},
+		Knock:    func(card string) (net.Conn, error) { return net.Dial("tcp", card) },
+		Say:      func(c net.Conn, b []byte) error { _, err := c.Write(b); return err },
+		Hear:     func(c net.Conn, b []byte) (int, error) { return c.Read(b) },
+		Failures: func(t transport.Transport) uint64 { return t.(*Transport).door.Failures.Load() },
+	})
+}
+
+// TestNonsense: an authentic peer that sends no packets is cut off.
+func TestNonsense(t *testing.T) {
+	down := make(chan error, 4)
+	up := make(chan int, 1)
+	ev := transport.Events{Up: func(r int) { up <- r }, Down: func(_ int, err error) { down <- err }}
+	a := open(t, 0, 2, "secret", doorbell.NewChan(), ev)
+	defer a.Close()
+	b := open(t, 1, 2, "secret", doorbell.NewChan(), ev)
+	defer b.Close()
+	c, err := net.Dial("tcp", a.Card())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := b.greet(c, 0); err != nil {
+		t.Fatal(err)
+	}
+	<-up
+	c.Write(bytes.Repeat([]byte{0xff}, 100))
+	var in [4]transport.In
+	for {
+		if a.Poll(in[:]) != 0 {
+			t.Fatal("a packet")
+		}
+		select {
+		case err := <-down:
+			if !errors.Is(err, errFrame) {
+				t.Error(err)
+			}
+			return
+		default:
+		}
+	}
+}
+
+// FuzzNext: no stream makes the reader go wrong.
+func FuzzNext(f *testing.F) {
+	f.Add([]byte{3, 0, 0, 0, 1, 2, 3, 2, 0, 0, 0, 9, 9})
+	f.Add([]byte{0, 0, 0, 0})
+	f.Add([]byte{1, 0, 1, 0, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c := &conn{in: b, end: len(b)}
+		for used := 0; ; {
+			pkt, err := c.next()
+			if pkt == nil || err != nil {
+				return
+			}
+			if used += headSize + len(pkt); used != c.start || used > len(b) {
+				t.Fatalf("%d bytes used, at %d of %d", used, c.start, len(b))
+			}
+		}
+	})
+}

@@ -1,0 +1,392 @@
+package transporttest
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"os"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"weft/internal/transport"
+)
+
+// Guarded is a transport whose peers prove, when they connect, that they belong to
+// the job. (PROTOCOL §7, §8)
+type Guarded struct {
+	// Open opens a rank.
+	Open func(t testing.TB, who Identity, ev transport.Events) transport.Transport
+
+	// Listen opens a place like that of a rank, and says what a card of it is.
+	Listen func() (net.Listener, string, error)
+
+	// Knock connects to a card, and Say and Hear exchange messages of a handshake.
+	// Say adds what a proof must bring along.
+	Knock func(card string) (net.Conn, error)
+	Say   func(c net.Conn, b []byte) error
+	Hear  func(c net.Conn, b []byte) (int, error)
+
+	// Failures tells how often a rank could not accept a connection.
+	Failures func(t transport.Transport) uint64
+}
+
+// Identity is what a process claims to be.
+type Identity struct {
+	Rank, Size int
+	Job        uint64
+	Secret     string
+}
+
+// genuine is what the ranks of the tests are.
+func genuine(rank int) Identity { return Identity{rank, 3, 7, "secret"} }
+
+// Messages of a handshake, which are the same over all transports.
+const (
+	helloSize = 24
+	replySize = 48
+	proofSize = 32
+)
+
+// hello is what a dialler says first.
+func hello(rank, wanted uint32, nonce []byte) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, rank)
+	return append(binary.LittleEndian.AppendUint32(b, wanted), nonce...)
+}
+
+// Strangers runs the tests of those who do not belong to the job.
+func Strangers(t *testing.T, g Guarded) {
+	for _, c := range []struct {
+		name string
+		test func(*stage)
+	}{
+		{"wrong secret", testWrongSecret},
+		{"wrong rank", testWrongRank},
+		{"nonsense", testNonsense},
+		{"reflected proof", testReflected},
+		{"reflected greeting", testReflectedGreeting},
+		{"replayed proof", testReplayed},
+		{"exchanged ranks", testExchanged},
+		{"half-open", testHalfOpen},
+		{"no descriptors", testNoDescriptors},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &stage{T: t, Guarded: g, up: make(chan int, 2000)}
+			s.victim = s.open(genuine(0))
+			c.test(s)
+			s.stillGood()
+		})
+	}
+}
+
+// A stage is rank 0, and a test of those who want to be its peers.
+type stage struct {
+	*testing.T
+	Guarded
+	victim transport.Transport
+	up     chan int // ranks that the victim takes for its peers
+}
+
+func (s *stage) open(who Identity) transport.Transport {
+	up := s.up
+	if s.victim != nil {
+		up = make(chan int, 1)
+	}
+	tr := s.Open(s.T, who, transport.Events{Up: func(rank int) { up <- rank }, Down: func(int, error) {}})
+	s.Cleanup(func() { tr.Close() })
+	return tr
+}
+
+// stillGood makes sure that nobody has got in, and that a rank of the job does.
+func (s *stage) stillGood() {
+	s.Helper()
+	if err := s.open(genuine(2)).Dial(0, s.victim.Card()); err != nil {
+		s.Fatalf("rank 2 cannot connect any more: %v", err)
+	}
+	select {
+	case rank := <-s.up:
+		if rank != 2 {
+			s.Errorf("a stranger is taken for rank %d", rank)
+		}
+	case <-time.After(patience):
+		s.Fatal("rank 2 has connected, and rank 0 does not know")
+	}
+	if sent(&node{Transport: s.victim}, cut(1, 0, packet(0, 8))) {
+		s.Error("rank 0 can send to rank 1, which is not there")
+	}
+}
+
+// knock connects to the victim.
+func (s *stage) knock() net.Conn {
+	s.Helper()
+	c, err := s.Knock(s.victim.Card())
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(patience))
+	return c
+}
+
+// say and hear are those of Guarded, which must succeed.
+func (s *stage) say(c net.Conn, b []byte) {
+	s.Helper()
+	if err := s.Say(c, b); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *stage) hear(c net.Conn, size int) []byte {
+	s.Helper()
+	b := make([]byte, 128)
+	for n := 0; ; {
+		k, err := s.Hear(c, b[n:])
+		if n += k; n == size {
+			return b[:n]
+		}
+		if err != nil || n > size {
+			s.Fatalf("%d bytes, not %d: %v", n, size, err)
+		}
+	}
+}
+
+// refused makes sure that the victim ends a connection, having said nothing more.
+func (s *stage) refused(c net.Conn, who string) {
+	s.Helper()
+	n, err := s.Hear(c, make([]byte, 128))
+	if n > 0 || err == nil || os.IsTimeout(err) {
+		s.Errorf("%s: heard %d bytes, %v", who, n, err)
+	}
+}
+
+// testWrongSecret: who knows another secret, or is of another job, is refused,
+// whichever side it is on.
+func testWrongSecret(s *stage) {
+	for _, who := range []Identity{{1, 3, 7, "another"}, {1, 3, 7, ""}, {1, 3, 8, "secret"}} {
+		stranger := s.open(who)
+		if err := stranger.Dial(0, s.victim.Card()); err == nil {
+			s.Errorf("%+v found rank 0", who)
+		}
+		if err := s.victim.Dial(1, stranger.Card()); err == nil {
+			s.Errorf("rank 0 took %+v for rank 1", who)
+		}
+	}
+}
+
+// testWrongRank: a rank answers for itself alone, and not to itself or to ranks that
+// the job does not have.
+func testWrongRank(s *stage) {
+	if err := s.open(genuine(1)).Dial(2, s.victim.Card()); err == nil {
+		s.Error("rank 0 answered for rank 2")
+	}
+	nonce := make([]byte, 16)
+	for _, h := range [][]byte{hello(0, 0, nonce), hello(3, 0, nonce), hello(1<<31, 0, nonce), hello(1, 1, nonce)} {
+		c := s.knock()
+		s.say(c, h)
+		s.refused(c, "a wrong rank")
+	}
+}
+
+// testNonsense: what is no handshake ends it.
+func testNonsense(s *stage) {
+	c := s.knock()
+	s.say(c, []byte("GET / HTTP/1.1\r\nHost: weft\r\n\r\n"))
+	s.refused(c, "a web browser")
+	c = s.knock()
+	s.say(c, hello(1, 0, make([]byte, 16)))
+	s.hear(c, replySize)
+	s.say(c, make([]byte, proofSize))
+	s.refused(c, "a proof of zeros")
+}
+
+// testReflected: the victim's own proof is none of the dialler, neither in the same
+// connection nor in another.
+func testReflected(s *stage) {
+	first := s.knock()
+	s.say(first, hello(1, 0, make([]byte, 16)))
+	reply := s.hear(first, replySize)
+	second := s.knock()
+	s.say(second, hello(1, 0, reply[:16])) // the victim's nonce as ours
+	other := s.hear(second, replySize)
+	s.say(first, other[16:])
+	s.refused(first, "a proof of another connection")
+	s.say(second, other[16:])
+	s.refused(second, "the victim's own proof")
+}
+
+// testReflectedGreeting: an impostor has the victim, which has dialled it, answer
+// its own greeting.
+func testReflectedGreeting(s *stage) {
+	l, card, err := s.Listen()
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer l.Close()
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		c, err := l.Accept()
+		if err != nil {
+			s.Error(err)
+			return
+		}
+		defer c.Close()
+		c.SetDeadline(time.Now().Add(patience))
+		greeting := s.hear(c, helloSize)
+		back := s.knock()
+		s.say(back, hello(1, 0, greeting[8:]))
+		s.say(c, s.hear(back, replySize))
+		s.refused(c, "an impostor")
+	}()
+	if err := s.victim.Dial(1, card); err == nil {
+		s.Error("rank 0 takes itself for rank 1")
+	}
+	<-done
+}
+
+// testExchanged: somebody between two ranks changes who talks to whom. Neither is
+// taken for another, nor talks to another than it wants.
+func testExchanged(s *stage) {
+	for _, c := range []struct {
+		wants        int    // the rank that rank 1 looks for
+		rank, wanted uint32 // what rank 0 is told
+	}{{0, 2, 0}, {2, 1, 0}} {
+		l, card, err := s.Listen()
+		if err != nil {
+			s.Fatal(err)
+		}
+		caller, done := s.open(genuine(1)), make(chan error, 1)
+		go func() { done <- caller.Dial(c.wants, card) }()
+		here, err := l.Accept()
+		if err != nil {
+			s.Fatal(err)
+		}
+		here.SetDeadline(time.Now().Add(patience))
+		greeting := s.hear(here, helloSize)
+		there := s.knock()
+		s.say(there, hello(c.rank, c.wanted, greeting[8:]))
+		s.say(here, s.hear(there, replySize))
+		s.refused(here, "somebody between two ranks")
+		l.Close()
+		here.Close()
+		if err := <-done; err == nil {
+			s.Errorf("rank 1 takes rank 0 for rank %d, or is taken for rank %d", c.wants, c.rank)
+		}
+	}
+}
+
+// testReplayed: what a genuine rank has said once proves nothing a second time.
+func testReplayed(s *stage) {
+	l, card, err := s.Listen()
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer l.Close()
+	caller, done := s.open(genuine(1)), make(chan error, 1)
+	go func() { done <- caller.Dial(0, card) }()
+	c, err := l.Accept()
+	if err != nil {
+		s.Fatal(err)
+	}
+	c.SetDeadline(time.Now().Add(patience))
+	greeting := s.hear(c, helloSize)
+	first := s.knock()
+	s.say(first, greeting)
+	s.say(c, s.hear(first, replySize))
+	proof := s.hear(c, proofSize) // heard, and not passed on
+	first.Close()
+	again := s.knock()
+	s.say(again, greeting)
+	s.hear(again, replySize)
+	s.say(again, proof)
+	s.refused(again, "a replay")
+	c.Close()
+	l.Close()
+	if err := <-done; err == nil {
+		s.Error("rank 1 thinks that it is connected")
+	}
+}
+
+// testHalfOpen: a thousand strangers that say nothing are dropped, all but a few,
+// without their time having passed, and keep nobody out.
+func testHalfOpen(s *stage) {
+	const strangers, most = 1000, 3 + 64 // the ranks of the job and PROTOCOL §8's few more
+	limit(s.T, 4*strangers, 0)
+	var silent []net.Conn
+	for range strangers {
+		silent = append(silent, s.knock())
+	}
+	s.stillGood()
+	for i, c := range silent[:strangers-most] {
+		c.SetDeadline(time.Now().Add(patience / 2))
+		if n, err := s.Hear(c, make([]byte, 1)); n > 0 || err == nil || os.IsTimeout(err) {
+			s.Fatalf("stranger %d of %d is still there: %v", i, strangers, err)
+		}
+	}
+	s.victim.Close()
+	s.victim = nil
+	s.victim = s.open(genuine(0))
+}
+
+// testNoDescriptors: a listener that could accept nobody, for want of descriptors,
+// goes on when there are some.
+func testNoDescriptors(s *stage) {
+	release := limit(s.T, 0, 64)
+	var all []*os.File
+	fill := func() {
+		for {
+			f, err := os.Open(os.DevNull)
+			if errors.Is(err, syscall.EMFILE) {
+				return
+			}
+			if err != nil || len(all) > 1000 {
+				s.Fatalf("%d files, %v", len(all), err)
+			}
+			all = append(all, f)
+		}
+	}
+	var c net.Conn
+	for end := time.Now().Add(patience); s.Failures(s.victim) == 0; runtime.Gosched() {
+		if time.Now().After(end) {
+			s.Fatal("it accepts without descriptors")
+		}
+		if fill(); c == nil {
+			all[0].Close() // for the caller's end; none is left for the other
+			all = all[1:]
+			c = s.knock()
+		}
+	}
+	for _, f := range all {
+		f.Close()
+	}
+	release()
+	s.say(c, hello(1, 0, make([]byte, 16)))
+	s.hear(c, replySize) // it is accepted now
+}
+
+// limit sets how many descriptors this process may have: at least so many, or
+// so many more than it has. The test's end, or the function returned, sets it back.
+func limit(t testing.TB, least, more uint64) (restore func()) {
+	t.Helper()
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	now := was
+	if more > 0 {
+		have, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		now.Cur = uint64(len(have)) + more
+	} else if now.Cur = max(now.Cur, least); now.Cur > now.Max {
+		t.Skipf("needs %d descriptors", least)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &now); err != nil {
+		t.Fatal(err)
+	}
+	restore = func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was) }
+	t.Cleanup(restore)
+	return restore
+}

@@ -1,0 +1,113 @@
+package udp
+
+import (
+	"errors"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"weft/internal/doorbell"
+	"weft/internal/netlab"
+	"weft/internal/sys"
+	"weft/internal/transport"
+	"weft/internal/transport/transporttest"
+)
+
+// network returns hosts for a test, or skips it.
+func network(t testing.TB, l *netlab.Lab, err error) *netlab.Lab {
+	t.Helper()
+	if errors.Is(err, os.ErrPermission) || os.Getuid() != 0 {
+		t.Skip("hosts are network namespaces, which only root can make")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// on opens a transport on a host of a lab.
+func on(t testing.TB, h netlab.Host, cfg Config) (u *Transport) {
+	t.Helper()
+	ip, _ := netip.AddrFromSlice(h.IP.To4())
+	cfg.Bind = netip.AddrPortFrom(ip, 0).String()
+	err := sys.InNetwork(h.Namespace, func() (err error) {
+		u, err = Open(cfg)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { u.Close() })
+	return u
+}
+
+// introduce sends packets between all hosts until they arrive: the first may get lost,
+// until addresses are known.
+func introduce(t *testing.T, l *netlab.Lab) {
+	t.Helper()
+	var all []*Transport
+	for _, h := range l.Hosts {
+		all = append(all, on(t, h, Config{Bell: doorbell.NewChan()}))
+	}
+	var in [16]transport.In
+	for i, from := range all {
+		for j, to := range all {
+			if err := from.Dial(j, to.Card()); err != nil {
+				t.Fatal(err)
+			}
+			for end := time.Now().Add(10 * time.Second); ; {
+				from.Send([]transport.Out{{Peer: j, Header: []byte("hello")}})
+				if to.Poll(in[:]) > 0 {
+					break
+				}
+				if time.Now().After(end) {
+					t.Fatalf("host %d does not reach host %d", i, j)
+				}
+			}
+		}
+	}
+}
+
+// TestNetworks runs the suite of all transports over hosts: on one segment, with a router
+// between them, with routes that take short packets only, and without the kernel's help
+// to cut and join.
+func TestNetworks(t *testing.T) {
+	const ranks = 8
+	for _, c := range []struct {
+		name   string
+		make   func(hosts, mtu int) (*netlab.Lab, error)
+		change func(h netlab.Host) error
+		cfg    Config
+	}{
+		{name: "segment", make: netlab.Make},
+		{name: "router", make: netlab.MakeRouted},
+		{name: "narrow routes", make: netlab.MakeRouted, change: func(h netlab.Host) error { return h.SetRouteMTU(1280) }},
+		{name: "no offload", make: netlab.Make, change: func(h netlab.Host) error { return h.SetOffload(false) }},
+		{name: "no batches", make: netlab.Make, cfg: Config{NoSegment: true, NoGRO: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			made, err := c.make(ranks, 1500)
+			l := network(t, made, err)
+			for _, h := range l.Hosts {
+				if c.change == nil {
+					break
+				}
+				if err := c.change(h); err != nil {
+					t.Fatal(err)
+				}
+			}
+			introduce(t, l)
+			transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
+				cfg := c.cfg
+				cfg.Bell = bell
+				return on(t, l.Hosts[rank], cfg), bell
+			})
+		})
+	}
+}
