@@ -10,11 +10,12 @@ import (
 // at most; a path that loses the longest of them, and tells nobody, is found out by what
 // becomes of them, and searched with padded probes. (PROTOCOL §2.6, RFC 8899)
 type pathMTU struct {
-	most   int  // bytes of a packet, as the transport says
-	now    int  // as we believe: what packets are cut to
-	late   bool // a long packet has not been acknowledged in time, though it was sent twice
-	lost   int  // of long packets since, those that have arrived only in parts
-	raise  time.Duration
+	most   int           // bytes of a packet, as the transport says
+	now    int           // as we believe: what packets are cut to
+	late   bool          // a long packet has not been acknowledged in time, though it was sent twice
+	lost   int           // of long packets since, those that have arrived only in parts
+	raise  time.Duration // between two looks at whether the path has become wider, at most
+	wait   time.Duration // until the next look: doubles from firstRaise to raise
 	search search
 	answer uint32 // the length of a probe of the peer that is to be acknowledged, or 0
 }
@@ -35,6 +36,7 @@ const (
 	mostTries  = 3    // of one probe
 	fineEnough = 16   // bytes between low and high
 	mostLost   = 4
+	firstRaise = time.Second // a busy receiver loses probes, too: a search that they have misled is soon mended
 )
 
 func newPathMTU(cfg *Config) pathMTU {
@@ -97,6 +99,7 @@ func (p *pathMTU) arrived(now monotime.Time, size, times int) bool {
 // begin begins a search above what is believed to arrive.
 func (p *pathMTU) begin(now monotime.Time) {
 	p.search = search{low: p.now, high: p.most + 1}
+	p.wait = min(firstRaise, p.raise)
 	p.next(now)
 }
 
@@ -112,7 +115,8 @@ func (p *pathMTU) next(now monotime.Time) {
 	case s.high-s.low > fineEnough:
 		s.probe = (s.low + s.high) / 2
 	default:
-		s.at = now.Add(p.raise)
+		s.at = now.Add(p.wait)
+		p.wait = min(2*p.wait, p.raise)
 		return
 	}
 	s.due = true
@@ -155,6 +159,7 @@ func (p *pathMTU) proved(now monotime.Time, size int) {
 	}
 	s.low, p.now = size, size
 	p.late, p.lost = false, 0
+	p.wait = min(firstRaise, p.raise)
 	if s.high <= size {
 		s.high = p.most + 1
 	}

@@ -174,3 +174,48 @@ func TestProbes(t *testing.T) {
 		}
 	}
 }
+
+// TestLostProbes: probes get lost also where a receiver is busy. A search that ended too low
+// for this reason is mended within seconds, and a path that stays narrow is then asked once a
+// minute.
+func TestLostProbes(t *testing.T) {
+	const takes = 1386
+	p := pathMTU{raise: time.Minute}
+	p.limit(0, 1500)
+	p.now = p.floor()
+	p.begin(0)
+	now, sent := monotime.Time(0), 0
+	play := func(until monotime.Time, arrives func(size int) bool) {
+		for {
+			if s := &p.search; !s.due {
+				if until.Before(s.at) {
+					return
+				}
+				now = s.at
+				p.advance(now)
+				continue
+			}
+			size := p.sending(now, 20*time.Millisecond)
+			if sent++; arrives(size) {
+				p.proved(now, size)
+			}
+		}
+	}
+	second := monotime.Time(time.Second)
+	play(second/2, func(int) bool { return false })
+	if p.now != p.floor() || p.search.probe != 0 {
+		t.Fatalf("the search is not over: %+v", p)
+	}
+	play(10*second, func(size int) bool { return size <= takes })
+	if p.now > takes || p.now < takes-fineEnough {
+		t.Errorf("packets of %d bytes on a path that takes %d", p.now, takes)
+	}
+	play(600*second, func(size int) bool { return size <= takes })
+	if sent = 0; p.wait != time.Minute {
+		t.Errorf("looks again after %v", p.wait)
+	}
+	play(1200*second, func(size int) bool { return size <= takes })
+	if sent > 11*mostTries {
+		t.Errorf("%d probes in ten minutes", sent)
+	}
+}
