@@ -34,9 +34,9 @@ type Call struct {
 	over  int64 // when it ended, if its goroutine did something else meanwhile
 	apart bool  // its goroutine may do something else
 
-	word   bool // it only stands for a goroutine that polls memory, and makes way for any other reaper
-	hosted bool // its goroutine sleeps on the host
-	guest  int  // and has this number there
+	forMemory bool // it stands for a goroutine that polls memory, and makes way for any other reaper
+	hosted    bool // its goroutine sleeps on the host
+	goroutine int  // and has this number there
 }
 
 // A call says which of its operations a Call is.
@@ -53,6 +53,12 @@ var calls = sync.Pool{New: func() any {
 	c.Msg.Owner, c.RMA.Owner, c.Sync.Owner = c, c, c
 	return c
 }}
+
+// cachedCalls are calls for the next operation: they save the way to the pool.
+type cachedCalls struct {
+	receive      *Call
+	coordination *Call
+}
 
 // NewCall returns a call to fill in.
 func NewCall() *Call { return calls.Get().(*Call) }
@@ -86,14 +92,14 @@ func (c *Call) end(n *Node) {
 	if c.apart {
 		c.over = n.timeline.Now()
 	}
-	if n.reaper != c { // which looks by itself
+	if n.waiting.reaper != c { // which looks by itself
 		c.ended.Store(true)
 	}
-	if n.sleeper == c {
+	if n.waiting.sleeper == c {
 		n.ring()
 	}
 	if c.hosted {
-		n.cfg.Host.Wake(c.guest)
+		n.cfg.Host.Wake(c.goroutine)
 	}
 	c.rouse(n)
 	c.notify(n)
@@ -103,8 +109,8 @@ func (c *Call) end(n *Node) {
 func (c *Call) rouse(n *Node) {
 	if c.parked {
 		c.parked = false
-		n.parked--
-		n.rousing++
+		n.waiting.parked--
+		n.waiting.waking++
 		select {
 		case c.wake <- struct{}{}:
 		default:
@@ -133,7 +139,7 @@ func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
 // submit hands a message operation to the engine, unless the node is closing. The
 // lock is held.
 func (n *Node) submit(p *msg.Port, c *Call) {
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		c.is, c.port = message, p
 		c.Msg.State, c.Msg.Err, c.Msg.Block = msg.Done, link.ErrClosed, nil
 		return
@@ -146,12 +152,7 @@ func (n *Node) hand(p *msg.Port, c *Call) {
 	c.is, c.port = message, p
 	c.reset()
 	c.began = n.mark()
-	n.tape.Start(p, &c.Msg)
-	if c.Msg.Kind == msg.Freeze {
-		n.eng.Freeze(p, &c.Msg)
-		return
-	}
-	p.Start(&c.Msg)
+	n.eng.start(p, &c.Msg)
 }
 
 // finish waits for a started call. The lock is held.
@@ -187,7 +188,7 @@ func (n *Node) outcome(ctx context.Context, c *Call) error {
 
 // pending reports whether the engine still has a call and will end it: one that has
 // stopped does not. The lock is held.
-func (n *Node) pending(c *Call) bool { return !n.closed && c.pending() }
+func (n *Node) pending(c *Call) bool { return !n.life.closed && c.pending() }
 
 // pending reports whether the engine still has the call. The lock is held.
 func (c *Call) pending() bool {
@@ -213,11 +214,10 @@ func (n *Node) begin(c *Call) {
 	c.is = memory
 	c.reset()
 	c.began, c.over, c.apart = n.mark(), 0, n.timeline != nil
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		c.RMA.Done, c.RMA.Err = true, link.ErrClosed
 	} else {
-		n.tape.Access(&c.RMA)
-		n.eng.RMA.Start(&c.RMA)
+		n.eng.access(&c.RMA)
 		n.flush(n.clock())
 	}
 	if c.RMA.Done {
@@ -285,20 +285,11 @@ func (c *Call) acts() bool { return c.RMA.Kind != rma.Attach && c.RMA.Kind != rm
 func (n *Node) cancel(c *Call) (unknown bool) {
 	switch c.is {
 	case message:
-		n.tape.Op("cancel", &c.Msg)
-		if c.port.Cancel(&c.Msg) && len(c.Msg.Buf) > 0 {
-			n.eng.Detach(c.Msg.Buf)
-		}
+		n.eng.cancel(c.port, &c.Msg)
 	case coordination:
-		n.tape.Op("cancel sync", &c.Sync)
-		n.eng.Coord.Cancel(&c.Sync)
+		n.eng.cancelCoordination(&c.Sync)
 	default:
-		n.tape.Op("cancel access", &c.RMA)
-		var ok bool
-		ok, unknown = n.eng.RMA.Cancel(&c.RMA)
-		if ok && len(c.RMA.Buf) > 0 {
-			n.eng.Detach(c.RMA.Buf)
-		}
+		unknown = n.eng.cancelAccess(&c.RMA)
 	}
 	n.flush(n.clock())
 	return unknown

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"weft/internal/engine/link"
@@ -22,6 +23,21 @@ import (
 // have asked just before, so such memory is never taken away, only what is in it; see
 // sys.Vacate.
 
+// lifecycle is how far a node has ended.
+//
+//	state    fields             operations                         transports
+//	open     neither            begin                              are used
+//	closing  closing            fail with ErrClosed if they begin  are used
+//	closed   closing and closed fail with ErrClosed                are not looked at any more
+//
+//	from     event                to
+//	open     Quit, Close, Crash   closing
+//	closing  Close, Crash         closed
+type lifecycle struct {
+	closing atomic.Bool
+	closed  bool
+}
+
 // errClosed is what Peer.Gone returns when the node is closing.
 var errClosed error = link.ErrClosed
 
@@ -37,8 +53,8 @@ func (n *Node) Quit() {
 
 // refuse is Quit with the lock held.
 func (n *Node) refuse() {
-	n.closing.Store(true)
-	for _, p := range n.peers {
+	n.life.closing.Store(true)
+	for _, p := range n.peers.byRank {
 		p.gone.Store(&errClosed)
 		p.left.Store(&errClosed)
 	}
@@ -46,7 +62,7 @@ func (n *Node) refuse() {
 }
 
 // Closing reports whether Quit has been called. Any goroutine may call it.
-func (n *Node) Closing() bool { return n.closing.Load() }
+func (n *Node) Closing() bool { return n.life.closing.Load() }
 
 // Drain waits until all that was sent has been accepted by the ports of those it is
 // for, or nothing more is for as long as patience says. It returns what is left.
@@ -55,11 +71,10 @@ func (n *Node) Drain(patience time.Duration) []msg.Backlog {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		return nil
 	}
-	n.tape.Step("drain", 0, 0)
-	n.eng.Msg.Drain()
+	n.eng.drain()
 	n.flush(n.clock())
 	end, before := n.now().Add(patience), -1
 	for {
@@ -73,7 +88,7 @@ func (n *Node) Drain(patience time.Duration) []msg.Backlog {
 		if count != before {
 			before, end = count, now.Add(patience)
 		}
-		if count == 0 || now >= end || n.closed {
+		if count == 0 || now >= end || n.life.closed {
 			return left
 		}
 		n.standBy(end)
@@ -98,11 +113,10 @@ func (n *Node) standBy(end monotime.Time) {
 func (n *Node) Close(patience time.Duration) {
 	n.Quit()
 	n.mu.Lock()
-	if n.closed {
+	if n.life.closed {
 		n.mu.Unlock()
 		return
 	}
-	n.tape.Step("leave", 0, 0)
 	n.eng.Leave()
 	end := n.now().Add(patience)
 	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
@@ -114,7 +128,7 @@ func (n *Node) Close(patience time.Duration) {
 // Crash stops the node without a word to its peers, for tests.
 func (n *Node) Crash() {
 	n.mu.Lock()
-	if n.closed {
+	if n.life.closed {
 		n.mu.Unlock()
 		return
 	}
@@ -125,34 +139,34 @@ func (n *Node) Crash() {
 // stop ends the operations that have not ended, and the node. The lock is held, and
 // given up.
 func (n *Node) stop() {
-	for _, rank := range slices.Sorted(maps.Keys(n.peers)) { // on a host, nothing is left to chance
-		n.down(rank, link.ErrClosed, false)
+	for _, rank := range slices.Sorted(maps.Keys(n.peers.byRank)) { // on a host, nothing is left to chance
+		n.eng.Down(rank, link.ErrClosed, false)
 	}
 	n.markGone()
 	n.complete()
-	n.closed = true // what the engine still has is never looked at again
-	n.tape.End()
+	n.life.closed = true // what the engine still has is never looked at again
+	n.eng.end()
 	if n.cfg.Host != nil {
 		n.mu.Unlock()
 		return
 	}
-	for _, c := range n.waits {
+	for _, c := range n.waiting.calls {
 		c.rouse(n)
 	}
-	n.rings(context.Background())
+	n.ringAtEnd(context.Background())
 	n.dismiss()
 	n.mu.Unlock()
-	interleave.Closed(n.served)
+	interleave.Closed(n.service.done)
 }
 
 // dismiss returns when nobody sleeps on the doorbell, which lies in memory that will
 // go away. The lock is held, and given up meanwhile.
 func (n *Node) dismiss() {
 	select {
-	case n.nudge <- struct{}{}: // the service watches
+	case n.service.nudge <- struct{}{}: // the service watches
 	default:
 	}
-	for n.bell.Ring(); n.sleeper != nil; n.bell.Ring() {
+	for n.bell.Ring(); n.waiting.sleeper != nil; n.bell.Ring() {
 		n.mu.Unlock()
 		interleave.Gosched()
 		n.mu.Lock()

@@ -1,13 +1,24 @@
 package driver
 
-import "weft/internal/interleave"
+import (
+	"sync/atomic"
 
-// A goroutine that polls has a processor, and other goroutines of its process may want
-// it: those that it has just woken, or handed something before it began to wait. Go does
-// not tell whether there are any, and to give way costs as much as a third of a message,
-// so it is done where there is reason to: while goroutines are on their way that have
-// been woken here, and for some waits after others have begun operations while one
-// waited. One that polls for longer asks the scheduler.
+	"weft/internal/interleave"
+)
+
+// company is the goroutines of this process that use the node besides the one that polls.
+//
+// A goroutine that polls occupies a processor that others may want: those that it has just
+// woken, or handed something before it began to wait. Go does not tell whether there are any,
+// and to give way costs as much as a third of a message. So the processor is given away where
+// there is reason to: while woken goroutines have not taken the lock yet, and for some waits
+// after other goroutines have begun operations during a wait. A goroutine that polls for
+// longer asks the scheduler.
+type company struct {
+	begun   uint64       // operations begun
+	lockers atomic.Int32 // goroutines of the program that wait for the lock
+	waits   atomic.Int32 // for so many more waits, others are let run first
+}
 
 // companion is for how many waits it is remembered that others use the node as well.
 const companion = 16
@@ -16,33 +27,33 @@ const companion = 16
 func (n *Node) enter() {
 	n.turn()
 	n.lock()
-	n.ops++
+	n.company.begun++
 }
 
-// lock takes the lock for a goroutine of the program: who has it is told that one waits.
+// lock takes the lock for a goroutine of the program, and shows that it waits for it.
 func (n *Node) lock() {
 	if n.mu.TryLock() {
 		return
 	}
-	n.knocking.Add(1)
+	n.company.lockers.Add(1)
 	n.mu.Lock()
-	n.knocking.Add(-1)
+	n.company.lockers.Add(-1)
 }
 
 // pressed reports whether another goroutine waits for the lock: one that begins an
 // operation, or one that has been woken. The lock is held.
-func (n *Node) pressed() bool { return n.rousing > 0 || n.knocking.Load() > 0 }
+func (n *Node) pressed() bool { return n.waiting.waking > 0 || n.company.lockers.Load() > 0 }
 
 // crowded reports whether other goroutines should be let run now. The lock is held.
-func (n *Node) crowded() bool { return n.rousing > 0 || n.company.Load() > 0 }
+func (n *Node) crowded() bool { return n.waiting.waking > 0 || n.company.waits.Load() > 0 }
 
-// learn notes, at the end of a wait, whether operations were begun while it lasted. The
-// lock is held.
-func (n *Node) learn(ops uint64) {
-	if n.ops != ops {
-		n.company.Store(companion)
-	} else if left := n.company.Load(); left > 0 {
-		n.company.Store(left - 1)
+// learn notes, at the end of a wait, whether operations were begun while it lasted: begun is
+// how many there were at its beginning. The lock is held.
+func (n *Node) learn(begun uint64) {
+	if n.company.begun != begun {
+		n.company.waits.Store(companion)
+	} else if left := n.company.waits.Load(); left > 0 {
+		n.company.waits.Store(left - 1)
 	}
 }
 
@@ -50,7 +61,7 @@ func (n *Node) learn(ops uint64) {
 func (n *Node) giveWay() {
 	interleave.Yield()
 	if interleave.Runnable() {
-		n.company.Store(companion)
+		n.company.waits.Store(companion)
 		interleave.Gosched()
 	}
 }

@@ -14,17 +14,13 @@ func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return nil, link.ErrClosed
 	}
 	now := n.now()
-	n.tape.Object(now, &cfg)
-	o, err := n.eng.Coord.Open(now, cfg)
-	if err == nil {
-		n.tape.Made(o)
-		if n.timeline != nil {
-			n.timeline.Name(o.ID, cfg.Name)
-		}
+	o, err := n.eng.openObject(now, &cfg)
+	if err == nil && n.timeline != nil {
+		n.timeline.Name(o.ID, cfg.Name)
 	}
 	n.flush(n.clock())
 	return o, err
@@ -33,7 +29,7 @@ func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 // Retake takes a lock that this rank had last, if that takes no message.
 func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
 	n.enter()
-	if n.tape == nil && !n.closing.Load() {
+	if !n.eng.recording() && !n.life.closing.Load() {
 		epoch, died, ok = o.Retake()
 	}
 	if ok && n.timeline != nil {
@@ -47,7 +43,7 @@ func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
 // just asked for it: he would wait until we look again.
 func (n *Node) Free(o *coord.Object) (ok bool) {
 	n.enter()
-	if n.tape == nil && !n.closing.Load() {
+	if !n.eng.recording() && !n.life.closing.Load() {
 		now := n.clock()
 		if n.cfg.Host == nil {
 			var any bool
@@ -58,11 +54,11 @@ func (n *Node) Free(o *coord.Object) (ok bool) {
 		var sent bool
 		if ok, sent = o.Free(); sent {
 			n.flush(now)
-		} else if ok && n.freed != n.reaped && n.watching {
+		} else if ok && n.service.freedAt != n.waiting.reaps && n.service.watching {
 			// We keep the lock, and may now compute for long: the doorbell must be
 			// armed at once, for whoever asks for it. Once is enough for as long as
 			// nobody polls.
-			n.freed, n.owing = n.reaped, true
+			n.service.freedAt, n.service.armNow = n.waiting.reaps, true
 			n.alert()
 		}
 	}
@@ -83,12 +79,12 @@ type Outcome struct {
 // given up.
 func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind, arg uint64) (Outcome, error) {
 	n.enter()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		n.mu.Unlock()
 		return Outcome{}, link.ErrClosed
 	}
-	c := n.idle
-	if n.idle = nil; c == nil {
+	c := n.cached.coordination
+	if n.cached.coordination = nil; c == nil {
 		c = NewCall()
 	}
 	op := &c.Sync
@@ -97,10 +93,7 @@ func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind,
 	c.reset()
 	began := n.mark()
 	now := n.clock()
-	if n.tape != nil {
-		n.tape.Sync(now, op)
-	}
-	n.eng.Coord.Start(now, op)
+	n.eng.coordinate(now, op)
 	n.flush(now)
 	var err error
 	if !op.Done {
@@ -117,7 +110,7 @@ func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind,
 		n.noteCoordination(began, o, kind, r, err)
 	}
 	op.Err = nil
-	n.idle = c
+	n.cached.coordination = c
 	n.mu.Unlock()
 	return r, err
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"sync/atomic"
 	"time"
 
 	"weft/internal/counters"
@@ -11,8 +12,16 @@ import (
 	"weft/internal/monotime"
 )
 
-// What the node counts is seen by others at once. What transports count themselves, and the
-// memory held, is written down from time to time, and before the last goroutine falls asleep.
+// stats is the page of counters that other processes may read, and when the node writes to it.
+// What the node counts is seen there at once. What transports count themselves, and the memory
+// held, is copied there from time to time, and before a goroutine falls asleep.
+type stats struct {
+	page     *counters.Page
+	epoch    int64         // Unix time in ns at time 0
+	updateAt monotime.Time // when transports are asked next
+	memoryAt monotime.Time // when memory is measured next
+	held     atomic.Uint64 // bytes that Hold has told of
+}
 
 // How often that is, while there is something to do.
 const (
@@ -21,17 +30,17 @@ const (
 )
 
 // wall returns the time as pages have it.
-func (n *Node) wall(now monotime.Time) int64 { return n.epoch + int64(now) }
+func (n *Node) wall(now monotime.Time) int64 { return n.stats.epoch + int64(now) }
 
 // update writes down what transports have counted. The lock is held.
 func (n *Node) update(now monotime.Time) {
-	if n.closed {
+	if n.life.closed {
 		return
 	}
-	n.updateAt = now.Add(updateTick)
-	page := n.page.Node
+	n.stats.updateAt = now.Add(updateTick)
+	page := n.stats.page.Node
 	page.Updated = n.wall(now)
-	for i, t := range n.trs[:min(len(n.trs), counters.MaxTransports)] {
+	for i, t := range n.transports.all[:min(len(n.transports.all), counters.MaxTransports)] {
 		c, shown := t.Counts(), &page.Transports[i]
 		if c.Refused > shown.Unsent {
 			page.Fail(page.Updated, -1, "packets that the kernel would not send", c.Refused-shown.Unsent)
@@ -42,15 +51,15 @@ func (n *Node) update(now monotime.Time) {
 	if d := n.eng.Dropped(); d != page.Dropped {
 		n.dropped(d)
 	}
-	if now >= n.memoryAt {
-		n.memoryAt = now.Add(memoryTick)
+	if now >= n.stats.memoryAt {
+		n.stats.memoryAt = now.Add(memoryTick)
 		n.updateMemory()
 	}
 }
 
 // dropped writes down that packets have not been accepted.
 func (n *Node) dropped(d counters.Dropped) {
-	page, old := n.page.Node, n.page.Node.Dropped
+	page, old := n.stats.page.Node, n.stats.page.Node.Dropped
 	for _, r := range []struct {
 		what     string
 		now, old uint64
@@ -71,41 +80,41 @@ func (n *Node) dropped(d counters.Dropped) {
 // updateMemory writes down how much memory the node and its transports hold, and what Hold has
 // said.
 func (n *Node) updateMemory() {
-	held, mapped := uint64(n.eng.Msg.MemoryBytes())+n.held.Load(), uint64(0)
-	for i, t := range n.trs[:min(len(n.trs), counters.MaxTransports)] {
+	held, mapped := uint64(n.eng.Msg.MemoryBytes())+n.stats.held.Load(), uint64(0)
+	for i, t := range n.transports.all[:min(len(n.transports.all), counters.MaxTransports)] {
 		b := t.MemoryBytes()
-		n.page.Node.Transports[i].Memory = b
+		n.stats.page.Node.Transports[i].Memory = b
 		held += b
 		if m := t.Memory(); m != nil {
 			mapped += m.Mapped()
 		}
 	}
-	n.page.Node.Memory, n.page.Node.Mapped = held, mapped
+	n.stats.page.Node.Memory, n.stats.page.Node.Mapped = held, mapped
 }
 
 // Hold says how many bytes of memory the process holds besides what the node and its
 // transports do. Any goroutine may call it.
-func (n *Node) Hold(bytes uint64) { n.held.Store(bytes) }
+func (n *Node) Hold(bytes uint64) { n.stats.held.Store(bytes) }
 
 // CountsOf returns where access to a rank's memory is counted. Any goroutine may call it.
 func (n *Node) CountsOf(rank int) *counters.Peer {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.page.Peer(rank)
+	return n.stats.page.Peer(rank)
 }
 
 // fail counts an error, of a peer or of none (-1). The lock is held.
 func (n *Node) fail(peer int, what string) {
-	if !n.closing.Load() {
-		n.page.Node.Fail(n.wall(n.now()), peer, what, 1)
+	if !n.life.closing.Load() {
+		n.stats.page.Node.Fail(n.wall(n.now()), peer, what, 1)
 	}
 }
 
 // show tells by which transport a peer is reached. The lock is held.
 func (n *Node) show(p *Peer) {
-	for i, t := range n.trs[:min(len(n.trs), counters.MaxTransports)] {
+	for i, t := range n.transports.all[:min(len(n.transports.all), counters.MaxTransports)] {
 		if t == p.Transport {
-			n.page.Peer(p.Rank).Transport = uint64(i) + 1
+			n.stats.page.Peer(p.Rank).Transport = uint64(i) + 1
 		}
 	}
 }
@@ -155,7 +164,7 @@ func (n *Node) asleep(c *Call, op counters.Operation, now monotime.Time) (place 
 			phase = c.Sync.N
 		}
 	}
-	return n.page.Node.Begin(op, c.peer(), n.wall(now), phase, name)
+	return n.stats.page.Node.Begin(op, c.peer(), n.wall(now), phase, name)
 }
 
 // peer returns the rank that a call needs, or -1: any, or it is not known here.
@@ -182,7 +191,7 @@ func (n *Node) Asleep(op counters.Operation, phase uint64, name string) Nap {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	nap := Nap{op: op, began: n.now()}
-	nap.place = n.page.Node.Begin(op, -1, n.wall(nap.began), phase, name)
+	nap.place = n.stats.page.Node.Begin(op, -1, n.wall(nap.began), phase, name)
 	return nap
 }
 
@@ -191,13 +200,13 @@ func (n *Node) Awake(nap Nap) {
 	n.Waited(nap.op, 0, n.now().Sub(nap.began))
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.page.Node.End(nap.place)
+	n.stats.page.Node.End(nap.place)
 }
 
 // Waited counts a wait for what another rank writes to memory: counters.Memory or
 // counters.HostBarrier. Nobody else writes to these counters, and any goroutine may call it.
 func (n *Node) Waited(op counters.Operation, polled, asleep time.Duration) {
-	w := &n.page.Node.Waits[op]
+	w := &n.stats.page.Node.Waits[op]
 	mem.Word(&w.Count).Add(1)
 	if polled > 0 {
 		mem.Word(&w.Polled).Add(uint64(polled))
@@ -205,23 +214,5 @@ func (n *Node) Waited(op counters.Operation, polled, asleep time.Duration) {
 	if asleep > 0 {
 		mem.Word(&w.Slept).Add(1)
 		mem.Word(&w.Asleep).Add(uint64(asleep))
-	}
-}
-
-// A look that finds nothing takes n.lookTime ns of 1/lookScale, as long waits have shown: a wait that
-// is soon over does not read the clock.
-const (
-	lookScale    = 16
-	firstLook    = 50 * lookScale
-	undistracted = 20 * time.Microsecond // that a round of looks takes at most, if nothing else ran
-)
-
-// looked returns how long so many looks have taken.
-func (n *Node) looked(looks int) time.Duration { return time.Duration(looks) * n.lookTime / lookScale }
-
-// gauge learns from a round of looks how long one takes.
-func (n *Node) gauge(took time.Duration, looks int) {
-	if took < undistracted && looks > 0 {
-		n.lookTime += (took*lookScale/time.Duration(looks) - n.lookTime) / 8
 	}
 }

@@ -2,10 +2,19 @@ package driver
 
 import (
 	"context"
+	"sync/atomic"
 
 	"weft/internal/engine"
 	"weft/internal/engine/link"
 )
+
+// departures is which deaths and departures the driver has shown to goroutines that do not
+// take the lock.
+type departures struct {
+	gone  int           // deaths that peers show
+	count atomic.Int32  // departures that peers show
+	news  chan struct{} // closed at the next; nil if no goroutine waits
+}
 
 // Return says that the program of this process has ended, and reports which peers are
 // told by messages; see engine.Return.
@@ -13,11 +22,10 @@ func (n *Node) Return() (told []int) {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return nil
 	}
-	n.tape.Step("return", n.now(), 0)
-	told = n.eng.Return()
+	told = n.eng.Return(n.now())
 	n.markGone()
 	n.flush(n.clock())
 	if n.cfg.Host == nil {
@@ -31,12 +39,11 @@ func (n *Node) Return() (told []int) {
 func (n *Node) Returned(rank int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		return
 	}
 	n.drain()
-	n.tape.Step("returned", n.now(), rank)
-	n.eng.Returned(rank)
+	n.eng.Returned(n.now(), rank)
 	n.markGone()
 	n.flush(n.clock())
 }
@@ -59,11 +66,11 @@ const drains = 1000
 // have only returned.
 func (n *Node) markGone() {
 	all := n.eng.Departed()
-	for _, rank := range all[n.downs:] {
+	for _, rank := range all[n.departures.gone:] {
 		p := n.peer(rank)
 		why := n.eng.Gone(rank)
 		n.connected(p)
-		if n.closing.Load() {
+		if n.life.closing.Load() {
 			continue // which peers show, and is not the peers' fault
 		}
 		var err error = why
@@ -72,33 +79,33 @@ func (n *Node) markGone() {
 			p.Transport.Forget(rank)
 		}
 	}
-	n.downs = len(all)
+	n.departures.gone = len(all)
 	left := n.eng.Departures()
-	seen := int(n.departed.Load())
+	seen := int(n.departures.count.Load())
 	if len(left) == seen {
 		return
 	}
 	for _, d := range left[seen:] {
-		if p := n.peer(d.Rank); !n.closing.Load() {
+		if p := n.peer(d.Rank); !n.life.closing.Load() {
 			var err error = d.Why
 			p.left.Store(&err)
 		}
 	}
-	n.departed.Store(int32(len(left)))
+	n.departures.count.Store(int32(len(left)))
 	n.announce()
 }
 
 // announce wakes the goroutines that wait for departures. The lock is held.
 func (n *Node) announce() {
-	if n.news != nil {
-		close(n.news)
-		n.news = nil
+	if n.departures.news != nil {
+		close(n.departures.news)
+		n.departures.news = nil
 	}
 }
 
 // Departures returns how many ranks have departed: they are gone, or their programs have
 // returned. It takes no lock.
-func (n *Node) Departures() int { return int(n.departed.Load()) }
+func (n *Node) Departures() int { return int(n.departures.count.Load()) }
 
 // Departed returns the i-th rank that has departed, from 0, and why; or nil if so many
 // have not.
@@ -116,7 +123,7 @@ func (n *Node) AwaitDeparture(ctx context.Context, i int) (d engine.Departure, e
 	n.turn()
 	for {
 		n.mu.Lock()
-		if n.closing.Load() {
+		if n.life.closing.Load() {
 			n.mu.Unlock()
 			return d, link.ErrClosed
 		}
@@ -125,13 +132,13 @@ func (n *Node) AwaitDeparture(ctx context.Context, i int) (d engine.Departure, e
 			n.mu.Unlock()
 			return d, nil
 		}
-		if n.news == nil {
-			n.news = make(chan struct{})
+		if n.departures.news == nil {
+			n.departures.news = make(chan struct{})
 		}
-		news := n.news
+		news := n.departures.news
 		n.mu.Unlock()
 		if n.cfg.Host != nil {
-			if err := n.pollHosted(ctx, func() bool { return n.Departures() > i || n.closing.Load() }); err != nil {
+			if err := n.pollHosted(ctx, func() bool { return n.Departures() > i || n.life.closing.Load() }); err != nil {
 				return d, err
 			}
 			continue

@@ -9,11 +9,10 @@ import (
 func (n *Node) Thaw(p *msg.Port) error {
 	n.enter()
 	defer n.mu.Unlock()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return link.ErrClosed
 	}
-	n.tape.Port("thaw", p, 0, 0)
-	err := p.Thaw()
+	err := n.eng.thaw(p)
 	n.flush(n.clock())
 	return err
 }
@@ -22,7 +21,7 @@ func (n *Node) Thaw(p *msg.Port) error {
 func (n *Node) Save(p *msg.Port, b []byte) ([]byte, msg.Held, error) {
 	n.enter()
 	defer n.mu.Unlock()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return b, msg.Held{}, link.ErrClosed
 	}
 	return p.Save(b)
@@ -32,11 +31,10 @@ func (n *Node) Save(p *msg.Port, b []byte) ([]byte, msg.Held, error) {
 func (n *Node) Restore(p *msg.Port, state []byte) error {
 	n.enter()
 	defer n.mu.Unlock()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return link.ErrClosed
 	}
-	n.tape.Restore(p, state)
-	_, err := p.Restore(state)
+	err := n.eng.restore(p, state)
 	n.flush(n.clock())
 	return err
 }

@@ -57,7 +57,7 @@ const closeLook = time.Millisecond
 func (n *Node) Tick() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		return
 	}
 	n.progress()
@@ -88,18 +88,19 @@ func (n *Node) waitHosted(ctx context.Context, c *Call) error {
 		op, began := c.operation(), n.now()
 		place := n.asleep(c, op, began)
 		defer func() {
-			w := &n.page.Node.Waits[op]
+			w := &n.stats.page.Node.Waits[op]
 			w.Count++
 			w.Slept++
 			w.Asleep += uint64(n.now().Sub(began))
-			n.page.Node.End(place)
+			n.stats.page.Node.End(place)
 		}()
 	}
 	for n.pending(c) {
 		if err := n.over(ctx, until); err != nil {
 			return n.giveUp(c, err)
 		}
-		c.hosted, c.guest = true, n.cfg.Host.Self()
+		c.hosted = true
+		c.goroutine = n.cfg.Host.Self()
 		slept := n.mark()
 		n.mu.Unlock()
 		n.cfg.Host.Sleep(until, n.ended(ctx))
@@ -114,7 +115,7 @@ func (n *Node) waitHosted(ctx context.Context, c *Call) error {
 
 // ended returns what reports that a call must end: the node has, or its context.
 func (n *Node) ended(ctx context.Context) func() bool {
-	return func() bool { return n.closed || cancelled(ctx) }
+	return func() bool { return n.life.closed || cancelled(ctx) }
 }
 
 // cancelled reports whether a context has ended, other than by its deadline, which is
@@ -130,7 +131,7 @@ func cancelled(ctx context.Context) bool {
 // pollHosted is Poll on a host: memory changes when packets arrive, and when other
 // goroutines of this host run.
 func (n *Node) pollHosted(ctx context.Context, cond func() bool) error {
-	err := n.AwaitHosted(ctx, func() bool { return cond() || n.closing.Load() })
+	err := n.AwaitHosted(ctx, func() bool { return cond() || n.life.closing.Load() })
 	if err == nil && !cond() {
 		err = link.ErrClosed
 	}

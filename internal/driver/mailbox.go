@@ -6,7 +6,6 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/mailbox"
-	"weft/internal/record"
 )
 
 // ExposeMailbox makes a mailbox reachable under a name.
@@ -14,11 +13,10 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return nil, link.ErrClosed
 	}
-	n.tape.Note(record.Event{Do: "mailbox", Name: name, N: len(bytes), Region: mem, OK: stall, Box: &box.Geometry})
-	r, err := n.eng.RMA.ExposeMailbox(name, box, bytes, mem, stall)
+	r, err := n.eng.exposeMailbox(name, box, bytes, mem, stall)
 	n.admit(r)
 	n.flush(n.clock())
 	return r, err
@@ -29,10 +27,9 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 func (n *Node) Room(r *rma.Region) {
 	n.enter()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		return
 	}
-	n.tape.Note(record.Event{Do: "room", Region: r.ID})
 	n.eng.Room(n.clock(), r)
 	n.flush(n.clock())
 }
@@ -41,11 +38,10 @@ func (n *Node) Room(r *rma.Region) {
 func (n *Node) Knock(rank int, region uint32) {
 	n.enter()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		return
 	}
-	n.tape.Note(record.Event{Do: "knock", Rank: rank, Region: region})
-	n.eng.RMA.Knock(rank, region)
+	n.eng.knock(rank, region)
 	n.flush(n.clock())
 }
 
@@ -67,5 +63,5 @@ func (n *Node) AwaitMail(ctx context.Context, c *Call, seen int) error {
 func (n *Node) Recover(r *rma.Region, f func(open []*mailbox.Arrival) bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.closing.Load() || f(n.eng.RMA.Open(r))
+	return n.life.closing.Load() || f(n.eng.RMA.Open(r))
 }

@@ -74,8 +74,7 @@ func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok boo
 	}
 	if len(r.Block.Data()) <= len(buf) {
 		r.N = copy(buf, r.Block.Data())
-		n.tape.Block("release", p, r.Block, 0)
-		if p.Release(r.Block) {
+		if n.eng.release(p, r.Block) {
 			n.flush(n.clock())
 		}
 		r.Block = nil
@@ -87,11 +86,11 @@ func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok boo
 // glance is progress for one that looks again and again: what has to be done for other reasons than that something
 // has arrived is done only if it is due. The lock is held.
 func (n *Node) glance() (any bool) {
-	if n.closed {
+	if n.life.closed {
 		return false
 	}
 	now := n.clock()
-	if now, any = n.receive(now); any || n.timed || n.eng.Timed() || n.eng.Blocked() {
+	if now, any = n.receive(now); any || n.transports.lossy || n.eng.Timed() || n.eng.Blocked() {
 		n.react(now)
 	}
 	return any
@@ -99,7 +98,7 @@ func (n *Node) glance() (any bool) {
 
 // barren returns why there is nothing to receive, if it is not only that nothing has come. The lock is held.
 func (n *Node) barren(p *msg.Port, from int) error {
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return link.ErrClosed
 	}
 	if !p.Bereaved(from) {
@@ -126,8 +125,8 @@ type Received struct {
 func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (r Received, offered *Call, err error) {
 	n.enter()
 	began := n.mark()
-	c := n.spare
-	if n.spare = nil; c == nil {
+	c := n.cached.receive
+	if n.cached.receive = nil; c == nil {
 		c = NewCall()
 	}
 	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Recv, from, buf
@@ -150,11 +149,11 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	if err != nil {
 		err = n.explain(c, err)
 	}
-	n.tape.Lend("lend", p, &c.Msg, c.Msg.Block, 0, 0)
+	n.eng.lent(p, &c.Msg)
 	r = Received{c.Msg.From, c.Msg.N, c.Msg.Block}
 	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil
-	if n.spare == nil {
-		n.spare = c
+	if n.cached.receive == nil {
+		n.cached.receive = c
 	} else { // another goroutine has received meanwhile
 		c.Free()
 	}
@@ -167,9 +166,8 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 func (n *Node) Release(p *msg.Port, b *msg.Block, use uint32) {
 	n.turn()
 	n.lock()
-	if !n.closed && b.Use() == use {
-		n.tape.Block("release", p, b, 0)
-		if p.Release(b) {
+	if !n.life.closed && b.Use() == use {
+		if n.eng.release(p, b) {
 			n.flush(n.clock())
 		}
 	}
@@ -235,11 +233,10 @@ func (n *Node) Settled(p *msg.Port) bool {
 func (n *Node) ask(p *msg.Port) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed || !p.Unasked() {
+	if n.life.closed || !p.Unasked() {
 		return
 	}
-	n.tape.Port("ask", p, 0, 0)
-	p.Ask()
+	n.eng.ask(p)
 	n.flush(n.clock())
 }
 
@@ -253,20 +250,18 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32, size int) e
 		return nil
 	}
 	if size < len(b.Data()) {
-		n.tape.Shorten(p, b, size)
-		b.Shorten(size)
+		n.eng.shorten(p, b, size)
 	}
 	why := p.Closed()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		why = link.ErrClosed
 	}
 	if why != nil {
 		n.discard(p, to, b)
 		return why
 	}
-	n.tape.Block("commit", p, b, to)
 	began := n.markSend()
-	p.Commit(to, b)
+	n.eng.commit(p, to, b)
 	n.flush(n.clock())
 	if n.timeline != nil {
 		n.noteSent(began, p, to, size)
@@ -285,37 +280,35 @@ func (n *Node) Discard(p *msg.Port, to int, b *msg.Block, use uint32) {
 }
 
 func (n *Node) discard(p *msg.Port, to int, b *msg.Block) {
-	if n.closed {
+	if n.life.closed {
 		return
 	}
-	n.tape.Block("discard", p, b, to)
-	p.Discard(to, b)
+	n.eng.discard(p, to, b)
 	n.flush(n.clock())
 }
 
 // Fetch asks the sender of an offered message for its bytes, and waits until
 // they are in c.Msg.Buf; or, when ctx ends first, puts the message back.
 func (n *Node) Fetch(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, "fetch", c.port.Fetch)
+	return n.take(ctx, c, (*recordedEngine).fetch)
 }
 
 // Fetched says that the bytes of an offered message are in c.Msg.Buf, and
 // waits until the sender has confirmed that they are good.
 func (n *Node) Fetched(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, "fetched", c.port.Fetched)
+	return n.take(ctx, c, (*recordedEngine).fetched)
 }
 
-func (n *Node) take(ctx context.Context, c *Call, do string, how func(*msg.Op)) error {
+func (n *Node) take(ctx context.Context, c *Call, how func(*recordedEngine, *msg.Port, *msg.Op)) error {
 	n.enter()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		c.Msg.State = msg.Done
 		return link.ErrClosed
 	}
 	c.reset()
 	c.began = n.mark()
-	n.tape.Fetch(do, &c.Msg)
-	how(&c.Msg)
+	how(&n.eng, c.port, &c.Msg)
 	n.flush(n.clock())
 	return n.finish(ctx, c)
 }
@@ -325,39 +318,33 @@ func (n *Node) Decline(c *Call) {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		return
 	}
-	n.tape.Op("decline", &c.Msg)
-	c.port.Decline(&c.Msg)
+	n.eng.decline(c.port, &c.Msg)
 	n.flush(n.clock())
 }
 
-// give, next and reserve are the port's, recorded; a node that is closing has nothing.
+// give, next and reserve are those of the port, which a node that is closing has not.
 func (n *Node) give(p *msg.Port, to int, b []byte) bool {
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return false
 	}
-	n.tape.Port("give", p, to, len(b))
-	return p.Give(to, b)
+	return n.eng.give(p, to, b)
 }
 
 func (n *Node) next(p *msg.Port, from int) (b *msg.Block, sender int) {
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return nil, 0
 	}
-	b, sender = p.Next(from)
-	n.tape.Lend("next", p, nil, b, from, 0)
-	return b, sender
+	return n.eng.next(p, from)
 }
 
 func (n *Node) reserve(p *msg.Port, to, size int) *msg.Block {
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return nil
 	}
-	b := p.Reserve(to, size)
-	n.tape.Lend("reserve", p, nil, b, to, size)
-	return b
+	return n.eng.reserve(p, to, size)
 }
 
 // Open opens a channel.
@@ -365,13 +352,11 @@ func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return nil, link.ErrClosed
 	}
-	n.tape.Open(channel, cfg)
-	p, err := n.eng.Msg.Open(channel, cfg)
+	p, err := n.eng.open(channel, cfg)
 	if err == nil {
-		n.tape.Opened(p)
 		n.flush(n.clock())
 	}
 	return p, err
@@ -381,11 +366,10 @@ func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
 func (n *Node) Revoke(p *msg.Port, to []int, gone int, reason string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		return
 	}
-	n.tape.Revoke(p, to, gone, reason)
-	p.Revoke(to, n.cfg.Engine.Rank, gone, reason)
+	n.eng.revoke(p, to, n.cfg.Engine.Rank, gone, reason)
 	n.flush(n.clock())
 }
 
@@ -394,10 +378,9 @@ func (n *Node) ClosePort(p *msg.Port) {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		return
 	}
-	n.tape.Port("close", p, 0, 0)
-	p.Close()
+	n.eng.closePort(p)
 	n.flush(n.clock())
 }

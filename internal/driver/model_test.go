@@ -213,7 +213,7 @@ func (m *model) quiet() error {
 	if m.gone || m.n == nil {
 		return nil
 	}
-	for _, c := range m.n.waits {
+	for _, c := range m.n.waiting.calls {
 		if !c.pending() {
 			return fmt.Errorf("a call has ended, and its goroutine sleeps")
 		}
@@ -223,8 +223,8 @@ func (m *model) quiet() error {
 			return fmt.Errorf("the context of %s has ended, and its goroutine sleeps", name)
 		}
 	}
-	if len(m.wire.in) > 0 && len(m.n.waits) > 0 {
-		return fmt.Errorf("a packet lies there, %d goroutines wait, and the doorbell is %v", len(m.n.waits), m.bell.state)
+	if len(m.wire.in) > 0 && len(m.n.waiting.calls) > 0 {
+		return fmt.Errorf("a packet lies there, %d goroutines wait, and the doorbell is %v", len(m.n.waiting.calls), m.bell.state)
 	}
 	if m.wire.urgent && m.world.Now() > m.since+soon {
 		return fmt.Errorf("an urgent packet lies there for %v, and the doorbell is %v", m.world.Now()-m.since, m.bell.state)

@@ -30,7 +30,7 @@ func (n *Node) Notify(p *msg.Port, notice chan struct{}) {
 		n.notices = map[*msg.Port]*Call{}
 	}
 	n.notices[p], c.notice = c, notice
-	n.parked++
+	n.waiting.parked++
 	if n.cfg.Host == nil {
 		n.rest()
 	}
@@ -48,7 +48,7 @@ func (c *Call) notify(n *Node) {
 func (c *Call) dismiss(n *Node) {
 	delete(n.notices, c.port)
 	c.notice = nil
-	n.parked--
+	n.waiting.parked--
 	c.Free()
 }
 

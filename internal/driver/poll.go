@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"weft/internal/counters"
@@ -9,7 +10,6 @@ import (
 	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/sys"
-	"weft/internal/transport"
 )
 
 // The pauses of a Poll that has spent its budget.
@@ -22,6 +22,12 @@ const (
 // its budget. The peer may pause as long as we do: if each side gave up polling before the other one looks
 // again, both would go on with pauses for ever.
 const eagerness = 4 * maxPause
+
+// memoryWaits is how goroutines stand that wait for what another rank writes to memory.
+type memoryWaits struct {
+	written chan struct{} // closed when a peer's packet has asked for memory here; nil if none waits
+	extra   atomic.Int64  // ns for which the next such wait polls; 0: Waiting.Budget
+}
 
 // Poll returns when cond holds, or with ctx's error, or ErrClosed. It is for what no packet
 // tells: a peer that writes to mapped memory rings no doorbell. It polls as long
@@ -63,14 +69,14 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 			}
 			sys.Pause()
 		}
-		if duty == nil && n.wired && !n.cfg.Wait.Interrupt {
+		if duty == nil && n.transports.network && !n.cfg.Wait.Interrupt {
 			duty = NewCall()
-			duty.word = true
+			duty.forMemory = true
 		}
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		if n.closing.Load() {
+		if n.life.closing.Load() {
 			return false, link.ErrClosed
 		}
 		n.assist(duty)
@@ -78,7 +84,7 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 			return true, nil
 		}
 		switch {
-		case n.cfg.Wait.InProcess || n.company.Load() > 0:
+		case n.cfg.Wait.InProcess || n.company.waits.Load() > 0:
 			interleave.Gosched()
 		case round < n.cfg.Wait.Yields:
 			interleave.Yield()
@@ -104,12 +110,12 @@ func (n *Node) pollBudget() time.Duration {
 	if n.cfg.Wait.Budget == 0 {
 		return 0
 	}
-	return max(n.cfg.Wait.Budget, time.Duration(n.eager.Swap(0)))
+	return max(n.cfg.Wait.Budget, time.Duration(n.memory.extra.Swap(0)))
 }
 
 // pollSlowly looks after pauses, and where there is a network whenever a peer's packet has written memory here.
 func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
-	if n.wired {
+	if n.transports.network {
 		defer n.listen()()
 	}
 	began := n.now()
@@ -128,7 +134,7 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 			continue
 		case <-timer.C:
 		}
-		if n.closing.Load() {
+		if n.life.closing.Load() {
 			return link.ErrClosed
 		}
 		n.Assist()
@@ -138,7 +144,7 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 	took := n.now().Sub(began)
 	n.Waited(counters.Memory, 0, took)
 	if took < eagerness {
-		n.eager.Store(int64(took + maxPause))
+		n.memory.extra.Store(int64(took + maxPause))
 	}
 	return nil
 }
@@ -147,27 +153,27 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 func (n *Node) listen() (end func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.parked++
+	n.waiting.parked++
 	n.rest()
 	return func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.parked--
+		n.waiting.parked--
 	}
 }
 
 // writes returns a channel that is closed when a peer's packet has next been about memory here, or nil if no packet is
 // listened for.
 func (n *Node) writes() <-chan struct{} {
-	if !n.wired {
+	if !n.transports.network {
 		return nil
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.written == nil {
-		n.written = make(chan struct{})
+	if n.memory.written == nil {
+		n.memory.written = make(chan struct{})
 	}
-	return n.written
+	return n.memory.written
 }
 
 // Assist runs the protocol if nobody else does.
@@ -182,17 +188,13 @@ func (n *Node) assist(duty *Call) {
 		return
 	}
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		return
 	}
-	if n.reaper == nil && duty != nil {
-		n.reaper = duty
-		n.reaped++
-		if n.parked > 0 {
-			n.bell.Set(transport.Awake) // nobody need be woken for what we see
-		}
+	if n.waiting.reaper == nil && duty != nil {
+		n.beginReaping(duty)
 	}
-	if n.reaper == duty {
+	if n.waiting.reaper == duty {
 		n.progress()
 	}
 }
@@ -203,11 +205,11 @@ func (n *Node) relieve(duty *Call) {
 		return
 	}
 	n.mu.Lock()
-	if n.reaper == duty {
-		n.reaper = nil
+	if n.waiting.reaper == duty {
+		n.waiting.reaper = nil
 		n.rest()
 	}
 	n.mu.Unlock()
-	duty.word = false
+	duty.forMemory = false
 	duty.Free()
 }

@@ -1,18 +1,52 @@
 package driver
 
 import (
+	"weft/internal/engine/link"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
-	"weft/internal/mutant"
-	"weft/internal/record"
 	"weft/internal/transport"
 )
+
+// batch is how many packets are received or sent at a time.
+const batch = 64
+
+// receiving is what the driver remembers of the packets that have arrived.
+type receiving struct {
+	polled monotime.Time // when the transports were looked at last
+	since  monotime.Time // when they were before that, if packets have come since: told to the engine
+}
+
+// sending is what the driver remembers of the packets that have left.
+//
+//	state    is shown by      the node
+//	flowing  not Blocked      has sent everything that the engine had to send
+//	blocked  Engine.Blocked   has offered packets for which a transport had no room
+//	paused   paused           has more to send, and room for it: others had to have their turn
+//
+//	from     event                                                to
+//	flowing  a transport has no room for a packet                 blocked
+//	flowing  a long message, and a goroutine waits for the lock   paused
+//	blocked  react offers the packets again, and they find room   flowing
+//	paused   react, after the lock was free                       flowing
+type sending struct {
+	packets uint64 // that transports have taken
+	paused  bool
+}
+
+// scratch is memory that is used under the lock, and holds nothing between two calls.
+type scratch struct {
+	in      [batch]transport.In
+	out     [batch]transport.Out
+	packets [batch]link.Packet
+	wanted  []int  // ranks to dial
+	self    []byte // a packet of this process to itself
+}
 
 // progress receives what has arrived, does what is due and sends what there is
 // to send, unless the node is closed. It reports whether something had arrived: then
 // there may be more. The lock is held.
 func (n *Node) progress() (any bool) {
-	if n.closed && !mutant.On(mutant.UsedAfterClose) {
+	if n.stopped() {
 		return false
 	}
 	now := n.clock()
@@ -28,23 +62,23 @@ const most = 16
 // receive hands the engine what has arrived. It returns the time, which a flood lets go
 // on, and whether anything had arrived: then react must follow. The lock is held.
 func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
-	since := n.glanced
-	n.glanced = now
+	since := n.receiving.polled
+	n.receiving.polled = now
 	served := n.eng.RMA.Stats.Served
-	for tr, t := range n.trs {
+	for tr, t := range n.transports.all {
 		for range most {
-			k := t.Poll(n.in[:])
+			k := t.Poll(n.scratch.in[:])
 			if k == 0 {
 				break
 			}
 			any = true
-			for i := range n.in[:k] {
-				from := n.in[i].From
+			for i := range n.scratch.in[:k] {
+				from := n.scratch.in[i].From
 				if from < 0 {
-					from = n.unknown[tr]
+					from = n.transports.unknown[tr]
 					n.since(since)
 				}
-				n.recv(now, from, n.in[i].Data)
+				n.eng.Recv(now, from, n.scratch.in[i].Data)
 			}
 			if n.timeline != nil {
 				n.noteIn(t, k)
@@ -60,9 +94,9 @@ func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
 			}
 		}
 	}
-	if n.written != nil && n.eng.RMA.Stats.Served != served {
-		close(n.written)
-		n.written = nil
+	if n.memory.written != nil && n.eng.RMA.Stats.Served != served {
+		close(n.memory.written)
+		n.memory.written = nil
 	}
 	return now, any
 }
@@ -70,14 +104,12 @@ func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
 // react does what is due and sends what there is to send. The lock is held.
 func (n *Node) react(now monotime.Time) {
 	if n.eng.Timed() && !now.Before(n.eng.Deadline()) {
-		n.tape.Step("advance", now, 0)
 		n.eng.Advance(now)
 	}
 	n.markGone()
 	if n.eng.Blocked() {
-		n.tape.Step("retry", now, 0)
-		n.eng.Retry()
-		n.paused = false
+		n.eng.Retry(now)
+		n.sending.paused = false
 	}
 	n.flush(now)
 }
@@ -90,7 +122,7 @@ const run = 64 << 10
 // flush sends what the engine has to send, or a run of it, tells the calls that have ended,
 // and dials the peers that are missing, unless the node is closed. The lock is held.
 func (n *Node) flush(now monotime.Time) {
-	if n.closed {
+	if n.life.closed {
 		return
 	}
 	if n.eng.Quiet() {
@@ -102,7 +134,7 @@ func (n *Node) flush(now monotime.Time) {
 			n.pause(now)
 			break
 		}
-		rank, k, urgent := n.output(now)
+		rank, k, urgent := n.eng.Output(now, n.scratch.packets[:])
 		if k == 0 {
 			break
 		}
@@ -112,25 +144,29 @@ func (n *Node) flush(now monotime.Time) {
 		}
 		p := n.peer(rank)
 		for i := range k {
-			o := &n.out[i]
-			o.Peer, o.Header, o.Payload, o.Urgent, o.Bulk = rank, n.packets[i].Header, n.packets[i].Payload, urgent, n.packets[i].Bulk
-			o.Again = n.packets[i].Again
+			o := &n.scratch.out[i]
+			packet := &n.scratch.packets[i]
+			o.Peer = rank
+			o.Header = packet.Header
+			o.Payload = packet.Payload
+			o.Urgent = urgent
+			o.Bulk = packet.Bulk
+			o.Again = packet.Again
 			bytes += len(o.Header) + len(o.Payload)
 		}
-		taken := p.Transport.Send(n.out[:k])
+		taken := p.Transport.Send(n.scratch.out[:k])
 		if n.timeline != nil {
 			n.noteOut(p, taken)
 		}
-		n.taken(now, rank, k, taken)
-		n.sent += uint64(taken)
+		n.eng.Taken(now, rank, k, taken, n.scratch.packets[:])
+		n.sending.packets += uint64(taken)
 		if resized := p.Transport.Resized(); len(resized) > 0 {
 			n.resize(now, p.Transport, resized)
 		}
 	}
 	n.complete()
-	if n.wanted = n.eng.Wanted(n.wanted[:0]); len(n.wanted) > 0 {
-		n.tape.Step("wanted", now, 0)
-		for _, rank := range n.wanted {
+	if n.scratch.wanted = n.eng.Wanted(now, n.scratch.wanted[:0]); len(n.scratch.wanted) > 0 {
+		for _, rank := range n.scratch.wanted {
 			if n.cfg.Host != nil {
 				n.cfg.Host.Later(func() { n.dial(rank) })
 			} else {
@@ -142,8 +178,8 @@ func (n *Node) flush(now monotime.Time) {
 		n.cfg.Host.Alarm(n.eng.Deadline())
 		return
 	}
-	if n.sleepUntil != 0 && (n.late(now) || n.eng.Blocked() && !n.retrying) {
-		n.sleepUntil = 0
+	if n.waiting.wakeAt != 0 && (n.late(now) || n.eng.Blocked() && !n.waiting.retrying) {
+		n.waiting.wakeAt = 0
 		n.alert()
 	}
 }
@@ -151,86 +187,59 @@ func (n *Node) flush(now monotime.Time) {
 // pause puts off what is left to send until others had their turn: whoever is on duty goes
 // on as soon as the lock has been free. The lock is held.
 func (n *Node) pause(now monotime.Time) {
-	n.tape.Step("pause", now, 0)
-	n.eng.Pause()
-	n.paused = n.eng.Blocked()
+	n.eng.Pause(now)
+	n.sending.paused = n.eng.Blocked()
 }
 
 // late reports whether whoever is on duty would wake too late for a timer. The
 // service's next look is soon enough: the timers of a link are started and
 // stopped with every packet.
 func (n *Node) late(now monotime.Time) bool {
-	if !n.eng.Timed() || n.eng.Deadline() >= n.sleepUntil {
+	if !n.eng.Timed() || n.eng.Deadline() >= n.waiting.wakeAt {
 		return false
 	}
-	return n.sleeper != nil || !n.watching || n.sleepUntil > now.Add(tick)
+	return n.waiting.sleeper != nil || !n.service.watching || n.waiting.wakeAt > now.Add(tick)
 }
 
 // resize tells the engine how long packets may be now.
 func (n *Node) resize(now monotime.Time, t transport.Transport, ranks []int) {
 	for _, rank := range ranks {
-		mtu := t.PeerMTU(rank)
-		if n.tape != nil {
-			n.tape.Note(record.Event{Do: "resize", Now: now, Rank: rank, N: mtu})
-		}
-		n.eng.Resize(now, rank, mtu)
+		n.eng.Resize(now, rank, t.PeerMTU(rank))
 	}
 }
 
 // loop hands a packet that this process sends to itself back to the engine.
 func (n *Node) loop(now monotime.Time) {
-	if n.self == nil {
-		n.self = make([]byte, 1<<16)
+	if n.scratch.self == nil {
+		n.scratch.self = make([]byte, 1<<16)
 	}
-	size := copy(n.self, n.packets[0].Header)
-	size += copy(n.self[size:], n.packets[0].Payload)
-	n.taken(now, n.cfg.Engine.Rank, 1, 1)
-	n.recv(now, n.cfg.Engine.Rank, n.self[:size])
+	size := copy(n.scratch.self, n.scratch.packets[0].Header)
+	size += copy(n.scratch.self[size:], n.scratch.packets[0].Payload)
+	n.eng.Taken(now, n.cfg.Engine.Rank, 1, 1, n.scratch.packets[:])
+	n.eng.Recv(now, n.cfg.Engine.Rank, n.scratch.self[:size])
 }
 
 // since tells the engine, once, that the packets which it gets now may have come at any
 // time after t. On a host they come when it says so.
 func (n *Node) since(t monotime.Time) {
-	if t != n.told && n.cfg.Host == nil {
-		n.told = t
-		n.tape.Step("since", t, 0)
+	if t != n.receiving.since && n.cfg.Host == nil {
+		n.receiving.since = t
 		n.eng.Since(t)
 	}
-}
-
-// recv, output and taken are the engine's, recorded.
-func (n *Node) recv(now monotime.Time, from int, pkt []byte) {
-	n.tape.Recv(now, from, pkt)
-	n.eng.Recv(now, from, pkt)
-}
-
-func (n *Node) output(now monotime.Time) (rank, k int, urgent bool) {
-	rank, k, urgent = n.eng.Output(now, n.packets[:])
-	if n.tape != nil {
-		n.tape.Note(record.Event{Do: "output", Now: now, Rank: rank, N: k})
-	}
-	return rank, k, urgent
-}
-
-func (n *Node) taken(now monotime.Time, rank, k, taken int) {
-	if n.tape != nil {
-		n.tape.Note(record.Event{Do: "taken", Now: now, Rank: rank, N: k, M: taken})
-	}
-	n.eng.Taken(now, rank, k, taken, n.packets[:])
 }
 
 // complete tells the calls whose operations have ended. The lock is held.
 func (n *Node) complete() {
 	for op := n.eng.Msg.Finished(); op != nil; op = n.eng.Msg.Finished() {
-		n.tape.Op("finished", op)
+		n.eng.finished(op)
 		op.Owner.(*Call).end(n)
 	}
 	for op := n.eng.RMA.Finished(); op != nil; op = n.eng.RMA.Finished() {
-		n.tape.Op("finished", op)
+		n.eng.finished(op)
 		op.Owner.(*Call).end(n)
 	}
 	for op := n.eng.Coord.Finished(); op != nil; op = n.eng.Coord.Finished() {
-		n.tape.Op("finished", op)
+		n.eng.finished(op)
 		op.Owner.(*Call).end(n)
 	}
 }

@@ -3,7 +3,6 @@ package driver
 import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
-	"weft/internal/record"
 	"weft/internal/timeline"
 )
 
@@ -13,11 +12,10 @@ func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guar
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return nil, link.ErrClosed
 	}
-	n.tape.Note(record.Event{Do: "expose", Name: name, N: len(bytes), Region: mem, OK: readOnly, Random: guard, Ranks: ranks})
-	r, err := n.eng.RMA.Expose(name, bytes, mem, readOnly, guard, ranks)
+	r, err := n.eng.expose(name, bytes, mem, readOnly, guard, ranks)
 	n.admit(r)
 	n.flush(n.clock())
 	return r, err
@@ -29,7 +27,7 @@ func (n *Node) admit(r *rma.Region) {
 	if r == nil || r.Mem == 0 {
 		return
 	}
-	for _, t := range n.trs {
+	for _, t := range n.transports.all {
 		if m := t.Memory(); m != nil {
 			m.Admit(r.Mem, r.Key)
 		}
@@ -41,15 +39,10 @@ func (n *Node) Withdraw(r *rma.Region) {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.life.closed {
 		return
 	}
-	n.tape.Note(record.Event{Do: "withdraw", Region: r.ID})
-	n.eng.RMA.Withdraw(r)
-	n.eng.Detach(r.Bytes)
-	if r.Box != nil {
-		n.eng.Room(n.clock(), r) // nobody need be held up any more
-	}
+	n.eng.withdraw(n.clock(), r)
 	n.flush(n.clock())
 }
 
@@ -57,13 +50,10 @@ func (n *Node) Withdraw(r *rma.Region) {
 func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
 	n.enter()
 	defer n.mu.Unlock()
-	if n.closing.Load() {
+	if n.life.closing.Load() {
 		return link.ErrClosed
 	}
-	if n.tape != nil {
-		n.tape.Note(record.Event{Do: "put", Rank: rank, Region: region, N: len(b), RMA: &record.Access{Key: key, Off: off, Lock: lock, Epoch: epoch}})
-	}
-	err := n.eng.RMA.Put(rank, region, key, off, b, lock, epoch)
+	err := n.eng.put(rank, region, key, off, b, lock, epoch)
 	n.flush(n.clock())
 	if n.timeline != nil && err == nil {
 		n.noteMoment(timeline.Put, 0, rank, len(b))

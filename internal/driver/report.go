@@ -18,11 +18,11 @@ func (n *Node) Report() waitgraph.Report {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	r := waitgraph.Report{Rank: n.cfg.Engine.Rank, Gone: n.eng.Departed()}
-	if n.closed {
+	if n.life.closed {
 		return r
 	}
 	now := n.now()
-	for _, c := range n.waits {
+	for _, c := range n.waiting.calls {
 		if c.is == message && c.Msg.Kind == msg.Recv && c.port.Service() {
 			continue
 		}

@@ -8,96 +8,137 @@ import (
 	"weft/internal/transport"
 )
 
-// serve is the node's interrupt: it sleeps on the doorbell while no goroutine
-// that waits does so itself. It wakes for urgent packets when nobody waits, for
-// those who are parked on channels, for timers, and for packets that found no
-// room.
+// service is the goroutine that does a node's work when no other does: the node's interrupt.
+//
+//	state     fields    the goroutine
+//	running   neither   has the lock: it receives, sends and decides what comes next
+//	watching  watching  waits for a nudge or its timer, and has left the work to others
+//	sleeping  sleeping  sleeps on the doorbell
+//	ended     -         done is closed
+//
+//	from      event                                                to
+//	running   a goroutine polls, or has polled since the last tick watching, for a tick
+//	running   a goroutine sleeps on the doorbell                   watching, until alert
+//	running   otherwise: it arms the doorbell                      sleeping
+//	watching  alert, or the tick is over                           running
+//	sleeping  a ring, or a timer is due                            running
+//	any       the node is closed                                   ended
+//
+// The doorbell that it sleeps on is armed for every packet (Asleep) if packets are waited for,
+// and else for urgent ones only (Idle). While the service watches, it is not armed (Awake).
+type service struct {
+	done     chan struct{} // closed when the goroutine has ended
+	watching bool
+	sleeping bool
+	lookAt   monotime.Time     // when watching ends by itself
+	wakeAt   monotime.Time     // when sleeping does; 0 if it does not sleep
+	nudge    chan struct{}     // ends watching
+	timer    *interleave.Timer // so does this
+
+	armNow  bool   // arm the doorbell without waiting for a tick: a lock was kept here that others may want
+	freedAt uint64 // waiting.reaps, when armNow was set last
+}
+
+// serve is the service's goroutine. It wakes for urgent packets when no goroutine waits, for
+// the goroutines that are parked on channels, for timers, and for packets that found no room.
 func (n *Node) serve() {
-	defer close(n.served)
+	defer close(n.service.done)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var seen uint64
+	var seen uint64 // waiting.reaps when the service looked last
 	pause := tick
-	for !n.closed {
-		if n.reaper == nil && n.sleeper == nil {
+	for !n.life.closed {
+		if n.servesAlone() {
 			n.progress()
 			n.stream()
 		}
-		if n.sleeper == nil {
+		if n.waiting.sleeper == nil {
 			n.answer()
 		}
 		n.update(n.now())
-		switch active := n.reaped != seen; {
-		case n.reaper != nil || !n.awaits() && active && !n.owing:
-			// Somebody polls, or has polled just now and may come back: arming
-			// the doorbell would make every sender pay for a wake-up.
-			seen = n.reaped
+		active := n.waiting.reaps != seen
+		switch {
+		case n.waiting.reaper != nil || !n.awaits() && active && !n.service.armNow:
+			// A goroutine polls, or has polled just now and may come back: if the
+			// doorbell were armed, every sender would pay for a wake-up.
+			seen = n.waiting.reaps
 			n.bell.Set(transport.Awake)
 			n.lookAfter(pause)
 			pause = min(2*pause, maxTick)
-			continue
-		case n.sleeper != nil:
-			// It does our work. When it has woken for good, we go on.
-			seen = n.reaped
-			if pause = min(2*pause, maxTick); active {
+		case n.waiting.sleeper != nil:
+			// The sleeper does the service's work. When it has woken for good, the
+			// service goes on.
+			seen = n.waiting.reaps
+			pause = min(2*pause, maxTick)
+			if active {
 				n.look(pause)
 			} else {
 				n.look(-1)
 			}
-			continue
-		}
-		pause, n.owing = tick, false
-		state := transport.Idle
-		if n.awaits() {
-			state = transport.Asleep
-		}
-		if n.arm(state) {
-			continue // something came before the doorbell was armed
-		}
-		d := n.until(-1)
-		n.serveUntil, n.serving = n.sleepUntil, true
-		n.mu.Unlock()
-		interleave.Gosched() // those just woken run first, on this thread
-		n.bell.Sleep(state, d)
-		n.mu.Lock()
-		n.serveUntil, n.serving = 0, false
-		if n.sleeper == nil {
-			n.sleepUntil = 0
-		} else if !n.closed {
-			n.bell.Ring() // we may have been woken in its place
+		default:
+			pause = tick
+			n.service.armNow = false
+			n.sleepAsService()
 		}
 	}
 }
 
-// lookAfter waits until somebody parks, for timers, and at most d.
+// sleepAsService arms the doorbell and sleeps on it, unless something has come before it was
+// armed. The lock is held, and given up meanwhile.
+func (n *Node) sleepAsService() {
+	state := transport.Idle
+	if n.awaits() {
+		state = transport.Asleep
+	}
+	if n.arm(state) {
+		return
+	}
+	d := n.until(-1)
+	n.service.wakeAt = n.waiting.wakeAt
+	n.service.sleeping = true
+	n.mu.Unlock()
+	interleave.Gosched() // goroutines that were just woken run first, on this thread
+	n.bell.Sleep(state, d)
+	n.mu.Lock()
+	n.service.wakeAt = 0
+	n.service.sleeping = false
+	if n.waiting.sleeper == nil {
+		n.waiting.wakeAt = 0
+	} else if !n.life.closed {
+		n.bell.Ring() // the ring may have been meant for the sleeper
+	}
+}
+
+// lookAfter waits until a goroutine parks, for timers, and at most d.
 func (n *Node) lookAfter(d time.Duration) {
 	switch {
-	case n.timed:
-		// The timers of lossy links start with every packet, and whoever reaps
-		// looks after them. They can wait for a tick when he has just left.
+	case n.transports.lossy:
+		// The timers of lossy links start with every packet, and the reaper
+		// looks after them. When it has just stopped polling they can wait for a tick.
 		d = tick
-		n.sleepUntil = n.now().Add(d)
-	case n.sleeper == nil: // which else looks after the timers
+		n.waiting.wakeAt = n.now().Add(d)
+	case n.waiting.sleeper == nil: // which would look after the timers
 		d = n.until(d)
 	}
 	n.look(d)
-	if n.sleeper == nil {
-		n.sleepUntil = 0
+	if n.waiting.sleeper == nil {
+		n.waiting.wakeAt = 0
 	}
 }
 
-// look waits until somebody parks, and at most d; a d below zero means no
-// limit. It must not hold a thread: the scheduler's monitor would take note of
-// that each time, and disturb those who poll.
+// look waits until a goroutine parks, and at most d; a d below zero means no
+// limit. It must not hold a thread: the Go scheduler's monitor would take note of
+// that each time, and disturb the goroutines that poll.
 func (n *Node) look(d time.Duration) {
-	n.watching, n.lookAt = true, monotime.Never
+	n.service.watching = true
+	n.service.lookAt = monotime.Never
 	if d >= 0 {
-		n.lookAt = n.now().Add(d)
-		n.timer.Reset(d)
+		n.service.lookAt = n.now().Add(d)
+		n.service.timer.Reset(d)
 	}
 	n.mu.Unlock()
 	for tries := 0; ; tries++ {
-		if n.timer.Wait(n.nudge) {
+		if n.service.timer.Wait(n.service.nudge) {
 			tries = busy
 		}
 		if n.mu.TryLock() {
@@ -107,41 +148,41 @@ func (n *Node) look(d time.Duration) {
 			n.mu.Lock()
 			break
 		}
-		// Somebody reaps, and has no use for one more who wants the lock.
-		n.timer.Reset(tick)
+		// A goroutine polls, and would only be held up by one more that wants the lock.
+		n.service.timer.Reset(tick)
 	}
-	n.timer.Stop()
-	n.watching = false
+	n.service.timer.Stop()
+	n.service.watching = false
 }
 
-// busy is how often the service finds the lock taken before it insists.
+// busy is how often the service finds the lock taken before it waits for it.
 const busy = 8
 
-// alert wakes whoever is on duty. The lock is held.
+// alert wakes the goroutine on duty. The lock is held.
 func (n *Node) alert() {
-	if n.sleeper != nil || !n.watching {
+	if n.waiting.sleeper != nil || !n.service.watching {
 		n.ring()
 	}
-	if !n.watching {
+	if !n.service.watching {
 		return
 	}
 	select {
-	case n.nudge <- struct{}{}:
+	case n.service.nudge <- struct{}{}:
 	default:
 	}
 }
 
-// arm publishes the state, and reports whether there is something to do first.
-// The lock is held.
+// arm publishes the doorbell's state, and reports whether there is something to do before
+// sleeping. The lock is held.
 func (n *Node) arm(state transport.State) bool {
 	if n.bell.State() == state {
 		return false
 	}
 	n.bell.Set(state)
-	for _, t := range n.trs {
+	for _, t := range n.transports.all {
 		t.Arm()
 	}
-	for _, t := range n.trs {
+	for _, t := range n.transports.all {
 		if t.Caps().Reliable && t.Pending() {
 			return true
 		}
@@ -149,7 +190,7 @@ func (n *Node) arm(state transport.State) bool {
 	return false
 }
 
-// until returns how long the service may sleep, at most d (no limit if below
+// until returns how long the goroutine on duty may sleep, at most d (no limit if below
 // zero), and remembers when it will wake. The lock is held.
 func (n *Node) until(d time.Duration) time.Duration {
 	now := n.now()
@@ -157,12 +198,13 @@ func (n *Node) until(d time.Duration) time.Duration {
 	if d >= 0 {
 		at = at.Min(now.Add(d))
 	}
-	if n.retrying = n.eng.Blocked(); n.paused {
+	n.waiting.retrying = n.eng.Blocked()
+	if n.sending.paused {
 		at = now
-	} else if n.retrying {
+	} else if n.waiting.retrying {
 		at = at.Min(now.Add(retry))
 	}
-	n.sleepUntil = at
+	n.waiting.wakeAt = at
 	if at == monotime.Never {
 		return -1
 	}
@@ -171,4 +213,4 @@ func (n *Node) until(d time.Duration) time.Duration {
 
 // awaits reports whether packets are waited for that need not be urgent: by goroutines
 // that sleep, or because peers are to be told that the program has ended.
-func (n *Node) awaits() bool { return n.parked > 0 || n.eng.Telling() }
+func (n *Node) awaits() bool { return n.waiting.parked > 0 || n.eng.Telling() }

@@ -2,18 +2,19 @@ package driver
 
 import "weft/internal/interleave"
 
-// stream goes on sending while a peer that has no room makes some again and again, as
-// one does that polls for the answer to its PULL: it takes what fills a ring within
-// microseconds, and the hundred of a retry after each would take most of the time. When
-// none has been made for a while, the peer is slow or stopped, and it is retried as
-// ever. The lock is held, and given up meanwhile.
+// stream goes on sending to a peer that makes room again and again, as one does that polls
+// for the answer to its PULL: such a peer takes what fills a ring within microseconds, and
+// the hundred microseconds of a retry after each would take most of the time. When no room
+// has been made for a while, the peer is slow or stopped, and packets are offered to it
+// after each retry only. The lock is held, and given up meanwhile.
 func (n *Node) stream() {
 	if !n.eng.Blocked() {
 		return
 	}
-	sent, end := n.sent, n.now().Add(patience)
-	for !n.closed && n.reaper == nil && n.sleeper == nil && n.eng.Blocked() && n.now() < end {
-		paused := n.paused
+	sent := n.sending.packets
+	end := n.now().Add(patience)
+	for n.servesAlone() && n.eng.Blocked() && n.now() < end {
+		paused := n.sending.paused
 		n.mu.Unlock()
 		if paused {
 			interleave.Gosched() // a goroutine that wants the lock
@@ -21,11 +22,19 @@ func (n *Node) stream() {
 			interleave.Yield() // the peer may wait for this very processor
 		}
 		n.mu.Lock()
-		if n.closed || n.reaper != nil || n.sleeper != nil {
-			return // somebody else does it
+		if !n.servesAlone() {
+			return // another goroutine does it now
 		}
-		if n.progress(); n.sent != sent {
-			sent, end = n.sent, n.now().Add(patience)
+		n.progress()
+		if n.sending.packets != sent {
+			sent = n.sending.packets
+			end = n.now().Add(patience)
 		}
 	}
+}
+
+// servesAlone reports whether the node's work is the service's: no goroutine polls, and none
+// sleeps on the doorbell. The lock is held.
+func (n *Node) servesAlone() bool {
+	return !n.life.closed && n.waiting.reaper == nil && n.waiting.sleeper == nil
 }

@@ -24,7 +24,7 @@ func (n *Node) mark() int64 {
 // that takes so little that noteSent reads the clock afterwards, and the receiver need not
 // wait for the reading.
 func (n *Node) markSend() int64 {
-	if n.timeline == nil || !n.wired {
+	if n.timeline == nil || !n.transports.network {
 		return 0
 	}
 	return n.timeline.Now()
@@ -132,7 +132,7 @@ func (n *Node) noteSleep(began int64) {
 	n.timeline.Add(timeline.Event{Begin: began, End: n.timeline.Now(), Peer: timeline.Nobody, Kind: timeline.Sleep})
 }
 
-// noteOut notes the packets of n.out that a transport has taken, if it is a network: in
+// noteOut notes the packets of n.scratch.out that a transport has taken, if it is a network: in
 // shared memory the message tells as much.
 func (n *Node) noteOut(p *Peer, taken int) {
 	if taken == 0 || !isNetwork(p.Transport) {
@@ -140,24 +140,24 @@ func (n *Node) noteOut(p *Peer, taken int) {
 	}
 	now := n.timeline.Now()
 	e := timeline.Event{Begin: now, End: now, Count: uint16(taken), Peer: int32(p.Rank), Kind: timeline.PacketsOut}
-	for i := range n.out[:taken] {
-		e.Size += uint64(len(n.out[i].Header) + len(n.out[i].Payload))
-		if n.out[i].Again > 0 {
+	for i := range n.scratch.out[:taken] {
+		e.Size += uint64(len(n.scratch.out[i].Header) + len(n.scratch.out[i].Payload))
+		if n.scratch.out[i].Again > 0 {
 			e.ID++
 		}
 	}
 	n.timeline.Add(e)
 }
 
-// noteIn notes the packets of n.in.
+// noteIn notes the packets of n.scratch.in.
 func (n *Node) noteIn(t transport.Transport, count int) {
 	if !isNetwork(t) {
 		return
 	}
 	now := n.timeline.Now()
 	e := timeline.Event{Begin: now, End: now, Count: uint16(count), Peer: timeline.Nobody, Kind: timeline.PacketsIn}
-	for i := range n.in[:count] {
-		e.Size += uint64(len(n.in[i].Data))
+	for i := range n.scratch.in[:count] {
+		e.Size += uint64(len(n.scratch.in[i].Data))
 	}
 	n.timeline.Add(e)
 }

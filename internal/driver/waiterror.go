@@ -109,7 +109,7 @@ func (n *Node) knows(c *Call) string {
 		rank = c.RMA.Peer
 	}
 	if rank >= 0 && rank != n.cfg.Engine.Rank {
-		if p := n.peers[rank]; p == nil || p.open {
+		if p := n.peers.byRank[rank]; p == nil || p.open {
 			return fmt.Sprintf("rank %d has not been reached yet", rank)
 		}
 	}
