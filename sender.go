@@ -46,7 +46,7 @@ type Sender struct {
 // A way is what all Senders of a process to one mailbox have in common.
 type way struct {
 	box     *mailbox.Box    // the mailbox, mapped here; or nil
-	line    *mailbox.Sender // how it is written to
+	line    *mailbox.Writer // how it is written to
 	mapped  *transport.Mapping
 	packets atomic.Int32 // messages that left in packets, which others must not overtake; the line counts them too
 

@@ -7,7 +7,7 @@ import (
 	"weft/internal/engine/coord"
 )
 
-// classes are the objects of stories, by the argument that names them.
+// classes are the objects of scenarios, by the argument that names them.
 var classes = map[string]coord.Config{
 	"":          {Class: coord.QueueLock, Name: "L"},
 	"fair":      {Class: coord.QueueLock, Name: "L", Fair: true},
@@ -20,7 +20,7 @@ var classes = map[string]coord.Config{
 }
 
 // object opens the lock or barrier that a command is about.
-func (s *story) object(rank int) *coord.Object {
+func (s *scenario) object(rank int) *coord.Object {
 	var class, algorithm string
 	s.d.MaybeScanArgs(s.t, "class", &class)
 	s.d.MaybeScanArgs(s.t, "algorithm", &algorithm)
@@ -52,7 +52,7 @@ var coordination = map[string]coord.Kind{
 	"arrive": coord.Arrive, "pass": coord.Pass, "join": coord.Join, "quit": coord.Leave, "sync": coord.Sync,
 }
 
-func (s *story) coordinate(rank int) {
+func (s *scenario) coordinate(rank int) {
 	e := s.engines[rank]
 	switch s.d.Cmd {
 	case "giveup":
@@ -77,7 +77,7 @@ func (s *story) coordinate(rank int) {
 	s.begin(rank, &coord.Op{Kind: coordination[s.d.Cmd], Object: o, N: s.amount()})
 }
 
-func (s *story) begin(rank int, op *coord.Op) {
+func (s *scenario) begin(rank int, op *coord.Op) {
 	s.engines[rank].Coord.Start(s.now, op)
 	if op.Done {
 		s.coordinated(rank, op)
@@ -87,7 +87,7 @@ func (s *story) begin(rank int, op *coord.Op) {
 	s.say("  rank %d waits", rank)
 }
 
-func (s *story) coordinated(rank int, op *coord.Op) {
+func (s *scenario) coordinated(rank int, op *coord.Op) {
 	died := ""
 	if op.Died {
 		died = ", and is told that a holder died"
@@ -118,7 +118,7 @@ func (s *story) coordinated(rank int, op *coord.Op) {
 }
 
 // amount is how many permits, which waiter or phase, or how far the next barrier is.
-func (s *story) amount() uint64 {
+func (s *scenario) amount() uint64 {
 	text := "1"
 	if s.d.MaybeScanArgs(s.t, "n", &text); text == "never" {
 		return coord.Never

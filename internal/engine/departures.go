@@ -32,7 +32,7 @@ func (e *Engine) Return() (told []int) {
 	e.Coord.Return()
 	for _, rank := range e.ranks() {
 		if p := e.peers[rank]; (p.mtu != 0 || p.asked) && p.gone == nil && rank != e.cfg.Rank {
-			e.untold = append(e.untold, p)
+			e.returnUntold = append(e.returnUntold, p)
 			told = append(told, rank)
 		}
 	}
@@ -41,12 +41,12 @@ func (e *Engine) Return() (told []int) {
 }
 
 // Telling reports whether Return waits for peers to accept what was sent to them.
-func (e *Engine) Telling() bool { return len(e.untold) > 0 }
+func (e *Engine) Telling() bool { return len(e.returnUntold) > 0 }
 
 // tellDone tells the peers that have accepted everything that the program has ended.
 func (e *Engine) tellDone() {
-	keep := e.untold[:0]
-	for _, p := range e.untold {
+	keep := e.returnUntold[:0]
+	for _, p := range e.returnUntold {
 		switch {
 		case p.gone != nil:
 		case e.Msg.Drained(p.rank) && e.RMA.Drained(p.rank):
@@ -55,7 +55,7 @@ func (e *Engine) tellDone() {
 			keep = append(keep, p)
 		}
 	}
-	e.untold = keep
+	e.returnUntold = keep
 }
 
 // Returned says that the program of a peer has ended. Messages to and from it, which

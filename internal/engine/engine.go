@@ -30,9 +30,9 @@ type Config struct {
 
 // An Engine is one node.
 type Engine struct {
-	Msg   *msg.Node
-	RMA   *rma.Node
-	Coord *coord.Node
+	Msg   *msg.Layer
+	RMA   *rma.Layer
+	Coord *coord.Layer
 
 	cfg     Config
 	self    *link.Self
@@ -44,10 +44,10 @@ type Engine struct {
 	links   timers        // of peers that are watched
 	gone    []int         // peers that have gone, in order
 
-	departures []Departure
-	returned   bool    // the program has ended
-	untold     []*peer // and these do not know yet
-	watched    int     // peers behind reliable transports that are
+	departures   []Departure
+	returned     bool    // the program has ended
+	returnUntold []*peer // and these do not know yet
+	watched      int     // peers behind reliable transports that are
 
 	stats Stats
 }
@@ -63,7 +63,7 @@ type peer struct {
 	due       monotime.Time // in timers, like place
 	place     int
 	throttled bool   // its packets were refused for want of room in q
-	held      []byte // the frame for which a mailbox has no room; nothing is taken before it
+	stalled   []byte // the frame for which a mailbox has no room; nothing is taken before it
 	gone      *link.PeerError
 	returned  bool       // its program has ended
 	watched   bool       // by its pulse: it has no conn
@@ -89,9 +89,9 @@ func New(cfg Config) *Engine {
 		peers: map[int]*peer{},
 	}
 	queue := func(rank int) *link.Queue { return e.peer(rank).q }
-	e.Msg = msg.NewNode(cfg.Rank, cfg.Size, queue)
-	e.RMA = rma.NewNode(queue, cfg.Rand)
-	e.Coord = coord.NewNode(cfg.Rank, cfg.Size, coord.Peers{Queue: queue, Want: e.Want, Raise: e.RMA.Raise})
+	e.Msg = msg.NewLayer(cfg.Rank, cfg.Size, queue)
+	e.RMA = rma.NewLayer(queue, cfg.Rand)
+	e.Coord = coord.NewLayer(cfg.Rank, cfg.Size, coord.Peers{Queue: queue, Want: e.Want, Raise: e.RMA.Raise})
 	return e
 }
 
@@ -272,7 +272,7 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 			e.peer(from).pulse.Heard(now)
 		}
 		e.frame(now, from, pkt)
-		if len(e.untold) > 0 {
+		if len(e.returnUntold) > 0 {
 			e.tellDone()
 		}
 		return
@@ -283,30 +283,30 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 		err = link.ErrForeign
 	}
 	if err != nil {
-		e.strange(pkt)
+		e.countStranger(pkt)
 		e.stats.drop(err)
 		return
 	}
 	p := e.known(int(src))
 	switch {
 	case p != nil && p.gone != nil:
-		e.strange(pkt)
+		e.countStranger(pkt)
 		e.stats.drop(link.ErrStale)
-		e.left(now, p, pkt, least)
+		e.answerBye(now, p, pkt, least)
 		return
 	case p == nil || p.conn == nil:
 		if p, err = e.meet(now, int(src), pkt, least); err != nil {
 			e.stats.drop(err)
 		}
 		if p == nil {
-			e.strange(pkt)
+			e.countStranger(pkt)
 			return
 		}
 	}
 	e.last = p
 	frame, err := p.conn.Recv(now, pkt, least, e.room(p))
 	if err != nil {
-		e.strange(pkt)
+		e.countStranger(pkt)
 		e.stats.drop(err)
 	} else {
 		received := &p.q.Counts.Received
@@ -322,14 +322,14 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	if p.conn.Resting() {
 		e.rest(p)
 	}
-	if len(e.untold) > 0 {
+	if len(e.returnUntold) > 0 {
 		e.tellDone()
 	}
 	e.active.Add(p.q)
 }
 
-// strange counts a packet that no peer is known to have sent.
-func (e *Engine) strange(pkt []byte) {
+// countStranger counts a packet that no peer is known to have sent.
+func (e *Engine) countStranger(pkt []byte) {
 	n := e.cfg.Counters.Node
 	n.Strange++
 	n.StrangeSize += uint64(len(pkt))
@@ -362,7 +362,7 @@ func (e *Engine) meet(now monotime.Time, rank int, pkt []byte, least link.Guard)
 // room reports whether a frame of a lossy peer can be taken. If not, the peer is
 // throttled until it can.
 func (e *Engine) room(p *peer) bool {
-	if len(p.held) > 0 {
+	if len(p.stalled) > 0 {
 		p.throttled = true
 		return false
 	}
@@ -376,9 +376,9 @@ func (e *Engine) room(p *peer) bool {
 	return room
 }
 
-// left answers a peer that has left and repeats its BYE: our acknowledgement of
+// answerBye answers a peer that has left and repeats its BYE: our acknowledgement of
 // it was lost.
-func (e *Engine) left(now monotime.Time, p *peer, pkt []byte, least link.Guard) {
+func (e *Engine) answerBye(now monotime.Time, p *peer, pkt []byte, least link.Guard) {
 	if p.gone.Clean && p.conn != nil {
 		if _, err := p.conn.Recv(now, pkt, least, false); err == nil {
 			e.active.Add(p.q)
@@ -407,7 +407,7 @@ func (e *Engine) frame(now monotime.Time, from int, frame []byte) {
 	default:
 		if err = e.RMA.Recv(from, frame, e.holds(from)); err == rma.ErrStall {
 			p := e.peer(from)
-			p.held = append(p.held[:0], frame...)
+			p.stalled = append(p.stalled[:0], frame...)
 			return
 		}
 	}
@@ -427,7 +427,7 @@ func (e *Engine) holds(rank int) bool {
 func (e *Engine) Room(now monotime.Time, r *rma.Region) {
 	e.RMA.Room(r)
 	for _, rank := range e.ranks() {
-		if p := e.peers[rank]; len(p.held) > 0 && p.gone == nil {
+		if p := e.peers[rank]; len(p.stalled) > 0 && p.gone == nil {
 			e.unhold(now, p)
 		}
 	}
@@ -435,10 +435,10 @@ func (e *Engine) Room(now monotime.Time, r *rma.Region) {
 
 // unhold offers the frame again that a mailbox had no room for, and goes on.
 func (e *Engine) unhold(now monotime.Time, p *peer) {
-	frame := p.held
-	p.held = nil
+	frame := p.stalled
+	p.stalled = nil
 	e.frame(now, p.rank, frame)
-	for len(p.held) == 0 && p.gone == nil {
+	for len(p.stalled) == 0 && p.gone == nil {
 		if frame = p.conn.Kept(now, e.room(p)); frame == nil {
 			break
 		}
@@ -454,7 +454,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 	if p.gone != nil || rank == e.cfg.Rank {
 		return
 	}
-	p.held = nil
+	p.stalled = nil
 	p.gone = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
 	if p.q.Counts.State = counters.Gone; clean {
 		p.q.Counts.State = counters.Left
@@ -535,7 +535,7 @@ func (e *Engine) Advance(now monotime.Time) {
 		}
 		e.links.later(max(p.deadline(), now+1))
 	}
-	if len(e.untold) > 0 {
+	if len(e.returnUntold) > 0 {
 		e.tellDone()
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // freeze runs a command on a port that is frozen, or will be.
-func (s *story) freeze(rank int) {
+func (s *scenario) freeze(rank int) {
 	p := s.ports[rank]
 	var name string
 	switch s.d.Cmd {

@@ -21,13 +21,13 @@ var frames = map[string]interface{ Append([]byte) []byte }{
 	"event": &wire.Event{},
 }
 
-// objects are what the objects of stories are called in events: the first eight bytes of the SHA-256 of "lL", "cC" and "bB".
+// objects are what the objects of scenarios are called in events: the first eight bytes of the SHA-256 of "lL", "cC" and "bB".
 var objects = map[string]uint64{"L": coord.LockID("L"), "C": 18232071524626653928, "B": 9916190272241978043}
 
 // lie has a frame arrive that a rank which keeps to the protocol would not send, and
 // says what its receiver counted it as. Key=right is the key of the receiver's region
 // as rank "from" has attached it.
-func (s *story) lie(from int) {
+func (s *scenario) lie(from int) {
 	to := s.number("to", 0)
 	var what string
 	s.d.ScanArgs(s.t, "frame", &what)
@@ -55,7 +55,7 @@ func (s *story) lie(from int) {
 }
 
 // value reads a field of a frame: a number, or a name that stands for one.
-func (s *story) value(from, to int, key, text string) uint64 {
+func (s *scenario) value(from, to int, key, text string) uint64 {
 	switch {
 	case key == "key" && text == "right":
 		return s.found[[2]int{from, to}].Key

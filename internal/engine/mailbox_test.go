@@ -11,16 +11,16 @@ import (
 	"weft/internal/mem"
 )
 
-// A postbox is the mailbox of a rank of a story, and what was taken from it.
-type postbox struct {
+// A testMailbox is the mailbox of a rank of a scenario, and what was taken from it.
+type testMailbox struct {
 	box    *mailbox.Box
 	reader *mailbox.Reader
 	region *rma.Region
 	held   []mailbox.Record
 }
 
-// postbox makes a mailbox. Senders that the table does not name have ring 0.
-func (s *story) newPostbox(rank int) {
+// newMailbox makes a mailbox. Senders that the table does not name have ring 0.
+func (s *scenario) newMailbox(rank int) {
 	g := mailbox.Geometry{Ranks: len(s.engines), Lines: 1, Slots: s.number("records", 16)}
 	sizes := s.list("rings", "256")
 	for _, size := range sizes {
@@ -50,11 +50,11 @@ func (s *story) newPostbox(rank int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.boxes[rank] = &postbox{box: box, reader: mailbox.NewReader(box), region: region}
+	s.boxes[rank] = &testMailbox{box: box, reader: mailbox.NewReader(box), region: region}
 }
 
 // list returns numbers with commas between them.
-func (s *story) list(name, def string) (list []int) {
+func (s *scenario) list(name, def string) (list []int) {
 	s.d.MaybeScanArgs(s.t, name, &def)
 	for _, part := range strings.Split(def, ",") {
 		n, err := strconv.Atoi(part)
@@ -67,7 +67,7 @@ func (s *story) list(name, def string) (list []int) {
 }
 
 // ipush begins a message that says its tag, over and over.
-func (s *story) ipush(rank int) {
+func (s *scenario) ipush(rank int) {
 	to := s.number("to", 1)
 	f := s.found[[2]int{rank, to}]
 	tag := s.number("tag", 1)
@@ -91,7 +91,7 @@ func (s *story) ipush(rank int) {
 }
 
 // cancel gives up what a rank has begun first of what has not ended.
-func (s *story) cancel(rank int) {
+func (s *scenario) cancel(rank int) {
 	for i, op := range s.pushed[rank] {
 		if !op.Done {
 			_, begun := s.engines[rank].RMA.Cancel(op)
@@ -104,7 +104,7 @@ func (s *story) cancel(rank int) {
 }
 
 // mailbox runs a command on the mailbox of a rank.
-func (s *story) mailbox(rank int) {
+func (s *scenario) mailbox(rank int) {
 	e, b := s.engines[rank], s.boxes[rank]
 	switch s.d.Cmd {
 	case "take":
@@ -146,7 +146,7 @@ func (s *story) mailbox(rank int) {
 }
 
 // tell says what a record tells of.
-func (b *postbox) tell(rec *mailbox.Record) string {
+func (b *testMailbox) tell(rec *mailbox.Record) string {
 	first, second := b.reader.Bytes(rec)
 	for _, part := range [][]byte{first, second} {
 		for _, c := range part {

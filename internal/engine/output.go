@@ -58,7 +58,7 @@ func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int 
 		p.conn.Queue(now, head, payload)
 		p.q.Sent(len(payload))
 	}
-	if p.throttled && len(p.held) == 0 && p.q.Len() < (e.cfg.MaxQueue+1)/2 {
+	if p.throttled && len(p.stalled) == 0 && p.q.Len() < (e.cfg.MaxQueue+1)/2 {
 		p.throttled = false
 		p.conn.RoomAgain(now)
 	}

@@ -21,7 +21,7 @@ import (
 	"weft/internal/monotime"
 )
 
-// TestScenarios runs the stories in testdata: each proves what its first
+// TestScenarios runs the scenarios in testdata: each proves what its first
 // sentence says. After a change of the protocol,
 //
 //	go test ./internal/engine -run Scenarios -rewrite
@@ -92,10 +92,10 @@ import (
 //	known to=0                            whom the rank knows and would dial, and what it has dropped
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		var s *story
+		var s *scenario
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "cluster" {
-				s = newStory(t, d)
+				s = newScenario(t, d)
 				return ""
 			}
 			s.out.Reset()
@@ -109,8 +109,8 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// A story is some engines, and the packets on their way between them.
-type story struct {
+// A scenario is some engines, and the packets on their way between them.
+type scenario struct {
 	t       *testing.T
 	d       *datadriven.TestData
 	out     strings.Builder
@@ -136,7 +136,7 @@ type story struct {
 	narrow  int // longer packets get lost
 	last    int
 	waiting map[int]*coord.Op // by rank
-	boxes   map[int]*postbox
+	boxes   map[int]*testMailbox
 	pushed  map[int][]*rma.Op // by rank
 }
 
@@ -146,11 +146,11 @@ type flying struct {
 	b            []byte
 }
 
-func newStory(t *testing.T, d *datadriven.TestData) *story {
-	s := &story{
+func newScenario(t *testing.T, d *datadriven.TestData) *scenario {
+	s := &scenario{
 		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), beats: d.HasArg("beats"), ports: map[int]*msg.Port{}, loans: map[int][]*msg.Block{},
 		found: map[[2]int]rma.Found{}, regions: map[int][]byte{}, clogged: map[int]bool{}, waiting: map[int]*coord.Op{},
-		saved: map[string][]byte{}, boxes: map[int]*postbox{}, pushed: map[int][]*rma.Op{},
+		saved: map[string][]byte{}, boxes: map[int]*testMailbox{}, pushed: map[int][]*rma.Op{},
 	}
 	s.mtu = s.number("mtu", 1500)
 	n := s.number("ranks", 2)
@@ -180,12 +180,12 @@ func newStory(t *testing.T, d *datadriven.TestData) *story {
 	return s
 }
 
-func (s *story) number(name string, def int) int {
+func (s *scenario) number(name string, def int) int {
 	s.d.MaybeScanArgs(s.t, name, &def)
 	return def
 }
 
-func (s *story) duration(name string, def time.Duration) time.Duration {
+func (s *scenario) duration(name string, def time.Duration) time.Duration {
 	var text string
 	if s.d.MaybeScanArgs(s.t, name, &text) {
 		var err error
@@ -196,9 +196,9 @@ func (s *story) duration(name string, def time.Duration) time.Duration {
 	return def
 }
 
-func (s *story) say(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
+func (s *scenario) say(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
 
-func (s *story) command() {
+func (s *scenario) command() {
 	rank := s.number("rank", s.number("from", 0))
 	if coordination[s.d.Cmd] != 0 {
 		s.coordinate(rank)
@@ -217,7 +217,7 @@ func (s *story) command() {
 	case "leave":
 		s.engines[rank].Leave()
 	case "mailbox":
-		s.newPostbox(rank)
+		s.newMailbox(rank)
 	case "ipush":
 		s.ipush(rank)
 	case "cancel":
@@ -280,7 +280,7 @@ func (s *story) command() {
 }
 
 // flush puts what the engines have to send on its way, and tells what ended.
-func (s *story) flush(tell bool) {
+func (s *scenario) flush(tell bool) {
 	var out [16]link.Packet
 	for again := true; again; {
 		again = false
@@ -315,7 +315,7 @@ func (s *story) flush(tell bool) {
 	}
 }
 
-func (s *story) ended(rank int, e *Engine) {
+func (s *scenario) ended(rank int, e *Engine) {
 	for op := e.Msg.Finished(); op != nil; op = e.Msg.Finished() {
 		s.result(rank, op)
 	}
@@ -327,7 +327,7 @@ func (s *story) ended(rank int, e *Engine) {
 	}
 }
 
-func (s *story) describe(f flying) string {
+func (s *scenario) describe(f flying) string {
 	text := wire.Describe(f.b)
 	if !s.near(f.from, f.to) {
 		text = wire.DescribePacket(f.b)
@@ -336,7 +336,7 @@ func (s *story) describe(f flying) string {
 }
 
 // network moves packets.
-func (s *story) network() {
+func (s *scenario) network() {
 	switch s.d.Cmd {
 	case "settle":
 		for moves := 0; len(s.flying) > 0; moves++ {
@@ -367,7 +367,7 @@ func (s *story) network() {
 
 // chosen returns the packets that the arguments name: those that are on their
 // way now, not those that leave in answer.
-func (s *story) chosen() (ids []int) {
+func (s *scenario) chosen() (ids []int) {
 	id, from, to, count := s.number("id", 0), s.number("from", -1), s.number("to", -1), s.number("count", 1<<30)
 	for _, f := range s.flying {
 		if len(ids) < count && (id == 0 || f.id == id) && (from < 0 || f.from == from) && (to < 0 || f.to == to) {
@@ -377,7 +377,7 @@ func (s *story) chosen() (ids []int) {
 	return ids
 }
 
-func (s *story) find(id int) int {
+func (s *scenario) find(id int) int {
 	for i, f := range s.flying {
 		if f.id == id {
 			return i
@@ -387,7 +387,7 @@ func (s *story) find(id int) int {
 	return 0
 }
 
-func (s *story) arrive(i int) {
+func (s *scenario) arrive(i int) {
 	f := s.flying[i]
 	s.flying = append(s.flying[:i:i], s.flying[i+1:]...)
 	from := f.from
@@ -400,7 +400,7 @@ func (s *story) arrive(i int) {
 }
 
 // message runs a command on a port.
-func (s *story) message(rank int) {
+func (s *scenario) message(rank int) {
 	e, p := s.engines[rank], s.ports[rank]
 	switch s.d.Cmd {
 	case "open":
@@ -437,7 +437,7 @@ func (s *story) message(rank int) {
 }
 
 // group is the rank that is named, or all but this one.
-func (s *story) group(rank int) (ranks []int) {
+func (s *scenario) group(rank int) (ranks []int) {
 	for r := range s.engines {
 		if to := s.number("to", r); r != rank && r == to {
 			ranks = append(ranks, r)
@@ -446,7 +446,7 @@ func (s *story) group(rank int) (ranks []int) {
 	return ranks
 }
 
-func (s *story) start(rank int, op *msg.Op) {
+func (s *scenario) start(rank int, op *msg.Op) {
 	s.ports[rank].Start(op)
 	if op.State == msg.Pending {
 		if op.Kind != msg.Send {
@@ -457,7 +457,7 @@ func (s *story) start(rank int, op *msg.Op) {
 	s.result(rank, op)
 }
 
-func (s *story) result(rank int, op *msg.Op) {
+func (s *scenario) result(rank int, op *msg.Op) {
 	switch {
 	case op.State == msg.Offered:
 		op.Buf = make([]byte, op.Offer.Total)
@@ -477,7 +477,7 @@ func (s *story) result(rank int, op *msg.Op) {
 }
 
 // memory runs a command on regions.
-func (s *story) memory(rank int) {
+func (s *scenario) memory(rank int) {
 	e, to := s.engines[rank], s.number("to", 1)
 	f := s.found[[2]int{s.number("as", rank), to}]
 	op := &rma.Op{Peer: to, Region: f.Region, Key: f.Key, Off: uint64(s.number("off", 0)), A: uint64(s.number("a", 0)), B: uint64(s.number("b", 0))}
@@ -530,7 +530,7 @@ func (s *story) memory(rank int) {
 }
 
 // only returns the ranks that a region is for, or nil.
-func (s *story) only() (ranks []int) {
+func (s *scenario) only() (ranks []int) {
 	for _, arg := range s.d.CmdArgs {
 		if arg.Key == "only" {
 			for _, v := range arg.Vals {
@@ -542,12 +542,12 @@ func (s *story) only() (ranks []int) {
 	return ranks
 }
 
-func (s *story) name() (name string) {
+func (s *scenario) name() (name string) {
 	s.d.ScanArgs(s.t, "name", &name)
 	return name
 }
 
-func (s *story) done(rank int, op *rma.Op) {
+func (s *scenario) done(rank int, op *rma.Op) {
 	switch {
 	case op.Err != nil:
 		s.say("  rank %d: %v: %v", rank, op, op.Err)

@@ -9,19 +9,19 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// near reports whether two ranks of a story reach each other over a path that is
+// near reports whether two ranks of a scenario reach each other over a path that is
 // reliable by itself, as those of one host do.
-func (s *story) near(a, b int) bool {
+func (s *scenario) near(a, b int) bool {
 	return !s.lossy || a != b && a < s.host && b < s.host
 }
 
 // path returns the way between two ranks.
-func (s *story) path(from, to int) Path {
+func (s *scenario) path(from, to int) Path {
 	return Path{MTU: s.mtu, Lossy: !s.near(from, to), Guard: s.guard, Incarnation: s.incarnations[to], Beats: s.beats}
 }
 
 // strange runs a command of those who try what they may not.
-func (s *story) strange() {
+func (s *scenario) strange() {
 	to := s.number("to", 0)
 	switch s.d.Cmd {
 	case "stranger":
@@ -59,7 +59,7 @@ func flipped(pkt []byte) (all [][]byte) {
 
 // intrude has packets arrive by a network, and says what its receiver dropped them
 // for.
-func (s *story) intrude(to int, pkts ...[]byte) {
+func (s *scenario) intrude(to int, pkts ...[]byte) {
 	e, from := s.engines[to], Unknown
 	switch {
 	case s.d.HasArg("trusted"):
@@ -75,7 +75,7 @@ func (s *story) intrude(to int, pkts ...[]byte) {
 }
 
 // forgery makes a packet: a BYE, unless the arguments say what is wrong with it.
-func (s *story) forgery(to int) []byte {
+func (s *scenario) forgery(to int) []byte {
 	src := s.number("src", 1)
 	incarnation := s.incarnations[src%len(s.engines)]
 	if s.d.HasArg("incarnation") {
@@ -122,7 +122,7 @@ func (s *story) forgery(to int) []byte {
 }
 
 // guardArg is the guard that the arguments name.
-func (s *story) guardArg() link.Guard {
+func (s *scenario) guardArg() link.Guard {
 	switch {
 	case s.d.HasArg("checksum"):
 		return link.Checked
@@ -133,7 +133,7 @@ func (s *story) guardArg() link.Guard {
 }
 
 // restart ends a rank and starts it again, under the same secret.
-func (s *story) restart(rank int) {
+func (s *scenario) restart(rank int) {
 	s.incarnations[rank] += 100
 	cfg := s.engines[rank].cfg
 	cfg.Incarnation = s.incarnations[rank]

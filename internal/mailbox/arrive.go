@@ -51,10 +51,10 @@ func (a *Arrival) Ring() int { return a.ring }
 // Begin checks a message before its first byte, and reserves room for all of it
 // unless there will be records for packets. Entry is the ring that the sender names,
 // or NoRing to look it up (both of the paper's forms).
-func (s *Sender) Begin(a *Arrival, entry int, mode Mode) Outcome {
-	b := s.b
-	if s.rank >= 0 {
-		a.From = s.rank
+func (w *Writer) Begin(a *Arrival, entry int, mode Mode) Outcome {
+	b := w.b
+	if w.rank >= 0 {
+		a.From = w.rank
 	}
 	ring, ok := b.ringOf(a.From, entry)
 	if !ok {
@@ -62,7 +62,7 @@ func (s *Sender) Begin(a *Arrival, entry int, mode Mode) Outcome {
 	}
 	_, size := b.Where(ring)
 	if size == 0 && entry == NoRing && b.RingOf(a.From) != ring {
-		return s.Begin(a, entry, mode) // it was given another just now
+		return w.Begin(a, entry, mode) // it was given another just now
 	}
 	shared := entry != NoRing || b.Shared(ring) > 1
 	switch {
@@ -78,19 +78,19 @@ func (s *Sender) Begin(a *Arrival, entry int, mode Mode) Outcome {
 	if a.packets || a.Total <= Inline {
 		return Done
 	}
-	o := s.hold(a.ring, a.Total, &a.pos)
+	o := w.hold(a.ring, a.Total, &a.pos)
 	a.open = o == Done
 	return o
 }
 
 // hold reserves n bytes and a record for them.
-func (s *Sender) hold(ring, n int, pos *uint64) Outcome {
-	if !s.b.promise(&s.seen) {
+func (w *Writer) hold(ring, n int, pos *uint64) Outcome {
+	if !w.b.promise(&w.seen) {
 		return Full
 	}
-	at, ok := s.reserve(ring, n)
+	at, ok := w.reserve(ring, n)
 	if !ok {
-		s.b.forgo()
+		w.b.forgo()
 		return Full
 	}
 	*pos = at
@@ -99,8 +99,8 @@ func (s *Sender) hold(ring, n int, pos *uint64) Outcome {
 
 // Add writes the next bytes of a message: all of it, or a packet. When it is Full
 // nothing has happened.
-func (s *Sender) Add(a *Arrival, data []byte) Outcome {
-	b := s.b
+func (w *Writer) Add(a *Arrival, data []byte) Outcome {
+	b := w.b
 	last := a.Got+len(data) == a.Total
 	if a.open {
 		if mutant.On(mutant.StatusEarly) && a.Got == 0 && !last {
@@ -118,7 +118,7 @@ func (s *Sender) Add(a *Arrival, data []byte) Outcome {
 		return Done
 	}
 	if a.Total <= Inline && last && a.Got == 0 {
-		t, ok := b.ticketNow(&s.seen)
+		t, ok := b.ticketNow(&w.seen)
 		if !ok {
 			return Full
 		}
@@ -127,11 +127,11 @@ func (s *Sender) Add(a *Arrival, data []byte) Outcome {
 		b.publish(t, &r, flagInline, data)
 		return Done
 	}
-	if o := s.ringFor(a, len(data)); o != Done {
+	if o := w.ringFor(a, len(data)); o != Done {
 		return o
 	}
 	var pos uint64
-	if o := s.hold(a.ring, len(data), &pos); o != Done {
+	if o := w.hold(a.ring, len(data), &pos); o != Done {
 		return o
 	}
 	if !b.write(a.ring, pos, 0, data) {
@@ -145,14 +145,14 @@ func (s *Sender) Add(a *Arrival, data []byte) Outcome {
 
 // ringFor makes sure that the ring of a message can take a packet of n bytes. If it was
 // taken away since the message began, the rest goes to the one that the sender has now.
-func (s *Sender) ringFor(a *Arrival, n int) Outcome {
-	_, size := s.b.Where(a.ring)
+func (w *Writer) ringFor(a *Arrival, n int) Outcome {
+	_, size := w.b.Where(a.ring)
 	if size == 0 && !a.named {
-		if a.ring = s.b.RingOf(a.From); a.ring == NoRing {
+		if a.ring = w.b.RingOf(a.From); a.ring == NoRing {
 			a.ring = 0
 			return NoEntry
 		}
-		_, size = s.b.Where(a.ring)
+		_, size = w.b.Where(a.ring)
 	}
 	switch {
 	case size == 0:

@@ -37,7 +37,7 @@ func (b *Box) begin(ring int, pos uint64) {
 	b.amt[ring].head.Store(pos)
 }
 
-func join(t testing.TB, b *Box, rank int) *Sender {
+func join(t testing.TB, b *Box, rank int) *Writer {
 	t.Helper()
 	s, ok := b.Join(rank, 1)
 	if !ok {
@@ -62,7 +62,7 @@ func (r *Reader) text(rec *Record) []byte {
 }
 
 // push wants an outcome of a message.
-func push(t testing.TB, s *Sender, mode Mode, tag uint64, n int, want Outcome) {
+func push(t testing.TB, s *Writer, mode Mode, tag uint64, n int, want Outcome) {
 	t.Helper()
 	if _, o := s.Push(NoRing, mode, tag, letter(tag, n), 0); o != want {
 		t.Fatalf("message %d of %d bytes: outcome %d, not %d", tag, n, o, want)

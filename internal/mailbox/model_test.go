@@ -14,7 +14,7 @@ type model struct {
 	rand   *rand.Rand
 	b      *Box
 	r      *Reader
-	engine *Sender
+	engine *Writer
 	rings  []modelRing
 	table  []int
 	flows  []*flow
@@ -50,7 +50,7 @@ type piece struct {
 // A flow is one sender: by a line of its own, or through the owner's engine.
 type flow struct {
 	rank   int
-	s      *Sender // nil: the engine
+	s      *Writer // nil: the engine
 	a      Arrival
 	data   []byte
 	ring   int

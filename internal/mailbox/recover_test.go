@@ -11,7 +11,7 @@ import (
 // A victim is a sender that writes messages one instruction that others can see after
 // the other, and so can be killed before any.
 type victim struct {
-	s    *Sender
+	s    *Writer
 	n    int
 	tag  uint64
 	pos  uint64

@@ -79,11 +79,11 @@ type Extent struct {
 // reserve moves a ring's Tail over n bytes, and reports whether there was room.
 // Head is looked at only when it may have to be: each look takes its line from the
 // reader.
-func (s *Sender) reserve(ring, n int) (pos uint64, ok bool) {
-	b := s.b
+func (w *Writer) reserve(ring, n int) (pos uint64, ok bool) {
+	b := w.b
 	e, need := &b.amt[ring], grains(n)
-	if s.ring != ring {
-		s.ring, s.head = ring, e.head.Load()
+	if w.ring != ring {
+		w.ring, w.head = ring, e.head.Load()
 	}
 	for {
 		t := e.tail.Load()
@@ -94,10 +94,10 @@ func (s *Sender) reserve(ring, n int) (pos uint64, ok bool) {
 		if mutant.On(mutant.TailEarly) {
 			e.tail.Store(t + need)
 		}
-		used := t - s.head
+		used := t - w.head
 		if need > size || used > size-need {
-			s.head = e.head.Load()
-			used = t - s.head
+			w.head = e.head.Load()
+			used = t - w.head
 		}
 		if mutant.On(mutant.WrappedFull) && size > 0 {
 			used = (t%size + size - e.head.Load()%size) % size

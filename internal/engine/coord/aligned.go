@@ -39,19 +39,19 @@ func (b *barrier) ping(now monotime.Time) {
 		return
 	}
 	b.clock.round++
-	b.n.send(b.member(0), wire.Event{Kind: wire.EventPing, ID: b.o.ID, Phase: uint64(now)})
+	b.layer.send(b.member(0), wire.Event{Kind: wire.EventPing, ID: b.o.ID, Phase: uint64(now)})
 }
 
 // pong answers.
-func (n *Node) pong(now monotime.Time, from int, f wire.Event) {
-	n.send(from, wire.Event{Kind: wire.EventPong, ID: f.ID, Phase: f.Phase, Aux: uint64(now)})
+func (l *Layer) pong(now monotime.Time, from int, f wire.Event) {
+	l.send(from, wire.Event{Kind: wire.EventPong, ID: f.ID, Phase: f.Phase, Aux: uint64(now)})
 }
 
 // onPong: the quickest answer tells best.
 func (b *barrier) onPong(now monotime.Time, f wire.Event) {
 	c := b.clock
 	if c == nil || b.me == 0 || monotime.Time(f.Phase) > now {
-		b.n.Stats.Dropped++
+		b.layer.Stats.Dropped++
 		return
 	}
 	half := now.Sub(monotime.Time(f.Phase)) / 2
@@ -71,8 +71,8 @@ func (b *barrier) onPong(now monotime.Time, f wire.Event) {
 	}
 }
 
-// heard notes how far a member is that has arrived.
-func (c *clock) heard(f wire.Event) {
+// noteDelay notes how far a member is that has arrived.
+func (c *clock) noteDelay(f wire.Event) {
 	if f.Kind == wire.EventToken && f.Slot == 0 {
 		c.farthest = max(c.farthest, min(time.Duration(f.Aux), time.Second))
 	}
@@ -125,34 +125,34 @@ func (b *barrier) postpone(now monotime.Time, phase uint64) bool {
 		return false
 	}
 	c.phase = phase
-	b.n.timers = append(b.n.timers, b)
+	b.layer.timers = append(b.layer.timers, b)
 	return true
 }
 
 // Timed reports whether the layer needs the time.
-func (n *Node) Timed() bool { return n.aligned > 0 }
+func (l *Layer) Timed() bool { return l.aligned > 0 }
 
 // Deadline returns when Advance has something to do.
-func (n *Node) Deadline() monotime.Time {
+func (l *Layer) Deadline() monotime.Time {
 	at := monotime.Never
-	for _, b := range n.timers {
+	for _, b := range l.timers {
 		at = at.Min(b.clock.due)
 	}
 	return at
 }
 
 // Advance lets those go on whose instant has come.
-func (n *Node) Advance(now monotime.Time) {
-	if len(n.timers) == 0 {
+func (l *Layer) Advance(now monotime.Time) {
+	if len(l.timers) == 0 {
 		return
 	}
-	keep := n.timers[:0]
-	for _, b := range n.timers {
+	keep := l.timers[:0]
+	for _, b := range l.timers {
 		if b.clock.due > now {
 			keep = append(keep, b)
 		} else {
 			b.complete(b.clock.phase)
 		}
 	}
-	n.timers = keep
+	l.timers = keep
 }

@@ -24,26 +24,26 @@ type State struct {
 }
 
 // What says what an object is.
-func (o *Object) What() string { return o.state().What }
+func (o *Object) What() string { return o.snapshot().What }
 
 // States returns the state of everything that this rank uses or is the home of.
-func (n *Node) States() (list []State) {
-	for _, id := range sorted(n.objects) {
-		o := n.objects[id]
-		s := o.state()
+func (l *Layer) States() (list []State) {
+	for _, id := range sorted(l.objects) {
+		o := l.objects[id]
+		s := o.snapshot()
 		s.Name, s.ID = o.Name, id
 		list = append(list, s)
 	}
-	for _, id := range sorted(n.homes) {
-		s := n.homes[id].state()
+	for _, id := range sorted(l.homes) {
+		s := l.homes[id].snapshot()
 		s.ID, s.Home = id, true
 		list = append(list, s)
 	}
 	return list
 }
 
-func (q *queueLock) state() State {
-	s := State{What: "lock", Holds: q.is == held || q.is == queued, Owns: q.is == last || q.is == lastWait}
+func (q *queueLock) snapshot() State {
+	s := State{What: "lock", Holds: q.state == held || q.state == queued, Owns: q.state == last || q.state == lastWait}
 	if q.op != nil {
 		s.Waits = 1
 	}
@@ -53,7 +53,7 @@ func (q *queueLock) state() State {
 	return s
 }
 
-func (p *permits) state() State {
+func (p *permits) snapshot() State {
 	s := State{What: "lock", Holds: p.holds > 0}
 	switch p.o.Class {
 	case Semaphore:
@@ -67,7 +67,7 @@ func (p *permits) state() State {
 	return s
 }
 
-func (c *cond) state() State {
+func (c *cond) snapshot() State {
 	s := State{What: "condition"}
 	for op := c.asked.first; op != nil; op = op.next {
 		s.Waits++
@@ -80,7 +80,7 @@ func (c *cond) state() State {
 	return s
 }
 
-func (b *barrier) state() State {
+func (b *barrier) snapshot() State {
 	s := State{What: "barrier", Arrived: b.arrived, Done: b.done, Members: b.o.Members}
 	for op := b.waiting.first; op != nil; op = op.next {
 		s.Waits++
@@ -89,7 +89,7 @@ func (b *barrier) state() State {
 	return s
 }
 
-func (p *phaser) state() State {
+func (p *phaser) snapshot() State {
 	s := State{What: "barrier", Arrived: p.phase, Done: p.phase}
 	if p.phase > 0 {
 		s.Done--
@@ -104,7 +104,7 @@ func (p *phaser) state() State {
 	return s
 }
 
-func (r *regions) state() State {
+func (r *regions) snapshot() State {
 	s := State{What: "RBCQ-1 barrier", Members: r.o.Members}
 	if r.op != nil {
 		s.Waits = 1
@@ -112,29 +112,29 @@ func (r *regions) state() State {
 	return s
 }
 
-func (m *manager) state() State {
+func (h *lockHome) snapshot() State {
 	s := State{What: "lock"}
-	for _, e := range m.list {
+	for _, e := range h.queue {
 		s.Queue = append(s.Queue, e.rank)
 	}
 	return s
 }
 
-func (s *stock) state() State {
+func (h *permitHome) snapshot() State {
 	st := State{What: "lock"}
-	if !s.lock() {
+	if !h.isLock() {
 		st.What = "semaphore"
 	}
-	for _, o := range s.holds {
+	for _, o := range h.granted {
 		st.Holders = append(st.Holders, o.rank)
 	}
-	for _, o := range s.waiting {
+	for _, o := range h.waiting {
 		st.Queue = append(st.Queue, o.rank)
 	}
 	return st
 }
 
-func (h *condHome) state() State {
+func (h *condHome) snapshot() State {
 	s := State{What: "condition"}
 	for _, o := range h.waiting {
 		s.Queue = append(s.Queue, o.rank)
@@ -142,11 +142,11 @@ func (h *condHome) state() State {
 	return s
 }
 
-func (h *phaserHome) state() State {
+func (h *phaserHome) snapshot() State {
 	return State{What: "barrier", Members: slices.Clone(h.members), Holders: slices.Clone(h.arrived), Done: h.phase}
 }
 
-func (h *regionsHome) state() State {
+func (h *regionsHome) snapshot() State {
 	s := State{What: "RBCQ-1 barrier", Done: h.c.Barrier}
 	for i, head := range h.c.Head {
 		if head {
@@ -158,17 +158,17 @@ func (h *regionsHome) state() State {
 
 // Unfinished says what operations have not ended, and what is not settled, a
 // line each.
-func (n *Node) Unfinished() (lines []string) {
-	for _, s := range n.States() {
+func (l *Layer) Unfinished() (lines []string) {
+	for _, s := range l.States() {
 		if !s.Home && s.Waits > 0 {
 			lines = append(lines, fmt.Sprintf("%d operations on the %s %q have not ended", s.Waits, s.What, s.Name))
 		}
 	}
-	for _, id := range sorted(n.objects) {
-		o := n.objects[id]
-		switch u := o.user.(type) {
+	for _, id := range sorted(l.objects) {
+		o := l.objects[id]
+		switch u := o.participant.(type) {
 		case *queueLock:
-			if u.is == wait && u.err == nil && u.op == nil {
+			if u.state == wait && u.err == nil && u.op == nil {
 				lines = append(lines, fmt.Sprintf("a request for the lock %q that was given up is under way", o.Name))
 			}
 		case *permits:
@@ -177,8 +177,8 @@ func (n *Node) Unfinished() (lines []string) {
 			}
 		}
 	}
-	for _, id := range sorted(n.homes) {
-		if m, ok := n.homes[id].(*manager); ok && m.repair != nil {
+	for _, id := range sorted(l.homes) {
+		if m, ok := l.homes[id].(*lockHome); ok && m.repair != nil {
 			lines = append(lines, "a lock's queue is being repaired")
 		}
 	}
@@ -186,30 +186,30 @@ func (n *Node) Unfinished() (lines []string) {
 }
 
 // Fingerprint writes what decides what the layer will do next.
-func (n *Node) Fingerprint(h hash.Hash) {
-	fmt.Fprintln(h, n.Stats, sorted(n.gone), len(n.early), len(n.timers), n.done.first != nil)
-	for _, s := range n.States() {
+func (l *Layer) Fingerprint(h hash.Hash) {
+	fmt.Fprintln(h, l.Stats, sorted(l.gone), len(l.early), len(l.timers), l.done.first != nil)
+	for _, s := range l.States() {
 		fmt.Fprintln(h, s)
 	}
-	for _, id := range sorted(n.objects) {
-		switch u := n.objects[id].user.(type) {
+	for _, id := range sorted(l.objects) {
+		switch u := l.objects[id].participant.(type) {
 		case *queueLock:
-			fmt.Fprintln(h, u.is, u.serial, u.next, u.nextNo, u.gen, u.epoch, u.passed, u.died, u.try)
+			fmt.Fprintln(h, u.state, u.serial, u.next, u.nextSerial, u.generation, u.epoch, u.passedTo, u.holderDied, u.try)
 		case *permits:
 			fmt.Fprintln(h, u.serial, u.holds, u.waiting, len(u.givenUp))
 		case *barrier:
-			fmt.Fprintln(h, u.missing, u.limit, u.told)
+			fmt.Fprintln(h, u.missing, u.limit, u.brokenTold)
 		}
 	}
-	for _, id := range sorted(n.homes) {
-		switch u := n.homes[id].(type) {
-		case *manager:
-			fmt.Fprintln(h, u.token, u.fresh, u.epoch, u.died, u.gen, u.seen, u.list, u.tries, u.repair != nil)
-		case *stock:
-			fmt.Fprintln(h, u.there, u.waiting, u.holds, u.epoch, u.died, u.fencing)
+	for _, id := range sorted(l.homes) {
+		switch u := l.homes[id].(type) {
+		case *lockHome:
+			fmt.Fprintln(h, u.hasToken, u.remade, u.epoch, u.holderDied, u.generation, u.lastSent, u.queue, u.tries, u.repair != nil)
+		case *permitHome:
+			fmt.Fprintln(h, u.available, u.waiting, u.granted, u.epoch, u.holderDied, u.fencing)
 		}
 	}
-	for _, id := range sorted(n.fences) {
-		fmt.Fprintln(h, n.fences[id].guards, n.fences[id].epoch, len(n.fences[id].missing))
+	for _, id := range sorted(l.fences) {
+		fmt.Fprintln(h, l.fences[id].guards, l.fences[id].epoch, len(l.fences[id].missing))
 	}
 }

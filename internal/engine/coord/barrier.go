@@ -16,33 +16,33 @@ import (
 // count of the inputs that are missing. (The paper's one bit of parity is this
 // for a window of one.)
 type barrier struct {
-	n    *Node
-	o    *Object
-	me   int
-	size int
-	plan Plan
+	layer *Layer
+	o     *Object
+	me    int
+	size  int
+	plan  Plan
 
 	window  uint64
-	missing []int32 // inputs, by phase modulo 2·window, then by gate
-	inputs  inputs  // those that have come
-	owed    []owed  // by phase modulo 2·window: what this member has still to pass on
-	arrived uint64  // the last phase at which the program has
-	done    uint64  // the last phase that is over
+	missing []int32       // inputs, by phase modulo 2·window, then by gate
+	inputs  inputs        // those that have come
+	opened  []openedGates // by phase modulo 2·window: what this member has still to pass on
+	arrived uint64        // the last phase at which the program has
+	done    uint64        // the last phase that is over
 	waiting opList
 
-	err     *BrokenError
-	limit   uint64 // phases up to it can still be over
-	clean   bool   // because a member has left in good order
-	told    bool   // the others have been told
-	refused error
-	left    map[int]bool // members that have said up to which phase they take part
-	clock   *clock       // of an aligned barrier
+	err        *BrokenError
+	limit      uint64 // phases up to it can still be over
+	clean      bool   // because a member has left in good order
+	brokenTold bool   // the others have been told
+	refused    error
+	left       map[int]bool // members that have said up to which phase they take part
+	clock      *clock       // of an aligned barrier
 }
 
-var errFound = errors.New("another rank has found that out")
+var errReported = errors.New("another rank has found that out")
 
-func newBarrier(n *Node, o *Object) (*barrier, error) {
-	b := &barrier{n: n, o: o, me: o.place(n.rank), size: n.size, window: uint64(max(o.Window, 1)), limit: ^uint64(0), left: map[int]bool{}}
+func newBarrier(n *Layer, o *Object) (*barrier, error) {
+	b := &barrier{layer: n, o: o, me: o.place(n.rank), size: n.size, window: uint64(max(o.Window, 1)), limit: ^uint64(0), left: map[int]bool{}}
 	if o.Members != nil {
 		b.size = len(o.Members)
 	}
@@ -59,7 +59,7 @@ func newBarrier(n *Node, o *Object) (*barrier, error) {
 		}
 	}
 	b.inputs = b.newInputs(int(2 * b.window))
-	b.owed = make([]owed, 2*b.window)
+	b.opened = make([]openedGates, 2*b.window)
 	if o.Aligned {
 		b.clock = &clock{}
 	}
@@ -100,18 +100,18 @@ func (b *barrier) contacts(f func(i int)) {
 
 // open watches those that this member depends on.
 func (b *barrier) open(now monotime.Time) {
-	b.neighbours(b.n.peers.Want)
-	b.greet()
+	b.neighbours(b.layer.peers.Want)
+	b.hello()
 	if b.clock != nil {
-		b.n.aligned++
+		b.layer.aligned++
 		b.ping(now)
 	}
 }
 
-// greet tells those that this member hears from what it takes the barrier for,
+// hello tells those that this member hears from what it takes the barrier for,
 // unless it tells them with its arrival: who disagrees might wait for them, as
 // they for it.
-func (b *barrier) greet() {
+func (b *barrier) hello() {
 	told := map[int]bool{}
 	if first := b.plan.Gates[0]; first.Inputs == 1 {
 		for _, s := range first.Sends {
@@ -126,13 +126,13 @@ func (b *barrier) greet() {
 func (b *barrier) tellNeighbours(f wire.Event, knows func(rank int) bool) {
 	f.ID = b.o.ID
 	b.neighbours(func(rank int) {
-		if b.n.gone[rank] == nil && !knows(rank) {
-			b.n.send(rank, f)
+		if b.layer.gone[rank] == nil && !knows(rank) {
+			b.layer.send(rank, f)
 		}
 	})
 }
 
-func nobody(int) bool { return false }
+func none(int) bool { return false }
 
 func (b *barrier) start(now monotime.Time, op *Op) {
 	switch {
@@ -154,8 +154,8 @@ func (b *barrier) start(now monotime.Time, op *Op) {
 		b.await(op)
 	case op.Kind == Break:
 		op.Done = true
-		if b.gone(int(op.N), b.done, false, errFound); b.err != nil {
-			b.tell()
+		if b.memberGone(int(op.N), b.done, false, errReported); b.err != nil {
+			b.tellBroken()
 		}
 	default:
 		op.now(&StateError{b.o.Name, "use", ErrUse, "it is a barrier of fixed members"})
@@ -165,7 +165,7 @@ func (b *barrier) start(now monotime.Time, op *Op) {
 // arrive is the program's arrival at the next phase.
 func (b *barrier) arrive(now monotime.Time) error {
 	if b.arrived >= b.limit {
-		b.tell()
+		b.tellBroken()
 		return b.err
 	}
 	if b.arrived-b.done >= b.window {
@@ -174,7 +174,7 @@ func (b *barrier) arrive(now monotime.Time) error {
 	b.arrived++
 	if mutant.On(mutant.LateReset) {
 		for i, g := range b.plan.Gates {
-			b.missing[b.slot(0, i)] = int32(g.Inputs)
+			b.missing[b.gateIndex(0, i)] = int32(g.Inputs)
 			b.inputs.reset(0, i)
 		}
 	}
@@ -208,12 +208,12 @@ func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
 	case wire.EventToken:
 		return b.onToken(now, from, f)
 	case wire.EventLeft:
-		if int(f.Rank) >= b.n.size {
+		if int(f.Rank) >= b.layer.size {
 			return wire.ErrField
 		}
-		b.gone(int(f.Rank), f.Phase, !f.Flag, errFound)
+		b.memberGone(int(f.Rank), f.Phase, !f.Flag, errReported)
 	case wire.EventPing:
-		b.n.pong(now, from, f)
+		b.layer.pong(now, from, f)
 	case wire.EventPong:
 		b.onPong(now, f)
 	default:
@@ -228,7 +228,7 @@ func (b *barrier) agrees(from int, f wire.Event) bool {
 	if f.Arg == uint64(b.o.sig) {
 		return true
 	}
-	b.n.send(from, wire.Event{Kind: wire.EventRefuse, ID: b.o.ID, Arg: uint64(b.o.sig)})
+	b.layer.send(from, wire.Event{Kind: wire.EventRefuse, ID: b.o.ID, Arg: uint64(b.o.sig)})
 	b.fail(b.o.disagree(from, signature(f.Arg)))
 	return false
 }
@@ -238,23 +238,25 @@ func (b *barrier) onToken(now monotime.Time, from int, f wire.Event) error {
 		return nil
 	}
 	if b.refused != nil || b.err != nil && f.Phase > b.limit {
-		b.n.Stats.Dropped++
+		b.layer.Stats.Dropped++
 		return nil
 	}
 	gate := int(f.Slot)
 	ahead := f.Phase > b.done && f.Phase <= b.arrived+b.window
-	if gate >= len(b.plan.Gates) || !ahead || b.missing[b.slot(f.Phase, gate)] <= 0 || !b.inputs.take(b.lap(f.Phase), gate, from) {
+	if gate >= len(b.plan.Gates) || !ahead || b.missing[b.gateIndex(f.Phase, gate)] <= 0 || !b.inputs.take(b.phaseIndex(f.Phase), gate, from) {
 		return wire.ErrField
 	}
 	b.input(now, f.Phase, gate, f)
 	return nil
 }
 
-// slot is where the inputs of a gate in a phase are counted.
-func (b *barrier) slot(phase uint64, gate int) int { return b.lap(phase)*len(b.plan.Gates) + gate }
+// gateIndex is where the inputs of a gate in a phase are counted.
+func (b *barrier) gateIndex(phase uint64, gate int) int {
+	return b.phaseIndex(phase)*len(b.plan.Gates) + gate
+}
 
-// lap is a phase modulo those for which inputs are counted.
-func (b *barrier) lap(phase uint64) int {
+// phaseIndex is a phase modulo those for which inputs are counted.
+func (b *barrier) phaseIndex(phase uint64) int {
 	if mutant.On(mutant.NoParity) || mutant.On(mutant.LateReset) {
 		phase = 0
 	}
@@ -263,9 +265,9 @@ func (b *barrier) lap(phase uint64) int {
 
 // input gives a gate one of its inputs.
 func (b *barrier) input(now monotime.Time, phase uint64, gate int, f wire.Event) {
-	missing := &b.missing[b.slot(phase, gate)]
+	missing := &b.missing[b.gateIndex(phase, gate)]
 	if b.clock != nil {
-		b.clock.heard(f)
+		b.clock.noteDelay(f)
 	}
 	g := &b.plan.Gates[gate]
 	if *missing--; *missing > 0 && !(mutant.On(mutant.GateEarly) && *missing == 1 && g.Inputs > 2) {
@@ -273,14 +275,14 @@ func (b *barrier) input(now monotime.Time, phase uint64, gate int, f wire.Event)
 	}
 	if !mutant.On(mutant.LateReset) {
 		*missing = int32(g.Inputs) // before anybody is told: one may come again at once
-		b.inputs.reset(b.lap(phase), gate)
+		b.inputs.reset(b.phaseIndex(phase), gate)
 	}
 	release := wire.Event{}
 	if b.clock != nil && g.Done {
 		release = b.release(now, f)
 	}
 	if len(g.Sends) > 0 {
-		b.pays(phase)
+		b.noteOpened(phase)
 	}
 	for i, s := range g.Sends {
 		if s.To == b.me {
@@ -291,7 +293,7 @@ func (b *barrier) input(now monotime.Time, phase uint64, gate int, f wire.Event)
 		if b.clock != nil {
 			b.clock.stamp(b, &t, i, release)
 		}
-		b.n.send(b.member(s.To), t)
+		b.layer.send(b.member(s.To), t)
 	}
 	if g.Done && (b.clock == nil || !b.postpone(now, phase)) {
 		b.complete(phase)
@@ -301,14 +303,14 @@ func (b *barrier) input(now monotime.Time, phase uint64, gate int, f wire.Event)
 // complete lets the program go on.
 func (b *barrier) complete(phase uint64) {
 	b.done = phase
-	b.waiting.take(func(op *Op) bool { return op.N <= phase }, func(op *Op) { b.n.finish(op, nil) })
+	b.waiting.take(func(op *Op) bool { return op.N <= phase }, func(op *Op) { b.layer.finish(op, nil) })
 }
 
 // down: a member is gone. One that left in good order has told its neighbours
 // before up to which phase it takes part, if it has opened the barrier at all.
 func (b *barrier) down(rank int, cause *link.PeerError) {
 	if b.o.place(rank) >= 0 && !(cause.Clean && (b.left[rank] || !b.isNeighbour(rank))) {
-		b.gone(rank, b.done, false, cause)
+		b.memberGone(rank, b.done, false, cause)
 	}
 }
 
@@ -317,9 +319,9 @@ func (b *barrier) isNeighbour(rank int) (is bool) {
 	return is
 }
 
-// gone: a member takes no part after a phase; if it did not leave in good order
+// memberGone: a member takes no part after a phase; if it did not leave in good order
 // nothing more can be over.
-func (b *barrier) gone(rank int, phase uint64, clean bool, cause error) {
+func (b *barrier) memberGone(rank int, phase uint64, clean bool, cause error) {
 	b.left[rank] = true
 	if !clean {
 		phase = b.done
@@ -332,22 +334,22 @@ func (b *barrier) gone(rank int, phase uint64, clean bool, cause error) {
 		peer = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
 	}
 	b.clean = clean
-	b.limit, b.told = phase, false
+	b.limit, b.brokenTold = phase, false
 	b.err = &BrokenError{Name: b.o.Name, Phase: phase + 1, Rank: rank, Err: peer}
 	if b.arrived > b.limit {
-		b.tell()
+		b.tellBroken()
 	}
-	b.waiting.take(func(op *Op) bool { return op.N > b.limit }, func(op *Op) { b.n.finish(op, b.err) })
+	b.waiting.take(func(op *Op) bool { return op.N > b.limit }, func(op *Op) { b.layer.finish(op, b.err) })
 }
 
-// tell tells the others: those who wait for one who waits for the dead do not
+// tellBroken tells the others: those who wait for one who waits for the dead do not
 // find out themselves.
-func (b *barrier) tell() {
-	if b.told {
+func (b *barrier) tellBroken() {
+	if b.brokenTold {
 		return
 	}
-	b.told = true
-	b.tellNeighbours(wire.Event{Kind: wire.EventLeft, Flag: !b.clean, Rank: uint32(b.err.Rank), Phase: b.limit}, nobody)
+	b.brokenTold = true
+	b.tellNeighbours(wire.Event{Kind: wire.EventLeft, Flag: !b.clean, Rank: uint32(b.err.Rank), Phase: b.limit}, none)
 }
 
 // fail ends the use of the barrier: ranks disagree on what it is.
@@ -356,7 +358,7 @@ func (b *barrier) fail(err error) {
 		return
 	}
 	b.refused = err
-	b.waiting.take(func(*Op) bool { return true }, func(op *Op) { b.n.finish(op, err) })
+	b.waiting.take(func(*Op) bool { return true }, func(op *Op) { b.layer.finish(op, err) })
 	var d *DisagreeError
 	if !errors.As(err, &d) {
 		return
@@ -366,23 +368,23 @@ func (b *barrier) fail(err error) {
 }
 
 // An owed is how many gates have opened in a phase that send something.
-type owed struct {
+type openedGates struct {
 	phase uint64
-	paid  int
+	count int
 }
 
-// pays notes that a gate that sends something has opened.
-func (b *barrier) pays(phase uint64) {
-	o := &b.owed[b.lap(phase)]
+// noteOpened notes that a gate that sends something has opened.
+func (b *barrier) noteOpened(phase uint64) {
+	o := &b.opened[b.phaseIndex(phase)]
 	if o.phase != phase {
-		*o = owed{phase: phase}
+		*o = openedGates{phase: phase}
 	}
-	o.paid++
+	o.count++
 }
 
-// given returns the last phase for which this member has sent all that others need of it.
+// sentThrough returns the last phase for which this member has sent all that others need of it.
 // It may have arrived at later ones, and pass on tokens in them as long as it is there.
-func (b *barrier) given() uint64 {
+func (b *barrier) sentThrough() uint64 {
 	all := 0
 	for _, g := range b.plan.Gates {
 		if len(g.Sends) > 0 && g.Inputs > 0 {
@@ -390,7 +392,7 @@ func (b *barrier) given() uint64 {
 		}
 	}
 	for phase := b.done + 1; phase <= b.arrived; phase++ {
-		if o := b.owed[b.lap(phase)]; all > 0 && (o.phase != phase || o.paid < all) {
+		if o := b.opened[b.phaseIndex(phase)]; all > 0 && (o.phase != phase || o.count < all) {
 			return phase - 1
 		}
 	}
@@ -400,9 +402,9 @@ func (b *barrier) given() uint64 {
 // leave says up to which phase this member takes part: if the process goes on, though its
 // program has returned, up to that at which it has arrived.
 func (b *barrier) leave() {
-	phase := b.given()
-	if b.n.serves {
+	phase := b.sentThrough()
+	if b.layer.returning {
 		phase = b.arrived
 	}
-	b.tellNeighbours(wire.Event{Kind: wire.EventLeft, Rank: uint32(b.n.rank), Phase: phase}, nobody)
+	b.tellNeighbours(wire.Event{Kind: wire.EventLeft, Rank: uint32(b.layer.rank), Phase: phase}, none)
 }

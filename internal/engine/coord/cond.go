@@ -13,8 +13,8 @@ import (
 // waits for it. Between them the program gives back the lock that guards what
 // it waits for.
 type cond struct {
-	n *Node
-	o *Object
+	layer *Layer
+	o     *Object
 
 	serial  uint32
 	asked   opList          // Enter, Signal and Broadcast, until they are answered
@@ -45,7 +45,7 @@ func (c *cond) start(now monotime.Time, op *Op) {
 	op.serial = c.serial
 	f.Phase = uint64(c.serial)
 	c.asked.push(op)
-	c.n.send(c.o.home, f)
+	c.layer.send(c.o.home, f)
 }
 
 func (c *cond) await(op *Op) {
@@ -80,7 +80,7 @@ func (c *cond) cancel(op *Op) bool {
 }
 
 func (c *cond) withdraw(serial uint32) {
-	c.n.send(c.o.home, wire.Event{Kind: wire.EventCondCancel, ID: c.o.ID, Phase: uint64(serial), Arg: uint64(c.o.sig)})
+	c.layer.send(c.o.home, wire.Event{Kind: wire.EventCondCancel, ID: c.o.ID, Phase: uint64(serial), Arg: uint64(c.o.sig)})
 }
 
 func (c *cond) event(now monotime.Time, from int, f wire.Event) error {
@@ -100,7 +100,7 @@ func (c *cond) event(now monotime.Time, from int, f wire.Event) error {
 			} else {
 				op.N = f.Aux
 			}
-			c.n.finish(op, nil)
+			c.layer.finish(op, nil)
 		})
 	case wire.EventCondWake:
 		op, ok := c.waiters[serial]
@@ -110,7 +110,7 @@ func (c *cond) event(now monotime.Time, from int, f wire.Event) error {
 		case op == nil:
 			c.woken[serial] = true
 		default:
-			c.n.finish(op, nil)
+			c.layer.finish(op, nil)
 		}
 	default:
 		return wire.ErrField
@@ -128,10 +128,10 @@ func (c *cond) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
-	c.asked.take(func(*Op) bool { return true }, func(op *Op) { c.n.finish(op, c.err) })
+	c.asked.take(func(*Op) bool { return true }, func(op *Op) { c.layer.finish(op, c.err) })
 	for serial := uint32(1); serial <= c.serial && len(c.waiters) > 0; serial++ {
 		if op := c.waiters[serial]; op != nil {
-			c.n.finish(op, c.err)
+			c.layer.finish(op, c.err)
 		}
 		delete(c.waiters, serial)
 	}
@@ -141,11 +141,11 @@ func (c *cond) leave() {}
 
 // A condHome is the list of those who wait for a condition.
 type condHome struct {
-	n       *Node
+	layer   *Layer
 	id      uint64
 	sig     signature
-	waiting []order
-	woken   []order // by one signal each, of late: who gives up hands it on
+	waiting []request
+	woken   []request // by one signal each, of late: who gives up hands it on
 }
 
 // maxWoken is how many of those who were woken are remembered for each waiter
@@ -153,11 +153,11 @@ type condHome struct {
 const maxWoken = 1024
 
 func (h *condHome) event(from int, f wire.Event) error {
-	if !h.n.agree(from, f, h.sig) {
+	if !h.layer.agree(from, f, h.sig) {
 		return nil
 	}
-	o := order{rank: from, serial: uint32(f.Phase)}
-	same := func(w order) bool { return w == o }
+	o := request{rank: from, serial: uint32(f.Phase)}
+	same := func(w request) bool { return w == o }
 	switch f.Kind {
 	case wire.EventCondWait:
 		h.waiting = append(h.waiting, o)
@@ -198,13 +198,13 @@ func (h *condHome) wake(one bool) {
 	h.tell(wire.EventCondWake, o, 0)
 }
 
-func (h *condHome) tell(kind wire.EventKind, o order, n uint64) {
-	h.n.send(o.rank, wire.Event{Kind: kind, ID: h.id, Phase: uint64(o.serial), Aux: n})
+func (h *condHome) tell(kind wire.EventKind, o request, n uint64) {
+	h.layer.send(o.rank, wire.Event{Kind: kind, ID: h.id, Phase: uint64(o.serial), Aux: n})
 }
 
 func (h *condHome) down(rank int) {
-	h.waiting = slices.DeleteFunc(h.waiting, func(o order) bool { return o.rank == rank })
-	h.woken = slices.DeleteFunc(h.woken, func(o order) bool { return o.rank == rank })
+	h.waiting = slices.DeleteFunc(h.waiting, func(o request) bool { return o.rank == rank })
+	h.woken = slices.DeleteFunc(h.woken, func(o request) bool { return o.rank == rank })
 }
 
 func (h *condHome) fenced() {}

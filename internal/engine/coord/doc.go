@@ -2,7 +2,7 @@
 // name within a job. (PROTOCOL §9)
 //
 // What is shared by name has a home, a rank that follows from the name. There
-// are two locks: the distributed queue of RHiNET (queue.go, manager.go), in which
+// are two locks: the distributed queue of RHiNET (queue_lock.go, lock_home.go), in which
 // the holder hands a token to its successor and the home only knows who was the
 // last to ask; and the Non-Collision Lock of the ETL controller (permits.go), a
 // first-in first-out queue at the home, which read-write locks and counting

@@ -16,7 +16,7 @@ func TestInputs(t *testing.T) {
 				if err != nil {
 					break // not of that size
 				}
-				b := o.user.(*barrier)
+				b := o.participant.(*barrier)
 				for gate, g := range b.plan.Gates {
 					own := 0
 					if gate == 0 {

@@ -47,7 +47,7 @@ func TestUnusedGates(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			b := o.user.(*barrier)
+			b := o.participant.(*barrier)
 			for gate, g := range b.plan.Gates {
 				if g.Inputs > 0 {
 					continue

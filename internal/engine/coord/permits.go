@@ -6,16 +6,15 @@ import (
 	"weft/internal/monotime"
 )
 
-// everything is how many permits a lock has in stock: a writer takes all, a
-// reader one.
-const everything = 1 << 31
+// allPermits is how many permits a lock has: a writer takes all, a reader one.
+const allPermits = 1 << 31
 
 // permits is the Non-Collision Lock of paper 001, a read-write lock or a
 // semaphore at one who uses it (PROTOCOL §9.3): it asks its home for permits and
 // gives them back.
 type permits struct {
-	n *Node
-	o *Object
+	layer *Layer
+	o     *Object
 
 	serial  uint32
 	asked   opList            // that wait for an answer
@@ -46,7 +45,7 @@ func (p *permits) start(now monotime.Time, op *Op) {
 		p.unlock(op)
 		return
 	case op.Kind == Lock || op.Kind == TryLock:
-		want, try = everything, op.Kind == TryLock
+		want, try = allPermits, op.Kind == TryLock
 	case p.o.Class == RWLock && (op.Kind == RLock || op.Kind == TryRLock):
 		want, try = 1, op.Kind == TryRLock
 	case p.o.Class == RWLock:
@@ -78,13 +77,13 @@ func (p *permits) ask(op *Op, want uint32, try bool) {
 	p.serial++
 	op.serial, op.N = p.serial, uint64(want)
 	p.asked.push(op)
-	p.n.send(p.o.home, wire.Event{Kind: kind, ID: p.o.ID, Rank: want, Phase: uint64(p.serial), Arg: uint64(p.o.sig)})
+	p.layer.send(p.o.home, wire.Event{Kind: kind, ID: p.o.ID, Rank: want, Phase: uint64(p.serial), Arg: uint64(p.o.sig)})
 }
 
 // back returns permits. The holder of a lock goes on at once: the next request
 // cannot overtake this.
 func (p *permits) back(n uint32) {
-	p.n.send(p.o.home, wire.Event{Kind: wire.EventPermitRel, ID: p.o.ID, Rank: n, Arg: uint64(p.o.sig)})
+	p.layer.send(p.o.home, wire.Event{Kind: wire.EventPermitRel, ID: p.o.ID, Rank: n, Arg: uint64(p.o.sig)})
 }
 
 func (p *permits) unlock(op *Op) {
@@ -108,7 +107,7 @@ func (p *permits) cancel(op *Op) bool {
 	}
 	p.givenUp[op.serial] = uint32(op.N)
 	p.waiting = false
-	p.n.send(p.o.home, wire.Event{Kind: wire.EventPermitCancel, ID: p.o.ID, Phase: uint64(op.serial), Arg: uint64(p.o.sig)})
+	p.layer.send(p.o.home, wire.Event{Kind: wire.EventPermitCancel, ID: p.o.ID, Phase: uint64(op.serial), Arg: uint64(p.o.sig)})
 	return true
 }
 
@@ -135,7 +134,7 @@ func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
 				p.holds = uint32(op.N)
 			}
 		}
-		p.n.finish(op, nil)
+		p.layer.finish(op, nil)
 	})
 	if !known {
 		return wire.ErrField
@@ -153,7 +152,7 @@ func (p *permits) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
-	p.asked.take(func(*Op) bool { return true }, func(op *Op) { p.n.finish(op, p.err) })
+	p.asked.take(func(*Op) bool { return true }, func(op *Op) { p.layer.finish(op, p.err) })
 }
 
 func (p *permits) leave() {

@@ -14,17 +14,17 @@ import (
 // A member that dies ends the phase with an error for all, and the next goes on
 // without it.
 type phaser struct {
-	n *Node
-	o *Object
+	layer *Layer
+	o     *Object
 
-	member  bool
-	phase   uint64           // that is open, as far as is known here
-	arrived bool             // in it
-	broken  map[uint64]error // phases that ended because somebody died
-	asked   opList           // Join
-	spared  int              // answers to come for those that were given up
-	waiting opList
-	err     error
+	member    bool
+	phase     uint64           // that is open, as far as is known here
+	arrived   bool             // in it
+	broken    map[uint64]error // phases that ended because somebody died
+	asked     opList           // Join
+	abandoned int              // answers to come for those that were given up
+	waiting   opList
+	err       error
 }
 
 // maxBroken is how many broken phases at which this rank has arrived are remembered
@@ -58,7 +58,7 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 }
 
 func (p *phaser) send(kind wire.EventKind) {
-	p.n.send(p.o.home, wire.Event{Kind: kind, ID: p.o.ID, Phase: p.phase, Arg: uint64(p.o.sig)})
+	p.layer.send(p.o.home, wire.Event{Kind: kind, ID: p.o.ID, Phase: p.phase, Arg: uint64(p.o.sig)})
 }
 
 func (p *phaser) arrive(op *Op) {
@@ -93,7 +93,7 @@ func (p *phaser) await(op *Op) {
 // that it has.
 func (p *phaser) cancel(op *Op) bool {
 	if p.asked.remove(op) {
-		p.spared++
+		p.abandoned++
 		p.send(wire.EventPhaseLeave)
 		return true
 	}
@@ -105,31 +105,31 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 		return wire.ErrField
 	}
 	if f.Slot == 1 { // the answer to a Join
-		if p.spared > 0 {
-			p.spared--
+		if p.abandoned > 0 {
+			p.abandoned--
 			return nil
 		}
 		if op := p.asked.pop(); op != nil {
 			p.member, p.phase, p.arrived = true, f.Phase, false
 			op.Phase = f.Phase
-			p.n.finish(op, nil)
+			p.layer.finish(op, nil)
 		}
 		return nil
 	}
 	if !p.member || f.Phase != p.phase+1 {
-		p.n.Stats.Dropped++
+		p.layer.Stats.Dropped++
 		return nil
 	}
 	var err error
 	if f.Flag {
-		err = &BrokenError{Name: p.o.Name, Phase: p.phase, Rank: int(f.Rank), Err: &link.PeerError{Rank: int(f.Rank), Cause: errFound}}
+		err = &BrokenError{Name: p.o.Name, Phase: p.phase, Rank: int(f.Rank), Err: &link.PeerError{Rank: int(f.Rank), Cause: errReported}}
 	}
 	ended, counted := p.phase, p.arrived
 	p.phase, p.arrived = f.Phase, false
 	told := false
 	p.waiting.take(func(op *Op) bool { return op.N == ended }, func(op *Op) {
 		told = true
-		p.n.finish(op, err)
+		p.layer.finish(op, err)
 	})
 	if err != nil && counted && !told { // Await is to come, perhaps after further phases
 		if p.broken == nil {
@@ -154,8 +154,8 @@ func (p *phaser) fail(err error) {
 		p.err = err
 	}
 	all := func(*Op) bool { return true }
-	p.asked.take(all, func(op *Op) { p.n.finish(op, p.err) })
-	p.waiting.take(all, func(op *Op) { p.n.finish(op, p.err) })
+	p.asked.take(all, func(op *Op) { p.layer.finish(op, p.err) })
+	p.waiting.take(all, func(op *Op) { p.layer.finish(op, p.err) })
 }
 
 func (p *phaser) leave() {
@@ -167,7 +167,7 @@ func (p *phaser) leave() {
 
 // A phaserHome counts the members, and those of them that have arrived.
 type phaserHome struct {
-	n       *Node
+	layer   *Layer
 	id      uint64
 	sig     signature
 	phase   uint64
@@ -176,7 +176,7 @@ type phaserHome struct {
 }
 
 func (h *phaserHome) event(from int, f wire.Event) error {
-	if !h.n.agree(from, f, h.sig) {
+	if !h.layer.agree(from, f, h.sig) {
 		return nil
 	}
 	member := slices.Contains(h.members, from)
@@ -186,7 +186,7 @@ func (h *phaserHome) event(from int, f wire.Event) error {
 			return wire.ErrField
 		}
 		h.members = append(h.members, from)
-		h.n.send(from, wire.Event{Kind: wire.EventPhaseOpen, Slot: 1, ID: h.id, Phase: h.phase})
+		h.layer.send(from, wire.Event{Kind: wire.EventPhaseOpen, Slot: 1, ID: h.id, Phase: h.phase})
 		return nil
 	case wire.EventPhaseArrive:
 		if f.Phase < h.phase && member {
@@ -222,7 +222,7 @@ func (h *phaserHome) next(f wire.Event) {
 	h.arrived = h.arrived[:0]
 	f.Kind, f.ID, f.Phase = wire.EventPhaseOpen, h.id, h.phase
 	for _, m := range h.members {
-		h.n.send(m, f)
+		h.layer.send(m, f)
 	}
 }
 

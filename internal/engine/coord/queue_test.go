@@ -15,7 +15,7 @@ import (
 type table struct {
 	t     testing.TB
 	rand  *rand.Rand
-	nodes []*Node
+	nodes []*Layer
 	lists []link.Active
 	ways  [][][]wire.Event // by sender and receiver
 	sent  map[wire.EventKind]int
@@ -26,7 +26,7 @@ func newTable(t testing.TB, n int, seed uint64) *table {
 	tb := &table{t: t, rand: rand.New(rand.NewPCG(seed, 1)), lists: make([]link.Active, n), sent: map[wire.EventKind]int{}, dead: map[int]bool{}}
 	for rank := range n {
 		queues := map[int]*link.Queue{}
-		tb.nodes = append(tb.nodes, NewNode(rank, n, Peers{
+		tb.nodes = append(tb.nodes, NewLayer(rank, n, Peers{
 			Queue: func(to int) *link.Queue {
 				if queues[to] == nil {
 					queues[to] = link.NewQueue(to, &tb.lists[rank])

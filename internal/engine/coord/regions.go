@@ -14,11 +14,11 @@ import (
 // member passes its code as soon as its barrier is the current one; at its next
 // it is stopped until all others have passed theirs.
 type regions struct {
-	n    *Node
-	o    *Object
-	op   *Op
-	left bool // for good: there is no further barrier
-	err  error
+	layer *Layer
+	o     *Object
+	op    *Op
+	left  bool // for good: there is no further barrier
+	err   error
 }
 
 // Never is the distance to the next barrier of one for whom there is none.
@@ -39,7 +39,7 @@ func (r *regions) start(now monotime.Time, op *Op) {
 	default:
 		r.op = op
 		r.left = op.N == Never
-		r.n.send(r.o.home, wire.Event{Kind: wire.EventRegionSync, ID: r.o.ID, Rank: uint32(r.o.place(r.n.rank)), Phase: op.N, Arg: uint64(r.o.sig)})
+		r.layer.send(r.o.home, wire.Event{Kind: wire.EventRegionSync, ID: r.o.ID, Rank: uint32(r.o.place(r.layer.rank)), Phase: op.N, Arg: uint64(r.o.sig)})
 	}
 }
 
@@ -63,10 +63,10 @@ func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
 		if op := r.op; op != nil {
 			r.op = nil
 			op.Phase = f.Phase
-			r.n.finish(op, nil)
+			r.layer.finish(op, nil)
 		}
 	case wire.EventLeft:
-		r.fail(&BrokenError{Name: r.o.Name, Phase: f.Phase, Rank: int(f.Rank), Err: &link.PeerError{Rank: int(f.Rank), Cause: errFound}})
+		r.fail(&BrokenError{Name: r.o.Name, Phase: f.Phase, Rank: int(f.Rank), Err: &link.PeerError{Rank: int(f.Rank), Cause: errReported}})
 	default:
 		return wire.ErrField
 	}
@@ -80,7 +80,7 @@ func (r *regions) down(rank int, cause *link.PeerError) {
 	case rank == r.o.home:
 		r.fail(cause)
 	case r.err == nil && r.o.place(rank) >= 0:
-		r.n.send(r.o.home, wire.Event{Kind: wire.EventRegionBroken, ID: r.o.ID, Rank: uint32(rank), Arg: uint64(r.o.sig)})
+		r.layer.send(r.o.home, wire.Event{Kind: wire.EventRegionBroken, ID: r.o.ID, Rank: uint32(rank), Arg: uint64(r.o.sig)})
 	}
 }
 
@@ -90,7 +90,7 @@ func (r *regions) fail(err error) {
 	}
 	if op := r.op; op != nil {
 		r.op = nil
-		r.n.finish(op, r.err)
+		r.layer.finish(op, r.err)
 	}
 }
 
@@ -156,7 +156,7 @@ func (c *Counters) next() bool {
 
 // A regionsHome is the barrier controller.
 type regionsHome struct {
-	n     *Node
+	layer *Layer
 	id    uint64
 	sig   signature
 	c     *Counters
@@ -164,12 +164,12 @@ type regionsHome struct {
 	dead  int   // a member without which nothing goes on, or -1
 }
 
-func newRegionsHome(n *Node, id uint64, sig signature) *regionsHome {
+func newRegionsHome(n *Layer, id uint64, sig signature) *regionsHome {
 	size := int(sig >> 24 & 0xffffff)
 	if size == 0 || size > n.size {
 		size = n.size
 	}
-	h := &regionsHome{n: n, id: id, sig: sig, c: NewCounters(size), ranks: make([]int, size), dead: -1}
+	h := &regionsHome{layer: n, id: id, sig: sig, c: NewCounters(size), ranks: make([]int, size), dead: -1}
 	for i := range h.ranks {
 		h.ranks[i] = -1
 	}
@@ -177,7 +177,7 @@ func newRegionsHome(n *Node, id uint64, sig signature) *regionsHome {
 }
 
 func (h *regionsHome) event(from int, f wire.Event) error {
-	if !h.n.agree(from, f, h.sig) {
+	if !h.layer.agree(from, f, h.sig) {
 		return nil
 	}
 	switch f.Kind {
@@ -192,7 +192,7 @@ func (h *regionsHome) event(from int, f wire.Event) error {
 			return nil
 		}
 		h.c.Sync(i, f.Phase, func(i int, barrier uint64) {
-			h.n.send(h.ranks[i], wire.Event{Kind: wire.EventRegionGo, ID: h.id, Phase: barrier})
+			h.layer.send(h.ranks[i], wire.Event{Kind: wire.EventRegionGo, ID: h.id, Phase: barrier})
 		})
 	case wire.EventRegionBroken:
 		h.lost(int(f.Rank))
@@ -214,14 +214,14 @@ func (h *regionsHome) lost(rank int) {
 	}
 	h.dead = rank
 	for _, r := range h.ranks {
-		if r >= 0 && h.n.gone[r] == nil {
+		if r >= 0 && h.layer.gone[r] == nil {
 			h.tell(r)
 		}
 	}
 }
 
 func (h *regionsHome) tell(to int) {
-	h.n.send(to, wire.Event{Kind: wire.EventLeft, Flag: true, ID: h.id, Rank: uint32(h.dead), Phase: h.c.Barrier})
+	h.layer.send(to, wire.Event{Kind: wire.EventLeft, Flag: true, ID: h.id, Rank: uint32(h.dead), Phase: h.c.Barrier})
 }
 
 func (h *regionsHome) down(rank int) {

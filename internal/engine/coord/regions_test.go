@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestCounters runs the stories of RBCQ-1 in testdata: who may go on after each
+// TestCounters runs the scenarios of RBCQ-1 in testdata: who may go on after each
 // code, and what Head and Counter are then.
 func TestCounters(t *testing.T) {
 	var c *Counters

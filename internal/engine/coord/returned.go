@@ -4,16 +4,16 @@ import "weft/internal/engine/link"
 
 // Returned says that the program of a peer has ended: it comes to no barrier any more.
 // It has given back its locks, and is the home of what it was the home of.
-func (n *Node) Returned(rank int, why *link.PeerError) {
-	if n.gone[rank] != nil || n.returned[rank] != nil {
+func (l *Layer) Returned(rank int, why *link.PeerError) {
+	if l.gone[rank] != nil || l.returned[rank] != nil {
 		return
 	}
-	n.returned[rank] = why
-	for _, id := range sorted(n.objects) {
-		n.objects[id].absent(rank, why)
+	l.returned[rank] = why
+	for _, id := range sorted(l.objects) {
+		l.objects[id].absent(rank, why)
 	}
-	for _, id := range sorted(n.homes) {
-		switch h := n.homes[id].(type) {
+	for _, id := range sorted(l.homes) {
+		switch h := l.homes[id].(type) {
 		case *phaserHome, *regionsHome:
 			h.down(rank)
 		}
@@ -22,7 +22,7 @@ func (n *Node) Returned(rank int, why *link.PeerError) {
 
 // absent takes a peer whose program has ended out of a barrier.
 func (o *Object) absent(rank int, why *link.PeerError) {
-	if b, ok := o.user.(*barrier); ok {
+	if b, ok := o.participant.(*barrier); ok {
 		b.down(rank, why)
 	}
 }

@@ -24,10 +24,10 @@ func (p *Port) Occupancy() (bytes, limit int) {
 
 // Unfinished says what the layer still has to do or keeps, a line each. Receives
 // that wait for messages do not count, nor what nobody has received yet.
-func (n *Node) Unfinished() (lines []string) {
+func (l *Layer) Unfinished() (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	for _, channel := range n.channels() {
-		p := n.ports[channel]
+	for _, channel := range l.channels() {
+		p := l.ports[channel]
 		for _, rank := range sortedKeys(p.pairs) {
 			p.pairs[rank].unfinished(func(format string, args ...any) {
 				add("channel %d, rank %d: "+format, append([]any{channel, rank}, args...)...)
@@ -46,10 +46,10 @@ func (n *Node) Unfinished() (lines []string) {
 			add("channel %d: %d bytes are promised to nobody", channel, p.promised)
 		}
 	}
-	for op := n.sends.first; op != nil; op = op.next {
+	for op := l.sends.first; op != nil; op = op.next {
 		add("a message of %d bytes waits to be fetched by rank %d", len(op.Buf), op.Peer)
 	}
-	for op := n.fetching.first; op != nil; op = op.next {
+	for op := l.fetching.first; op != nil; op = op.next {
 		add("a message of %d bytes is being fetched from rank %d", op.Offer.Total, op.Offer.From)
 	}
 	return lines
@@ -84,9 +84,9 @@ func (d *pair) unfinished(add func(format string, args ...any)) {
 }
 
 // Waiting says what receives wait for, a line each.
-func (n *Node) Waiting() (lines []string) {
-	for _, channel := range n.channels() {
-		for op := n.ports[channel].posted.first; op != nil; op = op.next {
+func (l *Layer) Waiting() (lines []string) {
+	for _, channel := range l.channels() {
+		for op := l.ports[channel].posted.first; op != nil; op = op.next {
 			from := "any rank"
 			if op.Peer != Any {
 				from = fmt.Sprintf("rank %d", op.Peer)
@@ -98,10 +98,10 @@ func (n *Node) Waiting() (lines []string) {
 }
 
 // Fingerprint writes the state of the layer.
-func (n *Node) Fingerprint(w io.Writer) {
-	fmt.Fprintln(w, n.Stats, n.early, n.token, len(n.gone), len(n.waiting), n.sends.len(), n.fetching.len(), len(n.keeping), n.done.len())
-	for _, channel := range n.channels() {
-		p := n.ports[channel]
+func (l *Layer) Fingerprint(w io.Writer) {
+	fmt.Fprintln(w, l.Stats, l.early, l.token, len(l.gone), len(l.waiting), l.sends.len(), l.fetching.len(), len(l.keeping), l.done.len())
+	for _, channel := range l.channels() {
+		p := l.ports[channel]
 		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed), p.posted.len(), p.awaiting.len(), p.freezing.frozen, p.freezing.number, p.freezing.left)
 		for _, rank := range sortedKeys(p.pairs) {
 			d := p.pairs[rank]
@@ -116,9 +116,9 @@ func (n *Node) Fingerprint(w io.Writer) {
 // each. What is on its way and was not refused does not count. Nor does a send that
 // waits for room in the send buffer, if messages for ranks that take nothing hold that
 // room.
-func (n *Node) Unsent(takes func(rank int) bool) (lines []string) {
-	for _, channel := range n.channels() {
-		p := n.ports[channel]
+func (l *Layer) Unsent(takes func(rank int) bool) (lines []string) {
+	for _, channel := range l.channels() {
+		p := l.ports[channel]
 		stuck := 0
 		for _, d := range p.pairs {
 			if !takes(d.rank) {
@@ -136,7 +136,7 @@ func (n *Node) Unsent(takes func(rank int) bool) (lines []string) {
 			}
 		}
 	}
-	for op := n.sends.first; op != nil; op = op.next {
+	for op := l.sends.first; op != nil; op = op.next {
 		if takes(op.Peer) {
 			lines = append(lines, fmt.Sprintf("a message of %d bytes waits to be fetched by rank %d", len(op.Buf), op.Peer))
 		}

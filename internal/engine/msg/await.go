@@ -13,7 +13,7 @@ func (p *Port) startAwait(op *Op) {
 // have been posted come first.
 func (p *Port) arrival() {
 	for p.arrived != nil && !p.freezing.frozen && p.awaiting.first != nil {
-		p.node.finish(p.awaiting.pop(), nil)
+		p.layer.finish(p.awaiting.pop(), nil)
 	}
 }
 

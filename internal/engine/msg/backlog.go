@@ -17,10 +17,10 @@ type Backlog struct {
 
 // Drain asks all peers to acknowledge what was sent to them, and from now on with
 // every message: this process will leave.
-func (n *Node) Drain() {
-	n.draining = true
-	for _, channel := range n.channels() {
-		p := n.ports[channel]
+func (l *Layer) Drain() {
+	l.draining = true
+	for _, channel := range l.channels() {
+		p := l.ports[channel]
 		for _, rank := range sortedKeys(p.pairs) {
 			p.ask(p.pairs[rank], true)
 		}
@@ -29,10 +29,10 @@ func (n *Node) Drain() {
 
 // Backlog returns what has not been accepted, whether or not the channel has been
 // closed here. What was meant for ranks that have died does not count.
-func (n *Node) Backlog() []Backlog {
-	list := slices.Clone(n.lost)
-	for _, channel := range n.channels() {
-		p := n.ports[channel]
+func (l *Layer) Backlog() []Backlog {
+	list := slices.Clone(l.lost)
+	for _, channel := range l.channels() {
+		p := l.ports[channel]
 		for _, rank := range sortedKeys(p.pairs) {
 			if d := p.pairs[rank]; d.base != d.next {
 				list = append(list, Backlog{Channel: channel, Rank: rank, Messages: int(d.next - d.base)})
@@ -49,6 +49,6 @@ func (p *Port) lose(d *pair, cause error) {
 		return
 	}
 	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && d.base != d.next {
-		p.node.lost = append(p.node.lost, Backlog{Channel: p.channel, Rank: d.rank, Messages: int(d.next - d.base), Left: true})
+		p.layer.lost = append(p.layer.lost, Backlog{Channel: p.channel, Rank: d.rank, Messages: int(d.next - d.base), Left: true})
 	}
 }

@@ -14,7 +14,7 @@ func (p *Port) Cancel(op *Op) bool {
 	if op.State != Pending {
 		return false
 	}
-	n := p.node
+	n := p.layer
 	switch op.Kind {
 	case Flush:
 		p.cancelFlush(op)
@@ -52,11 +52,11 @@ func (p *Port) cancelRecv(op *Op) {
 	if p.posted.remove(op) {
 		return
 	}
-	if p.node.fetching.remove(op) {
+	if p.layer.fetching.remove(op) {
 		if o := &op.Offer; op.got == o.Total && o.kept == nil {
 			o.kept = &kept{from: o.From, token: o.Token, bytes: append([]byte(nil), op.Buf[:o.Total]...)}
 			o.Mem, o.Addr = 0, 0 // it is here
-			p.node.keeping = append(p.node.keeping, o.kept)
+			p.layer.keeping = append(p.layer.keeping, o.kept)
 		}
 		p.Decline(op)
 		return
@@ -83,14 +83,14 @@ func (p *Port) Decline(op *Op) {
 func (p *Port) decline(o Offer) {
 	switch {
 	case o.kept != nil && o.kept.settled:
-	case o.kept != nil && o.kept.void, p.node.gone[o.From] != nil:
+	case o.kept != nil && o.kept.void, p.layer.gone[o.From] != nil:
 		return
 	}
 	if !p.open {
-		p.node.settleFetch(o, wire.StatusClosed)
+		p.layer.settleFetch(o, wire.StatusClosed)
 		return
 	}
-	p.node.Stats.Received--
+	p.layer.Stats.Received--
 	b := p.recv.get(0) // beyond the limit if need be
 	b.from, b.kind, b.offer = o.From, announced, o
 	p.putBack(p.pair(b.from), b)

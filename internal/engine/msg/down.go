@@ -13,18 +13,18 @@ import (
 // A clean leave is no news to those who receive from anyone, unless nobody is
 // left who could write to them: not even this rank, which may write to itself if
 // it has done so.
-func (n *Node) Down(rank int, cause *link.PeerError) {
-	if n.gone[rank] != nil {
+func (l *Layer) Down(rank int, cause *link.PeerError) {
+	if l.gone[rank] != nil {
 		return
 	}
-	n.gone[rank] = cause
-	n.others--
-	for _, op := range n.fetching.all(func(op *Op) bool { return op.Offer.From == rank }) {
-		n.finish(op, cause)
+	l.gone[rank] = cause
+	l.others--
+	for _, op := range l.fetching.all(func(op *Op) bool { return op.Offer.From == rank }) {
+		l.finish(op, cause)
 	}
-	n.keeping = slices.DeleteFunc(n.keeping, func(k *kept) bool { return k.from == rank })
-	for _, channel := range n.channels() {
-		p := n.ports[channel]
+	l.keeping = slices.DeleteFunc(l.keeping, func(k *kept) bool { return k.from == rank })
+	for _, channel := range l.channels() {
+		p := l.ports[channel]
 		if d := p.pairs[rank]; d != nil {
 			p.abandon(d, cause)
 			p.bereave(d, cause)
@@ -38,9 +38,9 @@ func (n *Node) Down(rank int, cause *link.PeerError) {
 }
 
 // channels returns the channels of all ports, in order.
-func (n *Node) channels() []uint16 {
+func (l *Layer) channels() []uint16 {
 	wide := map[int]bool{}
-	for c := range n.ports {
+	for c := range l.ports {
 		wide[int(c)] = true
 	}
 	var channels []uint16
@@ -75,18 +75,18 @@ func (p *Port) unsend(d *pair, cause error, give func(*Block)) {
 		*d.entry(d.base) = entry{}
 	}
 	d.sent, d.asked, d.urged, d.queued, d.inFlight, d.refused = d.next, d.next, d.next, 0, 0, false
-	p.node.stopTimer(d)
+	p.layer.stopTimer(d)
 	for len(d.flushes) > 0 {
 		op := d.flushes[0].op
 		p.cancelFlush(op)
-		p.node.finish(op, cause)
+		p.layer.finish(op, cause)
 	}
 }
 
 // failReceives ends the receives from a peer, which may never have sent anything.
 func (p *Port) failReceives(rank int, cause error) {
 	for _, op := range p.posted.all(func(op *Op) bool { return op.Peer == rank }) {
-		p.node.finish(op, cause)
+		p.layer.finish(op, cause)
 	}
 }
 
@@ -119,11 +119,11 @@ func (p *Port) filter(d *pair, drop func(*Block) bool) {
 }
 
 // Leave acknowledges what has been accepted, so that no sender is left in doubt.
-func (n *Node) Leave() {
-	for _, channel := range sortedKeys(n.ports) {
-		p := n.ports[channel]
+func (l *Layer) Leave() {
+	for _, channel := range sortedKeys(l.ports) {
+		p := l.ports[channel]
 		for _, rank := range sortedKeys(p.pairs) {
-			if d := p.pairs[rank]; d.told != d.expected && n.gone[rank] == nil {
+			if d := p.pairs[rank]; d.told != d.expected && l.gone[rank] == nil {
 				p.ack(d, false)
 			}
 		}
@@ -131,13 +131,13 @@ func (n *Node) Leave() {
 }
 
 // Drained reports whether a peer has accepted everything that was sent to it.
-func (n *Node) Drained(rank int) bool {
-	for _, p := range n.ports {
+func (l *Layer) Drained(rank int) bool {
+	for _, p := range l.ports {
 		if d := p.pairs[rank]; d != nil && (d.base != d.next || d.waiting.first != nil) {
 			return false
 		}
 	}
-	for op := n.sends.first; op != nil; op = op.next {
+	for op := l.sends.first; op != nil; op = op.next {
 		if op.Peer == rank {
 			return false
 		}
@@ -148,18 +148,18 @@ func (n *Node) Drained(rank int) bool {
 // failSends ends the sends to a peer that have not been done.
 func (p *Port) failSends(d *pair, cause error) {
 	for d.waiting.first != nil {
-		p.node.finish(d.waiting.pop(), cause)
+		p.layer.finish(d.waiting.pop(), cause)
 	}
-	for _, op := range p.node.sends.all(func(op *Op) bool { return op.port == p && op.Peer == d.rank }) {
-		p.node.withhold(op, wire.StatusCancelled)
-		p.node.finish(op, cause)
+	for _, op := range p.layer.sends.all(func(op *Op) bool { return op.port == p && op.Peer == d.rank }) {
+		p.layer.withhold(op, wire.StatusCancelled)
+		p.layer.finish(op, cause)
 	}
 }
 
 // deathNotice puts the news of a death where a receive from anyone finds it,
 // behind all messages that arrived before.
 func (p *Port) deathNotice(rank int, cause error) {
-	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && (p.node.others > 0 || p.pairs[p.node.rank] != nil) {
+	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && (p.layer.others > 0 || p.pairs[p.layer.rank] != nil) {
 		return
 	}
 	b := p.recv.get(0) // beyond the limit if need be
@@ -170,7 +170,7 @@ func (p *Port) deathNotice(rank int, cause error) {
 			p.posted.remove(op)
 			p.queue(d, b)
 			p.offer(op, b)
-			p.node.done.push(op)
+			p.layer.done.push(op)
 			return
 		}
 	}

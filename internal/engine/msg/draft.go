@@ -3,7 +3,7 @@ package msg
 // Reserve returns a block to write a short message for a peer into, or nil if
 // there is no room now. Commit sends it, Discard gives it back.
 func (p *Port) Reserve(to, n int) *Block {
-	if !p.open || p.freezing.frozen || n > MaxEager || p.node.gone[to] != nil {
+	if !p.open || p.freezing.frozen || n > MaxEager || p.layer.gone[to] != nil {
 		return nil
 	}
 	d := p.pair(to)
@@ -19,7 +19,7 @@ func (b *Block) Shorten(n int) { b.n = min(b.n, n) }
 // Commit sends a reserved block.
 func (p *Port) Commit(to int, b *Block) {
 	b.use++ // the program has it no more
-	if p.node.gone[to] != nil {
+	if p.layer.gone[to] != nil {
 		p.send.put(b)
 		return
 	}

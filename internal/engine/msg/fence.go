@@ -56,7 +56,7 @@ func (p *Port) startFreeze(op *Op) {
 	z.flushed, z.op, z.left = false, op, 0
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
-		if p.node.gone[rank] != nil {
+		if p.layer.gone[rank] != nil {
 			continue
 		}
 		d.fenced = true
@@ -71,7 +71,7 @@ func (p *Port) startFreeze(op *Op) {
 // suspend ends the operations that wait at a port, but for those that only wait until there is something to
 // receive. What has been numbered is kept; of what a timer would have sent again it is noted that it is due.
 func (p *Port) suspend() {
-	n := p.node
+	n := p.layer
 	var ops []*Op
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
@@ -109,7 +109,7 @@ func (p *Port) suspend() {
 // Announced returns the buffers of the long messages that have been announced on the port. Whoever freezes it
 // must detach them from the links afterwards.
 func (p *Port) Announced() (bufs [][]byte) {
-	for op := p.node.sends.first; op != nil; op = op.next {
+	for op := p.layer.sends.first; op != nil; op = op.next {
 		if op.port == p {
 			bufs = append(bufs, op.Buf)
 		}
@@ -148,8 +148,8 @@ func (p *Port) Frozen() bool { return p.freezing.frozen }
 
 // onFence answers a fence. One that cannot be right, because it says that less has been sent than has come, or
 // more than can be on its way, or because half a message is there, is refused.
-func (n *Node) onFence(from int, f wire.Fence) {
-	p := n.ports[f.Channel]
+func (l *Layer) onFence(from int, f wire.Fence) {
+	p := l.ports[f.Channel]
 	if p != nil && p.revoked != nil {
 		p.spread(p.pair(from))
 		return
@@ -158,30 +158,30 @@ func (n *Node) onFence(from int, f wire.Fence) {
 	if p != nil {
 		d := p.pair(from)
 		if d.partial != nil || d.into != nil {
-			n.Stats.Dropped++
+			l.Stats.Dropped++
 			return
 		}
 		d.told = d.expected
 		answer.Ack, answer.Room = d.expected, uint32(max(p.recv.room()-p.promised, 0))
 	}
 	if f.Seq-answer.Ack > window {
-		n.Stats.Dropped++
+		l.Stats.Dropped++
 		return
 	}
-	q := n.queue(from)
+	q := l.queue(from)
 	q.Push(answer.Append(q.Head()), nil, false)
 }
 
 // onFenceAck takes the answer to a fence of ours.
-func (n *Node) onFenceAck(from int, f wire.FenceAck) {
-	p := n.ports[f.Channel]
+func (l *Layer) onFenceAck(from int, f wire.FenceAck) {
+	p := l.ports[f.Channel]
 	if p == nil || p.freezing.op == nil || f.Number != p.freezing.number {
-		n.Stats.Dropped++
+		l.Stats.Dropped++
 		return
 	}
 	d := p.pair(from)
 	if !d.fenced || f.Ack-d.base > d.sent-d.base {
-		n.Stats.Dropped++
+		l.Stats.Dropped++
 		return
 	}
 	d.credit = int(f.Room)
@@ -210,7 +210,7 @@ func (p *Port) endFreeze(err error) {
 	}
 	op := z.op
 	p.cancelFreeze()
-	p.node.finish(op, err)
+	p.layer.finish(op, err)
 }
 
 // cancelFreeze makes no Freeze wait any more.

@@ -12,10 +12,10 @@ import (
 	"weft/internal/monotime"
 )
 
-// desk is one node, and what it sends to each rank.
-type desk struct {
+// rig is one node, and what it sends to each rank.
+type rig struct {
 	t      testing.TB
-	node   *Node
+	layer  *Layer
 	queues map[int]*link.Queue
 	lanes  map[int]*lane // where frames go straight to a transport
 }
@@ -28,15 +28,15 @@ func (l *lane) Push(head, payload []byte, _ bool) bool {
 	return true
 }
 
-// straight makes the frames for a rank go straight to a transport.
-func (d *desk) straight(rank int) {
-	d.lanes = map[int]*lane{rank: {}}
-	d.node.queue(rank).Through(d.lanes[rank], 1<<16)
+// connect makes the frames for a rank go straight to a transport.
+func (r *rig) connect(rank int) {
+	r.lanes = map[int]*lane{rank: {}}
+	r.layer.queue(rank).Through(r.lanes[rank], 1<<16)
 }
 
-func newDesk(t testing.TB, size int) *desk {
-	d := &desk{t: t, queues: map[int]*link.Queue{}}
-	d.node = NewNode(0, size, func(rank int) *link.Queue {
+func newRig(t testing.TB, size int) *rig {
+	d := &rig{t: t, queues: map[int]*link.Queue{}}
+	d.layer = NewLayer(0, size, func(rank int) *link.Queue {
 		if d.queues[rank] == nil {
 			d.queues[rank] = link.NewQueue(rank, new(link.Active))
 		}
@@ -45,21 +45,21 @@ func newDesk(t testing.TB, size int) *desk {
 	return d
 }
 
-func (d *desk) open(cfg Config) *Port {
-	p, err := d.node.Open(1, cfg)
+func (r *rig) open(cfg Config) *Port {
+	p, err := r.layer.Open(1, cfg)
 	if err != nil {
-		d.t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	return p
 }
 
 // take returns the frames for a rank, which have been sent then.
-func (d *desk) take(rank int) (frames [][]byte) {
-	if l := d.lanes[rank]; l != nil {
+func (r *rig) take(rank int) (frames [][]byte) {
+	if l := r.lanes[rank]; l != nil {
 		frames = l.frames
 		l.frames = nil
 	}
-	q := d.queues[rank]
+	q := r.queues[rank]
 	for q != nil {
 		head, payload, _, ok := q.Next(1<<16, true)
 		if !ok {
@@ -72,30 +72,30 @@ func (d *desk) take(rank int) (frames [][]byte) {
 }
 
 // says delivers a frame of a rank, and returns what the node sends to it then.
-func (d *desk) says(from int, frame []byte) (answers []string) {
-	d.t.Helper()
-	if err := d.node.Recv(1, from, frame); err != nil {
-		d.t.Fatal(err)
+func (r *rig) says(from int, frame []byte) (answers []string) {
+	r.t.Helper()
+	if err := r.layer.Recv(1, from, frame); err != nil {
+		r.t.Fatal(err)
 	}
-	for _, b := range d.take(from) {
+	for _, b := range r.take(from) {
 		answers = append(answers, wire.Describe(b))
 	}
 	return answers
 }
 
 // told checks which ranks have been told to come since the last look.
-func (d *desk) told(what string, want ...int) {
-	d.t.Helper()
+func (r *rig) told(what string, want ...int) {
+	r.t.Helper()
 	var got []int
-	for _, rank := range sortedKeys(d.queues) {
-		for _, b := range d.take(rank) {
+	for _, rank := range sortedKeys(r.queues) {
+		for _, b := range r.take(rank) {
 			if wire.Type(b[0]) == wire.TypeGo {
 				got = append(got, rank)
 			}
 		}
 	}
 	if !slices.Equal(got, want) {
-		d.t.Errorf("%s: ranks %v are told to come, want %v", what, got, want)
+		r.t.Errorf("%s: ranks %v are told to come, want %v", what, got, want)
 	}
 }
 
@@ -107,7 +107,7 @@ func data(channel uint16, seq uint32, n int) []byte {
 // Peers make a node remember so many channels that nobody has opened, and no more.
 // Those that write to one of the others are told to come again later.
 func TestEarlyChannels(t *testing.T) {
-	d := newDesk(t, 3)
+	d := newRig(t, 3)
 	for c := range uint16(maxEarly) {
 		if got := fmt.Sprint(d.says(1, data(c+1, 0, 8))); got != fmt.Sprintf("[NACK willgo channel=%d]", c+1) {
 			t.Fatalf("channel %d: %s", c+1, got)
@@ -120,8 +120,8 @@ func TestEarlyChannels(t *testing.T) {
 		t.Errorf("another rank, on a channel that is known: %s", got)
 	}
 	revoked := append(wire.Revoke{Channel: 5001, Gone: wire.Nobody}.Append(nil), "why"...)
-	if d.says(1, revoked); d.node.Stats.Dropped != 1 {
-		t.Errorf("a revocation of one too many: %+v", d.node.Stats)
+	if d.says(1, revoked); d.layer.Stats.Dropped != 1 {
+		t.Errorf("a revocation of one too many: %+v", d.layer.Stats)
 	}
 	d.open(Config{}) // channel 1
 	if got := fmt.Sprint(d.take(1), len(d.take(2))); got == "[] 0" {
@@ -133,7 +133,7 @@ func TestEarlyChannels(t *testing.T) {
 	if got := fmt.Sprint(d.says(1, data(5002, 0, 8))); got != "[NACK channel=5002]" {
 		t.Errorf("again one too many: %s", got)
 	}
-	if n := d.node.Stats.Refused; n != maxEarly+4 {
+	if n := d.layer.Stats.Refused; n != maxEarly+4 {
 		t.Errorf("%d are counted as refused", n)
 	}
 }
@@ -141,7 +141,7 @@ func TestEarlyChannels(t *testing.T) {
 // Who was refused first is told to come first, when there is room for it; nobody
 // overtakes, also if there would be room for a smaller message.
 func TestRefusedInOrder(t *testing.T) {
-	d := newDesk(t, 6)
+	d := newRig(t, 6)
 	p := d.open(Config{RecvBuffer: 2 * MaxEager})
 	d.says(1, data(1, 0, MaxEager))
 	d.says(1, data(1, 1, MaxEager-64))
@@ -180,7 +180,7 @@ func TestRefusedInOrder(t *testing.T) {
 	if n := p.recv.used; n != MaxEager+2*64 || p.promised != 64 {
 		t.Errorf("%d bytes are used, %d promised", n, p.promised)
 	}
-	d.node.Down(4, &link.PeerError{Rank: 4})
+	d.layer.Down(4, &link.PeerError{Rank: 4})
 	if p.promised != 0 {
 		t.Errorf("%d bytes are promised to the dead", p.promised)
 	}
@@ -189,7 +189,7 @@ func TestRefusedInOrder(t *testing.T) {
 // Senders that were told to come for a receive that is then given up are refused once more, and
 // keep their order among each other and before all others.
 func TestTurnsAreKept(t *testing.T) {
-	d := newDesk(t, 5)
+	d := newRig(t, 5)
 	p := d.open(Config{RecvBuffer: 2 * MaxEager})
 	d.says(1, data(1, 0, MaxEager))
 	d.says(1, data(1, 1, MaxEager))
@@ -220,7 +220,7 @@ func TestTurnsAreKept(t *testing.T) {
 // The room that a sender was told to come for is there when it comes, though another sender has
 // been told to come since, for a receive with memory of its own.
 func TestPromiseIsKept(t *testing.T) {
-	d := newDesk(t, 4)
+	d := newRig(t, 4)
 	p := d.open(Config{RecvBuffer: 2 * MaxEager})
 	d.says(1, data(1, 0, MaxEager))
 	d.says(1, data(1, 1, MaxEager))
@@ -248,7 +248,7 @@ func TestPromiseIsKept(t *testing.T) {
 // asks for an acknowledgement after every quarter.
 func TestSendWindow(t *testing.T) {
 	for _, first := range []uint32{0, ^uint32(0) - 100} { // numbers wrap in the second
-		d := newDesk(t, 3)
+		d := newRig(t, 3)
 		p := d.open(Config{})
 		to := p.pair(1)
 		to.base, to.sent, to.next, to.asked, to.urged = first, first, first, first, first
@@ -278,11 +278,11 @@ func TestSendWindow(t *testing.T) {
 			t.Errorf("from %d on: %d are sent again", first, n)
 		}
 		d.says(1, wire.Ack{Channel: 1, Ack: first + window + 3, Room: 1 << 20}.Append(nil))
-		if lines := d.node.Unfinished(); len(lines) > 0 {
+		if lines := d.layer.Unfinished(); len(lines) > 0 {
 			t.Errorf("from %d on: %v", first, lines)
 		}
 	}
-	d := newDesk(t, 3)
+	d := newRig(t, 3)
 	p := d.open(Config{SendBuffer: 2 * MaxEager})
 	for n := range 5 { // four are half of the buffer
 		if got := p.Give(1, make([]byte, 8<<10)); got != (n < 4) {
@@ -293,7 +293,7 @@ func TestSendWindow(t *testing.T) {
 		t.Error("half of the buffer was left for others, and no more")
 	}
 	for _, long := range []int{MaxEager, MaxEager + 1} {
-		d := newDesk(t, 2)
+		d := newRig(t, 2)
 		p := d.open(Config{MaxMessage: MaxEager + 1})
 		p.Start(&Op{Kind: Send, Peer: 1, Buf: make([]byte, long)})
 		if got := wire.Type(d.take(1)[0][0]) == wire.TypeRTS; got != (long > MaxEager) {
@@ -308,7 +308,7 @@ func TestSendWindow(t *testing.T) {
 
 // No more than a window of long messages is announced.
 func TestAnnounced(t *testing.T) {
-	d := newDesk(t, 2)
+	d := newRig(t, 2)
 	p := d.open(Config{})
 	buf := make([]byte, MaxEager+1)
 	for range window + 1 {
@@ -325,7 +325,7 @@ func TestAnnounced(t *testing.T) {
 	if n := count(); n != window {
 		t.Errorf("%d are announced", n)
 	}
-	if err := d.node.Recv(1, 1, wire.Ack{Channel: 1, Ack: 1, Room: 1 << 20}.Append(nil)); err != nil {
+	if err := d.layer.Recv(1, 1, wire.Ack{Channel: 1, Ack: 1, Room: 1 << 20}.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
 	if n := count(); n != 1 {
@@ -336,15 +336,15 @@ func TestAnnounced(t *testing.T) {
 // The room that the receiver has said bounds what is on its way; one message may
 // always find out.
 func TestCredit(t *testing.T) {
-	t.Run("in packets", func(t *testing.T) { testCredit(newDesk(t, 2)) })
+	t.Run("in packets", func(t *testing.T) { testCredit(newRig(t, 2)) })
 	t.Run("straight", func(t *testing.T) {
-		d := newDesk(t, 2)
-		d.straight(1)
+		d := newRig(t, 2)
+		d.connect(1)
 		testCredit(d)
 	})
 }
 
-func testCredit(d *desk) {
+func testCredit(d *rig) {
 	t := d.t
 	p := d.open(Config{})
 	p.Give(1, make([]byte, 8))
@@ -378,7 +378,7 @@ func testCredit(d *desk) {
 
 // An acknowledgement says how much room there is: what the buffer has free, less what has been promised.
 func TestRoomIsTold(t *testing.T) {
-	d := newDesk(t, 4)
+	d := newRig(t, 4)
 	p := d.open(Config{RecvBuffer: 2 * MaxEager})
 	asking := func(seq uint32, n int) []byte {
 		f := &wire.Data{AckReq: true, Channel: 1, Seq: seq, Total: uint32(n)}
@@ -394,21 +394,21 @@ func TestRoomIsTold(t *testing.T) {
 			t.Errorf("%s: %s, want %s", what, last, want)
 		}
 	}
-	d.node.Recv(1, 3, asking(0, 1000))
+	d.layer.Recv(1, 3, asking(0, 1000))
 	room("one message is there", "ACK channel=1 ack=1 room=64512")
 	d.says(1, data(1, 0, MaxEager))
 	d.says(1, data(1, 1, 64))
 	d.says(2, data(1, 0, MaxEager)) // is refused
 	first, _ := p.Next(1)
 	p.Release(first) // and told to come
-	d.node.Recv(1, 3, wire.AckReq{Channel: 1}.Append(nil))
+	d.layer.Recv(1, 3, wire.AckReq{Channel: 1}.Append(nil))
 	room("1,088 bytes are taken, and 32,768 promised", "ACK channel=1 ack=1 room=31680")
 }
 
 // A receive whose memory is too short for the message that comes learns so, and the next one gets it.
 // An empty message is one.
 func TestTooShort(t *testing.T) {
-	d := newDesk(t, 2)
+	d := newRig(t, 2)
 	p := d.open(Config{})
 	short := &Op{Kind: Recv, Peer: Any, Buf: make([]byte, 7)}
 	p.Start(short)
@@ -430,7 +430,7 @@ func TestTooShort(t *testing.T) {
 // Each refusal without a promise doubles the wait, up to a bound; an acknowledgement
 // that is news ends it.
 func TestBackoff(t *testing.T) {
-	d := newDesk(t, 2)
+	d := newRig(t, 2)
 	p := d.open(Config{})
 	p.Give(1, make([]byte, 8))
 	p.Give(1, make([]byte, 8))
@@ -438,17 +438,17 @@ func TestBackoff(t *testing.T) {
 	now := monotime.Time(1)
 	refuse := func(seq uint32, want time.Duration) {
 		t.Helper()
-		if err := d.node.Recv(now, 1, wire.Nack{Channel: 1, Seq: seq}.Append(nil)); err != nil {
+		if err := d.layer.Recv(now, 1, wire.Nack{Channel: 1, Seq: seq}.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
-		if got := d.node.Deadline().Sub(now); got != want {
+		if got := d.layer.Deadline().Sub(now); got != want {
 			t.Errorf("it waits for %v, want %v", got, want)
 		}
-		now = d.node.Deadline()
-		if d.node.Advance(now - 1); len(d.take(1)) != 0 {
+		now = d.layer.Deadline()
+		if d.layer.Advance(now - 1); len(d.take(1)) != 0 {
 			t.Error("it is sent again too early")
 		}
-		if d.node.Advance(now); len(d.take(1)) != int(2-seq) || d.node.Deadline() != monotime.Never {
+		if d.layer.Advance(now); len(d.take(1)) != int(2-seq) || d.layer.Deadline() != monotime.Never {
 			t.Error("it is not sent again when the time has come")
 		}
 	}
@@ -459,11 +459,11 @@ func TestBackoff(t *testing.T) {
 	refuse(0, 5*time.Millisecond)
 	d.says(1, wire.Ack{Channel: 1, Ack: 1, Room: 1 << 20}.Append(nil))
 	refuse(1, 50*time.Microsecond)
-	if err := d.node.Recv(now, 1, wire.Nack{Channel: 1, Seq: 1}.Append(nil)); err != nil {
+	if err := d.layer.Recv(now, 1, wire.Nack{Channel: 1, Seq: 1}.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
 	d.says(1, wire.Ack{Channel: 1, Ack: 2, Room: 1 << 20}.Append(nil))
-	if d.node.Deadline() != monotime.Never {
+	if d.layer.Deadline() != monotime.Never {
 		t.Error("everything has been accepted, and it still waits")
 	}
 }
@@ -480,7 +480,7 @@ func TestConfig(t *testing.T) {
 		{Config{SendBuffer: 2 * MaxEager}, true}, {Config{SendBuffer: 2*MaxEager - 1}, false},
 		{Config{MaxMessage: 1}, true}, {Config{MaxMessage: -1}, false}, {Config{MaxMessage: 1 << 40}, true}, {Config{MaxMessage: 1<<40 + 1}, false},
 	} {
-		if _, err := newDesk(t, 2).node.Open(1, c.cfg); (err == nil) != c.ok {
+		if _, err := newRig(t, 2).layer.Open(1, c.cfg); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c.cfg, err)
 		}
 	}

@@ -28,7 +28,7 @@ func (p *Port) announce(d *pair, op *Op) bool {
 	if d.next-d.base >= window {
 		return false
 	}
-	n := p.node
+	n := p.layer
 	n.token = max(n.token+1, 1)
 	op.token = n.token
 	n.sends.push(op)
@@ -44,7 +44,7 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 	d := p.pair(from)
 	p.onAck(d, f.Ack)
 	if f.Seq != d.expected {
-		p.node.Stats.Dropped++
+		p.layer.Stats.Dropped++
 		return
 	}
 	p.dropPartial(d)
@@ -57,7 +57,7 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 	d.q.Counts.Received.Messages++
 	offer := Offer{From: from, Token: f.Token, Total: int(f.Total), Mem: f.Mem, Addr: f.Addr, Seq: f.Seq}
 	if f.Total <= MaxEager || f.Total > uint64(p.cfg.MaxMessage) {
-		p.node.settleFetch(offer, wire.StatusTooLong)
+		p.layer.settleFetch(offer, wire.StatusTooLong)
 		p.admitted(d)
 	} else {
 		b := p.recv.get(0)
@@ -88,12 +88,12 @@ func (p *Port) Fetch(op *Op) {
 		p.startAgain(op)
 		return
 	}
-	p.node.fetching.push(op)
+	p.layer.fetching.push(op)
 	if k != nil {
 		op.got = copy(op.Buf, k.bytes)
 		return // until the sender confirms
 	}
-	q := p.node.queue(op.Offer.From)
+	q := p.layer.queue(op.Offer.From)
 	q.Push(wire.Fetch{Token: op.Offer.Token, N: uint64(op.Offer.Total)}.Append(q.Head()), nil, true)
 }
 
@@ -104,14 +104,14 @@ func (p *Port) Fetched(op *Op) {
 	if p.rejects(op) {
 		return
 	}
-	p.node.fetching.push(op)
-	p.node.queue(op.Offer.From).Counts.ReceivedLong += uint64(op.Offer.Total)
-	p.node.settleFetch(op.Offer, wire.StatusOK)
+	p.layer.fetching.push(op)
+	p.layer.queue(op.Offer.From).Counts.ReceivedLong += uint64(op.Offer.Total)
+	p.layer.settleFetch(op.Offer, wire.StatusOK)
 }
 
 // rejects ends an offered receive that cannot go on.
 func (p *Port) rejects(op *Op) bool {
-	err := p.node.gone[op.Offer.From]
+	err := p.layer.gone[op.Offer.From]
 	switch {
 	case op.recalled:
 		err = p.freezing.why
@@ -130,38 +130,38 @@ func (p *Port) rejects(op *Op) bool {
 }
 
 // settleFetch sends FETCHED: we have the message, or do not want it.
-func (n *Node) settleFetch(o Offer, s wire.Status) {
-	q := n.queue(o.From)
+func (l *Layer) settleFetch(o Offer, s wire.Status) {
+	q := l.queue(o.From)
 	q.Push(wire.Fetched{Status: s, Token: o.Token}.Append(q.Head()), nil, true)
 }
 
 // recvLong handles the frames of long messages.
-func (n *Node) recvLong(from int, frame []byte) error {
+func (l *Layer) recvLong(from int, frame []byte) error {
 	switch wire.Type(frame[0]) {
 	case wire.TypeFetch:
 		f, err := wire.ParseFetch(frame)
 		if err != nil {
 			return err
 		}
-		n.onFetch(from, f)
+		l.onFetch(from, f)
 	case wire.TypePiece:
 		f, payload, err := wire.ParsePiece(frame)
 		if err != nil {
 			return err
 		}
-		n.onPiece(from, f, payload)
+		l.onPiece(from, f, payload)
 	case wire.TypeFetched:
 		f, err := wire.ParseFetched(frame)
 		if err != nil {
 			return err
 		}
-		n.onFetched(from, f)
+		l.onFetched(from, f)
 	case wire.TypeSettled:
 		f, err := wire.ParseSettled(frame)
 		if err != nil {
 			return err
 		}
-		n.onSettled(from, f)
+		l.onSettled(from, f)
 	default:
 		return wire.ErrType
 	}
@@ -169,8 +169,8 @@ func (n *Node) recvLong(from int, frame []byte) error {
 }
 
 // sending returns the send that a token names, if that peer may ask for it.
-func (n *Node) sending(from int, token uint32) *Op {
-	for op := n.sends.first; op != nil; op = op.next {
+func (l *Layer) sending(from int, token uint32) *Op {
+	for op := l.sends.first; op != nil; op = op.next {
 		if op.token == token && op.Peer == from {
 			return op
 		}
@@ -178,93 +178,93 @@ func (n *Node) sending(from int, token uint32) *Op {
 	return nil
 }
 
-func (n *Node) onFetch(from int, f wire.Fetch) {
-	op := n.sending(from, f.Token)
+func (l *Layer) onFetch(from int, f wire.Fetch) {
+	op := l.sending(from, f.Token)
 	if op == nil {
-		n.settle(from, f.Token, wire.StatusCancelled)
+		l.settle(from, f.Token, wire.StatusCancelled)
 		return
 	}
 	if f.Off != 0 || f.N != uint64(len(op.Buf)) {
-		n.Stats.Dropped++
+		l.Stats.Dropped++
 		return
 	}
 	op.packets = true
-	q := n.queue(from)
+	q := l.queue(from)
 	q.Push(wire.Piece{End: true, Token: f.Token}.Append(q.Head()), op.Buf, false)
 }
 
-func (n *Node) onPiece(from int, f wire.Piece, payload []byte) {
-	op := n.findFetch(from, f.Token)
+func (l *Layer) onPiece(from int, f wire.Piece, payload []byte) {
+	op := l.findFetch(from, f.Token)
 	if op == nil || f.Off != uint64(op.got) || len(payload) > op.Offer.Total-op.got {
-		n.Stats.Dropped++ // of a fetch that was given up, or repeated
+		l.Stats.Dropped++ // of a fetch that was given up, or repeated
 		return
 	}
 	op.got += copy(op.Buf[op.got:op.Offer.Total], payload)
 	if op.got == op.Offer.Total {
-		n.settleFetch(op.Offer, wire.StatusOK)
+		l.settleFetch(op.Offer, wire.StatusOK)
 	}
 }
 
-func (n *Node) onFetched(from int, f wire.Fetched) {
-	op := n.sending(from, f.Token)
+func (l *Layer) onFetched(from int, f wire.Fetched) {
+	op := l.sending(from, f.Token)
 	if op == nil {
 		if f.Status == wire.StatusOK {
-			n.settle(from, f.Token, wire.StatusCancelled)
+			l.settle(from, f.Token, wire.StatusCancelled)
 		}
 		return
 	}
-	n.sends.remove(op)
-	n.queue(from).Drop(wire.TypePiece, f.Token)
+	l.sends.remove(op)
+	l.queue(from).Drop(wire.TypePiece, f.Token)
 	switch f.Status {
 	case wire.StatusOK:
 		if !op.packets {
-			n.queue(from).Counts.SentLong += uint64(len(op.Buf))
+			l.queue(from).Counts.SentLong += uint64(len(op.Buf))
 		}
-		n.settle(from, f.Token, wire.StatusOK)
-		n.finish(op, nil)
+		l.settle(from, f.Token, wire.StatusOK)
+		l.finish(op, nil)
 	case wire.StatusTooLong:
-		n.finish(op, fmt.Errorf("weft: rank %d does not take messages of %d bytes: %w", from, len(op.Buf), link.ErrTooLong))
+		l.finish(op, fmt.Errorf("weft: rank %d does not take messages of %d bytes: %w", from, len(op.Buf), link.ErrTooLong))
 	default:
-		n.finish(op, fmt.Errorf("weft: rank %d closed the channel: %w", from, link.ErrClosed))
+		l.finish(op, fmt.Errorf("weft: rank %d closed the channel: %w", from, link.ErrClosed))
 	}
 }
 
 // withhold forgets the bytes of a long message that are being sent, and tells
 // the receiver, who would wait for the rest of them.
-func (n *Node) withhold(op *Op, s wire.Status) {
-	if n.queue(op.Peer).Drop(wire.TypePiece, op.token) && n.gone[op.Peer] == nil {
-		n.settle(op.Peer, op.token, s)
+func (l *Layer) withhold(op *Op, s wire.Status) {
+	if l.queue(op.Peer).Drop(wire.TypePiece, op.token) && l.gone[op.Peer] == nil {
+		l.settle(op.Peer, op.token, s)
 	}
 }
 
-func (n *Node) settle(to int, token uint32, s wire.Status) {
-	q := n.queue(to)
+func (l *Layer) settle(to int, token uint32, s wire.Status) {
+	q := l.queue(to)
 	q.Push(wire.Settled{Status: s, Token: token}.Append(q.Head()), nil, false)
 }
 
-func (n *Node) onSettled(from int, f wire.Settled) {
-	op := n.findFetch(from, f.Token)
+func (l *Layer) onSettled(from int, f wire.Settled) {
+	op := l.findFetch(from, f.Token)
 	if op == nil {
-		if !n.settleKept(from, f) {
-			n.Stats.Dropped++
+		if !l.settleKept(from, f) {
+			l.Stats.Dropped++
 		}
 		return
 	}
-	n.fetching.remove(op)
-	n.settleKept(from, f)
+	l.fetching.remove(op)
+	l.settleKept(from, f)
 	if f.Status == wire.StatusOK && op.got == op.Offer.Total {
-		n.finish(op, nil)
+		l.finish(op, nil)
 		return
 	}
 	if op.port.startAgain(op); op.State != Pending {
-		n.done.push(op)
+		l.done.push(op)
 	}
 }
 
 // startAgain makes a receive go on to the next message, because the sender of the
 // one that it was offered has given it up.
 func (p *Port) startAgain(op *Op) {
-	p.node.Stats.Received--
+	p.layer.Stats.Received--
 	op.State, op.Offer = Pending, Offer{}
 	if op.borrow {
 		op.Buf = nil
@@ -274,18 +274,18 @@ func (p *Port) startAgain(op *Op) {
 
 // settleKept takes note of what the sender says of a message that we keep for a
 // later receive, and reports whether there is one.
-func (n *Node) settleKept(from int, f wire.Settled) bool {
-	i := slices.IndexFunc(n.keeping, func(k *kept) bool { return k.from == from && k.token == f.Token })
+func (l *Layer) settleKept(from int, f wire.Settled) bool {
+	i := slices.IndexFunc(l.keeping, func(k *kept) bool { return k.from == from && k.token == f.Token })
 	if i < 0 {
 		return false
 	}
-	k := n.keeping[i]
-	n.keeping = slices.Delete(n.keeping, i, i+1)
+	k := l.keeping[i]
+	l.keeping = slices.Delete(l.keeping, i, i+1)
 	if k.settled = f.Status == wire.StatusOK; k.settled {
 		return true
 	}
 	k.void = true
-	for _, p := range n.ports {
+	for _, p := range l.ports {
 		if d := p.pairs[from]; d != nil {
 			p.filter(d, func(b *Block) bool { return b.kind == announced && b.offer.kept == k })
 		}
@@ -293,8 +293,8 @@ func (n *Node) settleKept(from int, f wire.Settled) bool {
 	return true
 }
 
-func (n *Node) findFetch(from int, token uint32) *Op {
-	for op := n.fetching.first; op != nil; op = op.next {
+func (l *Layer) findFetch(from int, token uint32) *Op {
+	for op := l.fetching.first; op != nil; op = op.next {
 		if op.Offer.From == from && op.Offer.Token == token {
 			return op
 		}

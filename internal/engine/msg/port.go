@@ -28,7 +28,7 @@ const firstCredit = 1 << 18
 
 // A Port is one process's end of a channel.
 type Port struct {
-	node    *Node
+	layer   *Layer
 	channel uint16
 	cfg     Config
 	open    bool
@@ -155,24 +155,24 @@ func (c Config) withDefaults() (Config, error) {
 }
 
 // newPort returns a port that is not open: it has no receive buffer.
-func (n *Node) newPort(channel uint16) *Port {
-	p := &Port{node: n, channel: channel, pairs: map[int]*pair{}}
-	n.ports[channel] = p
+func (l *Layer) newPort(channel uint16) *Port {
+	p := &Port{layer: l, channel: channel, pairs: map[int]*pair{}}
+	l.ports[channel] = p
 	return p
 }
 
 // Open opens a channel. Senders that came too early are asked to send again.
-func (n *Node) Open(channel uint16, cfg Config) (*Port, error) {
+func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	p := n.ports[channel]
+	p := l.ports[channel]
 	switch {
 	case p == nil:
-		p = n.newPort(channel)
+		p = l.newPort(channel)
 	case p.revoked != nil && p.early():
-		n.early--
+		l.early--
 		p.cfg = cfg
 		return p, nil // the group has ended before this rank came: it is told so by what it begins
 	case p.revoked != nil:
@@ -180,12 +180,12 @@ func (n *Node) Open(channel uint16, cfg Config) (*Port, error) {
 	case p.open:
 		return nil, fmt.Errorf("weft: channel %d is already open: %w", channel, link.ErrInUse)
 	case p.early():
-		n.early--
+		l.early--
 	}
 	p.cfg, p.open = cfg, true
 	p.send.limit, p.recv.limit = cfg.SendBuffer, cfg.RecvBuffer
-	for _, rank := range sortedKeys(n.gone) {
-		p.deathNotice(rank, n.gone[rank])
+	for _, rank := range sortedKeys(l.gone) {
+		p.deathNotice(rank, l.gone[rank])
 	}
 	p.serveOwed()
 	return p, nil
@@ -212,7 +212,7 @@ func (p *Port) pair(rank int) *pair {
 	d := p.pairs[rank]
 	if d == nil {
 		d = &pair{
-			port: p, rank: rank, q: p.node.queue(rank),
+			port: p, rank: rank, q: p.layer.queue(rank),
 			entries: make([]entry, 1), credit: firstCredit, resendAt: monotime.Never,
 		}
 		p.pairs[rank] = d
@@ -222,8 +222,8 @@ func (p *Port) pair(rank int) *pair {
 }
 
 // Rest gives back memory that is held for messages to a peer, if there are none.
-func (n *Node) Rest(rank int) {
-	for _, p := range n.ports {
+func (l *Layer) Rest(rank int) {
+	for _, p := range l.ports {
 		if d := p.pairs[rank]; d != nil && d.base == d.next && len(d.entries) > 1 {
 			d.entries = make([]entry, 1)
 		}
@@ -231,9 +231,9 @@ func (n *Node) Rest(rank int) {
 }
 
 // MemoryBytes returns what the buffers of all ports hold.
-func (n *Node) MemoryBytes() int {
+func (l *Layer) MemoryBytes() int {
 	sum := 0
-	for _, p := range n.ports {
+	for _, p := range l.ports {
 		sum += p.send.held + p.recv.held
 	}
 	return sum
@@ -247,7 +247,7 @@ func (p *Port) IsOpen() bool { return p.open }
 // opened again. What was sent and not yet acknowledged stays until it is: the
 // numbering of a channel goes on if it is opened again.
 func (p *Port) Close() {
-	n := p.node
+	n := p.layer
 	p.open = false
 	why := p.Closed()
 	p.endFreeze(why)

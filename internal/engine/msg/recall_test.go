@@ -9,8 +9,8 @@ import (
 )
 
 // announce delivers the announcement of a long message of rank 1.
-func (d *desk) announce(seq, token uint32) {
-	d.says(1, wire.RTS{Channel: 1, Seq: seq, Token: token, Total: MaxEager + 1}.Append(nil))
+func (r *rig) announce(seq, token uint32) {
+	r.says(1, wire.RTS{Channel: 1, Seq: seq, Token: token, Total: MaxEager + 1}.Append(nil))
 }
 
 // order lists the tokens of the messages that have arrived.
@@ -27,7 +27,7 @@ func (p *Port) order() (tokens []uint32) {
 func TestFreezingRecallsWhatWasOffered(t *testing.T) {
 	for name, come := range map[string]func(p *Port, op *Op){"Fetch": (*Port).Fetch, "Fetched": (*Port).Fetched, "Decline": (*Port).Decline} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, 3)
+			d := newRig(t, 3)
 			p := d.open(Config{})
 			var ops []*Op
 			for seq := range uint32(3) {
@@ -43,8 +43,8 @@ func TestFreezingRecallsWhatWasOffered(t *testing.T) {
 			if got := fmt.Sprint(p.order()); got != "[7 8 9]" {
 				t.Errorf("messages %s have arrived", got)
 			}
-			if d.node.Stats.Received != 0 {
-				t.Errorf("%d messages are counted as received", d.node.Stats.Received)
+			if d.layer.Stats.Received != 0 {
+				t.Errorf("%d messages are counted as received", d.layer.Stats.Received)
 			}
 			if _, err := p.Restore(nil); err != nil {
 				t.Fatal(err)

@@ -12,7 +12,7 @@ func (p *Port) startRecv(op *Op) {
 		return
 	}
 	if op.Peer != Any {
-		if err := p.node.gone[op.Peer]; err != nil {
+		if err := p.layer.gone[op.Peer]; err != nil {
 			op.State, op.Err = Done, err
 			return
 		}
@@ -45,7 +45,7 @@ func (p *Port) Next(from int) (b *Block, sender int) {
 		return nil, 0
 	}
 	p.take(b)
-	p.node.Stats.Received++
+	p.layer.Stats.Received++
 	return b, b.from
 }
 
@@ -69,7 +69,7 @@ func (p *Port) offer(op *Op, b *Block) {
 		return
 	}
 	p.take(b)
-	p.node.Stats.Received++
+	p.layer.Stats.Received++
 	switch {
 	case b.kind == announced:
 		op.State, op.Offer = Offered, b.offer
@@ -104,7 +104,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 		p.onAck(d, f.Ack)
 	}
 	if f.Seq != d.expected || uint64(f.Off)+uint64(len(payload)) > uint64(f.Total) || f.Total > MaxEager {
-		p.node.Stats.Dropped++
+		p.layer.Stats.Dropped++
 		return
 	}
 	if op := p.posted.first; op != nil && int(f.Total) == len(payload) && p.whole(d, op, payload) {
@@ -121,7 +121,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 			return
 		}
 	} else if d.partial == nil && d.into == nil || int(f.Off) != d.got || int(f.Total) != d.total {
-		p.node.Stats.Dropped++
+		p.layer.Stats.Dropped++
 		return
 	}
 	if d.into != nil {
@@ -147,8 +147,8 @@ func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 	op.From, op.N, op.Seq = d.rank, len(payload), d.expected
 	d.expected++
 	d.q.Counts.Received.Messages++
-	p.node.Stats.Received++
-	p.node.finish(op, nil)
+	p.layer.Stats.Received++
+	p.layer.finish(op, nil)
 	return true
 }
 
@@ -195,8 +195,8 @@ func (p *Port) complete(d *pair, ask bool) {
 	if op := d.into; op != nil {
 		d.into = nil
 		op.From, op.N, op.Seq = d.rank, d.total, seq
-		p.node.Stats.Received++
-		p.node.finish(op, nil)
+		p.layer.Stats.Received++
+		p.layer.finish(op, nil)
 	} else {
 		b := d.partial
 		d.partial, b.seq = nil, seq
@@ -230,7 +230,7 @@ func (p *Port) serve(b *Block) {
 		}
 		p.posted.remove(op)
 		p.offer(op, b)
-		p.node.done.push(op)
+		p.layer.done.push(op)
 		taken = op.Err == nil
 	}
 }

@@ -112,7 +112,7 @@ func (p *Port) admitted(d *pair) {
 // refuse answers a message with NACK: its sender holds everything for us until
 // we send GO, or tries again later where the port is configured for back-off.
 func (p *Port) refuse(d *pair, n int) {
-	p.node.Stats.Refused++
+	p.layer.Stats.Refused++
 	d.q.Counts.Received.Refused++
 	d.turned = true
 	told := d.called // to come: it keeps its turn
@@ -121,7 +121,7 @@ func (p *Port) refuse(d *pair, n int) {
 		p.queueUp(d, told)
 	}
 	d.owes = 1 << class(n)
-	p.node.nack(d.rank, p.channel, d.expected, !p.cfg.Backoff)
+	p.layer.nack(d.rank, p.channel, d.expected, !p.cfg.Backoff)
 	if p.cfg.Backoff {
 		d.owes = 0
 	}

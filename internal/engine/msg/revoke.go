@@ -51,7 +51,7 @@ func (p *Port) Revoke(to []int, by, gone int, reason string) {
 	}
 	p.revoke(&RevokedError{Channel: int(p.channel), By: by, Gone: gone, Reason: reason})
 	for _, rank := range to {
-		if rank != by && p.node.gone[rank] == nil {
+		if rank != by && p.layer.gone[rank] == nil {
 			p.spread(p.pair(rank))
 		}
 	}
@@ -87,19 +87,19 @@ func (p *Port) turnAway(o Offer) {
 	if p.revoked != nil {
 		p.spread(p.pair(o.From)) // first the reason
 	}
-	p.node.settleFetch(o, wire.StatusClosed)
+	p.layer.settleFetch(o, wire.StatusClosed)
 }
 
 // onRevoke takes note that a peer has ended a channel.
-func (n *Node) onRevoke(from int, f wire.Revoke, reason []byte) {
-	p := n.ports[f.Channel]
+func (l *Layer) onRevoke(from int, f wire.Revoke, reason []byte) {
+	p := l.ports[f.Channel]
 	if p == nil {
-		if n.early == maxEarly {
-			n.Stats.Dropped++ // whoever is asked on that channel later answers with REVOKE
+		if l.early == maxEarly {
+			l.Stats.Dropped++ // whoever is asked on that channel later answers with REVOKE
 			return
 		}
-		n.early++
-		p = n.newPort(f.Channel)
+		l.early++
+		p = l.newPort(f.Channel)
 	}
 	gone := -1
 	if f.Gone != wire.Nobody {

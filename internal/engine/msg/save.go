@@ -61,7 +61,7 @@ var order = binary.LittleEndian
 
 // saveDepartures appends the ranks of whose end the program has been told: the news is not waiting to be received.
 func (p *Port) saveDepartures(b []byte) []byte {
-	heard := sortedKeys(p.node.gone)
+	heard := sortedKeys(p.layer.gone)
 	for m := p.arrived; m != nil; m = m.next {
 		if m.kind == death {
 			heard = slices.DeleteFunc(heard, func(rank int) bool { return rank == m.from })
@@ -114,9 +114,9 @@ func (p *Port) Restore(b []byte) (Held, error) {
 	for _, m := range s.arrived {
 		p.restoreArrived(m)
 	}
-	for _, rank := range sortedKeys(p.node.gone) {
+	for _, rank := range sortedKeys(p.layer.gone) {
 		if !slices.Contains(s.heard, rank) {
-			p.deathNotice(rank, p.node.gone[rank])
+			p.deathNotice(rank, p.layer.gone[rank])
 		}
 	}
 	return s.held, nil
@@ -151,12 +151,12 @@ func (p *Port) restorePeer(s *savedPeer) {
 		copy(block.mem, m.data)
 		*p.number(d, len(block.mem)) = entry{block: block, after: d.q.Last()}
 	}
-	p.node.Stats.Sent -= uint64(len(s.sent)) // they have been counted
+	p.layer.Stats.Sent -= uint64(len(s.sent)) // they have been counted
 	d.q.Counts.Sent.Messages -= uint64(len(s.sent))
 	if mutant.On(mutant.RestoredShort) && d.sent != d.next {
 		d.sent++
 	}
-	if cause := p.node.gone[s.rank]; cause != nil {
+	if cause := p.layer.gone[s.rank]; cause != nil {
 		p.lose(d, cause)
 		p.unsend(d, cause, p.send.put)
 	}

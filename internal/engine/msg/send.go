@@ -36,7 +36,7 @@ func (p *Port) Start(op *Op) {
 }
 
 func (p *Port) startSend(op *Op) {
-	if err := p.node.gone[op.Peer]; err != nil {
+	if err := p.layer.gone[op.Peer]; err != nil {
 		op.State, op.Err = Done, err
 		return
 	}
@@ -103,7 +103,7 @@ func (p *Port) Last(to int) uint32 { return p.pair(to).next - 1 }
 
 // HasRoom reports whether a message of n bytes to a peer would find room now.
 func (p *Port) HasRoom(to, n int) bool {
-	if !p.open || p.freezing.frozen || len(p.node.gone) > 0 && p.node.gone[to] != nil {
+	if !p.open || p.freezing.frozen || len(p.layer.gone) > 0 && p.layer.gone[to] != nil {
 		return false
 	}
 	d := p.pair(to)
@@ -133,7 +133,7 @@ func (p *Port) direct(d *pair, b []byte, size int) bool {
 // Give sends a short message if that needs no waiting, and reports whether it
 // did. It is Start without an Op.
 func (p *Port) Give(to int, b []byte) bool {
-	if !p.open || p.freezing.frozen || len(b) > MaxEager || len(b) > p.cfg.MaxMessage || len(p.node.gone) > 0 && p.node.gone[to] != nil {
+	if !p.open || p.freezing.frozen || len(b) > MaxEager || len(b) > p.cfg.MaxMessage || len(p.layer.gone) > 0 && p.layer.gone[to] != nil {
 		return false
 	}
 	d := p.pair(to)
@@ -163,7 +163,7 @@ func (p *Port) number(d *pair, size int) *entry {
 	d.next++
 	p.unacked++
 	d.queued += size
-	p.node.Stats.Sent++
+	p.layer.Stats.Sent++
 	d.q.Counts.Sent.Messages++
 	return d.entry(d.next - 1)
 }
@@ -218,9 +218,9 @@ func (p *Port) pump(d *pair) {
 
 // Resume transmits what had to wait until operations on a peer's memory were on their
 // way: a message never arrives before the effect of what was begun before it.
-func (n *Node) Resume(rank int) {
-	for _, channel := range n.channels() {
-		p := n.ports[channel]
+func (l *Layer) Resume(rank int) {
+	for _, channel := range l.channels() {
+		p := l.ports[channel]
 		if d := p.pairs[rank]; d != nil && d.sent != d.next {
 			p.pump(d)
 		}
@@ -254,7 +254,7 @@ func (p *Port) owe(d *pair) {
 		d.listed = true
 		p.unasked = append(p.unasked, d)
 	}
-	if len(p.starved) > 0 && !mutant.On(mutant.AskOne) || p.node.draining {
+	if len(p.starved) > 0 && !mutant.On(mutant.AskOne) || p.layer.draining {
 		p.ask(d, p.alone)
 	}
 }
@@ -294,7 +294,7 @@ func (p *Port) onAck(d *pair, e uint32) {
 		return
 	}
 	if e-d.base > d.sent-d.base {
-		p.node.Stats.Dropped++
+		p.layer.Stats.Dropped++
 		return
 	}
 	p.unacked -= int(e - d.base)
@@ -316,7 +316,7 @@ func (p *Port) onAck(d *pair, e uint32) {
 	}
 	if d.refused && less(d.refusedAt, e) {
 		d.refused, d.backoff = false, 0
-		p.node.stopTimer(d)
+		p.layer.stopTimer(d)
 	}
 	if d.sent != d.next || len(d.flushes) > 0 {
 		p.pump(d)
@@ -358,7 +358,7 @@ func (p *Port) feedPair(d *pair) {
 			return
 		}
 		if op.State == Done {
-			p.node.finish(op, op.Err)
+			p.layer.finish(op, op.Err)
 		}
 	}
 }
@@ -377,7 +377,7 @@ func (p *Port) starve(d *pair) {
 // a back-off if it will not.
 func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 	if f.Seq-d.base >= d.sent-d.base {
-		p.node.Stats.Dropped++
+		p.layer.Stats.Dropped++
 		return
 	}
 	d.q.Counts.Sent.Refused++
@@ -388,15 +388,15 @@ func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 	}
 	d.backoff = min(max(2*d.backoff, int64(minBackoff)), int64(maxBackoff))
 	if d.resendAt == monotime.Never {
-		p.node.waiting = append(p.node.waiting, d)
+		p.layer.waiting = append(p.layer.waiting, d)
 	}
 	d.resendAt = now.Add(time.Duration(d.backoff))
-	p.node.timed = true
+	p.layer.timed = true
 }
 
 func (p *Port) onGo(d *pair, seq uint32) {
 	if !d.refused || seq != d.refusedAt {
-		p.node.Stats.Dropped++
+		p.layer.Stats.Dropped++
 		return
 	}
 	d.q.Counts.Sent.Resumed++
@@ -417,20 +417,20 @@ func (p *Port) resend(d *pair) {
 		until = d.next
 	}
 	for s := d.refusedAt; s != until; s++ {
-		p.node.Stats.Resent++
+		p.layer.Stats.Resent++
 		p.transmit(d, s, s+1 == until)
 	}
 }
 
 // stopTimer ends a back-off.
-func (n *Node) stopTimer(d *pair) {
+func (l *Layer) stopTimer(d *pair) {
 	if d.resendAt == monotime.Never {
 		return
 	}
 	d.resendAt = monotime.Never
-	for i, w := range n.waiting {
+	for i, w := range l.waiting {
 		if w == d {
-			n.waiting = append(n.waiting[:i], n.waiting[i+1:]...)
+			l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
 			return
 		}
 	}
@@ -456,6 +456,6 @@ func (p *Port) startFlush(op *Op) {
 func (p *Port) drained(op *Op) {
 	op.left--
 	if op.left == 0 && op.State != Done {
-		p.node.finish(op, nil)
+		p.layer.finish(op, nil)
 	}
 }

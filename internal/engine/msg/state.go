@@ -96,7 +96,7 @@ func Holds(b []byte, size int) (Held, error) {
 
 // readState reads a state and checks that this port can have it: its messages find room.
 func (p *Port) readState(b []byte) (savedState, error) {
-	s, why := parseState(b, p.node.size)
+	s, why := parseState(b, p.layer.size)
 	// A port may exceed its receive buffer by a message for each receive from one rank that was given up.
 	switch free := p.send.limit - p.send.used + p.sendHeld(); {
 	case why != "":

@@ -11,36 +11,36 @@ import (
 )
 
 // frozen opens a port of rank 0 of three and freezes it.
-func (d *desk) frozen(cfg Config) *Port {
-	p := d.open(cfg)
-	d.freeze(p)
+func (r *rig) frozen(cfg Config) *Port {
+	p := r.open(cfg)
+	r.freeze(p)
 	return p
 }
 
 // freeze freezes a port whose peers answer at once.
-func (d *desk) freeze(p *Port) {
+func (r *rig) freeze(p *Port) {
 	op := &Op{Kind: Freeze, Peer: Any}
 	p.Start(op)
 	for _, rank := range sortedKeys(p.pairs) {
-		for _, f := range d.take(rank) {
+		for _, f := range r.take(rank) {
 			if fence, err := wire.ParseFence(f); err == nil {
 				answer := wire.FenceAck{Channel: fence.Channel, Number: fence.Number, Ack: p.pairs[rank].base, Room: 1 << 20}
-				if err := d.node.Recv(1, rank, answer.Append(nil)); err != nil {
-					d.t.Fatal(err)
+				if err := r.layer.Recv(1, rank, answer.Append(nil)); err != nil {
+					r.t.Fatal(err)
 				}
 			}
 		}
 	}
-	for d.node.Finished() != nil {
+	for r.layer.Finished() != nil {
 	}
 	if op.State != Done || op.Err != nil {
-		d.t.Fatalf("%+v", op)
+		r.t.Fatalf("%+v", op)
 	}
 }
 
 // busy returns the saved state of a port that holds messages in both directions, and one that was announced.
 func busy(t testing.TB) []byte {
-	d := newDesk(t, 3)
+	d := newRig(t, 3)
 	p := d.open(Config{})
 	for i := range 5 {
 		p.Give(1+i%2, bytes.Repeat([]byte{byte(i)}, 100*i))
@@ -49,7 +49,7 @@ func busy(t testing.TB) []byte {
 	for seq := range uint32(3) {
 		for rank := 1; rank < 3; rank++ {
 			data := wire.Data{Channel: 1, Seq: seq, Total: 10}
-			if err := d.node.Recv(1, rank, append(data.Append(nil), "ten bytes."...)); err != nil {
+			if err := d.layer.Recv(1, rank, append(data.Append(nil), "ten bytes."...)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -65,7 +65,7 @@ func busy(t testing.TB) []byte {
 // TestStateComesBack: what is restored is what was saved, in another port too.
 func TestStateComesBack(t *testing.T) {
 	state := busy(t)
-	p := newDesk(t, 3).frozen(Config{})
+	p := newRig(t, 3).frozen(Config{})
 	for range 2 { // the second time in the place of the first
 		if _, err := p.Restore(state); err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestRestoreRefuses(t *testing.T) {
 		b[at] = to
 		return b
 	}
-	p := newDesk(t, 3).frozen(Config{})
+	p := newRig(t, 3).frozen(Config{})
 	if _, err := p.Restore(state); err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +115,8 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("what was refused has changed the port: %v", err)
 	}
 
-	small := newDesk(t, 3).frozen(Config{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
-	d := newDesk(t, 3)
+	small := newRig(t, 3).frozen(Config{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
+	d := newRig(t, 3)
 	big := d.open(Config{})
 	for range 3 {
 		big.Give(1, make([]byte, MaxEager))
@@ -129,10 +129,10 @@ func TestRestoreRefuses(t *testing.T) {
 	if _, err := small.Restore(state); !errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), "98304 bytes of the send buffer, where 65536 are free") {
 		t.Error(err)
 	}
-	if _, err := newDesk(t, 3).open(Config{}).Restore(nil); !errors.Is(err, ErrNotFrozen) {
+	if _, err := newRig(t, 3).open(Config{}).Restore(nil); !errors.Is(err, ErrNotFrozen) {
 		t.Error(err)
 	}
-	if _, _, err := newDesk(t, 3).open(Config{}).Save(nil); !errors.Is(err, ErrNotFrozen) {
+	if _, _, err := newRig(t, 3).open(Config{}).Save(nil); !errors.Is(err, ErrNotFrozen) {
 		t.Error(err)
 	}
 }
@@ -144,7 +144,7 @@ func FuzzState(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(make([]byte, 12))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p := newDesk(t, 3).frozen(Config{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
+		p := newRig(t, 3).frozen(Config{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
 		held, err := p.Restore(b)
 		if err != nil {
 			if !errors.Is(err, ErrSaved) {

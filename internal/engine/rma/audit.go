@@ -8,14 +8,14 @@ import (
 // Unfinished says what the layer still has to do, a line each. Those who wait
 // here for a region to be exposed do not count: they are the business of their
 // own ranks.
-func (n *Node) Unfinished() (lines []string) {
-	for _, op := range n.ops.ops {
+func (l *Layer) Unfinished() (lines []string) {
+	for _, op := range l.ops.ops {
 		if op != nil {
 			lines = append(lines, fmt.Sprintf("%s at rank %d is not answered", op, op.Peer))
 		}
 	}
-	for _, rank := range n.ranks() {
-		p := n.peers[rank]
+	for _, rank := range l.ranks() {
+		p := l.peers[rank]
 		for op := p.waiting.first; op != nil; op = op.next {
 			lines = append(lines, fmt.Sprintf("%s at rank %d has not begun", op, rank))
 		}
@@ -47,19 +47,19 @@ func (op *Op) String() string {
 }
 
 // Fingerprint writes the state of the layer.
-func (n *Node) Fingerprint(w io.Writer) {
-	fmt.Fprintln(w, n.Stats, len(n.regions), n.region, n.wished, len(n.gone), n.ops.uses, n.ops.free)
-	for _, rank := range n.ranks() {
-		p := n.peers[rank]
+func (l *Layer) Fingerprint(w io.Writer) {
+	fmt.Fprintln(w, l.Stats, len(l.regions), l.region, l.attachCount, len(l.gone), l.ops.uses, l.ops.free)
+	for _, rank := range l.ranks() {
+		p := l.peers[rank]
 		fmt.Fprintln(w, rank, p.outstanding, p.failedPush, p.failedPut, p.waiting.first != nil)
 	}
 }
 
 // Unbegun says how many operations at ranks that take them wait to begin, the first
 // at each rank.
-func (n *Node) Unbegun(takes func(rank int) bool) (lines []string) {
-	for _, rank := range n.ranks() {
-		if op := n.peers[rank].waiting.first; op != nil && takes(rank) {
+func (l *Layer) Unbegun(takes func(rank int) bool) (lines []string) {
+	for _, rank := range l.ranks() {
+		if op := l.peers[rank].waiting.first; op != nil && takes(rank) {
 			lines = append(lines, fmt.Sprintf("%s at rank %d has not begun", op, rank))
 		}
 	}

@@ -20,8 +20,8 @@ func (p *peer) declare(lock, epoch uint64) {
 
 // onGuard notes what a peer has declared, if a region is guarded by that lock:
 // no peer can make us remember others.
-func (n *Node) onGuard(p *peer, f wire.Guard) {
-	for _, r := range n.regions {
+func (l *Layer) onGuard(p *peer, f wire.Guard) {
+	for _, r := range l.regions {
 		if r.Guard == f.Lock {
 			if p.epochs == nil {
 				p.epochs = map[uint64]uint64{}
@@ -30,7 +30,7 @@ func (n *Node) onGuard(p *peer, f wire.Guard) {
 			return
 		}
 	}
-	n.Stats.Dropped++
+	l.Stats.Dropped++
 }
 
 // under reports whether a peer may access a guarded region: under an epoch that
@@ -49,12 +49,12 @@ func (p *peer) under(r *Region) bool {
 
 // Raise closes the regions that a lock guards to epochs before one: those that there are,
 // and those that are exposed later. Only locks that this rank guards with are told of.
-func (n *Node) Raise(lock, epoch uint64) {
+func (l *Layer) Raise(lock, epoch uint64) {
 	if mutant.On(mutant.FenceUnheard) {
 		return
 	}
-	n.raised[lock] = max(n.raised[lock], epoch)
-	for _, r := range n.regions {
+	l.raised[lock] = max(l.raised[lock], epoch)
+	for _, r := range l.regions {
 		if r.Guard == lock {
 			r.Fence = max(r.Fence, epoch)
 		}

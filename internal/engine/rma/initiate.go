@@ -10,22 +10,22 @@ import (
 // Start begins an operation. When it returns, op may already be Done; else it
 // belongs to the engine until Finished returns it. The caller has checked
 // bounds and alignment as far as it knows the region; the target checks again.
-func (n *Node) Start(op *Op) {
+func (l *Layer) Start(op *Op) {
 	op.Done, op.Err, op.Value = false, nil, 0
 	op.begun, op.got, op.next = false, 0, nil
 	if op.Kind == Await {
-		if r := n.regions[op.Region]; r == nil || r.Box == nil {
+		if r := l.regions[op.Region]; r == nil || r.Box == nil {
 			op.Done, op.Err = true, link.ErrClosed
 		} else if op.Done = r.Box.Ready(); !op.Done {
-			n.awaiting.push(op)
+			l.awaiting.push(op)
 		}
 		return
 	}
-	if err := n.gone[op.Peer]; err != nil {
+	if err := l.gone[op.Peer]; err != nil {
 		op.Done, op.Err = true, err
 		return
 	}
-	if err := n.returned[op.Peer]; err != nil && op.Kind == IPush {
+	if err := l.returned[op.Peer]; err != nil && op.Kind == IPush {
 		op.Done, op.Err = true, err
 		return
 	}
@@ -33,21 +33,21 @@ func (n *Node) Start(op *Op) {
 		op.Done = true
 		return
 	}
-	p := n.peer(op.Peer)
+	p := l.peer(op.Peer)
 	if p.outstanding == maxOutstanding || p.waiting.first != nil {
 		op.turn = p.q.Wait()
 		p.waiting.push(op)
 		return
 	}
-	n.begin(p, op)
+	l.begin(p, op)
 }
 
 // begin sends the request.
-func (n *Node) begin(p *peer, op *Op) {
+func (l *Layer) begin(p *peer, op *Op) {
 	op.begun = true
 	p.outstanding++
 	p.q.Counts.Sent.Accesses++
-	n.ops.add(op)
+	l.ops.add(op)
 	p.declare(op.Lock, op.Epoch)
 	q := p.q
 	switch op.Kind {
@@ -71,11 +71,11 @@ func (n *Node) begin(p *peer, op *Op) {
 
 // Put writes a few bytes, which are copied; it has no answer of its own. The
 // next Flush reports if it was refused. Lock and epoch are those of an Op.
-func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
-	if err := n.gone[rank]; err != nil {
+func (l *Layer) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
+	if err := l.gone[rank]; err != nil {
 		return err
 	}
-	p := n.peer(rank)
+	p := l.peer(rank)
 	p.declare(lock, epoch)
 	q := p.q
 	q.Counts.Sent.Accesses++
@@ -87,25 +87,25 @@ func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epo
 // Cancel takes an operation back from the engine. It reports ok if the
 // operation was not Done, and begun if the target may have executed it, or
 // part of it. The caller must then also detach op.Buf from the link.
-func (n *Node) Cancel(op *Op) (ok, begun bool) {
+func (l *Layer) Cancel(op *Op) (ok, begun bool) {
 	if op.Done {
 		return false, false
 	}
 	op.Done = true
 	if op.Kind == Await {
-		n.awaiting.remove(op)
+		l.awaiting.remove(op)
 		return true, false
 	}
-	p := n.peer(op.Peer)
+	p := l.peer(op.Peer)
 	if op.begun {
 		if op.Kind == IPush {
 			p.answeredIPush(op)
 			p.q.Drop(wire.TypeIPush, op.id)
 		}
-		n.ops.remove(op)
+		l.ops.remove(op)
 		p.outstanding--
 		p.q.Drop(wire.TypePush, op.id)
-		n.next(p)
+		l.next(p)
 		return true, true
 	}
 	p.waiting.remove(op)
@@ -114,31 +114,31 @@ func (n *Node) Cancel(op *Op) (ok, begun bool) {
 }
 
 // finish ends a begun operation that the caller waits for.
-func (n *Node) finish(op *Op, err error) {
-	if p := n.peers[op.Peer]; op.Kind == IPush {
+func (l *Layer) finish(op *Op, err error) {
+	if p := l.peers[op.Peer]; op.Kind == IPush {
 		p.answeredIPush(op)
 	}
-	n.ops.remove(op)
+	l.ops.remove(op)
 	op.Done, op.Err = true, err
-	n.done.push(op)
+	l.done.push(op)
 }
 
 // answered ends a begun operation and lets the next one begin.
-func (n *Node) answered(op *Op, err error) {
-	n.finish(op, err)
-	p := n.peer(op.Peer)
+func (l *Layer) answered(op *Op, err error) {
+	l.finish(op, err)
+	p := l.peer(op.Peer)
 	if err == nil || !mutant.On(mutant.LeakOutstanding) {
 		p.outstanding--
 	}
-	n.next(p)
+	l.next(p)
 }
 
-func (n *Node) next(p *peer) {
+func (l *Layer) next(p *peer) {
 	if p.waiting.first == nil {
 		return
 	}
 	for p.waiting.first != nil && p.outstanding < maxOutstanding {
-		n.begin(p, p.waiting.pop())
+		l.begin(p, p.waiting.pop())
 	}
 	p.entered()
 }
@@ -153,53 +153,53 @@ func (p *peer) entered() {
 }
 
 // pending returns the operation that an answer names.
-func (n *Node) pending(from int, id uint32) *Op {
-	op := n.ops.get(id)
+func (l *Layer) pending(from int, id uint32) *Op {
+	op := l.ops.get(id)
 	if op == nil || op.Peer != from {
-		n.Stats.Dropped++
+		l.Stats.Dropped++
 		return nil
 	}
 	return op
 }
 
-func (n *Node) onAttached(from int, f wire.Attached) {
-	op := n.pending(from, f.Op)
+func (l *Layer) onAttached(from int, f wire.Attached) {
+	op := l.pending(from, f.Op)
 	if op == nil || op.Kind != Attach {
 		return
 	}
 	op.Found = Found{Region: f.Region, Key: f.Key, Size: int(f.Size), Mem: f.Mem, ReadOnly: f.ReadOnly}
-	n.answered(op, refusal(op, f.Status))
+	l.answered(op, refusal(op, f.Status))
 }
 
-func (n *Node) onPulled(from int, f wire.Pulled, payload []byte) {
-	op := n.pending(from, f.Op)
+func (l *Layer) onPulled(from int, f wire.Pulled, payload []byte) {
+	op := l.pending(from, f.Op)
 	if op == nil || op.Kind != Pull {
 		return
 	}
 	if f.Off != uint64(op.got) || len(payload) > len(op.Buf)-op.got {
-		n.Stats.Dropped++
+		l.Stats.Dropped++
 		return
 	}
 	mem.Copy(op.Buf[op.got:], payload)
 	op.got += len(payload)
 	if op.got == len(op.Buf) {
-		n.answered(op, nil)
+		l.answered(op, nil)
 	}
 }
 
-func (n *Node) onResult(from int, f wire.Result) {
-	op := n.pending(from, f.Op)
+func (l *Layer) onResult(from int, f wire.Result) {
+	op := l.pending(from, f.Op)
 	if op == nil {
 		return
 	}
 	if f.Status == wire.StatusOK && (op.Kind == Pull || op.Kind == Attach) {
-		n.Stats.Dropped++ // it is answered otherwise: what was asked for has not come
+		l.Stats.Dropped++ // it is answered otherwise: what was asked for has not come
 		return
 	}
 	if f.Status != wire.StatusOK {
-		n.peer(from).q.Drop(wire.TypePush, op.id)
-		n.peer(from).q.Drop(wire.TypeIPush, op.id)
+		l.peer(from).q.Drop(wire.TypePush, op.id)
+		l.peer(from).q.Drop(wire.TypeIPush, op.id)
 	}
 	op.Value = f.Value
-	n.answered(op, refusal(op, f.Status))
+	l.answered(op, refusal(op, f.Status))
 }

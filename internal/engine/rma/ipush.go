@@ -42,11 +42,11 @@ func (s *stream) send(p *peer, op *Op) {
 }
 
 // onIStop stops a stream: everything from a packet on comes to nothing.
-func (n *Node) onIStop(from int, f wire.IStop) {
-	p := n.peer(from)
+func (l *Layer) onIStop(from int, f wire.IStop) {
+	p := l.peer(from)
 	s := p.streams[f.Region]
 	if s == nil || s.stopped || s.round != f.Round {
-		n.Stats.Dropped++
+		l.Stats.Dropped++
 		return
 	}
 	s.stopped = true
@@ -59,11 +59,11 @@ func (n *Node) onIStop(from int, f wire.IStop) {
 }
 
 // onIGo begins again, in a new round.
-func (n *Node) onIGo(from int, f wire.IGo) {
-	p := n.peer(from)
+func (l *Layer) onIGo(from int, f wire.IGo) {
+	p := l.peer(from)
 	s := p.streams[f.Region]
 	if s == nil || !s.stopped || s.round != f.Round {
-		n.Stats.Dropped++
+		l.Stats.Dropped++
 		return
 	}
 	s.stopped = false
@@ -81,9 +81,9 @@ func (p *peer) answeredIPush(op *Op) {
 }
 
 // Knock tells a peer that something was written to its mailbox.
-func (n *Node) Knock(rank int, region uint32) {
-	if n.gone[rank] == nil {
-		p := n.peer(rank)
+func (l *Layer) Knock(rank int, region uint32) {
+	if l.gone[rank] == nil {
+		p := l.peer(rank)
 		p.q.Push(wire.Knock{Region: region}.Append(p.q.Head()), nil, true)
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"weft/internal/mem"
 )
 
-// desk is one node, and what it sends to each rank.
-type desk struct {
+// rig is one node, and what it sends to each rank.
+type rig struct {
 	t      testing.TB
-	node   *Node
+	layer  *Layer
 	queues map[int]*link.Queue
 }
 
-func newDesk(t testing.TB) *desk {
-	d := &desk{t: t, queues: map[int]*link.Queue{}}
-	d.node = NewNode(func(rank int) *link.Queue {
+func newRig(t testing.TB) *rig {
+	d := &rig{t: t, queues: map[int]*link.Queue{}}
+	d.layer = NewLayer(func(rank int) *link.Queue {
 		if d.queues[rank] == nil {
 			d.queues[rank] = link.NewQueue(rank, new(link.Active))
 			d.queues[rank].Resume = func() {}
@@ -31,8 +31,8 @@ func newDesk(t testing.TB) *desk {
 }
 
 // take returns the frames for a rank, which have been sent then, and how many of them wake it.
-func (d *desk) take(rank int) (frames [][]byte, wake int) {
-	for q := d.queues[rank]; q != nil; {
+func (r *rig) take(rank int) (frames [][]byte, wake int) {
+	for q := r.queues[rank]; q != nil; {
 		head, payload, urgent, ok := q.Next(1<<16, true)
 		if !ok {
 			break
@@ -46,28 +46,28 @@ func (d *desk) take(rank int) (frames [][]byte, wake int) {
 	return frames, wake
 }
 
-func (d *desk) says(from int, frame []byte) {
-	d.t.Helper()
-	if err := d.node.Recv(from, frame, false); err != nil {
-		d.t.Fatal(err)
+func (r *rig) says(from int, frame []byte) {
+	r.t.Helper()
+	if err := r.layer.Recv(from, frame, false); err != nil {
+		r.t.Fatal(err)
 	}
 }
 
 // So many operations are under way at one peer, the next ones wait in order, and
 // those at another peer do not wait for them.
 func TestOutstanding(t *testing.T) {
-	d := newDesk(t)
+	d := newRig(t)
 	var ops []*Op
 	for i := range maxOutstanding + 3 {
 		op := &Op{Kind: Pull, Peer: 1, Off: uint64(i), Buf: make([]byte, 1)}
 		ops = append(ops, op)
-		d.node.Start(op)
+		d.layer.Start(op)
 	}
 	begun, _ := d.take(1)
 	if len(begun) != maxOutstanding {
 		t.Fatalf("%d have begun", len(begun))
 	}
-	d.node.Start(&Op{Kind: Pull, Peer: 2, Buf: make([]byte, 1)})
+	d.layer.Start(&Op{Kind: Pull, Peer: 2, Buf: make([]byte, 1)})
 	if other, _ := d.take(2); len(other) != 1 {
 		t.Errorf("%d at another peer", len(other))
 	}
@@ -76,7 +76,7 @@ func TestOutstanding(t *testing.T) {
 	if q.Follows(last) || q.Follows(last-2) || !q.Follows(last-3) {
 		t.Error("what must follow those that wait may go, or what need not may not")
 	}
-	if ok, begun := d.node.Cancel(ops[maxOutstanding+1]); !ok || begun {
+	if ok, begun := d.layer.Cancel(ops[maxOutstanding+1]); !ok || begun {
 		t.Errorf("one that waits is cancelled: %v, begun %v", ok, begun)
 	}
 	answer := func(b []byte, want ...uint64) {
@@ -100,38 +100,38 @@ func TestOutstanding(t *testing.T) {
 	if q.Follows(last) || !q.Follows(last-2) {
 		t.Error("one has begun, and another still waits")
 	}
-	if ok, had := d.node.Cancel(ops[0]); !ok || !had {
+	if ok, had := d.layer.Cancel(ops[0]); !ok || !had {
 		t.Errorf("one that has begun is cancelled: %v, begun %v", ok, had)
 	}
 	if more, _ := d.take(1); len(more) != 1 || !q.Follows(last) {
 		t.Errorf("%d begin when one is cancelled", len(more))
 	}
 	d.says(1, append(wire.Pulled{End: true, Op: ops[0].id}.Append(nil), 7)) // its answer comes late
-	if d.node.Stats.Dropped != 1 {
-		t.Errorf("%d answers were dropped", d.node.Stats.Dropped)
+	if d.layer.Stats.Dropped != 1 {
+		t.Errorf("%d answers were dropped", d.layer.Stats.Dropped)
 	}
-	if ok, _ := d.node.Cancel(ops[5]); ok {
+	if ok, _ := d.layer.Cancel(ops[5]); ok {
 		t.Error("one that has ended was cancelled")
 	}
-	d.node.Down(1, &link.PeerError{Rank: 1})
+	d.layer.Down(1, &link.PeerError{Rank: 1})
 	ended := 0
-	for op := d.node.Finished(); op != nil; op = d.node.Finished() {
+	for op := d.layer.Finished(); op != nil; op = d.layer.Finished() {
 		ended++
 	}
-	if ended != maxOutstanding+1 || len(d.node.Unfinished()) != 1 {
-		t.Errorf("%d have ended; left: %v", ended, d.node.Unfinished())
+	if ended != maxOutstanding+1 || len(d.layer.Unfinished()) != 1 {
+		t.Errorf("%d have ended; left: %v", ended, d.layer.Unfinished())
 	}
 }
 
 // The number of an operation that is over is not that of the next one in its place.
 func TestLateAnswers(t *testing.T) {
-	d := newDesk(t)
+	d := newRig(t)
 	old := &Op{Kind: Pull, Peer: 1, Buf: make([]byte, 1)}
-	d.node.Start(old)
+	d.layer.Start(old)
 	id := old.id
-	d.node.Cancel(old)
+	d.layer.Cancel(old)
 	op := &Op{Kind: Pull, Peer: 1, Buf: make([]byte, 1)}
-	d.node.Start(op)
+	d.layer.Start(op)
 	if d.says(1, append(wire.Pulled{End: true, Op: id}.Append(nil), 7)); op.Done || op.id == id {
 		t.Error("the answer to the first was taken for that of the second")
 	}
@@ -143,13 +143,13 @@ func TestLateAnswers(t *testing.T) {
 // A peer that asks for more than it may, and takes no answers, gets none beyond a
 // bound; every so many answers wake it.
 func TestAnswers(t *testing.T) {
-	d := newDesk(t)
+	d := newRig(t)
 	for i := range uint32(maxAnswers + 10) {
 		d.says(1, wire.Flush{Op: i}.Append(nil))
 	}
 	answers, wake := d.take(1)
-	if len(answers) != maxAnswers+1 || wake != (maxAnswers+1)/(maxOutstanding/2) || d.node.Stats.Refused != 9 {
-		t.Errorf("%d answers, of which %d wake; %d were refused", len(answers), wake, d.node.Stats.Refused)
+	if len(answers) != maxAnswers+1 || wake != (maxAnswers+1)/(maxOutstanding/2) || d.layer.Stats.Refused != 9 {
+		t.Errorf("%d answers, of which %d wake; %d were refused", len(answers), wake, d.layer.Stats.Refused)
 	}
 	d.says(1, wire.Flush{}.Append(nil))
 	if answers, _ = d.take(1); len(answers) != 1 {
@@ -158,8 +158,8 @@ func TestAnswers(t *testing.T) {
 }
 
 // So many wait for regions that nobody has exposed, and no more.
-func TestWishes(t *testing.T) {
-	d := newDesk(t)
+func TestPendingAttaches(t *testing.T) {
+	d := newRig(t)
 	attach := func(from int, op uint32, name string) []byte {
 		d.says(from, append(wire.Attach{Op: op}.Append(nil), name...))
 		frames, _ := d.take(from)
@@ -168,7 +168,7 @@ func TestWishes(t *testing.T) {
 		}
 		return frames[0]
 	}
-	for i := range uint32(maxWishes) {
+	for i := range uint32(maxAttaches) {
 		if b := attach(1+int(i%2), i, fmt.Sprint("r", i%8)); b != nil {
 			t.Fatalf("wish %d is answered: %s", i, wire.Describe(b))
 		}
@@ -176,22 +176,22 @@ func TestWishes(t *testing.T) {
 	if b := attach(3, 9, "r0"); b == nil {
 		t.Error("one wish too many waits")
 	}
-	if _, err := d.node.Expose("r1", mem.Aligned(8), 0, false, 0, nil); err != nil {
+	if _, err := d.layer.Expose("r1", mem.Aligned(8), 0, false, 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.node.Expose("r1", mem.Aligned(8), 0, false, 0, nil); !errors.Is(err, link.ErrInUse) {
+	if _, err := d.layer.Expose("r1", mem.Aligned(8), 0, false, 0, nil); !errors.Is(err, link.ErrInUse) {
 		t.Errorf("exposed twice: %v", err)
 	}
 	one, _ := d.take(1)
 	two, _ := d.take(2)
-	if len(one)+len(two) != maxWishes/8 {
+	if len(one)+len(two) != maxAttaches/8 {
 		t.Errorf("%d are answered", len(one)+len(two))
 	}
 	if b := attach(3, 9, "r0"); b != nil {
 		t.Error("there is room for wishes again")
 	}
-	d.node.Down(1, &link.PeerError{Rank: 1})
-	room := maxWishes/8 - 1 + maxWishes/2 // r1 was a wish of rank 2; all of rank 1 are gone
+	d.layer.Down(1, &link.PeerError{Rank: 1})
+	room := maxAttaches/8 - 1 + maxAttaches/2 // r1 was asked for by rank 2; all of rank 1 are gone
 	for i := range uint32(room + 1) {
 		if b := attach(2, i, "r3"); (b != nil) != (int(i) == room) {
 			t.Fatalf("wish %d of %d for which there is room is refused: %v", i, room, b != nil)

@@ -32,26 +32,26 @@ type inflow struct {
 
 // ExposeMailbox makes a mailbox reachable under a name. Stall says that a sender that
 // finds it full is to be held up with all that it sends, where the link can do so.
-func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem uint32, stall bool) (*Region, error) {
-	return n.expose(&Region{Name: name, Bytes: bytes, Mem: mem, Box: box, owner: box.Owner(), Stall: stall})
+func (l *Layer) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem uint32, stall bool) (*Region, error) {
+	return l.expose(&Region{Name: name, Bytes: bytes, Mem: mem, Box: box, owner: box.Owner(), Stall: stall})
 }
 
 // onIPush takes one packet of a message to a mailbox: the receiver, not the sender,
 // chooses where it goes. (PROTOCOL §10; spec §3.2)
-func (n *Node) onIPush(p *peer, f wire.IPush, payload []byte, mayStall bool) error {
-	r := n.regions[f.Region]
+func (l *Layer) onIPush(p *peer, f wire.IPush, payload []byte, mayStall bool) error {
+	r := l.regions[f.Region]
 	if r == nil || r.Box == nil || r.Key != f.Key {
-		n.refuse(p, f, r)
+		l.refuse(p, f, r)
 		return nil
 	}
 	s := p.inflow(r)
 	s.hold(false)
 	switch {
 	case s.stopped && s.round == f.Round, s.failed == f.Op && f.Off > 0:
-		n.Stats.Dropped++
+		l.Stats.Dropped++
 		return nil
 	case s.stopped:
-		n.started(s)
+		l.started(s)
 	}
 	s.failed = 0
 	o := s.take(f, payload)
@@ -69,24 +69,24 @@ func (n *Node) onIPush(p *peer, f wire.IPush, payload []byte, mayStall bool) err
 	case o != mailbox.Full:
 		s.failed = f.Op
 		s.drop()
-		n.Stats.Refused++
+		l.Stats.Refused++
 		p.result(f.Op, status(o), 0)
 	default:
-		n.stop(s, f, len(payload))
+		l.stop(s, f, len(payload))
 	}
 	return nil
 }
 
 // refuse answers a packet for which there is no mailbox, once for each message.
-func (n *Node) refuse(p *peer, f wire.IPush, r *Region) {
-	n.Stats.Refused++
+func (l *Layer) refuse(p *peer, f wire.IPush, r *Region) {
+	l.Stats.Refused++
 	if p.failedIPush == f.Op && f.Off > 0 {
 		return
 	}
 	p.failedIPush = f.Op
 	switch {
 	case r == nil:
-		p.result(f.Op, n.missing(f.Region), 0)
+		p.result(f.Op, l.missing(f.Region), 0)
 	case r.Box == nil:
 		p.result(f.Op, wire.StatusNoRegion, 0)
 	default:
@@ -171,14 +171,14 @@ func (s *inflow) hold(on bool) {
 }
 
 // stop tells the peer that there is no room. It will be told to go on.
-func (n *Node) stop(s *inflow, f wire.IPush, length int) {
+func (l *Layer) stop(s *inflow, f wire.IPush, length int) {
 	s.stopped, s.round, s.next, s.length = true, f.Round, f, length
 	s.region.stopped = append(s.region.stopped, s)
-	n.Stats.Stopped++
+	l.Stats.Stopped++
 	m := wire.IStop{Round: f.Round, Op: f.Op, Region: f.Region, Off: f.Off}
 	s.peer.q.Push(m.Append(s.peer.q.Head()), nil, true)
 	s.region.Box.Want(true)
-	n.Room(s.region) // if it was given back just now
+	l.Room(s.region) // if it was given back just now
 }
 
 // room reports whether the packet that is to come next would be taken now.
@@ -194,7 +194,7 @@ func (s *inflow) room() bool {
 // Room tells those who found a mailbox full to go on, if there is room for them now.
 // Whoever gives room back calls it, or changes the rings, if the box says that room is
 // wanted.
-func (n *Node) Room(r *Region) {
+func (l *Layer) Room(r *Region) {
 	rest := r.stopped[:0]
 	for _, s := range r.stopped {
 		if !s.room() {
@@ -214,7 +214,7 @@ func (s *inflow) restart() {
 }
 
 // started ends the stop of a sender that begins again.
-func (n *Node) started(s *inflow) {
+func (l *Layer) started(s *inflow) {
 	s.stopped = false
 	if i := slices.Index(s.region.stopped, s); i >= 0 {
 		s.region.stopped = slices.Delete(s.region.stopped, i, i+1)
@@ -222,23 +222,23 @@ func (n *Node) started(s *inflow) {
 }
 
 // forget ends what a peer that has gone was sending.
-func (n *Node) forget(p *peer) {
+func (l *Layer) forget(p *peer) {
 	for _, id := range sorted(p.inflows) {
 		s := p.inflows[id]
-		n.started(s)
+		l.started(s)
 		s.drop()
 		s.hold(false)
 		if s.region.Box.Wanted() {
-			n.Room(s.region)
+			l.Room(s.region)
 		}
 	}
 	p.inflows, p.streams = nil, nil
 }
 
 // Open returns the messages to a mailbox that are being received.
-func (n *Node) Open(r *Region) (open []*mailbox.Arrival) {
-	for _, rank := range n.ranks() {
-		if s := n.peers[rank].inflows[r.ID]; s != nil && s.begun {
+func (l *Layer) Open(r *Region) (open []*mailbox.Arrival) {
+	for _, rank := range l.ranks() {
+		if s := l.peers[rank].inflows[r.ID]; s != nil && s.begun {
 			open = append(open, &s.arrival)
 		}
 	}
@@ -247,21 +247,21 @@ func (n *Node) Open(r *Region) (open []*mailbox.Arrival) {
 
 // closeMailbox tells those who wait for room in a mailbox that goes away to send again:
 // they will be refused.
-func (n *Node) closeMailbox(r *Region) {
+func (l *Layer) closeMailbox(r *Region) {
 	for _, s := range r.stopped {
 		s.restart()
 	}
 	r.stopped = nil
-	for _, rank := range n.ranks() {
-		delete(n.peers[rank].inflows, r.ID)
+	for _, rank := range l.ranks() {
+		delete(l.peers[rank].inflows, r.ID)
 	}
-	n.wake(link.ErrClosed, func(op *Op) bool { return op.Region == r.ID })
+	l.wake(link.ErrClosed, func(op *Op) bool { return op.Region == r.ID })
 }
 
 // look ends the waits for mailboxes in which something has arrived.
-func (n *Node) look() {
-	n.wake(nil, func(op *Op) bool {
-		r := n.regions[op.Region]
+func (l *Layer) look() {
+	l.wake(nil, func(op *Op) bool {
+		r := l.regions[op.Region]
 		return r != nil && r.Box.Ready()
 	})
 }
@@ -269,20 +269,20 @@ func (n *Node) look() {
 // onKnock wakes those who wait for a mailbox, also if they will find nothing: another
 // sender may have come before this one, who has not written its record yet, and who did
 // not knock because this one did.
-func (n *Node) onKnock(f wire.Knock) {
-	n.wake(nil, func(op *Op) bool { return op.Region == f.Region })
+func (l *Layer) onKnock(f wire.Knock) {
+	l.wake(nil, func(op *Op) bool { return op.Region == f.Region })
 }
 
 // wake ends those of the waits for mailboxes for which f says so.
-func (n *Node) wake(err error, f func(op *Op) bool) {
-	rest := n.awaiting
-	n.awaiting = opList{}
+func (l *Layer) wake(err error, f func(op *Op) bool) {
+	rest := l.awaiting
+	l.awaiting = opList{}
 	for rest.first != nil {
 		if op := rest.pop(); f(op) {
 			op.Done, op.Err = true, err
-			n.done.push(op)
+			l.done.push(op)
 		} else {
-			n.awaiting.push(op)
+			l.awaiting.push(op)
 		}
 	}
 }

@@ -7,19 +7,19 @@ import (
 
 // Returned says that the program of a peer has ended. Its regions are still there, but
 // nobody takes messages out of its mailboxes: those that are not in them end with why.
-func (n *Node) Returned(rank int, why *link.PeerError) {
-	if n.gone[rank] != nil || n.returned[rank] != nil {
+func (l *Layer) Returned(rank int, why *link.PeerError) {
+	if l.gone[rank] != nil || l.returned[rank] != nil {
 		return
 	}
-	n.returned[rank] = why
-	n.wake(nil, func(*Op) bool { return true }) // they must see what it leaves in their mailboxes
-	for _, op := range n.ops.ops {
+	l.returned[rank] = why
+	l.wake(nil, func(*Op) bool { return true }) // they must see what it leaves in their mailboxes
+	for _, op := range l.ops.ops {
 		if op != nil && op.Peer == rank && op.Kind == IPush {
-			n.peer(rank).q.Drop(wire.TypeIPush, op.id)
-			n.answered(op, why)
+			l.peer(rank).q.Drop(wire.TypeIPush, op.id)
+			l.answered(op, why)
 		}
 	}
-	p := n.peer(rank)
+	p := l.peer(rank)
 	rest := p.waiting
 	p.waiting = opList{}
 	for rest.first != nil {
@@ -29,20 +29,20 @@ func (n *Node) Returned(rank int, why *link.PeerError) {
 			continue
 		}
 		op.Done, op.Err = true, why
-		n.done.push(op)
+		l.done.push(op)
 	}
-	n.next(p)
+	l.next(p)
 }
 
 // Drained reports whether all that was to be written at a peer has been.
-func (n *Node) Drained(rank int) bool {
+func (l *Layer) Drained(rank int) bool {
 	writes := func(op *Op) bool { return op.Kind == IPush || op.Kind == Push || op.Kind == Atomic }
-	for _, op := range n.ops.ops {
+	for _, op := range l.ops.ops {
 		if op != nil && op.Peer == rank && writes(op) {
 			return false
 		}
 	}
-	if p := n.peers[rank]; p != nil {
+	if p := l.peers[rank]; p != nil {
 		for op := p.waiting.first; op != nil; op = op.next {
 			if writes(op) {
 				return false
@@ -54,13 +54,13 @@ func (n *Node) Drained(rank int) bool {
 
 // Return says that the program of this process has ended: no region will be exposed any
 // more that peers wait for.
-func (n *Node) Return() {
-	n.over = true
-	for _, name := range sorted(n.wishes) {
-		for _, w := range n.wishes[name] {
-			n.peer(w.from).result(w.op, wire.StatusClosed, 0)
+func (l *Layer) Return() {
+	l.returning = true
+	for _, name := range sorted(l.attaches) {
+		for _, w := range l.attaches[name] {
+			l.peer(w.from).result(w.op, wire.StatusClosed, 0)
 		}
-		delete(n.wishes, name)
+		delete(l.attaches, name)
 	}
-	n.wished = 0
+	l.attachCount = 0
 }

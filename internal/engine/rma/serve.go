@@ -27,7 +27,7 @@ type Region struct {
 
 	// Box is the mailbox that the memory is, or nil; then only IPUSH reaches it.
 	Box     *mailbox.Box
-	owner   *mailbox.Sender // our engine, as it writes there
+	owner   *mailbox.Writer // our engine, as it writes there
 	Stall   bool            // its senders are held up when it is full, where that can be
 	stopped []*inflow       // that wait to go on
 	held    int             // peers of which a frame waits for room
@@ -35,8 +35,8 @@ type Region struct {
 
 // Expose makes memory reachable under a name, and answers those who asked for
 // it before. Only the ranks named may access it, or all if that is nil.
-func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int) (*Region, error) {
-	return n.expose(&Region{Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard, Fence: n.raised[guard], Ranks: ascending(ranks)})
+func (l *Layer) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int) (*Region, error) {
+	return l.expose(&Region{Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard, Fence: l.raised[guard], Ranks: ascending(ranks)})
 }
 
 // ascending returns a copy in that order, or nil of nil.
@@ -55,32 +55,32 @@ func (r *Region) admits(rank int) bool {
 	return ok
 }
 
-func (n *Node) expose(r *Region) (*Region, error) {
-	if n.names[r.Name] != nil {
+func (l *Layer) expose(r *Region) (*Region, error) {
+	if l.names[r.Name] != nil {
 		return nil, fmt.Errorf("weft: region %q is already exposed: %w", r.Name, link.ErrInUse)
 	}
-	n.region++
-	r.ID, r.Key = n.region, n.key()
-	n.regions[r.ID], n.names[r.Name] = r, r
-	for _, w := range n.wishes[r.Name] {
-		n.attached(n.peer(w.from), w.op, r)
+	l.region++
+	r.ID, r.Key = l.region, l.key()
+	l.regions[r.ID], l.names[r.Name] = r, r
+	for _, w := range l.attaches[r.Name] {
+		l.attached(l.peer(w.from), w.op, r)
 	}
-	n.wished -= len(n.wishes[r.Name])
-	delete(n.wishes, r.Name)
+	l.attachCount -= len(l.attaches[r.Name])
+	delete(l.attaches, r.Name)
 	return r, nil
 }
 
 // Withdraw ends the exposure. Nothing below will touch the memory afterwards,
 // except packets that a lossy link has yet to repeat: the caller must detach
 // it there too. Reads that were being answered end with a refusal.
-func (n *Node) Withdraw(r *Region) {
-	delete(n.regions, r.ID)
-	delete(n.names, r.Name)
+func (l *Layer) Withdraw(r *Region) {
+	delete(l.regions, r.ID)
+	delete(l.names, r.Name)
 	if r.Box != nil {
-		n.closeMailbox(r)
+		l.closeMailbox(r)
 	}
-	for _, rank := range n.ranks() {
-		p := n.peers[rank]
+	for _, rank := range l.ranks() {
+		p := l.peers[rank]
 		for _, id := range p.q.Detach(r.Bytes) {
 			p.result(id, wire.StatusClosed, 0)
 		}
@@ -88,13 +88,13 @@ func (n *Node) Withdraw(r *Region) {
 }
 
 // serve handles a peer's request.
-func (n *Node) serve(from int, frame []byte, mayStall bool) error {
-	p := n.peer(from)
+func (l *Layer) serve(from int, frame []byte, mayStall bool) error {
+	p := l.peer(from)
 	if p.q.Len() > maxAnswers {
-		n.Stats.Refused++
+		l.Stats.Refused++
 		return nil
 	}
-	n.Stats.Served++
+	l.Stats.Served++
 	p.q.Counts.Received.Accesses++
 	switch wire.Type(frame[0]) {
 	case wire.TypeAttach:
@@ -102,49 +102,49 @@ func (n *Node) serve(from int, frame []byte, mayStall bool) error {
 		if err != nil {
 			return err
 		}
-		n.onAttach(p, f, name)
+		l.onAttach(p, f, name)
 	case wire.TypePush:
 		f, payload, err := wire.ParsePush(frame)
 		if err != nil {
 			return err
 		}
-		n.onPush(p, f, payload)
+		l.onPush(p, f, payload)
 	case wire.TypeIPush:
 		f, payload, err := wire.ParseIPush(frame)
 		if err != nil {
 			return err
 		}
-		return n.onIPush(p, f, payload, mayStall)
+		return l.onIPush(p, f, payload, mayStall)
 	case wire.TypeKnock:
 		f, err := wire.ParseKnock(frame)
 		if err != nil {
 			return err
 		}
-		n.onKnock(f)
+		l.onKnock(f)
 	case wire.TypePut:
 		f, payload, err := wire.ParsePut(frame)
 		if err != nil {
 			return err
 		}
-		n.onPut(p, f, payload)
+		l.onPut(p, f, payload)
 	case wire.TypePull:
 		f, err := wire.ParsePull(frame)
 		if err != nil {
 			return err
 		}
-		n.onPull(p, f)
+		l.onPull(p, f)
 	case wire.TypeAtomic:
 		f, err := wire.ParseAtomic(frame)
 		if err != nil {
 			return err
 		}
-		n.onAtomic(p, f)
+		l.onAtomic(p, f)
 	case wire.TypeGuard:
 		f, err := wire.ParseGuard(frame)
 		if err != nil {
 			return err
 		}
-		n.onGuard(p, f)
+		l.onGuard(p, f)
 	case wire.TypeFlush:
 		f, err := wire.ParseFlush(frame)
 		if err != nil {
@@ -179,26 +179,26 @@ func (p *peer) rings() bool {
 	return p.answers%(maxOutstanding/2) == 0
 }
 
-func (n *Node) onAttach(p *peer, f wire.Attach, name []byte) {
-	if r := n.names[string(name)]; r != nil {
-		n.attached(p, f.Op, r)
+func (l *Layer) onAttach(p *peer, f wire.Attach, name []byte) {
+	if r := l.names[string(name)]; r != nil {
+		l.attached(p, f.Op, r)
 		return
 	}
 	switch {
-	case n.over:
+	case l.returning:
 		p.result(f.Op, wire.StatusClosed, 0)
 		return
-	case n.wished == maxWishes:
+	case l.attachCount == maxAttaches:
 		p.result(f.Op, wire.StatusNoRegion, 0)
 		return
 	}
-	n.wished++
-	n.wishes[string(name)] = append(n.wishes[string(name)], wish{p.rank, f.Op})
+	l.attachCount++
+	l.attaches[string(name)] = append(l.attaches[string(name)], pendingAttach{p.rank, f.Op})
 }
 
-func (n *Node) attached(p *peer, op uint32, r *Region) {
+func (l *Layer) attached(p *peer, op uint32, r *Region) {
 	if !r.admits(p.rank) {
-		n.Stats.Refused++
+		l.Stats.Refused++
 		p.result(op, wire.StatusForbidden, 0)
 		return
 	}
@@ -210,12 +210,12 @@ func (n *Node) attached(p *peer, op uint32, r *Region) {
 
 // check is the target's check of a request: the region, its key, whether it
 // may be written, and its bounds.
-func (n *Node) check(p *peer, region uint32, key, off, size uint64, write bool) (*Region, wire.Status) {
-	r := n.regions[region]
+func (l *Layer) check(p *peer, region uint32, key, off, size uint64, write bool) (*Region, wire.Status) {
+	r := l.regions[region]
 	s := wire.StatusOK
 	switch {
 	case r == nil:
-		s = n.missing(region)
+		s = l.missing(region)
 	case r.Box != nil:
 		s = wire.StatusNoRegion
 	case !r.admits(p.rank):
@@ -230,15 +230,15 @@ func (n *Node) check(p *peer, region uint32, key, off, size uint64, write bool) 
 		s = wire.StatusFenced
 	}
 	if s != wire.StatusOK {
-		n.Stats.Refused++
+		l.Stats.Refused++
 	}
 	return r, s
 }
 
 // missing says of a region that is not there whether there was one of that number,
 // which has been closed: numbers are not used again.
-func (n *Node) missing(region uint32) wire.Status {
-	if region >= 1 && region <= n.region {
+func (l *Layer) missing(region uint32) wire.Status {
+	if region >= 1 && region <= l.region {
 		return wire.StatusClosed
 	}
 	return wire.StatusNoRegion
@@ -246,8 +246,8 @@ func (n *Node) missing(region uint32) wire.Status {
 
 // onPush writes one packet of a PUSH. The bounds of the whole are checked with
 // each, so that one that would leave the region writes nothing at all.
-func (n *Node) onPush(p *peer, f wire.Push, payload []byte) {
-	r, s := n.check(p, f.Region, f.Key, f.Off, uint64(len(payload)), true)
+func (l *Layer) onPush(p *peer, f wire.Push, payload []byte) {
+	r, s := l.check(p, f.Region, f.Key, f.Off, uint64(len(payload)), true)
 	if s == wire.StatusOK && (f.Limit > uint64(len(r.Bytes)) || f.Off+uint64(len(payload)) > f.Limit) {
 		s = wire.StatusBounds
 	}
@@ -264,8 +264,8 @@ func (n *Node) onPush(p *peer, f wire.Push, payload []byte) {
 	}
 }
 
-func (n *Node) onPut(p *peer, f wire.Put, payload []byte) {
-	r, s := n.check(p, f.Region, f.Key, f.Off, uint64(len(payload)), true)
+func (l *Layer) onPut(p *peer, f wire.Put, payload []byte) {
+	r, s := l.check(p, f.Region, f.Key, f.Off, uint64(len(payload)), true)
 	if s != wire.StatusOK {
 		if p.failedPut == wire.StatusOK {
 			p.failedPut = s
@@ -283,8 +283,8 @@ func (n *Node) onPut(p *peer, f wire.Put, payload []byte) {
 	}
 }
 
-func (n *Node) onPull(p *peer, f wire.Pull) {
-	r, s := n.check(p, f.Region, f.Key, f.Off, f.N, false)
+func (l *Layer) onPull(p *peer, f wire.Pull) {
+	r, s := l.check(p, f.Region, f.Key, f.Off, f.N, false)
 	if s != wire.StatusOK || f.N == 0 {
 		p.result(f.Op, s, 0)
 		return
@@ -292,8 +292,8 @@ func (n *Node) onPull(p *peer, f wire.Pull) {
 	p.q.Push(wire.Pulled{End: true, Op: f.Op}.Append(p.q.Head()), r.Bytes[f.Off:f.Off+f.N], p.rings())
 }
 
-func (n *Node) onAtomic(p *peer, f wire.Atomic) {
-	r, s := n.check(p, f.Region, f.Key, f.Off, 8, true)
+func (l *Layer) onAtomic(p *peer, f wire.Atomic) {
+	r, s := l.check(p, f.Region, f.Key, f.Off, 8, true)
 	if s == wire.StatusOK && f.Off&7 != 0 {
 		s = wire.StatusMisaligned
 	}

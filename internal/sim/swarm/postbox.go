@@ -255,7 +255,7 @@ type poster struct {
 	state  attachment
 	found  rma.Found
 	b      *postbox
-	line   *mailbox.Sender // on a reliable network, where memory is mapped
+	line   *mailbox.Writer // on a reliable network, where memory is mapped
 	onWay  int             // messages in packets
 	unsure bool            // one was given up
 	busy   bool            // a message is being written step by step

@@ -11,14 +11,14 @@ import (
 // there is a record for each packet.
 const Packet = 8192
 
-// A Sender is one process that maps a mailbox. One goroutine at a time uses it: it
-// holds the Sender's line, which is also how the owner sees that it is busy.
+// A Writer writes to a mailbox for one process that maps it. One goroutine at a time uses it: it
+// holds the Writer's line, which is also how the owner sees that it is busy.
 //
 // What Push has written in part, others of this process must not come between: packets
 // of a process are joined by nothing but their order. So Push refuses them until the
 // rest is written, or leaves by another way (Depart); nor may they overtake what has
 // left so, until it has arrived (Arrived).
-type Sender struct {
+type Writer struct {
 	b    *Box
 	rank int
 	line *line
@@ -31,13 +31,13 @@ type Sender struct {
 }
 
 // Join takes a free line for a sender, a process of this host. ok is false if there is none.
-func (b *Box) Join(rank, pid int) (s *Sender, ok bool) {
+func (b *Box) Join(rank, pid int) (s *Writer, ok bool) {
 	for i := range b.lines {
 		l := &b.lines[i]
 		if l.owner.Load() == 0 && l.owner.CompareAndSwap(0, uint64(rank)+1) {
 			l.busy.Store(0)
 			l.pid.Store(uint64(pid))
-			return &Sender{b: b, rank: rank, line: l, ring: NoRing}, true
+			return &Writer{b: b, rank: rank, line: l, ring: NoRing}, true
 		}
 	}
 	return nil, false
@@ -45,98 +45,98 @@ func (b *Box) Join(rank, pid int) (s *Sender, ok bool) {
 
 // Owner returns the sender that the owner's engine is, for all that do not map the
 // memory: its arrivals say themselves from whom.
-func (b *Box) Owner() *Sender { return &Sender{b: b, rank: -1, ring: NoRing} }
+func (b *Box) Owner() *Writer { return &Writer{b: b, rank: -1, ring: NoRing} }
 
 // Leave gives the line back.
-func (s *Sender) Leave() { s.line.owner.Store(0) }
+func (w *Writer) Leave() { w.line.owner.Store(0) }
 
 // Lock makes the sender busy, and Unlock ends that. Push does both; whoever writes a
 // message step by step holds the lock all the time.
-func (s *Sender) Lock() {
-	for !s.line.busy.CompareAndSwap(0, 1) {
+func (w *Writer) Lock() {
+	for !w.line.busy.CompareAndSwap(0, 1) {
 		runtime.Gosched()
 	}
-	mem.Acquired(s)
+	mem.Acquired(w)
 }
 
 // Unlock ends Lock.
-func (s *Sender) Unlock() {
-	mem.Released(s)
-	mem.Publish(&s.line.busy, 0)
+func (w *Writer) Unlock() {
+	mem.Released(w)
+	mem.Publish(&w.line.busy, 0)
 }
 
 // Push writes a message, or what it can of it: sent bytes of one that has a record
 // for each packet may have been written when the rest finds the ring Full. Push goes on
 // from where it came to then. Full is also what others get meanwhile.
-func (s *Sender) Push(entry int, mode Mode, tag uint64, data []byte, from int) (sent int, o Outcome) {
-	s.Lock()
-	if s.away > 0 || from == 0 && s.half.Load() {
-		s.Unlock()
+func (w *Writer) Push(entry int, mode Mode, tag uint64, data []byte, from int) (sent int, o Outcome) {
+	w.Lock()
+	if w.away > 0 || from == 0 && w.half.Load() {
+		w.Unlock()
 		return from, Full
 	}
 	if from > 0 {
 		mode = PerPacket
 	}
 	if len(data) <= Inline && entry == NoRing {
-		o = s.short(tag, data)
+		o = w.short(tag, data)
 	} else {
-		sent, o = s.long(entry, mode, tag, data, from)
+		sent, o = w.long(entry, mode, tag, data, from)
 	}
 	if half := o == Full && sent > 0; half || from > 0 {
-		s.half.Store(half)
+		w.half.Store(half)
 	}
-	s.Unlock()
+	w.Unlock()
 	return sent, o
 }
 
 // Depart says that a message, or what is left of it from a byte on, leaves by another
 // way now. It fails while another message has been written in part.
-func (s *Sender) Depart(from int) (ok bool) {
-	s.Lock()
-	defer s.Unlock()
-	if from == 0 && s.half.Load() {
+func (w *Writer) Depart(from int) (ok bool) {
+	w.Lock()
+	defer w.Unlock()
+	if from == 0 && w.half.Load() {
 		return false
 	}
 	if from > 0 {
-		s.half.Store(false)
+		w.half.Store(false)
 	}
-	s.away++
+	w.away++
 	return true
 }
 
 // Arrived says that n messages that had left have arrived, or never will.
-func (s *Sender) Arrived(n int) {
-	s.Lock()
-	s.away -= n
-	s.Unlock()
+func (w *Writer) Arrived(n int) {
+	w.Lock()
+	w.away -= n
+	w.Unlock()
 }
 
 // short writes a message into its record.
-func (s *Sender) short(tag uint64, data []byte) Outcome {
-	ring := s.b.RingOf(s.rank)
-	if ring == NoRing || s.b.amt[ring].size.Load() == 0 && s.b.RingOf(s.rank) == ring {
+func (w *Writer) short(tag uint64, data []byte) Outcome {
+	ring := w.b.RingOf(w.rank)
+	if ring == NoRing || w.b.amt[ring].size.Load() == 0 && w.b.RingOf(w.rank) == ring {
 		return NoEntry
 	}
-	t, ok := s.b.ticketNow(&s.seen)
+	t, ok := w.b.ticketNow(&w.seen)
 	if !ok {
 		return Full
 	}
-	r := Record{From: s.rank, Tag: tag, Extent: Extent{Ring: ring, Len: len(data)}, Last: true}
-	s.b.publish(t, &r, flagInline, data)
+	r := Record{From: w.rank, Tag: tag, Extent: Extent{Ring: ring, Len: len(data)}, Last: true}
+	w.b.publish(t, &r, flagInline, data)
 	return Done
 }
 
-func (s *Sender) long(entry int, mode Mode, tag uint64, data []byte, from int) (sent int, o Outcome) {
+func (w *Writer) long(entry int, mode Mode, tag uint64, data []byte, from int) (sent int, o Outcome) {
 	a := Arrival{Tag: tag, Total: len(data)}
-	if o := s.Begin(&a, entry, mode); o != Done {
+	if o := w.Begin(&a, entry, mode); o != Done {
 		return from, o
 	}
 	if a.Got = from; !a.packets {
-		return 0, s.Add(&a, data)
+		return 0, w.Add(&a, data)
 	}
 	for {
 		n := min(len(data)-a.Got, Packet)
-		if o := s.Add(&a, data[a.Got:a.Got+n]); o != Done || a.Got == len(data) {
+		if o := w.Add(&a, data[a.Got:a.Got+n]); o != Done || a.Got == len(data) {
 			return a.Got, o
 		}
 	}
@@ -144,13 +144,13 @@ func (s *Sender) long(entry int, mode Mode, tag uint64, data []byte, from int) (
 
 // HasRoom reports whether the rest of a message would find room now, or the first
 // packet of it.
-func (s *Sender) HasRoom(entry int, mode Mode, data []byte, from int) bool {
-	if from == 0 && s.half.Load() {
+func (w *Writer) HasRoom(entry int, mode Mode, data []byte, from int) bool {
+	if from == 0 && w.half.Load() {
 		return false
 	}
-	a := Arrival{From: s.rank, Total: len(data)}
+	a := Arrival{From: w.rank, Total: len(data)}
 	if from > 0 {
 		mode = PerPacket
 	}
-	return s.b.HasRoom(&a, entry, mode, min(len(data)-from, Packet))
+	return w.b.HasRoom(&a, entry, mode, min(len(data)-from, Packet))
 }

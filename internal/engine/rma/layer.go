@@ -10,19 +10,19 @@ import (
 	"weft/internal/mutant"
 )
 
-// A Node is the remote memory layer of one process: its regions, and its
+// A Layer is the remote memory layer of one process: its regions, and its
 // operations on those of others.
-type Node struct {
+type Layer struct {
 	queue func(rank int) *link.Queue
 	key   func() uint64
 
-	regions map[uint32]*Region
-	raised  map[uint64]uint64 // by lock: the epoch before which what it guards is closed
-	names   map[string]*Region
-	wishes  map[string][]wish
-	over    bool // the program of this process has ended: no wish will come true
-	wished  int
-	region  uint32 // the last number given to a region
+	regions     map[uint32]*Region
+	raised      map[uint64]uint64 // by lock: the epoch before which what it guards is closed
+	names       map[string]*Region
+	attaches    map[string][]pendingAttach
+	returning   bool // the program of this process has ended: no region will be exposed any more
+	attachCount int
+	region      uint32 // the last number given to a region
 
 	peers map[int]*peer
 	ops   table
@@ -64,8 +64,8 @@ type peer struct {
 	failedPut   wire.Status // the first PUT that was refused since the last FLUSH
 }
 
-// A wish is an ATTACH that waits for its region to be exposed.
-type wish struct {
+// A pendingAttach is an ATTACH that waits for its region to be exposed.
+type pendingAttach struct {
 	from int
 	op   uint32
 }
@@ -78,121 +78,121 @@ const (
 	// peer that ignores maxOutstanding can reach it.
 	maxAnswers = 4 * maxOutstanding
 	// maxWishes bounds the ATTACH requests that wait for their regions.
-	maxWishes = 1 << 16
+	maxAttaches = 1 << 16
 )
 
-// NewNode returns the remote memory layer of one process. It puts frames for
+// NewLayer returns the remote memory layer of one process. It puts frames for
 // a peer into the queue that queue returns, and draws region keys from key.
-func NewNode(queue func(rank int) *link.Queue, key func() uint64) *Node {
-	return &Node{
+func NewLayer(queue func(rank int) *link.Queue, key func() uint64) *Layer {
+	return &Layer{
 		queue: queue, key: key,
-		regions: map[uint32]*Region{}, raised: map[uint64]uint64{}, names: map[string]*Region{}, wishes: map[string][]wish{},
+		regions: map[uint32]*Region{}, raised: map[uint64]uint64{}, names: map[string]*Region{}, attaches: map[string][]pendingAttach{},
 		peers: map[int]*peer{}, gone: map[int]error{}, returned: map[int]error{},
 	}
 }
 
-func (n *Node) peer(rank int) *peer {
-	p := n.peers[rank]
+func (l *Layer) peer(rank int) *peer {
+	p := l.peers[rank]
 	if p == nil {
-		p = &peer{rank: rank, q: n.queue(rank)}
-		n.peers[rank] = p
+		p = &peer{rank: rank, q: l.queue(rank)}
+		l.peers[rank] = p
 	}
 	return p
 }
 
 // Finished returns an operation that has become Done and has not been
 // returned yet, or nil.
-func (n *Node) Finished() *Op {
-	if n.awaiting.first != nil {
-		n.look()
+func (l *Layer) Finished() *Op {
+	if l.awaiting.first != nil {
+		l.look()
 	}
-	if n.done.first == nil {
+	if l.done.first == nil {
 		return nil
 	}
-	return n.done.pop()
+	return l.done.pop()
 }
 
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
 // refused with an error and change nothing. MayStall says that the peer can be made
 // to wait; see ErrStall.
-func (n *Node) Recv(from int, frame []byte, mayStall bool) error {
+func (l *Layer) Recv(from int, frame []byte, mayStall bool) error {
 	switch wire.Type(frame[0]) {
 	case wire.TypeAttached:
 		f, err := wire.ParseAttached(frame)
 		if err != nil {
 			return err
 		}
-		n.onAttached(from, f)
+		l.onAttached(from, f)
 	case wire.TypePulled:
 		f, payload, err := wire.ParsePulled(frame)
 		if err != nil {
 			return err
 		}
-		n.onPulled(from, f, payload)
+		l.onPulled(from, f, payload)
 	case wire.TypeResult:
 		f, err := wire.ParseResult(frame)
 		if err != nil {
 			return err
 		}
-		n.onResult(from, f)
+		l.onResult(from, f)
 	case wire.TypeIStop:
 		f, err := wire.ParseIStop(frame)
 		if err != nil {
 			return err
 		}
-		n.onIStop(from, f)
+		l.onIStop(from, f)
 	case wire.TypeIGo:
 		f, err := wire.ParseIGo(frame)
 		if err != nil {
 			return err
 		}
-		n.onIGo(from, f)
+		l.onIGo(from, f)
 	default:
-		return n.serve(from, frame, mayStall)
+		return l.serve(from, frame, mayStall)
 	}
 	return nil
 }
 
 // Down ends every operation at a peer that has gone.
-func (n *Node) Down(rank int, cause *link.PeerError) {
-	if n.gone[rank] != nil {
+func (l *Layer) Down(rank int, cause *link.PeerError) {
+	if l.gone[rank] != nil {
 		return
 	}
-	n.gone[rank] = cause
-	n.wake(nil, func(*Op) bool { return true }) // they must see what it leaves in their mailboxes
-	for _, op := range n.ops.ops {
+	l.gone[rank] = cause
+	l.wake(nil, func(*Op) bool { return true }) // they must see what it leaves in their mailboxes
+	for _, op := range l.ops.ops {
 		if op != nil && op.Peer == rank {
 			if mutant.On(mutant.DeadPush) && op.Kind == Push {
-				n.finish(op, nil)
+				l.finish(op, nil)
 				continue
 			}
-			n.finish(op, cause)
+			l.finish(op, cause)
 		}
 	}
-	if p := n.peers[rank]; p != nil {
-		n.forget(p)
+	if p := l.peers[rank]; p != nil {
+		l.forget(p)
 		p.outstanding = 0
 		for p.waiting.first != nil {
 			op := p.waiting.pop()
 			op.Done, op.Err = true, cause
-			n.done.push(op)
+			l.done.push(op)
 		}
 		p.entered()
 	}
-	for name, list := range n.wishes {
+	for name, list := range l.attaches {
 		keep := list[:0]
 		for _, w := range list {
 			if w.from != rank {
 				keep = append(keep, w)
 			}
 		}
-		n.wished -= len(list) - len(keep)
-		n.wishes[name] = keep
+		l.attachCount -= len(list) - len(keep)
+		l.attaches[name] = keep
 	}
 }
 
 // ranks returns the peers in order: no map's order may reach what an engine
 // does.
-func (n *Node) ranks() []int { return sorted(n.peers) }
+func (l *Layer) ranks() []int { return sorted(l.peers) }
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -9,8 +9,8 @@ import (
 	"weft/internal/mutant"
 )
 
-// A Node is the message layer of one process: all its ports.
-type Node struct {
+// A Layer is the message layer of one process: all its ports.
+type Layer struct {
 	queue func(rank int) *link.Queue
 
 	ports    map[uint16]*Port
@@ -52,10 +52,10 @@ const (
 	maxBackoff = 5 * time.Millisecond
 )
 
-// NewNode returns the message layer of a process, one of size. It puts frames
+// NewLayer returns the message layer of a process, one of size. It puts frames
 // for a peer into the queue that queue returns.
-func NewNode(rank, size int, queue func(rank int) *link.Queue) *Node {
-	return &Node{
+func NewLayer(rank, size int, queue func(rank int) *link.Queue) *Layer {
+	return &Layer{
 		queue:  queue,
 		ports:  map[uint16]*Port{},
 		gone:   map[int]error{},
@@ -67,18 +67,18 @@ func NewNode(rank, size int, queue func(rank int) *link.Queue) *Node {
 
 // Finished returns an operation that has become Done or Offered and has not been
 // returned yet, or nil.
-func (n *Node) Finished() *Op {
-	if n.done.first == nil {
+func (l *Layer) Finished() *Op {
+	if l.done.first == nil {
 		return nil
 	}
-	return n.done.pop()
+	return l.done.pop()
 }
 
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
 // refused with an error and change nothing.
-func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
-	if len(n.gone) > 0 && n.gone[from] != nil { // its program has returned
-		n.Stats.Dropped++
+func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {
+	if len(l.gone) > 0 && l.gone[from] != nil { // its program has returned
+		l.Stats.Dropped++
 		return nil
 	}
 	switch wire.Type(frame[0]) {
@@ -88,7 +88,7 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		switch p := n.target(f.Channel, from, f.Seq); {
+		switch p := l.target(f.Channel, from, f.Seq); {
 		case p == nil:
 		case p.revoked != nil:
 			p.spread(p.pair(from))
@@ -100,7 +100,7 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		switch p := n.target(f.Channel, from, f.Seq); {
+		switch p := l.target(f.Channel, from, f.Seq); {
 		case p == nil:
 		case p.revoked != nil:
 			p.spread(p.pair(from))
@@ -112,36 +112,36 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		n.onRevoke(from, f, reason)
+		l.onRevoke(from, f, reason)
 	case wire.TypeFence:
 		f, err := wire.ParseFence(frame)
 		if err != nil {
 			return err
 		}
-		n.onFence(from, f)
+		l.onFence(from, f)
 	case wire.TypeFenceAck:
 		f, err := wire.ParseFenceAck(frame)
 		if err != nil {
 			return err
 		}
-		n.onFenceAck(from, f)
+		l.onFenceAck(from, f)
 	case wire.TypeAck, wire.TypeNack, wire.TypeGo, wire.TypeAckReq:
-		return n.recvControl(now, from, frame)
+		return l.recvControl(now, from, frame)
 	default:
-		return n.recvLong(from, frame)
+		return l.recvLong(from, frame)
 	}
 	return nil
 }
 
 // recvControl handles the frames that answer messages.
-func (n *Node) recvControl(now monotime.Time, from int, frame []byte) error {
+func (l *Layer) recvControl(now monotime.Time, from int, frame []byte) error {
 	switch wire.Type(frame[0]) {
 	case wire.TypeAck:
 		f, err := wire.ParseAck(frame)
 		if err != nil {
 			return err
 		}
-		if p := n.ports[f.Channel]; p != nil {
+		if p := l.ports[f.Channel]; p != nil {
 			d := p.pair(from)
 			d.credit = int(f.Room)
 			p.onAck(d, f.Ack)
@@ -152,7 +152,7 @@ func (n *Node) recvControl(now monotime.Time, from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		if p := n.ports[f.Channel]; p != nil {
+		if p := l.ports[f.Channel]; p != nil {
 			p.onNack(now, p.pair(from), f)
 		}
 	case wire.TypeGo:
@@ -160,7 +160,7 @@ func (n *Node) recvControl(now monotime.Time, from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		if p := n.ports[f.Channel]; p != nil {
+		if p := l.ports[f.Channel]; p != nil {
 			p.onGo(p.pair(from), f.Seq)
 		}
 	default:
@@ -168,7 +168,7 @@ func (n *Node) recvControl(now monotime.Time, from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		if p := n.ports[f.Channel]; p != nil && p.revoked == nil {
+		if p := l.ports[f.Channel]; p != nil && p.revoked == nil {
 			d := p.pair(from)
 			p.onAck(d, f.Ack)
 			p.ack(d, !mutant.On(mutant.SilentAck))
@@ -180,59 +180,59 @@ func (n *Node) recvControl(now monotime.Time, from int, frame []byte) error {
 // target returns the port of a channel. Where nobody has opened it yet, that
 // is a port without a receive buffer: senders are refused for lack of room,
 // and asked again when somebody opens it.
-func (n *Node) target(channel uint16, from int, seq uint32) *Port {
-	if p := n.last; p != nil && p.channel == channel {
+func (l *Layer) target(channel uint16, from int, seq uint32) *Port {
+	if p := l.last; p != nil && p.channel == channel {
 		return p
 	}
-	p := n.ports[channel]
+	p := l.ports[channel]
 	if p == nil {
-		if n.early == maxEarly {
-			n.Stats.Refused++
-			n.nack(from, channel, seq, false)
+		if l.early == maxEarly {
+			l.Stats.Refused++
+			l.nack(from, channel, seq, false)
 			return nil
 		}
-		n.early++
-		p = n.newPort(channel)
+		l.early++
+		p = l.newPort(channel)
 	}
-	n.last = p
+	l.last = p
 	return p
 }
 
-func (n *Node) nack(to int, channel uint16, seq uint32, will bool) {
-	q := n.queue(to)
+func (l *Layer) nack(to int, channel uint16, seq uint32, will bool) {
+	q := l.queue(to)
 	// Without a GO to come the sender must set a timer, also if it computes.
 	q.Push(wire.Nack{WillGo: will, Channel: channel, Seq: seq}.Append(q.Head()), nil, !will)
 }
 
 // Timed reports whether the layer has had timers and so needs the time.
-func (n *Node) Timed() bool { return n.timed }
+func (l *Layer) Timed() bool { return l.timed }
 
 // Deadline returns when Advance has something to do.
-func (n *Node) Deadline() monotime.Time {
+func (l *Layer) Deadline() monotime.Time {
 	at := monotime.Never
-	for _, d := range n.waiting {
+	for _, d := range l.waiting {
 		at = at.Min(d.resendAt)
 	}
 	return at
 }
 
 // Advance resends what has waited out its back-off.
-func (n *Node) Advance(now monotime.Time) {
-	for i := 0; i < len(n.waiting); {
-		d := n.waiting[i]
+func (l *Layer) Advance(now monotime.Time) {
+	for i := 0; i < len(l.waiting); {
+		d := l.waiting[i]
 		if now.Before(d.resendAt) {
 			i++
 			continue
 		}
-		n.waiting[i] = n.waiting[len(n.waiting)-1]
-		n.waiting = n.waiting[:len(n.waiting)-1]
+		l.waiting[i] = l.waiting[len(l.waiting)-1]
+		l.waiting = l.waiting[:len(l.waiting)-1]
 		d.resendAt = monotime.Never
 		d.port.resend(d)
 	}
 }
 
 // finish ends an operation that the caller waits for.
-func (n *Node) finish(op *Op, err error) {
+func (l *Layer) finish(op *Op, err error) {
 	op.State, op.Err = Done, err
-	n.done.push(op)
+	l.done.push(op)
 }

@@ -10,9 +10,9 @@ import (
 	"weft/internal/monotime"
 )
 
-// A Node is the coordination layer of one process: what it uses, and what it is
+// A Layer is the coordination layer of one process: what it uses, and what it is
 // the home of.
-type Node struct {
+type Layer struct {
 	rank, size int
 	peers      Peers
 	objects    map[uint64]*Object
@@ -21,12 +21,12 @@ type Node struct {
 	gone       map[int]*link.PeerError
 	returned   map[int]*link.PeerError // whose programs have ended
 	done       opList
-	serves     bool // this process goes on, though its program has returned
+	returning  bool // this process goes on, though its program has returned
 	binds      map[uint64]*bind
 	fences     map[uint64]*fence
 
-	early   map[uint64][]letter // tokens for barriers that are not open yet
-	earlyBy map[int]int         // their number, by sender
+	early   map[uint64][]earlyEvent // tokens for barriers that are not open yet
+	earlyBy map[int]int             // their number, by sender
 
 	timers  []*barrier // that wait for a time
 	aligned int        // barriers that need to know the time
@@ -56,18 +56,18 @@ type Object struct {
 	ID   uint64
 	sig  signature
 	home int // the rank that is its home
-	user
+	participant
 }
 
-// A user is the part of a protocol at one who uses an object.
-type user interface {
+// A participant is the part of a protocol at a rank that uses an object.
+type participant interface {
 	start(now monotime.Time, op *Op)
 	cancel(op *Op) bool // takes back an operation that is not Done
 	event(now monotime.Time, from int, f wire.Event) error
 	down(rank int, cause *link.PeerError)
 	leave() // the process leaves in good order
 	fail(err error)
-	state() State
+	snapshot() State
 }
 
 // A home is the part of a protocol at an object's home.
@@ -75,13 +75,13 @@ type home interface {
 	event(from int, f wire.Event) error
 	down(rank int)
 	fenced() // the regions are closed to epochs before the last
-	state() State
+	snapshot() State
 }
 
-// letter is an event that came too early.
-type letter struct {
-	from int
-	f    wire.Event
+// An earlyEvent is for a barrier that this rank has not opened yet.
+type earlyEvent struct {
+	from  int
+	event wire.Event
 }
 
 const (
@@ -89,99 +89,99 @@ const (
 	maxEarly = 1 << 10 // events of one peer for barriers that are not open yet
 )
 
-// NewNode returns the coordination layer of one process of a job.
-func NewNode(rank, size int, peers Peers) *Node {
-	return &Node{
+// NewLayer returns the coordination layer of one process of a job.
+func NewLayer(rank, size int, peers Peers) *Layer {
+	return &Layer{
 		rank: rank, size: size, peers: peers,
 		objects: map[uint64]*Object{}, homes: map[uint64]home{}, gone: map[int]*link.PeerError{}, returned: map[int]*link.PeerError{},
 		binds: map[uint64]*bind{}, fences: map[uint64]*fence{},
-		early: map[uint64][]letter{}, earlyBy: map[int]int{},
+		early: map[uint64][]earlyEvent{}, earlyBy: map[int]int{},
 	}
 }
 
 // homeOf returns the rank that is the home of an object.
-func (n *Node) homeOf(id uint64) int { return int(id % uint64(n.size)) }
+func (l *Layer) homeOf(id uint64) int { return int(id % uint64(l.size)) }
 
 // send sends an event.
-func (n *Node) send(to int, f wire.Event) {
-	n.Stats.Sent++
-	q := n.peers.Queue(to)
+func (l *Layer) send(to int, f wire.Event) {
+	l.Stats.Sent++
+	q := l.peers.Queue(to)
 	q.Push(f.Append(q.Head()), nil, true)
 }
 
 // Open returns the object of a name, the same one for the same name.
-func (n *Node) Open(now monotime.Time, c Config) (*Object, error) {
-	id, sig := c.id(), c.signature(n.size)
-	if o := n.objects[id]; o != nil {
+func (l *Layer) Open(now monotime.Time, c Config) (*Object, error) {
+	id, sig := c.id(), c.signature(l.size)
+	if o := l.objects[id]; o != nil {
 		if o.sig != sig {
-			return nil, &DisagreeError{Name: c.Name, Rank: n.rank, Here: o.sig.String(), There: sig.String()}
+			return nil, &DisagreeError{Name: c.Name, Rank: l.rank, Here: o.sig.String(), There: sig.String()}
 		}
 		return o, nil
 	}
-	o := &Object{Config: c, ID: id, sig: sig, home: n.homeOf(id)}
+	o := &Object{Config: c, ID: id, sig: sig, home: l.homeOf(id)}
 	switch c.Class {
 	case QueueLock:
-		o.user = &queueLock{n: n, o: o, next: -1, passed: -1}
+		o.participant = &queueLock{layer: l, o: o, next: -1, passedTo: -1}
 	case CentralLock, RWLock, Semaphore:
-		o.user = &permits{n: n, o: o}
+		o.participant = &permits{layer: l, o: o}
 	case Cond:
-		o.user = &cond{n: n, o: o}
+		o.participant = &cond{layer: l, o: o}
 	case Phaser:
-		o.user = &phaser{n: n, o: o}
+		o.participant = &phaser{layer: l, o: o}
 	case Regions:
-		o.user = &regions{n: n, o: o}
+		o.participant = &regions{layer: l, o: o}
 	default:
-		b, err := newBarrier(n, o)
+		b, err := newBarrier(l, o)
 		if err != nil {
 			return nil, err
 		}
-		o.user = b
+		o.participant = b
 	}
-	n.objects[id] = o
-	if b, ok := o.user.(*barrier); ok {
+	l.objects[id] = o
+	if b, ok := o.participant.(*barrier); ok {
 		b.open(now)
 	}
-	n.deliverEarly(now, id)
-	for _, rank := range sorted(n.gone) {
-		o.down(rank, n.gone[rank])
+	l.deliverEarly(now, id)
+	for _, rank := range sorted(l.gone) {
+		o.down(rank, l.gone[rank])
 	}
-	for _, rank := range sorted(n.returned) {
-		o.absent(rank, n.returned[rank])
+	for _, rank := range sorted(l.returned) {
+		o.absent(rank, l.returned[rank])
 	}
 	return o, nil
 }
 
 // deliverEarly hands over what came for an object before it was opened.
-func (n *Node) deliverEarly(now monotime.Time, id uint64) {
-	list := n.early[id]
-	delete(n.early, id)
-	for _, l := range list {
-		n.earlyBy[l.from]--
-		if err := n.objects[id].event(now, l.from, l.f); err != nil {
-			n.Stats.Dropped++
+func (l *Layer) deliverEarly(now monotime.Time, id uint64) {
+	list := l.early[id]
+	delete(l.early, id)
+	for _, e := range list {
+		l.earlyBy[e.from]--
+		if err := l.objects[id].event(now, e.from, e.event); err != nil {
+			l.Stats.Dropped++
 		}
 	}
 }
 
 // Start begins an operation. When it returns, op may already be Done; else it
 // belongs to the engine until Finished returns it.
-func (n *Node) Start(now monotime.Time, op *Op) {
+func (l *Layer) Start(now monotime.Time, op *Op) {
 	op.Done, op.Err, op.OK, op.Died, op.Epoch, op.Phase, op.next = false, nil, false, false, 0, 0, nil
 	if op.Kind == Bind {
-		n.bind(op)
+		l.bind(op)
 		return
 	}
 	op.Object.start(now, op)
 }
 
 // Cancel takes an operation back, and reports whether it had not ended.
-func (n *Node) Cancel(op *Op) bool {
+func (l *Layer) Cancel(op *Op) bool {
 	if op.Done {
 		return false
 	}
 	op.Done = true
 	if op.Kind == Bind {
-		return n.unbind(op)
+		return l.unbind(op)
 	}
 	return op.Object.cancel(op)
 }
@@ -190,52 +190,52 @@ func (n *Node) Cancel(op *Op) bool {
 func (op *Op) now(err error) { op.Done, op.Err = true, err }
 
 // finish ends an operation that the caller waits for.
-func (n *Node) finish(op *Op, err error) {
+func (l *Layer) finish(op *Op, err error) {
 	op.Done, op.Err = true, err
-	n.done.push(op)
+	l.done.push(op)
 }
 
 // Finished returns an operation that has become Done and has not been returned
 // yet, or nil.
-func (n *Node) Finished() *Op {
-	if n.done.first == nil {
+func (l *Layer) Finished() *Op {
+	if l.done.first == nil {
 		return nil
 	}
-	return n.done.pop()
+	return l.done.pop()
 }
 
 // Recv handles one event of a peer. Bad ones are refused with an error and
 // change nothing.
-func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
+func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {
 	f, err := wire.ParseEvent(frame)
 	if err != nil {
 		return err
 	}
-	n.Stats.Received++
-	if len(n.gone) > 0 && n.gone[from] != nil { // it was on its way
-		n.Stats.Dropped++
+	l.Stats.Received++
+	if len(l.gone) > 0 && l.gone[from] != nil { // it was on its way
+		l.Stats.Dropped++
 		return nil
 	}
 	switch {
 	case f.Kind == wire.EventFenced:
-		return n.onFenced(from, f)
+		return l.onFenced(from, f)
 	case f.Kind < wire.EventRefuse:
-		n.Stats.Homes++
-		return n.atHome(from, f)
+		l.Stats.Homes++
+		return l.atHome(from, f)
 	case f.Kind == wire.EventBound:
-		return n.onBound(from, f)
+		return l.onBound(from, f)
 	case f.Kind == wire.EventFence:
-		return n.onFence(from, f)
+		return l.onFence(from, f)
 	}
-	o := n.last
+	o := l.last
 	if o == nil || o.ID != f.ID {
-		if o = n.objects[f.ID]; o == nil {
-			return n.keep(from, f)
+		if o = l.objects[f.ID]; o == nil {
+			return l.keep(from, f)
 		}
-		n.last = o
+		l.last = o
 	}
 	if f.Kind == wire.EventRefuse {
-		n.Stats.Refused++
+		l.Stats.Refused++
 		if f.Flag { // it tells of another
 			from = int(f.Rank)
 		}
@@ -246,55 +246,55 @@ func (n *Node) Recv(now monotime.Time, from int, frame []byte) error {
 }
 
 // keep keeps an event for a barrier that is not open yet.
-func (n *Node) keep(from int, f wire.Event) error {
+func (l *Layer) keep(from int, f wire.Event) error {
 	switch f.Kind {
 	case wire.EventHello, wire.EventToken, wire.EventLeft, wire.EventPing:
 	default:
-		n.Stats.Dropped++
+		l.Stats.Dropped++
 		return nil
 	}
-	if n.earlyBy[from] == maxEarly {
-		n.send(from, wire.Event{Kind: wire.EventRefuse, ID: f.ID})
+	if l.earlyBy[from] == maxEarly {
+		l.send(from, wire.Event{Kind: wire.EventRefuse, ID: f.ID})
 		return nil
 	}
-	n.earlyBy[from]++
-	n.early[f.ID] = append(n.early[f.ID], letter{from, f})
+	l.earlyBy[from]++
+	l.early[f.ID] = append(l.early[f.ID], earlyEvent{from, f})
 	return nil
 }
 
 // atHome hands an event to what this rank is the home of.
-func (n *Node) atHome(from int, f wire.Event) error {
-	if n.homeOf(f.ID) != n.rank {
+func (l *Layer) atHome(from int, f wire.Event) error {
+	if l.homeOf(f.ID) != l.rank {
 		return wire.ErrField
 	}
-	h := n.homes[f.ID]
+	h := l.homes[f.ID]
 	if h == nil {
 		sig := signature(f.Arg)
 		switch f.Kind {
 		case wire.EventBind:
-			return n.onBind(from, f)
+			return l.onBind(from, f)
 		case wire.EventLockReq, wire.EventLockTry:
-			h = &manager{n: n, id: f.ID, sig: sig, token: true}
+			h = &lockHome{layer: l, id: f.ID, sig: sig, hasToken: true}
 		case wire.EventPermitReq, wire.EventPermitTry, wire.EventPermitRel:
-			h = newStock(n, f.ID, sig)
+			h = newPermitHome(l, f.ID, sig)
 		case wire.EventCondWait, wire.EventCondSet:
-			h = &condHome{n: n, id: f.ID, sig: sig}
+			h = &condHome{layer: l, id: f.ID, sig: sig}
 		case wire.EventPhaseJoin:
-			h = &phaserHome{n: n, id: f.ID, sig: sig}
+			h = &phaserHome{layer: l, id: f.ID, sig: sig}
 		case wire.EventRegionSync, wire.EventRegionBroken:
-			h = newRegionsHome(n, f.ID, sig)
+			h = newRegionsHome(l, f.ID, sig)
 		default:
-			n.Stats.Dropped++
+			l.Stats.Dropped++
 			return nil
 		}
-		if len(n.homes) == maxHomes {
-			n.send(from, wire.Event{Kind: wire.EventRefuse, ID: f.ID})
+		if len(l.homes) == maxHomes {
+			l.send(from, wire.Event{Kind: wire.EventRefuse, ID: f.ID})
 			return nil
 		}
-		n.homes[f.ID] = h
+		l.homes[f.ID] = h
 	}
 	if f.Kind == wire.EventBind {
-		return n.onBind(from, f)
+		return l.onBind(from, f)
 	}
 	return h.event(from, f)
 }
@@ -305,43 +305,43 @@ func (o *Object) disagree(rank int, there signature) *DisagreeError {
 }
 
 // agree checks that a request says of the object what the others say.
-func (n *Node) agree(from int, f wire.Event, sig signature) bool {
+func (l *Layer) agree(from int, f wire.Event, sig signature) bool {
 	if signature(f.Arg) == sig {
 		return true
 	}
-	n.Stats.Refused++
-	n.send(from, wire.Event{Kind: wire.EventRefuse, ID: f.ID, Arg: uint64(sig)})
+	l.Stats.Refused++
+	l.send(from, wire.Event{Kind: wire.EventRefuse, ID: f.ID, Arg: uint64(sig)})
 	return false
 }
 
 // Down takes a peer that has gone out of everything.
-func (n *Node) Down(rank int, cause *link.PeerError) {
-	if n.gone[rank] != nil {
+func (l *Layer) Down(rank int, cause *link.PeerError) {
+	if l.gone[rank] != nil {
 		return
 	}
-	n.gone[rank] = cause
-	for _, id := range sorted(n.objects) {
-		n.objects[id].down(rank, cause)
+	l.gone[rank] = cause
+	for _, id := range sorted(l.objects) {
+		l.objects[id].down(rank, cause)
 	}
-	n.fenceDown(rank)
-	for _, id := range sorted(n.homes) {
-		n.homes[id].down(rank)
+	l.fenceDown(rank)
+	for _, id := range sorted(l.homes) {
+		l.homes[id].down(rank)
 	}
-	n.bindsDown(rank, cause)
+	l.bindsDown(rank, cause)
 }
 
 // Return is Leave for a process that goes on for the others: its program has returned.
-func (n *Node) Return() {
-	n.serves = true
-	n.Leave()
-	n.serves = false
+func (l *Layer) Return() {
+	l.returning = true
+	l.Leave()
+	l.returning = false
 }
 
 // Leave gives back what others would wait for: the process leaves the job in
 // good order.
-func (n *Node) Leave() {
-	for _, id := range sorted(n.objects) {
-		n.objects[id].leave()
+func (l *Layer) Leave() {
+	for _, id := range sorted(l.objects) {
+		l.objects[id].leave()
 	}
 }
 

@@ -1,0 +1,373 @@
+package coord
+
+import (
+	"slices"
+
+	"weft/internal/engine/wire"
+)
+
+// A lockHome is the home of a distributed queue lock (PROTOCOL §9.2). It forwards
+// each request to the rank that asked before, and does not know which rank holds the
+// lock. It remembers the requests since the last one known to have been served, so
+// that it can make a new queue when a rank dies.
+type lockHome struct {
+	layer *Layer
+	id    uint64
+	sig   signature
+
+	hasToken   bool // it is here
+	remade     bool // it has been made anew, and regions are not yet closed to older ones
+	epoch      uint64
+	holderDied bool // a holder has, and nobody has been told
+	generation uint64
+	lastSent   sentTo        // where the token was, when that was last known here
+	queue      []lockRequest // who asked, in order; those before have been served
+	tries      []try
+
+	repair  *repair
+	leaving map[int]answer // of those who are leaving in good order
+}
+
+// A lockRequest is a request.
+type lockRequest struct {
+	rank         int
+	serial       uint32
+	duringRepair bool // it came while the queue was being repaired
+}
+
+// A try waits for the answer of the one that had the token last.
+type try struct {
+	lockRequest
+	asked int
+}
+
+// sentTo tells where the token was sent, and whether its next holder is to be told
+// of a death.
+type sentTo struct {
+	rank       int
+	epoch      uint64
+	holderDied bool
+}
+
+// A repair asks all who may be in the queue what they have.
+type repair struct {
+	missing int // answers
+	answers map[int]answer
+	fencing bool // all have answered; now the regions must be closed to the dead
+}
+
+type answer struct {
+	came       bool
+	state      lockState
+	serial     uint32
+	epoch      uint64
+	passedTo   int
+	holderDied bool
+}
+
+// genShift is where an epoch holds the number of the repair that made its
+// token: so epochs grow even past those that only the dead knew.
+const genShift = 40
+
+func (h *lockHome) event(from int, f wire.Event) error {
+	switch f.Kind {
+	case wire.EventLockReq:
+		if h.layer.agree(from, f, h.sig) {
+			h.request(lockRequest{rank: from, serial: uint32(f.Phase)})
+		}
+	case wire.EventLockTry:
+		if h.layer.agree(from, f, h.sig) {
+			h.onTry(lockRequest{rank: from, serial: uint32(f.Phase)})
+		}
+	case wire.EventLockReturn:
+		if f.Slot == slotLeaving {
+			h.onLeaving(from, f)
+		} else {
+			h.onReturn(from, f)
+		}
+	case wire.EventLockBusy:
+		return h.onBusy(from, lockRequest{rank: int(f.Rank), serial: uint32(f.Arg)})
+	case wire.EventLockLost:
+		if h.layer.gone[from] == nil && !h.hasToken {
+			h.beginRepair()
+		}
+	case wire.EventLockState:
+		return h.onState(from, f)
+	default:
+		h.layer.agree(from, f, h.sig) // somebody takes it for something else
+	}
+	return nil
+}
+
+// request queues a rank. It has asked again, so everything up to its last
+// request has been served.
+func (h *lockHome) request(e lockRequest) {
+	for i, o := range h.queue {
+		if o.rank == e.rank && h.repair == nil {
+			h.queue = slices.Delete(h.queue, 0, i+1)
+			h.queue = append(h.queue, e)
+			h.forward(o, e)
+			return
+		}
+	}
+	if h.repair != nil {
+		e.duringRepair = true
+		h.queue = append(h.queue, e)
+		return
+	}
+	h.queue = append(h.queue, e)
+	if h.hasToken {
+		h.grant(e)
+	} else {
+		h.forward(lockRequest{}, e)
+	}
+}
+
+// forward tells the one before the last that it has a successor. Served is the
+// last request of e's rank: if the list begins with e it was the last of all.
+func (h *lockHome) forward(served, e lockRequest) {
+	prev := served
+	if len(h.queue) > 1 {
+		prev = h.queue[len(h.queue)-2]
+	}
+	h.layer.send(prev.rank, wire.Event{
+		Kind: wire.EventLockForward, ID: h.id, Phase: h.generation, Rank: uint32(e.rank), Arg: uint64(e.serial), Aux: uint64(prev.serial),
+	})
+}
+
+// grant sends the token from here.
+func (h *lockHome) grant(e lockRequest) {
+	h.epoch++
+	h.hasToken, h.lastSent = false, sentTo{e.rank, h.epoch, h.holderDied}
+	h.layer.send(e.rank, wire.Event{
+		Kind: wire.EventLockReply, Flag: h.holderDied, ID: h.id, Phase: h.generation, Arg: uint64(e.serial), Aux: h.epoch,
+	})
+	h.holderDied = false
+}
+
+// onTry: the home gives the lock if the token is here, or asks the last one
+// whether it needs it. (decision 0015)
+func (h *lockHome) onTry(e lockRequest) {
+	switch {
+	case h.repair != nil:
+		h.deny(e)
+	case h.hasToken:
+		h.queue = append(h.queue[:0], e)
+		h.grant(e)
+	case h.queue[len(h.queue)-1].rank == e.rank:
+		h.deny(e)
+	default:
+		prev := h.queue[len(h.queue)-1]
+		h.tries = append(h.tries, try{e, prev.rank})
+		h.layer.send(prev.rank, wire.Event{
+			Kind: wire.EventLockTryFor, ID: h.id, Phase: h.generation, Rank: uint32(e.rank), Arg: uint64(e.serial), Aux: uint64(prev.serial),
+		})
+	}
+}
+
+func (h *lockHome) deny(e lockRequest) {
+	h.layer.send(e.rank, wire.Event{Kind: wire.EventLockDeny, ID: h.id, Arg: uint64(e.serial)})
+}
+
+func (h *lockHome) tryIndex(e lockRequest) int {
+	return slices.IndexFunc(h.tries, func(t try) bool { return t.lockRequest == e })
+}
+
+// denyTry denies a try, and reports whether it was still to be answered.
+func (h *lockHome) denyTry(e lockRequest) bool {
+	i := h.tryIndex(e)
+	if i < 0 {
+		return false
+	}
+	h.tries = slices.Delete(h.tries, i, i+1)
+	h.deny(e)
+	return true
+}
+
+// onBusy: a rank needs the token for which somebody tries. It must have been asked.
+func (h *lockHome) onBusy(from int, e lockRequest) error {
+	if i := h.tryIndex(e); i >= 0 && h.tries[i].asked != from {
+		return wire.ErrField
+	}
+	h.denyTry(e)
+	return nil
+}
+
+// onReturn: a rank has given the token back: because it leaves, or for one who
+// tries.
+func (h *lockHome) onReturn(from int, f wire.Event) {
+	tries := lockRequest{rank: int(f.Rank), serial: uint32(f.Arg >> 32)}
+	if r := h.repair; r != nil || f.Phase != h.generation {
+		if r != nil && f.Phase == h.generation && r.answers[from].came { // it has answered that it has it
+			a := r.answers[from]
+			a.state, a.passedTo, a.epoch, a.holderDied = idle, h.layer.size, f.Aux, f.Flag
+			r.answers[from] = a
+		}
+		if f.Slot == 1 {
+			h.denyTry(tries)
+		}
+		return
+	}
+	e := lockRequest{rank: from, serial: uint32(f.Arg)}
+	again := lockRequest{rank: from, serial: e.serial + 1} // it has asked anew, which took e off the list
+	switch i := slices.Index(h.queue, e); {
+	case i >= 0:
+		h.queue = slices.Delete(h.queue, 0, i+1)
+	case !slices.Contains(h.queue, again):
+		h.layer.Stats.Dropped++
+		return
+	}
+	h.hasToken, h.epoch, h.holderDied = true, f.Aux, h.holderDied || f.Flag
+	if len(h.queue) > 0 { // somebody's forward came too late
+		h.grant(h.queue[0])
+	}
+	if f.Slot == 1 {
+		if j := h.tryIndex(tries); j >= 0 {
+			h.tries = slices.Delete(h.tries, j, j+1)
+			h.onTry(tries)
+		}
+	}
+}
+
+// down begins a repair if the dead may have had the token, or been asked.
+func (h *lockHome) down(rank int) {
+	h.tries = slices.DeleteFunc(h.tries, func(t try) bool {
+		if t.asked == rank && t.rank != rank {
+			h.deny(t.lockRequest)
+		}
+		return t.asked == rank || t.rank == rank
+	})
+	if slices.ContainsFunc(h.queue, func(e lockRequest) bool { return e.rank == rank }) {
+		h.beginRepair()
+	}
+}
+
+func (h *lockHome) beginRepair() {
+	old := h.repair
+	h.generation++
+	r := &repair{answers: map[int]answer{}}
+	h.repair = r
+	for len(h.tries) > 0 {
+		h.denyTry(h.tries[0].lockRequest)
+	}
+	for _, e := range h.queue {
+		if _, asked := r.answers[e.rank]; asked || h.layer.gone[e.rank] != nil {
+			continue
+		}
+		r.answers[e.rank] = answer{}
+		r.missing++
+		h.layer.send(e.rank, wire.Event{Kind: wire.EventLockProbe, ID: h.id, Phase: h.generation})
+	}
+	for _, rank := range sorted(h.leaving) {
+		r.answers[rank] = h.leaving[rank]
+	}
+	if old != nil {
+		for i := range h.queue {
+			h.queue[i].duringRepair = false // they are asked too
+		}
+	}
+	if r.missing == 0 {
+		h.locateToken()
+	}
+}
+
+func (h *lockHome) onState(from int, f wire.Event) error {
+	r := h.repair
+	if r == nil || f.Phase != h.generation {
+		h.layer.Stats.Dropped++
+		return nil
+	}
+	a, asked := r.answers[from]
+	if !asked || a.came || lockState(f.Slot) > lastWait {
+		return wire.ErrField
+	}
+	r.answers[from] = answer{true, lockState(f.Slot), uint32(f.Arg), f.Aux, int(f.Rank), f.Flag}
+	if r.missing--; r.missing == 0 {
+		h.locateToken()
+	}
+	return nil
+}
+
+// onLeaving notes where a rank that leaves has sent the token: its BYE follows.
+func (h *lockHome) onLeaving(from int, f wire.Event) {
+	if h.leaving == nil {
+		h.leaving = map[int]answer{}
+	}
+	h.leaving[from] = answer{true, idle, uint32(f.Arg), f.Aux, int(f.Rank), f.Flag}
+}
+
+// holder returns who has the token among those who answered, or -1.
+func (r *repair) holder() int {
+	for _, rank := range sorted(r.answers) {
+		if is := r.answers[rank].state; is >= held {
+			return rank
+		}
+	}
+	return -1
+}
+
+// locateToken finds out where the token is. If it is nowhere a new one is made, and
+// regions are closed to the epochs of old ones first.
+func (h *lockHome) locateToken() {
+	r := h.repair
+	if r.holder() >= 0 || h.hasToken && !h.remade {
+		h.rebuild()
+		return
+	}
+	top := h.lastSent
+	for _, rank := range sorted(r.answers) {
+		a := r.answers[rank]
+		back := rank == top.rank && a.epoch == top.epoch && a.passedTo == h.layer.size // it has had it, and gives it back
+		if (a.epoch > top.epoch || back) && a.state <= wait {
+			top = sentTo{a.passedTo, a.epoch, a.holderDied}
+		}
+	}
+	// It was on its way to one who has not got it, or came back; or else it was
+	// with the dead: of those who are not asked all have passed it on.
+	if voided := r.answers[top.rank].came || top.rank == h.layer.size; !voided || top.holderDied {
+		h.holderDied = true
+	}
+	h.epoch = max(h.epoch, top.epoch, h.generation<<genShift)
+	h.hasToken, h.remade, r.fencing = true, true, true
+	if h.layer.fence(h.id, h.epoch) {
+		h.fenced()
+	}
+}
+
+// fenced goes on after the regions have been closed to older epochs.
+func (h *lockHome) fenced() {
+	if h.repair != nil && h.repair.fencing {
+		h.remade = false
+		h.rebuild()
+	}
+}
+
+// rebuild makes the new queue: who has the token first, then those who wait, in
+// the order in which they asked.
+func (h *lockHome) rebuild() {
+	r, old := h.repair, h.queue
+	h.repair, h.queue, h.leaving = nil, nil, nil
+	if holder := r.holder(); holder >= 0 && !h.hasToken {
+		a := r.answers[holder]
+		if a.state == lastWait {
+			a.serial--
+		}
+		h.queue = append(h.queue, lockRequest{rank: holder, serial: a.serial})
+		h.lastSent = sentTo{holder, a.epoch, a.holderDied}
+	}
+	for _, e := range old {
+		a := r.answers[e.rank]
+		waits := e.duringRepair || a.state == wait && a.serial == e.serial || a.state == lastWait && a.serial == e.serial
+		if !waits || h.layer.gone[e.rank] != nil {
+			continue
+		}
+		e.duringRepair = false
+		h.queue = append(h.queue, e)
+		switch {
+		case h.hasToken:
+			h.grant(e)
+		default:
+			h.forward(lockRequest{}, e)
+		}
+	}
+}
