@@ -100,7 +100,9 @@ func TestMistakes(t *testing.T) {
 		{"perf libraries -rounds 0", "must be at least 1"},
 		{"perf buffers -n 1", "must be numbers from 2"},
 		{"perf match cg", "Flags begin with -"},
-		{"perf bars -only what", `no bar "what"`},
+		{"perf targets -only what", `no target "what"`},
+		{"perf bars -only what", `no target "what"`},
+		{"perf targets -rounds 0", "must be at least 1"},
 		{"info -n 0", "must be from 1 to"},
 		{"sim -n 5 -topology torus:2x2 ../../examples/hello", "torus:2x2 has 4, the job 5"},
 		{"sim -link fast ../../examples/hello", "it takes BANDWIDTH,DELAY"},
@@ -151,7 +153,7 @@ func TestManifestsHaveFreshSecrets(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf bars -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "info -h", "doctor -h", "k8s -h", "sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
+	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf targets -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "info -h", "doctor -h", "k8s -h", "sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)

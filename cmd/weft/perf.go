@@ -18,19 +18,19 @@ import (
 	"weft/internal/stress"
 )
 
-// measured runs a rank of a measurement, if this process is one.
+// measured runs the part of a measurement that this process was started for, and reports whether there was one.
 func measured() bool {
 	return perf.Rank() || services.Server() || infoRank() || doctorRank() || stress.Rank()
 }
 
-const perfHelp = `Measures weft between two processes of this machine, and its peers in the same
-run: every system runs in turn, round after round, and medians are compared.
+const perfHelp = `Measures weft between two processes of this machine, and other systems (peers) in the
+same run: all systems run in turn, round after round, and their medians are compared.
 
-Latency is one way, half a round trip (of pull: the whole operation). Peers are
-tcp and unix (the Go library), udp (weft over UDP), sockperf (spinning TCP, in C),
-iperf3, openmpi, mpich, ucx; one that is not installed is named with the Debian
-package that would bring it. In a lab (weft lab) everything is measured between
-two of its hosts, and openmpi and ucx use TCP.
+Latency is the time one way, half of a round trip (of pull: the whole operation).
+Peers are tcp, unix and tls (Go's standard library), stream (weft's package stream), udp
+(weft over UDP), sockperf (TCP that spins, in C), iperf3, openmpi, mpich and ucx. A peer
+that is not installed is reported with the Debian package that contains it. In a lab
+(weft lab) everything is measured between two hosts, and openmpi and ucx use TCP.
 
 EXAMPLES
   weft perf latency -size 8,64,1024 -vs tcp,unix,openmpi,mpich,ucx
@@ -40,18 +40,18 @@ EXAMPLES
   weft perf latency -transport udp -size 64 -vs tcp
   weft lab -- weft perf latency -transport eth -size 64 -vs tcp,udp,sockperf,openmpi,ucx
   weft perf latency -goroutines 64 -pattern direct -vs unix    each with a port of its own
-  weft perf latency -size 8 -pattern handoff -vs unix    the receiver hands over by a channel
+  weft perf latency -size 8 -pattern handoff -vs unix    the receiver passes requests on by a channel
   weft perf latency -blocked -vs unix       both sides asleep when a message comes
-  weft perf alltoall -n 16 -size 8          CPU time, oversubscribed
+  weft perf alltoall -n 16 -size 8          processor time, more ranks than processors
   weft perf barrier -n 4,8 -vs openmpi      see weft perf barrier -help, and lock
   weft perf ipush                           see weft perf ipush -help
   weft perf match                           searches for messages by source and tag
   weft perf logp                            o_s, o_r, g and L of the user-level libraries
-  weft perf libraries -svg libraries.svg    the libraries side by side, as paper 003
+  weft perf libraries -svg libraries.svg    the user-level libraries side by side
   weft perf buffers                         memory that they hold for messages, by ranks
   weft perf sharing                         a link that ranks and TCP share
   weft perf services                        HTTP and net/rpc over sockets and weft
-  weft perf bars                            the bars of docs/PERFORMANCE.md
+  weft perf targets                         the targets of docs/PERFORMANCE.md
   weft lab -- weft perf breakdown           where the microseconds go`
 
 // perfFlags are the flags of a measurement.
@@ -62,13 +62,17 @@ type perfFlags struct {
 	json  bool
 }
 
+// perfTests lists the subcommands, for the usage and for errors.
+const perfTests = "latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, logp, libraries, buffers, " +
+	"sharing, services, targets, breakdown"
+
 func perfCommand() *ffcli.Command {
 	c := &ffcli.Command{
-		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate|alltoall|barrier|lock|ipush|match|logp|libraries|buffers|sharing|services|bars [FLAGS]",
+		Name: "perf", ShortUsage: "weft perf " + strings.ReplaceAll(perfTests, ", ", "|") + " [FLAGS]",
 		ShortHelp: "measure weft and its peers", LongHelp: perfHelp,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, logp, libraries, buffers, sharing, services, bars", args[0])
+				return fmt.Errorf("perf: there is no test %q; there are %s", args[0], perfTests)
 			}
 			return flag.ErrHelp
 		},
@@ -81,10 +85,12 @@ func perfCommand() *ffcli.Command {
 	} {
 		c.Subcommands = append(c.Subcommands, perfTest(t.name, t.help, t.sizes))
 	}
-	c.Subcommands = append(c.Subcommands,
-		perfCoordCommand("barrier", "barriers, by algorithm and number of ranks", perfBarrierHelp, "auto,dissemination,tree"),
-		perfCoordCommand("lock", "locks: taken again, handed on, fought for", perfLockHelp, "queue,central"))
-	c.Subcommands = append(c.Subcommands, perfIPushCommand(), perfMatchCommand(), perfLogPCommand(), perfLibrariesCommand(), perfBuffersCommand(), perfSharingCommand(), perfServicesCommand(), barsCommand(), breakdownCommand())
+	barrier := perfCoordCommand("barrier", "barriers, by algorithm and number of ranks",
+		perfBarrierHelp, "auto,dissemination,tree")
+	lock := perfCoordCommand("lock", "locks: taken again, passed on, contended", perfLockHelp, "queue,central")
+	c.Subcommands = append(c.Subcommands, barrier, lock,
+		perfIPushCommand(), perfMatchCommand(), perfLogPCommand(), perfLibrariesCommand(), perfBuffersCommand(),
+		perfSharingCommand(), perfServicesCommand(), perfTargetsCommand(), perfBarsCommand(), breakdownCommand())
 	return c
 }
 
@@ -99,11 +105,13 @@ func perfTest(name, help, sizes string) *ffcli.Command {
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
 	fs.BoolVar(&f.spec.InPlace, "inplace", false, "write and read messages in place")
 	fs.BoolVar(&f.spec.Alloc, "alloc", false, "messages from and to memory from Alloc")
-	fs.BoolVar(&f.spec.Interrupted, "interrupt", false, "the receiver polls, and a goroutine that sleeps brings it the packets: paper 004 without reaping")
-	fs.BoolVar(&f.spec.Blocked, "blocked", false, "nobody polls: both sides sleep when a message comes")
+	fs.BoolVar(&f.spec.Interrupted, "interrupt", false,
+		"the receiver polls its memory; a sleeping goroutine, woken by the interrupt, brings the packets")
+	fs.BoolVar(&f.spec.Blocked, "blocked", false, "no polling: both sides sleep when a message comes")
 	if name == "latency" {
 		fs.IntVar(&f.spec.Goroutines, "goroutines", 0, "clients in rank 0, each a goroutine; with -pattern")
-		fs.StringVar(&f.spec.Pattern, "pattern", "", "how goroutines share messages: "+strings.Join(perf.Patterns, ", "))
+		fs.StringVar(&f.spec.Pattern, "pattern", "",
+			"how goroutines share messages: "+strings.Join(perf.Patterns, ", "))
 	}
 	fs.IntVar(&f.spec.N, "n", 16, "ranks (alltoall)")
 	fs.IntVar(&f.spec.Exchanges, "exchanges", 1000, "rounds of messages (alltoall)")
@@ -112,14 +120,19 @@ func perfTest(name, help, sizes string) *ffcli.Command {
 		Exec: func(ctx context.Context, args []string) error {
 			defer perf.Cleanup()
 			if len(args) > 0 {
-				return fmt.Errorf("perf %s: what is %q? Flags begin with -", name, args[0])
+				return unexpected("perf "+name, args[0])
 			}
 			return f.run(ctx)
 		},
 	}
 }
 
-// check completes the flags, or says what is wrong with them.
+// unexpected is the error for an argument of a command that takes flags only.
+func unexpected(command, argument string) error {
+	return fmt.Errorf("%s: unexpected argument %q. Flags begin with -", command, argument)
+}
+
+// check completes the flags, or returns an error that says what is wrong with them.
 func (f *perfFlags) check() (systems []perf.System, err error) {
 	f.spec.Sizes = nil
 	for _, w := range strings.Split(f.sizes, ",") {
@@ -137,7 +150,7 @@ func (f *perfFlags) check() (systems []perf.System, err error) {
 	if f.spec.Op == "put" {
 		for _, n := range f.spec.Sizes {
 			if n > 32 {
-				return nil, fmt.Errorf("perf: -op put takes up to 32 bytes, not %d; use -size 8 or -op push", n)
+				return nil, fmt.Errorf("perf: -op put takes up to 32 bytes, not %d: use -size 8 or -op push", n)
 			}
 		}
 	}
@@ -174,10 +187,11 @@ func (f *perfFlags) run(ctx context.Context) error {
 	return failures(results)
 }
 
-// pairs measures the same number of messages between two ranks.
+// pairs measures as many messages as alltoall sends, between two ranks.
 func (f *perfFlags) pairs(ctx context.Context) []perf.Result {
 	two := f.spec
-	two.N, two.Exchanges = 2, f.spec.Exchanges*f.spec.N*(f.spec.N-1)/2
+	two.N = 2
+	two.Exchanges = f.spec.Exchanges * f.spec.N * (f.spec.N - 1) / 2
 	results := perf.Measure(ctx, two, []perf.System{perf.Weft}, progress())
 	for i := range results {
 		results[i].System = "weft, 2 ranks"
@@ -185,7 +199,7 @@ func (f *perfFlags) pairs(ctx context.Context) []perf.Result {
 	return results
 }
 
-// progress shows what is being measured, where somebody may be looking.
+// progress returns a function that shows on a terminal what is being measured.
 func progress() func(round int, system string) {
 	if !watched() {
 		return func(int, string) {}
@@ -202,7 +216,7 @@ func watched() bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// progressEnds clears the line that progress has written.
+// progressEnds clears the line that progress wrote.
 func progressEnds() {
 	if watched() {
 		fmt.Fprint(os.Stderr, "\r\033[K")
@@ -220,6 +234,7 @@ func printJSON[T any](rows []T) error {
 	return nil
 }
 
+// failures returns an error if a measurement of weft itself failed; peers may fail.
 func failures(results []perf.Result) error {
 	for _, r := range results {
 		if r.Error != "" && r.System == "weft" {
@@ -229,7 +244,7 @@ func failures(results []perf.Result) error {
 	return nil
 }
 
-// table prints results for people, each compared with weft.
+// table prints results as text, each compared with weft.
 func table(results []perf.Result) {
 	progressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
@@ -263,7 +278,7 @@ func micros(v float64) string {
 	return fmt.Sprintf("%.4g us", v)
 }
 
-// compare says how many times as fast weft is.
+// compare returns how many times as fast as another system weft is.
 func compare(weft perf.Result, v float64, less bool, system string) string {
 	w, _, _ := weft.Figure()
 	if system == "weft" || w == 0 || v == 0 {

@@ -35,7 +35,7 @@ func perfBuffersCommand() *ffcli.Command {
 		LongHelp: perfBuffersHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf buffers: what is %q? Flags begin with -", args[0])
+				return unexpected("perf buffers", args[0])
 			}
 			var ns []int
 			for _, w := range words(*counts) {

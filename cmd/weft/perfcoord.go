@@ -66,7 +66,7 @@ func perfCoordCommand(name, short, help, algorithms string) *ffcli.Command {
 		Exec: func(ctx context.Context, args []string) error {
 			defer perf.Cleanup()
 			if len(args) > 0 {
-				return fmt.Errorf("perf %s: what is %q? Flags begin with -", name, args[0])
+				return unexpected("perf "+name, args[0])
 			}
 			return f.run(ctx)
 		},

@@ -45,7 +45,7 @@ func perfIPushCommand() *ffcli.Command {
 		Exec: func(ctx context.Context, args []string) error {
 			defer perf.Cleanup()
 			if len(args) > 0 {
-				return fmt.Errorf("perf ipush: what is %q? Flags begin with -", args[0])
+				return unexpected("perf ipush", args[0])
 			}
 			return f.ipush(ctx, words(*ops), *svg)
 		},

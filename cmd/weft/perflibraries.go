@@ -54,7 +54,7 @@ func perfLogPCommand() *ffcli.Command {
 		LongHelp: perfLogPHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf logp: what is %q? Flags begin with -", args[0])
+				return unexpected("perf logp", args[0])
 			}
 			return f.logp(ctx, words(*ways), words(*transports), *svg)
 		},
@@ -160,7 +160,7 @@ func perfLibrariesCommand() *ffcli.Command {
 		Exec: func(ctx context.Context, args []string) error {
 			defer perf.Cleanup()
 			if len(args) > 0 {
-				return fmt.Errorf("perf libraries: what is %q? Flags begin with -", args[0])
+				return unexpected("perf libraries", args[0])
 			}
 			return f.libraries(ctx, *svg)
 		},

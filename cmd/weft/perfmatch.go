@@ -38,7 +38,7 @@ func perfMatchCommand() *ffcli.Command {
 		Name: "match", ShortUsage: "weft perf match [FLAGS]", ShortHelp: "searches by source and tag, with one queue and with many", LongHelp: perfMatchHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf match: what is %q? Flags begin with -", args[0])
+				return unexpected("perf match", args[0])
 			}
 			if *rounds < 1 {
 				return fmt.Errorf("perf match: -rounds %d: must be at least 1", *rounds)

@@ -34,7 +34,7 @@ func perfServicesCommand() *ffcli.Command {
 		LongHelp: perfServicesHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf services: what is %q? Flags begin with -", args[0])
+				return unexpected("perf services", args[0])
 			}
 			show := progress()
 			err := run(ctx, os.Stdout, show)

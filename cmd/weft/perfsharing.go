@@ -36,7 +36,7 @@ func perfSharingCommand() *ffcli.Command {
 		Exec: func(ctx context.Context, args []string) error {
 			switch {
 			case len(args) > 0:
-				return fmt.Errorf("perf sharing: what is %q? Flags begin with -", args[0])
+				return unexpected("perf sharing", args[0])
 			case *n < 2 || *n > 256:
 				return fmt.Errorf("perf sharing: -n %d: must be from 2 to 256", *n)
 			case *size < 1 || *size > 1<<30:

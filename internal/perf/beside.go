@@ -8,12 +8,11 @@ import (
 	"weft"
 )
 
-// besideChannel is that of the long messages.
+// besideChannel is the channel of the long messages.
 const besideChannel = 9
 
-// beside makes rank 0 send long messages to rank 1, one after the other, until end is
-// called at both: what is measured meanwhile goes the same way. It returns when the first
-// has been announced. Nothing is sent if the spec does not ask for it.
+// beside makes rank 0 send long messages to rank 1, one after the other, until both ranks call end. The
+// measurement goes on meanwhile between the same two ranks. Without s.Bulk nothing is sent.
 func beside(ctx context.Context, p *weft.Proc, s Spec) (end func() error, err error) {
 	if s.Bulk == 0 || p.Rank() > 1 {
 		return func() error { return nil }, nil
@@ -25,7 +24,7 @@ func beside(ctx context.Context, p *weft.Proc, s Spec) (end func() error, err er
 	var over atomic.Bool
 	long := make([]byte, s.Bulk)
 	for i := range long {
-		long[i] = 1 // else all of it may be one page of zeros
+		long[i] = 1 // untouched memory may all be one page of zeros
 	}
 	transfer := func() error { return sendLong(ctx, q, long, &over) }
 	if p.Rank() == 1 {
@@ -42,7 +41,7 @@ func beside(ctx context.Context, p *weft.Proc, s Spec) (end func() error, err er
 	}, nil
 }
 
-// sendLong sends a long message again and again until it is over, and then an empty one.
+// sendLong sends a long message again and again until over is set, and then an empty one.
 func sendLong(ctx context.Context, q *weft.Port, long []byte, over *atomic.Bool) error {
 	for !over.Load() {
 		if err := q.Send(ctx, 1, long); err != nil {
@@ -52,7 +51,7 @@ func sendLong(ctx context.Context, q *weft.Port, long []byte, over *atomic.Bool)
 	return q.Send(ctx, 1, nil)
 }
 
-// recvLong receives messages until an empty one comes.
+// recvLong receives messages until an empty one arrives.
 func recvLong(ctx context.Context, q *weft.Port, long []byte) error {
 	for {
 		n, _, err := q.RecvInto(ctx, long)
@@ -62,19 +61,33 @@ func recvLong(ctx context.Context, q *weft.Port, long []byte) error {
 	}
 }
 
-// besideBars are about short messages and the hand-over of a lock to a rank to which
-// 1 GiB is being sent, against the same when nothing is.
-func besideBars(transports ...string) (bars []Bar) {
-	const bulk, limit = 1 << 30, 3
+// besideTargets concern short messages, and a lock passed on, to a rank that is receiving 1 GiB meanwhile.
+// They compare the 99th percentile with that of the same operation when nothing else goes on.
+func besideTargets(transports ...string) (targets []Target) {
+	const limit = 3
+	long := func(s *Spec) { s.Bulk = 1 << 30 }
 	for _, t := range transports {
-		idle := spec("latency", "send", 8).with(func(s *Spec) { s.Transport, s.Figure = t, "p99" })
-		lock := spec("lock", "handover", 0).with(func(s *Spec) { s.Transport, s.Figure, s.N, s.Algorithm = t, "p99", 2, "queue" })
-		long := func(s *Spec) { s.Bulk = bulk }
-		bars = append(bars,
-			Bar{Name: "beside8" + t, What: "8 B to a rank to which 1 GiB is being sent, " + t + ", 99th percentile, against idle",
-				Ours: idle.with(long), Theirs: []Rival{{Weft, "idle", idle}}, Limit: limit},
-			Bar{Name: "besidelock" + t, What: "a lock handed on meanwhile, " + t + ", 99th percentile, against idle",
-				Ours: lock.with(long), Theirs: []Rival{{Weft, "idle", lock}}, Limit: limit})
+		idle := spec("latency", "send", 8).with(func(s *Spec) {
+			s.Transport = t
+			s.Figure = "p99"
+		})
+		lock := spec("lock", "handover", 0).with(func(s *Spec) {
+			s.Transport = t
+			s.Figure = "p99"
+			s.N = 2
+			s.Algorithm = "queue"
+		})
+		targets = append(targets,
+			Target{
+				Name: "beside8" + t,
+				What: "8 B to a rank that is receiving 1 GiB, " + t + ", 99th percentile, against idle",
+				Ours: idle.with(long), Against: weftDoing("idle", idle), Limit: limit,
+			},
+			Target{
+				Name: "besidelock" + t,
+				What: "a lock passed on meanwhile, " + t + ", 99th percentile, against idle",
+				Ours: lock.with(long), Against: weftDoing("idle", lock), Limit: limit,
+			})
 	}
-	return bars
+	return targets
 }

@@ -55,7 +55,7 @@ func MeasureCoord(ctx context.Context, s Spec, ops, algorithms []string, ranks [
 	}
 	for round := range s.Rounds {
 		for _, e := range entries {
-			if e.Absent() != "" || e.err != nil || ctx.Err() != nil || !e.Can(e.spec) {
+			if e.Absent() != "" || e.err != nil || ctx.Err() != nil || !e.Supports(e.spec) {
 				continue
 			}
 			progress(round, e.Name()+" "+e.spec.Algorithm)
@@ -65,7 +65,7 @@ func MeasureCoord(ctx context.Context, s Spec, ops, algorithms []string, ranks [
 	}
 	var results []CoordResult
 	for _, e := range entries {
-		if e.Absent() == "" && !e.Can(e.spec) {
+		if e.Absent() == "" && !e.Supports(e.spec) {
 			continue
 		}
 		r := CoordResult{Test: s.Test, System: e.Name(), Algorithm: e.spec.Algorithm, Op: e.spec.Op, N: e.spec.N}

@@ -7,7 +7,7 @@ import "context"
 func MeasureIPush(ctx context.Context, s Spec, ops []string, progress func(round int, system string)) []Result {
 	var systems []System
 	for _, op := range ops {
-		systems = append(systems, as{Weft, op, s.with(func(s *Spec) { s.Op = op })})
+		systems = append(systems, renamed{Weft, op, s.with(func(s *Spec) { s.Op = op })})
 	}
 	results := Measure(ctx, s, systems, progress)
 	for i := range results {

@@ -20,7 +20,7 @@ type library struct{ op string }
 func (l library) Name() string   { return l.op }
 func (l library) Absent() string { return "" }
 
-func (l library) Can(s Spec) bool {
+func (l library) Supports(s Spec) bool {
 	return (s.Test == "latency" || s.Test == "bandwidth" || s.Test == "logp") && s.Pattern == ""
 }
 

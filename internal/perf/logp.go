@@ -134,7 +134,7 @@ func HalfPower(sizes []int, mbs []float64) float64 {
 // MeasureLibraries measures latency and bandwidth of weft, PUSH, the four libraries and a peer, all in turn in each
 // round, and the overhead of all but the peer.
 func MeasureLibraries(ctx context.Context, s Spec, peers []System, progress func(round int, system string)) []Reach {
-	systems := []System{as{Weft, "weft", s}, as{Weft, "push", s}}
+	systems := []System{renamed{Weft, "weft", s}, renamed{Weft, "push", s}}
 	for _, name := range Libraries {
 		systems = append(systems, Find(name))
 	}
@@ -148,7 +148,7 @@ func MeasureLibraries(ctx context.Context, s Spec, peers []System, progress func
 		for i, op := range Ways[:2] {
 			own := s
 			own.Op = op
-			systems[i] = as{Weft, []string{"weft", "push"}[i], own}
+			systems[i] = renamed{Weft, []string{"weft", "push"}[i], own}
 		}
 		for _, r := range Measure(ctx, s, systems, progress) {
 			i := slices.IndexFunc(systems, func(sys System) bool { return sys.Name() == r.System })

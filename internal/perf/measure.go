@@ -37,7 +37,7 @@ func Measure(ctx context.Context, s Spec, systems []System, progress func(round 
 	failed := make([]error, len(systems))
 	for round := range s.Rounds {
 		for i, sys := range systems {
-			if sys.Absent() != "" || !sys.Can(s) || failed[i] != nil || ctx.Err() != nil {
+			if sys.Absent() != "" || !sys.Supports(s) || failed[i] != nil || ctx.Err() != nil {
 				continue
 			}
 			progress(round, sys.Name())
@@ -58,7 +58,7 @@ func Measure(ctx context.Context, s Spec, systems []System, progress func(round 
 			switch {
 			case sys.Absent() != "":
 				r.Absent, r.Package = true, sys.Absent()
-			case !sys.Can(s):
+			case !sys.Supports(s):
 				continue
 			case failed[i] != nil:
 				r.Error = failed[i].Error()

@@ -32,7 +32,7 @@ func (m mpi) Absent() string {
 	return ""
 }
 
-func (m mpi) Can(s Spec) bool {
+func (m mpi) Supports(s Spec) bool {
 	if m.name == "mpich" && s.N > runtime.NumCPU() {
 		return false // it polls without giving way: a barrier takes a time slice for each rank
 	}

@@ -32,7 +32,7 @@ type fake struct {
 
 func (f *fake) Name() string    { return f.name }
 func (f *fake) Absent() string  { return f.absent }
-func (f *fake) Can(s Spec) bool { return s.Op != "pull" }
+func (f *fake) Supports(s Spec) bool { return s.Op != "pull" }
 func (f *fake) Run(context.Context, Spec) ([]Sample, error) {
 	*f.log = append(*f.log, f.name)
 	return f.samples, f.err
@@ -84,9 +84,9 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{Outcome{Limit: 1, Results: []Result{latency(2), latency(2)}}, true, 1},
 		{Outcome{Limit: 1, Results: []Result{latency(3), latency(2)}}, false, 1.5},
-		{Outcome{Limit: 1.2, Least: true, Results: []Result{speed(12), speed(5), speed(10)}}, true, 1.2},
-		{Outcome{Limit: 1.3, Least: true, Results: []Result{speed(12), speed(5), speed(10)}}, false, 1.2},
-		{Outcome{Limit: 5, Least: true, Results: []Result{{Test: "rate", Msgs: 6e6, N: 1}}}, true, 0},
+		{Outcome{Limit: 1.2, AtLeast: true, Results: []Result{speed(12), speed(5), speed(10)}}, true, 1.2},
+		{Outcome{Limit: 1.3, AtLeast: true, Results: []Result{speed(12), speed(5), speed(10)}}, false, 1.2},
+		{Outcome{Limit: 5, AtLeast: true, Results: []Result{{Test: "rate", Msgs: 6e6, N: 1}}}, true, 0},
 		{Outcome{Limit: 1, Results: []Result{latency(3), {Absent: true}}}, false, 0},
 		{Outcome{Limit: 1, Results: []Result{{Test: "latency", Error: "broken"}, latency(1)}}, false, 0},
 	} {
@@ -95,15 +95,15 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%+v", c.o)
 		}
 	}
-	for _, b := range Bars() {
-		for _, r := range b.Theirs {
-			if r.System == nil || !r.System.Can(r.Spec) {
-				t.Errorf("bar %s: %s cannot do its part", b.Name, r.Label)
+	for _, target := range Targets() {
+		for _, r := range target.Against {
+			if r.System == nil || !r.System.Supports(r.Spec) {
+				t.Errorf("target %s: %s does not support its part", target.Name, r.Label)
 			}
 		}
 	}
-	if _, err := FindBars([]string{"send8", "what"}); err == nil || !strings.Contains(err.Error(), "what") {
-		t.Errorf("a bar that is not there: %v", err)
+	if _, err := FindTargets([]string{"send8", "what"}); err == nil || !strings.Contains(err.Error(), "what") {
+		t.Errorf("a target that is not there: %v", err)
 	}
 }
 

@@ -18,7 +18,7 @@ var Weft System = self{}
 
 func (self) Name() string    { return "weft" }
 func (self) Absent() string  { return "" }
-func (self) Can(s Spec) bool { return true }
+func (self) Supports(s Spec) bool { return true }
 
 func (self) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	if s.Test == "nas" {

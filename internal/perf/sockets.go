@@ -17,7 +17,7 @@ type sockets struct{ network string }
 
 func (s sockets) Name() string   { return s.network }
 func (s sockets) Absent() string { return "" }
-func (s sockets) Can(spec Spec) bool {
+func (s sockets) Supports(spec Spec) bool {
 	return spec.Op == "send" && spec.Pattern != "pool" && spec.Test != "barrier" && spec.Test != "lock" && spec.Test != "alltoall"
 }
 

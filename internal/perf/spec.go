@@ -23,7 +23,7 @@ type Spec struct {
 	Brief     bool   // of latency and logp: so few that the figures mean nothing, for tests
 
 	For   time.Duration // of incast
-	Loss  float64       // share of all frames between the hosts of a lab that get lost; in bars only
+	Loss  float64       // share of all frames between the hosts of a lab that get lost; in targets only
 	Class string        // of nas
 
 	Guard string // of weft's packets to other hosts: see weft.Config
@@ -57,8 +57,8 @@ type System interface {
 	Name() string
 	// Absent returns what to install if the system is not there, else "".
 	Absent() string
-	// Can reports whether the system has the test.
-	Can(s Spec) bool
+	// Supports reports whether the system can run the test.
+	Supports(s Spec) bool
 	Run(ctx context.Context, s Spec) ([]Sample, error)
 }
 

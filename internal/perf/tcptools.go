@@ -17,7 +17,7 @@ func (sockperf) Name() string { return "sockperf" }
 
 func (sockperf) Absent() string { return absent("sockperf", "sockperf") }
 
-func (sockperf) Can(s Spec) bool {
+func (sockperf) Supports(s Spec) bool {
 	return s.Test == "latency" && s.Op == "send" && !s.Blocked && !s.Interrupted
 }
 
@@ -49,7 +49,7 @@ func (iperf3) Name() string { return "iperf3" }
 
 func (iperf3) Absent() string { return absent("iperf3", "iperf3") }
 
-func (iperf3) Can(s Spec) bool {
+func (iperf3) Supports(s Spec) bool {
 	return s.Test == "bandwidth" && s.Op == "send" && !s.Blocked && !s.Interrupted
 }
 

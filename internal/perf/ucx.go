@@ -17,7 +17,7 @@ func (ucx) Absent() string {
 	return absent("ucx_perftest", "ucx-utils")
 }
 
-func (ucx) Can(s Spec) bool {
+func (ucx) Supports(s Spec) bool {
 	return s.Test != "barrier" && s.Test != "lock" && s.Test != "alltoall" && s.Op != "pull" && !s.Blocked && !s.Interrupted
 }
 

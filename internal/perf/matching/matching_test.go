@@ -9,7 +9,7 @@ import (
 	"weft/match"
 )
 
-// The bar: with 1,000 unexpected messages from 63 senders a search compares at
+// The target: with 1,000 unexpected messages from 63 senders a search compares at
 // most a tenth of what it compares in one queue.
 func TestTenTimesShorter(t *testing.T) {
 	for _, p := range []pattern{

@@ -13,20 +13,22 @@ import (
 	"weft/internal/launch"
 )
 
-// sortBars are about a whole program between hosts, the Integer Sort of the NAS
-// benchmarks, whose messages are long: the way that is chosen by itself, against TCP.
-func sortBars(hosts int) (bars []Bar) {
+// sortTargets concern a whole program between hosts: the Integer Sort of the NAS benchmarks, whose messages are
+// long. They compare the path that weft chooses by itself with TCP.
+func sortTargets(hosts int) (targets []Target) {
 	for n := 2; n <= min(hosts, 4); n += 2 {
 		auto := Spec{Test: "nas", Transport: "auto", Op: "is", Sizes: []int{0}, N: n, Class: "A"}
-		bars = append(bars, Bar{
-			Name: fmt.Sprintf("is%d", n), What: fmt.Sprintf("Integer Sort, class A, keys a second, %d hosts, against -transport tcp", n), Ours: auto,
-			Theirs: []Rival{{Weft, "over tcp", auto.with(func(s *Spec) { s.Transport = "tcp" })}}, Limit: 1 / 1.2, Least: true,
+		tcp := auto.with(func(s *Spec) { s.Transport = "tcp" })
+		targets = append(targets, Target{
+			Name: fmt.Sprintf("is%d", n),
+			What: fmt.Sprintf("Integer Sort, class A, keys a second, %d hosts, against -transport tcp", n),
+			Ours: auto, Against: weftDoing("over tcp", tcp), Limit: 1 / 1.2, AtLeast: true,
 		})
 	}
-	return bars
+	return targets
 }
 
-// A line such as " Mop/s total     =                   104.25".
+// nasRate finds the rate in a line such as " Mop/s total     =                   104.25".
 var nasRate = regexp.MustCompile(`Mop/s total +=[ ]+([0-9.]+)`)
 
 // runNAS runs a program of examples/nas as a job.
@@ -37,7 +39,8 @@ func runNAS(ctx context.Context, s Spec) ([]Sample, error) {
 	}
 	var out, report bytes.Buffer
 	result, err := launch.Run(ctx, launch.Job{
-		Program: program, Args: []string{"-class", s.Class}, N: s.N, Transport: s.Transport, Stdout: &out, Stderr: os.Stderr, Report: &report,
+		Program: program, Args: []string{"-class", s.Class}, N: s.N, Transport: s.Transport,
+		Stdout: &out, Stderr: os.Stderr, Report: &report,
 	}, nil)
 	if err == nil && result.Status != 0 {
 		err = fmt.Errorf("%s: %s", s.Op, strings.TrimSpace(report.String()))
@@ -48,7 +51,7 @@ func runNAS(ctx context.Context, s Spec) ([]Sample, error) {
 	return parseNAS(out.Bytes())
 }
 
-// parseNAS reads the report of a program: what it has done a second.
+// parseNAS reads the rate from a program's report, and makes sure that its result was verified.
 func parseNAS(out []byte) ([]Sample, error) {
 	m := nasRate.FindSubmatch(out)
 	if m == nil || !bytes.Contains(out, []byte(" SUCCESSFUL")) {
@@ -58,12 +61,13 @@ func parseNAS(out []byte) ([]Sample, error) {
 	return []Sample{{Msgs: rate * 1e6, Ops: 1}}, err
 }
 
-// buildNAS builds a program of the benchmarks from its source, which is in this module.
+// buildNAS builds a program of the benchmarks from its source in this module.
 func buildNAS(ctx context.Context, name string) (string, error) {
 	return buildOnce("nas-"+name, func(file string) error {
 		out, err := exec.CommandContext(ctx, "go", "build", "-o", file, "weft/examples/nas/"+name).CombinedOutput()
 		if err != nil {
-			return fmt.Errorf("perf: %s is built from weft's source, in whose directory this must run: %w: %s", name, err, out)
+			return fmt.Errorf("perf: %s is built from source, so this must run in weft's source directory: %w: %s",
+				name, err, out)
 		}
 		return nil
 	})
