@@ -1,10 +1,16 @@
 package main
 
 import (
-	"errors"
+	"bytes"
+	"fmt"
+	"image/color"
+	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
@@ -12,11 +18,36 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// A chart is lines over two logarithmic axes.
+// A chart is a set of lines over two logarithmic axes. The legend stands beside the plot, in
+// the order in which the lines end, and the axis labels name the units.
 type chart struct {
 	title, x, y string
-	order       []string
+	order       []string // of the lines, as they were added
 	lines       map[string]plotter.XYs
+}
+
+const (
+	chartWidth  = 9 * vg.Inch
+	chartHeight = 5 * vg.Inch
+	chartGap    = vg.Inch / 4 // between charts, and between a plot and its legend
+)
+
+// chartFont has the same widths as Arial and Helvetica, so that text fits in every browser.
+var chartFont = font.Font{Typeface: "Liberation", Variant: "Sans"}
+
+// browserFonts are the fonts that a picture asks for, the first of which is chartFont.
+const browserFonts = "Liberation Sans,Arial,Helvetica,sans-serif"
+
+// lineColours is the palette of Okabe and Ito, which colour-blind readers can tell apart, without
+// its yellow, which is hard to see on white.
+var lineColours = []color.Color{
+	color.RGBA{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, // blue
+	color.RGBA{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, // vermilion
+	color.RGBA{R: 0x00, G: 0x9e, B: 0x73, A: 0xff}, // bluish green
+	color.RGBA{R: 0xcc, G: 0x79, B: 0xa7, A: 0xff}, // reddish purple
+	color.RGBA{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, // orange
+	color.RGBA{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, // sky blue
+	color.RGBA{R: 0x00, G: 0x00, B: 0x00, A: 0xff}, // black
 }
 
 // add adds a point to a line.
@@ -30,57 +61,158 @@ func (c *chart) add(line string, x, y float64) {
 	c.lines[line] = append(c.lines[line], plotter.XY{X: x, Y: y})
 }
 
-// plot returns the chart, ready to be drawn.
-func (c *chart) plot() (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.title, c.x, c.y
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Add(plotter.NewGrid())
-	var parts []any
-	for _, name := range c.order {
-		parts = append(parts, name, c.lines[name])
-	}
-	return p, plotutil.AddLinePoints(p, parts...)
-}
-
 // save draws the chart as SVG.
-func (c *chart) save(file string) error {
-	p, err := c.plot()
-	if err != nil {
-		return err
-	}
-	return p.Save(8*vg.Inch, 5*vg.Inch, file)
-}
+func (c *chart) save(file string) error { return saveCharts(file, []*chart{c}) }
 
-// saveCharts draws charts two by two as one SVG.
+// saveCharts draws charts, two in a row, as one SVG.
 func saveCharts(file string, charts []*chart) error {
+	columns := min(len(charts), 2)
 	rows := (len(charts) + 1) / 2
-	plots := make([][]*plot.Plot, rows)
-	for i := range plots {
-		plots[i] = make([]*plot.Plot, 2)
+	canvas := vgsvg.New(vg.Length(columns)*chartWidth, vg.Length(rows)*chartHeight)
+	whole := draw.New(canvas)
+	whole.SetColor(color.White)
+	whole.Fill(whole.Rectangle.Path()) // a picture with a background of its own is readable in dark mode
+	tiles := draw.Tiles{
+		Rows: rows, Cols: columns, PadX: chartGap, PadY: chartGap,
+		PadTop: chartGap / 2, PadBottom: chartGap / 2, PadLeft: chartGap / 2, PadRight: chartGap / 2,
 	}
 	for i, c := range charts {
-		p, err := c.plot()
+		if err := c.draw(tiles.At(whole, i%2, i/2)); err != nil {
+			return err
+		}
+	}
+	return saveCanvas(file, canvas)
+}
+
+// saveCanvas writes an SVG whose fonts every browser has.
+func saveCanvas(file string, canvas *vgsvg.Canvas) error {
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return err
+	}
+	text := bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:"+browserFonts+";"))
+	return os.WriteFile(file, text, 0o666)
+}
+
+// draw draws the plot and, to the right of it, its legend.
+func (c *chart) draw(on draw.Canvas) error {
+	plot.DefaultFont = chartFont
+	p := plot.New()
+	p.Title.Text = c.title
+	p.Title.Padding = vg.Points(8)
+	p.X.Label.Text = c.x
+	p.Y.Label.Text = c.y
+	p.X.Scale = plot.LogScale{}
+	p.Y.Scale = plot.LogScale{}
+	p.X.Tick.Marker = plot.ConstantTicks(c.xTicks())
+	p.Y.Tick.Marker = plot.TickerFunc(decades)
+	grid := plotter.NewGrid()
+	grid.Vertical.Color = color.Gray{Y: 0xdd}
+	grid.Horizontal.Color = color.Gray{Y: 0xdd}
+	p.Add(grid)
+	legend := plot.NewLegend()
+	legend.Top = true
+	legend.Left = true
+	legend.Padding = vg.Points(4)
+	legend.ThumbnailWidth = vg.Points(28)
+	for _, name := range c.byLastValue() {
+		line, points, err := plotter.NewLinePoints(c.lines[name])
 		if err != nil {
 			return err
 		}
-		plots[i/2][i%2] = p
+		i := slices.Index(c.order, name)
+		style := lineColours[i%len(lineColours)]
+		line.Color = style
+		line.Width = vg.Points(1.6)
+		line.Dashes = plotutil.Dashes(i / len(lineColours))
+		points.Color = style
+		points.Radius = vg.Points(3)
+		points.Shape = plotutil.Shape(i)
+		p.Add(line, points)
+		legend.Add(name, line, points)
 	}
-	canvas := vgsvg.New(14*vg.Inch, vg.Length(rows)*5*vg.Inch)
-	tiles := draw.Tiles{Rows: rows, Cols: 2, PadX: vg.Inch / 4, PadY: vg.Inch / 4}
-	for row, across := range plot.Align(plots, tiles, draw.New(canvas)) {
-		for column, at := range across {
-			if p := plots[row][column]; p != nil {
-				p.Draw(at)
-			}
+	width := legend.Rectangle(on).Size().X + chartGap
+	p.Draw(draw.Crop(on, 0, -width, 0, 0))
+	legend.Draw(draw.Crop(on, on.Size().X-width+chartGap/2, 0, 0, -vg.Points(24)))
+	return nil
+}
+
+// byLastValue returns the lines in the order in which they end, the highest first.
+func (c *chart) byLastValue() []string {
+	last := func(name string) float64 {
+		points := c.lines[name]
+		return points[len(points)-1].Y
+	}
+	names := slices.Clone(c.order)
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch {
+		case last(a) > last(b):
+			return -1
+		case last(a) < last(b):
+			return 1
+		}
+		return 0
+	})
+	return names
+}
+
+// xTicks marks every x that a line has, and labels those that leave room for each other.
+func (c *chart) xTicks() []plot.Tick {
+	const room = 0.07 // of the axis
+	var all []float64
+	for _, line := range c.lines {
+		for _, p := range line {
+			all = append(all, p.X)
 		}
 	}
-	f, err := os.Create(file)
-	if err != nil {
-		return err
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) == 0 {
+		return nil
 	}
-	_, err = canvas.WriteTo(f)
-	return errors.Join(err, f.Close())
+	span := math.Log(all[len(all)-1] / all[0])
+	var ticks []plot.Tick
+	at := math.Inf(-1)
+	for _, x := range all {
+		tick := plot.Tick{Value: x}
+		if where := math.Log(x / all[0]); where-at >= room*span {
+			tick.Label = grouped(x)
+			at = where
+		}
+		ticks = append(ticks, tick)
+	}
+	return ticks
+}
+
+// decades marks the powers of ten, and what lies between where there are few of them.
+func decades(least, most float64) []plot.Tick {
+	wide := most/least > 200
+	var ticks []plot.Tick
+	for power := math.Floor(math.Log10(least)); power <= math.Ceil(math.Log10(most)); power++ {
+		for digit := 1.0; digit < 10; digit++ {
+			v := digit * math.Pow(10, power)
+			if v < least*(1-1e-9) || v > most*(1+1e-9) {
+				continue
+			}
+			tick := plot.Tick{Value: v}
+			if digit == 1 || !wide && (digit == 2 || digit == 5) {
+				tick.Label = grouped(v)
+			}
+			ticks = append(ticks, tick)
+		}
+	}
+	return ticks
+}
+
+// grouped writes a number with commas between thousands.
+func grouped(v float64) string {
+	text := fmt.Sprintf("%.12g", v)
+	whole, rest, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if rest != "" {
+		whole += "." + rest
+	}
+	return whole
 }

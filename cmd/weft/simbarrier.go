@@ -232,14 +232,26 @@ func (f *simBarrierFlags) print(rows []barrierRow) {
 	}
 }
 
-// drawBarriers draws time against ranks, a line for each algorithm and topology.
+// drawBarriers draws the time against the number of ranks: a chart for each kind of network, with a
+// line for each algorithm.
 func drawBarriers(file string, rows []barrierRow) error {
-	c := chart{title: "Barriers on simulated networks", x: "ranks", y: "until the last may go on, µs"}
+	var charts []*chart
+	byKind := map[string]*chart{}
 	for _, r := range rows {
 		kind, _, _ := strings.Cut(r.Topology, ":")
+		c := byKind[kind]
+		if c == nil {
+			c = &chart{title: "Barriers: " + kind, x: "ranks", y: "µs from the last arrival to the last departure"}
+			byKind[kind] = c
+			charts = append(charts, c)
+		}
 		if r.Time > 0 {
-			c.add(r.Algorithm+", "+kind, float64(r.N), r.Time)
+			line := r.Algorithm
+			if r.Data != "" {
+				line += ", data: " + r.Data
+			}
+			c.add(line, float64(r.N), r.Time)
 		}
 	}
-	return c.save(file)
+	return saveCharts(file, charts)
 }

@@ -89,7 +89,7 @@ type renamed struct {
 	spec Spec
 }
 
-func (r renamed) Name() string      { return r.name }
+func (r renamed) Name() string       { return r.name }
 func (r renamed) Supports(Spec) bool { return r.System.Supports(r.spec) }
 
 func (r renamed) Run(ctx context.Context, s Spec) ([]Sample, error) {

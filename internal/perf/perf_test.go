@@ -30,8 +30,8 @@ type fake struct {
 	log          *[]string
 }
 
-func (f *fake) Name() string    { return f.name }
-func (f *fake) Absent() string  { return f.absent }
+func (f *fake) Name() string         { return f.name }
+func (f *fake) Absent() string       { return f.absent }
 func (f *fake) Supports(s Spec) bool { return s.Op != "pull" }
 func (f *fake) Run(context.Context, Spec) ([]Sample, error) {
 	*f.log = append(*f.log, f.name)

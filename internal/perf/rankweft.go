@@ -16,8 +16,8 @@ type self struct{}
 // Weft is the system that the others are compared with.
 var Weft System = self{}
 
-func (self) Name() string    { return "weft" }
-func (self) Absent() string  { return "" }
+func (self) Name() string         { return "weft" }
+func (self) Absent() string       { return "" }
 func (self) Supports(s Spec) bool { return true }
 
 func (self) Run(ctx context.Context, s Spec) ([]Sample, error) {

@@ -9,71 +9,97 @@ func clocks(name string, n int, from string) Part {
 	return Part{Name: name, Min: time.Duration(n) * clock, Max: time.Duration(n) * clock, From: from}
 }
 
-// DIMMnet is the receiving side of DIMMnet-2 and the way of a message through it
-// (paper 002, tables 2, 3 and 7; 16 bytes of header and 8 of data).
+// DIMMnet models the receiving side of DIMMnet-2 and the path of a message through it: [Kitamura06],
+// tables 2, 3 and 7, with 16 bytes of header and 8 of data.
 func DIMMnet() Table {
-	push, ipush := receive(false), receive(true)
-	oneWay, oneWayI := way(false), way(true)
-	copied, copiedI := append(way(false), fetch(false)...), append(way(true), fetch(true)...)
+	const ( // half of the measured round trips, table 7
+		pushUS    = 3.48 / 2
+		ipushUS   = 3.56 / 2
+		copiedUS  = 7.68 / 2
+		copiedIUS = 7.78 / 2
+	)
+	const ( // the highest bandwidths of ping-pong, figure 8, MB/s
+		pushMBs  = 644
+		ipushMBs = 643
+		long     = 1 << 20 // bytes of a long message
+		packet   = 2048    // bytes of a packet, as on the network of the predecessor
+	)
+	push := receive(false)
+	ipush := receive(true)
+	left := transit(false)
+	leftI := transit(true)
+	copied := append(transit(false), fetch(false)...)
+	copiedI := append(transit(true), fetch(true)...)
 
 	cycles := func(p Path) Figure { return p.mean().over(Figure{V: micros(clock)}) }
 	mean := Path.mean
-	const ( // half of the measured round trips, table 7
-		pushUS, ipushUS     = 3.48 / 2, 3.56 / 2
-		copiedUS, copiedIUS = 7.68 / 2, 7.78 / 2
-	)
-	const ( // the most of ping-pong, figure 8, MB/s
-		pushMBs, ipushMBs = 644, 643
-		long              = 1 << 20 // bytes of a message that is long
-		packet            = 2048    // bytes of a packet, as in the network before
-	)
 	rate := func(p Path) Figure { return Figure{V: long}.over(mean(stream(p, long))) }
-	each := Figure{V: packet}.over(total(pushMBs)) // us for a packet at what was measured
+	each := Figure{V: packet}.over(total(pushMBs)) // us for a packet at the measured bandwidth
 	late := each.plus(Figure{V: micros(4 * clock)})
+	const (
+		cycle  = "clocks"
+		micro  = "us"
+		mbytes = "MB/s"
+	)
 	return Table{
-		Name: "dimmnet", Title: "DIMMnet-2, 100 MHz controller (paper 002, tables 2, 3 and 7)",
+		Name: "dimmnet", Title: "DIMMnet-2, 100 MHz controller ([Kitamura06], tables 2, 3 and 7)",
 		Paths: []Named{
-			{"receiving a PUSH of 24 bytes", push}, {"receiving an IPUSH of 24 bytes", ipush},
-			{"PUSH, one way, left where it lands", oneWay}, {"IPUSH, one way, left where it lands", oneWayI},
-			{"and to copy what was pushed to main memory", fetch(false)}, {"and to copy what was ipushed", fetch(true)},
+			{"receiving a PUSH of 24 bytes", push},
+			{"receiving an IPUSH of 24 bytes", ipush},
+			{"PUSH, one way, left where it lands", left},
+			{"IPUSH, one way, left where it lands", leftI},
+			{"copying a PUSH to main memory", fetch(false)},
+			{"copying an IPUSH to main memory", fetch(true)},
 		},
 		Results: []Result{
-			{"receive a PUSH", 20, cycles(push), "clocks", ByConstruction, "the sum of its own table", ""},
-			{"receive an IPUSH", 24, cycles(ipush), "clocks", ByConstruction, "the sum of its own table", ""},
-			{"PUSH, one way", pushUS, mean(oneWay), "us", "", span(oneWay), ""},
-			{"  of that not explained", 0, total(pushUS).minus(mean(oneWay)), "us", Residual, "the paper leaves the delay of the cables, α, open", ""},
-			{"IPUSH, one way", ipushUS, mean(oneWayI), "us", "", span(oneWayI), ""},
-			{"  of that not explained", 0, total(ipushUS).minus(mean(oneWayI)), "us", Residual, "the same α", ""},
-			{"IPUSH − PUSH", ipushUS - pushUS, mean(oneWayI).minus(mean(oneWay)), "us", "", "4 clocks: Head and Tail, start, end, room", ""},
-			{"PUSH and copy, one way", copiedUS, mean(copied), "us", "", span(copied), ""},
-			{"  of that not explained", 0, total(copiedUS).minus(mean(copied)), "us", Residual, "the paper: measuring the parts changes when cache lines are flushed and fetched", ""},
-			{"IPUSH and copy, one way", copiedIUS, mean(copiedI), "us", "", span(copiedI), ""},
-			{"  of that not explained", 0, total(copiedIUS).minus(mean(copiedI)), "us", Residual, "the same", ""},
-			{"the same, IPUSH − PUSH", copiedIUS - copiedUS, mean(copiedI).minus(mean(copied)), "us", "", "1 clock more: Head is moved after the read", ""},
-			{"PUSH, bandwidth", pushMBs, rate(oneWay), "MB/s", "", "a word of 8 bytes a clock: nothing in the tables is slower", ""},
-			{"  of that not explained", 0, total(pushMBs).minus(rate(oneWay)), "MB/s", Residual, "headers and gaps between packets, whose length the paper does not give", ""},
-			{"IPUSH, bandwidth", ipushMBs, rate(oneWayI), "MB/s", "", "the 4 clocks once: they overlap with the data of the packet before", ""},
-			{"bandwidth, IPUSH / PUSH", ipushMBs / float64(pushMBs), rate(oneWayI).over(rate(oneWay)), "", "", "the paper's two figures are rounded: 0.997 to 1", ""},
-			{"the same, did each packet of 2 KiB wait 4 clocks", ipushMBs / float64(pushMBs), each.over(late), "", "", "too little: so they do overlap, or packets are longer than 8 KiB", ""},
+			constructed("receive a PUSH", 20, cycles(push), cycle, "the sum of the paper's own table"),
+			constructed("receive an IPUSH", 24, cycles(ipush), cycle, "the sum of the paper's own table"),
+			compared("PUSH, one way", pushUS, mean(left), micro, span(left)),
+			residual(total(pushUS).minus(mean(left)), micro, "the paper leaves the delay of the cables, α, open"),
+			compared("IPUSH, one way", ipushUS, mean(leftI), micro, span(leftI)),
+			residual(total(ipushUS).minus(mean(leftI)), micro, "the same α"),
+			compared("IPUSH − PUSH", ipushUS-pushUS, mean(leftI).minus(mean(left)), micro,
+				"4 clocks: Head and Tail, start, end, room"),
+			compared("PUSH and copy, one way", copiedUS, mean(copied), micro, span(copied)),
+			residual(total(copiedUS).minus(mean(copied)), micro,
+				"the paper: measuring the parts changes when cache lines are flushed and fetched"),
+			compared("IPUSH and copy, one way", copiedIUS, mean(copiedI), micro, span(copiedI)),
+			residual(total(copiedIUS).minus(mean(copiedI)), micro, "the same"),
+			compared("IPUSH and copy − PUSH and copy", copiedIUS-copiedUS, mean(copiedI).minus(mean(copied)), micro,
+				"1 clock more: Head is moved after the read"),
+			compared("PUSH, bandwidth", pushMBs, rate(left), mbytes,
+				"a word of 8 bytes a clock: nothing in the tables is slower"),
+			residual(total(pushMBs).minus(rate(left)), mbytes,
+				"headers and gaps between packets, whose length the paper does not give"),
+			compared("IPUSH, bandwidth", ipushMBs, rate(leftI), mbytes,
+				"the 4 clocks count once: they overlap with the data of the packet before"),
+			compared("bandwidth, IPUSH / PUSH", ipushMBs/float64(pushMBs), rate(leftI).over(rate(left)), "",
+				"the paper's two figures are rounded: 0.997 to 1"),
+			compared("the same, if each packet of 2 KiB waited 4 clocks", ipushMBs/float64(pushMBs), each.over(late), "",
+				"too little: so the clocks do overlap, or packets are longer than 8 KiB"),
 		},
 		Notes: []string{
-			"Polling detects after 0.5 to 1.5 times an access of 0.189 us; the model's figure is the mean.",
-			"Tables 2 and 7 time different spans: 20 clocks with the status are 0.20 us, parts D and E are 0.512. Only the difference of 4 clocks can be compared.",
+			"Polling detects an arrival after 0.5 to 1.5 times an access of 0.189 us; the model's figure is the mean.",
+			"Tables 2 and 7 time different spans: 20 clocks with the status are 0.20 us, parts D and E are 0.512.",
+			"Only the difference of 4 clocks can be compared.",
 		},
 	}
 }
 
+// span says how far the time of a path ranges.
 func span(p Path) string {
 	least, _, most := p.Walk()
-	return "from " + least.Round(10*time.Nanosecond).String() + " to " + most.Round(10*time.Nanosecond).String() + ", as polling strikes it"
+	return "from " + least.Round(10*time.Nanosecond).String() + " to " + most.Round(10*time.Nanosecond).String() +
+		", by when the poll looks"
 }
 
-// receive is what the controller does with a packet: tables 2 and 3.
+// receive returns what the controller does with a packet: tables 2 and 3.
 func receive(ipush bool) Path {
 	from := "table 2"
 	first := "first word of the header"
 	if ipush {
-		from, first = "table 3", "first word of the header, and AMT Address Table"
+		from = "table 3"
+		first = "first word of the header, and AMT Address Table"
 	}
 	p := Path{
 		clocks("packet detected", 0, from), clocks("header asked for", 1, from), clocks(first, 1, from),
@@ -94,8 +120,8 @@ const (
 	book = "table 7; from an earlier paper; the cable's delay α comes on top"
 )
 
-// way is what a message goes through that is left where it lands: table 7, A to F.
-func way(ipush bool) Path {
+// transit returns the path of a message that is left where it lands: table 7, A to F.
+func transit(ipush bool) Path {
 	received := us("D packet received", 0.472, rtl)
 	if ipush {
 		received = us("D packet received", 0.512, rtl)
@@ -106,15 +132,18 @@ func way(ipush bool) Path {
 	}
 }
 
-// stream is the way of a message of n bytes: the first word goes all of it, and each
-// that follows comes a clock later.
+// stream returns the path of a message of n bytes: the first word takes the whole path, and each word
+// after it arrives one clock later.
 func stream(p Path, n int) Path {
 	words := time.Duration(n/8-1) * clock
-	rest := Part{Name: "the other words", Min: words, Max: words, From: "assumed: a word a clock, as table 2 has for the first", Of: OfAssumption}
+	rest := Part{
+		Name: "the other words", Min: words, Max: words,
+		From: "assumed: a word a clock, as table 2 has for the first", Of: OfAssumption,
+	}
 	return append(append(Path{}, p...), rest)
 }
 
-// fetch is what comes on top where the message is copied: table 7, G to L.
+// fetch returns what is added where the message is copied: table 7, G to L.
 func fetch(ipush bool) Path {
 	read := us("I DIMM to prefetch window", 0.240, rtl)
 	if ipush {

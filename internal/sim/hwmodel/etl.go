@@ -5,13 +5,12 @@ import (
 	"time"
 )
 
-// EventHop is how long a hop of an event packet takes on the ETL controller's
-// network: paper 001 gives it as a bound (§3.1.1), and uses it as the time
-// (§3.2.1).
+// EventHop is how long a hop of an event packet takes on the network of the ETL controller: [Hayakawa98] gives it
+// as a bound (§3.1.1) and uses it as the time (§3.2.1).
 const EventHop = 3 * time.Microsecond
 
-// The links of the ETL controller: an event link and a data link to each neighbour, of at
-// most 100 Mbps each (paper 001 §2.1). The sizes of packets are those of Responsive Link.
+// The links of the ETL controller: an event link and a data link to each neighbour, of at most 100 Mbps each
+// ([Hayakawa98] §2.1). The sizes of packets are those of Responsive Link.
 const (
 	EventLink   = 100_000_000 // bits a second
 	DataLink    = 100_000_000
@@ -20,8 +19,7 @@ const (
 	DataPayload = 56
 )
 
-// TorusHops returns how many hops lie between two nodes of a torus that are
-// numbered row by row.
+// TorusHops returns the number of hops between two nodes of a torus whose nodes are numbered row by row.
 func TorusHops(rows, columns, a, b int) int {
 	ring := func(n, a, b int) int {
 		d := a - b
@@ -33,10 +31,9 @@ func TorusHops(rows, columns, a, b int) int {
 	return ring(rows, a/columns, b/columns) + ring(columns, a%columns, b%columns)
 }
 
-// AlignedStart returns how long each node of a torus waits after it has heard from
-// the master, so that all go on when the last has heard (paper 001 §3.2.1). The
-// master sends to the farthest first, one packet every slot: with a slot of 0 this
-// is the paper's formula, wait = hop · (H − hops); the master itself waits longest.
+// AlignedStart returns how long each node of a torus waits after the master's packet has arrived, so that all nodes
+// go on when the last packet arrives ([Hayakawa98] §3.2.1). The master sends one packet every slot, to the farthest
+// node first, and itself waits longest. With a slot of 0 this is the paper's formula, wait = hop · (H − hops).
 func AlignedStart(rows, columns, master int, hop, slot time.Duration) []time.Duration {
 	n := rows * columns
 	order := make([]int, 0, n)

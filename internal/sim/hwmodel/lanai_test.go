@@ -5,13 +5,15 @@ import (
 	"testing"
 )
 
-// TestPipeline: packets overlap, and the slowest resource sets the pace: the first
-// packet takes all stages, each that follows the time of the slowest.
+// TestPipeline: packets overlap, and the slowest resource sets the pace. The first packet takes the time of all
+// stages, each packet after it the time of the slowest.
 func TestPipeline(t *testing.T) {
 	takes := func(perByte float64) func(int) Part {
 		return func(n int) Part { return us("", perByte*float64(n), "") }
 	}
-	w := Way{Packet: 10, Stages: []Stage{{SenderCPU, takes(1)}, {SenderCPU, takes(2)}, {Wire, takes(5)}, {ReceiverCPU, takes(0.5)}}}
+	w := Pipeline{Packet: 10, Stages: []Stage{
+		{SenderCPU, takes(1)}, {SenderCPU, takes(2)}, {Wire, takes(5)}, {ReceiverCPU, takes(0.5)},
+	}}
 	for bytes, want := range map[int]float64{10: 85, 20: 85 + 50, 40: 85 + 3*50, 15: 85 + 25 - 2.5} {
 		if got := w.Latency(bytes); math.Abs(got.V-want) > 1e-9 {
 			t.Errorf("%d bytes take %v us, want %v", bytes, got.V, want)
@@ -25,11 +27,13 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// TestLANaiOrder: where the paper's text says which library is ahead, the parts put
-// it there, from 32 bytes on: VMMC before FM before AM.
+// TestLANaiOrder: from 32 bytes on, the model puts the libraries in the order that the paper's text gives: VMMC
+// before FM before AM.
 func TestLANaiOrder(t *testing.T) {
 	for _, n := range lengths(32, 1<<16) {
-		am, fm, vmmc := amWay(n), fmWay(n), vmmcWay(n)
+		am := amPipeline(n)
+		fm := fmPipeline(n)
+		vmmc := vmmcPipeline(n)
 		if !(vmmc.Latency(n).V < fm.Latency(n).V && fm.Latency(n).V < am.Latency(n).V) {
 			t.Errorf("%d bytes: latency AM %v, FM %v, VMMC %v", n, am.Latency(n).V, fm.Latency(n).V, vmmc.Latency(n).V)
 		}
@@ -42,8 +46,8 @@ func TestLANaiOrder(t *testing.T) {
 	}
 }
 
-// TestCrossing: a PIO write is faster than a DMA at 256 bytes and slower at 512, as
-// in the paper, and the crossing lies where both take as long.
+// TestCrossing: as in the paper, a PIO write is faster than a DMA at 256 bytes and slower at 512; the crossing lies
+// where both take as long.
 func TestCrossing(t *testing.T) {
 	faster := func(n int) bool { return pioWrite("", n).Min < dma("", n).Min }
 	cross := int(crossing(part(pioWrite), part(dma), page).V)
@@ -56,7 +60,7 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
-// TestCharts: every chart has every library, over the same lengths.
+// TestCharts: every chart has a line for every library, over the same lengths.
 func TestCharts(t *testing.T) {
 	for _, c := range LANai().Charts {
 		for _, l := range c.Lines {

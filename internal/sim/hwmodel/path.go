@@ -6,25 +6,25 @@ import (
 	"weft/internal/sim"
 )
 
-// A Part is one step on the way of a message.
+// A Part is one step on the path of a message.
 type Part struct {
 	Name string
 	Min  time.Duration
-	Max  time.Duration // the same as Min but where a processor polls
+	Max  time.Duration // equals Min, except where a processor polls
 	From string        // where the value comes from
-	Of   Origin        // and what that makes of it
+	Of   Origin        // the class of that source
 }
 
-// An Origin says what a figure of a model was computed from. What is computed from
-// several has the greatest.
+// An Origin says what a figure of a model was computed from. A figure that is computed from several sources has
+// the greatest of their origins.
 type Origin uint8
 
 const (
-	// OfParts: from what was measured, or simulated, part by part.
+	// OfParts: from parts that were measured or simulated one by one.
 	OfParts Origin = iota
-	// OfAssumption: also from what nobody has measured.
+	// OfAssumption: also from a value that was never measured.
 	OfAssumption
-	// OfTotal: also from the measured total of a whole way.
+	// OfTotal: also from the measured total of a whole path.
 	OfTotal
 )
 
@@ -34,7 +34,7 @@ type Figure struct {
 	Of Origin
 }
 
-// total is a figure that was measured of a whole way.
+// total returns a figure that was measured of a whole path.
 func total(v float64) Figure { return Figure{v, OfTotal} }
 
 func (f Figure) minus(g Figure) Figure   { return Figure{f.V - g.V, max(f.Of, g.Of)} }
@@ -52,13 +52,13 @@ func (p Path) mean() Figure {
 	return f
 }
 
-// A Path is the way of a message.
+// A Path is the sequence of parts that a message passes.
 type Path []Part
 
-// Walk sends a message along the path in virtual time, and returns when it
-// arrives if each part takes its least, its mean and its most.
+// Walk sends a message along the path in virtual time. It returns when the message arrives if each part takes
+// its shortest, its mean, and its longest time.
 func (p Path) Walk() (least, mean, most time.Duration) {
-	way := func(takes func(Part) time.Duration) time.Duration {
+	walk := func(takes func(Part) time.Duration) time.Duration {
 		w := sim.NewWorld(0)
 		at := &message{world: w, path: p, takes: takes}
 		w.At(0, at)
@@ -66,13 +66,13 @@ func (p Path) Walk() (least, mean, most time.Duration) {
 		}
 		return time.Duration(w.Now())
 	}
-	least = way(func(q Part) time.Duration { return q.Min })
-	mean = way(func(q Part) time.Duration { return (q.Min + q.Max) / 2 })
-	most = way(func(q Part) time.Duration { return q.Max })
+	least = walk(func(q Part) time.Duration { return q.Min })
+	mean = walk(func(q Part) time.Duration { return (q.Min + q.Max) / 2 })
+	most = walk(func(q Part) time.Duration { return q.Max })
 	return least, mean, most
 }
 
-// A message is on its way.
+// A message moves along a path, an event for each part.
 type message struct {
 	world *sim.World
 	path  Path
@@ -80,7 +80,7 @@ type message struct {
 	takes func(Part) time.Duration
 }
 
-// Act enters the next part.
+// Act schedules the end of the next part.
 func (m *message) Act() {
 	if m.next == len(m.path) {
 		return
@@ -90,7 +90,7 @@ func (m *message) Act() {
 	m.world.At(m.world.Now().Add(d), m)
 }
 
-// A Table is a model and what came of it.
+// A Table is a model and its results.
 type Table struct {
 	Name, Title string
 	Paths       []Named
@@ -99,7 +99,7 @@ type Table struct {
 	Notes       []string
 }
 
-// Named is a path with its name.
+// A Named is a path with its name.
 type Named struct {
 	Name string
 	Path Path
@@ -109,21 +109,21 @@ type Named struct {
 type Kind string
 
 const (
-	// Predicted: the paper measured it independently of all that the model reads.
+	// Predicted: the paper measured the figure independently of everything that the model reads.
 	Predicted Kind = "predicted"
 
-	// Assumed: the model reads something that nobody has measured.
+	// Assumed: the model reads a value that was never measured.
 	Assumed Kind = "from an assumption"
 
-	// FromTotal: the model reads the measured total of another way, or a part that the
-	// paper got by subtracting from one.
+	// FromTotal: the model reads the measured total of another path, or a part that the paper computed by
+	// subtracting from one.
 	FromTotal Kind = "from a measured total"
 
-	// ByConstruction: the paper got a part by subtracting from this very total,
-	// so agreement proves only that the message visits every part once.
+	// ByConstruction: the paper computed a part by subtracting from this very total, so agreement proves only
+	// that the message visits every part once.
 	ByConstruction Kind = "by construction"
 
-	// Residual: what the parts leave unexplained. It is printed, never fed back.
+	// Residual: what the parts leave unexplained. It is printed, and no figure is computed from it.
 	Residual Kind = "residual"
 )
 
@@ -133,13 +133,12 @@ type Result struct {
 	Paper float64
 	Model Figure
 	Unit  string
-	Says  Kind // ByConstruction or Residual, or empty: then the model's origin says it
+	Says  Kind // ByConstruction or Residual; if empty, the kind follows from the origin of Model
 	Note  string
 	Text  string // what the paper says in words, where it gives no figure
 }
 
-// Kind returns what the result proves. It cannot be more than what the model has read
-// allows.
+// Kind returns what the result proves, which cannot be more than the origin of the model allows.
 func (r Result) Kind() Kind {
 	switch {
 	case r.Says != "":
@@ -152,6 +151,21 @@ func (r Result) Kind() Kind {
 	return Predicted
 }
 
+// compared returns a result whose kind follows from what the model reads.
+func compared(what string, paper float64, model Figure, unit, note string) Result {
+	return Result{What: what, Paper: paper, Model: model, Unit: unit, Note: note}
+}
+
+// constructed returns a result that agrees by construction.
+func constructed(what string, paper float64, model Figure, unit, note string) Result {
+	return Result{What: what, Paper: paper, Model: model, Unit: unit, Says: ByConstruction, Note: note}
+}
+
+// residual returns what the result above it leaves unexplained.
+func residual(model Figure, unit, note string) Result {
+	return Result{What: "  of that not explained", Model: model, Unit: unit, Says: Residual, Note: note}
+}
+
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
 // us returns a part of fixed length in microseconds.
@@ -162,7 +176,7 @@ func between(name string, lo, hi float64, from string) Part {
 	return Part{Name: name, Min: time.Duration(lo*1000 + 0.5), Max: time.Duration(hi*1000 + 0.5), From: from}
 }
 
-// subtracted returns a part that the paper got by subtracting others from a total.
+// subtracted returns a part that the paper computed by subtracting others from a total.
 func subtracted(name string, v float64, from string) Part {
 	p := us(name, v, from)
 	p.Of = OfTotal

@@ -1,12 +1,12 @@
 package hwmodel
 
-// PMEthernet is the cost table of PM/Ethernet and of TCP/IP on the same machines
-// (paper 004, tables 2 to 4; half a round trip of 4 bytes).
+// PMEthernet models PM/Ethernet, and TCP/IP on the same machines, from the cost tables of [Sumimoto00] (tables
+// 2 to 4, half a round trip of 4 bytes).
 func PMEthernet() Table {
 	const (
 		counter  = "table 3; measured with the processor's clock counter"
 		firmware = "table 3; measured with the firmware of another network card"
-		unsaid   = "table 4; how it was got is not said, and subtraction gives the same"
+		unsaid   = "table 4; the paper does not say how it was measured, and subtraction gives the same"
 	)
 	syscall := us("system call and socket", 1.6, counter)
 	tcp := subtracted("TCP", 15.5, "table 3; 89.6/2 − 58.6/2")
@@ -26,19 +26,27 @@ func PMEthernet() Table {
 	trip := func(p Path) Figure { return p.mean().times(2) }
 	const measured = 47.6
 	return Table{
-		Name: "pmethernet", Title: "PM/Ethernet and TCP/IP, Pentium III 500 MHz, Gigabit Ethernet (paper 004, tables 2–4): round trips of 4 bytes",
+		Name: "pmethernet",
+		Title: "PM/Ethernet and TCP/IP, Pentium III 500 MHz, Gigabit Ethernet ([Sumimoto00], tables 2–4): " +
+			"round trips of 4 bytes",
 		Paths: []Named{
-			{"TCP/IP, one way", overTCP}, {"PM/Ethernet with interrupt reaping, one way", reaping},
+			{"TCP/IP, one way", overTCP},
+			{"PM/Ethernet with interrupt reaping, one way", reaping},
 			{"PM/Ethernet without reaping, one way", sleeping},
 		},
 		Results: []Result{
-			{"data link layer", 36.6, trip(link), "us", ByConstruction, "the card's part was got from it", ""},
-			{"IP", 58.6, trip(overIP), "us", ByConstruction, "the part of IP was got from it", ""},
-			{"TCP/IP", 89.6, trip(overTCP), "us", ByConstruction, "the part of TCP was got from it", ""},
-			{"PM/Ethernet, reaping", 37.6, trip(reaping), "us", ByConstruction, "presumably: the part of PM is what subtraction gives", ""},
-			{"PM/Ethernet, not reaping", measured, trip(sleeping), "us", "", "reaping saves an interrupt each way; the parts of PM and of the card come out of other totals", ""},
-			{"  of that not explained", 0, total(measured).minus(trip(sleeping)), "us", Residual, "the paper: the time of the handler, which runs also when it reaps", ""},
+			constructed("data link layer", 36.6, trip(link), "us", "the card's part was computed from it"),
+			constructed("IP", 58.6, trip(overIP), "us", "the part of IP was computed from it"),
+			constructed("TCP/IP", 89.6, trip(overTCP), "us", "the part of TCP was computed from it"),
+			constructed("PM/Ethernet, reaping", 37.6, trip(reaping), "us",
+				"presumably: the part of PM is what subtraction gives"),
+			compared("PM/Ethernet, not reaping", measured, trip(sleeping), "us",
+				"reaping saves an interrupt each way; the parts of PM and of the card come from other totals"),
+			residual(total(measured).minus(trip(sleeping)), "us",
+				"the paper: the time of the handler, which runs also when it reaps"),
 		},
-		Notes: []string{"The paper's text gives 48.4 us for one way of TCP/IP; that is the percentage of TCP and IP. The sum is 44.8."},
+		Notes: []string{
+			"The paper's text gives 48.4 us for one way of TCP/IP; that is the percentage of TCP and IP. The sum is 44.8.",
+		},
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestFigures: what the models give, to the last digit that the papers have.
+// TestFigures: the models give these figures, to the last digit that the papers have.
 func TestFigures(t *testing.T) {
 	want := map[string]struct {
 		model float64
@@ -17,13 +17,15 @@ func TestFigures(t *testing.T) {
 		"data link layer": {36.6, ByConstruction}, "IP": {58.6, ByConstruction}, "TCP/IP": {89.6, ByConstruction},
 		"PM/Ethernet, reaping": {37.6, ByConstruction}, "PM/Ethernet, not reaping": {49.4, FromTotal},
 		"receive a PUSH": {20, ByConstruction}, "receive an IPUSH": {24, ByConstruction},
-		"PUSH, one way": {1.6075, Predicted}, "IPUSH, one way": {1.6475, Predicted}, "IPUSH − PUSH": {0.04, Predicted},
+		"PUSH, one way": {1.6075, Predicted}, "IPUSH, one way": {1.6475, Predicted},
+		"IPUSH − PUSH":           {0.04, Predicted},
 		"PUSH and copy, one way": {3.055, Predicted}, "IPUSH and copy, one way": {3.105, Predicted},
-		"the same, IPUSH − PUSH": {0.05, Predicted},
-		"PUSH, bandwidth":        {799.03, Assumed}, "IPUSH, bandwidth": {799.00, Assumed}, "bandwidth, IPUSH / PUSH": {0.99997, Assumed},
-		"the same, did each packet of 2 KiB wait 4 clocks": {0.98758, FromTotal},
+		"IPUSH and copy − PUSH and copy": {0.05, Predicted},
+		"PUSH, bandwidth":                {799.03, Assumed}, "IPUSH, bandwidth": {799.00, Assumed},
+		"bandwidth, IPUSH / PUSH":                           {0.99997, Assumed},
+		"the same, if each packet of 2 KiB waited 4 clocks": {0.98758, FromTotal},
 		"DMA of 4 KiB": {100, ByConstruction}, "a DMA becomes faster than a PIO write": {313, Assumed},
-		"VMMC, long messages": {100, Predicted}, "the same, were each DMA's start hidden": {133, Predicted},
+		"VMMC, long messages": {100, Predicted}, "the same, if each DMA's start were hidden": {133, Predicted},
 		"AM, long messages": {15, Predicted}, "FM, long messages": {15, Assumed},
 		"VMMC / FM, bandwidth, 64 KiB": {6.7703, Assumed},
 		"AM / FM, latency, 64 B":       {1.7063, Assumed}, "AM / FM, latency, 16 B": {0.3913, Assumed},
@@ -53,11 +55,11 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestPredictionsReadNoTotals: what is called predicted was computed from no measured
-// total, from no part that was got by subtraction, and from no assumption: the origins
-// go along with the figures. Parts that the paper subtracted say so.
+// TestPredictionsReadNoTotals: a figure that is called predicted was computed from no measured total, no part that
+// the paper computed by subtraction, and no assumption. Parts that the paper subtracted say so.
 func TestPredictionsReadNoTotals(t *testing.T) {
-	if k := (Result{Model: (Path{us("a", 1, ""), subtracted("b", 1, "")}).mean().minus(Figure{V: 1})}).Kind(); k != FromTotal {
+	path := Path{us("a", 1, ""), subtracted("b", 1, "")}
+	if k := (Result{Model: path.mean().minus(Figure{V: 1})}).Kind(); k != FromTotal {
 		t.Errorf("a figure that reads a subtracted part is %s", k)
 	}
 	if k := (Result{Model: Figure{V: 2}.over(total(1))}).Kind(); k != FromTotal {
@@ -74,7 +76,8 @@ func TestPredictionsReadNoTotals(t *testing.T) {
 				if strings.Contains(part.From, "assumed") != (part.Of == OfAssumption) {
 					t.Errorf("%s: %q, of origin %d", part.Name, part.From, part.Of)
 				}
-				if difference := strings.Contains(part.From, " − ") || strings.Contains(part.From, "subtraction"); difference != (part.Of == OfTotal) {
+				difference := strings.Contains(part.From, " − ") || strings.Contains(part.From, "subtraction")
+				if difference != (part.Of == OfTotal) {
 					t.Errorf("%s: %q, of origin %d", part.Name, part.From, part.Of)
 				}
 			}
@@ -113,9 +116,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestAlignedStart: on 4 × 4 the master waits 12 µs, its neighbours 9, and the
-// farthest node not at all (spec §2.2). With time between the packets nobody goes
-// on before the last has heard.
+// TestAlignedStart: on 4 × 4 the master waits 12 µs, its neighbours 9, and the farthest node not at all
+// ([Hayakawa98] §3.2.1). With time between the packets no node goes on before the last packet has arrived.
 func TestAlignedStart(t *testing.T) {
 	waits := AlignedStart(4, 4, 0, EventHop, 0)
 	for i, want := range map[int]time.Duration{0: 12, 1: 9, 3: 9, 4: 9, 12: 9, 5: 6, 10: 0} {

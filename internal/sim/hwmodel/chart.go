@@ -1,7 +1,6 @@
 package hwmodel
 
-// A Chart is figures of a model over the length of a message: the shape of a figure
-// of the paper.
+// A Chart is a set of curves of a model over the length of a message, like a figure of the paper.
 type Chart struct {
 	Name  string // short, for files and -json
 	Title string
@@ -9,19 +8,19 @@ type Chart struct {
 	Lines []Line
 }
 
-// A Line is one of a chart.
+// A Line is one curve of a chart.
 type Line struct {
 	Name   string
 	Points []Point
 }
 
-// A Point is a length in bytes and what the model gives.
+// A Point is a length in bytes and the model's figure for it.
 type Point struct {
 	Bytes int
 	Model Figure
 }
 
-// lengths are the powers of two over which lines are drawn.
+// lengths returns least, twice least, and so on up to most: the lengths over which lines are drawn.
 func lengths(least, most int) []int {
 	var all []int
 	for n := least; n <= most; n *= 2 {
@@ -30,7 +29,7 @@ func lengths(least, most int) []int {
 	return all
 }
 
-// line computes a line.
+// line computes a curve.
 func line(name string, over []int, of func(bytes int) Figure) Line {
 	l := Line{Name: name}
 	for _, n := range over {

@@ -1,0 +1,136 @@
+package hwmodel
+
+// LANai models Myrinet with the LANai 4.1 and the four libraries on it: [Konishi97], whose figures are lost and
+// whose text gives few totals.
+func LANai() Table {
+	const long = 1 << 16
+	rate := func(v float64) Figure { return Figure{V: v} }
+	guess := Figure{pioWriteMBs, OfAssumption}
+	vmmc := slowest(rate(pageDMAMBs), rate(linkMBs), rate(pageDMAMBs))
+	hidden := slowest(rate(busMBs), rate(linkMBs), rate(busMBs))
+	fm := slowest(guess, rate(linkMBs), rate(busMBs), rate(copyOutMBs))
+	am := slowest(rate(copyInMBs), rate(pageDMAMBs), rate(linkMBs), rate(copyOutMBs))
+	cross := crossing(part(pioWrite), part(dma), page)
+	latency := func(a, b func(int) Pipeline, n int) Figure { return a(n).Latency(n).over(b(n).Latency(n)) }
+	overhead := func(a, b func(int) Pipeline, n int) Figure { return a(n).Overhead(n).over(b(n).Overhead(n)) }
+	const authors = "measured by VMMC's authors on other machines, not in [Konishi97]"
+	const reportMBs, reportUS, pinnedMBs = 108.4, 9.8, 108.8
+	tiny := vmmcPipeline(4).Latency(4)
+	return Table{
+		Name: "lanai",
+		Title: "Myrinet, LANai 4.1 on PCI, Pentium Pro 200 MHz ([Konishi97]): " +
+			"four libraries from PIO, DMA, copy blocks and link",
+		Paths: []Named{
+			{"AM, a request of 16 bytes", amPipeline(16).Path(16)}, {"AM, a store of 64 bytes", amPipeline(64).Path(64)},
+			{"AM, a store of 4 KiB", amPipeline(page).Path(page)},
+			{"FM, a packet of 64 bytes", fmPipeline(64).Path(64)}, {"VMMC, 64 bytes", vmmcPipeline(64).Path(64)},
+			{"VMMC, 4 KiB", vmmcPipeline(page).Path(page)}, {"PM, 64 bytes", pmPipeline(64).Path(64)},
+		},
+		Results: []Result{
+			{
+				What: "DMA of 4 KiB", Paper: pageDMAMBs,
+				Model: Figure{V: page}.over(Path{dma("", page)}.mean()), Unit: "MB/s", Says: ByConstruction,
+				Note: "a part: the start of a DMA was computed from it",
+			},
+			{
+				What: "a DMA becomes faster than a PIO write", Paper: pioFasterTo, Model: cross, Unit: "B",
+				Note: "the paper: PIO is faster up to 256 B; in powers of two that is from 257 to 512",
+			},
+			{
+				What: "  of that not explained", Model: total(pioFasterTo).minus(cross), Unit: "B", Says: Residual,
+				Note: "none, if the paper's next length was 512",
+			},
+			{
+				What: "VMMC, long messages", Text: "> 100 MB/s", Model: vmmc, Unit: "MB/s",
+				Note: "the slowest of DMA by pages, link and DMA by pages",
+			},
+			{
+				What: "the same, if each DMA's start were hidden", Text: "> 100 MB/s", Model: hidden, Unit: "MB/s",
+				Note: "behind the DMA before: the most that the bus allows",
+			},
+			{
+				What: "AM, long messages", Text: "far less", Model: am, Unit: "MB/s",
+				Note: "the slowest is the copy out of the copy block",
+			},
+			{
+				What: "FM, long messages", Text: "far less", Model: fm, Unit: "MB/s",
+				Note: "the same copy; a PIO write would have to be slower than that to matter",
+			},
+			{
+				What: "VMMC / FM, bandwidth, 64 KiB", Text: "far above 1",
+				Model: vmmcPipeline(long).Bandwidth(long).over(fmPipeline(long).Bandwidth(long)),
+				Note:  "with headers and packets",
+			},
+			{
+				What: "AM / FM, latency, 64 B", Text: "> 1", Model: latency(amPipeline, fmPipeline, 64),
+				Note: "two copies, two DMAs and a read by PIO, against one of each",
+			},
+			{
+				What: "AM / FM, latency, 16 B", Text: "> 1", Model: latency(amPipeline, fmPipeline, 16),
+				Note: "not as the paper: its parts give FM a DMA of 10 us here, and AM's read by PIO is 4 us",
+			},
+			{What: "AM / FM, overhead, 16 B", Text: "> 1", Model: overhead(amPipeline, fmPipeline, 16), Note: "the read by PIO"},
+			{
+				What: "AM / FM, overhead, 64 B", Text: "> 1", Model: overhead(amPipeline, fmPipeline, 64),
+				Note: "the same, and one copy more",
+			},
+			{
+				What: "VMMC / FM, overhead, 64 B", Text: "< 1", Model: overhead(vmmcPipeline, fmPipeline, 64),
+				Note: "the receiver's processor does nothing",
+			},
+			{
+				What: "VMMC / FM, overhead, 4 KiB", Text: "< 1", Model: overhead(vmmcPipeline, fmPipeline, page),
+				Note: "the sender's processor only asks for it",
+			},
+			{What: "VMMC, long messages, its authors", Paper: reportMBs, Model: vmmc, Unit: "MB/s", Note: authors},
+			{
+				What: "  of that not explained", Model: total(reportMBs).minus(vmmc), Unit: "MB/s", Says: Residual,
+				Note: "starts of DMAs that are partly hidden",
+			},
+			{What: "VMMC, 4 B one way, its authors", Paper: reportUS, Model: tiny, Unit: "us", Note: authors},
+			{
+				What: "  of that not explained", Model: total(reportUS).minus(tiny), Unit: "us", Says: Residual,
+				Note: "negative: a DMA of few bytes starts faster than the line through 4 KiB says",
+			},
+			{
+				What: "PM, 8 KiB, its authors", Paper: pinnedMBs, Model: pmPipeline(pmPacket).Bandwidth(pmPacket), Unit: "MB/s",
+				Note: "measured by PM's authors with a pin-down cache that always hits, not in [Konishi97]",
+			},
+		},
+		Charts: lanaiCharts(),
+		Notes: []string{
+			"A packet is stored in the card's memory before it goes on. Switches, programs on card and host, and credits",
+			"take no time here, since the paper does not say how long they take. Figure 7 (write combining, cached copy",
+			"blocks) is not modelled: neither rate is in the text. To reach VMMC both would have to exceed 100 MB/s.",
+		},
+	}
+}
+
+// part returns a function from bytes to the part that moves them.
+func part(of func(string, int) Part) func(int) Part {
+	return func(bytes int) Part { return of("", bytes) }
+}
+
+// lanaiCharts returns the curves of the paper's figures 2, 4, 5 and 6.
+func lanaiCharts() []Chart {
+	over := lengths(4, 1<<16)
+	rate := func(of func(string, int) Part) func(int) Figure {
+		return func(n int) Figure { return Figure{V: float64(n)}.over(Path{of("", n)}.mean()) }
+	}
+	charts := []Chart{
+		{Name: "transfer", Title: "Transfer between host and card (figure 2)", Unit: "MB/s", Lines: []Line{
+			line("PIO write", over, rate(pioWrite)), line("PIO read", over, rate(pioRead)), line("DMA", over, rate(dma)),
+		}},
+		{Name: "latency", Title: "Latency, one way (figure 4)", Unit: "us"},
+		{Name: "overhead", Title: "Overhead of both processors (figure 5)", Unit: "us"},
+		{Name: "bandwidth", Title: "Bandwidth, one direction (figure 6)", Unit: "MB/s"},
+	}
+	figures := []func(Pipeline, int) Figure{nil, Pipeline.Latency, Pipeline.Overhead, Pipeline.Bandwidth}
+	for c := 1; c < len(charts); c++ {
+		for _, lib := range libraries {
+			of := func(n int) Figure { return figures[c](lib.pipe(n), n) }
+			charts[c].Lines = append(charts[c].Lines, line(lib.name, over, of))
+		}
+	}
+	return charts
+}
