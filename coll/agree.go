@@ -26,7 +26,7 @@ type Agreement struct {
 //
 // Any number of goroutines may call it, also while one is in another operation of the group: the agreements are numbered in
 // the order in which they begin. The first takes a channel besides the group's own: the one that is 32768 higher, so the
-// group's must be below that. It stays in use until the Proc is closed, and New gives none of the two
+// group's must be below that. It stays in use until the Proc is closed, and Open gives none of the two
 // to a group that agrees.
 //
 // When ctx ends the error is a WaitError; what the member has said may have been counted, and may yet. An

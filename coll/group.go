@@ -69,10 +69,10 @@ func (e *opError) Error() string {
 // Unwrap returns what failed.
 func (e *opError) Unwrap() error { return e.err }
 
-// New returns the group of some ranks, in the same order at all of them; nil means
+// Open returns the group of some ranks, in the same order at all of them; nil means
 // all ranks. Channel is a logical channel that all use for this group and for
 // nothing else.
-func New(ctx context.Context, p *weft.Proc, channel int, members []int) (*Group, error) {
+func Open(ctx context.Context, p *weft.Proc, channel int, members []int) (*Group, error) {
 	if members == nil {
 		for rank := range p.Size() {
 			members = append(members, rank)
@@ -116,7 +116,7 @@ func (g *Group) Rank() int { return g.me }
 // Members returns the ranks of the members, in order. It must not be changed.
 func (g *Group) Members() []int { return g.members }
 
-// Generation returns how often the group has been shrunk: 0 for one that New has returned.
+// Generation returns how often the group has been shrunk: 0 for one that Open has returned.
 func (g *Group) Generation() int { return int(g.age) }
 
 // Close gives the channel back. The group must not be used any more. What it has agreed on can still be asked for by

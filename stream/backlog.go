@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A backlog holds connections that have been made and not been accepted.
+// A backlog is the queue of connections that have been made and that Accept has not returned yet.
 type backlog struct {
-	most int
+	most int // connections at a time
 
 	mu     sync.Mutex
 	change sync.Cond
@@ -20,7 +20,7 @@ func (b *backlog) init(most int) {
 	b.change.L = &b.mu
 }
 
-// room waits until there is room for one more, or the backlog is closed.
+// room waits until one more connection fits, or the backlog is closed.
 func (b *backlog) room() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -29,8 +29,7 @@ func (b *backlog) room() {
 	}
 }
 
-// put appends a connection, and reports whether it could: the backlog takes none when it
-// is closed.
+// put appends a connection, and reports whether it did: a closed backlog takes none.
 func (b *backlog) put(c net.Conn) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,14 +41,14 @@ func (b *backlog) put(c net.Conn) bool {
 	return true
 }
 
-// full reports whether there is no room.
+// full reports whether the backlog takes no connection now.
 func (b *backlog) full() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.conns) >= b.most || b.closed
 }
 
-// accept waits for a connection, and takes it. After close it returns nil.
+// accept waits for a connection, and removes it from the queue. After close it returns nil.
 func (b *backlog) accept() net.Conn {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,8 +65,8 @@ func (b *backlog) accept() net.Conn {
 	return c
 }
 
-// close ends all waiting, and closes the connections that nobody has accepted. It reports
-// whether the backlog was open.
+// close ends all waiting, and closes the connections in the queue. It reports whether the backlog
+// was open until now.
 func (b *backlog) close() bool {
 	b.mu.Lock()
 	open := !b.closed

@@ -281,7 +281,7 @@ func TestAddresses(t *testing.T) {
 	if c2.LocalAddr().String() != c2.LocalAddr().(Addr).Path {
 		t.Errorf("%v", c2.LocalAddr())
 	}
-	for _, n := range []int{1, LeastBuffer - 1, LeastBuffer + 1, 2 * MostBuffer, -1} {
+	for _, n := range []int{1, MinBuffer - 1, MinBuffer + 1, 2 * MaxBuffer, -1} {
 		if _, err := (&Config{Buffer: n}).Listen(t.Context(), t.TempDir()+"/s"); err == nil {
 			t.Errorf("a buffer of %d bytes", n)
 		}

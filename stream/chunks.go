@@ -2,25 +2,27 @@ package stream
 
 import "sync"
 
-// chunkBytes is the memory in which received bytes wait, as large as a ring is at first.
+// chunkBytes is the size of one piece of a byteQueue: as much as the ring of a Conn begins with.
 const chunkBytes = 16 << 10
 
-// A chunk is a piece of a queue of bytes.
+// A chunk is one piece of a byteQueue.
 type chunk struct {
 	next *chunk
-	r, w int // what lies between is there
+	r, w int // b[r:w] has been received and not been read
 	b    [chunkBytes]byte
 }
 
-// chunkPool are chunks that no connection uses: a megabyte of them at most. One of package sync
-// would not do, as one goroutine takes them and others give them back.
+// A chunkPool keeps up to a megabyte of chunks that no connection uses. A sync.Pool would not help:
+// the goroutine that takes chunks is another one than those that give them back.
 type chunkPool struct {
 	mu   sync.Mutex
 	free []*chunk
 }
 
+// mostFree is how many chunks a pool keeps.
 const mostFree = 1 << 20 / chunkBytes
 
+// get returns an empty chunk.
 func (p *chunkPool) get() *chunk {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,6 +37,7 @@ func (p *chunkPool) get() *chunk {
 	return c
 }
 
+// put takes back a chunk that is no longer used.
 func (p *chunkPool) put(c *chunk) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,8 +46,8 @@ func (p *chunkPool) put(c *chunk) {
 	}
 }
 
-// A byteQueue is what a connection has received and nobody has read. It holds no memory
-// while it is empty.
+// A byteQueue holds the bytes that a connection has received and that no call has read. It holds no
+// memory while it is empty.
 type byteQueue struct {
 	pool        *chunkPool
 	first, last *chunk
@@ -68,7 +71,7 @@ func (q *byteQueue) put(b []byte) {
 	}
 }
 
-// peek returns the oldest bytes, as many as lie together.
+// peek returns the oldest bytes, as many as lie together in memory.
 func (q *byteQueue) peek() []byte {
 	if q.first == nil {
 		return nil
@@ -76,7 +79,7 @@ func (q *byteQueue) peek() []byte {
 	return q.first.b[q.first.r:q.first.w]
 }
 
-// drop takes the first n bytes of what peek has returned off the queue.
+// drop removes the first n of the bytes that peek has returned.
 func (q *byteQueue) drop(n int) {
 	c := q.first
 	if c == nil || n == 0 {

@@ -14,58 +14,60 @@ import (
 
 // Limits of a Config.
 const (
-	// LeastBuffer and MostBuffer bound Config.Buffer, in bytes.
-	LeastBuffer = 16 << 10
-	MostBuffer  = 64 << 20
+	MinBuffer = 16 << 10 // the least Config.Buffer, in bytes
+	MaxBuffer = 64 << 20 // the greatest Config.Buffer, in bytes
 
 	defaultBuffer  = 256 << 10
 	defaultSpin    = 20 * time.Microsecond
 	defaultBacklog = 128
 )
 
-// A Config says how connections are made and how their calls wait. The zero value is
-// what Listen and Dial use. It may be used by many goroutines, and must not change
-// while it is.
+// A Config says how connections are made and how calls on them wait. The zero value means the
+// defaults, which the functions Listen, Dial and Open use. Any number of goroutines may use a Config
+// at the same time; none may change it meanwhile.
 type Config struct {
-	// Spin is how long a call that must wait polls before it sleeps. Zero means 20
-	// microseconds, if the process may use two processors or more; less where polling
-	// has been in vain. Negative means never.
+	// Spin is the longest time for which a call that must wait polls before it sleeps, on connections
+	// through shared memory. Zero means 20 microseconds, or no polling if the process may use only one
+	// processor. A connection on which polling has been in vain polls for a shorter time. A negative
+	// value means that calls never poll.
 	Spin time.Duration
 
-	// Nap is how long a call that has polled then sleeps in the kernel, on the doorbell
-	// itself, before Go's netpoller takes over. It is woken in half the time, and holds a
-	// thread and its processor meanwhile: that is for processes that do little else than
-	// answer each other. No more goroutines nap than there are processors, less one, none
-	// while others could run, and seldom where naps have been in vain. Zero means never.
+	// Nap is the longest time for which a call that has polled in vain sleeps on the doorbell's futex
+	// before it sleeps in Go's netpoller, on connections through shared memory. A futex wakes the call
+	// in half the time, but the call holds a thread and its processor meanwhile: it suits processes
+	// that do little else than answer each other. The number of goroutines that nap at the same time is
+	// at most the number of processors less one. No goroutine naps while other goroutines could run,
+	// and a goroutine whose naps have been in vain naps seldom. Zero means that calls never nap.
 	Nap time.Duration
 
-	// Buffer is the most bytes that each direction of a connection holds: a power of
-	// two. Zero means 256 KiB. The listener's value counts. Until a connection has
-	// filled them, each direction uses 16 KiB.
+	// Buffer is the greatest number of bytes that each direction of a connection holds: a power of two
+	// from MinBuffer to MaxBuffer. Zero means 256 KiB. Between processes the listener's value
+	// counts. A direction begins with 16 KiB, and grows when it has been full.
 	Buffer int
 
-	// Backlog is how many connections may have been made and not been accepted. More
-	// wait in the kernel's queue. Zero means 128.
+	// Backlog is the number of connections that may wait for Accept; further connections wait in the
+	// kernel's queue. Zero and negative values mean 128.
 	Backlog int
 
-	// TLS is how to encrypt between hosts, and which certificates count, as crypto/tls
-	// says; below version 1.3 nothing is spoken. A listener that is to know who dials sets
-	// ClientAuth. Where both sides are told a Key it is nil.
+	// TLS is the configuration of connections between hosts: certificates, authorities, and what else
+	// crypto/tls has. Versions below 1.3 are never used. A listener that is to authenticate its clients
+	// sets ClientAuth. TLS must be nil if Key is set.
 	TLS *tls.Config
 
-	// Key is what both sides between hosts must know: LeastKey random bytes or more. Each
-	// proves to the other that it does, and each connection is encrypted under keys of its own,
-	// which who learns Key later cannot find out.
+	// Key is a secret that both sides of a connection between hosts know, in the place of certificates:
+	// MinKey random bytes or more. Each side proves to the other that it knows Key. Each connection
+	// has encryption keys of its own, with forward secrecy: Key does not reveal them later.
 	Key []byte
 
-	// Allow decides, by an error, which processes are refused. Nil allows those that
-	// run as the same user, and root. It may be called by many goroutines at once.
+	// Allow returns an error for a process that is to be refused, on connections through shared memory.
+	// Nil allows processes of the same user and of root. Several goroutines may call Allow at once.
 	Allow func(Peer) error
 }
 
-// A Peer is the process at the other end, as the kernel knows it.
+// A Peer is the process at the other end of a connection through shared memory, as the kernel knows
+// it.
 type Peer struct {
-	PID int // that connected, or that listened
+	PID int // the process that called Dial, or Listen
 	UID int // its effective user at that time
 }
 
@@ -74,58 +76,59 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	return new(Config).Listen(ctx, address)
 }
 
-// Dial is Config.Dial with the zero Config. To net/http it can be given as
+// Dial is Config.Dial with the zero Config. For net/http it is wrapped as
 //
 //	DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return stream.Dial(ctx, path) }
 func Dial(ctx context.Context, address string) (net.Conn, error) {
 	return new(Config).Dial(ctx, address)
 }
 
-// Listen listens at an address. Which kind it is of follows from what it looks like:
+// Listen listens at an address. The form of the address decides the kind of the connections:
 //
-//   - A path, or a name in Linux's abstract space, which begins with @, is for processes of
-//     this host: a Unix socket is made there, where both meet, and the Listener is a *Listener. Whoever may write
-//     to the socket's file can come, and is let in if Config.Allow says so. A file that a listener
-//     has left whose process was killed is replaced.
-//   - A host and a port, host:port, without a slash, is for other hosts: TCP, encrypted as
-//     Config.TLS or Config.Key says, without which the error is ErrOpen. The Listener is
-//     a *TLSListener.
+//   - A path, or a name in Linux's abstract namespace, which begins with @, is for processes of this
+//     host. Listen makes a Unix socket there, over which the processes meet; the result is a
+//     *Listener. A process can connect if it may write to the socket's file and Config.Allow does not
+//     refuse it. Listen replaces a socket file that was left by a process that was killed.
+//   - A host and a port, host:port, without a slash, is for other hosts: TLS over TCP, as Config.TLS
+//     or Config.Key says. If both are nil the error is ErrInsecure. The result is a *TLSListener.
 //
 // ctx counts only until Listen returns.
 func (cfg *Config) Listen(ctx context.Context, address string) (net.Listener, error) {
 	if remote(address) {
-		l, err := cfg.listenTLS(ctx, address)
-		if err != nil {
-			return nil, err
-		}
-		return l, nil
+		return asListener(cfg.listenTLS(ctx, address))
 	}
-	l, err := cfg.listenPath(ctx, address)
+	return asListener(cfg.listenPath(ctx, address))
+}
+
+// Dial connects to the listener at an address, which has one of the forms that Listen describes: the
+// connection is a *Conn or a *TLSConn. Dial waits until the listener has admitted the connection, for
+// ten seconds at most, or until ctx ends. After Dial has returned, ctx does not affect the connection.
+// If one side does not allow the other, the error is ErrRefused.
+func (cfg *Config) Dial(ctx context.Context, address string) (net.Conn, error) {
+	if remote(address) {
+		return asConn(cfg.dialTLS(ctx, address))
+	}
+	return asConn(cfg.dialPath(ctx, address))
+}
+
+// asListener returns l as a net.Listener, which is nil if there is an error: a nil pointer in an
+// interface would not be.
+func asListener[L net.Listener](l L, err error) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-// Dial connects to whoever listens at an address, of which the kinds are those of Listen: the
-// connection is a *Conn or a *TLSConn. It waits until the listener has admitted it, at most ten
-// seconds, or until ctx ends; a connection that has been made is not affected by ctx. If
-// one of the two does not allow the other the error is ErrRefused.
-func (cfg *Config) Dial(ctx context.Context, address string) (net.Conn, error) {
-	if remote(address) {
-		c, err := cfg.dialTLS(ctx, address)
-		if err != nil {
-			return nil, err
-		}
-		return c, nil
-	}
-	c, err := cfg.dialPath(ctx, address)
+// asConn is asListener for connections.
+func asConn[C net.Conn](c C, err error) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
+// spin returns how long a call polls at most.
 func (cfg *Config) spin() time.Duration {
 	if cfg.Spin == 0 {
 		return defaultSpin
@@ -133,6 +136,7 @@ func (cfg *Config) spin() time.Duration {
 	return max(cfg.Spin, 0)
 }
 
+// backlog returns how many connections may wait for Accept.
 func (cfg *Config) backlog() int {
 	if cfg.Backlog <= 0 {
 		return defaultBacklog
@@ -140,7 +144,7 @@ func (cfg *Config) backlog() int {
 	return cfg.Backlog
 }
 
-// buffer returns the size of each ring.
+// buffer returns the size of the ring of each direction, in bytes.
 func (cfg *Config) buffer() (int, error) {
 	n := cfg.Buffer
 	if n == 0 {
@@ -153,13 +157,13 @@ func (cfg *Config) buffer() (int, error) {
 }
 
 func checkBuffer(n int) error {
-	if n < LeastBuffer || n > MostBuffer || n&(n-1) != 0 {
-		return fmt.Errorf("stream: a buffer of %d bytes: it must be a power of two from %d to %d", n, LeastBuffer, MostBuffer)
+	if n < MinBuffer || n > MaxBuffer || n&(n-1) != 0 {
+		return fmt.Errorf("stream: a buffer of %d bytes: it must be a power of two from %d to %d", n, MinBuffer, MaxBuffer)
 	}
 	return nil
 }
 
-// allow applies the policy to a peer.
+// allow applies the access policy to a peer.
 func (cfg *Config) allow(p Peer) error {
 	if cfg.Allow != nil {
 		return cfg.Allow(p)
@@ -170,18 +174,18 @@ func (cfg *Config) allow(p Peer) error {
 	return nil
 }
 
-// ErrRefused reports a meeting that came to nothing: the other side was not allowed, did
-// not allow us, had no memory or descriptors left, or does not speak this protocol.
+// ErrRefused: no connection was made, because one side does not allow the other, because the listener
+// has no memory or descriptor left, or because the other side does not speak this protocol.
 var ErrRefused = errors.New("stream: refused")
 
-// ErrCorrupt reports that the other side wrote into the shared memory what cannot be. The
-// connection has ended.
-var ErrCorrupt = errors.New("stream: the peer wrote positions into the shared memory that cannot be")
+// ErrCorrupt: the peer has broken the protocol, by an impossible position in the shared memory or by an
+// impossible frame. The connection has ended.
+var ErrCorrupt = errors.New("stream: the peer has broken the protocol: a position or a frame that cannot be")
 
-// An Addr is the address of one end of a connection, or of a Listener.
+// An Addr is the address of a Listener, or of one end of a Conn.
 type Addr struct {
-	Path string // of the socket where both have met
-	Peer Peer   // at that end; zero for a Listener
+	Path string // of the Unix socket over which both processes have met
+	Peer Peer   // the process at that end; zero for a Listener
 }
 
 // Network returns "weft".
@@ -197,4 +201,4 @@ func (a Addr) String() string {
 
 var _ net.Addr = Addr{}
 
-var _ = [1]struct{}{}[LeastBuffer-ring.BytesLeast] // a ring begins with the least buffer
+var _ = [1]struct{}{}[MinBuffer-ring.BytesLeast] // a ring begins with the least buffer

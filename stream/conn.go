@@ -14,49 +14,51 @@ import (
 	"weft/internal/sys"
 )
 
-// A Conn is one end of a connection: a net.Conn with half close. Any number of
-// goroutines may call its methods at the same time, also Close. Calls of Write are not
-// mixed with each other, and neither are those of Read.
+// A Conn is one end of a connection through shared memory: a net.Conn with half close. Any number
+// of goroutines may call its methods, Close included, at the same time. The bytes of one call of
+// Write stay together, and so do those that one call of Read returns.
 type Conn struct {
 	local, remote net.Addr
 	spin, nap     time.Duration
 	processors    int
 
-	rd, wr sync.Mutex // held by the goroutine that reads, and by the one that writes
-	in     *ring.ByteConsumer
-	out    *ring.ByteProducer
-	eof    bool // rd is held
+	rd, wr sync.Mutex         // held by the goroutine that reads, and by the one that writes
+	in     *ring.ByteConsumer // rd is held
+	out    *ring.ByteProducer // wr is held
+	eof    bool               // Read has returned io.EOF; rd is held
 
 	reader, writer waiter
 	closed         atomic.Bool
 	gone           atomic.Bool // the peer's end of the socket is closed
 
-	mu        sync.Mutex // of the waiters, and of mem while rd or wr is not held
-	listening *waiter    // reads the socket
-	unmapped  bool
+	mu        sync.Mutex // guards the waiters, and mem while rd or wr is not held
+	listening *waiter    // the waiter that reads the socket, for both
+	unmapped  bool       // mem has been given back
 	mem       []byte
-	sock      *net.UnixConn // carries a byte for each time that the peer wakes us
+	sock      *net.UnixConn // carries one byte for each time that the peer wakes this side
 	raw       syscall.RawConn
-	poke      func(fd uintptr) bool
-	pokes     [64]byte
+	poke      func(fd uintptr) bool // pokePeer, made once so that no call allocates
+	pokes     [64]byte              // the bytes read from sock, which mean nothing
 
 	idle trimmer // of out; wr is held
 }
 
-// The memory of a connection: a page of words, and two rings of equal size.
+// The memory of a connection is a page of control words, and behind it two rings of equal size:
+// first the ring in which the dialler writes, then the listener's.
 const (
 	wordsBytes = 4096
-	callerAt   = ring.BytesControl     // the ring in which the dialler writes,
-	calleeAt   = 2 * ring.BytesControl // and the listener
+	callerAt   = ring.BytesControl     // the control words of the dialler's ring
+	calleeAt   = 2 * ring.BytesControl // the control words of the listener's ring
 )
 
+// memoryBytes returns the size of the memory of a connection whose rings have buffer bytes each.
 func memoryBytes(buffer int) int { return wordsBytes + 2*buffer }
 
 // processors returns how many processors the goroutines of this process may use.
 var processors = sync.OnceValue(func() int { return int(sys.CPUs()) })
 
-// newConn returns an end of the connection that has been arranged over a socket. It owns
-// both the socket and the memory.
+// newConn returns one end of a connection whose handshake is over. The Conn owns both the socket
+// and the memory.
 func newConn(sock *net.UnixConn, memory []byte, buffer int, dialler bool, cfg *Config) (*Conn, error) {
 	raw, err := sock.SyscallConn()
 	if err != nil {
@@ -82,10 +84,10 @@ func newConn(sock *net.UnixConn, memory []byte, buffer int, dialler bool, cfg *C
 	return c, nil
 }
 
-// Read waits until there are bytes, and copies as many as are there and b has room for.
-// After the peer's CloseWrite or Close, and after CloseRead, it returns io.EOF; if the
-// peer has died, after what it had written, an error that is syscall.ECONNRESET; after
-// the deadline one that is os.ErrDeadlineExceeded; after Close net.ErrClosed.
+// Read waits until there are bytes, and copies as many as have come and fit into b. It returns
+// io.EOF after the peer's CloseWrite or Close, and after CloseRead. Other errors match
+// syscall.ECONNRESET if the peer has died, os.ErrDeadlineExceeded after the deadline, net.ErrClosed
+// after Close, and [ErrCorrupt]. What a peer had written before it closed or died is read first.
 func (c *Conn) Read(b []byte) (int, error) {
 	c.rd.Lock()
 	n, err := c.read(b)
@@ -109,7 +111,7 @@ func (c *Conn) read(b []byte) (n int, err error) {
 			return n, nil
 		}
 		if w, err = c.in.Peek(); err != nil {
-			return n, nil // what has been read is good
+			return n, nil // the bytes before the damage are good; the next call reports it
 		}
 	}
 }
@@ -126,7 +128,9 @@ func (c *Conn) await(wanted bool) ([]byte, error) {
 		if !wanted {
 			return nil, nil
 		}
-		ended, gone := c.eof || c.in.Ended(), c.gone.Load() // before the bytes: those count first
+		// These are read before the bytes, so that bytes written before the end are not missed.
+		ended := c.eof || c.in.Ended()
+		gone := c.gone.Load()
 		b, err := c.in.Peek()
 		switch {
 		case c.eof:
@@ -145,7 +149,7 @@ func (c *Conn) await(wanted bool) ([]byte, error) {
 	}
 }
 
-// take gives n bytes of the ring back to the peer.
+// take gives n bytes of the ring back to the peer, and wakes the peer if it waits for that room.
 func (c *Conn) take(n int) {
 	if n == 0 {
 		return
@@ -156,15 +160,15 @@ func (c *Conn) take(n int) {
 	}
 }
 
-// piece is how much is copied before the peer sees it: it can copy it out while what
-// follows is copied in.
+// piece is how many bytes are copied before the peer is shown them: the peer copies one piece out
+// while the next one is copied in.
 const piece = 32 << 10
 
-// Write copies b into the ring, and waits for room where there is none. When it returns
-// nil the bytes are in the ring, and not necessarily read. If the peer does not read any
-// more or has died, it returns an error that is syscall.EPIPE; after CloseWrite, too; after
-// the deadline one that is os.ErrDeadlineExceeded; after Close net.ErrClosed. Then the
-// first n bytes have been written.
+// Write copies b into the ring, and waits while the ring is full. When it returns nil the bytes are
+// in the ring, but the peer may not have read them yet. With an error the first n bytes have been
+// written. The error matches syscall.EPIPE if the peer reads no more or has died, and after
+// CloseWrite; os.ErrDeadlineExceeded after the deadline; net.ErrClosed after Close; or it is
+// [ErrCorrupt].
 func (c *Conn) Write(b []byte) (int, error) {
 	c.wr.Lock()
 	n, err := c.write(b)
@@ -191,7 +195,8 @@ func (c *Conn) write(b []byte) (n int, err error) {
 	}
 }
 
-// room waits for room in the ring, if any is wanted, and returns what lies together. wr is held.
+// room waits for free space in the ring, if any is wanted, and returns the part that lies together.
+// wr is held.
 func (c *Conn) room(wanted bool) ([]byte, error) {
 	for {
 		if err := c.writer.interrupted(); err != nil {
@@ -218,7 +223,7 @@ func (c *Conn) room(wanted bool) ([]byte, error) {
 	}
 }
 
-// put shows the peer n bytes more, and wakes it if it waits for them.
+// put publishes n more bytes, and wakes the peer if it waits for them.
 func (c *Conn) put(n int) error {
 	c.out.Commit(n)
 	c.out.Publish()
@@ -231,8 +236,8 @@ func (c *Conn) put(n int) error {
 	return nil
 }
 
-// CloseWrite says that nothing more will be written: the peer reads io.EOF after what is
-// in the ring. It ends calls of Write.
+// CloseWrite ends the writing direction: the peer reads what is in the ring, and then io.EOF. Calls
+// of Write end with an error.
 func (c *Conn) CloseWrite() error {
 	if c.closed.Load() {
 		return c.fail("close", net.ErrClosed)
@@ -243,8 +248,8 @@ func (c *Conn) CloseWrite() error {
 	return nil
 }
 
-// CloseRead says that nothing more will be read: the peer's calls of Write end with an
-// error. It ends calls of Read.
+// CloseRead ends the reading direction: calls of Read return io.EOF, and the peer's calls of Write
+// end with an error.
 func (c *Conn) CloseRead() error {
 	if c.closed.Load() {
 		return c.fail("close", net.ErrClosed)
@@ -265,7 +270,7 @@ func (c *Conn) endReading() {
 	c.ring(c.in.ProducerBell())
 }
 
-// mapped calls f while the memory cannot go away.
+// mapped calls f while the memory is mapped, and not at all if it no longer is.
 func (c *Conn) mapped(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,8 +279,8 @@ func (c *Conn) mapped(f func()) {
 	}
 }
 
-// Close ends the connection and all calls that wait. The peer can read what is in the
-// ring, and then io.EOF. It does not wait for that.
+// Close ends the connection and all calls that wait, at both ends. The peer can still read what is
+// in the ring, and then reads io.EOF; Close does not wait for that.
 func (c *Conn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return c.fail("close", net.ErrClosed)
@@ -288,7 +293,7 @@ func (c *Conn) Close() error {
 	c.writer.kick()
 	c.reader.deadline.stop()
 	c.writer.deadline.stop()
-	err := c.sock.Close() // after the words that tell a close from a death
+	err := c.sock.Close() // last: the peer must find the words that tell a close from a death
 	if c.rd.TryLock() {
 		if c.wr.TryLock() {
 			c.unmap()
@@ -298,7 +303,7 @@ func (c *Conn) Close() error {
 		}
 		c.rd.Unlock()
 	}
-	go func() { // calls that are on their way out
+	go func() { // calls are still running: the memory is given back when they have returned
 		c.rd.Lock()
 		defer c.rd.Unlock()
 		c.wr.Lock()
@@ -317,25 +322,20 @@ func (c *Conn) unmap() {
 	c.mem = nil
 }
 
-// LocalAddr returns the address of this end, an Addr.
+// LocalAddr returns the address of this end, an [Addr].
 func (c *Conn) LocalAddr() net.Addr { return c.local }
 
-// RemoteAddr returns the address of the other end, an Addr.
+// RemoteAddr returns the address of the peer's end, an [Addr] with its process.
 func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 
-// SetDeadline sets the deadlines of reading and writing. It also ends calls that wait
-// already. The zero time means none.
-func (c *Conn) SetDeadline(t time.Time) error {
-	if err := c.SetReadDeadline(t); err != nil {
-		return err
-	}
-	return c.SetWriteDeadline(t)
-}
+// SetDeadline sets the read and write deadlines. They also end calls that already wait. The zero
+// time means no deadline.
+func (c *Conn) SetDeadline(t time.Time) error { return setDeadlines(c, t) }
 
-// SetReadDeadline sets the deadline of reading.
+// SetReadDeadline sets the deadline of calls of Read and WriteTo.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadline(&c.reader.deadline, t) }
 
-// SetWriteDeadline sets the deadline of writing.
+// SetWriteDeadline sets the deadline of calls of Write, WriteBuffers and ReadFrom.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadline(&c.writer.deadline, t) }
 
 func (c *Conn) setDeadline(d *deadline, t time.Time) error {

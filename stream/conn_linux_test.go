@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"golang.org/x/net/nettest"
 )
 
 // pair returns both ends of a connection: the dialler's, and the listener's.
@@ -17,19 +15,7 @@ func pair(t testing.TB, cfg *Config) (dialled, accepted *Conn) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	dialled, err = cfg.dialPath(t.Context(), l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		dialled.Close()
-		c.Close()
-	})
-	return dialled, c.(*Conn)
+	return connect(t, l, func() (*Conn, error) { return cfg.dialPath(t.Context(), l.Addr().String()) })
 }
 
 // configs are the ways to wait.
@@ -37,19 +23,13 @@ var configs = map[string]*Config{
 	"default": {},
 	"asleep":  {Spin: -1},
 	"napping": {Spin: -1, Nap: time.Millisecond},
-	"small":   {Buffer: LeastBuffer},
+	"small":   {Buffer: MinBuffer},
 }
 
 func TestConn(t *testing.T) {
 	for name, cfg := range configs {
 		t.Run(name, func(t *testing.T) {
-			nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) {
-				c1, c2 = pair(t, cfg)
-				return c1, c2, func() {
-					c1.Close()
-					c2.Close()
-				}, nil
-			})
+			testConn(t, func() (dialled, accepted *Conn) { return pair(t, cfg) })
 		})
 	}
 }

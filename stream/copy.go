@@ -5,28 +5,37 @@ import (
 	"net"
 )
 
-// WriteTo writes what is read to w, from where it lies in the ring: nothing is copied
-// between. It returns when the peer has ended its writing, or at an error. While it runs,
-// other calls of Read wait. w must not believe that the bytes stay as they are during a
-// call: the peer could change them.
-func (c *Conn) WriteTo(w io.Writer) (n int64, err error) {
-	c.rd.Lock()
-	defer c.rd.Unlock()
+// A source is the reading half of a connection whose bytes can be lent to a Writer.
+type source interface {
+	// await waits for bytes, if any are wanted, and returns the first that lie together in memory.
+	await(wanted bool) ([]byte, error)
+
+	// take gives the first n bytes that await has returned back to the peer.
+	take(n int)
+
+	// fail returns the error of an operation, as package net does.
+	fail(op string, err error) error
+}
+
+// writeTo lends the bytes of a connection to w, up to most at a time, until the peer has ended its
+// writing or there is an error. The caller holds the lock of the reading half.
+func writeTo(s source, w io.Writer, most int) (n int64, err error) {
 	for {
-		b, err := c.await(true)
+		b, err := s.await(true)
 		if err == io.EOF {
 			return n, nil
 		}
 		if err != nil {
-			return n, c.fail("read", err)
+			return n, s.fail("read", err)
 		}
-		k, err := w.Write(b[:min(len(b), piece)])
-		if k < 0 || k > min(len(b), piece) {
+		b = b[:min(len(b), most)]
+		k, err := w.Write(b)
+		if k < 0 || k > len(b) {
 			panic("stream: a Writer wrote more than it was given")
 		}
-		c.take(k)
+		s.take(k)
 		n += int64(k)
-		if err == nil && k < min(len(b), piece) {
+		if err == nil && k < len(b) {
 			err = io.ErrShortWrite
 		}
 		if err != nil {
@@ -35,10 +44,20 @@ func (c *Conn) WriteTo(w io.Writer) (n int64, err error) {
 	}
 }
 
-// ReadFrom writes what it reads from r until io.EOF. r writes into the ring itself:
-// nothing is copied between. While it runs, other calls of Write wait, and the deadline of
-// writing ends it between calls of r.Read only. The peer can see, and change, what r does
-// with the memory that it is given.
+// WriteTo reads until the peer has ended its writing, or until an error, and writes what it reads to
+// w. It lends w the bytes where they lie in the ring, without copying them. While it runs, other calls
+// of Read wait. w must not rely on the bytes staying the same during a call of w.Write: the peer
+// shares the memory and could change them.
+func (c *Conn) WriteTo(w io.Writer) (n int64, err error) {
+	c.rd.Lock()
+	defer c.rd.Unlock()
+	return writeTo(c, w, piece)
+}
+
+// ReadFrom reads from r until io.EOF, and writes what it reads. r writes into the ring itself,
+// without a copy in between; the peer shares that memory, and can see and change what r does with
+// it. While ReadFrom runs, other calls of Write wait. The write deadline ends it between calls of
+// r.Read only.
 func (c *Conn) ReadFrom(r io.Reader) (n int64, err error) {
 	c.wr.Lock()
 	defer c.wr.Unlock()
@@ -76,10 +95,11 @@ func (c *Conn) ReadFrom(r io.Reader) (n int64, err error) {
 	}
 }
 
-// WriteBuffers writes all of bufs as one call of Write would, and leaves in it what has
-// not been written. The WriteTo of net.Buffers cannot be told of it: package net keeps its
-// vectored writing for its own connections, and calls Write for each slice. That is the
-// same number of copies, and at most one system call, too.
+// WriteBuffers writes the slices of bufs as one call of Write would write their concatenation, and
+// removes from bufs what it has written.
+//
+// net.Buffers.WriteTo cannot do this: package net keeps vectored writes for its own connections, and
+// calls Write for each slice of others. That copies as often, and makes at most one system call, too.
 func (c *Conn) WriteBuffers(bufs *net.Buffers) (n int64, err error) {
 	c.wr.Lock()
 	defer c.wr.Unlock()
@@ -94,8 +114,8 @@ func (c *Conn) WriteBuffers(bufs *net.Buffers) (n int64, err error) {
 	return n, nil
 }
 
-// gather writes as much of bufs as there is room for in one piece, and returns how much.
-// wr is held.
+// gather writes as much of bufs as there is room for in one piece, and returns how much that is. wr is
+// held.
 func (c *Conn) gather(bufs net.Buffers) (n int, err error) {
 	room, err := c.room(true)
 	if err != nil {
@@ -114,7 +134,7 @@ func (c *Conn) gather(bufs net.Buffers) (n int, err error) {
 	return n, c.put(n)
 }
 
-// drop takes the first n bytes off, and the slices that have nothing more.
+// drop removes the first n bytes from bufs, and the slices that are empty then.
 func drop(bufs *net.Buffers, n int) {
 	for len(*bufs) > 0 {
 		b := (*bufs)[0]

@@ -1,23 +1,24 @@
 package stream
 
 import (
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// A deadline is a moment after which calls end, also those that have begun.
+// A deadline is a moment after which calls end, including calls that have already begun to wait.
 type deadline struct {
 	passed atomic.Bool
 	kick   func() // wakes the call that waits
 
-	// after stands in for time.AfterFunc where time is virtual, else it is nil.
+	// after replaces time.AfterFunc in a simulation, where time is virtual; elsewhere it is nil.
 	after func(d time.Duration, f func()) (stop func())
 
 	mu     sync.Mutex
 	at     time.Time
 	timer  *time.Timer
-	cancel func() // of the last call of after
+	cancel func() // ends what the last call of after has started
 }
 
 // set changes the deadline. The zero time means none.
@@ -44,6 +45,14 @@ func (d *deadline) set(at time.Time) {
 	}
 }
 
+// setDeadlines sets the read and write deadlines of a connection.
+func setDeadlines(c net.Conn, t time.Time) error {
+	if err := c.SetReadDeadline(t); err != nil {
+		return err
+	}
+	return c.SetWriteDeadline(t)
+}
+
 // unset ends the timer. mu is held.
 func (d *deadline) unset() {
 	if d.timer != nil {
@@ -55,7 +64,8 @@ func (d *deadline) unset() {
 	}
 }
 
-// look is the timer's. One that was stopped too late finds a deadline that lies ahead.
+// look is called by the timer. A timer that was stopped too late finds a deadline in the future, or
+// none.
 func (d *deadline) look() {
 	d.mu.Lock()
 	at := d.at
@@ -65,7 +75,7 @@ func (d *deadline) look() {
 	}
 }
 
-// ring ends calls, unless the deadline is another one by now.
+// ring ends calls because the deadline has passed, unless the deadline has been changed meanwhile.
 func (d *deadline) ring(at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,7 +85,7 @@ func (d *deadline) ring(at time.Time) {
 	}
 }
 
-// stop ends the timer.
+// stop ends the timer for good.
 func (d *deadline) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

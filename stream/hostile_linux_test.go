@@ -102,8 +102,8 @@ func TestHostileListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unsealed.Close()
-	unsealed.Truncate(int64(memoryBytes(LeastBuffer)))
-	sealed, memory, err := sys.NewMemory("short", memoryBytes(LeastBuffer)-4096, false)
+	unsealed.Truncate(int64(memoryBytes(MinBuffer)))
+	sealed, memory, err := sys.NewMemory("short", memoryBytes(MinBuffer)-4096, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +113,11 @@ func TestHostileListener(t *testing.T) {
 		if fd >= 0 {
 			fd = sys.DupFD(fd)
 		}
-		if _, _, err := accept(record(welcome, LeastBuffer), fd); !errors.Is(err, ErrRefused) && !errors.Is(err, sys.ErrUnsealed) {
+		if _, _, err := accept(record(welcome, MinBuffer), fd); !errors.Is(err, ErrRefused) && !errors.Is(err, sys.ErrUnsealed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, answer := range [][]byte{nil, record(welcome, LeastBuffer)[:15], record(7, LeastBuffer), record(welcome, 5), record(welcome, 1<<31)} {
+	for _, answer := range [][]byte{nil, record(welcome, MinBuffer)[:15], record(7, MinBuffer), record(welcome, 5), record(welcome, 1<<31)} {
 		if _, _, err := accept(answer, sys.DupFD(sealed)); err == nil {
 			t.Errorf("%q is accepted", answer)
 		}

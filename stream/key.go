@@ -14,25 +14,26 @@ import (
 	"time"
 )
 
-// LeastKey is the least length of Config.Key, in bytes. A key is drawn at random: what a
+// MinKey is the least length of Config.Key, in bytes. A key must be random: a phrase that a
 // person can remember could be guessed.
-const LeastKey = 32
+const MinKey = 32
 
-// ErrOpen reports an address between hosts without a word on how to encrypt: nothing is ever sent open.
-var ErrOpen = errors.New("stream: a connection between hosts needs Config.TLS or Config.Key: it is never open")
+// ErrInsecure: a connection between hosts needs Config.TLS or Config.Key, and neither is set. Package stream
+// never sends plain text between hosts.
+var ErrInsecure = errors.New("stream: a connection between hosts needs Config.TLS or Config.Key: it is never unencrypted")
 
 // errStranger reports a peer that does not know the key.
 var errStranger = errors.New("stream: the other side does not have the same Config.Key")
 
-// Both sides of a connection with a pre-shared key prove that they know it, each by a key
-// pair that is derived from it: Go's TLS takes no pre-shared keys from outside. The pairs of
-// the two roles differ, so that what one side says cannot be sent back to it.
+// With a pre-shared key, each side derives from it a key pair for its role, and authenticates with
+// that pair: Go's TLS takes no pre-shared keys. The two roles have different pairs, so that the
+// proof of one side cannot be sent back to it.
 const (
 	roleListener = "weft stream 1, the listener"
 	roleDialler  = "weft stream 1, the dialler"
 )
 
-// pairOf derives the key pair of a role.
+// pairOf derives the key pair of a role from a pre-shared key.
 func pairOf(key []byte, role string) (ed25519.PrivateKey, error) {
 	seed, err := hkdf.Key(sha256.New, key, nil, role, ed25519.SeedSize)
 	if err != nil {
@@ -41,12 +42,12 @@ func pairOf(key []byte, role string) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// keyed returns what TLS needs for a pre-shared key: this side's certificate, signed by
-// itself, and a check that the other side's has the public key of its role. Nothing else in a
-// certificate counts.
+// keyed returns the TLS configuration for a pre-shared key: a certificate of this side's role,
+// signed by itself, and a check that the peer's certificate has the public key of the other role.
+// Nothing else in a certificate counts.
 func keyed(key []byte, mine, theirs string) (*tls.Config, error) {
-	if len(key) < LeastKey {
-		return nil, fmt.Errorf("stream: Config.Key has %d bytes: it must be drawn at random, with %d or more", len(key), LeastKey)
+	if len(key) < MinKey {
+		return nil, fmt.Errorf("stream: Config.Key has %d bytes: it must have %d random bytes or more", len(key), MinKey)
 	}
 	own, err := pairOf(key, mine)
 	if err != nil {
@@ -65,7 +66,7 @@ func keyed(key []byte, mine, theirs string) (*tls.Config, error) {
 	return &tls.Config{
 		Certificates:           []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: own}},
 		ClientAuth:             tls.RequireAnyClientCert,
-		InsecureSkipVerify:     true, // VerifyConnection does it
+		InsecureSkipVerify:     true, // VerifyConnection verifies instead
 		SessionTicketsDisabled: true,
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if len(s.PeerCertificates) == 1 {
@@ -78,7 +79,7 @@ func keyed(key []byte, mine, theirs string) (*tls.Config, error) {
 	}, nil
 }
 
-// secure returns the TLS that the Config asks for, version 1.3 at least.
+// secure returns the TLS configuration that the Config asks for, with version 1.3 as the least.
 func (cfg *Config) secure(mine, theirs string) (*tls.Config, error) {
 	var t *tls.Config
 	switch {
@@ -92,7 +93,7 @@ func (cfg *Config) secure(mine, theirs string) (*tls.Config, error) {
 			return nil, err
 		}
 	default:
-		return nil, ErrOpen
+		return nil, ErrInsecure
 	}
 	t.MinVersion = max(t.MinVersion, tls.VersionTLS13)
 	return t, nil

@@ -13,16 +13,12 @@ import (
 	"weft/internal/sys"
 )
 
-// A Listener is a net.Listener for connections through shared memory. Any number of
-// goroutines may call its methods at the same time.
+// A Listener is a net.Listener for connections through shared memory between processes of this host.
+// Any number of goroutines may call its methods at the same time.
 type Listener struct {
+	acceptor
 	cfg  Config
-	sock *net.UnixListener
 	path string
-	door handshake.Door
-
-	backlog backlog
-	served  chan struct{}
 }
 
 // listenPath listens at a Unix socket.
@@ -34,21 +30,19 @@ func (cfg *Config) listenPath(ctx context.Context, address string) (*Listener, e
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{cfg: *cfg, sock: sock, path: address, served: make(chan struct{})}
-	l.backlog.init(cfg.backlog())
-	l.door.Most = 4 * cfg.backlog()
-	l.door.Welcome = l.welcome
-	go func() {
-		defer close(l.served)
-		l.door.Serve(l.next)
-	}()
+	l := &Listener{cfg: *cfg, path: address}
+	l.network = "weft"
+	l.addr = Addr{Path: address}
+	l.start(sock, cfg.backlog(), l.welcome)
 	return l, nil
 }
 
-// listen makes the socket. Between its binding and its listening a socket looks like one
-// that was left behind, so whoever listens has the lock of the directory meanwhile, and only
-// who has it takes a file away. A directory that cannot be locked is left as it is.
-func listen(ctx context.Context, path string) (*net.UnixListener, error) {
+// listen makes the socket, and replaces a socket file whose listener was killed.
+//
+// Between bind and listen a new socket looks like such a leftover. Therefore a process that listens
+// holds the lock of the directory from bind until listen, and only a process that holds the lock
+// removes a leftover. In a directory that cannot be locked nothing is removed.
+func listen(ctx context.Context, path string) (net.Listener, error) {
 	var lc net.ListenConfig
 	locked := false
 	if !strings.HasPrefix(path, "@") {
@@ -61,13 +55,11 @@ func listen(ctx context.Context, path string) (*net.UnixListener, error) {
 	if locked && errors.Is(err, syscall.EADDRINUSE) && stale(ctx, path) && syscall.Unlink(path) == nil {
 		l, err = lc.Listen(ctx, "unix", path)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return l.(*net.UnixListener), nil
+	return l, err
 }
 
-// lock takes the lock of a directory, for which it waits a second at most.
+// lock takes the lock of a directory, for which it waits at most a second. It returns nil if it
+// could not take the lock.
 func lock(ctx context.Context, dir string) (unlock func()) {
 	for range 1000 {
 		unlock, err := sys.LockDirectory(dir)
@@ -77,12 +69,12 @@ func lock(ctx context.Context, dir string) (unlock func()) {
 		if !errors.Is(err, syscall.EWOULDBLOCK) || ctx.Err() != nil {
 			break
 		}
-		time.Sleep(time.Millisecond) // somebody is about to listen
+		time.Sleep(time.Millisecond) // another process is about to listen in this directory
 	}
 	return nil
 }
 
-// stale reports whether a socket lies at a path where nobody listens.
+// stale reports whether path is a socket at which no process listens.
 func stale(ctx context.Context, path string) bool {
 	c, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
@@ -91,17 +83,7 @@ func stale(ctx context.Context, path string) bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// next accepts a connection for the door. While the backlog is full others wait in the kernel's.
-func (l *Listener) next() (net.Conn, error) {
-	l.backlog.room()
-	c, err := l.sock.AcceptUnix()
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-// welcome meets one that has come, and queues the connection.
+// welcome runs the handshake of one connection, and queues it for Accept.
 func (l *Listener) welcome(v *handshake.Visit) error {
 	c, err := l.cfg.welcome(v.Conn.(*net.UnixConn), l.path, v.Admit)
 	if err != nil {
@@ -113,26 +95,3 @@ func (l *Listener) welcome(v *handshake.Visit) error {
 	}
 	return nil
 }
-
-// Accept waits for the next connection, a *Conn. After Close it returns an error that is
-// net.ErrClosed.
-func (l *Listener) Accept() (net.Conn, error) {
-	if c := l.backlog.accept(); c != nil {
-		return c, nil
-	}
-	return nil, &net.OpError{Op: "accept", Net: "weft", Addr: l.Addr(), Err: net.ErrClosed}
-}
-
-// Close ends the listening and takes the socket's file away. Connections that have been
-// accepted stay; others are closed.
-func (l *Listener) Close() error {
-	if !l.backlog.close() {
-		return &net.OpError{Op: "close", Net: "weft", Addr: l.Addr(), Err: net.ErrClosed}
-	}
-	err := l.sock.Close()
-	<-l.served
-	return err
-}
-
-// Addr returns the address, an Addr.
-func (l *Listener) Addr() net.Addr { return Addr{Path: l.path} }

@@ -174,7 +174,7 @@ func childThatDialsTooOften(address string, _ []string) error {
 
 // childOverTLS dials over TCP with the key of the tests, writes, and waits to be killed.
 func childOverTLS(address string, _ []string) error {
-	c, err := (&Config{Key: noise(LeastKey)}).Dial(context.Background(), address)
+	c, err := (&Config{Key: noise(MinKey)}).Dial(context.Background(), address)
 	if err != nil {
 		return err
 	}

@@ -267,7 +267,7 @@ func TestStoppedListener(t *testing.T) {
 // A peer over TCP that is stopped harms nothing until it is killed: that is ECONNRESET, after what it
 // had written.
 func TestTLSDeath(t *testing.T) {
-	cfg := &Config{Key: noise(LeastKey)}
+	cfg := &Config{Key: noise(MinKey)}
 	l, err := cfg.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

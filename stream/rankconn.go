@@ -15,46 +15,46 @@ import (
 	"weft"
 )
 
-// A RankConn is one end of a connection between two ranks: a net.Conn with half close, whose
-// bytes are messages of the job's channel. Any number of goroutines may call its methods
-// at the same time, also Close. Calls of Write are not mixed with each other, and
-// neither are those of Read.
+// A RankConn is one end of a connection between two ranks of a job: a net.Conn with half close,
+// whose bytes travel as messages of the job's channel. Any number of goroutines may call its
+// methods, Close included, at the same time. The bytes of one call of Write stay together, and so
+// do those that one call of Read returns.
 //
-// What a peer has written waits here until it is read: Config.Buffer bytes at most, and none
-// while nothing waits.
+// Bytes that the peer has written wait at the receiving rank until they are read: at most
+// Config.Buffer bytes. A connection holds no memory while nothing waits.
 type RankConn struct {
 	n      *Network
 	id     connID
 	rd, wr side
 	closed atomic.Bool
 
-	answered chan error // gets the answer to a dial
+	answered chan error // the answer to a dial; nil for a connection that was accepted
 
 	mu       sync.Mutex
-	in       byteQueue
-	read     uint64 // bytes that have been taken from in,
-	told     uint64 // of which the peer has been told
-	received uint64
-	sent     uint64 // bytes,
-	acked    uint64 // of which the peer has read so many,
-	grant    uint64 // and takes so many more; zero before it has accepted
-	ended    bool   // the peer writes no more
-	stopped  bool   // the peer reads no more
-	endTold  bool
-	gone     error      // why nothing comes from the peer any more
-	cut      error      // why nothing can be sent to it
-	call     *sendCall  // what the writer does
-	queued   bool       // the sender has, or will have, frames of ours
-	due      []outFrame // these
+	in       byteQueue // received and not read
+	received uint64    // bytes received so far
+	read     uint64    // of these, bytes read
+	told     uint64    // of these, bytes of which frameCredit has told the peer
+	sent     uint64    // bytes sent so far
+	acked    uint64    // of these, bytes that the peer has read
+	grant    uint64    // how far sent may be ahead of acked: the peer's window; 0 until it has accepted
+	ended    bool      // the peer writes no more
+	stopped  bool      // the peer reads no more
+	endTold  bool      // the peer has been told that this side writes no more
+	gone     error     // why nothing more comes from the peer
+	cut      error     // why nothing can be sent to the peer
+	call     *sendCall // the context of the writer's call
+	queued   bool      // the network's sending goroutine has, or will have, due
+	due      []outFrame
 	scratch  [headerBytes]byte
 }
 
-// A side is what belongs to reading, or to writing.
+// A side is the state of one direction: of reading, or of writing.
 type side struct {
-	mu       sync.Mutex // held by the goroutine that reads, or writes
+	mu       sync.Mutex // held by the goroutine that reads, or by the one that writes
 	deadline deadline
-	shut     atomic.Bool   // CloseRead, CloseWrite or Close
-	wake     chan struct{} // a token makes a call that waits look again
+	shut     atomic.Bool   // CloseRead, CloseWrite or Close has been called
+	wake     chan struct{} // a token makes the call that waits look again
 }
 
 // kick makes the call that waits look again.
@@ -65,14 +65,17 @@ func (s *side) kick() {
 	}
 }
 
-// newConn returns a connection that is in no table yet.
+// newConn returns a connection that is not yet in the network's table.
 func (n *Network) newConn(id connID) *RankConn {
 	c := &RankConn{n: n, id: id}
 	c.in.pool = &n.chunks
-	c.rd.wake, c.wr.wake = make(chan struct{}, 1), make(chan struct{}, 1)
-	c.rd.deadline.kick, c.wr.deadline.kick = c.rd.kick, c.kickWriter
+	c.rd.wake = make(chan struct{}, 1)
+	c.wr.wake = make(chan struct{}, 1)
+	c.rd.deadline.kick = c.rd.kick
+	c.wr.deadline.kick = c.kickWriter
 	if n.hosted {
-		c.rd.deadline.after, c.wr.deadline.after = n.after, n.after
+		c.rd.deadline.after = n.after
+		c.wr.deadline.after = n.after
 	}
 	return c
 }
@@ -90,11 +93,11 @@ func (c *RankConn) interrupted(s *side) error {
 	return nil
 }
 
-// Read waits until there are bytes, and copies as many as are there and b has room for.
-// After the peer's CloseWrite or Close, and after CloseRead, it returns io.EOF; if the
-// peer's rank is gone, after what it had written, an error that is syscall.ECONNRESET and, if
-// it died, weft.ErrPeer; after the deadline one that is os.ErrDeadlineExceeded; after Close
-// net.ErrClosed.
+// Read waits until there are bytes, and copies as many as have come and fit into b. It returns
+// io.EOF after the peer's CloseWrite or Close, and after CloseRead. Other errors match
+// syscall.ECONNRESET if the peer's rank has left or died, and weft.ErrPeer, too, if it died;
+// os.ErrDeadlineExceeded after the deadline; net.ErrClosed after Close. What the peer had written
+// before is read first.
 func (c *RankConn) Read(b []byte) (n int, err error) {
 	c.rd.mu.Lock()
 	defer c.rd.mu.Unlock()
@@ -105,7 +108,7 @@ func (c *RankConn) Read(b []byte) (n int, err error) {
 	for n < len(b) && len(w) > 0 {
 		k := copy(b[n:], w)
 		n += k
-		w = c.take(k)
+		w = c.next(k)
 	}
 	return n, nil
 }
@@ -115,7 +118,9 @@ func (c *RankConn) await(wanted bool) ([]byte, error) {
 	for {
 		err := c.interrupted(&c.rd)
 		c.mu.Lock()
-		b, ended, gone := c.in.peek(), c.ended, c.gone
+		b := c.in.peek()
+		ended := c.ended
+		gone := c.gone
 		c.mu.Unlock()
 		switch {
 		case err == errShut:
@@ -133,9 +138,12 @@ func (c *RankConn) await(wanted bool) ([]byte, error) {
 	}
 }
 
-// take gives n bytes back that await has returned, and returns what lies together next. The
-// peer is told when it is worth a message.
-func (c *RankConn) take(n int) []byte {
+// take gives n of the bytes that await has returned back.
+func (c *RankConn) take(n int) { c.next(n) }
+
+// next is take, and returns the bytes that lie together behind those. It gives the peer credit when
+// enough has been read to be worth a message: a quarter of the window.
+func (c *RankConn) next(n int) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.in.drop(n)
@@ -147,40 +155,19 @@ func (c *RankConn) take(n int) []byte {
 	return c.in.peek()
 }
 
-// WriteTo writes what is read to w, from where it lies: nothing is copied between. It
-// returns when the peer has ended its writing, or at an error. While it runs, other calls
-// of Read wait.
+// WriteTo reads until the peer has ended its writing, or until an error, and writes what it reads to
+// w. It lends w the bytes where they lie, without copying them. While it runs, other calls of Read
+// wait.
 func (c *RankConn) WriteTo(w io.Writer) (n int64, err error) {
 	c.rd.mu.Lock()
 	defer c.rd.mu.Unlock()
-	for {
-		b, err := c.await(true)
-		if err == io.EOF {
-			return n, nil
-		}
-		if err != nil {
-			return n, c.fail("read", err)
-		}
-		k, err := w.Write(b)
-		if k < 0 || k > len(b) {
-			panic("stream: a Writer wrote more than it was given")
-		}
-		c.take(k)
-		n += int64(k)
-		if err == nil && k < len(b) {
-			err = io.ErrShortWrite
-		}
-		if err != nil {
-			return n, err
-		}
-	}
+	return writeTo(c, w, chunkBytes)
 }
 
-// Write sends b, and waits where the peer has no room. When it returns nil the bytes are
-// on their way, and not necessarily read. If the peer does not read any more, or its rank is
-// gone, it returns an error that is syscall.EPIPE; after CloseWrite, too; after the deadline
-// one that is os.ErrDeadlineExceeded; after Close net.ErrClosed. Then the first n bytes
-// have been written.
+// Write sends b, and waits while the peer's window is full. When it returns nil the bytes are on
+// their way, but the peer may not have read them yet. With an error the first n bytes have been
+// written. The error matches syscall.EPIPE if the peer reads no more or its rank is gone, and after
+// CloseWrite; os.ErrDeadlineExceeded after the deadline; net.ErrClosed after Close.
 func (c *RankConn) Write(b []byte) (int, error) {
 	c.wr.mu.Lock()
 	n, err := c.write(b)
@@ -203,7 +190,7 @@ func (c *RankConn) write(b []byte) (n int, err error) {
 		switch err := c.n.transmit(c, b[n:n+k]); {
 		case err == nil:
 			n += k
-		case errors.Is(err, context.Canceled) && !errors.Is(err, weft.ErrPeer): // a kick: room tells why
+		case errors.Is(err, context.Canceled) && !errors.Is(err, weft.ErrPeer): // kicked: room finds out why
 			c.unsent(k)
 		default:
 			c.unsent(k)
@@ -212,17 +199,18 @@ func (c *RankConn) write(b []byte) (n int, err error) {
 	}
 }
 
-// room waits until the peer takes bytes, if any are wanted, and returns how many may be
-// sent now: they count as sent. wr.mu is held.
+// room waits until the peer's window has room, if any is wanted, and returns how many bytes may be
+// sent now. It counts them as sent. wr.mu is held.
 func (c *RankConn) room(wanted int) (int, error) {
 	for {
 		c.mu.Lock()
 		if c.call == nil || c.call.Err() != nil {
-			c.call = newSendCall() // what kicks the writer from now on ends it
+			c.call = newSendCall() // ended by whatever kicks the writer from now on
 		}
 		err := c.interrupted(&c.wr)
 		k := min(wanted, mostPayload, int(c.acked+c.grant-c.sent))
-		cut, stopped := c.cut, c.stopped
+		cut := c.cut
+		stopped := c.stopped
 		if err == nil && cut == nil && !stopped {
 			c.sent += uint64(k)
 		}
@@ -241,14 +229,14 @@ func (c *RankConn) room(wanted int) (int, error) {
 	}
 }
 
-// unsent takes back that n bytes count as sent.
+// unsent takes n bytes back out of the count of bytes that were sent.
 func (c *RankConn) unsent(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sent -= uint64(n)
 }
 
-// kickWriter makes the call of Write look again, also while it waits for the port.
+// kickWriter makes the call of Write that waits look again, also while it waits in the port.
 func (c *RankConn) kickWriter() {
 	c.mu.Lock()
 	if c.call != nil {
@@ -258,8 +246,8 @@ func (c *RankConn) kickWriter() {
 	c.wr.kick()
 }
 
-// CloseWrite says that nothing more will be written: the peer reads io.EOF after what is
-// on its way. It ends calls of Write.
+// CloseWrite ends the writing direction: the peer reads what is on its way, and then io.EOF. Calls
+// of Write end with an error.
 func (c *RankConn) CloseWrite() error {
 	if c.closed.Load() {
 		return c.fail("close", net.ErrClosed)
@@ -270,8 +258,8 @@ func (c *RankConn) CloseWrite() error {
 	return nil
 }
 
-// tellEnd tells the peer that nothing more will be written, if that is so: unless a call
-// of Write has not ended yet, which then does.
+// tellEnd tells the peer, once, that nothing more will be written. While a call of Write is still
+// running it does nothing: that call does it at its end.
 func (c *RankConn) tellEnd() {
 	for {
 		c.mu.Lock()
@@ -290,8 +278,8 @@ func (c *RankConn) tellEnd() {
 	}
 }
 
-// CloseRead says that nothing more will be read: the peer's calls of Write end with an
-// error. It ends calls of Read.
+// CloseRead ends the reading direction: calls of Read return io.EOF, and the peer's calls of Write
+// end with an error.
 func (c *RankConn) CloseRead() error {
 	if c.closed.Load() {
 		return c.fail("close", net.ErrClosed)
@@ -312,8 +300,8 @@ func (c *RankConn) endReading() {
 	}
 }
 
-// Close ends the connection and all calls that wait. The peer can read what has been
-// written, and then io.EOF. It does not wait for that.
+// Close ends the connection and all calls that wait, at both ends. The peer can still read what has
+// been written, and then reads io.EOF; Close does not wait for that.
 func (c *RankConn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return c.fail("close", net.ErrClosed)
@@ -327,32 +315,28 @@ func (c *RankConn) Close() error {
 	c.rd.deadline.stop()
 	c.wr.deadline.stop()
 	c.mu.Lock()
-	c.in.first, c.in.last = nil, nil
+	c.in.first = nil
+	c.in.last = nil
 	c.mu.Unlock()
 	c.n.forget(c)
 	return nil
 }
 
-// LocalAddr returns the address of this rank, a RankAddr.
+// LocalAddr returns the address of this rank, a [RankAddr].
 func (c *RankConn) LocalAddr() net.Addr { return c.n.Addr() }
 
-// RemoteAddr returns the address of the peer, a RankAddr.
+// RemoteAddr returns the address of the peer's rank, a [RankAddr].
 func (c *RankConn) RemoteAddr() net.Addr { return RankAddr{c.id.rank, c.n.channel} }
 
-// SetDeadline sets the deadlines of reading and writing. It also ends calls that wait
-// already. The zero time means none. In a simulation, what is left of it when it is set counts, in
-// whole milliseconds of virtual time.
-func (c *RankConn) SetDeadline(t time.Time) error {
-	if err := c.SetReadDeadline(t); err != nil {
-		return err
-	}
-	return c.SetWriteDeadline(t)
-}
+// SetDeadline sets the read and write deadlines. They also end calls that already wait. The zero
+// time means no deadline. In a simulation a deadline lies as far in the future of virtual time as t
+// lies in the future when it is set, rounded to milliseconds.
+func (c *RankConn) SetDeadline(t time.Time) error { return setDeadlines(c, t) }
 
-// SetReadDeadline sets the deadline of reading.
+// SetReadDeadline sets the deadline of calls of Read and WriteTo.
 func (c *RankConn) SetReadDeadline(t time.Time) error { return c.setDeadline(&c.rd.deadline, t) }
 
-// SetWriteDeadline sets the deadline of writing.
+// SetWriteDeadline sets the deadline of calls of Write.
 func (c *RankConn) SetWriteDeadline(t time.Time) error { return c.setDeadline(&c.wr.deadline, t) }
 
 func (c *RankConn) setDeadline(d *deadline, t time.Time) error {

@@ -11,19 +11,22 @@ import (
 	"weft"
 )
 
-// An outFrame is a frame for the sender. A payload has room for the header before it.
+// An outFrame is a frame that the network's sending goroutine is to send. A payload has headerBytes
+// of room for the header before its data.
 type outFrame struct {
 	frame
 	payload []byte
 }
 
-// control sends a frame without data, at once if that takes no waiting and nothing of this
-// connection is on its way to the sender. mu is held.
+// control sends a frame without data. It sends the frame at once if the port has room and no
+// earlier frame of this connection waits; otherwise it leaves the frame to the sending goroutine.
+// mu is held.
 func (c *RankConn) control(f frame) {
-	if c.cut != nil || c.ended && c.stopped { // nobody is there to listen
+	if c.cut != nil || c.ended && c.stopped { // the peer has closed the connection, or is gone
 		return
 	}
-	f.id, f.dialled = c.id.n, c.id.mine
+	f.id = c.id.n
+	f.dialled = c.id.mine
 	if !c.n.hosted && !c.queued {
 		f.put(c.scratch[:])
 		err := c.n.port.TrySend(c.id.rank, c.scratch[:])
@@ -36,7 +39,7 @@ func (c *RankConn) control(f frame) {
 			return
 		}
 	}
-	if f.kind == frameCredit { // the last one says all
+	if f.kind == frameCredit { // a later credit replaces an earlier one
 		for i := range c.due {
 			if c.due[i].kind == frameCredit {
 				c.due[i].frame = f
@@ -47,7 +50,7 @@ func (c *RankConn) control(f frame) {
 	c.enqueue(outFrame{frame: f})
 }
 
-// enqueue leaves a frame to the sender. mu is held.
+// enqueue leaves a frame to the sending goroutine. mu is held.
 func (c *RankConn) enqueue(f outFrame) {
 	c.due = append(c.due, f)
 	if !c.queued {
@@ -59,8 +62,9 @@ func (c *RankConn) enqueue(f outFrame) {
 	}
 }
 
-// transmit sends data, which is copied. It waits where the port has no room, until the
-// writer is kicked: that is context.Canceled. In a simulation the sender does it.
+// transmit sends data, which it copies. It waits while the port has no room, until the writer is
+// kicked: then the error is context.Canceled. In a simulation the sending goroutine sends the data,
+// since the caller may be a goroutine of which the simulated world knows nothing.
 func (n *Network) transmit(c *RankConn, b []byte) error {
 	f := frame{kind: frameData, dialled: c.id.mine, id: c.id.n}
 	c.mu.Lock()
@@ -83,7 +87,8 @@ func (n *Network) transmit(c *RankConn, b []byte) error {
 	return d.Commit(call)
 }
 
-// send sends what could not be sent at once, until the Proc ends.
+// send is the network's sending goroutine: it sends what could not be sent at once, and runs the
+// jobs that need a goroutine of the Proc, until the Proc ends.
 func (n *Network) send() {
 	allSent := sync.OnceFunc(func() { close(n.sent) })
 	for {
@@ -93,9 +98,11 @@ func (n *Network) send() {
 		closing := n.closing
 		switch {
 		case len(n.jobs) > 0:
-			job, n.jobs = n.jobs[0], n.jobs[1:]
+			job = n.jobs[0]
+			n.jobs = n.jobs[1:]
 		case len(n.due) > 0:
-			c, n.due = n.due[0], n.due[1:]
+			c = n.due[0]
+			n.due = n.due[1:]
 		}
 		n.mu.Unlock()
 		switch {
@@ -114,7 +121,7 @@ func (n *Network) send() {
 	}
 }
 
-// send sends what is due, in order.
+// send sends the connection's frames that wait, in order.
 func (c *RankConn) send() {
 	for {
 		c.mu.Lock()
@@ -140,14 +147,14 @@ func (c *RankConn) send() {
 	}
 }
 
-// handle does what a frame of the peer says. What breaks the rules ends the connection.
+// handle does what a frame of the peer says. A frame that breaks the protocol ends the connection.
 func (c *RankConn) handle(f frame, payload []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch f.kind {
 	case frameAccept:
 		if c.id.mine && c.grant == 0 {
-			c.grant = min(uint64(f.arg), MostBuffer)
+			c.grant = min(uint64(f.arg), MaxBuffer)
 			c.answer(nil)
 		}
 	case frameRefuse:
@@ -155,9 +162,10 @@ func (c *RankConn) handle(f frame, payload []byte) {
 	case frameData:
 		c.arrived(payload)
 	case frameCredit:
-		more := int32(f.arg - uint32(c.acked)) // one that was overtaken is less than nothing
+		more := int32(f.arg - uint32(c.acked)) // negative if a later credit has overtaken this one
 		if more > 0 && uint64(more) > c.sent-c.acked {
-			c.gone, c.cut = ErrCorrupt, ErrCorrupt
+			c.gone = ErrCorrupt
+			c.cut = ErrCorrupt
 			c.rd.kick()
 		} else if more > 0 {
 			c.acked += uint64(more)
@@ -172,14 +180,15 @@ func (c *RankConn) handle(f frame, payload []byte) {
 	}
 }
 
-// arrived takes data in. mu is held.
+// arrived queues data for Read. mu is held.
 func (c *RankConn) arrived(payload []byte) {
 	switch c.received += uint64(len(payload)); {
 	case c.ended, c.received-c.read > uint64(c.n.window):
-		c.gone, c.cut = ErrCorrupt, ErrCorrupt
+		c.gone = ErrCorrupt
+		c.cut = ErrCorrupt
 		c.rd.kick()
 		c.wr.kick()
-	case c.rd.shut.Load(): // the peer has been told to stop
+	case c.rd.shut.Load(): // sent before the peer learnt that nothing more is read
 		c.read += uint64(len(payload))
 	default:
 		c.in.put(payload)
@@ -187,7 +196,7 @@ func (c *RankConn) arrived(payload []byte) {
 	}
 }
 
-// answer ends the wait of a dial.
+// answer ends the wait of a dial. On a connection that was accepted it does nothing.
 func (c *RankConn) answer(err error) {
 	select {
 	case c.answered <- err:
@@ -195,8 +204,8 @@ func (c *RankConn) answer(err error) {
 	}
 }
 
-// accept tells the dialler that a listener has the connection, and reports whether it
-// is still wanted.
+// accept tells the dialler that the listener has taken the connection, and reports whether the
+// dialler still wants it.
 func (c *RankConn) accept() bool {
 	c.mu.Lock()
 	wanted := c.gone == nil && !(c.ended && c.stopped)
@@ -210,7 +219,7 @@ func (c *RankConn) accept() bool {
 	return wanted
 }
 
-// refuse tells the dialler that nobody listens.
+// refuse tells the dialler that no listener takes the connection.
 func (c *RankConn) refuse() {
 	c.mu.Lock()
 	c.control(frame{kind: frameRefuse})
@@ -218,7 +227,7 @@ func (c *RankConn) refuse() {
 	c.n.forget(c)
 }
 
-// cutOff notes why nothing can be sent any more.
+// cutOff notes why nothing more can be sent, and ends the calls of Dial and Write that wait.
 func (c *RankConn) cutOff(why error) {
 	c.mu.Lock()
 	if c.cut == nil {
@@ -229,7 +238,8 @@ func (c *RankConn) cutOff(why error) {
 	c.wr.kick()
 }
 
-// lost notes why nothing comes any more, behind all that has come, and nothing can be sent.
+// lost notes that the peer's rank is gone: nothing more can be sent, and nothing more comes behind
+// what has been received.
 func (c *RankConn) lost(why error) {
 	c.cutOff(why)
 	c.mu.Lock()
@@ -243,8 +253,9 @@ func (c *RankConn) lost(why error) {
 	c.rd.kick()
 }
 
-// A sendCall is the context of sending: it ends when the writer is kicked. Unlike those of
-// package context it is made once, and not again before it has ended.
+// A sendCall is the context of the calls by which a writer sends. It ends when the writer is
+// kicked. A writer uses one sendCall until it has ended, where package context would need one for
+// each call.
 type sendCall struct {
 	done  chan struct{}
 	ended atomic.Bool

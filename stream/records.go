@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// records is the connection that TLS sees. What TLS writes is held until it has been sent,
-// so that a write which is given up in the middle of a record does no harm: crypto/tls itself
-// would not write any more after that.
+// records is the connection that crypto/tls writes to. It holds what crypto/tls writes until that
+// has been sent. So a call of Write can be given up in the middle of a TLS record: crypto/tls
+// itself would refuse to write anything more after that.
 type records struct {
 	*net.TCPConn
 
 	mu      sync.Mutex
-	holding bool
-	held    []byte // is to be sent
-	memory  []byte // of held
+	holding bool   // the handshake is over
+	held    []byte // still to be sent
+	memory  []byte // the array in which held lies, for the next time
 }
 
-// recordBytes bounds how much is encrypted at a time; mostHeld what is held then, with what TLS says by itself.
 const (
-	sealedBytes = 16 << 10
-	mostHeld    = 64 << 10
+	sealedBytes = 16 << 10 // bytes that are encrypted at a time
+	mostHeld    = 64 << 10 // encrypted bytes held, with the messages that TLS itself sends
 )
 
-var errHeld = errors.New("stream: the peer makes TLS say more than it takes")
+// errHeld reports a peer that makes TLS answer, by key updates say, and does not read the answers.
+var errHeld = errors.New("stream: the peer does not read the answers that it makes TLS send")
 
-// Write holds b, after the handshake.
+// Write holds b to be sent by push. During the handshake it writes to the connection instead.
 func (r *records) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,7 +50,8 @@ func (r *records) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Read reads. An honest end is announced inside TLS, so any other is a death.
+// Read reads from the connection. A proper end is announced inside TLS, so the bare end of the TCP
+// stream is reported as a reset.
 func (r *records) Read(b []byte) (int, error) {
 	n, err := r.TCPConn.Read(b)
 	if err == io.EOF {
@@ -59,30 +60,29 @@ func (r *records) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// hold begins to hold what TLS writes.
+// hold begins to hold what crypto/tls writes.
 func (r *records) hold() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.holding = true
 }
 
-// pending returns what is held. It stays as it is until sent.
+// pending returns what is held. The bytes do not change until sent is called.
 func (r *records) pending() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.held
 }
 
-// sent drops the first n bytes of what is held.
+// sent removes the first n bytes from what is held.
 func (r *records) sent(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.held = r.held[n:]
 }
 
-// push sends some of what is held, and reports whether all has been. A deadline that has
-// passed, which is how calls are kicked, is taken back and is no error. One goroutine at a
-// time may call it.
+// push sends some of what is held, and reports whether nothing is left. A passed write deadline, by
+// which calls are kicked, is no error: push removes it. One goroutine at a time may call push.
 func (r *records) push() (all bool, err error) {
 	b := r.pending()
 	if len(b) == 0 {
@@ -96,7 +96,7 @@ func (r *records) push() (all bool, err error) {
 	return err == nil && len(r.pending()) == 0, err
 }
 
-// pushNow is push as far as it takes no waiting.
+// pushNow is push without waiting: it sends what the kernel takes at once.
 func (r *records) pushNow() {
 	b := r.pending()
 	raw, err := r.SyscallConn()

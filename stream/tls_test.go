@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/net/nettest"
 )
 
 // authority makes certificates for 127.0.0.1.
@@ -58,7 +56,7 @@ func (a *authority) issue(t *testing.T) tls.Certificate {
 
 // secrets are ways to encrypt: the listener's Config, and the dialler's.
 func secrets(t *testing.T) map[string][2]*Config {
-	key := &Config{Key: noise(LeastKey)}
+	key := &Config{Key: noise(MinKey)}
 	a := newAuthority(t)
 	return map[string][2]*Config{
 		"key": {key, key},
@@ -77,31 +75,13 @@ func pairTLS(t testing.TB, cfgs [2]*Config) (dialled, accepted *TLSConn) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	d, err := cfgs[1].Dial(within(t), l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		d.Close()
-		c.Close()
-	})
-	return d.(*TLSConn), c.(*TLSConn)
+	return connect(t, l, func() (*TLSConn, error) { return cfgs[1].dialTLS(within(t), l.Addr().String()) })
 }
 
 func TestTLSConn(t *testing.T) {
 	for name, cfgs := range secrets(t) {
 		t.Run(name, func(t *testing.T) {
-			nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) {
-				c1, c2 = pairTLS(t, cfgs)
-				return c1, c2, func() {
-					c1.Close()
-					c2.Close()
-				}, nil
-			})
+			testConn(t, func() (dialled, accepted *TLSConn) { return pairTLS(t, cfgs) })
 		})
 	}
 }
@@ -235,12 +215,12 @@ func TestTLSCut(t *testing.T) {
 
 // Nothing is ever sent open, nor under a key that could be guessed.
 func TestNeverOpen(t *testing.T) {
-	both := &Config{Key: noise(LeastKey), TLS: new(tls.Config)}
+	both := &Config{Key: noise(MinKey), TLS: new(tls.Config)}
 	for name, cfg := range map[string]*Config{"no word": {}, "a short key": {Key: []byte("open sesame")}, "both": both} {
-		if _, err := cfg.Listen(t.Context(), "127.0.0.1:0"); err == nil || name == "no word" && !errors.Is(err, ErrOpen) {
+		if _, err := cfg.Listen(t.Context(), "127.0.0.1:0"); err == nil || name == "no word" && !errors.Is(err, ErrInsecure) {
 			t.Errorf("%s: Listen: %v", name, err)
 		}
-		if _, err := cfg.Dial(t.Context(), "127.0.0.1:1"); err == nil || name == "no word" && !errors.Is(err, ErrOpen) {
+		if _, err := cfg.Dial(t.Context(), "127.0.0.1:1"); err == nil || name == "no word" && !errors.Is(err, ErrInsecure) {
 			t.Errorf("%s: Dial: %v", name, err)
 		}
 	}
@@ -268,8 +248,8 @@ func TestTLSStrangers(t *testing.T) {
 	keys, certs := secrets(t)["key"], secrets(t)["certificates"]
 	other := newAuthority(t)
 	for name, c := range map[string]struct{ listens, dials *Config }{
-		"another key":           {keys[0], &Config{Key: noise(LeastKey + 1)}},
-		"a key's listener":      {&Config{Key: noise(LeastKey + 1)}, keys[1]},
+		"another key":           {keys[0], &Config{Key: noise(MinKey + 1)}},
+		"a key's listener":      {&Config{Key: noise(MinKey + 1)}, keys[1]},
 		"another's certificate": {certs[0], &Config{TLS: &tls.Config{Certificates: []tls.Certificate{other.issue(t)}, RootCAs: certs[1].TLS.RootCAs}}},
 		"no certificate":        {certs[0], &Config{TLS: &tls.Config{RootCAs: certs[1].TLS.RootCAs}}},
 		"another's listener":    {certs[0], &Config{TLS: &tls.Config{Certificates: certs[1].TLS.Certificates, RootCAs: other.pool}}},

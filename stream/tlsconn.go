@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// A TLSConn is one end of a connection between hosts: TLS 1.3 over TCP, as a net.Conn with
-// half close. Any number of goroutines may call its methods at the same time, also Close.
-// Calls of Write are not mixed with each other, and neither are those of Read. Unlike those
-// of crypto/tls, a connection goes on after a deadline of writing has passed.
+// A TLSConn is one end of a connection between hosts: TLS 1.3 over TCP, as a net.Conn with half
+// close. Any number of goroutines may call its methods, Close included, at the same time. The bytes
+// of one call of Write stay together, and so do those that one call of Read returns. Unlike a
+// tls.Conn, a TLSConn can be used on after a write deadline has passed.
 type TLSConn struct {
 	tls     *tls.Conn
 	records *records
@@ -23,12 +23,14 @@ type TLSConn struct {
 	rd      sync.Mutex // held by the goroutine that reads
 	wr      side
 	closed  atomic.Bool
-	shut    atomic.Bool   // CloseRead
-	mu      sync.Mutex    // orders deadlines of reading with Close
-	flushed chan struct{} // closed when the flusher has ended; nil if there is none. wr is held
-	broken  error         // of the flusher; after flushed
+	shut    atomic.Bool   // CloseRead has been called
+	mu      sync.Mutex    // orders SetReadDeadline with CloseRead and Close
+	flushed chan struct{} // closed when the flusher has ended; nil if there is none. wr.mu is held
+	broken  error         // the flusher's error, which may be read after flushed
 }
 
+// newTLSConn returns the end of a connection before its handshake; role is tls.Client or
+// tls.Server.
 func newTLSConn(tcp *net.TCPConn, role func(net.Conn, *tls.Config) *tls.Conn, secure *tls.Config) *TLSConn {
 	c := &TLSConn{records: &records{TCPConn: tcp}}
 	c.tls = role(c.records, secure)
@@ -37,16 +39,16 @@ func newTLSConn(tcp *net.TCPConn, role func(net.Conn, *tls.Config) *tls.Conn, se
 	return c
 }
 
-// begin is called after the handshake.
+// begin ends the handshake.
 func (c *TLSConn) begin() { c.records.hold() }
 
-// State returns what the handshake has found out: the peer's certificates among it.
+// State returns what the handshake has found out, such as the peer's certificates.
 func (c *TLSConn) State() tls.ConnectionState { return c.tls.ConnectionState() }
 
-// Read waits until there are bytes, and copies as many as are there and b has room for.
-// After the peer's CloseWrite or Close, and after CloseRead, it returns io.EOF; if the
-// peer has died or somebody has cut the connection, an error that is syscall.ECONNRESET; after the deadline
-// one that is os.ErrDeadlineExceeded; after Close net.ErrClosed.
+// Read waits until there are bytes, and copies as many as have come and fit into b. It returns
+// io.EOF after the peer's CloseWrite or Close, and after CloseRead. Other errors match
+// syscall.ECONNRESET if the peer has died or the connection was cut on its path,
+// os.ErrDeadlineExceeded after the deadline, and net.ErrClosed after Close.
 func (c *TLSConn) Read(b []byte) (int, error) {
 	c.rd.Lock()
 	defer c.rd.Unlock()
@@ -54,7 +56,7 @@ func (c *TLSConn) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n, err := c.tls.Read(b)
-	if len(c.records.pending()) > 0 { // TLS has had to answer
+	if len(c.records.pending()) > 0 { // TLS has answered something itself
 		c.flush()
 	}
 	switch {
@@ -68,18 +70,17 @@ func (c *TLSConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write encrypts b and sends it, and waits while the network takes no more. When it
-// returns nil the bytes are on their way, and not necessarily read. After CloseWrite it
-// returns an error that is syscall.EPIPE; after the deadline one that is
-// os.ErrDeadlineExceeded; after Close net.ErrClosed. Then the first n bytes have been
-// written.
+// Write encrypts b and sends it, and waits while the network takes no more. When it returns nil the
+// bytes are on their way, but the peer may not have read them yet. With an error the first n bytes
+// have been written. The error matches syscall.EPIPE after CloseWrite, os.ErrDeadlineExceeded after
+// the deadline, and net.ErrClosed after Close.
 func (c *TLSConn) Write(b []byte) (n int, err error) {
 	c.wr.mu.Lock()
 	defer c.wr.mu.Unlock()
 	for {
 		if err := c.settle(); err != nil {
 			if n == len(b) && n > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
-				err = nil // the flusher sees to the rest
+				err = nil // the flusher sends the rest
 			}
 			return n, c.fail("write", err)
 		}
@@ -94,8 +95,8 @@ func (c *TLSConn) Write(b []byte) (n int, err error) {
 	}
 }
 
-// settle returns when all that is held has been sent, or the call has to end: then the
-// flusher sends the rest. wr.mu is held.
+// settle returns when everything that is held has been sent, or when the call has to end; in that
+// case the flusher sends the rest. wr.mu is held.
 func (c *TLSConn) settle() error {
 	for {
 		if err := c.interrupted(); err != nil {
@@ -119,7 +120,7 @@ func (c *TLSConn) settle() error {
 	}
 }
 
-// interrupted returns why a call of Write must end, if it must.
+// interrupted returns why a call of Write must end, or nil.
 func (c *TLSConn) interrupted() error {
 	switch {
 	case c.closed.Load():
@@ -132,20 +133,21 @@ func (c *TLSConn) interrupted() error {
 	return nil
 }
 
-// kickWriter makes the call of Write look again.
+// kickWriter makes the call of Write that waits look again.
 func (c *TLSConn) kickWriter() {
 	c.wr.kick()
 	_ = c.records.SetWriteDeadline(longAgo)
 }
 
-// startFlusher has a goroutine send what is held, if there is something. If there is one
-// already, another follows it if something has been added. wr.mu is held.
+// startFlusher starts a goroutine, the flusher, that sends what is held. If a flusher runs already,
+// another one follows it if bytes have been added. wr.mu is held.
 func (c *TLSConn) startFlusher(added bool) {
 	before := c.flushed
 	select {
 	case <-before:
-		before, c.flushed = nil, nil
-	default: // none, or it runs
+		before = nil
+		c.flushed = nil
+	default: // there is none, or it still runs
 	}
 	if len(c.records.pending()) == 0 || before != nil && !added || before == nil && c.broken != nil {
 		return
@@ -166,7 +168,7 @@ func (c *TLSConn) startFlusher(added bool) {
 	}()
 }
 
-// flush sends what TLS says by itself.
+// flush sends the answers that TLS itself has made.
 func (c *TLSConn) flush() {
 	if c.wr.mu.TryLock() {
 		c.startFlusher(true)
@@ -174,8 +176,8 @@ func (c *TLSConn) flush() {
 	}
 }
 
-// CloseWrite says that nothing more will be written: the peer reads io.EOF after what is
-// on its way. It ends calls of Write.
+// CloseWrite ends the writing direction: the peer reads what is on its way, and then io.EOF. Calls
+// of Write end with an error.
 func (c *TLSConn) CloseWrite() error {
 	if c.closed.Load() {
 		return c.fail("close", net.ErrClosed)
@@ -197,8 +199,8 @@ func (c *TLSConn) sayEnd() error {
 	return err
 }
 
-// CloseRead says that nothing more will be read: calls of Read end. TCP does not tell the
-// peer, whose calls of Write come to wait when the kernels hold as much as they do.
+// CloseRead ends the reading direction: calls of Read return io.EOF. TCP does not tell the peer:
+// its calls of Write wait when the buffers of both kernels are full.
 func (c *TLSConn) CloseRead() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,14 +211,14 @@ func (c *TLSConn) CloseRead() error {
 	return c.records.SetReadDeadline(longAgo)
 }
 
-// lingering bounds how long a connection that has been closed sends what it still holds,
-// and waits for the peer to close its end, too. A kernel that closes with bytes unread would
-// cut the connection before the peer has read all.
+// lingering is how long a connection that has been closed at most goes on sending what it holds and
+// waiting for the peer to close its end, too. If a kernel closes a socket with unread bytes it
+// resets the connection, and the peer would lose what it has not read yet.
 const lingering = 5 * time.Second
 
-// Close ends the connection and all calls that wait. The peer can read what has been
-// written, and then io.EOF. It does not wait for that: the descriptor is kept meanwhile, for five
-// seconds at most.
+// Close ends the connection and all calls that wait. The peer can still read what has been written,
+// and then reads io.EOF; Close does not wait for that. The descriptor stays open until the peer has
+// closed its end, for five seconds at most.
 func (c *TLSConn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return c.fail("close", net.ErrClosed)
@@ -237,7 +239,7 @@ func (c *TLSConn) Close() error {
 	return nil
 }
 
-// linger ends the connection when the peer has, or when it has had time to.
+// linger closes the socket when the peer has closed its end, or when lingering has passed.
 func (c *TLSConn) linger(flushed chan struct{}) {
 	defer c.records.Close()
 	late := time.AfterFunc(lingering, func() { c.records.Close() })
@@ -258,16 +260,11 @@ func (c *TLSConn) LocalAddr() net.Addr { return c.records.LocalAddr() }
 // RemoteAddr returns the address of the other end, a *net.TCPAddr.
 func (c *TLSConn) RemoteAddr() net.Addr { return c.records.RemoteAddr() }
 
-// SetDeadline sets the deadlines of reading and writing. It also ends calls that wait
-// already. The zero time means none.
-func (c *TLSConn) SetDeadline(t time.Time) error {
-	if err := c.SetReadDeadline(t); err != nil {
-		return err
-	}
-	return c.SetWriteDeadline(t)
-}
+// SetDeadline sets the read and write deadlines. They also end calls that already wait. The zero time
+// means no deadline.
+func (c *TLSConn) SetDeadline(t time.Time) error { return setDeadlines(c, t) }
 
-// SetReadDeadline sets the deadline of reading.
+// SetReadDeadline sets the deadline of calls of Read.
 func (c *TLSConn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -280,7 +277,7 @@ func (c *TLSConn) SetReadDeadline(t time.Time) error {
 	return c.records.SetReadDeadline(t)
 }
 
-// SetWriteDeadline sets the deadline of writing.
+// SetWriteDeadline sets the deadline of calls of Write.
 func (c *TLSConn) SetWriteDeadline(t time.Time) error {
 	if c.closed.Load() {
 		return c.fail("set", net.ErrClosed)

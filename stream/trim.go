@@ -6,26 +6,26 @@ import (
 	"weft/internal/sys"
 )
 
-// idleAfter is for how long nothing must have been written into a ring that has grown, and
-// nothing wait in it, before its memory is given back.
+// idleAfter is how long a ring that has grown must be empty, with nothing written into it, before
+// its memory is given back.
 const idleAfter = time.Second
 
-// A trimmer makes the ring of a writer small again when it is idle. Rings that have not
-// grown need none, so a connection that is never busy has no timer.
+// A trimmer makes a writer's ring small again when it is idle. A ring that has not grown needs no
+// trimmer, so a connection that is never busy has no timer.
 type trimmer struct {
-	after   time.Duration
-	watches bool
-	written uint64 // when it last looked
+	after   time.Duration // idleAfter, or less in tests
+	watches bool          // a timer runs
+	written uint64        // bytes written so far, when the timer last ended
 }
 
-// watchIdle begins to look whether the ring is idle. wr is held.
+// watchIdle starts the timer that looks whether the ring is idle. wr is held.
 func (c *Conn) watchIdle() {
 	c.idle.watches, c.idle.written = true, c.out.Written()
 	time.AfterFunc(c.idle.after, c.trim)
 }
 
-// trim makes the ring small and gives its memory back, for both processes, if it has been
-// idle; else it looks again later.
+// trim makes the ring small and gives its memory back to the kernel, for both processes, if the
+// ring has been idle. Otherwise it looks again later.
 func (c *Conn) trim() {
 	if c.closed.Load() || c.gone.Load() {
 		return

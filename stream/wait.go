@@ -11,50 +11,54 @@ import (
 	"weft/internal/sys"
 )
 
-// What the word of a doorbell in shared memory says of the side that waits there. The
-// other side rings after it has published something: it looks at the word, sets it to
-// awake, and does what it said.
+// The state of a doorbell: a word in shared memory that says whether one side waits. The other side
+// rings the doorbell after it has published something: it reads the word, sets it to awake, and
+// does what the state asks for (PROTOCOL §11.2).
 const (
-	awake   = 0 // nobody waits
-	asleep  = 1 // wants a byte on the socket
-	napping = 2 // wants the futex to be woken: the word itself
+	awake   = 0 // no goroutine waits
+	asleep  = 1 // the goroutine that waits is to be sent a byte on the socket
+	napping = 2 // the goroutine that waits sleeps on the word, which is a futex
 )
 
-// After a nap that was in vain as many waits as this do without, at most.
+// mostVain bounds how many waits leave the nap out after a nap that was in vain.
 const mostVain = 1000
 
-// A half is what one direction of a connection looks like to whoever waits.
+// A half is one direction of a connection as a waiter sees it: Ready reports whether a call could
+// go on.
 type half interface {
 	Ready() bool
 }
 
-// A waiter is the one goroutine that reads, or the one that writes, when it must wait.
+// A waiter is how the one goroutine that reads a connection waits, or the one that writes.
 type waiter struct {
 	c     *Conn
 	half  half
 	word  *uint32 // the doorbell, which the peer rings
-	other *waiter // of the other direction
+	other *waiter // the waiter of the other direction
 
 	deadline deadline
-	shut     atomic.Bool // CloseRead, CloseWrite or Close
+	shut     atomic.Bool // CloseRead, CloseWrite or Close has been called
 
-	wake    chan struct{} // while the other one has the socket
-	waiting bool          // for wake; c.mu is held
+	wake    chan struct{} // wakes this waiter while the other one reads the socket
+	waiting bool          // this waiter waits for wake; c.mu is held
 
-	// What the next wait is expected to be like, by those before.
-	budget time.Duration // to poll
-	awakes int           // naps to leave out, since
-	vain   int           // so many were, after the last that was in vain
+	// What earlier waits let expect of the next one.
+	budget time.Duration // how long to poll
+	awakes int           // how many more waits leave the nap out
+	vain   int           // how many did after the last nap that was in vain
 }
 
 func (w *waiter) init(c *Conn, h half, word *uint32, other *waiter) {
-	w.c, w.half, w.word, w.other = c, h, word, other
+	w.c = c
+	w.half = h
+	w.word = word
+	w.other = other
 	w.wake = make(chan struct{}, 1)
 	w.deadline.kick = w.kick
 	w.budget = c.spin
 }
 
-// interrupted returns why a call must end, if it must.
+// interrupted returns why a call must end, or nil.
 func (w *waiter) interrupted() error {
 	switch {
 	case w.c.closed.Load():
@@ -67,15 +71,16 @@ func (w *waiter) interrupted() error {
 	return nil
 }
 
+// errShut ends calls after CloseRead or CloseWrite. Callers turn it into io.EOF or EPIPE.
 var errShut = errors.New("this direction has been closed")
 
-// over reports whether there is nothing to wait for any more.
+// over reports whether the wait has ended.
 func (w *waiter) over() bool {
 	return w.half.Ready() || w.c.gone.Load() || w.interrupted() != nil
 }
 
-// wait returns when there may be something to do: the half is ready, the peer is gone, or
-// the call has to end. It polls, naps and sleeps, in this order.
+// wait returns when a call may be able to go on: the half is ready, the peer is gone, or the call
+// has to end. It polls, naps and sleeps, in this order.
 func (w *waiter) wait() {
 	if w.over() {
 		return
@@ -92,9 +97,10 @@ func (w *waiter) wait() {
 	w.learn(time.Since(begun))
 }
 
-// arm says in shared memory that this side is about to wait, and reports whether it must.
-// The word is written before the half is looked at; the peer publishes before it looks at
-// the word. Both are full fences, so one of the two sees the other.
+// arm publishes that this side is about to wait, and reports whether it still has to.
+//
+// The word is written before the half is read; the peer publishes before it reads the word. Both
+// accesses are sequentially consistent, so at least one of the two sides sees the other.
 func (w *waiter) arm(state uint32) bool {
 	atomic.StoreUint32(w.word, state)
 	if w.over() {
@@ -104,10 +110,11 @@ func (w *waiter) arm(state uint32) bool {
 	return true
 }
 
-// busy counts the goroutines of this process that poll, and that nap: no more than there
-// are processors, and one less, have a use.
+// polling and napped count the goroutines of this process that poll, and those that nap. Polling is
+// of no use to more goroutines than there are processors, and napping to more than one less.
 var polling, napped atomic.Int32
 
+// enter adds one to a count, unless it is most already, and reports whether it did.
 func enter(n *atomic.Int32, most int) bool {
 	if int(n.Add(1)) <= most {
 		return true
@@ -116,12 +123,11 @@ func enter(n *atomic.Int32, most int) bool {
 	return false
 }
 
-// Between looks at the ring a polling goroutine pauses; after so many it looks at the
-// clock, and lets other goroutines run.
+// looks is how often a polling goroutine looks at the ring, with a pause of the processor in
+// between, before it looks at the clock and lets other goroutines run.
 const looks = 16
 
-// poll looks at the ring for as long as that has been of use, and reports whether the
-// wait is over.
+// poll looks at the ring for the time of the budget, and reports whether the wait is over.
 func (w *waiter) poll(begun time.Time) bool {
 	if w.budget <= 0 || !enter(&polling, w.c.processors) {
 		return false
@@ -143,9 +149,9 @@ func (w *waiter) poll(begun time.Time) bool {
 	}
 }
 
-// nap sleeps on the doorbell itself, which holds a thread and its processor for a moment,
-// and reports whether the wait is over. Goroutines that this one has just woken go first,
-// and while others could run nobody naps.
+// nap sleeps on the doorbell's futex, which holds a thread and its processor, and reports whether
+// the wait is over. It first lets goroutines run that this one has just woken, and does not nap
+// while others could run.
 func (w *waiter) nap() bool {
 	if w.c.nap == 0 {
 		return false
@@ -175,8 +181,8 @@ func (w *waiter) nap() bool {
 	return false
 }
 
-// learn takes note of how long a wait lasted whose end polling did not see. If a longer
-// poll would have, the next one is longer; else polling was in vain.
+// learn adapts the budget to a wait whose end polling did not see. It makes the next poll longer if
+// that would have seen the end, and otherwise shorter.
 func (w *waiter) learn(lasted time.Duration) {
 	if lasted < w.c.spin {
 		w.budget = min(2*w.budget, w.c.spin)
@@ -185,8 +191,8 @@ func (w *waiter) learn(lasted time.Duration) {
 	}
 }
 
-// sleep waits on the socket, or until somebody who does finds something. Whoever wakes
-// must look whether there is something for it.
+// sleep waits on the socket, or, if the other waiter already does, until that one finds something.
+// The caller must look again afterwards.
 func (w *waiter) sleep() {
 	c := w.c
 	c.mu.Lock()
@@ -208,14 +214,14 @@ func (w *waiter) sleep() {
 	c.listening = nil
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		c.sock.SetReadDeadline(time.Time{}) // it was a kick
+		c.sock.SetReadDeadline(time.Time{}) // kicked
 	case err != nil || n == 0:
 		c.gone.Store(true)
 	}
 	w.other.rouse()
 }
 
-// rouse wakes a waiter that waits for its channel. c.mu is held.
+// rouse wakes this waiter if it waits for wake. c.mu is held.
 func (w *waiter) rouse() {
 	if w.waiting {
 		w.waiting = false
@@ -223,8 +229,8 @@ func (w *waiter) rouse() {
 	}
 }
 
-// kick makes a waiter look again, because something other than the ring has changed. It
-// must have changed before.
+// kick makes this waiter look again, because something other than the ring has changed. The caller
+// changes it first.
 func (w *waiter) kick() {
 	c := w.c
 	c.mu.Lock()
@@ -238,11 +244,12 @@ func (w *waiter) kick() {
 	}
 }
 
+// longAgo is a deadline that has passed.
 var longAgo = time.Unix(1, 0)
 
-// ring wakes the peer if it waits at a doorbell of its own, and reports whether it has
-// found that there is no peer. If the word changes under its hands the peer has looked at
-// the ring later than what was published.
+// ring wakes the peer if it waits at its doorbell, and reports whether it has found that there is
+// no peer. If the word changes between the load and the swap, the peer has looked at the ring after
+// what this side published, and needs no wake-up.
 func (c *Conn) ring(word *uint32) (gone bool) {
 	state := atomic.LoadUint32(word)
 	if state == awake || !atomic.CompareAndSwapUint32(word, state, awake) {
@@ -258,7 +265,7 @@ func (c *Conn) ring(word *uint32) (gone bool) {
 	return c.gone.Load()
 }
 
-// pokePeer is what ring does with the socket's descriptor.
+// pokePeer sends the peer a byte; ring calls it with the descriptor of the socket.
 func (c *Conn) pokePeer(fd uintptr) bool {
 	if sys.Poke(fd) {
 		c.gone.Store(true)

@@ -38,7 +38,7 @@ func run(ctx context.Context, p *weft.Proc, out io.Writer, switches int, slice t
 		return err
 	}
 	defer x.Close()
-	control, err := coll.New(ctx, p, 2, nil)
+	control, err := coll.Open(ctx, p, 2, nil)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 var Systems = []string{"unix", "tcp", "weft", "weft-tls"}
 
 // key is known to both processes: it is no secret from anybody on this host.
-var key = bytes.Repeat([]byte("measured"), stream.LeastKey/8)
+var key = bytes.Repeat([]byte("measured"), stream.MinKey/8)
 
 // listen listens in a system, at an address of its own.
 func listen(ctx context.Context, system string) (net.Listener, error) {

@@ -14,22 +14,22 @@ import (
 	"weft"
 )
 
-// A Network is a rank's end of the connections that the ranks of a job have with each
-// other over one channel: it dials ranks, and listens for them. It uses the transports of
-// the job, so it is the same between processes of a host, between hosts and in the simulator.
-// Any number of goroutines may call its methods at the same time.
+// A Network is one rank's end of the connections that the ranks of a job have with each other over
+// one channel. It dials ranks and listens for them, over the job's own transports: within a host,
+// between hosts, and in the simulator. Any number of goroutines may call its methods at the same
+// time.
 //
-// In a simulation these, those of its connections and those of its listener may also be
-// called by goroutines that a go statement has started, such as the ones of an HTTP
-// server: they wait in Go, and the goroutines of the Network do what needs weft. Deadlines are
-// virtual time there; those of goroutines that wait for timers of package time are not.
+// In a simulation the methods of the Network, of its listener and of its connections may also be
+// called by goroutines that a go statement has started, such as those of an HTTP server: they wait
+// in Go, and goroutines of the Network make the calls of package weft. Deadlines of connections are
+// virtual time there; timers of package time are not.
 type Network struct {
 	p       *weft.Proc
 	port    *weft.Port
 	channel int
-	window  int // that each connection grants its peer
-	most    int // of a backlog
-	hosted  bool
+	window  int  // bytes that each connection lets its peer be ahead
+	most    int  // connections in the listener's backlog
+	hosted  bool // in a simulation
 
 	ctx    context.Context // ends with the Proc
 	cancel context.CancelFunc
@@ -37,39 +37,39 @@ type Network struct {
 
 	mu       sync.Mutex
 	conns    map[connID]*RankConn
-	next     uint64 // number of a connection that is dialled
-	gone     map[int]error
+	next     uint64        // number of the last connection that was dialled
+	gone     map[int]error // by rank, why it takes no part any more
 	listener *RankListener
-	deaf     bool        // the listener has been closed
-	opens    []*RankConn // that ranks have dialled, and that wait for a listener with room
-	due      []*RankConn // that have frames for the sender
-	jobs     []func()    // for the sender
+	deaf     bool        // the listener has been closed: dials are refused
+	opens    []*RankConn // connections that ranks have dialled and that the listener has not taken yet
+	due      []*RankConn // connections with frames for the sending goroutine
+	jobs     []func()    // for the sending goroutine
 	closing  bool
-	work     *weft.Signal  // wakes the sender
-	sent     chan struct{} // closed when it has nothing to send after Close
+	work     *weft.Signal  // wakes the sending goroutine
+	sent     chan struct{} // closed when the sending goroutine has nothing more to send after Close
 }
 
-// A connID tells the connections of a rank apart.
+// A connID identifies a connection at one rank.
 type connID struct {
-	rank int
-	n    uint64
-	mine bool // this rank has dialled
+	rank int    // the peer
+	n    uint64 // chosen by the rank that has dialled
+	mine bool   // this rank has dialled
 }
 
-// mostOpens bounds the connections that wait for a listener.
+// mostOpens bounds the connections that wait for the listener.
 const mostOpens = 1 << 16
 
-// Over is Config.Over with the zero Config.
-func Over(ctx context.Context, p *weft.Proc, channel int) (*Network, error) {
-	return new(Config).Over(ctx, p, channel)
+// Open is Config.Open with the zero Config.
+func Open(ctx context.Context, p *weft.Proc, channel int) (*Network, error) {
+	return new(Config).Open(ctx, p, channel)
 }
 
-// Over makes a network of connections among the ranks of a job that call it for the same
-// channel, 0 to 65535. The channel must serve nothing else. Of the Config, Buffer bounds
-// what a connection holds of what its peer has written, and Backlog counts; how calls wait
-// is the job's matter. ctx counts only until Over returns. The network ends with Close, and with
-// the Proc.
-func (cfg *Config) Over(ctx context.Context, p *weft.Proc, channel int) (*Network, error) {
+// Open makes a network of connections among the ranks of a job that call it with the same channel,
+// 0 to 65535, which must serve nothing else. Of the Config, Buffer bounds how many bytes a connection
+// holds that its peer has written and no call has read, and Backlog bounds the connections that wait
+// for Accept; the other fields have no effect. ctx counts only until Open returns. The network ends
+// with Close, and with the Proc.
+func (cfg *Config) Open(ctx context.Context, p *weft.Proc, channel int) (*Network, error) {
 	window, err := cfg.buffer()
 	if err != nil {
 		return nil, err
@@ -81,21 +81,22 @@ func (cfg *Config) Over(ctx context.Context, p *weft.Proc, channel int) (*Networ
 	n := &Network{
 		p: p, port: port, channel: channel, window: window, most: cfg.backlog(), hosted: p.Simulated(),
 		conns: map[connID]*RankConn{}, gone: map[int]error{}, work: p.Signal(), sent: make(chan struct{}),
-		next: uint64(p.Now()), // no network of this rank on this channel has come so far before
+		next: uint64(p.Now()), // higher than the numbers of earlier networks of this rank on this channel
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	for _, run := range []func(){n.receive, n.send, n.watch} {
 		p.Go(run)
 	}
-	if n.hosted { // goroutines that use the network wait in Go, and the world is to wait until they do
+	if n.hosted { // a goroutine that always waits in Go makes the world wait for those that use the network
 		p.Go(func() { <-n.ctx.Done() })
 	}
 	return n, nil
 }
 
-// Dial connects to a rank, and waits until a listener of its network takes the connection,
-// until the rank is gone, or until ctx ends. If the rank's listener has been closed the error
-// is syscall.ECONNREFUSED.
+// Dial connects to a rank. It waits until the listener of that rank's network takes the connection,
+// also for a rank that does not listen yet. The error matches syscall.ECONNREFUSED if the rank's
+// listener has been closed, weft.ErrPeer if the rank has died, weft.ErrRank if there is no such
+// rank, and the cause of ctx if that ends first.
 func (n *Network) Dial(ctx context.Context, rank int) (*RankConn, error) {
 	c, err := n.dial(ctx, rank)
 	if err != nil {
@@ -141,8 +142,9 @@ func (n *Network) dial(ctx context.Context, rank int) (*RankConn, error) {
 	return c, nil
 }
 
-// DialContext is Dial for what wants the address in text, such as http.Transport and
-// grpc.WithContextDialer: rank3, or what RankAddr prints. The network's name does not count.
+// DialContext is Dial for packages that give an address as text, such as net/http (Transport) and
+// gRPC (WithContextDialer). The address is rank and a number, such as rank3, or what
+// RankAddr.String returns; the name of the network has no effect.
 func (n *Network) DialContext(ctx context.Context, _, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -151,18 +153,15 @@ func (n *Network) DialContext(ctx context.Context, _, address string) (net.Conn,
 	digits, ok := strings.CutPrefix(host, "rank")
 	rank, err := strconv.Atoi(digits)
 	if !ok || err != nil {
-		return nil, &net.OpError{Op: "dial", Net: "weft", Err: &net.AddrError{Err: "an address inside a job is rank and a number, such as rank3", Addr: address}}
+		why := &net.AddrError{Err: "an address inside a job is rank and a number, such as rank3", Addr: address}
+		return nil, &net.OpError{Op: "dial", Net: "weft", Err: why}
 	}
-	c, err := n.Dial(ctx, rank)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+	return asConn(n.Dial(ctx, rank))
 }
 
-// Close ends the network, its listener and its connections. It waits until what they had
-// to say has been sent, for a second at most. The channel stays in use as long as the Proc is
-// open, so that what others still say to this rank is heard: it is dropped, and whoever dials is refused.
+// Close ends the network, its listener and its connections. It waits until the peers have been
+// told, for a second at most. The channel stays in use until the Proc is closed: what other ranks
+// still send on it is dropped, and their dials are refused.
 func (n *Network) Close() error {
 	n.mu.Lock()
 	if n.closing {
@@ -185,10 +184,10 @@ func (n *Network) Close() error {
 	return nil
 }
 
-// Addr returns the address of this rank, a RankAddr.
+// Addr returns the address of this rank, a [RankAddr].
 func (n *Network) Addr() net.Addr { return RankAddr{n.p.Rank(), n.channel} }
 
-// end ends the listener and each connection.
+// end closes the listener, and calls conn for each connection.
 func (n *Network) end(conn func(*RankConn) error) {
 	n.mu.Lock()
 	l := n.listener
@@ -205,7 +204,7 @@ func (n *Network) end(conn func(*RankConn) error) {
 	}
 }
 
-// receive hands out what arrives, until the Proc ends.
+// receive hands messages to their connections, until the Proc ends.
 func (n *Network) receive() {
 	for {
 		m, err := n.port.Recv(n.ctx)
@@ -213,7 +212,7 @@ func (n *Network) receive() {
 		case err == nil:
 			n.dispatch(m.From, m.Data)
 			m.Release()
-		case errors.Is(err, weft.ErrPeer): // watch tells of it
+		case errors.Is(err, weft.ErrPeer): // watch reports the departure
 		default:
 			n.mu.Lock()
 			n.closing = true
@@ -228,8 +227,8 @@ func (n *Network) receive() {
 	}
 }
 
-// watch tells of ranks that are gone: by a message to this rank itself, which arrives after
-// all that they had sent.
+// watch reports each rank that has died or left, by a message of this rank to itself: it arrives
+// after all that the rank had sent.
 func (n *Network) watch() {
 	for d := range n.p.Deaths(n.ctx) {
 		n.mu.Lock()
@@ -243,8 +242,8 @@ func (n *Network) watch() {
 	}
 }
 
-// dispatch does what a frame says. What cannot be, and what belongs to a connection that
-// has been closed, is dropped.
+// dispatch does what a frame says. It drops frames that make no sense, and frames for connections
+// that have been closed.
 func (n *Network) dispatch(from int, b []byte) {
 	f, payload, err := parseFrame(b)
 	if err != nil {
@@ -267,10 +266,10 @@ func (n *Network) dispatch(from int, b []byte) {
 	}
 }
 
-// opened takes a connection that a rank has dialled.
+// opened handles the dial of a rank.
 func (n *Network) opened(from int, f frame) {
 	c := n.newConn(connID{from, f.id, false})
-	c.grant = min(uint64(f.arg), MostBuffer)
+	c.grant = min(uint64(f.arg), MaxBuffer)
 	n.mu.Lock()
 	refused := n.closing || n.deaf || n.conns[c.id] != nil || len(n.opens) >= mostOpens
 	if !refused {
@@ -287,7 +286,7 @@ func (n *Network) opened(from int, f frame) {
 	n.admit()
 }
 
-// admit gives the listener as many connections as it has room for.
+// admit gives the listener as many of the waiting connections as its backlog has room for.
 func (n *Network) admit() {
 	for {
 		n.mu.Lock()
@@ -306,7 +305,7 @@ func (n *Network) admit() {
 	}
 }
 
-// departed ends the connections to a rank that is gone.
+// departed ends the connections with a rank that has died or left.
 func (n *Network) departed(rank int) {
 	n.mu.Lock()
 	why := n.gone[rank]
@@ -322,22 +321,21 @@ func (n *Network) departed(rank int) {
 	}
 }
 
-// forget takes a connection off the table: what still arrives for it is dropped.
+// forget removes a connection from the table: what still arrives for it is dropped.
 func (n *Network) forget(c *RankConn) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.conns, c.id)
 }
 
-// after calls f when d has passed, in virtual time if there is one, unless stop is called
-// before.
+// after calls f when d has passed, in virtual time in a simulation, unless stop is called first.
 func (n *Network) after(d time.Duration, f func()) (stop func()) {
 	if !n.hosted {
 		t := time.AfterFunc(d, f)
 		return func() { t.Stop() }
 	}
 	ctx, cancel := context.WithCancel(n.ctx)
-	d = min(max(d, 0), math.MaxInt64/2).Round(time.Millisecond) // what has passed meanwhile is no virtual time
+	d = min(max(d, 0), math.MaxInt64/2).Round(time.Millisecond) // hides the real time that the call has taken
 	n.mu.Lock()
 	n.jobs = append(n.jobs, func() {
 		n.p.Go(func() {
@@ -351,7 +349,7 @@ func (n *Network) after(d time.Duration, f func()) (stop func()) {
 	return cancel
 }
 
-// A RankAddr is the address of a rank in a Network.
+// A RankAddr is the address of a rank in a Network: the rank and the network's channel.
 type RankAddr struct {
 	Rank, Channel int
 }
@@ -359,16 +357,17 @@ type RankAddr struct {
 // Network returns "weft".
 func (a RankAddr) Network() string { return "weft" }
 
-// String returns the rank and the channel as a host and a port are written: rank3:7.
+// String returns the rank and the channel in the form host:port, such as rank3:7.
 func (a RankAddr) String() string { return fmt.Sprintf("rank%d:%d", a.Rank, a.Channel) }
 
-// A RankListener is a net.Listener for connections that other ranks, or this one, dial.
+// A RankListener is a net.Listener for connections that ranks of the job dial, this rank included.
+// Any number of goroutines may call its methods at the same time.
 type RankListener struct {
 	n       *Network
 	backlog backlog
 }
 
-// Listen returns the listener of the network. There is one at a time. Connections that
+// Listen returns the listener of the network. A network has at most one at a time. Connections that
 // ranks have dialled before wait for it.
 func (n *Network) Listen() (*RankListener, error) {
 	n.mu.Lock()
@@ -382,14 +381,14 @@ func (n *Network) Listen() (*RankListener, error) {
 	}
 	l := &RankListener{n: n}
 	l.backlog.init(n.most)
-	n.listener, n.deaf = l, false
+	n.listener = l
+	n.deaf = false
 	n.mu.Unlock()
 	n.admit()
 	return l, nil
 }
 
-// Accept waits for the next connection, a *RankConn. After Close it returns an error that
-// is net.ErrClosed.
+// Accept waits for the next connection, a *RankConn. After Close the error is net.ErrClosed.
 func (l *RankListener) Accept() (net.Conn, error) {
 	c := l.backlog.accept()
 	if c == nil {
@@ -399,8 +398,8 @@ func (l *RankListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close ends the listening: ranks that dial are refused. Connections that have been
-// accepted stay, others are closed.
+// Close ends the listening: dials of ranks are refused from now on. It closes the connections that
+// Accept has not returned; those that it has returned stay open.
 func (l *RankListener) Close() error {
 	if !l.backlog.close() {
 		return &net.OpError{Op: "close", Net: "weft", Addr: l.Addr(), Err: net.ErrClosed}
@@ -409,7 +408,8 @@ func (l *RankListener) Close() error {
 	n.mu.Lock()
 	opens := n.opens
 	n.opens = nil
-	n.listener, n.deaf = nil, true
+	n.listener = nil
+	n.deaf = true
 	n.mu.Unlock()
 	for _, c := range opens {
 		c.refuse()
@@ -417,5 +417,5 @@ func (l *RankListener) Close() error {
 	return nil
 }
 
-// Addr returns the address, a RankAddr.
+// Addr returns the address of this rank, a [RankAddr].
 func (l *RankListener) Addr() net.Addr { return l.n.Addr() }

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/nettest"
-
 	"weft"
 )
 
@@ -26,7 +24,7 @@ func simulated(t *testing.T, c weft.Cluster, test func(ctx context.Context, nets
 	opened, done := make(chan bool, 2), make(chan bool)
 	c.Ranks = 2
 	return weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error {
-		n, err := Over(ctx, p, 5)
+		n, err := Open(ctx, p, 5)
 		if err != nil {
 			return err
 		}
@@ -58,13 +56,7 @@ func TestRankConnSimulated(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("loss %v", loss), func(t *testing.T) {
 			s, err := simulated(t, weft.Cluster{Loss: loss, Seed: 3}, func(_ context.Context, nets []*Network) {
-				nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) {
-					c1, c2 = join(t, nets[0], nets[1])
-					return c1, c2, func() {
-						c1.Close()
-						c2.Close()
-					}, nil
-				})
+				testConn(t, func() (dialled, accepted *RankConn) { return join(t, nets[0], nets[1]) })
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -124,7 +116,7 @@ func now(ctx context.Context, p *weft.Proc) time.Duration {
 // Goroutines of ranks wait with deadlines in virtual time: in the middle of a call, and of a dial.
 func TestDeadlinesSimulated(t *testing.T) {
 	_, err := weft.Simulate(within(t), weft.Cluster{Ranks: 2}, func(ctx context.Context, p *weft.Proc) error {
-		n, err := Over(ctx, p, 5)
+		n, err := Open(ctx, p, 5)
 		if err != nil {
 			return err
 		}
@@ -180,7 +172,7 @@ func TestDeadlinesSimulated(t *testing.T) {
 func TestRankDies(t *testing.T) {
 	c := weft.Cluster{Ranks: 2, Liveness: time.Second, Faults: []weft.Fault{{Kind: weft.Crash, Ranks: []int{1}, At: 10 * time.Second}}}
 	_, err := weft.Simulate(within(t), c, func(ctx context.Context, p *weft.Proc) error {
-		n, err := Over(ctx, p, 5)
+		n, err := Open(ctx, p, 5)
 		if err != nil {
 			return err
 		}

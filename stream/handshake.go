@@ -14,32 +14,37 @@ import (
 	"weft/internal/sys"
 )
 
-// The meeting, over the Unix socket, in records of 16 bytes:
+// The handshake goes over the Unix socket, in records of 16 bytes (PROTOCOL §11):
 //
 //	dialler          listener
 //	hello       ->
-//	            <-   answer: status, size of each ring; with the memory
+//	            <-   answer: status, size of each ring; with the descriptor of the memory
 //
-// Both ask the kernel first who the other is. Afterwards the socket carries a byte for
-// each time that one side wakes the other, and its end is the end of the process.
+// Each side first asks the kernel which process the other side is. After the handshake the socket
+// carries one byte for each time that one side wakes the other. The end of the socket's stream means
+// that the other process has closed the connection or has ended.
 
+// recordBytes is the length of a record.
 const recordBytes = 16
 
-var magic = [8]byte{'w', 'e', 'f', 't', 's', 't', 'r', 1} // the last is the version
+// magic begins each record. Its last byte is the version of the protocol.
+var magic = [8]byte{'w', 'e', 'f', 't', 's', 't', 'r', 1}
 
 // The status of an answer.
 const (
-	welcome  = 0
-	stranger = 1 // not allowed
-	wanting  = 2 // no memory or descriptor left
+	welcome  = 0 // the connection is made
+	stranger = 1 // the dialler is not allowed
+	wanting  = 2 // the listener has no memory or descriptor left
 )
 
+// record returns a record, in which the dialler sends zeros.
 func record(status, buffer uint32) []byte {
 	b := append(make([]byte, 0, recordBytes), magic[:]...)
 	b = binary.LittleEndian.AppendUint32(b, status)
 	return binary.LittleEndian.AppendUint32(b, buffer)
 }
 
+// parseRecord reads a record.
 func parseRecord(b []byte) (status, buffer uint32, err error) {
 	if len(b) != recordBytes || [8]byte(b) != magic {
 		return 0, 0, fmt.Errorf("the other side does not speak version %d of weft's streams: %w", magic[7], ErrRefused)
@@ -47,7 +52,8 @@ func parseRecord(b []byte) (status, buffer uint32, err error) {
 	return binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), nil
 }
 
-// dialPath connects to the Listener at a Unix socket.
+// dialPath connects to the Listener at a Unix socket. It tries again if the listener dropped the
+// connection to make room for another handshake.
 func (cfg *Config) dialPath(ctx context.Context, address string) (*Conn, error) {
 	var c *Conn
 	err := handshake.Greet(func() (cut bool, err error) {
@@ -60,7 +66,8 @@ func (cfg *Config) dialPath(ctx context.Context, address string) (*Conn, error) 
 	return c, nil
 }
 
-// dial tries once. It was cut if the listener has hung up, as one does that is crowded.
+// dial tries once. cut reports that the listener has hung up, as it does when it has too many
+// handshakes in progress.
 func (cfg *Config) dial(ctx context.Context, address string) (c *Conn, cut bool, err error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", address)
@@ -78,24 +85,25 @@ func (cfg *Config) dial(ctx context.Context, address string) (c *Conn, cut bool,
 		sock.Close()
 		return nil, errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE), err
 	}
-	c.local, c.remote = Addr{address, Peer{os.Getpid(), os.Geteuid()}}, Addr{address, peer}
+	c.local = Addr{address, Peer{os.Getpid(), os.Geteuid()}}
+	c.remote = Addr{address, peer}
 	return c, false, nil
 }
 
-// greet is the dialler's side of the meeting.
+// greet runs the dialler's side of the handshake.
 func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn) (peer Peer, memory []byte, buffer int, err error) {
 	if peer, err = credentials(sock); err != nil {
 		return peer, nil, 0, err
 	}
 	if err := cfg.allow(peer); err != nil {
-		return peer, nil, 0, fmt.Errorf("the listener, %w: %w", err, ErrRefused)
+		return peer, nil, 0, fmt.Errorf("this process does not allow the listener: %w: %w", err, ErrRefused)
 	}
 	stop := handshake.Within(sock, handshake.Timeout)
 	ended := context.AfterFunc(ctx, func() { sock.SetDeadline(longAgo) })
 	var answer [recordBytes]byte
 	n, fd := 0, -1
 	if err = sys.SendFD(sock, record(0, 0), -1); err == nil || errors.Is(err, syscall.EPIPE) {
-		n, fd, err = sys.RecvFD(sock, answer[:]) // a listener that refuses says so at once, and hangs up
+		n, fd, err = sys.RecvFD(sock, answer[:]) // a listener that refuses may answer and hang up before the hello
 	}
 	if !ended() {
 		err = context.Cause(ctx)
@@ -109,7 +117,7 @@ func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn) (peer Peer, me
 	return peer, memory, buffer, err
 }
 
-// accept maps the memory that came with an answer.
+// accept maps the memory whose descriptor came with an answer. It owns the descriptor.
 func accept(answer []byte, fd int) (memory []byte, size int, err error) {
 	status, buffer, err := parseRecord(answer)
 	if err == nil {
@@ -125,7 +133,7 @@ func accept(answer []byte, fd int) (memory []byte, size int, err error) {
 		}
 		return nil, 0, err
 	case fd < 0:
-		return nil, 0, fmt.Errorf("the memory did not arrive: has this process as many descriptors as it may (ulimit -n)? %w", ErrRefused)
+		return nil, 0, fmt.Errorf("the memory did not arrive: has this process reached its limit of descriptors (ulimit -n)? %w", ErrRefused)
 	}
 	memory, err = sys.MapMemory(fd, false)
 	if err == nil && len(memory) != memoryBytes(int(buffer)) {
@@ -138,6 +146,7 @@ func accept(answer []byte, fd int) (memory []byte, size int, err error) {
 	return memory, int(buffer), nil
 }
 
+// refusal returns the error that the status of an answer stands for, or nil.
 func refusal(status uint32) error {
 	switch status {
 	case welcome:
@@ -150,14 +159,14 @@ func refusal(status uint32) error {
 	return fmt.Errorf("the listener answers %d: %w", status, ErrRefused)
 }
 
-// credentials returns who is at the other end.
+// credentials returns the process at the other end.
 func credentials(sock *net.UnixConn) (Peer, error) {
 	pid, uid, err := sys.Credentials(sock)
 	return Peer{PID: pid, UID: uid}, err
 }
 
-// welcome is the listener's side of the meeting. The socket has a deadline until the
-// visitor has been admitted; a dialler that has got its answer is not dropped any more.
+// welcome runs the listener's side of the handshake. The socket has a deadline until admit, after
+// which the connection is no longer dropped for others.
 func (cfg *Config) welcome(sock *net.UnixConn, path string, admit func() error) (*Conn, error) {
 	peer, err := credentials(sock)
 	if err != nil {
@@ -195,6 +204,7 @@ func (cfg *Config) welcome(sock *net.UnixConn, path string, admit func() error) 
 		sys.Unmap(memory)
 		return nil, err
 	}
-	c.local, c.remote = Addr{Path: path}, Addr{path, peer}
+	c.local = Addr{Path: path}
+	c.remote = Addr{path, peer}
 	return c, nil
 }

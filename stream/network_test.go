@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/nettest"
-
 	"weft"
 )
 
@@ -56,7 +54,7 @@ func job(t testing.TB, ranks int, cfg *Config) []*Network {
 	opened, done, ended := make(chan error), make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- weft.Local(ctx, ranks, func(ctx context.Context, p *weft.Proc) error {
-			n, err := cfg.Over(ctx, p, 5)
+			n, err := cfg.Open(ctx, p, 5)
 			nets[p.Rank()] = n
 			opened <- err
 			if err != nil {
@@ -91,37 +89,15 @@ func join(t testing.TB, from, to *Network) (dialled, accepted *RankConn) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	return dialAccept(t, from, l)
-}
-
-func dialAccept(t testing.TB, from *Network, l *RankListener) (dialled, accepted *RankConn) {
-	t.Helper()
-	dialled, err := from.Dial(t.Context(), l.n.p.Rank()) // without a deadline, which would be one of virtual time
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		dialled.Close()
-		c.Close()
-	})
-	return dialled, c.(*RankConn)
+	// The dial has no deadline: in a simulation it would be one of virtual time.
+	return connect(t, l, func() (*RankConn, error) { return from.Dial(t.Context(), to.p.Rank()) })
 }
 
 func TestRankConn(t *testing.T) {
 	for name, ends := range map[string][2]int{"two ranks": {0, 1}, "one rank": {0, 0}} {
 		t.Run(name, func(t *testing.T) {
 			nets := job(t, 2, new(Config))
-			nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) {
-				c1, c2 = join(t, nets[ends[0]], nets[ends[1]])
-				return c1, c2, func() {
-					c1.Close()
-					c2.Close()
-				}, nil
-			})
+			testConn(t, func() (dialled, accepted *RankConn) { return join(t, nets[ends[0]], nets[ends[1]]) })
 		})
 	}
 }
@@ -354,7 +330,7 @@ func TestRanksThatTalkNonsense(t *testing.T) {
 			}
 			return p.Barrier("end", nil).Wait(ctx)
 		}
-		n, err := Over(ctx, p, 5)
+		n, err := Open(ctx, p, 5)
 		if err != nil {
 			return err
 		}
@@ -398,16 +374,16 @@ func TestRanksThatTalkNonsense(t *testing.T) {
 
 // A peer that sends more than it may, or acknowledges what was never sent, is cut off.
 func TestRankConnRules(t *testing.T) {
-	nets := job(t, 2, &Config{Buffer: LeastBuffer})
+	nets := job(t, 2, &Config{Buffer: MinBuffer})
 	for name, f := range map[string]frame{
 		"credit": {kind: frameCredit, arg: 1},
 		"data":   {kind: frameData},
 	} {
 		c1, c2 := join(t, nets[0], nets[1])
 		for range 2 {
-			c1.handle(f, make([]byte, LeastBuffer/2+1))
+			c1.handle(f, make([]byte, MinBuffer/2+1))
 		}
-		io.CopyN(io.Discard, c1, LeastBuffer/2+1)
+		io.CopyN(io.Discard, c1, MinBuffer/2+1)
 		if _, err := c1.Write([]byte{1}); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: Write: %v", name, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"weft/internal/handshake"
 )
 
-// remote reports whether an address is a host and a port, and no path.
+// remote reports whether an address is a host and a port rather than a path.
 func remote(address string) bool {
 	if strings.HasPrefix(address, "@") || strings.Contains(address, "/") {
 		return false
@@ -22,14 +22,12 @@ func remote(address string) bool {
 	return err == nil
 }
 
-// A TLSListener is a net.Listener for connections between hosts. Any number of goroutines
-// may call its methods at the same time.
+// A TLSListener is a net.Listener for connections between hosts: TLS 1.3 over TCP. The peer of every
+// connection that Accept returns has been authenticated. Any number of goroutines may call its
+// methods at the same time.
 type TLSListener struct {
-	secure  *tls.Config
-	tcp     net.Listener
-	door    handshake.Door
-	backlog backlog
-	served  chan struct{}
+	acceptor
+	secure *tls.Config
 }
 
 // listenTLS listens at a TCP port.
@@ -38,29 +36,19 @@ func (cfg *Config) listenTLS(ctx context.Context, address string) (*TLSListener,
 	if err != nil {
 		return nil, err
 	}
-	tcp, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	sock, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	l := &TLSListener{secure: secure, tcp: tcp, served: make(chan struct{})}
-	l.backlog.init(cfg.backlog())
-	l.door.Most = 4 * cfg.backlog()
-	l.door.Welcome = l.welcome
-	go func() {
-		defer close(l.served)
-		l.door.Serve(l.next)
-	}()
+	l := &TLSListener{secure: secure}
+	l.network = "tcp"
+	l.addr = sock.Addr()
+	l.start(sock, cfg.backlog(), l.welcome)
 	return l, nil
 }
 
-// next accepts a connection for the door.
-func (l *TLSListener) next() (net.Conn, error) {
-	l.backlog.room()
-	return l.tcp.Accept()
-}
-
-// welcome proves to one that has come who this is, has it prove the same, and queues the connection.
-// There is a deadline until it is admitted.
+// welcome runs the TLS handshake, in which both sides authenticate, and queues the connection for
+// Accept. The connection has a deadline until Admit.
 func (l *TLSListener) welcome(v *handshake.Visit) error {
 	c := newTLSConn(v.Conn.(*net.TCPConn), tls.Server, l.secure)
 	if err := c.tls.Handshake(); err != nil {
@@ -79,33 +67,12 @@ func (l *TLSListener) welcome(v *handshake.Visit) error {
 	return nil
 }
 
-// Accept waits for the next connection, a *TLSConn: its peer has proved who it is. After
-// Close it returns an error that is net.ErrClosed.
-func (l *TLSListener) Accept() (net.Conn, error) {
-	if c := l.backlog.accept(); c != nil {
-		return c, nil
-	}
-	return nil, &net.OpError{Op: "accept", Net: "tcp", Addr: l.Addr(), Err: net.ErrClosed}
-}
-
-// Close ends the listening. Connections that have been accepted stay; others are closed.
-func (l *TLSListener) Close() error {
-	if !l.backlog.close() {
-		return &net.OpError{Op: "close", Net: "tcp", Addr: l.Addr(), Err: net.ErrClosed}
-	}
-	err := l.tcp.Close()
-	<-l.served
-	return err
-}
-
-// Addr returns the address, a *net.TCPAddr.
-func (l *TLSListener) Addr() net.Addr { return l.tcp.Addr() }
-
-// admitted is what a listener says first: in TLS 1.3 a client does not learn otherwise
-// whether its certificate has been accepted.
+// admitted is the first byte that a listener sends after the handshake. Without it a TLS 1.3 client
+// would not learn whether the server has accepted its certificate.
 const admitted = 1
 
-// dialTLS connects to a TLSListener.
+// dialTLS connects to a TLSListener. It tries again if the listener dropped the connection to make
+// room for another handshake.
 func (cfg *Config) dialTLS(ctx context.Context, address string) (*TLSConn, error) {
 	secure, err := cfg.secure(roleDialler, roleListener)
 	if err != nil {
@@ -125,7 +92,7 @@ func (cfg *Config) dialTLS(ctx context.Context, address string) (*TLSConn, error
 	return c, nil
 }
 
-// meetTLS tries once.
+// meetTLS connects and runs the dialler's side of the handshake once.
 func meetTLS(ctx context.Context, address string, secure *tls.Config) (*TLSConn, error) {
 	tcp, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -139,7 +106,7 @@ func meetTLS(ctx context.Context, address string, secure *tls.Config) (*TLSConn,
 		_, err = io.ReadFull(c.tls, hello[:])
 	}
 	if err == nil && hello[0] != admitted {
-		err = fmt.Errorf("the listener says %d, not %d: is it one of weft's? %w", hello[0], admitted, ErrRefused)
+		err = fmt.Errorf("the listener's first byte is %d, not %d: is it a weft listener? %w", hello[0], admitted, ErrRefused)
 	}
 	if !ended() {
 		err = context.Cause(ctx)
@@ -153,7 +120,7 @@ func meetTLS(ctx context.Context, address string, secure *tls.Config) (*TLSConn,
 	return c, nil
 }
 
-// refused marks the errors of a handshake which say that the two do not go together.
+// refused makes an error of a handshake match ErrRefused if one side has rejected the other.
 func refused(err error) error {
 	var remote *net.OpError
 	var record tls.RecordHeaderError

@@ -1,0 +1,65 @@
+package stream
+
+import (
+	"net"
+
+	"weft/internal/handshake"
+)
+
+// An acceptor is the part that the listeners for paths and for TLS have in common: it runs the
+// handshakes of the connections that come in, several at a time, and queues those that succeed
+// until Accept takes them.
+type acceptor struct {
+	network string // in errors: "weft" or "tcp"
+	addr    net.Addr
+	sock    net.Listener
+	door    handshake.Door
+	backlog backlog
+	served  chan struct{} // closed when no handshake runs any more
+}
+
+// start begins to accept connections of sock, of which up to backlog wait for Accept. welcome runs
+// the handshake of one connection and, if it succeeds, queues it.
+func (a *acceptor) start(sock net.Listener, backlog int, welcome func(*handshake.Visit) error) {
+	a.sock = sock
+	a.served = make(chan struct{})
+	a.backlog.init(backlog)
+	a.door.Most = 4 * backlog
+	a.door.Welcome = welcome
+	go func() {
+		defer close(a.served)
+		a.door.Serve(a.next)
+	}()
+}
+
+// next accepts a connection for a handshake. While the backlog is full, further connections wait in
+// the kernel's queue.
+func (a *acceptor) next() (net.Conn, error) {
+	a.backlog.room()
+	return a.sock.Accept()
+}
+
+// Accept waits for the next connection whose handshake has succeeded, and returns it: a *Conn from a
+// [Listener], a *TLSConn from a [TLSListener]. After Close the error is net.ErrClosed.
+func (a *acceptor) Accept() (net.Conn, error) {
+	if c := a.backlog.accept(); c != nil {
+		return c, nil
+	}
+	return nil, &net.OpError{Op: "accept", Net: a.network, Addr: a.addr, Err: net.ErrClosed}
+}
+
+// Close ends the listening: it closes the socket, removes the file of a Unix socket, and closes the
+// connections that Accept has not returned. Connections that Accept has returned stay open. It waits
+// until no handshake runs any more.
+func (a *acceptor) Close() error {
+	if !a.backlog.close() {
+		return &net.OpError{Op: "close", Net: a.network, Addr: a.addr, Err: net.ErrClosed}
+	}
+	err := a.sock.Close()
+	<-a.served
+	return err
+}
+
+// Addr returns the address at which the listener listens: an [Addr] for a [Listener], a *net.TCPAddr
+// for a [TLSListener].
+func (a *acceptor) Addr() net.Addr { return a.addr }
