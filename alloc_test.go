@@ -11,7 +11,7 @@ import (
 // memory.
 func TestAlloc(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func TestAlloc(t *testing.T) {
 // Drafts that are discarded leave no gap and no memory behind.
 func TestDiscard(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}

@@ -13,10 +13,10 @@ import (
 )
 
 // BarrierConfig shapes a barrier. Zero values mean the defaults. All members must
-// say the same: ErrDisagree tells those that do not.
+// say the same: ErrConfigMismatch tells members that do not.
 type BarrierConfig struct {
-	// Algorithm is one of BarrierAlgorithms; empty means "auto", which chooses.
-	Algorithm string
+	// Algorithm is one of the constants; empty means BarrierAuto.
+	Algorithm BarrierAlgorithm
 
 	// Members are the ranks that take part, in the same order everywhere; nil
 	// means all.
@@ -28,22 +28,6 @@ type BarrierConfig struct {
 
 	// Arity is how many a member of a tree has below it; 0 means 2.
 	Arity int
-}
-
-// BarrierAlgorithms lists the algorithms of barriers, each with a line of
-// explanation.
-var BarrierAlgorithms = []struct{ Name, Meaning string }{
-	{"auto", "what suits the members: see Barrier.Why"},
-	{"shared", "a counter in memory that all members share; all must be on one host"},
-	{"two-level", "a counter in shared memory in each host, dissemination between hosts"},
-	{"central", "all tell the first member, which tells all: 2(n-1) messages, 2 hops"},
-	{"tree", "up a tree and down again: 2(n-1) messages, 2·log n hops"},
-	{"dissemination", "n·log2 n messages, log2 n hops, for any n"},
-	{"shuffle", "shuffle exchange, for powers of two: n·log2 n messages, log2 n hops"},
-	{"modified", "modified shuffle exchange on a torus of up to 6 × 6, the rest as satellites: 6 hops"},
-	{"aligned", "central, and all go on at the same instant, as far as their clocks can be compared"},
-	{"dynamic", "members come and go: Register and Deregister"},
-	{"rbcq1", "RBCQ-1: Sync with a distance in place of Wait and Arrive"},
 }
 
 // A Barrier lets its members wait for each other, phase after phase: nobody is
@@ -129,7 +113,7 @@ func (ph Phase) Number() uint64 { return ph.n }
 func (ph Phase) Wait(ctx context.Context) error {
 	b := ph.b
 	if b == nil {
-		return &StateError{Name: "", Do: "wait for a phase of", Err: ErrUse, Why: "Arrive has returned an error"}
+		return &StateError{Name: "", Do: "wait for a phase of", Err: ErrMisuse, Why: "Arrive has returned an error"}
 	}
 	if b.shared != nil {
 		began := b.p.mark()
@@ -161,8 +145,8 @@ func (b *Barrier) change(ctx context.Context, kind coord.Kind) (uint64, error) {
 	if err := b.make(ctx); err != nil {
 		return 0, err
 	}
-	if b.cfg.Algorithm != "dynamic" {
-		return 0, &StateError{Name: b.name, Do: "register with", Err: ErrUse, Why: `it has fixed members; its algorithm must be "dynamic"`}
+	if b.cfg.Algorithm != BarrierDynamic {
+		return 0, &StateError{Name: b.name, Do: "register with", Err: ErrMisuse, Why: `it has fixed members; its algorithm must be "dynamic"`}
 	}
 	r, err := b.p.node.Coordinate(ctx, b.o, kind, 0)
 	return r.Phase, b.explain(err)
@@ -239,7 +223,7 @@ func (b *Barrier) explain(err error) error {
 	if b.o != nil {
 		knows = b.p.knows(b.o.ID)
 	}
-	return waited(err, fmt.Sprintf("barrier %q", b.name), knows)
+	return waited(public(err), fmt.Sprintf("barrier %q", b.name), knows)
 }
 
 // make makes the barrier if that has not been done. A failure to reach others
@@ -262,33 +246,33 @@ func (b *Barrier) make(ctx context.Context) error {
 	}
 	algorithm := b.cfg.Algorithm
 	b.why = "the program says so"
-	if algorithm == "" || algorithm == "auto" {
+	if algorithm == "" || algorithm == BarrierAuto {
 		var err error
 		if algorithm, b.why, err = b.choose(ctx); err != nil {
 			return b.explain(err)
 		}
 	}
-	b.why = algorithm + ": " + b.why
+	b.why = string(algorithm) + ": " + b.why
 	switch algorithm {
-	case "shared", "two-level":
+	case BarrierShared, BarrierTwoLevel:
 		err := b.share(ctx, algorithm, c)
 		b.made.Store(err == nil)
 		return b.explain(err)
-	case "central":
+	case BarrierCentral:
 		c.Algorithm = coord.Central
-	case "tree":
+	case BarrierTree:
 		c.Algorithm, c.Arity = coord.Tree, max(c.Arity, 2)
-	case "dissemination":
+	case BarrierDissemination:
 		c.Algorithm = coord.Dissemination
-	case "shuffle":
+	case BarrierShuffle:
 		c.Algorithm = coord.Shuffle
-	case "modified":
+	case BarrierModified:
 		c.Algorithm = coord.ModifiedShuffle
-	case "aligned":
+	case BarrierAligned:
 		c.Algorithm, c.Aligned, c.Window, c.Flight = coord.Central, true, 1, b.flights()
-	case "dynamic":
+	case BarrierDynamic:
 		c = coord.Config{Class: coord.Phaser, Name: b.name}
-	case "rbcq1":
+	case BarrierRBCQ1:
 		c.Class, c.Window = coord.Regions, 0
 	}
 	b.o, b.err = b.p.object(c)
@@ -298,14 +282,8 @@ func (b *Barrier) make(ctx context.Context) error {
 
 // check makes the checks that need nobody else.
 func (b *Barrier) check() error {
-	known := b.cfg.Algorithm == ""
-	names := ""
-	for _, a := range BarrierAlgorithms {
-		known = known || a.Name == b.cfg.Algorithm
-		names += " " + a.Name
-	}
-	if !known {
-		return fmt.Errorf("weft: barrier %q: algorithm %q: must be one of%s", b.name, b.cfg.Algorithm, names)
+	if b.cfg.Algorithm != "" && b.cfg.Algorithm.Meaning() == "" {
+		return fmt.Errorf("weft: barrier %q: algorithm %q: must be one of %q", b.name, b.cfg.Algorithm, BarrierAlgorithms())
 	}
 	if b.cfg.Window < 0 || b.cfg.Window > maxWindow {
 		return &ConfigError{Field: "BarrierConfig.Window", Value: b.cfg.Window, Min: 1, Max: maxWindow}
@@ -337,19 +315,6 @@ func (b *Barrier) check() error {
 }
 
 const maxWindow = 1024
-
-// A DistanceError reports a distance to the next barrier that cannot be.
-type DistanceError struct {
-	Name     string
-	Distance int
-}
-
-func (e *DistanceError) Error() string {
-	return fmt.Sprintf("weft: barrier %q: a distance of %d: it must be 1 or more, or LastBarrier; 0 would be the same barrier again", e.Name, e.Distance)
-}
-
-// Is makes every DistanceError match ErrDistance.
-func (e *DistanceError) Is(target error) bool { return target == ErrDistance }
 
 // flights returns how long the releases of the first member are on their way, where
 // that is known: in the simulator.

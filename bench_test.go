@@ -13,7 +13,7 @@ func BenchmarkPath(b *testing.B) {
 	var q [2]*Port
 	for i, p := range procs {
 		var err error
-		if q[i], err = p.Open(ctx, 1, nil); err != nil {
+		if q[i], err = p.OpenPort(1, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

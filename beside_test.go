@@ -19,7 +19,7 @@ const long, longTCP = 2 << 20, 24 << 20
 func TestShortPassesLong(t *testing.T) {
 	const tries = 50
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		w, err := p.Window(ctx, "w", longTCP, nil)
+		w, err := p.OpenRegion(ctx, "w", longTCP, nil)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func TestShortPassesLong(t *testing.T) {
 // passes reports whether an atomic operation ends before a PULL of so many bytes does that
 // was begun before it.
 func passes(ctx context.Context, r *Remote, size int) (passed bool, err error) {
-	op, err := r.StartPull(ctx, make([]byte, size-8), 8)
+	op, err := r.StartPull(make([]byte, size-8), 8)
 	if err != nil {
 		return false, err
 	}
@@ -66,11 +66,11 @@ func passes(ctx context.Context, r *Remote, size int) (passed bool, err error) {
 func TestNothingPassesItsPush(t *testing.T) {
 	const size = 1 << 20
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		w, err := p.Window(ctx, "w", 2*size, nil)
+		w, err := p.OpenRegion(ctx, "w", 2*size, nil)
 		if err != nil {
 			return err
 		}
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func TestNothingPassesItsPush(t *testing.T) {
 		}
 		var ops []*Op
 		for i := range 2 {
-			op, err := r.StartPush(ctx, i*size, bytes.Repeat([]byte{1}, size))
+			op, err := r.StartPush(i*size, bytes.Repeat([]byte{1}, size))
 			if err != nil {
 				return err
 			}

@@ -40,12 +40,12 @@ func newEverything(ctx context.Context, p *Proc) (e *everything, err error) {
 		}
 	}
 	peer := (p.Rank() + 1) % p.Size()
-	keep(func() (err error) { e.port, err = p.Open(ctx, 7, nil); return err })
-	keep(func() (err error) { e.region, err = p.Expose(ctx, "r", 5<<16, nil); return err })
-	keep(func() (err error) { e.remote, err = p.Attach(ctx, peer, "r"); return err })
-	keep(func() (err error) { e.own, err = p.Attach(ctx, p.Rank(), "r"); return err })
-	keep(func() (err error) { e.box, err = p.Mailbox(ctx, "m", nil); return err })
-	keep(func() (err error) { e.sender, err = p.Sender(ctx, peer, "m"); return err })
+	keep(func() (err error) { e.port, err = p.OpenPort(7, nil); return err })
+	keep(func() (err error) { e.region, err = p.OpenRegion(ctx, "r", 5<<16, nil); return err })
+	keep(func() (err error) { e.remote, err = p.AttachRegion(ctx, peer, "r"); return err })
+	keep(func() (err error) { e.own, err = p.AttachRegion(ctx, p.Rank(), "r"); return err })
+	keep(func() (err error) { e.box, err = p.OpenMailbox("m", nil); return err })
+	keep(func() (err error) { e.sender, err = p.AttachMailbox(ctx, peer, "m"); return err })
 	keep(func() (err error) { e.alloc, err = p.Alloc(1 << 16); return err })
 	keep(func() (err error) { e.held, err = p.Alloc(1 << 16); return err })
 	keep(func() (err error) { e.draft, err = e.port.Reserve(ctx, peer, 10); return err })
@@ -89,7 +89,7 @@ func (e *everything) calls(ctx context.Context) map[string]func() error {
 	return map[string]func() error{
 		"Connect": func() error { _, err := p.Connect(ctx, peer); return err },
 		"Open": func() error {
-			q, err := p.Open(ctx, 8, nil)
+			q, err := p.OpenPort(8, nil)
 			if err == nil {
 				err = q.Close()
 			}
@@ -99,30 +99,30 @@ func (e *everything) calls(ctx context.Context) map[string]func() error {
 		"Send long":     func() error { return e.port.Send(ctx, peer, long) },
 		"Send shared":   func() error { return e.port.Send(ctx, peer, e.alloc) },
 		"TrySend":       func() error { return e.port.TrySend(peer, short) },
-		"StartSend":     func() error { return started(e.port.StartSend(ctx, peer, short)) },
+		"StartSend":     func() error { return started(e.port.StartSend(peer, short)) },
 		"Flush":         func() error { return e.port.Flush(ctx) },
 		"Recv":          func() error { return took(e.port.Recv(ctx)) },
 		"RecvFrom":      func() error { return took(e.port.RecvFrom(ctx, peer)) },
 		"TryRecv":       func() error { return took(e.port.TryRecv()) },
 		"RecvInto":      func() error { _, _, err := e.port.RecvInto(ctx, long); return err },
 		"Reserve":       func() error { d, err := e.port.Reserve(ctx, peer, 100); return errors.Join(err, d.commit(ctx)) },
-		"Expose":        func() error { r, err := p.Expose(ctx, "x", 4096, nil); return errors.Join(err, r.close()) },
-		"Attach":        func() error { _, err := p.Attach(ctx, peer, "r"); return err },
+		"Expose":        func() error { r, err := p.OpenRegion(ctx, "x", 4096, nil); return errors.Join(err, r.close()) },
+		"Attach":        func() error { _, err := p.AttachRegion(ctx, peer, "r"); return err },
 		"At":            func() error { _, err := e.region.At(ctx, peer); return err },
 		"Await":         func() error { _, err := e.region.Await(ctx, 0, 1); return err },
 		"Push":          func() error { return e.remote.Push(ctx, 1<<16, long) },
 		"Pull":          func() error { return e.remote.Pull(ctx, long, 4<<16) },
-		"Put":           func() error { return e.remote.Put(ctx, 8, word) },
+		"Put":           func() error { return e.remote.Put(8, word) },
 		"FetchAdd":      func() error { _, err := e.remote.FetchAdd(ctx, 0, 1); return err },
 		"CompareSwap":   func() error { _, err := e.remote.CompareSwap(ctx, 0, 1, 2); return err },
 		"Remote.Flush":  func() error { return e.remote.Flush(ctx) },
-		"StartPush":     func() error { return started(e.remote.StartPush(ctx, 2<<16, long)) },
-		"StartPull":     func() error { return started(e.remote.StartPull(ctx, long, 4<<16)) },
-		"StartFetchAdd": func() error { return started(e.remote.StartFetchAdd(ctx, 0, 1)) },
+		"StartPush":     func() error { return started(e.remote.StartPush(2<<16, long)) },
+		"StartPull":     func() error { return started(e.remote.StartPull(long, 4<<16)) },
+		"StartFetchAdd": func() error { return started(e.remote.StartFetchAdd(0, 1)) },
 		"own Push":      func() error { return e.own.Push(ctx, 3<<16, long) },
 		"own FetchAdd":  func() error { _, err := e.own.FetchAdd(ctx, 0, 1); return err },
 		"Mailbox": func() error {
-			m, err := p.Mailbox(ctx, "y", nil)
+			m, err := p.OpenMailbox("y", nil)
 			if err == nil {
 				err = m.Close()
 			}
@@ -132,9 +132,9 @@ func (e *everything) calls(ctx context.Context) map[string]func() error {
 		"TryNext":       func() error { return got(e.box.TryNext()) },
 		"NewRing":       func() error { _, err := e.box.NewRing(4096); return err },
 		"SetRing":       func() error { return e.box.SetRing(peer, 0) },
-		"Sender":        func() error { _, err := p.Sender(ctx, peer, "m"); return err },
+		"Sender":        func() error { _, err := p.AttachMailbox(ctx, peer, "m"); return err },
 		"Sender.Push":   func() error { return e.sender.Push(ctx, short) },
-		"Sender.Start":  func() error { return started(e.sender.StartPush(ctx, 0, short)) },
+		"Sender.Start":  func() error { return started(e.sender.StartPushTagged(0, short)) },
 		"Alloc":         func() error { b, err := p.Alloc(4096); return errors.Join(err, free(p, b)) },
 		"shared Wait":   func() error { return e.shared.Wait(ctx) },
 		"tree Wait":     func() error { return e.barrier.Wait(ctx) },
@@ -241,16 +241,16 @@ func TestClosingEndsWaits(t *testing.T) {
 				return p.Semaphore(fmt.Sprint("s", i), 0, nil).Acquire(context.Background(), 1)
 			})
 		}
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
-		m, err := p.Mailbox(ctx, "m", nil)
+		m, err := p.OpenMailbox("m", nil)
 		if err != nil {
 			return err
 		}
 		waits = append(waits,
-			func() error { _, err := p.Attach(context.Background(), p.Rank(), "nothing"); return err },
+			func() error { _, err := p.AttachRegion(context.Background(), p.Rank(), "nothing"); return err },
 			func() error { _, err := q.RecvFrom(context.Background(), p.Rank()); return err },
 			func() error { _, err := m.Next(context.Background()); return err })
 		errs := make(chan error)

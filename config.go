@@ -3,6 +3,7 @@ package weft
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,9 +88,14 @@ type Config struct {
 // processor: see Config.Liveness.
 const MinLiveness = 10 * time.Millisecond
 
-// Environment lists the variables that a process of a job heeds, each with a
-// line of explanation. A program never has to read them.
-var Environment = []struct{ Name, Meaning string }{
+// A Variable is a variable of the environment that weft reads.
+type Variable struct{ Name, Meaning string }
+
+// Environment returns the variables that a process of a job heeds, each with a line of
+// explanation. A program never has to read them.
+func Environment() []Variable { return slices.Clone(environmentVariables) }
+
+var environmentVariables = []Variable{
 	{bootstrap.Env, "descriptor of the socket to the launcher; set by weft run, removed when the process joins"},
 	{environment.EnvRank, "which rank this process is, where no launcher says it; see docs/LAUNCHERS.md"},
 	{environment.EnvSize, "how many ranks the job has, where no launcher says it"},

@@ -10,7 +10,7 @@ import (
 // goroutines and in a simulation.
 func TestCoroutine(t *testing.T) {
 	run := func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}

@@ -28,11 +28,11 @@ func counted(t *testing.T, f func(ctx context.Context, p *Proc) error) (pages [2
 func TestDirectBytesAreCounted(t *testing.T) {
 	const size = 100_000
 	pages := counted(t, func(ctx context.Context, p *Proc) error {
-		port, err := p.Open(ctx, 1, nil)
+		port, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
-		w, err := p.Window(ctx, "w", size, nil)
+		w, err := p.OpenRegion(ctx, "w", size, nil)
 		if err != nil {
 			return err
 		}

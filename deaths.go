@@ -23,7 +23,7 @@ func (p *Proc) Deaths(ctx context.Context) iter.Seq[*PeerError] {
 	return func(yield func(*PeerError) bool) {
 		for i := 0; ; i++ {
 			d, err := p.node.AwaitDeparture(ctx, i)
-			if err != nil || !yield(d.Why) {
+			if err != nil || !yield(publicPeer(d.Why)) {
 				return
 			}
 		}
@@ -51,7 +51,7 @@ func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error)
 		return 0, ErrClosed
 	}
 	if err := rma.CheckWord(off, r.size); err != nil {
-		return 0, err
+		return 0, public(err)
 	}
 	if v := mem.Load64(r.Bytes(), off); v != old {
 		return v, nil
@@ -95,7 +95,7 @@ func (r *Region) await(ctx context.Context, off int, old uint64) (v uint64, err 
 }
 
 func (r *Region) explain(off int, err error) error {
-	return waited(err, fmt.Sprintf("word at %d of region %q", off, r.region.Name), "")
+	return waited(public(err), fmt.Sprintf("word at %d of region %q", off, r.region.Name), "")
 }
 
 // bereavements returns how many departures those who wait for a word have been told of.
@@ -124,7 +124,7 @@ func (r *Region) bereaved(off, seen int) (*PeerError, int) {
 				r.told = map[int]int{}
 			}
 			r.told[off] = max(r.told[off], seen)
-			return why, seen
+			return publicPeer(why), seen
 		}
 	}
 }

@@ -14,7 +14,7 @@ var errTestDeath = errors.New("a test says so")
 // written; and so does the return of all others.
 func TestAwaitHearsOfDeaths(t *testing.T) {
 	networks(t, 3, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func TestAwaitHearsOfDeaths(t *testing.T) {
 			}
 			return err
 		}
-		r, err := p.Expose(ctx, "words", 64, nil)
+		r, err := p.OpenRegion(ctx, "words", 64, nil)
 		if err != nil {
 			return err
 		}

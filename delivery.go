@@ -92,7 +92,7 @@ func (m *Mailbox) get() *delivery {
 	return e
 }
 
-// take gets the next message, joined, or packet that has arrived, or returns ErrAgain.
+// take gets the next message, joined, or packet that has arrived, or returns ErrWouldBlock.
 // The goroutine is counted as waiting: it was so far if was is 1, and is from now on if
 // it goes away empty-handed and will is 1.
 func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
@@ -128,7 +128,7 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 		m.adapt()
 	}
 	if d.d == nil {
-		return ErrAgain
+		return ErrWouldBlock
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
 		return Draft{}, &TooLongError{Size: n, Limit: limit, What: "PortConfig.MaxMessage"}
 	}
 	if n > msg.MaxEager {
-		b := q.buffer(n)
+		b := q.long.get(n)
 		return Draft{Data: b.mem[:n], port: q, to: to, big: b, use: b.use}, nil
 	}
 	for {
@@ -46,12 +46,12 @@ func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
 		err := q.p.node.Message(ctx, q.port, c)
 		c.Free()
 		if err != nil {
-			return Draft{}, err
+			return Draft{}, public(err)
 		}
 	}
 }
 
-// TryReserve is Reserve of up to 32 KiB if that takes no waiting, and returns ErrAgain if it would.
+// TryReserve is Reserve of up to 32 KiB if that takes no waiting, and returns ErrWouldBlock if it would.
 func (q *Port) TryReserve(to, n int) (Draft, error) {
 	if uint(to) >= uint(q.p.job.Size) {
 		return Draft{}, q.p.check(to)
@@ -65,7 +65,7 @@ func (q *Port) TryReserve(to, n int) (Draft, error) {
 	if err := q.state(to); err != nil {
 		return Draft{}, err
 	}
-	return Draft{}, ErrAgain
+	return Draft{}, ErrWouldBlock
 }
 
 // Commit sends the draft, whose Data may have been made shorter at its end, and must not be used any more. A draft of
@@ -79,14 +79,14 @@ func (d *Draft) Commit(ctx context.Context) error {
 		if d.block = nil; err == nil {
 			d.port.p.count(d.to, d.port.kind, len(data))
 		}
-		return err
+		return public(err)
 	}
 	b := d.big
-	if d.big = nil; b == nil || !d.port.lent(b, d.use) {
+	if d.big = nil; b == nil || !d.port.long.lent(b, d.use) {
 		return nil
 	}
 	err := d.port.Send(ctx, d.to, data)
-	d.port.keep(b, d.use)
+	d.port.long.put(b, d.use)
 	return err
 }
 
@@ -94,7 +94,7 @@ func (d *Draft) Commit(ctx context.Context) error {
 func (d *Draft) Discard() {
 	switch {
 	case d.big != nil:
-		d.port.keep(d.big, d.use)
+		d.port.long.put(d.big, d.use)
 	case d.block != nil:
 		d.port.p.node.Discard(d.port.port, d.to, d.block, d.use)
 	}

@@ -17,11 +17,11 @@ import (
 // The end of a context ends every call that waits.
 func TestDeadlines(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
+		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
 		if err != nil {
 			return err
 		}
-		signal, err := p.Open(ctx, 2, nil)
+		signal, err := p.OpenPort(2, nil)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func TestDeadlines(t *testing.T) {
 			{"RecvFrom", func(ctx context.Context) error { _, err := q.RecvFrom(ctx, peer); return err }},
 			{"RecvInto", func(ctx context.Context) error { _, _, err := q.RecvInto(ctx, buf); return err }},
 			{"RecvIntoFrom", func(ctx context.Context) error { _, err := q.RecvIntoFrom(ctx, p.Rank(), buf); return err }},
-			{"Attach", func(ctx context.Context) error { _, err := p.Attach(ctx, peer, "nothing"); return err }},
+			{"Attach", func(ctx context.Context) error { _, err := p.AttachRegion(ctx, peer, "nothing"); return err }},
 		} {
 			soon, cancel := context.WithTimeout(ctx, 3*time.Millisecond)
 			err := c.call(soon)
@@ -84,7 +84,7 @@ func TestDeadlines(t *testing.T) {
 				return fmt.Errorf("%s: %v", c.name, err)
 			}
 		}
-		if err := q.TrySend(peer, buf); err != ErrAgain {
+		if err := q.TrySend(peer, buf); err != ErrWouldBlock {
 			return fmt.Errorf("TrySend: %v", err)
 		}
 		return meet(ctx, p, signal)
@@ -96,7 +96,7 @@ func TestDeadlines(t *testing.T) {
 func TestBackoff(t *testing.T) {
 	const total = 400
 	networks(t, 3, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, &PortConfig{RecvBuffer: 64 << 10, Backoff: true})
+		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, Backoff: true})
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func TestUnknownOutcome(t *testing.T) {
 	soon, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
 	_, err = far.FetchAdd(soon, 0, 1)
-	var unknown *UnknownOutcome
+	var unknown *UnknownOutcomeError
 	if !errors.As(err, &unknown) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("without an answer: %v", err)
 	}
@@ -199,12 +199,12 @@ func TestStrangers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for ctx.Err() == nil {
-		if _, err := q.TryRecv(); err != ErrAgain {
+		if _, err := q.TryRecv(); err != ErrWouldBlock {
 			t.Fatal(err)
 		}
 		s := p.Stats()
@@ -221,7 +221,7 @@ func TestLastAcknowledgement(t *testing.T) {
 	const rounds = 10
 	procs := joinAll(t, 2, &Config{Transport: "udp", Spin: -1, RetransmitMin: 100 * time.Millisecond})
 	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}

@@ -11,16 +11,16 @@ import (
 // Errors say once whose they are, and name the region, the mailbox and the rank.
 func TestErrorsName(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
 		peer := 1 - p.Rank()
-		region, err := p.Expose(ctx, "house", 64, nil)
+		region, err := p.OpenRegion(ctx, "house", 64, nil)
 		if err != nil {
 			return err
 		}
-		far, err := p.Attach(ctx, peer, "house")
+		far, err := p.AttachRegion(ctx, peer, "house")
 		if err != nil {
 			return err
 		}
@@ -40,12 +40,12 @@ func TestErrorsName(t *testing.T) {
 		}
 		soon, cancel := context.WithTimeout(ctx, 3*time.Millisecond)
 		defer cancel()
-		var unknown *UnknownOutcome
-		_, err = p.Attach(soon, peer, "palace")
+		var unknown *UnknownOutcomeError
+		_, err = p.AttachRegion(soon, peer, "palace")
 		if errors.As(err, &unknown) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `region "palace" of rank`) {
 			t.Errorf("attach: %v", err)
 		}
-		_, err = p.Sender(soon, peer, "letters")
+		_, err = p.AttachMailbox(soon, peer, "letters")
 		if errors.As(err, &unknown) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `mailbox "letters" of rank`) {
 			t.Errorf("sender: %v", err)
 		}

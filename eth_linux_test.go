@@ -71,7 +71,7 @@ func joinEth(t testing.TB, l *netlab.Lab, n int, cfg Config) []*Proc {
 // midway when rank 1 has had a third of them.
 func exchange(messages, size int, midway func()) func(ctx context.Context, p *Proc) error {
 	return func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func TestEthSleepers(t *testing.T) {
 	l := hosts(t, 2, 1500)
 	procs := joinEth(t, l, 2, Config{Spin: -1})
 	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}

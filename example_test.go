@@ -13,7 +13,7 @@ import (
 // Two ranks of one process: one sends, one receives.
 func ExampleLocal() {
 	err := weft.Local(context.Background(), 2, func(ctx context.Context, p *weft.Proc) error {
-		port, err := p.Open(ctx, 1, nil)
+		port, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -41,18 +41,18 @@ func ExampleLocal() {
 func ExampleSimulate() {
 	c := weft.Cluster{Ranks: 100, Topology: "torus:10x10", Link: "10Gbps,1us"}
 	s, err := weft.Simulate(context.Background(), c, func(ctx context.Context, p *weft.Proc) error {
-		region, err := p.Expose(ctx, "inbox", 8, nil)
+		region, err := p.OpenRegion(ctx, "inbox", 8, nil)
 		if err != nil {
 			return err
 		}
-		next, err := p.Attach(ctx, (p.Rank()+1)%p.Size(), "inbox")
+		next, err := p.AttachRegion(ctx, (p.Rank()+1)%p.Size(), "inbox")
 		if err != nil {
 			return err
 		}
 		if err := p.Sleep(ctx, time.Millisecond); err != nil {
 			return err
 		}
-		if err := next.Put(ctx, 0, []byte{1, 0, 0, 0, 0, 0, 0, 0}); err != nil {
+		if err := next.Put(0, []byte{1, 0, 0, 0, 0, 0, 0, 0}); err != nil {
 			return err
 		}
 		_, err = region.Await(ctx, 0, 0)
@@ -71,11 +71,11 @@ func ExampleSimulate() {
 func ExampleLock() {
 	err := weft.Local(context.Background(), 4, func(ctx context.Context, p *weft.Proc) error {
 		if p.Rank() == 0 {
-			if _, err := p.Expose(ctx, "number", 8, &weft.RegionConfig{Guard: "pen"}); err != nil {
+			if _, err := p.OpenRegion(ctx, "number", 8, &weft.RegionConfig{Lock: "pen"}); err != nil {
 				return err
 			}
 		}
-		number, err := p.Attach(ctx, 0, "number")
+		number, err := p.AttachRegion(ctx, 0, "number")
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func ExampleBarrier() {
 func ExampleFault() {
 	const tasks = 20
 	farm := func(ctx context.Context, p *weft.Proc) error {
-		port, err := p.Open(ctx, 1, nil)
+		port, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func TestCrashFault(t *testing.T) {
 	var crashed atomic.Int32
 	faults := []Fault{{Kind: Crash, Ranks: []int{2}, After: Operations{2, 4}}}
 	underFaults(t, 3, faults, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func TestPassingFaults(t *testing.T) {
 	} {
 		t.Run(f.Kind.String(), func(t *testing.T) {
 			underFaults(t, 3, []Fault{f}, func(ctx context.Context, p *Proc) error {
-				q, err := p.Open(ctx, 1, nil)
+				q, err := p.OpenPort(1, nil)
 				if err != nil {
 					return err
 				}
@@ -121,7 +121,7 @@ func TestPassingFaults(t *testing.T) {
 func TestPartition(t *testing.T) {
 	faults := []Fault{{Kind: Partition, Ranks: []int{0, 1}, After: Operations{0, 5}}}
 	underFaults(t, 4, faults, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func TestSameEnd(t *testing.T) {
 			return nil
 		}, nil},
 		"nil after the deadline": {func(ctx context.Context, p *Proc, stop func()) error {
-			q, err := p.Open(ctx, 1, nil)
+			q, err := p.OpenPort(1, nil)
 			if err != nil {
 				return err
 			}

@@ -37,16 +37,18 @@ func (q *Port) Freeze(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
 	c.Msg.Kind, c.Msg.Peer = msg.Freeze, Any
-	return q.p.node.Message(ctx, q.port, c)
+	return public(q.p.node.Message(ctx, q.port, c))
 }
 
 // Thaw ends what Freeze has begun. The port sends what has not been acknowledged and was refused, or what a state that was
 // restored holds. On a port that is not frozen the error is ErrNotFrozen.
-func (q *Port) Thaw() error { return q.p.node.Thaw(q.port) }
+func (q *Port) Thaw() error { return public(q.p.node.Thaw(q.port)) }
 
-// Held counts what a PortState holds: messages that have been sent and not been acknowledged, messages that have arrived
-// and not been received, and the bytes in them.
-type Held = msg.Held
+// Held counts what a PortState holds.
+type Held struct {
+	Sent, Received           int // messages sent and not acknowledged, arrived and not received
+	SentBytes, ReceivedBytes int // in these messages
+}
 
 // A PortState is the state of a port: the messages in its buffers and the numbers of those on either side. It is a value
 // that can be copied by Clone, written down and read again. The zero PortState is that of a port that has just been opened.
@@ -78,9 +80,9 @@ func (s *PortState) Clone() *PortState {
 func (q *Port) Save(s *PortState) error {
 	body, held, err := q.p.node.Save(q.port, s.body[:0])
 	if err != nil {
-		return err
+		return public(err)
 	}
-	*s = PortState{q.identity(), body, held}
+	*s = PortState{q.identity(), body, Held(held)}
 	return nil
 }
 
@@ -99,7 +101,7 @@ func (q *Port) Restore(s *PortState) error {
 	if want := q.identity(); s.of != want && s.of != (identity{}) {
 		return &SavedError{Channel: q.channel, Why: fmt.Sprintf("it is of %v, and this is %v", s.of, want)}
 	}
-	return q.p.node.Restore(q.port, s.body)
+	return public(q.p.node.Restore(q.port, s.body))
 }
 
 func (i identity) String() string {
@@ -147,7 +149,7 @@ func (s *PortState) UnmarshalBinary(b []byte) error {
 	for i, v := range []*int{&s.of.rank, &s.of.size, &s.of.channel} {
 		*v = int(binary.LittleEndian.Uint32(b[20+4*i:]))
 	}
-	var err error
-	s.held, err = msg.Holds(s.body, s.of.size)
-	return err
+	held, err := msg.Holds(s.body, s.of.size)
+	s.held = Held(held)
+	return public(err)
 }

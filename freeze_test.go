@@ -11,7 +11,7 @@ import (
 // it comes again.
 func TestTurns(t *testing.T) {
 	networks(t, 3, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
+		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
 		if err != nil {
 			return err
 		}
@@ -26,13 +26,13 @@ func TestTurns(t *testing.T) {
 				m[0], m[1] = byte(now), sent[now][to]
 				if err := q.TrySend(to, m); err == nil {
 					sent[now][to]++
-				} else if err != ErrAgain {
+				} else if err != ErrWouldBlock {
 					return err
 				}
 				if i%3 > 0 {
 					continue
 				}
-				if _, err := next(q, now, &received[now]); err != nil && err != ErrAgain {
+				if _, err := next(q, now, &received[now]); err != nil && err != ErrWouldBlock {
 					return err
 				}
 			}
@@ -45,12 +45,12 @@ func TestTurns(t *testing.T) {
 				if to < 3 {
 					if err := q.TrySend(to, []byte{byte(now), sent[now][to], 1}); err == nil {
 						to++
-					} else if err != ErrAgain {
+					} else if err != ErrWouldBlock {
 						return err
 					}
 				}
 				n, err := next(q, now, &received[now])
-				if err != nil && err != ErrAgain {
+				if err != nil && err != ErrWouldBlock {
 					return err
 				}
 				if n == 3 {
@@ -102,7 +102,7 @@ func next(q *Port, program int, received *[3]byte) (int, error) {
 // TestFrozen: what is called on a frozen port fails and has no effect; and a state that is damaged, or of something else, is refused.
 func TestFrozen(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func refused(q *Port, s *PortState) error {
 // TestTries: calls that do not wait say when they cannot, and what they have been told of room is true.
 func TestTries(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
+		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
 		if err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func TestTries(t *testing.T) {
 				sent++
 			}
 		}
-		if err != ErrAgain || sent < 30 {
+		if err != ErrWouldBlock || sent < 30 {
 			return fmt.Errorf("%d messages, %w", sent, err)
 		}
 		d, err := q.TryReserve(1, 20)
@@ -256,14 +256,14 @@ func TestTries(t *testing.T) {
 				d, err = q.TryReserve(1, 20)
 			}
 		}
-		if err != ErrAgain || q.TryFlush() != ErrAgain {
+		if err != ErrWouldBlock || q.TryFlush() != ErrWouldBlock {
 			return fmt.Errorf("a draft: %w", err)
 		}
 		if err := b.Wait(ctx); err != nil {
 			return err
 		}
 		for {
-			if d, err = q.TryReserve(1, 100); err != ErrAgain {
+			if d, err = q.TryReserve(1, 100); err != ErrWouldBlock {
 				break
 			}
 		}
@@ -275,7 +275,7 @@ func TestTries(t *testing.T) {
 			return err
 		}
 		for {
-			if err := q.TryFlush(); err != ErrAgain {
+			if err := q.TryFlush(); err != ErrWouldBlock {
 				return errors.Join(err, b.Wait(ctx))
 			}
 		}
@@ -286,7 +286,7 @@ func TestTries(t *testing.T) {
 func TestTryRecvHearsOfDeaths(t *testing.T) {
 	faults := []Fault{{Kind: Crash, Ranks: []int{1}, After: Operations{1, 2}}}
 	underFaults(t, 3, faults, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ func TestTryRecvHearsOfDeaths(t *testing.T) {
 		for news, after := false, 0; after < 3; {
 			m, err := q.TryRecv()
 			switch {
-			case err == ErrAgain:
+			case err == ErrWouldBlock:
 				if err := q.Await(ctx); err != nil {
 					return err
 				}

@@ -49,7 +49,7 @@ var workloads = map[string]workload{
 // the end until everything has arrived.
 func onPort(work func(ctx context.Context, p *Proc, q *Port, b []byte, count int) error) workload {
 	return func(ctx context.Context, p *Proc, size, count int) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err == nil {
 			err = work(ctx, p, q, make([]byte, size), count)
 		}
@@ -115,10 +115,10 @@ func allToAll(ctx context.Context, p *Proc, q *Port, b []byte, count int) error 
 
 // remote exposes a region at each rank, and attaches to that of the next.
 func remote(ctx context.Context, p *Proc, size int) (*Remote, error) {
-	if _, err := p.Expose(ctx, "r", size, nil); err != nil {
+	if _, err := p.OpenRegion(ctx, "r", size, nil); err != nil {
 		return nil, err
 	}
-	return p.Attach(ctx, (p.Rank()+1)%p.Size(), "r")
+	return p.AttachRegion(ctx, (p.Rank()+1)%p.Size(), "r")
 }
 
 func pushes(ctx context.Context, p *Proc, size, count int) error {
@@ -140,11 +140,11 @@ func pulls(ctx context.Context, p *Proc, size, count int) error {
 // tickets lets every rank add to one word of rank 0.
 func tickets(ctx context.Context, p *Proc, size, count int) error {
 	if p.Rank() == 0 {
-		if _, err := p.Expose(ctx, "t", 8, nil); err != nil {
+		if _, err := p.OpenRegion(ctx, "t", 8, nil); err != nil {
 			return err
 		}
 	}
-	r, err := p.Attach(ctx, 0, "t")
+	r, err := p.AttachRegion(ctx, 0, "t")
 	for ; err == nil && count > 0; count-- {
 		_, err = r.FetchAdd(ctx, 0, 1)
 	}

@@ -39,7 +39,7 @@ func TestInterrupt(t *testing.T) {
 
 // pingPong sends numbers to the other rank and back, on a port of its own.
 func pingPong(ctx context.Context, p *Proc, channel, rounds int) error {
-	port, err := p.Open(ctx, channel, nil)
+	port, err := p.OpenPort(channel, nil)
 	if err != nil {
 		return err
 	}

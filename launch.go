@@ -261,18 +261,6 @@ func (j *Job) clean() {
 	}
 }
 
-// An ExitError reports that a rank of a Job has not ended well.
-type ExitError struct {
-	Rank   int
-	Status int    // as a shell has it: 128 + the signal's number if a signal ended it
-	Cause  string // such as "exit status 1"
-	Output string // the last lines that it wrote
-}
-
-func (e *ExitError) Error() string {
-	return fmt.Sprintf("weft: rank %d: %s; it wrote %q", e.Rank, e.Cause, e.Output)
-}
-
 func (j *Job) exitError(rank int) *ExitError {
 	status, cause := j.run.Exit(rank)
 	return &ExitError{rank, status, cause, lastLines(j.Output(rank))}

@@ -47,7 +47,7 @@ func await(t *testing.T, job *weft.Job, rank int, text string) {
 
 // bereaved lets all wait for rank 1, which waits to be killed.
 func bereaved(ctx context.Context, p *weft.Proc) error {
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func runs(pid int) bool {
 
 // busy lets rank 0 wait for rank 1 in many goroutines.
 func busy(ctx context.Context, p *weft.Proc) error {
-	q, err := p.Open(ctx, 3, nil)
+	q, err := p.OpenPort(3, nil)
 	if err != nil {
 		return err
 	}
@@ -266,8 +266,8 @@ func busy(ctx context.Context, p *weft.Proc) error {
 	for _, f := range []func() error{
 		func() error { _, err := q.RecvFrom(ctx, 1); return err },
 		func() error { return q.Send(ctx, 1, make([]byte, 1<<20)) },
-		func() error { _, err := p.Attach(ctx, 1, "palace"); return err },
-		func() error { _, err := p.Sender(ctx, 1, "letters"); return err },
+		func() error { _, err := p.AttachRegion(ctx, 1, "palace"); return err },
+		func() error { _, err := p.AttachMailbox(ctx, 1, "letters"); return err },
 		func() error { return p.Barrier("together", nil).Wait(ctx) },
 	} {
 		go f()

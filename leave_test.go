@@ -14,12 +14,12 @@ import (
 func TestClosedPortLosesNothing(t *testing.T) {
 	const count = 200
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		news, err := p.Open(ctx, 1, nil)
+		news, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
 		if p.Rank() == 0 {
-			q, err := p.Open(ctx, 2, nil)
+			q, err := p.OpenPort(2, nil)
 			if err != nil {
 				return err
 			}
@@ -43,7 +43,7 @@ func TestClosedPortLosesNothing(t *testing.T) {
 		} else {
 			m.Release()
 		}
-		q, err := p.Open(ctx, 2, &PortConfig{RecvBuffer: 64 << 10})
+		q, err := p.OpenPort(2, &PortConfig{RecvBuffer: 64 << 10})
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func TestClosedPortLosesNothing(t *testing.T) {
 // What nobody accepts is told when the process leaves.
 func TestUndelivered(t *testing.T) {
 	_, err := Simulate(within(t), Cluster{Ranks: 2}, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil || p.Rank() == 1 {
 			if err == nil {
 				_, err = q.Recv(ctx) // until rank 0 has left
@@ -74,7 +74,7 @@ func TestUndelivered(t *testing.T) {
 			}
 			return err
 		}
-		unheard, err := p.Open(ctx, 9, nil)
+		unheard, err := p.OpenPort(9, nil)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func TestSenderComputes(t *testing.T) {
 	for _, c := range []struct{ count, size int }{{16600, 64}, {40, 32 << 10}} {
 		t.Run(fmt.Sprint(c.size), func(t *testing.T) {
 			real(t, 2, func(ctx context.Context, p *Proc) error {
-				q, err := p.Open(ctx, 1, &PortConfig{SendBuffer: 4 << 20, RecvBuffer: 64 << 10})
+				q, err := p.OpenPort(1, &PortConfig{SendBuffer: 4 << 20, RecvBuffer: 64 << 10})
 				if err != nil {
 					return err
 				}
@@ -134,18 +134,18 @@ func TestStartedPushesGoOn(t *testing.T) {
 	const count = 5000
 	real(t, 2, func(ctx context.Context, p *Proc) error {
 		if p.Rank() == 0 {
-			s, err := p.Sender(ctx, 1, "in")
+			s, err := p.AttachMailbox(ctx, 1, "in")
 			if err != nil {
 				return err
 			}
 			for i := range count {
-				if _, err := s.StartPush(ctx, uint64(i), make([]byte, 30)); err != nil {
+				if _, err := s.StartPushTagged(uint64(i), make([]byte, 30)); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
-		m, err := p.Mailbox(ctx, "in", &MailboxConfig{Rings: []int{32 << 10}})
+		m, err := p.OpenMailbox("in", &MailboxConfig{Rings: []int{32 << 10}})
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func TestStartedPushesGoOn(t *testing.T) {
 // Memory that is given back twice, also through a copy, is given back once.
 func TestReleaseTwice(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -227,11 +227,11 @@ func TestReleaseTwice(t *testing.T) {
 // A receive that is given up while the program has the buffer on loan says that.
 func TestAllOnLoan(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		news, err := p.Open(ctx, 1, nil)
+		news, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
-		q, err := p.Open(ctx, 2, &PortConfig{RecvBuffer: 64 << 10})
+		q, err := p.OpenPort(2, &PortConfig{RecvBuffer: 64 << 10})
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func TestLocalTellsWhatIsLost(t *testing.T) {
 			return nil // it has opened no port
 		}
 		defer close(sent)
-		port, err := p.Open(ctx, 1, nil)
+		port, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}

@@ -11,13 +11,24 @@ import (
 // MaxName is the longest name of a lock, semaphore, condition or barrier in bytes.
 const MaxName = 255
 
+// A LockAlgorithm is how the ranks pass a lock on.
+type LockAlgorithm string
+
+const (
+	// LockQueue is a distributed queue: the lock is handed on with one message, and taken
+	// again without any by the rank that had it last. It is the default.
+	LockQueue LockAlgorithm = "queue"
+	// LockCentral is a queue at one rank, the lock's home: two messages hand the lock on.
+	LockCentral LockAlgorithm = "central"
+)
+
 // LockConfig shapes a lock. Zero values mean the defaults. All ranks that use a
-// lock must say the same: ErrDisagree tells those that do not.
+// lock must say the same: ErrConfigMismatch tells ranks that do not.
 type LockConfig struct {
-	// Algorithm is "queue" (the default: a distributed queue, in which the lock
+	// Algorithm is LockQueue (the default: a distributed queue, in which the lock
 	// is handed on with one message, and taken again with none by who had it
-	// last) or "central" (a queue at one rank: two messages to hand it on).
-	Algorithm string
+	// last) or LockCentral (a queue at one rank: two messages to hand it on).
+	Algorithm LockAlgorithm
 
 	// Fair makes a rank that gives a lock by queue back queue again behind all
 	// others, which costs messages. Otherwise it may take the lock again before
@@ -63,8 +74,8 @@ func (p *Proc) Lock(name string, cfg *LockConfig) *Lock {
 	if cfg != nil {
 		c.Fair = cfg.Fair
 		switch cfg.Algorithm {
-		case "", "queue":
-		case "central":
+		case "", LockQueue:
+		case LockCentral:
 			c.Class, c.Fair = coord.CentralLock, false
 		default:
 			err = fmt.Errorf("weft: lock %q: algorithm %q: must be queue or central", name, cfg.Algorithm)
@@ -86,7 +97,8 @@ func (p *Proc) object(c coord.Config) (*coord.Object, error) {
 	if len(c.Name) < 1 || len(c.Name) > MaxName {
 		return nil, &ConfigError{Field: "length of the name", Value: len(c.Name), Min: 1, Max: MaxName}
 	}
-	return p.node.Object(c)
+	o, err := p.node.Object(c)
+	return o, public(err)
 }
 
 func (l *locker) do(ctx context.Context, kind coord.Kind) (driver.Outcome, error) {
@@ -95,7 +107,7 @@ func (l *locker) do(ctx context.Context, kind coord.Kind) (driver.Outcome, error
 	}
 	r, err := l.p.node.Coordinate(ctx, l.o, kind, 0)
 	if err != nil {
-		err = l.p.informed(l.o.ID, err)
+		err = l.p.informed(l.o.ID, public(err))
 	}
 	return r, err
 }

@@ -16,11 +16,11 @@ type tally struct{ r *Remote }
 
 func newTally(ctx context.Context, p *Proc, name string, cfg *RegionConfig) (tally, error) {
 	if p.Rank() == 0 {
-		if _, err := p.Expose(ctx, name, 64, cfg); err != nil {
+		if _, err := p.OpenRegion(ctx, name, 64, cfg); err != nil {
 			return tally{}, err
 		}
 	}
-	r, err := p.Attach(ctx, 0, name)
+	r, err := p.AttachRegion(ctx, 0, name)
 	return tally{r}, err
 }
 
@@ -46,7 +46,7 @@ func TestLocks(t *testing.T) {
 
 func contend(ctx context.Context, p *Proc, cfg LockConfig) error {
 	const times = 30
-	t, err := newTally(ctx, p, "tally", &RegionConfig{Guard: "L"})
+	t, err := newTally(ctx, p, "tally", &RegionConfig{Lock: "L"})
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func contend(ctx context.Context, p *Proc, cfg LockConfig) error {
 // TestTryLock: a try gets a lock that nobody uses, wherever its token is, and
 // does not get one that somebody uses.
 func TestTryLock(t *testing.T) {
-	for _, algorithm := range []string{"queue", "central"} {
-		t.Run(algorithm, func(t *testing.T) {
+	for _, algorithm := range []LockAlgorithm{LockQueue, LockCentral} {
+		t.Run(string(algorithm), func(t *testing.T) {
 			networks(t, 3, func(ctx context.Context, p *Proc) error {
 				l := p.Lock("L", &LockConfig{Algorithm: algorithm})
 				b := p.Barrier("b", nil)
@@ -142,8 +142,8 @@ func TestTryLock(t *testing.T) {
 
 // TestGiveUpLock: a rank that gives up waiting does not hold up those behind it.
 func TestGiveUpLock(t *testing.T) {
-	for _, algorithm := range []string{"queue", "central"} {
-		t.Run(algorithm, func(t *testing.T) {
+	for _, algorithm := range []LockAlgorithm{LockQueue, LockCentral} {
+		t.Run(string(algorithm), func(t *testing.T) {
 			networks(t, 3, func(ctx context.Context, p *Proc) error {
 				l := p.Lock("L", &LockConfig{Algorithm: algorithm})
 				b := p.Barrier("b", nil)
@@ -385,7 +385,7 @@ func TestMisuse(t *testing.T) {
 		if _, err := p.Lock("kind", &LockConfig{Fair: p.Rank() == 1}).Lock(ctx); err == nil {
 			want("barrier", b.Wait(ctx), nil)
 		} else {
-			want("ranks that disagree", err, ErrDisagree)
+			want("ranks that disagree", err, ErrConfigMismatch)
 			want("barrier", b.Wait(ctx), nil)
 		}
 		want("barrier", b.Wait(ctx), nil)
@@ -403,8 +403,8 @@ func TestMisuse(t *testing.T) {
 // TestLeaveLock: one who had the lock last gives its token back when it leaves,
 // and nobody is told of a death.
 func TestLeaveLock(t *testing.T) {
-	for _, algorithm := range []string{"queue", "central"} {
-		t.Run(algorithm, func(t *testing.T) {
+	for _, algorithm := range []LockAlgorithm{LockQueue, LockCentral} {
+		t.Run(string(algorithm), func(t *testing.T) {
 			networks(t, 3, func(ctx context.Context, p *Proc) error {
 				l := p.Lock("M", &LockConfig{Algorithm: algorithm}) // whose home is not rank 2
 				b := p.Barrier("b", nil)

@@ -15,18 +15,18 @@ import (
 	"weft/internal/timeline"
 )
 
-// A Full says what becomes of a message for which a mailbox has no room.
-type Full uint8
+// A FullPolicy says what happens to a message for which a mailbox has no room.
+type FullPolicy uint8
 
-// The policies.
 const (
-	// Nack refuses the message, and tells its sender to go on when there is room.
-	// Meanwhile nothing else that the sender has to say is held up.
-	Nack Full = iota
-	// Stall holds the sender's link up, with everything else that comes by it, as
-	// simple hardware does. Where there is no link of its own to hold up (in shared
-	// memory, over TCP) it is the same as Nack.
-	Stall
+	// RefuseWhenFull refuses the message; the mailbox tells the sender to send it again
+	// when there is room. Other traffic from the sender goes on meanwhile.
+	RefuseWhenFull FullPolicy = iota
+	// StallWhenFull stops the sender's link until there is room, and with it all other
+	// traffic from the sender, as simple hardware does. It has this effect only on
+	// transports with a lossy link, UDP and raw Ethernet; over shared memory and TCP it is
+	// the same as RefuseWhenFull.
+	StallWhenFull
 )
 
 // NoRing is the ring of a sender that has none.
@@ -51,8 +51,8 @@ type MailboxConfig struct {
 	// Spare is memory in bytes for rings that are made later, or grow.
 	Spare int
 
-	// Full says what becomes of a message for which there is no room.
-	Full Full
+	// Full says what happens to a message for which there is no room.
+	Full FullPolicy
 }
 
 const (
@@ -95,11 +95,9 @@ type Mailbox struct {
 // have such names.
 func mailboxName(name string) string { return reserved + "mailbox/" + name }
 
-// Mailbox makes a mailbox that other ranks find by its name, of 1 to 200 bytes.
-func (p *Proc) Mailbox(ctx context.Context, name string, cfg *MailboxConfig) (*Mailbox, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, waited(err, fmt.Sprintf("mailbox %q", name), "")
-	}
+// OpenMailbox makes a mailbox that other ranks reach by its name, of 1 to 200 bytes, with
+// AttachMailbox. It does not wait for other ranks.
+func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 	if err := checkMailboxName(name); err != nil {
 		return nil, err
 	}
@@ -130,11 +128,11 @@ func (p *Proc) Mailbox(ctx context.Context, name string, cfg *MailboxConfig) (*M
 		err = m.fill(c.Table)
 	}
 	if err == nil {
-		m.region, err = p.node.ExposeMailbox(mailboxName(name), m.box, bytes, whole.id, c.Full == Stall)
+		m.region, err = p.node.ExposeMailbox(mailboxName(name), m.box, bytes, whole.id, c.Full == StallWhenFull)
 	}
 	if err != nil {
 		p.unshare(whole)
-		return nil, err
+		return nil, public(err)
 	}
 	p.mu.Lock()
 	closed := p.closed
@@ -236,11 +234,11 @@ func (m *Mailbox) NextPacket(ctx context.Context) (d Delivery, err error) {
 	return d, err
 }
 
-// TryNext returns the next message if one has arrived, else ErrAgain.
+// TryNext returns the next message if one has arrived, else ErrWouldBlock.
 func (m *Mailbox) TryNext() (d Delivery, err error) {
-	if err = m.take(&d, true, 0, 0); err == ErrAgain {
+	if err = m.take(&d, true, 0, 0); err == ErrWouldBlock {
 		m.p.node.Assist()
-		if err = m.take(&d, true, 0, 0); err == ErrAgain {
+		if err = m.take(&d, true, 0, 0); err == ErrWouldBlock {
 			m.p.node.Vain()
 		}
 	}
@@ -249,7 +247,7 @@ func (m *Mailbox) TryNext() (d Delivery, err error) {
 
 func (m *Mailbox) next(ctx context.Context, d *Delivery, join bool) error {
 	err := m.take(d, join, 0, 1)
-	for err == ErrAgain {
+	for err == ErrWouldBlock {
 		began := m.p.mark()
 		err = m.await(ctx)
 		if m.p.timeline != nil {
@@ -290,7 +288,7 @@ func (m *Mailbox) await(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
 	c.RMA.Kind, c.RMA.Peer, c.RMA.Region = rma.Await, m.p.job.Rank, m.region.ID
-	return m.p.node.AwaitMail(ctx, c, seen)
+	return public(m.p.node.AwaitMail(ctx, c, seen))
 }
 
 // leave ends a wait that has come to nothing.
@@ -318,7 +316,7 @@ func (m *Mailbox) loss() error {
 		}
 		m.latch.Unlock()
 		if news && rank != m.p.job.Rank && (!gone.Clean || told == m.p.job.Size-2) {
-			return gone
+			return publicPeer(gone)
 		}
 	}
 }

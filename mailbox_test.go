@@ -15,7 +15,7 @@ func TestMailbox(t *testing.T) {
 	networks(t, 4, func(ctx context.Context, p *Proc) error {
 		const each = 200
 		if p.Rank() != 0 {
-			s, err := p.Sender(ctx, 0, "in")
+			s, err := p.AttachMailbox(ctx, 0, "in")
 			if err != nil {
 				return err
 			}
@@ -28,7 +28,7 @@ func TestMailbox(t *testing.T) {
 			}
 			return nil
 		}
-		m, err := p.Mailbox(ctx, "in", &MailboxConfig{Rings: []int{32 << 10, 16 << 10}, Table: map[int]int{3: 1}})
+		m, err := p.OpenMailbox("in", &MailboxConfig{Rings: []int{32 << 10, 16 << 10}, Table: map[int]int{3: 1}})
 		if err != nil {
 			return err
 		}
@@ -58,11 +58,11 @@ func TestMailbox(t *testing.T) {
 func TestMailboxRefusals(t *testing.T) {
 	networks(t, 3, func(ctx context.Context, p *Proc) error {
 		if p.Rank() == 0 {
-			m, err := p.Mailbox(ctx, "in", &MailboxConfig{Rings: []int{1 << 10}, Table: map[int]int{2: NoRing}})
+			m, err := p.OpenMailbox("in", &MailboxConfig{Rings: []int{1 << 10}, Table: map[int]int{2: NoRing}})
 			if err != nil {
 				return err
 			}
-			if _, err := p.Mailbox(ctx, "in", nil); !errors.Is(err, ErrInUse) {
+			if _, err := p.OpenMailbox("in", nil); !errors.Is(err, ErrInUse) {
 				return fmt.Errorf("a second of the name: %v", err)
 			}
 			if err := m.SetRing(1, 7); !errors.Is(err, ErrNoEntry) {
@@ -88,7 +88,7 @@ func TestMailboxRefusals(t *testing.T) {
 			}
 			return m.Close()
 		}
-		s, err := p.Sender(ctx, 0, "in")
+		s, err := p.AttachMailbox(ctx, 0, "in")
 		if err != nil {
 			return err
 		}
@@ -99,13 +99,13 @@ func TestMailboxRefusals(t *testing.T) {
 			}
 			return nil
 		}
-		bad := []error{check(s.To(5).Push(ctx, make([]byte, 100)), ErrNoEntry, 100)}
+		bad := []error{check(s.WithRing(5).Push(ctx, make([]byte, 100)), ErrNoEntry, 100)}
 		if p.Rank() == 2 {
 			bad = append(bad, check(s.Push(ctx, []byte("good")), ErrNoEntry, 4))
-			bad = append(bad, s.To(0).Push(ctx, []byte("good")))
+			bad = append(bad, s.WithRing(0).Push(ctx, []byte("good")))
 		} else {
 			bad = append(bad, check(s.Push(ctx, make([]byte, 1<<10+1)), ErrTooLong, 1<<10+1))
-			bad = append(bad, check(s.To(0).With(PerMessage).Push(ctx, make([]byte, 100)), ErrShared, 100))
+			bad = append(bad, check(s.WithRing(0).WithStatus(StatusPerMessage).Push(ctx, make([]byte, 100)), ErrShared, 100))
 			bad = append(bad, s.Push(ctx, []byte("good")))
 		}
 		if err := errors.Join(bad...); err != nil {
@@ -125,15 +125,15 @@ func TestMailboxRefusals(t *testing.T) {
 // A full mailbox holds its senders up, and loses nothing; who gives up has sent
 // nothing, or may not know.
 func TestFullMailbox(t *testing.T) {
-	for _, full := range []Full{Nack, Stall} {
+	for _, full := range []FullPolicy{RefuseWhenFull, StallWhenFull} {
 		networks(t, 2, func(ctx context.Context, p *Proc) error {
 			const n, second = 100, 1 << 32
-			port, err := p.Open(ctx, 1, nil)
+			port, err := p.OpenPort(1, nil)
 			if err != nil {
 				return err
 			}
 			if p.Rank() == 1 {
-				s, err := p.Sender(ctx, 0, "in")
+				s, err := p.AttachMailbox(ctx, 0, "in")
 				if err != nil {
 					return err
 				}
@@ -159,14 +159,14 @@ func TestFullMailbox(t *testing.T) {
 				}
 				return nil
 			}
-			m, err := p.Mailbox(ctx, "in", &MailboxConfig{Rings: []int{4 << 10}, Full: full})
+			m, err := p.OpenMailbox("in", &MailboxConfig{Rings: []int{4 << 10}, Full: full})
 			if err != nil {
 				return err
 			}
 			defer m.Close()
 			var held []Delivery
 			seen := 0
-			if full == Nack { // with Stall the message cannot overtake
+			if full == RefuseWhenFull { // with StallWhenFull the message cannot overtake
 				msg, err := port.Recv(ctx)
 				if err != nil {
 					return err
@@ -207,7 +207,7 @@ func TestAutoRings(t *testing.T) {
 		p.amt = &amtRings{auto: true}
 		turn := p.Barrier("turn", nil)
 		if p.Rank() != 0 {
-			s, err := p.Sender(ctx, 0, "in")
+			s, err := p.AttachMailbox(ctx, 0, "in")
 			if err != nil {
 				return err
 			}
@@ -223,7 +223,7 @@ func TestAutoRings(t *testing.T) {
 			}
 			return nil
 		}
-		m, err := p.Mailbox(ctx, "in", nil)
+		m, err := p.OpenMailbox("in", nil)
 		if err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func TestRingsChange(t *testing.T) {
 		const each = 800
 		letter := func(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 41+i%1900) }
 		if p.Rank() != 0 {
-			s, err := p.Sender(ctx, 0, "in")
+			s, err := p.AttachMailbox(ctx, 0, "in")
 			if err != nil {
 				return err
 			}
@@ -267,7 +267,7 @@ func TestRingsChange(t *testing.T) {
 			}
 			return nil
 		}
-		m, err := p.Mailbox(ctx, "in", &MailboxConfig{Rings: []int{4 << 10}, Spare: 16 << 10})
+		m, err := p.OpenMailbox("in", &MailboxConfig{Rings: []int{4 << 10}, Spare: 16 << 10})
 		if err != nil {
 			return err
 		}
@@ -321,23 +321,23 @@ func change(ctx context.Context, m *Mailbox, done <-chan bool) error {
 // that refuses only what is for it. (Head-of-line blocking, spec §3.2.)
 func TestHeadOfLineBlocking(t *testing.T) {
 	for _, c := range []struct {
-		full      Full
+		full      FullPolicy
 		overtakes bool
-	}{{Nack, true}, {Stall, false}} {
+	}{{RefuseWhenFull, true}, {StallWhenFull, false}} {
 		_, err := Simulate(within(t), Cluster{Ranks: 2}, func(ctx context.Context, p *Proc) error {
-			port, err := p.Open(ctx, 1, nil)
+			port, err := p.OpenPort(1, nil)
 			if err != nil {
 				return err
 			}
 			const n = 20
 			if p.Rank() == 1 {
-				s, err := p.Sender(ctx, 0, "in")
+				s, err := p.AttachMailbox(ctx, 0, "in")
 				if err != nil {
 					return err
 				}
 				var ops []*Op
 				for range n {
-					o, err := s.StartPush(ctx, 0, make([]byte, 1000))
+					o, err := s.StartPushTagged(0, make([]byte, 1000))
 					if err != nil {
 						return err
 					}
@@ -353,7 +353,7 @@ func TestHeadOfLineBlocking(t *testing.T) {
 				}
 				return nil
 			}
-			m, err := p.Mailbox(ctx, "in", &MailboxConfig{Rings: []int{4096}, Full: c.full})
+			m, err := p.OpenMailbox("in", &MailboxConfig{Rings: []int{4096}, Full: c.full})
 			if err != nil {
 				return err
 			}
@@ -361,7 +361,7 @@ func TestHeadOfLineBlocking(t *testing.T) {
 				return err
 			}
 			msg, err := port.TryRecv()
-			if overtook := err == nil; overtook != c.overtakes || err != nil && err != ErrAgain {
+			if overtook := err == nil; overtook != c.overtakes || err != nil && err != ErrWouldBlock {
 				return fmt.Errorf("policy %d: the message behind has arrived: %v, %v", c.full, overtook, err)
 			}
 			msg.Release()
@@ -391,13 +391,13 @@ func TestManyReaders(t *testing.T) {
 	real(t, 3, func(ctx context.Context, p *Proc) error {
 		const each = 500
 		if p.Rank() != 0 {
-			s, err := p.Sender(ctx, 0, "in")
+			s, err := p.AttachMailbox(ctx, 0, "in")
 			for i := 0; i < each && err == nil; i++ {
 				err = s.PushTagged(ctx, uint64(p.Rank()*each+i), make([]byte, i))
 			}
 			return err
 		}
-		m, err := p.Mailbox(ctx, "in", nil)
+		m, err := p.OpenMailbox("in", nil)
 		if err != nil {
 			return err
 		}
@@ -442,13 +442,13 @@ func TestNextPacket(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		const size = 200000
 		if p.Rank() == 1 {
-			s, err := p.Sender(ctx, 0, "in")
+			s, err := p.AttachMailbox(ctx, 0, "in")
 			if err != nil {
 				return err
 			}
-			return s.With(PerPacket).PushTagged(ctx, 7, bytes.Repeat([]byte("x"), size))
+			return s.WithStatus(StatusPerPacket).PushTagged(ctx, 7, bytes.Repeat([]byte("x"), size))
 		}
-		m, err := p.Mailbox(ctx, "in", &MailboxConfig{Rings: []int{size}})
+		m, err := p.OpenMailbox("in", &MailboxConfig{Rings: []int{size}})
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func openAll(t testing.TB, procs []*Proc) []*Port {
 	t.Helper()
 	ports := make([]*Port, len(procs))
 	err := together(within(t), procs, func(ctx context.Context, p *Proc) (err error) {
-		ports[p.Rank()], err = p.Open(ctx, 1, nil)
+		ports[p.Rank()], err = p.OpenPort(1, nil)
 		return err
 	})
 	if err != nil {

@@ -55,7 +55,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		before[i] = p.Stats()
 	}
 	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -85,11 +85,11 @@ func TestMemoryIsGivenBack(t *testing.T) {
 // use uses a region, a mailbox and Alloc memory of the other rank, and closes its own.
 func use(ctx context.Context, p *Proc, q *Port, name string, data []byte) error {
 	other := 1 - p.Rank()
-	w, err := p.Window(ctx, name, len(data), nil)
+	w, err := p.OpenRegion(ctx, name, len(data), nil)
 	if err != nil {
 		return err
 	}
-	m, err := p.Mailbox(ctx, name, nil)
+	m, err := p.OpenMailbox(name, nil)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func use(ctx context.Context, p *Proc, q *Port, name string, data []byte) error 
 	if err != nil {
 		return err
 	}
-	s, err := p.Sender(ctx, other, name)
+	s, err := p.AttachMailbox(ctx, other, name)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func use(ctx context.Context, p *Proc, q *Port, name string, data []byte) error 
 	if err := s.Push(ctx, data[:1000]); err != nil {
 		return err
 	}
-	op, err := q.StartSend(ctx, other, a)
+	op, err := q.StartSend(other, a)
 	if err != nil {
 		return err
 	}
@@ -143,20 +143,20 @@ func TestManySmallRegions(t *testing.T) {
 	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
 		for i := range rounds {
 			name := fmt.Sprint(i)
-			w, err := p.Window(ctx, name, 8, nil)
+			w, err := p.OpenRegion(ctx, name, 8, nil)
 			if err != nil {
 				return err
 			}
-			m, err := p.Mailbox(ctx, name, &MailboxConfig{Records: 16, Rings: []int{64}})
+			m, err := p.OpenMailbox(name, &MailboxConfig{Records: 16, Rings: []int{64}})
 			if err != nil {
 				return err
 			}
-			if r, err := p.Attach(ctx, 1-p.Rank(), name); err != nil {
+			if r, err := p.AttachRegion(ctx, 1-p.Rank(), name); err != nil {
 				return err
 			} else if _, err := r.FetchAdd(ctx, 0, 1); err != nil && !errors.Is(err, ErrClosed) {
 				return err
 			}
-			if s, err := p.Sender(ctx, 1-p.Rank(), name); err != nil {
+			if s, err := p.AttachMailbox(ctx, 1-p.Rank(), name); err != nil {
 				return err
 			} else if err := s.Push(ctx, nil); err != nil && !errors.Is(err, ErrClosed) {
 				return err
@@ -188,14 +188,14 @@ func TestMoreRegionsThanMappings(t *testing.T) {
 	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
 		if p.Rank() == 0 {
 			for i := range regions {
-				if _, err := p.Expose(ctx, fmt.Sprint(i), 64, nil); err != nil {
+				if _, err := p.OpenRegion(ctx, fmt.Sprint(i), 64, nil); err != nil {
 					return fmt.Errorf("region %d: %w", i, err)
 				}
 			}
 			return p.Barrier("used", &BarrierConfig{Algorithm: "dissemination"}).Wait(ctx)
 		}
 		for _, i := range []int{0, regions - 1} {
-			r, err := p.Attach(ctx, 0, fmt.Sprint(i))
+			r, err := p.AttachRegion(ctx, 0, fmt.Sprint(i))
 			if err != nil {
 				return err
 			}
@@ -216,11 +216,11 @@ func TestMoreRegionsThanMappings(t *testing.T) {
 // TestOwnRegionAfterClose: a Remote of one's own region that is closed.
 func TestOwnRegionAfterClose(t *testing.T) {
 	real(t, 1, func(ctx context.Context, p *Proc) error {
-		w, err := p.Expose(ctx, "mine", 1<<16, nil)
+		w, err := p.OpenRegion(ctx, "mine", 1<<16, nil)
 		if err != nil {
 			return err
 		}
-		r, err := p.Attach(ctx, 0, "mine")
+		r, err := p.AttachRegion(ctx, 0, "mine")
 		if err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func TestOwnRegion(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		r, err := p.Attach(ctx, 0, "window")
+		r, err := p.AttachRegion(ctx, 0, "window")
 		if err != nil {
 			return err
 		}
@@ -269,7 +269,7 @@ func TestOwnRegion(t *testing.T) {
 		}
 		before := p.Stats().PacketsSent
 		for range each {
-			if err := r.Put(ctx, 0, []byte("12345678")); err != nil {
+			if err := r.Put(0, []byte("12345678")); err != nil {
 				return err
 			}
 			if _, err := r.FetchAdd(ctx, 8, 1); err != nil {
@@ -290,11 +290,11 @@ func TestCloseUnderWay(t *testing.T) {
 	real(t, 2, func(ctx context.Context, p *Proc) error {
 		if p.Rank() == 0 {
 			for i := range rounds {
-				w, err := p.Expose(ctx, "region", size, nil)
+				w, err := p.OpenRegion(ctx, "region", size, nil)
 				if err != nil {
 					return err
 				}
-				m, err := p.Mailbox(ctx, "mailbox", nil)
+				m, err := p.OpenMailbox("mailbox", nil)
 				if err != nil {
 					return err
 				}
@@ -307,7 +307,7 @@ func TestCloseUnderWay(t *testing.T) {
 					return fmt.Errorf("round %d: %w", i, err)
 				}
 			}
-			_, err := p.Expose(ctx, "over", 8, nil)
+			_, err := p.OpenRegion(ctx, "over", 8, nil)
 			return err
 		}
 		var wg sync.WaitGroup
@@ -337,7 +337,7 @@ func TestCloseUnderWay(t *testing.T) {
 			return useUntilClosed(done, p, func(r *Remote) error { _, err := r.FetchAdd(done, 0, 1); return err })
 		})
 		each(func() error {
-			s, err := p.Sender(done, 0, "mailbox")
+			s, err := p.AttachMailbox(done, 0, "mailbox")
 			for err == nil {
 				soon, cancel := context.WithTimeout(done, time.Millisecond)
 				if err = s.Push(soon, buf[:5000]); errors.Is(err, context.DeadlineExceeded) {
@@ -347,7 +347,7 @@ func TestCloseUnderWay(t *testing.T) {
 			}
 			return err
 		})
-		_, err := p.Attach(ctx, 0, "over")
+		_, err := p.AttachRegion(ctx, 0, "over")
 		over.Store(true)
 		cancel()
 		wg.Wait()
@@ -358,7 +358,7 @@ func TestCloseUnderWay(t *testing.T) {
 
 // useUntilClosed attaches to the region of rank 0, and uses it until it is closed.
 func useUntilClosed(ctx context.Context, p *Proc, f func(r *Remote) error) error {
-	r, err := p.Attach(ctx, 0, "region")
+	r, err := p.AttachRegion(ctx, 0, "region")
 	for err == nil {
 		err = f(r)
 	}

@@ -67,11 +67,11 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 	if err := errors.Join(auto[1].Wait(ctx), <-made); err != nil {
 		t.Fatal(err)
 	}
-	mails, err := procs[1].Mailbox(ctx, "mails", nil)
+	mails, err := procs[1].OpenMailbox("mails", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender, err := procs[0].Sender(ctx, 1, "mails")
+	sender, err := procs[0].AttachMailbox(ctx, 1, "mails")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 				if err == nil {
 					m.Release()
 				}
-				if err != ErrAgain || ctx.Err() != nil {
+				if err != ErrWouldBlock || ctx.Err() != nil {
 					return err
 				}
 			}
@@ -141,7 +141,7 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 		{"push", func() error { return far.Push(ctx, 0, long) }},
 		{"pull", func() error { return far.Pull(ctx, in, 0) }},
 		{"put and flush", func() error {
-			if err := far.Put(ctx, 8, word); err != nil {
+			if err := far.Put(8, word); err != nil {
 				return err
 			}
 			return far.Flush(ctx)
@@ -187,7 +187,7 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 		{"barrier over messages", func() error { return both(tree) }},
 		{"barrier", func() error { return both(auto) }},
 		{"started push", func() error {
-			op, err := far.StartPush(ctx, 0, short)
+			op, err := far.StartPush(0, short)
 			if err != nil {
 				return err
 			}
@@ -225,7 +225,7 @@ func TestNoAllocationOfLongMessages(t *testing.T) {
 	var q [2]*Port
 	for i, p := range procs {
 		var err error
-		if q[i], err = p.Open(ctx, 1, nil); err != nil {
+		if q[i], err = p.OpenPort(1, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,7 +263,7 @@ func TestNoAllocationOfSleepers(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	for _, algorithm := range []string{"auto", "tree"} {
+	for _, algorithm := range []BarrierAlgorithm{BarrierAuto, BarrierTree} {
 		ctx := within(t)
 		var b [2]*Barrier
 		for i, p := range joinAll(t, 2, &Config{Transport: "shm", Spin: -1}) {

@@ -28,7 +28,7 @@ var ops = sync.Pool{New: func() any { return new(Op) }}
 // StartSend is Send without waiting: b must not be changed until the Op has
 // ended. A short message has usually been sent when it returns. Messages to one
 // rank arrive in the order in which they were started.
-func (q *Port) StartSend(ctx context.Context, to int, b []byte) (*Op, error) {
+func (q *Port) StartSend(to int, b []byte) (*Op, error) {
 	if err := q.p.check(to); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (q *Port) StartSend(ctx context.Context, to int, b []byte) (*Op, error) {
 // StartPush begins Push: src must not be changed until the Op has ended. A message that is
 // sent to the same rank afterwards, before or after Wait, arrives after the data. To other
 // ranks nothing is promised until Wait has returned: then the data is in place.
-func (r *Remote) StartPush(ctx context.Context, off int, src []byte) (*Op, error) {
+func (r *Remote) StartPush(off int, src []byte) (*Op, error) {
 	if err := r.writable(); err != nil {
 		return nil, err
 	}
@@ -60,23 +60,23 @@ func (r *Remote) StartPush(ctx context.Context, off int, src []byte) (*Op, error
 }
 
 // StartPull begins Pull.
-func (r *Remote) StartPull(ctx context.Context, dst []byte, off int) (*Op, error) {
+func (r *Remote) StartPull(dst []byte, off int) (*Op, error) {
 	r.p.count(r.rank, amt.Pull, len(dst))
 	return r.start(rma.Op{Kind: rma.Pull, Off: uint64(off), Buf: dst})
 }
 
 // StartFetchAdd begins FetchAdd; Value has the result.
-func (r *Remote) StartFetchAdd(ctx context.Context, off int, delta uint64) (*Op, error) {
+func (r *Remote) StartFetchAdd(off int, delta uint64) (*Op, error) {
 	return r.startAtomic(wire.CodeAdd, off, delta, 0)
 }
 
 // StartSwap begins Swap; Value has the result.
-func (r *Remote) StartSwap(ctx context.Context, off int, v uint64) (*Op, error) {
+func (r *Remote) StartSwap(off int, v uint64) (*Op, error) {
 	return r.startAtomic(wire.CodeSwap, off, v, 0)
 }
 
 // StartCompareSwap begins CompareSwap; Value has the result.
-func (r *Remote) StartCompareSwap(ctx context.Context, off int, old, v uint64) (*Op, error) {
+func (r *Remote) StartCompareSwap(off int, old, v uint64) (*Op, error) {
 	return r.startAtomic(wire.CodeCompareSwap, off, old, v)
 }
 
@@ -112,13 +112,13 @@ func (r *Remote) start(op rma.Op) (*Op, error) {
 func (o *Op) Done() bool { return o.call == nil || o.node.Ended(o.call) }
 
 // Wait returns when the operation is done, and its error. When ctx ends first
-// the operation is given up; see UnknownOutcome. The Op may not be used any
+// the operation is given up; see UnknownOutcomeError. The Op may not be used any
 // more, but for Value.
 func (o *Op) Wait(ctx context.Context) error {
 	if o.call == nil {
 		return o.err
 	}
-	o.err = o.node.Wait(ctx, o.call)
+	o.err = public(o.node.Wait(ctx, o.call))
 	o.value = o.call.RMA.Value
 	if o.way != nil {
 		o.way.ended(o.number, o.err)

@@ -68,7 +68,7 @@ type hostPair struct {
 func pairUp(t testing.TB, transport string, l *netlab.Lab) *hostPair {
 	p := &hostPair{t: t, procs: joinOver(t, transport, l, 2)}
 	for _, proc := range p.procs {
-		q, err := proc.Open(within(t), 1, nil)
+		q, err := proc.OpenPort(1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,8 +154,8 @@ func TestRouteMTU(t *testing.T) {
 	p.exchange(100)
 	must(t, l.Hosts[0].SetRouteMTU(1280))
 	p.until("packets are as long as the routes take", func() bool { return p.peer(0).MTU == 1252 && p.peer(1).MTU == 1472 })
-	if a := p.peer(0); !strings.Contains(a.Way, "the route takes packets of 1252 bytes, not 1472") {
-		t.Error(a.Way)
+	if a := p.peer(0); !strings.Contains(a.Path, "the route takes packets of 1252 bytes, not 1472") {
+		t.Error(a.Path)
 	}
 	must(t, l.Hosts[0].SetRouteMTU(0))
 	p.until("packets are long again", func() bool { return p.peer(0).MTU == 1472 })
@@ -192,13 +192,13 @@ func TestBatchesDropped(t *testing.T) {
 			end, err := l.Trouble(netlab.Trouble{Batches: true})
 			must(t, err)
 			p.until("batches are switched off", func() bool {
-				return strings.Contains(p.peer(0).Way, "singly: batches do not arrive where single packets do")
+				return strings.Contains(p.peer(0).Path, "singly: batches do not arrive where single packets do")
 			})
 			if n := p.procs[0].Stats().Switched; n == 0 {
 				t.Error("that is not counted")
 			}
 			must(t, end())
-			p.until("batches leave again", func() bool { return strings.Contains(p.peer(0).Way, "leave in batches") })
+			p.until("batches leave again", func() bool { return strings.Contains(p.peer(0).Path, "leave in batches") })
 		})
 	}
 }
@@ -231,7 +231,7 @@ func TestSwitches(t *testing.T) {
 	t.Setenv(envGRO, "off")
 	p := pairUp(t, "udp", hosts(t, 2, 1500))
 	p.exchange(50)
-	if way := p.peer(0).Way; p.procs[0].Stats().Batches > 0 || !strings.Contains(way, "leave singly: WEFT_UDP_SEGMENT=off; arrive singly: WEFT_UDP_GRO=off") {
+	if way := p.peer(0).Path; p.procs[0].Stats().Batches > 0 || !strings.Contains(way, "leave singly: WEFT_UDP_SEGMENT=off; arrive singly: WEFT_UDP_GRO=off") {
 		t.Errorf("%d batches: %s", p.procs[0].Stats().Batches, way)
 	}
 }

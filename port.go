@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 
 	"weft/internal/amt"
 	"weft/internal/driver"
@@ -58,22 +57,14 @@ type Port struct {
 	kind amt.Kind // of what is sent
 
 	channel int
-
-	mu    sync.Mutex
-	spare []*big // for long messages received without a buffer
+	long    *longBuffers // for long messages received without a buffer
 }
 
-// maxSpare bounds what a port keeps of buffers for long messages.
-const maxSpare = 16 << 20
-
-// Open opens the port of a channel, 0 to 65535. Messages that were sent to it
+// OpenPort opens the port of a channel, 0 to 65535. Messages that were sent to it
 // before are not lost: their senders have been holding them. A channel that has been
 // revoked cannot be opened again: the error is a RevokedError. If this rank had not
 // opened it before, it gets a port whose operations end with that error.
-func (p *Proc) Open(ctx context.Context, channel int, cfg *PortConfig) (*Port, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, waited(err, fmt.Sprintf("opening of channel %d", channel), "")
-	}
+func (p *Proc) OpenPort(channel int, cfg *PortConfig) (*Port, error) {
 	if channel < 0 || channel > 1<<16-1 {
 		return nil, &ConfigError{Field: "channel", Value: channel, Min: 0, Max: 1<<16 - 1}
 	}
@@ -81,15 +72,14 @@ func (p *Proc) Open(ctx context.Context, channel int, cfg *PortConfig) (*Port, e
 	if cfg != nil {
 		c = *cfg
 	}
-	q := &Port{p: p, channel: channel}
-	var err error
-	q.port, err = p.node.Open(uint16(channel), msg.Config(c))
+	port, err := p.node.Open(uint16(channel), msg.Config(c))
 	if err != nil {
-		return nil, err
+		return nil, public(err)
 	}
+	q := &Port{p: p, port: port, channel: channel, long: &longBuffers{}}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ports[q] = true
+	p.ports[port] = q
 	return q, nil
 }
 
@@ -112,11 +102,11 @@ func (q *Port) Send(ctx context.Context, to int, b []byte) error {
 	}
 	err := q.p.node.Message(ctx, q.port, c)
 	runtime.KeepAlive(b)
-	return err
+	return public(err)
 }
 
 // TrySend sends a message of up to 32 KiB if that takes no waiting, and
-// returns ErrAgain if it would.
+// returns ErrWouldBlock if it would.
 func (q *Port) TrySend(to int, b []byte) error {
 	if err := q.p.check(to); err != nil {
 		return err
@@ -131,10 +121,10 @@ func (q *Port) TrySend(to int, b []byte) error {
 	if err := q.state(to); err != nil {
 		return err
 	}
-	return ErrAgain
+	return ErrWouldBlock
 }
 
-// TryRoom returns nil if a message of n bytes, up to 32 KiB, to a rank would find room, and ErrAgain if not. As long as nobody
+// TryRoom returns nil if a message of n bytes, up to 32 KiB, to a rank would find room, and ErrWouldBlock if not. As long as nobody
 // else sends on the port there is room for it whenever it is sent.
 func (q *Port) TryRoom(to, n int) error {
 	if uint(to) >= uint(q.p.job.Size) {
@@ -146,7 +136,7 @@ func (q *Port) TryRoom(to, n int) error {
 	if err := q.state(to); err != nil {
 		return err
 	}
-	return ErrAgain
+	return ErrWouldBlock
 }
 
 // TrySendMore is TrySend, and reports whether another message of next bytes to the same rank would find room. As long as
@@ -166,7 +156,7 @@ func (q *Port) TrySendMore(to int, b []byte, next int) (more bool, err error) {
 	if err := q.state(to); err != nil {
 		return false, err
 	}
-	return false, ErrAgain
+	return false, ErrWouldBlock
 }
 
 // state returns why nothing can be sent to a rank, if that is so.
@@ -175,9 +165,9 @@ func (q *Port) state(to int) (err error) {
 		if q.p.node.Closing() {
 			err = ErrClosed
 		} else if why := q.port.Closed(); why != nil {
-			err = why
+			err = public(why)
 		} else if g := e.Gone(to); g != nil {
-			err = g
+			err = publicPeer(g)
 		}
 	})
 	return err
@@ -189,10 +179,10 @@ func (q *Port) Flush(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
 	c.Msg.Kind, c.Msg.Peer = msg.Flush, Any
-	return q.p.node.Message(ctx, q.port, c)
+	return public(q.p.node.Message(ctx, q.port, c))
 }
 
-// TryFlush returns nil if every message sent before has been accepted by its receiver's port, and ErrAgain if
+// TryFlush returns nil if every message sent before has been accepted by its receiver's port, and ErrWouldBlock if
 // one has not, or not yet as far as is known here. The receivers are asked.
 func (q *Port) TryFlush() error {
 	if q.p.node.Settled(q.port) {
@@ -201,7 +191,7 @@ func (q *Port) TryFlush() error {
 	if err := q.state(q.p.job.Rank); err != nil {
 		return err
 	}
-	return ErrAgain
+	return ErrWouldBlock
 }
 
 // A Message is a received message, on loan until Release.
@@ -222,7 +212,7 @@ func (m *Message) Release() {
 	case m.block != nil:
 		m.port.p.node.Release(m.port.port, m.block, m.use)
 	case m.big != nil:
-		m.port.keep(m.big, m.use)
+		m.port.long.put(m.big, m.use)
 	}
 	m.block, m.big, m.Data = nil, nil, nil
 }
@@ -247,7 +237,7 @@ func (q *Port) recv(ctx context.Context, from int) (Message, error) {
 		return q.recvLong(ctx, c)
 	}
 	if err != nil {
-		return Message{}, q.starved(err)
+		return Message{}, q.starved(public(err))
 	}
 	return Message{From: r.From, Data: r.Block.Data(), port: q, block: r.Block, use: r.Block.Use()}, nil
 }
@@ -271,13 +261,13 @@ func (q *Port) starved(err error) error {
 func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 	defer c.Free()
 	for c.Msg.State == msg.Offered {
-		big := q.buffer(c.Msg.Offer.Total)
+		big := q.long.get(c.Msg.Offer.Total)
 		c.Msg.Buf = big.mem[:c.Msg.Offer.Total]
 		err := q.fetch(ctx, c)
 		if err == nil && c.Msg.Block == nil && c.Msg.State == msg.Done {
 			return Message{From: c.Msg.From, Data: big.mem[:c.Msg.N], port: q, big: big, use: big.use}, nil
 		}
-		q.keep(big, big.use) // the sender gave up, and something else came
+		q.long.put(big, big.use) // the sender gave up, and something else came
 		if err != nil {
 			return Message{}, err
 		}
@@ -286,7 +276,7 @@ func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 }
 
 // TryRecv receives the next message of up to 32 KiB if it has arrived, and
-// returns ErrAgain if none has. The death of a rank is reported in its place among the
+// returns ErrWouldBlock if none has. The death of a rank is reported in its place among the
 // messages, as by Recv.
 func (q *Port) TryRecv() (Message, error) {
 	return q.TryRecvCopy(nil)
@@ -302,9 +292,9 @@ func (q *Port) TryRecvCopy(buf []byte) (Message, error) {
 	case ok:
 		return Message{From: r.From, Data: buf[:r.N]}, nil
 	case err == nil:
-		err = ErrAgain
+		err = ErrWouldBlock
 	}
-	return Message{}, err
+	return Message{}, public(err)
 }
 
 // Await returns when there is something to receive, and leaves it there: a message, or the news of a
@@ -313,7 +303,7 @@ func (q *Port) Await(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
 	c.Msg.Kind, c.Msg.Peer = msg.Await, Any
-	return q.p.node.Message(ctx, q.port, c)
+	return public(q.p.node.Message(ctx, q.port, c))
 }
 
 // Notify sets a signal as soon as there is something to receive, or the port is closed: at once if that is so
@@ -350,13 +340,13 @@ func (q *Port) recvInto(ctx context.Context, from int, buf []byte) (int, int, er
 	}
 	r, c, err := q.p.node.Receive(ctx, q.port, from, buf)
 	if c == nil {
-		return r.N, r.From, err
+		return r.N, r.From, public(err)
 	}
 	defer c.Free()
 	for err == nil && c.Msg.State == msg.Offered {
 		err = q.fetch(ctx, c)
 	}
-	return c.Msg.N, c.Msg.From, err
+	return c.Msg.N, c.Msg.From, public(err)
 }
 
 // fetch brings the bytes of an offered message into c.Msg.Buf: by reading the
@@ -364,9 +354,9 @@ func (q *Port) recvInto(ctx context.Context, from int, buf []byte) (int, int, er
 func (q *Port) fetch(ctx context.Context, c *driver.Call) error {
 	o := c.Msg.Offer
 	if (o.Mem != 0 || o.Addr != 0) && q.p.readPeer(o.From, o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
-		return q.p.node.Fetched(ctx, c)
+		return public(q.p.node.Fetched(ctx, c))
 	}
-	return q.p.node.Fetch(ctx, c)
+	return public(q.p.node.Fetch(ctx, c))
 }
 
 // readPeer reads a peer's memory, and reports whether it could.
@@ -388,42 +378,6 @@ func (p *Proc) readPeer(rank int, id uint32, addr uint64, dst []byte) bool {
 	}
 	copy(dst, src.Bytes[addr:])
 	return !src.Gone() // else the sender has given the message up
-}
-
-// A big is memory for a long message.
-type big struct {
-	mem []byte
-	use uint32 // how often it has been given back
-}
-
-// buffer returns memory for a long message, and keep takes it back, unless that has
-// been done: use is its number when it was lent.
-func (q *Port) buffer(n int) *big {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for i, b := range q.spare {
-		if len(b.mem) >= n {
-			q.spare = append(q.spare[:i], q.spare[i+1:]...)
-			return b
-		}
-	}
-	return &big{mem: make([]byte, n)}
-}
-
-func (q *Port) keep(b *big, use uint32) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if b.use != use {
-		return
-	}
-	b.use++
-	held := len(b.mem)
-	for _, s := range q.spare {
-		held += len(s.mem)
-	}
-	if held <= maxSpare && len(q.spare) < 8 {
-		q.spare = append(q.spare, b)
-	}
 }
 
 // Revoke ends the channel for a group of ranks that cannot go on, for good: here and at the ranks in members, every
@@ -448,13 +402,6 @@ func (q *Port) Revoke(members []int, why error) {
 	q.p.node.Revoke(q.port, members, gone, reason)
 }
 
-// lent reports whether the memory has not been given back.
-func (q *Port) lent(b *big, use uint32) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return b.use == use
-}
-
 // Close closes the port, at once. Operations that wait end with ErrClosed. What Send
 // has accepted is not lost: it goes on to its receivers as long as the Proc is open,
 // which waits for that when it closes, and says what they have not accepted
@@ -462,8 +409,8 @@ func (q *Port) lent(b *big, use uint32) bool {
 // later ones are held by their senders until the channel is opened again.
 func (q *Port) Close() error {
 	q.p.mu.Lock()
-	open := q.p.ports[q]
-	delete(q.p.ports, q)
+	open := q.p.ports[q.port] != nil
+	delete(q.p.ports, q.port)
 	q.p.mu.Unlock()
 	if open {
 		q.p.node.ClosePort(q.port)

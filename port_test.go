@@ -21,7 +21,7 @@ func within(t testing.TB) context.Context {
 func TestMessagesArriveInOrder(t *testing.T) {
 	const each = 300
 	real(t, 4, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 7, nil)
+		q, err := p.OpenPort(7, nil)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func TestSlowReceiverBoundsMemory(t *testing.T) {
 			const each = 4000
 			ready := make(chan struct{})
 			err := Local(within(t), 3, func(ctx context.Context, p *Proc) error {
-				q, err := p.Open(ctx, 1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 128 << 10, Backoff: backoff})
+				q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 128 << 10, Backoff: backoff})
 				if err != nil {
 					return err
 				}
@@ -116,7 +116,7 @@ func TestSlowReceiverBoundsMemory(t *testing.T) {
 
 func TestReceiveForms(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 3, nil)
+		q, err := p.OpenPort(3, nil)
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func TestReceiveForms(t *testing.T) {
 		m.Release()
 		for {
 			m, err := q.TryRecv()
-			if errors.Is(err, ErrAgain) {
+			if errors.Is(err, ErrWouldBlock) {
 				continue
 			}
 			if err != nil || string(m.Data) != "tried" {
@@ -183,7 +183,7 @@ func TestReceiveForms(t *testing.T) {
 
 func TestPortErrors(t *testing.T) {
 	err := Local(within(t), 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 3, &PortConfig{MaxMessage: 100})
+		q, err := p.OpenPort(3, &PortConfig{MaxMessage: 100})
 		if err != nil {
 			return err
 		}
@@ -204,14 +204,14 @@ func TestPortErrors(t *testing.T) {
 		if err := q.Send(ctx, -1, nil); !errors.Is(err, ErrRank) {
 			return fmt.Errorf("rank -1: %v", err)
 		}
-		if _, err := p.Open(ctx, 3, nil); !errors.Is(err, ErrInUse) {
+		if _, err := p.OpenPort(3, nil); !errors.Is(err, ErrInUse) {
 			return fmt.Errorf("open twice: %v", err)
 		}
 		var bad *ConfigError
-		if _, err := p.Open(ctx, 1<<16, nil); !errors.As(err, &bad) {
+		if _, err := p.OpenPort(1<<16, nil); !errors.As(err, &bad) {
 			return fmt.Errorf("channel 65536: %v", err)
 		}
-		if _, err := p.Open(ctx, 4, &PortConfig{RecvBuffer: 10}); !errors.As(err, &bad) || bad.Field != "RecvBuffer" {
+		if _, err := p.OpenPort(4, &PortConfig{RecvBuffer: 10}); !errors.As(err, &bad) || bad.Field != "RecvBuffer" {
 			return fmt.Errorf("buffer of 10: %v", err)
 		}
 		soon, cancel := context.WithTimeout(ctx, time.Millisecond)
@@ -244,7 +244,7 @@ func TestPortErrors(t *testing.T) {
 func TestCancelledSendIsNotReceived(t *testing.T) {
 	given := make(chan struct{})
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -277,7 +277,7 @@ func TestChannelOpenedLate(t *testing.T) {
 	step := make(chan struct{})
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		if p.Rank() == 0 {
-			q, err := p.Open(ctx, 9, nil)
+			q, err := p.OpenPort(9, nil)
 			if err != nil {
 				return err
 			}
@@ -307,7 +307,7 @@ func TestChannelOpenedLate(t *testing.T) {
 			}
 			return nil
 		}
-		q, err := p.Open(ctx, 9, nil)
+		q, err := p.OpenPort(9, nil)
 		if err != nil {
 			return err
 		}
@@ -317,7 +317,7 @@ func TestChannelOpenedLate(t *testing.T) {
 		<-step
 		q.Close()
 		step <- struct{}{}
-		if q, err = p.Open(ctx, 9, nil); err != nil {
+		if q, err = p.OpenPort(9, nil); err != nil {
 			return err
 		}
 		return get(q, 100, 600)
@@ -329,7 +329,7 @@ func TestManyGoroutines(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		done := make(chan error, 2*pairs)
 		for i := range pairs {
-			q, err := p.Open(ctx, i, nil)
+			q, err := p.OpenPort(i, nil)
 			if err != nil {
 				return err
 			}
@@ -367,7 +367,7 @@ func TestManyGoroutines(t *testing.T) {
 // Who leaves acknowledges first what it has accepted: no sender is left in doubt.
 func TestLeavingLeavesNoDoubt(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"weft/internal/doorbell"
 	"weft/internal/driver"
 	"weft/internal/engine"
+	"weft/internal/engine/msg"
 	"weft/internal/timeline"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
@@ -52,7 +53,7 @@ type Proc struct {
 	mu      sync.Mutex
 	closed  bool
 	shares  []share // shared memory of ours, by address
-	ports   map[*Port]bool
+	ports   map[*msg.Port]*Port
 	routes  map[int]route
 	words   map[*wordWait]bool
 	signals map[*signalWait]bool
@@ -83,9 +84,8 @@ func (p *Proc) Rank() int { return p.job.Rank }
 // Size returns the number of ranks in the job.
 func (p *Proc) Size() int { return p.job.Size }
 
-// Restart returns how often the job has been started again since a rank has failed: 0 the first time. See weft run
-// -restart.
-func (p *Proc) Restart() int { return p.again }
+// Restarts returns how often weft run -restart has started the job again after a rank had failed: 0 in the first run.
+func (p *Proc) Restarts() int { return p.again }
 
 // Host returns the name of the host. Ranks with equal names may share memory.
 func (p *Proc) Host() string { return p.job.Host }
@@ -108,7 +108,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*Port]bool{}, routes: map[int]route{}, words: map[*wordWait]bool{}, signals: map[*signalWait]bool{}, barriers: map[uint64]*sharedBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{}, ways: map[wayID]*way{}}
+	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*msg.Port]*Port{}, routes: map[int]route{}, words: map[*wordWait]bool{}, signals: map[*signalWait]bool{}, barriers: map[uint64]*sharedBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{}, ways: map[wayID]*way{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -146,7 +146,7 @@ func (p *Proc) Now() time.Duration { return p.node.Now() }
 // says that it computes.
 func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
 	if p.node.Hosted() {
-		return waited(p.node.SleepHosted(ctx, d), "sleep", "")
+		return waited(public(p.node.SleepHosted(ctx, d)), "sleep", "")
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -166,7 +166,7 @@ type Peer struct {
 	Host      string
 	Transport string // "self", "pipe", "shm", "eth", "udp" or "tcp"
 	Why       string // why that one was picked
-	Way       string // between hosts: how packets travel, whether several at a time, and what is odd
+	Path      string // between hosts: the path of the packets, whether they travel in batches, and what is odd about it
 	MTU       int    // longest packet in bytes; it follows the path
 	Guard     string // GuardChecksum, GuardAuthenticate or GuardEncrypt; empty where there is no network
 	WhyGuard  string // why that one was picked
@@ -181,7 +181,7 @@ func (p *Proc) Connect(ctx context.Context, rank int) (Peer, error) {
 	}
 	peer, err := p.node.Reach(ctx, rank)
 	if err != nil {
-		return Peer{}, waited(err, fmt.Sprintf("connection to rank %d", rank), "the rank has not been reached yet")
+		return Peer{}, waited(public(err), fmt.Sprintf("connection to rank %d", rank), "the rank has not been reached yet")
 	}
 	return p.peer(peer), nil
 }
@@ -197,7 +197,7 @@ func (p *Proc) Peers() []Peer {
 }
 
 func (p *Proc) peer(d *driver.Peer) Peer {
-	mtu, way := p.node.Way(d.Rank)
+	mtu, path := p.node.Way(d.Rank)
 	if d.Rank == p.job.Rank {
 		return Peer{Rank: d.Rank, Host: p.job.Host, Transport: "self", Why: "it is this process", MTU: mtu}
 	}
@@ -209,7 +209,7 @@ func (p *Proc) peer(d *driver.Peer) Peer {
 	}
 	caps := d.Transport.Caps()
 	return Peer{
-		Rank: d.Rank, Host: r.host, Transport: caps.Name, Why: r.why, Way: way, MTU: mtu, Gone: d.Gone(),
+		Rank: d.Rank, Host: r.host, Transport: caps.Name, Why: r.why, Path: path, MTU: mtu, Gone: public(d.Gone()),
 		Guard: r.guard.String(), WhyGuard: r.guard.why, Guards: r.guard.against(caps),
 	}
 }
@@ -234,7 +234,7 @@ type Stats struct {
 	Shortened uint64 // times that packets to a peer were cut shorter, since the path lost long ones
 	Overflows uint64 // datagrams lost, as the receive buffer was full
 	Truncated uint64 // datagrams lost, as they were longer than any should be
-	Unsent    uint64 // packets lost, as the kernel would not send them; Peer.Way tells why
+	Unsent    uint64 // packets lost, as the kernel would not send them; Peer.Path tells why
 
 	RoundTrip   time.Duration // the longest smoothed round trip of the lossy links
 	MemoryBytes uint64        // held by ports, regions, mailboxes, Alloc and transports
@@ -293,7 +293,7 @@ func (p *Proc) Close() error {
 	}
 	p.closed = true
 	// In an order that does not depend on chance, for the simulator's sake.
-	ports := slices.SortedFunc(maps.Keys(p.ports), func(a, b *Port) int { return cmp.Compare(a.channel, b.channel) })
+	ports := slices.SortedFunc(maps.Values(p.ports), func(a, b *Port) int { return cmp.Compare(a.channel, b.channel) })
 	mailboxes := slices.SortedFunc(maps.Keys(p.mailboxes), func(a, b *Mailbox) int { return cmp.Compare(a.name, b.name) })
 	barriers, ways := maps.Clone(p.barriers), maps.Clone(p.ways)
 	p.mu.Unlock()

@@ -23,11 +23,12 @@ type RegionConfig struct {
 	// packets.
 	Ranks []int
 
-	// Guard is the name of a Lock: others access the region only under an epoch of
-	// it, with Remote.Under, and not under one that is older than any they have
-	// accessed it under, or that a dead holder had. Such a region is never mapped
-	// by others: each access is checked where the memory is.
-	Guard string
+	// Lock is the name of the Lock that guards the region: others access it only under a
+	// grant of that lock (Remote.Under). An access is refused with ErrFenced if its grant
+	// is older than one under which the region has been accessed, or was that of a holder
+	// that counts as dead. Such a region is never mapped by others: each access is checked
+	// by the rank that has the memory. Empty means no lock.
+	Lock string
 }
 
 // A Region is memory of this process that others reach by name. They read and
@@ -44,12 +45,10 @@ type Region struct {
 	told map[int]int // how many departures those who wait for a word have been told of
 }
 
-// Expose makes size bytes of zeroed memory reachable under a name of 1 to 255
-// bytes.
-func (p *Proc) Expose(ctx context.Context, name string, size int, cfg *RegionConfig) (*Region, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, waited(err, fmt.Sprintf("exposing of region %q", name), "")
-	}
+// OpenRegion makes size bytes of zeroed memory, from 0 to 1 TiB, that other ranks reach
+// under a name of 1 to 255 bytes with AttachRegion, or with At if they have opened a
+// region of the same name. It waits only if the region has a Lock, for the lock's home.
+func (p *Proc) OpenRegion(ctx context.Context, name string, size int, cfg *RegionConfig) (*Region, error) {
 	if err := checkRegionName(name); err != nil {
 		return nil, err
 	}
@@ -69,7 +68,7 @@ func checkRegionName(name string) error {
 	return nil
 }
 
-// expose is Expose for any name.
+// expose is OpenRegion for any name.
 func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionConfig) (*Region, error) {
 	if size < 0 || size > 1<<40 {
 		return nil, &ConfigError{Field: "size of the region", Value: size, Min: 0, Max: 1 << 40}
@@ -80,14 +79,14 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 		return nil, err
 	}
 	var guard uint64
-	if cfg != nil && cfg.Guard != "" {
-		guard = coord.LockID(cfg.Guard)
+	if cfg != nil && cfg.Lock != "" {
+		guard = coord.LockID(cfg.Lock)
 	}
 	var s share
 	if guard != 0 {
 		s = p.private(size + 8)
 		_, err = p.node.Coordinate(ctx, nil, coord.Bind, guard)
-		err = waited(err, fmt.Sprintf("lock %q, which guards region %q", cfg.Guard, name), "")
+		err = waited(public(err), fmt.Sprintf("lock %q, which guards region %q", cfg.Lock, name), "")
 	} else if s, err = p.share(size+8, readOnly); err != nil {
 		return nil, err
 	}
@@ -97,7 +96,7 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 	}
 	if err != nil {
 		p.unshare(s)
-		return nil, err
+		return nil, public(err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,12 +119,6 @@ func (p *Proc) permitted(cfg *RegionConfig) ([]int, error) {
 	return ranks, nil
 }
 
-// Window is Expose for programs in which every rank exposes a region of the
-// same name; At reaches the others'.
-func (p *Proc) Window(ctx context.Context, name string, size int, cfg *RegionConfig) (*Region, error) {
-	return p.Expose(ctx, name, size, cfg)
-}
-
 // Bytes returns the region's memory. It is good until Close: afterwards the system may
 // use its addresses for something else.
 func (r *Region) Bytes() []byte { return r.whole.Bytes[:r.size:r.size] }
@@ -144,10 +137,10 @@ func (r *Region) Store(off int, v uint64) {
 	runtime.KeepAlive(r)
 }
 
-// At attaches to the region of the same name that another rank exposes; see
-// Proc.Attach.
+// At attaches to the region of the same name that another rank has opened; see
+// Proc.AttachRegion.
 func (r *Region) At(ctx context.Context, rank int) (*Remote, error) {
-	return r.p.Attach(ctx, rank, r.region.Name)
+	return r.p.AttachRegion(ctx, rank, r.region.Name)
 }
 
 // Close ends the exposure: operations of others fail with ErrClosed, and so does

@@ -12,11 +12,11 @@ import (
 
 // pair opens a port, which it uses as a signal, and a window of size bytes.
 func pair(ctx context.Context, p *Proc, size int, cfg *RegionConfig) (*Port, *Region, error) {
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := p.Window(ctx, "window", size, cfg)
+	w, err := p.OpenRegion(ctx, "window", size, cfg)
 	return q, w, err
 }
 
@@ -72,7 +72,7 @@ func TestPushPullPut(t *testing.T) {
 				return fmt.Errorf("%v: pulled something else than was pushed", c)
 			}
 		}
-		if err := r.Put(ctx, 40, []byte("at most thirty-two bytes of data")); err != nil {
+		if err := r.Put(40, []byte("at most thirty-two bytes of data")); err != nil {
 			return err
 		}
 		if err := r.Flush(ctx); err != nil {
@@ -153,7 +153,7 @@ func TestStartedOperations(t *testing.T) {
 		const n = 300 // more than may be outstanding
 		var ops []*Op
 		for i := range n {
-			op, err := r.StartPush(ctx, i*100, pattern(100, i))
+			op, err := r.StartPush(i*100, pattern(100, i))
 			if err != nil {
 				return err
 			}
@@ -166,19 +166,19 @@ func TestStartedOperations(t *testing.T) {
 			op.Free()
 		}
 		got := make([]byte, n*100)
-		pull, err := r.StartPull(ctx, got, 0)
+		pull, err := r.StartPull(got, 0)
 		if err != nil {
 			return err
 		}
-		add, err := r.StartFetchAdd(ctx, 1<<16-8, 5)
+		add, err := r.StartFetchAdd(1<<16-8, 5)
 		if err != nil {
 			return err
 		}
-		swap, err := r.StartSwap(ctx, 1<<16-8, 9)
+		swap, err := r.StartSwap(1<<16-8, 9)
 		if err != nil {
 			return err
 		}
-		compare, err := r.StartCompareSwap(ctx, 1<<16-8, 9, 11)
+		compare, err := r.StartCompareSwap(1<<16-8, 9, 11)
 		if err != nil {
 			return err
 		}
@@ -200,9 +200,9 @@ func TestStartedOperations(t *testing.T) {
 		for i := range cap(again) {
 			var op *Op
 			if i < cap(again)/2 {
-				op, err = r.StartFetchAdd(ctx, 1<<16-8, 0)
+				op, err = r.StartFetchAdd(1<<16-8, 0)
 			} else {
-				op, err = r.StartPull(ctx, got[:8], 0)
+				op, err = r.StartPull(got[:8], 0)
 			}
 			if err != nil {
 				return err
@@ -240,9 +240,9 @@ func TestMessageAfterPush(t *testing.T) {
 			if p.Rank() == 0 {
 				var op *Op
 				if n <= MaxPut {
-					err = r.Put(ctx, 0, bytes.Repeat([]byte{byte(i)}, n))
+					err = r.Put(0, bytes.Repeat([]byte{byte(i)}, n))
 				} else { // the message is sent before the push has been answered
-					op, err = r.StartPush(ctx, 0, bytes.Repeat([]byte{byte(i)}, n))
+					op, err = r.StartPush(0, bytes.Repeat([]byte{byte(i)}, n))
 				}
 				if err == nil {
 					err = q.Send(ctx, 1, nil)
@@ -289,7 +289,7 @@ func TestAwait(t *testing.T) {
 		for i := uint64(1); i < 100; i++ {
 			binary.LittleEndian.PutUint64(word[:], i)
 			if p.Rank() == 0 {
-				if err := r.Put(ctx, 8, word[:]); err != nil {
+				if err := r.Put(8, word[:]); err != nil {
 					return err
 				}
 			}
@@ -297,7 +297,7 @@ func TestAwait(t *testing.T) {
 				return fmt.Errorf("awaited %d: %d, %v", i, v, err)
 			}
 			if p.Rank() == 1 {
-				if err := r.Put(ctx, 8, word[:]); err != nil {
+				if err := r.Put(8, word[:]); err != nil {
 					return err
 				}
 			}
@@ -329,7 +329,7 @@ func TestRegionErrors(t *testing.T) {
 			for name, err := range map[string]error{
 				"push": r.Push(ctx, off, []byte("four")),
 				"pull": r.Pull(ctx, make([]byte, 4), off),
-				"put":  r.Put(ctx, off, []byte("four")),
+				"put":  r.Put(off, []byte("four")),
 			} {
 				if !errors.As(err, &bounds) || bounds.Off != off || bounds.Len != 4 || bounds.Size != 100 || !errors.Is(err, ErrBounds) {
 					return fmt.Errorf("%s at %d: %v", name, off, err)
@@ -347,17 +347,17 @@ func TestRegionErrors(t *testing.T) {
 			return fmt.Errorf("add at 96: %v", err)
 		}
 		var long *TooLongError
-		if err := r.Put(ctx, 0, make([]byte, 33)); !errors.As(err, &long) || long.Limit != MaxPut {
+		if err := r.Put(0, make([]byte, 33)); !errors.As(err, &long) || long.Limit != MaxPut {
 			return fmt.Errorf("put of 33: %v", err)
 		}
-		if _, err := p.Attach(ctx, 2, "window"); !errors.Is(err, ErrRank) {
+		if _, err := p.AttachRegion(ctx, 2, "window"); !errors.Is(err, ErrRank) {
 			return fmt.Errorf("rank 2: %v", err)
 		}
-		if _, err := p.Expose(ctx, "window", 8, nil); !errors.Is(err, ErrInUse) {
+		if _, err := p.OpenRegion(ctx, "window", 8, nil); !errors.Is(err, ErrInUse) {
 			return fmt.Errorf("same name: %v", err)
 		}
 		var bad *ConfigError
-		if _, err := p.Expose(ctx, "", 8, nil); !errors.As(err, &bad) {
+		if _, err := p.OpenRegion(ctx, "", 8, nil); !errors.As(err, &bad) {
 			return fmt.Errorf("no name: %v", err)
 		}
 		if err := meet(ctx, p, q); err != nil {
@@ -422,7 +422,7 @@ func TestRegionForSome(t *testing.T) {
 		if _, err := w.At(ctx, (p.Rank()+1)%3); !errors.As(err, &refused) || !errors.Is(err, ErrForbidden) || refused.Rank != (p.Rank()+1)%3 {
 			return fmt.Errorf("not permitted: %v", err)
 		}
-		if _, err := p.Expose(ctx, "nobody's", 8, &RegionConfig{Ranks: []int{3}}); !errors.Is(err, ErrRank) {
+		if _, err := p.OpenRegion(ctx, "nobody's", 8, &RegionConfig{Ranks: []int{3}}); !errors.Is(err, ErrRank) {
 			return fmt.Errorf("for a rank that is not there: %v", err)
 		}
 		return p.Barrier("tried", nil).Wait(ctx)
@@ -453,7 +453,7 @@ func TestTargetChecks(t *testing.T) {
 		if err := forged.Pull(ctx, make([]byte, 8), 0); !errors.Is(err, ErrKey) {
 			return fmt.Errorf("key: %v", err)
 		}
-		if err := forged.Put(ctx, 0, []byte("x")); err != nil {
+		if err := forged.Put(0, []byte("x")); err != nil {
 			return err
 		}
 		if err := forged.Flush(ctx); !errors.Is(err, ErrKey) {
@@ -487,20 +487,20 @@ func TestTargetChecks(t *testing.T) {
 
 func TestAttachWaits(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
 		if p.Rank() == 1 {
 			soon, cancel := context.WithTimeout(ctx, 5*time.Millisecond)
 			defer cancel()
-			if _, err := p.Attach(soon, 0, "late"); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := p.AttachRegion(soon, 0, "late"); !errors.Is(err, context.DeadlineExceeded) {
 				return fmt.Errorf("nobody exposes it: %v", err)
 			}
 			if err := q.Send(ctx, 0, nil); err != nil {
 				return err
 			}
-			r, err := p.Attach(ctx, 0, "late")
+			r, err := p.AttachRegion(ctx, 0, "late")
 			if err != nil {
 				return err
 			}
@@ -511,7 +511,7 @@ func TestAttachWaits(t *testing.T) {
 			return err
 		}
 		m.Release()
-		w, err := p.Expose(ctx, "late", 8, nil)
+		w, err := p.OpenRegion(ctx, "late", 8, nil)
 		if err != nil {
 			return err
 		}

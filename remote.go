@@ -27,9 +27,9 @@ type Remote struct {
 	epoch  uint64
 }
 
-// Attach reaches the region that a rank exposes under a name, waiting until it
-// does.
-func (p *Proc) Attach(ctx context.Context, rank int, name string) (*Remote, error) {
+// AttachRegion reaches the region that a rank has opened under a name. It waits until the
+// rank has opened it. The Remote holds nothing that must be given back.
+func (p *Proc) AttachRegion(ctx context.Context, rank int, name string) (*Remote, error) {
 	if err := checkRegionName(name); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (p *Proc) Attach(ctx context.Context, rank int, name string) (*Remote, erro
 	return r, err
 }
 
-// attach is Attach for any name.
+// attach is AttachRegion for any name.
 func (p *Proc) attach(ctx context.Context, rank int, name string) (*Remote, error) {
 	if err := p.check(rank); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (p *Proc) attach(ctx context.Context, rank int, name string) (*Remote, erro
 	defer c.Free()
 	c.RMA.Kind, c.RMA.Peer, c.RMA.Name = rma.Attach, rank, name
 	if err := p.node.Memory(ctx, c); err != nil {
-		return nil, err
+		return nil, public(err)
 	}
 	r := &Remote{p: p, rank: rank, name: name, found: c.RMA.Found, peer: p.node.Peer(rank), counts: p.node.CountsOf(rank)}
 	r.direct = p.mapRegion(r)
@@ -163,11 +163,12 @@ func (r *Remote) apply(op *rma.Op) error {
 
 // lost says what was to be accessed when the rank was gone.
 func (r *Remote) lost(err error) error {
-	return waited(err, fmt.Sprintf("region %q of rank %d", r.name, r.rank), "")
+	return waited(public(err), fmt.Sprintf("region %q of rank %d", r.name, r.rank), "")
 }
 
 // named puts the region's name into an error.
 func (r *Remote) named(err error) error {
+	err = public(err)
 	var e *RegionError
 	if errors.As(err, &e) {
 		e.Name = r.name
@@ -185,7 +186,7 @@ func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
 		err = rma.CheckRange(off, len(b), r.found.Size)
 	}
 	if err != nil {
-		return err
+		return public(err)
 	}
 	op := &c.RMA
 	op.Kind, op.Peer, op.Name, op.Region, op.Key, op.Off, op.Buf = kind, r.rank, r.name, r.found.Region, r.found.Key, uint64(off), b
@@ -231,7 +232,7 @@ func (r *Remote) move(ctx context.Context, kind rma.Kind, off int, b []byte) err
 	if err := r.begin(c, kind, off, b); err != nil {
 		return err
 	}
-	return r.p.node.Wait(ctx, c)
+	return public(r.p.node.Wait(ctx, c))
 }
 
 // MaxPut is the most bytes that Put takes.
@@ -239,7 +240,7 @@ const MaxPut = wire.MaxPut
 
 // Put writes up to MaxPut bytes at off, which it copies. It does not wait for
 // the target; Flush does, and reports if the target refused.
-func (r *Remote) Put(ctx context.Context, off int, b []byte) error {
+func (r *Remote) Put(off int, b []byte) error {
 	if err := r.writable(); err != nil {
 		return err
 	}
@@ -254,7 +255,7 @@ func (r *Remote) Put(ctx context.Context, off int, b []byte) error {
 	if err == nil {
 		err = r.p.node.Put(r.rank, r.found.Region, r.found.Key, uint64(off), b, r.lock, r.epoch)
 	}
-	return err
+	return public(err)
 }
 
 // FetchAdd adds to the word at off atomically, and returns what it was before.
@@ -291,7 +292,7 @@ func (r *Remote) atomic(ctx context.Context, code wire.Code, off int, a, b uint6
 		return 0, err
 	}
 	err := r.p.node.Wait(ctx, c)
-	return c.RMA.Value, err
+	return c.RMA.Value, public(err)
 }
 
 // Flush returns when everything begun on the rank's regions before has been
@@ -306,5 +307,5 @@ func (r *Remote) Flush(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
 	c.RMA.Kind, c.RMA.Peer = rma.Flush, r.rank
-	return r.p.node.Memory(ctx, c)
+	return public(r.p.node.Memory(ctx, c))
 }

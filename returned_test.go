@@ -11,11 +11,11 @@ import (
 // what it sent; its regions can be used until all have returned.
 func TestReturned(t *testing.T) {
 	networks(t, 3, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
-		r, err := p.Window(ctx, "r", 64, nil)
+		r, err := p.OpenRegion(ctx, "r", 64, nil)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func TestReturned(t *testing.T) {
 		if err := left("Send", q.Send(ctx, 0, []byte("too late"))); err != nil {
 			return err
 		}
-		if _, err := p.Attach(ctx, 0, "what it never made"); !errors.Is(err, ErrClosed) {
+		if _, err := p.AttachRegion(ctx, 0, "what it never made"); !errors.Is(err, ErrClosed) {
 			return fmt.Errorf("Attach of nothing: %v", err)
 		}
 		at, err := r.At(ctx, 0)

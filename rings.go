@@ -2,7 +2,6 @@ package weft
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -11,20 +10,6 @@ import (
 	"weft/internal/mailbox"
 	"weft/internal/sys"
 )
-
-// ErrNoRoom: the mailbox has no memory left for a ring of that size; see
-// MailboxConfig.Spare.
-var ErrNoRoom = errors.New("weft: no memory left for a ring")
-
-// A RingError reports a ring that a mailbox does not have.
-type RingError struct{ Ring, Rings int }
-
-func (e *RingError) Error() string {
-	return fmt.Sprintf("weft: ring %d: the mailbox has rings 0 to %d", e.Ring, e.Rings-1)
-}
-
-// Is makes every RingError match ErrNoEntry.
-func (e *RingError) Is(target error) bool { return target == ErrNoEntry }
 
 // A Ring describes a ring of a mailbox.
 type Ring struct {

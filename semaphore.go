@@ -48,7 +48,7 @@ func (s *Semaphore) TryAcquire(ctx context.Context, n int) (ok bool, err error) 
 	if err == nil && !r.OK {
 		s.p.node.Vain()
 	}
-	return r.OK, s.p.informed(s.o.ID, err)
+	return r.OK, s.p.informed(s.o.ID, public(err))
 }
 
 // Release gives n permits, whoever acquired them. It does not wait.
@@ -66,7 +66,7 @@ func (s *Semaphore) change(ctx context.Context, kind coord.Kind, n int) error {
 		return err
 	}
 	_, err := s.p.node.Coordinate(ctx, s.o, kind, uint64(n))
-	return s.p.informed(s.o.ID, err)
+	return s.p.informed(s.o.ID, public(err))
 }
 
 // A Cond is a condition that ranks wait for, and are woken from by others, as
@@ -90,14 +90,14 @@ func (c *Cond) Wait(ctx context.Context, l *Lock) (Grant, error) {
 	always := context.WithoutCancel(ctx)
 	r, err := c.p.node.Coordinate(always, c.o, coord.Enter, 0)
 	if err != nil {
-		return Grant{}, err
+		return Grant{}, public(err)
 	}
 	if err := l.Unlock(); err != nil {
 		return Grant{}, err
 	}
 	_, err = c.p.node.Coordinate(ctx, c.o, coord.Await, r.N)
 	if err != nil {
-		err = c.p.informed(c.o.ID, err)
+		err = c.p.informed(c.o.ID, public(err))
 	}
 	g, again := l.Lock(always)
 	if again != nil {

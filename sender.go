@@ -16,18 +16,19 @@ import (
 	"weft/internal/transport"
 )
 
-// A Status says what the status ring of a mailbox gets records for.
-type Status = mailbox.Mode
+// A Status says for what a mailbox gets a status record.
+type Status uint8
 
-// The kinds of status.
 const (
-	// AutoStatus: for each message if this sender has a ring of its own, else for
-	// each packet.
-	AutoStatus = mailbox.Auto
-	// PerMessage: for each message; in a ring that others share it fails with ErrShared.
-	PerMessage = mailbox.PerMessage
-	// PerPacket: for each packet, so that the receiver can begin before all has come.
-	PerPacket = mailbox.PerPacket
+	// StatusAuto: one record for each message if the sender has a ring of its own, else
+	// one for each packet.
+	StatusAuto = Status(mailbox.Auto)
+	// StatusPerMessage: one record for each message. In a ring that several senders share
+	// it fails with ErrShared.
+	StatusPerMessage = Status(mailbox.PerMessage)
+	// StatusPerPacket: one record for each packet, so that the receiver can begin before
+	// the whole message has arrived; see Mailbox.NextPacket.
+	StatusPerPacket = Status(mailbox.PerPacket)
 )
 
 // A Sender puts messages into the mailbox of a rank. Any number of goroutines may use
@@ -40,7 +41,7 @@ type Sender struct {
 	peer   *driver.Peer
 	way    *way
 	entry  uint16
-	status Status
+	status mailbox.Mode
 }
 
 // A way is what all Senders of a process to one mailbox have in common.
@@ -56,8 +57,9 @@ type way struct {
 	last  uint64     // the number of the last of these
 }
 
-// Sender reaches the mailbox of a name that a rank has, waiting until it does.
-func (p *Proc) Sender(ctx context.Context, rank int, name string) (*Sender, error) {
+// AttachMailbox reaches the mailbox that a rank has opened under a name. It waits until the
+// rank has opened it. The Sender holds nothing that must be given back.
+func (p *Proc) AttachMailbox(ctx context.Context, rank int, name string) (*Sender, error) {
 	if err := checkMailboxName(name); err != nil {
 		return nil, err
 	}
@@ -165,19 +167,19 @@ func (w *way) leave() {
 	}
 }
 
-// To returns the same sender with the ring named by it rather than looked up in the
-// receiver's table: the paper's form without an AMT Address Table. Such a ring counts
-// as shared.
-func (s *Sender) To(ring int) *Sender {
+// WithRing returns a Sender to the same mailbox whose messages go to the ring of this
+// number, instead of the ring that the receiver's table gives to this rank. Such a ring
+// counts as shared.
+func (s *Sender) WithRing(ring int) *Sender {
 	t := *s
 	t.entry = uint16(min(max(ring, 0), wire.NoEntry-1))
 	return &t
 }
 
-// With returns the same sender with another kind of status.
-func (s *Sender) With(status Status) *Sender {
+// WithStatus returns a Sender to the same mailbox with another kind of status record.
+func (s *Sender) WithStatus(status Status) *Sender {
 	t := *s
-	t.status = status
+	t.status = mailbox.Mode(status)
 	return &t
 }
 
@@ -209,7 +211,7 @@ func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	if err != nil {
 		return err
 	}
-	err = s.p.node.Wait(ctx, c)
+	err = public(s.p.node.Wait(ctx, c))
 	s.way.ended(number, err)
 	c.Free()
 	return err
@@ -286,9 +288,9 @@ func (s *Sender) refused(o mailbox.Outcome, b []byte) error {
 	return &MailboxError{Rank: s.rank, Len: len(b), Err: err}
 }
 
-// StartPush begins PushTagged: b must not be changed until the Op has ended. Messages
+// StartPushTagged begins PushTagged: b must not be changed until the Op has ended. Messages
 // arrive in the order in which they were started.
-func (s *Sender) StartPush(ctx context.Context, tag uint64, b []byte) (*Op, error) {
+func (s *Sender) StartPushTagged(tag uint64, b []byte) (*Op, error) {
 	s.p.count(s.rank, amt.IPush, len(b))
 	o := ops.Get().(*Op)
 	*o = Op{node: s.p.node}

@@ -12,7 +12,6 @@ import (
 
 	"weft/internal/counters"
 	"weft/internal/engine/coord"
-	"weft/internal/engine/link"
 	"weft/internal/mem"
 	"weft/internal/sys"
 	"weft/internal/timeline"
@@ -65,7 +64,7 @@ const (
 const left = 1 << 63
 
 // share makes the barrier in shared memory, or finds the one of that name.
-func (b *Barrier) share(ctx context.Context, algorithm string, c coord.Config) error {
+func (b *Barrier) share(ctx context.Context, algorithm BarrierAlgorithm, c coord.Config) error {
 	var hosts []onHost
 	var err error
 	if b.p.hasHost() {
@@ -73,8 +72,8 @@ func (b *Barrier) share(ctx context.Context, algorithm string, c coord.Config) e
 			return err
 		}
 	}
-	if hosts == nil || algorithm == "shared" && len(hosts) > 1 {
-		return &StateError{Name: b.name, Do: "use barrier", Err: ErrUse, Why: fmt.Sprintf("its algorithm is %q, and not all members share memory with this rank", algorithm)}
+	if hosts == nil || algorithm == BarrierShared && len(hosts) > 1 {
+		return &StateError{Name: b.name, Do: "use barrier", Err: ErrMisuse, Why: fmt.Sprintf("its algorithm is %q, and not all members share memory with this rank", algorithm)}
 	}
 	c.Algorithm, c.Arity, c.Memory = coord.Tree, 8, 1
 	if len(hosts) > 1 {
@@ -190,24 +189,24 @@ func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 }
 
 // choose chooses an algorithm, from what all members know alike.
-func (b *Barrier) choose(ctx context.Context) (algorithm, why string, err error) {
+func (b *Barrier) choose(ctx context.Context) (algorithm BarrierAlgorithm, why string, err error) {
 	n := b.size()
 	messages := b.p.cfg.Transport == "udp" || b.p.cfg.Transport == "tcp" || !b.p.hasHost() // and nothing else
 	switch {
 	case n == 1:
-		return "dissemination", "this rank is alone", nil
+		return BarrierDissemination, "this rank is alone", nil
 	case b.p.memory != nil && b.p.job.Local == b.p.job.Size:
-		return "shared", fmt.Sprintf("all %d members are on this host: each counts in memory that all map", n), nil
+		return BarrierShared, fmt.Sprintf("all %d members are on this host: each counts in memory that all map", n), nil
 	case b.p.job.Local < b.p.job.Size && !messages:
 		hosts, err := b.hosts(ctx)
 		if err != nil {
 			return "", "", err
 		}
 		if len(hosts) < n {
-			return "two-level", fmt.Sprintf("%d members on %d hosts", n, len(hosts)), nil
+			return BarrierTwoLevel, fmt.Sprintf("%d members on %d hosts", n, len(hosts)), nil
 		}
 	}
-	return "dissemination", fmt.Sprintf("%d members, each on its own: the fewest messages one after another", n), nil
+	return BarrierDissemination, fmt.Sprintf("%d members, each on its own: the fewest messages one after another", n), nil
 }
 
 func (s *sharedBarrier) count(i int) (arrived uint64, gone bool) {
@@ -493,10 +492,10 @@ func (s *sharedBarrier) lost(phase uint64) error {
 			continue
 		}
 		if cause := s.b.p.node.Gone(rank); cause != nil {
-			return s.broken(phase, rank, cause)
+			return s.broken(phase, rank, public(cause))
 		}
 		if gone {
-			return s.broken(phase, rank, &PeerError{Rank: rank, Cause: link.ErrClosed, Clean: true})
+			return s.broken(phase, rank, &PeerError{Rank: rank, Cause: ErrClosed, Clean: true})
 		}
 	}
 	if v := mem.Load64(s.mem, atBroken); v != 0 {
@@ -554,7 +553,7 @@ func (s *sharedBarrier) lead(ctx context.Context, phase uint64) error {
 			_, err = s.b.p.node.Coordinate(ctx, s.leaders, coord.Await, next)
 		}
 		if err != nil {
-			return s.explain(next, s.fail(err))
+			return s.explain(next, s.fail(public(err)))
 		}
 		mem.Store64(s.mem, atReleased, next)
 		s.learn(next)

@@ -121,8 +121,8 @@ func (s *Simulation) writeText(w io.Writer, took time.Duration, o simOrder) {
 	fmt.Fprintf(w, "  virtual time      %v\n", s.Time)
 	fmt.Fprintf(w, "  messages          %d\n", s.Messages)
 	fmt.Fprintf(w, "  packets           %d, %d bytes; %d lost, %d sent again\n", s.Packets, s.Bytes, s.Lost, s.Resent)
-	if s.Unheard > 0 {
-		fmt.Fprintf(w, "  not delivered     %d messages that nobody accepted\n", s.Unheard)
+	if s.Undelivered > 0 {
+		fmt.Fprintf(w, "  not delivered     %d messages that nobody accepted\n", s.Undelivered)
 	}
 	fmt.Fprintf(w, "  link utilization  mean %.2g %%, most %.2g %% (%s)\n", 100*mean, 100*most, where)
 	fmt.Fprintf(w, "  it took           %v: %.3g events/s, %.3g KiB a rank\n",

@@ -80,17 +80,17 @@ type Cluster struct {
 
 // A Simulation is what came of a simulated job.
 type Simulation struct {
-	Ranks    int
-	Topology string
-	Time     time.Duration // virtual, when the last rank's function returned
-	Messages uint64
-	Packets  uint64 // that arrived
-	Bytes    uint64 // in packets sent
-	Lost     uint64 // packets, by chance or in full queues
-	Resent   uint64 // packets
-	Unheard  int    // messages that were sent, and that nobody had accepted at the end
-	Events   uint64
-	Hash     uint64 // of everything that happened: equal for equal seeds
+	Ranks       int
+	Topology    string
+	Time        time.Duration // virtual, when the last rank's function returned
+	Messages    uint64
+	Packets     uint64 // that arrived
+	Bytes       uint64 // in packets sent
+	Lost        uint64 // packets, by chance or in full queues
+	Resent      uint64 // packets
+	Undelivered int    // messages that were sent, and that nobody had accepted at the end
+	Events      uint64
+	Hash        uint64 // of everything that happened: equal for equal seeds
 
 	net *sim.Network
 	end sim.Time
@@ -397,9 +397,6 @@ func (j *simJob) stuck() bool {
 	return true
 }
 
-// ErrStuck reports a simulated job whose ranks all wait for each other.
-var ErrStuck = errors.New("weft: all ranks wait for each other")
-
 // whatFor says what every rank waits for.
 func (j *simJob) whatFor() error {
 	const most = 16
@@ -429,7 +426,7 @@ func (j *simJob) result() *Simulation {
 	s := j.net.Stats
 	return &Simulation{
 		Ranks: j.Ranks, Topology: j.net.Topology().Name(), Time: time.Duration(j.end), Messages: j.stats.Msg.Received,
-		Packets: s.Delivered, Bytes: s.Bytes, Lost: s.Lost + s.Overflows, Resent: j.stats.Link.Resent, Unheard: j.unheard,
+		Packets: s.Delivered, Bytes: s.Bytes, Lost: s.Lost + s.Overflows, Resent: j.stats.Link.Resent, Undelivered: j.unheard,
 		Events: j.world.Events(), Hash: j.world.Hash(), net: j.net, end: max(j.end, 1),
 	}
 }

@@ -16,16 +16,16 @@ import (
 // ring passes a token round: message by message, and by PUSH.
 func ring(laps int) func(ctx context.Context, p *Proc) error {
 	return func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
-		w, err := p.Expose(ctx, "w", 8, nil)
+		w, err := p.OpenRegion(ctx, "w", 8, nil)
 		if err != nil {
 			return err
 		}
 		next := (p.Rank() + 1) % p.Size()
-		r, err := p.Attach(ctx, next, "w")
+		r, err := p.AttachRegion(ctx, next, "w")
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func TestSimulatedTime(t *testing.T) {
 	start := time.Now()
 	var took, slept, waited time.Duration
 	_, err := Simulate(t.Context(), Cluster{Ranks: 2, Link: "1Gbps,10us"}, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func TestSimulatedTime(t *testing.T) {
 // TestStuck: ranks that wait for each other are found out, and told what for.
 func TestStuck(t *testing.T) {
 	_, err := Simulate(within(t), Cluster{Ranks: 3}, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(context.Background(), 4, nil)
+		q, err := p.OpenPort(4, nil)
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func TestStuck(t *testing.T) {
 func TestSimulatedFailure(t *testing.T) {
 	broken := errors.New("broken")
 	_, err := Simulate(within(t), Cluster{Ranks: 3}, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -236,21 +236,21 @@ func onHosts(ctx context.Context, p *Proc, perHost int, algorithm string) error 
 	if why, err := b.Why(ctx); err != nil || !strings.HasPrefix(why, algorithm) {
 		return fmt.Errorf("the barrier is %q, %w", why, err)
 	}
-	w, err := p.Expose(ctx, "w", 8*p.Size(), nil)
+	w, err := p.OpenRegion(ctx, "w", 8*p.Size(), nil)
 	if err != nil {
 		return err
 	}
-	m, err := p.Mailbox(ctx, "m", nil)
+	m, err := p.OpenMailbox("m", nil)
 	if err != nil {
 		return err
 	}
 	for phase := range uint64(20) {
 		for rank := range p.Size() {
-			r, err := p.Attach(ctx, rank, "w")
+			r, err := p.AttachRegion(ctx, rank, "w")
 			if err != nil {
 				return err
 			}
-			s, err := p.Sender(ctx, rank, "m")
+			s, err := p.AttachMailbox(ctx, rank, "m")
 			if err != nil {
 				return err
 			}

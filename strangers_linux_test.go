@@ -261,7 +261,7 @@ func (b *besieged) hold(t *testing.T) {
 	b.attack() // before anybody has spoken
 	var ports []*Port
 	for _, p := range b.procs {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func (c *crowd) run(ctx context.Context, p *Proc) error {
 	next := (p.Rank() + 1) % p.Size()
 	var tasks []*Task
 	for ch := range crowdPorts {
-		q, err := p.Open(ctx, ch, &PortConfig{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
+		q, err := p.OpenPort(ch, &PortConfig{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (c *crowd) receive(ctx context.Context, p *Proc, q *Port, ch int, left *int
 
 func (c *crowd) reopen(ctx context.Context, p *Proc) error {
 	for range c.each {
-		q, err := p.Open(ctx, crowdPorts, nil)
+		q, err := p.OpenPort(crowdPorts, nil)
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func TestTasksAndGo(t *testing.T) {
 	run := func(seed uint64, lockers [2]sync.Locker) (*Simulation, string) {
 		var log strings.Builder
 		s, err := Simulate(within(t), Cluster{Ranks: 2, Seed: seed}, func(ctx context.Context, p *Proc) error {
-			q, err := p.Open(ctx, 1, nil)
+			q, err := p.OpenPort(1, nil)
 			if err != nil {
 				return err
 			}
@@ -288,7 +288,7 @@ func (s semaphore) Unlock() { <-s }
 func TestStrangeGoroutine(t *testing.T) {
 	told := make(chan any, 1)
 	_, err := Simulate(within(t), Cluster{Ranks: 2}, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
@@ -329,11 +329,11 @@ func TestTaskOutlivesRank(t *testing.T) {
 	for _, n := range []int{1, 2, 3} {
 		ends := map[string]error{}
 		work := func(ctx context.Context, p *Proc) error {
-			q, err := p.Open(ctx, 1, nil)
+			q, err := p.OpenPort(1, nil)
 			if err != nil {
 				return err
 			}
-			drafts, err := p.Open(ctx, 2, nil)
+			drafts, err := p.OpenPort(2, nil)
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 
 // story is a short program in which everything happens that a timeline shows.
 func story(ctx context.Context, p *Proc) error {
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}

@@ -165,13 +165,11 @@ func (p *Proc) count(to int, kind amt.Kind, n int) {
 	}
 }
 
-// Collective says whether what this port sends from now on is part of an operation
-// of all ranks, as those of package coll are: a trace (WEFT_TRACE) counts it apart
-// from what goes to partners. Nothing else depends on it. No other goroutine may send
-// by the port meanwhile.
-func (q *Port) Collective(all bool) {
-	q.kind = amt.Send
-	if all {
-		q.kind = amt.Collective
-	}
+// Collective returns a second handle of the same port. What is sent through it is part of
+// an operation of all ranks, as those of package coll are: a trace (WEFT_TRACE) counts it
+// apart from what is sent to partners. Nothing else differs.
+func (q *Port) Collective() *Port {
+	c := *q
+	c.kind = amt.Collective
+	return &c
 }

@@ -20,11 +20,11 @@ import (
 func TestEverythingSentIsCounted(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		p.traceInto(new(bytes.Buffer))
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
-		w, err := p.Expose(ctx, "w", 1<<16, nil)
+		w, err := p.OpenRegion(ctx, "w", 1<<16, nil)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func TestEverythingSentIsCounted(t *testing.T) {
 		if p.Rank() == 0 {
 			err = sendEverything(ctx, q, r, make([]byte, long))
 		} else {
-			if _, err := p.Mailbox(ctx, "box", nil); err != nil {
+			if _, err := p.OpenMailbox("box", nil); err != nil {
 				return err
 			}
 			for range 7 {
@@ -83,7 +83,7 @@ func sendEverything(ctx context.Context, q *Port, r *Remote, b []byte) error {
 		func() error { return q.Send(ctx, 1, b) },
 		func() error {
 			for {
-				if err := q.TrySend(1, b[:20]); err != ErrAgain {
+				if err := q.TrySend(1, b[:20]); err != ErrWouldBlock {
 					return err
 				}
 				if err := q.Flush(ctx); err != nil {
@@ -91,7 +91,7 @@ func sendEverything(ctx context.Context, q *Port, r *Remote, b []byte) error {
 				}
 			}
 		},
-		func() error { return started(ctx)(q.StartSend(ctx, 1, b[:30])) },
+		func() error { return started(ctx)(q.StartSend(1, b[:30])) },
 		func() error {
 			for _, n := range []int{40, len(b)} {
 				d, err := q.Reserve(ctx, 1, n)
@@ -105,23 +105,21 @@ func sendEverything(ctx context.Context, q *Port, r *Remote, b []byte) error {
 			return nil
 		},
 		func() error { return r.Push(ctx, 0, b[:50]) },
-		func() error { return started(ctx)(r.StartPush(ctx, 0, b[:100])) },
-		func() error { return r.Put(ctx, 0, b[:8]) },
+		func() error { return started(ctx)(r.StartPush(0, b[:100])) },
+		func() error { return r.Put(0, b[:8]) },
 		func() error { return r.Pull(ctx, b[:50], 0) },
-		func() error { return started(ctx)(r.StartPull(ctx, b[:100], 0)) },
+		func() error { return started(ctx)(r.StartPull(b[:100], 0)) },
 		func() error { _, err := r.FetchAdd(ctx, 0, 1); return err },
-		func() error { return started(ctx)(r.StartSwap(ctx, 0, 1)) },
+		func() error { return started(ctx)(r.StartSwap(0, 1)) },
 		func() error {
-			s, err := q.p.Sender(ctx, 1, "box")
+			s, err := q.p.AttachMailbox(ctx, 1, "box")
 			if err != nil {
 				return err
 			}
-			return errors.Join(s.Push(ctx, b[:30]), started(ctx)(s.StartPush(ctx, 0, b[:60])))
+			return errors.Join(s.Push(ctx, b[:30]), started(ctx)(s.StartPushTagged(0, b[:60])))
 		},
 		func() error {
-			q.Collective(true)
-			defer q.Collective(false)
-			return q.Send(ctx, 1, b[:5])
+			return q.Collective().Send(ctx, 1, b[:5])
 		},
 	}
 	for i, step := range steps {
@@ -186,7 +184,7 @@ func TestTraceFile(t *testing.T) {
 	if b, err := os.ReadFile(name + ".0"); err != nil || len(b) != 0 {
 		t.Errorf("%q, %v", b, err)
 	}
-	q, err := p.Open(t.Context(), 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err == nil {
 		err = q.Send(t.Context(), 0, []byte("hello"))
 	}

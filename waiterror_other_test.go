@@ -12,18 +12,18 @@ import (
 // mapped need not wait, and succeed.
 func TestWaitErrorsOfOtherCalls(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		apart, err := p.Open(ctx, 8, nil)
+		apart, err := p.OpenPort(8, nil)
 		if err != nil {
 			return err
 		}
-		full, err := p.Open(ctx, 9, &PortConfig{SendBuffer: 64 << 10})
+		full, err := p.OpenPort(9, &PortConfig{SendBuffer: 64 << 10})
 		if err != nil {
 			return err
 		}
-		if _, err := p.Expose(ctx, "words", 64, nil); err != nil {
+		if _, err := p.OpenRegion(ctx, "words", 64, nil); err != nil {
 			return err
 		}
-		if _, err := p.Mailbox(ctx, "letters", nil); err != nil {
+		if _, err := p.OpenMailbox("letters", nil); err != nil {
 			return err
 		}
 		rw, lock, cond := p.RWLock("shared"), p.Lock("of the condition", nil), p.Cond("never")
@@ -45,11 +45,11 @@ func TestWaitErrorsOfOtherCalls(t *testing.T) {
 }
 
 func otherCalls(ctx context.Context, t *testing.T, p *Proc, full *Port, rw *RWLock, lock *Lock, cond *Cond) error {
-	far, err := p.Attach(ctx, 0, "words")
+	far, err := p.AttachRegion(ctx, 0, "words")
 	if err != nil {
 		return err
 	}
-	sender, err := p.Sender(ctx, 0, "letters")
+	sender, err := p.AttachMailbox(ctx, 0, "letters")
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func otherCalls(ctx context.Context, t *testing.T, p *Proc, full *Port, rw *RWLo
 		{"mailbox", true, func(ctx context.Context) error { return sender.Push(ctx, b) }},
 		{"connection to rank 0", true, func(ctx context.Context) error { _, err := p.Connect(ctx, 0); return err }},
 		{"", true, func(ctx context.Context) (err error) {
-			long, err = full.StartSend(ctx, 0, make([]byte, 40000))
+			long, err = full.StartSend(0, make([]byte, 40000))
 			return err
 		}},
 		{"flush of channel 9", false, func(ctx context.Context) error { return full.Flush(ctx) }},

@@ -12,19 +12,19 @@ import (
 // nothing, and why.
 func TestWaitErrors(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.Open(ctx, 7, nil)
+		q, err := p.OpenPort(7, nil)
 		if err != nil {
 			return err
 		}
-		apart, err := p.Open(ctx, 8, nil)
+		apart, err := p.OpenPort(8, nil)
 		if err != nil {
 			return err
 		}
-		box, err := p.Mailbox(ctx, "letters", nil)
+		box, err := p.OpenMailbox("letters", nil)
 		if err != nil {
 			return err
 		}
-		word, err := p.Expose(ctx, "words", 64, nil)
+		word, err := p.OpenRegion(ctx, "words", 64, nil)
 		if err != nil {
 			return err
 		}
@@ -48,8 +48,8 @@ func TestWaitErrors(t *testing.T) {
 				{"receive from rank 0 on channel 7", func(ctx context.Context) error { _, err := q.RecvFrom(ctx, 0); return err }},
 				{"receive on channel 7", func(ctx context.Context) error { _, _, err := q.RecvInto(ctx, make([]byte, 8)); return err }},
 				{"send of 40000 bytes to rank 0 on channel 7", func(ctx context.Context) error { return q.Send(ctx, 0, make([]byte, 40000)) }},
-				{`region "palace" of rank 0`, func(ctx context.Context) error { _, err := p.Attach(ctx, 0, "palace"); return err }},
-				{`mailbox "parcels" of rank 0`, func(ctx context.Context) error { _, err := p.Sender(ctx, 0, "parcels"); return err }},
+				{`region "palace" of rank 0`, func(ctx context.Context) error { _, err := p.AttachRegion(ctx, 0, "palace"); return err }},
+				{`mailbox "parcels" of rank 0`, func(ctx context.Context) error { _, err := p.AttachMailbox(ctx, 0, "parcels"); return err }},
 				{`mailbox "letters"`, func(ctx context.Context) error { _, err := box.Next(ctx); return err }},
 				{`word at 8 of region "words"`, func(ctx context.Context) error { _, err := word.Await(ctx, 8, 0); return err }},
 				{`lock "held"`, func(ctx context.Context) error { _, err := held.Lock(ctx); return err }},
@@ -62,7 +62,7 @@ func TestWaitErrors(t *testing.T) {
 				err := c.call(soon)
 				cancel()
 				var w *WaitError
-				var unknown *UnknownOutcome
+				var unknown *UnknownOutcomeError
 				switch {
 				case !errors.As(err, &w) || !errors.Is(err, context.DeadlineExceeded) || errors.As(err, &unknown):
 					t.Errorf("%s: %T: %v", c.want, err, err)

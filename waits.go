@@ -7,13 +7,9 @@ import (
 	"os"
 	"strings"
 
-	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/internal/waitgraph"
 )
-
-// givenUp reports whether an error is that of a context that has ended.
-func givenUp(err error) bool { return driver.GivenUp(err) }
 
 // informed adds to the error of a wait what this rank knows of why it waited.
 func (p *Proc) informed(id uint64, err error) error {

@@ -13,7 +13,7 @@ import (
 // so they are written while the other rank computes; the handler runs when it polls. For
 // the rest it is a Request.
 //
-// When ctx ends after the data is on its way, the error is a weft.UnknownOutcome.
+// When ctx ends after the data is on its way, the error is a weft.UnknownOutcomeError.
 func (e *Endpoint) Store(ctx context.Context, to, off int, b []byte, h int, words ...uint64) error {
 	op, err := e.store(ctx, to, off, b, h, words, nil)
 	if err != nil || op == nil {
@@ -58,7 +58,7 @@ func (e *Endpoint) store(ctx context.Context, to, off int, b []byte, h int, word
 	if err != nil {
 		return nil, err
 	}
-	op, err := p.segment.StartPush(ctx, off, b)
+	op, err := p.segment.StartPush(off, b)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (c *Call) ReplyXfer(off int, b []byte, h int, words ...uint64) error {
 // xfer writes the data of a reply, and sends the reply behind it.
 func (e *Endpoint) xfer(to, off int, b []byte, h int, words []uint64) error {
 	p := &e.peers[to]
-	op, err := p.segment.StartPush(context.Background(), off, b)
+	op, err := p.segment.StartPush(off, b)
 	if err != nil {
 		return err
 	}

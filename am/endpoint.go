@@ -136,7 +136,7 @@ func (e *Endpoint) openSegment(ctx context.Context, p *weft.Proc, channel int) (
 	if e.cfg.Segment == 0 {
 		return nil
 	}
-	e.region, err = p.Expose(ctx, fmt.Sprintf("am: segment of channel %d", channel), e.cfg.Segment, nil)
+	e.region, err = p.OpenRegion(ctx, fmt.Sprintf("am: segment of channel %d", channel), e.cfg.Segment, nil)
 	if err == nil {
 		e.memory = e.region.Bytes()[:e.cfg.Segment]
 	}

@@ -105,7 +105,7 @@ func (e *Endpoint) ask(p *peer, to, n, h int, words []uint64) error {
 // but those to the last Depth ones.
 func (e *Endpoint) send(to, n int) error {
 	err := e.ep.Port.TrySend(to, e.out[:n])
-	if err == weft.ErrAgain {
+	if err == weft.ErrWouldBlock {
 		e.stats.Late++
 		err = e.ep.Port.Send(context.Background(), to, e.out[:n])
 	}

@@ -123,7 +123,7 @@ func (g *Group) Shrink(ctx context.Context, channel int) (*Group, error) {
 	}
 	g.Revoke(errShrunk)
 	// The port is open before others can have the new group, and revoke its channel.
-	port, err := g.p.Open(ctx, channel, nil)
+	port, err := g.p.OpenPort(channel, nil)
 	if err != nil {
 		return nil, err
 	}

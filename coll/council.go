@@ -64,18 +64,20 @@ func (g *Group) meet(ctx context.Context) (*council, error) {
 	if g.Size() > maxCouncil {
 		return nil, &weft.ConfigError{Field: "members of a group that agrees", Value: g.Size(), Min: 1, Max: maxCouncil}
 	}
-	port, err := g.p.Open(ctx, g.channel+ownChannel, &weft.PortConfig{Service: true})
+	port, err := g.p.OpenPort(g.channel+ownChannel, &weft.PortConfig{Service: true})
 	if errors.Is(err, weft.ErrInUse) {
 		return nil, fmt.Errorf("coll: a group on channel %d has agreed before, or channel %d is used for something else: %w", g.channel, g.channel+ownChannel, err)
 	}
 	if err != nil {
 		return nil, err
 	}
+	if g.all {
+		port = port.Collective()
+	}
 	g.council = &council{
 		p: g.p, port: port, channel: g.channel, age: g.age, members: g.members, me: g.me, node: agreement.New(g.Size(), g.me),
 		dialled: make([]bool, g.Size()),
 	}
-	port.Collective(g.all)
 	g.p.Go(g.council.serve)
 	g.p.Go(g.council.watch)
 	return g.council, nil

@@ -18,6 +18,8 @@ import (
 type Group struct {
 	p       *weft.Proc
 	port    *weft.Port
+	whole   *weft.Port // the same, for operations of all ranks
+	sender  *weft.Port // by which the operation that is under way sends: port or whole
 	channel int
 	members []int
 	me      int
@@ -91,7 +93,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, members []int) (*Group
 		}
 		have[rank] = true
 	}
-	port, err := p.Open(ctx, channel, nil)
+	port, err := p.OpenPort(channel, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +105,18 @@ func newGroup(p *weft.Proc, port *weft.Port, channel int, members []int, age uin
 	g := &Group{p: p, port: port, channel: channel, members: members, age: age, in: make([]byte, headSize+inline)}
 	g.me = slices.Index(members, p.Rank())
 	g.all = len(members) == p.Size()
-	port.Collective(g.all)
+	g.whole = port.Collective()
+	g.sender = g.collective()
 	return g
+}
+
+// collective returns the port by which the group sends what is part of a collective operation. A trace counts apart what
+// is part of operations of all ranks.
+func (g *Group) collective() *weft.Port {
+	if g.all {
+		return g.whole
+	}
+	return g.port
 }
 
 // Size returns the number of members.

@@ -34,16 +34,16 @@ func message[T Element](g *Group, i int, s []T) (b []byte, follows bool) {
 // send sends elements to a member.
 func send[T Element](ctx context.Context, g *Group, to int, s []T) error {
 	b, follows := message(g, 0, s)
-	if err := g.port.Send(ctx, g.members[to], b); err != nil || !follows {
+	if err := g.sender.Send(ctx, g.members[to], b); err != nil || !follows {
 		return err
 	}
-	return g.port.Send(ctx, g.members[to], mem.Bytes(s))
+	return g.sender.Send(ctx, g.members[to], mem.Bytes(s))
 }
 
 // start begins to send elements to a member. The group's i-th buffer is in use until wait has returned.
 func start[T Element](ctx context.Context, g *Group, i, to int, s []T) error {
 	b, follows := message(g, i, s)
-	sent, err := g.port.StartSend(ctx, g.members[to], b)
+	sent, err := g.sender.StartSend(g.members[to], b)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func start[T Element](ctx context.Context, g *Group, i, to int, s []T) error {
 	if !follows {
 		return nil
 	}
-	sent, err = g.port.StartSend(ctx, g.members[to], mem.Bytes(s))
+	sent, err = g.sender.StartSend(g.members[to], mem.Bytes(s))
 	if err == nil {
 		g.sent = append(g.sent, sent)
 	}

@@ -290,8 +290,8 @@ func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from in
 	if err := errors.Join(g.has(to), g.has(from)); err != nil {
 		return err
 	}
-	g.port.Collective(false)
-	defer g.port.Collective(g.all)
+	g.sender = g.port
+	defer func() { g.sender = g.collective() }()
 	return exchange(ctx, g, to, src, from, dst)
 }
 
@@ -303,8 +303,8 @@ func Send[T Element](ctx context.Context, g *Group, to int, src []T) (err error)
 	if err := g.has(to); err != nil {
 		return err
 	}
-	g.port.Collective(false)
-	defer g.port.Collective(g.all)
+	g.sender = g.port
+	defer func() { g.sender = g.collective() }()
 	return send(ctx, g, to, src)
 }
 

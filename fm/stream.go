@@ -229,7 +229,7 @@ func (s *Stream) finish(ctx context.Context) error {
 	packet = packet[:headSize+s.fill]
 	s.put(packet, last)
 	err := s.e.ep.Port.TrySend(s.to, packet)
-	if err == weft.ErrAgain {
+	if err == weft.ErrWouldBlock {
 		err = s.e.ep.Port.Send(ctx, s.to, packet)
 	}
 	return err

@@ -20,7 +20,7 @@ func TestFourRanks(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := weft.Local(ctx, ranks, func(ctx context.Context, p *weft.Proc) error {
-		box, err := p.Mailbox(ctx, "in", &weft.MailboxConfig{Rings: []int{8 << 10, 8 << 10}, Table: map[int]int{p.Rank() ^ 1: 1}})
+		box, err := p.OpenMailbox("in", &weft.MailboxConfig{Rings: []int{8 << 10, 8 << 10}, Table: map[int]int{p.Rank() ^ 1: 1}})
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func TestFourRanks(t *testing.T) {
 				var to [ranks]*weft.Sender
 				for rank := range to {
 					var err error
-					if to[rank], err = p.Sender(ctx, rank, "in"); err != nil {
+					if to[rank], err = p.AttachMailbox(ctx, rank, "in"); err != nil {
 						return err
 					}
 				}
@@ -111,13 +111,13 @@ func TestAllLeave(t *testing.T) {
 	defer cancel()
 	err := weft.Local(ctx, ranks, func(ctx context.Context, p *weft.Proc) error {
 		if p.Rank() > 0 {
-			s, err := p.Sender(ctx, 0, "in")
+			s, err := p.AttachMailbox(ctx, 0, "in")
 			if err == nil {
 				err = s.PushTagged(ctx, 7, []byte("so long"))
 			}
 			return errors.Join(err, p.Close())
 		}
-		box, err := p.Mailbox(ctx, "in", nil)
+		box, err := p.OpenMailbox("in", nil)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func TestAllLeave(t *testing.T) {
 				return err
 			}
 		}
-		if _, err := m.TryRecv(0, 7, match.Exact); err != weft.ErrAgain {
+		if _, err := m.TryRecv(0, 7, match.Exact); err != weft.ErrWouldBlock {
 			return fmt.Errorf("from itself: %w", err)
 		}
 		return nil

@@ -13,7 +13,7 @@ func Example() {
 	const result, report = 1, 2
 	err := weft.Local(context.Background(), 2, func(ctx context.Context, p *weft.Proc) error {
 		if p.Rank() == 1 {
-			s, err := p.Sender(ctx, 0, "in")
+			s, err := p.AttachMailbox(ctx, 0, "in")
 			if err != nil {
 				return err
 			}
@@ -22,7 +22,7 @@ func Example() {
 			}
 			return s.PushTagged(ctx, report, []byte("done"))
 		}
-		box, err := p.Mailbox(ctx, "in", nil)
+		box, err := p.OpenMailbox("in", nil)
 		if err != nil {
 			return err
 		}

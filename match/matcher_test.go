@@ -32,14 +32,14 @@ func newRig(t testing.TB, cfg *Config, box *weft.MailboxConfig) *rig {
 	go func() {
 		ended <- weft.Local(ctx, 4, func(ctx context.Context, p *weft.Proc) error {
 			if p.Rank() == 0 {
-				box, err := p.Mailbox(ctx, "in", box)
+				box, err := p.OpenMailbox("in", box)
 				if err != nil {
 					return err
 				}
 				r.Matcher = New(p, box, cfg)
 			}
 			var err error
-			if r.senders[p.Rank()], err = p.Sender(ctx, 0, "in"); err != nil {
+			if r.senders[p.Rank()], err = p.AttachMailbox(ctx, 0, "in"); err != nil {
 				return err
 			}
 			ready.Done()
@@ -105,7 +105,7 @@ func TestRecv(t *testing.T) {
 	if s := r.Stats(); s.Unexpected.Len != 1 {
 		t.Errorf("%+v", s)
 	}
-	if _, err := r.TryRecv(2, 0, AnyTag); err != weft.ErrAgain {
+	if _, err := r.TryRecv(2, 0, AnyTag); err != weft.ErrWouldBlock {
 		t.Error(err)
 	}
 	d, err = r.TryRecv(1, 0, AnyTag)
@@ -252,7 +252,7 @@ func TestPollLeavesItToTheDriver(t *testing.T) {
 	r.driving = true
 	r.Matcher.mu.Unlock()
 	r.send(1, 0, "x")
-	if _, err := r.TryRecv(Any, 0, AnyTag); err != weft.ErrAgain {
+	if _, err := r.TryRecv(Any, 0, AnyTag); err != weft.ErrWouldBlock {
 		t.Fatal(err)
 	}
 	r.Matcher.mu.Lock()
@@ -385,13 +385,13 @@ func TestDeath(t *testing.T) {
 	r.wantDeath(2, <-probed)
 	_, err = two.Wait(over)
 	r.wantDeath(2, err)
-	if _, err := r.TryRecv(Any, 2, Exact); err != weft.ErrAgain {
+	if _, err := r.TryRecv(Any, 2, Exact); err != weft.ErrWouldBlock {
 		t.Fatal(err)
 	}
 	r.die(3) // nothing from Any is there
 	_, err = r.TryRecv(Any, 2, Exact)
 	r.wantDeath(3, err)
-	if _, err := r.TryRecv(Any, 2, Exact); err != weft.ErrAgain {
+	if _, err := r.TryRecv(Any, 2, Exact); err != weft.ErrWouldBlock {
 		t.Fatal(err)
 	}
 	r.send(0, 1, "")
@@ -430,7 +430,7 @@ func TestCopy(t *testing.T) {
 		}
 		d, err := r.Recv(r.ctx, 1, 6, Exact)
 		r.want(text(6), d, err)
-		if _, err := r.TryRecv(2, 0, 0); err != weft.ErrAgain {
+		if _, err := r.TryRecv(2, 0, 0); err != weft.ErrWouldBlock {
 			t.Fatal(err)
 		}
 		want(5*128, 0)
@@ -474,7 +474,7 @@ func TestFullRing(t *testing.T) {
 	r := newRig(t, nil, box)
 	sent := flood(r)
 	for r.Stats().Unexpected.Len < 2048/256 { // as much as goes in
-		if _, err := r.TryRecv(1, n-1, Exact); err != weft.ErrAgain {
+		if _, err := r.TryRecv(1, n-1, Exact); err != weft.ErrWouldBlock {
 			t.Fatal(err)
 		}
 	}

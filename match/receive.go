@@ -80,11 +80,11 @@ func (r *Receive) Wait(ctx context.Context) (weft.Delivery, error) {
 func (r *Receive) Done() bool {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
-	return r.m.poll(r) != weft.ErrAgain
+	return r.m.poll(r) != weft.ErrWouldBlock
 }
 
 // TryRecv is Recv if that takes no waiting; if it would, the error is
-// weft.ErrAgain. While another goroutine waits for the mailbox, what arrives is
+// weft.ErrWouldBlock. While another goroutine waits for the mailbox, what arrives is
 // that one's to take, and TryRecv sees it as soon as it has.
 func (m *Matcher) TryRecv(source int, tag, mask uint64) (weft.Delivery, error) {
 	m.mu.Lock()
@@ -213,7 +213,7 @@ func (m *Matcher) wait(ctx context.Context, r *Receive) error {
 // finds its ring full does not wake who waits, so the rings are emptied before.
 func (m *Matcher) next(ctx context.Context) (weft.Delivery, error) {
 	if m.copy && m.stats.InRing > 0 {
-		if d, err := m.box.TryNext(); err != weft.ErrAgain {
+		if d, err := m.box.TryNext(); err != weft.ErrWouldBlock {
 			return d, err
 		}
 		m.settle()
@@ -236,11 +236,11 @@ func (m *Matcher) leave(r *Receive) {
 }
 
 // poll takes what has arrived, until r has ended. If it has not, the error is
-// ErrAgain, or the mailbox's.
+// ErrWouldBlock, or the mailbox's.
 func (m *Matcher) poll(r *Receive) error {
 	for !r.ended {
 		if m.driving {
-			return weft.ErrAgain
+			return weft.ErrWouldBlock
 		}
 		d, err := m.box.TryNext()
 		if err != nil {

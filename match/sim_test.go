@@ -13,14 +13,14 @@ import (
 func TestSimulated(t *testing.T) {
 	c := weft.Cluster{Ranks: 16, Topology: "torus:4x4", Link: "10Gbps,1us"}
 	_, err := weft.Simulate(context.Background(), c, func(ctx context.Context, p *weft.Proc) error {
-		box, err := p.Mailbox(ctx, "in", nil)
+		box, err := p.OpenMailbox("in", nil)
 		if err != nil {
 			return err
 		}
 		defer box.Close()
 		m := match.New(p, box, nil)
 		for hop := 1; hop < 4; hop++ {
-			s, err := p.Sender(ctx, (p.Rank()+hop)%p.Size(), "in")
+			s, err := p.AttachMailbox(ctx, (p.Rank()+hop)%p.Size(), "in")
 			if err != nil {
 				return err
 			}

@@ -26,16 +26,16 @@ func TestTasksCoordinate(t *testing.T) {
 
 func coordinate(ctx context.Context, p *weft.Proc) error {
 	const rounds = 10
-	box, err := p.Mailbox(ctx, "in", nil)
+	box, err := p.OpenMailbox("in", nil)
 	if err != nil {
 		return err
 	}
 	if p.Rank() == 0 {
-		if _, err := p.Expose(ctx, "counter", 8, &weft.RegionConfig{Guard: "lock"}); err != nil {
+		if _, err := p.OpenRegion(ctx, "counter", 8, &weft.RegionConfig{Lock: "lock"}); err != nil {
 			return err
 		}
 	}
-	counter, err := p.Attach(ctx, 0, "counter")
+	counter, err := p.AttachRegion(ctx, 0, "counter")
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func coordinate(ctx context.Context, p *weft.Proc) error {
 		})
 	}
 	m := match.New(p, box, nil)
-	next, err := p.Sender(ctx, (p.Rank()+1)%p.Size(), "in")
+	next, err := p.AttachMailbox(ctx, (p.Rank()+1)%p.Size(), "in")
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Context
 	if cfg != nil {
 		c.SendBuffer, c.RecvBuffer = cfg.SendBuffer, cfg.RecvBuffer
 	}
-	port, err := p.Open(ctx, channel, &c)
+	port, err := p.OpenPort(channel, &c)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@
 //			err = c.Send()
 //			break
 //		}
-//		if err != weft.ErrAgain { … }
+//		if err != weft.ErrWouldBlock { … }
 //		receive(c) // and try again
 //	}
 //
@@ -40,7 +40,7 @@
 //	pmAfterSelect                    Context.AfterSelect
 //	pmSaveContext, pmRestoreContext  Context.Save, Context.Restore
 //
-// Its codes: ENOBUFS, and EBUSY of the done-tests, are weft.ErrAgain; EBUSY is [ErrBusy]; EINVAL weft.ErrRank or a
+// Its codes: ENOBUFS, and EBUSY of the done-tests, are weft.ErrWouldBlock; EBUSY is [ErrBusy]; EINVAL weft.ErrRank or a
 // weft.ConfigError; ENOENT [ErrHandle]; ENOSPC [ErrSpace]; ENOSYS errors.ErrUnsupported; EIO of a release [ErrNothing];
 // EPIPE weft.ErrPeer.
 //

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Conditions. Errors that carry values match them through errors.Is. Package weft has the others: ErrAgain
+// Conditions. Errors that carry values match them through errors.Is. Package weft has the others: ErrWouldBlock
 // stands for ENOBUFS of the original, ErrPeer for EPIPE, errors.ErrUnsupported for ENOSYS.
 var (
 	// ErrBusy: the context is locked by an earlier call that has not been ended; see BusyError. It is EBUSY.

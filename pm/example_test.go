@@ -19,7 +19,7 @@ func Example() {
 		if c.Self() == 0 {
 			b, err := c.GetSendBuffer(1, 100)
 			if err != nil {
-				return err // weft.ErrAgain: receive, and try again
+				return err // weft.ErrWouldBlock: receive, and try again
 			}
 			if err := c.Truncate(copy(b, "in place")); err != nil {
 				return err
@@ -32,7 +32,7 @@ func Example() {
 				fmt.Printf("node %d: %s\n", from, b)
 				return c.ReleaseReceiveBuffer()
 			}
-			if err != weft.ErrAgain {
+			if err != weft.ErrWouldBlock {
 				return err
 			}
 			if err := c.Wait(ctx); err != nil {

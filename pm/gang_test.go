@@ -56,7 +56,7 @@ func turns(ctx context.Context, p *weft.Proc) error {
 		now := turn % 2
 		for range 10 {
 			b, err := x.GetSendBuffer((x.Self()+1)%x.Nodes(), len(message(x.Self(), sent[now])))
-			if err == weft.ErrAgain {
+			if err == weft.ErrWouldBlock {
 				break
 			}
 			if err != nil {
@@ -73,7 +73,7 @@ func turns(ctx context.Context, p *weft.Proc) error {
 			if err == nil {
 				err = errors.Join(got[now].next(from, m), x.ReleaseReceiveBuffer())
 			}
-			if err != nil && err != weft.ErrAgain {
+			if err != nil && err != weft.ErrWouldBlock {
 				return err
 			}
 		}
@@ -86,7 +86,7 @@ func turns(ctx context.Context, p *weft.Proc) error {
 		poll := func() error {
 			m, from, err := x.Receive()
 			switch {
-			case err == weft.ErrAgain:
+			case err == weft.ErrWouldBlock:
 				return nil
 			case err != nil:
 				return err

@@ -72,7 +72,7 @@ type memory struct {
 func newMemory(ctx context.Context, p *weft.Proc, channel int) (*memory, error) {
 	m := &memory{proc: p, channel: channel, life: uint64(p.Now()), indexes: map[int]*weft.Remote{}, reached: map[Handle]*weft.Remote{}}
 	var err error
-	m.index, err = p.Expose(ctx, m.indexName(), MaxLocked*8, &weft.RegionConfig{ReadOnly: true})
+	m.index, err = p.OpenRegion(ctx, m.indexName(), MaxLocked*8, &weft.RegionConfig{ReadOnly: true})
 	return m, err
 }
 
@@ -122,7 +122,7 @@ func (m *memory) lock(ctx context.Context, n int) (slot int, r *weft.Region, err
 		return 0, nil, &SpaceError{MaxLocked}
 	}
 	m.life++
-	r, err = m.proc.Expose(ctx, m.areaName(m.life), n, nil)
+	r, err = m.proc.OpenRegion(ctx, m.areaName(m.life), n, nil)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -179,7 +179,7 @@ func (x *Context) remote(ctx context.Context, h Handle) (*weft.Remote, error) {
 func (m *memory) reach(ctx context.Context, h Handle) (r *weft.Remote, err error) {
 	index := m.indexes[h.Node]
 	if index == nil {
-		if index, err = m.proc.Attach(ctx, h.Node, m.indexName()); err != nil {
+		if index, err = m.proc.AttachRegion(ctx, h.Node, m.indexName()); err != nil {
 			return nil, err
 		}
 		m.indexes[h.Node] = index
@@ -191,7 +191,7 @@ func (m *memory) reach(ctx context.Context, h Handle) (r *weft.Remote, err error
 	if binary.LittleEndian.Uint64(word[:]) != h.life || h.life == 0 {
 		return nil, &HandleError{h, "the memory is not locked"}
 	}
-	if r, err = m.proc.Attach(ctx, h.Node, m.areaName(h.life)); err != nil {
+	if r, err = m.proc.AttachRegion(ctx, h.Node, m.areaName(h.life)); err != nil {
 		return nil, err
 	}
 	m.reached[h] = r

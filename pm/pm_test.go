@@ -87,7 +87,7 @@ func send(x *pm.Context, node int, b []byte, meanwhile func() error) error {
 			copy(buf, b)
 			return x.Send()
 		}
-		if err != weft.ErrAgain {
+		if err != weft.ErrWouldBlock {
 			return err
 		}
 		if err := meanwhile(); err != nil {
@@ -103,7 +103,7 @@ func receive(ctx context.Context, x *pm.Context, take func(from int, b []byte) e
 		if err == nil {
 			return errors.Join(take(from, b), x.ReleaseReceiveBuffer())
 		}
-		if err != weft.ErrAgain {
+		if err != weft.ErrWouldBlock {
 			return err
 		}
 		if err := x.Wait(ctx); err != nil {
@@ -112,10 +112,10 @@ func receive(ctx context.Context, x *pm.Context, take func(from int, b []byte) e
 	}
 }
 
-// again calls f until it does not return ErrAgain.
+// again calls f until it does not return ErrWouldBlock.
 func again(ctx context.Context, f func() error) error {
 	for {
-		if err := f(); err != weft.ErrAgain || ctx.Err() != nil {
+		if err := f(); err != weft.ErrWouldBlock || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func exchange(ctx context.Context, p *weft.Proc) error {
 	total := 0
 	poll := func() error {
 		b, from, err := x.Receive()
-		if err == weft.ErrAgain {
+		if err == weft.ErrWouldBlock {
 			return nil
 		}
 		if err != nil {
@@ -270,7 +270,7 @@ func full(ctx context.Context, p *weft.Proc) error {
 				sent++
 			}
 		}
-		if err != stop || sent > (1<<20+64<<10)/pm.MTU || x.SendDone() != weft.ErrAgain {
+		if err != stop || sent > (1<<20+64<<10)/pm.MTU || x.SendDone() != weft.ErrWouldBlock {
 			return fmt.Errorf("%d messages of %d bytes, then %w", sent, pm.MTU, err)
 		}
 		if err := send(x, 2, long[:1], func() error { return stop }); err != nil {
@@ -342,7 +342,7 @@ func asleep(ctx context.Context, p *weft.Proc) error {
 				}
 				break
 			}
-			if err != weft.ErrAgain {
+			if err != weft.ErrWouldBlock {
 				return err
 			}
 			if err := sleep(); err != nil {
@@ -514,7 +514,7 @@ func composite(ctx context.Context, p *weft.Proc) error {
 			poll := func() error {
 				b, from, err := x.Receive()
 				if err != nil {
-					if err == weft.ErrAgain {
+					if err == weft.ErrWouldBlock {
 						err = nil
 					}
 					return err

@@ -3,7 +3,7 @@ package pm
 import "weft"
 
 // Receive returns the next message, in the order of arrival, and the node that sent it: pmReceive. If none has
-// come the error is weft.ErrAgain (ENOBUFS). The bytes are the caller's until ReleaseReceiveBuffer, and the
+// come the error is weft.ErrWouldBlock (ENOBUFS). The bytes are the caller's until ReleaseReceiveBuffer, and the
 // context is locked until then. The end of a node is reported once, behind what it had sent, by an error that
 // matches weft.ErrPeer.
 func (x *Context) Receive() (b []byte, from int, err error) {
@@ -27,11 +27,11 @@ func (x *Context) receiveAny() (weft.Message, error) {
 	for range x.parts {
 		l := x.parts[x.turn]
 		x.turn = (x.turn + 1) % len(x.parts)
-		if m, err := l.port.TryRecvCopy(x.in[:]); err != weft.ErrAgain {
+		if m, err := l.port.TryRecvCopy(x.in[:]); err != weft.ErrWouldBlock {
 			return m, err
 		}
 	}
-	return weft.Message{}, weft.ErrAgain
+	return weft.Message{}, weft.ErrWouldBlock
 }
 
 // ReleaseReceiveBuffer gives the message that Receive has returned back: pmReleaseReceiveBuffer.

@@ -8,7 +8,7 @@ import (
 
 // GetSendBuffer returns a buffer of n bytes, from 1 to MTU, for a message to a node: pmGetSendBuffer. What it
 // holds means nothing. The context is locked until Send, or Discard. If there is no room now the error is
-// weft.ErrAgain (ENOBUFS): the program goes on receiving, and tries again, since those that it waits for may wait
+// weft.ErrWouldBlock (ENOBUFS): the program goes on receiving, and tries again, since those that it waits for may wait
 // for room here. The buffer is the caller's until Send.
 func (x *Context) GetSendBuffer(node, n int) ([]byte, error) {
 	if x.sending {
@@ -94,7 +94,7 @@ func (x *Context) Discard() error {
 	return nil
 }
 
-// SendDone returns nil if every message sent has been accepted by its receiver's context, and weft.ErrAgain
+// SendDone returns nil if every message sent has been accepted by its receiver's context, and weft.ErrWouldBlock
 // (EBUSY) if one has not, or if that is not known yet: pmIsSendDone.
 func (x *Context) SendDone() error {
 	for _, l := range x.parts {

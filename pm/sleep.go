@@ -4,7 +4,7 @@ import "context"
 
 // BeforeSelect returns a channel that gets a value as soon as there is something to receive: the descriptor of
 // pmGetFd and the call pmBeforeSelect in one. Before the program sleeps, in a select, it receives until the error is
-// weft.ErrAgain; afterwards it calls AfterSelect. In a simulation only Wait lets the world go on.
+// weft.ErrWouldBlock; afterwards it calls AfterSelect. In a simulation only Wait lets the world go on.
 func (x *Context) BeforeSelect() <-chan struct{} {
 	for _, l := range x.parts {
 		l.port.Notify(x.signal)

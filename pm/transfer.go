@@ -13,13 +13,13 @@ const maxTransfers = 128
 // Write begins to write n bytes of locked memory of this node into locked memory of another one: pmWrite. What is
 // written must not be changed until WriteDone has returned nil. A message that is sent to the same node afterwards
 // over the same part of the context arrives after the bytes. If too many writes are under way the error is
-// weft.ErrAgain (ENOBUFS). The first use of a handle asks its node, and waits for the answer.
+// weft.ErrWouldBlock (ENOBUFS). The first use of a handle asks its node, and waits for the answer.
 func (x *Context) Write(ctx context.Context, remote, local Handle, n int) error {
 	b, r, err := x.ends(ctx, &x.writes, remote, local, n)
 	if err != nil {
 		return err
 	}
-	op, err := r.StartPush(ctx, remote.Offset, b)
+	op, err := r.StartPush(remote.Offset, b)
 	return x.writes.begun(op, remote, err)
 }
 
@@ -30,11 +30,11 @@ func (x *Context) Read(ctx context.Context, remote, local Handle, n int) error {
 	if err != nil {
 		return err
 	}
-	op, err := r.StartPull(ctx, b, remote.Offset)
+	op, err := r.StartPull(b, remote.Offset)
 	return x.reads.begun(op, remote, err)
 }
 
-// WriteDone returns nil if all writes have been done, weft.ErrAgain if some have not, and else the error of the
+// WriteDone returns nil if all writes have been done, weft.ErrWouldBlock if some have not, and else the error of the
 // first that has failed since it was last asked: pmIsWriteDone.
 func (x *Context) WriteDone() error { return x.writes.done() }
 
@@ -45,7 +45,7 @@ func (x *Context) ReadDone() error { return x.reads.done() }
 func (x *Context) ends(ctx context.Context, t *transfers, remote, local Handle, n int) (b []byte, r *weft.Remote, err error) {
 	if len(t.ops) == maxTransfers {
 		if t.collect(); len(t.ops) == maxTransfers {
-			return nil, nil, weft.ErrAgain
+			return nil, nil, weft.ErrWouldBlock
 		}
 	}
 	area, err := x.area(local)
@@ -105,7 +105,7 @@ func (t *transfers) done() error {
 	case err != nil:
 		t.err = nil
 	case len(t.ops) > 0:
-		err = weft.ErrAgain
+		err = weft.ErrWouldBlock
 	}
 	return err
 }

@@ -74,7 +74,7 @@ func (cfg *Config) Open(ctx context.Context, p *weft.Proc, channel int) (*Networ
 	if err != nil {
 		return nil, err
 	}
-	port, err := p.Open(ctx, channel, &weft.PortConfig{MaxMessage: headerBytes + mostPayload})
+	port, err := p.OpenPort(channel, &weft.PortConfig{MaxMessage: headerBytes + mostPayload})
 	if err != nil {
 		return nil, err
 	}

@@ -306,7 +306,7 @@ func TestNetworkCloses(t *testing.T) {
 func TestRanksThatTalkNonsense(t *testing.T) {
 	err := weft.Local(within(t), 3, func(ctx context.Context, p *weft.Proc) error {
 		if p.Rank() == 2 {
-			port, err := p.Open(ctx, 5, nil)
+			port, err := p.OpenPort(5, nil)
 			if err != nil {
 				return err
 			}

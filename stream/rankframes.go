@@ -30,7 +30,7 @@ func (c *RankConn) control(f frame) {
 	if !c.n.hosted && !c.queued {
 		f.put(c.scratch[:])
 		err := c.n.port.TrySend(c.id.rank, c.scratch[:])
-		if !errors.Is(err, weft.ErrAgain) {
+		if !errors.Is(err, weft.ErrWouldBlock) {
 			if err != nil {
 				c.cut = err
 				c.answer(err)

@@ -27,7 +27,7 @@ func send8(b *testing.B, imported bool) {
 		if err != nil {
 			return err
 		}
-		r, err := p.Attach(ctx, 0, "vmmc/7/1")
+		r, err := p.AttachRegion(ctx, 0, "vmmc/7/1")
 		if err != nil {
 			return err
 		}

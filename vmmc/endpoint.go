@@ -67,7 +67,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Endpoin
 		if i == 2 {
 			c = &waiting
 		}
-		if *port, err = p.Open(ctx, channel+i, c); err != nil {
+		if *port, err = p.OpenPort(channel+i, c); err != nil {
 			e.closePorts()
 			return nil, err
 		}

@@ -85,15 +85,15 @@ func (e *HandlerError) Error() string {
 func (e *HandlerError) Is(target error) bool { return target == ErrHandler }
 
 // A LimitError reports that more requests to a rank are under way than its endpoint takes at a time. It matches
-// weft.ErrAgain: wait for some.
+// weft.ErrWouldBlock: wait for some.
 type LimitError struct{ Rank, Limit int }
 
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("vmmc: rank %d: %d requests are under way, and there can be no more: wait for some", e.Rank, e.Limit)
 }
 
-// Is makes every LimitError match weft.ErrAgain.
-func (e *LimitError) Is(target error) bool { return target == weft.ErrAgain }
+// Is makes every LimitError match weft.ErrWouldBlock.
+func (e *LimitError) Is(target error) bool { return target == weft.ErrWouldBlock }
 
 // A ConfigError reports a value that cannot work.
 type ConfigError = weft.ConfigError

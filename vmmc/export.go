@@ -69,7 +69,7 @@ func (e *Endpoint) Export(ctx context.Context, name string, size int, cfg *Expor
 		access = []int{} // its endpoint alone writes to it
 	}
 	var err error
-	if x.region, err = e.p.Expose(ctx, e.regionName(x.id), size, &weft.RegionConfig{Ranks: access}); err != nil {
+	if x.region, err = e.p.OpenRegion(ctx, e.regionName(x.id), size, &weft.RegionConfig{Ranks: access}); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()

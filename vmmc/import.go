@@ -66,7 +66,7 @@ func (e *Endpoint) Import(ctx context.Context, rank int, name string) (*Import, 
 	if reply.off == 1 {
 		return i, nil
 	}
-	if i.remote, err = e.p.Attach(attaching, rank, e.regionName(i.export)); err != nil {
+	if i.remote, err = e.p.AttachRegion(attaching, rank, e.regionName(i.export)); err != nil {
 		if why := i.ended.Load(); why != nil {
 			return nil, why.err
 		}

@@ -109,7 +109,7 @@ func (e *Endpoint) reply(p *peer, f frame) {
 
 // abandon tells a lane that has made ready for the pieces of a transfer that none will come.
 func (e *Endpoint) abandon(p *peer) {
-	if o, err := e.bulk.StartSend(e.ctx, p.rank, nil); err == nil {
+	if o, err := e.bulk.StartSend(p.rank, nil); err == nil {
 		e.p.Go(func() { _ = o.Wait(e.ctx) })
 	}
 }

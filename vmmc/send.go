@@ -22,7 +22,7 @@ func (i *Import) Send(ctx context.Context, off int, b []byte) (err error) {
 	if i.mapped || len(b) > weft.MaxPut {
 		err = i.remote.Push(ctx, off, b)
 	} else if len(b) > 0 { // a few bytes are copied, and on their way when it returns
-		err = i.remote.Put(ctx, off, b)
+		err = i.remote.Put(off, b)
 	} else {
 		err = bounds(off, 0, i.size)
 	}
@@ -97,12 +97,12 @@ func (t *Transfer) start(ctx context.Context, f *frame) (err error) {
 		}
 	}
 	if len(t.src) > 0 {
-		if t.push, err = i.remote.StartPush(ctx, int(f.off), t.src); err != nil {
+		if t.push, err = i.remote.StartPush(int(f.off), t.src); err != nil {
 			return err
 		}
 	}
 	if f.notify {
-		t.note, err = i.e.notices.StartSend(ctx, i.peer.rank, f.put(&t.b))
+		t.note, err = i.e.notices.StartSend(i.peer.rank, f.put(&t.b))
 	}
 	if err != nil && t.push != nil {
 		err = errors.Join(err, t.push.Wait(ctx))
@@ -153,7 +153,7 @@ func (t *Transfer) Wait(ctx context.Context) error {
 func (t *Transfer) flow(c *call) {
 	size := pieceOf(len(t.src))
 	for at := 0; at < len(t.src); at += size {
-		o, err := t.i.e.bulk.StartSend(t.i.e.ctx, t.i.peer.rank, t.src[at:min(at+size, len(t.src))])
+		o, err := t.i.e.bulk.StartSend(t.i.peer.rank, t.src[at:min(at+size, len(t.src))])
 		if err != nil {
 			t.i.peer.end(c, err)
 			return

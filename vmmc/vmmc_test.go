@@ -149,7 +149,7 @@ func TestPermission(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Rank != 0 || refused.Name != "for 1" || !errors.Is(err, weft.ErrForbidden) {
 			return fmt.Errorf("not permitted: %v", err)
 		}
-		if _, err := p.Attach(ctx, 0, "vmmc/7/1"); !errors.Is(err, weft.ErrForbidden) {
+		if _, err := p.AttachRegion(ctx, 0, "vmmc/7/1"); !errors.Is(err, weft.ErrForbidden) {
 			return fmt.Errorf("past vmmc: %v", err)
 		}
 		return nil

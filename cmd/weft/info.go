@@ -69,7 +69,7 @@ func infoCommand() *ffcli.Command {
 func printEnvironment(asJSON bool) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
-	for _, v := range weft.Environment {
+	for _, v := range weft.Environment() {
 		if asJSON {
 			if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"name": v.Name, "meaning": v.Meaning}); err != nil {
 				return err
@@ -165,24 +165,24 @@ const mostPairs = 8
 // printTravel prints how packets travel, once for all pairs of which it is the same.
 func printTravel(ranks []rankInfo) {
 	pairs := map[string][]string{}
-	var ways []string
+	var paths []string
 	for _, r := range ranks {
 		for _, p := range r.Peers {
-			if p.Way == "" {
+			if p.Path == "" {
 				continue
 			}
-			if pairs[p.Way] == nil {
-				ways = append(ways, p.Way)
+			if pairs[p.Path] == nil {
+				paths = append(paths, p.Path)
 			}
-			pairs[p.Way] = append(pairs[p.Way], fmt.Sprintf("%d→%d", r.Rank, p.Rank))
+			pairs[p.Path] = append(pairs[p.Path], fmt.Sprintf("%d→%d", r.Rank, p.Rank))
 		}
 	}
-	for _, way := range ways {
-		all, more := pairs[way], ""
+	for _, path := range paths {
+		all, more := pairs[path], ""
 		if len(all) > mostPairs {
 			all, more = all[:mostPairs], fmt.Sprintf(" and %d more", len(all)-mostPairs)
 		}
-		fmt.Printf("\n%s%s: %s\n", strings.Join(all, " "), more, way)
+		fmt.Printf("\n%s%s: %s\n", strings.Join(all, " "), more, path)
 	}
 }
 

@@ -35,7 +35,7 @@ type peerInfo struct {
 	WhyGuard  string `json:"why_guard,omitempty"`
 	Guards    string `json:"guards"` // what packets on the way are guarded against
 	Why       string `json:"why"`
-	Way       string `json:"way,omitempty"` // how packets travel
+	Path      string `json:"path,omitempty"` // of the packets between hosts; see weft.Peer
 	MTU       int    `json:"mtu"`
 }
 
@@ -50,7 +50,7 @@ func infoRank() bool {
 
 func tellInfo(ctx context.Context, p *weft.Proc) error {
 	r := rankInfo{Rank: p.Rank(), Waiting: p.Waiting(), Host: p.Host()}
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func tellInfo(ctx context.Context, p *weft.Proc) error {
 	for _, peer := range p.Peers() { // after a message to each: the paths have been looked at
 		if peer.Rank != p.Rank() {
 			r.Peers = append(r.Peers, peerInfo{
-				peer.Rank, peer.Host, peer.Transport, peer.Guard, peer.WhyGuard, peer.Guards, peer.Why, peer.Way, peer.MTU,
+				peer.Rank, peer.Host, peer.Transport, peer.Guard, peer.WhyGuard, peer.Guards, peer.Why, peer.Path, peer.MTU,
 			})
 		}
 	}

@@ -89,8 +89,8 @@ func (f *coordFlags) run(ctx context.Context) error {
 	known := []string{"queue", "fair", "central"}
 	if f.spec.Test == "barrier" {
 		known = nil
-		for _, a := range weft.BarrierAlgorithms {
-			known = append(known, a.Name)
+		for _, a := range weft.BarrierAlgorithms() {
+			known = append(known, string(a))
 		}
 	}
 	algorithms := words(f.algorithms)

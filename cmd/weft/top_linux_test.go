@@ -25,7 +25,7 @@ const envRank = "WEFT_TEST_RANK"
 func beRank() bool { return os.Getenv(envRank) != "" && os.Getenv(bootstrap.Env) != "" }
 
 func exchange(ctx context.Context, p *weft.Proc) error {
-	port, err := p.Open(ctx, 1, nil)
+	port, err := p.OpenPort(1, nil)
 	for err == nil {
 		if err = port.Send(ctx, 1-p.Rank(), []byte("hello")); err != nil {
 			break

@@ -18,13 +18,13 @@ import (
 )
 
 func main() {
-	algorithm := flag.String("algorithm", "auto", "one of weft.BarrierAlgorithms")
+	algorithm := flag.String("algorithm", "auto", "how the ranks wait for each other; see weft.BarrierAlgorithm")
 	count := flag.Int("count", 100, "barriers")
 	flag.Parse()
-	weft.Main(func(ctx context.Context, p *weft.Proc) error { return pass(ctx, p, os.Stdout, *algorithm, *count) })
+	weft.Main(func(ctx context.Context, p *weft.Proc) error { return pass(ctx, p, os.Stdout, weft.BarrierAlgorithm(*algorithm), *count) })
 }
 
-func pass(ctx context.Context, p *weft.Proc, out io.Writer, algorithm string, count int) error {
+func pass(ctx context.Context, p *weft.Proc, out io.Writer, algorithm weft.BarrierAlgorithm, count int) error {
 	b := p.Barrier("example", &weft.BarrierConfig{Algorithm: algorithm})
 	if err := b.Wait(ctx); err != nil { // the first makes it
 		return err

@@ -49,7 +49,7 @@ func run(ctx context.Context, p *weft.Proc, out io.Writer, mib, size int) error 
 	if mib < 1 || size < 8 || size > 1<<30 {
 		return fmt.Errorf("-mib %d -size %d: must be at least 1 MiB, and messages of 8 bytes to 1 GiB", mib, size)
 	}
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}

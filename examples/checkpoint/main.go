@@ -48,7 +48,7 @@ func run(ctx context.Context, p *weft.Proc) error {
 				return err
 			}
 		}
-		if step == *fail && step > 0 && p.Restart() == 0 && p.Rank() == p.Size()-1 {
+		if step == *fail && step > 0 && p.Restarts() == 0 && p.Rank() == p.Size()-1 {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 		if err := spread(ctx, g, heat); err != nil {
@@ -74,7 +74,7 @@ func begin(ctx context.Context, p *weft.Proc, g *coll.Group, s *store) (step int
 	for i := range heat {
 		heat[i] = float64((p.Rank()**slots + i) % 17)
 	}
-	if p.Restart() == 0 {
+	if p.Restarts() == 0 {
 		return 0, heat, s.clear() // of an earlier job
 	}
 	// A rank may have one checkpoint more than another, and still has the one before.
@@ -83,7 +83,7 @@ func begin(ctx context.Context, p *weft.Proc, g *coll.Group, s *store) (step int
 		return 0, nil, err
 	}
 	if p.Rank() == 0 {
-		fmt.Printf("restart %d, from step %d\n", p.Restart(), last[0])
+		fmt.Printf("restart %d, from step %d\n", p.Restarts(), last[0])
 	}
 	if last[0] == 0 {
 		return 0, heat, nil

@@ -24,7 +24,7 @@ func main() {
 }
 
 func counter(ctx context.Context, p *weft.Proc, out io.Writer, count int) error {
-	port, err := p.Open(ctx, 1, nil)
+	port, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func counter(ctx context.Context, p *weft.Proc, out io.Writer, count int) error 
 		}
 		return port.Send(ctx, 0, drawn)
 	}
-	word, err := p.Expose(ctx, "tickets", 8, nil)
+	word, err := p.OpenRegion(ctx, "tickets", 8, nil)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func counter(ctx context.Context, p *weft.Proc, out io.Writer, count int) error 
 
 // draw draws tickets, 8 bytes each.
 func draw(ctx context.Context, p *weft.Proc, count int) (drawn []byte, err error) {
-	word, err := p.Attach(ctx, 0, "tickets") // waits until rank 0 has exposed it
+	word, err := p.AttachRegion(ctx, 0, "tickets") // waits until rank 0 has exposed it
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ const (
 )
 
 func run(ctx context.Context, p *weft.Proc) error {
-	port, err := p.Open(ctx, 1, nil)
+	port, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}

@@ -31,10 +31,10 @@ func newBand(ctx context.Context, p *weft.Proc, pl plate) (*band, error) {
 	n := (p.Rank()+1)*pl.rows/p.Size() - first
 	b := &band{grid: newGrid(pl, first, n), plate: pl, p: p}
 	var err error
-	if b.port, err = p.Open(ctx, 1, nil); err != nil {
+	if b.port, err = p.OpenPort(1, nil); err != nil {
 		return nil, err
 	}
-	if b.halo, err = p.Window(ctx, "halo", 4*8*pl.cols, nil); err != nil {
+	if b.halo, err = p.OpenRegion(ctx, "halo", 4*8*pl.cols, nil); err != nil {
 		return nil, err
 	}
 	if up := p.Rank() - 1; up >= 0 {

@@ -24,11 +24,11 @@ func main() {
 
 func bank(ctx context.Context, p *weft.Proc, out io.Writer) error {
 	if p.Rank() == 0 {
-		if _, err := p.Expose(ctx, "account", 16, &weft.RegionConfig{Guard: "teller"}); err != nil {
+		if _, err := p.OpenRegion(ctx, "account", 16, &weft.RegionConfig{Lock: "teller"}); err != nil {
 			return err
 		}
 	}
-	account, err := p.Attach(ctx, 0, "account")
+	account, err := p.AttachRegion(ctx, 0, "account")
 	if err != nil {
 		return err
 	}

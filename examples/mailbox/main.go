@@ -28,7 +28,7 @@ func run(ctx context.Context, p *weft.Proc, n int, w io.Writer) error {
 	if p.Rank() == 0 {
 		return collect(ctx, p, n, w)
 	}
-	s, err := p.Sender(ctx, 0, "findings") // waits until the mailbox is there
+	s, err := p.AttachMailbox(ctx, 0, "findings") // waits until the mailbox is there
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func share(rank, n int) int {
 }
 
 func collect(ctx context.Context, p *weft.Proc, n int, w io.Writer) error {
-	m, err := p.Mailbox(ctx, "findings", nil)
+	m, err := p.OpenMailbox("findings", nil)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func ping(ctx context.Context, p *weft.Proc, out io.Writer, size, count int) err
 	if p.Size() < 2 {
 		return fmt.Errorf("ping needs 2 ranks: weft run -n 2 ./examples/ping")
 	}
-	port, err := p.Open(ctx, 1, nil)
+	port, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}

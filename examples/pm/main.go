@@ -142,7 +142,7 @@ func (t test) answer(ctx context.Context, x *pm.Context) error {
 // again tries until it need not.
 func again(f func() error) error {
 	for {
-		if err := f(); err != weft.ErrAgain {
+		if err := f(); err != weft.ErrWouldBlock {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func take(x *pm.Context, f func(b []byte) error) error {
 		if err == nil {
 			return errors.Join(f(b), x.ReleaseReceiveBuffer())
 		}
-		if err != weft.ErrAgain {
+		if err != weft.ErrWouldBlock {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ const gathering = 2
 // others get nil. All ranks call it. A rank that does not reach rank 0 is in the report
 // with what rank 0 knows of it.
 func Gather(ctx context.Context, p *weft.Proc, mine Rank) (*Report, error) {
-	q, err := p.Open(ctx, gathering, nil)
+	q, err := p.OpenPort(gathering, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func Measure(ctx context.Context, p *weft.Proc) ([]Peer, error) { return measure
 
 // measure measures with a clock of the host.
 func measure(ctx context.Context, p *weft.Proc, clock func() time.Time) ([]Peer, error) {
-	q, err := p.Open(ctx, channel, nil)
+	q, err := p.OpenPort(channel, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (m *meter) meet(ctx context.Context, other int) Peer {
 	seen.Measured = measured
 	for _, peer := range m.p.Peers() { // now the paths have been looked at
 		if peer.Rank == other {
-			seen.Transport, seen.Why, seen.Way, seen.Guard, seen.MTU = peer.Transport, peer.Why, peer.Way, peer.Guard, peer.MTU
+			seen.Transport, seen.Why, seen.Path, seen.Guard, seen.MTU = peer.Transport, peer.Why, peer.Path, peer.Guard, peer.MTU
 		}
 	}
 	return seen

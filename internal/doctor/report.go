@@ -62,7 +62,7 @@ type Peer struct {
 	Rank      int    `json:"rank"`
 	Transport string `json:"transport,omitempty"`
 	Why       string `json:"why,omitempty"`
-	Way       string `json:"way,omitempty"`
+	Path      string `json:"path,omitempty"`
 	Guard     string `json:"guard,omitempty"`
 	MTU       int    `json:"mtu,omitempty"` // longest packet in bytes
 	Error     string `json:"error,omitempty"`

@@ -187,7 +187,7 @@ func (e *Endpoint) TryReceive() (bool, error) {
 			if e.arrived(m.From, m.Data); !e.Have {
 				e.Release()
 			}
-		case err != weft.ErrAgain:
+		case err != weft.ErrWouldBlock:
 			return false, e.failed(err)
 		case int64(e.notes.Load()-e.noted) <= 0:
 			return false, nil

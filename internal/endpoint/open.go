@@ -84,7 +84,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg Config) (*Endpoint
 	}
 	e := &Endpoint{cfg: cfg, p: p, Me: p.Rank(), Size: p.Size(), in: make([]byte, cfg.Longest), turn: Turn{free: p.Signal()}}
 	e.gone, e.whys = make([]error, e.Size), make([]departure, e.Size)
-	e.Port, err = p.Open(ctx, channel, cfg.port(e.Size))
+	e.Port, err = p.OpenPort(channel, cfg.port(e.Size))
 	if err != nil {
 		return nil, err
 	}

@@ -25,16 +25,16 @@ import (
 func heir(ctx context.Context, p *weft.Proc, how string) error {
 	cfg := &weft.LockConfig{}
 	if how == "central" {
-		cfg.Algorithm = how
+		cfg.Algorithm = weft.LockAlgorithm(how)
 	}
 	l := p.Lock("estate", cfg)
 	alive := []int{0, 2, 3}
 	if p.Rank() == 0 {
-		if _, err := p.Expose(ctx, "house", 16, &weft.RegionConfig{Guard: "estate"}); err != nil {
+		if _, err := p.OpenRegion(ctx, "house", 16, &weft.RegionConfig{Lock: "estate"}); err != nil {
 			return err
 		}
 	}
-	house, err := p.Attach(ctx, 0, "house")
+	house, err := p.AttachRegion(ctx, 0, "house")
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func heir(ctx context.Context, p *weft.Proc, how string) error {
 // bereaved lets rank 1 be killed in the middle of barriers. All others are told
 // who, and go on with a smaller group.
 func bereaved(ctx context.Context, p *weft.Proc, algorithm string) error {
-	b := p.Barrier("b", &weft.BarrierConfig{Algorithm: algorithm})
+	b := p.Barrier("b", &weft.BarrierConfig{Algorithm: weft.BarrierAlgorithm(algorithm)})
 	if algorithm == "dynamic" {
 		if _, err := b.Register(ctx); err != nil {
 			return err
@@ -189,7 +189,7 @@ func TestMemberIsKilled(t *testing.T) {
 
 // barrier goes through a barrier and says what it is like.
 func barrier(ctx context.Context, p *weft.Proc, algorithm string) error {
-	b := p.Barrier("b", &weft.BarrierConfig{Algorithm: algorithm})
+	b := p.Barrier("b", &weft.BarrierConfig{Algorithm: weft.BarrierAlgorithm(algorithm)})
 	for range 50 {
 		if err := b.Wait(ctx); err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 
 // counted sends messages round until its context ends or a rank is gone.
 func counted(ctx context.Context, p *weft.Proc) error {
-	port, err := p.Open(ctx, 1, nil)
+	port, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}

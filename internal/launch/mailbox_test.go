@@ -44,7 +44,7 @@ func post(ctx context.Context, p *weft.Proc, how string) error {
 	const each = 1500
 	doomed := func(rank int) bool { return how == "doomed" && rank%2 == 1 }
 	if p.Rank() > 0 {
-		s, err := p.Sender(ctx, 0, "post")
+		s, err := p.AttachMailbox(ctx, 0, "post")
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func post(ctx context.Context, p *weft.Proc, how string) error {
 		}
 		return nil
 	}
-	m, err := p.Mailbox(ctx, "post", &weft.MailboxConfig{Rings: []int{64 << 10}})
+	m, err := p.OpenMailbox("post", &weft.MailboxConfig{Rings: []int{64 << 10}})
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // three messages, and then from rank 2.
 func survivor(ctx context.Context, p *weft.Proc) error {
 	if p.Rank() > 0 {
-		s, err := p.Sender(ctx, 0, "in")
+		s, err := p.AttachMailbox(ctx, 0, "in")
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func survivor(ctx context.Context, p *weft.Proc) error {
 		}
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	box, err := p.Mailbox(ctx, "in", nil)
+	box, err := p.OpenMailbox("in", nil)
 	if err != nil {
 		return err
 	}

@@ -184,7 +184,7 @@ func beRank(mode string) {
 
 // fail lets rank 1 fail and the others wait for it.
 func fail(ctx context.Context, p *weft.Proc, how, arg string) error {
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func fail(ctx context.Context, p *weft.Proc, how, arg string) error {
 
 // outlive lets rank 1 die or fail, and rank 0 end well when it has.
 func outlive(ctx context.Context, p *weft.Proc, how string) error {
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func outlive(ctx context.Context, p *weft.Proc, how string) error {
 
 // miss lets rank 1 be killed, and all others fail at once for that.
 func miss(ctx context.Context, p *weft.Proc) error {
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}
@@ -270,12 +270,12 @@ func hear(ctx context.Context, q *weft.Port, n int) error {
 
 // victim lets rank 1 be killed, or stop, while the others are blocked on it.
 func victim(ctx context.Context, p *weft.Proc, call string) error {
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}
 	if p.Rank() == 1 {
-		if _, err := p.Expose(ctx, "memory", 1<<20, nil); err != nil {
+		if _, err := p.OpenRegion(ctx, "memory", 1<<20, nil); err != nil {
 			return err
 		}
 		for from := range p.Size() {
@@ -298,7 +298,7 @@ func victim(ctx context.Context, p *weft.Proc, call string) error {
 		<-ctx.Done() // it must not return before the signal is there
 		return ctx.Err()
 	}
-	far, err := p.Attach(ctx, 1, "memory")
+	far, err := p.AttachRegion(ctx, 1, "memory")
 	if err != nil {
 		return err
 	}
@@ -316,7 +316,7 @@ func victim(ctx context.Context, p *weft.Proc, call string) error {
 		case "send":
 			err = q.Send(ctx, 1, make([]byte, 100000)) // nobody receives it
 		case "attach":
-			_, err = p.Attach(ctx, 1, "what is not there")
+			_, err = p.AttachRegion(ctx, 1, "what is not there")
 		case "pull":
 			err = far.Pull(ctx, make([]byte, 1<<20), 0)
 		}
@@ -331,7 +331,7 @@ func victim(ctx context.Context, p *weft.Proc, call string) error {
 
 // ring sends a token around.
 func ring(ctx context.Context, p *weft.Proc, times int) error {
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}

@@ -20,9 +20,9 @@ import (
 func again(ctx context.Context, p *weft.Proc, arg string) error {
 	var often int
 	fmt.Sscan(arg, &often)
-	run := fmt.Sprintf("run%d", p.Restart())
+	run := fmt.Sprintf("run%d", p.Restarts())
 	note(p.Rank(), run, os.Getpid())
-	if p.Restart() == often {
+	if p.Restarts() == often {
 		return p.Barrier("all are back", nil).Wait(ctx)
 	}
 	if p.Rank() == 1 {

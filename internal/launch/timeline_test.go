@@ -23,7 +23,7 @@ const timelineLaps = 50
 
 // timelineRank is what a rank does of which a timeline is made.
 func timelineRank(ctx context.Context, p *weft.Proc, arg string) error {
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}

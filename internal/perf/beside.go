@@ -17,7 +17,7 @@ func beside(ctx context.Context, p *weft.Proc, s Spec) (end func() error, err er
 	if s.Bulk == 0 || p.Rank() > 1 {
 		return func() error { return nil }, nil
 	}
-	q, err := p.Open(ctx, besideChannel, nil)
+	q, err := p.OpenPort(besideChannel, nil)
 	if err != nil {
 		return nil, err
 	}

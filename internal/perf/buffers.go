@@ -102,7 +102,7 @@ func filler(ctx context.Context, p *weft.Proc, way string) (fill func() (int, er
 		medium, times := b[:am.MaxMedium], 0
 		return filled(len(medium), func() error {
 			if times++; times > 4 { // the depth
-				return weft.ErrAgain
+				return weft.ErrWouldBlock
 			}
 			return e.RequestMedium(ctx, 0, 0, medium)
 		}), func() error { return e.Close() }, err
@@ -112,7 +112,7 @@ func filler(ctx context.Context, p *weft.Proc, way string) (fill func() (int, er
 		return filled(len(b), func() error {
 			s, err := e.BeginMessage(0, len(b), 0)
 			if errors.Is(err, fm.ErrNoCredit) {
-				return weft.ErrAgain
+				return weft.ErrWouldBlock
 			}
 			if err != nil {
 				return err
@@ -130,7 +130,7 @@ func filler(ctx context.Context, p *weft.Proc, way string) (fill func() (int, er
 	case "vmmc":
 		return vmmcFiller(ctx, p, b)
 	}
-	q, err := p.Open(ctx, libraryChannel, nil)
+	q, err := p.OpenPort(libraryChannel, nil)
 	return filled(len(b), func() error { return q.TrySend(0, b) }), func() error { return q.Close() }, err
 }
 
@@ -155,7 +155,7 @@ func filled(size int, send func() error) func() (int, error) {
 	return func() (n int, err error) {
 		for n+size <= sends {
 			err := send()
-			if errors.Is(err, weft.ErrAgain) {
+			if errors.Is(err, weft.ErrWouldBlock) {
 				break
 			}
 			if err != nil {

@@ -35,11 +35,11 @@ func coordinate(ctx context.Context, p *weft.Proc, s Spec) error {
 	c.row = 8 * most
 	var err error
 	if p.Rank() == 0 {
-		if c.region, err = p.Expose(ctx, "board", c.row*p.Size(), nil); err != nil {
+		if c.region, err = p.OpenRegion(ctx, "board", c.row*p.Size(), nil); err != nil {
 			return err
 		}
 	}
-	if c.remote, err = p.Attach(ctx, 0, "board"); err != nil {
+	if c.remote, err = p.AttachRegion(ctx, 0, "board"); err != nil {
 		return err
 	}
 	if s.Test == "barrier" {
@@ -101,7 +101,7 @@ func (s Spec) passes() int {
 
 // barrier measures a barrier: singly, in groups, and when each rank goes on.
 func (c *coordRank) barrier() error {
-	b := c.p.Barrier("measured", &weft.BarrierConfig{Algorithm: c.spec.Algorithm})
+	b := c.p.Barrier("measured", &weft.BarrierConfig{Algorithm: weft.BarrierAlgorithm(c.spec.Algorithm)})
 	wait := func() error { return b.Wait(c.ctx) }
 	if c.spec.Algorithm == "dynamic" {
 		if _, err := b.Register(c.ctx); err != nil {
@@ -218,7 +218,7 @@ func (c *coordRank) handOver(l *weft.Lock) error {
 	if c.spec.Figure == "p99" {
 		hold = 200 * time.Microsecond // also where its request takes longer
 	}
-	port, err := c.p.Open(c.ctx, 1, nil)
+	port, err := c.p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (c *coordRank) handOver(l *weft.Lock) error {
 		}
 		got = append(got, g.Epoch, wall())
 		for end := time.Now().Add(hold); time.Now().Before(end); {
-			if _, err := port.TryRecv(); err != nil && !errors.Is(err, weft.ErrAgain) {
+			if _, err := port.TryRecv(); err != nil && !errors.Is(err, weft.ErrWouldBlock) {
 				return err
 			}
 		}

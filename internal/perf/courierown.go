@@ -25,7 +25,7 @@ func (c *portCourier) recv() error {
 
 func (c *portCourier) ready() (bool, error) {
 	m, err := c.b.q.TryRecv()
-	if errors.Is(err, weft.ErrAgain) {
+	if errors.Is(err, weft.ErrWouldBlock) {
 		return false, nil
 	}
 	if err != nil {
@@ -49,7 +49,7 @@ type pushCourier struct {
 
 func newPushCourier(b *bench, largest, window int) (c *pushCourier, err error) {
 	c = &pushCourier{b: b, slots: slots{window: window, size: (max(largest, 8) + 7) / 8 * 8}}
-	if c.in, err = b.p.Window(b.ctx, "courier", c.room(), nil); err != nil {
+	if c.in, err = b.p.OpenRegion(b.ctx, "courier", c.room(), nil); err != nil {
 		return nil, err
 	}
 	c.out, err = c.in.At(b.ctx, b.peer)

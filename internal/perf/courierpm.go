@@ -54,10 +54,10 @@ func (c *pmCourier) send(b []byte) error {
 		if err == nil {
 			return c.message(b[:8])
 		}
-		if !errors.Is(err, weft.ErrAgain) {
+		if !errors.Is(err, weft.ErrWouldBlock) {
 			return err
 		}
-		if err := c.x.WriteDone(); err != nil && !errors.Is(err, weft.ErrAgain) {
+		if err := c.x.WriteDone(); err != nil && !errors.Is(err, weft.ErrWouldBlock) {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (c *pmCourier) message(b []byte) error {
 			copy(buf, b)
 			return c.x.Send()
 		}
-		if !errors.Is(err, weft.ErrAgain) {
+		if !errors.Is(err, weft.ErrWouldBlock) {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (c *pmCourier) recv() error {
 
 func (c *pmCourier) ready() (bool, error) {
 	_, _, err := c.x.Receive() // it is read where it lies
-	if errors.Is(err, weft.ErrAgain) {
+	if errors.Is(err, weft.ErrWouldBlock) {
 		return false, nil
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *pmCourier) ready() (bool, error) {
 
 func (c *pmCourier) flush() error {
 	for {
-		if err := c.x.SendDone(); !errors.Is(err, weft.ErrAgain) {
+		if err := c.x.SendDone(); !errors.Is(err, weft.ErrWouldBlock) {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func (b *bench) gather(size int) error {
 	n := b.spec.Exchanges
 	if b.p.Rank() > 0 {
-		s, err := b.p.Sender(b.ctx, 0, "perf")
+		s, err := b.p.AttachMailbox(b.ctx, 0, "perf")
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (b *bench) gather(size int) error {
 			cfg.Table[i+1] = i
 		}
 	}
-	m, err := b.p.Mailbox(b.ctx, "perf", cfg)
+	m, err := b.p.OpenMailbox("perf", cfg)
 	if err != nil {
 		return err
 	}

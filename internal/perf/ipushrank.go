@@ -43,12 +43,12 @@ func (b *bench) ipush(size int) error {
 	if strings.HasPrefix(b.spec.Op, "ipush") {
 		name := fmt.Sprint("perf/", size)
 		table := map[int]int{b.peer: 0, b.p.Rank(): weft.NoRing}
-		l.box, err = b.p.Mailbox(b.ctx, name, &weft.MailboxConfig{Rings: []int{max(size, min(4*size, 128<<10), 4096)}, Table: table})
+		l.box, err = b.p.OpenMailbox(name, &weft.MailboxConfig{Rings: []int{max(size, min(4*size, 128<<10), 4096)}, Table: table})
 		if err != nil {
 			return err
 		}
 		defer l.box.Close()
-		if l.sender, err = b.p.Sender(b.ctx, b.peer, name); err != nil {
+		if l.sender, err = b.p.AttachMailbox(b.ctx, b.peer, name); err != nil {
 			return err
 		}
 		send, recv = func() error { return l.sender.Push(b.ctx, src) }, l.take

@@ -22,7 +22,7 @@ func MeasureMoves(sizes []int) []Move {
 	moves := []Move{{Name: "copy", Copy: true}, {Name: "copy from other memory each time", Copy: true}, {Name: "PUSH"}, {Name: "PULL"}, {Name: "PUT of 32 B at a time"}}
 	_ = weft.Local(context.Background(), 1, func(ctx context.Context, p *weft.Proc) error {
 		const cold = 64 << 20
-		w, err := p.Expose(ctx, "moves", cold, nil)
+		w, err := p.OpenRegion(ctx, "moves", cold, nil)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func MeasureMoves(sizes []int) []Move {
 				func() error { return r.Pull(ctx, dst, 0) },
 				func() error {
 					for off := 0; off < n; off += weft.MaxPut {
-						if err := r.Put(ctx, off, src[off:min(off+weft.MaxPut, n)]); err != nil {
+						if err := r.Put(off, src[off:min(off+weft.MaxPut, n)]); err != nil {
 							return err
 						}
 					}

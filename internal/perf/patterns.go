@@ -45,14 +45,14 @@ func (b *bench) crowd(size int) error {
 	for i := range n {
 		var err error
 		if b.spec.Pattern == "direct" || i == 0 {
-			asked[i], err = b.p.Open(b.ctx, requests+i, nil)
+			asked[i], err = b.p.OpenPort(requests+i, nil)
 		} else {
 			asked[i] = asked[0]
 		}
 		if err != nil {
 			return err
 		}
-		if answered[i], err = b.p.Open(b.ctx, answers+i, nil); err != nil {
+		if answered[i], err = b.p.OpenPort(answers+i, nil); err != nil {
 			return err
 		}
 	}
@@ -219,7 +219,7 @@ func serveRPC(c io.ReadWriteCloser) error {
 }
 
 func (b *bench) overRPC(size int) error {
-	q, err := b.p.Open(b.ctx, requests, nil)
+	q, err := b.p.OpenPort(requests, nil)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func measureRank(ctx context.Context, p *weft.Proc, s Spec) (err error) {
 		return coordinate(ctx, p, s)
 	}
 	b := &bench{ctx: ctx, p: p, spec: s, peer: 1 - p.Rank()}
-	b.q, err = p.Open(ctx, 1, nil)
+	b.q, err = p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func measureRank(ctx context.Context, p *weft.Proc, s Spec) (err error) {
 	for _, size := range s.Sizes {
 		largest = max(largest, size)
 	}
-	if b.win, err = p.Window(ctx, "perf", largest+64, nil); err != nil {
+	if b.win, err = p.OpenRegion(ctx, "perf", largest+64, nil); err != nil {
 		return err
 	}
 	if b.far, err = b.win.At(ctx, b.peer); err != nil {
@@ -289,7 +289,7 @@ func (b *bench) writePingPong(size int, src []byte) error {
 			binary.LittleEndian.PutUint64(src[off:], turn)
 		}
 		if b.spec.Op == "put" {
-			return b.far.Put(b.ctx, 0, src)
+			return b.far.Put(0, src)
 		}
 		if size <= 8 {
 			return b.far.Push(b.ctx, 0, src)
@@ -391,7 +391,7 @@ func (b *bench) streamWrites(size int, src []byte) error {
 			for range n {
 				var err error
 				if b.spec.Op == "put" {
-					err = b.far.Put(b.ctx, 0, src)
+					err = b.far.Put(0, src)
 				} else {
 					err = b.far.Push(b.ctx, 0, src)
 				}

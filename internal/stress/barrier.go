@@ -15,7 +15,7 @@ import (
 func barrier(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
-	algorithms := []string{"", "", "auto", "central", "tree", "dissemination", "aligned", "dynamic", "rbcq1", "shared", "two-level", "shuffle"}
+	algorithms := []weft.BarrierAlgorithm{"", "", "auto", "central", "tree", "dissemination", "aligned", "dynamic", "rbcq1", "shared", "two-level", "shuffle"}
 	algorithm := algorithms[s.shared.IntN(len(algorithms))]
 	phases := 1 + s.shared.IntN(30)
 	n := len(s.members)
@@ -47,7 +47,7 @@ func barrier(s *scene) {
 		}
 		in = append(in, time.Now().UnixNano())
 		if !ahead || a.rng.IntN(2) == 0 {
-			if a.call("Barrier.Wait "+algorithm, func() error { return b.Wait(a.ctx) }) != fine {
+			if a.call("Barrier.Wait "+string(algorithm), func() error { return b.Wait(a.ctx) }) != fine {
 				return
 			}
 			out = append(out, time.Now().UnixNano())

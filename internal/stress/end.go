@@ -16,17 +16,17 @@ func (r *rank) hammer() {
 		return
 	}
 	const channel = 60000
-	port, err := r.p.Open(r.ctx, channel, nil)
+	port, err := r.p.OpenPort(channel, nil)
 	if err != nil {
 		r.found("hammer: Open: %v", err)
 		return
 	}
-	box, err := r.p.Mailbox(r.ctx, "hammer", nil)
+	box, err := r.p.OpenMailbox("hammer", nil)
 	if err != nil {
 		r.found("hammer: Mailbox: %v", err)
 		return
 	}
-	_, err = r.p.Expose(r.ctx, "hammer", hammerWords+r.p.Size()*hammers*hammerPush, nil)
+	_, err = r.p.OpenRegion(r.ctx, "hammer", hammerWords+r.p.Size()*hammers*hammerPush, nil)
 	if err != nil {
 		r.found("hammer: Expose: %v", err)
 		return
@@ -92,7 +92,7 @@ func (h *hammer) strike() error {
 		})
 	case 6:
 		return h.do("Remote", func() error {
-			far, err := h.p.Attach(ctx, to, "hammer")
+			far, err := h.p.AttachRegion(ctx, to, "hammer")
 			if err == nil {
 				err = far.Push(ctx, h.place, make([]byte, 100))
 			}
@@ -100,7 +100,7 @@ func (h *hammer) strike() error {
 		})
 	case 7:
 		return h.do("Sender.Push", func() error {
-			s, err := h.p.Sender(ctx, to, "hammer")
+			s, err := h.p.AttachMailbox(ctx, to, "hammer")
 			if err == nil {
 				err = s.Push(ctx, make([]byte, 100))
 			}
@@ -110,7 +110,7 @@ func (h *hammer) strike() error {
 		return h.do("Mailbox.Next", func() error { d, err := h.box.Next(ctx); d.Release(); return err })
 	default:
 		return h.do("FetchAdd on the own region", func() error {
-			far, err := h.p.Attach(ctx, h.p.Rank(), "hammer")
+			far, err := h.p.AttachRegion(ctx, h.p.Rank(), "hammer")
 			if err == nil {
 				_, err = far.FetchAdd(ctx, 8, 1)
 			}

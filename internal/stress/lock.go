@@ -22,17 +22,17 @@ func lock(s *scene) {
 	var region *weft.Region
 	var cfg *weft.RegionConfig
 	if guarded {
-		cfg = &weft.RegionConfig{Guard: name}
+		cfg = &weft.RegionConfig{Lock: name}
 	}
 	if a.p.Rank() == home {
-		expose := func() (err error) { region, err = a.p.Expose(a.ctx, name, 64, cfg); return err }
+		expose := func() (err error) { region, err = a.p.OpenRegion(a.ctx, name, 64, cfg); return err }
 		if a.call("Expose", expose) == gone { // with the lock's home
 			cfg = nil
 			a.call("Expose", expose) // the others attach to it
 		}
 	}
 	var far *weft.Remote
-	if a.call("Attach", func() (err error) { far, err = a.p.Attach(a.ctx, home, name); return err }) == fine {
+	if a.call("Attach", func() (err error) { far, err = a.p.AttachRegion(a.ctx, home, name); return err }) == fine {
 		h := holder{s: s, name: name, far: far, guarded: guarded}
 		var group sync.WaitGroup
 		takers := 1 + s.shared.IntN(2)

@@ -30,11 +30,11 @@ func mailbox(s *scene) {
 		cfg.Table[m] = a.rng.IntN(rings)
 	}
 	if a.rng.IntN(4) == 0 {
-		cfg.Full = weft.Stall
+		cfg.Full = weft.StallWhenFull
 	}
 	var box *weft.Mailbox
 	name := "mailbox " + s.name
-	if a.call("Mailbox", func() (err error) { box, err = a.p.Mailbox(a.ctx, name, cfg); return err }) != fine {
+	if a.call("Mailbox", func() (err error) { box, err = a.p.OpenMailbox(name, cfg); return err }) != fine {
 		return
 	}
 	l := newLedger(a, s.number, s.members, senders)
@@ -87,7 +87,7 @@ func mailbox(s *scene) {
 // put puts count messages into a mailbox, and the end.
 func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring, rings int) {
 	var out *weft.Sender
-	if a.call(fmt.Sprintf("Sender(%d)", to), func() (err error) { out, err = a.p.Sender(a.ctx, to, name); return err }) != fine {
+	if a.call(fmt.Sprintf("Sender(%d)", to), func() (err error) { out, err = a.p.AttachMailbox(a.ctx, to, name); return err }) != fine {
 		return
 	}
 	seq, maybe := uint32(0), []uint32(nil)
@@ -116,13 +116,13 @@ func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring,
 		case 0, 1, 2, 3:
 			from := out
 			if way == 1 {
-				from = out.With(weft.PerPacket)
+				from = out.WithStatus(weft.StatusPerPacket)
 			} else if way == 2 {
-				from = out.To(a.rng.IntN(rings))
+				from = out.WithRing(a.rng.IntN(rings))
 			}
 			v = a.call(fmt.Sprintf("PushTagged(%d, %d bytes)", to, len(b)), func() error { return from.PushTagged(a.ctx, tag, b) })
 		case 4:
-			err := a.do(fmt.Sprintf("PushTagged(%d, %d bytes) per message", to, len(b)), func() error { return out.With(weft.PerMessage).PushTagged(a.ctx, tag, b) })
+			err := a.do(fmt.Sprintf("PushTagged(%d, %d bytes) per message", to, len(b)), func() error { return out.WithStatus(weft.StatusPerMessage).PushTagged(a.ctx, tag, b) })
 			if errors.Is(err, weft.ErrShared) {
 				continue
 			}
@@ -137,7 +137,7 @@ func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring,
 			}
 		default:
 			var op *weft.Op
-			v = a.call(fmt.Sprintf("StartPush(%d, %d bytes)", to, len(b)), func() (err error) { op, err = out.StartPush(a.ctx, tag, b); return err })
+			v = a.call(fmt.Sprintf("StartPush(%d, %d bytes)", to, len(b)), func() (err error) { op, err = out.StartPushTagged(tag, b); return err })
 			if v == fine {
 				if begun = append(begun, started{op, seq}); len(begun) > a.rng.IntN(4) {
 					v = settle()
@@ -193,7 +193,7 @@ func take(a *actor, ctx context.Context, box *weft.Mailbox, l *ledger) {
 			err = a.do("Next with a context that ends", func() error { d, err = box.Next(brief); return err })
 			cancel()
 		default:
-			if err = a.do("TryNext", func() error { d, err = box.TryNext(); return err }); errors.Is(err, weft.ErrAgain) {
+			if err = a.do("TryNext", func() error { d, err = box.TryNext(); return err }); errors.Is(err, weft.ErrWouldBlock) {
 				a.pause()
 			}
 		}

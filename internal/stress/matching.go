@@ -20,7 +20,7 @@ func matching(s *scene) {
 	count := 5 + s.shared.IntN(60)
 	name := "match " + s.name
 	var box *weft.Mailbox
-	if a.call("Mailbox", func() (err error) { box, err = a.p.Mailbox(a.ctx, name, nil); return err }) != fine {
+	if a.call("Mailbox", func() (err error) { box, err = a.p.OpenMailbox(name, nil); return err }) != fine {
 		return
 	}
 	copies := a.rng.IntN(2) == 0
@@ -53,7 +53,7 @@ func matching(s *scene) {
 
 func sendTagged(a *actor, s *scene, to int, name string, count, tags int, plan *rand.Rand) {
 	var out *weft.Sender
-	if a.call(fmt.Sprintf("Sender(%d)", to), func() (err error) { out, err = a.p.Sender(a.ctx, to, name); return err }) != fine {
+	if a.call(fmt.Sprintf("Sender(%d)", to), func() (err error) { out, err = a.p.AttachMailbox(a.ctx, to, name); return err }) != fine {
 		return
 	}
 	seqs := make([]uint32, tags)
@@ -167,7 +167,7 @@ func receiveMatch(a *actor, ctx context.Context, m *match.Matcher, source, tag i
 	switch a.rng.IntN(5) {
 	case 0:
 		err = a.do("Matcher.TryRecv"+at, func() error { d, err = m.TryRecv(source, uint64(tag), mask); return err })
-		if errors.Is(err, weft.ErrAgain) {
+		if errors.Is(err, weft.ErrWouldBlock) {
 			a.pause()
 		}
 	case 1:

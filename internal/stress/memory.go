@@ -35,7 +35,7 @@ func memory(s *scene) {
 	var region *weft.Region
 	size := blocks + len(s.members)*writers*blockSize
 	ok := a.call("Window", func() (err error) {
-		region, err = a.p.Window(a.ctx, name, size, nil)
+		region, err = a.p.OpenRegion(a.ctx, name, size, nil)
 		return err
 	}) == fine
 	var group sync.WaitGroup
@@ -156,7 +156,7 @@ func (w *writer) step() bool {
 	case 3:
 		short := part[:min(n, weft.MaxPut)]
 		scribble(short)
-		return w.call(fmt.Sprintf("Put to %d", w.to), func() error { return w.far.Put(w.ctx, w.off()+at, short) }) == fine
+		return w.call(fmt.Sprintf("Put to %d", w.to), func() error { return w.far.Put(w.off()+at, short) }) == fine
 	case 4:
 		return w.call(fmt.Sprintf("Flush to %d", w.to), func() error { return w.far.Flush(w.ctx) }) == fine
 	case 5:
@@ -211,11 +211,11 @@ func (w *writer) start() bool {
 	v := w.call(fmt.Sprintf("Start of an operation at %d", w.to), func() (err error) {
 		switch w.rng.IntN(3) {
 		case 0:
-			op, err = w.far.StartPush(w.ctx, w.off(), w.block)
+			op, err = w.far.StartPush(w.off(), w.block)
 		case 1:
-			op, err = w.far.StartPull(w.ctx, got, w.off())
+			op, err = w.far.StartPull(got, w.off())
 		default:
-			op, err = w.far.StartFetchAdd(w.ctx, wordSum, 0)
+			op, err = w.far.StartFetchAdd(wordSum, 0)
 		}
 		return err
 	})

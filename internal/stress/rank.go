@@ -185,7 +185,7 @@ func (r *rank) hear(n note) {
 		r.mu.Unlock()
 	case notePoke:
 		go func() {
-			if port, err := r.p.Open(context.Background(), 59_999, nil); err == nil {
+			if port, err := r.p.OpenPort(59_999, nil); err == nil {
 				_, _ = port.TryRecv()
 			}
 		}()
@@ -295,7 +295,7 @@ type verdict int
 
 const (
 	fine   verdict = iota
-	later          // ErrAgain, or its context has ended: try again
+	later          // ErrWouldBlock, or its context has ended: try again
 	gone           // a rank that it needs is gone
 	over           // this rank leaves: end
 	failed         // anything else, which has been told
@@ -314,7 +314,7 @@ func (a *actor) judge(what string, err error, ends bool) verdict {
 	case err == nil:
 		a.progress.Add(1)
 		return fine
-	case errors.Is(err, weft.ErrAgain):
+	case errors.Is(err, weft.ErrWouldBlock):
 		return later
 	case a.leaving.Load() && (errors.Is(err, weft.ErrClosed) || errors.Is(err, weft.ErrPeer)), a.ctx.Err() != nil && ended,
 		a.ctx.Err() != nil && errors.Is(err, weft.ErrRevoked):

@@ -47,7 +47,7 @@ func revoke(s *scene) {
 	}
 	a.do("wait for the goroutines", func() error { s.group.Wait(); return nil })
 	if !a.quit {
-		_, err := a.p.Open(a.ctx, channel, nil)
+		_, err := a.p.OpenPort(channel, nil)
 		if err == nil {
 			a.found("%s: a channel is opened again that rank %d has revoked, or that is open", a.name, by)
 		}

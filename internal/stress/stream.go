@@ -100,7 +100,7 @@ func open(a *actor, channel int) (port *weft.Port, ok bool) {
 	}
 	cfg := &weft.PortConfig{RecvBuffer: size(), SendBuffer: size(), Backoff: a.rng.IntN(4) == 0}
 	v := a.call("Open", func() (err error) {
-		port, err = a.p.Open(a.ctx, channel, cfg)
+		port, err = a.p.OpenPort(channel, cfg)
 		return err
 	})
 	return port, v == fine
@@ -181,7 +181,7 @@ func (o *outgoing) label(to int, kind uint8) label {
 var ways = []string{"Send", "Send", "Send", "Send that ends", "TrySend", "TrySend", "Reserve", "Reserve", "StartSend", "StartSend"}
 
 func outcome(err error) string {
-	var unknown *weft.UnknownOutcome
+	var unknown *weft.UnknownOutcomeError
 	switch {
 	case errors.As(err, &unknown):
 		return "unknown"
@@ -213,7 +213,7 @@ func (o *outgoing) one(to, n int) {
 		v = a.judge("Send", err, true)
 		cancel()
 		o.wrote(to, o.seq[to], n, "Send-"+outcome(err))
-		var unknown *weft.UnknownOutcome
+		var unknown *weft.UnknownOutcomeError
 		if errors.As(err, &unknown) {
 			o.unsure(to, o.seq[to])
 			o.seq[to]++
@@ -272,7 +272,7 @@ func (o *outgoing) start(to, n int) {
 	b := o.message(to, n)
 	var m *weft.Op
 	v := a.call(fmt.Sprintf("StartSend(%d, %d bytes)", to, n), func() (err error) {
-		m, err = o.port.StartSend(a.ctx, to, b)
+		m, err = o.port.StartSend(to, b)
 		return err
 	})
 	if v != fine {
@@ -384,7 +384,7 @@ func receive(a *actor, ctx context.Context, port *weft.Port, l *ledger, blocks b
 				continue
 			}
 		default:
-			if err = a.do("TryRecv", func() error { m, err = port.TryRecv(); return err }); errors.Is(err, weft.ErrAgain) {
+			if err = a.do("TryRecv", func() error { m, err = port.TryRecv(); return err }); errors.Is(err, weft.ErrWouldBlock) {
 				a.pause()
 			}
 		}

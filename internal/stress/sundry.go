@@ -24,7 +24,7 @@ func sundry(s *scene) {
 		to := s.members[a.rng.IntN(len(s.members))]
 		switch a.rng.IntN(12) {
 		case 0:
-			a.want("Open of an open channel", weft.ErrInUse, func() error { _, err := a.p.Open(a.ctx, s.channel, nil); return err })
+			a.want("Open of an open channel", weft.ErrInUse, func() error { _, err := a.p.OpenPort(s.channel, nil); return err })
 		case 1:
 			a.want("Send to no rank", weft.ErrRank, func() error { return port.Send(a.ctx, a.p.Size(), nil) })
 		case 2:
@@ -33,12 +33,12 @@ func sundry(s *scene) {
 			a.do("reports", func() error { a.p.Stats(); a.p.Peers(); a.p.Waiting(); return nil })
 			a.call("Connect", func() error { _, err := a.p.Connect(a.ctx, to); return err })
 		case 4:
-			a.ends("Attach of nothing", func(ctx context.Context) error { _, err := a.p.Attach(ctx, to, "nothing "+s.name); return err })
+			a.ends("Attach of nothing", func(ctx context.Context) error { _, err := a.p.AttachRegion(ctx, to, "nothing "+s.name); return err })
 		case 5:
-			a.ends("Sender of nothing", func(ctx context.Context) error { _, err := a.p.Sender(ctx, to, "nothing "+s.name); return err })
+			a.ends("Sender of nothing", func(ctx context.Context) error { _, err := a.p.AttachMailbox(ctx, to, "nothing "+s.name); return err })
 		case 6:
 			a.ends("Recv of nothing", func(ctx context.Context) error { _, err := port.Recv(ctx); return err })
-			a.want("TryRecv of nothing", weft.ErrAgain, func() error { _, err := port.TryRecv(); return err })
+			a.want("TryRecv of nothing", weft.ErrWouldBlock, func() error { _, err := port.TryRecv(); return err })
 		case 7:
 			sem := a.p.Semaphore("empty "+s.name, 0, nil)
 			a.ends("Acquire of nothing", func(ctx context.Context) error { return sem.Acquire(ctx, 1) })
@@ -57,7 +57,7 @@ func sundry(s *scene) {
 			r := a.p.Lock("nothing "+s.name, nil)
 			a.want("Unlock of what is not held", weft.ErrNotHeld, r.Unlock)
 		default:
-			box, err := a.p.Mailbox(a.ctx, fmt.Sprintf("sundry %s %d", s.name, a.rng.Uint64()), nil)
+			box, err := a.p.OpenMailbox(fmt.Sprintf("sundry %s %d", s.name, a.rng.Uint64()), nil)
 			if a.judge("Mailbox", err, false) == fine {
 				a.ends("Next of nothing", func(ctx context.Context) error { _, err := box.Next(ctx); return err })
 				a.call("Mailbox.Close", box.Close)
@@ -95,7 +95,7 @@ func (a *actor) ends(what string, f func(ctx context.Context) error) {
 func (a *actor) regions(name string) {
 	var r *weft.Region
 	if a.call("Expose", func() (err error) {
-		r, err = a.p.Expose(a.ctx, name, 1+a.rng.IntN(10_000), &weft.RegionConfig{ReadOnly: true})
+		r, err = a.p.OpenRegion(a.ctx, name, 1+a.rng.IntN(10_000), &weft.RegionConfig{ReadOnly: true})
 		return err
 	}) != fine {
 		return

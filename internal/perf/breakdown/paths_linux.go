@@ -177,7 +177,7 @@ func protocol(ctx context.Context) (us float64, err error) {
 		return 0, err
 	}
 	defer p.Close()
-	q, err := p.Open(ctx, 1, nil)
+	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -14,7 +14,7 @@ func main() {
 	size := flag.Int("size", 1000, "bytes of each")
 	flag.Parse()
 	weft.Main(func(ctx context.Context, p *weft.Proc) error {
-		q, err := p.Open(ctx, 1, nil)
+		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
