@@ -21,7 +21,9 @@ func main() {
 	algorithm := flag.String("algorithm", "auto", "how the ranks wait for each other; see weft.BarrierAlgorithm")
 	count := flag.Int("count", 100, "barriers")
 	flag.Parse()
-	weft.Main(func(ctx context.Context, p *weft.Proc) error { return pass(ctx, p, os.Stdout, weft.BarrierAlgorithm(*algorithm), *count) })
+	weft.Main(func(ctx context.Context, p *weft.Proc) error {
+		return pass(ctx, p, os.Stdout, weft.BarrierAlgorithm(*algorithm), *count)
+	})
 }
 
 func pass(ctx context.Context, p *weft.Proc, out io.Writer, algorithm weft.BarrierAlgorithm, count int) error {
