@@ -36,11 +36,15 @@ func (n *node) atomic(rank int, r *remote) {
 	acc.begun = n.c.tick
 	r.area.words[w] = append(r.area.words[w], acc)
 	op := n.op(rma.Atomic, rank, r)
-	op.Off, op.Code, op.A, op.B = uint64(8*w), acc.code, acc.a, acc.b
+	op.Off = uint64(8 * w)
+	op.Code = acc.code
+	op.A = acc.a
+	op.B = acc.b
 	n.run(op, func() {
 		if n.check("Atomic", op.Err) {
 			n.c.tick++
-			acc.ended, acc.saw = n.c.tick, op.Value
+			acc.ended = n.c.tick
+			acc.saw = op.Value
 		}
 	}, func() {})
 }
@@ -49,7 +53,9 @@ func (n *node) atomic(rank int, r *remote) {
 var model = porcupine.Model{
 	Init: func() any { return uint64(0) },
 	Step: func(state, input, output any) (bool, any) {
-		v, acc, saw := state.(uint64), input.(*access), output.(*uint64)
+		v := state.(uint64)
+		acc := input.(*access)
+		saw := output.(*uint64)
 		ok := saw == nil || *saw == v
 		switch {
 		case acc.code == wire.CodeAdd:
@@ -77,7 +83,8 @@ func (a *area) linearize(n *node) {
 		var ops []porcupine.Operation
 		for i, acc := range h {
 			if acc.ended == 0 {
-				ops = append(ops, porcupine.Operation{ClientId: i, Input: acc, Call: acc.begun, Output: (*uint64)(nil), Return: n.c.tick + 4})
+				ops = append(ops, porcupine.Operation{ClientId: i, Input: acc, Call: acc.begun, Output: (*uint64)(nil),
+					Return: n.c.tick + 4})
 				continue
 			}
 			ops = append(ops, porcupine.Operation{ClientId: i, Input: acc, Call: acc.begun, Output: &acc.saw, Return: acc.ended})
@@ -88,7 +95,8 @@ func (a *area) linearize(n *node) {
 		if a.alive(n.c) {
 			last := mem.Load64(a.bytes, 8*w)
 			look := &access{code: wire.CodeAdd}
-			ops = append(ops, porcupine.Operation{ClientId: len(h), Input: look, Call: n.c.tick + 2, Output: &last, Return: n.c.tick + 3})
+			ops = append(ops, porcupine.Operation{ClientId: len(h), Input: look, Call: n.c.tick + 2, Output: &last,
+				Return: n.c.tick + 3})
 		}
 		if porcupine.CheckOperationsTimeout(model, ops, 5*time.Second) == porcupine.Illegal {
 			n.c.fail("atomicity", "the %d atomic operations on word %d of rank %d fit no order", len(h), w, a.owner.rank)

@@ -9,7 +9,7 @@ import (
 	"weft/internal/sim"
 )
 
-// inspect looks at what a node holds: it is called now and then.
+// inspect checks what a node holds. It is called after every 32nd step of the node.
 func (n *node) inspect() {
 	for _, p := range n.ports {
 		held, limit := p.port.Occupancy()
@@ -48,14 +48,15 @@ func (n *node) inspect() {
 	}
 }
 
-// mourn checks that a rank that was declared dead had given cause.
-func (n *node) mourn(rank int) {
+// checkDeath checks that a rank that was declared dead had faults that justify it.
+func (n *node) checkDeath(rank int) {
 	c := n.c
 	other := incarnation{rank, c.boots[rank]}
-	c.deaths[duo{n.incarnation, other}] = true
-	// Who was declared dead by a rank will find that one silent.
-	excused := c.troubled[n.rank] || c.troubled[rank] || c.paused[rank] || c.Loss > 0.05 || c.deaths[duo{other, n.incarnation}]
-	if !excused {
+	c.deaths[pairOf{n.incarnation, other}] = true
+	// A rank that takes another for dead falls silent for it.
+	justified := c.troubled[n.rank] || c.troubled[rank] || c.paused[rank] || c.Loss > 0.05 ||
+		c.deaths[pairOf{other, n.incarnation}]
+	if !justified {
 		c.fail("false death", "rank %d took rank %d for dead: %v", n.rank, rank, n.eng.Gone(rank))
 	}
 }
@@ -75,20 +76,21 @@ func (c *cluster) quiet() bool {
 
 // busy reports whether the program has operations under way or to begin.
 func (n *node) busy() bool {
-	return n.left > 0 || n.pending > 0 || n.citizen.busy > 0 || n.owes() || !n.collected() || n.writing()
+	return n.left > 0 || n.pending > 0 || n.coord.activities > 0 || n.owes() || !n.mailboxDone() || n.writing()
 }
 
 // writing reports whether a message is being written to mapped memory.
 func (n *node) writing() bool {
-	return slices.ContainsFunc(n.posters, func(p poster) bool { return p.busy })
+	return slices.ContainsFunc(n.mailboxPeers, func(p mailboxPeer) bool { return p.busy })
 }
 
 // timers reports whether a timer runs, other than those that watch peers.
 func (n *node) timers() bool {
-	return n.eng.Msg.Deadline() != sim.Never || n.eng.Coord.Deadline() != sim.Never || n.c.Immortal && n.eng.Deadline() != sim.Never
+	return n.eng.Msg.Deadline() != sim.Never || n.eng.Coord.Deadline() != sim.Never || n.c.Immortal &&
+		n.eng.Deadline() != sim.Never
 }
 
-// stuck ends the run: somebody is not done.
+// stuck ends the run: a node is not done.
 func (c *cluster) stuck() {
 	kind := "leak" // programs are done, engines are not
 	for _, n := range c.nodes {
@@ -119,13 +121,13 @@ func (c *cluster) unfinished() string {
 		if n.left > 0 || n.pending > 0 {
 			fmt.Fprintf(&s, "  rank %d has %d operations to begin and %d under way\n", n.rank, n.left, n.pending)
 		}
-		if n.citizen.busy > 0 {
-			fmt.Fprintf(&s, "  rank %d has %d lives that coordinate\n", n.rank, n.citizen.busy)
+		if n.coord.activities > 0 {
+			fmt.Fprintf(&s, "  rank %d has %d coordination activities under way\n", n.rank, n.coord.activities)
 		}
 		if n.owes() {
 			fmt.Fprintf(&s, "  rank %d has messages that it does not receive or release\n", n.rank)
 		}
-		if !n.collected() {
+		if !n.mailboxDone() {
 			fmt.Fprintf(&s, "  rank %d has messages in its mailbox, or room to recover\n", n.rank)
 		}
 		if n.timers() {
@@ -147,8 +149,8 @@ func (c *cluster) final() {
 		}
 		n.inspect()
 		n.area.sweep(n, "at the end")
-		if n.postbox != nil {
-			n.postbox.allCollected(n)
+		if n.mailbox != nil {
+			n.mailbox.allReceived(n)
 		}
 		for _, p := range n.ports {
 			for _, r := range p.receivers {

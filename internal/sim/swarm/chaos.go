@@ -40,7 +40,8 @@ func (c *cluster) length() time.Duration {
 }
 
 func (c *cluster) pause() {
-	rank, d := c.anyone(), c.length()
+	rank := c.anyone()
+	d := c.length()
 	// Others may find it silent; that it has missed their answers is no reason for it
 	// to take them for dead.
 	c.paused[rank] = c.paused[rank] || d > liveness/4
@@ -88,7 +89,9 @@ func (c *cluster) cut(a, b int, d time.Duration) {
 }
 
 func (c *cluster) clog() {
-	a, b, d := c.anyone(), c.anyone(), c.length()
+	a := c.anyone()
+	b := c.anyone()
+	d := c.length()
 	c.suspect(a, d)
 	c.suspect(b, d)
 	c.net.Clog(a, b, d)
@@ -99,11 +102,13 @@ func (c *cluster) clog() {
 // checkers; that packets are cut again as long as the path takes, in pathmtu_test.go of
 // package link.
 func (c *cluster) narrow() {
-	a, b := c.anyone(), c.anyone()
+	a := c.anyone()
+	b := c.anyone()
 	if a == b || c.MTU <= narrowest {
 		return
 	}
-	most, told := narrowest+c.world.Rand.IntN(c.MTU-narrowest), c.world.Chance(0.5)
+	most := narrowest + c.world.Rand.IntN(c.MTU-narrowest)
+	told := c.world.Chance(0.5)
 	c.take(a, b, most, told)
 	c.world.After(c.length(), func() { c.take(a, b, c.MTU, told) })
 }
@@ -128,7 +133,7 @@ func (c *cluster) crash() {
 	c.troubled[rank] = true
 	c.count(c.nodes[rank])
 	c.nodes[rank].off = true
-	c.society.crashed(c.nodes[rank])
+	c.checker.crashed(c.nodes[rank])
 	c.nodes[rank] = nil
 	c.net.Machine(rank).Crash()
 	switch {

@@ -13,15 +13,15 @@ import (
 func (n *node) start() {
 	n.expose()
 	if n.c.Boxes {
-		n.openPostbox()
+		n.openMailbox()
 	}
 	for i := range n.c.Ports {
 		n.open(uint16(i + 1))
 	}
-	n.settle()
-	if n.c.mute(n.rank) {
+	n.startCoord()
+	if n.c.fallsSilent(n.rank) {
 		span := n.c.Think * time.Duration(n.c.Ops)
-		n.later(n.c.world.Between(span/2, span), n.hush)
+		n.later(n.c.world.Between(span/2, span), n.fallSilent)
 	}
 	n.beat.n = n
 	n.again()
@@ -48,8 +48,8 @@ func (b *beat) Act() {
 // ended counts an operation as ended. A client that had too many acts again.
 func (n *node) ended() {
 	n.pending--
-	if n.sated {
-		n.sated = false
+	if n.atDepth {
+		n.atDepth = false
 		n.again()
 	}
 }
@@ -72,7 +72,7 @@ func (n *node) act() {
 		return
 	}
 	if n.pending >= n.c.Depth {
-		n.sated = true // until an operation ends
+		n.atDepth = true // until an operation ends
 		return
 	}
 	n.again()
@@ -86,7 +86,7 @@ func (n *node) act() {
 		if n.c.world.Chance(0.03) {
 			n.forge(rank)
 		}
-		n.post(rank)
+		n.sendMail(rank)
 		return
 	}
 	if n.c.world.Chance(n.talks()) {

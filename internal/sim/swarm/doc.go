@@ -1,9 +1,9 @@
-// Package swarm runs whole engines on a virtual cluster, makes them do at random
-// everything that they can do while everything goes wrong that can, and checks
-// what comes of it as only somebody can who sees the whole cluster.
+// Package swarm tests whole engines on a simulated cluster. Clients begin random operations,
+// the network and the nodes have random faults, and checkers that see the whole cluster
+// compare the results with models.
 //
-// A run has two phases. In the first, faults happen. Then they stop, and within
-// a bounded time every operation must end and nothing may be left over. What is
+// A run has two phases. In the first, faults happen. In the second there are none: within a
+// bounded time every operation must end, and no resource may be left in use. What is
 // checked, and where:
 //
 //   - every message is received once, whole, and in order: messages.go
@@ -13,7 +13,7 @@
 //   - atomic operations are linearizable: atomics.go
 //   - senders that were refused are served before newcomers, first refused first served: fair.go
 //   - buffers hold no more than their size, nobody is declared dead without
-//     cause, nothing hangs and nothing leaks: audit.go
+//     cause, no operation hangs and no resource leaks: audit.go
 //
 // A run is a function of its Options, and these of a seed.
 package swarm

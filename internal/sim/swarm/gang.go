@@ -7,9 +7,10 @@ import (
 	"weft/internal/engine/msg"
 )
 
-// Two programs take turns on one channel of all nodes (PROTOCOL §3.5): the nodes freeze it, each at a time of its own, and when
-// all of them are flushed they save it and restore what the other program had there. What the programs send to each other
-// is told apart by streams of their own. That nothing is in the network then is seen from the numbers: what a sender knows to be
+// Two programs take turns on one channel of all nodes (PROTOCOL §3.5): the nodes freeze it, each at
+// a time of its own, and when all of them are flushed they save it and restore what the other
+// program had there. What the programs send to each other is told apart by streams of their own.
+// That nothing is in the network then is seen from the numbers: what a sender knows to be
 // acknowledged is what its receiver has accepted.
 
 // gangChannel is the channel on which programs take turns.
@@ -110,7 +111,8 @@ func (p *port) freeze() {
 func (g *gang) change() {
 	g.tellDeaths()
 	g.judgeFlush()
-	was, next := g.program, 1-g.program
+	was := g.program
+	next := 1 - g.program
 	for _, p := range g.ports() {
 		var err error
 		s := &p.share
@@ -121,7 +123,7 @@ func (g *gang) change() {
 		if held != s.held[next] {
 			g.c.fail("flush", "rank %d has saved %+v, and restored %+v", p.n.rank, s.held[next], held)
 		}
-		p.line = newLine(g.c.Nodes)
+		p.order = newLine(g.c.Nodes)
 	}
 	g.program = next
 	for _, p := range g.ports() {
@@ -194,11 +196,13 @@ func (g *gang) judgeFlush() {
 			}
 			acked, _ := a.port.Numbers(b.n.rank)
 			if was := a.share.acked[b.n.rank]; acked != was {
-				g.c.fail("flush", "rank %d was flushed when rank %d had accepted the messages before %d, and now it has accepted those before %d",
+				g.c.fail("flush", "rank %d was flushed when rank %d had accepted the messages before %d, and now it has "+
+					"accepted those before %d",
 					a.n.rank, b.n.rank, was, acked)
 			}
 			if _, accepted := b.port.Numbers(a.n.rank); acked != accepted {
-				g.c.fail("flush", "rank %d knows that rank %d has accepted the messages before %d, and it has accepted those before %d",
+				g.c.fail("flush", "rank %d knows that rank %d has accepted the messages before %d, and it has accepted those "+
+					"before %d",
 					a.n.rank, b.n.rank, acked, accepted)
 			}
 		}

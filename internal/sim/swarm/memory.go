@@ -91,7 +91,9 @@ func (n *node) attach(rank int) {
 		}
 		for _, a := range n.c.areas { // the key tells which incarnation answered
 			if a.key == op.Found.Key {
-				r.state, r.found, r.area = attached, op.Found, a
+				r.state = attached
+				r.found = op.Found
+				r.area = a
 			}
 		}
 		if r.state != attached {
@@ -191,7 +193,8 @@ func (n *node) push(rank int, r *remote) {
 	s := n.pick(r)
 	gen, b := s.next()
 	op := n.op(rma.Push, rank, r)
-	op.Off, op.Buf = uint64(s.off), b
+	op.Off = uint64(s.off)
+	op.Buf = b
 	n.run(op, func() {
 		if !n.check("Push", op.Err) {
 			s.drop(gen)
@@ -214,7 +217,8 @@ func (n *node) pull(rank int, r *remote) {
 	slots := r.area.slots[n.c.anyone()]
 	s := slots[n.c.world.Rand.IntN(len(slots))]
 	op := n.op(rma.Pull, rank, r)
-	op.Off, op.Buf = uint64(s.off), make([]byte, s.size)
+	op.Off = uint64(s.off)
+	op.Buf = make([]byte, s.size)
 	placed := s.placed
 	n.run(op, func() {
 		if n.check("Pull", op.Err) {
@@ -251,7 +255,9 @@ func (n *node) trespass(rank int, r *remote) {
 	fill(op.Buf, 1)
 	want := rma.ErrBounds
 	if op.Off = uint64(len(r.area.bytes) - 1); len(op.Buf) == 1 || n.c.world.Chance(0.5) {
-		op.Off, op.Key, want = 0, op.Key+1, rma.ErrKey
+		op.Off = 0
+		op.Key = op.Key + 1
+		want = rma.ErrKey
 	}
 	n.run(op, func() {
 		if !errors.Is(op.Err, want) && !errors.Is(op.Err, link.ErrPeer) {
@@ -296,7 +302,8 @@ func (a *area) sweep(n *node, what string) {
 func (a *area) untouched(n *node, what string, from, to int) {
 	for i, v := range a.bytes[from:to] {
 		if v != 0 {
-			n.c.fail("memory", "%s: byte %d of the region of rank %d, which nobody may write, is %d", what, from+i, a.owner.rank, v)
+			n.c.fail("memory", "%s: byte %d of the region of rank %d, which nobody may write, is %d", what, from+i,
+				a.owner.rank, v)
 		}
 	}
 }

@@ -50,7 +50,7 @@ type port struct {
 	receivers []*receiver
 	lent      int // blocks not yet released
 	loans     int // bytes of those that were received from anyone
-	line      line
+	order     turnOrder
 	share     share
 	gaveUp    int  // receives, since the buffer was last known to be within its bounds
 	drains    bool // it waits until everything that has been sent is acknowledged
@@ -72,7 +72,7 @@ const longest = 64 << 10
 var intos = sync.Pool{New: func() any { return make([]byte, longest) }}
 
 func (n *node) open(channel uint16) {
-	p := &port{n: n, channel: channel, line: newLine(n.c.Nodes)}
+	p := &port{n: n, channel: channel, order: newLine(n.c.Nodes)}
 	var err error
 	p.port, err = n.eng.Msg.Open(channel, msg.Config{
 		RecvBuffer: n.c.RecvBuffer, SendBuffer: n.c.SendBuffer, Backoff: n.c.Backoff,
@@ -170,7 +170,8 @@ func (n *node) compose(rank int, channel uint16) (*record, []byte) {
 	b := make([]byte, size)
 	fill(b, r.Uint64())
 	if size >= 8 {
-		binary.LittleEndian.PutUint64(b, uint64(n.boot)<<56|uint64(n.rank)<<48|uint64(rank)<<40|uint64(len(n.stream(rank, channel).sent)))
+		binary.LittleEndian.PutUint64(b,
+			uint64(n.boot)<<56|uint64(n.rank)<<48|uint64(rank)<<40|uint64(len(n.stream(rank, channel).sent)))
 	}
 	return &record{size: size, sum: crc32.Checksum(b, castagnoli)}, b
 }
@@ -206,121 +207,10 @@ func (n *node) sent(rank int, channel uint16, rec *record) {
 	rec.after = n.remotes[rank].floors(n.rank)
 }
 
-// post posts a receive: into a buffer or for a block, from anyone or from one.
-func (r *receiver) post() {
-	n := r.p.n
-	if r.op = nil; n.silent || r.p.port.Frozen() {
-		return
-	}
-	op := &msg.Op{Kind: msg.Recv, Peer: msg.Any}
-	r.op, r.stream = op, r.p.stream()
-	if n.c.world.Chance(0.5) {
-		op.Buf = r.into
-	}
-	if n.c.world.Chance(0.2) {
-		if rank, ok := n.someone(); ok {
-			op.Peer = rank
-			r.p.line.alone[rank] = true
-		}
-	}
-	if op.Peer != msg.Any || n.c.world.Chance(n.c.Cancel) {
-		n.later(n.c.world.Between(0, 5*time.Millisecond), func() { r.repost(op) })
-	}
-	op.Owner = func(*msg.Op) { r.received(op) }
-	r.p.port.Start(op)
-	switch {
-	case op.State == msg.Pending:
-	case n.c.Threads > 1: // others may receive what comes next before this one is heard of again
-		r.received(op)
-	default:
-		n.later(0, func() { r.received(op) })
-	}
-}
-
-// cancel gives the receive up, and reports whether it could.
-func (r *receiver) cancel(op *msg.Op) bool {
-	if r.op != op || !r.p.port.Cancel(op) {
-		return false
-	}
-	if len(op.Buf) > 0 {
-		r.p.n.eng.Detach(op.Buf)
-	}
-	r.p.gaveUp++
-	return true
-}
-
-// repost gives a receive up and posts another one.
-func (r *receiver) repost(op *msg.Op) {
-	if r.cancel(op) {
-		r.post()
-	}
-}
-
-// received takes what a receive has brought.
-func (r *receiver) received(op *msg.Op) {
-	p, n := r.p, r.p.n
-	switch {
-	case op.State == msg.Offered && n.c.world.Chance(n.c.Cancel):
-		p.port.Decline(op)
-		p.gaveUp++
-	case op.State == msg.Offered && n.c.Threads > 1: // a thread hears of it only when it runs
-		n.later(n.c.world.Between(0, 200*time.Microsecond), func() { r.fetch(op) })
-		return
-	case op.State == msg.Offered:
-		r.fetch(op)
-		return
-	case op.Err != nil:
-		n.check("Recv", op.Err)
-	case op.Block != nil:
-		p.verify(r.stream, op.From, op.Block.Data())
-		p.lend(op.Block, op.Peer != msg.Any)
-	default:
-		p.verify(r.stream, op.From, op.Buf[:op.N])
-	}
-	if n.c.Threads > 1 { // others may have received what came before what is there now
-		n.later(0, r.post)
-		return
-	}
-	r.post()
-}
-
-// fetch brings a long message that was offered.
-func (r *receiver) fetch(op *msg.Op) {
-	n := r.p.n
-	if op.Buf == nil {
-		op.Buf = make([]byte, op.Offer.Total)
-	}
-	if n.c.Threads > 1 && n.c.world.Chance(n.c.Cancel) {
-		n.later(n.c.world.Between(0, 200*time.Microsecond), func() { r.repost(op) })
-	}
-	if r.p.port.Fetch(op); op.State != msg.Pending {
-		n.later(0, func() { r.received(op) })
-	}
-}
-
-// lend keeps a block for a while, so that the buffer fills.
-func (p *port) lend(b *msg.Block, summoned bool) {
-	n := p.n
-	d := n.c.world.Between(0, 2*n.c.Think)
-	if n.c.world.Chance(0.1) && !n.c.calm {
-		d = n.c.world.Between(0, 50*time.Millisecond)
-	}
-	size := b.Size()
-	if summoned {
-		size = 0 // it may have come on top of a full buffer
-	}
-	p.loans += size
-	p.lent++
-	n.later(d, func() {
-		p.loans -= size
-		p.lent--
-		p.port.Release(b)
-	})
-}
-
 // verify checks that a message is the next one of its sender.
 func (p *port) verify(stream uint16, from int, b []byte) {
-	n, c := p.n, p.n.c
+	n := p.n
+	c := p.n.c
 	what := fmt.Sprintf("rank %d, channel %d, from rank %d", n.rank, p.channel, from)
 	key := flow{incarnation{rank: from}, n.incarnation, stream}
 	cur := c.cursors[key]
@@ -392,18 +282,21 @@ func (p *port) verifyAny(what string, stream uint16, from int, b []byte, cur *cu
 	}
 }
 
-// allReceived ends the run unless everything that was sent between two who are
+// allReceived ends the run unless everything that was sent between two nodes that are
 // still there has been received.
 func (c *cluster) allReceived() {
 	for _, key := range c.flows {
 		s := c.streams[key]
-		a, b := c.nodes[key.from.rank], c.nodes[key.to.rank]
+		a := c.nodes[key.from.rank]
+		b := c.nodes[key.to.rank]
 		if a == nil || b == nil || a.boot != key.from.boot || a.eng.Gone(b.rank) != nil || b.eng.Gone(a.rank) != nil {
 			continue
 		}
-		next, got := 0, []bool(nil)
+		next := 0
+		got := []bool(nil)
 		if cur := c.cursors[flow{incarnation{rank: a.rank}, b.incarnation, key.channel}]; cur != nil && cur.boot == a.boot {
-			next, got = cur.next, cur.got
+			next = cur.next
+			got = cur.got
 		}
 		if c.Threads > 1 {
 			next = 0

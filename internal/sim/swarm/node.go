@@ -34,16 +34,16 @@ type node struct {
 	visits   int
 
 	// The client; see client.go.
-	left    int // operations still to begin
-	pending int // operations that have not ended
-	beat    beat
-	sated   bool // it has as many as it may
-	ports   []*port
-	area    *area
-	remotes []remote
-	citizen *citizen
-	postbox *postbox
-	posters []poster
+	left         int // operations still to begin
+	pending      int // operations that have not ended
+	beat         beat
+	atDepth      bool // it has as many as it may
+	ports        []*port
+	area         *area
+	remotes      []remote
+	coord        *coordClient
+	mailbox      *mailboxModel
+	mailboxPeers []mailboxPeer
 }
 
 // selves holds buffers for packets to oneself, for run after run.
@@ -54,7 +54,8 @@ func (c *cluster) boot(rank int) {
 	c.boots[rank]++
 	n := &node{
 		incarnation: incarnation{rank, c.boots[rank]}, c: c, m: c.net.Machine(rank), full: c.Full,
-		self: selves.Get().([]byte), left: c.Ops, remotes: make([]remote, c.Nodes), posters: make([]poster, c.Nodes),
+		self: selves.Get().([]byte), left: c.Ops, remotes: make([]remote, c.Nodes), mailboxPeers: make([]mailboxPeer,
+			c.Nodes),
 		bulkAt: map[int]sim.Time{},
 	}
 	rand := c.world.Rand
@@ -77,8 +78,8 @@ func (c *cluster) boot(rank int) {
 	n.flush()
 }
 
-// card returns the incarnation of a rank, as whoever dials it is told: the present
-// one, or the last. That of a rank that has not started yet is known, too.
+// card returns the incarnation that a rank is dialled with: the present one, or the last.
+// That of a rank that has not started yet is known, too.
 func (c *cluster) card(rank int) uint64 { return uint64(rank+1)<<8 | uint64(max(c.boots[rank], 1)) }
 
 // Packet hands the engine a packet that has arrived.
@@ -126,7 +127,8 @@ func (n *node) flush() {
 		n.output(now)
 		n.wanted = n.eng.Wanted(n.wanted[:0])
 		for _, rank := range n.wanted {
-			n.eng.Connect(now, rank, engine.Path{MTU: n.c.MTU, Lossy: !n.c.Reliable, Guard: n.c.Guard, Beats: n.c.Beats, Incarnation: n.c.card(rank)})
+			n.eng.Connect(now, rank, engine.Path{MTU: n.c.MTU, Lossy: !n.c.Reliable, Guard: n.c.Guard, Beats: n.c.Beats,
+				Incarnation: n.c.card(rank)})
 		}
 		if !n.complete() && len(n.wanted) == 0 {
 			break
@@ -142,12 +144,12 @@ func (n *node) flush() {
 	}
 	for _, rank := range n.eng.Departed()[n.downs:] {
 		n.downs++
-		n.mourn(rank)
+		n.checkDeath(rank)
 	}
 	for _, p := range n.ports {
-		p.queue()
+		p.checkTurns()
 	}
-	for _, g := range n.citizen.guarded {
+	for _, g := range n.coord.guarded {
 		g.look(n)
 	}
 	if n.visits++; n.visits%32 == 0 {
@@ -209,7 +211,7 @@ func (n *node) loop(now sim.Time) {
 	n.eng.Recv(now, n.rank, n.self[:size])
 }
 
-// complete hands finished operations to those who began them.
+// complete hands each finished operation to the client that began it.
 func (n *node) complete() (any bool) {
 	for op := n.eng.Msg.Finished(); op != nil; op = n.eng.Msg.Finished() {
 		any = true

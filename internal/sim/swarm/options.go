@@ -18,10 +18,10 @@ type Options struct {
 	Depth  int // operations that a node has under way at a time
 	Ports  int
 	Think  time.Duration // between two operations of a node, on average
-	Cancel float64       // of the operations are given up
+	Cancel float64       // share of the operations that are given up
 	Boxes  bool          // every node has a mailbox
-	Stall  bool          // which holds links up when it is full
-	Locks  int           // that are shared; with them come barriers and a semaphore
+	Stall  bool          // a full mailbox stalls the links of its senders
+	Locks  int           // shared locks; with them come barriers and a semaphore
 	Gang   int           // switches between two programs that take turns on a channel
 
 	Reliable   bool // the network loses nothing, as shared memory; engines run no links
@@ -36,16 +36,16 @@ type Options struct {
 	Large      bool       // most messages are about as long as the buffers allow
 	FanIn      bool       // all send to rank 0
 	FanOut     bool       // only rank 0 sends messages
-	Silent     int        // nodes that compute from some time on: only urgent packets wake them
-	Full       float64    // of the batches find no room in the transport
-	Selective  int        // every so-manieth rank keeps packets that come out of order; 0: none
+	Silent     int        // nodes whose programs compute from some time on: only urgent packets wake them
+	Full       float64    // share of the batches for which the transport has no room
+	Selective  int        // each rank that is a multiple of it keeps packets that come out of order; 0: none
 	Guard      link.Guard // of packets
 
 	Delay                                     time.Duration
 	Loss, Duplicate, Reorder, Corrupt, Replay float64
 	Jitter                                    time.Duration
 
-	Immortal                           bool // nobody is ever taken for dead, and nobody probes
+	Immortal                           bool // no rank is ever taken for dead, and none probes
 	Pauses, Crashes, Partitions, Clogs int
 	Narrows                            int  // paths that lose long packets for some time, told to the sender or not
 	Severs                             int  // holders of locks that are cut off from the lock's home alone
@@ -85,22 +85,28 @@ func FromSeed(seed uint64) (o Options) {
 	}
 	// Coordination is drawn apart, so that a seed keeps its meaning otherwise.
 	if apart := rand.New(rand.NewPCG(seed, 0x6c6f636b)); apart.IntN(3) == 0 {
-		o.Locks, o.Ops = 1+apart.IntN(3), o.Ops/2
+		o.Locks = 1 + apart.IntN(3)
+		o.Ops = o.Ops / 2
 		defer func() { // a home that comes back has forgotten all
-			o.Restart, o.Crashes, o.Immortal = false, max(o.Crashes, apart.IntN(3)), false
+			o.Restart = false
+			o.Crashes = max(o.Crashes, apart.IntN(3))
+			o.Immortal = false
 		}()
 	}
 	if apart := rand.New(rand.NewPCG(seed, 0x6d61696c)); apart.IntN(2) == 0 {
-		o.Boxes, o.Stall = true, apart.IntN(4) == 0
+		o.Boxes = true
+		o.Stall = apart.IntN(4) == 0
 	}
 	o.crowd(rand.New(rand.NewPCG(seed, 0x63726f77)))
 	if apart := rand.New(rand.NewPCG(seed, 0x67616e67)); apart.IntN(4) == 0 {
 		o.Gang = []int{1, 3, 10}[apart.IntN(3)]
 		crowded := apart.IntN(2) == 0
 		defer func() { // one that comes back has forgotten its programs; one that computes is not asked
-			o.Restart, o.Silent = false, 0
+			o.Restart = false
+			o.Silent = 0
 			if crowded {
-				o.Large, o.RecvBuffer = true, 64<<10
+				o.Large = true
+				o.RecvBuffer = 64 << 10
 			}
 		}()
 	}
@@ -125,13 +131,17 @@ func FromSeed(seed uint64) (o Options) {
 	if o.Reliable {
 		return o
 	}
-	o.Loss, o.Duplicate, o.Reorder = some(0.5, 0.2), some(0.3, 0.1), some(0.4, 0.3)
-	o.Corrupt, o.Replay = some(0.3, 0.05), some(0.3, 0.05)
+	o.Loss = some(0.5, 0.2)
+	o.Duplicate = some(0.3, 0.1)
+	o.Reorder = some(0.4, 0.3)
+	o.Corrupt = some(0.3, 0.05)
+	o.Replay = some(0.3, 0.05)
 	o.Jitter = time.Duration(pick(10, 100, 1000)) * time.Microsecond
 	if r.IntN(4) == 0 {
 		o.Jitter = 50 * time.Millisecond
 	}
-	o.Partitions, o.Clogs = pick(0, 0, 0, 1, 2), pick(0, 0, 1, 3)
+	o.Partitions = pick(0, 0, 0, 1, 2)
+	o.Clogs = pick(0, 0, 1, 3)
 	o.Selective = pick(0, 1, 1, 2)
 	if r.IntN(3) == 0 {
 		o.Guard = link.Checked
@@ -143,7 +153,7 @@ func FromSeed(seed uint64) (o Options) {
 	return o
 }
 
-// crowd draws what makes buffers full and keeps those waiting who hold them.
+// crowd draws options that fill buffers and delay the operations that hold them.
 func (o *Options) crowd(r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		return
@@ -157,7 +167,9 @@ func (o *Options) crowd(r *rand.Rand) {
 	case 1:
 		o.FanOut = true
 		if o.Locks == 0 { // so many that the buffer is full before any of them has been sent much
-			o.Nodes, o.Ops, o.Large = 12+r.IntN(6), max(o.Ops, 100), true
+			o.Nodes = 12 + r.IntN(6)
+			o.Ops = max(o.Ops, 100)
+			o.Large = true
 		}
 	}
 	if o.Cancel == 0 && r.IntN(2) == 0 {

@@ -23,7 +23,8 @@ func (v *Violation) Error() string {
 
 // Kinds lists what checkers there are.
 var Kinds = []string{
-	"mailbox", "exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity", "occupancy", "room", "fairness", "false death", "refusal", "flush", "silence", "stuck", "leak", "panic",
+	"mailbox", "exclusion", "told", "fencing", "barrier", "delivery", "memory", "completion", "order", "atomicity",
+	"occupancy", "room", "fairness", "false death", "refusal", "flush", "silence", "stuck", "leak", "panic",
 }
 
 // A Result is what came of a run.
@@ -73,19 +74,19 @@ type cluster struct {
 	flows     []flow // their keys, in the order in which they began
 	cursors   map[flow]*cursor
 	areas     []*area
-	postboxes []*postbox
-	society   *society
+	mailboxes []*mailboxModel
+	checker   *coordChecker
 	gang      *gang
 	tick      int64 // orders the beginnings and ends of atomic operations
 
-	calm     bool         // faults have ended
-	troubled []bool       // ranks that had faults for which others may call them dead
-	paused   []bool       // ranks that others may call dead, but that have no reason to call others so
-	deaths   map[duo]bool // who has declared whom dead
+	calm     bool            // faults have ended
+	troubled []bool          // ranks that had faults for which others may call them dead
+	paused   []bool          // ranks that others may take for dead, but that have no reason to take others for dead
+	deaths   map[pairOf]bool // which incarnation has declared which dead
 	result   Result
 }
 
-type duo struct{ a, b incarnation }
+type pairOf struct{ a, b incarnation }
 
 // An incarnation is one life of a rank.
 type incarnation struct {
@@ -96,7 +97,8 @@ type incarnation struct {
 func newCluster(o Options, log io.Writer) *cluster {
 	c := &cluster{
 		Options: o, world: sim.NewWorld(o.Seed), nodes: make([]*node, o.Nodes), boots: make([]uint8, o.Nodes),
-		streams: map[flow]*stream{}, cursors: map[flow]*cursor{}, troubled: make([]bool, o.Nodes), paused: make([]bool, o.Nodes), deaths: map[duo]bool{},
+		streams: map[flow]*stream{}, cursors: map[flow]*cursor{}, troubled: make([]bool, o.Nodes), paused: make([]bool,
+			o.Nodes), deaths: map[pairOf]bool{},
 	}
 	c.world.Log = log
 	c.net = sim.NewNetwork(c.world, sim.Crossbar(o.Nodes, sim.Wire{Delay: o.Delay}))
@@ -104,7 +106,7 @@ func newCluster(o Options, log io.Writer) *cluster {
 	if o.Reliable {
 		c.net.Describe = func(b []byte) string { return wire.Describe(b[1:]) }
 	}
-	c.society = newSociety(c)
+	c.checker = newCoordChecker(c)
 	c.gang = newGang(c)
 	return c
 }
@@ -127,11 +129,11 @@ func (c *cluster) run() {
 		c.boot(rank)
 	}
 	span := c.Think*time.Duration(c.Ops) + 20*time.Millisecond + time.Duration(c.Severs)*outage
-	c.society.severs = c.Severs
+	c.checker.severs = c.Severs
 	c.plan(span)
 	c.until(sim.Time(span))
 	c.makeCalm()
-	c.listen()
+	c.wakeSilent()
 	for end := c.world.Now().Add(patience); !c.quiet(); c.until(c.world.Now().Add(5 * time.Millisecond)) {
 		if c.world.Now() > end {
 			c.stuck()
@@ -146,7 +148,10 @@ func (c *cluster) until(t sim.Time) {
 }
 
 func (c *cluster) report(r *Result) {
-	r.Hash, r.Time, r.Events, r.Network = c.world.Hash(), c.world.Now(), c.world.Events(), c.net.Stats
+	r.Hash = c.world.Hash()
+	r.Time = c.world.Now()
+	r.Events = c.world.Events()
+	r.Network = c.net.Stats
 	r.Deaths = len(c.deaths)
 	for _, n := range c.nodes {
 		if n != nil {
@@ -154,7 +159,10 @@ func (c *cluster) report(r *Result) {
 			n.recycle()
 		}
 	}
-	r.Messages, r.Operations, r.Resent, r.Refused = c.result.Messages, c.result.Operations, c.result.Resent, c.result.Refused
+	r.Messages = c.result.Messages
+	r.Operations = c.result.Operations
+	r.Resent = c.result.Resent
+	r.Refused = c.result.Refused
 }
 
 // count adds what a node has counted.

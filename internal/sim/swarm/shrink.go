@@ -27,7 +27,8 @@ func Shrink(o Options, kind string, patience time.Duration) Options {
 				return o
 			}
 			if fails(try) {
-				o, smaller = try, true
+				o = try
+				smaller = true
 				break
 			}
 		}
@@ -47,7 +48,9 @@ func (o Options) smaller() (tries []Options) {
 	}
 	for _, p := range []func(*Options) *int{
 		func(o *Options) *int { return &o.Crashes }, func(o *Options) *int { return &o.Partitions },
-		func(o *Options) *int { return &o.Pauses }, func(o *Options) *int { return &o.Clogs }, func(o *Options) *int { return &o.Suspends }, func(o *Options) *int { return &o.Severs }, func(o *Options) *int { return &o.Drift },
+		func(o *Options) *int { return &o.Pauses }, func(o *Options) *int { return &o.Clogs },
+		func(o *Options) *int { return &o.Suspends }, func(o *Options) *int { return &o.Severs },
+		func(o *Options) *int { return &o.Drift },
 		func(o *Options) *int { return &o.Narrows },
 		func(o *Options) *int { return &o.Gang },
 	} {
@@ -68,7 +71,10 @@ func (o Options) smaller() (tries []Options) {
 	with(func(o *Options) { o.Silent = 0 })
 	with(func(o *Options) { o.Threads = 1 })
 	with(func(o *Options) { o.Large = false })
-	with(func(o *Options) { o.FanIn, o.FanOut = false, false })
+	with(func(o *Options) {
+		o.FanIn = false
+		o.FanOut = false
+	})
 	with(func(o *Options) { o.Restart = false })
 	with(func(o *Options) { o.Immortal = false })
 	with(func(o *Options) { o.Ports = 1 })
@@ -76,11 +82,20 @@ func (o Options) smaller() (tries []Options) {
 	// With fewer nodes or operations chance falls differently: other seeds too.
 	for other := range uint64(8) {
 		if o.Nodes > 2 {
-			with(func(o *Options) { o.Nodes, o.Seed = o.Nodes-1, o.Seed+other })
+			with(func(o *Options) {
+				o.Nodes = o.Nodes - 1
+				o.Seed = o.Seed + other
+			})
 		}
 		if o.Ops > 1 {
-			with(func(o *Options) { o.Ops, o.Seed = o.Ops/2, o.Seed+other })
-			with(func(o *Options) { o.Ops, o.Seed = o.Ops*9/10, o.Seed+other })
+			with(func(o *Options) {
+				o.Ops = o.Ops / 2
+				o.Seed = o.Seed + other
+			})
+			with(func(o *Options) {
+				o.Ops = o.Ops * 9 / 10
+				o.Seed = o.Seed + other
+			})
 		}
 	}
 	return tries
@@ -96,14 +111,20 @@ func (o *Options) Set(text string) error {
 		name, value, ok := strings.Cut(change, "=")
 		f := v.FieldByNameFunc(func(n string) bool { return strings.EqualFold(n, name) })
 		if !ok || !f.IsValid() {
-			return &sim.OptionError{Option: "set", Value: change, Takes: "NAME=VALUE with a name of " + strings.Join(names(v.Type()), ", ")}
+			return &sim.OptionError{Option: "set", Value: change,
+				Takes: "NAME=VALUE with a name of " + strings.Join(names(v.Type()), ", ")}
 		}
 		if err := set(f, value); err != nil {
 			return &sim.OptionError{Option: "set", Value: change, Takes: "a value of type " + f.Type().String() + " for " + name}
 		}
 	}
-	if o.Nodes < 2 || o.Nodes > 64 || o.Ports < 1 || o.Ports > 64 || o.Depth < 1 || o.Ops < 0 || o.MTU < 256 || o.RecvBuffer < 64<<10 || o.SendBuffer < 64<<10 || o.Threads < 1 || o.Silent >= o.Nodes || o.MaxQueue < 1 || o.Think < time.Microsecond {
-		return &sim.OptionError{Option: "set", Value: text, Takes: "2 to 64 nodes, 1 to 64 ports, a depth and a maxqueue of at least 1, an mtu of at least 256, a recvbuffer and a sendbuffer of at least 65536, at least 1 of threads, fewer silent than nodes, a think time of at least 1us"}
+	if o.Nodes < 2 || o.Nodes > 64 || o.Ports < 1 || o.Ports > 64 || o.Depth < 1 || o.Ops < 0 || o.MTU < 256 ||
+		o.RecvBuffer < 64<<10 || o.SendBuffer < 64<<10 || o.Threads < 1 || o.Silent >= o.Nodes || o.MaxQueue < 1 ||
+		o.Think < time.Microsecond {
+		return &sim.OptionError{Option: "set", Value: text,
+			Takes: "2 to 64 nodes, 1 to 64 ports, a depth and a maxqueue of at least 1, an mtu of at least 256, a " +
+				"recvbuffer and a sendbuffer of at least 65536, at least 1 of threads, fewer silent than nodes, a think time " +
+				"of at least 1us"}
 	}
 	return nil
 }
@@ -156,7 +177,8 @@ func set(f reflect.Value, text string) error {
 
 // Changes returns what to Set in other options to get these.
 func (o Options) Changes(from Options) string {
-	a, b := reflect.ValueOf(o), reflect.ValueOf(from)
+	a := reflect.ValueOf(o)
+	b := reflect.ValueOf(from)
 	var list []string
 	for i, name := range names(a.Type()) {
 		if a.Field(i).Interface() != b.Field(i).Interface() {
@@ -168,10 +190,12 @@ func (o Options) Changes(from Options) string {
 
 // String tells what came of a run.
 func (r Result) String() string {
-	s := fmt.Sprintf("outcome\n  time         %v\n  events       %d\n  packets      %d sent, %d delivered, %d lost, %d repeated, %d reordered, %d damaged, %d replayed, %d cut off\n",
+	s := fmt.Sprintf("outcome\n  time         %v\n  events       %d\n  packets      %d sent, %d delivered, %d lost, "+
+		"%d repeated, %d reordered, %d damaged, %d replayed, %d cut off\n",
 		time.Duration(r.Time), r.Events, r.Network.Sent, r.Network.Delivered, r.Network.Lost, r.Network.Duplicated,
 		r.Network.Reordered, r.Network.Damaged, r.Network.Replayed, r.Network.Cut)
-	s += fmt.Sprintf("  messages     %d received, %d refused\n  memory       %d operations served\n  resent       %d packets\n  deaths       %d noticed\n  hash         %#016x\n",
+	s += fmt.Sprintf("  messages     %d received, %d refused\n  memory       %d operations served\n  resent       %d "+
+		"packets\n  deaths       %d noticed\n  hash         %#016x\n",
 		r.Messages, r.Refused, r.Operations, r.Resent, r.Deaths, r.Hash)
 	if r.Violation != nil {
 		return s + fmt.Sprintf("VIOLATION: %v\n", r.Violation)

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// A node falls silent when its program has begun many things, waits for none of
-// them, and computes. Then its doorbell is idle, as the driver's is: packets that
-// are not urgent lie in memory until an urgent one comes, or a timer runs out.
-// What the program has begun must come to its end all the same, as far as that
-// is in the hands of others: messages that were accepted for sending are sent.
+// A node falls silent when its program has begun many operations, waits for none of them,
+// and computes. Then its doorbell is idle, as the driver's is: packets that are not urgent
+// stay in memory until an urgent packet comes, or a timer runs out. The operations must
+// complete nevertheless, as far as that depends on other ranks: messages that were accepted
+// for sending are sent.
 
 // letting is how long after the faults have stopped a silent node may take until
 // all that it has begun is on its way.
 const letting = 5 * time.Second
 
-// mute reports whether a rank falls silent in this run.
-func (c *cluster) mute(rank int) bool {
+// fallsSilent reports whether a rank falls silent in this run.
+func (c *cluster) fallsSilent(rank int) bool {
 	switch {
 	case !c.Reliable || c.Locks > 0:
 		return false
@@ -28,8 +28,8 @@ func (c *cluster) mute(rank int) bool {
 	}
 }
 
-// hush makes a node silent, after bursts of work that it does not wait for.
-func (n *node) hush() {
+// fallSilent makes a node silent, after bursts of work that it does not wait for.
+func (n *node) fallSilent() {
 	if n.c.calm { // it was paused, and comes too late
 		return
 	}
@@ -45,7 +45,7 @@ func (n *node) hush() {
 			case what == 2 && r.state == attached:
 				n.push(rank, r)
 			case what == 1 && n.c.Boxes:
-				n.post(rank)
+				n.sendMail(rank)
 			default:
 				n.send(rank)
 			}
@@ -102,9 +102,9 @@ func (n *node) catchUp() {
 	}
 }
 
-// stranded says what silent nodes have begun and not sent, though those it is for
+// unsentBySilent says what silent nodes have begun and not sent, though those it is for
 // would take it.
-func (c *cluster) stranded() string {
+func (c *cluster) unsentBySilent() string {
 	var s strings.Builder
 	takes := func(rank int) bool { n := c.nodes[rank]; return n != nil && !n.silent }
 	for _, n := range c.nodes {
@@ -118,15 +118,16 @@ func (c *cluster) stranded() string {
 	return s.String()
 }
 
-// listen waits until silent nodes have nothing left to send, and wakes them.
-func (c *cluster) listen() {
+// wakeSilent waits until silent nodes have nothing left to send, and wakes them.
+func (c *cluster) wakeSilent() {
 	for end := c.world.Now().Add(letting); ; c.until(c.world.Now().Add(5 * time.Millisecond)) {
-		what := c.stranded()
+		what := c.unsentBySilent()
 		if what == "" {
 			break
 		}
 		if c.world.Now() > end {
-			c.fail("silence", "%v after the last fault, what a rank has begun that computes is not on its way:\n%s", letting, what)
+			c.fail("silence", "%v after the last fault, what a rank has begun that computes is not on its way:\n%s", letting,
+				what)
 		}
 	}
 	for _, n := range c.nodes {

@@ -25,7 +25,8 @@ func TestSeeds(t *testing.T) {
 func TestSameSeedSameBytes(t *testing.T) {
 	for seed := range uint64(20) {
 		var first, second strings.Builder
-		a, b := Run(FromSeed(seed), &first), Run(FromSeed(seed), &second)
+		a := Run(FromSeed(seed), &first)
+		b := Run(FromSeed(seed), &second)
 		if a.Hash != b.Hash || first.String() != second.String() {
 			t.Errorf("seed %d: hash %#x, then %#x", seed, a.Hash, b.Hash)
 		}
@@ -96,7 +97,8 @@ func TestMutants(t *testing.T) {
 		switch bug {
 		case mutant.VoidToken: // needs events in an order that time seldom makes: see package coord
 			continue
-		case mutant.ArmedOverRing, mutant.NoRest, mutant.UsedAfterClose, mutant.DutyForgotten: // of goroutines: see package driver
+		// of goroutines: see package driver
+		case mutant.ArmedOverRing, mutant.NoRest, mutant.UsedAfterClose, mutant.DutyForgotten:
 			continue
 		case mutant.WindowShut, mutant.LossIgnored: // cost time and losses only: see package traffic
 			continue
@@ -154,14 +156,16 @@ func TestShrink(t *testing.T) {
 
 // TestSet: what cannot be set is refused with the reason.
 func TestSet(t *testing.T) {
-	for _, text := range []string{"x", "nodes", "nodes=x", "nodes=1", "loss=2", "loss=-1", "think=3", "reliable=maybe", "mtu=10", "=3"} {
+	for _, text := range []string{"x", "nodes", "nodes=x", "nodes=1", "loss=2", "loss=-1", "think=3", "reliable=maybe",
+		"mtu=10", "=3"} {
 		o := FromSeed(1)
 		if err := o.Set(text); !errors.Is(err, sim.ErrOption) {
 			t.Errorf("-set %s: %v", text, err)
 		}
 	}
 	o := FromSeed(1)
-	if err := o.Set("nodes=4,Loss=0.5,think=7us,reliable=true"); err != nil || o.Nodes != 4 || o.Loss != 0.5 || o.Think != 7*time.Microsecond || !o.Reliable {
+	if err := o.Set("nodes=4,Loss=0.5,think=7us,reliable=true"); err != nil || o.Nodes != 4 || o.Loss != 0.5 ||
+		o.Think != 7*time.Microsecond || !o.Reliable {
 		t.Errorf("%v: %+v", err, o)
 	}
 }

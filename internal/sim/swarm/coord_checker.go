@@ -8,20 +8,20 @@ import (
 	"weft/internal/engine/link"
 )
 
-// A society is what all that coordinates has come to, as somebody knows who sees
-// the whole cluster: who holds which lock, who has arrived at which barrier.
-type society struct {
-	c        *cluster
-	locks    []*lockBook
-	barriers []*barrierBook
-	permits  map[*node]int // of the semaphore, that are out
-	deaths   int           // crashes
-	writes   uint64        // to regions that locks guard
-	severs   int           // holders that are still to be severed
+// A coordChecker checks locks, semaphores and barriers. It sees the whole cluster: it
+// knows which rank holds which lock, and which ranks have arrived at which barrier.
+type coordChecker struct {
+	c             *cluster
+	locks         []*lockModel
+	barriers      []*barrierModel
+	permits       map[*node]int // of the semaphore, by holder
+	deaths        int           // crashes
+	guardedWrites uint64        // to regions that locks guard
+	severs        int           // holders that are still to be cut off
 }
 
-// A lockBook is what is known of a lock.
-type lockBook struct {
+// A lockModel is the state that a lock must have.
+type lockModel struct {
 	name    string
 	class   coord.Class
 	fair    bool
@@ -33,23 +33,23 @@ type lockBook struct {
 	floor   uint64 // no write under an epoch before this one may take effect any more
 }
 
-// A holding is a lock in somebody's hands.
+// A holding is a node that holds a lock.
 type holding struct {
 	n      *node
 	epoch  uint64
 	shared bool
 }
 
-// A barrierBook is what is known of a barrier.
-type barrierBook struct {
+// A barrierModel is the state that a barrier must have.
+type barrierModel struct {
 	cfg     coord.Config
 	arrived []uint64 // by rank
 	id      uint64
 	joined  []uint64 // dynamic: the first phase of each, or never
-	over    uint64   // the last phase that somebody was over with
+	over    uint64   // the last phase that some rank has completed
 }
 
-// permitsThere is how many the semaphore holds at first.
+// permitsThere is how many permits the semaphore has.
 const permitsThere = 3
 
 // phases is how many phases of each barrier every rank goes through.
@@ -57,10 +57,10 @@ const phases = 8
 
 const nowhere = ^uint64(0)
 
-func newSociety(c *cluster) *society {
-	s := &society{c: c, permits: map[*node]int{}}
+func newCoordChecker(c *cluster) *coordChecker {
+	s := &coordChecker{c: c, permits: map[*node]int{}}
 	for i := range c.Locks {
-		b := &lockBook{name: fmt.Sprintf("lock %d", i), class: coord.QueueLock}
+		b := &lockModel{name: fmt.Sprintf("lock %d", i), class: coord.QueueLock}
 		switch c.world.Rand.IntN(5) {
 		case 0:
 			b.class = coord.CentralLock
@@ -76,7 +76,8 @@ func newSociety(c *cluster) *society {
 		return s
 	}
 	for i := range 2 {
-		cfg := coord.Config{Class: coord.Barrier, Name: fmt.Sprintf("barrier %d", i), Arity: 2 + c.world.Rand.IntN(2), Window: 1 + c.world.Rand.IntN(3)}
+		cfg := coord.Config{Class: coord.Barrier, Name: fmt.Sprintf("barrier %d", i), Arity: 2 + c.world.Rand.IntN(2),
+			Window: 1 + c.world.Rand.IntN(3)}
 		switch k := c.world.Rand.IntN(7); {
 		case k < 5:
 			cfg.Algorithm = coord.Algorithm(k)
@@ -84,14 +85,15 @@ func newSociety(c *cluster) *society {
 				cfg.Algorithm = coord.Dissemination
 			}
 			if cfg.Algorithm == coord.Central && c.world.Chance(0.5) {
-				cfg.Aligned, cfg.Window = true, 1
+				cfg.Aligned = true
+				cfg.Window = 1
 			}
 		case k == 5:
 			cfg = coord.Config{Class: coord.Phaser, Name: cfg.Name}
 		default:
 			cfg = coord.Config{Class: coord.Regions, Name: cfg.Name}
 		}
-		b := &barrierBook{cfg: cfg, arrived: make([]uint64, c.Nodes), joined: make([]uint64, c.Nodes)}
+		b := &barrierModel{cfg: cfg, arrived: make([]uint64, c.Nodes), joined: make([]uint64, c.Nodes)}
 		for rank := range b.joined {
 			b.joined[rank] = nowhere
 		}
@@ -101,25 +103,26 @@ func newSociety(c *cluster) *society {
 }
 
 // home returns the rank that is a lock's home.
-func (b *lockBook) home(c *cluster) int { return int(b.id % uint64(c.Nodes)) }
+func (b *lockModel) home(c *cluster) int { return int(b.id % uint64(c.Nodes)) }
 
-// disowned reports whether the lock's home has taken a rank for dead: then what it
-// holds counts no more, and only regions need to know.
-func (s *society) disowned(b *lockBook, n *node) bool {
+// deadToHome reports whether the lock's home has taken a rank for dead. Then the home gives
+// the lock to others, and only the fence of the regions stops that rank.
+func (s *coordChecker) deadToHome(b *lockModel, n *node) bool {
 	h := s.c.nodes[b.home(s.c)]
 	return h == nil || h.eng.Gone(n.rank) != nil
 }
 
-// granted checks a grant: nobody else has the lock, its epoch is new, and whether
-// the last holder has died is told.
-func (s *society) granted(b *lockBook, n *node, op *coord.Op, shared bool) {
-	if s.disowned(b, n) {
+// granted checks a grant: no other rank holds the lock, its epoch is new, and the grant says
+// whether the last holder has died.
+func (s *coordChecker) granted(b *lockModel, n *node, op *coord.Op, shared bool) {
+	if s.deadToHome(b, n) {
 		b.holders = append(b.holders, holding{n, op.Epoch, shared})
 		return
 	}
 	for _, h := range b.holders {
-		if !s.disowned(b, h.n) && !(shared && h.shared) {
-			s.c.fail("exclusion", "rank %d gets %q under epoch %d, and rank %d has it under %d", n.rank, b.name, op.Epoch, h.n.rank, h.epoch)
+		if !s.deadToHome(b, h.n) && !(shared && h.shared) {
+			s.c.fail("exclusion", "rank %d gets %q under epoch %d, and rank %d has it under %d", n.rank, b.name, op.Epoch,
+				h.n.rank, h.epoch)
 		}
 	}
 	if !shared && op.Epoch <= b.epoch {
@@ -128,16 +131,16 @@ func (s *society) granted(b *lockBook, n *node, op *coord.Op, shared bool) {
 	switch {
 	case b.died && !op.Died:
 		s.c.fail("told", "rank %d gets %q and is not told that its holder died", n.rank, b.name)
-	case op.Died && !s.mourning():
+	case op.Died && !s.anyDead():
 		s.c.fail("told", "rank %d is told that a holder of %q died, and nobody has", n.rank, b.name)
 	}
-	s.inherited(b)
+	s.raiseFloor(b)
 	b.epoch = max(b.epoch, op.Epoch)
 	b.died = b.died && shared
 	b.holders = append(b.holders, holding{n, op.Epoch, shared})
 }
 
-func (s *society) released(b *lockBook, n *node) {
+func (s *coordChecker) released(b *lockModel, n *node) {
 	for i, h := range b.holders {
 		if h.n == n {
 			b.holders = append(b.holders[:i], b.holders[i+1:]...)
@@ -146,13 +149,13 @@ func (s *society) released(b *lockBook, n *node) {
 	}
 }
 
-// crashed takes a rank out of the books.
-func (s *society) crashed(n *node) {
+// crashed takes a rank out of the models.
+func (s *coordChecker) crashed(n *node) {
 	s.deaths++
 	delete(s.permits, n)
 	for _, b := range s.locks {
 		for _, h := range b.holders {
-			if h.n == n && !h.shared && !s.disowned(b, n) && b.home(s.c) != n.rank {
+			if h.n == n && !h.shared && !s.deadToHome(b, n) && b.home(s.c) != n.rank {
 				b.died = true
 				b.lost = max(b.lost, h.epoch)
 			}
@@ -161,9 +164,9 @@ func (s *society) crashed(n *node) {
 	}
 }
 
-// acquired checks that no more permits are out than there are. Those of whom the
-// home has taken for dead have come back.
-func (s *society) acquired(n *node, o *coord.Object, want int) {
+// acquired checks that no more permits are held than there are. The home has taken back
+// the permits of ranks that it takes for dead.
+func (s *coordChecker) acquired(n *node, o *coord.Object, want int) {
 	s.permits[n] += want
 	h := s.c.nodes[o.ID%uint64(s.c.Nodes)]
 	sum := 0
@@ -177,9 +180,8 @@ func (s *society) acquired(n *node, o *coord.Object, want int) {
 	}
 }
 
-// over checks that all members have arrived at a phase that somebody is over
-// with.
-func (s *society) over(b *barrierBook, n *node, phase uint64) {
+// over checks that all members have arrived at a phase that rank n has completed.
+func (s *coordChecker) over(b *barrierModel, n *node, phase uint64) {
 	b.over = max(b.over, phase)
 	for rank, arrived := range b.arrived {
 		late := arrived < phase
@@ -190,19 +192,20 @@ func (s *society) over(b *barrierBook, n *node, phase uint64) {
 			late = phase > 0 && arrived < phase
 		}
 		if late {
-			s.c.fail("barrier", "rank %d is over with phase %d of %v, and rank %d has arrived at %d", n.rank, phase, b.cfg.Name, rank, arrived)
+			s.c.fail("barrier", "rank %d is over with phase %d of %v, and rank %d has arrived at %d", n.rank, phase, b.cfg.Name,
+				rank, arrived)
 		}
 	}
 }
 
 // dropped reports whether the home of a dynamic barrier goes on without a rank.
-func (s *society) dropped(b *barrierBook, rank int) bool {
+func (s *coordChecker) dropped(b *barrierModel, rank int) bool {
 	h := s.c.nodes[b.id%uint64(s.c.Nodes)]
 	return h == nil || s.c.nodes[rank] == nil || h.eng.Gone(rank) != nil
 }
 
-// mourning reports whether anybody has died, or was taken for dead.
-func (s *society) mourning() bool {
+// anyDead reports whether a rank has died, or was taken for dead.
+func (s *coordChecker) anyDead() bool {
 	for _, n := range s.c.nodes {
 		if n == nil || len(n.eng.Departed()) > 0 {
 			return true
@@ -211,13 +214,12 @@ func (s *society) mourning() bool {
 	return s.deaths > 0
 }
 
-// excuse checks that an error has a reason: somebody has died, or was taken for
-// dead.
-func (s *society) excuse(n *node, what string, err error) {
+// checkFailure checks that an error has a reason: a rank has died, or was taken for dead.
+func (s *coordChecker) checkFailure(n *node, what string, err error) {
 	if !errors.Is(err, link.ErrPeer) {
 		s.c.fail("refusal", "%s of rank %d: %v", what, n.rank, err)
 	}
-	if !s.mourning() {
+	if !s.anyDead() {
 		s.c.fail("refusal", "%s of rank %d, and nobody is dead: %v", what, n.rank, err)
 	}
 }

@@ -11,51 +11,52 @@ import (
 	"weft/internal/mem"
 )
 
-// A citizen is what coordinates at a node: it takes locks and writes to the
-// regions that they guard, goes through the phases of barriers, and takes
-// permits.
-type citizen struct {
-	n       *node
-	locks   []*coord.Object
-	left    int // locks to take
-	regions map[int]rma.Found
-	guarded []*guarded
-	busy    int // lives that go on
+// A coordClient uses locks, barriers and a semaphore for one node. It takes locks and
+// writes to the regions that they guard, goes through the phases of barriers, and
+// acquires permits.
+type coordClient struct {
+	n          *node
+	locks      []*coord.Object
+	locksLeft  int // locks to take
+	regions    map[int]rma.Found
+	guarded    []*guarded
+	activities int // activities under way: locks, permits, and each barrier
 }
 
-// settle makes a node a citizen.
-func (n *node) settle() {
-	c := &citizen{n: n, left: n.c.Ops / 2, regions: map[int]rma.Found{}}
-	n.citizen = c
+// startCoord gives a node a coordination client.
+func (n *node) startCoord() {
+	c := &coordClient{n: n, locksLeft: n.c.Ops / 2, regions: map[int]rma.Found{}}
+	n.coord = c
 	if n.c.Locks == 0 {
 		return
 	}
-	for i, b := range n.c.society.locks {
+	for i, b := range n.c.checker.locks {
 		c.locks = append(c.locks, c.open(coord.Config{Class: b.class, Name: b.name, Fair: b.fair}))
 		if i%n.c.Nodes == n.rank {
 			c.guard(b)
 		}
 	}
-	c.busy = 2 + len(n.c.society.barriers)
+	c.activities = 2 + len(n.c.checker.barriers)
 	c.lockLater()
 	c.permitLater(c.open(coord.Config{Class: coord.Semaphore, Name: "permits", N: permitsThere, Undo: true}), n.c.Ops/8)
-	for _, b := range n.c.society.barriers {
-		life := &member{c: c, b: b, o: c.open(b.cfg)}
-		b.id = life.o.ID
-		n.later(n.think(), life.begin)
+	for _, b := range n.c.checker.barriers {
+		client := &barrierClient{c: c, b: b, o: c.open(b.cfg)}
+		b.id = client.o.ID
+		n.later(n.think(), client.begin)
 	}
 }
 
-func (c *citizen) open(cfg coord.Config) *coord.Object {
+func (c *coordClient) open(cfg coord.Config) *coord.Object {
 	o, err := c.n.eng.Coord.Open(c.n.m.Now(), cfg)
 	c.n.check("Open", err)
 	return o
 }
 
 // guard exposes a region that a lock guards.
-func (c *citizen) guard(b *lockBook) {
-	g := &guarded{book: b, bytes: mem.Aligned(16)}
-	c.start(&coord.Op{Kind: coord.Bind, N: b.id}, 0, func(op *coord.Op) { // even if the home is dead: somebody may ask for it
+func (c *coordClient) guard(b *lockModel) {
+	g := &guarded{lock: b, bytes: mem.Aligned(16)}
+	// even if the home is dead: a rank may attach to it
+	c.start(&coord.Op{Kind: coord.Bind, N: b.id}, 0, func(op *coord.Op) {
 		g.bound = op.Err == nil
 		_, err := c.n.eng.RMA.Expose("guarded by "+b.name, g.bytes, 0, false, b.id, nil)
 		c.n.check("Expose", err)
@@ -63,9 +64,9 @@ func (c *citizen) guard(b *lockBook) {
 	})
 }
 
-// start begins an operation; ended is called with it when it is done. With some
-// chance it is given up: then it is called with nil.
-func (c *citizen) start(op *coord.Op, cancel float64, ended func(*coord.Op)) {
+// start begins an operation, and calls ended with it when it is done. With the chance
+// cancel the operation is given up; then ended is called with nil.
+func (c *coordClient) start(op *coord.Op, cancel float64, ended func(*coord.Op)) {
 	n := c.n
 	n.pending++
 	op.Owner = func(*coord.Op) {
@@ -88,18 +89,19 @@ func (c *citizen) start(op *coord.Op, cancel float64, ended func(*coord.Op)) {
 	}
 }
 
-func (c *citizen) lockLater() {
-	if c.left--; c.left < 0 {
-		c.busy--
+func (c *coordClient) lockLater() {
+	if c.locksLeft--; c.locksLeft < 0 {
+		c.activities--
 		return
 	}
 	c.n.later(2*c.n.think(), c.lock)
 }
 
-// lock takes a lock, in one of the ways to do so.
-func (c *citizen) lock() {
+// lock takes a lock at random: by Lock, TryLock or RLock.
+func (c *coordClient) lock() {
 	i := c.n.c.world.Rand.IntN(len(c.locks))
-	b, o := c.n.c.society.locks[i], c.locks[i]
+	b := c.n.c.checker.locks[i]
+	o := c.locks[i]
 	kind := coord.Lock
 	if c.n.c.world.Chance(0.2) {
 		kind = coord.TryLock
@@ -112,9 +114,9 @@ func (c *citizen) lock() {
 		switch {
 		case op == nil:
 		case op.Err != nil:
-			c.n.c.society.excuse(c.n, "Lock", op.Err)
+			c.n.c.checker.checkFailure(c.n, "Lock", op.Err)
 		case op.OK:
-			c.n.c.society.granted(b, c.n, op, shared)
+			c.n.c.checker.granted(b, c.n, op, shared)
 			c.hold(i, o, op, shared)
 			return
 		}
@@ -122,18 +124,18 @@ func (c *citizen) lock() {
 	})
 }
 
-func (c *citizen) unlock(b *lockBook, o *coord.Object) {
+func (c *coordClient) unlock(b *lockModel, o *coord.Object) {
 	op := &coord.Op{Kind: coord.Unlock, Object: o}
-	c.n.c.society.released(b, c.n)
+	c.n.c.checker.released(b, c.n)
 	c.n.eng.Coord.Start(c.n.m.Now(), op)
 	if op.Err != nil {
-		c.n.c.society.excuse(c.n, "Unlock", op.Err)
+		c.n.c.checker.checkFailure(c.n, "Unlock", op.Err)
 	}
 	c.lockLater()
 }
 
 // write writes to the region that a lock guards, and goes on after a while.
-func (c *citizen) write(i int, b *lockBook, epoch uint64, then func()) {
+func (c *coordClient) write(i int, b *lockModel, epoch uint64, then func()) {
 	n := c.n
 	owner := i % n.c.Nodes
 	after := func() { n.later(n.c.world.Between(0, n.c.Think), then) }
@@ -153,13 +155,13 @@ func (c *citizen) write(i int, b *lockBook, epoch uint64, then func()) {
 		return
 	}
 	op := &rma.Op{Kind: rma.Push, Peer: owner, Region: found.Region, Key: found.Key, Lock: b.id, Epoch: epoch}
-	n.c.society.writes++
+	n.c.checker.guardedWrites++
 	op.Buf = binary.LittleEndian.AppendUint64(nil, epoch)
-	op.Buf = binary.LittleEndian.AppendUint64(op.Buf, n.c.society.writes)
+	op.Buf = binary.LittleEndian.AppendUint64(op.Buf, n.c.checker.guardedWrites)
 	n.run(op, func() {
 		switch {
 		case op.Err == nil, errors.Is(op.Err, link.ErrPeer):
-		case errors.Is(op.Err, rma.ErrFenced) && n.c.society.mourning(): // it was taken for dead
+		case errors.Is(op.Err, rma.ErrFenced) && n.c.checker.anyDead(): // this rank was taken for dead
 		case errors.Is(op.Err, rma.ErrFenced) && b.class == coord.RWLock: // readers write here, too
 		default:
 			n.c.fail("fencing", "rank %d has %q, and may not write: %v", n.rank, b.name, op.Err)
@@ -168,9 +170,9 @@ func (c *citizen) write(i int, b *lockBook, epoch uint64, then func()) {
 	}, after)
 }
 
-func (c *citizen) permitLater(o *coord.Object, left int) {
+func (c *coordClient) permitLater(o *coord.Object, left int) {
 	if left == 0 {
-		c.busy--
+		c.activities--
 		return
 	}
 	n := c.n
@@ -180,13 +182,13 @@ func (c *citizen) permitLater(o *coord.Object, left int) {
 			switch {
 			case op == nil:
 			case op.Err != nil:
-				n.c.society.excuse(n, "Acquire", op.Err)
-				c.busy-- // its home is gone
+				n.c.checker.checkFailure(n, "Acquire", op.Err)
+				c.activities-- // its home is gone
 				return
 			default:
-				n.c.society.acquired(n, o, want)
+				n.c.checker.acquired(n, o, want)
 				n.later(n.c.world.Between(0, n.c.Think), func() {
-					n.c.society.permits[n] -= want
+					n.c.checker.permits[n] -= want
 					n.eng.Coord.Start(n.m.Now(), &coord.Op{Kind: coord.Release, Object: o, N: uint64(want)})
 					c.permitLater(o, left-1)
 				})
@@ -197,15 +199,15 @@ func (c *citizen) permitLater(o *coord.Object, left int) {
 	})
 }
 
-// A member goes through the phases of a barrier.
-type member struct {
-	c    *citizen
-	b    *barrierBook
+// A barrierClient goes through the phases of a barrier.
+type barrierClient struct {
+	c    *coordClient
+	b    *barrierModel
 	o    *coord.Object
 	done int
 }
 
-func (m *member) begin() {
+func (m *barrierClient) begin() {
 	if m.b.cfg.Class != coord.Phaser {
 		m.next()
 		return
@@ -215,23 +217,25 @@ func (m *member) begin() {
 			m.broken(op.Err)
 			return
 		}
-		m.b.joined[m.c.n.rank], m.b.arrived[m.c.n.rank] = op.Phase, op.Phase
-		if m.b.over >= op.Phase && m.b.over > 0 && !m.c.n.c.society.dropped(m.b, m.c.n.rank) {
-			m.c.n.c.fail("barrier", "rank %d takes part in %v from phase %d, and %d is over", m.c.n.rank, m.b.cfg.Name, op.Phase, m.b.over)
+		m.b.joined[m.c.n.rank] = op.Phase
+		m.b.arrived[m.c.n.rank] = op.Phase
+		if m.b.over >= op.Phase && m.b.over > 0 && !m.c.n.c.checker.dropped(m.b, m.c.n.rank) {
+			m.c.n.c.fail("barrier", "rank %d takes part in %v from phase %d, and %d is over", m.c.n.rank, m.b.cfg.Name,
+				op.Phase, m.b.over)
 		}
 		m.next()
 	})
 }
 
-func (m *member) broken(err error) {
-	m.c.n.c.society.excuse(m.c.n, m.b.cfg.Name, err)
-	m.c.busy--
+func (m *barrierClient) broken(err error) {
+	m.c.n.c.checker.checkFailure(m.c.n, m.b.cfg.Name, err)
+	m.c.activities--
 }
 
-func (m *member) next() {
+func (m *barrierClient) next() {
 	n := m.c.n
 	if m.done++; m.done > phases {
-		m.c.busy--
+		m.c.activities--
 		if m.b.cfg.Class == coord.Phaser {
 			m.b.joined[n.rank] = nowhere
 			n.eng.Coord.Start(n.m.Now(), &coord.Op{Kind: coord.Leave, Object: m.o})
@@ -242,7 +246,8 @@ func (m *member) next() {
 		op := &coord.Op{Kind: coord.Pass, Object: m.o}
 		switch {
 		case m.b.cfg.Class == coord.Regions:
-			op.Kind, op.N = coord.Sync, 1
+			op.Kind = coord.Sync
+			op.N = 1
 			if m.done == phases {
 				op.N = coord.Never
 			}
@@ -267,15 +272,15 @@ func (m *member) next() {
 	})
 }
 
-func (m *member) passed(op *coord.Op) {
+func (m *barrierClient) passed(op *coord.Op) {
 	switch {
 	case op.Err != nil && m.b.cfg.Class == coord.Phaser && errors.Is(op.Err, coord.ErrBroken):
-		m.c.n.c.society.excuse(m.c.n, m.b.cfg.Name, op.Err)
+		m.c.n.c.checker.checkFailure(m.c.n, m.b.cfg.Name, op.Err)
 		m.next() // it goes on without the dead
 	case op.Err != nil:
 		m.broken(op.Err)
 	default:
-		m.c.n.c.society.over(m.b, m.c.n, op.Phase)
+		m.c.n.c.checker.over(m.b, m.c.n, op.Phase)
 		m.next()
 	}
 }
