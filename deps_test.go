@@ -110,6 +110,12 @@ prometheus/exporter     prometheus
 docs/wireshark
 
 examples/hello          .
+examples/tutorial/step1 .
+examples/tutorial/step2 .
+examples/tutorial/tally .
+examples/tutorial/step3 . examples/tutorial/tally
+examples/tutorial/step4 . examples/tutorial/tally
+examples/tutorial/step5 . examples/tutorial/tally
 examples/ping           .
 examples/bulk           .
 examples/counter        .
