@@ -13,7 +13,7 @@ import (
 func main() { weft.Main(run) }
 
 func run(ctx context.Context, p *weft.Proc) error {
-	port, err := p.Open(ctx, 1, nil)
+	port, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}

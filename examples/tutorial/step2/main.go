@@ -17,11 +17,11 @@ func run(ctx context.Context, p *weft.Proc) error {
 	var region *weft.Region
 	if p.Rank() == 0 {
 		var err error
-		if region, err = p.Expose(ctx, "results", 8*p.Size(), nil); err != nil {
+		if region, err = p.OpenRegion(ctx, "results", 8*p.Size(), nil); err != nil {
 			return err
 		}
 	}
-	results, err := p.Attach(ctx, 0, "results") // waits until rank 0 has exposed the region
+	results, err := p.AttachRegion(ctx, 0, "results") // waits until rank 0 has opened the region
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func main() { weft.Main(run) }
 
 func run(ctx context.Context, p *weft.Proc) error {
 	fmt.Printf("rank %d is on %s\n", p.Rank(), p.Host())
-	port, err := p.Open(ctx, 1, nil)
+	port, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
 	}

@@ -25,11 +25,11 @@ type Tally struct {
 // Open returns the tally of the job. Rank 0 makes its memory.
 func Open(ctx context.Context, p *weft.Proc) (*Tally, error) {
 	if p.Rank() == 0 {
-		if _, err := p.Expose(ctx, "tally", 16, &weft.RegionConfig{Guard: "pen"}); err != nil {
+		if _, err := p.OpenRegion(ctx, "tally", 16, &weft.RegionConfig{Lock: "pen"}); err != nil {
 			return nil, err
 		}
 	}
-	record, err := p.Attach(ctx, 0, "tally")
+	record, err := p.AttachRegion(ctx, 0, "tally")
 	if err != nil {
 		return nil, err
 	}
