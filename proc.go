@@ -197,7 +197,7 @@ func (p *Proc) Peers() []Peer {
 }
 
 func (p *Proc) peer(d *driver.Peer) Peer {
-	mtu, path := p.node.Way(d.Rank)
+	mtu, path := p.node.Path(d.Rank)
 	if d.Rank == p.job.Rank {
 		return Peer{Rank: d.Rank, Host: p.job.Host, Transport: "self", Why: "it is this process", MTU: mtu}
 	}

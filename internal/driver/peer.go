@@ -201,15 +201,15 @@ func (n *Node) Peer(rank int) *Peer {
 	return n.peers.byRank[rank]
 }
 
-// Way returns how long packets to a rank are at most now, and what its transport tells of
-// the way to it.
-func (n *Node) Way(rank int) (mtu int, way string) {
+// Path returns how long packets to a rank are at most now, and what its transport tells of
+// the path that they take.
+func (n *Node) Path(rank int) (mtu int, path string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if p := n.peers.byRank[rank]; p != nil && p.Transport != nil {
-		way = p.Transport.Way(rank)
+		path = p.Transport.Path(rank)
 	}
-	return n.eng.MTU(rank), way
+	return n.eng.MTU(rank), path
 }
 
 // Peers returns the peers spoken to so far, in no order.

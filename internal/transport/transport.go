@@ -71,8 +71,8 @@ type In struct {
 
 // A Transport moves packets between this process and its peers.
 //
-// One goroutine at a time may call Send, Push of a Lane, Poll, Release, Forget, Resized, Way and Counts; the driver
-// holds its lock around them. All other methods may be called by any
+// One goroutine at a time may call Send, Push of a Lane, Poll, Release, Forget, Resized, Path and
+// Counts; the driver holds its lock around them. All other methods may be called by any
 // goroutine.
 type Transport interface {
 	Caps() Caps
@@ -98,9 +98,9 @@ type Transport interface {
 	// always none. It is called like Send. The list is good until the next call.
 	Resized() []int
 
-	// Way says how packets travel to a connected peer, for users to read; "" where
+	// Path says what packets to a connected peer take, for users to read; "" where
 	// there is nothing to tell. It is called like Send.
-	Way(peer int) string
+	Path(peer int) string
 
 	// Counts returns what the transport has counted so far. It is called like Send.
 	Counts() Counts

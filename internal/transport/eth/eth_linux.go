@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"weft/internal/doorbell"
 	"weft/internal/sys"
@@ -39,27 +37,23 @@ type Transport struct {
 	cfg   Config
 	card  card
 	ports []port
-	kept  error // why the privilege was not given up
+	kept  error // why CAP_NET_RAW was not given up
 	alarm *doorbell.Alarm
-	peers sync.Map // rank to *peer
-	last  *peer
+	peers transport.PeerTable[peer]
 
-	datagrams *udp.Transport // the other way to peers, or nil
-	trial     []byte
-	answers   []answer
-	calm      int // polls since a datagram has come
+	datagrams *udp.Transport // of the datagram path, or nil
+	trial     []byte         // the trial that is being sent
+	answers   []answer       // to trials, to be sent at the end of Poll
+	idlePolls int            // polls since a datagram has come
 }
 
+// A peer is a rank that frames are sent to.
 type peer struct {
 	rank  int
-	both  bool // there are two ways to it
-	works [ways]atomic.Bool
-	asked int // times
 	mtu   int
 	heads [maxDevices][sys.PacketHead + headSize]byte // of frames to it by each port, but for the length
-	turn  int                                         // of the port that takes the next
-
-	follow int // runs, of whatever length, that go as datagrams because a long one has
+	turn  int                                         // the port that takes the next frame
+	paths peerPaths
 }
 
 // Open opens a socket on each interface. It needs CAP_NET_RAW, which an ordinary
@@ -81,7 +75,8 @@ func Open(cfg Config) (*Transport, error) {
 			return nil, err
 		}
 		t.ports = append(t.ports, p)
-		t.card.macs, t.card.mtu = append(t.card.macs, p.mac), min(t.card.mtu, mtu)
+		t.card.macs = append(t.card.macs, p.mac)
+		t.card.mtu = min(t.card.mtu, mtu)
 		fds = append(fds, p.FDs()...)
 	}
 	t.openDatagrams(names[0])
@@ -137,9 +132,7 @@ func (t *Transport) Dial(rank int, text string) error {
 		return err
 	}
 	p := &peer{rank: rank, mtu: min(c.mtu, t.card.mtu)}
-	if t.card.onSegment(c) && t.datagrams.Dial(rank, c.udp) == nil {
-		p.both = true
-	}
+	p.paths.both = t.card.onSegment(c) && t.datagrams.Dial(rank, c.udp) == nil
 	for i := range t.ports {
 		head, err := sys.EthernetHeader(c.macs[i%len(c.macs)], t.ports[i].mac, t.cfg.EtherType)
 		if err != nil {
@@ -149,20 +142,20 @@ func (t *Transport) Dial(rank int, text string) error {
 		head = binary.BigEndian.AppendUint32(head, uint32(rank))
 		copy(p.heads[i][:], head)
 	}
-	t.peers.Store(rank, p)
+	t.peers.Add(rank, p)
 	return nil
 }
 
-// PeerMTU returns the longest packet that both we and a dialled peer take, by either way.
+// PeerMTU returns the longest packet that both we and a dialled peer take, by either path.
 func (t *Transport) PeerMTU(rank int) int {
-	v, ok := t.peers.Load(rank)
-	if !ok {
+	p := t.peers.Get(rank)
+	switch {
+	case p == nil:
 		return t.card.mtu
-	}
-	if p := v.(*peer); !p.both {
+	case !p.paths.both:
 		return p.mtu
 	}
-	return min(v.(*peer).mtu, t.datagrams.PeerMTU(rank))
+	return min(p.mtu, t.datagrams.PeerMTU(rank))
 }
 
 // Resized returns the peers whose PeerMTU has changed: UDP's path to them has.
@@ -190,7 +183,7 @@ func (t *Transport) Send(pkts []transport.Out) int {
 	for done := 0; done < len(pkts); {
 		n, w := t.split(pkts[done:])
 		taken := 0
-		if w == byDatagram {
+		if w == datagramPath {
 			taken = t.datagrams.Send(pkts[done : done+n])
 		} else {
 			taken = t.sendFrames(pkts[done : done+n])
@@ -230,11 +223,12 @@ func (t *Transport) sendFrames(pkts []transport.Out) int {
 // gather puts packets into frames, in order, until a port has no room.
 func (t *Transport) gather(pkts []transport.Out) (n int) {
 	for i := range t.ports {
-		t.ports[i].put, t.ports[i].room = 0, t.ports[i].Room()
+		t.ports[i].put = 0
+		t.ports[i].room = t.ports[i].Room()
 	}
 	for n < len(pkts) {
 		o := &pkts[n]
-		to := t.peer(o.Peer)
+		to := t.peers.Sending(o.Peer)
 		if to == nil {
 			break
 		}
@@ -247,7 +241,7 @@ func (t *Transport) gather(pkts []transport.Out) (n int) {
 		p.Put(p.put, head[:], o.Header, o.Payload)
 		p.put++
 		n++
-		if to.both {
+		if to.paths.both {
 			t.datagrams.Passed(o.Peer, o.Again)
 		}
 		if to.turn++; to.turn == len(t.ports) {
@@ -255,18 +249,6 @@ func (t *Transport) gather(pkts []transport.Out) (n int) {
 		}
 	}
 	return n
-}
-
-func (t *Transport) peer(rank int) *peer {
-	if p := t.last; p != nil && p.rank == rank {
-		return p
-	}
-	v, ok := t.peers.Load(rank)
-	if !ok {
-		return nil
-	}
-	t.last = v.(*peer)
-	return t.last
 }
 
 // Pending reports whether a frame lies in a ring.
@@ -294,7 +276,7 @@ func (t *Transport) Poll(dst []transport.In) int {
 			}
 		}
 	}
-	n = t.sift(dst[:n], byFrame)
+	n = t.sift(dst[:n], framePath)
 	n += t.pollDatagrams(dst[n:])
 	t.reply()
 	if n == 0 {

@@ -34,5 +34,5 @@ func (t *Transport) Device() string { return "" }
 // OnSegment reports false.
 func (t *Transport) OnSegment(text string) bool { return false }
 
-// Way says nothing.
-func (t *Transport) Way(rank int) string { return "" }
+// Path says nothing.
+func (t *Transport) Path(rank int) string { return "" }

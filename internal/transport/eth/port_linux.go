@@ -64,7 +64,8 @@ func openPort(cfg *Config, name string) (p port, mtu int, err error) {
 	if cfg.XDP {
 		d, err := openXDP(ifc, socket, cfg.EtherType, cfg.Job, cfg.Rank)
 		if err == nil {
-			p.device, mtu = d, min(mtu, maxXDP)
+			p.device = d
+			mtu = min(mtu, maxXDP)
 		}
 		p.noXDP = err
 	}

@@ -40,8 +40,8 @@ type Transport struct {
 	bell transport.Doorbell
 	ev   transport.Events
 
-	out  sync.Map                 // rank to *queue
-	in   atomic.Pointer[[]*queue] // replaced, never changed
+	out  transport.PeerTable[queue] // to each peer
+	in   atomic.Pointer[[]*queue]   // replaced, never changed
 	lent []loan
 }
 
@@ -106,7 +106,7 @@ func (net *Network) join(from, to *Transport) {
 	}
 	q := &queue{from: from.rank, to: to}
 	in := append([]*queue{q}, *to.in.Load()...)
-	from.out.Store(to.rank, q)
+	from.out.Add(to.rank, q)
 	to.in.Store(&in)
 }
 
@@ -117,11 +117,8 @@ func (t *Transport) PeerMTU(peer int) int { return t.caps.MTU }
 func (t *Transport) Send(pkts []transport.Out) int {
 	for i := range pkts {
 		p := &pkts[i]
-		v, ok := t.out.Load(p.Peer)
-		if !ok {
-			return i
-		}
-		if !v.(*queue).Push(p.Header, p.Payload, p.Urgent) {
+		q := t.out.Sending(p.Peer)
+		if q == nil || !q.Push(p.Header, p.Payload, p.Urgent) {
 			return i
 		}
 	}
@@ -130,8 +127,8 @@ func (t *Transport) Send(pkts []transport.Out) int {
 
 // Lane returns the queue to a connected peer.
 func (t *Transport) Lane(peer int) transport.Lane {
-	if v, ok := t.out.Load(peer); ok {
-		return v.(*queue)
+	if q := t.out.Get(peer); q != nil {
+		return q
 	}
 	return nil
 }

@@ -221,11 +221,10 @@ func (t *Transport) Mapped() (n uint64) {
 
 // Read copies from a peer's ordinary memory.
 func (t *Transport) Read(rank int, addr uint64, dst []byte) error {
-	v, ok := t.out.Load(rank)
-	if !ok {
+	p := t.out.Get(rank)
+	if p == nil {
 		return fmt.Errorf("rank %d: %w", rank, transport.ErrUnknownPeer)
 	}
-	p := v.(*peer)
 	if p.noRead.Load() {
 		return transport.ErrNoAccess
 	}

@@ -14,8 +14,8 @@ func (t *Transport) PeerMTU(peer int) int { return ring.MaxPacket }
 func (t *Transport) Send(pkts []transport.Out) int {
 	for i := range pkts {
 		o := &pkts[i]
-		lane := t.Lane(o.Peer)
-		if lane == nil || !lane.Push(o.Header, o.Payload, o.Urgent) {
+		p := t.out.Sending(o.Peer)
+		if p == nil || !p.Push(o.Header, o.Payload, o.Urgent) {
 			return i
 		}
 	}
@@ -24,8 +24,8 @@ func (t *Transport) Send(pkts []transport.Out) int {
 
 // Lane returns the peer: packets are copied into its segment one by one.
 func (t *Transport) Lane(rank int) transport.Lane {
-	if v, ok := t.out.Load(rank); ok {
-		return v.(*peer)
+	if p := t.out.Get(rank); p != nil {
+		return p
 	}
 	return nil
 }
@@ -178,8 +178,8 @@ func (t *Transport) Release() {
 func (t *Transport) reclaim() {
 	keep := t.active[:0]
 	for _, in := range t.active {
-		p, ok := t.out.Load(in.rank)
-		if ok && p.(*peer).exited.Load() && !in.c.Ready() {
+		p := t.out.Get(in.rank)
+		if p != nil && p.exited.Load() && !in.c.Ready() {
 			in.c.Publish()
 			t.seg.owner(in.index).Store(0)
 			continue

@@ -61,7 +61,7 @@ type Transport struct {
 	closed bool
 
 	// Used by one goroutine at a time: Send, Poll, Release.
-	out    sync.Map // rank to *peer
+	out    transport.PeerTable[peer]
 	inbox  *ring.Receiver
 	active []*incoming
 	listed atomic.Pointer[[]*incoming] // active, for Pending
@@ -249,7 +249,7 @@ func (t *Transport) add(rank int, seg segment, pid int, c *net.UnixConn) *peer {
 			sender: ring.NewSender(seg.inbox(), t.cfg.Rank), mapped: map[view]*transport.Mapping{}, after: t.promoteAfter(rank),
 		}
 		t.peers[rank] = p
-		t.out.Store(rank, p)
+		t.out.Add(rank, p)
 	} else {
 		sys.Unmap(seg.mem)
 	}

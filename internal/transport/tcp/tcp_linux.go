@@ -44,13 +44,12 @@ type Transport struct {
 	streams  *sys.Streams
 	alarm    *doorbell.Alarm
 
-	mu     sync.Mutex // of what changes when connections come and go
+	mu     sync.Mutex // of closed, and held while a connection is added
 	closed bool
-	peers  map[int]*ways // by which we send
+	peers  transport.PeerTable[peerConns]
 
 	conns atomic.Pointer[[]*conn] // all of them; replaced, not changed
-	last  [2]*conn                // by which packets were sent last, bulk the second
-	turn  int                     // of the connection that Poll looks at first
+	turn  int                     // the connection that Poll looks at first
 	ready []int
 	write output
 	mark  func(fd int)
@@ -68,7 +67,7 @@ func Open(cfg Config) (*Transport, error) {
 	if at.IP == nil || at.IP.IsUnspecified() {
 		return nil, fmt.Errorf("weft: tcp: %s: must be one address, which peers can reach", cfg.Bind)
 	}
-	t := &Transport{cfg: cfg, peers: map[int]*ways{}}
+	t := &Transport{cfg: cfg}
 	t.mark = func(fd int) { t.ready = append(t.ready, fd) }
 	t.conns.Store(new([]*conn))
 	if t.listener, err = net.ListenTCP("tcp", at); err != nil {
@@ -147,18 +146,30 @@ func (t *Transport) add(n *conn) error {
 		t.conns.Store(before)
 		return err
 	}
-	if w := t.peers[n.peer]; w == nil {
-		t.peers[n.peer] = &ways{short: n}
-	} else if w.bulk == nil {
-		w.bulk = n
+	if p := t.peers.Get(n.peer); p == nil {
+		t.peers.Add(n.peer, &peerConns{ordered: n})
+	} else {
+		p.bulk.CompareAndSwap(nil, n)
 	}
 	return nil
 }
 
-// ways are the connections by which we send to a peer: one for packets that keep their
-// order, and one for bulk, for which others need not wait in the kernel's buffers. That
-// for bulk is chosen with the first packet.
-type ways struct{ short, bulk *conn }
+// peerConns are the connections by which this process sends to a peer: one for packets that
+// keep their order, and one for bulk, so that ordered packets need not wait behind bulk in the
+// kernel's buffers.
+type peerConns struct {
+	ordered *conn
+	bulk    atomic.Pointer[conn] // the second connection; without one the first, from the first packet of bulk on
+}
+
+// forBulk returns the connection for bulk. The choice is for good, so that bulk keeps its order.
+func (p *peerConns) forBulk() *conn {
+	if c := p.bulk.Load(); c != nil {
+		return c
+	}
+	p.bulk.CompareAndSwap(nil, p.ordered)
+	return p.bulk.Load()
+}
 
 // hasDialled reports whether a peer that cannot be dialled has dialled us, perhaps
 // just now: one that leaves does not listen any more, but may have something to
@@ -234,11 +245,7 @@ func (t *Transport) call(peer int, card string) (cut bool, err error) {
 	return false, err
 }
 
-func (t *Transport) known(peer int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.peers[peer] != nil
-}
+func (t *Transport) known(peer int) bool { return t.peers.Get(peer) != nil }
 
 // PeerMTU returns the longest packet.
 func (t *Transport) PeerMTU(peer int) int { return mtu }
@@ -277,26 +284,14 @@ func (t *Transport) Send(pkts []transport.Out) int {
 
 // to returns the connection by which we send packets to a peer, or nil.
 func (t *Transport) to(peer int, bulk bool) *conn {
-	last := &t.last[0]
-	if bulk {
-		last = &t.last[1]
-	}
-	if c := *last; c != nil && c.peer == peer {
-		return c
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	w := t.peers[peer]
+	p := t.peers.Sending(peer)
 	switch {
-	case w == nil:
+	case p == nil:
 		return nil
 	case bulk:
-		w.bulk = cmp.Or(w.bulk, w.short) // for good: bulk keeps its order
-		*last = w.bulk
-	default:
-		*last = w.short
+		return p.forBulk()
 	}
-	return *last
+	return p.ordered
 }
 
 // Pending reports true: only a system call can tell.

@@ -35,7 +35,7 @@ const (
 	lately      = 1024 // packets in batches, of which half count when that many more have left
 )
 
-// why batches do not arrive, as Way tells it.
+// why batches do not arrive, as Path tells it.
 const whyLost = "batches do not arrive where single packets do"
 
 // may reports whether a run of packets may leave as a batch. It is called once a run.

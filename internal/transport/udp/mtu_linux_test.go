@@ -59,7 +59,7 @@ func TestNarrowRoute(t *testing.T) {
 	if err := late.Dial(1, to.Card()); err != nil || late.PeerMTU(1) != short {
 		t.Errorf("packets of %d bytes from the start: %v", late.PeerMTU(1), err)
 	}
-	if why := from.to(1).cut.why; why != "" {
+	if why := from.peers.Get(1).cut.why; why != "" {
 		t.Error(why)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"weft/internal/sys"
 )
 
-// A peer is who packets are sent to.
+// A peer is a rank that packets are sent to.
 type peer struct {
 	rank  int
 	addr  *sys.UDPAddr
@@ -34,28 +34,15 @@ func (t *Transport) Dial(rank int, text string) error {
 	if n, err := t.socket.PathMTU(p.addr); err == nil {
 		p.mtu.Store(int32(p.takes(n)))
 	}
-	t.peers.Store(rank, p)
+	t.peers.Add(rank, p)
 	return nil
-}
-
-// to returns a peer, or nil if it has not been dialled.
-func (t *Transport) to(rank int) *peer {
-	if p := t.last; p != nil && p.rank == rank {
-		return p
-	}
-	v, ok := t.peers.Load(rank)
-	if !ok {
-		return nil
-	}
-	t.last = v.(*peer)
-	return t.last
 }
 
 // PeerMTU returns the longest packet that both we and a dialled peer take, or what the
 // kernel says that the path takes, if that is less.
 func (t *Transport) PeerMTU(rank int) int {
-	if v, ok := t.peers.Load(rank); ok {
-		return v.(*peer).now()
+	if p := t.peers.Get(rank); p != nil {
+		return p.now()
 	}
 	return t.card.mtu
 }
@@ -104,14 +91,13 @@ func (t *Transport) measure(p *peer) {
 // so many bytes.
 func (p *peer) takes(n int) int { return max(min(n, p.limit), minMTU) }
 
-// Way says how long packets to a peer may be and why, whether they leave and arrive
+// Path says how long packets to a peer may be and why, whether they leave and arrive
 // several at a time, and what the kernel has refused.
-func (t *Transport) Way(rank int) string {
-	v, ok := t.peers.Load(rank)
-	if !ok {
+func (t *Transport) Path(rank int) string {
+	p := t.peers.Get(rank)
+	if p == nil {
 		return ""
 	}
-	p := v.(*peer)
 	var s []string
 	if n := p.now(); n < p.limit {
 		s = append(s, fmt.Sprintf("the route takes packets of %d bytes, not %d", n, p.limit))

@@ -7,7 +7,7 @@ import (
 // Send sends packets. Runs of equal length to one peer leave together.
 func (t *Transport) Send(pkts []transport.Out) int {
 	for i := 0; i < len(pkts); {
-		p := t.to(pkts[i].Peer)
+		p := t.peers.Sending(pkts[i].Peer)
 		if p == nil {
 			return i
 		}
@@ -96,10 +96,10 @@ func (t *Transport) batch(p *peer, pkts []transport.Out) (ok, single bool) {
 	return ok, refusal != nil
 }
 
-// Passed tells that a packet to a peer has left by another way than this transport, and
-// how often it was sent before: batches are blamed for what is missed of theirs only.
+// Passed says that a packet to a peer has taken another path than this transport, and how
+// often it was sent before: batches are blamed only for what is missed of them.
 func (t *Transport) Passed(peer, again int) {
-	if p := t.to(peer); p != nil {
+	if p := t.peers.Sending(peer); p != nil {
 		t.alone(p, again)
 	}
 }

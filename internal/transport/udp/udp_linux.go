@@ -2,7 +2,6 @@ package udp
 
 import (
 	"fmt"
-	"sync"
 
 	"weft/internal/doorbell"
 	"weft/internal/sys"
@@ -31,8 +30,7 @@ type Transport struct {
 	card    card
 	socket  *sys.UDPSocket
 	alarm   *doorbell.Alarm
-	peers   sync.Map // rank to *peer
-	last    *peer
+	peers   transport.PeerTable[peer]
 	resized [2][]int // peers whose MTU has changed: those since Resized, and what it returned
 	counts  transport.Counts
 

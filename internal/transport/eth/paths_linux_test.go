@@ -66,9 +66,9 @@ func carry(t *testing.T, from, to *Transport) {
 	}
 }
 
-// TestWays: long packets go as datagrams and short ones as frames, where both get through;
-// and all by the other way where one does not.
-func TestWays(t *testing.T) {
+// TestPaths: long packets go as datagrams and short ones as frames, where both get through;
+// and all take the other path where one does not.
+func TestPaths(t *testing.T) {
 	same := func(card string) string { return card }
 	astray := func(card string) string {
 		frames, datagrams, _ := strings.Cut(card, " ")
@@ -90,33 +90,33 @@ func TestWays(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			from, to := pair(t, c.a, c.b, c.change)
 			carry(t, from, to)
-			if got, _, _ := strings.Cut(from.Way(1), ":"); got != c.want {
+			if got, _, _ := strings.Cut(from.Path(1), ":"); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-// TestShortRunsFollow: long packets that are sent soon after a run of them go by the same
-// way, so that they do not arrive before it.
+// TestShortRunsFollow: long packets that are sent soon after a run of them take the same
+// path, so that they do not arrive before it.
 func TestShortRunsFollow(t *testing.T) {
 	from, to := pair(t, Config{}, Config{}, func(card string) string { return card })
 	carry(t, from, to)
 	long := make([]byte, from.PeerMTU(1))
 	run := slices.Repeat([]transport.Out{{Peer: 1, Header: long}}, 20)
-	if _, w := from.split(run); w != byDatagram {
+	if _, w := from.split(run); w != datagramPath {
 		t.Fatal("a run of long packets goes as frames")
 	}
-	if _, w := from.split([]transport.Out{{Peer: 1, Header: []byte{2}}}); w != byFrame {
+	if _, w := from.split([]transport.Out{{Peer: 1, Header: []byte{2}}}); w != framePath {
 		t.Error("a short packet goes as a datagram")
 	}
 	for i := range 2 * following {
-		want := byDatagram
+		want := datagramPath
 		if i >= following {
-			want = byFrame
+			want = framePath
 		}
 		if _, w := from.split(run[:1]); w != want {
-			t.Errorf("packet %d goes by way %d, want %d", i, w, want)
+			t.Errorf("packet %d takes path %d, want %d", i, w, want)
 		}
 	}
 }
@@ -130,15 +130,15 @@ func TestTrialsOfStrangers(t *testing.T) {
 		func(b []byte) { b[19] = 5 },  // from rank 5
 		func(b []byte) { b[23] = 5 },  // for rank 5
 	} {
-		p := from.peer(1)
-		from.sendTrial(p, byFrame, 1)
+		p := from.peers.Get(1)
+		from.sendTrial(p, framePath, 1)
 		b := append([]byte(nil), from.trial[:trialSize]...)
 		change(b)
-		if !to.onTrial(byDatagram, b) || len(to.answers) > 0 {
+		if !to.onTrial(datagramPath, b) || len(to.answers) > 0 {
 			t.Errorf("% x is answered", b)
 		}
 		b[7] = 0
-		if !to.onTrial(byDatagram, b) || to.peer(0).works[byDatagram].Load() {
+		if !to.onTrial(datagramPath, b) || to.peers.Get(0).paths.works[datagramPath].Load() {
 			t.Errorf("% x is believed", b)
 		}
 	}

@@ -1,7 +1,7 @@
 package transport
 
-// Counts are of what befalls packets at this host, which a transport without Reliable
-// need not tell in any other way.
+// Counts are of what befalls packets at this host, which a lossy transport need not report in
+// any other way.
 type Counts struct {
 	Batches   uint64 // system calls that sent several packets as one, for the kernel to cut
 	Uncut     uint64 // of those, the ones that the kernel refused, so that their packets went singly
@@ -23,14 +23,15 @@ func (c *Counts) Add(o Counts) {
 	c.Switched += o.Switched
 }
 
-// Steady is embedded by transports whose packets have one length and one way, always.
+// Steady is embedded by transports whose path to a peer never changes: packets keep one
+// maximum length, there is nothing to tell of the path, and nothing is counted.
 type Steady struct{}
 
 // Resized returns nothing.
 func (Steady) Resized() []int { return nil }
 
-// Way returns nothing.
-func (Steady) Way(peer int) string { return "" }
+// Path returns nothing.
+func (Steady) Path(peer int) string { return "" }
 
 // Counts returns zeros.
 func (Steady) Counts() Counts { return Counts{} }
