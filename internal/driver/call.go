@@ -50,7 +50,9 @@ const (
 
 var calls = sync.Pool{New: func() any {
 	c := &Call{wake: make(chan struct{}, 1)}
-	c.Msg.Owner, c.RMA.Owner, c.Sync.Owner = c, c, c
+	c.Msg.Owner = c
+	c.RMA.Owner = c
+	c.Sync.Owner = c
 	return c
 }}
 
@@ -65,13 +67,23 @@ func NewCall() *Call { return calls.Get().(*Call) }
 
 // Free gives a call back. Nothing may refer to it any more.
 func (c *Call) Free() {
-	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil
-	c.Msg.Mem, c.Msg.Addr, c.Msg.Alone = 0, 0, false
-	c.RMA.Buf, c.RMA.Err, c.RMA.Name = nil, nil, ""
-	c.RMA.Lock, c.RMA.Epoch = 0, 0
-	c.RMA.Entry, c.RMA.Mode = 0, 0
-	c.over, c.apart = 0, false
-	c.Sync.Object, c.Sync.Err = nil, nil
+	c.Msg.Buf = nil
+	c.Msg.Block = nil
+	c.Msg.Err = nil
+	c.Msg.Mem = 0
+	c.Msg.Addr = 0
+	c.Msg.Alone = false
+	c.RMA.Buf = nil
+	c.RMA.Err = nil
+	c.RMA.Name = ""
+	c.RMA.Lock = 0
+	c.RMA.Epoch = 0
+	c.RMA.Entry = 0
+	c.RMA.Mode = 0
+	c.over = 0
+	c.apart = false
+	c.Sync.Object = nil
+	c.Sync.Err = nil
 	c.port = nil
 	select {
 	case <-c.wake:
@@ -140,8 +152,11 @@ func (n *Node) Message(ctx context.Context, p *msg.Port, c *Call) error {
 // lock is held.
 func (n *Node) submit(p *msg.Port, c *Call) {
 	if n.life.closing.Load() {
-		c.is, c.port = message, p
-		c.Msg.State, c.Msg.Err, c.Msg.Block = msg.Done, link.ErrClosed, nil
+		c.is = message
+		c.port = p
+		c.Msg.State = msg.Done
+		c.Msg.Err = link.ErrClosed
+		c.Msg.Block = nil
 		return
 	}
 	n.hand(p, c)
@@ -149,7 +164,8 @@ func (n *Node) submit(p *msg.Port, c *Call) {
 
 // hand hands a message operation to the engine. The lock is held.
 func (n *Node) hand(p *msg.Port, c *Call) {
-	c.is, c.port = message, p
+	c.is = message
+	c.port = p
 	c.reset()
 	c.began = n.mark()
 	n.eng.start(p, &c.Msg)
@@ -213,9 +229,12 @@ func (n *Node) Begin(c *Call) {
 func (n *Node) begin(c *Call) {
 	c.is = memory
 	c.reset()
-	c.began, c.over, c.apart = n.mark(), 0, n.timeline != nil
+	c.began = n.mark()
+	c.over = 0
+	c.apart = n.timeline != nil
 	if n.life.closing.Load() {
-		c.RMA.Done, c.RMA.Err = true, link.ErrClosed
+		c.RMA.Done = true
+		c.RMA.Err = link.ErrClosed
 	} else {
 		n.eng.access(&c.RMA)
 		n.flush(n.clock())
@@ -230,7 +249,8 @@ func (n *Node) begin(c *Call) {
 func (n *Node) Launch(p *msg.Port, c *Call) {
 	n.enter()
 	defer n.mu.Unlock()
-	c.over, c.apart = 0, n.timeline != nil
+	c.over = 0
+	c.apart = n.timeline != nil
 	n.submit(p, c)
 	n.flush(n.clock())
 	if !c.pending() {

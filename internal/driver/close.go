@@ -76,9 +76,11 @@ func (n *Node) Drain(patience time.Duration) []msg.Backlog {
 	}
 	n.eng.drain()
 	n.flush(n.clock())
-	end, before := n.now().Add(patience), -1
+	end := n.now().Add(patience)
+	before := -1
 	for {
-		left, count := n.eng.Msg.Backlog(), 0
+		left := n.eng.Msg.Backlog()
+		count := 0
 		for _, b := range left {
 			if !b.Left {
 				count += b.Messages
@@ -86,7 +88,8 @@ func (n *Node) Drain(patience time.Duration) []msg.Backlog {
 		}
 		now := n.now()
 		if count != before {
-			before, end = count, now.Add(patience)
+			before = count
+			end = now.Add(patience)
 		}
 		if count == 0 || now >= end || n.life.closed {
 			return left

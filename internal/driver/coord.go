@@ -58,7 +58,8 @@ func (n *Node) Free(o *coord.Object) (ok bool) {
 			// We keep the lock, and may now compute for long: the doorbell must be
 			// armed at once, for whoever asks for it. Once is enough for as long as
 			// nobody polls.
-			n.service.freedAt, n.service.armNow = n.waiting.reaps, true
+			n.service.freedAt = n.waiting.reaps
+			n.service.armNow = true
 			n.alert()
 		}
 	}
@@ -88,7 +89,9 @@ func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind,
 		c = NewCall()
 	}
 	op := &c.Sync
-	op.Object, op.Kind, op.N = o, kind, arg
+	op.Object = o
+	op.Kind = kind
+	op.N = arg
 	c.is = coordination
 	c.reset()
 	began := n.mark()

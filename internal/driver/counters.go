@@ -41,12 +41,18 @@ func (n *Node) update(now monotime.Time) {
 	page := n.stats.page.Node
 	page.Updated = n.wall(now)
 	for i, t := range n.transports.all[:min(len(n.transports.all), counters.MaxTransports)] {
-		c, shown := t.Counts(), &page.Transports[i]
+		c := t.Counts()
+		shown := &page.Transports[i]
 		if c.Refused > shown.Unsent {
 			page.Fail(page.Updated, -1, "packets that the kernel would not send", c.Refused-shown.Unsent)
 		}
-		shown.Batches, shown.Uncut, shown.Joined = c.Batches, c.Uncut, c.Joined
-		shown.Overflows, shown.Truncated, shown.Unsent, shown.Switched = c.Overflows, c.Truncated, c.Refused, c.Switched
+		shown.Batches = c.Batches
+		shown.Uncut = c.Uncut
+		shown.Joined = c.Joined
+		shown.Overflows = c.Overflows
+		shown.Truncated = c.Truncated
+		shown.Unsent = c.Refused
+		shown.Switched = c.Switched
 	}
 	if d := n.eng.Dropped(); d != page.Dropped {
 		n.dropped(d)
@@ -59,7 +65,8 @@ func (n *Node) update(now monotime.Time) {
 
 // dropped writes down that packets have not been accepted.
 func (n *Node) dropped(d counters.Dropped) {
-	page, old := n.stats.page.Node, n.stats.page.Node.Dropped
+	page := n.stats.page.Node
+	old := n.stats.page.Node.Dropped
 	for _, r := range []struct {
 		what     string
 		now, old uint64
@@ -80,7 +87,8 @@ func (n *Node) dropped(d counters.Dropped) {
 // updateMemory writes down how much memory the node and its transports hold, and what Hold has
 // said.
 func (n *Node) updateMemory() {
-	held, mapped := uint64(n.eng.Msg.MemoryBytes())+n.stats.held.Load(), uint64(0)
+	held := uint64(n.eng.Msg.MemoryBytes()) + n.stats.held.Load()
+	mapped := uint64(0)
 	for i, t := range n.transports.all[:min(len(n.transports.all), counters.MaxTransports)] {
 		b := t.MemoryBytes()
 		n.stats.page.Node.Transports[i].Memory = b
@@ -89,7 +97,8 @@ func (n *Node) updateMemory() {
 			mapped += m.Mapped()
 		}
 	}
-	n.stats.page.Node.Memory, n.stats.page.Node.Mapped = held, mapped
+	n.stats.page.Node.Memory = held
+	n.stats.page.Node.Mapped = mapped
 }
 
 // Hold says how many bytes of memory the process holds besides what the node and its
@@ -152,7 +161,8 @@ func (c *Call) operation() counters.Operation {
 
 // asleep shows that a call's goroutine sleeps from now on, and returns the place for awake.
 func (n *Node) asleep(c *Call, op counters.Operation, now monotime.Time) (place int) {
-	phase, name := uint64(0), ""
+	phase := uint64(0)
+	name := ""
 	switch c.is {
 	case memory:
 		name = c.RMA.Name

@@ -85,7 +85,8 @@ func (n *Node) Vain() {
 func (n *Node) waitHosted(ctx context.Context, c *Call) error {
 	until := n.deadline(ctx)
 	if n.pending(c) {
-		op, began := c.operation(), n.now()
+		op := c.operation()
+		began := n.now()
 		place := n.asleep(c, op, began)
 		defer func() {
 			w := &n.stats.page.Node.Waits[op]

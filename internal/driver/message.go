@@ -106,7 +106,8 @@ func (n *Node) barren(p *msg.Port, from int) error {
 	}
 	c := NewCall()
 	defer c.Free()
-	c.Msg.Kind, c.Msg.Peer = msg.Recv, from
+	c.Msg.Kind = msg.Recv
+	c.Msg.Peer = from
 	n.hand(p, c)
 	n.flush(n.clock())
 	return n.explain(c, c.Msg.Err)
@@ -129,7 +130,9 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	if n.cached.receive = nil; c == nil {
 		c = NewCall()
 	}
-	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Recv, from, buf
+	c.Msg.Kind = msg.Recv
+	c.Msg.Peer = from
+	c.Msg.Buf = buf
 	n.submit(p, c)
 	if c.Msg.State != msg.Pending {
 		n.flush(n.clock()) // room may have been made for others
@@ -151,7 +154,9 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	}
 	n.eng.lent(p, &c.Msg)
 	r = Received{c.Msg.From, c.Msg.N, c.Msg.Block}
-	c.Msg.Buf, c.Msg.Block, c.Msg.Err = nil, nil, nil
+	c.Msg.Buf = nil
+	c.Msg.Block = nil
+	c.Msg.Err = nil
 	if n.cached.receive == nil {
 		n.cached.receive = c
 	} else { // another goroutine has received meanwhile

@@ -93,7 +93,8 @@ func (b *modelBell) Ring() {
 }
 
 func (b *modelBell) ring() {
-	b.state, b.token = transport.Awake, true
+	b.state = transport.Awake
+	b.token = true
 	for _, woken := range b.sleeps {
 		*woken = true
 	}
@@ -190,7 +191,8 @@ func (m *model) run() {
 			}
 			m.peer.Taken(0, 0, k, k, pkts[:])
 			if urgent && !m.wire.urgent {
-				m.wire.urgent, m.since = true, m.world.Now()
+				m.wire.urgent = true
+				m.since = m.world.Now()
 			}
 			m.bell.Wake(urgent)
 		}
@@ -200,7 +202,8 @@ func (m *model) run() {
 // ask asks the node for a sign of life, and waits for it.
 func (m *model) ask() {
 	m.wire.in = append(m.wire.in, wire.Beat{Ask: true}.Append(nil))
-	m.wire.urgent, m.since = true, m.world.Now()
+	m.wire.urgent = true
+	m.since = m.world.Now()
 	m.bell.Wake(true)
 	interleave.Block(func() bool { return m.wire.beats > 0 }, -1)
 }
@@ -298,7 +301,8 @@ func (s scenario) start(m *model) {
 		if err != nil || err2 != nil {
 			interleave.Fail("Open: %v, %v", err, err2)
 		}
-		ports, m.ports = append(ports, p), append(m.ports, q)
+		ports = append(ports, p)
+		m.ports = append(m.ports, q)
 		for range s.messages {
 			m.to = append(m.to, i)
 		}
@@ -330,7 +334,8 @@ func (s scenario) start(m *model) {
 	for range s.flushes {
 		m.program(func() {
 			c := NewCall()
-			c.Msg.Kind, c.Msg.Peer = msg.Flush, msg.Any
+			c.Msg.Kind = msg.Flush
+			c.Msg.Peer = msg.Any
 			_ = n.Message(context.Background(), ports[0], c)
 			c.Free()
 		})

@@ -19,7 +19,8 @@ func (n *Node) Notify(p *msg.Port, notice chan struct{}) {
 	}
 	n.progress()
 	c := NewCall()
-	c.Msg.Kind, c.Msg.Peer = msg.Await, msg.Any
+	c.Msg.Kind = msg.Await
+	c.Msg.Peer = msg.Any
 	n.submit(p, c)
 	if !c.pending() {
 		c.Free()
@@ -29,7 +30,8 @@ func (n *Node) Notify(p *msg.Port, notice chan struct{}) {
 	if n.notices == nil {
 		n.notices = map[*msg.Port]*Call{}
 	}
-	n.notices[p], c.notice = c, notice
+	n.notices[p] = c
+	c.notice = notice
 	n.waiting.parked++
 	if n.cfg.Host == nil {
 		n.rest()

@@ -91,7 +91,9 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		}
 		now := n.now()
 		if end == 0 {
-			end, yield, began = now.Add(n.pollBudget()), now.Add(courtesy), now
+			end = now.Add(n.pollBudget())
+			yield = now.Add(courtesy)
+			began = now
 		}
 		last = now
 		if now > yield {

@@ -63,19 +63,26 @@ func (c *Call) describe() waitgraph.Wait {
 			w.Call = fmt.Sprintf("%d bytes, channel %d", len(c.Msg.Buf), c.port.Channel())
 		}
 	case memory:
-		w.For, w.Name, w.Rank, w.Call = "region", c.RMA.Name, c.RMA.Peer, c.RMA.String()
+		w.For = "region"
+		w.Name = c.RMA.Name
+		w.Rank = c.RMA.Peer
+		w.Call = c.RMA.String()
 		switch c.RMA.Kind {
 		case rma.Attach:
 			w.Call = "to be exposed"
 		case rma.IPush:
 			w.For = "mailbox"
 		case rma.Await: // of our own, for what anyone may send
-			w.For, w.Name, w.Rank = "receive", "", waitgraph.Anyone
+			w.For = "receive"
+			w.Name = ""
+			w.Rank = waitgraph.Anyone
 		}
 	case coordination:
 		w.For = "lock"
 		if o := c.Sync.Object; o != nil {
-			w.For, w.Name, w.ID = o.What(), o.Name, o.ID
+			w.For = o.What()
+			w.Name = o.Name
+			w.ID = o.ID
 		}
 		if c.Sync.Kind == coord.Await || c.Sync.Kind == coord.Pass {
 			w.Phase = c.Sync.N

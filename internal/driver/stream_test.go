@@ -72,7 +72,8 @@ func (c *counter) Sleep(s transport.State, d time.Duration) {
 func TestStream(t *testing.T) {
 	const size = 1 << 20
 	n := New(Config{Engine: engine.Config{Rank: 0, Size: 2, Rand: func() uint64 { return 5 }, Incarnation: 1}})
-	bell, tr := &counter{Chan: doorbell.NewChan()}, &narrow{in: make(chan []byte, 1)}
+	bell := &counter{Chan: doorbell.NewChan()}
+	tr := &narrow{in: make(chan []byte, 1)}
 	n.Start(bell, tr)
 	defer n.Close(0)
 	n.connect(1, Route{Transport: tr})

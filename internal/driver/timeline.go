@@ -32,7 +32,8 @@ func (n *Node) markSend() int64 {
 
 // noteSent notes a message that has been sent without waiting.
 func (n *Node) noteSent(began int64, p *msg.Port, to, size int) {
-	now, self := n.timeline.Now(), n.cfg.Engine.Rank
+	now := n.timeline.Now()
+	self := n.cfg.Engine.Rank
 	if began == 0 {
 		began = now
 	}
@@ -43,7 +44,8 @@ func (n *Node) noteSent(began int64, p *msg.Port, to, size int) {
 
 // noteTaken notes a message that was received without waiting.
 func (n *Node) noteTaken(p *msg.Port, b *msg.Block, from int) {
-	now, self := n.timeline.Now(), n.cfg.Engine.Rank
+	now := n.timeline.Now()
+	self := n.cfg.Engine.Rank
 	n.timeline.Add(timeline.Event{
 		Begin: now, End: now, ID: timeline.MessageID(from, self, p.Channel(), b.Seq()), Size: uint64(len(b.Data())), Peer: int32(from), Kind: timeline.Receive,
 	})
@@ -55,7 +57,9 @@ func (n *Node) noteReceive(began int64, c *Call, err error) {
 	e := timeline.Event{Begin: began, End: n.timeline.Now(), Size: uint64(c.Msg.N), Peer: int32(c.Msg.From), Kind: timeline.Receive}
 	switch {
 	case err != nil:
-		e.Flags, e.Size, e.Peer = timeline.Failed, 0, int32(c.Msg.Peer)
+		e.Flags = timeline.Failed
+		e.Size = 0
+		e.Peer = int32(c.Msg.Peer)
 	case c.Msg.State != msg.Offered:
 		e.ID = n.messageID(c)
 	}
@@ -64,7 +68,8 @@ func (n *Node) noteReceive(began int64, c *Call, err error) {
 
 // messageID returns the number of the message that a call has sent or received.
 func (n *Node) messageID(c *Call) uint64 {
-	from, to := n.cfg.Engine.Rank, c.Msg.Peer
+	from := n.cfg.Engine.Rank
+	to := c.Msg.Peer
 	if c.Msg.Kind == msg.Recv {
 		from, to = c.Msg.From, from
 	}
@@ -84,22 +89,28 @@ var memoryKinds = [...]timeline.Kind{
 func (n *Node) noteCall(c *Call, err error) {
 	e := timeline.Event{Begin: c.began, End: n.timeline.Now(), Peer: timeline.Nobody}
 	if c.over != 0 {
-		e.End, c.over = c.over, 0
+		e.End = c.over
+		c.over = 0
 	}
 	if err != nil {
 		e.Flags = timeline.Failed
 	}
 	switch c.is {
 	case message:
-		e.Kind, e.Peer, e.Size = messageKinds[c.Msg.Kind], int32(c.Msg.Peer), uint64(len(c.Msg.Buf))
+		e.Kind = messageKinds[c.Msg.Kind]
+		e.Peer = int32(c.Msg.Peer)
+		e.Size = uint64(len(c.Msg.Buf))
 		if c.Msg.Kind == msg.Recv {
-			e.Peer, e.Size = int32(c.Msg.From), uint64(c.Msg.N)
+			e.Peer = int32(c.Msg.From)
+			e.Size = uint64(c.Msg.N)
 		}
 		if err == nil && e.Kind.Message() && c.Msg.State == msg.Done {
 			e.ID = n.messageID(c)
 		}
 	case memory:
-		e.Kind, e.Peer, e.Size = memoryKinds[c.RMA.Kind], int32(c.RMA.Peer), uint64(len(c.RMA.Buf))
+		e.Kind = memoryKinds[c.RMA.Kind]
+		e.Peer = int32(c.RMA.Peer)
+		e.Size = uint64(len(c.RMA.Buf))
 		if c.RMA.Kind == rma.Atomic {
 			e.Size = 8
 		}

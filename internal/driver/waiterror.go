@@ -59,9 +59,11 @@ func (c *Call) doing() string {
 	w := c.describe()
 	switch c.is {
 	case message:
-		from, to := "", ""
+		from := ""
+		to := ""
 		if c.Msg.Peer >= 0 {
-			from, to = fmt.Sprintf(" from rank %d", c.Msg.Peer), fmt.Sprintf(" to rank %d", c.Msg.Peer)
+			from = fmt.Sprintf(" from rank %d", c.Msg.Peer)
+			to = fmt.Sprintf(" to rank %d", c.Msg.Peer)
 		}
 		switch c.Msg.Kind {
 		case msg.Recv:

@@ -44,7 +44,8 @@ func CompareAndSwap64(b []byte, off int, old, v uint64) bool {
 // word is written in one piece, so that one who polls it never sees half.
 func Copy(dst, src []byte) {
 	if len(src) == 8 {
-		d, s := unsafe.Pointer(&dst[:8][0]), unsafe.Pointer(&src[0])
+		d := unsafe.Pointer(&dst[:8][0])
+		s := unsafe.Pointer(&src[0])
 		if uintptr(d)&7 == 0 {
 			storeRelease((*uint64)(d), loadAny(s))
 			return
@@ -52,7 +53,8 @@ func Copy(dst, src []byte) {
 	}
 	for len(src) > throughCache {
 		copy(dst[:throughCache], src)
-		dst, src = dst[throughCache:], src[throughCache:]
+		dst = dst[throughCache:]
+		src = src[throughCache:]
 	}
 	copy(dst[:len(src)], src)
 }

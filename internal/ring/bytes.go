@@ -104,7 +104,8 @@ func (p *ByteProducer) refresh() error {
 		p.pressed = true
 	}
 	if p.pressed && (p.tail == head || head&(grown-1) == 0 && p.tail-head <= p.size) {
-		p.size, p.pressed = grown, false
+		p.size = grown
+		p.pressed = false
 		p.m.size.Store(uint32(grown))
 	}
 	return nil
@@ -149,7 +150,9 @@ func (p *ByteProducer) Shrink() bool {
 	if head != p.tail {
 		return false
 	}
-	p.head, p.size, p.pressed = head, BytesLeast, false
+	p.head = head
+	p.size = BytesLeast
+	p.pressed = false
 	p.m.size.Store(BytesLeast)
 	return true
 }
@@ -219,7 +222,8 @@ func (c *ByteConsumer) refresh() error {
 	if size < BytesLeast || size > uint64(len(c.data)) || size&(size-1) != 0 || tail-c.head > size {
 		return ErrNonsense
 	}
-	c.tail, c.size = tail, size
+	c.tail = tail
+	c.size = size
 	return nil
 }
 

@@ -9,7 +9,8 @@ import (
 
 // byteRing returns both ends of a new ring, and its memory.
 func byteRing(size int) (p *ByteProducer, c *ByteConsumer, control []byte) {
-	control, data := area(BytesControl), area(size)
+	control = area(BytesControl)
+	data := area(size)
 	return NewByteProducer(control, data), NewByteConsumer(control, data), control
 }
 
@@ -61,7 +62,8 @@ func pull(t *testing.T, c *ByteConsumer, n int) (pulled int) {
 func TestBytesKeepOrder(t *testing.T) {
 	p, c, _ := byteRing(16 * BytesLeast)
 	rnd := rand.New(rand.NewPCG(5, 6))
-	sent, got := 0, 0
+	sent := 0
+	got := 0
 	for got < 4<<20 {
 		sent += push(t, p, rnd.IntN(64<<10))
 		if c.Ready() != (sent != got) {

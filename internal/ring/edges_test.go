@@ -24,10 +24,12 @@ func take(t *testing.T, c *Consumer, i, n int) {
 func TestPairDataIsFilledExactly(t *testing.T) {
 	for _, size := range []int{8 << 10, MaxPacket, 57, 64, 65, 4 << 10} {
 		m := area(PairBytes)
-		p, c := NewProducer(m), NewConsumer(m)
+		p := NewProducer(m)
+		c := NewConsumer(m)
 		room := (size + line - 1) / line * line
 		fit := min(pairData/room, pairCells)
-		first, next := 0, 0
+		first := 0
+		next := 0
 		for ; p.Push(packet(next, size)[:8], packet(next, size)[8:]); next++ {
 		}
 		if next != fit {
@@ -66,7 +68,8 @@ func TestPairDataIsFilledExactly(t *testing.T) {
 // at the end counts as used until then.
 func TestPairSkipsTheEnd(t *testing.T) {
 	m := area(PairBytes)
-	p, c := NewProducer(m), NewConsumer(m)
+	p := NewProducer(m)
+	c := NewConsumer(m)
 	n := 0
 	for ; p.Push(packet(n, MaxPacket), nil); n++ {
 	}
@@ -107,8 +110,12 @@ func TestPairRefusesWhatCannotBe(t *testing.T) {
 	} {
 		m := area(PairBytes)
 		cell := &pairAt(m).cells[0]
-		cell.stamp, cell.size = 1, c.size
-		cell.data[0], cell.data[1], cell.data[2], cell.data[3] = byte(c.at), byte(c.at>>8), byte(c.at>>16), byte(c.at>>24)
+		cell.stamp = 1
+		cell.size = c.size
+		cell.data[0] = byte(c.at)
+		cell.data[1] = byte(c.at >> 8)
+		cell.data[2] = byte(c.at >> 16)
+		cell.data[3] = byte(c.at >> 24)
 		want := 0
 		if c.whole {
 			want = int(c.size)
@@ -142,7 +149,8 @@ func TestPairIgnoresNonsenseOfTheConsumer(t *testing.T) {
 func TestPairPublishesAtAQuarter(t *testing.T) {
 	for _, size := range []int{1, 8 << 10} {
 		m := area(PairBytes)
-		p, c := NewProducer(m), NewConsumer(m)
+		p := NewProducer(m)
+		c := NewConsumer(m)
 		quarter := min(pairCells/4, pairData/4/size)
 		for i := range quarter {
 			if !p.Push(packet(i, size), nil) {
@@ -163,9 +171,12 @@ func TestPairPublishesAtAQuarter(t *testing.T) {
 
 // Only what is in the ring can be seen, and all of it.
 func TestPeekSeesWhatIsThere(t *testing.T) {
-	m, n := area(PairBytes), area(InboxBytes)
-	p, c := NewProducer(m), NewConsumer(m)
-	s, r := NewSender(n, 0), NewReceiver(n, func(int) bool { return false })
+	m := area(PairBytes)
+	n := area(InboxBytes)
+	p := NewProducer(m)
+	c := NewConsumer(m)
+	s := NewSender(n, 0)
+	r := NewReceiver(n, func(int) bool { return false })
 	for i := range pairCells {
 		if _, ok := c.Peek(i); ok || c.Ready() && i == 0 {
 			t.Fatalf("the pair shows packet %d of %d", i, i)
@@ -208,7 +219,8 @@ func TestPeekSeesWhatIsThere(t *testing.T) {
 // Packets of every length come through the inbox whole, with their sender; a length that cannot be gives an empty one.
 func TestInboxLengths(t *testing.T) {
 	m := area(InboxBytes)
-	s, r := NewSender(m, 3), NewReceiver(m, func(int) bool { return false })
+	s := NewSender(m, 3)
+	r := NewReceiver(m, func(int) bool { return false })
 	for _, n := range []int{0, 1, inline - 1, inline, inline + 1, MaxPacket - 1, MaxPacket} {
 		for _, cut := range []int{0, n / 3, n} {
 			want := packet(n+cut, n)
@@ -270,7 +282,8 @@ func TestInboxAsksOnlyAboutTheOwner(t *testing.T) {
 func TestInboxPassesRetiredCells(t *testing.T) {
 	m := area(InboxBytes)
 	inboxAt(m).cells[0].word.Store(retired)
-	s, r := NewSender(m, 1), NewReceiver(m, func(int) bool { return false })
+	s := NewSender(m, 1)
+	r := NewReceiver(m, func(int) bool { return false })
 	if r.Ready() || r.Idle() {
 		t.Fatalf("a retired cell that the tail has not passed is ready %v, idle %v", r.Ready(), r.Idle())
 	}

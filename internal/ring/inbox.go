@@ -81,7 +81,8 @@ func (s *Sender) Push(header, payload []byte) bool {
 				s.m.tail.CompareAndSwap(t, t+1)
 				s.fill(c, i, header, payload)
 				c.word.Store(word(t, full))
-				s.last, s.sent = t, true
+				s.last = t
+				s.sent = true
 				return true
 			}
 		case w == retired || laps(w, t) == 0:
@@ -100,7 +101,8 @@ func (s *Sender) fill(c *inboxCell, i uint64, header, payload []byte) {
 	}
 	copy(to, header)
 	copy(to[len(header):], payload)
-	c.from, c.size = s.rank, uint32(size)
+	c.from = s.rank
+	c.size = uint32(size)
 }
 
 // Drained reports whether the consumer has taken everything that this end has

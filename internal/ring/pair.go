@@ -177,6 +177,7 @@ func (c *Consumer) Take(n, bytes int) {
 
 // Publish tells the producer how far the consumer is.
 func (c *Consumer) Publish() {
-	c.published, c.bytes = c.pos, 0
+	c.published = c.pos
+	c.bytes = 0
 	c.m.head.Store(c.pos)
 }

@@ -18,7 +18,8 @@ func area(n int) []byte {
 
 func TestPairKeepsOrderAndBytes(t *testing.T) {
 	m := area(PairBytes)
-	p, c := NewProducer(m), NewConsumer(m)
+	p := NewProducer(m)
+	c := NewConsumer(m)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var sent, got uint64
 	for got < 20000 {
@@ -35,7 +36,8 @@ func TestPairKeepsOrderAndBytes(t *testing.T) {
 			}
 			sent++
 		}
-		n, size := 0, 0
+		n := 0
+		size := 0
 		for limit := rnd.IntN(40); n < limit; n++ {
 			pkt, ok := c.Peek(n)
 			if !ok {
@@ -56,7 +58,8 @@ func TestPairKeepsOrderAndBytes(t *testing.T) {
 
 func TestPairFullAndDrained(t *testing.T) {
 	m := area(PairBytes)
-	p, c := NewProducer(m), NewConsumer(m)
+	p := NewProducer(m)
+	c := NewConsumer(m)
 	n := 0
 	for p.Push([]byte{1}, nil) {
 		n++
@@ -207,9 +210,12 @@ func TestInboxDeadProducer(t *testing.T) {
 }
 
 func TestRingsDoNotAllocate(t *testing.T) {
-	m, n := area(PairBytes), area(InboxBytes)
-	p, c := NewProducer(m), NewConsumer(m)
-	s, r := NewSender(n, 1), NewReceiver(n, func(int) bool { return false })
+	m := area(PairBytes)
+	n := area(InboxBytes)
+	p := NewProducer(m)
+	c := NewConsumer(m)
+	s := NewSender(n, 1)
+	r := NewReceiver(n, func(int) bool { return false })
 	b := make([]byte, 4000)
 	if got := testing.AllocsPerRun(1000, func() {
 		p.Push(b[:20], b)

@@ -23,7 +23,8 @@ func DropNetworkCapabilities() error {
 		return os.NewSyscallError("capget", err)
 	}
 	for _, c := range []uint{unix.CAP_NET_RAW, unix.CAP_NET_ADMIN, unix.CAP_BPF} {
-		d, bit := &data[c/32], uint32(1)<<(c%32)
+		d := &data[c/32]
+		bit := uint32(1) << (c % 32)
 		d.Effective &^= bit
 		d.Permitted &^= bit
 		d.Inheritable &^= bit

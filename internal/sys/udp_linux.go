@@ -85,13 +85,15 @@ func (s *UDPSocket) NewUDPAddr(ap netip.AddrPort) *UDPAddr {
 	port := ap.Port()
 	if !s.v6 {
 		sa := (*unix.RawSockaddrInet4)(unsafe.Pointer(&a.raw))
-		sa.Family, sa.Addr = unix.AF_INET, ap.Addr().Unmap().As4()
+		sa.Family = unix.AF_INET
+		sa.Addr = ap.Addr().Unmap().As4()
 		sa.Port = port<<8 | port>>8
 		a.n = unix.SizeofSockaddrInet4
 		return a
 	}
 	sa := (*unix.RawSockaddrInet6)(unsafe.Pointer(&a.raw))
-	sa.Family, sa.Addr = unix.AF_INET6, ap.Addr().As16()
+	sa.Family = unix.AF_INET6
+	sa.Addr = ap.Addr().As16()
 	sa.Port = port<<8 | port>>8
 	a.n = unix.SizeofSockaddrInet6
 	return a
@@ -105,7 +107,8 @@ func OpenUDP(bind netip.AddrPort, buffer int, gso, gro bool) (*UDPSocket, netip.
 	if err != nil {
 		return nil, bind, err
 	}
-	s.fd, s.local = fd, s.sockaddr(bind)
+	s.fd = fd
+	s.local = s.sockaddr(bind)
 	if err := unix.Bind(fd, s.local); err != nil {
 		unix.Close(fd)
 		return nil, bind, os.NewSyscallError("bind", err)
@@ -140,9 +143,13 @@ func OpenUDP(bind netip.AddrPort, buffer int, gso, gro bool) (*UDPSocket, netip.
 // of hops that are left, and ours leave with the most there are. The kernel says how many
 // are left, but refuses nothing by itself.
 func (s *UDPSocket) OneSegment() error {
-	level, send, tell := unix.IPPROTO_IP, unix.IP_TTL, unix.IP_RECVTTL
+	level := unix.IPPROTO_IP
+	send := unix.IP_TTL
+	tell := unix.IP_RECVTTL
 	if s.v6 {
-		level, send, tell = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, unix.IPV6_RECVHOPLIMIT
+		level = unix.IPPROTO_IPV6
+		send = unix.IPV6_UNICAST_HOPS
+		tell = unix.IPV6_RECVHOPLIMIT
 	}
 	if err := unix.SetsockoptInt(s.fd, level, send, mostHops); err != nil {
 		return os.NewSyscallError("IP_TTL", err)
@@ -188,12 +195,14 @@ func (s *UDPSocket) prepare() {
 		s.inIov[i].Base = &s.inBytes[i*superSize]
 		s.inIov[i].SetLen(superSize)
 		h := &s.in[i].hdr
-		h.Iov, h.Control = &s.inIov[i], &s.inCmsg[i][0]
+		h.Iov = &s.inIov[i]
+		h.Control = &s.inCmsg[i][0]
 		h.SetIovlen(1)
 	}
 	s.msg.Iov = &s.iov[0]
 	h := (*unix.Cmsghdr)(unsafe.Pointer(&s.cmsg))
-	h.Level, h.Type = solUDP, udpSegment
+	h.Level = solUDP
+	h.Type = udpSegment
 	h.SetLen(unix.CmsgLen(2))
 }
 
@@ -257,7 +266,8 @@ func (s *UDPSocket) put(i int, header, payload []byte) {
 }
 
 func (s *UDPSocket) sendmsg(to *UDPAddr, packets int) unix.Errno {
-	s.msg.Name, s.msg.Namelen = &to.raw[0], to.n
+	s.msg.Name = &to.raw[0]
+	s.msg.Namelen = to.n
 	s.msg.SetIovlen(2 * packets)
 	_, _, errno := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.msg)), unix.MSG_DONTWAIT)
 	clear(s.iov[:2*packets])

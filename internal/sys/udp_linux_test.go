@@ -14,7 +14,8 @@ import (
 func message(level, kind int32, data []byte) []byte {
 	b := make([]byte, unix.CmsgSpace(len(data)))
 	h := (*unix.Cmsghdr)(unsafe.Pointer(&b[0]))
-	h.Level, h.Type = level, kind
+	h.Level = level
+	h.Type = kind
 	h.SetLen(unix.CmsgLen(len(data)))
 	copy(b[unix.CmsgLen(0):], data)
 	return b

@@ -11,9 +11,13 @@ import (
 // UDP payload: what the interface, the route and routers on the way have told it. Any
 // goroutine may call it.
 func (s *UDPSocket) PathMTU(to *UDPAddr) (int, error) {
-	level, option, headers := unix.IPPROTO_IP, unix.IP_MTU, 28
+	level := unix.IPPROTO_IP
+	option := unix.IP_MTU
+	headers := 28
 	if s.v6 {
-		level, option, headers = unix.IPPROTO_IPV6, unix.IPV6_MTU, 48
+		level = unix.IPPROTO_IPV6
+		option = unix.IPV6_MTU
+		headers = 48
 	}
 	if s.router < 0 {
 		return 0, ErrUnsupported
@@ -32,9 +36,12 @@ func (s *UDPSocket) PathMTU(to *UDPAddr) (int, error) {
 // Fragment says whether the kernel fragments what it knows to be too long for a path. If
 // not it refuses that (EMSGSIZE), and routers on the way refuse it, too, and say so.
 func (s *UDPSocket) Fragment(on bool) {
-	level, option, how := unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO
+	level := unix.IPPROTO_IP
+	option := unix.IP_MTU_DISCOVER
+	how := unix.IP_PMTUDISC_DO
 	if s.v6 {
-		level, option = unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER
+		level = unix.IPPROTO_IPV6
+		option = unix.IPV6_MTU_DISCOVER
 	}
 	if on {
 		how = unix.IP_PMTUDISC_WANT // has the same value for IPv6, like the other one

@@ -19,7 +19,8 @@ func (s *UDPSocket) Recv() int {
 		if s.quiet = errno != 0; s.quiet {
 			return 0
 		}
-		first.n, s.long = uint32(n), n > longDatagram
+		first.n = uint32(n)
+		s.long = n > longDatagram
 		return 1
 	}
 	for i := range s.in {
@@ -79,7 +80,8 @@ func (c *control) parse(b []byte) {
 		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_TTL && len(data) >= 4, h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_HOPLIMIT && len(data) >= 4:
 			c.hops = int(int32(binary.NativeEndian.Uint32(data)))
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
-			c.told, c.dropped = true, binary.NativeEndian.Uint32(data)
+			c.told = true
+			c.dropped = binary.NativeEndian.Uint32(data)
 		}
 		b = rest
 	}

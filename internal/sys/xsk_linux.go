@@ -132,7 +132,9 @@ func (x *XSK) mapRings() error {
 		}
 		x.maps = append(x.maps, m)
 		word := func(at uint64) *uint32 { return (*uint32)(unsafe.Pointer(&m[at])) }
-		r.ring.producer, r.ring.consumer, r.ring.flags = word(r.at.Producer), word(r.at.Consumer), word(r.at.Flags)
+		r.ring.producer = word(r.at.Producer)
+		r.ring.consumer = word(r.at.Consumer)
+		r.ring.flags = word(r.at.Flags)
 		r.ring.mask = r.n - 1
 		if r.descs {
 			r.ring.descs = unsafe.Slice((*unix.XDPDesc)(unsafe.Pointer(&m[r.at.Desc])), r.n)

@@ -20,7 +20,8 @@ func BenchmarkFrames(b *testing.B) {
 				defer src.Close()
 				defer dst.Close()
 				src.Dial(1, dst.Card())
-				done, got := make(chan struct{}), 0
+				done := make(chan struct{})
+				got := 0
 				stop := make(chan struct{})
 				go func() {
 					runtime.LockOSThread()

@@ -257,10 +257,12 @@ func TestPrivilege(t *testing.T) {
 	}
 	run := func(caps ...uintptr) string {
 		cmd := exec.Command(program)
-		cmd.Env, cmd.Dir = []string{envOpen + "=1"}, "/"
+		cmd.Env = []string{envOpen + "=1"}
+		cmd.Dir = "/"
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, AmbientCaps: caps}
 		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
+		cmd.Stdout = &out
+		cmd.Stderr = &out
 		if err := sys.InNetwork(l.Hosts[0].Namespace, cmd.Start); err != nil {
 			t.Fatal(err)
 		}

@@ -19,12 +19,15 @@ func pair(t *testing.T, a, b Config, change func(card string) string) (from, to 
 	t.Helper()
 	l := network(t, 2, 1500)
 	open := func(h netlab.Host, rank int, cfg Config) *Transport {
-		cfg.Job, cfg.Rank, cfg.Bell = 7, rank, doorbell.NewChan()
+		cfg.Job = 7
+		cfg.Rank = rank
+		cfg.Bell = doorbell.NewChan()
 		e := on(t, h, cfg)
 		t.Cleanup(func() { e.Close() })
 		return e
 	}
-	from, to = open(l.Hosts[0], 0, a), open(l.Hosts[1], 1, b)
+	from = open(l.Hosts[0], 0, a)
+	to = open(l.Hosts[1], 1, b)
 	for _, err := range []error{from.Dial(1, change(to.Card())), to.Dial(0, change(from.Card()))} {
 		if err != nil {
 			t.Fatal(err)

@@ -133,6 +133,7 @@ func (t *Transport) release() {
 
 func clone(o *transport.Out) transport.Out {
 	c := *o
-	c.Header, c.Payload = bytes.Clone(o.Header), bytes.Clone(o.Payload)
+	c.Header = bytes.Clone(o.Header)
+	c.Payload = bytes.Clone(o.Payload)
 	return c
 }

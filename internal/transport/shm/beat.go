@@ -42,7 +42,8 @@ func (t *Transport) silentPeers() (silent []*peer) {
 	defer t.mu.Unlock()
 	for _, p := range t.peers {
 		if b := p.seg.beat().Load(); b != p.beat {
-			p.beat, p.still = b, 0
+			p.beat = b
+			p.still = 0
 			continue
 		}
 		if p.still++; p.still >= starvation || p.still >= silence && sys.Stopped(p.pid) {

@@ -62,7 +62,8 @@ func (t *Transport) telling(p *peer, c *net.UnixConn) {
 	for {
 		t.mu.Lock()
 		if len(p.untold) == 0 {
-			p.telling, p.untold = false, nil
+			p.telling = false
+			p.untold = nil
 			t.mu.Unlock()
 			return
 		}

@@ -54,7 +54,8 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 	if n != handshake.NonceSize+handshake.ProofSize {
 		return seg, 0, errStranger
 	}
-	theirs, got := buf[:handshake.NonceSize], buf[handshake.NonceSize:n]
+	theirs := buf[:handshake.NonceSize]
+	got := buf[handshake.NonceSize:n]
 	if !handshake.Right(got, t.proof("listener", uint32(t.cfg.Rank), uint32(peer), mine, theirs)) {
 		return seg, 0, errStranger
 	}
@@ -104,7 +105,8 @@ func (t *Transport) welcome(c *net.UnixConn) (peer int, seg segment, pid int, er
 	if n != 8+handshake.NonceSize {
 		return 0, seg, 0, errStranger
 	}
-	rank, wanted := binary.LittleEndian.Uint32(buf[:]), binary.LittleEndian.Uint32(buf[4:])
+	rank := binary.LittleEndian.Uint32(buf[:])
+	wanted := binary.LittleEndian.Uint32(buf[4:])
 	if int(wanted) != t.cfg.Rank || int(rank) >= t.cfg.Size || int(rank) == t.cfg.Rank {
 		return 0, seg, 0, fmt.Errorf("weft: shm: rank %d looks for rank %d here: %w", rank, wanted, errStranger)
 	}

@@ -71,7 +71,8 @@ func (p *peer) promote() bool {
 			}
 		}
 		if p.ring < 0 {
-			p.tried, p.after = p.sent, p.t.cfg.Promote // all taken: try again much later
+			p.tried = p.sent
+			p.after = p.t.cfg.Promote // all taken: try again much later
 			return false
 		}
 	}
@@ -164,7 +165,8 @@ func (t *Transport) Release() {
 	for _, in := range t.active {
 		if in.lent > 0 {
 			in.c.Take(in.lent, in.bytes)
-			in.lent, in.bytes = 0, 0
+			in.lent = 0
+			in.bytes = 0
 		}
 	}
 	if t.lent > 0 {

@@ -136,7 +136,8 @@ func Open(cfg Config) (*Transport, error) {
 		sys.CloseFD(fd)
 		return nil, fmt.Errorf("weft: shm: %w", err)
 	}
-	t.door.Most, t.door.Welcome = cfg.Size+strangers, t.enter
+	t.door.Most = cfg.Size + strangers
+	t.door.Welcome = t.enter
 	t.wg.Go(func() { t.door.Serve(t.listener.Accept) })
 	if cfg.Liveness > 0 {
 		t.wg.Add(1)

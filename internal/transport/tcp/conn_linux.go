@@ -63,11 +63,13 @@ func newConn(peer int, s *sys.Stream) *conn { return &conn{peer: peer, stream: s
 // encrypt makes the stream an encrypted one, of a handshake in which this side dialled or
 // did not.
 func (c *conn) encrypt(s handshake.Session, dialled bool) {
-	there, back := s.Records("tcp records of the dialler"), s.Records("tcp records of the listener")
+	there := s.Records("tcp records of the dialler")
+	back := s.Records("tcp records of the listener")
 	if !dialled {
 		there, back = back, there
 	}
-	c.seal, c.unseal = there, back
+	c.seal = there
+	c.unseal = back
 }
 
 // send sends packets, all to this peer and at most batch, and returns how many
@@ -176,7 +178,9 @@ func (c *conn) read() error {
 func (c *conn) forget() {
 	if c.in != nil && c.start == c.end {
 		inputs.Put((*input)(c.in))
-		c.in, c.start, c.end = nil, 0, 0
+		c.in = nil
+		c.start = 0
+		c.end = 0
 		c.holds.Store(false)
 	}
 }

@@ -42,7 +42,8 @@ func TestRecordVector(t *testing.T) {
 
 // ends are the two conns of an encrypted connection, without a stream.
 func ends(nonce byte) (dialler, listener *conn) {
-	dialler, listener = &conn{}, &conn{}
+	dialler = &conn{}
+	listener = &conn{}
 	dialler.encrypt(talk(nonce), true)
 	listener.encrypt(talk(nonce), false)
 	return dialler, listener
@@ -54,7 +55,8 @@ func (c *conn) reads(b []byte) { c.in, c.start, c.end = b, 0, len(b) }
 // Records arrive, of all lengths, while keys change.
 func TestRecords(t *testing.T) {
 	a, b := ends(1)
-	a.seal.Each, b.unseal.Each = 3, 3
+	a.seal.Each = 3
+	b.unseal.Each = 3
 	var stream []byte
 	sizes := []int{1, 2, 100, 1000, mtu, 5, 7, 9, 11, 13}
 	for i, n := range sizes {
@@ -80,7 +82,8 @@ func TestRecords(t *testing.T) {
 // them: nothing of it is taken.
 func TestChangedRecords(t *testing.T) {
 	a, b := ends(1)
-	first, second := a.seal.Append(nil, []byte("first"), nil), a.seal.Append(nil, []byte("second"), nil)
+	first := a.seal.Append(nil, []byte("first"), nil)
+	second := a.seal.Append(nil, []byte("second"), nil)
 	back := b.seal.Append(nil, []byte("back"), nil)
 	other, _ := ends(2)
 	refused := func(what string, stream []byte) {
@@ -124,7 +127,8 @@ func TestChangedRecords(t *testing.T) {
 // Writing and reading records allocates nothing.
 func TestRecordsDoNotAllocate(t *testing.T) {
 	a, b := ends(1)
-	packet, buf := make([]byte, 1000), make([]byte, 0, 2000)
+	packet := make([]byte, 1000)
+	buf := make([]byte, 0, 2000)
 	if n := testing.AllocsPerRun(1000, func() {
 		buf = a.seal.Append(buf[:0], packet[:20], packet[20:])
 		b.reads(buf)
@@ -154,7 +158,8 @@ func FuzzRecords(f *testing.F) {
 // A peer whose stream is changed on its way is gone, and nothing of what was changed has
 // arrived. What passes cannot be read.
 func TestTamperedStream(t *testing.T) {
-	down, up := make(chan error, 4), make(chan int, 1)
+	down := make(chan error, 4)
+	up := make(chan int, 1)
 	events := [2]transport.Events{
 		{Up: func(r int) { up <- r }, Down: func(_ int, err error) { down <- err }},
 		{Up: func(int) {}, Down: func(int, error) {}},

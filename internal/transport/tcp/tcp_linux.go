@@ -80,7 +80,8 @@ func Open(cfg Config) (*Transport, error) {
 		t.listener.Close()
 		return nil, fmt.Errorf("weft: tcp: %w", err)
 	}
-	t.door.Most, t.door.Welcome = cfg.Size+strangers, t.enter
+	t.door.Most = cfg.Size + strangers
+	t.door.Welcome = t.enter
 	go t.door.Serve(t.listener.Accept)
 	return t, nil
 }

@@ -256,7 +256,8 @@ func testExchanged(s *stage) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		caller, done := s.open(genuine(1)), make(chan error, 1)
+		caller := s.open(genuine(1))
+		done := make(chan error, 1)
 		go func() { done <- caller.Dial(c.wants, card) }()
 		here, err := l.Accept()
 		if err != nil {
@@ -283,7 +284,8 @@ func testReplayed(s *stage) {
 		s.Fatal(err)
 	}
 	defer l.Close()
-	caller, done := s.open(genuine(1)), make(chan error, 1)
+	caller := s.open(genuine(1))
+	done := make(chan error, 1)
 	go func() { done <- caller.Dial(0, card) }()
 	c, err := l.Accept()
 	if err != nil {

@@ -115,7 +115,8 @@ func (e *node) poll(t testing.TB, n int) (from []int, pkts [][]byte) {
 	for len(pkts) < n {
 		k := e.Poll(e.in[:])
 		for _, in := range e.in[:k] {
-			from, pkts = append(from, in.From), append(pkts, bytes.Clone(in.Data))
+			from = append(from, in.From)
+			pkts = append(pkts, bytes.Clone(in.Data))
 		}
 		if k > 0 {
 			e.Release()
@@ -128,7 +129,8 @@ func (e *node) poll(t testing.TB, n int) (from []int, pkts [][]byte) {
 
 func testWhole(t *testing.T, open Open) {
 	nodes := connect(t, open, 2)
-	a, b := nodes[0], nodes[1]
+	a := nodes[0]
+	b := nodes[1]
 	mtu := a.PeerMTU(1)
 	if caps := a.Caps(); caps.MTU < mtu || mtu < 256 || caps.Name == "" {
 		t.Fatalf("%+v, MTU to the peer %d", caps, mtu)
@@ -155,12 +157,14 @@ func sent(e *node, o transport.Out) bool { return e.Send([]transport.Out{o}) == 
 // sent again.
 func testOrder(t *testing.T, open Open) {
 	nodes := connect(t, open, 2)
-	a, b := nodes[0], nodes[1]
+	a := nodes[0]
+	b := nodes[1]
 	if !a.Caps().Reliable {
 		t.Skip("not promised")
 	}
 	const total = 5000
-	full, next := 0, 0
+	full := 0
+	next := 0
 	for seq := 0; next < total; {
 		batch := []transport.Out{}
 		for i := range 8 {
@@ -266,11 +270,14 @@ func testLane(t *testing.T, open Open) {
 // hear of.
 func testDoorbell(t *testing.T, open Open) {
 	nodes := connect(t, open, 2)
-	a, b := nodes[0], nodes[1]
+	a := nodes[0]
+	b := nodes[1]
 	for i := range 200 {
-		state, urgent := transport.Asleep, i%2 == 0
+		state := transport.Asleep
+		urgent := i%2 == 0
 		if i%3 == 0 {
-			state, urgent = transport.Idle, true
+			state = transport.Idle
+			urgent = true
 		}
 		b.bell.Set(state)
 		b.Arm()
@@ -368,7 +375,8 @@ func testMemory(t *testing.T, open Open) {
 	if err != nil || len(theirs.Bytes) != len(ours.Bytes) {
 		t.Fatal(err)
 	}
-	ours.Bytes[1234], theirs.Bytes[9999] = 5, 6
+	ours.Bytes[1234] = 5
+	theirs.Bytes[9999] = 6
 	if theirs.Bytes[1234] != 5 || ours.Bytes[9999] != 6 {
 		t.Error("it is not the same memory")
 	}
@@ -389,7 +397,8 @@ func testMemory(t *testing.T, open Open) {
 			t.Fatal("the peer has not been told that the memory is taken back")
 		}
 	}
-	ours.Bytes[0], theirs.Bytes[0] = 1, 1 // does no harm
+	ours.Bytes[0] = 1
+	theirs.Bytes[0] = 1 // does no harm
 	if _, err := nodes[1].Memory().Map(0, id, key, false); err == nil {
 		t.Error("mapped memory that was taken back")
 	}
@@ -432,7 +441,8 @@ func testReadOnly(t *testing.T, mem, peer transport.Memory) {
 
 func testAllocation(t *testing.T, open Open) {
 	nodes := connect(t, open, 2)
-	a, b := nodes[0], nodes[1]
+	a := nodes[0]
+	b := nodes[1]
 	pkt := packet(0, 100)
 	out := []transport.Out{{Peer: 1, Header: pkt[:20], Payload: pkt[20:]}}
 	round := func() {

@@ -64,7 +64,10 @@ func (c *cutting) sent(packets int) {
 	if c.missed*16 < c.batched {
 		c.penalty = 0
 	}
-	c.batched, c.single, c.missed, c.repeated = c.batched/2, c.single/2, c.missed/2, c.repeated/2
+	c.batched /= 2
+	c.single /= 2
+	c.missed /= 2
+	c.repeated /= 2
 }
 
 // alone counts a packet that left singly and was sent so often before. It reports whether

@@ -17,7 +17,8 @@ import (
 func TestNarrowRoute(t *testing.T) {
 	made, err := netlab.Make(2, 1500)
 	l := network(t, made, err)
-	from, to := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()}), on(t, l.Hosts[1], Config{Bell: doorbell.NewChan()})
+	from := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()})
+	to := on(t, l.Hosts[1], Config{Bell: doorbell.NewChan()})
 	if err := from.Dial(1, to.Card()); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,8 @@ func TestNarrowRoute(t *testing.T) {
 func TestNoRoute(t *testing.T) {
 	made, err := netlab.Make(2, 1500)
 	l := network(t, made, err)
-	from, to := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()}), on(t, l.Hosts[1], Config{Bell: doorbell.NewChan()})
+	from := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()})
+	to := on(t, l.Hosts[1], Config{Bell: doorbell.NewChan()})
 	if err := from.Dial(1, to.Card()); err != nil {
 		t.Fatal(err)
 	}

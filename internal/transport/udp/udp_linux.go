@@ -98,7 +98,8 @@ func (t *Transport) Poll(dst []transport.In) int {
 				if n > 0 {
 					return n // a new batch would overwrite what is lent
 				}
-				t.next, t.datagrams = 0, t.socket.Recv()
+				t.next = 0
+				t.datagrams = t.socket.Recv()
 				if t.datagrams == 0 {
 					return 0
 				}
@@ -145,8 +146,11 @@ func (t *Transport) MemoryBytes() uint64 { return uint64(t.socket.MemoryBytes())
 
 // Counts returns the counts so far.
 func (t *Transport) Counts() transport.Counts {
-	c, s := t.counts, &t.socket.Counts
-	c.Overflows, c.Truncated, c.Refused = s.Overflows, s.Truncated, s.Refused
+	c := t.counts
+	s := &t.socket.Counts
+	c.Overflows = s.Overflows
+	c.Truncated = s.Truncated
+	c.Refused = s.Refused
 	return c
 }
 

@@ -85,7 +85,9 @@ func TestOneSegment(t *testing.T) {
 		t.Cleanup(func() { u.Close() })
 		return u
 	}
-	to, near, far := open(true), open(true), open(false)
+	to := open(true)
+	near := open(true)
+	far := open(false)
 	for i, from := range []*Transport{far, near} { // over loopback they arrive in this order
 		if err := from.Dial(1, to.Card()); err != nil {
 			t.Fatal(err)
