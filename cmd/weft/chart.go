@@ -27,10 +27,13 @@ type chart struct {
 }
 
 const (
-	chartWidth  = 9 * vg.Inch
-	chartHeight = 5 * vg.Inch
+	chartWidth  = 7.5 * vg.Inch
+	chartHeight = 4.3 * vg.Inch
 	chartGap    = vg.Inch / 4 // between charts, and between a plot and its legend
 )
+
+// bytesAxis is the label of an x axis with the length of a message.
+const bytesAxis = "message size in bytes"
 
 // chartFont has the same widths as Arial and Helvetica, so that text fits in every browser.
 var chartFont = font.Font{Typeface: "Liberation", Variant: "Sans"}
@@ -107,8 +110,8 @@ func (c *chart) draw(on draw.Canvas) error {
 	p.X.Tick.Marker = plot.ConstantTicks(c.xTicks())
 	p.Y.Tick.Marker = plot.TickerFunc(decades)
 	grid := plotter.NewGrid()
-	grid.Vertical.Color = color.Gray{Y: 0xdd}
-	grid.Horizontal.Color = color.Gray{Y: 0xdd}
+	grid.Vertical.Color = color.Gray{Y: 0xcc}
+	grid.Horizontal.Color = color.Gray{Y: 0xcc}
 	p.Add(grid)
 	legend := plot.NewLegend()
 	legend.Top = true
@@ -158,7 +161,7 @@ func (c *chart) byLastValue() []string {
 
 // xTicks marks every x that a line has, and labels those that leave room for each other.
 func (c *chart) xTicks() []plot.Tick {
-	const room = 0.07 // of the axis
+	const room = 0.075 // of the axis
 	var all []float64
 	for _, line := range c.lines {
 		for _, p := range line {
@@ -176,7 +179,7 @@ func (c *chart) xTicks() []plot.Tick {
 	for _, x := range all {
 		tick := plot.Tick{Value: x}
 		if where := math.Log(x / all[0]); where-at >= room*span {
-			tick.Label = grouped(x)
+			tick.Label = c.xLabel(x)
 			at = where
 		}
 		ticks = append(ticks, tick)
@@ -184,7 +187,18 @@ func (c *chart) xTicks() []plot.Tick {
 	return ticks
 }
 
-// decades marks the powers of ten, and what lies between where there are few of them.
+// xLabel writes a value of the x axis: lengths in binary units, other numbers with commas.
+func (c *chart) xLabel(x float64) string {
+	switch n := int(x); {
+	case c.x == bytesAxis && n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case c.x == bytesAxis && n >= 1<<10 && n%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return grouped(x)
+}
+
+// decades marks the powers of ten and, where there are few of them, 2 and 5 between.
 func decades(least, most float64) []plot.Tick {
 	wide := most/least > 200
 	var ticks []plot.Tick

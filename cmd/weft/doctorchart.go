@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
 	"math"
-	"os"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -95,6 +93,7 @@ func (m *matrix) fail(i, j int) {
 // plot returns the matrix, ready to be drawn: colours by the logarithm of the values,
 // which stand in the cells as well.
 func (m *matrix) plot() (*plot.Plot, error) {
+	plot.DefaultFont = chartFont
 	p := plot.New()
 	p.Title.Text = m.title
 	ticks := make([]plot.Tick, len(m.names))
@@ -208,10 +207,5 @@ func saveMatrices(file string, all ...*matrix) error {
 	for i, at := range plot.Align(plots, tiles, draw.New(canvas))[0] {
 		plots[0][i].Draw(at)
 	}
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	_, err = canvas.WriteTo(f)
-	return errors.Join(err, f.Close())
+	return saveCanvas(file, canvas)
 }

@@ -114,10 +114,14 @@ func ipushTable(results []perf.Result) {
 
 // ipushChart draws the figures against the size, a line for each condition.
 func ipushChart(results []perf.Result, file string) error {
-	c := chart{title: "IPUSH and PUSH", x: "bytes"}
+	c := chart{title: "IPUSH and PUSH, one way, by size and condition", x: bytesAxis}
 	for _, r := range results {
 		v, unit, _ := r.Figure()
-		if c.y = unit; r.Error == "" && v > 0 {
+		c.y = "bandwidth, MB/s"
+		if unit == "us" {
+			c.y = "latency, µs"
+		}
+		if r.Error == "" && v > 0 {
 			c.add(r.Op, float64(r.Size), v)
 		}
 	}

@@ -134,7 +134,7 @@ func logpChart(results []perf.LogP, file string) error {
 		{"L", func(l *perf.LogP) float64 { return l.Latency }},
 		{"one way", func(l *perf.LogP) float64 { return l.OneWay }},
 	} {
-		c := &chart{title: part.name, x: "bytes", y: "us"}
+		c := &chart{title: part.name, x: bytesAxis, y: "time, µs"}
 		for i := range results {
 			if l := &results[i]; l.Error == "" && part.of(l) > 0 {
 				c.add(l.Way+" over "+l.Transport, float64(l.Size), part.of(l))
@@ -251,10 +251,10 @@ func atOr(v []float64, i int) string {
 	return fmt.Sprintf("%.4g", v[i])
 }
 
-// librariesChart draws figures 2 to 7 of paper 003 for this machine.
+// librariesChart draws figures 2 to 7 of [Konishi97] for this machine.
 func librariesChart(moves []perf.Move, reach []perf.Reach, file string) error {
-	moved := &chart{title: "Figure 2: moving between processes", x: "bytes", y: "MB/s"}
-	copied := &chart{title: "Figure 3: copying", x: "bytes", y: "MB/s"}
+	moved := &chart{title: "Figure 2: moving memory between processes", x: bytesAxis, y: "bandwidth, MB/s"}
+	copied := &chart{title: "Figure 3: copying memory in one process", x: bytesAxis, y: "bandwidth, MB/s"}
 	for _, m := range moves {
 		c := moved
 		if m.Copy {
@@ -264,10 +264,10 @@ func librariesChart(moves []perf.Move, reach []perf.Reach, file string) error {
 			c.add(m.Name, float64(m.Sizes[i]), v)
 		}
 	}
-	latency := &chart{title: "Figure 4: one way", x: "bytes", y: "us"}
-	overhead := &chart{title: "Figure 5: overhead, o_s + o_r", x: "bytes", y: "us"}
-	bandwidth := &chart{title: "Figure 6: bandwidth, one way", x: "bytes", y: "MB/s"}
-	share := &chart{title: "In the place of figure 7: bandwidth, as a share of a copy's", x: "bytes", y: "share"}
+	latency := &chart{title: "Figure 4: latency, one way", x: bytesAxis, y: "latency, µs"}
+	overhead := &chart{title: "Figure 5: overhead, o_s + o_r", x: bytesAxis, y: "processor time, µs"}
+	bandwidth := &chart{title: "Figure 6: bandwidth, one way", x: bytesAxis, y: "bandwidth, MB/s"}
+	share := &chart{title: "In place of figure 7: bandwidth relative to a copy", x: bytesAxis, y: "share of a copy's"}
 	for _, r := range reach {
 		for i, size := range r.Sizes {
 			x := float64(size)

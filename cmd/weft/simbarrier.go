@@ -241,7 +241,7 @@ func drawBarriers(file string, rows []barrierRow) error {
 		kind, _, _ := strings.Cut(r.Topology, ":")
 		c := byKind[kind]
 		if c == nil {
-			c = &chart{title: "Barriers: " + kind, x: "ranks", y: "µs from the last arrival to the last departure"}
+			c = &chart{title: "Barrier on a simulated " + kindName(kind), x: "ranks", y: "time, µs"}
 			byKind[kind] = c
 			charts = append(charts, c)
 		}
@@ -254,4 +254,12 @@ func drawBarriers(file string, rows []barrierRow) error {
 		}
 	}
 	return saveCharts(file, charts)
+}
+
+// kindName returns a kind of network in words.
+func kindName(kind string) string {
+	if kind == "fattree" {
+		return "fat tree"
+	}
+	return kind
 }

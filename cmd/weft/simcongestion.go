@@ -212,8 +212,8 @@ func fixedTime(rows []congestionRow, of congestionRow) float64 {
 
 // drawCongestion draws what an incast does to the receiver's link, and to short messages.
 func drawCongestion(file string, rows []congestionRow) error {
-	goodput := &chart{title: "Incast: goodput of the receiver's link", x: "senders", y: "share"}
-	short := &chart{title: "Incast: 8 bytes beside it, 99th percentile", x: "senders", y: "half a round trip, µs"}
+	goodput := &chart{title: "Incast: goodput of the receiver's link", x: "senders", y: "share of the link's bandwidth"}
+	short := &chart{title: "Incast: 8 bytes beside it, 99th percentile", x: "senders", y: "latency (half a round trip), µs"}
 	for _, r := range rows {
 		if r.Pattern == "incast" {
 			goodput.add(r.Window, float64(r.Senders), r.Goodput)

@@ -117,7 +117,7 @@ func printPaper(t hwmodel.Table) error {
 func paperCharts(t hwmodel.Table) []*chart {
 	var charts []*chart
 	for _, from := range t.Charts {
-		c := &chart{title: from.Title, x: "bytes", y: from.Unit}
+		c := &chart{title: from.Title, x: bytesAxis, y: strings.Replace(from.Unit, "us", "time, µs", 1)}
 		for _, l := range from.Lines {
 			for _, p := range l.Points {
 				c.add(l.Name, float64(p.Bytes), p.Model.V)

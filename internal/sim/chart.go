@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 )
 
-// Utilization returns which share of the time until end the links that carried
-// anything were busy, on average and at most, and which one was the busiest.
+// Utilization returns the share of the time until end in which links were busy: the mean of all links that carried
+// anything, the highest, and the name of the busiest link.
 func (n *Network) Utilization(end Time) (mean, most float64, where string) {
-	used, worst := 0, -1
+	used := 0
+	worst := -1
 	for id := range n.links {
 		if n.links[id].packets == 0 {
 			continue
@@ -18,7 +20,8 @@ func (n *Network) Utilization(end Time) (mean, most float64, where string) {
 		u := float64(n.links[id].busy) / float64(end)
 		mean += u
 		if worst < 0 || u > most {
-			most, worst = u, id
+			most = u
+			worst = id
 		}
 	}
 	if used == 0 {
@@ -27,7 +30,7 @@ func (n *Network) Utilization(end Time) (mean, most float64, where string) {
 	return mean / float64(used), most, n.linkName(worst)
 }
 
-// machineName returns what the picture calls a machine.
+// machineName returns the name of a machine in the picture.
 func (n *Network) machineName(id int) string {
 	if s, ok := n.topology.(*switched); ok {
 		return s.vertexName(id)
@@ -50,15 +53,19 @@ func (n *Network) vertexName(v int) string {
 	return fmt.Sprint(v)
 }
 
-// WriteSVG draws the network, with each link in the colour of its load: of the
-// time that it was busy where links have a bandwidth, else of its bytes.
+// WriteSVG draws the network: each link in the colour of its load, which is the share of the time that it was busy
+// where links have a bandwidth, and the bytes that it carried otherwise. The picture has a background of its own, so
+// that it is readable in dark mode.
 func (n *Network) WriteSVG(w io.Writer, end Time) error {
 	const scale, margin = 40.0, 40.0
 	t := n.topology
 	var left, right, top, bottom float64
 	for v := range t.Vertices() {
 		x, y := t.Place(v)
-		left, right, top, bottom = min(left, x), max(right, x), min(top, y), max(bottom, y)
+		left = min(left, x)
+		right = max(right, x)
+		top = min(top, y)
+		bottom = max(bottom, y)
 	}
 	at := func(v int) (x, y float64) {
 		x, y = t.Place(v)
@@ -66,8 +73,9 @@ func (n *Network) WriteSVG(w io.Writer, end Time) error {
 	}
 	out := bufio.NewWriter(w)
 	wide := max((right-left)*scale+2*margin, 480)
-	fmt.Fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\">\n",
-		wide, (bottom-top)*scale+3*margin)
+	high := (bottom-top)*scale + 3*margin
+	fmt.Fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "+
+		"font-family=\"Arial,Helvetica,sans-serif\">\n", wide, high)
 	fmt.Fprintln(out, `<rect width="100%" height="100%" fill="white"/>`)
 	load := n.load(end)
 	load.legend(out, t.Name())
@@ -80,17 +88,24 @@ func (n *Network) WriteSVG(w io.Writer, end Time) error {
 	}
 	for v := range t.Vertices() {
 		x, y := at(v)
-		if v < t.Machines() {
-			fmt.Fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"#333\"><title>%s</title></circle>\n", x, y, n.machineName(v))
-		} else {
-			fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"#888\"><title>%s</title></rect>\n", x-5, y-5, n.vertexName(v))
-		}
+		n.drawVertex(out, v, x, y)
 	}
 	fmt.Fprintln(out, "</svg>")
 	return out.Flush()
 }
 
-// A load is how much each link has to do.
+// drawVertex draws a machine as a dot and a switch as a square.
+func (n *Network) drawVertex(w io.Writer, v int, x, y float64) {
+	if v < n.topology.Machines() {
+		fmt.Fprintf(w, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"#333\"><title>%s</title></circle>\n",
+			x, y, n.machineName(v))
+		return
+	}
+	fmt.Fprintf(w, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"#888\"><title>%s</title></rect>\n",
+		x-5, y-5, n.vertexName(v))
+}
+
+// A load is the load of every link.
 type load struct {
 	of   []float64 // by link
 	most float64
@@ -98,7 +113,7 @@ type load struct {
 }
 
 func (n *Network) load(end Time) load {
-	l := load{of: make([]float64, len(n.links)), unit: "% of the time busy"}
+	l := load{of: make([]float64, len(n.links)), unit: "% of the time"}
 	for id := range n.links {
 		l.of[id] = 100 * float64(n.links[id].busy) / float64(end)
 		l.most = max(l.most, l.of[id])
@@ -114,8 +129,9 @@ func (n *Network) load(end Time) load {
 	return l
 }
 
-// shades go from a link that carried little to the busiest.
-var shades = []string{"#dddddd", "#ffeda0", "#feb24c", "#fd8d3c", "#e31a1c", "#800026"}
+// shades are the colours of links, from the least loaded to the busiest. They become darker all the way, so that
+// colour-blind readers can tell them apart.
+var shades = []string{"#d0d0d0", "#fed976", "#feb24c", "#fc6d33", "#d1101f", "#67000d"}
 
 // shade returns the colour of a link.
 func (l *load) shade(id int) string {
@@ -125,38 +141,50 @@ func (l *load) shade(id int) string {
 	return shades[min(int(l.of[id]/l.most*float64(len(shades))), len(shades)-1)]
 }
 
+// legend draws the title, and each colour with the least load that it stands for.
 func (l *load) legend(w io.Writer, name string) {
-	fmt.Fprintf(w, "<text x=\"20\" y=\"24\" font-size=\"16\">%s: load of the links, up to %.3g %s</text>\n", name, l.most, l.unit)
+	fmt.Fprintf(w, "<text x=\"20\" y=\"24\" font-size=\"16\">%s: load of the links, in %s</text>\n", name, l.unit)
 	for i, c := range shades {
-		fmt.Fprintf(w, "<rect x=\"%d\" y=\"34\" width=\"60\" height=\"10\" fill=\"%s\"/>\n", 20+60*i, c)
-		fmt.Fprintf(w, "<text x=\"%d\" y=\"58\" font-size=\"10\">%.2g</text>\n", 20+60*i, l.most*float64(i)/float64(len(shades)))
+		x := 20 + 60*i
+		fmt.Fprintf(w, "<rect x=\"%d\" y=\"34\" width=\"60\" height=\"10\" fill=\"%s\"/>\n", x, c)
+		fmt.Fprintf(w, "<text x=\"%d\" y=\"58\" font-size=\"11\">%.4g</text>\n",
+			x, math.Round(100*l.most*float64(i)/float64(len(shades)))/100)
 	}
+	fmt.Fprintf(w, "<text x=\"%d\" y=\"58\" font-size=\"11\">%.4g</text>\n", 20+60*len(shades), l.most)
 }
 
-// drawLink draws one direction of a link, beside the other. A link that goes
-// round a torus is drawn as two stubs.
+// drawLink draws one direction of a link, beside the other direction. A link that joins the opposite sides of a
+// torus is drawn as two stubs.
 func (n *Network) drawLink(w io.Writer, id int, l *load, at func(int) (x, y float64), from, to int) {
 	x1, y1 := at(from)
 	x2, y2 := at(to)
-	dx, dy := x2-x1, y2-y1
+	dx := x2 - x1
+	dy := y2 - y1
 	if long := max(dx, -dx, dy, -dy); n.wraps(from, to) && long > 0 {
-		dx, dy = -dx/long*14, -dy/long*14
-		x2, y2 = x1+dx, y1+dy
+		dx = -dx / long * 14
+		dy = -dy / long * 14
+		x2 = x1 + dx
+		y2 = y1 + dy
 	}
 	if long := max(dx, -dx, dy, -dy); long > 0 {
-		sx, sy := -dy/long*2, dx/long*2
-		x1, x2, y1, y2 = x1+sx, x2+sx, y1+sy, y2+sy
+		sx := -dy / long * 2
+		sy := dx / long * 2
+		x1 += sx
+		x2 += sx
+		y1 += sy
+		y2 += sy
 	}
+	style := fmt.Sprintf("stroke=\"%s\" stroke-width=\"3\"", l.shade(id))
+	title := fmt.Sprintf("%s: %.3g, %d packets", n.linkName(id), l.of[id], n.links[id].packets)
 	if s, ok := n.topology.(*switched); ok && s.down(id) {
-		fmt.Fprintf(w, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#0050ff\" stroke-width=\"3\" stroke-dasharray=\"6 4\"><title>%s: down</title></line>\n",
-			x1, y1, x2, y2, n.linkName(id))
-		return
+		style = "stroke=\"#0072b2\" stroke-width=\"3\" stroke-dasharray=\"6 4\""
+		title = n.linkName(id) + ": down"
 	}
-	fmt.Fprintf(w, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"3\"><title>%s: %.3g, %d packets</title></line>\n",
-		x1, y1, x2, y2, l.shade(id), n.linkName(id), l.of[id], n.links[id].packets)
+	fmt.Fprintf(w, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s><title>%s</title></line>\n",
+		x1, y1, x2, y2, style, title)
 }
 
-// wraps reports whether a link joins the two ends of a grid.
+// wraps reports whether a link joins opposite sides of a torus.
 func (n *Network) wraps(from, to int) bool {
 	t, ok := n.topology.(*torus)
 	if !ok || len(t.size) < 2 {

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"net"
 
 	pb "google.golang.org/grpc/interop/grpc_testing"
@@ -15,9 +13,11 @@ import (
 	"weft/internal/perf/services"
 )
 
-var drpcProtocol = services.Protocol{Name: "drpc", What: "unary DRPC, 64 bytes", Bytes: 64, Serve: serveDRPC, Clients: drpcClients}
+var drpcProtocol = services.Protocol{
+	Name: "drpc", What: "unary DRPC, 64 bytes", Bytes: 64, Serve: serveDRPC, Clients: drpcClients,
+}
 
-// An encoding is protobuf's: the messages are those of gRPC's measurement.
+// encoding is protobuf's; the messages are those of the measurement of gRPC.
 type encoding struct{}
 
 func (encoding) Marshal(m drpc.Message) ([]byte, error) { return proto.Marshal(m.(proto.Message)) }
@@ -25,7 +25,7 @@ func (encoding) Unmarshal(b []byte, m drpc.Message) error {
 	return proto.Unmarshal(b, m.(proto.Message))
 }
 
-// An answerer answers each call with what it is given.
+// An answerer answers each call with its argument.
 type answerer struct{}
 
 // HandleRPC handles a call.
@@ -41,32 +41,20 @@ func serveDRPC(l net.Listener) error {
 	return drpcserver.New(answerer{}).Serve(context.Background(), l)
 }
 
-func drpcClients(n int, dial func(context.Context) (net.Conn, error)) (request []func() error, end func(), err error) {
-	var conns []*drpcconn.Conn
-	end = func() {
-		for _, c := range conns {
-			c.Close()
-		}
-	}
-	for range n {
+func drpcClients(n int, dial services.Dial) (request []func() error, end func(), err error) {
+	return services.OpenClients(n, func() (func() error, func() error, error) {
 		conn, err := dial(context.Background())
 		if err != nil {
-			end()
 			return nil, nil, err
 		}
 		c := drpcconn.New(conn)
-		conns = append(conns, c)
-		ask := &pb.SimpleRequest{Payload: &pb.Payload{Body: bytes.Repeat([]byte{'w'}, 64)}}
-		request = append(request, func() error {
+		ask := &pb.SimpleRequest{Payload: &pb.Payload{Body: services.EchoBody()}}
+		return func() error {
 			var answer pb.SimpleResponse
 			if err := c.Invoke(context.Background(), "/echo", encoding{}, ask, &answer); err != nil {
 				return err
 			}
-			if !bytes.Equal(answer.Payload.Body, ask.Payload.Body) {
-				return fmt.Errorf("the answer has %d bytes, or others", len(answer.Payload.Body))
-			}
-			return nil
-		})
-	}
-	return request, end, nil
+			return services.CheckEcho(answer.Payload.Body, ask.Payload.Body)
+		}, c.Close, nil
+	})
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"net"
 
 	"google.golang.org/grpc"
@@ -13,14 +11,16 @@ import (
 	"weft/internal/perf/services"
 )
 
-var grpcProtocol = services.Protocol{Name: "grpc", What: "unary gRPC, 64 bytes", Bytes: 64, Serve: serveGRPC, Clients: grpcClients}
+var grpcProtocol = services.Protocol{
+	Name: "grpc", What: "unary gRPC, 64 bytes", Bytes: 64, Serve: serveGRPC, Clients: grpcClients,
+}
 
-// An echo is gRPC's own test service, as far as it is needed.
+// An echo is the part of gRPC's own test service that is needed here.
 type echo struct {
 	pb.UnimplementedTestServiceServer
 }
 
-// UnaryCall answers with what it is given.
+// UnaryCall answers with the payload of the request.
 func (echo) UnaryCall(_ context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 	return &pb.SimpleResponse{Payload: r.Payload}, nil
 }
@@ -31,33 +31,22 @@ func serveGRPC(l net.Listener) error {
 	return s.Serve(l)
 }
 
-func grpcClients(n int, dial func(context.Context) (net.Conn, error)) (request []func() error, end func(), err error) {
-	var conns []*grpc.ClientConn
-	end = func() {
-		for _, c := range conns {
-			c.Close()
-		}
-	}
-	for range n {
-		c, err := grpc.NewClient("passthrough:///service", grpc.WithTransportCredentials(insecure.NewCredentials()),
-			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) }))
+func grpcClients(n int, dial services.Dial) (request []func() error, end func(), err error) {
+	dialer := grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) })
+	plain := grpc.WithTransportCredentials(insecure.NewCredentials())
+	return services.OpenClients(n, func() (func() error, func() error, error) {
+		c, err := grpc.NewClient("passthrough:///service", plain, dialer)
 		if err != nil {
-			end()
 			return nil, nil, err
 		}
-		conns = append(conns, c)
 		client := pb.NewTestServiceClient(c)
-		ask := &pb.SimpleRequest{Payload: &pb.Payload{Body: bytes.Repeat([]byte{'w'}, 64)}}
-		request = append(request, func() error {
+		ask := &pb.SimpleRequest{Payload: &pb.Payload{Body: services.EchoBody()}}
+		return func() error {
 			answer, err := client.UnaryCall(context.Background(), ask, grpc.WaitForReady(true))
 			if err != nil {
 				return err
 			}
-			if !bytes.Equal(answer.Payload.Body, ask.Payload.Body) {
-				return fmt.Errorf("the answer has %d bytes, or others", len(answer.Payload.Body))
-			}
-			return nil
-		})
-	}
-	return request, end, nil
+			return services.CheckEcho(answer.Payload.Body, ask.Payload.Body)
+		}, c.Close, nil
+	})
 }

@@ -1,5 +1,5 @@
-// Command perf measures unary calls of gRPC and of DRPC over a Unix socket, TCP and weft's
-// connections, as weft perf services does for net/http and net/rpc, which it measures, too.
+// Command perf measures unary calls of gRPC and DRPC over a Unix socket, TCP and weft's connections, in the same way
+// as weft perf services measures net/http and net/rpc, and those, too.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 	}
 }
 
-// progress shows what is being measured, where somebody may be looking.
+// progress shows on a terminal what is being measured.
 func progress(round int, what string) {
 	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 		fmt.Fprintf(os.Stderr, "\r\033[Kround %d: %s ", round+1, what)

@@ -12,8 +12,8 @@ import (
 	"text/tabwriter"
 )
 
-// Command adds the flags of a measurement to a set, and returns what runs it when they have
-// been parsed, and prints what comes of it.
+// Command adds the flags of a measurement to a set. It returns a function that, when the flags have been parsed,
+// runs the measurement and prints the results.
 func Command(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, progress func(round int, what string)) error {
 	systems := fs.String("systems", strings.Join(Systems, ","), "what carries the requests, with commas")
 	names := fs.String("protocols", strings.Join(Names(), ","), "which requests, with commas")
@@ -74,10 +74,11 @@ func (s Spec) check() error {
 	return nil
 }
 
-// table prints results for people. What each system takes is compared with the first.
+// table prints results as text. The median of each system is compared with that of the first.
 func table(out io.Writer, results []Result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "requests\tconnections\tover\tmedian µs\tp99\tp99.9\trequests/s\tMB/s\tprocessor µs each\tmedian is\t")
+	fmt.Fprintln(w, "requests\tconnections\tover\tmedian µs\tp99\tp99.9\trequests/s\tMB/s\t"+
+		"processor µs each\tmedian is\t")
 	var first Result
 	for _, r := range results {
 		if r.Protocol != first.Protocol || r.Connections != first.Connections {

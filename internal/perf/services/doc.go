@@ -1,5 +1,7 @@
-// Package services measures requests of protocols that know nothing of weft, over a Unix
-// socket, TCP, and the connections of package stream, between two processes: how long a
-// request takes, how many a second there are, and how much processor time both processes use
-// for one. A program adds protocols of its own with Add; that of weft has net/http and net/rpc.
+// Package services measures the requests of programs that know nothing of weft, over a Unix socket, TCP, and the
+// connections of package stream, between two processes: the time of a request, the requests a second, and the
+// processor time that both processes use for one. It has the protocols of net/http and net/rpc; a program adds others
+// with Add.
+//
+// `weft perf services` is its command. Tested in services_linux_test.go, and with gRPC and DRPC in examples/services.
 package services

@@ -12,12 +12,12 @@ import (
 type Spec struct {
 	Systems, Protocols []string
 	Connections        []int
-	Requests           int // of each measurement; fewer where an answer is long
+	Requests           int // of each measurement; a twentieth of them where an answer is longer than 64 KiB
 	Rounds             int
 }
 
-// A Result is what one system has reached: a line of -json. Percentiles are over the
-// requests of all rounds, the others medians of the rounds.
+// A Result is the figures of one system: one line of -json. Percentiles are over the requests of all rounds, the
+// other figures are medians of the rounds.
 type Result struct {
 	Protocol    string  `json:"protocol"`
 	System      string  `json:"system"`
@@ -38,7 +38,7 @@ type round struct {
 	rate, cpu float64
 }
 
-// Run measures: the systems in turn, round after round.
+// Run measures all systems in turn, round after round. Progress is called before each measurement.
 func Run(ctx context.Context, s Spec, progress func(round int, what string)) []Result {
 	var results []Result
 	for _, protocol := range s.Protocols {
@@ -52,7 +52,8 @@ func Run(ctx context.Context, s Spec, progress func(round int, what string)) []R
 					}
 					progress(i, fmt.Sprintf("%s, %s, %d connections", protocol, system, n))
 					r, err := measure(ctx, s, system, protocol, n)
-					rounds[k], failed[k] = append(rounds[k], r), err
+					rounds[k] = append(rounds[k], r)
+					failed[k] = err
 				}
 			}
 			for k, system := range s.Systems {
@@ -83,10 +84,11 @@ func measure(ctx context.Context, s Spec, system, protocol string, connections i
 	if p.Bytes > 64<<10 {
 		each = max(each/20, 3)
 	}
-	if _, _, err := play(request, max(each/10, 1)); err != nil { // dials, and warms up
+	if _, _, err := play(request, max(each/10, 1)); err != nil { // connects, and warms up
 		return round{}, err
 	}
-	here, there := used(), srv.used()
+	here := used()
+	there := srv.used()
 	micros, took, err := play(request, each)
 	if err != nil {
 		return round{}, err
@@ -96,7 +98,7 @@ func measure(ctx context.Context, s Spec, system, protocol string, connections i
 	return round{micros, n / took.Seconds(), float64(cpu.Nanoseconds()) / 1e3 / n}, nil
 }
 
-// play has each client make n requests, one after the other, all clients at the same time.
+// play lets all clients run at the same time, each making n requests one after the other.
 func play(request []func() error, n int) (micros []float64, took time.Duration, err error) {
 	micros = make([]float64, n*len(request))
 	errs := make([]error, len(request))
@@ -124,7 +126,7 @@ func play(request []func() error, n int) (micros []float64, took time.Duration, 
 	return micros, took, nil
 }
 
-// summary puts the rounds together.
+// summary combines the rounds of one system.
 func summary(protocol, system string, connections int, rounds []round, failed error) Result {
 	r := Result{Protocol: protocol, System: system, Connections: connections}
 	if failed != nil {
@@ -133,18 +135,24 @@ func summary(protocol, system string, connections int, rounds []round, failed er
 	}
 	var micros, rates, cpus []float64
 	for _, x := range rounds {
-		micros, rates, cpus = append(micros, x.micros...), append(rates, x.rate), append(cpus, x.cpu)
+		micros = append(micros, x.micros...)
+		rates = append(rates, x.rate)
+		cpus = append(cpus, x.cpu)
 	}
 	if len(micros) == 0 {
-		r.Error = "it was not measured"
+		r.Error = "no round was measured"
 		return r
 	}
 	slices.Sort(micros)
 	slices.Sort(rates)
 	slices.Sort(cpus)
 	at := func(share float64) float64 { return micros[min(int(share*float64(len(micros))), len(micros)-1)] }
-	r.Requests, r.P50, r.P99, r.P999 = len(micros), at(0.5), at(0.99), at(0.999)
-	r.Rate, r.CPU = rates[len(rates)/2], cpus[len(cpus)/2]
+	r.Requests = len(micros)
+	r.P50 = at(0.5)
+	r.P99 = at(0.99)
+	r.P999 = at(0.999)
+	r.Rate = rates[len(rates)/2]
+	r.CPU = cpus[len(cpus)/2]
 	if p, err := find(protocol); err == nil {
 		r.MBs = r.Rate * float64(p.Bytes) / 1e6
 	}

@@ -10,20 +10,23 @@ import (
 	"net/rpc"
 )
 
-// A Protocol is one that requests are made in.
+// A Protocol is one in which requests are made.
 type Protocol struct {
 	Name, What string
 
-	// Bytes is how long an answer is.
+	// Bytes is the length of an answer.
 	Bytes int
 
-	// Serve answers requests, until the listener is closed.
+	// Serve answers requests until the listener is closed.
 	Serve func(l net.Listener) error
 
-	// Clients returns n clients, each with a connection of its own, as functions that make
-	// one request and check the answer, and what closes them.
-	Clients func(n int, dial func(context.Context) (net.Conn, error)) (request []func() error, end func(), err error)
+	// Clients returns n clients, each with a connection of its own. A client is a function that makes one request
+	// and checks the answer. End closes all of them.
+	Clients func(n int, dial Dial) (request []func() error, end func(), err error)
 }
+
+// A Dial connects to the server.
+type Dial func(context.Context) (net.Conn, error)
 
 var protocols = []Protocol{
 	httpProtocol("http", "HTTP GET, 64 bytes", 64),
@@ -31,7 +34,7 @@ var protocols = []Protocol{
 	{Name: "netrpc", What: "net/rpc, 64 bytes", Bytes: 64, Serve: serveRPC, Clients: rpcClients},
 }
 
-// Add adds protocols, before Run.
+// Add adds protocols. It must be called before Run.
 func Add(p ...Protocol) { protocols = append(protocols, p...) }
 
 // Names returns the names of all protocols.
@@ -61,26 +64,55 @@ func httpProtocol(name, what string, n int) Protocol {
 				_, _ = w.Write(body)
 			}))
 		},
-		Clients: func(clients int, dial func(context.Context) (net.Conn, error)) (request []func() error, end func(), err error) {
-			var transports []*http.Transport
-			for range clients {
+		Clients: func(clients int, dial Dial) (request []func() error, end func(), err error) {
+			return OpenClients(clients, func() (func() error, func() error, error) {
 				t := &http.Transport{
 					MaxConnsPerHost: 1,
 					DialContext:     func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 				}
-				transports = append(transports, t)
-				request = append(request, func() error { return get(t, n) })
-			}
-			return request, func() {
-				for _, t := range transports {
+				closeIdle := func() error {
 					t.CloseIdleConnections()
+					return nil
 				}
-			}, nil
+				return func() error { return get(t, n) }, closeIdle, nil
+			})
 		},
 	}
 }
 
-// get makes a request whose answer has n bytes.
+// OpenClients opens n clients, one after the other: the Clients function of a Protocol. Open returns what makes a
+// request with the new client, and what closes the client.
+func OpenClients(n int, open func() (request, close func() error, err error)) ([]func() error, func(), error) {
+	var requests, closes []func() error
+	end := func() {
+		for _, c := range closes {
+			_ = c()
+		}
+	}
+	for range n {
+		request, closeIt, err := open()
+		if err != nil {
+			end()
+			return nil, nil, err
+		}
+		requests = append(requests, request)
+		closes = append(closes, closeIt)
+	}
+	return requests, end, nil
+}
+
+// EchoBody returns what is sent to a server that answers with the same.
+func EchoBody() []byte { return bytes.Repeat([]byte{'w'}, 64) }
+
+// CheckEcho returns an error if an answer is not what was sent.
+func CheckEcho(answer, sent []byte) error {
+	if !bytes.Equal(answer, sent) {
+		return fmt.Errorf("services: the answer (%d bytes) is not what was sent (%d bytes)", len(answer), len(sent))
+	}
+	return nil
+}
+
+// get makes a request whose answer must have n bytes.
 func get(t *http.Transport, n int) error {
 	r, err := http.NewRequest("GET", "http://service/", nil)
 	if err != nil {
@@ -92,15 +124,15 @@ func get(t *http.Transport, n int) error {
 	}
 	defer answer.Body.Close()
 	if got, err := io.Copy(io.Discard, answer.Body); err != nil || got != int64(n) {
-		return fmt.Errorf("services: %d of %d bytes have come: %w", got, n, err)
+		return fmt.Errorf("services: the answer has %d bytes, not %d: %w", got, n, err)
 	}
 	return nil
 }
 
-// Echo is a service of net/rpc.
+// Echo is the service of net/rpc.
 type Echo struct{}
 
-// Echo answers with what it is given.
+// Echo answers with its argument.
 func (Echo) Echo(b []byte, answer *[]byte) error {
 	*answer = b
 	return nil
@@ -111,7 +143,7 @@ func serveRPC(l net.Listener) error {
 	if err := s.Register(Echo{}); err != nil {
 		return err
 	}
-	for { // rpc.Server.Accept would log the end
+	for { // rpc.Server.Accept would log that the listener was closed
 		c, err := l.Accept()
 		if err != nil {
 			return err
@@ -120,32 +152,20 @@ func serveRPC(l net.Listener) error {
 	}
 }
 
-func rpcClients(n int, dial func(context.Context) (net.Conn, error)) (request []func() error, end func(), err error) {
-	var clients []*rpc.Client
-	end = func() {
-		for _, c := range clients {
-			c.Close()
-		}
-	}
-	for range n {
+func rpcClients(n int, dial Dial) (request []func() error, end func(), err error) {
+	return OpenClients(n, func() (func() error, func() error, error) {
 		conn, err := dial(context.Background())
 		if err != nil {
-			end()
 			return nil, nil, err
 		}
 		c := rpc.NewClient(conn)
-		clients = append(clients, c)
-		b := bytes.Repeat([]byte{'w'}, 64)
-		request = append(request, func() error {
+		body := EchoBody()
+		return func() error {
 			var answer []byte
-			if err := c.Call("Echo.Echo", b, &answer); err != nil {
+			if err := c.Call("Echo.Echo", body, &answer); err != nil {
 				return err
 			}
-			if !bytes.Equal(answer, b) {
-				return fmt.Errorf("services: the answer has %d bytes, or others", len(answer))
-			}
-			return nil
-		})
-	}
-	return request, end, nil
+			return CheckEcho(answer, body)
+		}, c.Close, nil
+	})
 }

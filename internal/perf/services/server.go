@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// envServer tells an executable that it is the server of a measurement: system and
-// protocol.
+// envServer is the environment variable that makes this executable the server of a measurement. Its value is the
+// system and the protocol.
 const envServer = "WEFT_PERF_SERVICE"
 
-// Server serves if this process has been started to, and reports whether it has. It must be
-// called by main of every program that measures.
+// Server serves, if this process was started as a server, and reports whether it was. The main function of every
+// program that measures must call it first.
 func Server() bool {
 	text := os.Getenv(envServer)
 	if text == "" {
@@ -31,8 +31,8 @@ func Server() bool {
 	return true
 }
 
-// serve answers requests until standard input ends, and says for each line there how much
-// processor time it has used.
+// serve answers requests until standard input ends. For each line there it prints how much processor time this
+// process has used.
 func serve(system, protocol string) error {
 	p, err := find(protocol)
 	if err != nil {
@@ -66,7 +66,7 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// A server is the process that answers.
+// A server is the process that answers requests.
 type server struct {
 	cmd     *exec.Cmd
 	lines   *bufio.Scanner // of its output
@@ -97,7 +97,7 @@ func start(ctx context.Context, system, protocol string) (*server, error) {
 	s := &server{cmd: cmd, lines: bufio.NewScanner(out), stdin: in}
 	if !s.lines.Scan() {
 		s.end()
-		return nil, fmt.Errorf("services: the server of %s over %s has not started", protocol, system)
+		return nil, fmt.Errorf("services: the server of %s over %s did not start", protocol, system)
 	}
 	s.address = s.lines.Text()
 	return s, nil

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Every protocol is measured over every system, between two processes, and each figure is one.
+// Every protocol is measured over every system, between two processes, and every figure is plausible.
 func TestServicesAreMeasured(t *testing.T) {
 	fs := flag.NewFlagSet("services", flag.ContinueOnError)
 	run := Command(fs)
@@ -33,7 +33,8 @@ func TestServicesAreMeasured(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		if r.P50 <= 0 || r.P50 > r.P99 || r.P99 > r.P999 || r.Rate <= 0 || r.MBs <= 0 || r.Requests < 2*3*r.Connections {
+		ordered := 0 < r.P50 && r.P50 <= r.P99 && r.P99 <= r.P999
+		if !ordered || r.Rate <= 0 || r.MBs <= 0 || r.Requests < 2*3*r.Connections {
 			t.Errorf("%+v", r)
 		}
 		lines++
@@ -46,14 +47,16 @@ func TestServicesAreMeasured(t *testing.T) {
 // Mistakes in flags are named.
 func TestMistakes(t *testing.T) {
 	for _, args := range [][]string{
-		{"-systems", "pigeon"}, {"-protocols", "gopher"}, {"-connections", "0"}, {"-connections", "x"}, {"-requests", "0"}, {"-rounds", "0"},
+		{"-systems", "pigeon"}, {"-protocols", "gopher"}, {"-connections", "0"}, {"-connections", "x"},
+		{"-requests", "0"}, {"-rounds", "0"},
 	} {
 		fs := flag.NewFlagSet("services", flag.ContinueOnError)
 		run := Command(fs)
 		if err := fs.Parse(args); err != nil {
 			t.Fatal(err)
 		}
-		if err := run(t.Context(), &bytes.Buffer{}, nil); err == nil || !strings.Contains(err.Error(), args[0]) {
+		err := run(t.Context(), &bytes.Buffer{}, nil)
+		if err == nil || !strings.Contains(err.Error(), args[0]) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}

@@ -10,13 +10,13 @@ import (
 	"weft/stream"
 )
 
-// Systems are what carries the requests.
+// Systems are the kinds of connections that carry the requests.
 var Systems = []string{"unix", "tcp", "weft", "weft-tls"}
 
-// key is known to both processes: it is no secret from anybody on this host.
+// key is the key that both processes share. It is not a secret.
 var key = bytes.Repeat([]byte("measured"), stream.MinKey/8)
 
-// listen listens in a system, at an address of its own.
+// listen listens in a system, at a new address.
 func listen(ctx context.Context, system string) (net.Listener, error) {
 	name := fmt.Sprintf("@weft-services-%d", os.Getpid())
 	switch system {
@@ -32,8 +32,8 @@ func listen(ctx context.Context, system string) (net.Listener, error) {
 	return nil, fmt.Errorf("services: there is no system %q", system)
 }
 
-// dialler returns what connects to an address in a system.
-func dialler(system, address string) func(ctx context.Context) (net.Conn, error) {
+// dialler returns a function that connects to an address in a system.
+func dialler(system, address string) Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		switch system {
 		case "weft":
