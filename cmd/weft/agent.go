@@ -6,6 +6,6 @@ import (
 	"weft/internal/agent"
 )
 
-// serveAgent is weft agent, which weft run starts on other hosts: it talks to it over
-// standard input and output. Nobody calls it by hand, so that help does not name it.
+// serveAgent is the command weft agent. weft run starts it on each other host, and the two talk over the agent's
+// standard input and output. Help does not name it, since nobody calls it by hand.
 func serveAgent() error { return agent.Serve(os.Stdin, os.Stdout, version()) }

@@ -20,27 +20,29 @@ import (
 	"weft/internal/launch"
 )
 
-const doctorHelp = `Tells in a page what hosts give to weft: it starts a rank on each (without other hosts
-two ranks on this one), looks at limits, privileges, kernel and interfaces, and
-measures the way between each two for a tenth of a second: transport, packet length,
-latency, bandwidth, and how far their clocks are apart. What is wrong, slow, or not
-alike on all hosts is listed, each with what to do about it.
+const doctorHelp = `Checks whether hosts are fit for weft, and prints a page about them. It starts one rank
+on each host (two ranks on this host if there is no other), and looks at limits,
+privileges, kernel and interfaces. Then it measures each pair of ranks for a tenth of a
+second: transport, packet length, latency, bandwidth, and how far apart their clocks
+are. It lists what is wrong, what is slow and what differs between the hosts, each with
+what to do about it.
 
 The exit status is 1 if something would stop a job.
 
-Started as a rank, by weft run, mpiexec, srun or Kubernetes (docs/LAUNCHERS.md), it
-is one: the job is then the ranks that it has, and rank 0 tells.
+weft doctor can also be the program of a job: started as a rank by weft run, mpiexec,
+srun or Kubernetes (docs/LAUNCHERS.md), it examines the ranks of that job, and rank 0
+prints the page.
 
 EXAMPLES
   weft doctor
   weft doctor -hosts a,b,node[01-16]
-  weft doctor -svg hosts.svg              with a picture of all pairs
+  weft doctor -svg hosts.svg              draw the latency and bandwidth of all pairs
   weft lab -hosts 3 -- weft doctor
   srun -N 8 weft doctor
   weft k8s -n 8 -image registry.example/weft:1 -- /program doctor | kubectl apply -f -
   weft doctor -json | jq '.findings[] | select(.weight == "stops")'`
 
-// envDoctor tells an executable that it is a rank of weft doctor.
+// envDoctor is set in the environment of the ranks of weft doctor.
 const envDoctor = "WEFT_DOCTOR"
 
 // doctorFlags are the flags of weft doctor.
@@ -56,17 +58,21 @@ type doctorFlags struct {
 func doctorCommand() *ffcli.Command {
 	f := doctorFlags{hosts: hostFlags{bindTo: "none", perHost: 1}}
 	fs := flag.NewFlagSet("weft doctor", flag.ContinueOnError)
-	fs.StringVar(&f.hosts.list, "hosts", "", "the hosts, such as a,b,node[01-16] (default: those of the allocation that it runs in, or this one)")
-	fs.StringVar(&f.hosts.file, "hostfile", "", "a file with a host a line")
-	fs.StringVar(&f.hosts.rsh, "rsh", "", "the command that leads to a host; see weft run -h")
-	fs.BoolVar(&f.job.Copy, "copy", false, "copy weft to hosts that do not have it, for as long as it runs")
-	fs.IntVar(&f.n, "n", 0, "number of ranks (default: one on each host, and two if there is one host)")
+	fs.StringVar(&f.hosts.list, "hosts", "",
+		"hosts to check, such as a,b,node[01-16] (default: those of the batch system's allocation, or this host)")
+	fs.StringVar(&f.hosts.file, "hostfile", "", "file with one host on each line")
+	fs.StringVar(&f.hosts.rsh, "rsh", "", rshUsage)
+	fs.BoolVar(&f.job.Copy, "copy", false, "copy weft to hosts that do not have it, and remove it afterwards")
+	fs.IntVar(&f.n, "n", 0, "number of ranks (default: one on each host, or two if there is one host)")
 	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp or tcp")
-	fs.StringVar(&f.svg, "svg", "", "draw latency and bandwidth of all pairs to this file")
+	fs.StringVar(&f.svg, "svg", "", "draw the latency and bandwidth of all pairs to this file")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	return &ffcli.Command{
-		Name: "doctor", ShortUsage: "weft doctor [FLAGS]", ShortHelp: "what hosts give to weft, what is missing, and what to do about it",
-		LongHelp: doctorHelp, FlagSet: fs,
+		Name:       "doctor",
+		ShortUsage: "weft doctor [FLAGS]",
+		ShortHelp:  "check whether hosts are fit for weft, and say what to improve",
+		LongHelp:   doctorHelp,
+		FlagSet:    fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("doctor: what is %q? Flags begin with -", args[0])
@@ -76,8 +82,8 @@ func doctorCommand() *ffcli.Command {
 	}
 }
 
-// mostDoctorRanks is how many ranks are measured: it is all pairs of them.
-const mostDoctorRanks = 256
+// maxDoctorRanks bounds the ranks of weft doctor, which measures every pair of them.
+const maxDoctorRanks = 256
 
 func (f *doctorFlags) run(ctx context.Context) error {
 	switch f.transport {
@@ -87,9 +93,10 @@ func (f *doctorFlags) run(ctx context.Context) error {
 	}
 	if started() {
 		if f.n != 0 || f.transport != "auto" {
-			return errors.New("doctor: -n and -transport are for a job that it starts itself; this process is a rank already")
+			return errors.New("doctor: this process is a rank already; " +
+				"-n and -transport are for a job that weft doctor starts itself")
 		}
-		f.join() // which ends the process
+		f.join() // does not return
 	}
 	if err := f.place(); err != nil {
 		return err
@@ -104,13 +111,13 @@ func (f *doctorFlags) run(ctx context.Context) error {
 	return err
 }
 
-// place says where how many ranks are: one on each of several hosts, or two here.
+// place decides how many ranks each host gets: by default one on each of several hosts, or two on this one.
 func (f *doctorFlags) place() error {
-	if f.n < 0 || f.n > mostDoctorRanks {
-		return fmt.Errorf("doctor: -n %d: must be from 1 to %d", f.n, mostDoctorRanks)
+	if f.n < 0 || f.n > maxDoctorRanks {
+		return fmt.Errorf("doctor: -n %d: must be from 1 to %d", f.n, maxDoctorRanks)
 	}
 	if f.n > 0 {
-		f.hosts.perHost = 0 // and all have a turn
+		f.hosts.perHost = 0 // the hosts' slots decide
 	}
 	f.job.N = f.n
 	if _, err := f.hosts.apply(&f.job); err != nil {
@@ -124,13 +131,13 @@ func (f *doctorFlags) place() error {
 		f.job.N = max(len(lab), 2)
 	}
 	f.n = f.job.N
-	if f.n > mostDoctorRanks {
-		return fmt.Errorf("doctor: %d hosts: must be at most %d", f.n, mostDoctorRanks)
+	if f.n > maxDoctorRanks {
+		return fmt.Errorf("doctor: %d hosts: must be at most %d", f.n, maxDoctorRanks)
 	}
 	return nil
 }
 
-// tell prints a report, and draws it.
+// tell draws conclusions from a report, and prints it and, if asked for, a picture.
 func (f *doctorFlags) tell(report *doctor.Report) error {
 	report.Diagnose()
 	if f.svg != "" {
@@ -150,13 +157,13 @@ func started() bool {
 		return true
 	}
 	plan, err := environment.Recognize(environment.ThisProcess())
-	return err != nil || plan.Way.Name != environment.None // the error is for weft.Main to tell
+	return err != nil || plan.Way.Name != environment.None // weft.Main reports the error
 }
 
-// errStops is why a job of weft doctor fails.
+// errStops makes a job of weft doctor fail.
 var errStops = errors.New("doctor: something would stop a job")
 
-// join makes this process a rank of weft doctor, of a job that somebody else has started.
+// join makes this process a rank of a job that another launcher has started. It does not return.
 func (f *doctorFlags) join() {
 	weft.Main(func(ctx context.Context, p *weft.Proc) error {
 		mine, err := examined(ctx, p)

@@ -19,18 +19,21 @@ import (
 	"weft/internal/launch"
 )
 
-const infoHelp = `Tells what weft would do on this machine, and why: it starts a job, lets every
-rank reach every other, and shows which transport was picked for each pair, what
-it guards packets against, how strongly and why (docs/SECURITY.md), how the ranks wait, which
-processors each may use, and what memory it holds; and how a program that is started in this environment becomes a rank, and of what job
-(docs/LAUNCHERS.md).
+const infoHelp = `Shows how weft would run a job on this machine, and why. It starts a job in which
+every rank connects to every other, and prints
+
+  for each pair of ranks   the transport, the longest packet, what protects the packets
+                           and against what (docs/SECURITY.md)
+  for each rank            how it waits, its processors, and the memory that it holds
+  for this environment     whether a program started here joins a job, and which one
+                           (docs/LAUNCHERS.md)
 
 EXAMPLES
   weft info
   weft info -n 4 -pretend 2     two pretended hosts: shared memory and UDP
-  weft info -n 2 -bind-to core  which core each rank gets
+  weft info -n 2 -bind-to core  the processor core of each rank
   weft info -n 4 -json
-  weft info -env                the environment variables that programs heed`
+  weft info -env                the environment variables that configure programs`
 
 // infoFlags are the flags of weft info.
 type infoFlags struct {
@@ -44,18 +47,21 @@ func infoCommand() *ffcli.Command {
 	var f infoFlags
 	fs := flag.NewFlagSet("weft info", flag.ContinueOnError)
 	fs.IntVar(&f.n, "n", 2, "number of ranks")
-	fs.IntVar(&f.pretend, "pretend", 1, "pretend that the ranks are on so many hosts, in turn")
-	fs.StringVar(&f.transport, "transport", "auto", "auto, shm or udp")
-	fs.StringVar(&f.bindTo, "bind-to", "none", "core: each rank has a processor core of its own, as with weft run; none")
-	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
-	fs.BoolVar(&f.env, "env", false, "print the environment variables that programs heed")
+	fs.IntVar(&f.pretend, "pretend", 1, "pretend that the ranks are on this many hosts, in turn")
+	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp or tcp")
+	fs.StringVar(&f.bindTo, "bind-to", "none", "core: give each rank a processor core of its own; none: do not")
+	fs.BoolVar(&f.json, "json", false, "print one JSON object for each rank, or with -env for each variable")
+	fs.BoolVar(&f.env, "env", false, "print the environment variables that configure programs")
 	return &ffcli.Command{
-		Name: "info", ShortUsage: "weft info [FLAGS]", ShortHelp: "what weft does on this machine, and why",
-		LongHelp: infoHelp, FlagSet: fs,
+		Name:       "info",
+		ShortUsage: "weft info [FLAGS]",
+		ShortHelp:  "show how weft runs a job on this machine, and why",
+		LongHelp:   infoHelp,
+		FlagSet:    fs,
 		Exec: func(ctx context.Context, args []string) error {
 			switch {
 			case len(args) > 0:
-				return fmt.Errorf("info: what is %q? Flags begin with -", args[0])
+				return fmt.Errorf("info: what is %q? It takes no arguments, and flags begin with -", args[0])
 			case f.env:
 				return printEnvironment(f.json)
 			case f.n < 1 || f.n > 256:
@@ -96,8 +102,7 @@ func (f *infoFlags) run(ctx context.Context) error {
 	}
 	var out, report bytes.Buffer
 	result, err := launch.Run(ctx, launch.Job{
-		BindToCore: bind,
-		Program:    self, N: f.n, Pretend: f.pretend, Transport: f.transport,
+		Program: self, N: f.n, Pretend: f.pretend, Transport: f.transport, BindToCore: bind,
 		Stdout: &out, Stderr: os.Stderr, Report: &report, Env: []string{envInfo + "=1"},
 	}, nil)
 	if err == nil && result.Status != 0 {
@@ -127,18 +132,23 @@ func (f *infoFlags) run(ctx context.Context) error {
 }
 
 func (f *infoFlags) print(ranks []rankInfo) {
-	fmt.Printf("%s\n%d ranks, -transport %s; ranks wait so: %s\nbarriers of all ranks: %s\n\n", version(), f.n, f.transport, ranks[0].Waiting, ranks[0].Barrier)
+	fmt.Println(version())
+	fmt.Printf("%d ranks, -transport %s\n", f.n, f.transport)
+	fmt.Printf("how a rank waits: %s\n", ranks[0].Waiting)
+	fmt.Printf("barriers of all ranks: %s\n\n", ranks[0].Barrier)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "from\tto\ttransport\tpacket\tguarded against\twhy")
+	fmt.Fprintln(w, "from\tto\ttransport\tlongest packet\tprotected against\twhy this transport")
 	var guards []string
 	for _, r := range ranks {
 		for _, p := range r.Peers {
 			if p.Transport == "self" {
 				continue
 			}
-			fmt.Fprintf(w, "%d (%s)\t%d (%s)\t%s\t%d B\t%s\t%s\n", r.Rank, r.Host, p.Rank, p.Host, p.Transport, p.MTU, p.Guards, p.Why)
-			if g := fmt.Sprintf("over %s: %s, since %s", p.Transport, p.Guard, p.WhyGuard); p.Guard != "" && !slices.Contains(guards, g) {
-				guards = append(guards, g)
+			fmt.Fprintf(w, "%d (%s)\t%d (%s)\t%s\t%d B\t%s\t%s\n",
+				r.Rank, r.Host, p.Rank, p.Host, p.Transport, p.MTU, p.Guards, p.Why)
+			guard := fmt.Sprintf("over %s: %s, since %s", p.Transport, p.Guard, p.WhyGuard)
+			if p.Guard != "" && !slices.Contains(guards, guard) {
+				guards = append(guards, guard)
 			}
 		}
 	}
@@ -146,23 +156,29 @@ func (f *infoFlags) print(ranks []rankInfo) {
 	printTravel(ranks)
 	fmt.Println()
 	if len(guards) > 0 {
-		fmt.Printf("packets to other hosts are protected so (docs/SECURITY.md):\n  %s\n\n", strings.Join(guards[:min(len(guards), mostGuards)], "\n  "))
+		fmt.Println("protection of packets to other hosts (docs/SECURITY.md):")
+		for _, guard := range guards[:min(len(guards), maxGuards)] {
+			fmt.Println("  " + guard)
+		}
+		fmt.Println()
 	}
-	fmt.Fprintln(w, "rank\tprocessors\tmemory when idle\tper peer\tof the whole process")
+	fmt.Fprintln(w, "rank\tprocessors\tmemory of weft when idle\tmore per peer\tmemory of the process")
 	for _, r := range ranks {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", r.Rank, processors(r.CPUs), kib(r.Idle), kib((r.Connected-r.Idle)/uint64(max(f.n-1, 1))), kib(r.Process))
+		perPeer := (r.Connected - r.Idle) / uint64(max(f.n-1, 1))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", r.Rank, processors(r.CPUs), kib(r.Idle), kib(perPeer), kib(r.Process))
 	}
 	w.Flush()
-	fmt.Println("\nMemory grows with the ranks spoken to, not with the job: nothing is kept for a rank\nuntil the first packet to or from it.")
+	fmt.Println("\nA rank keeps nothing for a peer until the first packet to or from it: memory grows with the")
+	fmt.Println("number of peers that a rank exchanges packets with, not with the size of the job.")
 }
 
-// mostGuards is how many reasons for a guard are printed; -json has all.
-const mostGuards = 8
+// maxGuards is how many reasons for a guard are printed; -json prints all.
+const maxGuards = 8
 
-// mostPairs is how many pairs are named between which packets travel in the same way.
-const mostPairs = 8
+// maxPairs is how many pairs of ranks are named whose packets take the same kind of path.
+const maxPairs = 8
 
-// printTravel prints how packets travel, once for all pairs of which it is the same.
+// printTravel prints the paths of packets, each once with the pairs of ranks that it is the same for.
 func printTravel(ranks []rankInfo) {
 	pairs := map[string][]string{}
 	var paths []string
@@ -178,15 +194,17 @@ func printTravel(ranks []rankInfo) {
 		}
 	}
 	for _, path := range paths {
-		all, more := pairs[path], ""
-		if len(all) > mostPairs {
-			all, more = all[:mostPairs], fmt.Sprintf(" and %d more", len(all)-mostPairs)
+		all := pairs[path]
+		more := ""
+		if n := len(all) - maxPairs; n > 0 {
+			all = all[:maxPairs]
+			more = fmt.Sprintf(" and %d more", n)
 		}
 		fmt.Printf("\n%s%s: %s\n", strings.Join(all, " "), more, path)
 	}
 }
 
-// processors writes numbers of processors as lists have them: 0-3,8.
+// processors writes numbers of processors as a list of ranges: 0-3,8.
 func processors(cpus []int) string {
 	if len(cpus) == 0 {
 		return "unknown"

@@ -11,20 +11,20 @@ import (
 	"weft/internal/sys"
 )
 
-// envInfo tells an executable that it is a rank of weft info.
+// envInfo is set in the environment of the ranks of weft info.
 const envInfo = "WEFT_INFO"
 
-// rankInfo is what a rank tells of itself: a line of -json.
+// rankInfo is what a rank reports about itself: a line of -json.
 type rankInfo struct {
 	Rank      int        `json:"rank"`
 	Host      string     `json:"host"`
 	Waiting   string     `json:"waiting"`
-	Barrier   string     `json:"barrier"` // how one of all ranks is made, and why
+	Barrier   string     `json:"barrier"` // the algorithm of a barrier of all ranks, and why
 	Peers     []peerInfo `json:"peers"`
-	Idle      uint64     `json:"idle_bytes"`      // held before any peer was spoken to
-	Connected uint64     `json:"connected_bytes"` // held after a message to and from each
-	Process   uint64     `json:"process_bytes"`   // resident, all of it
-	CPUs      []int      `json:"cpus"`            // the processors that it may use
+	Idle      uint64     `json:"idle_bytes"`      // weft's memory before the first packet to a peer
+	Connected uint64     `json:"connected_bytes"` // weft's memory after a message to and from each peer
+	Process   uint64     `json:"process_bytes"`   // resident memory of the process
+	CPUs      []int      `json:"cpus"`            // the processors that the rank may use
 }
 
 type peerInfo struct {
@@ -33,7 +33,7 @@ type peerInfo struct {
 	Transport string `json:"transport"`
 	Guard     string `json:"guard,omitempty"` // how packets are protected on a network
 	WhyGuard  string `json:"why_guard,omitempty"`
-	Guards    string `json:"guards"` // what packets on the way are guarded against
+	Guards    string `json:"guards"` // what packets are protected against on their path
 	Why       string `json:"why"`
 	Path      string `json:"path,omitempty"` // of the packets between hosts; see weft.Peer
 	MTU       int    `json:"mtu"`
@@ -88,7 +88,7 @@ func tellInfo(ctx context.Context, p *weft.Proc) error {
 	return json.NewEncoder(os.Stdout).Encode(r)
 }
 
-// resident returns how much memory this process has.
+// resident returns how much resident memory this process has.
 func resident() uint64 {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

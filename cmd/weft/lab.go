@@ -20,13 +20,14 @@ import (
 	"weft/internal/sys"
 )
 
-const labHelp = `Makes hosts on this machine, network namespaces joined by virtual Ethernet, runs
-COMMAND on the first of them, and removes them when it has ended. There, weft run
-places ranks on the hosts in turn, and weft perf measures between two of them.
-Two hosts are joined directly, more by a bridge; with -router each is on a network
-of its own, and only IP passes between them. It needs root.
+const labHelp = `Makes several hosts on this machine, runs COMMAND on the first one, and removes the
+hosts when the command has ended. A host is a network namespace; virtual Ethernet
+joins them. In a lab, weft run places ranks on the hosts in turn, and weft perf
+measures between two hosts. Two hosts are joined directly, three or more by a switch
+(a bridge). With -router each host is on a network of its own, and a router between
+them forwards IP packets only. weft lab needs root.
 
-If weft lab is killed with its hosts, weft lab clean removes what is left.
+If weft lab itself is killed, its hosts stay: weft lab clean removes them.
 
 EXAMPLES
   weft lab -hosts 2 -- weft run -n 2 -transport eth ./examples/ping
@@ -45,17 +46,21 @@ func labCommand() *ffcli.Command {
 	var f labFlags
 	fs.IntVar(&f.hosts, "hosts", 2, "number of hosts")
 	fs.IntVar(&f.mtu, "mtu", 1500, "longest Ethernet payload in bytes")
-	fs.IntVar(&f.interfaces, "interfaces", 1, "interfaces of each host, each kind on a network of its own: a trunk")
-	fs.BoolVar(&f.router, "router", false, "each host on a network of its own, with a router between them")
-	fs.Float64Var(&f.loss, "loss", 0, "share of all frames that get lost, from 0 to 1")
-	fs.IntVar(&f.rate, "rate", 0, "Mbit/s of each port of the switch, of three hosts or more, or of the router; 0: no limit")
-	fs.IntVar(&f.queue, "queue", 256, "KiB that may wait at such a port, with -rate")
-	fs.DurationVar(&f.delay, "delay", 0, "how long each of weft's packets takes longer, such as 200us")
-	fs.StringVar(&f.faults, "faults", "", "what happens to weft's packets besides: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01")
-	fs.StringVar(&f.pcap, "pcap", "", "write everything that crosses the network to this file, for Wireshark")
+	fs.IntVar(&f.interfaces, "interfaces", 1,
+		"interfaces of each host: the first ones of all hosts are on one network, the second ones on another")
+	fs.BoolVar(&f.router, "router", false, "put each host on a network of its own, with a router between them")
+	fs.Float64Var(&f.loss, "loss", 0, "share of all frames that are lost, from 0 to less than 1")
+	fs.IntVar(&f.rate, "rate", 0,
+		"rate in Mbit/s of each port of the switch, which three hosts or more have, or of the router; 0: no limit")
+	fs.IntVar(&f.queue, "queue", 256, "with -rate: KiB that may wait at each port before frames are lost")
+	fs.DurationVar(&f.delay, "delay", 0, "time by which each packet of weft is delayed, such as 200us")
+	fs.StringVar(&f.faults, "faults", "", "faults of weft's packets, by share: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01")
+	fs.StringVar(&f.pcap, "pcap", "", "write every frame that crosses the network to this file, for Wireshark")
 	clean := &ffcli.Command{
-		Name: "clean", ShortUsage: "weft lab clean", ShortHelp: "remove the hosts of labs that were killed",
-		FlagSet: flag.NewFlagSet("weft lab clean", flag.ContinueOnError),
+		Name:       "clean",
+		ShortUsage: "weft lab clean",
+		ShortHelp:  "remove the hosts of labs that were killed",
+		FlagSet:    flag.NewFlagSet("weft lab clean", flag.ContinueOnError),
 		Exec: func(ctx context.Context, args []string) error {
 			removed, err := netlab.Clean()
 			for _, name := range removed {
@@ -65,8 +70,12 @@ func labCommand() *ffcli.Command {
 		},
 	}
 	return &ffcli.Command{
-		Name: "lab", ShortUsage: "weft lab [FLAGS] -- COMMAND [ARGS]", ShortHelp: "run a command on several hosts, made for it on this machine",
-		LongHelp: labHelp, FlagSet: fs, Subcommands: []*ffcli.Command{clean},
+		Name:        "lab",
+		ShortUsage:  "weft lab [FLAGS] -- COMMAND [ARGS]",
+		ShortHelp:   "run a command on several hosts, made for it on this machine",
+		LongHelp:    labHelp,
+		FlagSet:     fs,
+		Subcommands: []*ffcli.Command{clean},
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) == 0 {
 				return errors.New("lab: which command? For example: weft lab -hosts 2 -- weft run -n 2 ./examples/hello")
@@ -86,17 +95,18 @@ type labFlags struct {
 	faults, pcap string
 }
 
-// build makes the lab as the flags say. End must be called before it is removed.
+// build makes the lab that the flags describe. The caller calls end before it removes the lab.
 func (f labFlags) build() (l *netlab.Lab, end func() error, err error) {
 	if f.loss < 0 || f.loss >= 1 {
 		return nil, nil, fmt.Errorf("lab: -loss %g: must be from 0 to less than 1", f.loss)
 	}
 	if f.rate < 0 || f.rate > 1e6 || f.queue < 0 || f.queue > 1<<20 {
-		return nil, nil, fmt.Errorf("lab: -rate %d -queue %d: must be from 0 to 1000000 Mbit/s and to 1048576 KiB", f.rate, f.queue)
+		return nil, nil, fmt.Errorf("lab: -rate %d -queue %d: must be from 0 to 1000000 Mbit/s, and from 0 to 1048576 KiB",
+			f.rate, f.queue)
 	}
 	end = func() error { return nil }
 	if f.router && f.interfaces > 1 {
-		return nil, nil, fmt.Errorf("lab: -interfaces %d: with -router every host has one", f.interfaces)
+		return nil, nil, fmt.Errorf("lab: -interfaces %d: with -router every host has one interface", f.interfaces)
 	}
 	if f.router {
 		l, err = netlab.MakeRouted(f.hosts, f.mtu)
@@ -121,7 +131,7 @@ func (f labFlags) build() (l *netlab.Lab, end func() error, err error) {
 	return l, end, nil
 }
 
-// capture writes what crosses the network to a file, until it is told to end.
+// capture writes every frame that crosses the network to a file, until end is called.
 func capture(l *netlab.Lab, name string) (end func() error, err error) {
 	file, err := os.Create(name)
 	if err != nil {
@@ -135,11 +145,13 @@ func capture(l *netlab.Lab, name string) (end func() error, err error) {
 	return func() error { return errors.Join(stop(), out.Flush(), file.Close()) }, nil
 }
 
-// labEnv is the environment that tells a command of the hosts of a lab.
+// labEnv is the environment variable that names the hosts of a lab to the command.
 func labEnv(l *netlab.Lab, interfaces int) string {
 	var hosts []launch.Host
 	for _, h := range l.Hosts {
-		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: netlab.Interfaces(interfaces)})
+		hosts = append(hosts, launch.Host{
+			Namespace: h.Namespace, Address: h.IP.String(), Interface: netlab.Interfaces(interfaces),
+		})
 	}
 	return launch.LabEnv(hosts)
 }
@@ -155,8 +167,8 @@ func runLab(f labFlags, args []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
-	// We stay to clean up. What the terminal sends reaches the command by itself,
-	// which is in our group; to pass that on would make two of each Ctrl-C.
+	// This process catches signals, so that it lives to remove the lab. A signal of the terminal reaches the command
+	// anyway, which is in the same process group; to pass it on would make two of each Ctrl-C.
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	l, end, err := f.build()

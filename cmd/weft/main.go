@@ -17,8 +17,7 @@ import (
 	"weft/internal/launch"
 )
 
-// An exit is an error that only sets the exit status: the reason has been
-// told.
+// An exit is an error that only sets the exit status: the reason has been printed already.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -38,16 +37,19 @@ func main() {
 	os.Exit(status(run(args)))
 }
 
-// run runs a command. What the flag packages would print goes to standard error if
-// help was asked for; otherwise the error says what is wrong, in a line.
+// run runs a command. The usage text of the flag packages is printed, to standard error, if help was asked for or an
+// argument is missing; otherwise the error says in one line what is wrong.
 func run(args []string) error {
 	root := &ffcli.Command{
 		Name:       "weft",
 		ShortUsage: "weft COMMAND [FLAGS] …",
-		LongHelp:   "weft starts parallel Go jobs, measures them and explains them.\nweft help COMMAND, or weft COMMAND -h, tells more of each command.",
-		FlagSet:    flag.NewFlagSet("weft", flag.ContinueOnError),
+		LongHelp: "weft starts parallel Go jobs, shows what they do, and measures them.\n" +
+			"weft help COMMAND, or weft COMMAND -h, describes a command and its flags.",
+		FlagSet: flag.NewFlagSet("weft", flag.ContinueOnError),
 		Subcommands: []*ffcli.Command{
-			runCommand(), k8sCommand(), psCommand(), topCommand(), viewCommand(), proxyCommand(), simCommand(), labCommand(), stressCommand(), perfCommand(), amtCommand(), infoCommand(), doctorCommand(), versionCommand(),
+			runCommand(), k8sCommand(), psCommand(), topCommand(), viewCommand(), proxyCommand(), simCommand(),
+			labCommand(), stressCommand(), perfCommand(), amtCommand(), infoCommand(), doctorCommand(),
+			versionCommand(),
 		},
 	}
 	root.Exec = func(ctx context.Context, args []string) error {
@@ -57,11 +59,11 @@ func run(args []string) error {
 		return unknown(args[0], root.Subcommands)
 	}
 	var said strings.Builder
-	at := root // the command that the arguments mean
+	at := root // the command whose usage was asked for last
 	quieten(root, &said, func(c *ffcli.Command) { at = c })
 	err := root.Parse(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp): // as asked
+	case errors.Is(err, flag.ErrHelp): // help was asked for
 		fmt.Fprint(os.Stderr, said.String())
 		return nil
 	case err != nil:
@@ -69,14 +71,13 @@ func run(args []string) error {
 		return fmt.Errorf("%s: %w; %s -h lists the flags", strings.TrimPrefix(name, "weft "), errors.Unwrap(err), name)
 	}
 	err = root.Run(context.Background())
-	if errors.Is(err, flag.ErrHelp) { // something is missing
+	if errors.Is(err, flag.ErrHelp) { // an argument is missing
 		fmt.Fprint(os.Stderr, said.String())
 	}
 	return err
 }
 
-// quieten makes a command and those below it write to said, and call asked when they
-// write how they are used.
+// quieten makes a command and its subcommands write to said, and call asked before they write their usage.
 func quieten(c *ffcli.Command, said io.Writer, asked func(*ffcli.Command)) {
 	if c.FlagSet == nil {
 		c.FlagSet = flag.NewFlagSet(c.Name, flag.ContinueOnError)
@@ -84,14 +85,43 @@ func quieten(c *ffcli.Command, said io.Writer, asked func(*ffcli.Command)) {
 	c.FlagSet.SetOutput(said)
 	c.UsageFunc = func(c *ffcli.Command) string {
 		asked(c)
-		return ffcli.DefaultUsageFunc(c)
+		return wrapFlags(ffcli.DefaultUsageFunc(c))
 	}
 	for _, sub := range c.Subcommands {
 		quieten(sub, said, asked)
 	}
 }
 
-// status tells an error, and returns the exit status for it.
+// wrapFlags breaks the lines that describe flags where they are too long for a terminal.
+func wrapFlags(usage string) string {
+	const width = 100
+	var out strings.Builder
+	for line := range strings.Lines(usage) {
+		column := strings.LastIndex(line, "  ") + 2 // where the description begins
+		if !strings.HasPrefix(line, "  -") || len(line) <= width || column > width/2 {
+			out.WriteString(line)
+			continue
+		}
+		out.WriteString(line[:column])
+		at := column
+		for i, word := range strings.Fields(line[column:]) {
+			switch {
+			case i > 0 && at+1+len(word) > width:
+				out.WriteString("\n" + strings.Repeat(" ", column))
+				at = column
+			case i > 0:
+				out.WriteString(" ")
+				at++
+			}
+			out.WriteString(word)
+			at += len(word)
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+// status prints an error, and returns the exit status for it.
 func status(err error) int {
 	var known exit
 	switch {
@@ -107,8 +137,8 @@ func status(err error) int {
 	}
 }
 
-// untilSignal returns a context that ends when a signal asks this process to end, with
-// the exit status that this means as its cause.
+// untilSignal returns a context that ends when a signal asks this process to end. The context's cause is then the exit
+// status for that signal.
 func untilSignal(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)
@@ -126,7 +156,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// unknown says which command may have been meant.
+// unknown returns the error for a word that names no command: it proposes one that begins alike, or lists all.
 func unknown(word string, commands []*ffcli.Command) error {
 	var names []string
 	for _, c := range commands {

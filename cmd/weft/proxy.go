@@ -16,30 +16,35 @@ import (
 	"weft/stream"
 )
 
-const proxyHelp = `Joins connections of package stream to TCP or Unix sockets, as socat does, so that
-programs that know nothing of weft can be reached, and can reach others. It listens
-at FROM, and for each connection that comes it makes one to TO. Addresses are
+const proxyHelp = `Forwards connections between package stream and TCP or Unix sockets, as socat does,
+so that programs without weft can talk to programs that use it. weft proxy listens at
+FROM, and connects to TO for each connection that it accepts. FROM and TO are each
 
   weft:PATH       a listener of package stream on this host
-  weft:HOST:PORT  one on another host, or for others: TLS under the key in the file -key
+  weft:HOST:PORT  a listener of package stream on a host: TLS, with the key of -key
   unix:PATH       a Unix socket
-  tcp:HOST:PORT   TCP
+  tcp:HOST:PORT   a TCP port
 
-Only processes of the same user, and root, are let in at a weft: address. Whoever can
-reach a tcp: address is let in. Half-closed connections stay so.
+A weft:PATH address accepts processes of the same user, and of root. A weft:HOST:PORT
+address accepts peers that have the key. A tcp: address accepts every peer that can
+reach it. When one side closes its half of a connection, so does the other.
 
 EXAMPLES
-  head -c 32 /dev/urandom >app.key                     both hosts have the file, and nobody else
+  head -c 32 /dev/urandom >app.key                     copy it to both hosts, and keep it secret
   weft proxy -key app.key weft::7777 weft:/run/app.sock
   weft proxy -key app.key tcp:localhost:8080 weft:server:7777
-  weft proxy tcp:localhost:8080 weft:/run/app.sock    curl reaches a Go service
-  weft proxy weft:/run/redis tcp:localhost:6379       a Go program reaches Redis`
+  weft proxy tcp:localhost:8080 weft:/run/app.sock     curl reaches a Go service
+  weft proxy weft:/run/redis tcp:localhost:6379        a Go program reaches Redis`
 
 func proxyCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft proxy", flag.ContinueOnError)
-	key := fs.String("key", "", "file with the key of weft:HOST:PORT: 32 random bytes or more")
+	key := fs.String("key", "", "file with the key for weft:HOST:PORT, 32 random bytes or more")
 	return &ffcli.Command{
-		Name: "proxy", ShortUsage: "weft proxy [FLAGS] FROM TO", ShortHelp: "join streams to TCP and Unix sockets", LongHelp: proxyHelp, FlagSet: fs,
+		Name:       "proxy",
+		ShortUsage: "weft proxy [FLAGS] FROM TO",
+		ShortHelp:  "forward connections between streams and TCP or Unix sockets",
+		LongHelp:   proxyHelp,
+		FlagSet:    fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) != 2 {
 				return errors.New("proxy: it takes two addresses: where to listen, and where to connect to")
@@ -58,7 +63,8 @@ func proxyCommand() *ffcli.Command {
 					return fmt.Errorf("proxy: -key: %w", err)
 				}
 			}
-			from.cfg, to.cfg = cfg, cfg
+			from.cfg = cfg
+			to.cfg = cfg
 			l, err := from.listen(ctx)
 			if err != nil {
 				return err
@@ -100,8 +106,8 @@ func (e endpoint) dial(ctx context.Context) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, e.network, e.address)
 }
 
-// proxy joins every connection that comes to one that it dials, until ctx ends. It closes
-// the listener and all connections.
+// proxy forwards each connection that l accepts to one that dial makes, until ctx ends. Before it returns it closes the
+// listener and all connections.
 func proxy(ctx context.Context, l net.Listener, dial func(context.Context) (net.Conn, error)) error {
 	var joined sync.WaitGroup
 	defer joined.Wait()
@@ -129,25 +135,24 @@ func proxy(ctx context.Context, l net.Listener, dial func(context.Context) (net.
 	}
 }
 
-// join copies both ways until both have ended, one has failed, or ctx ends.
+// join copies in both directions until both have ended, one has failed, or ctx ends.
 func join(ctx context.Context, a, b net.Conn) {
 	end := func() {
 		a.Close()
 		b.Close()
 	}
 	defer context.AfterFunc(ctx, end)()
-	var ways sync.WaitGroup
-	for _, way := range [][2]net.Conn{{a, b}, {b, a}} {
-		ways.Go(func() {
-			from, to := way[0], way[1]
-			if _, err := io.Copy(to, from); err != nil {
-				end() // of no use to either
-				return
-			}
-			if half, ok := to.(interface{ CloseWrite() error }); ok {
-				half.CloseWrite()
-			}
-		})
+	forward := func(to, from net.Conn) {
+		if _, err := io.Copy(to, from); err != nil {
+			end() // neither end can use what is left of the connection
+			return
+		}
+		if half, ok := to.(interface{ CloseWrite() error }); ok {
+			half.CloseWrite()
+		}
 	}
-	ways.Wait()
+	var both sync.WaitGroup
+	both.Go(func() { forward(b, a) })
+	both.Go(func() { forward(a, b) })
+	both.Wait()
 }

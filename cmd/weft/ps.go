@@ -17,14 +17,15 @@ import (
 	"weft/internal/waitgraph"
 )
 
-const psHelp = `Shows the jobs of which weft run, or rank 0 if others have started the job, is on
-this machine: what every rank waits for and since when, who holds which lock and who
-has asked for it, and deadlocks: ranks of which none can go on before another of them
-does. PID is that of the weft run, or of rank 0; without it all jobs are shown.
+const psHelp = `Shows what the ranks of running jobs wait for, and for how long: which rank holds
+each lock, which ranks have asked for it, and deadlocks (ranks that all wait for one
+another). It shows all jobs whose weft run is on this machine, and all jobs of
+another launcher whose rank 0 is. PID selects one: the process number of its weft
+run, or of its rank 0.
 
-It asks the ranks through that process, and changes nothing. A wait shows when it has
-lasted longer than a rank polls. kill -QUIT of that process prints the same, before
-its ranks, or the process itself, end with their stacks.
+weft ps asks the ranks through that process, and changes nothing. A wait is shown
+once it lasts longer than a rank polls. kill -QUIT PID prints the same before it ends
+the job, with the stacks of its goroutines.
 
 EXAMPLES
   weft ps
@@ -33,10 +34,14 @@ EXAMPLES
 
 func psCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft ps", flag.ContinueOnError)
-	asJSON := fs.Bool("json", false, "print one JSON object a job")
+	asJSON := fs.Bool("json", false, "print one JSON object for each job")
 	return &ffcli.Command{
-		Name: "ps", ShortUsage: "weft ps [-json] [PID]", ShortHelp: "show what running jobs wait for", LongHelp: psHelp, FlagSet: fs,
-		Exec: func(ctx context.Context, args []string) error { return ps(args, *asJSON) },
+		Name:       "ps",
+		ShortUsage: "weft ps [-json] [PID]",
+		ShortHelp:  "show what the ranks of running jobs wait for",
+		LongHelp:   psHelp,
+		FlagSet:    fs,
+		Exec:       func(_ context.Context, args []string) error { return ps(args, *asJSON) },
 	}
 }
 
@@ -45,7 +50,7 @@ func ps(args []string, asJSON bool) error {
 	if len(args) > 0 {
 		var err error
 		if pid, err = strconv.Atoi(args[0]); err != nil || pid < 1 || len(args) > 1 {
-			return fmt.Errorf("ps: %q: it takes the process number of one weft run, or rank 0", strings.Join(args, " "))
+			return fmt.Errorf("ps: %q: it takes one process number, of a weft run or of a rank 0", strings.Join(args, " "))
 		}
 	}
 	jobs, err := launch.Jobs(pid)
@@ -56,7 +61,8 @@ func ps(args []string, asJSON bool) error {
 				g.Ranks[r].Counts = nil // for weft top
 			}
 			err := json.NewEncoder(os.Stdout).Encode(map[string]any{
-				"pid": j.PID, "by": j.By, "program": j.Program, "args": j.Args, "started": j.Started, "restart": j.Restart, "ranks": g.Ranks, "deadlocks": g.Deadlocks,
+				"pid": j.PID, "by": j.By, "program": j.Program, "args": j.Args, "started": j.Started,
+				"restart": j.Restart, "ranks": g.Ranks, "deadlocks": g.Deadlocks,
 			})
 			if err != nil {
 				return err
@@ -70,12 +76,13 @@ func ps(args []string, asJSON bool) error {
 		if j.Restart > 0 {
 			restart = fmt.Sprintf(", restart %d", j.Restart)
 		}
-		who := "weft run"
+		launcher := "weft run"
 		if j.By != "" {
-			who = "rank 0, started by " + j.By + ", is process"
+			launcher = "rank 0, started by " + j.By + ", is process"
 		}
-		fmt.Printf("%s %d: %s, %d ranks%s, for %v\n", who, j.PID,
-			strings.Join(append([]string{filepath.Base(j.Program)}, j.Args...), " "), len(j.Ranks), restart, time.Since(j.Started).Round(time.Second))
+		command := strings.Join(append([]string{filepath.Base(j.Program)}, j.Args...), " ")
+		age := time.Since(j.Started).Round(time.Second)
+		fmt.Printf("%s %d: %s, %d ranks%s, for %v\n", launcher, j.PID, command, len(j.Ranks), restart, age)
 		if err := g.WriteText(os.Stdout); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"weft/internal/launch"
 )
 
-// hostFlags say on which hosts a job runs, and how they are reached.
+// hostFlags are the flags that say on which hosts a job runs, and by which command they are reached.
 type hostFlags struct {
 	list, file string
 	rsh        string
@@ -24,23 +24,26 @@ type hostFlags struct {
 }
 
 func (f *hostFlags) add(fs *flag.FlagSet, job *launch.Job) {
-	fs.StringVar(&f.list, "hosts", "", "the hosts for the ranks, such as a,b:4,node[01-16]; :4 means 4 slots")
-	fs.StringVar(&f.file, "hostfile", "", "a file with a host a line, such as: b slots=4")
-	fs.StringVar(&f.rsh, "rsh", "", "the command that leads to a host; the host and a command for its shell follow (default ssh; in an allocation of Slurm srun)")
-	fs.IntVar(&f.perHost, "per-host", 0, "ranks on each host, whatever slots it has")
-	fs.BoolVar(&job.Copy, "copy", false, "copy the program to hosts that do not have it, for as long as the job runs")
-	fs.StringVar(&f.bindTo, "bind-to", "none", "core: each rank has a processor core of its own; none")
-	fs.Var(&f.export, "x", "an environment variable for the ranks, NAME=value or NAME; may be repeated")
-	fs.IntVar(&f.fanout, "fanout", 0, "hosts that one host leads to: more are reached by way of others (default 16)")
-	fs.BoolVar(&f.dryRun, "dry-run", false, "say which ranks would run where, and start nothing")
+	fs.StringVar(&f.list, "hosts", "", "hosts for the ranks, such as a,b:4,node[01-16]; b:4 has 4 slots")
+	fs.StringVar(&f.file, "hostfile", "", "file with one host on each line, such as: b slots=4")
+	fs.StringVar(&f.rsh, "rsh", "", rshUsage)
+	fs.IntVar(&f.perHost, "per-host", 0, "ranks on each host, instead of one for each of its slots")
+	fs.BoolVar(&job.Copy, "copy", false, "copy the program to hosts that do not have it, and remove it after the job")
+	fs.StringVar(&f.bindTo, "bind-to", "none", "core: give each rank a processor core of its own; none: do not")
+	fs.Var(&f.export, "x", "environment variable for the ranks, NAME=value, or NAME with its value here; may be repeated")
+	fs.IntVar(&f.fanout, "fanout", 0, "hosts that one host reaches directly; more are reached through those (default 16)")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "print which ranks would run on which host, and start nothing")
 }
+
+const rshUsage = "command that runs a command line on another host; the host and the command line are appended " +
+	"(default ssh, or srun in an allocation of Slurm)"
 
 // exports are the variables that -x names.
 type exports []string
 
 func (e *exports) String() string { return strings.Join(*e, " ") }
 
-// Set takes one more variable.
+// Set adds a variable.
 func (e *exports) Set(text string) error {
 	name, _, has := strings.Cut(text, "=")
 	if name == "" {
@@ -57,7 +60,8 @@ func (e *exports) Set(text string) error {
 	return nil
 }
 
-// apply completes a job: its hosts, how many ranks each has, and the way there.
+// apply sets the hosts of a job, how many ranks each has, and the command that reaches them. It returns what has named
+// the hosts.
 func (f *hostFlags) apply(job *launch.Job) (by string, err error) {
 	job.Env = append(job.Env, f.export...)
 	if job.BindToCore, err = bindTo(f.bindTo); err != nil {
@@ -80,7 +84,9 @@ func (f *hostFlags) apply(job *launch.Job) (by string, err error) {
 	for _, n := range job.Counts {
 		job.N += n
 	}
-	job.Hosts, job.Fanout, job.Version = hosts, f.fanout, version()
+	job.Hosts = hosts
+	job.Fanout = f.fanout
+	job.Version = version()
 	job.Env = append(forwarded(), job.Env...)
 	if job.Way, err = f.way(by); err != nil {
 		return "", err
@@ -97,14 +103,14 @@ func bindTo(text string) (core bool, err error) {
 	return text == "core", nil
 }
 
-// hosts returns those that the flags name, or those of the allocation that we run in,
-// with what has given them.
+// hosts returns the hosts that the flags name, or else those of the batch system's allocation that this process runs
+// in, and what has named them.
 func (f *hostFlags) hosts(job *launch.Job) (hosts []hostlist.Host, by string, err error) {
 	switch {
 	case f.list != "" && f.file != "":
-		return nil, "", errors.New("run: -hosts and -hostfile: which of the two?")
+		return nil, "", errors.New("run: -hosts and -hostfile are both given: which of the two?")
 	case (f.list != "" || f.file != "") && job.Pretend > 1:
-		return nil, "", errors.New("run: -pretend is for ranks that are all here, without -hosts")
+		return nil, "", errors.New("run: -pretend is for ranks that all run on this host, without -hosts or -hostfile")
 	case f.list != "":
 		hosts, err = hostlist.Parse(f.list)
 		return hostlist.Merge(hosts), "-hosts", err
@@ -123,7 +129,7 @@ func (f *hostFlags) hosts(job *launch.Job) (hosts []hostlist.Host, by string, er
 	return a.Hosts, a.By, err
 }
 
-// way returns the way to other hosts.
+// way returns the command that reaches other hosts.
 func (f *hostFlags) way(by string) (launch.Way, error) {
 	if f.rsh != "" {
 		words := strings.Fields(f.rsh)
@@ -140,25 +146,26 @@ func (f *hostFlags) way(by string) (launch.Way, error) {
 	return launch.Way{Command: []string{"ssh", "-x", "-o", "BatchMode=yes"}, Shell: true}, nil
 }
 
-// srun starts an agent as a step of its own, beside the one that we may be, with all
-// processors that the job has on the node.
-const srun = "srun --quiet --mpi=none --overlap --nodes=1 --ntasks=1 --cpu-bind=none --kill-on-bad-exit=1 --unbuffered -w"
+// srun starts an agent as a job step of its own, with all processors that the job has on the node. It may overlap the
+// step that this process belongs to.
+const srun = "srun --quiet --mpi=none --overlap --nodes=1 --ntasks=1 --cpu-bind=none --kill-on-bad-exit=1 " +
+	"--unbuffered -w"
 
-// forwarded returns the variables of our environment that ranks on other hosts get
-// without -x: what weft heeds, and what the Go runtime does.
+// forwarded returns the variables of this environment that ranks on other hosts get without -x: those that configure
+// weft or the Go runtime, but not those that have a meaning on this host only.
 func forwarded() (env []string) {
-	ours := map[string]bool{"WEFT_FD": true, "WEFT_LAB": true, "WEFT_BIND": false}
-	goes := map[string]bool{"GOMAXPROCS": true, "GOGC": true, "GOMEMLIMIT": true, "GODEBUG": true, "GOTRACEBACK": true}
+	local := map[string]bool{"WEFT_FD": true, "WEFT_LAB": true}
+	runtime := map[string]bool{"GOMAXPROCS": true, "GOGC": true, "GOMEMLIMIT": true, "GODEBUG": true, "GOTRACEBACK": true}
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
-		if strings.HasPrefix(name, "WEFT_") && !ours[name] || goes[name] {
+		if strings.HasPrefix(name, "WEFT_") && !local[name] || runtime[name] {
 			env = append(env, e)
 		}
 	}
 	return env
 }
 
-// printPlan says what would be started.
+// printPlan prints which ranks would be started on which host.
 func printPlan(job launch.Job, by string) {
 	fmt.Printf("%d ranks of %s", job.N, strings.Join(append([]string{job.Program}, job.Args...), " "))
 	if len(job.Hosts) == 0 {

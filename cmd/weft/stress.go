@@ -16,13 +16,13 @@ import (
 	"weft/internal/stress"
 )
 
-const stressHelp = `Runs jobs of real processes whose goroutines do at random everything that weft's
-API has, while ranks are killed, stopped and made to leave, and checks that nothing is
-lost, repeated, out of order or stuck. Each job follows from a seed, which is printed
-when it fails; timing differs from run to run, so a seed may have to be repeated.
+const stressHelp = `Runs jobs of real processes whose goroutines call weft's whole API at random, while it
+kills, stops and removes ranks. It checks that nothing is lost, repeated, out of order or
+stuck. The calls of a job follow from a seed, which is printed when the job fails. Timing
+differs from run to run, so it may take several runs of a seed to see a failure again.
 
-What is known of a failure is kept in a directory: what was found, what each goroutine
-did, what weft ps said, the ranks' output, and their stacks if they were stuck.
+For each failed job a directory keeps what was found, the calls of each goroutine, the
+output of weft ps and of the ranks, and, of ranks that were stuck, the stacks.
 
 EXAMPLES
   weft stress                                     a minute over every transport
@@ -33,19 +33,24 @@ EXAMPLES
 func stressCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft stress", flag.ContinueOnError)
 	var o stress.Options
-	length := fs.Duration("for", time.Minute, "how long")
+	length := fs.Duration("for", time.Minute, "time after which no job is started any more")
 	n := fs.Int("n", 4, "number of ranks")
-	transports := fs.String("transport", "", "shm, udp, tcp, eth, or mixed: shm and udp; several with commas; default all but eth, in a lab eth,udp,tcp")
-	seed := fs.Uint64("seed", 0, "of the only job, which is repeated; 0: a new one for each job")
-	jobs := fs.Int("jobs", 0, "how many jobs; 0: as many as there is time for")
-	fs.StringVar(&o.Only, "only", "", "kinds of scenes, with commas: "+strings.Join(stress.Kinds(), ","))
-	fs.DurationVar(&o.Patience, "patience", 20*time.Second, "how long nothing may happen in a job before it counts as stuck")
-	fs.StringVar(&o.Dir, "dir", "", "where what is known of failures is kept; default the directory for temporary files")
-	fs.BoolVar(&o.Verbose, "v", false, "tell what happens")
-	peaceful := fs.Bool("peaceful", false, "strike no rank")
+	transports := fs.String("transport", "",
+		"shm, udp, tcp, eth or mixed (shm and udp), several with commas (default shm,udp,tcp,mixed; in a lab eth,udp,tcp)")
+	seed := fs.Uint64("seed", 0, "seed of all jobs; 0: a new seed for each job")
+	jobs := fs.Int("jobs", 0, "number of jobs; 0: as many as there is time for")
+	fs.StringVar(&o.Only, "only", "", "kinds of scenes, several with commas: "+strings.Join(stress.Kinds(), ","))
+	fs.DurationVar(&o.Patience, "patience", 20*time.Second, "time without any progress after which a job counts as stuck")
+	fs.StringVar(&o.Dir, "dir", "", "directory for reports of failures (default: that for temporary files)")
+	fs.BoolVar(&o.Verbose, "v", false, "print each job's seed and plan, and what happens")
+	peaceful := fs.Bool("peaceful", false, "kill, stop and remove no ranks")
 	keepOn := fs.Bool("keep-on", false, "go on after a failure")
 	return &ffcli.Command{
-		Name: "stress", ShortUsage: "weft stress [FLAGS]", ShortHelp: "run everything at random, and check it", LongHelp: stressHelp, FlagSet: fs,
+		Name:       "stress",
+		ShortUsage: "weft stress [FLAGS]",
+		ShortHelp:  "call everything at random while ranks are killed, and check the results",
+		LongHelp:   stressHelp,
+		FlagSet:    fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("stress: %q: it takes no arguments", strings.Join(args, " "))

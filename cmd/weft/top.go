@@ -16,24 +16,27 @@ import (
 	"weft/internal/top"
 )
 
-const topHelp = `Shows what the ranks of all jobs on this host do: messages and bytes in a second, how
-much of their time goroutines poll and sleep, what was lost, sent again and refused, who
-waits for whom, the pairs that exchange most, and errors. JOB is the process number of a weft
-run, or what -json calls a job; without it all are shown. It reads a page of memory that each
-rank writes, without asking it: so it sees ranks that hang, too. Ranks of weft run on other
-hosts are asked through their launcher, as weft ps does.
+const topHelp = `Shows what the ranks of all jobs on this host do: messages and bytes per second, the
+share of time in which goroutines poll and sleep, packets lost, sent again and refused,
+which rank waits for which, the pairs of ranks that exchange most, and errors. JOB is the
+process number of a weft run, or the name of a job in the output of -json; without it all
+jobs are shown. weft top reads counters that each rank writes to shared memory, so it also
+shows ranks that hang. It asks for ranks on other hosts through their weft run, as weft ps
+does.
 
 KEYS
   q       quit              ← →   sort by another column    r   reverse the order
-  tab     the next job      /     show only what has a text in it
+  tab     the next job      /     show only rows that contain a text
   ↑ ↓     scroll
 
 COLUMNS
-  out/s, outB/s   messages of ports sent, and bytes; in/s, inB/s received
-  poll, sleep     goroutines that look for packets, and that sleep, on average
-  resent          packets sent again; lost: timeouts, and times that packets were missing
-  refused         messages and streams of packets for which the receiver had no room
-  Access of less than 16 KiB to memory that is mapped is not counted.
+  out/s, outB/s   messages and bytes that ports sent in a second
+  in/s, inB/s     messages and bytes that ports received in a second
+  poll, sleep     how many goroutines polled for packets, and slept, on average
+  resent          packets sent again
+  lost            timeouts, and gaps in the packets received
+  refused         messages and packets that the receiver had no buffer for
+  Accesses of less than 16 KiB to memory that the rank has mapped are not counted.
 
 EXAMPLES
   weft top
@@ -43,17 +46,23 @@ EXAMPLES
 func topCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft top", flag.ContinueOnError)
 	var o topOptions
-	fs.BoolVar(&o.once, "once", false, "print the table once, and end")
-	fs.BoolVar(&o.json, "json", false, "with -once: print one JSON object a job, with all that is counted")
-	fs.DurationVar(&o.interval, "interval", time.Second, "how often to look; with -once: over which time rates are taken, 0 for none")
+	fs.BoolVar(&o.once, "once", false, "print the table once and exit")
+	fs.BoolVar(&o.json, "json", false, "with -once: print one JSON object for each job, with all counters")
+	fs.DurationVar(&o.interval, "interval", time.Second,
+		"time between two readings; with -once: the time over which rates are taken, 0 for no rates")
 	fs.StringVar(&o.view.Sort, "sort", "", "the column to sort by")
 	fs.BoolVar(&o.view.Reverse, "reverse", false, "sort the other way")
 	fs.StringVar(&o.view.Filter, "filter", "", "show only ranks with this text in some column")
 	return &ffcli.Command{
-		Name: "top", ShortUsage: "weft top [-once] [-json] [FLAGS] [JOB]", ShortHelp: "show what the ranks of running jobs do", LongHelp: topHelp, FlagSet: fs,
+		Name:       "top",
+		ShortUsage: "weft top [-once] [-json] [FLAGS] [JOB]",
+		ShortHelp:  "show what the ranks of running jobs do, with rates",
+		LongHelp:   topHelp,
+		FlagSet:    fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 1 {
-				return fmt.Errorf("top: %q: it takes one job: the process number of its weft run, or what -json calls it", strings.Join(args, " "))
+				return fmt.Errorf("top: %q: it takes one job: the process number of its weft run, or its name in -json",
+					strings.Join(args, " "))
 			}
 			o.source.Only = strings.Join(args, "")
 			return o.run(ctx)
@@ -71,7 +80,8 @@ type topOptions struct {
 func (o *topOptions) run(ctx context.Context) error {
 	switch {
 	case o.view.Sort != "" && !slices.Contains(top.Columns(), o.view.Sort):
-		return fmt.Errorf("top: -sort %q: there is no such column; there are %s", o.view.Sort, strings.Join(top.Columns(), ", "))
+		return fmt.Errorf("top: -sort %q: there is no such column; there are %s",
+			o.view.Sort, strings.Join(top.Columns(), ", "))
 	case o.interval < 0 || o.interval == 0 && !o.once:
 		return fmt.Errorf("top: -interval %v: it must be more than 0", o.interval)
 	case o.once:
@@ -86,7 +96,7 @@ func (o *topOptions) run(ctx context.Context) error {
 		err = screen.Init()
 	}
 	if err != nil {
-		return fmt.Errorf("top: no table can be shown on this terminal: %w; weft top -once prints one", err)
+		return fmt.Errorf("top: this terminal cannot show a table: %w; weft top -once prints one", err)
 	}
 	defer screen.Fini()
 	t := &top.Terminal{Screen: screen, Interval: o.interval, View: o.view, Take: o.source.Take}
@@ -94,11 +104,11 @@ func (o *topOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// print prints one table. What could not be read is told on standard error.
+// print prints one table. It reports what could not be read on standard error.
 func (o *topOptions) print(ctx context.Context) error {
 	var before *top.Sample
 	if o.interval > 0 {
-		before, _ = o.source.TakeNow() // the second one tells the error
+		before, _ = o.source.TakeNow() // the second call returns the same error
 		select {
 		case <-time.After(o.interval):
 		case <-ctx.Done():

@@ -16,19 +16,22 @@ import (
 	"weft/internal/web"
 )
 
-const viewHelp = `Serves the page of weft run -http about what was recorded: RECORDING is a file that
-weft run -timeline or weft sim -timeline has written. The address with its token is
-printed; Ctrl-C ends it.
+const viewHelp = `Serves a page that shows a recorded job as weft run -http shows a running one. RECORDING
+is a file that weft run -timeline or weft sim -timeline has written. weft view prints the
+address, which has a token in it, and serves the page until Ctrl-C.
 
 EXAMPLES
   weft sim -n 1000 -timeline t ./examples/halo -rows 4000 -steps 3; weft view t`
 
 func viewCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft view", flag.ContinueOnError)
-	address := fs.String("http", "127.0.0.1:0", "where to serve; a port of 0 is any that is free")
+	address := fs.String("http", "127.0.0.1:0", "address of the page; port 0 is any free port")
 	return &ffcli.Command{
-		Name: "view", ShortUsage: "weft view [FLAGS] RECORDING", ShortHelp: "show a timeline as a page",
-		LongHelp: viewHelp, FlagSet: fs,
+		Name:       "view",
+		ShortUsage: "weft view [FLAGS] RECORDING",
+		ShortHelp:  "show a recorded timeline as a page",
+		LongHelp:   viewHelp,
+		FlagSet:    fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) != 1 {
 				return flag.ErrHelp
@@ -57,32 +60,13 @@ func viewCommand() *ffcli.Command {
 	}
 }
 
-// brings are the operations that bring bytes to another rank.
-var brings = []string{"send", "push", "put", "ipush", "pull", "atomic"}
+// transfers are the operations that carry bytes between ranks.
+var transfers = []string{"send", "push", "put", "ipush", "pull", "atomic"}
 
-// recorded returns the state of a job that was recorded: what was sent, how long messages took,
-// and which packets were sent again.
+// recorded returns the state of a recorded job: its ranks, and for each pair what was sent, how long messages took, and
+// which packets were sent again.
 func recorded(trace *reader.Trace) (s web.State) {
-	rankOf := map[uint64]int{}
-	for _, k := range trace.Tracks {
-		name, ok := strings.CutPrefix(k.Name, "rank ")
-		if k.Parent != 0 {
-			rankOf[k.ID] = rankOf[k.Parent]
-		}
-		if k.Parent != 0 || !ok {
-			continue
-		}
-		number, rest, _ := strings.Cut(name, " on ")
-		rank, err := strconv.Atoi(number)
-		if err != nil || rank < 0 || rank > len(trace.Tracks) {
-			continue
-		}
-		host, _, _ := strings.Cut(rest, " (")
-		for len(s.Ranks) <= rank {
-			s.Ranks = append(s.Ranks, web.Rank{Ended: "nothing of it was recorded"})
-		}
-		s.Ranks[rank], rankOf[k.ID] = web.Rank{Host: host, Ended: "this is a recording"}, rank
-	}
+	rankOf := recordedRanks(trace, &s)
 	pairs := map[[2]int]*web.Pair{}
 	pair := func(from, to int) *web.Pair {
 		p := pairs[[2]int{from, to}]
@@ -104,7 +88,7 @@ func recorded(trace *reader.Trace) (s web.State) {
 			continue
 		}
 		switch {
-		case slices.Contains(brings, e.Name):
+		case slices.Contains(transfers, e.Name):
 			n, _ := e.Number("bytes")
 			p := pair(from, to)
 			p.Messages++
@@ -131,4 +115,32 @@ func recorded(trace *reader.Trace) (s web.State) {
 	}
 	slices.SortFunc(s.Pairs, func(a, b web.Pair) int { return cmp.Or(a.From-b.From, a.To-b.To) })
 	return s
+}
+
+// recordedRanks fills in the ranks of a recorded job, and returns the rank of each track. The top track of a rank is
+// called "rank 3 on host (…)"; the tracks of its goroutines have it as their parent.
+func recordedRanks(trace *reader.Trace, s *web.State) (rankOf map[uint64]int) {
+	rankOf = map[uint64]int{}
+	for _, k := range trace.Tracks {
+		if k.Parent != 0 {
+			rankOf[k.ID] = rankOf[k.Parent]
+			continue
+		}
+		name, ok := strings.CutPrefix(k.Name, "rank ")
+		if !ok {
+			continue
+		}
+		number, rest, _ := strings.Cut(name, " on ")
+		rank, err := strconv.Atoi(number)
+		if err != nil || rank < 0 || rank > len(trace.Tracks) {
+			continue
+		}
+		host, _, _ := strings.Cut(rest, " (")
+		for len(s.Ranks) <= rank {
+			s.Ranks = append(s.Ranks, web.Rank{Ended: "nothing of it was recorded"})
+		}
+		s.Ranks[rank] = web.Rank{Host: host, Ended: "this is a recording"}
+		rankOf[k.ID] = rank
+	}
+	return rankOf
 }

@@ -1,0 +1,32 @@
+# Short names for what a change needs; .ci/run is what must hold before it is accepted.
+
+GO ?= go
+PKG ?= ./...
+
+.PHONY: build test race fuzz lint bench ci
+
+build: ## the command, as ./weft
+	$(GO) build -o weft ./cmd/weft
+
+test: ## every test that this machine can run
+	$(GO) test $(PKG)
+
+race: ## the tests with the race detector: make race PKG=./coll
+	$(GO) test -race $(PKG)
+
+fuzz: ## each fuzz target for a moment: make fuzz PKG=./internal/engine/wire FUZZTIME=1m
+	@for pkg in $$($(GO) list $(PKG)); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FUZZTIME),5000x) -fuzzminimizetime 1s $$pkg || exit 1; \
+		done; \
+	done
+
+lint: ## the linter, in the version that .ci/run pins
+	.ci/lint
+
+bench: ## the Go benchmarks; weft perf compares with other systems
+	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
+
+ci: ## everything; under forty minutes on two processors
+	.ci/run
