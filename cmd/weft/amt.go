@@ -109,7 +109,8 @@ type size int
 func (s *size) String() string { return bytesText(int(*s)) }
 
 func (s *size) Set(text string) error {
-	number, unit := strings.TrimRight(text, "KMGiB"), 0
+	number := strings.TrimRight(text, "KMGiB")
+	unit := 0
 	switch text[len(number):] {
 	case "", "B":
 	case "KiB":

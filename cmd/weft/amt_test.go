@@ -49,8 +49,10 @@ func example(t *testing.T, name string) string {
 
 // A job is recorded, rings are advised from the trace, and the job runs with them.
 func TestTraceAdviseRun(t *testing.T) {
-	dir, halo := t.TempDir(), example(t, "halo")
-	trace, table := filepath.Join(dir, "trace"), filepath.Join(dir, "amt")
+	dir := t.TempDir()
+	halo := example(t, "halo")
+	trace := filepath.Join(dir, "trace")
+	table := filepath.Join(dir, "amt")
 	weftOK(t, "run", "-n", "5", "-trace", trace, halo)
 	weftOK(t, "run", "-n", "4", "-trace", trace, halo) // nothing of the first remains
 	text := weftOK(t, "amt", "advise", "-budget", "128KiB", "-o", table, trace)
@@ -80,7 +82,8 @@ func TestTraceAdviseRun(t *testing.T) {
 
 // A rank that ends without leaving the job takes only its own part with it.
 func TestTraceOfADeath(t *testing.T) {
-	trace, halo := filepath.Join(t.TempDir(), "trace"), example(t, "halo")
+	trace := filepath.Join(t.TempDir(), "trace")
+	halo := example(t, "halo")
 	_, stderr, status := runWeft(t, "run", "-n", "3", "-survive", "-trace", trace, "sh", "-c", "exit 3")
 	if status != 3 {
 		t.Fatalf("status %d, %s", status, stderr)
@@ -96,11 +99,14 @@ func TestTraceOfADeath(t *testing.T) {
 
 // A simulated job leaves one file, which says the same as those of a real one.
 func TestTraceOfSim(t *testing.T) {
-	dir, cg := t.TempDir(), example(t, "nas/cg")
-	real, simulated := filepath.Join(dir, "real"), filepath.Join(dir, "sim")
+	dir := t.TempDir()
+	cg := example(t, "nas/cg")
+	real := filepath.Join(dir, "real")
+	simulated := filepath.Join(dir, "sim")
 	weftOK(t, "run", "-n", "4", "-trace", real, cg)
 	weftOK(t, "sim", "-n", "4", "-trace", simulated, cg)
-	a, b := weftOK(t, "amt", "advise", "-json", real), weftOK(t, "amt", "advise", "-json", simulated)
+	a := weftOK(t, "amt", "advise", "-json", real)
+	b := weftOK(t, "amt", "advise", "-json", simulated)
 	if a != b {
 		t.Errorf("real:\n%ssimulated:\n%s", a, b)
 	}

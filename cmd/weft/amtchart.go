@@ -146,7 +146,8 @@ func haloStep(ctx context.Context, p *weft.Proc, blocks [3]int) error {
 	if err != nil {
 		return err
 	}
-	out, in := make([]float64, face), make([]float64, face)
+	out := make([]float64, face)
+	in := make([]float64, face)
 	stride := 1
 	for _, side := range blocks {
 		at := p.Rank() / stride % side

@@ -162,9 +162,11 @@ func (f *amtTableFlags) print(rows []amt.Table1Row) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "program\tclass\tranks\tpartners least, most often, most\ta ring for all\tadvised AMT\treduction\tpaper\tformula\tnote")
 	for _, r := range rows {
-		printed, formula := "-", "-"
+		printed := "-"
+		formula := "-"
 		if r.Formula > 0 {
-			printed, formula = fmt.Sprintf("%.1f %%", r.Printed), fmt.Sprintf("%.1f %%", r.Formula)
+			printed = fmt.Sprintf("%.1f %%", r.Printed)
+			formula = fmt.Sprintf("%.1f %%", r.Formula)
 		}
 		note := r.Note
 		if r.Missing > 0 {

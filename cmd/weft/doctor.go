@@ -202,8 +202,13 @@ func (f *doctorFlags) examine(ctx context.Context) (*doctor.Report, error) {
 	defer stop()
 	var out, said bytes.Buffer
 	job := f.job
-	job.Program, job.Transport, job.Timeout = self, f.transport, time.Minute+time.Duration(f.n)*time.Second
-	job.Stdout, job.Stderr, job.Report, job.Env = &out, &said, &said, append(job.Env, envDoctor+"=1")
+	job.Program = self
+	job.Transport = f.transport
+	job.Timeout = time.Minute + time.Duration(f.n)*time.Second
+	job.Stdout = &out
+	job.Stderr = &said
+	job.Report = &said
+	job.Env = append(job.Env, envDoctor+"=1")
 	result, err := launch.Run(ctx, job, nil)
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause

@@ -25,7 +25,8 @@ func doctorIn(t *testing.T, l *netlab.Lab, args ...string) (report doctor.Report
 	cmd := exec.Command(self, append([]string{"doctor", "-json"}, args...)...)
 	cmd.Env = append(os.Environ(), envCommand+"=1", labEnv(l, 1))
 	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stdout = &out
+	cmd.Stderr = &errs
 	var ended *exec.ExitError
 	if err := sys.InNetwork(l.Hosts[0].Namespace, cmd.Run); errors.As(err, &ended) {
 		status = ended.ExitCode()

@@ -29,11 +29,14 @@ type matrix struct {
 	low   bool   // low values are good
 }
 
-func (m *matrix) Dims() (columns, rows int)   { return len(m.names), len(m.names) }
-func (m *matrix) X(column int) float64        { return float64(column) }
-func (m *matrix) Y(row int) float64           { return float64(row) }
-func (m *matrix) Z(column, row int) float64   { return m.cells[len(m.names)-1-row][column] }
-func (m *matrix) set(i, j int, value float64) { m.cells[i][j], m.cells[j][i] = value, value }
+func (m *matrix) Dims() (columns, rows int) { return len(m.names), len(m.names) }
+func (m *matrix) X(column int) float64      { return float64(column) }
+func (m *matrix) Y(row int) float64         { return float64(row) }
+func (m *matrix) Z(column, row int) float64 { return m.cells[len(m.names)-1-row][column] }
+func (m *matrix) set(i, j int, value float64) {
+	m.cells[i][j] = value
+	m.cells[j][i] = value
+}
 
 // newMatrix makes one that is empty.
 func newMatrix(title, form string, names []string) *matrix {
@@ -60,7 +63,8 @@ func drawPairs(file string, r *doctor.Report) error {
 	latency.low = true
 	bandwidth := newMatrix("MB/s", "%.0f", names)
 	for _, p := range r.Pairs() {
-		i, j := index[p.From], index[p.To]
+		i := index[p.From]
+		j := index[p.To]
 		switch m := p.There.Measured; {
 		case p.Error() != "":
 			latency.fail(i, j)
@@ -102,15 +106,24 @@ func (m *matrix) plot() (*plot.Plot, error) {
 		ticks[i] = plot.Tick{Value: float64(i), Label: name}
 		downwards[len(m.names)-1-i] = plot.Tick{Value: float64(len(m.names) - 1 - i), Label: name}
 	}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(ticks), plot.ConstantTicks(downwards)
-	p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/4, draw.XRight, draw.YTop
+	p.X.Tick.Marker = plot.ConstantTicks(ticks)
+	p.Y.Tick.Marker = plot.ConstantTicks(downwards)
+	p.X.Tick.Label.Rotation = math.Pi / 4
+	p.X.Tick.Label.XAlign = draw.XRight
+	p.X.Tick.Label.YAlign = draw.YTop
 	p.Y.Tick.Label.XAlign = draw.XRight
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.LineStyle.Width, axis.Tick.Length, axis.Padding = 0, vg.Points(14), 0 // room for fonts that are wider than ours
-		axis.Tick.LineStyle.Width, axis.Tick.Label.Font.Size = 0, vg.Points(9)
+		axis.LineStyle.Width = 0
+		axis.Tick.Length = vg.Points(14)
+		axis.Padding = 0 // room for fonts that are wider than ours
+		axis.Tick.LineStyle.Width = 0
+		axis.Tick.Label.Font.Size = vg.Points(9)
 	}
 	edge := float64(len(m.names)) - 0.5
-	p.X.Min, p.Y.Min, p.X.Max, p.Y.Max = -0.5, -0.5, edge, edge
+	p.X.Min = -0.5
+	p.Y.Min = -0.5
+	p.X.Max = edge
+	p.Y.Max = edge
 	if len(m.values()) > 0 {
 		p.Add(m.heat())
 	}
@@ -133,7 +146,8 @@ func (c colours) Colors() []color.Color { return c }
 // heat returns the cells: red are those that are bad.
 func (m *matrix) heat() *plotter.HeatMap {
 	all := m.values()
-	least, most := math.Log(slices.Min(all)), math.Log(slices.Max(all))
+	least := math.Log(slices.Min(all))
+	most := math.Log(slices.Max(all))
 	scale := colours(palette.Heat(24, 0.6).Colors())
 	if m.low {
 		slices.Reverse(scale)
@@ -142,7 +156,8 @@ func (m *matrix) heat() *plotter.HeatMap {
 		least = min(least, most-math.Log(spread))
 	}
 	h := plotter.NewHeatMap(logarithms{m}, scale)
-	h.Min, h.Max = least, most
+	h.Min = least
+	h.Max = most
 	return h
 }
 
@@ -159,7 +174,8 @@ func (m *matrix) labels() (*plotter.Labels, error) {
 		}
 	}
 	for _, at := range m.bad {
-		all.XYs, all.Labels = append(all.XYs, at), append(all.Labels, "none")
+		all.XYs = append(all.XYs, at)
+		all.Labels = append(all.Labels, "none")
 	}
 	labels, err := plotter.NewLabels(all)
 	if err != nil {

@@ -130,7 +130,8 @@ func (c *cluster) build(pkg string) string {
 			c.t.Fatal(err)
 		}
 	}
-	shared, program := filepath.Join(built, filepath.Base(pkg)), c.path(filepath.Base(pkg))
+	shared := filepath.Join(built, filepath.Base(pkg))
+	program := c.path(filepath.Base(pkg))
 	if !exists(shared) {
 		if text, err := exec.Command("go", "build", "-o", shared, pkg).CombinedOutput(); err != nil {
 			c.t.Fatalf("%v: %s", err, text)
@@ -197,7 +198,8 @@ func (c *cluster) run(args ...string) (out, errs string, status int) {
 	c.t.Helper()
 	cmd := c.command(args...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout = &stdout
+	cmd.Stderr = &stderr
 	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
 		c.t.Fatal(err)
 	}
@@ -263,7 +265,8 @@ func TestHostsThatCannotBe(t *testing.T) {
 		head := fmt.Sprintf(`\001\000\000\000\000\000\000\000\%03o\000\000\000`, len(text))
 		return "printf 'weft agent 1\\n" + head + "'; printf '%s' '" + text + "'; cat >/dev/null\n"
 	}
-	config, stranger := c.path("ssh_config"), c.path("stranger")
+	config := c.path("ssh_config")
+	stranger := c.path("stranger")
 	c.write("stranger", strings.ReplaceAll(c.read("ssh_config"), c.path("user"), c.path("host")))
 	for _, k := range []struct {
 		what, rsh, want string

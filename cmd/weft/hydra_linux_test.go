@@ -84,7 +84,8 @@ func TestHydraFaults(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		cmd := c.hydra(hosts, 2, ping, "-count", "1000000000")
-		cmd.Stdout, cmd.Stderr = &out, &out
+		cmd.Stdout = &out
+		cmd.Stderr = &out
 		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +115,8 @@ func TestHydraTwice(t *testing.T) {
 	for range 2 {
 		cmd := c.hydra(c.lab.Hosts[1:], 4, sort, "-class", "S")
 		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
+		cmd.Stdout = &out
+		cmd.Stderr = &out
 		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +139,8 @@ func TestHydraManyRanks(t *testing.T) {
 	}
 	cmd := c.hydra(c.lab.Hosts, 200, c.path("limited"))
 	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stdout = &out
+	cmd.Stderr = &errs
 	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,8 @@ func tellInfo(ctx context.Context, p *weft.Proc) error {
 			})
 		}
 	}
-	r.Connected, r.Process = p.Stats().MemoryBytes, resident()
+	r.Connected = p.Stats().MemoryBytes
+	r.Process = resident()
 	r.CPUs = sys.Affinity()
 	if r.Barrier, err = p.Barrier("weft info", nil).Why(ctx); err != nil {
 		return err

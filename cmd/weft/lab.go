@@ -177,7 +177,9 @@ func runLab(f labFlags, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, end(), l.Remove()) }()
 	cmd := exec.Command(program, args[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stdin = os.Stdin
+	cmd.Stdout = os.Stdout
+	cmd.Stderr = os.Stderr
 	cmd.Env = append(os.Environ(), labEnv(l, f.interfaces))
 	if f.delay > 0 {
 		f.faults = strings.Trim(f.faults+",delay="+f.delay.String(), ",")

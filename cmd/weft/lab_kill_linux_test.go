@@ -51,7 +51,8 @@ func startLabJob(t *testing.T, env []string, args ...string) *labJob {
 	}
 	j.cmd = exec.Command(self, append([]string{"run", "-n", "2", "-transport", "eth", j.program}, args...)...)
 	j.cmd.Env = append(append(os.Environ(), envCommand+"=1", labEnv(j.lab, 1)), env...)
-	j.cmd.Stdout, j.cmd.Stderr = &j.out, &j.out
+	j.cmd.Stdout = &j.out
+	j.cmd.Stderr = &j.out
 	return j
 }
 
@@ -108,7 +109,8 @@ func (j *labJob) state(host int) string {
 		{"tc", "filter", "show", "dev", netlab.Interface}, {"bpftool", "net"},
 	} {
 		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Stdout, cmd.Stderr = &all, &all
+		cmd.Stdout = &all
+		cmd.Stderr = &all
 		if err := sys.InNetwork(j.lab.Hosts[host].Namespace, cmd.Run); errors.Is(err, exec.ErrNotFound) {
 			j.t.Skipf("needs %s", args[0])
 		} else if err != nil {

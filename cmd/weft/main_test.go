@@ -41,7 +41,8 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), envCommand+"=1", "GORACE=atexit_sleep_ms=0")
 	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stdout = &out
+	cmd.Stderr = &errs
 	var exit *exec.ExitError
 	if err := cmd.Run(); errors.As(err, &exit) {
 		status = exit.ExitCode()

@@ -61,7 +61,8 @@ func weftIn(t *testing.T, l *netlab.Lab, args ...string) string {
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), envCommand+"=1", labEnv(l, 1))
 	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Stdout = &out
+	cmd.Stderr = &out
 	if err := sys.InNetwork(l.Hosts[0].Namespace, cmd.Start); err != nil {
 		t.Fatal(err)
 	}

@@ -106,16 +106,19 @@ type stressRun struct {
 }
 
 func (r stressRun) run(ctx context.Context, end time.Time) error {
-	failed, done := 0, 0
+	failed := 0
+	done := 0
 	for ; ctx.Err() == nil && time.Now().Before(end) && (r.jobs == 0 || done < r.jobs); done++ {
 		seed := r.seed
 		if seed == 0 {
 			seed = uint64(time.Now().UnixNano()) % 1_000_000_000
 		}
 		name := r.transports[done%len(r.transports)]
-		transport, hosts := name, 1
+		transport := name
+		hosts := 1
 		if name == "mixed" {
-			transport, hosts = "auto", 2
+			transport = "auto"
+			hosts = 2
 		}
 		plan := stress.Draw(seed, r.n, transport, hosts)
 		if r.peaceful {

@@ -26,7 +26,8 @@ func address(b *Begin) (string, error) {
 	if b.Bind != "" {
 		return b.Bind, nil
 	}
-	name, ours := os.Getenv("WEFT_INTERFACE"), "WEFT_INTERFACE"
+	name := os.Getenv("WEFT_INTERFACE")
+	ours := "WEFT_INTERFACE"
 	if name == "" {
 		name = b.Interface
 	}

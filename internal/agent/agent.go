@@ -139,7 +139,9 @@ func (a *agent) handle(m message) error {
 
 // answer answers a question.
 func (a *agent) answer(to, m message, err error) error {
-	m.Op, m.Seq, m.ID = "answer", to.Seq, to.ID
+	m.Op = "answer"
+	m.Seq = to.Seq
+	m.ID = to.ID
 	if err != nil {
 		m.Error = err.Error()
 	}
@@ -169,8 +171,11 @@ func (a *agent) begin(m message) error {
 		reply := Reply{Dir: workingDir(b.Dir), Program: b.Program}
 		err := a.check(b)
 		if err != nil && b.Copy {
-			a.path, a.hash = filepath.Join(a.dir, filepath.Base(b.Program)), b.Hash
-			reply.Program, reply.Wanted, err = a.path, true, nil
+			a.path = filepath.Join(a.dir, filepath.Base(b.Program))
+			a.hash = b.Hash
+			reply.Program = a.path
+			reply.Wanted = true
+			err = nil
 		} else {
 			a.program = b.Program
 		}

@@ -39,7 +39,8 @@ type near struct {
 func (n *near) Start(_ process.Order, s process.Streams, ended func(process.Exit)) (int, error) {
 	in, toAgent := io.Pipe()
 	fromAgent, out := io.Pipe()
-	n.input, n.output = in, out
+	n.input = in
+	n.output = out
 	go s.Stdin(toAgent)
 	read := make(chan struct{})
 	go func() {

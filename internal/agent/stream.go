@@ -101,7 +101,9 @@ func (s *stream) CloseWrite() {
 func (s *stream) Close() error {
 	s.mu.Lock()
 	again := s.closed
-	s.closed, s.quiet, s.got = true, true, nil
+	s.closed = true
+	s.quiet = true
+	s.got = nil
 	s.changed.Broadcast()
 	s.mu.Unlock()
 	if !again {

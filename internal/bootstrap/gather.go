@@ -128,7 +128,8 @@ func (g *Gathering) Serve(v *Visitor) error {
 		m.r.c.Close()
 		return err
 	}
-	ready, gone := make(chan struct{}), make(chan error, 1)
+	ready := make(chan struct{})
+	gone := make(chan error, 1)
 	go func() {
 		_, err := m.r.c.in.Peek(1) // a rank says nothing before it has been told the job
 		gone <- err
@@ -185,16 +186,21 @@ func (g *Gathering) enter(m *member, at string) error {
 
 // begin tells every rank where it is. The lock is held.
 func (g *Gathering) begin() {
-	id, secret := NewID(), NewSecret()
-	hosts, machines := map[string]int{}, map[string]int{}
+	id := NewID()
+	secret := NewSecret()
+	hosts := map[string]int{}
+	machines := map[string]int{}
 	for _, m := range g.members {
 		hosts[m.Host]++
 		machines[m.Machine]++
 	}
 	for i, m := range g.members {
 		j := &g.jobs[i]
-		j.ID, j.Secret, j.Host = id, secret, m.Host
-		j.Local, j.Crowd = hosts[m.Host], machines[m.Machine]
+		j.ID = id
+		j.Secret = secret
+		j.Host = m.Host
+		j.Local = hosts[m.Host]
+		j.Crowd = machines[m.Machine]
 		if len(hosts) > 1 {
 			j.Bind = m.Address
 			if m.Address == "" || isLoopback(m.Address) { // it is on the host of the rank that serves

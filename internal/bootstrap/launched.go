@@ -86,7 +86,8 @@ func (s *Launched) listen() {
 			return
 		}
 		s.mu.Lock()
-		wait, watch := s.waits[l.Seq], s.watch
+		wait := s.waits[l.Seq]
+		watch := s.watch
 		switch {
 		case l.Op == "state":
 			go s.tell(l.Seq, s.state)
@@ -260,8 +261,10 @@ func (l line) isNews() bool { return l.Op == "down" || l.Op == "returned" }
 // Watch reports ranks that have ended.
 func (s *Launched) Watch(down func(rank int, cause error)) {
 	s.mu.Lock()
-	news, failure := s.news, s.failure
-	s.news, s.watch = nil, down
+	news := s.news
+	failure := s.failure
+	s.news = nil
+	s.watch = down
 	s.mu.Unlock()
 	go func() {
 		for _, l := range news {

@@ -367,7 +367,8 @@ func (s *Server) Down(rank int, cause string) {
 	s.mu.Lock()
 	l := line{Op: "down", Rank: rank, Value: cause}
 	s.downs = append(s.downs, l)
-	free, others := s.open(), s.others(rank, nil)
+	free := s.open()
+	others := s.others(rank, nil)
 	s.mu.Unlock()
 	tell(others, l)
 	s.answer(free, line{Op: "fenced"})

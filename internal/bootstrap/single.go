@@ -33,7 +33,8 @@ func NewLocal(n int) []Source {
 	}
 	l := &local{size: n, values: map[string]string{}, watches: map[int]func(int, error){}, left: map[int][]int{}}
 	l.changed.L = &l.mu
-	id, secret := NewID(), NewSecret()
+	id := NewID()
+	secret := NewSecret()
 	sources := make([]Source, n)
 	for i := range sources {
 		sources[i] = &localSource{l, Job{Rank: i, Size: n, ID: id, Secret: secret, Host: host, Local: n, Crowd: n}, 0}

@@ -22,7 +22,8 @@ func TestOneProcess(t *testing.T) {
 func TestLaunched(t *testing.T) {
 	bootstraptest.Run(t, func(t *testing.T, n int) ([]bootstrap.Source, func(int)) {
 		var jobs []bootstrap.Job
-		id, secret := bootstrap.NewID(), bootstrap.NewSecret()
+		id := bootstrap.NewID()
+		secret := bootstrap.NewSecret()
 		for i := range n {
 			jobs = append(jobs, bootstrap.Job{Rank: i, Size: n, ID: id, Secret: secret, Host: "here", Local: n, Crowd: n})
 		}
@@ -77,13 +78,15 @@ func TestGathered(t *testing.T) {
 				come <- joined{l, c, err}
 			}()
 		}
-		sources, conns := make([]bootstrap.Source, n), make([]net.Conn, n)
+		sources := make([]bootstrap.Source, n)
+		conns := make([]net.Conn, n)
 		for range n {
 			j := <-come
 			if j.err != nil {
 				t.Fatal(j.err)
 			}
-			sources[j.l.Job().Rank], conns[j.l.Job().Rank] = j.l, j.c
+			sources[j.l.Job().Rank] = j.l
+			conns[j.l.Job().Rank] = j.c
 			t.Cleanup(func() { j.l.Close() })
 		}
 		return sources, func(rank int) { conns[rank].Close() }
@@ -162,7 +165,8 @@ func TestFenceNamesTheMissing(t *testing.T) {
 				sources <- l
 			}()
 		}
-		a, b := <-sources, <-sources
+		a := <-sources
+		b := <-sources
 		defer a.Close()
 		defer b.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)

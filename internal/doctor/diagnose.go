@@ -113,9 +113,12 @@ func (d *diagnosis) pair(p Pair) {
 		return
 	}
 	d.path(p, where)
-	if a, b := p.There, p.Back; a.Transport != b.Transport {
-		d.add(Slow, where, fmt.Sprintf("%s one way, %s back: %s; %s", a.Transport, b.Transport, a.Why, b.Why), "the same privileges and interfaces on both")
-	} else if a.Transport == "udp" {
+	there := &p.There
+	back := &p.Back
+	if there.Transport != back.Transport {
+		d.add(Slow, where, fmt.Sprintf("%s one way, %s back: %s; %s", there.Transport, back.Transport, there.Why, back.Why),
+			"give both hosts the same privileges and interfaces")
+	} else if there.Transport == "udp" {
 		d.notEthernet(p, where)
 	}
 	m := p.There.Measured
@@ -180,7 +183,10 @@ func (p Pair) name() string {
 
 // outliers finds pairs that are much slower than others over the same transport.
 func (d *diagnosis) outliers(pairs []Pair) {
-	const enough, much = 3, 3
+	const (
+		enough = 3
+		much   = 3
+	)
 	by := map[string][]Pair{}
 	var names []string
 	for _, p := range pairs {

@@ -24,12 +24,16 @@ const clockSource = "/sys/devices/system/clocksource/clocksource0/current_clocks
 func Examine(name, version string) Host {
 	h := Host{Name: name, Weft: version, Binary: programHash(), CPUs: sys.CPUs(), User: os.Getuid(), ClockSource: readLine(clockSource)}
 	h.Kernel, h.Machine = sys.Kernel()
-	h.Processors, h.Memory = processors(), memory()
+	h.Processors = processors()
+	h.Memory = memory()
 	if p, err := sys.ReadPrivileges(); err == nil {
-		h.Raw, h.XDP = p.Raw, p.Admin && p.BPF
+		h.Raw = p.Raw
+		h.XDP = p.Admin && p.BPF
 	}
 	limits := sys.ReadLimits()
-	h.Files, h.Processes, h.Locked = limits.Files, limits.Processes, limits.Locked
+	h.Files = limits.Files
+	h.Processes = limits.Processes
+	h.Locked = limits.Locked
 	h.Shm, _, _ = sys.FileSystem("/dev/shm")
 	h.Receive, h.Send, _ = sys.Buffers(wantedBuffer)
 	for _, f := range sys.Features() {
@@ -52,7 +56,9 @@ func interfaces() (list []Interface) {
 		}
 		seen := Interface{Name: i.Name, MTU: i.MTU}
 		if d, err := sys.ReadDevice(i.Name); err == nil {
-			seen.Driver, seen.Mbps, seen.Offloads = d.Driver, d.Mbps, d.Offloads
+			seen.Driver = d.Driver
+			seen.Mbps = d.Mbps
+			seen.Offloads = d.Offloads
 		}
 		list = append(list, seen)
 	}

@@ -160,7 +160,8 @@ func (m *meter) latency(ctx context.Context, other int, r *Measured) error {
 	message := make([]byte, 16)
 	message[0] = ping
 	for start := m.p.Now(); len(all) < warmTrips+trips && (len(all) <= warmTrips || m.p.Now()-start < tripTime); {
-		before, ours := m.p.Now(), m.clock()
+		before := m.p.Now()
+		ours := m.clock()
 		if err := m.q.Send(ctx, other, message); err != nil {
 			return err
 		}
@@ -173,7 +174,8 @@ func (m *meter) latency(ctx context.Context, other int, r *Measured) error {
 		if trip < best {
 			best = trip
 			theirs := time.Unix(0, int64(binary.LittleEndian.Uint64(head[1:])))
-			r.Offset, r.Uncertainty = theirs.Sub(ours.Round(0).Add(trip/2)), trip/2
+			r.Offset = theirs.Sub(ours.Round(0).Add(trip / 2))
+			r.Uncertainty = trip / 2
 		}
 	}
 	all = all[warmTrips:]
@@ -186,7 +188,9 @@ func (m *meter) latency(ctx context.Context, other int, r *Measured) error {
 func (m *meter) bandwidth(ctx context.Context, other int, r *Measured) error {
 	message := make([]byte, bulkSize)
 	message[0] = bulk
-	before, start, sent := m.p.Stats(), m.p.Now(), 0
+	before := m.p.Stats()
+	start := m.p.Now()
+	sent := 0
 	for ; sent < bulks && (sent < 2 || m.p.Now()-start < bulkTime); sent++ {
 		if err := m.q.Send(ctx, other, message); err != nil {
 			return err
@@ -198,9 +202,11 @@ func (m *meter) bandwidth(ctx context.Context, other int, r *Measured) error {
 	if _, err := m.next(ctx, other); err != nil { // it has come
 		return err
 	}
-	took, after := m.p.Now()-start, m.p.Stats()
+	took := m.p.Now() - start
+	after := m.p.Stats()
 	r.Bandwidth = float64(sent) * bulkSize / 1e6 / took.Seconds()
-	r.Packets, r.Resent = after.PacketsSent-before.PacketsSent, after.Retransmitted-before.Retransmitted
+	r.Packets = after.PacketsSent - before.PacketsSent
+	r.Resent = after.Retransmitted - before.Retransmitted
 	return nil
 }
 

@@ -100,7 +100,8 @@ func (p Pair) Error() string {
 func (r *Report) Pairs() (pairs []Pair) {
 	for i := range r.Ranks {
 		for j := i + 1; j < len(r.Ranks); j++ {
-			a, b := &r.Ranks[i], &r.Ranks[j]
+			a := &r.Ranks[i]
+			b := &r.Ranks[j]
 			if i > 0 && (a.Host.Unheard || b.Host.Unheard) {
 				continue
 			}

@@ -51,10 +51,16 @@ func cluster(names ...string) *Report {
 func sick() *Report {
 	r := cluster("n01", "n02", "n03", "n04")
 	h := &r.Ranks[1].Host
-	h.Files, h.Receive, h.Raw, h.ClockSource, h.CPUs = 128, 208<<10, false, "hpet", 0.5
+	h.Files = 128
+	h.Receive = 208 << 10
+	h.Raw = false
+	h.ClockSource = "hpet"
+	h.CPUs = 0.5
 	h.Features[1].Missing = "the kernel does not know it"
 	h.Features = append(h.Features, Feature{"AF_PACKET", "raw Ethernet", "it needs CAP_NET_RAW: operation not permitted"})
-	r.Ranks[2].Host.Interfaces[0].MTU, r.Ranks[2].Host.Machine, r.Ranks[2].Host.Shm = 1500, "aarch64", 64<<20
+	r.Ranks[2].Host.Interfaces[0].MTU = 1500
+	r.Ranks[2].Host.Machine = "aarch64"
+	r.Ranks[2].Host.Shm = 64 << 20
 	r.Ranks[3].Host.Weft = "v0.9.0"
 	for i := range 3 { // nobody reaches n04
 		r.Ranks[i].Peers[2] = Peer{Rank: 3, Error: "silent for 3s"}
@@ -62,11 +68,15 @@ func sick() *Report {
 	}
 	udp := func(i, at, peer int) {
 		p := &r.Ranks[i].Peers[at]
-		p.Transport, p.Why, p.MTU, p.Guard = "udp", "another host, so UDP; no interface for raw Ethernet is given (WEFT_INTERFACE)", 1472, "authenticate"
+		p.Transport = "udp"
+		p.Why = "another host, so UDP; no interface for raw Ethernet is given (WEFT_INTERFACE)"
+		p.MTU = 1472
+		p.Guard = "authenticate"
 	}
 	udp(0, 0, 1)
 	udp(1, 0, 0)
-	r.Ranks[0].Peers[0].Offset, r.Ranks[0].Peers[0].Resent = 2*time.Second, 500
+	r.Ranks[0].Peers[0].Offset = 2 * time.Second
+	r.Ranks[0].Peers[0].Resent = 500
 	r.Ranks[1].Peers[1].Transport = "udp"
 	return r
 }
@@ -76,7 +86,10 @@ func one() *Report {
 	r := cluster("vm", "vm")
 	for i := range r.Ranks {
 		p := &r.Ranks[i].Peers[0]
-		p.Transport, p.Why, p.Guard, p.MTU = "shm", "same host, so shared memory", "", 12288
+		p.Transport = "shm"
+		p.Why = "same host, so shared memory"
+		p.Guard = ""
+		p.MTU = 12288
 	}
 	return r
 }
@@ -155,7 +168,8 @@ func TestDiagnose(t *testing.T) {
 // A clock that is not apart by more than can be known is not found.
 func TestUncertainClock(t *testing.T) {
 	r := cluster("a", "b")
-	r.Ranks[0].Peers[0].Offset, r.Ranks[0].Peers[0].Uncertainty = time.Second, 950*time.Millisecond
+	r.Ranks[0].Peers[0].Offset = time.Second
+	r.Ranks[0].Peers[0].Uncertainty = 950 * time.Millisecond
 	r.Diagnose()
 	if len(r.Findings) != 0 {
 		t.Errorf("found %+v", r.Findings)

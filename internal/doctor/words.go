@@ -45,12 +45,14 @@ func speed(mbps int) string {
 
 // bytesText returns how a number of bytes is written.
 func bytesText(n uint64) string {
-	size, unit := float64(n), "B"
+	size := float64(n)
+	unit := "B"
 	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
 		if size < 1024 {
 			break
 		}
-		size, unit = size/1024, next
+		size /= 1024
+		unit = next
 	}
 	return fmt.Sprintf("%.4g %s", size, unit)
 }

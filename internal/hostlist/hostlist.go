@@ -102,7 +102,8 @@ func Counts(list string) ([]int, error) {
 
 // split cuts a list at the commas that are not in brackets.
 func split(list string) (words []string, err error) {
-	depth, from := 0, 0
+	depth := 0
+	from := 0
 	for i, c := range list {
 		switch c {
 		case '[':
@@ -150,10 +151,12 @@ func appendHosts(hosts []Host, word string) ([]Host, error) {
 
 // cutSlots takes the slots off a word. An address of IPv6 loses its brackets.
 func cutSlots(word string) (pattern string, slots int, err error) {
-	pattern, text := word, ""
+	pattern = word
+	text := ""
 	address, after, _ := strings.Cut(strings.TrimPrefix(word, "["), "]")
 	if word[0] == '[' && isIPv6(address) {
-		pattern, text = address, after
+		pattern = address
+		text = after
 	} else if strings.Count(word, ":") == 1 {
 		pattern, text, _ = strings.Cut(word, ":")
 		text = ":" + text

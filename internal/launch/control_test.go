@@ -131,7 +131,10 @@ func TestForeignJobs(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to be two users")
 	}
-	const one, other = 65533, 65534
+	const (
+		one   = 65533
+		other = 65534
+	)
 	fake(t, other, "endless")
 	fake(t, other, "silent")
 	start := time.Now()

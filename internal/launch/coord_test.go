@@ -77,7 +77,8 @@ func heir(ctx context.Context, p *weft.Proc, how string) error {
 	if err := house.Under(g).Pull(ctx, b, 0); err != nil {
 		return err
 	}
-	before, heirs := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	before := binary.LittleEndian.Uint64(b)
+	heirs := binary.LittleEndian.Uint64(b[8:])
 	if g.Epoch <= before || g.HolderDied != (heirs == 0) {
 		return fmt.Errorf("%+v after epoch %d, with %d heirs before", g, before, heirs)
 	}
@@ -148,7 +149,9 @@ func TestHolderIsKilled(t *testing.T) {
 		for _, transport := range []string{"shm", "udp", "tcp"} {
 			t.Run(how+" over "+transport, func(t *testing.T) {
 				j, out, report := job(t, 4, "heir "+how)
-				j.Transport, j.Survive, j.Liveness = transport, true, 500*time.Millisecond
+				j.Transport = transport
+				j.Survive = true
+				j.Liveness = 500 * time.Millisecond
 				if how == "stop" {
 					go func() { // wake it up when the others have inherited
 						pid := pidOf(t, j, 1)
@@ -178,7 +181,8 @@ func TestMemberIsKilled(t *testing.T) {
 	} {
 		t.Run(c[0]+" over "+c[1], func(t *testing.T) {
 			j, out, report := job(t, 4, "mourn "+c[0])
-			j.Transport, j.Survive = c[1], true
+			j.Transport = c[1]
+			j.Survive = true
 			run(t, j, nil)
 			if n := strings.Count(out.String(), "goes on after"); n != 3 {
 				t.Errorf("%d go on:\n%s%s", n, out, report)
@@ -217,7 +221,8 @@ func TestBarrierOverHosts(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d on %d %s %s", c.ranks, c.hosts, c.transport, c.asked), func(t *testing.T) {
 			j, out, report := job(t, c.ranks, "barrier "+c.asked)
-			j.Pretend, j.Transport = c.hosts, c.transport
+			j.Pretend = c.hosts
+			j.Transport = c.transport
 			if r := run(t, j, nil); r.Status != 0 {
 				t.Errorf("status %d", r.Status)
 			}

@@ -20,7 +20,8 @@ func counted(ctx context.Context, p *weft.Proc) error {
 	if err != nil {
 		return err
 	}
-	next, before := (p.Rank()+1)%p.Size(), (p.Rank()+p.Size()-1)%p.Size()
+	next := (p.Rank() + 1) % p.Size()
+	before := (p.Rank() + p.Size() - 1) % p.Size()
 	for {
 		if err := port.Send(ctx, next, make([]byte, 100)); err != nil {
 			break
@@ -78,7 +79,9 @@ func TestPagesOfARunningJob(t *testing.T) {
 			root := t.TempDir()
 			t.Setenv(directory.Env, root)
 			j, _, report := job(t, 3, "counted")
-			j.Transport, j.Survive, j.Liveness = transport, true, -1
+			j.Transport = transport
+			j.Survive = true
+			j.Liveness = -1
 			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 			defer cancel()
 			r, err := launch.Start(ctx, j, nil)

@@ -114,7 +114,9 @@ func Start(ctx context.Context, job Job, signals <-chan os.Signal) (*Running, er
 	for i := range job.N {
 		r.ranks = append(r.ranks, &rank{number: i, place: places[i], ended: make(chan struct{})})
 	}
-	r.server, r.id, r.started = bootstrap.NewServer(r.identities()), bootstrap.NewID(), time.Now()
+	r.server = bootstrap.NewServer(r.identities())
+	r.id = bootstrap.NewID()
+	r.started = time.Now()
 	err = r.openTimeline()
 	if err == nil {
 		err = r.openPage()
@@ -223,8 +225,10 @@ func (r *Running) Done() <-chan struct{} { return r.done }
 
 // identities returns what each rank is told.
 func (r *Running) identities() []bootstrap.Job {
-	id, secret := bootstrap.NewID(), bootstrap.NewSecret()
-	local, crowd := map[string]int{}, map[string]int{}
+	id := bootstrap.NewID()
+	secret := bootstrap.NewSecret()
+	local := map[string]int{}
+	crowd := map[string]int{}
 	for _, k := range r.ranks {
 		local[k.place.name]++
 		crowd[k.place.container]++

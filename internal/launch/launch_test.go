@@ -50,7 +50,8 @@ const (
 
 // job returns a job whose ranks run a mode of beRank, and what it writes.
 func job(t testing.TB, n int, mode string) (j launch.Job, out, report *bytes.Buffer) {
-	out, report = new(bytes.Buffer), new(bytes.Buffer)
+	out = new(bytes.Buffer)
+	report = new(bytes.Buffer)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,9 @@ func TestKilledRankIsNoticed(t *testing.T) {
 		for _, call := range []string{"recv", "recvfrom", "send", "pull", "attach"} {
 			t.Run(transport+" "+call, func(t *testing.T) {
 				j, out, report := job(t, 3, "victim "+call)
-				j.Transport, j.Survive, j.Liveness = transport, true, -1
+				j.Transport = transport
+				j.Survive = true
+				j.Liveness = -1
 				r := run(t, j, nil)
 				if r.Status != 0 || r.Rank != 1 { // the others end well
 					t.Errorf("%+v: %s%s", r, out, report)
@@ -138,7 +141,8 @@ func TestStoppedRankIsNoticed(t *testing.T) {
 	for _, transport := range []string{"shm", "udp", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			j, out, report := job(t, 2, "victim stop")
-			j.Transport, j.Liveness = transport, 500*time.Millisecond
+			j.Transport = transport
+			j.Liveness = 500 * time.Millisecond
 			j.Survive = true
 			done := make(chan launch.Result, 1)
 			go func() { done <- run(t, j, nil) }()
@@ -238,7 +242,9 @@ func TestSurvivors(t *testing.T) {
 		{"survive none", 128 + 9, 1, "signal: killed"},
 	} {
 		j, _, report := job(t, 3, c.mode)
-		j.Survive, j.Stderr, j.Timeout = true, nil, 10*time.Second
+		j.Survive = true
+		j.Stderr = nil
+		j.Timeout = 10 * time.Second
 		if r := run(t, j, nil); r.Status != c.status || r.Rank != c.rank && c.mode != "survive none" || !strings.Contains(report.String(), c.report) {
 			t.Errorf("%s: %+v: %s", c.mode, r, report)
 		}
@@ -249,7 +255,8 @@ func TestSurvivors(t *testing.T) {
 // others wait for.
 func TestTimeoutOfSurvivors(t *testing.T) {
 	j, _, report := job(t, 3, "survive stuck")
-	j.Survive, j.Timeout = true, 500*time.Millisecond
+	j.Survive = true
+	j.Timeout = 500 * time.Millisecond
 	if r := run(t, j, nil); r.Status != 124 || !strings.Contains(report.String(), "time is over: 500ms") || !strings.Contains(report.String(), "ended: signal: killed") {
 		t.Errorf("%+v: %s", r, report)
 	}
@@ -260,7 +267,8 @@ func TestTimeoutOfSurvivors(t *testing.T) {
 func TestCauseIsNamed(t *testing.T) {
 	for range 10 {
 		j, _, report := job(t, 6, "miss")
-		j.Transport, j.Stderr = "shm", nil
+		j.Transport = "shm"
+		j.Stderr = nil
 		if r := run(t, j, nil); r.Rank != 1 || r.Status != 128+9 {
 			t.Fatalf("%+v: %s", r, report)
 		}
@@ -281,7 +289,8 @@ func TestCauseIsNamed(t *testing.T) {
 // Programs that are not weft's are run, too, without a word about it.
 func TestOtherPrograms(t *testing.T) {
 	j, _, report := job(t, 8, "")
-	j.Program, j.Args = "/bin/true", nil
+	j.Program = "/bin/true"
+	j.Args = nil
 	if r := run(t, j, nil); r.Status != 0 || report.Len() > 0 {
 		t.Errorf("%+v: %s", r, report)
 	}
@@ -415,7 +424,8 @@ func TestKilledLauncherLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, temp := t.TempDir(), filepath.Join(t.TempDir(), "built")
+	dir := t.TempDir()
+	temp := filepath.Join(t.TempDir(), "built")
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}

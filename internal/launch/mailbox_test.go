@@ -117,7 +117,8 @@ func TestSharedRing(t *testing.T) {
 func TestSendersAreKilled(t *testing.T) {
 	for range 5 {
 		j, out, report := job(t, 8, "post doomed")
-		j.Transport, j.Survive = "shm", true
+		j.Transport = "shm"
+		j.Survive = true
 		run(t, j, nil)
 		if !strings.Contains(out.String(), "received") {
 			t.Fatalf("%s%s", out, report)

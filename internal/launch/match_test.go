@@ -92,7 +92,9 @@ func TestReceivesFromTheDeadEnd(t *testing.T) {
 	for _, transport := range []string{"shm", "udp", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			j, out, report := job(t, 3, "match")
-			j.Transport, j.Survive, j.Liveness = transport, true, -1
+			j.Transport = transport
+			j.Survive = true
+			j.Liveness = -1
 			if r := run(t, j, nil); r.Status != 0 || r.Rank != 1 || !strings.Contains(out.String(), "rank 2: still here") {
 				t.Errorf("%+v: %s%s", r, out, report)
 			}

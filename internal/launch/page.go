@@ -71,7 +71,9 @@ func pairOf(k *waitgraph.Report, ranks int, sent waitgraph.Sent) web.Pair {
 	}
 	for i := range k.Counts.Peers {
 		if c := &k.Counts.Peers[i]; c.Rank == p.To {
-			p.Packets, p.Resent, p.Latency = c.Sent.Packets, c.Sent.Resent, float64(c.RTT)/2
+			p.Packets = c.Sent.Packets
+			p.Resent = c.Sent.Resent
+			p.Latency = float64(c.RTT) / 2
 		}
 	}
 	return p

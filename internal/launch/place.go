@@ -52,7 +52,8 @@ func (r *Running) pretended(local host) (places []place, err error) {
 			return nil, err
 		}
 	}
-	name, cores := hostname(), sys.Cores()
+	name := hostname()
+	cores := sys.Cores()
 	if r.job.BindToCore && r.job.N > len(cores) {
 		return nil, fmt.Errorf("weft: -bind-to core: %d ranks are more than the %d cores here", r.job.N, len(cores))
 	}
@@ -64,7 +65,8 @@ func (r *Running) pretended(local host) (places []place, err error) {
 		}
 		switch h := i % hosts; {
 		case len(lab) > 0:
-			p.lab, p.name = lab[h], filepath.Base(lab[h].Namespace)
+			p.lab = lab[h]
+			p.name = filepath.Base(lab[h].Namespace)
 			p.env = []string{"WEFT_INTERFACE=" + p.lab.Interface, "WEFT_BIND=" + p.lab.Address}
 		case hosts > 1:
 			p.name = fmt.Sprintf("%s.%d", name, h)

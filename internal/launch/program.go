@@ -60,7 +60,8 @@ func build(ctx context.Context, word string, isDir bool) (program, temp string, 
 func buildInto(ctx context.Context, program, pkg string) error {
 	var said bytes.Buffer
 	build := exec.CommandContext(ctx, "go", "build", "-o", program, pkg)
-	build.Stdout, build.Stderr = &said, &said
+	build.Stdout = &said
+	build.Stderr = &said
 	build.Cancel = func() error { return build.Process.Signal(os.Interrupt) }
 	build.WaitDelay = time.Second
 	if err := build.Run(); err != nil {

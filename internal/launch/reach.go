@@ -178,7 +178,8 @@ func (r *Running) connect(ctx context.Context, local *process.Host, s, parent *s
 	if err := r.fits(s.remote); err != nil {
 		return err
 	}
-	s.where, s.cores = s.remote.Hello.Where, s.remote.Hello.Cores
+	s.where = s.remote.Hello.Where
+	s.cores = s.remote.Hello.Cores
 	if silence := r.silence(); silence > 0 {
 		s.remote.Watch(2*silence/beats, silence)
 	}
@@ -282,7 +283,8 @@ func (r *Running) variable(name string) (value string) {
 // assign places the ranks on sites that are ready. Sites that are the same space on the
 // same machine have one name, the first, for the ranks there may share memory.
 func (r *Running) assign(local *process.Host, sites []*site) (places []place, err error) {
-	names, taken := map[string]string{}, map[string]bool{}
+	names := map[string]string{}
+	taken := map[string]bool{}
 	for _, s := range sites {
 		if s.count == 0 {
 			continue
@@ -290,7 +292,8 @@ func (r *Running) assign(local *process.Host, sites []*site) (places []place, er
 		p := place{name: s.name, reply: s.reply}
 		if s.here {
 			p.host = local
-			s.where, s.cores = sys.Identify(), sys.Cores()
+			s.where = sys.Identify()
+			s.cores = sys.Cores()
 			if p.env, err = r.bindHere(sites); err != nil {
 				return nil, err
 			}

@@ -30,7 +30,9 @@ func RunAgain(ctx context.Context, job Job, restarts int, signals <-chan os.Sign
 	}
 	relay := newRelay(signals)
 	defer relay.stop()
-	env, timeout, began := job.Env, job.Timeout, time.Now()
+	env := job.Env
+	timeout := job.Timeout
+	began := time.Now()
 	var used time.Duration
 	for {
 		job.Env = append(slices.Clone(env), fmt.Sprintf("%s=%d", RestartEnv, job.Restart))

@@ -12,7 +12,9 @@ import (
 // if no host has any, more ranks are spread evenly, in blocks. With perHost every host
 // has that many instead.
 func Spread(hosts []hostlist.Host, n, perHost int) (counts []int, err error) {
-	slots, total, said := make([]int, len(hosts)), 0, perHost > 0
+	slots := make([]int, len(hosts))
+	total := 0
+	said := perHost > 0
 	for i, h := range hosts {
 		slots[i] = max(h.Slots, 1)
 		if perHost > 0 {

@@ -133,7 +133,8 @@ func TestTimeline(t *testing.T) {
 // TestTimelineOfKilledRank: of a rank that is killed nothing comes, and the file says so.
 func TestTimelineOfKilledRank(t *testing.T) {
 	trace, report := runTimeline(t, func(j *launch.Job) {
-		j.Env[0], j.Survive = envMode+"=timeline die", true
+		j.Env[0] = envMode + "=timeline die"
+		j.Survive = true
 	})
 	n := names(trace)
 	if n["rank 1 has handed nothing over"] != 1 || n["send"] < timelineLaps || !strings.Contains(report, "nothing came from ranks [1]") {
@@ -155,7 +156,8 @@ func TestTimelineAcrossClocks(t *testing.T) {
 		if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		j.Program, j.Transport = script, "udp"
+		j.Program = script
+		j.Transport = "udp"
 	})
 	checkFlows(t, trace)
 	text := trace.String()

@@ -96,7 +96,9 @@ func (r *Running) blame(dead []*rank) {
 			first = p
 		}
 	}
-	r.result.Status, r.result.Rank, r.result.Cause = first.exit.Status, first.number, first.exit.Cause
+	r.result.Status = first.exit.Status
+	r.result.Rank = first.number
+	r.result.Cause = first.exit.Cause
 	after := time.Since(first.began).Round(time.Millisecond)
 	if r.job.N == 1 {
 		r.report("weft run: rank 0 on %s failed after %v: %s\n", first.place.name, after, first.exit.Cause)
@@ -122,7 +124,8 @@ func (r *Running) interrupt(s syscall.Signal) {
 // expire takes note that the job must end.
 func (r *Running) expire(cause error) {
 	if len(r.failed) == 0 || r.job.Survive {
-		r.result.Status, r.result.Cause = statusTimeout, cause.Error()
+		r.result.Status = statusTimeout
+		r.result.Cause = cause.Error()
 		r.report("weft run: %v; ending the job\n", cause)
 		if errors.Is(cause, errTimeout) {
 			r.explain()
@@ -139,7 +142,9 @@ func (r *Running) judge() {
 	switch res := &r.result; {
 	case r.over:
 	case r.ended != 0 && len(r.failed) > 0:
-		res.Status, res.Rank, res.Cause = 128+int(r.ended), -1, "signal: "+r.ended.String()
+		res.Status = 128 + int(r.ended)
+		res.Rank = -1
+		res.Cause = "signal: " + r.ended.String()
 	case r.job.Survive && r.forgiven():
 		res.Status = 0
 		r.report("weft run: the others went on without rank %d and ended well\n", res.Rank)
@@ -152,7 +157,8 @@ func (r *Running) judge() {
 		}
 		r.report("weft run: what the ranks wrote to %s is lost: %v\n", l.name, l.err)
 		if r.result.Status == 0 {
-			r.result.Status, r.result.Cause = 1, l.err.Error()
+			r.result.Status = 1
+			r.result.Cause = l.err.Error()
 		}
 	}
 }
@@ -163,7 +169,9 @@ func (r *Running) judge() {
 func (r *Running) forgiven() bool {
 	for _, p := range r.failed {
 		if !p.exit.Signaled {
-			r.result.Status, r.result.Rank, r.result.Cause = p.exit.Status, p.number, p.exit.Cause
+			r.result.Status = p.exit.Status
+			r.result.Rank = p.number
+			r.result.Cause = p.exit.Cause
 			return false
 		}
 	}

@@ -34,7 +34,8 @@ func neighbours(ctx context.Context, p *weft.Proc) error {
 	if err != nil {
 		return err
 	}
-	buf, next := make([]byte, n), (p.Rank()+1)%3
+	buf := make([]byte, n)
+	next := (p.Rank() + 1) % 3
 	r, err := in.Redirect(weft.Any, 0, buf)
 	if err != nil {
 		return err
@@ -156,7 +157,9 @@ func TestSenderKilled(t *testing.T) {
 	for _, transport := range []string{"shm", "udp", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			j, out, report := job(t, 2, "vmmc-killed")
-			j.Transport, j.Survive, j.Liveness = transport, true, -1
+			j.Transport = transport
+			j.Survive = true
+			j.Liveness = -1
 			if r := run(t, j, nil); r.Status != 0 || r.Rank != 1 || !strings.Contains(out.String(), "left alone") {
 				t.Errorf("%+v: %s%s", r, out, report)
 			}

@@ -16,7 +16,8 @@ const root = "../.."
 
 // The Dockerfile's version of Go is that of go.mod, and its user is whom the manifests name.
 func TestDockerfileAgrees(t *testing.T) {
-	docker, mod := read(t, "Dockerfile"), read(t, "go.mod")
+	docker := read(t, "Dockerfile")
+	mod := read(t, "go.mod")
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(mod)
 	if version == nil || !strings.Contains(docker, "FROM golang:"+version[1]+" AS build") {
 		t.Errorf("go.mod says go %v, the Dockerfile has another", version)
@@ -36,7 +37,8 @@ func TestDockerfileBuildsStatic(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
 	build := exec.Command("sh", "-c", strings.ReplaceAll(line[1], "-o /program", "-o "+program))
-	build.Dir, build.Env = root, append(os.Environ(), "PROGRAM=./examples/hello")
+	build.Dir = root
+	build.Env = append(os.Environ(), "PROGRAM=./examples/hello")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -57,7 +59,8 @@ func TestDockerfileBuildsStatic(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := exec.Command("/program")
-	run.Env, run.Dir = []string{}, "/"
+	run.Env = []string{}
+	run.Dir = "/"
 	run.SysProcAttr = &syscall.SysProcAttr{Chroot: dir, Credential: &syscall.Credential{Uid: user, Gid: user}}
 	out, err := run.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "rank 0 of 1") {

@@ -89,7 +89,10 @@ func TestContainersBecomeAJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := with(func(j *Job) { j.N, j.PerPod = 4, 2 })
+	j := with(func(j *Job) {
+		j.N = 4
+		j.PerPod = 2
+	})
 	at := l.Addr().String()
 	l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -104,7 +107,8 @@ func TestContainersBecomeAJob(t *testing.T) {
 		cmd := exec.CommandContext(ctx, hello)
 		cmd.Env = env
 		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
+		cmd.Stdout = &out
+		cmd.Stderr = &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

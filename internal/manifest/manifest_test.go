@@ -31,10 +31,18 @@ func TestWhatIsPrinted(t *testing.T) {
 	jobs := map[string]Job{
 		"job": plain(),
 		"all": with(func(j *Job) {
-			j.Namespace, j.CPU, j.Memory, j.Shm, j.Timeout = "hpc", "2", "4Gi", "1Gi", time.Hour
-			j.Args, j.Env = []string{"-class", "A"}, []string{"WEFT_GUARD=encrypt"}
+			j.Namespace = "hpc"
+			j.CPU = "2"
+			j.Memory = "4Gi"
+			j.Shm = "1Gi"
+			j.Timeout = time.Hour
+			j.Args = []string{"-class", "A"}
+			j.Env = []string{"WEFT_GUARD=encrypt"}
 		}),
-		"jobset":  with(func(j *Job) { j.JobSet, j.Restarts = true, 3 }),
+		"jobset": with(func(j *Job) {
+			j.JobSet = true
+			j.Restarts = 3
+		}),
 		"raw":     with(func(j *Job) { j.Raw = "net1" }),
 		"per-pod": with(func(j *Job) { j.PerPod = 4 }),
 	}
@@ -79,7 +87,10 @@ func TestInvalid(t *testing.T) {
 		{`-name "is\nkind"`, with(func(j *Job) { j.Name = "is\nkind" })},
 		{`choose a shorter -name`, with(func(j *Job) { j.Name = long })},
 		{`must have at most 56`, with(func(j *Job) { j.Name = long[:57] })},
-		{`choose a shorter -name`, with(func(j *Job) { j.Name, j.JobSet = long[:54], true })},
+		{`choose a shorter -name`, with(func(j *Job) {
+			j.Name = long[:54]
+			j.JobSet = true
+		})},
 		{`-namespace "a_b"`, with(func(j *Job) { j.Namespace = "a_b" })},
 		{`-image ""`, with(func(j *Job) { j.Image = "" })},
 		{`-image "a b"`, with(func(j *Job) { j.Image = "a b" })},

@@ -106,7 +106,10 @@ func (t Trouble) program() (p asm.Instructions) {
 			asm.JGT.Imm(asm.R2, 1, "drop"))
 	}
 	if t.Longest > 0 {
-		const ethernet, headers = 14, 20 + 8
+		const (
+			ethernet = 14
+			headers  = 20 + 8
+		)
 		add(asm.LoadMem(asm.R2, asm.R6, skbSize, asm.Word),
 			asm.Add.Imm(asm.R2, headers),
 			asm.JGT.Imm(asm.R2, headers, "cut"),

@@ -136,7 +136,8 @@ func wire(a netns.NsHandle, nameA string, b netns.NsHandle, nameB string, mtu in
 	}
 	defer in.Close()
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.MTU = nameA, mtu
+	attrs.Name = nameA
+	attrs.MTU = mtu
 	return in.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: nameB, PeerNamespace: netlink.NsFd(b), PeerMTU: uint32(mtu)})
 }
 
@@ -153,7 +154,8 @@ func (l *Lab) bridge(hosts []netns.NsHandle, k, mtu int) error {
 	}
 	defer in.Close()
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.MTU = "switch", mtu
+	attrs.Name = "switch"
+	attrs.MTU = mtu
 	br := &netlink.Bridge{LinkAttrs: attrs}
 	if err := in.LinkAdd(br); err != nil {
 		return err

@@ -19,7 +19,10 @@ type Writer struct {
 
 // NewWriter begins a file.
 func NewWriter(out io.Writer) (*Writer, error) {
-	const magic, ethernet = 0xa1b23c4d, 1
+	const (
+		magic    = 0xa1b23c4d
+		ethernet = 1
+	)
 	b := binary.LittleEndian.AppendUint32(nil, magic)
 	b = binary.LittleEndian.AppendUint16(b, 2) // version 2.4
 	b = binary.LittleEndian.AppendUint16(b, 4)

@@ -38,7 +38,8 @@ func (h *Host) prepare(o Order, s Streams) (p *process, err error) {
 			p.abandon()
 		}
 	}()
-	p.cmd.Dir, p.cmd.Env = o.Dir, append(os.Environ(), o.Env...)
+	p.cmd.Dir = o.Dir
+	p.cmd.Env = append(os.Environ(), o.Env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{}
 	ownGroup(p.cmd.SysProcAttr, o.Detached)
 	dieWithParent(p.cmd.SysProcAttr)
@@ -47,7 +48,8 @@ func (h *Host) prepare(o Order, s Streams) (p *process, err error) {
 		if err != nil {
 			return nil, err
 		}
-		p.launcher, p.theirs = ours, append(p.theirs, theirs)
+		p.launcher = ours
+		p.theirs = append(p.theirs, theirs)
 		p.cmd.ExtraFiles = []*os.File{theirs}
 		p.cmd.Env = append(p.cmd.Env, bootstrap.Env+"=3")
 	}
@@ -61,7 +63,9 @@ func (p *process) connect(s Streams) error {
 		if err != nil {
 			return err
 		}
-		p.cmd.Stdin, p.stdin, p.theirs = in, out, append(p.theirs, in)
+		p.cmd.Stdin = in
+		p.stdin = out
+		p.theirs = append(p.theirs, in)
 	}
 	for _, f := range []struct {
 		read func(io.Reader)
@@ -158,7 +162,9 @@ func (p *process) judge(err error) {
 	ws, ok := state.Sys().(syscall.WaitStatus)
 	switch {
 	case ok && ws.Signaled():
-		p.exit.Status, p.exit.Cause, p.exit.Signaled = 128+int(ws.Signal()), "signal: "+ws.Signal().String(), true
+		p.exit.Status = 128 + int(ws.Signal())
+		p.exit.Cause = "signal: " + ws.Signal().String()
+		p.exit.Signaled = true
 	case p.exit.Status != 0:
 		p.exit.Cause = fmt.Sprintf("exit status %d", p.exit.Status)
 	}

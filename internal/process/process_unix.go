@@ -15,7 +15,10 @@ const (
 )
 
 // ownGroup gives a process a group of its own, and if it is detached a session.
-func ownGroup(a *syscall.SysProcAttr, detached bool) { a.Setpgid, a.Setsid = !detached, detached }
+func ownGroup(a *syscall.SysProcAttr, detached bool) {
+	a.Setpgid = !detached
+	a.Setsid = detached
+}
 
 // killGroup signals a process group.
 func killGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) } // it may have ended

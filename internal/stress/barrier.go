@@ -76,7 +76,8 @@ func arrive(a *actor, b *weft.Barrier, most int, in, out *[]int64) bool {
 	}
 	for _, p := range open {
 		for {
-			ctx, cancel := a.ctx, context.CancelFunc(func() {})
+			ctx := a.ctx
+			cancel := context.CancelFunc(func() {})
 			if a.rng.IntN(4) == 0 {
 				ctx, cancel = a.brief(a.ctx)
 			}
@@ -144,9 +145,11 @@ func (c *clocking) add(text string) (phase int) {
 		in, _ := strconv.ParseInt(first, 10, 64)
 		out, _ := strconv.ParseInt(second, 10, 64)
 		if i == len(c.in) {
-			c.in, c.out = append(c.in, in), append(c.out, out)
+			c.in = append(c.in, in)
+			c.out = append(c.out, out)
 		}
-		c.in[i], c.out[i] = max(c.in[i], in), min(c.out[i], out)
+		c.in[i] = max(c.in[i], in)
+		c.out[i] = min(c.out[i], out)
 		if c.in[i] > c.out[i] && phase < 0 {
 			phase = i
 		}

@@ -34,7 +34,8 @@ func churn(s *scene) {
 			b := make([]byte, min(length(a.rng), 100_000))
 			label{scene: s.number, from: a.p.Rank(), seq: seq, kind: data}.pack(b)
 			seq++ // also if it is given up: it may be missing
-			ctx, cancel := a.ctx, context.CancelFunc(func() {})
+			ctx := a.ctx
+			cancel := context.CancelFunc(func() {})
 			if a.rng.IntN(3) == 0 {
 				ctx, cancel = a.brief(a.ctx)
 			}

@@ -20,7 +20,9 @@ func collective(s *scene) {
 		}
 		ok := true
 		for range 1 + rng.IntN(20) {
-			which, root, n := rng.IntN(8), rng.IntN(group.Size()), 1+rng.IntN(300)
+			which := rng.IntN(8)
+			root := rng.IntN(group.Size())
+			n := 1 + rng.IntN(300)
 			switch rng.IntN(12) {
 			case 0:
 				n = 40_000 + rng.IntN(20_000)
@@ -45,7 +47,8 @@ func collective(s *scene) {
 // operate does one operation with run, which reports whether it succeeded, and checks what
 // comes of it.
 func operate(a *actor, g *coll.Group, which, root, n int, run func(what string, f func(ctx context.Context) error) bool) bool {
-	size, me := g.Size(), g.Rank()
+	size := g.Size()
+	me := g.Rank()
 	value := func(rank, i int) int64 { return int64(rank*1_000_003 + i*7 + which) }
 	own := make([]int64, n)
 	for i := range own {

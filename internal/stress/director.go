@@ -254,7 +254,8 @@ func (d *director) hear(n note) bool {
 		return true
 	case noteBeat:
 		if n.N != p.progress {
-			p.progress, d.moved = n.N, now
+			p.progress = n.N
+			d.moved = now
 		}
 	case noteMeet:
 		if p.struck && d.met[n.Text] { // the others have not waited for it
@@ -449,7 +450,8 @@ func (d *director) wake(s strike, wakes chan strike) {
 		return
 	}
 	if s.how == stopAll {
-		d.suspended, d.resumed = false, d.moved
+		d.suspended = false
+		d.resumed = d.moved
 	} else {
 		d.ranks[s.rank].outcast = false
 	}
@@ -458,7 +460,8 @@ func (d *director) wake(s strike, wakes chan strike) {
 			continue
 		}
 		if p.stopped {
-			p.stopped, p.beat = false, d.moved
+			p.stopped = false
+			p.beat = d.moved
 			_ = syscall.Kill(p.pid, syscall.SIGCONT)
 		}
 		if s.how == outcast {

@@ -92,7 +92,8 @@ type taking = func(ctx context.Context) (weft.Grant, error)
 // get takes a lock in one of the ways that there are.
 func (h *holder) get(a *actor, take taking, try func(ctx context.Context) (weft.Grant, bool, error)) (held, goOn bool) {
 	ok := true
-	ctx, cancel := a.ctx, context.CancelFunc(func() {})
+	ctx := a.ctx
+	cancel := context.CancelFunc(func() {})
 	way := a.rng.IntN(3)
 	if way == 1 {
 		ctx, cancel = a.brief(a.ctx)
@@ -192,7 +193,8 @@ func (h *holder) permits(a *actor) bool {
 
 // await waits for a condition for a short time, or wakes the others.
 func (h *holder) await(a *actor) bool {
-	l, c := a.p.Lock(h.name, nil), a.p.Cond("of "+h.name)
+	l := a.p.Lock(h.name, nil)
+	c := a.p.Cond("of " + h.name)
 	held, ok := h.get(a, l.Lock, l.TryLock)
 	if !held {
 		return ok

@@ -16,7 +16,8 @@ func mailbox(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
 	ring := []int{4 << 10, 16 << 10, 64 << 10, 256 << 10}[s.shared.IntN(4)] // the longest message
-	senders, count := 1+s.shared.IntN(2), 5+s.shared.IntN(80)
+	senders := 1 + s.shared.IntN(2)
+	count := 5 + s.shared.IntN(80)
 	packets := s.shared.IntN(4) == 0 // are received, not messages
 	if packets {
 		senders = 1
@@ -90,7 +91,8 @@ func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring,
 	if a.call(fmt.Sprintf("Sender(%d)", to), func() (err error) { out, err = a.p.AttachMailbox(a.ctx, to, name); return err }) != fine {
 		return
 	}
-	seq, maybe := uint32(0), []uint32(nil)
+	seq := uint32(0)
+	maybe := []uint32(nil)
 	type started struct {
 		op  *weft.Op
 		seq uint32

@@ -63,7 +63,8 @@ func memory(s *scene) {
 // watch waits for a writer's last word, or until the scene ends.
 func watch(a *actor, ctx context.Context, region *weft.Region, off, of int) {
 	for v := uint64(0); v != final; {
-		ends, cancel := ctx, context.CancelFunc(func() {})
+		ends := ctx
+		cancel := context.CancelFunc(func() {})
 		if a.rng.IntN(3) == 0 {
 			ends, cancel = a.brief(ctx)
 		}
@@ -161,7 +162,8 @@ func (w *writer) step() bool {
 		return w.call(fmt.Sprintf("Flush to %d", w.to), func() error { return w.far.Flush(w.ctx) }) == fine
 	case 5:
 		delta := uint64(w.rng.IntN(1000))
-		ctx, cancel := w.ctx, context.CancelFunc(func() {})
+		ctx := w.ctx
+		cancel := context.CancelFunc(func() {})
 		if w.rng.IntN(3) == 0 {
 			ctx, cancel = w.brief(w.ctx)
 		}
@@ -241,7 +243,8 @@ func (w *writer) wait() bool {
 func (w *writer) finish(writers int) {
 	b := make([]byte, 16)
 	for i := range 4 {
-		b[i], b[4+i] = byte(w.sum>>(8*i)), byte(w.maybe>>(8*i))
+		b[i] = byte(w.sum >> (8 * i))
+		b[4+i] = byte(w.maybe >> (8 * i))
 	}
 	if w.call(fmt.Sprintf("Push of the total to %d", w.to), func() error { return w.far.Push(w.ctx, wordsTotal+8*w.me, b[:8]) }) != fine {
 		return

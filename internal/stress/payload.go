@@ -46,7 +46,8 @@ func (l label) pack(b []byte) {
 // head writes the label alone.
 func (l label) head(b []byte) {
 	binary.LittleEndian.PutUint16(b, uint16(l.scene))
-	b[2], b[3] = byte(l.from), byte(l.actor)
+	b[2] = byte(l.from)
+	b[3] = byte(l.actor)
 	binary.LittleEndian.PutUint32(b[4:], l.seq)
 	binary.LittleEndian.PutUint32(b[8:], uint32(len(b))<<8|uint32(l.kind))
 }

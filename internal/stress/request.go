@@ -15,7 +15,9 @@ func request(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
 	server := s.members[s.shared.IntN(len(s.members))]
-	clients, count, workers := 1+s.shared.IntN(channels-1), 20+s.shared.IntN(200), 1+s.shared.IntN(4)
+	clients := 1 + s.shared.IntN(channels-1)
+	count := 20 + s.shared.IntN(200)
+	workers := 1 + s.shared.IntN(4)
 	if a.p.Rank() == server {
 		serve(a, s, workers)
 		return

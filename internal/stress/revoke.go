@@ -83,9 +83,13 @@ func abandon(s *scene) {
 	}
 	broken := false
 	for range 1 + s.shared.IntN(15) {
-		which, root, n, quitter := s.shared.IntN(8), s.shared.IntN(group.Size()), 1+s.shared.IntN(12_000), s.shared.IntN(4*group.Size())
+		which := s.shared.IntN(8)
+		root := s.shared.IntN(group.Size())
+		n := 1 + s.shared.IntN(12_000)
+		quitter := s.shared.IntN(4 * group.Size())
 		run := func(what string, f func(ctx context.Context) error) bool {
-			ctx, cancel := a.ctx, context.CancelFunc(func() {})
+			ctx := a.ctx
+			cancel := context.CancelFunc(func() {})
 			if quitter == group.Rank() {
 				ctx, cancel = a.brief(a.ctx)
 			}

@@ -132,7 +132,8 @@ func (s *scene) note(book fmt.Stringer) {
 func (r *rank) goodbyes(done <-chan struct{}, f func(rank int)) {
 	for heard := 0; ; {
 		r.mu.Lock()
-		left, news := r.left, r.news
+		left := r.left
+		news := r.news
 		r.mu.Unlock()
 		for ; heard < len(left); heard++ {
 			f(left[heard])

@@ -14,7 +14,8 @@ import (
 // stream: every member sends to every member on one channel, by several goroutines, in
 // all the ways that there are, and receives by several, in all ways.
 func stream(s *scene) {
-	senders, count := 1+s.shared.IntN(3), 10+s.shared.IntN(150)
+	senders := 1 + s.shared.IntN(3)
+	count := 10 + s.shared.IntN(150)
 	a := s.actor(s.name + " port")
 	defer a.end()
 	port, ok := open(a, s.channel)
@@ -135,7 +136,8 @@ func send(a *actor, s *scene, port *weft.Port, number, count int) {
 		return
 	}
 	for { // one that ends soon must not disturb the others
-		ctx, cancel := a.ctx, context.CancelFunc(func() {})
+		ctx := a.ctx
+		cancel := context.CancelFunc(func() {})
 		if a.rng.IntN(3) == 0 {
 			ctx, cancel = a.brief(a.ctx)
 		}
@@ -243,7 +245,8 @@ func (o *outgoing) one(to, n int) {
 func (o *outgoing) reserve(to, n int) verdict {
 	a := o.a
 	var d weft.Draft
-	ctx, cancel := a.ctx, context.CancelFunc(func() {})
+	ctx := a.ctx
+	cancel := context.CancelFunc(func() {})
 	if a.rng.IntN(4) == 0 {
 		ctx, cancel = a.brief(a.ctx)
 	}
@@ -293,7 +296,8 @@ func (o *outgoing) settle() {
 	a := o.a
 	a.rng.Shuffle(len(o.begun), func(i, j int) { o.begun[i], o.begun[j] = o.begun[j], o.begun[i] })
 	for _, m := range o.begun {
-		ctx, cancel := a.ctx, context.CancelFunc(func() {})
+		ctx := a.ctx
+		cancel := context.CancelFunc(func() {})
 		if a.rng.IntN(8) == 0 {
 			ctx, cancel = a.brief(a.ctx)
 		}

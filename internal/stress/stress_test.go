@@ -71,7 +71,9 @@ func TestWrongsAreFound(t *testing.T) {
 		t.Run(spoil, func(t *testing.T) {
 			t.Parallel()
 			o := options(t)
-			o.Spoil, o.Only, o.Patience = spoil, "stream", 2*time.Second
+			o.Spoil = spoil
+			o.Only = "stream"
+			o.Patience = 2 * time.Second
 			for s := uint64(1); s < 10; s++ {
 				plan := stress.Draw(s, 2, "tcp", 1)
 				plan.Strikes = nil

@@ -131,7 +131,10 @@ func (s *Sample) merge(st *launch.Status) {
 		j = &Job{Size: len(st.Ranks)}
 		s.Jobs = append(s.Jobs, j)
 	}
-	j.Launcher, j.By, j.Program, j.Started = st.PID, waitgraph.Printable(st.By), filepath.Base(st.Program), st.Started
+	j.Launcher = st.PID
+	j.By = waitgraph.Printable(st.By)
+	j.Program = filepath.Base(st.Program)
+	j.Started = st.Started
 	for i := range st.Ranks {
 		rep := &st.Ranks[i]
 		r := j.rank(rep.Rank)

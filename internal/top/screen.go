@@ -28,7 +28,8 @@ const keys = "q quit   ←→ sort   r reverse   / filter   tab next job   ↑�
 
 // Run returns when the user quits, or ctx ends.
 func (t *Terminal) Run(ctx context.Context) {
-	events, quit := make(chan tcell.Event, 16), make(chan struct{})
+	events := make(chan tcell.Event, 16)
+	quit := make(chan struct{})
 	defer close(quit)
 	go t.Screen.ChannelEvents(events, quit)
 	ticker := time.NewTicker(t.Interval)
@@ -53,7 +54,8 @@ func (t *Terminal) Run(ctx context.Context) {
 func (t *Terminal) update() {
 	s, err := t.Take()
 	s.Since(t.sample)
-	t.sample, t.failed = s, err
+	t.sample = s
+	t.failed = err
 }
 
 // handle does what a key is for, and reports whether it is to quit.
@@ -78,13 +80,15 @@ func (t *Terminal) typed(e *tcell.EventKey) {
 	case tcell.KeyEnter:
 		t.typing = false
 	case tcell.KeyEscape:
-		t.typing, f = false, nil
+		t.typing = false
+		f = nil
 	case tcell.KeyBackspace, tcell.KeyBackspace2:
 		f = f[:max(len(f)-1, 0)]
 	case tcell.KeyRune:
 		f = append(f, e.Rune())
 	}
-	t.View.Filter, t.first = string(f), 0
+	t.View.Filter = string(f)
+	t.first = 0
 }
 
 func (t *Terminal) press(e *tcell.EventKey) (quit bool) {
@@ -92,7 +96,8 @@ func (t *Terminal) press(e *tcell.EventKey) (quit bool) {
 	case tcell.KeyCtrlC, tcell.KeyEscape:
 		return true
 	case tcell.KeyTab:
-		t.job, t.first = t.job+1, 0
+		t.job = t.job + 1
+		t.first = 0
 	case tcell.KeyLeft:
 		t.sort(-1)
 	case tcell.KeyRight:

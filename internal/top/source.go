@@ -37,7 +37,9 @@ func (s *Source) Ask() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told, s.failed, s.asking = told, err, false
+	s.told = told
+	s.failed = err
+	s.asking = false
 }
 
 // Take takes a sample of what pages say now, and launchers have said last, who are asked again
@@ -45,7 +47,8 @@ func (s *Source) Ask() {
 // the sample all the same.
 func (s *Source) Take() (*Sample, error) {
 	s.mu.Lock()
-	told, err := s.told, s.failed
+	told := s.told
+	err := s.failed
 	if !s.asking {
 		s.asking = true
 		go s.Ask()
@@ -58,7 +61,8 @@ func (s *Source) Take() (*Sample, error) {
 func (s *Source) TakeNow() (*Sample, error) {
 	s.Ask()
 	s.mu.Lock()
-	told, err := s.told, s.failed
+	told := s.told
+	err := s.failed
 	s.mu.Unlock()
 	return s.take(told, err)
 }

@@ -48,7 +48,8 @@ func sample(times int, change func(ranks []directory.Rank)) *Sample {
 
 // TestRates: rates are those since the sample before, and the hottest pair is first.
 func TestRates(t *testing.T) {
-	before, now := sample(2, nil), sample(4, nil)
+	before := sample(2, nil)
+	now := sample(4, nil)
 	now.Since(before)
 	j := now.Jobs[0]
 	if r := j.Ranks[2].Rates; r == nil || r.Sent.Bytes != 2000 || r.Sent.Messages != 200 || r.Polling != 0.5 || r.Asleep != 0 {

@@ -39,7 +39,8 @@ func (m *memory) state() ([]byte, error) {
 		return m.text, nil
 	}
 	text, err := json.Marshal(m.source())
-	m.text, m.made = text, time.Now()
+	m.text = text
+	m.made = time.Now()
 	return text, err
 }
 

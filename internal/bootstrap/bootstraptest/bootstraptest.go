@@ -37,7 +37,8 @@ func within(t *testing.T) context.Context {
 func testIdentity(t *testing.T, open Open) {
 	a, _ := open(t, 3)
 	b, _ := open(t, 2)
-	first, other := a[0].Job(), b[0].Job()
+	first := a[0].Job()
+	other := b[0].Job()
 	for i, s := range a {
 		j := s.Job()
 		if j.Rank != i || j.Size != 3 || j.ID != first.ID || string(j.Secret) != string(first.Secret) || len(j.Secret) != 32 {
@@ -163,7 +164,9 @@ func testDeaths(t *testing.T, open Open) {
 		t.Errorf("rank 3 left, and rank 0 heard %+v", got)
 	}
 	s[2].Watch(func(of int, cause error) { heard <- news{2, of, cause} })
-	if first, second := <-heard, <-heard; first.of+second.of != 1+3 || first.of != 1 && first.of != 3 {
+	first := <-heard
+	second := <-heard
+	if first.of+second.of != 1+3 || first.of != 1 && first.of != 3 {
 		t.Errorf("late, rank 2 heard %+v and %+v, not of ranks 1 and 3", first, second)
 	}
 	both := make(chan error)

@@ -16,7 +16,8 @@ func splitPort(text string, port int) (string, int, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		return a.String(), port, nil
 	}
-	host, p := text, ""
+	host := text
+	p := ""
 	if strings.Contains(text, ":") {
 		var err error
 		if host, p, err = net.SplitHostPort(text); err != nil {

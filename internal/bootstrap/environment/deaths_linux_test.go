@@ -139,7 +139,9 @@ func TestHostVanishes(t *testing.T) {
 		if err := errors.Join(outErr, inErr, sys.InNetwork(h.Namespace, c.Start)); err != nil {
 			t.Fatal(err)
 		}
-		ranks, said, told = append(ranks, c), append(said, bufio.NewScanner(out)), append(told, in)
+		ranks = append(ranks, c)
+		said = append(said, bufio.NewScanner(out))
+		told = append(told, in)
 	}
 	hear := func(i int, want string) {
 		t.Helper()

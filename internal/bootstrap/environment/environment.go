@@ -235,14 +235,18 @@ func (p *Plan) rendezvous(text string) error {
 		return nil
 	}
 	if strings.HasPrefix(text, "etcd://") {
-		p.Etcd, p.Hosts, p.Ports = text, nil, nil
+		p.Etcd = text
+		p.Hosts = nil
+		p.Ports = nil
 		return nil
 	}
 	host, port, err := splitPort(text, DefaultPort)
 	if err != nil {
 		return fmt.Errorf("%s=%q: %w", EnvRendezvous, text, err)
 	}
-	p.Etcd, p.Hosts, p.Ports = "", []string{host}, []int{port}
+	p.Etcd = ""
+	p.Hosts = []string{host}
+	p.Ports = []int{port}
 	return nil
 }
 
@@ -251,7 +255,8 @@ const leastSecret = 16
 
 // secret finds the job's secret, or that none is needed.
 func (p *Plan) secret(e Environment) error {
-	text, file := e.Get(EnvSecret), e.Get(EnvSecretFile)
+	text := e.Get(EnvSecret)
+	file := e.Get(EnvSecretFile)
 	if text != "" && file != "" {
 		return fmt.Errorf("%s and %s are both set: which of the two?", EnvSecret, EnvSecretFile)
 	}
@@ -261,13 +266,15 @@ func (p *Plan) secret(e Environment) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", EnvSecretFile, err)
 		}
-		text, name = strings.TrimSpace(string(b)), EnvSecretFile+"="+file
+		text = strings.TrimSpace(string(b))
+		name = EnvSecretFile + "=" + file
 	}
 	switch p.Trusted = e.Get(EnvTrust) == "1"; {
 	case text != "" && len(text) < leastSecret:
 		return fmt.Errorf("%s has %d bytes: must have at least %d, at random; head -c 32 /dev/urandom | base64 makes some", name, len(text), leastSecret)
 	case text != "":
-		p.Secret, p.Trusted = []byte(text), false
+		p.Secret = []byte(text)
+		p.Trusted = false
 	case p.Way.Name == "pmi" && p.Etcd == "":
 		// Rank 0 makes one, and PMI hands it to the others.
 	case p.Trusted:

@@ -226,7 +226,8 @@ func (j *joining) joinEtcd(ctx context.Context) (_ *Source, err error) {
 
 // persist tries until f succeeds or ctx ends, and tells the user after ten seconds what keeps it.
 func (j *joining) persist(ctx context.Context, f func() error) error {
-	began, told := time.Now(), ""
+	began := time.Now()
+	told := ""
 	for {
 		err := f()
 		if err == nil || ctx.Err() != nil {

@@ -96,8 +96,10 @@ func (j *joining) serve(ctx context.Context) (*rendezvous.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if most, need := sys.MaxFDs(), j.plan.Size+ownDescriptors; most > 0 && most < need {
-		return nil, fmt.Errorf("weft: rank 0 has a connection to each of the %d ranks, and needs about %d descriptors: it may have %d (ulimit -n)", j.plan.Size, need, most)
+	need := j.plan.Size + ownDescriptors
+	if most := sys.MaxFDs(); most > 0 && most < need {
+		return nil, fmt.Errorf("weft: rank 0 has a connection to each of the %d ranks and needs about %d descriptors: "+
+			"it may have %d (ulimit -n)", j.plan.Size, need, most)
 	}
 	l, err := j.listen(ctx)
 	if err != nil {

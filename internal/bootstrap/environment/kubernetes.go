@@ -17,7 +17,8 @@ func readLWS(e Environment) (p Plan, err error) {
 	p.Label = "lws " + leader
 	switch {
 	case leader != "":
-		p.Hosts, p.Ports = []string{leader}, []int{DefaultPort}
+		p.Hosts = []string{leader}
+		p.Ports = []int{DefaultPort}
 	case p.Size > 1 && e.Get(EnvRendezvous) == "":
 		return p, &MissingVariable{Name: "LWS_LEADER_ADDRESS"}
 	}
@@ -52,7 +53,8 @@ func readIndexedJob(e Environment) (p Plan, err error) {
 	first, ok := firstPod(e, pod)
 	if ok {
 		p.Label += " " + first
-		p.Hosts, p.Ports = []string{first}, []int{DefaultPort}
+		p.Hosts = []string{first}
+		p.Ports = []int{DefaultPort}
 	} else if p.Size > 1 && e.Get(EnvRendezvous) == "" {
 		return p, &MissingVariable{EnvRendezvous, "this pod (" + e.Name + ") has no name in a service, from which that of rank 0 would follow. " +
 			"The Job needs a headless Service (clusterIP: None, publishNotReadyAddresses: true, selector job-name) and in the pod's template subdomain: SERVICE; " +

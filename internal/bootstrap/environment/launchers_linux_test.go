@@ -143,7 +143,8 @@ func begin(t *testing.T, env []string, args ...string) *process {
 	t.Cleanup(cancel)
 	p := &process{cmd: exec.CommandContext(ctx, args[0], args[1:]...)}
 	p.cmd.Env = append(os.Environ(), env...)
-	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	p.cmd.Stdout = &p.out
+	p.cmd.Stderr = &p.out
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +242,8 @@ func TestKubernetes(t *testing.T) {
 func startEtcd(t *testing.T) string {
 	t.Helper()
 	need(t, "etcd")
-	client, peer := "http://127.0.0.1:"+freePort(t), "http://127.0.0.1:"+freePort(t)
+	client := "http://127.0.0.1:" + freePort(t)
+	peer := "http://127.0.0.1:" + freePort(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	c := exec.CommandContext(ctx, "etcd", "--data-dir", t.TempDir(), "--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--log-level", "error")

@@ -39,7 +39,8 @@ func parseBeacon(text string) (b beacon, err error) {
 	if len(parts) < 4 || parts[0] != "1" {
 		return b, fmt.Errorf("weft: rank 0 has published %.40q: is the program of all ranks the same?", text)
 	}
-	b.host, b.addresses = parts[1], parts[4:]
+	b.host = parts[1]
+	b.addresses = parts[4:]
 	if b.port, err = strconv.Atoi(parts[2]); err == nil {
 		b.secret, err = hex.DecodeString(parts[3])
 	}
@@ -74,7 +75,9 @@ func (j *joining) joinPMI(ctx context.Context) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.plan.Rank, j.plan.Size, j.plan.Label = c.Rank(), c.Size(), "pmi "+c.Job()
+	j.plan.Rank = c.Rank()
+	j.plan.Size = c.Size()
+	j.plan.Label = "pmi " + c.Job()
 	if j.plan.Size == 1 {
 		return &Source{Source: bootstrap.NewLocal(1)[0], pmi: c}, nil
 	}

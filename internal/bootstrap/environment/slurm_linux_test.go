@@ -143,7 +143,8 @@ func (s *slurm) daemon(host int, args ...string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := s.command(ctx, host, args...)
 	var out bytes.Buffer
-	c.Stdout, c.Stderr = &out, &out
+	c.Stdout = &out
+	c.Stderr = &out
 	if err := c.Start(); err != nil {
 		cancel()
 		s.t.Fatal(err)

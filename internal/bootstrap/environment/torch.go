@@ -13,7 +13,8 @@ const masterPort = "29500"
 // taken where an agent of torchrun serves a store of its own there; then, and where another
 // process has it, ports that follow from the label are tried.
 func (p *Plan) master(e Environment, prefix string) error {
-	host, port := e.Get(prefix+"MASTER_ADDR"), e.Get(prefix+"MASTER_PORT")
+	host := e.Get(prefix + "MASTER_ADDR")
+	port := e.Get(prefix + "MASTER_PORT")
 	if host == "" {
 		if p.Size > 1 && e.Get(EnvRendezvous) == "" {
 			return &MissingVariable{prefix + "MASTER_ADDR", "where is rank 0? Set it, or " + EnvRendezvous + ", to its host in all ranks"}

@@ -40,7 +40,9 @@ var ErrSecret = errors.New("weft: rank 0's store is guarded by another secret: a
 // names that do not resolve yet and stores that are not there yet are no errors. What is
 // one: a rank that is refused, and a store that has kept to another secret for ten seconds.
 func Dial(ctx context.Context, d Dialling) (*bootstrap.Launched, error) {
-	began, pause, told := time.Now(), shortPause, ""
+	began := time.Now()
+	pause := shortPause
+	told := ""
 	for {
 		found, err := d.round(ctx)
 		if err == nil {

@@ -91,7 +91,8 @@ func TestStore(t *testing.T) {
 		}}
 		s := Serve(counting, Config{Job: bootstrap.Job{Size: n}, Member: rank(0, n), Secret: secret, Notice: func(string) {}})
 		t.Cleanup(s.Close)
-		sources, at := make([]bootstrap.Source, n), make([]string, n)
+		sources := make([]bootstrap.Source, n)
+		at := make([]string, n)
 		var wg sync.WaitGroup
 		for i := range n {
 			wg.Go(func() {

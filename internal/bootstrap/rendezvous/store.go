@@ -38,7 +38,8 @@ const strangers = 64
 // Serve begins to serve on a listener, which the store owns from now on.
 func Serve(l net.Listener, cfg Config) *Store {
 	s := &Store{cfg: cfg, listener: l, gather: bootstrap.NewGathering(cfg.Job, cfg.Member.Label, cfg.Notice)}
-	s.door.Most, s.door.Welcome = cfg.Job.Size+strangers, s.welcome
+	s.door.Most = cfg.Job.Size + strangers
+	s.door.Welcome = s.welcome
 	go s.door.Serve(l.Accept)
 	return s
 }

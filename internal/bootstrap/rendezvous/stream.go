@@ -49,7 +49,8 @@ const farewell = time.Second
 var errSlow = errors.New("weft: rendezvous: the peer does not read: too much waits for it")
 
 func newStream(c net.Conn, said handshake.Session, dialled bool) *stream {
-	there, back := said.Records("rendezvous records of the dialler"), said.Records("rendezvous records of the listener")
+	there := said.Records("rendezvous records of the dialler")
+	back := said.Records("rendezvous records of the listener")
 	if !dialled {
 		there, back = back, there
 	}
@@ -115,7 +116,8 @@ func (s *stream) Write(b []byte) (int, error) {
 		s.c.Close()
 		return 0, s.failure
 	}
-	s.out, s.queued = append(s.out, b...), s.queued+len(b)
+	s.out = append(s.out, b...)
+	s.queued += len(b)
 	if !s.writes {
 		s.writes = true
 		go s.write()
@@ -129,7 +131,8 @@ func (s *stream) write() {
 	defer s.mu.Unlock()
 	var sealed []byte
 	for len(s.out) > 0 && s.failure == nil {
-		plain, n := s.out, len(s.out)
+		plain := s.out
+		n := len(s.out)
 		s.out = nil
 		s.mu.Unlock()
 		var err error

@@ -126,9 +126,13 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 
 func TestIndexedJob(t *testing.T) {
 	j := plain()
-	j.Namespace, j.CPU, j.Memory, j.Timeout = "hpc", "2", "4Gi", time.Hour
+	j.Namespace = "hpc"
+	j.CPU = "2"
+	j.Memory = "4Gi"
+	j.Timeout = time.Hour
 	d := write(t, j)
-	spec, pod := d.spec(), d.pod()
+	spec := d.spec()
+	pod := d.pod()
 	equal(t, "completionMode", *spec.CompletionMode, batchv1.IndexedCompletion)
 	equal(t, "completions", *spec.Completions, 8)
 	equal(t, "parallelism", *spec.Parallelism, 8)
@@ -215,7 +219,8 @@ func TestRaw(t *testing.T) {
 
 func TestJobSet(t *testing.T) {
 	j := plain()
-	j.JobSet, j.Restarts = true, 3
+	j.JobSet = true
+	j.Restarts = 3
 	d := write(t, j)
 	if d.service != nil || d.job != nil {
 		t.Error("a JobSet makes service and Job itself")
@@ -255,7 +260,9 @@ func TestTextIsKept(t *testing.T) {
 		"$", "$$", "$(WEFT_SIZE)", "$$(WEFT_SIZE)", "é", "😀", "\u2028", "\ufeff", "---", "{{.Secret}}", "%", "&a", "*a", "!a", "|", ">", "@", "`",
 	}
 	j := plain()
-	j.Program, j.Args, j.Env = "/a program: $(X)", texts, nil
+	j.Program = "/a program: $(X)"
+	j.Args = texts
+	j.Env = nil
 	for i, text := range texts {
 		j.Env = append(j.Env, fmt.Sprintf("V%d=%s", i, text))
 	}
@@ -291,7 +298,8 @@ func TestNames(t *testing.T) {
 	for _, name := range []string{"a", "a-b", "a0", strings.Repeat("a", 52), strings.Repeat("a", 56)} {
 		for _, set := range []bool{false, true} {
 			j := plain()
-			j.Name, j.JobSet = name, set
+			j.Name = name
+			j.JobSet = set
 			var b bytes.Buffer
 			if manifest.Write(&b, &j) != nil {
 				continue // too long for a JobSet

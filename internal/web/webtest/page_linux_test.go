@@ -38,7 +38,8 @@ func start(t *testing.T, command string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(command, args...)
 	in, out := io.Pipe()
-	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Stdout = out
+	cmd.Stderr = out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,8 @@ func value[T any](b *browser, expression string) T {
 // TestPageOfRunningJob: the page shows what a job of 2, and of 64 ranks has sent, and who
 // waits for whom.
 func TestPageOfRunningJob(t *testing.T) {
-	weft, job := build(t, weftModule, "./cmd/weft"), build(t, ".", "./job")
+	weft := build(t, weftModule, "./cmd/weft")
+	job := build(t, ".", "./job")
 	for _, n := range []int{2, 64} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			b := open(t, start(t, weft, "run", "-n", fmt.Sprint(n), "-http", "127.0.0.1:0", job, "-messages", "20", "-size", "512"))
@@ -187,7 +189,8 @@ func TestPageOfRecording(t *testing.T) {
 	}
 	// A pixel of a pair that exchanges something, and of one that does not.
 	pixel := `[...document.getElementById("cells").getContext("2d").getImageData(%d, %d, 1, 1).data].join()`
-	near, far := value[string](b, fmt.Sprintf(pixel, 501, 500)), value[string](b, fmt.Sprintf(pixel, 900, 500))
+	near := value[string](b, fmt.Sprintf(pixel, 501, 500))
+	far := value[string](b, fmt.Sprintf(pixel, 900, 500))
 	if near == far {
 		t.Errorf("both pixels are %v", near)
 	}
