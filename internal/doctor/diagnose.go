@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Diagnose draws findings from what is known, the worst first.
+// Diagnose fills in the findings of the report, the worst first.
 func (r *Report) Diagnose() {
 	var d diagnosis
 	hosts := slices.DeleteFunc(r.Hosts(), func(h *Host) bool { return h.Unheard })
@@ -30,10 +30,10 @@ func (r *Report) Stops() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Weight == Stops })
 }
 
-// A diagnosis is findings under way.
+// A diagnosis collects findings.
 type diagnosis struct{ findings []Finding }
 
-// add adds a finding, or where else it holds.
+// add adds a finding about a host or a pair. If the same was found elsewhere before, it only adds where.
 func (d *diagnosis) add(w Weight, where, what, do string) {
 	for i := range d.findings {
 		f := &d.findings[i]
@@ -45,33 +45,39 @@ func (d *diagnosis) add(w Weight, where, what, do string) {
 	d.findings = append(d.findings, Finding{w, []string{where}, what, do})
 }
 
-// Limits below which something is found.
+// Limits below which a host gets a finding.
 const (
-	fewFiles     = 256  // descriptors: a rank holds some for itself, and some for each peer on its host
-	scantFiles   = 4096 // for jobs of many ranks
-	fewProcesses = 64   // processes and threads of a user: a rank has some for each processor
+	fewFiles     = 256  // descriptors of a process: a rank needs some for itself, and some for each peer on its host
+	scantFiles   = 4096 // the same, for jobs of many ranks
+	fewProcesses = 64   // processes and threads of a user: a rank has a few threads for each processor
 )
 
-// host finds what a host lacks by itself.
+// host adds the findings about one host.
 func (d *diagnosis) host(h *Host) {
 	switch {
 	case h.Files < fewFiles:
-		d.add(Stops, h.Name, fmt.Sprintf("a process may have %d descriptors only", h.Files), "ulimit -n 65536, or LimitNOFILE= of the service that starts jobs")
+		d.add(Stops, h.Name, fmt.Sprintf("a process may have only %d descriptors", h.Files),
+			"raise the limit: ulimit -n 65536, or LimitNOFILE= of the service that starts jobs")
 	case h.Files < scantFiles:
-		d.add(Note, h.Name, fmt.Sprintf("a process may have %d descriptors: too few for hundreds of ranks on a host", h.Files), "ulimit -n 65536")
+		d.add(Note, h.Name, fmt.Sprintf("a process may have %d descriptors: too few for hundreds of ranks on a host", h.Files),
+			"raise the limit: ulimit -n 65536")
 	}
 	if h.Processes < fewProcesses {
-		d.add(Stops, h.Name, fmt.Sprintf("a user may have %d processes and threads only", h.Processes), "ulimit -u 4096: each rank has several threads")
+		d.add(Stops, h.Name, fmt.Sprintf("a user may have only %d processes and threads", h.Processes),
+			"raise the limit: ulimit -u 4096; each rank has several threads")
 	}
 	if h.CPUs > 0 && h.CPUs < 1 {
-		d.add(Slow, h.Name, fmt.Sprintf("the ranks may use %.2g of a processor: a cgroup stops them in between", h.CPUs), "give each rank a whole processor")
+		d.add(Slow, h.Name, fmt.Sprintf("the ranks may use %.2g of a processor: a cgroup stops them again and again", h.CPUs),
+			"give each rank a whole processor")
 	}
 	if h.Receive > 0 && h.Receive < wantedBuffer/4 {
-		d.add(Slow, h.Name, fmt.Sprintf("UDP's receive buffer is %s; weft asks for %s, and packets are lost when it is full", bytesText(uint64(h.Receive)), bytesText(wantedBuffer)),
+		d.add(Slow, h.Name, fmt.Sprintf("the receive buffer of UDP is %s, not %s as weft asks for: packets that do not fit are lost",
+			bytesText(uint64(h.Receive)), bytesText(wantedBuffer)),
 			fmt.Sprintf("sysctl -w net.core.rmem_max=%d net.core.wmem_max=%d", wantedBuffer, wantedBuffer))
 	}
-	if c := h.ClockSource; c != "" && !slices.Contains([]string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"}, c) {
-		d.add(Slow, h.Name, "the clock source is "+c+": to read the clock takes a system call, which polling does all the time", "boot with clocksource=tsc if the processors' counters are constant")
+	if c := h.ClockSource; c != "" && !slices.Contains(fastClocks, c) {
+		d.add(Slow, h.Name, "the clock source is "+c+": every look at the clock is a system call, and polling looks often",
+			"boot with clocksource=tsc if the processors' counters are constant")
 	}
 	for _, f := range h.Features {
 		if f.Missing != "" {
@@ -80,36 +86,41 @@ func (d *diagnosis) host(h *Host) {
 	}
 }
 
-// feature finds what a feature that is missing costs.
+// fastClocks are the kernel's clock sources that a process reads without a system call.
+var fastClocks = []string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"}
+
+// feature adds a finding about a feature of the kernel that a host lacks.
 func (d *diagnosis) feature(h *Host, f Feature) {
-	what := fmt.Sprintf("no %s (%s): %s", f.Name, f.Missing, "no "+f.Use)
+	what := fmt.Sprintf("no %s (%s), so no %s", f.Name, f.Missing, f.Use)
 	switch f.Name {
 	case "AF_PACKET":
-		d.add(Note, h.Name, "no CAP_NET_RAW, so no raw Ethernet to other hosts, only UDP", "setcap cap_net_raw+ep PROGRAM, if hosts share a segment; weft k8s has -raw")
+		d.add(Note, h.Name, "no CAP_NET_RAW, so no raw Ethernet to other hosts, only UDP",
+			"if hosts share a segment: setcap cap_net_raw+ep PROGRAM, or weft k8s -raw")
 	case "AF_XDP":
 		if h.Raw {
-			d.add(Note, h.Name, what, "nothing, unless WEFT_XDP=1 is wanted")
+			d.add(Note, h.Name, what, "do nothing, unless you want WEFT_XDP=1")
 		}
 	case "memfd":
-		d.add(Slow, h.Name, what, "a kernel of 3.17 or newer, and a seccomp profile that allows memfd_create")
+		d.add(Slow, h.Name, what, "use a kernel of 3.17 or newer, and a seccomp profile that allows memfd_create")
 	case "process_vm_readv":
-		d.add(Slow, h.Name, what, "a seccomp profile that allows it: that of Docker does from kernel 4.8 on")
+		d.add(Slow, h.Name, what, "use a seccomp profile that allows it, as Docker's does from kernel 4.8 on")
 	case "epoll_pwait2":
-		d.add(Slow, h.Name, what, "a kernel of 5.11 or newer")
+		d.add(Slow, h.Name, what, "use a kernel of 5.11 or newer")
 	default:
-		d.add(Slow, h.Name, what, "a kernel of 5.0 or newer")
+		d.add(Slow, h.Name, what, "use a kernel of 5.0 or newer")
 	}
 }
 
-// lossy is the share of packets that get lost from which on it is found.
+// lossy is the share of packets sent again above which a pair gets a finding.
 const lossy = 0.001
 
-// pair finds what is wrong with the way between two ranks.
+// pair adds the findings about the path between two ranks.
 func (d *diagnosis) pair(p Pair) {
 	where := p.name()
 	if why := p.Error(); why != "" {
 		d.add(Stops, where, "they do not reach each other: "+why,
-			"let UDP pass between the hosts on all ports (firewalls, network policies); WEFT_BIND must be an address that the other reaches, WEFT_INTERFACE an interface on its segment")
+			"let UDP pass between the hosts on all ports (firewalls, network policies); WEFT_BIND must be an address "+
+				"that the other host reaches, WEFT_INTERFACE an interface on its segment")
 		return
 	}
 	d.path(p, where)
@@ -126,31 +137,35 @@ func (d *diagnosis) pair(p Pair) {
 		return
 	}
 	if share := float64(m.Resent) / float64(max(m.Packets, 1)); share > lossy {
-		d.add(Slow, where, fmt.Sprintf("%.1f %% of the packets had to be sent again", 100*share), "look for full buffers (ethtool -S, nstat UdpRcvbufErrors), bad cables and slower links on the way")
+		d.add(Slow, where, fmt.Sprintf("%.1f %% of the packets had to be sent again", 100*share),
+			"look for full buffers (ethtool -S, nstat UdpRcvbufErrors), bad cables and slower links between them")
 	}
 	if away := m.Offset.Abs() - m.Uncertainty; away.Seconds() > 0.1 {
-		d.add(Note, where, fmt.Sprintf("their clocks are %v apart: times in logs and traces do not fit", m.Offset.Abs().Round(1e6)), "chrony or another NTP client on both; weft itself does not compare clocks")
+		apart := m.Offset.Abs().Round(1e6)
+		d.add(Note, where, fmt.Sprintf("their clocks are %v apart: times in logs and traces do not match", apart),
+			"run chrony or another NTP client on both; weft itself does not compare clocks")
 	}
 }
 
-// notEthernet finds why two ranks speak over UDP.
+// notEthernet adds a finding about two ranks that use UDP where raw Ethernet might do.
 func (d *diagnosis) notEthernet(p Pair, where string) {
 	why := p.There.Why
 	_, short, ok := strings.Cut(why, "so UDP; ")
 	if !ok {
-		return // asked for, or the same host
+		return // UDP was asked for, or the two share a host
 	}
+	what := "UDP rather than raw Ethernet: " + short
 	switch {
 	case strings.Contains(short, "another subnet"):
-		d.add(Note, where, "UDP rather than raw Ethernet: "+short, "nothing: a router lies between")
+		d.add(Note, where, what, "do nothing: a router lies between them")
 	case strings.Contains(short, "WEFT_INTERFACE"):
-		d.add(Note, where, "UDP rather than raw Ethernet: "+short, "if the hosts share a segment: WEFT_INTERFACE=eth0, and setcap cap_net_raw+ep PROGRAM")
+		d.add(Note, where, what, "if the hosts share a segment: WEFT_INTERFACE=eth0, and setcap cap_net_raw+ep PROGRAM")
 	default:
-		d.add(Note, where, "UDP rather than raw Ethernet: "+short, "")
+		d.add(Note, where, what, "")
 	}
 }
 
-// path finds a path that takes shorter packets than the interfaces at its ends.
+// path adds a finding about a path that takes shorter packets than the interfaces at its ends.
 func (d *diagnosis) path(p Pair, where string) {
 	if p.There.Transport != "udp" && p.There.Transport != "eth" {
 		return
@@ -165,15 +180,15 @@ func (d *diagnosis) path(p Pair, where string) {
 			least = widest
 		}
 	}
-	const heads = 28 // of IP and UDP, which count in the interface's MTU
+	const heads = 28 // bytes of the IP and UDP headers, which an interface's MTU includes
 	mtu := min(p.There.MTU, p.Back.MTU)
 	if least > 0 && mtu > 0 && mtu < 60000 && mtu+2*heads < least {
-		d.add(Slow, where, fmt.Sprintf("the path takes packets of %d bytes, the interfaces of both ends %d", mtu, least),
-			"find what is narrower (tracepath), or lower the MTU of the interfaces so that all agree")
+		d.add(Slow, where, fmt.Sprintf("the path takes packets of %d bytes, but the interfaces at its ends take %d", mtu, least),
+			"find the narrower link (tracepath), or lower the MTU of the interfaces so that all agree")
 	}
 }
 
-// name returns what the two ends are called.
+// name names the two ends of a pair.
 func (p Pair) name() string {
 	if p.From.Host.Name == p.To.Host.Name {
 		return fmt.Sprintf("%s (ranks %d, %d)", p.From.Host.Name, p.From.Rank, p.To.Rank)
@@ -181,11 +196,11 @@ func (p Pair) name() string {
 	return p.From.Host.Name + " – " + p.To.Host.Name
 }
 
-// outliers finds pairs that are much slower than others over the same transport.
+// outliers adds findings about pairs that are much slower than most over the same transport.
 func (d *diagnosis) outliers(pairs []Pair) {
 	const (
-		enough = 3
-		much   = 3
+		enough = 3 // pairs over a transport to compare with
+		much   = 3 // times slower than the median
 	)
 	by := map[string][]Pair{}
 	var names []string
@@ -206,16 +221,18 @@ func (d *diagnosis) outliers(pairs []Pair) {
 		bandwidth := median(group, func(p Pair) float64 { return p.There.Bandwidth })
 		for _, p := range group {
 			if l := p.There.Latency.Seconds() * 1e6; l > much*latency {
-				d.add(Slow, p.name(), fmt.Sprintf("a latency of %.1f µs, where pairs over %s have %.1f µs", l, name, latency), "look at what lies between, and what else runs on the two")
+				d.add(Slow, p.name(), fmt.Sprintf("a latency of %.1f µs; the median over %s is %.1f µs", l, name, latency),
+					"look at what lies between the two hosts, and what else runs on them")
 			}
 			if b := p.There.Bandwidth; b*much < bandwidth {
-				d.add(Slow, p.name(), fmt.Sprintf("%.0f MB/s, where pairs over %s have %.0f MB/s", b, name, bandwidth), "look at the speed of the link (ethtool), and what else runs on the two")
+				d.add(Slow, p.name(), fmt.Sprintf("a bandwidth of %.0f MB/s; the median over %s is %.0f MB/s", b, name, bandwidth),
+					"look at the speed of the link (ethtool), and what else runs on the two hosts")
 			}
 		}
 	}
 }
 
-// median returns the middle of what is taken of each pair.
+// median returns the median of a value of each pair.
 func median(pairs []Pair, of func(Pair) float64) float64 {
 	var all []float64
 	for _, p := range pairs {

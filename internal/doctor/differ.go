@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A trait is something in which hosts should be alike.
+// A trait is a property that should be the same on all hosts.
 type trait struct {
 	name   string
 	weight Weight
@@ -16,38 +16,43 @@ type trait struct {
 }
 
 var traits = []trait{
-	{"version of weft", Stops, func(h *Host) string { return h.Weft }, "build one version, and put it on all hosts: ranks of different versions may not understand each other"},
-	{"architecture", Note, func(h *Host) string { return h.Machine }, "a program built for each, at the same path"},
+	{"version of weft", Stops, func(h *Host) string { return h.Weft },
+		"install one version on all hosts: ranks of different versions may not understand each other"},
+	{"architecture", Note, func(h *Host) string { return h.Machine },
+		"build the program for each architecture, and put it at the same path"},
 	{"kernel", Note, func(h *Host) string { return h.Kernel }, ""},
-	{"processors of the host", Note, func(h *Host) string { return fmt.Sprint(h.Processors) }, "ranks that are spread evenly wait for those on the smallest host"},
-	{"processors that a rank may use", Slow, func(h *Host) string { return fmt.Sprintf("%.3g", h.CPUs) }, "the same affinity and quota everywhere"},
-	{"CAP_NET_RAW", Slow, func(h *Host) string { return yes(h.Raw) }, "raw Ethernet needs it at both ends"},
+	{"number of processors", Note, func(h *Host) string { return fmt.Sprint(h.Processors) },
+		"give larger hosts more ranks: with the same number on each, all wait for the smallest host"},
+	{"number of processors for a rank", Slow, func(h *Host) string { return fmt.Sprintf("%.3g", h.CPUs) },
+		"set the same affinity and quota on all hosts"},
+	{"CAP_NET_RAW", Slow, func(h *Host) string { return yes(h.Raw) }, "grant it on both hosts: raw Ethernet needs it at both ends"},
 	{"limit of descriptors", Note, func(h *Host) string { return limit(h.Files) }, ""},
 	{"limit of processes", Note, func(h *Host) string { return limit(h.Processes) }, ""},
 	{"limit of locked memory", Note, func(h *Host) string { return limitBytes(h.Locked) }, ""},
-	{"size of /dev/shm", Note, func(h *Host) string { return bytesText(h.Shm) }, "nothing for weft, which does not use it"},
+	{"size of /dev/shm", Note, func(h *Host) string { return bytesText(h.Shm) }, "do nothing: weft does not use it"},
 }
 
-// differences finds in what the hosts are not alike.
+// differences adds findings about traits that differ between hosts.
 func (d *diagnosis) differences(hosts []*Host) {
 	for _, t := range traits {
 		d.differ(t, hosts)
 	}
 	for _, machine := range values(hosts, func(h *Host) string { return h.Machine }) {
 		alike := slices.DeleteFunc(slices.Clone(hosts), func(h *Host) bool { return h.Machine != machine })
-		d.differ(trait{"file of the program", Note, func(h *Host) string { return h.Binary }, "the same file on all hosts of an architecture"}, alike)
+		d.differ(trait{"file of the program", Note, func(h *Host) string { return h.Binary },
+			"install the same file on all hosts of an architecture"}, alike)
 	}
 	for _, name := range interfaceNames(hosts) {
 		having := slices.DeleteFunc(slices.Clone(hosts), func(h *Host) bool { return h.find(name) == nil })
 		d.differ(trait{"MTU of " + name, Slow, func(h *Host) string { return fmt.Sprint(h.find(name).MTU) },
-			"the same on all: packets between two are as long as the shorter one allows"}, having)
+			"set the same on all hosts: packets between two hosts are as long as the smaller MTU allows"}, having)
 		d.differ(trait{"speed of " + name, Slow, func(h *Host) string { return speed(h.find(name).Mbps) }, ""}, having)
 		d.differ(trait{"offloads of " + name, Note, func(h *Host) string { return strings.Join(h.find(name).Offloads, " ") },
-			"ethtool -K " + name}, having)
+			"set them with ethtool -K " + name}, having)
 	}
 }
 
-// differ finds in which groups hosts fall, if it is more than one.
+// differ adds a finding if a trait is not the same on all hosts: it lists the hosts with each value.
 func (d *diagnosis) differ(t trait, hosts []*Host) {
 	groups := map[string][]string{}
 	var values []string // the most frequent first
@@ -76,7 +81,7 @@ func (d *diagnosis) differ(t trait, hosts []*Host) {
 	d.findings = append(d.findings, Finding{t.weight, odd, t.name + " differs: " + strings.Join(parts, "; "), t.do})
 }
 
-// few names some hosts, and how many more there are.
+// few names the first hosts of a list, and says how many more there are.
 func few(names []string) string {
 	const most = 4
 	if len(names) <= most {
@@ -85,7 +90,7 @@ func few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// values returns what hosts have, each once.
+// values returns the values of a property of the hosts, each once.
 func values(hosts []*Host, of func(h *Host) string) []string {
 	all := map[string]bool{}
 	for _, h := range hosts {

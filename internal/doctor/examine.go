@@ -13,16 +13,19 @@ import (
 	"weft/internal/sys"
 )
 
-// wantedBuffer is how large the buffers of UDP are that weft asks for.
+// wantedBuffer is the size in bytes of the socket buffers that weft asks the kernel for with UDP.
 const wantedBuffer = 4 << 20
 
-// clockSource is the file that names what the kernel reads the time from.
+// clockSource is the file that names the kernel's clock source.
 const clockSource = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
-// Examine looks at the host that it runs on, for a program of the given version. What
-// cannot be known is left out.
+// Examine returns what it finds out about the host that it runs on, for a program of the given version. It leaves out
+// what this process may not know.
 func Examine(name, version string) Host {
-	h := Host{Name: name, Weft: version, Binary: programHash(), CPUs: sys.CPUs(), User: os.Getuid(), ClockSource: readLine(clockSource)}
+	h := Host{
+		Name: name, Weft: version, Binary: programHash(),
+		CPUs: sys.CPUs(), User: os.Getuid(), ClockSource: readLine(clockSource),
+	}
 	h.Kernel, h.Machine = sys.Kernel()
 	h.Processors = processors()
 	h.Memory = memory()
@@ -47,7 +50,7 @@ func Examine(name, version string) Host {
 	return h
 }
 
-// interfaces returns those that are up and lead out of this host.
+// interfaces returns the interfaces that are up, except the loopback.
 func interfaces() (list []Interface) {
 	all, _ := net.Interfaces()
 	for _, i := range all {
@@ -65,7 +68,7 @@ func interfaces() (list []Interface) {
 	return list
 }
 
-// programHash returns the beginning of the hash of this program's file.
+// programHash returns the first bytes of the SHA-256 of this program's file, in hexadecimal.
 func programHash() string {
 	name, err := os.Executable()
 	if err != nil {
@@ -83,7 +86,7 @@ func programHash() string {
 	return hex.EncodeToString(hash.Sum(nil)[:6])
 }
 
-// processors returns how many are at work in this host, whoever may use them.
+// processors returns the number of processors of this host that are online. This process may be allowed to use fewer.
 func processors() (n int) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -97,7 +100,7 @@ func processors() (n int) {
 	return n
 }
 
-// memory returns how many bytes of memory this host has.
+// memory returns the size of this host's memory in bytes.
 func memory() uint64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -8,12 +8,11 @@ import (
 	"weft"
 )
 
-// gathering is the channel on which ranks tell rank 0 what they have found out.
+// gathering is the channel on which ranks send their results to rank 0.
 const gathering = 2
 
-// Gather brings what all ranks of a job have found out to rank 0, which gets a report; the
-// others get nil. All ranks call it. A rank that does not reach rank 0 is in the report
-// with what rank 0 knows of it.
+// Gather sends the results of all ranks of a job to rank 0. All ranks call it. On rank 0 it returns the report, on the
+// others nil. For a rank that does not reach rank 0, the report has what rank 0 knows about it.
 func Gather(ctx context.Context, p *weft.Proc, mine Rank) (*Report, error) {
 	q, err := p.OpenPort(gathering, nil)
 	if err != nil {
@@ -26,7 +25,7 @@ func Gather(ctx context.Context, p *weft.Proc, mine Rank) (*Report, error) {
 			return nil, err
 		}
 		if mine.peer(0).Error != "" {
-			return nil, nil // rank 0 has noticed, too
+			return nil, nil // rank 0 has had the same error
 		}
 		return nil, q.Send(ctx, 0, text)
 	}
@@ -41,7 +40,7 @@ func Gather(ctx context.Context, p *weft.Proc, mine Rank) (*Report, error) {
 	return report, ctx.Err()
 }
 
-// receive receives what a rank has found out.
+// receive receives the results of a rank.
 func receive(ctx context.Context, q *weft.Port, rank int) (r Rank, err error) {
 	ctx, cancel := context.WithTimeout(ctx, pairTime)
 	defer cancel()
@@ -51,16 +50,17 @@ func receive(ctx context.Context, q *weft.Port, rank int) (r Rank, err error) {
 	}
 	defer m.Release()
 	if err := json.Unmarshal(m.Data, &r); err != nil || r.Rank != rank {
-		return r, fmt.Errorf("weft: doctor: rank %d said %.100q: %w", rank, m.Data, err)
+		return r, fmt.Errorf("weft: doctor: rank %d sent %.100q: %w", rank, m.Data, err)
 	}
 	return r, nil
 }
 
-// unheard returns what rank 0 knows of a rank that has told nothing.
+// unheard returns what rank 0 knows about a rank that has sent no results.
 func unheard(mine *Rank, rank int) Rank {
 	why := mine.peer(rank).Error
 	if why == "" {
-		why = "it told nothing of itself"
+		why = "it sent no results"
 	}
-	return Rank{Rank: rank, Host: Host{Name: fmt.Sprintf("rank %d", rank), Unheard: true}, Peers: []Peer{{Rank: 0, Error: why}}}
+	host := Host{Name: fmt.Sprintf("rank %d", rank), Unheard: true}
+	return Rank{Rank: rank, Host: host, Peers: []Peer{{Rank: 0, Error: why}}}
 }

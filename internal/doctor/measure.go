@@ -10,39 +10,38 @@ import (
 	"weft"
 )
 
-// What a measurement takes, at most.
+// Bounds of a measurement.
 const (
-	trips     = 2000                  // round trips
-	tripTime  = 30 * time.Millisecond // for all of them
-	warmTrips = 20                    // that do not count
-	bulkSize  = 256 << 10             // of a message for bandwidth
-	bulks     = 1000                  // of them
-	bulkTime  = 60 * time.Millisecond // for all of them
-	pairTime  = 30 * time.Second      // for a pair, however slow
+	trips     = 2000                  // round trips at most
+	tripTime  = 30 * time.Millisecond // for all round trips
+	warmTrips = 20                    // round trips that do not count
+	bulkSize  = 256 << 10             // bytes of a message when bandwidth is measured
+	bulks     = 1000                  // such messages at most
+	bulkTime  = 60 * time.Millisecond // for all such messages
+	pairTime  = 30 * time.Second      // for a pair, after which it counts as failed
 	channel   = 1
 )
 
-// The first byte of a message says what it is.
+// The first byte of a message is its kind.
 const (
 	hello byte = iota
-	ping       // answer with your clock
-	bulk       // count it
+	ping       // the receiver answers with its clock
+	bulk       // the receiver reads it only
 	last       // the measurement is over
 )
 
-// A meter is one rank as it measures.
+// A meter measures the paths from one rank.
 type meter struct {
 	p     *weft.Proc
 	q     *weft.Port
 	clock func() time.Time
 }
 
-// Measure measures the ways between all ranks of a job, and returns how this one reaches
-// the others. All ranks call it. Pairs are measured in rounds in which each rank is
-// in one of them at most, so that no pair has to share its host with another.
+// Measure measures the paths between all ranks of a job, and returns those from this rank. All ranks call it. It
+// measures in rounds: in a round each rank belongs to at most one pair, so that pairs do not disturb each other.
 func Measure(ctx context.Context, p *weft.Proc) ([]Peer, error) { return measure(ctx, p, time.Now) }
 
-// measure measures with a clock of the host.
+// measure is Measure with a clock.
 func measure(ctx context.Context, p *weft.Proc, clock func() time.Time) ([]Peer, error) {
 	q, err := p.OpenPort(channel, nil)
 	if err != nil {
@@ -65,14 +64,15 @@ func measure(ctx context.Context, p *weft.Proc, clock func() time.Time) ([]Peer,
 	return peers, nil
 }
 
-// rounds returns how many rounds it takes until each of n has met each other.
+// rounds returns the number of rounds after which each of n ranks has met every other.
 func rounds(n int) int { return n + n%2 - 1 }
 
-// partner returns whom a rank meets in a round, or -1: all but the last stand in a circle
-// that turns, and the last meets whoever would meet itself.
+// partner returns the rank that a rank meets in a round, or -1 for none. This is the circle method for round-robin
+// tournaments: all ranks but the last stand in a circle that turns by one each round, and the rank that would meet
+// itself meets the last one.
 func partner(rank, round, n int) int {
 	circle := rounds(n) // an odd number
-	if rank == circle { // the last, if n is even
+	if rank == circle { // the last rank, if n is even
 		return meetsItself(round, circle)
 	}
 	other := ((round-rank)%circle + circle) % circle
@@ -85,11 +85,10 @@ func partner(rank, round, n int) int {
 	return other
 }
 
-// meetsItself returns which of an odd circle would meet itself in a round.
+// meetsItself returns the rank of an odd circle that would meet itself in a round.
 func meetsItself(round, circle int) int { return round * (circle + 1) / 2 % circle }
 
-// meet measures the way to another rank, which does the same at the same time, and tells
-// how it is.
+// meet measures the path to another rank, which calls meet for this rank at the same time.
 func (m *meter) meet(ctx context.Context, other int) Peer {
 	ctx, cancel := context.WithTimeout(ctx, pairTime)
 	defer cancel()
@@ -99,7 +98,7 @@ func (m *meter) meet(ctx context.Context, other int) Peer {
 		seen.Error = plain(err)
 	}
 	seen.Measured = measured
-	for _, peer := range m.p.Peers() { // now the paths have been looked at
+	for _, peer := range m.p.Peers() { // after the messages, when the transport knows the path
 		if peer.Rank == other {
 			seen.Transport, seen.Why, seen.Path, seen.Guard, seen.MTU = peer.Transport, peer.Why, peer.Path, peer.Guard, peer.MTU
 		}
@@ -107,7 +106,7 @@ func (m *meter) meet(ctx context.Context, other int) Peer {
 	return seen
 }
 
-// plain returns what an error says, without what every error of weft begins with.
+// plain returns the text of an error, without the rank that the table names already.
 func plain(err error) string {
 	var dead *weft.PeerError
 	if errors.As(err, &dead) && dead.Cause != nil {
@@ -116,13 +115,12 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// with measures, as the one that asks if our rank is the lower one, else as the one that
-// answers.
+// with measures the path to another rank. The lower rank of the two sends, and the higher one answers.
 func (m *meter) with(ctx context.Context, other int) (*Measured, error) {
 	if _, err := m.p.Connect(ctx, other); err != nil {
 		return nil, err
 	}
-	// Both say something first, so that both notice if nothing arrives.
+	// Each sends a message first, so that both notice a path on which nothing arrives.
 	if err := m.q.Send(ctx, other, []byte{hello}); err != nil {
 		return nil, err
 	}
@@ -151,9 +149,9 @@ func (m *meter) next(ctx context.Context, from int) (head [9]byte, err error) {
 	return head, nil
 }
 
-// latency measures round trips, and from the shortest how far the other's clock is ahead
-// (F. Cristian, Probabilistic Clock Synchronization, 1989): the answer was written
-// at some moment of the trip, so half of the trip is how wrong the middle can be.
+// latency measures round trips. From the shortest it computes the offset of the other rank's clock by the algorithm of
+// F. Cristian, Probabilistic Clock Synchronization, 1989: the answer, which has the other's clock in it, was written at
+// some moment of the round trip. Taken as its middle, that moment is wrong by at most half of the round trip.
 func (m *meter) latency(ctx context.Context, other int, r *Measured) error {
 	var all []time.Duration
 	best := time.Duration(1<<63 - 1)
@@ -184,7 +182,7 @@ func (m *meter) latency(ctx context.Context, other int, r *Measured) error {
 	return nil
 }
 
-// bandwidth measures how fast long messages go, and what of them got lost.
+// bandwidth measures the rate of long messages, and how many packets were lost.
 func (m *meter) bandwidth(ctx context.Context, other int, r *Measured) error {
 	message := make([]byte, bulkSize)
 	message[0] = bulk
@@ -199,7 +197,7 @@ func (m *meter) bandwidth(ctx context.Context, other int, r *Measured) error {
 	if err := m.q.Send(ctx, other, []byte{last}); err != nil {
 		return err
 	}
-	if _, err := m.next(ctx, other); err != nil { // it has come
+	if _, err := m.next(ctx, other); err != nil { // the other rank has received all
 		return err
 	}
 	took := m.p.Now() - start
@@ -210,7 +208,7 @@ func (m *meter) bandwidth(ctx context.Context, other int, r *Measured) error {
 	return nil
 }
 
-// answer does what the other rank's measurement needs.
+// answer answers the messages of the other rank's measurement.
 func (m *meter) answer(ctx context.Context, other int) error {
 	reply := make([]byte, 16)
 	reply[0] = ping

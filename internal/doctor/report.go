@@ -2,36 +2,35 @@ package doctor
 
 import "time"
 
-// A Report is what is known of some hosts and the ways between them.
+// A Report describes hosts and the paths between them.
 type Report struct {
 	Ranks    []Rank    `json:"ranks"`
 	Findings []Finding `json:"findings"` // the worst first
 }
 
-// A Rank is what one rank has found out: about its host, and about the others as it
-// reaches them.
+// A Rank is what one rank has found out about its host, and about its paths to the other ranks.
 type Rank struct {
 	Rank  int    `json:"rank"`
 	Host  Host   `json:"host"`
 	Peers []Peer `json:"peers"` // in the order of their ranks
 }
 
-// A Host is what a rank finds where it runs.
+// A Host is what a rank has found out about the host that it runs on.
 type Host struct {
 	Name        string      `json:"name"`
-	Unheard     bool        `json:"unheard,omitempty"` // nothing is known of it
+	Unheard     bool        `json:"unheard,omitempty"` // its rank did not report: nothing else is known
 	Weft        string      `json:"weft"`              // version of this program
-	Binary      string      `json:"binary"`            // the beginning of its hash: versions may not tell builds apart
+	Binary      string      `json:"binary"`            // first bytes of the program's SHA-256, which differ between builds
 	Kernel      string      `json:"kernel"`            // release
 	Machine     string      `json:"machine"`           // architecture, as uname says it
 	Processors  int         `json:"processors"`
-	CPUs        float64     `json:"cpus"` // that this process may use: affinity and quota
+	CPUs        float64     `json:"cpus"` // processors that this process may use, by affinity and quota
 	Memory      uint64      `json:"memory_bytes"`
 	ClockSource string      `json:"clock_source,omitempty"`
 	User        int         `json:"user"`
 	Raw         bool        `json:"cap_net_raw"`
 	XDP         bool        `json:"cap_net_admin_and_bpf"`
-	Files       uint64      `json:"limit_files"` // unlimited is 2^64-1, as of the next two
+	Files       uint64      `json:"limit_files"` // 2^64-1 means unlimited, here and in the next two
 	Processes   uint64      `json:"limit_processes"`
 	Locked      uint64      `json:"limit_locked_bytes"`
 	Shm         uint64      `json:"dev_shm_bytes"` // size of /dev/shm; 0 if there is none
@@ -41,23 +40,23 @@ type Host struct {
 	Interfaces  []Interface `json:"interfaces"`
 }
 
-// A Feature is something of the kernel that weft uses.
+// A Feature is a facility of the kernel that weft uses.
 type Feature struct {
 	Name    string `json:"name"`
 	Use     string `json:"use"`
-	Missing string `json:"missing,omitempty"` // why it is not to be had
+	Missing string `json:"missing,omitempty"` // why it is not available
 }
 
-// An Interface is a way out of a host.
+// An Interface is a network interface of a host.
 type Interface struct {
 	Name     string   `json:"name"`
 	MTU      int      `json:"mtu"`
-	Mbps     int      `json:"mbit_s,omitempty"` // 0 if it does not say
+	Mbps     int      `json:"mbit_s,omitempty"` // 0 if unknown
 	Driver   string   `json:"driver,omitempty"`
 	Offloads []string `json:"offloads"` // those that are on
 }
 
-// A Peer is how a rank reaches another one.
+// A Peer is the path from a rank to another one.
 type Peer struct {
 	Rank      int    `json:"rank"`
 	Transport string `json:"transport,omitempty"`
@@ -70,24 +69,24 @@ type Peer struct {
 	*Measured // by the rank with the lower number
 }
 
-// Measured is what a short measurement says.
+// Measured is the result of a short measurement.
 type Measured struct {
 	Latency     time.Duration `json:"latency_ns"` // one way: half of the median round trip of 16 bytes
 	Bandwidth   float64       `json:"mb_s"`
-	Offset      time.Duration `json:"clock_offset_ns"` // how far the other's clock is ahead of ours
+	Offset      time.Duration `json:"clock_offset_ns"` // by which the peer's clock is ahead of this rank's
 	Uncertainty time.Duration `json:"clock_uncertainty_ns"`
 	Packets     uint64        `json:"packets"` // sent while bandwidth was measured
-	Resent      uint64        `json:"resent"`  // of those, packets that had been lost
+	Resent      uint64        `json:"resent"`  // packets sent again meanwhile
 }
 
-// A Pair is two ranks, as the lower one reaches the other.
+// A Pair is two ranks and the paths between them.
 type Pair struct {
 	From, To *Rank
-	There    Peer // To, as From reaches it
-	Back     Peer // From, as To reaches it
+	There    Peer // the path From → To
+	Back     Peer // the path To → From
 }
 
-// Error returns why the two cannot speak, or "".
+// Error returns why the two do not reach each other, or "".
 func (p Pair) Error() string {
 	if p.There.Error != "" {
 		return p.There.Error
@@ -95,8 +94,7 @@ func (p Pair) Error() string {
 	return p.Back.Error
 }
 
-// Pairs returns all pairs of ranks, in order, but those of which neither has been heard
-// of, or only what the other says.
+// Pairs returns all pairs of ranks, in order. Of a rank that did not report it returns only the pair with rank 0.
 func (r *Report) Pairs() (pairs []Pair) {
 	for i := range r.Ranks {
 		for j := i + 1; j < len(r.Ranks); j++ {
@@ -111,7 +109,7 @@ func (r *Report) Pairs() (pairs []Pair) {
 	return pairs
 }
 
-// peer returns how a rank reaches another one.
+// peer returns the path to another rank.
 func (r *Rank) peer(rank int) Peer {
 	for _, p := range r.Peers {
 		if p.Rank == rank {
@@ -139,12 +137,12 @@ type Weight string
 
 // The weights, the worst first.
 const (
-	Stops Weight = "stops" // a job cannot run so
+	Stops Weight = "stops" // a job cannot run
 	Slow  Weight = "slow"  // a job runs, and could be faster
-	Note  Weight = "note"  // good to know
+	Note  Weight = "note"  // worth knowing
 )
 
-// A Finding is something that is not as it could be.
+// A Finding is something that could be better, and what to do about it.
 type Finding struct {
 	Weight Weight   `json:"weight"`
 	Where  []string `json:"where"` // hosts, or pairs of them

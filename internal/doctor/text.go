@@ -19,7 +19,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return t.err
 }
 
-// A page is text under way.
+// A page is a report that is being written.
 type page struct {
 	w   io.Writer
 	err error // the first
@@ -48,7 +48,8 @@ func (t *page) table(heads string, rows func(row func(cells ...string))) {
 }
 
 func (t *page) hosts(hosts []*Host) {
-	t.table("host\tweft\tkernel\tprocessors\tmemory\tfiles\tprocesses\tlocked\t/dev/shm\tUDP buffer\tCAP_NET_RAW\tmissing", func(row func(...string)) {
+	const heads = "host\tweft\tkernel\tprocessors\tmemory\tdescriptors\tprocesses\tlocked memory\t/dev/shm\tUDP buffer\tCAP_NET_RAW\tmissing"
+	t.table(heads, func(row func(...string)) {
 		for _, h := range hosts {
 			if h.Unheard {
 				row(h.Name, "nothing is known")
@@ -58,8 +59,10 @@ func (t *page) hosts(hosts []*Host) {
 			if missing == "" {
 				missing = "nothing"
 			}
-			row(h.Name, h.Weft, h.Kernel+" "+h.Machine, fmt.Sprintf("%.3g of %d", h.CPUs, h.Processors), bytesText(h.Memory),
-				limit(h.Files), limit(h.Processes), limitBytes(h.Locked), bytesText(h.Shm), bytesText(uint64(h.Receive)), yes(h.Raw), missing)
+			cpus := fmt.Sprintf("%.3g of %d", h.CPUs, h.Processors)
+			row(h.Name, h.Weft, h.Kernel+" "+h.Machine, cpus, bytesText(h.Memory),
+				limit(h.Files), limit(h.Processes), limitBytes(h.Locked),
+				bytesText(h.Shm), bytesText(uint64(h.Receive)), yes(h.Raw), missing)
 		}
 	})
 }
@@ -82,7 +85,7 @@ func (t *page) pairs(pairs []Pair) {
 	if len(pairs) == 0 {
 		return
 	}
-	t.table("between\ttransport\tpacket\tguard\tlatency\tbandwidth\tclock ahead\twhy", func(row func(...string)) {
+	t.table("between\ttransport\tpacket\tguard\tlatency\tbandwidth\tclock ahead\twhy this transport", func(row func(...string)) {
 		for _, p := range pairs {
 			if why := p.Error(); why != "" {
 				row(p.name(), "none", "", "", "", "", "", why)
@@ -95,7 +98,8 @@ func (t *page) pairs(pairs []Pair) {
 			}
 			cells := []string{p.name(), a.Transport, fmt.Sprintf("%d B", min(a.MTU, p.Back.MTU)), guard}
 			if m := a.Measured; m != nil {
-				cells = append(cells, micros(m.Latency), fmt.Sprintf("%.0f MB/s", m.Bandwidth), fmt.Sprintf("%s ± %s", micros(m.Offset), micros(m.Uncertainty)))
+				clock := fmt.Sprintf("%s ± %s", micros(m.Offset), micros(m.Uncertainty))
+				cells = append(cells, micros(m.Latency), fmt.Sprintf("%.0f MB/s", m.Bandwidth), clock)
 			} else {
 				cells = append(cells, "–", "–", "–")
 			}
@@ -104,7 +108,7 @@ func (t *page) pairs(pairs []Pair) {
 	})
 }
 
-// findings writes what was found, the worst first.
+// findings writes the findings, the worst first.
 func (t *page) findings(all []Finding) {
 	heads := []struct {
 		weight Weight
@@ -127,6 +131,6 @@ func (t *page) findings(all []Finding) {
 		}
 	}
 	if len(all) == 0 {
-		t.printf("nothing was found that could be better\n")
+		t.printf("everything is as it should be\n")
 	}
 }

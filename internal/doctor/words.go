@@ -35,7 +35,7 @@ func limitBytes(n uint64) string {
 func speed(mbps int) string {
 	switch {
 	case mbps == 0:
-		return "not said"
+		return "unknown"
 	case mbps%1000 == 0:
 		return fmt.Sprintf("%d Gbit/s", mbps/1000)
 	default:
