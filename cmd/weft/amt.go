@@ -39,7 +39,8 @@ func amtCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft amt", flag.ContinueOnError)
 	c := &ffcli.Command{
 		Name: "amt", ShortUsage: "weft amt COMMAND [FLAGS] …", ShortHelp: "choose receive rings from what a job has sent",
-		LongHelp: amtHelp, FlagSet: fs, Subcommands: []*ffcli.Command{amtAdviseCommand(), amtTableCommand(), amtChartCommand()},
+		LongHelp: amtHelp, FlagSet: fs,
+		Subcommands: []*ffcli.Command{amtAdviseCommand(), amtTableCommand(), amtChartCommand()},
 	}
 	c.Exec = func(ctx context.Context, args []string) error {
 		if len(args) == 0 || args[0] == "help" {

@@ -67,15 +67,18 @@ func TestTraceAdviseRun(t *testing.T) {
 	for _, with := range []string{table, "auto"} {
 		weftOK(t, "run", "-n", "4", "-amt", with, halo)
 	}
-	if _, stderr, status := runWeft(t, "run", "-n", "3", "-amt", table, halo); status != 1 || !strings.Contains(stderr, "for 4 ranks, the job has 3") {
+	if _, stderr, status := runWeft(t, "run", "-n", "3", "-amt", table, halo); status != 1 ||
+		!strings.Contains(stderr, "for 4 ranks, the job has 3") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	t.Setenv("WEFT_AMT", table) // heeded by simulated jobs, too
 	weftOK(t, "sim", "-n", "4", halo)
-	if _, stderr, status := runWeft(t, "sim", "-n", "3", halo); status != 1 || !strings.Contains(stderr, "for 4 ranks, the job has 3") {
+	if _, stderr, status := runWeft(t, "sim", "-n", "3", halo); status != 1 ||
+		!strings.Contains(stderr, "for 4 ranks, the job has 3") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	if _, stderr, status := runWeft(t, "amt", "advise", "-budget", "1KiB", trace); status != 1 || !strings.Contains(stderr, "one ring takes 4096") {
+	if _, stderr, status := runWeft(t, "amt", "advise", "-budget", "1KiB", trace); status != 1 ||
+		!strings.Contains(stderr, "one ring takes 4096") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
@@ -134,7 +137,8 @@ func TestMemoryChart(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "memory.svg")
 	rows := jsonLines[chartRow](t, weftOK(t, "amt", "chart", "-n", "8,27,64", "-ring", "4KiB", "-svg", svg, "-json"))
 	for i, partners := range []int{3, 6, 6} {
-		if r := rows[i]; r.Partners != (amt.Spread{Least: partners, Mode: partners, Ranks: r.Ranks, Most: partners}) || r.Advised.Most != (partners+1)*4096 || r.Dedicated != 4096*r.Ranks {
+		if r := rows[i]; r.Partners != (amt.Spread{Least: partners, Mode: partners, Ranks: r.Ranks, Most: partners}) ||
+			r.Advised.Most != (partners+1)*4096 || r.Dedicated != 4096*r.Ranks {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -144,7 +148,8 @@ func TestMemoryChart(t *testing.T) {
 }
 
 func TestCube(t *testing.T) {
-	for n, want := range map[int][3]int{1: {1, 1, 1}, 7: {1, 1, 7}, 8: {2, 2, 2}, 12: {2, 2, 3}, 16: {2, 2, 4}, 64: {4, 4, 4}, 4096: {16, 16, 16}} {
+	for n, want := range map[int][3]int{1: {1, 1, 1}, 7: {1, 1, 7}, 8: {2, 2, 2}, 12: {2, 2, 3}, 16: {2, 2, 4},
+		64: {4, 4, 4}, 4096: {16, 16, 16}} {
 		if have := cube(n); have != want {
 			t.Errorf("%d: %v", n, have)
 		}
@@ -152,7 +157,8 @@ func TestCube(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for text, want := range map[string]size{"1": 1, "65536": 65536, "64KiB": 64 << 10, "3MiB": 3 << 20, "2GiB": 2 << 30, "5B": 5} {
+	for text, want := range map[string]size{"1": 1, "65536": 65536, "64KiB": 64 << 10, "3MiB": 3 << 20, "2GiB": 2 << 30,
+		"5B": 5} {
 		var s size
 		if err := s.Set(text); err != nil || s != want {
 			t.Errorf("%s: %d, %v", text, s, err)

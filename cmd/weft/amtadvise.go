@@ -104,11 +104,13 @@ func (f *amtAdviseFlags) print(t *amt.Trace, all []amt.Memory, ring int) {
 	s := line("memory, one more ring shared", bytesText, func(m *amt.Memory) int { return m.Bytes })
 	w.Flush()
 	dedicated := t.Size * ring
-	fmt.Printf("\na ring of %s for each of %d ranks would take %s: this is %.1f %% less, and no rank has less than %.1f %%\n",
+	fmt.Printf("\na ring of %s for each of %d ranks would take %s: this is %.1f %% less, and no rank has less than "+
+		"%.1f %%\n",
 		bytesText(ring), t.Size, bytesText(dedicated), mean(all, dedicated), amt.Reduction(s.Most, dedicated))
 	for i := range all {
 		if m := &all[i]; m.Longest > 0 {
-			fmt.Printf("rank %d gets messages of %s, longer than their ring: as IPUSH they need a larger budget\n", m.Rank, bytesText(int(m.Longest)))
+			fmt.Printf("rank %d gets messages of %s, longer than their ring: as IPUSH they need a larger budget\n", m.Rank,
+				bytesText(int(m.Longest)))
 			break
 		}
 	}

@@ -52,8 +52,9 @@ func amtChartCommand() *ffcli.Command {
 	fs.StringVar(&f.svg, "svg", "", "draw the memory against the ranks to this file")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object for each number of ranks")
 	return &ffcli.Command{
-		Name: "chart", ShortUsage: "weft amt chart [FLAGS]", ShortHelp: "receive memory against the number of ranks, simulated",
-		LongHelp: amtChartHelp, FlagSet: fs,
+		Name: "chart", ShortUsage: "weft amt chart [FLAGS]",
+		ShortHelp: "receive memory against the number of ranks, simulated",
+		LongHelp:  amtChartHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("amt chart: %q: it takes flags only", args[0])
@@ -87,7 +88,8 @@ func (f *amtChartFlags) run(ctx context.Context) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ranks\tblocks\tpartners\ta ring for all\tadvised AMT\treduction")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t%.1f %%\n", r.Ranks, r.Blocks, r.Partners.Most, bytesText(r.Dedicated), bytesText(r.Advised.Most), r.Reduction)
+		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t%.1f %%\n", r.Ranks, r.Blocks, r.Partners.Most, bytesText(r.Dedicated),
+			bytesText(r.Advised.Most), r.Reduction)
 	}
 	return w.Flush()
 }
@@ -116,9 +118,10 @@ func (f *amtChartFlags) simulate(ctx context.Context, n int) (r chartRow, err er
 	}
 	all := amt.Memories(t, a, int(f.ring))
 	r = chartRow{
-		Test: "amt-chart", Ranks: n, Blocks: fmt.Sprintf("%d × %d × %d", blocks[0], blocks[1], blocks[2]), Dedicated: n * int(f.ring),
-		Partners: amt.SpreadOf(all, func(m *amt.Memory) int { return m.Partners }),
-		Advised:  amt.SpreadOf(all, func(m *amt.Memory) int { return m.Bytes }),
+		Test: "amt-chart", Ranks: n, Blocks: fmt.Sprintf("%d × %d × %d", blocks[0], blocks[1], blocks[2]),
+		Dedicated: n * int(f.ring),
+		Partners:  amt.SpreadOf(all, func(m *amt.Memory) int { return m.Partners }),
+		Advised:   amt.SpreadOf(all, func(m *amt.Memory) int { return m.Bytes }),
 	}
 	r.Reduction = amt.Reduction(r.Advised.Most, r.Dedicated)
 	return r, nil

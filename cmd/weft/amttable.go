@@ -50,8 +50,9 @@ func amtTableCommand() *ffcli.Command {
 	fs.Var(&f.ring, "ring", "size of every ring, a power of two")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object for each benchmark")
 	return &ffcli.Command{
-		Name: "table", ShortUsage: "weft amt table [-run] [FLAGS]", ShortHelp: "receive memory of the NAS benchmarks, as in the paper",
-		LongHelp: amtTableHelp, FlagSet: fs,
+		Name: "table", ShortUsage: "weft amt table [-run] [FLAGS]",
+		ShortHelp: "receive memory of the NAS benchmarks, as in the paper",
+		LongHelp:  amtTableHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			switch {
 			case len(args) > 0:
@@ -158,9 +159,11 @@ func (f *amtTableFlags) record(ctx context.Context, name, file string) error {
 func traceEnv(file string) string { return "WEFT_TRACE=" + absolute(file) }
 
 func (f *amtTableFlags) print(rows []amt.Table1Row) {
-	fmt.Printf("receive memory of a rank with rings of %s: of the one that needs most (on average)\n\n", bytesText(int(f.ring)))
+	fmt.Printf("receive memory of a rank with rings of %s: of the one that needs most (on average)\n\n",
+		bytesText(int(f.ring)))
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "program\tclass\tranks\tpartners least, most often, most\ta ring for all\tadvised AMT\treduction\tpaper\tformula\tnote")
+	fmt.Fprintln(w, "program\tclass\tranks\tpartners least, most often, most\ta ring for all\tadvised "+
+		"AMT\treduction\tpaper\tformula\tnote")
 	for _, r := range rows {
 		printed := "-"
 		formula := "-"

@@ -63,7 +63,8 @@ func TestDoctorFindsMTU(t *testing.T) {
 	}
 	r, status := doctorIn(t, l)
 	name := filepath.Base(l.Hosts[2].Namespace)
-	if f := found(&r, "MTU of eth0 differs: 1500 on"); len(f) != 1 || len(f[0].Where) != 1 || f[0].Where[0] != name || f[0].Weight != doctor.Slow {
+	if f := found(&r, "MTU of eth0 differs: 1500 on"); len(f) != 1 || len(f[0].Where) != 1 || f[0].Where[0] != name ||
+		f[0].Weight != doctor.Slow {
 		t.Errorf("found %+v", r.Findings)
 	}
 	if status != 0 {
@@ -74,7 +75,8 @@ func TestDoctorFindsMTU(t *testing.T) {
 		t.Errorf("%d pairs", len(pairs))
 	}
 	for _, p := range pairs {
-		if p.Error() != "" || p.There.Measured == nil || p.There.Transport != "eth" || p.There.MTU != p.Back.MTU || (p.There.MTU > 1400) != (p.To.Rank < 2) {
+		if p.Error() != "" || p.There.Measured == nil || p.There.Transport != "eth" || p.There.MTU != p.Back.MTU ||
+			(p.There.MTU > 1400) != (p.To.Rank < 2) {
 			t.Errorf("%d to %d: %+v, back %+v", p.From.Rank, p.To.Rank, p.There, p.Back)
 		}
 	}
@@ -114,7 +116,8 @@ func TestDoctorFindsLimits(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `ulimit -n 200 && exec "$0" doctor`, self)
 	cmd.Env = append(os.Environ(), envCommand+"=1")
 	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "would stop a job:\n") || !strings.Contains(string(out), "a process may have 200 descriptors only\n      → ulimit") {
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "would stop a job:\n") ||
+		!strings.Contains(string(out), "a process may have 200 descriptors only\n      → ulimit") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -129,7 +132,8 @@ func TestDoctorHosts(t *testing.T) {
 	}
 	defer l.Remove()
 	rsh := filepath.Join(t.TempDir(), "rsh") // HOST COMMAND…
-	script := "#!/bin/sh\nhost=$1\nshift\nexec nsenter --net=" + filepath.Dir(l.Hosts[0].Namespace) + "/$host sh -c \"$*\"\n"
+	script := "#!/bin/sh\nhost=$1\nshift\nexec nsenter --net=" + filepath.Dir(l.Hosts[0].Namespace) +
+		"/$host sh -c \"$*\"\n"
 	if err := os.WriteFile(rsh, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +184,8 @@ func TestDoctorAsRanks(t *testing.T) {
 	if len(r.Pairs()) != 3 {
 		t.Errorf("%d pairs", len(r.Pairs()))
 	}
-	if _, stderr, status := runWeft(t, "run", "-n", "1", self, "doctor", "-n", "3"); status == 0 || !strings.Contains(stderr, "this process is a rank already") {
+	if _, stderr, status := runWeft(t, "run", "-n", "1", self, "doctor", "-n", "3"); status == 0 ||
+		!strings.Contains(stderr, "this process is a rank already") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
@@ -190,7 +195,8 @@ func TestDoctorAsRanks(t *testing.T) {
 func TestDoctorHere(t *testing.T) {
 	picture := filepath.Join(t.TempDir(), "pairs.svg")
 	out, stderr, status := runWeft(t, "doctor", "-n", "3", "-svg", picture)
-	if status != 0 || strings.Count(out, "same host, so shared memory") != 3 || !strings.HasPrefix(out, "1 host, 3 ranks\n") {
+	if status != 0 || strings.Count(out, "same host, so shared memory") != 3 ||
+		!strings.HasPrefix(out, "1 host, 3 ranks\n") {
 		t.Errorf("status %d: %s%s", status, stderr, out)
 	}
 	svg, err := os.ReadFile(picture)

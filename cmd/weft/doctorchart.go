@@ -184,7 +184,8 @@ func (m *matrix) labels() (*plotter.Labels, error) {
 	size := vg.Length(min(10, 300/float64(len(m.names))/3))
 	for i := range labels.TextStyle {
 		labels.TextStyle[i] = text.Style{
-			Color: color.Black, Font: font.From(plot.DefaultFont, size), XAlign: draw.XCenter, YAlign: draw.YCenter, Handler: plot.DefaultTextHandler,
+			Color: color.Black, Font: font.From(plot.DefaultFont, size), XAlign: draw.XCenter, YAlign: draw.YCenter,
+			Handler: plot.DefaultTextHandler,
 		}
 	}
 	return labels, nil

@@ -50,7 +50,8 @@ func newCluster(t *testing.T, hosts int) *cluster {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"user", "host"} {
-		if text, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", c.path(key)).CombinedOutput(); err != nil {
+		if text, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f",
+			c.path(key)).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
@@ -86,13 +87,16 @@ func (c *cluster) configure() {
 		fmt.Fprintf(&config, "Host h%d g%d\n  HostName %s\n", i, i, h.IP)
 		fmt.Fprintf(&known, "%s %s", h.IP, key)
 	}
-	fmt.Fprintf(&config, "Host *\n  IdentityFile %s\n  IdentitiesOnly yes\n  UserKnownHostsFile %s\n  StrictHostKeyChecking yes\n",
+	fmt.Fprintf(&config,
+		"Host *\n  IdentityFile %s\n  IdentitiesOnly yes\n  UserKnownHostsFile %s\n  StrictHostKeyChecking yes\n",
 		c.path("user"), c.path("known"))
 	c.write("ssh_config", config.String())
 	c.write("known", known.String())
 	c.write("authorized", c.read("user.pub"))
-	c.write("sshd_config", fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\nMaxStartups 200\n",
-		c.path("host"), c.path("authorized")))
+	c.write("sshd_config",
+		fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\n"+
+			"MaxStartups 200\n",
+			c.path("host"), c.path("authorized")))
 }
 
 func (c *cluster) path(name string) string { return filepath.Join(c.dir, name) }
@@ -188,7 +192,8 @@ func (c *cluster) until(what string, cond func() bool) {
 
 // command returns a weft run on the first host, by way of the cluster's ssh.
 func (c *cluster) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(c.weft, append([]string{"run", "-rsh", "ssh -F " + c.path("ssh_config") + " -o BatchMode=yes"}, args...)...)
+	cmd := exec.Command(c.weft,
+		append([]string{"run", "-rsh", "ssh -F " + c.path("ssh_config") + " -o BatchMode=yes"}, args...)...)
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
@@ -244,7 +249,8 @@ func TestHostsFlags(t *testing.T) {
 		}
 	}
 	_, errs, status = c.run("-hosts", "h1,h2", "-per-host", fmt.Sprint(len(cores)), "-bind-to", "core", c.path("tell"))
-	if want := fmt.Sprintf("host h2: -bind-to core: more ranks than its %d cores", len(cores)); status == 0 || !strings.Contains(errs, want) {
+	if want := fmt.Sprintf("host h2: -bind-to core: more ranks than its %d cores", len(cores)); status == 0 ||
+		!strings.Contains(errs, want) {
 		t.Errorf("status %d: %q", status, errs)
 	}
 }
@@ -274,11 +280,15 @@ func TestHostsThatCannotBe(t *testing.T) {
 		{"no ssh", c.path("no-such-ssh"), "host h1: " + c.path("no-such-ssh") + " cannot be started"},
 		{"no such host", "ssh -o BatchMode=yes", "host h1: ssh: Could not resolve hostname h1"},
 		{"refused key", "ssh -F " + stranger + " -o BatchMode=yes", "Permission denied"},
-		{"unknown host key", "ssh -F " + config + " -o BatchMode=yes -o UserKnownHostsFile=/dev/null", "Host key verification failed"},
-		{"no weft", script("gone", `echo "sh: 1: /usr/local/bin/weft: not found" >&2; exit 127`), "host h1: there is no weft where it lies here: sh: 1: /usr/local/bin/weft: not found"},
+		{"unknown host key", "ssh -F " + config + " -o BatchMode=yes -o UserKnownHostsFile=/dev/null",
+			"Host key verification failed"},
+		{"no weft", script("gone", `echo "sh: 1: /usr/local/bin/weft: not found" >&2; exit 127`),
+			"host h1: there is no weft where it lies here: sh: 1: /usr/local/bin/weft: not found"},
 		{"no agent", script("motd", "yes welcome | head -c 100000"), "host h1: what answers there is no agent of weft"},
-		{"another version", script("old", greet(`{"Version":"weft v0","OS":"linux","Arch":"amd64"}`)), `host h1: it has "weft v0", and here is "weft`},
-		{"another architecture", script("riscv", greet(`{"Version":"weft v0","OS":"linux","Arch":"riscv64"}`)), `host h1: it is "linux/riscv64", and the program is for "linux/`},
+		{"another version", script("old", greet(`{"Version":"weft v0","OS":"linux","Arch":"amd64"}`)),
+			`host h1: it has "weft v0", and here is "weft`},
+		{"another architecture", script("riscv", greet(`{"Version":"weft v0","OS":"linux","Arch":"riscv64"}`)),
+			`host h1: it is "linux/riscv64", and the program is for "linux/`},
 	} {
 		out, errs, status := c.run("-n", "1", "-rsh", k.rsh, "-hosts", "h1", hello)
 		if status == 0 || !strings.Contains(errs, k.want) || strings.Count(errs, "\n") != 1 || out != "" {
@@ -296,7 +306,8 @@ func TestHostsCopy(t *testing.T) {
 	hello := c.build("../../examples/hello")
 	// Both hosts see the same files: where the copy is wanted, the program is hidden.
 	hidden := c.path("hidden") + " %s"
-	c.write("hidden", "#!/bin/sh\nhost=$1; shift\nexec ssh -F "+c.path("ssh_config")+" -o BatchMode=yes $host \"unshare -m sh -c '"+
+	c.write("hidden", "#!/bin/sh\nhost=$1; shift\nexec ssh -F "+c.path("ssh_config")+
+		" -o BatchMode=yes $host \"unshare -m sh -c '"+
 		"mount -t tmpfs none "+c.path("only")+"; TMPDIR="+c.path("tmp")+" $*'\"\n")
 	if err := os.Chmod(c.path("hidden"), 0o700); err != nil {
 		t.Fatal(err)
@@ -309,7 +320,8 @@ func TestHostsCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	rsh := strings.TrimSuffix(hidden, " %s")
-	if _, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2", program); status == 0 || !strings.Contains(errs, "host h1: there is no program "+program+"; say -copy") {
+	if _, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2", program); status == 0 ||
+		!strings.Contains(errs, "host h1: there is no program "+program+"; say -copy") {
 		t.Errorf("without -copy: status %d: %s", status, errs)
 	}
 	out, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2,h2,h3", "-fanout", "1", "-copy", program)
@@ -344,11 +356,13 @@ func TestHostsTree(t *testing.T) {
 	if status != 0 || strings.Contains(errs, "weft run") || strings.Count(out, "received") != 64 {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
-	c.write("rootonly", "#!/bin/sh\n[ \"$SSH_CONNECTION\" = '' ] || exit 255\nexec ssh -F "+c.path("ssh_config")+" -o BatchMode=yes \"$@\"\n")
+	c.write("rootonly", "#!/bin/sh\n[ \"$SSH_CONNECTION\" = '' ] || exit 255\nexec ssh -F "+c.path("ssh_config")+
+		" -o BatchMode=yes \"$@\"\n")
 	if err := os.Chmod(c.path("rootonly"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-fanout", "2", "-hosts", hosts, hello); status != 0 || strings.Contains(errs, "weft run") {
+	if out, errs, status := c.run("-rsh", c.path("rootonly"), "-n", "16", "-fanout", "2", "-hosts", hosts,
+		hello); status != 0 || strings.Contains(errs, "weft run") {
 		t.Errorf("handed back: status %d: %s%s", status, out, errs)
 	}
 }

@@ -77,9 +77,11 @@ func TestHostsFaults(t *testing.T) {
 		want   string
 	}{
 		{"the launcher is killed", func(p *os.Process) { p.Kill() }, -1, ""},
-		{"an agent is killed", func(*os.Process) { c.kill(c.on(1, c.weft, "agent")) }, 255, "weft run: rank 0 on h1 failed after"},
+		{"an agent is killed", func(*os.Process) { c.kill(c.on(1, c.weft, "agent")) }, 255,
+			"weft run: rank 0 on h1 failed after"},
 		{"a rank is killed", func(*os.Process) { c.kill(c.on(2, ping, "")) }, 128 + 9, "weft run: rank 1 on h2 failed after"},
-		{"sshd's child is killed", func(*os.Process) { c.kill(c.on(1, server, "root")) }, 255, "weft run: rank 0 on h1 failed after"},
+		{"sshd's child is killed", func(*os.Process) { c.kill(c.on(1, server, "root")) }, 255,
+			"weft run: rank 0 on h1 failed after"},
 		{"an interface is down", func(*os.Process) {
 			if err := c.lab.Hosts[2].SetUp(false); err != nil {
 				t.Fatal(err)
@@ -123,7 +125,8 @@ func TestHostsTwice(t *testing.T) {
 	var jobs sync.WaitGroup
 	for range 2 {
 		jobs.Go(func() {
-			if out, errs, status := c.run("-n", "4", "-hosts", "h1,h2", sort, "-class", "S"); status != 0 || !strings.Contains(out, "SUCCESSFUL") {
+			if out, errs, status := c.run("-n", "4", "-hosts", "h1,h2", sort, "-class", "S"); status != 0 ||
+				!strings.Contains(out, "SUCCESSFUL") {
 				t.Errorf("status %d: %s%s", status, out, errs)
 			}
 		})
@@ -174,7 +177,8 @@ func TestHostsAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // its status tells
-	if status := cmd.ProcessState.ExitCode(); status != 128+3 || !strings.Contains(errs.String(), "h1") || !strings.Contains(errs.String(), "h2") {
+	if status := cmd.ProcessState.ExitCode(); status != 128+3 || !strings.Contains(errs.String(), "h1") ||
+		!strings.Contains(errs.String(), "h2") {
 		t.Errorf("status %d: %s; weft ps: %s", status, errs.String(), shown)
 	}
 }

@@ -26,7 +26,8 @@ func (c *cluster) hydra(hosts []netlab.Host, n int, program string, args ...stri
 	}
 	const script = "hydra-ssh"
 	if !exists(c.path(script)) {
-		c.write(script, "#!/bin/sh\nexec ssh -F "+c.path("ssh_config")+" -o BatchMode=yes -o ServerAliveInterval=1 -o ServerAliveCountMax=2 \"$@\"\n")
+		c.write(script, "#!/bin/sh\nexec ssh -F "+c.path("ssh_config")+
+			" -o BatchMode=yes -o ServerAliveInterval=1 -o ServerAliveCountMax=2 \"$@\"\n")
 		if err := os.Chmod(c.path(script), 0o700); err != nil {
 			c.t.Fatal(err)
 		}

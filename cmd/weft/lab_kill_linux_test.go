@@ -183,7 +183,8 @@ func TestKilledJobLeavesNothing(t *testing.T) {
 			}
 			j.cmd.Wait()
 			for i := range before {
-				j.until(fmt.Sprintf("host %d is as it was:\n%s", i, before[i]), func() bool { return j.sockets(i) == 0 && j.state(i) == before[i] })
+				j.until(fmt.Sprintf("host %d is as it was:\n%s", i, before[i]),
+					func() bool { return j.sockets(i) == 0 && j.state(i) == before[i] })
 			}
 			if err := j.tcp(20 << 20); err != nil {
 				t.Errorf("TCP after the job: %v", err)

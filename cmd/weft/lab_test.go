@@ -38,7 +38,8 @@ func TestLab(t *testing.T) {
 		"lab -hosts 2 -- weft run -n 2 -transport eth ../../examples/ping -count 100",
 		"lab -hosts 2 -mtu 9000 -- weft run -n 4 ../../examples/halo",
 		"lab -hosts 3 -- weft run -n 4 -transport eth ../../examples/nas/is -class S",
-		"lab -hosts 2 -faults lose=0.05,repeat=0.05,reorder=0.05,damage=0.05 -- weft run -n 2 -transport eth ../../examples/halo -steps 20",
+		"lab -hosts 2 -faults lose=0.05,repeat=0.05,reorder=0.05,damage=0.05 -- weft run -n 2 -transport eth " +
+			"../../examples/halo -steps 20",
 		"lab -hosts 2 -- weft run -n 2 -transport udp ../../examples/counter -count 50",
 		"lab -hosts 2 -loss 0.05 -- weft run -n 2 -transport eth ../../examples/nas/is -class S",
 		"lab -hosts 2 -delay 200us -- weft run -n 2 -transport eth ../../examples/ping -count 20",
@@ -49,11 +50,14 @@ func TestLab(t *testing.T) {
 		if status != 0 {
 			t.Errorf("weft %s: status %d: %s%s", args, status, out, stderr)
 		}
-		if strings.Contains(args, "ping") && !strings.Contains(out, "over eth (another host, and raw Ethernet on eth0 (AF_PACKET))") {
+		if strings.Contains(args, "ping") &&
+			!strings.Contains(out, "over eth (another host, and raw Ethernet on eth0 (AF_PACKET))") {
 			t.Errorf("weft %s: %s", args, out)
 		}
 	}
-	if _, stderr, status := runWeft(t, strings.Fields("lab -faults lose=2 -- weft run -n 2 ../../examples/hello")...); status == 0 || !strings.Contains(stderr, "from 0 to less than 1") {
+	if _, stderr, status := runWeft(t,
+		strings.Fields("lab -faults lose=2 -- weft run -n 2 ../../examples/hello")...); status == 0 ||
+		!strings.Contains(stderr, "from 0 to less than 1") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 	if _, _, status := runWeft(t, "lab", "--", "sh", "-c", "exit 7"); status != 7 {
@@ -83,7 +87,8 @@ func TestLabShares(t *testing.T) {
 			t.Errorf("%s: more than the rate: %s", transport, out)
 		}
 	}
-	if _, stderr, status := runWeft(t, "lab", "-rate", "100", "--", "true"); status == 0 || !strings.Contains(stderr, "joined directly") {
+	if _, stderr, status := runWeft(t, "lab", "-rate", "100", "--", "true"); status == 0 ||
+		!strings.Contains(stderr, "joined directly") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
@@ -92,7 +97,8 @@ func TestLabShares(t *testing.T) {
 func TestLabChooses(t *testing.T) {
 	needsLab(t)
 	out, stderr, status := runWeft(t, "lab", "-hosts", "2", "--", "weft", "info", "-n", "4")
-	if status != 0 || strings.Count(out, "raw Ethernet on eth0") != 8 || strings.Count(out, "same host, so shared memory") != 4 {
+	if status != 0 || strings.Count(out, "raw Ethernet on eth0") != 8 ||
+		strings.Count(out, "same host, so shared memory") != 4 {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }
@@ -165,7 +171,8 @@ func TestLabBreakdown(t *testing.T) {
 	if _, err := os.Stat(svg); err != nil {
 		t.Error(err)
 	}
-	if _, stderr, status := runWeft(t, "perf", "breakdown"); status == 0 || !strings.Contains(stderr, "weft lab -- weft perf breakdown") {
+	if _, stderr, status := runWeft(t, "perf", "breakdown"); status == 0 ||
+		!strings.Contains(stderr, "weft lab -- weft perf breakdown") {
 		t.Errorf("without a lab: status %d: %s", status, stderr)
 	}
 }

@@ -191,7 +191,8 @@ func TestInfo(t *testing.T) {
 			if guards := map[string]string{"shm": "other users", "udp": "damage, forgery, replay"}; p.Guards != guards[want] {
 				t.Errorf("over %s: guarded against %q", want, p.Guards)
 			}
-			if guards := map[string]string{"udp": "authenticate"}; p.Guard != guards[want] || (p.WhyGuard != "") != (want == "udp") {
+			if guards := map[string]string{"udp": "authenticate"}; p.Guard != guards[want] ||
+				(p.WhyGuard != "") != (want == "udp") {
 				t.Errorf("over %s: guard %q, since %q", want, p.Guard, p.WhyGuard)
 			}
 			if p.Transport != want || p.Why == "" {
@@ -202,16 +203,19 @@ func TestInfo(t *testing.T) {
 	if ranks != 4 {
 		t.Errorf("%d ranks", ranks)
 	}
-	if out, _, status := runWeft(t, "info", "-pretend", "2"); status != 0 || !strings.Contains(out, "over udp: authenticate, since 127.0.0.1/8 and") {
+	if out, _, status := runWeft(t, "info", "-pretend", "2"); status != 0 ||
+		!strings.Contains(out, "over udp: authenticate, since 127.0.0.1/8 and") {
 		t.Errorf("status %d: %s", status, out)
 	}
-	if out, _, status := runWeft(t, "info", "-n", "2"); status != 0 || !strings.Contains(out, "same host, so shared memory") {
+	if out, _, status := runWeft(t, "info", "-n", "2"); status != 0 ||
+		!strings.Contains(out, "same host, so shared memory") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	t.Setenv("WEFT_GUARD", "encrypt")
 	for _, transport := range []string{"udp", "tcp"} {
 		out, _, status := runWeft(t, "info", "-transport", transport)
-		if want := "over " + transport + ": encrypt, since Config.Guard or WEFT_GUARD says so"; status != 0 || !strings.Contains(out, want) {
+		if want := "over " + transport + ": encrypt, since Config.Guard or WEFT_GUARD says so"; status != 0 ||
+			!strings.Contains(out, want) {
 			t.Errorf("status %d: %s", status, out)
 		}
 	}
@@ -273,8 +277,10 @@ func TestRun(t *testing.T) {
 	if status != 5 || !strings.Contains(stderr, "exit status 5") {
 		t.Errorf("status %d: %q", status, stderr)
 	}
-	out, stderr, status = runWeft(t, "run", "-n", "2", "-restart", "2", "sh", "-c", "echo run $WEFT_RESTART; test $WEFT_RESTART = 1")
-	if status != 0 || !strings.Contains(out, "run 0\n") || !strings.Contains(out, "run 1\n") || !strings.Contains(stderr, "restart 1 of 2\n") {
+	out, stderr, status = runWeft(t, "run", "-n", "2", "-restart", "2", "sh", "-c",
+		"echo run $WEFT_RESTART; test $WEFT_RESTART = 1")
+	if status != 0 || !strings.Contains(out, "run 0\n") || !strings.Contains(out, "run 1\n") ||
+		!strings.Contains(stderr, "restart 1 of 2\n") {
 		t.Errorf("status %d: %q %q", status, out, stderr)
 	}
 }

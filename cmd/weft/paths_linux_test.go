@@ -27,9 +27,12 @@ func TestNarrowJobs(t *testing.T) {
 		spoil func(l *netlab.Lab) error
 		info  string
 	}{
-		{"route", netlab.Make, func(l *netlab.Lab) error { return l.Hosts[1].SetRouteMTU(1280) }, "the route takes packets of 1252 bytes, not 1472"},
+		{"route", netlab.Make, func(l *netlab.Lab) error { return l.Hosts[1].SetRouteMTU(1280) },
+			"the route takes packets of 1252 bytes, not 1472"},
 		{"router", netlab.MakeRouted, func(l *netlab.Lab) error { return l.Narrow(0, 1280) }, "packets leave in batches"},
-		{"black hole", netlab.Make, func(l *netlab.Lab) error { _, err := l.Trouble(netlab.Trouble{Longest: 1300}); return err }, "packets leave in batches"},
+		{"black hole", netlab.Make,
+			func(l *netlab.Lab) error { _, err := l.Trouble(netlab.Trouble{Longest: 1300}); return err },
+			"packets leave in batches"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, err := c.make(2, 1500)

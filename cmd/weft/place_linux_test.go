@@ -20,8 +20,10 @@ func TestDryRun(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"-hosts a,b:4,c", "6 ranks of P x on the hosts of -hosts, by no-such-command\na: rank 0\nb: ranks 1-4\nc: rank 5\n"},
 		{"-hosts a,b:4,c -n 2", "2 ranks of P x on the hosts of -hosts, by no-such-command\na: rank 0\nb: rank 1\nc: none\n"},
-		{"-hosts node[1-3] -n 8", "8 ranks of P x on the hosts of -hosts, by no-such-command\nnode1: ranks 0-2\nnode2: ranks 3-5\nnode3: ranks 6-7\n"},
-		{"-hosts a,b:4,c -per-host 2", "6 ranks of P x on the hosts of -hosts, by no-such-command\na: ranks 0-1\nb: ranks 2-3\nc: ranks 4-5\n"},
+		{"-hosts node[1-3] -n 8",
+			"8 ranks of P x on the hosts of -hosts, by no-such-command\nnode1: ranks 0-2\nnode2: ranks 3-5\nnode3: ranks 6-7\n"},
+		{"-hosts a,b:4,c -per-host 2",
+			"6 ranks of P x on the hosts of -hosts, by no-such-command\na: ranks 0-1\nb: ranks 2-3\nc: ranks 4-5\n"},
 		{"-hostfile " + file, "3 ranks of P x on the hosts of -hostfile, by no-such-command\na: ranks 0-1\nb: rank 2\n"},
 		{"-n 3", "3 ranks of P x here\n"},
 	} {
@@ -36,7 +38,8 @@ func TestDryRun(t *testing.T) {
 // -x gives the ranks variables.
 func TestVariablesForRanks(t *testing.T) {
 	t.Setenv("WEFT_TEST_HERE", "from here")
-	out, errs, status := runWeft(t, "run", "-n", "2", "-x", "WORD=with blanks", "-x", "WEFT_TEST_HERE", "sh", "-c", `echo "$WORD, $WEFT_TEST_HERE"`)
+	out, errs, status := runWeft(t, "run", "-n", "2", "-x", "WORD=with blanks", "-x", "WEFT_TEST_HERE", "sh", "-c",
+		`echo "$WORD, $WEFT_TEST_HERE"`)
 	if want := strings.Repeat("with blanks, from here\n", 2); status != 0 || out != want {
 		t.Errorf("status %d: %q, %q", status, out, errs)
 	}
@@ -46,7 +49,8 @@ func TestVariablesForRanks(t *testing.T) {
 func TestBindToCore(t *testing.T) {
 	cores := sys.Cores()
 	out, errs, status := runWeft(t, "run", "-n", "1", "-bind-to", "core", "grep", "Cpus_allowed_list", "/proc/self/status")
-	if want := processors(cores[0]); status != 0 || strings.TrimSpace(strings.TrimPrefix(out, "Cpus_allowed_list:")) != want {
+	if want := processors(cores[0]); status != 0 ||
+		strings.TrimSpace(strings.TrimPrefix(out, "Cpus_allowed_list:")) != want {
 		t.Errorf("status %d: %q, %q, not core %s", status, out, errs, want)
 	}
 	if len(cores) < 2 {

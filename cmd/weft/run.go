@@ -118,7 +118,8 @@ func (f *runFlags) add(fs *flag.FlagSet, job *launch.Job) {
 	fs.StringVar(&f.reap, "reap", "on",
 		"how packets are received: on polls while a call waits; off sleeps until a packet wakes the waiting call; "+
 			"interrupt polls, too, and another goroutine sleeps until packets come while no call waits")
-	fs.StringVar(&f.trace, "trace", "", "write how much each rank sends to which other to `FILE`.RANK, for weft amt advise")
+	fs.StringVar(&f.trace, "trace", "",
+		"write how much each rank sends to which other to `FILE`.RANK, for weft amt advise")
 	fs.StringVar(&f.amt, "amt", "", "receive rings of mailboxes: a file that weft amt advise has written, or auto")
 	fs.IntVar(&f.restarts, "restart", 0,
 		"when a rank has failed, start all ranks again, up to this many times; see docs/SURVIVING.md")

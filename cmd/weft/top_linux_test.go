@@ -80,7 +80,8 @@ func TestTop(t *testing.T) {
 	var stopped int
 	seen(t, run.Process.Pid, "messages are exchanged", func(j *top.Job) bool {
 		stopped = j.Ranks[1].PID
-		return j.Size == 2 && j.Ranks[0].Rates != nil && j.Ranks[0].Rates.Sent.Messages > 0 && len(j.Pairs) == 2 && j.Pairs[0].Transport == "shm"
+		return j.Size == 2 && j.Ranks[0].Rates != nil && j.Ranks[0].Rates.Sent.Messages > 0 && len(j.Pairs) == 2 &&
+			j.Pairs[0].Transport == "shm"
 	})
 	t.Run("ranks on other hosts", func(t *testing.T) { // whose pages are not to be seen
 		t.Setenv(directory.Env, directory.Off)
@@ -95,8 +96,10 @@ func TestTop(t *testing.T) {
 	seen(t, run.Process.Pid, "rank 1 is stopped, and rank 0 waits", func(j *top.Job) bool {
 		return j.Ranks[1].State == top.Stopped && strings.HasPrefix(j.Ranks[0].Needs, "a message from anyone")
 	})
-	out, _, _ := runWeft(t, "top", "-once", "-interval", "0", "-filter", strconv.Itoa(stopped), strconv.Itoa(run.Process.Pid))
-	if want := fmt.Sprintf("weft run %d: ", run.Process.Pid); !strings.Contains(out, want) || !strings.Contains(out, " stopped ") || strings.Contains(out, "\n0  ") {
+	out, _, _ := runWeft(t, "top", "-once", "-interval", "0", "-filter", strconv.Itoa(stopped),
+		strconv.Itoa(run.Process.Pid))
+	if want := fmt.Sprintf("weft run %d: ", run.Process.Pid); !strings.Contains(out, want) ||
+		!strings.Contains(out, " stopped ") || strings.Contains(out, "\n0  ") {
 		t.Errorf("%q", out)
 	}
 	if err := syscall.Kill(stopped, syscall.SIGCONT); err != nil {

@@ -165,7 +165,8 @@ func TestAgentGoes(t *testing.T) {
 	if e := <-exit; e.Status != statusGone || !e.Signaled || !strings.HasPrefix(e.Cause, "its host is gone: ") {
 		t.Errorf("%+v", e)
 	}
-	if _, err := r.Start(process.Order{ID: 2, Program: "/bin/true"}, process.Streams{}, func(process.Exit) {}); err == nil {
+	if _, err := r.Start(process.Order{ID: 2, Program: "/bin/true"}, process.Streams{},
+		func(process.Exit) {}); err == nil {
 		t.Error("started on a host that is gone")
 	}
 	r.Close()
@@ -317,7 +318,8 @@ func TestProgramIsHandedOn(t *testing.T) {
 	run := func(r *Remote, program string) {
 		var out bytes.Buffer
 		ended := make(chan process.Exit, 1)
-		_, err := r.Start(process.Order{ID: 99, Program: program}, process.Streams{Stdout: func(from io.Reader) { io.Copy(&out, from) }},
+		_, err := r.Start(process.Order{ID: 99, Program: program},
+			process.Streams{Stdout: func(from io.Reader) { io.Copy(&out, from) }},
 			func(e process.Exit) { ended <- e })
 		if err != nil {
 			t.Fatal(err)
@@ -348,7 +350,8 @@ func TestProgramIsHandedOn(t *testing.T) {
 	last := connect(other, 5)
 	run(last, begin(last, plain).Program)
 	none := connect(other, 6)
-	if _, err := none.Begin(Begin{Name: "there", Program: nowhere, Hash: hash, Bind: "127.0.0.1", Copy: true}); err == nil {
+	if _, err := none.Begin(Begin{Name: "there", Program: nowhere, Hash: hash, Bind: "127.0.0.1",
+		Copy: true}); err == nil {
 		t.Error("a program has come from nowhere")
 	}
 }

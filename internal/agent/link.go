@@ -57,7 +57,8 @@ func (l *link) say(m message) error {
 		return err
 	}
 	if len(body) > maxMessage {
-		return fmt.Errorf("weft: arguments and environment of a rank take %d bytes: at most %d can be sent to another host", len(body), maxMessage)
+		return fmt.Errorf("weft: arguments and environment of a rank take %d bytes: at most %d can be sent to another host",
+			len(body), maxMessage)
 	}
 	return l.send(head{kindMessage, 0, uint32(len(body))}, body)
 }

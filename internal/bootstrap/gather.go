@@ -157,7 +157,8 @@ func (g *Gathering) enter(m *member, at string) error {
 	defer g.mu.Unlock()
 	switch {
 	case m.Version != Version:
-		return fmt.Errorf("it speaks version %d of the bootstrap, and this rank %d: are the programs the same?", Version, m.Version)
+		return fmt.Errorf("it speaks version %d of the bootstrap, and this rank %d: are the programs the same?", Version,
+			m.Version)
 	case m.Label != g.label:
 		return fmt.Errorf("%w: it is of the job %q, and this rank of %q", ErrOtherJob, g.label, m.Label)
 	case m.Size != len(g.members):
@@ -340,7 +341,8 @@ func (s *Launched) enter(m Member) (missing []int, err error) {
 			return nil, &RefusedError{Why: l.Value, OtherJob: l.Key == otherJob}
 		default:
 			if s.job, err = l.job(); err == nil && (s.job.Rank != m.Rank || s.job.Size != m.Size) {
-				err = fmt.Errorf("%w: rank %d of %d was told that it is rank %d of %d", ErrProtocol, m.Rank, m.Size, s.job.Rank, s.job.Size)
+				err = fmt.Errorf("%w: rank %d of %d was told that it is rank %d of %d", ErrProtocol, m.Rank, m.Size, s.job.Rank,
+					s.job.Size)
 			}
 			return nil, err
 		}

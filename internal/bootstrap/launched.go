@@ -56,7 +56,8 @@ type Launched struct {
 }
 
 func newLaunched(c *conn, server int) *Launched {
-	return &Launched{c: c, server: server, waits: map[uint64]chan line{}, missing: map[uint64][]int{}, told: map[string]string{}}
+	return &Launched{c: c, server: server, waits: map[uint64]chan line{}, missing: map[uint64][]int{},
+		told: map[string]string{}}
 }
 
 // Join begins the conversation with a Server. It owns c.

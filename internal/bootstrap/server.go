@@ -54,7 +54,8 @@ type answer struct {
 
 // NewServer returns the server of a job, whose ranks are described by jobs.
 func NewServer(jobs []Job) *Server {
-	s := &Server{jobs: jobs, ranks: make([]*served, len(jobs)), values: map[string]string{}, gets: map[string][]answer{}, states: map[uint64]chan string{}}
+	s := &Server{jobs: jobs, ranks: make([]*served, len(jobs)), values: map[string]string{}, gets: map[string][]answer{},
+		states: map[uint64]chan string{}}
 	return s
 }
 

@@ -47,7 +47,8 @@ func TestLaunched(t *testing.T) {
 }
 
 // gather starts a gathering and returns a function by which a member joins it.
-func gather(t *testing.T, size int, notice func(string)) func(ctx context.Context, m bootstrap.Member) (*bootstrap.Launched, net.Conn, error) {
+func gather(t *testing.T, size int, notice func(string)) func(ctx context.Context,
+	m bootstrap.Member) (*bootstrap.Launched, net.Conn, error) {
 	g := bootstrap.NewGathering(bootstrap.Job{Size: size}, "a job", notice)
 	t.Cleanup(g.Close)
 	return func(ctx context.Context, m bootstrap.Member) (*bootstrap.Launched, net.Conn, error) {
@@ -122,7 +123,8 @@ func testGatheringRefuses(t *testing.T) {
 		}
 	}
 	twice := bootstrap.Member{Rank: 0, Size: 2, Label: "a job", Host: "there"}
-	if _, _, err := join(t.Context(), twice); err == nil || !strings.Contains(err.Error(), "rank 0 has joined already, from host") {
+	if _, _, err := join(t.Context(), twice); err == nil ||
+		!strings.Contains(err.Error(), "rank 0 has joined already, from host") {
 		t.Errorf("twice: %v", err)
 	}
 	cancel()

@@ -59,7 +59,8 @@ func (d *diagnosis) host(h *Host) {
 		d.add(Stops, h.Name, fmt.Sprintf("a process may have only %d descriptors", h.Files),
 			"raise the limit: ulimit -n 65536, or LimitNOFILE= of the service that starts jobs")
 	case h.Files < scantFiles:
-		d.add(Note, h.Name, fmt.Sprintf("a process may have %d descriptors: too few for hundreds of ranks on a host", h.Files),
+		d.add(Note, h.Name, fmt.Sprintf("a process may have %d descriptors: too few for hundreds of ranks on a host",
+			h.Files),
 			"raise the limit: ulimit -n 65536")
 	}
 	if h.Processes < fewProcesses {
@@ -71,7 +72,8 @@ func (d *diagnosis) host(h *Host) {
 			"give each rank a whole processor")
 	}
 	if h.Receive > 0 && h.Receive < wantedBuffer/4 {
-		d.add(Slow, h.Name, fmt.Sprintf("the receive buffer of UDP is %s, not %s as weft asks for: packets that do not fit are lost",
+		d.add(Slow, h.Name, fmt.Sprintf("the receive buffer of UDP is %s, not %s as weft asks for: packets that do not "+
+			"fit are lost",
 			bytesText(uint64(h.Receive)), bytesText(wantedBuffer)),
 			fmt.Sprintf("sysctl -w net.core.rmem_max=%d net.core.wmem_max=%d", wantedBuffer, wantedBuffer))
 	}
@@ -183,7 +185,8 @@ func (d *diagnosis) path(p Pair, where string) {
 	const heads = 28 // bytes of the IP and UDP headers, which an interface's MTU includes
 	mtu := min(p.There.MTU, p.Back.MTU)
 	if least > 0 && mtu > 0 && mtu < 60000 && mtu+2*heads < least {
-		d.add(Slow, where, fmt.Sprintf("the path takes packets of %d bytes, but the interfaces at its ends take %d", mtu, least),
+		d.add(Slow, where, fmt.Sprintf("the path takes packets of %d bytes, but the interfaces at its ends take %d", mtu,
+			least),
 			"find the narrower link (tracepath), or lower the MTU of the interfaces so that all agree")
 	}
 }

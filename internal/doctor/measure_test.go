@@ -94,7 +94,8 @@ func TestMeasureTheDead(t *testing.T) {
 // This host has what the tests of weft use.
 func TestExamine(t *testing.T) {
 	h := Examine("here", "v1")
-	if h.CPUs <= 0 || h.Processors < int(h.CPUs) || h.Files == 0 || h.Memory == 0 || h.Kernel == "" || h.Machine == "" || len(h.Binary) != 12 {
+	if h.CPUs <= 0 || h.Processors < int(h.CPUs) || h.Files == 0 || h.Memory == 0 || h.Kernel == "" || h.Machine == "" ||
+		len(h.Binary) != 12 {
 		t.Errorf("%+v", h)
 	}
 	for _, f := range h.Features {

@@ -20,10 +20,14 @@ var rewrite = flag.Bool("rewrite", false, "write what is printed as what is want
 // good is a host with which nothing is wrong.
 func good(name string) Host {
 	return Host{
-		Name: name, Weft: "v1.0.0", Binary: "0123456789ab", Kernel: "6.1.0", Machine: "x86_64", Processors: 64, CPUs: 64, Memory: 256 << 30, ClockSource: "tsc",
-		Raw: true, Files: 1 << 20, Processes: 1 << 20, Locked: sys.Unlimited, Shm: 128 << 30, Receive: wantedBuffer, Send: wantedBuffer,
-		Features:   []Feature{{Name: "memfd", Use: "shared memory between the ranks of a host"}, {Name: "UDP_GRO", Use: "batches of packets that the kernel joins"}},
-		Interfaces: []Interface{{Name: "eth0", MTU: 9000, Mbps: 100000, Driver: "mlx5_core", Offloads: []string{"tso", "gso", "gro"}}},
+		Name: name, Weft: "v1.0.0", Binary: "0123456789ab", Kernel: "6.1.0", Machine: "x86_64", Processors: 64, CPUs: 64,
+		Memory: 256 << 30, ClockSource: "tsc",
+		Raw: true, Files: 1 << 20, Processes: 1 << 20, Locked: sys.Unlimited, Shm: 128 << 30, Receive: wantedBuffer,
+		Send: wantedBuffer,
+		Features: []Feature{{Name: "memfd", Use: "shared memory between the ranks of a host"},
+			{Name: "UDP_GRO", Use: "batches of packets that the kernel joins"}},
+		Interfaces: []Interface{{Name: "eth0", MTU: 9000, Mbps: 100000, Driver: "mlx5_core",
+			Offloads: []string{"tso", "gso", "gro"}}},
 	}
 }
 
@@ -36,9 +40,11 @@ func cluster(names ...string) *Report {
 			if j == i {
 				continue
 			}
-			p := Peer{Rank: j, Transport: "eth", Why: "another host, and raw Ethernet on eth0 (AF_PACKET)", Guard: "checksum", MTU: 8972}
+			p := Peer{Rank: j, Transport: "eth", Why: "another host, and raw Ethernet on eth0 (AF_PACKET)", Guard: "checksum",
+				MTU: 8972}
 			if i < j {
-				p.Measured = &Measured{Latency: 5 * time.Microsecond, Bandwidth: 9000, Offset: -30 * time.Microsecond, Uncertainty: 6 * time.Microsecond, Packets: 10000}
+				p.Measured = &Measured{Latency: 5 * time.Microsecond, Bandwidth: 9000, Offset: -30 * time.Microsecond,
+					Uncertainty: 6 * time.Microsecond, Packets: 10000}
 			}
 			rank.Peers = append(rank.Peers, p)
 		}
@@ -132,18 +138,26 @@ func TestDiagnose(t *testing.T) {
 		{func(r *Report) { r.Ranks[1].Host.Weft = "v2" }, Stops, "b", "version of weft differs: v1.0.0 on a, c, d; v2 on b"},
 		{func(r *Report) { r.Ranks[0].Peers[1].Error = "silent" }, Stops, "a – c", "they do not reach each other: silent"},
 		{func(r *Report) { r.Ranks[2].Peers[0].Error = "silent" }, Stops, "a – c", "they do not reach each other: silent"},
-		{func(r *Report) { r.Ranks[2].Host.Interfaces[0].MTU = 1500 }, Slow, "c", "MTU of eth0 differs: 9000 on a, b, d; 1500 on c"},
-		{func(r *Report) { r.Ranks[2].Host.Interfaces[0].Mbps = 1000 }, Slow, "c", "speed of eth0 differs: 100 Gbit/s on a, b, d; 1 Gbit/s on c"},
-		{func(r *Report) { r.Ranks[2].Host.CPUs = 8 }, Slow, "c", "number of processors for a rank differs: 64 on a, b, d; 8 on c"},
-		{func(r *Report) { r.Ranks[2].Host.Features[0].Missing = "EPERM" }, Slow, "c", "no memfd (EPERM), so no shared memory"},
-		{func(r *Report) { r.Ranks[2].Peers[0].MTU = 1400 }, Slow, "a – c", "the path takes packets of 1400 bytes, but the interfaces at its ends take 9000"},
-		{func(r *Report) { r.Ranks[0].Peers[1].Latency = time.Millisecond }, Slow, "a – c", "a latency of 1000.0 µs; the median over eth is 5.0 µs"},
-		{func(r *Report) { r.Ranks[0].Peers[1].Bandwidth = 100 }, Slow, "a – c", "a bandwidth of 100 MB/s; the median over eth is 9000 MB/s"},
+		{func(r *Report) { r.Ranks[2].Host.Interfaces[0].MTU = 1500 }, Slow, "c",
+			"MTU of eth0 differs: 9000 on a, b, d; 1500 on c"},
+		{func(r *Report) { r.Ranks[2].Host.Interfaces[0].Mbps = 1000 }, Slow, "c",
+			"speed of eth0 differs: 100 Gbit/s on a, b, d; 1 Gbit/s on c"},
+		{func(r *Report) { r.Ranks[2].Host.CPUs = 8 }, Slow, "c",
+			"number of processors for a rank differs: 64 on a, b, d; 8 on c"},
+		{func(r *Report) { r.Ranks[2].Host.Features[0].Missing = "EPERM" }, Slow, "c",
+			"no memfd (EPERM), so no shared memory"},
+		{func(r *Report) { r.Ranks[2].Peers[0].MTU = 1400 }, Slow, "a – c",
+			"the path takes packets of 1400 bytes, but the interfaces at its ends take 9000"},
+		{func(r *Report) { r.Ranks[0].Peers[1].Latency = time.Millisecond }, Slow, "a – c",
+			"a latency of 1000.0 µs; the median over eth is 5.0 µs"},
+		{func(r *Report) { r.Ranks[0].Peers[1].Bandwidth = 100 }, Slow, "a – c",
+			"a bandwidth of 100 MB/s; the median over eth is 9000 MB/s"},
 		{func(r *Report) { r.Ranks[0].Peers[1].Resent = 100 }, Slow, "a – c", "1.0 % of the packets had to be sent again"},
 		{func(r *Report) { r.Ranks[0].Peers[1].Offset = -time.Second }, Note, "a – c", "their clocks are 1s apart"},
 		{func(r *Report) { r.Ranks[3].Host.Binary = "b" }, Note, "d", "file of the program differs"},
 		{func(r *Report) { r.Ranks[3].Host.Kernel = "5.4" }, Note, "d", "kernel differs: 6.1.0 on a, b, c; 5.4 on d"},
-		{func(r *Report) { r.Ranks[3].Host.Locked = 64 << 10 }, Note, "d", "limit of locked memory differs: unlimited on a, b, c; 64 KiB on d"},
+		{func(r *Report) { r.Ranks[3].Host.Locked = 64 << 10 }, Note, "d",
+			"limit of locked memory differs: unlimited on a, b, c; 64 KiB on d"},
 	} {
 		r := cluster("a", "b", "c", "d")
 		c.spoil(r)

@@ -48,7 +48,8 @@ func (t *page) table(heads string, rows func(row func(cells ...string))) {
 }
 
 func (t *page) hosts(hosts []*Host) {
-	const heads = "host\tweft\tkernel\tprocessors\tmemory\tdescriptors\tprocesses\tlocked memory\t/dev/shm\tUDP buffer\tCAP_NET_RAW\tmissing"
+	const heads = "host\tweft\tkernel\tprocessors\tmemory\tdescriptors\tprocesses\tlocked memory\t/dev/shm\tUDP " +
+		"buffer\tCAP_NET_RAW\tmissing"
 	t.table(heads, func(row func(...string)) {
 		for _, h := range hosts {
 			if h.Unheard {
@@ -85,27 +86,28 @@ func (t *page) pairs(pairs []Pair) {
 	if len(pairs) == 0 {
 		return
 	}
-	t.table("between\ttransport\tpacket\tguard\tlatency\tbandwidth\tclock ahead\twhy this transport", func(row func(...string)) {
-		for _, p := range pairs {
-			if why := p.Error(); why != "" {
-				row(p.name(), "none", "", "", "", "", "", why)
-				continue
+	t.table("between\ttransport\tpacket\tguard\tlatency\tbandwidth\tclock ahead\twhy this transport",
+		func(row func(...string)) {
+			for _, p := range pairs {
+				if why := p.Error(); why != "" {
+					row(p.name(), "none", "", "", "", "", "", why)
+					continue
+				}
+				a := p.There
+				guard := a.Guard
+				if guard == "" {
+					guard = "–"
+				}
+				cells := []string{p.name(), a.Transport, fmt.Sprintf("%d B", min(a.MTU, p.Back.MTU)), guard}
+				if m := a.Measured; m != nil {
+					clock := fmt.Sprintf("%s ± %s", micros(m.Offset), micros(m.Uncertainty))
+					cells = append(cells, micros(m.Latency), fmt.Sprintf("%.0f MB/s", m.Bandwidth), clock)
+				} else {
+					cells = append(cells, "–", "–", "–")
+				}
+				row(append(cells, a.Why)...)
 			}
-			a := p.There
-			guard := a.Guard
-			if guard == "" {
-				guard = "–"
-			}
-			cells := []string{p.name(), a.Transport, fmt.Sprintf("%d B", min(a.MTU, p.Back.MTU)), guard}
-			if m := a.Measured; m != nil {
-				clock := fmt.Sprintf("%s ± %s", micros(m.Offset), micros(m.Uncertainty))
-				cells = append(cells, micros(m.Latency), fmt.Sprintf("%.0f MB/s", m.Bandwidth), clock)
-			} else {
-				cells = append(cells, "–", "–", "–")
-			}
-			row(append(cells, a.Why)...)
-		}
-	})
+		})
 }
 
 // findings writes the findings, the worst first.

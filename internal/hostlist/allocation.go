@@ -42,7 +42,8 @@ func Allocated(getenv func(string) string) (a Allocation, err error) {
 		}
 	}
 	if err != nil {
-		return Allocation{}, fmt.Errorf("weft: the hosts that %s has given: %s", a.By, strings.TrimPrefix(err.Error(), "weft: "))
+		return Allocation{},
+			fmt.Errorf("weft: the hosts that %s has given: %s", a.By, strings.TrimPrefix(err.Error(), "weft: "))
 	}
 	a.Hosts = Merge(a.Hosts)
 	return a, nil

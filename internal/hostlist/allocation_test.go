@@ -31,7 +31,8 @@ func TestAllocated(t *testing.T) {
 		{"LSB_MCPU_HOSTS=a_4_b_2", "{LSF [{a 4} {b 2}]}"},
 		{"LSB_MCPU_HOSTS=a_4_b", "no list of names and slots"},
 		{"PE_HOSTFILE=" + file("sge", "a 2 all.q@a UNDEFINED\nb 3 all.q@b UNDEFINED\n"), "{Grid Engine [{a 2} {b 3}]}"},
-		{"OMPI_MCA_orte_default_hostfile=" + file("k8s", "job-worker-0.job.ns.svc slots=2\njob-worker-1.job.ns.svc slots=2\n"),
+		{"OMPI_MCA_orte_default_hostfile=" + file("k8s",
+			"job-worker-0.job.ns.svc slots=2\njob-worker-1.job.ns.svc slots=2\n"),
 			"{OMPI_MCA_orte_default_hostfile [{job-worker-0.job.ns.svc 2} {job-worker-1.job.ns.svc 2}]}"},
 		{"HYDRA_HOST_FILE=" + file("hydra", "w-0:2\nw-1:2\n"), "{HYDRA_HOST_FILE [{w-0 2} {w-1 2}]}"},
 	} {

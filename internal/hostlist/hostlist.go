@@ -91,7 +91,8 @@ func Counts(list string) ([]int, error) {
 			}
 		}
 		if err != nil || len(counts)+repeat > MaxHosts {
-			return nil, fmt.Errorf("weft: the list of counts %s: %s is no count such as 4 or 1(x2), of at most %d hosts", quote(list), quote(word), MaxHosts)
+			return nil, fmt.Errorf("weft: the list of counts %s: %s is no count such as 4 or 1(x2), of at most %d hosts",
+				quote(list), quote(word), MaxHosts)
 		}
 		for range repeat {
 			counts = append(counts, n)

@@ -33,11 +33,14 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ list, want string }{
 		{"", "is empty"}, {",", "is empty"},
-		{"a:0", "slots are a number"}, {"a:x", "slots are a number"}, {"a:70000", "slots are a number"}, {"a:-1", "slots are a number"},
-		{"-oProxyCommand=x", "no name of a host"}, {"me@-x", "no name of a host"}, {"a;b", "no name of a host"}, {"a b", "no name of a host"},
+		{"a:0", "slots are a number"}, {"a:x", "slots are a number"}, {"a:70000", "slots are a number"},
+		{"a:-1", "slots are a number"},
+		{"-oProxyCommand=x", "no name of a host"}, {"me@-x", "no name of a host"}, {"a;b", "no name of a host"},
+		{"a b", "no name of a host"},
 		{"$(x)", "no name of a host"}, {strings.Repeat("x", 300), "no name of a host"}, {"me@", "no name of a host"},
 		{"a[1-", "brackets"}, {"a]1[", "brackets"}, {"a[[1]]", "brackets"},
-		{"a[3-1]", "no range"}, {"a[]", "no range"}, {"a[x]", "no range"}, {"a[1-2-3]", "no range"}, {"a[-1]", "no range"}, {"a[0-99999999]", "no range"},
+		{"a[3-1]", "no range"}, {"a[]", "no range"}, {"a[x]", "no range"}, {"a[1-2-3]", "no range"}, {"a[-1]", "no range"},
+		{"a[0-99999999]", "no range"},
 		{"a[00000000000000000000001-2]", "no range"},
 		{"a[1-60000],b[1-60000]", "more than 65536"}, {"a[1-300]b[1-300]c[1-300]", "more than 65536"},
 	} {
@@ -68,7 +71,8 @@ func TestSlurm(t *testing.T) {
 	}
 	for _, c := range []struct{ list, want string }{
 		{"4", "[4]"}, {"4,1(x2)", "[4 1 1]"}, {"2(x3),0", "[2 2 2 0]"},
-		{"", "[]"}, {"x", "[]"}, {"4(x2", "[]"}, {"4(2)", "[]"}, {"1(x99999999)", "[]"}, {"1(x60000),1(x60000)", "[]"}, {"4(x)", "[]"},
+		{"", "[]"}, {"x", "[]"}, {"4(x2", "[]"}, {"4(2)", "[]"}, {"1(x99999999)", "[]"}, {"1(x60000),1(x60000)", "[]"},
+		{"4(x)", "[]"},
 	} {
 		counts, err := Counts(c.list)
 		if got := fmt.Sprint(counts); got != c.want || (err == nil) != (c.want != "[]") {
@@ -107,7 +111,8 @@ a
 // Whatever the list is, what comes out is bounded, names only hosts that a command may
 // be given, and says the same when it is written as a list again.
 func FuzzParse(f *testing.F) {
-	for _, list := range []string{"a,b:4,c", "node[01-16,20]", "r[1-2]n[08-09]-ib", "[fe80::1]:4", "4,1(x2)", "me@x.y", "a[1-300]b[1-300]c[1-300]"} {
+	for _, list := range []string{"a,b:4,c", "node[01-16,20]", "r[1-2]n[08-09]-ib", "[fe80::1]:4", "4,1(x2)", "me@x.y",
+		"a[1-300]b[1-300]c[1-300]"} {
 		f.Add(list)
 	}
 	f.Fuzz(func(t *testing.T, list string) {
@@ -125,7 +130,8 @@ func FuzzParse(f *testing.F) {
 		}
 		var words []string
 		for _, h := range hosts {
-			if strings.HasPrefix(h.Name, "-") || strings.ContainsAny(h.Name, " \t\n;'\"$&|<>`\\") || h.Slots < 0 || h.Slots > MaxSlots {
+			if strings.HasPrefix(h.Name, "-") || strings.ContainsAny(h.Name, " \t\n;'\"$&|<>`\\") || h.Slots < 0 ||
+				h.Slots > MaxSlots {
 				t.Fatalf("%q: %+v", list, h)
 			}
 			word := h.Name

@@ -56,7 +56,8 @@ func TestAgreementIsShown(t *testing.T) {
 	})
 	var text strings.Builder
 	_ = g.WriteText(&text) // to memory
-	if w := g.Ranks[0].Waits[0]; w.Name != "the others, in Agree of the group on channel 3" || !strings.Contains(text.String(), w.Name) {
+	if w := g.Ranks[0].Waits[0]; w.Name != "the others, in Agree of the group on channel 3" ||
+		!strings.Contains(text.String(), w.Name) {
 		t.Errorf("%+v:\n%s", w, text.String())
 	}
 	if len(g.Ranks[1].Waits) > 0 || len(g.Deadlocks) > 0 {

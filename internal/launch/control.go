@@ -41,7 +41,8 @@ type Status struct {
 // returned function is called. The number tells it from others of this process. A job without
 // a control socket runs as well.
 func Listen(id uint64, status func() Status) (stop func()) {
-	l, err := net.Listen("unix", "@"+controlName+strconv.Itoa(os.Getuid())+"-"+strconv.Itoa(os.Getpid())+"-"+strconv.FormatUint(id, 16))
+	l, err := net.Listen("unix", "@"+controlName+strconv.Itoa(os.Getuid())+"-"+strconv.Itoa(os.Getpid())+"-"+
+		strconv.FormatUint(id, 16))
 	if err != nil {
 		return func() {}
 	}
@@ -78,7 +79,8 @@ const patience = 2500 * time.Millisecond
 
 // Status asks all ranks what they wait for.
 func (r *Running) Status() Status {
-	s := Status{PID: os.Getpid(), Program: r.job.Program, Args: r.job.Args, Started: r.started, Restart: r.job.Restart, Ranks: Ask(r.server)}
+	s := Status{PID: os.Getpid(), Program: r.job.Program, Args: r.job.Args, Started: r.started, Restart: r.job.Restart,
+		Ranks: Ask(r.server)}
 	for i := range s.Ranks {
 		s.Ranks[i].PID = r.PID(i)
 	}

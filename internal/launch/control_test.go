@@ -67,7 +67,8 @@ func as(t *testing.T, uid int, mode string) *exec.Cmd {
 			t.Fatal(err)
 		}
 		cmd.Path = filepath.Join(dir, "self")
-		if err := errors.Join(os.WriteFile(cmd.Path, text, 0o755), os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+		if err := errors.Join(os.WriteFile(cmd.Path, text, 0o755), os.Chmod(dir, 0o755),
+			os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
 			t.Fatal(err)
 		}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}

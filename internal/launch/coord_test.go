@@ -177,7 +177,8 @@ func TestHolderIsKilled(t *testing.T) {
 // others go on.
 func TestMemberIsKilled(t *testing.T) {
 	for _, c := range [][2]string{
-		{"auto", "shm"}, {"tree", "shm"}, {"central", "udp"}, {"dissemination", "udp"}, {"modified", "tcp"}, {"dynamic", "udp"},
+		{"auto", "shm"}, {"tree", "shm"}, {"central", "udp"}, {"dissemination", "udp"}, {"modified", "tcp"},
+		{"dynamic", "udp"},
 	} {
 		t.Run(c[0]+" over "+c[1], func(t *testing.T) {
 			j, out, report := job(t, 4, "mourn "+c[0])

@@ -124,7 +124,8 @@ func TestPagesOfARunningJob(t *testing.T) {
 // checkPage checks what the page of a rank says.
 func checkPage(t *testing.T, r directory.Rank, rank int, transport string, pid int) {
 	t.Helper()
-	if r.Rank != rank || r.Size != 3 || r.PID != pid || !r.Alive || r.Program == "" || r.Host == "" || time.Since(r.Started) > time.Hour {
+	if r.Rank != rank || r.Size != 3 || r.PID != pid || !r.Alive || r.Program == "" || r.Host == "" ||
+		time.Since(r.Started) > time.Hour {
 		t.Errorf("%+v", r.Snapshot)
 	}
 	for _, p := range r.Peers {

@@ -245,7 +245,8 @@ func TestSurvivors(t *testing.T) {
 		j.Survive = true
 		j.Stderr = nil
 		j.Timeout = 10 * time.Second
-		if r := run(t, j, nil); r.Status != c.status || r.Rank != c.rank && c.mode != "survive none" || !strings.Contains(report.String(), c.report) {
+		if r := run(t, j, nil); r.Status != c.status || r.Rank != c.rank && c.mode != "survive none" ||
+			!strings.Contains(report.String(), c.report) {
 			t.Errorf("%s: %+v: %s", c.mode, r, report)
 		}
 	}
@@ -257,7 +258,8 @@ func TestTimeoutOfSurvivors(t *testing.T) {
 	j, _, report := job(t, 3, "survive stuck")
 	j.Survive = true
 	j.Timeout = 500 * time.Millisecond
-	if r := run(t, j, nil); r.Status != 124 || !strings.Contains(report.String(), "time is over: 500ms") || !strings.Contains(report.String(), "ended: signal: killed") {
+	if r := run(t, j, nil); r.Status != 124 || !strings.Contains(report.String(), "time is over: 500ms") ||
+		!strings.Contains(report.String(), "ended: signal: killed") {
 		t.Errorf("%+v: %s", r, report)
 	}
 }
@@ -281,7 +283,8 @@ func TestCauseIsNamed(t *testing.T) {
 	j, _, report := job(t, 3, "error")
 	j.Stderr = &errs
 	run(t, j, nil)
-	if s := report.String(); strings.Count(s, "\n") > 1 && !strings.HasSuffix(s, "exit status 1: weft: rank 1: as asked\n") {
+	if s := report.String(); strings.Count(s, "\n") > 1 &&
+		!strings.HasSuffix(s, "exit status 1: weft: rank 1: as asked\n") {
 		t.Errorf("%q", s)
 	}
 }
@@ -319,7 +322,8 @@ func TestTooFewDescriptors(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "ulimit -n 40; exec "+self)
 	cmd.Env = append(os.Environ(), envMode+"=launcher", envDir+"="+t.TempDir(), "LAUNCH_TEST_N=30")
 	text, _ := cmd.CombinedOutput()
-	if s := string(text); !strings.Contains(s, "too many open files: 30 ranks need about") || strings.Contains(s, "killed") || strings.Count(s, "\n") != 1 {
+	if s := string(text); !strings.Contains(s, "too many open files: 30 ranks need about") ||
+		strings.Contains(s, "killed") || strings.Count(s, "\n") != 1 {
 		t.Errorf("%q", s)
 	}
 }

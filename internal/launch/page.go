@@ -53,7 +53,8 @@ func (r *Running) state() web.State {
 	}
 	for _, t := range g.Standings() {
 		s.Things = append(s.Things, web.Thing{
-			What: t.What, Name: t.Name, Phase: t.Phase, Arrived: t.Arrived, Members: t.Members, Last: t.Missing, Holders: t.Holders, Queue: t.Queue,
+			What: t.What, Name: t.Name, Phase: t.Phase, Arrived: t.Arrived, Members: t.Members, Last: t.Missing,
+			Holders: t.Holders, Queue: t.Queue,
 		})
 	}
 	return s

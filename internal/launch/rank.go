@@ -36,7 +36,8 @@ func (r *Running) start(k *rank) error {
 	})
 	switch {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return fmt.Errorf("weft: rank %d cannot be started: %w: %d ranks need about %d descriptors in the launcher (ulimit -n)", k.number, err, r.job.N, 3*r.job.N+20)
+		return fmt.Errorf("weft: rank %d cannot be started: %w: %d ranks need about %d descriptors in the launcher "+
+			"(ulimit -n)", k.number, err, r.job.N, 3*r.job.N+20)
 	case err != nil:
 		return fmt.Errorf("weft: rank %d: %w", k.number, err)
 	}

@@ -85,7 +85,8 @@ func beLauncher() {
 		n, _ = strconv.Atoi(text)
 	}
 	_, err := launch.Run(context.Background(), launch.Job{
-		Program: self, N: n, Report: os.Stderr, Env: []string{envMode + "=" + cmp.Or(os.Getenv("LAUNCH_TEST_RANKS"), "parents")}, Temp: os.Getenv("LAUNCH_TEST_TEMP"),
+		Program: self, N: n, Report: os.Stderr,
+		Env: []string{envMode + "=" + cmp.Or(os.Getenv("LAUNCH_TEST_RANKS"), "parents")}, Temp: os.Getenv("LAUNCH_TEST_TEMP"),
 	}, nil)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -157,7 +157,8 @@ func failures(sites []*site) error {
 
 // connect starts the agent of a site, by way of the agent of another one if there is
 // one and it can.
-func (r *Running) connect(ctx context.Context, local *process.Host, s, parent *site, id int, begin agent.Begin) (err error) {
+func (r *Running) connect(ctx context.Context, local *process.Host, s, parent *site, id int,
+	begin agent.Begin) (err error) {
 	order := r.agentOrder(id, s.name)
 	if parent != nil {
 		select {
@@ -196,7 +197,8 @@ type starter interface {
 }
 
 // hello starts an agent and waits until it has said hello.
-func (r *Running) hello(ctx context.Context, most time.Duration, name string, via starter, o process.Order) (*agent.Remote, error) {
+func (r *Running) hello(ctx context.Context, most time.Duration, name string, via starter,
+	o process.Order) (*agent.Remote, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("no word of an agent in %v", most))
 	defer cancel()
 	return agent.Connect(ctx, name, via, o)
@@ -229,7 +231,8 @@ func (r *Running) fits(a *agent.Remote) error {
 	h := a.Hello
 	switch {
 	case h.OS != runtime.GOOS || h.Arch != runtime.GOARCH:
-		return fmt.Errorf("weft: host %s: it is %q, and the program is for %q", a.Name, h.OS+"/"+h.Arch, runtime.GOOS+"/"+runtime.GOARCH)
+		return fmt.Errorf("weft: host %s: it is %q, and the program is for %q", a.Name, h.OS+"/"+h.Arch,
+			runtime.GOOS+"/"+runtime.GOARCH)
 	case h.Version != r.job.Version:
 		return fmt.Errorf("weft: host %s: it has %q, and here is %q; install the same", a.Name, h.Version, r.job.Version)
 	}

@@ -16,9 +16,9 @@ import (
 const RestartEnv = "WEFT_RESTART"
 
 // RunAgain runs a job as Run does. When a rank has failed, and the job with it, all ranks are started again once they
-// have all ended, up to so many times: another job with its own number and secret, of which the ranks learn by WEFT_RESTART
-// that they are not the first. The result is that of the last one. Nothing is started again after a signal that
-// ends programs, when the job's time is over, or when ctx has ended. Standard input is for the first.
+// have all ended, up to so many times: another job with its own number and secret, of which the ranks learn by
+// WEFT_RESTART that they are not the first. The result is that of the last one. Nothing is started again after a signal
+// that ends programs, when the job's time is over, or when ctx has ended. Standard input is for the first.
 func RunAgain(ctx context.Context, job Job, restarts int, signals <-chan os.Signal) (Result, error) {
 	if restarts > 0 && job.Temp != "" {
 		keep, err := process.Open(job.Temp) // its guard keeps the directory until the last run has ended

@@ -61,14 +61,16 @@ func TestRestart(t *testing.T) {
 				for rank := range 3 {
 					pids[number(t, j, rank, fmt.Sprintf("run%d", run))] = true
 				}
-				if run > 0 && !strings.Contains(report.String(), fmt.Sprintf("starting all ranks again: restart %d of %d\n", run, c.allowed)) {
+				if run > 0 && !strings.Contains(report.String(),
+					fmt.Sprintf("starting all ranks again: restart %d of %d\n", run, c.allowed)) {
 					t.Errorf("restart %d is not told of: %s", run, report)
 				}
 			}
 			if len(pids) != 3*c.runs || noted(j, 0, fmt.Sprintf("run%d", c.runs)) {
 				t.Errorf("%d processes in %d runs: %s", len(pids), c.runs, report)
 			}
-			if told := strings.Contains(report.String(), "as often as it may be"); told != (c.fails > c.allowed && c.allowed > 0) {
+			if told := strings.Contains(report.String(), "as often as it may be"); told != (c.fails > c.allowed &&
+				c.allowed > 0) {
 				t.Errorf("the end of restarts: %s", report)
 			}
 		})

@@ -27,7 +27,8 @@ func Spread(hosts []hostlist.Host, n, perHost int) (counts []int, err error) {
 	case n == 0:
 		n = total
 	case n > total && said:
-		return nil, fmt.Errorf("weft: %d ranks are more than the %d slots of the hosts: %s", n, total, listSlots(hosts, slots))
+		return nil, fmt.Errorf("weft: %d ranks are more than the %d slots of the hosts: %s", n, total,
+			listSlots(hosts, slots))
 	case n > total:
 		for i := range slots {
 			slots[i] = (n - i + len(hosts) - 1) / len(hosts)

@@ -35,7 +35,8 @@ func TestSpread(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := Spread(hosts, c.n, c.perHost)
-		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") ||
+			err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%d ranks on %s, %d on each: %v, %v", c.n, c.hosts, c.perHost, got, err)
 		}
 	}

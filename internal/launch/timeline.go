@@ -75,7 +75,8 @@ func (r *Running) writeTimeline() {
 		r.report("weft run: the timeline: %v\n", err)
 		return
 	}
-	r.report("weft run: %s: %d events of %d ranks, for ui.perfetto.dev\n", r.timeline.Name(), s.Events, len(parts)-len(s.Absent))
+	r.report("weft run: %s: %d events of %d ranks, for ui.perfetto.dev\n", r.timeline.Name(), s.Events,
+		len(parts)-len(s.Absent))
 	if s.Dropped > 0 {
 		r.report("weft run: of what happened before these, %d events found no room\n", s.Dropped)
 	}

@@ -120,7 +120,8 @@ func TestTimeline(t *testing.T) {
 			trace, report := runTimeline(t, func(j *launch.Job) { j.Transport = transport })
 			checkFlows(t, trace)
 			n := names(trace)
-			if n["send"] < 2*timelineLaps+1 || n["fetch"] != 1 || n["barrier met"] != 2 || n["packets out"] > 0 != (transport != "shm") {
+			if n["send"] < 2*timelineLaps+1 || n["fetch"] != 1 || n["barrier met"] != 2 ||
+				n["packets out"] > 0 != (transport != "shm") {
 				t.Errorf("%v", n)
 			}
 			if !strings.Contains(report, "events of 2 ranks, for ui.perfetto.dev") {
@@ -137,7 +138,8 @@ func TestTimelineOfKilledRank(t *testing.T) {
 		j.Survive = true
 	})
 	n := names(trace)
-	if n["rank 1 has handed nothing over"] != 1 || n["send"] < timelineLaps || !strings.Contains(report, "nothing came from ranks [1]") {
+	if n["rank 1 has handed nothing over"] != 1 || n["send"] < timelineLaps ||
+		!strings.Contains(report, "nothing came from ranks [1]") {
 		t.Errorf("%v, reported %s", n, report)
 	}
 }
@@ -152,7 +154,8 @@ func TestTimelineAcrossClocks(t *testing.T) {
 	trace, _ := runTimeline(t, func(j *launch.Job) {
 		script := filepath.Join(t.TempDir(), "rank")
 		lock := filepath.Join(t.TempDir(), "first")
-		text := fmt.Sprintf("#!/bin/sh\nif mkdir %s 2>/dev/null; then exec %s; fi\nexec unshare %s %s\n", lock, j.Program, apart, j.Program)
+		text := fmt.Sprintf("#!/bin/sh\nif mkdir %s 2>/dev/null; then exec %s; fi\nexec unshare %s %s\n", lock, j.Program,
+			apart, j.Program)
 		if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +164,8 @@ func TestTimelineAcrossClocks(t *testing.T) {
 	})
 	checkFlows(t, trace)
 	text := trace.String()
-	if !strings.Contains(text, "by messages and barriers in both directions") || !strings.Contains(text, "messages received before they were sent=0") {
+	if !strings.Contains(text, "by messages and barriers in both directions") ||
+		!strings.Contains(text, "messages received before they were sent=0") {
 		t.Errorf("%s", text)
 	}
 }

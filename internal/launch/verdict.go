@@ -108,7 +108,8 @@ func (r *Running) blame(dead []*rank) {
 	if r.job.Survive {
 		next = "the others go on"
 	}
-	r.report("weft run: rank %d on %s failed after %v: %s; %s\n", first.number, first.place.name, after, first.exit.Cause, next)
+	r.report("weft run: rank %d on %s failed after %v: %s; %s\n", first.number, first.place.name, after, first.exit.Cause,
+		next)
 }
 
 // interrupt takes note of a signal to us that ends programs.

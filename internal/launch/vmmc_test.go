@@ -25,7 +25,8 @@ func neighbours(ctx context.Context, p *weft.Proc) error {
 	}
 	defer e.Close()
 	told := p.Signal()
-	cfg := &vmmc.ExportConfig{Ranks: []int{(p.Rank() + 2) % 3}, Notify: func(context.Context, vmmc.Notification) { told.Set() }}
+	cfg := &vmmc.ExportConfig{Ranks: []int{(p.Rank() + 2) % 3},
+		Notify: func(context.Context, vmmc.Notification) { told.Set() }}
 	plain, err := e.Export(ctx, "plain", n, cfg)
 	if err != nil {
 		return err

@@ -83,9 +83,11 @@ func (j *Job) checkSize() error {
 	case j.N < 1 || j.N > maxRanks:
 		return &InvalidError{"-n", strconv.Itoa(j.N), fmt.Sprintf("must be from 1 to %d", maxRanks)}
 	case j.PerPod < 1 || j.N%j.PerPod != 0:
-		return &InvalidError{"-per-pod", strconv.Itoa(j.PerPod), fmt.Sprintf("must divide the %d ranks of -n, so that all pods are alike", j.N)}
+		return &InvalidError{"-per-pod", strconv.Itoa(j.PerPod),
+			fmt.Sprintf("must divide the %d ranks of -n, so that all pods are alike", j.N)}
 	case j.Port < 1024 || j.Port > 65535:
-		return &InvalidError{"-port", strconv.Itoa(j.Port), "must be from 1024 to 65535, which a program without privileges may listen on"}
+		return &InvalidError{"-port", strconv.Itoa(j.Port),
+			"must be from 1024 to 65535, which a program without privileges may listen on"}
 	case j.Restarts < 0:
 		return &InvalidError{"-restart", strconv.Itoa(j.Restarts), "must be 0 or more"}
 	case j.Restarts > 0 && !j.JobSet:
@@ -105,14 +107,18 @@ func (j *Job) checkNames() error {
 		return &InvalidError{"-name", j.Name, rule}
 	}
 	if longest := j.pod(j.Pods() - 1); len(longest) > maxLabel {
-		return &InvalidError{"-name", j.Name, fmt.Sprintf("the host name of the last pod, %s, would have %d characters: at most %d are allowed; choose a shorter -name",
-			longest, len(longest), maxLabel)}
+		return &InvalidError{"-name", j.Name,
+			fmt.Sprintf("the host name of the last pod, %s, would have %d characters: at most %d are allowed; choose a "+
+				"shorter -name",
+				longest, len(longest), maxLabel)}
 	}
 	if len(j.secretName()) > maxLabel {
-		return &InvalidError{"-name", j.Name, fmt.Sprintf("must have at most %d characters", maxLabel-len(j.secretName())+len(j.Name))}
+		return &InvalidError{"-name", j.Name,
+			fmt.Sprintf("must have at most %d characters", maxLabel-len(j.secretName())+len(j.Name))}
 	}
 	if j.Namespace != "" && (!namespace.MatchString(j.Namespace) || len(j.Namespace) > maxLabel) {
-		return &InvalidError{"-namespace", j.Namespace, "must be lower-case letters, digits and -, at most 63, beginning and ending with a letter or digit (RFC 1123)"}
+		return &InvalidError{"-namespace", j.Namespace,
+			"must be lower-case letters, digits and -, at most 63, beginning and ending with a letter or digit (RFC 1123)"}
 	}
 	return nil
 }
@@ -126,7 +132,9 @@ func (j *Job) checkProgram() error {
 	case j.Program == "":
 		return &InvalidError{"PROGRAM", j.Program, "which program of the image is to run? For example: -- /program -class A"}
 	case strings.HasPrefix(j.Program, "./"):
-		return &InvalidError{"PROGRAM", j.Program, "must be a path in the image, such as /program: nothing is built or copied here; docs/KUBERNETES.md has a Dockerfile"}
+		return &InvalidError{"PROGRAM", j.Program,
+			"must be a path in the image, such as /program: nothing is built or copied here; docs/KUBERNETES.md has a " +
+				"Dockerfile"}
 	}
 	for _, text := range append([]string{j.Program}, j.Args...) {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {

@@ -70,7 +70,8 @@ func TestRanksRecognizeThemselves(t *testing.T) {
 					t.Fatalf("rank %d: %v", rank, err)
 				}
 				where := net.JoinHostPort(p.Hosts[0], fmt.Sprint(p.Ports[0]))
-				if p.Way.Name != "kubernetes" || p.Rank != rank || p.Size != j.N || where != j.Rendezvous() || string(p.Secret) != hex.EncodeToString(j.Secret) {
+				if p.Way.Name != "kubernetes" || p.Rank != rank || p.Size != j.N || where != j.Rendezvous() ||
+					string(p.Secret) != hex.EncodeToString(j.Secret) {
 					t.Errorf("rank %d: %s, rank %d of %d, at %s", rank, p.Way.Name, p.Rank, p.Size, where)
 				}
 			}
@@ -116,7 +117,8 @@ func TestContainersBecomeAJob(t *testing.T) {
 	}
 	for rank, cmd := range all {
 		err := cmd.Wait()
-		if said := cmd.Stdout.(*bytes.Buffer).String(); err != nil || !strings.Contains(said, fmt.Sprintf("rank %d of 4 received", rank)) {
+		if said := cmd.Stdout.(*bytes.Buffer).String(); err != nil ||
+			!strings.Contains(said, fmt.Sprintf("rank %d of 4 received", rank)) {
 			t.Errorf("rank %d: %v: %s", rank, err, said)
 		}
 	}

@@ -37,7 +37,8 @@ func (l *Lab) Lose(share float64) error {
 // enter each host: where they leave it their sender would be told. What AF_XDP takes off
 // the driver's queue is spared.
 func (l *Lab) Trouble(t Trouble) (end func() error, err error) {
-	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SchedCLS, License: "Apache-2.0", Instructions: t.program()})
+	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SchedCLS, License: "Apache-2.0",
+		Instructions: t.program()})
 	if err != nil {
 		return nil, fmt.Errorf("weft: lab: classifier: %w", err)
 	}
@@ -126,7 +127,8 @@ func (t Trouble) program() (p asm.Instructions) {
 	// A copy goes to the end of the queue, or the frame itself, where it is marked.
 	add(setMark(mark)...)
 	p[len(p)-2] = p[len(p)-2].WithSymbol("repeat")
-	add(asm.Mov.Reg(asm.R1, asm.R6), asm.LoadMem(asm.R2, asm.R6, skbIfindex, asm.Word), asm.Mov.Imm(asm.R3, 1), asm.FnCloneRedirect.Call())
+	add(asm.Mov.Reg(asm.R1, asm.R6), asm.LoadMem(asm.R2, asm.R6, skbIfindex, asm.Word), asm.Mov.Imm(asm.R3, 1),
+		asm.FnCloneRedirect.Call())
 	add(setMark(0)...)
 	add(asm.Mov.Imm(asm.R0, tcxNext), asm.Return())
 

@@ -138,7 +138,8 @@ func wire(a netns.NsHandle, nameA string, b netns.NsHandle, nameB string, mtu in
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = nameA
 	attrs.MTU = mtu
-	return in.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: nameB, PeerNamespace: netlink.NsFd(b), PeerMTU: uint32(mtu)})
+	return in.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: nameB, PeerNamespace: netlink.NsFd(b),
+		PeerMTU: uint32(mtu)})
 }
 
 // bridge joins all namespaces by a switch, the k-th.

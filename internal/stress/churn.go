@@ -39,7 +39,8 @@ func churn(s *scene) {
 			if a.rng.IntN(3) == 0 {
 				ctx, cancel = a.brief(a.ctx)
 			}
-			err := a.do(fmt.Sprintf("Send(%d, %d bytes) to a port that comes and goes", receiver, len(b)), func() error { return port.Send(ctx, receiver, b) })
+			err := a.do(fmt.Sprintf("Send(%d, %d bytes) to a port that comes and goes", receiver, len(b)),
+				func() error { return port.Send(ctx, receiver, b) })
 			cancel()
 			closedThere(a, "Send", err)
 		}

@@ -46,7 +46,8 @@ func collective(s *scene) {
 
 // operate does one operation with run, which reports whether it succeeded, and checks what
 // comes of it.
-func operate(a *actor, g *coll.Group, which, root, n int, run func(what string, f func(ctx context.Context) error) bool) bool {
+func operate(a *actor, g *coll.Group, which, root, n int,
+	run func(what string, f func(ctx context.Context) error) bool) bool {
 	size := g.Size()
 	me := g.Rank()
 	value := func(rank, i int) int64 { return int64(rank*1_000_003 + i*7 + which) }
@@ -57,7 +58,8 @@ func operate(a *actor, g *coll.Group, which, root, n int, run func(what string, 
 	check := func(op string, got []int64, want func(i int) int64) {
 		for i, v := range got {
 			if v != want(i) {
-				a.found("%s: %s of %d members, %d elements, root %d: element %d is %d, not %d", a.name, op, size, n, root, i, v, want(i))
+				a.found("%s: %s of %d members, %d elements, root %d: element %d is %d, not %d", a.name, op, size, n, root, i, v,
+					want(i))
 				return
 			}
 		}

@@ -76,7 +76,8 @@ func Run(ctx context.Context, plan Plan, o Options) (*Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &director{Options: o, plan: plan, dir: dir, notes: make(chan note, 1000), round: -1, meets: map[string][]int{}, met: map[string]bool{}, clocks: map[string]*clocking{}, moved: time.Now()}
+	d := &director{Options: o, plan: plan, dir: dir, notes: make(chan note, 1000), round: -1, meets: map[string][]int{},
+		met: map[string]bool{}, clocks: map[string]*clocking{}, moved: time.Now()}
 	if err := d.run(ctx); err != nil {
 		return nil, err
 	}

@@ -60,7 +60,8 @@ func (r *reader) take(from int, b []byte) {
 		r.a.found("%s: from rank %d: %v", r.a.name, from, err)
 		return
 	case l.scene != r.scene:
-		r.a.found("%s: from rank %d: message %d of rank %d.%d of scene %d in scene %d", r.a.name, from, l.seq, l.from, l.actor, l.scene, r.scene)
+		r.a.found("%s: from rank %d: message %d of rank %d.%d of scene %d in scene %d", r.a.name, from, l.seq, l.from,
+			l.actor, l.scene, r.scene)
 		return
 	case l.from != from:
 		r.a.found("%s: a message of rank %d is said to come from rank %d", r.a.name, l.from, from)
@@ -78,7 +79,8 @@ func (r *reader) take(from int, b []byte) {
 	// have received the next ones already.
 	back := r.several && len(b) > 32<<10
 	if last, ok := r.last[id]; ok && !back && (int(l.seq) < last || int(l.seq) == last && l.kind == data) {
-		r.a.found("%s: message %d (%d bytes) of rank %d.%d came after its message %d", r.a.name, l.seq, len(b), l.from, l.actor, last)
+		r.a.found("%s: message %d (%d bytes) of rank %d.%d came after its message %d", r.a.name, l.seq, len(b), l.from,
+			l.actor, last)
 	}
 	r.last[id] = max(r.last[id], int(l.seq))
 	if l.kind == fin {
@@ -162,7 +164,8 @@ func (l *ledger) String() string {
 					missing = append(missing, seq)
 				}
 			}
-			fmt.Fprintf(&b, "  of rank %d.%d: %d came, %d are to come (-1: not known), missing %v\n", id.from, id.actor, f.count, f.want, missing)
+			fmt.Fprintf(&b, "  of rank %d.%d: %d came, %d are to come (-1: not known), missing %v\n", id.from, id.actor, f.count,
+				f.want, missing)
 		}
 	}
 	return b.String()

@@ -122,7 +122,8 @@ func (h *holder) get(a *actor, take taking, try func(ctx context.Context) (weft.
 	}
 }
 
-func (h *holder) mutual(a *actor, take taking, try func(ctx context.Context) (weft.Grant, bool, error), unlock func() error) bool {
+func (h *holder) mutual(a *actor, take taking, try func(ctx context.Context) (weft.Grant, bool, error),
+	unlock func() error) bool {
 	held, ok := h.get(a, take, try)
 	if !held {
 		return ok
@@ -183,7 +184,8 @@ func (h *holder) permits(a *actor) bool {
 	var before uint64
 	v := a.call("FetchAdd inside", func() (err error) { before, err = h.far.FetchAdd(a.ctx, 0, uint64(n)); return err })
 	if v == fine && before+uint64(n) > permits {
-		a.line.tell(note{Kind: noteError, Rank: a.p.Rank(), Text: fmt.Sprintf("%s: %d permits are taken of %d", a.name, before+uint64(n), permits)})
+		a.line.tell(note{Kind: noteError, Rank: a.p.Rank(),
+			Text: fmt.Sprintf("%s: %d permits are taken of %d", a.name, before+uint64(n), permits)})
 	}
 	if v == fine {
 		v = a.call("FetchAdd inside", func() error { _, err := h.far.FetchAdd(a.ctx, 0, -uint64(n)); return err })

@@ -101,7 +101,8 @@ func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring,
 	settle := func() verdict {
 		worst := fine
 		for _, b := range begun {
-			v := a.call(fmt.Sprintf("Wait for the StartPush of message %d to %d", b.seq, to), func() error { return b.op.Wait(a.ctx) })
+			v := a.call(fmt.Sprintf("Wait for the StartPush of message %d to %d", b.seq, to),
+				func() error { return b.op.Wait(a.ctx) })
 			worst = max(worst, v)
 		}
 		begun = nil
@@ -122,7 +123,8 @@ func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring,
 			} else if way == 2 {
 				from = out.WithRing(a.rng.IntN(rings))
 			}
-			v = a.call(fmt.Sprintf("PushTagged(%d, %d bytes)", to, len(b)), func() error { return from.PushTagged(a.ctx, tag, b) })
+			v = a.call(fmt.Sprintf("PushTagged(%d, %d bytes)", to, len(b)),
+				func() error { return from.PushTagged(a.ctx, tag, b) })
 		case 4:
 			err := a.do(fmt.Sprintf("PushTagged(%d, %d bytes) per message", to, len(b)), func() error { return out.WithStatus(weft.StatusPerMessage).PushTagged(a.ctx, tag, b) })
 			if errors.Is(err, weft.ErrShared) {
@@ -131,7 +133,8 @@ func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring,
 			v = a.judge("Push", err, false)
 		case 5:
 			ctx, cancel := a.brief(a.ctx)
-			err := a.do(fmt.Sprintf("PushTagged(%d, %d bytes) with a context that ends", to, len(b)), func() error { return out.PushTagged(ctx, tag, b) })
+			err := a.do(fmt.Sprintf("PushTagged(%d, %d bytes) with a context that ends", to, len(b)),
+				func() error { return out.PushTagged(ctx, tag, b) })
 			cancel()
 			if v = a.judge("Push", err, true); v == later && outcome(err) == "unknown" {
 				maybe = append(maybe, seq)

@@ -63,7 +63,8 @@ func sendTagged(a *actor, s *scene, to int, name string, count, tags int, plan *
 		label{scene: s.number, from: a.p.Rank(), actor: tag, seq: seqs[tag], kind: data}.pack(b)
 		seqs[tag]++
 		high := a.rng.Uint64() << 8 // the receivers' mask leaves it out
-		if a.call(fmt.Sprintf("PushTagged(%d, %d bytes)", to, len(b)), func() error { return out.PushTagged(a.ctx, high|uint64(tag), b) }) != fine {
+		if a.call(fmt.Sprintf("PushTagged(%d, %d bytes)", to, len(b)),
+			func() error { return out.PushTagged(a.ctx, high|uint64(tag), b) }) != fine {
 			return
 		}
 	}
@@ -111,7 +112,8 @@ func (e *expected) came(a *actor, s *scene, tag int, d *weft.Delivery) {
 	case err != nil:
 		a.found("%s: from rank %d: %v", a.name, d.From, err)
 	case l.scene != s.number || l.from != d.From || l.actor != tag || d.Tag&0xff != uint64(tag):
-		a.found("%s: from rank %d with tag %x: message %d of rank %d with tag %d in scene %d", a.name, d.From, d.Tag, l.seq, l.from, l.actor, l.scene)
+		a.found("%s: from rank %d with tag %x: message %d of rank %d with tag %d in scene %d", a.name, d.From, d.Tag, l.seq,
+			l.from, l.actor, l.scene)
 	case l.seq != e.next[key]:
 		a.found("%s: message %d of rank %d came where message %d should", a.name, l.seq, l.from, e.next[key])
 	}

@@ -144,10 +144,12 @@ func (w *writer) step() bool {
 	switch w.rng.IntN(9) {
 	case 0, 1:
 		scribble(part)
-		return w.call(fmt.Sprintf("Push of %d bytes to %d", n, w.to), func() error { return w.far.Push(w.ctx, w.off()+at, part) }) == fine
+		return w.call(fmt.Sprintf("Push of %d bytes to %d", n, w.to),
+			func() error { return w.far.Push(w.ctx, w.off()+at, part) }) == fine
 	case 2:
 		got := make([]byte, n)
-		if w.call(fmt.Sprintf("Pull of %d bytes from %d", n, w.to), func() error { return w.far.Pull(w.ctx, got, w.off()+at) }) != fine {
+		if w.call(fmt.Sprintf("Pull of %d bytes from %d", n, w.to),
+			func() error { return w.far.Pull(w.ctx, got, w.off()+at) }) != fine {
 			return false
 		}
 		if !bytes.Equal(got, part) {
@@ -167,7 +169,8 @@ func (w *writer) step() bool {
 		if w.rng.IntN(3) == 0 {
 			ctx, cancel = w.brief(w.ctx)
 		}
-		err := w.do(fmt.Sprintf("FetchAdd at %d", w.to), func() error { _, err := w.far.FetchAdd(ctx, wordSum, delta); return err })
+		err := w.do(fmt.Sprintf("FetchAdd at %d", w.to),
+			func() error { _, err := w.far.FetchAdd(ctx, wordSum, delta); return err })
 		cancel()
 		switch v := w.judge("FetchAdd", err, ctx != w.ctx); {
 		case v == fine:
@@ -182,7 +185,8 @@ func (w *writer) step() bool {
 		return w.compareSwap()
 	case 7:
 		w.calls++
-		return w.call(fmt.Sprintf("Swap at %d", w.to), func() error { _, err := w.far.Swap(w.ctx, wordsDone+8*w.me, w.calls); return err }) == fine
+		return w.call(fmt.Sprintf("Swap at %d", w.to),
+			func() error { _, err := w.far.Swap(w.ctx, wordsDone+8*w.me, w.calls); return err }) == fine
 	default:
 		return w.start()
 	}
@@ -246,7 +250,8 @@ func (w *writer) finish(writers int) {
 		b[i] = byte(w.sum >> (8 * i))
 		b[4+i] = byte(w.maybe >> (8 * i))
 	}
-	if w.call(fmt.Sprintf("Push of the total to %d", w.to), func() error { return w.far.Push(w.ctx, wordsTotal+8*w.me, b[:8]) }) != fine {
+	if w.call(fmt.Sprintf("Push of the total to %d", w.to),
+		func() error { return w.far.Push(w.ctx, wordsTotal+8*w.me, b[:8]) }) != fine {
 		return
 	}
 	w.call(fmt.Sprintf("Swap of the last word at %d", w.to), func() error {

@@ -66,8 +66,9 @@ func Rank() bool {
 		return false
 	}
 	r := &rank{
-		began: time.Now(), spoil: os.Getenv(envSpoil), meets: map[string]chan struct{}{}, actors: map[*actor]bool{}, books: map[fmt.Stringer]*scene{},
-		news: make(chan struct{}), told: map[string]bool{}, rounds: make(chan note, 1), leaves: make(chan string, 1),
+		began: time.Now(), spoil: os.Getenv(envSpoil), meets: map[string]chan struct{}{}, actors: map[*actor]bool{},
+		books: map[fmt.Stringer]*scene{},
+		news:  make(chan struct{}), told: map[string]bool{}, rounds: make(chan note, 1), leaves: make(chan string, 1),
 		obituaries: newObituaries(),
 	}
 	r.seed, _ = strconv.ParseUint(os.Getenv(envSeed), 10, 64)
@@ -330,8 +331,10 @@ func (a *actor) judge(what string, err error, ends bool) verdict {
 	case isPeer:
 		n.Ranks = []int{peer.Rank}
 		n.Text = fmt.Sprintf("rank %d is gone: %v", peer.Rank, peer.Cause)
-	case errors.Is(err, weft.ErrClosed), errors.Is(err, weft.ErrBroken), errors.Is(err, weft.ErrNoRegion), errors.Is(err, weft.ErrPeer),
-		errors.Is(err, weft.ErrFenced), errors.Is(err, weft.ErrNotHeld), errors.Is(err, weft.ErrRevoked), errors.Is(err, coll.ErrExcluded):
+	case errors.Is(err, weft.ErrClosed), errors.Is(err, weft.ErrBroken), errors.Is(err, weft.ErrNoRegion),
+		errors.Is(err, weft.ErrPeer),
+		errors.Is(err, weft.ErrFenced), errors.Is(err, weft.ErrNotHeld), errors.Is(err, weft.ErrRevoked),
+		errors.Is(err, coll.ErrExcluded):
 	default:
 		a.found("%s: %s: %v (%T)", a.name, what, err, err)
 		return failed

@@ -25,7 +25,8 @@ func revoke(s *scene) {
 		a.meet(s, "all are there")
 		if !a.quit {
 			a.do("Port.Revoke", func() error { port.Revoke(s.members, errors.New(reason)); return nil })
-			a.want("Recv on a channel that this rank has revoked", weft.ErrRevoked, func() error { _, err := port.Recv(a.ctx); return err })
+			a.want("Recv on a channel that this rank has revoked", weft.ErrRevoked,
+				func() error { _, err := port.Recv(a.ctx); return err })
 			a.progress.Add(1)
 		}
 		return
@@ -38,9 +39,11 @@ func revoke(s *scene) {
 			case 0:
 				err = b.do("RecvFrom the rank that revokes", func() error { _, err := port.RecvFrom(b.ctx, by); return err })
 			case 1:
-				err = b.do("RecvInto, until the channel is revoked", func() error { _, err := port.RecvIntoFrom(b.ctx, by, make([]byte, 8)); return err })
+				err = b.do("RecvInto, until the channel is revoked",
+					func() error { _, err := port.RecvIntoFrom(b.ctx, by, make([]byte, 8)); return err })
 			default:
-				err = b.do("Send of a long message to the rank that revokes", func() error { return port.Send(b.ctx, by, make([]byte, 50_000)) })
+				err = b.do("Send of a long message to the rank that revokes",
+					func() error { return port.Send(b.ctx, by, make([]byte, 50_000)) })
 			}
 			b.revoked(err, channel, by, reason)
 		})

@@ -109,7 +109,8 @@ func open(a *actor, channel int) (port *weft.Port, ok bool) {
 
 // send sends count messages to the members, and to each the end.
 func send(a *actor, s *scene, port *weft.Port, number, count int) {
-	out := &outgoing{a: a, s: s, port: port, number: number, gone: map[int]bool{}, seq: map[int]uint32{}, maybe: map[int][]uint32{}, diary: newDiary(a.name)}
+	out := &outgoing{a: a, s: s, port: port, number: number, gone: map[int]bool{}, seq: map[int]uint32{},
+		maybe: map[int][]uint32{}, diary: newDiary(a.name)}
 	s.note(out.diary)
 	small := a.rng.IntN(3) == 0
 	for range count {
@@ -180,7 +181,8 @@ func (o *outgoing) label(to int, kind uint8) label {
 }
 
 // ways are those that a message can be sent in.
-var ways = []string{"Send", "Send", "Send", "Send that ends", "TrySend", "TrySend", "Reserve", "Reserve", "StartSend", "StartSend"}
+var ways = []string{"Send", "Send", "Send", "Send that ends", "TrySend", "TrySend", "Reserve", "Reserve", "StartSend",
+	"StartSend"}
 
 func outcome(err error) string {
 	var unknown *weft.UnknownOutcomeError
@@ -211,7 +213,8 @@ func (o *outgoing) one(to, n int) {
 	case way < 4:
 		b := o.message(to, n)
 		ctx, cancel := a.brief(a.ctx)
-		err := a.do(fmt.Sprintf("Send(%d, %d bytes) with a context that ends", to, n), func() error { return o.port.Send(ctx, to, b) })
+		err := a.do(fmt.Sprintf("Send(%d, %d bytes) with a context that ends", to, n),
+			func() error { return o.port.Send(ctx, to, b) })
 		v = a.judge("Send", err, true)
 		cancel()
 		o.wrote(to, o.seq[to], n, "Send-"+outcome(err))
@@ -301,7 +304,8 @@ func (o *outgoing) settle() {
 		if a.rng.IntN(8) == 0 {
 			ctx, cancel = a.brief(a.ctx)
 		}
-		err := a.do(fmt.Sprintf("Wait for the StartSend of message %d to %d", m.seq, m.to), func() error { return m.op.Wait(ctx) })
+		err := a.do(fmt.Sprintf("Wait for the StartSend of message %d to %d", m.seq, m.to),
+			func() error { return m.op.Wait(ctx) })
 		cancel()
 		switch a.judge("Op.Wait", err, ctx != a.ctx) {
 		case fine:

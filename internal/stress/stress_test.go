@@ -66,7 +66,8 @@ func TestStress(t *testing.T) {
 // What a sender does wrong is found, each by the check that is meant for it.
 func TestWrongsAreFound(t *testing.T) {
 	for spoil, want := range map[string]string{
-		"lose": "stuck", "repeat": "came twice", "reorder": "came after", "damage": "damaged", "hang": "stuck", "panic": "panic",
+		"lose": "stuck", "repeat": "came twice", "reorder": "came after", "damage": "damaged", "hang": "stuck",
+		"panic": "panic",
 	} {
 		t.Run(spoil, func(t *testing.T) {
 			t.Parallel()

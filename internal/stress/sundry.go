@@ -103,7 +103,8 @@ func (a *actor) regions(name string) {
 	var far *weft.Remote
 	if a.call("At the own rank", func() (err error) { far, err = r.At(a.ctx, a.p.Rank()); return err }) == fine {
 		a.want("Push to what may only be read", weft.ErrReadOnly, func() error { return far.Push(a.ctx, 0, []byte{1}) })
-		a.want("Pull from outside", weft.ErrBounds, func() error { return far.Pull(a.ctx, make([]byte, 10), len(r.Bytes())-5) })
+		a.want("Pull from outside", weft.ErrBounds,
+			func() error { return far.Pull(a.ctx, make([]byte, 10), len(r.Bytes())-5) })
 	}
 	a.call("Region.Close", r.Close)
 	if far != nil {

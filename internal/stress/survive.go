@@ -72,7 +72,8 @@ func (m *survivor) sum(round int) (s sums, has bool) {
 		return s, false
 	}
 	err := m.do("coll.AllReduce, which a death may end", func() error {
-		return errors.Join(coll.AllReduce(m.ctx, m.group, s.values, coll.Sum), coll.AllReduce(m.ctx, m.group, s.seen, coll.Max))
+		return errors.Join(coll.AllReduce(m.ctx, m.group, s.values, coll.Sum),
+			coll.AllReduce(m.ctx, m.group, s.seen, coll.Max))
 	})
 	return s, err == nil
 }
@@ -88,12 +89,14 @@ func (m *survivor) check(round int, s sums) {
 			want += m.value(rank, round, i)
 		}
 		if got != want {
-			m.found("%s: generation %d: the sum of %v is %d at element %d, not %d", m.name, m.group.Generation(), m.group.Members(), got, i, want)
+			m.found("%s: generation %d: the sum of %v is %d at element %d, not %d", m.name, m.group.Generation(),
+				m.group.Members(), got, i, want)
 			return
 		}
 	}
 	if s.seen[0] != ^s.seen[1] {
-		m.found("%s: generation %d: members of %v have agreed on different things", m.name, m.group.Generation(), m.group.Members())
+		m.found("%s: generation %d: members of %v have agreed on different things", m.name, m.group.Generation(),
+			m.group.Members())
 	}
 }
 
@@ -130,7 +133,8 @@ func (m *survivor) part(g *coll.Group) {
 
 // settled reports whether an agreement has come to its end: the death of a member is no reason why it should not.
 func (m *survivor) settled(what string, err error) bool {
-	if !m.leaving.Load() && m.ctx.Err() == nil && (errors.Is(err, weft.ErrPeer) || errors.Is(err, weft.ErrRevoked) || errors.Is(err, context.Canceled)) {
+	if !m.leaving.Load() && m.ctx.Err() == nil &&
+		(errors.Is(err, weft.ErrPeer) || errors.Is(err, weft.ErrRevoked) || errors.Is(err, context.Canceled)) {
 		m.found("%s: %s: %v", m.name, what, err)
 		return false
 	}

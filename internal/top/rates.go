@@ -44,7 +44,8 @@ func (j *Job) since(old *Job, now, before *Sample) {
 		for i := range j.Pairs {
 			p := &j.Pairs[i]
 			o := sent[[2]int{p.From, p.To}]
-			p.Rate = &Rate{Messages: per(p.Messages, o.Messages, seconds), Bytes: per(p.Bytes, o.Bytes, seconds), Resent: per(p.Resent, o.Resent, seconds)}
+			p.Rate = &Rate{Messages: per(p.Messages, o.Messages, seconds), Bytes: per(p.Bytes, o.Bytes, seconds),
+				Resent: per(p.Resent, o.Resent, seconds)}
 		}
 	}
 	slices.SortStableFunc(j.Pairs, func(a, b Pair) int {
@@ -67,7 +68,8 @@ func (r *Rank) since(o *Rank, seconds float64) {
 	if r.Counts == nil || o.Counts == nil {
 		return
 	}
-	r.Rates = &Rates{Sent: rate(&r.Counts.Sent, &o.Counts.Sent, seconds), Received: rate(&r.Counts.Received, &o.Counts.Received, seconds)}
+	r.Rates = &Rates{Sent: rate(&r.Counts.Sent, &o.Counts.Sent, seconds),
+		Received: rate(&r.Counts.Received, &o.Counts.Received, seconds)}
 	r.Rates.Sent.Bytes += per(r.Counts.SentDirect, o.Counts.SentDirect, seconds)
 	r.Rates.Received.Bytes += per(r.Counts.GotDirect, o.Counts.GotDirect, seconds)
 	polled, asleep := waited(r.Counts)

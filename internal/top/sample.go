@@ -165,7 +165,8 @@ func (s *Sample) merge(st *launch.Status) {
 func (s *Sample) jobOf(st *launch.Status) *Job {
 	for _, j := range s.Jobs {
 		for _, r := range j.Ranks {
-			if j.Launcher == 0 && j.Size == len(st.Ranks) && r.Rank < len(st.Ranks) && st.Ranks[r.Rank].PID == r.PID && st.Ranks[r.Rank].Host == r.Host {
+			if j.Launcher == 0 && j.Size == len(st.Ranks) && r.Rank < len(st.Ranks) && st.Ranks[r.Rank].PID == r.PID &&
+				st.Ranks[r.Rank].Host == r.Host {
 				return j
 			}
 		}
@@ -199,7 +200,8 @@ func (j *Job) finish(now time.Time) {
 			p := &r.Counts.Peers[i]
 			if p.Sent.Packets > 0 || p.SentDirect > 0 {
 				j.Pairs = append(j.Pairs, Pair{
-					From: r.Rank, To: p.Rank, Transport: p.Transport, RTT: p.RTT, Messages: p.Sent.Messages, Bytes: p.Sent.Bytes + p.SentDirect, Resent: p.Sent.Resent,
+					From: r.Rank, To: p.Rank, Transport: p.Transport, RTT: p.RTT, Messages: p.Sent.Messages,
+					Bytes: p.Sent.Bytes + p.SentDirect, Resent: p.Sent.Resent,
 				})
 			}
 		}

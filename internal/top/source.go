@@ -81,11 +81,15 @@ func (s *Source) take(told []launch.Status, err error) (*Sample, error) {
 		now.merge(&told[i])
 	}
 	if s.Only != "" {
-		now.Jobs = slices.DeleteFunc(now.Jobs, func(j *Job) bool { return j.Name != s.Only && strconv.Itoa(j.Launcher) != s.Only })
+		now.Jobs = slices.DeleteFunc(now.Jobs, func(j *Job) bool {
+			return j.Name != s.Only &&
+				strconv.Itoa(j.Launcher) != s.Only
+		})
 	}
 	for _, j := range now.Jobs {
 		j.finish(now.Time)
 	}
-	slices.SortFunc(now.Jobs, func(a, b *Job) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(now.Jobs,
+		func(a, b *Job) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Name, b.Name)) })
 	return now, errors.Join(failed...)
 }

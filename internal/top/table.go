@@ -66,7 +66,8 @@ func rated(value func(r *Rates) float64) func(r *Rank) float64 {
 }
 
 var columns = []column{
-	{"rank", func(r *Rank) string { return strconv.Itoa(r.Rank) }, func(a, b *Rank) int { return cmp.Compare(a.Rank, b.Rank) }},
+	{"rank", func(r *Rank) string { return strconv.Itoa(r.Rank) },
+		func(a, b *Rank) int { return cmp.Compare(a.Rank, b.Rank) }},
 	words("host", func(r *Rank) string { return r.Host }),
 	words("pid", func(r *Rank) string { return strconv.Itoa(r.PID) }),
 	words("state", func(r *Rank) string { return r.State }),
@@ -175,7 +176,9 @@ func (j *Job) Lines(pairs int) (lines []string) {
 			if e.Peer >= 0 {
 				about = fmt.Sprintf(", of rank %d", e.Peer)
 			}
-			lines = append(lines, fmt.Sprintf("error at rank %d: %s%s: %d times, last %s", r.Rank, e.Text, about, e.Count, e.Last.Format(time.TimeOnly)))
+			lines = append(lines,
+				fmt.Sprintf("error at rank %d: %s%s: %d times, last %s", r.Rank, e.Text, about, e.Count,
+					e.Last.Format(time.TimeOnly)))
 		}
 	}
 	return lines

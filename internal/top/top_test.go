@@ -21,11 +21,13 @@ var moment = time.Unix(1000, 0)
 func page(rank, size int, bytes, polled uint64) directory.Rank {
 	return directory.Rank{Alive: false, Snapshot: &counters.Snapshot{
 		Rank: rank, Size: size, PID: 100 + rank, Job: "j", Host: "h", Program: "prog", Started: moment,
-		Sent: counters.Flow{Messages: bytes / 10, Packets: bytes / 10, Bytes: bytes / 2}, SentDirect: bytes - bytes/2, Memory: 3 << 20,
-		Waits: []counters.WaitCounts{{Operation: "receive", Wait: counters.Wait{Count: 1, Polled: polled}}},
+		Sent: counters.Flow{Messages: bytes / 10, Packets: bytes / 10, Bytes: bytes / 2}, SentDirect: bytes - bytes/2,
+		Memory: 3 << 20,
+		Waits:  []counters.WaitCounts{{Operation: "receive", Wait: counters.Wait{Count: 1, Polled: polled}}},
 		Peers: []counters.PeerCounts{{
 			Rank: (rank + 1) % size, Transport: "udp", RTT: 40 * time.Microsecond,
-			Sent: counters.Flow{Messages: bytes / 10, Packets: bytes / 10, Bytes: bytes / 2, Resent: uint64(rank)}, SentDirect: bytes - bytes/2,
+			Sent:       counters.Flow{Messages: bytes / 10, Packets: bytes / 10, Bytes: bytes / 2, Resent: uint64(rank)},
+			SentDirect: bytes - bytes/2,
 		}},
 	}}
 }
@@ -52,10 +54,12 @@ func TestRates(t *testing.T) {
 	now := sample(4, nil)
 	now.Since(before)
 	j := now.Jobs[0]
-	if r := j.Ranks[2].Rates; r == nil || r.Sent.Bytes != 2000 || r.Sent.Messages != 200 || r.Polling != 0.5 || r.Asleep != 0 {
+	if r := j.Ranks[2].Rates; r == nil || r.Sent.Bytes != 2000 || r.Sent.Messages != 200 || r.Polling != 0.5 ||
+		r.Asleep != 0 {
 		t.Errorf("%+v", r)
 	}
-	if len(j.Pairs) != 2 || j.Pairs[0].From != 2 || j.Pairs[0].To != 0 || j.Pairs[0].Rate.Bytes != 2000 || j.Pairs[1].From != 1 {
+	if len(j.Pairs) != 2 || j.Pairs[0].From != 2 || j.Pairs[0].To != 0 || j.Pairs[0].Rate.Bytes != 2000 ||
+		j.Pairs[1].From != 1 {
 		t.Errorf("%+v", j.Pairs)
 	}
 	back := sample(1, nil) // as if the pages had been made anew
@@ -75,7 +79,8 @@ func TestMerge(t *testing.T) {
 		ranks[1].Waiting = []counters.Waiting{{Operation: "receive", Peer: 2, Since: moment.Add(-time.Second)}}
 	})
 	st := launch.Status{PID: 42, Program: "/bin/prog", Started: moment, Ranks: []waitgraph.Report{
-		{Rank: 0, Host: "h", PID: 100, Waits: []waitgraph.Wait{{For: "lock", Name: "l", ID: 1, Rank: waitgraph.Anyone, Seconds: 1}}},
+		{Rank: 0, Host: "h", PID: 100,
+			Waits: []waitgraph.Wait{{For: "lock", Name: "l", ID: 1, Rank: waitgraph.Anyone, Seconds: 1}}},
 		{Rank: 1, Host: "h", PID: 101, Silent: true},
 		{Rank: 2, Host: "h", PID: 102, Things: []waitgraph.Thing{{What: "lock", ID: 1, Holds: true}}},
 	}}
@@ -95,9 +100,11 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	other := launch.Status{PID: 43, By: "Slurm", Program: "far", Started: moment, Ranks: []waitgraph.Report{
-		{Rank: 0, Host: "far", PID: 1, Counts: &counters.Snapshot{Memory: 9}}, {Rank: 1, Host: "far", PID: 2, Ended: "it left"},
+		{Rank: 0, Host: "far", PID: 1, Counts: &counters.Snapshot{Memory: 9}},
+		{Rank: 1, Host: "far", PID: 2, Ended: "it left"},
 	}}
-	if s.merge(&other); len(s.Jobs) != 2 || s.Jobs[1].Ranks[0].Counts.Memory != 9 || s.Jobs[1].Ranks[1].State != Ended || !strings.HasPrefix(s.Jobs[1].Title(moment), "Slurm, rank 0 is process 43: far") {
+	if s.merge(&other); len(s.Jobs) != 2 || s.Jobs[1].Ranks[0].Counts.Memory != 9 || s.Jobs[1].Ranks[1].State != Ended ||
+		!strings.HasPrefix(s.Jobs[1].Title(moment), "Slurm, rank 0 is process 43: far") {
 		t.Errorf("%+v", s.Jobs)
 	}
 }
@@ -121,7 +128,8 @@ func TestTable(t *testing.T) {
 		view View
 		want string
 	}{
-		{View{}, "012"}, {View{Reverse: true}, "210"}, {View{Sort: "outB/s"}, "210"}, {View{Sort: "outB/s", Reverse: true}, "012"},
+		{View{}, "012"}, {View{Reverse: true}, "210"}, {View{Sort: "outB/s"}, "210"},
+		{View{Sort: "outB/s", Reverse: true}, "012"},
 		{View{Filter: "other"}, "1"}, {View{Sort: "host"}, "102"}, {View{Sort: "memory"}, "012"},
 	} {
 		if got := order(c.view); got != c.want {
@@ -129,7 +137,8 @@ func TestTable(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	if err := s.WriteText(&text, View{}); err != nil || !strings.Contains(text.String(), "2 → 0 by udp: 2.0KiB/s, 200 messages/s, round trip 40µs, 2 packets resent") {
+	if err := s.WriteText(&text, View{}); err != nil ||
+		!strings.Contains(text.String(), "2 → 0 by udp: 2.0KiB/s, 200 messages/s, round trip 40µs, 2 packets resent") {
 		t.Errorf("%v\n%s", err, &text)
 	}
 	b, err := json.Marshal(j)
@@ -171,7 +180,8 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	press := func(k tcell.Key, r rune) bool { return term.handle(tcell.NewEventKey(k, r, tcell.ModNone)) }
-	shows("job 1 of 1, others started it: prog, 3 ranks", "outB/s", "killed", "2 → 0 by udp", "it is gone, of rank 1: 3 times", keys)
+	shows("job 1 of 1, others started it: prog, 3 ranks", "outB/s", "killed", "2 → 0 by udp",
+		"it is gone, of rank 1: 3 times", keys)
 	press(tcell.KeyRune, 'r')
 	term.draw()
 	if text := drawn(screen); strings.Index(text, "102 ") > strings.Index(text, "100 ") {
@@ -186,7 +196,8 @@ func TestTerminal(t *testing.T) {
 	if text := drawn(screen); strings.Contains(text, " 101 ") || !strings.Contains(text, " 102 ") {
 		t.Errorf("not filtered:\n%s", text)
 	}
-	for _, k := range []tcell.Key{tcell.KeyRight, tcell.KeyLeft, tcell.KeyLeft, tcell.KeyTab, tcell.KeyUp, tcell.KeyDown, tcell.KeyPgDn, tcell.KeyPgUp} {
+	for _, k := range []tcell.Key{tcell.KeyRight, tcell.KeyLeft, tcell.KeyLeft, tcell.KeyTab, tcell.KeyUp, tcell.KeyDown,
+		tcell.KeyPgDn, tcell.KeyPgUp} {
 		if press(k, 0) {
 			t.Errorf("key %v ends it", k)
 		}

@@ -68,7 +68,8 @@ func Listen(address string, source Source) (*Server, error) {
 	token := rand.Text()
 	s := &Server{address: fmt.Sprintf("http://%s/%s/", l.Addr(), token), listener: l}
 	s.http = http.Server{
-		Handler: handler(token, source), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: handler(token, source), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 16 << 10,
 	}
 	go s.http.Serve(l)
 	return s, nil
@@ -86,7 +87,8 @@ func handler(token string, source Source) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{token}/{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'")
+		w.Header().Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'")
 		_, _ = w.Write(page)
 	})
 	mux.HandleFunc("GET /{token}/state", func(w http.ResponseWriter, r *http.Request) {

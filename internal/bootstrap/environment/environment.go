@@ -128,7 +128,8 @@ func Recognize(e Environment) (Plan, error) {
 		return p, nil
 	}
 	if wanted != "" {
-		return Plan{}, fmt.Errorf("weft: %s=%s, and the variables of that are not set: %s", EnvLauncher, wanted, marks(wanted))
+		return Plan{}, fmt.Errorf("weft: %s=%s, and the variables of that are not set: %s", EnvLauncher, wanted,
+			marks(wanted))
 	}
 	return Plan{Way: Way{Name: None, Title: "nobody"}, Size: 1}, nil
 }
@@ -271,7 +272,8 @@ func (p *Plan) secret(e Environment) error {
 	}
 	switch p.Trusted = e.Get(EnvTrust) == "1"; {
 	case text != "" && len(text) < leastSecret:
-		return fmt.Errorf("%s has %d bytes: must have at least %d, at random; head -c 32 /dev/urandom | base64 makes some", name, len(text), leastSecret)
+		return fmt.Errorf("%s has %d bytes: must have at least %d, at random; head -c 32 /dev/urandom | base64 makes some",
+			name, len(text), leastSecret)
 	case text != "":
 		p.Secret = []byte(text)
 		p.Trusted = false
@@ -279,8 +281,10 @@ func (p *Plan) secret(e Environment) error {
 		// Rank 0 makes one, and PMI hands it to the others.
 	case p.Trusted:
 	default:
-		return &MissingVariable{EnvSecret, fmt.Sprintf("ranks recognize each other by it. Set it, or %s, to the same in all ranks (head -c 32 /dev/urandom | base64 makes one); "+
-			"where only the job's user reaches its hosts, %s=1 does without", EnvSecretFile, EnvTrust)}
+		return &MissingVariable{EnvSecret,
+			fmt.Sprintf("ranks recognize each other by it. Set it, or %s, to the same in all ranks (head -c 32 /dev/urandom "+
+				"| base64 makes one); "+
+				"where only the job's user reaches its hosts, %s=1 does without", EnvSecretFile, EnvTrust)}
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ const secretText = " WEFT_SECRET=a-secret-of-a-test"
 
 // What each launcher sets is recognized, and an inner launcher before an outer one.
 func TestRecognize(t *testing.T) {
-	slurm := "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=2 SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=9 SLURM_STEP_NODELIST=n[01-16] SLURM_NODEID=1 "
+	slurm := "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=2 SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=9 " +
+		"SLURM_STEP_NODELIST=n[01-16] SLURM_NODEID=1 "
 	torch := "RANK=1 WORLD_SIZE=4 LOCAL_RANK=0 MASTER_ADDR=m MASTER_PORT=29500 "
 	for text, want := range map[string]struct {
 		way        string

@@ -40,7 +40,8 @@ type meeting struct {
 func newMeeting(text, label string, secret []byte) (*meeting, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("weft: %s=%q: must be etcd://HOST:PORT/PREFIX, with commas between several HOST:PORT", EnvRendezvous, text)
+		return nil, fmt.Errorf("weft: %s=%q: must be etcd://HOST:PORT/PREFIX, with commas between several HOST:PORT",
+			EnvRendezvous, text)
 	}
 	var members []string
 	for m := range strings.SplitSeq(u.Host, ",") {

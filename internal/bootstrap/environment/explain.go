@@ -15,14 +15,16 @@ func Explain(e Environment) (lines []string) {
 	case p.Way.Name == None:
 		lines = append(lines, "a program that is started here is a job of one: "+p.Way.nobody())
 	default:
-		lines = append(lines, fmt.Sprintf("a program that is started here is %s, by %s (%s)", p.who(), p.Way.Title, p.Way.say(e)))
+		lines = append(lines,
+			fmt.Sprintf("a program that is started here is %s, by %s (%s)", p.who(), p.Way.Title, p.Way.say(e)))
 		if p.Size != 1 {
 			lines = append(lines, p.where(), p.guarded())
 		}
 	}
 	for _, w := range ways {
 		if w.found(e) && (w.Title != p.Way.Title) {
-			lines = append(lines, fmt.Sprintf("also found, and not used: %s (%s); %s=%s chooses it", w.Title, w.say(e), EnvLauncher, w.Name))
+			lines = append(lines,
+				fmt.Sprintf("also found, and not used: %s (%s); %s=%s chooses it", w.Title, w.say(e), EnvLauncher, w.Name))
 		}
 	}
 	return lines

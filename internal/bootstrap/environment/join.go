@@ -41,7 +41,8 @@ func Join(ctx context.Context, notice func(string)) (bootstrap.Source, error) {
 	if plan.Size == 1 {
 		return bootstrap.NewLocal(1)[0], nil
 	}
-	return (&joining{env: e, plan: plan, host: thisHost(e.Name), bind: bindHost(e.Get("WEFT_BIND")), notice: notice}).join(ctx)
+	return (&joining{env: e, plan: plan, host: thisHost(e.Name), bind: bindHost(e.Get("WEFT_BIND")),
+		notice: notice}).join(ctx)
 }
 
 // forget takes out of the environment what is this process's alone: its children are no ranks, and
@@ -150,7 +151,8 @@ func (j *joining) listen(ctx context.Context) (net.Listener, error) {
 			}
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
-			return nil, fmt.Errorf("weft: rank 0 must serve the others (ports %v): %w; %s=HOST:PORT names another place", ports, err, EnvRendezvous)
+			return nil, fmt.Errorf("weft: rank 0 must serve the others (ports %v): %w; %s=HOST:PORT names another place", ports,
+				err, EnvRendezvous)
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):
@@ -182,7 +184,8 @@ func (j *joining) beacon(s *rendezvous.Store) beacon {
 
 // meet joins the job at the store of this process, or at that of rank 0, which is at one of the
 // addresses that where returns.
-func (j *joining) meet(ctx context.Context, store *rendezvous.Store, where func(context.Context) ([]string, error)) (*Source, error) {
+func (j *joining) meet(ctx context.Context, store *rendezvous.Store,
+	where func(context.Context) ([]string, error)) (*Source, error) {
 	if store == nil {
 		found, err := rendezvous.Dial(ctx, rendezvous.Dialling{
 			Addresses: where, Member: j.member(), Secret: j.plan.key(), Notice: j.notice,

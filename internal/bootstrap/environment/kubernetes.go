@@ -46,8 +46,9 @@ func readIndexedJob(e Environment) (p Plan, err error) {
 		break
 	}
 	if p.Size == 0 {
-		return p, &MissingVariable{EnvSize, fmt.Sprintf("a Job does not tell its pods how many they are. Add to the container: "+
-			"env: [{name: %s, value: \"N\"}], with N the completions; or %s=%s for jobs of one", EnvSize, EnvLauncher, None)}
+		return p, &MissingVariable{EnvSize,
+			fmt.Sprintf("a Job does not tell its pods how many they are. Add to the container: "+
+				"env: [{name: %s, value: \"N\"}], with N the completions; or %s=%s for jobs of one", EnvSize, EnvLauncher, None)}
 	}
 	p.Label = "kubernetes"
 	first, ok := firstPod(e, pod)
@@ -56,8 +57,10 @@ func readIndexedJob(e Environment) (p Plan, err error) {
 		p.Hosts = []string{first}
 		p.Ports = []int{DefaultPort}
 	} else if p.Size > 1 && e.Get(EnvRendezvous) == "" {
-		return p, &MissingVariable{EnvRendezvous, "this pod (" + e.Name + ") has no name in a service, from which that of rank 0 would follow. " +
-			"The Job needs a headless Service (clusterIP: None, publishNotReadyAddresses: true, selector job-name) and in the pod's template subdomain: SERVICE; " +
+		return p, &MissingVariable{EnvRendezvous, "this pod (" + e.Name +
+			") has no name in a service, from which that of rank 0 would follow. " +
+			"The Job needs a headless Service (clusterIP: None, publishNotReadyAddresses: true, selector job-name) and in " +
+			"the pod's template subdomain: SERVICE; " +
 			"weft k8s prints such manifests. Or set it to JOB-0.SERVICE"}
 	}
 	return p, nil

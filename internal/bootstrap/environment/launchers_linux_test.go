@@ -198,7 +198,8 @@ func TestVariables(t *testing.T) {
 		var ranks []*process
 		for i := range 4 {
 			ranks = append(ranks, begin(t, []string{
-				secret, fmt.Sprint("RANK=", i), "WORLD_SIZE=4", fmt.Sprint("LOCAL_RANK=", i), "MASTER_ADDR=localhost", "MASTER_PORT=" + port,
+				secret, fmt.Sprint("RANK=", i), "WORLD_SIZE=4", fmt.Sprint("LOCAL_RANK=", i), "MASTER_ADDR=localhost",
+				"MASTER_PORT=" + port,
 				"TORCHELASTIC_RUN_ID=" + t.Name(), "TORCHELASTIC_RESTART_COUNT=0", "TORCHELASTIC_USE_AGENT_STORE=True",
 			}, is, "-class", class()))
 		}
@@ -226,7 +227,8 @@ func TestKubernetes(t *testing.T) {
 	}
 	pod := func(i int) *process {
 		script := `hostname "$1" && mount --bind "$0" /etc/hosts && shift && exec "$@"`
-		return begin(t, []string{EnvSecret + "=a secret for a test of pods", fmt.Sprint("JOB_COMPLETION_INDEX=", i), EnvSize + "=4"},
+		return begin(t, []string{EnvSecret + "=a secret for a test of pods", fmt.Sprint("JOB_COMPLETION_INDEX=", i),
+			EnvSize + "=4"},
 			"unshare", "-m", "-u", "sh", "-c", script, table, fmt.Sprint("sort-", i), is, "-class", class())
 	}
 	write(1)
@@ -245,8 +247,10 @@ func startEtcd(t *testing.T) string {
 	client := "http://127.0.0.1:" + freePort(t)
 	peer := "http://127.0.0.1:" + freePort(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	c := exec.CommandContext(ctx, "etcd", "--data-dir", t.TempDir(), "--listen-client-urls", client, "--advertise-client-urls", client,
-		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--log-level", "error")
+	c := exec.CommandContext(ctx, "etcd", "--data-dir", t.TempDir(), "--listen-client-urls", client,
+		"--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer,
+		"--log-level", "error")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +267,8 @@ func TestEtcd(t *testing.T) {
 	need(t, "etcd")
 	is := program(t, "weft/examples/nas/is")
 	at := startEtcd(t)
-	env := []string{EnvSecret + "=a secret for a test of etcd", EnvSize + "=4", EnvRendezvous + "=etcd://" + at + "/jobs/sort"}
+	env := []string{EnvSecret + "=a secret for a test of etcd", EnvSize + "=4",
+		EnvRendezvous + "=etcd://" + at + "/jobs/sort"}
 	var ranks []*process
 	for range 4 {
 		ranks = append(ranks, begin(t, env, is, "-class", class()))

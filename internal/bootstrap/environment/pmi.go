@@ -30,7 +30,8 @@ type beacon struct {
 
 // String returns a beacon as text with letters, digits and :.,- only.
 func (b beacon) String() string {
-	return strings.Join(append([]string{"1", b.host, strconv.Itoa(b.port), hex.EncodeToString(b.secret)}, b.addresses...), ",")
+	return strings.Join(append([]string{"1", b.host, strconv.Itoa(b.port), hex.EncodeToString(b.secret)}, b.addresses...),
+		",")
 }
 
 // parseBeacon reads one.
@@ -70,7 +71,8 @@ func (b beacon) where(host string) (all []string) {
 func (j *joining) joinPMI(ctx context.Context) (*Source, error) {
 	get := j.env.Get
 	c, err := pmi.Open(ctx, pmi.Address{
-		FD: get("PMI_FD"), Port: get("PMI_PORT"), ID: get("PMI_ID"), Rank: get("PMI_RANK"), Size: get("PMI_SIZE"), Job: get("PMI_JOBID"),
+		FD: get("PMI_FD"), Port: get("PMI_PORT"), ID: get("PMI_ID"), Rank: get("PMI_RANK"), Size: get("PMI_SIZE"),
+		Job: get("PMI_JOBID"),
 	})
 	if err != nil {
 		return nil, err
@@ -98,7 +100,8 @@ func (j *joining) joinPMI(ctx context.Context) (*Source, error) {
 		}
 	}
 	if err := c.Fence(ctx); err != nil {
-		return nil, fmt.Errorf("weft: rank %d of %d at the barrier of PMI, to which all ranks must come: %w", c.Rank(), c.Size(), err)
+		return nil, fmt.Errorf("weft: rank %d of %d at the barrier of PMI, to which all ranks must come: %w", c.Rank(),
+			c.Size(), err)
 	}
 	where := func(context.Context) ([]string, error) { return nil, nil }
 	if store == nil {

@@ -17,9 +17,11 @@ import (
 // A rank 0 that may not have a connection to each of the others says so at once.
 func TestTooFewDescriptors(t *testing.T) {
 	hello := program(t, "weft/examples/hello")
-	env := []string{EnvSecret + "=a secret for a test of limits", "WEFT_RANK=0", "WEFT_SIZE=100", "WEFT_RENDEZVOUS=localhost:" + freePort(t)}
+	env := []string{EnvSecret + "=a secret for a test of limits", "WEFT_RANK=0", "WEFT_SIZE=100",
+		"WEFT_RENDEZVOUS=localhost:" + freePort(t)}
 	out, err := run(t, env, "sh", "-c", "ulimit -n 64; exec "+hello)
-	if err == nil || strings.Count(out, "\n") != 1 || !strings.Contains(out, "needs about 120 descriptors: it may have 64 (ulimit -n)") {
+	if err == nil || strings.Count(out, "\n") != 1 ||
+		!strings.Contains(out, "needs about 120 descriptors: it may have 64 (ulimit -n)") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -32,7 +34,8 @@ func TestQuestions(t *testing.T) {
 	var said bytes.Buffer
 	for i := range 2 {
 		c := exec.CommandContext(t.Context(), ping, "-count", "1000000000")
-		c.Env = append(c.Environ(), EnvSecret+"=a secret for a test of questions", fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2", EnvLiveness+"=1m",
+		c.Env = append(c.Environ(), EnvSecret+"=a secret for a test of questions", fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2",
+			EnvLiveness+"=1m",
 			"WEFT_RENDEZVOUS=localhost:"+port)
 		if i == 0 {
 			c.Stderr = &said
@@ -44,7 +47,8 @@ func TestQuestions(t *testing.T) {
 	}
 	pid := ranks[0].Process.Pid
 	var jobs []launch.Status
-	for end := time.Now().Add(30 * time.Second); len(jobs) == 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); len(jobs) == 0 &&
+		time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		jobs, _ = launch.Jobs(pid) // there is none at first
 	}
 	if len(jobs) != 1 || jobs[0].PID != pid || jobs[0].By != "variables of weft's own" || len(jobs[0].Ranks) != 2 {

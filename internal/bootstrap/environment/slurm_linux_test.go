@@ -109,7 +109,8 @@ SwitchType=switch/none
 KillWait=5
 `, s.host, s.lab.Hosts[0].IP, s.dir)
 	for i, h := range s.lab.Hosts {
-		conf += fmt.Sprintf("NodeName=n%d NodeHostname=%s NodeAddr=%s Port=17001 CPUs=4 RealMemory=1000 State=UNKNOWN\n", i+1, s.host, h.IP)
+		conf += fmt.Sprintf("NodeName=n%d NodeHostname=%s NodeAddr=%s Port=17001 CPUs=4 RealMemory=1000 State=UNKNOWN\n", i+1,
+			s.host, h.IP)
 		table += fmt.Sprintf("%s n%d\n", h.IP, i+1)
 	}
 	table += fmt.Sprintf("%s %s\n", s.lab.Hosts[0].IP, s.host)

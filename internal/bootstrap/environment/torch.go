@@ -17,7 +17,8 @@ func (p *Plan) master(e Environment, prefix string) error {
 	port := e.Get(prefix + "MASTER_PORT")
 	if host == "" {
 		if p.Size > 1 && e.Get(EnvRendezvous) == "" {
-			return &MissingVariable{prefix + "MASTER_ADDR", "where is rank 0? Set it, or " + EnvRendezvous + ", to its host in all ranks"}
+			return &MissingVariable{prefix + "MASTER_ADDR",
+				"where is rank 0? Set it, or " + EnvRendezvous + ", to its host in all ranks"}
 		}
 		return nil
 	}
@@ -59,7 +60,8 @@ func readPET(e Environment) (p Plan, err error) {
 		return p, err
 	}
 	if each := e.Get("PET_NPROC_PER_NODE"); each != "" && each != "1" {
-		return p, fmt.Errorf("PET_NPROC_PER_NODE=%s: torchrun would start as many on each node, and this process is the only one here: "+
+		return p, fmt.Errorf("PET_NPROC_PER_NODE=%s: torchrun would start as many on each node, and this process is the "+
+			"only one here: "+
 			"set it to 1, or let torchrun --no-python start the program", each)
 	}
 	nodes := e.Get("PET_NNODES")

@@ -20,7 +20,8 @@ type Client struct {
 
 // New returns a client of a cluster, whose members are tried in turn.
 func New(members []string) *Client {
-	return &Client{members: members, http: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}}}
+	return &Client{members: members,
+		http: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}}}
 }
 
 // Close lets go of idle connections.
@@ -121,7 +122,8 @@ func (c *Client) List(ctx context.Context, prefix string) (keys []string, revisi
 		Header header `json:"header"`
 		Kvs    []pair `json:"kvs"`
 	}
-	err = c.call(ctx, "/v3/kv/range", map[string]any{"key": []byte(prefix), "range_end": after(prefix), "keys_only": true}, &reply)
+	err = c.call(ctx, "/v3/kv/range", map[string]any{"key": []byte(prefix), "range_end": after(prefix), "keys_only": true},
+		&reply)
 	for _, kv := range reply.Kvs {
 		keys = append(keys, string(kv.Key))
 	}

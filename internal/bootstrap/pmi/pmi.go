@@ -131,7 +131,8 @@ func (c *Client) begin(a Address) error {
 func (c *Client) within(ctx context.Context, f func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stop := context.AfterFunc(ctx, func() { c.c.Close() }) // a reply that comes later would be taken for that of another request
+	// a reply that comes later would be taken for that of another request
+	stop := context.AfterFunc(ctx, func() { c.c.Close() })
 	defer stop()
 	err := f()
 	if cause := ctx.Err(); err != nil && cause != nil {
@@ -156,7 +157,8 @@ func (c *Client) Version() string { return c.speak.version() }
 // letters, digits and -_+/.,:=() only.
 func (c *Client) Put(ctx context.Context, key, value string) error {
 	if len(value) > MaxValue || !plain(key) || !plain(value) {
-		return fmt.Errorf("weft: pmi: put of %d bytes under %q: at most %d, of letters, digits and -_+/.,:=()", len(value), key, MaxValue)
+		return fmt.Errorf("weft: pmi: put of %d bytes under %q: at most %d, of letters, digits and -_+/.,:=()", len(value),
+			key, MaxValue)
 	}
 	return c.within(ctx, func() error { return c.speak.put(c, key, value) })
 }

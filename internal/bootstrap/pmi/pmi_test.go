@@ -94,7 +94,8 @@ func (s *server) two(rank int, c net.Conn, in *bufio.Reader) {
 		cmd := said["cmd"]
 		switch cmd {
 		case "fullinit":
-			reply(fmt.Sprintf("cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=%s;size=%d;appnum=-1;", said["pmirank"], s.size))
+			reply(fmt.Sprintf("cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=%s;size=%d;appnum=-1;",
+				said["pmirank"], s.size))
 		case "job-getid":
 			reply("cmd=job-getid-response;rc=0;jobid=7.0;")
 		case "kvs-put":
@@ -291,13 +292,15 @@ func TestValues(t *testing.T) {
 
 // Whatever a server answers, a client ends, and does not panic.
 func FuzzOne(f *testing.F) {
-	f.Add([]byte("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\ncmd=my_kvsname kvsname=k\ncmd=get_result rc=0 value=v found=TRUE\ncmd=barrier_out\n"))
+	f.Add([]byte("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\ncmd=my_kvsname kvsname=k\n" +
+		"cmd=get_result rc=0 value=v found=TRUE\ncmd=barrier_out\n"))
 	f.Add([]byte("cmd=initack\ncmd=set size=3\ncmd=set rank=x\n"))
 	f.Fuzz(func(t *testing.T, b []byte) { converse(b, Address{Port: "x", ID: "1"}) })
 }
 
 func FuzzTwo(f *testing.F) {
-	begin := "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\ncmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n"
+	begin := "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\n" +
+		"cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n"
 	f.Add([]byte(begin + "34    cmd=fullinit-response;rc=0;rank=0;"))
 	f.Add([]byte(begin + "-1    cmd=fullinit-response;rc=0;rank=0;"))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -22,7 +22,8 @@ type Dialling struct {
 
 	Member bootstrap.Member // who looks for it
 	Secret []byte
-	Notice func(string) // is told after ten seconds, and then each time that another reason keeps the store from being found
+	// is told after ten seconds, and then each time that another reason keeps the store from being found
+	Notice func(string)
 }
 
 // Times of looking for the store.
@@ -34,7 +35,8 @@ const (
 )
 
 // ErrSecret reports a store that another secret guards.
-var ErrSecret = errors.New("weft: rank 0's store is guarded by another secret: all ranks need the same WEFT_SECRET or WEFT_SECRET_FILE")
+var ErrSecret = errors.New("weft: rank 0's store is guarded by another secret: all ranks need the same WEFT_SECRET " +
+	"or WEFT_SECRET_FILE")
 
 // Dial finds the store, joins, and returns when all ranks have. It tries until ctx ends:
 // names that do not resolve yet and stores that are not there yet are no errors. What is

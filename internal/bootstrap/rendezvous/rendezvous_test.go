@@ -375,12 +375,14 @@ func TestServingRankDies(t *testing.T) {
 func FuzzRecords(f *testing.F) {
 	here := newStream(nil, talk(), true)
 	f.Add(here.seal.Append(nil, []byte(`{"op":"join"}`+"\n"), nil))
-	f.Add(append(newStream(nil, talk(), true).seal.Append(nil, []byte(`{"op":"join"}`+"\n"), nil), 48, 0, 0, 0)) // a head alone
+	// a head alone
+	f.Add(append(newStream(nil, talk(), true).seal.Append(nil, []byte(`{"op":"join"}`+"\n"), nil), 48, 0, 0, 0))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := newStream(end{bytes.NewReader(b)}, talk(), false)
 		n, err := io.Copy(io.Discard, s)
-		if err == nil && n > 0 && !bytes.Equal(b, newStream(nil, talk(), true).seal.Append(nil, []byte(`{"op":"join"}`+"\n"), nil)) {
+		if err == nil && n > 0 &&
+			!bytes.Equal(b, newStream(nil, talk(), true).seal.Append(nil, []byte(`{"op":"join"}`+"\n"), nil)) {
 			t.Errorf("%d bytes that nobody has sealed", n)
 		}
 	})

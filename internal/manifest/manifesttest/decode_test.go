@@ -151,7 +151,8 @@ func TestIndexedJob(t *testing.T) {
 	c := pod.Containers[0]
 	equal(t, "the limit of memory", c.Resources.Limits.Memory().String(), "4Gi")
 	equal(t, "the request of processors", c.Resources.Requests.Cpu().String(), "2")
-	equal(t, "WEFT_RENDEZVOUS", value(t, c, "WEFT_RENDEZVOUS"), fmt.Sprintf("%s-0.%s:%d", d.job.Name, d.service.Name, c.Ports[0].ContainerPort))
+	equal(t, "WEFT_RENDEZVOUS", value(t, c, "WEFT_RENDEZVOUS"),
+		fmt.Sprintf("%s-0.%s:%d", d.job.Name, d.service.Name, c.Ports[0].ContainerPort))
 	equal(t, "WEFT_SIZE", value(t, c, "WEFT_SIZE"), "8")
 	equal(t, "WEFT_BIND", value(t, c, "WEFT_BIND"), "field status.podIP")
 }
@@ -233,7 +234,8 @@ func TestJobSet(t *testing.T) {
 	c := d.pod().Containers[0]
 	want := fmt.Sprintf("%s-%s-0-0.%s:61060", d.set.Metadata.Name, r.Name, d.set.Spec.Network.Subdomain)
 	equal(t, "WEFT_RENDEZVOUS", value(t, c, "WEFT_RENDEZVOUS"), want)
-	equal(t, "WEFT_RESTART", value(t, c, "WEFT_RESTART"), "field metadata.annotations['jobset.sigs.k8s.io/restart-attempt']")
+	equal(t, "WEFT_RESTART", value(t, c, "WEFT_RESTART"),
+		"field metadata.annotations['jobset.sigs.k8s.io/restart-attempt']")
 }
 
 func TestSeveralRanksInAPod(t *testing.T) {
@@ -256,8 +258,10 @@ func TestSeveralRanksInAPod(t *testing.T) {
 // Text of every kind reaches the program as it was given: no YAML and no expansion changes it.
 func TestTextIsKept(t *testing.T) {
 	texts := []string{
-		"", " ", "yes", "null", "~", "1e3", "0440", "a: b", "- a", "# no comment", "{a}", "[a]", "'", `"`, `\`, "a\nb", "a\tb", "\r", "\x7f",
-		"$", "$$", "$(WEFT_SIZE)", "$$(WEFT_SIZE)", "é", "😀", "\u2028", "\ufeff", "---", "{{.Secret}}", "%", "&a", "*a", "!a", "|", ">", "@", "`",
+		"", " ", "yes", "null", "~", "1e3", "0440", "a: b", "- a", "# no comment", "{a}", "[a]", "'", `"`, `\`, "a\nb",
+		"a\tb", "\r", "\x7f",
+		"$", "$$", "$(WEFT_SIZE)", "$$(WEFT_SIZE)", "é", "😀", "\u2028", "\ufeff", "---", "{{.Secret}}", "%", "&a", "*a", "!a",
+		"|", ">", "@", "`",
 	}
 	j := plain()
 	j.Program = "/a program: $(X)"
@@ -307,7 +311,8 @@ func TestNames(t *testing.T) {
 			host, _, _ := strings.Cut(j.Rendezvous(), ".")
 			last := strings.TrimSuffix(host, "0") + fmt.Sprint(j.Pods()-1)
 			for _, errs := range [][]string{
-				content.IsDNS1123Label(last), content.IsDNS1123Label(name), content.IsDNS1123Subdomain(name + "-secret"), content.IsLabelValue(name),
+				content.IsDNS1123Label(last), content.IsDNS1123Label(name), content.IsDNS1123Subdomain(name + "-secret"),
+				content.IsLabelValue(name),
 			} {
 				if len(errs) > 0 {
 					t.Errorf("%s, JobSet %v: %v", name, set, errs)

@@ -74,7 +74,8 @@ func open(t *testing.T, address string) *browser {
 	if err != nil {
 		t.Skip("chromium is not installed")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1200, 1100), chromedp.WSURLReadTimeout(2*time.Minute))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1200, 1100),
+		chromedp.WSURLReadTimeout(2*time.Minute))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
@@ -106,7 +107,8 @@ func (b *browser) holds(expression string) error {
 func (b *browser) shows(element, text string) {
 	b.t.Helper()
 	if err := b.holds(fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", element, text)); err != nil {
-		is, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.textContent ?? ''", element)))
+		is, _ := chromedp.Run(b.ctx,
+			chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.textContent ?? ''", element)))
 		b.t.Fatalf("%s does not show %q but %q: %v", element, text, is, err)
 	}
 }
@@ -140,7 +142,8 @@ func TestPageOfRunningJob(t *testing.T) {
 	job := build(t, ".", "./job")
 	for _, n := range []int{2, 64} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			b := open(t, start(t, weft, "run", "-n", fmt.Sprint(n), "-http", "127.0.0.1:0", job, "-messages", "20", "-size", "512"))
+			b := open(t, start(t, weft, "run", "-n", fmt.Sprint(n), "-http", "127.0.0.1:0", job, "-messages", "20", "-size",
+				"512"))
 			b.shows("#summary", map[int]string{2: "2 ranks, 40 messages, 20 KiB", 64: "64 ranks, 1,280 messages, 640 KiB"}[n])
 			b.do(chromedp.KeyEvent(kb.ArrowRight))
 			b.shows("#pair", "rank 0 to rank 1")
@@ -178,7 +181,8 @@ func TestPageOfRecording(t *testing.T) {
 	weft := build(t, weftModule, "./cmd/weft")
 	file := filepath.Join(t.TempDir(), "timeline")
 	halo := build(t, weftModule, "./examples/halo")
-	sim := exec.Command(weft, "sim", "-n", "1000", "-topology", "torus:25x40", "-timeline", file, halo, "-rows", "4000", "-steps", "1")
+	sim := exec.Command(weft, "sim", "-n", "1000", "-topology", "torus:25x40", "-timeline", file, halo, "-rows", "4000",
+		"-steps", "1")
 	if text, err := sim.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
