@@ -154,7 +154,9 @@ func TestManifestsHaveFreshSecrets(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h", "perf targets -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "info -h", "doctor -h", "k8s -h", "sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
+	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h",
+		"perf targets -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "info -h", "doctor -h", "k8s -h", "sim -h",
+		"sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)

@@ -74,7 +74,9 @@ func listenAs(t *testing.T, network string) (net.Listener, endpoint) {
 	case "tcp":
 		e.address = "127.0.0.1:0"
 	case "weft between hosts":
-		e.network, e.address, e.cfg.Key = "weft", "127.0.0.1:0", bytes.Repeat([]byte("key"), stream.MinKey)
+		e.network = "weft"
+e.address = "127.0.0.1:0"
+e.cfg.Key = bytes.Repeat([]byte("key"), stream.MinKey)
 	}
 	l, err := e.listen(t.Context())
 	if err != nil {

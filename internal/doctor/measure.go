@@ -100,7 +100,11 @@ func (m *meter) meet(ctx context.Context, other int) Peer {
 	seen.Measured = measured
 	for _, peer := range m.p.Peers() { // after the messages, when the transport knows the path
 		if peer.Rank == other {
-			seen.Transport, seen.Why, seen.Path, seen.Guard, seen.MTU = peer.Transport, peer.Why, peer.Path, peer.Guard, peer.MTU
+			seen.Transport = peer.Transport
+seen.Why = peer.Why
+seen.Path = peer.Path
+seen.Guard = peer.Guard
+seen.MTU = peer.MTU
 		}
 	}
 	return seen

@@ -15,7 +15,8 @@ import (
 func barrier(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
-	algorithms := []weft.BarrierAlgorithm{"", "", "auto", "central", "tree", "dissemination", "aligned", "dynamic", "rbcq1", "shared", "two-level", "shuffle"}
+	algorithms := []weft.BarrierAlgorithm{"", "", "auto", "central", "tree", "dissemination", "aligned", "dynamic",
+		"rbcq1", "shared", "two-level", "shuffle"}
 	algorithm := algorithms[s.shared.IntN(len(algorithms))]
 	phases := 1 + s.shared.IntN(30)
 	n := len(s.members)

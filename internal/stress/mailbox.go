@@ -88,7 +88,8 @@ func mailbox(s *scene) {
 // put puts count messages into a mailbox, and the end.
 func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring, rings int) {
 	var out *weft.Sender
-	if a.call(fmt.Sprintf("Sender(%d)", to), func() (err error) { out, err = a.p.AttachMailbox(a.ctx, to, name); return err }) != fine {
+	if a.call(fmt.Sprintf("Sender(%d)", to),
+		func() (err error) { out, err = a.p.AttachMailbox(a.ctx, to, name); return err }) != fine {
 		return
 	}
 	seq := uint32(0)
@@ -126,7 +127,8 @@ func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring,
 			v = a.call(fmt.Sprintf("PushTagged(%d, %d bytes)", to, len(b)),
 				func() error { return from.PushTagged(a.ctx, tag, b) })
 		case 4:
-			err := a.do(fmt.Sprintf("PushTagged(%d, %d bytes) per message", to, len(b)), func() error { return out.WithStatus(weft.StatusPerMessage).PushTagged(a.ctx, tag, b) })
+			err := a.do(fmt.Sprintf("PushTagged(%d, %d bytes) per message", to, len(b)),
+				func() error { return out.WithStatus(weft.StatusPerMessage).PushTagged(a.ctx, tag, b) })
 			if errors.Is(err, weft.ErrShared) {
 				continue
 			}
@@ -142,7 +144,8 @@ func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring,
 			}
 		default:
 			var op *weft.Op
-			v = a.call(fmt.Sprintf("StartPush(%d, %d bytes)", to, len(b)), func() (err error) { op, err = out.StartPushTagged(tag, b); return err })
+			v = a.call(fmt.Sprintf("StartPush(%d, %d bytes)", to, len(b)),
+				func() (err error) { op, err = out.StartPushTagged(tag, b); return err })
 			if v == fine {
 				if begun = append(begun, started{op, seq}); len(begun) > a.rng.IntN(4) {
 					v = settle()

@@ -53,7 +53,8 @@ func matching(s *scene) {
 
 func sendTagged(a *actor, s *scene, to int, name string, count, tags int, plan *rand.Rand) {
 	var out *weft.Sender
-	if a.call(fmt.Sprintf("Sender(%d)", to), func() (err error) { out, err = a.p.AttachMailbox(a.ctx, to, name); return err }) != fine {
+	if a.call(fmt.Sprintf("Sender(%d)", to),
+		func() (err error) { out, err = a.p.AttachMailbox(a.ctx, to, name); return err }) != fine {
 		return
 	}
 	seqs := make([]uint32, tags)

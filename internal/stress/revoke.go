@@ -80,7 +80,8 @@ func abandon(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
 	var group *coll.Group
-	err := a.do("coll.New", func() (err error) { group, err = coll.Open(a.ctx, a.p, 28_000+s.number, s.members); return err })
+	err := a.do("coll.New",
+		func() (err error) { group, err = coll.Open(a.ctx, a.p, 28_000+s.number, s.members); return err })
 	if !a.abandoned("coll.New", err, a.ctx) { // a member that is ahead may have given up
 		return
 	}

@@ -33,9 +33,11 @@ func sundry(s *scene) {
 			a.do("reports", func() error { a.p.Stats(); a.p.Peers(); a.p.Waiting(); return nil })
 			a.call("Connect", func() error { _, err := a.p.Connect(a.ctx, to); return err })
 		case 4:
-			a.ends("Attach of nothing", func(ctx context.Context) error { _, err := a.p.AttachRegion(ctx, to, "nothing "+s.name); return err })
+			a.ends("Attach of nothing",
+				func(ctx context.Context) error { _, err := a.p.AttachRegion(ctx, to, "nothing "+s.name); return err })
 		case 5:
-			a.ends("Sender of nothing", func(ctx context.Context) error { _, err := a.p.AttachMailbox(ctx, to, "nothing "+s.name); return err })
+			a.ends("Sender of nothing",
+				func(ctx context.Context) error { _, err := a.p.AttachMailbox(ctx, to, "nothing "+s.name); return err })
 		case 6:
 			a.ends("Recv of nothing", func(ctx context.Context) error { _, err := port.Recv(ctx); return err })
 			a.want("TryRecv of nothing", weft.ErrWouldBlock, func() error { _, err := port.TryRecv(); return err })
