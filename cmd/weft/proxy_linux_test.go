@@ -75,8 +75,8 @@ func listenAs(t *testing.T, network string) (net.Listener, endpoint) {
 		e.address = "127.0.0.1:0"
 	case "weft between hosts":
 		e.network = "weft"
-e.address = "127.0.0.1:0"
-e.cfg.Key = bytes.Repeat([]byte("key"), stream.MinKey)
+		e.address = "127.0.0.1:0"
+		e.cfg.Key = bytes.Repeat([]byte("key"), stream.MinKey)
 	}
 	l, err := e.listen(t.Context())
 	if err != nil {

@@ -101,10 +101,10 @@ func (m *meter) meet(ctx context.Context, other int) Peer {
 	for _, peer := range m.p.Peers() { // after the messages, when the transport knows the path
 		if peer.Rank == other {
 			seen.Transport = peer.Transport
-seen.Why = peer.Why
-seen.Path = peer.Path
-seen.Guard = peer.Guard
-seen.MTU = peer.MTU
+			seen.Why = peer.Why
+			seen.Path = peer.Path
+			seen.Guard = peer.Guard
+			seen.MTU = peer.MTU
 		}
 	}
 	return seen
