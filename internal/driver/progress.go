@@ -114,10 +114,28 @@ func (n *Node) react(now monotime.Time) {
 	n.flush(now)
 }
 
-// run is after how many bytes a goroutine that sends lets others of its process have their
-// turn, if one waits for the lock: what that wants to send is to go ahead of what is left of
-// a long message. It takes a transport some tens of microseconds.
-const run = 64 << 10
+// run is how many bytes a goroutine sends before it looks for what has arrived, if other
+// goroutines of its process wait: for the lock, since what they want to send goes ahead of
+// the rest of a long message, or for what a peer sends them. A run takes a transport some
+// tens of microseconds. LongRun holds where no goroutine waits: peers may still ask this
+// process for something, such as a lock or its memory.
+const (
+	run     = 64 << 10
+	longRun = 1 << 20
+)
+
+// longEnough reports whether a goroutine that has sent so many bytes looks for arrivals before
+// it goes on. The lock is held.
+func (n *Node) longEnough(bytes int) bool {
+	switch {
+	case bytes < run || n.cfg.Host != nil:
+		return false
+	case n.pressed() || n.waiting.parked > 0:
+		return true
+	default:
+		return bytes >= longRun
+	}
+}
 
 // flush sends what the engine has to send, or a run of it, tells the calls that have ended,
 // and dials the peers that are missing, unless the node is closed. The lock is held.
@@ -130,7 +148,7 @@ func (n *Node) flush(now monotime.Time) {
 		return
 	}
 	for bytes := 0; ; {
-		if bytes >= run && n.pressed() && n.cfg.Host == nil {
+		if n.longEnough(bytes) {
 			n.pause(now)
 			break
 		}

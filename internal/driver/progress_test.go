@@ -1,0 +1,136 @@
+package driver
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"weft/internal/doorbell"
+	"weft/internal/engine"
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/transport"
+)
+
+// A sink is a transport to one peer, an engine, that takes whatever is sent at once. It
+// measures how much is sent between two looks for arrivals.
+type sink struct {
+	transport.Steady
+
+	bell       transport.Doorbell
+	peer       *engine.Engine
+	port       *msg.Port // of the peer
+	op         msg.Op    // its receive
+	in         [][]byte
+	lent       int
+	run, worst int // bytes since the last look, and the most of them
+}
+
+const sinkMTU = 64 << 10
+
+func (*sink) Caps() transport.Caps     { return transport.Caps{Name: "sink", MTU: sinkMTU, Reliable: true} }
+func (*sink) PeerMTU(int) int          { return sinkMTU }
+func (*sink) Lane(int) transport.Lane  { return nil }
+func (*sink) Memory() transport.Memory { return nil }
+func (*sink) Dial(int, string) error   { return nil }
+func (*sink) Card() string             { return "" }
+func (*sink) Forget(int)               {}
+func (*sink) MemoryBytes() uint64      { return 0 }
+func (*sink) Arm()                     {}
+func (*sink) Close() error             { return nil }
+func (s *sink) Pending() bool          { return len(s.in) > 0 }
+func (s *sink) Release()               { s.in = s.in[s.lent:] }
+
+func (s *sink) Send(pkts []transport.Out) int {
+	for _, p := range pkts {
+		s.run += len(p.Header) + len(p.Payload)
+		s.worst = max(s.worst, s.run)
+		s.peer.Recv(0, 0, append(slices.Clone(p.Header), p.Payload...))
+	}
+	if s.op.State == msg.Offered {
+		s.port.Fetch(&s.op)
+	}
+	var answers [1]link.Packet
+	for {
+		_, k, _ := s.peer.Output(0, answers[:])
+		if k == 0 {
+			break
+		}
+		s.in = append(s.in, append(slices.Clone(answers[0].Header), answers[0].Payload...))
+		s.peer.Taken(0, 0, k, k, answers[:])
+		s.bell.Wake(true)
+	}
+	return len(pkts)
+}
+
+func (s *sink) Poll(dst []transport.In) int {
+	s.run = 0
+	s.lent = min(len(s.in), len(dst))
+	for i, b := range s.in[:s.lent] {
+		dst[i] = transport.In{From: 1, Data: b}
+	}
+	return s.lent
+}
+
+// TestBulkLooksForArrivals: a goroutine that sends a long message, for which its transport
+// always has room, looks for arrivals every LongRun bytes, and every run when another
+// goroutine waits for a message.
+func TestBulkLooksForArrivals(t *testing.T) {
+	one := func() uint64 { return 1 }
+	s := &sink{bell: doorbell.NewChan(), peer: engine.New(engine.Config{Rank: 1, Size: 2, Job: 1, Incarnation: 1, Rand: one})}
+	s.peer.Connect(0, 0, engine.Path{MTU: sinkMTU})
+	n := New(Config{
+		Engine: engine.Config{Rank: 0, Size: 2, Job: 1, Incarnation: 1, Rand: one},
+		Wait:   Waiting{Budget: time.Minute}, // the goroutine that sends polls until all is sent
+		Route:  func(int) (Route, error) { return Route{Transport: s}, nil },
+	})
+	n.Start(s.bell, s)
+	n.connect(1, Route{Transport: s})
+	bulk, err := n.Open(1, msg.Config{})
+	peer, err2 := s.peer.Msg.Open(1, msg.Config{})
+	short, err3 := n.Open(2, msg.Config{})
+	if err != nil || err2 != nil || err3 != nil {
+		t.Fatal(err, err2, err3)
+	}
+	s.port = peer
+	long := make([]byte, 8*longRun)
+	send := func() {
+		t.Helper()
+		s.op = msg.Op{Kind: msg.Recv, Peer: msg.Any, Buf: make([]byte, len(long))}
+		s.port.Start(&s.op)
+		c := NewCall()
+		defer c.Free()
+		c.Msg.Kind, c.Msg.Peer = msg.Send, 1
+		c.Msg.Buf = long
+		if err := n.Message(context.Background(), bulk, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.worst = 0
+	if send(); s.worst < longRun || s.worst > longRun+2*sinkMTU {
+		t.Errorf("%d bytes between two looks for arrivals, want about %d", s.worst, longRun)
+	}
+	n.mu.Lock()
+	n.waiting.budget = 0 // the next goroutine that waits parks at once
+	n.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		_, _, _ = n.Receive(ctx, short, msg.Any, nil)
+		close(over)
+	}()
+	for parked := 0; parked == 0; runtime.Gosched() {
+		n.mu.Lock()
+		parked = n.waiting.parked
+		n.mu.Unlock()
+	}
+	s.worst = 0
+	if send(); s.worst > run+2*sinkMTU {
+		t.Errorf("%d bytes between two looks while another goroutine waits, want about %d", s.worst, run)
+	}
+	cancel()
+	<-over
+	n.Close(0)
+}
