@@ -62,6 +62,12 @@ func Targets() []Target {
 	return hostTargets()
 }
 
+// AllTargets returns all targets, whether they can be measured from here or not.
+func AllTargets() []Target {
+	const hosts = 4
+	return slices.Concat(hostTargets(), labTargets(), lossyTargets(), sortTargets(hosts))
+}
+
 // FindTargets returns the targets with the given names, or all of them if no name is given.
 func FindTargets(names []string) ([]Target, error) {
 	all := Targets()
