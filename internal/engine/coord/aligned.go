@@ -39,25 +39,27 @@ func (b *barrier) ping(now monotime.Time) {
 		return
 	}
 	b.clock.round++
-	b.layer.send(b.member(0), wire.Event{Kind: wire.EventPing, ID: b.o.ID, Phase: uint64(now)})
+	b.layer.send(b.member(0), wire.Ping{ID: b.o.ID, Sent: uint64(now)}.Event())
 }
 
 // pong answers.
-func (l *Layer) pong(now monotime.Time, from int, f wire.Event) {
-	l.send(from, wire.Event{Kind: wire.EventPong, ID: f.ID, Phase: f.Phase, Aux: uint64(now)})
+func (l *Layer) pong(now monotime.Time, from int, v wire.Ping) {
+	l.send(from, wire.Pong{ID: v.ID, Sent: v.Sent, Time: uint64(now)}.Event())
 }
 
 // onPong: the quickest answer tells best.
-func (b *barrier) onPong(now monotime.Time, f wire.Event) {
+func (b *barrier) onPong(now monotime.Time, v wire.Pong) {
 	c := b.clock
-	if c == nil || b.me == 0 || monotime.Time(f.Phase) > now {
+	sent := monotime.Time(v.Sent)
+	if c == nil || b.me == 0 || sent > now {
 		b.layer.Stats.Dropped++
 		return
 	}
-	half := now.Sub(monotime.Time(f.Phase)) / 2
+	half := now.Sub(sent) / 2
 	if c.round%reconsider == 1 || half < c.spread {
-		c.spread, c.delay = half, half
-		c.offset = monotime.Time(f.Aux).Sub(monotime.Time(f.Phase).Add(half))
+		c.spread = half
+		c.delay = half
+		c.offset = monotime.Time(v.Time).Sub(sent.Add(half))
 	}
 	if c.round < questions {
 		b.ping(now)
@@ -66,52 +68,60 @@ func (b *barrier) onPong(now monotime.Time, f wire.Event) {
 	if !c.ready {
 		c.ready = true
 		if b.arrived > b.done {
-			b.input(now, b.arrived, 0, wire.Event{})
+			b.input(now, 0, wire.Token{Phase: b.arrived})
 		}
 	}
 }
 
 // noteDelay notes how far a member is that has arrived.
-func (c *clock) noteDelay(f wire.Event) {
-	if f.Kind == wire.EventToken && f.Slot == 0 {
-		c.farthest = max(c.farthest, min(time.Duration(f.Aux), time.Second))
+func (c *clock) noteDelay(gate int, v wire.Token) {
+	if gate == 0 {
+		c.farthest = max(c.farthest, min(time.Duration(v.Time), time.Second))
 	}
+}
+
+// An instant says when the members go on: by the first member's clock, or so long after
+// they hear of it.
+type instant struct {
+	time     uint64
+	relative bool
 }
 
 // release decides when all may go on, at the master; at the others it works out
 // what the master has decided.
-func (b *barrier) release(now monotime.Time, f wire.Event) wire.Event {
+func (b *barrier) release(now monotime.Time, v wire.Token) instant {
 	c := b.clock
 	switch {
-	case b.me != 0 && f.Flag:
-		c.due = now.Add(time.Duration(f.Aux))
+	case b.me != 0 && v.Relative:
+		c.due = now.Add(time.Duration(v.Time))
 	case b.me != 0:
-		c.due = monotime.Time(f.Aux).Add(-c.offset)
+		c.due = monotime.Time(v.Time).Add(-c.offset)
 	case b.o.Flight != nil:
 		var farthest time.Duration
 		for _, d := range b.o.Flight {
 			farthest = max(farthest, d)
 		}
 		c.due = now.Add(farthest)
-		return wire.Event{Flag: true, Aux: uint64(farthest)}
+		return instant{uint64(farthest), true}
 	default:
 		c.due = now.Add(2*c.farthest + time.Duration(b.size)*slack)
 		c.farthest = 0
-		return wire.Event{Aux: uint64(c.due)}
+		return instant{time: uint64(c.due)}
 	}
-	return wire.Event{}
+	return instant{}
 }
 
 // stamp completes the token that this member sends: with its delay on the way
 // up, with the instant on the way down.
-func (c *clock) stamp(b *barrier, t *wire.Event, i int, release wire.Event) {
+func (c *clock) stamp(b *barrier, t *wire.Token, i int, release instant) {
 	if b.me != 0 {
-		t.Aux = uint64(c.delay)
+		t.Time = uint64(c.delay)
 		return
 	}
-	t.Flag, t.Aux = release.Flag, release.Aux
-	if release.Flag { // how long this one waits after it has heard
-		t.Aux -= uint64(b.o.Flight[i+1])
+	t.Relative = release.relative
+	t.Time = release.time
+	if release.relative { // how long the receiver waits after it has heard
+		t.Time -= uint64(b.o.Flight[i+1])
 	}
 }
 

@@ -118,13 +118,12 @@ func (b *barrier) hello() {
 			told[b.member(s.To)] = true
 		}
 	}
-	b.tellNeighbours(wire.Event{Kind: wire.EventHello, Arg: uint64(b.o.sig)}, func(rank int) bool { return told[rank] })
+	b.tellNeighbours(wire.Hello{ID: b.o.ID, Signature: uint64(b.o.sig)}.Event(), func(rank int) bool { return told[rank] })
 }
 
 // tellNeighbours sends an event about the barrier to all neighbours that are not
 // gone, but those who know.
 func (b *barrier) tellNeighbours(f wire.Event, knows func(rank int) bool) {
-	f.ID = b.o.ID
 	b.neighbours(func(rank int) {
 		if b.layer.gone[rank] == nil && !knows(rank) {
 			b.layer.send(rank, f)
@@ -172,7 +171,7 @@ func (b *barrier) arrive(now monotime.Time) error {
 		return &WindowError{b.o.Name, int(b.window)}
 	}
 	b.arrived++
-	if mutant.On(mutant.LateReset) {
+	if countsLate() {
 		for i, g := range b.plan.Gates {
 			b.missing[b.gateIndex(0, i)] = int32(g.Inputs)
 			b.inputs.reset(0, i)
@@ -181,7 +180,7 @@ func (b *barrier) arrive(now monotime.Time) error {
 	if b.clock != nil && !b.clock.known(b) {
 		return nil // the arrival is told when the master's clock is known
 	}
-	b.input(now, b.arrived, 0, wire.Event{})
+	b.input(now, 0, wire.Token{Phase: b.arrived})
 	return nil
 }
 
@@ -204,18 +203,19 @@ func (b *barrier) cancel(op *Op) bool { return b.waiting.remove(op) }
 func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
 	switch f.Kind {
 	case wire.EventHello:
-		b.agrees(from, f)
+		b.agrees(from, wire.Signature(f))
 	case wire.EventToken:
-		return b.onToken(now, from, f)
+		return b.onToken(now, from, wire.ParseToken(f))
 	case wire.EventLeft:
-		if int(f.Rank) >= b.layer.size {
+		v := wire.ParseLeft(f)
+		if int(v.Rank) >= b.layer.size {
 			return wire.ErrField
 		}
-		b.memberGone(int(f.Rank), f.Phase, !f.Flag, errReported)
+		b.memberGone(int(v.Rank), v.Phase, !v.Gone, errReported)
 	case wire.EventPing:
-		b.layer.pong(now, from, f)
+		b.layer.pong(now, from, wire.ParsePing(f))
 	case wire.EventPong:
-		b.onPong(now, f)
+		b.onPong(now, wire.ParsePong(f))
 	default:
 		return wire.ErrField
 	}
@@ -224,29 +224,32 @@ func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
 
 // agrees reports whether a peer says of the barrier what this member does. If
 // not, neither can use it.
-func (b *barrier) agrees(from int, f wire.Event) bool {
-	if f.Arg == uint64(b.o.sig) {
+func (b *barrier) agrees(from int, sig uint64) bool {
+	if sig == uint64(b.o.sig) {
 		return true
 	}
-	b.layer.send(from, wire.Event{Kind: wire.EventRefuse, ID: b.o.ID, Arg: uint64(b.o.sig)})
-	b.fail(b.o.disagree(from, signature(f.Arg)))
+	b.layer.send(from, wire.Refuse{ID: b.o.ID, Signature: uint64(b.o.sig)}.Event())
+	b.fail(b.o.disagree(from, signature(sig)))
 	return false
 }
 
-func (b *barrier) onToken(now monotime.Time, from int, f wire.Event) error {
-	if !b.agrees(from, f) {
+// onToken handles an input that another member gives to a gate of this one.
+// (PROTOCOL §9.5.1)
+func (b *barrier) onToken(now monotime.Time, from int, v wire.Token) error {
+	if !b.agrees(from, v.Signature) {
 		return nil
 	}
-	if b.refused != nil || b.err != nil && f.Phase > b.limit {
+	if b.refused != nil || b.err != nil && v.Phase > b.limit {
 		b.layer.Stats.Dropped++
 		return nil
 	}
-	gate := int(f.Slot)
-	ahead := f.Phase > b.done && f.Phase <= b.arrived+b.window
-	if gate >= len(b.plan.Gates) || !ahead || b.missing[b.gateIndex(f.Phase, gate)] <= 0 || !b.inputs.take(b.phaseIndex(f.Phase), gate, from) {
+	gate := int(v.Gate)
+	open := v.Phase > b.done && v.Phase <= b.arrived+b.window
+	if gate >= len(b.plan.Gates) || !open || b.missing[b.gateIndex(v.Phase, gate)] <= 0 ||
+		!b.inputs.take(b.phaseIndex(v.Phase), gate, from) {
 		return wire.ErrField
 	}
-	b.input(now, f.Phase, gate, f)
+	b.input(now, gate, v)
 	return nil
 }
 
@@ -257,48 +260,60 @@ func (b *barrier) gateIndex(phase uint64, gate int) int {
 
 // phaseIndex is a phase modulo those for which inputs are counted.
 func (b *barrier) phaseIndex(phase uint64) int {
-	if mutant.On(mutant.NoParity) || mutant.On(mutant.LateReset) {
+	if mixesPhases() {
 		phase = 0
 	}
 	return int(phase % (2 * b.window))
 }
 
-// input gives a gate one of its inputs.
-func (b *barrier) input(now monotime.Time, phase uint64, gate int, f wire.Event) {
+// input gives a gate one of its inputs: a token, or that of this member's own arrival.
+func (b *barrier) input(now monotime.Time, gate int, v wire.Token) {
+	phase := v.Phase
 	missing := &b.missing[b.gateIndex(phase, gate)]
 	if b.clock != nil {
-		b.clock.noteDelay(f)
+		b.clock.noteDelay(gate, v)
 	}
 	g := &b.plan.Gates[gate]
-	if *missing--; *missing > 0 && !(mutant.On(mutant.GateEarly) && *missing == 1 && g.Inputs > 2) {
+	if *missing--; *missing > 0 && !opensEarly(*missing, g) {
 		return
 	}
-	if !mutant.On(mutant.LateReset) {
+	if !countsLate() {
 		*missing = int32(g.Inputs) // before anybody is told: one may come again at once
 		b.inputs.reset(b.phaseIndex(phase), gate)
 	}
-	release := wire.Event{}
+	var release instant
 	if b.clock != nil && g.Done {
-		release = b.release(now, f)
+		release = b.release(now, v)
 	}
 	if len(g.Sends) > 0 {
 		b.noteOpened(phase)
 	}
 	for i, s := range g.Sends {
 		if s.To == b.me {
-			b.input(now, phase, s.Gate, wire.Event{})
+			b.input(now, s.Gate, wire.Token{Phase: phase})
 			continue
 		}
-		t := wire.Event{Kind: wire.EventToken, Slot: uint8(s.Gate), ID: b.o.ID, Phase: phase, Arg: uint64(b.o.sig)}
+		t := wire.Token{ID: b.o.ID, Gate: uint8(s.Gate), Phase: phase, Signature: uint64(b.o.sig)}
 		if b.clock != nil {
 			b.clock.stamp(b, &t, i, release)
 		}
-		b.layer.send(b.member(s.To), t)
+		b.layer.send(b.member(s.To), t.Event())
 	}
 	if g.Done && (b.clock == nil || !b.postpone(now, phase)) {
 		b.complete(phase)
 	}
 }
+
+// opensEarly plants a bug: a gate opens one input too early.
+func opensEarly(missing int32, g *Gate) bool {
+	return mutant.On(mutant.GateEarly) && missing == 1 && g.Inputs > 2
+}
+
+// countsLate plants a bug: a barrier counts anew only when the program arrives again.
+func countsLate() bool { return mutant.On(mutant.LateReset) }
+
+// mixesPhases plants a bug: the inputs of all phases are counted together.
+func mixesPhases() bool { return mutant.On(mutant.NoParity) || countsLate() }
 
 // complete lets the program go on.
 func (b *barrier) complete(phase uint64) {
@@ -349,7 +364,8 @@ func (b *barrier) tellBroken() {
 		return
 	}
 	b.brokenTold = true
-	b.tellNeighbours(wire.Event{Kind: wire.EventLeft, Flag: !b.clean, Rank: uint32(b.err.Rank), Phase: b.limit}, none)
+	v := wire.Left{ID: b.o.ID, Rank: uint32(b.err.Rank), Phase: b.limit, Gone: !b.clean}
+	b.tellNeighbours(v.Event(), none)
 }
 
 // fail ends the use of the barrier: ranks disagree on what it is.
@@ -364,7 +380,8 @@ func (b *barrier) fail(err error) {
 		return
 	}
 	// They would wait for this member.
-	b.tellNeighbours(wire.Event{Kind: wire.EventRefuse, Flag: true, Rank: uint32(d.Rank), Arg: uint64(d.sig)}, func(rank int) bool { return rank == d.Rank })
+	v := wire.Refuse{ID: b.o.ID, Signature: uint64(d.sig), Rank: uint32(d.Rank), Other: true}
+	b.tellNeighbours(v.Event(), func(rank int) bool { return rank == d.Rank })
 }
 
 // An owed is how many gates have opened in a phase that send something.
@@ -406,5 +423,5 @@ func (b *barrier) leave() {
 	if b.layer.returning {
 		phase = b.arrived
 	}
-	b.tellNeighbours(wire.Event{Kind: wire.EventLeft, Rank: uint32(b.layer.rank), Phase: phase}, none)
+	b.tellNeighbours(wire.Left{ID: b.o.ID, Rank: uint32(b.layer.rank), Phase: phase}.Event(), none)
 }

@@ -28,12 +28,14 @@ func (c *cond) start(now monotime.Time, op *Op) {
 		op.now(c.err)
 		return
 	}
-	f := wire.Event{ID: c.o.ID, Arg: uint64(c.o.sig)}
+	var f wire.Event
+	serial := c.serial + 1
 	switch op.Kind {
 	case Enter:
-		f.Kind = wire.EventCondWait
+		f = wire.CondWait{ID: c.o.ID, Serial: serial, Signature: uint64(c.o.sig)}.Event()
 	case Signal, Broadcast:
-		f.Kind, f.Flag = wire.EventCondSet, op.Kind == Broadcast
+		all := op.Kind == Broadcast
+		f = wire.CondSet{ID: c.o.ID, Serial: serial, Signature: uint64(c.o.sig), All: all}.Event()
 	case Await:
 		c.await(op)
 		return
@@ -41,9 +43,8 @@ func (c *cond) start(now monotime.Time, op *Op) {
 		op.now(&StateError{c.o.Name, "use", ErrUse, "it is a condition"})
 		return
 	}
-	c.serial++
-	op.serial = c.serial
-	f.Phase = uint64(c.serial)
+	c.serial = serial
+	op.serial = serial
 	c.asked.push(op)
 	c.layer.send(c.o.home, f)
 }
@@ -80,42 +81,54 @@ func (c *cond) cancel(op *Op) bool {
 }
 
 func (c *cond) withdraw(serial uint32) {
-	c.layer.send(c.o.home, wire.Event{Kind: wire.EventCondCancel, ID: c.o.ID, Phase: uint64(serial), Arg: uint64(c.o.sig)})
+	c.layer.send(c.o.home, wire.CondCancel{ID: c.o.ID, Serial: serial, Signature: uint64(c.o.sig)}.Event())
 }
 
 func (c *cond) event(now monotime.Time, from int, f wire.Event) error {
 	if from != c.o.home {
 		return wire.ErrField
 	}
-	serial := uint32(f.Phase)
 	switch f.Kind {
-	case wire.EventCondAck, wire.EventCondCount:
-		c.asked.take(func(op *Op) bool { return op.serial == serial }, func(op *Op) {
-			if op.Kind == Enter {
-				if c.waiters == nil {
-					c.waiters, c.woken = map[uint32]*Op{}, map[uint32]bool{}
-				}
-				c.waiters[serial] = nil
-				op.N = uint64(serial)
-			} else {
-				op.N = f.Aux
-			}
-			c.layer.finish(op, nil)
-		})
+	case wire.EventCondAck:
+		c.answered(wire.ParseCondAck(f).Serial, 0)
+	case wire.EventCondCount:
+		v := wire.ParseCondCount(f)
+		c.answered(v.Serial, v.Woken)
 	case wire.EventCondWake:
-		op, ok := c.waiters[serial]
-		delete(c.waiters, serial)
-		switch {
-		case !ok: // it has given up, and has told the home, which has waked another
-		case op == nil:
-			c.woken[serial] = true
-		default:
-			c.layer.finish(op, nil)
-		}
+		c.wake(wire.ParseCondWake(f).Serial)
 	default:
 		return wire.ErrField
 	}
 	return nil
+}
+
+// answered ends an Enter, or a Signal or Broadcast that has woken so many waiters.
+func (c *cond) answered(serial uint32, woken uint64) {
+	c.asked.take(func(op *Op) bool { return op.serial == serial }, func(op *Op) {
+		op.N = woken
+		if op.Kind == Enter {
+			if c.waiters == nil {
+				c.waiters = map[uint32]*Op{}
+				c.woken = map[uint32]bool{}
+			}
+			c.waiters[serial] = nil
+			op.N = uint64(serial)
+		}
+		c.layer.finish(op, nil)
+	})
+}
+
+// wake lets a waiter go on, or remembers that it need not wait.
+func (c *cond) wake(serial uint32) {
+	op, ok := c.waiters[serial]
+	delete(c.waiters, serial)
+	switch {
+	case !ok: // it has given up, and has told the home, which has woken another
+	case op == nil:
+		c.woken[serial] = true
+	default:
+		c.layer.finish(op, nil)
+	}
 }
 
 func (c *cond) down(rank int, cause *link.PeerError) {
@@ -156,30 +169,36 @@ func (h *condHome) event(from int, f wire.Event) error {
 	if !h.layer.agree(from, f, h.sig) {
 		return nil
 	}
-	o := request{rank: from, serial: uint32(f.Phase)}
-	same := func(w request) bool { return w == o }
 	switch f.Kind {
 	case wire.EventCondWait:
-		h.waiting = append(h.waiting, o)
-		h.tell(wire.EventCondAck, o, 0)
+		v := wire.ParseCondWait(f)
+		h.waiting = append(h.waiting, request{rank: from, serial: v.Serial})
+		h.layer.send(from, wire.CondAck{ID: h.id, Serial: v.Serial}.Event())
 	case wire.EventCondSet:
+		v := wire.ParseCondSet(f)
 		n := uint64(0)
-		for ; len(h.waiting) > 0 && (f.Flag || n == 0); n++ {
-			h.wake(!f.Flag)
+		for ; len(h.waiting) > 0 && (v.All || n == 0); n++ {
+			h.wake(!v.All)
 		}
-		h.tell(wire.EventCondCount, o, n)
+		h.layer.send(from, wire.CondCount{ID: h.id, Serial: v.Serial, Woken: n}.Event())
 	case wire.EventCondCancel:
-		switch {
-		case slices.ContainsFunc(h.waiting, same):
-			h.waiting = slices.DeleteFunc(h.waiting, same)
-		case slices.ContainsFunc(h.woken, same):
-			h.woken = slices.DeleteFunc(h.woken, same)
-			h.wake(true)
-		}
+		h.cancel(request{rank: from, serial: wire.ParseCondCancel(f).Serial})
 	default:
 		return wire.ErrField
 	}
 	return nil
+}
+
+// cancel takes a waiter off the list. If one signal has woken it, the next waiter is woken.
+func (h *condHome) cancel(r request) {
+	same := func(w request) bool { return w == r }
+	switch {
+	case slices.ContainsFunc(h.waiting, same):
+		h.waiting = slices.DeleteFunc(h.waiting, same)
+	case slices.ContainsFunc(h.woken, same):
+		h.woken = slices.DeleteFunc(h.woken, same)
+		h.wake(true)
+	}
 }
 
 // wake wakes who has waited longest, if somebody waits.
@@ -195,11 +214,7 @@ func (h *condHome) wake(one bool) {
 		}
 		h.woken = append(h.woken, o)
 	}
-	h.tell(wire.EventCondWake, o, 0)
-}
-
-func (h *condHome) tell(kind wire.EventKind, o request, n uint64) {
-	h.layer.send(o.rank, wire.Event{Kind: kind, ID: h.id, Phase: uint64(o.serial), Aux: n})
+	h.layer.send(o.rank, wire.CondWake{ID: h.id, Serial: o.serial}.Event())
 }
 
 func (h *condHome) down(rank int) {

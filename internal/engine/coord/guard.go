@@ -39,7 +39,7 @@ func (l *Layer) bind(op *Op) {
 		l.binds[id] = b
 	}
 	b.ops.push(op)
-	l.send(home, wire.Event{Kind: wire.EventBind, ID: id})
+	l.send(home, wire.Bind{Lock: id}.Event())
 }
 
 // LockID returns what the lock of a name is called by those who guard with it.
@@ -72,20 +72,20 @@ func (l *Layer) onBind(from int, f wire.Event) error {
 	if !slices.Contains(fc.guards, from) {
 		fc.guards = append(fc.guards, from)
 	}
-	l.send(from, wire.Event{Kind: wire.EventBound, ID: f.ID, Aux: fc.epoch})
+	l.send(from, wire.Bound{Lock: f.ID, Epoch: fc.epoch}.Event())
 	return nil
 }
 
-func (l *Layer) onBound(from int, f wire.Event) error {
-	if l.homeOf(f.ID) != from {
+func (l *Layer) onBound(from int, v wire.Bound) error {
+	if l.homeOf(v.Lock) != from {
 		return wire.ErrField
 	}
-	b := l.binds[f.ID]
+	b := l.binds[v.Lock]
 	if b == nil {
 		l.Stats.Dropped++
 		return nil
 	}
-	l.peers.Raise(f.ID, f.Aux)
+	l.peers.Raise(v.Lock, v.Epoch)
 	if op := b.ops.pop(); op != nil {
 		l.finish(op, nil)
 	}
@@ -113,7 +113,7 @@ func (l *Layer) fence(id, epoch uint64) (done bool) {
 	for _, g := range fc.guards {
 		if l.gone[g] == nil {
 			fc.missing[g] = true
-			l.send(g, wire.Event{Kind: wire.EventFence, ID: id, Aux: epoch})
+			l.send(g, wire.FenceEpoch{Lock: id, Epoch: epoch}.Event())
 		}
 	}
 	return len(fc.missing) == 0
@@ -121,36 +121,40 @@ func (l *Layer) fence(id, epoch uint64) (done bool) {
 
 // onFence closes the regions of this rank. One that guards nothing with the lock has
 // nothing to close, and does not remember it.
-func (l *Layer) onFence(from int, f wire.Event) error {
-	if l.homeOf(f.ID) != from {
+func (l *Layer) onFence(from int, v wire.FenceEpoch) error {
+	if l.homeOf(v.Lock) != from {
 		return wire.ErrField
 	}
-	if l.binds[f.ID] != nil {
-		l.peers.Raise(f.ID, f.Aux)
+	if l.binds[v.Lock] != nil {
+		l.peers.Raise(v.Lock, v.Epoch)
 	}
-	l.send(from, wire.Event{Kind: wire.EventFenced, ID: f.ID, Aux: f.Aux})
+	l.send(from, wire.Fenced{Lock: v.Lock, Epoch: v.Epoch}.Event())
 	return nil
 }
 
-func (l *Layer) onFenced(from int, f wire.Event) error {
-	fc := l.fences[f.ID]
-	if fc == nil || !fc.missing[from] || f.Aux != fc.epoch {
+// onFenced counts a rank whose regions are closed. When all are, the home goes on.
+func (l *Layer) onFenced(from int, v wire.Fenced) error {
+	fc := l.fences[v.Lock]
+	if fc == nil || !fc.missing[from] || v.Epoch != fc.epoch {
 		l.Stats.Dropped++
 		return nil
 	}
 	delete(fc.missing, from)
-	if h := l.homes[f.ID]; h != nil && len(fc.missing) == 0 {
+	if h := l.homes[v.Lock]; h != nil && len(fc.missing) == 0 {
 		h.fenced()
 	}
 	return nil
 }
+
+// waitsForDead plants a bug: a home waits for the fence of a rank that is gone.
+func waitsForDead() bool { return mutant.On(mutant.FenceOnce) }
 
 // fenceDown: a region that is gone need not be closed.
 func (l *Layer) fenceDown(rank int) {
 	for _, id := range sorted(l.fences) {
 		fc := l.fences[id]
 		fc.guards = slices.DeleteFunc(fc.guards, func(g int) bool { return g == rank })
-		if fc.missing[rank] && !mutant.On(mutant.FenceOnce) {
+		if fc.missing[rank] && !waitsForDead() {
 			delete(fc.missing, rank)
 			if h := l.homes[id]; h != nil && len(fc.missing) == 0 {
 				h.fenced()

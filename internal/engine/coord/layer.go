@@ -218,14 +218,14 @@ func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {
 	}
 	switch {
 	case f.Kind == wire.EventFenced:
-		return l.onFenced(from, f)
+		return l.onFenced(from, wire.ParseFenced(f))
 	case f.Kind < wire.EventRefuse:
 		l.Stats.Homes++
 		return l.atHome(from, f)
 	case f.Kind == wire.EventBound:
-		return l.onBound(from, f)
+		return l.onBound(from, wire.ParseBound(f))
 	case f.Kind == wire.EventFence:
-		return l.onFence(from, f)
+		return l.onFence(from, wire.ParseFenceEpoch(f))
 	}
 	o := l.last
 	if o == nil || o.ID != f.ID {
@@ -236,10 +236,11 @@ func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {
 	}
 	if f.Kind == wire.EventRefuse {
 		l.Stats.Refused++
-		if f.Flag { // it tells of another
-			from = int(f.Rank)
+		v := wire.ParseRefuse(f)
+		if v.Other {
+			from = int(v.Rank)
 		}
-		o.fail(o.disagree(from, signature(f.Arg)))
+		o.fail(o.disagree(from, signature(v.Signature)))
 		return nil
 	}
 	return o.event(now, from, f)
@@ -254,7 +255,7 @@ func (l *Layer) keep(from int, f wire.Event) error {
 		return nil
 	}
 	if l.earlyBy[from] == maxEarly {
-		l.send(from, wire.Event{Kind: wire.EventRefuse, ID: f.ID})
+		l.send(from, wire.Refuse{ID: f.ID}.Event())
 		return nil
 	}
 	l.earlyBy[from]++
@@ -269,7 +270,7 @@ func (l *Layer) atHome(from int, f wire.Event) error {
 	}
 	h := l.homes[f.ID]
 	if h == nil {
-		sig := signature(f.Arg)
+		sig := signature(wire.Signature(f))
 		switch f.Kind {
 		case wire.EventBind:
 			return l.onBind(from, f)
@@ -288,7 +289,7 @@ func (l *Layer) atHome(from int, f wire.Event) error {
 			return nil
 		}
 		if len(l.homes) == maxHomes {
-			l.send(from, wire.Event{Kind: wire.EventRefuse, ID: f.ID})
+			l.send(from, wire.Refuse{ID: f.ID}.Event())
 			return nil
 		}
 		l.homes[f.ID] = h
@@ -306,11 +307,11 @@ func (o *Object) disagree(rank int, there signature) *DisagreeError {
 
 // agree checks that a request says of the object what the others say.
 func (l *Layer) agree(from int, f wire.Event, sig signature) bool {
-	if signature(f.Arg) == sig {
+	if signature(wire.Signature(f)) == sig {
 		return true
 	}
 	l.Stats.Refused++
-	l.send(from, wire.Event{Kind: wire.EventRefuse, ID: f.ID, Arg: uint64(sig)})
+	l.send(from, wire.Refuse{ID: f.ID, Signature: uint64(sig)}.Event())
 	return false
 }
 

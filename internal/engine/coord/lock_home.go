@@ -73,26 +73,27 @@ func (h *lockHome) event(from int, f wire.Event) error {
 	switch f.Kind {
 	case wire.EventLockReq:
 		if h.layer.agree(from, f, h.sig) {
-			h.request(lockRequest{rank: from, serial: uint32(f.Phase)})
+			h.request(lockRequest{rank: from, serial: wire.ParseLockRequest(f).Serial})
 		}
 	case wire.EventLockTry:
 		if h.layer.agree(from, f, h.sig) {
-			h.onTry(lockRequest{rank: from, serial: uint32(f.Phase)})
+			h.onTry(lockRequest{rank: from, serial: wire.ParseLockRequest(f).Serial})
 		}
 	case wire.EventLockReturn:
-		if f.Slot == slotLeaving {
-			h.onLeaving(from, f)
+		if wire.Leaving(f) {
+			h.onLeaving(from, wire.ParseLockState(f))
 		} else {
-			h.onReturn(from, f)
+			h.onReturn(from, wire.ParseLockReturn(f))
 		}
 	case wire.EventLockBusy:
-		return h.onBusy(from, lockRequest{rank: int(f.Rank), serial: uint32(f.Arg)})
+		v := wire.ParseLockBusy(f)
+		return h.onBusy(from, lockRequest{rank: int(v.TryRank), serial: v.TrySerial})
 	case wire.EventLockLost:
 		if h.layer.gone[from] == nil && !h.hasToken {
 			h.beginRepair()
 		}
 	case wire.EventLockState:
-		return h.onState(from, f)
+		return h.onState(from, wire.ParseLockState(f))
 	default:
 		h.layer.agree(from, f, h.sig) // somebody takes it for something else
 	}
@@ -130,18 +131,21 @@ func (h *lockHome) forward(served, e lockRequest) {
 	if len(h.queue) > 1 {
 		prev = h.queue[len(h.queue)-2]
 	}
-	h.layer.send(prev.rank, wire.Event{
-		Kind: wire.EventLockForward, ID: h.id, Phase: h.generation, Rank: uint32(e.rank), Arg: uint64(e.serial), Aux: uint64(prev.serial),
-	})
+	v := wire.LockForward{
+		Lock: h.id, Repair: h.generation, Serial: prev.serial, Next: uint32(e.rank), NextSerial: e.serial,
+	}
+	h.layer.send(prev.rank, v.Event())
 }
 
 // grant sends the token from here.
 func (h *lockHome) grant(e lockRequest) {
 	h.epoch++
-	h.hasToken, h.lastSent = false, sentTo{e.rank, h.epoch, h.holderDied}
-	h.layer.send(e.rank, wire.Event{
-		Kind: wire.EventLockReply, Flag: h.holderDied, ID: h.id, Phase: h.generation, Arg: uint64(e.serial), Aux: h.epoch,
-	})
+	h.hasToken = false
+	h.lastSent = sentTo{e.rank, h.epoch, h.holderDied}
+	v := wire.LockReply{
+		Lock: h.id, Repair: h.generation, Serial: e.serial, Epoch: h.epoch, HolderDied: h.holderDied,
+	}
+	h.layer.send(e.rank, v.Event())
 	h.holderDied = false
 }
 
@@ -159,14 +163,15 @@ func (h *lockHome) onTry(e lockRequest) {
 	default:
 		prev := h.queue[len(h.queue)-1]
 		h.tries = append(h.tries, try{e, prev.rank})
-		h.layer.send(prev.rank, wire.Event{
-			Kind: wire.EventLockTryFor, ID: h.id, Phase: h.generation, Rank: uint32(e.rank), Arg: uint64(e.serial), Aux: uint64(prev.serial),
-		})
+		v := wire.LockTryFor{
+			Lock: h.id, Repair: h.generation, Serial: prev.serial, TryRank: uint32(e.rank), TrySerial: e.serial,
+		}
+		h.layer.send(prev.rank, v.Event())
 	}
 }
 
 func (h *lockHome) deny(e lockRequest) {
-	h.layer.send(e.rank, wire.Event{Kind: wire.EventLockDeny, ID: h.id, Arg: uint64(e.serial)})
+	h.layer.send(e.rank, wire.LockDeny{Lock: h.id, Serial: e.serial}.Event())
 }
 
 func (h *lockHome) tryIndex(e lockRequest) int {
@@ -195,20 +200,20 @@ func (h *lockHome) onBusy(from int, e lockRequest) error {
 
 // onReturn: a rank has given the token back: because it leaves, or for one who
 // tries.
-func (h *lockHome) onReturn(from int, f wire.Event) {
-	tries := lockRequest{rank: int(f.Rank), serial: uint32(f.Arg >> 32)}
-	if r := h.repair; r != nil || f.Phase != h.generation {
-		if r != nil && f.Phase == h.generation && r.answers[from].came { // it has answered that it has it
+func (h *lockHome) onReturn(from int, v wire.LockReturn) {
+	tries := lockRequest{rank: int(v.TryRank), serial: v.TrySerial}
+	if r := h.repair; r != nil || v.Repair != h.generation {
+		if r != nil && v.Repair == h.generation && r.answers[from].came { // it has answered that it has it
 			a := r.answers[from]
-			a.state, a.passedTo, a.epoch, a.holderDied = idle, h.layer.size, f.Aux, f.Flag
+			a.state, a.passedTo, a.epoch, a.holderDied = idle, h.layer.size, v.Epoch, v.HolderDied
 			r.answers[from] = a
 		}
-		if f.Slot == 1 {
+		if v.ForTry {
 			h.denyTry(tries)
 		}
 		return
 	}
-	e := lockRequest{rank: from, serial: uint32(f.Arg)}
+	e := lockRequest{rank: from, serial: v.Serial}
 	again := lockRequest{rank: from, serial: e.serial + 1} // it has asked anew, which took e off the list
 	switch i := slices.Index(h.queue, e); {
 	case i >= 0:
@@ -217,11 +222,13 @@ func (h *lockHome) onReturn(from int, f wire.Event) {
 		h.layer.Stats.Dropped++
 		return
 	}
-	h.hasToken, h.epoch, h.holderDied = true, f.Aux, h.holderDied || f.Flag
+	h.hasToken = true
+	h.epoch = v.Epoch
+	h.holderDied = h.holderDied || v.HolderDied
 	if len(h.queue) > 0 { // somebody's forward came too late
 		h.grant(h.queue[0])
 	}
-	if f.Slot == 1 {
+	if v.ForTry {
 		if j := h.tryIndex(tries); j >= 0 {
 			h.tries = slices.Delete(h.tries, j, j+1)
 			h.onTry(tries)
@@ -256,7 +263,7 @@ func (h *lockHome) beginRepair() {
 		}
 		r.answers[e.rank] = answer{}
 		r.missing++
-		h.layer.send(e.rank, wire.Event{Kind: wire.EventLockProbe, ID: h.id, Phase: h.generation})
+		h.layer.send(e.rank, wire.LockProbe{Lock: h.id, Repair: h.generation}.Event())
 	}
 	for _, rank := range sorted(h.leaving) {
 		r.answers[rank] = h.leaving[rank]
@@ -271,17 +278,17 @@ func (h *lockHome) beginRepair() {
 	}
 }
 
-func (h *lockHome) onState(from int, f wire.Event) error {
+func (h *lockHome) onState(from int, v wire.LockState) error {
 	r := h.repair
-	if r == nil || f.Phase != h.generation {
+	if r == nil || v.Repair != h.generation {
 		h.layer.Stats.Dropped++
 		return nil
 	}
 	a, asked := r.answers[from]
-	if !asked || a.came || lockState(f.Slot) > lastWait {
+	if !asked || a.came || lockState(v.State) > lastWait {
 		return wire.ErrField
 	}
-	r.answers[from] = answer{true, lockState(f.Slot), uint32(f.Arg), f.Aux, int(f.Rank), f.Flag}
+	r.answers[from] = answerOf(v)
 	if r.missing--; r.missing == 0 {
 		h.locateToken()
 	}
@@ -289,11 +296,19 @@ func (h *lockHome) onState(from int, f wire.Event) error {
 }
 
 // onLeaving notes where a rank that leaves has sent the token: its BYE follows.
-func (h *lockHome) onLeaving(from int, f wire.Event) {
+func (h *lockHome) onLeaving(from int, v wire.LockState) {
 	if h.leaving == nil {
 		h.leaving = map[int]answer{}
 	}
-	h.leaving[from] = answer{true, idle, uint32(f.Arg), f.Aux, int(f.Rank), f.Flag}
+	h.leaving[from] = answerOf(v)
+}
+
+// answerOf returns what a rank says of a lock. One that leaves is idle.
+func answerOf(v wire.LockState) answer {
+	return answer{
+		came: true, state: lockState(v.State), serial: v.Serial, epoch: v.Epoch,
+		passedTo: int(v.PassedTo), holderDied: v.HolderDied,
+	}
 }
 
 // holder returns who has the token among those who answered, or -1.

@@ -46,28 +46,21 @@ func (h *permitHome) event(from int, f wire.Event) error {
 	if !h.layer.agree(from, f, h.sig) {
 		return nil
 	}
-	o := request{rank: from, serial: uint32(f.Phase), n: f.Rank}
 	switch f.Kind {
-	case wire.EventPermitReq:
-		h.waiting = append(h.waiting, o)
-	case wire.EventPermitTry:
-		if len(h.waiting) > 0 || h.fencing || uint64(o.n) > h.available {
-			h.answer(wire.EventPermitDeny, o)
+	case wire.EventPermitReq, wire.EventPermitTry:
+		v := wire.ParsePermitRequest(f)
+		r := request{rank: from, serial: v.Serial, n: v.Permits}
+		if v.Try && (len(h.waiting) > 0 || h.fencing || uint64(r.n) > h.available) {
+			h.reply(r, false)
 			return nil
 		}
-		h.waiting = append(h.waiting, o)
+		h.waiting = append(h.waiting, r)
 	case wire.EventPermitRel:
-		if !h.release(o) {
+		if !h.release(from, wire.ParsePermitRelease(f).Permits) {
 			return wire.ErrField
 		}
 	case wire.EventPermitCancel:
-		for i, w := range h.waiting {
-			if w.rank == o.rank && w.serial == o.serial {
-				h.waiting = slices.Delete(h.waiting, i, i+1)
-				h.answer(wire.EventPermitDeny, w)
-				break
-			}
-		}
+		h.cancel(from, wire.ParsePermitCancel(f).Serial)
 	default:
 		return wire.ErrField
 	}
@@ -75,8 +68,23 @@ func (h *permitHome) event(from int, f wire.Event) error {
 	return nil
 }
 
-func (h *permitHome) answer(kind wire.EventKind, o request) {
-	h.layer.send(o.rank, wire.Event{Kind: kind, Flag: h.holderDied, ID: h.id, Phase: uint64(o.serial), Aux: h.epoch})
+// cancel takes a request off the list. One that is not there has been answered already.
+func (h *permitHome) cancel(rank int, serial uint32) {
+	for i, w := range h.waiting {
+		if w.rank == rank && w.serial == serial {
+			h.waiting = slices.Delete(h.waiting, i, i+1)
+			h.reply(w, false)
+			return
+		}
+	}
+}
+
+// reply answers a request: permits are granted, or denied.
+func (h *permitHome) reply(r request, granted bool) {
+	v := wire.PermitReply{
+		ID: h.id, Serial: r.serial, Epoch: h.epoch, HolderDied: h.holderDied, Granted: granted,
+	}
+	h.layer.send(r.rank, v.Event())
 }
 
 // serve gives permits to those who are first, as long as there are enough.
@@ -84,17 +92,20 @@ func (h *permitHome) serve() {
 	for len(h.waiting) > 0 && !h.fencing && uint64(h.waiting[0].n) <= h.available {
 		o := h.waiting[0]
 		h.waiting = slices.Delete(h.waiting, 0, 1)
-		if !mutant.On(mutant.GrantTwice) {
+		if !keepsGranted() {
 			h.available -= uint64(o.n)
 		}
 		h.epoch++
 		h.record(o)
-		h.answer(wire.EventPermitGrant, o)
+		h.reply(o, true)
 		if o.n == allPermits {
 			h.holderDied = false
 		}
 	}
 }
+
+// keepsGranted plants a bug: permits that have been granted can be granted again.
+func keepsGranted() bool { return mutant.On(mutant.GrantTwice) }
 
 // record remembers what a rank has, if that is to come back when it dies.
 func (h *permitHome) record(o request) {
@@ -112,23 +123,24 @@ func (h *permitHome) record(o request) {
 	h.granted = append(h.granted, o)
 }
 
-// release takes permits back. Those of a lock must have been given.
-func (h *permitHome) release(o request) bool {
+// release takes n permits of a rank back, and reports whether it can: those of a lock must
+// have been granted.
+func (h *permitHome) release(rank int, n uint32) bool {
 	for i := range h.granted {
 		g := &h.granted[i]
-		if g.rank != o.rank || h.isLock() && g.n != o.n {
+		if g.rank != rank || h.isLock() && g.n != n {
 			continue
 		}
-		if g.n -= min(g.n, o.n); g.n == 0 {
+		if g.n -= min(g.n, n); g.n == 0 {
 			h.granted = slices.Delete(h.granted, i, i+1)
 		}
-		h.available += uint64(o.n)
+		h.available += uint64(n)
 		return true
 	}
-	if h.isLock() || h.available+uint64(o.n) > 1<<62 {
+	if h.isLock() || h.available+uint64(n) > 1<<62 {
 		return false
 	}
-	h.available += uint64(o.n)
+	h.available += uint64(n)
 	return true
 }
 
@@ -146,7 +158,8 @@ func (h *permitHome) down(rank int) {
 		return true
 	})
 	if wrote {
-		h.holderDied, h.fencing = !mutant.On(mutant.Untold), true
+		h.holderDied = !hidesDeaths()
+		h.fencing = true
 		h.epoch++
 		if h.layer.fence(h.id, h.epoch) {
 			h.fencing = false
@@ -155,6 +168,10 @@ func (h *permitHome) down(rank int) {
 	h.serve()
 }
 
+// hidesDeaths plants a bug: the next holder is not told that the last one died.
+func hidesDeaths() bool { return mutant.On(mutant.Untold) }
+
+// fenced goes on after the regions have been closed to older epochs.
 func (h *permitHome) fenced() {
 	h.fencing = false
 	h.serve()

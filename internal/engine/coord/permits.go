@@ -70,20 +70,17 @@ func (p *permits) start(now monotime.Time, op *Op) {
 }
 
 func (p *permits) ask(op *Op, want uint32, try bool) {
-	kind := wire.EventPermitReq
-	if try {
-		kind = wire.EventPermitTry
-	}
 	p.serial++
 	op.serial, op.N = p.serial, uint64(want)
 	p.asked.push(op)
-	p.layer.send(p.o.home, wire.Event{Kind: kind, ID: p.o.ID, Rank: want, Phase: uint64(p.serial), Arg: uint64(p.o.sig)})
+	v := wire.PermitRequest{ID: p.o.ID, Serial: p.serial, Permits: want, Signature: uint64(p.o.sig), Try: try}
+	p.layer.send(p.o.home, v.Event())
 }
 
 // back returns permits. The holder of a lock goes on at once: the next request
 // cannot overtake this.
 func (p *permits) back(n uint32) {
-	p.layer.send(p.o.home, wire.Event{Kind: wire.EventPermitRel, ID: p.o.ID, Rank: n, Arg: uint64(p.o.sig)})
+	p.layer.send(p.o.home, wire.PermitRelease{ID: p.o.ID, Permits: n, Signature: uint64(p.o.sig)}.Event())
 }
 
 func (p *permits) unlock(op *Op) {
@@ -107,30 +104,32 @@ func (p *permits) cancel(op *Op) bool {
 	}
 	p.givenUp[op.serial] = uint32(op.N)
 	p.waiting = false
-	p.layer.send(p.o.home, wire.Event{Kind: wire.EventPermitCancel, ID: p.o.ID, Phase: uint64(op.serial), Arg: uint64(p.o.sig)})
+	v := wire.PermitCancel{ID: p.o.ID, Serial: op.serial, Signature: uint64(p.o.sig)}
+	p.layer.send(p.o.home, v.Event())
 	return true
 }
 
 func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
-	granted := f.Kind == wire.EventPermitGrant
-	if from != p.o.home || !granted && f.Kind != wire.EventPermitDeny {
+	if from != p.o.home || f.Kind != wire.EventPermitGrant && f.Kind != wire.EventPermitDeny {
 		return wire.ErrField
 	}
-	serial := uint32(f.Phase)
-	if n, ok := p.givenUp[serial]; ok {
-		delete(p.givenUp, serial)
-		if granted {
+	v := wire.ParsePermitReply(f)
+	if n, ok := p.givenUp[v.Serial]; ok {
+		delete(p.givenUp, v.Serial)
+		if v.Granted {
 			p.back(n)
 		}
 		return nil
 	}
 	known := false
-	p.asked.take(func(op *Op) bool { return op.serial == serial }, func(op *Op) {
+	p.asked.take(func(op *Op) bool { return op.serial == v.Serial }, func(op *Op) {
 		known = true
-		op.OK, op.Epoch, op.Died = granted, f.Aux, f.Flag
+		op.OK = v.Granted
+		op.Epoch = v.Epoch
+		op.Died = v.HolderDied
 		if p.o.Class != Semaphore {
 			p.waiting = false
-			if granted {
+			if v.Granted {
 				p.holds = uint32(op.N)
 			}
 		}

@@ -39,15 +39,16 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 		op.now(&StateError{p.o.Name, "join", ErrUse, "this rank is a member already"})
 	case op.Kind == Join:
 		p.asked.push(op)
-		p.send(wire.EventPhaseJoin)
+		p.layer.send(p.o.home, wire.PhaseJoin{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
 	case !p.member:
 		op.now(&StateError{p.o.Name, "use", ErrNotMember, "this rank has not registered"})
 	case op.Kind == Leave && p.arrived:
 		op.now(&StateError{p.o.Name, "leave", ErrUse, "this rank has arrived: wait for the phase first"})
 	case op.Kind == Leave:
 		p.member = false
-		op.Done, op.Phase = true, p.phase
-		p.send(wire.EventPhaseLeave)
+		op.Done = true
+		op.Phase = p.phase
+		p.sendLeave()
 	case op.Kind == Arrive || op.Kind == Pass:
 		p.arrive(op)
 	case op.Kind == Await:
@@ -57,8 +58,8 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 	}
 }
 
-func (p *phaser) send(kind wire.EventKind) {
-	p.layer.send(p.o.home, wire.Event{Kind: kind, ID: p.o.ID, Phase: p.phase, Arg: uint64(p.o.sig)})
+func (p *phaser) sendLeave() {
+	p.layer.send(p.o.home, wire.PhaseLeave{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
 }
 
 func (p *phaser) arrive(op *Op) {
@@ -67,7 +68,7 @@ func (p *phaser) arrive(op *Op) {
 		return
 	}
 	p.arrived = true
-	p.send(wire.EventPhaseArrive)
+	p.layer.send(p.o.home, wire.PhaseArrive{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
 	op.N, op.Phase = p.phase, p.phase
 	if op.Kind == Arrive {
 		op.Done = true
@@ -94,7 +95,7 @@ func (p *phaser) await(op *Op) {
 func (p *phaser) cancel(op *Op) bool {
 	if p.asked.remove(op) {
 		p.abandoned++
-		p.send(wire.EventPhaseLeave)
+		p.sendLeave()
 		return true
 	}
 	return p.waiting.remove(op)
@@ -104,28 +105,34 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 	if from != p.o.home || f.Kind != wire.EventPhaseOpen {
 		return wire.ErrField
 	}
-	if f.Slot == 1 { // the answer to a Join
+	v := wire.ParsePhaseOpen(f)
+	if v.Joined {
 		if p.abandoned > 0 {
 			p.abandoned--
 			return nil
 		}
 		if op := p.asked.pop(); op != nil {
-			p.member, p.phase, p.arrived = true, f.Phase, false
-			op.Phase = f.Phase
+			p.member = true
+			p.phase = v.Phase
+			p.arrived = false
+			op.Phase = v.Phase
 			p.layer.finish(op, nil)
 		}
 		return nil
 	}
-	if !p.member || f.Phase != p.phase+1 {
+	if !p.member || v.Phase != p.phase+1 {
 		p.layer.Stats.Dropped++
 		return nil
 	}
 	var err error
-	if f.Flag {
-		err = &BrokenError{Name: p.o.Name, Phase: p.phase, Rank: int(f.Rank), Err: &link.PeerError{Rank: int(f.Rank), Cause: errReported}}
+	if v.Broken {
+		died := &link.PeerError{Rank: int(v.Rank), Cause: errReported}
+		err = &BrokenError{Name: p.o.Name, Phase: p.phase, Rank: int(v.Rank), Err: died}
 	}
-	ended, counted := p.phase, p.arrived
-	p.phase, p.arrived = f.Phase, false
+	ended := p.phase
+	counted := p.arrived
+	p.phase = v.Phase
+	p.arrived = false
 	told := false
 	p.waiting.take(func(op *Op) bool { return op.N == ended }, func(op *Op) {
 		told = true
@@ -161,7 +168,7 @@ func (p *phaser) fail(err error) {
 func (p *phaser) leave() {
 	if p.member && p.err == nil && !p.arrived {
 		p.member = false
-		p.send(wire.EventPhaseLeave)
+		p.sendLeave()
 	}
 }
 
@@ -186,13 +193,14 @@ func (h *phaserHome) event(from int, f wire.Event) error {
 			return wire.ErrField
 		}
 		h.members = append(h.members, from)
-		h.layer.send(from, wire.Event{Kind: wire.EventPhaseOpen, Slot: 1, ID: h.id, Phase: h.phase})
+		h.layer.send(from, wire.PhaseOpen{ID: h.id, Phase: h.phase, Joined: true}.Event())
 		return nil
 	case wire.EventPhaseArrive:
-		if f.Phase < h.phase && member {
+		phase := wire.ParsePhaseArrive(f).Phase
+		if phase < h.phase && member {
 			return nil // it was broken meanwhile
 		}
-		if !member || f.Phase != h.phase || slices.Contains(h.arrived, from) {
+		if !member || phase != h.phase || slices.Contains(h.arrived, from) {
 			return wire.ErrField
 		}
 		h.arrived = append(h.arrived, from)
@@ -205,7 +213,7 @@ func (h *phaserHome) event(from int, f wire.Event) error {
 		return wire.ErrField
 	}
 	if len(h.members) > 0 && len(h.arrived) == len(h.members) {
-		h.next(wire.Event{})
+		h.next(wire.PhaseOpen{})
 	}
 	return nil
 }
@@ -217,12 +225,13 @@ func (h *phaserHome) remove(rank int) {
 }
 
 // next ends the phase.
-func (h *phaserHome) next(f wire.Event) {
+func (h *phaserHome) next(v wire.PhaseOpen) {
 	h.phase++
 	h.arrived = h.arrived[:0]
-	f.Kind, f.ID, f.Phase = wire.EventPhaseOpen, h.id, h.phase
+	v.ID = h.id
+	v.Phase = h.phase
 	for _, m := range h.members {
-		h.layer.send(m, f)
+		h.layer.send(m, v.Event())
 	}
 }
 
@@ -233,7 +242,7 @@ func (h *phaserHome) down(rank int) {
 		return
 	}
 	h.remove(rank)
-	h.next(wire.Event{Flag: true, Rank: uint32(rank)})
+	h.next(wire.PhaseOpen{Broken: true, Rank: uint32(rank)})
 }
 
 func (h *phaserHome) fenced() {}

@@ -128,11 +128,8 @@ func (q *queueLock) free() (ok, sent bool) {
 func (q *queueLock) request() {
 	q.serial++
 	q.state, q.next = wait, -1
-	kind := wire.EventLockReq
-	if q.try {
-		kind = wire.EventLockTry
-	}
-	q.layer.send(q.o.home, wire.Event{Kind: kind, ID: q.o.ID, Phase: uint64(q.serial), Arg: uint64(q.o.sig)})
+	v := wire.LockRequest{Lock: q.o.ID, Serial: q.serial, Signature: uint64(q.o.sig), Try: q.try}
+	q.layer.send(q.o.home, v.Event())
 }
 
 // grant tells an operation that the lock is the program's.
@@ -153,26 +150,33 @@ func (q *queueLock) unlock(op *Op) {
 func (q *queueLock) pass() {
 	if q.layer.gone[q.next] != nil {
 		q.next = -1
-		q.returnToken(wire.Event{})
+		q.returnToken(wire.LockReturn{})
 		return
 	}
 	q.epoch++
-	q.layer.send(q.next, wire.Event{
-		Kind: wire.EventLockReply, Flag: q.holderDied, ID: q.o.ID, Phase: q.generation, Arg: uint64(q.nextSerial), Aux: q.epoch,
-	})
-	q.state, q.passedTo, q.next = idle, q.next, -1
+	v := wire.LockReply{
+		Lock: q.o.ID, Repair: q.generation, Serial: q.nextSerial, Epoch: q.epoch, HolderDied: q.holderDied,
+	}
+	q.layer.send(q.next, v.Event())
+	q.state = idle
+	q.passedTo = q.next
+	q.next = -1
 }
 
-// returnToken returns the token to the home, which may give it to one who tries.
-func (q *queueLock) returnToken(f wire.Event) {
-	serial := q.serial
+// returnToken returns the token to the home. With ForTry, v names the request that the home
+// serves next.
+func (q *queueLock) returnToken(v wire.LockReturn) {
+	v.Lock = q.o.ID
+	v.Repair = q.generation
+	v.Serial = q.serial
 	if q.state == lastWait {
-		serial-- // the token is that of the request before
+		v.Serial-- // the token is that of the request before
 	}
-	q.state, q.passedTo = idle, q.layer.size
-	f.Kind, f.Flag, f.ID, f.Phase, f.Aux = wire.EventLockReturn, q.holderDied, q.o.ID, q.generation, q.epoch
-	f.Arg |= uint64(serial)
-	q.layer.send(q.o.home, f)
+	v.Epoch = q.epoch
+	v.HolderDied = q.holderDied
+	q.state = idle
+	q.passedTo = q.layer.size
+	q.layer.send(q.o.home, v.Event())
 }
 
 // cancel: one who has asked cannot leave the queue. When the token comes it
@@ -188,48 +192,48 @@ func (q *queueLock) cancel(op *Op) bool {
 func (q *queueLock) event(now monotime.Time, from int, f wire.Event) error {
 	switch f.Kind {
 	case wire.EventLockForward:
-		return q.onForward(from, f)
+		return q.onForward(from, wire.ParseLockForward(f))
 	case wire.EventLockReply:
-		return q.onReply(f)
+		return q.onReply(wire.ParseLockReply(f))
 	case wire.EventLockDeny:
-		return q.onDeny(from, f)
+		return q.onDeny(from, wire.ParseLockDeny(f))
 	case wire.EventLockTryFor:
-		return q.onTryFor(from, f)
+		return q.onTryFor(from, wire.ParseLockTryFor(f))
 	case wire.EventLockProbe:
-		q.onProbe(from, f)
+		q.onProbe(from, wire.ParseLockProbe(f))
 	default:
 		return wire.ErrField
 	}
 	return nil
 }
 
-// onForward: somebody queues behind the request of this rank that f names.
-func (q *queueLock) onForward(from int, f wire.Event) error {
-	mine := uint32(f.Aux)
-	if from != q.o.home || int(f.Rank) >= q.layer.size {
+// onForward handles lock_forw: another rank is the successor of this rank's request.
+// (PROTOCOL §9.2, the column lock_forw of the table)
+func (q *queueLock) onForward(from int, v wire.LockForward) error {
+	if from != q.o.home || int(v.Next) >= q.layer.size {
 		return wire.ErrField
 	}
-	if q.state == lastWait && mine == q.serial-1 {
-		return q.onFairForward(f)
+	if q.state == lastWait && v.Serial == q.serial-1 {
+		return q.onFairForward(v)
 	}
-	if f.Phase < q.generation || mine != q.serial || q.state == idle {
+	if v.Repair < q.generation || v.Serial != q.serial || q.state == idle {
 		q.layer.Stats.Dropped++ // of a token that has been given back, or replaced
 		return nil
 	}
-	q.generation = f.Phase
+	q.generation = v.Repair
 	switch q.state {
 	case wait:
 		if q.next >= 0 {
 			return wire.ErrField
 		}
-		if mutant.On(mutant.ForwardIgnored) {
-			return nil
+		if !forgetsSuccessor() {
+			q.follow(v)
 		}
-		q.next, q.nextSerial = int(f.Rank), uint32(f.Arg)
 	case held:
-		q.next, q.nextSerial, q.state = int(f.Rank), uint32(f.Arg), queued
+		q.follow(v)
+		q.state = queued
 	case last:
-		q.next, q.nextSerial = int(f.Rank), uint32(f.Arg)
+		q.follow(v)
 		q.pass() // race 1: the lock was free already
 	default:
 		return wire.ErrField
@@ -237,11 +241,21 @@ func (q *queueLock) onForward(from int, f wire.Event) error {
 	return nil
 }
 
-// onFairForward: in the fair variant the successor may be this rank itself.
-func (q *queueLock) onFairForward(f wire.Event) error {
-	q.generation = max(q.generation, f.Phase)
-	if int(f.Rank) != q.layer.rank {
-		q.next, q.nextSerial = int(f.Rank), uint32(f.Arg)
+// forgetsSuccessor plants a bug: a successor that comes before the token is forgotten.
+func forgetsSuccessor() bool { return mutant.On(mutant.ForwardIgnored) }
+
+// follow remembers the successor.
+func (q *queueLock) follow(v wire.LockForward) {
+	q.next = int(v.Next)
+	q.nextSerial = v.NextSerial
+}
+
+// onFairForward handles lock_forw in LastWait: with a fair lock the successor may be this
+// rank itself, which has asked again before the token was asked for.
+func (q *queueLock) onFairForward(v wire.LockForward) error {
+	q.generation = max(q.generation, v.Repair)
+	if int(v.Next) != q.layer.rank {
+		q.follow(v)
 		q.pass()
 		q.state = wait
 		return nil
@@ -270,26 +284,36 @@ func (q *queueLock) tokenArrived() {
 	q.state = last
 }
 
-func (q *queueLock) onReply(f wire.Event) error {
-	if f.Phase < q.generation && !mutant.On(mutant.VoidToken) || uint32(f.Arg) != q.serial || q.state != wait {
+// onReply handles lock_reply: the token comes. One of an earlier repair is void: the home
+// may have made another. (PROTOCOL §9.2.3)
+func (q *queueLock) onReply(v wire.LockReply) error {
+	void := v.Repair < q.generation && !takesVoidTokens()
+	if void || v.Serial != q.serial || q.state != wait {
 		q.layer.Stats.Dropped++
 		return nil
 	}
-	q.generation, q.epoch, q.holderDied, q.try = max(q.generation, f.Phase), f.Aux, f.Flag, false
+	q.generation = max(q.generation, v.Repair)
+	q.epoch = v.Epoch
+	q.holderDied = v.HolderDied
+	q.try = false
 	q.tokenArrived()
 	return nil
 }
 
-// onDeny: nobody can tell whether the lock is free, or it is not.
-func (q *queueLock) onDeny(from int, f wire.Event) error {
+// takesVoidTokens plants a bug: a token from before a repair is taken.
+func takesVoidTokens() bool { return mutant.On(mutant.VoidToken) }
+
+// onDeny handles lock_deny: the lock is not free, or a repair is under way.
+func (q *queueLock) onDeny(from int, v wire.LockDeny) error {
 	if from != q.o.home {
 		return wire.ErrField
 	}
-	if q.state != wait || !q.try || uint32(f.Arg) != q.serial {
+	if q.state != wait || !q.try || v.Serial != q.serial {
 		q.layer.Stats.Dropped++
 		return nil
 	}
-	q.state, q.try = idle, false
+	q.state = idle
+	q.try = false
 	op := q.op
 	switch {
 	case op == nil:
@@ -302,39 +326,43 @@ func (q *queueLock) onDeny(from int, f wire.Event) error {
 	return nil
 }
 
-// onTryFor: somebody would have the token if this rank does not use it.
-func (q *queueLock) onTryFor(from int, f wire.Event) error {
-	if from != q.o.home || int(f.Rank) >= q.layer.size {
+// onTryFor handles lock_tryfor: another rank tries to get the token, if this rank does not
+// use it. (PROTOCOL §9.2.4)
+func (q *queueLock) onTryFor(from int, v wire.LockTryFor) error {
+	if from != q.o.home || int(v.TryRank) >= q.layer.size {
 		return wire.ErrField
 	}
-	if q.state == last && uint32(f.Aux) == q.serial && f.Phase >= q.generation {
-		q.returnToken(wire.Event{Slot: 1, Rank: f.Rank, Arg: f.Arg << 32})
+	if q.state == last && v.Serial == q.serial && v.Repair >= q.generation {
+		q.returnToken(wire.LockReturn{ForTry: true, TryRank: v.TryRank, TrySerial: v.TrySerial})
 		return nil
 	}
-	q.layer.send(from, wire.Event{Kind: wire.EventLockBusy, ID: q.o.ID, Rank: f.Rank, Arg: f.Arg})
+	q.layer.send(from, wire.LockBusy{Lock: q.o.ID, TryRank: v.TryRank, TrySerial: v.TrySerial}.Event())
 	return nil
 }
 
-// onProbe: somebody has died. The home asks everyone who may be in the queue
-// what they have, and makes a new queue: successors are forgotten, and tokens
-// from before are void if they have not arrived yet. (PROTOCOL §9.2.3)
-func (q *queueLock) onProbe(from int, f wire.Event) {
-	if f.Phase <= q.generation || from != q.o.home {
+// onProbe handles lock_probe: a rank has died, and the home makes a new queue. This rank
+// forgets its successor, takes no token of an earlier repair any more, and reports what it
+// has. (PROTOCOL §9.2.3)
+func (q *queueLock) onProbe(from int, v wire.LockProbe) {
+	if v.Repair <= q.generation || from != q.o.home {
 		q.layer.Stats.Dropped++
 		return
 	}
-	q.generation, q.next = f.Phase, -1
+	q.generation = v.Repair
+	q.next = -1
 	if q.state == queued {
 		q.state = held
 	}
-	q.report(wire.EventLockState, uint8(q.state))
+	q.report(false)
 }
 
-// tell tells the home what this rank has, or had.
-func (q *queueLock) report(kind wire.EventKind, slot uint8) {
-	q.layer.send(q.o.home, wire.Event{
-		Kind: kind, Flag: q.holderDied, Slot: slot, ID: q.o.ID, Phase: q.generation, Rank: uint32(q.passedTo), Arg: uint64(q.serial), Aux: q.epoch,
-	})
+// report tells the home what this rank has, or had.
+func (q *queueLock) report(leaving bool) {
+	v := wire.LockState{
+		Lock: q.o.ID, Repair: q.generation, State: uint8(q.state), Serial: q.serial, Epoch: q.epoch,
+		PassedTo: uint32(q.passedTo), HolderDied: q.holderDied, Leaving: leaving,
+	}
+	q.layer.send(q.o.home, v.Event())
 }
 
 func (q *queueLock) down(rank int, cause *link.PeerError) {
@@ -342,7 +370,7 @@ func (q *queueLock) down(rank int, cause *link.PeerError) {
 	case rank == q.o.home:
 		q.fail(cause)
 	case rank == q.passedTo && q.err == nil:
-		q.layer.send(q.o.home, wire.Event{Kind: wire.EventLockLost, ID: q.o.ID})
+		q.layer.send(q.o.home, wire.LockLost{Lock: q.o.ID}.Event())
 	}
 }
 
@@ -357,20 +385,17 @@ func (q *queueLock) fail(err error) {
 	}
 }
 
-// leftWithout is the slot of a lock_return that brings no token: its sender leaves.
-const slotLeaving = 2
-
 // leave hands the token back, or tells where it went: nobody should be told that
 // its holder died, unless this rank leaves holding the lock.
 func (q *queueLock) leave() {
 	switch {
 	case q.err != nil || q.serial == 0:
 	case q.state == last:
-		q.returnToken(wire.Event{})
+		q.returnToken(wire.LockReturn{})
 	case q.state == lastWait: // its request is on the list: the home may send the token once more
-		q.returnToken(wire.Event{})
-		q.report(wire.EventLockReturn, slotLeaving)
+		q.returnToken(wire.LockReturn{})
+		q.report(true)
 	case q.state == idle || q.state == wait:
-		q.report(wire.EventLockReturn, slotLeaving)
+		q.report(true)
 	}
 }

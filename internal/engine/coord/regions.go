@@ -39,7 +39,9 @@ func (r *regions) start(now monotime.Time, op *Op) {
 	default:
 		r.op = op
 		r.left = op.N == Never
-		r.layer.send(r.o.home, wire.Event{Kind: wire.EventRegionSync, ID: r.o.ID, Rank: uint32(r.o.place(r.layer.rank)), Phase: op.N, Arg: uint64(r.o.sig)})
+		me := uint32(r.o.place(r.layer.rank))
+		v := wire.RegionSync{ID: r.o.ID, Member: me, Distance: op.N, Signature: uint64(r.o.sig)}
+		r.layer.send(r.o.home, v.Event())
 	}
 }
 
@@ -62,11 +64,13 @@ func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
 	case wire.EventRegionGo:
 		if op := r.op; op != nil {
 			r.op = nil
-			op.Phase = f.Phase
+			op.Phase = wire.ParseRegionGo(f).Barrier
 			r.layer.finish(op, nil)
 		}
 	case wire.EventLeft:
-		r.fail(&BrokenError{Name: r.o.Name, Phase: f.Phase, Rank: int(f.Rank), Err: &link.PeerError{Rank: int(f.Rank), Cause: errReported}})
+		v := wire.ParseLeft(f)
+		died := &link.PeerError{Rank: int(v.Rank), Cause: errReported}
+		r.fail(&BrokenError{Name: r.o.Name, Phase: v.Phase, Rank: int(v.Rank), Err: died})
 	default:
 		return wire.ErrField
 	}
@@ -80,7 +84,8 @@ func (r *regions) down(rank int, cause *link.PeerError) {
 	case rank == r.o.home:
 		r.fail(cause)
 	case r.err == nil && r.o.place(rank) >= 0:
-		r.layer.send(r.o.home, wire.Event{Kind: wire.EventRegionBroken, ID: r.o.ID, Rank: uint32(rank), Arg: uint64(r.o.sig)})
+		v := wire.RegionBroken{ID: r.o.ID, Rank: uint32(rank), Signature: uint64(r.o.sig)}
+		r.layer.send(r.o.home, v.Event())
 	}
 }
 
@@ -182,8 +187,9 @@ func (h *regionsHome) event(from int, f wire.Event) error {
 	}
 	switch f.Kind {
 	case wire.EventRegionSync:
-		i := int(f.Rank)
-		if i >= len(h.ranks) || f.Phase == 0 || h.ranks[i] >= 0 && h.ranks[i] != from || h.c.Pending[i] != 0 || h.c.Count[i] == Never {
+		v := wire.ParseRegionSync(f)
+		i := int(v.Member)
+		if i >= len(h.ranks) || v.Distance == 0 || h.ranks[i] >= 0 && h.ranks[i] != from || h.c.Pending[i] != 0 || h.c.Count[i] == Never {
 			return wire.ErrField
 		}
 		h.ranks[i] = from
@@ -191,11 +197,11 @@ func (h *regionsHome) event(from int, f wire.Event) error {
 			h.tell(from)
 			return nil
 		}
-		h.c.Sync(i, f.Phase, func(i int, barrier uint64) {
-			h.layer.send(h.ranks[i], wire.Event{Kind: wire.EventRegionGo, ID: h.id, Phase: barrier})
+		h.c.Sync(i, v.Distance, func(i int, barrier uint64) {
+			h.layer.send(h.ranks[i], wire.RegionGo{ID: h.id, Barrier: barrier}.Event())
 		})
 	case wire.EventRegionBroken:
-		h.lost(int(f.Rank))
+		h.lost(int(wire.ParseRegionBroken(f).Rank))
 	default:
 		return wire.ErrField
 	}
@@ -221,7 +227,7 @@ func (h *regionsHome) lost(rank int) {
 }
 
 func (h *regionsHome) tell(to int) {
-	h.layer.send(to, wire.Event{Kind: wire.EventLeft, Flag: true, ID: h.id, Rank: uint32(h.dead), Phase: h.c.Barrier})
+	h.layer.send(to, wire.Left{ID: h.id, Rank: uint32(h.dead), Phase: h.c.Barrier, Gone: true}.Event())
 }
 
 func (h *regionsHome) down(rank int) {

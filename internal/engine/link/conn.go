@@ -63,52 +63,14 @@ type Conn struct {
 	self *Self
 	peer uint32
 
-	// Identity.
-	incarnation uint64 // the peer's
-	guard       Guard  // of what we send, and the weakest that we take
-	out, in     signer
-	counter     uint64
-	replay      replayWindow
-
-	// Sending: base <= next <= high <= tail, in serial arithmetic.
-	knows   bool   // the peer knows SELECT
-	again   int    // slots to transmit out of turn
-	flying  int    // slots on their way
-	unasked int    // packets transmitted since one asked to be acknowledged at once, and not acknowledged
-	more    bool   // frames wait that have no number yet
-	paced   bool   // a packet waits for its time
-	base    uint32 // oldest packet not acknowledged
-	next    uint32 // next packet to transmit
-	high    uint32 // next packet that has never been transmitted
-	tail    uint32 // number of the next frame
-	slots   []slot
-	stopped bool
-	asking  bool // after a timeout, until the peer has answered what was sent then: selective repeat
-	heard   bool // and it has said since that something has arrived
-	probe   bool // transmit packet base although stopped or asking
-	rtoAt   monotime.Time
-	rto     time.Duration
-	backoff int           // doublings of rto since an acknowledgement was news
-	srtt    time.Duration // 0 until measured
-	rttvar  time.Duration
-
+	auth       protection
+	send       sending
+	rto        rtoState
 	congestion congestion
-
-	// Receiving.
-	expected uint32
-	loseSent bool
-	stopSent bool
-	overtake uint32 // packets that may come before one that is on its way: a trunk
-	unacked  int
-	ackAt    monotime.Time
-	came     monotime.Time // since when packet expected-1 may have been here
-	crowd    place
-	kept     kept
-
-	busy       bool // a frame has been sent or has come since a sign of life was asked for
-	pulse      Pulse
+	recv       receiving
+	crowd      place // among the peers that send to this process
+	live       liveness
 	path       pathMTU
-	assemblies []assembly // of packets that come in parts; nil until the first
 
 	due   dues   // control packets to send
 	sent  []sent // what the last Output returned
@@ -122,9 +84,9 @@ type dues [wire.KindSelect + 1]bool
 
 // sent is a packet that Output returned.
 type sent struct {
-	kind  wire.Kind
-	seq   uint32
-	again bool // out of turn
+	kind      wire.Kind
+	seq       uint32
+	outOfTurn bool
 }
 
 // A slot holds one frame until it is acknowledged.
@@ -133,10 +95,10 @@ type slot struct {
 	size    int    // bytes of front in use
 	payload []byte // borrowed, unless it was short and lies in front
 	at      monotime.Time
-	times   int  // transmitted
+	sends   int  // transmitted
 	flying  bool // it is on its way, as far as is known
 	held    bool // the peer keeps it
-	again   bool // the peer misses it
+	missing bool // the peer misses it
 	prompt  bool // it asked to be acknowledged at once
 }
 
@@ -172,25 +134,33 @@ func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
 		full := cfg.WithDefaults()
 		cfg = &full
 	}
+	first := cfg.FirstSeq
 	c := &Conn{
-		cfg: cfg, self: self, peer: peer, incarnation: incarnation,
-		out: self.sender(peer, incarnation), in: self.receiver(peer, incarnation),
-		counter: cfg.FirstCounter,
-		rtoAt:   monotime.Never, ackAt: monotime.Never,
+		cfg:  cfg,
+		self: self,
+		peer: peer,
+		auth: protection{
+			incarnation: incarnation,
+			out:         self.sender(peer, incarnation),
+			in:          self.receiver(peer, incarnation),
+			counter:     cfg.FirstCounter,
+		},
+		send:       sending{base: first, next: first, high: first, tail: first},
+		rto:        rtoState{at: monotime.Never, value: cfg.RTOInitial},
+		congestion: newCongestion(cfg),
+		recv:       receiving{expected: first, ackAt: monotime.Never},
+		live:       liveness{pulse: NewPulse(cfg)},
+		path:       newPathMTU(cfg),
+		counts:     &self.counts,
 	}
-	c.counts = &self.counts
-	c.out.silence(true)
-	c.in.silence(true)
-	c.rto, c.pulse, c.path = c.cfg.RTOInitial, NewPulse(c.cfg), newPathMTU(c.cfg)
-	c.congestion = newCongestion(c.cfg)
-	s := cfg.FirstSeq
-	c.base, c.next, c.high, c.tail, c.expected = s, s, s, s, s
+	c.auth.out.silence(true)
+	c.auth.in.silence(true)
 	return c
 }
 
 // Guard sets what protects the packets that we send; Tagged until then. A link takes no
 // packets with a weaker guard than that of its own.
-func (c *Conn) Guard(g Guard) { c.guard = g }
+func (c *Conn) Guard(g Guard) { c.auth.guard = g }
 
 // Missed says that packets of the peer have come before there was a link: it is
 // asked to send them again.
@@ -199,7 +169,7 @@ func (c *Conn) Missed() { c.due[wire.KindLose] = true }
 // Spread says over how many devices the peer spreads its packets. More than one
 // let some overtake others: a gap is nothing to tell of until enough have.
 // (PROTOCOL §2.5)
-func (c *Conn) Spread(devices int) { c.overtake = uint32(overtake * (devices - 1)) }
+func (c *Conn) Spread(devices int) { c.recv.overtake = uint32(overtake * (devices - 1)) }
 
 // overtake is how many packets may overtake one for each further device: what a
 // device takes in one batch.
@@ -218,66 +188,66 @@ func (c *Conn) Room() int { return c.path.now - wire.LinkSize }
 
 func less(a, b uint32) bool { return int32(a-b) < 0 }
 
-func (c *Conn) slot(seq uint32) *slot { return &c.slots[seq&uint32(len(c.slots)-1)] }
+func (c *Conn) slot(seq uint32) *slot { return &c.send.slots[seq&uint32(len(c.send.slots)-1)] }
 
 // Ready reports whether the window has room, so that Queue may be called.
 func (c *Conn) Ready(now monotime.Time) bool {
-	if c.base == c.tail && !c.more {
+	if c.send.base == c.send.tail && !c.send.more {
 		c.congestion.resume()
 	}
-	return c.tail-c.base < uint32(c.cfg.Window) && c.congestion.room(now, c.flying+c.again+int(c.tail-c.next))
+	return c.send.tail-c.send.base < uint32(c.cfg.Window) && c.congestion.room(now, c.send.flying+c.send.missing+int(c.send.tail-c.send.next))
 }
 
 // More says whether frames wait until Ready reports true.
 func (c *Conn) More(more bool) {
 	switch {
-	case more && !c.more:
+	case more && !c.send.more:
 		c.self.sending++
-	case c.more && !more:
+	case c.send.more && !more:
 		c.self.sending--
 	}
-	c.more = more
+	c.send.more = more
 }
 
 // Roomy reports whether the window has room for packets of long frames, which leave an
 // eighth of it to short ones.
 func (c *Conn) Roomy(now monotime.Time) bool {
-	return c.tail-c.base < uint32(c.cfg.Window-c.cfg.Window/8) && c.congestion.roomy(c.flying+c.again+int(c.tail-c.next))
+	return c.send.tail-c.send.base < uint32(c.cfg.Window-c.cfg.Window/8) && c.congestion.roomy(c.send.flying+c.send.missing+int(c.send.tail-c.send.next))
 }
 
 // Waiting returns how many frames have a number and have never been transmitted.
-func (c *Conn) Waiting() int { return int(c.tail - c.high) }
+func (c *Conn) Waiting() int { return int(c.send.tail - c.send.high) }
 
 // Queue gives a frame the next number. Its payload is borrowed until it has
 // been acknowledged or detached.
 func (c *Conn) Queue(now monotime.Time, head, payload []byte) {
-	if int(c.tail-c.base) == len(c.slots) {
+	if int(c.send.tail-c.send.base) == len(c.send.slots) {
 		c.grow()
 	}
 	c.wake()
-	s := c.slot(c.tail)
-	s.times, s.flying, s.held, s.again, s.prompt = 0, false, false, false, false
+	s := c.slot(c.send.tail)
+	s.sends, s.flying, s.held, s.missing, s.prompt = 0, false, false, false, false
 	s.size = wire.LinkSize + copy(s.front[wire.LinkSize:], head)
 	s.payload = payload
 	if len(payload) <= maxJoined {
 		s.size += copy(s.front[s.size:], payload)
 		s.payload = nil
 	}
-	c.tail++
+	c.send.tail++
 }
 
 func (c *Conn) grow() {
-	bigger := make([]slot, max(2*len(c.slots), fewSlots))
-	for i := c.base; i != c.tail; i++ {
+	bigger := make([]slot, max(2*len(c.send.slots), fewSlots))
+	for i := c.send.base; i != c.send.tail; i++ {
 		bigger[i&uint32(len(bigger)-1)] = *c.slot(i)
 	}
-	c.slots = bigger
+	c.send.slots = bigger
 }
 
 // Detach stops borrowing the array of buf: packets that have not been
 // acknowledged get a copy of what they would repeat.
 func (c *Conn) Detach(buf []byte) {
-	for i := c.base; i != c.tail; i++ {
+	for i := c.send.base; i != c.send.tail; i++ {
 		if s := c.slot(i); sameArray(s.payload, buf) {
 			s.payload = append([]byte(nil), s.payload...)
 		}
@@ -287,15 +257,16 @@ func (c *Conn) Detach(buf []byte) {
 // Farewell forgets everything that the peer, who has left, will not receive, and
 // acknowledges what it said last, so that it need not wait.
 func (c *Conn) Farewell() {
-	for ; c.base != c.tail; c.base++ {
-		c.slot(c.base).payload = nil
+	for ; c.send.base != c.send.tail; c.send.base++ {
+		c.slot(c.send.base).payload = nil
 	}
-	c.next, c.high, c.again, c.flying = c.tail, c.tail, 0, 0
+	c.send.next, c.send.high, c.send.missing, c.send.flying = c.send.tail, c.send.tail, 0, 0
 	c.End()
-	c.stopped, c.asking, c.probe = false, false, false
+	c.send.mode = flowing
+	c.send.probe = false
 	c.due = dues{wire.KindAck: true}
-	c.rtoAt, c.ackAt = monotime.Never, monotime.Never
-	c.pulse.Watch(0, false)
+	c.rto.at, c.recv.ackAt = monotime.Never, monotime.Never
+	c.live.pulse.Watch(0, false)
 	c.path.end()
 }
 
@@ -306,16 +277,16 @@ func (c *Conn) End() {
 }
 
 // Stopped reports whether the peer has told us to stop.
-func (c *Conn) Stopped() bool { return c.stopped }
+func (c *Conn) Stopped() bool { return c.send.mode == stopped }
 
 // Idle reports whether nothing is unacknowledged and nothing is due.
 func (c *Conn) Idle() bool {
-	return c.base == c.tail && c.ackAt == monotime.Never && c.due == dues{}
+	return c.send.base == c.send.tail && c.recv.ackAt == monotime.Never && c.due == dues{}
 }
 
 // Stats returns the counts so far.
 func (c *Conn) Stats() Stats {
 	s := c.stats
-	s.RTT = c.srtt
+	s.RTT = c.rto.srtt
 	return s
 }

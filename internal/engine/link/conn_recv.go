@@ -15,13 +15,13 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 	if err != nil {
 		return nil, err
 	}
-	if g := guardOf(f); g < least || g < c.guard {
+	if g := guardOf(f); g < least || g < c.auth.guard {
 		return nil, ErrTag
 	}
 	if frame, err = c.admit(f, pkt); err != nil {
 		return nil, err
 	}
-	c.pulse.Heard(now)
+	c.live.pulse.Heard(now)
 	data := f.Kind == wire.KindData || f.Kind == wire.KindPart
 	c.congestion.heard(crowdSizes{f.Senders, uint32(c.self.sending)})
 	if !c.acknowledge(now, f) {
@@ -42,34 +42,35 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 	case wire.KindAck:
 		if f.Seq > 0 {
 			c.path.proved(now, int(f.Seq))
-			c.answered(now)
+			c.probeAnswered(now)
 		}
 	case wire.KindLose:
-		if f.Ack == c.base && !c.stopped {
-			c.congestion.lost(c.base, c.high, 1)
-			c.back()
+		if f.Ack == c.send.base && c.send.mode != stopped {
+			c.congestion.lost(c.send.base, c.send.high, 1)
+			c.goBack()
 			c.restart(now)
 		}
 	case wire.KindStop:
-		if f.Ack == c.base && c.base != c.tail {
-			c.stopped, c.asking = true, false
+		if f.Ack == c.send.base && c.send.base != c.send.tail {
+			c.send.mode = stopped
 			c.counts.Sent.Refused++
 			c.restart(now)
 		}
 	case wire.KindGo:
 		c.counts.Sent.Resumed++
-		c.stopped, c.asking, c.probe = false, false, false
-		c.back()
+		c.send.mode = flowing
+		c.send.probe = false
+		c.goBack()
 		c.restart(now)
 	case wire.KindProbe:
-		c.due[wire.KindAck], c.due[wire.KindSelect] = true, c.kept.count > 0 && !c.stopSent
+		c.due[wire.KindAck], c.due[wire.KindSelect] = true, c.recv.kept.count > 0 && !c.recv.stopped
 		c.path.answer = max(c.path.answer, uint32(len(pkt)))
 		if len(frame) == 0 {
 			c.rest()
 		}
 	case wire.KindSelect:
-		if f.Ack == c.base && !c.stopped {
-			c.heard = true
+		if f.Ack == c.send.base && c.send.mode != stopped {
+			c.send.heard = true
 			c.selected(now, frame)
 		}
 	}
@@ -78,56 +79,56 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 
 // admit makes the checks of PROTOCOL §2.2 that need the link, and returns the frame.
 func (c *Conn) admit(f wire.Link, pkt []byte) (frame []byte, err error) {
-	if f.Incarnation != c.incarnation && !mutant.On(mutant.OldIncarnation) {
+	if f.Incarnation != c.auth.incarnation && !mutant.On(mutant.OldIncarnation) {
 		return nil, ErrStale
 	}
-	frame, ok := c.in.open(f, pkt)
+	frame, ok := c.auth.in.open(f, pkt)
 	if !ok {
 		return nil, ErrTag
 	}
-	if !c.replay.fresh(f.Counter) {
+	if !c.auth.replay.fresh(f.Counter) {
 		return nil, ErrReplay
 	}
-	if c.replay.mark(f.Counter); f.Kind == wire.KindData || f.Kind == wire.KindPart {
+	if c.auth.replay.mark(f.Counter); f.Kind == wire.KindData || f.Kind == wire.KindPart {
 		c.wake()
 	}
-	c.knows = f.Flags&wire.Selective != 0
+	c.send.selective = f.Flags&wire.Selective != 0
 	return frame, nil
 }
 
 // receive handles a data packet: the receiver's table of PROTOCOL §2.3.
 func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) []byte {
 	switch {
-	case less(seq, c.expected):
+	case less(seq, c.recv.expected):
 		c.stats.Repeats++
 		c.counts.Received.Resent++
 		c.due[wire.KindAck] = !mutant.On(mutant.NoReAck)
 		return nil
-	case seq != c.expected && mutant.On(mutant.AcceptGap):
-		c.expected = seq + 1
+	case seq != c.recv.expected && mutant.On(mutant.AcceptGap):
+		c.recv.expected = seq + 1
 		return frame
-	case seq != c.expected && c.cfg.Selective && c.knows:
+	case seq != c.recv.expected && c.cfg.Selective && c.send.selective:
 		c.keep(seq, frame)
 		return nil
-	case seq != c.expected:
-		if !c.loseSent {
-			c.loseSent = true
+	case seq != c.recv.expected:
+		if !c.recv.gapTold {
+			c.recv.gapTold = true
 			c.due[wire.KindLose] = true
 			c.stats.Losses++
 			c.counts.Received.Lost++
 		}
 		return nil
 	case !room:
-		c.stopSent, c.loseSent = true, true
+		c.recv.stopped, c.recv.gapTold = true, true
 		c.due[wire.KindStop] = true
 		c.stats.Stops++
 		c.counts.Received.Refused++
 		return nil
 	}
-	if c.kept.has(seq) { // there was no room for it
-		c.kept.spare = append(c.kept.spare, c.kept.take(seq))
+	if c.recv.kept.has(seq) { // there was no room for it
+		c.recv.kept.spare = append(c.recv.kept.spare, c.recv.kept.take(seq))
 	}
-	c.took(now)
+	c.accepted(now)
 	return frame
 }
 
@@ -137,29 +138,29 @@ func (c *Conn) answer(seq uint32, taken bool) {
 	switch {
 	case taken:
 		c.due[wire.KindAck] = true
-	case c.kept.has(seq) && !c.stopSent && seq-c.expected > c.overtake:
+	case c.recv.kept.has(seq) && !c.recv.stopped && seq-c.recv.expected > c.recv.overtake:
 		c.due[wire.KindSelect] = true
 	}
 }
 
-// took counts a frame that goes to the layers above.
-func (c *Conn) took(now monotime.Time) {
-	c.expected++
-	c.came = now.Min(c.self.since)
-	c.loseSent = c.kept.count > 0
-	c.unacked++
-	if c.unacked >= max(c.cfg.Window/4, 1) {
+// accepted counts a frame that goes to the layers above.
+func (c *Conn) accepted(now monotime.Time) {
+	c.recv.expected++
+	c.recv.came = now.Min(c.self.since)
+	c.recv.gapTold = c.recv.kept.count > 0
+	c.recv.unacked++
+	if c.recv.unacked >= max(c.cfg.Window/4, 1) {
 		c.due[wire.KindAck] = true
-	} else if c.ackAt == monotime.Never {
-		c.ackAt = now.Add(c.cfg.AckDelay)
+	} else if c.recv.ackAt == monotime.Never {
+		c.recv.ackAt = now.Add(c.cfg.AckDelay)
 	}
 }
 
 // RoomAgain says that the layers above take frames again: a peer that was
 // stopped is told to go.
 func (c *Conn) RoomAgain(now monotime.Time) {
-	if c.stopSent {
-		c.stopSent, c.loseSent = false, false
+	if c.recv.stopped {
+		c.recv.stopped, c.recv.gapTold = false, false
 		c.due[wire.KindGo] = true
 		c.counts.Received.Resumed++
 	}

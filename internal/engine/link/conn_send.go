@@ -19,37 +19,37 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 		}
 	}
 	if c.path.search.due && len(c.sent) < len(dst) {
-		c.stretch(now, dst)
+		c.probePath(now, dst)
 	}
-	waits := c.stopped || c.asking
-	if waits && c.probe && c.base != c.tail && len(c.sent) < len(dst) {
-		c.inquire(now, dst)
+	waits := c.send.mode != flowing
+	if waits && c.send.probe && c.send.base != c.send.tail && len(c.sent) < len(dst) {
+		c.probePeer(now, dst)
 	}
-	if !waits && c.again > 0 {
-		c.repeat(now, dst)
+	if !waits && c.send.missing > 0 {
+		c.transmitMissing(now, dst)
 	}
-	for !waits && c.next != c.tail && c.room(dst) && c.congestion.room(now, c.flying) && c.data(now, dst) {
+	for !waits && c.send.next != c.send.tail && c.room(dst) && c.congestion.room(now, c.send.flying) && c.transmitNext(now, dst) {
 	}
 	if c.due[wire.KindAck] && len(c.sent) < len(dst) {
 		c.control(now, wire.KindAck, dst)
 	}
-	waiting := !waits && (c.more || c.again > 0 || c.next != c.tail)
-	c.paced = waiting && now.Before(c.congestion.pace)
-	c.congestion.full = c.congestion.full || waiting && !(c.congestion.room(now, c.flying) && c.congestion.roomy(c.flying))
-	c.show()
+	waiting := !waits && (c.send.more || c.send.missing > 0 || c.send.next != c.send.tail)
+	c.send.paced = waiting && now.Before(c.congestion.pace)
+	c.congestion.full = c.congestion.full || waiting && !(c.congestion.room(now, c.send.flying) && c.congestion.roomy(c.send.flying))
+	c.updateCounters()
 	return len(c.sent)
 }
 
-// inquire transmits the oldest packet to a peer that has been silent for too long. One that
+// probePeer transmits the oldest packet to a peer that has been silent for too long. One that
 // has told us to stop takes it when it has room. Else a PROBE follows: what has not arrived
 // when that is answered was lost. (PROTOCOL §2.5)
-func (c *Conn) inquire(now monotime.Time, dst []Packet) {
-	if c.stopped {
-		c.back()
-		c.probe = !c.data(now, dst)
+func (c *Conn) probePeer(now monotime.Time, dst []Packet) {
+	if c.send.mode == stopped {
+		c.goBack()
+		c.send.probe = !c.transmitNext(now, dst)
 		return
 	}
-	if c.probe = !c.transmit(now, dst, c.base, true); c.probe {
+	if c.send.probe = !c.transmit(now, dst, c.send.base, true); c.send.probe {
 		return
 	}
 	c.due[wire.KindProbe] = true
@@ -58,12 +58,12 @@ func (c *Conn) inquire(now monotime.Time, dst []Packet) {
 	}
 }
 
-// answered takes the answer to the PROBE of inquire. What has not arrived before it is
+// probeAnswered takes the answer to the PROBE of inquire. What has not arrived before it is
 // transmitted again, if the path carries anything at all; else the next timeout asks again.
-func (c *Conn) answered(now monotime.Time) {
-	if c.asking && c.heard {
-		c.asking = false
-		c.back()
+func (c *Conn) probeAnswered(now monotime.Time) {
+	if c.send.mode == asking && c.send.heard {
+		c.send.mode = flowing
+		c.goBack()
 		c.congestion.settle(false)
 		c.restart(now)
 	}
@@ -74,15 +74,15 @@ func (c *Conn) room(dst []Packet) bool {
 	return len(c.sent) < len(dst) && len(c.self.sealed) < sealedMost
 }
 
-// back makes packet base the next to transmit. What was transmitted counts as lost.
-func (c *Conn) back() {
-	c.land()
-	c.next = c.base
+// goBack makes packet base the next to transmit. What was transmitted counts as lost.
+func (c *Conn) goBack() {
+	c.landAll()
+	c.send.next = c.send.base
 }
 
-// land forgets that packets are on their way.
-func (c *Conn) land() {
-	for seq := c.base; c.flying > 0 && seq != c.high; seq++ {
+// landAll forgets that packets are on their way.
+func (c *Conn) landAll() {
+	for seq := c.send.base; c.send.flying > 0 && seq != c.send.high; seq++ {
 		c.landed(c.slot(seq))
 	}
 }
@@ -91,19 +91,19 @@ func (c *Conn) land() {
 func (c *Conn) landed(s *slot) {
 	if s.flying {
 		s.flying = false
-		c.flying--
+		c.send.flying--
 	}
 }
 
-// data transmits packet next, unless the peer keeps it already. It reports whether there
+// transmitNext transmits packet next, unless the peer keeps it already. It reports whether there
 // was room for it.
-func (c *Conn) data(now monotime.Time, dst []Packet) bool {
-	if s := c.slot(c.next); !s.held && !c.transmit(now, dst, c.next, false) {
+func (c *Conn) transmitNext(now monotime.Time, dst []Packet) bool {
+	if s := c.slot(c.send.next); !s.held && !c.transmit(now, dst, c.send.next, false) {
 		return false
 	}
-	c.next++
-	if less(c.high, c.next) {
-		c.high = c.next
+	c.send.next++
+	if less(c.send.high, c.send.next) {
+		c.send.high = c.send.next
 	}
 	return true
 }
@@ -113,44 +113,44 @@ func (c *Conn) data(now monotime.Time, dst []Packet) bool {
 func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool) bool {
 	s := c.slot(seq)
 	switch n := s.parts(); {
-	case c.path.takes(s.bytes(), s.times) || n > len(dst):
-		c.whole(now, dst, seq, again)
+	case c.path.takes(s.bytes(), s.sends) || n > len(dst):
+		c.transmitWhole(now, dst, seq, again)
 	case n > len(dst)-len(c.sent):
 		return false
 	default:
-		c.parts(now, dst, seq, again)
+		c.transmitParts(now, dst, seq, again)
 	}
-	if s.again {
-		s.again = false
-		c.again--
+	if s.missing {
+		s.missing = false
+		c.send.missing--
 	}
 	c.stats.Sent++
-	if s.times++; s.times > 1 {
+	if s.sends++; s.sends > 1 {
 		c.stats.Resent++
 		c.counts.Sent.Resent++
 	}
 	s.at = now
 	if !s.flying {
 		s.flying = true
-		c.flying++
+		c.send.flying++
 	}
-	c.congestion.sent(now, c.paced)
-	if c.rtoAt == monotime.Never {
-		c.rtoAt = now.Add(c.timer())
+	c.congestion.sent(now, c.send.paced)
+	if c.rto.at == monotime.Never {
+		c.rto.at = now.Add(c.timer())
 	}
 	return true
 }
 
-// whole adds a data packet as it is.
-func (c *Conn) whole(now monotime.Time, dst []Packet, seq uint32, again bool) {
+// transmitWhole adds a data packet as it is.
+func (c *Conn) transmitWhole(now monotime.Time, dst []Packet, seq uint32, again bool) {
 	s := c.slot(seq)
 	c.header(now, s.front[:0], wire.KindData, seq, c.requests(s, seq, again))
-	c.add(dst, s.front[:s.size], s.payload, sent{wire.KindData, seq, again}, s.times)
+	c.add(dst, s.front[:s.size], s.payload, sent{wire.KindData, seq, again}, s.sends)
 }
 
 // add adds a packet, which has been sent so often before.
 func (c *Conn) add(dst []Packet, front, payload []byte, what sent, times int) {
-	p := c.out.guarded(c.guard, c.counter, front, payload)
+	p := c.auth.out.guarded(c.auth.guard, c.auth.counter, front, payload)
 	p.Again = times
 	dst[len(c.sent)] = p
 	c.sent = append(c.sent, what)
@@ -160,14 +160,14 @@ func (c *Conn) add(dst []Packet, front, payload []byte, what sent, times int) {
 // acknowledgement a few times for each window, and of what the peer misses.
 // (PROTOCOL §2.7)
 func (c *Conn) requests(s *slot, seq uint32, again bool) (f wire.Flags) {
-	c.unasked++
-	begins := c.more && c.flying == 0 && c.unasked == 1
-	s.prompt = s.prompt || again || begins || c.unasked*4*packet >= c.congestion.limit()
+	c.send.unasked++
+	begins := c.send.more && c.send.flying == 0 && c.send.unasked == 1
+	s.prompt = s.prompt || again || begins || c.send.unasked*4*packet >= c.congestion.limit()
 	if s.prompt {
-		c.unasked = 0
+		c.send.unasked = 0
 		f |= wire.Prompt
 	}
-	if c.more {
+	if c.send.more {
 		f |= wire.More
 	}
 	return f
@@ -182,31 +182,31 @@ func (c *Conn) control(now monotime.Time, k wire.Kind, dst []Packet) {
 	}
 	b := c.header(now, c.self.control[len(c.sent)%len(c.self.control)][:0], k, seq, 0)
 	if k == wire.KindSelect {
-		b = c.kept.bitmap(b, c.expected)
+		b = c.recv.kept.bitmap(b, c.recv.expected)
 	}
 	c.add(dst, b, nil, sent{kind: k}, 0)
 }
 
-// stretch adds a probe that is as long as the path is to be tried with: it has no number,
+// probePath adds a probe that is as long as the path is to be tried with: it has no number,
 // and nothing waits for it.
-func (c *Conn) stretch(now monotime.Time, dst []Packet) {
-	size := c.path.sending(now, max(c.rto, c.cfg.RTOInitial))
+func (c *Conn) probePath(now monotime.Time, dst []Packet) {
+	size := c.path.sending(now, max(c.rto.value, c.cfg.RTOInitial))
 	b := c.header(now, make([]byte, 0, size), wire.KindProbe, 0, 0)[:size]
 	c.add(dst, b, nil, sent{kind: wire.KindProbe}, 0)
 }
 
 func (c *Conn) header(now monotime.Time, b []byte, k wire.Kind, seq uint32, f wire.Flags) []byte {
-	c.counter++
-	c.unacked, c.ackAt, c.due[wire.KindAck] = 0, monotime.Never, c.path.answer != 0
+	c.auth.counter++
+	c.recv.unacked, c.recv.ackAt, c.due[wire.KindAck] = 0, monotime.Never, c.path.answer != 0
 	return wire.Link{
 		Kind: k, Src: c.self.rank, Dst: c.peer, Job: c.self.job,
-		Incarnation: c.self.incarnation, Seq: seq, Ack: c.expected, Counter: c.counter, Flags: c.flags() | f,
+		Incarnation: c.self.incarnation, Seq: seq, Ack: c.recv.expected, Counter: c.auth.counter, Flags: c.flags() | f,
 		Senders: c.self.crowd.count(now), Held: c.held(now),
 	}.Append(b)
 }
 
 func (c *Conn) flags() wire.Flags {
-	f := c.guard.flag()
+	f := c.auth.guard.flag()
 	if c.cfg.Selective {
 		f |= wire.Selective
 	}
@@ -230,22 +230,22 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 			c.landed(s)
 			continue
 		}
-		s.times--
+		s.sends--
 		c.landed(s)
-		c.unasked = max(c.unasked-1, 0)
-		c.congestion.pace, c.paced = c.congestion.pace.Min(now), false
+		c.send.unasked = max(c.send.unasked-1, 0)
+		c.congestion.pace, c.send.paced = c.congestion.pace.Min(now), false
 		c.stats.Sent--
-		if s.times > 0 {
+		if s.sends > 0 {
 			c.stats.Resent--
 			c.counts.Sent.Resent--
 		}
 		switch {
-		case p.again:
+		case p.outOfTurn:
 			c.miss(s)
-		case s.times == 0:
-			c.next, c.high = p.seq, p.seq
+		case s.sends == 0:
+			c.send.next, c.send.high = p.seq, p.seq
 		default:
-			c.next = p.seq
+			c.send.next = p.seq
 		}
 		c.due[wire.KindAck] = true
 	}
@@ -255,90 +255,92 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 // reports whether it is one that may be believed.
 func (c *Conn) acknowledge(now monotime.Time, f wire.Link) bool {
 	e := f.Ack
-	if e-c.base > c.high-c.base {
+	if e-c.send.base > c.send.high-c.send.base {
 		return false
 	}
-	if e == c.base {
+	if e == c.send.base {
 		return true
 	}
-	c.backoff = 0
-	once, last, n := true, c.slot(e-1), int(e-c.base)
+	c.rto.backoff = 0
+	once, last, n := true, c.slot(e-1), int(e-c.send.base)
 	bytes := last.bytes()
-	for c.base != e {
-		s := c.slot(c.base)
-		once = once && s.times == 1
-		if c.path.late && c.path.arrived(now, s.bytes(), s.times) {
+	for c.send.base != e {
+		s := c.slot(c.send.base)
+		once = once && s.sends == 1
+		if c.path.late && c.path.arrived(now, s.bytes(), s.sends) {
 			c.stats.Shortened++
 			c.counts.Shortened++
 		}
 		c.landed(s)
 		s.payload = nil
-		if s.again {
-			s.again = false
-			c.again--
+		if s.missing {
+			s.missing = false
+			c.send.missing--
 		}
-		c.base++
+		c.send.base++
 	}
 	if once { // Karn: a packet sent twice tells nothing, nor do those that waited for it
 		trip := now.Sub(last.at)
 		c.sample(trip)
 		c.congestion.measured(now, bytes, trip, c.unseen(now, trip, f.Held), last.prompt)
 	}
-	if c.base != c.tail {
-		c.slot(c.base).held = false // it is what the peer waits for
+	if c.send.base != c.send.tail {
+		c.slot(c.send.base).held = false // it is what the peer waits for
 	}
-	if less(c.next, e) {
-		c.next = e
+	if less(c.send.next, e) {
+		c.send.next = e
 	}
-	if c.stopped {
-		c.stopped, c.asking = false, false
-		c.back()
+	if c.send.mode == stopped {
+		c.send.mode = flowing
+		c.goBack()
 	}
-	c.heard = true
-	c.asking = c.asking && c.base != c.high
-	if !c.asking {
-		c.congestion.settle(e == c.high)
+	c.send.heard = true
+	if c.send.mode == asking && c.send.base == c.send.high {
+		c.send.mode = flowing
 	}
-	c.unasked = min(c.unasked, int(c.next-e))
-	c.congestion.acknowledged(e, c.next, c.high, n)
+	if c.send.mode != asking {
+		c.congestion.settle(e == c.send.high)
+	}
+	c.send.unasked = min(c.send.unasked, int(c.send.next-e))
+	c.congestion.acknowledged(e, c.send.next, c.send.high, n)
 	c.restart(now)
 	return true
 }
 
 // restart sets the retransmission timer anew.
 func (c *Conn) restart(now monotime.Time) {
-	c.rtoAt = monotime.Never
-	if c.base != c.high || c.stopped && c.base != c.tail {
-		c.rtoAt = now.Add(c.timer())
+	c.rto.at = monotime.Never
+	if c.send.base != c.send.high || c.send.mode == stopped && c.send.base != c.send.tail {
+		c.rto.at = now.Add(c.timer())
 	}
 }
 
 // timer returns the time until the next timeout.
-func (c *Conn) timer() time.Duration { return min(c.rto<<c.backoff, c.cfg.RTOMax) }
+func (c *Conn) timer() time.Duration { return min(c.rto.value<<c.rto.backoff, c.cfg.RTOMax) }
 
 // sample takes a measured round trip into account (Jacobson).
 func (c *Conn) sample(rtt time.Duration) {
 	c.counts.Measured(int64(rtt))
-	if c.srtt == 0 {
-		c.srtt, c.rttvar = rtt, rtt/2
+	if c.rto.srtt == 0 {
+		c.rto.srtt, c.rto.rttvar = rtt, rtt/2
 	} else {
-		c.rttvar += (max(rtt-c.srtt, c.srtt-rtt) - c.rttvar) / 4
-		c.srtt += (rtt - c.srtt) / 8
+		c.rto.rttvar += (max(rtt-c.rto.srtt, c.rto.srtt-rtt) - c.rto.rttvar) / 4
+		c.rto.srtt += (rtt - c.rto.srtt) / 8
 	}
-	c.srtt = max(c.srtt, 1)
-	c.rto = min(max(c.srtt+4*c.rttvar+c.cfg.AckDelay, c.cfg.RTOMin), c.cfg.RTOMax)
+	c.rto.srtt = max(c.rto.srtt, 1)
+	c.rto.value = min(max(c.rto.srtt+4*c.rto.rttvar+c.cfg.AckDelay, c.cfg.RTOMin), c.cfg.RTOMax)
 }
 
 // Advance does what is due: resend, acknowledge, probe.
 func (c *Conn) Advance(now monotime.Time) {
-	if !now.Before(c.ackAt) {
-		c.ackAt = monotime.Never
+	if !now.Before(c.recv.ackAt) {
+		c.recv.ackAt = monotime.Never
 		c.due[wire.KindAck] = true
 	}
-	if !now.Before(c.rtoAt) {
+	if !now.Before(c.rto.at) {
 		c.timeout(now)
 	}
-	if c.pulse.Advance(now) {
+	if c.live.pulse.Advance(now) {
 		c.due[wire.KindProbe] = true
 		c.rest()
 	}
@@ -348,35 +350,37 @@ func (c *Conn) Advance(now monotime.Time) {
 func (c *Conn) timeout(now monotime.Time) {
 	c.stats.Timeouts++
 	c.counts.Sent.Lost++
-	if c.base != c.tail && !c.stopped && c.backoff > 0 {
-		s := c.slot(c.base)
-		c.path.timeout(s.bytes(), s.times)
+	if c.send.base != c.send.tail && c.send.mode != stopped && c.rto.backoff > 0 {
+		s := c.slot(c.send.base)
+		c.path.timeout(s.bytes(), s.sends)
 	}
 	if c.timer() < c.cfg.RTOMax {
-		c.backoff++
+		c.rto.backoff++
 	}
-	if !c.stopped {
-		c.land()
-		c.congestion.timedOut(c.base, c.high)
+	if c.send.mode != stopped {
+		c.landAll()
+		c.congestion.timedOut(c.send.base, c.send.high)
 	}
 	switch {
-	case c.stopped:
-		c.probe = !mutant.On(mutant.NoPersistProbe)
-	case c.cfg.Selective && c.knows && c.base != c.high:
-		c.asking, c.heard, c.probe = true, false, true
+	case c.send.mode == stopped:
+		c.send.probe = !mutant.On(mutant.NoPersistProbe)
+	case c.cfg.Selective && c.send.selective && c.send.base != c.send.high:
+		c.send.mode = asking
+		c.send.heard = false
+		c.send.probe = true
 	default:
-		c.back()
+		c.goBack()
 	}
-	c.rtoAt = monotime.Never
-	if c.base != c.tail {
-		c.rtoAt = now.Add(c.timer())
+	c.rto.at = monotime.Never
+	if c.send.base != c.send.tail {
+		c.rto.at = now.Add(c.timer())
 	}
 }
 
 // Deadline returns when Advance has something to do.
 func (c *Conn) Deadline() monotime.Time {
-	at := c.rtoAt.Min(c.ackAt).Min(c.pulse.Deadline()).Min(c.path.search.at)
-	if c.paced {
+	at := c.rto.at.Min(c.recv.ackAt).Min(c.live.pulse.Deadline()).Min(c.path.search.at)
+	if c.send.paced {
 		at = at.Min(c.congestion.pace)
 	}
 	return at
@@ -384,8 +388,8 @@ func (c *Conn) Deadline() monotime.Time {
 
 // Await says whether something is awaited from the peer. While it is, the peer
 // is probed when it is silent, and dead when it stays so.
-func (c *Conn) Await(now monotime.Time, on bool) { c.pulse.Watch(now, on) }
+func (c *Conn) Await(now monotime.Time, on bool) { c.live.pulse.Watch(now, on) }
 
 // Silent reports whether nothing has come from the peer for the liveness time
 // although something was awaited; see Pulse.
-func (c *Conn) Silent() bool { return c.pulse.Silent() }
+func (c *Conn) Silent() bool { return c.live.pulse.Silent() }

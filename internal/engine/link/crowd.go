@@ -85,7 +85,7 @@ func (c *Conn) crowded(now monotime.Time, f wire.Flags) {
 // held returns how long the last packet that is acknowledged may have been here, as the
 // header says it.
 func (c *Conn) held(now monotime.Time) uint16 {
-	return uint16(min(max(now.Sub(c.came), 0)/wire.HeldUnit, wire.HeldLong))
+	return uint16(min(max(now.Sub(c.recv.came), 0)/wire.HeldUnit, wire.HeldLong))
 }
 
 // unseen returns for how long of a round trip that ends now the ends may not have looked:

@@ -26,8 +26,8 @@ func TestEncryptedOverBadNetworks(t *testing.T) {
 		r.encrypt(6)
 		r.run(200, 200)
 		for i, e := range r.ends {
-			if e.conn.counter>>6 < 4 {
-				t.Errorf("end %d has had %d packets: too few keys", i, e.conn.counter)
+			if e.conn.auth.counter>>6 < 4 {
+				t.Errorf("end %d has had %d packets: too few keys", i, e.conn.auth.counter)
 			}
 			if e.errs[ErrTag] == 0 || e.errs[ErrReplay] == 0 {
 				t.Errorf("end %d has refused %v", i, e.errs)

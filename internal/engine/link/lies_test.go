@@ -93,7 +93,7 @@ func TestLies(t *testing.T) {
 			r.now = r.now.Add(time.Millisecond)
 			r.lie(1, wire.KindAck, first+c.after)
 			again := r.lie(2, c.kind, first+uint32(c.ack), c.bits...)
-			if left := int(conn.tail - conn.base); left != c.left || conn.Stopped() != c.stopped || !same(again, c.again) {
+			if left := int(conn.send.tail - conn.send.base); left != c.left || conn.Stopped() != c.stopped || !same(again, c.again) {
 				t.Errorf("%s, numbers from %d on: %d packets are not acknowledged, want %d; sent again %v, want %v; stopped %v",
 					c.name, first, left, c.left, again, c.again, conn.Stopped())
 			}
@@ -213,14 +213,14 @@ func TestKeptBounds(t *testing.T) {
 	for _, first := range []uint32{0, ^uint32(0) - 2} {
 		r := newRig(t, 1, Config{Selective: true, FirstSeq: first}, faults{})
 		conn := r.ends[0].conn
-		conn.knows = true
+		conn.send.selective = true
 		for _, c := range []struct {
 			ahead uint32
 			count int
 		}{{1, 1}, {maxKept - 1, 2}, {maxKept, 2}, {1 << 30, 2}, {maxKept - 1, 2}, {2, 3}} {
 			conn.receive(r.now, first+c.ahead, []byte{1, byte(c.ahead)}, true)
-			if conn.kept.count != c.count {
-				t.Errorf("%d packets ahead of the one that is missing: %d are kept, want %d", c.ahead, conn.kept.count, c.count)
+			if conn.recv.kept.count != c.count {
+				t.Errorf("%d packets ahead of the one that is missing: %d are kept, want %d", c.ahead, conn.recv.kept.count, c.count)
 			}
 		}
 		if conn.Stats().Repeats != 1 {
@@ -291,7 +291,7 @@ func TestTimer(t *testing.T) {
 	acked := func(rtt time.Duration) {
 		counter++
 		r.now = r.now.Add(rtt)
-		r.lie(counter, wire.KindAck, conn.tail)
+		r.lie(counter, wire.KindAck, conn.send.tail)
 	}
 	due := func(what string, want time.Duration) {
 		t.Helper()
@@ -386,7 +386,7 @@ func TestAcknowledgedBeforeSent(t *testing.T) {
 	}
 	var out [3]Packet
 	conn.Output(r.now, out[:])
-	if got := r.lie(1, wire.KindAck, 4); conn.base != 0 || !same(got, []uint32{3, 4}) {
-		t.Errorf("an acknowledgement of 4 when 3 have been sent: %v are sent, the oldest on its way is %d", got, conn.base)
+	if got := r.lie(1, wire.KindAck, 4); conn.send.base != 0 || !same(got, []uint32{3, 4}) {
+		t.Errorf("an acknowledgement of 4 when 3 have been sent: %v are sent, the oldest on its way is %d", got, conn.send.base)
 	}
 }

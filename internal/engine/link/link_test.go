@@ -255,7 +255,7 @@ func FuzzLink(f *testing.F) {
 		if _, err := e.self.Check(pkt); err == nil {
 			e.conn.Recv(1, pkt, Checked, true)
 		}
-		if e.conn.counter != 0 {
+		if e.conn.auth.counter != 0 {
 			t.Error("answered")
 		}
 		e.conn.Advance(monotime.Time(time.Second))

@@ -20,8 +20,8 @@ func (s *slot) parts() int { return partsOf(s.bytes() - wire.LinkSize) }
 
 func partsOf(frame int) int { return (frame + partBytes - 1) / partBytes }
 
-// parts adds packet seq in parts. There must be room for all.
-func (c *Conn) parts(now monotime.Time, dst []Packet, seq uint32, again bool) {
+// transmitParts adds packet seq in parts. There must be room for all.
+func (c *Conn) transmitParts(now monotime.Time, dst []Packet, seq uint32, again bool) {
 	s := c.slot(seq)
 	frame := append(append([]byte(nil), s.front[wire.LinkSize:s.size]...), s.payload...)
 	for i := range s.parts() {
@@ -34,7 +34,7 @@ func (c *Conn) parts(now monotime.Time, dst []Packet, seq uint32, again bool) {
 		if i == 0 {
 			kind = wire.KindData // what Unsent takes for the whole
 		}
-		c.add(dst, b, nil, sent{kind, seq, again}, s.times)
+		c.add(dst, b, nil, sent{kind, seq, again}, s.sends)
 	}
 }
 
@@ -55,10 +55,10 @@ func (c *Conn) assemble(seq uint32, part []byte) []byte {
 	if err != nil || len(bytes) == 0 || int(p.Off)%partBytes != 0 || len(bytes) != min(partBytes, total-int(p.Off)) {
 		return nil
 	}
-	if c.assemblies == nil {
-		c.assemblies = make([]assembly, assemblies)
+	if c.recv.assemblies == nil {
+		c.recv.assemblies = make([]assembly, assemblies)
 	}
-	a := &c.assemblies[seq%assemblies]
+	a := &c.recv.assemblies[seq%assemblies]
 	if a.have == 0 || a.seq != seq || len(a.b) != total {
 		*a = assembly{seq: seq, b: append(a.b[:0], make([]byte, total)...)}
 	}
@@ -74,9 +74,9 @@ func (c *Conn) assemble(seq uint32, part []byte) []byte {
 // onPart handles a part of a packet as receive does the packet.
 func (c *Conn) onPart(now monotime.Time, seq uint32, part []byte, room bool) []byte {
 	switch {
-	case less(seq, c.expected):
+	case less(seq, c.recv.expected):
 		return c.receive(now, seq, nil, room)
-	case seq-c.expected > maxKept:
+	case seq-c.recv.expected > maxKept:
 		return nil
 	}
 	frame := c.assemble(seq, part)

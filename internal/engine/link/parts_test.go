@@ -53,7 +53,7 @@ func TestParts(t *testing.T) {
 		if got != assemblies {
 			t.Errorf("%d of %d frames of %d bytes are whole", got, assemblies, size)
 		}
-		clear(c.assemblies)
+		clear(c.recv.assemblies)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestLyingParts(t *testing.T) {
 			t.Errorf("%x… makes a frame of %d bytes", b[:min(len(b), 16)], len(frame))
 		}
 	}
-	before := c.expected
+	before := c.recv.expected
 	for _, seq := range []uint32{before - 1, before + maxKept + 1, before + 1<<31} {
 		if c.onPart(r.now, seq, lie(0, 10, 10), true) != nil {
 			t.Errorf("packet %d is taken, %d is expected", seq, before)

@@ -44,8 +44,8 @@ func (k *kept) bitmap(b []byte, missing uint32) []byte {
 // PROTOCOL §2.5. The sender is told when something more is missing, and when it
 // repeats what need not be repeated.
 func (c *Conn) keep(seq uint32, frame []byte) {
-	k := &c.kept
-	if c.stopSent || seq-c.expected >= maxKept {
+	k := &c.recv.kept
+	if c.recv.stopped || seq-c.recv.expected >= maxKept {
 		return
 	}
 	if k.has(seq) {
@@ -63,11 +63,11 @@ func (c *Conn) keep(seq uint32, frame []byte) {
 	}
 	k.frames[seq%maxKept] = append(b[:0], frame...)
 	k.count++
-	if !c.loseSent || seq != k.last+1 {
-		c.loseSent = true
+	if !c.recv.gapTold || seq != k.last+1 {
+		c.recv.gapTold = true
 		k.untold = true
 	}
-	if k.untold && seq-c.expected > c.overtake {
+	if k.untold && seq-c.recv.expected > c.recv.overtake {
 		k.untold = false
 		c.due[wire.KindSelect] = true
 		c.stats.Losses++
@@ -79,25 +79,25 @@ func (c *Conn) keep(seq uint32, frame []byte) {
 // Kept returns the next frame that came before its turn, now that it is, or nil.
 // It is valid until the next call.
 func (c *Conn) Kept(now monotime.Time, room bool) []byte {
-	k := &c.kept
+	k := &c.recv.kept
 	if k.shelf != nil && k.lent != nil {
 		k.spare, k.lent = append(k.spare, k.lent), nil
 	}
-	if mutant.On(mutant.KeptEarly) && !k.has(c.expected) && k.has(c.expected+1) {
-		c.expected++
+	if mutant.On(mutant.KeptEarly) && !k.has(c.recv.expected) && k.has(c.recv.expected+1) {
+		c.recv.expected++
 	}
-	if !k.has(c.expected) {
+	if !k.has(c.recv.expected) {
 		return nil // nearly always
 	}
 	if !room {
-		c.stopSent, c.loseSent = true, true
+		c.recv.stopped, c.recv.gapTold = true, true
 		c.due[wire.KindStop] = true
 		c.stats.Stops++
 		c.counts.Received.Refused++
 		return nil
 	}
-	k.lent = k.take(c.expected)
-	c.took(now)
+	k.lent = k.take(c.recv.expected)
+	c.accepted(now)
 	return k.lent
 }
 
@@ -113,10 +113,10 @@ func (k *kept) take(seq uint32) []byte {
 // what it misses to be sent again. What has been sent again already is on its
 // way for a round trip, and a little longer where that varies.
 func (c *Conn) selected(now monotime.Time, bits []byte) {
-	end := c.base
+	end := c.send.base
 	for i := range uint32(maxKept) {
-		seq := c.base + 1 + i
-		if !less(seq, c.high) {
+		seq := c.send.base + 1 + i
+		if !less(seq, c.send.high) {
 			break
 		}
 		if bits[i/8]&(1<<(i%8)) != 0 {
@@ -125,13 +125,13 @@ func (c *Conn) selected(now monotime.Time, bits []byte) {
 			end = seq
 		}
 	}
-	first, some, soon := c.base, 0, 2*c.srtt+4*c.rttvar
-	if c.srtt == 0 {
+	first, some, soon := c.send.base, 0, 2*c.rto.srtt+4*c.rto.rttvar
+	if c.rto.srtt == 0 {
 		soon = c.cfg.RTOMin // each answer to what is repeated must not repeat it
 	}
-	for seq := c.base; less(seq, end) && less(seq, c.next); seq++ {
+	for seq := c.send.base; less(seq, end) && less(seq, c.send.next); seq++ {
 		s := c.slot(seq)
-		if s.held || s.again || s.times > 1 && now.Sub(s.at) < soon {
+		if s.held || s.missing || s.sends > 1 && now.Sub(s.at) < soon {
 			continue
 		}
 		c.miss(s)
@@ -141,26 +141,26 @@ func (c *Conn) selected(now monotime.Time, bits []byte) {
 		}
 	}
 	if some > 0 {
-		c.congestion.lost(first, c.high, some)
+		c.congestion.lost(first, c.send.high, some)
 		c.restart(now)
 	}
 }
 
 // miss marks a slot to be sent out of turn.
 func (c *Conn) miss(s *slot) {
-	if !s.again {
-		s.again = true
-		c.again++
+	if !s.missing {
+		s.missing = true
+		c.send.missing++
 	}
 }
 
-// repeat transmits what the peer misses.
-func (c *Conn) repeat(now monotime.Time, dst []Packet) {
-	for seq := c.base; c.again > 0 && less(seq, c.high) && c.room(dst); seq++ {
-		if !c.slot(seq).again {
+// transmitMissing transmits what the peer misses.
+func (c *Conn) transmitMissing(now monotime.Time, dst []Packet) {
+	for seq := c.send.base; c.send.missing > 0 && less(seq, c.send.high) && c.room(dst); seq++ {
+		if !c.slot(seq).missing {
 			continue
 		}
-		if !c.congestion.room(now, c.flying) || !c.transmit(now, dst, seq, true) {
+		if !c.congestion.room(now, c.send.flying) || !c.transmit(now, dst, seq, true) {
 			return
 		}
 	}

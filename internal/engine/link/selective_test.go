@@ -54,7 +54,7 @@ func TestSelectiveIsNegotiated(t *testing.T) {
 	other := NewConn(&Config{}, r.ends[1].self, 0, life(0))
 	r.ends[1].conn = other
 	r.run(500, 500)
-	if other.kept.shelf != nil || r.ends[0].conn.kept.shelf != nil {
+	if other.recv.kept.shelf != nil || r.ends[0].conn.recv.kept.shelf != nil {
 		t.Error("packets were kept")
 	}
 }

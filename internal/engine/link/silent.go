@@ -11,30 +11,30 @@ const fewSlots = 4
 // is under way. It is called when one of the two has asked the other for a sign of life:
 // the second time, neither has sent a frame since.
 func (c *Conn) rest() {
-	busy := c.busy
-	c.busy = false
-	if busy || c.base != c.tail || c.kept.count > 0 {
+	busy := c.live.busy
+	c.live.busy = false
+	if busy || c.send.base != c.send.tail || c.recv.kept.count > 0 {
 		return
 	}
-	c.slots, c.sent = nil, nil
-	c.kept, c.assemblies = kept{last: c.kept.last, untold: c.kept.untold}, nil
-	c.out.silence(true)
-	c.in.silence(true)
-	if c.replay.seen != nil {
-		c.replay.shorten()
+	c.send.slots, c.sent = nil, nil
+	c.recv.kept, c.recv.assemblies = kept{last: c.recv.kept.last, untold: c.recv.kept.untold}, nil
+	c.auth.out.silence(true)
+	c.auth.in.silence(true)
+	if c.auth.replay.seen != nil {
+		c.auth.replay.shorten()
 	}
 }
 
 // wake ends the rest, or does nothing: there is a frame to send, or one has come.
 func (c *Conn) wake() {
-	c.busy = true
-	if c.replay.seen == nil {
-		c.replay.widen()
-		c.out.silence(false)
-		c.in.silence(false)
+	c.live.busy = true
+	if c.auth.replay.seen == nil {
+		c.auth.replay.widen()
+		c.auth.out.silence(false)
+		c.auth.in.silence(false)
 	}
 }
 
 // Resting reports whether the link holds no more than what it needs while its peer is
 // silent.
-func (c *Conn) Resting() bool { return c.replay.seen == nil }
+func (c *Conn) Resting() bool { return c.auth.replay.seen == nil }

@@ -70,7 +70,7 @@ func TestPacketVectors(t *testing.T) {
 		self := NewSelf(vectorJob, 1, vectorSender, vectorSecret())
 		c := NewConn(&cfg, self, 2, vectorReceiver)
 		c.Guard(guard)
-		c.expected, c.counter = 6, v.counter
+		c.recv.expected, c.auth.counter = 6, v.counter
 		c.Queue(1, wire.Bye{}.Append(nil), nil)
 		var out [1]Packet
 		c.Output(1, out[:])
@@ -91,7 +91,7 @@ func TestPacketVectors(t *testing.T) {
 // A long payload has a tag of its own under the back key.
 func TestTwoTagsVector(t *testing.T) {
 	c := NewConn(&Config{FirstSeq: 6}, NewSelf(vectorJob, 1, vectorSender, vectorSecret()), 2, vectorReceiver)
-	c.expected, c.counter = 6, 7
+	c.recv.expected, c.auth.counter = 6, 7
 	payload := make([]byte, 300)
 	for i := range payload {
 		payload[i] = byte(i)

@@ -116,3 +116,7 @@ func ParseEvent(b []byte) (f Event, err error) {
 	f.ID, f.Phase, f.Arg, f.Aux = u64(b, 8), u64(b, 16), u64(b, 24), u64(b, 32)
 	return f, nil
 }
+
+// Signature returns what the sender of a request or a hello takes the object for.
+// (PROTOCOL §9.1)
+func Signature(e Event) uint64 { return e.Arg }
