@@ -8,7 +8,9 @@ import (
 
 // Expose makes memory reachable under a name. Mem is the number by which peers can map
 // it, or 0; those that attach are told it with the region's key.
-func (n *Node) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int) (*rma.Region, error) {
+func (n *Node) Expose(
+	name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int,
+) (*rma.Region, error) {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -49,12 +49,18 @@ func (n *Node) Report() waitgraph.Report {
 	return r
 }
 
+// messageWaits says what a message operation waits for.
+var messageWaits = [...]string{
+	msg.Send: "send", msg.Recv: "receive", msg.Flush: "flush",
+	msg.Room: "send", msg.Await: "receive", msg.Freeze: "freeze",
+}
+
 // describe says what a call waits for. The lock is held.
 func (c *Call) describe() waitgraph.Wait {
 	w := waitgraph.Wait{Rank: waitgraph.Anyone}
 	switch c.is {
 	case message:
-		w.For = map[msg.Kind]string{msg.Recv: "receive", msg.Send: "send", msg.Flush: "flush", msg.Room: "send", msg.Await: "receive", msg.Freeze: "freeze"}[c.Msg.Kind]
+		w.For = messageWaits[c.Msg.Kind]
 		if c.Msg.Peer >= 0 {
 			w.Rank = c.Msg.Peer
 		}

@@ -38,7 +38,8 @@ func (n *Node) noteSent(began int64, p *msg.Port, to, size int) {
 		began = now
 	}
 	n.timeline.Add(timeline.Event{
-		Begin: began, End: now, ID: timeline.MessageID(self, to, p.Channel(), p.Last(to)), Size: uint64(size), Peer: int32(to), Kind: timeline.Send,
+		Begin: began, End: now, ID: timeline.MessageID(self, to, p.Channel(), p.Last(to)),
+		Size: uint64(size), Peer: int32(to), Kind: timeline.Send,
 	})
 }
 
@@ -47,14 +48,17 @@ func (n *Node) noteTaken(p *msg.Port, b *msg.Block, from int) {
 	now := n.timeline.Now()
 	self := n.cfg.Engine.Rank
 	n.timeline.Add(timeline.Event{
-		Begin: now, End: now, ID: timeline.MessageID(from, self, p.Channel(), b.Seq()), Size: uint64(len(b.Data())), Peer: int32(from), Kind: timeline.Receive,
+		Begin: now, End: now, ID: timeline.MessageID(from, self, p.Channel(), b.Seq()),
+		Size: uint64(len(b.Data())), Peer: int32(from), Kind: timeline.Receive,
 	})
 }
 
 // noteReceive notes a receive that began then. Of a long message it is only the news that it
 // is there: its bytes are fetched.
 func (n *Node) noteReceive(began int64, c *Call, err error) {
-	e := timeline.Event{Begin: began, End: n.timeline.Now(), Size: uint64(c.Msg.N), Peer: int32(c.Msg.From), Kind: timeline.Receive}
+	e := timeline.Event{
+		Begin: began, End: n.timeline.Now(), Size: uint64(c.Msg.N), Peer: int32(c.Msg.From), Kind: timeline.Receive,
+	}
 	switch {
 	case err != nil:
 		e.Flags = timeline.Failed
@@ -77,7 +81,8 @@ func (n *Node) messageID(c *Call) uint64 {
 }
 
 var messageKinds = [...]timeline.Kind{
-	msg.Send: timeline.Send, msg.Recv: timeline.Fetch, msg.Flush: timeline.Flush, msg.Room: timeline.Room, msg.Await: timeline.Await, msg.Freeze: timeline.Freeze,
+	msg.Send: timeline.Send, msg.Recv: timeline.Fetch, msg.Flush: timeline.Flush, msg.Room: timeline.Room,
+	msg.Await: timeline.Await, msg.Freeze: timeline.Freeze,
 }
 
 var memoryKinds = [...]timeline.Kind{
@@ -131,7 +136,10 @@ func (n *Node) noteCoordination(began int64, o *coord.Object, kind coord.Kind, r
 	if kind == coord.Break {
 		return
 	}
-	e := timeline.Event{Begin: began, End: n.timeline.Now(), ID: o.ID, Size: r.Phase, Peer: timeline.Nobody, Kind: timeline.Lock + timeline.Kind(kind-coord.Lock)}
+	e := timeline.Event{
+		Begin: began, End: n.timeline.Now(), ID: o.ID, Size: r.Phase, Peer: timeline.Nobody,
+		Kind: timeline.Lock + timeline.Kind(kind-coord.Lock),
+	}
 	if err != nil {
 		e.Flags = timeline.Failed
 	}

@@ -29,7 +29,8 @@ func DropNetworkCapabilities() error {
 		d.Permitted &^= bit
 		d.Inheritable &^= bit
 	}
-	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&data)), 0)
+	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET,
+		uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&data)), 0)
 	if errno == unix.ENOTSUP {
 		return errors.New("the program links C; build it with CGO_ENABLED=0")
 	}

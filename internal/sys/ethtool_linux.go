@@ -14,7 +14,8 @@ var offloads = []struct {
 	name    string
 	command uint32
 }{
-	{"rx-checksumming", 0x14}, {"tx-checksumming", 0x16}, {"scatter-gather", 0x18}, {"tso", 0x1e}, {"gso", 0x23}, {"gro", 0x2b},
+	{"rx-checksumming", 0x14}, {"tx-checksumming", 0x16}, {"scatter-gather", 0x18},
+	{"tso", 0x1e}, {"gso", 0x23}, {"gro", 0x2b},
 }
 
 // A Device is what an interface says of itself.

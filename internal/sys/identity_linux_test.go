@@ -55,7 +55,9 @@ func TestIdentity(t *testing.T) {
 		if err := json.Unmarshal(out, &there); err != nil {
 			t.Fatalf("%s: %q: %v", k.flags, out, err)
 		}
-		if there.Machine != here.Machine || (there.Container == here.Container) != k.container || (there.Space == here.Space) != k.space {
+		sameContainer := there.Container == here.Container
+		sameSpace := there.Space == here.Space
+		if there.Machine != here.Machine || sameContainer != k.container || sameSpace != k.space {
 			t.Errorf("unshare %s: %+v; here %+v", k.flags, there, here)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 func Poke(fd uintptr) (gone bool) {
 	one := byte(1)
 	for {
-		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&one)), 1, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&one)), 1,
+			unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 		if errno != unix.EINTR {
 			return errno != 0 && errno != unix.EAGAIN
 		}

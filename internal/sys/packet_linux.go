@@ -71,12 +71,15 @@ func (s *PacketSocket) setUp(ifc *net.Interface, etherType uint16, match map[int
 	for s.frame = 2048; s.frame < ifc.MTU+128; s.frame *= 2 {
 	}
 	s.slots = ringBlocks * ringBlock / s.frame
-	req := unix.TpacketReq{Block_size: ringBlock, Block_nr: ringBlocks, Frame_size: uint32(s.frame), Frame_nr: uint32(s.slots)}
+	req := unix.TpacketReq{
+		Block_size: ringBlock, Block_nr: ringBlocks, Frame_size: uint32(s.frame), Frame_nr: uint32(s.slots),
+	}
 	if err := unix.SetsockoptTpacketReq(s.fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &req); err != nil {
 		return os.NewSyscallError("PACKET_RX_RING", err)
 	}
 	var err error
-	if s.ring, err = unix.Mmap(s.fd, 0, ringBlocks*ringBlock, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+	s.ring, err = unix.Mmap(s.fd, 0, ringBlocks*ringBlock, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
 		return os.NewSyscallError("mmap", err)
 	}
 	// This only saves time: no copies of what we send. Frames take the ordinary way
@@ -97,8 +100,12 @@ func (s *PacketSocket) filter(match map[int]uint32) error {
 			unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: uint32(off)},
 			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: uint8(2*left + 1), K: word})
 	}
-	code = append(code, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 1 << 18}, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K})
-	return unix.SetsockoptSockFprog(s.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]})
+	code = append(code,
+		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 1 << 18},
+		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K},
+	)
+	program := &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
+	return unix.SetsockoptSockFprog(s.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, program)
 }
 
 // status returns the word by which the kernel and we hand a slot to each other.
@@ -175,11 +182,12 @@ func (s *PacketSocket) Send(n int) (taken int) {
 func (s *PacketSocket) send(first, last int) (taken int, errno unix.Errno) {
 	if last-first == 1 {
 		v := &s.iov[first]
-		_, _, errno = unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(v.Base)), uintptr(v.Len), unix.MSG_DONTWAIT, 0, 0)
+		_, _, errno = unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(v.Base)), uintptr(v.Len),
+			unix.MSG_DONTWAIT, 0, 0)
 		return 1, errno
 	}
-	k, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.out[first])), uintptr(last-first),
-		unix.MSG_DONTWAIT, 0, 0)
+	k, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(s.fd),
+		uintptr(unsafe.Pointer(&s.out[first])), uintptr(last-first), unix.MSG_DONTWAIT, 0, 0)
 	return int(k), errno
 }
 

@@ -63,7 +63,8 @@ func probeWait() error {
 	defer unix.Close(epoll)
 	var events [1]unix.EpollEvent
 	var soon unix.Timespec
-	_, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), 1, uintptr(unsafe.Pointer(&soon)), 0, 0)
+	_, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), 1,
+		uintptr(unsafe.Pointer(&soon)), 0, 0)
 	if errno != 0 {
 		return os.NewSyscallError("epoll_pwait2", errno)
 	}

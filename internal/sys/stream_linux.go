@@ -21,8 +21,8 @@ func (p *Parts) Set(i int, b []byte) {
 // may write, and one read.
 type Stream struct{ fd int }
 
-// NewStream returns a connection as a stream; the connection itself can be closed. No timeout of the kernel ends it before the
-// system's own: see package tcp.
+// NewStream returns a connection as a stream; the connection itself can be closed. The kernel's
+// keepalive is switched off, so that it does not end the stream: see package tcp.
 func NewStream(c *net.TCPConn) (*Stream, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -54,15 +54,16 @@ func (s *Stream) Gather(p *Parts, n int) (int, error) {
 
 // Write writes b, and returns how many bytes there was room for.
 func (s *Stream) Write(b []byte) (int, error) {
-	k, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(s.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	k, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(s.fd),
+		uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
 	return result(k, errno, "write")
 }
 
 // Read reads what has come, at most len(b) bytes: 0 if nothing has. At the end of
 // the stream it returns net.ErrClosed.
 func (s *Stream) Read(b []byte) (int, error) {
-	k, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(s.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)),
-		unix.MSG_DONTWAIT, 0, 0)
+	k, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(s.fd),
+		uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
 	if errno == 0 && k == 0 {
 		return 0, net.ErrClosed
 	}

@@ -240,7 +240,9 @@ func (s *UDPSocket) Send(to *UDPAddr, header, payload []byte) bool {
 // the same size but the last, which may be shorter. It needs GSO. It reports whether the
 // kernel took them. If not, a refusal says that it will not cut these: they are
 // longer than what the route takes, or the device cannot do it. Send may send them.
-func (s *UDPSocket) SendSegments(to *UDPAddr, size, n int, packet func(i int) (header, payload []byte)) (ok bool, refusal error) {
+func (s *UDPSocket) SendSegments(
+	to *UDPAddr, size, n int, packet func(i int) (header, payload []byte),
+) (ok bool, refusal error) {
 	for i := range n {
 		h, p := packet(i)
 		s.put(i, h, p)

@@ -15,7 +15,8 @@ func (s *UDPSocket) Recv() int {
 	if s.quiet || s.long {
 		first := &s.in[0]
 		first.hdr.SetControllen(len(s.inCmsg[0]))
-		n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&first.hdr)), unix.MSG_DONTWAIT)
+		n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&first.hdr)),
+			unix.MSG_DONTWAIT)
 		if s.quiet = errno != 0; s.quiet {
 			return 0
 		}
@@ -77,7 +78,8 @@ func (c *control) parse(b []byte) {
 		switch {
 		case h.Level == solUDP && h.Type == udpGRO && len(data) >= 4:
 			c.segment = int(int32(binary.NativeEndian.Uint32(data)))
-		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_TTL && len(data) >= 4, h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_HOPLIMIT && len(data) >= 4:
+		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_TTL && len(data) >= 4,
+			h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_HOPLIMIT && len(data) >= 4:
 			c.hops = int(int32(binary.NativeEndian.Uint32(data)))
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
 			c.told = true

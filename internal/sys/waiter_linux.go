@@ -83,8 +83,8 @@ func (w *Waiter) wait(events []unix.EpollEvent, d time.Duration) (n int, err err
 		t := unix.NsecToTimespec(int64(d))
 		limit = &t
 	}
-	k, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(w.epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)),
-		uintptr(unsafe.Pointer(limit)), 0, 0)
+	k, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(w.epoll),
+		uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), uintptr(unsafe.Pointer(limit)), 0, 0)
 	switch errno {
 	case 0:
 		return int(k), nil

@@ -59,7 +59,8 @@ func OpenXSK(ifindex, queue int) (*XSK, error) {
 
 func (x *XSK) setUp(ifindex, queue int) error {
 	var err error
-	x.umem, err = unix.Mmap(-1, 0, (xskReceive+xskSend)*XSKFrame, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
+	x.umem, err = unix.Mmap(-1, 0, (xskReceive+xskSend)*XSKFrame, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
 	if err != nil {
 		return os.NewSyscallError("mmap", err)
 	}
@@ -68,7 +69,8 @@ func (x *XSK) setUp(ifindex, queue int) error {
 		return err
 	}
 	for option, n := range map[int]uint32{
-		unix.XDP_UMEM_FILL_RING: xskReceive, unix.XDP_UMEM_COMPLETION_RING: xskSend, unix.XDP_RX_RING: xskReceive, unix.XDP_TX_RING: xskSend,
+		unix.XDP_UMEM_FILL_RING: xskReceive, unix.XDP_UMEM_COMPLETION_RING: xskSend,
+		unix.XDP_RX_RING: xskReceive, unix.XDP_TX_RING: xskSend,
 	} {
 		if err := x.setsockopt(option, unsafe.Pointer(&n), 4); err != nil {
 			return err
@@ -84,7 +86,9 @@ func (x *XSK) setUp(ifindex, queue int) error {
 	for i := range uint64(xskSend) {
 		x.free = append(x.free, (xskReceive+i)*XSKFrame)
 	}
-	at := &unix.SockaddrXDP{Flags: unix.XDP_ZEROCOPY | unix.XDP_USE_NEED_WAKEUP, Ifindex: uint32(ifindex), QueueID: uint32(queue)}
+	at := &unix.SockaddrXDP{
+		Flags: unix.XDP_ZEROCOPY | unix.XDP_USE_NEED_WAKEUP, Ifindex: uint32(ifindex), QueueID: uint32(queue),
+	}
 	if err = unix.Bind(x.fd, at); err == nil {
 		x.zeroCopy = true
 		return nil
@@ -126,7 +130,8 @@ func (x *XSK) mapRings() error {
 		if r.descs {
 			entry = uint64(unsafe.Sizeof(unix.XDPDesc{}))
 		}
-		m, err := unix.Mmap(x.fd, r.page, int(r.at.Desc+uint64(r.n)*entry), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+		m, err := unix.Mmap(x.fd, r.page, int(r.at.Desc+uint64(r.n)*entry), unix.PROT_READ|unix.PROT_WRITE,
+			unix.MAP_SHARED|unix.MAP_POPULATE)
 		if err != nil {
 			return os.NewSyscallError("mmap", err)
 		}
@@ -218,7 +223,8 @@ func (x *XSK) Send(n int) (taken int) {
 		if atomic.LoadUint32(x.tx.flags)&unix.XDP_RING_NEED_WAKEUP == 0 || atomic.LoadUint32(x.tx.consumer) == at+uint32(n) {
 			break
 		}
-		if _, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(x.fd), 0, 0, unix.MSG_DONTWAIT, 0, 0); errno != 0 && errno != unix.EAGAIN {
+		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(x.fd), 0, 0, unix.MSG_DONTWAIT, 0, 0)
+		if errno != 0 && errno != unix.EAGAIN {
 			break // busy: the next Send, or the end of a transmission, goes on
 		}
 	}

@@ -59,8 +59,8 @@ func TestTransport(t *testing.T) {
 	for name, mtu := range map[string]int{"1500": 1500, "9000": 9000} {
 		t.Run(name, func(t *testing.T) {
 			l := network(t, 8, mtu)
-			transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
-				return on(t, l.Hosts[rank], Config{Job: 7, Rank: rank, Bell: bell}), bell
+			transporttest.Run(t, func(t testing.TB, p transporttest.Place) (transport.Transport, transport.Doorbell) {
+				return on(t, l.Hosts[p.Rank], Config{Job: 7, Rank: p.Rank, Bell: p.Bell}), p.Bell
 			})
 		})
 	}
@@ -121,7 +121,8 @@ func TestStrangers(t *testing.T) {
 // TestOpenErrors: mistakes are told with what would be right.
 func TestOpenErrors(t *testing.T) {
 	for name, want := range map[string]string{"nothing0": "nothing0", "lo": "no Ethernet"} {
-		if _, err := Open(Config{Interface: name, Bell: doorbell.NewChan()}); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := Open(Config{Interface: name, Bell: doorbell.NewChan()})
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -132,12 +133,12 @@ func TestXDP(t *testing.T) {
 	for name, mtu := range map[string]int{"1500": 1500, "9000": 9000} {
 		t.Run(name, func(t *testing.T) {
 			l := network(t, 8, mtu)
-			transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
-				e := on(t, l.Hosts[rank], Config{Job: 7, Rank: rank, Bell: bell, XDP: true})
+			transporttest.Run(t, func(t testing.TB, p transporttest.Place) (transport.Transport, transport.Doorbell) {
+				e := on(t, l.Hosts[p.Rank], Config{Job: 7, Rank: p.Rank, Bell: p.Bell, XDP: true})
 				if e.ports[0].noXDP != nil {
 					t.Skip(e.ports[0].noXDP)
 				}
-				return e, bell
+				return e, p.Bell
 			})
 		})
 	}

@@ -55,7 +55,8 @@ func openPort(cfg *Config, name string) (p port, mtu int, err error) {
 		sys.PacketHead: uint32(cfg.Job >> 32), sys.PacketHead + 4: uint32(cfg.Job), sys.PacketHead + 8: uint32(cfg.Rank),
 	})
 	if errors.Is(err, os.ErrPermission) {
-		return p, 0, fmt.Errorf("weft: eth: raw Ethernet needs CAP_NET_RAW (grant it with: setcap cap_net_raw+ep PROGRAM): %w", err)
+		return p, 0, fmt.Errorf("weft: eth: raw Ethernet needs CAP_NET_RAW "+
+			"(grant it with: setcap cap_net_raw+ep PROGRAM): %w", err)
 	}
 	if err != nil {
 		return p, 0, fmt.Errorf("weft: eth: %s: %w", name, err)

@@ -44,7 +44,8 @@ func openXDP(ifc *net.Interface, packets *sys.PacketSocket, etherType uint16, jo
 }
 
 func (d *xdp) open(ifc *net.Interface, etherType uint16, job uint64, rank int) (err error) {
-	if d.sockets, err = ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.XSKMap, KeySize: 4, ValueSize: 4, MaxEntries: queue + 1}); err != nil {
+	d.sockets, err = ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.XSKMap, KeySize: 4, ValueSize: 4, MaxEntries: queue + 1})
+	if err != nil {
 		return fmt.Errorf("XSKMAP: %w", err)
 	}
 	d.program, err = ebpf.NewProgram(&ebpf.ProgramSpec{

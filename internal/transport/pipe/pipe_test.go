@@ -11,7 +11,7 @@ import (
 func TestTransport(t *testing.T) {
 	var mu sync.Mutex
 	networks := map[testing.TB]*Network{} // one for each test
-	transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
+	transporttest.Run(t, func(t testing.TB, p transporttest.Place) (transport.Transport, transport.Doorbell) {
 		mu.Lock()
 		net := networks[t]
 		if net == nil {
@@ -20,10 +20,10 @@ func TestTransport(t *testing.T) {
 			networks[t] = net
 		}
 		mu.Unlock()
-		p, err := net.Open(rank, bell, ev)
+		end, err := net.Open(p.Rank, p.Bell, p.Events)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p, bell
+		return end, p.Bell
 	})
 }

@@ -28,7 +28,8 @@ var errStranger = errors.New("weft: shm: the peer does not belong to this job")
 
 // proof is what one side says to show that it knows the secret.
 func (t *Transport) proof(side string, dialler, listener uint32, a, b []byte) []byte {
-	return handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}.Proof("shm "+side, a, b)
+	pair := handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}
+	return pair.Proof("shm "+side, a, b)
 }
 
 // greet is the dialler's side. It returns the peer's segment and process.
@@ -143,7 +144,8 @@ func sameUser(c *net.UnixConn) (pid int, err error) {
 }
 
 // errNoSegment reports a handshake in which everything but the segment has come.
-var errNoSegment = errors.New("weft: shm: the peer's segment did not arrive: has this process as many descriptors as it may (ulimit -n)?")
+var errNoSegment = errors.New("weft: shm: the peer's segment did not arrive: " +
+	"has this process as many descriptors as it may (ulimit -n)?")
 
 func mapSegment(fd int) (segment, error) {
 	if fd < 0 {

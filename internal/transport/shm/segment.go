@@ -36,10 +36,12 @@ type segment struct{ mem []byte }
 // check returns an error unless the memory is a segment of our layout.
 func (s segment) check() error {
 	if len(s.mem) != segmentSize {
-		return fmt.Errorf("weft: shm: the peer's segment has %d bytes, not %d: another version of weft?", len(s.mem), segmentSize)
+		return fmt.Errorf("weft: shm: the peer's segment has %d bytes, not %d: does it run another version of weft?",
+			len(s.mem), segmentSize)
 	}
 	if m := s.word(offMagic).Load(); m != segmentMagic {
-		return fmt.Errorf("weft: shm: the peer's segment begins with %#x, not %#x: another version of weft?", m, uint64(segmentMagic))
+		return fmt.Errorf("weft: shm: the peer's segment begins with %#x, not %#x: does it run another version of weft?",
+			m, uint64(segmentMagic))
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 )
 
 func TestTransport(t *testing.T) {
-	transporttest.Run(t, func(t testing.TB, rank, size int, _ transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
-		s, err := Open(Config{Rank: rank, Size: size, Job: 1, Secret: make([]byte, 32), Events: ev})
+	transporttest.Run(t, func(t testing.TB, p transporttest.Place) (transport.Transport, transport.Doorbell) {
+		s, err := Open(Config{Rank: p.Rank, Size: p.Size, Job: 1, Secret: make([]byte, 32), Events: p.Events})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -141,7 +141,8 @@ func TestNoDescriptors(t *testing.T) {
 	}
 	limit(uint64(free[0]))
 	_, err := a.call(1, b.Card())
-	if err == nil || !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), fmt.Sprintf("may have %d (ulimit -n)", free[0])) {
+	want := fmt.Sprintf("may have %d (ulimit -n)", free[0])
+	if err == nil || !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), want) {
 		t.Errorf("the dialler has none: %v", err)
 	}
 	// One for each end of the connection, and none for the stream that the listener makes of it.

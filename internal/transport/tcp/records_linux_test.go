@@ -167,7 +167,9 @@ func TestTamperedStream(t *testing.T) {
 	var ranks [2]*Transport
 	for rank, ev := range events {
 		var err error
-		ranks[rank], err = Open(Config{Rank: rank, Size: 2, Job: 7, Secret: secret(), Bell: doorbell.NewChan(), Events: ev, Encrypt: always})
+		ranks[rank], err = Open(Config{
+			Rank: rank, Size: 2, Job: 7, Secret: secret(), Bell: doorbell.NewChan(), Events: ev, Encrypt: always,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

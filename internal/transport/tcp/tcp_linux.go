@@ -1,13 +1,8 @@
 package tcp
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"net"
-	"net/netip"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -86,167 +81,15 @@ func Open(cfg Config) (*Transport, error) {
 	return t, nil
 }
 
-// strangers is how many handshakes may be under way besides those of all ranks.
-const strangers = 64
-
-// enter lets a peer in that has called.
-func (t *Transport) enter(v *handshake.Visit) error {
-	said, err := t.welcome(v.Conn)
-	if err == nil {
-		err = v.Admit()
-	}
-	if err != nil {
-		return err
-	}
-	defer v.Conn.Close()
-	peer := int(said.Pair.Dialler)
-	encrypt, err := t.encrypts(peer)
-	if err != nil {
-		return err
-	}
-	s, err := sys.NewStream(v.Conn.(*net.TCPConn))
-	if err != nil {
-		answer(v.Conn, crowded)
-		return err
-	}
-	c := newConn(peer, s)
-	if encrypt {
-		c.encrypt(said, false)
-	}
-	if err = answer(v.Conn, accepted); err == nil {
-		err = t.add(c)
-	}
-	if err != nil {
-		s.Finish(nil)
-		return err
-	}
-	t.cfg.Events.Up(peer)
-	return nil
-}
-
-// encrypts reports whether the stream to a peer is encrypted.
-func (t *Transport) encrypts(peer int) (bool, error) {
-	if t.cfg.Encrypt == nil {
-		return false, nil
-	}
-	return t.cfg.Encrypt(peer)
-}
-
-// add makes a connection one of ours. We send to a peer by the first two, whoever has
-// dialled them: two that dial each other at once have four.
-func (t *Transport) add(n *conn) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed {
-		return net.ErrClosed
-	}
-	before := t.conns.Load()
-	all := append(slices.Clone(*before), n)
-	t.conns.Store(&all)
-	if err := t.streams.Add(n.stream); err != nil {
-		t.conns.Store(before)
-		return err
-	}
-	if p := t.peers.Get(n.peer); p == nil {
-		t.peers.Add(n.peer, &peerConns{ordered: n})
-	} else {
-		p.bulk.CompareAndSwap(nil, n)
-	}
-	return nil
-}
-
-// peerConns are the connections by which this process sends to a peer: one for packets that
-// keep their order, and one for bulk, so that ordered packets need not wait behind bulk in the
-// kernel's buffers.
-type peerConns struct {
-	ordered *conn
-	bulk    atomic.Pointer[conn] // the second connection; without one the first, from the first packet of bulk on
-}
-
-// forBulk returns the connection for bulk. The choice is for good, so that bulk keeps its order.
-func (p *peerConns) forBulk() *conn {
-	if c := p.bulk.Load(); c != nil {
-		return c
-	}
-	p.bulk.CompareAndSwap(nil, p.ordered)
-	return p.bulk.Load()
-}
-
-// hasDialled reports whether a peer that cannot be dialled has dialled us, perhaps
-// just now: one that leaves does not listen any more, but may have something to
-// say.
-func (t *Transport) hasDialled(peer int) bool {
-	if !t.known(peer) {
-		time.Sleep(accepting)
-	}
-	return t.known(peer)
-}
-
 // Caps says what TCP can do.
 func (t *Transport) Caps() transport.Caps {
-	return transport.Caps{Name: "tcp", MTU: mtu, Reliable: true, Beats: true, Guards: "strangers that connect, damage (16 bits)"}
+	return transport.Caps{
+		Name: "tcp", MTU: mtu, Reliable: true, Beats: true, Guards: "strangers that connect, damage (16 bits)",
+	}
 }
 
 // Card is the address at which we listen.
 func (t *Transport) Card() string { return t.listener.Addr().String() }
-
-// Dial connects to a peer, unless it has done so.
-func (t *Transport) Dial(peer int, card string) error {
-	at, err := netip.ParseAddrPort(card)
-	if err != nil || at.Port() == 0 {
-		return fmt.Errorf("weft: tcp: %q is no address:port", card)
-	}
-	if t.known(peer) {
-		return nil
-	}
-	err = handshake.Greet(func() (cut bool, err error) { return t.call(peer, card) })
-	if err != nil {
-		if t.hasDialled(peer) {
-			return nil
-		}
-		return err
-	}
-	_, _ = t.call(peer, card) // for bulk, which goes by the first if there is no other
-	return nil
-}
-
-// call dials a peer once. It reports whether the connection ended in the handshake.
-func (t *Transport) call(peer int, card string) (cut bool, err error) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	defer handshake.After(t.patience(), func() { cancel(os.ErrDeadlineExceeded) })()
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", card)
-	if err != nil {
-		return false, fmt.Errorf("weft: tcp: %w", cmp.Or(context.Cause(ctx), sys.Explain(err)))
-	}
-	defer c.Close()
-	said, err := t.greet(c, peer)
-	if err != nil {
-		final := errors.Is(err, errStranger) || errors.Is(err, errCrowded) || os.IsTimeout(err)
-		if !final {
-			err = fmt.Errorf("weft: tcp: it has ended the handshake (it leaves, or has no descriptor left: ulimit -n): %w", err)
-		}
-		return !final, err
-	}
-	encrypt, err := t.encrypts(peer)
-	if err != nil {
-		return false, err
-	}
-	s, err := sys.NewStream(c.(*net.TCPConn))
-	if err != nil {
-		return false, err
-	}
-	n := newConn(peer, s)
-	if encrypt {
-		n.encrypt(said, true)
-	}
-	if err = t.add(n); err != nil {
-		s.Finish(nil)
-	}
-	return false, err
-}
-
-func (t *Transport) known(peer int) bool { return t.peers.Get(peer) != nil }
 
 // PeerMTU returns the longest packet.
 func (t *Transport) PeerMTU(peer int) int { return mtu }
@@ -346,47 +189,6 @@ func (t *Transport) take(c *conn, dst []transport.In, n int, ready bool) int {
 		n++
 	}
 	return n
-}
-
-// over hears that a connection has ended. The peer is gone with its last one: of
-// two who have dialled each other at once, each sends by one of the two, and what
-// the other brings is read first. One of them may not have been accepted yet.
-//
-// Two who both live and have lost one of their connections have lost packets, so they
-// give up the others as well: each then hears of the end of the last.
-func (t *Transport) over(c *conn, err error) {
-	c.over.Store(true)
-	time.AfterFunc(accepting, func() {
-		if !t.giveUp(c.peer) {
-			t.cfg.Events.Down(c.peer, err)
-		}
-	})
-}
-
-// giveUp ends what we write to a peer, and reports whether something may still come from
-// it.
-func (t *Transport) giveUp(peer int) (more bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, o := range *t.conns.Load() {
-		if o.peer == peer && !t.closed {
-			o.stream.EndWriting()
-			more = more || !o.over.Load()
-		}
-	}
-	return more
-}
-
-// accepting is how long a connection that stands may take to be accepted.
-const accepting = 20 * time.Millisecond
-
-// ended hears that a peer has ended a stream.
-func (t *Transport) ended(fd int) {
-	for _, c := range *t.conns.Load() {
-		if c.stream.FD() == fd {
-			t.over(c, errors.New("weft: tcp: the connection has ended"))
-		}
-	}
 }
 
 // room hears that there is room in a stream again. The stream is watched anew before others may send on it: they

@@ -24,18 +24,20 @@ func open(t testing.TB, rank, size int, secret string, bell transport.Doorbell, 
 func always(int) (bool, error) { return true, nil }
 
 func TestTransport(t *testing.T) {
-	transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
-		return open(t, rank, size, "secret", bell, ev), bell
+	transporttest.Run(t, func(t testing.TB, p transporttest.Place) (transport.Transport, transport.Doorbell) {
+		return open(t, p.Rank, p.Size, "secret", p.Bell, p.Events), p.Bell
 	})
 }
 
 func TestEncryptedTransport(t *testing.T) {
-	transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
-		e, err := Open(Config{Rank: rank, Size: size, Job: 7, Secret: []byte("secret"), Bell: bell, Events: ev, Encrypt: always})
+	transporttest.Run(t, func(t testing.TB, p transporttest.Place) (transport.Transport, transport.Doorbell) {
+		e, err := Open(Config{
+			Rank: p.Rank, Size: p.Size, Job: 7, Secret: []byte("secret"), Bell: p.Bell, Events: p.Events, Encrypt: always,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e, bell
+		return e, p.Bell
 	})
 }
 
@@ -46,7 +48,8 @@ func besiege(t *testing.T, encrypt func(int) (bool, error)) {
 	transporttest.Strangers(t, transporttest.Guarded{
 		Open: func(t testing.TB, who transporttest.Identity, ev transport.Events) transport.Transport {
 			e, err := Open(Config{
-				Rank: who.Rank, Size: who.Size, Job: who.Job, Secret: []byte(who.Secret), Bell: doorbell.NewChan(), Events: ev, Encrypt: encrypt,
+				Rank: who.Rank, Size: who.Size, Job: who.Job, Secret: []byte(who.Secret),
+				Bell: doorbell.NewChan(), Events: ev, Encrypt: encrypt,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -39,7 +39,9 @@ func parseCard(text string) (c card, err error) {
 	if ok && err == nil {
 		c.mtu, err = strconv.Atoi(mtu)
 	}
-	if !ok || err != nil || c.mtu < minMTU || c.mtu > MaxMTU || c.addr.Port() == 0 || c.addr.Addr().IsUnspecified() || c.addr.Addr().IsMulticast() {
+	host := c.addr.Addr()
+	ok = ok && err == nil && c.addr.Port() != 0 && !host.IsUnspecified() && !host.IsMulticast()
+	if !ok || c.mtu < minMTU || c.mtu > MaxMTU {
 		return card{}, fmt.Errorf("weft: udp: %q is no address/mtu", text)
 	}
 	return c, nil

@@ -103,10 +103,10 @@ func TestNetworks(t *testing.T) {
 				}
 			}
 			introduce(t, l)
-			transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
+			transporttest.Run(t, func(t testing.TB, p transporttest.Place) (transport.Transport, transport.Doorbell) {
 				cfg := c.cfg
-				cfg.Bell = bell
-				return on(t, l.Hosts[rank], cfg), bell
+				cfg.Bell = p.Bell
+				return on(t, l.Hosts[p.Rank], cfg), p.Bell
 			})
 		})
 	}

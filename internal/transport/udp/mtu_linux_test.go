@@ -36,7 +36,8 @@ func TestNarrowRoute(t *testing.T) {
 		t.Fatal(err)
 	}
 	packet := make([]byte, long)
-	if n := from.Send([]transport.Out{{Peer: 1, Header: packet}, {Peer: 1, Header: packet}}); n != 2 || from.Counts().Refused != 2 {
+	n := from.Send([]transport.Out{{Peer: 1, Header: packet}, {Peer: 1, Header: packet}})
+	if n != 2 || from.Counts().Refused != 2 {
 		t.Errorf("%d of 2 packets left: %+v", n, from.Counts())
 	}
 	expect(short, 1)
@@ -78,7 +79,11 @@ func TestNoRoute(t *testing.T) {
 	if err := l.Hosts[0].SetUp(false); err != nil {
 		t.Fatal(err)
 	}
-	out := []transport.Out{{Peer: 1, Header: make([]byte, 64)}, {Peer: 1, Header: make([]byte, 64)}, {Peer: 1, Header: make([]byte, 64), Again: 1}}
+	out := []transport.Out{
+		{Peer: 1, Header: make([]byte, 64)},
+		{Peer: 1, Header: make([]byte, 64)},
+		{Peer: 1, Header: make([]byte, 64), Again: 1},
+	}
 	if n := from.Send(out); n != len(out) || from.Counts().Refused == 0 {
 		t.Errorf("%d of %d packets left: %+v", n, len(out), from.Counts())
 	}

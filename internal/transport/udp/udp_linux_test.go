@@ -11,12 +11,12 @@ import (
 )
 
 func TestTransport(t *testing.T) {
-	transporttest.Run(t, func(t testing.TB, rank, size int, bell transport.Doorbell, ev transport.Events) (transport.Transport, transport.Doorbell) {
-		u, err := Open(Config{Bell: bell})
+	transporttest.Run(t, func(t testing.TB, p transporttest.Place) (transport.Transport, transport.Doorbell) {
+		u, err := Open(Config{Bell: p.Bell})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return u, bell
+		return u, p.Bell
 	})
 }
 

@@ -1,0 +1,171 @@
+package tcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"weft/internal/handshake"
+	"weft/internal/sys"
+)
+
+// strangers is how many handshakes may be under way besides those of all ranks.
+const strangers = 64
+
+// enter lets a peer in that has called.
+func (t *Transport) enter(v *handshake.Visit) error {
+	said, err := t.welcome(v.Conn)
+	if err == nil {
+		err = v.Admit()
+	}
+	if err != nil {
+		return err
+	}
+	defer v.Conn.Close()
+	peer := int(said.Pair.Dialler)
+	encrypt, err := t.encrypts(peer)
+	if err != nil {
+		return err
+	}
+	s, err := sys.NewStream(v.Conn.(*net.TCPConn))
+	if err != nil {
+		answer(v.Conn, crowded)
+		return err
+	}
+	c := newConn(peer, s)
+	if encrypt {
+		c.encrypt(said, false)
+	}
+	if err = answer(v.Conn, accepted); err == nil {
+		err = t.add(c)
+	}
+	if err != nil {
+		s.Finish(nil)
+		return err
+	}
+	t.cfg.Events.Up(peer)
+	return nil
+}
+
+// encrypts reports whether the stream to a peer is encrypted.
+func (t *Transport) encrypts(peer int) (bool, error) {
+	if t.cfg.Encrypt == nil {
+		return false, nil
+	}
+	return t.cfg.Encrypt(peer)
+}
+
+// add makes a connection one of ours. We send to a peer by the first two, whoever has
+// dialled them: two that dial each other at once have four.
+func (t *Transport) add(n *conn) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return net.ErrClosed
+	}
+	before := t.conns.Load()
+	all := append(slices.Clone(*before), n)
+	t.conns.Store(&all)
+	if err := t.streams.Add(n.stream); err != nil {
+		t.conns.Store(before)
+		return err
+	}
+	if p := t.peers.Get(n.peer); p == nil {
+		t.peers.Add(n.peer, &peerConns{ordered: n})
+	} else {
+		p.bulk.CompareAndSwap(nil, n)
+	}
+	return nil
+}
+
+// peerConns are the connections by which this process sends to a peer: one for packets that
+// keep their order, and one for bulk, so that ordered packets need not wait behind bulk in the
+// kernel's buffers.
+type peerConns struct {
+	ordered *conn
+	bulk    atomic.Pointer[conn] // the second connection; without one the first, from the first packet of bulk on
+}
+
+// forBulk returns the connection for bulk. The choice is for good, so that bulk keeps its order.
+func (p *peerConns) forBulk() *conn {
+	if c := p.bulk.Load(); c != nil {
+		return c
+	}
+	p.bulk.CompareAndSwap(nil, p.ordered)
+	return p.bulk.Load()
+}
+
+// hasDialled reports whether a peer that cannot be dialled has dialled us, perhaps
+// just now: one that leaves does not listen any more, but may have something to
+// say.
+func (t *Transport) hasDialled(peer int) bool {
+	if !t.known(peer) {
+		time.Sleep(accepting)
+	}
+	return t.known(peer)
+}
+
+// Dial connects to a peer, unless it has done so.
+func (t *Transport) Dial(peer int, card string) error {
+	at, err := netip.ParseAddrPort(card)
+	if err != nil || at.Port() == 0 {
+		return fmt.Errorf("weft: tcp: %q is no address:port", card)
+	}
+	if t.known(peer) {
+		return nil
+	}
+	err = handshake.Greet(func() (cut bool, err error) { return t.call(peer, card) })
+	if err != nil {
+		if t.hasDialled(peer) {
+			return nil
+		}
+		return err
+	}
+	_, _ = t.call(peer, card) // for bulk, which goes by the first if there is no other
+	return nil
+}
+
+// call dials a peer once. It reports whether the connection ended in the handshake.
+func (t *Transport) call(peer int, card string) (cut bool, err error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	defer handshake.After(t.patience(), func() { cancel(os.ErrDeadlineExceeded) })()
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", card)
+	if err != nil {
+		return false, fmt.Errorf("weft: tcp: %w", cmp.Or(context.Cause(ctx), sys.Explain(err)))
+	}
+	defer c.Close()
+	said, err := t.greet(c, peer)
+	if err != nil {
+		final := errors.Is(err, errStranger) || errors.Is(err, errCrowded) || os.IsTimeout(err)
+		if !final {
+			err = fmt.Errorf("weft: tcp: it has ended the handshake (it leaves, or has no descriptor left: ulimit -n): %w", err)
+		}
+		return !final, err
+	}
+	encrypt, err := t.encrypts(peer)
+	if err != nil {
+		return false, err
+	}
+	s, err := sys.NewStream(c.(*net.TCPConn))
+	if err != nil {
+		return false, err
+	}
+	n := newConn(peer, s)
+	if encrypt {
+		n.encrypt(said, true)
+	}
+	if err = t.add(n); err != nil {
+		s.Finish(nil)
+	}
+	return false, err
+}
+
+func (t *Transport) known(peer int) bool { return t.peers.Get(peer) != nil }
