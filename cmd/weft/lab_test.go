@@ -124,6 +124,12 @@ func TestLabClean(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
+	hidden := exec.Command("unshare", "-m", "sh", "-c", `mount --bind /run/netns /run/netns && exec "$0" lab clean`, self)
+	hidden.Env = append(os.Environ(), envCommand+"=1")
+	text, err := hidden.CombinedOutput()
+	if err == nil || !strings.Contains(string(text), "something is mounted over /run/netns") {
+		t.Errorf("with a mount over /run/netns: %v: %s", err, text)
+	}
 	said, stderr, status := runWeft(t, "lab", "clean")
 	if status != 0 || strings.Count(said, "removed weft-lab-") < 2 {
 		t.Errorf("status %d: %s%s", status, said, stderr)

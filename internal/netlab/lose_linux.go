@@ -12,30 +12,29 @@ import (
 	"weft/internal/sys"
 )
 
-// A Trouble is what befalls the frames that enter a host.
+// A Trouble lists the faults of frames that enter a host.
 type Trouble struct {
-	Lose     float64 // share of all frames that get lost
-	Repeat   float64 // share of them that come twice
-	Overtake float64 // share of them that others overtake
+	Lose     float64 // share of all frames that are lost
+	Repeat   float64 // share of all frames that arrive twice
+	Overtake float64 // share of all frames that arrive after a later one
 
-	// Batches loses every frame that stands for several packets, which the kernel has
-	// not cut yet; single ones arrive.
+	// Batches loses every frame that holds several packets, which the kernel segments later. Frames with one packet
+	// arrive.
 	Batches bool
 
-	// Longest loses IP packets of more bytes, and tells nobody: a black hole. 0 loses
-	// none.
+	// Longest loses IP packets of more bytes without telling their sender, as a path MTU black hole does. 0 loses none.
 	Longest int
 }
 
-// Lose makes the network lose a share of all frames. It ends with the lab.
+// Lose makes the network lose a share of all frames, for as long as the lab exists.
 func (l *Lab) Lose(share float64) error {
 	_, err := l.Trouble(Trouble{Lose: share})
 	return err
 }
 
-// Trouble makes trouble until it is ended, or the lab is, by a classifier where frames
-// enter each host: where they leave it their sender would be told. What AF_XDP takes off
-// the driver's queue is spared.
+// Trouble makes the network faulty until end is called or the lab is removed. It attaches a classifier where frames
+// enter each host, since the kernel would tell the sender of a frame that is dropped on its way out. Frames that AF_XDP
+// takes from the driver's queue never reach the classifier.
 func (l *Lab) Trouble(t Trouble) (end func() error, err error) {
 	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SchedCLS, License: "Apache-2.0",
 		Instructions: t.program()})
@@ -65,7 +64,7 @@ func (l *Lab) Trouble(t Trouble) (end func() error, err error) {
 	return made.Close, nil
 }
 
-// closers are closed together, once.
+// closers are closed together. To close them again does nothing.
 type closers []io.Closer
 
 func (c *closers) Close() (err error) {
@@ -78,25 +77,25 @@ func (c *closers) Close() (err error) {
 	return err
 }
 
-// Fields of the context of a classifier, struct __sk_buff, by their offsets.
+// Offsets of fields of struct __sk_buff, the context of a classifier.
 const (
 	skbLen     = 0
 	skbMark    = 8
 	skbIfindex = 40
-	skbSegs    = 164 // packets that the frame stands for
-	skbSize    = 176 // bytes of payload in each of them
+	skbSegs    = 164 // number of packets in the frame
+	skbSize    = 176 // bytes of payload in each of these packets
 )
 
-// What a classifier returns.
+// Results of a classifier.
 const (
 	tcxNext = -1
 	tcxDrop = 2
 )
 
-// mark is on frames that have been put back at the end of the queue.
+// mark is the mark of frames that the classifier has put back at the end of the queue: they pass it the second time.
 const mark = 0x77656674
 
-// program returns the classifier. R6 holds the frame.
+// program returns the classifier. R6 points to the frame.
 func (t Trouble) program() (p asm.Instructions) {
 	add := func(i ...asm.Instruction) { p = append(p, i...) }
 	add(asm.Mov.Reg(asm.R6, asm.R1),
@@ -124,7 +123,7 @@ func (t Trouble) program() (p asm.Instructions) {
 	add(asm.Mov.Imm(asm.R0, tcxNext), asm.Return())
 	add(asm.Mov.Imm(asm.R0, tcxDrop).WithSymbol("drop"), asm.Return())
 
-	// A copy goes to the end of the queue, or the frame itself, where it is marked.
+	// To repeat a frame, a marked copy goes to the end of the queue. To overtake it, the marked frame itself does.
 	add(setMark(mark)...)
 	p[len(p)-2] = p[len(p)-2].WithSymbol("repeat")
 	add(asm.Mov.Reg(asm.R1, asm.R6), asm.LoadMem(asm.R2, asm.R6, skbIfindex, asm.Word), asm.Mov.Imm(asm.R3, 1),
@@ -142,7 +141,7 @@ func (t Trouble) program() (p asm.Instructions) {
 	return p
 }
 
-// draw goes to a label with some probability.
+// draw jumps to a label with probability p.
 func draw(p float64, label string) asm.Instructions {
 	return asm.Instructions{
 		asm.FnGetPrandomU32.Call(),

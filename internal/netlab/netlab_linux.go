@@ -24,45 +24,53 @@ const Interface = "eth0"
 // process that made them, and a number.
 const prefix = "weft-lab-"
 
-// Dir is where network namespaces have their names.
+// dir is the directory in which network namespaces have names: ip netns uses it, too.
 const dir = "/run/netns"
 
-// A Lab is some hosts on one network.
+// A Lab is a group of hosts and the network between them. Its methods may not be called concurrently.
 type Lab struct {
 	Hosts []Host
-	names []string // of the namespaces, those of switches and routers among them
-	held  []io.Closer
+	names []string    // of all namespaces, with those of switches and of the router
+	held  []io.Closer // closed before the namespaces are removed
 
-	router string // the file of its namespace, if there is one
+	router string // the file of the router's namespace, or ""
 }
 
-// A Host is a network namespace with one interface.
+// A Host is a network namespace with one interface, or several of a trunk.
 type Host struct {
-	Namespace string // the file that stands for it
-	IP        net.IP
+	Namespace string // the file that names it
+	IP        net.IP // of its first interface
 }
 
 // name returns the name of the host's namespace.
 func (h Host) name() string { return filepath.Base(h.Namespace) }
 
-// Make makes hosts with an interface each. Packets on their network are at most
-// mtu bytes; 0 means 1500. It needs to be root.
+// Make makes hosts with one interface each. Packets on their network are at most mtu bytes long; 0 means 1500. It needs
+// root. The caller removes the lab.
 func Make(hosts, mtu int) (*Lab, error) { return MakeTrunk(hosts, mtu, 1) }
 
-// MakeTrunk makes hosts with several interfaces each: the first of all are on one
-// network, the second on another, and so on.
-func MakeTrunk(hosts, mtu, interfaces int) (l *Lab, err error) {
-	if interfaces < 1 || interfaces > 4 {
-		return nil, fmt.Errorf("weft: lab: %d interfaces: must be from 1 to 4", interfaces)
-	}
+// checkSize returns the MTU of a new lab, or an error if its size is out of range.
+func checkSize(hosts, mtu int) (int, error) {
 	if hosts < 2 || hosts > 250 {
-		return nil, fmt.Errorf("weft: lab: %d hosts: must be from 2 to 250", hosts)
+		return 0, fmt.Errorf("weft: lab: %d hosts: must be from 2 to 250", hosts)
 	}
 	if mtu == 0 {
 		mtu = 1500
 	}
 	if mtu < 576 || mtu > 65535 {
-		return nil, fmt.Errorf("weft: lab: an MTU of %d: must be from 576 to 65535", mtu)
+		return 0, fmt.Errorf("weft: lab: an MTU of %d: must be from 576 to 65535", mtu)
+	}
+	return mtu, nil
+}
+
+// MakeTrunk makes hosts with several interfaces each. The first interfaces of all hosts are on one network, the second
+// ones on another, and so on.
+func MakeTrunk(hosts, mtu, interfaces int) (l *Lab, err error) {
+	if interfaces < 1 || interfaces > 4 {
+		return nil, fmt.Errorf("weft: lab: %d interfaces: must be from 1 to 4", interfaces)
+	}
+	if mtu, err = checkSize(hosts, mtu); err != nil {
+		return nil, err
 	}
 	l = &Lab{}
 	defer func() {
@@ -115,7 +123,7 @@ func Interfaces(n int) string {
 	return strings.Join(names, ",")
 }
 
-// namespace makes one. The thread stays where it was.
+// namespace makes a network namespace. The calling thread stays in its own.
 func (l *Lab) namespace(what string) (h netns.NsHandle, err error) {
 	name := fmt.Sprintf("%s%d-%s", prefix, os.Getpid(), what)
 	err = sys.InNetwork("/proc/thread-self/ns/net", func() error {
@@ -128,7 +136,7 @@ func (l *Lab) namespace(what string) (h netns.NsHandle, err error) {
 	return h, err
 }
 
-// wire joins two namespaces by a pair of interfaces.
+// wire joins two namespaces by a pair of virtual Ethernet interfaces.
 func wire(a netns.NsHandle, nameA string, b netns.NsHandle, nameB string, mtu int) error {
 	in, err := netlink.NewHandleAt(a)
 	if err != nil {
@@ -142,7 +150,7 @@ func wire(a netns.NsHandle, nameA string, b netns.NsHandle, nameB string, mtu in
 		PeerMTU: uint32(mtu)})
 }
 
-// bridge joins all namespaces by a switch, the k-th.
+// bridge joins the k-th interfaces of all hosts by a switch, which is a bridge in a namespace of its own.
 func (l *Lab) bridge(hosts []netns.NsHandle, k, mtu int) error {
 	sw, err := l.namespace(fmt.Sprintf("switch%d", k))
 	if err != nil {
@@ -180,7 +188,7 @@ func (l *Lab) bridge(hosts []netns.NsHandle, k, mtu int) error {
 	return in.LinkSetUp(br)
 }
 
-// address gives a host's interface its address, and turns it on.
+// address gives an interface its address, and turns it and the loopback on.
 func address(h netns.NsHandle, ifc string, ip net.IP) error {
 	in, err := netlink.NewHandleAt(h)
 	if err != nil {
@@ -220,8 +228,20 @@ func (h Host) SetMTU(mtu int) error {
 	return h.change(func(in *netlink.Handle, eth netlink.Link) error { return in.LinkSetMTU(eth, mtu) })
 }
 
+// change calls f for the host's first interface.
 func (h Host) change(f func(in *netlink.Handle, eth netlink.Link) error) error {
-	ns, err := netns.GetFromPath(h.Namespace)
+	return inside(h.Namespace, func(in *netlink.Handle) error {
+		eth, err := in.LinkByName(Interface)
+		if err != nil {
+			return err
+		}
+		return f(in, eth)
+	})
+}
+
+// inside calls f with a netlink socket in the namespace that a file names.
+func inside(namespace string, f func(in *netlink.Handle) error) error {
+	ns, err := netns.GetFromPath(namespace)
 	if err != nil {
 		return err
 	}
@@ -231,28 +251,37 @@ func (h Host) change(f func(in *netlink.Handle, eth netlink.Link) error) error {
 		return err
 	}
 	defer in.Close()
-	eth, err := in.LinkByName(Interface)
-	if err != nil {
-		return err
-	}
-	return f(in, eth)
+	return f(in)
 }
 
-// Remove takes the lab down. Interfaces go with their namespaces.
+// Remove removes the lab: its namespaces, and with them their interfaces.
 func (l *Lab) Remove() (err error) {
 	for _, c := range l.held {
 		err = errors.Join(err, c.Close())
 	}
 	l.held = nil
 	for _, name := range l.names {
-		err = errors.Join(err, netns.DeleteNamed(name))
+		err = errors.Join(err, remove(name))
 	}
 	l.names = nil
 	return err
 }
 
-// Clean removes the namespaces of labs whose process is gone, and returns their
-// names.
+// remove removes a namespace: it unmounts the file that names it, and deletes the file. The kernel refuses to unmount
+// what is not mounted, as far as this process sees.
+func remove(name string) error {
+	err := netns.DeleteNamed(name)
+	if errors.Is(err, syscall.EINVAL) {
+		return fmt.Errorf("weft: lab: %s cannot be unmounted: something is mounted over %s and hides it "+
+			"(findmnt %s shows it); umount %s, and run weft lab clean again", filepath.Join(dir, name), dir, dir, dir)
+	}
+	if err != nil {
+		return fmt.Errorf("weft: lab: %s: %w", filepath.Join(dir, name), err)
+	}
+	return nil
+}
+
+// Clean removes the namespaces of labs whose process has ended, and returns their names.
 func Clean() (removed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -265,7 +294,7 @@ func Clean() (removed []string, err error) {
 		if !ours || bad != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			continue
 		}
-		if bad := netns.DeleteNamed(e.Name()); bad != nil {
+		if bad := remove(e.Name()); bad != nil {
 			err = errors.Join(err, bad)
 			continue
 		}

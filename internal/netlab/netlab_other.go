@@ -12,7 +12,7 @@ import (
 // Interface is the name of each host's interface.
 const Interface = "eth0"
 
-// A Lab is not to be had on this system.
+// A Lab cannot be made on this system.
 type Lab struct{ Hosts []Host }
 
 // A Host is a network namespace with one interface.
@@ -39,7 +39,7 @@ func MakeTrunk(hosts, mtu, interfaces int) (*Lab, error) { return nil, sys.ErrUn
 // MakeRouted returns an error.
 func MakeRouted(hosts, mtu int) (*Lab, error) { return nil, sys.ErrUnsupported }
 
-// A Trouble is not to be had on this system.
+// A Trouble cannot be made on this system.
 type Trouble struct {
 	Lose, Repeat, Overtake float64
 	Batches                bool

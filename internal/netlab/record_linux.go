@@ -11,8 +11,8 @@ import (
 	"weft/internal/sys"
 )
 
-// Record writes every frame that crosses the network to a pcap file, until the
-// function that it returns is called.
+// Record writes every frame that crosses the network to out, as a pcap file, until stop is called. Stop returns the
+// errors of writing.
 func (l *Lab) Record(out io.Writer) (stop func() error, err error) {
 	w, err := pcap.NewWriter(out)
 	if err != nil {

@@ -13,18 +13,11 @@ import (
 	"weft/internal/sys"
 )
 
-// MakeRouted makes hosts of which each is on a network of its own. A router, a namespace
-// that forwards, joins these networks: frames that are not IP's do not pass it. It needs
-// to be root.
+// MakeRouted makes hosts that are each on a network of their own. A router, which is a namespace that forwards IP
+// packets, joins these networks; other frames do not pass it. It needs root. The caller removes the lab.
 func MakeRouted(hosts, mtu int) (l *Lab, err error) {
-	if hosts < 2 || hosts > 250 {
-		return nil, fmt.Errorf("weft: lab: %d hosts: must be from 2 to 250", hosts)
-	}
-	if mtu == 0 {
-		mtu = 1500
-	}
-	if mtu < 576 || mtu > 65535 {
-		return nil, fmt.Errorf("weft: lab: an MTU of %d: must be from 576 to 65535", mtu)
+	if mtu, err = checkSize(hosts, mtu); err != nil {
+		return nil, err
 	}
 	l = &Lab{}
 	defer func() {
@@ -50,7 +43,7 @@ func MakeRouted(hosts, mtu int) (l *Lab, err error) {
 	return l, nil
 }
 
-// forward makes a namespace pass packets on.
+// forward makes a namespace forward IP packets.
 func forward(namespace string) error {
 	return sys.InNetwork(namespace, func() error {
 		return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0)
@@ -87,12 +80,11 @@ func (l *Lab) behind(router netns.NsHandle, i, mtu int) error {
 // port returns the name of the router's interface to the i-th host.
 func port(i int) string { return fmt.Sprintf("port%d", i) }
 
-// Narrow makes the router take packets to the i-th host of at most so many bytes, and
-// tell their senders; 0 ends that.
+// Narrow limits the packets that the router forwards to the i-th host to mtu bytes; the router tells the sender of a
+// longer one. 0 removes the limit.
 func (l *Lab) Narrow(i, mtu int) error { return routeMTU(l.router, port(i), mtu) }
 
-// SetRouteMTU makes the routes of a host take packets of at most so many bytes; 0 ends
-// that.
+// SetRouteMTU limits the packets that a host's routes take to mtu bytes; 0 removes the limit.
 func (h Host) SetRouteMTU(mtu int) error { return routeMTU(h.Namespace, Interface, mtu) }
 
 func routeMTU(namespace, ifc string, mtu int) error {
@@ -115,16 +107,14 @@ func routeMTU(namespace, ifc string, mtu int) error {
 	})
 }
 
-// Forget makes a host forget what routers have told it of the lengths that paths take;
-// otherwise it remembers for ten minutes.
+// Forget makes a host forget the path MTUs that routers have told it, which it otherwise remembers for ten minutes.
 func (h Host) Forget() error {
 	return sys.InNetwork(h.Namespace, func() error {
 		return os.WriteFile("/proc/sys/net/ipv4/route/flush", []byte("1"), 0)
 	})
 }
 
-// SetOffload says whether the kernel and the interface of a host may do for many packets
-// at a time what they otherwise do for each: checksums, cutting and joining.
+// SetOffload turns the offloads of a host's interface on or off: checksums, segmentation and joining of packets.
 func (h Host) SetOffload(on bool) error {
 	return sys.InNetwork(h.Namespace, func() error { return sys.SetOffload(Interface, on) })
 }
