@@ -15,8 +15,8 @@ import (
 // descriptor to the launcher.
 const Env = "WEFT_FD"
 
-// FromEnv returns the source that this process's launcher offers, or that of a
-// job of one if nobody launched it. It must be called once only.
+// FromEnv returns the source of the job that this process's launcher has put it in, or of a job with this rank alone if
+// no launcher has. It is called once only.
 func FromEnv() (Source, error) {
 	text := os.Getenv(Env)
 	if text == "" {
@@ -26,18 +26,17 @@ func FromEnv() (Source, error) {
 	if err != nil || fd < 3 {
 		return nil, fmt.Errorf("weft: %s=%q is not a descriptor that weft run has passed on", Env, text)
 	}
-	os.Unsetenv(Env) // it is ours alone, not our children's
+	os.Unsetenv(Env) // children do not inherit the descriptor
 	f := os.NewFile(uintptr(fd), "weft launcher")
 	defer f.Close()
-	c, err := net.FileConn(f) // duplicates, close-on-exec
+	c, err := net.FileConn(f) // duplicates the descriptor, with close-on-exec
 	if err != nil {
 		return nil, fmt.Errorf("weft: descriptor %d (%s) is no socket to weft run: %w", fd, Env, err)
 	}
 	return Join(c)
 }
 
-// Launched is a process that weft run, or another Server, has started. It
-// implements Source.
+// Launched is the rank's side of the connection to a Server, such as that of weft run. It implements Source.
 type Launched struct {
 	c       *conn
 	job     Job
@@ -47,12 +46,12 @@ type Launched struct {
 	mu      sync.Mutex
 	seq     uint64
 	waits   map[uint64]chan line
-	missing map[uint64][]int  // ranks for which those that wait are waiting, if that has been told
-	told    map[string]string // what others have put
+	missing map[uint64][]int  // by number of a call, the ranks that it waits for, if the server has told
+	told    map[string]string // values that other ranks have put, if the server tells them
 	failure error             // why the connection ended
 	watch   func(rank int, cause error)
 	state   func() string
-	news    []line // of other ranks, before there was a watch
+	news    []line // events of other ranks from before watch was set
 }
 
 func newLaunched(c *conn, server int) *Launched {
@@ -60,7 +59,7 @@ func newLaunched(c *conn, server int) *Launched {
 		told: map[string]string{}}
 }
 
-// Join begins the conversation with a Server. It owns c.
+// Join joins the job of the Server at the other end of c. It owns c.
 func Join(c io.ReadWriteCloser) (*Launched, error) {
 	s := newLaunched(newConn(c), -1)
 	l, err := s.c.read()
@@ -78,7 +77,7 @@ func Join(c io.ReadWriteCloser) (*Launched, error) {
 // Job returns the identity of this process.
 func (s *Launched) Job() Job { return s.job }
 
-// listen hands the launcher's lines to those who wait for them.
+// listen hands each line of the server to the goroutine that waits for it.
 func (s *Launched) listen() {
 	for {
 		l, err := s.c.read()

@@ -2,7 +2,6 @@ package bootstrap
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,41 +11,42 @@ import (
 	"time"
 )
 
-// A Server is the launcher's side: it serves the ranks that it started.
+// A Server is the launcher's side of the protocol: it exchanges values between the ranks of a job, lets them wait for
+// each other, and tells them which ranks have ended. Its methods may be called from many goroutines.
 type Server struct {
 	jobs []Job
 
 	mu     sync.Mutex
 	ranks  []*served
 	values map[string]string
-	gets   map[string][]answer // waiting for a value
-	fences []answer            // of ranks that wait
-	downs  []line
-	told   []line // what has been put, where everybody is told
-	tells  bool   // everybody is told
-	left   []line // "return" of ranks whose programs have returned
-	asked  uint64
-	states map[uint64]chan string // questions that are not answered
-	nag    *time.Timer            // tells ranks in a fence who is missing; may be nil
-	room   int                    // for bytes that ranks record
+	gets   map[string][]answer    // gets of a key that has no value yet
+	fences []answer               // fences of ranks that wait in one
+	downs  []line                 // "down" lines of ranks that have ended
+	tells  bool                   // every put is told to all ranks
+	told   []line                 // the puts that have been told
+	left   []line                 // "return" lines of ranks whose programs have returned
+	asked  uint64                 // number of the last question
+	states map[uint64]chan string // by number, questions that are not answered yet
+	nag    *time.Timer            // tells ranks in a fence which ranks are missing; nil if not set
+	room   int                    // bytes that ranks may still record
 }
 
-// A served is one rank as the server sees it.
+// A served is the server's state of one rank.
 type served struct {
 	c      *conn
-	mu     sync.Mutex // held while writing
-	asking sync.Mutex // of asked
-	keys   int
-	fences int
-	asked  []line        // questions that have not been sent, of which the first is being sent
+	mu     sync.Mutex    // held while a line is written
+	keys   int           // number of values that it has put
+	fences int           // number of fences that it has called
+	asking sync.Mutex    // guards asked
+	asked  []line        // questions to it that have not been sent; the first is being sent
 	leaves bool          // it has left in good order
-	failed string        // why its program has failed, as it has said
+	failed string        // why its program has failed, in its words
 	record []byte        // what it has recorded
-	full   bool          // there was no room for more of that
-	over   chan struct{} // closed when nothing more comes from it
+	full   bool          // a record did not fit, and later ones are dropped
+	over   chan struct{} // closed when its connection has ended
 }
 
-// An answer is owed to a rank.
+// An answer is one that the server owes to a rank.
 type answer struct {
 	rank int
 	seq  uint64
@@ -59,10 +59,10 @@ func NewServer(jobs []Job) *Server {
 	return s
 }
 
-// Job returns what a rank is told.
+// Job returns the description of the job that a rank is sent.
 func (s *Server) Job(rank int) Job { return s.jobs[rank] }
 
-// Serve talks to a rank until its connection ends. It owns c.
+// Serve serves a rank until its connection ends. It owns c.
 func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
 	return s.serve(rank, newServed(c), nil)
 }
@@ -71,7 +71,7 @@ func newServed(c io.ReadWriteCloser) *served {
 	return &served{c: newConn(c), over: make(chan struct{})}
 }
 
-// serve is Serve. Nothing is read from the rank before ready is closed; nil is ready.
+// serve is Serve, but it reads nothing from the rank before ready is closed. A nil ready counts as closed.
 func (s *Server) serve(rank int, r *served, ready <-chan struct{}) error {
 	defer r.c.Close()
 	defer close(r.over)
@@ -79,7 +79,7 @@ func (s *Server) serve(rank int, r *served, ready <-chan struct{}) error {
 	err := r.c.write(s.jobs[rank].line())
 	r.mu.Unlock()
 	if err != nil {
-		return nil // it has ended, or is no program of weft's: its process tells better
+		return nil // the process has ended, or it does not use weft: its exit status tells more
 	}
 	for _, l := range s.register(rank, r) {
 		r.send(l)
@@ -90,7 +90,7 @@ func (s *Server) serve(rank int, r *served, ready <-chan struct{}) error {
 	for {
 		l, err := r.c.read()
 		if err != nil && !errors.Is(err, ErrProtocol) {
-			return nil // the rank has ended, which its process tells better
+			return nil // the process has ended: its exit status tells more
 		}
 		if err == nil {
 			err = s.handle(rank, r, l)
@@ -101,14 +101,15 @@ func (s *Server) serve(rank int, r *served, ready <-chan struct{}) error {
 	}
 }
 
-// register makes a rank one that hears the news, and returns what has happened so far.
+// register adds a rank to those that are told of events, and returns the events so far.
 func (s *Server) register(rank int, r *served) []line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ranks[rank] = r
 	news := append([]line(nil), s.downs...)
 	for _, l := range s.left {
-		if !slices.Contains(l.Told, rank) { // else the other rank tells this one when its messages have been accepted
+		// A rank that the other one has told itself learns of the return with its last messages.
+		if !slices.Contains(l.Told, rank) {
 			news = append(news, line{Op: "returned", Rank: l.Rank})
 		}
 	}
@@ -118,31 +119,8 @@ func (s *Server) register(rank int, r *served) []line {
 func (r *served) send(l line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_ = r.c.write(l) // a rank that is gone is noticed by whoever waits for its process
+	_ = r.c.write(l) // the goroutine that waits for the rank's process notices that it has ended
 }
-
-// ask sends a question, after those that have not been sent yet.
-func (r *served) ask(l line) {
-	r.asking.Lock()
-	defer r.asking.Unlock()
-	if len(r.asked) == mostAsked {
-		return // it does not read, and will not answer
-	}
-	r.asked = append(r.asked, l)
-	if len(r.asked) > 1 {
-		return // whoever sends the first goes on with it
-	}
-	for len(r.asked) > 0 {
-		l = r.asked[0]
-		r.asking.Unlock()
-		r.send(l)
-		r.asking.Lock()
-		r.asked = r.asked[1:]
-	}
-}
-
-// mostAsked bounds the questions that wait until a rank reads.
-const mostAsked = 8
 
 func (s *Server) handle(rank int, r *served, l line) error {
 	s.mu.Lock()
@@ -212,8 +190,8 @@ func (s *Server) handle(rank int, r *served, l line) error {
 	return nil
 }
 
-// others returns the ranks that hear the news of a rank, but for those told. The lock is held: a rank that registers
-// afterwards finds the news there.
+// others returns the ranks to which an event of a rank is sent: all that have registered but those in told. The caller
+// holds the lock, and has stored the event for ranks that register later.
 func (s *Server) others(rank int, told []int) (others []*served) {
 	for i, r := range s.ranks {
 		if r != nil && i != rank && !slices.Contains(told, i) {
@@ -229,15 +207,15 @@ func tell(ranks []*served, l line) {
 	}
 }
 
-// patience is after how much time a rank that waits is told for whom.
+// patience is the time after which ranks in a fence are told which ranks are missing.
 const patience = 10 * time.Second
 
-// tellMissing tells each rank that waits in a fence which ranks have not come to it.
+// tellMissing tells each rank that waits in a fence which ranks have not called it.
 func (s *Server) tellMissing() {
 	s.mu.Lock()
 	s.nag = nil
 	waiting := slices.Clone(s.fences)
-	var come []int // fences of each rank
+	var come []int // number of fences that each rank has called
 	for i, r := range s.ranks {
 		switch {
 		case s.ended(i):
@@ -260,8 +238,8 @@ func (s *Server) tellMissing() {
 	}
 }
 
-// open returns the fences that may end: every rank that has not ended has
-// called as often as the one that waits. The lock is held.
+// open takes out and returns the fences that may end: those that every rank that has not ended has called. The caller
+// holds the lock.
 func (s *Server) open() (free []answer) {
 	least := -1
 	for i, r := range s.ranks {
@@ -285,15 +263,6 @@ func (s *Server) open() (free []answer) {
 	return free
 }
 
-func (s *Server) ended(rank int) bool {
-	for _, l := range s.downs {
-		if l.Rank == rank {
-			return true
-		}
-	}
-	return false
-}
-
 func (s *Server) answer(to []answer, l line) {
 	for _, a := range to {
 		s.mu.Lock()
@@ -302,113 +271,4 @@ func (s *Server) answer(to []answer, l line) {
 		l.Seq = a.seq
 		r.send(l)
 	}
-}
-
-// State asks every rank what it waits for, and returns the answers: "" of those
-// that have ended, or do not answer until ctx ends.
-func (s *Server) State(ctx context.Context) []string {
-	type question struct {
-		rank int
-		seq  uint64
-		c    chan string
-	}
-	var open []question
-	s.mu.Lock()
-	ranks := append([]*served(nil), s.ranks...)
-	for i, r := range ranks {
-		if r == nil || s.ended(i) {
-			continue
-		}
-		s.asked++
-		c := make(chan string, 1)
-		s.states[s.asked] = c
-		open = append(open, question{i, s.asked, c})
-		go r.ask(line{Op: "state", Seq: s.asked}) // it may be stopped, and its socket full
-	}
-	s.mu.Unlock()
-	answers := make([]string, len(ranks))
-	for _, q := range open {
-		select {
-		case answers[q.rank] = <-q.c:
-		case <-ctx.Done(): // but those after this one may have answered
-			select {
-			case answers[q.rank] = <-q.c:
-			default:
-			}
-		}
-		s.mu.Lock()
-		delete(s.states, q.seq)
-		s.mu.Unlock()
-	}
-	return answers
-}
-
-// Ended returns why a rank has ended, or "".
-func (s *Server) Ended(rank int) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, l := range s.downs {
-		if l.Rank == rank {
-			return l.Value
-		}
-	}
-	return ""
-}
-
-// farewell is how long after the end of a process what it has said last may take to be
-// read: a child of it may hold the connection open.
-const farewell = time.Second
-
-// Down tells all ranks that one has ended, and why. Fences no longer wait for
-// it.
-func (s *Server) Down(rank int, cause string) {
-	if cause == ErrExited.Error() && !s.hasLeft(rank) {
-		cause = errUnsaid.Error()
-	}
-	s.mu.Lock()
-	l := line{Op: "down", Rank: rank, Value: cause}
-	s.downs = append(s.downs, l)
-	free := s.open()
-	others := s.others(rank, nil)
-	s.mu.Unlock()
-	tell(others, l)
-	s.answer(free, line{Op: "fenced"})
-}
-
-// Collect makes the server keep what ranks record, up to so many bytes in all. It must be
-// called before Serve.
-func (s *Server) Collect(most int) { s.room = most }
-
-// Recorded returns what a rank has recorded, and handed over before it ended.
-func (s *Server) Recorded(rank int) []byte {
-	s.mu.Lock()
-	r := s.ranks[rank]
-	s.mu.Unlock()
-	if r == nil {
-		return nil
-	}
-	select {
-	case <-r.over:
-	case <-time.After(farewell):
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return r.record
-}
-
-// hasLeft reports whether a rank whose process has ended had left in good order.
-func (s *Server) hasLeft(rank int) bool {
-	s.mu.Lock()
-	r := s.ranks[rank]
-	s.mu.Unlock()
-	if r == nil {
-		return false
-	}
-	select {
-	case <-r.over:
-	case <-time.After(farewell):
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return r.leaves
 }
