@@ -1,6 +1,8 @@
-// Package bootstrap answers who is in the job and how to reach them. Every
-// launcher offers the same three calls, put, fence and get; one file per
-// source.
+// Package bootstrap tells a process which rank of which job it is, and lets the ranks exchange the addresses by which
+// they reach each other. A Source offers the calls put, fence and get, as PMI does, whatever has started the job: weft
+// run (Launched, served by a Server), rank 0 of a job that another launcher started (Gathering), or nobody (NewLocal).
+//
+// Tested in bootstrap_test.go and, with the suite of package bootstraptest, in sources_test.go.
 package bootstrap
 
 import (
@@ -8,26 +10,24 @@ import (
 	"time"
 )
 
-// Job is a process's identity: what its launcher tells it, and nobody else.
+// Job is a process's identity in its job. Only its launcher and the process itself know the secret in it.
 type Job struct {
 	Rank, Size int
-	ID         uint64 // the process group (PGID): packets of other jobs are refused
+	ID         uint64 // number of the job: ranks refuse packets of other jobs
 	Secret     []byte // 32 bytes, the same in all ranks of the job
 	Host       string // ranks with equal Host may share memory
-	Local      int    // ranks of the job on this host, this one included
-	Crowd      int    // ranks that share its processors: Local, but where hosts are pretended
-	Bind       string // the address by which others reach this process; "" if the launcher knows none
+	Local      int    // number of ranks on this host, with this one
+	Crowd      int    // number of ranks that share this host's processors: more than Local if hosts are pretended
+	Bind       string // the address by which other hosts reach this process; "" if the launcher knows none
 
-	Transport string        // "auto", "shm" or "udp", as the launcher was told; "" if it was not
-	Liveness  time.Duration // as the launcher was told; 0 if it was not
+	Transport string        // the transport that the user named, such as "udp"; "" for none
+	Liveness  time.Duration // the liveness time that the user named; 0 for none
 }
 
-// DefaultLiveness is the silence after which a rank or a host counts as dead where nobody has
-// said one.
+// DefaultLiveness is the silence after which a rank or a host counts as dead, unless the user names another time.
 const DefaultLiveness = 3 * time.Second
 
-// Source is a launcher as one of its processes sees it. Its methods may be
-// called by any goroutine.
+// Source is the launcher's service to one rank. Its methods may be called by any goroutine.
 type Source interface {
 	// Job returns the identity of this process.
 	Job() Job
@@ -35,31 +35,27 @@ type Source interface {
 	// Put publishes a value under key. A key is put at most once.
 	Put(ctx context.Context, key, value string) error
 
-	// Get returns what rank put under key, waiting until it has.
+	// Get returns the value that rank has put under key. It waits until there is one.
 	Get(ctx context.Context, rank int, key string) (string, error)
 
 	// Fence returns when every rank has called it as often as this one.
 	Fence(ctx context.Context) error
 
-	// Return says that this rank's program has ended, to all ranks but those that
-	// have been told in another way.
+	// Return tells all ranks that this rank's program has ended, except the ranks in told, which know it already.
 	Return(told []int) error
 
-	// Watch calls down, from a goroutine of the source, for each rank that has
-	// ended, also for those that ended before; rank -1 means the launcher
-	// itself. The cause is ErrReturned for a rank whose program has ended,
-	// ErrExited for one that has left in good order. At most one Watch per
-	// source.
+	// Watch makes the source call down, from a goroutine of its own, for each rank that ends or has ended before; rank -1
+	// is the launcher. The cause is ErrReturned if the rank's program has ended, and ErrExited if the rank has closed
+	// its source. Watch is called at most once.
 	Watch(down func(rank int, cause error))
 
-	// Answer makes the source answer the launcher's question what this process
-	// waits for, from a goroutine of its own.
+	// Answer makes the source call state, from a goroutine of its own, when the launcher asks what this process waits
+	// for.
 	Answer(state func() string)
 
-	// Fail says that this rank's program has failed, and why: the Close that follows is
-	// none in good order.
+	// Fail says that this rank's program has failed, and why. The rank then counts as failed, whatever follows.
 	Fail(cause string)
 
-	// Close leaves the job in good order.
+	// Close leaves the job. Afterwards the end of the process is no failure.
 	Close() error
 }

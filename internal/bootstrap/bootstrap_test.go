@@ -56,7 +56,7 @@ func TestDeaths(t *testing.T) {
 		t.Errorf("heard %q", got)
 	}
 	server.Down(2, ErrExited.Error())
-	if got := <-heard; got != "2 its process has ended, and it had not left the job false" {
+	if got := <-heard; got != "2 its process has ended before it left the job false" {
 		t.Errorf("heard %q", got)
 	}
 	s[3].Close()

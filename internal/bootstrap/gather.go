@@ -12,35 +12,35 @@ import (
 	"time"
 )
 
-// Version is that of what ranks and the rank that serves them say to each other. It changes
-// whenever one could misunderstand the other.
+// Version is the version of the protocol between the ranks and the rank that serves them. It changes whenever an old
+// and a new program could misunderstand each other.
 const Version = 1
 
-// A Member is what a rank that others have started says of itself when it joins.
+// A Member is what a rank sends about itself when it joins a job that another launcher started.
 type Member struct {
 	Version    int
 	Rank, Size int
-	Label      string // what its launcher calls the job; "" if it does not
+	Label      string // its launcher's name of the job; "" if there is none
 	Host       string // see Job.Host
 	Machine    string // ranks with equal Machine share processors
-	Address    string // by which it has reached the rank that serves, "" for that rank itself
+	Address    string // its own address on the connection to the rank that serves; "" for that rank itself
 }
 
-// A Gathering is the side of the rank that serves a job which others have started: it waits
-// until all ranks have joined, and is their Server from then on.
+// A Gathering serves a job that another launcher started, in the process of rank 0. It waits until all ranks have
+// joined, and is their Server from then on.
 type Gathering struct {
-	jobs   []Job // as they are told: complete when begun is closed
+	jobs   []Job // by rank, what is sent to each: complete when begun is closed
 	label  string
 	notice func(string)
 	stop   chan struct{} // closed with the gathering
 
 	mu      sync.Mutex
 	members []*member
-	address string        // by which another host has reached this process
-	begun   chan struct{} // closed when all have joined
-	server  *Server       // set then
-	ended   int           // ranks that have left or died since
-	over    chan struct{} // closed when all have
+	address string        // an address by which another host has reached this process
+	begun   chan struct{} // closed when all ranks have joined
+	server  *Server       // set when all ranks have joined
+	ended   int           // number of ranks that have left or died since
+	over    chan struct{} // closed when all ranks have left or died
 	closed  bool
 }
 
@@ -50,9 +50,9 @@ type member struct {
 	r *served
 }
 
-// NewGathering waits for the ranks of a job as job describes it, which lacks an ID, a secret
-// and who is where. The notice is called after ten seconds with the ranks that are missing,
-// and every time that it changes, until all have joined.
+// NewGathering begins to wait for the ranks of a job. The job need not have an ID, a secret or the places of the ranks:
+// NewGathering chooses or learns them. Until all ranks have joined, it calls notice with the ranks that are missing
+// after ten seconds, and again whenever they have changed.
 func NewGathering(job Job, label string, notice func(string)) *Gathering {
 	g := &Gathering{
 		jobs: make([]Job, job.Size), members: make([]*member, job.Size), label: label, notice: notice,
@@ -69,14 +69,14 @@ func NewGathering(job Job, label string, notice func(string)) *Gathering {
 // Over returns a channel that is closed when all ranks have left the job, or died.
 func (g *Gathering) Over() <-chan struct{} { return g.over }
 
-// Server returns the server of the job, when all ranks have joined.
+// Server returns the server of the job, or nil before all ranks have joined.
 func (g *Gathering) Server() *Server {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.server
 }
 
-// Close ends the gathering, also for those that have joined.
+// Close ends the gathering, and the connections of all ranks that have joined.
 func (g *Gathering) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,13 +95,13 @@ func (g *Gathering) Close() {
 // A Visitor is the connection of a rank that has proved that it belongs to the job.
 type Visitor struct {
 	Conn io.ReadWriteCloser
-	At   string // our address, by which it has reached us; "" for the rank that serves
+	At   string // the address of this process that it has connected to; "" for the rank that serves
 
 	served *served
 	said   Member
 }
 
-// Hear reads what a rank says of itself. It blocks until it has.
+// Hear reads the rank's join message. It blocks until the message has come.
 func (v *Visitor) Hear() error {
 	v.served = newServed(v.Conn)
 	l, err := v.served.c.read()
@@ -115,8 +115,7 @@ func (v *Visitor) Hear() error {
 	return nil
 }
 
-// Serve serves a visitor that has been heard until its connection ends. It owns the
-// connection.
+// Serve serves a visitor after Hear, until its connection ends. It owns the connection.
 func (g *Gathering) Serve(v *Visitor) error {
 	m := &member{v.said, v.served}
 	if err := g.enter(m, v.At); err != nil {
@@ -131,7 +130,7 @@ func (g *Gathering) Serve(v *Visitor) error {
 	ready := make(chan struct{})
 	gone := make(chan error, 1)
 	go func() {
-		_, err := m.r.c.in.Peek(1) // a rank says nothing before it has been told the job
+		_, err := m.r.c.in.Peek(1) // a rank sends nothing between its join and the job
 		gone <- err
 		close(ready)
 	}()
@@ -151,7 +150,7 @@ func (g *Gathering) Serve(v *Visitor) error {
 	return err
 }
 
-// enter gives a rank its place, or says why it has none.
+// enter adds a rank to the job, or returns why the rank does not belong to it.
 func (g *Gathering) enter(m *member, at string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -185,7 +184,7 @@ func (g *Gathering) enter(m *member, at string) error {
 	return nil
 }
 
-// begin tells every rank where it is. The lock is held.
+// begin completes the job's description for every rank, and lets the ranks go on. The caller holds the lock.
 func (g *Gathering) begin() {
 	id := NewID()
 	secret := NewSecret()
@@ -204,7 +203,7 @@ func (g *Gathering) begin() {
 		j.Crowd = machines[m.Machine]
 		if len(hosts) > 1 {
 			j.Bind = m.Address
-			if m.Address == "" || isLoopback(m.Address) { // it is on the host of the rank that serves
+			if m.Address == "" || isLoopback(m.Address) { // on the host of the rank that serves
 				j.Bind = g.address
 			}
 		}
@@ -214,7 +213,7 @@ func (g *Gathering) begin() {
 	close(g.begun)
 }
 
-// mostTold is how many ranks a job may have of which each is told what every other puts.
+// mostTold is the size of the largest job in which every put is told to all ranks.
 const mostTold = 256
 
 func isLoopback(address string) bool {
@@ -222,8 +221,7 @@ func isLoopback(address string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// leave gives up the place of a rank that is gone before the job has begun. It reports
-// false if the job has begun.
+// leave takes a rank whose connection has ended out of a job that has not begun. It reports false if the job has begun.
 func (g *Gathering) leave(m *member) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -234,7 +232,7 @@ func (g *Gathering) leave(m *member) bool {
 	return true
 }
 
-// end tells all that a rank's connection has ended.
+// end tells all ranks that the connection of a rank has ended.
 func (g *Gathering) end(m *member) {
 	g.server.mu.Lock()
 	cause := m.r.failed
@@ -243,7 +241,7 @@ func (g *Gathering) end(m *member) {
 	}
 	g.server.mu.Unlock()
 	if cause == "" {
-		cause = "its connection to rank 0, which serves the job's store, has ended, and it had not left the job"
+		cause = "its connection to rank 0, which serves the job, has ended before it left the job"
 	}
 	g.server.Down(m.Rank, cause)
 	g.mu.Lock()
@@ -265,7 +263,7 @@ func (g *Gathering) missing() (ranks []int) {
 	return ranks
 }
 
-// nag tells who is missing, this process and those that wait.
+// nag tells the user and the ranks that have joined, every ten seconds, which ranks are missing.
 func (g *Gathering) nag() {
 	tick := time.NewTicker(patience)
 	defer tick.Stop()
@@ -295,15 +293,14 @@ func (g *Gathering) nag() {
 	}
 }
 
-// ErrOtherJob reports that a store is that of another job of the same secret.
+// ErrOtherJob reports that a store serves another job with the same secret.
 var ErrOtherJob = errors.New("it serves another job")
 
-// otherJob is the key of a refusal for that reason.
+// otherJob is the key of a refusal with ErrOtherJob.
 const otherJob = "job"
 
-// Enter joins the job that a Gathering on the other end of c serves, and returns when all
-// ranks have. It owns c. If ctx ends first the error names the ranks that are missing, if
-// they have been told, and is the context's. Rank 0 serves.
+// Enter joins the job that the Gathering of rank 0 serves at the other end of c, and returns when all ranks have
+// joined. It owns c. If ctx ends first, it returns ctx's error, in a MissingError if it knows which ranks are missing.
 func Enter(ctx context.Context, c io.ReadWriteCloser, m Member) (*Launched, error) {
 	m.Version = Version
 	stop := context.AfterFunc(ctx, func() { c.Close() })
@@ -324,7 +321,7 @@ func Enter(ctx context.Context, c io.ReadWriteCloser, m Member) (*Launched, erro
 	return nil, err
 }
 
-// enter says who this is, and waits until it is told the job.
+// enter sends this rank's join message, and waits for the job.
 func (s *Launched) enter(m Member) (missing []int, err error) {
 	if err := s.c.write(line{Op: "join", Join: &m}); err != nil {
 		return nil, err
@@ -349,15 +346,15 @@ func (s *Launched) enter(m Member) (missing []int, err error) {
 	}
 }
 
-// A RefusedError is why the rank that serves a job does not let this one in.
+// A RefusedError reports that the rank that serves a job has refused this rank.
 type RefusedError struct {
 	Why      string
-	OtherJob bool // it serves another job of the same secret
+	OtherJob bool // it serves another job with the same secret
 }
 
 func (e *RefusedError) Error() string { return "weft: rank 0 does not let this rank in: " + e.Why }
 
-// Is reports whether the target is ErrOtherJob, and that is why.
+// Is reports whether the target is ErrOtherJob and this the reason.
 func (e *RefusedError) Is(target error) bool { return e.OtherJob && target == ErrOtherJob }
 
 // Ranks writes ranks in words: "rank 3", "ranks 1, 4-7".

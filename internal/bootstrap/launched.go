@@ -113,7 +113,7 @@ func (s *Launched) listen() {
 	}
 }
 
-// tell answers what this process waits for.
+// tell answers the question what this process waits for.
 func (s *Launched) tell(seq uint64, state func() string) {
 	text := ""
 	if state != nil {
@@ -122,8 +122,8 @@ func (s *Launched) tell(seq uint64, state func() string) {
 	_ = s.say(line{Op: "stated", Seq: seq, Value: text})
 }
 
-// say writes a line, unless the connection has ended. The launcher may be writing to this process at that moment and
-// wait until listen reads, so mu is not held.
+// say writes a line, unless the connection has ended. It does not hold mu meanwhile: the launcher may read nothing
+// before listen, which needs mu, has read what the launcher is writing.
 func (s *Launched) say(l line) error {
 	s.mu.Lock()
 	failure := s.failure
@@ -136,7 +136,7 @@ func (s *Launched) say(l line) error {
 	return s.c.write(l)
 }
 
-// Answer makes the source answer what this process waits for.
+// Answer sets the function that tells what this process waits for.
 func (s *Launched) Answer(state func() string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,21 +146,20 @@ func (s *Launched) Answer(state func() string) {
 // ErrLauncher reports that the connection to the launcher has ended.
 var ErrLauncher = errors.New("weft: the launcher is gone")
 
-// errServer reports that the connection to the rank that serves the job has ended. It is
-// an ErrLauncher.
+// errServer reports that the connection to the rank that serves the job has ended. For errors.Is it is an ErrLauncher.
 type errServer struct {
 	rank  int
 	cause error
 }
 
 func (e errServer) Error() string {
-	return fmt.Sprintf("weft: rank %d, which serves the job's store, is gone (%v)", e.rank, e.cause)
+	return fmt.Sprintf("weft: the connection to rank %d, which serves the job, has ended (%v)", e.rank, e.cause)
 }
 
 func (e errServer) Is(target error) bool { return target == ErrLauncher }
 
-// lost hears that the connection has ended. If a rank served the job, that one is gone, and
-// the others are not.
+// lost ends all calls that wait, since the connection has ended. If a rank served the job, only that rank counts as
+// dead; without the launcher, all ranks do.
 func (s *Launched) lost(err error) {
 	s.mu.Lock()
 	s.failure = fmt.Errorf("%w (%v)", ErrLauncher, err)
@@ -183,7 +182,7 @@ func (s *Launched) Put(ctx context.Context, key, value string) error {
 	return s.say(line{Op: "put", Key: key, Value: value})
 }
 
-// Get returns what a rank has put, waiting until it has.
+// Get returns a value that a rank has put, and waits until there is one.
 func (s *Launched) Get(ctx context.Context, rank int, key string) (string, error) {
 	s.mu.Lock()
 	value, ok := s.told[name(rank, key)]
@@ -195,8 +194,7 @@ func (s *Launched) Get(ctx context.Context, rank int, key string) (string, error
 	return l.Value, err
 }
 
-// Fence waits until all ranks have called it as often as this one, but for
-// those that have ended.
+// Fence waits until all ranks that have not ended have called it as often as this one.
 func (s *Launched) Fence(ctx context.Context) error {
 	_, err := s.ask(ctx, line{Op: "fence"})
 	return err
@@ -237,11 +235,11 @@ func (s *Launched) ask(ctx context.Context, l line) (line, error) {
 	}
 }
 
-// A MissingError says for which ranks a wait lasted when its context ended.
+// A MissingError reports that a context ended while a call waited for other ranks.
 type MissingError struct {
-	What  string // what they did not do
+	What  string // what these ranks had not done
 	Ranks []int
-	Cause error // of the context
+	Cause error // the context's error
 }
 
 func (e *MissingError) Error() string {
@@ -255,7 +253,7 @@ func (s *Launched) Return(told []int) error {
 	return s.say(line{Op: "return", Told: told})
 }
 
-// isNews reports whether a line tells of another rank.
+// isNews reports whether a line is an event of another rank.
 func (l line) isNews() bool { return l.Op == "down" || l.Op == "returned" }
 
 // Watch reports ranks that have ended.
@@ -279,16 +277,16 @@ func (s *Launched) Watch(down func(rank int, cause error)) {
 // Fail says that this rank's program has failed.
 func (s *Launched) Fail(cause string) { _ = s.say(line{Op: "fail", Value: cause}) }
 
-// Record hands the launcher a piece of what this rank has recorded, at most MostRecord bytes.
+// Record sends the launcher a piece of what this rank has recorded, of at most MostRecord bytes.
 func (s *Launched) Record(chunk []byte) error {
 	if s.server >= 0 {
-		return errors.New("weft: the job has no launcher that takes what is recorded")
+		return errors.New("weft: no launcher of this job accepts recordings: weft run does")
 	}
 	return s.say(line{Op: "record", Bytes: chunk})
 }
 
-// Close says that this rank leaves, and ends the conversation.
+// Close leaves the job and closes the connection.
 func (s *Launched) Close() error {
-	_ = s.say(line{Op: "leave"}) // else it counts as one that has not left
+	_ = s.say(line{Op: "leave"}) // if it fails, the rank counts as one that has not left
 	return s.c.Close()
 }

@@ -10,23 +10,27 @@ import (
 	"time"
 )
 
-// The launcher and each of its ranks talk over a Unix stream socket in lines
-// of JSON. The launcher speaks first: job. A rank then puts, gets and fences;
-// every get and fence is answered, in any order. A rank says return when its program has
-// ended, and leave when it leaves in good order. Unasked, the launcher says returned and
-// down of other ranks, and asks for its state. If it wants to know, a rank says record before
-// it leaves, with what it has recorded in pieces. The connection ends with either of them.
+// The launcher and each of its ranks exchange lines of JSON over a Unix stream socket:
 //
-// Where rank 0 serves a job that others started (Gathering), the rank speaks first: join.
-// The server answers refused, or, when all have joined, job. Every ten seconds until then,
-// and once to a rank that waits in a fence, it says which ranks are missing. It passes on
-// what others have put (told), so that little is lost with rank 0. A rank whose program has
-// failed says fail before it ends.
+//	from the launcher           from a rank
+//	job     first of all        put, get, fence
+//	value   answers a get       return  its program has ended
+//	fenced  answers a fence     fail    its program has failed, and why
+//	returned, down              record  a piece of what it has recorded
+//	        of another rank     leave   it leaves the job
+//	state   a question          stated  answers state
+//
+// Gets and fences are answered in any order. The connection ends with either process.
+//
+// Where rank 0 serves a job that another launcher started (Gathering), a rank sends join first. The server answers
+// refused, or, when all ranks have joined, job. Until then, every ten seconds, it sends missing with the ranks that
+// have not joined; it sends missing to a rank in a fence, too. It passes on all values (told), so that little is lost
+// if rank 0 dies.
 
-// maxLine bounds a line, and so what one side can make the other hold.
+// maxLine bounds a line, and with it the memory that one side can make the other hold.
 const maxLine = 64 << 10
 
-// MostRecord bounds the bytes of one Record: in a line they take four thirds of that.
+// MostRecord bounds the bytes of one Record: in a line they take a third more.
 const MostRecord = 40 << 10
 
 // maxKeys bounds the keys that a rank may put.
@@ -45,7 +49,7 @@ type line struct {
 	Join  *Member  `json:"join,omitempty"`
 }
 
-// jobLine is a Job on its way to a rank.
+// jobLine is a Job in a line.
 type jobLine struct {
 	Rank, Size, Local, Crowd int
 	ID                       uint64
@@ -55,7 +59,7 @@ type jobLine struct {
 	Liveness                 time.Duration
 }
 
-// line returns the job as it is told to a rank.
+// line returns the line that sends the job to a rank.
 func (j Job) line() line {
 	return line{Op: "job", Job: &jobLine{
 		Rank: j.Rank, Size: j.Size, Local: j.Local, Crowd: j.Crowd, ID: j.ID, Secret: j.Secret,
@@ -63,7 +67,7 @@ func (j Job) line() line {
 	}}
 }
 
-// job returns the job that a rank has been told, unless it makes no sense.
+// job returns the job of a line, or ErrProtocol if there is none that makes sense.
 func (l line) job() (Job, error) {
 	j := l.Job
 	if l.Op != "job" || j == nil {
@@ -78,16 +82,16 @@ func (l line) job() (Job, error) {
 	}, nil
 }
 
-// ErrExited is the cause of the end of a rank whose program ended well.
+// ErrExited is why a rank is down that has left the job and ended with status 0.
 var ErrExited = errors.New("its program has ended")
 
-// ErrReturned says of a rank that its program has ended, and its process has not.
+// ErrReturned reports that the program of a rank has ended, and its process has not.
 var ErrReturned = errors.New("its program has returned")
 
-// errUnsaid is the cause of the end of a rank that ended well and did not leave.
-var errUnsaid = errors.New("its process has ended, and it had not left the job")
+// errUnsaid is why a rank is down that has ended with status 0 but did not leave the job.
+var errUnsaid = errors.New("its process has ended before it left the job")
 
-// news turns the launcher's words about a rank into an error.
+// news returns the error for an event of another rank.
 func (l line) news() error {
 	if l.Op == "returned" {
 		return ErrReturned
@@ -95,7 +99,7 @@ func (l line) news() error {
 	return ended(l.Value)
 }
 
-// ended turns the launcher's words into an error.
+// ended returns the error for the cause in a down line.
 func ended(cause string) error {
 	if cause == ErrExited.Error() {
 		return ErrExited

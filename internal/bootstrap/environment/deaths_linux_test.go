@@ -84,8 +84,8 @@ func TestDeaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for victim, want := range map[int]string{
-		0: "rank 0, which serves the job's store, is gone",
-		1: "its connection to rank 0, which serves the job's store, has ended",
+		0: "the connection to rank 0, which serves the job, has ended",
+		1: "its connection to rank 0, which serves the job, has ended",
 	} {
 		t.Run(fmt.Sprint("rank ", victim), func(t *testing.T) {
 			port := freePort(t)
@@ -158,7 +158,7 @@ func TestHostVanishes(t *testing.T) {
 		io.WriteString(in, "go on\n")
 	}
 	hear(0, "rank 0 heard of rank 1: its connection to rank 0")
-	hear(1, "rank 1 heard of rank 0: weft: rank 0, which serves the job's store, is gone")
+	hear(1, "rank 1 heard of rank 0: weft: the connection to rank 0, which serves the job, has ended")
 	for _, c := range ranks {
 		_ = c.Wait() // what it has said tells
 	}
