@@ -411,7 +411,7 @@ func (j *simJob) whatFor() error {
 		}
 		var lines []string
 		j.procs[rank].node.Engine(func(e *engine.Engine) { lines = append(e.Unfinished(), e.Msg.Waiting()...) })
-		lines = append(lines, g.Adrift()...)
+		lines = append(lines, g.Blocked()...)
 		if len(lines) == 0 {
 			lines = []string{"it has returned, or waits for its own memory to change"}
 		}

@@ -113,7 +113,7 @@ type load struct {
 }
 
 func (n *Network) load(end Time) load {
-	l := load{of: make([]float64, len(n.links)), unit: "% of the time"}
+	l := load{of: make([]float64, len(n.links)), unit: "% of the time busy"}
 	for id := range n.links {
 		l.of[id] = 100 * float64(n.links[id].busy) / float64(end)
 		l.most = max(l.most, l.of[id])
@@ -143,7 +143,7 @@ func (l *load) shade(id int) string {
 
 // legend draws the title, and each colour with the least load that it stands for.
 func (l *load) legend(w io.Writer, name string) {
-	fmt.Fprintf(w, "<text x=\"20\" y=\"24\" font-size=\"16\">%s: load of the links, in %s</text>\n", name, l.unit)
+	fmt.Fprintf(w, "<text x=\"20\" y=\"24\" font-size=\"16\">%s: load of the links (%s)</text>\n", name, l.unit)
 	for i, c := range shades {
 		x := 20 + 60*i
 		fmt.Fprintf(w, "<rect x=\"%d\" y=\"34\" width=\"60\" height=\"10\" fill=\"%s\"/>\n", x, c)

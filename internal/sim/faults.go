@@ -2,24 +2,24 @@ package sim
 
 import "time"
 
-// Faults says how often the network spoils a packet.
+// Faults are the probabilities with which the network loses, repeats, damages or delays a packet.
 type Faults struct {
-	Loss      float64 // probabilities
+	Loss      float64
 	Duplicate float64
 	Reorder   float64
 	Corrupt   float64
-	Replay    float64       // of an old packet being sent again with one
+	Replay    float64       // that an old packet is sent again together with this one
 	Jitter    time.Duration // the longest extra delay of a reordered packet
 }
 
 // None reports whether there are no faults.
 func (f Faults) None() bool { return f == Faults{} }
 
-// keep is how many packets are remembered to be replayed.
-const keep = 64
+// replayable is how many old packets the network keeps to replay them.
+const replayable = 64
 
-// meddle lets chance have its way with a packet, and puts it on its way.
-func (n *Network) meddle(p *packet) {
+// applyFaults decides by chance what happens to a packet, and sends it, if it is not lost.
+func (n *Network) applyFaults(p *packet) {
 	if len(n.cut) > 0 && n.cut[pair{p.from, p.to}] {
 		n.Stats.Cut++
 		n.log(p, "is cut off")
@@ -62,8 +62,7 @@ func (n *Network) meddle(p *packet) {
 	n.launch(p, 0)
 }
 
-// launch puts a packet on its way after a delay, or when its way is no longer
-// clogged.
+// launch sends a packet after a delay, and not before its path is free of clogs.
 func (n *Network) launch(p *packet, d time.Duration) {
 	if len(n.slow) > 0 {
 		d += n.slow[p.from] + n.slow[p.to]
@@ -85,11 +84,11 @@ func (n *Network) copy(p *packet) *packet {
 	return c
 }
 
-// remember keeps a copy of some packets for a long time.
+// remember keeps copies of some packets, some of them for a long time.
 func (n *Network) remember(p *packet) {
-	if len(n.recent) < keep {
+	if len(n.recent) < replayable {
 		n.recent = append(n.recent, n.copy(p))
-	} else if i := n.world.Rand.IntN(8 * keep); i < keep {
+	} else if i := n.world.Rand.IntN(8 * replayable); i < replayable {
 		n.recycle(n.recent[i])
 		n.recent[i] = n.copy(p)
 	}
@@ -101,7 +100,7 @@ func (n *Network) Cut(from, to int) {
 	n.cut[pair{from, to}] = true
 }
 
-// IsCut reports whether that is so now.
+// IsCut reports whether packets from one machine to another are stopped by Cut.
 func (n *Network) IsCut(from, to int) bool { return n.cut[pair{from, to}] }
 
 // Heal ends a cut.
@@ -110,7 +109,7 @@ func (n *Network) Heal(from, to int) {
 	delete(n.cut, pair{from, to})
 }
 
-// Clog holds packets from one machine to another back for d.
+// Clog holds back the packets from one machine to another for d.
 func (n *Network) Clog(from, to int, d time.Duration) {
 	n.world.Logf("%d → %d is clogged for %v", from, to, d)
 	n.clogged[pair{from, to}] = n.world.now.Add(d)
@@ -121,14 +120,14 @@ func (n *Network) Clog(from, to int, d time.Duration) {
 	})
 }
 
-// Slow makes packets from and to a machine take d longer.
+// Slow adds d to the delay of all packets from and to a machine.
 func (n *Network) Slow(machine int, d time.Duration) {
 	n.world.Logf("%d is slow by %v", machine, d)
 	n.slow[machine] = d
 }
 
-// Narrow makes packets from one machine to another get lost that are longer than so many
-// bytes, and tells nobody; 0 ends that.
+// Narrow makes packets from one machine to another that are longer than bytes get lost silently, like a path with a
+// smaller MTU that sends no ICMP; 0 ends that.
 func (n *Network) Narrow(from, to, bytes int) {
 	n.world.Logf("%d → %d takes packets of %d bytes", from, to, bytes)
 	n.narrow[pair{from, to}] = bytes

@@ -2,38 +2,36 @@ package sim
 
 import "time"
 
-// A Guest is what runs on a machine. Times that it is told are those of the
-// machine's own clock.
-type Guest interface {
-	// Packet takes what has arrived. From is the machine that sent it. The
-	// packet is borrowed.
+// A Handler is the software that runs on a machine. The times that it uses are those of the machine's own clock.
+type Handler interface {
+	// Packet handles a packet that has arrived from a machine. The packet is borrowed: it is valid until Packet
+	// returns.
 	Packet(from int, b []byte)
 
-	// Timer is called when the time that SetTimer named has come.
+	// Timer is called at the time that SetTimer was given.
 	Timer()
 }
 
 // A Machine is one computer of the cluster.
 type Machine struct {
-	ID    int
-	Guest Guest
-	Drift int64 // its clock gains so many parts per million
-	Roomy bool  // what arrives while it is paused is never lost: the senders' host keeps it
+	ID      int
+	Handler Handler
+	Drift   int64 // of its clock, in parts per million; positive: the clock is fast
+	Roomy   bool  // packets that arrive while it is paused are never lost, since the senders' host keeps them
 
 	world  *World
-	paused Time // until then it does nothing
+	paused Time // it does nothing until then
 	off    bool
-	boots  int // times it was switched on; events of earlier ones are void
+	boots  int // how often it was switched on; alarms of earlier boots are void
 	timer  Time
 	inbox  []*packet
 	held   int // bytes in inbox
 
-	// Overflows counts packets that came while the machine was paused and
-	// found the socket's buffer full.
+	// Overflows counts the packets that were dropped because the machine was paused and its socket buffer full.
 	Overflows uint64
 }
 
-// socketBuffer is how many bytes wait for a machine that is paused.
+// socketBuffer is how many bytes can wait for a paused machine.
 const socketBuffer = 1 << 20
 
 // Now returns the time of the machine's clock.
@@ -42,7 +40,7 @@ func (m *Machine) Now() Time {
 	return t + t/1e6*Time(m.Drift)
 }
 
-// world returns when the machine's clock will show t.
+// global returns the time of the world at which the machine's clock shows t.
 func (m *Machine) global(t Time) Time {
 	if t == Never || m.Drift == 0 {
 		return t
@@ -50,8 +48,8 @@ func (m *Machine) global(t Time) Time {
 	return t - t/(1e6+Time(m.Drift))*Time(m.Drift) + 1
 }
 
-// SetTimer makes the machine call Guest.Timer when its clock shows t, and perhaps
-// before: an earlier setting is not undone.
+// SetTimer makes the machine call Handler.Timer when its clock shows t. A later time does not undo an earlier one, so
+// the call may come before.
 func (m *Machine) SetTimer(t Time) {
 	t = m.global(t)
 	if t < m.timer {
@@ -60,7 +58,7 @@ func (m *Machine) SetTimer(t Time) {
 	}
 }
 
-// An alarm is one setting of a timer. It is void if the timer was set anew.
+// An alarm is one setting of a timer. It is void if the timer has been set to an earlier time since.
 type alarm struct {
 	m    *Machine
 	at   Time
@@ -78,11 +76,11 @@ func (a *alarm) Act() {
 		return
 	}
 	m.timer = Never
-	m.Guest.Timer()
+	m.Handler.Timer()
 }
 
-// deliver hands a packet to the guest, keeps it if the machine is paused, and
-// forgets it if it is off.
+// deliver gives a packet to the handler. If the machine is paused it keeps the packet, and reports that; if the
+// machine is off it drops the packet.
 func (m *Machine) deliver(p *packet) (kept bool) {
 	switch {
 	case m.off:
@@ -95,13 +93,12 @@ func (m *Machine) deliver(p *packet) (kept bool) {
 		m.held += len(p.bytes)
 		return true
 	default:
-		m.Guest.Packet(p.from, p.bytes)
+		m.Handler.Packet(p.from, p.bytes)
 	}
 	return false
 }
 
-// Pause stops the machine for d, as a garbage collection or SIGSTOP does: what
-// arrives waits, and timers are late.
+// Pause stops the machine for d, as a garbage collection or SIGSTOP does: packets wait, and timers are late.
 func (m *Machine) Pause(d time.Duration) {
 	if m.off {
 		return
@@ -119,7 +116,7 @@ func (m *Machine) Pause(d time.Duration) {
 // Paused reports whether the machine is paused.
 func (m *Machine) Paused() bool { return m.paused > m.world.now }
 
-// PausedUntil returns when the machine's last pause ends, or has ended.
+// PausedUntil returns when the machine's last pause ends or ended.
 func (m *Machine) PausedUntil() Time { return m.paused }
 
 func (m *Machine) resume() {
@@ -127,26 +124,34 @@ func (m *Machine) resume() {
 		return
 	}
 	box := m.inbox
-	m.inbox, m.held = nil, 0
+	m.inbox = nil
+	m.held = 0
 	for _, p := range box {
-		m.Guest.Packet(p.from, p.bytes)
+		m.Handler.Packet(p.from, p.bytes)
 	}
 }
 
-// Crash switches the machine off: the guest is gone.
+// Crash switches the machine off. Its handler is gone, and so are the packets that waited for it.
 func (m *Machine) Crash() {
 	m.world.Logf("%d crashes", m.ID)
 	m.world.Note('x', uint64(m.ID))
-	m.off, m.inbox, m.held, m.timer, m.Guest = true, nil, 0, Never, nil
+	m.off = true
+	m.inbox = nil
+	m.held = 0
+	m.timer = Never
+	m.Handler = nil
 }
 
 // Off reports whether the machine is switched off.
 func (m *Machine) Off() bool { return m.off }
 
-// Boot switches the machine on with a new guest.
-func (m *Machine) Boot(g Guest) {
+// Boot switches the machine on with a new handler.
+func (m *Machine) Boot(h Handler) {
 	m.world.Logf("%d starts", m.ID)
 	m.world.Note('b', uint64(m.ID))
-	m.off, m.paused, m.timer, m.Guest = false, 0, Never, g
+	m.off = false
+	m.paused = 0
+	m.timer = Never
+	m.Handler = h
 	m.boots++
 }

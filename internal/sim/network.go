@@ -10,11 +10,11 @@ type Network struct {
 	Faults Faults
 	Stats  NetworkStats
 
-	// Near reports whether packets from one machine to another need no network, and
-	// take NearDelay. None do if it is nil.
+	// Near reports whether two machines share a host, so that packets between them bypass the network and take
+	// NearDelay. If it is nil, no machines do.
 	Near func(from, to int) bool
 
-	// Describe says what a packet is, for the log.
+	// Describe returns a description of a packet for the log.
 	Describe func(b []byte) string
 
 	world    *World
@@ -23,15 +23,15 @@ type Network struct {
 	links    []link
 	cut      map[pair]bool // pairs that a partition separates
 	clogged  map[pair]Time
-	slow     map[int]time.Duration // what packets of a machine take longer
-	narrow   map[pair]int          // bytes of the longest packet that a path takes
+	slow     map[int]time.Duration // added delay of a machine's packets
+	narrow   map[pair]int          // longest packet in bytes that a path carries
 	free     []*packet
 	recent   []*packet // copies that may be replayed
 }
 
 // A link is one direction of a wire.
 type link struct {
-	free    Time // when it has sent what it was given
+	free    Time // when it will have sent all packets given to it
 	packets uint64
 	bytes   uint64
 	busy    time.Duration
@@ -40,21 +40,20 @@ type link struct {
 
 type pair struct{ from, to int }
 
-// NetworkStats counts what a network has done to packets.
+// NetworkStats counts the packets of a network by what became of them.
 type NetworkStats struct {
 	Sent, Delivered, Bytes                         uint64
 	Lost, Duplicated, Reordered, Damaged, Replayed uint64
 	Cut                                            uint64 // by a partition
-	TooLong                                        uint64 // for a path, which tells nobody
+	TooLong                                        uint64 // for their path, which drops them silently
 	Overflows                                      uint64 // of a link's queue
 }
 
-// NewNetwork returns the machines of a cluster, all switched off, and the
-// network between them.
+// NewNetwork returns the machines of a cluster, all switched off, and the network between them.
 func NewNetwork(w *World, t Topology) *Network {
 	n := &Network{
-		world: w, topology: t, cut: map[pair]bool{}, clogged: map[pair]Time{}, slow: map[int]time.Duration{}, narrow: map[pair]int{},
-		links: make([]link, t.Links()),
+		world: w, topology: t, links: make([]link, t.Links()),
+		cut: map[pair]bool{}, clogged: map[pair]Time{}, slow: map[int]time.Duration{}, narrow: map[pair]int{},
 	}
 	for id := range t.Machines() {
 		n.machines = append(n.machines, &Machine{ID: id, world: w, off: true, timer: Never})
@@ -68,16 +67,15 @@ func (n *Network) Machine(id int) *Machine { return n.machines[id] }
 // Topology returns the shape of the network.
 func (n *Network) Topology() Topology { return n.topology }
 
-// A packet is bytes on their way.
+// A packet is under way from one machine to another. It is an event: each Act moves it on.
 type packet struct {
 	net      *Network
 	from, to int
-	at       int // the vertex that it has reached
+	at       int // the last vertex that it has reached
 	bytes    []byte
 }
 
-// Send takes a packet, header and payload, from one machine to another. The
-// bytes are copied.
+// Send sends a packet, header and payload, from one machine to another. The bytes are copied.
 func (n *Network) Send(from, to int, header, payload []byte) {
 	if most := n.narrow[pair{from, to}]; most > 0 && len(header)+len(payload) > most {
 		n.Stats.TooLong++
@@ -94,17 +92,16 @@ func (n *Network) Send(from, to int, header, payload []byte) {
 		n.world.At(n.world.now.Add(NearDelay), p)
 		return
 	}
-	n.meddle(p)
+	n.applyFaults(p)
 }
 
-// Free returns when a machine's own link, by which it sends to another, will have sent
-// what it was given.
+// Free returns when the machine's own link towards another machine will have sent all packets given to it.
 func (n *Network) Free(from, to int) Time {
 	_, id, _ := n.topology.Next(from, from, to)
 	return max(n.links[id].free, n.world.now)
 }
 
-// NearDelay is what a packet takes that needs no network.
+// NearDelay is the delay of a packet that bypasses the network.
 const NearDelay = 300 * time.Nanosecond
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -115,21 +112,23 @@ func (n *Network) packet(from, to int) *packet {
 	}
 	p := n.free[len(n.free)-1]
 	n.free = n.free[:len(n.free)-1]
-	p.from, p.to, p.at = from, to, from
+	p.from = from
+	p.to = to
+	p.at = from
 	return p
 }
 
 func (n *Network) recycle(p *packet) { n.free = append(n.free, p) }
 
-// Act moves the packet on from where it is.
+// Act moves the packet on: over links without a bandwidth as far as they go, or into the queue of the next link.
 func (p *packet) Act() {
 	n := p.net
 	now := n.world.now
-	wait := time.Duration(0) // on links that are never busy
+	wait := time.Duration(0) // the delays of links without a bandwidth
 	for p.at != p.to {
 		next, id, wire := n.topology.Next(p.from, p.at, p.to)
 		if wire.Bandwidth > 0 && wait > 0 {
-			break // it enters that queue later
+			break // it enters that link's queue when it has arrived there
 		}
 		p.at = next
 		l := &n.links[id]
@@ -151,7 +150,7 @@ func (p *packet) Act() {
 	n.arrive(p)
 }
 
-// enter puts a packet into the queue of a link, if there is room.
+// enter puts a packet into the queue of a link, and reports whether there was room.
 func (n *Network) enter(l *link, wire Wire, p *packet) bool {
 	now := n.world.now
 	takes := wire.Takes(len(p.bytes))
@@ -168,7 +167,7 @@ func (n *Network) enter(l *link, wire Wire, p *packet) bool {
 	return true
 }
 
-// arrive hands the packet to its machine.
+// arrive gives the packet to its machine.
 func (n *Network) arrive(p *packet) {
 	n.Stats.Delivered++
 	n.world.Note('d', uint64(p.from)<<32|uint64(p.to), uint64(n.world.now), uint64(len(p.bytes)))

@@ -11,20 +11,20 @@ import (
 	"weft/internal/sim/fabric"
 )
 
-// circle places v of n on a circle.
+// circle returns the place of the v-th of n vertices on a circle.
 func circle(v, n int) (x, y float64) {
 	a := 2 * math.Pi * float64(v) / float64(n)
 	r := max(float64(n)/6, 1)
 	return r * math.Sin(a), -r * math.Cos(a)
 }
 
-// ErrOption is what every error of the parsers matches.
+// ErrOption matches every error of the parsers by errors.Is.
 var ErrOption = errors.New("weft: bad option")
 
-// An OptionError reports an option that is not understood.
+// An OptionError reports the value of an option that is not understood.
 type OptionError struct {
 	Option, Value string
-	Takes         string // what it takes
+	Takes         string // the values that the option takes
 }
 
 func (e *OptionError) Error() string {
@@ -34,10 +34,11 @@ func (e *OptionError) Error() string {
 // Is makes every OptionError match ErrOption.
 func (e *OptionError) Is(target error) bool { return target == ErrOption }
 
-// topologies says what ParseTopology takes.
-const topologies = "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), or fattree:ARITY, for as many machines as the job has ranks; networks of switches: " + fabric.Specs
+// topologies describes what ParseTopology takes.
+const topologies = "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), or fattree:ARITY, " +
+	"for as many machines as the job has ranks; networks of switches: " + fabric.Specs
 
-// ParseTopology returns the network that text names, for n machines.
+// ParseTopology returns the network that text describes, for n machines.
 func ParseTopology(text string, n int, w Wire) (Topology, error) {
 	if fabric.IsSpec(text) {
 		return openSwitched(text, n, w)
@@ -76,10 +77,11 @@ func ParseTopology(text string, n int, w Wire) (Topology, error) {
 	return nil, bad
 }
 
-// ParseWire returns what text names: bandwidth, delay and, if a third value is
-// given, the bytes that may wait, such as "10Gbps,1us,64KiB". "0" is no limit.
+// ParseWire returns the wire that text describes by its bandwidth, its delay and, optionally, the bytes that may wait
+// for it, such as "10Gbps,1us,64KiB". "0" stands for no limit.
 func ParseWire(text string) (w Wire, err error) {
-	bad := &OptionError{"link", text, "BANDWIDTH,DELAY[,QUEUE], such as 10Gbps,1us or 1Gbps,50us,64KiB; 0 is no limit"}
+	const takes = "BANDWIDTH,DELAY[,QUEUE], such as 10Gbps,1us or 1Gbps,50us,64KiB; 0 is no limit"
+	bad := &OptionError{"link", text, takes}
 	parts := strings.Split(text, ",")
 	if len(parts) < 2 || len(parts) > 3 {
 		return w, bad
@@ -102,7 +104,7 @@ func ParseWire(text string) (w Wire, err error) {
 	return w, nil
 }
 
-// quantity reads a number with a unit. A plain 0 needs none.
+// quantity parses a number with a unit. 0 needs no unit.
 func quantity(text string, units map[string]float64) (float64, bool) {
 	number := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	v, err := strconv.ParseFloat(number, 64)

@@ -1,8 +1,8 @@
 package sim
 
-// A queue holds events in the order of their time, and of their scheduling
-// where that is equal. It is a heap of four branches: half as deep as one of
-// two, and the four lie together.
+// A queue holds events in the order of their times; events of equal times are in the order of their scheduling. It
+// is a heap with four children to a node: half as deep as a binary one, and the four children share a cache line or
+// two.
 type queue struct {
 	heap []event
 	seq  uint64

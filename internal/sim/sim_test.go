@@ -12,18 +12,20 @@ import (
 	"weft/internal/sim/updown"
 )
 
-// TestRoutes follows the route between all pairs on every topology: it arrives,
-// over links that exist, in as few steps as the shape allows.
+// TestRoutes follows the route between all pairs on every topology: it arrives, over links that exist, in as few steps
+// as the shape allows.
 func TestRoutes(t *testing.T) {
 	for _, top := range []Topology{
 		Crossbar(5, Wire{}), Torus(Wire{}, 6), Torus(Wire{}, 3, 4), Torus(Wire{}, 2, 3, 4),
 		FatTree(Wire{}, 2, 8), FatTree(Wire{}, 4, 16), FatTree(Wire{}, 3, 20),
-		named(t, "file:fabric/testdata/paper003.links", 16), named(t, "switch-tree:4", 20), named(t, "switch-fattree:8", 30), named(t, "switch-ring:4", 10), named(t, "switch-random:8:3", 50),
+		named(t, "file:fabric/testdata/paper003.links", 16), named(t, "switch-tree:4", 20),
+		named(t, "switch-fattree:8", 30), named(t, "switch-ring:4", 10), named(t, "switch-random:8:3", 50),
 	} {
 		used := map[int]bool{}
 		for a := range top.Machines() {
 			for b := range top.Machines() {
-				at, steps := a, 0
+				at := a
+				steps := 0
 				for at != b {
 					next, link, _ := top.Next(a, at, b)
 					if link < 0 || link >= top.Links() {
@@ -83,7 +85,8 @@ type recorder struct {
 }
 
 func (r *recorder) Packet(from int, b []byte) {
-	r.got, r.when = append(r.got, string(b)), append(r.when, r.w.Now())
+	r.got = append(r.got, string(b))
+	r.when = append(r.when, r.w.Now())
 }
 func (r *recorder) Timer() { r.rung = append(r.rung, r.m.Now()) }
 
@@ -100,8 +103,8 @@ func (w *World) all() {
 	}
 }
 
-// TestWire: a packet takes its bytes over the bandwidth, waits for those before
-// it, and is dropped where too many bytes wait.
+// TestWire: a packet occupies a wire for its bytes over the bandwidth, waits for the packets before it, and is dropped
+// where too many bytes wait.
 func TestWire(t *testing.T) {
 	w, n, r := pairOf(Wire{Bandwidth: 8e9, Delay: time.Microsecond, Queue: 1000}) // a byte a nanosecond
 	for _, size := range []int{500, 600, 700, 100} {
@@ -114,8 +117,8 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestMachine: a paused machine gets its packets and its alarms late, a machine
-// that was switched off and on again gets neither.
+// TestMachine: a paused machine gets its packets and its alarms late; a machine that was switched off and on again
+// gets neither.
 func TestMachine(t *testing.T) {
 	w, n, r := pairOf(Wire{Delay: 10})
 	r.m.SetTimer(50)
@@ -157,7 +160,9 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, top, err)
 		}
 	}
-	for _, text := range []string{"", "star", "torus", "torus:5x5", "torus:0x12", "torus:ax4", "fattree:1", "ring:3", "torus:99999999x99999999"} {
+	for _, text := range []string{
+		"", "star", "torus", "torus:5x5", "torus:0x12", "torus:ax4", "fattree:1", "ring:3", "torus:99999999x99999999",
+	} {
 		if _, err := ParseTopology(text, 12, Wire{}); !errors.Is(err, ErrOption) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -169,7 +174,9 @@ func TestParse(t *testing.T) {
 	if w, err = ParseWire("0,1ms"); err != nil || w.Bandwidth != 0 {
 		t.Errorf("%+v, %v", w, err)
 	}
-	for _, text := range []string{"", "10", "10Gbps", "10Gbit,1us", "1Gbps,x", "1Gbps,1us,1,2", "-1Gbps,1us", "NaNbps,1us", "1Gbps,-1us"} {
+	for _, text := range []string{
+		"", "10", "10Gbps", "10Gbit,1us", "1Gbps,x", "1Gbps,1us,1,2", "-1Gbps,1us", "NaNbps,1us", "1Gbps,-1us",
+	} {
 		if _, err := ParseWire(text); !errors.Is(err, ErrOption) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -193,7 +200,7 @@ type drain struct{}
 func (drain) Packet(from int, b []byte) {}
 func (drain) Timer()                    {}
 
-// BenchmarkNetwork carries packets over a crossbar, with nothing at their ends.
+// BenchmarkNetwork carries packets over a crossbar to handlers that do nothing.
 func BenchmarkNetwork(b *testing.B) {
 	w := NewWorld(1)
 	n := NewNetwork(w, Crossbar(8, Wire{Delay: time.Microsecond}))
@@ -208,8 +215,7 @@ func BenchmarkNetwork(b *testing.B) {
 	}
 }
 
-// TestSwitchedRefused: a network of switches that cannot serve the job is refused with
-// what is wrong with it.
+// TestSwitchedRefused: a network of switches that does not fit the job is refused, and the error says why.
 func TestSwitchedRefused(t *testing.T) {
 	write := func(text string) string {
 		name := filepath.Join(t.TempDir(), "net.links")
@@ -222,9 +228,10 @@ func TestSwitchedRefused(t *testing.T) {
 		{"file:nowhere", "no such file"},
 		{write("switch a 4\nhost x a:4\n"), "net.links:2: switch a has no port"},
 		{write("switch a 4\nhost x a:0\nhost y a:1\n"), "it has 2, the job 4"},
-		{write("switch a 4\nswitch b 4\nhost w a:0\nhost x a:1\nhost y b:0\nhost z b:1\n"), "no way from w to y"},
+		{write("switch a 4\nswitch b 4\nhost w a:0\nhost x a:1\nhost y b:0\nhost z b:1\n"), "no path from w to y"},
 		{"switch-star:8", "there is no kind"}, {"switch-tree", "names no network"}, {"switch-tree:x", "no number of ports"},
-		{"switch-tree:8:1", "names no network"}, {"switch-random:8:x", "is no seed"}, {"switch-ring:99", "generated switches have 4 to 16 ports"},
+		{"switch-tree:8:1", "names no network"}, {"switch-random:8:x", "is no seed"},
+		{"switch-ring:99", "generated switches have 4 to 16 ports"},
 	} {
 		if _, err := ParseTopology(c.text, 4, Wire{}); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.text, err, c.want)
@@ -232,7 +239,7 @@ func TestSwitchedRefused(t *testing.T) {
 	}
 }
 
-// TestLayout: no two vertices are drawn at one place, also where some cannot be reached.
+// TestLayout: no two vertices are drawn at one place, even if some cannot be reached.
 func TestLayout(t *testing.T) {
 	n, err := fabric.Open("switch-random:8", 60)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"weft/internal/sim/updown"
 )
 
-// A switched is a network of switches with up*/down* routes. Its first vertices are
-// the hosts, its links the channels of package updown.
+// A switched is a network of switches with up*/down* routes. Its first vertices are the hosts; its links are the
+// channels of package updown.
 type switched struct {
 	name   string
 	net    *fabric.Network
@@ -23,7 +23,7 @@ func Switched(name string, n *fabric.Network, r *updown.Routes, w Wire) Topology
 	return &switched{name, n, r, w, layout(n, r.Order)}
 }
 
-// openSwitched returns the network of switches that text names, for n machines.
+// openSwitched returns the network of switches that text describes, for n machines.
 func openSwitched(text string, n int, w Wire) (Topology, error) {
 	net, err := fabric.Open(text, n)
 	if err != nil {
@@ -37,8 +37,8 @@ func openSwitched(text string, n int, w Wire) (Topology, error) {
 	r := updown.Best(net, home.Switch)
 	for host := range net.Hosts {
 		if _, ok := r.Between(0, host); !ok {
-			takes := fmt.Sprintf("a network in one piece: there is no way from %s to %s", net.Hosts[0].Name,
-				net.Hosts[host].Name)
+			takes := fmt.Sprintf("a connected network: there is no path from %s to %s",
+				net.Hosts[0].Name, net.Hosts[host].Name)
 			return nil, &OptionError{"topology", text, takes}
 		}
 	}
@@ -53,7 +53,7 @@ type TopologyError struct {
 
 func (e *TopologyError) Error() string { return fmt.Sprintf("weft: -topology %s: %v", e.Value, e.Err) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error of reading or generating the network.
 func (e *TopologyError) Unwrap() error { return e.Err }
 
 // Is makes every TopologyError match ErrOption.
@@ -79,12 +79,12 @@ func (t *switched) vertexName(v int) string {
 	return "host " + t.net.Hosts[v].Name
 }
 
-// Next looks up the source's route: a packet carries it along. A shortest route passes
-// each switch once, so the switch tells how far the packet has come.
+// Next looks up the route that the source has put into the packet. A route passes each switch once, so the switch
+// says how far the packet has come.
 func (t *switched) Next(from, at, to int) (next, link int, w Wire) {
 	if hosts := len(t.net.Hosts); at >= hosts {
-		way, _ := t.routes.Between(from, to)
-		for _, c := range way {
+		route, _ := t.routes.Between(from, to)
+		for _, c := range route {
 			if a, b := c.Ends(t.net); a.Switch == at-hosts {
 				return t.vertex(b), int(c), t.wire
 			}
@@ -109,17 +109,17 @@ func (t *switched) Ends(link int) (from, to int) {
 	return t.vertex(a), t.vertex(b)
 }
 
-// down reports whether a link is known to carry nothing.
+// down reports whether a link has failed.
 func (t *switched) down(link int) bool { return t.net.Links[link/2].Down }
 
 func (t *switched) Place(v int) (x, y float64) { return t.places[v][0], t.places[v][1] }
 
-// layout draws switches on circles about the root, a circle for each level, with the
-// hosts of each outside.
+// layout places the switches on circles about the root, a circle for each level, and the hosts outside of their
+// switches.
 func layout(n *fabric.Network, o updown.Order) [][2]float64 {
 	l := &radial{net: n, order: o, hosts: make([][]int, len(n.Switches)), below: make([][]int, len(n.Switches)),
 		width: make([]int, len(n.Switches)), places: make([][2]float64, len(n.Hosts)+len(n.Switches))}
-	var aside []int // vertices that have no way to the root
+	var aside []int // vertices without a path to the root
 	levels := 0
 	for s, level := range o.Level {
 		levels = max(levels, level)
@@ -146,18 +146,18 @@ func layout(n *fabric.Network, o updown.Order) [][2]float64 {
 	return l.places
 }
 
-// A radial is a picture in the making.
+// A radial is the state of layout.
 type radial struct {
 	net    *fabric.Network
 	order  updown.Order
 	hosts  [][]int // by switch
 	below  [][]int // switches, by the one above in the tree
-	width  []int   // by switch: places that it and what is below it need
+	width  []int   // by switch: how many places the switch and everything below it need
 	step   float64 // between circles
 	places [][2]float64
 }
 
-// parent returns the first switch that is one level above, or −1.
+// parent returns the first switch that is one level above, or -1.
 func (l *radial) parent(s int) int {
 	for p, link := range l.net.Switches[s].Ports {
 		if link == fabric.NoLink || l.net.Links[link].Down {
@@ -178,14 +178,14 @@ func (l *radial) measure(s int) int {
 	return l.width[s]
 }
 
-// put places a switch and what is below it into a sector.
+// put places a switch and everything below it into a sector.
 func (l *radial) put(s int, from, to float64) {
 	radius := l.step * float64(l.order.Level[s])
 	at := func(r, angle float64) [2]float64 { return [2]float64{r * math.Sin(angle), -r * math.Cos(angle)} }
 	l.places[len(l.net.Hosts)+s] = at(radius, (from+to)/2)
 	each := (to - from) / float64(l.width[s])
 	side := from + each/2
-	if len(l.below[s]) == 0 { // nothing shares the sector
+	if len(l.below[s]) == 0 { // the hosts have the whole sector
 		side = from + (to-from)/2 - each*float64(len(l.hosts[s])-1)/2
 	}
 	for i, h := range l.hosts[s] {

@@ -5,37 +5,35 @@ import (
 	"time"
 )
 
-// A Topology is the shape of a network: vertices, the first of which are the
-// machines and the others switches, links, and one route between any two.
+// A Topology is the shape of a network: its vertices, of which the first are the machines and the others are switches,
+// its links, and one route between any two machines.
 type Topology interface {
-	// Name returns what ParseTopology takes, such as "torus:4x4".
+	// Name returns the text that ParseTopology takes, such as "torus:4x4".
 	Name() string
 
-	// Machines, Vertices and Links return how many there are.
+	// Machines, Vertices and Links return the number of each.
 	Machines() int
 	Vertices() int
 	Links() int
 
-	// Next returns the vertex that follows at on the way from one machine to another,
-	// and the link to it.
+	// Next returns the vertex after at on the route between two machines, and the link to it.
 	Next(from, at, to int) (next, link int, wire Wire)
 
-	// Ends returns the vertices that a link joins; both are -1 if there is no
-	// such link.
+	// Ends returns the vertices that a link joins; both are -1 if there is no such link.
 	Ends(link int) (from, to int)
 
-	// Place returns where a vertex is drawn.
+	// Place returns the position of a vertex in a picture.
 	Place(vertex int) (x, y float64)
 }
 
 // A Wire is one direction of a link.
 type Wire struct {
-	Bandwidth int64         // bits a second; 0: no limit
+	Bandwidth int64         // bits per second; 0: no limit
 	Delay     time.Duration // from one end to the other
 	Queue     int           // bytes that may wait for it; 0: no limit
 }
 
-// Takes returns how long the wire is busy with n bytes.
+// Takes returns how long n bytes occupy the wire.
 func (w Wire) Takes(n int) time.Duration {
 	if w.Bandwidth == 0 {
 		return 0
@@ -43,14 +41,14 @@ func (w Wire) Takes(n int) time.Duration {
 	return time.Duration(float64(n) * 8e9 / float64(w.Bandwidth))
 }
 
-// A crossbar joins all machines by one switch that never blocks.
+// A crossbar joins all machines by one non-blocking switch.
 type crossbar struct {
 	n    int
-	wire Wire // half of the way
+	wire Wire // between a machine and the switch
 }
 
-// Crossbar returns n machines at one switch, each with a wire to it and one
-// from it.
+// Crossbar returns n machines at one switch, each with a wire to it and one from it. The delay of w is that of the
+// whole route.
 func Crossbar(n int, w Wire) Topology {
 	w.Delay /= 2
 	return &crossbar{n, w}
@@ -82,15 +80,15 @@ func (c *crossbar) Place(v int) (x, y float64) {
 	return circle(v, c.n)
 }
 
-// A torus is a grid whose ends are joined. Packets go along the first dimension
-// first, the shorter way round: dimension-order routing.
+// A torus is a grid whose opposite sides are joined. Packets take dimension-order routes: they go along one dimension
+// after the other, each time in the shorter direction.
 type torus struct {
 	size []int
 	n    int
 	wire Wire
 }
 
-// Torus returns a torus of one dimension (a ring), two or more.
+// Torus returns a torus of one dimension (a ring) or more.
 func Torus(w Wire, size ...int) Topology {
 	n := 1
 	for _, s := range size {
@@ -117,8 +115,8 @@ func (t *torus) Machines() int { return t.n }
 func (t *torus) Vertices() int { return t.n }
 func (t *torus) Links() int    { return t.n * 2 * len(t.size) }
 
-// Next goes one step in the first dimension in which the two differ. The last
-// number of a size varies fastest.
+// Next goes one step in the first dimension in which the two vertices differ. The last number of a size varies
+// fastest.
 func (t *torus) Next(_, at, to int) (next, link int, w Wire) {
 	for d, stride := len(t.size)-1, 1; d >= 0; d-- {
 		s := t.size[d]
@@ -159,8 +157,8 @@ func (t *torus) Place(v int) (x, y float64) {
 	return float64(v % cols), float64(v / cols)
 }
 
-// A fatTree is a k-ary n-tree: k machines at each switch of the lowest level,
-// and as many wires up from each switch as down.
+// A fatTree is a k-ary n-tree: k machines at each switch of the lowest level, and as many wires up from each switch
+// as down.
 type fatTree struct {
 	k, levels int
 	n         int // machines: k to the power of levels
@@ -184,8 +182,7 @@ func (t *fatTree) Machines() int { return t.n }
 func (t *fatTree) Vertices() int { return t.n + t.levels*t.row }
 func (t *fatTree) Links() int    { return 2*t.n + 2*(t.levels-1)*t.row*t.k }
 
-// digit returns digit d of the number of a switch; the first is the most
-// significant.
+// digit returns digit d of the number of a switch in base k; digit 0 is the most significant.
 func (t *fatTree) digit(w, d int) int { return w / t.power(t.levels-2-d) % t.k }
 
 func (t *fatTree) power(e int) int {
@@ -200,11 +197,11 @@ func (t *fatTree) withDigit(w, d, v int) int {
 	return w + (v-t.digit(w, d))*t.power(t.levels-2-d)
 }
 
-// vertex returns the number of switch w of a level; level 0 is the highest.
+// vertex returns the vertex of switch w of a level; level 0 is the highest.
 func (t *fatTree) vertex(w, level int) int { return t.n + level*t.row + w }
 
-// Next goes up until the machine lies below, then down. On the way up the
-// destination chooses among the wires, so that traffic spreads.
+// Next goes up until the destination lies below, and then down. On the way up the destination selects one of the
+// wires, so that traffic spreads.
 func (t *fatTree) Next(_, at, to int) (next, link int, w Wire) {
 	if at < t.n {
 		return t.vertex(at/t.k, t.levels-1), at, t.wire
@@ -228,8 +225,7 @@ func (t *fatTree) Next(_, at, to int) (next, link int, w Wire) {
 	}
 }
 
-// between returns the link between switch low of level+1 and the switch of
-// level whose digit is c.
+// between returns the link between switch low of level+1 and the switch of level whose digit is c.
 func (t *fatTree) between(low, level, c int, down bool) int {
 	id := 2*t.n + 2*((level*t.row+low)*t.k+c)
 	if down {

@@ -12,16 +12,16 @@ import (
 // Time is virtual time in nanoseconds since the world began.
 type Time = monotime.Time
 
-// Never is later than everything that happens.
+// Never is later than every event.
 const Never = monotime.Never
 
-// An Actor is what an event wakes.
+// An Actor does the work of an event.
 type Actor interface{ Act() }
 
-// A World is the clock, the order of events, and chance.
+// A World holds the clock, the events in their order, and the random numbers.
 type World struct {
-	Rand *rand.Rand // the only source of chance
-	Log  io.Writer  // the event log, for people; nil: only its hash is kept
+	Rand *rand.Rand // the only source of randomness
+	Log  io.Writer  // takes the event log as text; nil: only its hash is kept
 
 	now    Time
 	events queue
@@ -29,7 +29,7 @@ type World struct {
 	hash   uint64
 }
 
-// NewWorld returns a world at time 0 in which nothing is going to happen.
+// NewWorld returns a world at time 0 without events.
 func NewWorld(seed uint64) *World {
 	return &World{Rand: rand.New(rand.NewPCG(seed, 0x77656674)), hash: seed}
 }
@@ -40,18 +40,18 @@ func (w *World) Now() Time { return w.now }
 // Events returns how many events have happened.
 func (w *World) Events() uint64 { return w.count }
 
-// At lets a act at t, or now if that has passed.
+// At schedules a to act at t, or now if t has passed.
 func (w *World) At(t Time, a Actor) { w.events.push(max(t, w.now), a) }
 
-// After lets f run after d.
+// After schedules f to run after d.
 func (w *World) After(d time.Duration, f func()) { w.At(w.now.Add(d), do(f)) }
 
 type do func()
 
 func (f do) Act() { f() }
 
-// Step lets the next event happen, and reports whether there was one at or
-// before the limit. The clock stops at the limit if not.
+// Step runs the next event, and reports whether there was one at or before the limit. If there was none, the clock
+// moves to the limit.
 func (w *World) Step(limit Time) bool {
 	if w.events.len() == 0 || w.events.first() > limit {
 		if limit != Never {
@@ -66,7 +66,7 @@ func (w *World) Step(limit Time) bool {
 	return true
 }
 
-// Next returns when the next event will happen, or Never.
+// Next returns the time of the next event, or Never.
 func (w *World) Next() Time {
 	if w.events.len() == 0 {
 		return Never
@@ -74,10 +74,10 @@ func (w *World) Next() Time {
 	return w.events.first()
 }
 
-// Chance reports true with probability p.
+// Chance returns true with probability p.
 func (w *World) Chance(p float64) bool { return p > 0 && w.Rand.Float64() < p }
 
-// Between returns a duration from lo to hi.
+// Between returns a random duration from lo to hi.
 func (w *World) Between(lo, hi time.Duration) time.Duration {
 	if hi <= lo {
 		return lo
@@ -85,7 +85,7 @@ func (w *World) Between(lo, hi time.Duration) time.Duration {
 	return lo + time.Duration(w.Rand.Int64N(int64(hi-lo)+1))
 }
 
-// Note takes values into the hash of the log.
+// Note adds values to the hash of the log.
 func (w *World) Note(values ...uint64) {
 	h := w.hash
 	for _, v := range values {
@@ -95,7 +95,7 @@ func (w *World) Note(values ...uint64) {
 	w.hash = h
 }
 
-// Hash returns the hash of everything that was noted, and of the time.
+// Hash returns the hash of everything that was noted, and of the current time.
 func (w *World) Hash() uint64 {
 	return (w.hash ^ uint64(w.now)) * 0x9e3779b97f4a7c15
 }

@@ -8,8 +8,8 @@ import (
 	"weft/internal/transport"
 )
 
-// A Process is one process of a job, as its driver sees the world: it is the
-// driver's Host, and the transport that it sends and receives by.
+// A Process is one process of a job. For its driver it is both the Host, which gives it time and goroutines, and the
+// transport by which it sends and receives.
 type Process struct {
 	transport.Steady
 
@@ -19,20 +19,20 @@ type Process struct {
 	machine *sim.Machine
 	mtu     int
 	turns   *Turns
-	tick    func() // handles what has arrived and what is due
+	tick    func() // of the driver: handles packets that have arrived and timers that are due
 
-	memory transport.Memory // that it shares with its mates, or nil
-	mates  *[]*Process      // the processes of its host, itself among them
+	memory   transport.Memory // shared with the processes of its host, or nil
+	sameHost *[]*Process      // the processes of its host, itself included; nil without shared memory
 
 	in []transport.In
 
-	threads map[int]*thread // that have not ended, by number
-	order   []*thread       // the same, by age
-	ready   []*thread       // of these, those that can go on
-	born    int
-	calls   uint64 // of Enter
+	threads map[int]*thread // the threads that have not ended, by number
+	order   []*thread       // the same, in the order of their start
+	ready   []*thread       // the threads that can run
+	started int             // threads started so far
+	calls   uint64          // of Enter
 	crashed bool
-	closed  bool // the transport
+	closed  bool // the transport is closed
 	late    int  // calls of Enter after the crash
 }
 
@@ -45,24 +45,24 @@ func New(ts *Turns, n *sim.Network, rank, mtu int) *Process {
 	return p
 }
 
-// Share makes the process one of those that share a host, and its memory.
-func (p *Process) Share(m transport.Memory, mates *[]*Process) {
-	p.memory, p.mates = m, mates
-	*mates = append(*mates, p)
+// Share puts the process on a host whose processes share memory.
+func (p *Process) Share(m transport.Memory, sameHost *[]*Process) {
+	p.memory = m
+	p.sameHost = sameHost
+	*sameHost = append(*sameHost, p)
 }
 
-// Start makes the program begin, at this time of the world. Tick is called when
-// there is something to do for the driver.
+// Start starts the program, at the current time of the world. Tick is called when a packet has arrived or a timer is
+// due.
 func (p *Process) Start(tick func(), program func()) {
 	p.tick = tick
 	p.newThread(program)
 }
 
-// Go runs f in a goroutine of its own, which takes turns as the others do.
+// Go runs f in a new goroutine, which takes turns like the others.
 func (p *Process) Go(f func()) { p.newThread(f) }
 
-// Act lets one of the goroutines that can go on do so, until it gives the turn
-// away.
+// Act gives the turn to one of the threads that are ready, until it gives the turn away.
 func (p *Process) Act() {
 	if until := p.machine.PausedUntil(); until > p.world.Now() && !p.crashed {
 		p.world.At(until, p)
@@ -77,53 +77,53 @@ func (p *Process) Act() {
 	}
 	t := p.ready[i]
 	p.ready = append(p.ready[:i], p.ready[i+1:]...)
-	t.ready, t.asleep, t.over = false, false, nil
+	t.ready = false
+	t.asleep = false
+	t.wakeIf = nil
 	p.turns.give(t)
-	p.look(t)
+	p.checkWaits(t)
 }
 
-// look rouses the threads of the host whose waits are over, for something that just
-// happened. The one that has had the turn has looked itself.
-func (p *Process) look(last *thread) {
-	if p.mates == nil {
-		p.lookHere(last)
+// checkWaits makes the threads of the host ready whose condition to wake now holds. The thread that had the turn
+// last has checked its own condition.
+func (p *Process) checkWaits(last *thread) {
+	if p.sameHost == nil {
+		p.checkOwnWaits(last)
 		return
 	}
-	for _, q := range *p.mates {
-		q.lookHere(last)
+	for _, q := range *p.sameHost {
+		q.checkOwnWaits(last)
 	}
 }
 
-func (p *Process) lookHere(last *thread) {
+func (p *Process) checkOwnWaits(last *thread) {
 	for _, t := range p.order {
-		if t != last && t.asleep && !t.ready && t.over != nil && t.over() {
-			p.rouse(t)
+		if t != last && t.asleep && !t.ready && t.wakeIf != nil && t.wakeIf() {
+			p.makeReady(t)
 		}
 	}
 }
 
-// Ended reports whether the process's goroutines have ended.
+// Ended reports whether all goroutines of the process have ended.
 func (p *Process) Ended() bool { return len(p.order) == 0 }
 
 // Now returns the time of the machine's clock.
 func (p *Process) Now() sim.Time {
 	now := p.machine.Now()
-	p.turns.done.Add(1) // so that whoever takes the turn back and lets time pass comes after
+	p.turns.done.Add(1) // orders this read before the writes of a runner that takes the turn back
 	return now
 }
 
-// swap is how often, one time in so many, a goroutine loses its turn when it enters
-// a call and others of its process might act, and the longest time for which.
+// When a goroutine of several enters a call, it loses its turn one time in preemptOneIn, for at most preemptFor.
 const (
-	swap    = 4
-	swapFor = time.Microsecond
+	preemptOneIn = 4
+	preemptFor   = time.Microsecond
 )
 
-// lateCalls is how many calls a process has in which to see that it has crashed.
+// lateCalls is how many calls a crashed process may make before its goroutines are stopped for good.
 const lateCalls = 10_000
 
-// Crash switches the machine off. The process's goroutines go on, but whatever they
-// do reaches nobody.
+// Crash switches the machine off. The goroutines of the process go on, but none of their packets leaves.
 func (p *Process) Crash() {
 	p.crashed = true
 	p.machine.Crash()
@@ -133,41 +133,41 @@ func (p *Process) Crash() {
 // Crashed reports whether the process has crashed.
 func (p *Process) Crashed() bool { return p.crashed }
 
-// Turn returns when the calling goroutine has the turn: it may have waited in Go, and have
-// lost it.
+// Turn returns when the calling goroutine has the turn. It may have lost the turn while it waited by the means of Go.
 func (p *Process) Turn() { p.turns.self(p) }
 
-// Yield lets others run: the caller, which has the turn, goes on at once, or when its machine
-// does.
+// Yield lets others run. The calling goroutine, which has the turn, goes on at the same virtual time, or when its
+// machine is no longer paused.
 func (p *Process) Yield() { p.turns.holder.Load().sleep(p.Now(), nil) }
 
-// Enter begins a call of the driver. It returns when the calling goroutine has the
-// turn, and has not lost it to others.
+// Enter begins a call of the driver. It returns when the calling goroutine has the turn, which it may have lost to
+// others for a moment.
 func (p *Process) Enter() {
 	t := p.turns.self(p)
 	if p.crashed {
 		if p.late++; p.late > lateCalls {
-			t.sleep(sim.Never, nil) // it does not hear that it is dead
+			t.sleep(sim.Never, nil) // the program ignores the errors that it gets
 		}
 	}
-	if len(p.order) > 1 && p.world.Rand.IntN(swap) == 0 {
-		t.sleep(p.Now().Add(p.world.Between(0, swapFor)), nil)
+	if len(p.order) > 1 && p.world.Rand.IntN(preemptOneIn) == 0 {
+		t.sleep(p.Now().Add(p.world.Between(0, preemptFor)), nil)
 	}
 }
 
-// Sleep lets others run until Wake, or until the time comes, or over, if it is not
-// nil, returns true: it is called when another goroutine of the process has run, and
-// when a packet has arrived or an alarm has rung.
-// The calling goroutine has entered a call.
-func (p *Process) Sleep(until sim.Time, over func() bool) { p.turns.holder.Load().sleep(until, over) }
+// Sleep lets others run until Wake, or until a time, or until wakeIf, if it is not nil, returns true. WakeIf is called
+// when another goroutine of the host has run, when a packet has arrived, and when an alarm has rung. The calling
+// goroutine must have entered a call.
+func (p *Process) Sleep(until sim.Time, wakeIf func() bool) {
+	p.turns.holder.Load().sleep(until, wakeIf)
+}
 
-// Self returns the number of the calling goroutine, which has entered a call, for Wake.
+// Self returns the number of the calling goroutine, for Wake. The goroutine must have entered a call.
 func (p *Process) Self() int { return p.turns.holder.Load().n }
 
 // Wake ends the sleep of a goroutine.
 func (p *Process) Wake(n int) {
 	if t := p.threads[n]; t != nil && t.asleep {
-		p.rouse(t)
+		p.makeReady(t)
 	}
 	p.turns.done.Add(1)
 }
@@ -176,14 +176,13 @@ func (p *Process) Wake(n int) {
 func (p *Process) WakeAll() {
 	for _, t := range p.order {
 		if t.asleep {
-			p.rouse(t)
+			p.makeReady(t)
 		}
 	}
 	p.turns.done.Add(1)
 }
 
-// Waits reports whether the program sleeps and nothing will wake it but another
-// process.
+// Waits reports whether all goroutines sleep and only another process can wake one.
 func (p *Process) Waits() bool {
 	for _, t := range p.order {
 		if t.ready || t.asleep && t.until != sim.Never {
@@ -193,49 +192,48 @@ func (p *Process) Waits() bool {
 	return true
 }
 
-// Alarm makes tick be called when the machine's clock shows t, and perhaps before.
+// Alarm makes the world call tick when the machine's clock shows t, and perhaps before.
 func (p *Process) Alarm(t sim.Time) {
 	p.machine.SetTimer(t)
 	p.turns.done.Add(1)
 }
 
-// Later runs f at this same time.
+// Later runs f at the current time, as an event of its own.
 func (p *Process) Later(f func()) {
 	p.world.After(0, func() {
 		f()
-		p.look(nil)
+		p.checkWaits(nil)
 	})
 	p.turns.done.Add(1)
 }
 
 // Timer is called when the alarm rings.
-func (p *Process) Timer() { p.visit() }
+func (p *Process) Timer() { p.runDriver() }
 
-// visit lets the driver do what there is to do.
-func (p *Process) visit() {
+// runDriver lets the driver handle packets and timers.
+func (p *Process) runDriver() {
 	p.tick()
-	p.look(nil)
+	p.checkWaits(nil)
 }
 
-// Packet is called when a packet has arrived. Where the process has several goroutines,
-// it may lie there for a while before the driver is called, so that a goroutine that
-// polls finds it first.
+// Packet is called when a packet has arrived. If the process has several goroutines, chance may delay the call of the
+// driver, so that a goroutine that polls finds the packet first.
 func (p *Process) Packet(from int, b []byte) {
 	if len(p.order) > 1 && p.world.Rand.IntN(2) == 0 {
 		p.in = append(p.in, transport.In{From: -1, Data: bytes.Clone(b)})
-		p.world.After(p.world.Between(0, swapFor), p.notice)
+		p.world.After(p.world.Between(0, preemptFor), p.runDriverLater)
 		return
 	}
 	p.in = append(p.in, transport.In{From: -1, Data: b})
-	p.visit()
+	p.runDriver()
 	p.in = p.in[:0] // b was borrowed
 }
 
-// notice is visit, when the machine is not paused.
-func (p *Process) notice() {
+// runDriverLater is runDriver as soon as the machine is not paused.
+func (p *Process) runDriverLater() {
 	if p.machine.Paused() {
-		p.world.After(p.machine.PausedUntil().Sub(p.world.Now()), p.notice)
+		p.world.After(p.machine.PausedUntil().Sub(p.world.Now()), p.runDriverLater)
 		return
 	}
-	p.visit()
+	p.runDriver()
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A state says what a goroutine does, in the words of the runtime, and where.
+// A state is what a goroutine does, in the words of the runtime, and where in the program.
 type state struct {
 	doing   string
-	where   string // the file and line of the program
-	creator string // the goroutine that has started it
+	where   string // file and line
+	creator string // the number of the goroutine that started it
 }
 
 func (s state) String() string {
@@ -19,10 +19,10 @@ func (s state) String() string {
 	return s.doing + " at " + s.where
 }
 
-// states are those of all goroutines at one moment, by their numbers.
+// states are the states of all goroutines at one moment, by their numbers.
 type states map[string]state
 
-// states returns what all goroutines do. The latch is held.
+// states returns what all goroutines do. ts.mu is held.
 func (ts *Turns) states() states {
 	b := make([]byte, 1<<16)
 	n := runtime.Stack(b, true)
@@ -33,7 +33,7 @@ func (ts *Turns) states() states {
 	return parseStates(string(b[:n]))
 }
 
-// parseStates reads what runtime.Stack has written.
+// parseStates parses the output of runtime.Stack.
 func parseStates(text string) states {
 	all := states{}
 	for block := range strings.SplitSeq(text, "\n\n") {
@@ -65,8 +65,8 @@ func parseStates(text string) states {
 	return all
 }
 
-// blocking are the states of goroutines that wait for others by the means of Go.
-// Those of select and chan with a timer of package time look the same.
+// blocking are the states of goroutines that wait for others by the means of Go. A goroutine that waits for a timer
+// of package time looks the same.
 var blocking = map[string]bool{
 	"chan receive": true, "chan send": true, "select": true, "select (no cases)": true,
 	"sync.Mutex.Lock": true, "sync.RWMutex.RLock": true, "sync.RWMutex.Lock": true,
@@ -76,26 +76,28 @@ var blocking = map[string]bool{
 // blocked reports whether a thread waits for other goroutines.
 func (s states) blocked(id string) bool { return blocking[s[id].doing] }
 
-// busy reports whether a goroutine runs that threads have started without the
-// world's knowledge: it may set one of them free.
+// busy reports whether a goroutine is running that was started by a thread with a plain go statement: it may unblock
+// a thread.
 func (s states) busy(ids map[string]bool) bool {
 	for more := true; more; {
 		more = false
 		for id, g := range s {
 			if !ids[id] && ids[g.creator] {
-				ids[id], more = true, true
+				ids[id] = true
+				more = true
 			}
 		}
 	}
 	for id, g := range s {
-		if ids[id] && (g.doing == "running" || g.doing == "runnable" || g.doing == "preempted" || strings.HasPrefix(g.doing, "GC ")) {
+		running := g.doing == "running" || g.doing == "runnable" || g.doing == "preempted"
+		if ids[id] && (running || strings.HasPrefix(g.doing, "GC ")) {
 			return true
 		}
 	}
 	return false
 }
 
-// goroutine returns a number that is unlike that of any other goroutine.
+// goroutine returns the number of the calling goroutine, as the runtime prints it.
 func goroutine() string {
 	var b [32]byte // "goroutine 123 [running]:…"
 	n := runtime.Stack(b[:], false)

@@ -15,20 +15,20 @@ type thread struct {
 	yield  func(struct{}) bool
 
 	asleep bool // in Sleep
-	ready  bool // it can go on, and stands in the process's list
+	ready  bool // it can run, and is in the process's list
 	ended  bool
-	nap    int         // counts sleeps, so that late alarms wake nobody
+	sleeps int         // counts sleeps, so that the alarm of an earlier one has no effect
 	until  sim.Time    // when the sleep ends by itself
-	over   func() bool // whether it ends now, or nil
-	since  sim.Time    // it sleeps
+	wakeIf func() bool // ends the sleep when it returns true; or nil
+	since  sim.Time    // when the sleep began
 
-	home bool // it was adrift and has come back; under Turns.latch
+	returned bool // it was detached and has come back; guarded by Turns.mu
 }
 
-// newThread makes a thread, ready to begin.
+// newThread returns a thread that is ready to begin.
 func (p *Process) newThread(program func()) *thread {
-	p.born++
-	t := &thread{p: p, n: p.born, until: sim.Never}
+	p.started++
+	t := &thread{p: p, n: p.started, until: sim.Never}
 	t.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
 		p.turns.begun(t)
@@ -38,22 +38,22 @@ func (p *Process) newThread(program func()) *thread {
 	p.turns.known.Add(1)
 	p.threads[t.n] = t
 	p.order = append(p.order, t)
-	p.rouse(t)
+	p.makeReady(t)
 	p.turns.done.Add(1)
 	return t
 }
 
-// rouse puts a thread among those that can go on.
-func (p *Process) rouse(t *thread) {
+// makeReady puts a thread into the list of threads that can run.
+func (p *Process) makeReady(t *thread) {
 	if !t.ready && !t.ended {
 		t.ready = true
-		t.nap++
+		t.sleeps++
 		p.ready = append(p.ready, t)
 		p.world.At(p.world.Now(), p)
 	}
 }
 
-// drop forgets a thread that has ended.
+// drop removes a thread that has ended.
 func (p *Process) drop(t *thread) {
 	p.turns.known.Add(-1)
 	delete(p.threads, t.n)
@@ -65,17 +65,19 @@ func (p *Process) drop(t *thread) {
 	}
 }
 
-// sleep gives the turn away until the thread is roused, the time comes, or over
-// holds.
-func (t *thread) sleep(until sim.Time, over func() bool) {
+// sleep gives the turn away until the thread is made ready, the time comes, or wakeIf returns true.
+func (t *thread) sleep(until sim.Time, wakeIf func() bool) {
 	p := t.p
-	t.asleep, t.until, t.over, t.since = true, until, over, p.world.Now()
-	t.nap++
+	t.asleep = true
+	t.until = until
+	t.wakeIf = wakeIf
+	t.since = p.world.Now()
+	t.sleeps++
 	if until != sim.Never {
-		nap := t.nap
+		this := t.sleeps
 		p.world.After(max(until.Sub(p.Now()), 0), func() {
-			if t.nap == nap {
-				p.rouse(t)
+			if t.sleeps == this {
+				p.makeReady(t)
 			}
 		})
 	}

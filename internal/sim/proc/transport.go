@@ -2,12 +2,12 @@ package proc
 
 import "weft/internal/transport"
 
-// Caps says that the network is a lossy one, whether it loses anything or not.
+// Caps describes a lossy network, even if the simulated one loses nothing.
 func (p *Process) Caps() transport.Caps {
 	return transport.Caps{Name: "sim", MTU: p.mtu, Direct: p.memory != nil}
 }
 
-// Card returns nothing: machines are known by the ranks that they have.
+// Card returns nothing: machines are addressed by their ranks.
 func (p *Process) Card() string { return "" }
 
 // Dial does nothing: every machine can be reached.
@@ -16,10 +16,10 @@ func (p *Process) Dial(peer int, card string) error { return nil }
 // PeerMTU returns the longest packet.
 func (p *Process) PeerMTU(peer int) int { return p.mtu }
 
-// Lane returns nil: packets go through Send.
+// Lane returns nil: all packets go through Send.
 func (p *Process) Lane(peer int) transport.Lane { return nil }
 
-// Send takes all packets.
+// Send sends all packets.
 func (p *Process) Send(pkts []transport.Out) int {
 	p.use()
 	for _, o := range pkts {
@@ -43,28 +43,27 @@ func (p *Process) Poll(dst []transport.In) int {
 // Release does nothing: the network takes its packets back by itself.
 func (p *Process) Release() {}
 
-// Arm does nothing: whoever waits is woken.
+// Arm does nothing: the world wakes a waiting goroutine when a packet arrives.
 func (p *Process) Arm() {}
 
-// Forget does nothing: a peer that lives will find us silent.
+// Forget does nothing: there is no state of a peer.
 func (p *Process) Forget(peer int) {}
 
-// Memory returns what the process shares with others of its host, or nil.
+// Memory returns the memory that the process shares with others of its host, or nil.
 func (p *Process) Memory() transport.Memory { return p.memory }
 
-// MemoryBytes returns 0.
+// MemoryBytes returns 0: the transport holds no memory.
 func (p *Process) MemoryBytes() uint64 { return 0 }
 
-// Close ends the transport. Real ones take their memory away then: whoever sends or
-// polls afterwards panics.
+// Close closes the transport. A real one unmaps its memory then, so Send and Poll panic afterwards.
 func (p *Process) Close() error {
 	p.closed = true
 	return nil
 }
 
-// use panics if the transport is closed.
+// use panics if the transport has been closed.
 func (p *Process) use() {
 	if p.closed {
-		panic("weft: a transport is used that has been closed")
+		panic("weft: a transport is used after Close")
 	}
 }

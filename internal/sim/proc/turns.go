@@ -11,53 +11,51 @@ import (
 	"weft/internal/sim"
 )
 
-// Turns hands the turn round among the goroutines of all processes of a world.
+// Turns passes the turn among the goroutines of all processes of a world.
 //
-// The goroutine that runs the world, the runner, resumes a thread as a coroutine,
-// and is itself suspended until the thread gives the turn away. If the thread blocks
-// on a channel instead, the runner would be suspended for good: a watch notices,
-// takes the turn back and lets another runner go on with the world. The thread is
-// adrift then. What it does before its next call the world cannot order; in that
-// call it waits for a turn. After each turn the world waits until all threads that
-// are adrift are blocked, or have come back: so what a turn has set free has
-// happened before the next one.
+// The goroutine that runs the world, the runner, resumes a thread as a coroutine, and is suspended itself until the
+// thread gives the turn away. If the thread blocks on a channel instead, the runner would be suspended for good. So a
+// watch notices that, takes the turn back, and starts another runner. The thread is detached then: the world cannot
+// order what it does before its next call of weft, and in that call it waits for a turn. After each turn the runner
+// waits until every detached thread is blocked or has come back, so that everything that a turn has unblocked has
+// happened before the next turn.
 type Turns struct {
 	world *sim.World
-	step  func() bool // lets the world go on; false: it has ended
+	step  func() bool // runs one event; false: the world has ended
 	ran   sim.Time    // when a program last had the turn
 
-	turn   atomic.Uint64          // odd while a thread has it; counts up
-	holder atomic.Pointer[thread] // that thread
-	adrift atomic.Int32           // how many threads are
-	done   atomic.Uint64          // counts what threads have done to the world
-	known  atomic.Int32           // goroutines: those before the first thread, and ours
+	turn          atomic.Uint64          // odd while a thread has the turn; counts up
+	holder        atomic.Pointer[thread] // the thread that has the turn
+	detachedCount atomic.Int32           // length of detached
+	done          atomic.Uint64          // counts what threads have done to the world
+	known         atomic.Int32           // goroutines: those before the first thread, and the simulator's own
 
-	latch  latch // of what follows
-	lost   []*thread
-	ids    map[string]bool // goroutines of threads, and those that these have started
-	runner *runner         // the one in charge
+	mu       spinLock // guards the fields that follow
+	detached []*thread
+	ids      map[string]bool // goroutines of threads, and the goroutines that these have started
+	runner   *runner         // the runner in charge
 
-	over   chan struct{} // closed at the end
-	exited bool          // the last runner, by runtime.Goexit
+	ended  chan struct{} // closed at the end
+	exited bool          // the last runner ended by runtime.Goexit
 }
 
-// A runner is a goroutine that lets the world go on.
+// A runner is a goroutine that runs the world.
 type runner struct {
-	deposed bool // another one does
+	replaced bool // another runner is in charge
 }
 
 // NewTurns returns the turns of a world.
 func NewTurns(w *sim.World) *Turns {
-	ts := &Turns{world: w, over: make(chan struct{}), ids: map[string]bool{}, runner: new(runner)}
-	ts.known.Store(int32(runtime.NumGoroutine()) + 1) // a runner
+	ts := &Turns{world: w, ended: make(chan struct{}), ids: map[string]bool{}, runner: new(runner)}
+	ts.known.Store(int32(runtime.NumGoroutine()) + 1) // and the runner
 	return ts
 }
 
 // Ran returns when a program last had the turn.
 func (ts *Turns) Ran() sim.Time { return ts.ran }
 
-// Run calls step until it returns false. Step lets one event happen. When a program
-// calls runtime.Goexit, as a test that fails does, the caller exits too.
+// Run calls step, which runs one event, until step returns false. When a program calls runtime.Goexit, as a failing
+// test does, the calling goroutine exits too.
 func (ts *Turns) Run(step func() bool) {
 	ts.step = step
 	go ts.run(ts.runner)
@@ -67,26 +65,26 @@ func (ts *Turns) Run(step func() bool) {
 	}
 }
 
-// next is step, and takes in the threads that have come back by themselves.
+// next runs one event, after readmitting the threads that have come back.
 func (ts *Turns) next() bool {
-	if ts.adrift.Load() > 0 {
-		ts.latch.lock()
-		ts.takeIn()
-		ts.latch.unlock()
+	if ts.detachedCount.Load() > 0 {
+		ts.mu.lock()
+		ts.readmit()
+		ts.mu.unlock()
 	}
 	return ts.step()
 }
 
-// run lets the world go on until it has ended, or another runner does.
+// run runs the world until it has ended or another runner is in charge.
 func (ts *Turns) run(me *runner) {
 	ended := false
 	defer func() {
-		if !me.deposed {
+		if !me.replaced {
 			ts.exited = !ended
-			close(ts.over)
+			close(ts.ended)
 		}
 	}()
-	if ts.adrift.Load() > 0 {
+	if ts.detachedCount.Load() > 0 {
 		ts.settle()
 	}
 	for ts.next() {
@@ -94,7 +92,7 @@ func (ts *Turns) run(me *runner) {
 	ended = true
 }
 
-// give lets a thread have the turn.
+// give gives the turn to a thread, and returns when the thread has given it away.
 func (ts *Turns) give(t *thread) {
 	me := ts.runner
 	ts.ran = ts.world.Now()
@@ -102,90 +100,95 @@ func (ts *Turns) give(t *thread) {
 	turn := ts.turn.Add(1)
 	t.resume()
 	if !ts.turn.CompareAndSwap(turn, turn+1) {
-		ts.deposed(me, t)
+		ts.retire(me, t)
 		return
 	}
 	ts.holder.Store(nil)
 	if t.ended {
 		t.p.drop(t)
 	}
-	if ts.adrift.Load() > 0 {
+	if ts.detachedCount.Load() > 0 {
 		ts.settle()
 	}
 }
 
-// deposed ends a runner whose thread was adrift and has come back: another one runs
-// the world.
-func (ts *Turns) deposed(me *runner, t *thread) {
-	me.deposed = true
+// retire ends a runner whose thread was detached and has come back: another runner is in charge.
+func (ts *Turns) retire(me *runner, t *thread) {
+	me.replaced = true
 	ts.known.Add(-1)
-	ts.latch.lock()
-	t.home = true
-	ts.latch.unlock()
+	ts.mu.lock()
+	t.returned = true
+	ts.mu.unlock()
 	runtime.Goexit()
 }
 
-// begun notes which goroutine a thread is, which calls it.
+// begun notes the goroutine of a thread. The thread calls it.
 func (ts *Turns) begun(t *thread) {
 	id := goroutine()
-	ts.latch.lock()
+	ts.mu.lock()
 	t.id = id
 	ts.ids[id] = true
-	ts.latch.unlock()
+	ts.mu.unlock()
 }
 
-// self returns the calling thread. If it is adrift it waits for a turn.
+// self returns the calling thread. If the thread is detached, self waits for a turn.
 func (ts *Turns) self(p *Process) *thread {
 	t := ts.holder.Load()
-	if t == nil || t.p != p || ts.adrift.Load() > 0 || runtime.NumGoroutine() > int(ts.known.Load()) {
-		return ts.who(p)
+	if t == nil || t.p != p || ts.detachedCount.Load() > 0 || runtime.NumGoroutine() > int(ts.known.Load()) {
+		return ts.selfByID(p)
 	}
-	if p.calls++; p.calls%vigilance == 0 && goroutine() != t.id {
-		panic(stranger(p))
+	if p.calls++; p.calls%checkEvery == 0 && goroutine() != t.id {
+		panic(strangerMessage(p))
 	}
 	return t
 }
 
-// vigilance is how seldom it is checked who calls where nothing looks amiss: that
-// takes microseconds.
-const vigilance = 64
+// checkEvery is after how many calls the calling goroutine is checked where there is no sign of a mistake. A check takes
+// microseconds.
+const checkEvery = 64
 
-// who is self for a goroutine of which it is not sure that it has the turn.
-func (ts *Turns) who(p *Process) *thread {
+// selfByID is self for a goroutine that perhaps does not have the turn: it goes by the number of the goroutine.
+func (ts *Turns) selfByID(p *Process) *thread {
 	id := goroutine()
-	ts.latch.lock()
+	ts.mu.lock()
 	t := ts.holder.Load()
 	has := t != nil && t.id == id
-	if i := slices.IndexFunc(ts.lost, func(t *thread) bool { return t.id == id }); !has && i >= 0 {
-		t = ts.lost[i]
+	if i := slices.IndexFunc(ts.detached, func(t *thread) bool { return t.id == id }); !has && i >= 0 {
+		t = ts.detached[i]
 	} else if !has {
 		t = nil
 	}
-	ts.latch.unlock()
+	ts.mu.unlock()
 	switch {
 	case t == nil:
-		panic(stranger(p))
+		panic(strangerMessage(p))
 	case t.p != p:
-		panic(fmt.Sprintf("weft: in the simulator a goroutine of rank %d has called a Proc of rank %d, or what belongs to it", t.p.rank, p.rank))
+		panic(fmt.Sprintf("weft: in the simulator a goroutine of rank %d has called a Proc of rank %d, "+
+			"or something that was made with it", t.p.rank, p.rank))
 	case !has:
-		t.yield(struct{}{}) // to the runner that it left suspended
+		t.yield(struct{}{}) // to the runner that is suspended in give
 	}
 	return t
 }
 
-func stranger(p *Process) string {
-	return fmt.Sprintf("weft: in the simulator a goroutine that uses weft must be started with Proc.Go: rank %d has one that was not", p.rank)
+func strangerMessage(p *Process) string {
+	return fmt.Sprintf("weft: in the simulator a goroutine that uses weft must be started with Proc.Go: "+
+		"rank %d has one that was not", p.rank)
 }
 
-// watch looks for a thread that has the turn and is blocked, until the end.
+// watch looks for a thread that has the turn and is blocked, until the world has ended.
 func (ts *Turns) watch() {
-	const often, seldom, most = 50 * time.Microsecond, time.Millisecond, 50 * time.Millisecond
+	const (
+		often  = 50 * time.Microsecond
+		seldom = time.Millisecond
+		most   = 50 * time.Millisecond
+	)
 	var seen, suspect uint64 // turns
-	var moved time.Time      // a thread was last set adrift
+	var moved time.Time      // when a thread was last detached
 	pause := seldom
 	for {
 		select {
-		case <-ts.over:
+		case <-ts.ended:
 			return
 		case <-time.After(pause):
 		}
@@ -198,10 +201,12 @@ func (ts *Turns) watch() {
 			}
 		case !ts.blocked(turn): // it computes
 			pause = min(2*pause, most)
-		case turn != suspect: // a moment's wait for a lock looks the same
-			suspect, pause = turn, often
+		case turn != suspect: // a short wait for a lock looks the same
+			suspect = turn
+			pause = often
 		case ts.takeBack(turn):
-			moved, pause = time.Now(), often
+			moved = time.Now()
+			pause = often
 		}
 		seen = turn
 	}
@@ -209,8 +214,8 @@ func (ts *Turns) watch() {
 
 // blocked reports whether the thread that has a turn is blocked.
 func (ts *Turns) blocked(turn uint64) bool {
-	ts.latch.lock()
-	defer ts.latch.unlock()
+	ts.mu.lock()
+	defer ts.mu.unlock()
 	t := ts.holder.Load()
 	if t == nil || ts.turn.Load() != turn {
 		return false
@@ -219,41 +224,41 @@ func (ts *Turns) blocked(turn uint64) bool {
 	return s.blocked(t.id) && !s.busy(ts.ids)
 }
 
-// takeBack takes a turn from a thread that is blocked, and reports whether it has.
+// takeBack takes a turn from a blocked thread and starts another runner. It reports whether the thread still had the
+// turn.
 func (ts *Turns) takeBack(turn uint64) bool {
-	ts.latch.lock()
-	defer ts.latch.unlock()
+	ts.mu.lock()
+	defer ts.mu.unlock()
 	t := ts.holder.Load()
-	ts.adrift.Add(1)
+	ts.detachedCount.Add(1)
 	if t == nil || !ts.turn.CompareAndSwap(turn, turn+1) {
-		ts.adrift.Add(-1)
+		ts.detachedCount.Add(-1)
 		return false
 	}
-	ts.done.Load() // so that we see what it has done
+	ts.done.Load() // orders what the thread has done before what follows
 	ts.holder.Store(nil)
-	t.home = false
-	ts.lost = append(ts.lost, t)
+	t.returned = false
+	ts.detached = append(ts.detached, t)
 	ts.runner = new(runner)
 	ts.known.Add(1)
 	go ts.run(ts.runner)
 	return true
 }
 
-// settle waits until every thread that is adrift is blocked, and takes in those that
-// have come back.
+// settle waits until every detached thread is blocked, and readmits the threads that have come back.
 func (ts *Turns) settle() {
 	for round := 0; ; round++ {
-		ts.latch.lock()
-		ts.takeIn()
-		settled := len(ts.lost) == 0
+		ts.mu.lock()
+		ts.readmit()
+		settled := len(ts.detached) == 0
 		if !settled {
 			s := ts.states()
 			settled = !s.busy(ts.ids)
-			for _, t := range ts.lost {
+			for _, t := range ts.detached {
 				settled = settled && s.blocked(t.id)
 			}
 		}
-		ts.latch.unlock()
+		ts.mu.unlock()
 		switch {
 		case settled:
 			return
@@ -265,55 +270,56 @@ func (ts *Turns) settle() {
 	}
 }
 
-// takeIn lets those take turns again that have come back, in an order that does not
-// depend on when they did. The latch is held.
-func (ts *Turns) takeIn() {
+// readmit lets the threads take turns again that have come back, in an order that does not depend on when they came.
+// ts.mu is held.
+func (ts *Turns) readmit() {
 	var back []*thread
-	ts.lost = slices.DeleteFunc(ts.lost, func(t *thread) bool {
-		if t.home {
+	ts.detached = slices.DeleteFunc(ts.detached, func(t *thread) bool {
+		if t.returned {
 			back = append(back, t)
 		}
-		return t.home
+		return t.returned
 	})
 	slices.SortFunc(back, func(a, b *thread) int {
 		return cmp.Or(cmp.Compare(a.p.rank, b.p.rank), cmp.Compare(a.n, b.n))
 	})
 	for _, t := range back {
-		ts.adrift.Add(-1)
+		ts.detachedCount.Add(-1)
 		switch {
 		case t.ended:
 			t.p.drop(t)
-		case !t.asleep: // else it had not been blocked for long enough, and went to sleep in its turn
-			t.p.rouse(t)
+		case !t.asleep: // otherwise it went to sleep in its turn, just before the turn was taken back
+			t.p.makeReady(t)
 		}
-		t.p.look(nil)
+		t.p.checkWaits(nil)
 	}
 }
 
-// Adrift says what the threads of a process wait for that wait without weft.
-func (p *Process) Adrift() (lines []string) {
+// Blocked describes what the detached threads of a process wait for: means of Go, which the world does not see.
+func (p *Process) Blocked() (lines []string) {
 	ts := p.turns
-	ts.latch.lock()
-	defer ts.latch.unlock()
+	ts.mu.lock()
+	defer ts.mu.unlock()
 	var s states
-	for _, t := range ts.lost {
+	for _, t := range ts.detached {
 		if t.p == p {
 			if s == nil {
 				s = ts.states()
 			}
-			lines = append(lines, fmt.Sprintf("a goroutine waits in Go: %s, and timers of package time do not pass in virtual time", s[t.id]))
+			lines = append(lines, fmt.Sprintf("a goroutine waits in Go: %s, and timers of package time do not pass "+
+				"in virtual time", s[t.id]))
 		}
 	}
 	return lines
 }
 
-// A latch is a lock. A goroutine that waits for it does not look blocked.
-type latch struct{ taken atomic.Bool }
+// A spinLock is a lock whose waiting goroutines do not look blocked.
+type spinLock struct{ taken atomic.Bool }
 
-func (l *latch) lock() {
+func (l *spinLock) lock() {
 	for !l.taken.CompareAndSwap(false, true) {
 		runtime.Gosched()
 	}
 }
 
-func (l *latch) unlock() { l.taken.Store(false) }
+func (l *spinLock) unlock() { l.taken.Store(false) }
