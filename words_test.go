@@ -1,0 +1,109 @@
+package weft_test
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// forbidden are words that a reader of the repository cannot follow, and what to write instead
+// (CONTRIBUTING.md).
+var forbidden = []struct{ words, instead string }{
+	{`(?i)\bpaper 00\d`, "the paper's key in docs/REFERENCES.md, such as [Hayakawa98]"},
+	{`(?i)\bspec §`, "a section of docs/PROTOCOL.md, such as PROTOCOL §9.2, or a key in docs/REFERENCES.md"},
+	{`(?i)\b(one|those|he) who\b`, "a noun: the sender, the waiting goroutine, the rank that holds the lock"},
+	{`(?i)\bwhoever\b`, "a noun: the sender, the waiting goroutine, the rank that holds the lock"},
+}
+
+// texts calls f with every file of the repository that people write.
+func texts(t *testing.T, f func(name, text string)) {
+	t.Helper()
+	written := regexp.MustCompile(`(^|/)(Makefile|Dockerfile|\.ci/[a-z]+)$|\.(go|md|lua|sh|ya?ml|json|html|css|js|txt|links)$|/testdata/`)
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		name = filepath.ToSlash(name)
+		if d.IsDir() || !written.MatchString(name) {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err == nil {
+			f(name, string(text))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Documents use nouns for ranks and goroutines, and cite what a reader can find.
+func TestWords(t *testing.T) {
+	patterns := make([]*regexp.Regexp, len(forbidden))
+	for i, f := range forbidden {
+		patterns[i] = regexp.MustCompile(f.words)
+	}
+	texts(t, func(name, text string) {
+		if name == "CONTRIBUTING.md" || !strings.HasSuffix(name, ".md") { // CONTRIBUTING shows what is forbidden
+			return
+		}
+		number := 0
+		for line := range strings.Lines(text) {
+			number++
+			for i, pattern := range patterns {
+				if found := pattern.FindString(line); found != "" {
+					t.Errorf("%s:%d: %q: write %s", name, number, found, forbidden[i].instead)
+				}
+			}
+		}
+	})
+}
+
+// Every source that is cited by a key is in docs/REFERENCES.md.
+func TestCitations(t *testing.T) {
+	references, err := os.ReadFile("docs/REFERENCES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := regexp.MustCompile(`\[[A-Z][A-Za-z]{2,}\d\d\]`)
+	known := map[string]bool{}
+	for line := range strings.Lines(string(references)) {
+		if strings.HasPrefix(line, "| [") {
+			known[key.FindString(line)] = true
+		}
+	}
+	texts(t, func(name, text string) {
+		for line := range strings.Lines(text) {
+			if _, comment, ok := strings.Cut(line, "//"); ok && strings.HasSuffix(name, ".go") {
+				line = comment
+			} else if !strings.HasSuffix(name, ".md") {
+				continue
+			}
+			for _, cited := range key.FindAllString(line, -1) {
+				if !known[cited] {
+					t.Errorf("%s cites %s, which docs/REFERENCES.md does not have", name, cited)
+				}
+			}
+		}
+	})
+}
+
+// Every link from a document to a file of the repository leads to one.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`)
+	texts(t, func(name, text string) {
+		if !strings.HasSuffix(name, ".md") {
+			return
+		}
+		for _, found := range link.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(path.Join(path.Dir(name), found[1])); err != nil {
+				t.Errorf("%s has a link to %s, which is not there", name, found[1])
+			}
+		}
+	})
+}
