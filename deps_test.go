@@ -22,14 +22,15 @@ internal/monotime
 internal/mem
 internal/ring
 internal/engine/wire
+internal/engine/list
 internal/mutant
 internal/mailbox        internal/mem internal/mutant
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys
 internal/engine/link    internal/checksum internal/counters internal/engine/wire internal/monotime internal/mutant
-internal/engine/msg     internal/engine/link internal/engine/wire internal/monotime internal/mutant
-internal/engine/rma     internal/engine/link internal/engine/wire internal/mailbox internal/mem internal/mutant
-internal/engine/coord   internal/engine/link internal/engine/wire internal/monotime internal/mutant
+internal/engine/msg     internal/engine/link internal/engine/list internal/engine/wire internal/monotime internal/mutant
+internal/engine/rma     internal/engine/link internal/engine/list internal/engine/wire internal/mailbox internal/mem internal/mutant
+internal/engine/coord   internal/engine/link internal/engine/list internal/engine/wire internal/monotime internal/mutant
 internal/engine         internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime internal/mutant
 
 internal/transport

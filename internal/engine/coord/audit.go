@@ -61,7 +61,7 @@ func (p *permits) snapshot() State {
 	case RWLock:
 		s.What = "read-write lock"
 	}
-	for op := p.asked.first; op != nil; op = op.next {
+	for op := p.asked.First(); op != nil; op = op.link.Next() {
 		s.Waits++
 	}
 	return s
@@ -69,7 +69,7 @@ func (p *permits) snapshot() State {
 
 func (c *cond) snapshot() State {
 	s := State{What: "condition"}
-	for op := c.asked.first; op != nil; op = op.next {
+	for op := c.asked.First(); op != nil; op = op.link.Next() {
 		s.Waits++
 	}
 	for _, op := range c.waiters {
@@ -82,7 +82,7 @@ func (c *cond) snapshot() State {
 
 func (b *barrier) snapshot() State {
 	s := State{What: "barrier", Arrived: b.arrived, Done: b.done, Members: b.o.Members}
-	for op := b.waiting.first; op != nil; op = op.next {
+	for op := b.waiting.First(); op != nil; op = op.link.Next() {
 		s.Waits++
 		s.Want = op.N
 	}
@@ -94,11 +94,11 @@ func (p *phaser) snapshot() State {
 	if p.phase > 0 {
 		s.Done--
 	}
-	for op := p.waiting.first; op != nil; op = op.next {
+	for op := p.waiting.First(); op != nil; op = op.link.Next() {
 		s.Waits++
 		s.Want = op.N
 	}
-	if p.asked.first != nil {
+	if !p.asked.Empty() {
 		s.Waits++
 	}
 	return s
@@ -187,7 +187,7 @@ func (l *Layer) Unfinished() (lines []string) {
 
 // Fingerprint writes what decides what the layer will do next.
 func (l *Layer) Fingerprint(h hash.Hash) {
-	fmt.Fprintln(h, l.Stats, sorted(l.gone), len(l.early), len(l.timers), l.done.first != nil)
+	fmt.Fprintln(h, l.Stats, sorted(l.gone), len(l.early), len(l.timers), !l.done.Empty())
 	for _, s := range l.States() {
 		fmt.Fprintln(h, s)
 	}

@@ -2,6 +2,7 @@ package coord
 
 import (
 	"errors"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -28,7 +29,7 @@ type barrier struct {
 	opened  []openedGates // by phase modulo 2·window: what this member has still to pass on
 	arrived uint64        // the last phase at which the program has
 	done    uint64        // the last phase that is over
-	waiting opList
+	waiting list.List[Op]
 
 	err        *BrokenError
 	limit      uint64 // phases up to it can still be over
@@ -194,11 +195,11 @@ func (b *barrier) await(op *Op) {
 	case op.N > b.arrived:
 		op.now(&StateError{b.o.Name, "wait for", ErrUse, "this rank has not arrived at that phase"})
 	default:
-		b.waiting.push(op)
+		b.waiting.Push(&op.link, op)
 	}
 }
 
-func (b *barrier) cancel(op *Op) bool { return b.waiting.remove(op) }
+func (b *barrier) cancel(op *Op) bool { return b.waiting.Remove(&op.link) }
 
 func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
 	switch f.Kind {
@@ -318,7 +319,7 @@ func mixesPhases() bool { return mutant.On(mutant.NoParity) || countsLate() }
 // complete lets the program go on.
 func (b *barrier) complete(phase uint64) {
 	b.done = phase
-	b.waiting.take(func(op *Op) bool { return op.N <= phase }, func(op *Op) { b.layer.finish(op, nil) })
+	b.waiting.Take(func(op *Op) bool { return op.N <= phase }, func(op *Op) { b.layer.finish(op, nil) })
 }
 
 // down: a member is gone. One that left in good order has told its neighbours
@@ -354,7 +355,7 @@ func (b *barrier) memberGone(rank int, phase uint64, clean bool, cause error) {
 	if b.arrived > b.limit {
 		b.tellBroken()
 	}
-	b.waiting.take(func(op *Op) bool { return op.N > b.limit }, func(op *Op) { b.layer.finish(op, b.err) })
+	b.waiting.Take(func(op *Op) bool { return op.N > b.limit }, func(op *Op) { b.layer.finish(op, b.err) })
 }
 
 // tellBroken tells the others: those who wait for one who waits for the dead do not
@@ -374,7 +375,7 @@ func (b *barrier) fail(err error) {
 		return
 	}
 	b.refused = err
-	b.waiting.take(func(*Op) bool { return true }, func(op *Op) { b.layer.finish(op, err) })
+	b.waiting.Take(func(*Op) bool { return true }, func(op *Op) { b.layer.finish(op, err) })
 	var d *DisagreeError
 	if !errors.As(err, &d) {
 		return

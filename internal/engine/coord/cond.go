@@ -2,6 +2,7 @@ package coord
 
 import (
 	"slices"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -17,7 +18,7 @@ type cond struct {
 	o     *Object
 
 	serial  uint32
-	asked   opList          // Enter, Signal and Broadcast, until they are answered
+	asked   list.List[Op]   // Enter, Signal and Broadcast, until they are answered
 	waiters map[uint32]*Op  // those on the list at home; nil if Await has not been begun
 	woken   map[uint32]bool // and those who have been woken before Await
 	err     error
@@ -45,7 +46,7 @@ func (c *cond) start(now monotime.Time, op *Op) {
 	}
 	c.serial = serial
 	op.serial = serial
-	c.asked.push(op)
+	c.asked.Push(&op.link, op)
 	c.layer.send(c.o.home, f)
 }
 
@@ -69,7 +70,7 @@ func (c *cond) cancel(op *Op) bool {
 	switch {
 	case op.Kind == Await && c.waiters[op.serial] == op:
 		delete(c.waiters, op.serial)
-	case c.asked.remove(op):
+	case c.asked.Remove(&op.link):
 		if op.Kind != Enter {
 			return true
 		}
@@ -104,7 +105,7 @@ func (c *cond) event(now monotime.Time, from int, f wire.Event) error {
 
 // answered ends an Enter, or a Signal or Broadcast that has woken so many waiters.
 func (c *cond) answered(serial uint32, woken uint64) {
-	c.asked.take(func(op *Op) bool { return op.serial == serial }, func(op *Op) {
+	c.asked.Take(func(op *Op) bool { return op.serial == serial }, func(op *Op) {
 		op.N = woken
 		if op.Kind == Enter {
 			if c.waiters == nil {
@@ -141,7 +142,7 @@ func (c *cond) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
-	c.asked.take(func(*Op) bool { return true }, func(op *Op) { c.layer.finish(op, c.err) })
+	c.asked.Take(func(*Op) bool { return true }, func(op *Op) { c.layer.finish(op, c.err) })
 	for serial := uint32(1); serial <= c.serial && len(c.waiters) > 0; serial++ {
 		if op := c.waiters[serial]; op != nil {
 			c.layer.finish(op, c.err)

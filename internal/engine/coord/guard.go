@@ -2,6 +2,7 @@ package coord
 
 import (
 	"slices"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -15,7 +16,7 @@ import (
 
 // A bind says that this rank has regions that a lock guards, and which operations wait
 // until its home knows.
-type bind struct{ ops opList }
+type bind struct{ ops list.List[Op] }
 
 // A fence closes the regions that a lock guards.
 type fence struct {
@@ -38,7 +39,7 @@ func (l *Layer) bind(op *Op) {
 		b = &bind{}
 		l.binds[id] = b
 	}
-	b.ops.push(op)
+	b.ops.Push(&op.link, op)
 	l.send(home, wire.Bind{Lock: id}.Event())
 }
 
@@ -50,7 +51,7 @@ func LockID(name string) uint64 {
 
 func (l *Layer) unbind(op *Op) bool {
 	b := l.binds[op.N]
-	return b != nil && b.ops.remove(op)
+	return b != nil && b.ops.Remove(&op.link)
 }
 
 // fenceOf returns the fence of a lock, a new one if there is none, or nil if there are too
@@ -86,7 +87,7 @@ func (l *Layer) onBound(from int, v wire.Bound) error {
 		return nil
 	}
 	l.peers.Raise(v.Lock, v.Epoch)
-	if op := b.ops.pop(); op != nil {
+	if op := b.ops.Pop(); op != nil {
 		l.finish(op, nil)
 	}
 	return nil
@@ -95,7 +96,7 @@ func (l *Layer) onBound(from int, v wire.Bound) error {
 func (l *Layer) bindsDown(rank int, cause *link.PeerError) {
 	for _, id := range sorted(l.binds) {
 		if l.homeOf(id) == rank {
-			l.binds[id].ops.take(func(*Op) bool { return true }, func(op *Op) { l.finish(op, cause) })
+			l.binds[id].ops.Take(func(*Op) bool { return true }, func(op *Op) { l.finish(op, cause) })
 		}
 	}
 }

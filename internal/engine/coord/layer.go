@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -20,7 +21,7 @@ type Layer struct {
 	homes      map[uint64]home
 	gone       map[int]*link.PeerError
 	returned   map[int]*link.PeerError // whose programs have ended
-	done       opList
+	done       list.List[Op]
 	returning  bool // this process goes on, though its program has returned
 	binds      map[uint64]*bind
 	fences     map[uint64]*fence
@@ -166,7 +167,12 @@ func (l *Layer) deliverEarly(now monotime.Time, id uint64) {
 // Start begins an operation. When it returns, op may already be Done; else it
 // belongs to the engine until Finished returns it.
 func (l *Layer) Start(now monotime.Time, op *Op) {
-	op.Done, op.Err, op.OK, op.Died, op.Epoch, op.Phase, op.next = false, nil, false, false, 0, 0, nil
+	op.Done = false
+	op.Err = nil
+	op.OK = false
+	op.Died = false
+	op.Epoch = 0
+	op.Phase = 0
 	if op.Kind == Bind {
 		l.bind(op)
 		return
@@ -192,16 +198,16 @@ func (op *Op) now(err error) { op.Done, op.Err = true, err }
 // finish ends an operation that the caller waits for.
 func (l *Layer) finish(op *Op, err error) {
 	op.Done, op.Err = true, err
-	l.done.push(op)
+	l.done.Push(&op.link, op)
 }
 
 // Finished returns an operation that has become Done and has not been returned
 // yet, or nil.
 func (l *Layer) Finished() *Op {
-	if l.done.first == nil {
+	if l.done.Empty() {
 		return nil
 	}
-	return l.done.pop()
+	return l.done.Pop()
 }
 
 // Recv handles one event of a peer. Bad ones are refused with an error and

@@ -1,5 +1,7 @@
 package coord
 
+import "weft/internal/engine/list"
+
 // Kind says what an Op does.
 type Kind uint8
 
@@ -44,49 +46,5 @@ type Op struct {
 	Phase uint64 // of a barrier
 
 	serial uint32
-	next   *Op
-}
-
-// An opList is a first-in first-out list of operations.
-type opList struct{ first, last *Op }
-
-func (l *opList) push(op *Op) {
-	op.next = nil
-	if l.last == nil {
-		l.first = op
-	} else {
-		l.last.next = op
-	}
-	l.last = op
-}
-
-func (l *opList) pop() *Op {
-	op := l.first
-	if op == nil {
-		return nil
-	}
-	l.first, op.next = op.next, nil
-	if l.first == nil {
-		l.last = nil
-	}
-	return op
-}
-
-// take removes the operations that match, and calls f with each.
-func (l *opList) take(match func(*Op) bool, f func(*Op)) {
-	rest := *l
-	*l = opList{}
-	for op := rest.pop(); op != nil; op = rest.pop() {
-		if match(op) {
-			f(op)
-		} else {
-			l.push(op)
-		}
-	}
-}
-
-// remove takes an operation off the list, and reports whether it was there.
-func (l *opList) remove(op *Op) (was bool) {
-	l.take(func(o *Op) bool { return o == op }, func(*Op) { was = true })
-	return was
+	link   list.Link[Op]
 }

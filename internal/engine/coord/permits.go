@@ -2,6 +2,7 @@ package coord
 
 import (
 	"weft/internal/engine/link"
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )
@@ -17,7 +18,7 @@ type permits struct {
 	o     *Object
 
 	serial  uint32
-	asked   opList            // that wait for an answer
+	asked   list.List[Op]     // that wait for an answer
 	givenUp map[uint32]uint32 // requests that nobody waits for any more: what they asked for
 
 	holds   uint32 // of a lock
@@ -72,7 +73,7 @@ func (p *permits) start(now monotime.Time, op *Op) {
 func (p *permits) ask(op *Op, want uint32, try bool) {
 	p.serial++
 	op.serial, op.N = p.serial, uint64(want)
-	p.asked.push(op)
+	p.asked.Push(&op.link, op)
 	v := wire.PermitRequest{ID: p.o.ID, Serial: p.serial, Permits: want, Signature: uint64(p.o.sig), Try: try}
 	p.layer.send(p.o.home, v.Event())
 }
@@ -96,7 +97,7 @@ func (p *permits) unlock(op *Op) {
 // cancel: the home takes the request off its list, unless it has answered
 // already: then the answer decides what goes back.
 func (p *permits) cancel(op *Op) bool {
-	if !p.asked.remove(op) {
+	if !p.asked.Remove(&op.link) {
 		return false
 	}
 	if p.givenUp == nil {
@@ -122,7 +123,7 @@ func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
 		return nil
 	}
 	known := false
-	p.asked.take(func(op *Op) bool { return op.serial == v.Serial }, func(op *Op) {
+	p.asked.Take(func(op *Op) bool { return op.serial == v.Serial }, func(op *Op) {
 		known = true
 		op.OK = v.Granted
 		op.Epoch = v.Epoch
@@ -151,7 +152,7 @@ func (p *permits) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
-	p.asked.take(func(*Op) bool { return true }, func(op *Op) { p.layer.finish(op, p.err) })
+	p.asked.Take(func(*Op) bool { return true }, func(op *Op) { p.layer.finish(op, p.err) })
 }
 
 func (p *permits) leave() {

@@ -2,6 +2,7 @@ package coord
 
 import (
 	"slices"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -21,9 +22,9 @@ type phaser struct {
 	phase     uint64           // that is open, as far as is known here
 	arrived   bool             // in it
 	broken    map[uint64]error // phases that ended because somebody died
-	asked     opList           // Join
+	asked     list.List[Op]    // Join
 	abandoned int              // answers to come for those that were given up
-	waiting   opList
+	waiting   list.List[Op]
 	err       error
 }
 
@@ -35,10 +36,10 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 	switch {
 	case p.err != nil:
 		op.now(p.err)
-	case op.Kind == Join && p.member || op.Kind == Join && p.asked.first != nil:
+	case op.Kind == Join && p.member || op.Kind == Join && !p.asked.Empty():
 		op.now(&StateError{p.o.Name, "join", ErrUse, "this rank is a member already"})
 	case op.Kind == Join:
-		p.asked.push(op)
+		p.asked.Push(&op.link, op)
 		p.layer.send(p.o.home, wire.PhaseJoin{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
 	case !p.member:
 		op.now(&StateError{p.o.Name, "use", ErrNotMember, "this rank has not registered"})
@@ -74,7 +75,7 @@ func (p *phaser) arrive(op *Op) {
 		op.Done = true
 		return
 	}
-	p.waiting.push(op)
+	p.waiting.Push(&op.link, op)
 }
 
 func (p *phaser) await(op *Op) {
@@ -86,19 +87,19 @@ func (p *phaser) await(op *Op) {
 	case op.N > p.phase || !p.arrived:
 		op.now(&StateError{p.o.Name, "wait for", ErrUse, "this rank has not arrived at that phase"})
 	default:
-		p.waiting.push(op)
+		p.waiting.Push(&op.link, op)
 	}
 }
 
 // cancel: one who does not want to join any more must leave as soon as it is told
 // that it has.
 func (p *phaser) cancel(op *Op) bool {
-	if p.asked.remove(op) {
+	if p.asked.Remove(&op.link) {
 		p.abandoned++
 		p.sendLeave()
 		return true
 	}
-	return p.waiting.remove(op)
+	return p.waiting.Remove(&op.link)
 }
 
 func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
@@ -111,7 +112,7 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 			p.abandoned--
 			return nil
 		}
-		if op := p.asked.pop(); op != nil {
+		if op := p.asked.Pop(); op != nil {
 			p.member = true
 			p.phase = v.Phase
 			p.arrived = false
@@ -134,7 +135,7 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 	p.phase = v.Phase
 	p.arrived = false
 	told := false
-	p.waiting.take(func(op *Op) bool { return op.N == ended }, func(op *Op) {
+	p.waiting.Take(func(op *Op) bool { return op.N == ended }, func(op *Op) {
 		told = true
 		p.layer.finish(op, err)
 	})
@@ -161,8 +162,8 @@ func (p *phaser) fail(err error) {
 		p.err = err
 	}
 	all := func(*Op) bool { return true }
-	p.asked.take(all, func(op *Op) { p.layer.finish(op, p.err) })
-	p.waiting.take(all, func(op *Op) { p.layer.finish(op, p.err) })
+	p.asked.Take(all, func(op *Op) { p.layer.finish(op, p.err) })
+	p.waiting.Take(all, func(op *Op) { p.layer.finish(op, p.err) })
 }
 
 func (p *phaser) leave() {

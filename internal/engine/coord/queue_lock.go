@@ -274,7 +274,7 @@ func (q *queueLock) tokenArrived() {
 	if op := q.op; op != nil {
 		q.op = nil
 		op.grant(q)
-		q.layer.done.push(op)
+		q.layer.done.Push(&op.link, op)
 		return
 	}
 	if q.state == queued { // it has given up

@@ -46,10 +46,10 @@ func (l *Layer) Unfinished() (lines []string) {
 			add("channel %d: %d bytes are promised to nobody", channel, p.promised)
 		}
 	}
-	for op := l.sends.first; op != nil; op = op.next {
+	for op := l.sends.First(); op != nil; op = op.link.Next() {
 		add("a message of %d bytes waits to be fetched by rank %d", len(op.Buf), op.Peer)
 	}
-	for op := l.fetching.first; op != nil; op = op.next {
+	for op := l.fetching.First(); op != nil; op = op.link.Next() {
 		add("a message of %d bytes is being fetched from rank %d", op.Offer.Total, op.Offer.From)
 	}
 	return lines
@@ -66,7 +66,7 @@ func (d *pair) unfinished(add func(format string, args ...any)) {
 		}
 		add("%d messages from number %d on are not acknowledged%s", out, d.base, why)
 	}
-	if d.waiting.first != nil {
+	if !d.waiting.Empty() {
 		add("a send waits for room")
 	}
 	if len(d.flushes) > 0 {
@@ -86,7 +86,7 @@ func (d *pair) unfinished(add func(format string, args ...any)) {
 // Waiting says what receives wait for, a line each.
 func (l *Layer) Waiting() (lines []string) {
 	for _, channel := range l.channels() {
-		for op := l.ports[channel].posted.first; op != nil; op = op.next {
+		for op := l.ports[channel].posted.First(); op != nil; op = op.link.Next() {
 			from := "any rank"
 			if op.Peer != Any {
 				from = fmt.Sprintf("rank %d", op.Peer)
@@ -99,14 +99,14 @@ func (l *Layer) Waiting() (lines []string) {
 
 // Fingerprint writes the state of the layer.
 func (l *Layer) Fingerprint(w io.Writer) {
-	fmt.Fprintln(w, l.Stats, l.early, l.token, len(l.gone), len(l.waiting), l.sends.len(), l.fetching.len(), len(l.keeping), l.done.len())
+	fmt.Fprintln(w, l.Stats, l.early, l.token, len(l.gone), len(l.waiting), l.sends.Len(), l.fetching.Len(), len(l.keeping), l.done.Len())
 	for _, channel := range l.channels() {
 		p := l.ports[channel]
-		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed), p.posted.len(), p.awaiting.len(), p.freezing.frozen, p.freezing.number, p.freezing.left)
+		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed), p.posted.Len(), p.awaiting.Len(), p.freezing.frozen, p.freezing.number, p.freezing.left)
 		for _, rank := range sortedKeys(p.pairs) {
 			d := p.pairs[rank]
 			fmt.Fprintln(w, rank, d.base, d.sent, d.next, d.queued, d.inFlight, d.credit, d.asked, d.urged, d.askBytes, d.refused, d.refusedAt,
-				d.backoff, d.resendAt, d.waiting.len(), len(d.flushes), d.expected, d.told, d.turned, d.total, d.got, d.owes, d.called, d.granted, d.due, d.fenced)
+				d.backoff, d.resendAt, d.waiting.Len(), len(d.flushes), d.expected, d.told, d.turned, d.total, d.got, d.owes, d.called, d.granted, d.due, d.fenced)
 		}
 	}
 }
@@ -128,15 +128,15 @@ func (l *Layer) Unsent(takes func(rank int) bool) (lines []string) {
 		for _, rank := range sortedKeys(p.pairs) {
 			d := p.pairs[rank]
 			held := d.next - d.sent
-			first := d.waiting.first
+			first := d.waiting.First()
 			waits := first != nil && stuck+first.room() <= p.cfg.SendBuffer
 			if takes(rank) && (held > 0 || d.refused || waits) {
 				lines = append(lines, fmt.Sprintf("channel %d, rank %d: %d messages are held, %d sends wait, refused: %v",
-					channel, rank, held, d.waiting.len(), d.refused))
+					channel, rank, held, d.waiting.Len(), d.refused))
 			}
 		}
 	}
-	for op := l.sends.first; op != nil; op = op.next {
+	for op := l.sends.First(); op != nil; op = op.link.Next() {
 		if takes(op.Peer) {
 			lines = append(lines, fmt.Sprintf("a message of %d bytes waits to be fetched by rank %d", len(op.Buf), op.Peer))
 		}

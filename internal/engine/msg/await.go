@@ -6,14 +6,14 @@ func (p *Port) startAwait(op *Op) {
 		op.State = Done
 		return
 	}
-	p.awaiting.push(op)
+	p.awaiting.Push(&op.link, op)
 }
 
 // arrival ends the operations that wait for something to receive, if there is now. Receives that
 // have been posted come first.
 func (p *Port) arrival() {
-	for p.arrived != nil && !p.freezing.frozen && p.awaiting.first != nil {
-		p.layer.finish(p.awaiting.pop(), nil)
+	for p.arrived != nil && !p.freezing.frozen && !p.awaiting.Empty() {
+		p.layer.finish(p.awaiting.Pop(), nil)
 	}
 }
 

@@ -19,15 +19,15 @@ func (p *Port) Cancel(op *Op) bool {
 	case Flush:
 		p.cancelFlush(op)
 	case Send, Room:
-		if n.sends.remove(op) {
+		if n.sends.Remove(&op.link) {
 			n.withhold(op, wire.StatusCancelled)
 		} else {
-			p.pair(op.Peer).waiting.remove(op)
+			p.pair(op.Peer).waiting.Remove(&op.link)
 		}
 	case Recv:
 		p.cancelRecv(op)
 	case Await:
-		p.awaiting.remove(op)
+		p.awaiting.Remove(&op.link)
 	case Freeze:
 		p.cancelFreeze()
 	}
@@ -49,10 +49,10 @@ func (p *Port) cancelFlush(op *Op) {
 }
 
 func (p *Port) cancelRecv(op *Op) {
-	if p.posted.remove(op) {
+	if p.posted.Remove(&op.link) {
 		return
 	}
-	if p.layer.fetching.remove(op) {
+	if p.layer.fetching.Remove(&op.link) {
 		if o := &op.Offer; op.got == o.Total && o.kept == nil {
 			o.kept = &kept{from: o.From, token: o.Token, bytes: append([]byte(nil), op.Buf[:o.Total]...)}
 			o.Mem, o.Addr = 0, 0 // it is here

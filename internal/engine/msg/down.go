@@ -19,7 +19,7 @@ func (l *Layer) Down(rank int, cause *link.PeerError) {
 	}
 	l.gone[rank] = cause
 	l.others--
-	for _, op := range l.fetching.all(func(op *Op) bool { return op.Offer.From == rank }) {
+	for _, op := range takeAll(&l.fetching, func(op *Op) bool { return op.Offer.From == rank }) {
 		l.finish(op, cause)
 	}
 	l.keeping = slices.DeleteFunc(l.keeping, func(k *kept) bool { return k.from == rank })
@@ -85,7 +85,7 @@ func (p *Port) unsend(d *pair, cause error, give func(*Block)) {
 
 // failReceives ends the receives from a peer, which may never have sent anything.
 func (p *Port) failReceives(rank int, cause error) {
-	for _, op := range p.posted.all(func(op *Op) bool { return op.Peer == rank }) {
+	for _, op := range takeAll(&p.posted, func(op *Op) bool { return op.Peer == rank }) {
 		p.layer.finish(op, cause)
 	}
 }
@@ -133,11 +133,11 @@ func (l *Layer) Leave() {
 // Drained reports whether a peer has accepted everything that was sent to it.
 func (l *Layer) Drained(rank int) bool {
 	for _, p := range l.ports {
-		if d := p.pairs[rank]; d != nil && (d.base != d.next || d.waiting.first != nil) {
+		if d := p.pairs[rank]; d != nil && (d.base != d.next || !d.waiting.Empty()) {
 			return false
 		}
 	}
-	for op := l.sends.first; op != nil; op = op.next {
+	for op := l.sends.First(); op != nil; op = op.link.Next() {
 		if op.Peer == rank {
 			return false
 		}
@@ -147,10 +147,10 @@ func (l *Layer) Drained(rank int) bool {
 
 // failSends ends the sends to a peer that have not been done.
 func (p *Port) failSends(d *pair, cause error) {
-	for d.waiting.first != nil {
-		p.layer.finish(d.waiting.pop(), cause)
+	for !d.waiting.Empty() {
+		p.layer.finish(d.waiting.Pop(), cause)
 	}
-	for _, op := range p.layer.sends.all(func(op *Op) bool { return op.port == p && op.Peer == d.rank }) {
+	for _, op := range takeAll(&p.layer.sends, func(op *Op) bool { return op.port == p && op.Peer == d.rank }) {
 		p.layer.withhold(op, wire.StatusCancelled)
 		p.layer.finish(op, cause)
 	}
@@ -165,12 +165,12 @@ func (p *Port) deathNotice(rank int, cause error) {
 	b := p.recv.get(0) // beyond the limit if need be
 	b.from, b.kind, b.err = rank, death, cause
 	d := p.pair(rank)
-	for op := p.posted.first; op != nil; op = op.next {
+	for op := p.posted.First(); op != nil; op = op.link.Next() {
 		if op.Peer == Any {
-			p.posted.remove(op)
+			p.posted.Remove(&op.link)
 			p.queue(d, b)
 			p.offer(op, b)
-			p.layer.done.push(op)
+			p.layer.done.Push(&op.link, op)
 			return
 		}
 	}

@@ -7,7 +7,7 @@ func (p *Port) Reserve(to, n int) *Block {
 		return nil
 	}
 	d := p.pair(to)
-	if d.waiting.first != nil {
+	if !d.waiting.Empty() {
 		return nil
 	}
 	return p.reserve(d, n)

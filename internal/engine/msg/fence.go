@@ -3,6 +3,7 @@ package msg
 import (
 	"errors"
 	"fmt"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -75,7 +76,7 @@ func (p *Port) suspend() {
 	var ops []*Op
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
-		for op := d.waiting.first; op != nil; op = op.next {
+		for op := d.waiting.First(); op != nil; op = op.link.Next() {
 			ops = append(ops, op)
 		}
 		for _, f := range d.flushes {
@@ -90,8 +91,8 @@ func (p *Port) suspend() {
 		}
 		d.hungry = false
 	}
-	for _, l := range []*opList{&p.posted, &n.sends, &n.fetching} {
-		for op := l.first; op != nil; op = op.next {
+	for _, l := range []*list.List[Op]{&p.posted, &n.sends, &n.fetching} {
+		for op := l.First(); op != nil; op = op.link.Next() {
 			if op.port == p {
 				ops = append(ops, op)
 			}
@@ -109,7 +110,7 @@ func (p *Port) suspend() {
 // Announced returns the buffers of the long messages that have been announced on the port. Whoever freezes it
 // must detach them from the links afterwards.
 func (p *Port) Announced() (bufs [][]byte) {
-	for op := p.layer.sends.first; op != nil; op = op.next {
+	for op := p.layer.sends.First(); op != nil; op = op.link.Next() {
 		if op.port == p {
 			bufs = append(bufs, op.Buf)
 		}

@@ -2,6 +2,7 @@ package msg
 
 import (
 	"time"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -14,19 +15,19 @@ type Layer struct {
 	queue func(rank int) *link.Queue
 
 	ports    map[uint16]*Port
-	last     *Port   // the port used last
-	early    int     // ports that peers have written to and nobody has opened yet
-	sends    opList  // long messages of ours that have been announced
-	token    uint32  // of the last one
-	fetching opList  // receives of long messages on their way
-	keeping  []*kept // that their senders have not confirmed yet
+	last     *Port         // the port used last
+	early    int           // ports that peers have written to and nobody has opened yet
+	sends    list.List[Op] // long messages of ours that have been announced
+	token    uint32        // of the last one
+	fetching list.List[Op] // receives of long messages on their way
+	keeping  []*kept       // that their senders have not confirmed yet
 	gone     map[int]error
 	rank     int // ours
 	size     int // ranks of the job
 	others   int // ranks besides us that have not gone
 	waiting  []*pair
 	timed    bool // some receiver has made us back off
-	done     opList
+	done     list.List[Op]
 	draining bool      // this process will leave
 	lost     []Backlog // of peers that have left
 
@@ -68,10 +69,10 @@ func NewLayer(rank, size int, queue func(rank int) *link.Queue) *Layer {
 // Finished returns an operation that has become Done or Offered and has not been
 // returned yet, or nil.
 func (l *Layer) Finished() *Op {
-	if l.done.first == nil {
+	if l.done.Empty() {
 		return nil
 	}
-	return l.done.pop()
+	return l.done.Pop()
 }
 
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
@@ -234,5 +235,5 @@ func (l *Layer) Advance(now monotime.Time) {
 // finish ends an operation that the caller waits for.
 func (l *Layer) finish(op *Op, err error) {
 	op.State, op.Err = Done, err
-	l.done.push(op)
+	l.done.Push(&op.link, op)
 }

@@ -31,7 +31,7 @@ func (p *Port) announce(d *pair, op *Op) bool {
 	n := p.layer
 	n.token = max(n.token+1, 1)
 	op.token = n.token
-	n.sends.push(op)
+	n.sends.Push(&op.link, op)
 	o := Offer{Token: n.token, Total: len(op.Buf), Mem: op.Mem, Addr: op.Addr}
 	p.append(d, entry{offer: o}, 1<<minClass)
 	op.Seq = d.next - 1
@@ -88,7 +88,7 @@ func (p *Port) Fetch(op *Op) {
 		p.startAgain(op)
 		return
 	}
-	p.layer.fetching.push(op)
+	p.layer.fetching.Push(&op.link, op)
 	if k != nil {
 		op.got = copy(op.Buf, k.bytes)
 		return // until the sender confirms
@@ -104,7 +104,7 @@ func (p *Port) Fetched(op *Op) {
 	if p.rejects(op) {
 		return
 	}
-	p.layer.fetching.push(op)
+	p.layer.fetching.Push(&op.link, op)
 	p.layer.queue(op.Offer.From).Counts.ReceivedLong += uint64(op.Offer.Total)
 	p.layer.settleFetch(op.Offer, wire.StatusOK)
 }
@@ -170,7 +170,7 @@ func (l *Layer) recvLong(from int, frame []byte) error {
 
 // sending returns the send that a token names, if that peer may ask for it.
 func (l *Layer) sending(from int, token uint32) *Op {
-	for op := l.sends.first; op != nil; op = op.next {
+	for op := l.sends.First(); op != nil; op = op.link.Next() {
 		if op.token == token && op.Peer == from {
 			return op
 		}
@@ -213,7 +213,7 @@ func (l *Layer) onFetched(from int, f wire.Fetched) {
 		}
 		return
 	}
-	l.sends.remove(op)
+	l.sends.Remove(&op.link)
 	l.queue(from).Drop(wire.TypePiece, f.Token)
 	switch f.Status {
 	case wire.StatusOK:
@@ -250,14 +250,14 @@ func (l *Layer) onSettled(from int, f wire.Settled) {
 		}
 		return
 	}
-	l.fetching.remove(op)
+	l.fetching.Remove(&op.link)
 	l.settleKept(from, f)
 	if f.Status == wire.StatusOK && op.got == op.Offer.Total {
 		l.finish(op, nil)
 		return
 	}
 	if op.port.startAgain(op); op.State != Pending {
-		l.done.push(op)
+		l.done.Push(&op.link, op)
 	}
 }
 
@@ -294,7 +294,7 @@ func (l *Layer) settleKept(from int, f wire.Settled) bool {
 }
 
 func (l *Layer) findFetch(from int, token uint32) *Op {
-	for op := l.fetching.first; op != nil; op = op.next {
+	for op := l.fetching.First(); op != nil; op = op.link.Next() {
 		if op.Offer.From == from && op.Offer.Token == token {
 			return op
 		}

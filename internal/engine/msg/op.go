@@ -2,6 +2,7 @@ package msg
 
 import (
 	"fmt"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 )
@@ -59,7 +60,7 @@ type Op struct {
 	Offer Offer  // Recv: the long message offered
 
 	port    *Port
-	next    *Op
+	link    list.Link[Op]
 	left    int    // Flush: pairs not yet drained
 	got     int    // Recv: bytes fetched
 	token   uint32 // Send: token of a long message, from 1
@@ -110,76 +111,8 @@ func (e *TooLongError) Error() string {
 // Is makes every TooLongError match ErrTooLong.
 func (e *TooLongError) Is(target error) bool { return target == link.ErrTooLong }
 
-// An opList is a first-in first-out list of operations.
-type opList struct{ first, last *Op }
-
-func (l *opList) push(op *Op) {
-	op.next = nil
-	if l.last == nil {
-		l.first = op
-	} else {
-		l.last.next = op
-	}
-	l.last = op
-}
-
-func (l *opList) pushFront(op *Op) {
-	op.next = l.first
-	l.first = op
-	if l.last == nil {
-		l.last = op
-	}
-}
-
-func (l *opList) pop() *Op {
-	op := l.first
-	l.first = op.next
-	if l.first == nil {
-		l.last = nil
-	}
-	op.next = nil
-	return op
-}
-
-func (l *opList) len() (n int) {
-	for op := l.first; op != nil; op = op.next {
-		n++
-	}
-	return n
-}
-
-// remove takes op off the list and reports whether it was there.
-func (l *opList) remove(op *Op) bool {
-	var before *Op
-	for o := l.first; o != nil; before, o = o, o.next {
-		if o != op {
-			continue
-		}
-		if before == nil {
-			l.first = o.next
-		} else {
-			before.next = o.next
-		}
-		if l.last == o {
-			l.last = before
-		}
-		o.next = nil
-		return true
-	}
-	return false
-}
-
-// all removes and returns the operations for which match reports true.
-func (l *opList) all(match func(*Op) bool) []*Op {
-	var found []*Op
-	rest := *l
-	*l = opList{}
-	for rest.first != nil {
-		if op := rest.pop(); match(op) {
-			found = append(found, op)
-		} else {
-			l.push(op)
-		}
-	}
+// takeAll removes the operations for which match reports true from a list, and returns them.
+func takeAll(l *list.List[Op], match func(*Op) bool) (found []*Op) {
+	l.Take(match, func(op *Op) { found = append(found, op) })
 	return found
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 	"weft/internal/monotime"
@@ -48,14 +49,14 @@ type Port struct {
 
 	// Receiving.
 	recv           pool
-	promised       int     // bytes of recv that senders were told to come for
-	owed           []*pair // senders that were refused and wait for GO, in the order of their turns
-	turns          uint64  // that have been given to senders that were refused
-	invited        *pair   // told to come for a posted receive, which needs no room
-	arrived, newer *Block  // messages not yet received, oldest and newest
-	posted         opList  // receives not yet served
-	offered        []*Op   // receives whose callers have a long message to fetch
-	awaiting       opList  // operations that wait until there is something to receive
+	promised       int           // bytes of recv that senders were told to come for
+	owed           []*pair       // senders that were refused and wait for GO, in the order of their turns
+	turns          uint64        // that have been given to senders that were refused
+	invited        *pair         // told to come for a posted receive, which needs no room
+	arrived, newer *Block        // messages not yet received, oldest and newest
+	posted         list.List[Op] // receives not yet served
+	offered        []*Op         // receives whose callers have a long message to fetch
+	awaiting       list.List[Op] // operations that wait until there is something to receive
 }
 
 // A pair is one peer as a port sees it, in both directions.
@@ -82,7 +83,7 @@ type pair struct {
 	due       bool          // what was refused is to be sent again when the port is thawed
 	backoff   int64         // ns
 	resendAt  monotime.Time // Never unless backing off
-	waiting   opList        // sends that found no room
+	waiting   list.List[Op] // sends that found no room
 	flushes   []flush
 	fenced    bool // a Freeze waits for its answer to a fence
 
@@ -265,11 +266,11 @@ func (p *Port) Close() {
 			}
 		}
 	}
-	for p.posted.first != nil {
-		n.finish(p.posted.pop(), why)
+	for !p.posted.Empty() {
+		n.finish(p.posted.Pop(), why)
 	}
-	for p.awaiting.first != nil {
-		n.finish(p.awaiting.pop(), why)
+	for !p.awaiting.Empty() {
+		n.finish(p.awaiting.Pop(), why)
 	}
 	for p.arrived != nil {
 		b := p.arrived
@@ -279,7 +280,7 @@ func (p *Port) Close() {
 		p.take(b)
 		p.recv.put(b)
 	}
-	for _, op := range n.fetching.all(func(op *Op) bool { return op.port == p }) {
+	for _, op := range takeAll(&n.fetching, func(op *Op) bool { return op.port == p }) {
 		p.turnAway(op.Offer)
 		n.finish(op, why)
 	}

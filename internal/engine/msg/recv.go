@@ -17,7 +17,7 @@ func (p *Port) startRecv(op *Op) {
 			return
 		}
 	}
-	p.posted.push(op)
+	p.posted.Push(&op.link, op)
 	if len(p.owed) > 0 {
 		if op.Peer != Any {
 			p.summon(p.pair(op.Peer))
@@ -107,7 +107,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 		p.layer.Stats.Dropped++
 		return
 	}
-	if op := p.posted.first; op != nil && int(f.Total) == len(payload) && p.whole(d, op, payload) {
+	if op := p.posted.First(); op != nil && int(f.Total) == len(payload) && p.whole(d, op, payload) {
 		if f.AckReq {
 			p.ackData(d)
 		}
@@ -142,7 +142,7 @@ func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 		d.partial != nil || d.into != nil || d.called || d.owes != 0 || op.Peer == Any && p.behind(d) {
 		return false
 	}
-	p.posted.pop()
+	p.posted.Pop()
 	copy(op.Buf, payload)
 	op.From, op.N, op.Seq = d.rank, len(payload), d.expected
 	d.expected++
@@ -157,7 +157,7 @@ func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 func (p *Port) accept(d *pair, total int) bool {
 	d.total, d.got = total, 0
 	if op := p.match(d.rank); op != nil && op.Buf != nil && len(op.Buf) >= total && (op.Peer != Any || !p.behind(d)) {
-		p.posted.remove(op)
+		p.posted.Remove(&op.link)
 		d.into = op
 		if d.called || d.owes != 0 {
 			p.admitted(d)
@@ -179,7 +179,7 @@ func (p *Port) accept(d *pair, total int) bool {
 
 // match returns the posted receive that a message from a peer would go to.
 func (p *Port) match(from int) *Op {
-	for op := p.posted.first; op != nil; op = op.next {
+	for op := p.posted.First(); op != nil; op = op.link.Next() {
 		if op.Peer == Any || op.Peer == from {
 			return op
 		}
@@ -215,7 +215,7 @@ func (p *Port) deliver(d *pair, b *Block) {
 	if first && p.arrived != nil {
 		p.summonAll()
 	}
-	if p.awaiting.first != nil {
+	if !p.awaiting.Empty() {
 		p.arrival()
 	}
 }
@@ -228,9 +228,9 @@ func (p *Port) serve(b *Block) {
 		if op == nil {
 			return
 		}
-		p.posted.remove(op)
+		p.posted.Remove(&op.link)
 		p.offer(op, b)
-		p.layer.done.push(op)
+		p.layer.done.Push(&op.link, op)
 		taken = op.Err == nil
 	}
 }
@@ -305,6 +305,6 @@ func (p *Port) dropPartial(d *pair) {
 	}
 	if op := d.into; op != nil {
 		d.into = nil
-		p.posted.pushFront(op)
+		p.posted.PushFront(&op.link, op)
 	}
 }

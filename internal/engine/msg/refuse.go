@@ -30,7 +30,7 @@ func (p *Port) behind(d *pair) bool {
 // needs no room: one with memory of its own, or any, if a long message is to come. One
 // at a time, since others must not take the receive meanwhile.
 func (p *Port) invite() {
-	if p.freezing.frozen || len(p.owed) == 0 || p.invited != nil || p.posted.first == nil {
+	if p.freezing.frozen || len(p.owed) == 0 || p.invited != nil || p.posted.Empty() {
 		return
 	}
 	d := p.owed[0]
@@ -59,7 +59,7 @@ func (p *Port) awaited(d *pair) bool {
 	if p.arrived == nil {
 		return false
 	}
-	for op := p.posted.first; op != nil; op = op.next {
+	for op := p.posted.First(); op != nil; op = op.link.Next() {
 		if op.Peer == d.rank {
 			return true
 		}
@@ -81,7 +81,7 @@ func (p *Port) summonAll() {
 	if len(p.owed) == 0 || p.freezing.frozen {
 		return
 	}
-	for op := p.posted.first; op != nil; op = op.next {
+	for op := p.posted.First(); op != nil; op = op.link.Next() {
 		if op.Peer != Any {
 			p.summon(p.pair(op.Peer))
 		}

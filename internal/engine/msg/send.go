@@ -45,8 +45,8 @@ func (p *Port) startSend(op *Op) {
 		return
 	}
 	d := p.pair(op.Peer)
-	if d.waiting.first != nil || !p.admit(d, op) {
-		d.waiting.push(op)
+	if !d.waiting.Empty() || !p.admit(d, op) {
+		d.waiting.Push(&op.link, op)
 		p.alone = p.alone || op.Alone
 		p.starve(d)
 	}
@@ -107,7 +107,7 @@ func (p *Port) HasRoom(to, n int) bool {
 		return false
 	}
 	d := p.pair(to)
-	return d.waiting.first == nil && p.hasRoom(d, n)
+	return d.waiting.Empty() && p.hasRoom(d, n)
 }
 
 // direct transmits a message before it is numbered and kept, if nothing is held
@@ -137,7 +137,7 @@ func (p *Port) Give(to int, b []byte) bool {
 		return false
 	}
 	d := p.pair(to)
-	return d.waiting.first == nil && p.give(d, b)
+	return d.waiting.Empty() && p.give(d, b)
 }
 
 // hasRoom reports whether a message to a peer can be kept. One peer gets at most
@@ -337,7 +337,7 @@ func (p *Port) feed() {
 	p.starved = nil // what is sent meanwhile is asked about at the end
 	rest := waiting[:0]
 	for _, d := range waiting {
-		if p.feedPair(d); d.waiting.first != nil {
+		if p.feedPair(d); !d.waiting.Empty() {
 			rest = append(rest, d)
 		} else {
 			d.hungry = false
@@ -351,10 +351,10 @@ func (p *Port) feed() {
 }
 
 func (p *Port) feedPair(d *pair) {
-	for d.waiting.first != nil {
-		op := d.waiting.pop() // admit may put it on another list
+	for !d.waiting.Empty() {
+		op := d.waiting.Pop() // admit may put it on another list
 		if !p.admit(d, op) {
-			d.waiting.pushFront(op)
+			d.waiting.PushFront(&op.link, op)
 			return
 		}
 		if op.State == Done {

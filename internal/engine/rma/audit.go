@@ -16,7 +16,7 @@ func (l *Layer) Unfinished() (lines []string) {
 	}
 	for _, rank := range l.ranks() {
 		p := l.peers[rank]
-		for op := p.waiting.first; op != nil; op = op.next {
+		for op := p.waiting.First(); op != nil; op = op.link.Next() {
 			lines = append(lines, fmt.Sprintf("%s at rank %d has not begun", op, rank))
 		}
 		if len(lines) == 0 && p.outstanding != 0 {
@@ -51,7 +51,7 @@ func (l *Layer) Fingerprint(w io.Writer) {
 	fmt.Fprintln(w, l.Stats, len(l.regions), l.region, l.attachCount, len(l.gone), l.ops.uses, l.ops.free)
 	for _, rank := range l.ranks() {
 		p := l.peers[rank]
-		fmt.Fprintln(w, rank, p.outstanding, p.failedPush, p.failedPut, p.waiting.first != nil)
+		fmt.Fprintln(w, rank, p.outstanding, p.failedPush, p.failedPut, !p.waiting.Empty())
 	}
 }
 
@@ -59,7 +59,7 @@ func (l *Layer) Fingerprint(w io.Writer) {
 // at each rank.
 func (l *Layer) Unbegun(takes func(rank int) bool) (lines []string) {
 	for _, rank := range l.ranks() {
-		if op := l.peers[rank].waiting.first; op != nil && takes(rank) {
+		if op := l.peers[rank].waiting.First(); op != nil && takes(rank) {
 			lines = append(lines, fmt.Sprintf("%s at rank %d has not begun", op, rank))
 		}
 	}

@@ -12,12 +12,13 @@ import (
 // bounds and alignment as far as it knows the region; the target checks again.
 func (l *Layer) Start(op *Op) {
 	op.Done, op.Err, op.Value = false, nil, 0
-	op.begun, op.got, op.next = false, 0, nil
+	op.begun = false
+	op.got = 0
 	if op.Kind == Await {
 		if r := l.regions[op.Region]; r == nil || r.Box == nil {
 			op.Done, op.Err = true, link.ErrClosed
 		} else if op.Done = r.Box.Ready(); !op.Done {
-			l.awaiting.push(op)
+			l.awaiting.Push(&op.link, op)
 		}
 		return
 	}
@@ -34,9 +35,9 @@ func (l *Layer) Start(op *Op) {
 		return
 	}
 	p := l.peer(op.Peer)
-	if p.outstanding == maxOutstanding || p.waiting.first != nil {
+	if p.outstanding == maxOutstanding || !p.waiting.Empty() {
 		op.turn = p.q.Wait()
-		p.waiting.push(op)
+		p.waiting.Push(&op.link, op)
 		return
 	}
 	l.begin(p, op)
@@ -93,7 +94,7 @@ func (l *Layer) Cancel(op *Op) (ok, begun bool) {
 	}
 	op.Done = true
 	if op.Kind == Await {
-		l.awaiting.remove(op)
+		l.awaiting.Remove(&op.link)
 		return true, false
 	}
 	p := l.peer(op.Peer)
@@ -108,7 +109,7 @@ func (l *Layer) Cancel(op *Op) (ok, begun bool) {
 		l.next(p)
 		return true, true
 	}
-	p.waiting.remove(op)
+	p.waiting.Remove(&op.link)
 	p.entered()
 	return true, false
 }
@@ -120,7 +121,7 @@ func (l *Layer) finish(op *Op, err error) {
 	}
 	l.ops.remove(op)
 	op.Done, op.Err = true, err
-	l.done.push(op)
+	l.done.Push(&op.link, op)
 }
 
 // answered ends a begun operation and lets the next one begin.
@@ -134,18 +135,18 @@ func (l *Layer) answered(op *Op, err error) {
 }
 
 func (l *Layer) next(p *peer) {
-	if p.waiting.first == nil {
+	if p.waiting.Empty() {
 		return
 	}
-	for p.waiting.first != nil && p.outstanding < maxOutstanding {
-		l.begin(p, p.waiting.pop())
+	for !p.waiting.Empty() && p.outstanding < maxOutstanding {
+		l.begin(p, p.waiting.Pop())
 	}
 	p.entered()
 }
 
 // entered lets messages go that must not overtake operations which had to wait.
 func (p *peer) entered() {
-	if op := p.waiting.first; op != nil {
+	if op := p.waiting.First(); op != nil {
 		p.q.Entered(op.turn - 1)
 	} else {
 		p.q.Entered(p.q.Last())

@@ -1,13 +1,14 @@
 package rma
 
 import (
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
 
 // A stream is what this process sends to one mailbox of a peer in packets: messages
 // in order, of which the peer may take all, or stop us at one.
 type stream struct {
-	ops     opList // begun and not answered
+	ops     list.List[Op] // begun and not answered
 	round   uint16
 	stopped bool
 }
@@ -27,7 +28,7 @@ func (p *peer) stream(region uint32) *stream {
 // ipush begins a message, at once unless the stream is stopped.
 func (p *peer) ipush(op *Op) {
 	s := p.stream(op.Region)
-	s.ops.push(op)
+	s.ops.Push(&op.link, op)
 	if !s.stopped {
 		s.send(p, op)
 	}
@@ -50,7 +51,7 @@ func (l *Layer) onIStop(from int, f wire.IStop) {
 		return
 	}
 	s.stopped = true
-	for op := s.ops.first; op != nil; op = op.next {
+	for op := s.ops.First(); op != nil; op = op.link.Next() {
 		p.q.Drop(wire.TypeIPush, op.id)
 		if op.id == f.Op && f.Off < uint64(len(op.Buf)) { // of all of it there would be an answer
 			op.Off = f.Off
@@ -68,7 +69,7 @@ func (l *Layer) onIGo(from int, f wire.IGo) {
 	}
 	s.stopped = false
 	s.round++
-	for op := s.ops.first; op != nil; op = op.next {
+	for op := s.ops.First(); op != nil; op = op.link.Next() {
 		s.send(p, op)
 	}
 }
@@ -76,7 +77,7 @@ func (l *Layer) onIGo(from int, f wire.IGo) {
 // answeredIPush takes a message off its stream.
 func (p *peer) answeredIPush(op *Op) {
 	if s := p.streams[op.Region]; s != nil {
-		s.ops.remove(op)
+		s.ops.Remove(&op.link)
 	}
 }
 

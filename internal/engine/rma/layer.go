@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -27,10 +28,10 @@ type Layer struct {
 	peers map[int]*peer
 	ops   table
 	gone  map[int]error
-	done  opList
+	done  list.List[Op]
 
 	returned map[int]error // whose programs have ended
-	awaiting opList        // for messages in mailboxes of ours
+	awaiting list.List[Op] // for messages in mailboxes of ours
 
 	// Stats counts what happened.
 	Stats Stats
@@ -49,9 +50,9 @@ type peer struct {
 	rank int
 	q    *link.Queue
 
-	answers     uint   // that it has had from us
-	outstanding int    // operations begun and not answered
-	waiting     opList // operations not begun
+	answers     uint          // that it has had from us
+	outstanding int           // operations begun and not answered
+	waiting     list.List[Op] // operations not begun
 
 	epochs   map[uint64]uint64 // of locks, under which the peer accesses what they guard
 	declared map[uint64]uint64 // and we at the peer
@@ -103,13 +104,13 @@ func (l *Layer) peer(rank int) *peer {
 // Finished returns an operation that has become Done and has not been
 // returned yet, or nil.
 func (l *Layer) Finished() *Op {
-	if l.awaiting.first != nil {
+	if !l.awaiting.Empty() {
 		l.look()
 	}
-	if l.done.first == nil {
+	if l.done.Empty() {
 		return nil
 	}
-	return l.done.pop()
+	return l.done.Pop()
 }
 
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
@@ -172,10 +173,10 @@ func (l *Layer) Down(rank int, cause *link.PeerError) {
 	if p := l.peers[rank]; p != nil {
 		l.forget(p)
 		p.outstanding = 0
-		for p.waiting.first != nil {
-			op := p.waiting.pop()
+		for !p.waiting.Empty() {
+			op := p.waiting.Pop()
 			op.Done, op.Err = true, cause
-			l.done.push(op)
+			l.done.Push(&op.link, op)
 		}
 		p.entered()
 	}

@@ -3,6 +3,7 @@ package rma
 import (
 	"errors"
 	"slices"
+	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -276,13 +277,13 @@ func (l *Layer) onKnock(f wire.Knock) {
 // wake ends those of the waits for mailboxes for which f says so.
 func (l *Layer) wake(err error, f func(op *Op) bool) {
 	rest := l.awaiting
-	l.awaiting = opList{}
-	for rest.first != nil {
-		if op := rest.pop(); f(op) {
+	l.awaiting = list.List[Op]{}
+	for !rest.Empty() {
+		if op := rest.Pop(); f(op) {
 			op.Done, op.Err = true, err
-			l.done.push(op)
+			l.done.Push(&op.link, op)
 		} else {
-			l.awaiting.push(op)
+			l.awaiting.Push(&op.link, op)
 		}
 	}
 }

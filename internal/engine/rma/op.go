@@ -1,6 +1,9 @@
 package rma
 
-import "weft/internal/engine/wire"
+import (
+	"weft/internal/engine/list"
+	"weft/internal/engine/wire"
+)
 
 // Kind says what an Op does.
 type Kind uint8
@@ -49,7 +52,7 @@ type Op struct {
 	turn  uint32 // while it waits to begin: its number in the queue to the peer
 	begun bool   // the request is on its way
 	got   int    // Pull: bytes received
-	next  *Op
+	link  list.Link[Op]
 }
 
 // Found describes a region that was attached.
@@ -97,40 +100,4 @@ func (t *table) remove(op *Op) {
 	slot := op.id & (1<<slotBits - 1)
 	t.ops[slot] = nil
 	t.free = append(t.free, slot)
-}
-
-// An opList is a first-in first-out list of operations.
-type opList struct{ first, last *Op }
-
-func (l *opList) push(op *Op) {
-	op.next = nil
-	if l.last == nil {
-		l.first = op
-	} else {
-		l.last.next = op
-	}
-	l.last = op
-}
-
-func (l *opList) pop() *Op {
-	op := l.first
-	l.first, op.next = op.next, nil
-	if l.first == nil {
-		l.last = nil
-	}
-	return op
-}
-
-func (l *opList) remove(op *Op) {
-	if l.first == op { // nearly always: answers come in order
-		l.pop()
-		return
-	}
-	rest := *l
-	*l = opList{}
-	for rest.first != nil {
-		if o := rest.pop(); o != op {
-			l.push(o)
-		}
-	}
 }

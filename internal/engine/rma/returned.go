@@ -2,6 +2,7 @@ package rma
 
 import (
 	"weft/internal/engine/link"
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
 
@@ -21,15 +22,15 @@ func (l *Layer) Returned(rank int, why *link.PeerError) {
 	}
 	p := l.peer(rank)
 	rest := p.waiting
-	p.waiting = opList{}
-	for rest.first != nil {
-		op := rest.pop()
+	p.waiting = list.List[Op]{}
+	for !rest.Empty() {
+		op := rest.Pop()
 		if op.Kind != IPush {
-			p.waiting.push(op)
+			p.waiting.Push(&op.link, op)
 			continue
 		}
 		op.Done, op.Err = true, why
-		l.done.push(op)
+		l.done.Push(&op.link, op)
 	}
 	l.next(p)
 }
@@ -43,7 +44,7 @@ func (l *Layer) Drained(rank int) bool {
 		}
 	}
 	if p := l.peers[rank]; p != nil {
-		for op := p.waiting.first; op != nil; op = op.next {
+		for op := p.waiting.First(); op != nil; op = op.link.Next() {
 			if writes(op) {
 				return false
 			}
