@@ -26,7 +26,8 @@ func (s *scenario) object(rank int) *coord.Object {
 	s.d.MaybeScanArgs(s.t, "algorithm", &algorithm)
 	c := classes[class]
 	if c.Class == coord.Semaphore {
-		c.N, c.Undo = uint32(s.number("permits", 2)), s.d.HasArg("undo")
+		c.N = uint32(s.number("permits", 2))
+		c.Undo = s.d.HasArg("undo")
 	}
 	if algorithm != "" {
 		c = coord.Config{Class: coord.Barrier, Name: "B", Arity: 2, Window: s.number("window", 1)}

@@ -4,7 +4,6 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
-	"weft/internal/mutant"
 )
 
 // A Departure is a rank that takes part no more: it is gone, or its program has
@@ -136,7 +135,7 @@ func (e *Engine) onNode(from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		if p := e.peer(from); f.Ask && from != e.cfg.Rank && !mutant.On(mutant.BeatUnanswered) {
+		if p := e.peer(from); f.Ask && from != e.cfg.Rank && !ignoresBeats() {
 			e.rest(p)
 			p.q.Push(wire.Beat{}.Append(p.q.Head()), nil, true)
 		}

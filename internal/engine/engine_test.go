@@ -144,7 +144,8 @@ func TestSlowReceiverHoldsUpNobodyElse(t *testing.T) {
 // because so many were under way already.
 func TestMessageFollowsWhatWaits(t *testing.T) {
 	c := newCluster(t, 2, 4096)
-	from, to := c.open(0, msg.Config{}), c.open(1, msg.Config{})
+	from := c.open(0, msg.Config{})
+	to := c.open(1, msg.Config{})
 	region := mem.Aligned(8)
 	r, err := c.engines[1].RMA.Expose("r", region, 0, false, 0, nil)
 	if err != nil {
@@ -152,7 +153,8 @@ func TestMessageFollowsWhatWaits(t *testing.T) {
 	}
 	var waits []*rma.Op
 	for i := range 300 {
-		op := &rma.Op{Kind: rma.Push, Peer: 1, Region: r.ID, Key: r.Key, Buf: binary.LittleEndian.AppendUint64(nil, uint64(i+1))}
+		op := &rma.Op{Kind: rma.Push, Peer: 1, Region: r.ID, Key: r.Key,
+			Buf: binary.LittleEndian.AppendUint64(nil, uint64(i+1))}
 		c.engines[0].RMA.Start(op)
 		waits = append(waits, op)
 	}
@@ -186,9 +188,11 @@ func TestMessageFollowsWhatWaits(t *testing.T) {
 // coordinated is what the fuzzed engine coordinates, and attempts what it has
 // begun with each.
 var coordinated = []coord.Config{
-	{Class: coord.QueueLock, Name: "a"}, {Class: coord.QueueLock, Name: "b", Fair: true}, {Class: coord.CentralLock, Name: "c"},
+	{Class: coord.QueueLock, Name: "a"}, {Class: coord.QueueLock, Name: "b", Fair: true},
+	{Class: coord.CentralLock, Name: "c"},
 	{Class: coord.Semaphore, Name: "d", N: 1}, {Class: coord.Cond, Name: "e"},
-	{Class: coord.Barrier, Name: "f", Algorithm: coord.Tree, Arity: 2, Window: 2}, {Class: coord.Barrier, Name: "g", Aligned: true},
+	{Class: coord.Barrier, Name: "f", Algorithm: coord.Tree, Arity: 2, Window: 2},
+	{Class: coord.Barrier, Name: "g", Aligned: true},
 	{Class: coord.Phaser, Name: "h"}, {Class: coord.Regions, Name: "i"}, {Class: coord.RWLock, Name: "j"},
 }
 
@@ -255,9 +259,11 @@ func FuzzEngine(f *testing.F) {
 		{append((&wire.Data{Channel: 1, Total: 5}).Append(nil), "hello"...), wire.AckReq{Channel: 1}.Append(nil)},
 		{append((&wire.Data{Channel: 1, Total: 1 << 15}).Append(nil), make([]byte, 100)...)},
 		{append((&wire.Data{Channel: 9, Total: 1}).Append(nil), 1)},
-		{wire.RTS{Channel: 1, Total: 1 << 20, Token: 3}.Append(nil), wire.Piece{Token: 3}.Append(nil), wire.Settled{Token: 3}.Append(nil)},
+		{wire.RTS{Channel: 1, Total: 1 << 20, Token: 3}.Append(nil), wire.Piece{Token: 3}.Append(nil),
+			wire.Settled{Token: 3}.Append(nil)},
 		{wire.Fetch{Token: 1, N: 100}.Append(nil), wire.Fetched{Token: 1}.Append(nil)},
-		{wire.Nack{Channel: 1}.Append(nil), wire.Go{Channel: 1}.Append(nil), wire.Ack{Channel: 1, Ack: 1, Room: 1 << 20}.Append(nil)},
+		{wire.Nack{Channel: 1}.Append(nil), wire.Go{Channel: 1}.Append(nil),
+			wire.Ack{Channel: 1, Ack: 1, Room: 1 << 20}.Append(nil)},
 		{append(wire.Attach{Op: 1}.Append(nil), "window"...)},
 		{append(wire.Push{End: true, Region: 1, Key: 1, Limit: 4}.Append(nil), "four"...), wire.Flush{Op: 2}.Append(nil)},
 		{append(wire.Put{Region: 1, Key: 1}.Append(nil), "four"...), wire.Pull{Region: 1, Key: 1, N: 64}.Append(nil)},
@@ -265,14 +271,19 @@ func FuzzEngine(f *testing.F) {
 		{
 			append(wire.IPush{End: true, Region: 3, Key: 3, Entry: wire.NoEntry, Total: 40}.Append(nil), make([]byte, 40)...),
 			append(wire.IPush{Op: 1, Region: 3, Key: 3, Entry: wire.NoEntry, Total: 200}.Append(nil), make([]byte, 100)...),
-			append(wire.IPush{End: true, Op: 1, Region: 3, Key: 3, Entry: wire.NoEntry, Off: 100, Total: 200}.Append(nil), make([]byte, 100)...),
+			append(wire.IPush{End: true, Op: 1, Region: 3, Key: 3, Entry: wire.NoEntry, Off: 100, Total: 200}.Append(nil),
+				make([]byte, 100)...),
 			append(wire.IPush{End: true, Op: 2, Region: 3, Key: 3, Entry: 1, Total: 100}.Append(nil), make([]byte, 100)...),
-			append(wire.IPush{End: true, Op: 2, Round: 1, Region: 3, Key: 3, Entry: 1, Total: 100}.Append(nil), make([]byte, 100)...),
-			append(wire.IPush{End: true, Op: 3, Region: 3, Entry: wire.NoEntry, Off: 9, Total: 10}.Append(nil), 1), wire.Knock{Region: 3}.Append(nil),
+			append(wire.IPush{End: true, Op: 2, Round: 1, Region: 3, Key: 3, Entry: 1, Total: 100}.Append(nil),
+				make([]byte, 100)...),
+			append(wire.IPush{End: true, Op: 3, Region: 3, Entry: wire.NoEntry, Off: 9, Total: 10}.Append(nil), 1),
+			wire.Knock{Region: 3}.Append(nil),
 		},
-		{wire.IStop{Op: 1<<16 + 2, Region: 1, Off: 100}.Append(nil), wire.IGo{Region: 1}.Append(nil), wire.IStop{Round: 1, Op: 1<<16 + 2, Region: 1, Off: 1 << 62}.Append(nil),
+		{wire.IStop{Op: 1<<16 + 2, Region: 1, Off: 100}.Append(nil), wire.IGo{Region: 1}.Append(nil),
+			wire.IStop{Round: 1, Op: 1<<16 + 2, Region: 1, Off: 1 << 62}.Append(nil),
 			wire.IGo{Round: 1, Region: 1}.Append(nil), wire.Result{Op: 1<<16 + 2, Status: wire.StatusForbidden}.Append(nil)},
-		{append(wire.Pulled{Op: 1 << 16, End: true}.Append(nil), "data"...), wire.Attached{Op: 1 << 16, Size: 8}.Append(nil), wire.Bye{}.Append(nil)},
+		{append(wire.Pulled{Op: 1 << 16, End: true}.Append(nil), "data"...), wire.Attached{Op: 1 << 16, Size: 8}.Append(nil),
+			wire.Bye{}.Append(nil)},
 	} {
 		f.Add(script(frames))
 	}
@@ -325,7 +336,8 @@ func FuzzEngine(f *testing.F) {
 				e.Taken(c.now, rank, n, n, out[:])
 			}
 		}
-		frames, clogged := 0, len(script) > 0 && script[len(script)-1]%2 == 1
+		frames := 0
+		clogged := len(script) > 0 && script[len(script)-1]%2 == 1
 		for len(script) >= 2 {
 			n := min(int(binary.LittleEndian.Uint16(script)), len(script)-2)
 			frame := bytes.Clone(script[2 : 2+n])

@@ -12,16 +12,21 @@ import (
 
 // frames are those that a rank may send, by the names that PROTOCOL gives them.
 var frames = map[string]interface{ Append([]byte) []byte }{
-	"bye": &wire.Bye{}, "data": &wire.Data{}, "ack": &wire.Ack{}, "nack": &wire.Nack{}, "go": &wire.Go{}, "ackreq": &wire.AckReq{},
-	"rts": &wire.RTS{}, "fetch": &wire.Fetch{}, "piece": &wire.Piece{}, "fetched": &wire.Fetched{}, "settled": &wire.Settled{},
-	"attach": &wire.Attach{}, "attached": &wire.Attached{}, "push": &wire.Push{}, "put": &wire.Put{}, "flush": &wire.Flush{},
-	"pull": &wire.Pull{}, "pulled": &wire.Pulled{}, "atomic": &wire.Atomic{}, "result": &wire.Result{}, "guard": &wire.Guard{},
+	"bye": &wire.Bye{}, "data": &wire.Data{}, "ack": &wire.Ack{}, "nack": &wire.Nack{}, "go": &wire.Go{},
+	"ackreq": &wire.AckReq{},
+	"rts":    &wire.RTS{}, "fetch": &wire.Fetch{}, "piece": &wire.Piece{}, "fetched": &wire.Fetched{},
+	"settled": &wire.Settled{},
+	"attach":  &wire.Attach{}, "attached": &wire.Attached{}, "push": &wire.Push{}, "put": &wire.Put{},
+	"flush": &wire.Flush{},
+	"pull":  &wire.Pull{}, "pulled": &wire.Pulled{}, "atomic": &wire.Atomic{}, "result": &wire.Result{},
+	"guard": &wire.Guard{},
 	"ipush": &wire.IPush{}, "istop": &wire.IStop{}, "igo": &wire.IGo{}, "knock": &wire.Knock{}, "revoke": &wire.Revoke{},
 	"fence": &wire.Fence{}, "fenceack": &wire.FenceAck{},
 	"event": &wire.Event{},
 }
 
-// objects are what the objects of scenarios are called in events: the first eight bytes of the SHA-256 of "lL", "cC" and "bB".
+// objects are what the objects of scenarios are called in events: the first eight bytes of the
+// SHA-256 of "lL", "cC" and "bB".
 var objects = map[string]uint64{"L": coord.LockID("L"), "C": 18232071524626653928, "B": 9916190272241978043}
 
 // lie has a frame arrive that a rank which keeps to the protocol would not send, and

@@ -72,8 +72,9 @@ func (s *scenario) ipush(rank int) {
 	f := s.found[[2]int{rank, to}]
 	tag := s.number("tag", 1)
 	op := &rma.Op{
-		Kind: rma.IPush, Peer: to, Region: f.Region, Key: f.Key, A: uint64(tag), Entry: uint16(s.number("entry", wire.NoEntry)),
-		Buf: make([]byte, s.number("size", 8)),
+		Kind: rma.IPush, Peer: to, Region: f.Region, Key: f.Key, A: uint64(tag),
+		Entry: uint16(s.number("entry", wire.NoEntry)),
+		Buf:   make([]byte, s.number("size", 8)),
 	}
 	if s.d.HasArg("key") {
 		op.Key++
@@ -105,7 +106,8 @@ func (s *scenario) cancel(rank int) {
 
 // mailbox runs a command on the mailbox of a rank.
 func (s *scenario) mailbox(rank int) {
-	e, b := s.engines[rank], s.boxes[rank]
+	e := s.engines[rank]
+	b := s.boxes[rank]
 	switch s.d.Cmd {
 	case "take":
 		var rec mailbox.Record
@@ -162,5 +164,6 @@ func (b *testMailbox) tell(rec *mailbox.Record) string {
 	if rec.Off == 0 && rec.Last {
 		return fmt.Sprintf("message %d of rank %d: %d bytes %s", rec.Tag, rec.From, rec.Len, where)
 	}
-	return fmt.Sprintf("of message %d of rank %d: bytes %d to %d of %d %s", rec.Tag, rec.From, rec.Off, rec.Off+rec.Len, rec.Total, where)
+	return fmt.Sprintf("of message %d of rank %d: bytes %d to %d of %d %s", rec.Tag, rec.From, rec.Off, rec.Off+rec.Len,
+		rec.Total, where)
 }

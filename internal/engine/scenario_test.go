@@ -99,7 +99,8 @@ func TestScenarios(t *testing.T) {
 				return ""
 			}
 			s.out.Reset()
-			s.t, s.d = t, d
+			s.t = t
+			s.d = d
 			s.command()
 			if s.out.Len() == 0 {
 				return "nothing\n"
@@ -148,13 +149,15 @@ type flying struct {
 
 func newScenario(t *testing.T, d *datadriven.TestData) *scenario {
 	s := &scenario{
-		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), beats: d.HasArg("beats"), ports: map[int]*msg.Port{}, loans: map[int][]*msg.Block{},
+		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), beats: d.HasArg("beats"), ports: map[int]*msg.Port{},
+		loans: map[int][]*msg.Block{},
 		found: map[[2]int]rma.Found{}, regions: map[int][]byte{}, clogged: map[int]bool{}, waiting: map[int]*coord.Op{},
 		saved: map[string][]byte{}, boxes: map[int]*testMailbox{}, pushed: map[int][]*rma.Op{},
 	}
 	s.mtu = s.number("mtu", 1500)
 	n := s.number("ranks", 2)
-	s.host, s.private = s.number("host", 0), d.HasArg("private")
+	s.host = s.number("host", 0)
+	s.private = d.HasArg("private")
 	switch {
 	case d.HasArg("trusted"):
 		s.guard = link.Checked
@@ -162,7 +165,8 @@ func newScenario(t *testing.T, d *datadriven.TestData) *scenario {
 		s.guard = link.Encrypted
 	}
 	cfg := link.Config{
-		Window: s.number("window", 256), RTOInitial: s.duration("rto", 10*time.Millisecond), AckDelay: s.duration("ackdelay", 0),
+		Window: s.number("window", 256), RTOInitial: s.duration("rto", 10*time.Millisecond),
+		AckDelay: s.duration("ackdelay", 0),
 		Liveness: -1, FirstSeq: uint32(s.number("firstseq", 0)), FirstCounter: uint64(s.number("firstcounter", 0)),
 	}
 	if d.HasArg("liveness") {
@@ -242,7 +246,8 @@ func (s *scenario) command() {
 		s.engines[s.number("to", 0)].Recv(s.now, rank, frame)
 	case "dropped":
 		st := s.engines[rank].Stats()
-		s.say("messages %d, memory %d and %d refused, malformed %d", st.Msg.Dropped, st.RMA.Dropped, st.RMA.Refused, st.Malformed)
+		s.say("messages %d, memory %d and %d refused, malformed %d", st.Msg.Dropped, st.RMA.Dropped, st.RMA.Refused,
+			st.Malformed)
 		return
 	case "clog", "unclog":
 		s.clogged[rank] = s.d.Cmd == "clog"
@@ -348,7 +353,8 @@ func (s *scenario) network() {
 			s.flush(false)
 		}
 	case "swap-packets":
-		i, j := s.find(s.number("id", 0)), s.find(s.number("id2", 0))
+		i := s.find(s.number("id", 0))
+		j := s.find(s.number("id2", 0))
 		s.flying[i], s.flying[j] = s.flying[j], s.flying[i]
 	default:
 		for _, id := range s.chosen() {
@@ -368,7 +374,10 @@ func (s *scenario) network() {
 // chosen returns the packets that the arguments name: those that are on their
 // way now, not those that leave in answer.
 func (s *scenario) chosen() (ids []int) {
-	id, from, to, count := s.number("id", 0), s.number("from", -1), s.number("to", -1), s.number("count", 1<<30)
+	id := s.number("id", 0)
+	from := s.number("from", -1)
+	to := s.number("to", -1)
+	count := s.number("count", 1<<30)
 	for _, f := range s.flying {
 		if len(ids) < count && (id == 0 || f.id == id) && (from < 0 || f.from == from) && (to < 0 || f.to == to) {
 			ids = append(ids, f.id)
@@ -401,7 +410,8 @@ func (s *scenario) arrive(i int) {
 
 // message runs a command on a port.
 func (s *scenario) message(rank int) {
-	e, p := s.engines[rank], s.ports[rank]
+	e := s.engines[rank]
+	p := s.ports[rank]
 	switch s.d.Cmd {
 	case "open":
 		var err error
@@ -478,15 +488,18 @@ func (s *scenario) result(rank int, op *msg.Op) {
 
 // memory runs a command on regions.
 func (s *scenario) memory(rank int) {
-	e, to := s.engines[rank], s.number("to", 1)
+	e := s.engines[rank]
+	to := s.number("to", 1)
 	f := s.found[[2]int{s.number("as", rank), to}]
-	op := &rma.Op{Peer: to, Region: f.Region, Key: f.Key, Off: uint64(s.number("off", 0)), A: uint64(s.number("a", 0)), B: uint64(s.number("b", 0))}
+	op := &rma.Op{Peer: to, Region: f.Region, Key: f.Key, Off: uint64(s.number("off", 0)), A: uint64(s.number("a", 0)),
+		B: uint64(s.number("b", 0))}
 	var key string
 	if s.d.MaybeScanArgs(s.t, "key", &key); key == "wrong" {
 		op.Key++
 	}
 	if epoch := s.number("epoch", 0); epoch != 0 {
-		op.Lock, op.Epoch = coord.LockID("L"), uint64(epoch)
+		op.Lock = coord.LockID("L")
+		op.Epoch = uint64(epoch)
 	}
 	bytes := make([]byte, s.number("size", 8))
 	for i := range bytes {
@@ -512,15 +525,19 @@ func (s *scenario) memory(rank int) {
 		}
 		return
 	case "attach":
-		op.Kind, op.Name = rma.Attach, s.name()
+		op.Kind = rma.Attach
+		op.Name = s.name()
 	case "push":
-		op.Kind, op.Buf = rma.Push, bytes
+		op.Kind = rma.Push
+		op.Buf = bytes
 	case "pull":
-		op.Kind, op.Buf = rma.Pull, bytes
+		op.Kind = rma.Pull
+		op.Buf = bytes
 	case "fence":
 		op.Kind = rma.Flush
 	case "add", "swap", "cas":
-		op.Kind, op.Code = rma.Atomic, map[string]wire.Code{"add": wire.CodeAdd, "swap": wire.CodeSwap, "cas": wire.CodeCompareSwap}[s.d.Cmd]
+		op.Kind = rma.Atomic
+		op.Code = map[string]wire.Code{"add": wire.CodeAdd, "swap": wire.CodeSwap, "cas": wire.CodeCompareSwap}[s.d.Cmd]
 	default:
 		s.t.Fatalf("%s: unknown command %q", s.d.Pos, s.d.Cmd)
 	}

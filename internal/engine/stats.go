@@ -57,17 +57,22 @@ func (e *Engine) Counts(rank int) *counters.Peer { return e.cfg.Counters.Peer(ra
 // Dropped returns how many packets and frames have been refused, by reason.
 func (e *Engine) Dropped() counters.Dropped {
 	s := &e.stats
-	return counters.Dropped{Malformed: s.Malformed, Foreign: s.Foreign, Forged: s.Forged, Replayed: s.Replayed, Stale: s.Stale}
+	return counters.Dropped{Malformed: s.Malformed, Foreign: s.Foreign, Forged: s.Forged, Replayed: s.Replayed,
+		Stale: s.Stale}
 }
 
 // Stats returns the counts so far.
 func (e *Engine) Stats() Stats {
 	s := e.stats
-	s.Msg, s.RMA, s.Coord = e.Msg.Stats, e.RMA.Stats, e.Coord.Stats
+	s.Msg = e.Msg.Stats
+	s.RMA = e.RMA.Stats
+	s.Coord = e.Coord.Stats
 	node := e.cfg.Counters.Node
 	sent, received := e.cfg.Counters.Sum()
-	s.PacketsSent, s.BytesSent = sent.Packets, sent.Bytes
-	s.PacketsReceived, s.BytesReceived = received.Packets+node.Strange, received.Bytes+node.StrangeSize
+	s.PacketsSent = sent.Packets
+	s.BytesSent = sent.Bytes
+	s.PacketsReceived = received.Packets + node.Strange
+	s.BytesReceived = received.Bytes + node.StrangeSize
 	for _, p := range e.links {
 		if p.conn == nil {
 			continue

@@ -60,7 +60,8 @@ func flipped(pkt []byte) (all [][]byte) {
 // intrude has packets arrive by a network, and says what its receiver dropped them
 // for.
 func (s *scenario) intrude(to int, pkts ...[]byte) {
-	e, from := s.engines[to], Unknown
+	e := s.engines[to]
+	from := Unknown
 	switch {
 	case s.d.HasArg("trusted"):
 		from = Trusted
@@ -153,7 +154,8 @@ func dropped(s Stats) string {
 	for _, why := range []struct {
 		name  string
 		count uint64
-	}{{"malformed", s.Malformed}, {"foreign", s.Foreign}, {"forged", s.Forged}, {"replayed", s.Replayed}, {"stale", s.Stale}} {
+	}{{"malformed", s.Malformed}, {"foreign", s.Foreign}, {"forged", s.Forged}, {"replayed", s.Replayed}, {"stale",
+		s.Stale}} {
 		if why.count == 1 {
 			text += " " + why.name
 		} else if why.count > 0 {

@@ -27,9 +27,11 @@ func TestTransportTakesLess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		engines[rank], ports[rank] = e, p
+		engines[rank] = e
+		ports[rank] = p
 	}
-	sender, receiver := engines[0], engines[1]
+	sender := engines[0]
+	receiver := engines[1]
 	for i := range messages {
 		if !ports[0].Give(1, bytes.Repeat([]byte{byte(i)}, size)) {
 			t.Fatalf("message %d is not taken", i)

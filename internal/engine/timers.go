@@ -17,7 +17,8 @@ func (t timers) next() monotime.Time {
 }
 
 func (t *timers) add(p *peer) {
-	p.due, p.place = p.deadline(), len(*t)
+	p.due = p.deadline()
+	p.place = len(*t)
 	*t = append(*t, p)
 	t.up(p.place)
 }
@@ -50,7 +51,8 @@ func (t *timers) later(at monotime.Time) {
 
 func (t timers) swap(i, j int) {
 	t[i], t[j] = t[j], t[i]
-	t[i].place, t[j].place = i, j
+	t[i].place = i
+	t[j].place = j
 }
 
 func (t timers) up(i int) {

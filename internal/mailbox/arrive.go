@@ -1,7 +1,5 @@
 package mailbox
 
-import "weft/internal/mutant"
-
 // An Outcome says what has become of bytes that were offered to a mailbox.
 type Outcome uint8
 
@@ -73,8 +71,11 @@ func (w *Writer) Begin(a *Arrival, entry int, mode Mode) Outcome {
 	case mode == PerMessage && shared && a.Total > Inline:
 		return IsShared
 	}
-	a.ring, a.named = ring, entry != NoRing
-	a.Got, a.packets, a.open = 0, shared || mode == PerPacket, false
+	a.ring = ring
+	a.named = entry != NoRing
+	a.Got = 0
+	a.packets = shared || mode == PerPacket
+	a.open = false
 	if a.packets || a.Total <= Inline {
 		return Done
 	}
@@ -103,7 +104,7 @@ func (w *Writer) Add(a *Arrival, data []byte) Outcome {
 	b := w.b
 	last := a.Got+len(data) == a.Total
 	if a.open {
-		if mutant.On(mutant.StatusEarly) && a.Got == 0 && !last {
+		if writesStatusEarly() && a.Got == 0 && !last {
 			b.announce(a.record(a.pos, 0, a.Total, true))
 		}
 		if !b.write(a.ring, a.pos, a.Got, data) {
@@ -111,7 +112,7 @@ func (w *Writer) Add(a *Arrival, data []byte) Outcome {
 		}
 		a.Got += len(data)
 		if last {
-			if a.open = false; !mutant.On(mutant.StatusEarly) || len(data) == a.Total {
+			if a.open = false; !writesStatusEarly() || len(data) == a.Total {
 				b.announce(a.record(a.pos, 0, a.Total, true))
 			}
 		}

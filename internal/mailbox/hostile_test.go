@@ -22,17 +22,35 @@ func TestRecordsThatCannotBe(t *testing.T) {
 		{"one rank too many", func(_, from, _, _, _ *uint64) { *from = 3 | 64<<32 }, false},
 		{"one ring too many", func(word, _, _, _, _ *uint64) { *word = 1 | 2<<32 }, false},
 		{"beyond the end of its ring", func(_, _, pos, _, _ *uint64) { *pos = 512 }, false},
-		{"across the end of its ring", func(_, from, _, _, total *uint64) { *from, *total = 1|65<<32, 65 }, false},
+		{"across the end of its ring", func(_, from, _, _, total *uint64) {
+			*from = 1 | 65<<32
+			*total = 65
+		}, false},
 		{"not at a grain", func(_, _, pos, _, _ *uint64) { *pos = 440 }, false},
 		{"before its ring", func(_, _, pos, _, _ *uint64) { *pos = 1<<64 - 64 }, false},
-		{"the second half of its message", func(_, _, _, off, total *uint64) { *off, *total = 64, 128 }, true},
-		{"across the end of its message", func(_, _, _, off, total *uint64) { *off, *total = 65, 128 }, false},
-		{"behind its message", func(_, _, _, off, total *uint64) { *off, *total = 129, 128 }, false},
+		{"the second half of its message", func(_, _, _, off, total *uint64) {
+			*off = 64
+			*total = 128
+		}, true},
+		{"across the end of its message", func(_, _, _, off, total *uint64) {
+			*off = 65
+			*total = 128
+		}, false},
+		{"behind its message", func(_, _, _, off, total *uint64) {
+			*off = 129
+			*total = 128
+		}, false},
 		{"of the longest message", func(_, _, _, _, total *uint64) { *total = 1024 }, true},
 		{"of a message that is too long", func(_, _, _, _, total *uint64) { *total = 1025 }, false},
 		{"of no bytes", func(_, from, _, _, _ *uint64) { *from = 1 }, false},
-		{"in the record", func(word, from, _, _, _ *uint64) { *word, *from = 1|1<<32|flagInline*flagged, 1|Inline<<32 }, true},
-		{"too long for the record", func(word, from, _, _, _ *uint64) { *word, *from = 1|1<<32|flagInline*flagged, 1|(Inline+1)<<32 }, false},
+		{"in the record", func(word, from, _, _, _ *uint64) {
+			*word = 1 | 1<<32 | flagInline*flagged
+			*from = 1 | Inline<<32
+		}, true},
+		{"too long for the record", func(word, from, _, _, _ *uint64) {
+			*word = 1 | 1<<32 | flagInline*flagged
+			*from = 1 | (Inline+1)<<32
+		}, false},
 	} {
 		b, _ := newBox(t, 4, []int{512, 512}, 0, 1, 1)
 		b.begin(1, 0)
@@ -81,8 +99,10 @@ func FuzzHostile(f *testing.F) {
 	const ( // where it all lies then (PROTOCOL §10.4)
 		claim, table, lines, amt, slots = 64, 320, 384, 512, 896
 	)
-	after := []byte{takeOne, takeOne, release, release, recovers, engine, 100, engine, 30, takeOne, takeOne, takeOne, release, placed, 0, recovers}
-	for _, v := range []uint64{0, 1, 63, 64, 1 << 31, 1<<32 - 1, 1 << 32, 1 << 40, 1 << 62, 1 << 63, 1<<63 - 64, 1<<64 - 1} {
+	after := []byte{takeOne, takeOne, release, release, recovers, engine, 100, engine, 30, takeOne, takeOne, takeOne,
+		release, placed, 0, recovers}
+	for _, v := range []uint64{0, 1, 63, 64, 1 << 31, 1<<32 - 1, 1 << 32, 1 << 40, 1 << 62, 1 << 63, 1<<63 - 64,
+		1<<64 - 1} {
 		for _, off := range []int{0, 8, 16, 24, 32, 40, claim, 128, 192, 256, table} {
 			f.Add(join(at(off, v), after))
 		}
@@ -114,7 +134,8 @@ func FuzzHostile(f *testing.F) {
 		s, _ := b.Join(1, 1)
 		s.Push(NoRing, Auto, 1, make([]byte, 100), 0)
 		s.Push(NoRing, Auto, 2, make([]byte, 10), 0)
-		a, owner := &Arrival{}, b.Owner()
+		a := &Arrival{}
+		owner := b.Owner()
 		var held []Extent
 		next := func(n int) []byte {
 			part := make([]byte, n)

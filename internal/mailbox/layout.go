@@ -97,11 +97,14 @@ func (g Geometry) Size() int {
 func (g Geometry) place(memory []byte) (b Box, size int) {
 	b.Geometry = g
 	part := func(n int) (from int) {
-		from, size = size, size+(n+Grain-1)/Grain*Grain
+		from = size
+		size = size + (n+Grain-1)/Grain*Grain
 		return from
 	}
-	head, table := part(mem.Size[header]()), part(4*g.Ranks+4)
-	lines, amt := part(g.Lines*mem.Size[line]()), part(g.Rings*mem.Size[entry]())
+	head := part(mem.Size[header]())
+	table := part(4*g.Ranks + 4)
+	lines := part(g.Lines * mem.Size[line]())
+	amt := part(g.Rings * mem.Size[entry]())
 	slots := part(g.Slots * mem.Size[slot]())
 	size = (size + page - 1) / page * page // long copies are faster between pages
 	room := part(g.Room)

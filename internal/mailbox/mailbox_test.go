@@ -117,9 +117,11 @@ func TestGeometry(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, g := range map[string]Geometry{
-		"no ranks": {0, 2, 1, 4, 128}, "no lines": {2, 0, 1, 4, 128}, "no rings": {2, 2, 0, 4, 128}, "one slot": {2, 2, 1, 1, 128},
+		"no ranks": {0, 2, 1, 4, 128}, "no lines": {2, 0, 1, 4, 128}, "no rings": {2, 2, 0, 4, 128},
+		"one slot":    {2, 2, 1, 1, 128},
 		"three slots": {2, 2, 1, 3, 128}, "a piece of a grain": {2, 2, 1, 4, 100}, "negative": {2, 2, 1, 4, -64},
-		"too many rings": {2, 2, MaxRings + 1, 4, 128}, "too many slots": {2, 2, 1, 2 * MaxSlots, 128}, "too large for it": {2, 2, 1, 4, 192},
+		"too many rings": {2, 2, MaxRings + 1, 4, 128}, "too many slots": {2, 2, 1, 2 * MaxSlots, 128},
+		"too large for it": {2, 2, 1, 4, 192},
 	} {
 		if _, err := New(memory, g); err == nil {
 			t.Errorf("%s: %+v was made", name, g)
@@ -331,7 +333,8 @@ func TestPackets(t *testing.T) {
 			t.Fatalf("bytes %d on have not arrived", off)
 		}
 		n := min(len(data)-off, Packet)
-		if rec.From != 1 || rec.Tag != 5 || rec.Off != off || rec.Len != n || rec.Total != len(data) || rec.Last != (off+n == len(data)) || !rec.Packets {
+		if rec.From != 1 || rec.Tag != 5 || rec.Off != off || rec.Len != n || rec.Total != len(data) ||
+			rec.Last != (off+n == len(data)) || !rec.Packets {
 			t.Errorf("%+v", rec)
 		}
 		if !bytes.Equal(r.text(&rec), data[off:off+n]) {

@@ -139,13 +139,15 @@ func (m *model) start(f *flow) {
 		entry = m.rand.IntN(4)
 	}
 	m.next++
-	f.data, f.open = letter(m.next, total), nil
+	f.data = letter(m.next, total)
+	f.open = nil
 	f.a = Arrival{From: f.rank, Tag: m.next, Total: total}
 	ring := entry
 	if ring == NoRing {
 		ring = m.table[f.rank]
 	}
-	want, packets := Done, false
+	want := Done
+	packets := false
 	switch {
 	case ring == NoRing || ring >= len(m.rings) || m.rings[ring].size == 0:
 		want = NoEntry
@@ -171,7 +173,9 @@ func (m *model) start(f *flow) {
 	}
 	m.want(fmt.Sprintf("begin %+v of %d, entry %d, mode %d", f.a, total, entry, mode), got, want)
 	if f.active = got == Done; f.active {
-		f.ring, f.named, f.a.packets = ring, entry != NoRing, packets
+		f.ring = ring
+		f.named = entry != NoRing
+		f.a.packets = packets
 	} else if f.s != nil {
 		f.s.Unlock()
 	}
@@ -190,13 +194,15 @@ func (m *model) add(f *flow) {
 	}
 	ring := f.ring
 	last := off+n == len(f.data)
-	rec := Record{From: f.rank, Tag: f.a.Tag, Extent: Extent{Ring: ring, Len: n}, Off: off, Total: len(f.data), Last: last, Packets: f.a.packets}
+	rec := Record{From: f.rank, Tag: f.a.Tag, Extent: Extent{Ring: ring, Len: n}, Off: off, Total: len(f.data),
+		Last: last, Packets: f.a.packets}
 	want := Done
 	var p *piece
 	switch {
 	case f.open != nil && last:
 		p = f.open
-		rec.Len, rec.Off = len(f.data), 0
+		rec.Len = len(f.data)
+		rec.Off = 0
 	case f.open != nil:
 	case short:
 		rec.InRecord = true
@@ -278,7 +284,8 @@ func (m *model) take() {
 	if p == nil {
 		return
 	}
-	p.rec.Pos, p.rec.Data = rec.Pos, rec.Data
+	p.rec.Pos = rec.Pos
+	p.rec.Data = rec.Data
 	if fmt.Sprint(rec) != fmt.Sprint(p.rec) {
 		m.t.Fatalf("record %+v, not %+v", rec, p.rec)
 	}
@@ -318,7 +325,8 @@ func (m *model) change() {
 	r := &m.rings[i]
 	switch {
 	case m.rand.IntN(2) == 0:
-		rank, ring := m.rand.IntN(len(m.table)), m.rand.IntN(len(m.rings)+1)-1
+		rank := m.rand.IntN(len(m.table))
+		ring := m.rand.IntN(len(m.rings)+1) - 1
 		m.table[rank] = ring
 		m.b.SetRing(rank, ring)
 	case !r.shut:
@@ -435,7 +443,8 @@ func TestModel(t *testing.T) {
 			all.waited += m.seen.waited
 		})
 	}
-	if all.done < 10000 || all.full < 1000 || all.refused < 1000 || all.void < 100 || all.placed < 100 || all.killed < 100 || all.waited < 100 {
+	if all.done < 10000 || all.full < 1000 || all.refused < 1000 || all.void < 100 || all.placed < 100 ||
+		all.killed < 100 || all.waited < 100 {
 		t.Errorf("too little was seen: %+v", all)
 	}
 }

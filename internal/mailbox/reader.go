@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"weft/internal/mem"
-	"weft/internal/mutant"
 )
 
 // A Reader takes what has arrived, in order. One goroutine at a time uses it.
@@ -146,7 +145,7 @@ func (r *Reader) Release(e Extent) (moved bool) {
 	}
 	from := s.head
 	s.change(s.released, e.Pos, e.Len, true)
-	if mutant.On(mutant.HeadOver) {
+	if movesHeadEarly() {
 		s.head = max(s.head, e.Pos+grains(e.Len))
 	}
 	if n := s.run(); n > 0 {

@@ -61,25 +61,34 @@ func (b *Box) published(ticket uint32) bool {
 // the record can be true: senders are not trusted.
 func (b *Box) record(ticket uint32, r *Record) bool {
 	s := b.slot(ticket)
-	w, from := s.word.Load(), s.from.Load()
+	w := s.word.Load()
+	from := s.from.Load()
 	flags := w >> 48
-	r.From, r.Len, r.Tag = int(uint32(from)), int(from>>32), s.tag.Load()
+	r.From = int(uint32(from))
+	r.Len = int(from >> 32)
+	r.Tag = s.tag.Load()
 	r.Ring = int(uint16(w >> 32))
-	r.Last, r.Packets, r.InRecord, r.void = flags&flagLast != 0, flags&flagPackets != 0, flags&flagInline != 0, flags&flagVoid != 0
+	r.Last = flags&flagLast != 0
+	r.Packets = flags&flagPackets != 0
+	r.InRecord = flags&flagInline != 0
+	r.void = flags&flagVoid != 0
 	if r.From >= b.Ranks || r.Ring >= b.Rings {
 		return false
 	}
 	if r.InRecord {
-		r.Off, r.Total = 0, r.Len
+		r.Off = 0
+		r.Total = r.Len
 		r.Data = mem.Bytes(s.rest[:])[:min(r.Len, Inline)]
 		return r.Len <= Inline
 	}
 	r.Pos = s.rest[restPos].Load()
-	off, total := s.rest[restOff].Load(), s.rest[restTotal].Load()
+	off := s.rest[restOff].Load()
+	total := s.rest[restTotal].Load()
 	if total > uint64(b.Room) || off > total || uint64(r.Len) > total-off {
 		return false
 	}
-	r.Off, r.Total = int(off), int(total)
+	r.Off = int(off)
+	r.Total = int(total)
 	at := r.Pos - b.amt[r.Ring].head.Load()
 	_, size := b.Where(r.Ring)
 	return r.Pos%Grain == 0 && r.Len > 0 && at <= uint64(size) && grains(r.Len) <= uint64(size)-at

@@ -20,7 +20,8 @@ func (r *Reader) Recover(died func(rank, pid int, busy bool) bool, open []*Arriv
 	if !quiet || b.claim.Load() != before {
 		return false
 	}
-	taken, kept := r.account(uint32(before>>32)), uint32(0)
+	taken := r.account(uint32(before >> 32))
+	kept := uint32(0)
 	for _, a := range open {
 		if a.open {
 			kept++
@@ -47,7 +48,8 @@ func (r *Reader) Recover(died func(rank, pid int, busy bool) bool, open []*Arriv
 func (b *Box) dead(died func(rank, pid int, busy bool) bool) (lines []*line, quiet bool) {
 	for i := range b.lines {
 		l := &b.lines[i]
-		owner, busy := l.owner.Load(), l.busy.Load() != 0
+		owner := l.owner.Load()
+		busy := l.busy.Load() != 0
 		switch {
 		case owner != 0 && (owner > uint64(b.Ranks) || died(int(owner)-1, int(l.pid.Load()), busy)):
 			lines = append(lines, l)

@@ -77,7 +77,8 @@ func TestRecoverAtEveryStep(t *testing.T) {
 		for _, n := range [victims]int{64, 300} {
 			for first := range 9 {
 				for second := range 9 {
-					t.Run(fmt.Sprint(inline, n, first, second), func(t *testing.T) { dieAt(t, inline, n, [victims]int{first, second}) })
+					t.Run(fmt.Sprint(inline, n, first, second),
+						func(t *testing.T) { dieAt(t, inline, n, [victims]int{first, second}) })
 				}
 			}
 		}
@@ -200,7 +201,8 @@ func dieAt(t *testing.T, inline bool, n int, until [victims]int) {
 // A sender that is only away, and may write yet, is waited for.
 func TestRecoverWaits(t *testing.T) {
 	b, r := newBox(t, 8, []int{512}, 0, 0)
-	s, other := join(t, b, 0), join(t, b, 1)
+	s := join(t, b, 0)
+	other := join(t, b, 1)
 	s.Lock()
 	gone := func(rank, _ int, busy bool) bool { return rank == 0 && !busy }
 	if r.Recover(gone, nil) {

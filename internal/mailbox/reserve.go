@@ -2,7 +2,6 @@ package mailbox
 
 import (
 	"weft/internal/mem"
-	"weft/internal/mutant"
 )
 
 // The claim word holds two counts of 32 bits: in the upper half the tickets that
@@ -81,9 +80,11 @@ type Extent struct {
 // reader.
 func (w *Writer) reserve(ring, n int) (pos uint64, ok bool) {
 	b := w.b
-	e, need := &b.amt[ring], grains(n)
+	e := &b.amt[ring]
+	need := grains(n)
 	if w.ring != ring {
-		w.ring, w.head = ring, e.head.Load()
+		w.ring = ring
+		w.head = e.head.Load()
 	}
 	for {
 		t := e.tail.Load()
@@ -91,7 +92,7 @@ func (w *Writer) reserve(ring, n int) (pos uint64, ok bool) {
 		if t&closed != 0 {
 			return 0, false
 		}
-		if mutant.On(mutant.TailEarly) {
+		if movesTailEarly() {
 			e.tail.Store(t + need)
 		}
 		used := t - w.head
@@ -99,13 +100,13 @@ func (w *Writer) reserve(ring, n int) (pos uint64, ok bool) {
 			w.head = e.head.Load()
 			used = t - w.head
 		}
-		if mutant.On(mutant.WrappedFull) && size > 0 {
+		if mistakesFullForEmpty() && size > 0 {
 			used = (t%size + size - e.head.Load()%size) % size
 		}
 		if need > size || used > size-need {
 			return 0, false
 		}
-		if mutant.On(mutant.TailEarly) {
+		if movesTailEarly() {
 			return t, true
 		}
 		if e.tail.CompareAndSwap(t, t+need) {
@@ -125,7 +126,9 @@ func (b *Box) free(ring, n int, inline bool) bool {
 		return true
 	}
 	e := &b.amt[ring]
-	t, h, size := e.tail.Load(), e.head.Load(), e.size.Load()
+	t := e.tail.Load()
+	h := e.head.Load()
+	size := e.size.Load()
 	return t&closed == 0 && grains(n) <= size && t-h <= size-grains(n)
 }
 

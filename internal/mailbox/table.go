@@ -39,7 +39,8 @@ func (b *Box) SetRing(rank, ring int) {
 	if ring != NoRing { // before: who sees the entry must see that the ring is shared
 		b.amt[ring].share.Add(1)
 	}
-	word, shift := &b.table[rank/2], rank%2*32
+	word := &b.table[rank/2]
+	shift := rank % 2 * 32
 	word.Store(word.Load()&^(0xffffffff<<shift) | uint64(uint32(ring+1))<<shift)
 	if old != NoRing {
 		b.amt[old].share.Add(^uint64(0))

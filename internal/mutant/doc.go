@@ -84,12 +84,14 @@ func (b Bug) String() string {
 	return [...]string{
 		"None", "NoReAck", "NoPersistProbe", "OldIncarnation", "AcceptGap", "HeldSentTwice", "HalfMessage", "CreditTwice",
 		"PushEarly", "StrayByte", "LatePut", "AtomicTwice", "LeakOutstanding", "NoKey", "NoProbe", "KeptEarly",
-		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice", "Untold",
+		"NoLastState", "ForwardIgnored", "LateReset", "NoParity", "EpochUnchecked", "GateEarly", "VoidToken", "GrantTwice",
+		"Untold",
 		"TailEarly", "StatusEarly", "WrappedFull", "HeadOver", "SilentAck", "AskOne", "PromiseKept", "DeadPush", "FenceOnce",
 		"NewcomersFirst", "LastFirst",
 		"FenceOvertaken", "FenceIgnored", "RestoredShort",
 		"BeatUnanswered", "FenceUnheard",
-		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "BulkOvertaken", "PartMissing", "AnsweredTwice", "PacketTwice", "WindowShut", "LossIgnored", "RedirectTwice",
+		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "BulkOvertaken", "PartMissing", "AnsweredTwice",
+		"PacketTwice", "WindowShut", "LossIgnored", "RedirectTwice",
 		"DecidedEarly", "LockForgotten", "OldView", "Unaccused",
 	}[b]
 }

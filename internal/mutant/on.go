@@ -12,7 +12,11 @@ var (
 func On(b Bug) bool { return planted == b }
 
 // Plant plants a bug in everything that runs from now on.
-func Plant(b Bug) { planted, later, calls = b, nil, 0 }
+func Plant(b Bug) {
+	planted = b
+	later = nil
+	calls = 0
+}
 
 // Later runs what it was given last, and keeps f for the next time.
 func Later(f func()) {

@@ -40,7 +40,8 @@ func New(w io.Writer, cfg engine.Config) (*engine.Engine, *Tape) {
 	self := func(secret []byte) *link.Self {
 		return link.NewSelf(cfg.Job, uint32(cfg.Rank), cfg.Incarnation, secret)
 	}
-	t := &Tape{out: json.NewEncoder(w), seal: link.NewResealer(self(cfg.Secret), self(secret)), ports: map[*msg.Port]int{}, ops: map[any]int{}, blocks: map[*msg.Block]int{}, objs: map[*coord.Object]int{}}
+	t := &Tape{out: json.NewEncoder(w), seal: link.NewResealer(self(cfg.Secret), self(secret)),
+		ports: map[*msg.Port]int{}, ops: map[any]int{}, blocks: map[*msg.Block]int{}, objs: map[*coord.Object]int{}}
 	t.Note(Event{Do: "engine", Engine: &Config{
 		cfg.Rank, cfg.Size, cfg.MaxQueue, cfg.Job, secret, cfg.Incarnation, cfg.Link,
 	}})
@@ -148,7 +149,8 @@ func (t *Tape) Start(p *msg.Port, op *msg.Op) {
 
 func (t *Tape) start(p *msg.Port, op *msg.Op) {
 	t.ops[op] = t.number()
-	t.Note(Event{Do: "start", Port: t.ports[p], Op: t.ops[op], OK: op.Alone, Msg: &Message{op.Kind, op.Peer, len(op.Buf), op.Buf == nil, op.Mem, op.Addr}})
+	t.Note(Event{Do: "start", Port: t.ports[p], Op: t.ops[op], OK: op.Alone,
+		Msg: &Message{op.Kind, op.Peer, len(op.Buf), op.Buf == nil, op.Mem, op.Addr}})
 }
 
 // Op records a call that is about an operation, a *msg.Op, *rma.Op or *coord.Op.
@@ -177,7 +179,8 @@ func (t *Tape) Access(op *rma.Op) {
 func (t *Tape) access(op *rma.Op) {
 	t.ops[op] = t.number()
 	t.Note(Event{Do: "access", Op: t.ops[op], RMA: &Access{
-		uint8(op.Kind), uint8(op.Code), op.Peer, len(op.Buf), op.Name, op.Region, op.Key, op.Off, op.A, op.B, op.Entry, op.Mode, op.Lock, op.Epoch,
+		uint8(op.Kind), uint8(op.Code), op.Peer, len(op.Buf), op.Name, op.Region, op.Key, op.Off, op.A, op.B, op.Entry,
+		op.Mode, op.Lock, op.Epoch,
 	}})
 }
 
@@ -245,7 +248,8 @@ func (t *Tape) back(do string, p *msg.Port, b *msg.Block, rank int) {
 
 // Connect notes a way to a peer.
 func (t *Tape) Connect(now monotime.Time, rank int, path engine.Path) {
-	e := Event{Do: "connect", Now: now, Rank: rank, N: path.MTU, OK: path.Lossy, Guard: path.Guard, Incarnation: path.Incarnation}
+	e := Event{Do: "connect", Now: now, Rank: rank, N: path.MTU, OK: path.Lossy, Guard: path.Guard,
+		Incarnation: path.Incarnation}
 	if path.Lane != nil {
 		e.M |= laned
 	}

@@ -27,7 +27,8 @@ func record(t *testing.T, guard link.Guard) (tape []byte, last uint64) {
 		}
 	}
 	eng, rec := New(&file, cfg(0))
-	engines[0], engines[1] = eng, engine.New(cfg(1))
+	engines[0] = eng
+	engines[1] = engine.New(cfg(1))
 	now := monotime.Time(1)
 	path := engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 2}
 	rec.Connect(now, 1, path)

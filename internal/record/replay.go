@@ -34,7 +34,8 @@ type Result struct {
 // played. A recording that ends in the middle of a line, because its process
 // was killed, is played as far as it goes.
 func Replay(r io.Reader, visit func(Event)) (Result, error) {
-	p := &player{in: json.NewDecoder(bufio.NewReader(r)), visit: visit, ops: map[int]any{}, blocks: map[int]*msg.Block{}, regions: map[uint32]*rma.Region{}}
+	p := &player{in: json.NewDecoder(bufio.NewReader(r)), visit: visit, ops: map[int]any{}, blocks: map[int]*msg.Block{},
+		regions: map[uint32]*rma.Region{}}
 	for {
 		e, err := p.next()
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -106,7 +107,8 @@ func (p *player) play(e Event) (err error) {
 			err = diverged("the state", fmt.Sprintf("%#x", p.Hash), fmt.Sprintf("%#x", e.Hash))
 		}
 	case "connect":
-		path := engine.Path{MTU: e.N, Lossy: e.OK, Guard: e.Guard, Beats: e.M&beats != 0, Devices: e.M >> devices, Incarnation: e.Incarnation}
+		path := engine.Path{MTU: e.N, Lossy: e.OK, Guard: e.Guard, Beats: e.M&beats != 0, Devices: e.M >> devices,
+			Incarnation: e.Incarnation}
 		if e.M&laned != 0 {
 			path.Lane = p
 		}
@@ -165,7 +167,8 @@ func (p *player) begin(e Event) error {
 	}
 	p.rank = c.Rank
 	p.Engine = engine.New(engine.Config{
-		Rank: c.Rank, Size: c.Size, MaxQueue: c.MaxQueue, Job: c.Job, Secret: c.Secret, Incarnation: c.Incarnation, Link: c.Link,
+		Rank: c.Rank, Size: c.Size, MaxQueue: c.MaxQueue, Job: c.Job, Secret: c.Secret, Incarnation: c.Incarnation,
+		Link: c.Link,
 		Rand: func() uint64 { return p.inside("random").Random },
 	})
 	return nil
@@ -199,8 +202,9 @@ func (p *player) memory(e Event) error {
 			return errDamaged
 		}
 		op := &rma.Op{
-			Kind: rma.Kind(a.Kind), Code: wire.Code(a.Code), Peer: a.Peer, Name: a.Name, Region: a.Region, Key: a.Key, Off: a.Off,
-			A: a.A, B: a.B, Entry: a.Entry, Mode: a.Mode, Lock: a.Lock, Epoch: a.Epoch, Buf: make([]byte, a.Len),
+			Kind: rma.Kind(a.Kind), Code: wire.Code(a.Code), Peer: a.Peer, Name: a.Name, Region: a.Region, Key: a.Key,
+			Off: a.Off,
+			A:   a.A, B: a.B, Entry: a.Entry, Mode: a.Mode, Lock: a.Lock, Epoch: a.Epoch, Buf: make([]byte, a.Len),
 		}
 		p.ops[e.Op] = op
 		rm.Start(op)

@@ -31,12 +31,14 @@ func (l *Layer) States() (list []State) {
 	for _, id := range sorted(l.objects) {
 		o := l.objects[id]
 		s := o.snapshot()
-		s.Name, s.ID = o.Name, id
+		s.Name = o.Name
+		s.ID = id
 		list = append(list, s)
 	}
 	for _, id := range sorted(l.homes) {
 		s := l.homes[id].snapshot()
-		s.ID, s.Home = id, true
+		s.ID = id
+		s.Home = true
 		list = append(list, s)
 	}
 	return list
@@ -204,7 +206,8 @@ func (l *Layer) Fingerprint(h hash.Hash) {
 	for _, id := range sorted(l.homes) {
 		switch u := l.homes[id].(type) {
 		case *lockHome:
-			fmt.Fprintln(h, u.hasToken, u.remade, u.epoch, u.holderDied, u.generation, u.lastSent, u.queue, u.tries, u.repair != nil)
+			fmt.Fprintln(h, u.hasToken, u.remade, u.epoch, u.holderDied, u.generation, u.lastSent, u.queue, u.tries,
+				u.repair != nil)
 		case *permitHome:
 			fmt.Fprintln(h, u.available, u.waiting, u.granted, u.epoch, u.holderDied, u.fencing)
 		}

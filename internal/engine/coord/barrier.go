@@ -4,10 +4,8 @@ import (
 	"errors"
 	"weft/internal/engine/list"
 
-	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
-	"weft/internal/mutant"
 )
 
 // A barrier runs a plan (PROTOCOL §9.5), phase after phase. A member may have
@@ -43,7 +41,8 @@ type barrier struct {
 var errReported = errors.New("another rank has found that out")
 
 func newBarrier(n *Layer, o *Object) (*barrier, error) {
-	b := &barrier{layer: n, o: o, me: o.place(n.rank), size: n.size, window: uint64(max(o.Window, 1)), limit: ^uint64(0), left: map[int]bool{}}
+	b := &barrier{layer: n, o: o, me: o.place(n.rank), size: n.size, window: uint64(max(o.Window, 1)), limit: ^uint64(0),
+		left: map[int]bool{}}
 	if o.Members != nil {
 		b.size = len(o.Members)
 	}
@@ -305,124 +304,8 @@ func (b *barrier) input(now monotime.Time, gate int, v wire.Token) {
 	}
 }
 
-// opensEarly plants a bug: a gate opens one input too early.
-func opensEarly(missing int32, g *Gate) bool {
-	return mutant.On(mutant.GateEarly) && missing == 1 && g.Inputs > 2
-}
-
-// countsLate plants a bug: a barrier counts anew only when the program arrives again.
-func countsLate() bool { return mutant.On(mutant.LateReset) }
-
-// mixesPhases plants a bug: the inputs of all phases are counted together.
-func mixesPhases() bool { return mutant.On(mutant.NoParity) || countsLate() }
-
 // complete lets the program go on.
 func (b *barrier) complete(phase uint64) {
 	b.done = phase
 	b.waiting.Take(func(op *Op) bool { return op.N <= phase }, func(op *Op) { b.layer.finish(op, nil) })
-}
-
-// down: a member is gone. One that left in good order has told its neighbours
-// before up to which phase it takes part, if it has opened the barrier at all.
-func (b *barrier) down(rank int, cause *link.PeerError) {
-	if b.o.place(rank) >= 0 && !(cause.Clean && (b.left[rank] || !b.isNeighbour(rank))) {
-		b.memberGone(rank, b.done, false, cause)
-	}
-}
-
-func (b *barrier) isNeighbour(rank int) (is bool) {
-	b.neighbours(func(r int) { is = is || r == rank })
-	return is
-}
-
-// memberGone: a member takes no part after a phase; if it did not leave in good order
-// nothing more can be over.
-func (b *barrier) memberGone(rank int, phase uint64, clean bool, cause error) {
-	b.left[rank] = true
-	if !clean {
-		phase = b.done
-	}
-	if phase >= b.limit {
-		return
-	}
-	var peer *link.PeerError
-	if !errors.As(cause, &peer) {
-		peer = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
-	}
-	b.clean = clean
-	b.limit, b.brokenTold = phase, false
-	b.err = &BrokenError{Name: b.o.Name, Phase: phase + 1, Rank: rank, Err: peer}
-	if b.arrived > b.limit {
-		b.tellBroken()
-	}
-	b.waiting.Take(func(op *Op) bool { return op.N > b.limit }, func(op *Op) { b.layer.finish(op, b.err) })
-}
-
-// tellBroken tells the others: those who wait for one who waits for the dead do not
-// find out themselves.
-func (b *barrier) tellBroken() {
-	if b.brokenTold {
-		return
-	}
-	b.brokenTold = true
-	v := wire.Left{ID: b.o.ID, Rank: uint32(b.err.Rank), Phase: b.limit, Gone: !b.clean}
-	b.tellNeighbours(v.Event(), none)
-}
-
-// fail ends the use of the barrier: ranks disagree on what it is.
-func (b *barrier) fail(err error) {
-	if b.refused != nil {
-		return
-	}
-	b.refused = err
-	b.waiting.Take(func(*Op) bool { return true }, func(op *Op) { b.layer.finish(op, err) })
-	var d *DisagreeError
-	if !errors.As(err, &d) {
-		return
-	}
-	// They would wait for this member.
-	v := wire.Refuse{ID: b.o.ID, Signature: uint64(d.sig), Rank: uint32(d.Rank), Other: true}
-	b.tellNeighbours(v.Event(), func(rank int) bool { return rank == d.Rank })
-}
-
-// An owed is how many gates have opened in a phase that send something.
-type openedGates struct {
-	phase uint64
-	count int
-}
-
-// noteOpened notes that a gate that sends something has opened.
-func (b *barrier) noteOpened(phase uint64) {
-	o := &b.opened[b.phaseIndex(phase)]
-	if o.phase != phase {
-		*o = openedGates{phase: phase}
-	}
-	o.count++
-}
-
-// sentThrough returns the last phase for which this member has sent all that others need of it.
-// It may have arrived at later ones, and pass on tokens in them as long as it is there.
-func (b *barrier) sentThrough() uint64 {
-	all := 0
-	for _, g := range b.plan.Gates {
-		if len(g.Sends) > 0 && g.Inputs > 0 {
-			all++
-		}
-	}
-	for phase := b.done + 1; phase <= b.arrived; phase++ {
-		if o := b.opened[b.phaseIndex(phase)]; all > 0 && (o.phase != phase || o.count < all) {
-			return phase - 1
-		}
-	}
-	return b.arrived
-}
-
-// leave says up to which phase this member takes part: if the process goes on, though its
-// program has returned, up to that at which it has arrived.
-func (b *barrier) leave() {
-	phase := b.sentThrough()
-	if b.layer.returning {
-		phase = b.arrived
-	}
-	b.tellNeighbours(wire.Left{ID: b.o.ID, Rank: uint32(b.layer.rank), Phase: phase}.Event(), none)
 }

@@ -80,7 +80,8 @@ func (c *Config) signature(all int) signature {
 	}
 	sum := sha256.Sum256(b)
 	check := uint64(sum[0]) | uint64(sum[1])<<8 | uint64(sum[2])<<16
-	how, n := uint64(c.Algorithm), uint64(size)
+	how := uint64(c.Algorithm)
+	n := uint64(size)
 	switch c.Class {
 	case Barrier:
 		if c.Aligned {

@@ -42,7 +42,8 @@ type DisagreeError struct {
 }
 
 func (e *DisagreeError) Error() string {
-	return fmt.Sprintf("weft: %q is %s here, and %s at rank %d: all ranks must say the same", e.Name, e.Here, e.There, e.Rank)
+	return fmt.Sprintf("weft: %q is %s here, and %s at rank %d: all ranks must say the same", e.Name, e.Here, e.There,
+		e.Rank)
 }
 
 // Is makes every DisagreeError match ErrDisagree.
@@ -58,7 +59,8 @@ type BrokenError struct {
 }
 
 func (e *BrokenError) Error() string {
-	return fmt.Sprintf("weft: barrier %q is broken from phase %d on: %s", e.Name, e.Phase, strings.TrimPrefix(e.Err.Error(), "weft: "))
+	return fmt.Sprintf("weft: barrier %q is broken from phase %d on: %s", e.Name, e.Phase,
+		strings.TrimPrefix(e.Err.Error(), "weft: "))
 }
 
 // Is makes every BrokenError match ErrBroken.
@@ -75,7 +77,8 @@ type WindowError struct {
 }
 
 func (e *WindowError) Error() string {
-	return fmt.Sprintf("weft: barrier %q: %d phases are open, the most that it allows: wait for one, or make it with a larger Window", e.Name, e.Open)
+	return fmt.Sprintf("weft: barrier %q: %d phases are open, the most that it allows: wait for one, or make it with "+
+		"a larger Window", e.Name, e.Open)
 }
 
 // Is makes every WindowError match ErrTooMany.

@@ -6,7 +6,6 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
-	"weft/internal/mutant"
 )
 
 // Regions that a lock guards take writes only under an epoch of the lock, and
@@ -146,9 +145,6 @@ func (l *Layer) onFenced(from int, v wire.Fenced) error {
 	}
 	return nil
 }
-
-// waitsForDead plants a bug: a home waits for the fence of a rank that is gone.
-func waitsForDead() bool { return mutant.On(mutant.FenceOnce) }
 
 // fenceDown: a region that is gone need not be closed.
 func (l *Layer) fenceDown(rank int) {

@@ -40,7 +40,8 @@ func (in *inputs) take(lap, gate, rank int) bool {
 	if !ok {
 		return false
 	}
-	word, bit := &in.heard[lap*in.words+in.at[gate]+i/64], uint64(1)<<(i%64)
+	word := &in.heard[lap*in.words+in.at[gate]+i/64]
+	bit := uint64(1) << (i % 64)
 	was := *word
 	*word |= bit
 	return was&bit == 0

@@ -27,7 +27,8 @@ func TestInputs(t *testing.T) {
 					}
 					from := b.inputs.from[gate]
 					if g.Inputs > 0 && len(from)+own != g.Inputs || len(slices.Compact(slices.Clone(from))) != len(from) {
-						t.Fatalf("%v, member %d of %d, gate %d: %d inputs, %d of its own, and others from %v", a, b.me, size, gate, g.Inputs, own, from)
+						t.Fatalf("%v, member %d of %d, gate %d: %d inputs, %d of its own, and others from %v", a, b.me, size, gate,
+							g.Inputs, own, from)
 					}
 				}
 			}

@@ -94,8 +94,9 @@ const (
 func NewLayer(rank, size int, peers Peers) *Layer {
 	return &Layer{
 		rank: rank, size: size, peers: peers,
-		objects: map[uint64]*Object{}, homes: map[uint64]home{}, gone: map[int]*link.PeerError{}, returned: map[int]*link.PeerError{},
-		binds: map[uint64]*bind{}, fences: map[uint64]*fence{},
+		objects: map[uint64]*Object{}, homes: map[uint64]home{}, gone: map[int]*link.PeerError{},
+		returned: map[int]*link.PeerError{},
+		binds:    map[uint64]*bind{}, fences: map[uint64]*fence{},
 		early: map[uint64][]earlyEvent{}, earlyBy: map[int]int{},
 	}
 }
@@ -112,7 +113,8 @@ func (l *Layer) send(to int, f wire.Event) {
 
 // Open returns the object of a name, the same one for the same name.
 func (l *Layer) Open(now monotime.Time, c Config) (*Object, error) {
-	id, sig := c.id(), c.signature(l.size)
+	id := c.id()
+	sig := c.signature(l.size)
 	if o := l.objects[id]; o != nil {
 		if o.sig != sig {
 			return nil, &DisagreeError{Name: c.Name, Rank: l.rank, Here: o.sig.String(), There: sig.String()}
@@ -193,11 +195,15 @@ func (l *Layer) Cancel(op *Op) bool {
 }
 
 // now ends an operation that is being started.
-func (op *Op) now(err error) { op.Done, op.Err = true, err }
+func (op *Op) now(err error) {
+	op.Done = true
+	op.Err = err
+}
 
 // finish ends an operation that the caller waits for.
 func (l *Layer) finish(op *Op, err error) {
-	op.Done, op.Err = true, err
+	op.Done = true
+	op.Err = err
 	l.done.Push(&op.link, op)
 }
 

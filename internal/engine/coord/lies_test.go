@@ -32,7 +32,8 @@ func TestCounts(t *testing.T) {
 	n.Down(dead, &link.PeerError{Rank: dead})
 	before := len(n.homes)
 	guards := func() int { return len(n.fenceOf(locks[0].ID).guards) }
-	if err := n.Recv(0, dead, wire.Event{Kind: wire.EventBind, ID: locks[0].ID}.Append(nil)); err != nil || n.Stats.Dropped != 1 || guards() > 0 || len(n.homes) != before {
+	if err := n.Recv(0, dead, wire.Event{Kind: wire.EventBind, ID: locks[0].ID}.Append(nil)); err != nil ||
+		n.Stats.Dropped != 1 || guards() > 0 || len(n.homes) != before {
 		t.Errorf("of the dead: %v, %d dropped", err, n.Stats.Dropped)
 	}
 }

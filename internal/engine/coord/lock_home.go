@@ -205,7 +205,10 @@ func (h *lockHome) onReturn(from int, v wire.LockReturn) {
 	if r := h.repair; r != nil || v.Repair != h.generation {
 		if r != nil && v.Repair == h.generation && r.answers[from].came { // it has answered that it has it
 			a := r.answers[from]
-			a.state, a.passedTo, a.epoch, a.holderDied = idle, h.layer.size, v.Epoch, v.HolderDied
+			a.state = idle
+			a.passedTo = h.layer.size
+			a.epoch = v.Epoch
+			a.holderDied = v.HolderDied
 			r.answers[from] = a
 		}
 		if v.ForTry {
@@ -343,7 +346,9 @@ func (h *lockHome) locateToken() {
 		h.holderDied = true
 	}
 	h.epoch = max(h.epoch, top.epoch, h.generation<<genShift)
-	h.hasToken, h.remade, r.fencing = true, true, true
+	h.hasToken = true
+	h.remade = true
+	r.fencing = true
 	if h.layer.fence(h.id, h.epoch) {
 		h.fenced()
 	}
@@ -360,8 +365,11 @@ func (h *lockHome) fenced() {
 // rebuild makes the new queue: who has the token first, then those who wait, in
 // the order in which they asked.
 func (h *lockHome) rebuild() {
-	r, old := h.repair, h.queue
-	h.repair, h.queue, h.leaving = nil, nil, nil
+	r := h.repair
+	old := h.queue
+	h.repair = nil
+	h.queue = nil
+	h.leaving = nil
 	if holder := r.holder(); holder >= 0 && !h.hasToken {
 		a := r.answers[holder]
 		if a.state == lastWait {

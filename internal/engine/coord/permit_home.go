@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"weft/internal/engine/wire"
-	"weft/internal/mutant"
 )
 
 // A permitHome is the home of a Non-Collision Lock, a read-write lock or a semaphore
@@ -104,9 +103,6 @@ func (h *permitHome) serve() {
 	}
 }
 
-// keepsGranted plants a bug: permits that have been granted can be granted again.
-func keepsGranted() bool { return mutant.On(mutant.GrantTwice) }
-
 // record remembers what a rank has, if that is to come back when it dies.
 func (h *permitHome) record(o request) {
 	if !h.isLock() && !h.sig.flag() {
@@ -167,9 +163,6 @@ func (h *permitHome) down(rank int) {
 	}
 	h.serve()
 }
-
-// hidesDeaths plants a bug: the next holder is not told that the last one died.
-func hidesDeaths() bool { return mutant.On(mutant.Untold) }
 
 // fenced goes on after the regions have been closed to older epochs.
 func (h *permitHome) fenced() {

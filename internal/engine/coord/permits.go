@@ -31,7 +31,8 @@ func (p *permits) start(now monotime.Time, op *Op) {
 		op.now(p.err)
 		return
 	}
-	want, try := uint32(op.N), false
+	want := uint32(op.N)
+	try := false
 	switch {
 	case p.o.Class == Semaphore && (op.Kind == Acquire || op.Kind == TryAcquire):
 		try = op.Kind == TryAcquire
@@ -46,9 +47,11 @@ func (p *permits) start(now monotime.Time, op *Op) {
 		p.unlock(op)
 		return
 	case op.Kind == Lock || op.Kind == TryLock:
-		want, try = allPermits, op.Kind == TryLock
+		want = allPermits
+		try = op.Kind == TryLock
 	case p.o.Class == RWLock && (op.Kind == RLock || op.Kind == TryRLock):
-		want, try = 1, op.Kind == TryRLock
+		want = 1
+		try = op.Kind == TryRLock
 	case p.o.Class == RWLock:
 		op.now(&StateError{p.o.Name, "lock", ErrUse, "it is no semaphore"})
 		return
@@ -72,7 +75,8 @@ func (p *permits) start(now monotime.Time, op *Op) {
 
 func (p *permits) ask(op *Op, want uint32, try bool) {
 	p.serial++
-	op.serial, op.N = p.serial, uint64(want)
+	op.serial = p.serial
+	op.N = uint64(want)
 	p.asked.Push(&op.link, op)
 	v := wire.PermitRequest{ID: p.o.ID, Serial: p.serial, Permits: want, Signature: uint64(p.o.sig), Try: try}
 	p.layer.send(p.o.home, v.Event())

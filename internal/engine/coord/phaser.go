@@ -70,7 +70,8 @@ func (p *phaser) arrive(op *Op) {
 	}
 	p.arrived = true
 	p.layer.send(p.o.home, wire.PhaseArrive{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
-	op.N, op.Phase = p.phase, p.phase
+	op.N = p.phase
+	op.Phase = p.phase
 	if op.Kind == Arrive {
 		op.Done = true
 		return

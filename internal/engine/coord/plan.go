@@ -101,7 +101,8 @@ func tree(n, k, me int) Plan {
 		down = append(down, Send{c, 1})
 	}
 	if me == 0 {
-		up.Done, up.Sends = true, down
+		up.Done = true
+		up.Sends = down
 		return Plan{Gates: []Gate{up}}
 	}
 	up.Sends = []Send{{(me - 1) / k, 0}}

@@ -31,7 +31,8 @@ func run(t *testing.T, a Algorithm, n, arity, late int) (w walk) {
 	}
 	type input struct{ to, gate, at int }
 	var queue []input
-	done, step := 0, 0
+	done := 0
+	step := 0
 	put := func(in input) { queue = append(queue, in) }
 	drain := func() {
 		for len(queue) > 0 {

@@ -4,7 +4,6 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
-	"weft/internal/mutant"
 )
 
 // A queueLock is the distributed queue lock at one who uses it: the participant
@@ -55,7 +54,8 @@ func (q *queueLock) start(now monotime.Time, op *Op) {
 func (q *queueLock) lock(op *Op) {
 	switch q.state {
 	case idle:
-		q.op, q.try = op, op.Kind == TryLock
+		q.op = op
+		q.try = op.Kind == TryLock
 		q.request()
 	case wait, lastWait:
 		switch {
@@ -89,7 +89,8 @@ func (o *Object) Retake() (epoch uint64, died, ok bool) {
 		return 0, false, false
 	}
 	q.retake()
-	died, q.holderDied = q.holderDied, false
+	died = q.holderDied
+	q.holderDied = false
 	return q.epoch, died, true
 }
 
@@ -116,7 +117,7 @@ func (q *queueLock) free() (ok, sent bool) {
 		return true, true
 	case held:
 		q.state = last
-		if mutant.On(mutant.NoLastState) {
+		if forgetsToken() {
 			q.state = idle
 		}
 		return true, false
@@ -127,14 +128,18 @@ func (q *queueLock) free() (ok, sent bool) {
 // request sends a request.
 func (q *queueLock) request() {
 	q.serial++
-	q.state, q.next = wait, -1
+	q.state = wait
+	q.next = -1
 	v := wire.LockRequest{Lock: q.o.ID, Serial: q.serial, Signature: uint64(q.o.sig), Try: q.try}
 	q.layer.send(q.o.home, v.Event())
 }
 
 // grant tells an operation that the lock is the program's.
 func (op *Op) grant(q *queueLock) {
-	op.Done, op.OK, op.Epoch, op.Died = true, true, q.epoch, q.holderDied
+	op.Done = true
+	op.OK = true
+	op.Epoch = q.epoch
+	op.Died = q.holderDied
 	q.holderDied = false
 }
 
@@ -189,182 +194,6 @@ func (q *queueLock) cancel(op *Op) bool {
 	return true
 }
 
-func (q *queueLock) event(now monotime.Time, from int, f wire.Event) error {
-	switch f.Kind {
-	case wire.EventLockForward:
-		return q.onForward(from, wire.ParseLockForward(f))
-	case wire.EventLockReply:
-		return q.onReply(wire.ParseLockReply(f))
-	case wire.EventLockDeny:
-		return q.onDeny(from, wire.ParseLockDeny(f))
-	case wire.EventLockTryFor:
-		return q.onTryFor(from, wire.ParseLockTryFor(f))
-	case wire.EventLockProbe:
-		q.onProbe(from, wire.ParseLockProbe(f))
-	default:
-		return wire.ErrField
-	}
-	return nil
-}
-
-// onForward handles lock_forw: another rank is the successor of this rank's request.
-// (PROTOCOL §9.2, the column lock_forw of the table)
-func (q *queueLock) onForward(from int, v wire.LockForward) error {
-	if from != q.o.home || int(v.Next) >= q.layer.size {
-		return wire.ErrField
-	}
-	if q.state == lastWait && v.Serial == q.serial-1 {
-		return q.onFairForward(v)
-	}
-	if v.Repair < q.generation || v.Serial != q.serial || q.state == idle {
-		q.layer.Stats.Dropped++ // of a token that has been given back, or replaced
-		return nil
-	}
-	q.generation = v.Repair
-	switch q.state {
-	case wait:
-		if q.next >= 0 {
-			return wire.ErrField
-		}
-		if !forgetsSuccessor() {
-			q.follow(v)
-		}
-	case held:
-		q.follow(v)
-		q.state = queued
-	case last:
-		q.follow(v)
-		q.pass() // race 1: the lock was free already
-	default:
-		return wire.ErrField
-	}
-	return nil
-}
-
-// forgetsSuccessor plants a bug: a successor that comes before the token is forgotten.
-func forgetsSuccessor() bool { return mutant.On(mutant.ForwardIgnored) }
-
-// follow remembers the successor.
-func (q *queueLock) follow(v wire.LockForward) {
-	q.next = int(v.Next)
-	q.nextSerial = v.NextSerial
-}
-
-// onFairForward handles lock_forw in LastWait: with a fair lock the successor may be this
-// rank itself, which has asked again before the token was asked for.
-func (q *queueLock) onFairForward(v wire.LockForward) error {
-	q.generation = max(q.generation, v.Repair)
-	if int(v.Next) != q.layer.rank {
-		q.follow(v)
-		q.pass()
-		q.state = wait
-		return nil
-	}
-	q.epoch++
-	q.tokenArrived()
-	return nil
-}
-
-// tokenArrived: the token is here, and the program wanted it.
-func (q *queueLock) tokenArrived() {
-	q.state = held
-	if q.next >= 0 {
-		q.state = queued
-	}
-	if op := q.op; op != nil {
-		q.op = nil
-		op.grant(q)
-		q.layer.done.Push(&op.link, op)
-		return
-	}
-	if q.state == queued { // it has given up
-		q.pass()
-		return
-	}
-	q.state = last
-}
-
-// onReply handles lock_reply: the token comes. One of an earlier repair is void: the home
-// may have made another. (PROTOCOL §9.2.3)
-func (q *queueLock) onReply(v wire.LockReply) error {
-	void := v.Repair < q.generation && !takesVoidTokens()
-	if void || v.Serial != q.serial || q.state != wait {
-		q.layer.Stats.Dropped++
-		return nil
-	}
-	q.generation = max(q.generation, v.Repair)
-	q.epoch = v.Epoch
-	q.holderDied = v.HolderDied
-	q.try = false
-	q.tokenArrived()
-	return nil
-}
-
-// takesVoidTokens plants a bug: a token from before a repair is taken.
-func takesVoidTokens() bool { return mutant.On(mutant.VoidToken) }
-
-// onDeny handles lock_deny: the lock is not free, or a repair is under way.
-func (q *queueLock) onDeny(from int, v wire.LockDeny) error {
-	if from != q.o.home {
-		return wire.ErrField
-	}
-	if q.state != wait || !q.try || v.Serial != q.serial {
-		q.layer.Stats.Dropped++
-		return nil
-	}
-	q.state = idle
-	q.try = false
-	op := q.op
-	switch {
-	case op == nil:
-	case op.Kind == Lock: // which came after the one that tried had given up
-		q.request()
-	default:
-		q.op = nil
-		q.layer.finish(op, nil)
-	}
-	return nil
-}
-
-// onTryFor handles lock_tryfor: another rank tries to get the token, if this rank does not
-// use it. (PROTOCOL §9.2.4)
-func (q *queueLock) onTryFor(from int, v wire.LockTryFor) error {
-	if from != q.o.home || int(v.TryRank) >= q.layer.size {
-		return wire.ErrField
-	}
-	if q.state == last && v.Serial == q.serial && v.Repair >= q.generation {
-		q.returnToken(wire.LockReturn{ForTry: true, TryRank: v.TryRank, TrySerial: v.TrySerial})
-		return nil
-	}
-	q.layer.send(from, wire.LockBusy{Lock: q.o.ID, TryRank: v.TryRank, TrySerial: v.TrySerial}.Event())
-	return nil
-}
-
-// onProbe handles lock_probe: a rank has died, and the home makes a new queue. This rank
-// forgets its successor, takes no token of an earlier repair any more, and reports what it
-// has. (PROTOCOL §9.2.3)
-func (q *queueLock) onProbe(from int, v wire.LockProbe) {
-	if v.Repair <= q.generation || from != q.o.home {
-		q.layer.Stats.Dropped++
-		return
-	}
-	q.generation = v.Repair
-	q.next = -1
-	if q.state == queued {
-		q.state = held
-	}
-	q.report(false)
-}
-
-// report tells the home what this rank has, or had.
-func (q *queueLock) report(leaving bool) {
-	v := wire.LockState{
-		Lock: q.o.ID, Repair: q.generation, State: uint8(q.state), Serial: q.serial, Epoch: q.epoch,
-		PassedTo: uint32(q.passedTo), HolderDied: q.holderDied, Leaving: leaving,
-	}
-	q.layer.send(q.o.home, v.Event())
-}
-
 func (q *queueLock) down(rank int, cause *link.PeerError) {
 	switch {
 	case rank == q.o.home:
@@ -377,7 +206,8 @@ func (q *queueLock) down(rank int, cause *link.PeerError) {
 // fail ends the use of the lock for good.
 func (q *queueLock) fail(err error) {
 	if q.err == nil {
-		q.err, q.state = err, idle
+		q.err = err
+		q.state = idle
 	}
 	if op := q.op; op != nil {
 		q.op = nil

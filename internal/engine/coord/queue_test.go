@@ -23,7 +23,8 @@ type table struct {
 }
 
 func newTable(t testing.TB, n int, seed uint64) *table {
-	tb := &table{t: t, rand: rand.New(rand.NewPCG(seed, 1)), lists: make([]link.Active, n), sent: map[wire.EventKind]int{}, dead: map[int]bool{}}
+	tb := &table{t: t, rand: rand.New(rand.NewPCG(seed, 1)), lists: make([]link.Active, n),
+		sent: map[wire.EventKind]int{}, dead: map[int]bool{}}
 	for rank := range n {
 		queues := map[int]*link.Queue{}
 		tb.nodes = append(tb.nodes, NewLayer(rank, n, Peers{
@@ -107,7 +108,10 @@ func TestQueueLock(t *testing.T) {
 		for seed := range uint64(3000) {
 			tb := newTable(t, n, seed)
 			locks := tb.open(Config{Class: QueueLock, Name: "L", Fair: fair})
-			left, ops, holder, grants := make([]int, n), make([]*Op, n), -1, 0
+			left := make([]int, n)
+			ops := make([]*Op, n)
+			holder := -1
+			grants := 0
 			var epoch uint64
 			for rank := range left {
 				left[rank] = requests
@@ -116,7 +120,8 @@ func TestQueueLock(t *testing.T) {
 				if holder >= 0 || op.Err != nil || op.Epoch <= epoch || op.Died {
 					t.Fatalf("seed %d: %+v granted to %d, held by %d", seed, op, rank, holder)
 				}
-				holder, epoch = rank, op.Epoch
+				holder = rank
+				epoch = op.Epoch
 				grants++
 			}
 			for moved := true; moved; {
@@ -133,7 +138,8 @@ func TestQueueLock(t *testing.T) {
 						moved = true
 					case holder == rank && tb.rand.IntN(2) == 0:
 						nd.Start(0, &Op{Kind: Unlock, Object: locks[rank]})
-						holder, ops[rank] = -1, nil
+						holder = -1
+						ops[rank] = nil
 						moved = true
 					}
 				}
@@ -179,7 +185,8 @@ func TestStorm(t *testing.T) {
 		tb := newTable(t, n, 1)
 		locks := tb.open(Config{Class: c.class, Name: "L"})
 		home := tb.nodes[tb.nodes[0].homeOf(locks[0].ID)]
-		holder, left := -1, n*times
+		holder := -1
+		left := n * times
 		ops := make([]*Op, n)
 		for grants := 0; grants < n*times; {
 			for rank := range n {
@@ -202,7 +209,8 @@ func TestStorm(t *testing.T) {
 			}
 			if holder >= 0 {
 				tb.nodes[holder].Start(0, &Op{Kind: Unlock, Object: locks[holder]})
-				ops[holder], holder = nil, -1
+				ops[holder] = nil
+				holder = -1
 			}
 		}
 		if got := float64(home.Stats.Homes) / (n * times); got > c.home+0.1 {
@@ -219,13 +227,19 @@ func deaths(t testing.TB, seed uint64) string {
 	tb := newTable(t, n, seed)
 	locks := tb.open(Config{Class: QueueLock, Name: "L", Fair: seed%4 == 3})
 	home := tb.nodes[0].homeOf(locks[0].ID)
-	alive, left, ops, holder := make([]bool, n), make([]int, n), make([]*Op, n), -1
+	alive := make([]bool, n)
+	left := make([]int, n)
+	ops := make([]*Op, n)
+	holder := -1
 	type news struct{ to, dead int }
 	var untold []news
 	var epoch uint64
-	toTell, killed, wrong := false, 0, ""
+	toTell := false
+	killed := 0
+	wrong := ""
 	for rank := range n {
-		alive[rank], left[rank] = true, requests
+		alive[rank] = true
+		left[rank] = requests
 	}
 	granted := func(rank int, op *Op) {
 		switch {
@@ -240,7 +254,9 @@ func deaths(t testing.TB, seed uint64) string {
 		case op.Died && killed == 0:
 			wrong = fmt.Sprintf("rank %d is told that a holder died, and nobody has", rank)
 		}
-		holder, epoch, toTell = rank, op.Epoch, false
+		holder = rank
+		epoch = op.Epoch
+		toTell = false
 	}
 	ended := func(rank int, op *Op) {
 		if op.Kind == TryLock && op.Err == nil && !op.OK {
@@ -269,9 +285,12 @@ func deaths(t testing.TB, seed uint64) string {
 				continue
 			}
 			killed++
-			alive[dead], left[dead], ops[dead] = false, 0, nil
+			alive[dead] = false
+			left[dead] = 0
+			ops[dead] = nil
 			if holder == dead {
-				holder, toTell = -1, true
+				holder = -1
+				toTell = true
 			}
 			tb.collect()
 			tb.dead[dead] = true
@@ -296,11 +315,14 @@ func deaths(t testing.TB, seed uint64) string {
 		case k == 16:
 			rank := tb.rand.IntN(n)
 			if op := ops[rank]; op != nil && rank != holder && tb.rand.IntN(4) == 0 && tb.nodes[rank].Cancel(op) {
-				ops[rank], idle = nil, 0
+				ops[rank] = nil
+				idle = 0
 			}
 		default:
 			if rank := holder; rank >= 0 {
-				holder, ops[rank], idle = -1, nil, 0
+				holder = -1
+				ops[rank] = nil
+				idle = 0
 				tb.nodes[rank].Start(0, &Op{Kind: Unlock, Object: locks[rank]})
 			}
 		}

@@ -31,7 +31,8 @@ func (r *regions) start(now monotime.Time, op *Op) {
 	case op.Kind != Sync:
 		op.now(&StateError{r.o.Name, "use", ErrUse, "it is an RBCQ-1 barrier: Sync is what it has"})
 	case op.N == 0:
-		op.now(&StateError{r.o.Name, "sync", ErrDistance, "a distance of 0: this rank would take part twice in the same barrier"})
+		op.now(&StateError{r.o.Name, "sync", ErrDistance,
+			"a distance of 0: this rank would take part twice in the same barrier"})
 	case r.left:
 		op.now(&StateError{r.o.Name, "sync", ErrNotMember, "this rank has said that it takes part in no further barrier"})
 	case r.op != nil:
@@ -129,7 +130,9 @@ func (c *Counters) Sync(i int, d uint64, pass func(i int, barrier uint64)) {
 		any := false
 		for i := range c.Head {
 			if c.Pending[i] != 0 && c.Head[i] { // Go = Wait AND Head
-				c.Count[i], c.Pending[i], c.Head[i] = c.Pending[i], 0, false
+				c.Count[i] = c.Pending[i]
+				c.Pending[i] = 0
+				c.Head[i] = false
 				pass(i, c.Barrier)
 			}
 			any = any || c.Head[i]
@@ -189,7 +192,8 @@ func (h *regionsHome) event(from int, f wire.Event) error {
 	case wire.EventRegionSync:
 		v := wire.ParseRegionSync(f)
 		i := int(v.Member)
-		if i >= len(h.ranks) || v.Distance == 0 || h.ranks[i] >= 0 && h.ranks[i] != from || h.c.Pending[i] != 0 || h.c.Count[i] == Never {
+		if i >= len(h.ranks) || v.Distance == 0 || h.ranks[i] >= 0 && h.ranks[i] != from || h.c.Pending[i] != 0 ||
+			h.c.Count[i] == Never {
 			return wire.ErrField
 		}
 		h.ranks[i] = from

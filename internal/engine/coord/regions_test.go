@@ -63,7 +63,8 @@ func (m *queueMachine) sync(i int, pass func(i int, barrier uint64)) {
 	for {
 		for i := range m.head {
 			if m.pending[i] && m.head[i] {
-				m.pending[i], m.head[i] = false, false
+				m.pending[i] = false
+				m.head[i] = false
 				pass(i, uint64(m.at))
 			}
 		}
@@ -80,7 +81,8 @@ func (m *queueMachine) sync(i int, pass func(i int, barrier uint64)) {
 func TestSameAsRBCQ(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		n, barriers := 2+r.IntN(5), 3+r.IntN(9)
+		n := 2 + r.IntN(5)
+		barriers := 3 + r.IntN(9)
 		q := &queueMachine{pending: make([]bool, n)}
 		for b := range barriers {
 			who := make([]bool, n)
@@ -105,10 +107,12 @@ func TestSameAsRBCQ(t *testing.T) {
 				break
 			}
 			i := can[r.IntN(len(can))]
-			d, next := uint64(Never), -1
+			d := uint64(Never)
+			next := -1
 			for b := at[i] + 1; b < barriers; b++ {
 				if q.queue[b][i] {
-					d, next = uint64(b-at[i]), b
+					d = uint64(b - at[i])
+					next = b
 					break
 				}
 			}

@@ -16,7 +16,8 @@ func Torus(n int) (rows, columns int) {
 	for r := 1; r <= maxSide; r++ {
 		for c := r; c <= maxSide; c++ {
 			if r*c <= n && (r*c > rows*columns || r*c == rows*columns && c-r < columns-rows) {
-				rows, columns = r, c
+				rows = r
+				columns = c
 			}
 		}
 	}
@@ -39,7 +40,8 @@ func modifiedShuffle(n, me int) Plan {
 	if me >= core {
 		return Plan{Gates: []Gate{{Inputs: 1, Sends: []Send{{me % core, 0}}}, {Inputs: 1, Done: true}}}
 	}
-	row, column := me/columns, me%columns
+	row := me / columns
+	column := me % columns
 	gates := make([]Gate, 1+2*perRing)
 	gates[0].Inputs = 1
 	ring(gates, 0, me, columns, column, func(x int) int { return row*columns + x })
@@ -61,10 +63,14 @@ func ring(gates []Gate, before, me, length, x int, at func(x int) int) {
 	send := func(from, to, g int) {
 		gates[from].Sends = append(gates[from].Sends, Send{to, gate(g)})
 	}
-	block, blocks := x/2, (length+1)/2
-	left, right := 2*block, min(2*block+1, length-1)
+	block := x / 2
+	blocks := (length + 1) / 2
+	left := 2 * block
+	right := min(2*block+1, length-1)
 	other := left + right - x
-	pair, edge, end := &gates[gate(gatePair)], gate(gatePair), &gates[gate(gateRing)]
+	pair := &gates[gate(gatePair)]
+	edge := gate(gatePair)
+	end := &gates[gate(gateRing)]
 
 	pair.Inputs = 1
 	send(before, me, gatePair)
@@ -78,7 +84,8 @@ func ring(gates []Gate, before, me, length, x int, at func(x int) int) {
 		return
 	}
 	end.Inputs += 2
-	prev, next := (block+blocks-1)%blocks, (block+1)%blocks
+	prev := (block + blocks - 1) % blocks
+	next := (block + 1) % blocks
 	if x == left {
 		send(edge, at(min(2*prev+1, length-1)), gateRight)
 	}

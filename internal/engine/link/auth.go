@@ -83,7 +83,8 @@ func (s *signer) silence(on bool) {
 // sign returns the tag of a packet whose front part ends before the payload,
 // valid until the next call. The tag field in the front is not covered.
 func (s *signer) sign(counter uint64, front, payload []byte) []byte {
-	k, x := s.ring(), &s.self.scratch
+	k := s.ring()
+	x := &s.self.scratch
 	if k.front == nil {
 		k.front = s.direction().gcm(s.self.root, labelFront)
 	}

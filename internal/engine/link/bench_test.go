@@ -14,11 +14,13 @@ func guarding(b *testing.B, run func(b *testing.B, g Guard, front, payload []byt
 	for _, g := range []Guard{Checked, Tagged, Encrypted} {
 		for _, size := range []int{wire.LinkSize + wire.DataSize + 64, 1472, 8972} {
 			b.Run(fmt.Sprintf("guard=%v/packet=%d", g, size), func(b *testing.B) {
-				front := wire.Link{Kind: wire.KindData, Src: 0, Dst: 1, Job: job, Incarnation: 5, Counter: 1, Flags: g.flag()}.Append(nil)
+				front := wire.Link{Kind: wire.KindData, Src: 0, Dst: 1, Job: job, Incarnation: 5, Counter: 1,
+					Flags: g.flag()}.Append(nil)
 				front = (&wire.Data{Channel: 1, Total: uint32(size)}).Append(front)
 				payload := make([]byte, size-len(front))
 				if len(payload) <= maxJoined {
-					front, payload = append(front, payload...), nil
+					front = append(front, payload...)
+					payload = nil
 				}
 				b.SetBytes(int64(size))
 				b.ReportAllocs()
@@ -43,7 +45,8 @@ func BenchmarkGuard(b *testing.B) {
 // BenchmarkOpen is what it costs the receiver.
 func BenchmarkOpen(b *testing.B) {
 	guarding(b, func(b *testing.B, g Guard, front, payload []byte) {
-		here, there := NewSelf(job, 0, 5, rigSecret), NewSelf(job, 1, 6, rigSecret)
+		here := NewSelf(job, 0, 5, rigSecret)
+		there := NewSelf(job, 1, 6, rigSecret)
 		sender := here.sender(1, 6)
 		p := sender.guarded(g, 1, front, payload)
 		pkt := append(bytes.Clone(p.Header), p.Payload...)

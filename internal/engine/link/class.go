@@ -2,7 +2,6 @@ package link
 
 import (
 	"weft/internal/engine/wire"
-	"weft/internal/mutant"
 )
 
 // A class says which frames a frame may go ahead of (PROTOCOL §1.1). Frames of one
@@ -47,7 +46,7 @@ func classOf(t wire.Type, payload int) class {
 		wire.TypeFenceAck, wire.TypeAttached, wire.TypeResult, wire.TypeIStop, wire.TypeIGo, wire.TypeBeat:
 		return answers
 	case wire.TypeData:
-		if mutant.On(mutant.BulkOvertaken) {
+		if overtakesBulk() {
 			return answers
 		}
 	}

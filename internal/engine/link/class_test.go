@@ -33,7 +33,8 @@ func runs(names []string) string {
 		if n > 1 {
 			word = fmt.Sprintf("%s×%d", word, n)
 		}
-		words, i = append(words, word), i+n
+		words = append(words, word)
+		i = i + n
 	}
 	return strings.Join(words, " ")
 }
@@ -44,7 +45,8 @@ func order(q *Queue, long bool) string { return runs(take(q, 1000, long)) }
 // may have some.
 func add(q *Queue, long int, names ...string) {
 	for _, name := range names {
-		head, payload := q.Head(), []byte(nil)
+		head := q.Head()
+		payload := []byte(nil)
 		switch name {
 		case "ACK":
 			head = wire.Ack{}.Append(head)
@@ -54,13 +56,17 @@ func add(q *Queue, long int, names ...string) {
 			head = wire.Event{Kind: wire.EventToken}.Append(head)
 		case "DATA":
 			f := wire.Data{Total: 8}
-			head, payload = f.Append(head), make([]byte, 8)
+			head = f.Append(head)
+			payload = make([]byte, 8)
 		case "PUSH":
-			head, payload = wire.Push{End: true}.Append(head), make([]byte, long)
+			head = wire.Push{End: true}.Append(head)
+			payload = make([]byte, long)
 		case "PIECE":
-			head, payload = wire.Piece{End: true}.Append(head), make([]byte, long)
+			head = wire.Piece{End: true}.Append(head)
+			payload = make([]byte, long)
 		case "PULLED":
-			head, payload = wire.Pulled{End: true}.Append(head), make([]byte, long)
+			head = wire.Pulled{End: true}.Append(head)
+			payload = make([]byte, long)
 		case "BYE":
 			q.PushLast(wire.Bye{}.Append(head), false)
 			continue

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"weft/internal/monotime"
-	"weft/internal/mutant"
 )
 
 // A congestion is the congestion window of one peer: how many packets may be on their
@@ -153,7 +152,10 @@ func (c *congestion) heard(crowd crowdSizes) {
 // ours waits anywhere, so the window may be as large as that of a new peer, or the share.
 func (c *congestion) resume() {
 	c.window = max(c.window, min(initialWindow, c.share))
-	c.competes, c.busy, c.quiet, c.pace = false, 0, 0, 0
+	c.competes = false
+	c.busy = 0
+	c.quiet = 0
+	c.pace = 0
 }
 
 // measured takes a round trip of a packet of so many bytes into account, of which the
@@ -163,9 +165,14 @@ func (c *congestion) measured(now monotime.Time, bytes int, trip, out time.Durat
 	case bytes < c.longest/2:
 		return
 	case c.longer(bytes):
-		c.longest, c.base, c.young, c.age = bytes, trip, trip, now.Add(ageing)
+		c.longest = bytes
+		c.base = trip
+		c.young = trip
+		c.age = now.Add(ageing)
 	case !now.Before(c.age):
-		c.base, c.young, c.age = c.young, trip, now.Add(ageing)
+		c.base = c.young
+		c.young = trip
+		c.age = now.Add(ageing)
 	}
 	c.young = min(c.young, trip)
 	c.base = min(c.base, trip)
@@ -227,7 +234,11 @@ func (c *congestion) acknowledged(ack, next, high uint32, n int) {
 		return
 	}
 	c.turn()
-	c.end, c.least, c.sum, c.count, c.full = next, unmeasured, 0, 0, false
+	c.end = next
+	c.least = unmeasured
+	c.sum = 0
+	c.count = 0
+	c.full = false
 	if c.paces(c.limit()) {
 		c.end += pacedRound - 1
 	}
@@ -245,14 +256,15 @@ func (c *congestion) settle(early bool) {
 // turn sets the window after a round trip: half of the way to where as many packets wait
 // as should.
 func (c *congestion) turn() {
-	wait, keeps := c.wait(), c.keeps()
+	wait := c.wait()
+	keeps := c.keeps()
 	queued := c.queued(wait)
 	c.notice(wait)
 	if c.quiet++; queued > keeps/4 {
 		c.quiet = 0
 	}
 	switch {
-	case !c.full || mutant.On(mutant.WindowShut) && queued <= keeps:
+	case !c.full || staysSmall() && queued <= keeps:
 	case c.competes:
 		c.grow(packet / c.senders)
 	case queued > keeps:
@@ -279,7 +291,8 @@ func (c *congestion) notice(wait time.Duration) {
 		c.peak = c.window
 	}
 	if c.busy > patient && !c.competes {
-		c.competes, c.window = true, max(c.window, c.peak/2)
+		c.competes = true
+		c.window = max(c.window, c.peak/2)
 	}
 }
 
@@ -289,7 +302,7 @@ func (c *congestion) grow(by int) { c.window = min(c.window+by, c.most, c.share)
 // for all that were on their way together, unless packets hardly wait and few are lost:
 // then it is the wire that loses them.
 func (c *congestion) lost(seq, high uint32, n int) {
-	if mutant.On(mutant.LossIgnored) {
+	if ignoresLosses() {
 		return
 	}
 	c.loss += (1<<16 - c.loss) * min(n, lossMemory) / lossMemory
@@ -304,11 +317,14 @@ func (c *congestion) lost(seq, high uint32, n int) {
 // timedOut says that nothing has been acknowledged for so long that all packets from base
 // on may be lost.
 func (c *congestion) timedOut(base, high uint32) {
-	if mutant.On(mutant.LossIgnored) {
+	if ignoresLosses() {
 		return
 	}
 	if c.collapsed == 0 {
-		c.collapsed, c.slow = c.window, c.window/2
+		c.collapsed = c.window
+		c.slow = c.window / 2
 	}
-	c.window, c.recover, c.end = min(c.window, packet), high, base
+	c.window = min(c.window, packet)
+	c.recover = high
+	c.end = base
 }

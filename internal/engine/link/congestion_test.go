@@ -29,7 +29,8 @@ func newPath(t *testing.T, cfg Config) *path {
 // atRest is a path whose window of 64 packets does not double any more.
 func atRest(t *testing.T) *path {
 	p := newPath(t, Config{})
-	p.c.window, p.c.slow = initialWindow, 0
+	p.c.window = initialWindow
+	p.c.slow = 0
 	return p
 }
 
@@ -372,7 +373,8 @@ func TestCrowd(t *testing.T) {
 // A process counts the peers to which it has more to send, until their links end.
 func TestSending(t *testing.T) {
 	self := NewSelf(job, 0, life(0), rigSecret)
-	a, b := NewConn(&Config{}, self, 1, life(1)), NewConn(&Config{}, self, 2, life(2))
+	a := NewConn(&Config{}, self, 1, life(1))
+	b := NewConn(&Config{}, self, 2, life(2))
 	for _, c := range []*Conn{a, b, a} {
 		c.More(true)
 	}

@@ -195,7 +195,8 @@ func (c *Conn) Ready(now monotime.Time) bool {
 	if c.send.base == c.send.tail && !c.send.more {
 		c.congestion.resume()
 	}
-	return c.send.tail-c.send.base < uint32(c.cfg.Window) && c.congestion.room(now, c.send.flying+c.send.missing+int(c.send.tail-c.send.next))
+	return c.send.tail-c.send.base < uint32(c.cfg.Window) &&
+		c.congestion.room(now, c.send.flying+c.send.missing+int(c.send.tail-c.send.next))
 }
 
 // More says whether frames wait until Ready reports true.
@@ -212,7 +213,8 @@ func (c *Conn) More(more bool) {
 // Roomy reports whether the window has room for packets of long frames, which leave an
 // eighth of it to short ones.
 func (c *Conn) Roomy(now monotime.Time) bool {
-	return c.send.tail-c.send.base < uint32(c.cfg.Window-c.cfg.Window/8) && c.congestion.roomy(c.send.flying+c.send.missing+int(c.send.tail-c.send.next))
+	return c.send.tail-c.send.base < uint32(c.cfg.Window-c.cfg.Window/8) &&
+		c.congestion.roomy(c.send.flying+c.send.missing+int(c.send.tail-c.send.next))
 }
 
 // Waiting returns how many frames have a number and have never been transmitted.
@@ -226,7 +228,11 @@ func (c *Conn) Queue(now monotime.Time, head, payload []byte) {
 	}
 	c.wake()
 	s := c.slot(c.send.tail)
-	s.sends, s.flying, s.held, s.missing, s.prompt = 0, false, false, false, false
+	s.sends = 0
+	s.flying = false
+	s.held = false
+	s.missing = false
+	s.prompt = false
 	s.size = wire.LinkSize + copy(s.front[wire.LinkSize:], head)
 	s.payload = payload
 	if len(payload) <= maxJoined {
@@ -260,12 +266,16 @@ func (c *Conn) Farewell() {
 	for ; c.send.base != c.send.tail; c.send.base++ {
 		c.slot(c.send.base).payload = nil
 	}
-	c.send.next, c.send.high, c.send.missing, c.send.flying = c.send.tail, c.send.tail, 0, 0
+	c.send.next = c.send.tail
+	c.send.high = c.send.tail
+	c.send.missing = 0
+	c.send.flying = 0
 	c.End()
 	c.send.mode = flowing
 	c.send.probe = false
 	c.due = dues{wire.KindAck: true}
-	c.rto.at, c.recv.ackAt = monotime.Never, monotime.Never
+	c.rto.at = monotime.Never
+	c.recv.ackAt = monotime.Never
 	c.live.pulse.Watch(0, false)
 	c.path.end()
 }

@@ -3,7 +3,6 @@ package link
 import (
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
-	"weft/internal/mutant"
 )
 
 // Recv handles a packet that has passed Self.Check. It returns the frame in
@@ -63,7 +62,8 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 		c.goBack()
 		c.restart(now)
 	case wire.KindProbe:
-		c.due[wire.KindAck], c.due[wire.KindSelect] = true, c.recv.kept.count > 0 && !c.recv.stopped
+		c.due[wire.KindAck] = true
+		c.due[wire.KindSelect] = c.recv.kept.count > 0 && !c.recv.stopped
 		c.path.answer = max(c.path.answer, uint32(len(pkt)))
 		if len(frame) == 0 {
 			c.rest()
@@ -79,7 +79,7 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 
 // admit makes the checks of PROTOCOL §2.2 that need the link, and returns the frame.
 func (c *Conn) admit(f wire.Link, pkt []byte) (frame []byte, err error) {
-	if f.Incarnation != c.auth.incarnation && !mutant.On(mutant.OldIncarnation) {
+	if f.Incarnation != c.auth.incarnation && !takesOldIncarnations() {
 		return nil, ErrStale
 	}
 	frame, ok := c.auth.in.open(f, pkt)
@@ -102,9 +102,9 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 	case less(seq, c.recv.expected):
 		c.stats.Repeats++
 		c.counts.Received.Resent++
-		c.due[wire.KindAck] = !mutant.On(mutant.NoReAck)
+		c.due[wire.KindAck] = !forgetsToAckAgain()
 		return nil
-	case seq != c.recv.expected && mutant.On(mutant.AcceptGap):
+	case seq != c.recv.expected && acceptsGaps():
 		c.recv.expected = seq + 1
 		return frame
 	case seq != c.recv.expected && c.cfg.Selective && c.send.selective:
@@ -119,7 +119,8 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 		}
 		return nil
 	case !room:
-		c.recv.stopped, c.recv.gapTold = true, true
+		c.recv.stopped = true
+		c.recv.gapTold = true
 		c.due[wire.KindStop] = true
 		c.stats.Stops++
 		c.counts.Received.Refused++
@@ -160,7 +161,8 @@ func (c *Conn) accepted(now monotime.Time) {
 // stopped is told to go.
 func (c *Conn) RoomAgain(now monotime.Time) {
 	if c.recv.stopped {
-		c.recv.stopped, c.recv.gapTold = false, false
+		c.recv.stopped = false
+		c.recv.gapTold = false
 		c.due[wire.KindGo] = true
 		c.counts.Received.Resumed++
 	}

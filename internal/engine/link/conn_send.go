@@ -1,18 +1,16 @@
 package link
 
 import (
-	"time"
-
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
-	"weft/internal/mutant"
 )
 
 // Output fills dst with packets that are due, and returns how many: 0 if none is. They
 // are borrowed until the next call of a method that changes the Conn, or of Output of
 // another Conn of the same Self.
 func (c *Conn) Output(now monotime.Time, dst []Packet) int {
-	c.sent, c.self.sealed = c.sent[:0], c.self.sealed[:0]
+	c.sent = c.sent[:0]
+	c.self.sealed = c.self.sealed[:0]
 	for _, k := range [...]wire.Kind{wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe, wire.KindSelect} {
 		if c.due[k] && len(c.sent) < len(dst) {
 			c.control(now, k, dst)
@@ -28,14 +26,16 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	if !waits && c.send.missing > 0 {
 		c.transmitMissing(now, dst)
 	}
-	for !waits && c.send.next != c.send.tail && c.room(dst) && c.congestion.room(now, c.send.flying) && c.transmitNext(now, dst) {
+	for !waits && c.send.next != c.send.tail && c.room(dst) && c.congestion.room(now, c.send.flying) &&
+		c.transmitNext(now, dst) {
 	}
 	if c.due[wire.KindAck] && len(c.sent) < len(dst) {
 		c.control(now, wire.KindAck, dst)
 	}
 	waiting := !waits && (c.send.more || c.send.missing > 0 || c.send.next != c.send.tail)
 	c.send.paced = waiting && now.Before(c.congestion.pace)
-	c.congestion.full = c.congestion.full || waiting && !(c.congestion.room(now, c.send.flying) && c.congestion.roomy(c.send.flying))
+	c.congestion.full = c.congestion.full || waiting &&
+		!(c.congestion.room(now, c.send.flying) && c.congestion.roomy(c.send.flying))
 	c.updateCounters()
 	return len(c.sent)
 }
@@ -178,7 +178,8 @@ func (c *Conn) control(now monotime.Time, k wire.Kind, dst []Packet) {
 	c.due[k] = false
 	seq := uint32(0)
 	if k == wire.KindAck {
-		seq, c.path.answer = c.path.answer, 0
+		seq = c.path.answer
+		c.path.answer = 0
 	}
 	b := c.header(now, c.self.control[len(c.sent)%len(c.self.control)][:0], k, seq, 0)
 	if k == wire.KindSelect {
@@ -197,7 +198,9 @@ func (c *Conn) probePath(now monotime.Time, dst []Packet) {
 
 func (c *Conn) header(now monotime.Time, b []byte, k wire.Kind, seq uint32, f wire.Flags) []byte {
 	c.auth.counter++
-	c.recv.unacked, c.recv.ackAt, c.due[wire.KindAck] = 0, monotime.Never, c.path.answer != 0
+	c.recv.unacked = 0
+	c.recv.ackAt = monotime.Never
+	c.due[wire.KindAck] = c.path.answer != 0
 	return wire.Link{
 		Kind: k, Src: c.self.rank, Dst: c.peer, Job: c.self.job,
 		Incarnation: c.self.incarnation, Seq: seq, Ack: c.recv.expected, Counter: c.auth.counter, Flags: c.flags() | f,
@@ -233,7 +236,8 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 		s.sends--
 		c.landed(s)
 		c.send.unasked = max(c.send.unasked-1, 0)
-		c.congestion.pace, c.send.paced = c.congestion.pace.Min(now), false
+		c.congestion.pace = c.congestion.pace.Min(now)
+		c.send.paced = false
 		c.stats.Sent--
 		if s.sends > 0 {
 			c.stats.Resent--
@@ -243,153 +247,11 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 		case p.outOfTurn:
 			c.miss(s)
 		case s.sends == 0:
-			c.send.next, c.send.high = p.seq, p.seq
+			c.send.next = p.seq
+			c.send.high = p.seq
 		default:
 			c.send.next = p.seq
 		}
 		c.due[wire.KindAck] = true
 	}
 }
-
-// acknowledge handles the ack that every packet carries (PROTOCOL §2.3), and
-// reports whether it is one that may be believed.
-func (c *Conn) acknowledge(now monotime.Time, f wire.Link) bool {
-	e := f.Ack
-	if e-c.send.base > c.send.high-c.send.base {
-		return false
-	}
-	if e == c.send.base {
-		return true
-	}
-	c.rto.backoff = 0
-	once, last, n := true, c.slot(e-1), int(e-c.send.base)
-	bytes := last.bytes()
-	for c.send.base != e {
-		s := c.slot(c.send.base)
-		once = once && s.sends == 1
-		if c.path.late && c.path.arrived(now, s.bytes(), s.sends) {
-			c.stats.Shortened++
-			c.counts.Shortened++
-		}
-		c.landed(s)
-		s.payload = nil
-		if s.missing {
-			s.missing = false
-			c.send.missing--
-		}
-		c.send.base++
-	}
-	if once { // Karn: a packet sent twice tells nothing, nor do those that waited for it
-		trip := now.Sub(last.at)
-		c.sample(trip)
-		c.congestion.measured(now, bytes, trip, c.unseen(now, trip, f.Held), last.prompt)
-	}
-	if c.send.base != c.send.tail {
-		c.slot(c.send.base).held = false // it is what the peer waits for
-	}
-	if less(c.send.next, e) {
-		c.send.next = e
-	}
-	if c.send.mode == stopped {
-		c.send.mode = flowing
-		c.goBack()
-	}
-	c.send.heard = true
-	if c.send.mode == asking && c.send.base == c.send.high {
-		c.send.mode = flowing
-	}
-	if c.send.mode != asking {
-		c.congestion.settle(e == c.send.high)
-	}
-	c.send.unasked = min(c.send.unasked, int(c.send.next-e))
-	c.congestion.acknowledged(e, c.send.next, c.send.high, n)
-	c.restart(now)
-	return true
-}
-
-// restart sets the retransmission timer anew.
-func (c *Conn) restart(now monotime.Time) {
-	c.rto.at = monotime.Never
-	if c.send.base != c.send.high || c.send.mode == stopped && c.send.base != c.send.tail {
-		c.rto.at = now.Add(c.timer())
-	}
-}
-
-// timer returns the time until the next timeout.
-func (c *Conn) timer() time.Duration { return min(c.rto.value<<c.rto.backoff, c.cfg.RTOMax) }
-
-// sample takes a measured round trip into account (Jacobson).
-func (c *Conn) sample(rtt time.Duration) {
-	c.counts.Measured(int64(rtt))
-	if c.rto.srtt == 0 {
-		c.rto.srtt, c.rto.rttvar = rtt, rtt/2
-	} else {
-		c.rto.rttvar += (max(rtt-c.rto.srtt, c.rto.srtt-rtt) - c.rto.rttvar) / 4
-		c.rto.srtt += (rtt - c.rto.srtt) / 8
-	}
-	c.rto.srtt = max(c.rto.srtt, 1)
-	c.rto.value = min(max(c.rto.srtt+4*c.rto.rttvar+c.cfg.AckDelay, c.cfg.RTOMin), c.cfg.RTOMax)
-}
-
-// Advance does what is due: resend, acknowledge, probe.
-func (c *Conn) Advance(now monotime.Time) {
-	if !now.Before(c.recv.ackAt) {
-		c.recv.ackAt = monotime.Never
-		c.due[wire.KindAck] = true
-	}
-	if !now.Before(c.rto.at) {
-		c.timeout(now)
-	}
-	if c.live.pulse.Advance(now) {
-		c.due[wire.KindProbe] = true
-		c.rest()
-	}
-	c.path.advance(now)
-}
-
-func (c *Conn) timeout(now monotime.Time) {
-	c.stats.Timeouts++
-	c.counts.Sent.Lost++
-	if c.send.base != c.send.tail && c.send.mode != stopped && c.rto.backoff > 0 {
-		s := c.slot(c.send.base)
-		c.path.timeout(s.bytes(), s.sends)
-	}
-	if c.timer() < c.cfg.RTOMax {
-		c.rto.backoff++
-	}
-	if c.send.mode != stopped {
-		c.landAll()
-		c.congestion.timedOut(c.send.base, c.send.high)
-	}
-	switch {
-	case c.send.mode == stopped:
-		c.send.probe = !mutant.On(mutant.NoPersistProbe)
-	case c.cfg.Selective && c.send.selective && c.send.base != c.send.high:
-		c.send.mode = asking
-		c.send.heard = false
-		c.send.probe = true
-	default:
-		c.goBack()
-	}
-	c.rto.at = monotime.Never
-	if c.send.base != c.send.tail {
-		c.rto.at = now.Add(c.timer())
-	}
-}
-
-// Deadline returns when Advance has something to do.
-func (c *Conn) Deadline() monotime.Time {
-	at := c.rto.at.Min(c.recv.ackAt).Min(c.live.pulse.Deadline()).Min(c.path.search.at)
-	if c.send.paced {
-		at = at.Min(c.congestion.pace)
-	}
-	return at
-}
-
-// Await says whether something is awaited from the peer. While it is, the peer
-// is probed when it is silent, and dead when it stays so.
-func (c *Conn) Await(now monotime.Time, on bool) { c.live.pulse.Watch(now, on) }
-
-// Silent reports whether nothing has come from the peer for the liveness time
-// although something was awaited; see Pulse.
-func (c *Conn) Silent() bool { return c.live.pulse.Silent() }

@@ -58,7 +58,8 @@ func (c *crowd) leave(p *Conn) {
 	if !p.crowd.in {
 		return
 	}
-	prev, next := p.crowd.prev, p.crowd.next
+	prev := p.crowd.prev
+	next := p.crowd.next
 	if prev == nil {
 		c.first = next
 	} else {

@@ -22,7 +22,8 @@ func (r *rig) encrypt(keyBits uint8) {
 // keys change: every 64 packets, so that resent, late and damaged ones meet three of them.
 func TestEncryptedOverBadNetworks(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
-		r := newRig(t, seed, Config{Window: 32, Selective: seed%2 == 0}, faults{lose: 0.1, repeat: 0.05, corrupt: 0.05, delay: time.Millisecond})
+		r := newRig(t, seed, Config{Window: 32, Selective: seed%2 == 0},
+			faults{lose: 0.1, repeat: 0.05, corrupt: 0.05, delay: time.Millisecond})
 		r.encrypt(6)
 		r.run(200, 200)
 		for i, e := range r.ends {
@@ -117,7 +118,8 @@ func TestEncryptedBatch(t *testing.T) {
 			for _, p := range out[:n] {
 				total += len(p.Header)
 				frame, err := to.Recv(1, p.Header, Encrypted, true)
-				if f, payload, _ := wire.ParsePush(frame); err != nil || int(f.Op) != got || len(payload) != size || payload[size-1] != byte(got) {
+				if f, payload, _ := wire.ParsePush(frame); err != nil || int(f.Op) != got || len(payload) != size ||
+					payload[size-1] != byte(got) {
 					t.Fatalf("%d bytes: packet %d is %+v, %v", size, got, f, err)
 				}
 				got++

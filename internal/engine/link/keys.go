@@ -6,8 +6,6 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/binary"
-
-	"weft/internal/mutant"
 )
 
 // A direction is from one process of a job to another. Incarnations are drawn anew
@@ -31,8 +29,9 @@ const keySize = 16 // AES-128
 
 // derive returns so many bytes of HKDF-SHA-256 for a purpose, and a number of keys for it.
 func (d direction) derive(root []byte, label string, size int, number ...uint64) []byte {
-	if mutant.On(mutant.OldIncarnation) {
-		d.srcIncarnation, d.dstIncarnation = 0, 0
+	if takesOldIncarnations() {
+		d.srcIncarnation = 0
+		d.dstIncarnation = 0
 	}
 	info := append(make([]byte, 0, 64), label...)
 	info = binary.LittleEndian.AppendUint64(info, d.job)

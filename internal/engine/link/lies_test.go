@@ -12,9 +12,11 @@ import (
 // and counts the data packets that it sends then.
 func (r *rig) lie(counter uint64, k wire.Kind, ack uint32, bits ...byte) (data []uint32) {
 	r.t.Helper()
-	from, to := r.ends[1], r.ends[0]
+	from := r.ends[1]
+	to := r.ends[0]
 	pkt := wire.Link{
-		Kind: k, Src: 1, Dst: 0, Job: job, Incarnation: life(1), Seq: to.conn.cfg.FirstSeq + 1000, Ack: ack, Counter: counter, Flags: to.conn.flags(),
+		Kind: k, Src: 1, Dst: 0, Job: job, Incarnation: life(1), Seq: to.conn.cfg.FirstSeq + 1000, Ack: ack,
+		Counter: counter, Flags: to.conn.flags(),
 	}.Append(nil)
 	if k == wire.KindSelect {
 		pkt = append(pkt, append(bits, make([]byte, wire.SelectSize-len(bits))...)...)
@@ -74,11 +76,15 @@ func TestLies(t *testing.T) {
 			{name: "GO of old", after: 3, kind: wire.KindGo, ack: 2, left: 2},
 			{name: "GO of what was not sent", kind: wire.KindGo, ack: 6, left: 5},
 			{name: "PROBE", after: 3, kind: wire.KindProbe, ack: 2, left: 2},
-			{name: "SELECT", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{2}, left: 4, again: []uint32{1, 2}},
-			{name: "SELECT of old", cfg: Config{Selective: true}, after: 3, kind: wire.KindSelect, ack: 2, bits: []byte{2}, left: 2},
-			{name: "SELECT of the last", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{4}, left: 4, again: []uint32{1, 2, 3}},
+			{name: "SELECT", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{2}, left: 4,
+				again: []uint32{1, 2}},
+			{name: "SELECT of old", cfg: Config{Selective: true}, after: 3, kind: wire.KindSelect, ack: 2, bits: []byte{2},
+				left: 2},
+			{name: "SELECT of the last", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{4}, left: 4,
+				again: []uint32{1, 2, 3}},
 			{name: "SELECT of more", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{8 + 16}, left: 4},
-			{name: "SELECT of what was not sent", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 6, bits: []byte{255}, left: 5},
+			{name: "SELECT of what was not sent", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 6,
+				bits: []byte{255}, left: 5},
 		} {
 			c.cfg.FirstSeq = first
 			r := newRig(t, 1, c.cfg, faults{})
@@ -93,7 +99,8 @@ func TestLies(t *testing.T) {
 			r.now = r.now.Add(time.Millisecond)
 			r.lie(1, wire.KindAck, first+c.after)
 			again := r.lie(2, c.kind, first+uint32(c.ack), c.bits...)
-			if left := int(conn.send.tail - conn.send.base); left != c.left || conn.Stopped() != c.stopped || !same(again, c.again) {
+			if left := int(conn.send.tail - conn.send.base); left != c.left || conn.Stopped() != c.stopped ||
+				!same(again, c.again) {
 				t.Errorf("%s, numbers from %d on: %d packets are not acknowledged, want %d; sent again %v, want %v; stopped %v",
 					c.name, first, left, c.left, again, c.again, conn.Stopped())
 			}
@@ -176,9 +183,11 @@ func TestReplayWindow(t *testing.T) {
 		fresh   bool
 	}{
 		{0, false}, {1, true}, {1, false}, {3, true}, {2, true}, {2, false}, {64, true}, {63, true}, {64, false}, {65, true},
-		{2000, true}, {2000, false}, {2000 - replaySize, false}, {2000 - replaySize + 1, true}, {2000 - replaySize + 1, false},
+		{2000, true}, {2000, false}, {2000 - replaySize, false}, {2000 - replaySize + 1, true},
+		{2000 - replaySize + 1, false},
 		{1999, true}, {2000 + replaySize, true}, {2000, false}, {2001, true}, {2001, false},
-		{1 << 20, true}, {1<<20 - 1, true}, {1<<20 - replaySize + 1, true}, {1<<20 - replaySize, false}, {1<<20 + 64, true}, {1 << 20, false}, {1<<20 + 1, true},
+		{1 << 20, true}, {1<<20 - 1, true}, {1<<20 - replaySize + 1, true}, {1<<20 - replaySize, false}, {1<<20 + 64, true},
+		{1 << 20, false}, {1<<20 + 1, true},
 		{1<<20 + replaySize + 63, true}, {1<<20 + 64, false}, {1<<20 + 65, true},
 	} {
 		if got := w.fresh(c.counter); got != c.fresh {
@@ -220,7 +229,8 @@ func TestKeptBounds(t *testing.T) {
 		}{{1, 1}, {maxKept - 1, 2}, {maxKept, 2}, {1 << 30, 2}, {maxKept - 1, 2}, {2, 3}} {
 			conn.receive(r.now, first+c.ahead, []byte{1, byte(c.ahead)}, true)
 			if conn.recv.kept.count != c.count {
-				t.Errorf("%d packets ahead of the one that is missing: %d are kept, want %d", c.ahead, conn.recv.kept.count, c.count)
+				t.Errorf("%d packets ahead of the one that is missing: %d are kept, want %d", c.ahead, conn.recv.kept.count,
+					c.count)
 			}
 		}
 		if conn.Stats().Repeats != 1 {
@@ -387,6 +397,7 @@ func TestAcknowledgedBeforeSent(t *testing.T) {
 	var out [3]Packet
 	conn.Output(r.now, out[:])
 	if got := r.lie(1, wire.KindAck, 4); conn.send.base != 0 || !same(got, []uint32{3, 4}) {
-		t.Errorf("an acknowledgement of 4 when 3 have been sent: %v are sent, the oldest on its way is %d", got, conn.send.base)
+		t.Errorf("an acknowledgement of 4 when 3 have been sent: %v are sent, the oldest on its way is %d", got,
+			conn.send.base)
 	}
 }

@@ -24,7 +24,8 @@ func TestPerfectNetwork(t *testing.T) {
 // Whatever the network does, every frame arrives once and in order.
 func TestFaultyNetwork(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
-		r := newRig(t, seed, Config{Selective: seed%2 == 0}, faults{lose: 0.2, repeat: 0.2, corrupt: 0.05, delay: 300 * time.Microsecond})
+		r := newRig(t, seed, Config{Selective: seed%2 == 0},
+			faults{lose: 0.2, repeat: 0.2, corrupt: 0.05, delay: 300 * time.Microsecond})
 		r.run(150, 150)
 		if r.ends[0].conn.Stats().Resent == 0 {
 			t.Errorf("nothing was resent: the network is not faulty: %s", r)
@@ -140,7 +141,8 @@ func TestSilenceIsNoticed(t *testing.T) {
 func TestForgeries(t *testing.T) {
 	r := newRig(t, 1, Config{}, faults{})
 	r.run(5, 5)
-	a, b := r.ends[0], r.ends[1]
+	a := r.ends[0]
+	b := r.ends[1]
 	head, payload := frame(0, 5)
 	a.conn.Queue(r.now, head, payload)
 	var out [4]Packet
@@ -215,7 +217,8 @@ func noAllocation(t *testing.T, g Guard) {
 		e.conn.Guard(g)
 	}
 	r.run(300, 300)
-	a, b := r.ends[0], r.ends[1]
+	a := r.ends[0]
+	b := r.ends[1]
 	head, payload := frame(0, 39)
 	var out [4]Packet
 	pkt := make([]byte, 0, 4096)

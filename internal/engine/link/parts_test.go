@@ -68,7 +68,8 @@ func TestLyingParts(t *testing.T) {
 	}
 	for _, b := range [][]byte{
 		parts[0], parts[0], others[1], others[1], parts[1][:len(parts[1])-1], nil, parts[0][:wire.PartSize],
-		lie(1, 2000, partBytes), lie(0, 2000, 1999), lie(0, 0, 0), lie(0, 5, 6), lie(1<<16-1, 1<<16-1, 0), lie(partBytes, partBytes, 0),
+		lie(1, 2000, partBytes), lie(0, 2000, 1999), lie(0, 0, 0), lie(0, 5, 6), lie(1<<16-1, 1<<16-1, 0),
+		lie(partBytes, partBytes, 0),
 	} {
 		if frame := c.assemble(7, b); frame != nil {
 			t.Errorf("%x… makes a frame of %d bytes", b[:min(len(b), 16)], len(frame))

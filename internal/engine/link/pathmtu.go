@@ -82,7 +82,8 @@ func (p *pathMTU) arrived(now monotime.Time, size, times int) bool {
 	case size <= p.floor():
 		return false
 	case times <= whole:
-		p.late, p.lost = false, 0
+		p.late = false
+		p.lost = 0
 		return false
 	case size > p.now:
 		return false // that is known
@@ -90,7 +91,8 @@ func (p *pathMTU) arrived(now monotime.Time, size, times int) bool {
 	if p.lost++; p.lost < mostLost {
 		return false
 	}
-	p.late, p.lost = false, 0
+	p.late = false
+	p.lost = 0
 	p.now = p.floor()
 	p.begin(now)
 	return true
@@ -106,7 +108,10 @@ func (p *pathMTU) begin(now monotime.Time) {
 // next tries the next length, or ends the search for a while.
 func (p *pathMTU) next(now monotime.Time) {
 	s := &p.search
-	s.probe, s.tries, s.due, s.at = 0, 0, false, monotime.Never
+	s.probe = 0
+	s.tries = 0
+	s.due = false
+	s.at = monotime.Never
 	switch {
 	case s.low >= p.most:
 		return
@@ -129,10 +134,14 @@ func (p *pathMTU) advance(now monotime.Time) {
 	case now.Before(s.at):
 		return
 	case s.probe == 0: // has the path become wider? What did not arrive is tried again
-		s.probe, s.tries, s.due, s.at = s.high, 0, true, monotime.Never
+		s.probe = s.high
+		s.tries = 0
+		s.due = true
+		s.at = monotime.Never
 		s.high = p.most + 1
 	case s.tries < mostTries:
-		s.due, s.at = true, monotime.Never
+		s.due = true
+		s.at = monotime.Never
 	default:
 		s.high = s.probe
 		p.next(now)
@@ -157,8 +166,10 @@ func (p *pathMTU) proved(now monotime.Time, size int) {
 	if size <= p.now || size > s.longest {
 		return // that was known, or not asked
 	}
-	s.low, p.now = size, size
-	p.late, p.lost = false, 0
+	s.low = size
+	p.now = size
+	p.late = false
+	p.lost = 0
 	p.wait = min(firstRaise, p.raise)
 	if s.high <= size {
 		s.high = p.most + 1

@@ -184,7 +184,8 @@ func TestLostProbes(t *testing.T) {
 	p.limit(0, 1500)
 	p.now = p.floor()
 	p.begin(0)
-	now, sent := monotime.Time(0), 0
+	now := monotime.Time(0)
+	sent := 0
 	play := func(until monotime.Time, arrives func(size int) bool) {
 		for {
 			if s := &p.search; !s.due {

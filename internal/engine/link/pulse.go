@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"weft/internal/monotime"
-	"weft/internal/mutant"
 )
 
 // A Pulse watches whether a peer lives: whoever has been silent for the liveness time,
@@ -27,7 +26,8 @@ func NewPulse(cfg *Config) Pulse {
 
 // Watch begins or ends the watch.
 func (p *Pulse) Watch(now monotime.Time, on bool) {
-	p.silent, p.at = 0, monotime.Never
+	p.silent = 0
+	p.at = monotime.Never
 	if on && p.liveness > 0 {
 		p.at = now.Add(p.quarter())
 	}
@@ -39,7 +39,8 @@ func (p *Pulse) quarter() time.Duration { return max(p.liveness/quarters, 1) }
 // Heard says that something has come from the peer.
 func (p *Pulse) Heard(now monotime.Time) {
 	if p.at != monotime.Never {
-		p.silent, p.at = 0, now.Add(p.quarter())
+		p.silent = 0
+		p.at = now.Add(p.quarter())
 	}
 }
 
@@ -51,7 +52,7 @@ func (p *Pulse) Advance(now monotime.Time) (ask bool) {
 	}
 	p.silent++
 	p.at = now.Add(p.quarter())
-	return !mutant.On(mutant.NoProbe)
+	return !neverAsks()
 }
 
 // Silent reports whether the peer is dead.

@@ -49,7 +49,10 @@ type Lane interface {
 
 // Through makes frames that fit into room bytes go straight to a lane; nil
 // ends that. It counts them.
-func (q *Queue) Through(lane Lane, room int) { q.lane, q.room = lane, room }
+func (q *Queue) Through(lane Lane, room int) {
+	q.lane = lane
+	q.room = room
+}
 
 // Active lists the queues that have frames to send, in the order in which they
 // got them.
@@ -89,7 +92,11 @@ func (q *Queue) PushLast(head []byte, urgent bool) {
 func (q *Queue) add(c class, head, payload []byte, urgent bool) *item {
 	it := q.waiting[c].add()
 	it.size = uint8(copy(it.head[:], head))
-	it.urgent, it.last, it.number, it.payload, it.sent = urgent, false, q.number, payload, 0
+	it.urgent = urgent
+	it.last = false
+	it.number = q.number
+	it.payload = payload
+	it.sent = 0
 	q.number++
 	q.count++
 	if !q.listed {
@@ -256,7 +263,8 @@ func (a *Active) Remove() *Queue {
 	if a.first == nil {
 		a.last = nil
 	}
-	q.next, q.listed = nil, false
+	q.next = nil
+	q.listed = false
 	return q
 }
 

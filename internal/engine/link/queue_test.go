@@ -35,7 +35,8 @@ func push(q *Queue, op uint32, off uint64, payload []byte) {
 // A frame is cut where a packet is full, and not before.
 func TestCut(t *testing.T) {
 	for n, want := range map[int]string{
-		0: "[7+0 end]", 9: "[7+9 end]", 10: "[7+10 end]", 11: "[7+10 17+1 end]", 20: "[7+10 17+10 end]", 21: "[7+10 17+10 27+1 end]",
+		0: "[7+0 end]", 9: "[7+9 end]", 10: "[7+10 end]", 11: "[7+10 17+1 end]", 20: "[7+10 17+10 end]",
+		21: "[7+10 17+10 27+1 end]",
 	} {
 		q := NewQueue(1, new(Active))
 		push(q, 1, 7, make([]byte, n))
@@ -47,18 +48,23 @@ func TestCut(t *testing.T) {
 
 // What is dropped or detached does not leave, and everything else does, in order.
 func TestQueueFilters(t *testing.T) {
-	a, b := make([]byte, 4, 8), make([]byte, 3)
+	a := make([]byte, 4, 8)
+	b := make([]byte, 3)
 	for name, c := range map[string]struct {
 		filter func(q *Queue) string
 		left   string
 	}{
-		"one operation":  {func(q *Queue) string { return fmt.Sprint(q.Drop(wire.TypePush, 2)) }, "true[0+4 end 2+4 end 3+3 end]"},
-		"another type":   {func(q *Queue) string { return fmt.Sprint(q.Drop(wire.TypePull, 2)) }, "false[0+4 end 1+3 end 2+4 end 3+3 end]"},
-		"none":           {func(q *Queue) string { return fmt.Sprint(q.Drop(wire.TypePush, 9)) }, "false[0+4 end 1+3 end 2+4 end 3+3 end]"},
-		"an array":       {func(q *Queue) string { return fmt.Sprint(q.Detach(a[1:2])) }, "[1 3][1+3 end 3+3 end]"},
-		"nobody's array": {func(q *Queue) string { return fmt.Sprint(q.Detach(make([]byte, 4))) }, "[][0+4 end 1+3 end 2+4 end 3+3 end]"},
-		"no array":       {func(q *Queue) string { return fmt.Sprint(q.Detach(nil)) }, "[][0+4 end 1+3 end 2+4 end 3+3 end]"},
-		"all":            {func(q *Queue) string { q.Clear(); return "" }, "[]"},
+		"one operation": {func(q *Queue) string { return fmt.Sprint(q.Drop(wire.TypePush, 2)) },
+			"true[0+4 end 2+4 end 3+3 end]"},
+		"another type": {func(q *Queue) string { return fmt.Sprint(q.Drop(wire.TypePull, 2)) },
+			"false[0+4 end 1+3 end 2+4 end 3+3 end]"},
+		"none": {func(q *Queue) string { return fmt.Sprint(q.Drop(wire.TypePush, 9)) },
+			"false[0+4 end 1+3 end 2+4 end 3+3 end]"},
+		"an array": {func(q *Queue) string { return fmt.Sprint(q.Detach(a[1:2])) }, "[1 3][1+3 end 3+3 end]"},
+		"nobody's array": {func(q *Queue) string { return fmt.Sprint(q.Detach(make([]byte, 4))) },
+			"[][0+4 end 1+3 end 2+4 end 3+3 end]"},
+		"no array": {func(q *Queue) string { return fmt.Sprint(q.Detach(nil)) }, "[][0+4 end 1+3 end 2+4 end 3+3 end]"},
+		"all":      {func(q *Queue) string { q.Clear(); return "" }, "[]"},
 	} {
 		q := NewQueue(1, new(Active))
 		for range 3 { // so that its ring has gone round
@@ -117,7 +123,8 @@ func (l *lane) Push(header, payload []byte, urgent bool) bool {
 // A frame goes through the lane if it fits into a packet, there is room, and nothing
 // waits before it.
 func TestLane(t *testing.T) {
-	q, l := NewQueue(1, new(Active)), &lane{room: 2}
+	q := NewQueue(1, new(Active))
+	l := &lane{room: 2}
 	q.Through(l, wire.PushSize+10)
 	for _, c := range []struct{ size, waits int }{{10, 0}, {11, 1}, {10, 2}} {
 		if push(q, 1, 0, make([]byte, c.size)); q.Len() != c.waits {
@@ -144,15 +151,19 @@ func TestLane(t *testing.T) {
 // numbers wrap.
 func TestFollows(t *testing.T) {
 	for _, first := range []uint32{0, ^uint32(0) - 1} {
-		q, resumed := NewQueue(1, new(Active)), 0
+		q := NewQueue(1, new(Active))
+		resumed := 0
 		q.Resume = func() { resumed++ }
-		q.turn, q.entered = first, first
+		q.turn = first
+		q.entered = first
 		before := q.Last()
-		one, two := q.Wait(), q.Wait()
+		one := q.Wait()
+		two := q.Wait()
 		for _, c := range []struct {
 			entered uint32
 			follows [3]bool
-		}{{before, [3]bool{true, false, false}}, {one, [3]bool{true, true, false}}, {one, [3]bool{true, true, false}}, {two, [3]bool{true, true, true}}} {
+		}{{before, [3]bool{true, false, false}}, {one, [3]bool{true, true, false}}, {one, [3]bool{true, true, false}}, {two,
+			[3]bool{true, true, true}}} {
 			q.Entered(c.entered)
 			if got := [3]bool{q.Follows(before), q.Follows(one), q.Follows(two)}; got != c.follows {
 				t.Errorf("from %d on, entered up to %d: %v, want %v", first, c.entered, got, c.follows)

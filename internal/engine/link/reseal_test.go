@@ -10,7 +10,8 @@ import (
 // What is good for one Self is made good for the other, with a tag or a checksum, short
 // and with a payload that has a tag of its own; what is not good stays so.
 func TestReseal(t *testing.T) {
-	secret, other := []byte("secret"), []byte("other")
+	secret := []byte("secret")
+	other := []byte("other")
 	r := NewResealer(NewSelf(7, 2, 20, secret), NewSelf(7, 2, 20, other))
 	there := NewSelf(7, 2, 20, other)
 	for _, guard := range []Guard{Tagged, Checked, Encrypted} {

@@ -217,7 +217,8 @@ func (r *rig) step() bool {
 // run runs until both ends have everything, and returns the virtual time it
 // took.
 func (r *rig) run(a, b int) time.Duration {
-	r.ends[0].todo, r.ends[1].todo = a, b
+	r.ends[0].todo = a
+	r.ends[1].todo = b
 	start := r.now
 	for steps := 0; !r.done(uint64(a), uint64(b)); steps++ {
 		if steps > 1<<20 || !r.step() {

@@ -42,13 +42,15 @@ func (s *signer) seal(dst []byte, counter uint64, front, payload []byte) []byte 
 	k := s.key(counter)
 	s.keep(k)
 	s.self.scratch.count(counter)
-	header, plain := dst[:wire.TagAt], dst[wire.TagAt:]
+	header := dst[:wire.TagAt]
+	plain := dst[wire.TagAt:]
 	return k.aead.Seal(header, s.self.scratch.nonce[:], plain, header)
 }
 
 // unseal returns the frame of an encrypted packet.
 func (s *signer) unseal(counter uint64, pkt []byte) (frame []byte, ok bool) {
-	header, sealed := pkt[:wire.TagAt], pkt[wire.TagAt:]
+	header := pkt[:wire.TagAt]
+	sealed := pkt[wire.TagAt:]
 	if cap(s.self.plain) < len(sealed) {
 		s.self.plain = make([]byte, 0, len(sealed))
 	}

@@ -3,7 +3,6 @@ package link
 import (
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
-	"weft/internal/mutant"
 )
 
 // maxKept is how far beyond the packet that is missing others are kept: as many
@@ -59,7 +58,8 @@ func (c *Conn) keep(seq uint32, frame []byte) {
 	}
 	b := []byte{}
 	if n := len(k.spare); n > 0 {
-		b, k.spare = k.spare[n-1], k.spare[:n-1]
+		b = k.spare[n-1]
+		k.spare = k.spare[:n-1]
 	}
 	k.frames[seq%maxKept] = append(b[:0], frame...)
 	k.count++
@@ -81,16 +81,18 @@ func (c *Conn) keep(seq uint32, frame []byte) {
 func (c *Conn) Kept(now monotime.Time, room bool) []byte {
 	k := &c.recv.kept
 	if k.shelf != nil && k.lent != nil {
-		k.spare, k.lent = append(k.spare, k.lent), nil
+		k.spare = append(k.spare, k.lent)
+		k.lent = nil
 	}
-	if mutant.On(mutant.KeptEarly) && !k.has(c.recv.expected) && k.has(c.recv.expected+1) {
+	if deliversKeptEarly() && !k.has(c.recv.expected) && k.has(c.recv.expected+1) {
 		c.recv.expected++
 	}
 	if !k.has(c.recv.expected) {
 		return nil // nearly always
 	}
 	if !room {
-		c.recv.stopped, c.recv.gapTold = true, true
+		c.recv.stopped = true
+		c.recv.gapTold = true
 		c.due[wire.KindStop] = true
 		c.stats.Stops++
 		c.counts.Received.Refused++
@@ -125,7 +127,9 @@ func (c *Conn) selected(now monotime.Time, bits []byte) {
 			end = seq
 		}
 	}
-	first, some, soon := c.send.base, 0, 2*c.rto.srtt+4*c.rto.rttvar
+	first := c.send.base
+	some := 0
+	soon := 2*c.rto.srtt + 4*c.rto.rttvar
 	if c.rto.srtt == 0 {
 		soon = c.cfg.RTOMin // each answer to what is repeated must not repeat it
 	}

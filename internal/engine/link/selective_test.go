@@ -42,7 +42,8 @@ func TestSelectiveRepeatUnderLoss(t *testing.T) {
 		r.run(n, 0)
 		return r.ends[0].conn.Stats().Resent
 	}
-	back, selective := resent(Config{Window: 64}), resent(Config{Window: 64, Selective: true})
+	back := resent(Config{Window: 64})
+	selective := resent(Config{Window: 64, Selective: true})
 	if selective > n/40 || back < 10*selective {
 		t.Errorf("go-back-N resent %d, selective repeat %d", back, selective)
 	}

@@ -46,7 +46,8 @@ func NewSelf(job uint64, rank uint32, incarnation uint64, secret []byte) *Self {
 	if err != nil {
 		panic(err) // only where SHA-256 is not to be had
 	}
-	return &Self{job: job, rank: rank, incarnation: max(incarnation, 1), root: root, keyBits: keyBits, since: monotime.Never}
+	return &Self{job: job, rank: rank, incarnation: max(incarnation, 1), root: root, keyBits: keyBits,
+		since: monotime.Never}
 }
 
 // Since says that packets which links are handed from now on may have come at any time

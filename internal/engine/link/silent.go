@@ -16,8 +16,10 @@ func (c *Conn) rest() {
 	if busy || c.send.base != c.send.tail || c.recv.kept.count > 0 {
 		return
 	}
-	c.send.slots, c.sent = nil, nil
-	c.recv.kept, c.recv.assemblies = kept{last: c.recv.kept.last, untold: c.recv.kept.untold}, nil
+	c.send.slots = nil
+	c.sent = nil
+	c.recv.kept = kept{last: c.recv.kept.last, untold: c.recv.kept.untold}
+	c.recv.assemblies = nil
 	c.auth.out.silence(true)
 	c.auth.in.silence(true)
 	if c.auth.replay.seen != nil {

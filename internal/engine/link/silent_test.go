@@ -55,7 +55,8 @@ func TestRest(t *testing.T) {
 			t.Helper()
 			for i, e := range r.ends {
 				c := e.conn
-				if c.Resting() != want || want && (c.send.slots != nil || c.recv.kept.shelf != nil || c.auth.out.keys != nil || c.auth.in.keys != nil) {
+				if c.Resting() != want || want &&
+					(c.send.slots != nil || c.recv.kept.shelf != nil || c.auth.out.keys != nil || c.auth.in.keys != nil) {
 					t.Errorf("guard %v: end %d rests: %v, want %v", g, i, c.Resting(), want)
 				}
 			}

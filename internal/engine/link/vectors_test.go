@@ -65,12 +65,15 @@ func TestPacketVectors(t *testing.T) {
 		guard   Guard
 		counter uint64 // before the packet
 		want    string
-	}{{Tagged, 6, vectorTagged}, {Checked, 6, vectorChecked}, {Encrypted, 6, vectorEncrypted}, {Encrypted, 1<<24 + 6, vectorLater}} {
-		guard, want := v.guard, v.want
+	}{{Tagged, 6, vectorTagged}, {Checked, 6, vectorChecked}, {Encrypted, 6, vectorEncrypted}, {Encrypted, 1<<24 + 6,
+		vectorLater}} {
+		guard := v.guard
+		want := v.want
 		self := NewSelf(vectorJob, 1, vectorSender, vectorSecret())
 		c := NewConn(&cfg, self, 2, vectorReceiver)
 		c.Guard(guard)
-		c.recv.expected, c.auth.counter = 6, v.counter
+		c.recv.expected = 6
+		c.auth.counter = v.counter
 		c.Queue(1, wire.Bye{}.Append(nil), nil)
 		var out [1]Packet
 		c.Output(1, out[:])
@@ -91,7 +94,8 @@ func TestPacketVectors(t *testing.T) {
 // A long payload has a tag of its own under the back key.
 func TestTwoTagsVector(t *testing.T) {
 	c := NewConn(&Config{FirstSeq: 6}, NewSelf(vectorJob, 1, vectorSender, vectorSecret()), 2, vectorReceiver)
-	c.recv.expected, c.auth.counter = 6, 7
+	c.recv.expected = 6
+	c.auth.counter = 7
 	payload := make([]byte, 300)
 	for i := range payload {
 		payload[i] = byte(i)
@@ -120,7 +124,8 @@ func TestKeysDiffer(t *testing.T) {
 	root := NewSelf(vectorJob, 1, vectorSender, vectorSecret()).root
 	d := direction{vectorJob, 1, 2, vectorSender, vectorReceiver}
 	all := []direction{
-		d, {d.job + 1, 1, 2, vectorSender, vectorReceiver}, {d.job, 2, 1, vectorSender, vectorReceiver}, {d.job, 1, 3, vectorSender, vectorReceiver},
+		d, {d.job + 1, 1, 2, vectorSender, vectorReceiver}, {d.job, 2, 1, vectorSender, vectorReceiver},
+		{d.job, 1, 3, vectorSender, vectorReceiver},
 		{d.job, 2, 1, vectorReceiver, vectorSender}, // the way back
 		{d.job, 1, 2, vectorSender + 1, vectorReceiver}, {d.job, 1, 2, vectorSender, vectorReceiver + 1<<32},
 	}

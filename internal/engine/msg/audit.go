@@ -34,7 +34,8 @@ func (l *Layer) Unfinished() (lines []string) {
 			})
 		}
 		if len(p.owed) > 0 {
-			add("channel %d: of %d bytes to receive into %d are used and %d promised", channel, p.cfg.RecvBuffer, p.recv.used, p.promised)
+			add("channel %d: of %d bytes to receive into %d are used and %d promised", channel, p.cfg.RecvBuffer, p.recv.used,
+				p.promised)
 		}
 		if p.send.used != 0 && len(lines) == 0 {
 			add("channel %d: %d bytes of the send buffer are in use for nothing", channel, p.send.used)
@@ -99,14 +100,18 @@ func (l *Layer) Waiting() (lines []string) {
 
 // Fingerprint writes the state of the layer.
 func (l *Layer) Fingerprint(w io.Writer) {
-	fmt.Fprintln(w, l.Stats, l.early, l.token, len(l.gone), len(l.waiting), l.sends.Len(), l.fetching.Len(), len(l.keeping), l.done.Len())
+	fmt.Fprintln(w, l.Stats, l.early, l.token, len(l.gone), len(l.waiting), l.sends.Len(), l.fetching.Len(),
+		len(l.keeping), l.done.Len())
 	for _, channel := range l.channels() {
 		p := l.ports[channel]
-		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed), p.posted.Len(), p.awaiting.Len(), p.freezing.frozen, p.freezing.number, p.freezing.left)
+		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed),
+			p.posted.Len(), p.awaiting.Len(), p.freezing.frozen, p.freezing.number, p.freezing.left)
 		for _, rank := range sortedKeys(p.pairs) {
 			d := p.pairs[rank]
-			fmt.Fprintln(w, rank, d.base, d.sent, d.next, d.queued, d.inFlight, d.credit, d.asked, d.urged, d.askBytes, d.refused, d.refusedAt,
-				d.backoff, d.resendAt, d.waiting.Len(), len(d.flushes), d.expected, d.told, d.turned, d.total, d.got, d.owes, d.called, d.granted, d.due, d.fenced)
+			fmt.Fprintln(w, rank, d.base, d.sent, d.next, d.queued, d.inFlight, d.credit, d.asked, d.urged, d.askBytes,
+				d.refused, d.refusedAt,
+				d.backoff, d.resendAt, d.waiting.Len(), len(d.flushes), d.expected, d.told, d.turned, d.total, d.got,
+				d.owes, d.called, d.granted, d.due, d.fenced)
 		}
 	}
 }

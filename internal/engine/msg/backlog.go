@@ -49,6 +49,7 @@ func (p *Port) lose(d *pair, cause error) {
 		return
 	}
 	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && d.base != d.next {
-		p.layer.lost = append(p.layer.lost, Backlog{Channel: p.channel, Rank: d.rank, Messages: int(d.next - d.base), Left: true})
+		p.layer.lost = append(p.layer.lost,
+			Backlog{Channel: p.channel, Rank: d.rank, Messages: int(d.next - d.base), Left: true})
 	}
 }

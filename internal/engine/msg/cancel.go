@@ -55,7 +55,8 @@ func (p *Port) cancelRecv(op *Op) {
 	if p.layer.fetching.Remove(&op.link) {
 		if o := &op.Offer; op.got == o.Total && o.kept == nil {
 			o.kept = &kept{from: o.From, token: o.Token, bytes: append([]byte(nil), op.Buf[:o.Total]...)}
-			o.Mem, o.Addr = 0, 0 // it is here
+			o.Mem = 0
+			o.Addr = 0 // it is here
 			p.layer.keeping = append(p.layer.keeping, o.kept)
 		}
 		p.Decline(op)
@@ -92,7 +93,9 @@ func (p *Port) decline(o Offer) {
 	}
 	p.layer.Stats.Received--
 	b := p.recv.get(0) // beyond the limit if need be
-	b.from, b.kind, b.offer = o.From, announced, o
+	b.from = o.From
+	b.kind = announced
+	b.offer = o
 	p.putBack(p.pair(b.from), b)
 	p.serve(b)
 	p.arrival()
@@ -122,11 +125,17 @@ func (p *Port) putBack(d *pair, b *Block) {
 		earlier = m
 	}
 	if earlier == nil {
-		b.prev, b.next, b.follower = nil, p.arrived, d.oldest
-		p.arrived, d.oldest = b, b
+		b.prev = nil
+		b.next = p.arrived
+		b.follower = d.oldest
+		p.arrived = b
+		d.oldest = b
 	} else {
-		b.prev, b.next, b.follower = earlier, earlier.next, earlier.follower
-		earlier.next, earlier.follower = b, b
+		b.prev = earlier
+		b.next = earlier.next
+		b.follower = earlier.follower
+		earlier.next = b
+		earlier.follower = b
 	}
 	if b.next == nil {
 		p.newer = b

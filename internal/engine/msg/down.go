@@ -5,7 +5,6 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
-	"weft/internal/mutant"
 )
 
 // Down tells the layer that a peer has gone, and why. What arrived from it can
@@ -56,7 +55,7 @@ func (p *Port) abandon(d *pair, cause error) {
 	p.lose(d, cause)
 	p.unsend(d, cause, p.send.put)
 	p.dropPartial(d)
-	if !mutant.On(mutant.PromiseKept) {
+	if !keepsPromisesToDead() {
 		p.admitted(d)
 	}
 	p.dropAnnounced(d)
@@ -74,7 +73,12 @@ func (p *Port) unsend(d *pair, cause error, give func(*Block)) {
 		}
 		*d.entry(d.base) = entry{}
 	}
-	d.sent, d.asked, d.urged, d.queued, d.inFlight, d.refused = d.next, d.next, d.next, 0, 0, false
+	d.sent = d.next
+	d.asked = d.next
+	d.urged = d.next
+	d.queued = 0
+	d.inFlight = 0
+	d.refused = false
 	p.layer.stopTimer(d)
 	for len(d.flushes) > 0 {
 		op := d.flushes[0].op
@@ -101,7 +105,8 @@ func (p *Port) dropAnnounced(d *pair) {
 // filter forgets the messages of a pair for which drop reports true.
 func (p *Port) filter(d *pair, drop func(*Block) bool) {
 	b := d.oldest
-	d.oldest, d.newest = nil, nil
+	d.oldest = nil
+	d.newest = nil
 	for b != nil {
 		next := b.follower
 		b.follower = nil
@@ -110,9 +115,11 @@ func (p *Port) filter(d *pair, drop func(*Block) bool) {
 			p.unlink(b)
 			p.Release(b)
 		case d.newest == nil:
-			d.oldest, d.newest = b, b
+			d.oldest = b
+			d.newest = b
 		default:
-			d.newest.follower, d.newest = b, b
+			d.newest.follower = b
+			d.newest = b
 		}
 		b = next
 	}
@@ -163,7 +170,9 @@ func (p *Port) deathNotice(rank int, cause error) {
 		return
 	}
 	b := p.recv.get(0) // beyond the limit if need be
-	b.from, b.kind, b.err = rank, death, cause
+	b.from = rank
+	b.kind = death
+	b.err = cause
 	d := p.pair(rank)
 	for op := p.posted.First(); op != nil; op = op.link.Next() {
 		if op.Peer == Any {

@@ -7,7 +7,6 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
-	"weft/internal/mutant"
 )
 
 // A Layer is the message layer of one process: all its ports.
@@ -172,7 +171,7 @@ func (l *Layer) recvControl(now monotime.Time, from int, frame []byte) error {
 		if p := l.ports[f.Channel]; p != nil && p.revoked == nil {
 			d := p.pair(from)
 			p.onAck(d, f.Ack)
-			p.ack(d, !mutant.On(mutant.SilentAck))
+			p.ack(d, !acksSilently())
 		}
 	}
 	return nil
@@ -234,6 +233,7 @@ func (l *Layer) Advance(now monotime.Time) {
 
 // finish ends an operation that the caller waits for.
 func (l *Layer) finish(op *Op, err error) {
-	op.State, op.Err = Done, err
+	op.State = Done
+	op.Err = err
 	l.done.Push(&op.link, op)
 }

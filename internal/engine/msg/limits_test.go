@@ -251,7 +251,11 @@ func TestSendWindow(t *testing.T) {
 		d := newRig(t, 3)
 		p := d.open(Config{})
 		to := p.pair(1)
-		to.base, to.sent, to.next, to.asked, to.urged = first, first, first, first, first
+		to.base = first
+		to.sent = first
+		to.next = first
+		to.asked = first
+		to.urged = first
 		n := 0
 		for ; p.Give(1, make([]byte, 8)); n++ {
 		}
@@ -475,10 +479,12 @@ func TestConfig(t *testing.T) {
 		ok  bool
 	}{
 		{Config{}, true},
-		{Config{RecvBuffer: 2 * MaxEager}, true}, {Config{RecvBuffer: 2*MaxEager - 1}, false}, {Config{RecvBuffer: -1}, false},
+		{Config{RecvBuffer: 2 * MaxEager}, true}, {Config{RecvBuffer: 2*MaxEager - 1}, false},
+		{Config{RecvBuffer: -1}, false},
 		{Config{RecvBuffer: 1 << 31}, true}, {Config{RecvBuffer: 1<<31 + 1}, false},
 		{Config{SendBuffer: 2 * MaxEager}, true}, {Config{SendBuffer: 2*MaxEager - 1}, false},
-		{Config{MaxMessage: 1}, true}, {Config{MaxMessage: -1}, false}, {Config{MaxMessage: 1 << 40}, true}, {Config{MaxMessage: 1<<40 + 1}, false},
+		{Config{MaxMessage: 1}, true}, {Config{MaxMessage: -1}, false}, {Config{MaxMessage: 1 << 40}, true},
+		{Config{MaxMessage: 1<<40 + 1}, false},
 	} {
 		if _, err := newRig(t, 2).layer.Open(1, c.cfg); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c.cfg, err)
@@ -489,7 +495,8 @@ func TestConfig(t *testing.T) {
 // Blocks are powers of two from 64 bytes to 32 KiB; a buffer gives out what it has,
 // and makes new blocks of another class from those that are free.
 func TestPool(t *testing.T) {
-	for n, want := range map[int]int{0: 64, 1: 64, 64: 64, 65: 128, 128: 128, 129: 256, MaxEager/2 + 1: MaxEager, MaxEager: MaxEager} {
+	for n, want := range map[int]int{0: 64, 1: 64, 64: 64, 65: 128, 128: 128, 129: 256, MaxEager/2 + 1: MaxEager,
+		MaxEager: MaxEager} {
 		if got := 1 << class(n); got != want {
 			t.Errorf("%d bytes take %d, want %d", n, got, want)
 		}

@@ -61,7 +61,9 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 		p.admitted(d)
 	} else {
 		b := p.recv.get(0)
-		b.from, b.kind, b.offer = from, announced, offer
+		b.from = from
+		b.kind = announced
+		b.offer = offer
 		p.admitted(d)
 		p.deliver(d, b)
 	}
@@ -73,7 +75,8 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 // Fetch asks the sender of an Offered message for its bytes. op.Buf must have
 // room for them.
 func (p *Port) Fetch(op *Op) {
-	op.State, op.got = Pending, 0
+	op.State = Pending
+	op.got = 0
 	p.unoffer(op)
 	k := op.Offer.kept
 	if k != nil && k.settled && p.open && !p.freezing.frozen && !op.recalled {
@@ -99,7 +102,8 @@ func (p *Port) Fetch(op *Op) {
 
 // Fetched says that the caller has read an Offered message into op.Buf itself.
 func (p *Port) Fetched(op *Op) {
-	op.State, op.got = Pending, op.Offer.Total
+	op.State = Pending
+	op.got = op.Offer.Total
 	p.unoffer(op)
 	if p.rejects(op) {
 		return
@@ -124,7 +128,8 @@ func (p *Port) rejects(op *Op) bool {
 		p.Decline(op)
 	}
 	if err != nil {
-		op.State, op.Err = Done, err
+		op.State = Done
+		op.Err = err
 	}
 	return err != nil
 }
@@ -265,7 +270,8 @@ func (l *Layer) onSettled(from int, f wire.Settled) {
 // one that it was offered has given it up.
 func (p *Port) startAgain(op *Op) {
 	p.layer.Stats.Received--
-	op.State, op.Offer = Pending, Offer{}
+	op.State = Pending
+	op.Offer = Offer{}
 	if op.borrow {
 		op.Buf = nil
 	}

@@ -113,7 +113,8 @@ func (p *pool) forget(b *Block) {
 func (p *pool) put(b *Block) {
 	p.used -= len(b.mem)
 	b.use++
-	b.kind, b.err = message, nil
+	b.kind = message
+	b.err = nil
 	b.follower = p.free[b.class]
 	p.free[b.class] = b
 }

@@ -183,8 +183,10 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 	case p.early():
 		l.early--
 	}
-	p.cfg, p.open = cfg, true
-	p.send.limit, p.recv.limit = cfg.SendBuffer, cfg.RecvBuffer
+	p.cfg = cfg
+	p.open = true
+	p.send.limit = cfg.SendBuffer
+	p.recv.limit = cfg.RecvBuffer
 	for _, rank := range sortedKeys(l.gone) {
 		p.deathNotice(rank, l.gone[rank])
 	}

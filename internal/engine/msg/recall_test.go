@@ -25,7 +25,8 @@ func (p *Port) order() (tokens []uint32) {
 // their order at once, so that they are saved or given up with the rest of the port; a receiver that comes when
 // another program has its turn gets nothing of it.
 func TestFreezingRecallsWhatWasOffered(t *testing.T) {
-	for name, come := range map[string]func(p *Port, op *Op){"Fetch": (*Port).Fetch, "Fetched": (*Port).Fetched, "Decline": (*Port).Decline} {
+	for name, come := range map[string]func(p *Port, op *Op){"Fetch": (*Port).Fetch, "Fetched": (*Port).Fetched,
+		"Decline": (*Port).Decline} {
 		t.Run(name, func(t *testing.T) {
 			d := newRig(t, 3)
 			p := d.open(Config{})

@@ -2,7 +2,6 @@ package msg
 
 import (
 	"weft/internal/engine/wire"
-	"weft/internal/mutant"
 )
 
 // startRecv takes the oldest message that op accepts, or posts op.
@@ -13,7 +12,8 @@ func (p *Port) startRecv(op *Op) {
 	}
 	if op.Peer != Any {
 		if err := p.layer.gone[op.Peer]; err != nil {
-			op.State, op.Err = Done, err
+			op.State = Done
+			op.Err = err
 			return
 		}
 	}
@@ -52,7 +52,8 @@ func (p *Port) Next(from int) (b *Block, sender int) {
 // offer hands a message to an operation that takes it. A message that does not
 // fit into the operation's buffer stays where it is.
 func (p *Port) offer(op *Op, b *Block) {
-	op.From, op.State = b.from, Done
+	op.From = b.from
+	op.State = Done
 	switch b.kind {
 	case death:
 		op.Err = b.err
@@ -60,9 +61,11 @@ func (p *Port) offer(op *Op, b *Block) {
 		p.Release(b)
 		return
 	case announced:
-		op.N, op.Seq = b.offer.Total, b.offer.Seq
+		op.N = b.offer.Total
+		op.Seq = b.offer.Seq
 	default:
-		op.N, op.Seq = b.n, b.seq
+		op.N = b.n
+		op.Seq = b.seq
 	}
 	if op.Buf != nil && op.N > len(op.Buf) {
 		op.Err = &TooLongError{op.N, len(op.Buf), "the buffer to receive it"}
@@ -72,7 +75,8 @@ func (p *Port) offer(op *Op, b *Block) {
 	p.layer.Stats.Received++
 	switch {
 	case b.kind == announced:
-		op.State, op.Offer = Offered, b.offer
+		op.State = Offered
+		op.Offer = b.offer
 		p.offered = append(p.offered, op)
 		p.Release(b)
 	case op.Buf == nil:
@@ -86,7 +90,7 @@ func (p *Port) offer(op *Op, b *Block) {
 // Release takes back a block of the receive buffer. It reports whether that made
 // room for senders, who are told.
 func (p *Port) Release(b *Block) bool {
-	if mutant.On(mutant.CreditTwice) {
+	if releasesTwice() {
 		p.recv.used -= len(b.mem)
 	}
 	p.recv.put(b)
@@ -130,7 +134,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 		copy(d.partial.mem[f.Off:], payload)
 	}
 	d.got = int(f.Off) + len(payload)
-	if d.got == d.total || mutant.On(mutant.HalfMessage) && d.got > d.total/2 {
+	if d.got == d.total || takesHalves() && d.got > d.total/2 {
 		p.complete(d, f.AckReq)
 	}
 }
@@ -144,7 +148,9 @@ func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 	}
 	p.posted.Pop()
 	copy(op.Buf, payload)
-	op.From, op.N, op.Seq = d.rank, len(payload), d.expected
+	op.From = d.rank
+	op.N = len(payload)
+	op.Seq = d.expected
 	d.expected++
 	d.q.Counts.Received.Messages++
 	p.layer.Stats.Received++
@@ -155,7 +161,8 @@ func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 // accept finds a place for the next message of a pair: the buffer of a posted
 // receive, or a block. If there is none the message is refused.
 func (p *Port) accept(d *pair, total int) bool {
-	d.total, d.got = total, 0
+	d.total = total
+	d.got = 0
 	if op := p.match(d.rank); op != nil && op.Buf != nil && len(op.Buf) >= total && (op.Peer != Any || !p.behind(d)) {
 		p.posted.Remove(&op.link)
 		d.into = op
@@ -194,12 +201,15 @@ func (p *Port) complete(d *pair, ask bool) {
 	d.q.Counts.Received.Messages++
 	if op := d.into; op != nil {
 		d.into = nil
-		op.From, op.N, op.Seq = d.rank, d.total, seq
+		op.From = d.rank
+		op.N = d.total
+		op.Seq = seq
 		p.layer.Stats.Received++
 		p.layer.finish(op, nil)
 	} else {
 		b := d.partial
-		d.partial, b.seq = nil, seq
+		d.partial = nil
+		b.seq = seq
 		p.deliver(d, b)
 	}
 	if ask {
@@ -238,7 +248,9 @@ func (p *Port) serve(b *Block) {
 // queue appends a message to those that have arrived, and take removes one.
 // The oldest of all is also the oldest of its sender.
 func (p *Port) queue(d *pair, b *Block) {
-	b.prev, b.next, b.follower = p.newer, nil, nil
+	b.prev = p.newer
+	b.next = nil
+	b.follower = nil
 	if p.newer == nil {
 		p.arrived = b
 	} else {
@@ -275,7 +287,8 @@ func (p *Port) unlink(b *Block) {
 	} else {
 		b.next.prev = b.prev
 	}
-	b.prev, b.next = nil, nil
+	b.prev = nil
+	b.next = nil
 }
 
 // ack acknowledges what has been accepted from a pair, and tells the room left.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"weft/internal/engine/wire"
-	"weft/internal/mutant"
 )
 
 // roomFor reports whether a message of n bytes from a pair may be accepted.
@@ -17,7 +16,7 @@ func (p *Port) roomFor(d *pair, n int) bool {
 	if d.called {
 		return 1<<class(n) <= d.granted || p.recv.fits(n, p.promised-d.granted)
 	}
-	return (len(p.owed) == 0 || mutant.On(mutant.NewcomersFirst)) && p.recv.fits(n, p.promised)
+	return (len(p.owed) == 0 || servesNewcomers()) && p.recv.fits(n, p.promised)
 }
 
 // behind reports whether a pair must not be served by a receive from any rank, because
@@ -46,7 +45,8 @@ func (p *Port) invite() {
 // redeem ends the promise to a pair.
 func (p *Port) redeem(d *pair) {
 	p.promised -= d.granted
-	d.called, d.granted = false, 0
+	d.called = false
+	d.granted = 0
 	if p.invited == d {
 		p.invited = nil
 	}
@@ -92,7 +92,9 @@ func (p *Port) summonAll() {
 // promised to a sender for which a receive waits, which has its place or is served beyond the
 // buffer's size.
 func (p *Port) call(d *pair, room int) {
-	d.called, d.granted, d.owes = true, room, 0
+	d.called = true
+	d.granted = room
+	d.owes = 0
 	p.promised += room
 	d.q.Counts.Received.Resumed++
 	d.q.Push(wire.Go{Channel: p.channel, Seq: d.expected}.Append(d.q.Head()), nil, true)
@@ -134,7 +136,7 @@ func (p *Port) queueUp(d *pair, keeps bool) {
 		d.turn = p.turns
 	}
 	at := len(p.owed)
-	for at > 0 && p.owed[at-1].turn > d.turn || at > 0 && mutant.On(mutant.LastFirst) {
+	for at > 0 && p.owed[at-1].turn > d.turn || at > 0 && servesLastFirst() {
 		at--
 	}
 	p.owed = slices.Insert(p.owed, at, d)

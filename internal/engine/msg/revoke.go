@@ -77,9 +77,17 @@ func (p *Port) revoke(why *RevokedError) {
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
 		p.unsend(d, why, p.send.forget) // the network may still read the blocks
-		d.owes, d.called, d.granted, d.hungry, d.listed = 0, false, 0, false, false
+		d.owes = 0
+		d.called = false
+		d.granted = 0
+		d.hungry = false
+		d.listed = false
 	}
-	p.starved, p.unasked, p.owed, p.promised, p.invited = nil, nil, nil, 0, nil
+	p.starved = nil
+	p.unasked = nil
+	p.owed = nil
+	p.promised = 0
+	p.invited = nil
 }
 
 // turnAway tells the sender of a long message that it will not be fetched.

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-
-	"weft/internal/mutant"
 )
 
 // A port that is frozen and flushed, at all ranks that use the channel, can be saved: what it keeps is then all
@@ -133,15 +131,24 @@ func (p *Port) forgetAll() {
 		d := p.pairs[rank]
 		p.dropPartial(d)
 		p.unsend(d, p.freezing.why, p.send.put)
-		*d = pair{port: p, rank: d.rank, q: d.q, entries: d.entries, credit: firstCredit, resendAt: d.resendAt, flushes: d.flushes, spread: d.spread}
+		*d = pair{port: p, rank: d.rank, q: d.q, entries: d.entries, credit: firstCredit, resendAt: d.resendAt,
+			flushes: d.flushes, spread: d.spread}
 	}
-	p.owed, p.promised, p.invited, p.unasked = nil, 0, nil, nil
+	p.owed = nil
+	p.promised = 0
+	p.invited = nil
+	p.unasked = nil
 }
 
 func (p *Port) restorePeer(s *savedPeer) {
 	d := p.pair(s.rank)
-	d.base, d.sent, d.next, d.asked, d.urged = s.base, s.base, s.base, s.base, s.base
-	d.expected, d.told = s.expected, s.expected
+	d.base = s.base
+	d.sent = s.base
+	d.next = s.base
+	d.asked = s.base
+	d.urged = s.base
+	d.expected = s.expected
+	d.told = s.expected
 	for _, m := range s.sent {
 		if m.announced {
 			*p.number(d, 1<<minClass) = entry{offer: Offer{Token: m.token, Total: m.n}, after: d.q.Last()}
@@ -153,7 +160,7 @@ func (p *Port) restorePeer(s *savedPeer) {
 	}
 	p.layer.Stats.Sent -= uint64(len(s.sent)) // they have been counted
 	d.q.Counts.Sent.Messages -= uint64(len(s.sent))
-	if mutant.On(mutant.RestoredShort) && d.sent != d.next {
+	if forgetsFirstRestored() && d.sent != d.next {
 		d.sent++
 	}
 	if cause := p.layer.gone[s.rank]; cause != nil {

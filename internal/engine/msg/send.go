@@ -1,24 +1,28 @@
 package msg
 
 import (
-	"time"
-
 	"weft/internal/engine/wire"
-	"weft/internal/monotime"
-	"weft/internal/mutant"
 )
 
 // Start begins an operation. When it returns, op may already be Done; else it
 // belongs to the engine until Finished returns it.
 func (p *Port) Start(op *Op) {
-	op.port, op.State, op.Err, op.Block = p, Pending, nil, nil
-	op.token, op.borrow, op.recalled, op.packets = 0, op.Buf == nil, false, false
+	op.port = p
+	op.State = Pending
+	op.Err = nil
+	op.Block = nil
+	op.token = 0
+	op.borrow = op.Buf == nil
+	op.recalled = false
+	op.packets = false
 	if !p.open {
-		op.State, op.Err = Done, p.Closed()
+		op.State = Done
+		op.Err = p.Closed()
 		return
 	}
 	if p.freezing.frozen && op.Kind != Await && op.Kind != Freeze {
-		op.State, op.Err = Done, p.freezing.why
+		op.State = Done
+		op.Err = p.freezing.why
 		return
 	}
 	switch op.Kind {
@@ -37,11 +41,13 @@ func (p *Port) Start(op *Op) {
 
 func (p *Port) startSend(op *Op) {
 	if err := p.layer.gone[op.Peer]; err != nil {
-		op.State, op.Err = Done, err
+		op.State = Done
+		op.Err = err
 		return
 	}
 	if len(op.Buf) > p.cfg.MaxMessage {
-		op.State, op.Err = Done, &TooLongError{len(op.Buf), p.cfg.MaxMessage, "PortConfig.MaxMessage"}
+		op.State = Done
+		op.Err = &TooLongError{len(op.Buf), p.cfg.MaxMessage, "PortConfig.MaxMessage"}
 		return
 	}
 	d := p.pair(op.Peer)
@@ -70,7 +76,8 @@ func (p *Port) admit(d *pair, op *Op) bool {
 	if !p.give(d, op.Buf) {
 		return false
 	}
-	op.State, op.Seq = Done, d.next-1
+	op.State = Done
+	op.Seq = d.next - 1
 	return true
 }
 
@@ -114,7 +121,8 @@ func (p *Port) HasRoom(to, n int) bool {
 // before it and the transport takes it at once. What remains to be done can be
 // done while it travels.
 func (p *Port) direct(d *pair, b []byte, size int) bool {
-	if d.sent != d.next || d.refused || !d.q.Follows(d.q.Last()) || len(d.flushes) > 0 || d.inFlight > 0 && d.inFlight+size > d.credit {
+	if d.sent != d.next || d.refused || !d.q.Follows(d.q.Last()) || len(d.flushes) > 0 || d.inFlight > 0 &&
+		d.inFlight+size > d.credit {
 		return false
 	}
 	ask := d.sent+1-d.asked >= window/4 || d.askBytes+size > p.send.limit/8
@@ -125,7 +133,8 @@ func (p *Port) direct(d *pair, b []byte, size int) bool {
 	d.told = d.expected
 	d.askBytes += size
 	if ask {
-		d.asked, d.askBytes = d.sent+1, 0
+		d.asked = d.sent + 1
+		d.askBytes = 0
 	}
 	return true
 }
@@ -133,7 +142,8 @@ func (p *Port) direct(d *pair, b []byte, size int) bool {
 // Give sends a short message if that needs no waiting, and reports whether it
 // did. It is Start without an Op.
 func (p *Port) Give(to int, b []byte) bool {
-	if !p.open || p.freezing.frozen || len(b) > MaxEager || len(b) > p.cfg.MaxMessage || len(p.layer.gone) > 0 && p.layer.gone[to] != nil {
+	if !p.open || p.freezing.frozen || len(b) > MaxEager || len(b) > p.cfg.MaxMessage || len(p.layer.gone) > 0 &&
+		p.layer.gone[to] != nil {
 		return false
 	}
 	d := p.pair(to)
@@ -233,7 +243,8 @@ func (p *Port) transmit(d *pair, seq uint32, ask bool) {
 	e := d.entry(seq)
 	d.told = d.expected
 	if ask {
-		d.asked, d.askBytes = d.sent, 0
+		d.asked = d.sent
+		d.askBytes = 0
 	}
 	if e.block != nil {
 		f := &wire.Data{AckReq: ask, Channel: p.channel, Seq: seq, Ack: d.expected, Total: uint32(e.block.n)}
@@ -254,7 +265,7 @@ func (p *Port) owe(d *pair) {
 		d.listed = true
 		p.unasked = append(p.unasked, d)
 	}
-	if len(p.starved) > 0 && !mutant.On(mutant.AskOne) || p.layer.draining {
+	if len(p.starved) > 0 && !asksOwnReceiverOnly() || p.layer.draining {
 		p.ask(d, p.alone)
 	}
 }
@@ -267,7 +278,9 @@ func (p *Port) ask(d *pair, wake bool) {
 	if p.freezing.frozen || d.refused || d.base == d.sent || d.urged == d.sent || d.asked == d.sent && !wake {
 		return
 	}
-	d.asked, d.urged, d.askBytes = d.sent, d.sent, 0
+	d.asked = d.sent
+	d.urged = d.sent
+	d.askBytes = 0
 	d.told = d.expected
 	d.q.Push(wire.AckReq{Channel: p.channel, Ack: d.expected}.Append(d.q.Head()), nil, true)
 }
@@ -275,7 +288,7 @@ func (p *Port) ask(d *pair, wake bool) {
 // askAll asks all who have messages: a send waits for room in the buffer, which is
 // shared by all pairs, so whoever holds room must give it back. (PROTOCOL §3.1)
 func (p *Port) askAll() {
-	if mutant.On(mutant.AskOne) {
+	if asksOwnReceiverOnly() {
 		for _, d := range p.starved {
 			p.ask(d, p.alone)
 		}
@@ -286,176 +299,4 @@ func (p *Port) askAll() {
 		p.ask(d, p.alone)
 	}
 	p.unasked = p.unasked[:0]
-}
-
-// onAck handles an acknowledgement of everything before e (PROTOCOL §3.1).
-func (p *Port) onAck(d *pair, e uint32) {
-	if e == d.base {
-		return
-	}
-	if e-d.base > d.sent-d.base {
-		p.layer.Stats.Dropped++
-		return
-	}
-	p.unacked -= int(e - d.base)
-	for d.base != e {
-		en := d.entry(d.base)
-		d.inFlight -= en.size()
-		d.queued -= en.size()
-		if en.block != nil {
-			p.send.put(en.block)
-		}
-		*en = entry{}
-		d.base++
-	}
-	if less(d.asked, e) {
-		d.asked = e
-	}
-	if less(d.urged, e) {
-		d.urged = e
-	}
-	if d.refused && less(d.refusedAt, e) {
-		d.refused, d.backoff = false, 0
-		p.layer.stopTimer(d)
-	}
-	if d.sent != d.next || len(d.flushes) > 0 {
-		p.pump(d)
-	}
-	for len(d.flushes) > 0 && !less(d.base, d.flushes[0].until) {
-		p.drained(d.flushes[0].op)
-		d.flushes = append(d.flushes[:0], d.flushes[1:]...)
-	}
-	if len(p.starved) > 0 {
-		p.feed()
-	}
-}
-
-// feed lets sends that found no room go on, those first that began to wait first.
-// If some still find none, everybody who holds room is asked for it.
-func (p *Port) feed() {
-	waiting := p.starved
-	p.starved = nil // what is sent meanwhile is asked about at the end
-	rest := waiting[:0]
-	for _, d := range waiting {
-		if p.feedPair(d); !d.waiting.Empty() {
-			rest = append(rest, d)
-		} else {
-			d.hungry = false
-		}
-	}
-	if p.starved = rest; len(rest) > 0 {
-		p.askAll()
-	} else {
-		p.alone = false
-	}
-}
-
-func (p *Port) feedPair(d *pair) {
-	for !d.waiting.Empty() {
-		op := d.waiting.Pop() // admit may put it on another list
-		if !p.admit(d, op) {
-			d.waiting.PushFront(&op.link, op)
-			return
-		}
-		if op.State == Done {
-			p.layer.finish(op, op.Err)
-		}
-	}
-}
-
-// starve notes that a pair has a send that waits for room, and asks for some.
-func (p *Port) starve(d *pair) {
-	if !d.hungry {
-		d.hungry = true
-		p.starved = append(p.starved, d)
-	}
-	p.askAll()
-}
-
-// onNack handles a refusal: from now on everything new is held, and what was
-// transmitted from there on is sent again when the receiver says GO, or after
-// a back-off if it will not.
-func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
-	if f.Seq-d.base >= d.sent-d.base {
-		p.layer.Stats.Dropped++
-		return
-	}
-	d.q.Counts.Sent.Refused++
-	d.refused, d.refusedAt = true, f.Seq
-	p.onAck(d, f.Seq)
-	if d.due = p.freezing.frozen && !f.WillGo; f.WillGo || d.due {
-		return
-	}
-	d.backoff = min(max(2*d.backoff, int64(minBackoff)), int64(maxBackoff))
-	if d.resendAt == monotime.Never {
-		p.layer.waiting = append(p.layer.waiting, d)
-	}
-	d.resendAt = now.Add(time.Duration(d.backoff))
-	p.layer.timed = true
-}
-
-func (p *Port) onGo(d *pair, seq uint32) {
-	if !d.refused || seq != d.refusedAt {
-		p.layer.Stats.Dropped++
-		return
-	}
-	d.q.Counts.Sent.Resumed++
-	if d.due = p.freezing.frozen && !mutant.On(mutant.FenceOvertaken); d.due {
-		return
-	}
-	p.resend(d)
-}
-
-// resend transmits again what the receiver refused and everything after it
-// that was transmitted, but not what has been held: that was never sent.
-func (p *Port) resend(d *pair) {
-	if !d.refused {
-		return
-	}
-	until := d.sent
-	if mutant.On(mutant.HeldSentTwice) {
-		until = d.next
-	}
-	for s := d.refusedAt; s != until; s++ {
-		p.layer.Stats.Resent++
-		p.transmit(d, s, s+1 == until)
-	}
-}
-
-// stopTimer ends a back-off.
-func (l *Layer) stopTimer(d *pair) {
-	if d.resendAt == monotime.Never {
-		return
-	}
-	d.resendAt = monotime.Never
-	for i, w := range l.waiting {
-		if w == d {
-			l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
-			return
-		}
-	}
-}
-
-// startFlush waits until everything sent so far has been acknowledged.
-func (p *Port) startFlush(op *Op) {
-	op.left = 1
-	for _, rank := range sortedKeys(p.pairs) {
-		d := p.pairs[rank]
-		if d.base != d.next {
-			op.left++
-			d.flushes = append(d.flushes, flush{op, d.next})
-			p.ask(d, false)
-		}
-	}
-	op.left--
-	if op.left == 0 {
-		op.State = Done
-	}
-}
-
-func (p *Port) drained(op *Op) {
-	op.left--
-	if op.left == 0 && op.State != Done {
-		p.layer.finish(op, nil)
-	}
 }

@@ -196,7 +196,8 @@ func (r *reader) length(most int) int {
 
 func (r *reader) peer(size int) (d savedPeer) {
 	d.rank = r.rank(size)
-	d.base, d.expected = r.u32(), r.u32()
+	d.base = r.u32()
+	d.expected = r.u32()
 	for range r.count(window) {
 		var m savedMessage
 		switch how := r.take(1); {
@@ -205,7 +206,9 @@ func (r *reader) peer(size int) (d savedPeer) {
 			m.n = r.length(MaxEager)
 			m.data = r.take(m.n)
 		case how[0] == savedAnnounced:
-			m.announced, m.n, m.token = true, r.length(1<<40), r.u32()
+			m.announced = true
+			m.n = r.length(1 << 40)
+			m.token = r.u32()
 		default:
 			r.fail(fmt.Sprintf("it has a message of kind %d", how[0]))
 		}

@@ -126,7 +126,8 @@ func TestRestoreRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := small.Restore(state); !errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), "98304 bytes of the send buffer, where 65536 are free") {
+	if _, err := small.Restore(state); !errors.Is(err, ErrSaved) ||
+		!strings.Contains(err.Error(), "98304 bytes of the send buffer, where 65536 are free") {
 		t.Error(err)
 	}
 	if _, err := newRig(t, 3).open(Config{}).Restore(nil); !errors.Is(err, ErrNotFrozen) {
@@ -137,8 +138,8 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// FuzzState: whatever is taken for a state comes back as it was, but for what does not belong in one; nothing makes the port take more
-// room than it has.
+// FuzzState: whatever is taken for a state comes back as it was, but for what does not belong in
+// one; nothing makes the port take more room than it has.
 func FuzzState(f *testing.F) {
 	f.Add(busy(f))
 	f.Add([]byte{})

@@ -2,7 +2,6 @@ package rma
 
 import (
 	"weft/internal/engine/wire"
-	"weft/internal/mutant"
 )
 
 // declare says under which epoch of a lock what follows is done, if the peer
@@ -37,7 +36,7 @@ func (l *Layer) onGuard(p *peer, f wire.Guard) {
 // is not older than any it has been accessed under, or closed to. (PROTOCOL §9.6)
 func (p *peer) under(r *Region) bool {
 	epoch := p.epochs[r.Guard]
-	if mutant.On(mutant.EpochUnchecked) {
+	if ignoresEpochs() {
 		return true
 	}
 	if epoch == 0 || epoch < r.Fence {
@@ -50,7 +49,7 @@ func (p *peer) under(r *Region) bool {
 // Raise closes the regions that a lock guards to epochs before one: those that there are,
 // and those that are exposed later. Only locks that this rank guards with are told of.
 func (l *Layer) Raise(lock, epoch uint64) {
-	if mutant.On(mutant.FenceUnheard) {
+	if ignoresFences() {
 		return
 	}
 	l.raised[lock] = max(l.raised[lock], epoch)

@@ -4,30 +4,34 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/mem"
-	"weft/internal/mutant"
 )
 
 // Start begins an operation. When it returns, op may already be Done; else it
 // belongs to the engine until Finished returns it. The caller has checked
 // bounds and alignment as far as it knows the region; the target checks again.
 func (l *Layer) Start(op *Op) {
-	op.Done, op.Err, op.Value = false, nil, 0
+	op.Done = false
+	op.Err = nil
+	op.Value = 0
 	op.begun = false
 	op.got = 0
 	if op.Kind == Await {
 		if r := l.regions[op.Region]; r == nil || r.Box == nil {
-			op.Done, op.Err = true, link.ErrClosed
+			op.Done = true
+			op.Err = link.ErrClosed
 		} else if op.Done = r.Box.Ready(); !op.Done {
 			l.awaiting.Push(&op.link, op)
 		}
 		return
 	}
 	if err := l.gone[op.Peer]; err != nil {
-		op.Done, op.Err = true, err
+		op.Done = true
+		op.Err = err
 		return
 	}
 	if err := l.returned[op.Peer]; err != nil && op.Kind == IPush {
-		op.Done, op.Err = true, err
+		op.Done = true
+		op.Err = err
 		return
 	}
 	if (op.Kind == Push || op.Kind == Pull) && len(op.Buf) == 0 {
@@ -120,7 +124,8 @@ func (l *Layer) finish(op *Op, err error) {
 		p.answeredIPush(op)
 	}
 	l.ops.remove(op)
-	op.Done, op.Err = true, err
+	op.Done = true
+	op.Err = err
 	l.done.Push(&op.link, op)
 }
 
@@ -128,7 +133,7 @@ func (l *Layer) finish(op *Op, err error) {
 func (l *Layer) answered(op *Op, err error) {
 	l.finish(op, err)
 	p := l.peer(op.Peer)
-	if err == nil || !mutant.On(mutant.LeakOutstanding) {
+	if err == nil || !leaksOutstanding() {
 		p.outstanding--
 	}
 	l.next(p)

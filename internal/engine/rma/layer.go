@@ -8,7 +8,6 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
-	"weft/internal/mutant"
 )
 
 // A Layer is the remote memory layer of one process: its regions, and its
@@ -87,8 +86,9 @@ const (
 func NewLayer(queue func(rank int) *link.Queue, key func() uint64) *Layer {
 	return &Layer{
 		queue: queue, key: key,
-		regions: map[uint32]*Region{}, raised: map[uint64]uint64{}, names: map[string]*Region{}, attaches: map[string][]pendingAttach{},
-		peers: map[int]*peer{}, gone: map[int]error{}, returned: map[int]error{},
+		regions: map[uint32]*Region{}, raised: map[uint64]uint64{}, names: map[string]*Region{},
+		attaches: map[string][]pendingAttach{},
+		peers:    map[int]*peer{}, gone: map[int]error{}, returned: map[int]error{},
 	}
 }
 
@@ -163,7 +163,7 @@ func (l *Layer) Down(rank int, cause *link.PeerError) {
 	l.wake(nil, func(*Op) bool { return true }) // they must see what it leaves in their mailboxes
 	for _, op := range l.ops.ops {
 		if op != nil && op.Peer == rank {
-			if mutant.On(mutant.DeadPush) && op.Kind == Push {
+			if confirmsDeadPushes() && op.Kind == Push {
 				l.finish(op, nil)
 				continue
 			}
@@ -175,7 +175,8 @@ func (l *Layer) Down(rank int, cause *link.PeerError) {
 		p.outstanding = 0
 		for !p.waiting.Empty() {
 			op := p.waiting.Pop()
-			op.Done, op.Err = true, cause
+			op.Done = true
+			op.Err = cause
 			l.done.Push(&op.link, op)
 		}
 		p.entered()

@@ -205,7 +205,8 @@ func TestBounds(t *testing.T) {
 		off, n, size int
 		ok           bool
 	}{
-		{0, 8, 8, true}, {0, 9, 8, false}, {1, 8, 8, false}, {8, 0, 8, true}, {9, 0, 8, false}, {-1, 1, 8, false}, {7, 1, 8, true}, {8, 1, 8, false},
+		{0, 8, 8, true}, {0, 9, 8, false}, {1, 8, 8, false}, {8, 0, 8, true}, {9, 0, 8, false}, {-1, 1, 8, false},
+		{7, 1, 8, true}, {8, 1, 8, false},
 		{1 << 62, 1 << 62, 8, false}, {0, 0, 0, true},
 	} {
 		if err := CheckRange(c.off, c.n, c.size); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrBounds) {

@@ -127,7 +127,8 @@ func entry(f *wire.IPush) int {
 
 // take writes a packet. A message that is not gone on with has been given up.
 func (s *inflow) take(f wire.IPush, payload []byte) mailbox.Outcome {
-	w, a := s.region.owner, &s.arrival
+	w := s.region.owner
+	a := &s.arrival
 	if f.Off == 0 || !s.begun {
 		s.drop()
 		mode := mailbox.Mode(f.Mode)
@@ -138,7 +139,8 @@ func (s *inflow) take(f wire.IPush, payload []byte) mailbox.Outcome {
 		if o := w.Begin(a, entry(&f), mode); o != mailbox.Done {
 			return o
 		}
-		a.Got, s.begun = int(f.Off), true
+		a.Got = int(f.Off)
+		s.begun = true
 	}
 	if a.Got != int(f.Off) || a.Total != int(f.Total) {
 		return mailbox.NoEntry
@@ -173,7 +175,10 @@ func (s *inflow) hold(on bool) {
 
 // stop tells the peer that there is no room. It will be told to go on.
 func (l *Layer) stop(s *inflow, f wire.IPush, length int) {
-	s.stopped, s.round, s.next, s.length = true, f.Round, f, length
+	s.stopped = true
+	s.round = f.Round
+	s.next = f
+	s.length = length
 	s.region.stopped = append(s.region.stopped, s)
 	l.Stats.Stopped++
 	m := wire.IStop{Round: f.Round, Op: f.Op, Region: f.Region, Off: f.Off}
@@ -233,7 +238,8 @@ func (l *Layer) forget(p *peer) {
 			l.Room(s.region)
 		}
 	}
-	p.inflows, p.streams = nil, nil
+	p.inflows = nil
+	p.streams = nil
 }
 
 // Open returns the messages to a mailbox that are being received.
@@ -280,7 +286,8 @@ func (l *Layer) wake(err error, f func(op *Op) bool) {
 	l.awaiting = list.List[Op]{}
 	for !rest.Empty() {
 		if op := rest.Pop(); f(op) {
-			op.Done, op.Err = true, err
+			op.Done = true
+			op.Err = err
 			l.done.Push(&op.link, op)
 		} else {
 			l.awaiting.Push(&op.link, op)

@@ -29,7 +29,8 @@ func (l *Layer) Returned(rank int, why *link.PeerError) {
 			p.waiting.Push(&op.link, op)
 			continue
 		}
-		op.Done, op.Err = true, why
+		op.Done = true
+		op.Err = why
 		l.done.Push(&op.link, op)
 	}
 	l.next(p)

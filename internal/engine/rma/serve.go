@@ -35,8 +35,10 @@ type Region struct {
 
 // Expose makes memory reachable under a name, and answers those who asked for
 // it before. Only the ranks named may access it, or all if that is nil.
-func (l *Layer) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int) (*Region, error) {
-	return l.expose(&Region{Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard, Fence: l.raised[guard], Ranks: ascending(ranks)})
+func (l *Layer) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int) (*Region,
+	error) {
+	return l.expose(&Region{Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard, Fence: l.raised[guard],
+		Ranks: ascending(ranks)})
 }
 
 // ascending returns a copy in that order, or nil of nil.
@@ -60,8 +62,10 @@ func (l *Layer) expose(r *Region) (*Region, error) {
 		return nil, fmt.Errorf("weft: region %q is already exposed: %w", r.Name, link.ErrInUse)
 	}
 	l.region++
-	r.ID, r.Key = l.region, l.key()
-	l.regions[r.ID], l.names[r.Name] = r, r
+	r.ID = l.region
+	r.Key = l.key()
+	l.regions[r.ID] = r
+	l.names[r.Name] = r
 	for _, w := range l.attaches[r.Name] {
 		l.attached(l.peer(w.from), w.op, r)
 	}
@@ -220,7 +224,7 @@ func (l *Layer) check(p *peer, region uint32, key, off, size uint64, write bool)
 		s = wire.StatusNoRegion
 	case !r.admits(p.rank):
 		s = wire.StatusForbidden
-	case r.Key != key && !mutant.On(mutant.NoKey):
+	case r.Key != key && !ignoresKeys():
 		s = wire.StatusKey
 	case write && r.ReadOnly:
 		s = wire.StatusReadOnly
@@ -259,7 +263,7 @@ func (l *Layer) onPush(p *peer, f wire.Push, payload []byte) {
 		return
 	}
 	mem.Copy(r.Bytes[f.Off:], payload)
-	if f.End != mutant.On(mutant.PushEarly) {
+	if f.End != confirmsEarly() {
 		p.result(f.Op, wire.StatusOK, 0)
 	}
 }
@@ -272,13 +276,13 @@ func (l *Layer) onPut(p *peer, f wire.Put, payload []byte) {
 		}
 		return
 	}
-	if mutant.On(mutant.LatePut) {
+	if putsLate() {
 		late := append([]byte(nil), payload...)
 		mutant.Later(func() { mem.Copy(r.Bytes[f.Off:], late) })
 		return
 	}
 	mem.Copy(r.Bytes[f.Off:], payload)
-	if end := int(f.Off) + len(payload); mutant.On(mutant.StrayByte) && end < len(r.Bytes) {
+	if end := int(f.Off) + len(payload); writesStrayBytes() && end < len(r.Bytes) {
 		r.Bytes[end]++
 	}
 }
@@ -301,7 +305,7 @@ func (l *Layer) onAtomic(p *peer, f wire.Atomic) {
 		p.result(f.Op, s, 0)
 		return
 	}
-	if mutant.On(mutant.AtomicTwice) && f.Code == wire.CodeAdd && mutant.Sometimes() {
+	if addsTwice() && f.Code == wire.CodeAdd && mutant.Sometimes() {
 		Apply(r.Bytes, int(f.Off), f.Code, f.A, f.B)
 	}
 	p.result(f.Op, s, Apply(r.Bytes, int(f.Off), f.Code, f.A, f.B))

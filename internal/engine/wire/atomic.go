@@ -37,7 +37,12 @@ func ParseAtomic(b []byte) (f Atomic, err error) {
 	case len(b) != AtomicSize || Code(b[1]) >= codeEnd || u16(b, 2) != 0 || u32(b, 12) != 0:
 		return f, ErrField
 	}
-	f.Code, f.Op, f.Region = Code(b[1]), u32(b, 4), u32(b, 8)
-	f.Key, f.Off, f.A, f.B = u64(b, 16), u64(b, 24), u64(b, 32), u64(b, 40)
+	f.Code = Code(b[1])
+	f.Op = u32(b, 4)
+	f.Region = u32(b, 8)
+	f.Key = u64(b, 16)
+	f.Off = u64(b, 24)
+	f.A = u64(b, 32)
+	f.B = u64(b, 40)
 	return f, nil
 }

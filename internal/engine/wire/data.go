@@ -32,7 +32,8 @@ func (f *Data) Parse(b []byte) (payload []byte, err error) {
 	if len(b) < DataSize {
 		return nil, ErrShort
 	}
-	first, second := u64(b, 0), u64(b, 8)
+	first := u64(b, 0)
+	second := u64(b, 8)
 	if Type(first) != TypeData {
 		return nil, ErrType
 	}
@@ -40,8 +41,10 @@ func (f *Data) Parse(b []byte) (payload []byte, err error) {
 		return nil, ErrField
 	}
 	f.AckReq = first>>8&1 == 1
-	f.Channel, f.Seq = uint16(first>>16), uint32(first>>32)
-	f.Ack, f.Total = uint32(second), uint32(second>>32)
+	f.Channel = uint16(first >> 16)
+	f.Seq = uint32(first >> 32)
+	f.Ack = uint32(second)
+	f.Total = uint32(second >> 32)
 	f.Off = u32(b, 16)
 	return b[DataSize:], nil
 }

@@ -73,9 +73,11 @@ const (
 
 var eventNames = [...]string{
 	EventLockReq: "lock_req", EventLockTry: "lock_try", EventLockReturn: "lock_return", EventLockBusy: "lock_busy",
-	EventLockState: "lock_state", EventLockLost: "lock_lost", EventPermitReq: "permit_req", EventPermitTry: "permit_try", EventPermitRel: "permit_rel",
-	EventPermitCancel: "permit_cancel", EventCondWait: "cond_wait", EventCondSet: "cond_set", EventCondCancel: "cond_cancel",
-	EventPhaseJoin: "phase_join", EventPhaseArrive: "phase_arrive", EventPhaseLeave: "phase_leave",
+	EventLockState: "lock_state", EventLockLost: "lock_lost", EventPermitReq: "permit_req", EventPermitTry: "permit_try",
+	EventPermitRel:    "permit_rel",
+	EventPermitCancel: "permit_cancel", EventCondWait: "cond_wait", EventCondSet: "cond_set",
+	EventCondCancel: "cond_cancel",
+	EventPhaseJoin:  "phase_join", EventPhaseArrive: "phase_arrive", EventPhaseLeave: "phase_leave",
 	EventRegionSync: "region_sync", EventRegionBroken: "region_broken", EventBind: "bind", EventFenced: "fenced",
 	EventRefuse: "refuse", EventLockForward: "lock_forw", EventLockReply: "lock_reply", EventLockDeny: "lock_deny",
 	EventLockTryFor: "lock_tryfor", EventLockProbe: "lock_probe", EventPermitGrant: "permit_grant",
@@ -95,7 +97,8 @@ func (k EventKind) String() string {
 // Append appends the frame to b.
 func (f Event) Append(b []byte) []byte {
 	b, h := head(b, EventSize, TypeEvent, f.Flag)
-	h[2], h[3] = byte(f.Kind), f.Slot
+	h[2] = byte(f.Kind)
+	h[3] = f.Slot
 	order.PutUint32(h[4:], f.Rank)
 	order.PutUint64(h[8:], f.ID)
 	order.PutUint64(h[16:], f.Phase)
@@ -112,8 +115,12 @@ func ParseEvent(b []byte) (f Event, err error) {
 	if f.Kind = EventKind(b[2]); len(b) != EventSize || f.Kind == 0 || f.Kind >= eventEnd {
 		return f, ErrField
 	}
-	f.Slot, f.Rank = b[3], u32(b, 4)
-	f.ID, f.Phase, f.Arg, f.Aux = u64(b, 8), u64(b, 16), u64(b, 24), u64(b, 32)
+	f.Slot = b[3]
+	f.Rank = u32(b, 4)
+	f.ID = u64(b, 8)
+	f.Phase = u64(b, 16)
+	f.Arg = u64(b, 24)
+	f.Aux = u64(b, 32)
 	return f, nil
 }
 

@@ -87,9 +87,11 @@ type LockState struct {
 
 // Event returns the event that carries the state.
 func (v LockState) Event() Event {
-	kind, slot := EventLockState, v.State
+	kind := EventLockState
+	slot := v.State
 	if v.Leaving {
-		kind, slot = EventLockReturn, slotLeaving
+		kind = EventLockReturn
+		slot = slotLeaving
 	}
 	return Event{
 		Kind: kind, Flag: v.HolderDied, Slot: slot, ID: v.Lock, Phase: v.Repair,

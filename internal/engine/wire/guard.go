@@ -23,6 +23,7 @@ func ParseGuard(b []byte) (f Guard, err error) {
 	if u16(b, 2) != 0 || u32(b, 4) != 0 {
 		return f, ErrField
 	}
-	f.Lock, f.Epoch = u64(b, 8), u64(b, 16)
+	f.Lock = u64(b, 8)
+	f.Epoch = u64(b, 16)
 	return f, nil
 }

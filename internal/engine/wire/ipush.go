@@ -45,8 +45,15 @@ func ParseIPush(b []byte) (f IPush, payload []byte, err error) {
 	if err != nil {
 		return f, nil, err
 	}
-	f.Round, f.Op, f.Region, f.Entry, f.Mode = u16(b, 2), u32(b, 4), u32(b, 8), u16(b, 12), b[14]
-	f.Key, f.Off, f.Total, f.Tag = u64(b, 16), u64(b, 24), u64(b, 32), u64(b, 40)
+	f.Round = u16(b, 2)
+	f.Op = u32(b, 4)
+	f.Region = u32(b, 8)
+	f.Entry = u16(b, 12)
+	f.Mode = b[14]
+	f.Key = u64(b, 16)
+	f.Off = u64(b, 24)
+	f.Total = u64(b, 32)
+	f.Tag = u64(b, 40)
 	payload = b[IPushSize:]
 	n := uint64(len(payload))
 	if b[15] != 0 || f.Mode >= ipushModes || f.Total > 1<<40 || f.Off > f.Total || n > f.Total-f.Off ||

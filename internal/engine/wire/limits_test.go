@@ -115,7 +115,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestHeadsAreExact: a head of exactly its length is whole, and Append writes into memory that has room, and only there.
+// TestHeadsAreExact: a head of exactly its length is whole, and Append writes into memory that has
+// room, and only there.
 func TestHeadsAreExact(t *testing.T) {
 	for _, c := range codecs {
 		if _, err := c.again(c.sample[:c.size]); errors.Is(err, ErrShort) {

@@ -80,7 +80,8 @@ type Link struct {
 func (f Link) Append(b []byte) []byte {
 	b, h := head(b, LinkSize, 0, false)
 	order.PutUint16(h, linkMagic)
-	h[2], h[3] = linkVersion, byte(f.Kind)
+	h[2] = linkVersion
+	h[3] = byte(f.Kind)
 	order.PutUint32(h[4:], f.Src)
 	order.PutUint64(h[8:], f.Job)
 	order.PutUint32(h[16:], f.Dst)

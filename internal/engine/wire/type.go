@@ -58,9 +58,11 @@ const (
 )
 
 var typeNames = map[Type]string{
-	TypeBye: "BYE", TypeDone: "DONE", TypeBeat: "BEAT", TypeData: "DATA", TypeAck: "ACK", TypeNack: "NACK", TypeGo: "GO", TypeRTS: "RTS",
-	TypeFetch: "FETCH", TypePiece: "PIECE", TypeFetched: "FETCHED", TypeAckReq: "ACKREQ", TypeSettled: "SETTLED", TypeRevoke: "REVOKE",
-	TypeFence: "FENCE", TypeFenceAck: "FENCEACK",
+	TypeBye: "BYE", TypeDone: "DONE", TypeBeat: "BEAT", TypeData: "DATA", TypeAck: "ACK", TypeNack: "NACK", TypeGo: "GO",
+	TypeRTS:   "RTS",
+	TypeFetch: "FETCH", TypePiece: "PIECE", TypeFetched: "FETCHED", TypeAckReq: "ACKREQ", TypeSettled: "SETTLED",
+	TypeRevoke: "REVOKE",
+	TypeFence:  "FENCE", TypeFenceAck: "FENCEACK",
 	TypeAttach: "ATTACH", TypeAttached: "ATTACHED", TypePush: "PUSH", TypePut: "PUT", TypeFlush: "FLUSH",
 	TypePull: "PULL", TypePulled: "PULLED", TypeAtomic: "ATOMIC", TypeResult: "RESULT", TypeGuard: "GUARD",
 	TypeIPush: "IPUSH", TypeIStop: "ISTOP", TypeIGo: "IGO", TypeKnock: "KNOCK", TypeEvent: "EVENT",

@@ -22,7 +22,8 @@ var codecs = []codec{
 			p, err := f.Parse(b)
 			return append(f.Append(nil), p...), err
 		}},
-	{"Link", append(Link{Kind: KindData, Src: 1, Dst: 2, Job: 3, Incarnation: 4 << 40, Flags: 2, Seq: 6, Ack: 7, Counter: 8}.Append(nil), "frame"...),
+	{"Link", append(Link{Kind: KindData, Src: 1, Dst: 2, Job: 3, Incarnation: 4 << 40, Flags: 2, Seq: 6, Ack: 7,
+		Counter: 8}.Append(nil), "frame"...),
 		LinkSize, func(b []byte) ([]byte, error) {
 			f, p, err := ParseLink(b)
 			if err != nil {
@@ -32,7 +33,8 @@ var codecs = []codec{
 			copy(made[LinkSize-TagSize:], b[LinkSize-TagSize:]) // the tag is not the parser's
 			return append(made, p...), nil
 		}},
-	{"IPush", append(IPush{End: true, Mode: 1, Round: 2, Op: 3, Region: 4, Entry: 5, Key: 6, Off: 1996, Total: 2000, Tag: 8}.Append(nil), "tail"...), IPushSize,
+	{"IPush", append(IPush{End: true, Mode: 1, Round: 2, Op: 3, Region: 4, Entry: 5, Key: 6, Off: 1996, Total: 2000,
+		Tag: 8}.Append(nil), "tail"...), IPushSize,
 		func(b []byte) ([]byte, error) {
 			f, p, err := ParseIPush(b)
 			return append(f.Append(nil), p...), err
@@ -65,10 +67,11 @@ var codecs = []codec{
 		f, err := ParseGo(b)
 		return f.Append(nil), err
 	}},
-	{"RTS", RTS{AckReq: true, Channel: 2, Seq: 5, Ack: 6, Token: 7, Total: 1 << 40, Mem: 9, Addr: 1 << 60}.Append(nil), RTSSize, func(b []byte) ([]byte, error) {
-		f, err := ParseRTS(b)
-		return f.Append(nil), err
-	}},
+	{"RTS", RTS{AckReq: true, Channel: 2, Seq: 5, Ack: 6, Token: 7, Total: 1 << 40, Mem: 9, Addr: 1 << 60}.Append(nil),
+		RTSSize, func(b []byte) ([]byte, error) {
+			f, err := ParseRTS(b)
+			return f.Append(nil), err
+		}},
 	{"Fetch", Fetch{Token: 4, Off: 1 << 33, N: 8}.Append(nil), FetchSize, func(b []byte) ([]byte, error) {
 		f, err := ParseFetch(b)
 		return f.Append(nil), err
@@ -81,10 +84,11 @@ var codecs = []codec{
 		f, err := ParseSettled(b)
 		return f.Append(nil), err
 	}},
-	{"Attached", Attached{ReadOnly: true, Op: 1, Region: 2, Mem: 3, Key: 4, Size: 5}.Append(nil), AttachedSize, func(b []byte) ([]byte, error) {
-		f, err := ParseAttached(b)
-		return f.Append(nil), err
-	}},
+	{"Attached", Attached{ReadOnly: true, Op: 1, Region: 2, Mem: 3, Key: 4, Size: 5}.Append(nil), AttachedSize,
+		func(b []byte) ([]byte, error) {
+			f, err := ParseAttached(b)
+			return f.Append(nil), err
+		}},
 	{"Flush", Flush{Op: 77}.Append(nil), FlushSize, func(b []byte) ([]byte, error) {
 		f, err := ParseFlush(b)
 		return f.Append(nil), err
@@ -93,10 +97,11 @@ var codecs = []codec{
 		f, err := ParsePull(b)
 		return f.Append(nil), err
 	}},
-	{"Atomic", Atomic{Code: CodeCompareSwap, Op: 1, Region: 2, Key: 3, Off: 8, A: 5, B: 6}.Append(nil), AtomicSize, func(b []byte) ([]byte, error) {
-		f, err := ParseAtomic(b)
-		return f.Append(nil), err
-	}},
+	{"Atomic", Atomic{Code: CodeCompareSwap, Op: 1, Region: 2, Key: 3, Off: 8, A: 5, B: 6}.Append(nil), AtomicSize,
+		func(b []byte) ([]byte, error) {
+			f, err := ParseAtomic(b)
+			return f.Append(nil), err
+		}},
 	{"Result", Result{Status: StatusBounds, Op: 1, Value: 2}.Append(nil), ResultSize, func(b []byte) ([]byte, error) {
 		f, err := ParseResult(b)
 		return f.Append(nil), err
@@ -105,10 +110,11 @@ var codecs = []codec{
 		f, err := ParseGuard(b)
 		return f.Append(nil), err
 	}},
-	{"Event", Event{Kind: EventToken, Flag: true, Slot: 2, Rank: 3, ID: 4, Phase: 5, Arg: 6, Aux: 7}.Append(nil), EventSize, func(b []byte) ([]byte, error) {
-		f, err := ParseEvent(b)
-		return f.Append(nil), err
-	}},
+	{"Event", Event{Kind: EventToken, Flag: true, Slot: 2, Rank: 3, ID: 4, Phase: 5, Arg: 6, Aux: 7}.Append(nil),
+		EventSize, func(b []byte) ([]byte, error) {
+			f, err := ParseEvent(b)
+			return f.Append(nil), err
+		}},
 	{"Bye", Bye{}.Append(nil), ByeSize, func(b []byte) ([]byte, error) {
 		f, err := ParseBye(b)
 		return f.Append(nil), err
@@ -121,38 +127,43 @@ var codecs = []codec{
 		f, err := ParseBeat(b)
 		return f.Append(nil), err
 	}},
-	{"Piece", append(Piece{End: true, Token: 4, Off: 1 << 35}.Append(nil), "a piece"...), PieceSize, func(b []byte) ([]byte, error) {
-		f, p, err := ParsePiece(b)
-		return append(f.Append(nil), p...), err
-	}},
+	{"Piece", append(Piece{End: true, Token: 4, Off: 1 << 35}.Append(nil), "a piece"...), PieceSize,
+		func(b []byte) ([]byte, error) {
+			f, p, err := ParsePiece(b)
+			return append(f.Append(nil), p...), err
+		}},
 	{"Attach", append(Attach{Op: 3}.Append(nil), "name"...), AttachSize, func(b []byte) ([]byte, error) {
 		f, p, err := ParseAttach(b)
 		return append(f.Append(nil), p...), err
 	}},
-	{"Revoke", append(Revoke{Channel: 3, By: 4, Gone: Nobody}.Append(nil), "why"...), RevokeSize, func(b []byte) ([]byte, error) {
-		f, p, err := ParseRevoke(b)
-		return append(f.Append(nil), p...), err
-	}},
+	{"Revoke", append(Revoke{Channel: 3, By: 4, Gone: Nobody}.Append(nil), "why"...), RevokeSize,
+		func(b []byte) ([]byte, error) {
+			f, p, err := ParseRevoke(b)
+			return append(f.Append(nil), p...), err
+		}},
 	{"Fence", Fence{Channel: 3, Number: 4, Seq: 1 << 31}.Append(nil), FenceSize, func(b []byte) ([]byte, error) {
 		f, err := ParseFence(b)
 		return f.Append(nil), err
 	}},
-	{"FenceAck", FenceAck{Channel: 3, Number: 4, Ack: 1 << 31, Room: 5}.Append(nil), FenceAckSize, func(b []byte) ([]byte, error) {
-		f, err := ParseFenceAck(b)
-		return f.Append(nil), err
-	}},
-	{"Push", append(Push{End: true, Op: 1, Region: 2, Key: 3, Off: 4, Limit: 10}.Append(nil), "pushed"...), PushSize, func(b []byte) ([]byte, error) {
-		f, p, err := ParsePush(b)
-		return append(f.Append(nil), p...), err
-	}},
+	{"FenceAck", FenceAck{Channel: 3, Number: 4, Ack: 1 << 31, Room: 5}.Append(nil), FenceAckSize,
+		func(b []byte) ([]byte, error) {
+			f, err := ParseFenceAck(b)
+			return f.Append(nil), err
+		}},
+	{"Push", append(Push{End: true, Op: 1, Region: 2, Key: 3, Off: 4, Limit: 10}.Append(nil), "pushed"...), PushSize,
+		func(b []byte) ([]byte, error) {
+			f, p, err := ParsePush(b)
+			return append(f.Append(nil), p...), err
+		}},
 	{"Put", append(Put{Region: 1, Key: 2, Off: 3}.Append(nil), "put"...), PutSize, func(b []byte) ([]byte, error) {
 		f, p, err := ParsePut(b)
 		return append(f.Append(nil), p...), err
 	}},
-	{"Pulled", append(Pulled{End: true, Op: 1, Off: 4}.Append(nil), "pulled"...), PulledSize, func(b []byte) ([]byte, error) {
-		f, p, err := ParsePulled(b)
-		return append(f.Append(nil), p...), err
-	}},
+	{"Pulled", append(Pulled{End: true, Op: 1, Off: 4}.Append(nil), "pulled"...), PulledSize,
+		func(b []byte) ([]byte, error) {
+			f, p, err := ParsePulled(b)
+			return append(f.Append(nil), p...), err
+		}},
 }
 
 func TestFramesComeBack(t *testing.T) {

@@ -1,0 +1,114 @@
+package coord
+
+import (
+	"errors"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+)
+
+// down: a member is gone. One that left in good order has told its neighbours
+// before up to which phase it takes part, if it has opened the barrier at all.
+func (b *barrier) down(rank int, cause *link.PeerError) {
+	if b.o.place(rank) >= 0 && !(cause.Clean && (b.left[rank] || !b.isNeighbour(rank))) {
+		b.memberGone(rank, b.done, false, cause)
+	}
+}
+
+func (b *barrier) isNeighbour(rank int) (is bool) {
+	b.neighbours(func(r int) { is = is || r == rank })
+	return is
+}
+
+// memberGone: a member takes no part after a phase; if it did not leave in good order
+// nothing more can be over.
+func (b *barrier) memberGone(rank int, phase uint64, clean bool, cause error) {
+	b.left[rank] = true
+	if !clean {
+		phase = b.done
+	}
+	if phase >= b.limit {
+		return
+	}
+	var peer *link.PeerError
+	if !errors.As(cause, &peer) {
+		peer = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
+	}
+	b.clean = clean
+	b.limit = phase
+	b.brokenTold = false
+	b.err = &BrokenError{Name: b.o.Name, Phase: phase + 1, Rank: rank, Err: peer}
+	if b.arrived > b.limit {
+		b.tellBroken()
+	}
+	b.waiting.Take(func(op *Op) bool { return op.N > b.limit }, func(op *Op) { b.layer.finish(op, b.err) })
+}
+
+// tellBroken tells the others: those who wait for one who waits for the dead do not
+// find out themselves.
+func (b *barrier) tellBroken() {
+	if b.brokenTold {
+		return
+	}
+	b.brokenTold = true
+	v := wire.Left{ID: b.o.ID, Rank: uint32(b.err.Rank), Phase: b.limit, Gone: !b.clean}
+	b.tellNeighbours(v.Event(), none)
+}
+
+// fail ends the use of the barrier: ranks disagree on what it is.
+func (b *barrier) fail(err error) {
+	if b.refused != nil {
+		return
+	}
+	b.refused = err
+	b.waiting.Take(func(*Op) bool { return true }, func(op *Op) { b.layer.finish(op, err) })
+	var d *DisagreeError
+	if !errors.As(err, &d) {
+		return
+	}
+	// They would wait for this member.
+	v := wire.Refuse{ID: b.o.ID, Signature: uint64(d.sig), Rank: uint32(d.Rank), Other: true}
+	b.tellNeighbours(v.Event(), func(rank int) bool { return rank == d.Rank })
+}
+
+// An owed is how many gates have opened in a phase that send something.
+type openedGates struct {
+	phase uint64
+	count int
+}
+
+// noteOpened notes that a gate that sends something has opened.
+func (b *barrier) noteOpened(phase uint64) {
+	o := &b.opened[b.phaseIndex(phase)]
+	if o.phase != phase {
+		*o = openedGates{phase: phase}
+	}
+	o.count++
+}
+
+// sentThrough returns the last phase for which this member has sent all that others need of it.
+// It may have arrived at later ones, and pass on tokens in them as long as it is there.
+func (b *barrier) sentThrough() uint64 {
+	all := 0
+	for _, g := range b.plan.Gates {
+		if len(g.Sends) > 0 && g.Inputs > 0 {
+			all++
+		}
+	}
+	for phase := b.done + 1; phase <= b.arrived; phase++ {
+		if o := b.opened[b.phaseIndex(phase)]; all > 0 && (o.phase != phase || o.count < all) {
+			return phase - 1
+		}
+	}
+	return b.arrived
+}
+
+// leave says up to which phase this member takes part: if the process goes on, though its
+// program has returned, up to that at which it has arrived.
+func (b *barrier) leave() {
+	phase := b.sentThrough()
+	if b.layer.returning {
+		phase = b.arrived
+	}
+	b.tellNeighbours(wire.Left{ID: b.o.ID, Rank: uint32(b.layer.rank), Phase: phase}.Event(), none)
+}

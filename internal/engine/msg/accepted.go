@@ -1,0 +1,182 @@
+package msg
+
+import (
+	"time"
+
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// onAck handles an acknowledgement of everything before e (PROTOCOL §3.1).
+func (p *Port) onAck(d *pair, e uint32) {
+	if e == d.base {
+		return
+	}
+	if e-d.base > d.sent-d.base {
+		p.layer.Stats.Dropped++
+		return
+	}
+	p.unacked -= int(e - d.base)
+	for d.base != e {
+		en := d.entry(d.base)
+		d.inFlight -= en.size()
+		d.queued -= en.size()
+		if en.block != nil {
+			p.send.put(en.block)
+		}
+		*en = entry{}
+		d.base++
+	}
+	if less(d.asked, e) {
+		d.asked = e
+	}
+	if less(d.urged, e) {
+		d.urged = e
+	}
+	if d.refused && less(d.refusedAt, e) {
+		d.refused = false
+		d.backoff = 0
+		p.layer.stopTimer(d)
+	}
+	if d.sent != d.next || len(d.flushes) > 0 {
+		p.pump(d)
+	}
+	for len(d.flushes) > 0 && !less(d.base, d.flushes[0].until) {
+		p.drained(d.flushes[0].op)
+		d.flushes = append(d.flushes[:0], d.flushes[1:]...)
+	}
+	if len(p.starved) > 0 {
+		p.feed()
+	}
+}
+
+// feed lets sends that found no room go on, those first that began to wait first.
+// If some still find none, everybody who holds room is asked for it.
+func (p *Port) feed() {
+	waiting := p.starved
+	p.starved = nil // what is sent meanwhile is asked about at the end
+	rest := waiting[:0]
+	for _, d := range waiting {
+		if p.feedPair(d); !d.waiting.Empty() {
+			rest = append(rest, d)
+		} else {
+			d.hungry = false
+		}
+	}
+	if p.starved = rest; len(rest) > 0 {
+		p.askAll()
+	} else {
+		p.alone = false
+	}
+}
+
+func (p *Port) feedPair(d *pair) {
+	for !d.waiting.Empty() {
+		op := d.waiting.Pop() // admit may put it on another list
+		if !p.admit(d, op) {
+			d.waiting.PushFront(&op.link, op)
+			return
+		}
+		if op.State == Done {
+			p.layer.finish(op, op.Err)
+		}
+	}
+}
+
+// starve notes that a pair has a send that waits for room, and asks for some.
+func (p *Port) starve(d *pair) {
+	if !d.hungry {
+		d.hungry = true
+		p.starved = append(p.starved, d)
+	}
+	p.askAll()
+}
+
+// onNack handles a refusal: from now on everything new is held, and what was
+// transmitted from there on is sent again when the receiver says GO, or after
+// a back-off if it will not.
+func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
+	if f.Seq-d.base >= d.sent-d.base {
+		p.layer.Stats.Dropped++
+		return
+	}
+	d.q.Counts.Sent.Refused++
+	d.refused = true
+	d.refusedAt = f.Seq
+	p.onAck(d, f.Seq)
+	if d.due = p.freezing.frozen && !f.WillGo; f.WillGo || d.due {
+		return
+	}
+	d.backoff = min(max(2*d.backoff, int64(minBackoff)), int64(maxBackoff))
+	if d.resendAt == monotime.Never {
+		p.layer.waiting = append(p.layer.waiting, d)
+	}
+	d.resendAt = now.Add(time.Duration(d.backoff))
+	p.layer.timed = true
+}
+
+func (p *Port) onGo(d *pair, seq uint32) {
+	if !d.refused || seq != d.refusedAt {
+		p.layer.Stats.Dropped++
+		return
+	}
+	d.q.Counts.Sent.Resumed++
+	if d.due = p.freezing.frozen && !resendsWhileFrozen(); d.due {
+		return
+	}
+	p.resend(d)
+}
+
+// resend transmits again what the receiver refused and everything after it
+// that was transmitted, but not what has been held: that was never sent.
+func (p *Port) resend(d *pair) {
+	if !d.refused {
+		return
+	}
+	until := d.sent
+	if resendsHeld() {
+		until = d.next
+	}
+	for s := d.refusedAt; s != until; s++ {
+		p.layer.Stats.Resent++
+		p.transmit(d, s, s+1 == until)
+	}
+}
+
+// stopTimer ends a back-off.
+func (l *Layer) stopTimer(d *pair) {
+	if d.resendAt == monotime.Never {
+		return
+	}
+	d.resendAt = monotime.Never
+	for i, w := range l.waiting {
+		if w == d {
+			l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+// startFlush waits until everything sent so far has been acknowledged.
+func (p *Port) startFlush(op *Op) {
+	op.left = 1
+	for _, rank := range sortedKeys(p.pairs) {
+		d := p.pairs[rank]
+		if d.base != d.next {
+			op.left++
+			d.flushes = append(d.flushes, flush{op, d.next})
+			p.ask(d, false)
+		}
+	}
+	op.left--
+	if op.left == 0 {
+		op.State = Done
+	}
+}
+
+func (p *Port) drained(op *Op) {
+	op.left--
+	if op.left == 0 && op.State != Done {
+		p.layer.finish(op, nil)
+	}
+}
