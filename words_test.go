@@ -107,3 +107,31 @@ func TestLinks(t *testing.T) {
 		}
 	})
 }
+
+// Every section of docs/PROTOCOL.md that is cited is there.
+func TestSections(t *testing.T) {
+	protocol, err := os.ReadFile("docs/PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading := regexp.MustCompile(`^#+ (\d+(?:\.\d+)?)\b`)
+	item := regexp.MustCompile(`^(\d+)\. `)
+	sections := map[string]bool{} // also 9.5.6: item 6 of section 9.5
+	section := ""
+	for line := range strings.Lines(string(protocol)) {
+		if found := heading.FindStringSubmatch(line); found != nil {
+			section = found[1]
+			sections[section] = true
+		} else if found := item.FindStringSubmatch(line); found != nil {
+			sections[section+"."+found[1]] = true
+		}
+	}
+	citation := regexp.MustCompile(`PROTOCOL(?:\.md)? §(\d+(?:\.\d+)*)`)
+	texts(t, func(name, text string) {
+		for _, found := range citation.FindAllStringSubmatch(text, -1) {
+			if !sections[found[1]] {
+				t.Errorf("%s cites PROTOCOL §%s, which is not there", name, found[1])
+			}
+		}
+	})
+}
