@@ -1,0 +1,118 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"weft/internal/engine/link"
+	"weft/internal/transport"
+)
+
+// long is a budget that no test uses up.
+const long = 2 * patienceOfTests
+
+// A goroutine whose budget is not spent polls for its message, and does not sleep.
+func TestReaperDoesNotSleep(t *testing.T) {
+	r := newRig(t, Waiting{Budget: long, InProcess: true}, nil)
+	done := r.receive(t.Context(), 1, r.ports[1])
+	r.until("it polls", func() bool { return r.look(1, func(n *Node) bool { return n.waiting.reaper != nil }) })
+	r.send(0, "first")
+	r.want(done, "first")
+	if n := r.slept(1); n != 0 {
+		t.Errorf("it slept %d times", n)
+	}
+}
+
+// A second goroutine that waits while one polls parks, and the one that polls wakes it.
+func TestReaperWakesOthers(t *testing.T) {
+	r := newRig(t, Waiting{Budget: long, InProcess: true}, nil)
+	here := r.open(1, 2)
+	there := r.open(0, 2)
+	first := r.receive(t.Context(), 1, r.ports[1])
+	r.until("it polls", func() bool { return r.look(1, func(n *Node) bool { return n.waiting.reaper != nil }) })
+	second := r.receive(t.Context(), 1, here)
+	r.until("it is parked", func() bool { return r.look(1, func(n *Node) bool { return n.waiting.parked == 1 }) })
+	r.sendOn(0, there, "for the second")
+	r.want(second, "for the second")
+	r.send(0, "for the first")
+	r.want(first, "for the first")
+}
+
+// Without a budget a goroutine sleeps on the doorbell at once, and a packet wakes it.
+func TestSleeperIsWoken(t *testing.T) {
+	r := newRig(t, Waiting{}, nil)
+	for _, text := range []string{"first", "second", "third"} {
+		done := r.receive(t.Context(), 1, r.ports[1])
+		r.untilParked(1, 1)
+		r.send(0, text)
+		r.want(done, text)
+	}
+	if n := r.slept(1); n != 3 {
+		t.Errorf("it slept %d times, not 3", n)
+	}
+}
+
+// Of several goroutines one sleeps on the doorbell. It wakes those that are parked, and goes
+// on sleeping; when it has its own message, another one is on duty.
+func TestParkedAreWoken(t *testing.T) {
+	r := newRig(t, Waiting{}, nil)
+	first := r.receive(t.Context(), 1, r.ports[1])
+	r.untilParked(1, 1)
+	var done [3]<-chan result
+	for i := range done {
+		done[i] = r.receive(t.Context(), 1, r.open(1, uint16(i+2)))
+		r.untilParked(1, i+2)
+	}
+	r.sendOn(0, r.open(0, 3), "second of the parked")
+	r.want(done[1], "second of the parked")
+	r.untilParked(1, 3)
+	r.send(0, "for the sleeper")
+	r.want(first, "for the sleeper")
+	r.untilServed(1, transport.Asleep) // for the two that are left
+	for _, i := range []int{2, 0} {
+		r.sendOn(0, r.open(0, uint16(i+2)), "later")
+		r.want(done[i], "later")
+	}
+}
+
+// The end of a context wakes the goroutine that sleeps on the doorbell, and one that is
+// parked; nothing is lost by it.
+func TestContextEndsSleep(t *testing.T) {
+	r := newRig(t, Waiting{}, nil)
+	other := r.open(1, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := []<-chan result{r.receive(ctx, 1, r.ports[1])}
+	r.untilParked(1, 1)
+	done = append(done, r.receive(ctx, 1, other))
+	r.untilParked(1, 2)
+	cancel()
+	for i, d := range done {
+		var waited *WaitError
+		if got := r.end(d); !errors.Is(got.err, context.Canceled) || !errors.As(got.err, &waited) {
+			t.Errorf("receive %d: %q, %v", i, got.text, got.err)
+		}
+	}
+	r.send(0, "after")
+	r.want(r.receive(t.Context(), 1, r.ports[1]), "after")
+}
+
+// When a peer is gone, a receive that waits for it ends with a PeerError.
+func TestDownEndsWait(t *testing.T) {
+	r := newRig(t, Waiting{}, nil)
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := r.nodes[1].Receive(t.Context(), r.ports[1], 0, nil)
+		done <- err
+	}()
+	r.untilParked(1, 1)
+	cause := errors.New("its process has ended")
+	r.nodes[1].Down(0, cause, false)
+	var gone *link.PeerError
+	if err := <-done; !errors.As(err, &gone) || gone.Rank != 0 {
+		t.Errorf("the wait ended with %v", err)
+	}
+	if err := r.nodes[1].Peer(0).Gone(); err == nil {
+		t.Error("the peer does not show that it is gone")
+	}
+}
