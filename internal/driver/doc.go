@@ -1,14 +1,23 @@
-// Package driver runs an engine on real transports and real time.
+// Package driver runs an engine on real transports and in real time.
 //
 // A Node owns one engine under one lock. Any goroutine may start an operation:
 // it takes the lock, hands the operation to the engine, sends what the engine
-// has to send, and is often done. A goroutine that must wait first reaps: it
-// polls the transports and runs the engine itself, without sleeping, for a
-// budget that adapts to how long waits turn out to be. Then it parks: the first
-// to do so sleeps on the doorbell, the others on channels. The doorbell is the
-// interrupt, and it is only armed while nobody reaps (PM/Ethernet's interrupt
-// reaping). When nobody waits at all the node's service goroutine sleeps there.
+// has to send, and is often done. A goroutine that must wait first polls: it looks at
+// the transports and runs the engine itself, without sleeping, for a
+// budget that adapts to how long waits turn out to be. Then it parks: the first goroutine
+// to park sleeps on the doorbell, the others on channels. The doorbell is the
+// interrupt. It is armed only while no goroutine polls, which PM/Ethernet calls interrupt
+// reaping [Sumimoto00]. When no goroutine waits, the node's service goroutine sleeps there.
 //
-// What needs no processor at the target, remote memory that is mapped here, is
-// done at once by Direct.
+// What needs no processor at the target, memory of a peer that is mapped here, is
+// accessed at once by Direct.
+//
+// How to read it: node.go declares a Node and its parts; message.go, region.go, mailbox.go and
+// coord.go begin operations; progress.go moves packets; waiting.go says how goroutines wait,
+// wait.go, reap.go and park.go do it; serve.go is the service; close.go the end. On a simulated
+// machine (Host) hosted.go takes the place of waiting and of the service.
+//
+// Tested in wait_test.go, serve_test.go and recorded_test.go on a rig of two nodes
+// (rig_test.go), and in model_test.go, with the build tag "mutants", in all interleavings of
+// small programs.
 package driver

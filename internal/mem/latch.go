@@ -6,13 +6,13 @@ import (
 	"unsafe"
 )
 
-// Publish64 writes the word at off. What was written before is seen before it, but
-// unlike Store64 it does not wait until anybody can see it: what is read
-// afterwards may be older.
+// Publish64 writes the word at off with release semantics: other processors see it after
+// all that was written before. Unlike Store64 it does not wait until they can see it, so
+// what this goroutine reads afterwards may be older.
 func Publish64(b []byte, off int, v uint64) { storeRelease(word(b, off), v) }
 
-// A Latch is a lock for a few instructions, whose Unlock does not wait as a
-// sync.Mutex's does for what was written under it to be seen.
+// A Latch is a spin lock for a few instructions. Its Unlock only publishes what was written
+// under it; that of a sync.Mutex waits until other processors can see it.
 type Latch struct{ word uint64 }
 
 // Lock takes the latch.

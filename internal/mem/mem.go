@@ -1,11 +1,3 @@
-// Package mem is access to memory that others see at the same time: words read
-// and written atomically, and copies that do not tear an aligned word.
-//
-// Offsets are in bytes. Every function panics, as indexing does, when what it
-// is asked to touch lies outside the slice, and the word functions also when
-// the address is not a multiple of 8: callers check what they were given
-// before. Memory that is handed in must be mapped or allocated with 8-byte
-// alignment.
 package mem
 
 import (
@@ -41,7 +33,7 @@ func CompareAndSwap64(b []byte, off int, old, v uint64) bool {
 }
 
 // Copy copies src to dst, which must be at least as long. A single aligned
-// word is written in one piece, so that one who polls it never sees half.
+// word is written in one piece, so that a reader that polls it never sees half of it.
 func Copy(dst, src []byte) {
 	if len(src) == 8 {
 		d := unsafe.Pointer(&dst[:8][0])
@@ -79,7 +71,7 @@ func Addr(b []byte) uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
 }
 
-// Word32 returns the aligned 32-bit word at off, for those who wait on it.
+// Word32 returns the aligned 32-bit word at off, such as the word of a futex.
 func Word32(b []byte, off int) *uint32 {
 	p := unsafe.Pointer(unsafe.SliceData(b[off : off+4]))
 	if uintptr(p)&3 != 0 {

@@ -5,8 +5,8 @@
 // in the inbox; after some packets it claims a ring of its own, and uses it
 // once the inbox holds nothing of it any more, so that order is kept. A
 // process's memory therefore grows with the peers that it really hears from,
-// and the job's size costs nothing: the rare share one ring, the frequent have
-// their own.
+// and not with the size of the job: peers that send rarely share one ring, those that send
+// often have their own (the bargain of IPUSH [Kitamura06]).
 //
 // Segments are sealed memfds, passed over an abstract Unix socket after both
 // sides have shown that they belong to the same user and know the job's
@@ -14,4 +14,10 @@
 // are killed. The connection stays open: its end is how the death of a peer is
 // noticed at once. A heartbeat in each segment shows processes that are
 // stopped.
+//
+// The handshake, the records that follow it and the memory are PROTOCOL §7.
+//
+// Tested in shm_test.go (transporttest), own_test.go (which peers have rings),
+// memory_linux_test.go (memory that is shared and taken back) and strangers_linux_test.go
+// (what does not belong to the job).
 package shm

@@ -1,0 +1,93 @@
+package mem
+
+import (
+	"bytes"
+	"sync"
+	"testing"
+)
+
+// Words are read, written, added to and exchanged where the offset says.
+func TestWords(t *testing.T) {
+	b := Aligned(32)
+	Store64(b, 8, 5)
+	Publish64(b, 16, 7)
+	if got := Add64(b, 8, 3); got != 8 || Load64(b, 8) != 8 {
+		t.Errorf("5 + 3 is %d", got)
+	}
+	if old := Swap64(b, 16, 9); old != 7 || Load64(b, 16) != 9 {
+		t.Errorf("swapped out %d, not 7", old)
+	}
+	if CompareAndSwap64(b, 16, 7, 1) || !CompareAndSwap64(b, 16, 9, 1) || Load64(b, 16) != 1 {
+		t.Error("compare and swap")
+	}
+	if Load64(b, 0) != 0 || Load64(b, 24) != 0 {
+		t.Error("a neighbour was written to")
+	}
+}
+
+// A word that is misaligned, or not inside the memory, is refused with a panic.
+func TestWordsOutside(t *testing.T) {
+	b := Aligned(32)
+	for _, off := range []int{-8, 1, 4, 25, 32, 1 << 40} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("offset %d is taken", off)
+				}
+			}()
+			Store64(b, off, 1)
+		}()
+	}
+}
+
+// Copy copies every length, at every alignment of both sides, and nothing beyond.
+func TestCopy(t *testing.T) {
+	src := Aligned(2*throughCache + 64)
+	for i := range src {
+		src[i] = byte(i*7 + i>>8)
+	}
+	for _, n := range []int{0, 1, 7, 8, 9, 64, throughCache, throughCache + 1, 2*throughCache + 8} {
+		for at := range 9 {
+			dst := Aligned(n + 32)
+			Copy(dst[at:], src[8-at:][:n])
+			if !bytes.Equal(dst[at:at+n], src[8-at:][:n]) {
+				t.Errorf("%d bytes at %d are not as they were", n, at)
+			}
+			if bytes.Count(dst[at+n:], []byte{0}) != len(dst)-at-n {
+				t.Errorf("%d bytes at %d: more than that was written", n, at)
+			}
+		}
+	}
+}
+
+// Views show the same bytes as values.
+func TestViews(t *testing.T) {
+	b := Aligned(16)
+	v := View[uint32](b, 4)
+	v[2] = 0x01020304
+	if *At[uint32](b, 8) != 0x01020304 || !bytes.Equal(Bytes(v), b) || Size[uint32]() != 4 {
+		t.Errorf("% x", b)
+	}
+}
+
+// One goroutine at a time has a Latch, and sees what the last one wrote.
+func TestLatch(t *testing.T) {
+	var l Latch
+	var group sync.WaitGroup
+	count := Aligned(8)
+	for range 4 {
+		group.Go(func() {
+			for range 1000 {
+				l.Lock()
+				Acquired(&l)
+				Publish64(count, 0, Load64(count, 0)+1)
+				Released(&l)
+				l.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	if n := Load64(count, 0); n != 4000 {
+		t.Errorf("counted to %d, not 4000", n)
+	}
+}

@@ -1,0 +1,104 @@
+package faulty
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"weft/internal/transport"
+)
+
+// A lossy transport notes what was sent.
+type lossy struct {
+	transport.Transport
+	sent []string
+	to   []int
+}
+
+func (l *lossy) Caps() transport.Caps    { return transport.Caps{Name: "lossy", MTU: 100} }
+func (l *lossy) Poll([]transport.In) int { return 0 }
+func (l *lossy) Send(pkts []transport.Out) int {
+	for _, p := range pkts {
+		l.sent = append(l.sent, string(p.Header)+string(p.Payload))
+		l.to = append(l.to, p.Peer)
+	}
+	return len(pkts)
+}
+
+// through sends packets 0 to 999 through faults, and returns what left.
+func through(f Faults, seed uint64) (sent []string, lost int64) {
+	below := &lossy{}
+	tr := New(below, f, seed, func() {})
+	for i := range 1000 {
+		tr.Send([]transport.Out{{Peer: 1, Header: fmt.Appendf(nil, "%03d", i), Payload: []byte("x")}})
+	}
+	for len(tr.held) > 0 {
+		tr.Poll(nil)
+	}
+	return below.sent, tr.Lost()
+}
+
+// Each fault does what its name says, and the seed decides when.
+func TestFaults(t *testing.T) {
+	all, _ := through(Faults{}, 1)
+	if len(all) != 1000 || !slices.IsSorted(all) {
+		t.Fatal("without faults packets do not pass as they are")
+	}
+	distinct := func(sent []string) int {
+		sorted := slices.Sorted(slices.Values(sent))
+		return len(slices.Compact(sorted))
+	}
+	sent, lost := through(Faults{Lose: 0.2}, 1)
+	if lost == 0 || len(sent)+int(lost) != 1000 || !slices.IsSorted(sent) {
+		t.Errorf("%d sent, %d lost", len(sent), lost)
+	}
+	if again, _ := through(Faults{Lose: 0.2}, 1); !slices.Equal(again, sent) {
+		t.Error("the same seed loses other packets")
+	}
+	if other, _ := through(Faults{Lose: 0.2}, 2); slices.Equal(other, sent) {
+		t.Error("another seed loses the same packets")
+	}
+	if sent, _ = through(Faults{Repeat: 0.2}, 1); len(sent) <= 1000 || distinct(sent) != 1000 {
+		t.Errorf("%d sent, %d of them distinct", len(sent), distinct(sent))
+	}
+	if sent, _ = through(Faults{Reorder: 0.2}, 1); len(sent) != 1000 || distinct(sent) != 1000 || slices.IsSorted(sent) {
+		t.Errorf("%d sent, sorted: %v", len(sent), slices.IsSorted(sent))
+	}
+	sent, _ = through(Faults{Damage: 0.2}, 1)
+	if slices.ContainsFunc(sent, func(s string) bool { return len(s) != 4 }) {
+		t.Error("a damaged packet has another length")
+	}
+	if slices.Equal(sent, all) || len(sent) != 1000 {
+		t.Errorf("%d sent, none damaged", len(sent))
+	}
+}
+
+// A gate loses what is cut, until it is healed, and keeps what is slow.
+func TestGates(t *testing.T) {
+	gates := NewGates()
+	below := &lossy{}
+	rung := make(chan struct{}, 1)
+	gate := gates.New(below, 0, func() { rung <- struct{}{} })
+	send := func(to int) {
+		t.Helper()
+		if gate.Send([]transport.Out{{Peer: to, Header: []byte("p")}}) != 1 {
+			t.Error("a packet is refused")
+		}
+	}
+	gates.Cut(0, 1)
+	send(1)
+	send(2)
+	if !gates.IsCut(0, 1) || gates.IsCut(1, 0) || !slices.Equal(below.to, []int{2}) {
+		t.Errorf("while 0 to 1 is cut packets went to %v", below.to)
+	}
+	gates.Heal(0, 1)
+	send(1)
+	gates.Slow(2, time.Nanosecond)
+	send(2)
+	<-rung
+	gate.Poll(nil)
+	if gates.IsCut(0, 1) || !slices.Equal(below.to, []int{2, 1, 2}) {
+		t.Errorf("afterwards packets went to %v", below.to)
+	}
+}
