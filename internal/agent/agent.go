@@ -18,11 +18,11 @@ import (
 	"weft/internal/sys"
 )
 
-// greeting is the line with which an agent begins: what a shell of the host has
-// written before it is skipped. The number is the version of the protocol.
+// greeting is the first line of an agent. The launcher skips what a login shell has written before it. The number is
+// the version of the protocol.
 const greeting = "weft agent 1\n"
 
-// A Hello is what an agent tells of its host first.
+// A Hello is an agent's first message, which describes its host.
 type Hello struct {
 	Version  string // of weft
 	OS, Arch string
@@ -30,46 +30,46 @@ type Hello struct {
 	Cores    [][]int `json:",omitempty"` // see sys.Cores
 }
 
-// A Begin is what a launcher tells an agent of the job.
+// A Begin is the launcher's first message, which describes the job.
 type Begin struct {
-	Name      string        // of the host, as the launcher's user calls it
-	Silence   time.Duration // after which the launcher counts as gone; negative for never
-	Beat      time.Duration // how often the launcher wants to hear from the agent
+	Name      string        // the user's name for the host
+	Silence   time.Duration // after which the launcher counts as dead; negative for never
+	Beat      time.Duration // the agent sends something at least this often
 	Program   string        // an absolute path
-	Hash      string        // of the program's bytes: SHA-256 in hexadecimal
-	Dir       string        // where the ranks are to run, if there is such a directory
-	Bind      string        `json:",omitempty"` // the launcher's WEFT_BIND, if its ranks get it
-	Interface string        `json:",omitempty"` // and its WEFT_INTERFACE
-	Copy      bool          `json:",omitempty"` // the program may be copied
+	Hash      string        // SHA-256 of the program's file, in hexadecimal
+	Dir       string        // working directory of the ranks, if the host has it
+	Bind      string        `json:",omitempty"` // WEFT_BIND of the ranks, if it is set
+	Interface string        `json:",omitempty"` // WEFT_INTERFACE of the ranks, if it is set
+	Copy      bool          `json:",omitempty"` // the program may be copied to the host
 }
 
-// A Reply is an agent's answer to it.
+// A Reply is an agent's answer to a Begin.
 type Reply struct {
-	Dir     string // where the ranks run
-	Program string // where the program lies
-	Wanted  bool   `json:",omitempty"` // it must be copied first
-	Address string `json:",omitempty"` // for packets of the ranks
+	Dir     string // working directory of the ranks
+	Program string // path of the program
+	Wanted  bool   `json:",omitempty"` // the launcher must send the program first
+	Address string `json:",omitempty"` // address of the host for packets of the ranks
 }
 
-// mostID bounds the numbers of processes: each has four streams.
+// mostID bounds the numbers of processes, each of which has four streams.
 const mostID = 1 << 29
 
 // An agent serves one launcher.
 type agent struct {
 	link    *link
 	host    *process.Host
-	dir     string // private, or ""
-	path    string // of the program's copy
-	hash    string
-	program string   // where it lies
-	put     *message // that has announced it
+	dir     string   // private directory, or ""
+	path    string   // of the program's copy
+	hash    string   // of the program
+	program string   // path of the program that ranks run
+	put     *message // the message that has announced a copy
 
 	mu    sync.Mutex
-	feeds map[int]*feed // of processes
+	feeds map[int]*feed // standard inputs, by process
 }
 
-// Serve is an agent's life: it returns when the launcher has said goodbye, has gone or
-// is silent, and nothing is left of what the agent has started.
+// Serve is the main function of an agent. It returns when the launcher has said goodbye, has disconnected or is silent.
+// Then all processes that the agent has started have ended.
 func Serve(in io.Reader, out io.Writer, version string) error {
 	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
 	if _, err := io.WriteString(out, greeting); err != nil {
@@ -92,18 +92,17 @@ func Serve(in io.Reader, out io.Writer, version string) error {
 	return nil
 }
 
-// errBye ends the link in good order.
+// errBye is why a link has ended after a goodbye.
 var errBye = errors.New("bye")
 
-// close ends all that runs here.
+// close ends all processes.
 func (a *agent) close() {
 	if a.host != nil {
-		_ = a.host.Close() // there is nobody to tell
+		_ = a.host.Close() // the launcher does not hear any more
 	}
 }
 
-// handle does what a message says. Only answers may take time: the launcher always
-// reads.
+// handle executes a message. It does not block, but for sending answers, since the launcher always reads.
 func (a *agent) handle(m message) error {
 	if a.host == nil && m.Op != "begin" && m.Op != "bye" {
 		return fmt.Errorf("%w: %q comes before begin", ErrProtocol, m.Op)
@@ -148,7 +147,7 @@ func (a *agent) answer(to, m message, err error) error {
 	return a.link.say(m)
 }
 
-// begin makes the host ready, and tells how it is.
+// begin prepares the host for the job, and answers with a Reply.
 func (a *agent) begin(m message) error {
 	b := m.Begin
 	if b.Copy {
@@ -187,7 +186,7 @@ func (a *agent) begin(m message) error {
 	return nil
 }
 
-// check says what is wrong with the program that lies here.
+// check returns an error if the host has no program at the path, or another one than the launcher.
 func (a *agent) check(b *Begin) error {
 	info, err := os.Stat(b.Program)
 	switch {
@@ -206,7 +205,7 @@ func (a *agent) check(b *Begin) error {
 	return nil
 }
 
-// HashFile returns the hash of a file's bytes, as Begin has it.
+// HashFile returns the SHA-256 of a file in hexadecimal, as Begin carries it.
 func HashFile(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -220,8 +219,7 @@ func HashFile(name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// workingDir returns the directory in which ranks run: the launcher's if it is here, too,
-// else the user's.
+// workingDir returns the directory in which ranks run: dir if the host has it, or else the user's home.
 func workingDir(dir string) string {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return dir
@@ -244,7 +242,7 @@ const (
 // streamOf returns the number of a process's stream.
 func streamOf(id int, which uint32) uint32 { return uint32(id)*4 + which }
 
-// start starts a process, whose streams are there from now on.
+// start starts a process. Its streams are open when start returns.
 func (a *agent) start(m message) {
 	var s process.Streams
 	o := m.Order
@@ -259,7 +257,7 @@ func (a *agent) start(m message) {
 		s.Stdin = func(to io.WriteCloser) {
 			f := newFeed(to)
 			a.setFeed(o.ID, f)
-			_, _ = io.Copy(f, st) // it need not be read
+			_, _ = io.Copy(f, st) // fails if the process closes its standard input
 			f.end()
 			to.Close()
 			st.Close()
@@ -290,7 +288,7 @@ func (a *agent) start(m message) {
 	}()
 }
 
-// setFeed takes note of the standard input of a process.
+// setFeed remembers the standard input of a process.
 func (a *agent) setFeed(id int, f *feed) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -304,15 +302,15 @@ func (a *agent) feed(id int) *feed {
 	return a.feeds[id]
 }
 
-// passOn sends an output to the launcher.
+// passOn copies an output of a process to the launcher.
 func passOn(to *stream) func(io.Reader) {
 	return func(from io.Reader) {
-		_, _ = io.Copy(to, from) // a link that has failed ends everything
+		_, _ = io.Copy(to, from) // a link that has failed ends the agent anyway
 		to.Close()
 	}
 }
 
-// join joins a process's connection and a stream.
+// join copies between a process's connection to the launcher and its stream, in both directions.
 func join(c io.ReadWriteCloser, s *stream) {
 	go func() {
 		_, _ = io.Copy(c, s)

@@ -1,14 +1,15 @@
-// Package agent runs ranks on another host. A launcher starts an agent there, by ssh
-// or in another way that gives it standard input and output, and talks to it over
-// these: it is told what the host is like, starts processes, signals them and hears
-// how they end; their standard files and their connections to the launcher are
-// streams beside that, each with a window, so that none holds up the others.
+// Package agent runs ranks on another host. A launcher (Remote) starts an agent (Serve) there, by ssh or by another
+// command that passes on standard input and output, and the two exchange messages over these. The agent describes its
+// host; the launcher has it start and signal processes, and learns how they end. The standard files of the processes
+// and their connections to the launcher are streams on the same connection. Each stream has a window of its own, so
+// that a slow one does not hold up the others.
 //
-// The agent of a host that is reached by way of another agent is a process of that
-// one: its standard files are streams like all others. So a tree of agents needs
-// nothing but a place to start each.
+// An agent can start another agent as one of its processes. A tree of agents therefore reaches many hosts, and the
+// launcher has connections to the first few only.
 //
-// Each side hears the other one at least every quarter of the time of silence that
-// they agree on. When the connection has ended, or has been silent, the agent kills
-// what runs on its host and removes its files; if it is killed itself, its guard does.
+// Each side sends something at least every quarter of the time of silence that they agree on. When the connection ends
+// or is silent for that time, the agent kills the processes on its host and removes its files. If the agent itself is
+// killed, its guard does so (see package process).
+//
+// Tested in agent_test.go, and between hosts in cmd/weft/hosts_linux_test.go.
 package agent

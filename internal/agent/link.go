@@ -16,20 +16,17 @@ import (
 type link struct {
 	writing sync.Mutex
 	out     io.Writer
-	frame   []byte                     // being written
-	sent    int                        // bytes so far
-	file    func(from io.Reader) error // takes a file; nil if none may come
+	frame   []byte                     // the frame that is being written
+	sent    int                        // bytes written so far
+	file    func(from io.Reader) error // receives a file; nil if the peer may send none
 
 	mu      sync.Mutex
 	streams map[uint32]*stream
 	failure error
 
-	heard atomic.Int64 // when the peer was heard last, in nanoseconds of time.Now
-	over  chan struct{}
+	heard atomic.Int64  // when something came from the peer last, in nanoseconds since 1970
+	over  chan struct{} // closed when the link has failed or ended
 }
-
-// maxStreams bounds the streams that are open at a time.
-const maxStreams = 1 << 20
 
 func newLink(out io.Writer) *link {
 	l := &link{out: out, streams: map[uint32]*stream{}, over: make(chan struct{})}
@@ -78,7 +75,7 @@ func (l *link) open(id uint32) *stream {
 	return s
 }
 
-// forget drops a stream that neither side needs.
+// forget drops a stream that both sides have closed.
 func (l *link) forget(s *stream) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,8 +90,8 @@ func (l *link) stream(id uint32) *stream {
 	return l.streams[id]
 }
 
-// run hands on what comes in until the link fails, and returns why. It never waits for
-// anybody but the peer: handle must not, either.
+// run reads frames and hands them on until the link fails, and returns why. It blocks only to read, and handle must not
+// block.
 func (l *link) run(in io.Reader, handle func(message) error) error {
 	r := bufio.NewReaderSize(&heard{in, l}, maxData+headLen)
 	var buf []byte
@@ -122,7 +119,7 @@ func (l *link) run(in io.Reader, handle func(message) error) error {
 	}
 }
 
-// takeFile hands on a file that comes in, all of it.
+// takeFile reads a whole file from the peer.
 func (l *link) takeFile(from *io.LimitedReader) error {
 	if l.file == nil {
 		return fmt.Errorf("%w: a file", ErrProtocol)
@@ -130,7 +127,7 @@ func (l *link) takeFile(from *io.LimitedReader) error {
 	if err := l.file(from); err != nil {
 		return err
 	}
-	if _, err := io.Copy(io.Discard, from); err != nil { // what could not be kept
+	if _, err := io.Copy(io.Discard, from); err != nil { // bytes that could not be stored
 		return err
 	}
 	if from.N > 0 {
@@ -190,8 +187,8 @@ func (l *link) reason() error {
 // errSilent reports that the peer has not been heard for too long.
 var errSilent = errors.New("silent")
 
-// beat lets the peer hear from us every now and then, until the link ends, and fails
-// the link with errSilent when the peer has not been heard for the time given.
+// beat sends a message every so often until the link ends. It fails the link with errSilent when nothing has come from
+// the peer for the time of silence.
 func (l *link) beat(every, silence time.Duration) {
 	go func() {
 		tick := time.NewTicker(every)
@@ -199,7 +196,7 @@ func (l *link) beat(every, silence time.Duration) {
 		for {
 			select {
 			case <-tick.C:
-				_ = l.say(message{Op: "beat"}) // it may wait: for that there is the other goroutine
+				_ = l.say(message{Op: "beat"}) // may block, so the other goroutine watches for silence
 			case <-l.over:
 				return
 			}
@@ -219,7 +216,7 @@ func (l *link) beat(every, silence time.Duration) {
 	}
 }
 
-// heard takes note of when the peer was heard.
+// heard is a reader that stores the time of each read.
 type heard struct {
 	io.Reader
 	l *link

@@ -15,26 +15,25 @@ import (
 	"weft/internal/process"
 )
 
-// A starter is a host on which the command that leads to an agent can be started: this
-// one, or another one behind an agent of its own.
+// A starter is a host on which the command that reaches another host can be started: this host, or one with an agent.
 type starter interface {
 	Start(o process.Order, s process.Streams, ended func(process.Exit)) (pid int, err error)
 	Signal(id int, s syscall.Signal) bool
 }
 
-// A Remote is another host, as its launcher sees it: it starts processes there as a
-// process.Host does here. Its methods may be called by any goroutine.
+// A Remote is the launcher's side of an agent. It starts processes on the agent's host, as a process.Host does on this
+// one. Its methods may be called by any goroutine.
 type Remote struct {
-	Name  string // of the host, as the launcher's user calls it
-	Hello Hello  // to be read when Connect has returned
+	Name  string // the user's name for the host
+	Hello Hello  // valid when Connect has returned
 
 	via   starter
-	order process.Order // the command that leads to the agent
+	order process.Order // the command that reaches the agent
 
-	writable chan struct{} // closed when link is there
+	writable chan struct{} // closed when link is set
 	link     *link
-	said     tail          // what the command has written to standard error
-	greeted  chan struct{} // closed when Hello is there
+	said     tail          // the end of what the command has written to standard error
+	greeted  chan struct{} // closed when Hello is set
 	ended    chan struct{} // closed when the command has ended
 
 	mu        sync.Mutex
@@ -43,17 +42,8 @@ type Remote struct {
 	processes map[int]*remoteProcess
 }
 
-// A remoteProcess is one that has been started through a Remote.
-type remoteProcess struct {
-	ended   func(process.Exit)
-	reading sync.WaitGroup
-	started chan struct{} // closed when its streams have users
-	close   []*stream     // when it has ended
-	exiting bool          // it has ended; guarded by the Remote's lock
-}
-
-// Connect starts the command that leads to the agent of a host, by way of another one,
-// and returns when the agent has said hello. When ctx ends it gives up.
+// Connect starts the command that reaches a host, on the host via, and returns when the agent has sent its Hello. It
+// gives up when ctx ends.
 func Connect(ctx context.Context, name string, via starter, order process.Order) (*Remote, error) {
 	r := &Remote{
 		Name: name, via: via, order: order,
@@ -84,10 +74,10 @@ func Connect(ctx context.Context, name string, via starter, order process.Order)
 	}
 }
 
-// most bytes that a shell may write before the agent begins.
+// mostNoise bounds the bytes that a login shell may write before the agent begins.
 const mostNoise = 64 << 10
 
-// receive hands on what the agent says until the connection ends.
+// receive handles the agent's messages until the connection ends.
 func (r *Remote) receive(from io.Reader) {
 	<-r.writable
 	in := bufio.NewReader(from)
@@ -110,7 +100,7 @@ func (r *Remote) receive(from io.Reader) {
 	})
 }
 
-// skipNoise reads up to the line with which an agent begins.
+// skipNoise reads up to the agent's greeting.
 func skipNoise(in *bufio.Reader) error {
 	for read := 0; read < mostNoise; {
 		line, err := in.ReadSlice('\n')
@@ -122,11 +112,10 @@ func skipNoise(in *bufio.Reader) error {
 		}
 		read += len(line)
 	}
-	return errors.New("what answers there is no agent of weft, or of another version")
+	return errors.New("what answers there is no agent of weft, or an agent of another version")
 }
 
-// commandEnded takes note that the command that led to the agent has ended, and with it
-// all that ran there.
+// commandEnded handles the end of the command that reaches the agent: all processes on the host count as ended.
 func (r *Remote) commandEnded(e process.Exit) {
 	<-r.writable
 	r.link.fail(errors.New(r.why(e)))
@@ -139,29 +128,10 @@ func (r *Remote) commandEnded(e process.Exit) {
 	close(r.ended)
 }
 
-// end tells of the end of a process when its output has been read. The lock is held.
-func (r *Remote) end(id int, p *remoteProcess, e process.Exit) {
-	if p.exiting {
-		return
-	}
-	p.exiting = true
-	go func() {
-		<-p.started
-		p.reading.Wait()
-		for _, s := range p.close {
-			s.Close()
-		}
-		p.ended(e)
-		r.mu.Lock()
-		delete(r.processes, id)
-		r.mu.Unlock()
-	}()
-}
-
-// statusGone is the status of a process whose host is gone, as ssh has it.
+// statusGone is the exit status of a process whose host has disconnected: that of ssh for a lost connection.
 const statusGone = 255
 
-// why says why the command that led to the agent has ended.
+// why returns in words why the command that reaches the agent has ended.
 func (r *Remote) why(e process.Exit) string {
 	said := r.said.line()
 	name := r.order.Program
@@ -190,7 +160,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// handle takes what the agent says. It never waits.
+// handle handles a message of the agent. It does not block.
 func (r *Remote) handle(m message) error {
 	switch m.Op {
 	case "hello":
@@ -230,7 +200,7 @@ func (r *Remote) ask(m message) (message, error) {
 	return r.await(c)
 }
 
-// pose sends a question, and returns where its answer comes.
+// pose sends a question, and returns the channel that gets its answer.
 func (r *Remote) pose(m message) (<-chan message, error) {
 	c := make(chan message, 1)
 	r.mu.Lock()
@@ -257,8 +227,8 @@ func (r *Remote) await(c <-chan message) (message, error) {
 	}
 }
 
-// Begin tells the agent of the job, and returns its answer, when the program is there.
-// The program is sent if it is wanted.
+// Begin describes the job to the agent, and returns its answer. If the host lacks the program and it may be copied,
+// Begin sends it.
 func (r *Remote) Begin(b Begin) (Reply, error) {
 	a, err := r.ask(message{Op: "begin", Begin: &b})
 	if err == nil && a.Reply == nil {
@@ -273,8 +243,8 @@ func (r *Remote) Begin(b Begin) (Reply, error) {
 	return *a.Reply, nil
 }
 
-// Watch lets the agent hear from us every now and then, and gives it up when it has not
-// been heard for the time of silence.
+// Watch begins to send a message to the agent every so often. When nothing has come from the agent for the time of
+// silence, Watch kills the command that reaches it.
 func (r *Remote) Watch(every, silence time.Duration) {
 	go func() {
 		r.link.beat(every, silence)
@@ -284,129 +254,7 @@ func (r *Remote) Watch(every, silence time.Duration) {
 	}()
 }
 
-// Start starts a process there: see process.Host.
-func (r *Remote) Start(o process.Order, s process.Streams, ended func(process.Exit)) (pid int, err error) {
-	p := &remoteProcess{ended: ended, started: make(chan struct{})}
-	open := func(which uint32, wanted bool) (*stream, bool) {
-		if !wanted {
-			return nil, false
-		}
-		return r.link.open(streamOf(o.ID, which)), true
-	}
-	stdin, hasStdin := open(streamStdin, s.Stdin != nil)
-	stdout, hasStdout := open(streamStdout, s.Stdout != nil)
-	stderr, hasStderr := open(streamStderr, s.Stderr != nil)
-	launcher, hasLauncher := open(streamLauncher, s.Launcher != nil)
-	r.mu.Lock()
-	r.processes[o.ID] = p
-	r.mu.Unlock()
-	a, err := r.ask(message{Op: "start", ID: o.ID, Order: &order{o, hasStdin, hasStdout, hasStderr, hasLauncher}})
-	if err != nil {
-		r.mu.Lock()
-		lost := p.exiting // with its host: that is the end of a process like another one
-		if !lost {
-			delete(r.processes, o.ID)
-		}
-		r.mu.Unlock()
-		if !lost {
-			for _, st := range []*stream{stdin, stdout, stderr, launcher} {
-				if st != nil {
-					st.Close()
-				}
-			}
-			return 0, fmt.Errorf("on %s: %w", r.Name, err)
-		}
-	}
-	if hasStdin {
-		go s.Stdin(half{stdin})
-		p.close = append(p.close, stdin)
-	}
-	if hasStdout {
-		p.read(stdout, s.Stdout)
-	}
-	if hasStderr {
-		p.read(stderr, s.Stderr)
-	}
-	if hasLauncher {
-		go s.Launcher(launcher)
-	}
-	close(p.started)
-	return a.PID, nil
-}
-
-// read hands an output of the process to its reader.
-func (p *remoteProcess) read(s *stream, reader func(io.Reader)) {
-	p.reading.Go(func() {
-		reader(s)
-		s.Close()
-	})
-}
-
-// A half is a stream to write to: to close it is to say that no more follows.
-type half struct{ *stream }
-
-// Close says that no more follows.
-func (h half) Close() error {
-	h.CloseWrite()
-	return nil
-}
-
-// Signal signals a process and what it has started. It reports whether the process had
-// not ended when it was last heard of.
-func (r *Remote) Signal(id int, s syscall.Signal) bool {
-	if !r.has(id) {
-		return false
-	}
-	return r.link.say(message{Op: "signal", ID: id, Value: int(s)}) == nil
-}
-
-// Stop stops a process, and returns when none of its threads runs any more.
-func (r *Remote) Stop(id int) bool {
-	if !r.has(id) {
-		return false
-	}
-	a, err := r.ask(message{Op: "stop", ID: id})
-	return err == nil && a.OK
-}
-
-func (r *Remote) has(id int) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p := r.processes[id]
-	return p != nil && !p.exiting
-}
-
-// mostPatience bounds how long an agent is waited for that nobody watches.
-const mostPatience = 5 * time.Second
-
-// Exiting returns the processes that have ended, or are about to: all, if the host is
-// gone.
-func (r *Remote) Exiting() (ids []int) {
-	answered := make(chan message, 1)
-	go func() {
-		a, err := r.ask(message{Op: "exiting"})
-		if err != nil {
-			<-r.ended
-		}
-		answered <- a
-	}()
-	select {
-	case a := <-answered:
-		ids = a.IDs
-	case <-time.After(mostPatience):
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for id, p := range r.processes {
-		if p.exiting {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// Close says goodbye to the agent, and returns when the command that led to it has
-// ended.
+// Close says goodbye to the agent, and returns when the command that reaches it has ended.
 func (r *Remote) Close() error {
 	<-r.writable
 	go func() {
@@ -420,7 +268,7 @@ func (r *Remote) Close() error {
 		r.via.Signal(r.order.ID, syscall.SIGKILL)
 		select {
 		case <-r.ended:
-		case <-time.After(patience): // it went by way of a host that is gone
+		case <-time.After(patience): // the command runs on a host that has disconnected
 		}
 	}
 	return nil

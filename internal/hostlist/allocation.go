@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An Allocation is what a batch system has given to a job.
+// An Allocation is the hosts that a batch system has allocated to a job.
 type Allocation struct {
 	By    string // the batch system: Slurm, PBS, LSF, Grid Engine, or a hostfile's variable
 	Hosts []Host
@@ -15,9 +15,9 @@ type Allocation struct {
 // maxFile bounds how much of a batch system's file is read.
 const maxFile = 16 << 20
 
-// Allocated returns the hosts of the allocation that this process runs in, as the
-// environment tells; none if there is no allocation. Batch systems come first, then
-// the host files that Kubernetes' MPI operator names in the variables of three MPIs.
+// Allocated returns the hosts of the allocation that this process runs in, by the variables of its environment, or none
+// if there is no allocation. The variables of batch systems count first, then those of three MPIs in which Kubernetes'
+// MPI operator names host files.
 func Allocated(getenv func(string) string) (a Allocation, err error) {
 	switch {
 	case getenv("SLURM_JOB_ID") != "" && getenv("SLURM_JOB_NODELIST") != "":
@@ -49,8 +49,7 @@ func Allocated(getenv func(string) string) (a Allocation, err error) {
 	return a, nil
 }
 
-// slurm reads Slurm's variables: the tasks of each node if they were asked for, else
-// its processors.
+// slurm reads Slurm's variables. A node has as many slots as tasks, or as processors if no tasks were asked for.
 func slurm(getenv func(string) string) ([]Host, error) {
 	names, err := Expand(getenv("SLURM_JOB_NODELIST"))
 	if err != nil {
@@ -106,8 +105,7 @@ func pairs(text string) (hosts []Host, err error) {
 	return hosts, nil
 }
 
-// gridEngine reads a file with a host a line: its name, its slots, a queue and
-// processors.
+// gridEngine reads a file with one host on each line: its name, its slots, a queue and processors.
 func gridEngine(name string) ([]Host, error) {
 	info, err := os.Stat(name)
 	if err == nil && info.Size() > maxFile {

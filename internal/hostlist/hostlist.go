@@ -9,21 +9,20 @@ import (
 
 // Limits of a list, so that a few bytes cannot stand for endless hosts.
 const (
-	MaxHosts = 1 << 16 // in a list, each name counted as often as it is named
-	MaxSlots = 1 << 16 // of a host
+	MaxHosts = 1 << 16 // names in a list, with repetitions
+	MaxSlots = 1 << 16 // slots of a host
 	maxName  = 255     // bytes of a name
 )
 
 // A Host is one host of a list.
 type Host struct {
 	Name  string // as ssh takes it: a name, user@name or an address
-	Slots int    // how many ranks it is for; 0 if the list does not say
+	Slots int    // number of ranks that it is for; 0 if the list does not say
 }
 
-// Parse reads a list as it stands on a command line: hosts with commas between
-// them, each a name, a name with ranges such as node[01-16,20], or one of these
-// with :SLOTS. An address of IPv6 that has slots is in brackets: [fe80::1]:4. The
-// result has a host as often as the list names it: see Merge.
+// Parse parses a list from a command line: hosts with commas between them. A host is a name, a name with ranges such as
+// node[01-16,20], or one of these with :SLOTS. An IPv6 address with slots is written in brackets: [fe80::1]:4. The result
+// has a host as often as the list names it: see Merge.
 func Parse(list string) ([]Host, error) {
 	var hosts []Host
 	words, err := split(list)
@@ -41,8 +40,7 @@ func Parse(list string) ([]Host, error) {
 	return hosts, nil
 }
 
-// Expand returns the names that a list such as Slurm's n[1-3,7],m2 stands for, in
-// its order. No name may have slots.
+// Expand returns the names in a list such as Slurm's n[1-3,7],m2, in its order. Names have no slots.
 func Expand(list string) ([]string, error) {
 	hosts, err := Parse(list)
 	if err != nil {
@@ -58,9 +56,8 @@ func Expand(list string) ([]string, error) {
 	return names, nil
 }
 
-// Merge returns each host once, where it is named first, with the slots of all its
-// places: one for each that does not say. A host that is named once keeps 0 if
-// the list does not say.
+// Merge returns each host once, at its first place in the list, with the sum of its slots; a place without a number
+// counts as one slot. A host that is named once keeps 0 if the list does not say.
 func Merge(hosts []Host) []Host {
 	var merged []Host
 	at := map[string]int{}
@@ -76,8 +73,7 @@ func Merge(hosts []Host) []Host {
 	return merged
 }
 
-// Counts reads a list of counts as Slurm writes it for the nodes of a list: 4,1(x2)
-// stands for 4, 1 and 1.
+// Counts parses a list of counts in Slurm's format: 4,1(x2) stands for 4, 1 and 1.
 func Counts(list string) ([]int, error) {
 	var counts []int
 	for word := range strings.SplitSeq(list, ",") {
@@ -131,7 +127,7 @@ func split(list string) (words []string, err error) {
 func appendHosts(hosts []Host, word string) ([]Host, error) {
 	word = strings.TrimSpace(word)
 	if word == "" {
-		return hosts, nil // a comma too many
+		return hosts, nil // two commas in a row
 	}
 	pattern, slots, err := cutSlots(word)
 	if err != nil {
@@ -172,8 +168,8 @@ func cutSlots(word string) (pattern string, slots int, err error) {
 	return pattern, slots, nil
 }
 
-// check refuses what cannot be a name: above all what a command would take for an
-// option, or a shell for more than a word.
+// check refuses a text that cannot be the name of a host: above all one that ssh would take for an option, or that a
+// shell would not take for one word.
 func check(name string) error {
 	ok := name != "" && len(name) <= maxName && name[0] != '-' && name[len(name)-1] != '@'
 	for _, c := range name {
@@ -209,7 +205,7 @@ func count(digits string, most int) (int, error) {
 	return int(n), err
 }
 
-// quote returns the beginning of what somebody else has written, for an error.
+// quote returns the beginning of a text from outside, quoted for an error.
 func quote(text string) string {
 	const most = 80
 	if len(text) > most {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// expand returns the names that a name with ranges stands for, at most so many.
-// Several ranges in a name vary like the digits of a number, the last one fastest.
+// expand returns the names that a name with ranges stands for, or an error if there are too many. If a name has several
+// ranges, the last one varies fastest.
 func expand(pattern string, most int) ([]string, error) {
 	before, rest, found := strings.Cut(pattern, "[")
 	if !found {
@@ -42,8 +42,8 @@ func expand(pattern string, most int) ([]string, error) {
 	return names, nil
 }
 
-// bounds reads a range such as 01-16, or a single number. Its names have at least
-// so many digits as its first number has.
+// bounds parses a range such as 01-16, or a single number. The numbers in its names have at least as many digits as the
+// first one.
 func bounds(part string) (from, to, width int, err error) {
 	const most = 999999999 // what fits an int everywhere, and its products
 	low, high, isRange := strings.Cut(part, "-")

@@ -20,26 +20,24 @@ import (
 	"weft/internal/waitgraph"
 )
 
-// A running job can be asked what its ranks wait for: its launcher, or rank 0 of a job that
-// others have started, listens on a Unix socket with an abstract name, of which nothing is
-// left when it ends. Only its user may ask, and root.
+// weft ps asks a running job what its ranks wait for. The job's launcher, or rank 0 if another launcher has started the
+// job, listens on a Unix socket with an abstract name, which leaves no file behind. It answers its own user and root.
 
 const controlName = "weft-job-"
 
-// A Status is a running job and what its ranks wait for.
+// A Status is the state of a running job: what its ranks wait for.
 type Status struct {
 	PID     int    // of weft run, or of rank 0
-	By      string `json:",omitempty"` // what has started it, if not weft run
+	By      string `json:",omitempty"` // the launcher; "" for weft run
 	Program string
 	Args    []string `json:",omitempty"`
 	Started time.Time
-	Restart int // how often it has been started before
+	Restart int // how often it has been started again
 	Ranks   []waitgraph.Report
 }
 
-// Listen answers questions about a job, of which this process knows the status, until the
-// returned function is called. The number tells it from others of this process. A job without
-// a control socket runs as well.
+// Listen answers questions about a job with its status, until the returned function is called. The id is unique among
+// the jobs of this process. If it cannot listen, the job runs all the same, and weft ps does not show it.
 func Listen(id uint64, status func() Status) (stop func()) {
 	l, err := net.Listen("unix", "@"+controlName+strconv.Itoa(os.Getuid())+"-"+strconv.Itoa(os.Getpid())+"-"+
 		strconv.FormatUint(id, 16))
@@ -113,9 +111,8 @@ func (r *Running) explain() {
 	}
 }
 
-// Jobs returns the running jobs that this user may ask, by the numbers of the
-// processes that know them; 0 as pid means all. The error tells of jobs that did not
-// answer.
+// Jobs returns the status of the running jobs of this user, or for root of all users, ordered by process number. A pid
+// other than 0 selects the job of this process. The error is about a job that did not answer.
 func Jobs(pid int) ([]Status, error) {
 	f, err := os.Open("/proc/net/unix")
 	if err != nil {
@@ -142,7 +139,7 @@ func Jobs(pid int) ([]Status, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
-			case errors.Is(err, errStranger): // who else may call its sockets so
+			case errors.Is(err, errStranger): // any user may give a socket such a name
 			case err != nil:
 				failed = fmt.Errorf("weft: the job of process %s does not answer: %w", job, err)
 			default:
@@ -158,8 +155,8 @@ func Jobs(pid int) ([]Status, error) {
 	return jobs, failed
 }
 
-// jobSocket returns the name of a launcher's socket from a line of /proc/net/unix, and
-// the number of its process, if it has such a one.
+// jobSocket returns the name of the launcher's socket in a line of /proc/net/unix and the number of its process, or "" if
+// the line has another socket.
 func jobSocket(line string, pid int) (name, job string) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -177,17 +174,17 @@ func jobSocket(line string, pid int) (name, job string) {
 	return name, parts[1]
 }
 
-// Bounds of what others can make us do: any user may listen on a name like ours.
+// Bounds of what other users can cause, who may listen on sockets with such names.
 const (
 	askTime   = 3 * time.Second // for all jobs together
 	mostAsked = 1000            // jobs
 	mostSaid  = 16 << 20        // bytes of an answer
 )
 
-// errStranger reports that a socket is not that of a job of ours.
+// errStranger reports that a socket belongs to another user.
 var errStranger = errors.New("weft: it belongs to another user")
 
-// ask asks a launcher. It reads nothing of what another user may have written.
+// ask asks the launcher behind a socket for its status. It reads nothing from a process of another user.
 func ask(ctx context.Context, name string) (s Status, err error) {
 	c, err := new(net.Dialer).DialContext(ctx, "unix", name)
 	if err != nil {
@@ -215,7 +212,7 @@ func ask(ctx context.Context, name string) (s Status, err error) {
 	return s, nil
 }
 
-// clean takes out what a terminal could mistake for orders.
+// clean removes control characters, which a terminal would interpret.
 func (s *Status) clean() {
 	s.By = waitgraph.Printable(s.By)
 	s.Program = waitgraph.Printable(s.Program)
@@ -224,7 +221,7 @@ func (s *Status) clean() {
 	}
 }
 
-// peerUser returns the user at the other end of a socket, as the kernel knows.
+// peerUser returns the user at the other end of a socket, from the kernel.
 func peerUser(c net.Conn) (uid int, err error) {
 	_, uid, err = sys.Credentials(c.(*net.UnixConn))
 	return uid, err

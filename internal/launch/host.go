@@ -6,28 +6,26 @@ import (
 	"weft/internal/process"
 )
 
-// A host is where ranks are processes: this one (process.Host), or another one behind
-// its agent (agent.Remote).
+// A host runs ranks as processes: this host (process.Host), or another one through its agent (agent.Remote).
 type host interface {
-	// Start starts a process and returns its number there. When it has ended and its
-	// output has been passed on, ended is called, perhaps before Start returns.
+	// Start starts a process and returns its number on the host. It calls ended when the process has ended and its
+	// output has been passed on, which may be before Start returns.
 	Start(o process.Order, s process.Streams, ended func(process.Exit)) (pid int, err error)
 
-	// Signal signals a process and what it has started. It reports whether the
-	// process had not ended, as far as is known.
+	// Signal sends a signal to a process and its children. It reports false if the process is known to have ended.
 	Signal(id int, s syscall.Signal) bool
 
-	// Stop stops a process, and returns when none of its threads runs any more.
+	// Stop stops a process, and returns when none of its threads runs any more. It reports false if the process has
+	// ended.
 	Stop(id int) bool
 
-	// Exiting returns the processes that have ended, or are about to. Those for which
-	// ended has been called may be missing.
+	// Exiting returns the processes that have ended, or are about to. It may leave out those for which ended has been
+	// called.
 	Exiting() []int
 
-	// Close kills what has not ended, and gives the host up.
+	// Close kills the processes that have not ended, and releases the host.
 	Close() error
 }
 
-// Guarded must be called first by main of every program that calls Run: in the
-// guard process it does not return.
+// Guarded is called first by the main function of every program that calls Run. In a guard process it does not return.
 func Guarded() { process.Guarded() }

@@ -9,15 +9,14 @@ import (
 	"weft/internal/sys"
 )
 
-// EnvLab names the hosts of the lab that a command runs in:
-// "FILE=ADDRESS=INTERFACES", the file of a network namespace, and the address and
-// the interfaces of its host, for each.
+// EnvLab is the environment variable that names the hosts of the lab that a command runs in. It has a word
+// "FILE=ADDRESS=INTERFACES" for each host: the file of its network namespace, its address and its interfaces.
 const EnvLab = "WEFT_LAB"
 
-// A Host is one of a lab: see package lab.
+// A Host is a host of a lab: see package netlab.
 type Host struct{ Namespace, Address, Interface string }
 
-// Start starts a command on the host; without a namespace, on ours.
+// Start starts a command on the host, or on this host if there is no namespace.
 func (h Host) Start(cmd *exec.Cmd) error {
 	if h.Namespace == "" {
 		return cmd.Start()
@@ -25,7 +24,7 @@ func (h Host) Start(cmd *exec.Cmd) error {
 	return sys.InNetwork(h.Namespace, cmd.Start)
 }
 
-// LabEnv returns the environment that tells a command of its hosts.
+// LabEnv returns EnvLab and its value for the hosts of a lab.
 func LabEnv(hosts []Host) string {
 	var list []string
 	for _, h := range hosts {
@@ -34,12 +33,12 @@ func LabEnv(hosts []Host) string {
 	return EnvLab + "=" + strings.Join(list, " ")
 }
 
-// LabHosts returns the hosts of the lab that we run in, if we do.
+// LabHosts returns the hosts of the lab that this process runs in, or none.
 func LabHosts() (hosts []Host, err error) {
 	for _, text := range strings.Fields(os.Getenv(EnvLab)) {
 		part := strings.Split(text, "=")
 		if len(part) != 3 {
-			return nil, fmt.Errorf("weft: %s: %q is no namespace=address=interface", EnvLab, text)
+			return nil, fmt.Errorf("weft: %s: %q: must be NAMESPACE=ADDRESS=INTERFACE; weft lab sets it", EnvLab, text)
 		}
 		hosts = append(hosts, Host{part[0], part[1], part[2]})
 	}

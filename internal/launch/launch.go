@@ -22,54 +22,51 @@ type Job struct {
 	Program   string // an executable
 	Args      []string
 	N         int    // ranks
-	Pretend   int    // pretend that the ranks are on so many hosts, in turn; 0 means 1
-	Transport string // for the ranks; "" means auto
+	Pretend   int    // pretend that the ranks are on this many hosts, in turn; 0 means 1
+	Transport string // of the ranks; "" means auto
 
-	Hosts   []hostlist.Host // on which the ranks are placed; nil for here
-	Counts  []int           // of ranks on each: see Spread
-	Way     Way             // that leads to them
-	Agent   string          // where weft lies there
-	Version string          // of weft, which must be the same there
+	Hosts   []hostlist.Host // for the ranks; nil for this host
+	Counts  []int           // number of ranks on each host: see Spread
+	Way     Way             // the command that reaches the hosts
+	Agent   string          // path of weft on the hosts
+	Version string          // of weft, which must be the same on the hosts
 	Fanout  int             // agents that one host starts; 0 means 16
-	Copy    bool            // the program is copied to hosts that do not have it
+	Copy    bool            // copy the program to hosts that do not have it
 
 	BindToCore bool     // each rank has a core of its own
-	Env        []string // besides our own environment
+	Env        []string // added to this process's environment
 
 	Liveness time.Duration // for the ranks; 0 means their default
 	Grace    time.Duration // from TERM to KILL; 0 means 2 s
 	Timeout  time.Duration // of the job; 0 means none
-	Survive  bool          // others go on when a rank fails; one that a signal ended is forgiven if others end well
+	Survive  bool          // other ranks go on when one fails; a rank that a signal ended does not make the job fail
 
 	Prefix         bool                     // put the rank before each line
 	Tee            func(rank int) io.Writer // also gets what a rank writes; may be nil
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Report         io.Writer // where failures are told; nil for nowhere
+	Report         io.Writer // gets a line for each failure; nil for none
 
-	Timeline string // a file for what each rank does and when; "" for none
+	Timeline string // file for the timeline; "" for none
+	HTTP     string // address of the page about the job; "" for none
+	Restart  int    // how often the job has been started before
 
-	HTTP string // the address at which the page is served; "" for none
-
-	Restart int // how often the job has been started before
-
-	// Temp is a directory that is removed when the job ends, also when this
-	// process is killed.
+	// Temp is a directory that is removed when the job ends, or when this process is killed.
 	Temp string
 }
 
-// A Result tells how a job ended.
+// A Result is how a job has ended.
 type Result struct {
 	Status int           // exit status: 0, or that of the first rank that failed
 	Rank   int           // the first rank that failed, or -1
-	Cause  string        // why
+	Cause  string        // why it failed, or ""
 	CPU    time.Duration // used by all ranks
 }
 
-// A Running is a job that runs. Its methods may be called by any goroutine.
+// A Running is a running job. Its methods may be called by any goroutine.
 type Running struct {
 	job      Job
-	id       uint64 // in the name of its socket, which everyone can read: not the job's
+	id       uint64 // in the name of its socket, which every user can read, so not the job's own number
 	started  time.Time
 	server   *bootstrap.Server
 	hosts    []host
@@ -80,7 +77,7 @@ type Running struct {
 	done     chan struct{} // closed when all ranks have ended
 	timeline *os.File      // or nil
 	page     *web.Server   // or nil
-	verdict                // to be read when done is closed
+	verdict                // valid when done is closed
 }
 
 // Run starts a job and returns when it has ended. Signals that arrive on the
@@ -134,8 +131,8 @@ func Start(ctx context.Context, job Job, signals <-chan os.Signal) (*Running, er
 	return r, nil
 }
 
-// startAll starts all ranks: those of different hosts side by side. If one cannot be
-// started it returns when nothing is left of the others.
+// startAll starts all ranks, on different hosts at the same time. If a rank cannot be started, it kills the others and
+// returns when they have ended.
 func (r *Running) startAll() error {
 	var starting sync.WaitGroup
 	var failed atomic.Bool
@@ -176,8 +173,8 @@ func (r *Running) startAll() error {
 	return errors.Join(errs...)
 }
 
-// startsAtOnce is how many ranks a host is asked to start at a time: here one after the
-// other, elsewhere as many as hide the way there.
+// startsAtOnce is how many ranks a host starts at a time: one on this host, and on others enough to hide the time that
+// messages take.
 func startsAtOnce(h host) int {
 	if _, here := h.(*process.Host); here {
 		return 1
@@ -200,15 +197,14 @@ func (r *Running) run(ctx context.Context, signals <-chan os.Signal) {
 	r.writeTimeline()
 }
 
-// closeHosts gives all hosts up, this one last: the commands that lead to the others are
-// its processes.
+// closeHosts closes all hosts. This host is the last, since the commands that reach the others are its processes.
 func (r *Running) closeHosts() {
 	if len(r.hosts) == 0 {
 		return
 	}
 	var closing sync.WaitGroup
 	for _, h := range r.hosts[1:] {
-		closing.Go(func() { _ = h.Close() }) // the end of its ranks has been told
+		closing.Go(func() { _ = h.Close() }) // all of its ranks have ended already
 	}
 	closing.Wait()
 	_ = r.hosts[0].Close()
@@ -223,7 +219,7 @@ func (r *Running) Wait() Result {
 // Done returns a channel that is closed when all ranks have ended.
 func (r *Running) Done() <-chan struct{} { return r.done }
 
-// identities returns what each rank is told.
+// identities returns the description of the job for each rank.
 func (r *Running) identities() []bootstrap.Job {
 	id := bootstrap.NewID()
 	secret := bootstrap.NewSecret()
@@ -244,7 +240,7 @@ func (r *Running) identities() []bootstrap.Job {
 	return jobs
 }
 
-// errTimeout is why a job ends whose time is over.
+// errTimeout is why a job was ended after its timeout.
 var errTimeout = errors.New("the job's time is over")
 
 // wait returns when all ranks have ended.

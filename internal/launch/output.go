@@ -10,7 +10,7 @@ import (
 	"weft/internal/process"
 )
 
-// lines writes whole lines of several ranks to one writer.
+// lines writes the output of several ranks to one writer, line by line.
 type lines struct {
 	name string
 	to   io.Writer // nil for nowhere
@@ -19,19 +19,17 @@ type lines struct {
 	err error // the first failure to write
 }
 
-// A lastLine is the beginning of the last line that a rank wrote to standard error: it
-// tells why it failed, better than its status does.
+// A lastLine is the beginning of the last line that a rank wrote to standard error, which says more about its failure
+// than its exit status.
 type lastLine struct {
 	text [200]byte
 	n    int
 }
 
-// longestLine bounds what is held of a line that does not end: a longer one is
-// passed on in pieces.
+// longestLine bounds the memory for a line. A longer one is passed on in pieces.
 const longestLine = 1 << 16
 
-// copy passes on what comes from a rank, a line at a time, also to tee if that is
-// not nil. It keeps the last line in last.
+// copy passes on the output of a rank line by line, also to tee if that is not nil. It keeps the last line in last.
 func (l *lines) copy(from io.Reader, prefix string, tee io.Writer, last *lastLine) {
 	in := bufio.NewReaderSize(from, longestLine)
 	whole := true // at the beginning of a line
@@ -74,7 +72,7 @@ func (l *lines) write(text []byte, prefix string, first, last bool) {
 	}
 }
 
-// streams says where the streams of a rank lead to.
+// streams connects the standard files of a rank, and its connection to the launcher.
 func (r *Running) streams(k *rank) (s process.Streams) {
 	prefix := ""
 	if r.job.Prefix {
@@ -92,7 +90,7 @@ func (r *Running) streams(k *rank) (s process.Streams) {
 	}
 	if k.number == 0 && r.job.Stdin != nil {
 		s.Stdin = func(to io.WriteCloser) {
-			_, _ = io.Copy(to, r.job.Stdin) // the rank need not read it
+			_, _ = io.Copy(to, r.job.Stdin) // fails if the rank closes its standard input
 			to.Close()
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"weft/internal/web"
 )
 
-// countEnv makes the ranks count what they send to whom.
+// countEnv makes each rank count what it sends to each other rank.
 const countEnv = "WEFT_COUNT"
 
-// openPage serves the page of the job, so that an address that is taken is found out before
-// the job runs.
+// openPage begins to serve the page of the job. It is called before the ranks start, so that an address in use is an
+// error at once.
 func (r *Running) openPage() (err error) {
 	if r.job.HTTP == "" {
 		return nil
@@ -29,7 +29,7 @@ func (r *Running) closePage() {
 	}
 }
 
-// mostEdges bounds what the page draws of who waits for whom.
+// mostEdges bounds the edges of the wait-for graph that the page draws.
 const mostEdges = 2000
 
 // state returns the job as the page shows it.
@@ -60,8 +60,8 @@ func (r *Running) state() web.State {
 	return s
 }
 
-// pairOf is what a rank says that it has sent to another. What it counts of packets it tells of
-// the ranks with which it has exchanged most.
+// pairOf returns what a rank has sent to another by its own report, which counts packets only for the ranks that it
+// exchanges most with.
 func pairOf(k *waitgraph.Report, ranks int, sent waitgraph.Sent) web.Pair {
 	p := web.Pair{From: k.Rank, To: int(min(sent[0], uint64(ranks-1))), Messages: sent[1], Bytes: sent[2]}
 	if sent[3] < uint64(len(k.Ways)) {

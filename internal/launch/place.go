@@ -14,15 +14,15 @@ import (
 // A place is where a rank runs.
 type place struct {
 	host      host
-	name      string   // of the host; the same for all ranks that may share memory, and for no others
-	container string   // whose processors it uses: see sys.Identity
-	lab       Host     // if it is on a host of the lab
-	env       []string // for ranks there
-	cpus      []int    // if they are bound
+	name      string   // of the host; ranks with the same name may share memory
+	container string   // ranks with the same container share processors: see sys.Identity
+	lab       Host     // in a lab: the host
+	env       []string // added to the rank's environment
+	cpus      []int    // processors that the rank is bound to, or nil
 	reply     agent.Reply
 }
 
-// program returns where the program lies there.
+// program returns the path of the program on the host.
 func (p place) program(here string) string {
 	if p.reply.Program != "" {
 		return p.reply.Program
@@ -43,8 +43,7 @@ func (r *Running) places(ctx context.Context, signals <-chan os.Signal) ([]place
 	return r.pretended(local)
 }
 
-// pretended places the ranks on this host, on hosts of the lab that we run in, or on
-// hosts that are pretended, in turn.
+// pretended places the ranks on this host, or in turn on the hosts of the lab or on pretended hosts.
 func (r *Running) pretended(local host) (places []place, err error) {
 	var lab []Host
 	if r.job.Pretend <= 1 {

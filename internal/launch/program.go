@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Resolve returns the executable that a word on the command line means: an
-// executable file or command, or a Go package, which is built into a new
-// directory first, unless ctx ends. The directory is the caller's to remove, or "".
+// Resolve returns the executable that a word on the command line names: a file, a command in $PATH, or a Go package,
+// which Resolve builds into the new directory temp. The caller removes temp, which is "" otherwise. When ctx ends, the
+// build is given up.
 func Resolve(ctx context.Context, word string) (program, temp string, err error) {
 	info, statErr := os.Stat(word)
 	isDir := statErr == nil && info.IsDir()
@@ -35,8 +35,7 @@ func Resolve(ctx context.Context, word string) (program, temp string, err error)
 	return build(ctx, word, isDir)
 }
 
-// build builds a Go package in a new directory, of which nothing is left when that
-// fails, or ctx ends.
+// build builds a Go package in a new directory. If it fails, or ctx ends, it removes the directory.
 func build(ctx context.Context, word string, isDir bool) (program, temp string, err error) {
 	temp, err = os.MkdirTemp("", "weft-run-")
 	if err != nil {
@@ -70,7 +69,7 @@ func buildInto(ctx context.Context, program, pkg string) error {
 		}
 		return &BuildError{pkg, strings.TrimSpace(said.String()), err}
 	}
-	// A package without a main function is built into something else, or nothing.
+	// For a package that is not main, go build writes an archive or nothing.
 	if info, err := os.Stat(program); err != nil || info.Mode()&0o111 == 0 || info.IsDir() {
 		return fmt.Errorf("weft: %s is no program: there is no package main in it", pkg)
 	}
@@ -80,7 +79,7 @@ func buildInto(ctx context.Context, program, pkg string) error {
 // A BuildError reports that a Go package could not be built.
 type BuildError struct {
 	Package string
-	Said    string // by the compiler
+	Said    string // output of the go command
 	Err     error
 }
 
@@ -91,5 +90,5 @@ func (e *BuildError) Error() string {
 	return fmt.Sprintf("weft: go build %s: %v\n%s", e.Package, e.Err, e.Said)
 }
 
-// Unwrap returns why.
+// Unwrap returns the error of the go command.
 func (e *BuildError) Unwrap() error { return e.Err }

@@ -18,7 +18,7 @@ type rank struct {
 	pid    int
 	began  time.Time
 
-	ended chan struct{} // closed when it has ended, and all has been told of it
+	ended chan struct{} // closed when it has ended, and the end has been reported
 	exit  process.Exit  // set when it has ended
 	last  lastLine
 }
@@ -45,14 +45,14 @@ func (r *Running) start(k *rank) error {
 	return nil
 }
 
-// serve answers a rank's questions until it ends.
+// serve serves a rank's connection until it ends.
 func (r *Running) serve(k *rank, c io.ReadWriteCloser) {
 	if err := r.server.Serve(k.number, c); err != nil {
 		r.report("weft run: %v\n", err)
 	}
 }
 
-// why says why the rank failed.
+// why returns in words why the rank failed.
 func (k *rank) why() string {
 	if last := strings.TrimSpace(string(k.last.text[:k.last.n])); last != "" && !k.exit.Signaled {
 		return k.exit.Cause + ": " + last
@@ -60,36 +60,32 @@ func (k *rank) why() string {
 	return k.exit.Cause
 }
 
-// signal signals the rank and what it has started. It reports whether the rank had not
-// ended.
+// signal sends a signal to the rank and its children. It reports whether the rank had not ended.
 func (k *rank) signal(s syscall.Signal) bool { return k.place.host.Signal(k.number, s) }
 
-// Kill kills a rank, and what it has started, and returns when it has ended. It
-// does nothing to a rank that has ended.
+// Kill kills a rank and its children, and returns when the rank has ended. It does nothing to a rank that has ended.
 func (r *Running) Kill(rank int) {
 	k := r.ranks[rank]
 	k.signal(syscall.SIGKILL)
 	<-k.ended
 }
 
-// Stop stops a rank, and returns when it stands still. It reports whether there was
-// something to stop.
+// Stop stops a rank, and returns when none of its threads runs any more. It reports whether the rank had not ended.
 func (r *Running) Stop(rank int) bool { return r.ranks[rank].place.host.Stop(rank) }
 
-// Continue lets a rank that was stopped go on. It reports whether it has not ended.
+// Continue lets a rank go on that was stopped. It reports whether the rank had not ended.
 func (r *Running) Continue(rank int) bool { return r.ranks[rank].signal(syscall.SIGCONT) }
 
-// Signal signals a rank, and what it has started. It reports whether it has not ended.
+// Signal sends a signal to a rank and its children. It reports whether the rank had not ended.
 func (r *Running) Signal(rank int, s syscall.Signal) bool { return r.ranks[rank].signal(s) }
 
 // PID returns the number of a rank's process, on its host.
 func (r *Running) PID(rank int) int { return r.ranks[rank].pid }
 
-// Ended returns a channel that is closed when a rank has ended and what it wrote has
-// been passed on.
+// Ended returns a channel that is closed when a rank has ended and its output has been passed on.
 func (r *Running) Ended(rank int) <-chan struct{} { return r.ranks[rank].ended }
 
-// Exit tells how a rank has ended: the status that a shell would show, and why.
+// Exit waits until a rank has ended. It returns the exit status, as a shell has it, and the cause in words.
 func (r *Running) Exit(rank int) (status int, cause string) {
 	k := r.ranks[rank]
 	<-k.ended

@@ -19,33 +19,33 @@ import (
 	"weft/internal/sys"
 )
 
-// A Way leads to other hosts.
+// A Way is a command that runs a command line on another host, such as ssh.
 type Way struct {
-	Command []string // such as ssh with options: the host and a command for it follow
-	Shell   bool     // the command for the host is read by a shell there
+	Command []string // the command with its options: the host and the command line are appended
+	Shell   bool     // a shell of the host interprets the command line
 }
 
 // Bounds of the tree of agents.
 const (
 	defaultFanout = 16               // agents that one host starts
-	startTime     = 30 * time.Second // that an agent may take to say hello
-	branchTime    = 10 * time.Second // the same if another way is left
+	startTime     = 30 * time.Second // within which an agent must send its Hello
+	branchTime    = 10 * time.Second // the same for an agent that the launcher can start itself if this fails
 )
 
-// A site is one host of the list on the way to its ranks.
+// A site is one host of the job's list that is being connected.
 type site struct {
 	name   string
-	count  int  // ranks
-	here   bool // it is this host
+	count  int  // number of ranks
+	here   bool // the name means this host
 	remote *agent.Remote
 	reply  agent.Reply
 	where  sys.Identity
 	cores  [][]int
 	err    error
-	ready  chan struct{} // closed when the agent has been told of the job, or err is set
+	ready  chan struct{} // closed when the agent has answered Begin, or err is set
 }
 
-// An InterruptedError reports that a signal came before the ranks had been started.
+// An InterruptedError reports that a signal arrived before the ranks had been started.
 type InterruptedError struct{ Signal syscall.Signal }
 
 func (e *InterruptedError) Error() string {
@@ -69,7 +69,7 @@ func (r *Running) onHosts(ctx context.Context, local *process.Host, signals <-ch
 	return r.assign(local, sites)
 }
 
-// interruptible returns a context that ends when a signal asks us to end.
+// interruptible returns a context that ends when a signal asks this process to end.
 func interruptible(ctx context.Context, signals <-chan os.Signal) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
@@ -93,8 +93,8 @@ func interruptible(ctx context.Context, signals <-chan os.Signal) (context.Conte
 	}
 }
 
-// reach makes all sites ready: an agent on each that has ranks and is not here. More
-// than the fan-out are started by agents that are there already, as a tree.
+// reach makes all sites ready: it starts an agent on each host that has ranks and is not this one. The launcher starts as
+// many agents as the fan-out, and those start the others, as a tree.
 func (r *Running) reach(ctx context.Context, local *process.Host, sites []*site) error {
 	begin, err := r.begin()
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *Running) reach(ctx context.Context, local *process.Host, sites []*site)
 		})
 	}
 	reached.Wait()
-	for i := range far { // parents come before the agents that they have started
+	for i := range far { // parents come before their children
 		if far[i].remote != nil {
 			r.hosts = append(r.hosts, far[i].remote)
 		}
@@ -140,7 +140,7 @@ func (r *Running) fanout() int {
 	return defaultFanout
 }
 
-// failures joins what is wrong with sites, each thing in a line.
+// failures joins the errors of sites.
 func failures(sites []*site) error {
 	var errs []error
 	for _, s := range sites {
@@ -155,8 +155,8 @@ func failures(sites []*site) error {
 	return errors.Join(errs...)
 }
 
-// connect starts the agent of a site, by way of the agent of another one if there is
-// one and it can.
+// connect starts the agent of a site: through the agent of its parent if it has one, or else, and if that fails, from
+// this host.
 func (r *Running) connect(ctx context.Context, local *process.Host, s, parent *site, id int,
 	begin agent.Begin) (err error) {
 	order := r.agentOrder(id, s.name)
@@ -167,7 +167,7 @@ func (r *Running) connect(ctx context.Context, local *process.Host, s, parent *s
 			return context.Cause(ctx)
 		}
 		if parent.remote != nil && parent.err == nil {
-			s.remote, _ = r.hello(ctx, branchTime, s.name, parent.remote, order) // else we do it
+			s.remote, _ = r.hello(ctx, branchTime, s.name, parent.remote, order) // on failure this host does it
 		}
 	}
 	if s.remote == nil {
@@ -190,21 +190,21 @@ func (r *Running) connect(ctx context.Context, local *process.Host, s, parent *s
 	return err
 }
 
-// starter is what an agent can be started on: this host or a Remote.
+// A starter is a host that can start an agent: this one or a Remote.
 type starter interface {
 	Start(o process.Order, s process.Streams, ended func(process.Exit)) (pid int, err error)
 	Signal(id int, s syscall.Signal) bool
 }
 
-// hello starts an agent and waits until it has said hello.
+// hello starts an agent and waits for its Hello.
 func (r *Running) hello(ctx context.Context, most time.Duration, name string, via starter,
 	o process.Order) (*agent.Remote, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("no word of an agent in %v", most))
+	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("no agent has answered within %v", most))
 	defer cancel()
 	return agent.Connect(ctx, name, via, o)
 }
 
-// agentOrder says how the agent of a host is started.
+// agentOrder returns the command that starts the agent of a host.
 func (r *Running) agentOrder(id int, name string) process.Order {
 	way := r.job.Way
 	words := []string{r.job.Agent, "agent"}
@@ -226,7 +226,7 @@ func quoteShell(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// fits says what keeps an agent from being of use.
+// fits returns an error if an agent's host or version does not suit the job.
 func (r *Running) fits(a *agent.Remote) error {
 	h := a.Hello
 	switch {
@@ -239,14 +239,13 @@ func (r *Running) fits(a *agent.Remote) error {
 	return nil
 }
 
-// beats is how many times one side hears the other in the time of silence.
+// beats is how many times each side sends something in the time of silence.
 const beats = 8
 
-// silence is the time after which a host that has not been heard counts as gone:
-// shorter than the ranks' own, so that the host is named and not a rank that missed it.
-// It is negative if none counts as gone.
+// silence is the time without a message after which a host counts as dead, or negative for never. It is shorter than the
+// ranks' liveness time, so that the report names the host and not a rank that missed it.
 func (r *Running) silence() time.Duration {
-	const least = time.Second // agents wait for processors, too
+	const least = time.Second // an agent may have to wait for a processor
 	switch l := r.job.Liveness; {
 	case l < 0:
 		return -1
@@ -257,7 +256,7 @@ func (r *Running) silence() time.Duration {
 	}
 }
 
-// begin is what all agents are told.
+// begin returns the description of the job for agents.
 func (r *Running) begin() (b agent.Begin, err error) {
 	b = agent.Begin{
 		Silence: 2 * r.silence(), Beat: r.silence() / beats, Program: r.job.Program, Copy: r.job.Copy,
@@ -272,8 +271,7 @@ func (r *Running) begin() (b agent.Begin, err error) {
 	return b, err
 }
 
-// variable returns the value that the ranks will find in a variable of their
-// environment.
+// variable returns the value of a variable that the job sets in its ranks' environment.
 func (r *Running) variable(name string) (value string) {
 	for _, e := range r.job.Env {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
@@ -283,8 +281,8 @@ func (r *Running) variable(name string) (value string) {
 	return value
 }
 
-// assign places the ranks on sites that are ready. Sites that are the same space on the
-// same machine have one name, the first, for the ranks there may share memory.
+// assign places the ranks on sites that are ready. Sites that are the same host under several names get the first name,
+// so that their ranks share memory.
 func (r *Running) assign(local *process.Host, sites []*site) (places []place, err error) {
 	names := map[string]string{}
 	taken := map[string]bool{}
@@ -324,8 +322,8 @@ func (r *Running) assign(local *process.Host, sites []*site) (places []place, er
 	return places, nil
 }
 
-// freeCore returns a core of the site's machine that no rank has, and takes it: the machine may
-// have several names, and several sites that have its cores in common. It returns nil if there is none.
+// freeCore takes a core of the site's machine that no rank has yet, and returns it, or nil if there is none. Several
+// sites may be on one machine and share its cores.
 func (s *site) freeCore(taken map[string]bool) []int {
 	for _, core := range s.cores {
 		name := fmt.Sprint(cmp.Or(s.where.Machine, s.name), core)
@@ -337,8 +335,7 @@ func (s *site) freeCore(taken map[string]bool) []int {
 	return nil
 }
 
-// bindHere returns the environment that tells ranks here of the address by which others
-// reach them.
+// bindHere returns the environment with the address by which other hosts reach the ranks on this one.
 func (r *Running) bindHere(sites []*site) ([]string, error) {
 	if r.variable("WEFT_BIND") != "" || os.Getenv("WEFT_BIND") != "" {
 		return nil, nil

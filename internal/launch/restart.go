@@ -12,13 +12,13 @@ import (
 	"weft/internal/process"
 )
 
-// RestartEnv tells the ranks how often the job has been started again.
+// RestartEnv is the environment variable that tells the ranks how often the job has been started again.
 const RestartEnv = "WEFT_RESTART"
 
-// RunAgain runs a job as Run does. When a rank has failed, and the job with it, all ranks are started again once they
-// have all ended, up to so many times: another job with its own number and secret, of which the ranks learn by
-// WEFT_RESTART that they are not the first. The result is that of the last one. Nothing is started again after a signal
-// that ends programs, when the job's time is over, or when ctx has ended. Standard input is for the first.
+// RunAgain runs a job as Run does. When the job has failed because a rank has, and all ranks have ended, it starts the
+// job again, up to that many times. Each time is a job with its own number and secret; WEFT_RESTART counts them.
+// RunAgain returns the result of the last one. It starts nothing again after a signal that ends programs, after the
+// job's timeout, or when ctx has ended. Standard input goes to the first job only.
 func RunAgain(ctx context.Context, job Job, restarts int, signals <-chan os.Signal) (Result, error) {
 	if restarts > 0 && job.Temp != "" {
 		keep, err := process.Open(job.Temp) // its guard keeps the directory until the last run has ended
@@ -62,7 +62,7 @@ func (j *Job) report(format string, args ...any) {
 	}
 }
 
-// A relay passes signals on to the job that runs, and remembers whether one was to end it.
+// A relay passes signals on to the running job, and remembers whether one of them was to end it.
 type relay struct {
 	out   chan os.Signal
 	ended atomic.Bool

@@ -7,10 +7,9 @@ import (
 	"weft/internal/hostlist"
 )
 
-// Spread returns how many ranks each host gets: n of them, or, if n is 0, as many as
-// the hosts have slots. Hosts are filled in their order. A host without slots has one;
-// if no host has any, more ranks are spread evenly, in blocks. With perHost every host
-// has that many instead.
+// Spread returns the number of ranks for each host: n in all, or, if n is 0, one for each slot. It fills the hosts in
+// their order. A host without a number of slots counts as one slot. If no host has a number and n is larger, the ranks
+// are spread evenly, in blocks. If perHost is not 0, every host has that many slots instead.
 func Spread(hosts []hostlist.Host, n, perHost int) (counts []int, err error) {
 	slots := make([]int, len(hosts))
 	total := 0

@@ -12,10 +12,10 @@ import (
 // timelineEnv makes the ranks record what they do.
 const timelineEnv = "WEFT_TIMELINE"
 
-// mostRecorded bounds the bytes that the ranks of a job hand over.
+// mostRecorded bounds the bytes of recordings that the launcher accepts from all ranks of a job.
 const mostRecorded = 1 << 30
 
-// env returns what the ranks find in their environment besides ours.
+// env returns the variables that the ranks get in addition to this process's environment.
 func (j *Job) env() []string {
 	env := slices.Clone(j.Env)
 	if j.Timeline != "" {
@@ -27,8 +27,8 @@ func (j *Job) env() []string {
 	return env
 }
 
-// openTimeline makes the file, so that one that cannot be made is found out before the job
-// has run. A job that is started again gets a file for each time.
+// openTimeline creates the file before the job runs, so that a file that cannot be created is an error at once. A job
+// that is started again gets a new file each time.
 func (r *Running) openTimeline() error {
 	name := r.job.Timeline
 	if name == "" {
@@ -46,7 +46,7 @@ func (r *Running) openTimeline() error {
 	return nil
 }
 
-// writeTimeline joins what the ranks have recorded.
+// writeTimeline writes the recordings of all ranks to the file.
 func (r *Running) writeTimeline() {
 	if r.timeline == nil {
 		return

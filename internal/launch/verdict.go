@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// A verdict is what comes out of the ends of a job's ranks.
+// A verdict is the result of a job, which follows from how its ranks end.
 type verdict struct {
 	result    Result
-	collected int            // ranks that have ended
-	failed    []*rank        // those that failed, the first to fail first
+	collected int            // number of ranks that have ended
+	failed    []*rank        // ranks that have failed, in the order of their failures
 	well      bool           // a rank has ended well
-	ended     syscall.Signal // that was sent to us to end the job, or 0
-	over      bool           // the job is ended by us: how its ranks end says nothing
+	ended     syscall.Signal // the signal to this process that ends the job, or 0
+	over      bool           // the launcher has ended the job: how its ranks end does not count
 }
 
-// collect takes note of a rank that has ended, and reports whether it failed.
+// collect records that a rank has ended, and reports whether it failed.
 func (r *Running) collect(p *rank) (failed bool) {
 	dead := []*rank{p}
 	if p.exit.Status != 0 && len(r.failed) == 0 {
@@ -43,12 +43,12 @@ func (r *Running) collect(p *rank) (failed bool) {
 	return failed
 }
 
-// dead collects the ranks that had ended, or were about to, when p was found to have
-// failed. p may only have failed because one of them did.
+// dead returns the other ranks that had ended, or were about to, when p was found to have failed: p may have failed
+// because one of them did.
 func (r *Running) dead(p *rank) (others []*rank) {
 	left := r.exiting()
 	delete(left, p)
-	for range len(r.ends) { // those that have been told of already
+	for range len(r.ends) { // ranks whose end has been reported already
 		q := <-r.ends
 		others = append(others, q)
 		delete(left, q)
@@ -58,15 +58,14 @@ func (r *Running) dead(p *rank) (others []*rank) {
 		case q := <-r.ends:
 			others = append(others, q)
 			delete(left, q)
-		case <-late: // a program whose first thread has ended, and not the others
+		case <-late: // in some program the first thread has ended, and others have not
 			return others
 		}
 	}
 	return others
 }
 
-// exiting returns the ranks that have ended, or are about to, and have not been
-// collected.
+// exiting returns the ranks that have ended, or are about to, and have not been collected.
 func (r *Running) exiting() map[*rank]bool {
 	var mu sync.Mutex
 	var asked sync.WaitGroup
@@ -77,7 +76,7 @@ func (r *Running) exiting() map[*rank]bool {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, id := range ids {
-				if id < len(r.ranks) && !isClosed(r.ranks[id].ended) { // no agent, nor collected long ago
+				if id < len(r.ranks) && !isClosed(r.ranks[id].ended) { // larger numbers are agents
 					found[r.ranks[id]] = true
 				}
 			}
@@ -87,8 +86,8 @@ func (r *Running) exiting() map[*rank]bool {
 	return found
 }
 
-// blame names the rank whose failure was the first: of those that were found dead
-// together one that a signal ended, for a rank that misses another one ends by itself.
+// blame reports the rank that failed first. Of several that were found dead together it chooses one that a signal ended,
+// since a rank that notices the death of another exits by itself.
 func (r *Running) blame(dead []*rank) {
 	var first *rank
 	for _, p := range dead {
@@ -112,7 +111,7 @@ func (r *Running) blame(dead []*rank) {
 		next)
 }
 
-// interrupt takes note of a signal to us that ends programs.
+// interrupt records a signal to this process that ends programs.
 func (r *Running) interrupt(s syscall.Signal) {
 	switch s {
 	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:

@@ -14,21 +14,19 @@ import (
 	"weft/internal/counters/directory"
 )
 
-// A guard is a small process that outlives the one that started it: it is told the
-// process groups of the ranks, and when its parent ends without a goodbye, because it
-// was killed, it kills them and removes the directory. The ranks themselves die by the
-// kernel's hand; the guard is for what they have started.
+// A guard is a small process that outlives the process that started it. It knows the process groups of the ranks. When
+// its parent ends without a goodbye, because it was killed, the guard kills these groups and removes the directory. The
+// kernel kills the ranks themselves (see dieWithParent); the guard kills their children.
 type guard struct {
 	cmd  *exec.Cmd
 	pipe *os.File
 	dir  string
 }
 
-// guardEnv tells an executable to be a guard.
+// guardEnv is set in the environment of a guard.
 const guardEnv = "WEFT_RUN_GUARD"
 
-// Guarded must be called first by main of every program that calls Open: in the
-// guard process it does not return.
+// Guarded is called first by the main function of every program that calls Open. In a guard process it does not return.
 func Guarded() {
 	if os.Getenv(guardEnv) != "" {
 		beGuard()
@@ -72,10 +70,10 @@ func (g *guard) stop() {
 	}
 	fmt.Fprintln(g.pipe, "bye")
 	g.pipe.Close()
-	_ = g.cmd.Wait() // it has nothing to report
+	_ = g.cmd.Wait() // its status has no meaning
 }
 
-// beGuard is the guard process.
+// beGuard is the main function of a guard.
 func beGuard() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	var groups []int
@@ -102,11 +100,11 @@ func beGuard() {
 	if dir != "" {
 		os.RemoveAll(dir)
 	}
-	// Who was killed holds its page until the last of its threads has ended.
+	// A killed process holds its page of counters until the last of its threads has ended.
 	for end := time.Now().Add(lingering); directory.Shows(groups) && time.Now().Before(end); directory.Sweep() {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// lingering is for how long the guard looks at most whether pages are left of those that it has killed.
+// lingering bounds the time for which the guard looks for pages of counters of the processes that it has killed.
 const lingering = 10 * time.Second

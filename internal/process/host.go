@@ -12,47 +12,45 @@ import (
 	"weft/internal/counters/directory"
 )
 
-// An Order says what to start.
+// An Order describes a process to start.
 type Order struct {
 	ID       int // unique among the processes of a Host
 	Program  string
 	Args     []string `json:",omitempty"`
-	Env      []string `json:",omitempty"` // besides our own environment
-	Dir      string   `json:",omitempty"` // where it runs; "" for where we do
-	CPUs     []int    `json:",omitempty"` // the only processors that it uses; nil for all of ours
-	Network  string   `json:",omitempty"` // the file of its network namespace; "" for ours
-	Detached bool     `json:",omitempty"` // it has no terminal to ask on
+	Env      []string `json:",omitempty"` // added to this process's environment
+	Dir      string   `json:",omitempty"` // working directory; "" for that of this process
+	CPUs     []int    `json:",omitempty"` // processors that it may use; nil for those of this process
+	Network  string   `json:",omitempty"` // file of its network namespace; "" for that of this process
+	Detached bool     `json:",omitempty"` // it gets no terminal, so it cannot ask the user
 }
 
-// Streams are where a process's standard files and its connection to the launcher
-// lead to. Each function is called in a goroutine of its own and has the stream until
-// it returns; nil means that there is no such stream.
+// Streams are the users of a process's standard files and of its connection to the launcher. Each function is called in
+// a goroutine of its own, and owns the stream until it returns. If it is nil, the process has no such stream.
 type Streams struct {
 	Stdin          func(io.WriteCloser)
 	Stdout, Stderr func(io.Reader)
 	Launcher       func(io.ReadWriteCloser) // its other end is descriptor 3 of the process
 }
 
-// An Exit tells how a process has ended.
+// An Exit is how a process has ended.
 type Exit struct {
-	Status   int           // as a shell's: 128 + the number of the signal that ended it
+	Status   int           // as of a shell: 128 + the number of the signal that ended it
 	Cause    string        // in words
-	Signaled bool          // a signal ended it, or its host is gone: nothing that it did itself
-	CPU      time.Duration // that it has used
+	Signaled bool          // a signal ended it, or its host has disconnected
+	CPU      time.Duration // processor time that it has used
 }
 
 // A Host starts processes on this host. Its methods may be called by any goroutine.
 type Host struct {
 	guard  *guard
-	starts chan func() // for the thread whose children they are
+	starts chan func() // run by the thread that is the parent of all processes
 	closed chan struct{}
 
 	mu        sync.Mutex
-	processes map[int]*process // that have not ended
+	processes map[int]*process // processes that have not ended
 }
 
-// Open returns this host. The directory is removed when it is closed, and also when
-// this process is killed; it may be "".
+// Open returns this host. If dir is not "", the directory is removed when the Host is closed or this process is killed.
 func Open(dir string) (*Host, error) {
 	g, err := startGuard(dir)
 	if err != nil {
@@ -63,10 +61,10 @@ func Open(dir string) (*Host, error) {
 	return h, nil
 }
 
-// work starts processes, all on one thread, which lasts as long as the Host: the kernel
-// kills them when the thread that started them ends.
+// work starts all processes on one thread, which exists as long as the Host: the kernel kills a process when the thread
+// that started it ends.
 func (h *Host) work() {
-	runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+	runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
 	for {
 		select {
 		case start := <-h.starts:
@@ -77,12 +75,11 @@ func (h *Host) work() {
 	}
 }
 
-// ErrClosed reports that a Host starts nothing any more.
+// ErrClosed reports that a Host has been closed and starts no processes.
 var ErrClosed = errors.New("weft: the host has been closed")
 
-// Start starts a process, and returns its number. When the process has ended, nothing
-// is left in its group, and its output has been passed on, ended is called, from
-// another goroutine, and may be called before Start returns.
+// Start starts a process, and returns its number. It calls ended from another goroutine when the process has ended, its
+// process group is empty, and its output has been passed on. That may be before Start returns.
 func (h *Host) Start(o Order, s Streams, ended func(Exit)) (pid int, err error) {
 	p, err := h.prepare(o, s)
 	if err != nil {
@@ -117,14 +114,14 @@ func (h *Host) Start(o Order, s Streams, ended func(Exit)) (pid int, err error) 
 	return pid, nil
 }
 
-// process returns one that has not ended, or nil.
+// process returns a process that has not ended, or nil.
 func (h *Host) process(id int) *process {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.processes[id]
 }
 
-// all returns those that have not ended.
+// all returns the processes that have not ended.
 func (h *Host) all() (list []*process) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -134,22 +131,21 @@ func (h *Host) all() (list []*process) {
 	return list
 }
 
-// Signal signals a process and what it has started. It reports whether the process had
-// not ended.
+// Signal sends a signal to a process and its children. It reports whether the process had not ended.
 func (h *Host) Signal(id int, s syscall.Signal) bool {
 	p := h.process(id)
 	return p != nil && p.signal(s)
 }
 
-// Stop stops a process, and returns when none of its threads runs any more. It reports
-// whether the process had not ended.
+// Stop stops a process, and returns when none of its threads runs any more. It reports whether the process had not
+// ended.
 func (h *Host) Stop(id int) bool {
 	p := h.process(id)
 	return p != nil && p.stop()
 }
 
-// Exiting returns the processes that have ended, or are about to. Those for which ended
-// has been called may be missing.
+// Exiting returns the processes that have ended, or are about to. It may leave out those for which ended has been
+// called.
 func (h *Host) Exiting() (ids []int) {
 	for _, p := range h.all() {
 		if p.exiting() {
@@ -160,7 +156,7 @@ func (h *Host) Exiting() (ids []int) {
 	return ids
 }
 
-// Close kills what has not ended, and removes the pages of counters of jobs that are over.
+// Close kills the processes that have not ended, and removes the pages of counters of jobs that have.
 func (h *Host) Close() error {
 	for _, p := range h.all() {
 		p.signal(syscall.SIGKILL)

@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// An output is what a process writes to a standard file, as its reader sees it.
+// An output is the reading end of a pipe from a process's standard output or standard error.
 type output struct {
 	file  *os.File
 	read  func(io.Reader)
 	ended atomic.Bool // the process has ended
 }
 
-// lastWords is how long a reader waits for more once the process has ended: a process
-// that has left its group may keep the pipe open.
+// lastWords is how long a reader waits for more after the process has ended: a child that has left its process group may
+// hold the pipe open.
 const lastWords = time.Second
 
-// Read reads what has been written. After the process has ended it waits for a moment
-// only; the time that its reader takes itself does not count.
+// Read reads from the pipe. After the process has ended, each call waits for at most lastWords.
 func (o *output) Read(b []byte) (int, error) {
 	if o.ended.Load() {
 		_ = o.file.SetReadDeadline(time.Now().Add(lastWords))
@@ -27,7 +26,7 @@ func (o *output) Read(b []byte) (int, error) {
 	return o.file.Read(b)
 }
 
-// end says that the process has ended.
+// end records that the process has ended.
 func (o *output) end() {
 	o.ended.Store(true)
 	_ = o.file.SetReadDeadline(time.Now().Add(lastWords))

@@ -13,23 +13,23 @@ import (
 	"weft/internal/sys"
 )
 
-// A process is one that a Host has started.
+// A process is a process that a Host has started.
 type process struct {
 	id       int
 	cmd      *exec.Cmd
-	stdin    *os.File  // our ends of its standard files, or nil
-	outputs  []*output // standard output and standard error, if they are read
-	launcher io.ReadWriteCloser
-	theirs   []*os.File // its ends
+	stdin    *os.File           // the writing end of its standard input, or nil
+	outputs  []*output          // its standard output and standard error, if they are read
+	launcher io.ReadWriteCloser // this end of its connection to the launcher, or nil
+	theirs   []*os.File         // the process's ends of these
 	reading  sync.WaitGroup
 
 	mu     sync.Mutex
-	reaped bool // its number may be another's
+	reaped bool // it has been waited for, so its number may belong to another process
 
 	exit Exit // set when it has ended
 }
 
-// prepare returns a process that is still to be started, with its files.
+// prepare returns a process with its files, which is not started yet.
 func (h *Host) prepare(o Order, s Streams) (p *process, err error) {
 	p = &process{id: o.ID, cmd: exec.Command(o.Program, o.Args...)}
 	defer func() {
@@ -85,7 +85,7 @@ func (p *process) connect(s Streams) error {
 	return nil
 }
 
-// start starts it, on the thread that calls.
+// start starts the process as a child of the calling thread.
 func (p *process) start(o Order) error {
 	start := p.cmd.Start
 	if len(o.CPUs) > 0 {
@@ -97,7 +97,7 @@ func (p *process) start(o Order) error {
 	return sys.InNetwork(o.Network, start)
 }
 
-// stream hands the streams of a process that has been started to their users.
+// stream hands the streams of a started process to their users.
 func (p *process) stream(s Streams) {
 	if p.stdin != nil {
 		go s.Stdin(p.stdin)
@@ -110,7 +110,7 @@ func (p *process) stream(s Streams) {
 	}
 }
 
-// closeEnds closes the ends of its files that are the process's.
+// closeEnds closes this process's copies of the files that the started process has.
 func (p *process) closeEnds() {
 	for _, f := range p.theirs {
 		f.Close()
@@ -131,11 +131,11 @@ func (p *process) abandon() {
 	}
 }
 
-// await returns when the process has ended, and nothing is left in its group.
+// await returns when the process has ended. It kills what is left of its process group.
 func (p *process) await() {
 	pid := p.cmd.Process.Pid
 	var err error
-	if sys.AwaitExit(pid) == nil { // it keeps its number until Wait
+	if sys.AwaitExit(pid) == nil { // the process keeps its number until Wait
 		p.mu.Lock()
 		killGroup(pid, syscall.SIGKILL)
 		err = p.cmd.Wait()
@@ -151,7 +151,7 @@ func (p *process) await() {
 	p.judge(err)
 }
 
-// judge turns how the process ended into a status, as a shell would, and words.
+// judge sets the exit status, as a shell has it, and the cause in words.
 func (p *process) judge(err error) {
 	state := p.cmd.ProcessState
 	if state == nil {
@@ -177,8 +177,7 @@ func (p *process) exiting() bool {
 	return p.reaped || sys.Exiting(p.cmd.Process.Pid)
 }
 
-// signal signals the process and what it has started. It reports whether the process
-// had not ended.
+// signal sends a signal to the process and its children. It reports whether the process had not ended.
 func (p *process) signal(s syscall.Signal) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,14 +192,14 @@ func (p *process) stop() bool {
 	if !p.signal(stopSignal) {
 		return false
 	}
-	const most = time.Second // somebody else may let it go on
+	const most = time.Second // another process may let it go on
 	for end := time.Now().Add(most); !sys.StoppedOrGone(p.cmd.Process.Pid) && time.Now().Before(end); {
 		time.Sleep(50 * time.Microsecond)
 	}
 	return true
 }
 
-// drain waits for the last output of a process that has ended.
+// drain waits until the output of a process that has ended has been read.
 func (p *process) drain() {
 	for _, o := range p.outputs {
 		o.end()

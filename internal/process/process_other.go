@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// There are no such signals here, and no ranks to signal: socketPair fails.
+// This system has no such signals. They are never used, since socketPair fails.
 const (
 	stopSignal     = syscall.SIGKILL
 	continueSignal = syscall.SIGKILL

@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// Signals that stop a process and let it go on.
+// Signals that stop a process and continue it.
 const (
 	stopSignal     = syscall.SIGSTOP
 	continueSignal = syscall.SIGCONT
 )
 
-// ownGroup gives a process a group of its own, and if it is detached a session.
+// ownGroup gives a process a process group of its own, or a session if it is detached.
 func ownGroup(a *syscall.SysProcAttr, detached bool) {
 	a.Setpgid = !detached
 	a.Setsid = detached
@@ -23,7 +23,7 @@ func ownGroup(a *syscall.SysProcAttr, detached bool) {
 // killGroup signals a process group.
 func killGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) } // it may have ended
 
-// socketPair returns our end of a stream socket, and the rank's.
+// socketPair returns this process's end of a stream socket, and the rank's.
 func socketPair() (ours io.ReadWriteCloser, theirs *os.File, err error) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {

@@ -17,21 +17,21 @@ import (
 	"weft/internal/waitgraph"
 )
 
-// Options say how jobs are run.
+// Options of a run.
 type Options struct {
-	Program  string // that calls Rank first
-	Patience time.Duration
-	Only     string // kinds of scenes
-	Spoil    string // what ranks do wrong, to test the checks
-	Dir      string // where what is known of failures is kept
+	Program  string        // executable whose main function calls Rank first
+	Patience time.Duration // time without progress after which a job counts as stuck
+	Only     string        // kinds of scenes, with commas; "" for all
+	Spoil    string        // a fault that ranks commit on purpose, to test the checks
+	Dir      string        // directory for reports of failures
 	Verbose  bool
 }
 
-// A Failure is a job in which weft has not kept a promise.
+// A Failure describes a job in which weft has broken a promise.
 type Failure struct {
 	Plan  Plan
-	Found []string // what the checks say
-	Dir   string   // what is kept: state, what weft ps says, output and stacks
+	Found []string // the findings of the checks
+	Dir   string   // directory with the state, the output of weft ps and of the ranks, and stacks
 }
 
 // A director runs one job.
@@ -45,28 +45,28 @@ type director struct {
 	ended bool
 
 	suspended bool      // all ranks are stopped
-	resumed   time.Time // when all went on
+	resumed   time.Time // when all ranks were continued
 
-	meets  map[string][]int // which ranks have come to a place
-	met    map[string]bool  // places where all have been
+	meets  map[string][]int // by meeting place, the ranks that have arrived
+	met    map[string]bool  // meeting places at which all ranks have arrived
 	clocks map[string]*clocking
-	moved  time.Time // when a rank has last got on
-	broken []string  // failures
+	moved  time.Time // when a rank last made progress
+	broken []string  // findings
 	ps     string
 	states string
 }
 
-// A player is a rank as the director knows it.
+// A player is the director's state of a rank.
 type player struct {
 	line     *line
 	pid      int
 	progress uint64
-	done     int       // the last round that it has ended, -1 at first
-	struck   bool      // it may be gone, for whatever reason
-	stopped  bool      // by a signal
-	outcast  bool      // until others have had the time to notice
-	bye, out bool      // it says that it leaves; its connection has ended
-	beat     time.Time // when it was last heard of
+	done     int       // the last round that it has finished, -1 at first
+	struck   bool      // it may be dead, for whatever reason
+	stopped  bool      // a signal has stopped it
+	outcast  bool      // it stays stopped until the other ranks must have taken it for dead
+	bye, out bool      // it has said that it leaves; its connection has ended
+	beat     time.Time // when it last sent something
 	silence  time.Duration
 }
 
@@ -163,7 +163,7 @@ func (d *director) accept(listener net.Listener, group *sync.WaitGroup) {
 	}
 }
 
-// direct leads the job until it has ended.
+// direct directs the job until it has ended.
 func (d *director) direct(result chan launch.Result, failed chan error, signals chan os.Signal, cancel func()) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -172,13 +172,13 @@ func (d *director) direct(result chan launch.Result, failed chan error, signals 
 	pending := d.plan.Strikes
 	stuck := time.Time{}
 	hellos := 0
-	next := func() { // the time of the next strike of this round
+	next := func() { // sets the time of the next strike of this round
 		strikes = nil
 		if len(pending) > 0 && pending[0].round == d.round && hellos == d.plan.N {
 			strikes = time.After(time.Until(begun.Add(pending[0].after)))
 		}
 	}
-	goOn := func() { // to the next round, if this one has ended
+	goOn := func() { // begins the next round if this one has ended
 		if hellos < d.plan.N || !d.idle() {
 			return
 		}
@@ -205,7 +205,7 @@ func (d *director) direct(result chan launch.Result, failed chan error, signals 
 			pending = pending[1:]
 			d.strike(s, wakes)
 			next()
-			goOn() // the others may have waited for this rank
+			goOn() // this rank may have been the last
 		case s := <-wakes:
 			d.wake(s, wakes)
 		case r := <-result:
@@ -218,7 +218,7 @@ func (d *director) direct(result chan launch.Result, failed chan error, signals 
 		case now := <-tick.C:
 			switch {
 			case !stuck.IsZero() && now.Sub(stuck) > 3*time.Second:
-				cancel() // kills what is left
+				cancel() // kills the ranks that are left
 				stuck = now.Add(time.Hour)
 			case stuck.IsZero() && now.Sub(d.moved) > d.Patience && !d.anyStopped():
 				stuck = now
@@ -238,98 +238,6 @@ func (d *director) fail(format string, args ...any) {
 	}
 }
 
-// hear takes a note of a rank, and reports whether a round may have ended with it.
-func (d *director) hear(n note) bool {
-	p := d.ranks[n.Rank]
-	now := time.Now()
-	if !p.beat.IsZero() && !p.stopped {
-		p.silence = max(p.silence, now.Sub(p.beat))
-	}
-	p.beat = now
-	if n.Kind != noteBeat && n.Kind != noteState {
-		d.moved = now
-	}
-	switch n.Kind {
-	case noteHello:
-		p.pid = int(n.N)
-		return true
-	case noteBeat:
-		if n.N != p.progress {
-			p.progress = n.N
-			d.moved = now
-		}
-	case noteMeet:
-		if p.struck && d.met[n.Text] { // the others have not waited for it
-			p.line.tell(note{Kind: noteMet, Text: n.Text})
-			break
-		}
-		if !slices.Contains(d.meets[n.Text], n.Rank) {
-			d.meets[n.Text] = append(d.meets[n.Text], n.Rank)
-		}
-		d.meet(n.Text, n.Ranks)
-	case noteFound:
-		if len(d.broken) == 0 {
-			d.all(note{Kind: noteDump}) // while it is known how everything was sent
-		}
-		d.fail("rank %d: %s", n.Rank, n.Text)
-	case noteError:
-		d.error(n)
-	case noteTimes:
-		name, _, _ := strings.Cut(n.Text, ";")
-		if d.clocks[name] == nil {
-			d.clocks[name] = &clocking{}
-		}
-		if phase := d.clocks[name].add(n.Text); phase >= 0 {
-			d.fail("%s: rank %d or another was over with phase %d before all had arrived", name, n.Rank, phase)
-		}
-	case noteDone:
-		p.done = int(n.N)
-		return true
-	case noteState:
-		d.states += n.Text
-	case noteBye: // Main may wait for the others yet
-		p.bye = true
-		d.all(note{Kind: noteLeft, Rank: n.Rank})
-	case noteLost:
-		return d.lost(n.Rank)
-	}
-	return false
-}
-
-// error judges an error that a rank has got from weft because another is gone.
-func (d *director) error(n note) {
-	if d.ended {
-		return
-	}
-	if len(n.Ranks) > 0 {
-		if p := d.ranks[n.Ranks[0]]; !p.struck && !d.ranks[n.Rank].struck {
-			if silence := time.Since(p.beat); p.silence > d.plan.Liveness/2 || !p.stopped && silence > d.plan.Liveness/2 {
-				return // the machine has kept it from running
-			}
-			d.fail("rank %d: %s, but nothing has happened to it", n.Rank, n.Text)
-		}
-		return
-	}
-	for _, p := range d.ranks {
-		if p.struck {
-			return
-		}
-	}
-	d.fail("rank %d: %s, and nothing has happened to any rank", n.Rank, n.Text)
-}
-
-// lost takes note that a rank's process has ended.
-func (d *director) lost(rank int) bool {
-	p := d.ranks[rank]
-	p.out = true
-	if !p.struck && !p.bye && d.ps == "" {
-		d.fail("rank %d has ended by itself in round %d", rank, d.round)
-	}
-	p.struck = true
-	d.excused()
-	return true
-}
-
 func (d *director) all(n note) {
 	for _, p := range d.ranks {
 		if !p.out {
@@ -338,7 +246,7 @@ func (d *director) all(n note) {
 	}
 }
 
-// meet lets ranks go on that have all come to a place, but for those that were struck.
+// meet lets the ranks at a meeting place go on when all that have not been struck have arrived.
 func (d *director) meet(place string, members []int) {
 	d.meets[place+" members"] = members
 	for _, m := range members {
@@ -356,7 +264,7 @@ func (d *director) meet(place string, members []int) {
 	delete(d.meets, place+" members")
 }
 
-// excused looks again where ranks meet, after one was struck.
+// excused checks all meeting places again, after a rank was struck.
 func (d *director) excused() {
 	for place := range d.meets {
 		if members, ok := d.meets[place+" members"]; ok {
@@ -365,7 +273,7 @@ func (d *director) excused() {
 	}
 }
 
-// idle reports whether all ranks that are left have ended the round.
+// idle reports whether all ranks that are left have finished the round.
 func (d *director) idle() bool {
 	for _, p := range d.ranks {
 		if !p.struck && p.done != d.round {
@@ -385,7 +293,7 @@ func (d *director) begin() {
 	}
 	n := note{Kind: noteRound, N: uint64(d.round), Ranks: left}
 	if slices.ContainsFunc(d.plan.Strikes, func(s strike) bool { return s.how == outcast }) {
-		n.Text = newChannels // one that is back may still send to the old ones
+		n.Text = newChannels // a rank that was stopped may still send to the old channels
 	}
 	if d.round >= d.plan.Rounds {
 		if d.ended {
@@ -402,81 +310,7 @@ func (d *director) begin() {
 	}
 }
 
-// strike strikes a rank.
-func (d *director) strike(s strike, wakes chan strike) {
-	d.moved = time.Now()
-	p := d.ranks[s.rank]
-	if s.how != stopAll && (p.out || p.stopped || p.struck) || d.ended || d.suspended {
-		return
-	}
-	if d.Verbose {
-		fmt.Fprintln(os.Stderr, "stress:", s)
-	}
-	p.struck = p.struck || s.removes()
-	switch s.how {
-	case kill:
-		_ = syscall.Kill(p.pid, syscall.SIGKILL)
-	case stop, outcast:
-		p.outcast = s.how == outcast
-		d.halt(p)
-		time.AfterFunc(s.lasts, func() { wakes <- s })
-	case stopAll:
-		d.suspended = true
-		for _, p := range d.ranks {
-			if !p.out && !p.stopped {
-				d.halt(p)
-			}
-		}
-		time.AfterFunc(s.lasts, func() { wakes <- s })
-	default:
-		p.line.tell(note{Kind: noteLeave, Text: s.how})
-	}
-	if s.removes() {
-		d.excused()
-	}
-}
-
-func (d *director) halt(p *player) {
-	p.stopped = true
-	_ = syscall.Kill(p.pid, syscall.SIGSTOP)
-}
-
-// wake lets ranks go on that were stopped. An outcast is told to leave: it stays away until
-// the others have lived for so long without it that they must have taken it for dead.
-func (d *director) wake(s strike, wakes chan strike) {
-	d.moved = time.Now()
-	early := s.how == outcast && d.moved.Sub(d.resumed) < s.lasts
-	if s.how != stopAll && (d.suspended || early) {
-		time.AfterFunc(100*time.Millisecond, func() { wakes <- s })
-		return
-	}
-	if s.how == stopAll {
-		d.suspended = false
-		d.resumed = d.moved
-	} else {
-		d.ranks[s.rank].outcast = false
-	}
-	for i, p := range d.ranks {
-		if p.out || p.outcast || s.how != stopAll && i != s.rank {
-			continue
-		}
-		if p.stopped {
-			p.stopped = false
-			p.beat = d.moved
-			_ = syscall.Kill(p.pid, syscall.SIGCONT)
-		}
-		if s.how == outcast {
-			p.line.tell(note{Kind: noteLeave, Text: goHomeLast})
-		}
-	}
-}
-
-func (d *director) anyStopped() bool {
-	return slices.ContainsFunc(d.ranks, func(p *player) bool { return p.stopped && !p.out })
-}
-
-// explain collects what is known of a job that is stuck, and ends it with the ranks'
-// stacks in its output.
+// explain collects what is known about a stuck job, and ends it in a way that writes the ranks' stacks to its output.
 func (d *director) explain(signals chan os.Signal) {
 	d.states = ""
 	d.fail("stuck in round %d: nothing has got on for %v", d.round, d.Patience)
@@ -506,7 +340,7 @@ func (d *director) explain(signals chan os.Signal) {
 	signals <- syscall.SIGQUIT
 }
 
-// gather hears what ranks say for a while, and what they find does not begin a round.
+// gather handles notes of ranks for a while, without beginning a round.
 func (d *director) gather(while time.Duration) {
 	for end := time.After(while); ; {
 		select {

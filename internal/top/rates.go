@@ -7,8 +7,8 @@ import (
 	"weft/internal/counters"
 )
 
-// Since adds the rates since an earlier sample, and puts the hottest pairs first. Without an
-// earlier one, nil, the pairs are in the order of all that they have sent.
+// Since adds the rates since an earlier sample, and sorts the pairs by their rates. If the earlier sample is nil, it
+// sorts them by all that they have sent.
 func (s *Sample) Since(before *Sample) {
 	for _, j := range s.Jobs {
 		var old *Job
@@ -60,7 +60,7 @@ func (r *Rank) since(o *Rank, seconds float64) {
 	if r.used > o.used && seconds > 0 {
 		r.CPU = (r.used - o.used).Seconds() / seconds
 	}
-	if r.State == Running || r.State == Sleeping { // the process's first thread tells little of the others
+	if r.State == Running || r.State == Sleeping { // the state is that of the first thread: others may differ
 		if r.State = Sleeping; r.CPU >= busy {
 			r.State = Running
 		}
@@ -78,7 +78,7 @@ func (r *Rank) since(o *Rank, seconds float64) {
 	r.Rates.Asleep = per(asleep, asleepBefore, seconds) / 1e9
 }
 
-// waited returns for how many nanoseconds goroutines have waited.
+// waited returns the nanoseconds for which goroutines have waited.
 func waited(s *counters.Snapshot) (polled, asleep uint64) {
 	for _, w := range s.Waits {
 		polled += w.Polled
@@ -95,11 +95,11 @@ func rate(now, before *counters.Flow, seconds float64) Rate {
 	}
 }
 
-// busy is which part of a processor a rank uses that counts as running.
+// busy is the part of a processor above which a rank counts as running.
 const busy = 0.05
 
-// per returns by how much a counter has grown in a second. One that has not is of a page that
-// cannot be right, or has been made anew.
+// per returns by how much a counter has grown per second. A counter that has become smaller belongs to a page that was
+// created again, or is damaged: then it returns 0.
 func per(now, before uint64, seconds float64) float64 {
 	if now < before || seconds <= 0 {
 		return 0

@@ -13,22 +13,22 @@ import (
 	"weft/internal/waitgraph"
 )
 
-// A Sample is what all jobs were like at one moment.
+// A Sample is the state of all jobs at one moment.
 type Sample struct {
 	Time time.Time
 	Jobs []*Job
 }
 
-// A Job is one of them.
+// A Job is one job of a sample.
 type Job struct {
 	Name      string    `json:"job"`                // in the pages; "" if no page is here
 	Launcher  int       `json:"launcher,omitempty"` // the process that has been asked: weft run, or rank 0
-	By        string    `json:"by,omitempty"`       // what has started it, if not weft run
+	By        string    `json:"by,omitempty"`       // the launcher; "" for weft run
 	Program   string    `json:"program"`
 	Size      int       `json:"size"`
 	Started   time.Time `json:"started"`
 	Ranks     []*Rank   `json:"ranks"`
-	Pairs     []Pair    `json:"pairs,omitempty"` // the hottest first
+	Pairs     []Pair    `json:"pairs,omitempty"` // the pair with the highest rate first
 	Deadlocks []string  `json:"deadlocks,omitempty"`
 }
 
@@ -38,10 +38,10 @@ type Rank struct {
 	Host   string             `json:"host"`
 	PID    int                `json:"pid"`
 	State  string             `json:"state"`
-	CPU    float64            `json:"cpu"` // processors used since the sample before
+	CPU    float64            `json:"cpu"` // processors used since the previous sample
 	Rates  *Rates             `json:"rates,omitempty"`
 	Waits  []waitgraph.Wait   `json:"waits,omitempty"`
-	Needs  string             `json:"needs,omitempty"` // what it waits for and whom that needs
+	Needs  string             `json:"needs,omitempty"` // what it waits for, and which ranks can end the wait
 	Counts *counters.Snapshot `json:"counts,omitempty"`
 
 	used time.Duration // processor time
@@ -49,23 +49,23 @@ type Rank struct {
 
 // The states of a rank.
 const (
-	Running  = "running"  // on a processor, or ready for one
-	Sleeping = "sleeping" // it waits
-	Stopped  = "stopped"  // by a signal or a debugger
-	Killed   = "killed"   // its process has ended without leaving
+	Running  = "running"  // it uses a processor, or waits for one
+	Sleeping = "sleeping" // it waits for something else
+	Stopped  = "stopped"  // a signal or a debugger has stopped it
+	Killed   = "killed"   // its process has ended before it left the job
 	Ended    = "ended"
 	Unknown  = "unknown" // on another host, or in another container
 )
 
-// Rates are of a second.
+// Rates are per second.
 type Rates struct {
 	Sent     Rate    `json:"sent"`
 	Received Rate    `json:"received"`
-	Polling  float64 `json:"polling"` // goroutines that look for packets, on average
-	Asleep   float64 `json:"asleep"`  // goroutines that sleep
+	Polling  float64 `json:"polling"` // average number of goroutines that poll for packets
+	Asleep   float64 `json:"asleep"`  // average number of goroutines that sleep
 }
 
-// A Rate is how much of a flow there is in a second.
+// A Rate is the rate of messages in one direction, per second.
 type Rate struct {
 	Messages float64 `json:"messages"`
 	Packets  float64 `json:"packets"`
@@ -90,7 +90,7 @@ type Pair struct {
 // mostPairs is how many pairs of a job are listed.
 const mostPairs = 100
 
-// fromPages returns the job of which these pages are.
+// fromPages returns the job that these pages of counters belong to.
 func fromPages(name string, pages []directory.Rank) *Job {
 	first := pages[0]
 	j := &Job{Name: name, Program: first.Program, Size: first.Size, Started: first.Started}
@@ -107,7 +107,7 @@ func fromPages(name string, pages []directory.Rank) *Job {
 	return j
 }
 
-// process returns the state of a process that lives.
+// process returns the state of a process that has not ended.
 func process(pid int) (state string, used time.Duration) {
 	letter, used, ok := sys.ProcessState(pid)
 	switch {
@@ -124,7 +124,7 @@ func process(pid int) (state string, used time.Duration) {
 	}
 }
 
-// merge adds what a launcher says of its job.
+// merge adds a launcher's answer about its job.
 func (s *Sample) merge(st *launch.Status) {
 	j := s.jobOf(st)
 	if j == nil {
@@ -208,7 +208,7 @@ func (j *Job) finish(now time.Time) {
 	}
 }
 
-// waits returns what goroutines of a rank wait for, as its page says.
+// waits returns what the goroutines of a rank wait for, from its page of counters.
 func waits(s *counters.Snapshot, now time.Time) (list []waitgraph.Wait) {
 	for _, w := range s.Waiting {
 		list = append(list, waitgraph.Wait{

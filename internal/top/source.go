@@ -13,19 +13,17 @@ import (
 	"weft/internal/launch"
 )
 
-// A Source takes samples of the jobs that this user may see. Its methods may be called by any
-// goroutine.
+// A Source takes samples of the jobs that this user may see. Its methods may be called by any goroutine.
 type Source struct {
-	Only string // the process number of a weft run, or the name of a job; "": all
+	Only string // the process number of a weft run, or the name of a job; "" for all jobs
 
 	mu     sync.Mutex
 	asking bool
-	told   []launch.Status // what launchers have said last
+	told   []launch.Status // the last answers of launchers
 	failed error
 }
 
-// Ask asks the launchers of the jobs what their ranks wait for. That takes as long as ranks that
-// are stopped may take to answer.
+// Ask asks the launchers of the jobs what their ranks wait for. If ranks are stopped it takes seconds.
 func (s *Source) Ask() {
 	pid, err := strconv.Atoi(s.Only)
 	if err != nil {
@@ -33,7 +31,7 @@ func (s *Source) Ask() {
 	}
 	told, err := launch.Jobs(pid)
 	if len(told) == 0 && pid != 0 {
-		err = nil // it has ended, perhaps
+		err = nil // the job may have ended
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,9 +40,8 @@ func (s *Source) Ask() {
 	s.asking = false
 }
 
-// Take takes a sample of what pages say now, and launchers have said last, who are asked again
-// meanwhile. The error tells of jobs or ranks that could not be asked; what is known of them is in
-// the sample all the same.
+// Take takes a sample from the pages of counters and the last answers of launchers, and asks the launchers again in the
+// background. The error is about jobs or ranks that could not be asked; the sample has what is known about them.
 func (s *Source) Take() (*Sample, error) {
 	s.mu.Lock()
 	told := s.told
@@ -57,7 +54,7 @@ func (s *Source) Take() (*Sample, error) {
 	return s.take(told, err)
 }
 
-// TakeNow is Take with launchers that have been asked now.
+// TakeNow is Take, but it asks the launchers first and waits for their answers.
 func (s *Source) TakeNow() (*Sample, error) {
 	s.Ask()
 	s.mu.Lock()

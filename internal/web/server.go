@@ -16,13 +16,13 @@ import (
 //go:embed page.html
 var page []byte
 
-// A Source returns the state of the job now.
+// A Source returns the current state of the job.
 type Source func() State
 
-// fresh is for how long a state is shown to all that ask: to make one, every rank is asked.
+// fresh is the time for which a state is served again: a new one takes a question to every rank.
 const fresh = 500 * time.Millisecond
 
-// A memory asks a source once for all that look at the same time.
+// A memory asks a source once for all requests that arrive at about the same time.
 type memory struct {
 	source Source
 
@@ -44,7 +44,7 @@ func (m *memory) state() ([]byte, error) {
 	return text, err
 }
 
-// A Server serves the page to those who know its address.
+// A Server serves the page to browsers that know its address with the token.
 type Server struct {
 	address  string
 	listener net.Listener
@@ -78,10 +78,10 @@ func Listen(address string, source Source) (*Server, error) {
 // URL returns the address of the page, with its token.
 func (s *Server) URL() string { return s.address }
 
-// Close ends it.
+// Close ends the server.
 func (s *Server) Close() error { return s.http.Close() }
 
-// handler answers under /TOKEN/ only.
+// handler answers requests under /TOKEN/, and no others.
 func handler(token string, source Source) http.Handler {
 	m := &memory{source: source}
 	mux := http.NewServeMux()
