@@ -55,6 +55,9 @@ func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int 
 		if !ok {
 			break
 		}
+		if p.q.Overtakes() {
+			p.conn.Mixed(now)
+		}
 		p.conn.Queue(now, head, payload)
 		p.q.Sent(len(payload))
 	}

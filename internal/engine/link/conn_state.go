@@ -47,6 +47,8 @@ type sending struct {
 	slots  []slot // a ring indexed by number, as long as a power of two
 	flying int    // slots on their way
 
+	mixed monotime.Time // until then little is on its way of long frames: short ones go ahead of them
+
 	selective bool // the peer knows SELECT (PROTOCOL §2.5)
 	missing   int  // slots that the peer misses, to be transmitted out of turn
 	unasked   int  // packets transmitted, and not acknowledged, since one asked to be acknowledged at once

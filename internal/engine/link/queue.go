@@ -191,6 +191,9 @@ func (q *Queue) Sent(n int) {
 // later.
 func (q *Queue) Passable() bool { return q.chosen == bulk && !q.waiting[bulk].first().last }
 
+// Overtakes reports whether the packet that Next returned goes ahead of bulk.
+func (q *Queue) Overtakes() bool { return q.chosen != bulk && q.Bulk() }
+
 // Refused says that there is no room for the packet that Next returned. It reports whether
 // the packet is of the bulk class and others wait, which Next returns until Retry.
 func (q *Queue) Refused() bool {

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"weft/internal/engine/link"
+	"weft/internal/engine/wire"
+	"weft/internal/monotime"
+)
+
+// TestMixedTraffic: packets that have left are not overtaken. So a sender has few bytes of a
+// long message on their way while short frames go ahead of it, and as many as the window
+// allows when none has for a while. (PROTOCOL §1.1)
+func TestMixedTraffic(t *testing.T) {
+	const mtu, few = 16 << 10, 256 << 10
+	for _, short := range []bool{false, true} {
+		e := New(Config{Rank: 0, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: 1, Rand: func() uint64 { return 1 }})
+		now := monotime.Time(1)
+		e.Connect(now, 1, Path{MTU: mtu, Lossy: true, Incarnation: 2})
+		q := e.peer(1).q
+		leave := func() (bytes int) {
+			var packets [4]link.Packet
+			for {
+				rank, n, _ := e.Output(now, packets[:])
+				if n == 0 {
+					return bytes
+				}
+				for _, p := range packets[:n] {
+					bytes += len(p.Header) + len(p.Payload)
+				}
+				e.Taken(now, rank, n, n, packets[:])
+			}
+		}
+		q.Push(wire.Piece{Token: 1}.Append(q.Head()), make([]byte, 8<<20), false)
+		if short {
+			q.Push(wire.Ack{Ack: 1}.Append(q.Head()), nil, false)
+		}
+		first := leave()
+		now = now.Add(150 * time.Millisecond)
+		q.Push(wire.Piece{Token: 2}.Append(q.Head()), nil, false) // the queue is looked at again
+		later := leave()
+		switch {
+		case !short && (first < 3*few || later > mtu):
+			t.Errorf("%d bytes leave at once, and %d later: where all is bulk the window is used", first, later)
+		case short && (first > few+2*mtu || later < 2*few):
+			t.Errorf("%d bytes leave beside a short frame, want about %d, and %d when none has been there for a while", first, few, later)
+		}
+	}
+}
