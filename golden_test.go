@@ -17,7 +17,9 @@ import (
 func TestGolden(t *testing.T) {
 	datadriven.RunTest(t, "testdata/performance", func(t *testing.T, d *datadriven.TestData) string {
 		c := Cluster{Ranks: 2, Link: "10Gbps,1us", MTU: 1500}
-		size, count, lost := 8, 1, 0
+		size := 8
+		count := 1
+		lost := 0
 		d.MaybeScanArgs(t, "ranks", &c.Ranks)
 		d.MaybeScanArgs(t, "topology", &c.Topology)
 		d.MaybeScanArgs(t, "link", &c.Link)
@@ -25,7 +27,8 @@ func TestGolden(t *testing.T) {
 		d.MaybeScanArgs(t, "lost-percent", &lost)
 		d.MaybeScanArgs(t, "size", &size)
 		d.MaybeScanArgs(t, "count", &count)
-		c.Loss, c.GoBackN = float64(lost)/100, d.HasArg("go-back-n")
+		c.Loss = float64(lost) / 100
+		c.GoBackN = d.HasArg("go-back-n")
 		work := workloads[d.Cmd]
 		if work == nil {
 			t.Fatalf("%s: there is no workload %q", d.Pos, d.Cmd)

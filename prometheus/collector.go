@@ -225,7 +225,8 @@ func (w writer) flow(d *flow, f *counters.Flow, labels []string) {
 
 // trips writes the histogram of round trips. All have the same buckets, so that they can be added.
 func (w writer) trips(p *counters.PeerCounts, labels []string) {
-	count, buckets := uint64(0), map[float64]uint64{}
+	count := uint64(0)
+	buckets := map[float64]uint64{}
 	rest := p.RoundTrips
 	for class := 0; counters.Below(class) > 0; class++ {
 		below := time.Duration(counters.Below(class))

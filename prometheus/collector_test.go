@@ -24,13 +24,18 @@ func page(t *testing.T, rank, pid int) *directory.File {
 	}
 	t.Cleanup(func() { f.Close() })
 	n := f.Page.Node
-	n.Memory, n.Dropped.Forged = 1000, 3
+	n.Memory = 1000
+	n.Dropped.Forged = 3
 	n.Transports[0].Name("udp")
-	n.Transports[0].Joined, n.Transports[0].Overflows = 4, 2
+	n.Transports[0].Joined = 4
+	n.Transports[0].Overflows = 2
 	n.Waits[counters.Receive] = counters.Wait{Count: 7, Slept: 2, Polled: 1.5e9, Asleep: 3e9}
 	n.Fail(6e9, 0, "it is gone", 2)
 	p := f.Page.Peer(1 - rank)
-	p.State, p.Transport, p.Window, p.RTT = counters.Connected, 1, 256, 2e6
+	p.State = counters.Connected
+	p.Transport = 1
+	p.Window = 256
+	p.RTT = 2e6
 	p.Sent = counters.Flow{Messages: 1, Accesses: 2, Packets: 3, Bytes: 400, Resent: 5, Lost: 6, Refused: 7, Resumed: 8}
 	for _, ns := range []int64{1000, 5000, 5000, 1e12} {
 		p.Measured(ns)
@@ -182,7 +187,8 @@ func TestDashboard(t *testing.T) {
 		name := regexp.MustCompile(`fqName: "([^"]+)"`).FindStringSubmatch(m.String())[1]
 		known[name] = true
 	}
-	ids, asked := map[int]bool{}, 0
+	ids := map[int]bool{}
+	asked := 0
 	for _, p := range d.Panels {
 		if ids[p.ID] || p.Title == "" || len(p.Targets) == 0 || p.GridPos.X+p.GridPos.W > 24 {
 			t.Errorf("panel %d, %q", p.ID, p.Title)

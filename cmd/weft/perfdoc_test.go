@@ -130,7 +130,8 @@ func checkGo(t *testing.T, line string, words []string) {
 		return
 	}
 	dir := "."
-	kind, pattern := "Test", "."
+	kind := "Test"
+	pattern := "."
 	for i, word := range words {
 		switch {
 		case word == "-run":

@@ -131,7 +131,9 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, program, args[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stdin = os.Stdin
+	cmd.Stdout = os.Stdout
+	cmd.Stderr = os.Stderr
 	cmd.Env = append(os.Environ(), "WEFT_SIM="+string(order))
 	err = cmd.Run()
 	if ctx.Err() != nil {
@@ -198,7 +200,8 @@ func simExplore(ctx context.Context, f simFlags) error {
 			count = 1 << 62
 		}
 	}
-	start, shown := time.Now(), time.Now()
+	start := time.Now()
+	shown := time.Now()
 	var n, packets uint64
 	var bad *swarm.Result
 	swarm.Explore(ctx, f.Seed, count, func(r swarm.Result) bool {

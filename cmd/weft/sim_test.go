@@ -29,7 +29,8 @@ func TestSimProgram(t *testing.T) {
 		}
 		return r
 	}
-	a, b := run(), run()
+	a := run()
+	b := run()
 	if a["hash"] != b["hash"] || a["hash"] == nil {
 		t.Errorf("%v, then %v", a["hash"], b["hash"])
 	}
@@ -97,7 +98,8 @@ func TestSimPaper(t *testing.T) {
 // TestSimMap finds a network, writes it down, lets links of it fail, and runs a program
 // on what was written down.
 func TestSimMap(t *testing.T) {
-	svg, links := filepath.Join(t.TempDir(), "map.svg"), filepath.Join(t.TempDir(), "found.links")
+	svg := filepath.Join(t.TempDir(), "map.svg")
+	links := filepath.Join(t.TempDir(), "found.links")
 	out, stderr, status := runWeft(t, "sim", "map", "-n", "40", "-topology", "switch-random:8:3", "-from", "h7", "-fail", "2", "-svg", svg, "-json")
 	var r mapResult
 	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 {

@@ -96,7 +96,9 @@ func (f *simBarrierFlags) run() error {
 	case err != nil:
 		return err
 	case f.model == "etl":
-		wire, f.size, f.topologies = etlWire(), hwmodel.EventSize, "torus"
+		wire = etlWire()
+		f.size = hwmodel.EventSize
+		f.topologies = "torus"
 	case f.model != "":
 		return fmt.Errorf("sim barrier: -model %q: there is etl", f.model)
 	}
@@ -165,7 +167,8 @@ func (f *simBarrierFlags) besides() []beside {
 		return []beside{{}}
 	}
 	d := barrierplan.Data{Bytes: f.data, Packet: hwmodel.DataSize, Payload: hwmodel.DataPayload}
-	own, paced := d, d
+	own := d
+	paced := d
 	own.Wire = sim.Wire{Bandwidth: hwmodel.DataLink, Delay: etlWire().Delay}
 	paced.Paced = true
 	return []beside{{"none", barrierplan.Data{}}, {"data link", own}, {"event link, by packets", paced}, {"event link, all at once", d}}

@@ -124,10 +124,14 @@ func (f *simCongestionFlags) measure(pattern string, c traffic.Case) (rows []con
 	if c.Link.FixedWindow {
 		row.Window = "fixed"
 	}
-	name, text, most := "size", f.sizes, traffic.Longest
+	name := "size"
+	text := f.sizes
+	most := traffic.Longest
 	switch pattern {
 	case "incast":
-		name, text, most = "senders", f.senders, c.Hosts-c.Hosts/8-1
+		name = "senders"
+		text = f.senders
+		most = c.Hosts - c.Hosts/8 - 1
 	case "halo", "alltoall":
 	default:
 		return nil, fmt.Errorf("sim congestion: -pattern %q: there are incast, halo and alltoall", pattern)
@@ -137,7 +141,8 @@ func (f *simCongestionFlags) measure(pattern string, c traffic.Case) (rows []con
 		if err != nil || v < 1 || v > most {
 			return nil, fmt.Errorf("sim congestion: -%s %q: must be numbers from 1 to %d", name, text, most)
 		}
-		r, start := row, time.Now()
+		r := row
+		start := time.Now()
 		switch pattern {
 		case "incast":
 			err = r.incast(c, v)
@@ -155,8 +160,12 @@ func (f *simCongestionFlags) measure(pattern string, c traffic.Case) (rows []con
 
 func (r *congestionRow) incast(c traffic.Case, senders int) error {
 	got, err := traffic.RunIncast(c, senders)
-	r.Senders, r.Goodput, r.Loss, r.Unfair = senders, got.Goodput, got.Lost, got.Unfair
-	r.Short, r.Idle = micro(got.Short), micro(got.Idle)
+	r.Senders = senders
+	r.Goodput = got.Goodput
+	r.Loss = got.Lost
+	r.Unfair = got.Unfair
+	r.Short = micro(got.Short)
+	r.Idle = micro(got.Idle)
 	r.count(got.Counts)
 	return err
 }
@@ -167,13 +176,17 @@ func (r *congestionRow) exchange(c traffic.Case, size int) error {
 		run = traffic.RunHalo
 	}
 	got, err := run(c, size)
-	r.Size, r.Time = size, micro(got.Time)
+	r.Size = size
+	r.Time = micro(got.Time)
 	r.count(got.Counts)
 	return err
 }
 
 func (r *congestionRow) count(c traffic.Counts) {
-	r.Packets, r.Lost, r.Resent, r.Timeouts = c.Packets, c.Lost, c.Resent, c.Timeouts
+	r.Packets = c.Packets
+	r.Lost = c.Lost
+	r.Resent = c.Resent
+	r.Timeouts = c.Timeouts
 }
 
 func printCongestion(rows []congestionRow) {

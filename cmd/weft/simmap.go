@@ -167,16 +167,21 @@ func fail(
 	for _, link := range v.Dead {
 		d.Found = append(d.Found, found.Net.LinkName(link))
 	}
-	d.Scouts, d.Lost, d.Rounds, d.Took = v.Scouts, v.Lost, v.Rounds, micro(v.Took)/1000
+	d.Scouts = v.Scouts
+	d.Lost = v.Lost
+	d.Rounds = v.Rounds
+	d.Took = micro(v.Took) / 1000
 	if _, ok := left.Net.Home(left.Host); !ok {
 		d.Blind = true
 		return d, found, before
 	}
 	if err := left.Same(n, host); err != nil {
-		d.Right, d.Wrong = false, err.Error()
+		d.Right = false
+		d.Wrong = err.Error()
 	}
 	routes, kept := before.Reroute(left.Net, mapperSwitch(left))
-	d.Routes, d.Kept = describeRoutes(left.Net, routes), kept
+	d.Routes = describeRoutes(left.Net, routes)
+	d.Kept = kept
 	d.Mixed = len(routes.Dependencies().With(before.Dependencies()).Cycle())
 	d.Other, d.CutOff = routes.Changed(before)
 	for i, h := range left.Net.Hosts {

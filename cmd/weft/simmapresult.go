@@ -96,7 +96,8 @@ func describeMap(m *mapper.Mapper, found *mapper.Map, n *fabric.Network, host in
 		Scouts: s.Sent(), Compared: s.Comparing, Came: s.Came, Longest: s.Longest, Took: micro(found.Took) / 1000, Same: true,
 	}
 	if err := found.Same(n, host); err != nil {
-		d.Same, d.Wrong = false, err.Error()
+		d.Same = false
+		d.Wrong = err.Error()
 	}
 	return d
 }
@@ -111,7 +112,8 @@ func mapperSwitch(found *mapper.Map) int {
 func describeRoutes(n *fabric.Network, routes *updown.Routes) mapRoutes {
 	shortest := updown.Find(n, routes.Order, updown.Rule{Shortest: true})
 	first := updown.Find(n, routes.Order, updown.Rule{First: true})
-	m, deps := routes.Measure(shortest), routes.Dependencies()
+	m := routes.Measure(shortest)
+	deps := routes.Dependencies()
 	return mapRoutes{
 		Root: n.Switches[routes.Order.Root].Name, Order: routes.Order.Kind, Pairs: m.Pairs, Apart: m.Apart, Hops: m.Hops,
 		Longest: m.Longest,

@@ -84,7 +84,8 @@ func TestDRPC(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 200 {
-		in, out := fmt.Append(nil, "message ", i), []byte(nil)
+		in := fmt.Append(nil, "message ", i)
+		out := []byte(nil)
 		if err := stream.MsgSend(&in, raw{}); err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +94,8 @@ func TestDRPC(t *testing.T) {
 		}
 	}
 	stream.Close()
-	in, out := []byte{1}, []byte(nil)
+	in := []byte{1}
+	out := []byte(nil)
 	if err := conn.Invoke(t.Context(), "/fail", raw{}, &in, &out); err == nil || err.Error() != "as asked" {
 		t.Errorf("an error comes as %v", err)
 	}

@@ -10,17 +10,20 @@ import (
 // starting them and connecting each to each is not in it.
 func (b *bench) allToAll() error {
 	size := b.spec.Sizes[0]
-	msg, buf := make([]byte, size), make([]byte, max(size, 8))
+	msg := make([]byte, size)
+	buf := make([]byte, max(size, 8))
 	if err := b.exchange(msg, buf); err != nil {
 		return err
 	}
-	start, used := time.Now(), processorTime()
+	start := time.Now()
+	used := processorTime()
 	for range b.spec.Exchanges {
 		if err := b.exchange(msg, buf); err != nil {
 			return err
 		}
 	}
-	used, wall := processorTime()-used, time.Since(start).Seconds()
+	used = processorTime() - used
+	wall := time.Since(start).Seconds()
 	if b.p.Rank() != 0 {
 		return b.q.Send(b.ctx, 0, binary.LittleEndian.AppendUint64(nil, uint64(used)))
 	}

@@ -38,7 +38,9 @@ func MeasureBuffers(ctx context.Context, way, transport string, ranks int) Buffe
 		r.Error = "rank 0 has said nothing"
 	default:
 		got := samples[0].Buffer
-		r.Opened, r.Full, r.Sent = got.Opened, got.Full, got.Sent
+		r.Opened = got.Opened
+		r.Full = got.Full
+		r.Sent = got.Sent
 	}
 	return r
 }
@@ -99,7 +101,8 @@ func filler(ctx context.Context, p *weft.Proc, way string) (fill func() (int, er
 	switch way {
 	case "am":
 		e, err := am.Open(ctx, p, libraryChannel, []am.Handler{{Name: "in", Func: func(*am.Call) error { return nil }}}, nil)
-		medium, times := b[:am.MaxMedium], 0
+		medium := b[:am.MaxMedium]
+		times := 0
 		return filled(len(medium), func() error {
 			if times++; times > 4 { // the depth
 				return weft.ErrWouldBlock

@@ -20,7 +20,8 @@ func Cleanup() {
 	if built.dir != "" {
 		os.RemoveAll(built.dir)
 	}
-	built.dir, built.files = "", nil
+	built.dir = ""
+	built.files = nil
 }
 
 // buildOnce returns a program of a name, which build puts into a file when it is asked
@@ -36,7 +37,8 @@ func buildOnce(name string, build func(file string) error) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		built.dir, built.files = dir, map[string]string{}
+		built.dir = dir
+		built.files = map[string]string{}
 	}
 	file := filepath.Join(built.dir, name)
 	if err := build(file); err != nil {

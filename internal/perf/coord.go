@@ -39,7 +39,10 @@ func MeasureCoord(ctx context.Context, s Spec, ops, algorithms []string, ranks [
 		for _, op := range ops {
 			with := func(sys System, algorithm string) {
 				t := s
-				t.N, t.Op, t.Algorithm, t.Sizes = n, op, algorithm, []int{0}
+				t.N = n
+				t.Op = op
+				t.Algorithm = algorithm
+				t.Sizes = []int{0}
 				if op == "reacquire" {
 					t.Sizes[0] = 1 // tells MPI that one rank is to be alone
 				}
@@ -60,7 +63,8 @@ func MeasureCoord(ctx context.Context, s Spec, ops, algorithms []string, ranks [
 			}
 			progress(round, e.Name()+" "+e.spec.Algorithm)
 			samples, err := e.Run(ctx, e.spec)
-			e.samples, e.err = append(e.samples, samples...), err
+			e.samples = append(e.samples, samples...)
+			e.err = err
 		}
 	}
 	var results []CoordResult
@@ -74,7 +78,8 @@ func MeasureCoord(ctx context.Context, s Spec, ops, algorithms []string, ranks [
 		}
 		switch {
 		case e.Absent() != "":
-			r.Absent, r.Package = true, e.Absent()
+			r.Absent = true
+			r.Package = e.Absent()
 		case e.err != nil:
 			r.Error = e.err.Error()
 		default:
@@ -88,8 +93,10 @@ func MeasureCoord(ctx context.Context, s Spec, ops, algorithms []string, ranks [
 func (r *CoordResult) fill(samples []Sample) {
 	var ns, groups, skew, messages []float64
 	for _, s := range samples {
-		ns, groups = append(ns, s.NS...), append(groups, s.Groups...)
-		skew, messages = append(skew, s.Skew...), append(messages, s.Messages)
+		ns = append(ns, s.NS...)
+		groups = append(groups, s.Groups...)
+		skew = append(skew, s.Skew...)
+		messages = append(messages, s.Messages)
 	}
 	sort.Float64s(ns)
 	r.P50 = median(ns) / 1000

@@ -146,9 +146,11 @@ func (c *coordRank) barrier() error {
 	}
 	s := Sample{Ops: n, NS: twofold(singles), Groups: twofold(groups), Messages: float64(messages) / float64(n/group*group)}
 	for i := range gone {
-		first, last := rows[0][i], rows[0][i]
+		first := rows[0][i]
+		last := rows[0][i]
 		for _, r := range rows {
-			first, last = min(first, r[i]), max(last, r[i])
+			first = min(first, r[i])
+			last = max(last, r[i])
 		}
 		s.Skew = append(s.Skew, float64(last-first))
 	}
@@ -222,7 +224,8 @@ func (c *coordRank) handOver(l *weft.Lock) error {
 	if err != nil {
 		return err
 	}
-	got, gave := make([]uint64, 0, 2*rounds), make([]uint64, 0, 2*rounds)
+	got := make([]uint64, 0, 2*rounds)
+	gave := make([]uint64, 0, 2*rounds)
 	if err := c.all.Wait(c.ctx); err != nil {
 		return err
 	}

@@ -65,7 +65,8 @@ func talk(ctx context.Context, want string, server, client []string, env ...stri
 		c := exec.CommandContext(ctx, client[0], client[1:]...)
 		c.Env = append(os.Environ(), env...)
 		var out, errs bytes.Buffer
-		c.Stdout, c.Stderr = &out, &errs
+		c.Stdout = &out
+		c.Stderr = &errs
 		if err = here.Start(c); err == nil {
 			err = c.Wait()
 		}

@@ -18,7 +18,8 @@ func (b *bench) idle() error {
 	if err := b.meet(); err != nil {
 		return err
 	}
-	start, used := time.Now(), processorTime()
+	start := time.Now()
+	used := processorTime()
 	if b.p.Rank() == 1 {
 		m, err := b.q.Recv(b.ctx)
 		if err != nil {

@@ -11,7 +11,9 @@ func MeasureIPush(ctx context.Context, s Spec, ops []string, progress func(round
 	}
 	results := Measure(ctx, s, systems, progress)
 	for i := range results {
-		results[i].Op, results[i].System, results[i].Transport = results[i].System, "weft", s.Transport
+		results[i].Op = results[i].System
+		results[i].System = "weft"
+		results[i].Transport = s.Transport
 	}
 	return results
 }

@@ -51,11 +51,13 @@ func (b *bench) ipush(size int) error {
 		if l.sender, err = b.p.AttachMailbox(b.ctx, b.peer, name); err != nil {
 			return err
 		}
-		send, recv = func() error { return l.sender.Push(b.ctx, src) }, l.take
+		send = func() error { return l.sender.Push(b.ctx, src) }
+		recv = l.take
 	} else {
 		b.seen = 0
 		b.win.Store(l.flag(size), 0)
-		send, recv = func() error { return l.push(src) }, func() error { return l.arrived(size) }
+		send = func() error { return l.push(src) }
+		recv = func() error { return l.arrived(size) }
 	}
 	if err := b.meet(); err != nil {
 		return err

@@ -129,7 +129,8 @@ func (s *slots) room() int { return s.window * s.size }
 func (s *slots) stamp(b []byte) (head, word []byte) {
 	s.sent++
 	cut := max(len(b)-8, 0) / 8 * 8
-	head, word = b[:cut], b[cut:]
+	head = b[:cut]
+	word = b[cut:]
 	binary.LittleEndian.PutUint64(word, s.sent)
 	return head, word
 }

@@ -76,12 +76,18 @@ func (l *LogP) fill(samples []Sample) {
 		os := max(median(m.Few), 0) / 1000
 		or := max(m.Slow-m.D, 0)/1000 - os
 		or = max(or, 0)
-		send, receive, gap = append(send, os), append(receive, or), append(gap, m.Gap/1000)
+		send = append(send, os)
+		receive = append(receive, or)
+		gap = append(gap, m.Gap/1000)
 		latency = append(latency, max(median(m.RTT)/2000-os-or, 0))
 		way = append(way, median(m.OneWay)/1000)
 		l.N += s.Ops
 	}
-	l.Send, l.Receive, l.Gap, l.Latency, l.OneWay = median(send), median(receive), median(gap), median(latency), median(way)
+	l.Send = median(send)
+	l.Receive = median(receive)
+	l.Gap = median(gap)
+	l.Latency = median(latency)
+	l.OneWay = median(way)
 	l.Sum = l.Send + l.Latency + l.Receive
 	if l.OneWay > 0 {
 		l.Off = l.Sum/l.OneWay - 1
@@ -125,7 +131,8 @@ func HalfPower(sizes []int, mbs []float64) float64 {
 		if i == 0 {
 			return float64(sizes[0])
 		}
-		from, to := float64(sizes[i-1]), float64(sizes[i])
+		from := float64(sizes[i-1])
+		to := float64(sizes[i])
 		return from + (to-from)*(half-mbs[i-1])/(v-mbs[i-1])
 	}
 	return 0
@@ -144,7 +151,8 @@ func MeasureLibraries(ctx context.Context, s Spec, peers []System, progress func
 		reach[i] = Reach{Test: "libraries", System: sys.Name(), Transport: s.Transport, Sizes: s.Sizes}
 	}
 	for _, test := range []string{"latency", "bandwidth"} {
-		s.Test, s.Op = test, "send"
+		s.Test = test
+		s.Op = "send"
 		for i, op := range Ways[:2] {
 			own := s
 			own.Op = op
@@ -174,7 +182,8 @@ func (r *Reach) add(from *Result) {
 	v, _, _ := from.Figure()
 	switch {
 	case from.Absent:
-		r.Absent, r.Package = true, from.Package
+		r.Absent = true
+		r.Package = from.Package
 	case from.Error != "":
 		r.Error = from.Error
 	case from.Test == "latency":

@@ -31,20 +31,29 @@ type Issue struct {
 
 // logp measures one size. The counts are the same for all ways.
 func (b *bench) logp(c courier, src []byte) error {
-	few, many, trips := logpRuns, logpMany, 2000
+	few := logpRuns
+	many := logpMany
+	trips := 2000
 	switch size := len(src); {
 	case b.spec.Brief:
-		few, many, trips = 3, 70, 10
+		few = 3
+		many = 70
+		trips = 10
 	case size >= 1<<20:
-		few, many, trips = 40, 40, 40
+		few = 40
+		many = 40
+		trips = 40
 	case size > 1<<17:
-		few, many, trips = 100, 100, 100
+		few = 100
+		many = 100
+		trips = 100
 	case b.spec.iterations(size) < 100000: // what is slow
 		many = 1000
 	}
 	l := &issuer{b: b, c: c, src: src, window: logpWindow, few: logpFew}
 	if b.spec.Op == "send" && len(src) > maxShort { // a long message is sent when it has been received
-		l.window, l.few = 1, 1
+		l.window = 1
+		l.few = 1
 	}
 	for range trips / 10 { // caches and rings find their places
 		if err := l.trip(); err != nil {
@@ -88,7 +97,8 @@ type issuer struct {
 
 // trip is a request and its reply, at either rank.
 func (l *issuer) trip() error {
-	first, second := func() error { return l.c.send(l.src) }, l.c.recv
+	first := func() error { return l.c.send(l.src) }
+	second := l.c.recv
 	if l.b.p.Rank() == 1 {
 		first, second = second, first
 	}
@@ -125,7 +135,9 @@ const chunk = 20
 // burst issues n requests, and returns the time of one. If it takes replies while it issues, at most logpWindow requests
 // are under way; the rest it takes afterwards.
 func (l *issuer) burst(n, spins int, take bool) (ns float64, err error) {
-	open, since, chunks := 0, 0, l.chunks[:0]
+	open := 0
+	since := 0
+	chunks := l.chunks[:0]
 	last := time.Now()
 	for i := range n {
 		if err := l.c.send(l.src); err != nil {
@@ -155,7 +167,8 @@ func (l *issuer) burst(n, spins int, take bool) (ns float64, err error) {
 		if since++; since == chunk || i == n-1 {
 			now := time.Now()
 			chunks = append(chunks, float64(now.Sub(last))/float64(since))
-			last, since = now, 0
+			last = now
+			since = 0
 		}
 	}
 	l.chunks = chunks

@@ -57,7 +57,8 @@ func Measure(ctx context.Context, s Spec, systems []System, progress func(round 
 			}
 			switch {
 			case sys.Absent() != "":
-				r.Absent, r.Package = true, sys.Absent()
+				r.Absent = true
+				r.Package = sys.Absent()
 			case !sys.Supports(s):
 				continue
 			case failed[i] != nil:
@@ -77,7 +78,8 @@ func Measure(ctx context.Context, s Spec, systems []System, progress func(round 
 func (r *Result) fill(samples []Sample) {
 	var ns, groups, mbs, msgs, cpu, cpus []float64
 	for _, s := range samples {
-		ns, groups = append(ns, s.NS...), append(groups, s.Groups...)
+		ns = append(ns, s.NS...)
+		groups = append(groups, s.Groups...)
 		mbs = append(mbs, s.MBs)
 		msgs = append(msgs, s.Msgs)
 		cpus = append(cpus, s.CPU)
@@ -89,13 +91,17 @@ func (r *Result) fill(samples []Sample) {
 		at := func(q float64) float64 { return ns[min(int(q*float64(len(ns))), len(ns)-1)] / 1000 }
 		r.P50 = at(0.5)
 		if len(ns) >= 1000 { // fewer say nothing about tails
-			r.P99, r.P999 = at(0.99), at(0.999)
+			r.P99 = at(0.99)
+			r.P999 = at(0.999)
 		}
 	}
 	if len(groups) > 0 {
 		r.P50 = median(groups) / 1000
 	}
-	r.MBs, r.Msgs, r.CPU, r.CPUs = median(mbs), median(msgs), median(cpu), median(cpus)
+	r.MBs = median(mbs)
+	r.Msgs = median(msgs)
+	r.CPU = median(cpu)
+	r.CPUs = median(cpus)
 }
 
 func median(v []float64) float64 {

@@ -30,7 +30,8 @@ func MeasureMoves(sizes []int) []Move {
 		if err != nil {
 			return err
 		}
-		src, at := make([]byte, cold), 0
+		src := make([]byte, cold)
+		at := 0
 		for i := range src {
 			src[i] = 1
 		}
@@ -66,7 +67,8 @@ func MeasureMoves(sizes []int) []Move {
 		return nil
 	})
 	for i := range moves {
-		moves[i].Test, moves[i].Sizes = "moves", sizes
+		moves[i].Test = "moves"
+		moves[i].Sizes = sizes
 	}
 	return moves
 }

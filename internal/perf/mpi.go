@@ -70,16 +70,20 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 		return nil, err
 	}
 	for _, size := range s.Sizes {
-		n, count := 2, s.count(size)
+		n := 2
+		count := s.count(size)
 		switch s.Test {
 		case "latency":
 			count = s.iterations(size)
 		case "alltoall":
-			n, count = s.N, s.Exchanges
+			n = s.N
+			count = s.Exchanges
 		case "barrier":
-			n, count = s.N, s.passes()
+			n = s.N
+			count = s.passes()
 		case "lock":
-			n, count = s.N, lockCount
+			n = s.N
+			count = lockCount
 			if s.Op == "reacquire" {
 				n = 2
 			}

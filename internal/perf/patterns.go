@@ -41,7 +41,8 @@ func (b *bench) crowd(size int) error {
 		return b.overRPC(size)
 	}
 	n := b.spec.Goroutines
-	asked, answered := make([]*weft.Port, n), make([]*weft.Port, n)
+	asked := make([]*weft.Port, n)
+	answered := make([]*weft.Port, n)
 	for i := range n {
 		var err error
 		if b.spec.Pattern == "direct" || i == 0 {
@@ -163,7 +164,8 @@ func (s Spec) total() int { return min(s.iterations(s.Sizes[0]), 20000) }
 // clients runs the clients. The figure is the time of all round trips together, of each
 // half of its share: with one client, half a round trip.
 func (s Spec) clients(size int, call func(i int, buf []byte) error) error {
-	n, each := s.Goroutines, s.rounds()/11*10
+	n := s.Goroutines
+	each := s.rounds() / 11 * 10
 	bufs := make([][]byte, n)
 	for i := range bufs {
 		bufs[i] = make([]byte, size)
@@ -285,10 +287,12 @@ func socketCrowd(conns []net.Conn, rank int, s Spec, size int) error {
 		})
 	}
 	send := func(i int, buf []byte) error { _, err := conns[i].Write(buf); return err }
-	hand, wait := send, func() error { return nil }
+	hand := send
+	wait := func() error { return nil }
 	if s.Pattern == "handoff" {
 		h := newHands(len(conns), s.rounds(), send)
-		hand, wait = h.give, h.wait
+		hand = h.give
+		wait = h.wait
 	}
 	err := together(len(conns), func(i int) error {
 		buf := make([]byte, size)

@@ -163,7 +163,8 @@ func TestMeasurementsRun(t *testing.T) {
 		{Test: "bandwidth", Op: "send", Alloc: true}, {Test: "bandwidth", Op: "push"}, {Test: "bandwidth", Op: "put"},
 		{Test: "rate", Op: "send"}, {Test: "alltoall", Op: "send", N: 4, Exchanges: 100}, {Test: "idle", Op: "recv"},
 	} {
-		s.Sizes, s.Rounds = []int{8}, 1
+		s.Sizes = []int{8}
+		s.Rounds = 1
 		if s.Transport == "" {
 			s.Transport = "auto"
 		}

@@ -40,7 +40,8 @@ func MeasureSharing(ctx context.Context, s Spec, each time.Duration) (r Sharing,
 	if err != nil {
 		return r, err
 	}
-	s.Test, s.For = "incast", each
+	s.Test = "incast"
+	s.For = each
 	alone, err := s.incast(ctx)
 	if err != nil {
 		return r, err

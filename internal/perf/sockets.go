@@ -83,7 +83,8 @@ func socketRank(network string, s Spec) error {
 }
 
 func socketMeasure(c net.Conn, rank int, s Spec, size int) error {
-	src, dst := make([]byte, max(size, 1)), make([]byte, max(size, 1))
+	src := make([]byte, max(size, 1))
+	dst := make([]byte, max(size, 1))
 	send := func() error { _, err := c.Write(src); return err }
 	recv := func() error { _, err := io.ReadFull(c, dst); return err }
 	if s.Test != "latency" {
@@ -94,9 +95,11 @@ func socketMeasure(c net.Conn, rank int, s Spec, size int) error {
 	start := time.Now()
 	last := time.Since(start)
 	for i := -n / 10; i < n; i++ {
-		first, second := send, recv
+		first := send
+		second := recv
 		if rank == 1 {
-			first, second = recv, send
+			first = recv
+			second = send
 		}
 		if err := first(); err != nil {
 			return err

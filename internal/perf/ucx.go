@@ -112,7 +112,8 @@ func parseUCX(out []byte, size int, test string) (Sample, error) {
 			s.NS[0] = v[1] * 1000
 		}
 	} else {
-		s.MBs, s.Msgs = v[4]*1.048576, v[6]
+		s.MBs = v[4] * 1.048576
+		s.Msgs = v[6]
 	}
 	return s, nil
 }

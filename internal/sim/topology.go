@@ -120,7 +120,8 @@ func (t *torus) Links() int    { return t.n * 2 * len(t.size) }
 func (t *torus) Next(_, at, to int) (next, link int, w Wire) {
 	for d, stride := len(t.size)-1, 1; d >= 0; d-- {
 		s := t.size[d]
-		a, b := at/stride%s, to/stride%s
+		a := at / stride % s
+		b := to / stride % s
 		if a != b {
 			up := (b - a + s) % s
 			if up <= s-up {
@@ -206,7 +207,8 @@ func (t *fatTree) Next(_, at, to int) (next, link int, w Wire) {
 	if at < t.n {
 		return t.vertex(at/t.k, t.levels-1), at, t.wire
 	}
-	level, s := (at-t.n)/t.row, (at-t.n)%t.row
+	level := (at - t.n) / t.row
+	s := (at - t.n) % t.row
 	leaf := to / t.k
 	below := true
 	for d := 0; d < level; d++ {
@@ -243,8 +245,10 @@ func (t *fatTree) Ends(link int) (from, to int) {
 	}
 	id := (link - 2*t.n) / 2
 	c := id % t.k
-	low, level := id/t.k%t.row, id/t.k/t.row
-	a, b := t.vertex(low, level+1), t.vertex(t.withDigit(low, level, c), level)
+	low := id / t.k % t.row
+	level := id / t.k / t.row
+	a := t.vertex(low, level+1)
+	b := t.vertex(t.withDigit(low, level, c), level)
 	if link%2 == 1 {
 		a, b = b, a
 	}
@@ -255,6 +259,7 @@ func (t *fatTree) Place(v int) (x, y float64) {
 	if v < t.n {
 		return float64(v), 1.5 * float64(t.levels)
 	}
-	level, s := (v-t.n)/t.row, (v-t.n)%t.row
+	level := (v - t.n) / t.row
+	s := (v - t.n) % t.row
 	return (float64(s)+0.5)*float64(t.k) - 0.5, 1.5 * float64(level)
 }

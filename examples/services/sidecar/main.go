@@ -67,7 +67,8 @@ func proxy(path string) http.Handler {
 	var requests atomic.Uint64
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL.Scheme, r.Out.URL.Host = "http", "application"
+			r.Out.URL.Scheme = "http"
+			r.Out.URL.Host = "application"
 			r.Out.Header.Set("Request-Number", fmt.Sprint(requests.Add(1)))
 			r.SetXForwarded()
 		},

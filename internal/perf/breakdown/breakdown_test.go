@@ -16,7 +16,8 @@ func TestWays(t *testing.T) {
 		tcpSpinning: 6, tcp: 16, eth: 5, ethAsleep: 26,
 	}
 	slow := p
-	slow.wake, slow.tcp = 100, 1000
+	slow.wake = 100
+	slow.tcp = 1000
 	m := medians([]paths{p, slow, p})
 	ways := m.ways()
 	for i, want := range []struct{ sum, measured, off float64 }{{5.25, 5, 0.05}, {26.25, 26, 0.0096}, {16, 16, 0}} {

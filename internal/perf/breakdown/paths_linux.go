@@ -201,7 +201,8 @@ func linkCode() float64 {
 		conns[i] = link.NewConn(&link.Config{Selective: true, Liveness: -1}, self, uint32(1-i), 1)
 		conns[i].Guard(link.Checked)
 	}
-	head, payload := (&wire.Data{Total: size}).Append(nil), make([]byte, size)
+	head := (&wire.Data{Total: size}).Append(nil)
+	payload := make([]byte, size)
 	var out [4]link.Packet
 	var now monotime.Time
 	pkt := make([]byte, 0, 4096)

@@ -21,10 +21,12 @@ func TestTenTimesShorter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o, q := newOne(), perSender{match.NewQueues[int, int](ranks)}
+			o := newOne()
+			q := perSender{match.NewQueues[int, int](ranks)}
 			traces[0].play(o, nil)
 			traces[0].play(q, nil)
-			one, per := o.Stats().Unexpected, q.Stats().Unexpected
+			one := o.Stats().Unexpected
+			per := q.Stats().Unexpected
 			if one.MaxLen != 1000 || per.MaxLen != 1000 || one.Searches != 1000 || per.Searches != 1000 || per.Len != 0 {
 				t.Fatalf("%s, seed %d: not the pattern: %+v", p.name, seed, per)
 			}
@@ -45,14 +47,16 @@ func TestSameMatches(t *testing.T) {
 			t.Fatalf("%s: %v", p.name, err)
 		}
 		for rank, tr := range traces {
-			o, q := newOne(), perSender{match.NewQueues[int, int](ranks)}
+			o := newOne()
+			q := perSender{match.NewQueues[int, int](ranks)}
 			matches := [2]map[int]int{{}, {}}
 			tr.play(o, func(r, m int) { matches[0][r] = m })
 			tr.play(q, func(r, m int) { matches[1][r] = m })
 			if len(matches[0]) != tr.messages() || 2*tr.messages() != len(tr) || !maps.Equal(matches[0], matches[1]) {
 				t.Errorf("%s, rank %d: %d and %d matches of %d messages", p.name, rank, len(matches[0]), len(matches[1]), tr.messages())
 			}
-			one, per := o.Stats(), q.Stats()
+			one := o.Stats()
+			per := q.Stats()
 			if one.Posted.SumLen != per.Posted.SumLen || one.Unexpected.SumLen != per.Unexpected.SumLen ||
 				one.Posted.MaxLen != per.Posted.MaxLen || one.Unexpected.MaxLen != per.Unexpected.MaxLen {
 				t.Errorf("%s, rank %d: lengths differ: %+v, %+v", p.name, rank, one, per)

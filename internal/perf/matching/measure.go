@@ -47,7 +47,8 @@ func flood(name, queue string, share, order func(rnd *rand.Rand, n int) []int, a
 	return pattern{name, queue, func(seed uint64) ([]trace, error) {
 		const n = 1000
 		rnd := rand.New(rand.NewPCG(seed, n))
-		source, tag := share(rnd, n), make([]uint64, n)
+		source := share(rnd, n)
+		tag := make([]uint64, n)
 		var sent [ranks]uint64
 		for i, s := range source {
 			tag[i] = sent[s]
@@ -193,7 +194,8 @@ func (t *tally) round(traces []trace) {
 
 // add adds what happened at one rank.
 func add(sum *match.QueueStats, s match.QueueStats) {
-	sum.MaxLen, sum.MaxLooked = max(sum.MaxLen, s.MaxLen), max(sum.MaxLooked, s.MaxLooked)
+	sum.MaxLen = max(sum.MaxLen, s.MaxLen)
+	sum.MaxLooked = max(sum.MaxLooked, s.MaxLooked)
 	sum.SumLen += s.SumLen
 	sum.Searches += s.Searches
 	sum.Looked += s.Looked
@@ -208,7 +210,9 @@ func (t *tally) result(name, queue string, rounds int) Result {
 		}
 		slices.Sort(t[i].ns)
 		*c = Cost{s.MeanLooked(), s.MaxLooked, t[i].ns[len(t[i].ns)/2]}
-		r.Searches, r.MeanLen, r.MaxLen = s.Searches/uint64(rounds), s.MeanLen(), s.MaxLen
+		r.Searches = s.Searches / uint64(rounds)
+		r.MeanLen = s.MeanLen()
+		r.MaxLen = s.MaxLen
 	}
 	if r.PerSender.Mean > 0 {
 		r.Ratio = r.One.Mean / r.PerSender.Mean

@@ -19,7 +19,8 @@ var programs = []program{
 // with the step as the tag, and an exchange with the transposed rank.
 func cg(me int) (s script) {
 	const side = 8
-	row, col := me/side, me%side
+	row := me / side
+	col := me % side
 	var partner [4]int
 	for i, d := 1, side; d > 1; i, d = i+1, d/2 {
 		partner[i] = row*side + (col+d/2)%d + col/d*d
@@ -84,7 +85,8 @@ func mg(me int) (s script) {
 func lu(me int) (s script) {
 	const side, planes = 8, 62
 	const north, south, west, east = 1, 2, 3, 4 // tags: where it comes from
-	row, col := me%side, me/side
+	row := me % side
+	col := me / side
 	to := func(does bool, peer int, tag uint64) {
 		if does {
 			s.send(peer, tag)
@@ -96,7 +98,10 @@ func lu(me int) (s script) {
 			s.wait()
 		}
 	}
-	n, so, w, e := row > 0, row < side-1, col > 0, col < side-1
+	n := row > 0
+	so := row < side-1
+	w := col > 0
+	e := col < side-1
 	// edge is an exchange in one direction.
 	edge := func(gets bool, source int, gives bool, target int, tag uint64) {
 		if gets {
@@ -136,7 +141,8 @@ func lu(me int) (s script) {
 func sp(me int) (s script) {
 	const side = 8
 	const faces = 1 << 32 // the communicator of the faces, in the tag
-	i, j := me%side, me/side
+	i := me % side
+	j := me / side
 	at := func(i, j int) int { return (i+side)%side + side*((j+side)%side) }
 	before := [3]int{at(i-1, j), at(i, j-1), at(i+1, j-1)}
 	after := [3]int{at(i+1, j), at(i, j+1), at(i-1, j+1)}

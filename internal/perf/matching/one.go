@@ -23,7 +23,8 @@ type queue struct {
 
 func newOne() *one {
 	o := &one{}
-	o.unexpected.tail, o.posted.tail = &o.unexpected.head, &o.posted.head
+	o.unexpected.tail = &o.unexpected.head
+	o.posted.tail = &o.posted.head
 	return o
 }
 
@@ -77,7 +78,8 @@ func (o *one) search(q *queue, s *match.QueueStats, agree func(*node) bool) *nod
 		q.tail = at
 	}
 	s.Len--
-	n.next, o.free = o.free, n
+	n.next = o.free
+	o.free = n
 	return n
 }
 

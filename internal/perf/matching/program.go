@@ -95,7 +95,8 @@ func run(scripts []script, seed uint64) ([]trace, error) {
 					r.waits = append(r.waits, key{s.peer, me, s.tag})
 				case send:
 					r.clock += overhead
-					k, pair := key{me, s.peer, s.tag}, [2]int{me, s.peer}
+					k := key{me, s.peer, s.tag}
+					pair := [2]int{me, s.peer}
 					at := max(last[pair], r.clock+latency*(0.5+rnd.ExpFloat64()))
 					last[pair] = at
 					sent[k] = append(sent[k], at)

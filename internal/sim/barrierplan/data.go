@@ -6,22 +6,23 @@ import (
 	"weft/internal/sim"
 )
 
-// Data is what else moves on the network: when the barrier begins, each machine begins to
-// send so many bytes to each of its neighbours.
+// Data is traffic besides the barrier: when the barrier begins, each machine begins to send Bytes to each of its
+// neighbours.
 type Data struct {
 	Bytes   int
 	Packet  int      // bytes of a packet
-	Payload int      // of which are data
-	Wire    sim.Wire // the links that the packets have to themselves; 0: they share those of the barrier
-	Paced   bool     // a packet is given to a link when the one before it has left, else all at once
+	Payload int      // data bytes of a packet
+	Wire    sim.Wire // separate links for the data; zero: the data shares the links of the barrier
+	Paced   bool     // a packet is queued when the packet before it has left; otherwise all are queued at once
 }
 
-// dataPacket is the first byte of a packet of data, which is no gate's number.
+// dataPacket is the first byte of a data packet. No gate has this number.
 const dataPacket = 0xff
 
-// load begins to send the data.
-func (m *meeting) load(topology string) error {
-	net, wire := m.net, m.Wire
+// load starts the data streams.
+func (m *simulation) load(topology string) error {
+	net := m.net
+	wire := m.Wire
 	if m.Data.Wire != (sim.Wire{}) {
 		wire = m.Data.Wire
 		top, err := sim.ParseTopology(topology, m.N, wire)
@@ -59,7 +60,7 @@ type stream struct {
 	pace     time.Duration // from one packet to the next; 0: all at once
 }
 
-// Act sends a packet, or all.
+// Act sends one packet, or all of them.
 func (s *stream) Act() {
 	for s.left > 0 {
 		s.left--
@@ -71,7 +72,7 @@ func (s *stream) Act() {
 	}
 }
 
-// A sink takes what arrives on the links for data.
+// A sink discards the packets on the links for data.
 type sink struct{}
 
 func (sink) Packet(int, []byte) {}

@@ -1,6 +1,3 @@
-// Package barrierplan runs the plans of barriers on simulated networks, without
-// engines around them: so it reaches sizes that no swarm of engines does, and
-// shows what an algorithm costs by itself.
 package barrierplan
 
 import (
@@ -16,22 +13,22 @@ import (
 type Case struct {
 	Algorithm coord.Algorithm
 	N, Arity  int
-	Topology  string // "torus" makes one that is as square as N allows; else what sim.ParseTopology takes
+	Topology  string // what sim.ParseTopology takes; "torus" stands for one as square as N allows
 	Wire      sim.Wire
-	Size      int // of a message, in bytes
+	Size      int // of a message in bytes
 	Data      Data
 }
 
-// A Result is what came of it.
+// A Result is the figures of one barrier.
 type Result struct {
 	Topology string
 	Messages int
 	Hops     uint64        // of all messages
-	Steps    int           // messages one after another, until the last member may go on
-	Longest  int           // hops one after another
-	Time     time.Duration // from the arrival of all at once until the last member may go on
-	Bound    time.Duration // the same if no message had to wait for another
-	Skew     time.Duration // between the first and the last to go on
+	Steps    int           // messages in sequence until the last member may go on
+	Longest  int           // hops in sequence
+	Time     time.Duration // from the arrival of all members at once until the last may go on
+	Bound    time.Duration // the same if no message had to wait for another on a link
+	Skew     time.Duration // from the first to the last member to go on
 }
 
 // Run runs a barrier.
@@ -57,7 +54,7 @@ func run(c Case) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	m := &meeting{Case: c, world: sim.NewWorld(1)}
+	m := &simulation{Case: c, world: sim.NewWorld(1)}
 	m.net = sim.NewNetwork(m.world, top)
 	m.members = make([]member, c.N)
 	for i := range m.members {
@@ -66,7 +63,10 @@ func run(c Case) (Result, error) {
 			return Result{}, err
 		}
 		p := &m.members[i]
-		*p = member{m: m, id: i, gates: plan.Gates, left: make([]int, len(plan.Gates)), late: make([]origin, len(plan.Gates))}
+		*p = member{
+			m: m, id: i, gates: plan.Gates,
+			left: make([]int, len(plan.Gates)), late: make([]origin, len(plan.Gates)),
+		}
 		for g := range plan.Gates {
 			p.left[g] = plan.Gates[g].Inputs
 		}
@@ -88,8 +88,7 @@ func run(c Case) (Result, error) {
 	return m.result, nil
 }
 
-// SquareTorus names the two-dimensional torus of n machines that is nearest to a
-// square.
+// SquareTorus returns the name of the two-dimensional torus of n machines that is nearest to a square.
 func SquareTorus(n int) string {
 	rows := 1
 	for r := 1; r*r <= n; r++ {
@@ -100,8 +99,8 @@ func SquareTorus(n int) string {
 	return fmt.Sprintf("torus:%dx%d", rows, n/rows)
 }
 
-// A meeting is one run.
-type meeting struct {
+// A simulation is one run of a barrier.
+type simulation struct {
 	Case
 	world       *sim.World
 	net         *sim.Network
@@ -111,19 +110,19 @@ type meeting struct {
 	first, last sim.Time
 }
 
-// An origin tells how far what opens a gate has come.
+// An origin is how many messages and hops led, one after another, to an input of a gate.
 type origin struct{ steps, hops int }
 
-// A member goes through its gates.
+// A member is one rank: it runs the gates of its plan.
 type member struct {
-	m     *meeting
+	m     *simulation
 	id    int
 	gates []coord.Gate
 	left  []int
-	late  []origin // by gate: the longest way of its inputs
+	late  []origin // by gate: the longest origin of its inputs
 }
 
-// Packet gives a gate an input.
+// Packet counts an input of a gate.
 func (p *member) Packet(from int, b []byte) {
 	if b[0] == dataPacket {
 		return
@@ -136,7 +135,8 @@ func (p *member) Timer() {}
 
 func (p *member) input(gate int, o origin) {
 	late := &p.late[gate]
-	late.steps, late.hops = max(late.steps, o.steps), max(late.hops, o.hops)
+	late.steps = max(late.steps, o.steps)
+	late.hops = max(late.hops, o.hops)
 	if p.left[gate]--; p.left[gate] > 0 {
 		return
 	}
@@ -147,7 +147,8 @@ func (p *member) input(gate int, o origin) {
 			m.first = m.world.Now()
 		}
 		m.last = m.world.Now()
-		m.result.Steps, m.result.Longest = max(m.result.Steps, late.steps), max(m.result.Longest, late.hops)
+		m.result.Steps = max(m.result.Steps, late.steps)
+		m.result.Longest = max(m.result.Longest, late.hops)
 	}
 	for _, s := range g.Sends {
 		if s.To == p.id {
@@ -165,8 +166,8 @@ func (p *member) input(gate int, o origin) {
 	}
 }
 
-// hops returns how many links lie between two machines.
-func (m *meeting) hops(from, to int) (n int) {
+// hops returns the number of links between two machines.
+func (m *simulation) hops(from, to int) (n int) {
 	for at := from; at != to; n++ {
 		at, _, _ = m.net.Topology().Next(from, at, to)
 	}

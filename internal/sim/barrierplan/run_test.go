@@ -8,20 +8,20 @@ import (
 	"weft/internal/sim"
 )
 
-// event is paper 001's network: 3 µs a hop, whatever else is on the way, and
-// packets of 16 bytes.
+// event is a link of the network of [Hayakawa98]: 3 µs a hop, whatever else is under way.
 var event = sim.Wire{Delay: 3 * time.Microsecond}
 
-// eventLink is a link of it that is busy with a packet: 100 Mbps, so 1.28 of the 3 µs.
+// eventLink is a link of the same network that a packet occupies: 100 Mbps, so 1.28 of the 3 µs.
 var eventLink = sim.Wire{Bandwidth: 100e6, Delay: 1720 * time.Nanosecond}
 
-// TestTwoLinks: what barriers take on paper 001's event links, while every node sends
-// 64 KiB to each neighbour: by data links nothing changes, whatever their bandwidth. By the
-// event links a barrier takes twice as long if the data is sent a packet at a time, and as
-// long as the data if that is before it.
+// TestTwoLinks: barriers on the event links of [Hayakawa98] while every node sends 64 KiB to each neighbour. Data
+// on its own links changes nothing, whatever their bandwidth. On the event links a barrier takes twice as long if
+// the data is sent a packet at a time, and as long as the data if all of it is queued before.
 func TestTwoLinks(t *testing.T) {
 	data := Data{Bytes: 64 << 10, Packet: 64, Payload: 56}
-	apart, slow, paced := data, data, data
+	apart := data
+	slow := data
+	paced := data
 	apart.Wire = eventLink
 	slow.Wire = sim.Wire{Bandwidth: 12.5e6, Delay: 1720 * time.Nanosecond}
 	paced.Paced = true
@@ -46,9 +46,9 @@ func TestTwoLinks(t *testing.T) {
 	}
 }
 
-// TestPaper001: the modified shuffle exchange on 6 × 6 takes 6 hops, 18 µs, and 216
-// packets (spec §2.4); master and slaves take 6 hops each way.
-func TestPaper001(t *testing.T) {
+// TestHayakawa98: the modified shuffle exchange on 6 × 6 takes 6 hops, 18 µs, and 216 packets ([Hayakawa98]);
+// master and slaves take 6 hops each way.
+func TestHayakawa98(t *testing.T) {
 	r, err := Run(Case{Algorithm: coord.ModifiedShuffle, N: 36, Topology: "torus:6x6", Wire: event, Size: 16})
 	if err != nil || r.Messages != 216 || r.Longest != 6 || r.Time != 18*time.Microsecond {
 		t.Errorf("%+v, %v", r, err)

@@ -33,8 +33,8 @@ func write(t testing.TB, n *Network) string {
 	return b.String()
 }
 
-// TestPaperCluster: the cluster of paper 003 has 4 switches and 16 hosts, and every
-// switch is linked with every other.
+// TestPaperCluster: the cluster of [Konishi97] has 4 switches and 16 hosts, and every switch is linked with every
+// other.
 func TestPaperCluster(t *testing.T) {
 	n := read(t, "testdata/paper003.links")
 	if len(n.Switches) != 4 || len(n.Hosts) != 16 || len(n.Links) != 16+6 {
@@ -60,7 +60,7 @@ func TestPaperCluster(t *testing.T) {
 	}
 }
 
-// TestFileErrors: what is wrong in a file is said with file and line.
+// TestFileErrors: an error in a file names the file and the line.
 func TestFileErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "net:0: the file ends without a host"},
@@ -87,8 +87,8 @@ func TestFileErrors(t *testing.T) {
 	}
 }
 
-// TestGenerated: what is generated has the hosts that were asked for, is in one
-// piece, and reads back as it was.
+// TestGenerated: a generated network has the hosts that were asked for, is connected, and survives writing and
+// reading.
 func TestGenerated(t *testing.T) {
 	for _, kind := range []string{"switch-tree", "switch-fattree", "switch-ring", "switch-random"} {
 		for _, ports := range []int{4, 5, 8, 16} {
@@ -128,7 +128,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// reached counts the switches that are linked with the first host, over others.
+// reached counts the switches that can be reached from the first host.
 func reached(n *Network) int {
 	start, _ := n.Home(0)
 	seen := []int{start.Switch}
@@ -158,7 +158,7 @@ func TestFatTree(t *testing.T) {
 	}
 }
 
-// TestClone: a copy shares nothing.
+// TestClone: a copy shares nothing with the original.
 func TestClone(t *testing.T) {
 	n := read(t, "testdata/paper003.links")
 	was := write(t, n)
@@ -185,8 +185,8 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// FuzzParse: a file of links is read or refused with the line, and what was read
-// means the same when it is written.
+// FuzzParse: a file of links is read, or refused with the line; a network that was read is the same after writing
+// and reading it again.
 func FuzzParse(f *testing.F) {
 	b, err := os.ReadFile("testdata/paper003.links")
 	if err != nil {

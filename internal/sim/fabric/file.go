@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// A FileError reports a line of a file of links that is not understood, or that
-// cannot be.
+// A FileError reports a line of a file of links that is not understood, or that describes something impossible.
 type FileError struct {
 	File   string
 	Line   int
@@ -24,14 +23,14 @@ func (e *FileError) Is(target error) bool { return target == ErrNetwork }
 
 const maxLine = 4096 // bytes
 
-// Parse reads a file of links, whose name is for errors. Every line is one of
+// Parse reads a file of links; name is for errors. Every line is one of
 //
 //	switch NAME PORTS
 //	host NAME SWITCH:PORT
 //	link SWITCH:PORT SWITCH:PORT
 //
-// or empty; what follows # is a comment. Ports are counted from 0. A switch comes
-// before what is linked with it. Hosts are numbered in their order.
+// or empty. A # starts a comment. Ports are counted from 0. A switch must come before the lines that link it. Hosts
+// are numbered in the order of their lines.
 func Parse(file string, r io.Reader) (*Network, error) {
 	n := New()
 	lines := bufio.NewScanner(r)
@@ -101,7 +100,7 @@ func (n *Network) parseLine(words []string) error {
 	return conflict("%q is not known: a line is %s", words[0], lineForms)
 }
 
-// parsePort returns the port that text names, such as s0:7.
+// parsePort returns the port with a name such as s0:7.
 func (n *Network) parsePort(text string) (End, error) {
 	name, digits, ok := strings.Cut(text, ":")
 	if !ok {
@@ -118,7 +117,7 @@ func (n *Network) parsePort(text string) (End, error) {
 	return At(sw, port), nil
 }
 
-// FindLink returns the link at an end that text names: SWITCH:PORT, or a host.
+// FindLink returns the link at an end, given as SWITCH:PORT or as the name of a host.
 func (n *Network) FindLink(text string) (int, error) {
 	at := End{}
 	if host, ok := n.hosts[text]; ok {
@@ -135,8 +134,8 @@ func (n *Network) FindLink(text string) (int, error) {
 	return NoLink, conflict("there is no link at %s", text)
 }
 
-// WriteTo writes the network as Parse reads it. Links that are down are left out,
-// and so are hosts without a link.
+// WriteTo writes the network in the format that Parse reads. It leaves out links that are down and hosts without a
+// link.
 func (n *Network) WriteTo(w io.Writer) (int64, error) {
 	out := &counter{w: bufio.NewWriter(w)}
 	for _, s := range n.Switches {
@@ -155,7 +154,7 @@ func (n *Network) WriteTo(w io.Writer) (int64, error) {
 	return out.n, errors.Join(out.err, out.w.Flush())
 }
 
-// A counter counts what is written, and keeps the first error.
+// A counter counts the bytes written, and keeps the first error.
 type counter struct {
 	w   *bufio.Writer
 	n   int64

@@ -1,9 +1,9 @@
 package fabric
 
-// Follow returns where a packet comes to that a host sends with a source route: what
-// each switch adds to the number of the port at which the packet has come in. It
-// reports false if the packet is lost: a turn leads to no port, to one without a
-// link, or is left over at a host; or a link is down.
+// Follow returns the end that a packet reaches which a host sends with a source route. Each turn of the route is
+// what a switch adds to the number of the port at which the packet came in. Follow reports false if the packet is
+// lost: if a turn leads to no port or to a port without a link, if a turn is left over at a host, or if a link is
+// down.
 func (n *Network) Follow(host int, turns []int8) (End, bool) {
 	at := AtHost(host)
 	for {
@@ -22,6 +22,7 @@ func (n *Network) Follow(host int, turns []int8) (End, bool) {
 		if out < 0 || out >= len(n.Switches[at.Switch].Ports) {
 			return End{}, false
 		}
-		at, turns = At(at.Switch, out), turns[1:]
+		at = At(at.Switch, out)
+		turns = turns[1:]
 	}
 }

@@ -5,12 +5,11 @@ import (
 	"math/rand/v2"
 )
 
-// Kinds are the networks that Generate makes.
+// Kinds describes the networks that Generate makes.
 const Kinds = "switch-tree:PORTS, switch-fattree:PORTS, switch-ring:PORTS or switch-random:PORTS[:SEED]"
 
-// Generate makes a network of a kind for some hosts, of switches that have so many
-// ports. Hosts are h0, h1, …, switches s0, s1, …; only a random one has use for the
-// seed.
+// Generate returns a network of a kind for some hosts, with switches of the given number of ports. Hosts are called
+// h0, h1, …, switches s0, s1, …. Only a random network uses the seed.
 func Generate(kind string, ports, hosts int, seed uint64) (*Network, error) {
 	switch {
 	case hosts < 1 || hosts > MaxHosts:
@@ -34,7 +33,7 @@ func Generate(kind string, ports, hosts int, seed uint64) (*Network, error) {
 	return b.n, b.err
 }
 
-// A builder adds to a network, port after port, and keeps the first error.
+// A builder builds a network port by port, and keeps the first error.
 type builder struct {
 	n     *Network
 	ports int
@@ -57,7 +56,7 @@ func (b *builder) addSwitch() int {
 	return s
 }
 
-// port takes the next port of a switch.
+// port returns the next free port of a switch.
 func (b *builder) port(s int) End {
 	b.used[s]++
 	return At(s, b.used[s]-1)
@@ -77,7 +76,7 @@ func (b *builder) link(x, y End) {
 	b.failed(err)
 }
 
-// leaves adds switches with so many hosts each, and returns them.
+// leaves adds switches with the given number of hosts each, and returns the switches.
 func (b *builder) leaves(hosts, each int) []int {
 	var all []int
 	for hosts > 0 && b.err == nil {
@@ -91,7 +90,7 @@ func (b *builder) leaves(hosts, each int) []int {
 	return all
 }
 
-// tree has one way between any two hosts.
+// tree builds a tree: one path between any two hosts.
 func (b *builder) tree(hosts int) {
 	if hosts <= b.ports {
 		b.leaves(hosts, b.ports)
@@ -102,7 +101,7 @@ func (b *builder) tree(hosts int) {
 		below := level
 		level = nil
 		children := b.ports - 1
-		if len(below) <= b.ports { // the root has no way up
+		if len(below) <= b.ports { // the root needs no port up
 			children = b.ports
 		}
 		for len(below) > 0 && b.err == nil {
@@ -117,12 +116,12 @@ func (b *builder) tree(hosts int) {
 	}
 }
 
-// fatTree is a k-ary n-tree, where k is half of the ports: as many links up from a
-// switch as down. In a row the switches whose numbers differ in one digit to the
-// base k have the same switches above.
+// fatTree builds a k-ary n-tree, where k is half of the ports: each switch has as many links up as down. The
+// switches of a level whose numbers differ in one digit to the base k have the same switches above.
 func (b *builder) fatTree(hosts int) {
 	k := b.ports / 2
-	row, levels := 1, 1 // switches in a level
+	row := 1 // switches in a level
+	levels := 1
 	for row*k < hosts {
 		row *= k
 		levels++
@@ -168,8 +167,8 @@ func (b *builder) ring(hosts int) {
 	}
 }
 
-// random leaves half of the ports for hosts, joins all switches, and links the ports
-// that are left at random. No switch is linked with itself.
+// random leaves half of the ports for hosts, connects all switches, and then links the remaining ports at random.
+// No switch is linked with itself.
 func (b *builder) random(hosts int, r *rand.Rand) {
 	if hosts <= b.ports {
 		b.leaves(hosts, b.ports)
@@ -181,12 +180,12 @@ func (b *builder) random(hosts int, r *rand.Rand) {
 	}
 	for i := 1; i < len(all); i++ {
 		to := r.IntN(i)
-		for b.free(all[to]) == 0 { // the first i have 2 ports more than links among them, or more
+		for b.free(all[to]) == 0 { // the first i switches have at least 2 ports more than links among them
 			to = r.IntN(i)
 		}
 		b.link(b.port(all[i]), b.port(all[to]))
 	}
-	var open []int // a switch for each of its free ports
+	var open []int // each switch once for each of its free ports
 	for _, s := range all {
 		for range b.free(s) {
 			open = append(open, s)

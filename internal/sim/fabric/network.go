@@ -13,8 +13,8 @@ const (
 	MaxHosts    = 4096
 )
 
-// A Network is switches, hosts and the links between them. Its methods that add
-// something keep the indexes of all that is there.
+// A Network is a set of switches and hosts and the links between them. Its Add methods return an index, which stays
+// valid.
 type Network struct {
 	Switches []Switch
 	Hosts    []Host
@@ -23,7 +23,7 @@ type Network struct {
 	switches, hosts map[string]int // by name
 }
 
-// A Switch sends a packet that has come in at one port out at another.
+// A Switch forwards a packet from one port to another.
 type Switch struct {
 	Name  string
 	Ports []int // the link at each port, or NoLink
@@ -35,13 +35,13 @@ type Host struct {
 	Link int // or NoLink
 }
 
-// NoLink stands for the link of a port that has none.
+// NoLink stands for a port without a link.
 const NoLink = -1
 
 // A Link carries packets both ways.
 type Link struct {
 	A, B End
-	Down bool // it is known to carry nothing: no route may take it
+	Down bool // it has failed: no route may take it
 }
 
 // An End is where a link ends: a port of a switch, or a host.
@@ -60,10 +60,10 @@ func AtHost(host int) End { return End{-1, 0, host} }
 // IsHost reports whether the end is at a host.
 func (e End) IsHost() bool { return e.Host >= 0 }
 
-// ErrNetwork is matched by every error about a network that cannot be.
+// ErrNetwork matches every error about an impossible network by errors.Is.
 var ErrNetwork = errors.New("weft: bad network of switches")
 
-// A Conflict reports what cannot be added to a network.
+// A Conflict reports something that cannot be added to a network.
 type Conflict struct{ Reason string }
 
 func (c *Conflict) Error() string { return c.Reason }
@@ -107,7 +107,7 @@ func (n *Network) AddHost(name string) (int, error) {
 	return len(n.Hosts) - 1, nil
 }
 
-// free returns an error unless a name can be given.
+// free returns an error if a name is invalid or taken.
 func (n *Network) free(name string) error {
 	if !isName(name) {
 		return conflict("%q is no name: it has 1 to %d letters, digits, and . _ -", name, maxName)
@@ -170,7 +170,7 @@ func (n *Network) LinkAt(e End) int {
 	return n.Switches[e.Switch].Ports[e.Port]
 }
 
-// Across returns the end that a link has beside the given one.
+// Across returns the other end of a link.
 func (n *Network) Across(link int, from End) End {
 	l := &n.Links[link]
 	if l.A == from {
@@ -179,8 +179,7 @@ func (n *Network) Across(link int, from End) End {
 	return l.A
 }
 
-// Home returns the port of the switch at which a host is, and whether it is at one
-// by a link that is not down.
+// Home returns the switch port that a host is linked with, and whether that link works.
 func (n *Network) Home(host int) (End, bool) {
 	link := n.Hosts[host].Link
 	if link == NoLink || n.Links[link].Down {
@@ -190,19 +189,19 @@ func (n *Network) Home(host int) (End, bool) {
 	return e, !e.IsHost()
 }
 
-// Host returns the host of a name.
+// Host returns the host with a name.
 func (n *Network) Host(name string) (int, bool) {
 	i, ok := n.hosts[name]
 	return i, ok
 }
 
-// Switch returns the switch of a name.
+// Switch returns the switch with a name.
 func (n *Network) Switch(name string) (int, bool) {
 	i, ok := n.switches[name]
 	return i, ok
 }
 
-// EndName returns what a file calls an end: SWITCH:PORT, or the name of a host.
+// EndName returns the name of an end in a file: SWITCH:PORT, or the name of a host.
 func (n *Network) EndName(e End) string {
 	if e.IsHost() {
 		return n.Hosts[e.Host].Name
@@ -215,7 +214,7 @@ func (n *Network) LinkName(link int) string {
 	return n.EndName(n.Links[link].A) + " – " + n.EndName(n.Links[link].B)
 }
 
-// Clone returns a copy that shares nothing.
+// Clone returns a deep copy.
 func (n *Network) Clone() *Network {
 	c := New()
 	for _, s := range n.Switches {

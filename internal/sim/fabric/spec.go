@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Specs are the networks that Open takes.
+// Specs describes the networks that Open takes.
 const Specs = "file:PATH, " + Kinds
 
-// IsSpec reports whether text is meant for Open.
+// IsSpec reports whether text describes a network of switches, for Open.
 func IsSpec(text string) bool {
 	return strings.HasPrefix(text, "file:") || strings.HasPrefix(text, "switch-")
 }
 
-// Open returns the network that text names: that of a file of links, as it is, or one
-// that is generated for so many hosts.
+// Open returns the network that text describes: one read from a file of links, or one that is generated for so many
+// hosts.
 func Open(text string, hosts int) (*Network, error) {
 	if name, ok := strings.CutPrefix(text, "file:"); ok {
 		f, err := os.Open(name)
@@ -36,7 +36,7 @@ func Open(text string, hosts int) (*Network, error) {
 	seed := uint64(1)
 	if len(words) == 3 {
 		if seed, err = strconv.ParseUint(words[2], 10, 64); err != nil {
-			return nil, conflict("%q in %s is no seed: it is a number from 0 on", words[2], text)
+			return nil, conflict("%q in %s is no seed: a seed is a number from 0 on", words[2], text)
 		}
 	}
 	return Generate(words[0], ports, hosts, seed)

@@ -16,8 +16,7 @@ type Verdict struct {
 	Took   time.Duration
 }
 
-// Without returns the map without the links that do not work, or cannot be reached:
-// they are down in it.
+// Without returns the map with the links down that do not work or cannot be reached.
 func (m *Map) Without(v Verdict) *Map {
 	c := &Map{Net: m.Net.Clone(), Host: m.Host, Took: v.Took}
 	for _, links := range [][]int{v.Dead, v.Beyond} {
@@ -28,15 +27,15 @@ func (m *Map) Without(v Verdict) *Map {
 	return c
 }
 
-// Check sends a scout over every link of a map. If one is lost, any link on its way
-// may be the reason: so those of which no scout has come back are tried again, over
-// links that are known to work, until no more are known. Then a scout that is lost
-// convicts its link.
+// Check sends a scout over every link of a map. When a scout is lost, any link on its path may be the reason. So
+// the links from which no scout has come back are tried again, over links that are known to work, until no more of
+// these are found. After that a lost scout proves that its own link has failed.
 func (m *Mapper) Check(found *Map) Verdict {
 	links := len(found.Net.Links)
 	c := &check{m: m, net: found.Net, home: found.Net.Hosts[found.Host].Link, alive: make([]bool, links),
 		tried: make([]bool, links)}
-	began, sent := m.w.World.Now(), m.Stats.Sent()
+	began := m.w.World.Now()
+	sent := m.Stats.Sent()
 	c.round(func(link int) bool { return true })
 	first := c.lost
 	for known := -1; first > 0 && known != c.known(); {
@@ -57,7 +56,7 @@ func (m *Mapper) Check(found *Map) Verdict {
 	return v
 }
 
-// A check is under way.
+// A check is the state of Check.
 type check struct {
 	m      *Mapper
 	net    *fabric.Network
@@ -77,7 +76,7 @@ func (c *check) known() (n int) {
 	return n
 }
 
-// round tries the links that are not known to work, over such as may be taken.
+// round tries the links that are not known to work, over links that may be used.
 func (c *check) round(may func(link int) bool) {
 	ways := c.ways(may)
 	var probes []probe
@@ -91,7 +90,8 @@ func (c *check) round(may func(link int) bool) {
 			continue
 		}
 		c.tried[link] = c.rounds > 0
-		probes, crossed = append(probes, p), append(crossed, over)
+		probes = append(probes, p)
+		crossed = append(crossed, over)
 	}
 	if len(probes) == 0 {
 		return
@@ -113,7 +113,7 @@ func (c *check) round(may func(link int) bool) {
 	}
 }
 
-// A way leads from the mapper's host to a switch.
+// A way is a path from the mapper's host to a switch.
 type way struct {
 	known bool
 	turns []int8
@@ -121,7 +121,7 @@ type way struct {
 	over  []int // links
 }
 
-// ways returns the shortest ways to all switches over links that may be taken.
+// ways returns the shortest paths to all switches over links that may be used.
 func (c *check) ways(may func(link int) bool) []way {
 	ways := make([]way, len(c.net.Switches))
 	start := c.net.Across(c.home, c.mapper())
@@ -158,13 +158,14 @@ func (c *check) mapper() fabric.End {
 	return c.net.Links[c.home].B
 }
 
-// probe returns a probe that crosses a link, and the links on its way there and back.
+// probe returns a probe that crosses a link, and the links on its path there and back.
 func (c *check) probe(link int, ways []way) (probe, []int, bool) {
 	l := c.net.Links[link]
 	if link == c.home {
 		return probe{returns, []int8{0}, nil}, []int{link}, true
 	}
-	a, b := l.A, l.B
+	a := l.A
+	b := l.B
 	if a.IsHost() || !b.IsHost() && !ways[a.Switch].known {
 		a, b = b, a
 	}

@@ -8,21 +8,20 @@ import (
 	"weft/internal/sim/fabric"
 )
 
-// widest is the most that a turn can add.
+// widest is the largest possible turn.
 const widest = fabric.MaxPorts - 1
 
-// A found is a switch. Its ports are counted from the one at which scouts come in
-// that go its way.
+// A found is a switch that was found. Its ports are counted from the port at which scouts on its path come in.
 type found struct {
 	way   []int8 // from the mapper's host
 	ports [2*widest + 1]port
 	hosts int
 }
 
-// port returns the port at a turn from the one at which scouts come in.
+// port returns the port that is a turn away from the one at which scouts come in.
 func (f *found) port(turn int8) *port { return &f.ports[int(turn)+widest] }
 
-// A port is what a mapper knows of one.
+// A port is what the mapper knows of a port.
 type port struct {
 	kind portKind
 	host int   // behind it
@@ -44,11 +43,10 @@ type place struct {
 	turn int8
 }
 
-// explore finds one switch after the other, the nearest first. It ends with
-// errChanged as soon as two answers cannot both be true: a link has failed between
-// them. A switch that is taken for a new one for that reason has neighbours that are
-// taken for new ones, and so on, until one of them has a host that is known (the
-// mapper's own at the latest) at a port whose link leads elsewhere.
+// explore finds one switch after the other, the nearest first. It ends with errChanged as soon as two answers
+// contradict each other, since then a link has failed between them. Such a failure can make a known switch look
+// new, then its neighbours, and so on, until one of them has a known host (the mapper's own at the latest) at a
+// port whose link leads elsewhere.
 func (m *Mapper) explore() error {
 	m.Stats.Returning++
 	if m.send([]probe{{returns, []int8{0}, nil}})[0] != itself {
@@ -73,11 +71,10 @@ func (m *Mapper) explore() error {
 	return nil
 }
 
-// errChanged says that the network has changed while it was explored.
+// errChanged reports that the network changed while it was explored.
 var errChanged = errors.New("weft: the network has changed")
 
-// look finds out what is at every port of the switch at the end of a way, but for the
-// one at which scouts come in.
+// look explores every port of the switch at the end of a path, except the port at which scouts come in.
 func (m *Mapper) look(way []int8) *found {
 	f := &found{way: way}
 	var turns []int8
@@ -95,7 +92,8 @@ func (m *Mapper) look(way []int8) *found {
 		p := f.port(t)
 		switch asked, returned := replies[2*i], replies[2*i+1]; {
 		case asked >= 0:
-			p.kind, p.host = atHost, asked
+			p.kind = atHost
+			p.host = asked
 			f.hosts++
 		case returned == itself:
 			p.kind = beyond
@@ -104,7 +102,7 @@ func (m *Mapper) look(way []int8) *found {
 	return f
 }
 
-// keep takes a switch that is new, and its hosts.
+// keep records a new switch and its hosts.
 func (m *Mapper) keep(f *found) {
 	m.found = append(m.found, f)
 	for t := -widest; t <= widest; t++ {
@@ -136,7 +134,7 @@ func (m *Mapper) resolve(at place) error {
 	return nil
 }
 
-// byHost recognizes a switch by a host that is known: it has one place.
+// byHost recognizes a switch by a known host: a host is at one place only.
 func (m *Mapper) byHost(f *found) (place, bool) {
 	for t := -widest; t <= widest; t++ {
 		if p := f.port(int8(t)); p.kind == atHost {
@@ -151,12 +149,12 @@ func (m *Mapper) byHost(f *found) (place, bool) {
 	return place{}, false
 }
 
-// batch is how many scouts compare at a time.
+// batch is how many comparing scouts are sent at a time.
 const batch = 64
 
-// compare looks for a switch without hosts among those without hosts that are known.
-// Only ports of which it is not known where they lead come into question, and only of
-// switches whose ports are as far apart. Those found last come first: they are near.
+// compare looks for a switch without hosts among the known switches without hosts. Only ports that lead to an
+// unknown switch are considered, and only of switches whose ports are as far apart. The switches found last are
+// compared first: they are near.
 func (m *Mapper) compare(at place, f *found) (place, bool) {
 	way := m.found[at.sw].way
 	var places []place
@@ -168,7 +166,8 @@ func (m *Mapper) compare(at place, f *found) (place, bool) {
 				return places[i], true
 			}
 		}
-		places, probes = places[:0], probes[:0]
+		places = places[:0]
+		probes = probes[:0]
 		return place{}, false
 	}
 	for i := len(m.found) - 1; i >= 0; i-- {
@@ -190,8 +189,7 @@ func (m *Mapper) compare(at place, f *found) (place, bool) {
 	return try()
 }
 
-// alike reports whether a switch has something at the same ports as one that is known
-// and that scouts have entered at a turn.
+// alike reports whether a switch has links at the same ports as a known switch that scouts have entered at a turn.
 func alike(f, known *found, turn int) bool {
 	for t := -widest; t <= widest; t++ {
 		shifted := t + turn
@@ -209,7 +207,7 @@ func alike(f, known *found, turn int) bool {
 // ErrNoSwitch reports that the mapper's host is not at a switch, or its link is down.
 var ErrNoSwitch = errors.New("weft: no scout has come back: the mapper's host is at no switch, or its link is down")
 
-// build makes a network of what was found. Hosts keep their order.
+// build returns the network that was found. Hosts keep their order.
 func (m *Mapper) build() (*Map, error) {
 	n := fabric.New()
 	prefix := "s" // of the names of switches, unlike any host's
@@ -218,10 +216,12 @@ func (m *Mapper) build() (*Map, error) {
 	}
 	lowest := make([]int, len(m.found))
 	for i, f := range m.found {
-		low, high := 0, 0
+		low := 0
+		high := 0
 		for t := -widest; t <= widest; t++ {
 			if f.port(int8(t)).kind != dark {
-				low, high = min(low, t), max(high, t)
+				low = min(low, t)
+				high = max(high, t)
 			}
 		}
 		lowest[i] = low
@@ -249,7 +249,8 @@ func (m *Mapper) build() (*Map, error) {
 	}
 	for i, f := range m.found {
 		for t := -widest; t <= widest; t++ {
-			here, p := place{i, int8(t)}, f.port(int8(t))
+			here := place{i, int8(t)}
+			p := f.port(int8(t))
 			if p.kind != linked || p.to.sw < i || p.to.sw == i && p.to.turn < here.turn {
 				continue
 			}
@@ -258,11 +259,13 @@ func (m *Mapper) build() (*Map, error) {
 			}
 		}
 	}
-	m.Stats.Switches, m.Stats.Hosts, m.Stats.Links = len(n.Switches), len(n.Hosts), len(n.Links)
+	m.Stats.Switches = len(n.Switches)
+	m.Stats.Hosts = len(n.Hosts)
+	m.Stats.Links = len(n.Links)
 	return result, nil
 }
 
-// isPrefix reports whether the name of a host that was found begins so.
+// isPrefix reports whether the name of a host that was found begins with the prefix.
 func (m *Mapper) isPrefix(prefix string) bool {
 	for host := range m.homes {
 		if strings.HasPrefix(m.w.Net.Hosts[host].Name, prefix) {

@@ -8,7 +8,7 @@ import (
 	"weft/internal/sim/fabric"
 )
 
-// A Mapper sends scouts from a host.
+// A Mapper explores a network with scouts from one host.
 type Mapper struct {
 	Stats    Stats
 	Progress func(Stats) // is called now and then; may be nil
@@ -31,7 +31,7 @@ type Stats struct {
 	Switches, Hosts, Links       int
 }
 
-// Sent returns how many scouts were sent.
+// Sent returns the number of scouts sent.
 func (s Stats) Sent() int { return s.Asking + s.Returning + s.Comparing }
 
 // New returns a mapper at a host.
@@ -41,7 +41,7 @@ func New(w *Wiring, host int) *Mapper {
 	return m
 }
 
-// What comes of a scout, if not a host.
+// The outcome of a scout, if it is not a host.
 const (
 	silence = -1 // nothing
 	itself  = -2 // the scout
@@ -54,7 +54,7 @@ type probe struct {
 	back  []int8
 }
 
-// asking returns a probe that asks whatever is behind a turn at the end of a way.
+// asking returns a probe for a host behind a turn at the end of a path.
 func asking(way []int8, turn int8) probe {
 	back := append([]int8{-turn}, reverse(way)...)
 	return probe{asks, join(way, turn), back}
@@ -65,12 +65,12 @@ func returning(way []int8, turn int8) probe {
 	return probe{returns, append(join(way, turn, 0, -turn), reverse(way)...), nil}
 }
 
-// crossing returns a probe that goes one way, turns twice, and comes back another.
+// crossing returns a probe that goes one path, turns twice, and comes back by another.
 func crossing(out []int8, turn, then int8, home []int8) probe {
 	return probe{returns, append(join(out, turn, then), reverse(home)...), nil}
 }
 
-// reverse returns the turns of a way back.
+// reverse returns the turns of the path back.
 func reverse(way []int8) []int8 {
 	back := make([]int8, len(way))
 	for i, t := range way {
@@ -81,10 +81,11 @@ func reverse(way []int8) []int8 {
 
 func join(way []int8, turns ...int8) []int8 { return append(slices.Clone(way), turns...) }
 
-// send sends probes one after another, and returns for each what came of it: a host
-// that answered, itself or silence. It waits until nothing can come any more.
+// send sends probes one after another, and returns the outcome of each: the host that answered, itself, or silence.
+// It waits until no reply can arrive any more.
 func (m *Mapper) send(probes []probe) []int {
-	world, costs := m.w.World, m.w.Costs
+	world := m.w.World
+	costs := m.w.Costs
 	m.first += len(m.replies)
 	m.replies = slices.Repeat([]int{silence}, len(probes))
 	m.waiting = len(probes)
@@ -104,7 +105,7 @@ func (m *Mapper) send(probes []probe) []int {
 	return m.replies
 }
 
-// A launch lets a scout leave the mapper's host.
+// A launch is the event that sends a scout.
 type launch struct {
 	m *Mapper
 	s *scout
@@ -112,7 +113,7 @@ type launch struct {
 
 func (l launch) Act() { l.m.w.send(l.s, l.m.host) }
 
-// heard takes a reply. One that comes too late belongs to no batch.
+// heard records a reply. A reply that comes too late belongs to no batch.
 func (m *Mapper) heard(id, reply int) {
 	i := id - m.first
 	if i < 0 || i >= len(m.replies) || m.replies[i] != silence {
@@ -123,20 +124,20 @@ func (m *Mapper) heard(id, reply int) {
 	m.waiting--
 }
 
-// A Map is a network as a mapper has found it.
+// A Map is a network as a mapper found it.
 type Map struct {
 	Net  *fabric.Network
 	Host int // the mapper's, in Net
 	Took time.Duration
 }
 
-// Explore finds the network, and checks what it has found: if a link has failed in
-// the meantime it begins again.
+// Explore finds the network and checks what it found. If a link has failed in the meantime it begins again.
 func (m *Mapper) Explore() (*Map, error) {
 	began := m.w.World.Now()
 	m.Stats = Stats{}
 	for range tries {
-		m.found, m.homes = nil, map[int]place{}
+		m.found = nil
+		m.homes = map[int]place{}
 		err := m.explore()
 		if errors.Is(err, ErrNoSwitch) {
 			return nil, err
@@ -156,15 +157,16 @@ func (m *Mapper) Explore() (*Map, error) {
 	return nil, ErrRestless
 }
 
-// tries is how often a mapper explores a network that does not stay as it is.
+// tries is how often a mapper begins to explore a network that keeps changing.
 const tries = 4
 
-// ErrRestless reports that links failed each time that the network was explored.
+// ErrRestless reports that links failed during each attempt to explore the network.
 var ErrRestless = errors.New("weft: the network has not stayed as it is for as long as the mapper needs")
 
-// report tells what was found so far.
+// report calls Progress.
 func (m *Mapper) report() {
-	m.Stats.Switches, m.Stats.Hosts = len(m.found), len(m.homes)
+	m.Stats.Switches = len(m.found)
+	m.Stats.Hosts = len(m.homes)
 	if m.Progress != nil {
 		m.Progress(m.Stats)
 	}

@@ -21,7 +21,7 @@ func generate(t testing.TB, kind string, ports, hosts int, seed uint64) *fabric.
 	return n
 }
 
-// explore maps a network from a host, and checks the map against it.
+// explore maps a network from a host, and compares the map with the network.
 func explore(t testing.TB, n *fabric.Network, host int) (*Mapper, *Map) {
 	t.Helper()
 	m := New(NewWiring(sim.NewWorld(1), n, Costs{}), host)
@@ -35,7 +35,7 @@ func explore(t testing.TB, n *fabric.Network, host int) (*Mapper, *Map) {
 	return m, found
 }
 
-// TestExplore: networks of all kinds are found as they are, from any host.
+// TestExplore: the map of a network of any kind is that network, from any host.
 func TestExplore(t *testing.T) {
 	for _, kind := range []string{"switch-tree", "switch-fattree", "switch-ring", "switch-random"} {
 		for _, hosts := range []int{1, 2, 7, 20, 60} {
@@ -54,8 +54,8 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-// TestThousandHosts: a network of 1,000 hosts is found from one of them, and three links
-// of it that fail, with a scout for each link and some more.
+// TestThousandHosts: a network of 1,000 hosts is found from one of them; three failed links are found with a scout
+// for each link and a few more.
 func TestThousandHosts(t *testing.T) {
 	n := generate(t, "switch-random", 8, 1000, 1)
 	m, found := explore(t, n, 500)
@@ -68,8 +68,8 @@ func TestThousandHosts(t *testing.T) {
 	}
 }
 
-// tangle wires switches with few hosts, or none, at random: parallel links, links of a
-// switch with itself, ports anywhere.
+// tangle links switches with few hosts, or none, at random: parallel links, links of a switch with itself, any
+// ports.
 func tangle(r *rand.Rand) *fabric.Network {
 	n := fabric.New()
 	must := func(err error) {
@@ -101,8 +101,8 @@ func tangle(r *rand.Rand) *fabric.Network {
 	return n
 }
 
-// TestTangles: what the mapper can reach is found as it is, whatever it is: switches
-// are told apart, and recognized, by nothing but scouts.
+// TestTangles: the part of an arbitrary network that the mapper can reach is found, although only scouts can tell
+// switches apart or recognize them.
 func TestTangles(t *testing.T) {
 	for seed := range uint64(100) {
 		n := tangle(rand.New(rand.NewPCG(seed, 1)))
@@ -117,7 +117,7 @@ func TestTangles(t *testing.T) {
 	}
 }
 
-// TestSame: a map with a link too many, too few, or elsewhere is not the network.
+// TestSame: a map with a link too many, too few, or in another place is not the network.
 func TestSame(t *testing.T) {
 	n := generate(t, "switch-random", 8, 40, 3)
 	_, found := explore(t, n, 0)
@@ -125,7 +125,8 @@ func TestSame(t *testing.T) {
 		"few":  func(n *fabric.Network) { n.Links[len(n.Links)-1].Down = true },
 		"host": func(n *fabric.Network) { n.Hosts[3].Name, n.Hosts[4].Name = "h4", "h3" },
 		"swap": func(n *fabric.Network) {
-			a, b := &n.Links[len(n.Links)-1], &n.Links[len(n.Links)-2]
+			a := &n.Links[len(n.Links)-1]
+			b := &n.Links[len(n.Links)-2]
 			a.B, b.B = b.B, a.B
 			for id, l := range n.Links {
 				for _, e := range []fabric.End{l.A, l.B} {
@@ -149,8 +150,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestCheck: whichever links fail, those are found that can be, and what lies beyond
-// them; and what is left of the map is the network.
+// TestCheck: whichever links fail, Check finds the ones that can be found, and the links beyond them; the rest of
+// the map is the network.
 func TestCheck(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -178,7 +179,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestOwnLink: without its own link a mapper reaches nothing, and says so.
+// TestOwnLink: without its own link a mapper reaches nothing, and reports that.
 func TestOwnLink(t *testing.T) {
 	n := generate(t, "switch-ring", 8, 20, 0)
 	m, found := explore(t, n, 5)
@@ -220,8 +221,8 @@ func TestFailureWhileExploring(t *testing.T) {
 	}
 }
 
-// TestFailureAmongHostless: among switches without hosts a failure makes known ones look
-// new, and their neighbours, and so on; the mapper notices before that costs much.
+// TestFailureAmongHostless: among switches without hosts a failure makes known switches look new, and then their
+// neighbours; the mapper notices before that costs much.
 func TestFailureAmongHostless(t *testing.T) {
 	const side = 5
 	torus := func() *fabric.Network {
@@ -237,7 +238,8 @@ func TestFailureAmongHostless(t *testing.T) {
 			}
 		}
 		for i := range side * side {
-			row, column := i/side, i%side
+			row := i / side
+			column := i % side
 			connect(fabric.At(i, 0), fabric.At(row*side+(column+1)%side, 1))
 			connect(fabric.At(i, 2), fabric.At((row+1)%side*side+column, 3))
 		}
@@ -250,7 +252,8 @@ func TestFailureAmongHostless(t *testing.T) {
 	}
 	quiet, found := explore(t, torus(), 0)
 	for step := range 20 {
-		n, w := torus(), sim.NewWorld(1)
+		n := torus()
+		w := sim.NewWorld(1)
 		m := New(NewWiring(w, n, Costs{}), 0)
 		w.After(found.Took*time.Duration(step)/20, func() { n.Links[step*2].Down = true })
 		again, err := m.Explore()
@@ -264,7 +267,7 @@ func TestFailureAmongHostless(t *testing.T) {
 	}
 }
 
-// TestOrder: hosts on the map are in the network's order.
+// TestOrder: the hosts on the map have the order of the network.
 func TestOrder(t *testing.T) {
 	n := generate(t, "switch-random", 8, 100, 5)
 	_, found := explore(t, n, 42)

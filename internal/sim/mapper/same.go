@@ -6,9 +6,9 @@ import (
 	"weft/internal/sim/fabric"
 )
 
-// Same returns an error that says how a map differs from the part of the real network
-// that the mapper's host can reach. Names of switches and where ports begin to count
-// are not part of it: no scout can tell. The simulator can, since it sees both.
+// Same returns an error that says how a map differs from the part of the real network that the mapper's host can
+// reach. Names of switches, and the port from which their ports are counted, may differ: no scout can tell them.
+// The simulator can compare the two, since it sees both.
 func (m *Map) Same(real *fabric.Network, host int) error {
 	c := &comparison{drawn: m.Net, real: real, at: make([]fabric.End, len(real.Switches))}
 	for i := range c.at {
@@ -49,7 +49,7 @@ type comparison struct {
 	linkEnds    int
 }
 
-// link compares what two ends lead to.
+// link compares where two ends lead.
 func (c *comparison) link(drawn, real fabric.End) error {
 	there, ok := c.follow(c.real, real)
 	here, drawnToo := c.follow(c.drawn, drawn)
@@ -66,7 +66,7 @@ func (c *comparison) link(drawn, real fabric.End) error {
 	return c.ends(here, there)
 }
 
-// follow returns the other end of the link at an end, if there is one that works.
+// follow returns the other end of the link at an end, if there is a link that works.
 func (c *comparison) follow(n *fabric.Network, e fabric.End) (fabric.End, bool) {
 	if !e.IsHost() && (e.Switch < 0 || e.Port < 0 || e.Port >= len(n.Switches[e.Switch].Ports)) {
 		return fabric.End{}, false

@@ -7,8 +7,7 @@ import (
 	"weft/internal/sim/fabric"
 )
 
-// Costs are the times that a scout takes. They are chosen, not measured: zero values
-// become the defaults.
+// Costs are the times that a scout takes. They are chosen, not measured. A zero value stands for the default.
 type Costs struct {
 	Wire   sim.Wire      // of each link, with the switch behind it; 1.28 Gbps and 500 ns
 	Send   time.Duration // between two scouts of the mapper; 1 µs

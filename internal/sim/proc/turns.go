@@ -143,7 +143,7 @@ func (ts *Turns) self(p *Process) *thread {
 	return t
 }
 
-// checkEvery is after how many calls the calling goroutine is checked where there is no sign of a mistake. A check takes
+// checkEvery is after how many calls the calling goroutine is checked although nothing looks wrong. A check takes
 // microseconds.
 const checkEvery = 64
 

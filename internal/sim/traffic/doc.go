@@ -1,8 +1,9 @@
-// Package traffic runs flows of messages over the engine's links (package link) on a
-// simulated network, without the layers above: so congestion can be watched between a
-// thousand hosts, in virtual time, and to the digit.
+// Package traffic runs flows of messages over the engine's links (package link) on a simulated network, without the
+// layers above. So congestion among a thousand hosts can be watched in virtual time, with exact figures.
 //
-// A host sends as a node does: frames wait in a queue for each peer, the queues take turns,
-// and the host's own link takes no more than it can send soon. It computes in no time, and
-// receives at once. Switches drop what finds the queue of a port full (sim.Wire.Queue).
+// A host sends as a node does: frames wait in a queue for each peer, the queues take turns, and the host's own link
+// takes only as many packets as it can send soon. Computation takes no time, and a host receives at once. A switch
+// drops a packet that finds the queue of a port full (sim.Wire.Queue).
+//
+// `weft sim congestion` is its command. Tested in traffic_test.go.
 package traffic

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// An Exchange is what a pattern of messages between all hosts has taken.
+// An Exchange is the figures of a pattern of messages between all hosts.
 type Exchange struct {
 	Time   time.Duration
 	Counts Counts
 	Done   bool // in the time that it was given
 }
 
-// tooLong is after what virtual time an exchange is given up.
+// tooLong is the virtual time after which an exchange is given up.
 const tooLong = 10 * time.Second
 
-// steps is how many a halo exchange has, and atOnce how many messages of an all-to-all a
-// host has on their way.
+// steps is the number of steps of a halo exchange; atOnce is how many messages of an all-to-all a host has under
+// way at a time.
 const (
 	steps  = 10
 	atOnce = 32
 )
 
-// RunHalo lets all hosts, placed in a grid whose ends are joined, as square as may be,
-// exchange messages of so many bytes with their four neighbours, step after step: a host
-// begins a step when it has what the last one was to bring.
+// RunHalo lets all hosts exchange messages of so many bytes with their four neighbours, step after step. The hosts
+// are placed on a torus that is as square as possible. A host begins a step when it has all messages of the last
+// one.
 func RunHalo(c Case, size int) (Exchange, error) {
 	n, err := Open(c)
 	if err != nil {
@@ -36,9 +36,12 @@ func RunHalo(c Case, size int) (Exchange, error) {
 		rows--
 	}
 	columns := hosts / rows
-	step, came, ended := make([]int, hosts), make([]map[int]int, hosts), 0
+	step := make([]int, hosts)
+	came := make([]map[int]int, hosts)
+	ended := 0
 	around := func(i int) [4]int {
-		r, k := i/columns, i%columns
+		r := i / columns
+		k := i % columns
 		at := func(r, k int) int { return (r+rows)%rows*columns + (k+columns)%columns }
 		return [4]int{at(r-1, k), at(r, k-1), at(r, k+1), at(r+1, k)}
 	}
@@ -69,8 +72,7 @@ func RunHalo(c Case, size int) (Exchange, error) {
 	return n.ended(func() bool { return ended == hosts }), nil
 }
 
-// RunAllToAll lets every host send a message of so many bytes to every other, in the order
-// of their distance.
+// RunAllToAll lets every host send a message of so many bytes to every other, in the order of their distance.
 func RunAllToAll(c Case, size int) (Exchange, error) {
 	n, err := Open(c)
 	if err != nil {
@@ -96,6 +98,7 @@ func RunAllToAll(c Case, size int) (Exchange, error) {
 // ended runs an exchange to its end.
 func (n *Network) ended(done func() bool) (e Exchange) {
 	e.Done = n.Until(tooLong, done)
-	e.Time, e.Counts = n.Now(), n.Counts()
+	e.Time = n.Now()
+	e.Counts = n.Counts()
 	return e
 }

@@ -6,7 +6,7 @@ import (
 	"weft/internal/sim"
 )
 
-// A host is one machine: a link to each host with which it has something to do.
+// A host is one machine, with a link (package link) to each host that it exchanges messages with.
 type host struct {
 	net     *Network
 	id      int
@@ -17,7 +17,7 @@ type host struct {
 	packets [8]link.Packet
 }
 
-// A peer is what a host knows of another.
+// A peer is the state that a host has of another.
 type peer struct {
 	host *host
 	id   int
@@ -41,18 +41,18 @@ func (h *host) peer(id int) *peer {
 	return p
 }
 
-// life is the incarnation of a host.
+// life is the incarnation of every host.
 func life(id int) uint64 { return uint64(id) + 1 }
 
-// send puts a message into the queue to its receiver. PIECE frames carry it: their token
-// says which one it is, so that the receiver needs no layers above the link.
+// send puts a message into the queue to its receiver. PIECE frames carry it. Their token identifies the message, so
+// the receiver needs no layers above the link.
 func (h *host) send(token uint32, m *message) {
 	p := h.peer(m.to)
 	p.q.Push(wire.Piece{Token: token, End: true}.Append(p.q.Head()), h.net.payload[:m.size], false)
 	h.flush()
 }
 
-// Packet hands a packet to its link, and the frames that come of it to their messages.
+// Packet gives a packet to its link, and the frames in it to their messages.
 func (h *host) Packet(from int, b []byte) {
 	p := h.peer(from)
 	now := h.net.world.Now()
@@ -72,16 +72,17 @@ func (h *host) Packet(from int, b []byte) {
 	}
 }
 
-// Timer is never called: links are watched one by one.
+// Timer is never called: each link has its own event (watch).
 func (h *host) Timer() {}
 
-// Act lets the link do what is due.
+// Act lets the link handle its timers.
 func (p *peer) Act() {
 	now := p.host.net.world.Now()
 	if now < p.due || p.host.peers[p.id] != p {
 		return // it has been put off, or forgotten
 	}
-	p.due, p.then = p.then, sim.Never
+	p.due = p.then
+	p.then = sim.Never
 	if !now.Before(p.conn.Deadline()) {
 		p.conn.Advance(now)
 		p.host.active.Add(p.q)
@@ -90,7 +91,7 @@ func (p *peer) Act() {
 	p.watch()
 }
 
-// watch makes the world call Act in time.
+// watch schedules Act at the time that the link needs it.
 func (p *peer) watch() {
 	if at := p.conn.Deadline(); at < p.due {
 		at = max(at, p.host.net.world.Now()+1)
@@ -99,7 +100,7 @@ func (p *peer) watch() {
 	}
 }
 
-// flush sends what there is to send, as long as the host's own link takes it.
+// flush sends frames as long as the host's own link takes packets.
 func (h *host) flush() {
 	now := h.net.world.Now()
 	for q := h.active.First(); q != nil && !h.waits; q = h.active.First() {
@@ -113,7 +114,7 @@ func (h *host) flush() {
 	}
 }
 
-// output moves frames into the window, as the engine does.
+// output moves frames into the window of the link, as the engine does.
 func (p *peer) output(now sim.Time) int {
 	for p.conn.Waiting() < len(p.host.packets) && p.conn.Ready(now) {
 		head, payload, _, ok := p.q.Next(p.conn.Room(), p.conn.Roomy(now))
@@ -127,8 +128,8 @@ func (p *peer) output(now sim.Time) int {
 	return p.conn.Output(now, p.host.packets[:])
 }
 
-// deliver gives the n packets of output to the host's own link, which takes more only
-// when it has nearly sent what it has.
+// deliver gives the n packets of output to the host's own link, which takes more only when it has nearly sent the
+// packets before.
 func (h *host) deliver(now sim.Time, p *peer, n int) {
 	for i, pkt := range h.packets[:n] {
 		if free := h.net.sim.Free(h.id, p.id); free.Sub(now) > h.net.ahead {
@@ -142,7 +143,7 @@ func (h *host) deliver(now sim.Time, p *peer, n int) {
 	h.active.Rotate()
 }
 
-// room is a host whose own link takes packets again.
+// room is the event at which a host's own link takes packets again.
 type room host
 
 // Act goes on.
@@ -151,7 +152,7 @@ func (r *room) Act() {
 	(*host)(r).flush()
 }
 
-// forget drops what two hosts know of each other, if nothing is left to do.
+// forget drops the state that two hosts have of each other, if no message is left to send.
 func (p *peer) forget() {
 	other := p.host.net.hosts[p.id].peers[p.host.id]
 	if other == nil || !p.idle() || !other.idle() {

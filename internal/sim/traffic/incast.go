@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An Incast is many senders of long flows to one receiver, and short messages beside them.
+// An Incast is the figures of many senders with long flows to one receiver, and short messages beside them.
 type Incast struct {
 	Goodput float64       // of the receiver's link: bytes of messages
 	Lost    float64       // of the packets, after the first round trips
@@ -17,14 +17,14 @@ type Incast struct {
 	Counts  Counts        // afterwards
 }
 
-// How long an incast is watched: Settle is what counts as the first round trips.
+// The times of an incast: Settle is the part that counts as the first round trips.
 const (
 	settle = 10 * time.Millisecond
 	watch  = 100 * time.Millisecond
 )
 
-// RunIncast lets senders send to host 0 as much as they can, and the last host short
-// messages. Each has sent a message before, alone.
+// RunIncast lets senders send to host 0 as much as they can, and the last host exchange short messages with it.
+// Each sender has sent a message before, alone.
 func RunIncast(c Case, senders int) (r Incast, err error) {
 	n, err := Open(c)
 	if err != nil {
@@ -44,13 +44,15 @@ func RunIncast(c Case, senders int) (r Incast, err error) {
 	}
 	n.For(settle)
 	r.Before = n.Counts()
-	got, from := n.received(senders), n.world.Now()
+	got := n.received(senders)
+	from := n.world.Now()
 	trips = trips[:0]
 	n.For(watch)
 	r.Short = percentile(trips, 0.99) / 2
 	r.Counts = n.Counts().less(r.Before)
 	r.Lost = float64(r.Counts.Lost) / float64(r.Counts.Packets)
-	all, mean := 0.0, 0.0
+	all := 0.0
+	mean := 0.0
 	after := n.received(senders)
 	for i := range after {
 		after[i] -= got[i]
@@ -64,10 +66,10 @@ func RunIncast(c Case, senders int) (r Incast, err error) {
 	return r, nil
 }
 
-// spread places sender i of so many among the hosts that are not near the first.
+// spread returns the host of sender i: senders are spread over the hosts that are not near host 0.
 func spread(i, senders, hosts int) int { return hosts/8 + i*(hosts-hosts/8-1)/senders }
 
-// received returns how many bytes have come from each sender.
+// received returns how many bytes have arrived from each sender.
 func (n *Network) received(senders int) []float64 {
 	got := make([]float64, senders)
 	for i := range got {
@@ -76,7 +78,7 @@ func (n *Network) received(senders int) []float64 {
 	return got
 }
 
-// stream sends long messages for ever.
+// stream sends long messages without end.
 func (n *Network) stream(from, to int) {
 	var again func()
 	again = func() { n.Send(from, to, Longest, again) }
@@ -84,7 +86,7 @@ func (n *Network) stream(from, to int) {
 	again()
 }
 
-// pingPong sends 8 bytes to and fro for ever, and notes how long each round trip takes.
+// pingPong sends 8 bytes to and fro without end, and records the time of each round trip.
 func (n *Network) pingPong(from, to int, trips *[]time.Duration) {
 	var ping func()
 	ping = func() {

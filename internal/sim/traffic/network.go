@@ -8,7 +8,7 @@ import (
 	"weft/internal/sim"
 )
 
-// A Case is what traffic runs on.
+// A Case describes a simulated network and its links.
 type Case struct {
 	Topology string
 	Hosts    int
@@ -17,7 +17,7 @@ type Case struct {
 	Link     link.Config
 }
 
-// A Network is hosts, and the network between them.
+// A Network is a set of hosts and the network between them.
 type Network struct {
 	Case
 	Refused uint64 // packets, by links
@@ -34,7 +34,7 @@ type Network struct {
 	gone     Counts            // of what they have forgotten
 }
 
-// A message is so many bytes from one host to another.
+// A message is a number of bytes from one host to another.
 type message struct {
 	from, to int
 	size     int
@@ -42,22 +42,24 @@ type message struct {
 	arrived  func() // when all of it is there
 }
 
-// Longest is how long a message may be.
+// Longest is the longest message in bytes.
 const Longest = 1 << 20
 
-// Open returns the network of a case, in which nothing happens yet.
+// Open returns the network of a case, without any traffic.
 func Open(c Case) (*Network, error) {
 	t, err := sim.ParseTopology(c.Topology, c.Hosts, c.Wire)
 	if err != nil {
 		return nil, err
 	}
 	n := &Network{Case: c, world: sim.NewWorld(1), payload: make([]byte, Longest), got: map[[2]int]uint64{}}
-	n.Link.Selective, n.Link.Liveness = true, -1
+	n.Link.Selective = true
+	n.Link.Liveness = -1
 	n.ahead = 4 * c.Wire.Takes(c.MTU)
 	n.sim = sim.NewNetwork(n.world, t)
 	n.hosts = make([]*host, t.Machines())
 	for id := range n.hosts {
-		h := &host{net: n, id: id, self: link.NewSelf(1, uint32(id), life(id), []byte("traffic")), peers: make([]*peer, len(n.hosts))}
+		self := link.NewSelf(1, uint32(id), life(id), []byte("traffic"))
+		h := &host{net: n, id: id, self: self, peers: make([]*peer, len(n.hosts))}
 		n.hosts[id] = h
 		n.sim.Machine(id).Boot(h)
 	}
@@ -67,12 +69,13 @@ func Open(c Case) (*Network, error) {
 // Now returns the virtual time.
 func (n *Network) Now() time.Duration { return time.Duration(n.world.Now()) }
 
-// Send sends a message, and calls arrived when all of it is at its receiver.
+// Send sends a message, and calls arrived when all of it has reached its receiver.
 func (n *Network) Send(from, to, size int, arrived func()) {
 	m := &message{from, to, size, n.world.Now(), arrived}
 	token := uint32(len(n.messages))
 	if last := len(n.free) - 1; last >= 0 {
-		token, n.free = n.free[last], n.free[:last]
+		token = n.free[last]
+		n.free = n.free[:last]
 		n.messages[token] = m
 	} else {
 		n.messages = append(n.messages, m)
@@ -80,7 +83,7 @@ func (n *Network) Send(from, to, size int, arrived func()) {
 	n.hosts[from].send(token, m)
 }
 
-// took counts a frame that has come to its receiver.
+// took counts a frame that has reached its receiver.
 func (n *Network) took(frame []byte) {
 	f, payload, err := wire.ParsePiece(frame)
 	if err != nil {
@@ -95,7 +98,7 @@ func (n *Network) took(frame []byte) {
 	}
 }
 
-// Until lets time go on until done, or for so long. It reports whether it is done.
+// Until runs the simulation until done returns true, or for so long. It reports whether done returned true.
 func (n *Network) Until(limit time.Duration, done func() bool) bool {
 	end := n.world.Now().Add(limit)
 	for !done() {
@@ -106,16 +109,17 @@ func (n *Network) Until(limit time.Duration, done func() bool) bool {
 	return true
 }
 
-// For lets so much time pass.
+// For runs the simulation for a time.
 func (n *Network) For(d time.Duration) { n.Until(d, func() bool { return false }) }
 
-// Counts are what the network and the links have counted.
+// Counts are the counters of the network and the links.
 type Counts struct{ Packets, Lost, Resent, Timeouts uint64 }
 
-// Counts returns those so far.
+// Counts returns the counters so far.
 func (n *Network) Counts() Counts {
 	c := n.gone
-	c.Packets, c.Lost = n.sim.Stats.Sent, n.sim.Stats.Overflows
+	c.Packets = n.sim.Stats.Sent
+	c.Lost = n.sim.Stats.Overflows
 	for _, h := range n.hosts {
 		for _, p := range h.peers {
 			if p != nil {

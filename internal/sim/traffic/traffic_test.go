@@ -16,8 +16,8 @@ func tree(hosts int, fixed bool) Case {
 	return Case{Topology: "fattree:32", Hosts: hosts, Wire: tenGigabit, MTU: 1500, Link: link.Config{FixedWindow: fixed}}
 }
 
-// TestIncast: whoever many send to, its link is used, nearly nothing is lost once they
-// know, all have the same share, and short messages get through.
+// TestIncast: however many hosts send to one, its link is used, nearly nothing is lost after the first round trips,
+// all senders have the same share, and short messages get through.
 func TestIncast(t *testing.T) {
 	for _, senders := range []int{1, 2, 4, 16, 64} {
 		r, err := RunIncast(tree(1024, false), senders)
@@ -31,8 +31,8 @@ func TestIncast(t *testing.T) {
 	}
 }
 
-// TestExchanges: a halo exchange and an all-to-all are no slower than with a fixed window,
-// although that one never loses a packet here.
+// TestExchanges: a halo exchange and an all-to-all are no slower than with a fixed window, although the fixed
+// window loses no packet here.
 func TestExchanges(t *testing.T) {
 	for name, run := range map[string]func(Case, int) (Exchange, error){"halo": RunHalo, "all to all": RunAllToAll} {
 		for _, size := range []int{1 << 10, 8 << 10, 64 << 10} {
@@ -52,7 +52,7 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-// TestMutants: a window that stays small, or that does not care for losses, is found.
+// TestMutants: a window that stays small, and one that ignores losses, are found.
 func TestMutants(t *testing.T) {
 	if mutant.Plant(mutant.WindowShut); !mutant.On(mutant.WindowShut) {
 		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
@@ -92,7 +92,7 @@ func afterLosses(t *testing.T) float64 {
 	return float64(n.got[[2]int{40, 0}]-before) * 8 / float64(tenGigabit.Bandwidth) / 0.02
 }
 
-// TestFlows: what is sent arrives, whole and once, and hosts forget each other.
+// TestFlows: every message arrives, whole and once, and hosts forget each other.
 func TestFlows(t *testing.T) {
 	n, err := Open(tree(32, false))
 	if err != nil {

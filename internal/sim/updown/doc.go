@@ -1,18 +1,14 @@
-// Package updown finds routes through networks of switches on which packets that
-// wait for each other can never wait in a circle: up*/down* routes, as Autonet and
-// Myrinet have them.
+// Package updown finds deadlock-free routes through networks of switches: up*/down* routes [Schroeder91], as
+// Autonet and Myrinet use them. Packets that wait for each other's channels can never form a cycle.
 //
-// Switches are put in an order that begins with a root, and of each link between two
-// the direction to the earlier one is up. A route goes up as often as it likes, then
-// down, and never up again. So a packet that goes down waits only for packets that go
-// down, each of them later in the order, and one that goes up only for packets earlier
-// in it or on their way down. Routes are the shortest of that kind; of several that are
-// as short each pair of hosts takes the one whose links have the least to do so far.
+// The switches are put in an order that begins with a root. Of each link between two switches, the direction to the
+// earlier switch is called up. A route goes up any number of times, then down, and never up again. So a packet that
+// goes down waits only for packets that go down, each of them later in the order; a packet that goes up waits only
+// for packets earlier in the order or on their way down. Routes are the shortest of that kind. Of several equally
+// short ones each pair of hosts takes the one whose links carry the fewest routes so far.
 //
-// Nobody needs to believe that: Cycle searches the dependencies between the channels
-// that the routes take, which must be without a circle (Dally and Seitz, 1987).
+// Cycle verifies this: it searches the dependencies between the channels that the routes take, which must have no
+// cycle (Dally and Seitz, 1987).
 //
-// Sources: M. D. Schroeder et al., Autonet: a high-speed, self-configuring local area
-// network using point-to-point links, IEEE JSAC 9(8), 1991. Depth-first orders are
-// J. C. Sancho's and A. Robles' (Euro-Par 2000); which neighbour comes next is ours.
+// Depth-first orders are those of [Sancho00]; the choice of the next neighbour is ours. Tested in updown_test.go.
 package updown

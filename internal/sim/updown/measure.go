@@ -31,11 +31,12 @@ type Measure struct {
 	MostLoad    int
 }
 
-// Measure measures routes; shortest are those of the same network that are found with
+// Measure returns the figures of routes. Shortest are the routes of the same network that were found with
 // Rule.Shortest.
 func (r *Routes) Measure(shortest *Routes) Measure {
 	m := Measure{MostStretch: 1, Stretch: 1}
-	hops, least := 0, 0
+	hops := 0
+	least := 0
 	r.each(func(from, host, pairs int, way []Channel) {
 		if way == nil {
 			m.Apart += pairs
@@ -43,7 +44,8 @@ func (r *Routes) Measure(shortest *Routes) Measure {
 		}
 		m.Pairs += pairs
 		short := len(shortest.ways[shortest.row[from]][host])
-		hops, least = hops+pairs*len(way), least+pairs*short
+		hops = hops + pairs*len(way)
+		least = least + pairs*short
 		m.Longest = max(m.Longest, len(way))
 		if short > 0 {
 			m.MostStretch = max(m.MostStretch, float64(len(way))/float64(short))
@@ -70,7 +72,7 @@ func (r *Routes) Measure(shortest *Routes) Measure {
 	return m
 }
 
-// homes returns how many hosts are at a switch.
+// homes returns the number of hosts at a switch.
 func (r *Routes) homes() int {
 	sum := 0
 	for _, hosts := range r.hosts {
@@ -79,9 +81,8 @@ func (r *Routes) homes() int {
 	return sum
 }
 
-// Changed returns how many pairs of hosts that had a route before have another one
-// now, and how many have none any more. Both are of the same network but for links
-// that are down.
+// Changed returns how many pairs of hosts that had a route before have another one now, and how many have none any
+// more. Both sets of routes are of the same network, except for links that are down.
 func (r *Routes) Changed(before *Routes) (other, lost int) {
 	for a := range before.net.Hosts {
 		for b := range before.net.Hosts {
@@ -99,13 +100,13 @@ func (r *Routes) Changed(before *Routes) (other, lost int) {
 	return other, lost
 }
 
-// Dependencies are which channel a packet may wait for while it holds another.
+// Dependencies records for which channels a packet may wait while it holds another.
 type Dependencies struct {
 	on    [][]Channel // by the channel that is held
 	Count int
 }
 
-// Dependencies returns those of all routes.
+// Dependencies returns the dependencies of all routes.
 func (r *Routes) Dependencies() *Dependencies {
 	d := &Dependencies{on: make([][]Channel, 2*len(r.net.Links))}
 	r.each(func(_, _, _ int, way []Channel) {
@@ -123,8 +124,8 @@ func (d *Dependencies) add(held, wanted Channel) {
 	}
 }
 
-// With returns these dependencies and others of the same network: what may wait for
-// what while some packets are on one set of routes and some on another.
+// With returns the union of these dependencies and others of the same network: those that exist while some packets
+// are on one set of routes and some on another.
 func (d *Dependencies) With(others *Dependencies) *Dependencies {
 	both := &Dependencies{on: make([][]Channel, len(d.on))}
 	for _, deps := range []*Dependencies{d, others} {
@@ -137,8 +138,8 @@ func (d *Dependencies) With(others *Dependencies) *Dependencies {
 	return both
 }
 
-// Cycle returns channels each of which may have to wait for the next, and the last
-// for the first, or nil if there is no such circle.
+// Cycle returns channels each of which may have to wait for the next, and the last for the first; nil if there is
+// no such cycle.
 func (d *Dependencies) Cycle() []Channel {
 	const (
 		unseen = iota

@@ -2,9 +2,9 @@ package updown
 
 import "weft/internal/sim/fabric"
 
-// An Order says which direction of each link between switches is up: towards the switch
-// that comes earlier. All but the root have a neighbour that does, so that every switch
-// can be reached from every other up to the root and down again.
+// An Order defines which direction of each link between switches is up: towards the switch that comes earlier.
+// Every switch but the root has an earlier neighbour, so that every switch can be reached from every other by going
+// up to the root and down again.
 type Order struct {
 	Kind  string // breadth-first or depth-first
 	Root  int
@@ -13,8 +13,8 @@ type Order struct {
 	rank []int // which comes earlier
 }
 
-// BreadthFirst orders a network as Autonet does: by the distance from the root, and
-// switches of one distance by their numbers. Routes pass close to the root.
+// BreadthFirst orders a network as Autonet does: by the distance from the root, and switches of equal distance by
+// their numbers. Routes pass close to the root.
 func BreadthFirst(n *fabric.Network, root int) Order {
 	o := Order{Kind: "breadth-first", Root: root, Level: newGraph(n).distances(root), rank: make([]int, len(n.Switches))}
 	for s, level := range o.Level {
@@ -23,9 +23,8 @@ func BreadthFirst(n *fabric.Network, root int) Order {
 	return o
 }
 
-// DepthFirst orders a network in the order of a depth-first search that goes on to the
-// neighbour with the most links to switches that it has seen. In networks without
-// shape fewer routes pass the root.
+// DepthFirst orders a network by a depth-first search that goes on to the neighbour with the most links to switches
+// already visited [Sancho00]. In irregular networks fewer routes pass the root.
 func DepthFirst(n *fabric.Network, root int) Order {
 	g := newGraph(n)
 	o := Order{Kind: "depth-first", Root: root, Level: g.distances(root), rank: make([]int, len(n.Switches))}
@@ -40,13 +39,16 @@ func DepthFirst(n *fabric.Network, root int) Order {
 		}
 		return count
 	}
-	path, next := []int{root}, 1
+	path := []int{root}
+	next := 1
 	o.rank[root] = 0
 	for len(path) > 0 {
-		best, most := -1, -1
+		best := -1
+		most := -1
 		for _, h := range g.hops[path[len(path)-1]] {
 			if count := seen(h.to); o.rank[h.to] < 0 && count > most {
-				best, most = h.to, count
+				best = h.to
+				most = count
 			}
 		}
 		if best < 0 {
@@ -60,11 +62,12 @@ func DepthFirst(n *fabric.Network, root int) Order {
 	return o
 }
 
-// Center returns the switch whose farthest switch is nearest, among those that can be
-// reached from one of them: the root from which routes detour least.
+// Center returns the switch with the smallest distance to its farthest switch, among the switches that can be
+// reached from a given one. As the root it makes the shortest detours.
 func Center(n *fabric.Network, near int) int {
 	g := newGraph(n)
-	best, least := near, len(n.Switches)
+	best := near
+	least := len(n.Switches)
 	for s, d := range g.distances(near) {
 		if d < 0 {
 			continue
@@ -74,17 +77,17 @@ func Center(n *fabric.Network, near int) int {
 			far = max(far, to)
 		}
 		if far < least {
-			best, least = s, far
+			best = s
+			least = far
 		}
 	}
 	return best
 }
 
-// up reports whether the way from one switch to a neighbour is up.
+// up reports whether the direction from one switch to a neighbour is up.
 func (o Order) up(from, to int) bool { return o.rank[to] < o.rank[from] }
 
-// A Channel is one direction of a link: twice the link's number for A to B, and one
-// more for B to A.
+// A Channel is one direction of a link: its number is twice the link's number for A to B, and one more for B to A.
 type Channel int32
 
 // Link returns the link of a channel.
@@ -99,13 +102,13 @@ func (c Channel) Ends(n *fabric.Network) (from, to fabric.End) {
 	return l.B, l.A
 }
 
-// A hop leads to a neighbour.
+// A hop is a link to a neighbour.
 type hop struct {
 	to      int
 	channel Channel
 }
 
-// A graph is the switches of a network and the links between two of them that work.
+// A graph is the switches of a network and the working links between them.
 type graph struct {
 	net  *fabric.Network
 	hops [][]hop // by switch
@@ -123,7 +126,7 @@ func newGraph(n *fabric.Network) *graph {
 	return g
 }
 
-// distances returns how many links lie between a switch and each, or −1.
+// distances returns the number of links from a switch to each other switch; -1: no path.
 func (g *graph) distances(from int) []int {
 	d := make([]int, len(g.hops))
 	for i := range d {

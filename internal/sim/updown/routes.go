@@ -7,13 +7,13 @@ import (
 	"weft/internal/sim/fabric"
 )
 
-// A Rule says which routes are taken.
+// A Rule selects among routes; its fields are for comparisons.
 type Rule struct {
 	Shortest bool // the shortest of all, even where they may deadlock: to compare with
 	First    bool // always the first of those that are as short: to compare with
 }
 
-// Routes are ways from every host to every other.
+// Routes are the routes from every host to every other.
 type Routes struct {
 	Rule  Rule
 	Order Order
@@ -26,8 +26,7 @@ type Routes struct {
 	load   []int         // by channel: pairs of hosts whose route takes it
 }
 
-// Find finds the routes of a network: one from each switch that has hosts to each
-// host.
+// Find finds the routes of a network: one from each switch that has hosts to each host.
 func Find(n *fabric.Network, o Order, rule Rule) *Routes {
 	r := &Routes{Rule: rule, Order: o, net: n, load: make([]int, 2*len(n.Links))}
 	r.hosts = make([]int, len(n.Switches))
@@ -39,7 +38,8 @@ func Find(n *fabric.Network, o Order, rule Rule) *Routes {
 		}
 	}
 	for s := range n.Switches {
-		r.hosts[s], r.row[s] = len(under[s]), -1
+		r.hosts[s] = len(under[s])
+		r.row[s] = -1
 		if len(under[s]) > 0 {
 			r.row[s] = len(r.leaves)
 			r.leaves = append(r.leaves, s)
@@ -58,22 +58,21 @@ func Find(n *fabric.Network, o Order, rule Rule) *Routes {
 	return r
 }
 
-// Best finds the routes of the part of a network that a switch is in: in the order, of
-// both kinds, in which the busiest channel has least to do. The root is in the middle.
+// Best finds the routes of the part of a network that contains a switch. Of the two orders it takes the one whose
+// busiest channel has fewer routes. The root is in the middle.
 func Best(n *fabric.Network, near int) *Routes {
 	root := Center(n, near)
-	broad, deep := Find(n, BreadthFirst(n, root), Rule{}), Find(n, DepthFirst(n, root), Rule{})
+	broad := Find(n, BreadthFirst(n, root), Rule{})
+	deep := Find(n, DepthFirst(n, root), Rule{})
 	if slices.Max(append(deep.load, 0)) < slices.Max(append(broad.load, 0)) {
 		return deep
 	}
 	return broad
 }
 
-// Reroute finds routes through what is left of the network when links are down, near a
-// switch. It keeps the order if that still leaves no two hosts without a route that have
-// a way: then packets on old routes and on new ones cannot wait for each other in a
-// circle, and nothing has to stop. Otherwise the network must be empty before the new
-// routes are taken.
+// Reroute finds routes through the rest of the network when links are down, near a switch. It keeps the order if
+// every pair of hosts that has a path still has a route then: packets on old and on new routes cannot form a cycle,
+// so nothing has to stop. Otherwise the network must be empty before the new routes are used.
 func (r *Routes) Reroute(left *fabric.Network, near int) (routes *Routes, kept bool) {
 	routes = Find(left, r.Order, Rule{})
 	all := Find(left, r.Order, Rule{Shortest: true})
@@ -83,10 +82,10 @@ func (r *Routes) Reroute(left *fabric.Network, near int) (routes *Routes, kept b
 	return Best(left, near), false
 }
 
-// none is how far a switch is from which no route leads to the target.
+// none is the distance of a switch from which no route leads to the target.
 const none = math.MaxInt32
 
-// A finder finds routes to one switch after another.
+// A finder finds the routes to one switch after another.
 type finder struct {
 	r      *Routes
 	g      *graph
@@ -109,7 +108,7 @@ func newFinder(r *Routes) *finder {
 	return f
 }
 
-// aim computes how far every switch is from the target.
+// aim computes the distance of every switch from the target.
 func (f *finder) aim(target int) {
 	f.target = target
 	if f.r.Rule.Shortest {
@@ -122,7 +121,8 @@ func (f *finder) aim(target int) {
 		return
 	}
 	for s := range f.down {
-		f.down[s], f.any[s] = none, none
+		f.down[s] = none
+		f.any[s] = none
 	}
 	if f.r.Order.Level[target] < 0 {
 		return
@@ -148,7 +148,7 @@ func (f *finder) aim(target int) {
 	}
 }
 
-// way returns a route to the target, and counts the load of its channels.
+// way returns a route to the target, and adds it to the load of its channels.
 func (f *finder) way(from int) []Channel {
 	if f.any[from] == none {
 		return nil
@@ -165,8 +165,7 @@ func (f *finder) way(from int) []Channel {
 	return way
 }
 
-// choose returns the next hop of a shortest route: of several the one with the least
-// load so far.
+// choose returns the next hop of a shortest route; of several the one with the least load so far.
 func (f *finder) choose(s int, down bool) hop {
 	left := f.any[s]
 	if down {
@@ -190,8 +189,8 @@ func (f *finder) choose(s int, down bool) hop {
 	return best
 }
 
-// Between returns the channels between switches on the route from a host to another,
-// and whether there is one. They are lent.
+// Between returns the channels between switches on the route from one host to another, and whether there is a
+// route. The slice must not be changed.
 func (r *Routes) Between(a, b int) ([]Channel, bool) {
 	at, ok := r.net.Home(a)
 	if !ok || r.row[at.Switch] < 0 {
@@ -201,8 +200,8 @@ func (r *Routes) Between(a, b int) ([]Channel, bool) {
 	return way, way != nil
 }
 
-// Turns returns the source route from a host to another: what each switch adds to the
-// number of the port at which the packet has come in.
+// Turns returns the source route from one host to another: what each switch adds to the number of the port at which
+// the packet came in.
 func (r *Routes) Turns(a, b int) ([]int8, bool) {
 	way, ok := r.Between(a, b)
 	if !ok {

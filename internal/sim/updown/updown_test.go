@@ -44,8 +44,8 @@ func root(n *fabric.Network) int {
 	return 0
 }
 
-// legal returns how many links the shortest way up and then down has from a switch to
-// each, by searching all of them, or −1.
+// legal returns the length of the shortest up*/down* route from a switch to each other, by exhaustive search; -1:
+// none.
 func legal(n *fabric.Network, o Order, from int) []int {
 	type state struct {
 		s    int
@@ -74,8 +74,8 @@ func legal(n *fabric.Network, o Order, from int) []int {
 	return best
 }
 
-// TestRoutes: every route leads from its host to the other, first up and then down,
-// and none that does so is shorter; where there is no route there is no way.
+// TestRoutes: every route leads from its host to the other, first up and then down, and no such route is shorter;
+// where there is no route there is no path.
 func TestRoutes(t *testing.T) {
 	networks(t, func(name string, n *fabric.Network) {
 		for _, o := range []Order{BreadthFirst(n, root(n)), DepthFirst(n, root(n))} {
@@ -122,7 +122,7 @@ func checkRoutes(t *testing.T, name string, n *fabric.Network, r *Routes) {
 	}
 }
 
-// TestNoCycle: routes up and then down never wait in a circle.
+// TestNoCycle: packets on up*/down* routes never wait in a cycle.
 func TestNoCycle(t *testing.T) {
 	networks(t, func(name string, n *fabric.Network) {
 		for _, first := range []bool{false, true} {
@@ -135,8 +135,8 @@ func TestNoCycle(t *testing.T) {
 	})
 }
 
-// TestCycleIsFound: on a ring of six switches the shortest routes wait in a circle,
-// and the circle that is named is one: each channel leads to the next.
+// TestCycleIsFound: on a ring of six switches packets on the shortest routes can wait in a cycle, and each channel
+// of the cycle that is returned leads to the next.
 func TestCycleIsFound(t *testing.T) {
 	n := generate(t, "switch-ring", 4, 12, 0)
 	r := Find(n, BreadthFirst(n, 0), Rule{Shortest: true})
@@ -156,15 +156,17 @@ func TestCycleIsFound(t *testing.T) {
 	}
 }
 
-// TestMeasure: on a ring of six switches the link opposite to the root is taken only
-// by its neighbours, and some routes are twice as long as they need be.
+// TestMeasure: on a ring of six switches only its neighbours use the link opposite to the root, and some routes are
+// twice as long as necessary.
 func TestMeasure(t *testing.T) {
 	n := generate(t, "switch-ring", 4, 12, 0)
 	shortest := Find(n, BreadthFirst(n, 0), Rule{Shortest: true})
-	if m := shortest.Measure(shortest); m.Stretch != 1 || m.Hops*float64(m.Pairs) != 12*2*(1+1+2+2+3) || m.Channels != 12 || m.Longest != 3 || m.Pairs != 12*11 {
+	m := shortest.Measure(shortest)
+	hops := m.Hops * float64(m.Pairs)
+	if m.Stretch != 1 || hops != 12*2*(1+1+2+2+3) || m.Channels != 12 || m.Longest != 3 || m.Pairs != 12*11 {
 		t.Errorf("shortest: %+v", m)
 	}
-	m := Find(n, BreadthFirst(n, 0), Rule{}).Measure(shortest)
+	m = Find(n, BreadthFirst(n, 0), Rule{}).Measure(shortest)
 	if m.Stretch <= 1 || m.MostStretch != 2 || m.Longest != 4 || m.Apart != 0 {
 		t.Errorf("%+v", m)
 	}
@@ -175,20 +177,21 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestBalance: where there are several ways they are all used: in a fat tree no link
-// has much more to do than the average, but it has if always the first is taken.
+// TestBalance: where there are several paths, all are used. In a fat tree no link has much more load than the
+// average, but it has if the first path is always taken.
 func TestBalance(t *testing.T) {
 	n := generate(t, "switch-fattree", 8, 64, 0)
 	o := BreadthFirst(n, root(n))
 	shortest := Find(n, o, Rule{Shortest: true})
-	even, first := Find(n, o, Rule{}).Measure(shortest), Find(n, o, Rule{First: true}).Measure(shortest)
+	even := Find(n, o, Rule{}).Measure(shortest)
+	first := Find(n, o, Rule{First: true}).Measure(shortest)
 	if float64(first.MostLoad) < 2*float64(even.MostLoad) {
 		t.Errorf("%+v, always the first %+v", even, first)
 	}
 }
 
-// TestDown: routes go round a link that is down, hosts that have no way are counted,
-// and only pairs whose route took the link have another.
+// TestDown: routes avoid a link that is down, hosts without a path are counted, and only pairs whose route took the
+// link have another route.
 func TestDown(t *testing.T) {
 	f, err := os.Open("../fabric/testdata/paper003.links")
 	if err != nil {
@@ -224,7 +227,7 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// TestCenter: the root is where the farthest switch is nearest.
+// TestCenter: the root is the switch with the smallest distance to its farthest switch.
 func TestCenter(t *testing.T) {
 	n := generate(t, "switch-tree", 4, 60, 0)
 	far := func(s int) int { return slices.Max(BreadthFirst(n, s).Level) }
@@ -236,8 +239,8 @@ func TestCenter(t *testing.T) {
 	}
 }
 
-// TestBest: in a network without shape a depth-first order leaves the root less to do,
-// in a fat tree a breadth-first one does; the better is taken.
+// TestBest: in an irregular network a depth-first order leaves the root less load, in a fat tree a breadth-first
+// one does; Best takes the better.
 func TestBest(t *testing.T) {
 	for kind, want := range map[string]string{"switch-random": "depth-first", "switch-fattree": "breadth-first",
 		"switch-tree": "breadth-first"} {
@@ -248,10 +251,11 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// TestReroute: where the order can be kept, old and new routes together have no circle,
-// and every pair of hosts that has a way has a route.
+// TestReroute: where the order can be kept, old and new routes together have no cycle, and every pair of hosts that
+// has a path has a route.
 func TestReroute(t *testing.T) {
-	kept, renewed := 0, 0
+	kept := 0
+	renewed := 0
 	for seed := range uint64(60) {
 		n := generate(t, []string{"switch-random", "switch-fattree", "switch-ring"}[seed%3], 8, 60, seed)
 		before := Best(n, 0)
@@ -279,10 +283,11 @@ func TestReroute(t *testing.T) {
 	}
 }
 
-// TestWith: two sets of routes, each without a circle, may have one together.
+// TestWith: two sets of routes, each without a cycle, may have one together.
 func TestWith(t *testing.T) {
 	n := generate(t, "switch-ring", 4, 12, 0)
-	a, b := Find(n, BreadthFirst(n, 0), Rule{}).Dependencies(), Find(n, BreadthFirst(n, 3), Rule{}).Dependencies()
+	a := Find(n, BreadthFirst(n, 0), Rule{}).Dependencies()
+	b := Find(n, BreadthFirst(n, 3), Rule{}).Dependencies()
 	if a.Cycle() != nil || b.Cycle() != nil || a.With(b).Cycle() == nil {
 		t.Error("routes around two opposite switches of a ring have no circle together")
 	}
