@@ -17,9 +17,9 @@ type Departure struct {
 func (e *Engine) Departures() []Departure { return e.departures }
 
 // Return says that the program of this process has ended. Each peer that is connected,
-// or has been dialled, is told so when everything that was sent to it has been accepted;
-// others must be told in another way, for which Return reports whom it tells itself.
-// Regions stay, and homes of what coordinates. (PROTOCOL §5)
+// or has been dialled, is told so (DONE) when everything that was sent to it has been
+// accepted. Return reports these ranks; the others must be told in another way. Regions
+// stay exposed, and this rank stays the home of what it was the home of. (PROTOCOL §5)
 func (e *Engine) Return() (told []int) {
 	if e.returned {
 		return nil
@@ -57,9 +57,9 @@ func (e *Engine) tellDone() {
 	e.returnUntold = keep
 }
 
-// Returned says that the program of a peer has ended. Messages to and from it, which
-// nobody would take or send, end as if it had left; what arrived before stays, and so do
-// its regions.
+// Returned says that the program of a peer has ended. It neither takes nor sends messages
+// any more: those to and from it end as if it had left. What arrived before stays, and its
+// regions stay exposed. (PROTOCOL §5)
 func (e *Engine) Returned(rank int) {
 	p := e.peer(rank)
 	if p.gone != nil || p.returned || rank == e.cfg.Rank {

@@ -24,11 +24,11 @@ type Config struct {
 	// Default 1024.
 	MaxQueue int
 
-	// Counters is where the node counts; nil: where nobody else looks.
+	// Counters is where the node counts. With nil it counts in memory of its own.
 	Counters *counters.Page
 }
 
-// An Engine is one node.
+// An Engine is the protocol of one rank.
 type Engine struct {
 	Msg   *msg.Layer
 	RMA   *rma.Layer
@@ -116,7 +116,7 @@ func (e *Engine) known(rank int) *peer {
 	return e.peers[rank]
 }
 
-// A Path is the way to a peer.
+// A Path is what the packets to a peer take.
 type Path struct {
 	MTU     int  // bytes of a packet
 	Lossy   bool // the link layer must make it reliable
@@ -166,7 +166,7 @@ func (e *Engine) link(now monotime.Time, p *peer, path Path) {
 	}
 }
 
-// Resize says how long packets to a connected peer may be from now on; those that are
+// Resize says how long packets to a connected peer may be from now on. Packets that are
 // under way keep their length. It does nothing where the path is reliable.
 func (e *Engine) Resize(now monotime.Time, rank, mtu int) {
 	if p := e.known(rank); p != nil && p.conn != nil && p.mtu != 0 && p.gone == nil {
@@ -232,11 +232,11 @@ func (e *Engine) Gone(rank int) *link.PeerError {
 // Never, they come at the moment at which they are handed over.
 func (e *Engine) Since(t monotime.Time) { e.self.Since(t) }
 
-// What Recv is told in the place of a rank about packets that come over a lossy
-// transport, which say themselves from whom: the weakest guard that they may have.
+// What Recv is told instead of a rank about a packet from a lossy transport, whose header
+// names the sender: the weakest guard that the packet may have.
 const (
 	Unknown = -1 // a tag
-	Trusted = -2 // a checksum: nobody forges packets there
+	Trusted = -2 // a checksum: the network is trusted, no packets are forged there
 	Private = -3 // they must be encrypted
 )
 

@@ -106,8 +106,8 @@ func (e *Engine) countStranger(pkt []byte) {
 }
 
 // meet handles a packet of a rank to which there is no link, and returns the peer if
-// it has one now. Nothing is kept and nobody is dialled before the packet has proved
-// that its sender belongs to the job. (PROTOCOL §2.2)
+// it has one now. Nothing is kept and no rank is dialled before the packet has proved that
+// its sender belongs to the job. (PROTOCOL §2.2)
 func (e *Engine) meet(now monotime.Time, rank int, pkt []byte, least link.Guard) (*peer, error) {
 	if p := e.known(rank); p != nil && p.mtu != 0 {
 		return nil, link.ErrForeign // it is reached without a link

@@ -103,7 +103,7 @@ func (e *Engine) Taken(now monotime.Time, rank, n, taken int, dst []link.Packet)
 	}
 }
 
-// Quiet reports whether there is nothing to send, nobody to dial and no timer.
+// Quiet reports whether there is nothing to send, no rank to dial and no timer.
 func (e *Engine) Quiet() bool {
 	return e.active.Empty() && len(e.wanted) == 0 && !e.Timed()
 }

@@ -16,7 +16,7 @@ const (
 type Mode uint8
 
 // The modes. Senders that share a ring have their packets mixed there, so a record
-// for each is needed to tell them apart (spec §3.2).
+// for each is needed to tell them apart. (PROTOCOL §10.2)
 const (
 	Auto       Mode = iota // for messages in a ring of one's own, for packets in a shared one
 	PerMessage             // for messages; refused if the ring is shared

@@ -32,7 +32,7 @@ func (r *Reader) Ready() bool { return r.b.published(r.head) }
 // Take looks at the next record, if something has arrived. Done must follow before the
 // next one. Its extent stays where it is until Release.
 func (r *Reader) Take(rec *Record) bool {
-	for i := range r.b.slots { // who writes void ones without end does not keep us here
+	for i := range r.b.slots { // a sender that writes void records without end does not keep the owner here
 		if !r.b.published(r.head) {
 			if i > 0 {
 				r.Settle()
@@ -58,8 +58,8 @@ func (r *Reader) Take(rec *Record) bool {
 
 // Done frees the record that Take has shown.
 //
-// A sender that waits for a record may miss it, until whoever calls this has passed a
-// fence and looked at Wanted again; Settle is one.
+// A sender that waits for a record may miss that, until the owner has passed a memory fence
+// and looked at Wanted again; Settle does that.
 func (r *Reader) Done() {
 	r.head++
 	mem.Publish(&r.b.head, uint64(r.head))

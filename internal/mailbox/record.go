@@ -7,7 +7,7 @@ const (
 	flagLast    = 1 << iota // of its message
 	flagInline              // the bytes are in the record
 	flagPackets             // the message has a record for each packet
-	flagVoid                // nothing has arrived: who wrote this has given up
+	flagVoid                // nothing has arrived: its sender has given up
 )
 
 // A Record says what has arrived: a message, or one packet of it.

@@ -5,10 +5,10 @@ package mailbox
 // for certain: it will never write again. Open are the messages that the owner's engine
 // is writing.
 //
-// What the dead have reserved is what nobody else has: of what lies between Head and
-// Tail there is a record, read or not, or the engine writes it, or its sender lives and
-// is busy. When one is, Recover returns false, and is to be called again. Senders that
-// wait for room are not busy, so that time comes.
+// Of the bytes between Head and Tail, some belong to a record, read or not; some are being
+// written by the engine; some by a sender that lives and is busy. The rest was reserved by
+// dead senders. While a living sender is busy Recover returns false, and is to be called
+// again. Senders that wait for room are not busy, so that it succeeds in the end.
 func (r *Reader) Recover(died func(rank, pid int, busy bool) bool, open []*Arrival) (done bool) {
 	b := r.b
 	before := b.claim.Load()
@@ -44,7 +44,7 @@ func (r *Reader) Recover(died func(rank, pid int, busy bool) bool, open []*Arriv
 	return true
 }
 
-// dead returns the lines of the dead. Quiet says that nobody who lives is busy.
+// dead returns the lines of dead senders. Quiet says that no living sender is busy.
 func (b *Box) dead(died func(rank, pid int, busy bool) bool) (lines []*line, quiet bool) {
 	for i := range b.lines {
 		l := &b.lines[i]

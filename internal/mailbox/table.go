@@ -36,7 +36,7 @@ func (b *Box) SetRing(rank, ring int) {
 	if old == ring {
 		return
 	}
-	if ring != NoRing { // before: who sees the entry must see that the ring is shared
+	if ring != NoRing { // before: a sender that sees the entry must see that the ring is shared
 		b.amt[ring].share.Add(1)
 	}
 	word := &b.table[rank/2]
@@ -133,14 +133,14 @@ func (b *Box) Want(v bool) {
 	b.wants.Store(w)
 }
 
-// Wanted reports what Want said last: whoever gives room back tells the engine.
+// Wanted reports what Want said last: then the engine is to be told when room is given back.
 func (b *Box) Wanted() bool { return b.wants.Load() != 0 }
 
 // Ready reports whether a record waits for the owner.
 func (b *Box) Ready() bool { return b.published(uint32(b.head.Load())) }
 
-// Reserved returns what is reserved: promises, and bytes by ring, of which nobody
-// has been told. Nothing is when all is quiet and everything has been released.
+// Reserved returns what is reserved and has no record yet: promised records, and bytes by
+// ring. Nothing is reserved when no message is under way and all have been released.
 func (b *Box) Reserved() (promises int, bytes []int) {
 	w := b.claim.Load()
 	promises = int(uint32(w) - uint32(w>>32))

@@ -14,10 +14,10 @@ const Packet = 8192
 // A Writer writes to a mailbox for one process that maps it. One goroutine at a time uses it: it
 // holds the Writer's line, which is also how the owner sees that it is busy.
 //
-// What Push has written in part, others of this process must not come between: packets
-// of a process are joined by nothing but their order. So Push refuses them until the
-// rest is written, or leaves by another way (Depart); nor may they overtake what has
-// left so, until it has arrived (Arrived).
+// The packets of a process are joined by their order alone. So while Push has written a
+// message in part, it refuses other messages of the process, until the rest is written or
+// sent over another path (Depart). Nor may later messages overtake one that was sent over
+// another path, until that has arrived (Arrived).
 type Writer struct {
 	b    *Box
 	rank int
@@ -27,7 +27,7 @@ type Writer struct {
 	head uint64
 
 	half atomic.Bool // a message has been written in part
-	away int         // messages that have left by another way, and not arrived
+	away int         // messages that were sent over another path, and have not arrived
 }
 
 // Join takes a free line for a sender, a process of this host. ok is false if there is none.
@@ -43,14 +43,14 @@ func (b *Box) Join(rank, pid int) (s *Writer, ok bool) {
 	return nil, false
 }
 
-// Owner returns the sender that the owner's engine is, for all that do not map the
-// memory: its arrivals say themselves from whom.
+// Owner returns the Writer of the owner's engine, which writes for all senders that do not
+// map the memory. Its arrivals name their sender.
 func (b *Box) Owner() *Writer { return &Writer{b: b, rank: -1, ring: NoRing} }
 
 // Leave gives the line back.
 func (w *Writer) Leave() { w.line.owner.Store(0) }
 
-// Lock makes the sender busy, and Unlock ends that. Push does both; whoever writes a
+// Lock marks the line as busy, and Unlock ends that. Push does both. A caller that writes a
 // message step by step holds the lock all the time.
 func (w *Writer) Lock() {
 	for !w.line.busy.CompareAndSwap(0, 1) {

@@ -28,7 +28,7 @@ const (
 	NoKey               // rma: keys are not checked
 	NoProbe             // link: a silent peer is not asked whether it lives
 	KeptEarly           // link: a packet that was kept is delivered before one that is missing
-	NoLastState         // coord: who releases a lock forgets that it has the token
+	NoLastState         // coord: a rank that releases a lock forgets that it has the token
 	ForwardIgnored      // coord: a successor that comes before the lock itself is forgotten
 	LateReset           // coord: a barrier counts from new only when the program has been told
 	NoParity            // coord: the inputs of two phases are counted together
@@ -41,22 +41,22 @@ const (
 	StatusEarly         // mailbox: the record of a message is written before its bytes
 	WrappedFull         // mailbox: pointers are compared as they lie in the ring, so a full one looks empty
 	HeadOver            // mailbox: Head moves over messages that have not been released
-	SilentAck           // msg: the answer to a request for an acknowledgement wakes nobody
-	AskOne              // msg: who waits for room asks its own receiver only, not all that hold some
+	SilentAck           // msg: the answer to a request for an acknowledgement wakes no rank
+	AskOne              // msg: a send that waits for room asks its own receiver only, not all that hold some
 	PromiseKept         // msg: the room that was promised to a rank stays promised when it dies
 	DeadPush            // rma: a PUSH whose target dies ends as if it were done
 	FenceOnce           // coord: a home waits for ever for the fence of a rank that dies as well
-	NewcomersFirst      // msg: a newcomer takes the room that others wait for who were refused
+	NewcomersFirst      // msg: a newcomer takes the room for which refused senders wait
 	LastFirst           // msg: of the senders that were refused the last is told to come first
 	FenceOvertaken      // msg: a frozen port sends again what it is asked for, behind its fence
 	FenceIgnored        // msg: a port counts as flushed when the first of its fences has been answered
 	RestoredShort       // msg: of what a restored state has not seen acknowledged, the first message is not sent again
 	BeatUnanswered      // engine: a peer that asks for a sign of life gets none
 	FenceUnheard        // rma: a region takes writes under epochs to which it was closed, if it has seen no later one
-	ArmedOverRing       // driver: the doorbell is armed again before whoever was rung has answered
-	NoRest              // driver: one that polled goes away, and the doorbell stays silent
+	ArmedOverRing       // driver: the doorbell is armed again before the rank that was rung has answered
+	NoRest              // driver: a goroutine that polled goes away, and the doorbell stays silent
 	UsedAfterClose      // driver: the transports of a closed node are looked at
-	DutyForgotten       // driver: the last that waits goes away, and the service goes on leaving its work to others
+	DutyForgotten       // driver: the last waiting goroutine goes away, and the service goes on leaving its work to others
 	BulkOvertaken       // link: a message goes ahead of what is left of a PUSH that was begun before it
 	PartMissing         // link: a packet that comes in parts is taken when the first has come
 	AnsweredTwice       // am: the credit of an answered request is given back twice now and then

@@ -2,9 +2,10 @@
 // operations, and the times of both. An engine is a function of these, so a
 // recording of a real run leads a debugger, or a panic, to the same line.
 //
-// A recording is a line of JSON for each event. It holds the packets that came, by
-// networks also those that were encrypted on the way: under a secret that is made for
-// the recording and written in it, so that whoever has the file can read them. It holds
-// neither the secret of the job nor the memory that was sent or written, on which no
-// engine depends.
+// A recording is a line of JSON for each event. It holds the packets that came. Packets that
+// were encrypted on the way are encrypted under a secret that is made for the recording and
+// written in it, so that the owner of the file can read them. It holds neither the secret of
+// the job nor the memory that was sent or written, on which no engine depends.
+//
+// Tested in record_test.go.
 package record

@@ -15,7 +15,7 @@ type Event struct {
 	Now  monotime.Time `json:",omitzero"`
 	Rank int           `json:",omitzero"` // the peer
 	N    int           `json:",omitzero"` // what a call returned, or the size of something
-	M    int           `json:",omitzero"` // of N packets, those that were taken
+	M    int           `json:",omitzero"` // of N packets, how many were taken
 	OK   bool          `json:",omitzero"`
 
 	Port   int    `json:",omitzero"` // a port, in the order of opening, from 1

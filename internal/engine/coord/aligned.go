@@ -7,12 +7,12 @@ import (
 	"weft/internal/monotime"
 )
 
-// An aligned barrier lets its members go on at the same instant (PROTOCOL
-// §9.5.4, paper 001's aligned start). The master, the first member, lets all wait
-// until the farthest has heard. How far they are it is told: as times of flight,
-// as paper 001 works them out from hops; or each member has measured it, together
-// with what the master's clock says, by asking for the time now and then. Then
-// the master names an instant of its own clock.
+// A clock belongs to an aligned barrier, whose members go on at the same instant (PROTOCOL
+// §9.5.4; the aligned start of [Hayakawa98]). The first member, the master, makes all
+// members wait until the farthest has heard of the release. The configuration tells the
+// master how far the members are, as times of flight. If it does not, each member measures
+// its distance, and the difference of the clocks, by pings, and the master names an instant
+// of its own clock.
 type clock struct {
 	round    int           // questions asked
 	offset   time.Duration // master's clock minus this one
@@ -30,7 +30,7 @@ const (
 	reconsider = 16               // questions after which an old answer counts no more
 )
 
-// known reports whether this member can say when the master means.
+// known reports whether this member can translate an instant of the master's clock.
 func (c *clock) known(b *barrier) bool { return c.ready || b.me == 0 || b.o.Flight != nil }
 
 // ping asks the master for the time.
@@ -47,7 +47,7 @@ func (l *Layer) pong(now monotime.Time, from int, v wire.Ping) {
 	l.send(from, wire.Pong{ID: v.ID, Sent: v.Sent, Time: uint64(now)}.Event())
 }
 
-// onPong: the quickest answer tells best.
+// onPong takes a measurement. The quickest answer is the most exact.
 func (b *barrier) onPong(now monotime.Time, v wire.Pong) {
 	c := b.clock
 	sent := monotime.Time(v.Sent)
@@ -73,7 +73,7 @@ func (b *barrier) onPong(now monotime.Time, v wire.Pong) {
 	}
 }
 
-// noteDelay notes how far a member is that has arrived.
+// noteDelay notes the delay of a member that has arrived.
 func (c *clock) noteDelay(gate int, v wire.Token) {
 	if gate == 0 {
 		c.farthest = max(c.farthest, min(time.Duration(v.Time), time.Second))
@@ -87,8 +87,8 @@ type instant struct {
 	relative bool
 }
 
-// release decides when all may go on, at the master; at the others it works out
-// what the master has decided.
+// release sets the instant at which this member goes on. The master decides it; the other
+// members translate the master's decision.
 func (b *barrier) release(now monotime.Time, v wire.Token) instant {
 	c := b.clock
 	switch {
@@ -151,7 +151,7 @@ func (l *Layer) Deadline() monotime.Time {
 	return at
 }
 
-// Advance lets those go on whose instant has come.
+// Advance completes the phases whose instant has come.
 func (l *Layer) Advance(now monotime.Time) {
 	if len(l.timers) == 0 {
 		return

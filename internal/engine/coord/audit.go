@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A State tells how one rank stands to an object: as one who uses it, or as its
-// home.
+// A State is what one rank knows of an object: as a participant, or as its home.
 type State struct {
 	What, Name string `json:",omitempty"`
 	ID         uint64
@@ -19,8 +18,8 @@ type State struct {
 	Done       uint64 `json:",omitempty"` // the last one that is over
 	Members    []int  `json:",omitempty"` // of the barrier; none: all
 	Home       bool   `json:",omitempty"` // of a home:
-	Holders    []int  `json:",omitempty"` // who has something of it, as far as it knows
-	Queue      []int  `json:",omitempty"` // who waits for it, in order
+	Holders    []int  `json:",omitempty"` // the ranks that hold it, as far as the home knows
+	Queue      []int  `json:",omitempty"` // the ranks that wait for it, in order
 }
 
 // What says what an object is.

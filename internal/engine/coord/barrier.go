@@ -8,12 +8,11 @@ import (
 	"weft/internal/monotime"
 )
 
-// A barrier runs a plan (PROTOCOL §9.5), phase after phase. A member may have
-// arrived at up to Window phases that are not over yet. Since nobody can be over
-// with a phase at which another has not arrived, inputs can come for at most as
-// many phases more: for each gate and each of twice as many phases there is a
-// count of the inputs that are missing. (The paper's one bit of parity is this
-// for a window of one.)
+// A barrier runs a plan (PROTOCOL §9.5), phase after phase. A member may have arrived at up
+// to Window phases that are not over yet. No member completes a phase before all have
+// arrived at it, so inputs can come for at most Window further phases. For each gate, and
+// each of 2·Window phases, the barrier counts the inputs that are missing. (With a window of
+// one this is the parity bit of [Miyawaki01].)
 type barrier struct {
 	layer *Layer
 	o     *Object
@@ -98,7 +97,7 @@ func (b *barrier) contacts(f func(i int)) {
 	}
 }
 
-// open watches those that this member depends on.
+// open makes the deaths of the members that this one depends on be noticed.
 func (b *barrier) open(now monotime.Time) {
 	b.neighbours(b.layer.peers.Want)
 	b.hello()
@@ -108,9 +107,8 @@ func (b *barrier) open(now monotime.Time) {
 	}
 }
 
-// hello tells those that this member hears from what it takes the barrier for,
-// unless it tells them with its arrival: who disagrees might wait for them, as
-// they for it.
+// hello sends the barrier's signature to the members that this one hears from, unless its
+// arrival does. Without it two members that disagree could wait for each other.
 func (b *barrier) hello() {
 	told := map[int]bool{}
 	if first := b.plan.Gates[0]; first.Inputs == 1 {
@@ -122,7 +120,7 @@ func (b *barrier) hello() {
 }
 
 // tellNeighbours sends an event about the barrier to all neighbours that are not
-// gone, but those who know.
+// gone, except the ranks that know already.
 func (b *barrier) tellNeighbours(f wire.Event, knows func(rank int) bool) {
 	b.neighbours(func(rank int) {
 		if b.layer.gone[rank] == nil && !knows(rank) {
@@ -278,7 +276,7 @@ func (b *barrier) input(now monotime.Time, gate int, v wire.Token) {
 		return
 	}
 	if !countsLate() {
-		*missing = int32(g.Inputs) // before anybody is told: one may come again at once
+		*missing = int32(g.Inputs) // before any token leaves: the next phase's may come at once
 		b.inputs.reset(b.phaseIndex(phase), gate)
 	}
 	var release instant

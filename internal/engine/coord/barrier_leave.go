@@ -44,8 +44,8 @@ func (b *barrier) memberGone(rank int, phase uint64, clean bool, cause error) {
 	b.waiting.Take(func(op *Op) bool { return op.N > b.limit }, func(op *Op) { b.layer.finish(op, b.err) })
 }
 
-// tellBroken tells the others: those who wait for one who waits for the dead do not
-// find out themselves.
+// tellBroken tells the neighbours, once. A member may wait for one that waits for the dead,
+// and would not find out by itself.
 func (b *barrier) tellBroken() {
 	if b.brokenTold {
 		return

@@ -9,18 +9,17 @@ import (
 	"weft/internal/monotime"
 )
 
-// A cond is a condition at one who uses it (PROTOCOL §9.4). To wait takes two
-// operations: after Enter, whoever sets the condition wakes this rank; Await
-// waits for it. Between them the program gives back the lock that guards what
-// it waits for.
+// A cond is a condition at a rank that uses it (PROTOCOL §9.4). To wait takes two
+// operations: Enter puts the rank on the home's list of waiters, and Await waits until it is
+// woken. Between the two the program gives back the lock that guards what it waits for.
 type cond struct {
 	layer *Layer
 	o     *Object
 
 	serial  uint32
 	asked   list.List[Op]   // Enter, Signal and Broadcast, until they are answered
-	waiters map[uint32]*Op  // those on the list at home; nil if Await has not been begun
-	woken   map[uint32]bool // and those who have been woken before Await
+	waiters map[uint32]*Op  // on the home's list; nil if Await has not begun
+	woken   map[uint32]bool // waiters that were woken before Await
 	err     error
 }
 
@@ -65,7 +64,8 @@ func (c *cond) await(op *Op) {
 	c.waiters[serial] = op
 }
 
-// cancel: who had been woken already, and does not take it, lets another have it.
+// cancel takes an operation back. If the home has woken this waiter already, it wakes the
+// next one instead.
 func (c *cond) cancel(op *Op) bool {
 	switch {
 	case op.Kind == Await && c.waiters[op.serial] == op:
@@ -153,17 +153,16 @@ func (c *cond) fail(err error) {
 
 func (c *cond) leave() {}
 
-// A condHome is the list of those who wait for a condition.
+// A condHome keeps the list of the waiters of a condition.
 type condHome struct {
 	layer   *Layer
 	id      uint64
 	sig     signature
 	waiting []request
-	woken   []request // by one signal each, of late: who gives up hands it on
+	woken   []request // lately, by one signal each: a waiter that gives up hands it on
 }
 
-// maxWoken is how many of those who were woken are remembered for each waiter
-// that gives up too late.
+// maxWoken is how many woken waiters are remembered, for those that give up too late.
 const maxWoken = 1024
 
 func (h *condHome) event(from int, f wire.Event) error {
@@ -202,7 +201,7 @@ func (h *condHome) cancel(r request) {
 	}
 }
 
-// wake wakes who has waited longest, if somebody waits.
+// wake wakes the waiter that has waited longest, if there is one.
 func (h *condHome) wake(one bool) {
 	if len(h.waiting) == 0 {
 		return

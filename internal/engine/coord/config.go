@@ -27,9 +27,9 @@ const (
 type Config struct {
 	Class  Class
 	Name   string
-	Fair   bool   // QueueLock: who gives the lock back queues again
+	Fair   bool   // QueueLock: a rank that takes the lock again queues behind the others
 	N      uint32 // Semaphore: permits at the beginning
-	Undo   bool   // Semaphore: what the dead held comes back
+	Undo   bool   // Semaphore: permits of a rank that dies come back
 	Window int    // Barrier: phases that may be open at a time
 
 	// Of barriers.

@@ -35,7 +35,7 @@ func (e *StateError) Unwrap() error { return e.Err }
 // A DisagreeError reports that a rank uses the same name for something else.
 type DisagreeError struct {
 	Name        string
-	Rank        int // who says otherwise
+	Rank        int // the rank that says otherwise
 	Here, There string
 
 	sig signature // of There
@@ -54,7 +54,7 @@ func (e *DisagreeError) Is(target error) bool { return target == ErrDisagree }
 type BrokenError struct {
 	Name  string
 	Phase uint64
-	Rank  int   // who is gone
+	Rank  int   // the member that is gone
 	Err   error // why: a PeerError
 }
 

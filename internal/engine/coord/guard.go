@@ -13,15 +13,15 @@ import (
 // died is given to the next, its home has all of them closed to the epochs of
 // the dead: it may be alive on the other side of a broken network. (PROTOCOL §9.6)
 
-// A bind says that this rank has regions that a lock guards, and which operations wait
-// until its home knows.
+// A bind says that a lock guards regions of this rank. Its operations wait until the lock's
+// home knows.
 type bind struct{ ops list.List[Op] }
 
 // A fence closes the regions that a lock guards.
 type fence struct {
 	guards  []int // ranks that have such regions
 	epoch   uint64
-	missing map[int]bool // who has not said yet that they are closed
+	missing map[int]bool // ranks that have not said yet that their regions are closed
 }
 
 // bind tells the lock's home that this rank has a region that it guards. The
@@ -42,7 +42,7 @@ func (l *Layer) bind(op *Op) {
 	l.send(home, wire.Bind{Lock: id}.Event())
 }
 
-// LockID returns what the lock of a name is called by those who guard with it.
+// LockID returns the number that events and guarded regions use for the lock of a name.
 func LockID(name string) uint64 {
 	c := Config{Class: QueueLock, Name: name}
 	return c.id()
@@ -106,7 +106,7 @@ func (l *Layer) bindsDown(rank int, cause *link.PeerError) {
 func (l *Layer) fence(id, epoch uint64) (done bool) {
 	fc := l.fenceOf(id)
 	if fc == nil {
-		return true // nobody can bind a region either
+		return true // no rank can bind a region either
 	}
 	fc.epoch = epoch
 	clear(fc.missing)

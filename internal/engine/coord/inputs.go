@@ -47,7 +47,7 @@ func (in *inputs) take(lap, gate, rank int) bool {
 	return was&bit == 0
 }
 
-// reset forgets who has given inputs to a gate, which has opened.
+// reset forgets which ranks have given inputs to a gate, which has opened.
 func (in *inputs) reset(lap, gate int) {
 	begin := lap*in.words + in.at[gate]
 	clear(in.heard[begin:][:(len(in.from[gate])+63)/64])

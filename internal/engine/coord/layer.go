@@ -312,7 +312,7 @@ func (l *Layer) atHome(from int, f wire.Event) error {
 	return h.event(from, f)
 }
 
-// disagree returns the error for one who says something else of an object.
+// disagree returns the error for a rank with another signature of an object.
 func (o *Object) disagree(rank int, there signature) *DisagreeError {
 	return &DisagreeError{Name: o.Name, Rank: rank, Here: o.sig.String(), There: there.String(), sig: there}
 }

@@ -18,17 +18,17 @@ type lockHome struct {
 	hasToken   bool // it is here
 	remade     bool // it has been made anew, and regions are not yet closed to older ones
 	epoch      uint64
-	holderDied bool // a holder has, and nobody has been told
+	holderDied bool // a holder has died, and no rank has been told
 	generation uint64
 	lastSent   sentTo        // where the token was, when that was last known here
-	queue      []lockRequest // who asked, in order; those before have been served
+	queue      []lockRequest // in order of arrival; all earlier requests have been served
 	tries      []try
 
 	repair  *repair
-	leaving map[int]answer // of those who are leaving in good order
+	leaving map[int]answer // of ranks that leave in good order
 }
 
-// A lockRequest is a request.
+// A lockRequest is a rank's request for the lock.
 type lockRequest struct {
 	rank         int
 	serial       uint32
@@ -49,7 +49,7 @@ type sentTo struct {
 	holderDied bool
 }
 
-// A repair asks all who may be in the queue what they have.
+// A repair asks all ranks that may be in the queue what they have.
 type repair struct {
 	missing int // answers
 	answers map[int]answer
@@ -65,8 +65,8 @@ type answer struct {
 	holderDied bool
 }
 
-// genShift is where an epoch holds the number of the repair that made its
-// token: so epochs grow even past those that only the dead knew.
+// genShift is where an epoch holds the number of the repair that made its token. So epochs
+// grow past those that only dead ranks knew.
 const genShift = 40
 
 func (h *lockHome) event(from int, f wire.Event) error {
@@ -95,7 +95,7 @@ func (h *lockHome) event(from int, f wire.Event) error {
 	case wire.EventLockState:
 		return h.onState(from, wire.ParseLockState(f))
 	default:
-		h.layer.agree(from, f, h.sig) // somebody takes it for something else
+		h.layer.agree(from, f, h.sig) // the sender takes it for something else
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (h *lockHome) forward(served, e lockRequest) {
 	h.layer.send(prev.rank, v.Event())
 }
 
-// grant sends the token from here.
+// grant sends the token to a rank. (PROTOCOL §9.2.2)
 func (h *lockHome) grant(e lockRequest) {
 	h.epoch++
 	h.hasToken = false
@@ -149,8 +149,8 @@ func (h *lockHome) grant(e lockRequest) {
 	h.holderDied = false
 }
 
-// onTry: the home gives the lock if the token is here, or asks the last one
-// whether it needs it. (decision 0015)
+// onTry handles lock_try: the home gives the lock if the token is here, or asks the last
+// rank in the queue whether it needs it. (PROTOCOL §9.2.4, decision 0015)
 func (h *lockHome) onTry(e lockRequest) {
 	switch {
 	case h.repair != nil:
@@ -189,7 +189,8 @@ func (h *lockHome) denyTry(e lockRequest) bool {
 	return true
 }
 
-// onBusy: a rank needs the token for which somebody tries. It must have been asked.
+// onBusy handles lock_busy: a rank needs the token that another tries to get. It must have
+// been asked.
 func (h *lockHome) onBusy(from int, e lockRequest) error {
 	if i := h.tryIndex(e); i >= 0 && h.tries[i].asked != from {
 		return wire.ErrField
@@ -198,8 +199,8 @@ func (h *lockHome) onBusy(from int, e lockRequest) error {
 	return nil
 }
 
-// onReturn: a rank has given the token back: because it leaves, or for one who
-// tries.
+// onReturn handles lock_return: a rank gives the token back, because it leaves or because
+// another rank tries to get it.
 func (h *lockHome) onReturn(from int, v wire.LockReturn) {
 	tries := lockRequest{rank: int(v.TryRank), serial: v.TrySerial}
 	if r := h.repair; r != nil || v.Repair != h.generation {
@@ -228,7 +229,7 @@ func (h *lockHome) onReturn(from int, v wire.LockReturn) {
 	h.hasToken = true
 	h.epoch = v.Epoch
 	h.holderDied = h.holderDied || v.HolderDied
-	if len(h.queue) > 0 { // somebody's forward came too late
+	if len(h.queue) > 0 { // a forward came too late
 		h.grant(h.queue[0])
 	}
 	if v.ForTry {
@@ -314,7 +315,7 @@ func answerOf(v wire.LockState) answer {
 	}
 }
 
-// holder returns who has the token among those who answered, or -1.
+// holder returns the rank that has the token, of those that answered, or -1.
 func (r *repair) holder() int {
 	for _, rank := range sorted(r.answers) {
 		if is := r.answers[rank].state; is >= held {
@@ -324,8 +325,8 @@ func (r *repair) holder() int {
 	return -1
 }
 
-// locateToken finds out where the token is. If it is nowhere a new one is made, and
-// regions are closed to the epochs of old ones first.
+// locateToken finds out where the token is. If no rank has it a new one is made, after the
+// regions have been closed to the epochs of old ones. (PROTOCOL §9.2.3)
 func (h *lockHome) locateToken() {
 	r := h.repair
 	if r.holder() >= 0 || h.hasToken && !h.remade {
@@ -340,8 +341,8 @@ func (h *lockHome) locateToken() {
 			top = sentTo{a.passedTo, a.epoch, a.holderDied}
 		}
 	}
-	// It was on its way to one who has not got it, or came back; or else it was
-	// with the dead: of those who are not asked all have passed it on.
+	// The token was on its way to a rank that has not got it, or on its way back. Otherwise
+	// it was with a dead rank: all ranks that are not asked have passed it on.
 	if voided := r.answers[top.rank].came || top.rank == h.layer.size; !voided || top.holderDied {
 		h.holderDied = true
 	}
@@ -362,8 +363,8 @@ func (h *lockHome) fenced() {
 	}
 }
 
-// rebuild makes the new queue: who has the token first, then those who wait, in
-// the order in which they asked.
+// rebuild makes the new queue: the rank that has the token, then the waiting ranks in the
+// order of their requests.
 func (h *lockHome) rebuild() {
 	r := h.repair
 	old := h.queue

@@ -8,7 +8,7 @@ type Kind uint8
 // The kinds of operations.
 const (
 	Lock       Kind = iota + 1 // take the lock
-	TryLock                    // take it if nobody has it: OK says
+	TryLock                    // take it if no rank has it: OK says
 	RLock                      // take it together with other readers
 	TryRLock                   //
 	Unlock                     // give it back, whichever way it was taken
@@ -40,7 +40,7 @@ type Op struct {
 
 	Done  bool
 	Err   error
-	OK    bool   // of those that try
+	OK    bool   // of TryLock, TryRLock and TryAcquire: whether it was taken
 	Epoch uint64 // of a lock
 	Died  bool   // the holder before died holding the lock
 	Phase uint64 // of a barrier

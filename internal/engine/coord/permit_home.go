@@ -7,9 +7,8 @@ import (
 )
 
 // A permitHome is the home of a Non-Collision Lock, a read-write lock or a semaphore
-// (PROTOCOL §9.3): the permits that are there, and a first-in first-out list of
-// those who want some. Whoever is first waits until there are enough for it;
-// nobody overtakes.
+// (PROTOCOL §9.3): the permits that are available, and a first-in first-out list of requests.
+// The first request waits until there are enough permits for it; none overtakes it.
 type permitHome struct {
 	layer *Layer
 	id    uint64
@@ -19,11 +18,11 @@ type permitHome struct {
 	waiting    []request
 	granted    []request // of locks, and of semaphores that undo
 	epoch      uint64
-	holderDied bool // a writer has, and no writer has come since
+	holderDied bool // a writer has died, and none has been granted the lock since
 	fencing    bool
 }
 
-// A request is for permits; a grant is the request that was served.
+// A request asks for permits. One that has been served is a grant.
 type request struct {
 	rank   int
 	serial uint32
@@ -38,7 +37,7 @@ func newPermitHome(n *Layer, id uint64, sig signature) *permitHome {
 	return s
 }
 
-// isLock reports whether permits belong to who has them.
+// isLock reports whether permits may only be given back by the rank that holds them.
 func (h *permitHome) isLock() bool { return h.sig.class() != Semaphore }
 
 func (h *permitHome) event(from int, f wire.Event) error {
@@ -86,7 +85,7 @@ func (h *permitHome) reply(r request, granted bool) {
 	h.layer.send(r.rank, v.Event())
 }
 
-// serve gives permits to those who are first, as long as there are enough.
+// serve grants the first requests, as long as there are enough permits.
 func (h *permitHome) serve() {
 	for len(h.waiting) > 0 && !h.fencing && uint64(h.waiting[0].n) <= h.available {
 		o := h.waiting[0]
@@ -103,7 +102,7 @@ func (h *permitHome) serve() {
 	}
 }
 
-// record remembers what a rank has, if that is to come back when it dies.
+// record remembers a grant whose permits come back when the rank dies.
 func (h *permitHome) record(o request) {
 	if !h.isLock() && !h.sig.flag() {
 		return
@@ -140,8 +139,8 @@ func (h *permitHome) release(rank int, n uint32) bool {
 	return true
 }
 
-// down takes the dead out, and gives on what it had. Regions are closed to its
-// epoch first.
+// down takes a dead rank out, and grants its permits to others. Regions are closed to its
+// epoch first. (PROTOCOL §9.6)
 func (h *permitHome) down(rank int) {
 	h.waiting = slices.DeleteFunc(h.waiting, func(o request) bool { return o.rank == rank })
 	wrote := false

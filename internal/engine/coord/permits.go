@@ -10,16 +10,15 @@ import (
 // allPermits is how many permits a lock has: a writer takes all, a reader one.
 const allPermits = 1 << 31
 
-// permits is the Non-Collision Lock of paper 001, a read-write lock or a
-// semaphore at one who uses it (PROTOCOL §9.3): it asks its home for permits and
-// gives them back.
+// permits is the Non-Collision Lock of [Hayakawa98], a read-write lock or a semaphore at a
+// rank that uses it (PROTOCOL §9.3): it asks its home for permits and gives them back.
 type permits struct {
 	layer *Layer
 	o     *Object
 
 	serial  uint32
 	asked   list.List[Op]     // that wait for an answer
-	givenUp map[uint32]uint32 // requests that nobody waits for any more: what they asked for
+	givenUp map[uint32]uint32 // requests that no operation waits for any more: what they asked for
 
 	holds   uint32 // of a lock
 	waiting bool   // for a lock
@@ -98,8 +97,8 @@ func (p *permits) unlock(op *Op) {
 	p.holds = 0
 }
 
-// cancel: the home takes the request off its list, unless it has answered
-// already: then the answer decides what goes back.
+// cancel asks the home to take the request off its list. If the home has answered already,
+// the permits that come go back.
 func (p *permits) cancel(op *Op) bool {
 	if !p.asked.Remove(&op.link) {
 		return false

@@ -10,9 +10,9 @@ import (
 )
 
 // A phaser is a barrier whose members come and go, at one of them (PROTOCOL
-// §9.5.5). Its home counts: who joins takes part from the phase that is open when
-// the home hears of it, who leaves takes no part in the phase that is open then.
-// A member that dies ends the phase with an error for all, and the next goes on
+// §9.5.5). Its home counts. A rank that joins takes part from the phase that is open when
+// the home hears of it; a rank that leaves takes no part in the phase that is open then.
+// The death of a member ends the phase with an error for all, and the next phase goes on
 // without it.
 type phaser struct {
 	layer *Layer
@@ -21,9 +21,9 @@ type phaser struct {
 	member    bool
 	phase     uint64           // that is open, as far as is known here
 	arrived   bool             // in it
-	broken    map[uint64]error // phases that ended because somebody died
+	broken    map[uint64]error // phases that ended because a member died
 	asked     list.List[Op]    // Join
-	abandoned int              // answers to come for those that were given up
+	abandoned int              // answers to come for joins that were given up
 	waiting   list.List[Op]
 	err       error
 }
@@ -92,8 +92,7 @@ func (p *phaser) await(op *Op) {
 	}
 }
 
-// cancel: one who does not want to join any more must leave as soon as it is told
-// that it has.
+// cancel takes an operation back. A join is followed by a leave.
 func (p *phaser) cancel(op *Op) bool {
 	if p.asked.Remove(&op.link) {
 		p.abandoned++
@@ -237,8 +236,8 @@ func (h *phaserHome) next(v wire.PhaseOpen) {
 	}
 }
 
-// down ends the phase with an error: those who have arrived counted on the dead.
-// One that has left in good order without a word has also broken it.
+// down ends the phase with an error: members that have arrived counted on the dead one. A
+// member that left the job in good order without phase_leave has broken the phase, too.
 func (h *phaserHome) down(rank int) {
 	if !slices.Contains(h.members, rank) {
 		return

@@ -10,11 +10,11 @@ type Algorithm uint8
 
 // The algorithms.
 const (
-	Central         Algorithm = iota // all tell the first member, which tells all (Master/Slave: paper 001)
-	Tree                             // up a tree and down again (paper 000, with an arity of 2)
-	Dissemination                    // Hensgen, Finkel and Manber
-	Shuffle                          // butterfly, for powers of two (paper 001)
-	ModifiedShuffle                  // pairs and neighbours on a torus (paper 001, repaired)
+	Central         Algorithm = iota // all tell the first member, which tells all ([Hayakawa98]: master/slave)
+	Tree                             // up a tree and down again ([Miyawaki01], with an arity of 2)
+	Dissemination                    // [Hensgen88]
+	Shuffle                          // butterfly, for powers of two ([Hayakawa98])
+	ModifiedShuffle                  // pairs and neighbours on a torus ([Hayakawa98], repaired)
 )
 
 // String returns the algorithm's name.
@@ -79,7 +79,8 @@ func NewPlan(a Algorithm, n, arity, me int) (Plan, error) {
 	return Plan{}, &PlanError{a, n, "there is no such algorithm"}
 }
 
-// star: everybody tells the master, which waits for its own program too.
+// star returns the central plan: all members tell the first, which waits for its own
+// program, too.
 func star(n, me int) Plan {
 	if me > 0 {
 		return Plan{Gates: []Gate{{Inputs: 1, Sends: []Send{{0, 0}}}, {Inputs: 1, Done: true}}}
@@ -91,7 +92,7 @@ func star(n, me int) Plan {
 	return Plan{Gates: []Gate{g}}
 }
 
-// tree: member i hears from k·i+1 … k·i+k, and tells (i-1)/k; then the other way
+// tree returns the plan of a tree: member i hears from k·i+1 … k·i+k, and tells (i-1)/k; then the other way
 // round.
 func tree(n, k, me int) Plan {
 	up := Gate{Inputs: 1}
@@ -109,13 +110,13 @@ func tree(n, k, me int) Plan {
 	return Plan{Gates: []Gate{up, {Inputs: 1, Sends: down, Done: true}}}
 }
 
-// dissemination: in round r member i tells i+2^r.
+// dissemination returns the plan in which, in round r, member i tells i+2^r.
 func dissemination(n, me int) Plan {
 	return rounds(bits.Len(uint(n-1)), me,
 		func(r int) int { return (me + 1<<r) % n }, func(r int) int { return (me - 1<<r%n + n) % n })
 }
 
-// shuffle: in round r members whose numbers differ in bit r tell each other.
+// shuffle returns the plan in which, in round r, members whose numbers differ in bit r tell each other.
 func shuffle(n, me int) Plan {
 	with := func(r int) int { return me ^ 1<<r }
 	return rounds(bits.Len(uint(n-1)), me, with, with)

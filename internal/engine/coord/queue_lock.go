@@ -6,9 +6,9 @@ import (
 	"weft/internal/monotime"
 )
 
-// A queueLock is the distributed queue lock at one who uses it: the participant
-// of paper 000 (PROTOCOL §9.2). Whoever has the token hands it to its successor;
-// the last one keeps it until somebody asks.
+// A queueLock is the distributed queue lock at a rank that uses it (PROTOCOL §9.2; the
+// participant of [Miyawaki01]). The rank that has the token hands it to its successor; one
+// without a successor keeps the token until another rank asks.
 type queueLock struct {
 	layer *Layer
 	o     *Object
@@ -21,16 +21,16 @@ type queueLock struct {
 	nextSerial uint32 // and the number of its request
 	generation uint64 // of the repairs that are known here
 	epoch      uint64 // of the token; where it is not: when it was passed on
-	passedTo   int    // to whom; the number of ranks: back to the home
-	holderDied bool   // a holder has died, and nobody has been told; where the token is not: when it was passed on
+	passedTo   int    // the rank that got the token from here; the number of ranks: the home
+	holderDied bool   // a holder has died, and no rank has been told; where the token is not: when it was passed on
 	err        error
 }
 
-// A lockState is the LOCKCONDITION of the paper.
+// A lockState is a state of the machine in PROTOCOL §9.2 (LOCKCONDITION in [Miyawaki01]).
 type lockState uint8
 
 const (
-	idle     lockState = iota // no interest
+	idle     lockState = iota // has not asked
 	wait                      // has asked
 	held                      // Lock: has the token, uses it, and no successor
 	queued                    // has the token, uses it, and a successor
@@ -80,9 +80,8 @@ func (q *queueLock) lock(op *Op) {
 	}
 }
 
-// Retake takes a lock that this rank had last, if nobody else has asked for it,
-// and Free gives one back that it holds: the short ways of Start. They report
-// whether they could; Free also whether it has sent the lock to a successor.
+// Retake takes a lock that this rank had last, if no other rank has asked for it. It is the
+// fast path of Start with Lock, and reports whether it could.
 func (o *Object) Retake() (epoch uint64, died, ok bool) {
 	q, is := o.participant.(*queueLock)
 	if !is || q.state != last || o.Fair {
@@ -94,14 +93,15 @@ func (o *Object) Retake() (epoch uint64, died, ok bool) {
 	return q.epoch, died, true
 }
 
-// retake takes the token that is here without a message: the home forwards
-// nobody's request to whom it comes from. (PROTOCOL §9.2, race 3)
+// retake takes the token that is here, without a message. The home never forwards a rank's
+// request to the rank itself. (PROTOCOL §9.2)
 func (q *queueLock) retake() {
 	q.state = held
 	q.epoch++
 }
 
-// Free is described at Retake.
+// Free gives back a lock that this rank holds: the fast path of Start with Unlock. It
+// reports whether it could, and whether it has sent the lock to a successor.
 func (o *Object) Free() (ok, sent bool) {
 	q, is := o.participant.(*queueLock)
 	if !is {
@@ -184,8 +184,8 @@ func (q *queueLock) returnToken(v wire.LockReturn) {
 	q.layer.send(q.o.home, v.Event())
 }
 
-// cancel: one who has asked cannot leave the queue. When the token comes it
-// goes on at once.
+// cancel gives a request up. The rank stays in the queue: when the token comes, it goes on
+// to the successor at once.
 func (q *queueLock) cancel(op *Op) bool {
 	if q.op != op {
 		return false
@@ -215,8 +215,8 @@ func (q *queueLock) fail(err error) {
 	}
 }
 
-// leave hands the token back, or tells where it went: nobody should be told that
-// its holder died, unless this rank leaves holding the lock.
+// leave hands the token back, or tells the home where it went. So no rank is told that the
+// holder died, unless this rank leaves while it holds the lock.
 func (q *queueLock) leave() {
 	switch {
 	case q.err != nil || q.serial == 0:

@@ -8,11 +8,11 @@ import (
 	"weft/internal/monotime"
 )
 
-// RBCQ-1 of paper 001, at one member (PROTOCOL §9.5.6). One kind of code delimits
-// the regions of a program: a code ends the region before and opens the next.
-// Whoever passes a code says in how many barriers' time it takes part again. A
-// member passes its code as soon as its barrier is the current one; at its next
-// it is stopped until all others have passed theirs.
+// regions is RBCQ-1 of [Hayakawa98] at one member (PROTOCOL §9.5.6). Codes delimit the
+// regions of a program: a code ends one region and opens the next. With each code a member
+// says after how many barriers it takes part again. A member passes its code as soon as its
+// barrier is the current one. At its next code it waits until all members of that barrier
+// have passed theirs.
 type regions struct {
 	layer *Layer
 	o     *Object
@@ -21,7 +21,7 @@ type regions struct {
 	err   error
 }
 
-// Never is the distance to the next barrier of one for whom there is none.
+// Never is the distance of a member that takes part in no further barrier.
 const Never = math.MaxUint64
 
 func (r *regions) start(now monotime.Time, op *Op) {

@@ -60,7 +60,7 @@ func (s *Self) receiver(peer uint32, incarnation uint64) signer {
 	return signer{self: s, peer: peer, incarnation: incarnation}
 }
 
-// ring returns the keys, those that are derived for one packet only if the signer is silent.
+// ring returns the keys. While the signer is silent they are derived for one packet only.
 func (s *signer) ring() *keys {
 	switch {
 	case s.keys != nil:

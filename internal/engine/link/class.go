@@ -81,7 +81,7 @@ func (q *Queue) oldest(it *item) bool {
 	return true
 }
 
-// pass counts a packet of a class for those that wait behind it.
+// pass counts a packet of a class for the classes behind it. (PROTOCOL §1.1)
 func (q *Queue) pass(c class, long bool) {
 	q.passed[c] = 0
 	for c++; c < classes; c++ {

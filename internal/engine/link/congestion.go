@@ -7,13 +7,12 @@ import (
 )
 
 // A congestion is the congestion window of one peer: how many packets may be on their
-// way to it. As in FAST TCP (Wei, Jin, Low, Hegde, IEEE/ACM Trans. Networking 2006) it goes
-// to where a few packets wait in the queue, which keeps the link busy. The receiver says how
-// many send to it: they share Config.Window, and the packets that may wait. Delay without
-// what the ends account for, and windows of a part of a packet, which are paced by time, are
-// those of Swift (Kumar et al., SIGCOMM 2020). Where others fill the queues whatever we do,
-// losses alone count, as in the competitive mode of Copa (Arun and Balakrishnan, NSDI 2018).
-// (PROTOCOL §2.7)
+// way to it (PROTOCOL §2.7). As in FAST TCP [Wei06] the window tends to the size at which a
+// few packets wait in the network's queue, which keeps the network busy. The receiver says
+// how many ranks send to it: they share Config.Window, and the packets that may wait. As in
+// Swift [Kumar20] the time that packets spend at the ends does not count as delay, and
+// windows below one packet are paced by time. Where other flows fill the queues whatever
+// this one does, only losses count, as in the competitive mode of Copa [Arun18].
 //
 // Windows are counted in parts of a packet, because a thousand senders may have to share
 // a dozen packets.
@@ -45,7 +44,7 @@ type congestion struct {
 	sum   time.Duration // of all that were measured
 	count int
 	quiet int // round trips one after another that have hardly waited
-	busy  int // and those that have waited far too long
+	busy  int // and round trips that have waited far too long
 	peak  int // the window when these began
 
 	// Losses.
@@ -134,9 +133,10 @@ func (c *congestion) sent(now monotime.Time, waited bool) {
 	c.pace = from.Add(gap)
 }
 
-// heard takes what the receiver says: so many send to it. A process that itself sends to
-// so many others gives each that part of what its own link takes, and counts as that part
-// of a sender: where everyone sends to everyone, as many as can be are there for each link.
+// heard takes the number of ranks that send to the receiver, as it says, and the number of
+// ranks that this process sends to. A process that sends to k ranks shares its own link
+// among them, and so counts as 1/k of a sender at each. Where all send to all, the shares
+// then add up to full windows.
 func (c *congestion) heard(crowd crowdSizes) {
 	if crowd == c.crowd || c.fixed {
 		return
@@ -192,7 +192,7 @@ func (c *congestion) measured(now monotime.Time, bytes int, trip, out time.Durat
 	c.count++
 }
 
-// longer reports whether a packet is longer than those that have been measured.
+// longer reports whether a packet is clearly longer than any that has been measured.
 func (c *congestion) longer(bytes int) bool { return bytes > c.longest+c.longest/8 }
 
 // wait returns for how long packets have waited in the round trip that is over: the least
@@ -279,8 +279,8 @@ func (c *congestion) turn() {
 	}
 }
 
-// notice counts for how many round trips packets have waited so long that others must fill
-// the queue: those that keep to the rules together cause no such wait.
+// notice counts for how many round trips packets have waited so long that flows with other
+// rules must fill the queue: flows of this kind together cause no such wait.
 func (c *congestion) notice(wait time.Duration) {
 	if wait < tooLong*c.base {
 		c.busy = 0

@@ -19,7 +19,7 @@ type Config struct {
 	PathRaise  time.Duration // until longer packets are tried again on a path that lost them; default 1 min
 
 	// Selective keeps packets that come out of order, if the peer does so too,
-	// so that only those that are missing are sent again. (PROTOCOL §2.5)
+	// so that only missing packets are sent again. (PROTOCOL §2.5)
 	Selective bool
 
 	// FixedWindow lets Window packets be on their way whatever the network does: for
@@ -280,8 +280,8 @@ func (c *Conn) Detach(buf []byte) {
 	}
 }
 
-// Farewell forgets everything that the peer, who has left, will not receive, and
-// acknowledges what it said last, so that it need not wait.
+// Farewell forgets everything that is on its way to a peer that has left, and acknowledges
+// what the peer sent last, so that it need not wait. (PROTOCOL §5)
 func (c *Conn) Farewell() {
 	for ; c.send.base != c.send.tail; c.send.base++ {
 		c.slot(c.send.base).payload = nil

@@ -133,8 +133,8 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 	return frame
 }
 
-// answer acknowledges a packet at once: that it was taken, or that it is kept. Without that
-// the sender of a small window would wait for what nobody misses.
+// answer acknowledges a packet at once: it was accepted, or it is kept. Without that the
+// sender of a small window would wait for a packet that is not missing.
 func (c *Conn) answer(seq uint32, taken bool) {
 	switch {
 	case taken:

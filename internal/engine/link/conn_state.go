@@ -8,9 +8,8 @@ import (
 
 // protection guards the packets of a link in both directions (PROTOCOL §2.2).
 //
-// The counter of what is sent only grows: each packet has one of its own, also one that is
-// sent again. The receiver takes each counter once, and those that are not too old for its
-// replay window.
+// The counter only grows: each packet has one of its own, also a packet that repeats another.
+// The receiver takes each counter once, and none that is older than its replay window.
 type protection struct {
 	incarnation uint64 // the peer's
 	guard       Guard  // of what we send, and the weakest that we take

@@ -37,7 +37,7 @@ func (c *Conn) acknowledge(now monotime.Time, f wire.Link) bool {
 		}
 		c.send.base++
 	}
-	if once { // Karn: a packet sent twice tells nothing, nor do those that waited for it
+	if once { // [Karn87]: a packet that was sent twice gives no sample, nor do packets that waited for it
 		trip := now.Sub(last.at)
 		c.sample(trip)
 		c.congestion.measured(now, bytes, trip, c.unseen(now, trip, f.Held), last.prompt)
@@ -76,7 +76,7 @@ func (c *Conn) restart(now monotime.Time) {
 // timer returns the time until the next timeout.
 func (c *Conn) timer() time.Duration { return min(c.rto.value<<c.rto.backoff, c.cfg.RTOMax) }
 
-// sample takes a measured round trip into account (Jacobson).
+// sample takes a measured round trip into account. ([Jacobson88])
 func (c *Conn) sample(rtt time.Duration) {
 	c.counts.Measured(int64(rtt))
 	if c.rto.srtt == 0 {

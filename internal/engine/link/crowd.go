@@ -7,9 +7,9 @@ import (
 	"weft/internal/monotime"
 )
 
-// A crowd lists the peers that send to this process at present: each has said with its
-// last packet that others wait behind it. Each of them is told how many they are: they share
-// what is on its way here. (PROTOCOL §2.7)
+// A crowd lists the peers that send to this process at present: each has said with its last
+// packet that others wait behind it. Each of them is told how many they are, so that they
+// share the path to this process. (PROTOCOL §2.7)
 type crowd struct {
 	first, last *Conn // in the order of their places' since
 	size        int
@@ -74,7 +74,7 @@ func (c *crowd) leave(p *Conn) {
 	c.size--
 }
 
-// crowded counts the peer among those that send, or not any more.
+// crowded counts the peer among the senders, or not any more. (PROTOCOL §2.7)
 func (c *Conn) crowded(now monotime.Time, f wire.Flags) {
 	if f&wire.More != 0 {
 		c.self.crowd.join(now, c)

@@ -12,7 +12,7 @@ type Guard int8
 
 // The guards.
 const (
-	Checked   Guard = iota - 1 // from damage, by a checksum: nobody forges packets there
+	Checked   Guard = iota - 1 // from damage, by a checksum: the network is trusted, no packets are forged there
 	Tagged                     // from forgery and replay, by a tag
 	Encrypted                  // from reading
 )

@@ -6,14 +6,15 @@ import (
 	"weft/internal/monotime"
 )
 
-// A pathMTU is how long packets to a peer may be. The transport says how long they may be
-// at most; a path that loses the longest of them, and tells nobody, is found out by what
-// becomes of them, and searched with padded probes. (PROTOCOL §2.6, RFC 8899)
+// A pathMTU is how long packets to a peer may be. The transport says how long they may be at
+// most. A path may lose the longest of them without a message from a router. The link finds
+// that out when long packets are not acknowledged, and searches for the longest that arrives
+// with padded probes. (PROTOCOL §2.6, [RFC 8899])
 type pathMTU struct {
 	most   int           // bytes of a packet, as the transport says
 	now    int           // as we believe: what packets are cut to
 	late   bool          // a long packet has not been acknowledged in time, though it was sent twice
-	lost   int           // of long packets since, those that have arrived only in parts
+	lost   int           // long packets since that have arrived only in parts
 	raise  time.Duration // between two looks at whether the path has become wider, at most
 	wait   time.Duration // until the next look: doubles from firstRaise to raise
 	search search

@@ -6,13 +6,14 @@ import (
 	"weft/internal/monotime"
 )
 
-// A Pulse watches whether a peer lives: whoever has been silent for the liveness time,
-// although it was asked, is dead. That time is counted in quarters, and each is one
-// however long it was: a process that was stopped itself, or got no processor, has not
-// heard anybody, and that is no reason to take others for dead. (PROTOCOL §2.4)
+// A Pulse watches whether a peer lives. A peer that has been silent for the liveness time,
+// although it was asked for a sign of life, is dead. The time is counted in quarters, and a
+// quarter counts as one however long it really was: a process that was stopped itself, or
+// got no processor, could not hear its peers, and must not take them for dead.
+// (PROTOCOL §2.4)
 type Pulse struct {
 	liveness time.Duration
-	at       monotime.Time // when the quarter ends; Never: nobody watches
+	at       monotime.Time // when the quarter ends; Never: the peer is not watched
 	silent   int           // quarters in which nothing came
 }
 

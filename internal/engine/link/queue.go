@@ -5,8 +5,8 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// A Queue holds the frames on their way to one peer. They are of three classes: what
-// need not follow a long frame goes ahead of what is left of it. A frame longer than a
+// A Queue holds the frames on their way to one peer. They are of three classes, so that a
+// frame that need not follow a long one goes ahead of the rest of it. A frame longer than a
 // packet stays one entry and is cut into packets as they are sent, so that a queue's
 // memory does not grow with the length of what is sent.
 //
@@ -40,8 +40,8 @@ type Queue struct {
 	turn, entered uint32
 }
 
-// A Lane is a reliable way to one peer that takes single packets at once: what
-// is pushed to an empty queue need not wait there.
+// A Lane is a reliable connection to one peer that takes single packets at once: a frame
+// that is pushed to an empty queue need not wait there.
 type Lane interface {
 	// Push sends one packet, or reports that there is no room for it now.
 	Push(header, payload []byte, urgent bool) bool
@@ -61,7 +61,7 @@ type Active struct {
 
 	head [wire.MaxHead]byte // of the frame that is being made, for any of them
 
-	counts counters.Peer // of queues to which nobody has given others
+	counts counters.Peer // of queues that have been given no other
 }
 
 // NewQueue returns an empty queue to a peer. It puts itself on the list when

@@ -2,13 +2,13 @@ package link
 
 import "weft/internal/engine/wire"
 
-// A Resealer makes packets for one Self into packets that another one, which differs
-// from it in its secret only, takes in the same way: those that are good for the one
-// are good for the other, and those that are not are not. A recording holds packets
-// of this kind, so that it can be played without the job's secret.
+// A Resealer turns packets for one Self into packets for another, which differs from it only
+// in its secret. A packet that the first accepts is accepted by the other; one that the
+// first refuses is refused by the other. A recording holds such packets, so that it can be
+// played back without the job's secret.
 type Resealer struct {
 	from, to *Self
-	keys     map[direction]*[2]signer // of those who have proved to know the secret
+	keys     map[direction]*[2]signer // of peers that have proved to know the secret
 	pkt      []byte
 }
 
@@ -29,7 +29,7 @@ func (r *Resealer) Reseal(pkt []byte) []byte {
 	r.pkt = append(r.pkt[:0], pkt...)
 	frame, there := r.known(f, pkt)
 	switch g := guardOf(f); {
-	case there == nil: // the other secret is nobody's: a guard that was wrong still is
+	case there == nil: // a wrong guard is also wrong under the other secret
 	case g == Encrypted:
 		r.pkt = there.seal(r.pkt[:0], f.Counter, pkt[:wire.LinkSize], frame)
 	default:

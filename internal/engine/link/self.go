@@ -12,14 +12,14 @@ import (
 
 // Why packets are refused.
 var (
-	ErrForeign = errors.New("weft: packet of another job, for another rank, or by a way that its sender does not take")
+	ErrForeign = errors.New("weft: packet of another job, for another rank, or over a path that its sender does not take")
 	ErrTag     = errors.New("weft: packet with a wrong authentication tag")
 	ErrReplay  = errors.New("weft: packet seen before")
 	ErrStale   = errors.New("weft: packet of another incarnation")
 )
 
-// Self is what the links of this process share: its identity, and what it knows of all
-// that send to it.
+// Self is what the links of this process share: its identity, and the peers that send to it
+// at present.
 type Self struct {
 	job         uint64
 	rank        uint32
@@ -32,11 +32,11 @@ type Self struct {
 	sealed  []byte                                   // packets that Output has encrypted
 	control [4][wire.LinkSize + wire.SelectSize]byte // control packets that it has returned
 
-	since monotime.Time // nobody has looked for packets since
+	since monotime.Time // the transports have not been polled since
 	crowd crowd
 
 	sending int           // links behind whose packets others wait
-	counts  counters.Peer // of links to which nobody has given others
+	counts  counters.Peer // of links that have been given no other
 }
 
 // NewSelf returns the identity of a process. The incarnation is random, and

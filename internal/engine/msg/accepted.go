@@ -50,8 +50,8 @@ func (p *Port) onAck(d *pair, e uint32) {
 	}
 }
 
-// feed lets sends that found no room go on, those first that began to wait first.
-// If some still find none, everybody who holds room is asked for it.
+// feed lets sends that found no room go on, in the order in which they began to wait. If some
+// still find none, all receivers that hold messages are asked to acknowledge them.
 func (p *Port) feed() {
 	waiting := p.starved
 	p.starved = nil // what is sent meanwhile is asked about at the end

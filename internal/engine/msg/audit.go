@@ -23,7 +23,7 @@ func (p *Port) Occupancy() (bytes, limit int) {
 }
 
 // Unfinished says what the layer still has to do or keeps, a line each. Receives
-// that wait for messages do not count, nor what nobody has received yet.
+// that wait for messages do not count, nor messages that have not been received yet.
 func (l *Layer) Unfinished() (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, channel := range l.channels() {
@@ -44,7 +44,7 @@ func (l *Layer) Unfinished() (lines []string) {
 			add("channel %d: a freeze waits for %d peers", channel, p.freezing.left)
 		}
 		if p.promised != 0 && len(lines) == 0 {
-			add("channel %d: %d bytes are promised to nobody", channel, p.promised)
+			add("channel %d: %d bytes are promised to no rank", channel, p.promised)
 		}
 	}
 	for op := l.sends.First(); op != nil; op = op.link.Next() {

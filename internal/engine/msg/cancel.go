@@ -118,7 +118,8 @@ func (p *Port) recall() {
 	p.offered = nil
 }
 
-// putBack puts an announced message before all that have arrived, but for those that its sender has announced earlier.
+// putBack puts an announced message before all that have arrived, but behind messages that
+// its sender has announced earlier.
 func (p *Port) putBack(d *pair, b *Block) {
 	var earlier *Block
 	for m := d.oldest; m != nil && m.kind == announced && int32(m.offer.Token-b.offer.Token) < 0; m = m.follower {

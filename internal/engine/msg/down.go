@@ -9,9 +9,8 @@ import (
 
 // Down tells the layer that a peer has gone, and why. What arrived from it can
 // still be received; everything else that needs it ends with its PeerError.
-// A clean leave is no news to those who receive from anyone, unless nobody is
-// left who could write to them: not even this rank, which may write to itself if
-// it has done so.
+// A clean leave does not end a receive from any rank, unless no rank is left that could send
+// to it. This rank counts if it has sent to itself before.
 func (l *Layer) Down(rank int, cause *link.PeerError) {
 	if l.gone[rank] != nil {
 		return

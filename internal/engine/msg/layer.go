@@ -15,7 +15,7 @@ type Layer struct {
 
 	ports    map[uint16]*Port
 	last     *Port         // the port used last
-	early    int           // ports that peers have written to and nobody has opened yet
+	early    int           // ports that peers have written to and that are not open yet
 	sends    list.List[Op] // long messages of ours that have been announced
 	token    uint32        // of the last one
 	fetching list.List[Op] // receives of long messages on their way
@@ -43,7 +43,7 @@ type Stats struct {
 }
 
 // maxEarly bounds how many channels a node remembers that peers have written
-// to and that nobody has opened. Writers to others must back off.
+// to and that are not open yet. Senders to further channels must back off.
 const maxEarly = 1 << 10
 
 // Back-off after a refusal without a promise to send GO.
@@ -177,9 +177,9 @@ func (l *Layer) recvControl(now monotime.Time, from int, frame []byte) error {
 	return nil
 }
 
-// target returns the port of a channel. Where nobody has opened it yet, that
-// is a port without a receive buffer: senders are refused for lack of room,
-// and asked again when somebody opens it.
+// target returns the port of a channel. If it has not been opened yet, that is a port
+// without a receive buffer: senders are refused for lack of room, and asked to send again
+// when it is opened. (PROTOCOL §3.1)
 func (l *Layer) target(channel uint16, from int, seq uint32) *Port {
 	if p := l.last; p != nil && p.channel == channel {
 		return p

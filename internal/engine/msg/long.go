@@ -235,7 +235,7 @@ func (l *Layer) onFetched(from int, f wire.Fetched) {
 }
 
 // withhold forgets the bytes of a long message that are being sent, and tells
-// the receiver, who would wait for the rest of them.
+// the receiver, which would wait for the rest of them.
 func (l *Layer) withhold(op *Op, s wire.Status) {
 	if l.queue(op.Peer).Drop(wire.TypePiece, op.token) && l.gone[op.Peer] == nil {
 		l.settle(op.Peer, op.token, s)

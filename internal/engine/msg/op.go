@@ -45,7 +45,7 @@ type Op struct {
 	Mem  uint32
 	Addr uint64
 
-	// Alone: nobody waits for it yet. What it needs of peers must wake this process.
+	// Alone: no goroutine waits for it yet. What it needs of peers must wake this process.
 	Alone bool
 
 	// Owner is the caller's, untouched.

@@ -41,7 +41,7 @@ type Port struct {
 	// Sending.
 	send    pool
 	starved []*pair // pairs with operations that wait for room in send, in order
-	alone   bool    // nobody waits for one of these operations
+	alone   bool    // no goroutine waits for one of these operations
 	unacked int     // messages that have not been acknowledged
 	unasked []*pair // pairs of which an acknowledgement has not been asked for since they transmitted
 
@@ -101,7 +101,7 @@ type pair struct {
 	got      int
 	owes     int    // bytes that a GO would promise; 0 if none is owed
 	granted  int    // bytes that are kept for it since it was called; 0 if a receive waits for it that needs no room
-	turn     uint64 // its place among those that are owed a GO: it keeps it until its message has a place
+	turn     uint64 // its place in owed, which it keeps until its message has a place
 
 	spread bool // it knows that the channel has been revoked
 }
@@ -198,7 +198,7 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 // port is open.
 func (p *Port) MaxMessage() int { return p.cfg.MaxMessage }
 
-// early reports whether nobody has ever opened the port.
+// early reports whether the port has never been opened.
 func (p *Port) early() bool { return p.cfg == Config{} }
 
 // sortedKeys returns the ranks in a map in order: no map's order may reach

@@ -88,7 +88,7 @@ func (p *Port) offer(op *Op, b *Block) {
 }
 
 // Release takes back a block of the receive buffer. It reports whether that made
-// room for senders, who are told.
+// room for senders, which are told.
 func (p *Port) Release(b *Block) bool {
 	if releasesTwice() {
 		p.recv.used -= len(b.mem)

@@ -7,8 +7,8 @@ import (
 )
 
 // roomFor reports whether a message of n bytes from a pair may be accepted.
-// While others wait for room that they were refused, newcomers queue behind
-// them; a pair that was told to come finds the room that was promised to it.
+// While refused senders wait for room, newcomers queue behind them. A pair that was told to
+// come (GO) finds the room that was promised to it. (PROTOCOL §3.1)
 func (p *Port) roomFor(d *pair, n int) bool {
 	if p.awaited(d) {
 		return true
@@ -129,7 +129,7 @@ func (p *Port) refuse(d *pair, n int) {
 	}
 }
 
-// queueUp puts a sender among those that are owed a GO, in the order of their turns.
+// queueUp puts a sender into the queue of senders that are owed a GO, by its turn.
 func (p *Port) queueUp(d *pair, keeps bool) {
 	if !keeps {
 		p.turns++
@@ -156,7 +156,7 @@ func (p *Port) serveOwed() {
 	}
 }
 
-// forget takes a pair off the list of those that are owed a GO.
+// forget takes a pair out of the queue of senders that are owed a GO.
 func (p *Port) forget(d *pair) {
 	for i, o := range p.owed {
 		if o == d {

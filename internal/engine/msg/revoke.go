@@ -103,7 +103,7 @@ func (l *Layer) onRevoke(from int, f wire.Revoke, reason []byte) {
 	p := l.ports[f.Channel]
 	if p == nil {
 		if l.early == maxEarly {
-			l.Stats.Dropped++ // whoever is asked on that channel later answers with REVOKE
+			l.Stats.Dropped++ // a frame on that channel is answered with REVOKE later
 			return
 		}
 		l.early++

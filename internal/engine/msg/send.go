@@ -285,8 +285,8 @@ func (p *Port) ask(d *pair, wake bool) {
 	d.q.Push(wire.AckReq{Channel: p.channel, Ack: d.expected}.Append(d.q.Head()), nil, true)
 }
 
-// askAll asks all who have messages: a send waits for room in the buffer, which is
-// shared by all pairs, so whoever holds room must give it back. (PROTOCOL §3.1)
+// askAll asks all receivers that have messages of ours to acknowledge them: a send waits for
+// room in the buffer, which all pairs share. (PROTOCOL §3.3)
 func (p *Port) askAll() {
 	if asksOwnReceiverOnly() {
 		for _, d := range p.starved {

@@ -5,9 +5,8 @@ import (
 	"io"
 )
 
-// Unfinished says what the layer still has to do, a line each. Those who wait
-// here for a region to be exposed do not count: they are the business of their
-// own ranks.
+// Unfinished says what the layer still has to do, a line each. An ATTACH of a peer that waits
+// for a region of this rank does not count: it is an operation of the peer.
 func (l *Layer) Unfinished() (lines []string) {
 	for _, op := range l.ops.ops {
 		if op != nil {

@@ -46,8 +46,8 @@ func (p *peer) under(r *Region) bool {
 	return true
 }
 
-// Raise closes the regions that a lock guards to epochs before one: those that there are,
-// and those that are exposed later. Only locks that this rank guards with are told of.
+// Raise closes the regions that a lock guards to older epochs, also regions that are exposed
+// later. It is called only for locks that guard regions of this rank. (PROTOCOL §9.6)
 func (l *Layer) Raise(lock, epoch uint64) {
 	if ignoresFences() {
 		return

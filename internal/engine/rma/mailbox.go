@@ -38,7 +38,7 @@ func (l *Layer) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem u
 }
 
 // onIPush takes one packet of a message to a mailbox: the receiver, not the sender,
-// chooses where it goes. (PROTOCOL §10; spec §3.2)
+// chooses where it goes. (PROTOCOL §10.2; IPUSH of [Kitamura06])
 func (l *Layer) onIPush(p *peer, f wire.IPush, payload []byte, mayStall bool) error {
 	r := l.regions[f.Region]
 	if r == nil || r.Box == nil || r.Key != f.Key {
@@ -197,9 +197,9 @@ func (s *inflow) room() bool {
 	return s.region.Box.HasRoom(&a, entry(f), mailbox.Mode(f.Mode), s.length)
 }
 
-// Room tells those who found a mailbox full to go on, if there is room for them now.
-// Whoever gives room back calls it, or changes the rings, if the box says that room is
-// wanted.
+// Room tells senders that found a mailbox full to go on (IGO), if there is room for them now.
+// It is called after room has been given back, or the rings have changed, if the box says
+// that room is wanted. (PROTOCOL §10.2)
 func (l *Layer) Room(r *Region) {
 	rest := r.stopped[:0]
 	for _, s := range r.stopped {
@@ -252,8 +252,8 @@ func (l *Layer) Open(r *Region) (open []*mailbox.Arrival) {
 	return open
 }
 
-// closeMailbox tells those who wait for room in a mailbox that goes away to send again:
-// they will be refused.
+// closeMailbox tells senders that wait for room in a mailbox that goes away to send again:
+// then they are refused.
 func (l *Layer) closeMailbox(r *Region) {
 	for _, s := range r.stopped {
 		s.restart()
@@ -273,9 +273,9 @@ func (l *Layer) look() {
 	})
 }
 
-// onKnock wakes those who wait for a mailbox, also if they will find nothing: another
-// sender may have come before this one, who has not written its record yet, and who did
-// not knock because this one did.
+// onKnock ends all waits for a mailbox, even if its next record is not there yet: an earlier
+// sender may have reserved it, not written it yet, and not knocked because this one did.
+// (PROTOCOL §10.6)
 func (l *Layer) onKnock(f wire.Knock) {
 	l.wake(nil, func(op *Op) bool { return op.Region == f.Region })
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Returned says that the program of a peer has ended. Its regions are still there, but
-// nobody takes messages out of its mailboxes: those that are not in them end with why.
+// it takes no messages out of its mailboxes any more: those that are not in them end with why.
 func (l *Layer) Returned(rank int, why *link.PeerError) {
 	if l.gone[rank] != nil || l.returned[rank] != nil {
 		return

@@ -22,7 +22,7 @@ type Region struct {
 	Ranks    []int // that may access it, in ascending order; nil means all
 
 	// Guard is the lock that guards the region, or 0; Fence is the epoch before
-	// which nobody may access it any more.
+	// which no rank may access it any more.
 	Guard, Fence uint64
 
 	// Box is the mailbox that the memory is, or nil; then only IPUSH reaches it.
@@ -33,10 +33,10 @@ type Region struct {
 	held    int             // peers of which a frame waits for room
 }
 
-// Expose makes memory reachable under a name, and answers those who asked for
+// Expose makes memory reachable under a name, and answers peers that asked for
 // it before. Only the ranks named may access it, or all if that is nil.
-func (l *Layer) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int) (*Region,
-	error) {
+func (l *Layer) Expose(name string, bytes []byte, mem uint32, readOnly bool, guard uint64,
+	ranks []int) (*Region, error) {
 	return l.expose(&Region{Name: name, Bytes: bytes, Mem: mem, ReadOnly: readOnly, Guard: guard, Fence: l.raised[guard],
 		Ranks: ascending(ranks)})
 }

@@ -5,9 +5,10 @@ import "fmt"
 // EventSize is the length of the frame.
 const EventSize = 40
 
-// Event is the only frame of coordination: one small packet that says what has
-// happened to a lock, a semaphore, a condition or a barrier. What the fields
-// mean depends on its kind. (PROTOCOL §9)
+// Event is the frame of coordination: one small packet about a lock, a semaphore, a condition
+// or a barrier, as it is on the wire (PROTOCOL §9.1). What the fields mean depends on its
+// kind. For each kind a type in event_*.go names them: its method Event makes the frame, and
+// a function Parse… reads it.
 type Event struct {
 	Kind  EventKind
 	Flag  bool
@@ -22,40 +23,40 @@ type Event struct {
 // EventKind says what an event tells.
 type EventKind uint8
 
-// The kinds of events. Those up to EventRefuse go to the home of what they are
-// about, the others to one who uses it.
+// The kinds of events. Those before EventRefuse go to the home of the object, the others to a
+// rank that uses it.
 const (
-	EventLockReq      EventKind = iota + 1 // queue me
-	EventLockTry                           // give me the lock if nobody has it
-	EventLockReturn                        // here is the token, I do not need it
-	EventLockBusy                          // the one who asked for a try cannot have it
-	EventLockState                         // what I have, after a probe
-	EventLockLost                          // whom I gave the token is gone: perhaps before it came
-	EventPermitReq                         // give me permits, when there are
-	EventPermitTry                         // give me permits if there are
-	EventPermitRel                         // here they are again
-	EventPermitCancel                      // I do not want them any more
-	EventCondWait                          // I wait
-	EventCondSet                           // wake one, or all
-	EventCondCancel                        // I do not wait any more
-	EventPhaseJoin                         // I take part from now on
-	EventPhaseArrive                       // I have arrived
-	EventPhaseLeave                        // I take no part any more
+	EventLockReq      EventKind = iota + 1 // the sender asks for the lock
+	EventLockTry                           // the sender asks for the lock if it is free
+	EventLockReturn                        // the sender gives the token back
+	EventLockBusy                          // the sender needs the lock that another tries to get
+	EventLockState                         // what the sender has, after lock_probe
+	EventLockLost                          // the rank that the sender gave the token to is gone
+	EventPermitReq                         // the sender asks for permits
+	EventPermitTry                         // the sender asks for permits if there are enough
+	EventPermitRel                         // the sender gives permits back
+	EventPermitCancel                      // the sender takes its request back
+	EventCondWait                          // the sender waits
+	EventCondSet                           // one waiter is to be woken, or all
+	EventCondCancel                        // the sender waits no longer
+	EventPhaseJoin                         // the sender takes part from now on
+	EventPhaseArrive                       // the sender has arrived
+	EventPhaseLeave                        // the sender takes no part any more
 	EventRegionSync                        // a synchronisation code: RBCQ-1
 	EventRegionBroken                      // a member is gone: RBCQ-1
-	EventBind                              // my region is guarded by the lock
-	EventFenced                            // it is closed to older epochs
+	EventBind                              // the lock guards a region of the sender
+	EventFenced                            // the sender's regions are closed to older epochs
 
-	EventRefuse // what you say of it is not what others say
+	EventRefuse // the receiver's signature is not that of others
 
-	EventLockForward // your successor
-	EventLockReply   // the lock is yours
-	EventLockDeny    // it is not
-	EventLockTryFor  // somebody would have the lock if you do not need it
-	EventLockProbe   // what have you: somebody has died
+	EventLockForward // the receiver's successor
+	EventLockReply   // the token
+	EventLockDeny    // the lock is not free
+	EventLockTryFor  // a rank tries to get the lock, if the receiver does not need it
+	EventLockProbe   // what does the receiver have? A rank has died
 	EventPermitGrant
 	EventPermitDeny
-	EventCondAck // you are on the list, or off it
+	EventCondAck // the receiver is on the list of waiters
 	EventCondWake
 	EventCondCount // how many were woken
 	EventPhaseOpen // the phase from which you take part, or that has ended
@@ -63,10 +64,10 @@ const (
 	EventBound
 	EventFence
 
-	EventHello // we are in a barrier together, of this kind
+	EventHello // the sender's signature of a barrier
 	EventToken // an input of a barrier's gate
 	EventLeft  // a member of a barrier takes no part after a phase
-	EventPing  // what time is it
+	EventPing  // the sender asks for the first member's time
 	EventPong
 	eventEnd
 )

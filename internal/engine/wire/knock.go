@@ -3,7 +3,7 @@ package wire
 // KnockSize is the length of the frame.
 const KnockSize = 8
 
-// Knock tells the owner of a mailbox, who sleeps, that a sender that maps it has
+// Knock tells the owner of a mailbox, which sleeps, that a sender that maps it has
 // written to it. (PROTOCOL §10)
 type Knock struct {
 	Region uint32

@@ -75,9 +75,8 @@ var model = porcupine.Model{
 }
 
 // linearize checks that there is an order of all accesses to each word in which
-// each saw what it says, and that ends with what the word holds. What nobody
-// knows the end of may have been executed at any time since, or never: then its
-// place is after the last look.
+// each saw what it says, and that ends with what the word holds. An access that did not end
+// may have been executed at any time since, or never: then its place is after the last look.
 func (a *area) linearize(n *node) {
 	for w, h := range a.words {
 		var ops []porcupine.Operation

@@ -37,7 +37,7 @@ func (n *node) inspect() {
 			}
 		}
 		if bytes != 0 && len(ranks) == 0 {
-			n.c.fail("room", "rank %d, channel %d: %d bytes are kept for nobody", n.rank, p.channel, bytes)
+			n.c.fail("room", "rank %d, channel %d: %d bytes are kept for no rank", n.rank, p.channel, bytes)
 		}
 		if held+bytes <= limit && !between {
 			p.gaveUp = 0
@@ -61,7 +61,7 @@ func (n *node) checkDeath(rank int) {
 	}
 }
 
-// quiet reports whether every operation of everyone has ended.
+// quiet reports whether every operation of every node has ended.
 func (c *cluster) quiet() bool {
 	if c.gang.busy() {
 		return false
@@ -84,7 +84,7 @@ func (n *node) writing() bool {
 	return slices.ContainsFunc(n.mailboxPeers, func(p mailboxPeer) bool { return p.busy })
 }
 
-// timers reports whether a timer runs, other than those that watch peers.
+// timers reports whether a timer runs, other than the timers that watch peers.
 func (n *node) timers() bool {
 	return n.eng.Msg.Deadline() != sim.Never || n.eng.Coord.Deadline() != sim.Never || n.c.Immortal &&
 		n.eng.Deadline() != sim.Never
@@ -159,7 +159,7 @@ func (c *cluster) final() {
 			}
 		}
 		for _, w := range n.eng.Msg.Waiting() {
-			c.fail("leak", "rank %d: %s, and nobody waits", n.rank, w)
+			c.fail("leak", "rank %d: %s, and no operation waits", n.rank, w)
 		}
 	}
 	for _, a := range c.areas {

@@ -48,7 +48,7 @@ func (c *cluster) pause() {
 	c.net.Machine(rank).Pause(d)
 }
 
-// suspend pauses everybody at once: nobody has a reason to take anybody for dead.
+// suspend pauses all ranks at once: then no rank has a reason to take another for dead.
 func (c *cluster) suspend() {
 	d := c.world.Between(0, 4*liveness)
 	for rank := range c.Nodes {

@@ -132,7 +132,7 @@ func (s *coordChecker) granted(b *lockModel, n *node, op *coord.Op, shared bool)
 	case b.died && !op.Died:
 		s.c.fail("told", "rank %d gets %q and is not told that its holder died", n.rank, b.name)
 	case op.Died && !s.anyDead():
-		s.c.fail("told", "rank %d is told that a holder of %q died, and nobody has", n.rank, b.name)
+		s.c.fail("told", "rank %d is told that a holder of %q died, and none has", n.rank, b.name)
 	}
 	s.raiseFloor(b)
 	b.epoch = max(b.epoch, op.Epoch)
@@ -220,6 +220,6 @@ func (s *coordChecker) checkFailure(n *node, what string, err error) {
 		s.c.fail("refusal", "%s of rank %d: %v", what, n.rank, err)
 	}
 	if !s.anyDead() {
-		s.c.fail("refusal", "%s of rank %d, and nobody is dead: %v", what, n.rank, err)
+		s.c.fail("refusal", "%s of rank %d, and no rank is dead: %v", what, n.rank, err)
 	}
 }

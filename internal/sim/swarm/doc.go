@@ -12,7 +12,7 @@
 //     arrived: memory.go
 //   - atomic operations are linearizable: atomics.go
 //   - senders that were refused are served before newcomers, first refused first served: fair.go
-//   - buffers hold no more than their size, nobody is declared dead without
+//   - buffers hold no more than their size, no rank is declared dead without
 //     cause, no operation hangs and no resource leaks: audit.go
 //
 // A run is a function of its Options, and these of a seed.

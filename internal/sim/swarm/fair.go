@@ -21,7 +21,7 @@ type turnOrder struct {
 	alone   []bool       // a receive from just this rank has been posted since the last look
 	looks   uint64
 	refused uint64 // messages that the node had refused at the last look
-	idle    bool   // nobody was owed a GO
+	idle    bool   // no sender was owed a GO
 }
 
 func newLine(nodes int) turnOrder {
@@ -67,7 +67,7 @@ func (p *port) checkTurns() {
 	}
 }
 
-// judgeTurn checks that a sender that was served had the first turn: somebody else was refused
+// judgeTurn checks that a sender that was served had the first turn: another was refused
 // at the look before, and still waits to be told to come.
 func (p *port) judgeTurn(rank int, was, t senderTurn, before uint64) {
 	served := int32(t.next-was.next) > 0 || t.called && !was.called

@@ -139,7 +139,7 @@ func (g *gang) change() {
 	})
 }
 
-// tellDeaths tells each node of those that have died, and of those for which it is dead itself. A rank waits for the
+// tellDeaths tells each node which ranks have died, and which take it for dead. A rank waits for the
 // others before it gives another program its turn: it goes on without one only when it knows that it is gone, and takes
 // nothing more of it.
 func (g *gang) tellDeaths() {

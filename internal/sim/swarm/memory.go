@@ -11,7 +11,7 @@ import (
 
 // An area is the region of one incarnation. It begins with words for atomic
 // operations. Then each rank has slots that only it writes, with gaps between
-// them that nobody writes.
+// them that no rank writes.
 //
 // Every word of a slot says which write it comes from, and that it belongs
 // there. So each can be judged alone: it is of no write before the last one
