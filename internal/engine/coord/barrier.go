@@ -2,8 +2,8 @@ package coord
 
 import (
 	"errors"
-	"weft/internal/engine/list"
 
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )

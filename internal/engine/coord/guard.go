@@ -2,9 +2,9 @@ package coord
 
 import (
 	"slices"
-	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
 

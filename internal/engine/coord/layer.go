@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )

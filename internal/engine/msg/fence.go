@@ -3,9 +3,9 @@ package msg
 import (
 	"errors"
 	"fmt"
-	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )

@@ -2,9 +2,9 @@ package msg
 
 import (
 	"time"
-	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )

@@ -2,9 +2,9 @@ package msg
 
 import (
 	"fmt"
-	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
+	"weft/internal/engine/list"
 )
 
 // Any as the Peer of a Recv accepts messages from every rank.

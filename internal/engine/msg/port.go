@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
+	"weft/internal/engine/list"
 	"weft/internal/monotime"
 )
 

@@ -10,7 +10,8 @@
 // The package is pure: it reads no clock and starts nothing. Frames go into
 // link queues, finished operations onto a list.
 //
-// Tested in rig_test.go and limits_test.go, where frames of peers come one by one; with
+// Tested in layer_test.go (a layer that works on the memory of another) and limits_test.go,
+// where frames of peers come one by one, both with the rig of rig_test.go; with
 // links between the ranks by the scenarios of package engine, and under faults by
 // internal/sim/swarm.
 package rma

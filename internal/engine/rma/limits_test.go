@@ -11,48 +11,6 @@ import (
 	"weft/internal/mem"
 )
 
-// rig is one node, and what it sends to each rank.
-type rig struct {
-	t      testing.TB
-	layer  *Layer
-	queues map[int]*link.Queue
-}
-
-func newRig(t testing.TB) *rig {
-	d := &rig{t: t, queues: map[int]*link.Queue{}}
-	d.layer = NewLayer(func(rank int) *link.Queue {
-		if d.queues[rank] == nil {
-			d.queues[rank] = link.NewQueue(rank, new(link.Active))
-			d.queues[rank].Resume = func() {}
-		}
-		return d.queues[rank]
-	}, func() uint64 { return 42 })
-	return d
-}
-
-// take returns the frames for a rank, which have been sent then, and how many of them wake it.
-func (r *rig) take(rank int) (frames [][]byte, wake int) {
-	for q := r.queues[rank]; q != nil; {
-		head, payload, urgent, ok := q.Next(1<<16, true)
-		if !ok {
-			break
-		}
-		if urgent {
-			wake++
-		}
-		frames = append(frames, append(slices.Clone(head), payload...))
-		q.Sent(len(payload))
-	}
-	return frames, wake
-}
-
-func (r *rig) says(from int, frame []byte) {
-	r.t.Helper()
-	if err := r.layer.Recv(from, frame, false); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
 // So many operations are under way at one peer, the next ones wait in order, and
 // those at another peer do not wait for them.
 func TestOutstanding(t *testing.T) {

@@ -3,9 +3,9 @@ package rma
 import (
 	"errors"
 	"slices"
-	"weft/internal/engine/list"
 
 	"weft/internal/engine/link"
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
 )
