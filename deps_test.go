@@ -65,6 +65,7 @@ internal/bootstrap/rendezvous internal/bootstrap internal/handshake internal/sys
 internal/bootstrap/etcd
 internal/bootstrap/environment internal/bootstrap internal/bootstrap/etcd internal/bootstrap/pmi internal/bootstrap/rendezvous internal/hostlist internal/sys
 internal/waitgraph      internal/counters
+internal/hostbarrier    internal/counters internal/driver internal/engine/coord internal/engine/link internal/mem internal/sys internal/waitgraph
 internal/amt
 internal/manifest
 internal/manifest/manifesttest
@@ -79,7 +80,7 @@ internal/sim/barrierplan internal/engine/coord internal/sim
 internal/sim/traffic    internal/engine/link internal/engine/wire internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/launch internal/mailbox internal/mem internal/sim internal/sim/proc internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/proc internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
 
 internal/agreement      internal/mutant
 coll                    . internal/agreement internal/mem

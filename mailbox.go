@@ -77,12 +77,12 @@ type Mailbox struct {
 	whole  share
 
 	rings sync.Mutex // held while rings are changed
-	room  allocator
+	room  mailbox.FreeList
 
 	latch  mem.Latch // of what follows
 	reader *mailbox.Reader
 	rec    mailbox.Record // the one that take reads
-	parts  map[int]*partial
+	joiner mailbox.Joiner
 	idle   *delivery  // free ones
 	auto   *autoRings // or nil
 	told   int        // how many of the departed ranks have been told of
@@ -114,7 +114,7 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Mailbox{p: p, name: name, whole: whole, parts: map[int]*partial{}, auto: auto, room: allocator{{0, g.Room}}}
+	m := &Mailbox{p: p, name: name, whole: whole, auto: auto, room: mailbox.NewFreeList(g.Room)}
 	bytes := whole.Bytes[:len(whole.Bytes)-8]
 	if m.box, err = mailbox.New(bytes, g); err == nil {
 		m.reader = mailbox.NewReader(m.box)
@@ -122,7 +122,7 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 			m.box.Shut(i)
 		}
 		for i, size := range sizes {
-			base, _ := m.room.take(size)
+			base, _ := m.room.Take(size)
 			m.box.Place(i, base, size)
 		}
 		err = m.fill(c.Table)
@@ -215,7 +215,7 @@ func (m *Mailbox) Name() string { return m.name }
 func (m *Mailbox) MemoryBytes() (rings, all int) {
 	m.rings.Lock()
 	defer m.rings.Unlock()
-	return m.box.Room - m.room.free(), len(m.whole.Bytes)
+	return m.box.Room - m.room.Free(), len(m.whole.Bytes)
 }
 
 // Next returns the message that arrived next, waiting for it. It is on loan until

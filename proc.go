@@ -1,16 +1,10 @@
 package weft
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"sort"
 	"sync"
 	"time"
 
@@ -63,20 +57,9 @@ type Proc struct {
 	ways      map[wayID]*way // to the mailboxes of others
 	sweep     int            // of so many ways it is looked which mailboxes are closed
 
-	barriers map[uint64]*sharedBarrier                // by what their names are in events
+	barriers map[uint64]*hostBarrier                  // by what their names are in events
 	flights  func(from int, to []int) []time.Duration // of events, where that is known
 }
-
-// A route is how a rank is reached, and why so.
-type route struct {
-	host, why string
-	guard     guard
-}
-
-const (
-	whyShm = "same host, so shared memory"
-	whyTCP = "-transport tcp was asked for"
-)
 
 // Rank returns this process's number in the job, from 0 to Size()-1.
 func (p *Proc) Rank() int { return p.job.Rank }
@@ -108,7 +91,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*msg.Port]*Port{}, routes: map[int]route{}, words: map[*wordWait]bool{}, signals: map[*signalWait]bool{}, barriers: map[uint64]*sharedBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{}, ways: map[wayID]*way{}}
+	p := &Proc{job: src.Job(), cfg: c, src: src, ports: map[*msg.Port]*Port{}, routes: map[int]route{}, words: map[*wordWait]bool{}, signals: map[*signalWait]bool{}, barriers: map[uint64]*hostBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{}, ways: map[wayID]*way{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -158,166 +141,4 @@ func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return waited(ctx.Err(), "sleep", "")
 	}
-}
-
-// A Peer tells how a rank is reached.
-type Peer struct {
-	Rank      int
-	Host      string
-	Transport string // "self", "pipe", "shm", "eth", "udp" or "tcp"
-	Why       string // why that one was picked
-	Path      string // between hosts: the path of the packets, whether they travel in batches, and what is odd about it
-	MTU       int    // longest packet in bytes; it follows the path
-	Guard     string // GuardChecksum, GuardAuthenticate or GuardEncrypt; empty where there is no network
-	WhyGuard  string // why that one was picked
-	Guards    string // what packets on the way are guarded against; see docs/SECURITY.md
-	Gone      error  // a PeerError if it is gone
-}
-
-// Connect reaches a rank now rather than with the first message, and says how.
-func (p *Proc) Connect(ctx context.Context, rank int) (Peer, error) {
-	if err := p.check(rank); err != nil {
-		return Peer{}, err
-	}
-	peer, err := p.node.Reach(ctx, rank)
-	if err != nil {
-		return Peer{}, waited(public(err), fmt.Sprintf("connection to rank %d", rank), "the rank has not been reached yet")
-	}
-	return p.peer(peer), nil
-}
-
-// Peers returns the ranks spoken to so far, this one included, in order.
-func (p *Proc) Peers() []Peer {
-	var peers []Peer
-	for _, d := range p.node.Peers() {
-		peers = append(peers, p.peer(d))
-	}
-	sort.Slice(peers, func(i, j int) bool { return peers[i].Rank < peers[j].Rank })
-	return peers
-}
-
-func (p *Proc) peer(d *driver.Peer) Peer {
-	mtu, path := p.node.Path(d.Rank)
-	if d.Rank == p.job.Rank {
-		return Peer{Rank: d.Rank, Host: p.job.Host, Transport: "self", Why: "it is this process", MTU: mtu}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r, ok := p.routes[d.Rank]
-	if !ok { // the peer dialled us, and only peers on the same host do so
-		r = route{host: p.job.Host, why: whyShm}
-	}
-	caps := d.Transport.Caps()
-	return Peer{
-		Rank: d.Rank, Host: r.host, Transport: caps.Name, Why: r.why, Path: path, MTU: mtu, Gone: public(d.Gone()),
-		Guard: r.guard.String(), WhyGuard: r.guard.why, Guards: r.guard.against(caps),
-	}
-}
-
-// Stats counts what a process has seen and holds.
-type Stats struct {
-	MessagesSent, MessagesReceived uint64
-	PacketsSent, PacketsReceived   uint64
-	BytesSent, BytesReceived       uint64 // in packets; direct memory access is not counted
-
-	EventsSent    uint64 // of coordination: locks, barriers and so on
-	Refused       uint64 // messages refused for lack of room, and resent later
-	Retransmitted uint64 // packets that a network had lost
-	Dropped       uint64 // packets not accepted: malformed, foreign, forged, replayed, stale
-
-	Malformed, Foreign, Forged, Replayed, Stale uint64 // Dropped by reason
-
-	// Of packets to and from other hosts.
-	Batches   uint64 // system calls that sent several packets as one, for the kernel to cut
-	Uncut     uint64 // of those, the ones that the kernel refused: their packets went singly
-	Switched  uint64 // times that batches to a peer were switched off, since they did not arrive
-	Shortened uint64 // times that packets to a peer were cut shorter, since the path lost long ones
-	Overflows uint64 // datagrams lost, as the receive buffer was full
-	Truncated uint64 // datagrams lost, as they were longer than any should be
-	Unsent    uint64 // packets lost, as the kernel would not send them; Peer.Path tells why
-
-	RoundTrip   time.Duration // the longest smoothed round trip of the lossy links
-	MemoryBytes uint64        // held by ports, regions, mailboxes, Alloc and transports
-	MappedBytes uint64        // of that of other ranks on this host, what is mapped here
-}
-
-// Stats returns the counts so far.
-func (p *Proc) Stats() Stats {
-	var e engine.Stats
-	var held uint64
-	p.node.Engine(func(eng *engine.Engine) {
-		e = eng.Stats()
-		held = uint64(eng.Msg.MemoryBytes())
-	})
-	c := p.node.Counts()
-	p.mu.Lock()
-	if !p.closed {
-		for _, t := range p.trs {
-			held += t.MemoryBytes()
-		}
-	}
-	for _, s := range p.shares {
-		held += uint64(len(s.Bytes))
-	}
-	p.mu.Unlock()
-	var mapped uint64
-	if p.memory != nil {
-		mapped = p.memory.Mapped()
-	}
-	return Stats{
-		MessagesSent: e.Msg.Sent, MessagesReceived: e.Msg.Received,
-		PacketsSent: e.PacketsSent, PacketsReceived: e.PacketsReceived,
-		BytesSent: e.BytesSent, BytesReceived: e.BytesReceived,
-		EventsSent: e.Coord.Sent, Refused: e.Msg.Refused, Retransmitted: e.Link.Resent,
-		Dropped:   e.Malformed + e.Foreign + e.Forged + e.Replayed + e.Stale,
-		Malformed: e.Malformed, Foreign: e.Foreign, Forged: e.Forged, Replayed: e.Replayed, Stale: e.Stale,
-		Batches: c.Batches, Uncut: c.Uncut, Switched: c.Switched, Shortened: e.Link.Shortened,
-		Overflows: c.Overflows, Truncated: c.Truncated, Unsent: c.Refused,
-		RoundTrip: e.Link.RTT, MemoryBytes: held, MappedBytes: mapped,
-	}
-}
-
-// closePatience is how long Close waits for what is still on its way.
-const closePatience = time.Second
-
-// Close leaves the job. First it waits until the receivers of what was sent have
-// accepted it, for as long as they go on doing so; if for a second none does, what is
-// left is lost, and Close returns an [UndeliveredError]. Operations of other goroutines
-// that are begun after it, or have not ended when it returns, return ErrClosed. Memory of
-// regions and from Alloc can still be read and written without harm, but nobody sees it.
-func (p *Proc) Close() error {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return nil
-	}
-	p.closed = true
-	// In an order that does not depend on chance, for the simulator's sake.
-	ports := slices.SortedFunc(maps.Values(p.ports), func(a, b *Port) int { return cmp.Compare(a.channel, b.channel) })
-	mailboxes := slices.SortedFunc(maps.Keys(p.mailboxes), func(a, b *Mailbox) int { return cmp.Compare(a.name, b.name) })
-	barriers, ways := maps.Clone(p.barriers), maps.Clone(p.ways)
-	p.mu.Unlock()
-	p.node.Quit()
-	lost := undelivered(p.node.Drain(closePatience))
-	for _, m := range mailboxes {
-		m.Close()
-	}
-	for _, w := range ways {
-		w.leave()
-	}
-	for _, q := range ports {
-		q.Close()
-	}
-	for _, b := range barriers {
-		b.leave()
-	}
-	p.node.Close(closePatience)
-	p.cancel()
-	var recorded error
-	if p.record != nil {
-		recorded = p.record.Close()
-	}
-	p.closeTransports()
-	p.hideCounters()
-	return errors.Join(lost, recorded, p.endTrace(), p.endTimeline(), p.src.Close())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"weft/internal/mailbox"
@@ -118,7 +117,7 @@ func (m *Mailbox) NewRing(size int) (ring int, err error) {
 		if _, old := m.box.Where(i); old != 0 {
 			continue
 		}
-		base, ok := m.room.take(roundGrain(size))
+		base, ok := m.room.Take(roundGrain(size))
 		if !ok {
 			return NoRing, ErrNoRoom
 		}
@@ -158,10 +157,10 @@ func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
 		return waited(err, fmt.Sprintf("ring %d of mailbox %q", ring, m.name), "what it holds has not been released")
 	}
 	base, old := m.box.Where(ring)
-	m.room.give(base, old)
-	newBase, ok := m.room.take(roundGrain(size))
+	m.room.Give(base, old)
+	newBase, ok := m.room.Take(roundGrain(size))
 	if !ok {
-		m.room.takeAt(base, old)
+		m.room.TakeAt(base, old)
 		m.box.Unshut(ring)
 		err = ErrNoRoom
 	} else {
@@ -207,52 +206,3 @@ const retryRecover = time.Millisecond
 
 // pid is this process, as senders' lines name it.
 var pid = os.Getpid()
-
-// An allocator is the free parts of the memory for rings, in order.
-type allocator []span
-
-type span struct{ base, size int }
-
-// take returns the first part that is large enough.
-func (a *allocator) take(size int) (base int, ok bool) {
-	for i, s := range *a {
-		if s.size >= size {
-			(*a)[i] = span{s.base + size, s.size - size}
-			return s.base, true
-		}
-	}
-	return 0, false
-}
-
-// takeAt takes a part that was just given.
-func (a *allocator) takeAt(base, size int) {
-	for i, s := range *a {
-		if s.base <= base && base+size <= s.base+s.size {
-			*a = slices.Replace(*a, i, i+1, span{s.base, base - s.base}, span{base + size, s.base + s.size - base - size})
-			return
-		}
-	}
-}
-
-// give takes a part back.
-func (a *allocator) give(base, size int) {
-	*a = append(*a, span{base, size})
-	slices.SortFunc(*a, func(x, y span) int { return x.base - y.base })
-	joined := (*a)[:0]
-	for _, s := range *a {
-		if n := len(joined); n > 0 && joined[n-1].base+joined[n-1].size == s.base {
-			joined[n-1].size += s.size
-		} else if s.size > 0 {
-			joined = append(joined, s)
-		}
-	}
-	*a = joined
-}
-
-// free returns how many bytes are free.
-func (a allocator) free() (n int) {
-	for _, s := range a {
-		n += s.size
-	}
-	return n
-}

@@ -6,7 +6,6 @@ import (
 
 	"weft/internal/amt"
 	"weft/internal/driver"
-	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 )
@@ -24,29 +23,6 @@ type Op struct {
 }
 
 var ops = sync.Pool{New: func() any { return new(Op) }}
-
-// StartSend is Send without waiting: b must not be changed until the Op has
-// ended. A short message has usually been sent when it returns. Messages to one
-// rank arrive in the order in which they were started.
-func (q *Port) StartSend(to int, b []byte) (*Op, error) {
-	if err := q.p.check(to); err != nil {
-		return nil, err
-	}
-	q.p.count(to, q.kind, len(b))
-	o := ops.Get().(*Op)
-	*o = Op{node: q.p.node}
-	if q.p.node.Send(q.port, to, b, false) {
-		return o, nil
-	}
-	o.call = driver.NewCall()
-	m := &o.call.Msg
-	m.Kind, m.Peer, m.Buf, m.Alone = msg.Send, to, b, true
-	if len(b) > msg.MaxEager && q.p.memory != nil {
-		m.Mem, m.Addr = q.p.locate(to, b)
-	}
-	q.p.node.Launch(q.port, o.call)
-	return o, nil
-}
 
 // StartPush begins Push: src must not be changed until the Op has ended. A message that is
 // sent to the same rank afterwards, before or after Wait, arrives after the data. To other

@@ -3,9 +3,6 @@ package weft
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"weft/internal/amt"
 	"weft/internal/driver"
@@ -13,7 +10,6 @@ import (
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
 	"weft/internal/timeline"
-	"weft/internal/transport"
 )
 
 // A Status says for what a mailbox gets a status record.
@@ -44,19 +40,6 @@ type Sender struct {
 	status mailbox.Mode
 }
 
-// A way is what all Senders of a process to one mailbox have in common.
-type way struct {
-	box     *mailbox.Box    // the mailbox, mapped here; or nil
-	line    *mailbox.Writer // how it is written to
-	mapped  *transport.Mapping
-	packets atomic.Int32 // messages that left in packets, which others must not overtake; the line counts them too
-
-	mu    sync.Mutex // held while a message leaves in packets: their numbers are in the order of the stream
-	begun uint64     // the number of the last
-	lost  int        // messages that were given up, and may arrive yet
-	last  uint64     // the number of the last of these
-}
-
 // AttachMailbox reaches the mailbox that a rank has opened under a name. It waits until the
 // rank has opened it. The Sender holds nothing that must be given back.
 func (p *Proc) AttachMailbox(ctx context.Context, rank int, name string) (*Sender, error) {
@@ -80,91 +63,6 @@ func (p *Proc) AttachMailbox(ctx context.Context, rank int, name string) (*Sende
 		p.ways[id] = s.way
 	}
 	return s, nil
-}
-
-// forgetWays drops the ways to mailboxes whose memory has been taken back, each time
-// that there are twice as many ways as were left. p.mu is held.
-func (p *Proc) forgetWays() {
-	const few = 64
-	if len(p.ways) < max(p.sweep, few) {
-		return
-	}
-	for id, w := range p.ways {
-		if w.mapped != nil && w.mapped.Gone() {
-			delete(p.ways, id)
-		}
-	}
-	p.sweep = 2 * len(p.ways)
-}
-
-type wayID struct {
-	rank   int
-	region uint32
-}
-
-// newWay looks for the way through mapped memory.
-func newWay(p *Proc, r *Remote) *way {
-	w := &way{}
-	if r.direct == nil || r.direct.ReadOnly {
-		return w
-	}
-	box, err := mailbox.At(r.direct.Bytes[:len(r.direct.Bytes)-8])
-	if err != nil {
-		return w
-	}
-	line, ok := box.Join(p.job.Rank, pid)
-	if !ok {
-		return w
-	}
-	w.box, w.line, w.mapped = box, line, r.direct
-	return w
-}
-
-// depart lets a message leave in packets, from a byte on, and returns its number. It
-// waits while another goroutine has written one in part, which it does not do for long.
-func (w *way) depart(from int, begin func()) (number uint64) {
-	for {
-		w.mu.Lock()
-		if w.line == nil || w.line.Depart(from) {
-			break
-		}
-		w.mu.Unlock()
-		runtime.Gosched()
-	}
-	defer w.mu.Unlock()
-	w.packets.Add(1)
-	w.begun++
-	begin()
-	return w.begun
-}
-
-// ended counts a message that left in packets, when it has arrived or comes to nothing.
-// What comes after one that was given up leaves the same way, until one that began after
-// it is known to have arrived: the stream keeps the order.
-func (w *way) ended(number uint64, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err != nil {
-		w.lost++
-		w.last = max(w.last, number)
-		return
-	}
-	n := 1
-	if number > w.last {
-		n += w.lost
-		w.lost = 0
-	}
-	if w.line != nil {
-		w.line.Arrived(n)
-	}
-	w.packets.Add(int32(-n))
-}
-
-// leave gives the line back.
-func (w *way) leave() {
-	if w.line != nil {
-		w.line.Leave()
-	}
 }
 
 // WithRing returns a Sender to the same mailbox whose messages go to the ring of this

@@ -43,3 +43,20 @@ func (r *recording) Close() error {
 	}
 	return nil
 }
+
+// envRecord names the file into which what goes into the engine is recorded;
+// the rank is appended.
+const envRecord = "WEFT_RECORD"
+
+func (p *Proc) startRecording() error {
+	name := os.Getenv(envRecord)
+	if name == "" {
+		return nil
+	}
+	f, err := createFresh(fmt.Sprintf("%s.%d", name, p.job.Rank))
+	if err != nil {
+		return fmt.Errorf("weft: %s: %w", envRecord, err)
+	}
+	p.record = &recording{file: f}
+	return nil
+}

@@ -3,7 +3,6 @@ package weft
 import (
 	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -13,22 +12,6 @@ import (
 	"weft/internal/timeline"
 	"weft/internal/waitgraph"
 )
-
-// Deaths yields every rank that takes no part any more, in the order in which this rank
-// hears of it: first those known already, then each as soon as it is known. It waits until
-// ctx ends or the Proc is closed. PeerError.Clean tells those that have left, or whose
-// programs have returned, from those that have died. Any number of goroutines may watch;
-// each hears of all.
-func (p *Proc) Deaths(ctx context.Context) iter.Seq[*PeerError] {
-	return func(yield func(*PeerError) bool) {
-		for i := 0; ; i++ {
-			d, err := p.node.AwaitDeparture(ctx, i)
-			if err != nil || !yield(publicPeer(d.Why)) {
-				return
-			}
-		}
-	}
-}
 
 // A wordWait is a wait for a word of a region of ours.
 type wordWait struct {

@@ -24,12 +24,6 @@ type delivery struct {
 	buf    []byte // of what was joined; kept for the next
 }
 
-// A partial is a message of which more packets are to come.
-type partial struct {
-	d     *delivery
-	total int
-}
-
 // maxKept is the most memory that a delivery keeps for the next message that must be
 // joined.
 const maxKept = 1 << 20
@@ -151,30 +145,26 @@ func (m *Mailbox) deliver(d *Delivery, rec *mailbox.Record) {
 	m.reader.Release(rec.Extent)
 }
 
-// join adds a packet to its message, and lends that if it is complete. Packets of one
-// sender come in order; a first one ends a message that was given up. The latch is
+// join adds a packet to its message, and lends the message if it is complete. The latch is
 // held.
 func (m *Mailbox) join(d *Delivery, rec *mailbox.Record) {
-	p := m.parts[rec.From]
-	if rec.Off == 0 {
-		if p == nil {
-			p = &partial{}
-			m.parts[rec.From] = p
-		}
-		if p.d == nil {
-			p.d = m.get()
-		}
-		p.d.buf, p.total = p.d.buf[:0], rec.Total
-	}
-	if p != nil && p.d != nil && len(p.d.buf) == rec.Off && p.total == rec.Total {
-		first, second := m.reader.Bytes(rec)
-		p.d.buf = append(append(p.d.buf, first...), second...)
-		if rec.Last {
-			d.From, d.Tag, d.Data, d.Off, d.Total, d.d = rec.From, rec.Tag, p.d.buf, 0, rec.Total, p.d
-			p.d = nil
-		}
+	first, second := m.reader.Bytes(rec)
+	if message, ok := m.joiner.Add(rec, first, second, m.spare); ok {
+		e := m.get()
+		e.buf = message
+		d.From, d.Tag, d.Data, d.Off, d.Total, d.d = rec.From, rec.Tag, message, 0, rec.Total, e
 	}
 	if !rec.InRecord {
 		m.reader.Release(rec.Extent)
 	}
+}
+
+// spare returns the memory of a free delivery, for a message that must be joined. The latch
+// is held.
+func (m *Mailbox) spare() []byte {
+	e := m.get()
+	buf := e.buf
+	e.buf = nil
+	m.give(e)
+	return buf
 }

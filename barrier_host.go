@@ -1,0 +1,235 @@
+package weft
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"weft/internal/engine/coord"
+	"weft/internal/hostbarrier"
+	"weft/internal/timeline"
+	"weft/internal/transport"
+	"weft/internal/waitgraph"
+)
+
+// A hostBarrier is a barrier in memory that the members on a host share, or one that is
+// being made. All Barriers of this rank with the same name have it in common.
+type hostBarrier struct {
+	making sync.Mutex           // held while the barrier is made
+	region *Region              // the memory, at the first member on this host
+	mapped *transport.Mapping   // the memory, at all other members
+	met    bool                 // this rank has arrived at the barrier over messages
+	part   *hostbarrier.Barrier // nil until the barrier has been made
+}
+
+// share makes a barrier in shared memory, or finds the one of the same name.
+func (b *Barrier) share(ctx context.Context, algorithm BarrierAlgorithm, c coord.Config) error {
+	var hosts []onHost
+	var err error
+	if b.p.hasHost() {
+		if hosts, err = b.hosts(ctx); err != nil {
+			return err
+		}
+	}
+	if hosts == nil || algorithm == BarrierShared && len(hosts) > 1 {
+		return &StateError{Name: b.name, Do: "use barrier", Err: ErrMisuse,
+			Why: fmt.Sprintf("its algorithm is %q, and not all members share memory with this rank", algorithm)}
+	}
+	c.Algorithm = coord.Tree
+	c.Arity = 8
+	c.Memory = 1
+	if len(hosts) > 1 {
+		c.Memory = 2
+	}
+	if b.o, err = b.p.object(c); err != nil {
+		return err
+	}
+	b.p.mu.Lock()
+	h := b.p.barriers[b.o.ID]
+	if h == nil {
+		h = &hostBarrier{}
+		b.p.barriers[b.o.ID] = h
+	}
+	b.p.mu.Unlock()
+	h.making.Lock()
+	defer h.making.Unlock()
+	if h.part == nil {
+		if err := h.make(ctx, b, uint64(c.Window), hosts); err != nil {
+			return err
+		}
+	}
+	b.shared = h.part
+	return nil
+}
+
+// make maps the memory that the members on this host share. Before that all members meet in a
+// barrier over messages: members that have configured the barrier differently find out, and
+// the memory is there. If ctx ends, make can be called again. h.making is held.
+func (h *hostBarrier) make(ctx context.Context, b *Barrier, window uint64, hosts []onHost) (err error) {
+	p, o := b.p, b.o
+	here := hosts[slices.IndexFunc(hosts, func(h onHost) bool { return slices.Contains(h.members, p.job.Rank) })]
+	c := hostbarrier.Config{
+		Node: p.node, Wait: p.wait, Name: b.name, ID: o.ID, Members: b.cfg.Members, Window: window,
+		Local: here.members, Me: slices.Index(here.members, p.job.Rank), TwoLevels: len(hosts) > 1,
+	}
+	name := fmt.Sprintf("weft/barrier/%x", o.ID)
+	if c.Me == 0 && h.region == nil {
+		if h.region, err = p.expose(ctx, name, hostbarrier.Size(len(c.Local)), nil); err != nil {
+			return err
+		}
+	}
+	if !h.met {
+		if _, err := p.node.Coordinate(ctx, o, coord.Arrive, 0); err != nil {
+			return err
+		}
+		h.met = true
+	}
+	if _, err := p.node.Coordinate(ctx, o, coord.Await, 1); err != nil {
+		return err
+	}
+	if len(hosts) > 1 && c.Me == 0 {
+		if c.Leaders, err = b.leaders(hosts); err != nil {
+			return err
+		}
+	}
+	if c.Memory, err = h.memory(ctx, b, c.Local, c.Me, name); err != nil {
+		return err
+	}
+	h.part = hostbarrier.New(c)
+	return nil
+}
+
+// leaders returns the barrier of the leaders, the first member on each host.
+func (b *Barrier) leaders(hosts []onHost) (*coord.Object, error) {
+	var firsts []int
+	for _, h := range hosts {
+		firsts = append(firsts, h.members[0])
+	}
+	return b.p.node.Object(coord.Config{
+		Class: coord.Barrier, Name: b.name + "\x00leaders", Members: firsts, Algorithm: coord.Dissemination, Window: 1,
+	})
+}
+
+// memory returns the memory that the members on this host share: the first member's region.
+func (h *hostBarrier) memory(ctx context.Context, b *Barrier, local []int, me int, name string) ([]byte, error) {
+	if me == 0 {
+		return h.region.Bytes(), nil
+	}
+	r, err := b.p.attach(ctx, local[0], name)
+	if err != nil {
+		return nil, err
+	}
+	if r.direct == nil || r.direct.ReadOnly || len(r.direct.Bytes) < hostbarrier.Size(len(local)) {
+		return nil, fmt.Errorf("weft: barrier %q: the memory of rank %d cannot be mapped", b.name, local[0])
+	}
+	h.mapped = r.direct
+	return r.direct.Bytes, nil
+}
+
+// waitShared is Wait in shared memory.
+func (b *Barrier) waitShared(ctx context.Context) error {
+	began := b.p.mark()
+	phase, err := b.shared.Arrive()
+	if err != nil {
+		return public(err)
+	}
+	err = b.shared.Await(ctx, phase)
+	if p := b.p; p.timeline != nil {
+		p.note(began, timeline.Pass, b.o.ID, timeline.Nobody, int(phase), err)
+	}
+	return public(err)
+}
+
+// report adds what this rank knows of the barrier to a report. While the barrier is being
+// made, the report has the barrier over messages.
+func (h *hostBarrier) report(r *waitgraph.Report) {
+	if !h.making.TryLock() {
+		return
+	}
+	defer h.making.Unlock()
+	if h.part != nil {
+		h.part.Report(r)
+	}
+}
+
+// absent tells the other members that this rank will not arrive any more. While a goroutine
+// of this rank makes the barrier there is nothing to tell.
+func (h *hostBarrier) absent() {
+	if h.making.TryLock() {
+		if h.part != nil {
+			h.part.Leave()
+		}
+		h.making.Unlock()
+	}
+}
+
+// close is absent for the last time: the memory goes away.
+func (h *hostBarrier) close() {
+	h.making.Lock()
+	defer h.making.Unlock()
+	if h.part != nil {
+		h.part.Close()
+	}
+}
+
+// hasHost reports whether ranks can share a host: in a simulation only if Cluster.PerHost
+// says so.
+func (p *Proc) hasHost() bool { return !p.node.Hosted() || p.job.Crowd > 1 }
+
+// onHost is the members that share a host.
+type onHost struct {
+	name    string
+	members []int
+}
+
+// hosts returns the members by host, in the order of the members. A member without shared
+// memory, such as one that is alone on its host, counts as a host of its own. All members
+// come to the same result, because each goes by what every member's card tells.
+func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
+	for i := range b.size() {
+		rank, name, shares := b.member(i), b.p.job.Host, b.p.memory != nil
+		if rank != b.p.job.Rank && b.p.job.Local < b.p.job.Size {
+			text, err := b.p.src.Get(ctx, rank, "card")
+			if err != nil {
+				return nil, err
+			}
+			c, err := parseCard(text)
+			if err != nil {
+				return nil, err
+			}
+			name, shares = c.Host, c.Shm != ""
+		}
+		if !shares {
+			name = fmt.Sprintf("%s, rank %d", name, rank)
+		}
+		at := slices.IndexFunc(hosts, func(h onHost) bool { return h.name == name })
+		if at < 0 {
+			at = len(hosts)
+			hosts = append(hosts, onHost{name: name})
+		}
+		hosts[at].members = append(hosts[at].members, rank)
+	}
+	return hosts, nil
+}
+
+// choose chooses an algorithm from what all members know alike.
+func (b *Barrier) choose(ctx context.Context) (algorithm BarrierAlgorithm, why string, err error) {
+	n := b.size()
+	onlyMessages := b.p.cfg.Transport == "udp" || b.p.cfg.Transport == "tcp" || !b.p.hasHost()
+	switch {
+	case n == 1:
+		return BarrierDissemination, "this rank is alone", nil
+	case b.p.memory != nil && b.p.job.Local == b.p.job.Size:
+		return BarrierShared, fmt.Sprintf("all %d members are on this host: each counts in memory that all map", n), nil
+	case b.p.job.Local < b.p.job.Size && !onlyMessages:
+		hosts, err := b.hosts(ctx)
+		if err != nil {
+			return "", "", err
+		}
+		if len(hosts) < n {
+			return BarrierTwoLevel, fmt.Sprintf("%d members on %d hosts", n, len(hosts)), nil
+		}
+	}
+	return BarrierDissemination, fmt.Sprintf("%d members, each on its own: the fewest messages one after another", n), nil
+}

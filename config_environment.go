@@ -1,0 +1,88 @@
+package weft
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"weft/internal/bootstrap"
+	"weft/internal/bootstrap/environment"
+	"weft/internal/counters/directory"
+	"weft/internal/launch"
+	"weft/internal/transport/faulty"
+)
+
+// A Variable is a variable of the environment that weft reads.
+type Variable struct{ Name, Meaning string }
+
+// Environment returns the variables that a process of a job heeds, each with a line of
+// explanation. A program never has to read them.
+func Environment() []Variable { return slices.Clone(environmentVariables) }
+
+var environmentVariables = []Variable{
+	{bootstrap.Env, "descriptor of the socket to the launcher; set by weft run, removed when the process joins"},
+	{environment.EnvRank, "which rank this process is, where no launcher says it; see docs/LAUNCHERS.md"},
+	{environment.EnvSize, "how many ranks the job has, where no launcher says it"},
+	{environment.EnvRendezvous, "where the ranks meet: HOST or HOST:PORT of rank 0, which serves there, or etcd://HOST:PORT/PREFIX"},
+	{environment.EnvSecret, "by what ranks recognize each other: at least 16 bytes at random, the same in all; removed when the process joins"},
+	{environment.EnvSecretFile, "a file with the secret instead"},
+	{environment.EnvTrust, "1: the job has no secret, since nobody else reaches its hosts"},
+	{environment.EnvLauncher, "by which of the ways that docs/LAUNCHERS.md lists this process was started, or none; set to none for its children when it joins"},
+	{environment.EnvLocalRank, "which container of its Kubernetes pod this process is in, if there are several; see weft k8s -per-pod"},
+	{environment.EnvLocalSize, "how many containers each pod has"},
+	{environment.EnvTransport, "as weft run -transport, where others start the job; rank 0's counts"},
+	{environment.EnvLiveness, "the silence after which a peer counts as dead, such as 3s, where others start the job; rank 0's counts"},
+	{envProgram, "which function the process is to be; set by Launch, removed by Launched"},
+	{launch.RestartEnv, "how often the job has been started again by weft run -restart; Proc.Restart returns it"},
+	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
+	{envInterrupt, "1: a goroutine that waits polls its own memory, and another one, which sleeps until packets come, brings them; to compare with"},
+	{envBind, "the address that UDP and TCP use"},
+	{envInterface, "the Ethernet interface for raw frames to other hosts"},
+	{envGuard, "what protects packets to other hosts: checksum, authenticate or encrypt; all ranks must have the same"},
+	{envSegment, "off: packets to other hosts leave one by one over UDP; otherwise the kernel cuts batches of them (UDP_SEGMENT)"},
+	{envGRO, "off: packets from other hosts arrive one by one over UDP; otherwise the kernel joins them (UDP_GRO)"},
+	{envGoBackN, "1: after a loss everything is sent again, not only what was lost"},
+	{envXDP, "1: raw frames by AF_XDP where that is to be had"},
+	{envFaults, "what happens to packets on the way to other hosts, to test with: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us"},
+	{envTrace, "count what each rank sends to whom, and write it in this file, with the rank appended, when the rank leaves; see weft amt advise"},
+	{envAMT, "the receive rings of each rank: a file that weft amt advise has written, or auto; set by weft run -amt"},
+	{directory.Env, "the directory in which ranks keep their pages of counters, for weft top; off: none; otherwise /dev/shm, or where temporary files go"},
+	{envRecord, "record what goes into the engine of each rank in this file, with the rank appended; see weft sim replay"},
+}
+
+const (
+	envSpin = "WEFT_SPIN"
+	envBind = "WEFT_BIND"
+
+	envInterrupt = "WEFT_INTERRUPT"
+
+	envInterface = "WEFT_INTERFACE"
+	envGuard     = "WEFT_GUARD"
+	envXDP       = "WEFT_XDP"
+	envGoBackN   = "WEFT_GO_BACK_N"
+	envFaults    = "WEFT_FAULTS"
+	envSegment   = "WEFT_UDP_SEGMENT"
+	envGRO       = "WEFT_UDP_GRO"
+)
+
+// parseFaults reads what envFaults says.
+func parseFaults(text string) (f faulty.Faults, err error) {
+	fields := map[string]*float64{"lose": &f.Lose, "repeat": &f.Repeat, "reorder": &f.Reorder, "damage": &f.Damage}
+	for _, part := range strings.Split(text, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		if name == "delay" {
+			if f.Delay, err = time.ParseDuration(value); err != nil || f.Delay < 0 {
+				return f, fmt.Errorf("weft: %s: %q: must be a time such as 200us", envFaults, part)
+			}
+			continue
+		}
+		p, err := strconv.ParseFloat(value, 64)
+		if fields[name] == nil || err != nil || !(p >= 0 && p < 1) {
+			return f, fmt.Errorf("weft: %s: %q: must be lose, repeat, reorder or damage, = and a share from 0 to less than 1, or delay=200us", envFaults, part)
+		}
+		*fields[name] = p
+	}
+	return f, nil
+}

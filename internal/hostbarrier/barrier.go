@@ -1,0 +1,260 @@
+package hostbarrier
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"weft/internal/counters"
+	"weft/internal/driver"
+	"weft/internal/engine/coord"
+	"weft/internal/engine/link"
+	"weft/internal/mem"
+	"weft/internal/sys"
+)
+
+// Config describes a barrier to New.
+type Config struct {
+	Node    *driver.Node
+	Wait    driver.Waiting
+	Name    string
+	ID      uint64 // what the name is in events and reports
+	Members []int  // all members, or nil: all ranks of the job
+	Local   []int  // the members on this host, in order
+	Me      int    // this rank's index in Local
+	Window  uint64 // how many phases may be open
+
+	TwoLevels bool          // there are members on other hosts
+	Leaders   *coord.Object // the barrier of the leaders; nil at all other members
+
+	Memory []byte // Size(len(Local)) bytes or more, zero at first, mapped by all members on this host
+}
+
+// A Barrier is this rank's part of a barrier. Any number of goroutines may use it.
+type Barrier struct {
+	Config
+	cpus int // processors that the members on this host can use
+
+	latch   mem.Latch     // guards arrived
+	arrived uint64        // the last phase at which this rank has arrived
+	done    atomic.Uint64 // the last phase that this rank knows to be over
+
+	turn    chan struct{} // leader: held by the goroutine that takes part for the host
+	entered uint64        // leader: the last phase of the leaders at which it has arrived
+
+	mu      sync.Mutex
+	asleep  uint64          // the phase that a goroutine sleeps for, or 0
+	since   time.Duration   // when that goroutine went to sleep
+	cancels context.Context // the context whose end wakes the sleeping goroutines
+	forget  func() bool     // ends that
+	closed  bool            // the memory may be gone
+}
+
+// Where things are in the memory. Each member's count lies in a cache line of its own, and
+// only that member writes it.
+const (
+	atSeq      = 0  // futex: changes when sleeping goroutines must look again
+	atSleepers = 8  // how many goroutines sleep on it
+	atReleased = 16 // two levels: the last phase that is over everywhere; the leader writes it
+	atBroken   = 24 // two levels: a member that is gone, plus 1; the leader writes it
+	atCounts   = 64
+	stride     = 64
+)
+
+// left marks the count of a member that has left.
+const left = 1 << 63
+
+// Size returns how many bytes of memory n members on one host need.
+func Size(n int) int { return atCounts + stride*n }
+
+// New returns this rank's part of a barrier.
+func New(c Config) *Barrier {
+	return &Barrier{Config: c, cpus: int(sys.CPUs()), turn: make(chan struct{}, 1)}
+}
+
+// count returns at which phase a member on this host has arrived last, and whether it has
+// left.
+func (b *Barrier) count(i int) (arrived uint64, gone bool) {
+	v := mem.Load64(b.Memory, atCounts+stride*i)
+	return v &^ left, v&left != 0
+}
+
+// Arrive counts an arrival of this rank at its next phase, and returns the phase. It never
+// waits. If this was the last arrival on the host it wakes the sleeping goroutines.
+func (b *Barrier) Arrive() (phase uint64, err error) {
+	b.latch.Lock()
+	if b.Node.Closing() {
+		b.latch.Unlock()
+		return 0, link.ErrClosed
+	}
+	if b.arrived-b.done.Load() >= b.Window {
+		for b.arrived > b.done.Load() && b.over(b.done.Load()+1) {
+			b.done.Add(1)
+		}
+		if b.arrived-b.done.Load() >= b.Window {
+			b.latch.Unlock()
+			return 0, &coord.WindowError{Name: b.Name, Open: int(b.Window)}
+		}
+	}
+	b.arrived++
+	phase = b.arrived
+	// No fence follows the store: waiting until the other processors see it would take as
+	// long as the barrier itself. A goroutine that goes to sleep at this moment can
+	// therefore miss the arrival; it looks again after the time soon.
+	mem.Publish64(b.Memory, atCounts+stride*b.Me, phase)
+	b.latch.Unlock()
+	if mem.Load64(b.Memory, atSleepers) > 0 && b.here(phase) {
+		b.rouse()
+	}
+	return phase, nil
+}
+
+// here reports whether all members on this host have arrived at a phase.
+func (b *Barrier) here(phase uint64) bool {
+	for i := range b.Local {
+		if n, _ := b.count(i); n < phase {
+			return false
+		}
+	}
+	return true
+}
+
+// over reports whether a phase is over.
+func (b *Barrier) over(phase uint64) bool {
+	if b.TwoLevels {
+		return mem.Load64(b.Memory, atReleased) >= phase
+	}
+	return b.here(phase)
+}
+
+// Await waits until a phase is over. It polls, or yields the processor if there are more
+// ranks than processors, and then sleeps.
+func (b *Barrier) Await(ctx context.Context, phase uint64) error {
+	if b.Node.Closing() {
+		return link.ErrClosed
+	}
+	if phase <= b.done.Load() {
+		return nil
+	}
+	if b.Leaders != nil {
+		return b.lead(ctx, phase)
+	}
+	if b.poll(phase, func() bool { return b.over(phase) }) {
+		b.learn(phase)
+		return nil
+	}
+	err := b.sleep(ctx, phase, (*Barrier).over)
+	if err == nil {
+		b.learn(phase)
+	}
+	return err
+}
+
+// learn notes that a phase is over.
+func (b *Barrier) learn(phase uint64) {
+	if b.done.Load() < phase {
+		b.done.Store(phase)
+	}
+}
+
+// lead is Await at the leader: it takes part in the barrier of the leaders for its host, and
+// releases the members on its host.
+func (b *Barrier) lead(ctx context.Context, phase uint64) error {
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-ctx.Done():
+		return b.explain(phase, ctx.Err())
+	}
+	for next := b.done.Load() + 1; next <= phase; next++ {
+		arrived := func() bool { return b.here(next) }
+		var err error
+		if !b.poll(next, arrived) {
+			err = b.sleep(ctx, next, (*Barrier).here)
+		}
+		if err == nil && b.entered < next {
+			b.entered = next
+			_, err = b.Node.Coordinate(ctx, b.Leaders, coord.Arrive, 0)
+		}
+		if err == nil {
+			_, err = b.Node.Coordinate(ctx, b.Leaders, coord.Await, next)
+		}
+		if err != nil {
+			return b.explain(next, b.fail(err))
+		}
+		mem.Store64(b.Memory, atReleased, next)
+		b.learn(next)
+		if mem.Load64(b.Memory, atSleepers) > 0 {
+			b.rouse()
+		}
+	}
+	return nil
+}
+
+// looks is how often a goroutine that polls looks at the memory before it looks at the clock.
+const looks = 64
+
+// poll looks at the memory until cond holds, and reports whether it does; it gives up when
+// the time for polling is over.
+func (b *Barrier) poll(phase uint64, cond func() bool) bool {
+	w := b.Wait
+	if cond() {
+		return true
+	}
+	if w.Yields > 0 && len(b.Local) <= 2*b.cpus && b.missing(phase) < b.cpus {
+		// All members that are missing may be running on the other processors: yielding
+		// this one to a member that has arrived would only take longer.
+		for range looks {
+			sys.Pause()
+			if cond() {
+				return true
+			}
+		}
+	}
+	for range w.Yields {
+		if w.InProcess {
+			runtime.Gosched()
+		} else {
+			sys.Yield()
+		}
+		if cond() {
+			return true
+		}
+	}
+	if w.Budget == 0 {
+		return false
+	}
+	var end, now time.Time
+	defer func() {
+		if !end.IsZero() {
+			b.Node.Waited(counters.HostBarrier, w.Budget-end.Sub(now), 0)
+		}
+	}()
+	for {
+		for range looks {
+			if cond() {
+				return true
+			}
+			sys.Pause()
+		}
+		b.Node.Assist()
+		if now = time.Now(); end.IsZero() {
+			end = now.Add(w.Budget)
+		}
+		if now.After(end) {
+			return false
+		}
+	}
+}
+
+// missing returns how many members on this host have not arrived at a phase.
+func (b *Barrier) missing(phase uint64) (n int) {
+	for i := range b.Local {
+		if at, _ := b.count(i); at < phase {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,107 @@
+package hostbarrier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"weft/internal/driver"
+	"weft/internal/engine/coord"
+	"weft/internal/engine/link"
+	"weft/internal/mem"
+)
+
+// lost returns an error if a phase cannot become over any more, because a member is gone.
+func (b *Barrier) lost(phase uint64) error {
+	if b.Node.Closing() {
+		return link.ErrClosed
+	}
+	for i, rank := range b.Local {
+		n, gone := b.count(i)
+		leader := i == 0 && b.TwoLevels // needed until it has released the phase
+		if n >= phase && !leader {
+			continue
+		}
+		if cause := b.Node.Gone(rank); cause != nil {
+			return b.broken(phase, rank, cause)
+		}
+		if gone {
+			return b.broken(phase, rank, &link.PeerError{Rank: rank, Cause: link.ErrClosed, Clean: true})
+		}
+	}
+	if v := mem.Load64(b.Memory, atBroken); v != 0 {
+		return b.broken(phase, int(v-1), &link.PeerError{Rank: int(v - 1), Cause: errElsewhere})
+	}
+	return nil
+}
+
+var errElsewhere = errors.New("another member has found that out")
+
+func (b *Barrier) broken(phase uint64, rank int, cause error) error {
+	return &coord.BrokenError{Name: b.Name, Phase: phase, Rank: rank, Err: cause}
+}
+
+// fail tells the others that a member is gone: the members on this host, and the other
+// leaders.
+func (b *Barrier) fail(err error) error {
+	var broken *coord.BrokenError
+	if !errors.As(err, &broken) {
+		return err
+	}
+	mem.Store64(b.Memory, atBroken, uint64(broken.Rank)+1)
+	b.rouse()
+	_, _ = b.Node.Coordinate(context.Background(), b.Leaders, coord.Break, uint64(broken.Rank))
+	return &coord.BrokenError{Name: b.Name, Phase: broken.Phase, Rank: broken.Rank, Err: broken.Err}
+}
+
+// explain says in the error of a wait what was waited for, and which members on this host
+// have not arrived.
+func (b *Barrier) explain(phase uint64, err error) error {
+	if w, ok := err.(*driver.WaitError); ok {
+		err = w.Err
+	}
+	w := &driver.WaitError{Doing: fmt.Sprintf("barrier %q, phase %d", b.Name, phase), Err: err}
+	if _, gone := err.(*link.PeerError); gone {
+		return w
+	}
+	if !driver.GivenUp(err) {
+		return err
+	}
+	w.Knows = b.knows(phase)
+	return w
+}
+
+// knows says which members on this host have not arrived at a phase.
+func (b *Barrier) knows(phase uint64) string {
+	var missing []int
+	for i, rank := range b.Local {
+		if n, _ := b.count(i); n < phase {
+			missing = append(missing, rank)
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		return fmt.Sprintf("of this host, ranks %v have not arrived at phase %d", missing, phase)
+	case b.TwoLevels:
+		return "all on this host have arrived"
+	}
+	return ""
+}
+
+// Leave marks this rank's count: it will not arrive any more. The members that wait for it
+// get an error.
+func (b *Barrier) Leave() {
+	b.latch.Lock()
+	mem.Store64(b.Memory, atCounts+stride*b.Me, b.arrived|left)
+	b.latch.Unlock()
+	b.rouse()
+}
+
+// Close is Leave for the last time: afterwards the memory may go away.
+func (b *Barrier) Close() {
+	b.Leave()
+	b.note(context.Background(), 0, 0)
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+}

@@ -1,0 +1,72 @@
+package weft
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// lastLines returns the end of a text.
+func lastLines(text string) string {
+	const few = 5
+	at := len(strings.TrimRight(text, "\n"))
+	for range few {
+		if at = strings.LastIndexByte(text[:at], '\n'); at < 0 {
+			return text
+		}
+	}
+	return text[at+1:]
+}
+
+// A launchedRank is what is known of a rank of a Job.
+type launchedRank struct {
+	killed atomic.Bool // by Kill
+
+	mu   sync.Mutex
+	text []byte        // what it has written
+	more chan struct{} // closed when it writes more; nil if nobody waits for it
+}
+
+// mostOutput bounds what is kept of what a rank writes.
+const mostOutput = 16 << 20
+
+// Write keeps what the rank has written.
+func (r *launchedRank) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.text)+len(b) > mostOutput {
+		r.text = slices.Delete(r.text, 0, len(r.text)/2)
+	}
+	r.text = append(r.text, b...)
+	if r.more != nil {
+		close(r.more)
+		r.more = nil
+	}
+	return len(b), nil
+}
+
+// find reports whether the rank has written text, and returns a channel that is closed
+// when it writes more.
+func (r *launchedRank) find(text string) (found bool, more <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.more == nil {
+		r.more = make(chan struct{})
+	}
+	return bytes.Contains(r.text, []byte(text)), r.more
+}
+
+// A lockedWriter may be written to by any goroutine.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *lockedWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(b)
+}

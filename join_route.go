@@ -1,0 +1,81 @@
+package weft
+
+import (
+	"fmt"
+
+	"weft/internal/driver"
+)
+
+// findRoute picks the transport to a rank: shared memory where both can, else
+// UDP.
+func (p *Proc) findRoute(rank int) (driver.Route, error) {
+	c, err := p.cardOf(rank)
+	if err != nil {
+		return driver.Route{}, err
+	}
+	var r driver.Route
+	why := ""
+	for _, t := range p.trs {
+		name := t.Caps().Name
+		switch {
+		case name == "shm" && c.Shm != "" && c.Host == p.job.Host:
+			r, why = driver.Route{Transport: t, Card: c.Shm}, whyShm
+		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host && (p.cfg.Transport == "eth" || p.eth.OnSegment(c.Eth)):
+			r, why = driver.Route{Transport: t, Card: c.Eth}, fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.eth.Device())
+		case name == "tcp" && c.Tcp != "":
+			r, why = driver.Route{Transport: t, Card: c.Tcp}, whyTCP
+		case name == "udp" && c.Udp != "" && r.Transport == nil:
+			r, why = driver.Route{Transport: t, Card: c.Udp}, p.whyUDP(c)
+		}
+	}
+	if r.Transport == nil {
+		return r, fmt.Errorf("weft: no transport reaches rank %d on host %s from host %s with -transport %s%s",
+			rank, c.Host, p.job.Host, p.cfg.Transport, c.NoShm)
+	}
+	g := p.guardFor(r.Transport.Caps().Name, c)
+	r.Incarnation, r.Guard = c.Life, g.Guard
+	p.mu.Lock()
+	p.routes[rank] = route{c.Host, why, g}
+	p.mu.Unlock()
+	return r, nil
+}
+
+// cardOf returns the card of a rank, waiting until there is one.
+func (p *Proc) cardOf(rank int) (card, error) {
+	text, err := p.src.Get(p.ctx, rank, "card")
+	if err != nil {
+		return card{}, err
+	}
+	c, err := parseCard(text)
+	if err != nil {
+		return card{}, fmt.Errorf("rank %d: %w", rank, err)
+	}
+	return c, p.cfg.agrees(rank, c)
+}
+
+func (p *Proc) whyUDP(c card) string {
+	switch {
+	case p.cfg.Transport == "udp":
+		return "-transport udp was asked for"
+	case c.Host != p.job.Host:
+		return "another host, so UDP; " + p.whyNotEth(c)
+	default:
+		return "shared memory is not to be had: " + c.NoShm
+	}
+}
+
+// whyNotEth says what keeps raw Ethernet from being used.
+func (p *Proc) whyNotEth(c card) string {
+	switch {
+	case p.cfg.Interface == "":
+		return "no interface for raw Ethernet is given (" + envInterface + ")"
+	case p.noEth != "":
+		return p.noEth
+	case c.Eth == "":
+		return "it has no raw Ethernet"
+	case p.eth != nil && !p.eth.OnSegment(c.Eth):
+		return "it is in another subnet, which raw Ethernet does not reach"
+	default:
+		return "raw Ethernet was not asked for"
+	}
+}

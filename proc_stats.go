@@ -1,0 +1,70 @@
+package weft
+
+import (
+	"time"
+
+	"weft/internal/engine"
+)
+
+// Stats counts what a process has seen and holds.
+type Stats struct {
+	MessagesSent, MessagesReceived uint64
+	PacketsSent, PacketsReceived   uint64
+	BytesSent, BytesReceived       uint64 // in packets; direct memory access is not counted
+
+	EventsSent    uint64 // of coordination: locks, barriers and so on
+	Refused       uint64 // messages refused for lack of room, and resent later
+	Retransmitted uint64 // packets that a network had lost
+	Dropped       uint64 // packets not accepted: malformed, foreign, forged, replayed, stale
+
+	Malformed, Foreign, Forged, Replayed, Stale uint64 // Dropped by reason
+
+	// Of packets to and from other hosts.
+	Batches   uint64 // system calls that sent several packets as one, for the kernel to cut
+	Uncut     uint64 // of those, the ones that the kernel refused: their packets went singly
+	Switched  uint64 // times that batches to a peer were switched off, since they did not arrive
+	Shortened uint64 // times that packets to a peer were cut shorter, since the path lost long ones
+	Overflows uint64 // datagrams lost, as the receive buffer was full
+	Truncated uint64 // datagrams lost, as they were longer than any should be
+	Unsent    uint64 // packets lost, as the kernel would not send them; Peer.Path tells why
+
+	RoundTrip   time.Duration // the longest smoothed round trip of the lossy links
+	MemoryBytes uint64        // held by ports, regions, mailboxes, Alloc and transports
+	MappedBytes uint64        // of that of other ranks on this host, what is mapped here
+}
+
+// Stats returns the counts so far.
+func (p *Proc) Stats() Stats {
+	var e engine.Stats
+	var held uint64
+	p.node.Engine(func(eng *engine.Engine) {
+		e = eng.Stats()
+		held = uint64(eng.Msg.MemoryBytes())
+	})
+	c := p.node.Counts()
+	p.mu.Lock()
+	if !p.closed {
+		for _, t := range p.trs {
+			held += t.MemoryBytes()
+		}
+	}
+	for _, s := range p.shares {
+		held += uint64(len(s.Bytes))
+	}
+	p.mu.Unlock()
+	var mapped uint64
+	if p.memory != nil {
+		mapped = p.memory.Mapped()
+	}
+	return Stats{
+		MessagesSent: e.Msg.Sent, MessagesReceived: e.Msg.Received,
+		PacketsSent: e.PacketsSent, PacketsReceived: e.PacketsReceived,
+		BytesSent: e.BytesSent, BytesReceived: e.BytesReceived,
+		EventsSent: e.Coord.Sent, Refused: e.Msg.Refused, Retransmitted: e.Link.Resent,
+		Dropped:   e.Malformed + e.Foreign + e.Forged + e.Replayed + e.Stale,
+		Malformed: e.Malformed, Foreign: e.Foreign, Forged: e.Forged, Replayed: e.Replayed, Stale: e.Stale,
+		Batches: c.Batches, Uncut: c.Uncut, Switched: c.Switched, Shortened: e.Link.Shortened,
+		Overflows: c.Overflows, Truncated: c.Truncated, Unsent: c.Refused,
+		RoundTrip: e.Link.RTT, MemoryBytes: held, MappedBytes: mapped,
+	}
+}
