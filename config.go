@@ -11,8 +11,9 @@ import (
 	"weft/internal/transport/faulty"
 )
 
-// Config shapes how a process joins its job. The zero value is good: what the
-// launcher was told counts, and after that the defaults.
+// Config configures how a process joins its job. In the zero value, every field takes the
+// value that the launcher was given, or else its default. Fields that the environment can set
+// as well name the variable; the field takes precedence.
 type Config struct {
 	// Transport is "auto" (the default: shared memory inside a host; to others raw
 	// Ethernet if an interface is given and may be used, else UDP), "shm", "eth"
@@ -20,64 +21,64 @@ type Config struct {
 	// networks that carry nothing else; to everybody, and slower).
 	Transport string
 
-	// Liveness is the silence after which a peer counts as dead, at least
-	// MinLiveness; 0 means 3 seconds, a negative value never. The death of a process
-	// on the same host is noticed at once, whatever this is.
+	// Liveness is the time of silence after which a peer counts as dead, at least
+	// MinLiveness; 0 means 3 seconds, a negative value means never. The death of a process
+	// on the same host is noticed at once, whatever Liveness is.
 	Liveness time.Duration
 
-	// Spin is how long a goroutine polls before it sleeps; 0 means a time
-	// that fits the processors this process may use, a negative value that it
-	// sleeps at once. Polling makes answers arrive sooner and costs processor
-	// time.
+	// Spin is how long a waiting goroutine polls before it sleeps. 0 means a time that suits
+	// the number of ranks and processors on the host, a negative value that it sleeps at
+	// once. Polling shortens waits and costs processor time. WEFT_SPIN sets it as well.
 	Spin time.Duration
 
-	// Bind is the address that UDP and TCP use, "host" or "host:port"; empty means
-	// loopback, which is right as long as all ranks are on this machine.
+	// Bind is the address that UDP and TCP use, "host" or "host:port". Empty means the
+	// address that the launcher knows, or else loopback, which suffices if all ranks are on
+	// this machine. WEFT_BIND sets it as well.
 	Bind string
 
-	// Interface is the Ethernet interface for raw frames to other hosts, such as
-	// "eth0"; empty means none, or what WEFT_INTERFACE says. Several, with commas, are
-	// a trunk: packets are spread over them. It needs CAP_NET_RAW.
+	// Interface is the Ethernet interface for raw frames to other hosts, such as "eth0";
+	// empty means none. Several names with commas between them are a trunk: packets are
+	// spread over them. It needs CAP_NET_RAW. WEFT_INTERFACE sets it as well.
 	Interface string
 
-	// XDP takes raw frames off the driver's queue by AF_XDP, where that is to be had.
-	// It needs CAP_NET_ADMIN and CAP_BPF, serves one rank for each interface, and
-	// pays with drivers that know zero copy. WEFT_XDP=1 does the same.
+	// XDP makes raw Ethernet use AF_XDP sockets where they are available. It needs
+	// CAP_NET_ADMIN and CAP_BPF, serves one rank on each interface, and is worth it with
+	// network drivers that support zero copy. WEFT_XDP=1 does the same.
 	XDP bool
 
-	// EtherType is that of raw frames; 0 means 0x88b5.
+	// EtherType is the type of raw Ethernet frames; 0 means 0x88b5 (local experimental).
 	EtherType uint16
 
-	// MTU is the longest packet to other hosts in bytes, 0 for what the interface
-	// takes.
+	// MTU is the longest packet to other hosts in bytes; 0 means the longest that the
+	// interface takes.
 	MTU int
 
 	// Guard is what protects packets to other hosts: GuardChecksum, GuardAuthenticate or
-	// GuardEncrypt. Empty means what WEFT_GUARD says, or else what the way to each rank
-	// asks for: GuardEncrypt where a router may lie between the two, and on one segment
-	// GuardAuthenticate over UDP, GuardChecksum over raw Ethernet and TCP. Weaker packets
-	// than that are not taken. All ranks must have the same.
+	// GuardEncrypt. Empty means that it depends on the path to each rank: GuardEncrypt if a
+	// router may lie between the two hosts; on one segment GuardAuthenticate over UDP, and
+	// GuardChecksum over raw Ethernet and TCP. Packets with a weaker guard are dropped. All
+	// ranks must be configured alike. WEFT_GUARD sets it as well.
 	Guard string
 
-	// GoBackN sends everything again from a lost packet on, as PM/Ethernet does.
-	// Otherwise only what was lost is sent again, if the peer does so too.
-	// WEFT_GO_BACK_N=1 does the same.
+	// GoBackN makes a link resend everything from a lost packet on, as PM/Ethernet does.
+	// Otherwise only lost packets are sent again (selective repeat), if the peer is
+	// configured so, too. WEFT_GO_BACK_N=1 does the same.
 	GoBackN bool
 
-	// Window is how many packets to another host may be on their way to one peer; 0 means 256.
+	// Window is how many packets to one peer on another host may be unacknowledged; 0 means 256.
 	Window int
 
-	// RetransmitMin and RetransmitMax bound the time after which an
-	// unacknowledged packet is sent again, which otherwise follows the
-	// measured round trips; 0 means 2 ms and 500 ms.
+	// RetransmitMin and RetransmitMax bound the time after which an unacknowledged packet is
+	// sent again. Within these bounds it follows the measured round-trip times. 0 means 2 ms
+	// and 500 ms.
 	RetransmitMin, RetransmitMax time.Duration
 
 	interrupt bool                                                         // for paper 004: see driver.Waiting
 	faults    func(t transport.Transport, ring func()) transport.Transport // for tests: spoils what comes over a network
 }
 
-// MinLiveness is the shortest silence that can be told from a process that waits for a
-// processor: see Config.Liveness.
+// MinLiveness is the least value of Config.Liveness. A shorter silence cannot be told from
+// that of a process that waits for a processor.
 const MinLiveness = 10 * time.Millisecond
 
 // resolve completes a configuration from the job and the environment.

@@ -18,8 +18,8 @@ const (
 	GuardEncrypt      = "encrypt"      // from reading as well
 )
 
-// A guard is what protects the packets to and from a peer, and why so. It is that of
-// two cards: each of the two ranks finds the same one.
+// A guard is what protects the packets to and from a peer, and the reason. It follows from the
+// cards of the two ranks, so that both come to the same guard.
 type guard struct {
 	link.Guard
 	why string // "" where there is no network
@@ -33,7 +33,7 @@ func (g guard) String() string {
 	return g.Guard.String()
 }
 
-// against lists what packets over a transport are guarded against.
+// against lists the dangers that the guard protects packets over a transport from.
 func (g guard) against(caps transport.Caps) string {
 	switch {
 	case g.why != "" && g.Guard == link.Encrypted:
@@ -54,7 +54,7 @@ func checkGuard(name string) error {
 	return nil
 }
 
-// agrees returns an error if another rank protects packets in another way.
+// agrees returns an error if another rank is configured with another guard.
 func (c *Config) agrees(rank int, other card) error {
 	if other.Guard == c.Guard {
 		return nil
@@ -65,12 +65,12 @@ func (c *Config) agrees(rank int, other card) error {
 		}
 		return guard
 	}
-	return fmt.Errorf("weft: rank %d was told guard %s, this one %s (Config.Guard, %s): all ranks must have the same",
+	return fmt.Errorf("weft: rank %d is configured with guard %s, and this rank with %s (Config.Guard, %s): all ranks must be configured alike",
 		rank, name(other.Guard), name(c.Guard), envGuard)
 }
 
-// leastGuard returns the weakest guard of packets that come over a transport. A link may
-// ask for a stronger one.
+// leastGuard returns the weakest guard with which packets over a transport are accepted. A
+// link may require a stronger one.
 func (c *Config) leastGuard(caps transport.Caps) link.Guard {
 	g, ok := link.ParseGuard(c.Guard)
 	if !ok && caps.Name == "eth" {
@@ -86,7 +86,7 @@ func (p *Proc) guardFor(transport string, c card) guard {
 	case transport != "eth" && transport != "udp" && transport != "tcp":
 		return guard{}
 	case transport == "tcp" && ok && asked == link.Tagged:
-		return guard{link.Encrypted, "Config.Guard or " + envGuard + " asks for authenticate, which over TCP costs as much"}
+		return guard{link.Encrypted, "Config.Guard or " + envGuard + " asks for authenticate; over TCP that is the same as encrypt"}
 	case ok:
 		return guard{asked, "Config.Guard or " + envGuard + " says so"}
 	case transport == "eth":

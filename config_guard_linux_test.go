@@ -30,7 +30,7 @@ func TestGuardsMustAgree(t *testing.T) {
 		}
 		for rank, p := range procs {
 			_, err := p.Connect(within(t), 1-rank)
-			if err == nil || !strings.Contains(err.Error(), "was told guard") {
+			if err == nil || !strings.Contains(err.Error(), "is configured with guard") {
 				t.Errorf("rank %d over %s: %v", rank, transport, err)
 			}
 		}

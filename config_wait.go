@@ -9,8 +9,8 @@ import (
 	"weft/internal/sys"
 )
 
-// waiting chooses how goroutines wait. With more ranks than processors on a
-// host, polling would burn the time slices of those it waits for.
+// waiting chooses how goroutines wait. If there are more ranks on the host than processors, a
+// goroutine that polls would use up the time slices of the ranks that it waits for.
 func (c *Config) waiting(job bootstrap.Job) driver.Waiting {
 	switch {
 	case c.interrupt:
@@ -26,19 +26,19 @@ func (c *Config) waiting(job bootstrap.Job) driver.Waiting {
 	}
 }
 
-// Waiting says how the goroutines of this process wait, and why so.
+// Waiting says in words how the waiting goroutines of this process wait, and why.
 func (p *Proc) Waiting() string {
 	w := p.wait
 	cpus := fmt.Sprintf("%d ranks on %.3g processors", p.job.Crowd, sys.CPUs())
 	switch {
 	case w.Interrupt:
-		return fmt.Sprintf("they poll for up to %v until another goroutine, which sleeps meanwhile, has brought the packet (%s)", w.Budget, envInterrupt)
+		return fmt.Sprintf("they poll their own memory for up to %v; another goroutine sleeps until packets arrive and delivers them (%s)", w.Budget, envInterrupt)
 	case w.InProcess:
 		return "they let other goroutines run, then sleep (all ranks are goroutines)"
 	case p.cfg.Spin != 0:
 		return fmt.Sprintf("they poll for up to %v, then sleep (%s or Config.Spin says so)", w.Budget, envSpin)
 	case w.Yields > 0:
-		return fmt.Sprintf("they give way to others %d times, then sleep (%s)", w.Yields, cpus)
+		return fmt.Sprintf("they yield the processor %d times, then sleep (%s)", w.Yields, cpus)
 	default:
 		return fmt.Sprintf("they poll for up to %v, then sleep (%s)", w.Budget, cpus)
 	}

@@ -10,12 +10,12 @@ import (
 	"weft/internal/launch"
 )
 
-// Join joins the job of which this process was started, or makes a job of one. The
-// environment tells: weft run, MPICH's mpiexec and srun (PMI), srun without PMI, torchrun,
-// Kubernetes, etcd, or variables that the user sets (docs/LAUNCHERS.md has the order, and
-// weft info says what counts and what is missing). Join waits until all ranks have joined,
-// or ctx ends; after ten seconds it says on standard error what it waits for. A process joins
-// once. Close leaves.
+// Join joins the job as part of which this process was started, or makes a job of one rank. It
+// finds the job by the environment: that of weft run, of MPICH's mpiexec and srun (PMI), of
+// srun without PMI, torchrun, Kubernetes or etcd, or by variables that the user sets.
+// docs/LAUNCHERS.md lists them in order, and weft info says which one applies and what is
+// missing. Join waits until all ranks have joined, or until ctx ends; after ten seconds it
+// says on standard error what it waits for. A process can join once. Close leaves the job.
 func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 	if os.Getenv(envSim) != "" {
 		return nil, errJoinSim
@@ -63,7 +63,7 @@ func restarted() (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("weft: %s=%q: must be a count", launch.RestartEnv, text)
+		return 0, fmt.Errorf("weft: %s=%q: must be a number of at least 0", launch.RestartEnv, text)
 	}
 	return n, nil
 }

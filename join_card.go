@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A card tells peers how to reach a process. It is published as one line.
+// A card tells peers how to reach a process. It is published as one line of JSON.
 type card struct {
 	Host  string
 	Life  uint64 // the process's incarnation

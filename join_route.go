@@ -6,8 +6,9 @@ import (
 	"weft/internal/driver"
 )
 
-// findRoute picks the transport to a rank: shared memory where both can, else
-// UDP.
+// findRoute chooses the transport to a rank: shared memory if both ranks are on one host and
+// have it, else raw Ethernet if both have it and are on one segment, else UDP; TCP if it was
+// asked for.
 func (p *Proc) findRoute(rank int) (driver.Route, error) {
 	c, err := p.cardOf(rank)
 	if err != nil {
@@ -40,7 +41,7 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 	return r, nil
 }
 
-// cardOf returns the card of a rank, waiting until there is one.
+// cardOf returns the card of a rank. It waits until the rank has published it.
 func (p *Proc) cardOf(rank int) (card, error) {
 	text, err := p.src.Get(p.ctx, rank, "card")
 	if err != nil {
@@ -60,11 +61,11 @@ func (p *Proc) whyUDP(c card) string {
 	case c.Host != p.job.Host:
 		return "another host, so UDP; " + p.whyNotEth(c)
 	default:
-		return "shared memory is not to be had: " + c.NoShm
+		return "shared memory is not available: " + c.NoShm
 	}
 }
 
-// whyNotEth says what keeps raw Ethernet from being used.
+// whyNotEth says why raw Ethernet is not used.
 func (p *Proc) whyNotEth(c card) string {
 	switch {
 	case p.cfg.Interface == "":

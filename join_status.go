@@ -13,8 +13,9 @@ import (
 	"weft/internal/waitgraph"
 )
 
-// Where others have started the job nobody else knows all ranks, so rank 0, which serves them,
-// answers weft ps: until all have left, or its process ends.
+// answerQuestions makes rank 0 answer weft ps if another launcher than weft run has started the
+// job. Rank 0 serves the ranks then, and only it knows them all. It answers until all ranks
+// have left, or its process ends.
 func (p *Proc) answerQuestions() {
 	server, over := p.serves()
 	if server == nil {
@@ -32,8 +33,8 @@ func (p *Proc) answerQuestions() {
 	}()
 }
 
-// serves returns what serves the ranks, and a channel that is closed when all have left, if this rank serves
-// them; else nil.
+// serves returns the server of the ranks, and a channel that is closed when all ranks have left, if this rank
+// serves them; else nil.
 func (p *Proc) serves() (server *bootstrap.Server, over <-chan struct{}) {
 	if src, ok := p.src.(*environment.Source); ok {
 		return src.Server()
@@ -41,8 +42,8 @@ func (p *Proc) serves() (server *bootstrap.Server, over <-chan struct{}) {
 	return nil, nil
 }
 
-// explainOnQuit makes this process, if it serves the ranks, say what all of them wait for when it gets SIGQUIT,
-// as weft run does, and go on with what that signal does to it without us.
+// explainOnQuit makes this process, if it serves the ranks, print on SIGQUIT what all of them wait for, as weft
+// run does. Then the signal takes its ordinary course: the Go runtime prints the stacks and ends the process.
 func (p *Proc) explainOnQuit() {
 	server, _ := p.serves()
 	if server == nil {

@@ -16,7 +16,7 @@ import (
 	"weft/internal/transport/udp"
 )
 
-// join opens the transports and publishes how this process is reached.
+// join opens the transports, and publishes how this process is reached (its card).
 func (p *Proc) join(ctx context.Context) error {
 	p.newNode(p.findRoute, p.cfg.waiting(p.job))
 	p.segment = segment(p.bind())
@@ -96,7 +96,7 @@ func (p *Proc) openShm() (*shm.Transport, error) {
 
 func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
 	if p.cfg.Interface == "" {
-		return nil, fmt.Errorf("weft: transport eth: which interface? Set Config.Interface or %s", envInterface)
+		return nil, fmt.Errorf("weft: transport eth needs an interface: set Config.Interface or %s", envInterface)
 	}
 	return eth.Open(eth.Config{
 		Interface: p.cfg.Interface, EtherType: p.cfg.EtherType, MTU: p.cfg.MTU, Job: p.job.ID, Rank: p.job.Rank, Bell: bell,
@@ -119,7 +119,7 @@ func (p *Proc) openTCP(bell transport.Doorbell) (*tcp.Transport, error) {
 	return t, err
 }
 
-// spoilt returns a transport with the faults that were asked for, to test with.
+// spoilt returns a transport with the faults that WEFT_FAULTS asks for, or t itself.
 func (p *Proc) spoilt(t transport.Transport, bell transport.Doorbell) transport.Transport {
 	if p.cfg.faults == nil {
 		return t
@@ -127,8 +127,8 @@ func (p *Proc) spoilt(t transport.Transport, bell transport.Doorbell) transport.
 	return p.cfg.faults(t, bell.Ring)
 }
 
-// closeTransports closes them, the one in whose memory the doorbell lies last:
-// the others may ring until they are closed.
+// closeTransports closes the transports. The one in whose memory the doorbell lies is closed
+// last, because the others may ring it until they are closed.
 func (p *Proc) closeTransports() {
 	for _, t := range slices.Backward(p.trs) {
 		t.Close()
@@ -138,7 +138,7 @@ func (p *Proc) closeTransports() {
 	}
 }
 
-// bind chooses the address for UDP.
+// bind returns the address for UDP and TCP, as "host:port"; port 0 means any.
 func (p *Proc) bind() string {
 	host, port := p.cfg.Bind, "0"
 	if h, q, err := net.SplitHostPort(p.cfg.Bind); err == nil {

@@ -12,16 +12,17 @@ import (
 	"weft/internal/bootstrap"
 )
 
-// Main is the main function of a program that is one rank: it joins the job
-// of which it was started (see Join), or is a job of one, runs run, waits until all ranks
-// have come this far, and leaves. It ends the process: with status 0, or 1 and
-// a message if run returned an error. Messages that were sent and that nobody has accepted
-// by then are told on standard error. The context ends on SIGINT and SIGTERM. Where others than weft run
-// have started the job, rank 0 says on SIGQUIT what all ranks wait for, as weft ps does, before it ends with its stacks.
+// Main is the main function of a program that is one rank. It joins the job as part of which
+// the process was started (see Join), or makes a job of one rank. It calls run, waits until
+// all ranks have come this far, and leaves the job. Then it ends the process: with status 0,
+// or with status 1 and a message on standard error if run returned an error. Messages that
+// were sent and not accepted by then are named on standard error. The context of run ends on
+// SIGINT and SIGTERM. If another launcher than weft run has started the job, rank 0 prints on
+// SIGQUIT what all ranks wait for, as weft ps does, before it prints its stacks and ends.
 //
-// A rank whose run has returned nil has left, for the others, as soon as they have
-// accepted what it sent: calls that need it end with a PeerError that is Clean, barriers
-// with a BrokenError. Its regions can be used until all have returned.
+// A rank whose run has returned nil counts as having left as soon as the other ranks have
+// accepted what it sent: calls that need it end with a PeerError whose Clean is true, and
+// barriers with a BrokenError. Its regions can be used until all ranks have returned.
 func Main(run func(ctx context.Context, p *Proc) error) {
 	if text := os.Getenv(envSim); text != "" {
 		os.Exit(simulated(text, run))
@@ -35,7 +36,7 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 		if err == nil {
 			p.hasReturned()
 			p.node.Drain(closePatience) // what is on its way arrives before its receivers leave
-			// Others may still use our regions: leave together.
+			// Other ranks may still use the regions of this one: all leave together.
 			err = p.src.Fence(ctx)
 			if errors.Is(err, bootstrap.ErrLauncher) {
 				err = nil
@@ -59,15 +60,15 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 	}
 }
 
-// firstLine returns what an error says first, for others to read.
+// firstLine returns the first line of an error's text, at most 200 bytes, for the other ranks.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "weft: "), "\n")
 	const most = 200
 	return line[:min(len(line), most)]
 }
 
-// end is the Close of a rank whose function has returned nil. What nobody has accepted is
-// told on standard error: the program is to know, and has not failed.
+// end is the Close of a rank whose function has returned nil. Messages that were not accepted
+// are named on standard error, but do not make the rank fail.
 func (p *Proc) end() error {
 	err := p.Close()
 	var lost *UndeliveredError

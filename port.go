@@ -12,44 +12,45 @@ import (
 	"weft/internal/engine/msg"
 )
 
-// Any stands for every rank where a source is named.
+// Any, as the source of a message, stands for every rank.
 const Any = msg.Any
 
-// PortConfig shapes a port. Zero values mean the defaults.
+// PortConfig configures a port. Zero values mean the defaults. The ranks that use a channel
+// may configure their ports differently.
 type PortConfig struct {
-	// RecvBuffer bounds, in bytes, the messages held here until they are
-	// released; 0 means 1 MiB, the least is 64 KiB. Each takes the next power of
-	// two, from 64 bytes on. What is on loan to the program counts: one that
-	// keeps a whole buffer of messages gets no more by Recv until it releases
-	// some, and by RecvInto only what it gives memory for. A sender whose message
-	// finds no room is held back until there is.
+	// RecvBuffer bounds, in bytes, the messages that are held here until they are released;
+	// 0 means 1 MiB, and the least is 64 KiB. Each message takes the next power of two, at
+	// least 64 bytes. Messages on loan to the program count: while they fill the buffer, Recv
+	// returns no further message, and RecvInto still receives into the program's memory. A
+	// sender whose message finds no room is held back until there is room.
 	RecvBuffer int
 
-	// SendBuffer bounds, in bytes, the messages held here until their
-	// receivers have accepted them; 0 means 1 MiB, the least is 64 KiB. Send
-	// blocks while there is no room.
+	// SendBuffer bounds, in bytes, the messages that are held here until their receivers have
+	// accepted them; 0 means 1 MiB, and the least is 64 KiB. Send waits while there is no
+	// room.
 	SendBuffer int
 
-	// MaxMessage is the longest message in bytes, sent or received; 0 means
-	// 1 GiB. Messages over 32 KiB take no room in the buffers: the receiver
-	// fetches them straight from the sender's memory.
+	// MaxMessage is the longest message in bytes, sent or received; 0 means 1 GiB. Messages
+	// of more than 32 KiB take no room in the buffers: the receiver fetches them from the
+	// sender's memory.
 	MaxMessage int
 
-	// Backoff makes senders that were refused try again after a while
-	// (50 us, doubling to 5 ms), rather than when this receiver asks for the
-	// message (GO).
+	// Backoff makes senders whose message was refused try again after a while, at first
+	// 50 µs, doubling up to 5 ms. Otherwise they send it again when this receiver has room
+	// and asks for it (GO).
 	Backoff bool
 
-	// Service says that a goroutine of a library serves the port for as long as the Proc lives: that
-	// it waits for messages is not shown by weft ps, nor part of a deadlock, and what a rank has
-	// not accepted when its program returns is no reason for an UndeliveredError.
+	// Service says that a goroutine of a library receives on the port for as long as the Proc
+	// is open. Its waits are not shown by weft ps and are not part of a deadlock, and messages
+	// on the channel that are not accepted when a program returns do not cause an
+	// UndeliveredError.
 	Service bool
 }
 
-// A Port is a SEND/RECEIVE context: this process's end of a logical channel.
-// Ports of the same channel number, one in each process, talk to each other. Groups
-// of ranks that have no rank in common may use the same number; where a rank belongs
-// to both groups, Recv would mix their messages.
+// A Port is this process's end of a channel (a SEND/RECEIVE context). Ports with the same
+// channel number, one in each process, exchange messages. Groups of ranks that have no rank
+// in common may use the same number; if a rank belonged to both groups, Recv would mix their
+// messages. Any number of goroutines may use a Port.
 type Port struct {
 	p    *Proc
 	port *msg.Port
@@ -59,10 +60,12 @@ type Port struct {
 	long    *longBuffers // for long messages received without a buffer
 }
 
-// OpenPort opens the port of a channel, 0 to 65535. Messages that were sent to it
-// before are not lost: their senders have been holding them. A channel that has been
-// revoked cannot be opened again: the error is a RevokedError. If this rank had not
-// opened it before, it gets a port whose operations end with that error.
+// OpenPort opens the port of a channel, 0 to 65535. It does not wait. Messages that were sent
+// to the channel before are not lost, because their senders hold them. If the channel is
+// open already the error matches ErrInUse. A channel that has been revoked while this rank
+// had it open cannot be opened again: the error is a RevokedError. If it was revoked before
+// this rank opened it for the first time, OpenPort succeeds, and every operation on the port
+// ends with a RevokedError.
 func (p *Proc) OpenPort(channel int, cfg *PortConfig) (*Port, error) {
 	if channel < 0 || channel > 1<<16-1 {
 		return nil, &ConfigError{Field: "channel", Value: channel, Min: 0, Max: 1<<16 - 1}
@@ -82,9 +85,9 @@ func (p *Proc) OpenPort(channel int, cfg *PortConfig) (*Port, error) {
 	return q, nil
 }
 
-// Send sends a message. It returns when b may be used again: a message of up
-// to 32 KiB has been copied, a longer one has been received. If it returns an
-// error the message has not been sent.
+// Send sends a message. It returns when the program may use b again: a message of up to 32 KiB
+// has been copied by then, and a longer one has been received. If Send returns an error the
+// message has not been sent. Send waits while the port's send buffer is full.
 func (q *Port) Send(ctx context.Context, to int, b []byte) error {
 	if uint(to) >= uint(q.p.job.Size) {
 		return q.p.check(to)
@@ -104,8 +107,8 @@ func (q *Port) Send(ctx context.Context, to int, b []byte) error {
 	return public(err)
 }
 
-// TrySend sends a message of up to 32 KiB if that takes no waiting, and
-// returns ErrWouldBlock if it would.
+// TrySend sends a message of up to 32 KiB if that is possible without waiting, else it returns
+// ErrWouldBlock. The message is copied.
 func (q *Port) TrySend(to int, b []byte) error {
 	if err := q.p.check(to); err != nil {
 		return err
@@ -123,8 +126,8 @@ func (q *Port) TrySend(to int, b []byte) error {
 	return ErrWouldBlock
 }
 
-// TryRoom returns nil if a message of n bytes, up to 32 KiB, to a rank would find room, and ErrWouldBlock if not. As long as nobody
-// else sends on the port there is room for it whenever it is sent.
+// TryRoom returns nil if there is room for a message of n bytes, up to 32 KiB, to a rank, else
+// ErrWouldBlock. The room remains until another message is sent on the port.
 func (q *Port) TryRoom(to, n int) error {
 	if uint(to) >= uint(q.p.job.Size) {
 		return q.p.check(to)
@@ -138,8 +141,8 @@ func (q *Port) TryRoom(to, n int) error {
 	return ErrWouldBlock
 }
 
-// TrySendMore is TrySend, and reports whether another message of next bytes to the same rank would find room. As long as
-// nobody else sends on the port it will, whenever that is.
+// TrySendMore is TrySend, and also reports whether there is room for another message of next
+// bytes to the same rank. The room remains until another message is sent on the port.
 func (q *Port) TrySendMore(to int, b []byte, next int) (more bool, err error) {
 	if err := q.p.check(to); err != nil {
 		return false, err
@@ -158,7 +161,7 @@ func (q *Port) TrySendMore(to int, b []byte, next int) (more bool, err error) {
 	return false, ErrWouldBlock
 }
 
-// state returns why nothing can be sent to a rank, if that is so.
+// state returns the error that keeps messages from being sent to a rank, or nil.
 func (q *Port) state(to int) (err error) {
 	q.p.node.Engine(func(e *engine.Engine) {
 		if q.p.node.Closing() {
@@ -172,8 +175,8 @@ func (q *Port) state(to int) (err error) {
 	return err
 }
 
-// Flush returns when every message sent before has been accepted by its
-// receiver's port.
+// Flush returns when all messages that were sent on this port before, to whatever ranks, have
+// been accepted by the ports of their receivers.
 func (q *Port) Flush(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
@@ -181,8 +184,9 @@ func (q *Port) Flush(ctx context.Context) error {
 	return public(q.p.node.Message(ctx, q.port, c))
 }
 
-// TryFlush returns nil if every message sent before has been accepted by its receiver's port, and ErrWouldBlock if
-// one has not, or not yet as far as is known here. The receivers are asked.
+// TryFlush returns nil if all messages that were sent on this port before are known to have been
+// accepted by the ports of their receivers, else ErrWouldBlock. Then it asks the receivers,
+// so that a later call can know.
 func (q *Port) TryFlush() error {
 	if q.p.node.Settled(q.port) {
 		return nil
@@ -193,12 +197,14 @@ func (q *Port) TryFlush() error {
 	return ErrWouldBlock
 }
 
-// Revoke ends the channel for a group of ranks that cannot go on, for good: here and at the ranks in members, every
-// operation on it that waits, and every later one, ends with a RevokedError that carries the reason. Why is the
-// error that this rank has met; if that is the end of a rank, the RevokedError matches ErrPeer at all members. Messages
-// that have not been received are lost. A member that learns of a revocation passes it on by calling Revoke itself, so
-// that the news gets round though the first to tell it dies. The channel number is not used again in this job. The
-// idea is that of MPI_Comm_revoke in ULFM (Bland et al. 2013).
+// Revoke ends the channel for good, for a group of ranks that cannot go on. Here and at the
+// ranks in members, every operation on the channel that waits, and every later one, ends with
+// a RevokedError that carries the reason. Why is the error that made this rank revoke the
+// channel; if that is the end of a rank, the RevokedError matches ErrPeer at all members.
+// Messages that have not been received are lost. A member that learns of a revocation should
+// pass it on by calling Revoke itself, so that all members learn of it even if the first one
+// dies. The channel number cannot be used again in this job. The model is MPI_Comm_revoke of
+// ULFM (Bland et al. 2013).
 func (q *Port) Revoke(members []int, why error) {
 	gone, reason := -1, "no reason is given"
 	if why != nil {
@@ -215,11 +221,11 @@ func (q *Port) Revoke(members []int, why error) {
 	q.p.node.Revoke(q.port, members, gone, reason)
 }
 
-// Close closes the port, at once. Operations that wait end with ErrClosed. What Send
-// has accepted is not lost: it goes on to its receivers as long as the Proc is open,
-// which waits for that when it closes, and says what they have not accepted
-// ([UndeliveredError]). Messages that arrived here and were not received are lost;
-// later ones are held by their senders until the channel is opened again.
+// Close closes the port, and does not wait. Operations that wait end with ErrClosed. Messages
+// that Send has accepted are not lost: they go on to their receivers as long as the Proc is
+// open, and Proc.Close waits for that ([UndeliveredError]). Messages that have arrived here
+// and were not received are lost. Later messages are held by their senders until the channel
+// is opened again.
 func (q *Port) Close() error {
 	q.p.mu.Lock()
 	open := q.p.ports[q.port] != nil
@@ -231,9 +237,9 @@ func (q *Port) Close() error {
 	return nil
 }
 
-// StartSend is Send without waiting: b must not be changed until the Op has
-// ended. A short message has usually been sent when it returns. Messages to one
-// rank arrive in the order in which they were started.
+// StartSend begins a Send and returns without waiting. B must not be changed until the Op has
+// ended. A message of up to 32 KiB has usually been sent when StartSend returns. Messages to
+// one rank arrive in the order in which they were started.
 func (q *Port) StartSend(to int, b []byte) (*Op, error) {
 	if err := q.p.check(to); err != nil {
 		return nil, err

@@ -7,7 +7,8 @@ import (
 	"weft/internal/engine/msg"
 )
 
-// A Draft is a message to be written in place: fill Data, then Commit.
+// A Draft is a message that the program writes in place: it fills Data, and calls Commit. A
+// Draft is for one goroutine at a time.
 type Draft struct {
 	Data []byte
 
@@ -18,8 +19,8 @@ type Draft struct {
 	big   *big       // of a long message
 }
 
-// Reserve returns a draft of n bytes for a rank. It blocks while the port's
-// send buffer has no room for it. Data holds whatever was there before.
+// Reserve returns a draft of a message of n bytes to a rank. It waits while the port's send
+// buffer has no room for it. The content of Data is undefined.
 func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
 	if err := q.p.check(to); err != nil {
 		return Draft{}, err
@@ -51,7 +52,8 @@ func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
 	}
 }
 
-// TryReserve is Reserve of up to 32 KiB if that takes no waiting, and returns ErrWouldBlock if it would.
+// TryReserve is Reserve for up to 32 KiB if that is possible without waiting, else it returns
+// ErrWouldBlock.
 func (q *Port) TryReserve(to, n int) (Draft, error) {
 	if uint(to) >= uint(q.p.job.Size) {
 		return Draft{}, q.p.check(to)
@@ -68,9 +70,10 @@ func (q *Port) TryReserve(to, n int) (Draft, error) {
 	return Draft{}, ErrWouldBlock
 }
 
-// Commit sends the draft, whose Data may have been made shorter at its end, and must not be used any more. A draft of
-// more than 32 KiB is sent as by Send; shorter ones never block. A draft that has
-// been committed or discarded is not sent again.
+// Commit sends the draft. Before that the program may have shortened Data at its end; afterwards
+// Data must not be used any more. A draft of more than 32 KiB is sent as by Send, and waits
+// until it has been received; shorter drafts never wait. Commit of a draft that has been
+// committed or discarded does nothing.
 func (d *Draft) Commit(ctx context.Context) error {
 	data := d.Data
 	d.Data = nil
@@ -90,7 +93,8 @@ func (d *Draft) Commit(ctx context.Context) error {
 	return err
 }
 
-// Discard gives the draft up. What has been committed or discarded stays so.
+// Discard gives the draft up. Discard of a draft that has been committed or discarded does
+// nothing.
 func (d *Draft) Discard() {
 	switch {
 	case d.big != nil:

@@ -9,7 +9,7 @@ import (
 	"weft/internal/engine/msg"
 )
 
-// A Message is a received message, on loan until Release.
+// A Message is a received message. Its Data belongs to weft, and is on loan until Release.
 type Message struct {
 	From int
 	Data []byte
@@ -20,8 +20,8 @@ type Message struct {
 	use   uint32 // of either
 }
 
-// Release gives the message's memory back. Data must not be used any more. To release
-// again what has been released, also through a copy of the Message, does nothing.
+// Release gives the message's memory back: Data must not be used any more. Releasing a message
+// again, also through a copy of the Message, does nothing.
 func (m *Message) Release() {
 	switch {
 	case m.block != nil:
@@ -32,13 +32,14 @@ func (m *Message) Release() {
 	m.block, m.big, m.Data = nil, nil, nil
 }
 
-// Recv receives the next message, from whichever rank, in order of arrival.
-// If ctx ends while messages wait for room that the program has on loan, the error
-// says so. The death of a rank is reported once to each port, in its place among the
-// messages, by a PeerError in a WaitError.
+// Recv receives the next message, from any rank, in the order of arrival. If ctx ends while
+// messages wait for room because the program has the receive buffer on loan, the error says
+// so. The death of a rank is reported once on each port, after the messages that the rank had
+// sent, by a WaitError that contains a PeerError.
 func (q *Port) Recv(ctx context.Context) (Message, error) { return q.recv(ctx, Any) }
 
-// RecvFrom receives the next message from one rank.
+// RecvFrom receives the next message from one rank. Messages from other ranks stay in the
+// buffer. If the rank is gone the error contains a PeerError.
 func (q *Port) RecvFrom(ctx context.Context, rank int) (Message, error) {
 	if err := q.p.check(rank); err != nil {
 		return Message{}, err
@@ -57,7 +58,7 @@ func (q *Port) recv(ctx context.Context, from int) (Message, error) {
 	return Message{From: r.From, Data: r.Block.Data(), port: q, block: r.Block, use: r.Block.Use()}, nil
 }
 
-// starved says in the error of a receive that was given up if messages wait outside
+// starved says in the error of a receive that was given up if messages wait at their senders
 // because the program has the receive buffer on loan.
 func (q *Port) starved(err error) error {
 	w, ok := err.(*WaitError)
@@ -67,12 +68,12 @@ func (q *Port) starved(err error) error {
 	var loaned, limit int
 	q.p.node.Engine(func(*engine.Engine) { loaned, limit = q.port.Loaned() })
 	if loaned > 0 {
-		w.Knows = fmt.Sprintf("messages wait for room, and this program has %d of the %d bytes of RecvBuffer on loan: Release some", loaned, limit)
+		w.Knows = fmt.Sprintf("messages wait for room, and this program has %d of the %d bytes of RecvBuffer on loan: Release some messages", loaned, limit)
 	}
 	return w
 }
 
-// recvLong receives a message that was offered to a receive without a buffer.
+// recvLong receives a long message that has been offered to a receive without a buffer.
 func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 	defer c.Free()
 	for c.Msg.State == msg.Offered {
@@ -90,15 +91,14 @@ func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 	return Message{From: c.Msg.From, Data: c.Msg.Block.Data(), port: q, block: c.Msg.Block, use: c.Msg.Block.Use()}, nil
 }
 
-// TryRecv receives the next message of up to 32 KiB if it has arrived, and
-// returns ErrWouldBlock if none has. The death of a rank is reported in its place among the
-// messages, as by Recv.
+// TryRecv receives the next message if it has arrived and has at most 32 KiB, else it returns
+// ErrWouldBlock. The death of a rank is reported as by Recv.
 func (q *Port) TryRecv() (Message, error) {
 	return q.TryRecvCopy(nil)
 }
 
-// TryRecvCopy is TryRecv, but a message that fits into buf is copied there and is not on loan: where messages are
-// short that saves the Release.
+// TryRecvCopy is TryRecv, but a message that fits into buf is copied there, and is not on loan.
+// For short messages that saves the Release.
 func (q *Port) TryRecvCopy(buf []byte) (Message, error) {
 	r, ok, err := q.p.node.TryReceive(q.port, Any, buf)
 	switch {
@@ -112,8 +112,8 @@ func (q *Port) TryRecvCopy(buf []byte) (Message, error) {
 	return Message{}, public(err)
 }
 
-// Await returns when there is something to receive, and leaves it there: a message, or the news of a
-// death. If several goroutines receive, another may have taken it by then.
+// Await returns when there is something to receive, a message or the report of a death, and
+// leaves it in the port. If several goroutines receive, another one may take it first.
 func (q *Port) Await(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
@@ -121,10 +121,10 @@ func (q *Port) Await(ctx context.Context) error {
 	return public(q.p.node.Message(ctx, q.port, c))
 }
 
-// Notify sets a signal as soon as there is something to receive, or the port is closed: at once if that is so
-// now. It is good for one time, and takes the place of an earlier one; nil only ends that. A program that waits
-// for a message and for something else calls Notify, receives by TryRecv until there is nothing, and waits for
-// Signal.C in a select.
+// Notify sets a signal as soon as there is something to receive or the port is closed, which
+// may be at once. It does so once, and replaces an earlier Notify; nil only ends the earlier
+// one. A program that waits for a message and for something else calls Notify, receives with
+// TryRecv until that returns ErrWouldBlock, and then waits for Signal.C in a select.
 func (q *Port) Notify(s *Signal) {
 	if s == nil {
 		q.p.node.Notify(q.port, nil)
@@ -133,9 +133,9 @@ func (q *Port) Notify(s *Signal) {
 	}
 }
 
-// RecvInto receives the next message, from whichever rank, into buf, and
-// returns its length and sender. A message that does not fit stays the next
-// one, and the error is a TooLongError with its length.
+// RecvInto receives the next message, from any rank, into buf, and returns its length and
+// sender. If the message does not fit into buf, it stays the next one, and the error is a
+// TooLongError with its length. Buf must not be used until RecvInto returns.
 func (q *Port) RecvInto(ctx context.Context, buf []byte) (n, from int, err error) {
 	return q.recvInto(ctx, Any, buf)
 }
@@ -164,8 +164,8 @@ func (q *Port) recvInto(ctx context.Context, from int, buf []byte) (int, int, er
 	return c.Msg.N, c.Msg.From, public(err)
 }
 
-// fetch brings the bytes of an offered message into c.Msg.Buf: by reading the
-// sender's memory where that is possible, else in packets.
+// fetch copies the bytes of an offered message into c.Msg.Buf: straight from the sender's
+// memory if this process can read it, else in packets.
 func (q *Port) fetch(ctx context.Context, c *driver.Call) error {
 	o := c.Msg.Offer
 	if (o.Mem != 0 || o.Addr != 0) && q.p.readPeer(o.From, o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
@@ -174,7 +174,8 @@ func (q *Port) fetch(ctx context.Context, c *driver.Call) error {
 	return public(q.p.node.Fetch(ctx, c))
 }
 
-// readPeer reads a peer's memory, and reports whether it could.
+// readPeer reads a peer's memory into dst, and reports whether it could. Id is the number of
+// shared memory, and addr an offset in it; if id is 0, addr is an address in the peer.
 func (p *Proc) readPeer(rank int, id uint32, addr uint64, dst []byte) bool {
 	d := p.node.Peer(rank)
 	if d == nil || d.Transport == nil {

@@ -15,22 +15,23 @@ type Held struct {
 	SentBytes, ReceivedBytes int // in these messages
 }
 
-// A PortState is the state of a port: the messages in its buffers and the numbers of those on either side. It is a value
-// that can be copied by Clone, written down and read again. The zero PortState is that of a port that has just been opened.
+// A PortState is the saved state of a port: the messages in its buffers, and the sequence
+// numbers for each peer. MarshalBinary turns it into bytes, and UnmarshalBinary reads them.
+// The zero PortState is that of a new port. It is for one goroutine at a time.
 type PortState struct {
-	of   identity // zero in the zero PortState
+	of   identity // the port it is the state of; zero in the zero PortState
 	body []byte   // PROTOCOL §3.6
 	held Held
 }
 
-// An identity says whose state it is.
+// An identity tells which port a state belongs to.
 type identity struct {
 	job        uint64
 	rank, size int
 	channel    int
 }
 
-// Held returns how much it holds.
+// Held returns how many messages and bytes the state holds.
 func (s *PortState) Held() Held { return s.held }
 
 // Clone returns a copy that shares no memory with s.
@@ -40,8 +41,8 @@ func (s *PortState) Clone() *PortState {
 	return &c
 }
 
-// Save puts the state of a frozen port into s, whose memory it uses. The port keeps its state, too, until Restore. The error is
-// ErrNotFrozen unless Freeze has ended without one.
+// Save copies the state of a frozen port into s, and reuses the memory of s. The port keeps its
+// state until Restore. Unless the last Freeze has succeeded, the error matches ErrNotFrozen.
 func (q *Port) Save(s *PortState) error {
 	body, held, err := q.p.node.Save(q.port, s.body[:0])
 	if err != nil {
@@ -55,16 +56,17 @@ func (q *Port) identity() identity {
 	return identity{q.p.job.ID, q.p.job.Rank, q.p.job.Size, q.channel}
 }
 
-// Restore makes s the state of a frozen port, in the place of the one that it has, which is lost if it has not been saved; nil
-// means that of a port that has just been opened. It copies s, and counts it. A state that is damaged, or of another job, rank or
-// channel, or for which the port's buffers are too small, gets a SavedError, and changes nothing. Ranks that have died meanwhile
-// are reported to the receiver.
+// Restore replaces the state of a frozen port by a copy of s; nil means the state of a new port.
+// The former state is lost unless it has been saved. If s is damaged, or belongs to another
+// job, rank or channel, or needs larger buffers than the port has, the error is a SavedError,
+// and the port is unchanged. Deaths of ranks since the state was saved are reported by the
+// next receive.
 func (q *Port) Restore(s *PortState) error {
 	if s == nil {
 		s = &PortState{}
 	}
 	if want := q.identity(); s.of != want && s.of != (identity{}) {
-		return &SavedError{Channel: q.channel, Why: fmt.Sprintf("it is of %v, and this is %v", s.of, want)}
+		return &SavedError{Channel: q.channel, Why: fmt.Sprintf("it is the state of %v, and this is %v", s.of, want)}
 	}
 	return public(q.p.node.Restore(q.port, s.body))
 }
@@ -95,15 +97,15 @@ func (s *PortState) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
-// UnmarshalBinary reads what MarshalBinary has returned. Bytes that are damaged get a SavedError; Restore finds out whether they
-// are a state of its port.
+// UnmarshalBinary reads what MarshalBinary has returned. If the bytes are damaged the error is a
+// SavedError. Whether they are the state of a certain port is checked by Restore.
 func (s *PortState) UnmarshalBinary(b []byte) error {
 	damaged := func(why string) error { return &SavedError{Channel: -1, Why: why} }
 	if len(b) < stateHead+4 || string(b[:8]) != stateMagic {
-		return damaged("it does not begin as the state of a port does")
+		return damaged("its first bytes are not those of a saved state")
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != stateVersion {
-		return damaged(fmt.Sprintf("it is of version %d, and this program knows version %d", v, stateVersion))
+		return damaged(fmt.Sprintf("its version is %d, and this program reads version %d", v, stateVersion))
 	}
 	end := len(b) - 4
 	if binary.LittleEndian.Uint32(b[end:]) != crc32.Checksum(b[:end], castagnoli) {

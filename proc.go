@@ -28,21 +28,21 @@ type Proc struct {
 	node     *driver.Node
 	wait     driver.Waiting
 	trs      []transport.Transport
-	memory   transport.Memory   // for memory that peers can map; may be nil
-	poll     *doorbell.Poll     // the doorbell, if it is ours and not that of shared memory
+	memory   transport.Memory   // makes memory that peers can map; may be nil
+	poll     *doorbell.Poll     // the doorbell, unless it lies in shared memory
 	eth      *eth.Transport     // or nil
 	noEth    string             // why there is no raw Ethernet
-	record   io.WriteCloser     // gets what goes into the engine; may be nil
-	trace    *tracer            // counts what is sent; may be nil
-	timeline *timeline.Recorder // gets what is done and when; may be nil
-	amt      *amtRings          // the receive rings that we are told to have; may be nil
+	record   io.WriteCloser     // takes a recording of the engine's inputs; may be nil
+	trace    *tracer            // counts what is sent to each rank; may be nil
+	timeline *timeline.Recorder // records operations and their times; may be nil
+	amt      *amtRings          // the receive rings that the job's AMT gives this rank; may be nil
 	again    int                // how often the job has been started again
-	page     *directory.File    // what others see of what is counted; may be nil
+	page     *directory.File    // the counters that other processes can read; may be nil
 	life     uint64             // this process's incarnation: random, so that no other has the same
 	ctx      context.Context    // ends when the Proc is closed
 	cancel   context.CancelFunc
 
-	segment string // the address of UDP and TCP in its network, such as 10.0.0.1/24
+	segment string // the address of UDP and TCP with its network, such as 10.0.0.1/24
 
 	mu      sync.Mutex
 	closed  bool
@@ -52,10 +52,10 @@ type Proc struct {
 	words   map[*wordWait]bool
 	signals map[*signalWait]bool
 
-	regions   map[uint32]*Region // that are exposed, by number
+	regions   map[uint32]*Region // that are open, by number
 	mailboxes map[*Mailbox]bool
 	ways      map[wayID]*way // to the mailboxes of others
-	sweep     int            // of so many ways it is looked which mailboxes are closed
+	sweep     int            // at this many paths those to closed mailboxes are dropped
 
 	barriers map[uint64]*hostBarrier                  // by what their names are in events
 	flights  func(from int, to []int) []time.Duration // of events, where that is known
@@ -73,11 +73,11 @@ func (p *Proc) Restarts() int { return p.again }
 // Host returns the name of the host. Ranks with equal names may share memory.
 func (p *Proc) Host() string { return p.job.Host }
 
-// Simulated reports whether the process runs in a simulation, in virtual time: see Simulate. What starts
-// goroutines by itself needs to know.
+// Simulated reports whether the process runs in a simulation, in virtual time (see Simulate).
+// Libraries that start goroutines need to know: there, Proc.Go takes the place of go.
 func (p *Proc) Simulated() bool { return p.node.Hosted() }
 
-// check returns a RankError unless rank is one of the job's.
+// check returns a RankError unless the job has the rank.
 func (p *Proc) check(rank int) error {
 	if rank < 0 || rank >= p.job.Size {
 		return &RankError{rank, p.job.Size}
@@ -120,13 +120,13 @@ func random() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// Now returns the time since some moment before the process joined. It never
-// goes back. In a simulation it is virtual time, in which computing takes none:
-// measure with it rather than with package time.
+// Now returns the time since some moment before the process joined. It never goes back. In a
+// simulation it is virtual time, in which computing takes no time. Measure with Now rather
+// than with package time.
 func (p *Proc) Now() time.Duration { return p.node.Now() }
 
-// Sleep lets d pass, or less if ctx ends. In a simulation it is how a program
-// says that it computes.
+// Sleep returns after d, or earlier with the error of ctx. In a simulation it stands for the
+// time that a computation takes.
 func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
 	if p.node.Hosted() {
 		return waited(public(p.node.SleepHosted(ctx, d)), "sleep", "")

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// closePatience is how long Close waits for what is still on its way.
+// closePatience is how long Close waits for receivers that accept nothing.
 const closePatience = time.Second
 
-// Close leaves the job. First it waits until the receivers of what was sent have
-// accepted it, for as long as they go on doing so; if for a second none does, what is
-// left is lost, and Close returns an [UndeliveredError]. Operations of other goroutines
-// that are begun after it, or have not ended when it returns, return ErrClosed. Memory of
-// regions and from Alloc can still be read and written without harm, but nobody sees it.
+// Close leaves the job. First it waits until the receivers of all messages that were sent have
+// accepted them. If for a second none of them accepts any, the remaining messages are lost,
+// and Close returns an [UndeliveredError]. Operations that other goroutines begin after
+// Close, or that have not ended when it returns, return ErrClosed. Memory of regions and
+// from Alloc can still be read and written, but other ranks do not see it.
 func (p *Proc) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -23,7 +23,7 @@ func (p *Proc) Close() error {
 		return nil
 	}
 	p.closed = true
-	// In an order that does not depend on chance, for the simulator's sake.
+	// The order is fixed, so that a simulation can be repeated.
 	ports := slices.SortedFunc(maps.Values(p.ports), func(a, b *Port) int { return cmp.Compare(a.channel, b.channel) })
 	mailboxes := slices.SortedFunc(maps.Keys(p.mailboxes), func(a, b *Mailbox) int { return cmp.Compare(a.name, b.name) })
 	barriers, ways := maps.Clone(p.barriers), maps.Clone(p.ways)

@@ -10,11 +10,11 @@ import (
 	"weft/internal/engine"
 )
 
-// showCounters makes the page in which others can see what this process counts, as weft top does. A process
-// without one runs as well: it counts where nobody looks.
+// showCounters makes the page of counters that other processes, such as weft top, can read. If that fails the
+// process counts in memory of its own.
 func (p *Proc) showCounters() {
 	if p.job.Size == 1 {
-		return // it has nobody to talk to
+		return // there are no peers
 	}
 	directory.Sweep()
 	f, err := directory.Create(p.job.ID, counters.Identity{
@@ -29,11 +29,11 @@ func (p *Proc) showCounters() {
 // hideCounters removes the page.
 func (p *Proc) hideCounters() {
 	if p.page != nil {
-		_ = p.page.Close() // what is left is swept up by the next
+		_ = p.page.Close() // the next process sweeps up what is left
 	}
 }
 
-// counters returns where the engine counts; nil: where nobody looks.
+// counters returns the page in which the engine counts; nil means memory of its own.
 func (p *Proc) counters() *counters.Page {
 	if p.page == nil {
 		return nil
@@ -41,7 +41,7 @@ func (p *Proc) counters() *counters.Page {
 	return p.page.Page
 }
 
-// holds tells those who look how much memory the program has got here. The Proc's lock is held.
+// holds puts into the counters how much memory the program has been given. p.mu is held.
 func (p *Proc) holds() {
 	total := uint64(0)
 	for _, s := range p.shares {
@@ -50,7 +50,7 @@ func (p *Proc) holds() {
 	p.node.Hold(total)
 }
 
-// counts returns what others may see of what is counted here, or nil.
+// counts returns the counters that other processes may read, or nil.
 func (p *Proc) counts() (s *counters.Snapshot) {
 	const peers = 8
 	if p.page == nil {

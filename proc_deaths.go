@@ -9,7 +9,8 @@ import (
 	"weft/internal/bootstrap"
 )
 
-// rankEnded hears from the launcher that a rank has ended, or the launcher.
+// rankEnded is told by the launcher that a rank has ended. A negative rank stands for the
+// launcher itself, with which all ranks end.
 func (p *Proc) rankEnded(rank int, cause error) {
 	if errors.Is(cause, bootstrap.ErrReturned) {
 		p.node.Returned(rank)
@@ -32,19 +33,19 @@ func (p *Proc) hasReturned() {
 	barriers, closed := maps.Clone(p.barriers), p.closed
 	p.mu.Unlock()
 	if closed {
-		return // it has said more than that
+		return // Close has told them
 	}
 	for _, b := range barriers {
 		b.absent()
 	}
-	_ = p.src.Return(p.node.Return()) // without the launcher all is over anyhow
+	_ = p.src.Return(p.node.Return()) // an error means that the launcher has ended, and the job with it
 }
 
-// Deaths yields every rank that takes no part any more, in the order in which this rank
-// hears of it: first those known already, then each as soon as it is known. It waits until
-// ctx ends or the Proc is closed. PeerError.Clean tells those that have left, or whose
-// programs have returned, from those that have died. Any number of goroutines may watch;
-// each hears of all.
+// Deaths yields a PeerError for every rank that has left the job or died, in the order in
+// which this rank learns of it: first the ends that are known already, then each one as soon
+// as it is known. The sequence ends when ctx ends or the Proc is closed. PeerError.Clean
+// tells ranks that have left, or whose functions have returned, from ranks that have died.
+// Any number of goroutines may range over it; each gets all ends.
 func (p *Proc) Deaths(ctx context.Context) iter.Seq[*PeerError] {
 	return func(yield func(*PeerError) bool) {
 		for i := 0; ; i++ {

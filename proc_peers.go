@@ -19,21 +19,22 @@ const (
 	whyTCP = "-transport tcp was asked for"
 )
 
-// A Peer tells how a rank is reached.
+// A Peer describes how a rank is reached.
 type Peer struct {
 	Rank      int
 	Host      string
 	Transport string // "self", "pipe", "shm", "eth", "udp" or "tcp"
-	Why       string // why that one was picked
+	Why       string // why this transport was chosen
 	Path      string // between hosts: the path of the packets, whether they travel in batches, and what is odd about it
-	MTU       int    // longest packet in bytes; it follows the path
+	MTU       int    // longest packet in bytes; it follows the path MTU
 	Guard     string // GuardChecksum, GuardAuthenticate or GuardEncrypt; empty where there is no network
-	WhyGuard  string // why that one was picked
-	Guards    string // what packets on the way are guarded against; see docs/SECURITY.md
-	Gone      error  // a PeerError if it is gone
+	WhyGuard  string // why this guard was chosen
+	Guards    string // the dangers that packets to it are protected from; see docs/SECURITY.md
+	Gone      error  // a PeerError if the rank is gone, else nil
 }
 
-// Connect reaches a rank now rather than with the first message, and says how.
+// Connect connects to a rank now rather than with the first message, waits until that is
+// done, and returns how the rank is reached.
 func (p *Proc) Connect(ctx context.Context, rank int) (Peer, error) {
 	if err := p.check(rank); err != nil {
 		return Peer{}, err
@@ -45,7 +46,8 @@ func (p *Proc) Connect(ctx context.Context, rank int) (Peer, error) {
 	return p.peer(peer), nil
 }
 
-// Peers returns the ranks spoken to so far, this one included, in order.
+// Peers returns the ranks that this one has connected to so far, itself included, in the order
+// of their numbers.
 func (p *Proc) Peers() []Peer {
 	var peers []Peer
 	for _, d := range p.node.Peers() {

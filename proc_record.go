@@ -6,13 +6,12 @@ import (
 	"os"
 )
 
-// createFresh makes a file that only this user may read, and in which nobody else has a
-// hand: it takes the place of an ordinary file of that name, but no link is followed and
-// nothing else is overwritten.
+// createFresh makes a new file that only this user may read and write. It replaces an ordinary
+// file of the same name. It follows no link, and replaces nothing but an ordinary file.
 func createFresh(name string) (*os.File, error) {
 	if info, err := os.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is there already, and is no ordinary file: %s", name, info.Mode())
+			return nil, fmt.Errorf("%s exists and is not an ordinary file (%s): remove it, or choose another name", name, info.Mode())
 		}
 		if err := os.Remove(name); err != nil {
 			return nil, err
@@ -21,8 +20,8 @@ func createFresh(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 }
 
-// A recording is the file of what goes into the engine. Whoever holds the node's lock
-// writes.
+// A recording is the file into which the inputs of the engine are recorded. The goroutine that
+// holds the node's lock writes it.
 type recording struct {
 	file *os.File
 	err  error // the first failure to write
@@ -36,16 +35,16 @@ func (r *recording) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the file, and returns why it is not whole.
+// Close closes the file, and returns an error if the recording is not complete.
 func (r *recording) Close() error {
 	if err := errors.Join(r.err, r.file.Close()); err != nil {
-		return fmt.Errorf("weft: %s: the recording is not whole: %w", envRecord, err)
+		return fmt.Errorf("weft: %s: the recording is incomplete: %w", envRecord, err)
 	}
 	return nil
 }
 
-// envRecord names the file into which what goes into the engine is recorded;
-// the rank is appended.
+// envRecord names the file into which the inputs of the engine are recorded. The rank is
+// appended to the name.
 const envRecord = "WEFT_RECORD"
 
 func (p *Proc) startRecording() error {

@@ -6,31 +6,32 @@ import (
 	"weft/internal/engine"
 )
 
-// Stats counts what a process has seen and holds.
+// Stats counts what a process has sent, received and lost since it joined, and what memory it
+// holds.
 type Stats struct {
 	MessagesSent, MessagesReceived uint64
 	PacketsSent, PacketsReceived   uint64
 	BytesSent, BytesReceived       uint64 // in packets; direct memory access is not counted
 
 	EventsSent    uint64 // of coordination: locks, barriers and so on
-	Refused       uint64 // messages refused for lack of room, and resent later
+	Refused       uint64 // messages that a receiver refused for lack of room; they were sent again later
 	Retransmitted uint64 // packets that a network had lost
 	Dropped       uint64 // packets not accepted: malformed, foreign, forged, replayed, stale
 
 	Malformed, Foreign, Forged, Replayed, Stale uint64 // Dropped by reason
 
-	// Of packets to and from other hosts.
+	// Packets to and from other hosts.
 	Batches   uint64 // system calls that sent several packets as one, for the kernel to cut
-	Uncut     uint64 // of those, the ones that the kernel refused: their packets went singly
-	Switched  uint64 // times that batches to a peer were switched off, since they did not arrive
-	Shortened uint64 // times that packets to a peer were cut shorter, since the path lost long ones
-	Overflows uint64 // datagrams lost, as the receive buffer was full
-	Truncated uint64 // datagrams lost, as they were longer than any should be
-	Unsent    uint64 // packets lost, as the kernel would not send them; Peer.Path tells why
+	Uncut     uint64 // batches that the kernel refused: their packets were sent singly
+	Switched  uint64 // times that batches to a peer were switched off because they did not arrive
+	Shortened uint64 // times that packets to a peer were made shorter because the path lost long ones
+	Overflows uint64 // datagrams lost because the receive buffer was full
+	Truncated uint64 // datagrams lost because they were longer than any packet may be
+	Unsent    uint64 // packets lost because the kernel refused to send them; Peer.Path tells why
 
-	RoundTrip   time.Duration // the longest smoothed round trip of the lossy links
+	RoundTrip   time.Duration // the longest smoothed round-trip time among the links over lossy transports
 	MemoryBytes uint64        // held by ports, regions, mailboxes, Alloc and transports
-	MappedBytes uint64        // of that of other ranks on this host, what is mapped here
+	MappedBytes uint64        // memory of other ranks on this host that is mapped here
 }
 
 // Stats returns the counts so far.

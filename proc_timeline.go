@@ -15,9 +15,9 @@ import (
 const envTimeline = "WEFT_TIMELINE"
 
 // errTimeline reports a job whose launcher cannot join what its ranks record.
-var errTimeline = errors.New("weft: " + envTimeline + " is set, and the launcher is not weft run, which alone can join what the ranks record")
+var errTimeline = errors.New("weft: " + envTimeline + " is set, but only weft run can join the timelines of the ranks: start the job with weft run -timeline")
 
-// A recorded is a launcher that takes what a rank has recorded.
+// A recorded is a launcher that takes the timeline of a rank.
 type recorded interface {
 	Record(chunk []byte) error
 }
@@ -30,12 +30,12 @@ func (p *Proc) startTimeline() error {
 	if _, ok := p.src.(recorded); !ok {
 		return errTimeline
 	}
-	os.Unsetenv(envTimeline) // it is for this job, not for those that the program may start
+	os.Unsetenv(envTimeline) // jobs that the program may start are not meant
 	p.timeline = timeline.New(timeline.Capacity(p.job.Size), nil)
 	return nil
 }
 
-// endTimeline hands over what was recorded.
+// endTimeline hands the timeline to the launcher.
 func (p *Proc) endTimeline() error {
 	to, ok := p.src.(recorded)
 	if p.timeline == nil || !ok {
@@ -47,7 +47,7 @@ func (p *Proc) endTimeline() error {
 	}
 	for b.Len() > 0 {
 		if err := to.Record(b.Next(bootstrap.MostRecord)); err != nil {
-			return fmt.Errorf("weft: the timeline could not be handed over: %w", err)
+			return fmt.Errorf("weft: the launcher did not take the timeline: %w", err)
 		}
 	}
 	return nil
@@ -67,8 +67,8 @@ func (p *Proc) mark() int64 {
 	return p.timeline.Now()
 }
 
-// note notes what has been done without the node's lock since then. The caller has looked
-// whether there is a timeline.
+// note records an operation that was done without the node's lock and began at a mark. The
+// caller has checked that there is a timeline.
 func (p *Proc) note(began int64, kind timeline.Kind, id uint64, peer, size int, err error) {
 	e := timeline.Event{Begin: began, End: p.timeline.Now(), ID: id, Size: uint64(size), Peer: int32(peer), Kind: kind}
 	if err != nil {
@@ -77,6 +77,6 @@ func (p *Proc) note(began int64, kind timeline.Kind, id uint64, peer, size int, 
 	p.timeline.Share(e)
 }
 
-// leastNoted is how many bytes an access to mapped memory must be about to be noted: less
-// takes less time than to note it.
+// leastNoted is the size, in bytes, from which accesses to mapped memory are recorded: a
+// shorter access takes less time than recording it.
 const leastNoted = 4 << 10

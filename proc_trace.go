@@ -13,18 +13,17 @@ import (
 	"weft/internal/waitgraph"
 )
 
-// envTrace names the file into which each rank writes what it has sent to whom,
-// when it leaves; the rank is appended.
+// envTrace names the file into which each rank writes, when it leaves, how much it has sent
+// to each other rank. The rank is appended to the name.
 const envTrace = "WEFT_TRACE"
 
-// A tracer counts what a rank sends, where the public API hands it on. Any
-// goroutine may count.
+// A tracer counts what a rank sends, at the calls of the public API. Any goroutine may use it.
 type tracer struct {
 	rows []atomic.Pointer[traceRow] // by receiver; made when something is first sent to it
 	out  io.Writer
 	file io.Closer // out, if it is ours to close
 
-	began func() // hears of each, for faults; or nil
+	began func() // is called at each operation, for Fault.After; or nil
 }
 
 type traceRow [amt.Kinds]struct{ messages, bytes, largest atomic.Uint64 }
@@ -69,7 +68,7 @@ func (t *tracer) part(p *Proc) amt.Part {
 }
 
 // startTrace makes the process count what it sends, if the environment asks for
-// it. The file is made now, so that none of an earlier run remains.
+// it. The file is made now, so that the file of an earlier run does not remain.
 func (p *Proc) startTrace() error {
 	name := os.Getenv(envTrace)
 	if name == "" {
@@ -96,11 +95,11 @@ func (p *Proc) traceInto(w io.Writer) {
 	p.trace = &tracer{rows: make([]atomic.Pointer[traceRow], p.job.Size), out: w}
 }
 
-// envCount makes a rank count what it sends to whom, and tell it with what it waits for: for
-// the page of weft run -http.
+// envCount makes a rank count what it sends to each other rank, and report that together with
+// what it waits for: for the page of weft run -http.
 const envCount = "WEFT_COUNT"
 
-// reportSent adds what was counted to a report, and by which way it went.
+// reportSent adds to a report what was sent to each rank, and over which transport.
 func (p *Proc) reportSent(r *waitgraph.Report) {
 	if p.trace == nil {
 		return
@@ -134,7 +133,7 @@ func (p *Proc) reportSent(r *waitgraph.Report) {
 	}
 }
 
-// countFor lets a plan of faults hear of what the process sends.
+// countFor makes the process call began at each operation that Fault.After counts.
 func (p *Proc) countFor(began func()) {
 	if p.trace == nil {
 		p.traceInto(nil)
@@ -158,7 +157,7 @@ func (p *Proc) endTrace() error {
 	return nil
 }
 
-// count counts what is sent to a rank, if anybody wants to know.
+// count counts a message of n bytes to a rank, if there is a trace.
 func (p *Proc) count(to int, kind amt.Kind, n int) {
 	if p.trace != nil {
 		p.trace.add(to, kind, n)

@@ -11,7 +11,7 @@ import (
 	"weft/internal/waitgraph"
 )
 
-// informed adds to the error of a wait what this rank knows of why it waited.
+// informed adds to the error of a wait what this rank knows of the reason for the wait.
 func (p *Proc) informed(id uint64, err error) error {
 	if w, ok := err.(*WaitError); ok && givenUp(err) {
 		w.Knows = p.knows(id)
@@ -19,7 +19,7 @@ func (p *Proc) informed(id uint64, err error) error {
 	return err
 }
 
-// knows says what this rank knows of what is called id, without asking others.
+// knows says what this rank knows, without asking others, of the lock or barrier with an ID.
 func (p *Proc) knows(id uint64) string {
 	var parts []string
 	p.node.Engine(func(e *engine.Engine) {
@@ -40,7 +40,7 @@ func (p *Proc) knows(id uint64) string {
 	return strings.Join(parts, "; ")
 }
 
-// state says what this process waits for, for weft ps.
+// state returns, as JSON, what this process waits for: for weft ps.
 func (p *Proc) state() string {
 	const most = 60 << 10 // bytes, of a line to the launcher
 	for r := p.report(); ; {

@@ -14,13 +14,13 @@ import (
 	"weft/internal/mem"
 )
 
-// RegionConfig shapes a region. Zero values mean the defaults.
+// RegionConfig configures a region. Zero values mean the defaults.
 type RegionConfig struct {
-	ReadOnly bool // others may only Pull
+	ReadOnly bool // other ranks may only Pull
 
-	// Ranks are the ranks that may access the region, besides its own; nil means all. Others
-	// are refused with ErrForbidden when they attach, and can neither map it nor reach it by
-	// packets.
+	// Ranks are the ranks that may access the region, besides the rank that has it; nil means
+	// all. Other ranks are refused with ErrForbidden when they attach, and can neither map the
+	// memory nor reach it by packets.
 	Ranks []int
 
 	// Lock is the name of the Lock that guards the region: others access it only under a
@@ -31,18 +31,18 @@ type RegionConfig struct {
 	Lock string
 }
 
-// A Region is memory of this process that others reach by name. They read and
-// write it whenever they like: a program that looks at bytes which others
-// write at the same time must use Load and Store, or be told by a message.
+// A Region is memory of this process that other ranks reach by its name. They read and write it
+// at any time. A program that looks at bytes while other ranks write them must use Load,
+// Store or Await, or learn by a message that they have been written.
 type Region struct {
 	p      *Proc
 	region *rma.Region
 	size   int
-	whole  share // with the word at its end that tells others of its closing
+	whole  share // including the word at its end that tells peers that the region is closed
 	closed atomic.Bool
 
 	mu   sync.Mutex
-	told map[int]int // how many departures those who wait for a word have been told of
+	told map[int]int // by offset: how many ends of ranks have been reported to waits for the word there
 }
 
 // OpenRegion makes size bytes of zeroed memory, from 0 to 1 TiB, that other ranks reach
@@ -55,7 +55,7 @@ func (p *Proc) OpenRegion(ctx context.Context, name string, size int, cfg *Regio
 	return p.expose(ctx, name, size, cfg)
 }
 
-// reserved begins the names of regions that weft itself exposes.
+// reserved begins the names of regions that weft itself opens.
 const reserved = "weft/"
 
 func checkRegionName(name string) error {
@@ -63,7 +63,7 @@ func checkRegionName(name string) error {
 		return &ConfigError{Field: "length of the region's name", Value: len(name), Min: 1, Max: wire.MaxName}
 	}
 	if strings.HasPrefix(name, reserved) {
-		return fmt.Errorf("weft: region %q: names that begin with %q are weft's own", name, reserved)
+		return fmt.Errorf("weft: region %q: names that begin with %q are reserved for weft", name, reserved)
 	}
 	return nil
 }
@@ -119,19 +119,19 @@ func (p *Proc) permitted(cfg *RegionConfig) ([]int, error) {
 	return ranks, nil
 }
 
-// Bytes returns the region's memory. It is good until Close: afterwards the system may
-// use its addresses for something else.
+// Bytes returns the region's memory, which the program may read and write. It must not be used
+// after Close, because the system may use its addresses for something else.
 func (r *Region) Bytes() []byte { return r.whole.Bytes[:r.size:r.size] }
 
-// Load reads the word at off atomically. It panics unless off is a multiple of
-// 8 inside the region. After Close it reads nothing that means anything.
+// Load reads the 8-byte word at off atomically. It panics unless off is a multiple of 8 inside
+// the region. After Close the result is undefined.
 func (r *Region) Load(off int) uint64 {
 	v := mem.Load64(r.Bytes(), off)
 	runtime.KeepAlive(r)
 	return v
 }
 
-// Store writes the word at off atomically, as Load reads it.
+// Store writes the 8-byte word at off atomically. It panics as Load does.
 func (r *Region) Store(off int, v uint64) {
 	mem.Store64(r.Bytes(), off, v)
 	runtime.KeepAlive(r)
@@ -143,9 +143,9 @@ func (r *Region) At(ctx context.Context, rank int) (*Remote, error) {
 	return r.p.AttachRegion(ctx, rank, r.region.Name)
 }
 
-// Close ends the exposure: operations of others fail with ErrClosed, and so does
-// Await. The memory goes back to the system, also where ranks on this host have it
-// mapped: what Bytes has returned must not be used any more.
+// Close closes the region: operations of other ranks fail with ErrClosed, and so does Await. The
+// memory goes back to the system, also where ranks on this host have mapped it: the slice that
+// Bytes has returned must not be used any more.
 func (r *Region) Close() error {
 	if r.closed.Swap(true) {
 		return ErrClosed

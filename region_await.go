@@ -13,22 +13,21 @@ import (
 	"weft/internal/waitgraph"
 )
 
-// A wordWait is a wait for a word of a region of ours.
+// A wordWait is a wait for a word of a region of this rank.
 type wordWait struct {
 	r     *Region
 	off   int
 	since time.Duration
 }
 
-// Await returns the word at off as soon as it is not old any more: how a program
-// waits for a peer's Put. off must be a multiple of 8. It polls for a while, and
-// then looks every millisecond: one who may wait for long should be sent a
-// message.
+// Await waits until the 8-byte word at off differs from old, and returns the word: so a program
+// waits for a peer's Put or atomic operation. Off must be a multiple of 8. Await polls for a
+// while, and then looks every millisecond. For long waits a message is better.
 //
-// Anybody may write the word, so the death of any rank ends the wait with a PeerError, in
-// a WaitError. It is reported once for each word, after what the dead rank had written,
-// also if it happened before. That a rank has left in good order is no news, unless all
-// others have.
+// Any rank might write the word, so the death of any rank ends the wait with a WaitError that
+// contains a PeerError. Each death is reported once for each word, after the last write of the
+// dead rank, also if it happened before Await was called. A rank that leaves in good order is
+// reported only if it was the last of the other ranks.
 func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error) {
 	if r.closed.Load() || r.p.node.Closing() {
 		return 0, ErrClosed
@@ -66,7 +65,7 @@ func (r *Region) await(ctx context.Context, off int, old uint64) (v uint64, err 
 		case changed() && r.closed.Load():
 			return 0, ErrClosed
 		case v != old:
-			return v, nil // also what the dead had written
+			return v, nil // also if the rank that wrote it has died since
 		case err != nil:
 			return v, r.explain(off, err)
 		}
@@ -81,7 +80,7 @@ func (r *Region) explain(off int, err error) error {
 	return waited(public(err), fmt.Sprintf("word at %d of region %q", off, r.region.Name), "")
 }
 
-// bereavements returns how many departures those who wait for a word have been told of.
+// bereavements returns how many ends of ranks have been reported to waits for a word.
 func (r *Region) bereavements(off int) int {
 	if r.p.node.Departures() == 0 {
 		return 0
@@ -91,8 +90,8 @@ func (r *Region) bereavements(off int) int {
 	return r.told[off]
 }
 
-// bereaved returns a death of which those who wait for a word have not been told, if there
-// is one beyond those seen, and how many departures have been looked at.
+// bereaved returns the next end of a rank after the first seen ones that must be reported to
+// waits for a word, or nil, and how many ends have been looked at.
 func (r *Region) bereaved(off, seen int) (*PeerError, int) {
 	for {
 		_, why := r.p.node.Departed(seen)

@@ -14,7 +14,9 @@ import (
 	"weft/internal/transport"
 )
 
-// A Remote is another rank's region. Offsets and sizes are in bytes.
+// A Remote is a region of another rank, or of this one. Offsets and sizes are in bytes. An access
+// that does not lie inside the region fails with a BoundsError. Any number of goroutines may
+// use a Remote.
 type Remote struct {
 	p      *Proc
 	rank   int
@@ -72,9 +74,9 @@ func (p *Proc) mapRegion(r *Remote) *transport.Mapping {
 	return m
 }
 
-// own returns the memory of a region of this rank, so that its own operations need no
-// packets: peers' packets use atomic instructions too. In a simulation operations
-// take time, which packets show.
+// own returns the memory of a region of this rank, so that operations of this rank on it need no
+// packets. Operations that arrive in packets use atomic instructions, too. In a simulation it
+// returns nil where operations take time, as packets do.
 func (p *Proc) own(found rma.Found) *transport.Mapping {
 	p.mu.Lock()
 	r := p.regions[found.Region]
@@ -88,22 +90,24 @@ func (p *Proc) own(found rma.Found) *transport.Mapping {
 	return r.whole.Mapping
 }
 
-// Under returns the same region accessed under a grant of the lock that guards
-// it: operations fail with ErrFenced if the lock has been given to another who
-// has accessed the region since, or because this rank was taken for dead.
+// Under returns a Remote for the same region that accesses it under a grant of the lock that
+// guards it (RegionConfig.Lock). Operations fail with ErrFenced if the lock has since gone to
+// another rank that has accessed the region, or was taken from this rank because it counted
+// as dead.
 func (r *Remote) Under(g Grant) *Remote {
 	u := *r
 	u.lock, u.epoch = g.lock, g.Epoch
 	return &u
 }
 
-// Rank returns the rank whose region it is.
+// Rank returns the rank that has the region.
 func (r *Remote) Rank() int { return r.rank }
 
 // Size returns the region's size.
 func (r *Remote) Size() int { return r.found.Size }
 
-// Direct reports whether operations reach the memory without the rank's help.
+// Direct reports whether this process has mapped the memory: then operations need no packets
+// and no help from the rank that has it.
 func (r *Remote) Direct() bool { return r.direct != nil }
 
 // writable returns an error if the region may only be read.
@@ -114,7 +118,7 @@ func (r *Remote) writable() error {
 	return nil
 }
 
-// write copies b to mapped memory, the shortest of all paths.
+// write copies b to mapped memory.
 func (r *Remote) write(off int, b []byte) error {
 	if err := r.peer.Gone(); err != nil {
 		return r.lost(err)
@@ -143,7 +147,7 @@ func (r *Remote) now(op *rma.Op) error {
 	return r.apply(op)
 }
 
-// apply is now, and notes nothing.
+// apply is now without recording it in the timeline.
 func (r *Remote) apply(op *rma.Op) error {
 	if err := r.peer.Gone(); err != nil {
 		return r.lost(err)
@@ -161,7 +165,7 @@ func (r *Remote) apply(op *rma.Op) error {
 	return nil
 }
 
-// lost says what was to be accessed when the rank was gone.
+// lost says in the error that a rank is gone which region was to be accessed.
 func (r *Remote) lost(err error) error {
 	return waited(public(err), fmt.Sprintf("region %q of rank %d", r.name, r.rank), "")
 }
@@ -176,8 +180,7 @@ func (r *Remote) named(err error) error {
 	return err
 }
 
-// begin hands an operation to the engine, after the checks that can be made
-// here.
+// begin checks an operation as far as this rank can, and hands it to the engine.
 func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
 	var err error
 	if kind == rma.Atomic {
@@ -195,8 +198,8 @@ func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
 	return nil
 }
 
-// Push writes src at off. It returns when src may be used again and the data
-// is in place. Writes of one aligned word are never seen half done.
+// Push writes src at off. It returns when the data is in place and src may be used again. A write
+// of one aligned 8-byte word is seen whole or not at all.
 func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
 	if err := r.writable(); err != nil {
 		return err
@@ -214,9 +217,9 @@ func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
 	return r.move(ctx, rma.Push, off, src)
 }
 
-// Pull reads len(dst) bytes from off into dst. It is not atomic: bytes that others write at
-// the same time are seen as they were before or after, each for itself. A word that must be
-// read whole while others write it is read by FetchAdd of 0.
+// Pull reads len(dst) bytes from off into dst. It is not atomic: if other ranks write at the same
+// time, each byte is seen as it was before or after the write. To read a word atomically use
+// FetchAdd of 0.
 func (r *Remote) Pull(ctx context.Context, dst []byte, off int) error {
 	r.p.count(r.rank, amt.Pull, len(dst))
 	return r.move(ctx, rma.Pull, off, dst)
@@ -238,8 +241,8 @@ func (r *Remote) move(ctx context.Context, kind rma.Kind, off int, b []byte) err
 // MaxPut is the most bytes that Put takes.
 const MaxPut = wire.MaxPut
 
-// Put writes up to MaxPut bytes at off, which it copies. It does not wait for
-// the target; Flush does, and reports if the target refused.
+// Put writes up to MaxPut bytes at off. It copies b, and does not wait until the data is in
+// place. Flush waits for that, and returns an error if the rank refused a Put.
 func (r *Remote) Put(off int, b []byte) error {
 	if err := r.writable(); err != nil {
 		return err
@@ -258,19 +261,21 @@ func (r *Remote) Put(off int, b []byte) error {
 	return public(err)
 }
 
-// FetchAdd adds to the word at off atomically, and returns what it was before.
-// off must be a multiple of 8.
+// FetchAdd atomically adds delta to the 8-byte word at off, and returns its former value. Off
+// must be a multiple of 8. Words are in the byte order of the host that has them; the sum
+// wraps around.
 func (r *Remote) FetchAdd(ctx context.Context, off int, delta uint64) (old uint64, err error) {
 	return r.atomic(ctx, wire.CodeAdd, off, delta, 0)
 }
 
-// Swap writes the word at off atomically, and returns what it was before.
+// Swap atomically writes the 8-byte word at off, and returns its former value. Off must be a
+// multiple of 8.
 func (r *Remote) Swap(ctx context.Context, off int, v uint64) (old uint64, err error) {
 	return r.atomic(ctx, wire.CodeSwap, off, v, 0)
 }
 
-// CompareSwap writes v to the word at off if it is old, atomically. It returns
-// what the word was: v has been written exactly if that is old.
+// CompareSwap atomically writes v to the 8-byte word at off if its value is old. It returns the
+// former value: v has been written if that equals old. Off must be a multiple of 8.
 func (r *Remote) CompareSwap(ctx context.Context, off int, old, v uint64) (seen uint64, err error) {
 	return r.atomic(ctx, wire.CodeCompareSwap, off, old, v)
 }
@@ -295,8 +300,8 @@ func (r *Remote) atomic(ctx context.Context, code wire.Code, off int, a, b uint6
 	return c.RMA.Value, public(err)
 }
 
-// Flush returns when everything begun on the rank's regions before has been
-// done there. It reports whether a Put was refused.
+// Flush returns when all operations that this process has begun on regions of the rank have been
+// carried out. It returns a RegionError if the rank refused a Put.
 func (r *Remote) Flush(ctx context.Context) error {
 	if r.direct != nil {
 		if err := r.peer.Gone(); err != nil {

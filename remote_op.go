@@ -10,9 +10,9 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// An Op is an operation that has been started and goes on by itself. Wait must
-// be called exactly once; until it returns, the operation's buffer belongs to
-// weft.
+// An Op is an operation that has been started and goes on by itself. Wait must be called exactly
+// once. Until it returns, the operation's buffer belongs to weft. An Op is for one goroutine
+// at a time.
 type Op struct {
 	node   *driver.Node
 	call   *driver.Call // nil if it was done at once
@@ -24,9 +24,9 @@ type Op struct {
 
 var ops = sync.Pool{New: func() any { return new(Op) }}
 
-// StartPush begins Push: src must not be changed until the Op has ended. A message that is
-// sent to the same rank afterwards, before or after Wait, arrives after the data. To other
-// ranks nothing is promised until Wait has returned: then the data is in place.
+// StartPush begins a Push. Src must not be changed until the Op has ended. A message that is sent
+// to the same rank afterwards, before or after Wait, arrives after the data. For all other
+// ranks the data is in place only when Wait has returned.
 func (r *Remote) StartPush(off int, src []byte) (*Op, error) {
 	if err := r.writable(); err != nil {
 		return nil, err
@@ -35,23 +35,23 @@ func (r *Remote) StartPush(off int, src []byte) (*Op, error) {
 	return r.start(rma.Op{Kind: rma.Push, Off: uint64(off), Buf: src})
 }
 
-// StartPull begins Pull.
+// StartPull begins a Pull. Dst must not be used until the Op has ended.
 func (r *Remote) StartPull(dst []byte, off int) (*Op, error) {
 	r.p.count(r.rank, amt.Pull, len(dst))
 	return r.start(rma.Op{Kind: rma.Pull, Off: uint64(off), Buf: dst})
 }
 
-// StartFetchAdd begins FetchAdd; Value has the result.
+// StartFetchAdd begins a FetchAdd. After Wait, Op.Value returns the former value.
 func (r *Remote) StartFetchAdd(off int, delta uint64) (*Op, error) {
 	return r.startAtomic(wire.CodeAdd, off, delta, 0)
 }
 
-// StartSwap begins Swap; Value has the result.
+// StartSwap begins a Swap. After Wait, Op.Value returns the former value.
 func (r *Remote) StartSwap(off int, v uint64) (*Op, error) {
 	return r.startAtomic(wire.CodeSwap, off, v, 0)
 }
 
-// StartCompareSwap begins CompareSwap; Value has the result.
+// StartCompareSwap begins a CompareSwap. After Wait, Op.Value returns the former value.
 func (r *Remote) StartCompareSwap(off int, old, v uint64) (*Op, error) {
 	return r.startAtomic(wire.CodeCompareSwap, off, old, v)
 }
@@ -87,9 +87,9 @@ func (r *Remote) start(op rma.Op) (*Op, error) {
 // Done reports whether Wait would return at once.
 func (o *Op) Done() bool { return o.call == nil || o.node.Ended(o.call) }
 
-// Wait returns when the operation is done, and its error. When ctx ends first
-// the operation is given up; see UnknownOutcomeError. The Op may not be used any
-// more, but for Value.
+// Wait waits until the operation has ended, and returns its error. If ctx ends first the operation
+// is given up, and may or may not have taken effect: see UnknownOutcomeError. Afterwards only
+// Value and Free may be called.
 func (o *Op) Wait(ctx context.Context) error {
 	if o.call == nil {
 		return o.err
@@ -104,10 +104,12 @@ func (o *Op) Wait(ctx context.Context) error {
 	return o.err
 }
 
-// Value returns, after Wait, what an atomic operation found; 0 after others.
+// Value returns, after Wait, the former value of the word that an atomic operation changed. For
+// other operations it returns 0.
 func (o *Op) Value() uint64 { return o.value }
 
-// Free lets a later Start use the Op's memory. Calling it is optional.
+// Free lets a later operation use the memory of an Op whose Wait has returned. Calling it is
+// optional. The Op must not be used afterwards.
 func (o *Op) Free() {
 	if o.call == nil {
 		ops.Put(o)
