@@ -12,44 +12,43 @@ import (
 	"weft/internal/timeline"
 )
 
-// BarrierConfig shapes a barrier. Zero values mean the defaults. All members must
-// say the same: ErrConfigMismatch tells members that do not.
+// BarrierConfig configures a barrier. Zero values mean the defaults. All members must configure a
+// barrier alike; else they get a ConfigMismatchError.
 type BarrierConfig struct {
 	// Algorithm is one of the constants; empty means BarrierAuto.
 	Algorithm BarrierAlgorithm
 
-	// Members are the ranks that take part, in the same order everywhere; nil
-	// means all.
+	// Members are the ranks that take part, in the same order at all of them; nil means all
+	// ranks.
 	Members []int
 
-	// Window is how many phases a rank may have open, that is have arrived at
-	// and that are not over; 0 means 8.
+	// Window is how many phases a rank may have open: phases at which it has arrived and that
+	// are not over; 0 means 8, and the most is 1024.
 	Window int
 
-	// Arity is how many a member of a tree has below it; 0 means 2.
+	// Arity is how many children a member of a BarrierTree has; 0 means 2.
 	Arity int
 }
 
-// A Barrier lets its members wait for each other, phase after phase: nobody is
-// over with a phase before all have arrived at it. The ranks take part by name;
-// nothing has to be created.
+// A Barrier lets its members wait for each other, phase after phase: a phase is over when all
+// members have arrived at it. Barriers of the same name at different ranks are the same
+// barrier; nothing has to be created.
 //
-// Arrive and Phase.Wait are the two halves of Wait. Between them a rank can do what
-// need not wait for the others, or arrive at further phases: those of a rank may
-// overlap, up to Window of them.
+// Arrive and Phase.Wait are the two halves of Wait. Between them a rank can do work that need
+// not wait for other ranks, or arrive at further phases: up to Window phases of a rank may
+// overlap.
 //
-// When a member dies the others get a BrokenError that names it, and the barrier
-// stays broken: the survivors can go on with another one, of another name or of
-// other Members. Those who were over with the last phase already find out at their
-// next. A member that leaves in good order breaks the phases that it has not
-// arrived at.
+// When a member dies the other members get a BrokenError that names it, and the barrier stays
+// broken. The survivors can go on with a barrier of another name or with other Members. A
+// member for which the last phase was already over learns of the death at its next phase. A
+// member that leaves in good order breaks only the phases at which it has not arrived.
 type Barrier struct {
 	p    *Proc
 	name string
 	cfg  BarrierConfig
 
 	made   atomic.Bool
-	mu     sync.Mutex // of the making
+	mu     sync.Mutex // held while the barrier is made
 	o      *coord.Object
 	shared *hostbarrier.Barrier
 	why    string
@@ -62,8 +61,9 @@ type Phase struct {
 	n uint64
 }
 
-// Barrier returns the barrier of a name, the same one for the same name. It is made
-// when it is first used: then all members must come to it.
+// Barrier returns the barrier of a name of 1 to MaxName bytes. It does not communicate. The barrier
+// is made when it is first used; that waits until all members use it. Errors in name or cfg,
+// which may be nil, are returned by the calls on the barrier.
 func (p *Proc) Barrier(name string, cfg *BarrierConfig) *Barrier {
 	b := &Barrier{p: p, name: name}
 	if cfg != nil {
@@ -73,9 +73,9 @@ func (p *Proc) Barrier(name string, cfg *BarrierConfig) *Barrier {
 	return b
 }
 
-// Wait arrives at the next phase and waits until it is over. When ctx ends first
-// this rank has arrived all the same; the error is a WaitError that says what is
-// known of who has not.
+// Wait arrives at the next phase and waits until it is over. If ctx ends first this rank has
+// arrived all the same; the error is a WaitError that says which members are known not to have
+// arrived.
 func (b *Barrier) Wait(ctx context.Context) error {
 	if err := b.make(ctx); err != nil {
 		return err
@@ -87,8 +87,9 @@ func (b *Barrier) Wait(ctx context.Context) error {
 	return b.explain(err)
 }
 
-// Arrive arrives at the next phase, which Phase.Wait waits for. It waits for
-// nobody but the first time, when the barrier is made.
+// Arrive arrives at the next phase, and does not wait until it is over: Phase.Wait does. Only the
+// first call on a barrier waits for other members, to make the barrier. If Window phases are
+// open already the error is a WindowError.
 func (b *Barrier) Arrive(ctx context.Context) (Phase, error) {
 	if err := b.make(ctx); err != nil {
 		return Phase{}, err
@@ -105,11 +106,11 @@ func (b *Barrier) Arrive(ctx context.Context) (Phase, error) {
 	return Phase{b, r.Phase}, b.explain(err)
 }
 
-// Number returns the phase's number, which is the same at all members: the first
-// is 1, of a dynamic barrier 0.
+// Number returns the number of the phase, which is the same at all members. The first phase is 1,
+// and that of a dynamic barrier 0.
 func (ph Phase) Number() uint64 { return ph.n }
 
-// Wait waits until the phase is over.
+// Wait waits until the phase is over. It may be called several times, and by several goroutines.
 func (ph Phase) Wait(ctx context.Context) error {
 	b := ph.b
 	if b == nil {
@@ -127,16 +128,15 @@ func (ph Phase) Wait(ctx context.Context) error {
 	return b.explain(err)
 }
 
-// Register makes this rank a member of a dynamic barrier, and returns the first
-// phase that it takes part in: the one that is open when the barrier's home
-// hears of it.
+// Register makes this rank a member of a dynamic barrier, and returns the first phase in which it
+// takes part: the phase that is open when the request reaches the barrier's home.
 func (b *Barrier) Register(ctx context.Context) (phase uint64, err error) {
 	return b.change(ctx, coord.Join)
 }
 
-// Deregister ends the membership, and returns the first phase that this rank
-// takes no part in any more: the one that is open. It does not wait. One who has
-// arrived must wait for the phase first.
+// Deregister ends this rank's membership in a dynamic barrier, and returns the first phase in which
+// it does not take part any more: the phase that is open. If this rank has arrived at a phase
+// it must wait for that phase first.
 func (b *Barrier) Deregister(ctx context.Context) (phase uint64, err error) {
 	return b.change(ctx, coord.Leave)
 }
@@ -152,20 +152,19 @@ func (b *Barrier) change(ctx context.Context, kind coord.Kind) (uint64, error) {
 	return r.Phase, b.explain(err)
 }
 
-// LastBarrier is the distance that says to Sync that there is no further barrier
-// for this rank.
+// LastBarrier is the distance that tells Barrier.Sync that this rank takes part in no further
+// barrier.
 const LastBarrier = -1
 
-// Sync passes a code of an RBCQ-1 barrier: it ends the region before and opens
-// the next. Distance is in how many barriers' time this rank takes part again: 1
-// means in the next, LastBarrier in none. The first barrier is one of all
-// members.
+// Sync is one synchronization of an RBCQ-1 barrier: it ends one barrier region and begins the next.
+// Distance tells in which of the following barriers this rank takes part next: 1 means the
+// next one, and LastBarrier means none. All members take part in the first barrier. Sync
+// returns the number of the barrier.
 //
-// It is a fuzzy barrier: a rank passes as soon as its barrier is the current one,
-// and is stopped at its next code until all members have passed theirs of the
-// one before. Two codes one after the other, at the same places of all members,
-// are a strict one. A rank that says nothing more stops the others: the last code
-// must be LastBarrier. It returns the barrier's number.
+// The barrier is fuzzy: Sync returns as soon as this rank's barrier is the current one, and the
+// rank's next Sync waits until all members have called theirs for the barrier before. Two
+// Syncs one after the other, at the same places of all members, make a strict barrier. A rank
+// that stops calling Sync would stop the others: its last distance must be LastBarrier.
 func (b *Barrier) Sync(ctx context.Context, distance int) (barrier uint64, err error) {
 	if err := b.make(ctx); err != nil {
 		return 0, err
@@ -181,7 +180,8 @@ func (b *Barrier) Sync(ctx context.Context, distance int) (barrier uint64, err e
 	return r.Phase, b.explain(err)
 }
 
-// Why says which algorithm the barrier uses, and why.
+// Why returns which algorithm the barrier uses, and why, in words. It makes the barrier if that has
+// not been done, and waits for the other members then.
 func (b *Barrier) Why(ctx context.Context) (string, error) {
 	err := b.make(ctx)
 	return b.why, err
@@ -190,7 +190,7 @@ func (b *Barrier) Why(ctx context.Context) (string, error) {
 // Name returns the barrier's name.
 func (b *Barrier) Name() string { return b.name }
 
-// Survivors returns the members that this rank does not know to be gone.
+// Survivors returns the members that are not known at this rank to be gone.
 func (b *Barrier) Survivors() []int {
 	var alive []int
 	for i := range b.size() {

@@ -8,8 +8,8 @@ import (
 	"weft/internal/engine/coord"
 )
 
-// make makes the barrier if that has not been done. A failure to reach others
-// may be tried again.
+// make makes the barrier if that has not been done. If it fails to reach other members it can be
+// tried again.
 func (b *Barrier) make(ctx context.Context) error {
 	if b.made.Load() {
 		return nil
@@ -27,7 +27,7 @@ func (b *Barrier) make(ctx context.Context) error {
 		c.Window = 8
 	}
 	algorithm := b.cfg.Algorithm
-	b.why = "the program says so"
+	b.why = "the program has chosen it"
 	if algorithm == "" || algorithm == BarrierAuto {
 		var err error
 		if algorithm, b.why, err = b.choose(ctx); err != nil {
@@ -62,7 +62,7 @@ func (b *Barrier) make(ctx context.Context) error {
 	return b.err
 }
 
-// check makes the checks that need nobody else.
+// check checks the configuration as far as this rank can.
 func (b *Barrier) check() error {
 	if b.cfg.Algorithm != "" && b.cfg.Algorithm.Meaning() == "" {
 		return fmt.Errorf("weft: barrier %q: algorithm %q: must be one of %q", b.name, b.cfg.Algorithm, BarrierAlgorithms())
@@ -98,8 +98,8 @@ func (b *Barrier) check() error {
 
 const maxWindow = 1024
 
-// flights returns how long the releases of the first member are on their way, where
-// that is known: in the simulator.
+// flights returns how long the releases that the first member sends are on their way to each
+// member, or nil if that is not known: only the simulator knows it.
 func (b *Barrier) flights() []time.Duration {
 	if b.p.flights == nil {
 		return nil

@@ -7,20 +7,20 @@ import (
 	"weft/internal/engine/coord"
 )
 
-// A Cond is a condition that ranks wait for, and are woken from by others, as
-// sync.Cond is one for goroutines. Who waits is known to its home.
+// A Cond lets ranks wait for a condition until another rank signals it, as sync.Cond does for
+// goroutines. Its home, a rank that follows from the name, knows the ranks that wait.
 type Cond struct{ locker }
 
-// Cond returns the condition of a name.
+// Cond returns the condition variable of a name of 1 to MaxName bytes. It does not communicate.
 func (p *Proc) Cond(name string) *Cond {
 	return &Cond{p.locker(coord.Config{Class: coord.Cond, Name: name}, nil)}
 }
 
-// Wait gives back l, which this rank holds, waits until it is woken, and takes l
-// again: nobody who holds l between can wake it in vain. What was waited for must
-// be looked at again, because others may have come first. When ctx ends l is
-// taken again all the same, and the error says so; without the lock, because its
-// home has died, Wait returns a PeerError.
+// Wait releases l, which this rank must hold, waits until it is woken, and takes l again. A rank
+// that holds l in between and signals cannot be missed. After Wait the program must check the
+// condition again, because other ranks may have changed it first. If ctx ends, Wait takes l
+// again all the same before it returns the WaitError. If l cannot be taken again because its
+// home has died, the error contains a PeerError, and this rank does not hold l.
 func (c *Cond) Wait(ctx context.Context, l *Lock) (Grant, error) {
 	if c.err != nil {
 		return Grant{}, c.err
@@ -39,16 +39,16 @@ func (c *Cond) Wait(ctx context.Context, l *Lock) (Grant, error) {
 	}
 	g, again := l.Lock(always)
 	if again != nil {
-		return Grant{}, fmt.Errorf("weft: condition %q: the lock is lost: %w", c.name, again)
+		return Grant{}, fmt.Errorf("weft: condition %q: the lock could not be taken again: %w", c.name, again)
 	}
 	return g, err
 }
 
-// Signal wakes the rank that has waited longest, and returns how many were
-// woken: one or none.
+// Signal wakes the rank that has waited longest, and returns how many ranks it has woken: one or
+// none.
 func (c *Cond) Signal(ctx context.Context) (int, error) { return c.set(ctx, coord.Signal) }
 
-// Broadcast wakes all that wait, and returns how many those were.
+// Broadcast wakes all ranks that wait, and returns how many these were.
 func (c *Cond) Broadcast(ctx context.Context) (int, error) { return c.set(ctx, coord.Broadcast) }
 
 func (c *Cond) set(ctx context.Context, kind coord.Kind) (int, error) {

@@ -5,55 +5,54 @@ import (
 	"time"
 )
 
-// A Fault is something that goes wrong in a job, for tests of programs that must bear
-// it: see Cluster.Faults and LocalConfig.Faults.
+// A Fault is a fault that is injected into a job, for tests of programs that must tolerate it: see
+// Cluster.Faults and LocalConfig.Faults.
 type Fault struct {
 	Kind FaultKind
 
-	// Ranks are those that it befalls.
+	// Ranks are the ranks that it affects.
 	Ranks []int
 
-	// At is when it happens: so long after the job has begun, or after After has been
-	// reached if that is not zero. In a simulation it is virtual time.
+	// At is when it happens: this long after the job has begun, or after the moment After if
+	// that is not zero. In a simulation it is virtual time.
 	At    time.Duration
 	After Operations
 
-	// For is how long it lasts: a Pause, a Partition or a Slow. 0 means until a Heal;
-	// a Pause needs it.
+	// For is how long a Pause, Partition or Slow lasts. 0 means until a Heal; a Pause must have
+	// a duration.
 	For time.Duration
 
-	// Delay is what a Slow adds to the way of each packet.
+	// Delay is how much longer each packet takes during a Slow.
 	Delay time.Duration
 }
 
-// Operations is the moment when a rank begins its Count-th operation that sends
-// something or accesses remote memory: what WEFT_TRACE counts. The zero value is the
+// Operations is the moment when a rank begins its Count-th operation that sends something or
+// accesses remote memory (the operations that WEFT_TRACE counts). The zero value is the
 // beginning of the job.
 type Operations struct{ Rank, Count int }
 
-// A FaultKind says what goes wrong.
+// A FaultKind is a kind of Fault.
 type FaultKind uint8
 
 const (
-	// Crash ends ranks, as the end of their machines would: nothing that they do from
-	// then on reaches anybody, and the others find out when they have been silent for
-	// the liveness time. In the ranks themselves every call returns ErrClosed and the
-	// context of the rank's function has ended; the function must return then, and what
-	// it returns does not count.
+	// Crash ends ranks as a crash of their machines would: nothing that they do from then on
+	// reaches other ranks, which notice the crash after the liveness time. In a crashed rank
+	// every call returns ErrClosed, and the context of its function ends. The function must
+	// return then; its result is ignored.
 	Crash FaultKind = iota + 1
 
-	// Pause stops ranks: what they ask of weft waits, and so does what arrives. A pause
-	// longer than the liveness time is a death for the others.
+	// Pause stops ranks: their calls of weft wait, and packets that arrive are not processed. To
+	// other ranks a pause that is longer than the liveness time is a death.
 	Pause
 
-	// Partition cuts the ranks off from all others, but not from each other. They count
-	// as dead to one another after the liveness time, and stay so.
+	// Partition cuts the ranks off from all other ranks, but not from each other. After the
+	// liveness time the two sides count as dead to one another, for good.
 	Partition
 
 	// Slow delays every packet from and to the ranks by Delay.
 	Slow
 
-	// Heal ends partitions and delays of the ranks, or all if there are none named.
+	// Heal ends partitions and delays of the ranks, or all of them if it names no ranks.
 	Heal
 )
 
@@ -61,22 +60,22 @@ var faultKinds = map[FaultKind]string{Crash: "crash", Pause: "pause", Partition:
 
 func (k FaultKind) String() string { return faultKinds[k] }
 
-// checkFaults returns what is wrong with faults of a job of n ranks.
+// checkFaults returns an error if a fault is not possible in a job of n ranks.
 func checkFaults(faults []Fault, n int) error {
 	for i := range faults {
 		f := &faults[i]
 		why := ""
 		switch {
 		case faultKinds[f.Kind] == "":
-			why = "there is no such kind"
+			why = "no such kind of fault"
 		case len(f.Ranks) == 0 && f.Kind != Heal:
-			why = "it names no ranks"
+			why = "Ranks is empty"
 		case f.At < 0 || f.For < 0 || f.Delay < 0:
 			why = "a time is negative"
 		case f.Kind == Pause && f.For == 0:
-			why = "For must say how long"
+			why = "For must be greater than 0"
 		case f.Kind == Slow && f.Delay == 0:
-			why = "Delay must say how much"
+			why = "Delay must be greater than 0"
 		case f.After.Count < 0:
 			why = "a count of operations is negative"
 		}

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// befalls reports whether a fault is one of a rank's.
+// befalls reports whether a fault affects a rank.
 func (f *Fault) befalls(rank int) bool {
 	return len(f.Ranks) == 0 || slices.Contains(f.Ranks, rank)
 }
 
-// between calls do for all ways of packets, of n ranks, that lead to or from those of
-// the fault.
+// between calls do for all directed pairs of the n ranks of which one rank is affected by the fault
+// and the other is not; for all pairs if the fault names no ranks.
 func (f *Fault) between(n int, do func(from, to int)) {
 	for from := range n {
 		for to := range n {
@@ -24,16 +24,16 @@ func (f *Fault) between(n int, do func(from, to int)) {
 	}
 }
 
-// A faultPlan makes faults happen: it knows when, and do what.
+// A faultPlan makes the faults of a job happen at their times.
 type faultPlan struct {
 	stage stage
 
 	mu    sync.Mutex
 	began map[int]int // operations by rank
-	wait  []Fault     // for operations
+	wait  []Fault     // faults that wait for an operation
 }
 
-// startFaults lets faults take their course.
+// startFaults starts a plan for the faults of a job.
 func startFaults(faults []Fault, s stage) *faultPlan {
 	p := &faultPlan{stage: s, began: map[int]int{}}
 	for _, f := range faults {
@@ -71,7 +71,7 @@ func (p *faultPlan) begin(rank int) (now bool) {
 	return now
 }
 
-// A stage is a job that faults befall: a simulated one, or one of goroutines.
+// A stage is the job in which faults happen: a simulated one, or one of goroutines.
 type stage interface {
 	size() int
 	liveness() time.Duration
@@ -115,9 +115,8 @@ func (f *Fault) befall(s stage) {
 	}
 }
 
-// giveUp tells ranks of those that they cannot reach any more, if that is still so
-// after the liveness time: also those that have never heard of each other, which a
-// launcher would tell.
+// giveUp waits for the liveness time, and then tells each rank which ranks are cut off from it. So
+// ranks that have never connected learn of it, too, as from a launcher.
 func (f *Fault) giveUp(s stage) {
 	if s.liveness() < 0 {
 		return
@@ -131,7 +130,7 @@ func (f *Fault) giveUp(s stage) {
 	})
 }
 
-// errCut is why a rank counts as dead that has been cut off.
+// errCut is the cause of death of a rank that has been cut off.
 var errCut = errors.New("it was silent for the liveness time")
 
 func (p *faultPlan) happen(f Fault) {

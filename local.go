@@ -15,31 +15,31 @@ import (
 	"weft/internal/transport/pipe"
 )
 
-// Local runs a job of n ranks as goroutines of this process, each calling run
-// with its own Proc, and returns when all have. It is for tests and examples:
-// everything works as between processes, and as with Main. If a rank returns an error, the
-// context of the others ends, and Local returns the error of the first. If all ranks
-// return nil so does Local, also when ctx has ended, unless one of them cannot leave in good
-// order. Messages that nobody has accepted by then are told on standard error.
+// Local runs a job of n ranks as goroutines of this process. Each calls run with a Proc of its own,
+// and Local returns when all calls have returned. It is for tests and examples: everything
+// works as between processes, and as with Main. When a rank returns an error, the contexts of
+// the other ranks end, and Local returns the first error. If all ranks return nil Local does,
+// too, even if ctx has ended, unless a rank cannot leave in good order. Messages that were sent
+// and not accepted by then are named on standard error.
 func Local(ctx context.Context, n int, run func(ctx context.Context, p *Proc) error) error {
 	return LocalWith(ctx, LocalConfig{Ranks: n}, run)
 }
 
-// A LocalConfig shapes a job for LocalWith.
+// A LocalConfig configures a job for LocalWith.
 type LocalConfig struct {
 	Ranks int
 
-	// Liveness is that of Config. Ranks of one process do not die by themselves; it
-	// matters to those that Faults befall.
+	// Liveness is that of Config. Ranks of one process do not die by themselves, so it only
+	// matters if there are Faults.
 	Liveness time.Duration
 
-	// Faults are what goes wrong, in real time. With any, the ranks are as on hosts of
-	// their own: none can map the memory of another, and the pipes between them lose
-	// packets where a fault wants it.
+	// Faults are faults that happen in real time. If there are any, each rank is as on a host of
+	// its own: no rank can map the memory of another, and the pipes between them can lose
+	// packets.
 	Faults []Fault
 }
 
-// LocalWith is Local with more to say.
+// LocalWith is Local with a configuration.
 func LocalWith(ctx context.Context, c LocalConfig, run func(ctx context.Context, p *Proc) error) error {
 	if c.Ranks < 1 {
 		return &RankError{c.Ranks, c.Ranks}

@@ -7,7 +7,7 @@ import (
 	"weft/internal/engine"
 )
 
-// startFaults lets the job's faults take their course, until ctx ends.
+// startFaults makes the job's faults happen at their times, until ctx ends.
 func (j *localJob) startFaults(ctx context.Context) {
 	if j.gates == nil {
 		return
@@ -21,7 +21,7 @@ func (j *localJob) startFaults(ctx context.Context) {
 // A localStage is a job of goroutines as faults see it.
 type localStage struct {
 	*localJob
-	ctx context.Context // after which nothing happens any more
+	ctx context.Context // when it ends no further fault happens
 }
 
 func (s *localStage) size() int { return s.Ranks }
@@ -46,8 +46,8 @@ func (s *localStage) crash(rank int) {
 	r.cancel()
 }
 
-// pause holds the lock of a rank's node: its calls wait, and nobody looks at what
-// arrives.
+// pause holds the lock of a rank's node: its calls wait, and packets that arrive are not
+// processed.
 func (s *localStage) pause(rank int, d time.Duration) {
 	paused := make(chan struct{})
 	go s.ranks[rank].p.node.Engine(func(*engine.Engine) {

@@ -22,44 +22,42 @@ const (
 	LockCentral LockAlgorithm = "central"
 )
 
-// LockConfig shapes a lock. Zero values mean the defaults. All ranks that use a
-// lock must say the same: ErrConfigMismatch tells ranks that do not.
+// LockConfig configures a lock. Zero values mean the defaults. All ranks that use a
+// lock must configure it alike; else they get a ConfigMismatchError.
 type LockConfig struct {
-	// Algorithm is LockQueue (the default: a distributed queue, in which the lock
-	// is handed on with one message, and taken again with none by who had it
-	// last) or LockCentral (a queue at one rank: two messages to hand it on).
+	// Algorithm is LockQueue (the default) or LockCentral.
 	Algorithm LockAlgorithm
 
-	// Fair makes a rank that gives a lock by queue back queue again behind all
-	// others, which costs messages. Otherwise it may take the lock again before
-	// one whose request is still on its way.
+	// Fair, with LockQueue, makes a rank that has released the lock queue behind all others
+	// before it takes the lock again, which costs messages. Otherwise it may take the lock
+	// again before a rank whose request is still on its way.
 	Fair bool
 }
 
-// A Lock is held by one rank of the job at a time. The ranks take part by name;
-// nothing has to be created. It is not for goroutines of the same rank: one that
-// asks for a lock that its rank holds, or waits for, gets ErrHeld; take a
-// sync.Mutex first.
+// A Lock is held by one rank of the job at a time. All Locks of the same name are the same lock;
+// nothing has to be created. It does not exclude goroutines of one rank from each other: if
+// the rank already holds the lock, or waits for it, the call fails with ErrHeld. Such
+// goroutines take a sync.Mutex first.
 //
-// Each name has a home, a rank that follows from the name. Should the home die,
-// everyone gets its PeerError. Should the holder die, or one who waits, the lock
-// goes to the next.
+// Each name has a home, a rank that follows from the name. If the home dies, calls fail with a
+// PeerError. If the holder dies, or a rank that waits, the lock goes to the next rank in the
+// queue.
 type Lock struct{ locker }
 
-// A Grant is what Lock returns: the right to what the lock protects.
+// A Grant is what Lock returns: the right to use what the lock protects, until Unlock.
 type Grant struct {
-	// Epoch is higher than that of every grant before. Regions that the lock
-	// guards refuse operations under an older one; see Remote.Under.
+	// Epoch is higher than that of every earlier grant. Regions that the lock guards refuse
+	// operations under an older epoch; see Remote.Under.
 	Epoch uint64
 
-	// HolderDied says that a rank died that held the lock, or may have: what
-	// it protects may be half changed.
+	// HolderDied says that a rank has died that held the lock, or may have held it: what the
+	// lock protects may be half changed.
 	HolderDied bool
 
 	lock uint64
 }
 
-// locker is what locks have in common.
+// locker is what locks, semaphores and conditions have in common.
 type locker struct {
 	p    *Proc
 	name string
@@ -67,7 +65,8 @@ type locker struct {
 	err  error
 }
 
-// Lock returns the lock of a name of 1 to MaxName bytes.
+// Lock returns the lock of a name of 1 to MaxName bytes. It does not communicate; errors in name
+// or cfg, which may be nil, are returned by the calls on the lock.
 func (p *Proc) Lock(name string, cfg *LockConfig) *Lock {
 	c := coord.Config{Class: coord.QueueLock, Name: name}
 	var err error
@@ -92,7 +91,7 @@ func (p *Proc) locker(c coord.Config, err error) locker {
 	return l
 }
 
-// object opens what coordinates under a name.
+// object returns the engine's object for a configuration.
 func (p *Proc) object(c coord.Config) (*coord.Object, error) {
 	if len(c.Name) < 1 || len(c.Name) > MaxName {
 		return nil, &ConfigError{Field: "length of the name", Value: len(c.Name), Min: 1, Max: MaxName}
@@ -123,7 +122,7 @@ func (l *locker) lock(ctx context.Context, kind coord.Kind) (Grant, error) {
 func (l *locker) try(ctx context.Context, kind coord.Kind) (g Grant, ok bool, err error) {
 	r, err := l.do(ctx, kind)
 	if err == nil && !r.OK {
-		l.p.node.Vain() // the answer may have been here, and a program that tries again must let time pass
+		l.p.node.Vain() // a program that tries again and again must let time pass in a simulation
 	}
 	if err != nil || !r.OK {
 		return Grant{}, false, err
@@ -134,8 +133,8 @@ func (l *locker) try(ctx context.Context, kind coord.Kind) (g Grant, ok bool, er
 // Name returns the lock's name.
 func (l *locker) Name() string { return l.name }
 
-// Lock waits until the lock is this rank's. When ctx ends first it is not: the
-// error is a WaitError that says what is known of who has it.
+// Lock waits until this rank holds the lock. If ctx ends first this rank does not hold it: the
+// error is a WaitError that says what is known of the holder.
 func (l *Lock) Lock(ctx context.Context) (Grant, error) {
 	if l.o != nil {
 		if epoch, died, ok := l.p.node.Retake(l.o); ok {
@@ -145,14 +144,14 @@ func (l *Lock) Lock(ctx context.Context) (Grant, error) {
 	return l.lock(ctx, coord.Lock)
 }
 
-// TryLock takes the lock if nobody has it, and reports whether it did. It asks
-// the lock's home, and that the rank that had it last, so it takes up to four
-// messages; ok is false also while it is being handed on or repaired.
+// TryLock takes the lock if no rank holds it, and reports whether it did. It asks the lock's home,
+// and the home asks the rank that had the lock last, which takes up to four messages. Ok is
+// also false while the lock is being handed on or repaired.
 func (l *Lock) TryLock(ctx context.Context) (g Grant, ok bool, err error) {
 	return l.try(ctx, coord.TryLock)
 }
 
-// Unlock gives the lock back. It does not wait.
+// Unlock releases the lock. It does not wait.
 func (l *Lock) Unlock() error {
 	if l.o != nil && l.p.node.Free(l.o) {
 		return nil

@@ -29,26 +29,26 @@ const (
 	StallWhenFull
 )
 
-// NoRing is the ring of a sender that has none.
+// NoRing, in place of the number of a ring, refuses a sender.
 const NoRing = mailbox.NoRing
 
-// MailboxConfig shapes a mailbox. Zero values mean the defaults.
+// MailboxConfig configures a mailbox. Zero values mean the defaults.
 type MailboxConfig struct {
-	// Rings are the sizes of the rings in bytes, each rounded up to a multiple of 64.
-	// None means what weft run was told with -amt, or else one of 256 KiB for all
-	// senders. A message can be as long as its ring.
+	// Rings are the sizes of the rings in bytes, each rounded up to a multiple of 64. If
+	// there are none, the rings are those of weft run -amt, or else one ring of 256 KiB for
+	// all senders. A message can be as long as its ring.
 	Rings []int
 
-	// Table gives senders their rings (the AMT Address Table). Ranks that are not in
-	// it have ring 0; NoRing refuses a rank.
+	// Table assigns rings to senders: from rank to ring (the AMT Address Table). Ranks that
+	// are not in it have ring 0; NoRing refuses a rank.
 	Table map[int]int
 
-	// Records is how many messages, or packets where rings are shared, can wait until
-	// they are taken; 0 means 1024. It is rounded up to a power of two, from 16 to 2^24.
-	// Messages of up to 40 bytes travel in their record and need nothing else.
+	// Records is how many messages can wait in the mailbox, or how many packets where a ring
+	// is shared. 0 means 1024. It is rounded up to a power of two, from 16 to 2^24. Messages
+	// of up to 40 bytes lie in their record, and take no room in a ring.
 	Records int
 
-	// Spare is memory in bytes for rings that are made later, or grow.
+	// Spare is memory, in bytes, for rings that are made or enlarged later.
 	Spare int
 
 	// Full says what happens to a message for which there is no room.
@@ -62,12 +62,13 @@ const (
 	moreRings      = 64 // entries of the AMT beyond those asked for
 )
 
-// A Mailbox is where other ranks put messages whose places this rank chooses: the
-// IPUSH of paper 002. Each sender has a ring of memory, alone or with others, and one
-// status ring keeps the order in which messages of all have arrived. Messages of one
-// sender arrive in the order in which they were sent.
+// A Mailbox takes messages from other ranks into memory that this rank assigns: a
+// receiver-steered remote write (IPUSH of [Nishi02] in docs/REFERENCES.md). Each sender has a
+// ring of memory, alone or shared with other senders. One status ring keeps the order in
+// which the messages of all senders have arrived. Messages of one sender arrive in the order
+// in which they were sent.
 //
-// Ranks on the same host write to it without this rank's help. Any number of
+// Ranks on the same host write into the mailbox without this rank's help. Any number of
 // goroutines may use it.
 type Mailbox struct {
 	p      *Proc
@@ -81,18 +82,18 @@ type Mailbox struct {
 
 	latch  mem.Latch // of what follows
 	reader *mailbox.Reader
-	rec    mailbox.Record // the one that take reads
+	rec    mailbox.Record // the record that take reads
 	joiner mailbox.Joiner
 	idle   *delivery  // free ones
 	auto   *autoRings // or nil
-	told   int        // how many of the departed ranks have been told of
-	inside int        // goroutines that wait, for whom Close waits
-	asleep int        // of these
+	told   int        // how many ends of ranks have been reported
+	inside int        // goroutines that wait; Close waits for them
+	asleep int        // those of them that sleep
 	closed atomic.Bool
 }
 
-// mailboxName is the name of the region that a mailbox is. Regions of programs cannot
-// have such names.
+// mailboxName returns the name of the region in which a mailbox lies. Regions of programs
+// cannot have such names.
 func mailboxName(name string) string { return reserved + "mailbox/" + name }
 
 // OpenMailbox makes a mailbox that other ranks reach by its name, of 1 to 200 bytes, with
@@ -145,8 +146,8 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 	return m, nil
 }
 
-// advised takes over what an AMT says, if the program leaves the rings to us. It
-// returns what changes them while the job runs, or nil.
+// advised takes the rings from the job's AMT if the program does not configure any. It returns
+// the policy that changes them while the job runs, or nil.
 func (p *Proc) advised(c *MailboxConfig) *autoRings {
 	switch {
 	case p.amt == nil || len(c.Rings) > 0 || c.Table != nil:
@@ -170,7 +171,8 @@ func checkMailboxName(name string) error {
 	return nil
 }
 
-// geometry checks a configuration, and says what memory it needs.
+// geometry checks a configuration, and returns the sizes of the rings and the layout of the
+// memory.
 func (p *Proc) geometry(c *MailboxConfig) (sizes []int, g mailbox.Geometry, err error) {
 	const most = 1 << 34
 	room := 0
@@ -210,7 +212,7 @@ func roundGrain(n int) int { return (n + mailbox.Grain - 1) / mailbox.Grain * ma
 // Name returns the mailbox's name.
 func (m *Mailbox) Name() string { return m.name }
 
-// MemoryBytes returns how much memory the rings have, and how much the mailbox has in
+// MemoryBytes returns how many bytes of memory the rings have, and how many the mailbox has in
 // all.
 func (m *Mailbox) MemoryBytes() (rings, all int) {
 	m.rings.Lock()
@@ -218,17 +220,19 @@ func (m *Mailbox) MemoryBytes() (rings, all int) {
 	return m.box.Room - m.room.Free(), len(m.whole.Bytes)
 }
 
-// Next returns the message that arrived next, waiting for it. It is on loan until
-// Release. Several goroutines get different ones. The death of a rank is reported
-// once, by a PeerError, after what it had sent.
+// Next returns the next message in the order of arrival, and waits for it if there is none. The
+// message is on loan until Release. Several goroutines that call Next get different messages.
+// The death of a rank is reported once, by a WaitError that contains a PeerError, after the
+// messages that the rank had sent.
 func (m *Mailbox) Next(ctx context.Context) (d Delivery, err error) {
 	err = m.next(ctx, &d, true)
 	return d, err
 }
 
-// NextPacket is Next for the packets of which longer messages consist where a ring is
-// shared, or the sender asks for that: each is returned when it arrives, and says what
-// part of its message it is. Use either Next or NextPacket.
+// NextPacket is Next for single packets. A longer message consists of packets if its ring is
+// shared, or if the sender uses StatusPerPacket. NextPacket returns each packet when it
+// arrives, and Off and Total tell which part of the message it is. Use either Next or
+// NextPacket on a mailbox.
 func (m *Mailbox) NextPacket(ctx context.Context) (d Delivery, err error) {
 	err = m.next(ctx, &d, false)
 	return d, err
@@ -262,7 +266,7 @@ func (m *Mailbox) next(ctx context.Context, d *Delivery, join bool) error {
 	return err
 }
 
-// await returns when there may be something to take.
+// await returns when there may be a message.
 func (m *Mailbox) await(ctx context.Context) error {
 	if !m.p.node.Hosted() {
 		ready := func() bool { return m.closed.Load() || m.box.Ready() }
@@ -272,8 +276,8 @@ func (m *Mailbox) await(ctx context.Context) error {
 	}
 	m.doze(1)
 	defer m.doze(-1)
-	// A sender that has written its record before it could see that we sleep: by the
-	// time the kernel has been asked to do something, we can see the record.
+	// A sender may have written its record before it could see that this goroutine sleeps.
+	// After a system call the record is visible here.
 	sys.Yield()
 	if m.box.Ready() {
 		return nil
@@ -291,26 +295,26 @@ func (m *Mailbox) await(ctx context.Context) error {
 	return public(m.p.node.AwaitMail(ctx, c, seen))
 }
 
-// leave ends a wait that has come to nothing.
+// leave ends a wait without a message.
 func (m *Mailbox) leave() {
 	m.latch.Lock()
 	defer m.latch.Unlock()
 	m.inside--
 }
 
-// loss returns the death of a rank of which nobody has been told, or nil. A clean
-// leave is no news, unless nobody is left who could send.
+// loss returns the death of a rank that has not been reported, or nil. That a rank has left in
+// good order is reported only if no other rank is left that could send.
 func (m *Mailbox) loss() error {
 	for {
 		m.latch.Lock()
 		told := m.told
 		m.latch.Unlock()
 		rank, gone := m.p.node.Departed(told)
-		if gone == nil || m.box.Ready() { // what it sent just before comes first
+		if gone == nil || m.box.Ready() { // messages that it had sent come first
 			return nil
 		}
 		m.latch.Lock()
-		news := m.told == told // or another goroutine is told
+		news := m.told == told // else another goroutine reports it
 		if news {
 			m.told++
 		}
@@ -321,7 +325,7 @@ func (m *Mailbox) loss() error {
 	}
 }
 
-// doze counts who sleeps, so that senders knock.
+// doze counts the goroutines that sleep. While there are any, senders send a KNOCK.
 func (m *Mailbox) doze(n int) {
 	m.latch.Lock()
 	defer m.latch.Unlock()
@@ -329,8 +333,8 @@ func (m *Mailbox) doze(n int) {
 	m.box.Waits(m.asleep > 0)
 }
 
-// Close ends the mailbox. What has not been taken is lost, and messages on loan must
-// not be looked at any more; senders get ErrClosed. The memory is given back.
+// Close closes the mailbox and gives its memory back. Messages that have not been taken are
+// lost. Messages on loan must not be used any more. Senders get ErrClosed.
 func (m *Mailbox) Close() error {
 	m.latch.Lock()
 	closed := m.closed.Swap(true)
@@ -344,7 +348,7 @@ func (m *Mailbox) Close() error {
 	mem.Store64(m.whole.Bytes, len(m.whole.Bytes)-8, 1)
 	m.p.node.Withdraw(m.region)
 	for m.waited() {
-		runtime.Gosched() // they look at the memory
+		runtime.Gosched() // these goroutines still look at the memory
 		m.p.node.Vain()
 	}
 	return m.p.unshare(m.whole)

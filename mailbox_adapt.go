@@ -2,14 +2,14 @@ package weft
 
 import "weft/internal/amt"
 
-// autoRings gives the senders that are frequent just now rings of their own
-// (weft run -amt auto). All rings are as long as the shared one, so that what a sender
-// may send does not depend on which it has.
+// autoRings assigns rings of their own to the senders that currently send most (weft run -amt
+// auto). All rings are as long as the shared one, so that the longest message of a sender does
+// not depend on its ring.
 type autoRings struct {
 	policy *amt.Auto
-	ring   map[int]int // of the senders that have one of their own
-	idle   []int       // rings that nobody has
-	since  int         // messages since the last look
+	ring   map[int]int // the rings of senders that have one of their own
+	idle   []int       // rings without a sender
+	since  int         // messages since the policy was last asked
 }
 
 const (
@@ -25,8 +25,8 @@ func newAutoRings() *autoRings {
 	return a
 }
 
-// arrived counts a message, and reports whether it is time for a look. The mailbox's
-// latch is held.
+// arrived counts a message, and reports whether it is time to ask the policy. The mailbox's latch
+// is held.
 func (a *autoRings) arrived(from, n int) bool {
 	if a == nil {
 		return false
@@ -36,8 +36,8 @@ func (a *autoRings) arrived(from, n int) bool {
 	return a.since >= lookAfter
 }
 
-// adapt looks who sends most. Nobody waits for it: it is left for later if rings are
-// being changed.
+// adapt assigns rings as the policy decides. It never waits: if rings are being changed it leaves
+// the work for the next time.
 func (m *Mailbox) adapt() {
 	if !m.rings.TryLock() {
 		return

@@ -11,15 +11,15 @@ import (
 // receive rings each rank has, or is "auto".
 const envAMT = "WEFT_AMT"
 
-// amtAuto stands for rings that are given and taken while the job runs.
+// amtAuto stands for rings that are assigned and taken back while the job runs.
 const amtAuto = "auto"
 
-// amtRings are the receive rings that an AMT gives a rank. A nil one says nothing.
+// amtRings are the receive rings that an AMT gives to a rank. Nil means that there is no AMT.
 type amtRings struct {
-	auto  bool         // the rest is empty: who gets a ring is decided while the job runs
+	auto  bool         // rings are assigned while the job runs; the other fields are empty
 	rings []int        // sizes in bytes; the first is for all senders that are not in the table
 	table map[int]int  // sender to ring
-	owned map[int]bool // the ranks at which we have a ring to ourselves
+	owned map[int]bool // the ranks at which this rank has a ring of its own
 }
 
 // An amtFile is an AMT, for a job of some size.
@@ -28,7 +28,7 @@ type amtFile struct {
 	table *amt.Table
 }
 
-// readAMT reads the AMT that text names; "" names none.
+// readAMT reads the AMT in the file that text names. It returns nil if text is empty.
 func readAMT(text string, size int) (*amtFile, error) {
 	switch text {
 	case "":
@@ -51,7 +51,7 @@ func readAMT(text string, size int) (*amtFile, error) {
 	return &amtFile{table: t}, nil
 }
 
-// of returns what the AMT says to a rank.
+// of returns the part of the AMT that concerns a rank.
 func (f *amtFile) of(rank int) *amtRings {
 	switch {
 	case f == nil:
@@ -66,15 +66,16 @@ func (f *amtFile) of(rank int) *amtRings {
 	return a
 }
 
-// loadAMT takes over what the environment says.
+// loadAMT reads the AMT that the environment names.
 func (p *Proc) loadAMT() error {
 	f, err := readAMT(os.Getenv(envAMT), p.job.Size)
 	p.amt = f.of(p.job.Rank)
 	return err
 }
 
-// own tells the shared memory transport at which peers this process has a ring to
-// itself from the first packet on, and at the others none; nil if it is to find out.
+// own returns a function that tells the shared memory transport whether this process has a ring
+// of its own at a peer, from the first packet on. Nil means that the transport decides by
+// itself.
 func (a *amtRings) own() func(peer int) bool {
 	if a == nil || a.auto {
 		return nil

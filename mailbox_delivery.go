@@ -2,34 +2,35 @@ package weft
 
 import "weft/internal/mailbox"
 
-// A Delivery is a message in a mailbox, or a packet of one, on loan until Release.
+// A Delivery is a message in a mailbox, or a packet of one. Its Data belongs to weft, and is on
+// loan until Release.
 type Delivery struct {
 	From int
-	Tag  uint64 // what PushTagged was given
-	Data []byte // where it lies in its ring, unless it lies across the ring's end or was joined
+	Tag  uint64 // the number that PushTagged was given, or 0
+	Data []byte // lies in the ring, or is a copy if the message was joined or wraps around the ring's end
 
-	// Off and Total say what part of its message a packet is; a whole message has 0
-	// and its length.
+	// Off and Total tell which part of its message a packet is, in bytes. For a whole message
+	// they are 0 and its length.
 	Off, Total int
 
 	d *delivery
 }
 
-// A delivery is what Release needs.
+// A delivery is what Release gives back.
 type delivery struct {
 	m      *Mailbox
 	next   *delivery
 	extent mailbox.Extent // nothing if Len is 0
 	short  [mailbox.Inline]byte
-	buf    []byte // of what was joined; kept for the next
+	buf    []byte // memory for joined messages; it is kept for the next one
 }
 
-// maxKept is the most memory that a delivery keeps for the next message that must be
+// maxKept bounds the memory, in bytes, that a delivery keeps for the next message that must be
 // joined.
 const maxKept = 1 << 20
 
-// Release gives the message's room back, whichever messages are still on loan. Data
-// must not be used any more.
+// Release gives the message's room in its ring back. Messages can be released in any order. Data
+// must not be used any more. Releasing a Delivery again does nothing.
 func (d *Delivery) Release() {
 	e := d.d
 	if e == nil {
@@ -50,8 +51,8 @@ func (d *Delivery) Release() {
 	m.hand(wanted)
 }
 
-// Room returns how many bytes of its ring the message occupies until Release: none if
-// it travelled in its record, or was joined.
+// Room returns how many bytes of its ring the message occupies until Release: 0 if it lies in its
+// record, or was joined.
 func (d *Delivery) Room() int {
 	if d.d == nil {
 		return 0
@@ -59,7 +60,7 @@ func (d *Delivery) Room() int {
 	return roundGrain(d.d.extent.Len)
 }
 
-// hand tells senders that want room that there may be some.
+// hand tells senders that wait for room that there may be some.
 func (m *Mailbox) hand(wanted bool) {
 	if wanted {
 		m.p.node.Room(m.region)
@@ -86,9 +87,10 @@ func (m *Mailbox) get() *delivery {
 	return e
 }
 
-// take gets the next message, joined, or packet that has arrived, or returns ErrWouldBlock.
-// The goroutine is counted as waiting: it was so far if was is 1, and is from now on if
-// it goes away empty-handed and will is 1.
+// take returns in d the next message that has arrived, or the next packet unless join is set.
+// If there is none it returns ErrWouldBlock. M.inside counts the goroutines that wait: was is
+// 1 if the caller is counted, and will is 1 if it is to be counted when take returns
+// ErrWouldBlock.
 func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 	m.latch.Lock()
 	m.inside -= was
@@ -108,7 +110,7 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 	}
 	look := false
 	if d.d == nil {
-		if took { // Release would do it
+		if took { // no Release follows that would do it
 			m.reader.Settle()
 		}
 		m.inside += will
@@ -127,7 +129,7 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 	return nil
 }
 
-// deliver lends what one record tells of. The latch is held.
+// deliver lends the message or packet of one record. The latch is held.
 func (m *Mailbox) deliver(d *Delivery, rec *mailbox.Record) {
 	e := m.get()
 	d.From, d.Tag, d.Off, d.Total, d.d = rec.From, rec.Tag, rec.Off, rec.Total, e

@@ -9,21 +9,22 @@ import (
 	"weft/internal/transport"
 )
 
-// A way is what all Senders of a process to one mailbox have in common.
+// A way is what all Senders of a process to one mailbox have in common: the mapped memory, and
+// the order of messages that must leave in packets.
 type way struct {
 	box     *mailbox.Box    // the mailbox, mapped here; or nil
-	line    *mailbox.Writer // how it is written to
+	line    *mailbox.Writer // writes to the mapped mailbox; or nil
 	mapped  *transport.Mapping
-	packets atomic.Int32 // messages that left in packets, which others must not overtake; the line counts them too
+	packets atomic.Int32 // messages that left in packets, and that later ones must not overtake; the line counts them, too
 
 	mu    sync.Mutex // held while a message leaves in packets: their numbers are in the order of the stream
-	begun uint64     // the number of the last
-	lost  int        // messages that were given up, and may arrive yet
-	last  uint64     // the number of the last of these
+	begun uint64     // the number of the last message that left in packets
+	lost  int        // messages that were given up, and may still arrive
+	last  uint64     // the number of the last message that was given up
 }
 
-// forgetWays drops the ways to mailboxes whose memory has been taken back, each time
-// that there are twice as many ways as were left. p.mu is held.
+// forgetWays drops the ways to mailboxes whose memory has been taken back. It does so when there
+// are twice as many ways as were left the last time. p.mu is held.
 func (p *Proc) forgetWays() {
 	const few = 64
 	if len(p.ways) < max(p.sweep, few) {
@@ -42,7 +43,7 @@ type wayID struct {
 	region uint32
 }
 
-// newWay looks for the way through mapped memory.
+// newWay returns the way to the mailbox in a remote region, through mapped memory if it is mapped.
 func newWay(p *Proc, r *Remote) *way {
 	w := &way{}
 	if r.direct == nil || r.direct.ReadOnly {
@@ -60,8 +61,8 @@ func newWay(p *Proc, r *Remote) *way {
 	return w
 }
 
-// depart lets a message leave in packets, from a byte on, and returns its number. It
-// waits while another goroutine has written one in part, which it does not do for long.
+// depart begins to send a message in packets, from a byte on, and returns the message's number. It
+// waits while another goroutine has written part of a message, which does not take long.
 func (w *way) depart(from int, begin func()) (number uint64) {
 	for {
 		w.mu.Lock()
@@ -78,9 +79,9 @@ func (w *way) depart(from int, begin func()) (number uint64) {
 	return w.begun
 }
 
-// ended counts a message that left in packets, when it has arrived or comes to nothing.
-// What comes after one that was given up leaves the same way, until one that began after
-// it is known to have arrived: the stream keeps the order.
+// ended counts the end of a message that left in packets: it has arrived, or was given up. After
+// a message that was given up, later ones leave in packets, too, until one that began later is
+// known to have arrived: packets keep the order.
 func (w *way) ended(number uint64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,7 +101,7 @@ func (w *way) ended(number uint64, err error) {
 	w.packets.Add(int32(-n))
 }
 
-// leave gives the line back.
+// leave gives the writer's place in the mailbox back.
 func (w *way) leave() {
 	if w.line != nil {
 		w.line.Leave()

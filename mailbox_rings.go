@@ -13,11 +13,11 @@ import (
 // A Ring describes a ring of a mailbox.
 type Ring struct {
 	Size    int // bytes; 0 if it has no memory
-	Senders int // ranks that the table gives it
-	Used    int // bytes that have not been released
+	Senders int // ranks that the table assigns to it
+	Used    int // bytes that hold messages which have not been released
 }
 
-// Rings returns the rings: the AMT.
+// Rings returns the rings of the mailbox, by their numbers (the AMT).
 func (m *Mailbox) Rings() []Ring {
 	m.rings.Lock()
 	defer m.rings.Unlock()
@@ -37,7 +37,7 @@ func (m *Mailbox) Rings() []Ring {
 	return rings
 }
 
-// RingOf returns the ring of a sender, or NoRing.
+// RingOf returns the number of the ring that the table assigns to a sender, or NoRing.
 func (m *Mailbox) RingOf(rank int) int {
 	m.rings.Lock()
 	defer m.rings.Unlock()
@@ -82,9 +82,9 @@ func (m *Mailbox) checkRing(ring int) error {
 	return &RingError{ring, n}
 }
 
-// SetRing gives a sender a ring, alone or with those who have it already, or NoRing
-// to refuse it from now on. Messages on their way are not lost: each goes to the ring
-// that its sender had when it began.
+// SetRing assigns a ring to a sender, alone or together with the senders that have it already.
+// NoRing refuses the sender from now on. Messages that are on their way are not lost: each
+// goes to the ring that its sender had when it began.
 func (m *Mailbox) SetRing(rank, ring int) error {
 	if err := m.p.check(rank); err != nil {
 		return err
@@ -102,8 +102,8 @@ func (m *Mailbox) SetRing(rank, ring int) error {
 	return nil
 }
 
-// NewRing makes a ring of size bytes, and returns its number. It fails with ErrNoRoom
-// if the mailbox has no memory left for it.
+// NewRing makes a ring of size bytes, rounded up to a multiple of 64, and returns its number. If
+// the mailbox has no memory left for it the error is ErrNoRoom; see MailboxConfig.Spare.
 func (m *Mailbox) NewRing(size int) (ring int, err error) {
 	m.rings.Lock()
 	defer m.rings.Unlock()
@@ -127,10 +127,10 @@ func (m *Mailbox) NewRing(size int) (ring int, err error) {
 	return NoRing, ErrNoRoom
 }
 
-// ResizeRing gives a ring another size; 0 takes its memory back, and its number may
-// be used for another. Its senders wait meanwhile, until what it holds has been
-// released: another goroutine must go on doing that. If ctx ends before, or there is no
-// room, the ring is as it was.
+// ResizeRing changes the size of a ring, in bytes. Size 0 takes its memory back, so that its number
+// can be used for another ring. ResizeRing waits until all messages in the ring have been
+// released, which another goroutine must do; the ring's senders wait, too. If ctx ends first,
+// or there is no memory, the ring stays as it was.
 func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
 	m.rings.Lock()
 	defer m.rings.Unlock()
@@ -144,7 +144,7 @@ func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
 		return &ConfigError{Field: "size of a ring", Value: size, Min: 0, Max: m.box.Room}
 	}
 	if size == 0 && m.box.Shared(ring) > 0 {
-		return fmt.Errorf("weft: ring %d is that of %d senders: give them another first: %w", ring, m.box.Shared(ring), ErrInUse)
+		return fmt.Errorf("weft: ring %d is assigned to %d senders: assign another ring to them first: %w", ring, m.box.Shared(ring), ErrInUse)
 	}
 	m.box.Shut(ring)
 	err := m.p.node.Poll(ctx, func() bool { return m.closed.Load() || m.box.Drained(ring) })
@@ -170,8 +170,8 @@ func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
 	return err
 }
 
-// place gives a ring that is shut and drained its memory. The reader forgets what it
-// knew of it.
+// place gives memory to a ring that is shut and drained. The reader forgets what it knew of the
+// ring.
 func (m *Mailbox) place(ring, base, size int) {
 	m.latch.Lock()
 	defer m.latch.Unlock()
@@ -179,8 +179,8 @@ func (m *Mailbox) place(ring, base, size int) {
 	m.box.Place(ring, base, size)
 }
 
-// recover gives back what senders that were killed had reserved. It reports whether
-// nothing is left to be done.
+// recover gives back the room that senders had reserved when they were killed. It reports whether
+// nothing is left to be recovered.
 func (m *Mailbox) recover() bool {
 	gone := false
 	m.box.Senders(func(rank int) { gone = gone || m.p.node.Gone(rank) != nil })
@@ -201,8 +201,8 @@ func (m *Mailbox) recover() bool {
 	return ok
 }
 
-// retryRecover is how soon what could not be recovered is tried again.
+// retryRecover is the time after which a recovery that was not possible is tried again.
 const retryRecover = time.Millisecond
 
-// pid is this process, as senders' lines name it.
+// pid is the number of this process, which marks its lines in the mailboxes of other ranks.
 var pid = os.Getpid()

@@ -27,8 +27,8 @@ const (
 	StatusPerPacket = Status(mailbox.PerPacket)
 )
 
-// A Sender puts messages into the mailbox of a rank. Any number of goroutines may use
-// it; the messages of one arrive in order.
+// A Sender puts messages into a mailbox of another rank, or of this one. Any number of goroutines
+// may use it. The messages of one goroutine arrive in order.
 type Sender struct {
 	p      *Proc
 	rank   int
@@ -81,17 +81,18 @@ func (s *Sender) WithStatus(status Status) *Sender {
 	return &t
 }
 
-// Rank returns the rank whose mailbox it is.
+// Rank returns the rank that has the mailbox.
 func (s *Sender) Rank() int { return s.rank }
 
-// Direct reports whether messages reach the mailbox without the rank's help.
+// Direct reports whether this process has mapped the mailbox: then messages need no packets and
+// no help from the rank that has it.
 func (s *Sender) Direct() bool { return s.way.box != nil }
 
-// Push puts a message into the mailbox. It returns when it is there, and b may be
-// used again; if the mailbox is full it waits.
+// Push puts a message into the mailbox. It returns when the message is there and b may be used
+// again. If the mailbox is full it waits for room.
 func (s *Sender) Push(ctx context.Context, b []byte) error { return s.PushTagged(ctx, 0, b) }
 
-// PushTagged is Push with a number that comes with the message.
+// PushTagged is Push with a number that arrives with the message (Delivery.Tag).
 func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	s.p.count(s.rank, amt.IPush, len(b))
 	began := s.p.mark()
@@ -115,8 +116,8 @@ func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	return err
 }
 
-// waits waits for room in mapped memory for as long as any wait polls, and reports
-// whether there is some. Who waits for longer does so in the receiver's engine.
+// waits polls for room in mapped memory, for as long as any wait polls, and reports whether there
+// is some. Longer waits take place in the receiver's engine.
 func (s *Sender) waits(ctx context.Context, b []byte, sent int) bool {
 	w := s.way
 	if !s.open() {
@@ -132,9 +133,10 @@ func (s *Sender) open() bool {
 	return w.box != nil && w.packets.Load() == 0 && s.peer.Left() == nil && !driver.Withdrawn(w.mapped)
 }
 
-// direct writes to mapped memory, from a byte on, if that can be done now: else it is
-// Full. A message that is Done lies in the mailbox, also if the memory is taken back just
-// then: it may have been received. Memory that was taken back before has no rings.
+// direct writes a message, from a byte on, into mapped memory. It returns Full if that is not
+// possible now, and Done if the message lies in the mailbox. Done counts even if the memory
+// is taken back at that moment, because the message may have been received. Memory that was
+// taken back before has no rings.
 func (s *Sender) direct(tag uint64, b []byte, from int) (sent int, o mailbox.Outcome) {
 	w := s.way
 	if !s.open() {
@@ -143,7 +145,7 @@ func (s *Sender) direct(tag uint64, b []byte, from int) (sent int, o mailbox.Out
 	if sent, o = w.line.Push(s.ring(), s.status, tag, b, from); o == mailbox.Done && w.box.Knock() {
 		s.p.node.Knock(s.rank, s.found.Region)
 	}
-	if o != mailbox.Done && w.mapped.Gone() { // what it was like tells nothing
+	if o != mailbox.Done && w.mapped.Gone() { // the outcome was read from memory of something else
 		return from, mailbox.Full
 	}
 	return sent, o
@@ -156,8 +158,9 @@ func (s *Sender) ring() int {
 	return int(s.entry)
 }
 
-// begin sends in packets what could not be written, from sent on. The receiver's
-// engine then stops us, and tells us when to go on.
+// begin sends in packets the part of a message, from byte sent on, that could not be written. The
+// receiver's engine stops the sender (ISTOP) while there is no room, and tells it when to go
+// on (IGO).
 func (s *Sender) begin(tag uint64, b []byte, sent int, o mailbox.Outcome) (c *driver.Call, number uint64, err error) {
 	if err := s.refused(o, b); err != nil {
 		return nil, 0, err
@@ -186,8 +189,8 @@ func (s *Sender) refused(o mailbox.Outcome, b []byte) error {
 	return &MailboxError{Rank: s.rank, Len: len(b), Err: err}
 }
 
-// StartPushTagged begins PushTagged: b must not be changed until the Op has ended. Messages
-// arrive in the order in which they were started.
+// StartPushTagged begins a PushTagged, and returns without waiting. B must not be changed until the
+// Op has ended. Messages arrive in the order in which they were started.
 func (s *Sender) StartPushTagged(tag uint64, b []byte) (*Op, error) {
 	s.p.count(s.rank, amt.IPush, len(b))
 	o := ops.Get().(*Op)

@@ -13,13 +13,13 @@ import (
 // A share is memory that peers on this host can map.
 type share struct {
 	*transport.Mapping
-	id uint32 // 0: ordinary memory, because there is nothing to share it by
+	id uint32 // 0: ordinary memory, because no transport can share it
 }
 
-// Alloc returns n bytes of zeroed memory that ranks on the same host can read
-// without a system call: a message sent from it is copied once. It is rounded
-// up to pages, so it is for long messages. A rank on this host that is sent a message
-// of more than 32 KiB from it can read all of it, and can write to none of it.
+// Alloc returns n bytes of zeroed memory that ranks on the same host can map. A message of more
+// than 32 KiB that is sent from it is copied only once, and without a system call. Alloc
+// rounds up to pages, so it is meant for long messages. A rank on this host to which such a
+// message is sent can read the whole memory, but cannot write to it.
 func (p *Proc) Alloc(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, &ConfigError{Field: "size", Value: n, Min: 0, Max: 1 << 40}
@@ -31,7 +31,7 @@ func (p *Proc) Alloc(n int) ([]byte, error) {
 	return s.Bytes[:n:n], nil
 }
 
-// Free gives back memory from Alloc. It must not be used any more.
+// Free gives back memory that Alloc has returned. It must not be used any more.
 func (p *Proc) Free(b []byte) error {
 	if p.node.Closing() {
 		return ErrClosed
@@ -44,13 +44,13 @@ func (p *Proc) Free(b []byte) error {
 	}
 	p.mu.Unlock()
 	if i < 0 || mem.Addr(s.Bytes) != mem.Addr(b) {
-		return fmt.Errorf("weft: Free of memory that Alloc did not return")
+		return fmt.Errorf("weft: Free: Alloc has not returned this memory, or it has been freed")
 	}
 	return p.unshare(s)
 }
 
-// share makes shared memory, which others can only read if it is readOnly, and
-// remembers where it lies.
+// share makes shared memory, which other ranks can only read if readOnly is set, and registers
+// it.
 func (p *Proc) share(n int, readOnly bool) (s share, err error) {
 	if p.node.Closing() {
 		return s, ErrClosed
@@ -75,7 +75,7 @@ func (p *Proc) private(n int) share {
 	return s
 }
 
-// keep remembers where shared memory lies.
+// keep registers shared memory by its address.
 func (p *Proc) keep(s share) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,8 +87,7 @@ func (p *Proc) keep(s share) {
 	p.holds()
 }
 
-// unshare takes shared memory back. Goroutines that are in the middle of using it do
-// not fault.
+// unshare takes shared memory back. Goroutines that are using it at that moment do not fault.
 func (p *Proc) unshare(s share) error {
 	p.mu.Lock()
 	if i := p.find(s.Bytes); i >= 0 {
@@ -116,8 +115,8 @@ func (p *Proc) find(b []byte) int {
 	return -1
 }
 
-// locate says where b lies for a peer that it is offered to: in shared memory at an
-// offset, which the peer may map from now on to read, or at an address.
+// locate returns where b lies, for the peer that it is offered to: shared memory and an offset in
+// it, which the peer may map and read from now on, or id 0 and an address.
 func (p *Proc) locate(to int, b []byte) (id uint32, addr uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +127,7 @@ func (p *Proc) locate(to int, b []byte) (id uint32, addr uint64) {
 	return 0, mem.Addr(b)
 }
 
-// sharedWith returns our own shared memory by number.
+// sharedWith returns shared memory of this rank by its number.
 func (p *Proc) sharedWith(id uint32) *transport.Mapping {
 	p.mu.Lock()
 	defer p.mu.Unlock()

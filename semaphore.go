@@ -6,19 +6,22 @@ import (
 	"weft/internal/engine/coord"
 )
 
-// SemaphoreConfig shapes a semaphore. All ranks that use it must say the same.
+// SemaphoreConfig configures a semaphore. All ranks that use it must configure it alike.
 type SemaphoreConfig struct {
-	// Undo gives back what a rank has acquired and not released when it dies.
-	// It is for permits that belong to who acquired them, not for those that
-	// one rank releases for another to acquire.
+	// Undo releases the permits that a rank has acquired and not released when it dies. It
+	// suits permits that each rank releases itself, and not those that one rank releases for
+	// another rank to acquire.
 	Undo bool
 }
 
-// A Semaphore counts permits, for all ranks and goroutines. They are kept by one
-// rank, its home, which follows from the name.
+// A Semaphore counts permits that ranks and goroutines acquire and release. One rank, its home,
+// keeps the count; the home follows from the name. If the home dies, calls fail with a
+// PeerError.
 type Semaphore struct{ locker }
 
-// Semaphore returns the semaphore of a name, which holds n permits at first.
+// Semaphore returns the semaphore of a name of 1 to MaxName bytes, which has n permits at first, 0
+// to 2^30. It does not communicate; errors in the arguments are returned by the calls on the
+// semaphore.
 func (p *Proc) Semaphore(name string, n int, cfg *SemaphoreConfig) *Semaphore {
 	var err error
 	if n < 0 || n > maxPermits {
@@ -30,15 +33,15 @@ func (p *Proc) Semaphore(name string, n int, cfg *SemaphoreConfig) *Semaphore {
 
 const maxPermits = 1 << 30
 
-// Acquire waits until there are n permits, and takes them. Whoever has waited
-// longest is served first, even if there are enough for one behind. When ctx
-// ends first none are taken.
+// Acquire waits until there are n permits, and takes them. Requests are served in their order: one
+// that waits for many permits holds up later ones that need fewer. If ctx ends first no permit
+// is taken.
 func (s *Semaphore) Acquire(ctx context.Context, n int) error {
 	return s.change(ctx, coord.Acquire, n)
 }
 
-// TryAcquire takes n permits if they are there and nobody waits, and reports
-// whether it did.
+// TryAcquire takes n permits if they are available and no request waits, and reports whether it
+// did. It asks the semaphore's home.
 func (s *Semaphore) TryAcquire(ctx context.Context, n int) (ok bool, err error) {
 	if err := s.check(n); err != nil {
 		return false, err
@@ -50,7 +53,7 @@ func (s *Semaphore) TryAcquire(ctx context.Context, n int) (ok bool, err error) 
 	return r.OK, s.p.informed(s.o.ID, public(err))
 }
 
-// Release gives n permits, whoever acquired them. It does not wait.
+// Release adds n permits. This rank need not have acquired them. It does not wait.
 func (s *Semaphore) Release(n int) error { return s.change(context.Background(), coord.Release, n) }
 
 func (s *Semaphore) check(n int) error {

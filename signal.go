@@ -9,9 +9,9 @@ import (
 	"weft/internal/waitgraph"
 )
 
-// A Signal is how goroutines of a rank wake each other: a channel of one token that is
-// as good in a simulation, where the seed decides when a goroutine that waits for it
-// goes on. Make it with Proc.Signal. Any goroutine may use it.
+// A Signal lets goroutines of a rank wake each other: it is set or not, as a channel of one token.
+// It also works in a simulation, where the seed decides when a waiting goroutine goes on. Make
+// it with Proc.Signal. Any number of goroutines may use it.
 type Signal struct {
 	p     *Proc
 	token chan struct{}
@@ -28,18 +28,18 @@ func (s *Signal) Set() {
 	}
 }
 
-// C returns the channel of the token, to wait for with others in a select. In a simulation only Wait lets the
-// world go on.
+// C returns the channel of the token, for a select. In a simulation a goroutine must use Wait,
+// because virtual time does not pass while it waits in a select.
 func (s *Signal) C() <-chan struct{} { return s.token }
 
-// Reset takes the signal back, if it is set.
+// Reset clears the signal, if it is set.
 func (s *Signal) Reset() { s.take() }
 
-// Wait returns when the signal has been set, and resets it, or with the error of ctx, in a WaitError.
-// One of several that wait goes on.
+// Wait waits until the signal is set, and clears it. If ctx ends first it returns a WaitError. Of
+// several goroutines that wait, one goes on.
 func (s *Signal) Wait(ctx context.Context) error { return s.wait(ctx) }
 
-// WaitFor is Wait for something that weft ps shows, in words such as "the answer of rank 3".
+// WaitFor is Wait, and weft ps shows the wait in the words of what, such as "the answer of rank 3".
 func (s *Signal) WaitFor(ctx context.Context, what string) error {
 	w := &signalWait{what, s.p.Now()}
 	s.p.mu.Lock()

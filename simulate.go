@@ -9,14 +9,14 @@ import (
 	"weft/internal/sim"
 )
 
-// A Cluster is a cluster that does not exist, for Simulate.
+// A Cluster describes a cluster that Simulate simulates.
 type Cluster struct {
 	Ranks int
 
-	// PerHost is how many ranks share a host, one after another; 0 means that each has
-	// a machine to itself. Ranks of a host map each other's memory, as real ones do:
-	// what they write there takes no time. Packets between them need no network and
-	// take 300 ns. Each rank has a port of its own to the network.
+	// PerHost is how many ranks, in the order of their numbers, share a host; 0 means that each
+	// rank has a host of its own. Ranks on one host map each other's memory, as on real hosts;
+	// accesses to it take no time. Packets between them do not use the network and take 300
+	// ns. Each rank has a network port of its own.
 	PerHost int
 
 	// Topology is "crossbar" (the default), "ring", "torus:ROWSxCOLUMNS" with two
@@ -31,15 +31,15 @@ type Cluster struct {
 	// generated for as many hosts as there are ranks, 4096 at most.
 	Topology string
 
-	// Link is bandwidth and delay of each wire, and how many bytes may wait for
-	// it if that is bounded: "10Gbps,1us" (the default), "1Gbps,50us,64KiB". A 0
-	// is no limit. Packets are stored and forwarded at each switch.
+	// Link is the bandwidth and delay of each link, and optionally how many bytes its queue
+	// holds: "10Gbps,1us" (the default), "1Gbps,50us,64KiB". 0 means no limit. Switches store
+	// and forward packets.
 	Link string
 
 	// MTU is the longest packet in bytes; 0 means 1500.
 	MTU int
 
-	// Loss is the share of packets that get lost.
+	// Loss is the share of packets that are lost, from 0 to less than 1.
 	Loss float64
 
 	// GoBackN is that of Config.
@@ -48,27 +48,27 @@ type Cluster struct {
 	// Liveness is that of Config, in virtual time.
 	Liveness time.Duration
 
-	// Faults are what goes wrong, besides Loss.
+	// Faults are injected faults, besides Loss.
 	Faults []Fault
 
-	// Seed decides about everything that is left to chance.
+	// Seed determines all random choices.
 	Seed uint64
 
-	// Log gets a line for every packet that arrives, if it is not nil.
+	// Log, if it is not nil, gets a line for every packet that arrives.
 	Log io.Writer
 
-	// Timeline gets what each rank did and when, in virtual time, as a file for
-	// ui.perfetto.dev, if it is not nil; see docs/TIMELINE.md.
+	// Timeline, if it is not nil, gets the operations of each rank and their virtual times, as a
+	// file for ui.perfetto.dev; see docs/TIMELINE.md.
 	Timeline io.Writer
 
-	// Trace gets what each rank has sent to whom when it leaves, as WEFT_TRACE
-	// records it, if it is not nil.
+	// Trace, if it is not nil, gets how much each rank has sent to each other rank, as
+	// WEFT_TRACE records it, when the rank leaves.
 	Trace io.Writer
 
 	amt *amtFile
 }
 
-// A Simulation is what came of a simulated job.
+// A Simulation is the result of a simulated job.
 type Simulation struct {
 	Ranks       int
 	Topology    string
@@ -86,17 +86,18 @@ type Simulation struct {
 	end sim.Time
 }
 
-// Simulate runs a job as Local does, on a cluster that does not exist and in
-// virtual time: the protocol code, run, and the deadlines of contexts behave as
-// on a real one, but what is computed between calls of weft takes no time (see
-// Proc.Sleep). One goroutine of one rank runs at a time, until it waits for something;
-// those of a rank, which Proc.Go starts, may also lose their turn to each other in any
-// call of weft. The same cluster with the same seed does the same, byte for byte, if
-// run itself does: that needs no goroutines but those, no time but Proc.Now, and no
-// variables that ranks share. Other seeds try other orders.
+// Simulate runs a job as Local does, but on a simulated cluster and in virtual time. The protocol,
+// run, and the deadlines of contexts behave as on a real cluster. Computations between calls of
+// weft take no virtual time; Proc.Sleep stands for them.
 //
-// The error is that of the rank that failed first, as that of Local. When all ranks
-// wait for each other, it says what for.
+// One goroutine of one rank runs at a time, until it waits. The goroutines of one rank, which
+// Proc.Go starts, may also take turns at any call of weft. Runs with the same cluster and seed
+// are the same, byte for byte, if run is deterministic: it uses no goroutines but those of
+// Proc.Go, no clock but Proc.Now, and no variables that ranks share. Other seeds lead to other
+// orders of events.
+//
+// As with Local, the error is that of the rank that failed first. When all ranks wait for each
+// other, the error matches ErrStuck and says what each rank waits for.
 func Simulate(ctx context.Context, c Cluster, run func(ctx context.Context, p *Proc) error) (*Simulation, error) {
 	j, err := newSimJob(ctx, c)
 	if err != nil {

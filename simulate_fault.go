@@ -2,7 +2,7 @@ package weft
 
 import "time"
 
-// startFaults lets the cluster's faults take their course.
+// startFaults makes the cluster's faults happen at their times.
 func (j *simJob) startFaults() {
 	if len(j.Faults) == 0 {
 		return
@@ -11,9 +11,9 @@ func (j *simJob) startFaults() {
 	for rank, p := range j.procs {
 		guest := j.guests[rank]
 		p.countFor(func() {
-			guest.Turn() // what begins is not in a call yet
+			guest.Turn() // the operation that begins is not in a call yet
 			if plan.begin(rank) {
-				guest.Yield() // it may have been hit itself
+				guest.Yield() // the fault may affect this rank
 			}
 		})
 	}
@@ -35,7 +35,7 @@ func (s simStage) crash(rank int) {
 	}
 	s.left--
 	if s.sources[rank].fences == 0 {
-		s.fenced++ // nobody waits for it at the end
+		s.fenced++ // the other ranks do not wait for it at the end
 	}
 	g.Crash()
 	p.node.Crash()

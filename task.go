@@ -8,19 +8,19 @@ type Task struct {
 	done chan struct{}
 }
 
-// Go runs f in a goroutine of its own. On a real cluster it is the same as a go
-// statement. In a simulation it is how a rank starts a goroutine that may use weft:
-// the goroutines of a rank run one at a time, each until it waits or enters a call of
-// weft, and the seed decides which is next. One that a go statement has started must
-// not use weft there: it panics if it does.
+// Go runs f in a goroutine of its own. On real hosts it is the same as a go statement. In a
+// simulation it starts a goroutine that may use weft: the goroutines of a rank run one at a
+// time, each until it waits or enters a call of weft, and the seed decides which one is next.
+// A goroutine that a go statement has started must not use weft in a simulation: its calls
+// panic.
 //
-// The goroutines of a rank may share variables and wait for each other as Go programs
-// do, by channels, mutexes and wait groups. In a simulation that is slow, a tenth of a
-// millisecond each time, since the simulator must find out that a goroutine is blocked
-// in Go rather than busy. Task.Wait and Signal cost nothing there. What several goroutines do
-// that have been set free at one time, before the next call of weft of each, is not
-// ordered by the seed, nor which of them gets a mutex; so it is among those that push to
-// one mailbox at a time, which weft itself orders by one.
+// The goroutines of a rank may share variables, and wait for each other by channels, mutexes
+// and wait groups, as in any Go program. In a simulation each such wait costs about a tenth of
+// a millisecond of real time, because the simulator must find out that the goroutine is
+// blocked in Go. Task.Wait and Signal have no such cost. If several goroutines are released at
+// one moment, their order until each one's next call of weft does not depend on the seed, nor
+// does the order in which they get a mutex. The same holds for goroutines that push to one
+// mailbox at the same time.
 func (p *Proc) Go(f func()) *Task {
 	t := &Task{p: p, done: make(chan struct{})}
 	p.node.Go(func() {
@@ -30,7 +30,7 @@ func (p *Proc) Go(f func()) *Task {
 	return t
 }
 
-// Wait returns when the goroutine has ended, or with the error of ctx, in a WaitError. Any number of
+// Wait waits until the goroutine has ended. If ctx ends first it returns a WaitError. Any number of
 // goroutines may call it.
 func (t *Task) Wait(ctx context.Context) error {
 	if t.p.node.Hosted() {

@@ -5,19 +5,19 @@ import (
 	"iter"
 )
 
-// A Coroutine is a function that can stop in its middle, and goes on from there when it is
-// resumed: between Resume and yield it runs in the place of its caller. It is as good in a
-// simulation, where what it does may use weft. Make it with Proc.Coroutine. One goroutine
-// at a time may use it.
+// A Coroutine is a function that can yield in its middle, and continues from there when it is
+// resumed. While it runs, the goroutine that called Resume waits. It also works in a
+// simulation, where the function may use weft. Make it with Proc.Coroutine. It is for one
+// goroutine at a time.
 type Coroutine struct {
 	resume func() (struct{}, bool)
 	stop   func()
 }
 
-// Coroutine returns a coroutine of f, which begins with the first Resume. Yield stops it,
-// and returns true when it is resumed, or false when f must return: it has been stopped.
-// A panic in f comes out of Resume, or Stop. To resume and to yield
-// cost what a switch of iter.Pull does, and allocate nothing.
+// Coroutine returns a coroutine that runs f, beginning with the first Resume. F calls yield to stop
+// until the next Resume. Yield returns false if the coroutine has been stopped for good: then f
+// must return. A panic in f appears in Resume or Stop. Resume and yield cost as much as a
+// switch of iter.Pull, and do not allocate.
 func (p *Proc) Coroutine(f func(yield func() bool)) *Coroutine {
 	if p.node.Hosted() {
 		h := &hostedCoroutine{p: p, f: f}
@@ -29,15 +29,15 @@ func (p *Proc) Coroutine(f func(yield func() bool)) *Coroutine {
 	return &Coroutine{resume, stop}
 }
 
-// Resume lets the function go on until it yields or returns, and reports whether it may be
-// resumed again.
+// Resume runs the function until it yields or returns, and reports whether it can be resumed
+// again.
 func (c *Coroutine) Resume() bool {
 	_, more := c.resume()
 	return more
 }
 
-// Stop makes the yield that the function is stopped in return false, and returns when the
-// function has. What has not begun, or has ended, is left as it is.
+// Stop makes the function's current yield return false, and waits until the function has returned.
+// If the function has not begun or has returned, Stop does nothing.
 func (c *Coroutine) Stop() { c.stop() }
 
 // A hostedCoroutine is one in a simulation: a goroutine of the rank, which runs while
