@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// allToAll sends from each rank to each other, round after round, at most one
-// round apart. What counts is the processor time of the rounds, of all ranks;
-// starting them and connecting each to each is not in it.
+// allToAll sends from each rank to each other, round after round; ranks are at most one round apart. The figure is
+// the processor time that all ranks use for the rounds, without starting and connecting.
 func (b *bench) allToAll() error {
 	size := b.spec.Sizes[0]
 	msg := make([]byte, size)
@@ -37,7 +36,7 @@ func (b *bench) allToAll() error {
 	return emit(Sample{Size: size, Msgs: float64(n) / wall, CPU: used.Seconds(), Ops: n, Wall: wall})
 }
 
-// exchange sends to each other rank and receives from each.
+// exchange sends a message to each other rank and receives one from each.
 func (b *bench) exchange(msg, buf []byte) error {
 	n := b.p.Size()
 	for i := 1; i < n; i++ {

@@ -12,8 +12,8 @@ import (
 	"weft/vmmc"
 )
 
-// A Buffer is the memory that a process holds for messages of one library which its program does not take: a line of
-// -json.
+// A Buffer is the memory that a process holds for messages of one library that its program does not take: one line
+// of -json.
 type Buffer struct {
 	Test   string `json:"test"` // "buffers"
 	Way    string `json:"way"`
@@ -24,18 +24,20 @@ type Buffer struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// sends is how much each rank tries to send in MeasureBuffers.
+// sends is how many bytes each rank tries to send in MeasureBuffers.
 const sends = 256 << 10
 
-// MeasureBuffers lets all ranks but 0 send to rank 0, which takes nothing, and says what that holds then (weft.Stats).
+// MeasureBuffers lets all other ranks send to rank 0, which takes no message, and returns the memory that rank 0
+// then holds (weft.Stats).
 func MeasureBuffers(ctx context.Context, way, transport string, ranks int) Buffer {
 	r := Buffer{Test: "buffers", Way: way, Ranks: ranks}
-	samples, err := runRanks(ctx, "weft", ranks, Spec{Test: "buffers", Op: way, Transport: transport, Sizes: []int{0}, N: ranks})
+	s := Spec{Test: "buffers", Op: way, Transport: transport, Sizes: []int{0}, N: ranks}
+	samples, err := runRanks(ctx, "weft", ranks, s)
 	switch {
 	case err != nil:
 		r.Error = err.Error()
 	case len(samples) != 1 || samples[0].Buffer == nil:
-		r.Error = "rank 0 has said nothing"
+		r.Error = "rank 0 printed no figures"
 	default:
 		got := samples[0].Buffer
 		r.Opened = got.Opened
@@ -45,7 +47,7 @@ func MeasureBuffers(ctx context.Context, way, transport string, ranks int) Buffe
 	return r
 }
 
-// buffers is a rank's part in it.
+// buffers is the part of one rank in MeasureBuffers.
 func (b *bench) buffers() error {
 	barrier := b.p.Barrier("buffers", nil)
 	if err := barrier.Wait(b.ctx); err != nil {
@@ -81,7 +83,7 @@ func (b *bench) buffers() error {
 	return close()
 }
 
-// held emits what rank 0 holds, when it has heard how much each has sent.
+// held emits the memory that rank 0 holds, after all ranks have told how much they sent.
 func (b *bench) held(r *Buffer, before uint64) error {
 	for range b.p.Size() - 1 {
 		m, err := b.q.Recv(b.ctx)
@@ -95,7 +97,8 @@ func (b *bench) held(r *Buffer, before uint64) error {
 	return emit(Sample{Buffer: r})
 }
 
-// filler opens a library, and returns what sends to rank 0 until that takes no more, and what closes it.
+// filler opens a library. It returns a function that sends to rank 0 until no more is accepted, and one that closes
+// the library.
 func filler(ctx context.Context, p *weft.Proc, way string) (fill func() (int, error), close func() error, err error) {
 	b := make([]byte, 8<<10)
 	switch way {
@@ -110,7 +113,8 @@ func filler(ctx context.Context, p *weft.Proc, way string) (fill func() (int, er
 			return e.RequestMedium(ctx, 0, 0, medium)
 		}), func() error { return e.Close() }, err
 	case "fm":
-		e, err := fm.Open(ctx, p, libraryChannel, []fm.Handler{{Name: "in", Func: func(*fm.Message) error { return nil }}}, nil)
+		handlers := []fm.Handler{{Name: "in", Func: func(*fm.Message) error { return nil }}}
+		e, err := fm.Open(ctx, p, libraryChannel, handlers, nil)
 		b = b[:7<<10] // one packet
 		return filled(len(b), func() error {
 			s, err := e.BeginMessage(0, len(b), 0)
@@ -153,7 +157,7 @@ func vmmcFiller(ctx context.Context, p *weft.Proc, b []byte) (fill func() (int, 
 	return filled(len(b), func() error { return i.Send(ctx, len(b)*p.Rank(), b) }), e.Close, err
 }
 
-// filled calls send until it would have to wait, or has sent enough.
+// filled calls send until it would have to wait or has sent enough.
 func filled(size int, send func() error) func() (int, error) {
 	return func() (n int, err error) {
 		for n+size <= sends {

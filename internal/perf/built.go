@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// built holds the programs compiled so far, in a directory of theirs.
+// built holds the programs compiled so far, in a temporary directory.
 var built struct {
 	sync.Mutex
 	dir   string
 	files map[string]string
 }
 
-// Cleanup removes what was compiled for the measurements.
+// Cleanup removes the programs that were compiled for measurements.
 func Cleanup() {
 	built.Lock()
 	defer built.Unlock()
@@ -24,8 +24,7 @@ func Cleanup() {
 	built.files = nil
 }
 
-// buildOnce returns a program of a name, which build puts into a file when it is asked
-// for first.
+// buildOnce returns the file of a program, which build makes on the first call.
 func buildOnce(name string, build func(file string) error) (string, error) {
 	built.Lock()
 	defer built.Unlock()

@@ -5,8 +5,7 @@ import (
 	"sort"
 )
 
-// A CoordResult is what one system reached with one algorithm among so many
-// ranks: a line of -json.
+// A CoordResult is the figures of one system with one algorithm and a number of ranks: one line of -json.
 type CoordResult struct {
 	Test      string   `json:"test"` // barrier or lock
 	System    string   `json:"system"`
@@ -23,7 +22,7 @@ type CoordResult struct {
 	Error     string   `json:"error,omitempty"`
 }
 
-// An entry is a system with what it is to do.
+// An entry is a system with its measurement and its samples.
 type entry struct {
 	System
 	spec    Spec
@@ -31,9 +30,11 @@ type entry struct {
 	err     error
 }
 
-// MeasureCoord runs every algorithm of weft and every peer in turn, round after
-// round. Sizes are of groups of ranks.
-func MeasureCoord(ctx context.Context, s Spec, ops, algorithms []string, ranks []int, peers []System, progress func(round int, what string)) []CoordResult {
+// MeasureCoord runs every algorithm of weft and every peer in turn, round after round, for each number of ranks.
+func MeasureCoord(
+	ctx context.Context, s Spec, ops, algorithms []string, ranks []int, peers []System,
+	progress func(round int, what string),
+) []CoordResult {
 	var entries []*entry
 	for _, n := range ranks {
 		for _, op := range ops {

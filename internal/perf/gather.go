@@ -8,8 +8,8 @@ import (
 	"weft"
 )
 
-// gather lets all ranks push to rank 0, as fast as it takes: into one ring that they
-// share, or into one each of the same memory in all.
+// gather lets all ranks push to rank 0 as fast as it takes messages: into one shared ring, or into one ring each
+// with the same memory in total.
 func (b *bench) gather(size int) error {
 	n := b.spec.Exchanges
 	if b.p.Rank() > 0 {

@@ -14,8 +14,8 @@ import (
 	"weft/internal/launch"
 )
 
-// ends returns where the two ends of a peer's measurement run: two hosts of the
-// lab that we are in, or this host.
+// ends returns where the two ends of a peer's measurement run: on two hosts of the lab that this process runs in,
+// otherwise on this host.
 func ends() (here, there launch.Host, err error) {
 	hosts, err := launch.LabHosts()
 	if err == nil && len(hosts) >= 2 {
@@ -25,8 +25,7 @@ func ends() (here, there launch.Host, err error) {
 	return local, local, err
 }
 
-// eachSize measures every size between an address of the other host and here, with
-// a free port for each.
+// eachSize measures every size between an address of the other host and this one, with a free port for each.
 func eachSize(s Spec, measure func(size int, address, port string) (Sample, error)) (samples []Sample, err error) {
 	_, there, err := ends()
 	for i := 0; err == nil && i < len(s.Sizes); i++ {
@@ -42,9 +41,8 @@ func eachSize(s Spec, measure func(size int, address, port string) (Sample, erro
 	return samples, err
 }
 
-// talk runs a server on the other host, and a client here again and again until
-// the server listens, which shows in that the client succeeds and prints want. It
-// returns what the client printed.
+// talk runs a server on the other host, and a client here again and again until the server listens: until the
+// client succeeds and prints want. It returns what the client printed.
 func talk(ctx context.Context, want string, server, client []string, env ...string) ([]byte, error) {
 	here, there, err := ends()
 	if err != nil {

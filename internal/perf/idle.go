@@ -12,8 +12,8 @@ import (
 // idleTime is how long the ranks of an idle test wait for each other.
 const idleTime = time.Second
 
-// idle measures the processor time that two ranks use while both wait: rank 0
-// for a message that does not come, rank 1 until rank 0 has waited enough.
+// idle measures the processor time that two ranks use while both wait: rank 0 for a message that does not come,
+// rank 1 until rank 0 has waited long enough.
 func (b *bench) idle() error {
 	if err := b.meet(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (b *bench) idle() error {
 	return emit(Sample{Size: b.spec.Sizes[0], CPU: used.Seconds() / wall, Ops: 1, Wall: wall})
 }
 
-// processorTime returns what this process has used so far.
+// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

@@ -2,8 +2,8 @@ package perf
 
 import "context"
 
-// MeasureIPush measures PUSH and IPUSH under the conditions of paper 002, in turn:
-// the rows are those of Measure, with the operation as Op.
+// MeasureIPush measures PUSH and IPUSH under the conditions of [Kitamura06], table 5, in turn. The rows are those
+// of Measure, with the operation as Op.
 func MeasureIPush(ctx context.Context, s Spec, ops []string, progress func(round int, system string)) []Result {
 	var systems []System
 	for _, op := range ops {

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Libraries are the user-level libraries that paper 003 compares, on weft; and Ways the same with weft's own messages
-// and PUSH.
+// Libraries are the user-level libraries that [Konishi97] compares, built on weft. Ways are the same, preceded by
+// weft's own messages and PUSH.
 var (
 	Libraries = []string{"am", "fm", "vmmc", "pm"}
 	Ways      = append([]string{"send", "push"}, Libraries...)
 )
 
-// library is one of them, as a System that runs its own way whatever the others do.
+// library is one of Ways as a System: it runs its own operation whatever the others run.
 type library struct{ op string }
 
 func (l library) Name() string   { return l.op }
@@ -29,9 +29,9 @@ func (l library) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	return runRanks(ctx, "weft", 2, s)
 }
 
-// A courier carries messages of up to a length between rank 0 and rank 1 as one library does it. A message that is
-// written into memory ends with a word that says so, which is not 0.
-type courier interface {
+// An adapter sends and receives messages up to a length between rank 0 and rank 1 with one library. A message that
+// is written into memory ends with a word that announces it, which is not 0.
+type adapter interface {
 	// send sends a message, and returns when its bytes may be used again.
 	send(b []byte) error
 	// recv takes the next message, and waits for it.
@@ -43,40 +43,40 @@ type courier interface {
 	close() error
 }
 
-// courier returns the courier of a way of b.spec.Op. Of those that write to memory, so many messages can be under way.
-func (b *bench) courier(largest, window int) (courier, error) {
+// adapter returns the adapter for b.spec.Op. With those that write to memory, window messages can be under way.
+func (b *bench) adapter(largest, window int) (adapter, error) {
 	switch b.spec.Op {
 	case "send":
-		return newPortCourier(b, largest), nil
+		return newPortAdapter(b, largest), nil
 	case "push":
-		return newPushCourier(b, largest, window)
+		return newPushAdapter(b, largest, window)
 	case "am":
-		return newAMCourier(b, largest)
+		return newAMAdapter(b, largest)
 	case "fm":
-		return newFMCourier(b, largest)
+		return newFMAdapter(b, largest)
 	case "vmmc":
-		return newVMMCCourier(b, largest, window)
+		return newVMMCAdapter(b, largest, window)
 	case "pm":
-		return newPMCourier(b, largest)
+		return newPMAdapter(b, largest)
 	}
 	return nil, fmt.Errorf("perf: there is no library %q", b.spec.Op)
 }
 
-// oneSided reports whether nobody receives what a way sends.
+// oneSided reports whether the receiver does not take part in what a library sends.
 func oneSided(op string) bool { return op == "push" || op == "vmmc" }
 
-// ofLibraries reports whether a measurement is one of couriers.
+// ofLibraries reports whether a measurement uses an adapter.
 func (s Spec) ofLibraries() bool {
 	return s.Test == "logp" || slices.Contains(Libraries, s.Op) && (s.Test == "latency" || s.Test == "bandwidth")
 }
 
-// library measures all sizes with one courier.
+// library measures all sizes with one adapter.
 func (b *bench) library() error {
 	window := 1
 	if b.spec.Test == "logp" {
 		window = logpWindow
 	}
-	c, err := b.courier(slices.Max(b.spec.Sizes), window)
+	c, err := b.adapter(slices.Max(b.spec.Sizes), window)
 	if err != nil {
 		return err
 	}
@@ -108,24 +108,25 @@ func (b *bench) library() error {
 	return c.close()
 }
 
-// slots are places in memory for messages, each with the word that tells of it at its end: what the couriers of PUSH and
-// VMMC have in common.
+// slots are places in memory for messages, each with its announcing word at the end; the adapters of PUSH and VMMC
+// share them.
 type slots struct {
 	window, size int
 	sent, taken  uint64
 }
 
-// at returns where a message lies, by its number, and where its last word does. Messages of other lengths than s.size lie
-// before the word.
+// at returns the offset of a message, by its number, and of its last word. A message shorter than s.size lies
+// directly before the word.
 func (s *slots) at(k uint64, n int) (off, word int) {
 	word = int(k%uint64(s.window))*s.size + s.size - 8
 	return word + 8 - n, word
 }
 
-// room is for all slots.
+// room is the size of all slots.
 func (s *slots) room() int { return s.window * s.size }
 
-// stamp writes a message's last word, and returns what lies before it: all goes in one write if that is nothing.
+// stamp writes a message's last word, and returns what lies before the word: if that is nothing, one write sends
+// all.
 func (s *slots) stamp(b []byte) (head, word []byte) {
 	s.sent++
 	cut := max(len(b)-8, 0) / 8 * 8

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A LogP is a way in terms of the LogP model, over one transport: a line of -json. Times are in microseconds.
+// A LogP is the parameters of the LogP model for one of Ways over one transport: one line of -json. Times are in
+// microseconds.
 type LogP struct {
 	Test      string  `json:"test"` // "logp"
 	Way       string  `json:"way"`
@@ -22,11 +23,13 @@ type LogP struct {
 	Error     string  `json:"error,omitempty"`
 }
 
-// Overhead is the processor time of a message, at both ends.
+// Overhead is the processor time of a message at both ends.
 func (l *LogP) Overhead() float64 { return l.Send + l.Receive }
 
 // MeasureLogP measures ways over transports, all in turn in each round.
-func MeasureLogP(ctx context.Context, s Spec, ways, transports []string, progress func(round int, system string)) []LogP {
+func MeasureLogP(
+	ctx context.Context, s Spec, ways, transports []string, progress func(round int, system string),
+) []LogP {
 	s.Test = "logp"
 	var results []LogP
 	samples := map[[3]any][]Sample{}
@@ -65,7 +68,7 @@ func MeasureLogP(ctx context.Context, s Spec, ways, transports []string, progres
 	return results
 }
 
-// fill works the parameters out, each as the median over the rounds.
+// fill computes the parameters, each as the median over the rounds.
 func (l *LogP) fill(samples []Sample) {
 	var send, receive, gap, latency, way []float64
 	for _, s := range samples {
@@ -94,7 +97,8 @@ func (l *LogP) fill(samples []Sample) {
 	}
 }
 
-// Transports returns those over which two ranks can be measured here: raw Ethernet in a lab, else shared memory.
+// Transports returns the transports over which two ranks can be measured here: with raw Ethernet in a lab,
+// otherwise with shared memory.
 func Transports() []string {
 	if here, there, err := ends(); err == nil && here != there {
 		return []string{"eth", "udp", "tcp"}
@@ -102,7 +106,7 @@ func Transports() []string {
 	return []string{"shm", "udp", "tcp"}
 }
 
-// A Reach is what a system reaches at all sizes: a line of -json.
+// A Reach is the figures of a system at all sizes: one line of -json.
 type Reach struct {
 	Test      string    `json:"test"` // "libraries"
 	System    string    `json:"system"`
@@ -117,8 +121,8 @@ type Reach struct {
 	Error     string    `json:"error,omitempty"`
 }
 
-// HalfPower returns the size at which a system reaches half of the best of its bandwidths, between two sizes by a straight
-// line; 0 if it is not known.
+// HalfPower returns the size at which a system reaches half of its highest bandwidth, by linear interpolation
+// between two sizes; 0 if it is not known.
 func HalfPower(sizes []int, mbs []float64) float64 {
 	if len(mbs) == 0 {
 		return 0
@@ -138,8 +142,8 @@ func HalfPower(sizes []int, mbs []float64) float64 {
 	return 0
 }
 
-// MeasureLibraries measures latency and bandwidth of weft, PUSH, the four libraries and a peer, all in turn in each
-// round, and the overhead of all but the peer.
+// MeasureLibraries measures latency and bandwidth of weft, PUSH, the four libraries and peers, all in turn in each
+// round, and the overhead of all but the peers.
 func MeasureLibraries(ctx context.Context, s Spec, peers []System, progress func(round int, system string)) []Reach {
 	systems := []System{renamed{Weft, "weft", s}, renamed{Weft, "push", s}}
 	for _, name := range Libraries {
@@ -177,7 +181,7 @@ func MeasureLibraries(ctx context.Context, s Spec, peers []System, progress func
 	return reach
 }
 
-// add takes a result of one size.
+// add adds the result of one size.
 func (r *Reach) add(from *Result) {
 	v, _, _ := from.Figure()
 	switch {

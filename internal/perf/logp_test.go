@@ -5,9 +5,13 @@ import (
 	"testing"
 )
 
-// The parameters follow from what rank 0 has measured as the method says; their sum is half a round trip.
+// TestLogPParameters: the parameters follow from what rank 0 measured as the method says; their sum is half a round
+// trip.
 func TestLogPParameters(t *testing.T) {
-	m := &Issue{Few: []float64{300, 200, 250}, Gap: 700, D: 3000, Slow: 3650, RTT: []float64{4000, 4200, 9000}, OneWay: []float64{2000, 2100, 2200}}
+	m := &Issue{
+		Few: []float64{300, 200, 250}, Gap: 700, D: 3000, Slow: 3650,
+		RTT: []float64{4000, 4200, 9000}, OneWay: []float64{2000, 2100, 2200},
+	}
 	l := LogP{}
 	l.fill([]Sample{{Issue: m, Ops: 5}, {Issue: m, Ops: 5}, {Issue: m, Ops: 5}})
 	near := func(name string, got, want float64) {
@@ -43,7 +47,8 @@ func TestHalfPower(t *testing.T) {
 	}
 }
 
-// Slots do not touch each other, and the last word of a message lies at the end of its slot whatever its length.
+// TestSlots: slots do not overlap, and the last word of a message lies at the end of its slot, whatever the length
+// of the message.
 func TestSlots(t *testing.T) {
 	s := slots{window: 3, size: 64}
 	for k := range uint64(6) {
@@ -57,12 +62,12 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// Each way carries messages between two processes.
-func TestCouriers(t *testing.T) {
+// TestAdapters: each of Ways carries messages between two processes.
+func TestAdapters(t *testing.T) {
 	for _, way := range Ways {
 		s := Spec{Test: "latency", Transport: "udp", Op: way, Sizes: []int{8, 2048, 40000}, Rounds: 1, Brief: true}
 		if way == "send" || way == "push" {
-			s.Test = "logp" // that is what their couriers are for
+			s.Test = "logp" // that is what their adapters are for
 		}
 		samples, err := library{op: way}.Run(t.Context(), s)
 		if err != nil || len(samples) != 3 {

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// A Result is what one system reached at one size: a line of -json.
+// A Result is the figures of one system at one size: one line of -json.
 type Result struct {
 	Test      string  `json:"test"`
 	System    string  `json:"system"`
@@ -29,8 +29,7 @@ type Result struct {
 	tail bool // the figure is the 99th percentile
 }
 
-// Measure runs the systems in turn, round after round. Progress is called
-// before each.
+// Measure runs the systems in turn, round after round. Progress is called before each.
 func Measure(ctx context.Context, s Spec, systems []System, progress func(round int, system string)) []Result {
 	type key struct{ system, size int }
 	all := map[key][]Sample{}
@@ -72,9 +71,8 @@ func Measure(ctx context.Context, s Spec, systems []System, progress func(round 
 	return results
 }
 
-// fill summarises the samples of all rounds: percentiles over all round trips
-// (the median over groups of them where there are any), medians of rounds for
-// the rest.
+// fill summarizes the samples of all rounds: percentiles over all round trips (for the median over groups of round
+// trips, where there are any), and medians of the rounds for the rest.
 func (r *Result) fill(samples []Sample) {
 	var ns, groups, mbs, msgs, cpu, cpus []float64
 	for _, s := range samples {
@@ -113,8 +111,7 @@ func median(v []float64) float64 {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
-// Figure returns the result's main figure and its unit, and whether less is
-// better.
+// Figure returns the result's main figure, its unit, and whether less is better.
 func (r *Result) Figure() (v float64, unit string, less bool) {
 	switch r.Test {
 	case "ipush":

@@ -7,8 +7,8 @@ import (
 	"weft"
 )
 
-// A Move is a way to get bytes from one place of memory to another, which the libraries are made of: a line of -json. It
-// stands for figures 2 and 3 of paper 003, which has programmed I/O and DMA between memory and card, and copies.
+// A Move is a way to move bytes in memory on which the libraries are built: one line of -json. Moves stand for
+// figures 2 and 3 of [Konishi97], which show programmed I/O and DMA between memory and card, and copies.
 type Move struct {
 	Test  string    `json:"test"` // "moves"
 	Name  string    `json:"name"`
@@ -17,9 +17,12 @@ type Move struct {
 	MBs   []float64 `json:"mb_s"`
 }
 
-// MeasureMoves measures copies in this process, and PUSH, PULL and PUT of a region that is mapped.
+// MeasureMoves measures copies in this process, and PUSH, PULL and PUT of a mapped region.
 func MeasureMoves(sizes []int) []Move {
-	moves := []Move{{Name: "copy", Copy: true}, {Name: "copy from other memory each time", Copy: true}, {Name: "PUSH"}, {Name: "PULL"}, {Name: "PUT of 32 B at a time"}}
+	moves := []Move{
+		{Name: "copy", Copy: true}, {Name: "copy from other memory each time", Copy: true},
+		{Name: "PUSH"}, {Name: "PULL"}, {Name: "PUT of 32 B at a time"},
+	}
 	_ = weft.Local(context.Background(), 1, func(ctx context.Context, p *weft.Proc) error {
 		const cold = 64 << 20
 		w, err := p.OpenRegion(ctx, "moves", cold, nil)
@@ -73,7 +76,7 @@ func MeasureMoves(sizes []int) []Move {
 	return moves
 }
 
-// moved returns the median bandwidth of several runs.
+// moved returns the median bandwidth of several runs of f.
 func moved(size int, f func() error) (float64, error) {
 	n := max(1<<23/size, 4)
 	var mbs []float64

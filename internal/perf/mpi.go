@@ -9,13 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 )
 
 //go:embed peers/mpi.c.txt
 var mpiSource []byte
 
-// mpi is an MPI library: our C program, its compiler and its launcher.
+// mpi is an MPI library: our C program with its compiler and its launcher.
 type mpi struct {
 	name, cc, run, pkg string
 	flags              []string
@@ -88,7 +89,8 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 				n = 2
 			}
 		}
-		args := append(append(append([]string{"-n", strconv.Itoa(n)}, m.flags...), far...), bin, s.Test, strconv.Itoa(count), strconv.Itoa(size))
+		args := slices.Concat([]string{"-n", strconv.Itoa(n)}, m.flags, far,
+			[]string{bin, s.Test, strconv.Itoa(count), strconv.Itoa(size)})
 		cmd := exec.CommandContext(ctx, m.run, args...)
 		cmd.Env = append(os.Environ(), env...)
 		var stderr bytes.Buffer
@@ -109,8 +111,8 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 // lockCount is how often MPI takes a lock.
 const lockCount = 20000
 
-// between returns the flags and the environment by which the ranks run on two
-// hosts of the lab that we are in, if we are, and talk by TCP.
+// between returns the flags and the environment with which the ranks run on two hosts of the lab and talk by TCP;
+// nothing if this process does not run in a lab.
 func (m mpi) between() (flags, env []string, err error) {
 	here, there, err := ends()
 	if err != nil || here == there {

@@ -14,15 +14,14 @@ import (
 	"weft"
 )
 
-// Patterns are the ways in which the goroutines of a program share its messages, for
-// latency with several goroutines. In all of them a client sends a message and waits
-// for the answer.
+// Patterns are the ways in which the goroutines of a program share its messages, for latency with several
+// goroutines. In all of them a client sends a message and waits for the answer.
 //
 //	direct   each client has a server goroutine of its own, which receives and answers
-//	handoff  one server goroutine receives, and hands over by a channel to one that answers
+//	handoff  one server goroutine receives, and passes requests by a channel to one that answers
 //	pool     as many server goroutines as clients receive from the same port, and answer
-//	rpc      net/rpc: its server hands over to a new goroutine for each call, and the
-//	         client has a goroutine that receives for all
+//	rpc      net/rpc: its server starts a new goroutine for each call, and the client has one
+//	         goroutine that receives for all
 var Patterns = []string{"direct", "handoff", "pool", "rpc"}
 
 // patterned reports whether the test is one of goroutines.
@@ -34,9 +33,8 @@ const (
 	answers  = 1000
 )
 
-// crowd runs a rank's part of a pattern over ports. A message begins with the number of
-// its client.
-func (b *bench) crowd(size int) error {
+// goroutines runs a rank's part of a pattern over ports. A message begins with the number of its client.
+func (b *bench) goroutines(size int) error {
 	if b.spec.Pattern == "rpc" {
 		return b.overRPC(size)
 	}
@@ -111,7 +109,7 @@ func (b *bench) crowd(size int) error {
 	}
 }
 
-// hands are goroutines, one for each client, that answer what they are handed.
+// hands are goroutines, one for each client, that answer the requests passed to them.
 type hands struct {
 	to    []chan []byte
 	ended chan error
@@ -135,7 +133,7 @@ func newHands(n, rounds int, send func(i int, buf []byte) error) *hands {
 	return h
 }
 
-// give hands a message over. Its client has no other one under way.
+// give passes a message on. A client has one message under way at a time.
 func (h *hands) give(i int, buf []byte) error {
 	h.to[i] <- append([]byte(nil), buf...)
 	return nil
@@ -143,7 +141,7 @@ func (h *hands) give(i int, buf []byte) error {
 
 func (h *hands) wait() error { return <-h.ended }
 
-// together runs n goroutines, and returns their first error.
+// together runs n goroutines, and returns their errors joined.
 func together(n int, f func(i int) error) error {
 	var wg sync.WaitGroup
 	errs := make([]error, n)
@@ -154,15 +152,14 @@ func together(n int, f func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// rounds returns how many round trips each goroutine makes, those for warming up among
-// them.
+// rounds returns how many round trips each goroutine makes, warming up included.
 func (s Spec) rounds() int { return max(s.total()/s.Goroutines, 20) / 10 * 11 }
 
-// total is how many round trips all make.
+// total is how many round trips all goroutines make.
 func (s Spec) total() int { return min(s.iterations(s.Sizes[0]), 20000) }
 
-// clients runs the clients. The figure is the time of all round trips together, of each
-// half of its share: with one client, half a round trip.
+// clients runs the clients. The figure is the time of all round trips divided by twice their number: with one
+// client, half a round trip.
 func (s Spec) clients(size int, call func(i int, buf []byte) error) error {
 	n := s.Goroutines
 	each := s.rounds() / 11 * 10
@@ -194,7 +191,7 @@ func (s Spec) clients(size int, call func(i int, buf []byte) error) error {
 // An Echo is the service of the rpc pattern.
 type Echo struct{}
 
-// Back returns what it is given.
+// Back returns its argument.
 func (Echo) Back(in []byte, out *[]byte) error {
 	*out = in
 	return nil
@@ -236,7 +233,7 @@ func (b *bench) overRPC(size int) error {
 	return serveRPC(c)
 }
 
-// A portStream is a connection over a port: each Write is a message, an empty one the end.
+// A portStream is a connection over a port: each Write is a message, and an empty message is the end.
 type portStream struct {
 	b    *bench
 	q    *weft.Port
@@ -269,7 +266,7 @@ func (s *portStream) Write(p []byte) (int, error) {
 
 func (s *portStream) Close() error { return s.q.Send(s.b.ctx, s.b.peer, nil) }
 
-// socketCrowd runs a rank's part of a pattern over sockets, a connection for each client.
+// socketCrowd runs a rank's part of a pattern over sockets, with a connection for each client.
 func socketCrowd(conns []net.Conn, rank int, s Spec, size int) error {
 	if s.Pattern == "rpc" {
 		if rank == 0 {
@@ -309,7 +306,7 @@ func socketCrowd(conns []net.Conn, rank int, s Spec, size int) error {
 	return errors.Join(err, wait())
 }
 
-// CheckPattern completes what a spec says of goroutines, or says what is wrong with it.
+// CheckPattern completes the parts of a spec that concern goroutines, or returns an error that says what is wrong.
 func (s *Spec) CheckPattern() error {
 	if s.Goroutines == 0 && s.Pattern == "" {
 		return nil

@@ -41,7 +41,8 @@ func (f *fake) Run(context.Context, Spec) ([]Sample, error) {
 func TestSystemsTakeTurns(t *testing.T) {
 	var log []string
 	a := &fake{name: "a", log: &log, samples: []Sample{{Size: 8, NS: []float64{1000, 2000, 3000}, Ops: 3}}}
-	b := &fake{name: "b", log: &log, samples: []Sample{{Size: 8, NS: []float64{9000}, Groups: []float64{5000, 6000, 7000}, Ops: 1}}}
+	grouped := Sample{Size: 8, NS: []float64{9000}, Groups: []float64{5000, 6000, 7000}, Ops: 1}
+	b := &fake{name: "b", log: &log, samples: []Sample{grouped}}
 	c := &fake{name: "c", log: &log, absent: "libc-is-missing"}
 	d := &fake{name: "d", log: &log, err: errors.New("out of order")}
 	s := Spec{Test: "latency", Op: "send", Sizes: []int{8}, Rounds: 3}
@@ -108,7 +109,9 @@ func TestVerdicts(t *testing.T) {
 }
 
 func TestParseNAS(t *testing.T) {
-	const out = " Class           =                        A\n Mop/s total     =                   104.25\n Mop/s/process   =                    52.13\n"
+	const out = " Class           =                        A\n" +
+		" Mop/s total     =                   104.25\n" +
+		" Mop/s/process   =                    52.13\n"
 	s, err := parseNAS([]byte(out + " Verification    =               SUCCESSFUL\n"))
 	if err != nil || len(s) != 1 || s[0].Msgs != 104.25e6 {
 		t.Errorf("%+v, %v", s, err)
@@ -120,8 +123,7 @@ func TestParseNAS(t *testing.T) {
 	}
 }
 
-// TestLossesNeedALab: no frames can be lost on this host itself, and nothing is measured
-// as if they were.
+// TestLossesNeedALab: frames cannot be lost on this host itself, so nothing is measured as if they were.
 func TestLossesNeedALab(t *testing.T) {
 	t.Setenv(launch.EnvLab, "")
 	_, err := losing(t.Context(), 0.01, func(context.Context) ([]Sample, error) {
@@ -154,10 +156,11 @@ Final:                 100000      0.065     0.070     0.072      109.90     109
 	}
 }
 
-// Every test of weft and of the Go library's sockets runs and has figures.
+// TestMeasurementsRun: every test of weft and of the standard library's sockets runs and has figures.
 func TestMeasurementsRun(t *testing.T) {
 	for _, s := range []Spec{
-		{Test: "latency", Op: "send"}, {Test: "latency", Op: "put"}, {Test: "latency", Op: "push"}, {Test: "latency", Op: "pull"},
+		{Test: "latency", Op: "send"}, {Test: "latency", Op: "put"},
+		{Test: "latency", Op: "push"}, {Test: "latency", Op: "pull"},
 		{Test: "latency", Op: "send", Blocked: true}, {Test: "latency", Op: "send", InPlace: true},
 		{Test: "latency", Op: "send", Transport: "udp"},
 		{Test: "bandwidth", Op: "send", Alloc: true}, {Test: "bandwidth", Op: "push"}, {Test: "bandwidth", Op: "put"},

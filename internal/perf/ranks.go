@@ -11,17 +11,17 @@ import (
 	"weft/internal/launch"
 )
 
-// envSpec tells an executable that it is a rank of a measurement.
+// envSpec is the environment variable that makes an executable a rank of a measurement.
 const envSpec = "WEFT_PERF"
 
-// task is what a rank is told.
+// task is the value of envSpec.
 type task struct {
 	System string
 	Spec   Spec
 }
 
-// Rank runs a rank's part if this process is one, and reports whether it was.
-// It must be called by main of every program that runs measurements.
+// Rank runs a rank's part if this process is a rank of a measurement, and reports whether it was. The main function
+// of every program that measures must call it first.
 func Rank() bool {
 	text := os.Getenv(envSpec)
 	if text == "" {
@@ -44,8 +44,7 @@ func Rank() bool {
 	return true
 }
 
-// runRanks runs this executable as the ranks of a job, and returns the samples
-// that rank 0 prints.
+// runRanks runs this executable as the ranks of a job, and returns the samples that rank 0 prints.
 func runRanks(ctx context.Context, system string, n int, s Spec) ([]Sample, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"weft/internal/sys"
 )
 
-// A Sharing is how the ranks of a job, and a TCP connection, share the link to one host. All
-// figures are 10^6 bytes per second.
+// A Sharing is how the ranks of a job and a TCP connection share the link to one host. All figures are 10^6 bytes
+// per second.
 type Sharing struct {
 	TCPAlone  float64   `json:"tcp_alone_mb_s"`
 	WeftAlone float64   `json:"weft_alone_mb_s"`
@@ -22,20 +22,20 @@ type Sharing struct {
 	Ranks     []float64 `json:"ranks_mb_s"` // of WeftAlone, each rank's
 }
 
-// An Interval is that in which rank 0 has counted what each other rank sent.
+// An Interval is the time in which rank 0 counted what each other rank sent.
 type Interval struct {
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
 	Bytes []uint64  `json:"bytes"`
 }
 
-// MeasureSharing lets all ranks but the first send messages to it for a time, a TCP
-// connection from the second host to the first, and both at once. It needs a lab of three
-// hosts or more, whose switch has a rate.
+// MeasureSharing measures for a time each: all ranks but the first sending to it, a TCP connection from the second
+// host to the first, and both at once. It needs a lab of three hosts or more whose switch has a rate.
 func MeasureSharing(ctx context.Context, s Spec, each time.Duration) (r Sharing, err error) {
 	hosts, err := launch.LabHosts()
 	if err == nil && len(hosts) < 2 {
-		err = errors.New("weft perf: sharing is measured between the hosts of a lab: weft lab -hosts 3 -rate 200 -- weft perf sharing")
+		err = errors.New("weft perf: sharing is measured between the hosts of a lab: " +
+			"weft lab -hosts 3 -rate 200 -- weft perf sharing")
 	}
 	if err != nil {
 		return r, err
@@ -73,7 +73,7 @@ func (i Interval) rate(bytes uint64) float64 {
 	return float64(bytes) / i.End.Sub(i.Start).Seconds() / 1e6
 }
 
-// incast runs the job, and returns what rank 0 has counted.
+// incast runs the job, and returns what rank 0 counted.
 func (s Spec) incast(ctx context.Context) (i Interval, err error) {
 	samples, err := runRanks(ctx, "weft", s.N, s)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s Spec) incast(ctx context.Context) (i Interval, err error) {
 
 // incast is one rank: the first counts, the others send for a time.
 func (b *bench) incast() error {
-	if err := b.muster(); err != nil {
+	if err := b.awaitAll(); err != nil {
 		return err
 	}
 	if b.p.Rank() > 0 {
@@ -126,8 +126,8 @@ func (b *bench) incast() error {
 	return emit(Sample{Size: len(buf), Interval: &i})
 }
 
-// muster waits for all ranks.
-func (b *bench) muster() error {
+// awaitAll waits for all ranks.
+func (b *bench) awaitAll() error {
 	if b.p.Rank() > 0 {
 		if err := b.q.Send(b.ctx, 0, nil); err != nil {
 			return err
@@ -210,7 +210,7 @@ func (f *flow) receive() {
 	}
 }
 
-// over returns the rate at which bytes arrive in the time that comes.
+// over returns the rate at which bytes arrive during d from now on.
 func (f *flow) over(ctx context.Context, d time.Duration) (float64, error) {
 	start := time.Now()
 	select {
@@ -221,7 +221,7 @@ func (f *flow) over(ctx context.Context, d time.Duration) (float64, error) {
 	}
 }
 
-// between returns the rate at which bytes have arrived.
+// between returns the rate at which bytes arrived between two times.
 func (f *flow) between(start, end time.Time) float64 {
 	seen := <-f.seen
 	defer func() { f.seen <- seen }()

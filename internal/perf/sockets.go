@@ -12,13 +12,14 @@ import (
 	"weft/internal/bootstrap"
 )
 
-// sockets is TCP, TLS 1.3 over it, a Unix socket, or package stream, as a Go program uses them.
+// sockets is TCP, TLS 1.3 over TCP, a Unix socket, or package stream, as a Go program uses them.
 type sockets struct{ network string }
 
 func (s sockets) Name() string   { return s.network }
 func (s sockets) Absent() string { return "" }
 func (s sockets) Supports(spec Spec) bool {
-	return spec.Op == "send" && spec.Pattern != "pool" && spec.Test != "barrier" && spec.Test != "lock" && spec.Test != "alltoall"
+	coordination := spec.Test == "barrier" || spec.Test == "lock" || spec.Test == "alltoall"
+	return spec.Op == "send" && spec.Pattern != "pool" && !coordination
 }
 
 func (s sockets) Run(ctx context.Context, spec Spec) ([]Sample, error) {

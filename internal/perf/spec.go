@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A Spec is what to measure.
+// A Spec describes a measurement.
 type Spec struct {
-	Test      string // latency, bandwidth, rate, alltoall, barrier, lock, ipush, gather, incast, or nas: the program Op
+	Test      string // latency, bandwidth, rate, alltoall, barrier, lock, ipush, gather, incast, or nas (the program Op)
 	Transport string // of weft: auto, shm, udp
 	Op        string // send, push, put or pull
 	Figure    string // of ipush: latency or bandwidth; of latency and lock: p99, or the median
@@ -17,25 +17,25 @@ type Spec struct {
 	Exchanges int    // rounds of messages; alltoall and gather only
 	InPlace   bool   // write and read messages in place
 	Alloc     bool   // long messages from and to memory that is shared
-	Blocked   bool   // both sides asleep when a message comes
+	Blocked   bool   // both sides sleep when a message arrives
 	Algorithm string // of a barrier or lock
 	Bulk      int    // of latency and lock: bytes of the long messages that rank 0 sends to rank 1 meanwhile
-	Brief     bool   // of latency and logp: so few that the figures mean nothing, for tests
+	Brief     bool   // of latency and logp: for tests, so short that the figures mean nothing
 
 	For   time.Duration // of incast
-	Loss  float64       // share of all frames between the hosts of a lab that get lost; in targets only
+	Loss  float64       // share of all frames between the hosts of a lab that get lost; of targets only
 	Class string        // of nas
 
 	Guard string // of weft's packets to other hosts: see weft.Config
 
-	// Interrupted: the receiver polls, and a goroutine that sleeps brings it the packets.
+	// Interrupted: the receiver polls its memory, and a goroutine that sleeps until packets arrive brings them.
 	Interrupted bool
 
 	Pattern    string // of latency: how goroutines share messages, one of Patterns; or none
 	Goroutines int    // clients, with a Pattern
 }
 
-// A Sample is what one system measured at one size in one round.
+// A Sample is the figures of one system at one size in one round.
 type Sample struct {
 	Size     int       `json:"size"`
 	NS       []float64 `json:"ns,omitempty"`       // latency: one way, each
@@ -55,7 +55,7 @@ type Sample struct {
 // A System can run tests.
 type System interface {
 	Name() string
-	// Absent returns what to install if the system is not there, else "".
+	// Absent returns the package to install if the system is not installed, otherwise "".
 	Absent() string
 	// Supports reports whether the system can run the test.
 	Supports(s Spec) bool
@@ -88,4 +88,6 @@ func Find(name string) System {
 }
 
 // Names lists the systems that Find knows.
-var Names = []string{"tcp", "unix", "tls", "stream", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx", "am", "fm", "vmmc", "pm"}
+var Names = []string{
+	"tcp", "unix", "tls", "stream", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx", "am", "fm", "vmmc", "pm",
+}

@@ -103,18 +103,18 @@ func barrierTargets() (targets []Target) {
 
 // goroutineTargets concern messages that several goroutines of a rank send and receive.
 func goroutineTargets() []Target {
-	crowd := func(pattern string, n int) Spec {
+	goroutines := func(pattern string, n int) Spec {
 		return spec("latency", "send", 8).with(func(s *Spec) {
 			s.Pattern = pattern
 			s.Goroutines = n
 		})
 	}
-	handoff := crowd("handoff", 1)
-	rpc := crowd("rpc", 1)
-	many := crowd("direct", 64)
+	handoff := goroutines("handoff", 1)
+	rpc := goroutines("rpc", 1)
+	many := goroutines("direct", 64)
 	return []Target{
 		{Name: "handoff", What: "the receiver passes requests on by a channel, against one that answers itself",
-			Ours: handoff, Against: weftDoing("direct", crowd("direct", 1)), Limit: 3},
+			Ours: handoff, Against: weftDoing("direct", goroutines("direct", 1)), Limit: 3},
 		{Name: "handoffunix", What: "the same, against a Unix socket",
 			Ours: handoff, Against: systemsDoing(handoff, "unix"), Limit: 0.5},
 		{Name: "goroutines64", What: "64 goroutines with a port each, against Unix sockets",

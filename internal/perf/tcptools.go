@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// sockperf is its ping-pong over TCP with sockets that never block: what a C
-// program that spins reaches.
+// sockperf is the ping-pong of sockperf over TCP with sockets that never block: what a C program reaches that
+// spins.
 type sockperf struct{}
 
 func (sockperf) Name() string { return "sockperf" }
@@ -42,7 +42,7 @@ func (sockperf) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	})
 }
 
-// iperf3 is its TCP bandwidth.
+// iperf3 is the TCP bandwidth that iperf3 measures.
 type iperf3 struct{}
 
 func (iperf3) Name() string { return "iperf3" }
@@ -74,7 +74,7 @@ func (iperf3) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	})
 }
 
-// absent returns the package that has a program, if the program is not there.
+// absent returns the package that contains a program, if the program is not installed.
 func absent(program, pkg string) string {
 	if _, err := exec.LookPath(program); err != nil {
 		return pkg

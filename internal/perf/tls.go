@@ -15,7 +15,7 @@ import (
 	"weft/stream"
 )
 
-// listen listens as a Go program would; TLS, with a certificate that is made for it.
+// listen listens as a Go program would; for TLS with a certificate made for this.
 func listen(network, address string, s Spec) (net.Listener, error) {
 	switch network {
 	case "tls":
@@ -31,7 +31,7 @@ func listen(network, address string, s Spec) (net.Listener, error) {
 	return tls.Listen("tcp", address, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}})
 }
 
-// accept returns the next connection, with which TLS has done its handshake.
+// accept returns the next connection, after the handshake of TLS.
 func accept(l net.Listener) (net.Conn, error) {
 	c, err := l.Accept()
 	if t, ok := c.(*tls.Conn); ok && err == nil {
@@ -40,7 +40,7 @@ func accept(l net.Listener) (net.Conn, error) {
 	return c, err
 }
 
-// dial connects; over TLS it makes sure of version and cipher, of which Go lets nobody choose.
+// dial connects. For TLS it makes sure of the cipher, which Go does not let a program choose.
 func dial(network, address string, s Spec) (net.Conn, error) {
 	switch network {
 	case "tls":
@@ -49,14 +49,15 @@ func dial(network, address string, s Spec) (net.Conn, error) {
 	default:
 		return net.Dial(network, address)
 	}
-	// Who the other side is does not matter to the speed.
+	// The identity of the server does not affect the speed.
 	c, err := tls.Dial("tcp", address, &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true})
 	if err != nil {
 		return nil, err
 	}
 	if s := c.ConnectionState(); s.CipherSuite != tls.TLS_AES_128_GCM_SHA256 {
 		c.Close()
-		return nil, fmt.Errorf("TLS with %s: this processor has no instructions for AES, and the figures would mean little", tls.CipherSuiteName(s.CipherSuite))
+		return nil, fmt.Errorf("TLS with %s: this processor has no instructions for AES, so the figures would mean little",
+			tls.CipherSuiteName(s.CipherSuite))
 	}
 	return c, nil
 }
@@ -69,13 +70,15 @@ func streamConfig(s Spec) *stream.Config {
 	return new(stream.Config)
 }
 
-// certificate returns one that its owner has signed.
+// certificate returns a self-signed certificate.
 func certificate() (c tls.Certificate, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return c, err
 	}
-	template := x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+	template := x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }

@@ -18,7 +18,8 @@ func (ucx) Absent() string {
 }
 
 func (ucx) Supports(s Spec) bool {
-	return s.Test != "barrier" && s.Test != "lock" && s.Test != "alltoall" && s.Op != "pull" && !s.Blocked && !s.Interrupted
+	coordination := s.Test == "barrier" || s.Test == "lock" || s.Test == "alltoall"
+	return !coordination && s.Op != "pull" && !s.Blocked && !s.Interrupted
 }
 
 // test returns ucx_perftest's name for a test.
@@ -52,8 +53,7 @@ func (u ucx) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 	return samples, nil
 }
 
-// perftest runs the server and the client, over shared memory, or over TCP
-// between two hosts.
+// perftest runs server and client, over shared memory, or over TCP between two hosts.
 func (ucx) perftest(ctx context.Context, args ...string) ([]byte, error) {
 	here, there, err := ends()
 	if err != nil {
@@ -68,7 +68,9 @@ func (ucx) perftest(ctx context.Context, args ...string) ([]byte, error) {
 		tls = "tcp,self"
 	}
 	args = append(args, "-p", strconv.Itoa(port))
-	return talk(ctx, "", append([]string{"ucx_perftest"}, args...), append([]string{"ucx_perftest", there.Address}, args...),
+	server := append([]string{"ucx_perftest"}, args...)
+	client := append([]string{"ucx_perftest", there.Address}, args...)
+	return talk(ctx, "", server, client,
 		"UCX_TLS="+tls, "UCX_LOG_LEVEL=fatal")
 }
 

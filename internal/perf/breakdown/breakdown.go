@@ -2,16 +2,16 @@ package breakdown
 
 import "slices"
 
-// size is the length of the messages, in bytes.
+// size is the length of the messages in bytes.
 const size = 64
 
-// A Part is where some of the time goes.
+// A Part is a part of the time.
 type Part struct {
 	Name string  `json:"part"`
 	US   float64 `json:"us"`
 }
 
-// A Way is how a message goes from one host to the other.
+// A Way is one way in which a message gets from one host to the other.
 type Way struct {
 	Name     string  `json:"way"`
 	Parts    []Part  `json:"parts"`
@@ -30,7 +30,7 @@ type paths struct {
 	tcp, eth, ethAsleep        float64 // whole messages, one way
 }
 
-// frame is how long it takes to send a frame, by how far it comes.
+// frame is how long it takes to send a frame, by how far the frame gets.
 type frame struct {
 	socket float64 // the packet socket and the queueing discipline: the wire is off
 	wire   float64 // and over the wire, to a host where nobody wants it
@@ -60,9 +60,8 @@ func medians(rounds []paths) (m paths) {
 	return m
 }
 
-// ways puts the parts together. Those of weft with reaping are measured each by
-// itself, so that their sum says how much is understood. In the other two ways one
-// part is what is left.
+// ways combines the parts. The parts of weft with polling are each measured by themselves, so their sum shows how
+// much of the whole is explained. In the other two ways one part is the rest of the whole.
 func (p *paths) ways() []Way {
 	medium := p.frame.wire - p.frame.socket
 	raw := []Part{
@@ -73,8 +72,9 @@ func (p *paths) ways() []Way {
 		{"into the ring", p.frame.ring - p.frame.wire},
 		{"between processors", p.line},
 	}
-	// Who sleeps lets his processor sleep, which takes time to wake, too.
-	asleep := append(slices.Clone(raw), Part{"wake-up", p.wake}, Part{"processors that slept", p.ethAsleep - p.eth - p.wake})
+	// While a receiver sleeps its processor may sleep, too, and takes time to wake up.
+	asleep := append(slices.Clone(raw),
+		Part{"wake-up", p.wake}, Part{"processors that slept", p.ethAsleep - p.eth - p.wake})
 	tcp := []Part{
 		{"system calls", 2 * p.call},
 		{"driver and wire", medium},

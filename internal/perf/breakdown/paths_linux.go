@@ -34,8 +34,8 @@ func each(n int, f func()) float64 {
 // systemCall is the time of a system call that does nothing.
 func systemCall() float64 { return each(100000, func() { syscall.Getppid() }) }
 
-// pair runs two functions on threads of their own until the first has ended, and
-// returns its error. The second must end then by itself.
+// pair runs two functions on threads of their own until the first has returned, and returns its error. The second
+// must return then by itself.
 func pair(first, second func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -51,8 +51,8 @@ func pair(first, second func() error) error {
 	return err
 }
 
-// cacheLine is the time until a word that one processor writes is seen by another
-// that polls it.
+// cacheLine is the time from a write of a word on one processor until another processor, which polls the word, sees
+// it.
 func cacheLine() (us float64, err error) {
 	const n = 100000
 	var word atomic.Int64
@@ -72,8 +72,8 @@ func cacheLine() (us float64, err error) {
 	return us, err
 }
 
-// wakeUp is the time until a goroutine that sleeps as those of a node do runs when
-// another wakes it.
+// wakeUp is the time until a goroutine that sleeps like those of a node runs, from the moment at which another
+// wakes it.
 func wakeUp() (us float64, err error) {
 	const n = 3000
 	var bells [2]*doorbell.Poll
@@ -84,15 +84,15 @@ func wakeUp() (us float64, err error) {
 		defer bells[i].Close()
 	}
 	var rung [2]atomic.Int64
-	ring := func(who int) {
-		rung[who].Add(1)
-		bells[who].Ring()
+	ring := func(side int) {
+		rung[side].Add(1)
+		bells[side].Ring()
 	}
-	wait := func(who int, times int64) {
-		for rung[who].Load() < times {
-			bells[who].Set(transport.Asleep)
-			if rung[who].Load() < times {
-				bells[who].Sleep(transport.Asleep, -1)
+	wait := func(side int, times int64) {
+		for rung[side].Load() < times {
+			bells[side].Set(transport.Asleep)
+			if rung[side].Load() < times {
+				bells[side].Sleep(transport.Asleep, -1)
 			}
 		}
 	}
@@ -169,8 +169,8 @@ func frames(here, there launch.Host) (f frame, err error) {
 	return f, host.SetUp(true)
 }
 
-// protocol is weft's own code at both ends: what a message to oneself takes, which
-// passes everything but the link and a transport, and what the link takes.
+// protocol is the time of weft's own code at both ends: that of a message to the rank itself, which passes
+// everything but the link and a transport, and that of the link.
 func protocol(ctx context.Context) (us float64, err error) {
 	p, err := weft.Join(ctx, nil)
 	if err != nil {
@@ -193,7 +193,7 @@ func protocol(ctx context.Context) (us float64, err error) {
 	return self + linkCode(), err
 }
 
-// linkCode is the time that two links take for a packet in each direction, half.
+// linkCode is half the time that two links take for a packet in each direction.
 func linkCode() float64 {
 	var conns [2]*link.Conn
 	for i := range conns {
@@ -217,7 +217,7 @@ func linkCode() float64 {
 	}) / 2
 }
 
-// spinningTCP is a message one way over TCP when both ends poll.
+// spinningTCP is the time of a message one way over TCP when both ends poll.
 func spinningTCP(here, there launch.Host) (us float64, err error) {
 	const n = 5000
 	a, b, err := dialled(here, there)

@@ -12,8 +12,8 @@ import (
 // ErrNoLab reports that there are no two hosts to measure between.
 var ErrNoLab = errors.New("weft perf breakdown needs two hosts: weft lab -- weft perf breakdown")
 
-// Run measures every path in turn, round after round, between the first two hosts
-// of the lab that we are in. Progress is called before each round.
+// Run measures every path in turn, round after round, between the first two hosts of the lab that this process runs
+// in. Progress is called before each round.
 func Run(ctx context.Context, rounds int, progress func(round int)) ([]Way, error) {
 	hosts, err := launch.LabHosts()
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 // colours distinguish the parts: the palette of Okabe and Ito, which colour-blind readers can tell apart, and
 // then darker ones.
 var colours = []string{
-	"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999", "#000000", "#8c564b", "#5b3a8e",
+	"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999", "#000000",
+	"#8c564b", "#5b3a8e",
 }
 
 // The layout of a picture, in pixels.
@@ -44,7 +45,8 @@ func WriteSVG(w io.Writer, ways []Way) error {
 		"font-family=\"Arial,Helvetica,sans-serif\" font-size=\"13\">\n",
 		svgLeft+svgWidth+90, legend+20*float64((len(names)+2)/3)+40)
 	fmt.Fprintln(out, `<rect width="100%" height="100%" fill="white"/>`) // readable in dark mode, too
-	fmt.Fprintf(out, "<text x=\"10\" y=\"24\" font-size=\"16\">Where the time of a %d-byte message goes, one way, in µs</text>\n", size)
+	fmt.Fprintf(out, "<text x=\"10\" y=\"24\" font-size=\"16\">"+
+		"Where the time of a %d-byte message goes, one way, in µs</text>\n", size)
 	for i, way := range ways {
 		drawWay(out, &way, svgTop+float64(i)*(svgHeight+svgGap), scale, colour)
 	}
@@ -72,6 +74,7 @@ func drawWay(out io.Writer, way *Way, y, scale float64, colour map[string]string
 	}
 	at := svgLeft + way.Measured*scale
 	fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.0f\">%.1f</text>\n", max(x, at)+6, y+svgHeight/2+4, way.Sum)
-	fmt.Fprintf(out, "<path d=\"M%.1f %.1fv%.0f\" stroke=\"black\" stroke-width=\"2\"><title>measured: %.2f µs</title></path>\n",
+	fmt.Fprintf(out, "<path d=\"M%.1f %.1fv%.0f\" stroke=\"black\" stroke-width=\"2\">"+
+		"<title>measured: %.2f µs</title></path>\n",
 		at, y-5, svgHeight+10, way.Measured)
 }

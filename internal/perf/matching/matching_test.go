@@ -53,7 +53,8 @@ func TestSameMatches(t *testing.T) {
 			tr.play(o, func(r, m int) { matches[0][r] = m })
 			tr.play(q, func(r, m int) { matches[1][r] = m })
 			if len(matches[0]) != tr.messages() || 2*tr.messages() != len(tr) || !maps.Equal(matches[0], matches[1]) {
-				t.Errorf("%s, rank %d: %d and %d matches of %d messages", p.name, rank, len(matches[0]), len(matches[1]), tr.messages())
+				t.Errorf("%s, rank %d: %d and %d matches of %d messages",
+					p.name, rank, len(matches[0]), len(matches[1]), tr.messages())
 			}
 			one := o.Stats()
 			per := q.Stats()
@@ -68,8 +69,7 @@ func TestSameMatches(t *testing.T) {
 	}
 }
 
-// Partners counts who sends to each rank; the numbers are those of the paper's
-// table 1 and the NAS sources.
+// Partners counts the ranks that send to each rank; the numbers are those of [Kitamura06].
 func TestPartners(t *testing.T) {
 	for _, c := range []struct {
 		name string

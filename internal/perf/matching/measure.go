@@ -136,7 +136,9 @@ func Measure(ctx context.Context, seed uint64, rounds int, progress func(round i
 	return measure(ctx, patterns(), seed, rounds, progress)
 }
 
-func measure(ctx context.Context, patterns []pattern, seed uint64, rounds int, progress func(round int, what string)) ([]Result, error) {
+func measure(
+	ctx context.Context, patterns []pattern, seed uint64, rounds int, progress func(round int, what string),
+) ([]Result, error) {
 	var results []Result
 	for _, p := range patterns {
 		var t tally

@@ -1,11 +1,10 @@
 package matching
 
-// ranks is how many take part, as in the paper.
+// ranks is the number of ranks, as in [Kitamura06].
 const ranks = 64
 
-// A program is one of the NAS Parallel Benchmarks, as far as its messages go: who
-// sends to whom, with which tags and in which order, from the sources of version
-// 3.4.1, class A. None of them receives from any source. Work is given roughly.
+// A program is the messages of one of the NAS Parallel Benchmarks: sources, destinations, tags and order, from the
+// sources of version 3.4.1. A rank receives and sends, and computes for a while.
 type program struct {
 	name   string
 	script func(me int) script
@@ -15,8 +14,8 @@ var programs = []program{
 	{"CG", cg}, {"MG", mg}, {"LU", lu}, {"SP, BT", sp}, {"IS", is},
 }
 
-// cg: 3 outer iterations of 25. Sums along a row of the 8 by 8 ranks in 3 steps,
-// with the step as the tag, and an exchange with the transposed rank.
+// cg: 3 outer iterations of 25. Sums along a row of the 8 by 8 ranks in 3 steps, with the step as the tag, and an
+// exchange with the transposed rank.
 func cg(me int) (s script) {
 	const side = 8
 	row := me / side

@@ -70,7 +70,8 @@ func TestTable(t *testing.T) {
 		{Protocol: "http", System: "weft", Connections: 1, P50: 20},
 		{Protocol: "http", System: "tcp", Connections: 1, Error: "no route"},
 	})
-	if err != nil || !strings.Contains(out.String(), "0.50 × unix") || !strings.Contains(out.String(), "failed: no route") {
+	text := out.String()
+	if err != nil || !strings.Contains(text, "0.50 × unix") || !strings.Contains(text, "failed: no route") {
 		t.Errorf("%v\n%s", err, &out)
 	}
 }

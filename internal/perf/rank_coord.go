@@ -19,15 +19,14 @@ type coordRank struct {
 	board
 }
 
-// A board is memory at rank 0 that all write what they have found out to: for
-// each a row of words.
+// A board is memory at rank 0 into which all ranks write their figures, each into a row of words.
 type board struct {
 	region *weft.Region
 	remote *weft.Remote
 	row    int // bytes
 }
 
-// most is how many moments a rank notes.
+// most is how many times a rank records.
 const most = 4096
 
 func coordinate(ctx context.Context, p *weft.Proc, s Spec) error {
@@ -78,7 +77,7 @@ func (c *coordRank) gather(words []uint64) (rows [][]uint64, err error) {
 	return rows, nil
 }
 
-// sum adds a count of every rank, at rank 0.
+// sum returns, at rank 0, the sum of a count of every rank.
 func (c *coordRank) sum(v uint64) (sum uint64, err error) {
 	rows, err := c.gather([]uint64{v})
 	for _, r := range rows {
@@ -90,7 +89,7 @@ func (c *coordRank) sum(v uint64) (sum uint64, err error) {
 // wall reads the clock that all processes of a machine share.
 func wall() uint64 { return uint64(time.Now().UnixNano()) }
 
-// passes is how many barriers are measured.
+// passes is the number of barriers that are measured.
 func (s Spec) passes() int {
 	n := 20000
 	if s.Transport != "auto" && s.Transport != "shm" {
@@ -99,7 +98,7 @@ func (s Spec) passes() int {
 	return max(n/max(s.N, 1), 320)
 }
 
-// barrier measures a barrier: singly, in groups, and when each rank goes on.
+// barrier measures a barrier: one by one, in groups, and when each rank goes on.
 func (c *coordRank) barrier() error {
 	b := c.p.Barrier("measured", &weft.BarrierConfig{Algorithm: weft.BarrierAlgorithm(c.spec.Algorithm)})
 	wait := func() error { return b.Wait(c.ctx) }
@@ -144,7 +143,8 @@ func (c *coordRank) barrier() error {
 	if err != nil || c.p.Rank() > 0 {
 		return err
 	}
-	s := Sample{Ops: n, NS: twofold(singles), Groups: twofold(groups), Messages: float64(messages) / float64(n/group*group)}
+	each := float64(messages) / float64(n/group*group)
+	s := Sample{Ops: n, NS: twofold(singles), Groups: twofold(groups), Messages: each}
 	for i := range gone {
 		first := rows[0][i]
 		last := rows[0][i]
@@ -191,8 +191,7 @@ func (c *coordRank) pair(l *weft.Lock) error {
 	return l.Unlock()
 }
 
-// reacquire measures a lock that nobody else wants, of a rank that is not its
-// home's neighbour in any way.
+// reacquire measures a lock that no other rank wants.
 func (c *coordRank) reacquire(l *weft.Lock) error {
 	if c.p.Rank() > 0 {
 		return nil
@@ -212,8 +211,8 @@ func (c *coordRank) reacquire(l *weft.Lock) error {
 	return emit(Sample{Ops: n, Groups: twofold(groups), Messages: float64(c.p.Stats().EventsSent-before) / float64(n)})
 }
 
-// handOver measures from the Unlock of one rank to the return of Lock at the next,
-// which waits: the clock is the same.
+// handOver measures from the Unlock of one rank to the return of Lock at the next rank, which waits. Both read the
+// same clock.
 func (c *coordRank) handOver(l *weft.Lock) error {
 	const rounds = 1000
 	hold := 10 * time.Microsecond // until the next one waits
@@ -253,7 +252,7 @@ func (c *coordRank) handOver(l *weft.Lock) error {
 	if err != nil || c.p.Rank() > 0 {
 		return err
 	}
-	given := map[uint64][2]uint64{} // when, and by whom
+	given := map[uint64][2]uint64{} // by epoch: when, and by which rank
 	for rank, row := range gaves {
 		for i := 0; i+1 < len(row) && row[i] > 0; i += 2 {
 			given[row[i]] = [2]uint64{row[i+1], uint64(rank)}
@@ -274,8 +273,7 @@ func (c *coordRank) handOver(l *weft.Lock) error {
 	return emit(s)
 }
 
-// contend measures a lock that all want all the time: the time of each taking by
-// any of them.
+// contend measures a lock that all ranks want all the time: the time of one acquisition by any of them.
 func (c *coordRank) contend(l *weft.Lock) error {
 	const total = 20000
 	n := total / c.p.Size()

@@ -7,9 +7,10 @@ import (
 	"weft/pm"
 )
 
-// A pmCourier fills send buffers, and gives received messages back: they lie where a program would read them. What is longer than a message can be is
-// written to locked memory, and a message tells of it.
-type pmCourier struct {
+// A pmAdapter fills send buffers, and releases received messages without copying them, as a program that reads them
+// in place would. A message that is longer than PM allows is written to locked memory, and a short message
+// announces it.
+type pmAdapter struct {
 	b      *bench
 	x      *pm.Context
 	mine   []byte // locked, from which is written
@@ -18,8 +19,8 @@ type pmCourier struct {
 	to     pm.Handle
 }
 
-func newPMCourier(b *bench, largest int) (c *pmCourier, err error) {
-	c = &pmCourier{b: b}
+func newPMAdapter(b *bench, largest int) (c *pmAdapter, err error) {
+	c = &pmAdapter{b: b}
 	if c.x, err = pm.Open(b.ctx, b.p, libraryChannel, nil); err != nil || largest <= pm.MTU {
 		return c, err
 	}
@@ -45,7 +46,7 @@ func newPMCourier(b *bench, largest int) (c *pmCourier, err error) {
 	return c, c.to.UnmarshalBinary(m.Data)
 }
 
-func (c *pmCourier) send(b []byte) error {
+func (c *pmAdapter) send(b []byte) error {
 	if len(b) <= pm.MTU {
 		return c.message(b)
 	}
@@ -63,7 +64,7 @@ func (c *pmCourier) send(b []byte) error {
 	}
 }
 
-func (c *pmCourier) message(b []byte) error {
+func (c *pmAdapter) message(b []byte) error {
 	for {
 		buf, err := c.x.GetSendBuffer(c.b.peer, max(len(b), 1))
 		if err == nil {
@@ -76,7 +77,7 @@ func (c *pmCourier) message(b []byte) error {
 	}
 }
 
-func (c *pmCourier) recv() error {
+func (c *pmAdapter) recv() error {
 	for {
 		ok, err := c.ready()
 		if ok || err != nil {
@@ -88,7 +89,7 @@ func (c *pmCourier) recv() error {
 	}
 }
 
-func (c *pmCourier) ready() (bool, error) {
+func (c *pmAdapter) ready() (bool, error) {
 	_, _, err := c.x.Receive() // it is read where it lies
 	if errors.Is(err, weft.ErrWouldBlock) {
 		return false, nil
@@ -99,7 +100,7 @@ func (c *pmCourier) ready() (bool, error) {
 	return true, c.x.ReleaseReceiveBuffer()
 }
 
-func (c *pmCourier) flush() error {
+func (c *pmAdapter) flush() error {
 	for {
 		if err := c.x.SendDone(); !errors.Is(err, weft.ErrWouldBlock) {
 			return err
@@ -107,4 +108,4 @@ func (c *pmCourier) flush() error {
 	}
 }
 
-func (c *pmCourier) close() error { return c.x.Close() }
+func (c *pmAdapter) close() error { return c.x.Close() }

@@ -2,8 +2,8 @@ package perf
 
 import "weft/fm"
 
-// An fmCourier sends messages in one piece, which the handler receives in one.
-type fmCourier struct {
+// An fmAdapter sends messages in one piece, and its handler receives them in one.
+type fmAdapter struct {
 	b           *bench
 	e           *fm.Endpoint
 	in          []byte
@@ -11,14 +11,14 @@ type fmCourier struct {
 	more        func() bool
 }
 
-func newFMCourier(b *bench, largest int) (c *fmCourier, err error) {
-	c = &fmCourier{b: b, in: make([]byte, largest)}
+func newFMAdapter(b *bench, largest int) (c *fmAdapter, err error) {
+	c = &fmAdapter{b: b, in: make([]byte, largest)}
 	c.more = func() bool { return c.came > c.taken }
 	c.e, err = fm.Open(b.ctx, b.p, libraryChannel, []fm.Handler{{Name: "arrives", Func: c.arrives}}, nil)
 	return c, err
 }
 
-func (c *fmCourier) arrives(m *fm.Message) error {
+func (c *fmAdapter) arrives(m *fm.Message) error {
 	if _, err := m.Receive(c.in[:m.Length]); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (c *fmCourier) arrives(m *fm.Message) error {
 	return nil
 }
 
-func (c *fmCourier) send(b []byte) error {
+func (c *fmAdapter) send(b []byte) error {
 	s, err := c.e.BeginMessageWait(c.b.ctx, c.b.peer, len(b), 0)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (c *fmCourier) send(b []byte) error {
 	return s.EndMessage(c.b.ctx)
 }
 
-func (c *fmCourier) recv() error {
+func (c *fmAdapter) recv() error {
 	if err := c.e.Until(c.b.ctx, c.more); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (c *fmCourier) recv() error {
 	return nil
 }
 
-func (c *fmCourier) ready() (bool, error) {
+func (c *fmAdapter) ready() (bool, error) {
 	if c.came == c.taken {
 		if _, err := c.e.Extract(1); err != nil {
 			return false, err
@@ -58,9 +58,9 @@ func (c *fmCourier) ready() (bool, error) {
 	return true, nil
 }
 
-func (c *fmCourier) flush() error { return c.e.Barrier(c.b.ctx) }
+func (c *fmAdapter) flush() error { return c.e.Barrier(c.b.ctx) }
 
-func (c *fmCourier) close() error {
+func (c *fmAdapter) close() error {
 	if err := c.e.Barrier(c.b.ctx); err != nil {
 		return err
 	}

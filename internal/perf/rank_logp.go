@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// The parameters of LogP are measured as Culler, Liu, Martin and Yoshikawa do it ("Assessing Fast Network Interfaces",
-// IEEE Micro 1996): rank 0 issues requests, computes for a known time after each, and takes the replies that have come;
-// rank 1 replies to each. T is the time of an issue.
+// The parameters of LogP are measured as in [Culler96]: rank 0 issues requests, computes for a known time after
+// each, and takes the replies that have arrived; rank 1 replies to each. T is the time of an issue.
 const (
 	logpWindow = 64   // requests that may be under way
 	logpFew    = 4    // requests in a burst that finds the pipeline empty
@@ -29,8 +28,8 @@ type Issue struct {
 	OneWay []float64 // from before a send to after its reception, by the clock that both ranks read
 }
 
-// logp measures one size. The counts are the same for all ways.
-func (b *bench) logp(c courier, src []byte) error {
+// logp measures one size. The counts are the same for all of Ways.
+func (b *bench) logp(c adapter, src []byte) error {
 	few := logpRuns
 	many := logpMany
 	trips := 2000
@@ -83,10 +82,10 @@ func (b *bench) logp(c courier, src []byte) error {
 	return emit(Sample{Size: len(src), Issue: m, Ops: few*l.few + 2*many + trips})
 }
 
-// An issuer issues requests with a courier.
+// An issuer issues requests with an adapter.
 type issuer struct {
 	b     *bench
-	c     courier
+	c     adapter
 	src   []byte
 	clock float64 // what it takes to read it, in ns
 
@@ -108,7 +107,7 @@ func (l *issuer) trip() error {
 	return second()
 }
 
-// bursts measures short bursts, long ones, and long ones with computing between.
+// bursts measures short bursts, long ones, and long ones with computing between requests.
 func (l *issuer) bursts(few, many int) (m *Issue, err error) {
 	m = &Issue{}
 	l.clock = clockTime()
@@ -128,12 +127,12 @@ func (l *issuer) bursts(few, many int) (m *Issue, err error) {
 	return m, err
 }
 
-// chunk is how many requests are timed together, so that one chunk in which something else had the processor does not
-// count: the median does.
+// chunk is how many requests are timed together. The median over chunks ignores a chunk in which other work had the
+// processor.
 const chunk = 20
 
-// burst issues n requests, and returns the time of one. If it takes replies while it issues, at most logpWindow requests
-// are under way; the rest it takes afterwards.
+// burst issues n requests, and returns the time of one. If take is set, it takes replies while it issues, and at
+// most logpWindow requests are under way; the rest it takes afterwards.
 func (l *issuer) burst(n, spins int, take bool) (ns float64, err error) {
 	open := 0
 	since := 0
@@ -175,8 +174,8 @@ func (l *issuer) burst(n, spins int, take bool) (ns float64, err error) {
 	return median(chunks), repeat(open, l.c.recv)
 }
 
-// departures sends n messages, each when the last has been answered by other means, and returns how long they took by
-// the clock of the host, which both ranks read.
+// departures sends n messages, each when the last has been answered by other means. It returns how long each took
+// by the host's clock, which both ranks read.
 func (l *issuer) departures(n int) ([]float64, error) {
 	defer l.unanswered()()
 	sent := make([]int64, n)
@@ -201,7 +200,7 @@ func (l *issuer) departures(n int) ([]float64, error) {
 	return ns, nil
 }
 
-// arrivals is the other rank's part.
+// arrivals is the part of the other rank in departures.
 func (l *issuer) arrivals(n int) error {
 	defer l.unanswered()()
 	var came []byte
@@ -217,9 +216,9 @@ func (l *issuer) arrivals(n int) error {
 	return l.b.q.Send(l.b.ctx, l.b.peer, came)
 }
 
-// unanswered keeps handlers from replying until what it returns is called.
+// unanswered keeps handlers from replying until the function that it returns is called.
 func (l *issuer) unanswered() func() {
-	c, ok := l.c.(*amCourier)
+	c, ok := l.c.(*amAdapter)
 	if !ok {
 		return func() {}
 	}
@@ -227,10 +226,10 @@ func (l *issuer) unanswered() func() {
 	return func() { c.echoes = true }
 }
 
-// spun is what spin has come to, so that nothing of it is left out.
+// spun is the result of spin, so that the compiler leaves nothing out.
 var spun uint64
 
-// spin computes, without a look at anything else.
+// spin computes n steps without a system call or a look at memory.
 func spin(n int) {
 	x := spun
 	for range n {
@@ -239,13 +238,13 @@ func spin(n int) {
 	spun = x
 }
 
-// spinsFor returns how many spins take so many ns.
+// spinsFor returns how many steps of spin take so many ns.
 func spinsFor(ns float64) int {
 	const many = 1 << 20
 	return max(int(ns*many/spinTime(many)), 1)
 }
 
-// spinTime returns how many ns spins take: the least of several times, when nothing has come between.
+// spinTime returns how many ns n steps of spin take: the least of several measurements.
 func spinTime(n int) float64 {
 	least := 0.0
 	for i := range 50 {

@@ -6,9 +6,9 @@ import (
 	"weft/am"
 )
 
-// An amCourier sends requests, of words, with a medium payload, or stores. What is short and comes from rank 0 its
-// handler at rank 1 answers with a reply of the same kind, so that a round trip is a request and its reply.
-type amCourier struct {
+// An amAdapter sends requests: of words, with a medium payload, or stores. The handler at rank 1 answers a short
+// request of rank 0 with a reply of the same kind, so that a round trip is a request and its reply.
+type amAdapter struct {
 	b           *bench
 	e           *am.Endpoint
 	in          []byte
@@ -23,15 +23,15 @@ const (
 	amEchoes         // counts, and replies
 )
 
-func newAMCourier(b *bench, largest int) (c *amCourier, err error) {
-	c = &amCourier{b: b, in: make([]byte, largest), echoes: b.spec.Test != "bandwidth"}
+func newAMAdapter(b *bench, largest int) (c *amAdapter, err error) {
+	c = &amAdapter{b: b, in: make([]byte, largest), echoes: b.spec.Test != "bandwidth"}
 	c.more = func() bool { return c.came > c.taken }
 	table := []am.Handler{{Name: "arrives", Func: c.arrives}, {Name: "echoes", Func: c.answers}}
 	c.e, err = am.Open(b.ctx, b.p, libraryChannel, table, &am.Config{Segment: max(largest, 8)})
 	return c, err
 }
 
-func (c *amCourier) arrives(m *am.Call) error {
+func (c *amAdapter) arrives(m *am.Call) error {
 	if len(m.Data) > 0 && len(m.Data) <= am.MaxMedium {
 		copy(c.in, m.Data)
 	}
@@ -39,7 +39,7 @@ func (c *amCourier) arrives(m *am.Call) error {
 	return nil
 }
 
-func (c *amCourier) answers(m *am.Call) error {
+func (c *amAdapter) answers(m *am.Call) error {
 	if err := c.arrives(m); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (c *amCourier) answers(m *am.Call) error {
 	return m.Reply(amArrives, m.Words...)
 }
 
-func (c *amCourier) send(b []byte) error {
+func (c *amAdapter) send(b []byte) error {
 	h := amArrives
 	if c.echoes && len(b) <= am.MaxMedium {
 		if c.b.p.Rank() == 1 {
@@ -71,7 +71,7 @@ func (c *amCourier) send(b []byte) error {
 	}
 }
 
-func (c *amCourier) recv() error {
+func (c *amAdapter) recv() error {
 	if err := c.e.Until(c.b.ctx, c.more); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *amCourier) recv() error {
 	return nil
 }
 
-func (c *amCourier) ready() (bool, error) {
+func (c *amAdapter) ready() (bool, error) {
 	if err := c.e.Poll(); err != nil || c.came == c.taken {
 		return false, err
 	}
@@ -87,9 +87,9 @@ func (c *amCourier) ready() (bool, error) {
 	return true, nil
 }
 
-func (c *amCourier) flush() error { return c.e.Flush(c.b.ctx) }
+func (c *amAdapter) flush() error { return c.e.Flush(c.b.ctx) }
 
-func (c *amCourier) close() error {
+func (c *amAdapter) close() error {
 	if err := c.e.Barrier(c.b.ctx); err != nil {
 		return err
 	}

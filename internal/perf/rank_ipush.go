@@ -10,12 +10,11 @@ import (
 	"weft/internal/sys"
 )
 
-// A landing is where messages of rank 0 and 1 land, by PUSH or IPUSH, and what is
-// done with them there. Left there, these are the conditions (1) and (2) of paper 002,
-// table 5. Copied from flushed caches they come nearest to its (3) and (4), whose window
-// is write-back and flushed; what is copied from coherent caches has no counterpart
-// there, nor has its (5), uncachable memory, one here.
-type landing struct {
+// An ipushBench receives the messages of the other rank by PUSH or IPUSH under one of the conditions of
+// [Kitamura06], table 5. A message that is left where it lands stands for conditions (1) and (2). A message that is
+// copied from flushed caches comes nearest to (3) and (4), whose window is write-back and flushed. A copy from
+// coherent caches has no counterpart in the paper; its condition (5), uncachable memory, has none here.
+type ipushBench struct {
 	*bench
 	box    *weft.Mailbox
 	sender *weft.Sender
@@ -25,12 +24,12 @@ type landing struct {
 	turn   uint64
 }
 
-// IPushOps are what perf ipush measures: PUSH and IPUSH, left where they land, or
-// copied to the receiver's memory, the caches warm or flushed.
+// IPushOps are the operations of perf ipush: PUSH and IPUSH, left where they land, or copied to the receiver's
+// memory from warm or flushed caches.
 var IPushOps = []string{"push", "push-status", "ipush", "push-copied", "ipush-copied", "push-flushed", "ipush-flushed"}
 
 func (b *bench) ipush(size int) error {
-	l := &landing{bench: b, user: make([]byte, size), flush: strings.HasSuffix(b.spec.Op, "-flushed")}
+	l := &ipushBench{bench: b, user: make([]byte, size), flush: strings.HasSuffix(b.spec.Op, "-flushed")}
 	l.copies = l.flush || strings.HasSuffix(b.spec.Op, "-copied")
 	src, err := b.buffer(size)
 	if err != nil {
@@ -43,7 +42,8 @@ func (b *bench) ipush(size int) error {
 	if strings.HasPrefix(b.spec.Op, "ipush") {
 		name := fmt.Sprint("perf/", size)
 		table := map[int]int{b.peer: 0, b.p.Rank(): weft.NoRing}
-		l.box, err = b.p.OpenMailbox(name, &weft.MailboxConfig{Rings: []int{max(size, min(4*size, 128<<10), 4096)}, Table: table})
+		ring := max(size, min(4*size, 128<<10), 4096)
+		l.box, err = b.p.OpenMailbox(name, &weft.MailboxConfig{Rings: []int{ring}, Table: table})
 		if err != nil {
 			return err
 		}
@@ -73,9 +73,8 @@ func (b *bench) ipush(size int) error {
 	return err
 }
 
-// push writes a message, and then what tells that it is there: its last word, or a
-// word of its own.
-func (l *landing) push(src []byte) error {
+// push writes a message, and then the word that announces it: its last word, or a word of its own.
+func (l *ipushBench) push(src []byte) error {
 	l.turn++
 	if l.spec.Op == "push-status" || len(src)%8 != 0 {
 		var status [8]byte
@@ -95,8 +94,8 @@ func (l *landing) push(src []byte) error {
 	return l.far.Push(l.ctx, off, src[off:])
 }
 
-// flag returns where the word lies that tells of a message.
-func (l *landing) flag(size int) int {
+// flag returns the offset of the word that announces a message.
+func (l *ipushBench) flag(size int) int {
 	if l.spec.Op == "push-status" || size%8 != 0 {
 		return (size + 7) &^ 7
 	}
@@ -104,7 +103,7 @@ func (l *landing) flag(size int) int {
 }
 
 // arrived waits for a message that was pushed.
-func (l *landing) arrived(size int) error {
+func (l *ipushBench) arrived(size int) error {
 	seen, err := l.win.Await(l.ctx, l.flag(size), l.seen)
 	l.seen = seen
 	l.use(l.win.Bytes()[:size])
@@ -112,7 +111,7 @@ func (l *landing) arrived(size int) error {
 }
 
 // take takes a message from the mailbox.
-func (l *landing) take() error {
+func (l *ipushBench) take() error {
 	d, err := l.box.Next(l.ctx)
 	if err != nil {
 		return err
@@ -122,8 +121,8 @@ func (l *landing) take() error {
 	return nil
 }
 
-// use does with a message what the condition says.
-func (l *landing) use(data []byte) {
+// use copies a message, and flushes the cache before, as the condition says.
+func (l *ipushBench) use(data []byte) {
 	if l.flush {
 		sys.FlushCache(data)
 	}
@@ -132,9 +131,8 @@ func (l *landing) use(data []byte) {
 	}
 }
 
-// bandwidth is what goes one way in ping-pong, as paper 002 has it: the bytes of a
-// message by half a round trip.
-func (l *landing) bandwidth(size int, send, recv func() error) error {
+// bandwidth measures the bandwidth of ping-pong as [Kitamura06] does: the bytes of a message by half a round trip.
+func (l *ipushBench) bandwidth(size int, send, recv func() error) error {
 	n := max(l.spec.count(size)/4, 50)
 	if l.p.Rank() == 1 {
 		send, recv = recv, send

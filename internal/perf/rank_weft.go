@@ -10,10 +10,10 @@ import (
 	"weft"
 )
 
-// System weft is ourselves.
+// self is weft as a System.
 type self struct{}
 
-// Weft is the system that the others are compared with.
+// Weft is the system with which the others are compared.
 var Weft System = self{}
 
 func (self) Name() string         { return "weft" }
@@ -31,7 +31,7 @@ func (self) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	return runRanks(ctx, "weft", n, s)
 }
 
-// overUDP is weft over UDP, to compare other transports with.
+// overUDP is weft over UDP, for comparisons with other transports.
 type overUDP struct{ self }
 
 func (overUDP) Name() string { return "udp" }
@@ -129,8 +129,7 @@ func (b *bench) meet() error {
 	return nil
 }
 
-// buffer returns memory that has been written: before, all of it may be one
-// page of zeros.
+// buffer returns memory that has been written: untouched memory may all be one page of zeros.
 func (b *bench) buffer(size int) (buf []byte, err error) {
 	buf = make([]byte, size)
 	if b.spec.Alloc {
@@ -158,7 +157,7 @@ func (b *bench) measure(size int) error {
 		return b.ipush(size)
 	}
 	if b.spec.patterned() {
-		return b.crowd(size)
+		return b.goroutines(size)
 	}
 	switch {
 	case b.spec.Test == "latency" && b.spec.Op == "send":
@@ -197,12 +196,12 @@ func (b *bench) recv(dst []byte) error {
 	return err
 }
 
-// group is how many round trips are timed together for the median: reading the
-// clock takes as long as a third of a short one. The tails are of single ones.
+// group is how many round trips are timed together for the median, since reading the clock takes a third of the
+// time of a short round trip. The tails are of single round trips.
 const group = 16
 
-// pingPong measures round trips; rank 0 keeps the time. Both run the same
-// number: a tenth to warm up, then singly, then in groups.
+// pingPong measures round trips; rank 0 keeps the time. Both ranks run the same number: a tenth to warm up, then
+// one by one, then in groups.
 func (b *bench) pingPong(size int, send, recv func() error) error {
 	n := b.spec.iterations(size)
 	if b.p.Rank() == 1 {
@@ -242,7 +241,7 @@ func repeat(n int, f func() error) error {
 	return nil
 }
 
-// timed returns half the time of a round, the mean of each, n times.
+// timed returns half the time of a round, n times, each the mean of several rounds.
 func timed(n, each int, round func() error) ([]float64, error) {
 	ns := make([]float64, n)
 	start := time.Now()
@@ -260,8 +259,8 @@ func timed(n, each int, round func() error) ([]float64, error) {
 	return ns, nil
 }
 
-// iterations returns how many round trips to measure: the same for all systems
-// but sockets, of which fewer tell as much.
+// iterations returns how many round trips to measure: the same for all systems but sockets, for which fewer are
+// enough.
 func (s Spec) iterations(size int) int {
 	n := 100000
 	switch {
@@ -279,7 +278,7 @@ func (s Spec) iterations(size int) int {
 	return n
 }
 
-// writePingPong writes into the peer's memory, which polls for it.
+// writePingPong writes into the memory of the peer, which polls.
 func (b *bench) writePingPong(size int, src []byte) error {
 	off := size - min(size, 8)
 	var turn uint64
@@ -345,7 +344,7 @@ func (s Spec) count(size int) int {
 	return max(min(1<<30/max(size, 1), 200000), 200)
 }
 
-// streamMessages sends one way; the receiver's last word ends the time.
+// streamMessages sends one way. The receiver's answer ends the time.
 func (b *bench) streamMessages(size int, src, dst []byte) error {
 	n := b.spec.count(size)
 	for range 2 { // the first time does not count
@@ -382,7 +381,7 @@ func (b *bench) report(size, n int) error {
 	return emit(Sample{Size: size, MBs: float64(size) * float64(n) / s / 1e6, Msgs: float64(n) / s, Ops: n, Wall: s})
 }
 
-// streamWrites pushes one way; rank 1 sees the last one.
+// streamWrites writes one way. The time ends when all writes are complete.
 func (b *bench) streamWrites(size int, src []byte) error {
 	n := b.spec.count(size)
 	if b.p.Rank() == 0 {

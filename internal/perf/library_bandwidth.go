@@ -2,8 +2,8 @@ package perf
 
 import "time"
 
-// streamTaken sends one way, and the other rank takes each message; its answer ends the time.
-func (b *bench) streamTaken(c courier, src []byte) error {
+// streamTaken sends one way, and the other rank takes each message. Its answer ends the time.
+func (b *bench) streamTaken(c adapter, src []byte) error {
 	n := b.spec.count(len(src))
 	for range 2 { // the first time does not count
 		start := time.Now()
@@ -27,8 +27,8 @@ func (b *bench) streamTaken(c courier, src []byte) error {
 	return b.report(len(src), n)
 }
 
-// streamOneSided writes one way; the time ends when all is there.
-func (b *bench) streamOneSided(c courier, src []byte) error {
+// streamOneSided writes one way. The time ends when all writes are complete.
+func (b *bench) streamOneSided(c adapter, src []byte) error {
 	n := b.spec.count(len(src))
 	if b.p.Rank() == 0 {
 		for range 2 {
@@ -45,5 +45,5 @@ func (b *bench) streamOneSided(c courier, src []byte) error {
 	return b.report(len(src), n)
 }
 
-// A writer is a courier that writes to memory: here without a word that tells of it.
+// A writer is an adapter that can write to memory without the announcing word.
 type writer interface{ write(b []byte) error }
