@@ -8,10 +8,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestGolden runs workloads in the simulator and compares what they cost with
-// what testdata/performance says: packets, bytes, packets sent again, and
-// virtual time. Timing noise cannot hide a change of the protocol there, nor
-// look like one. After a change that is meant,
+// TestGolden runs workloads in the simulator and compares their packets, bytes, repeated packets and virtual time
+// with testdata/performance. The figures are exact, so a change of the protocol shows as a difference. After an
+// intended change run
 //
 //	go test . -run Golden -rewrite
 func TestGolden(t *testing.T) {
@@ -41,15 +40,16 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// A workload is what a rank does.
+// A workload is the program of one rank.
 type workload func(ctx context.Context, p *Proc, size, count int) error
 
 var workloads = map[string]workload{
-	"pingpong": onPort(pingpong), "stream": onPort(stream), "alltoall": onPort(allToAll), "push": pushes, "pull": pulls, "tickets": tickets,
+	"pingpong": onPort(pingpong), "stream": onPort(stream), "alltoall": onPort(allToAll), "push": pushes,
+	"pull": pulls, "tickets": tickets,
 }
 
-// onPort is a workload that sends and receives a buffer on a port, and waits at
-// the end until everything has arrived.
+// onPort returns a workload that sends and receives a buffer on a port, and waits at the end until everything has
+// arrived.
 func onPort(work func(ctx context.Context, p *Proc, q *Port, b []byte, count int) error) workload {
 	return func(ctx context.Context, p *Proc, size, count int) error {
 		q, err := p.OpenPort(1, nil)

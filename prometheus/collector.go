@@ -11,31 +11,30 @@ import (
 	"weft/internal/counters/directory"
 )
 
-// Scope says of which ranks a Collector tells.
+// Scope selects the ranks whose counters a Collector exports.
 type Scope int
 
 // The scopes.
 const (
-	ThisHost    Scope = iota // all that this user may see; for root those of all users
-	ThisProcess              // those that are this process
+	ThisHost    Scope = iota // all ranks of this user on this host; for root those of all users
+	ThisProcess              // the ranks in this process
 )
 
-// A Collector tells Prometheus what ranks count. It implements prometheus.Collector, any
-// goroutine may use it, and nothing need be closed.
+// A Collector exports the counters of ranks to Prometheus. It implements prometheus.Collector. Any goroutine may
+// use it, and it need not be closed.
 type Collector struct{ scope Scope }
 
 // NewCollector returns a Collector, for prometheus.Register.
 func NewCollector(s Scope) *Collector { return &Collector{s} }
 
-// Describe tells which metrics there are.
+// Describe sends the descriptions of all metrics.
 func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range all {
 		out <- d
 	}
 }
 
-// Collect reads the pages of the ranks. Those that cannot be read are counted in
-// weft_unreadable_pages.
+// Collect reads the counter pages of the ranks. Pages that cannot be read are counted in weft_unreadable_pages.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	unreadable := 0
 	for _, dir := range directory.Jobs() {
@@ -61,7 +60,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return d
 }
 
-// ofRank and ofPeer describe a metric of a rank, or of what it has to do with one peer.
+// ofRank and ofPeer describe a metric of a rank, and a metric of a rank and one of its peers.
 func ofRank(name, help string, labels ...string) *prometheus.Desc {
 	return describe(name, help, append([]string{"job", "rank"}, labels...)...)
 }
@@ -79,7 +78,8 @@ var (
 	parked    = ofRank("sleeping_goroutines", "Goroutines that sleep until something has come.")
 	dropped   = ofRank("dropped_packets_total", "Packets that were not accepted.", "reason")
 	errors    = ofRank("errors_total", "Errors that the rank has met.", "error", "peer")
-	lastError = ofRank("last_error_timestamp_seconds", "When an error was met last, in seconds since the epoch.", "error", "peer")
+	lastError = ofRank("last_error_timestamp_seconds", "When an error was met last, in seconds since the epoch.",
+		"error", "peer")
 
 	waits    = ofRank("waits_total", "Operations that had to wait.", "operation")
 	sleeps   = ofRank("sleeps_total", "Operations that had to wait so long that they slept.", "operation")
@@ -87,25 +87,35 @@ var (
 	sleeping = ofRank("sleeping_seconds_total", "Time that goroutines have slept until something had come.", "operation")
 
 	transportMemory = ofRank("transport_memory_bytes", "Memory that a transport holds.", "transport")
-	batches         = ofRank("batches_total", "System calls that sent several packets as one, for the kernel to cut.", "transport")
-	uncut           = ofRank("uncut_batches_total", "Batches that the kernel refused to cut.", "transport")
-	joined          = ofRank("joined_datagrams_total", "Datagrams that the kernel had joined of several packets.", "transport")
-	lostHere        = ofRank("lost_datagrams_total", "Datagrams that came to this host and were lost there.", "transport", "reason")
-	unsent          = ofRank("unsent_packets_total", "Packets that the kernel would not send.", "transport")
-	switched        = ofRank("batch_switches_total", "Times that batches to a peer were switched off.", "transport")
+	batches         = ofRank("batches_total", "System calls that sent several packets as one, for the kernel to cut.",
+		"transport")
+	uncut  = ofRank("uncut_batches_total", "Batches that the kernel refused to cut.", "transport")
+	joined = ofRank("joined_datagrams_total", "Datagrams that the kernel had joined of several packets.",
+		"transport")
+	lostHere = ofRank("lost_datagrams_total", "Datagrams that came to this host and were lost there.",
+		"transport", "reason")
+	unsent   = ofRank("unsent_packets_total", "Packets that the kernel would not send.", "transport")
+	switched = ofRank("batch_switches_total", "Times that batches to a peer were switched off.", "transport")
 
-	window     = ofPeer("window_packets", "Packets that may be on their way to the peer.")
-	flying     = ofPeer("flying_packets", "Packets on their way to the peer.")
-	mtu        = ofPeer("packet_limit_bytes", "The longest packet to the peer.")
-	rtt        = ofPeer("smoothed_round_trip_seconds", "The smoothed round trip to the peer.")
-	trips      = ofPeer("round_trip_seconds", "Round trips to the peer.")
-	shortened  = ofPeer("path_shortenings_total", "Times that packets to the peer were cut shorter, as the path lost long ones.")
-	sentDirect = ofPeer("sent_direct_bytes_total", "Bytes that went to the peer, and not in packets: long messages, and long access to mapped memory.")
-	gotDirect  = ofPeer("received_direct_bytes_total", "Bytes that came from the peer, and not in packets: long messages, and long access to mapped memory.")
-	connected  = ofPeer("peer_connected", "Whether the peer is connected, and has not gone.")
+	window    = ofPeer("window_packets", "Packets that may be on their way to the peer.")
+	flying    = ofPeer("flying_packets", "Packets on their way to the peer.")
+	mtu       = ofPeer("packet_limit_bytes", "The longest packet to the peer.")
+	rtt       = ofPeer("smoothed_round_trip_seconds", "The smoothed round trip to the peer.")
+	trips     = ofPeer("round_trip_seconds", "Round trips to the peer.")
+	shortened = ofPeer("path_shortenings_total",
+		"Times that packets to the peer were cut shorter, as the path lost long ones.")
+	sentDirect = ofPeer("sent_direct_bytes_total",
+		"Bytes that went to the peer, and not in packets: long messages, and long access to mapped memory.")
+	gotDirect = ofPeer("received_direct_bytes_total",
+		"Bytes that came from the peer, and not in packets: long messages, and long access to mapped memory.")
+	connected = ofPeer("peer_connected", "Whether the peer is connected, and has not gone.")
 
-	sent     = ofFlow("sent", "sent to", "sent to the peer again", "Timeouts: nothing that was sent to the peer was acknowledged in time.", "the peer refused for lack of room", "the peer said that this rank may go on")
-	received = ofFlow("received", "received from", "received from the peer again", "Times that packets of the peer were found to be missing.", "were refused for lack of room", "the peer was told that it may go on")
+	sent = ofFlow("sent", "sent to", "sent to the peer again",
+		"Timeouts: nothing that was sent to the peer was acknowledged in time.", "the peer refused for lack of room",
+		"the peer said that this rank may go on")
+	received = ofFlow("received", "received from", "received from the peer again",
+		"Times that packets of the peer were found to be missing.", "were refused for lack of room",
+		"the peer was told that it may go on")
 )
 
 // A flow is the metrics of one direction.
@@ -142,7 +152,7 @@ func (w writer) write(d *prometheus.Desc, kind prometheus.ValueType, v float64, 
 	w.out <- prometheus.MustNewConstMetric(d, kind, v, append(w.labels[:len(w.labels):len(w.labels)], labels...)...)
 }
 
-// collect writes what the page of a rank says.
+// collect writes the metrics of the page of a rank.
 func collect(out chan<- prometheus.Metric, r directory.Rank) {
 	w := writer{out, []string{r.Job, strconv.Itoa(r.Rank)}}
 	w.gauge(info, 1, r.Host, r.Program, strconv.Itoa(r.PID))
@@ -152,7 +162,8 @@ func collect(out chan<- prometheus.Metric, r directory.Rank) {
 	w.gauge(mapped, float64(r.Mapped))
 	w.gauge(parked, float64(r.Parked))
 	for reason, n := range map[string]uint64{
-		"malformed": r.Dropped.Malformed, "foreign": r.Dropped.Foreign, "forged": r.Dropped.Forged, "replayed": r.Dropped.Replayed, "stale": r.Dropped.Stale,
+		"malformed": r.Dropped.Malformed, "foreign": r.Dropped.Foreign, "forged": r.Dropped.Forged,
+		"replayed": r.Dropped.Replayed, "stale": r.Dropped.Stale,
 	} {
 		w.counter(dropped, float64(n), reason)
 	}
@@ -162,7 +173,7 @@ func collect(out chan<- prometheus.Metric, r directory.Rank) {
 		w.counter(polling, float64(op.Polled)/1e9, op.Operation)
 		w.counter(sleeping, float64(op.Asleep)/1e9, op.Operation)
 	}
-	once := map[string]bool{} // a page that cannot be right must not spoil those of others
+	once := map[string]bool{} // an inconsistent page must not invalidate the metrics of others
 	for _, t := range r.Transports {
 		if !once[t.Name] {
 			once[t.Name] = true
@@ -223,7 +234,7 @@ func (w writer) flow(d *flow, f *counters.Flow, labels []string) {
 	w.counter(d.resumed, float64(f.Resumed), labels...)
 }
 
-// trips writes the histogram of round trips. All have the same buckets, so that they can be added.
+// trips writes the histogram of round trips. All histograms have the same buckets, so that they can be added.
 func (w writer) trips(p *counters.PeerCounts, labels []string) {
 	count := uint64(0)
 	buckets := map[float64]uint64{}

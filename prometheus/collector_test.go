@@ -18,7 +18,8 @@ import (
 // page makes the page of a rank of job 1, with everything in it that there can be.
 func page(t *testing.T, rank, pid int) *directory.File {
 	t.Helper()
-	f, err := directory.Create(1, counters.Identity{Rank: rank, Size: 2, PID: pid, Host: "here", Program: "test", Started: 5e9})
+	f, err := directory.Create(1, counters.Identity{Rank: rank, Size: 2, PID: pid, Host: "here", Program: "test",
+		Started: 5e9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +115,13 @@ func TestHistogram(t *testing.T) {
 			continue
 		}
 		h := f.GetMetric()[0].GetHistogram()
-		if len(f.GetMetric()) != 1 || h.GetSampleCount() != 4 || h.GetSampleSum() != time.Duration(1e12+11000).Seconds() || len(h.GetBucket()) != len(counters.Histogram{})-1 {
+		if len(f.GetMetric()) != 1 || h.GetSampleCount() != 4 ||
+			h.GetSampleSum() != time.Duration(1e12+11000).Seconds() || len(h.GetBucket()) != len(counters.Histogram{})-1 {
 			t.Errorf("%v", h)
 		}
 		for i, want := range []uint64{1, 3, 3} {
-			if b := h.GetBucket()[i]; b.GetCumulativeCount() != want || b.GetUpperBound() != time.Duration(counters.Below(i)).Seconds() {
+			if b := h.GetBucket()[i]; b.GetCumulativeCount() != want ||
+				b.GetUpperBound() != time.Duration(counters.Below(i)).Seconds() {
 				t.Errorf("bucket %d: %v", i, b)
 			}
 		}

@@ -1,9 +1,9 @@
-// Package prometheus gives Prometheus what the ranks of weft jobs count: a Collector for its client
-// library. It reads the pages of counters of the ranks on this host (docs/COUNTERS.md), without
-// asking the ranks, so it also tells of ranks that hang.
+// Package prometheus exports the counters of the ranks of weft jobs to Prometheus: it has a Collector for the Go client
+// library. It reads the counter pages of the ranks on this host (docs/COUNTERS.md) without asking the ranks, so it also
+// shows ranks that hang.
 //
-// Register [NewCollector] in the program itself with [ThisProcess], or run the exporter beside
-// the jobs: package exporter. dashboard.json is a dashboard for Grafana.
+// Register [NewCollector] in the program itself with [ThisProcess], or run the exporter beside the jobs: package
+// exporter. dashboard.json is a dashboard for Grafana.
 //
-// It is a module of its own, so that weft's does not need the client library.
+// It is a module of its own, so that weft does not need the client library. Tested in collector_test.go.
 package prometheus

@@ -13,11 +13,10 @@ import (
 	"weft/internal/perf/breakdown"
 )
 
-const breakdownHelp = `Measures where the time of a 64-byte message between two hosts goes: on raw
-Ethernet to a receiver that polls and to one that sleeps, and over TCP as Go programs use it. Each part
-is measured by itself or is the difference of two paths that are; the sum beside
-the measured whole says how much of it is understood. Takes about five seconds a
-round, and needs a lab.
+const breakdownHelp = `Measures where the time of a 64-byte message between two hosts goes: on raw Ethernet to a
+receiver that polls and to one that sleeps, and over TCP as Go programs use it. Each part
+is measured by itself or is the difference of two measured paths. The sum beside the
+measured whole shows how much is explained. A round takes about five seconds, in a lab.
 
 EXAMPLES
   weft lab -- weft perf breakdown
@@ -29,8 +28,9 @@ func breakdownCommand() *ffcli.Command {
 	svg := fs.String("svg", "", "draw it into this file")
 	asJSON := fs.Bool("json", false, "print one JSON object a line")
 	return &ffcli.Command{
-		Name: "breakdown", ShortUsage: "weft lab -- weft perf breakdown [FLAGS]", ShortHelp: "where the time of a message between two hosts goes",
-		LongHelp: breakdownHelp, FlagSet: fs,
+		Name: "breakdown", ShortUsage: "weft lab -- weft perf breakdown [FLAGS]",
+		ShortHelp: "where the time of a message between two hosts goes",
+		LongHelp:  breakdownHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 || *rounds < 1 {
 				return fmt.Errorf("perf breakdown: -rounds must be at least 1, and there are no arguments")
@@ -77,7 +77,8 @@ func printWays(ways []breakdown.Way, asJSON bool) error {
 		for _, p := range way.Parts {
 			fmt.Fprintf(w, "%s\t%.2f us\t\n", p.Name, p.US)
 		}
-		fmt.Fprintf(w, "sum\t%.2f us\t\nmeasured\t%.2f us\t(the sum is off by %+.0f %%)\n\t\t\n", way.Sum, way.Measured, 100*way.Off())
+		fmt.Fprintf(w, "sum\t%.2f us\t\nmeasured\t%.2f us\t(the sum is off by %+.0f %%)\n\t\t\n", way.Sum, way.Measured,
+			100*way.Off())
 	}
 	return w.Flush()
 }

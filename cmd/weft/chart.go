@@ -159,7 +159,7 @@ func (c *chart) byLastValue() []string {
 	return names
 }
 
-// xTicks marks every x that a line has, and labels those that leave room for each other.
+// xTicks marks every x that a line has, and labels as many of them as there is room for.
 func (c *chart) xTicks() []plot.Tick {
 	const room = 0.075 // of the axis
 	var all []float64

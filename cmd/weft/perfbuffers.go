@@ -31,8 +31,9 @@ func perfBuffersCommand() *ffcli.Command {
 	transport := fs.String("transport", perf.Transports()[0], "shm, eth, udp or tcp")
 	asJSON := fs.Bool("json", false, "print one JSON object a line")
 	return &ffcli.Command{
-		Name: "buffers", ShortUsage: "weft perf buffers [FLAGS]", ShortHelp: "memory of the libraries for messages, by the number of processes",
-		LongHelp: perfBuffersHelp, FlagSet: fs,
+		Name: "buffers", ShortUsage: "weft perf buffers [FLAGS]",
+		ShortHelp: "memory of the libraries for messages, by the number of processes",
+		LongHelp:  perfBuffersHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
 				return unexpected("perf buffers", args[0])

@@ -28,12 +28,12 @@ EXAMPLES
   weft perf barrier -n 2 -algorithm aligned       goes on at the same instant`
 
 const perfLockHelp = `Measures locks:
-  reacquire   Lock and Unlock of a rank that nobody disturbs
+  reacquire   Lock and Unlock of a rank while no other rank wants the lock
   handover    from Unlock to the return of Lock at the next rank
-  contended   one taking of a lock that all ranks want all the time
+  contended   one acquisition of a lock that all ranks want all the time
 
-Algorithms are queue, fair (a queue in which who gives back queues again) and
-central. MPI's are MPI_Win_lock, MPI_Accumulate and MPI_Win_unlock.
+Algorithms are queue, fair (a queue that a rank joins again at its end when it gives
+the lock back) and central. MPI's are MPI_Win_lock, MPI_Accumulate and MPI_Win_unlock.
 
 EXAMPLES
   weft perf lock -n 2 -vs openmpi,mpich
@@ -95,7 +95,10 @@ func (f *coordFlags) run(ctx context.Context) error {
 	}
 	algorithms := words(f.algorithms)
 	if f.algorithms == "all" {
-		algorithms = slices.DeleteFunc(slices.Clone(known), func(a string) bool { return a == "shuffle" || a == "two-level" || a == "shared" })
+		algorithms = slices.DeleteFunc(slices.Clone(known), func(a string) bool {
+			return a == "shuffle" ||
+				a == "two-level" || a == "shared"
+		})
 	}
 	for _, a := range algorithms {
 		if !slices.Contains(known, a) {

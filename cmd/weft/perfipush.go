@@ -14,14 +14,14 @@ import (
 	"weft/internal/perf"
 )
 
-const perfIPushHelp = `Measures IPUSH against PUSH in ping-pong, under conditions like those of paper
-002, table 5: the message is left where it lands (its (1) and (2)), or copied to
-the receiver's memory from a cache that was flushed (-flushed, nearest to (3) and
-(4)), or from coherent caches (-copied, which the paper has not). Its (5), memory
-that is not cached, a process cannot have. A PUSH tells of its
-arrival by its own last word, push-status by a word beside it.
+const perfIPushHelp = `Measures IPUSH against PUSH in ping-pong, under conditions like those of [Kitamura06],
+table 5: the message is left where it lands (conditions 1 and 2 of the paper), or copied
+to the receiver's memory from a cache that was flushed (-flushed, nearest to 3 and 4), or
+from coherent caches (-copied, which the paper has not). Condition 5, uncachable memory,
+a process cannot have. A PUSH announces its arrival by its own last word, push-status by
+a word beside it. Keys such as [Kitamura06] are those of docs/REFERENCES.md.
 
-The bandwidth is that of ping-pong, too: a message by half a round trip.
+The bandwidth is that of ping-pong, too: the bytes of a message by half a round trip.
 
 EXAMPLES
   weft perf ipush -transport shm
@@ -40,7 +40,7 @@ func perfIPushCommand() *ffcli.Command {
 	ops := fs.String("op", strings.Join(perf.IPushOps, ","), "what to measure, with commas")
 	svg := fs.String("svg", "", "draw the figures into this file")
 	return &ffcli.Command{
-		Name: "ipush", ShortUsage: "weft perf ipush [FLAGS]", ShortHelp: "IPUSH against PUSH, as paper 002 measured it",
+		Name: "ipush", ShortUsage: "weft perf ipush [FLAGS]", ShortHelp: "IPUSH against PUSH, by size and condition",
 		LongHelp: perfIPushHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			defer perf.Cleanup()

@@ -15,7 +15,7 @@ import (
 )
 
 const perfLogPHelp = `Measures the parameters of LogP of weft's messages (send), PUSH, and the four
-user-level libraries, as Culler and others do it (IEEE Micro 1996): o_s, the
+user-level libraries, by the method of [Culler96]: o_s, the
 processor's time for a send, from bursts of 4 requests that find the pipeline empty;
 g, the least time between messages, from long bursts; o_r, its time for a receive,
 from long bursts with computing between; L, the rest of half a round trip. Their
@@ -30,8 +30,8 @@ EXAMPLES
 
 const perfLibrariesHelp = `Measures latency, bandwidth and overhead of the four user-level libraries, of
 weft's own messages (weft) and PUSH, and of Open MPI, from 8 bytes to 1 MiB, and
-the length at which each reaches half of its bandwidth: what paper 003 measured.
-The drawing has the paper's figures for this machine: bandwidth of moving and of
+the length at which each reaches half of its bandwidth, as [Konishi97] does (see
+docs/REFERENCES.md). The drawing has the paper's figures for this machine: bandwidth of moving and of
 copying memory (2 and 3), latency, overhead, bandwidth (4 to 6), and bandwidth
 relative to a copy of the same length (in the place of 7).
 
@@ -43,15 +43,17 @@ EXAMPLES
 func perfLogPCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft perf logp", flag.ContinueOnError)
 	f := &perfFlags{spec: perf.Spec{Test: "logp", Op: "send"}}
-	transports := fs.String("transport", strings.Join(perf.Transports(), ","), "transports, with commas: shm, eth, udp, tcp")
+	transports := fs.String("transport", strings.Join(perf.Transports(), ","),
+		"transports, with commas: shm, eth, udp, tcp")
 	ways := fs.String("way", strings.Join(perf.Ways, ","), "what to measure, with commas")
 	fs.StringVar(&f.sizes, "size", "8", "sizes in bytes, with commas")
 	fs.IntVar(&f.spec.Rounds, "rounds", 5, "rounds")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
 	svg := fs.String("svg", "", "draw the parts into this file")
 	return &ffcli.Command{
-		Name: "logp", ShortUsage: "weft perf logp [FLAGS]", ShortHelp: "overhead, gap and latency of weft and the libraries on it",
-		LongHelp: perfLogPHelp, FlagSet: fs,
+		Name: "logp", ShortUsage: "weft perf logp [FLAGS]",
+		ShortHelp: "overhead, gap and latency of weft and the libraries on it",
+		LongHelp:  perfLogPHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
 				return unexpected("perf logp", args[0])
@@ -153,9 +155,9 @@ func perfLibrariesCommand() *ffcli.Command {
 	fs.StringVar(&f.vs, "vs", "openmpi", "peers to measure in the same run: "+strings.Join(perf.Names, ","))
 	fs.IntVar(&f.spec.Rounds, "rounds", 5, "rounds")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
-	svg := fs.String("svg", "", "draw the figures of paper 003 into this file")
+	svg := fs.String("svg", "", "draw the figures of [Konishi97], for this machine, into this file")
 	return &ffcli.Command{
-		Name: "libraries", ShortUsage: "weft perf libraries [FLAGS]", ShortHelp: "the four user-level libraries side by side, as paper 003 compares them",
+		Name: "libraries", ShortUsage: "weft perf libraries [FLAGS]", ShortHelp: "the four user-level libraries side by side",
 		LongHelp: perfLibrariesHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			defer perf.Cleanup()
@@ -232,7 +234,8 @@ func librariesTable(sizes []int, moves []perf.Move, reach []perf.Reach) {
 	}
 	fmt.Fprintln(w)
 	for _, m := range moves {
-		fmt.Fprintf(w, "%s (MB/s)\t%d B: %s\t%d B: %s\n", m.Name, sizes[0], atOr(m.MBs, 0), sizes[len(sizes)-1], atOr(m.MBs, len(sizes)-1))
+		fmt.Fprintf(w, "%s (MB/s)\t%d B: %s\t%d B: %s\n", m.Name, sizes[0], atOr(m.MBs, 0), sizes[len(sizes)-1],
+			atOr(m.MBs, len(sizes)-1))
 	}
 	for _, r := range reach {
 		switch {

@@ -35,7 +35,8 @@ func perfMatchCommand() *ffcli.Command {
 	seed := fs.Uint64("seed", 1, "the first seed")
 	asJSON := fs.Bool("json", false, "print one JSON object a line")
 	return &ffcli.Command{
-		Name: "match", ShortUsage: "weft perf match [FLAGS]", ShortHelp: "searches by source and tag, with one queue and with many", LongHelp: perfMatchHelp, FlagSet: fs,
+		Name: "match", ShortUsage: "weft perf match [FLAGS]",
+		ShortHelp: "searches by source and tag, with one queue and with many", LongHelp: perfMatchHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
 				return unexpected("perf match", args[0])

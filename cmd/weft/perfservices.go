@@ -29,8 +29,9 @@ func perfServicesCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft perf services", flag.ContinueOnError)
 	run := services.Command(fs)
 	return &ffcli.Command{
-		Name: "services", ShortUsage: "weft perf services [FLAGS]", ShortHelp: "HTTP and net/rpc over Unix sockets, TCP and weft",
-		LongHelp: perfServicesHelp, FlagSet: fs,
+		Name: "services", ShortUsage: "weft perf services [FLAGS]",
+		ShortHelp: "HTTP and net/rpc over Unix sockets, TCP and weft",
+		LongHelp:  perfServicesHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
 				return unexpected("perf services", args[0])

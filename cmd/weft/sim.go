@@ -19,15 +19,15 @@ import (
 	"weft/internal/sim/swarm"
 )
 
-const simHelp = `With PROGRAM: runs it on a cluster that does not exist, in virtual time, all
-ranks in one process. PROGRAM is a Go package or executable that starts with
-weft.Main. One rank runs at a time, until it waits; what it computes takes no
-virtual time (Proc.Sleep does). So ranks must not share variables or read clocks
-other than Proc.Now, and start goroutines that use weft with Proc.Go.
+const simHelp = `With PROGRAM: runs a program on a simulated cluster, in virtual time, with all ranks in
+one process. PROGRAM is a Go package or executable that starts with weft.Main. One rank
+runs at a time, until it waits; computation takes no virtual time (Proc.Sleep does). So
+ranks must not share variables, must read no clock but Proc.Now, and must start
+goroutines that use weft with Proc.Go.
 
-Without: runs a swarm of protocol engines that do at random what they can, while
-packets are lost, repeated, reordered and damaged, and machines stop, pause and
-crash, and checks everything that must hold. A run follows from its seed alone.
+Without PROGRAM: runs a swarm, which is protocol engines that do random operations while
+packets are lost, repeated, reordered and damaged, and machines stop, pause and crash; and
+checks every invariant. The seed alone decides what happens in a run.
 
 EXAMPLES
   weft sim -n 1000 -topology torus:25x40 -link 10Gbps,1us ./examples/halo -rows 4000
@@ -38,7 +38,7 @@ EXAMPLES
   weft sim -seed 42 -log log.txt    and everything that happens in it
   weft sim -seeds 10000             explore; a seed that fails is shrunk
   weft sim -for 60s                 explore new seeds for a minute
-  weft sim paper -table dimmnet     the papers' hardware, part by part
+  weft sim paper -table dimmnet     models of the hardware of the papers
   weft sim congestion               incast, halo and all-to-all where queues are short
   weft sim map -n 1000              find a network of switches, and routes through it`
 
@@ -70,24 +70,29 @@ func simCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft sim", flag.ContinueOnError)
 	var f simFlags
 	fs.IntVar(&f.N, "n", 4, "number of ranks")
-	fs.StringVar(&f.Topology, "topology", "crossbar", "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), fattree:ARITY, or a network of switches: file:PATH, switch-tree:PORTS, switch-fattree:PORTS, switch-ring:PORTS, switch-random:PORTS[:SEED]; see weft sim map")
+	fs.StringVar(&f.Topology, "topology", "crossbar", "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), "+
+		"fattree:ARITY, or a network of switches: file:PATH, switch-tree:PORTS, switch-fattree:PORTS, switch-ring:PORTS, "+
+		"switch-random:PORTS[:SEED]; see weft sim map")
 	fs.StringVar(&f.Link, "link", "10Gbps,1us", "bandwidth and delay of each link, and the bytes that may wait for it")
 	fs.IntVar(&f.PerHost, "per-host", 0, "ranks that share a host and its memory; 0: each has a machine to itself")
 	fs.IntVar(&f.MTU, "mtu", 1500, "longest packet in bytes")
 	fs.Float64Var(&f.Loss, "loss", 0, "share of packets that get lost")
-	fs.BoolVar(&f.GoBackN, "go-back-n", false, "after a loss everything is sent again, not only what was lost")
+	fs.BoolVar(&f.GoBackN, "go-back-n", false, "after a loss send everything after it again, not only what was lost")
 	fs.StringVar(&f.SVG, "svg", "", "draw the load of the links to this file")
-	fs.StringVar(&f.Trace, "trace", "", "write what each rank sends to whom to this file; see weft amt advise")
-	fs.StringVar(&f.Timeline, "timeline", "", "write what each rank does and when to this file, for ui.perfetto.dev; see docs/TIMELINE.md")
-	fs.Uint64Var(&f.Seed, "seed", 0, "of everything that is left to chance; without a program: run this one")
-	fs.Uint64Var(&f.seeds, "seeds", 0, "explore so many seeds from -seed on")
-	fs.DurationVar(&f.duration, "for", 0, "explore seeds that nobody has seen for so long")
+	fs.StringVar(&f.Trace, "trace", "", "write what each rank sends, and to which rank, to this file; see weft amt advise")
+	fs.StringVar(&f.Timeline, "timeline", "",
+		"write what each rank does and when to this file, for ui.perfetto.dev; see docs/TIMELINE.md")
+	fs.Uint64Var(&f.Seed, "seed", 0, "seed of everything random; without a program: run this seed of the swarm")
+	fs.Uint64Var(&f.seeds, "seeds", 0, "explore so many seeds, from -seed on")
+	fs.DurationVar(&f.duration, "for", 0, "explore new seeds for so long")
 	fs.StringVar(&f.set, "set", "", "change options of the run of -seed: nodes=3,ops=10,loss=0,…")
 	fs.StringVar(&f.Log, "log", "", "write what happens to this file")
 	fs.BoolVar(&f.JSON, "json", false, "print the result as JSON")
 	return &ffcli.Command{
-		Name: "sim", ShortUsage: "weft sim [FLAGS] [PROGRAM [ARGS]]", ShortHelp: "run a program, or the protocol's tests, on a virtual cluster",
-		LongHelp: simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simBarrierCommand(), simMapCommand(), simCongestionCommand(), simReplayCommand()},
+		Name: "sim", ShortUsage: "weft sim [FLAGS] [PROGRAM [ARGS]]",
+		ShortHelp: "run a program, or the protocol's tests, on a virtual cluster",
+		LongHelp:  simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simBarrierCommand(),
+			simMapCommand(), simCongestionCommand(), simReplayCommand()},
 		Exec: func(ctx context.Context, args []string) error {
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 			defer stop()
@@ -111,7 +116,7 @@ func simCommand() *ffcli.Command {
 	}
 }
 
-// simProgram runs a program in the simulator, which is in the program itself.
+// simProgram runs a program in the simulator. The simulator is part of the program (weft.Main).
 func simProgram(ctx context.Context, f simFlags, args []string) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
@@ -124,8 +129,10 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 		warnShared(args[0])
 	}
 	order, err := json.Marshal(map[string]any{
-		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "PerHost": f.PerHost, "Loss": f.Loss, "GoBackN": f.GoBackN, "Seed": f.Seed,
-		"Log": absolute(f.Log), "SVG": absolute(f.SVG), "Trace": absolute(f.Trace), "Timeline": absolute(f.Timeline), "JSON": f.JSON,
+		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "PerHost": f.PerHost, "Loss": f.Loss,
+		"GoBackN": f.GoBackN, "Seed": f.Seed,
+		"Log": absolute(f.Log), "SVG": absolute(f.SVG), "Trace": absolute(f.Trace), "Timeline": absolute(f.Timeline),
+		"JSON": f.JSON,
 	})
 	if err != nil {
 		return err
@@ -155,7 +162,7 @@ func absolute(name string) string {
 	return name
 }
 
-// simSeed runs the swarm once and tells all about it.
+// simSeed runs one seed of the swarm, and prints its options and results.
 func simSeed(f simFlags) error {
 	o := swarm.FromSeed(f.Seed)
 	if err := o.Set(f.set); err != nil {
@@ -223,12 +230,14 @@ func simExplore(ctx context.Context, f simFlags) error {
 		}
 		json.NewEncoder(os.Stdout).Encode(v)
 	} else {
-		fmt.Printf("%d seeds from %d on, %.3g packets delivered, in %v\n", n, f.Seed, float64(packets), time.Since(start).Round(time.Millisecond))
+		fmt.Printf("%d seeds from %d on, %.3g packets delivered, in %v\n", n, f.Seed, float64(packets),
+			time.Since(start).Round(time.Millisecond))
 	}
 	if bad == nil {
 		return nil
 	}
-	fmt.Fprintf(os.Stderr, "seed %d: %v\n\nrun it again: weft sim -seed %[1]d\n\nshrinking …\n", bad.Options.Seed, bad.Violation)
+	fmt.Fprintf(os.Stderr, "seed %d: %v\n\nrun it again: weft sim -seed %[1]d\n\nshrinking …\n", bad.Options.Seed,
+		bad.Violation)
 	small := swarm.Shrink(bad.Options, bad.Violation.Kind, 30*time.Second)
 	fmt.Fprintf(os.Stderr, "the least that still fails: weft sim -seed %d -set %s\n%s%v\n",
 		small.Seed, small.Changes(swarm.FromSeed(small.Seed)), small, swarm.Run(small, nil).Violation)

@@ -17,7 +17,8 @@ import (
 func TestSimProgram(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "load.svg")
 	run := func() map[string]any {
-		out, stderr, status := runWeft(t, "sim", "-n", "9", "-topology", "torus:3x3", "-loss", "0.01", "-seed", "5", "-svg", svg, "-json",
+		out, stderr, status := runWeft(t, "sim", "-n", "9", "-topology", "torus:3x3", "-loss", "0.01", "-seed", "5",
+			"-svg", svg, "-json",
 			"../../examples/halo", "-rows", "30", "-cols", "20", "-steps", "10")
 		if status != 0 {
 			t.Fatal(stderr)
@@ -72,7 +73,8 @@ func TestSimSeed(t *testing.T) {
 
 func TestSimPaper(t *testing.T) {
 	out, _, status := runWeft(t, "sim", "paper", "-table", "dimmnet")
-	if status != 0 || !strings.Contains(out, "residual") || !strings.Contains(out, "by construction") || strings.Contains(out, "Pentium") {
+	if status != 0 || !strings.Contains(out, "residual") || !strings.Contains(out, "by construction") ||
+		strings.Contains(out, "Pentium") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	out, _, status = runWeft(t, "sim", "paper", "-json")
@@ -87,10 +89,12 @@ func TestSimPaper(t *testing.T) {
 	}
 	svg := filepath.Join(t.TempDir(), "lanai.svg")
 	out, stderr, status := runWeft(t, "sim", "paper", "-table", "lanai", "-svg", svg)
-	if b, err := os.ReadFile(svg); err != nil || status != 0 || !strings.Contains(string(b), "figure 6") || !strings.Contains(out, "predicted") {
+	if b, err := os.ReadFile(svg); err != nil || status != 0 || !strings.Contains(string(b), "figure 6") ||
+		!strings.Contains(out, "predicted") {
 		t.Errorf("status %d, %v: %s%s", status, err, out, stderr)
 	}
-	if _, stderr, status := runWeft(t, "sim", "paper", "-table", "dimmnet", "-svg", svg); status != 1 || !strings.Contains(stderr, "has no charts") {
+	if _, stderr, status := runWeft(t, "sim", "paper", "-table", "dimmnet", "-svg", svg); status != 1 ||
+		!strings.Contains(stderr, "has no charts") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
@@ -100,22 +104,28 @@ func TestSimPaper(t *testing.T) {
 func TestSimMap(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "map.svg")
 	links := filepath.Join(t.TempDir(), "found.links")
-	out, stderr, status := runWeft(t, "sim", "map", "-n", "40", "-topology", "switch-random:8:3", "-from", "h7", "-fail", "2", "-svg", svg, "-json")
+	out, stderr, status := runWeft(t, "sim", "map", "-n", "40", "-topology", "switch-random:8:3", "-from", "h7",
+		"-fail", "2", "-svg", svg, "-json")
 	var r mapResult
 	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 {
 		t.Fatalf("status %d, %v: %s%s", status, err, out, stderr)
 	}
-	if !r.Map.Same || r.Map.Hosts != 40 || r.Map.Links != r.Links || r.Routes.Cycle != 0 || r.Routes.Pairs != 40*39 || r.Routes.Stretch < 1 {
+	if !r.Map.Same || r.Map.Hosts != 40 || r.Map.Links != r.Links || r.Routes.Cycle != 0 || r.Routes.Pairs != 40*39 ||
+		r.Routes.Stretch < 1 {
 		t.Errorf("%+v", r)
 	}
-	if f := r.Failed; f == nil || !f.Right || len(f.Found) != 2 || f.Lost == 0 || f.Other+f.CutOff == 0 || f.Routes.Cycle != 0 {
+	if f := r.Failed; f == nil || !f.Right || len(f.Found) != 2 || f.Lost == 0 || f.Other+f.CutOff == 0 ||
+		f.Routes.Cycle != 0 {
 		t.Errorf("%+v", r.Failed)
 	}
-	if b, err := os.ReadFile(svg); err != nil || strings.Count(string(b), "<circle") != 40 || strings.Count(string(b), ": down") != 4 {
+	if b, err := os.ReadFile(svg); err != nil || strings.Count(string(b), "<circle") != 40 || strings.Count(string(b),
+		": down") != 4 {
 		t.Errorf("%v: %.200s", err, b)
 	}
-	out, stderr, status = runWeft(t, "sim", "map", "-topology", "file:../../internal/sim/fabric/testdata/paper003.links", "-fail", "a:6", "-o", links)
-	if status != 0 || !strings.Contains(out, "it is the network") || !strings.Contains(out, "no cycle") || !strings.Contains(out, "failed   a:6 – c:4") {
+	out, stderr, status = runWeft(t, "sim", "map", "-topology",
+		"file:../../internal/sim/fabric/testdata/paper003.links", "-fail", "a:6", "-o", links)
+	if status != 0 || !strings.Contains(out, "it is the network") || !strings.Contains(out, "no cycle") ||
+		!strings.Contains(out, "failed   a:6 – c:4") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 	out, _, status = runWeft(t, "sim", "map", "-n", "9", "-topology", "switch-ring:4", "-fail", "h0")
@@ -134,7 +144,8 @@ func TestRecordAndReplay(t *testing.T) {
 	for _, transport := range []string{"shm", "udp"} {
 		t.Setenv("WEFT_RECORD", filepath.Join(t.TempDir(), "tape"))
 		name := os.Getenv("WEFT_RECORD")
-		if _, stderr, status := runWeft(t, "run", "-n", "2", "-transport", transport, "../../examples/nas/is", "-class", "S"); status != 0 {
+		if _, stderr, status := runWeft(t, "run", "-n", "2", "-transport", transport, "../../examples/nas/is", "-class",
+			"S"); status != 0 {
 			t.Fatal(stderr)
 		}
 		for _, rank := range []string{".0", ".1"} {
@@ -165,7 +176,8 @@ func h(fixed int) { fixed = 3; var state int; state = 2; _ = state }
 		t.Fatal(err)
 	}
 	lines := strings.Join(sharedVariables(fset, []*ast.File{f}), "\n")
-	for name, want := range map[string]bool{"counter": true, "limit": true, "list": true, "fixed": false, "state": false, "local": false} {
+	for name, want := range map[string]bool{"counter": true, "limit": true, "list": true, "fixed": false,
+		"state": false, "local": false} {
 		if strings.Contains(lines, "variable "+name+" ") != want {
 			t.Errorf("%s: %t, want %t:\n%s", name, !want, want, lines)
 		}

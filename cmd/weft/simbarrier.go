@@ -20,21 +20,21 @@ import (
 	"weft/internal/sim/hwmodel"
 )
 
-const simBarrierHelp = `Runs the barriers' algorithms on simulated networks, and compares what they take
-with what their formulas say: messages, messages and hops one after another, and
-the time from the arrival of all at once until the last may go on. The bound is
+const simBarrierHelp = `Runs the barrier algorithms on simulated networks, without engines, and compares the
+results with the formulas: the number of messages, messages and hops in sequence, and
+the time from the arrival of all ranks at once until the last may go on. The bound is
 that time if no message had to wait for another on a link.
 
--model etl is paper 001's network: a torus whose nodes have an event link of 100 Mbps
-to each neighbour, on which an event packet of 16 bytes takes 3 us a hop. With it comes
-the aligned start, how long each node waits after it has heard from the master, which
-sends one packet after the other, to the farthest first: worked out from exact flight
-times, so that nothing is left of the skew.
+-model etl is the network of [Hayakawa98] (docs/REFERENCES.md): a torus whose nodes have
+an event link of 100 Mbps to each neighbour, on which an event packet of 16 bytes takes
+3 us a hop. It also prints the aligned start, which is how long each node waits after the
+master's packet has arrived. The master sends one packet after the other, to the farthest
+node first; the waits follow from exact flight times, so that no skew is left.
 
--data SIZE lets each node of that network begin to send so many bytes to each neighbour
-when the barrier begins, in data packets of 64 bytes: on the data link, which is the
-paper's; on the event link, a packet at a time, as weft sends what is long; and on the
-event link, all at once before the events.
+-data SIZE lets each node of that network begin to send SIZE bytes to each neighbour when
+the barrier begins, in data packets of 64 bytes: on the data link, as in the paper; on the
+event link, a packet at a time, as weft sends long messages; and on the event link, all at
+once before the events.
 
 EXAMPLES
   weft sim barrier
@@ -43,9 +43,10 @@ EXAMPLES
   weft sim barrier -model etl -n 36 -algorithm modified -data 65536
   weft sim barrier -n 4096 -topology crossbar -algorithm dissemination -json`
 
-// planned are the algorithms that are plans, by the names of the library.
+// planned are the algorithms that are message plans, by their names.
 var planned = map[string]coord.Algorithm{
-	"central": coord.Central, "tree": coord.Tree, "dissemination": coord.Dissemination, "shuffle": coord.Shuffle, "modified": coord.ModifiedShuffle,
+	"central": coord.Central, "tree": coord.Tree, "dissemination": coord.Dissemination, "shuffle": coord.Shuffle,
+	"modified": coord.ModifiedShuffle,
 }
 
 // barrierRow is a line of -json.
@@ -75,17 +76,20 @@ func simBarrierCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft sim barrier", flag.ContinueOnError)
 	f := &simBarrierFlags{}
 	fs.StringVar(&f.ranks, "n", "2,4,8,16,36,64,256,1024,4096", "numbers of ranks, with commas")
-	fs.StringVar(&f.topologies, "topology", "torus,fattree:8", "with commas: torus (as square as may be), or what weft sim -topology takes")
-	fs.StringVar(&f.algorithms, "algorithm", "central,tree,dissemination,modified", "with commas: central, tree, dissemination, shuffle, modified")
+	fs.StringVar(&f.topologies, "topology", "torus,fattree:8",
+		"with commas: torus (as square as may be), or what weft sim -topology takes")
+	fs.StringVar(&f.algorithms, "algorithm", "central,tree,dissemination,modified",
+		"with commas: central, tree, dissemination, shuffle, modified")
 	fs.StringVar(&f.link, "link", "10Gbps,1us", "bandwidth and delay of each link")
 	fs.IntVar(&f.size, "size", 104, "bytes of a message: a frame of 40 and a header of 64")
 	fs.IntVar(&f.arity, "arity", 2, "of trees")
-	fs.StringVar(&f.model, "model", "", "etl: paper 001's network")
+	fs.StringVar(&f.model, "model", "", "etl: the network of [Hayakawa98]")
 	fs.IntVar(&f.data, "data", 0, "with -model etl: bytes that each node sends to each neighbour meanwhile")
 	fs.StringVar(&f.svg, "svg", "", "draw the times to this file")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
 	return &ffcli.Command{
-		Name: "barrier", ShortUsage: "weft sim barrier [FLAGS]", ShortHelp: "barriers on networks of any size", LongHelp: simBarrierHelp, FlagSet: fs,
+		Name: "barrier", ShortUsage: "weft sim barrier [FLAGS]", ShortHelp: "barriers on networks of any size",
+		LongHelp: simBarrierHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error { return f.run() },
 	}
 }
@@ -147,8 +151,8 @@ func (f *simBarrierFlags) run() error {
 	return nil
 }
 
-// etlWire is the event link of paper 001: an event packet takes EventHop, of which the
-// link is busy for a part.
+// etlWire is the event link of [Hayakawa98]: an event packet takes EventHop, and occupies the link for a part of
+// it.
 func etlWire() sim.Wire {
 	w := sim.Wire{Bandwidth: hwmodel.EventLink}
 	w.Delay = hwmodel.EventHop - w.Takes(hwmodel.EventSize)
@@ -171,7 +175,8 @@ func (f *simBarrierFlags) besides() []beside {
 	paced := d
 	own.Wire = sim.Wire{Bandwidth: hwmodel.DataLink, Delay: etlWire().Delay}
 	paced.Paced = true
-	return []beside{{"none", barrierplan.Data{}}, {"data link", own}, {"event link, by packets", paced}, {"event link, all at once", d}}
+	return []beside{{"none", barrierplan.Data{}}, {"data link", own}, {"event link, by packets", paced},
+		{"event link, all at once", d}}
 }
 
 func micro(d time.Duration) float64 { return float64(d) / 1000 }
@@ -211,10 +216,12 @@ func formula(a coord.Algorithm, n, arity int) int {
 func (f *simBarrierFlags) print(rows []barrierRow) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
-	fmt.Fprintln(w, "algorithm\tdata on\ttopology\tranks\tmessages\tsteps (formula)\thops\tlongest way\ttime\tbound\ttime/bound\tskew")
+	fmt.Fprintln(w, "algorithm\tdata on\ttopology\tranks\tmessages\tsteps (formula)\t"+
+		"hops\tlongest path\ttime\tbound\ttime/bound\tskew")
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d (%d)\t%d\t%d hops\t%.4g us\t%.4g us\t%.2f\t%.4g us\n",
-			r.Algorithm, cmp.Or(r.Data, "-"), r.Topology, r.N, r.Messages, r.Steps, r.Formula, r.Hops, r.Longest, r.Time, r.Bound, r.Time/max(r.Bound, 1e-9), r.Skew)
+			r.Algorithm, cmp.Or(r.Data, "-"), r.Topology, r.N, r.Messages, r.Steps, r.Formula, r.Hops, r.Longest, r.Time,
+			r.Bound, r.Time/max(r.Bound, 1e-9), r.Skew)
 	}
 	if f.model != "etl" {
 		return

@@ -67,15 +67,17 @@ func simCongestionCommand() *ffcli.Command {
 	fs.StringVar(&f.patterns, "pattern", "incast,halo,alltoall", "with commas")
 	fs.IntVar(&f.hosts, "n", 1024, "hosts")
 	fs.StringVar(&f.topology, "topology", "fattree:32", "what weft sim -topology takes")
-	fs.StringVar(&f.link, "link", "10Gbps,1us,256KiB", "bandwidth and delay of each link, and the bytes that a port of a switch holds")
+	fs.StringVar(&f.link, "link", "10Gbps,1us,256KiB",
+		"bandwidth and delay of each link, and the bytes that a port of a switch holds")
 	fs.IntVar(&f.mtu, "mtu", 1500, "longest packet in bytes")
 	fs.StringVar(&f.senders, "senders", "1,2,4,16,64", "of an incast, with commas")
 	fs.StringVar(&f.sizes, "size", "1024,8192,65536", "bytes of the messages of exchanges, with commas")
 	fs.StringVar(&f.svg, "svg", "", "draw the incast's goodput and delays to this file")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
 	return &ffcli.Command{
-		Name: "congestion", ShortUsage: "weft sim congestion [FLAGS]", ShortHelp: "incast, halo and all-to-all, with and without a congestion window",
-		LongHelp: simCongestionHelp, FlagSet: fs,
+		Name: "congestion", ShortUsage: "weft sim congestion [FLAGS]",
+		ShortHelp: "incast, halo and all-to-all, with and without a congestion window",
+		LongHelp:  simCongestionHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("sim congestion: %q is one argument too many", args[0])
@@ -98,7 +100,8 @@ func (f *simCongestionFlags) run() error {
 	var rows []congestionRow
 	for _, pattern := range words(f.patterns) {
 		for _, fixed := range []bool{false, true} {
-			c := traffic.Case{Topology: f.topology, Hosts: f.hosts, Wire: wire, MTU: f.mtu, Link: link.Config{FixedWindow: fixed}}
+			c := traffic.Case{Topology: f.topology, Hosts: f.hosts, Wire: wire, MTU: f.mtu,
+				Link: link.Config{FixedWindow: fixed}}
 			more, err := f.measure(pattern, c)
 			if err != nil {
 				return err
@@ -120,7 +123,8 @@ func (f *simCongestionFlags) run() error {
 
 // measure runs one pattern with one kind of window.
 func (f *simCongestionFlags) measure(pattern string, c traffic.Case) (rows []congestionRow, err error) {
-	row := congestionRow{Test: "sim-congestion", Pattern: pattern, Window: "congestion", Topology: c.Topology, Hosts: c.Hosts}
+	row := congestionRow{Test: "sim-congestion", Pattern: pattern, Window: "congestion", Topology: c.Topology,
+		Hosts: c.Hosts}
 	if c.Link.FixedWindow {
 		row.Window = "fixed"
 	}
@@ -204,11 +208,13 @@ func printCongestion(rows []congestionRow) {
 			}
 		}
 		if r.Pattern == "incast" {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%.3f\t%.3g %%\t%.3g %%\t%.4g us\t%.4g us\t%.2f\t%d\n", r.Pattern, r.Window, r.Senders, r.Goodput,
+			fmt.Fprintf(w, "%s\t%s\t%d\t%.3f\t%.3g %%\t%.3g %%\t%.4g us\t%.4g us\t%.2f\t%d\n", r.Pattern, r.Window,
+				r.Senders, r.Goodput,
 				100*r.Loss, 100*r.Unfair, r.Short, r.Idle, r.Short/max(r.Idle, 1e-9), r.Timeouts)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%.5g us\t%.3f\t%d\t%d\t%d\t%d\n", r.Pattern, r.Window, r.Size, r.Time, r.Time/max(fixedTime(rows, r), 1e-9),
+		fmt.Fprintf(w, "%s\t%s\t%d\t%.5g us\t%.3f\t%d\t%d\t%d\t%d\n", r.Pattern, r.Window, r.Size, r.Time,
+			r.Time/max(fixedTime(rows, r), 1e-9),
 			r.Packets, r.Lost, r.Resent, r.Timeouts)
 	}
 }
@@ -226,7 +232,8 @@ func fixedTime(rows []congestionRow, of congestionRow) float64 {
 // drawCongestion draws what an incast does to the receiver's link, and to short messages.
 func drawCongestion(file string, rows []congestionRow) error {
 	goodput := &chart{title: "Incast: goodput of the receiver's link", x: "senders", y: "share of the link's bandwidth"}
-	short := &chart{title: "Incast: 8 bytes beside it, 99th percentile", x: "senders", y: "latency (half a round trip), µs"}
+	short := &chart{title: "Incast: 8 bytes beside it, 99th percentile", x: "senders",
+		y: "latency (half a round trip), µs"}
 	for _, r := range rows {
 		if r.Pattern == "incast" {
 			goodput.add(r.Window, float64(r.Senders), r.Goodput)

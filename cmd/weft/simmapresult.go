@@ -108,7 +108,7 @@ func mapperSwitch(found *mapper.Map) int {
 	return home.Switch
 }
 
-// describeRoutes measures routes, and those that there might have been.
+// describeRoutes returns the figures of routes, and those of the alternatives.
 func describeRoutes(n *fabric.Network, routes *updown.Routes) mapRoutes {
 	shortest := updown.Find(n, routes.Order, updown.Rule{Shortest: true})
 	first := updown.Find(n, routes.Order, updown.Rule{First: true})
@@ -169,16 +169,19 @@ func (r *mapResult) print() {
 		fmt.Printf("         the order is kept: old and new routes together have %s, so packets need not stop\n",
 			mapCycle(f.Mixed))
 	case f.Mixed > 0:
-		fmt.Printf("         the order is new: old and new routes together have %s, so the network must be empty in between\n", mapCycle(f.Mixed))
+		fmt.Printf("         the order is new: old and new routes together have %s, "+
+			"so the network must be empty in between\n", mapCycle(f.Mixed))
 	}
 }
 
 func (r *mapRoutes) print(head string) {
-	fmt.Printf("%-8s up*/down*, %s from %s: %d pairs of hosts, %.3g links between switches each, at most %d; %.3g times the shortest, at most %.3g\n",
+	fmt.Printf("%-8s up*/down*, %s from %s: %d pairs of hosts, %.3g links between switches each, at most %d; "+
+		"%.3g times the shortest, at most %.3g\n",
 		head, r.Order, r.Root, r.Pairs, r.Hops, r.Longest, r.Stretch, r.MostStretch)
 	fmt.Printf("         %s among %d dependencies of %d channels; on the shortest routes %s\n", mapCycle(r.Cycle),
 		r.Dependencies, r.Channels, mapCycle(r.ShortCycle))
-	fmt.Printf("         %.4g routes over a channel, at most %d (%.2f times as many); %d if always the first of equal routes were taken, %d on the shortest\n",
+	fmt.Printf("         %.4g routes over a channel, at most %d (%.2f times as many); "+
+		"%d if always the first of equal routes were taken, %d on the shortest\n",
 		r.Load, r.MostLoad, float64(r.MostLoad)/max(r.Load, 1), r.FirstLoad, r.ShortLoad)
 }
 

@@ -13,16 +13,17 @@ import (
 	"weft/internal/sim/hwmodel"
 )
 
-const simPaperHelp = `Prints models of the papers' hardware: each part of a message's way with the
-source of its value, and what comes of them beside what the papers measured. An
-agreement is "predicted" if the paper measured the figure independently, "by
-construction" if it got a part by subtracting from it. What the parts leave
-unexplained is a "residual", and is never fed back.
+const simPaperHelp = `Prints models of the hardware of the papers that weft builds on ([Sumimoto00],
+[Kitamura06] and [Konishi97] of docs/REFERENCES.md): each part of a message's path with
+the source of its value, and the model's figures beside what the papers measured. An
+agreement is "predicted" if the paper measured the figure independently of what the model
+reads, "by construction" if it computed a part by subtracting from that figure. What the
+parts leave unexplained is a "residual"; no figure is computed from it.
 
 EXAMPLES
   weft sim paper -table pmethernet
   weft sim paper -table dimmnet -json
-  weft sim paper -table lanai -svg lanai.svg   with the shapes of paper 003's figures`
+  weft sim paper -table lanai -svg lanai.svg   with curves like [Konishi97]'s figures`
 
 type simPaperFlags struct {
 	table, svg string
@@ -37,7 +38,7 @@ func simPaperCommand() *ffcli.Command {
 	fs.BoolVar(&f.json, "json", false, "print one object for each figure, and for each point of a chart")
 	return &ffcli.Command{
 		Name: "paper", ShortUsage: "weft sim paper [-table NAME] [-svg FILE] [-json]",
-		ShortHelp: "the papers' hardware, part by part",
+		ShortHelp: "models of the hardware of the papers",
 		LongHelp:  simPaperHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error { return f.run() },
 	}

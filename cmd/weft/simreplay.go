@@ -53,7 +53,8 @@ func simReplay(name string, log bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d events played; %d states compared, all as recorded; the last one is %#016x\n", r.Events, r.States, r.Hash)
+	fmt.Printf("%d events played; %d states compared, all as recorded; the last one is %#016x\n", r.Events, r.States,
+		r.Hash)
 	for _, line := range append(r.Engine.Unfinished(), r.Engine.Msg.Waiting()...) {
 		fmt.Println("  at the end:", line)
 	}

@@ -73,7 +73,8 @@ func sharedVariables(fset *token.FileSet, files []*ast.File) (lines []string) {
 					continue
 				}
 				seen[id.Name] = true
-				lines = append(lines, fmt.Sprintf("%s: the variable %s belongs to the package and is changed: in the simulator all ranks share it",
+				lines = append(lines, fmt.Sprintf("%s: the package-level variable %s is changed: "+
+					"in the simulator all ranks share it",
 					fset.Position(id.Pos()), id.Name))
 			}
 			return true

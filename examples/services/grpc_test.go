@@ -37,7 +37,8 @@ func (s *service) EmptyCall(ctx context.Context, _ *pb.Empty) (*pb.Empty, error)
 }
 
 // FullDuplexCall answers each message with what it was given.
-func (s *service) FullDuplexCall(calls grpc.BidiStreamingServer[pb.StreamingOutputCallRequest, pb.StreamingOutputCallResponse]) error {
+func (s *service) FullDuplexCall(calls grpc.BidiStreamingServer[pb.StreamingOutputCallRequest,
+	pb.StreamingOutputCallResponse]) error {
 	for {
 		r, err := calls.Recv()
 		if err == io.EOF {
@@ -55,14 +56,16 @@ func (s *service) FullDuplexCall(calls grpc.BidiStreamingServer[pb.StreamingOutp
 const largest = 5 << 20
 
 // serve starts the service, and returns a client of it.
-func serve(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, error)) (pb.TestServiceClient, *service) {
+func serve(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, error)) (pb.TestServiceClient,
+	*service) {
 	client, s, end := serving(t, l, dial)
 	t.Cleanup(end)
 	return client, s
 }
 
 // serving is serve, and returns what ends both.
-func serving(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, error)) (pb.TestServiceClient, *service, func()) {
+func serving(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, error)) (pb.TestServiceClient,
+	*service, func()) {
 	t.Helper()
 	s := &service{cancelled: make(chan bool)}
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(largest),
@@ -72,7 +75,8 @@ func serving(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn,
 	client, err := grpc.NewClient("passthrough:///weft", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) }),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest)),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 10 * time.Second, PermitWithoutStream: true}))
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 10 * time.Second,
+			PermitWithoutStream: true}))
 	if err != nil {
 		t.Fatal(err)
 	}

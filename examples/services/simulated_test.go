@@ -20,7 +20,8 @@ func TestGRPCSimulated(t *testing.T) {
 	nets := make([]*stream.Network, 2)
 	opened := make(chan bool, 2)
 	done := make(chan bool)
-	s, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: 2, Loss: 0.1, Seed: 1}, func(ctx context.Context, p *weft.Proc) error {
+	s, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: 2, Loss: 0.1, Seed: 1}, func(ctx context.Context,
+		p *weft.Proc) error {
 		n, err := stream.Open(ctx, p, 5)
 		if err != nil {
 			return err

@@ -28,7 +28,8 @@ func TestExporter(t *testing.T) {
 	}
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
-	if want := `weft_sent_messages_total{job="` + directory.Name(1) + `",peer="0",rank="1",transport=""} 5`; err != nil || !strings.Contains(string(text), want) {
+	if want := `weft_sent_messages_total{job="` + directory.Name(1) +
+		`",peer="0",rank="1",transport=""} 5`; err != nil || !strings.Contains(string(text), want) {
 		t.Errorf("%v: %s is not in\n%s", err, want, text)
 	}
 }

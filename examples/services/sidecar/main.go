@@ -59,7 +59,8 @@ func application(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	fmt.Fprintf(w, "process %d, request %s: %s %s %d", os.Getpid(), r.Header.Get("Request-Number"), r.Method, r.URL.Path, len(body))
+	fmt.Fprintf(w, "process %d, request %s: %s %s %d", os.Getpid(), r.Header.Get("Request-Number"), r.Method,
+		r.URL.Path, len(body))
 }
 
 // proxy returns the sidecar of the application that listens at a path.
