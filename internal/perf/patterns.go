@@ -73,6 +73,12 @@ func (b *bench) goroutines(size int) error {
 			return err
 		})
 	}
+	return b.serve(size, asked, answered)
+}
+
+// serve runs the server goroutines of rank 1.
+func (b *bench) serve(size int, asked, answered []*weft.Port) error {
+	n := b.spec.Goroutines
 	answer := func(q *weft.Port, hand func(int, []byte) error) error {
 		buf := make([]byte, size)
 		for range b.spec.rounds() * n / len(slices.Compact(slices.Clone(asked))) {

@@ -43,14 +43,7 @@ func DIMMnet() Table {
 	)
 	return Table{
 		Name: "dimmnet", Title: "DIMMnet-2, 100 MHz controller ([Kitamura06], tables 2, 3 and 7)",
-		Paths: []Named{
-			{"receiving a PUSH of 24 bytes", push},
-			{"receiving an IPUSH of 24 bytes", ipush},
-			{"PUSH, one way, left where it lands", left},
-			{"IPUSH, one way, left where it lands", leftI},
-			{"copying a PUSH to main memory", fetch(false)},
-			{"copying an IPUSH to main memory", fetch(true)},
-		},
+		Paths: dimmnetPaths(),
 		Results: []Result{
 			constructed("receive a PUSH", 20, cycles(push), cycle, "the sum of the paper's own table"),
 			constructed("receive an IPUSH", 24, cycles(ipush), cycle, "the sum of the paper's own table"),
@@ -83,6 +76,17 @@ func DIMMnet() Table {
 			"Tables 2 and 7 time different spans: 20 clocks with the status are 0.20 us, parts D and E are 0.512.",
 			"Only the difference of 4 clocks can be compared.",
 		},
+	}
+}
+
+func dimmnetPaths() []Named {
+	return []Named{
+		{"receiving a PUSH of 24 bytes", receive(false)},
+		{"receiving an IPUSH of 24 bytes", receive(true)},
+		{"PUSH, one way, left where it lands", transit(false)},
+		{"IPUSH, one way, left where it lands", transit(true)},
+		{"copying a PUSH to main memory", fetch(false)},
+		{"copying an IPUSH to main memory", fetch(true)},
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 	"weft/internal/sim/fabric"
 )
 
-// TestScenarios runs the stories in testdata: each proves what its first sentence
-// says. After a change of the mapper,
+// TestScenarios runs the scenarios in testdata: each proves what its first sentence says. After a change of the
+// mapper,
 //
 //	go test ./internal/sim/mapper -run Scenarios -rewrite
 //
-// writes down what happens now; commit only what you understand.
+// records what happens now; commit only changes that you understand.
 //
 // The commands, with what they print:
 //
@@ -29,14 +29,14 @@ import (
 //	fly from=n0 turns=(1,2)   where a packet with this route comes to
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		s := &story{}
+		s := &scenario{}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "network" {
 				n, err := fabric.Parse("network", strings.NewReader(d.Input))
 				if err != nil {
 					return err.Error()
 				}
-				*s = story{net: n, wiring: NewWiring(sim.NewWorld(1), n, Costs{})}
+				*s = scenario{net: n, wiring: NewWiring(sim.NewWorld(1), n, Costs{})}
 				return fmt.Sprintf("%d switches, %d hosts, %d links", len(n.Switches), len(n.Hosts), len(n.Links))
 			}
 			return s.run(t, d)
@@ -44,8 +44,8 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// A story is a network and what its mapper has found.
-type story struct {
+// A scenario is a network and what its mapper has found.
+type scenario struct {
 	net    *fabric.Network
 	wiring *Wiring
 	mapper *Mapper
@@ -53,7 +53,7 @@ type story struct {
 	found  *Map
 }
 
-func (s *story) run(t *testing.T, d *datadriven.TestData) string {
+func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 	var from, link string
 	var turns []string
 	d.MaybeScanArgs(t, "from", &from)
@@ -82,7 +82,7 @@ func (s *story) run(t *testing.T, d *datadriven.TestData) string {
 	return ""
 }
 
-func (s *story) explore(from string) string {
+func (s *scenario) explore(from string) string {
 	s.host, _ = s.net.Host(from)
 	s.mapper = New(s.wiring, s.host)
 	var err error
@@ -100,14 +100,14 @@ func (s *story) explore(from string) string {
 }
 
 // same says whether the map is the network.
-func (s *story) same() string {
+func (s *scenario) same() string {
 	if err := s.found.Same(s.net, s.host); err != nil {
 		return err.Error()
 	}
 	return "it is the network"
 }
 
-func (s *story) check() string {
+func (s *scenario) check() string {
 	v := s.mapper.Check(s.found)
 	var b strings.Builder
 	for _, link := range v.Dead {
@@ -124,7 +124,7 @@ func (s *story) check() string {
 	return b.String()
 }
 
-func (s *story) fly(from string, turns []string) string {
+func (s *scenario) fly(from string, turns []string) string {
 	host, _ := s.net.Host(from)
 	var route []int8
 	for _, text := range turns {
