@@ -13,7 +13,7 @@ import (
 	"storj.io/drpc/drpcserver"
 )
 
-// raw is an encoding of messages that are bytes.
+// raw is an encoding for messages that are plain bytes.
 type raw struct{}
 
 func (raw) Marshal(m drpc.Message) ([]byte, error) { return *m.(*[]byte), nil }
@@ -23,7 +23,7 @@ func (raw) Unmarshal(b []byte, m drpc.Message) error {
 	return nil
 }
 
-// drpcService answers each message with what it says, or with an error.
+// drpcService answers each message with its text, or with an error.
 type drpcService struct{ cancelled chan bool }
 
 // HandleRPC handles a call.
@@ -57,7 +57,7 @@ func (s drpcService) HandleRPC(stream drpc.Stream, method string) error {
 	}
 }
 
-// DRPC's calls, streams, errors and cancellation.
+// TestDRPC: DRPC's calls, streams, errors and cancellation work.
 func TestDRPC(t *testing.T) {
 	l, dial := listen(t)
 	service := drpcService{cancelled: make(chan bool)}

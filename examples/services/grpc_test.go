@@ -18,25 +18,25 @@ import (
 	"weft/stream"
 )
 
-// service is gRPC's own test service, as far as it is needed.
+// service is the part of gRPC's own test service that is needed here.
 type service struct {
 	pb.UnimplementedTestServiceServer
 	cancelled chan bool
 }
 
-// UnaryCall answers with what it was given.
+// UnaryCall answers with the payload of the request.
 func (s *service) UnaryCall(_ context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 	return &pb.SimpleResponse{Payload: r.Payload}, nil
 }
 
-// EmptyCall waits until the caller gives up.
+// EmptyCall waits until the client cancels.
 func (s *service) EmptyCall(ctx context.Context, _ *pb.Empty) (*pb.Empty, error) {
 	<-ctx.Done()
 	close(s.cancelled)
 	return nil, ctx.Err()
 }
 
-// FullDuplexCall answers each message with what it was given.
+// FullDuplexCall answers each message with its payload.
 func (s *service) FullDuplexCall(calls grpc.BidiStreamingServer[pb.StreamingOutputCallRequest,
 	pb.StreamingOutputCallResponse]) error {
 	for {
@@ -63,7 +63,7 @@ func serve(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, e
 	return client, s
 }
 
-// serving is serve, and returns what ends both.
+// serving is serve, and also returns a function that ends both.
 func serving(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, error)) (pb.TestServiceClient,
 	*service, func()) {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// handler says the protocol and the body's length, or, at /echo, the body.
+// handler answers with the protocol and the length of the body, or, at /echo, with the body.
 func handler(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/echo" {
 		body, _ := io.ReadAll(r.Body) // all: HTTP/1 does not read what comes after the answer has begun
@@ -26,7 +26,7 @@ func handler(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s %d", r.Proto, n)
 }
 
-// httpClient returns a client that dials so, and counts how often it does.
+// httpClient returns a client that dials with the given function, and counts the connections.
 func httpClient(t *testing.T, dial func(context.Context) (net.Conn, error), h2 bool) (*http.Client, *atomic.Int32) {
 	var dials atomic.Int32
 	transport := &http.Transport{
@@ -64,7 +64,7 @@ func serveHTTP(t *testing.T, l net.Listener, h http.Handler) {
 	t.Cleanup(func() { server.Close() })
 }
 
-// One connection serves all requests, over HTTP/1.1 with keep-alive and over HTTP/2.
+// TestHTTP: one connection serves all requests, over HTTP/1.1 with keep-alive and over HTTP/2.
 func TestHTTP(t *testing.T) {
 	body := bytes.Repeat([]byte("0123456789"), 100000)
 	for proto, h2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2.0": true} {
@@ -85,7 +85,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// A reverse proxy: a sidecar, both of whose sides are weft's.
+// TestReverseProxy: a reverse proxy (sidecar) works with connections of weft on both sides.
 func TestReverseProxy(t *testing.T) {
 	behind, dialBehind := listen(t)
 	serveHTTP(t, behind, http.HandlerFunc(handler))
@@ -107,13 +107,13 @@ func TestReverseProxy(t *testing.T) {
 // Arith is a service of net/rpc.
 type Arith struct{}
 
-// Double doubles.
+// Double returns twice its argument.
 func (Arith) Double(n int, twice *int) error {
 	*twice = 2 * n
 	return nil
 }
 
-// Many goroutines share a client of net/rpc.
+// TestNetRPC: many goroutines share a client of net/rpc.
 func TestNetRPC(t *testing.T) {
 	l, dial := listen(t)
 	server := rpc.NewServer()

@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/redcon"
 )
 
-// keep is a server of Redis' protocol that has what it is told, with GET and SET.
+// keep is a server of Redis' protocol with GET and SET.
 func keep() func(redcon.Conn, redcon.Command) {
 	var kept sync.Map
 	return func(c redcon.Conn, cmd redcon.Command) {
@@ -31,8 +31,8 @@ func keep() func(redcon.Conn, redcon.Command) {
 	}
 }
 
-// go-redis sends a thousand commands before it reads the first answer: a pipeline, which needs
-// both directions at once.
+// TestRedisPipeline: go-redis sends a thousand commands before it reads the first answer, which needs both
+// directions at once.
 func TestRedisPipeline(t *testing.T) {
 	l, dial := listen(t)
 	go redcon.Serve(l, keep(), func(redcon.Conn) bool { return true }, nil)

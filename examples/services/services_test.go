@@ -1,6 +1,6 @@
-// Package services shows services that know nothing of weft over its connections: gRPC,
-// net/http with keep-alive, HTTP/2 and a reverse proxy, and net/rpc. It is a module of its own, so that
-// weft's does not need what these need.
+// Package services shows protocols that know nothing of weft running over its connections: gRPC, DRPC, net/http
+// with keep-alive, HTTP/2 and a reverse proxy, net/rpc, and Redis' protocol. It is a module of its own, so that
+// weft does not need their libraries.
 package services
 
 import (
@@ -12,7 +12,7 @@ import (
 	"weft/stream"
 )
 
-// listen returns a listener, and what dials it.
+// listen returns a listener, and a function that connects to it.
 func listen(t testing.TB) (net.Listener, func(ctx context.Context) (net.Conn, error)) {
 	t.Helper()
 	l, err := stream.Listen(t.Context(), filepath.Join(t.TempDir(), "s"))

@@ -14,8 +14,8 @@ import (
 	"weft/stream"
 )
 
-// gRPC between two ranks of a simulated cluster that loses a packet in ten: unary calls and
-// streams, unchanged.
+// TestGRPCSimulated: gRPC runs unchanged between two ranks of a simulated cluster that loses a packet in ten: unary
+// calls and streams.
 func TestGRPCSimulated(t *testing.T) {
 	nets := make([]*stream.Network, 2)
 	opened := make(chan bool, 2)

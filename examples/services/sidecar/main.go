@@ -1,7 +1,6 @@
-// Command sidecar is an HTTP proxy that stands beside an application: it is what the world
-// reaches, it gives each request a number, bounds how long it may take, and answers for the
-// application while that is down. The application listens at a path by package stream, so
-// that between the two no request is a system call while both are busy.
+// Command sidecar is an HTTP proxy that runs beside an application. Clients connect to the proxy. It numbers each
+// request, limits its time, and answers for the application while that is down. Proxy and application are connected
+// by package stream, so that a request between the two takes no system call while both are busy.
 //
 //	sidecar app /run/app.sock &
 //	sidecar proxy localhost:8080 /run/app.sock &
