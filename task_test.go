@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -365,5 +367,36 @@ func TestTaskOutlivesRank(t *testing.T) {
 				t.Errorf("%d ranks: %s has ended with %v", n, what, ends[what])
 			}
 		}
+	}
+}
+
+// TestClockOfStrangers: a goroutine that has no turn in a simulation may read the clock while
+// time passes.
+func TestClockOfStrangers(t *testing.T) {
+	_, err := Simulate(within(t), Cluster{Ranks: 1}, func(ctx context.Context, p *Proc) error {
+		var over atomic.Bool
+		read := make(chan bool)
+		go func() {
+			inOrder := true
+			for last := p.Now(); !over.Load(); runtime.Gosched() {
+				now := p.Now()
+				inOrder = inOrder && now >= last
+				last = now
+			}
+			read <- inOrder
+		}()
+		for range 1000 {
+			if err := p.Sleep(ctx, time.Millisecond); err != nil {
+				return err
+			}
+		}
+		over.Store(true)
+		if !<-read {
+			t.Error("the clock goes back")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -67,11 +67,11 @@ func (n *Network) launch(p *packet, d time.Duration) {
 	if len(n.slow) > 0 {
 		d += n.slow[p.from] + n.slow[p.to]
 	}
-	at := n.world.now.Add(d)
+	at := n.world.Now().Add(d)
 	if len(n.clogged) > 0 {
 		at = max(at, n.clogged[pair{p.from, p.to}])
 	}
-	if at > n.world.now {
+	if at > n.world.Now() {
 		n.world.At(at, p)
 	} else {
 		p.Act()
@@ -112,9 +112,9 @@ func (n *Network) Heal(from, to int) {
 // Clog holds back the packets from one machine to another for d.
 func (n *Network) Clog(from, to int, d time.Duration) {
 	n.world.Logf("%d → %d is clogged for %v", from, to, d)
-	n.clogged[pair{from, to}] = n.world.now.Add(d)
+	n.clogged[pair{from, to}] = n.world.Now().Add(d)
 	n.world.After(d, func() {
-		if n.clogged[pair{from, to}] <= n.world.now {
+		if n.clogged[pair{from, to}] <= n.world.Now() {
 			delete(n.clogged, pair{from, to})
 		}
 	})

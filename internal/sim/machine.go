@@ -36,7 +36,7 @@ const socketBuffer = 1 << 20
 
 // Now returns the time of the machine's clock.
 func (m *Machine) Now() Time {
-	t := m.world.now
+	t := m.world.Now()
 	return t + t/1e6*Time(m.Drift)
 }
 
@@ -70,7 +70,7 @@ func (a *alarm) Act() {
 	if m.off || a.boot != m.boots || a.at != m.timer {
 		return
 	}
-	if m.paused > m.world.now {
+	if m.paused > m.world.Now() {
 		m.timer = m.paused
 		m.world.At(m.paused, &alarm{m, m.paused, m.boots})
 		return
@@ -84,7 +84,7 @@ func (a *alarm) Act() {
 func (m *Machine) deliver(p *packet) (kept bool) {
 	switch {
 	case m.off:
-	case m.paused > m.world.now:
+	case m.paused > m.world.Now():
 		if m.held+len(p.bytes) > socketBuffer && !m.Roomy {
 			m.Overflows++
 			return false
@@ -103,7 +103,7 @@ func (m *Machine) Pause(d time.Duration) {
 	if m.off {
 		return
 	}
-	until := m.world.now.Add(d)
+	until := m.world.Now().Add(d)
 	if until <= m.paused {
 		return
 	}
@@ -114,7 +114,7 @@ func (m *Machine) Pause(d time.Duration) {
 }
 
 // Paused reports whether the machine is paused.
-func (m *Machine) Paused() bool { return m.paused > m.world.now }
+func (m *Machine) Paused() bool { return m.paused > m.world.Now() }
 
 // PausedUntil returns when the machine's last pause ends or ended.
 func (m *Machine) PausedUntil() Time { return m.paused }

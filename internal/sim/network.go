@@ -86,10 +86,10 @@ func (n *Network) Send(from, to int, header, payload []byte) {
 	n.Stats.Bytes += uint64(len(header) + len(payload))
 	p := n.packet(from, to)
 	p.bytes = append(append(p.bytes[:0], header...), payload...)
-	n.world.Note('s', uint64(from)<<32|uint64(to), uint64(n.world.now), uint64(crc32.Checksum(p.bytes, castagnoli)))
+	n.world.Note('s', uint64(from)<<32|uint64(to), uint64(n.world.Now()), uint64(crc32.Checksum(p.bytes, castagnoli)))
 	if n.Near != nil && n.Near(from, to) {
 		p.at = to
-		n.world.At(n.world.now.Add(NearDelay), p)
+		n.world.At(n.world.Now().Add(NearDelay), p)
 		return
 	}
 	n.applyFaults(p)
@@ -98,7 +98,7 @@ func (n *Network) Send(from, to int, header, payload []byte) {
 // Free returns when the machine's own link towards another machine will have sent all packets given to it.
 func (n *Network) Free(from, to int) Time {
 	_, id, _ := n.topology.Next(from, from, to)
-	return max(n.links[id].free, n.world.now)
+	return max(n.links[id].free, n.world.Now())
 }
 
 // NearDelay is the delay of a packet that bypasses the network.
@@ -123,7 +123,7 @@ func (n *Network) recycle(p *packet) { n.free = append(n.free, p) }
 // Act moves the packet on: over links without a bandwidth as far as they go, or into the queue of the next link.
 func (p *packet) Act() {
 	n := p.net
-	now := n.world.now
+	now := n.world.Now()
 	wait := time.Duration(0) // the delays of links without a bandwidth
 	for p.at != p.to {
 		next, id, wire := n.topology.Next(p.from, p.at, p.to)
@@ -152,7 +152,7 @@ func (p *packet) Act() {
 
 // enter puts a packet into the queue of a link, and reports whether there was room.
 func (n *Network) enter(l *link, wire Wire, p *packet) bool {
-	now := n.world.now
+	now := n.world.Now()
 	takes := wire.Takes(len(p.bytes))
 	start := max(now, l.free)
 	if wire.Queue > 0 && start.Sub(now) > wire.Takes(wire.Queue) {
@@ -170,7 +170,7 @@ func (n *Network) enter(l *link, wire Wire, p *packet) bool {
 // arrive gives the packet to its machine.
 func (n *Network) arrive(p *packet) {
 	n.Stats.Delivered++
-	n.world.Note('d', uint64(p.from)<<32|uint64(p.to), uint64(n.world.now), uint64(len(p.bytes)))
+	n.world.Note('d', uint64(p.from)<<32|uint64(p.to), uint64(n.world.Now()), uint64(len(p.bytes)))
 	n.log(p, "arrives")
 	if !n.machines[p.to].deliver(p) {
 		n.recycle(p)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"weft/internal/monotime"
@@ -23,7 +24,7 @@ type World struct {
 	Rand *rand.Rand // the only source of randomness
 	Log  io.Writer  // takes the event log as text; nil: only its hash is kept
 
-	now    Time
+	now    atomic.Int64 // a Time: goroutines that have no turn may read it
 	events queue
 	count  uint64
 	hash   uint64
@@ -34,17 +35,17 @@ func NewWorld(seed uint64) *World {
 	return &World{Rand: rand.New(rand.NewPCG(seed, 0x77656674)), hash: seed}
 }
 
-// Now returns the virtual time.
-func (w *World) Now() Time { return w.now }
+// Now returns the virtual time. Any goroutine may call it.
+func (w *World) Now() Time { return Time(w.now.Load()) }
 
 // Events returns how many events have happened.
 func (w *World) Events() uint64 { return w.count }
 
 // At schedules a to act at t, or now if t has passed.
-func (w *World) At(t Time, a Actor) { w.events.push(max(t, w.now), a) }
+func (w *World) At(t Time, a Actor) { w.events.push(max(t, w.Now()), a) }
 
 // After schedules f to run after d.
-func (w *World) After(d time.Duration, f func()) { w.At(w.now.Add(d), do(f)) }
+func (w *World) After(d time.Duration, f func()) { w.At(w.Now().Add(d), do(f)) }
 
 type do func()
 
@@ -55,12 +56,12 @@ func (f do) Act() { f() }
 func (w *World) Step(limit Time) bool {
 	if w.events.len() == 0 || w.events.first() > limit {
 		if limit != Never {
-			w.now = max(w.now, limit)
+			w.now.Store(int64(max(w.Now(), limit)))
 		}
 		return false
 	}
 	t, a := w.events.pop()
-	w.now = t
+	w.now.Store(int64(t))
 	w.count++
 	a.Act()
 	return true
@@ -97,12 +98,12 @@ func (w *World) Note(values ...uint64) {
 
 // Hash returns the hash of everything that was noted, and of the current time.
 func (w *World) Hash() uint64 {
-	return (w.hash ^ uint64(w.now)) * 0x9e3779b97f4a7c15
+	return (w.hash ^ uint64(w.Now())) * 0x9e3779b97f4a7c15
 }
 
 // Logf writes a line to the log if there is one.
 func (w *World) Logf(format string, args ...any) {
 	if w.Log != nil {
-		fmt.Fprintf(w.Log, "%14s  "+format+"\n", append([]any{time.Duration(w.now)}, args...)...)
+		fmt.Fprintf(w.Log, "%14s  "+format+"\n", append([]any{time.Duration(w.Now())}, args...)...)
 	}
 }
