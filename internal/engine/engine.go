@@ -95,6 +95,7 @@ func New(cfg Config) *Engine {
 	return e
 }
 
+// peer returns the state of a peer, which is made when first needed.
 func (e *Engine) peer(rank int) *peer {
 	p := e.known(rank)
 	if p == nil {

@@ -36,6 +36,7 @@ var (
 	errReturned = errors.New("its program has returned")
 )
 
+// drop counts a packet or frame that was refused, by the reason.
 func (s *Stats) drop(err error) {
 	switch {
 	case errors.Is(err, link.ErrForeign):

@@ -43,6 +43,7 @@ func (l *Layer) States() (list []State) {
 	return list
 }
 
+// snapshot returns the state of an object, at a participant or at its home, for States.
 func (q *queueLock) snapshot() State {
 	s := State{What: "lock", Holds: q.state == held || q.state == queued, Owns: q.state == last || q.state == lastWait}
 	if q.op != nil {

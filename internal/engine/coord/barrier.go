@@ -39,6 +39,7 @@ type barrier struct {
 
 var errReported = errors.New("another rank has found that out")
 
+// newBarrier returns a barrier at one of its members, before its first phase.
 func newBarrier(n *Layer, o *Object) (*barrier, error) {
 	b := &barrier{layer: n, o: o, me: o.place(n.rank), size: n.size, window: uint64(max(o.Window, 1)), limit: ^uint64(0),
 		left: map[int]bool{}}
@@ -129,8 +130,10 @@ func (b *barrier) tellNeighbours(f wire.Event, knows func(rank int) bool) {
 	})
 }
 
+// none is for tellNeighbours: no rank knows already.
 func none(int) bool { return false }
 
+// start begins an operation of the program.
 func (b *barrier) start(now monotime.Time, op *Op) {
 	switch {
 	case b.refused != nil:
@@ -182,6 +185,7 @@ func (b *barrier) arrive(now monotime.Time) error {
 	return nil
 }
 
+// await waits until a phase is over at which the program has arrived.
 func (b *barrier) await(op *Op) {
 	op.Phase = op.N
 	switch {
@@ -196,8 +200,10 @@ func (b *barrier) await(op *Op) {
 	}
 }
 
+// cancel ends a wait. The arrival stays.
 func (b *barrier) cancel(op *Op) bool { return b.waiting.Remove(&op.link) }
 
+// event handles an event of another member. (PROTOCOL §9.5)
 func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
 	switch f.Kind {
 	case wire.EventHello:

@@ -7,21 +7,23 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// down: a member is gone. One that left in good order has told its neighbours
-// before up to which phase it takes part, if it has opened the barrier at all.
+// down handles the end of a member. One that left in good order has told its neighbours
+// before up to which phase it takes part, if it had opened the barrier at all.
+// (PROTOCOL §9.5.3)
 func (b *barrier) down(rank int, cause *link.PeerError) {
 	if b.o.place(rank) >= 0 && !(cause.Clean && (b.left[rank] || !b.isNeighbour(rank))) {
 		b.memberGone(rank, b.done, false, cause)
 	}
 }
 
+// isNeighbour reports whether this member sends to a rank or hears from it.
 func (b *barrier) isNeighbour(rank int) (is bool) {
 	b.neighbours(func(r int) { is = is || r == rank })
 	return is
 }
 
-// memberGone: a member takes no part after a phase; if it did not leave in good order
-// nothing more can be over.
+// memberGone notes that a member takes no part after a phase. If it did not leave in good
+// order, no further phase can be completed.
 func (b *barrier) memberGone(rank int, phase uint64, clean bool, cause error) {
 	b.left[rank] = true
 	if !clean {

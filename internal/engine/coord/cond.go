@@ -23,6 +23,7 @@ type cond struct {
 	err     error
 }
 
+// start begins an operation of the program.
 func (c *cond) start(now monotime.Time, op *Op) {
 	if c.err != nil {
 		op.now(c.err)
@@ -49,6 +50,7 @@ func (c *cond) start(now monotime.Time, op *Op) {
 	c.layer.send(c.o.home, f)
 }
 
+// await waits until a waiter, numbered by its Enter, has been woken.
 func (c *cond) await(op *Op) {
 	serial := uint32(op.N)
 	if c.woken[serial] {
@@ -81,10 +83,12 @@ func (c *cond) cancel(op *Op) bool {
 	return true
 }
 
+// withdraw takes a waiter off the home's list.
 func (c *cond) withdraw(serial uint32) {
 	c.layer.send(c.o.home, wire.CondCancel{ID: c.o.ID, Serial: serial, Signature: uint64(c.o.sig)}.Event())
 }
 
+// event handles an event of the home. (PROTOCOL §9.4)
 func (c *cond) event(now monotime.Time, from int, f wire.Event) error {
 	if from != c.o.home {
 		return wire.ErrField
@@ -132,12 +136,14 @@ func (c *cond) wake(serial uint32) {
 	}
 }
 
+// down ends the use of the condition if its home is gone.
 func (c *cond) down(rank int, cause *link.PeerError) {
 	if rank == c.o.home {
 		c.fail(cause)
 	}
 }
 
+// fail ends the use of the condition for good.
 func (c *cond) fail(err error) {
 	if c.err == nil {
 		c.err = err
@@ -165,6 +171,7 @@ type condHome struct {
 // maxWoken is how many woken waiters are remembered, for those that give up too late.
 const maxWoken = 1024
 
+// event handles a request. (PROTOCOL §9.4)
 func (h *condHome) event(from int, f wire.Event) error {
 	if !h.layer.agree(from, f, h.sig) {
 		return nil
@@ -217,6 +224,7 @@ func (h *condHome) wake(one bool) {
 	h.layer.send(o.rank, wire.CondWake{ID: h.id, Serial: o.serial}.Event())
 }
 
+// down takes a rank that is gone off the lists.
 func (h *condHome) down(rank int) {
 	h.waiting = slices.DeleteFunc(h.waiting, func(o request) bool { return o.rank == rank })
 	h.woken = slices.DeleteFunc(h.woken, func(o request) bool { return o.rank == rank })

@@ -48,6 +48,7 @@ func LockID(name string) uint64 {
 	return c.id()
 }
 
+// unbind takes a Bind back.
 func (l *Layer) unbind(op *Op) bool {
 	b := l.binds[op.N]
 	return b != nil && b.ops.Remove(&op.link)
@@ -64,6 +65,7 @@ func (l *Layer) fenceOf(id uint64) *fence {
 	return fc
 }
 
+// onBind notes, at a lock's home, that a rank has regions that the lock guards.
 func (l *Layer) onBind(from int, f wire.Event) error {
 	fc := l.fenceOf(f.ID)
 	if fc == nil {
@@ -76,6 +78,7 @@ func (l *Layer) onBind(from int, f wire.Event) error {
 	return nil
 }
 
+// onBound ends a Bind: the home knows of the region.
 func (l *Layer) onBound(from int, v wire.Bound) error {
 	if l.homeOf(v.Lock) != from {
 		return wire.ErrField
@@ -92,6 +95,7 @@ func (l *Layer) onBound(from int, v wire.Bound) error {
 	return nil
 }
 
+// bindsDown ends every Bind whose home is gone.
 func (l *Layer) bindsDown(rank int, cause *link.PeerError) {
 	for _, id := range sorted(l.binds) {
 		if l.homeOf(id) == rank {
@@ -146,7 +150,7 @@ func (l *Layer) onFenced(from int, v wire.Fenced) error {
 	return nil
 }
 
-// fenceDown: a region that is gone need not be closed.
+// fenceDown takes a rank that is gone out of all fences: its regions need not be closed.
 func (l *Layer) fenceDown(rank int) {
 	for _, id := range sorted(l.fences) {
 		fc := l.fences[id]

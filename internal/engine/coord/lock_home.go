@@ -69,6 +69,7 @@ type answer struct {
 // grow past those that only dead ranks knew.
 const genShift = 40
 
+// event handles an event for the home. (PROTOCOL §9.2)
 func (h *lockHome) event(from int, f wire.Event) error {
 	switch f.Kind {
 	case wire.EventLockReq:
@@ -170,10 +171,12 @@ func (h *lockHome) onTry(e lockRequest) {
 	}
 }
 
+// deny answers a lock_try: the lock is not free.
 func (h *lockHome) deny(e lockRequest) {
 	h.layer.send(e.rank, wire.LockDeny{Lock: h.id, Serial: e.serial}.Event())
 }
 
+// tryIndex returns the place of a request in tries, or -1.
 func (h *lockHome) tryIndex(e lockRequest) int {
 	return slices.IndexFunc(h.tries, func(t try) bool { return t.lockRequest == e })
 }
@@ -253,6 +256,7 @@ func (h *lockHome) down(rank int) {
 	}
 }
 
+// beginRepair asks all ranks in the queue what they have. (PROTOCOL §9.2.3)
 func (h *lockHome) beginRepair() {
 	old := h.repair
 	h.generation++
@@ -282,6 +286,7 @@ func (h *lockHome) beginRepair() {
 	}
 }
 
+// onState takes the answer of one rank to lock_probe.
 func (h *lockHome) onState(from int, v wire.LockState) error {
 	r := h.repair
 	if r == nil || v.Repair != h.generation {

@@ -29,6 +29,7 @@ type request struct {
 	n      uint32
 }
 
+// newPermitHome returns the home of an object with the signature of its first request.
 func newPermitHome(n *Layer, id uint64, sig signature) *permitHome {
 	s := &permitHome{layer: n, id: id, sig: sig, available: allPermits}
 	if sig.class() == Semaphore {
@@ -40,6 +41,7 @@ func newPermitHome(n *Layer, id uint64, sig signature) *permitHome {
 // isLock reports whether permits may only be given back by the rank that holds them.
 func (h *permitHome) isLock() bool { return h.sig.class() != Semaphore }
 
+// event handles a request. (PROTOCOL §9.3)
 func (h *permitHome) event(from int, f wire.Event) error {
 	if !h.layer.agree(from, f, h.sig) {
 		return nil

@@ -25,6 +25,7 @@ type permits struct {
 	err     error
 }
 
+// start begins an operation of the program.
 func (p *permits) start(now monotime.Time, op *Op) {
 	if p.err != nil {
 		op.now(p.err)
@@ -72,6 +73,7 @@ func (p *permits) start(now monotime.Time, op *Op) {
 	p.ask(op, want, try)
 }
 
+// ask sends a request for permits to the home.
 func (p *permits) ask(op *Op, want uint32, try bool) {
 	p.serial++
 	op.serial = p.serial
@@ -87,6 +89,7 @@ func (p *permits) back(n uint32) {
 	p.layer.send(p.o.home, wire.PermitRelease{ID: p.o.ID, Permits: n, Signature: uint64(p.o.sig)}.Event())
 }
 
+// unlock gives back what Lock or RLock has taken.
 func (p *permits) unlock(op *Op) {
 	op.Done = true
 	if p.holds == 0 {
@@ -113,6 +116,7 @@ func (p *permits) cancel(op *Op) bool {
 	return true
 }
 
+// event handles an answer of the home. (PROTOCOL §9.3)
 func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
 	if from != p.o.home || f.Kind != wire.EventPermitGrant && f.Kind != wire.EventPermitDeny {
 		return wire.ErrField
@@ -145,12 +149,14 @@ func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
 	return nil
 }
 
+// down ends the use of the object if its home is gone.
 func (p *permits) down(rank int, cause *link.PeerError) {
 	if rank == p.o.home {
 		p.fail(cause)
 	}
 }
 
+// fail ends the use of the object for good.
 func (p *permits) fail(err error) {
 	if p.err == nil {
 		p.err = err
@@ -158,6 +164,7 @@ func (p *permits) fail(err error) {
 	p.asked.Take(func(*Op) bool { return true }, func(op *Op) { p.layer.finish(op, p.err) })
 }
 
+// leave gives a lock back that this rank holds.
 func (p *permits) leave() {
 	if p.o.Class != Semaphore && p.holds > 0 {
 		p.back(p.holds)

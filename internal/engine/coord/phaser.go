@@ -32,6 +32,7 @@ type phaser struct {
 // until it waits for them.
 const maxBroken = 1024
 
+// start begins an operation of the program.
 func (p *phaser) start(now monotime.Time, op *Op) {
 	switch {
 	case p.err != nil:
@@ -59,10 +60,12 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 	}
 }
 
+// sendLeave tells the home that this rank takes no part any more.
 func (p *phaser) sendLeave() {
 	p.layer.send(p.o.home, wire.PhaseLeave{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
 }
 
+// arrive is the program's arrival at the open phase.
 func (p *phaser) arrive(op *Op) {
 	if p.arrived {
 		op.now(&WindowError{p.o.Name, 1})
@@ -79,6 +82,7 @@ func (p *phaser) arrive(op *Op) {
 	p.waiting.Push(&op.link, op)
 }
 
+// await waits until the open phase is over, or returns what an earlier one ended with.
 func (p *phaser) await(op *Op) {
 	op.Phase = op.N
 	switch {
@@ -102,6 +106,7 @@ func (p *phaser) cancel(op *Op) bool {
 	return p.waiting.Remove(&op.link)
 }
 
+// event handles phase_open. (PROTOCOL §9.5.5)
 func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 	if from != p.o.home || f.Kind != wire.EventPhaseOpen {
 		return wire.ErrField
@@ -151,12 +156,14 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 	return nil
 }
 
+// down ends the use of the barrier if its home is gone.
 func (p *phaser) down(rank int, cause *link.PeerError) {
 	if rank == p.o.home {
 		p.fail(cause)
 	}
 }
 
+// fail ends the use of the barrier for good.
 func (p *phaser) fail(err error) {
 	if p.err == nil {
 		p.err = err
@@ -166,6 +173,7 @@ func (p *phaser) fail(err error) {
 	p.waiting.Take(all, func(op *Op) { p.layer.finish(op, p.err) })
 }
 
+// leave takes this rank out of the phase, unless it has arrived.
 func (p *phaser) leave() {
 	if p.member && p.err == nil && !p.arrived {
 		p.member = false
@@ -183,6 +191,7 @@ type phaserHome struct {
 	arrived []int
 }
 
+// event handles an event of a member, or of a rank that joins. (PROTOCOL §9.5.5)
 func (h *phaserHome) event(from int, f wire.Event) error {
 	if !h.layer.agree(from, f, h.sig) {
 		return nil
@@ -219,6 +228,7 @@ func (h *phaserHome) event(from int, f wire.Event) error {
 	return nil
 }
 
+// remove takes a member out.
 func (h *phaserHome) remove(rank int) {
 	same := func(r int) bool { return r == rank }
 	h.members = slices.DeleteFunc(h.members, same)

@@ -38,6 +38,7 @@ const (
 	lastWait                  // has the token, and has asked to be queued again: the fair variant
 )
 
+// start begins an operation of the program.
 func (q *queueLock) start(now monotime.Time, op *Op) {
 	switch {
 	case q.err != nil:
@@ -51,6 +52,7 @@ func (q *queueLock) start(now monotime.Time, op *Op) {
 	}
 }
 
+// lock is the column lock of the table in PROTOCOL §9.2.
 func (q *queueLock) lock(op *Op) {
 	switch q.state {
 	case idle:
@@ -110,6 +112,7 @@ func (o *Object) Free() (ok, sent bool) {
 	return q.free()
 }
 
+// free is the column unlock of the table in PROTOCOL §9.2.
 func (q *queueLock) free() (ok, sent bool) {
 	switch q.state {
 	case queued:
@@ -143,6 +146,7 @@ func (op *Op) grant(q *queueLock) {
 	q.holderDied = false
 }
 
+// unlock ends an Unlock.
 func (q *queueLock) unlock(op *Op) {
 	op.Done = true
 	if ok, _ := q.free(); !ok {
@@ -194,6 +198,8 @@ func (q *queueLock) cancel(op *Op) bool {
 	return true
 }
 
+// down ends the use of the lock if its home is gone. If the rank is gone to which this one
+// handed the token, the home is told: the token may be lost.
 func (q *queueLock) down(rank int, cause *link.PeerError) {
 	switch {
 	case rank == q.o.home:

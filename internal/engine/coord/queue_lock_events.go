@@ -5,6 +5,7 @@ import (
 	"weft/internal/monotime"
 )
 
+// event handles an event of the home or of another participant. (PROTOCOL §9.2)
 func (q *queueLock) event(now monotime.Time, from int, f wire.Event) error {
 	switch f.Kind {
 	case wire.EventLockForward:
@@ -78,7 +79,7 @@ func (q *queueLock) onFairForward(v wire.LockForward) error {
 	return nil
 }
 
-// tokenArrived: the token is here, and the program wanted it.
+// tokenArrived lets the program go on that waits for the token, or passes the token on.
 func (q *queueLock) tokenArrived() {
 	q.state = held
 	if q.next >= 0 {

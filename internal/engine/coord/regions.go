@@ -24,6 +24,7 @@ type regions struct {
 // Never is the distance of a member that takes part in no further barrier.
 const Never = math.MaxUint64
 
+// start begins an operation of the program.
 func (r *regions) start(now monotime.Time, op *Op) {
 	switch {
 	case r.err != nil:
@@ -46,7 +47,7 @@ func (r *regions) start(now monotime.Time, op *Op) {
 	}
 }
 
-// cancel: a code that has been issued cannot be taken back. The member counts as
+// cancel ends the wait at a code. The code itself cannot be taken back: the member counts as
 // having passed it.
 func (r *regions) cancel(op *Op) bool {
 	if r.op != op {
@@ -57,6 +58,7 @@ func (r *regions) cancel(op *Op) bool {
 	return true
 }
 
+// event handles an event of the home. (PROTOCOL §9.5.6)
 func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
 	if from != r.o.home {
 		return wire.ErrField
@@ -78,8 +80,8 @@ func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
 	return nil
 }
 
-// down: a member that has said that it takes part in nothing more may go. Only
-// the home knows.
+// down tells the home that a member is gone. Only the home knows whether that member had
+// more to take part in.
 func (r *regions) down(rank int, cause *link.PeerError) {
 	switch {
 	case rank == r.o.home:
@@ -90,6 +92,7 @@ func (r *regions) down(rank int, cause *link.PeerError) {
 	}
 }
 
+// fail ends the use of the barrier for good.
 func (r *regions) fail(err error) {
 	if r.err == nil {
 		r.err = err
@@ -172,6 +175,8 @@ type regionsHome struct {
 	dead  int   // a member without which nothing goes on, or -1
 }
 
+// newRegionsHome returns the controller of an RBCQ-1 barrier of as many members as the
+// signature says.
 func newRegionsHome(n *Layer, id uint64, sig signature) *regionsHome {
 	size := int(sig >> 24 & 0xffffff)
 	if size == 0 || size > n.size {
@@ -184,6 +189,7 @@ func newRegionsHome(n *Layer, id uint64, sig signature) *regionsHome {
 	return h
 }
 
+// event handles a code, or the news that a member is gone. (PROTOCOL §9.5.6)
 func (h *regionsHome) event(from int, f wire.Event) error {
 	if !h.layer.agree(from, f, h.sig) {
 		return nil
@@ -230,10 +236,12 @@ func (h *regionsHome) lost(rank int) {
 	}
 }
 
+// tell tells a member that the barrier is broken.
 func (h *regionsHome) tell(to int) {
 	h.layer.send(to, wire.Left{ID: h.id, Rank: uint32(h.dead), Phase: h.c.Barrier, Gone: true}.Event())
 }
 
+// down breaks the barrier if a member is gone that had more to take part in.
 func (h *regionsHome) down(rank int) {
 	for _, r := range h.ranks {
 		if r == rank {

@@ -34,6 +34,7 @@ const (
 	perRing   = gateRing
 )
 
+// modifiedShuffle returns the plan of member me of n.
 func modifiedShuffle(n, me int) Plan {
 	rows, columns := Torus(n)
 	core := rows * columns

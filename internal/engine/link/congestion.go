@@ -81,6 +81,7 @@ const (
 	patient    = 8          // round trips that wait too long, until the window competes
 )
 
+// newCongestion returns the window of a new link.
 func newCongestion(cfg *Config) congestion {
 	most := cfg.Window * packet
 	return congestion{
@@ -296,6 +297,7 @@ func (c *congestion) notice(wait time.Duration) {
 	}
 }
 
+// grow makes the window larger, up to its share.
 func (c *congestion) grow(by int) { c.window = min(c.window+by, c.most, c.share) }
 
 // lost says that n packets were lost, the first of them seq. The window is halved once

@@ -186,8 +186,10 @@ func (c *Conn) MTU() int { return c.path.now }
 // Room returns how many bytes of a frame fit into a packet.
 func (c *Conn) Room() int { return c.path.now - wire.LinkSize }
 
+// less compares sequence numbers, which wrap.
 func less(a, b uint32) bool { return int32(a-b) < 0 }
 
+// slot returns the place of a packet that is not acknowledged.
 func (c *Conn) slot(seq uint32) *slot { return &c.send.slots[seq&uint32(len(c.send.slots)-1)] }
 
 // Ready reports whether the window has room, so that Queue may be called.
@@ -262,6 +264,7 @@ func (c *Conn) Queue(now monotime.Time, head, payload []byte) {
 	c.send.tail++
 }
 
+// grow doubles the ring of slots.
 func (c *Conn) grow() {
 	bigger := make([]slot, max(2*len(c.send.slots), fewSlots))
 	for i := c.send.base; i != c.send.tail; i++ {

@@ -196,6 +196,7 @@ func (c *Conn) probePath(now monotime.Time, dst []Packet) {
 	c.add(dst, b, nil, sent{kind: wire.KindProbe}, 0)
 }
 
+// header appends the header of a packet, which acknowledges what has come. (PROTOCOL §2.1)
 func (c *Conn) header(now monotime.Time, b []byte, k wire.Kind, seq uint32, f wire.Flags) []byte {
 	c.auth.counter++
 	c.recv.unacked = 0
@@ -208,6 +209,7 @@ func (c *Conn) header(now monotime.Time, b []byte, k wire.Kind, seq uint32, f wi
 	}.Append(b)
 }
 
+// flags returns how this end works.
 func (c *Conn) flags() wire.Flags {
 	f := c.auth.guard.flag()
 	if c.cfg.Selective {

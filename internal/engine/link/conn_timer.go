@@ -106,6 +106,7 @@ func (c *Conn) Advance(now monotime.Time) {
 	c.path.advance(now)
 }
 
+// timeout handles the end of the retransmission timer: see sendMode. (PROTOCOL §2.4)
 func (c *Conn) timeout(now monotime.Time) {
 	c.stats.Timeouts++
 	c.counts.Sent.Lost++

@@ -55,6 +55,7 @@ func (f *fifo) add() *item {
 	return &f.items[(f.tail-1)&uint32(len(f.items)-1)]
 }
 
+// grow doubles the ring of frames.
 func (f *fifo) grow() {
 	bigger := make([]item, max(2*len(f.items), 4))
 	for i := f.head; i != f.tail; i++ {

@@ -17,6 +17,7 @@ const partBytes = smallest - wire.LinkSize - wire.PartSize
 // parts returns how many parts the packet has.
 func (s *slot) parts() int { return partsOf(s.bytes() - wire.LinkSize) }
 
+// partsOf returns how many parts a frame of so many bytes has.
 func partsOf(frame int) int { return (frame + partBytes - 1) / partBytes }
 
 // transmitParts adds packet seq in parts. There must be room for all.

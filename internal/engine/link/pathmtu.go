@@ -40,6 +40,7 @@ const (
 	firstRaise = time.Second // a busy receiver loses probes, too: a search that they have misled is soon mended
 )
 
+// newPathMTU returns the state of a path whose length limit is not known yet.
 func newPathMTU(cfg *Config) pathMTU {
 	return pathMTU{raise: cfg.PathRaise, search: search{at: monotime.Never}}
 }

@@ -89,6 +89,7 @@ func (q *Queue) PushLast(head []byte, urgent bool) {
 	}
 }
 
+// add puts a frame behind those of its class.
 func (q *Queue) add(c class, head, payload []byte, urgent bool) *item {
 	it := q.waiting[c].add()
 	it.size = uint8(copy(it.head[:], head))

@@ -46,6 +46,7 @@ func (w *replayWindow) mark(c uint64) {
 	w.seen[c/64%uint64(len(w.seen))] |= 1 << (c % 64)
 }
 
+// markShort is mark of a short window.
 func (w *replayWindow) markShort(c uint64) {
 	if c > w.top {
 		w.recent <<= c - w.top

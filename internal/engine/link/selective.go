@@ -24,6 +24,7 @@ type shelf struct {
 	lent   []byte          // what Kept returned last
 }
 
+// has reports whether a packet is kept.
 func (k *kept) has(seq uint32) bool { return k.count > 0 && k.frames[seq%maxKept] != nil }
 
 // bitmap appends the bits that say what has come after the packet that is

@@ -70,6 +70,7 @@ func (p *Port) feed() {
 	}
 }
 
+// feedPair lets the sends of one pair go on, in order, as far as there is room.
 func (p *Port) feedPair(d *pair) {
 	for !d.waiting.Empty() {
 		op := d.waiting.Pop() // admit may put it on another list
@@ -115,6 +116,7 @@ func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 	p.layer.timed = true
 }
 
+// onGo handles GO: the receiver has room for what it refused. (PROTOCOL §3.1)
 func (p *Port) onGo(d *pair, seq uint32) {
 	if !d.refused || seq != d.refusedAt {
 		p.layer.Stats.Dropped++
@@ -174,6 +176,7 @@ func (p *Port) startFlush(op *Op) {
 	}
 }
 
+// drained ends a Flush when the last of its pairs has been drained.
 func (p *Port) drained(op *Op) {
 	op.left--
 	if op.left == 0 && op.State != Done {

@@ -56,6 +56,7 @@ func (l *Layer) Unfinished() (lines []string) {
 	return lines
 }
 
+// unfinished reports what a port still has to do for a peer.
 func (d *pair) unfinished(add func(format string, args ...any)) {
 	if held := d.next - d.sent; held > 0 {
 		add("%d messages are held", held)

@@ -35,6 +35,7 @@ func (p *Port) Cancel(op *Op) bool {
 	return true
 }
 
+// cancelFlush takes a Flush off all pairs.
 func (p *Port) cancelFlush(op *Op) {
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
@@ -48,6 +49,8 @@ func (p *Port) cancelFlush(op *Op) {
 	}
 }
 
+// cancelRecv takes a receive back. A long message that it had fetched whole is kept for the
+// next receive. (PROTOCOL §3.2)
 func (p *Port) cancelRecv(op *Op) {
 	if p.posted.Remove(&op.link) {
 		return
@@ -81,6 +84,7 @@ func (p *Port) Decline(op *Op) {
 	}
 }
 
+// decline puts a long message back that was offered.
 func (p *Port) decline(o Offer) {
 	switch {
 	case o.kept != nil && o.kept.settled:

@@ -15,10 +15,10 @@ import (
 // followed all that was sent to it: as paths keep order, nothing of this port is in the network then, and no
 // answer to it. (PROTOCOL §3.5)
 
-// ErrFrozen: the port is frozen; see FrozenError.
+// ErrFrozen is the condition of a FrozenError: the port is frozen.
 var ErrFrozen = errors.New("weft: the port is frozen")
 
-// ErrNotFrozen: the port is not frozen, or has not been flushed.
+// ErrNotFrozen reports that a port is not frozen, or has not been flushed.
 var ErrNotFrozen = errors.New("weft: the port is not frozen")
 
 // A FrozenError reports an operation on a port that is frozen. It has had no effect.
@@ -135,6 +135,7 @@ func (p *Port) Thaw() error {
 	return nil
 }
 
+// thaw lets the port go on, and sends what was held while it was frozen.
 func (p *Port) thaw() {
 	p.freezing.frozen = false
 	p.freezing.flushed = false

@@ -198,6 +198,7 @@ func (l *Layer) target(channel uint16, from int, seq uint32) *Port {
 	return p
 }
 
+// nack refuses a message, with or without a promise to send GO.
 func (l *Layer) nack(to int, channel uint16, seq uint32, will bool) {
 	q := l.queue(to)
 	// Without a GO to come the sender must set a timer, also if it computes.

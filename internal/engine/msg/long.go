@@ -183,6 +183,7 @@ func (l *Layer) sending(from int, token uint32) *Op {
 	return nil
 }
 
+// onFetch handles FETCH at the sender: the bytes of a long message are asked for.
 func (l *Layer) onFetch(from int, f wire.Fetch) {
 	op := l.sending(from, f.Token)
 	if op == nil {
@@ -198,6 +199,7 @@ func (l *Layer) onFetch(from int, f wire.Fetch) {
 	q.Push(wire.Piece{End: true, Token: f.Token}.Append(q.Head()), op.Buf, false)
 }
 
+// onPiece takes bytes of a long message. The last are answered FETCHED.
 func (l *Layer) onPiece(from int, f wire.Piece, payload []byte) {
 	op := l.findFetch(from, f.Token)
 	if op == nil || f.Off != uint64(op.got) || len(payload) > op.Offer.Total-op.got {
@@ -210,6 +212,7 @@ func (l *Layer) onPiece(from int, f wire.Piece, payload []byte) {
 	}
 }
 
+// onFetched handles FETCHED at the sender: the receiver has the message, or refuses it.
 func (l *Layer) onFetched(from int, f wire.Fetched) {
 	op := l.sending(from, f.Token)
 	if op == nil {
@@ -242,11 +245,13 @@ func (l *Layer) withhold(op *Op, s wire.Status) {
 	}
 }
 
+// settle tells the receiver how a long message has ended.
 func (l *Layer) settle(to int, token uint32, s wire.Status) {
 	q := l.queue(to)
 	q.Push(wire.Settled{Status: s, Token: token}.Append(q.Head()), nil, false)
 }
 
+// onSettled handles SETTLED at the receiver: the message is good, or was given up.
 func (l *Layer) onSettled(from int, f wire.Settled) {
 	op := l.findFetch(from, f.Token)
 	if op == nil {
@@ -299,6 +304,7 @@ func (l *Layer) settleKept(from int, f wire.Settled) bool {
 	return true
 }
 
+// findFetch returns the receive that fetches a long message, or nil.
 func (l *Layer) findFetch(from int, token uint32) *Op {
 	for op := l.fetching.First(); op != nil; op = op.link.Next() {
 		if op.Offer.From == from && op.Offer.Token == token {

@@ -265,6 +265,7 @@ func (p *Port) queue(d *pair, b *Block) {
 	d.newest = b
 }
 
+// take removes a message from the queue of those that have arrived.
 func (p *Port) take(b *Block) {
 	p.unlink(b)
 	d := p.pair(b.from)

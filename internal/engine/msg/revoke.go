@@ -10,7 +10,7 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// ErrRevoked: the channel has been revoked; see RevokedError.
+// ErrRevoked is the condition of a RevokedError: the channel has been revoked.
 var ErrRevoked = errors.New("weft: the channel has been revoked")
 
 // A RevokedError reports that a rank has ended a channel for its group, because the group cannot go on. It

@@ -140,6 +140,7 @@ func (p *Port) forgetAll() {
 	p.unasked = nil
 }
 
+// restorePeer puts back what was kept for a peer.
 func (p *Port) restorePeer(s *savedPeer) {
 	d := p.pair(s.rank)
 	d.base = s.base

@@ -39,6 +39,7 @@ func (p *Port) Start(op *Op) {
 	}
 }
 
+// startSend gives a send its number, or makes it wait for room.
 func (p *Port) startSend(op *Op) {
 	if err := p.layer.gone[op.Peer]; err != nil {
 		op.State = Done
@@ -185,8 +186,10 @@ func (p *Port) append(d *pair, e entry, size int) {
 	p.pump(d)
 }
 
+// entry returns the place of a message that is kept.
 func (d *pair) entry(seq uint32) *entry { return &d.entries[seq&uint32(len(d.entries)-1)] }
 
+// growEntries doubles the ring of messages that are kept.
 func (d *pair) growEntries() {
 	bigger := make([]entry, 2*len(d.entries))
 	for s := d.base; s != d.next; s++ {

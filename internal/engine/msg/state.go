@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrSaved: bytes that are not a saved state of the port; see SavedError.
+// ErrSaved is the condition of a SavedError: bytes are not a saved state of the port.
 var ErrSaved = errors.New("weft: not the saved state of this port")
 
 // A SavedError reports a saved state that cannot be restored.

@@ -132,6 +132,7 @@ func refusal(op *Op, s wire.Status) error {
 	}
 }
 
+// mailboxRefusal returns the error for the status of an IPUSH that was refused.
 func mailboxRefusal(s wire.Status) error {
 	switch s {
 	case wire.StatusNoEntry:

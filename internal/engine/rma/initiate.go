@@ -139,6 +139,7 @@ func (l *Layer) answered(op *Op, err error) {
 	l.next(p)
 }
 
+// next begins operations that had to wait, as far as may be under way.
 func (l *Layer) next(p *peer) {
 	if p.waiting.Empty() {
 		return
@@ -168,6 +169,7 @@ func (l *Layer) pending(from int, id uint32) *Op {
 	return op
 }
 
+// onAttached ends an Attach.
 func (l *Layer) onAttached(from int, f wire.Attached) {
 	op := l.pending(from, f.Op)
 	if op == nil || op.Kind != Attach {
@@ -177,6 +179,7 @@ func (l *Layer) onAttached(from int, f wire.Attached) {
 	l.answered(op, refusal(op, f.Status))
 }
 
+// onPulled takes bytes of a Pull, which come in order.
 func (l *Layer) onPulled(from int, f wire.Pulled, payload []byte) {
 	op := l.pending(from, f.Op)
 	if op == nil || op.Kind != Pull {
@@ -193,6 +196,7 @@ func (l *Layer) onPulled(from int, f wire.Pulled, payload []byte) {
 	}
 }
 
+// onResult ends an operation that has no other answer, or was refused.
 func (l *Layer) onResult(from int, f wire.Result) {
 	op := l.pending(from, f.Op)
 	if op == nil {

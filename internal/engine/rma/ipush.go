@@ -13,6 +13,7 @@ type stream struct {
 	stopped bool
 }
 
+// stream returns the messages under way to a mailbox of the peer.
 func (p *peer) stream(region uint32) *stream {
 	s := p.streams[region]
 	if s == nil {
@@ -34,6 +35,7 @@ func (p *peer) ipush(op *Op) {
 	}
 }
 
+// send sends the packets of a message, from its offset on.
 func (s *stream) send(p *peer, op *Op) {
 	f := wire.IPush{
 		End: true, Mode: op.Mode, Round: s.round, Op: op.id, Region: op.Region, Entry: op.Entry, Key: op.Key,

@@ -92,6 +92,7 @@ func NewLayer(queue func(rank int) *link.Queue, key func() uint64) *Layer {
 	}
 }
 
+// peer returns the state of a peer, which is made when first needed.
 func (l *Layer) peer(rank int) *peer {
 	p := l.peers[rank]
 	if p == nil {
@@ -197,4 +198,5 @@ func (l *Layer) Down(rank int, cause *link.PeerError) {
 // does.
 func (l *Layer) ranks() []int { return sorted(l.peers) }
 
+// sorted returns the keys of a map in order.
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

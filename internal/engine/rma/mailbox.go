@@ -95,6 +95,7 @@ func (l *Layer) refuse(p *peer, f wire.IPush, r *Region) {
 	}
 }
 
+// status returns the status that tells a sender of an outcome.
 func status(o mailbox.Outcome) wire.Status {
 	switch o {
 	case mailbox.TooLong:
@@ -106,6 +107,7 @@ func status(o mailbox.Outcome) wire.Status {
 	}
 }
 
+// inflow returns what arrives from a peer in a mailbox.
 func (p *peer) inflow(r *Region) *inflow {
 	s := p.inflows[r.ID]
 	if s == nil {
@@ -118,6 +120,7 @@ func (p *peer) inflow(r *Region) *inflow {
 	return s
 }
 
+// entry returns the ring that an IPUSH names, or mailbox.NoRing.
 func entry(f *wire.IPush) int {
 	if f.Entry == wire.NoEntry {
 		return mailbox.NoRing

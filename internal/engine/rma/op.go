@@ -75,6 +75,7 @@ type table struct {
 
 const slotBits = 16
 
+// add gives an operation a number.
 func (t *table) add(op *Op) {
 	if len(t.free) == 0 {
 		t.free = append(t.free, uint32(len(t.ops)))
@@ -88,6 +89,7 @@ func (t *table) add(op *Op) {
 	op.id = t.uses[slot]<<slotBits | slot
 }
 
+// get returns the operation of a number, or nil.
 func (t *table) get(id uint32) *Op {
 	slot := id & (1<<slotBits - 1)
 	if int(slot) >= len(t.ops) || t.ops[slot] == nil || t.ops[slot].id != id {
@@ -96,6 +98,7 @@ func (t *table) get(id uint32) *Op {
 	return t.ops[slot]
 }
 
+// remove frees the number of an operation.
 func (t *table) remove(op *Op) {
 	slot := op.id & (1<<slotBits - 1)
 	t.ops[slot] = nil

@@ -57,6 +57,7 @@ func (r *Region) admits(rank int) bool {
 	return ok
 }
 
+// expose gives a region its number and key, and answers peers that wait for it.
 func (l *Layer) expose(r *Region) (*Region, error) {
 	if l.names[r.Name] != nil {
 		return nil, fmt.Errorf("weft: region %q is already exposed: %w", r.Name, link.ErrInUse)
@@ -162,6 +163,7 @@ func (l *Layer) serve(from int, frame []byte, mayStall bool) error {
 	return nil
 }
 
+// result answers a request.
 func (p *peer) result(op uint32, s wire.Status, value uint64) {
 	p.q.Push(wire.Result{Status: s, Op: op, Value: value}.Append(p.q.Head()), nil, p.rings())
 }
@@ -183,6 +185,7 @@ func (p *peer) rings() bool {
 	return p.answers%(maxOutstanding/2) == 0
 }
 
+// onAttach answers an ATTACH, or keeps it until the region is exposed. (PROTOCOL §4)
 func (l *Layer) onAttach(p *peer, f wire.Attach, name []byte) {
 	if r := l.names[string(name)]; r != nil {
 		l.attached(p, f.Op, r)
@@ -200,6 +203,7 @@ func (l *Layer) onAttach(p *peer, f wire.Attach, name []byte) {
 	l.attaches[string(name)] = append(l.attaches[string(name)], pendingAttach{p.rank, f.Op})
 }
 
+// attached answers an ATTACH of a rank that may access the region.
 func (l *Layer) attached(p *peer, op uint32, r *Region) {
 	if !r.admits(p.rank) {
 		l.Stats.Refused++
@@ -268,6 +272,7 @@ func (l *Layer) onPush(p *peer, f wire.Push, payload []byte) {
 	}
 }
 
+// onPut writes a PUT. A refusal is told by the answer to the next FLUSH. (PROTOCOL §4)
 func (l *Layer) onPut(p *peer, f wire.Put, payload []byte) {
 	r, s := l.check(p, f.Region, f.Key, f.Off, uint64(len(payload)), true)
 	if s != wire.StatusOK {
@@ -287,6 +292,7 @@ func (l *Layer) onPut(p *peer, f wire.Put, payload []byte) {
 	}
 }
 
+// onPull answers with the memory as it is when each packet leaves. (PROTOCOL §4)
 func (l *Layer) onPull(p *peer, f wire.Pull) {
 	r, s := l.check(p, f.Region, f.Key, f.Off, f.N, false)
 	if s != wire.StatusOK || f.N == 0 {
@@ -296,6 +302,7 @@ func (l *Layer) onPull(p *peer, f wire.Pull) {
 	p.q.Push(wire.Pulled{End: true, Op: f.Op}.Append(p.q.Head()), r.Bytes[f.Off:f.Off+f.N], p.rings())
 }
 
+// onAtomic updates eight aligned bytes. (PROTOCOL §4)
 func (l *Layer) onAtomic(p *peer, f wire.Atomic) {
 	r, s := l.check(p, f.Region, f.Key, f.Off, 8, true)
 	if s == wire.StatusOK && f.Off&7 != 0 {
