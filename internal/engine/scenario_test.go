@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
-	"weft/internal/mem"
 	"weft/internal/monotime"
 )
 
@@ -30,7 +28,8 @@ import (
 //
 // The commands, with what they print:
 //
-//	cluster ranks=2 [reliable [beats]] [window=4] [mtu=1500] [maxqueue=2] [liveness=never] [firstseq=…] [ackdelay=…] [rto=…]
+//	cluster ranks=2 [reliable [beats]] [window=4] [mtu=1500] [maxqueue=2] [liveness=never]
+//	        [firstseq=…] [ackdelay=…] [rto=…]
 //	open rank=0 [channel=1] [recv=65536] [backoff]
 //	send from=0 to=1 [size=8] [count=3]   packets that leave
 //	recv rank=1 [from=0] [size=…]         a receive: what it got, or that it waits
@@ -44,7 +43,8 @@ import (
 //	add | swap | cas rank=0 to=1 off=0 a=1 [b=2] [key=wrong]
 //	fence rank=0 to=1
 //	show rank=1 off=0 size=8              what the region holds
-//	mailbox rank=1 name=m [rings=256,512] [table=0,1] [records=16] [stall]  rings, and those of ranks 0, 1, …; attach finds it
+//	mailbox rank=1 name=m [rings=256,512] [table=0,1] [records=16] [stall]
+//	                                      rings, and those of ranks 0, 1, …; attach finds it
 //	ipush rank=0 to=1 size=8 [tag=7] [entry=1] [status=message|packet] [key=wrong]
 //	cancel rank=0                         the oldest of its messages to mailboxes that have not ended
 //	take rank=1                           what arrived next, which is kept
@@ -80,14 +80,20 @@ import (
 //
 // one of ranks that do not keep to the protocol, whose frame arrives at once,
 //
-//	lie from=1 to=0 frame=ack [channel=1] [ack=7] … [count=1]  its fields; size= and fill= are its payload, id=L the lock "L"
+//	lie from=1 to=0 frame=ack [channel=1] [ack=7] … [count=1]
+//	                                      its fields; size= and fill= are its payload, id=L the lock "L"
 //
 // and those of strangers, which arrive at once; trusted says that they come over a
 // network where nobody forges, host=2 of cluster that ranks 0 and 1 share memory:
 //
-//	cluster … [host=2] [trusted|encrypted|private] [firstcounter=…]   what the ranks' own packets have; private: no others may come
-//	stranger to=0 src=1 [dst=0] [job=1] [incarnation=2] [kind=1] [counter=1] [checksum|encrypted] [secret=wrong|right] [harmless] [flip=byte] [cut=bytes] [count=1] [trusted|private]
-//	again id=3 [to=0] [flip=all] [trusted|private]  a packet that was on its way before; or each that differs from it in one byte
+//	cluster … [host=2] [trusted|encrypted|private] [firstcounter=…]
+//	                                      what the ranks' own packets have; private: no others may come
+//	stranger to=0 src=1 [dst=0] [job=1] [incarnation=2] [kind=1] [counter=1]
+//	         [checksum|encrypted] [secret=wrong|right] [harmless] [flip=byte] [cut=bytes] [count=1]
+//	         [trusted|private]
+//	again id=3 [to=0] [flip=all] [trusted|private]
+//	                                      a packet that was on its way before; or each that differs
+//	                                      from it in one byte
 //	restart to=0                          the rank is another process now, under the same secret
 //	known to=0                            whom the rank knows and would dial, and what it has dropped
 func TestScenarios(t *testing.T) {
@@ -329,255 +335,5 @@ func (s *scenario) ended(rank int, e *Engine) {
 	}
 	for op := e.Coord.Finished(); op != nil; op = e.Coord.Finished() {
 		s.coordinated(rank, op)
-	}
-}
-
-func (s *scenario) describe(f flying) string {
-	text := wire.Describe(f.b)
-	if !s.near(f.from, f.to) {
-		text = wire.DescribePacket(f.b)
-	}
-	return fmt.Sprintf("#%d %d→%d %s", f.id, f.from, f.to, text)
-}
-
-// network moves packets.
-func (s *scenario) network() {
-	switch s.d.Cmd {
-	case "settle":
-		for moves := 0; len(s.flying) > 0; moves++ {
-			if moves > 10000 {
-				s.say("it does not settle")
-				return
-			}
-			s.arrive(0)
-			s.flush(false)
-		}
-	case "swap-packets":
-		i := s.find(s.number("id", 0))
-		j := s.find(s.number("id2", 0))
-		s.flying[i], s.flying[j] = s.flying[j], s.flying[i]
-	default:
-		for _, id := range s.chosen() {
-			i := s.find(id)
-			if s.d.Cmd == "drop" {
-				s.say("  lost  %s", s.describe(s.flying[i]))
-				s.flying = append(s.flying[:i], s.flying[i+1:]...)
-				continue
-			}
-			s.say("  came  %s", s.describe(s.flying[i]))
-			s.arrive(i)
-			s.flush(true)
-		}
-	}
-}
-
-// chosen returns the packets that the arguments name: those that are on their
-// way now, not those that leave in answer.
-func (s *scenario) chosen() (ids []int) {
-	id := s.number("id", 0)
-	from := s.number("from", -1)
-	to := s.number("to", -1)
-	count := s.number("count", 1<<30)
-	for _, f := range s.flying {
-		if len(ids) < count && (id == 0 || f.id == id) && (from < 0 || f.from == from) && (to < 0 || f.to == to) {
-			ids = append(ids, f.id)
-		}
-	}
-	return ids
-}
-
-func (s *scenario) find(id int) int {
-	for i, f := range s.flying {
-		if f.id == id {
-			return i
-		}
-	}
-	s.t.Fatalf("%s: packet %d is not on its way", s.d.Pos, id)
-	return 0
-}
-
-func (s *scenario) arrive(i int) {
-	f := s.flying[i]
-	s.flying = append(s.flying[:i:i], s.flying[i+1:]...)
-	from := f.from
-	if !s.near(f.from, f.to) {
-		if from = From(min(s.guard, link.Tagged)); s.private {
-			from = Private
-		}
-	}
-	s.engines[f.to].Recv(s.now, from, f.b)
-}
-
-// message runs a command on a port.
-func (s *scenario) message(rank int) {
-	e := s.engines[rank]
-	p := s.ports[rank]
-	switch s.d.Cmd {
-	case "open":
-		var err error
-		s.ports[rank], err = e.Msg.Open(uint16(s.number("channel", 1)), msg.Config{
-			RecvBuffer: s.number("recv", 0), Backoff: s.d.HasArg("backoff"),
-		})
-		if err != nil {
-			s.say("%v", err)
-		}
-	case "send":
-		for range s.number("count", 1) {
-			s.start(rank, &msg.Op{Kind: msg.Send, Peer: s.number("to", 1), Buf: make([]byte, s.number("size", 8))})
-		}
-	case "recv":
-		op := &msg.Op{Kind: msg.Recv, Peer: s.number("from", msg.Any)}
-		if s.d.HasArg("from") {
-			rank = s.number("rank", 0)
-			op.Peer = s.number("from", 0)
-		}
-		if n := s.number("size", 0); n > 0 {
-			op.Buf = make([]byte, n)
-		}
-		s.start(rank, op)
-	case "revoke":
-		p.Revoke(s.group(rank), rank, s.number("gone", -1), "it was killed")
-	case "flush":
-		s.start(rank, &msg.Op{Kind: msg.Flush, Peer: msg.Any})
-	case "release":
-		b := s.loans[rank][0]
-		s.loans[rank] = s.loans[rank][1:]
-		p.Release(b)
-	}
-}
-
-// group is the rank that is named, or all but this one.
-func (s *scenario) group(rank int) (ranks []int) {
-	for r := range s.engines {
-		if to := s.number("to", r); r != rank && r == to {
-			ranks = append(ranks, r)
-		}
-	}
-	return ranks
-}
-
-func (s *scenario) start(rank int, op *msg.Op) {
-	s.ports[rank].Start(op)
-	if op.State == msg.Pending {
-		if op.Kind != msg.Send {
-			s.say("  rank %d waits", rank)
-		}
-		return
-	}
-	s.result(rank, op)
-}
-
-func (s *scenario) result(rank int, op *msg.Op) {
-	switch {
-	case op.State == msg.Offered:
-		op.Buf = make([]byte, op.Offer.Total)
-		s.ports[rank].Fetch(op)
-	case op.Err != nil:
-		s.say("  rank %d: %v", rank, op.Err)
-	case op.Kind == msg.Recv && op.Block != nil:
-		s.loans[rank] = append(s.loans[rank], op.Block)
-		s.say("  rank %d has %d bytes of rank %d on loan", rank, op.N, op.From)
-	case op.Kind == msg.Recv:
-		s.say("  rank %d has received %d bytes of rank %d", rank, op.N, op.From)
-	case op.Kind == msg.Freeze:
-		s.say("  rank %d is frozen, and nothing of it is on its way", rank)
-	case op.Kind == msg.Flush:
-		s.say("  rank %d: everything has been accepted", rank)
-	}
-}
-
-// memory runs a command on regions.
-func (s *scenario) memory(rank int) {
-	e := s.engines[rank]
-	to := s.number("to", 1)
-	f := s.found[[2]int{s.number("as", rank), to}]
-	op := &rma.Op{Peer: to, Region: f.Region, Key: f.Key, Off: uint64(s.number("off", 0)), A: uint64(s.number("a", 0)),
-		B: uint64(s.number("b", 0))}
-	var key string
-	if s.d.MaybeScanArgs(s.t, "key", &key); key == "wrong" {
-		op.Key++
-	}
-	if epoch := s.number("epoch", 0); epoch != 0 {
-		op.Lock = coord.LockID("L")
-		op.Epoch = uint64(epoch)
-	}
-	bytes := make([]byte, s.number("size", 8))
-	for i := range bytes {
-		bytes[i] = byte(s.number("fill", 0))
-	}
-	switch s.d.Cmd {
-	case "expose":
-		s.regions[rank] = mem.Aligned(len(bytes))
-		guard := uint64(0)
-		if s.d.HasArg("guard") {
-			guard = coord.LockID("L")
-		}
-		if _, err := e.RMA.Expose(s.name(), s.regions[rank], 0, s.d.HasArg("readonly"), guard, s.only()); err != nil {
-			s.say("%v", err)
-		}
-		return
-	case "show":
-		s.say("% x", s.regions[rank][op.Off:][:len(bytes)])
-		return
-	case "put":
-		if err := e.RMA.Put(to, op.Region, op.Key, op.Off, bytes, op.Lock, op.Epoch); err != nil {
-			s.say("%v", err)
-		}
-		return
-	case "attach":
-		op.Kind = rma.Attach
-		op.Name = s.name()
-	case "push":
-		op.Kind = rma.Push
-		op.Buf = bytes
-	case "pull":
-		op.Kind = rma.Pull
-		op.Buf = bytes
-	case "fence":
-		op.Kind = rma.Flush
-	case "add", "swap", "cas":
-		op.Kind = rma.Atomic
-		op.Code = map[string]wire.Code{"add": wire.CodeAdd, "swap": wire.CodeSwap, "cas": wire.CodeCompareSwap}[s.d.Cmd]
-	default:
-		s.t.Fatalf("%s: unknown command %q", s.d.Pos, s.d.Cmd)
-	}
-	if e.RMA.Start(op); op.Done {
-		s.done(rank, op)
-	}
-}
-
-// only returns the ranks that a region is for, or nil.
-func (s *scenario) only() (ranks []int) {
-	for _, arg := range s.d.CmdArgs {
-		if arg.Key == "only" {
-			for _, v := range arg.Vals {
-				n, _ := strconv.Atoi(v)
-				ranks = append(ranks, n)
-			}
-		}
-	}
-	return ranks
-}
-
-func (s *scenario) name() (name string) {
-	s.d.ScanArgs(s.t, "name", &name)
-	return name
-}
-
-func (s *scenario) done(rank int, op *rma.Op) {
-	switch {
-	case op.Err != nil:
-		s.say("  rank %d: %v: %v", rank, op, op.Err)
-	case op.Kind == rma.Attach:
-		s.found[[2]int{rank, op.Peer}] = op.Found
-		s.say("  rank %d has attached a region of %d bytes", rank, op.Found.Size)
-	case op.Kind == rma.Pull && len(op.Buf) > 100:
-		s.say("  rank %d has pulled %d bytes", rank, len(op.Buf))
-	case op.Kind == rma.Pull:
-		s.say("  rank %d has pulled % x", rank, op.Buf)
-	case op.Kind == rma.Atomic:
-		s.say("  rank %d: the %v saw %d", rank, op, op.Value)
-	default:
-		s.say("  rank %d: the %v is done", rank, op)
 	}
 }

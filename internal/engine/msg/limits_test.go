@@ -5,17 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
-	"weft/internal/monotime"
 )
-
-func (l *lane) Push(head, payload []byte, _ bool) bool {
-	l.frames = append(l.frames, append(slices.Clone(head), payload...))
-	return true
-}
 
 // Peers make a node remember so many channels that nobody has opened, and no more.
 // Those that write to one of the others are told to come again later.
@@ -250,78 +243,6 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
-// The room that the receiver has said bounds what is on its way; one message may
-// always find out.
-func TestCredit(t *testing.T) {
-	t.Run("in packets", func(t *testing.T) { testCredit(newRig(t, 2)) })
-	t.Run("straight", func(t *testing.T) {
-		d := newRig(t, 2)
-		d.connect(1)
-		testCredit(d)
-	})
-}
-
-func testCredit(d *rig) {
-	t := d.t
-	p := d.open(Config{})
-	p.Give(1, make([]byte, 8))
-	d.take(1)
-	sent := func(what string, room uint32, ack uint32, want int) {
-		t.Helper()
-		n := 0
-		for _, s := range d.says(1, wire.Ack{Channel: 1, Ack: ack, Room: room}.Append(nil)) {
-			if s[:4] == "DATA" {
-				n++
-			}
-		}
-		for range 4 {
-			p.Give(1, make([]byte, 100)) // which take 128
-		}
-		for _, b := range d.take(1) {
-			if wire.Type(b[0]) == wire.TypeData {
-				n++
-			}
-		}
-		if n != want {
-			t.Errorf("%s: %d messages leave, want %d", what, n, want)
-		}
-	}
-	sent("room for two", 256, 1, 2)
-	sent("room for three, of which two are on their way", 384, 1, 1)
-	sent("none", 0, 1, 0)
-	sent("none, and nothing is on its way", 0, 4, 1)
-	sent("one byte too few for two more", 383, 4, 1)
-}
-
-// An acknowledgement says how much room there is: what the buffer has free, less what has been promised.
-func TestRoomIsTold(t *testing.T) {
-	d := newRig(t, 4)
-	p := d.open(Config{RecvBuffer: 2 * MaxEager})
-	asking := func(seq uint32, n int) []byte {
-		f := &wire.Data{AckReq: true, Channel: 1, Seq: seq, Total: uint32(n)}
-		return append(f.Append(nil), make([]byte, n)...)
-	}
-	room := func(what, want string) {
-		t.Helper()
-		var last string
-		for _, b := range d.take(3) {
-			last = wire.Describe(b)
-		}
-		if last != want {
-			t.Errorf("%s: %s, want %s", what, last, want)
-		}
-	}
-	d.layer.Recv(1, 3, asking(0, 1000))
-	room("one message is there", "ACK channel=1 ack=1 room=64512")
-	d.says(1, data(1, 0, MaxEager))
-	d.says(1, data(1, 1, 64))
-	d.says(2, data(1, 0, MaxEager)) // is refused
-	first, _ := p.Next(1)
-	p.Release(first) // and told to come
-	d.layer.Recv(1, 3, wire.AckReq{Channel: 1}.Append(nil))
-	room("1,088 bytes are taken, and 32,768 promised", "ACK channel=1 ack=1 room=31680")
-}
-
 // A receive whose memory is too short for the message that comes learns so, and the next one gets it.
 // An empty message is one.
 func TestTooShort(t *testing.T) {
@@ -341,47 +262,6 @@ func TestTooShort(t *testing.T) {
 	p.Start(loan)
 	if d.says(1, data(1, 1, 0)); loan.State != Done || loan.Block == nil || loan.Block.n != 0 {
 		t.Errorf("nothing at all: state %v, block %v", loan.State, loan.Block)
-	}
-}
-
-// Each refusal without a promise doubles the wait, up to a bound; an acknowledgement
-// that is news ends it.
-func TestBackoff(t *testing.T) {
-	d := newRig(t, 2)
-	p := d.open(Config{})
-	p.Give(1, make([]byte, 8))
-	p.Give(1, make([]byte, 8))
-	d.take(1)
-	now := monotime.Time(1)
-	refuse := func(seq uint32, want time.Duration) {
-		t.Helper()
-		if err := d.layer.Recv(now, 1, wire.Nack{Channel: 1, Seq: seq}.Append(nil)); err != nil {
-			t.Fatal(err)
-		}
-		if got := d.layer.Deadline().Sub(now); got != want {
-			t.Errorf("it waits for %v, want %v", got, want)
-		}
-		now = d.layer.Deadline()
-		if d.layer.Advance(now - 1); len(d.take(1)) != 0 {
-			t.Error("it is sent again too early")
-		}
-		if d.layer.Advance(now); len(d.take(1)) != int(2-seq) || d.layer.Deadline() != monotime.Never {
-			t.Error("it is not sent again when the time has come")
-		}
-	}
-	for want := 50 * time.Microsecond; want < 5*time.Millisecond; want *= 2 {
-		refuse(0, want)
-	}
-	refuse(0, 5*time.Millisecond)
-	refuse(0, 5*time.Millisecond)
-	d.says(1, wire.Ack{Channel: 1, Ack: 1, Room: 1 << 20}.Append(nil))
-	refuse(1, 50*time.Microsecond)
-	if err := d.layer.Recv(now, 1, wire.Nack{Channel: 1, Seq: 1}.Append(nil)); err != nil {
-		t.Fatal(err)
-	}
-	d.says(1, wire.Ack{Channel: 1, Ack: 2, Room: 1 << 20}.Append(nil))
-	if d.layer.Deadline() != monotime.Never {
-		t.Error("everything has been accepted, and it still waits")
 	}
 }
 

@@ -20,6 +20,11 @@ type rig struct {
 // A lane is a transport that takes frames at once.
 type lane struct{ frames [][]byte }
 
+func (l *lane) Push(head, payload []byte, _ bool) bool {
+	l.frames = append(l.frames, append(slices.Clone(head), payload...))
+	return true
+}
+
 // connect makes the frames for a rank go straight to a transport.
 func (r *rig) connect(rank int) {
 	r.lanes = map[int]*lane{rank: {}}

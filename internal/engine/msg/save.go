@@ -120,7 +120,8 @@ func (p *Port) Restore(b []byte) (Held, error) {
 	return s.held, nil
 }
 
-// forgetAll makes the port what it was when it was opened. Nothing of it is on its way, so no packet borrows the blocks.
+// forgetAll makes the port what it was when it was opened. Nothing of it is on its way, so no
+// packet borrows the blocks.
 func (p *Port) forgetAll() {
 	for p.arrived != nil {
 		m := p.arrived
