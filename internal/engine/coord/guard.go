@@ -132,7 +132,7 @@ func (l *Layer) onFence(from int, v wire.FenceEpoch) error {
 	if l.binds[v.Lock] != nil {
 		l.peers.Raise(v.Lock, v.Epoch)
 	}
-	l.send(from, wire.Fenced{Lock: v.Lock, Epoch: v.Epoch}.Event())
+	l.send(from, wire.Fenced(v).Event())
 	return nil
 }
 
