@@ -23,7 +23,7 @@ type Call struct {
 
 	is     call
 	port   *msg.Port     // of Msg
-	since  monotime.Time // it has been waited for, in waits of the node
+	since  monotime.Time // when its goroutine stopped polling, while it is in waiting.calls
 	polled time.Duration // for which its goroutine has polled, in this wait
 	ended  atomic.Bool
 	parked bool
@@ -31,8 +31,8 @@ type Call struct {
 	notice chan struct{} // gets a token at its end; see notify.go
 
 	began int64 // by the clock of the timeline, if there is one
-	over  int64 // when it ended, if its goroutine did something else meanwhile
-	apart bool  // its goroutine may do something else
+	over  int64 // when it ended, if apart is set
+	apart bool  // its goroutine may do something else before it waits
 
 	forMemory bool // it stands for a goroutine that polls memory, and makes way for any other reaper
 	hosted    bool // its goroutine sleeps on the host
@@ -92,7 +92,7 @@ func (c *Call) Free() {
 	calls.Put(c)
 }
 
-// reset makes the call new. Loading is cheaper than storing.
+// reset marks the call as not ended. It loads first, since that is cheaper than to store.
 func (c *Call) reset() {
 	if c.ended.Load() {
 		c.ended.Store(false)
@@ -104,7 +104,7 @@ func (c *Call) end(n *Node) {
 	if c.apart {
 		c.over = n.timeline.Now()
 	}
-	if n.waiting.reaper != c { // which looks by itself
+	if n.waiting.reaper != c { // the reaper sees by itself that its call has ended
 		c.ended.Store(true)
 	}
 	if n.waiting.sleeper == c {
@@ -202,8 +202,8 @@ func (n *Node) outcome(ctx context.Context, c *Call) error {
 	return nil
 }
 
-// pending reports whether the engine still has a call and will end it: one that has
-// stopped does not. The lock is held.
+// pending reports whether the engine still has a call and will end it: the engine of a closed
+// node ends none. The lock is held.
 func (n *Node) pending(c *Call) bool { return !n.life.closed && c.pending() }
 
 // pending reports whether the engine still has the call. The lock is held.
@@ -296,8 +296,7 @@ func (e *UnknownOutcome) Error() string {
 // Unwrap returns why the operation was given up.
 func (e *UnknownOutcome) Unwrap() error { return e.Err }
 
-// acts reports whether a remote memory operation does something to memory, rather than to
-// find it or to wait for it.
+// acts reports whether a remote memory operation accesses memory; others find a region or wait.
 func (c *Call) acts() bool { return c.RMA.Kind != rma.Attach && c.RMA.Kind != rma.Await }
 
 // cancel takes a call back from the engine. It reports whether its effect is

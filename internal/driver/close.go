@@ -14,14 +14,14 @@ import (
 )
 
 // A node ends in two steps, so that any goroutine may go on using it meanwhile, and
-// afterwards. Quit refuses what is new. Close ends what is under way, and stops: from
-// then on nothing looks at the transports any more, whose memory may go away. All that
-// does so holds the node's lock and has seen that the node is not closed (progress,
-// flush, doze), or sleeps on the doorbell, and Close waits for that.
+// afterwards. Quit refuses new operations. Close ends those that are under way, and stops: from
+// then on no goroutine looks at the transports, whose memory may go away. A goroutine that
+// looks at them holds the node's lock and has seen that the node is not closed (progress,
+// flush, doze), or it sleeps on the doorbell, and Close waits for it.
 //
-// Who accesses mapped memory takes no lock: it asks Peer.Gone, which Quit sets. It may
-// have asked just before, so such memory is never taken away, only what is in it; see
-// sys.Vacate.
+// A goroutine that accesses mapped memory takes no lock: it asks Peer.Gone, which Quit sets. It
+// may have asked just before. So the addresses of such memory always stay valid, and only the
+// memory behind them is taken away; see sys.Vacate.
 
 // lifecycle is how far a node has ended.
 //
@@ -41,9 +41,9 @@ type lifecycle struct {
 // errClosed is what Peer.Gone returns when the node is closing.
 var errClosed error = link.ErrClosed
 
-// Quit makes every operation that is begun from now on fail with ErrClosed, but for
-// what a process does to leave: to flush and close ports, to withdraw regions, to give
-// blocks back. What is under way goes on.
+// Quit makes every operation that is begun from now on fail with ErrClosed, except for
+// what a process does to leave: flush and close ports, withdraw regions, give
+// blocks back. Operations that are under way go on.
 func (n *Node) Quit() {
 	n.turn()
 	n.mu.Lock()
@@ -64,8 +64,8 @@ func (n *Node) refuse() {
 // Closing reports whether Quit has been called. Any goroutine may call it.
 func (n *Node) Closing() bool { return n.life.closing.Load() }
 
-// Drain waits until all that was sent has been accepted by the ports of those it is
-// for, or nothing more is for as long as patience says. It returns what is left.
+// Drain waits until the receiving ports have accepted all that was sent, or until none of them
+// has accepted anything for as long as patience says. It returns what has not been accepted.
 // Meanwhile this process goes on accepting what others send.
 func (n *Node) Drain(patience time.Duration) []msg.Backlog {
 	n.turn()
@@ -99,7 +99,7 @@ func (n *Node) Drain(patience time.Duration) []msg.Backlog {
 	}
 }
 
-// standBy lets others go on, at most until end. The lock is held, and given up meanwhile.
+// standBy lets other goroutines run, on a host at most until end. The lock is held, and given up meanwhile.
 func (n *Node) standBy(end monotime.Time) {
 	n.mu.Unlock()
 	if n.cfg.Host != nil {
@@ -110,7 +110,7 @@ func (n *Node) standBy(end monotime.Time) {
 	n.mu.Lock()
 }
 
-// Close tells the peers that this process leaves, waits a moment for what is
+// Close tells the peers that this process leaves, waits at most patience for what is
 // still on its way, and stops the node. Operations that have not ended by then end
 // with ErrClosed. The transports stay open.
 func (n *Node) Close(patience time.Duration) {
@@ -162,7 +162,7 @@ func (n *Node) stop() {
 	interleave.Closed(n.service.done)
 }
 
-// dismiss returns when nobody sleeps on the doorbell, which lies in memory that will
+// dismiss returns when no goroutine sleeps on the doorbell, which lies in memory that will
 // go away. The lock is held, and given up meanwhile.
 func (n *Node) dismiss() {
 	select {

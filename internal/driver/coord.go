@@ -8,8 +8,7 @@ import (
 	"weft/internal/timeline"
 )
 
-// Object returns what coordinates under a name: a lock, a semaphore, a condition
-// or a barrier.
+// Object opens the lock, semaphore, condition or barrier of a name.
 func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 	n.turn()
 	n.mu.Lock()
@@ -26,7 +25,7 @@ func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 	return o, err
 }
 
-// Retake takes a lock that this rank had last, if that takes no message.
+// Retake takes a lock that this rank held last, if that needs no message.
 func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
 	n.enter()
 	if !n.eng.recording() && !n.life.closing.Load() {
@@ -39,8 +38,8 @@ func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
 	return epoch, died, ok
 }
 
-// Free gives a lock back that this rank holds, having looked whether somebody has
-// just asked for it: he would wait until we look again.
+// Free gives a lock back that this rank holds. It first receives what has arrived: a rank that
+// has just asked for the lock would otherwise wait until this node looks again.
 func (n *Node) Free(o *coord.Object) (ok bool) {
 	n.enter()
 	if !n.eng.recording() && !n.life.closing.Load() {
@@ -55,9 +54,9 @@ func (n *Node) Free(o *coord.Object) (ok bool) {
 		if ok, sent = o.Free(); sent {
 			n.flush(now)
 		} else if ok && n.service.freedAt != n.waiting.reaps && n.service.watching {
-			// We keep the lock, and may now compute for long: the doorbell must be
-			// armed at once, for whoever asks for it. Once is enough for as long as
-			// nobody polls.
+			// This rank keeps the unused lock, and may now compute for long. So the
+			// doorbell must be armed at once, for a rank that asks for the lock. Once
+			// is enough until a goroutine polls again.
 			n.service.freedAt = n.waiting.reaps
 			n.service.armNow = true
 			n.alert()
@@ -70,14 +69,14 @@ func (n *Node) Free(o *coord.Object) (ok bool) {
 	return ok
 }
 
-// An Outcome is what came of an operation of coordination.
+// An Outcome is what an operation of coordination has returned; see coord.Op.
 type Outcome struct {
 	OK, Died        bool
 	Epoch, Phase, N uint64
 }
 
-// Coordinate runs an operation to its end, or until ctx is done: then it is
-// given up.
+// Coordinate runs an operation on an object to its end. If ctx ends first, the operation is
+// cancelled.
 func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind, arg uint64) (Outcome, error) {
 	n.enter()
 	if n.life.closing.Load() {

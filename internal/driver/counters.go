@@ -29,7 +29,7 @@ const (
 	memoryTick = 250 * time.Millisecond
 )
 
-// wall returns the time as pages have it.
+// wall returns the time as counters have it: Unix time in ns.
 func (n *Node) wall(now monotime.Time) int64 { return n.stats.epoch + int64(now) }
 
 // update writes down what transports have counted. The lock is held.
@@ -119,7 +119,7 @@ func (n *Node) fail(peer int, what string) {
 	}
 }
 
-// show tells by which transport a peer is reached. The lock is held.
+// show writes down by which transport a peer is reached. The lock is held.
 func (n *Node) show(p *Peer) {
 	for i, t := range n.transports.all[:min(len(n.transports.all), counters.MaxTransports)] {
 		if t == p.Transport {
@@ -128,7 +128,7 @@ func (n *Node) show(p *Peer) {
 	}
 }
 
-// The operations that calls are.
+// How the operations of calls are counted.
 var (
 	messageOperations = [...]counters.Operation{
 		msg.Send: counters.Send, msg.Recv: counters.Receive, msg.Flush: counters.Flush,
@@ -159,7 +159,8 @@ func (c *Call) operation() counters.Operation {
 	return counters.Lock // that guards a region
 }
 
-// asleep shows that a call's goroutine sleeps from now on, and returns the place for awake.
+// asleep shows in the counters that a call's goroutine sleeps from now on. It returns the place
+// to give to Node.End of the page.
 func (n *Node) asleep(c *Call, op counters.Operation, now monotime.Time) (place int) {
 	phase := uint64(0)
 	name := ""
@@ -196,7 +197,7 @@ type Nap struct {
 	began monotime.Time
 }
 
-// Asleep shows that a goroutine sleeps that waits for no call. Awake must follow.
+// Asleep shows in the counters that a goroutine sleeps that waits for no call. Awake must follow.
 func (n *Node) Asleep(op counters.Operation, phase uint64, name string) Nap {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -205,7 +206,7 @@ func (n *Node) Asleep(op counters.Operation, phase uint64, name string) Nap {
 	return nap
 }
 
-// Awake shows that a goroutine does not sleep any more.
+// Awake shows in the counters that such a goroutine is awake again.
 func (n *Node) Awake(nap Nap) {
 	n.Waited(nap.op, 0, n.now().Sub(nap.began))
 	n.mu.Lock()
@@ -214,7 +215,7 @@ func (n *Node) Awake(nap Nap) {
 }
 
 // Waited counts a wait for what another rank writes to memory: counters.Memory or
-// counters.HostBarrier. Nobody else writes to these counters, and any goroutine may call it.
+// counters.HostBarrier. Only Waited writes to these counters. Any goroutine may call it.
 func (n *Node) Waited(op counters.Operation, polled, asleep time.Duration) {
 	w := &n.stats.page.Node.Waits[op]
 	mem.Word(&w.Count).Add(1)

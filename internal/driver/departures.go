@@ -16,8 +16,8 @@ type departures struct {
 	news  chan struct{} // closed at the next; nil if no goroutine waits
 }
 
-// Return says that the program of this process has ended, and reports which peers are
-// told by messages; see engine.Return.
+// Return says that the program of this process has returned. It reports which peers are
+// told so by messages; see engine.Return.
 func (n *Node) Return() (told []int) {
 	n.turn()
 	n.mu.Lock()
@@ -34,8 +34,8 @@ func (n *Node) Return() (told []int) {
 	return told
 }
 
-// Returned says that the program of a peer has ended, which has sent us nothing that we
-// have not accepted.
+// Returned says that the program of a peer has returned, and that this process has accepted all
+// that the peer has sent to it.
 func (n *Node) Returned(rank int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -48,8 +48,8 @@ func (n *Node) Returned(rank int) {
 	n.flush(n.clock())
 }
 
-// drain receives what has arrived, all of it: what a peer that is gone had sent before
-// is received first. The lock is held.
+// drain receives all that has arrived: what a peer had sent before its end is received before
+// its end is noted. The lock is held.
 func (n *Node) drain() {
 	for range drains {
 		if !n.progress() {
@@ -58,12 +58,12 @@ func (n *Node) drain() {
 	}
 }
 
-// drains is how often drain looks at most: others may send all the time. Each look takes
+// drains is how often drain looks at most: other peers may send all the time. Each look takes
 // up to a thousand packets.
 const drains = 1000
 
-// markGone lets goroutines that do not take the lock see which peers are gone, and which
-// have only returned.
+// markGone shows which peers are gone, and which have only returned, to goroutines that do not
+// take the lock. The lock is held.
 func (n *Node) markGone() {
 	all := n.eng.Departed()
 	for _, rank := range all[n.departures.gone:] {
@@ -71,7 +71,7 @@ func (n *Node) markGone() {
 		why := n.eng.Gone(rank)
 		n.connected(p)
 		if n.life.closing.Load() {
-			continue // which peers show, and is not the peers' fault
+			continue // the peers show ErrClosed instead: the end is not theirs
 		}
 		var err error = why
 		p.gone.Store(&err)
@@ -107,8 +107,8 @@ func (n *Node) announce() {
 // returned. It takes no lock.
 func (n *Node) Departures() int { return int(n.departures.count.Load()) }
 
-// Departed returns the i-th rank that has departed, from 0, and why; or nil if so many
-// have not.
+// Departed returns the i-th rank that has departed, from 0, and why; or a nil error if fewer
+// have.
 func (n *Node) Departed(i int) (rank int, why *link.PeerError) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

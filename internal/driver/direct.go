@@ -9,14 +9,13 @@ import (
 	"weft/internal/transport"
 )
 
-// Direct completes an operation on a region that is mapped here: the shortcut
-// past the engine. The initiator checks what the target would have checked.
-// Order against messages to the same peer holds, because the memory is written
-// before Direct returns, and a message sent later becomes visible later.
+// Direct completes an operation on a region that is mapped here, past the engine. The initiator
+// checks what the target would have checked. Order against messages to the same peer holds:
+// the memory is written before Direct returns, and a message sent later becomes visible later.
 //
 // The last word of the mapping tells whether the owner has withdrawn the
-// region; size is that of the region itself. If that happens meanwhile, the
-// operation may have read or written memory that is nobody's any more, and fails.
+// region; size is that of the region itself. If the owner withdraws it meanwhile, the
+// operation fails, and may have read or written memory that no process uses any more.
 func Direct(mapped *transport.Mapping, size int, op *rma.Op) error {
 	if Withdrawn(mapped) {
 		return &rma.RegionError{Rank: op.Peer, Err: link.ErrClosed}
@@ -63,9 +62,9 @@ func Write(mapped *transport.Mapping, rank, size, off int, b []byte) error {
 	return nil
 }
 
-// Withdrawn reports whether the owner of a mapped region has withdrawn it. It says so
-// in the last word, and takes the memory back later: where the word lies there may
-// then be something else.
+// Withdrawn reports whether the owner of a mapped region has withdrawn it. The owner says so
+// in the last word, and takes the memory back later. After that the place of the word may hold
+// something else, so Withdrawn also asks whether the mapping is gone.
 func Withdrawn(mapped *transport.Mapping) bool {
 	b := mapped.Bytes
 	return mem.Load64(b, len(b)-8) != 0 || mapped.Gone()

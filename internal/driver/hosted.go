@@ -24,7 +24,8 @@ type Host interface {
 	Enter()
 
 	// Sleep suspends the calling goroutine until Wake, until the time comes, or until
-	// over, if it is not nil, returns true. It is called whenever that may have changed.
+	// over, if it is not nil, returns true. The host calls over whenever its result may
+	// have changed.
 	Sleep(until monotime.Time, over func() bool)
 
 	// Self returns the number of the calling goroutine, and Wake ends its Sleep.
@@ -42,8 +43,8 @@ type Host interface {
 	Later(f func())
 }
 
-// turn begins a call from outside: on a host, goroutines take turns. The lock is not
-// held.
+// turn begins a call from outside: on a host it waits for the goroutine's turn. The lock is
+// not held.
 func (n *Node) turn() {
 	if n.cfg.Host != nil {
 		n.cfg.Host.Enter()
@@ -68,8 +69,8 @@ func (n *Node) Tick() {
 // costs nothing: a program that looks again and again must let time pass.
 const lookCost = 100 * time.Nanosecond
 
-// Vain is called after a look on which nothing was found. Where those that it looked for may wait for this
-// processor they are let run. The lock is not held.
+// Vain is called after a look that has found nothing. If the goroutine or process that could
+// have sent something may be waiting for this processor, it is let run. The lock is not held.
 func (n *Node) Vain() {
 	switch {
 	case n.cfg.Host != nil:
@@ -129,8 +130,8 @@ func cancelled(ctx context.Context) bool {
 	return err != nil && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// pollHosted is Poll on a host: memory changes when packets arrive, and when other
-// goroutines of this host run.
+// pollHosted is Poll on a host. Memory changes there when packets arrive, and when other
+// goroutines of the host run.
 func (n *Node) pollHosted(ctx context.Context, cond func() bool) error {
 	err := n.AwaitHosted(ctx, func() bool { return cond() || n.life.closing.Load() })
 	if err == nil && !cond() {
@@ -167,7 +168,7 @@ func (n *Node) SleepHosted(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// Go runs f in a goroutine of its own, on a host in one that takes turns.
+// Go runs f in a goroutine of its own. On a host that goroutine takes turns with the others.
 func (n *Node) Go(f func()) {
 	if n.cfg.Host == nil {
 		go f()
@@ -192,8 +193,8 @@ func (n *Node) over(ctx context.Context, until monotime.Time) error {
 }
 
 // deadline returns the host's time for the deadline of a context, which is in
-// real time. What was left of it when it was first seen counts, in whole
-// milliseconds: real time passes at another pace, and differently each time.
+// real time. The deadline becomes the time that was left of it when it was first seen, in whole
+// milliseconds: real time passes at another pace, and differently in each run.
 func (n *Node) deadline(ctx context.Context) monotime.Time {
 	real, ok := ctx.Deadline()
 	if !ok {

@@ -22,7 +22,7 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 	return r, err
 }
 
-// Room says that room has been given back in a mailbox of ours, or that its rings
+// Room says that room has been given back in a mailbox of this process, or that its rings
 // have changed; see engine.Room.
 func (n *Node) Room(r *rma.Region) {
 	n.enter()
@@ -45,8 +45,9 @@ func (n *Node) Knock(rank int, region uint32) {
 	n.flush(n.clock())
 }
 
-// AwaitMail runs a call that waits for a mailbox. If ranks have departed beyond those
-// that its caller has seen, it returns at once: they would not end the wait.
+// AwaitMail runs a call that waits for a mailbox. Seen is how many departures the caller has
+// taken note of. If there have been more, AwaitMail returns at once: they happened before the
+// wait and would not end it.
 func (n *Node) AwaitMail(ctx context.Context, c *Call, seen int) error {
 	n.enter()
 	if len(n.eng.Departures()) > seen {
@@ -58,8 +59,8 @@ func (n *Node) AwaitMail(ctx context.Context, c *Call, seen int) error {
 	return n.Wait(ctx, c)
 }
 
-// Recover gives f the messages to a mailbox that are being received, while no other
-// can be. A closing node has nothing to recover.
+// Recover calls f with the messages to a mailbox that are being received, under the node's lock,
+// so that no others can be. It returns f's result, or true if the node is closing.
 func (n *Node) Recover(r *rma.Region, f func(open []*mailbox.Arrival) bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

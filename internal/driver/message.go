@@ -7,10 +7,10 @@ import (
 	"weft/internal/engine/msg"
 )
 
-// Send sends a message if that takes no waiting, and reports whether it did:
-// the message is short, its receiver is alive, and there is room to keep it
-// until it is acknowledged. With poll set it looks for acknowledgements first
-// if there is none.
+// Send sends a message if that takes no waiting, and reports whether it did. It takes none if
+// the message is short, its receiver is alive, and there is room to keep the message
+// until it is acknowledged. If there is no room and poll is set, Send looks for
+// acknowledgements and tries again.
 func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 	n.enter()
 	began := n.markSend()
@@ -33,8 +33,8 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 	return ok
 }
 
-// SendMore is Send with poll, and reports whether another message of next bytes would find room: as
-// long as nobody else sends on the port it will.
+// SendMore is Send with poll. It also reports whether another message of next bytes would find
+// room: it will, as long as no other goroutine sends on the port.
 func (n *Node) SendMore(p *msg.Port, to int, b []byte, next int) (ok, more bool) {
 	n.enter()
 	began := n.markSend()
@@ -52,8 +52,8 @@ func (n *Node) SendMore(p *msg.Port, to int, b []byte, next int) (ok, more bool)
 }
 
 // TryReceive returns the next message from a rank, or from msg.Any, if a short
-// one has arrived: copied, if it fits into buf, else on loan. If there is none the error
-// says why none will come, or that a rank has gone if that is the next news.
+// one has arrived: copied, if it fits into buf, else on loan. If there is none, the error
+// says why none will come, or which rank has gone; it is nil if one may still come.
 func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok bool, err error) {
 	n.enter()
 	r.Block, r.From = n.next(p, from)
@@ -83,8 +83,8 @@ func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok boo
 	return r, true, nil
 }
 
-// glance is progress for one that looks again and again: what has to be done for other reasons than that something
-// has arrived is done only if it is due. The lock is held.
+// glance is progress for a goroutine that looks again and again. It reacts if something has
+// arrived; if nothing has, only if a timer or blocked packets may be due. The lock is held.
 func (n *Node) glance() (any bool) {
 	if n.life.closed {
 		return false
@@ -96,7 +96,8 @@ func (n *Node) glance() (any bool) {
 	return any
 }
 
-// barren returns why there is nothing to receive, if it is not only that nothing has come. The lock is held.
+// barren returns why there will be nothing to receive, or nil if something may still come. The
+// lock is held.
 func (n *Node) barren(p *msg.Port, from int) error {
 	if n.life.closing.Load() {
 		return link.ErrClosed
@@ -120,9 +121,8 @@ type Received struct {
 }
 
 // Receive receives the next message from a rank, or from msg.Any, into buf, or
-// where buf is nil into a block on loan. When that is a long message, which
-// has to be fetched, it returns the call to go on with instead: the caller
-// fetches, and frees it.
+// into a block on loan if buf is nil. A long message has to be fetched: for it Receive returns
+// the call instead, with which the caller fetches the bytes, and which it then frees.
 func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (r Received, offered *Call, err error) {
 	n.enter()
 	began := n.mark()
@@ -166,8 +166,8 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	return r, nil, err
 }
 
-// Release gives a received block back, unless that has been done: use is its number
-// when it was received.
+// Release gives a received block back, unless that has been done. Use is the block's number of
+// use when it was received: another number now shows that it was given back.
 func (n *Node) Release(p *msg.Port, b *msg.Block, use uint32) {
 	n.turn()
 	n.lock()
@@ -192,7 +192,8 @@ func (n *Node) Reserve(p *msg.Port, to, size int) *msg.Block {
 	return b
 }
 
-// TryRoom reports whether a message would find room. If not, it asks for what others hold of it.
+// TryRoom reports whether a message would find room. If not, it asks the peers that hold
+// messages of this port to acknowledge them.
 func (n *Node) TryRoom(p *msg.Port, to, size int) bool {
 	n.enter()
 	ok := p.HasRoom(to, size)
@@ -208,8 +209,8 @@ func (n *Node) TryRoom(p *msg.Port, to, size int) bool {
 	return ok
 }
 
-// TryReserve is Reserve for a program that tries again: if there is no room it asks for what
-// others hold of it.
+// TryReserve is Reserve for a program that tries again: if there is no room, it asks the peers
+// that hold messages of this port to acknowledge them.
 func (n *Node) TryReserve(p *msg.Port, to, size int) *msg.Block {
 	b := n.Reserve(p, to, size)
 	if b == nil {
@@ -219,7 +220,8 @@ func (n *Node) TryReserve(p *msg.Port, to, size int) *msg.Block {
 	return b
 }
 
-// Settled reports whether everything that was sent has been accepted. If not, it asks.
+// Settled reports whether everything that was sent has been accepted. If not, it asks the peers
+// to acknowledge it.
 func (n *Node) Settled(p *msg.Port) bool {
 	n.enter()
 	for more := true; !p.Settled() && more; {
@@ -234,7 +236,8 @@ func (n *Node) Settled(p *msg.Port) bool {
 	return ok
 }
 
-// ask asks those that have messages of a port to acknowledge them, if that has not been done.
+// ask asks the peers that hold messages of a port to acknowledge them, unless they have been
+// asked.
 func (n *Node) ask(p *msg.Port) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -245,9 +248,9 @@ func (n *Node) ask(p *msg.Port) {
 	n.flush(n.clock())
 }
 
-// Commit sends a reserved block, or so many of its bytes. If it cannot, because the port or the node has been
-// closed meanwhile, it gives the block back. A draft is sent or given back once: use is
-// its number when it was reserved.
+// Commit sends the first size bytes of a reserved block. If the port or the node has been closed
+// meanwhile, it gives the block back and returns why. A draft is sent or given back once: use is
+// the block's number of use when it was reserved, and Commit does nothing if it has changed.
 func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32, size int) error {
 	n.enter()
 	defer n.mu.Unlock()
@@ -298,7 +301,7 @@ func (n *Node) Fetch(ctx context.Context, c *Call) error {
 	return n.take(ctx, c, (*recordedEngine).fetch)
 }
 
-// Fetched says that the bytes of an offered message are in c.Msg.Buf, and
+// Fetched says that the caller has read the bytes of an offered message into c.Msg.Buf, and
 // waits until the sender has confirmed that they are good.
 func (n *Node) Fetched(ctx context.Context, c *Call) error {
 	return n.take(ctx, c, (*recordedEngine).fetched)
@@ -330,7 +333,8 @@ func (n *Node) Decline(c *Call) {
 	n.flush(n.clock())
 }
 
-// give, next and reserve are those of the port, which a node that is closing has not.
+// give, next and reserve are the port's, unless the node is closing: then nothing is given,
+// received or reserved.
 func (n *Node) give(p *msg.Port, to int, b []byte) bool {
 	if n.life.closing.Load() {
 		return false

@@ -2,9 +2,10 @@ package driver
 
 import "weft/internal/engine/msg"
 
-// Notify puts a token into notice, which has room for one, as soon as there is something to receive at a
-// port, or the port is closed: once, and in the place of an earlier notice for the port. Until then the node
-// counts a goroutine more that sleeps, so that packets ring the doorbell. A nil notice only ends the earlier one.
+// Notify puts a token into notice, which has room for one, as soon as there is something to
+// receive at a port, or the port is closed. It does so once, and takes the place of an earlier
+// Notify for the port; a nil notice only ends the earlier one. Until the token comes, the node
+// counts one more sleeping goroutine, so that packets ring the doorbell.
 func (n *Node) Notify(p *msg.Port, notice chan struct{}) {
 	n.enter()
 	defer n.mu.Unlock()
@@ -38,7 +39,7 @@ func (n *Node) Notify(p *msg.Port, notice chan struct{}) {
 	}
 }
 
-// notify tells the program that there is something to receive. The lock is held.
+// notify puts the token into a call's notice, if it has one. The lock is held.
 func (c *Call) notify(n *Node) {
 	if c.notice != nil {
 		post(c.notice)
@@ -46,7 +47,7 @@ func (c *Call) notify(n *Node) {
 	}
 }
 
-// dismiss forgets a call that was made to notify. The lock is held.
+// dismiss forgets a call that Notify has made. The lock is held.
 func (c *Call) dismiss(n *Node) {
 	delete(n.notices, c.port)
 	c.notice = nil

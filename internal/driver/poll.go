@@ -18,9 +18,9 @@ const (
 	maxPause = time.Millisecond
 )
 
-// eagerness is how long a wait may have taken, with pauses, for the next one to poll longer than
-// its budget. The peer may pause as long as we do: if each side gave up polling before the other one looks
-// again, both would go on with pauses for ever.
+// eagerness is how long a wait with pauses may have taken for the next one to poll longer than
+// its budget. The peer may pause as long as this process does: if each side gave up polling
+// before the other one looks again, both would go on with pauses for ever.
 const eagerness = 4 * maxPause
 
 // memoryWaits is how goroutines stand that wait for what another rank writes to memory.
@@ -29,8 +29,8 @@ type memoryWaits struct {
 	extra   atomic.Int64  // ns for which the next such wait polls; 0: Waiting.Budget
 }
 
-// Poll returns when cond holds, or with ctx's error, or ErrClosed. It is for what no packet
-// tells: a peer that writes to mapped memory rings no doorbell. It polls as long
+// Poll returns when cond holds, or with ctx's error, or ErrClosed. It is for conditions of which
+// no packet tells: a peer that writes to mapped memory rings no doorbell. It polls as long
 // as any wait does, and then looks again after pauses that grow to maxPause.
 func (n *Node) Poll(ctx context.Context, cond func() bool) error {
 	if ok, err := n.Spin(ctx, cond); ok || err != nil {
@@ -106,8 +106,8 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 	}
 }
 
-// pollBudget returns how long to poll for what no packet tells: longer than otherwise, if the wait
-// before ended soon after polling had ended.
+// pollBudget returns how long to poll for memory to change: longer than otherwise, if the last
+// such wait ended soon after its polling had ended.
 func (n *Node) pollBudget() time.Duration {
 	if n.cfg.Wait.Budget == 0 {
 		return 0
@@ -115,7 +115,8 @@ func (n *Node) pollBudget() time.Duration {
 	return max(n.cfg.Wait.Budget, time.Duration(n.memory.extra.Swap(0)))
 }
 
-// pollSlowly looks after pauses, and where there is a network whenever a peer's packet has written memory here.
+// pollSlowly looks after pauses, and where there is a network whenever a packet has accessed
+// memory here.
 func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 	if n.transports.network {
 		defer n.listen()()
@@ -151,7 +152,8 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 	return nil
 }
 
-// listen makes every packet wake the service, as a goroutine that is parked does, until the returned function is called.
+// listen makes every packet wake the service, as a parked goroutine does, until the returned
+// function is called.
 func (n *Node) listen() (end func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -164,8 +166,8 @@ func (n *Node) listen() (end func()) {
 	}
 }
 
-// writes returns a channel that is closed when a peer's packet has next been about memory here, or nil if no packet is
-// listened for.
+// writes returns a channel that is closed when the next packet has accessed memory here, or nil
+// if there is no network, by which such packets come.
 func (n *Node) writes() <-chan struct{} {
 	if !n.transports.network {
 		return nil
@@ -178,12 +180,12 @@ func (n *Node) writes() <-chan struct{} {
 	return n.memory.written
 }
 
-// Assist runs the protocol if nobody else does.
+// Assist runs the protocol if no other goroutine does.
 func (n *Node) Assist() { n.assist(nil) }
 
-// assist is Assist for a goroutine that polls memory, which a call stands for. Where there is a network the goroutine
-// counts as the reaper until relieve: else every packet would wake the service, which would then do the goroutine's work
-// in the place of the goroutine.
+// assist is Assist for a goroutine that polls memory; duty is a call that stands for it, or nil.
+// Where there is a network the goroutine counts as the reaper until relieve. Otherwise every
+// packet would wake the service, which would do what this goroutine does anyway.
 func (n *Node) assist(duty *Call) {
 	n.turn()
 	if !n.mu.TryLock() {
@@ -201,7 +203,7 @@ func (n *Node) assist(duty *Call) {
 	}
 }
 
-// relieve says that the goroutine for which a call stands polls no more.
+// relieve says that the goroutine for which duty stands has stopped polling.
 func (n *Node) relieve(duty *Call) {
 	if duty == nil {
 		return

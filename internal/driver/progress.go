@@ -42,7 +42,7 @@ type scratch struct {
 	self    []byte // a packet of this process to itself
 }
 
-// progress receives what has arrived, does what is due and sends what there is
+// progress receives what has arrived, runs the timers that are due and sends what there is
 // to send, unless the node is closed. It reports whether something had arrived: then
 // there may be more. The lock is held.
 func (n *Node) progress() (any bool) {
@@ -55,8 +55,8 @@ func (n *Node) progress() (any bool) {
 	return any
 }
 
-// most is how many batches are received from a transport before others have
-// their turn: a flood must not keep us.
+// most is how many batches are received from a transport before other transports have
+// their turn, however many more have come.
 const most = 16
 
 // receive hands the engine what has arrived. It returns the time, which a flood lets go
@@ -202,14 +202,14 @@ func (n *Node) flush(now monotime.Time) {
 	}
 }
 
-// pause puts off what is left to send until others had their turn: whoever is on duty goes
-// on as soon as the lock has been free. The lock is held.
+// pause puts off what is left to send until other goroutines had their turn. The goroutine on
+// duty goes on as soon as the lock has been free. The lock is held.
 func (n *Node) pause(now monotime.Time) {
 	n.eng.Pause(now)
 	n.sending.paused = n.eng.Blocked()
 }
 
-// late reports whether whoever is on duty would wake too late for a timer. The
+// late reports whether the goroutine on duty would wake too late for a timer. The
 // service's next look is soon enough: the timers of a link are started and
 // stopped with every packet.
 func (n *Node) late(now monotime.Time) bool {
@@ -237,8 +237,8 @@ func (n *Node) loop(now monotime.Time) {
 	n.eng.Recv(now, n.cfg.Engine.Rank, n.scratch.self[:size])
 }
 
-// since tells the engine, once, that the packets which it gets now may have come at any
-// time after t. On a host they come when it says so.
+// since tells the engine, once, that the packets which it gets now may have arrived at any
+// time after t. On a host the time of their arrival is known.
 func (n *Node) since(t monotime.Time) {
 	if t != n.receiving.since && n.cfg.Host == nil {
 		n.receiving.since = t
@@ -246,7 +246,8 @@ func (n *Node) since(t monotime.Time) {
 	}
 }
 
-// complete tells the calls whose operations have ended. The lock is held.
+// complete ends the calls whose operations have ended, and wakes their goroutines. The lock is
+// held.
 func (n *Node) complete() {
 	for op := n.eng.Msg.Finished(); op != nil; op = n.eng.Msg.Finished() {
 		n.eng.finished(op)

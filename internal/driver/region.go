@@ -7,7 +7,8 @@ import (
 )
 
 // Expose makes memory reachable under a name. Mem is the number by which peers can map
-// it, or 0; those that attach are told it with the region's key.
+// it, or 0; peers that attach learn it together with the region's key. Guard is the lock
+// that guards the region, or 0. Only ranks may access it, or all if that is nil.
 func (n *Node) Expose(
 	name string, bytes []byte, mem uint32, readOnly bool, guard uint64, ranks []int,
 ) (*rma.Region, error) {
@@ -23,8 +24,8 @@ func (n *Node) Expose(
 	return r, err
 }
 
-// admit lets peers that know a region's key map it, before they can have been told. The
-// lock is held.
+// admit lets peers that know a region's key map it. It is called before any peer can have
+// learned the key. The lock is held.
 func (n *Node) admit(r *rma.Region) {
 	if r == nil || r.Mem == 0 {
 		return

@@ -12,8 +12,8 @@ import (
 // mostListed bounds what a report lists of each kind: it must stay short.
 const mostListed = 100
 
-// Report says what this process waits for, and how it stands to what coordinates.
-// Waits that are polled for only, since they have just begun, are not told.
+// Report says what this process waits for, and what it holds or waits for of locks, semaphores,
+// conditions and barriers. Waits that have just begun, and are still polled for, are left out.
 func (n *Node) Report() waitgraph.Report {
 	n.mu.Lock()
 	defer n.mu.Unlock()

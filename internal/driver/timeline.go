@@ -8,8 +8,8 @@ import (
 	"weft/internal/transport"
 )
 
-// The methods below note what the node does, where it has a timeline. Callers look for that
-// first, so that nothing else is left of them where it has none. All hold the lock.
+// The methods below note what the node does, where it has a timeline. Their callers check that
+// first, so that a node without one pays for one comparison. The lock is held.
 
 // mark reads the clock of the timeline.
 func (n *Node) mark() int64 {
@@ -20,9 +20,9 @@ func (n *Node) mark() int64 {
 }
 
 // markSend reads the clock of the timeline before a message is sent, where there is a
-// network: to hand it over takes a system call, during which it may arrive. In shared memory
-// that takes so little that noteSent reads the clock afterwards, and the receiver need not
-// wait for the reading.
+// network: to send takes a system call, during which the message may arrive. In shared memory
+// to send takes so little that noteSent reads the clock afterwards, and does not delay the
+// message.
 func (n *Node) markSend() int64 {
 	if n.timeline == nil || !n.transports.network {
 		return 0
@@ -53,8 +53,8 @@ func (n *Node) noteTaken(p *msg.Port, b *msg.Block, from int) {
 	})
 }
 
-// noteReceive notes a receive that began then. Of a long message it is only the news that it
-// is there: its bytes are fetched.
+// noteReceive notes a receive that began at a time. Of a long message only its announcement is
+// received here: its bytes are fetched later.
 func (n *Node) noteReceive(began int64, c *Call, err error) {
 	e := timeline.Event{
 		Begin: began, End: n.timeline.Now(), Size: uint64(c.Msg.N), Peer: int32(c.Msg.From), Kind: timeline.Receive,
@@ -125,13 +125,13 @@ func (n *Node) noteCall(c *Call, err error) {
 	n.timeline.Add(e)
 }
 
-// noteMoment notes what took no waiting.
+// noteMoment notes an operation that took no waiting.
 func (n *Node) noteMoment(kind timeline.Kind, id uint64, peer, size int) {
 	now := n.timeline.Now()
 	n.timeline.Add(timeline.Event{Begin: now, End: now, ID: id, Size: uint64(size), Peer: int32(peer), Kind: kind})
 }
 
-// noteCoordination notes an operation on what coordinates.
+// noteCoordination notes an operation on a lock, semaphore, condition or barrier.
 func (n *Node) noteCoordination(began int64, o *coord.Object, kind coord.Kind, r Outcome, err error) {
 	if kind == coord.Break {
 		return
@@ -151,7 +151,7 @@ func (n *Node) noteSleep(began int64) {
 	n.timeline.Add(timeline.Event{Begin: began, End: n.timeline.Now(), Peer: timeline.Nobody, Kind: timeline.Sleep})
 }
 
-// noteOut notes the packets of n.scratch.out that a transport has taken, if it is a network: in
+// noteOut notes the packets that a transport has taken, if it is a network: in
 // shared memory the message tells as much.
 func (n *Node) noteOut(p *Peer, taken int) {
 	if taken == 0 || !isNetwork(p.Transport) {
@@ -168,7 +168,7 @@ func (n *Node) noteOut(p *Peer, taken int) {
 	n.timeline.Add(e)
 }
 
-// noteIn notes the packets of n.scratch.in.
+// noteIn notes the packets that have arrived, if by a network.
 func (n *Node) noteIn(t transport.Transport, count int) {
 	if !isNetwork(t) {
 		return
@@ -181,7 +181,8 @@ func (n *Node) noteIn(t transport.Transport, count int) {
 	n.timeline.Add(e)
 }
 
-// isNetwork reports whether packets of a transport are more than messages by another name.
+// isNetwork reports whether a transport leads to other hosts, so that its packets are worth
+// noting beside the messages.
 func isNetwork(t transport.Transport) bool {
 	caps := t.Caps()
 	return !caps.Reliable || caps.Beats

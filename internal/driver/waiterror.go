@@ -12,8 +12,8 @@ import (
 	"weft/internal/engine/rma"
 )
 
-// A WaitError reports what was waited for when a wait came to nothing: its context ended,
-// or a rank is gone.
+// A WaitError reports what a call waited for when its wait failed, because its context ended
+// or because a rank is gone.
 type WaitError struct {
 	Doing string // which operation, on what: it names the channel, region, mailbox, lock or barrier, and the rank
 	Knows string // what this rank knows of why it had to wait; may be empty
@@ -36,8 +36,8 @@ func GivenUp(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// explain says in the error of a call what was waited for, if that came to nothing. The
-// lock is held.
+// explain wraps the error of a failed wait in a WaitError, which says what was waited for. Other
+// errors stay as they are. The lock is held.
 func (n *Node) explain(c *Call, err error) error {
 	if err == nil {
 		return nil
@@ -100,7 +100,7 @@ func (c *Call) doing() string {
 	}
 }
 
-// knows says what is known here of why a call had to wait, without asking others. The
+// knows says what this rank knows, without asking others, of why a call had to wait. The
 // lock is held.
 func (n *Node) knows(c *Call) string {
 	rank := -1

@@ -29,7 +29,7 @@ const (
 var ErrNonsense = errors.New("ring: the other side wrote positions that cannot be")
 
 // bytesControl is the shared memory of a ring of bytes. The words that one side writes
-// with every operation lie apart from those that it looks at.
+// with every operation lie on other cache lines than the words that it reads.
 type bytesControl struct {
 	tail  atomic.Uint64 // bytes written; then the producer's other words
 	size  atomic.Uint32 // bytes of the data in use
@@ -144,7 +144,7 @@ func (p *ByteProducer) Data() []byte { return p.data }
 func (p *ByteProducer) Written() uint64 { return p.tail }
 
 // Shrink makes the ring use as little of the data as at first, if it is empty, and reports
-// whether it is: then nobody needs what is in the data.
+// whether it is: then the data holds nothing that is still needed.
 func (p *ByteProducer) Shrink() bool {
 	head := p.m.head.Load()
 	if head != p.tail {
@@ -212,7 +212,7 @@ func (c *ByteConsumer) Peek() ([]byte, error) {
 }
 
 // refresh reads how far the producer is. The size in use can change only while the
-// ring is empty, so the one that is read after a tail is the one that goes with it.
+// ring is empty, so the size that is read after a new tail belongs to that tail.
 func (c *ByteConsumer) refresh() error {
 	tail := c.m.tail.Load()
 	if tail == c.head {

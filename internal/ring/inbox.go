@@ -15,8 +15,8 @@ const (
 
 // The word of a cell holds a lap in its upper half, which wraps, and a state in
 // the lower: free, full, or claimed by a rank. The claim is made by one
-// compare-and-swap that names its owner, so there is no instant at which a
-// producer can be killed and leave a cell that nobody answers for.
+// compare-and-swap that names its owner. So at every instant the consumer can tell which rank
+// a cell waits for, even if that rank has been killed.
 const (
 	free    = 0
 	full    = 1
@@ -24,7 +24,7 @@ const (
 
 	// retired is the word of a cell whose owner died between claiming and
 	// filling it: a process that only seemed dead may still write there, so
-	// nobody uses the cell again.
+	// no producer uses the cell again.
 	retired = ^uint64(0)
 )
 
@@ -134,7 +134,7 @@ func (r *Receiver) Ready() bool {
 	return w == word(r.pos, full) || w == retired && r.m.tail.Load() > r.pos
 }
 
-// Idle reports whether the next cell is free: nobody has even claimed it.
+// Idle reports whether the next cell is free: no producer has even claimed it.
 func (r *Receiver) Idle() bool {
 	return r.m.cells[r.pos%inboxCells].word.Load() == word(r.pos, free)
 }
@@ -165,7 +165,7 @@ func (r *Receiver) Peek(i int) (from int, pkt []byte, ok bool) {
 	}
 }
 
-// skip passes cells that nobody will ever fill.
+// skip passes cells whose producers are dead, so that they will never be filled.
 func (r *Receiver) skip() {
 	for {
 		c := &r.m.cells[r.pos%inboxCells]

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Alive reports whether a process of this host may still run: one that was killed is
-// alive until its parent knows.
+// Alive reports whether a process of this host exists. A process that has ended exists until its
+// parent has waited for it.
 func Alive(pid int) bool { return pid > 0 && unix.Kill(pid, 0) != unix.ESRCH }
 
 // Stopped reports whether a process of this host is stopped, by a signal or a debugger.
-// One that cannot be looked at counts as stopped.
+// A process that cannot be looked at, such as one that is gone, counts as stopped.
 func Stopped(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

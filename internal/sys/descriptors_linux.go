@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Explain adds to an error that this process has no descriptor left how many it may have.
+// Explain adds the limit to an error that says that this process has no descriptor left.
 func Explain(err error) error {
 	if !errors.Is(err, unix.EMFILE) {
 		return err

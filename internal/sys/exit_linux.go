@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AwaitExit returns when a child has ended. It can still be waited for, and its
-// number is not another's until it has been.
+// AwaitExit returns when a child has ended. The child can still be waited for, and until it has
+// been, its number is not given to another process.
 func AwaitExit(pid int) error {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -20,15 +20,15 @@ func AwaitExit(pid int) error {
 	}
 }
 
-// StoppedOrGone reports whether a child stands still, by a signal, or has ended.
+// StoppedOrGone reports whether a child is stopped by a signal, or has ended.
 func StoppedOrGone(pid int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
 	return err == unix.ECHILD || err == nil && info.Signo != 0
 }
 
-// Exiting reports whether a child has ended, or is about to: its descriptors may have
-// been closed, and others may know, before it can be waited for.
+// Exiting reports whether a child has ended, or is about to end. In the latter state its
+// descriptors may already be closed, which others notice before it can be waited for.
 func Exiting(pid int) bool {
 	const exiting = 4 // PF_EXITING
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

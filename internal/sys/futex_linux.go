@@ -27,7 +27,7 @@ func FutexWait(word *uint32, val uint32, d time.Duration, bits uint32) {
 		uintptr(unsafe.Pointer(until)), 0, uintptr(bits))
 }
 
-// FutexWake wakes everyone who sleeps on the word with one of the bits.
+// FutexWake wakes all threads that sleep on the word with one of the bits.
 func FutexWake(word *uint32, bits uint32) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWakeBitset, 1<<30, 0, 0, uintptr(bits))
 }

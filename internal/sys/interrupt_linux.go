@@ -3,9 +3,9 @@ package sys
 import "sync/atomic"
 
 // An Interrupt calls a function when a descriptor becomes readable, once for
-// each time that it is armed and each of its descriptors. Until then arrivals
-// wake nobody, nor do they look for somebody to wake: the descriptor is watched
-// only while it is armed. The Go poller would watch it always.
+// each time that it is armed and each of its descriptors. While it is not armed the
+// descriptors are not watched, so that an arrival costs the kernel no wake-up, nor the search
+// for a sleeper. The Go netpoller would watch them always.
 type Interrupt struct {
 	fds    []int
 	waiter *Waiter
@@ -22,8 +22,8 @@ func NewInterrupt(fire func(), fds ...int) (*Interrupt, error) {
 	x := &Interrupt{fds: fds, waiter: w, done: make(chan struct{})}
 	go func() {
 		defer close(x.done)
-		// When Wait returns, the watch has ended: who arms after the call is not
-		// disarmed.
+		// When Wait returns, the watch has ended. So an Arm during fire begins a
+		// new one.
 		for !x.stop.Load() {
 			if w.Wait(-1) && !x.stop.Load() {
 				fire()
@@ -33,8 +33,8 @@ func NewInterrupt(fire func(), fds ...int) (*Interrupt, error) {
 	return x, nil
 }
 
-// Arm makes the next arrival call the function; so does one that waits
-// already.
+// Arm makes the next arrival call the function. An arrival that has not been read yet calls it at
+// once.
 func (x *Interrupt) Arm() {
 	for _, fd := range x.fds {
 		x.waiter.Watch(fd)

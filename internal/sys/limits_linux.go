@@ -28,14 +28,14 @@ func ReadLimits() Limits {
 	return Limits{read(unix.RLIMIT_NOFILE), read(unix.RLIMIT_NPROC), read(unix.RLIMIT_MEMLOCK)}
 }
 
-// Privileges are what of the superuser's rights weft has a use for.
+// Privileges are the capabilities that weft uses.
 type Privileges struct {
 	Raw   bool // CAP_NET_RAW: raw Ethernet
 	Admin bool // CAP_NET_ADMIN, and
 	BPF   bool // CAP_BPF: AF_XDP
 }
 
-// ReadPrivileges returns those that this thread has.
+// ReadPrivileges returns the privileges that this thread has.
 func ReadPrivileges() (Privileges, error) {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData

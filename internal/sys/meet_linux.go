@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Poke sends one byte on a socket, without waiting, and reports whether there is nobody
-// at the other end any more. If the socket is full the byte is dropped: what is in it
-// says the same.
+// Poke sends one byte on a socket, without waiting, and reports whether the other end is closed.
+// If the socket is full the byte is dropped: the bytes that are in it wake the reader as well.
 func Poke(fd uintptr) (gone bool) {
 	one := byte(1)
 	for {
@@ -21,8 +20,8 @@ func Poke(fd uintptr) (gone bool) {
 	}
 }
 
-// LockDirectory takes the lock of a directory, if nobody has it, until unlock. It ends
-// with the process.
+// LockDirectory takes the lock of a directory, or fails if another process or descriptor has it.
+// The lock ends with unlock, and with the process.
 func LockDirectory(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {

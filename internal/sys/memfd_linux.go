@@ -11,14 +11,15 @@ import (
 
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
-// futureWrite lets nobody write who has not mapped the memory for that already. A
-// descriptor opened for reading would not do: the same user can open it again.
+// futureWrite forbids every mapping for writing but those that exist already. A
+// descriptor opened for reading would not do: a process of the same user can open it again for
+// writing.
 const futureWrite = unix.F_SEAL_FUTURE_WRITE // Linux 5.1
 
 // NewMemory makes n bytes of zeroed memory, a multiple of the page size, that
 // other processes can map by the descriptor; if it is readOnly they cannot write
 // to it. Its size is sealed, so that touching it can never fault. It exists as
-// long as somebody has it mapped or open.
+// long as a process has it mapped or open.
 func NewMemory(name string, n int, readOnly bool) (fd int, mem []byte, err error) {
 	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -45,8 +46,8 @@ func NewMemory(name string, n int, readOnly bool) (fd int, mem []byte, err error
 
 func mmap(fd, n, prot int) ([]byte, error) { return unix.Mmap(fd, 0, n, prot, unix.MAP_SHARED) }
 
-// ErrUnsealed reports a descriptor from a peer that is not sealed memory, so
-// that the peer could take it away while we use it.
+// ErrUnsealed reports a descriptor from a peer that is not sealed memory: the peer could take
+// the memory away while this process uses it.
 var ErrUnsealed = errors.New("weft: the peer's memory is not sealed")
 
 // MapMemory maps all of what NewMemory made in another process, and closes the
@@ -77,9 +78,9 @@ func Unmap(mem []byte) error { return unix.Munmap(mem) }
 // zeroes then. Where that cannot be, it stays as it is.
 func Discard(mem []byte) { _ = unix.Madvise(mem, unix.MADV_REMOVE) }
 
-// Vacate ends a mapping, but leaves empty memory of this process's own in its place: a
-// goroutine that comes late reads zeroes, and writes what nobody sees, where Unmap would
-// make it crash. The memory itself is given back; the addresses are not.
+// Vacate ends a mapping, and puts empty memory of this process alone in its place. A
+// goroutine that comes late reads zeroes there, and no other process sees what it writes; after
+// Unmap it would crash. The shared memory is given back; the addresses are not.
 func Vacate(mem []byte) error {
 	if len(mem) == 0 {
 		return nil
@@ -131,8 +132,9 @@ func Resident(fd int) uint64 {
 // ReadProcess copies len(dst) bytes from an address in another process. It
 // returns ErrForbidden if the kernel does not allow it.
 //
-// It copies in pieces of a megabyte, about 100 us, without telling the scheduler:
-// that would cost more than it brings. Shorter pieces are slower by a tenth.
+// It copies in pieces of a mebibyte, each in about 100 us, by system calls of which the Go
+// scheduler is not told: to tell it would cost more than it brings. Shorter pieces are slower by
+// a tenth.
 func ReadProcess(pid int, addr uint64, dst []byte) error {
 	const piece = 1 << 20
 	for len(dst) > 0 {

@@ -7,21 +7,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MapFile maps n bytes of a file, of which it need not have all: memory beyond its end must
-// not be touched before Extend has made it.
+// MapFile maps n bytes of a file. The file may be shorter: memory beyond its end must
+// not be touched before Extend has made the file longer.
 func MapFile(f *os.File, n int) ([]byte, error) {
 	b, err := mmap(int(f.Fd()), n, unix.PROT_READ|unix.PROT_WRITE)
 	return b, os.NewSyscallError("mmap", err)
 }
 
-// Extend makes n bytes of a file at its end, and takes the memory for them now, so that
+// Extend adds n bytes to a file at off, its end, and reserves the memory for them now, so that
 // touching them can never fault.
 func Extend(f *os.File, off, n int64) error {
 	return os.NewSyscallError("fallocate", unix.Fallocate(int(f.Fd()), 0, off, n))
 }
 
-// Hold locks a file for as long as this process lives and has it open. It waits until those that
-// look whether it is Held have done so.
+// Hold locks a file for as long as this process lives and has the file open. If another process
+// is in Held or Seize at this moment, Hold waits for that.
 func Hold(f *os.File) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)
@@ -31,10 +31,10 @@ func Hold(f *os.File) error {
 	}
 }
 
-// Seize is Hold if nobody holds the file, and reports whether it is.
+// Seize is Hold if no other descriptor holds the file; otherwise it returns false at once.
 func Seize(f *os.File) bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }
 
-// Held reports whether another process holds a file. If that cannot be known it does.
+// Held reports whether another process holds a file, or whether that cannot be known.
 func Held(f *os.File) bool {
 	fd := int(f.Fd())
 	if err := unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB); err != nil {
@@ -44,7 +44,7 @@ func Held(f *os.File) bool {
 	return false
 }
 
-// Owner returns the user to whom a file belongs.
+// Owner returns the user that owns a file.
 func Owner(info os.FileInfo) (uid int, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ProcessState returns the state of a process as ps shows it in a letter, of its first thread, and
-// the processor time that it has used. It reports false if that cannot be seen.
+// ProcessState returns the state of a process's first thread, as the letter that ps shows, and the
+// processor time that the process has used. It reports false if that cannot be read.
 func ProcessState(pid int) (state byte, used time.Duration, ok bool) {
 	const (
 		userTime, systemTime = 11, 12                // fields after the name, the first of which is the state

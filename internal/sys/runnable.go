@@ -10,8 +10,8 @@ var runnable = struct {
 	sample []metrics.Sample
 }{sample: []metrics.Sample{{Name: "/sched/goroutines/runnable:goroutines"}}}
 
-// Runnable reports whether goroutines of this process could run and do not. To ask
-// takes 0.4 us.
+// Runnable reports whether goroutines of this process are ready to run and wait for a processor.
+// It takes 0.4 us.
 func Runnable() bool {
 	if !runnable.TryLock() {
 		return false

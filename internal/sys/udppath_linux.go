@@ -49,7 +49,7 @@ func (s *UDPSocket) Fragment(on bool) {
 	_ = unix.SetsockoptInt(s.fd, level, option, how)
 }
 
-// openRouter makes a socket that is connected to whoever is asked about. Nothing is
+// openRouter makes a socket that is connected to the peer that is asked about. Nothing is
 // sent through it; without it nothing is known of paths.
 func (s *UDPSocket) openRouter() {
 	fd, err := s.socket()

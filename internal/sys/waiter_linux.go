@@ -13,7 +13,7 @@ import (
 type Waiter struct {
 	epoll, event int
 
-	mu     sync.RWMutex // of the closing: a descriptor's number may be another's then
+	mu     sync.RWMutex // of closed: after Close the descriptors' numbers may be used for others
 	closed bool
 }
 
@@ -34,8 +34,8 @@ func NewWaiter() (*Waiter, error) {
 	return &Waiter{epoll: epoll, event: event}, nil
 }
 
-// Watch makes a sleeper wake up, once, when the descriptor is readable. Nobody is
-// looked for when something arrives that is not watched.
+// Watch makes a sleeper wake up, once, when the descriptor is readable. What arrives at a
+// descriptor that is not watched costs nothing.
 func (w *Waiter) Watch(fd int) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -110,7 +110,7 @@ func (w *Waiter) Wake() {
 	}
 }
 
-// Close gives everything back. Nobody may sleep any more.
+// Close gives everything back. No goroutine may be in Wait.
 func (w *Waiter) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

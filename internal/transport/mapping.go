@@ -7,11 +7,11 @@ import (
 
 // A Mapping is memory that several processes see. Its owner may take it back at any
 // moment, also while others are in the middle of reading or writing it. They do not
-// fault: from then on Bytes is memory of their own that nobody else sees.
+// fault: from then on Bytes is memory of their own, which no other process sees.
 //
-// Whoever looks at Bytes keeps the Mapping alive (runtime.KeepAlive) until it has
-// done so. The addresses are used for something else when nothing refers to the
-// Mapping any more.
+// A goroutine that looks at Bytes keeps the Mapping alive (runtime.KeepAlive) until it has
+// done so. When nothing refers to the Mapping any more, its addresses may be used for
+// something else.
 type Mapping struct {
 	Bytes    []byte
 	ReadOnly bool // Bytes must not be written to

@@ -8,7 +8,7 @@ import (
 // Caps says what a transport can do. The layers above choose by these values,
 // never by the transport's type.
 type Caps struct {
-	// Name is the word users know it by: "pipe", "shm", "udp", "tcp".
+	// Name is the word that users know it by: "pipe", "shm", "eth", "udp", "tcp".
 	Name string
 
 	// MTU is the largest packet, header and payload together, that Send
@@ -21,7 +21,7 @@ type Caps struct {
 	// and may come from strangers.
 	Reliable bool
 
-	// Devices is over how many devices packets are spread, which lets some overtake
+	// Devices is the number of devices over which packets are spread, so that some overtake
 	// others; 0 means 1. It matters without Reliable.
 	Devices int
 
@@ -30,8 +30,8 @@ type Caps struct {
 	// (docs/SECURITY.md)
 	Guards string
 
-	// Beats says that the transport tells when a peer's process has ended, but not when
-	// it is stopped: the nodes exchange signs of life. It matters with Reliable.
+	// Beats says that the transport notices when a peer's process has ended, but not when
+	// it is stopped, so the nodes exchange signs of life (BEAT). It matters with Reliable.
 	Beats bool
 
 	// Direct promises that Memory can map a peer's memory, so that the
@@ -47,8 +47,8 @@ type Out struct {
 	Payload []byte
 
 	// Bulk packets keep their order among themselves; others to the same peer may arrive
-	// before them, or after. A transport with Reliable may send them by a way of their
-	// own, and have room for others when it has none for them.
+	// before them, or after. A transport with Reliable may send them by a connection of
+	// their own, and have room for others when it has none for them.
 	Bulk bool
 
 	// Urgent packets need the peer's processor soon, so they wake it even
@@ -56,8 +56,8 @@ type Out struct {
 	Urgent bool
 
 	// Again is how often the packet has been sent before: it was not acknowledged.
-	// It matters without Reliable: such a transport learns from it which of its ways to
-	// send fail.
+	// It matters without Reliable: such a transport learns from it which of its paths, or
+	// batches, fail.
 	Again int
 }
 
@@ -105,8 +105,8 @@ type Transport interface {
 	// Counts returns what the transport has counted so far. It is called like Send.
 	Counts() Counts
 
-	// Lane returns the way to a connected peer by which single packets go
-	// best, or nil if they should be gathered for Send.
+	// Lane returns what single packets to a connected peer are best pushed to, or nil if
+	// packets should be gathered for Send. Any goroutine may call it.
 	Lane(peer int) Lane
 
 	// Send takes packets in order and returns how many it took. When it
@@ -131,9 +131,9 @@ type Transport interface {
 	// packet is already waiting, Arm rings at once.
 	Arm()
 
-	// Forget says that a peer counts as gone. Nothing more of it is wanted, and if it
-	// still lives it is told so, as far as the transport can, by Events.Down. It is
-	// called like Send.
+	// Forget says that a peer counts as gone. Nothing more from it is wanted. If it is
+	// still alive, its transport reports Down to it, as far as the transport can make it.
+	// Forget is called like Send.
 	Forget(peer int)
 
 	// Memory gives access to the memory of peers, or is nil without Direct.
@@ -146,7 +146,7 @@ type Transport interface {
 	Close() error
 }
 
-// A Lane is the way of packets to one peer.
+// A Lane takes single packets to one peer.
 type Lane interface {
 	// Push sends one packet, or reports that there is no room for it now. It
 	// rings the peer's doorbell if it must wake up.
@@ -156,8 +156,9 @@ type Lane interface {
 // Memory is access to a peer's memory without the peer's help. Its methods
 // may be called by any goroutine.
 //
-// Nobody can map memory before its owner has said by which key (Admit) or which
-// peer (Grant). The owner checks that before it gives the memory away.
+// Memory can be mapped only by peers that know the key which its owner has named (Admit), or
+// that its owner has named themselves (Grant). The owner checks that before it passes the
+// memory on.
 type Memory interface {
 	// Share returns new zeroed memory of n bytes (rounded up to pages), and the
 	// number by which peers ask for it. Numbers are never used again. Of readOnly
@@ -213,12 +214,17 @@ type Events struct {
 	Down func(peer int, cause error)
 }
 
-// A Doorbell is the one place where a node sleeps. Its state tells everyone
-// who has a packet for the node whether it is worth ringing.
+// A Doorbell is the one place where a node sleeps. Its state tells a sender that
+// has a packet for the node whether to ring.
+//
+//	state   set by                                   a sender rings for
+//	Awake   the goroutine that polls, and every ring no packet
+//	Idle    the service before it sleeps             urgent packets
+//	Asleep  a goroutine that waits, before it sleeps every packet
 //
 // The protocol is Dekker's: a sleeper publishes its state and then looks for
-// packets once more; a ringer publishes its packet and then looks at the
-// state. Both sides order the two with a full fence, so a ring is never lost.
+// packets once more; a sender publishes its packet and then looks at the
+// state. Both sides order the two with a full fence, so no ring is lost.
 type Doorbell interface {
 	// Set publishes the state.
 	Set(s State)
@@ -226,16 +232,16 @@ type Doorbell interface {
 	// State returns the current state.
 	State() State
 
-	// Sleep blocks the caller until somebody rings, if the state is still s,
-	// or until d has passed. A ring sets the state to Awake. A d below zero
-	// means no limit. It may return early.
+	// Sleep blocks the caller until a ring, if the state is still s, or until d has
+	// passed. A ring sets the state to Awake. A d below zero means no limit. Sleep may
+	// return early.
 	Sleep(s State, d time.Duration)
 
 	// Ring wakes the sleeper, whatever the state, and sets it to Awake.
 	Ring()
 
-	// Wake is what a sender calls after it has published a packet: it rings if
-	// the state says that somebody wants to hear of it.
+	// Wake is called by a sender after it has published a packet: it rings if the state
+	// asks for it.
 	Wake(urgent bool)
 }
 
@@ -243,11 +249,11 @@ type Doorbell interface {
 type State uint32
 
 const (
-	// Awake: somebody polls, or will soon; nobody need ring.
+	// Awake: a goroutine polls, or will soon. Senders need not ring.
 	Awake State = iota
-	// Idle: nobody waits for anything; ring for urgent packets only.
+	// Idle: no goroutine waits. Senders ring for urgent packets only.
 	Idle
-	// Asleep: somebody waits; ring for every packet.
+	// Asleep: a goroutine waits. Senders ring for every packet.
 	Asleep
 )
 

@@ -146,7 +146,7 @@ func (t *Transport) Dial(rank int, text string) error {
 	return nil
 }
 
-// PeerMTU returns the longest packet that both we and a dialled peer take, by either path.
+// PeerMTU returns the longest packet that both sides take, by either path.
 func (t *Transport) PeerMTU(rank int) int {
 	p := t.peers.Get(rank)
 	switch {
@@ -308,7 +308,7 @@ func (t *Transport) Release() {
 	}
 }
 
-// Forget does nothing: a peer that lives will find us silent.
+// Forget does nothing: a peer that is alive notices that this process is silent.
 func (t *Transport) Forget(peer int) {}
 
 // Arm makes the next arrival ring the doorbell.

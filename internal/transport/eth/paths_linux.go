@@ -178,7 +178,7 @@ func (t *Transport) onTrial(w path, b []byte) bool {
 	return true
 }
 
-// An answer is one that this process owes a peer for its trial.
+// An answer to a peer's trial, which is still to be sent.
 type answer struct {
 	to   *peer
 	path path

@@ -9,8 +9,8 @@ import (
 	"weft/internal/sys"
 )
 
-// A device sends and receives frames. Its frames are gathered with Put, in
-// order, at most as many as Room says, and then sent.
+// A device sends and receives frames: a packet socket, or AF_XDP. Frames to send are gathered
+// with Put, in order, at most as many as Room says, and then leave with Send.
 type device interface {
 	fmt.Stringer
 	Room() int

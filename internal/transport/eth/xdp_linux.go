@@ -26,7 +26,7 @@ type xdp struct {
 	mode    string
 }
 
-// queue is the one that frames come by: devices spread only IP over the others.
+// queue is the receive queue that our frames come by: devices spread only IP over the others.
 const queue = 0
 
 // openXDP puts a program on the interface, which the kernel removes when this

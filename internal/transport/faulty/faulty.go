@@ -20,18 +20,18 @@ type Faults struct {
 	Delay time.Duration // of every packet, a little more while all are asleep
 }
 
-// Transport is another one with faults. It implements transport.Transport.
+// Transport is another transport with faults. It implements transport.Transport.
 type Transport struct {
 	transport.Transport
 	faults Faults
 	rand   *rand.Rand
-	ring   func() // wakes who polls
+	ring   func() // wakes the goroutine that polls
 	held   []held
 	lost   atomic.Int64
 }
 
-// maxDelay is the longest time for which packets are held back, besides Delay. It
-// is kept when somebody polls: while all are asleep nothing moves.
+// maxDelay is the longest time for which packets are held back, besides Delay. It holds while
+// a goroutine polls or sends: while all are asleep, held packets wait.
 const maxDelay = 500 * time.Microsecond
 
 // held is a packet that others overtake.
@@ -41,8 +41,8 @@ type held struct {
 	due  time.Time // when it goes anyhow
 }
 
-// New returns t with faults, which the seed decides. Ring wakes who polls t. It must
-// not be reliable: that it is would be a lie.
+// New returns t with faults, which the seed decides. Ring wakes the goroutine that polls t. t
+// must not be reliable, since with faults it could not keep that promise.
 func New(t transport.Transport, f Faults, seed uint64, ring func()) *Transport {
 	if t.Caps().Reliable {
 		panic("faulty: the transport promises to be reliable")

@@ -7,8 +7,8 @@ import (
 	"weft/internal/transport"
 )
 
-// Gates are what the packets between the ranks of a job pass, and where they can be
-// stopped. Any goroutine may use them.
+// Gates are passed by all packets between the ranks of a job, and can lose or delay those
+// between two ranks. Any goroutine may use them.
 type Gates struct {
 	mu   sync.Mutex
 	cut  map[[2]int]bool
@@ -25,7 +25,7 @@ func (g *Gates) Cut(from, to int) {
 	g.cut[[2]int{from, to}] = true
 }
 
-// IsCut reports whether that is so now.
+// IsCut reports whether packets from one rank to another are lost now.
 func (g *Gates) IsCut(from, to int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,12 +59,12 @@ type Gate struct {
 	transport.Transport
 	gates *Gates
 	rank  int
-	ring  func() // wakes who polls
+	ring  func() // wakes the goroutine that polls
 	held  []held
 }
 
-// New returns the transport of a rank as it is behind the gates. Ring wakes who polls
-// it. It must not be reliable.
+// New returns the transport of a rank as it is behind the gates. Ring wakes the goroutine that
+// polls it. The transport must not be reliable.
 func (g *Gates) New(t transport.Transport, rank int, ring func()) *Gate {
 	if t.Caps().Reliable {
 		panic("faulty: the transport promises to be reliable")
@@ -92,7 +92,7 @@ func (t *Gate) Send(pkts []transport.Out) int {
 	return len(pkts)
 }
 
-// Poll returns what has arrived. Where it came from the packets themselves say.
+// Poll returns what has arrived. The packets themselves say which rank has sent them.
 func (t *Gate) Poll(dst []transport.In) int {
 	t.release()
 	n := t.Transport.Poll(dst)
@@ -102,8 +102,8 @@ func (t *Gate) Poll(dst []transport.In) int {
 	return n
 }
 
-// release sends packets that have been slow for long enough. One that finds no room is
-// lost, as it may be.
+// release sends the packets whose delay is over. One that finds no room is lost: the transport
+// is lossy.
 func (t *Gate) release() {
 	if len(t.held) == 0 {
 		return

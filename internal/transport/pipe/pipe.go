@@ -15,8 +15,8 @@ type Network struct {
 	MTU int
 	// Direct lets ranks map each other's memory. Set it before Open.
 	Direct bool
-	// Lossy says that packets may get lost, which those who wrap the transports see to.
-	// Set it before Open.
+	// Lossy says that packets may get lost: the transports will be wrapped in faults or
+	// gates (package faulty). Set it before Open.
 	Lossy bool
 
 	mu     sync.Mutex
@@ -76,7 +76,7 @@ func (net *Network) Open(rank int, bell transport.Doorbell, ev transport.Events)
 // Caps says what a pipe can do.
 func (t *Transport) Caps() transport.Caps { return t.caps }
 
-// Card returns nothing of use: all ranks share the Network.
+// Card returns a constant: all ranks share the Network, so there is nothing to find out.
 func (t *Transport) Card() string { return "pipe" }
 
 // Dial connects both directions to a rank that has been opened.
@@ -182,7 +182,7 @@ func (t *Transport) MemoryBytes() uint64 {
 	return n
 }
 
-// Close takes the rank out of the network and tells those who spoke with it.
+// Close takes the rank out of the network and tells the ranks that it was connected to.
 func (t *Transport) Close() error {
 	t.net.mu.Lock()
 	delete(t.net.ranks, t.rank)

@@ -7,8 +7,9 @@ import (
 	"weft/internal/sys"
 )
 
-// A heartbeat that stands still for so many looks is that of a peer which is silent, and
-// for so many more of one that will not come back, although it is not stopped.
+// A peer whose heartbeat stands still for silence looks, and whose process is stopped, counts as
+// dead. One whose process is not stopped may only get no processor: it counts as dead after
+// starvation looks.
 const (
 	silence    = 4
 	starvation = 10 * silence
@@ -35,8 +36,8 @@ func (t *Transport) beat() {
 }
 
 // silentPeers returns the peers whose heartbeat has stood still too long. The kernel
-// tells who has ended, so what is to be found are those that are stopped: a process that
-// only gets no processor is waited for much longer.
+// tells which processes have ended, so only stopped ones have to be found here: a process that
+// gets no processor is waited for much longer.
 func (t *Transport) silentPeers() (silent []*peer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +69,7 @@ func (t *Transport) down(p *peer, cause error) {
 	}
 }
 
-// Forget tells a peer that it counts as dead: if it was only stopped it hears that when
+// Forget tells a peer that it counts as dead: if it was only stopped, it reads that when
 // it goes on.
 func (t *Transport) Forget(rank int) {
 	t.mu.Lock()

@@ -15,7 +15,7 @@ const (
 	want = 'w' // the memory of that number is asked for, with its key
 	have = 'h' // the answer: with the descriptor, or without if it may not be had
 	gone = 'g' // the memory of that number is taken back
-	dead = 'd' // whoever hears it counts as dead
+	dead = 'd' // its receiver counts as dead at the sender
 )
 
 // A record is one of these, with the descriptor that goes with it, or -1.
@@ -41,8 +41,8 @@ func parseRecord(b []byte, fd int) (r record, ok bool) {
 	return record{b[0], binary.LittleEndian.Uint32(b[1:]), binary.LittleEndian.Uint64(b[5:]), fd}, true
 }
 
-// tell sends a record to a peer, some time: a peer that is stopped may not read for
-// long, and nobody here may wait for it. Records arrive in order. t.mu is held.
+// tell sends a record to a peer, without waiting for it: a peer that is stopped may not read for
+// long. A goroutine sends what is queued, so records arrive in order. t.mu is held.
 func (t *Transport) tell(p *peer, r record) {
 	if t.closed || p.exited.Load() {
 		closeFD(r.fd)
@@ -56,7 +56,8 @@ func (t *Transport) tell(p *peer, r record) {
 	}
 }
 
-// telling sends what there is to tell a peer. It ends with the connection at the latest.
+// telling sends the queued records to a peer. It ends when there are none, or when the connection
+// ends.
 func (t *Transport) telling(p *peer, c *net.UnixConn) {
 	defer t.wg.Done()
 	for {
@@ -78,7 +79,7 @@ func (t *Transport) telling(p *peer, c *net.UnixConn) {
 	}
 }
 
-// attend hears what a peer says on one connection until it ends, which is how the
+// attend reads what a peer says on one connection until the connection ends, which is how the
 // peer's death is noticed.
 func (t *Transport) attend(p *peer, c *net.UnixConn) {
 	defer t.wg.Done()
@@ -129,14 +130,14 @@ func (t *Transport) give(p *peer, r record) {
 	t.tell(p, record{kind: have, id: r.id, fd: fd})
 }
 
-// take maps what a peer has given. That is done here, so that when the peer takes the
-// memory back, which it says next, the mapping is known.
+// take maps memory that a peer has given. It is done here, and not by the goroutine that has asked,
+// so that the mapping is known when the peer says next that it takes the memory back.
 func (t *Transport) take(p *peer, r record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := p.request
 	if q == nil || q.id != r.id {
-		closeFD(r.fd) // nobody waits for it any more
+		closeFD(r.fd) // no goroutine waits for it any more
 		return
 	}
 	p.request = nil
@@ -178,8 +179,8 @@ func (t *Transport) forget(p *peer, id uint32) {
 	}
 }
 
-// ended notes the end of a peer's process. What of its memory is in use here stays
-// until nothing refers to it: it may be a barrier's, and tell who was there.
+// ended notes the end of a peer's process. Memory of it that is mapped here stays until nothing
+// refers to it: it may be a barrier's, and show which ranks had arrived.
 func (t *Transport) ended(p *peer) {
 	p.exited.Store(true)
 	t.mu.Lock()

@@ -72,7 +72,7 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 }
 
 // answer receives the peer's answer. A peer that is stopped has the liveness time, as it
-// would have later. Time is what this process has lived through: it may be stopped as well.
+// would have later. Only time during which this process ran counts: it may be stopped as well.
 func (t *Transport) answer(c *net.UnixConn, pid int, buf []byte) (n, fd int, err error) {
 	patience := handshake.Timeout
 	if t.cfg.Liveness > 0 {

@@ -14,7 +14,7 @@ import (
 	"weft/internal/transport"
 )
 
-// An area is memory of ours that peers can map.
+// An area is memory of this process that peers can map.
 type area struct {
 	fd      int
 	m       *transport.Mapping
@@ -34,8 +34,8 @@ var keeping sync.Mutex
 // unmap ends a mapping to which nothing refers.
 func unmap(b []byte) { _ = sys.Unmap(b) }
 
-// retire takes memory back. Goroutines that are using it at this moment take no lock,
-// so it is not unmapped under them: memory of ours comes in its place.
+// retire takes memory back. Goroutines that are using it at this moment hold no lock,
+// so it is not unmapped under them: empty memory of this process takes its place.
 func retire(m *transport.Mapping) {
 	m.Retire()
 	_ = sys.Vacate(m.Bytes) // or the kernel has no memory: then it stays until nothing refers to it
@@ -45,14 +45,14 @@ func retire(m *transport.Mapping) {
 }
 
 // A process has 65,530 mappings (vm.max_map_count), unless it is told otherwise, and dies
-// when it needs another. Those that are retired are unmapped by the garbage collector,
-// which knows nothing of that.
+// when it needs another. Mappings that are retired are unmapped by the garbage collector,
+// which does not know of that limit. So it is run after every collectAfter of them.
 var retired atomic.Int64
 
 const collectAfter = 4096
 
 // maxAreas is how many areas a process shares at a time, and how many of one peer it
-// maps, for the same reason. What is beyond is reached by packets.
+// maps, for the same reason. Memory beyond that is reached by packets.
 const maxAreas = 8192
 
 // errTooMany reports that so many are mapped.
@@ -104,8 +104,8 @@ func (t *Transport) Grant(id uint32, peer int) {
 	}
 }
 
-// descriptor returns what a peer that says key may map an area by, or -1: one of memory
-// for reading only is sealed, so to write to it cannot be had from the kernel either.
+// descriptor returns a descriptor by which a peer that has named a key may map an area, or -1.
+// Memory for reading only is sealed, so the kernel lets no descriptor write to it.
 func (a *area) descriptor(rank int, key uint64) int {
 	switch {
 	case a == nil:
@@ -117,7 +117,7 @@ func (a *area) descriptor(rank int, key uint64) int {
 	return -1
 }
 
-// Unshare takes shared memory back, and tells those that may have it mapped.
+// Unshare takes shared memory back, and tells the peers that may have it mapped.
 func (t *Transport) Unshare(id uint32) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,7 +147,7 @@ type view struct {
 	readOnly bool
 }
 
-// A request is a want whose answer somebody waits for.
+// A request is a "want" whose answer a goroutine waits for.
 type request struct {
 	view
 	got chan answer

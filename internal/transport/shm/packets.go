@@ -176,7 +176,7 @@ func (t *Transport) Release() {
 }
 
 // reclaim frees the rings of processes that have ended, once they are empty.
-// The ring of one that is only silent stays taken: it may wake and write.
+// The ring of a process that is only silent stays taken: the process may go on and write.
 func (t *Transport) reclaim() {
 	keep := t.active[:0]
 	for _, in := range t.active {

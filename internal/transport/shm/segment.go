@@ -49,7 +49,7 @@ func (s segment) check() error {
 func (s segment) word(off int) *atomic.Uint64 { return mem.Atomic64(s.mem, off) }
 
 // bell is the doorbell of the segment's owner. Written by the owner and by
-// those who ring.
+// peers that ring.
 func (s segment) bell() *uint32 { return mem.Word32(s.mem, offBell) }
 
 // beat is counted up by the owner as long as it runs.
@@ -58,7 +58,7 @@ func (s segment) beat() *atomic.Uint64 { return s.word(offBeat) }
 // claims counts how often a ring has been claimed. Written by peers.
 func (s segment) claims() *atomic.Uint64 { return s.word(offClaims) }
 
-// owner is the rank that may write to a ring, plus 1; 0 if nobody may.
+// owner is the rank that may write to a ring, plus 1; 0 if none may.
 // Written by peers, to claim it, and by the segment's owner, to free it.
 func (s segment) owner(i int) *atomic.Uint64 { return s.word(offOwners + 64*i) }
 

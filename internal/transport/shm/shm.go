@@ -166,7 +166,7 @@ func (t *Transport) Arm() {}
 // errGone is the cause when a connection ends.
 var errGone = errors.New("its process has ended")
 
-// errForgotten is the cause when a peer says that we count as dead.
+// errForgotten is the cause when a peer says that this process counts as dead.
 var errForgotten = errors.New("it has taken this process for dead, which was silent for too long")
 
 // Dial connects to a peer in both directions.
@@ -201,7 +201,7 @@ func (t *Transport) call(rank int, card string) (cut bool, err error) {
 	return false, nil
 }
 
-// isCut reports whether a connection ended, and nobody said why.
+// isCut reports whether a connection ended without a reason given.
 func isCut(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, io.EOF) || errors.As(err, &op) && !op.Timeout()
@@ -210,7 +210,7 @@ func isCut(err error) bool {
 // strangers is how many handshakes may be under way besides those of all ranks.
 const strangers = 64
 
-// enter lets a peer in that has called.
+// enter handles a peer that has dialled.
 func (t *Transport) enter(v *handshake.Visit) error {
 	c := v.Conn.(*net.UnixConn)
 	rank, seg, pid, err := t.welcome(c)
@@ -234,7 +234,7 @@ func (t *Transport) enter(v *handshake.Visit) error {
 	return nil
 }
 
-// add remembers a peer, or another connection to one that we have: both sides
+// add adds a peer, or a further connection to a peer that is known already: both sides
 // may have dialled. It returns nil when the transport is closed.
 func (t *Transport) add(rank int, seg segment, pid int, c *net.UnixConn) *peer {
 	t.mu.Lock()

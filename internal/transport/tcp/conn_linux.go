@@ -24,12 +24,22 @@ const (
 // batch is how many packets one system call takes.
 const batch = 64
 
-// errFrame reports a stream in which no packet can be found.
+// errFrame reports a stream in which a length stands that no packet can have.
 var errFrame = errors.New("weft: tcp: the peer sent no packet")
 
-// A conn is the connection to a peer. Only the goroutine that may call Send and
-// Poll uses it; but while it is full, out and the writing belong to the
+// A conn is one connection to a peer. Only the goroutine that may call Send and
+// Poll uses it, with one exception: while it is full, out and the right to write belong to the
 // goroutine that waits for room.
+//
+//	state  out            writes
+//	open   empty          send
+//	full   not empty      room, when the kernel has room again (rest)
+//	dead   -              none: the stream has ended, or no packet can be found in it
+//
+//	from   event                                            to
+//	open   the kernel takes only a part of what send gives  full
+//	full   rest has written all of out                      open
+//	any    reading fails, or Forget                         dead
 type conn struct {
 	over   atomic.Bool // it has ended
 	peer   int
@@ -48,7 +58,7 @@ type conn struct {
 // An input is the memory of what is read from a connection.
 type input [2 * (headSize + mtu + tagSize)]byte
 
-// inputs are those that no connection needs now: a peer that is silent holds none.
+// inputs holds the buffers that no connection needs now: a silent peer has none.
 var inputs = sync.Pool{New: func() any { return new(input) }}
 
 // An output gathers what is written at once. All connections take turns with one.
@@ -60,8 +70,8 @@ type output struct {
 
 func newConn(peer int, s *sys.Stream) *conn { return &conn{peer: peer, stream: s} }
 
-// encrypt makes the stream an encrypted one, of a handshake in which this side dialled or
-// did not.
+// encrypt makes the stream an encrypted one, under keys of the handshake. Dialled says whether
+// this side has dialled.
 func (c *conn) encrypt(s handshake.Session, dialled bool) {
 	there := s.Records("tcp records of the dialler")
 	back := s.Records("tcp records of the listener")

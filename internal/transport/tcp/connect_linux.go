@@ -19,7 +19,7 @@ import (
 // strangers is how many handshakes may be under way besides those of all ranks.
 const strangers = 64
 
-// enter lets a peer in that has called.
+// enter handles a peer that has dialled: it makes a connection of the visit.
 func (t *Transport) enter(v *handshake.Visit) error {
 	said, err := t.welcome(v.Conn)
 	if err == nil {
@@ -62,8 +62,8 @@ func (t *Transport) encrypts(peer int) (bool, error) {
 	return t.cfg.Encrypt(peer)
 }
 
-// add makes a connection one of ours. We send to a peer by the first two, whoever has
-// dialled them: two that dial each other at once have four.
+// add adds a connection. This process sends to a peer by the first two, whichever side has
+// dialled them: two ranks that dial each other at the same time have four.
 func (t *Transport) add(n *conn) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,9 +102,9 @@ func (p *peerConns) forBulk() *conn {
 	return p.bulk.Load()
 }
 
-// hasDialled reports whether a peer that cannot be dialled has dialled us, perhaps
-// just now: one that leaves does not listen any more, but may have something to
-// say.
+// hasDialled reports whether a peer that cannot be dialled has dialled this process, perhaps
+// just now: a peer that leaves does not listen any more, but may still have something to
+// send.
 func (t *Transport) hasDialled(peer int) bool {
 	if !t.known(peer) {
 		time.Sleep(accepting)

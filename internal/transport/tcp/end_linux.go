@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// over hears that a connection has ended. The peer is gone with its last one: of
-// two who have dialled each other at once, each sends by one of the two, and what
-// the other brings is read first. One of them may not have been accepted yet.
+// over handles the end of a connection. The peer is gone when its last connection has ended: of
+// two ranks that have dialled each other at the same time, each may send by another connection,
+// and what the others bring is read first. One connection may not have been accepted yet, which
+// is waited for.
 //
-// Two who both live and have lost one of their connections have lost packets, so they
-// give up the others as well: each then hears of the end of the last.
+// Two ranks that are both alive and have lost one of their connections have lost packets. So
+// they end the others as well, and each notices the end of the last.
 func (t *Transport) over(c *conn, err error) {
 	c.over.Store(true)
 	time.AfterFunc(accepting, func() {
@@ -20,8 +21,8 @@ func (t *Transport) over(c *conn, err error) {
 	})
 }
 
-// giveUp ends what we write to a peer, and reports whether something may still come from
-// it.
+// giveUp ends writing on all connections to a peer, and reports whether something may still
+// come from the peer.
 func (t *Transport) giveUp(peer int) (more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,10 +35,10 @@ func (t *Transport) giveUp(peer int) (more bool) {
 	return more
 }
 
-// accepting is how long a connection that stands may take to be accepted.
+// accepting is how long a connection that the kernel has made may take to be accepted here.
 const accepting = 20 * time.Millisecond
 
-// ended hears that a peer has ended a stream.
+// ended is called when a peer has ended a stream.
 func (t *Transport) ended(fd int) {
 	for _, c := range *t.conns.Load() {
 		if c.stream.FD() == fd {

@@ -10,9 +10,9 @@ import (
 	"weft/internal/handshake"
 )
 
-// The handshake is handshake's exchange of proofs, and then a byte of the listener: 1, or 2
-// if there is no descriptor for the connection (PROTOCOL §8). Whether records are encrypted
-// is not said: each side knows it. (PROTOCOL §8.2)
+// The handshake is package handshake's exchange of proofs, and then a byte of the listener: 1,
+// or 2 if there is no descriptor for the connection (PROTOCOL §8). Whether records are encrypted
+// is not negotiated: each side knows it from its configuration (PROTOCOL §8.2).
 
 // protocol is part of the proofs.
 const protocol = "tcp"
@@ -33,8 +33,8 @@ func (t *Transport) pair(dialler, listener uint32) handshake.Pair {
 	return handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}
 }
 
-// patience is how long a peer has for the handshake: one that is stopped meanwhile is
-// noticed as soon as later.
+// patience is how long a peer has for the handshake. A peer that is stopped meanwhile is noticed
+// within the liveness time, as it would be later.
 func (t *Transport) patience() time.Duration {
 	if t.cfg.Liveness > 0 {
 		return min(t.cfg.Liveness, handshake.Timeout)
@@ -60,8 +60,8 @@ func (t *Transport) greet(c net.Conn, peer int) (s handshake.Session, err error)
 	return s, err
 }
 
-// answer is the last byte of the handshake: the dialler must not take itself for
-// connected if the listener has no room for it.
+// answer sends the last byte of the handshake: the dialler must not count as connected if the
+// listener has no descriptor for it.
 func answer(c net.Conn, with byte) error {
 	_, err := c.Write([]byte{with})
 	return err

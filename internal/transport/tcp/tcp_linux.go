@@ -141,8 +141,8 @@ func (t *Transport) to(peer int, bulk bool) *conn {
 // Pending reports true: only a system call can tell.
 func (t *Transport) Pending() bool { return true }
 
-// few is up to how many connections to read from each is cheaper than to ask
-// which have something.
+// few is the number of connections up to which it is cheaper to read from each than to ask the
+// kernel which have something.
 const few = 2
 
 // Poll lends packets that have arrived. Every connection has its turn.
@@ -191,8 +191,8 @@ func (t *Transport) take(c *conn, dst []transport.In, n int, ready bool) int {
 	return n
 }
 
-// room hears that there is room in a stream again. The stream is watched anew before others may send on it: they
-// would ask for more room at the same time.
+// room is called when there is room in a stream again. It watches the stream anew, if need be,
+// before Send may use the stream: Send would ask for room at the same time.
 func (t *Transport) room(fd int, watch func(room bool)) {
 	for _, c := range *t.conns.Load() {
 		if c.stream.FD() == fd && c.full.Load() {

@@ -15,8 +15,8 @@ type Config struct {
 	Buffer int    // of the socket in bytes, in each direction; default 4 MiB
 	Bell   transport.Doorbell
 
-	// OneSegment refuses packets that have crossed a router, and marks those we send as
-	// not having done so (RFC 5082).
+	// OneSegment refuses packets that have crossed a router, and sends packets so that the
+	// peer can tell that they have crossed none ([RFC 5082]).
 	OneSegment bool
 
 	// NoSegment and NoGRO keep the kernel from cutting datagrams into packets, and from
@@ -132,7 +132,7 @@ func cut(b []byte, segment int) (pkt, rest []byte) {
 // Release ends the loan of the last Poll.
 func (t *Transport) Release() {}
 
-// Forget does nothing: a peer that lives will find us silent.
+// Forget does nothing: a peer that is alive notices that this process is silent.
 func (t *Transport) Forget(peer int) {}
 
 // Arm makes the next arrival ring the doorbell.
