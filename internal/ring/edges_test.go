@@ -175,8 +175,8 @@ func TestPeekSeesWhatIsThere(t *testing.T) {
 	n := area(InboxBytes)
 	p := NewProducer(m)
 	c := NewConsumer(m)
-	s := NewSender(n, 0)
-	r := NewReceiver(n, func(int) bool { return false })
+	s := NewInboxProducer(n, 0)
+	r := NewInboxConsumer(n, func(int) bool { return false })
 	for i := range pairCells {
 		if _, ok := c.Peek(i); ok || c.Ready() && i == 0 {
 			t.Fatalf("the pair shows packet %d of %d", i, i)
@@ -219,8 +219,8 @@ func TestPeekSeesWhatIsThere(t *testing.T) {
 // Packets of every length come through the inbox whole, with their sender; a length that cannot be gives an empty one.
 func TestInboxLengths(t *testing.T) {
 	m := area(InboxBytes)
-	s := NewSender(m, 3)
-	r := NewReceiver(m, func(int) bool { return false })
+	s := NewInboxProducer(m, 3)
+	r := NewInboxConsumer(m, func(int) bool { return false })
 	for _, n := range []int{0, 1, inline - 1, inline, inline + 1, MaxPacket - 1, MaxPacket} {
 		for _, cut := range []int{0, n / 3, n} {
 			want := packet(n+cut, n)
@@ -248,7 +248,7 @@ func TestInboxAsksOnlyAboutTheOwner(t *testing.T) {
 		m := area(InboxBytes)
 		var asked []int
 		dead := false
-		r := NewReceiver(m, func(rank int) bool {
+		r := NewInboxConsumer(m, func(rank int) bool {
 			asked = append(asked, rank)
 			return dead
 		})
@@ -268,7 +268,7 @@ func TestInboxAsksOnlyAboutTheOwner(t *testing.T) {
 		if box.cells[0].word.Load() != retired || r.pos != 1 || box.tail.Load() != 1 {
 			t.Fatalf("the dead owner's cell: word %x, position %d, tail %d", box.cells[0].word.Load(), r.pos, box.tail.Load())
 		}
-		s := NewSender(m, 5)
+		s := NewInboxProducer(m, 5)
 		if asked = nil; !s.Push([]byte{7}, nil) {
 			t.Fatal("no room behind the cell of the dead")
 		}
@@ -282,8 +282,8 @@ func TestInboxAsksOnlyAboutTheOwner(t *testing.T) {
 func TestInboxPassesRetiredCells(t *testing.T) {
 	m := area(InboxBytes)
 	inboxAt(m).cells[0].word.Store(retired)
-	s := NewSender(m, 1)
-	r := NewReceiver(m, func(int) bool { return false })
+	s := NewInboxProducer(m, 1)
+	r := NewInboxConsumer(m, func(int) bool { return false })
 	if r.Ready() || r.Idle() {
 		t.Fatalf("a retired cell that the tail has not passed is ready %v, idle %v", r.Ready(), r.Idle())
 	}

@@ -57,19 +57,21 @@ func inboxAt(mem []byte) *inbox {
 	return (*inbox)(unsafe.Pointer(unsafe.SliceData(mem)))
 }
 
-// A Sender is one producer of an Inbox.
-type Sender struct {
+// An InboxProducer is one producer of an Inbox.
+type InboxProducer struct {
 	m    *inbox
 	rank uint32
 	last uint64 // where the last packet went
 	sent bool
 }
 
-// NewSender returns a sending end of the ring in mem for a rank.
-func NewSender(mem []byte, rank int) *Sender { return &Sender{m: inboxAt(mem), rank: uint32(rank)} }
+// NewInboxProducer returns a sending end of the ring in mem for a rank.
+func NewInboxProducer(mem []byte, rank int) *InboxProducer {
+	return &InboxProducer{m: inboxAt(mem), rank: uint32(rank)}
+}
 
 // Push copies a packet into the ring and reports whether there was room.
-func (s *Sender) Push(header, payload []byte) bool {
+func (s *InboxProducer) Push(header, payload []byte) bool {
 	for {
 		t := s.m.tail.Load()
 		i := t % inboxCells
@@ -93,7 +95,7 @@ func (s *Sender) Push(header, payload []byte) bool {
 	}
 }
 
-func (s *Sender) fill(c *inboxCell, i uint64, header, payload []byte) {
+func (s *InboxProducer) fill(c *inboxCell, i uint64, header, payload []byte) {
 	size := len(header) + len(payload)
 	to := c.data[:]
 	if size > inline {
@@ -107,7 +109,7 @@ func (s *Sender) fill(c *inboxCell, i uint64, header, payload []byte) {
 
 // Drained reports whether the consumer has taken everything that this end has
 // pushed.
-func (s *Sender) Drained() bool {
+func (s *InboxProducer) Drained() bool {
 	if !s.sent {
 		return true
 	}
@@ -115,33 +117,33 @@ func (s *Sender) Drained() bool {
 	return w == retired || laps(w, s.last) > 0
 }
 
-// A Receiver is the consumer of an Inbox.
-type Receiver struct {
+// An InboxConsumer is the consumer of an Inbox.
+type InboxConsumer struct {
 	m    *inbox
 	pos  uint64
 	dead func(rank int) bool
 }
 
-// NewReceiver returns the receiving end of the ring in mem. Cells claimed by a
+// NewInboxConsumer returns the receiving end of the ring in mem. Cells claimed by a
 // rank that dead reports are given up.
-func NewReceiver(mem []byte, dead func(rank int) bool) *Receiver {
-	return &Receiver{m: inboxAt(mem), dead: dead}
+func NewInboxConsumer(mem []byte, dead func(rank int) bool) *InboxConsumer {
+	return &InboxConsumer{m: inboxAt(mem), dead: dead}
 }
 
 // Ready reports whether there is, or may be, a packet.
-func (r *Receiver) Ready() bool {
+func (r *InboxConsumer) Ready() bool {
 	w := r.m.cells[r.pos%inboxCells].word.Load()
 	return w == word(r.pos, full) || w == retired && r.m.tail.Load() > r.pos
 }
 
 // Idle reports whether the next cell is free: no producer has even claimed it.
-func (r *Receiver) Idle() bool {
+func (r *InboxConsumer) Idle() bool {
 	return r.m.cells[r.pos%inboxCells].word.Load() == word(r.pos, free)
 }
 
 // Peek returns the i-th packet that waits and its sender, or ok false. It is on
 // loan until Take. A packet that cannot be is returned empty.
-func (r *Receiver) Peek(i int) (from int, pkt []byte, ok bool) {
+func (r *InboxConsumer) Peek(i int) (from int, pkt []byte, ok bool) {
 	if i == 0 {
 		r.skip()
 	}
@@ -166,7 +168,7 @@ func (r *Receiver) Peek(i int) (from int, pkt []byte, ok bool) {
 }
 
 // skip passes cells whose producers are dead, so that they will never be filled.
-func (r *Receiver) skip() {
+func (r *InboxConsumer) skip() {
 	for {
 		c := &r.m.cells[r.pos%inboxCells]
 		w := c.word.Load()
@@ -183,7 +185,7 @@ func (r *Receiver) skip() {
 }
 
 // Take ends the loan of the first n packets.
-func (r *Receiver) Take(n int) {
+func (r *InboxConsumer) Take(n int) {
 	for range n {
 		r.m.cells[r.pos%inboxCells].word.Store(word(r.pos+inboxCells, free))
 		r.pos++

@@ -132,7 +132,7 @@ func TestInboxManyProducers(t *testing.T) {
 	var wg sync.WaitGroup
 	for rank := range producers {
 		wg.Go(func() {
-			s := NewSender(m, rank)
+			s := NewInboxProducer(m, rank)
 			var b [200]byte
 			for i := uint64(0); i < each; {
 				binary.LittleEndian.PutUint64(b[:], i)
@@ -142,7 +142,7 @@ func TestInboxManyProducers(t *testing.T) {
 			}
 		})
 	}
-	r := NewReceiver(m, func(int) bool { return false })
+	r := NewInboxConsumer(m, func(int) bool { return false })
 	var next [producers]uint64
 	for n := 0; n < producers*each; {
 		from, pkt, ok := r.Peek(0)
@@ -164,8 +164,8 @@ func TestInboxManyProducers(t *testing.T) {
 func TestInboxDeadProducer(t *testing.T) {
 	m := area(InboxBytes)
 	dead := false
-	r := NewReceiver(m, func(rank int) bool { return dead && rank == 7 })
-	s := NewSender(m, 1)
+	r := NewInboxConsumer(m, func(rank int) bool { return dead && rank == 7 })
+	s := NewInboxProducer(m, 1)
 	if !s.Push([]byte{1}, nil) {
 		t.Fatal("no room")
 	}
@@ -214,8 +214,8 @@ func TestRingsDoNotAllocate(t *testing.T) {
 	n := area(InboxBytes)
 	p := NewProducer(m)
 	c := NewConsumer(m)
-	s := NewSender(n, 1)
-	r := NewReceiver(n, func(int) bool { return false })
+	s := NewInboxProducer(n, 1)
+	r := NewInboxConsumer(n, func(int) bool { return false })
 	b := make([]byte, 4000)
 	if got := testing.AllocsPerRun(1000, func() {
 		p.Push(b[:20], b)
@@ -230,7 +230,7 @@ func TestRingsDoNotAllocate(t *testing.T) {
 }
 
 // inboxFrom returns the memory of an inbox that so many packets have gone through.
-func inboxFrom(pos uint64) ([]byte, func(dead func(rank int) bool) *Receiver) {
+func inboxFrom(pos uint64) ([]byte, func(dead func(rank int) bool) *InboxConsumer) {
 	m := area(InboxBytes)
 	box := inboxAt(m)
 	box.tail.Store(pos)
@@ -241,8 +241,8 @@ func inboxFrom(pos uint64) ([]byte, func(dead func(rank int) bool) *Receiver) {
 		}
 		box.cells[i].word.Store(lap << 32)
 	}
-	return m, func(dead func(rank int) bool) *Receiver {
-		r := NewReceiver(m, dead)
+	return m, func(dead func(rank int) bool) *InboxConsumer {
+		r := NewInboxConsumer(m, dead)
 		r.pos = pos
 		return r
 	}
@@ -255,7 +255,7 @@ func TestInboxLapWraps(t *testing.T) {
 		m, open := inboxFrom(1<<38 - before)
 		dead := false
 		r := open(func(rank int) bool { return dead && rank == 7 })
-		s := NewSender(m, 1)
+		s := NewInboxProducer(m, 1)
 		box := inboxAt(m)
 		take := func(want byte) {
 			t.Helper()

@@ -62,7 +62,7 @@ type Transport struct {
 
 	// Used by one goroutine at a time: Send, Poll, Release.
 	out    transport.PeerTable[peer]
-	inbox  *ring.Receiver
+	inbox  *ring.InboxConsumer
 	active []*incoming
 	listed atomic.Pointer[[]*incoming] // active, for Pending
 	claims uint64
@@ -85,7 +85,7 @@ type peer struct {
 	noRead atomic.Bool // its memory cannot be read
 
 	// Sending.
-	sender *ring.Sender
+	sender *ring.InboxProducer
 	own    *ring.Producer // nil until it has been claimed
 	ring   int            // the ring claimed, or -1
 	sent   int            // packets put into the inbox
@@ -125,7 +125,7 @@ func Open(cfg Config) (*Transport, error) {
 	}
 	t.seg.word(offMagic).Store(segmentMagic)
 	t.bell = doorbell.NewFutex(t.seg.bell())
-	t.inbox = ring.NewReceiver(t.seg.inbox(), t.isDead)
+	t.inbox = ring.NewInboxConsumer(t.seg.inbox(), t.isDead)
 	t.listed.Store(&[]*incoming{})
 	var random [16]byte
 	rand.Read(random[:])
@@ -247,7 +247,8 @@ func (t *Transport) add(rank int, seg segment, pid int, c *net.UnixConn) *peer {
 	if p == nil {
 		p = &peer{
 			t: t, rank: rank, pid: pid, seg: seg, bell: doorbell.NewFutex(seg.bell()), ring: -1,
-			sender: ring.NewSender(seg.inbox(), t.cfg.Rank), mapped: map[view]*transport.Mapping{}, after: t.promoteAfter(rank),
+			sender: ring.NewInboxProducer(seg.inbox(), t.cfg.Rank),
+			mapped: map[view]*transport.Mapping{}, after: t.promoteAfter(rank),
 		}
 		t.peers[rank] = p
 		t.out.Add(rank, p)
