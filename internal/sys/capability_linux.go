@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DropNetworkCapabilities gives up what it takes to open raw sockets, for all
-// threads and for good. A process of the superuser keeps it: it could have it
-// again at will. In a program that links C it returns an error, since threads of
-// C cannot be reached.
+// DropNetworkCapabilities gives up the capabilities to open raw sockets, for all
+// threads and for good. A process of the superuser keeps them, since it could regain them
+// at will. In a program that links C it returns an error, since the capabilities of C's threads
+// cannot be changed from Go.
 func DropNetworkCapabilities() error {
 	if os.Geteuid() == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SteadyTicks reports whether the kernel itself tells the time by what Ticks reads: then it
-// goes evenly, and alike on all processors.
+// SteadyTicks reports whether the kernel's own clock is the counter that Ticks reads: then the
+// counter runs at one rate, and shows the same on all processors.
 func SteadyTicks() bool {
 	source, err := os.ReadFile("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 	if err != nil {
@@ -31,8 +31,8 @@ func Monotonic() int64 {
 	return ts.Nano()
 }
 
-// ClockDomain names what processes have in common whose monotonic clocks are the same: the
-// running kernel, and the time namespace.
+// ClockDomain names the running kernel and the time namespace. Processes with the same name have
+// the same monotonic clock.
 func ClockDomain() string {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	space, _ := os.Readlink("/proc/self/ns/time")

@@ -27,8 +27,8 @@ func Identify() (id Identity) {
 	return id
 }
 
-// namespaces returns which ones this thread is in. One of a kind that the kernel does not
-// have is the same for all.
+// namespaces returns the namespaces that this thread is in. For a kind of namespace that the
+// kernel does not have, the result is the same in all processes.
 func namespaces(kinds ...string) (links string, ok bool) {
 	for _, kind := range kinds {
 		link, err := os.Readlink("/proc/thread-self/ns/" + kind)

@@ -37,8 +37,8 @@ type PacketSocket struct {
 	staging []byte // a slot of frame bytes for each frame to send
 }
 
-// OpenPacket opens a socket for frames of an EtherType on an interface. Only
-// those come that have the words at the given offsets, in network order.
+// OpenPacket opens a socket for frames of an EtherType on an interface. It receives only
+// frames that have the words of match at their offsets, in network order.
 func OpenPacket(ifc *net.Interface, etherType uint16, match map[int]uint32) (*PacketSocket, error) {
 	// Without a protocol nothing comes before the filter is there.
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -82,9 +82,9 @@ func (s *PacketSocket) setUp(ifc *net.Interface, etherType uint16, match map[int
 	if err != nil {
 		return os.NewSyscallError("mmap", err)
 	}
-	// This only saves time: no copies of what we send. Frames take the ordinary way
-	// through the queueing discipline: to bypass it is no faster on virtual
-	// Ethernet, and drops frames where a real device is busy.
+	// This only saves time: the socket gets no copies of what it sends. Frames pass
+	// through the queueing discipline, as all others do: to bypass it is no faster on
+	// virtual Ethernet, and drops frames where a real device is busy.
 	_ = unix.SetsockoptInt(s.fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1)
 	at := &unix.SockaddrLinklayer{Protocol: etherType<<8 | etherType>>8, Ifindex: ifc.Index}
 	return os.NewSyscallError("bind", unix.Bind(s.fd, at))

@@ -18,9 +18,9 @@ type Feature struct {
 	Err  error  // why it is not to be had; nil if it is
 }
 
-// Features tries what weft uses of the kernel, one after another. Versions are not asked:
-// containers and old tools refuse what the kernel knows. What needs a privilege is
-// tried as well.
+// Features tries each feature of the kernel that weft uses. It does not ask for the kernel's
+// version: a container may refuse a feature that its kernel has. Features that need a privilege
+// are tried as well.
 func Features() []Feature {
 	gso, gro := probeUDP()
 	return []Feature{

@@ -68,9 +68,9 @@ type UDPSocket struct {
 type UDPCounts struct {
 	Overflows uint64 // the receive buffer was full
 	Truncated uint64 // longer than the memory for them
-	Refused   uint64 // sent, but the kernel would not: an error that Refusal tells
+	Refused   uint64 // packets that the kernel would not send; Refusal says why
 
-	Refusal error // the last
+	Refusal error // the last such error
 }
 
 // A UDPAddr is an address as the kernel wants it.
@@ -220,8 +220,8 @@ func (s *UDPSocket) Close() {
 	}
 }
 
-// Send sends one datagram and reports whether the kernel took it. Errors that
-// concern the receiver are not ours: the packet counts as lost.
+// Send sends one datagram and reports whether the kernel took it. A packet that the kernel
+// refuses for good, such as for its receiver's sake, counts as taken and as lost.
 func (s *UDPSocket) Send(to *UDPAddr, header, payload []byte) bool {
 	if len(header)+len(payload) <= len(s.flat) {
 		n := copy(s.flat[:], header)

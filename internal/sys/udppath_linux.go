@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PathMTU returns how long the kernel lets a datagram to an address be, in bytes of
-// UDP payload: what the interface, the route and routers on the way have told it. Any
+// PathMTU returns the longest datagram to an address that the kernel lets pass, in bytes of
+// UDP payload, as the interface, the route and routers on the way have told the kernel. Any
 // goroutine may call it.
 func (s *UDPSocket) PathMTU(to *UDPAddr) (int, error) {
 	level := unix.IPPROTO_IP
@@ -33,8 +33,8 @@ func (s *UDPSocket) PathMTU(to *UDPAddr) (int, error) {
 	return n - headers, os.NewSyscallError("IP_MTU", err)
 }
 
-// Fragment says whether the kernel fragments what it knows to be too long for a path. If
-// not it refuses that (EMSGSIZE), and routers on the way refuse it, too, and say so.
+// Fragment says whether the kernel fragments datagrams that it knows to be too long for a path.
+// Otherwise it refuses them (EMSGSIZE); routers on the way refuse them as well, and report it.
 func (s *UDPSocket) Fragment(on bool) {
 	level := unix.IPPROTO_IP
 	option := unix.IP_MTU_DISCOVER

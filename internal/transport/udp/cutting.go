@@ -5,13 +5,13 @@ package udp
 // some routes and devices do not take batches, and some kernels and devices on the way
 // lose or damage them where single packets arrive.
 //
-// Repeats always leave singly, and each tells how often the packet was sent before. So the
-// share of repeats that are missed is that of all packets that leave singly, and what is
-// missed beyond it is missed of the batches. Batches to the peer are switched off when both
-// hold, of the last thousand packets in batches:
+// A packet that is sent again always leaves singly, and says how often it was sent before. So
+// the share of repeats that are lost is that of all packets that leave singly; losses beyond
+// that share are losses of batches. Batches to the peer are switched off when, of the last
+// thousand packets in batches,
 //
-//   - at least 128, and a quarter, had to be repeated;
-//   - that share is at least twice that of the repeats that had to be repeated, too.
+//   - at least 128, and at least a quarter, had to be sent again, and
+//   - that share is at least twice the share of repeats that had to be sent again.
 //
 // They are tried again after 64 runs of packets, then after 128, and so on up to 65,536;
 // a thousand packets in batches of which fewer than one in sixteen was missed begin the
