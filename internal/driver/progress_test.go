@@ -79,7 +79,8 @@ func (s *sink) Poll(dst []transport.In) int {
 // goroutine waits for a message.
 func TestBulkLooksForArrivals(t *testing.T) {
 	one := func() uint64 { return 1 }
-	s := &sink{bell: doorbell.NewChan(), peer: engine.New(engine.Config{Rank: 1, Size: 2, Job: 1, Incarnation: 1, Rand: one})}
+	there := engine.Config{Rank: 1, Size: 2, Job: 1, Incarnation: 1, Rand: one}
+	s := &sink{bell: doorbell.NewChan(), peer: engine.New(there)}
 	s.peer.Connect(0, 0, engine.Path{MTU: sinkMTU})
 	n := New(Config{
 		Engine: engine.Config{Rank: 0, Size: 2, Job: 1, Incarnation: 1, Rand: one},
@@ -102,7 +103,8 @@ func TestBulkLooksForArrivals(t *testing.T) {
 		s.port.Start(&s.op)
 		c := NewCall()
 		defer c.Free()
-		c.Msg.Kind, c.Msg.Peer = msg.Send, 1
+		c.Msg.Kind = msg.Send
+		c.Msg.Peer = 1
 		c.Msg.Buf = long
 		if err := n.Message(context.Background(), bulk, c); err != nil {
 			t.Fatal(err)

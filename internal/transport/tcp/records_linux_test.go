@@ -50,7 +50,11 @@ func ends(nonce byte) (dialler, listener *conn) {
 }
 
 // reads gives a conn what it would have read.
-func (c *conn) reads(b []byte) { c.in, c.start, c.end = b, 0, len(b) }
+func (c *conn) reads(b []byte) {
+	c.in = b
+	c.start = 0
+	c.end = len(b)
+}
 
 // Records arrive, of all lengths, while keys change.
 func TestRecords(t *testing.T) {
