@@ -117,7 +117,7 @@ func TestDoctorFindsLimits(t *testing.T) {
 	cmd.Env = append(os.Environ(), envCommand+"=1")
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "would stop a job:\n") ||
-		!strings.Contains(string(out), "a process may have only 200 descriptors\n      → ulimit") {
+		!strings.Contains(string(out), "a process may have only 200 descriptors\n      → raise the limit: ulimit") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
