@@ -146,7 +146,8 @@ func (b *Barrier) change(ctx context.Context, kind coord.Kind) (uint64, error) {
 		return 0, err
 	}
 	if b.cfg.Algorithm != BarrierDynamic {
-		return 0, &StateError{Name: b.name, Do: "register with", Err: ErrMisuse, Why: `it has fixed members; its algorithm must be "dynamic"`}
+		return 0, &StateError{Name: b.name, Do: "register with", Err: ErrMisuse,
+			Why: `its members are fixed; its algorithm must be "dynamic"`}
 	}
 	r, err := b.p.node.Coordinate(ctx, b.o, kind, 0)
 	return r.Phase, b.explain(err)

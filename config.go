@@ -73,7 +73,7 @@ type Config struct {
 	// and 500 ms.
 	RetransmitMin, RetransmitMax time.Duration
 
-	interrupt bool                                                         // for paper 004: see driver.Waiting
+	interrupt bool                                                         // WEFT_INTERRUPT; see driver.Waiting
 	faults    func(t transport.Transport, ring func()) transport.Transport // for tests: spoils what comes over a network
 }
 
@@ -104,7 +104,8 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 		r.Liveness = bootstrap.DefaultLiveness
 	}
 	if r.Liveness > 0 && r.Liveness < MinLiveness {
-		return r, fmt.Errorf("weft: Liveness %v: must be at least %v, 0 for the default, or negative for never", r.Liveness, MinLiveness)
+		return r, fmt.Errorf("weft: Liveness %v: must be at least %v, 0 for the default, or negative for never",
+			r.Liveness, MinLiveness)
 	}
 	if r.Bind == "" {
 		r.Bind = os.Getenv(envBind)

@@ -49,7 +49,8 @@ func (g guard) against(caps transport.Caps) string {
 
 func checkGuard(name string) error {
 	if _, ok := link.ParseGuard(name); !ok && name != "" {
-		return fmt.Errorf("weft: guard %q (Config.Guard, %s): must be %s, %s or %s", name, envGuard, GuardChecksum, GuardAuthenticate, GuardEncrypt)
+		return fmt.Errorf("weft: guard %q (Config.Guard, %s): must be %s, %s or %s",
+			name, envGuard, GuardChecksum, GuardAuthenticate, GuardEncrypt)
 	}
 	return nil
 }

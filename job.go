@@ -12,42 +12,42 @@ import (
 	"weft/internal/waitgraph"
 )
 
-// A Job is what Launch has started: real processes, each a rank. Its methods may be
-// called by any goroutine. A rank that the job does not have makes them panic.
+// A Job is a job that Launch has started: real processes, each of them a rank. Any number of
+// goroutines may use it. Its methods panic if the job does not have the rank.
 type Job struct {
 	ctx    context.Context // ends with a cause when the job is to end
 	cancel context.CancelCauseFunc
 	run    *launch.Running
-	temp   string // a directory with the program, if we have built it
+	temp   string // a directory with the program, if Launch has built it
 	ranks  []launchedRank
 }
 
 // PID returns the number of a rank's process.
 func (j *Job) PID(rank int) int { return j.run.PID(rank) }
 
-// Kill kills a rank, with what it has started, and returns when it has ended. A rank
-// that has ended stays as it is.
+// Kill kills the process of a rank and the processes that it has started, and waits until the rank
+// has ended. If the rank has ended already Kill does nothing.
 func (j *Job) Kill(rank int) {
 	j.ranks[rank].killed.Store(true)
 	j.run.Kill(rank)
 }
 
-// Stop stops a rank: none of its threads runs when Stop returns, until Continue. It
-// reports false if the rank has ended.
+// Stop stops a rank: from its return until Continue, no thread of the rank runs. It returns false
+// if the rank has ended.
 func (j *Job) Stop(rank int) bool { return j.run.Stop(rank) }
 
-// Continue lets a rank that was stopped go on. It reports false if the rank has ended.
+// Continue lets a stopped rank run again. It returns false if the rank has ended.
 func (j *Job) Continue(rank int) bool { return j.run.Continue(rank) }
 
-// Signal sends a signal to a rank and what it has started: SIGQUIT makes a Go program
-// write the stacks of its goroutines and end. It reports false if the rank has ended.
+// Signal sends a signal to a rank and the processes that it has started. SIGQUIT makes a Go program
+// print the stacks of its goroutines and end. It returns false if the rank has ended.
 func (j *Job) Signal(rank int, s os.Signal) bool {
 	n, ok := s.(syscall.Signal)
 	return ok && j.run.Signal(rank, n)
 }
 
-// Output returns the lines that a rank has written so far, to standard output and to
-// standard error. Of more than 16 MiB it is the end.
+// Output returns what a rank has written so far to standard output and standard error. If that is
+// more than 16 MiB it returns the last part.
 func (j *Job) Output(rank int) string {
 	r := &j.ranks[rank]
 	r.mu.Lock()
@@ -55,8 +55,8 @@ func (j *Job) Output(rank int) string {
 	return string(r.text)
 }
 
-// Await returns when a rank has written a line that contains text. It returns an
-// ExitError if the rank ends without.
+// Await waits until a rank has written a line that contains text. If the rank ends first the error
+// contains an ExitError.
 func (j *Job) Await(ctx context.Context, rank int, text string) error {
 	r := &j.ranks[rank]
 	for ended := false; ; {
@@ -77,8 +77,8 @@ func (j *Job) Await(ctx context.Context, rank int, text string) error {
 	}
 }
 
-// Exit waits until a rank has ended and returns its exit status: 128 + the signal's
-// number if a signal ended it, as a shell has it.
+// Exit waits until a rank has ended, and returns its exit status as a shell reports it: 128 + the
+// signal's number after a signal.
 func (j *Job) Exit(ctx context.Context, rank int) (status int, err error) {
 	select {
 	case <-j.run.Ended(rank):
@@ -89,9 +89,9 @@ func (j *Job) Exit(ctx context.Context, rank int) (status int, err error) {
 	}
 }
 
-// Wait returns when all ranks have ended. The error joins an ExitError for each that did
-// not end well, but for those that Kill has ended. A rank that is stopped does not end:
-// Continue or Kill it.
+// Wait waits until all ranks have ended. The error joins an ExitError for each rank that has failed;
+// ranks that Kill has ended do not count as failed. A stopped rank does not end before Continue
+// or Kill.
 func (j *Job) Wait(ctx context.Context) error {
 	select {
 	case <-j.run.Done():
@@ -110,16 +110,16 @@ func (j *Job) Wait(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Waits says what each rank waits for, and which ranks wait for each other for good, as
-// weft ps does.
+// Waits returns, as text, what each rank waits for, and which ranks are in a deadlock, as weft ps
+// shows it.
 func (j *Job) Waits() string {
 	var s strings.Builder
 	_ = waitgraph.New(j.run.Status().Ranks).WriteText(&s)
 	return s.String()
 }
 
-// Close kills the ranks that have not ended, and returns when nothing is left of the
-// job. What they wrote can still be read.
+// Close kills the ranks that have not ended, and waits until no process of the job is left. Output
+// can still be called afterwards.
 func (j *Job) Close() error {
 	j.cancel(ErrClosed)
 	<-j.run.Done()
@@ -127,7 +127,7 @@ func (j *Job) Close() error {
 	return nil
 }
 
-// clean removes what we have built.
+// clean removes the program that Launch has built.
 func (j *Job) clean() {
 	if j.temp != "" {
 		os.RemoveAll(j.temp)

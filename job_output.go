@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// lastLines returns the end of a text.
+// lastLines returns the last five lines of a text.
 func lastLines(text string) string {
 	const few = 5
 	at := len(strings.TrimRight(text, "\n"))
@@ -21,19 +21,19 @@ func lastLines(text string) string {
 	return text[at+1:]
 }
 
-// A launchedRank is what is known of a rank of a Job.
+// A launchedRank is a rank of a Job.
 type launchedRank struct {
 	killed atomic.Bool // by Kill
 
 	mu   sync.Mutex
-	text []byte        // what it has written
-	more chan struct{} // closed when it writes more; nil if nobody waits for it
+	text []byte        // the output of the rank
+	more chan struct{} // closed when the rank writes more; nil if no goroutine waits for that
 }
 
-// mostOutput bounds what is kept of what a rank writes.
+// mostOutput bounds, in bytes, the output of a rank that is kept.
 const mostOutput = 16 << 20
 
-// Write keeps what the rank has written.
+// Write appends to the output of the rank.
 func (r *launchedRank) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,23 +14,23 @@ import (
 	"weft/internal/launch"
 )
 
-// envProgram tells a process that Launch has started which program it is to be.
+// envProgram tells a process that Launch has started which function it runs.
 const envProgram = "WEFT_PROGRAM"
 
-// launched says whether Launched has been called: the executable can be its ranks.
+// launched tells whether Launched has been called, so that Launch can start this executable.
 var launched atomic.Bool
 
-// Launched makes the functions of programs what Launch can start, by their names. It
-// must be the first call of TestMain, or of main, of an executable that calls Launch:
+// Launched names the functions that Launch can run as ranks. It must be the first call of TestMain,
+// or of main, in an executable that calls Launch:
 //
 //	func TestMain(m *testing.M) {
 //		weft.Launched(map[string]func(context.Context, *weft.Proc) error{"worker": work})
 //		os.Exit(m.Run())
 //	}
 //
-// In a process that Launch has started it does not return: there it is Main, with the
-// function that was asked for. Elsewhere it returns at once. The map may be nil if only
-// other programs are started.
+// In a process that Launch has started, Launched does not return: it calls Main with the function
+// that was asked for. In other processes it returns at once. The map may be nil if Launch
+// starts only other programs.
 func Launched(programs map[string]func(ctx context.Context, p *Proc) error) {
 	launch.Guarded()
 	name, ok := os.LookupEnv(envProgram)
@@ -38,20 +38,21 @@ func Launched(programs map[string]func(ctx context.Context, p *Proc) error) {
 		launched.Store(true)
 		return
 	}
-	os.Unsetenv(envProgram) // it is ours alone, not our children's
+	os.Unsetenv(envProgram) // it does not concern processes that this one starts
 	run := programs[name]
 	if run == nil {
-		fmt.Fprintf(os.Stderr, "weft: there is no program %q to launch; Launched was told of %q\n", name, slices.Sorted(maps.Keys(programs)))
+		fmt.Fprintf(os.Stderr, "weft: launch: Launched does not name a function %q; it names %q\n",
+			name, slices.Sorted(maps.Keys(programs)))
 		os.Exit(1)
 	}
 	Main(run)
 	os.Exit(0)
 }
 
-// LaunchConfig says what Launch starts. One of Run and Program is needed.
+// LaunchConfig configures the job that Launch starts. Either Run or Program must be set.
 type LaunchConfig struct {
-	// Run names a function that Launched was told of: the ranks are processes of this
-	// very executable, which in a test is that of the test.
+	// Run is the name of a function that Launched has named: the ranks are processes of this
+	// executable, which in a test is the test's own.
 	Run string
 
 	// Program is another program: an executable, a command in $PATH, or a Go package
@@ -61,34 +62,35 @@ type LaunchConfig struct {
 	// Args are the arguments of the ranks.
 	Args []string
 
-	// Env is added to the environment of this process, as "NAME=VALUE".
+	// Env are variables, as "NAME=VALUE", that are added to the environment of this process.
 	Env []string
 
-	// Transport and Liveness are what Config has, for ranks that do not say otherwise.
+	// Transport and Liveness are those of Config, for ranks whose Config does not set them.
 	Transport string
 	Liveness  time.Duration
 
-	// Hosts pretends that the ranks are on so many hosts, in turn; 0 means 1.
+	// Hosts makes the ranks behave as on this many hosts, rank i on host i modulo Hosts; 0 means
+	// 1.
 	Hosts int
 
-	// Output also gets what the ranks write, whole lines of which each begins with the
-	// rank, such as "[3] ". It may be nil.
+	// Output, if it is not nil, gets what the ranks write, in whole lines that begin with the
+	// rank, such as "[3] ".
 	Output io.Writer
 }
 
-// Launch starts n processes as the ranks of a job on this machine, as weft run does, and
-// returns when they have been started. It is for tests of what a program does when ranks
-// die, stop or are slow: no rank is ended because another one fails.
+// Launch starts n processes as the ranks of a job on this machine, as weft run does, and returns
+// when they have been started. It is for tests of what a program does when ranks die, stop or
+// are slow: when one rank fails, the others go on.
 //
-// The job is killed when ctx ends; Close also waits until nothing is left of it. Should
-// this process end without Close, however it ends, then the ranks are killed, with what
-// they have started. It needs Linux.
+// The job is killed when ctx ends; Close also waits until no process is left. If this process
+// ends without Close, in whatever way, the ranks and the processes that they have started are
+// killed. Launch needs Linux.
 func Launch(ctx context.Context, n int, cfg *LaunchConfig) (*Job, error) {
 	if n < 1 {
 		return nil, &RankError{n, n}
 	}
 	if !launched.Load() {
-		return nil, errors.New("weft: launch: call weft.Launched first thing in TestMain, or in main")
+		return nil, errors.New("weft: launch: call weft.Launched at the beginning of TestMain, or of main")
 	}
 	if cfg == nil {
 		cfg = &LaunchConfig{}
@@ -121,7 +123,7 @@ func Launch(ctx context.Context, n int, cfg *LaunchConfig) (*Job, error) {
 func (j *Job) resolve(ctx context.Context, cfg *LaunchConfig, order *launch.Job) (err error) {
 	switch {
 	case cfg.Run != "" && cfg.Program != "":
-		return fmt.Errorf("weft: launch: Run %q or Program %q: which of the two?", cfg.Run, cfg.Program)
+		return fmt.Errorf("weft: launch: Run is %q and Program is %q: set only one of the two", cfg.Run, cfg.Program)
 	case cfg.Program != "":
 		order.Program, j.temp, err = launch.Resolve(ctx, cfg.Program)
 		order.Temp = j.temp
@@ -129,7 +131,7 @@ func (j *Job) resolve(ctx context.Context, cfg *LaunchConfig, order *launch.Job)
 		order.Program, err = os.Executable()
 		order.Env = append(order.Env, envProgram+"="+cfg.Run)
 	default:
-		return errors.New("weft: launch: what? LaunchConfig needs Run, a name that weft.Launched was told of, or Program")
+		return errors.New("weft: launch: LaunchConfig needs Run, a name of weft.Launched, or Program")
 	}
 	return err
 }

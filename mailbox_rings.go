@@ -144,7 +144,8 @@ func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
 		return &ConfigError{Field: "size of a ring", Value: size, Min: 0, Max: m.box.Room}
 	}
 	if size == 0 && m.box.Shared(ring) > 0 {
-		return fmt.Errorf("weft: ring %d is assigned to %d senders: assign another ring to them first: %w", ring, m.box.Shared(ring), ErrInUse)
+		return fmt.Errorf("weft: ring %d is assigned to %d senders: assign another ring to them first: %w",
+			ring, m.box.Shared(ring), ErrInUse)
 	}
 	m.box.Shut(ring)
 	err := m.p.node.Poll(ctx, func() bool { return m.closed.Load() || m.box.Drained(ring) })

@@ -167,8 +167,16 @@ func (s *Sender) begin(tag uint64, b []byte, sent int, o mailbox.Outcome) (c *dr
 	}
 	c = driver.NewCall()
 	op := &c.RMA
-	op.Kind, op.Peer, op.Name, op.Region, op.Key = rma.IPush, s.rank, s.name, s.found.Region, s.found.Key
-	op.Off, op.Buf, op.A, op.Entry, op.Mode = uint64(sent), b, tag, s.entry, uint8(s.status)
+	op.Kind = rma.IPush
+	op.Peer = s.rank
+	op.Name = s.name
+	op.Region = s.found.Region
+	op.Key = s.found.Key
+	op.Off = uint64(sent)
+	op.Buf = b
+	op.A = tag
+	op.Entry = s.entry
+	op.Mode = uint8(s.status)
 	number = s.way.depart(sent, func() { s.p.node.Begin(c) })
 	return c, number, nil
 }

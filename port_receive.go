@@ -68,7 +68,8 @@ func (q *Port) starved(err error) error {
 	var loaned, limit int
 	q.p.node.Engine(func(*engine.Engine) { loaned, limit = q.port.Loaned() })
 	if loaned > 0 {
-		w.Knows = fmt.Sprintf("messages wait for room, and this program has %d of the %d bytes of RecvBuffer on loan: Release some messages", loaned, limit)
+		w.Knows = fmt.Sprintf("messages wait for room, and this program has %d of the %d bytes of RecvBuffer on loan: "+
+			"Release some messages", loaned, limit)
 	}
 	return w
 }

@@ -60,7 +60,8 @@ func (t *tracer) part(p *Proc) amt.Part {
 		for kind := range row {
 			c := &row[kind]
 			if n := c.messages.Load(); n > 0 {
-				part.Rows = append(part.Rows, amt.Row{To: to, Kind: amt.Kind(kind), Count: amt.Count{Messages: n, Bytes: c.bytes.Load(), Largest: c.largest.Load()}})
+				count := amt.Count{Messages: n, Bytes: c.bytes.Load(), Largest: c.largest.Load()}
+				part.Rows = append(part.Rows, amt.Row{To: to, Kind: amt.Kind(kind), Count: count})
 			}
 		}
 	}

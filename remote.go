@@ -192,8 +192,15 @@ func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
 		return public(err)
 	}
 	op := &c.RMA
-	op.Kind, op.Peer, op.Name, op.Region, op.Key, op.Off, op.Buf = kind, r.rank, r.name, r.found.Region, r.found.Key, uint64(off), b
-	op.Lock, op.Epoch = r.lock, r.epoch
+	op.Kind = kind
+	op.Peer = r.rank
+	op.Name = r.name
+	op.Region = r.found.Region
+	op.Key = r.found.Key
+	op.Off = uint64(off)
+	op.Buf = b
+	op.Lock = r.lock
+	op.Epoch = r.epoch
 	r.p.node.Begin(c)
 	return nil
 }

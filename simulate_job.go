@@ -18,7 +18,7 @@ import (
 	"weft/internal/transport/pipe"
 )
 
-// writeTimeline writes what the ranks have recorded.
+// writeTimeline writes the timelines of the ranks.
 func (j *simJob) writeTimeline() error {
 	if j.Timeline == nil {
 		return nil
@@ -36,19 +36,19 @@ type simJob struct {
 	Cluster
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	err     error // of the rank that failed first, or of all
+	err     error // of the rank that failed first, or of the whole job
 	world   *sim.World
 	turns   *proc.Turns
 	net     *sim.Network
 	guests  []*proc.Process
 	procs   []*Proc
-	hosts   []*simHost // if ranks share them
+	hosts   []*simHost // if ranks share hosts
 	cancels []func()   // end the contexts of the ranks
 	sources []*simSource
 	fenced  int
 	left    int // ranks that have not ended
-	unheard int // messages that nobody accepted
-	late    int // events after that
+	unheard int // messages that were not accepted
+	late    int // events after the last rank had ended
 	end     sim.Time
 	stats   engine.Stats
 }
@@ -97,7 +97,7 @@ func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
 	return j, nil
 }
 
-// minSimMTU leaves room for some payload in a packet.
+// minSimMTU is the least MTU, in bytes: it leaves room for some payload in a packet.
 const minSimMTU = 256
 
 // add starts a rank.
@@ -161,10 +161,9 @@ func (j *simJob) host(rank int) (host, mates int) {
 // near reports whether ranks share a host.
 func (j *simJob) near(a, b int) bool { return a/j.PerHost == b/j.PerHost }
 
-// flights returns how long events from a rank to others, sent in their order at
-// the same time, are on their way if nothing else is: they wait for each other on
-// links that they share. The aligned start is worked out from it, as paper 001 does
-// from hops.
+// flights returns how long events from one rank to others are on their way if the network is idle
+// and they are sent at the same time in this order: on common links they wait for each other.
+// BarrierAligned computes the common instant of the release from these times.
 func (j *simJob) flights(from int, to []int) []time.Duration {
 	free := map[int]time.Duration{} // by link
 	d := make([]time.Duration, len(to))
@@ -183,17 +182,17 @@ func (j *simJob) flights(from int, to []int) []time.Duration {
 	return d
 }
 
-// rank is what a rank does.
+// rank runs a rank.
 func (j *simJob) rank(ctx context.Context, p *Proc, g *proc.Process, run func(ctx context.Context, p *Proc) error) {
 	err := run(ctx, p)
-	g.Enter() // it may have waited for its goroutines without the world's knowledge
+	g.Enter() // the function may have waited for its goroutines without the simulator's knowledge
 	if g.Crashed() {
 		return
 	}
 	if j.end = max(j.end, j.world.Now()); err == nil {
 		p.hasReturned()
-		p.node.Drain(closePatience) // what is on its way arrives before its receivers leave
-		_ = p.src.Fence(ctx)        // that the context has ended is no failure of one that has returned
+		p.node.Drain(closePatience) // messages on their way arrive before their receivers leave
+		_ = p.src.Fence(ctx)        // a context that has ended is no failure of a rank that has returned
 	}
 	if g.Crashed() {
 		return
@@ -220,7 +219,7 @@ func (j *simJob) count(s engine.Stats) {
 	j.stats.Link.Resent += s.Link.Resent
 }
 
-// fail ends the job; the first reason counts.
+// fail ends the job with an error; the first error is kept.
 func (j *simJob) fail(err error) {
 	if j.err == nil {
 		j.err = err
@@ -236,7 +235,7 @@ func (j *simJob) stop(err error) {
 	}
 }
 
-// play lets things happen until all ranks have ended, or cannot.
+// play runs the simulation until all ranks have ended, or cannot end.
 func (j *simJob) play() {
 	n := -1
 	j.turns.Run(func() bool {
@@ -248,24 +247,24 @@ func (j *simJob) play() {
 	})
 }
 
-// lateTurns is how many events the goroutines that outlive their ranks' functions
-// have to end in: every call of theirs returns ErrClosed.
+// lateTurns is how many events are simulated for goroutines that outlive their ranks' functions, so
+// that they can end: each of their calls returns ErrClosed.
 const lateTurns = 100_000
 
-// goroutines reports whether some are left, and have not had their time.
+// goroutines reports whether goroutines are left, and lateTurns events have not passed.
 func (j *simJob) goroutines() bool {
 	j.late++
 	return j.late < lateTurns && slices.ContainsFunc(j.guests, func(g *proc.Process) bool { return !g.Ended() })
 }
 
-// step lets one thing happen, and reports whether the world goes on. Now and then it
-// looks around.
+// step simulates one event, and reports whether the simulation goes on. If look is set it also
+// checks the context, and whether the ranks are stuck.
 func (j *simJob) step(look bool) bool {
 	if look && j.ctx.Err() != nil {
 		j.stop(context.Cause(j.ctx)) // from outside; what the ranks make of it counts
 	}
-	// Links that watch their peers always have something to do: when all
-	// programs wait for longer than any of that takes, it is for nothing.
+	// Links that watch their peers always have events. So the ranks are stuck if all of them
+	// have waited for longer than any such event takes.
 	if look && j.stuck() || !j.world.Step(sim.Never) {
 		if j.ctx.Err() != nil {
 			j.fail(context.Cause(j.ctx))
@@ -276,8 +275,8 @@ func (j *simJob) step(look bool) bool {
 	return true
 }
 
-// stuckAfter is how long all may wait for each other before it is taken to be
-// for good. Peers that are gone have long been found out by then.
+// stuckAfter is the virtual time for which all ranks may wait for each other before that counts as
+// a deadlock. Peers that are gone have been noticed long before.
 const stuckAfter = 60 * time.Second
 
 // stuck reports whether every rank has waited for another for a long time.
@@ -293,7 +292,7 @@ func (j *simJob) stuck() bool {
 	return true
 }
 
-// whatFor says what every rank waits for.
+// whatFor returns an error that says what every rank waits for.
 func (j *simJob) whatFor() error {
 	const most = 16
 	text := ""
@@ -309,7 +308,7 @@ func (j *simJob) whatFor() error {
 		j.procs[rank].node.Engine(func(e *engine.Engine) { lines = append(e.Unfinished(), e.Msg.Waiting()...) })
 		lines = append(lines, g.Blocked()...)
 		if len(lines) == 0 {
-			lines = []string{"it has returned, or waits for its own memory to change"}
+			lines = []string{"has returned, or waits for its own memory to change"}
 		}
 		for _, l := range lines {
 			text += fmt.Sprintf("\n  rank %d: %s", rank, l)

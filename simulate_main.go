@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// envSim holds the simulation that "weft sim" wants the program to run in.
+// envSim holds the simulation in which weft sim runs the program, as JSON.
 const envSim = "WEFT_SIM"
 
 var errJoinSim = errors.New("weft: in the simulator all ranks live in one process: start them with weft.Main, not weft.Join")
 
-// A simOrder is what envSim holds, as JSON.
+// A simOrder is the content of envSim.
 type simOrder struct {
 	Ranks    int
 	Topology string
@@ -30,8 +30,8 @@ type simOrder struct {
 	GoBackN  bool
 	Seed     uint64
 	Log      string // a file for the event log
-	Trace    string // a file for what is sent to whom
-	Timeline string // a file for what each rank does and when
+	Trace    string // a file for how much each rank sends to each other rank
+	Timeline string // a file for the operations of each rank and their times
 	SVG      string // a file for a picture of the load
 	JSON     bool   // report as JSON, on standard output
 }
@@ -52,7 +52,10 @@ func simulate(ctx context.Context, text string, run func(ctx context.Context, p 
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return fmt.Errorf("weft: %s: %w", envSim, err)
 	}
-	c := Cluster{Ranks: o.Ranks, Topology: o.Topology, Link: o.Link, MTU: o.MTU, PerHost: o.PerHost, Loss: o.Loss, GoBackN: o.GoBackN, Seed: o.Seed}
+	c := Cluster{
+		Ranks: o.Ranks, Topology: o.Topology, Link: o.Link, MTU: o.MTU, PerHost: o.PerHost, Loss: o.Loss,
+		GoBackN: o.GoBackN, Seed: o.Seed,
+	}
 	if o.Log != "" {
 		f, err := os.Create(o.Log)
 		if err != nil {
@@ -112,7 +115,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// WriteSVG draws how busy each link of the network was.
+// WriteSVG draws, as SVG, how busy each link of the network was.
 func (s *Simulation) WriteSVG(w io.Writer) error { return s.net.WriteSVG(w, s.end) }
 
 func (s *Simulation) writeText(w io.Writer, took time.Duration, o simOrder) {
@@ -122,7 +125,7 @@ func (s *Simulation) writeText(w io.Writer, took time.Duration, o simOrder) {
 	fmt.Fprintf(w, "  messages          %d\n", s.Messages)
 	fmt.Fprintf(w, "  packets           %d, %d bytes; %d lost, %d sent again\n", s.Packets, s.Bytes, s.Lost, s.Resent)
 	if s.Undelivered > 0 {
-		fmt.Fprintf(w, "  not delivered     %d messages that nobody accepted\n", s.Undelivered)
+		fmt.Fprintf(w, "  not delivered     %d messages that were not accepted\n", s.Undelivered)
 	}
 	fmt.Fprintf(w, "  link utilization  mean %.2g %%, most %.2g %% (%s)\n", 100*mean, 100*most, where)
 	fmt.Fprintf(w, "  it took           %v: %.3g events/s, %.3g KiB a rank\n",
@@ -143,7 +146,7 @@ func (s *Simulation) writeJSON(w io.Writer, took time.Duration) error {
 	})
 }
 
-// memory returns what the process has got from the system.
+// memory returns how many bytes the process has got from the system.
 func memory() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -21,7 +21,7 @@ func (s *simSource) Job() bootstrap.Job { return s.job }
 
 func (s *simSource) Put(ctx context.Context, key, value string) error { return nil }
 
-// Get returns the card of a rank, which is all that ranks ask for.
+// Get returns the card of a rank; ranks ask for nothing else.
 func (s *simSource) Get(ctx context.Context, rank int, key string) (string, error) {
 	c := card{Host: s.j.sources[rank].job.Host, Life: s.j.procs[rank].life}
 	if s.j.sources[rank].job.Local > 1 {

@@ -1,9 +1,10 @@
-// Command checkpoint lets heat spread along a ring that all ranks hold together, and saves what each rank has every few
-// steps. If the job is started again it goes on from the last step that all have saved:
+// Command checkpoint computes how heat spreads along a ring of slots that are distributed over all
+// ranks. Every few steps each rank saves its slots. If the job is started again it goes on from
+// the last step that all ranks have saved:
 //
 //	weft run -n 4 -restart 3 ./examples/checkpoint -fail 130
 //
-// In the first run one rank kills itself in step 130. The result is that of a run in which nobody dies.
+// In the first run one rank kills itself in step 130. The result is that of a run without a death.
 package main
 
 import (
@@ -68,7 +69,8 @@ func run(ctx context.Context, p *weft.Proc) error {
 	return s.clear()
 }
 
-// begin returns the state to begin with: what all have saved last, if the job has been started again.
+// begin returns the state to begin with. If the job has been started again that is the last state
+// that all ranks have saved.
 func begin(ctx context.Context, p *weft.Proc, g *coll.Group, s *store) (step int, heat []float64, err error) {
 	heat = make([]float64, *slots)
 	for i := range heat {
@@ -91,7 +93,8 @@ func begin(ctx context.Context, p *weft.Proc, g *coll.Group, s *store) (step int
 	return last[0], heat, s.load(last[0], heat)
 }
 
-// checkpoint saves a step when all have saved the one before: so all have two steps of which one is the same.
+// checkpoint saves a step when all ranks have saved the one before. So each rank has the last two
+// steps, and one of them is a step that all ranks have.
 func checkpoint(ctx context.Context, g *coll.Group, s *store, step int, heat []float64) error {
 	if err := coll.Barrier(ctx, g); err != nil {
 		return err

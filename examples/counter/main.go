@@ -85,7 +85,7 @@ func draw(ctx context.Context, p *weft.Proc, count int) (drawn []byte, err error
 // tickets tells which have been drawn.
 type tickets []bool
 
-// mark notes what a rank drew, and makes sure that nobody else did.
+// mark notes a ticket that a rank drew, and checks that no rank has drawn it before.
 func (t tickets) mark(rank int, drawn []byte) error {
 	for ; len(drawn) > 0; drawn = drawn[8:] {
 		n := binary.LittleEndian.Uint64(drawn)

@@ -1,7 +1,7 @@
-// Command farm counts primes: rank 0 hands out ranges of numbers, the other ranks count.
-// It survives the death of any of them but rank 0: what a dead rank had not answered is
-// given to another one. The test beside it kills ranks, and is a model for tests of one's
-// own programs.
+// Command farm counts primes: rank 0 hands out ranges of numbers, and the other ranks count the
+// primes in them. The program survives the death of any rank but rank 0: the ranges that a dead
+// rank had not answered are given to other ranks. The test beside it kills ranks, and is a model
+// for tests of other programs.
 //
 //	weft run -n 4 -survive ./examples/farm
 package main

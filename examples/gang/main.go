@@ -1,7 +1,8 @@
-// Gang lets two programs take turns on the same nodes and the same PM channel, as SCore-D's gang scheduler does: at the end of
-// each slice all nodes freeze the channel, flush it, save what is in its buffers, and restore what the other program had
-// there. Every message is checked, and at every switch the messages in the saved buffers are counted against those that
-// have been sent and not received.
+// Gang lets two programs take turns on the same nodes and the same PM channel, as SCore-D's gang
+// scheduler does. At the end of each time slice all nodes freeze the channel, flush it, save the
+// content of its buffers, and restore that of the other program. Every message is checked. At every
+// switch the number of messages in the saved buffers must equal the number of messages that have
+// been sent and not received.
 //
 //	weft run -n 4 ./examples/gang
 //	weft run -n 4 -transport udp ./examples/gang -slice 5ms

@@ -1,5 +1,5 @@
-// Hashtable counts words in a table that all ranks hold together: each keeps the words
-// whose hash is its own, and serves the others by active messages.
+// Hashtable counts words in a table that is distributed over all ranks: each rank keeps the words
+// whose hash belongs to it, and serves the other ranks by active messages.
 //
 //	weft run -n 4 ./examples/hashtable
 //	weft run -n 4 -transport udp ./examples/hashtable -words 500

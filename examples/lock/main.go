@@ -1,7 +1,7 @@
-// Lock lets all ranks add to one number that lies at rank 0, a few bytes at a time
-// that no single operation could change. A lock keeps them apart; the region knows
-// the lock, so that even a rank that has been taken for dead, and does not know
-// it, cannot write any more:
+// Lock lets all ranks change an account in the memory of rank 0 that is too long for one atomic
+// operation. A lock lets one rank change it at a time. The region is guarded by the lock: a rank
+// that was wrongly taken for dead, and does not know that it has lost the lock, cannot write any
+// more:
 //
 //	weft run -n 4 ./examples/lock
 package main

@@ -1,6 +1,6 @@
-// Mailbox: all ranks send what they find to rank 0, which chose where it lands: the
-// ranks that send much have rings of their own, the others share one, and what comes is
-// read in the order of its arrival, where it lies.
+// Mailbox: all ranks send their findings to a mailbox of rank 0. Rank 0 assigns the memory: ranks
+// that send much have rings of their own, and the others share one. It reads the messages in
+// the order of their arrival, where they lie.
 //
 //	weft run -n 4 ./examples/mailbox
 //	weft run -n 4 -amt auto ./examples/mailbox

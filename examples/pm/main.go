@@ -1,6 +1,7 @@
-// Pm measures PM as pmtest of SCore does: -ping prints the length and the round-trip time of messages to another node, -burst the
-// length and the bytes per second of messages that it sends as fast as it can, -vwrite the same of writes to its memory. The other node
-// replies, or is the sink.
+// Pm measures PM as pmtest of SCore does. With -ping it prints the length and the round-trip time of
+// messages to another node; with -burst the length and the bytes per second of messages that it
+// sends as fast as possible; with -vwrite the same of writes to the other node's memory. The other
+// node replies, or only receives.
 //
 //	weft run -n 2 ./examples/pm -ping
 //	weft run -n 2 -transport udp ./examples/pm -burst -len 8192

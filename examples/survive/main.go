@@ -1,6 +1,6 @@
-// Command survive counts primes in rounds: each rank counts in a part of the round's numbers, and the counts are added up.
-// It goes on when ranks are killed, any of them: those that are left agree that the round has not got through, shrink their
-// group, and do the round again.
+// Command survive counts primes in rounds: each rank counts the primes in a part of the round's
+// numbers, and the counts are added up. It goes on when ranks are killed, whichever they are: the
+// survivors agree that the round has failed, shrink their group, and repeat the round.
 //
 //	weft run -n 4 -survive ./examples/survive
 package main
@@ -54,7 +54,7 @@ func run(ctx context.Context, p *weft.Proc) error {
 	return g.Close()
 }
 
-// survivors returns the group of those that are left.
+// survivors returns the group of the surviving ranks.
 func survivors(ctx context.Context, g *coll.Group) (*coll.Group, error) {
 	defer g.Close()
 	return g.Shrink(ctx, g.Generation()+2) // each generation has a channel of its own

@@ -1,6 +1,7 @@
-// Vmmc plays the game of life on a torus. Each rank has a band of rows, and sends its outermost ones straight into the
-// memory of its neighbours, which is exported in two copies: while a rank reads the rows of one generation those of the
-// next may come. A word behind each row says whose turn it is; nobody receives anything, and nobody waits but for data.
+// Vmmc plays the game of life on a torus. Each rank has a band of rows, and sends its outermost rows
+// into the memory of its neighbours by VMMC. That memory is exported in two copies: while a rank
+// reads the rows of one generation, those of the next may arrive. A word behind each row holds the
+// generation that it belongs to. No rank receives messages, and ranks wait only for data.
 //
 //	weft run -n 4 ./examples/vmmc
 //	weft run -n 4 -pretend 2 ./examples/vmmc -rows 1024 -generations 500
