@@ -126,8 +126,8 @@ func (p *Proc) reportSent(r *waitgraph.Report) {
 			way = peer.Transport + ": " + peer.Why
 		}
 		if _, ok := ways[way]; !ok {
-			ways[way] = uint64(len(r.Ways))
-			r.Ways = append(r.Ways, way)
+			ways[way] = uint64(len(r.Paths))
+			r.Paths = append(r.Paths, way)
 		}
 		sent[3] = ways[way]
 		r.Sent = append(r.Sent, sent)

@@ -55,13 +55,13 @@ func (p *Proc) state() string {
 			r.Counts = nil
 			continue
 		}
-		if len(r.Waits)+len(r.Things) == 0 {
+		if len(r.Waits)+len(r.Objects) == 0 {
 			r.Gone = nil
 			r.MoreSent += len(r.Sent) - len(r.Sent)/2
 			r.Sent = r.Sent[:len(r.Sent)/2]
 		}
 		r.More += len(r.Waits) - len(r.Waits)/2
-		r.Waits, r.Things = r.Waits[:len(r.Waits)/2], r.Things[:len(r.Things)/2]
+		r.Waits, r.Objects = r.Waits[:len(r.Waits)/2], r.Objects[:len(r.Objects)/2]
 	}
 }
 

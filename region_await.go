@@ -135,7 +135,7 @@ func (p *Proc) reportWords(rep *waitgraph.Report) {
 	const most = 100
 	for _, w := range words[:min(len(words), most)] {
 		rep.Waits = append(rep.Waits, waitgraph.Wait{
-			For: "word", Name: fmt.Sprintf("%s, at %d", w.r.region.Name, w.off), Rank: waitgraph.Anyone, Seconds: (p.Now() - w.since).Seconds(),
+			For: "word", Name: fmt.Sprintf("%s, at %d", w.r.region.Name, w.off), Rank: waitgraph.AnyRank, Seconds: (p.Now() - w.since).Seconds(),
 		})
 	}
 }

@@ -68,7 +68,7 @@ func (p *Proc) reportSignals(rep *waitgraph.Report) {
 	const most = 100
 	for _, w := range waits[:min(len(waits), most)] {
 		rep.Waits = append(rep.Waits, waitgraph.Wait{
-			For: "signal", Name: w.what, Rank: waitgraph.Anyone, Seconds: (p.Now() - w.since).Seconds(),
+			For: "signal", Name: w.what, Rank: waitgraph.AnyRank, Seconds: (p.Now() - w.since).Seconds(),
 		})
 	}
 }

@@ -125,7 +125,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 	})
 	if err != nil {
 		e.closeSegment()
-		return nil, err
+		return nil, opening(err)
 	}
 	e.req.e, e.rep.e, e.rep.isReply = e, e, true
 	return e, nil

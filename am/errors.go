@@ -9,17 +9,39 @@ import (
 
 // Conditions. Errors that carry values match them through errors.Is.
 var (
-	// ErrTable: the ranks have opened the endpoint with different tables; see TableError.
-	ErrTable = endpoint.ErrTable
+	// ErrTable: the ranks have opened the endpoint with different tables of handlers or different
+	// configurations; see TableError.
+	ErrTable = errors.New("am: the tables of handlers differ")
 	// ErrRule: a handler did what a handler must not do; see RuleError.
 	ErrRule = errors.New("am: against the rules of handlers")
 	// ErrReturned: a request will not be answered; see ReturnedError.
 	ErrReturned = errors.New("am: returned to its sender")
 )
 
-// A TableError reports that a rank has opened the endpoint with another table, or another
-// configuration, than rank 0. All ranks get it.
-type TableError = endpoint.TableError
+// A TableError reports, at all ranks, that the ranks have not opened the endpoint with the same table
+// of handlers and the same configuration. It matches ErrTable.
+type TableError struct {
+	Rank   int    // the rank that differs from rank 0
+	Index  int    // of the first handler that differs, or -1: a value of the configuration differs
+	Theirs string // what Rank has there; empty if it has nothing
+	Ours   string // what rank 0 has there; empty if it has nothing
+}
+
+func (e *TableError) Error() string {
+	return endpoint.Difference("am", e.Rank, e.Index, e.Theirs, e.Ours)
+}
+
+// Is makes every TableError match ErrTable.
+func (e *TableError) Is(target error) bool { return target == ErrTable }
+
+// opening turns the error of opening an endpoint into one of this package.
+func opening(err error) error {
+	var t *endpoint.TableError
+	if errors.As(err, &t) {
+		return &TableError{Rank: t.Rank, Index: t.Index, Theirs: t.Theirs, Ours: t.Ours}
+	}
+	return err
+}
 
 // A RuleError reports that a handler did what it must not do. Nothing was sent.
 type RuleError struct {

@@ -7,37 +7,40 @@ import (
 	"reflect"
 )
 
-// A kind is one of the operations.
-type kind uint8
+// An Operation names one of the operations of a group.
+type Operation uint8
 
+// The operations, as they stand in a [Call] and in errors.
 const (
-	pointToPoint kind = iota // Send, Receive and Exchange: two members are concerned, and there is no number
-	barrier
-	broadcast
-	reduce
-	allReduce
-	gather
-	scatter
-	allGather
-	allToAll
-	allToAllV
-	kinds
+	OpPointToPoint Operation = iota // Send, Receive and Exchange, which concern two members only
+	OpBarrier
+	OpBroadcast
+	OpReduce
+	OpAllReduce
+	OpGather
+	OpScatter
+	OpAllGather
+	OpAllToAll
+	OpAllToAllV
+	operations
 )
 
-var kindNames = [kinds]string{
-	"Send, Receive or Exchange", "Barrier", "Broadcast", "Reduce", "AllReduce", "Gather", "Scatter", "AllGather", "AllToAll", "AllToAllV",
+var operationNames = [operations]string{
+	"Send, Receive or Exchange", "Barrier", "Broadcast", "Reduce", "AllReduce", "Gather", "Scatter", "AllGather",
+	"AllToAll", "AllToAllV",
 }
 
-func (k kind) String() string {
-	if k < kinds {
-		return kindNames[k]
+// String returns the name of the function, such as AllReduce.
+func (o Operation) String() string {
+	if o < operations {
+		return operationNames[o]
 	}
-	return fmt.Sprintf("operation of kind %d", uint8(k))
+	return fmt.Sprintf("operation of kind %d", uint8(o))
 }
 
 // A Call is an operation as a member has called it. What members call belongs together if their Calls are equal.
 type Call struct {
-	Op     string       // "AllReduce"; "Send, Receive or Exchange" for those
+	Op     Operation
 	Number uint32       // of the group's operations, from 1; 0 for Send, Receive and Exchange
 	Age    int          // the group's generation
 	Root   int          // the member's place, or -1
@@ -46,7 +49,7 @@ type Call struct {
 }
 
 func (c Call) String() string {
-	s := c.Op
+	s := c.Op.String()
 	if c.Number != 0 {
 		s += fmt.Sprintf(" (operation %d)", c.Number)
 	}
@@ -78,7 +81,7 @@ func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
 
 // A call is what travels ahead of each slice, so that a member that expects something else notices.
 type call struct {
-	kind   kind
+	op     Operation
 	elem   reflect.Kind
 	seq    uint32
 	root   int32
@@ -99,7 +102,7 @@ const inline = 1 << 10
 
 func (c call) put(b []byte, form byte) {
 	_ = b[headSize-1]
-	b[0], b[1], b[2], b[3] = byte(c.kind), byte(c.elem), form, 0
+	b[0], b[1], b[2], b[3] = byte(c.op), byte(c.elem), form, 0
 	binary.LittleEndian.PutUint32(b[4:], c.seq)
 	binary.LittleEndian.PutUint32(b[8:], uint32(c.root))
 	binary.LittleEndian.PutUint32(b[12:], c.age)
@@ -112,7 +115,7 @@ func parseCall(b []byte) (c call, form byte, ok bool) {
 		return c, 0, false
 	}
 	return call{
-		kind: kind(b[0]), elem: reflect.Kind(b[1]),
+		op: Operation(b[0]), elem: reflect.Kind(b[1]),
 		seq: binary.LittleEndian.Uint32(b[4:]), root: int32(binary.LittleEndian.Uint32(b[8:])),
 		age: binary.LittleEndian.Uint32(b[12:]), length: binary.LittleEndian.Uint64(b[16:]),
 	}, b[2], true
@@ -120,7 +123,7 @@ func parseCall(b []byte) (c call, form byte, ok bool) {
 
 // public returns the call for users.
 func (c call) public() Call {
-	return Call{Op: c.kind.String(), Number: c.seq, Age: int(c.age), Root: int(c.root), Type: c.elem, Length: int(c.length)}
+	return Call{Op: c.op, Number: c.seq, Age: int(c.age), Root: int(c.root), Type: c.elem, Length: int(c.length)}
 }
 
 // compare returns what is wrong if a member of a rank has called theirs where this one has called c.
@@ -130,7 +133,7 @@ func (c call) compare(rank int, theirs call) error {
 	}
 	if same := theirs; c.length != theirs.length {
 		if same.length = c.length; c == same {
-			return &LengthError{c.kind.String(), rank, int(theirs.length), int(c.length)}
+			return &LengthError{c.op, rank, int(theirs.length), int(c.length)}
 		}
 	}
 	return &MismatchError{Rank: rank, Mine: c.public(), Theirs: theirs.public()}

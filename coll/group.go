@@ -32,14 +32,14 @@ type Group struct {
 	sent    []*weft.Op // and their operations
 	scratch []byte
 
-	convene sync.Mutex // guards council while it is made
-	council *council   // agrees with those of the other members; nil until it is needed
+	consensusMu sync.Mutex // guards consensus while it is made
+	consensus   *consensus // agrees with those of the other members; nil until it is needed
 }
 
 // begin says which operation goes on from now.
-func begin[T Element](g *Group, k kind, root, length int) *Group {
-	g.now = call{kind: k, elem: reflect.TypeFor[T]().Kind(), root: int32(root), age: g.age, length: uint64(length)}
-	if k != pointToPoint {
+func begin[T Element](g *Group, k Operation, root, length int) *Group {
+	g.now = call{op: k, elem: reflect.TypeFor[T]().Kind(), root: int32(root), age: g.age, length: uint64(length)}
+	if k != OpPointToPoint {
 		g.seq++
 		g.now.seq = g.seq
 	}
@@ -51,8 +51,7 @@ func (g *Group) end(err *error) {
 	if *err == nil {
 		return
 	}
-	var length *LengthError
-	if !errors.As(*err, &length) && !errors.Is(*err, ErrMismatch) {
+	if !errors.Is(*err, ErrLength) && !errors.Is(*err, ErrMismatch) {
 		*err = &opError{g.now.public(), *err}
 	}
 	g.port.Revoke(g.members, *err)
@@ -146,19 +145,27 @@ func Alloc[T Element](p *weft.Proc, n int) ([]T, error) {
 	return mem.View[T](b, n), nil
 }
 
-// A LengthError reports that members gave slices of lengths that do not belong
-// together.
+// ErrLength: slices whose lengths do not belong together; see LengthError.
+var ErrLength = errors.New("coll: the lengths of slices do not belong together")
+
+// A LengthError reports that members gave slices of lengths that do not belong together. It matches
+// ErrLength.
 type LengthError struct {
-	Op        string
-	From      int // the rank that sent, or -1: it is a slice of this rank
-	Got, Want int // elements
+	Op   Operation
+	From int // the rank that sent Got elements, or -1: the slice is this rank's own
+	Got  int // elements
+	Want int // elements that the operation needs
 }
+
+// Is makes every LengthError match ErrLength.
+func (e *LengthError) Is(target error) bool { return target == ErrLength }
 
 func (e *LengthError) Error() string {
 	if e.From < 0 {
-		return fmt.Sprintf("coll: %s: a slice of %d elements, where %d belong", e.Op, e.Got, e.Want)
+		return fmt.Sprintf("coll: %v: a slice has %d elements, and must have %d", e.Op, e.Got, e.Want)
 	}
-	return fmt.Sprintf("coll: %s: rank %d sent %d elements, where %d belong: all members must say the same", e.Op, e.From, e.Got, e.Want)
+	return fmt.Sprintf("coll: %v: rank %d sent %d elements, and this rank expected %d: the lengths must be equal",
+		e.Op, e.From, e.Got, e.Want)
 }
 
 // A Number is what can be reduced.

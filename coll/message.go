@@ -11,7 +11,7 @@ import (
 // reports whether the elements follow by themselves.
 func message[T Element](g *Group, i int, s []T) (b []byte, follows bool) {
 	c := g.now
-	if c.kind == pointToPoint || c.kind == allToAllV {
+	if c.op == OpPointToPoint || c.op == OpAllToAllV {
 		c.length = uint64(len(s)) // what this pair has agreed on
 	}
 	payload := mem.Bytes(s)
@@ -87,7 +87,7 @@ func receive[T Element](ctx context.Context, g *Group, from int, dst []T) error 
 		return fmt.Errorf("coll: rank %d has sent %d bytes that are not of a group: its channel is used for something else", rank, n)
 	}
 	mine := g.now
-	if mine.kind == pointToPoint || mine.kind == allToAllV {
+	if mine.op == OpPointToPoint || mine.op == OpAllToAllV {
 		mine.length = uint64(len(dst))
 	}
 	if err := mine.compare(rank, theirs); err != nil {
@@ -103,7 +103,7 @@ func receive[T Element](ctx context.Context, g *Group, from int, dst []T) error 
 		n, err = long, nil
 	}
 	if err == nil && n != len(b) {
-		err = &LengthError{mine.kind.String(), rank, n / mem.Size[T](), len(dst)}
+		err = &LengthError{mine.op, rank, n / mem.Size[T](), len(dst)}
 	}
 	return err
 }

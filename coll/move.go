@@ -17,7 +17,7 @@ const scatterBytes = 256 << 10
 // down a binomial tree; long ones are scattered, and gathered round a ring (van
 // de Geijn).
 func Broadcast[T Element](ctx context.Context, g *Group, root int, buf []T) (err error) {
-	defer begin[T](g, broadcast, root, len(buf)).end(&err)
+	defer begin[T](g, OpBroadcast, root, len(buf)).end(&err)
 	if err := g.has(root); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func broadcastScattered[T Element](ctx context.Context, g *Group, root int, buf 
 // Gather collects the members' slices, all of one length, at root: dst holds them
 // in order there, and is not looked at elsewhere.
 func Gather[T Element](ctx context.Context, g *Group, root int, src, dst []T) (err error) {
-	defer begin[T](g, gather, root, len(src)).end(&err)
+	defer begin[T](g, OpGather, root, len(src)).end(&err)
 	if err := g.has(root); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func Gather[T Element](ctx context.Context, g *Group, root int, src, dst []T) (e
 // Scatter gives each member its part of root's src, which holds as many parts as
 // there are members, and is not looked at elsewhere.
 func Scatter[T Element](ctx context.Context, g *Group, root int, src, dst []T) (err error) {
-	defer begin[T](g, scatter, root, len(dst)).end(&err)
+	defer begin[T](g, OpScatter, root, len(dst)).end(&err)
 	if err := g.has(root); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ const bruckBytes = 1 << 10
 // order. Short ones take Bruck's algorithm, ⌈log2 n⌉ messages one after another;
 // long ones a ring.
 func AllGather[T Element](ctx context.Context, g *Group, src, dst []T) (err error) {
-	defer begin[T](g, allGather, -1, len(src)).end(&err)
+	defer begin[T](g, OpAllGather, -1, len(src)).end(&err)
 	n, size := g.Size(), len(src)
 	if err := g.want(len(dst), n*size); err != nil {
 		return err
@@ -159,7 +159,7 @@ func AllGather[T Element](ctx context.Context, g *Group, src, dst []T) (err erro
 // gives into part i of dst. Short parts take Bruck's algorithm, long ones go to all
 // at once.
 func AllToAll[T Element](ctx context.Context, g *Group, src, dst []T) (err error) {
-	defer begin[T](g, allToAll, -1, len(src)).end(&err)
+	defer begin[T](g, OpAllToAll, -1, len(src)).end(&err)
 	n := g.Size()
 	size := len(src) / n
 	if err := g.want(len(src), size*n); err != nil {
@@ -211,7 +211,7 @@ func allToAllBruck[T Element](ctx context.Context, g *Group, src, dst []T, size 
 // AllToAllV is AllToAll with parts of any length: member j gets send[j] elements
 // of src, where the parts lie one after another, and recv[i] come from member i.
 func AllToAllV[T Element](ctx context.Context, g *Group, src []T, send []int, dst []T, recv []int) (err error) {
-	defer begin[T](g, allToAllV, -1, 0).end(&err)
+	defer begin[T](g, OpAllToAllV, -1, 0).end(&err)
 	n := g.Size()
 	if err := g.want(len(send), n); err != nil {
 		return err
@@ -247,7 +247,7 @@ func starts(lengths []int) (at []int, end int) {
 
 // Barrier waits until all members have called it (dissemination).
 func Barrier(ctx context.Context, g *Group) (err error) {
-	defer begin[byte](g, barrier, -1, 0).end(&err)
+	defer begin[byte](g, OpBarrier, -1, 0).end(&err)
 	for bit, n := 1, g.Size(); bit < n; bit <<= 1 {
 		if err := exchange(ctx, g, (g.me+bit)%n, []byte(nil), (g.me-bit+n)%n, []byte(nil)); err != nil {
 			return err
@@ -259,7 +259,7 @@ func Barrier(ctx context.Context, g *Group) (err error) {
 // want checks the length of a slice of this member's.
 func (g *Group) want(got, want int) error {
 	if got != want {
-		return &LengthError{g.now.kind.String(), -1, got, want}
+		return &LengthError{g.now.op, -1, got, want}
 	}
 	return nil
 }
@@ -286,7 +286,7 @@ func tooLong(err error) (int, bool) {
 // Exchange sends src to one member, and receives dst from one, at the same time:
 // perhaps the same one, or this rank itself.
 func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from int, dst []T) (err error) {
-	defer begin[T](g, pointToPoint, -1, len(src)).end(&err)
+	defer begin[T](g, OpPointToPoint, -1, len(src)).end(&err)
 	if err := errors.Join(g.has(to), g.has(from)); err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from in
 // used again: a message of up to 32 KiB has been copied, a longer one received, so
 // members that send each other long ones take Exchange.
 func Send[T Element](ctx context.Context, g *Group, to int, src []T) (err error) {
-	defer begin[T](g, pointToPoint, -1, len(src)).end(&err)
+	defer begin[T](g, OpPointToPoint, -1, len(src)).end(&err)
 	if err := g.has(to); err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func Send[T Element](ctx context.Context, g *Group, to int, src []T) (err error)
 // Receive receives into dst what one member sends, and no more or less. From one
 // member slices come in the order in which they were sent.
 func Receive[T Element](ctx context.Context, g *Group, from int, dst []T) (err error) {
-	defer begin[T](g, pointToPoint, -1, len(dst)).end(&err)
+	defer begin[T](g, OpPointToPoint, -1, len(dst)).end(&err)
 	if err := g.has(from); err != nil {
 		return err
 	}

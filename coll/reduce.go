@@ -45,7 +45,7 @@ func Max[T cmp.Ordered](dst, src []T) {
 // others' are changed, too, and mean nothing afterwards. It goes up a binomial
 // tree.
 func Reduce[T Element](ctx context.Context, g *Group, root int, buf []T, op Op[T]) (err error) {
-	defer begin[T](g, reduce, root, len(buf)).end(&err)
+	defer begin[T](g, OpReduce, root, len(buf)).end(&err)
 	if err := g.has(root); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ const ringBytes = 32 << 10
 // long ones a ring: reduce-scatter, then all-gather (Rabenseifner; Thakur,
 // Rabenseifner and Gropp 2005). All members get the same bits.
 func AllReduce[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) (err error) {
-	defer begin[T](g, allReduce, -1, len(buf)).end(&err)
+	defer begin[T](g, OpAllReduce, -1, len(buf)).end(&err)
 	switch n := g.Size(); {
 	case n == 1:
 		return nil

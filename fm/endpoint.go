@@ -62,7 +62,7 @@ type peer struct {
 	credit int // packets that may be sent to it
 	owed   int // packets of its that have been extracted, of which it has not been told
 
-	sending *endpoint.Turn // whose message is being sent to it; nil before the first
+	sending *endpoint.Mutex // whose message is being sent to it; nil before the first
 	out     Stream
 	in      Message
 }
@@ -93,7 +93,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 		Runner: "weft/fm.(*Endpoint).run", Departed: e.departed,
 	})
 	if err != nil {
-		return nil, err
+		return nil, opening(err)
 	}
 	return e, nil
 }

@@ -9,8 +9,9 @@ import (
 
 // Conditions. Errors that carry values match them through errors.Is.
 var (
-	// ErrTable: the ranks have opened the endpoint with different tables; see TableError.
-	ErrTable = endpoint.ErrTable
+	// ErrTable: the ranks have opened the endpoint with different tables of handlers or different
+	// configurations; see TableError.
+	ErrTable = errors.New("fm: the tables of handlers differ")
 	// ErrNoCredit: a message cannot be begun without waiting.
 	ErrNoCredit = errors.New("fm: no credits for the message, or another one to that rank is being sent")
 	// ErrSelf: a message to this rank itself.
@@ -25,9 +26,30 @@ var (
 	errEnded = errors.New("fm: the message has ended")
 )
 
-// A TableError reports that a rank has opened the endpoint with another table, or another
-// configuration, than rank 0. All ranks get it.
-type TableError = endpoint.TableError
+// A TableError reports, at all ranks, that the ranks have not opened the endpoint with the same table
+// of handlers and the same configuration. It matches ErrTable.
+type TableError struct {
+	Rank   int    // the rank that differs from rank 0
+	Index  int    // of the first handler that differs, or -1: a value of the configuration differs
+	Theirs string // what Rank has there; empty if it has nothing
+	Ours   string // what rank 0 has there; empty if it has nothing
+}
+
+func (e *TableError) Error() string {
+	return endpoint.Difference("fm", e.Rank, e.Index, e.Theirs, e.Ours)
+}
+
+// Is makes every TableError match ErrTable.
+func (e *TableError) Is(target error) bool { return target == ErrTable }
+
+// opening turns the error of opening an endpoint into one of this package.
+func opening(err error) error {
+	var t *endpoint.TableError
+	if errors.As(err, &t) {
+		return &TableError{Rank: t.Rank, Index: t.Index, Theirs: t.Theirs, Ours: t.Ours}
+	}
+	return err
+}
 
 // A RuleError reports something that a handler must not do. Nothing was done.
 type RuleError struct{ Rule string }

@@ -69,9 +69,9 @@ func (e *Endpoint) BeginMessageWait(ctx context.Context, to, length, h int) (*St
 	if err != nil {
 		return nil, err
 	}
-	if !p.sending.Try() {
+	if !p.sending.TryLock() {
 		var err error
-		if e.ep.Pause(func() { err = p.sending.Take(ctx) }); err != nil {
+		if e.ep.Pause(func() { err = p.sending.Lock(ctx) }); err != nil {
 			return nil, explain(err, fmt.Sprintf("fm message to rank %d", to), "another message to it is being sent")
 		}
 	}
@@ -95,7 +95,7 @@ func (e *Endpoint) tryBegin(to, length, h int, inHandler bool) (*Stream, error) 
 		}
 		return nil, ErrNoCredit
 	}
-	if !p.sending.Try() {
+	if !p.sending.TryLock() {
 		return nil, ErrNoCredit
 	}
 	s := e.start(p, to, length, h)
@@ -121,7 +121,7 @@ func (e *Endpoint) check(to, length, h int) (*peer, error) {
 	}
 	p := &e.peers[to]
 	if p.sending == nil {
-		p.sending = endpoint.NewTurn(e.p)
+		p.sending = endpoint.NewMutex(e.p)
 	}
 	return p, nil
 }
@@ -150,7 +150,7 @@ func (s *Stream) close() {
 		}
 		s.owner, s.next = nil, nil
 	}
-	s.p.sending.Give()
+	s.p.sending.Unlock()
 }
 
 // SendPiece sends the next bytes of the message: as many as one likes, from anywhere; they

@@ -10,8 +10,8 @@ import (
 var (
 	// ErrBusy: the context is locked by an earlier call that has not been ended; see BusyError. It is EBUSY.
 	ErrBusy = errors.New("pm: the context is locked")
-	// ErrNothing: there is no buffer to send, or to give back. It is EIO.
-	ErrNothing = errors.New("pm: there is no such buffer")
+	// ErrNoBuffer: there is no buffer to send, or to give back. It is EIO.
+	ErrNoBuffer = errors.New("pm: there is no such buffer")
 	// ErrHandle: the handle does not stand for memory that is locked; see HandleError. It is ENOENT.
 	ErrHandle = errors.New("pm: the handle is not good")
 	// ErrSpace: as much memory is locked as can be; see SpaceError. It is ENOSPC.
@@ -35,8 +35,8 @@ func (e *BusyError) Is(target error) bool { return target == ErrBusy }
 var (
 	errSending   error = &BusyError{"GetSendBuffer", "the buffer that it has returned is sent by Send"}
 	errReceiving error = &BusyError{"Receive", "the message that it has returned is given back by ReleaseReceiveBuffer"}
-	errNoBuffer        = fmt.Errorf("%w: GetSendBuffer comes first", ErrNothing)
-	errNoMessage       = fmt.Errorf("%w: nothing has been received that has not been given back", ErrNothing)
+	errNoBuffer        = fmt.Errorf("%w: GetSendBuffer comes first", ErrNoBuffer)
+	errNoMessage       = fmt.Errorf("%w: nothing has been received that has not been given back", ErrNoBuffer)
 )
 
 // A HandleError reports a handle that cannot be used so.

@@ -162,8 +162,8 @@ func (x *Context) restore(s, had *State) error {
 	return nil
 }
 
-// A Switching is what came of a Switch at this node: how long its parts took, and how far it came.
-type Switching struct {
+// A SwitchStats is what came of a Switch at this node: how long its parts took, and how far it came.
+type SwitchStats struct {
 	Flush   time.Duration // Freeze: until nothing of this node was in the network
 	Wait    time.Duration // for the other nodes, both times
 	Save    time.Duration
@@ -174,13 +174,13 @@ type Switching struct {
 }
 
 // Total returns their sum.
-func (t Switching) Total() time.Duration { return t.Flush + t.Wait + t.Save + t.Restore + t.Thaw }
+func (t SwitchStats) Total() time.Duration { return t.Flush + t.Wait + t.Save + t.Restore + t.Thaw }
 
 // Switch is network preemption, the switch of SCore-D's gang scheduler: all nodes freeze the context, wait for each other at a barrier of
 // all nodes, save it into old, restore next, wait again, and thaw it. If a node dies in between the error says so, and the
 // context is left frozen, with the state that it had, or with that of next if Restored is true: the nodes that are left agree on
 // what to do, by a barrier of their own, and thaw it, or go on.
-func (x *Context) Switch(ctx context.Context, b *weft.Barrier, old, next *State) (t Switching, err error) {
+func (x *Context) Switch(ctx context.Context, b *weft.Barrier, old, next *State) (t SwitchStats, err error) {
 	p := x.parts[0].proc
 	at := p.Now()
 	step := func(part *time.Duration, f func() error) {

@@ -206,12 +206,12 @@ func truncate(ctx context.Context, p *weft.Proc) error {
 				return err
 			}
 		}
-		if err := x.ReleaseReceiveBuffer(); !errors.Is(err, pm.ErrNothing) {
+		if err := x.ReleaseReceiveBuffer(); !errors.Is(err, pm.ErrNoBuffer) {
 			return fmt.Errorf("released twice: %v", err)
 		}
 		return finish(ctx, p, x)
 	}
-	if err := errors.Join(x.Send(), x.Truncate(1), x.Discard()); !errors.Is(err, pm.ErrNothing) {
+	if err := errors.Join(x.Send(), x.Truncate(1), x.Discard()); !errors.Is(err, pm.ErrNoBuffer) {
 		return fmt.Errorf("sent nothing: %v", err)
 	}
 	var long *weft.ConfigError

@@ -13,19 +13,19 @@ type acceptor struct {
 	network string // in errors: "weft" or "tcp"
 	addr    net.Addr
 	sock    net.Listener
-	door    handshake.Door
+	door    handshake.Acceptor
 	backlog backlog
 	served  chan struct{} // closed when no handshake runs any more
 }
 
 // start begins to accept connections of sock, of which up to backlog wait for Accept. welcome runs
 // the handshake of one connection and, if it succeeds, queues it.
-func (a *acceptor) start(sock net.Listener, backlog int, welcome func(*handshake.Visit) error) {
+func (a *acceptor) start(sock net.Listener, backlog int, welcome func(*handshake.Attempt) error) {
 	a.sock = sock
 	a.served = make(chan struct{})
 	a.backlog.init(backlog)
-	a.door.Most = 4 * backlog
-	a.door.Welcome = welcome
+	a.door.Limit = 4 * backlog
+	a.door.Handshake = welcome
 	go func() {
 		defer close(a.served)
 		a.door.Serve(a.next)

@@ -84,7 +84,7 @@ func stale(ctx context.Context, path string) bool {
 }
 
 // welcome runs the handshake of one connection, and queues it for Accept.
-func (l *Listener) welcome(v *handshake.Visit) error {
+func (l *Listener) welcome(v *handshake.Attempt) error {
 	c, err := l.cfg.welcome(v.Conn.(*net.UnixConn), l.path, v.Admit)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (cfg *Config) listenTLS(ctx context.Context, address string) (*TLSListener,
 
 // welcome runs the TLS handshake, in which both sides authenticate, and queues the connection for
 // Accept. The connection has a deadline until Admit.
-func (l *TLSListener) welcome(v *handshake.Visit) error {
+func (l *TLSListener) welcome(v *handshake.Attempt) error {
 	c := newTLSConn(v.Conn.(*net.TCPConn), tls.Server, l.secure)
 	if err := c.tls.Handshake(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (cfg *Config) dialTLS(ctx context.Context, address string) (*TLSConn, error
 		secure.ServerName, _, _ = net.SplitHostPort(address)
 	}
 	var c *TLSConn
-	err = handshake.Greet(func() (cut bool, err error) {
+	err = handshake.Retry(func() (cut bool, err error) {
 		c, err = meetTLS(ctx, address, secure)
 		return errors.Is(err, syscall.ECONNRESET) && ctx.Err() == nil, err
 	})

@@ -36,8 +36,8 @@ type Endpoint struct {
 
 	exports map[uint32]*Export
 	names   map[string]*Export
-	wishes  map[string][]wish // imports of names that are not exported yet
-	serial  uint32            // of the last export
+	pending map[string][]pendingImport // imports of names that are not exported yet
+	serial  uint32                     // of the last export
 
 	peers []*peer
 	spare *call
@@ -47,11 +47,11 @@ type Endpoint struct {
 func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Endpoint, error) {
 	const most = 1<<16 - 3
 	if channel < 0 || channel > most {
-		return nil, &ConfigError{Field: "channel", Value: channel, Min: 0, Max: most}
+		return nil, &weft.ConfigError{Field: "channel", Value: channel, Min: 0, Max: most}
 	}
 	e := &Endpoint{
 		p: p, channel: channel, gate: p.Signal(), peers: make([]*peer, p.Size()),
-		exports: map[uint32]*Export{}, names: map[string]*Export{}, wishes: map[string][]wish{},
+		exports: map[uint32]*Export{}, names: map[string]*Export{}, pending: map[string][]pendingImport{},
 	}
 	for rank := range e.peers {
 		e.peers[rank] = &peer{rank: rank, calls: map[uint64]*call{}, imports: map[uint32][]*Import{}}
@@ -117,12 +117,12 @@ func (e *Endpoint) Close() error {
 	}
 	for _, p := range e.peers {
 		p.fail(weft.ErrClosed)
-		p.wakeLane()
+		p.wakeServer()
 	}
 	tasks, failed := e.tasks, e.failed
 	e.mu.Unlock()
 	for _, x := range ended {
-		if x.log != nil { // whose transfers wait for this endpoint
+		if x.matcher != nil { // whose transfers wait for this endpoint
 			x.tell("its owner has closed its endpoint")
 		}
 	}
@@ -138,7 +138,7 @@ func (e *Endpoint) Close() error {
 	return failed
 }
 
-// dispatch gives requests to the lanes of their ranks, and replies to those who wait. It never waits for a peer: only
+// dispatch gives requests to the servers of their ranks, and replies to those who wait. It never waits for a peer: only
 // for the next message.
 func (e *Endpoint) dispatch() {
 	for {
@@ -174,8 +174,8 @@ func (e *Endpoint) lose(gone *weft.PeerError) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.peers[gone.Rank].fail(&weft.WaitError{Doing: fmt.Sprintf("vmmc: request to rank %d", gone.Rank), Err: gone})
-	for name, ws := range e.wishes {
-		e.wishes[name] = without(ws, func(w wish) bool { return w.rank == gone.Rank })
+	for name, ws := range e.pending {
+		e.pending[name] = without(ws, func(w pendingImport) bool { return w.rank == gone.Rank })
 	}
 	for id := uint32(1); id <= e.serial; id++ {
 		if x := e.exports[id]; x != nil {

@@ -95,9 +95,6 @@ func (e *LimitError) Error() string {
 // Is makes every LimitError match weft.ErrWouldBlock.
 func (e *LimitError) Is(target error) bool { return target == weft.ErrWouldBlock }
 
-// A ConfigError reports a value that cannot work.
-type ConfigError = weft.ConfigError
-
 // bounds returns an error unless n bytes at off lie within size.
 func bounds(off, n, size int) error {
 	if off < 0 || n > size || off > size-n {

@@ -41,8 +41,8 @@ type Export struct {
 	// The endpoint's lock guards what follows.
 	imports map[int]int // by rank
 	ended   error       // it is no export any more
-	users   int         // the export itself, and lanes that write to it: the last closes the region
-	log     *log        // of an export that can be redirected
+	users   int         // the export itself, and servers that write to it: the last closes the region
+	matcher *matcher    // of an export that can be redirected
 }
 
 // Export makes size bytes of zeroed memory, which the ranks that it permits can import by a name of 1 to 200 bytes. A
@@ -56,7 +56,7 @@ func (e *Endpoint) Export(ctx context.Context, name string, size int, cfg *Expor
 		return nil, err
 	}
 	if c.Redirections < 0 || c.Redirections > maxRedirections {
-		return nil, &ConfigError{Field: "ExportConfig.Redirections", Value: c.Redirections, Min: 0, Max: maxRedirections}
+		return nil, &weft.ConfigError{Field: "ExportConfig.Redirections", Value: c.Redirections, Min: 0, Max: maxRedirections}
 	}
 	e.mu.Lock()
 	e.serial++
@@ -65,7 +65,7 @@ func (e *Endpoint) Export(ctx context.Context, name string, size int, cfg *Expor
 	slices.Sort(x.ranks)
 	access := x.ranks
 	if c.Redirections > 0 {
-		x.log = &log{most: c.Redirections}
+		x.matcher = &matcher{most: c.Redirections}
 		access = []int{} // its endpoint alone writes to it
 	}
 	var err error
@@ -84,8 +84,8 @@ func (e *Endpoint) Export(ctx context.Context, name string, size int, cfg *Expor
 		return nil, errors.Join(err, x.region.Close())
 	}
 	e.exports[x.id], e.names[name] = x, x
-	waiting := e.wishes[name]
-	delete(e.wishes, name)
+	waiting := e.pending[name]
+	delete(e.pending, name)
 	replies := make([]frame, len(waiting))
 	for i, w := range waiting {
 		replies[i] = x.admit(w.rank, w.op)
@@ -99,7 +99,7 @@ func (e *Endpoint) Export(ctx context.Context, name string, size int, cfg *Expor
 
 func checkName(name string) error {
 	if len(name) < 1 || len(name) > maxName {
-		return &ConfigError{Field: "length of the export's name", Value: len(name), Min: 1, Max: maxName}
+		return &weft.ConfigError{Field: "length of the export's name", Value: len(name), Min: 1, Max: maxName}
 	}
 	return nil
 }
@@ -134,20 +134,20 @@ func (x *Export) permits(rank int) bool {
 	return ok
 }
 
-// A wish is an import of a name that is not exported yet.
-type wish struct {
+// A pendingImport is an import of a name that is not exported yet.
+type pendingImport struct {
 	rank int
 	op   uint64
 }
 
 // wanted answers an import, now or when the name is exported.
-func (e *Endpoint) wanted(l *lane, f frame) {
+func (e *Endpoint) wanted(l *server, f frame) {
 	e.mu.Lock()
 	x := e.names[string(f.name)]
 	if x == nil {
-		ws := e.wishes[string(f.name)]
-		if e.wished(l.peer.rank) < maxRequests {
-			e.wishes[string(f.name)] = append(ws, wish{l.peer.rank, f.op})
+		ws := e.pending[string(f.name)]
+		if e.pendingOf(l.peer.rank) < maxRequests {
+			e.pending[string(f.name)] = append(ws, pendingImport{l.peer.rank, f.op})
 			e.mu.Unlock()
 			return
 		}
@@ -160,9 +160,9 @@ func (e *Endpoint) wanted(l *lane, f frame) {
 	l.send(&r)
 }
 
-// wished returns how many imports of a rank wait. The lock is held.
-func (e *Endpoint) wished(rank int) (n int) {
-	for _, ws := range e.wishes {
+// pendingOf returns how many imports of a rank wait. The lock is held.
+func (e *Endpoint) pendingOf(rank int) (n int) {
+	for _, ws := range e.pending {
 		for _, w := range ws {
 			if w.rank == rank {
 				n++
@@ -179,7 +179,7 @@ func (x *Export) admit(rank int, op uint64) frame {
 	}
 	x.imports[rank]++
 	f := frame{kind: imported, op: op, export: x.id, n: uint64(x.Size())}
-	if x.log != nil {
+	if x.matcher != nil {
 		f.off = 1
 	}
 	return f
@@ -281,8 +281,8 @@ func (x *Export) end(why error) {
 	x.ended = why
 	delete(x.e.exports, x.id)
 	delete(x.e.names, x.name)
-	if x.log != nil {
-		x.log.end(why)
+	if x.matcher != nil {
+		x.matcher.end(why)
 	}
 }
 
@@ -290,7 +290,7 @@ func (x *Export) end(why error) {
 func (x *Export) lose(gone *weft.PeerError) {
 	had := x.imports[gone.Rank] > 0
 	delete(x.imports, gone.Rank)
-	if x.log != nil {
-		x.log.lose(gone, had && len(x.imports) == 0)
+	if x.matcher != nil {
+		x.matcher.lose(gone, had && len(x.imports) == 0)
 	}
 }

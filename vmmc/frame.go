@@ -19,7 +19,7 @@ const (
 	kinds
 )
 
-// request reports whether a lane handles it.
+// request reports whether a server handles it.
 func (k kind) request() bool { return k < imported }
 
 // A status is what a reply says.

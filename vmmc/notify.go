@@ -46,7 +46,7 @@ func (e *Endpoint) notify() {
 		f, ok := parse(m.Data)
 		m.Release()
 		if from == e.p.Rank() && int(f.rank) < e.p.Size() {
-			from = int(f.rank) // of a transfer that a lane has received
+			from = int(f.rank) // of a transfer that a server has received
 		}
 		if !ok || f.kind != 0 {
 			continue

@@ -17,7 +17,7 @@ type peer struct {
 	calls   map[uint64]*call
 	imports map[uint32][]*Import // by the number of the export
 	op      uint64               // of the last call
-	lane    *lane                // nil until it has asked for something
+	server  *server              // nil until it has asked for something
 }
 
 // A call is a request that waits for its reply.
@@ -107,7 +107,7 @@ func (e *Endpoint) reply(p *peer, f frame) {
 	}
 }
 
-// abandon tells a lane that has made ready for the pieces of a transfer that none will come.
+// abandon tells a server that has made ready for the pieces of a transfer that none will come.
 func (e *Endpoint) abandon(p *peer) {
 	if o, err := e.bulk.StartSend(p.rank, nil); err == nil {
 		e.p.Go(func() { _ = o.Wait(e.ctx) })

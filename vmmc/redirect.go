@@ -44,8 +44,8 @@ func (x *Export) Redirect(from, off int, buf []byte) (*Redirection, error) {
 	if err := bounds(off, len(buf), x.Size()); err != nil {
 		return nil, err
 	}
-	if x.log == nil {
-		return nil, &ConfigError{Field: "ExportConfig.Redirections of an export to be redirected", Value: 0, Min: 1, Max: maxRedirections}
+	if x.matcher == nil {
+		return nil, &weft.ConfigError{Field: "ExportConfig.Redirections of an export to be redirected", Value: 0, Min: 1, Max: maxRedirections}
 	}
 	x.e.mu.Lock()
 	defer x.e.mu.Unlock()
@@ -53,13 +53,13 @@ func (x *Export) Redirect(from, off int, buf []byte) (*Redirection, error) {
 		return nil, x.ended
 	}
 	if from != weft.Any {
-		if gone := x.e.peers[from].gone; gone != nil && !x.log.has(from, off) {
+		if gone := x.e.peers[from].gone; gone != nil && !x.matcher.has(from, off) {
 			return nil, gone
 		}
 	}
-	r := x.log.fresh(x)
+	r := x.matcher.fresh(x)
 	*r = Redirection{x: x, from: from, off: off, buf: buf, ended: r.ended}
-	x.log.redirect(r)
+	x.matcher.redirect(r)
 	return r, nil
 }
 
@@ -94,7 +94,7 @@ func (r *Redirection) Cancel() bool {
 	if r.taken || r.over {
 		return false
 	}
-	l := r.x.log
+	l := r.x.matcher
 	l.waiting = without(l.waiting, func(o *Redirection) bool { return o == r })
 	l.idle = append(l.idle, r)
 	return true
@@ -105,7 +105,7 @@ func (r *Redirection) free() {
 	r.x.e.mu.Lock()
 	defer r.x.e.mu.Unlock()
 	r.ended.Reset()
-	r.x.log.idle = append(r.x.log.idle, r)
+	r.x.matcher.idle = append(r.x.matcher.idle, r)
 }
 
 // finish ends the redirection. The lock is held.

@@ -73,7 +73,7 @@ type gang struct {
 	states   [2]pm.State
 	turn     int
 
-	sum    pm.Switching    // of all switches
+	sum    pm.SwitchStats    // of all switches
 	totals []time.Duration // of each
 	held   []int           // bytes that all nodes have saved, at each
 }
@@ -106,7 +106,7 @@ func (g *gang) change(ctx context.Context, more bool) (left int, err error) {
 	return int(v[2] + v[3] + v[4]), nil
 }
 
-func (g *gang) note(t pm.Switching) {
+func (g *gang) note(t pm.SwitchStats) {
 	g.sum.Flush += t.Flush
 	g.sum.Wait += t.Wait
 	g.sum.Save += t.Save

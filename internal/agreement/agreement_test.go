@@ -101,9 +101,9 @@ func TestNoFault(t *testing.T) {
 
 // FuzzParse: what is parsed is written again byte for byte, and a node takes it from any member without harm.
 func FuzzParse(f *testing.F) {
-	m := Message{Number: 1, Round: 1, Dead: Set{4}, best: lock{Value{And: 5, Dead: Set{2}}, 1}}
+	m := Message{Number: 1, Round: 1, Dead: Set{4}, best: estimate{Value{And: 5, Dead: Set{2}}, 1}}
 	f.Add(m.Append(nil, 3), uint8(3))
-	m.best, m.Round, m.Number = lock{size: -1}, -1, 0
+	m.best, m.Round, m.Number = estimate{size: -1}, -1, 0
 	f.Add(m.Append(nil, 70), uint8(70))
 	f.Fuzz(func(t *testing.T, b []byte, size uint8) {
 		n := max(int(size), 1)
@@ -118,7 +118,7 @@ func FuzzParse(f *testing.F) {
 		a.Propose(1, 1)
 		for from := range n {
 			a.Receive(from, m)
-			a.Letters()
+			a.TakeOutgoing()
 		}
 	})
 }

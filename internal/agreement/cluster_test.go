@@ -52,7 +52,7 @@ func (c *cluster) step(i int, most int, do func(n *Node)) {
 	n := c.nodes[i]
 	before, _ := n.Decided()
 	do(n)
-	for k, l := range n.Letters() {
+	for k, l := range n.TakeOutgoing() {
 		if k >= most {
 			break
 		}

@@ -10,8 +10,8 @@ import (
 // An instance is one agreement, as one member sees it.
 type instance struct {
 	number   uint32
-	own      Value // this member's contribution
-	accepted lock  // in the largest view in which it has accepted one
+	own      Value    // this member's contribution
+	accepted estimate // in the largest view in which it has accepted one
 	decided  bool
 
 	// The attempt that is under way, or was the last.
@@ -24,14 +24,14 @@ type instance struct {
 	sent     bool  // in this round
 	gathered bool  // the first half is over
 	sum      Value // of the contributions that are known
-	best     lock
+	best     estimate
 
 	in     map[int]Message // what has arrived, by round, of the attempt of the view that follows
 	inView Set
 }
 
 func newInstance(number uint32) *instance {
-	return &instance{number: number, accepted: lock{size: -1}, in: map[int]Message{}}
+	return &instance{number: number, accepted: estimate{size: -1}, in: map[int]Message{}}
 }
 
 // keep keeps a message of the view of now for its round. The first one counts: a member says in one attempt one thing.
@@ -59,7 +59,7 @@ func (a *Node) enter(i *instance) {
 	i.round, i.sent, i.gathered = 0, false, false
 	i.sum, i.best = i.own, i.accepted
 	if mutant.On(mutant.LockForgotten) {
-		i.best = lock{size: -1}
+		i.best = estimate{size: -1}
 	}
 	i.only(a.dead)
 	a.run(i)
@@ -85,7 +85,7 @@ func (a *Node) run(i *instance) {
 		}
 		if !i.sent {
 			i.sent = true
-			a.letters = append(a.letters, Letter{i.to(), Message{Number: i.number, Round: i.round, Dead: i.view, sum: i.sum, best: i.best}})
+			a.outgoing = append(a.outgoing, Outgoing{i.to(), Message{Number: i.number, Round: i.round, Dead: i.view, sum: i.sum, best: i.best}})
 		}
 		m, ok := i.in[i.round]
 		if !ok {
@@ -114,7 +114,7 @@ func (i *instance) accept() {
 		v = i.sum
 		v.Dead = i.view
 	}
-	i.best = lock{v, i.view.Len()}
+	i.best = estimate{v, i.view.Len()}
 	i.accepted = i.best
 }
 

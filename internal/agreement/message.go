@@ -22,15 +22,15 @@ func (v Value) merge(o Value) Value {
 	return v
 }
 
-// A lock is a value that a member has accepted, and the size of the view in which it has; -1 if it has accepted none.
-type lock struct {
+// A estimate is a value that a member has accepted, and the size of the view in which it has; -1 if it has accepted none.
+type estimate struct {
 	Value
 	size int
 }
 
-// compare orders locks. That of the larger view counts. If members have accepted different values in views of one
+// compare orders estimates. That of the larger view counts. If members have accepted different values in views of one
 // size, none of them has been decided: one is as good as the other, but all must take the same.
-func (l lock) compare(o lock) int {
+func (l estimate) compare(o estimate) int {
 	return cmp.Or(cmp.Compare(l.size, o.size), cmp.Compare(l.And, o.And), cmp.Compare(l.Min, o.Min), cmp.Compare(l.Max, o.Max), slices.Compare(l.Dead, o.Dead))
 }
 
@@ -40,8 +40,8 @@ type Message struct {
 	Round  int    // of the attempt; -1 in a message that excludes
 	Dead   Set    // the sender's view: it names the attempt
 
-	sum  Value // of the contributions that the sender has heard of; its Dead is not used
-	best lock  // that of the largest view that the sender has heard of
+	sum  Value    // of the contributions that the sender has heard of; its Dead is not used
+	best estimate // that of the largest view that the sender has heard of
 }
 
 // Excludes reports whether the message only tells its receiver who is taken for dead, the receiver itself perhaps.
@@ -51,10 +51,10 @@ func (m *Message) Excludes() bool { return m.Round < 0 }
 // 4, greatest kind 4; the accepted value: the size of its view 4, least kind 4, greatest kind 4, a word of 0, and 8; the
 // view, a bit for each member in words of 8; the accepted value's dead, if there is a value. (PROTOCOL §12)
 const (
-	headSize  = 48
-	noRound   = 1<<16 - 1
-	hasLock   = 1
-	maxRounds = 64
+	headSize    = 48
+	noRound     = 1<<16 - 1
+	hasEstimate = 1
+	maxRounds   = 64
 )
 
 // ErrMessage: bytes that are no message of a group of that size.
@@ -65,9 +65,9 @@ func (m *Message) Append(b []byte, n int) []byte {
 	flags := uint16(0)
 	best := m.best
 	if best.size >= 0 {
-		flags = hasLock
+		flags = hasEstimate
 	} else {
-		best = lock{}
+		best = estimate{}
 	}
 	b = binary.LittleEndian.AppendUint32(b, m.Number)
 	b = binary.LittleEndian.AppendUint16(b, uint16(m.Round))
@@ -81,7 +81,7 @@ func (m *Message) Append(b []byte, n int) []byte {
 	b = binary.LittleEndian.AppendUint32(b, 0)
 	b = binary.LittleEndian.AppendUint64(b, best.And)
 	b = m.Dead.append(b, n)
-	if flags&hasLock != 0 {
+	if flags&hasEstimate != 0 {
 		b = best.Dead.append(b, n)
 	}
 	return b
@@ -108,7 +108,7 @@ func Parse(b []byte, n int) (m Message, err error) {
 	m.Round = int(binary.LittleEndian.Uint16(b[4:]))
 	flags := binary.LittleEndian.Uint16(b[6:])
 	m.sum = Value{And: binary.LittleEndian.Uint64(b[8:]), Min: binary.LittleEndian.Uint32(b[16:]), Max: binary.LittleEndian.Uint32(b[20:])}
-	m.best = lock{size: int(binary.LittleEndian.Uint32(b[24:]))}
+	m.best = estimate{size: int(binary.LittleEndian.Uint32(b[24:]))}
 	m.best.Min, m.best.Max = binary.LittleEndian.Uint32(b[28:]), binary.LittleEndian.Uint32(b[32:])
 	zero := binary.LittleEndian.Uint32(b[36:])
 	m.best.And = binary.LittleEndian.Uint64(b[40:])
@@ -119,9 +119,9 @@ func Parse(b []byte, n int) (m Message, err error) {
 	}
 	b = b[8*words(n):]
 	switch {
-	case flags > hasLock || zero != 0:
+	case flags > hasEstimate || zero != 0:
 		return m, ErrMessage
-	case flags&hasLock == 0:
+	case flags&hasEstimate == 0:
 		if m.best.size != 0 || m.best.Min != 0 || m.best.Max != 0 || m.best.And != 0 || len(b) != 0 {
 			return m, ErrMessage
 		}

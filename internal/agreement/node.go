@@ -2,8 +2,8 @@ package agreement
 
 import "weft/internal/mutant"
 
-// A Letter is a message to a member.
-type Letter struct {
+// A Outgoing is a message to a member.
+type Outgoing struct {
 	To int
 	Message
 }
@@ -17,7 +17,7 @@ type Node struct {
 	decided  uint32 // the number of the last agreement that has been decided
 	proposed uint32 // the number of the last that this member has proposed for
 	open     map[uint32]*instance
-	letters  []Letter
+	outgoing []Outgoing
 }
 
 // ahead is of how many agreements beyond the last one that has been decided here others may send messages. A member that
@@ -65,10 +65,10 @@ func (a *Node) Awaits() (place int, ok bool) {
 	return 0, false
 }
 
-// Letters returns the messages that are to be sent, in order, and forgets them.
-func (a *Node) Letters() []Letter {
-	l := a.letters
-	a.letters = nil
+// TakeOutgoing returns the messages that are to be sent, in order, and forgets them.
+func (a *Node) TakeOutgoing() []Outgoing {
+	l := a.outgoing
+	a.outgoing = nil
 	return l
 }
 
@@ -124,7 +124,7 @@ func (a *Node) answer(to int, m Message) {
 }
 
 func (a *Node) exclude(to int, dead Set) {
-	a.letters = append(a.letters, Letter{to, Message{Round: -1, Dead: dead, best: lock{size: -1}}})
+	a.outgoing = append(a.outgoing, Outgoing{to, Message{Round: -1, Dead: dead, best: estimate{size: -1}}})
 }
 
 // accused takes a message from a member in whose view this one is dead. If that member is dead in the view here, too, the

@@ -18,13 +18,13 @@ import (
 )
 
 // A model is a Node with all its code, whose goroutines are run one at a time in an
-// interleave.World. Its peer is an engine without a node, its transport a queue in each
+// interleave.Scheduler. Its peer is an engine without a node, its transport a queue in each
 // direction, its doorbell a futex or a channel. What it must show: the goroutine of every
 // call that has ended is woken, so is that of a context that has ended, no packet lies
 // there while goroutines wait and nobody is awake, urgent ones are looked at soon, also
 // when nobody waits any more, and nothing touches the transport once Close has returned.
 type model struct {
-	world *interleave.World
+	world *interleave.Scheduler
 	n     *Node
 	bell  *modelBell
 	wire  *modelWire

@@ -35,13 +35,13 @@ func (n *Node) Report() waitgraph.Report {
 		r.Waits = append(r.Waits, w)
 	}
 	for _, s := range n.eng.Coord.States() {
-		if len(r.Things) == mostListed {
+		if len(r.Objects) == mostListed {
 			break
 		}
 		if s.Home && len(s.Queue)+len(s.Holders)+len(s.Members) == 0 {
 			continue
 		}
-		r.Things = append(r.Things, waitgraph.Thing{
+		r.Objects = append(r.Objects, waitgraph.Object{
 			What: s.What, Name: s.Name, ID: s.ID, Holds: s.Holds, Owns: s.Owns, Arrived: s.Arrived, Done: s.Done,
 			Members: s.Members, Home: s.Home, Holders: s.Holders, Queue: s.Queue,
 		})
@@ -57,7 +57,7 @@ var messageWaits = [...]string{
 
 // describe says what a call waits for. The lock is held.
 func (c *Call) describe() waitgraph.Wait {
-	w := waitgraph.Wait{Rank: waitgraph.Anyone}
+	w := waitgraph.Wait{Rank: waitgraph.AnyRank}
 	switch c.is {
 	case message:
 		w.For = messageWaits[c.Msg.Kind]
@@ -81,7 +81,7 @@ func (c *Call) describe() waitgraph.Wait {
 		case rma.Await: // of our own, for what anyone may send
 			w.For = "receive"
 			w.Name = ""
-			w.Rank = waitgraph.Anyone
+			w.Rank = waitgraph.AnyRank
 		}
 	case coordination:
 		w.For = "lock"

@@ -40,7 +40,7 @@ type Endpoint struct {
 
 	cfg     Config
 	p       *weft.Proc
-	turn    Turn
+	mu      Mutex
 	epoch   uint32
 	closed  bool
 	seen    uint64 // what has arrived, of any kind
@@ -50,7 +50,7 @@ type Endpoint struct {
 	loan   weft.Message // or lent by the port
 	loaned bool
 
-	receiving bool           // a goroutine sleeps at the port, and has given its turn up
+	receiving bool           // a goroutine sleeps at the port, and has given its mu up
 	waiting   []*weft.Signal // others that wait for what it receives
 	spare     []*weft.Signal
 
@@ -73,13 +73,13 @@ type departure struct {
 
 // Enter makes the endpoint the caller's, until Leave.
 func (e *Endpoint) Enter(ctx context.Context) error {
-	if e.turn.Try() {
+	if e.mu.TryLock() {
 		return e.entered()
 	}
 	if within(e.cfg.Runner) {
 		return ErrInHandler
 	}
-	if err := e.turn.Take(ctx); err != nil {
+	if err := e.mu.Lock(ctx); err != nil {
 		return err
 	}
 	return e.entered()
@@ -87,19 +87,19 @@ func (e *Endpoint) Enter(ctx context.Context) error {
 
 func (e *Endpoint) entered() error {
 	if e.closed {
-		e.turn.Give()
+		e.mu.Unlock()
 		return weft.ErrClosed
 	}
 	return nil
 }
 
 // Leave gives the endpoint back.
-func (e *Endpoint) Leave() { e.turn.Give() }
+func (e *Endpoint) Leave() { e.mu.Unlock() }
 
 // Pause gives the endpoint back while f runs.
 func (e *Endpoint) Pause(f func()) {
-	e.turn.Give()
-	defer e.turn.retake()
+	e.mu.Unlock()
+	defer e.mu.lockAlways()
 	f()
 }
 
@@ -124,10 +124,10 @@ func (e *Endpoint) Receive(ctx context.Context) error {
 		return e.stand(ctx)
 	}
 	e.receiving = true
-	e.turn.Give()
+	e.mu.Unlock()
 	n, from, err := e.Port.RecvInto(ctx, e.in)
-	if !e.turn.Try() {
-		e.turn.retake()
+	if !e.mu.TryLock() {
+		e.mu.lockAlways()
 	}
 	e.receiving = false
 	if len(e.waiting) > 0 {
@@ -149,9 +149,9 @@ func (e *Endpoint) stand(ctx context.Context) error {
 		s = e.p.Signal()
 	}
 	e.waiting = append(e.waiting, s)
-	e.turn.Give()
+	e.mu.Unlock()
 	err := s.Wait(ctx)
-	e.turn.retake()
+	e.mu.lockAlways()
 	for i, w := range e.waiting {
 		if w == s {
 			e.waiting = append(e.waiting[:i], e.waiting[i+1:]...)

@@ -44,21 +44,23 @@ const (
 	maxReason = 1 << 10
 )
 
-// ErrTable: the ranks have not opened the endpoint with the same table; see TableError.
-var ErrTable = errors.New("tables of handlers differ")
-
-// A TableError reports that a rank has opened an endpoint with another table of handlers
-// than rank 0, or with another value of the configuration. All ranks get it.
+// A TableError reports, at all ranks, that a rank has opened an endpoint with another table of handlers
+// than rank 0, or with another value of the configuration. A library turns it into an error of its own.
 type TableError struct {
-	Library      string
-	Rank         int    // whose table differs
-	Index        int    // of the first handler that does; -1: it is a value of the configuration
-	Theirs, Ours string // what that rank has there, and what rank 0 has; "" if nothing
+	Rank         int    // the rank that differs from rank 0
+	Index        int    // of the first handler that differs, or -1: a value of the configuration differs
+	Theirs, Ours string // what Rank and what rank 0 have there; empty if nothing
 }
 
 func (e *TableError) Error() string {
-	what := fmt.Sprintf("handler %d", e.Index)
-	if e.Index < 0 {
+	return Difference("endpoint", e.Rank, e.Index, e.Theirs, e.Ours)
+}
+
+// Difference describes, for the error of a library, what rank has other than rank 0: handler index, or
+// if that is negative a value of the configuration.
+func Difference(library string, rank, index int, theirs, ours string) string {
+	what := fmt.Sprintf("handler %d", index)
+	if index < 0 {
 		what = "the configuration"
 	}
 	name := func(s string) string {
@@ -67,12 +69,9 @@ func (e *TableError) Error() string {
 		}
 		return s
 	}
-	return fmt.Sprintf("%s: %s of rank %d is %s, where that of rank 0 is %s: all ranks must open the endpoint with the same",
-		e.Library, what, e.Rank, name(e.Theirs), name(e.Ours))
+	return fmt.Sprintf("%s: %s of rank %d is %s, that of rank 0 is %s: all ranks must open the endpoint with the same",
+		library, what, rank, name(theirs), name(ours))
 }
-
-// Is makes every TableError match ErrTable.
-func (e *TableError) Is(target error) bool { return target == ErrTable }
 
 // Open opens a channel at all ranks of the job, and returns when all have done so with
 // the same table and parameters. Rank 0 compares, and tells all. If a rank is gone, or its
@@ -82,7 +81,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg Config) (*Endpoint
 	if err != nil {
 		return nil, err
 	}
-	e := &Endpoint{cfg: cfg, p: p, Me: p.Rank(), Size: p.Size(), in: make([]byte, cfg.Longest), turn: Turn{free: p.Signal()}}
+	e := &Endpoint{cfg: cfg, p: p, Me: p.Rank(), Size: p.Size(), in: make([]byte, cfg.Longest), mu: Mutex{free: p.Signal()}}
 	e.gone, e.whys = make([]error, e.Size), make([]departure, e.Size)
 	e.Port, err = p.OpenPort(channel, cfg.port(e.Size))
 	if err != nil {
@@ -170,7 +169,7 @@ func (c *Config) differs(rank int, hello []byte) error {
 	values, names := parseHello(hello)
 	for i, v := range c.Params {
 		if i >= len(values) || values[i] != v.Value {
-			e := &TableError{c.Library, rank, -1, "", fmt.Sprintf("%s %d", v.Name, v.Value)}
+			e := &TableError{Rank: rank, Index: -1, Ours: fmt.Sprintf("%s %d", v.Name, v.Value)}
 			if i < len(values) {
 				e.Theirs = fmt.Sprintf("%s %d", v.Name, values[i])
 			}
@@ -178,7 +177,7 @@ func (c *Config) differs(rank int, hello []byte) error {
 		}
 	}
 	for i := range max(len(names), len(c.Table)) {
-		e := &TableError{Library: c.Library, Rank: rank, Index: i}
+		e := &TableError{Rank: rank, Index: i}
 		if i < len(names) {
 			e.Theirs = fmt.Sprintf("%q", names[i])
 		}
@@ -283,7 +282,7 @@ func (e *Endpoint) verdict(b []byte) error {
 	case how == 1 && len(b) >= 17 && len(b) >= 17+int(b[16]):
 		n := 17 + int(b[16])
 		return &TableError{
-			Library: e.cfg.Library, Rank: int(binary.LittleEndian.Uint64(b)), Index: int(int64(binary.LittleEndian.Uint64(b[8:]))),
+			Rank: int(binary.LittleEndian.Uint64(b)), Index: int(int64(binary.LittleEndian.Uint64(b[8:]))),
 			Theirs: string(b[17:n]), Ours: string(b[n:]),
 		}
 	case how == 2 && len(b) >= 8:

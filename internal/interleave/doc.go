@@ -2,7 +2,7 @@
 // which they wait or give way. In an ordinary build these are the runtime's own, and
 // nothing is left of the package.
 //
-// With the build tag "mutants" a test can run the driver in a World, which runs one
+// With the build tag "mutants" a test can run the driver in a Scheduler, which runs one
 // goroutine at a time and decides at each of these places which goes on: by search
 // through all interleavings with few preemptions, or by seed. Time is virtual.
 //

@@ -29,7 +29,7 @@ func Runnable() bool { return sys.Runnable() }
 // Since returns the time since start.
 func Since(start time.Time) time.Duration { return time.Since(start) }
 
-// Brief returns how often something is looked at: n times, and few in a World.
+// Brief returns how often something is looked at: n times, and few in a Scheduler.
 func Brief(n int) int { return n }
 
 // Wait waits for a token in wake, and reports that; or until done is closed.

@@ -13,8 +13,8 @@ import (
 	"weft/internal/sys"
 )
 
-// A World runs goroutines one at a time. There is one World at a time.
-type World struct {
+// A Scheduler runs goroutines one at a time. There is one Scheduler at a time.
+type Scheduler struct {
 	// Choose says which of n goroutines goes on: 0 is the one that has run so far, if
 	// it can and stays is set; else they are in the order in which they were started.
 	Choose func(n int, stays bool) int
@@ -36,7 +36,7 @@ type World struct {
 	over    bool // the goroutines that are left must end
 }
 
-// A thread is a goroutine of a World.
+// A thread is a goroutine of a Scheduler.
 type thread struct {
 	resume chan struct{}
 	ready  func() bool // nil: it can run
@@ -44,11 +44,11 @@ type thread struct {
 	gives  bool // it lets others run first
 	daemon bool // nobody waits for its end
 	ended  bool
-	leaves bool // it is ending because the World is over
+	leaves bool // it is ending because the Scheduler is over
 }
 
-// the is the World that runs, or nil.
-var the *World
+// the is the Scheduler that runs, or nil.
+var the *Scheduler
 
 const never = time.Duration(1) << 62
 
@@ -57,7 +57,7 @@ const maxPoints = 200000
 
 // Run runs start, and what that starts with Go, until all have ended. It returns what
 // went wrong.
-func (w *World) Run(start func()) error {
+func (w *Scheduler) Run(start func()) error {
 	the = w
 	defer func() { the = nil }()
 	w.back = make(chan struct{})
@@ -81,20 +81,20 @@ func (w *World) Run(start func()) error {
 	return w.err
 }
 
-func (w *World) resume(t *thread) {
+func (w *Scheduler) resume(t *thread) {
 	w.last = t
 	t.resume <- struct{}{}
 	<-w.back
 }
 
-func (w *World) fail(format string, args ...any) {
+func (w *Scheduler) fail(format string, args ...any) {
 	if w.err == nil {
 		w.err = fmt.Errorf(format, args...)
 	}
 }
 
 // pick returns who runs next, or nil if all have ended or something is wrong.
-func (w *World) pick() *thread {
+func (w *Scheduler) pick() *thread {
 	for {
 		var able, giving []*thread
 		alive, next := 0, never
@@ -140,7 +140,7 @@ func (w *World) pick() *thread {
 	}
 }
 
-func (w *World) choose(able []*thread) *thread {
+func (w *Scheduler) choose(able []*thread) *thread {
 	stays := false
 	for i, t := range able {
 		if t == w.last {
@@ -155,7 +155,7 @@ func (w *World) choose(able []*thread) *thread {
 }
 
 // start makes a goroutine.
-func (w *World) start(f func()) *thread {
+func (w *Scheduler) start(f func()) *thread {
 	t := &thread{resume: make(chan struct{}), until: never}
 	w.threads = append(w.threads, t)
 	go func() {
@@ -175,7 +175,7 @@ func (w *World) start(f func()) *thread {
 }
 
 // block lets others run until ready, or the time has come.
-func (w *World) block(ready func() bool, until time.Duration) {
+func (w *Scheduler) block(ready func() bool, until time.Duration) {
 	t := w.last
 	if w.over {
 		if !t.leaves {
@@ -194,14 +194,14 @@ func (w *World) block(ready func() bool, until time.Duration) {
 	}
 }
 
-// Point lets others run, in a World.
+// Point lets others run, in a Scheduler.
 func Point() {
 	if the != nil {
 		the.block(nil, never)
 	}
 }
 
-// Block waits until ready, or for d if that is not below zero, in a World.
+// Block waits until ready, or for d if that is not below zero, in a Scheduler.
 func Block(ready func() bool, d time.Duration) {
 	until := never
 	if d >= 0 {
@@ -210,7 +210,7 @@ func Block(ready func() bool, d time.Duration) {
 	the.block(ready, until)
 }
 
-// Fail ends the World that runs.
+// Fail ends the Scheduler that runs.
 func Fail(format string, args ...any) {
 	the.fail(format, args...)
 	Point()
@@ -291,7 +291,7 @@ func Yield() {
 // Runnable reports whether goroutines of this process could run and do not.
 func Runnable() bool { return the == nil && sys.Runnable() }
 
-// Since returns the time since start. In a World each look at the clock takes some.
+// Since returns the time since start. In a Scheduler each look at the clock takes some.
 func Since(start time.Time) time.Duration {
 	if the == nil {
 		return time.Since(start)
@@ -300,10 +300,10 @@ func Since(start time.Time) time.Duration {
 	return the.now
 }
 
-// Now returns the time in the World.
-func (w *World) Now() time.Duration { return w.now }
+// Now returns the time in the Scheduler.
+func (w *Scheduler) Now() time.Duration { return w.now }
 
-// Brief returns how often something is looked at: n times, and few in a World.
+// Brief returns how often something is looked at: n times, and few in a Scheduler.
 func Brief(n int) int {
 	if the == nil {
 		return n

@@ -44,7 +44,7 @@ func beSocket(how string) {
 		case "hostile":
 			_, _ = fmt.Fprintf(c, `{"PID":%d,"Program":"\u001b[2Jrm","Args":["\u009b31m"],"Ranks":[`+
 				`{"Rank":-7,"Host":"\u001b]0;","Waits":[{"For":"receive","Rank":-9,"Seconds":9},{"For":"barrier","ID":1,"Rank":99999}],`+
-				`"Things":[{"What":"barrier","ID":1,"Members":[-4,5,70000]}]}]}`, os.Getpid())
+				`"Objects":[{"What":"barrier","ID":1,"Members":[-4,5,70000]}]}]}`, os.Getpid())
 		case "silent":
 			continue
 		}

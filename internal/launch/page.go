@@ -51,7 +51,7 @@ func (r *Running) state() web.State {
 	for _, e := range edges[:min(len(edges), mostEdges)] {
 		s.Waits = append(s.Waits, web.Wait(e))
 	}
-	for _, t := range g.Standings() {
+	for _, t := range g.ObjectStates() {
 		s.Things = append(s.Things, web.Thing{
 			What: t.What, Name: t.Name, Phase: t.Phase, Arrived: t.Arrived, Members: t.Members, Last: t.Missing,
 			Holders: t.Holders, Queue: t.Queue,
@@ -64,8 +64,8 @@ func (r *Running) state() web.State {
 // exchanges most with.
 func pairOf(k *waitgraph.Report, ranks int, sent waitgraph.Sent) web.Pair {
 	p := web.Pair{From: k.Rank, To: int(min(sent[0], uint64(ranks-1))), Messages: sent[1], Bytes: sent[2]}
-	if sent[3] < uint64(len(k.Ways)) {
-		p.Transport, p.Why, _ = strings.Cut(k.Ways[sent[3]], ": ")
+	if sent[3] < uint64(len(k.Paths)) {
+		p.Transport, p.Why, _ = strings.Cut(k.Paths[sent[3]], ": ")
 	}
 	if k.Counts == nil {
 		return p

@@ -80,9 +80,9 @@ func TestMerge(t *testing.T) {
 	})
 	st := launch.Status{PID: 42, Program: "/bin/prog", Started: moment, Ranks: []waitgraph.Report{
 		{Rank: 0, Host: "h", PID: 100,
-			Waits: []waitgraph.Wait{{For: "lock", Name: "l", ID: 1, Rank: waitgraph.Anyone, Seconds: 1}}},
+			Waits: []waitgraph.Wait{{For: "lock", Name: "l", ID: 1, Rank: waitgraph.AnyRank, Seconds: 1}}},
 		{Rank: 1, Host: "h", PID: 101, Silent: true},
-		{Rank: 2, Host: "h", PID: 102, Things: []waitgraph.Thing{{What: "lock", ID: 1, Holds: true}}},
+		{Rank: 2, Host: "h", PID: 102, Objects: []waitgraph.Object{{What: "lock", ID: 1, Holds: true}}},
 	}}
 	s.merge(&st)
 	for _, j := range s.Jobs {

@@ -12,11 +12,11 @@ func (r *Report) clean() {
 	for i := range r.Waits {
 		w := &r.Waits[i]
 		w.For, w.Name, w.Call = Printable(w.For), Printable(w.Name), Printable(w.Call)
-		w.Rank = max(w.Rank, Anyone)
+		w.Rank = max(w.Rank, AnyRank)
 	}
 	negative := func(rank int) bool { return rank < 0 }
-	for i := range r.Things {
-		t := &r.Things[i]
+	for i := range r.Objects {
+		t := &r.Objects[i]
 		t.What, t.Name = Printable(t.What), Printable(t.Name)
 		t.Members = slices.DeleteFunc(t.Members, negative)
 		t.Holders = slices.DeleteFunc(t.Holders, negative)
@@ -26,8 +26,8 @@ func (r *Report) clean() {
 	if r.Counts != nil {
 		r.Counts.Clean()
 	}
-	for i := range r.Ways {
-		r.Ways[i] = Printable(r.Ways[i])
+	for i := range r.Paths {
+		r.Paths[i] = Printable(r.Paths[i])
 	}
 }
 

@@ -31,8 +31,8 @@ func (g *Graph) Edges() (edges []Edge) {
 // Stuck reports whether a rank waits for good.
 func (g *Graph) Stuck(rank int) bool { return slices.Contains(g.stuck, rank) }
 
-// A Standing is how the ranks of a job stand to something that coordinates.
-type Standing struct {
+// A ObjectState is how the ranks of a job stand to something that coordinates.
+type ObjectState struct {
 	What, Name string
 	Phase      uint64 // of a barrier: the newest at which a rank has arrived
 	Arrived    int    // ranks that have arrived at it
@@ -42,15 +42,15 @@ type Standing struct {
 	Queue      []int // ranks that have asked for it, as its home knows
 }
 
-// Standings returns what the ranks coordinate by, barriers first, in the order of names.
-func (g *Graph) Standings() []Standing {
-	byID := map[uint64]*Standing{}
+// ObjectStates returns what the ranks coordinate by, barriers first, in the order of names.
+func (g *Graph) ObjectStates() []ObjectState {
+	byID := map[uint64]*ObjectState{}
 	var ids []uint64
 	for rank := range g.Ranks {
-		for _, t := range g.Ranks[rank].Things {
+		for _, t := range g.Ranks[rank].Objects {
 			s := byID[t.ID]
 			if s == nil {
-				s = &Standing{What: t.What, Name: g.name(t)}
+				s = &ObjectState{What: t.What, Name: g.name(t)}
 				byID[t.ID] = s
 				ids = append(ids, t.ID)
 			}
@@ -63,7 +63,7 @@ func (g *Graph) Standings() []Standing {
 			}
 		}
 	}
-	list := make([]Standing, 0, len(ids))
+	list := make([]ObjectState, 0, len(ids))
 	for _, id := range ids {
 		s := byID[id]
 		if s.Phase > 0 {
@@ -71,7 +71,7 @@ func (g *Graph) Standings() []Standing {
 		}
 		list = append(list, *s)
 	}
-	slices.SortStableFunc(list, func(a, b Standing) int {
+	slices.SortStableFunc(list, func(a, b ObjectState) int {
 		if barrier := (b.Phase > 0); barrier != (a.Phase > 0) {
 			if barrier {
 				return 1
@@ -87,9 +87,9 @@ func (g *Graph) Standings() []Standing {
 }
 
 // arrivals counts who has arrived at the newest phase of a barrier.
-func (g *Graph) arrivals(id uint64, s *Standing) {
+func (g *Graph) arrivals(id uint64, s *ObjectState) {
 	for rank := range g.Ranks {
-		if g.Ranks[rank].thing(id, false) == nil {
+		if g.Ranks[rank].object(id, false) == nil {
 			continue
 		}
 		members := g.members(rank, id)
@@ -98,7 +98,7 @@ func (g *Graph) arrivals(id uint64, s *Standing) {
 			if m >= len(g.Ranks) {
 				continue
 			}
-			if t := g.Ranks[m].thing(id, false); t != nil && t.Arrived >= s.Phase {
+			if t := g.Ranks[m].object(id, false); t != nil && t.Arrived >= s.Phase {
 				s.Arrived++
 			} else {
 				s.Missing = append(s.Missing, m)

@@ -8,11 +8,11 @@ import (
 // TestEdges: each rank that waits for certain others has an edge to them, red in a deadlock.
 func TestEdges(t *testing.T) {
 	g := New([]Report{
-		{Waits: []Wait{lock("b", 2)}, Things: []Thing{holds("a", 1)}},
-		{Waits: []Wait{lock("a", 1)}, Things: []Thing{holds("b", 2)}},
+		{Waits: []Wait{lock("b", 2)}, Objects: []Object{holds("a", 1)}},
+		{Waits: []Wait{lock("a", 1)}, Objects: []Object{holds("b", 2)}},
 		{Waits: []Wait{receive(3)}},
 		{},
-		{Waits: []Wait{receive(Anyone)}},
+		{Waits: []Wait{receive(AnyRank)}},
 	})
 	want := []Edge{
 		{0, 1, `lock "b"`, 1, true}, {1, 0, `lock "a"`, 1, true}, {2, 3, "a message from 3", 1, false},
@@ -25,9 +25,9 @@ func TestEdges(t *testing.T) {
 // TestStandings: of a barrier it is told who is missing, of a lock who holds it.
 func TestStandings(t *testing.T) {
 	g := New([]Report{
-		{Things: []Thing{at(2), holds("L", 1)}}, {Things: []Thing{at(1)}}, {Things: []Thing{at(2), {What: "lock", ID: 1, Home: true, Queue: []int{1}}}},
+		{Objects: []Object{at(2), holds("L", 1)}}, {Objects: []Object{at(1)}}, {Objects: []Object{at(2), {What: "lock", ID: 1, Home: true, Queue: []int{1}}}},
 	})
-	got := g.Standings()
+	got := g.ObjectStates()
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}

@@ -15,25 +15,25 @@ import (
 
 // A Report is what one rank says.
 type Report struct {
-	Rank   int
-	Host   string  `json:",omitempty"`
-	PID    int     `json:",omitempty"`
-	Ended  string  `json:",omitempty"` // why it is not there any more
-	Silent bool    `json:",omitempty"` // it did not answer: stopped, or it never gives others its processor
-	Waits  []Wait  `json:",omitempty"` // one for each goroutine
-	More   int     `json:",omitempty"` // goroutines that wait, too
-	Things []Thing `json:",omitempty"`
-	Gone   []int   `json:",omitempty"` // ranks that it has taken for dead
+	Rank    int
+	Host    string   `json:",omitempty"`
+	PID     int      `json:",omitempty"`
+	Ended   string   `json:",omitempty"` // why it is not there any more
+	Silent  bool     `json:",omitempty"` // it did not answer: stopped, or it never gives others its processor
+	Waits   []Wait   `json:",omitempty"` // one for each goroutine
+	More    int      `json:",omitempty"` // goroutines that wait, too
+	Objects []Object `json:",omitempty"`
+	Gone    []int    `json:",omitempty"` // ranks that it has taken for dead
 
 	Counts *counters.Snapshot `json:",omitempty"` // with the peers that it exchanges most with
 
 	Sent     []Sent   `json:",omitempty"` // if it counts that
-	Ways     []string `json:",omitempty"` // on which it has been sent
+	Paths    []string `json:",omitempty"` // on which it has been sent
 	MoreSent int      `json:",omitempty"` // ranks to which it has sent, too
 }
 
 // Sent is what a rank has sent to another: its number, messages, bytes, and the number
-// of the way among the report's Ways.
+// of the way among the report's Paths.
 type Sent [4]uint64
 
 // A Wait is something that a goroutine of a rank waits for.
@@ -42,16 +42,16 @@ type Wait struct {
 	Name    string  `json:",omitempty"`
 	ID      uint64  `json:",omitempty"` // of what coordinates
 	Phase   uint64  `json:",omitempty"` // of a barrier
-	Rank    int     // whom it needs; Anyone: any
+	Rank    int     // whom it needs; AnyRank: any
 	Call    string  `json:",omitempty"` // in which call, if that tells more
 	Seconds float64 // since when
 }
 
-// Anyone is the rank of a Wait that any rank can end.
-const Anyone = -1
+// AnyRank is the rank of a Wait that any rank can end.
+const AnyRank = -1
 
-// A Thing is how a rank stands to what coordinates.
-type Thing struct {
+// A Object is how a rank stands to what coordinates.
+type Object struct {
 	What    string
 	Name    string `json:",omitempty"`
 	ID      uint64
@@ -90,10 +90,10 @@ func New(ranks []Report) *Graph {
 	return g
 }
 
-// thing returns how a rank stands to something, or nil.
-func (r *Report) thing(id uint64, home bool) *Thing {
-	for i := range r.Things {
-		if t := &r.Things[i]; t.ID == id && t.Home == home {
+// object returns how a rank stands to something, or nil.
+func (r *Report) object(id uint64, home bool) *Object {
+	for i := range r.Objects {
+		if t := &r.Objects[i]; t.ID == id && t.Home == home {
 			return t
 		}
 	}
@@ -117,7 +117,7 @@ func (g *Graph) needs(rank int, w Wait) need {
 	switch {
 	case strings.HasSuffix(w.For, "lock"):
 		for r := range g.Ranks {
-			if t := g.Ranks[r].thing(w.ID, false); t != nil && t.Holds && r != rank {
+			if t := g.Ranks[r].object(w.ID, false); t != nil && t.Holds && r != rank {
 				add(r, "which it holds")
 			}
 		}
@@ -128,7 +128,7 @@ func (g *Graph) needs(rank int, w Wait) need {
 			if r == rank || r >= len(g.Ranks) {
 				continue
 			}
-			switch t := g.Ranks[r].thing(w.ID, false); {
+			switch t := g.Ranks[r].object(w.ID, false); {
 			case g.Ranks[r].Ended != "":
 				add(r, "which has left")
 			case t == nil:
@@ -138,7 +138,7 @@ func (g *Graph) needs(rank int, w Wait) need {
 			}
 		}
 		n.any = len(n.ranks) == 0
-	case w.Rank != Anyone:
+	case w.Rank != AnyRank:
 		add(w.Rank, "")
 	default:
 		n.any = true
@@ -147,11 +147,11 @@ func (g *Graph) needs(rank int, w Wait) need {
 }
 
 func (g *Graph) members(rank int, id uint64) []int {
-	if t := g.Ranks[rank].thing(id, false); t != nil && len(t.Members) > 0 {
+	if t := g.Ranks[rank].object(id, false); t != nil && len(t.Members) > 0 {
 		return t.Members
 	}
 	for r := range g.Ranks { // of a dynamic barrier the home knows
-		if t := g.Ranks[r].thing(id, true); t != nil && t.What == "barrier" {
+		if t := g.Ranks[r].object(id, true); t != nil && t.What == "barrier" {
 			return t.Members
 		}
 	}
@@ -258,11 +258,11 @@ func (w Wait) String() string {
 		return w.Name
 	case w.For == "barrier":
 		return fmt.Sprintf("barrier %q, phase %d", w.Name, w.Phase)
-	case w.Name != "" && w.Rank != Anyone:
+	case w.Name != "" && w.Rank != AnyRank:
 		return fmt.Sprintf("%s %q of %d", w.For, w.Name, w.Rank)
 	case w.Name != "":
 		return fmt.Sprintf("%s %q", w.For, w.Name)
-	case w.For == "receive" && w.Rank == Anyone:
+	case w.For == "receive" && w.Rank == AnyRank:
 		return "a message from anyone"
 	case w.For == "receive":
 		return fmt.Sprintf("a message from %d", w.Rank)
@@ -300,7 +300,7 @@ func (g *Graph) WriteText(out io.Writer) error {
 		}
 	}
 	for _, r := range g.Ranks {
-		for _, t := range r.Things {
+		for _, t := range r.Objects {
 			if t.Home && len(t.Queue) > 0 {
 				fmt.Fprintf(w, "%s %q: ranks %v have asked for it, as its home, rank %d, knows\n", t.What, g.name(t), t.Queue, r.Rank)
 			}
@@ -319,7 +319,7 @@ func (g *Graph) explain(rank int, w Wait) string {
 		text += " (" + w.Call + ")"
 	}
 	n := g.needs(rank, w)
-	if len(n.ranks) == 0 || w.Rank != Anyone {
+	if len(n.ranks) == 0 || w.Rank != AnyRank {
 		return text
 	}
 	return fmt.Sprintf("%s: needs %s", text, list(n.ranks))
@@ -349,7 +349,7 @@ func list(ranks []int) string {
 
 func (r *Report) holds() string {
 	var s []string
-	for _, t := range r.Things {
+	for _, t := range r.Objects {
 		switch {
 		case t.Holds:
 			s = append(s, fmt.Sprintf("%s %q", t.What, t.Name))
@@ -361,9 +361,9 @@ func (r *Report) holds() string {
 }
 
 // name returns the name of what a home knows by its number only.
-func (g *Graph) name(t Thing) string {
+func (g *Graph) name(t Object) string {
 	for _, r := range g.Ranks {
-		if u := r.thing(t.ID, false); u != nil {
+		if u := r.object(t.ID, false); u != nil {
 			return u.Name
 		}
 	}

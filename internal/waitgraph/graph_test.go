@@ -7,16 +7,18 @@ import (
 )
 
 func lock(name string, id uint64) Wait {
-	return Wait{For: "lock", Name: name, ID: id, Rank: Anyone, Seconds: 1}
+	return Wait{For: "lock", Name: name, ID: id, Rank: AnyRank, Seconds: 1}
 }
-func holds(name string, id uint64) Thing { return Thing{What: "lock", Name: name, ID: id, Holds: true} }
-func receive(from int) Wait              { return Wait{For: "receive", Rank: from, Seconds: 1} }
+func holds(name string, id uint64) Object {
+	return Object{What: "lock", Name: name, ID: id, Holds: true}
+}
+func receive(from int) Wait { return Wait{For: "receive", Rank: from, Seconds: 1} }
 
 func barrier(phase uint64) Wait {
-	return Wait{For: "barrier", Name: "B", ID: 9, Phase: phase, Rank: Anyone, Seconds: 1}
+	return Wait{For: "barrier", Name: "B", ID: 9, Phase: phase, Rank: AnyRank, Seconds: 1}
 }
-func at(phase uint64) Thing {
-	return Thing{What: "barrier", Name: "B", ID: 9, Arrived: phase, Done: phase - 1}
+func at(phase uint64) Object {
+	return Object{What: "barrier", Name: "B", ID: 9, Arrived: phase, Done: phase - 1}
 }
 
 // TestDeadlocks: what is a deadlock is named, and what may still end is not.
@@ -27,26 +29,26 @@ func TestDeadlocks(t *testing.T) {
 		want  string // in the only deadlock; "" if there is none
 	}{
 		{"two locks", []Report{
-			{Waits: []Wait{lock("b", 2)}, Things: []Thing{holds("a", 1)}},
-			{Waits: []Wait{lock("a", 1)}, Things: []Thing{holds("b", 2)}},
+			{Waits: []Wait{lock("b", 2)}, Objects: []Object{holds("a", 1)}},
+			{Waits: []Wait{lock("a", 1)}, Objects: []Object{holds("b", 2)}},
 		}, `rank 0 waits for lock "b" held by 1, who waits for lock "a" held by 0, who is rank 0 again`},
 		{"one works", []Report{
-			{Waits: []Wait{lock("b", 2)}}, {Things: []Thing{holds("b", 2)}},
+			{Waits: []Wait{lock("b", 2)}}, {Objects: []Object{holds("b", 2)}},
 		}, ""},
 		{"barrier against lock", []Report{
-			{Waits: []Wait{lock("L", 1)}}, {Waits: []Wait{barrier(1)}, Things: []Thing{holds("L", 1), at(1)}},
+			{Waits: []Wait{lock("L", 1)}}, {Waits: []Wait{barrier(1)}, Objects: []Object{holds("L", 1), at(1)}},
 		}, `rank 0 waits for lock "L" held by 1, who waits for barrier "B", phase 1, for 0, who is rank 0 again`},
 		{"a member has left", []Report{
-			{Waits: []Wait{barrier(2)}, Things: []Thing{at(2)}}, {Rank: 1, Ended: "exit status 0"},
+			{Waits: []Wait{barrier(2)}, Objects: []Object{at(2)}}, {Rank: 1, Ended: "exit status 0"},
 		}, "for 1, which has ended"},
 		{"a receiver has left", []Report{
 			{Waits: []Wait{{For: "send", Rank: 1, Seconds: 1}}}, {Rank: 1, Ended: "exit status 0"},
 		}, "room at 1, or its acknowledgement, which has ended"},
 		{"a barrier whose members all wait", []Report{
-			{Waits: []Wait{barrier(1)}, Things: []Thing{at(1)}}, {Waits: []Wait{barrier(1)}, Things: []Thing{at(1)}},
+			{Waits: []Wait{barrier(1)}, Objects: []Object{at(1)}}, {Waits: []Wait{barrier(1)}, Objects: []Object{at(1)}},
 		}, `barrier "B", phase 1, and nobody`},
 		{"nobody answers", []Report{
-			{Waits: []Wait{receive(Anyone)}}, {Waits: []Wait{receive(0)}},
+			{Waits: []Wait{receive(AnyRank)}}, {Waits: []Wait{receive(0)}},
 		}, "a message from anyone, and nobody is left"},
 		{"receives in a ring", []Report{
 			{Waits: []Wait{receive(1)}}, {Waits: []Wait{receive(2)}}, {Waits: []Wait{receive(0)}},
@@ -55,7 +57,7 @@ func TestDeadlocks(t *testing.T) {
 			{Waits: []Wait{receive(1), receive(2)}}, {Waits: []Wait{receive(0)}}, {},
 		}, ""},
 		{"all have arrived", []Report{
-			{Waits: []Wait{barrier(1)}, Things: []Thing{at(1)}}, {Things: []Thing{at(1)}},
+			{Waits: []Wait{barrier(1)}, Objects: []Object{at(1)}}, {Objects: []Object{at(1)}},
 		}, ""},
 		{"just begun", []Report{
 			{Waits: []Wait{{For: "receive", Rank: 1, Seconds: 0.01}}}, {Waits: []Wait{receive(0)}},
@@ -84,8 +86,8 @@ func TestDeadlocks(t *testing.T) {
 // FuzzReports: whatever ranks say of themselves, there is a graph, which can be printed.
 func FuzzReports(f *testing.F) {
 	f.Add([]byte(`[{"Rank":-7,"Host":"\u001b","Waits":[{"For":"receive","Rank":-9,"Seconds":9}]},{"Ended":"x"}]`))
-	f.Add([]byte(`[{"Waits":[{"For":"barrier","ID":1,"Seconds":9}],"Things":[{"What":"barrier","ID":1,"Members":[-4,5,70000]}]},{}]`))
-	f.Add([]byte(`[{"Waits":[{"For":"lock","ID":1,"Rank":3,"Seconds":9}]},{"Things":[{"What":"lock","ID":1,"Holds":true,"Queue":[-1]}]}]`))
+	f.Add([]byte(`[{"Waits":[{"For":"barrier","ID":1,"Seconds":9}],"Objects":[{"What":"barrier","ID":1,"Members":[-4,5,70000]}]},{}]`))
+	f.Add([]byte(`[{"Waits":[{"For":"lock","ID":1,"Rank":3,"Seconds":9}]},{"Objects":[{"What":"lock","ID":1,"Holds":true,"Queue":[-1]}]}]`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var ranks []Report
 		if len(b) > 1<<12 || json.Unmarshal(b, &ranks) != nil {

@@ -28,7 +28,7 @@ type Store struct {
 	cfg      Config
 	gather   *bootstrap.Gathering
 	listener net.Listener
-	door     handshake.Door
+	door     handshake.Acceptor
 	noticed  atomic.Bool // that somebody does not know the secret
 }
 
@@ -38,8 +38,8 @@ const strangers = 64
 // Serve begins to serve on a listener, which the store owns from now on.
 func Serve(l net.Listener, cfg Config) *Store {
 	s := &Store{cfg: cfg, listener: l, gather: bootstrap.NewGathering(cfg.Job, cfg.Member.Label, cfg.Notice)}
-	s.door.Most = cfg.Job.Size + strangers
-	s.door.Welcome = s.welcome
+	s.door.Limit = cfg.Job.Size + strangers
+	s.door.Handshake = s.welcome
 	go s.door.Serve(l.Accept)
 	return s
 }
@@ -48,7 +48,7 @@ func Serve(l net.Listener, cfg Config) *Store {
 func (s *Store) Address() net.Addr { return s.listener.Addr() }
 
 // welcome lets a rank in.
-func (s *Store) welcome(v *handshake.Visit) error {
+func (s *Store) welcome(v *handshake.Attempt) error {
 	said, err := handshake.Answer(v.Conn, protocol, func(dialler, listener uint32) (handshake.Pair, error) {
 		if listener != 0 || dialler >= uint32(maxSize) {
 			return handshake.Pair{}, handshake.ErrStranger

@@ -49,7 +49,7 @@ type Transport struct {
 	fd       int
 	bell     *doorbell.Futex
 	listener *net.UnixListener
-	door     handshake.Door
+	door     handshake.Acceptor
 	name     string
 	done     chan struct{} // closed by Close
 	wg       sync.WaitGroup
@@ -136,8 +136,8 @@ func Open(cfg Config) (*Transport, error) {
 		sys.CloseFD(fd)
 		return nil, fmt.Errorf("weft: shm: %w", err)
 	}
-	t.door.Most = cfg.Size + strangers
-	t.door.Welcome = t.enter
+	t.door.Limit = cfg.Size + strangers
+	t.door.Handshake = t.enter
 	t.wg.Go(func() { t.door.Serve(t.listener.Accept) })
 	if cfg.Liveness > 0 {
 		t.wg.Add(1)
@@ -180,7 +180,7 @@ func (t *Transport) Dial(rank int, card string) error {
 	if known {
 		return nil
 	}
-	return handshake.Greet(func() (cut bool, err error) { return t.call(rank, card) })
+	return handshake.Retry(func() (cut bool, err error) { return t.call(rank, card) })
 }
 
 // call dials a peer once. It reports whether the connection ended in the handshake.
@@ -211,7 +211,7 @@ func isCut(err error) bool {
 const strangers = 64
 
 // enter handles a peer that has dialled.
-func (t *Transport) enter(v *handshake.Visit) error {
+func (t *Transport) enter(v *handshake.Attempt) error {
 	c := v.Conn.(*net.UnixConn)
 	rank, seg, pid, err := t.welcome(c)
 	if err != nil {

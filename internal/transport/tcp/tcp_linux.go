@@ -35,7 +35,7 @@ type Transport struct {
 
 	cfg      Config
 	listener *net.TCPListener
-	door     handshake.Door
+	door     handshake.Acceptor
 	streams  *sys.Streams
 	alarm    *doorbell.Alarm
 
@@ -75,8 +75,8 @@ func Open(cfg Config) (*Transport, error) {
 		t.listener.Close()
 		return nil, fmt.Errorf("weft: tcp: %w", err)
 	}
-	t.door.Most = cfg.Size + strangers
-	t.door.Welcome = t.enter
+	t.door.Limit = cfg.Size + strangers
+	t.door.Handshake = t.enter
 	go t.door.Serve(t.listener.Accept)
 	return t, nil
 }

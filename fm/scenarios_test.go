@@ -42,7 +42,7 @@ func TestTablesDiffer(t *testing.T) {
 		if !errors.As(err, &e) || !errors.Is(err, fm.ErrTable) {
 			return fmt.Errorf("%w", err)
 		}
-		return want(err, `fm: handler 1 of rank 1 is "x", where that of rank 0 is "b"`)
+		return want(err, `fm: handler 1 of rank 1 is "x", that of rank 0 is "b"`)
 	})
 }
 

@@ -49,10 +49,10 @@ func TestTablesDiffer(t *testing.T) {
 		cfg  am.Config
 		want string
 	}{
-		"name":  {[]am.Handler{{Name: "a", Func: nop}, {Name: "x", Func: nop}}, am.Config{}, `am: handler 1 of rank 2 is "x", where that of rank 0 is "b"`},
-		"more":  {[]am.Handler{{Name: "a", Func: nop}, {Name: "b", Func: nop}, {Name: "c", Func: nop}}, am.Config{}, `handler 2 of rank 2 is "c", where that of rank 0 is missing`},
+		"name":  {[]am.Handler{{Name: "a", Func: nop}, {Name: "x", Func: nop}}, am.Config{}, `am: handler 1 of rank 2 is "x", that of rank 0 is "b"`},
+		"more":  {[]am.Handler{{Name: "a", Func: nop}, {Name: "b", Func: nop}, {Name: "c", Func: nop}}, am.Config{}, `handler 2 of rank 2 is "c", that of rank 0 is missing`},
 		"fewer": {[]am.Handler{{Name: "a", Func: nop}}, am.Config{}, `handler 1 of rank 2 is missing`},
-		"depth": {[]am.Handler{{Name: "a", Func: nop}, {Name: "b", Func: nop}}, am.Config{Depth: 5}, `the configuration of rank 2 is Depth 5, where that of rank 0 is Depth 4`},
+		"depth": {[]am.Handler{{Name: "a", Func: nop}, {Name: "b", Func: nop}}, am.Config{Depth: 5}, `the configuration of rank 2 is Depth 5, that of rank 0 is Depth 4`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, 4, func(ctx context.Context, p *weft.Proc) error {

@@ -6,9 +6,9 @@ import (
 	"weft"
 )
 
-// A lane handles the requests of one rank in their order. It waits for that rank alone: one that does not take its
+// A server handles the requests of one rank in their order. It waits for that rank alone: one that does not take its
 // replies, or is slow to send its pieces, holds up nobody else.
-type lane struct {
+type server struct {
 	e     *Endpoint
 	peer  *peer
 	wake  *weft.Signal // something is in the queue, or there is room in an export
@@ -16,15 +16,15 @@ type lane struct {
 	b     [frameSize + maxName]byte
 }
 
-// take gives a request to the lane. A rank that sends more than it may is not listened to. The lock is held.
+// take gives a request to the server. A rank that sends more than it may is not listened to. The lock is held.
 func (p *peer) take(e *Endpoint, f frame) {
-	if p.lane == nil {
-		p.lane = &lane{e: e, peer: p, wake: e.p.Signal()}
+	if p.server == nil {
+		p.server = &server{e: e, peer: p, wake: e.p.Signal()}
 		if !e.closed {
-			e.task(p.lane.run)
+			e.task(p.server.run)
 		}
 	}
-	if len(p.lane.queue) >= 2*maxRequests { // each may be given up as well
+	if len(p.server.queue) >= 2*maxRequests { // each may be given up as well
 		return
 	}
 	if len(f.name) > 0 {
@@ -32,18 +32,18 @@ func (p *peer) take(e *Endpoint, f frame) {
 	} else {
 		f.name = nil
 	}
-	p.lane.queue = append(p.lane.queue, f)
-	p.lane.wake.Set()
+	p.server.queue = append(p.server.queue, f)
+	p.server.wake.Set()
 }
 
-func (p *peer) wakeLane() {
-	if p.lane != nil {
-		p.lane.wake.Set()
+func (p *peer) wakeServer() {
+	if p.server != nil {
+		p.server.wake.Set()
 	}
 }
 
 // run handles requests until the endpoint is closed.
-func (l *lane) run() {
+func (l *server) run() {
 	for {
 		l.e.mu.Lock()
 		closed, n := l.e.closed, len(l.queue)
@@ -66,14 +66,14 @@ func (l *lane) run() {
 	}
 }
 
-func (l *lane) handle(f frame) {
+func (l *server) handle(f frame) {
 	switch f.kind {
 	case importing:
 		l.e.wanted(l, f)
 	case cancelled:
 		l.e.mu.Lock()
-		for name, ws := range l.e.wishes {
-			l.e.wishes[name] = without(ws, func(w wish) bool { return w.rank == l.peer.rank && w.op == f.n })
+		for name, ws := range l.e.pending {
+			l.e.pending[name] = without(ws, func(w pendingImport) bool { return w.rank == l.peer.rank && w.op == f.n })
 		}
 		l.e.mu.Unlock()
 	case unimport:
@@ -96,12 +96,12 @@ func (l *lane) handle(f frame) {
 }
 
 // answer replies to a request.
-func (l *lane) answer(f *frame, s status) { l.send(&frame{kind: done, status: s, op: f.op}) }
+func (l *server) answer(f *frame, s status) { l.send(&frame{kind: done, status: s, op: f.op}) }
 
-func (l *lane) send(f *frame) { _ = l.e.control.Send(l.e.ctx, l.peer.rank, f.put(&l.b)) } // or the rank is gone
+func (l *server) send(f *frame) { _ = l.e.control.Send(l.e.ctx, l.peer.rank, f.put(&l.b)) } // or the rank is gone
 
 // transfer receives what a rank sends to an export that can be redirected.
-func (l *lane) transfer(f *frame) status {
+func (l *server) transfer(f *frame) status {
 	e, rank := l.e, l.peer.rank
 	e.mu.Lock()
 	x, s := e.target(rank, f)
@@ -109,7 +109,7 @@ func (l *lane) transfer(f *frame) status {
 		e.mu.Unlock()
 		return s
 	}
-	if x.log == nil { // such an export is written to without a lane
+	if x.matcher == nil { // such an export is written to without a server
 		e.mu.Unlock()
 		x.leave()
 		return refused
@@ -142,7 +142,7 @@ func (l *lane) transfer(f *frame) status {
 }
 
 // receive takes the pieces of a transfer.
-func (l *lane) receive(a *arrival) error {
+func (l *server) receive(a *arrival) error {
 	size := pieceOf(a.n)
 	for a.got < a.n {
 		want := min(size, a.n-a.got)
@@ -171,7 +171,7 @@ func (l *lane) receive(a *arrival) error {
 var errPiece = errors.New("vmmc: a piece is not as long as it should be")
 
 // discard takes whatever a rank still sends that keeps to no rules, until it says that it gives up or is gone.
-func (l *lane) discard() {
+func (l *server) discard() {
 	for {
 		m, err := l.e.bulk.RecvFrom(l.e.ctx, l.peer.rank)
 		if err != nil {
@@ -186,7 +186,7 @@ func (l *lane) discard() {
 }
 
 // forward lets the notification of a transfer wait behind those that are there.
-func (l *lane) forward(f *frame) {
+func (l *server) forward(f *frame) {
 	g := frame{notify: true, rank: uint32(l.peer.rank), export: f.export, off: f.off, n: f.n}
 	_ = l.e.notices.Send(l.e.ctx, l.e.p.Rank(), g.put(&l.b))
 }

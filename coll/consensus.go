@@ -12,10 +12,10 @@ import (
 	"weft/internal/agreement"
 )
 
-// A council runs a group's agreements: it delivers messages and the news of deaths to an agreement.Node, on a channel of
+// A consensus runs a group's agreements: it delivers messages and the news of deaths to an agreement.Node, on a channel of
 // its own, which a revocation of the group's does not touch. It is there from the first agreement on until the Proc is
 // closed, since members that have been left behind may need an answer when this one's program is long elsewhere.
-type council struct {
+type consensus struct {
 	p       *weft.Proc
 	port    *weft.Port
 	channel int // of the group
@@ -39,30 +39,30 @@ type decision struct {
 }
 
 const (
-	maxChannel = 1<<16 - 1
-	ownChannel = 1 << 15 // how much higher the channel of the agreements is
-	maxCouncil = 1 << 16 // members: the messages must be short ones
+	maxChannel   = 1<<16 - 1
+	ownChannel   = 1 << 15 // how much higher the channel of the agreements is
+	maxConsensus = 1 << 16 // members: the messages must be short ones
 )
 
-// A message of a council: the group's generation, and a message of package agreement, or the place of a member that is
+// A message of a consensus: the group's generation, and a message of package agreement, or the place of a member that is
 // gone, which a rank sends to itself.
 const (
-	councilHead = 8
-	noteSize    = councilHead + 4
+	consensusHead = 8
+	noteSize      = consensusHead + 4
 )
 
-// meet returns the group's council.
-func (g *Group) meet(ctx context.Context) (*council, error) {
-	g.convene.Lock()
-	defer g.convene.Unlock()
-	if g.council != nil {
-		return g.council, nil
+// meet returns the group's consensus.
+func (g *Group) meet(ctx context.Context) (*consensus, error) {
+	g.consensusMu.Lock()
+	defer g.consensusMu.Unlock()
+	if g.consensus != nil {
+		return g.consensus, nil
 	}
 	if g.channel >= ownChannel {
 		return nil, &weft.ConfigError{Field: "channel of a group that agrees", Value: g.channel, Min: 0, Max: ownChannel - 1}
 	}
-	if g.Size() > maxCouncil {
-		return nil, &weft.ConfigError{Field: "members of a group that agrees", Value: g.Size(), Min: 1, Max: maxCouncil}
+	if g.Size() > maxConsensus {
+		return nil, &weft.ConfigError{Field: "members of a group that agrees", Value: g.Size(), Min: 1, Max: maxConsensus}
 	}
 	port, err := g.p.OpenPort(g.channel+ownChannel, &weft.PortConfig{Service: true})
 	if errors.Is(err, weft.ErrInUse) {
@@ -74,17 +74,17 @@ func (g *Group) meet(ctx context.Context) (*council, error) {
 	if g.all {
 		port = port.Collective()
 	}
-	g.council = &council{
+	g.consensus = &consensus{
 		p: g.p, port: port, channel: g.channel, age: g.age, members: g.members, me: g.me, node: agreement.New(g.Size(), g.me),
 		dialled: make([]bool, g.Size()),
 	}
-	g.p.Go(g.council.serve)
-	g.p.Go(g.council.watch)
-	return g.council, nil
+	g.p.Go(g.consensus.serve)
+	g.p.Go(g.consensus.watch)
+	return g.consensus, nil
 }
 
 // agree proposes, and waits for what comes of it.
-func (c *council) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
+func (c *consensus) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
 	if err := c.port.TryRoom(c.p.Rank(), 0); errors.Is(err, weft.ErrClosed) { // else one without others that live would be over at once
 		return agreement.Value{}, err
 	}
@@ -126,20 +126,20 @@ func (c *council) agree(ctx context.Context, flags uint64, kind uint32, doing st
 }
 
 // await has a signal set when there is news, until forget.
-func (c *council) await(news *weft.Signal) {
+func (c *consensus) await(news *weft.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, news)
 }
 
-func (c *council) forget(news *weft.Signal) {
+func (c *consensus) forget(news *weft.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = slices.DeleteFunc(c.waiting, func(s *weft.Signal) bool { return s == news })
 }
 
 // waited says what was waited for when a context has ended.
-func (c *council) waited(err error, doing string) error {
+func (c *consensus) waited(err error, doing string) error {
 	var w *weft.WaitError
 	if errors.As(err, &w) {
 		err = w.Err
@@ -154,10 +154,10 @@ func (c *council) waited(err error, doing string) error {
 }
 
 // step lets the node do something, sends what it has to say, and wakes the goroutines that wait if there is news.
-func (c *council) step(do func() error) error {
+func (c *consensus) step(do func() error) error {
 	c.mu.Lock()
 	err := do()
-	letters := c.node.Letters()
+	outgoing := c.node.TakeOutgoing()
 	news := c.settle()
 	dial := -1
 	if place, ok := c.node.Awaits(); ok && !c.dialled[place] {
@@ -165,7 +165,7 @@ func (c *council) step(do func() error) error {
 		dial = c.members[place]
 	}
 	c.mu.Unlock()
-	for _, l := range letters {
+	for _, l := range outgoing {
 		b := binary.LittleEndian.AppendUint64(nil, uint64(c.age))
 		// That a member is gone is told by the watch, in its turn; an exclusion is for those that can hear it.
 		_ = c.port.Send(context.Background(), c.members[l.To], l.Append(b, len(c.members)))
@@ -180,7 +180,7 @@ func (c *council) step(do func() error) error {
 }
 
 // settle notes what has been decided, and returns the signals of the goroutines that wait for news, if there is some.
-func (c *council) settle() []*weft.Signal {
+func (c *consensus) settle() []*weft.Signal {
 	number, value := c.node.Decided()
 	decided := c.pending != nil && c.pending.number == number
 	if decided {
@@ -194,7 +194,7 @@ func (c *council) settle() []*weft.Signal {
 }
 
 // serve takes the messages.
-func (c *council) serve() {
+func (c *consensus) serve() {
 	for {
 		m, err := c.port.Recv(context.Background())
 		var gone *weft.PeerError
@@ -216,20 +216,20 @@ func (c *council) serve() {
 }
 
 // take takes a message of a rank.
-func (c *council) take(from int, b []byte) error {
+func (c *consensus) take(from int, b []byte) error {
 	place := slices.Index(c.members, from)
 	switch {
-	case place < 0 || len(b) < councilHead:
+	case place < 0 || len(b) < consensusHead:
 		return fmt.Errorf("coll: rank %d has sent %d bytes that are not of the group on channel %d: its channel %d is used for something else",
 			from, len(b), c.channel, c.channel+ownChannel)
 	case binary.LittleEndian.Uint64(b) != uint64(c.age):
 		return fmt.Errorf("coll: rank %d agrees in generation %d of a group on channel %d, and this one in %d: %w",
 			from, binary.LittleEndian.Uint64(b), c.channel, c.age, ErrMismatch)
 	case place == c.me && len(b) == noteSize:
-		c.node.Down(int(binary.LittleEndian.Uint32(b[councilHead:])))
+		c.node.Down(int(binary.LittleEndian.Uint32(b[consensusHead:])))
 		return nil
 	}
-	m, err := agreement.Parse(b[councilHead:], len(c.members))
+	m, err := agreement.Parse(b[consensusHead:], len(c.members))
 	if err != nil {
 		return fmt.Errorf("coll: rank %d has sent %d bytes that are not of the group on channel %d: its members differ", from, len(b), c.channel)
 	}
@@ -239,7 +239,7 @@ func (c *council) take(from int, b []byte) error {
 
 // watch tells the node of members that take no part any more, by messages of this rank to itself: so they come behind
 // what those had sent.
-func (c *council) watch() {
+func (c *consensus) watch() {
 	for gone := range c.p.Deaths(context.Background()) {
 		place := slices.Index(c.members, gone.Rank)
 		if place < 0 {

@@ -31,11 +31,11 @@ func (c calls) call() net.Conn {
 	return here
 }
 
-// open starts a door whose visitors must say one byte, and returns what becomes of
+// open starts a acceptor whose visitors must say one byte, and returns what becomes of
 // each.
-func open(t *testing.T, most int) (*Door, calls, chan error) {
+func open(t *testing.T, most int) (*Acceptor, calls, chan error) {
 	c, ends := make(calls), make(chan error, 100)
-	d := &Door{Most: most, Welcome: func(v *Visit) error {
+	d := &Acceptor{Limit: most, Handshake: func(v *Attempt) error {
 		_, err := io.ReadFull(v.Conn, make([]byte, 1))
 		if err == nil {
 			err = v.Admit()
@@ -92,8 +92,8 @@ func TestDoorDropsTheOldest(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if d.Dropped.Load() != 5 || len(d.visits) != 0 {
-		t.Errorf("%d dropped, %d left", d.Dropped.Load(), len(d.visits))
+	if d.Dropped.Load() != 5 || len(d.attempts) != 0 {
+		t.Errorf("%d dropped, %d left", d.Dropped.Load(), len(d.attempts))
 	}
 }
 
@@ -107,7 +107,7 @@ func TestDoorGivesDescriptorsBack(t *testing.T) {
 	}
 }
 
-// A crowded door is less patient; whoever has been let in has no deadline and is
+// A crowded acceptor is less patient; whoever has been let in has no deadline and is
 // never dropped.
 func TestDoorDeadlines(t *testing.T) {
 	const most = 4
@@ -121,7 +121,7 @@ func TestDoorDeadlines(t *testing.T) {
 		began := time.Now()
 		c.call()
 		if err := <-ends; !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != Timeout {
-			t.Errorf("at an empty door: %v after %v", err, time.Since(began))
+			t.Errorf("at an empty acceptor: %v after %v", err, time.Since(began))
 		}
 		for range 2 * most {
 			c.call()
@@ -134,7 +134,7 @@ func TestDoorDeadlines(t *testing.T) {
 		began = time.Now()
 		for range most {
 			if err := <-ends; !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != Timeout/10 {
-				t.Errorf("at a full door: %v after %v", err, time.Since(began))
+				t.Errorf("at a full acceptor: %v after %v", err, time.Since(began))
 			}
 		}
 		guest.SetReadDeadline(time.Now())
@@ -147,7 +147,7 @@ func TestDoorDeadlines(t *testing.T) {
 // Whoever is dropped in the moment of its proof is not let in.
 func TestDoorDropsOrAdmits(t *testing.T) {
 	c, proved, ends := make(calls), make(chan bool), make(chan error, 2)
-	d := &Door{Most: 1, Welcome: func(v *Visit) error {
+	d := &Acceptor{Limit: 1, Handshake: func(v *Attempt) error {
 		<-proved
 		err := v.Admit()
 		ends <- err
@@ -172,7 +172,7 @@ func TestDoorDropsOrAdmits(t *testing.T) {
 // A dialler tries again when it was cut off, and not when it was refused.
 func TestGreet(t *testing.T) {
 	n := 0
-	err := Greet(func() (bool, error) {
+	err := Retry(func() (bool, error) {
 		if n++; n < 3 {
 			return true, io.EOF
 		}
@@ -183,11 +183,11 @@ func TestGreet(t *testing.T) {
 	}
 	n = 0
 	refused := errors.New("refused")
-	if err := Greet(func() (bool, error) { n++; return false, refused }); err != refused || n != 1 {
+	if err := Retry(func() (bool, error) { n++; return false, refused }); err != refused || n != 1 {
 		t.Errorf("%d tries, %v", n, err)
 	}
 	n = 0
-	if err := Greet(func() (bool, error) { n++; return true, io.EOF }); err != io.EOF || n != tries {
+	if err := Retry(func() (bool, error) { n++; return true, io.EOF }); err != io.EOF || n != tries {
 		t.Errorf("%d tries, %v", n, err)
 	}
 }

@@ -8,40 +8,40 @@ import (
 	"time"
 )
 
-// A Door accepts connections and lets in those whose handshake succeeds. Whoever
+// A Acceptor accepts connections and lets in those whose handshake succeeds. Whoever
 // stands in it has proved nothing yet, so there is room for few: when one more
 // comes the oldest is dropped, and while it is crowded there is less time.
-type Door struct {
-	// Most is how many handshakes may be under way.
-	Most int
+type Acceptor struct {
+	// Limit is how many handshakes may be under way.
+	Limit int
 
-	// Welcome runs the handshake of a visitor. The connection has a deadline. If
+	// Handshake runs the handshake of a visitor. The connection has a deadline. If
 	// it returns an error the connection is closed.
-	Welcome func(v *Visit) error
+	Handshake func(v *Attempt) error
 
 	// Failures counts the connections that could not be accepted, Dropped those
 	// that had to make room.
 	Failures, Dropped atomic.Uint64
 
-	mu     sync.Mutex
-	visits []*Visit // whose handshakes are under way, the oldest first
-	wg     sync.WaitGroup
+	mu       sync.Mutex
+	attempts []*Attempt // whose handshakes are under way, the oldest first
+	wg       sync.WaitGroup
 }
 
-// A Visit is one connection on its way in.
-type Visit struct {
-	Conn net.Conn
-	door *Door
-	stop func() // ends its deadline, once: afterwards the connection is another's
+// A Attempt is one connection on its way in.
+type Attempt struct {
+	Conn     net.Conn
+	acceptor *Acceptor
+	stop     func() // ends its deadline, once: afterwards the connection is another's
 }
 
-// pause is how long the door waits when a connection cannot be accepted, for want
+// pause is how long the acceptor waits when a connection cannot be accepted, for want
 // of descriptors, perhaps.
 const pause = 10 * time.Millisecond
 
 // Serve accepts connections until the listener is closed, and returns when no
 // handshake is under way any more.
-func (d *Door) Serve(accept func() (net.Conn, error)) {
+func (d *Acceptor) Serve(accept func() (net.Conn, error)) {
 	for {
 		c, err := accept()
 		switch {
@@ -60,19 +60,19 @@ func (d *Door) Serve(accept func() (net.Conn, error)) {
 }
 
 // open begins a handshake.
-func (d *Door) open(c net.Conn) {
-	d.makeRoom(d.Most)
+func (d *Acceptor) open(c net.Conn) {
+	d.makeRoom(d.Limit)
 	d.mu.Lock()
 	patience := Timeout
-	if len(d.visits) >= d.Most/2 {
+	if len(d.attempts) >= d.Limit/2 {
 		patience = Timeout / 10
 	}
-	v := &Visit{c, d, sync.OnceFunc(Within(c, patience))}
-	d.visits = append(d.visits, v)
+	v := &Attempt{c, d, sync.OnceFunc(Within(c, patience))}
+	d.attempts = append(d.attempts, v)
 	d.mu.Unlock()
 	d.wg.Go(func() {
 		defer v.stop()
-		if err := d.Welcome(v); err != nil {
+		if err := d.Handshake(v); err != nil {
 			c.Close()
 		}
 		v.leave()
@@ -80,34 +80,34 @@ func (d *Door) open(c net.Conn) {
 }
 
 // makeRoom drops the oldest visitor if there are as many as most.
-func (d *Door) makeRoom(most int) {
+func (d *Acceptor) makeRoom(most int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.visits) > 0 && len(d.visits) >= most {
+	if len(d.attempts) > 0 && len(d.attempts) >= most {
 		d.Dropped.Add(1)
-		d.visits[0].Conn.Close()
-		d.visits = d.visits[1:]
+		d.attempts[0].Conn.Close()
+		d.attempts = d.attempts[1:]
 	}
 }
 
 // clear drops everyone.
-func (d *Door) clear() {
+func (d *Acceptor) clear() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, v := range d.visits {
+	for _, v := range d.attempts {
 		v.Conn.Close()
 	}
-	d.visits = nil
+	d.attempts = nil
 }
 
 // leave takes the visit off the list, and reports whether it was there.
-func (v *Visit) leave() bool {
-	d := v.door
+func (v *Attempt) leave() bool {
+	d := v.acceptor
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i, o := range d.visits {
+	for i, o := range d.attempts {
 		if o == v {
-			d.visits = append(d.visits[:i:i], d.visits[i+1:]...)
+			d.attempts = append(d.attempts[:i:i], d.attempts[i+1:]...)
 			return true
 		}
 	}
@@ -120,7 +120,7 @@ var errDropped = errors.New("weft: the handshake was dropped: too many others we
 // Admit ends the handshake: the visitor has proved that it belongs to the job. From
 // now on the connection has no deadline and is not dropped, unless that has been
 // done already: then there is an error.
-func (v *Visit) Admit() error {
+func (v *Attempt) Admit() error {
 	if !v.leave() {
 		return errDropped
 	}
@@ -131,9 +131,9 @@ func (v *Visit) Admit() error {
 // tries is how often a dialler tries a handshake that is cut short.
 const tries = 5
 
-// Greet runs the dialler's side until it succeeds, or fails for good: a door that
+// Retry runs the dialler's side until it succeeds, or fails for good: a acceptor that
 // strangers crowd may drop whoever is slow.
-func Greet(try func() (cut bool, err error)) error {
+func Retry(try func() (cut bool, err error)) error {
 	for i := 1; ; i++ {
 		cut, err := try()
 		if err == nil || !cut || i == tries {

@@ -9,15 +9,15 @@ import (
 	"weft"
 )
 
-// A Turn is a lock whose waiters heed a context; make it with NewTurn. While nobody else wants it, to take it
+// A Mutex is a lock whose waiters heed a context; make it with NewMutex. While nobody else wants it, to take it
 // and to give it back is one atomic instruction each.
-type Turn struct {
+type Mutex struct {
 	word atomic.Int32 // free, held, or held and perhaps wanted
 	free *weft.Signal // set when one that was wanted is given back
 }
 
-// NewTurn returns a turn that is free.
-func NewTurn(p *weft.Proc) *Turn { return &Turn{free: p.Signal()} }
+// NewMutex returns a mu that is free.
+func NewMutex(p *weft.Proc) *Mutex { return &Mutex{free: p.Signal()} }
 
 const (
 	free int32 = iota
@@ -25,12 +25,12 @@ const (
 	wanted
 )
 
-// Try takes the turn if it is free, and reports whether it was.
-func (t *Turn) Try() bool { return t.word.CompareAndSwap(free, held) }
+// Try takes the mu if it is free, and reports whether it was.
+func (t *Mutex) TryLock() bool { return t.word.CompareAndSwap(free, held) }
 
-// Take waits for the turn, or until ctx ends.
-func (t *Turn) Take(ctx context.Context) error {
-	if t.Try() {
+// Take waits for the mu, or until ctx ends.
+func (t *Mutex) Lock(ctx context.Context) error {
+	if t.TryLock() {
 		return nil
 	}
 	for t.word.Swap(wanted) != free {
@@ -41,14 +41,14 @@ func (t *Turn) Take(ctx context.Context) error {
 	return nil
 }
 
-// retake waits for the turn however long that takes: handlers do not wait.
-func (t *Turn) retake() {
-	for t.Take(context.Background()) != nil {
+// lockAlways waits for the mu however long that takes: handlers do not wait.
+func (t *Mutex) lockAlways() {
+	for t.Lock(context.Background()) != nil {
 	}
 }
 
-// Give gives the turn back.
-func (t *Turn) Give() {
+// Give gives the mu back.
+func (t *Mutex) Unlock() {
 	if t.word.Swap(free) == wanted {
 		t.free.Set()
 	}
