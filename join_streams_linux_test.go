@@ -27,7 +27,7 @@ func TestStreamsOverTransports(t *testing.T) {
 			procs := weft.JoinAll(t, 2, &weft.Config{Transport: c.transport, Guard: c.guard})
 			var nets [2]*stream.Network
 			for i, p := range procs {
-				n, err := stream.Open(t.Context(), p, 5)
+				n, err := stream.Open(p, 5)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,7 +57,7 @@ func TestStreamsOverTransports(t *testing.T) {
 // severed has rank 1 dial rank 0, write, and wait to be killed: rank 0 reads what was written, and
 // is told of the death, also by a Write that waits.
 func severed(ctx context.Context, p *weft.Proc) error {
-	n, err := stream.Open(ctx, p, 5)
+	n, err := stream.Open(p, 5)
 	if err != nil {
 		return err
 	}

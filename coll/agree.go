@@ -47,7 +47,7 @@ const (
 
 // agree agrees on flags for some purpose, which must be that of all members.
 func (g *Group) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
-	c, err := g.meet(ctx)
+	c, err := g.meet()
 	if err != nil {
 		return agreement.Value{}, err
 	}

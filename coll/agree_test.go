@@ -14,7 +14,7 @@ import (
 // TestAgree: members agree again and again, by one goroutine and by several, also when the group is revoked.
 func TestAgree(t *testing.T) {
 	everywhere(t, func(ctx context.Context, g *Group) error {
-		h, err := Open(ctx, g.p, 2, nil)
+		h, err := Open(g.p, 2, nil)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func TestAgree(t *testing.T) {
 // TestShrink: groups are shrunk though all live, and operate.
 func TestShrink(t *testing.T) {
 	everywhere(t, func(ctx context.Context, g *Group) error {
-		h, err := Open(ctx, g.p, 2, nil)
+		h, err := Open(g.p, 2, nil)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func TestAgreeOnDifferentThings(t *testing.T) {
 		if g.Size() == 1 {
 			return nil
 		}
-		h, err := Open(ctx, g.p, 2, nil)
+		h, err := Open(g.p, 2, nil)
 		if err != nil {
 			return err
 		}
@@ -110,11 +110,11 @@ func TestAgreeOnDifferentThings(t *testing.T) {
 // TestAgreeEnds: what ends an agreement that cannot be: contexts, a Proc that closes, channels that are taken.
 func TestAgreeEnds(t *testing.T) {
 	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error {
-		g, err := Open(ctx, p, 1, nil)
+		g, err := Open(p, 1, nil)
 		if err != nil {
 			return err
 		}
-		high, err := Open(ctx, p, ownChannel, nil)
+		high, err := Open(p, ownChannel, nil)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func TestAgreeEnds(t *testing.T) {
 			return fmt.Errorf("afterwards: %x, %v", a.Flags, err)
 		}
 		g.Close()
-		again, err := Open(ctx, p, 1, nil)
+		again, err := Open(p, 1, nil)
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func TestAgreeEnds(t *testing.T) {
 		if p.Rank() == 1 {
 			return nil
 		}
-		last, err := Open(ctx, p, 3, nil)
+		last, err := Open(p, 3, nil)
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func TestAgreeEnds(t *testing.T) {
 		if _, err := last.Shrink(ctx, 4); err != nil {
 			return err
 		}
-		lone, err := Open(ctx, p, 5, nil)
+		lone, err := Open(p, 5, nil)
 		if err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func TestOutcast(t *testing.T) {
 		var dead [4][]int
 		var errs [4]error
 		_, err := weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error {
-			g, err := Open(ctx, p, 1, nil)
+			g, err := Open(p, 1, nil)
 			if err != nil {
 				return err
 			}

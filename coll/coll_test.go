@@ -20,7 +20,7 @@ func everywhere(t *testing.T, run func(ctx context.Context, g *Group) error) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			member := func(ctx context.Context, p *weft.Proc) error {
-				g, err := Open(ctx, p, 1, nil)
+				g, err := Open(p, 1, nil)
 				if err != nil {
 					return err
 				}
@@ -205,7 +205,7 @@ func TestGroups(t *testing.T) {
 		if p.Rank()%2 == 1 {
 			members, channel = []int{1, 3, 5}, 3
 		}
-		g, err := Open(ctx, p, channel, members)
+		g, err := Open(p, channel, members)
 		if err != nil {
 			return err
 		}
@@ -213,10 +213,10 @@ func TestGroups(t *testing.T) {
 		if err := AllReduce(ctx, g, s, Sum); err != nil || s[0] != members[0]+members[1]+members[2] {
 			return fmt.Errorf("%v: %d, %v", members, s[0], err)
 		}
-		if _, err := Open(ctx, p, 4, []int{(p.Rank() + 1) % 6}); !errors.Is(err, weft.ErrNotMember) {
+		if _, err := Open(p, 4, []int{(p.Rank() + 1) % 6}); !errors.Is(err, weft.ErrNotMember) {
 			return fmt.Errorf("a stranger: %v", err)
 		}
-		if _, err := Open(ctx, p, 4, []int{p.Rank(), 6}); !errors.Is(err, weft.ErrRank) {
+		if _, err := Open(p, 4, []int{p.Rank(), 6}); !errors.Is(err, weft.ErrRank) {
 			return fmt.Errorf("no such rank: %v", err)
 		}
 		return nil
@@ -230,7 +230,7 @@ func TestGroups(t *testing.T) {
 func groups(ctx context.Context, p *weft.Proc, n int) ([]*Group, error) {
 	var gs []*Group
 	for channel := range n {
-		g, err := Open(ctx, p, channel, nil)
+		g, err := Open(p, channel, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -357,7 +357,7 @@ func TestEndReachesAllMembers(t *testing.T) {
 		for _, size := range []int{1, 3000, 30000} {
 			for _, leaves := range []bool{true, false} {
 				member := func(ctx context.Context, p *weft.Proc) error {
-					g, err := Open(ctx, p, 1, nil)
+					g, err := Open(p, 1, nil)
 					if err != nil {
 						return err
 					}
@@ -389,7 +389,7 @@ func TestEndReachesAllMembers(t *testing.T) {
 					if err := Barrier(ctx, g); !errors.Is(err, weft.ErrRevoked) {
 						return fmt.Errorf("rank %d goes on in a group that is revoked: %v", p.Rank(), err)
 					}
-					if _, err := Open(ctx, p, 1, nil); err == nil {
+					if _, err := Open(p, 1, nil); err == nil {
 						return fmt.Errorf("rank %d opens a channel again that is revoked", p.Rank())
 					}
 					return nil
@@ -408,7 +408,7 @@ func TestEndReachesAllMembers(t *testing.T) {
 // TestDeath: a member that is gone ends the operation.
 func TestDeath(t *testing.T) {
 	err := weft.Local(t.Context(), 3, func(ctx context.Context, p *weft.Proc) error {
-		g, err := Open(ctx, p, 1, nil)
+		g, err := Open(p, 1, nil)
 		if err != nil {
 			return err
 		}

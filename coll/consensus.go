@@ -52,7 +52,7 @@ const (
 )
 
 // meet returns the group's consensus.
-func (g *Group) meet(ctx context.Context) (*consensus, error) {
+func (g *Group) meet() (*consensus, error) {
 	g.consensusMu.Lock()
 	defer g.consensusMu.Unlock()
 	if g.consensus != nil {

@@ -17,7 +17,7 @@ func ExampleGroup_Shrink() {
 		Faults: []weft.Fault{{Kind: weft.Crash, Ranks: []int{1}, After: weft.Operations{Rank: 1, Count: 14}}},
 	}
 	_, err := weft.Simulate(context.Background(), cluster, func(ctx context.Context, p *weft.Proc) error {
-		g, err := coll.Open(ctx, p, 1, nil)
+		g, err := coll.Open(p, 1, nil)
 		if err != nil {
 			return err
 		}

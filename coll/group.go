@@ -1,7 +1,6 @@
 package coll
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -73,7 +72,7 @@ func (e *opError) Unwrap() error { return e.err }
 // Open returns the group of some ranks, in the same order at all of them; nil means
 // all ranks. Channel is a logical channel that all use for this group and for
 // nothing else.
-func Open(ctx context.Context, p *weft.Proc, channel int, members []int) (*Group, error) {
+func Open(p *weft.Proc, channel int, members []int) (*Group, error) {
 	if members == nil {
 		for rank := range p.Size() {
 			members = append(members, rank)

@@ -41,7 +41,7 @@ func send[T Element](ctx context.Context, g *Group, to int, s []T) error {
 }
 
 // start begins to send elements to a member. The group's i-th buffer is in use until wait has returned.
-func start[T Element](ctx context.Context, g *Group, i, to int, s []T) error {
+func start[T Element](g *Group, i, to int, s []T) error {
 	b, follows := message(g, i, s)
 	sent, err := g.sender.StartSend(g.members[to], b)
 	if err != nil {
@@ -110,7 +110,7 @@ func receive[T Element](ctx context.Context, g *Group, from int, dst []T) error 
 
 // exchange sends to one member and receives from one, at the same time.
 func exchange[T Element](ctx context.Context, g *Group, to int, s []T, from int, dst []T) error {
-	err := start(ctx, g, 0, to, s)
+	err := start(g, 0, to, s)
 	if err == nil {
 		err = receive(ctx, g, from, dst)
 	}
@@ -123,7 +123,7 @@ func exchanges[T Element](ctx context.Context, g *Group, part, dest func(i int) 
 	n := g.Size()
 	for step := 1; step < n && err == nil; step++ {
 		to := (g.me + step) % n
-		err = start(ctx, g, step, to, part(to))
+		err = start(g, step, to, part(to))
 	}
 	for step := 1; step < n && err == nil; step++ {
 		from := (g.me - step + n) % n

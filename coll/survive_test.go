@@ -40,7 +40,7 @@ func (s *survival) rank(ctx context.Context, p *weft.Proc) error {
 }
 
 func (s *survival) work(ctx context.Context, p *weft.Proc, d *diary) error {
-	g, err := Open(ctx, p, 1, nil)
+	g, err := Open(p, 1, nil)
 	if err != nil {
 		return err
 	}

@@ -15,12 +15,12 @@ import (
 func TestTraceTellsPartners(t *testing.T) {
 	var b bytes.Buffer
 	_, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: 8, Trace: &b}, func(ctx context.Context, p *weft.Proc) error {
-		all, err := Open(ctx, p, 1, nil)
+		all, err := Open(p, 1, nil)
 		if err != nil {
 			return err
 		}
 		me := p.Rank()
-		pair, err := Open(ctx, p, 2, []int{me &^ 1, me | 1})
+		pair, err := Open(p, 2, []int{me &^ 1, me | 1})
 		if err != nil {
 			return err
 		}

@@ -73,7 +73,7 @@ func coordinate(ctx context.Context, p *weft.Proc) error {
 	b := p.Barrier("b", nil)
 	task("barrier", func(int) error { return b.Wait(ctx) })
 	for channel := range 2 {
-		g, err := coll.Open(ctx, p, 10+channel, nil)
+		g, err := coll.Open(p, 10+channel, nil)
 		if err != nil {
 			return err
 		}

@@ -60,16 +60,16 @@ type connID struct {
 const mostOpens = 1 << 16
 
 // Open is Config.Open with the zero Config.
-func Open(ctx context.Context, p *weft.Proc, channel int) (*Network, error) {
-	return new(Config).Open(ctx, p, channel)
+func Open(p *weft.Proc, channel int) (*Network, error) {
+	return new(Config).Open(p, channel)
 }
 
 // Open makes a network of connections among the ranks of a job that call it with the same channel,
 // 0 to 65535, which must serve nothing else. Of the Config, Buffer bounds how many bytes a connection
 // holds that its peer has written and no call has read, and Backlog bounds the connections that wait
-// for Accept; the other fields have no effect. ctx counts only until Open returns. The network ends
+// for Accept; the other fields have no effect. The network ends
 // with Close, and with the Proc.
-func (cfg *Config) Open(ctx context.Context, p *weft.Proc, channel int) (*Network, error) {
+func (cfg *Config) Open(p *weft.Proc, channel int) (*Network, error) {
 	window, err := cfg.buffer()
 	if err != nil {
 		return nil, err

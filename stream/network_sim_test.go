@@ -24,7 +24,7 @@ func simulated(t *testing.T, c weft.Cluster, test func(ctx context.Context, nets
 	opened, done := make(chan bool, 2), make(chan bool)
 	c.Ranks = 2
 	return weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error {
-		n, err := Open(ctx, p, 5)
+		n, err := Open(p, 5)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func now(ctx context.Context, p *weft.Proc) time.Duration {
 // Goroutines of ranks wait with deadlines in virtual time: in the middle of a call, and of a dial.
 func TestDeadlinesSimulated(t *testing.T) {
 	_, err := weft.Simulate(within(t), weft.Cluster{Ranks: 2}, func(ctx context.Context, p *weft.Proc) error {
-		n, err := Open(ctx, p, 5)
+		n, err := Open(p, 5)
 		if err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func TestDeadlinesSimulated(t *testing.T) {
 func TestRankDies(t *testing.T) {
 	c := weft.Cluster{Ranks: 2, Liveness: time.Second, Faults: []weft.Fault{{Kind: weft.Crash, Ranks: []int{1}, At: 10 * time.Second}}}
 	_, err := weft.Simulate(within(t), c, func(ctx context.Context, p *weft.Proc) error {
-		n, err := Open(ctx, p, 5)
+		n, err := Open(p, 5)
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func job(t testing.TB, ranks int, cfg *Config) []*Network {
 	opened, done, ended := make(chan error), make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- weft.Local(ctx, ranks, func(ctx context.Context, p *weft.Proc) error {
-			n, err := cfg.Open(ctx, p, 5)
+			n, err := cfg.Open(p, 5)
 			nets[p.Rank()] = n
 			opened <- err
 			if err != nil {
@@ -330,7 +330,7 @@ func TestRanksThatTalkNonsense(t *testing.T) {
 			}
 			return p.Barrier("end", nil).Wait(ctx)
 		}
-		n, err := Open(ctx, p, 5)
+		n, err := Open(p, 5)
 		if err != nil {
 			return err
 		}

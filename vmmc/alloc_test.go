@@ -30,7 +30,7 @@ func TestNoAllocation(t *testing.T) {
 }
 
 func noAllocation(ctx context.Context, t *testing.T, p *weft.Proc) error {
-	e, err := vmmc.Open(ctx, p, 7, nil)
+	e, err := vmmc.Open(p, 7, nil)
 	if err != nil {
 		return err
 	}

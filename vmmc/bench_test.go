@@ -15,7 +15,7 @@ func BenchmarkPush8(b *testing.B) { send8(b, false) }
 
 func send8(b *testing.B, imported bool) {
 	err := weft.Local(b.Context(), 1, func(ctx context.Context, p *weft.Proc) error {
-		e, err := vmmc.Open(ctx, p, 7, nil)
+		e, err := vmmc.Open(p, 7, nil)
 		if err != nil {
 			return err
 		}

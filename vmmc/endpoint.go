@@ -44,7 +44,7 @@ type Endpoint struct {
 }
 
 // Open opens an endpoint on three channels: the one that is named, and the two after it, up to 65535.
-func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Endpoint, error) {
+func Open(p *weft.Proc, channel int, cfg *Config) (*Endpoint, error) {
 	const most = 1<<16 - 3
 	if channel < 0 || channel > most {
 		return nil, &weft.ConfigError{Field: "channel", Value: channel, Min: 0, Max: most}

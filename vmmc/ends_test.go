@@ -34,7 +34,7 @@ func TestDeath(t *testing.T) {
 
 func untilDeath(ctx context.Context, p *weft.Proc, victim int) error {
 	const n, most = 70_000, 60
-	e, err := vmmc.Open(ctx, p, 7, nil)
+	e, err := vmmc.Open(p, 7, nil)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func TestGivenUp(t *testing.T) {
 		aborts := 0
 		c := weft.Cluster{Ranks: 2, Loss: 0.01, Seed: seed}
 		_, err := weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error {
-			e, err := vmmc.Open(ctx, p, 7, nil)
+			e, err := vmmc.Open(p, 7, nil)
 			if err != nil {
 				return err
 			}
@@ -242,7 +242,7 @@ func TestHandlerPanics(t *testing.T) {
 // What waits ends when its context does, or the endpoint is closed.
 func TestWaits(t *testing.T) {
 	err := weft.Local(t.Context(), 1, func(ctx context.Context, p *weft.Proc) error {
-		e, err := vmmc.Open(ctx, p, 7, nil)
+		e, err := vmmc.Open(p, 7, nil)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 // Rank 0 exports memory. Rank 1 imports it, sends a text, and then the word that says that it is there.
 func Example() {
 	err := weft.Local(context.Background(), 2, func(ctx context.Context, p *weft.Proc) error {
-		e, err := vmmc.Open(ctx, p, 1, nil)
+		e, err := vmmc.Open(p, 1, nil)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func Example() {
 // Rank 0 has the next transfer put into a buffer of its own.
 func ExampleExport_Redirect() {
 	err := weft.Local(context.Background(), 2, func(ctx context.Context, p *weft.Proc) error {
-		e, err := vmmc.Open(ctx, p, 1, nil)
+		e, err := vmmc.Open(p, 1, nil)
 		if err != nil {
 			return err
 		}

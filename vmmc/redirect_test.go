@@ -113,7 +113,7 @@ func TestRedirectLate(t *testing.T) {
 		var halves int
 		c := weft.Cluster{Ranks: 2, Loss: 0.001, MTU: 9000, Seed: seed}
 		_, err := weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error {
-			e, err := vmmc.Open(ctx, p, 7, nil)
+			e, err := vmmc.Open(p, 7, nil)
 			if err != nil {
 				return err
 			}

@@ -70,7 +70,7 @@ func (g *program) mark(from, to, k int) int { return from*13 + to*5 + k }
 
 // rank is a rank's program: a sender and a receiver for each other rank.
 func (g *program) rank(ctx context.Context, p *weft.Proc) error {
-	e, err := vmmc.Open(ctx, p, 0, nil)
+	e, err := vmmc.Open(p, 0, nil)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 func everywhere(t *testing.T, n int, story func(ctx context.Context, p *weft.Proc, e *vmmc.Endpoint) error) {
 	t.Helper()
 	rank := func(ctx context.Context, p *weft.Proc) error {
-		e, err := vmmc.Open(ctx, p, 7, nil)
+		e, err := vmmc.Open(p, 7, nil)
 		if err != nil {
 			return err
 		}

@@ -145,7 +145,7 @@ const face = 32 * 32
 // haloStep is one step of a program on blocks: faces go to the neighbours, round
 // the cube, and a sum to all.
 func haloStep(ctx context.Context, p *weft.Proc, blocks [3]int) error {
-	g, err := coll.Open(ctx, p, 1, nil)
+	g, err := coll.Open(p, 1, nil)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ var (
 )
 
 func run(ctx context.Context, p *weft.Proc) error {
-	g, err := coll.Open(ctx, p, 1, nil)
+	g, err := coll.Open(p, 1, nil)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func run(ctx context.Context, p *weft.Proc, out io.Writer, switches int, slice t
 		return err
 	}
 	defer x.Close()
-	control, err := coll.Open(ctx, p, 2, nil)
+	control, err := coll.Open(p, 2, nil)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ type gang struct {
 	states   [2]pm.State
 	turn     int
 
-	sum    pm.SwitchStats    // of all switches
+	sum    pm.SwitchStats  // of all switches
 	totals []time.Duration // of each
 	held   []int           // bytes that all nodes have saved, at each
 }

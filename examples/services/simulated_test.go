@@ -22,7 +22,7 @@ func TestGRPCSimulated(t *testing.T) {
 	done := make(chan bool)
 	s, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: 2, Loss: 0.1, Seed: 1}, func(ctx context.Context,
 		p *weft.Proc) error {
-		n, err := stream.Open(ctx, p, 5)
+		n, err := stream.Open(p, 5)
 		if err != nil {
 			return err
 		}

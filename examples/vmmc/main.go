@@ -32,7 +32,7 @@ func life(ctx context.Context, p *weft.Proc, out io.Writer, w world) error {
 	if w.rows < p.Size() || w.cols < 1 || w.generations < 0 {
 		return fmt.Errorf("a torus of %d rows and %d columns is too small for %d ranks", w.rows, w.cols, p.Size())
 	}
-	e, err := vmmc.Open(ctx, p, 1, nil)
+	e, err := vmmc.Open(p, 1, nil)
 	if err != nil {
 		return err
 	}

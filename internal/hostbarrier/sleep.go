@@ -100,18 +100,18 @@ func (b *Barrier) cancelled() {
 
 // Report adds what this rank knows of the barrier to a report.
 func (b *Barrier) Report(r *waitgraph.Report) {
-	t := waitgraph.Thing{What: "barrier", Name: b.Name, ID: b.ID, Members: b.Members, Done: b.done.Load()}
+	t := waitgraph.Object{What: "barrier", Name: b.Name, ID: b.ID, Members: b.Members, Done: b.done.Load()}
 	t.Arrived, _ = b.count(b.Me)
-	for i := range r.Things {
-		if r.Things[i].ID == t.ID && !r.Things[i].Home { // the barrier over messages that introduced the members
-			r.Things[i] = t
+	for i := range r.Objects {
+		if r.Objects[i].ID == t.ID && !r.Objects[i].Home { // the barrier over messages that introduced the members
+			r.Objects[i] = t
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.asleep > 0 {
 		r.Waits = append(r.Waits, waitgraph.Wait{
-			For: "barrier", Name: b.Name, ID: t.ID, Phase: b.asleep, Rank: waitgraph.Anyone,
+			For: "barrier", Name: b.Name, ID: t.ID, Phase: b.asleep, Rank: waitgraph.AnyRank,
 			Seconds: (b.Node.Now() - b.since).Seconds(),
 		})
 	}

@@ -17,7 +17,7 @@ import (
 
 // agreed lets two ranks agree, and rank 0 wait for rank 1 in the next agreement, while rank 1 is not in weft.
 func agreed(ctx context.Context, p *weft.Proc) error {
-	g, err := coll.Open(ctx, p, 3, nil)
+	g, err := coll.Open(p, 3, nil)
 	if err != nil {
 		return err
 	}

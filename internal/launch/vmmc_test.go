@@ -19,7 +19,7 @@ import (
 // neighbours lets three processes send to each other by vmmc, straight and redirected, with notifications.
 func neighbours(ctx context.Context, p *weft.Proc) error {
 	const n = 300_000
-	e, err := vmmc.Open(ctx, p, 7, nil)
+	e, err := vmmc.Open(p, 7, nil)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func neighbours(ctx context.Context, p *weft.Proc) error {
 
 // bereft lets rank 0 wait for rank 1, which is killed while it sends, in every way that vmmc knows.
 func bereft(ctx context.Context, p *weft.Proc) error {
-	e, err := vmmc.Open(ctx, p, 7, nil)
+	e, err := vmmc.Open(p, 7, nil)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type vmmcAdapter struct {
 
 func newVMMCAdapter(b *bench, largest, window int) (c *vmmcAdapter, err error) {
 	c = &vmmcAdapter{b: b, slots: slots{window: window, size: (max(largest, 8) + 7) / 8 * 8}}
-	if c.e, err = vmmc.Open(b.ctx, b.p, libraryChannel, nil); err != nil {
+	if c.e, err = vmmc.Open(b.p, libraryChannel, nil); err != nil {
 		return nil, err
 	}
 	if c.in, err = c.e.Export(b.ctx, "adapter", c.room(), nil); err != nil {

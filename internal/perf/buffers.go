@@ -143,7 +143,7 @@ func filler(ctx context.Context, p *weft.Proc, way string) (fill func() (int, er
 
 // vmmcFiller sends to an export of 8 KiB for each rank, which is memory of the program.
 func vmmcFiller(ctx context.Context, p *weft.Proc, b []byte) (fill func() (int, error), close func() error, err error) {
-	e, err := vmmc.Open(ctx, p, libraryChannel, nil)
+	e, err := vmmc.Open(p, libraryChannel, nil)
 	if err != nil {
 		return nil, nil, err
 	}

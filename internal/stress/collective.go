@@ -15,8 +15,8 @@ func collective(s *scene) {
 	for g := range 1 + s.shared.IntN(3) {
 		rng := chance(s.seed, s.name, "group", g) // says the same at all members
 		var group *coll.Group
-		if a.call("coll.New",
-			func() (err error) { group, err = coll.Open(a.ctx, a.p, 20_000+4*s.number+g, s.members); return err }) != fine {
+		if a.call("coll.Open",
+			func() (err error) { group, err = coll.Open(a.p, 20_000+4*s.number+g, s.members); return err }) != fine {
 			return
 		}
 		ok := true

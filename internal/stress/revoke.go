@@ -80,9 +80,9 @@ func abandon(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
 	var group *coll.Group
-	err := a.do("coll.New",
-		func() (err error) { group, err = coll.Open(a.ctx, a.p, 28_000+s.number, s.members); return err })
-	if !a.abandoned("coll.New", err, a.ctx) { // a member that is ahead may have given up
+	err := a.do("coll.Open",
+		func() (err error) { group, err = coll.Open(a.p, 28_000+s.number, s.members); return err })
+	if !a.abandoned("coll.Open", err, a.ctx) { // a member that is ahead may have given up
 		return
 	}
 	broken := false

@@ -27,8 +27,8 @@ func survive(s *scene) {
 	channel := 29_000 + generations*s.number
 	m := &survivor{actor: s.actor(s.name + " main")}
 	defer m.end()
-	if m.call("coll.New",
-		func() (err error) { m.group, err = coll.Open(m.ctx, m.p, channel, s.members); return err }) != fine {
+	if m.call("coll.Open",
+		func() (err error) { m.group, err = coll.Open(m.p, channel, s.members); return err }) != fine {
 		return
 	}
 	rounds := 1 + s.shared.IntN(8)

@@ -36,7 +36,7 @@ func NewDomain(ctx context.Context, p *weft.Proc, blocks []*Block, neighbour [3]
 			return nil, err
 		}
 	}
-	d.Group, err = coll.Open(ctx, p, channel, nil)
+	d.Group, err = coll.Open(p, channel, nil)
 	return d, err
 }
 

@@ -46,14 +46,14 @@ func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	s.cols = n / s.rows
 	s.row, s.col = p.Rank()/s.cols, p.Rank()%s.cols
 	var err error
-	if s.all, err = coll.Open(ctx, p, channelAll, nil); err != nil {
+	if s.all, err = coll.Open(p, channelAll, nil); err != nil {
 		return nil, err
 	}
 	var line []int
 	for j := range s.cols {
 		line = append(line, s.row*s.cols+j)
 	}
-	if s.line, err = coll.Open(ctx, p, channelLine, line); err != nil {
+	if s.line, err = coll.Open(p, channelLine, line); err != nil {
 		return nil, err
 	}
 	wide := s.cols / s.rows // segments in the part of a row of ranks

@@ -43,7 +43,7 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	g, err := coll.Open(ctx, p, 100, nil)
+	g, err := coll.Open(p, 100, nil)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func newField(ctx context.Context, p *weft.Proc, c class) (*field, error) {
 	if n&(n-1) != 0 || n > min(c.ny, c.nz) {
 		return nil, &npb.RanksError{Ranks: n, Must: fmt.Sprintf("a power of two up to %d", min(c.ny, c.nz))}
 	}
-	g, err := coll.Open(ctx, p, 100, nil)
+	g, err := coll.Open(p, 100, nil)
 	if err != nil {
 		return nil, err
 	}

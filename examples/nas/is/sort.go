@@ -39,7 +39,7 @@ func newSorter(ctx context.Context, p *weft.Proc, c class) (*sorter, error) {
 	if ranks&(ranks-1) != 0 || ranks > 1<<c.logBucket/2 {
 		return nil, &npb.RanksError{Ranks: ranks, Must: fmt.Sprintf("a power of two up to %d", 1<<c.logBucket/2)}
 	}
-	g, err := coll.Open(ctx, p, 100, nil)
+	g, err := coll.Open(p, 100, nil)
 	if err != nil {
 		return nil, err
 	}

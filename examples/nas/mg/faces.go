@@ -19,7 +19,7 @@ type faces struct {
 func newFaces(ctx context.Context, p *weft.Proc, channel int, largest *grid) (*faces, error) {
 	f := &faces{box: lines(p.Rank(), p.Size())}
 	var err error
-	if f.g, err = coll.Open(ctx, p, channel, nil); err != nil {
+	if f.g, err = coll.Open(p, channel, nil); err != nil {
 		return nil, err
 	}
 	longest := max(largest.faceLen(axisX), largest.faceLen(axisY))

@@ -54,7 +54,7 @@ func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	s.v = newGrid(top.size)
 	s.scratch = newScratch(top.size[axisX] + 2)
 	var err error
-	if s.all, err = coll.Open(ctx, p, channelAll, nil); err != nil {
+	if s.all, err = coll.Open(p, channelAll, nil); err != nil {
 		return nil, err
 	}
 	if s.faces, err = newFaces(ctx, p, channelFaces, s.v); err != nil {

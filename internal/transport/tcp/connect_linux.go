@@ -19,8 +19,8 @@ import (
 // strangers is how many handshakes may be under way besides those of all ranks.
 const strangers = 64
 
-// enter handles a peer that has dialled: it makes a connection of the visit.
-func (t *Transport) enter(v *handshake.Visit) error {
+// enter handles a peer that has dialled: it makes a connection of the attempt.
+func (t *Transport) enter(v *handshake.Attempt) error {
 	said, err := t.welcome(v.Conn)
 	if err == nil {
 		err = v.Admit()
@@ -121,7 +121,7 @@ func (t *Transport) Dial(peer int, card string) error {
 	if t.known(peer) {
 		return nil
 	}
-	err = handshake.Greet(func() (cut bool, err error) { return t.call(peer, card) })
+	err = handshake.Retry(func() (cut bool, err error) { return t.call(peer, card) })
 	if err != nil {
 		if t.hasDialled(peer) {
 			return nil
