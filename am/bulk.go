@@ -8,12 +8,12 @@ import (
 	"weft"
 )
 
-// Store writes b at off in the segment of a rank, and then runs a handler there, whose
-// Data is what was written. It returns when b may be used again. The bytes go as a PUSH,
-// so they are written while the other rank computes; the handler runs when it polls. For
-// the rest it is a Request.
+// Store writes b at offset off in the segment of rank to, and then runs handler h there, with the
+// written bytes as its Data. It returns when b may be reused. The bytes travel as a PUSH, which
+// needs no help of the other rank's program; the handler runs when that rank polls. In all else
+// Store is like Request.
 //
-// When ctx ends after the data is on its way, the error is a weft.UnknownOutcomeError.
+// If ctx ends after the data is on its way, the error is a weft.UnknownOutcome.
 func (e *Endpoint) Store(ctx context.Context, to, off int, b []byte, h int, words ...uint64) error {
 	op, err := e.store(ctx, to, off, b, h, words, nil)
 	if err != nil || op == nil {
@@ -24,8 +24,8 @@ func (e *Endpoint) Store(ctx context.Context, to, off int, b []byte, h int, word
 	return err
 }
 
-// StoreAsync is Store, but does not wait until b may be used again: end runs then, in a
-// poll, when the store has been answered or returned. It may do what a reply handler may.
+// StoreAsync is Store without the wait until b may be reused: it calls end then, in a poll, when
+// the store has been answered or returned. end may do what a reply handler may.
 func (e *Endpoint) StoreAsync(ctx context.Context, to, off int, b []byte, h int, end func(), words ...uint64) error {
 	if end == nil {
 		end = func() {}
@@ -34,8 +34,11 @@ func (e *Endpoint) StoreAsync(ctx context.Context, to, off int, b []byte, h int,
 	return err
 }
 
-// store returns the operation that writes the data, if the caller must wait for it.
-func (e *Endpoint) store(ctx context.Context, to, off int, b []byte, h int, words []uint64, end func()) (*weft.Op, error) {
+// store writes the data and sends the request. It returns the operation of the write if the caller
+// must wait for it.
+func (e *Endpoint) store(
+	ctx context.Context, to, off int, b []byte, h int, words []uint64, end func(),
+) (*weft.Op, error) {
 	if err := e.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -71,13 +74,14 @@ func (e *Endpoint) store(ctx context.Context, to, off int, b []byte, h int, word
 		return op, nil
 	}
 	r := &p.asked[(p.sent-1)&e.mask]
-	r.op, r.end = op, end
+	r.op = op
+	r.end = end
 	return nil, nil
 }
 
-// Get reads n bytes at from in the segment of a rank into this rank's segment at off, and
-// then runs a handler here, as a reply handler, whose Data they are. The other rank sends
-// them when it polls. For the rest it is a Request.
+// Get reads n bytes at offset from in the segment of rank to into this rank's segment at offset
+// off, and then runs handler h here, as a reply handler with these bytes as its Data. The other
+// rank sends them when it polls. In all else Get is like Request.
 func (e *Endpoint) Get(ctx context.Context, to, from, off, n, h int, words ...uint64) error {
 	if err := e.enter(ctx); err != nil {
 		return err
@@ -105,7 +109,7 @@ func (e *Endpoint) Get(ctx context.Context, to, from, off, n, h int, words ...ui
 	return e.ask(p, to, k+8, h, words)
 }
 
-// serveGet sends what a rank has asked for.
+// serveGet answers a Get.
 func (e *Endpoint) serveGet(c *Call, b []byte) {
 	to, ok := parsePlace(b)
 	if !ok || len(b) != 24 {
@@ -114,7 +118,8 @@ func (e *Endpoint) serveGet(c *Call, b []byte) {
 	}
 	source := place{binary.LittleEndian.Uint64(b[16:]), to.size}
 	if !source.in(len(e.memory)) || !to.in(len(e.memory)) {
-		e.refuse(c.From, fmt.Sprintf("%d bytes at %d, for %d, are not in the segment of %d bytes", to.size, source.off, to.off, len(e.memory)))
+		e.refuse(c.From, fmt.Sprintf("%d bytes at %d, for %d, are not in the segment of %d bytes",
+			to.size, source.off, to.off, len(e.memory)))
 		return
 	}
 	_, data := e.at(source)
@@ -123,8 +128,8 @@ func (e *Endpoint) serveGet(c *Call, b []byte) {
 	}
 }
 
-// ReplyXfer answers a request with up to MaxXfer bytes, which it writes at off in the
-// requester's segment, and then runs a handler there. b is copied. It never waits.
+// ReplyXfer answers a request with up to MaxXfer bytes: it writes them at offset off in the
+// requester's segment, and then runs handler h there. It copies b, and never waits.
 func (c *Call) ReplyXfer(off int, b []byte, h int, words ...uint64) error {
 	e := c.e
 	if !c.mayReply() {
@@ -176,8 +181,9 @@ func (e *Endpoint) xfer(to, off int, b []byte, h int, words []uint64) error {
 	return e.answer(to, n)
 }
 
-// slot returns the place for the data of the next reply to a rank. What was there has
-// arrived: it went with the reply to a request that is older than Depth.
+// slot returns the place for the data of the next reply to a rank. Earlier data in that place has
+// arrived: it belongs to a reply that is more than Depth replies old, and the rank's later request
+// shows that it has received that reply.
 func (e *Endpoint) slot(p *peer) *xfer {
 	if p.bulk == nil {
 		p.bulk = make([]xfer, e.mask+1)
@@ -190,14 +196,14 @@ func (e *Endpoint) slot(p *peer) *xfer {
 	return x
 }
 
-// finish ends an operation that is known to be over, or whose rank is gone.
+// finish ends an operation that is known to be complete, or whose rank is gone.
 func finish(op *weft.Op) error {
 	err := op.Wait(context.Background())
 	op.Free()
 	return err
 }
 
-// forget gives up what is on its way to a rank.
+// forget gives up all operations and requests to a rank.
 func (e *Endpoint) forget(p *peer) {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -217,7 +223,8 @@ func (e *Endpoint) forget(p *peer) {
 	}
 }
 
-// bounds returns an error unless memory lies in a segment; all have one length.
+// bounds returns an error unless n bytes at off lie in a segment. All segments have the same
+// length.
 func (e *Endpoint) bounds(off, n int) error {
 	if off < 0 || n < 0 || off > len(e.memory) || n > len(e.memory)-off {
 		return &weft.BoundsError{Off: off, Len: n, Size: len(e.memory)}

@@ -1,31 +1,29 @@
-// Package am is Active Messages: a message names the handler that runs when it arrives.
-// It is Generic Active Messages (GAM, as in the Berkeley LAM library that paper 003
-// measures) with the errors of endpoints of Active Messages II, on package weft.
+// Package am is Active Messages on package weft: a message names the handler that runs when it
+// arrives. The calls are those of Generic Active Messages [Culler94], as in the Berkeley LAM library
+// that [Konishi97] measures, with the returned messages of Active Messages II [Mainwaring96].
 //
 // # What it guarantees
 //
-// Messages from one rank to another are handled in the order in which they were sent, each
-// once. Handlers run one at a time, in the goroutine that polls, and only there: a rank
-// that does not poll serves nobody. Every request is answered: by the handler's reply, by
-// a null reply if it sent none, or by the news that it is returned, with the reason; so
-// its credit always comes back.
+// Messages from one rank to another are handled in the order in which they were sent, each once.
+// Handlers run one at a time, in the goroutine that polls: a rank that does not poll serves no
+// requests. Every request is answered: by the handler's reply, by a null reply if the handler sent
+// none, or by the notice that the request is returned, with the reason. So its credit always comes
+// back.
 //
-// Each rank may have Depth requests to each other rank unanswered, and every rank has room
-// for so many requests and replies of all others. Therefore a reply never waits. A request
-// without a credit waits, and runs handlers while it does. So programs whose handlers keep
-// to the rules do not deadlock by sending. The memory for messages is bounded by Depth
-// times the number of ranks. A message is copied into it once at the sender, and once on
-// arrival; the data of Store, Get and ReplyXfer is written into the Segment without a copy
-// between (but for ReplyXfer to another host, which copies first).
+// A rank may have Depth unanswered requests to each other rank, and every rank has room for that many
+// requests and replies from all others. Therefore a reply never waits. A request without a credit
+// waits, and runs handlers meanwhile. So a program whose handlers keep to the rules does not deadlock
+// by sending, and the memory for messages is bounded by Depth times the number of ranks.
 //
-// No data path allocates.
+// A message is copied once at the sender and once on arrival. The data of Store, Get and ReplyXfer is
+// written straight into the Segment; only ReplyXfer to another host copies it first. No data path
+// allocates.
 //
 // # The rules of handlers
 //
-// A request handler replies at most once, to the requester, and sends nothing else. A reply
-// handler sends nothing. Neither polls or blocks. The replies are methods of [Call], so
-// they go to the requester by construction; what else a handler does against the rules is a
-// [RuleError].
+// A request handler sends at most one message: a reply to the requester. A reply handler sends
+// nothing. Neither polls or blocks. Replies are methods of [Call], so they always go to the requester.
+// A handler that breaks another rule gets a [RuleError].
 //
 // # The calls of the originals
 //
@@ -47,20 +45,19 @@
 //
 // # What differs
 //
-// Handlers are named by an index into a table, not by an address: addresses are not the
-// same in all processes. Remote memory is an offset in a segment of one length at all
-// ranks, and its bounds are checked at both ends. Words have 64 bits. A call that sends
-// polls only if it must wait for a credit. Data of stores travels as a PUSH of package weft,
-// which cuts it into packets; the handler's message follows it, and is never before it. The
-// link below resends what is lost, so there are no timeouts here. A rank that dies is
-// reported within the liveness time. Tags of AM-II are not needed: strangers cannot enter a
-// job.
+// A handler is named by an index into a table rather than by an address, since addresses differ
+// between processes. Remote memory is an offset in a segment that has the same length at all ranks;
+// both ends check its bounds. Words have 64 bits. A call that sends polls only if it must wait for a
+// credit. The data of a store travels as a PUSH of package weft, which cuts it into packets; the
+// handler's message always arrives behind it. The links of package weft resend lost packets, so there
+// are no timeouts here. The death of a rank is reported within the liveness time. AM-II's tags are not
+// needed: a process outside the job cannot send to it.
 //
 // # Sources
 //
-// T. von Eicken, D. Culler, S. Goldstein, K. Schauser: "Active Messages: a Mechanism for
-// Integrated Communication and Computation" (ISCA 1992). D. Culler et al.: "Generic Active
-// Message Interface Specification" (1994), and the LAM library's algorithm of credits.
-// A. Mainwaring, D. Culler: "Active Message Applications Programming Interface and
-// Communication Subsystem Organization" (1996), for endpoints and returned messages.
+// [Eicken92] for active messages, [Culler94] for the calls and the credits, [Mainwaring96] for
+// endpoints and returned messages; docs/REFERENCES.md has the titles.
+//
+// Tested in this directory: scenarios_test.go in all kinds of jobs, seeds_test.go with random programs
+// under faults, processes_linux_test.go with processes that are killed.
 package am

@@ -15,19 +15,19 @@ const (
 	MaxXfer   = 8 << 10 // bytes of a ReplyXfer, which must be sent without waiting
 )
 
-// Config shapes an endpoint. Zero values mean the defaults. All ranks must say the same.
+// Config shapes an endpoint. Zero values mean the defaults. All ranks must use the same values.
 type Config struct {
-	// Depth is how many requests to each rank may be unanswered; 0 means 4, the most
-	// is 64. A rank holds room for so many requests and replies of every other one.
+	// Depth is how many requests to each rank may be unanswered, from 1 to 64; 0 means 4. A rank
+	// holds room for that many requests and replies of every other rank.
 	Depth int
 
-	// Segment is how many bytes of memory this rank has that Store, Get and ReplyXfer
-	// reach. It is a region, which every rank attaches to when the endpoint is made.
+	// Segment is the size in bytes of this rank's memory that Store, Get and ReplyXfer reach; 0
+	// means that there is none. It is a region of package weft, to which every rank attaches when
+	// the endpoint is opened.
 	Segment int
 
-	// Returned is called with each request that will not be answered, as AM-II calls
-	// handler 0. It may do what a reply handler may. If it is nil, Poll, Wait and Until
-	// return these errors.
+	// Returned is called with each request that will not be answered, as AM-II calls handler 0. It
+	// may do what a reply handler may. If it is nil, Poll, Wait and Until return these errors.
 	Returned func(*ReturnedError)
 }
 
@@ -36,10 +36,9 @@ const (
 	maxDepth     = 64
 )
 
-// An Endpoint sends requests to the endpoints that the other ranks have opened on the same
-// channel, and runs handlers for theirs. Handlers run in calls of Poll, Until, Flush and
-// Barrier, and in those that send while they wait for a credit; one at a time, whichever
-// goroutine calls. Any number of goroutines may use an Endpoint.
+// An Endpoint is one rank's end of a channel over which all ranks exchange active messages.
+// Handlers run in calls of Poll, Until, Flush and Barrier, and in sending calls while they wait for
+// a credit; one at a time, whichever goroutine calls. Any number of goroutines may use an Endpoint.
 type Endpoint struct {
 	ep    *endpoint.Endpoint
 	cfg   Config
@@ -49,54 +48,55 @@ type Endpoint struct {
 	memory []byte
 
 	peers []peer
-	open  int // requests that are unanswered, to all ranks
-	mask  uint32
+	open  int    // unanswered requests to all ranks
+	mask  uint32 // size of peer.asked and peer.bulk less 1: a power of two less 1
 
 	out      [longest]byte // the message that is being sent
 	req, rep Call          // what a request handler and a reply handler are given
-	failures []error       // that nobody has been told of
+	failures []error       // to be returned by Poll
 	stats    Stats
 }
 
 // Stats counts what an endpoint has done.
 type Stats struct {
-	Requests, Replies uint64 // sent; a null reply is one
-	Waited            uint64 // requests that had no credit at first
-	Late              uint64 // replies that found no room at once: never, while all keep to the protocol
-	Strange           uint64 // messages that were dropped because they make no sense
+	Requests uint64 // sent
+	Replies  uint64 // sent, null replies included
+	Waited   uint64 // requests that had to wait for a credit
+	Late     uint64 // replies that had to wait for room: 0 while all ranks keep to the protocol
+	Strange  uint64 // messages that were dropped because they break the protocol
 }
 
 // A peer is another rank as this one sees it.
 type peer struct {
-	sent, answered uint32   // requests to it; the difference is what they have used of Depth
-	asked          []record // those that are unanswered, by number
+	sent, answered uint32   // requests to the rank; the difference is at most Depth
+	asked          []record // the unanswered requests, by number
 
-	replied uint32 // requests of its that have been answered
-	bulk    []xfer // data that went with the latest replies, by number
+	replied uint32 // replies to the rank
+	bulk    []xfer // the data of the latest replies, by number
 
-	segment *weft.Remote
+	segment *weft.Remote // the rank's segment
 }
 
-// A record is a request that is unanswered.
+// A record describes an unanswered request.
 type record struct {
 	handler int
-	n       int
+	n       int // words
 	words   [MaxWords]uint64
 	op      *weft.Op // the data of a store, or nil
 	end     func()   // of StoreAsync, or nil
 }
 
-// An xfer is the data that a reply has sent ahead.
+// An xfer is the data of a ReplyXfer, which is sent ahead of the reply.
 type xfer struct {
-	op   *weft.Op
-	copy []byte // where it lies until it has arrived
+	op   *weft.Op // the write, if it has not ended at once
+	copy []byte   // holds the data until it has arrived, if the segment is not mapped here
 }
 
-// Open opens an endpoint. All ranks call it with the same channel, table and
-// configuration, and it returns when all have: if tables differ the error is a TableError
-// at all ranks, which names the rank and the index. The channel must not be in use for
-// anything else; nor may it be opened again before all ranks have closed it. A nil cfg
-// means the defaults.
+// Open opens an endpoint. All ranks call it with the same channel, table and configuration, and it
+// returns when all have done so. If the tables or configurations differ, the error at all ranks is
+// a TableError, which names the rank and the index. The channel must not be used for anything else,
+// and must not be opened again before all ranks have closed it. A nil cfg means the defaults. If
+// ctx ends first, or a rank is gone, all ranks get an error.
 func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *Config) (*Endpoint, error) {
 	e := &Endpoint{table: table, peers: make([]peer, p.Size())}
 	if cfg != nil {
@@ -118,7 +118,8 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 	}
 	var err error
 	e.ep, err = endpoint.Open(ctx, p, channel, endpoint.Config{
-		Library: "am", Table: names(table), Params: []endpoint.Param{{Name: "Depth", Value: e.cfg.Depth}, {Name: "Segment", Value: e.cfg.Segment}},
+		Library: "am", Table: names(table),
+		Params:  []endpoint.Param{{Name: "Depth", Value: e.cfg.Depth}, {Name: "Segment", Value: e.cfg.Segment}},
 		Longest: longest, PerPeer: 2 * e.cfg.Depth, Controls: 64,
 		Runner: "weft/am.(*Endpoint).run", Departed: e.departed,
 		Prepare: func() error { return e.attach(ctx, p) },
@@ -127,7 +128,9 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 		e.closeSegment()
 		return nil, opening(err)
 	}
-	e.req.e, e.rep.e, e.rep.isReply = e, e, true
+	e.req.e = e
+	e.rep.e = e
+	e.rep.isReply = true
 	return e, nil
 }
 
@@ -149,7 +152,8 @@ func (e *Endpoint) closeSegment() {
 	}
 }
 
-// attach reaches the memory of all others, now, since a reply must not wait for it.
+// attach attaches to the segments of all other ranks. It does so when the endpoint is opened,
+// because a reply must not wait for it.
 func (e *Endpoint) attach(ctx context.Context, p *weft.Proc) (err error) {
 	if e.region == nil {
 		return nil
@@ -162,13 +166,13 @@ func (e *Endpoint) attach(ctx context.Context, p *weft.Proc) (err error) {
 	return err
 }
 
-// Rank returns the number of this rank, and Size how many there are.
+// Rank returns the number of this rank, from 0.
 func (e *Endpoint) Rank() int { return e.ep.Me }
 
-// Size returns how many ranks there are.
+// Size returns the number of ranks.
 func (e *Endpoint) Size() int { return e.ep.Size }
 
-// Segment returns this rank's memory that Store, Get and ReplyXfer reach. It is good until
+// Segment returns this rank's memory that Store, Get and ReplyXfer reach. The slice is valid until
 // Close.
 func (e *Endpoint) Segment() []byte { return e.memory }
 
@@ -181,9 +185,9 @@ func (e *Endpoint) Stats() Stats {
 	return e.stats
 }
 
-// Close closes the endpoint. Calls that wait end with weft.ErrClosed. Requests that others
-// send to it afterwards are answered by nobody: they are returned when this rank leaves
-// the job. So all ranks call Barrier before they close.
+// Close closes the endpoint. Calls that wait end with weft.ErrClosed. Requests that other ranks
+// send afterwards are returned to them when this rank leaves the job. Therefore all ranks call
+// Barrier before they close.
 func (e *Endpoint) Close() error {
 	if err := e.enter(context.Background()); err != nil {
 		if err == weft.ErrClosed {
@@ -200,7 +204,7 @@ func (e *Endpoint) Close() error {
 	return err
 }
 
-// enter makes the endpoint the caller's, unless that is one of its own handlers.
+// enter takes the endpoint for the calling goroutine. A handler of this endpoint gets a RuleError.
 func (e *Endpoint) enter(ctx context.Context) error {
 	err := e.ep.Enter(ctx)
 	if err == endpoint.ErrInHandler {

@@ -7,15 +7,15 @@ import (
 	"weft/internal/endpoint"
 )
 
-// Conditions. Errors that carry values match them through errors.Is.
+// Sentinel errors. The error types below match them through errors.Is.
 var (
 	// ErrTable: the ranks have opened the endpoint with different tables of handlers or different
 	// configurations; see TableError.
 	ErrTable = errors.New("am: the tables of handlers differ")
 	// ErrRule: a handler did what a handler must not do; see RuleError.
-	ErrRule = errors.New("am: against the rules of handlers")
+	ErrRule = errors.New("am: a handler broke a rule")
 	// ErrReturned: a request will not be answered; see ReturnedError.
-	ErrReturned = errors.New("am: returned to its sender")
+	ErrReturned = errors.New("am: the request was returned to its sender")
 )
 
 // A TableError reports, at all ranks, that the ranks have not opened the endpoint with the same table
@@ -43,11 +43,11 @@ func opening(err error) error {
 	return err
 }
 
-// A RuleError reports that a handler did what it must not do. Nothing was sent.
+// A RuleError reports that a handler did what it must not do. Nothing was sent. It matches ErrRule.
 type RuleError struct {
-	Rule    string
-	Handler int    // its index, if Name is not empty
-	Name    string // of the handler, where it is known
+	Rule    string // the rule
+	Handler int    // the handler's index, if Name is not empty
+	Name    string // the handler's name, or empty if it is not known
 }
 
 func (e *RuleError) Error() string {
@@ -60,54 +60,55 @@ func (e *RuleError) Error() string {
 // Is makes every RuleError match ErrRule.
 func (e *RuleError) Is(target error) bool { return target == ErrRule }
 
-// A HandlerError reports, at the rank where a handler ran, that it has failed: it returned
-// an error, broke a rule, or panicked (Err is a PanicError then).
+// A HandlerError reports, at the rank where a handler ran, that it has failed: it returned an
+// error, broke a rule, or panicked. Err is a PanicError if it panicked.
 type HandlerError struct {
-	Handler int
-	Name    string
-	From    int // the rank whose message it handled
-	Err     error
+	Handler int    // index
+	Name    string // of the handler
+	From    int    // the rank whose message it handled
+	Err     error  // why it failed
 }
 
 func (e *HandlerError) Error() string {
 	return fmt.Sprintf("am: handler %d (%s) of a message from rank %d: %v", e.Handler, e.Name, e.From, e.Err)
 }
 
-// Unwrap returns how it failed.
+// Unwrap returns why the handler failed.
 func (e *HandlerError) Unwrap() error { return e.Err }
 
-// A PanicError is a panic of a handler.
+// A PanicError reports the panic of a handler.
 type PanicError struct {
-	Value any
-	Stack []byte // as debug.Stack wrote it
+	Value any    // of the panic
+	Stack []byte // the stack trace, from debug.Stack
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// Unwrap returns the value, if that is an error.
+// Unwrap returns the value of the panic if it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// A ReturnedError reports, at the rank that sent a request, that it will not be answered:
-// its handler failed there, or the rank is gone (errors.As finds the weft.PeerError). The
-// request's credit is back. Whether the handler has run, in part or whole, only the other
-// rank can know.
+// A ReturnedError reports, at the rank that sent a request, that it will not be answered: its
+// handler failed, or the rank is gone, in which case errors.As finds the weft.PeerError. The
+// request's credit has come back. The handler may have run, partly or entirely, or not at all. It
+// matches ErrReturned.
 type ReturnedError struct {
-	To      int
-	Handler int
-	Name    string
-	Words   []uint64
-	Err     error
+	To      int      // the rank to which it was sent
+	Handler int      // index
+	Name    string   // of the handler
+	Words   []uint64 // of the request
+	Err     error    // why
 }
 
 func (e *ReturnedError) Error() string {
-	return fmt.Sprintf("am: request to rank %d for handler %d (%s), words %v, is returned: %v", e.To, e.Handler, e.Name, e.Words, e.Err)
+	return fmt.Sprintf("am: request to rank %d for handler %d (%s), words %v, is returned: %v",
+		e.To, e.Handler, e.Name, e.Words, e.Err)
 }
 
 // Is makes every ReturnedError match ErrReturned.
 func (e *ReturnedError) Is(target error) bool { return target == ErrReturned }
 
-// Unwrap returns why.
+// Unwrap returns why the request was returned.
 func (e *ReturnedError) Unwrap() error { return e.Err }

@@ -7,19 +7,17 @@ import (
 	"weft"
 )
 
-// A Handler is an entry of the table: what runs at a rank when a message for it has come.
-// A handler runs to its end and does not block. As a request handler it may reply once,
-// to the requester; as a reply handler it sends nothing. Neither may call the endpoint.
-// An error that it returns, or a panic, is a HandlerError at its own rank; a request that
-// it has not answered by then is returned to the requester.
+// A Handler is an entry of the table: the function that runs when a message for it arrives. A
+// handler runs to its end without blocking. As a request handler it may reply once, to the
+// requester; as a reply handler it sends nothing. It must not call methods of the Endpoint. If it
+// returns an error or panics, its own rank gets a HandlerError, and a request that it has not
+// answered is returned to the requester.
 type Handler struct {
-	Name string // of 1 to 255 bytes; the same at all ranks
+	Name string // 1 to 255 bytes, the same at all ranks
 	Func func(c *Call) error
 }
 
-// maxHandlers is how many a table may have.
-const maxHandlers = 256
-
+// names returns the names of the handlers, which Open compares.
 func names(table []Handler) []string {
 	var names []string
 	for _, h := range table {
@@ -28,27 +26,27 @@ func names(table []Handler) []string {
 	return names
 }
 
-// A Call is what a handler is given. It is good until the handler returns, and so are its
-// slices.
+// A Call is the message that a handler handles. The Call and its slices are valid until the handler
+// returns.
 type Call struct {
 	From  int      // the rank that sent the message
-	Words []uint64 // up to MaxWords
-	Data  []byte   // a medium payload; or the bytes of a Store, Get or ReplyXfer, where they lie in Segment
-	Off   int      // of Data in Segment, if it lies there
+	Words []uint64 // at most MaxWords
+	Data  []byte   // the payload of a medium message, or the bytes of a Store, Get or ReplyXfer in the Segment
+	Off   int      // the offset of Data in the Segment, if it lies there
 
 	e       *Endpoint
 	handler int
 	isReply bool
 	replied bool
 	running bool
-	broke   error // a rule
+	broke   error // the RuleError, if the handler broke a rule
 	words   [MaxWords]uint64
 }
 
-// Reply answers a request with a message for a handler at the requester. It never waits.
+// Reply answers a request with a message for handler h at the requester. It never waits.
 func (c *Call) Reply(h int, words ...uint64) error { return c.reply(h, nil, words) }
 
-// ReplyMedium is Reply with up to MaxMedium bytes, which are copied.
+// ReplyMedium is Reply with up to MaxMedium bytes, which it copies.
 func (c *Call) ReplyMedium(h int, b []byte, words ...uint64) error { return c.reply(h, b, words) }
 
 func (c *Call) reply(h int, b []byte, words []uint64) error {
@@ -69,10 +67,10 @@ func (c *Call) reply(h int, b []byte, words []uint64) error {
 	return e.answer(c.From, n)
 }
 
-// mayReply reports whether the rules allow a reply.
+// mayReply reports whether the rules allow a reply now.
 func (c *Call) mayReply() bool { return c.running && !c.isReply && !c.replied }
 
-// forbidden returns the rule that a reply would break.
+// forbidden returns the RuleError of a reply that the rules do not allow, and notes it for run.
 func (c *Call) forbidden() error {
 	rule := "a request handler sends at most one reply"
 	switch {
@@ -88,7 +86,7 @@ func (c *Call) forbidden() error {
 	return err
 }
 
-// check returns what is wrong with a message.
+// check returns an error if the parameters of a message are out of range.
 func (e *Endpoint) check(h int, b []byte, words []uint64) error {
 	switch {
 	case uint(h) >= uint(len(e.table)):
@@ -108,9 +106,12 @@ func (e *Endpoint) answer(to, n int) error {
 	return e.send(to, n)
 }
 
-// run runs a handler, and says how it ended.
+// run runs a handler, and returns how it has failed, or nil.
 func (e *Endpoint) run(h int, c *Call) (err error) {
-	c.handler, c.replied, c.running, c.broke = h, false, true, nil
+	c.handler = h
+	c.replied = false
+	c.running = true
+	c.broke = nil
 	defer func() {
 		if c.running {
 			c.running = false
@@ -127,8 +128,8 @@ func (e *Endpoint) run(h int, c *Call) (err error) {
 	return err
 }
 
-// cut notes that a handler has panicked. If there is no panic it ends its goroutine: then
-// nobody else completes what has been begun.
+// cut reports a handler that did not return. If it has not panicked it is ending its goroutine:
+// then the request is concluded and the endpoint released here, since the caller will not.
 func (e *Endpoint) cut(c *Call, panicked any) error {
 	if panicked != nil {
 		err := &PanicError{Value: panicked, Stack: debug.Stack()}
@@ -143,11 +144,11 @@ func (e *Endpoint) cut(c *Call, panicked any) error {
 	return errExited
 }
 
-// errExited is of a handler that has ended its goroutine.
+// errExited is the failure of a handler that has ended its goroutine.
 var errExited = errors.New("it has called runtime.Goexit")
 
-// fail notes that a handler has failed, unless all that happened is that the requester is
-// gone, of which this rank is told anyway.
+// fail reports that a handler has failed, unless it failed only because the requester is gone,
+// which is reported anyway.
 func (e *Endpoint) fail(h, from int, err error) {
 	var gone *weft.PeerError
 	if errors.As(err, &gone) && gone.Rank == from {

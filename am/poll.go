@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// burst is how many messages one Poll handles, so that it ends though they keep coming.
+// burst is how many messages one Poll handles at most, so that it ends even if messages keep
+// arriving.
 const burst = 256
 
-// Poll runs the handlers of what has arrived, and does not wait. It returns an error that
-// has come up since the last time, if there is one: a HandlerError of a handler of this
-// rank, a ReturnedError of a request of this rank, or the weft.PeerError of a rank that
-// has died. Each is reported once, by Poll, Wait, Until, Flush or Barrier, and the
-// endpoint can be used on.
+// Poll runs the handlers of messages that have arrived, and does not wait. It returns the oldest
+// error that has not been reported yet, if there is one: a HandlerError of a handler of this rank,
+// a ReturnedError of a request of this rank, or the weft.PeerError of a rank that has died. Poll,
+// Wait, Until, Flush and Barrier report each error once, and the endpoint can be used on.
 func (e *Endpoint) Poll() error {
 	if err := e.enter(context.Background()); err != nil {
 		return err
@@ -31,8 +31,8 @@ func (e *Endpoint) Poll() error {
 	return e.failure()
 }
 
-// Wait returns when something has arrived, or with an error as Poll; it runs no handler.
-// A Poll that follows does. It is the original's am_sleep.
+// Wait returns when a message has arrived, or with an error as Poll does. It runs no handler; the
+// next Poll does. It is the am_sleep of LAM.
 func (e *Endpoint) Wait(ctx context.Context) error {
 	if err := e.enter(ctx); err != nil {
 		return err
@@ -48,8 +48,8 @@ func (e *Endpoint) Wait(ctx context.Context) error {
 	}
 }
 
-// Until polls until cond holds, and sleeps while nothing arrives. It calls cond after each
-// handler that it runs; no handler runs meanwhile, and cond must not call the endpoint.
+// Until polls until cond returns true, and sleeps while nothing arrives. It calls cond first, and
+// again after each handler; no handler runs during cond, and cond must not call the endpoint.
 // Errors are those of Poll.
 func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
 	if err := e.enter(ctx); err != nil {
@@ -67,10 +67,11 @@ func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
 	return nil
 }
 
+// runCondition calls cond. Its name tells the endpoint that a call comes from within.
 func (e *Endpoint) runCondition(cond func() bool) bool { return cond() }
 
-// Flush polls until all requests of this rank have been answered or returned. Errors are
-// those of Poll: when it returns nil, none is left to be reported.
+// Flush polls until all requests of this rank have been answered or returned. Errors are those of
+// Poll: when Flush returns nil, no error is left to be reported.
 func (e *Endpoint) Flush(ctx context.Context) error {
 	if err := e.enter(ctx); err != nil {
 		return err
@@ -88,12 +89,12 @@ func (e *Endpoint) flush(ctx context.Context) error {
 	return e.failure()
 }
 
-// Barrier is Flush, and then waits until all ranks have called it, and polls meanwhile:
-// a rank that waited for the others in any other way would not serve them. When it
-// returns nil no request of any rank is unanswered that was sent before.
+// Barrier calls Flush, and then waits until all ranks have called Barrier. It polls while it waits,
+// so that this rank serves the others. When it returns nil, every request that any rank had sent
+// before has been answered.
 //
-// If a rank is gone that has not called it, all others get a weft.PeerError, and so they
-// do from every later Barrier. Other errors of Poll are reported later.
+// If a rank dies or leaves before it has called Barrier, all others get a weft.PeerError, and get
+// it again from each later Barrier. Other errors of Poll are reported later.
 func (e *Endpoint) Barrier(ctx context.Context) error {
 	if err := e.enter(ctx); err != nil {
 		return err
@@ -116,8 +117,8 @@ func (e *Endpoint) step(ctx context.Context) error {
 	return nil
 }
 
-// maxFailures is how many errors are kept for Poll. Then nothing is sent until some have
-// been reported.
+// maxFailures is how many errors are kept for Poll. When there are that many, nothing is sent until
+// some have been reported.
 const maxFailures = 64
 
 // report keeps an error for Poll.

@@ -2,24 +2,24 @@ package am
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"weft"
+	"weft/internal/endpoint"
 )
 
-// Request sends up to MaxWords words to a handler of a rank. It returns when the message
-// is on its way. If Depth requests to that rank are unanswered it waits, and runs
-// handlers meanwhile. A request to this rank itself runs the handler at once.
+// Request sends up to MaxWords words to handler h of rank to. It returns when the message is on its
+// way. If Depth requests to that rank are unanswered it waits for an answer, and runs handlers
+// meanwhile. A request to this rank itself runs the handler at once.
 //
-// If Request returns an error nothing has been sent. Afterwards a request that will not
-// be answered, because its handler fails or the rank is gone, is a ReturnedError; see
+// If Request returns an error nothing has been sent. A request that turns out later not to be
+// answered, because its handler failed or the rank is gone, is reported by a ReturnedError; see
 // Config.Returned.
 func (e *Endpoint) Request(ctx context.Context, to, h int, words ...uint64) error {
 	return e.request(ctx, to, h, nil, words)
 }
 
-// RequestMedium is Request with up to MaxMedium bytes, which are copied.
+// RequestMedium is Request with up to MaxMedium bytes, which it copies.
 func (e *Endpoint) RequestMedium(ctx context.Context, to, h int, b []byte, words ...uint64) error {
 	return e.request(ctx, to, h, b, words)
 }
@@ -75,22 +75,17 @@ func (e *Endpoint) credit(ctx context.Context, to int) (*peer, error) {
 	}
 }
 
-// explain says in the error of a wait whose context has ended what it was for.
-func explain(err error, doing, knows string) error {
-	var w *weft.WaitError
-	if errors.As(err, &w) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return &weft.WaitError{Doing: doing, Knows: knows, Err: w.Err}
-	}
-	return err
-}
+// explain adds to the error of a wait whose context has ended what the wait was for.
+func explain(err error, doing, knows string) error { return endpoint.Explain(err, doing, knows) }
 
-// ask sends the request that lies in e.out, and notes it.
+// ask sends the request in e.out, and records it as unanswered.
 func (e *Endpoint) ask(p *peer, to, n, h int, words []uint64) error {
 	if err := e.send(to, n); err != nil {
 		return err
 	}
 	r := &p.asked[p.sent&e.mask]
-	r.handler, r.n = h, len(words)
+	r.handler = h
+	r.n = len(words)
 	for i, w := range words {
 		r.words[i] = w
 	}
@@ -100,9 +95,9 @@ func (e *Endpoint) ask(p *peer, to, n, h int, words []uint64) error {
 	return nil
 }
 
-// send sends what lies in e.out. There is always room for it: of requests there are at
-// most Depth for each rank, and a rank that has sent a request has accepted all replies
-// but those to the last Depth ones.
+// send sends the message in e.out. The receiver always has room for it: there are at most Depth
+// unanswered requests to a rank, and a rank that has sent a request has already taken all replies
+// but the last Depth.
 func (e *Endpoint) send(to, n int) error {
 	err := e.ep.Port.TrySend(to, e.out[:n])
 	if err == weft.ErrWouldBlock {
@@ -112,18 +107,22 @@ func (e *Endpoint) send(to, n int) error {
 	return err
 }
 
-// selfRequest runs a request handler for this rank's own request.
+// selfRequest runs the handler of a request that this rank sends to itself.
 func (e *Endpoint) selfRequest(h int, words []uint64, data []byte, off int) {
 	c := &e.req
-	c.From, c.Data, c.Off = e.ep.Me, data, off
+	c.From = e.ep.Me
+	c.Data = data
+	c.Off = off
 	c.Words = c.words[:copy(c.words[:], words)]
 	e.run(h, c)
 }
 
-// selfReply runs a reply handler for this rank's own reply.
+// selfReply runs the handler of a reply that this rank sends to itself.
 func (e *Endpoint) selfReply(h int, words []uint64, data []byte, off int) {
 	c := &e.rep
-	c.From, c.Data, c.Off = e.ep.Me, data, off
+	c.From = e.ep.Me
+	c.Data = data
+	c.Off = off
 	c.Words = c.words[:copy(c.words[:], words)]
 	e.run(h, c)
 }

@@ -8,9 +8,11 @@ import (
 	"weft/internal/mutant"
 )
 
-// handle handles the message that has been received.
+// handle handles the message that has been received, and releases it.
 func (e *Endpoint) handle() {
-	switch from, b := e.ep.From, e.ep.Data; {
+	from := e.ep.From
+	b := e.ep.Data
+	switch {
 	case from == e.ep.Me || b[0] >= kinds:
 		e.stats.Strange++
 	case b[0] < kindReply:
@@ -21,7 +23,7 @@ func (e *Endpoint) handle() {
 	e.ep.Release()
 }
 
-// serve runs the handler of a request, and makes sure that there is an answer.
+// serve runs the handler of a request, and makes sure that the request is answered.
 func (e *Endpoint) serve(from int, b []byte) {
 	c := &e.req
 	rest, ok := c.parse(from, b)
@@ -33,11 +35,14 @@ func (e *Endpoint) serve(from int, b []byte) {
 		e.refuse(from, fmt.Sprintf("there is no handler %d", c.handler))
 		return
 	}
-	switch c.Data, c.Off = rest, 0; b[0] {
+	c.Data = rest
+	c.Off = 0
+	switch b[0] {
 	case kindStored:
 		at, ok := parsePlace(rest)
 		if !ok || !at.in(len(e.memory)) {
-			e.refuse(from, fmt.Sprintf("%d bytes at %d are not in the segment of %d bytes", at.size, at.off, len(e.memory)))
+			e.refuse(from, fmt.Sprintf("%d bytes at %d are not in the segment of %d bytes",
+				at.size, at.off, len(e.memory)))
 			return
 		}
 		c.Off, c.Data = e.at(at)
@@ -48,33 +53,35 @@ func (e *Endpoint) serve(from int, b []byte) {
 	e.conclude(c, e.run(c.handler, c))
 }
 
-// conclude answers a request whose handler has not.
+// conclude answers a request that its handler has not answered.
 func (e *Endpoint) conclude(c *Call, err error) {
 	switch {
 	case c.replied:
 	case err != nil:
 		e.refuse(c.From, err.Error())
 	default:
-		_ = e.answer(c.From, e.put(kindNull, 0, nil)) // if it is gone, nobody waits for it
+		_ = e.answer(c.From, e.put(kindNull, 0, nil)) // fails only if the requester is gone
 	}
 }
 
-// refuse answers a request with a reason.
+// refuse answers a request with the reason for which it is returned.
 func (e *Endpoint) refuse(from int, reason string) {
 	n := e.put(kindFailed, 0, nil)
 	n += copy(e.out[n:], reason[:min(len(reason), MaxMedium)])
 	_ = e.answer(from, n)
 }
 
-// at returns memory of the segment as a handler gets it. The caller has checked that it is.
+// at returns the memory of a place, which the caller has checked, in the form in which a handler
+// gets it.
 func (e *Endpoint) at(p place) (off int, b []byte) {
 	return int(p.off), e.memory[p.off:][:p.size:p.size]
 }
 
-// answered takes a reply: it gives the credit back and runs the handler. Replies come in
-// the order of the requests.
+// answered takes a reply: it gives the credit back, and runs the handler. Replies come in the order
+// of the requests.
 func (e *Endpoint) answered(from int, b []byte) {
-	p, c := &e.peers[from], &e.rep
+	p := &e.peers[from]
+	c := &e.rep
 	rest, ok := c.parse(from, b)
 	if !ok || p.sent == p.answered || c.handler >= len(e.table) && b[0] != kindNull && b[0] != kindFailed {
 		e.stats.Strange++
@@ -82,7 +89,9 @@ func (e *Endpoint) answered(from int, b []byte) {
 	}
 	r := &p.asked[p.answered&e.mask]
 	end := r.end
-	switch c.Data, c.Off = rest, 0; b[0] {
+	c.Data = rest
+	c.Off = 0
+	switch b[0] {
 	case kindReply:
 		e.settle(p)
 		e.run(c.handler, c)
@@ -106,12 +115,13 @@ func (e *Endpoint) answered(from int, b []byte) {
 	}
 }
 
-// settle ends the oldest request to a rank that is unanswered, and what it sent ahead.
+// settle ends the oldest unanswered request to a rank, and the write of its data.
 func (e *Endpoint) settle(p *peer) {
 	r := &p.asked[p.answered&e.mask]
 	if r.op != nil {
-		_ = finish(r.op) // it was there before the reply, or its rank is gone
-		r.op, r.end = nil, nil
+		_ = finish(r.op) // the data arrived before the request that is answered, or the rank is gone
+		r.op = nil
+		r.end = nil
 	}
 	p.answered++
 	e.open--
@@ -120,12 +130,15 @@ func (e *Endpoint) settle(p *peer) {
 	}
 }
 
-// runEnd runs the function that StoreAsync was given.
+// runEnd calls the function that StoreAsync was given.
 func (e *Endpoint) runEnd(end func()) { end() }
 
-// back returns a request to its sender.
+// back returns a request to the program.
 func (e *Endpoint) back(to int, r *record, why error) {
-	err := &ReturnedError{To: to, Handler: r.handler, Name: e.table[r.handler].Name, Words: append([]uint64{}, r.words[:r.n]...), Err: why}
+	err := &ReturnedError{
+		To: to, Handler: r.handler, Name: e.table[r.handler].Name,
+		Words: append([]uint64{}, r.words[:r.n]...), Err: why,
+	}
 	if e.cfg.Returned == nil {
 		e.report(err)
 		return
@@ -133,9 +146,10 @@ func (e *Endpoint) back(to int, r *record, why error) {
 	e.runReturned(err)
 }
 
+// runReturned calls Config.Returned.
 func (e *Endpoint) runReturned(err *ReturnedError) { e.cfg.Returned(err) }
 
-// departed returns all requests to a rank that takes no part any more.
+// departed returns all requests to a rank that has died or left.
 func (e *Endpoint) departed(rank int, why *weft.PeerError) {
 	p := &e.peers[rank]
 	if p.sent == p.answered && !why.Clean {

@@ -10,27 +10,30 @@ import (
 	"weft/internal/agreement"
 )
 
-// An Agreement is what the members of a group have agreed on: the same at all that are told.
+// An Agreement is what the members of a group have agreed on. It is the same at all members to
+// which Agree has returned it.
 type Agreement struct {
-	Flags uint64 // bitwise and of what the members have said that are not in Dead
-	Dead  []int  // ranks of members that take no part any more, in the group's order
+	Flags uint64 // the bitwise AND of the flags of the members that are not in Dead
+	Dead  []int  // the ranks of the members that have died or left, in the group's order
 }
 
-// Agree returns what the members agree on, when all that live have called it: the bitwise and of their flags, and which
-// of them are dead, or have left. It works whichever ranks die meanwhile, at any moment, and in a group whose operations
-// have failed, or that is revoked: so members find out together whether all of them got through, and go on, or back, all
-// of them. It is MPI_Comm_agree of ULFM (Bland et al. 2013); package agreement has the algorithm.
+// Agree returns what the members agree on, when all members that live have called it: the bitwise
+// AND of their flags, and the members that have died or left. It works whichever ranks die, at any
+// moment, and also in a group whose operations have failed or that is revoked. So the members find
+// out together whether all of them have completed an operation. It is MPI_Comm_agree of ULFM
+// [Bland13]; package internal/agreement has the algorithm.
 //
-// A rank that dies in the middle counts among the dead, or its flags count, for all. A rank that is not in Dead may have died
-// since.
+// If a member dies during Agree, either all results have it in Dead or its flags count in all of
+// them. A member that is not in Dead may have died since.
 //
-// Any number of goroutines may call it, also while one is in another operation of the group: the agreements are numbered in
-// the order in which they begin. The first takes a channel besides the group's own: the one that is 32768 higher, so the
-// group's must be below that. It stays in use until the Proc is closed, and Open gives none of the two
-// to a group that agrees.
+// Any number of goroutines may call Agree, also while one is in another operation of the group; the
+// agreements of a group are numbered in the order in which they begin. The first Agree takes the
+// channel 32768 above the group's own, so that must be below 32768. The second channel stays in use
+// until the Proc is closed, and a group that agrees cannot be opened on either of the two again.
 //
-// When ctx ends the error is a WaitError; what the member has said may have been counted, and may yet. An
-// [ExcludedError] says that others have taken this rank for dead. ErrMismatch: another member has called Shrink.
+// When ctx ends first the error is a weft.WaitError, and the member's flags may count or not. An
+// [ExcludedError] means that other members have taken this rank for dead. The error matches
+// [ErrMismatch] if another member has called Shrink.
 func (g *Group) Agree(ctx context.Context, flags uint64) (Agreement, error) {
 	v, err := g.agree(ctx, flags, kindAgree, "Agree")
 	if err != nil {
@@ -39,13 +42,13 @@ func (g *Group) Agree(ctx context.Context, flags uint64) (Agreement, error) {
 	return Agreement{Flags: v.And, Dead: g.dead(v.Dead)}, nil
 }
 
-// What members agree for: to agree, or to shrink to a group on a channel.
+// The purposes of an agreement.
 const (
 	kindAgree  = 0
-	kindShrink = 1 // and the channel
+	kindShrink = 1 // plus the channel of the new group
 )
 
-// agree agrees on flags for some purpose, which must be that of all members.
+// agree agrees on flags for a purpose, which must be the same at all members.
 func (g *Group) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
 	c, err := g.meet()
 	if err != nil {
@@ -62,7 +65,7 @@ func (g *Group) agree(ctx context.Context, flags uint64, kind uint32, doing stri
 	return v, err
 }
 
-// purpose returns a kind in words.
+// purpose describes a purpose in words.
 func purpose(kind uint32) string {
 	if kind == kindAgree {
 		return "Agree"
@@ -73,7 +76,7 @@ func purpose(kind uint32) string {
 	return fmt.Sprintf("Shrink to channel %d", kind-kindShrink)
 }
 
-// dead returns the ranks of some members.
+// dead returns the ranks of the members in a set of places.
 func (g *Group) dead(s agreement.Set) []int {
 	var ranks []int
 	for place, rank := range g.members {
@@ -87,42 +90,48 @@ func (g *Group) dead(s agreement.Set) []int {
 // ErrExcluded: other members have taken this rank for dead; see ExcludedError.
 var ErrExcluded = errors.New("coll: other members have taken this rank for dead")
 
-// An ExcludedError reports that members that this rank can still hear have taken it for dead, since it was stopped for
-// too long or another one could not reach it, and go on without it. It matches ErrExcluded. The rank should end.
+// An ExcludedError reports that other members have taken this rank for dead, because it was stopped
+// for too long or because one of them could not reach it, and go on without it. The program should
+// end. It matches ErrExcluded.
 type ExcludedError struct {
 	Channel int // of the group
 }
 
 func (e *ExcludedError) Error() string {
-	return fmt.Sprintf("coll: group on channel %d: other members have taken this rank for dead, and go on without it", e.Channel)
+	return fmt.Sprintf("coll: group on channel %d: other members have taken this rank for dead and go on without it",
+		e.Channel)
 }
 
 // Is makes every ExcludedError match ErrExcluded.
 func (e *ExcludedError) Is(target error) bool { return target == ErrExcluded }
 
-// Revoke ends the group for all members, because this one cannot go on with it: its operations, those under way and
-// all later ones, end with a weft.RevokedError that carries the reason, here and at the other members, but for Agree and
-// Shrink. An operation that fails does it by itself. A member that computes finds out in its next operation, and passes
-// it on. Any goroutine may call it, at any time. It is MPI_Comm_revoke of ULFM.
+// Revoke ends the group for all members, because this one cannot go on with it. Operations that are
+// under way and all later ones end with a weft.RevokedError that carries the reason, here and at
+// the other members; Agree and Shrink still work. An operation that fails revokes the group itself.
+// A member that is computing notices in its next operation. Any goroutine may call Revoke, at any
+// time. It is MPI_Comm_revoke of ULFM.
 func (g *Group) Revoke(why error) { g.port.Revoke(g.members, why) }
 
-// errShrunk is why a group is over that is shrunk.
+// errShrunk is the reason with which Shrink revokes the old group.
 var errShrunk = errors.New("coll: the group is shrunk to those that are left")
 
-// Shrink returns a group of the members that live, in the same order, on a channel that is used for nothing else, when all
-// that live have called it, with the same channel. First it revokes the group, so that members that are still
-// in an operation of it come here, too. They agree on which ranks live as in Agree, with its promises and errors: all get
-// the same group, and it has the next generation, by which whatever may come of the old one is told from it.
-// A member that dies afterwards is still in the new group, whose operations then fail: shrink that. It is MPI_Comm_shrink
-// of ULFM.
+// Shrink returns a group of the members that live, in the same order, on another channel, which
+// must serve nothing else. All members that live call it with the same channel, and it returns when
+// all have.
 //
-// The old group is of no more use, but for Close.
+// Shrink first revokes the old group, so that members that are still in an operation get here, too.
+// Then the members agree on which of them live, with the promises and errors of Agree: all get the
+// same group. The new group has the next generation, which tells its messages from those of the old
+// group. A member that dies afterwards is still in the new group: its operations fail, and it is
+// shrunk in turn. It is MPI_Comm_shrink of ULFM.
+//
+// The old group must not be used any more, except for Close.
 func (g *Group) Shrink(ctx context.Context, channel int) (*Group, error) {
 	if channel < 0 || channel > maxChannel {
 		return nil, &weft.ConfigError{Field: "channel", Value: channel, Min: 0, Max: maxChannel}
 	}
 	g.Revoke(errShrunk)
-	// The port is open before others can have the new group, and revoke its channel.
+	// The port must be open before another member can have the new group and revoke its channel.
 	port, err := g.p.OpenPort(channel, nil)
 	if err != nil {
 		return nil, err

@@ -38,16 +38,18 @@ func (o Operation) String() string {
 	return fmt.Sprintf("operation of kind %d", uint8(o))
 }
 
-// A Call is an operation as a member has called it. What members call belongs together if their Calls are equal.
+// A Call describes an operation as a member has called it. The calls of two members belong together
+// if their Calls are equal.
 type Call struct {
 	Op     Operation
-	Number uint32       // of the group's operations, from 1; 0 for Send, Receive and Exchange
+	Number uint32       // counts the group's operations from 1; 0 for Send, Receive and Exchange
 	Age    int          // the group's generation
-	Root   int          // the member's place, or -1
+	Root   int          // the root's place, or -1
 	Type   reflect.Kind // of the elements
-	Length int          // elements of the slice that all members must have of one length
+	Length int          // elements in the slice that must have the same length at all members
 }
 
+// String describes the call in words.
 func (c Call) String() string {
 	s := c.Op.String()
 	if c.Number != 0 {
@@ -66,10 +68,12 @@ func (c Call) String() string {
 // ErrMismatch: members have called operations that do not belong together; see MismatchError.
 var ErrMismatch = errors.New("coll: members have called operations that do not belong together")
 
-// A MismatchError reports that two members have called operations that do not belong together. It matches ErrMismatch.
+// A MismatchError reports that two members have called operations that do not belong together. It
+// matches ErrMismatch.
 type MismatchError struct {
-	Rank         int  // the other member's rank
-	Mine, Theirs Call // what this member and the other one have called
+	Rank   int  // the other member's rank
+	Mine   Call // what this member has called
+	Theirs Call // what the other member has called
 }
 
 func (e *MismatchError) Error() string {
@@ -79,7 +83,8 @@ func (e *MismatchError) Error() string {
 // Is makes every MismatchError match ErrMismatch.
 func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
 
-// A call is what travels ahead of each slice, so that a member that expects something else notices.
+// A call is the header that goes ahead of each slice, so that a member that has called something
+// else notices.
 type call struct {
 	op     Operation
 	elem   reflect.Kind
@@ -89,27 +94,40 @@ type call struct {
 	length uint64
 }
 
-// The head of a message: kind, type of the elements, whether the slice is a message of its own, a byte that is 0,
-// number, root, generation, length.
+// The header of a message, little endian:
+//
+//	offset  field
+//	0       operation
+//	1       type of the elements
+//	2       1 if the slice is the next message, 0 if it follows in this one
+//	3       zero
+//	4       number of the operation, 4 bytes
+//	8       root, 4 bytes
+//	12      generation, 4 bytes
+//	16      length in elements, 8 bytes
 const (
 	headSize = 24
 	apart    = 1 // in byte 2: the slice is the next message
 )
 
-// inline is the longest slice in bytes that travels behind its head in one message. Longer ones go by themselves,
-// so that they are not copied once more.
+// inline is the length in bytes of the longest slice that travels in the message of its header. A
+// longer slice is a message of its own, which saves a copy.
 const inline = 1 << 10
 
+// put writes the header.
 func (c call) put(b []byte, form byte) {
 	_ = b[headSize-1]
-	b[0], b[1], b[2], b[3] = byte(c.op), byte(c.elem), form, 0
+	b[0] = byte(c.op)
+	b[1] = byte(c.elem)
+	b[2] = form
+	b[3] = 0
 	binary.LittleEndian.PutUint32(b[4:], c.seq)
 	binary.LittleEndian.PutUint32(b[8:], uint32(c.root))
 	binary.LittleEndian.PutUint32(b[12:], c.age)
 	binary.LittleEndian.PutUint64(b[16:], c.length)
 }
 
-// parseCall reads the head of a message. It reports false for what is none.
+// parseCall reads a header. It reports false if b does not begin with one.
 func parseCall(b []byte) (c call, form byte, ok bool) {
 	if len(b) < headSize || b[2] > apart || b[2] == apart && len(b) > headSize {
 		return c, 0, false
@@ -121,12 +139,13 @@ func parseCall(b []byte) (c call, form byte, ok bool) {
 	}, b[2], true
 }
 
-// public returns the call for users.
+// public returns the call in its exported form.
 func (c call) public() Call {
 	return Call{Op: c.op, Number: c.seq, Age: int(c.age), Root: int(c.root), Type: c.elem, Length: int(c.length)}
 }
 
-// compare returns what is wrong if a member of a rank has called theirs where this one has called c.
+// compare returns an error unless the member rank has called theirs where this member has called c,
+// and both are equal.
 func (c call) compare(rank int, theirs call) error {
 	if c == theirs {
 		return nil

@@ -12,9 +12,10 @@ import (
 	"weft/internal/agreement"
 )
 
-// A consensus runs a group's agreements: it delivers messages and the news of deaths to an agreement.Node, on a channel of
-// its own, which a revocation of the group's does not touch. It is there from the first agreement on until the Proc is
-// closed, since members that have been left behind may need an answer when this one's program is long elsewhere.
+// A consensus runs a group's agreements: it brings messages and the news of deaths to an
+// agreement.Node. It uses a channel of its own, which revoking the group does not affect. It exists
+// from the group's first agreement until the Proc is closed, since members that have been left
+// behind may need answers after this member has gone on.
 type consensus struct {
 	p       *weft.Proc
 	port    *weft.Port
@@ -23,15 +24,15 @@ type consensus struct {
 	members []int
 	me      int
 
-	mu      sync.Mutex // held for moments, in which nothing waits
+	mu      sync.Mutex // never held during a wait
 	node    *agreement.Node
-	pending *decision // of this member's proposal
-	waiting []*weft.Signal
-	dialled []bool // members, so that their silence is noticed
-	err     error  // it cannot go on
+	pending *decision      // the decision on this member's proposal, which is not made yet
+	waiting []*weft.Signal // of the calls of Agree that wait for news
+	dialled []bool         // members to which a connection has been made, so that their silence is noticed
+	err     error          // why it cannot go on
 }
 
-// A decision is what comes of a proposal.
+// A decision is the result of a proposal, when done.
 type decision struct {
 	number uint32
 	done   bool
@@ -40,18 +41,18 @@ type decision struct {
 
 const (
 	maxChannel   = 1<<16 - 1
-	ownChannel   = 1 << 15 // how much higher the channel of the agreements is
+	ownChannel   = 1 << 15 // how far the channel of the agreements is above the group's
 	maxConsensus = 1 << 16 // members: the messages must be short ones
 )
 
-// A message of a consensus: the group's generation, and a message of package agreement, or the place of a member that is
-// gone, which a rank sends to itself.
+// A message consists of the group's generation, 8 bytes, and a message of package agreement; or, in a
+// message of a rank to itself, the place of a member that is gone, 4 bytes (PROTOCOL §12).
 const (
 	consensusHead = 8
 	noteSize      = consensusHead + 4
 )
 
-// meet returns the group's consensus.
+// meet returns the group's consensus, which it makes at the first call.
 func (g *Group) meet() (*consensus, error) {
 	g.consensusMu.Lock()
 	defer g.consensusMu.Unlock()
@@ -83,7 +84,7 @@ func (g *Group) meet() (*consensus, error) {
 	return g.consensus, nil
 }
 
-// agree proposes, and waits for what comes of it.
+// agree proposes a value, and waits for the decision.
 func (c *consensus) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
 	if err := c.port.TryRoom(c.p.Rank(), 0); errors.Is(err, weft.ErrClosed) { // else one without others that live would be over at once
 		return agreement.Value{}, err
@@ -125,7 +126,7 @@ func (c *consensus) agree(ctx context.Context, flags uint64, kind uint32, doing 
 	}
 }
 
-// await has a signal set when there is news, until forget.
+// await makes step set a signal when there is news, until forget.
 func (c *consensus) await(news *weft.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +139,7 @@ func (c *consensus) forget(news *weft.Signal) {
 	c.waiting = slices.DeleteFunc(c.waiting, func(s *weft.Signal) bool { return s == news })
 }
 
-// waited says what was waited for when a context has ended.
+// waited returns the error of an agreement whose context has ended.
 func (c *consensus) waited(err error, doing string) error {
 	var w *weft.WaitError
 	if errors.As(err, &w) {
@@ -153,7 +154,8 @@ func (c *consensus) waited(err error, doing string) error {
 	return w
 }
 
-// step lets the node do something, sends what it has to say, and wakes the goroutines that wait if there is news.
+// step changes the node by do, sends the messages that the node wants to send, and wakes the calls
+// that wait if there is news.
 func (c *consensus) step(do func() error) error {
 	c.mu.Lock()
 	err := do()
@@ -167,7 +169,7 @@ func (c *consensus) step(do func() error) error {
 	c.mu.Unlock()
 	for _, l := range outgoing {
 		b := binary.LittleEndian.AppendUint64(nil, uint64(c.age))
-		// That a member is gone is told by the watch, in its turn; an exclusion is for those that can hear it.
+		// Errors do not matter: watch reports a member that is gone, and an exclusion need not arrive.
 		_ = c.port.Send(context.Background(), c.members[l.To], l.Append(b, len(c.members)))
 	}
 	if dial >= 0 {
@@ -179,7 +181,8 @@ func (c *consensus) step(do func() error) error {
 	return err
 }
 
-// settle notes what has been decided, and returns the signals of the goroutines that wait for news, if there is some.
+// settle notes what has been decided, and returns the signals of the calls that wait if there is
+// news for them.
 func (c *consensus) settle() []*weft.Signal {
 	number, value := c.node.Decided()
 	decided := c.pending != nil && c.pending.number == number
@@ -193,13 +196,13 @@ func (c *consensus) settle() []*weft.Signal {
 	return slices.Clone(c.waiting)
 }
 
-// serve takes the messages.
+// serve receives messages, until the port is closed.
 func (c *consensus) serve() {
 	for {
 		m, err := c.port.Recv(context.Background())
 		var gone *weft.PeerError
 		if err != nil && errors.As(err, &gone) {
-			continue // the watch tells, of those that have left in good order, too
+			continue // watch reports it, and those that have left in good order
 		}
 		if err == nil {
 			err = c.step(func() error { return c.take(m.From, m.Data) })
@@ -215,7 +218,7 @@ func (c *consensus) serve() {
 	}
 }
 
-// take takes a message of a rank.
+// take handles a message of a rank.
 func (c *consensus) take(from int, b []byte) error {
 	place := slices.Index(c.members, from)
 	switch {
@@ -237,8 +240,8 @@ func (c *consensus) take(from int, b []byte) error {
 	return nil
 }
 
-// watch tells the node of members that take no part any more, by messages of this rank to itself: so they come behind
-// what those had sent.
+// watch reports members that have died or left, by messages of this rank to itself: they arrive
+// behind the messages that those members had sent.
 func (c *consensus) watch() {
 	for gone := range c.p.Deaths(context.Background()) {
 		place := slices.Index(c.members, gone.Rank)

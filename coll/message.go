@@ -7,12 +7,12 @@ import (
 	"weft/internal/mem"
 )
 
-// message makes what is sent ahead of, or together with, some elements, in the i-th of the group's buffers, and
-// reports whether the elements follow by themselves.
+// message builds the header of some elements in the group's i-th buffer, followed by the elements
+// if they are few, and reports whether the elements are to follow in a message of their own.
 func message[T Element](g *Group, i int, s []T) (b []byte, follows bool) {
 	c := g.now
 	if c.op == OpPointToPoint || c.op == OpAllToAllV {
-		c.length = uint64(len(s)) // what this pair has agreed on
+		c.length = uint64(len(s)) // only the two members must have the same length
 	}
 	payload := mem.Bytes(s)
 	if follows = len(payload) > inline; follows {
@@ -40,7 +40,8 @@ func send[T Element](ctx context.Context, g *Group, to int, s []T) error {
 	return g.sender.Send(ctx, g.members[to], mem.Bytes(s))
 }
 
-// start begins to send elements to a member. The group's i-th buffer is in use until wait has returned.
+// start begins to send elements to a member. It uses the group's i-th buffer until wait has
+// returned.
 func start[T Element](g *Group, i, to int, s []T) error {
 	b, follows := message(g, i, s)
 	sent, err := g.sender.StartSend(g.members[to], b)
@@ -58,8 +59,8 @@ func start[T Element](g *Group, i, to int, s []T) error {
 	return err
 }
 
-// wait waits for what has been started, and returns the first error. When something has failed already, which the
-// caller knows, the channel is revoked first: nobody will take what is on its way.
+// wait waits until what start has begun is sent, and returns the first error. If something has
+// failed already, it first revokes the channel: no member will receive what is on its way.
 func (g *Group) wait(ctx context.Context, failed error) error {
 	if failed != nil {
 		g.port.Revoke(g.members, failed)
@@ -117,8 +118,8 @@ func exchange[T Element](ctx context.Context, g *Group, to int, s []T, from int,
 	return g.wait(ctx, err)
 }
 
-// exchanges sends to all other members and receives from all, at the same time:
-// part and dest return what goes to a member, and where what comes from it goes.
+// exchanges sends to all other members and receives from all of them, at the same time. part
+// returns what is sent to a member, and dest where to put what a member sends.
 func exchanges[T Element](ctx context.Context, g *Group, part, dest func(i int) []T) (err error) {
 	n := g.Size()
 	for step := 1; step < n && err == nil; step++ {

@@ -9,13 +9,13 @@ import (
 	"weft/internal/mem"
 )
 
-// scatterBytes is from which length on a Broadcast is scattered first: then each
-// member sends a part, not the root everything.
+// scatterBytes is the length in bytes from which on Broadcast scatters the slice first, so that
+// every member sends a part and the root does not send everything.
 const scatterBytes = 256 << 10
 
-// Broadcast gives all members the slice of root, a member's place. Short ones go
-// down a binomial tree; long ones are scattered, and gathered round a ring (van
-// de Geijn).
+// Broadcast copies the slice of root, a member's place, into the slices of all members, all of one
+// length. Slices of less than 256 KiB go down a binomial tree; longer ones are scattered, and
+// gathered round a ring (van de Geijn's algorithm).
 func Broadcast[T Element](ctx context.Context, g *Group, root int, buf []T) (err error) {
 	defer begin[T](g, OpBroadcast, root, len(buf)).end(&err)
 	if err := g.has(root); err != nil {
@@ -45,6 +45,7 @@ func Broadcast[T Element](ctx context.Context, g *Group, root int, buf []T) (err
 	return nil
 }
 
+// broadcastScattered is Broadcast by scatter and ring all-gather.
 func broadcastScattered[T Element](ctx context.Context, g *Group, root int, buf []T) error {
 	n := g.Size()
 	at := func(i int) []T {
@@ -70,8 +71,8 @@ func broadcastScattered[T Element](ctx context.Context, g *Group, root int, buf 
 	return nil
 }
 
-// Gather collects the members' slices, all of one length, at root: dst holds them
-// in order there, and is not looked at elsewhere.
+// Gather collects the members' slices src, all of one length, at root, a member's place: there dst
+// holds them in the order of the members. At other members dst is not used.
 func Gather[T Element](ctx context.Context, g *Group, root int, src, dst []T) (err error) {
 	defer begin[T](g, OpGather, root, len(src)).end(&err)
 	if err := g.has(root); err != nil {
@@ -94,8 +95,8 @@ func Gather[T Element](ctx context.Context, g *Group, root int, src, dst []T) (e
 	return nil
 }
 
-// Scatter gives each member its part of root's src, which holds as many parts as
-// there are members, and is not looked at elsewhere.
+// Scatter gives each member its part of root's src, which holds one part for each member, in order.
+// At other members src is not used.
 func Scatter[T Element](ctx context.Context, g *Group, root int, src, dst []T) (err error) {
 	defer begin[T](g, OpScatter, root, len(dst)).end(&err)
 	if err := g.has(root); err != nil {
@@ -118,16 +119,17 @@ func Scatter[T Element](ctx context.Context, g *Group, root int, src, dst []T) (
 	return nil
 }
 
-// bruckBytes is up to which length of a part fewer messages count more than fewer
-// bytes.
+// bruckBytes is the length in bytes of the longest part for which fewer messages are worth more
+// than fewer bytes.
 const bruckBytes = 1 << 10
 
-// AllGather collects the members' slices, all of one length, at all of them, in
-// order. Short ones take Bruck's algorithm, ⌈log2 n⌉ messages one after another;
-// long ones a ring.
+// AllGather collects the members' slices src, all of one length, in the dst of all members, in the
+// order of the members. Slices of up to 1 KiB take Bruck's algorithm, ⌈log2 n⌉ messages one after
+// another [Bruck97]; longer ones a ring.
 func AllGather[T Element](ctx context.Context, g *Group, src, dst []T) (err error) {
 	defer begin[T](g, OpAllGather, -1, len(src)).end(&err)
-	n, size := g.Size(), len(src)
+	n := g.Size()
+	size := len(src)
 	if err := g.want(len(dst), n*size); err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func AllGather[T Element](ctx context.Context, g *Group, src, dst []T) (err erro
 		}
 		return nil
 	}
-	have := room[T](g, n*size) // parts of members me, me+1, …
+	have := room[T](g, n*size) // the parts of the members me, me+1, …
 	copy(have, src)
 	for bit := 1; bit < n; bit <<= 1 {
 		k := min(bit, n-bit) * size
@@ -155,9 +157,9 @@ func AllGather[T Element](ctx context.Context, g *Group, src, dst []T) (err erro
 	return nil
 }
 
-// AllToAll gives part j of this member's src to member j, and puts what member i
-// gives into part i of dst. Short parts take Bruck's algorithm, long ones go to all
-// at once.
+// AllToAll sends part j of this member's src to member j, and puts what member i sends into part i
+// of dst. Both slices have one part for each member, all of one length. Parts of up to 256 bytes
+// among more than 4 members take Bruck's algorithm [Bruck97]; others are all exchanged at once.
 func AllToAll[T Element](ctx context.Context, g *Group, src, dst []T) (err error) {
 	defer begin[T](g, OpAllToAll, -1, len(src)).end(&err)
 	n := g.Size()
@@ -176,13 +178,13 @@ func AllToAll[T Element](ctx context.Context, g *Group, src, dst []T) (err error
 	return exchanges(ctx, g, func(i int) []T { return part(src, i) }, func(i int) []T { return part(dst, i) })
 }
 
-// allToAllBruck sends in round r, for each bit of the way to go, all parts whose
-// way has that bit set.
+// allToAllBruck is AllToAll by Bruck's algorithm: in the round of a bit it forwards, by as many
+// members, all parts in whose remaining distance that bit is set.
 func allToAllBruck[T Element](ctx context.Context, g *Group, src, dst []T, size int) error {
 	n := g.Size()
 	all := room[T](g, 3*n*size)
 	parts, out, in := all[:n*size], all[n*size:2*n*size], all[2*n*size:]
-	for i := range n { // part i has i to go
+	for i := range n { // part i has the distance i to go
 		copy(parts[i*size:(i+1)*size], src[(g.me+i)%n*size:])
 	}
 	for bit := 1; bit < n; bit <<= 1 {
@@ -202,14 +204,14 @@ func allToAllBruck[T Element](ctx context.Context, g *Group, src, dst []T, size 
 			}
 		}
 	}
-	for i := range n { // part i came from i before
+	for i := range n { // part i comes from the member i places before
 		copy(dst[(g.me-i+n)%n*size:], parts[i*size:(i+1)*size])
 	}
 	return nil
 }
 
-// AllToAllV is AllToAll with parts of any length: member j gets send[j] elements
-// of src, where the parts lie one after another, and recv[i] come from member i.
+// AllToAllV is AllToAll with parts of any length: member j gets send[j] elements of src, in which
+// the parts lie one after another, and recv[i] elements of dst come from member i.
 func AllToAllV[T Element](ctx context.Context, g *Group, src []T, send []int, dst []T, recv []int) (err error) {
 	defer begin[T](g, OpAllToAllV, -1, 0).end(&err)
 	n := g.Size()
@@ -236,7 +238,7 @@ func AllToAllV[T Element](ctx context.Context, g *Group, src []T, send []int, ds
 	return exchanges(ctx, g, part, dest)
 }
 
-// starts returns where parts of some lengths begin, and where the last one ends.
+// starts returns where parts of the given lengths begin, and where the last one ends.
 func starts(lengths []int) (at []int, end int) {
 	for _, n := range lengths {
 		at = append(at, end)
@@ -245,7 +247,8 @@ func starts(lengths []int) (at []int, end int) {
 	return at, end
 }
 
-// Barrier waits until all members have called it (dissemination).
+// Barrier returns when all members have called it. It takes dissemination, ⌈log2 n⌉ rounds
+// [Hensgen88].
 func Barrier(ctx context.Context, g *Group) (err error) {
 	defer begin[byte](g, OpBarrier, -1, 0).end(&err)
 	for bit, n := 1, g.Size(); bit < n; bit <<= 1 {
@@ -256,7 +259,7 @@ func Barrier(ctx context.Context, g *Group) (err error) {
 	return nil
 }
 
-// want checks the length of a slice of this member's.
+// want returns a LengthError unless a slice of this member has the length that it must have.
 func (g *Group) want(got, want int) error {
 	if got != want {
 		return &LengthError{g.now.op, -1, got, want}
@@ -264,7 +267,7 @@ func (g *Group) want(got, want int) error {
 	return nil
 }
 
-// has checks that there is such a member.
+// has returns an error unless the group has a member at this place.
 func (g *Group) has(member int) error {
 	if member < 0 || member >= g.Size() {
 		return fmt.Errorf("coll: member %d: the group has members 0 to %d: %w", member, g.Size()-1, weft.ErrRank)
@@ -272,9 +275,10 @@ func (g *Group) has(member int) error {
 	return nil
 }
 
+// sizeOf returns the length of a slice in bytes.
 func sizeOf[T Element](s []T) int { return len(s) * mem.Size[T]() }
 
-// tooLong returns the length of a message that was longer than its buffer.
+// tooLong returns the length of a message that was longer than the buffer for it.
 func tooLong(err error) (int, bool) {
 	var e *weft.TooLongError
 	if errors.As(err, &e) {
@@ -283,8 +287,8 @@ func tooLong(err error) (int, bool) {
 	return 0, false
 }
 
-// Exchange sends src to one member, and receives dst from one, at the same time:
-// perhaps the same one, or this rank itself.
+// Exchange sends src to the member to, and receives dst from the member from, at the same time. The
+// two may be the same member, and may be this one.
 func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from int, dst []T) (err error) {
 	defer begin[T](g, OpPointToPoint, -1, len(src)).end(&err)
 	if err := errors.Join(g.has(to), g.has(from)); err != nil {
@@ -295,9 +299,9 @@ func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from in
 	return exchange(ctx, g, to, src, from, dst)
 }
 
-// Send sends src to one member, which must receive it. It returns when src may be
-// used again: a message of up to 32 KiB has been copied, a longer one received, so
-// members that send each other long ones take Exchange.
+// Send sends src to one member, which must call Receive. It returns when src may be reused: a
+// message of up to 32 KiB has been copied then, a longer one has been received. So members that
+// send long slices to each other must use Exchange.
 func Send[T Element](ctx context.Context, g *Group, to int, src []T) (err error) {
 	defer begin[T](g, OpPointToPoint, -1, len(src)).end(&err)
 	if err := g.has(to); err != nil {
@@ -308,8 +312,8 @@ func Send[T Element](ctx context.Context, g *Group, to int, src []T) (err error)
 	return send(ctx, g, to, src)
 }
 
-// Receive receives into dst what one member sends, and no more or less. From one
-// member slices come in the order in which they were sent.
+// Receive receives into dst what one member sends, which must have the length of dst. Slices from
+// one member arrive in the order in which they were sent.
 func Receive[T Element](ctx context.Context, g *Group, from int, dst []T) (err error) {
 	defer begin[T](g, OpPointToPoint, -1, len(dst)).end(&err)
 	if err := g.has(from); err != nil {

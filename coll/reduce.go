@@ -5,11 +5,11 @@ import (
 	"context"
 )
 
-// An Op combines two slices of one length, element by element, into the first. It
-// must be associative and commutative, as far as rounding allows.
+// An Op combines two slices of the same length, element by element, into dst. It must be
+// associative and commutative, apart from rounding, and must not keep the slices.
 type Op[T Element] func(dst, src []T)
 
-// Sum adds.
+// Sum is the Op that adds.
 func Sum[T Number](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
@@ -17,7 +17,7 @@ func Sum[T Number](dst, src []T) {
 	}
 }
 
-// Prod multiplies.
+// Prod is the Op that multiplies.
 func Prod[T Number](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
@@ -25,7 +25,7 @@ func Prod[T Number](dst, src []T) {
 	}
 }
 
-// Min keeps the smaller.
+// Min is the Op that keeps the smaller element.
 func Min[T cmp.Ordered](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
@@ -33,7 +33,7 @@ func Min[T cmp.Ordered](dst, src []T) {
 	}
 }
 
-// Max keeps the larger.
+// Max is the Op that keeps the larger element.
 func Max[T cmp.Ordered](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
@@ -41,8 +41,8 @@ func Max[T cmp.Ordered](dst, src []T) {
 	}
 }
 
-// Reduce combines the members' slices into that of root, a member's place. The
-// others' are changed, too, and mean nothing afterwards. It goes up a binomial
+// Reduce combines the members' slices, all of one length, into the slice of root, a member's place.
+// It changes the slices of the other members, which mean nothing afterwards. It takes a binomial
 // tree.
 func Reduce[T Element](ctx context.Context, g *Group, root int, buf []T, op Op[T]) (err error) {
 	defer begin[T](g, OpReduce, root, len(buf)).end(&err)
@@ -50,7 +50,7 @@ func Reduce[T Element](ctx context.Context, g *Group, root int, buf []T, op Op[T
 		return err
 	}
 	n := g.Size()
-	me := (g.me - root + n) % n // root is 0
+	me := (g.me - root + n) % n // the place in the tree; the root's is 0
 	in := room[T](g, len(buf))
 	for bit := 1; bit < n; bit <<= 1 {
 		if me&bit != 0 {
@@ -66,14 +66,14 @@ func Reduce[T Element](ctx context.Context, g *Group, root int, buf []T, op Op[T
 	return nil
 }
 
-// ringBytes is from which length on an AllReduce goes round a ring: then what each
-// link carries counts, not how many messages follow each other.
+// ringBytes is the length in bytes from which on AllReduce takes the ring: then the bytes on each
+// link count more than the number of messages one after another.
 const ringBytes = 32 << 10
 
-// AllReduce combines the members' slices; all get the result. Short ones take
-// recursive doubling (with the members beyond a power of two folded in first),
-// long ones a ring: reduce-scatter, then all-gather (Rabenseifner; Thakur,
-// Rabenseifner and Gropp 2005). All members get the same bits.
+// AllReduce combines the members' slices, all of one length, and puts the result into all of them,
+// with the same bits at all members. Slices of less than 32 KiB take recursive doubling, after the
+// members beyond a power of two have given theirs to others; longer ones a ring: reduce-scatter,
+// then all-gather [Thakur05].
 func AllReduce[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) (err error) {
 	defer begin[T](g, OpAllReduce, -1, len(buf)).end(&err)
 	switch n := g.Size(); {
@@ -86,13 +86,15 @@ func AllReduce[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) (err
 	}
 }
 
+// allReduceDoubling is AllReduce by recursive doubling.
 func allReduceDoubling[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) error {
 	n, in := g.Size(), room[T](g, len(buf))
 	core := 1
 	for 2*core <= n {
 		core *= 2
 	}
-	// Members beyond the core give theirs to one in it, and get the result.
+	// The core is the greatest power of two members. A member beyond it gives its slice to a member of
+	// the core, and gets the result from it.
 	if g.me >= core {
 		if err := send(ctx, g, g.me-core, buf); err != nil {
 			return err
@@ -112,7 +114,7 @@ func allReduceDoubling[T Element](ctx context.Context, g *Group, buf []T, op Op[
 		}
 		if g.me&bit == 0 {
 			op(buf, in)
-		} else { // in the same order at both, or rounding would differ
+		} else { // both combine in the same order, so that both round alike
 			op(in, buf)
 			copy(buf, in)
 		}
@@ -123,16 +125,19 @@ func allReduceDoubling[T Element](ctx context.Context, g *Group, buf []T, op Op[
 	return nil
 }
 
+// allReduceRing is AllReduce by a ring: n-1 rounds that reduce and scatter, n-1 that gather.
 func allReduceRing[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) error {
 	n := g.Size()
-	next, prev := (g.me+1)%n, (g.me+n-1)%n
+	next := (g.me + 1) % n
+	prev := (g.me + n - 1) % n
 	in := room[T](g, part(len(buf), n, 0).len())
 	at := func(i int) []T {
 		s := part(len(buf), n, (i%n+n)%n)
 		return buf[s.from:s.to]
 	}
 	for step := range n - 1 {
-		out, sum := at(g.me-step), at(g.me-step-1)
+		out := at(g.me - step)
+		sum := at(g.me - step - 1)
 		if err := exchange(ctx, g, next, out, prev, in[:len(sum)]); err != nil {
 			return err
 		}
@@ -146,15 +151,15 @@ func allReduceRing[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) 
 	return nil
 }
 
-// span is part of a slice.
+// A span is a part of a slice.
 type span struct{ from, to int }
 
 func (s span) len() int { return s.to - s.from }
 
-// part returns the i-th of n nearly equal parts of a slice; the first are the
-// longest.
+// part returns the i-th of n parts of nearly equal length; the first parts are the longest.
 func part(length, n, i int) span {
-	each, more := length/n, length%n
+	each := length / n
+	more := length % n
 	from := i*each + min(i, more)
 	to := from + each
 	if i < more {

@@ -9,17 +9,17 @@ import (
 
 // The limits of messages.
 const (
-	Packet     = 32 << 10          // bytes of a packet with its head; a message is cut into packets
-	MaxMessage = 1 << 30           // bytes
-	payload    = Packet - headSize // bytes of a message in a packet
+	Packet     = 32 << 10          // the size in bytes of a packet with its head; a message is cut into packets
+	MaxMessage = 1 << 30           // the greatest length of a message, in bytes
+	payload    = Packet - headSize // bytes of a message in one packet
 )
 
-// Config shapes an endpoint. Zero values mean the defaults. All ranks must say the same.
+// Config shapes an endpoint. Zero values mean the defaults. All ranks must use the same values.
 type Config struct {
-	// Packets is the size of the receive region in packets. It is split evenly among the
-	// other ranks, and what one gets are its credits: so many packets it may send before
-	// this rank has extracted some. 0 means 8 for each other rank; the least is 2, the
-	// most 128.
+	// Packets is the size of the receive region, in packets. It is split evenly among the other
+	// ranks; the share of a rank is its credits: the number of packets that it may send before this
+	// rank has extracted some. 0 means 8 for each other rank; each must get at least 2 and at most
+	// 128.
 	Packets int
 }
 
@@ -29,49 +29,49 @@ const (
 	maxCredits     = 128
 )
 
-// An Endpoint sends messages to the endpoints that the other ranks have opened on the same
-// channel, and runs handlers for theirs. Handlers run in calls of Extract, Until and
-// Barrier, and in those that send while they wait for credits. Any number of goroutines
-// may use an Endpoint.
+// An Endpoint is one rank's end of a channel over which all ranks exchange messages. Handlers run
+// in calls of Extract, Until and Barrier, and in sending calls while they wait for credits. Any
+// number of goroutines may use an Endpoint.
 type Endpoint struct {
 	ep      *endpoint.Endpoint
 	p       *weft.Proc
 	table   []Handler
-	credits int // of each pair
+	credits int // of each rank at each other rank
 
 	peers     []peer
-	suspended int       // handlers
-	idle      []*worker // coroutines without a handler
-	control   [headSize + maxReason]byte
-	failures  []error // that nobody has been told of
+	suspended int                        // handlers that are suspended
+	idle      []*worker                  // coroutines without a handler
+	control   [headSize + maxReason]byte // a message that takes no credit, while it is sent
+	failures  []error                    // to be returned by Extract
 	stats     Stats
 }
 
 // Stats counts what an endpoint has done.
 type Stats struct {
-	Messages, Packets uint64 // sent
-	Extracted         uint64 // packets
-	Suspensions       uint64 // of handlers, each until the next packet of its message
-	Credits           uint64 // messages that only gave credits back
-	Waited            uint64 // packets that had no credit at first
-	Strange           uint64 // messages that were dropped because they make no sense
+	Messages    uint64 // sent
+	Packets     uint64 // sent
+	Extracted   uint64 // packets extracted
+	Suspensions uint64 // how often a handler was suspended until the next packet of its message
+	Credits     uint64 // messages sent only to give credits back
+	Waited      uint64 // packets that had to wait for a credit
+	Strange     uint64 // messages that were dropped because they break the protocol
 }
 
 // A peer is another rank as this one sees it.
 type peer struct {
-	credit int // packets that may be sent to it
-	owed   int // packets of its that have been extracted, of which it has not been told
+	credit int // packets that may be sent to the rank now
+	owed   int // packets from the rank that have been extracted and whose credits have not been given back
 
-	sending *endpoint.Mutex // whose message is being sent to it; nil before the first
+	sending *endpoint.Mutex // held while a message is being sent to the rank; nil before the first
 	out     Stream
 	in      Message
 }
 
-// Open opens an endpoint. All ranks call it with the same channel, table and
-// configuration, and it returns when all have: if tables differ the error is a TableError
-// at all ranks, which names the rank and the index. Credits are given out then, for all
-// ranks are up. The channel must not be in use for anything else; nor may it be opened
-// again before all ranks have closed it. A nil cfg means the defaults.
+// Open opens an endpoint. All ranks call it with the same channel, table and configuration, and it
+// returns when all have done so. If the tables or configurations differ, the error at all ranks is
+// a TableError, which names the rank and the index. The channel must not be used for anything else,
+// and must not be opened again before all ranks have closed it. A nil cfg means the defaults. If
+// ctx ends first, or a rank is gone, all ranks get an error.
 func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *Config) (*Endpoint, error) {
 	e := &Endpoint{p: p, table: table, peers: make([]peer, p.Size())}
 	others := max(p.Size()-1, 1)
@@ -98,14 +98,14 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 	return e, nil
 }
 
-// Rank returns the number of this rank (FM_nodeid).
+// Rank returns the number of this rank, from 0 (FM_nodeid).
 func (e *Endpoint) Rank() int { return e.ep.Me }
 
-// Size returns how many ranks there are (FM_numnodes).
+// Size returns the number of ranks (FM_numnodes).
 func (e *Endpoint) Size() int { return e.ep.Size }
 
-// Credits returns how many packets a rank may send to another one before that has extracted
-// some. A message of more packets than that cannot be sent by a handler.
+// Credits returns how many packets a rank may send to another rank before that has extracted some.
+// A handler cannot send a message of more packets.
 func (e *Endpoint) Credits() int { return e.credits }
 
 // Stats returns the counts so far.
@@ -117,8 +117,8 @@ func (e *Endpoint) Stats() Stats {
 	return e.stats
 }
 
-// Close closes the endpoint. Calls that wait end with weft.ErrClosed, and so do handlers
-// that are suspended. What others send to it afterwards nobody extracts: so all ranks call
+// Close closes the endpoint. Calls that wait, and handlers that are suspended, end with
+// weft.ErrClosed. Messages that others send afterwards are not handled. Therefore all ranks call
 // Barrier before they close.
 func (e *Endpoint) Close() error {
 	if err := e.enter(context.Background()); err != nil {
@@ -137,7 +137,7 @@ func (e *Endpoint) Close() error {
 	return e.ep.Close()
 }
 
-// enter makes the endpoint the caller's, unless that is one of its own handlers.
+// enter takes the endpoint for the calling goroutine. A handler of this endpoint gets a RuleError.
 func (e *Endpoint) enter(ctx context.Context) error {
 	err := e.ep.Enter(ctx)
 	if err == endpoint.ErrInHandler {

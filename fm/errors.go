@@ -7,20 +7,20 @@ import (
 	"weft/internal/endpoint"
 )
 
-// Conditions. Errors that carry values match them through errors.Is.
+// Sentinel errors. The error types below match them through errors.Is.
 var (
 	// ErrTable: the ranks have opened the endpoint with different tables of handlers or different
 	// configurations; see TableError.
 	ErrTable = errors.New("fm: the tables of handlers differ")
-	// ErrNoCredit: a message cannot be begun without waiting.
-	ErrNoCredit = errors.New("fm: no credits for the message, or another one to that rank is being sent")
-	// ErrSelf: a message to this rank itself.
-	ErrSelf = errors.New("fm: a rank sends no messages to itself")
-	// ErrRule: something was done that a handler must not do; see RuleError.
-	ErrRule = errors.New("fm: against the rules of handlers")
-	// ErrLength: more was sent, or asked for, than announced; see LengthError.
+	// ErrNoCredit: BeginMessage would have to wait for credits, or for another message to that rank.
+	ErrNoCredit = errors.New("fm: no credits for the message, or another message to that rank is being sent")
+	// ErrSelf: a rank cannot send to itself.
+	ErrSelf = errors.New("fm: a rank cannot send to itself")
+	// ErrRule: a handler did what a handler must not do; see RuleError.
+	ErrRule = errors.New("fm: a handler broke a rule")
+	// ErrLength: more bytes were sent, or asked for, than announced; see LengthError.
 	ErrLength = errors.New("fm: longer than announced")
-	// ErrAborted: the sender has given the message up; see AbortedError.
+	// ErrAborted: the sender has given up the message; see AbortedError.
 	ErrAborted = errors.New("fm: the message will not be completed")
 
 	errEnded = errors.New("fm: the message has ended")
@@ -51,7 +51,8 @@ func opening(err error) error {
 	return err
 }
 
-// A RuleError reports something that a handler must not do. Nothing was done.
+// A RuleError reports that a handler did what it must not do, which Rule describes. Nothing was
+// done. It matches ErrRule.
 type RuleError struct{ Rule string }
 
 func (e *RuleError) Error() string { return "fm: " + e.Rule }
@@ -59,28 +60,32 @@ func (e *RuleError) Error() string { return "fm: " + e.Rule }
 // Is makes every RuleError match ErrRule.
 func (e *RuleError) Is(target error) bool { return target == ErrRule }
 
-// A LengthError reports that more was sent, or asked for, than the sender has announced.
+// A LengthError reports that more bytes were sent, or asked for, than the sender has announced. It
+// matches ErrLength.
 type LengthError struct {
-	Rank      int  // the other one
+	Rank      int  // the rank at the other end of the message
 	Announced int  // bytes
-	Asked     int  // bytes, with those before
-	Receiving bool // it was asked for, not sent
+	Asked     int  // bytes sent or received so far, and those of this call
+	Receiving bool // the bytes were asked for by Receive, not sent
 }
 
 func (e *LengthError) Error() string {
 	if e.Receiving {
-		return fmt.Sprintf("fm: %d bytes asked for of a message from rank %d that is announced with %d", e.Asked, e.Rank, e.Announced)
+		return fmt.Sprintf("fm: %d bytes asked for of a message from rank %d that was announced with %d bytes",
+			e.Asked, e.Rank, e.Announced)
 	}
-	return fmt.Sprintf("fm: %d bytes sent in a message to rank %d that is announced with %d", e.Asked, e.Rank, e.Announced)
+	return fmt.Sprintf("fm: %d bytes sent in a message to rank %d that was announced with %d bytes",
+		e.Asked, e.Rank, e.Announced)
 }
 
 // Is makes every LengthError match ErrLength.
 func (e *LengthError) Is(target error) bool { return target == ErrLength }
 
-// An AbortedError reports, in the handler, that the sender has given a message up.
+// An AbortedError reports, to the handler of a message, that the sender has given the message up.
+// It matches ErrAborted.
 type AbortedError struct {
-	From   int
-	Reason string
+	From   int    // the sender
+	Reason string // the sender's error
 }
 
 func (e *AbortedError) Error() string {
@@ -90,33 +95,34 @@ func (e *AbortedError) Error() string {
 // Is makes every AbortedError match ErrAborted.
 func (e *AbortedError) Is(target error) bool { return target == ErrAborted }
 
-// A HandlerError reports, at the rank where a handler ran and at the sender, that it has
-// failed: it returned an error, or panicked (Err is a PanicError then, at its own rank).
-// The rest of the message has been thrown away.
+// A HandlerError reports, at the rank where a handler ran and at the sender, that the handler has
+// failed: it returned an error, or panicked. At its own rank Err is a PanicError if it panicked.
+// The rest of the message has been discarded.
 type HandlerError struct {
-	Rank    int // where it ran
-	From    int // whose message it handled
-	Handler int
-	Name    string
-	Err     error
+	Rank    int    // the rank where the handler ran
+	From    int    // the rank that sent the message
+	Handler int    // index
+	Name    string // of the handler
+	Err     error  // why it failed
 }
 
 func (e *HandlerError) Error() string {
-	return fmt.Sprintf("fm: handler %d (%s) at rank %d, of a message from rank %d: %v", e.Handler, e.Name, e.Rank, e.From, e.Err)
+	return fmt.Sprintf("fm: handler %d (%s) at rank %d, of a message from rank %d: %v",
+		e.Handler, e.Name, e.Rank, e.From, e.Err)
 }
 
-// Unwrap returns how it failed.
+// Unwrap returns why the handler failed.
 func (e *HandlerError) Unwrap() error { return e.Err }
 
-// A PanicError is a panic of a handler.
+// A PanicError reports the panic of a handler.
 type PanicError struct {
-	Value any
-	Stack []byte // as debug.Stack wrote it
+	Value any    // of the panic
+	Stack []byte // the stack trace, from debug.Stack
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// Unwrap returns the value, if that is an error.
+// Unwrap returns the value of the panic if it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err

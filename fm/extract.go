@@ -10,12 +10,13 @@ import (
 	"weft/internal/mutant"
 )
 
-// Extract extracts packets that have arrived, and runs or resumes their handlers, until
-// they held at least most bytes of messages; it returns how many it was. The bound is
-// soft: packets are extracted whole. It does not wait. The error is one that has come up
-// since the last time, if there is one: a HandlerError of a handler, of this rank or for a
-// message of this rank, or the weft.PeerError of a rank that has died. Each is reported
-// once, by Extract, Wait, Until or Barrier, and the endpoint can be used on.
+// Extract extracts packets that have arrived, and runs or resumes their handlers, until the packets
+// held at least most bytes of messages; it returns how many bytes they held. Packets are extracted
+// whole, so n may exceed most. Extract does not wait.
+//
+// The error is the oldest that has not been reported yet, if there is one: a HandlerError of a
+// handler of this rank, or for a message of this rank, or the weft.PeerError of a rank that has
+// died. Extract, Wait, Until and Barrier report each error once, and the endpoint can be used on.
 func (e *Endpoint) Extract(most int) (n int, err error) {
 	if err := e.enter(context.Background()); err != nil {
 		return 0, err
@@ -34,7 +35,7 @@ func (e *Endpoint) Extract(most int) (n int, err error) {
 	return n, e.failure()
 }
 
-// Wait returns when a packet has arrived, or with an error as Extract; it runs no handler.
+// Wait returns when a packet has arrived, or with an error as Extract does. It runs no handler.
 func (e *Endpoint) Wait(ctx context.Context) error {
 	if err := e.enter(ctx); err != nil {
 		return err
@@ -50,9 +51,9 @@ func (e *Endpoint) Wait(ctx context.Context) error {
 	}
 }
 
-// Until extracts until cond holds, and sleeps while nothing arrives. It calls cond after
-// each packet; no handler runs meanwhile, and cond must not call the endpoint. Errors are
-// those of Extract.
+// Until extracts until cond returns true, and sleeps while nothing arrives. It calls cond first,
+// and again after each packet; no handler runs during cond, and cond must not call the endpoint.
+// Errors are those of Extract.
 func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
 	if err := e.enter(ctx); err != nil {
 		return err
@@ -69,20 +70,21 @@ func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
 	return nil
 }
 
+// runCondition calls cond. Its name tells the endpoint that a call comes from within.
 func (e *Endpoint) runCondition(cond func() bool) bool { return cond() }
 
-// Barrier returns when all ranks have called it, and extracts meanwhile. When it returns
-// nil all messages have been extracted that any rank had ended before. If a rank is gone
-// that has not called it, all others get a weft.PeerError, and so they do from every later
-// Barrier. Other errors of Extract are reported later.
+// Barrier returns when all ranks have called it, and extracts while it waits. When it returns nil,
+// all messages have been extracted that any rank had ended before. If a rank dies or leaves before
+// it has called Barrier, all others get a weft.PeerError, and get it again from each later Barrier.
+// Other errors of Extract are reported later.
 func (e *Endpoint) Barrier(ctx context.Context) (err error) {
 	if err := e.enter(ctx); err != nil {
 		return err
 	}
 	defer e.ep.Leave()
-	// What a rank's port has accepted lies there before what tells it that all have come. So
-	// after the first time all messages have been extracted, and after the second one the
-	// credits have arrived that this gave back: nothing is left on its way.
+	// A rank's port accepts messages before the notice that all ranks have arrived. So after the
+	// first round all messages have been extracted, and after the second round the credits that this
+	// gave back have arrived, too: nothing is on its way any more.
 	for round := 0; round < 2 && err == nil; round++ {
 		e.ep.Pause(func() { err = e.ep.Port.Flush(ctx) })
 		if err == nil {
@@ -92,8 +94,8 @@ func (e *Endpoint) Barrier(ctx context.Context) (err error) {
 	return explain(err, "fm barrier", "")
 }
 
-// step waits for something new, and handles it if it is a packet. While a message is
-// coming in packets it takes what lies there already, where it lies.
+// step waits for something new, and handles it if it is a packet. While a handler waits for the
+// packets of a long message, step takes packets where they lie in the port, without a copy.
 func (e *Endpoint) step(ctx context.Context) error {
 	if !e.ep.Have {
 		var err error
@@ -110,10 +112,12 @@ func (e *Endpoint) step(ctx context.Context) error {
 	return nil
 }
 
-// handle handles what has been received, and returns how many bytes of a message it held.
+// handle handles the packet or control message that has been received, and returns how many bytes
+// of a message it held.
 func (e *Endpoint) handle() int {
 	defer e.ep.Release()
-	from, b := e.ep.From, e.ep.Data
+	from := e.ep.From
+	b := e.ep.Data
 	if len(b) < headSize || b[0] >= kinds || from == e.ep.Me {
 		e.stats.Strange++
 		return 0
@@ -134,15 +138,18 @@ func (e *Endpoint) handle() int {
 		e.breakOff(&p.in, &AbortedError{From: from, Reason: string(b[headSize:])})
 	case kindFailed:
 		if h := int(binary.LittleEndian.Uint16(b[2:])); h < len(e.table) {
-			e.report(&HandlerError{Rank: from, From: e.ep.Me, Handler: h, Name: e.table[h].Name, Err: errors.New(string(b[headSize:]))})
+			why := errors.New(string(b[headSize:]))
+			e.report(&HandlerError{Rank: from, From: e.ep.Me, Handler: h, Name: e.table[h].Name, Err: why})
 		}
 	}
 	return 0
 }
 
-// packet hands a packet of a message to its handler.
+// packet hands a packet of a message to its handler, and returns how many bytes of the message it
+// held.
 func (e *Endpoint) packet(from int, p *peer, b []byte) int {
-	m, flags := &p.in, b[1]
+	m := &p.in
+	flags := b[1]
 	if flags&first != 0 {
 		h := int(binary.LittleEndian.Uint16(b[2:]))
 		if m.state != none || h >= len(e.table) {
@@ -157,7 +164,8 @@ func (e *Endpoint) packet(from int, p *peer, b []byte) int {
 		return 0
 	}
 	m.got += len(data)
-	m.data, m.ended = data, flags&last != 0
+	m.data = data
+	m.ended = flags&last != 0
 	switch {
 	case flags&first != 0:
 		e.begin(m)
@@ -171,7 +179,8 @@ func (e *Endpoint) packet(from int, p *peer, b []byte) int {
 	return len(data)
 }
 
-// extracted counts a packet's credit, and gives them back when they are half of all.
+// extracted counts the credit of an extracted packet, and gives credits back when half of them are
+// owed.
 func (e *Endpoint) extracted(from int, p *peer) {
 	e.stats.Extracted++
 	p.owed++
@@ -180,11 +189,11 @@ func (e *Endpoint) extracted(from int, p *peer) {
 	}
 	if 2*p.owed >= e.credits {
 		e.stats.Credits++
-		_ = e.tell(from, kindCredits, 0, "") // if it is gone, it needs none
+		_ = e.tell(from, kindCredits, 0, "") // fails only if the rank is gone
 	}
 }
 
-// departed ends the message of a rank that takes no part any more.
+// departed ends the message of a rank that has died or left.
 func (e *Endpoint) departed(rank int, why *weft.PeerError) {
 	m := &e.peers[rank].in
 	if !why.Clean || m.state == running {
@@ -193,8 +202,8 @@ func (e *Endpoint) departed(rank int, why *weft.PeerError) {
 	e.breakOff(m, why)
 }
 
-// maxFailures is how many errors are kept for Extract. Then no message is begun until some
-// have been reported.
+// maxFailures is how many errors are kept for Extract. When there are that many, no message can be
+// begun until some have been reported.
 const maxFailures = 64
 
 // report keeps an error for Extract.
@@ -210,5 +219,5 @@ func (e *Endpoint) failure() error {
 	return err
 }
 
-// explain says in the error of a wait whose context has ended what it was for.
+// explain adds to the error of a wait whose context has ended what the wait was for.
 func explain(err error, doing, knows string) error { return endpoint.Explain(err, doing, knows) }

@@ -9,17 +9,18 @@ import (
 	"weft"
 )
 
-// A Handler is an entry of the table: what runs at a rank when the first packet of a
-// message for it has come. It receives the message in pieces of any size, and is suspended
-// where bytes have not come yet; handlers for messages of other ranks, and the program, go
-// on meanwhile. What it has not received when it returns is thrown away. A handler must
-// not block but in Receive, nor call the endpoint. An error that it returns, or a panic, is
-// a HandlerError at its own rank and at the sender.
+// A Handler is an entry of the table: the function that runs when the first packet of a message for
+// it arrives. It receives the message in pieces of any size, and is suspended in Receive where
+// bytes have not arrived yet; the program and handlers for messages of other ranks run meanwhile.
+// What it has not received when it returns is discarded. A handler must not block except in
+// Receive, and must not call methods of the Endpoint. If it returns an error or panics, its own
+// rank and the sender get a HandlerError.
 type Handler struct {
-	Name string // of 1 to 255 bytes; the same at all ranks
+	Name string // 1 to 255 bytes, the same at all ranks
 	Func func(m *Message) error
 }
 
+// names returns the names of the handlers, which Open compares.
 func names(table []Handler) []string {
 	var names []string
 	for _, h := range table {
@@ -28,39 +29,39 @@ func names(table []Handler) []string {
 	return names
 }
 
-// A Message is one that is being received. It is good until its handler returns.
+// A Message is a message that its handler receives. It is valid until the handler returns.
 type Message struct {
-	From   int
-	Length int // bytes announced; there may be fewer
+	From   int // the sender
+	Length int // bytes announced; fewer may be sent
 
 	e       *Endpoint
 	handler int
 	state   state
-	data    []byte // of the packet that is being extracted: what has not been received
-	got     int    // bytes that have come
-	read    int    // bytes received
-	ended   bool   // its last packet has come
-	broken  error  // why no more will come
+	data    []byte // what the handler has not received of the packet that is being extracted
+	got     int    // bytes that have arrived
+	read    int    // bytes that the handler has received
+	ended   bool   // the last packet has arrived
+	broken  error  // why no more will arrive
 	worker  *worker
-	streams *Stream // that the handler has begun and not ended
+	streams *Stream // messages that the handler has begun and not ended
 }
 
-// A state says how a message stands to its handler.
+// A state is the state of a message at its receiver.
 type state uint8
 
 const (
 	none    state = iota // there is no message
-	running              // its handler runs or is suspended
-	over                 // its handler has returned: the rest is thrown away
+	running              // the handler runs or is suspended
+	over                 // the handler has returned: the rest of the message is discarded
 )
 
-// Receive receives the next len(b) bytes of the message, whatever the pieces they were
-// sent in. If they have not all come, the handler is suspended, and resumed by a later
-// Extract. At the end of a message that is shorter than announced it returns how many
-// bytes there were, and io.ErrUnexpectedEOF, or io.EOF if there were none. To ask for more
-// than was announced is a LengthError, and nothing is received.
+// Receive receives the next len(b) bytes of the message, in whatever pieces they were sent. If they
+// have not all arrived, the handler is suspended, and a later Extract resumes it.
 //
-// If no more will come, because the sender has given up, died or left, the error says so.
+// At the end of a message that is shorter than announced, Receive returns how many bytes there were
+// and io.ErrUnexpectedEOF, or io.EOF if there were none. To ask for more than was announced is a
+// LengthError, and nothing is received. If the sender has given up, died or left, the error says
+// so.
 func (m *Message) Receive(b []byte) (n int, err error) {
 	if m.state != running {
 		return 0, &RuleError{"a message is received by its handler, before that returns"}
@@ -92,8 +93,8 @@ func (m *Message) Receive(b []byte) (n int, err error) {
 	}
 }
 
-// A worker is a coroutine that runs one handler after the other. One that waits for bytes
-// keeps it.
+// A worker is a coroutine that runs handlers, one after the other. A handler that is suspended
+// keeps its worker.
 type worker struct {
 	co    *weft.Coroutine
 	yield func() bool
@@ -117,8 +118,8 @@ func (e *Endpoint) worker() *worker {
 	return w
 }
 
-// begin runs the handler of a message whose first packet has come. One that is all there
-// needs no coroutine.
+// begin runs the handler of a message whose first packet has arrived. A message of one packet needs
+// no worker, since its handler is never suspended.
 func (e *Endpoint) begin(m *Message) {
 	m.state = running
 	if m.ended {
@@ -131,7 +132,7 @@ func (e *Endpoint) begin(m *Message) {
 	e.resume(m)
 }
 
-// resume lets a handler go on with what has come.
+// resume lets a handler go on with what has arrived.
 func (e *Endpoint) resume(m *Message) {
 	w := m.worker
 	if alive := w.co.Resume(); m.state == running && alive {
@@ -168,21 +169,21 @@ func (e *Endpoint) run(m *Message) {
 	}
 }
 
-// errExited is of a handler that has ended its goroutine.
+// errExited is the failure of a handler that has ended its goroutine.
 var errExited error = errors.New("it has called runtime.Goexit")
 
-// fail reports, here and to the sender, that a handler has failed; but not that it was
-// told why no more will come, which both know.
+// fail reports, here and to the sender, that a handler has failed. It does not report the error of
+// a message that will not be completed, of which both ranks know.
 func (e *Endpoint) fail(m *Message, err error) {
 	if m.broken != nil && errors.Is(err, m.broken) {
 		return
 	}
 	name := e.table[m.handler].Name
 	e.report(&HandlerError{Rank: e.ep.Me, From: m.From, Handler: m.handler, Name: name, Err: err})
-	_ = e.tell(m.From, kindFailed, m.handler, fmt.Sprint(err)) // if it is gone, it need not know
+	_ = e.tell(m.From, kindFailed, m.handler, fmt.Sprint(err)) // fails only if the rank is gone
 }
 
-// breakOff ends a message of which no more will come.
+// breakOff ends a message that will not be completed.
 func (e *Endpoint) breakOff(m *Message, why error) {
 	if m.state == running {
 		m.broken = why

@@ -8,33 +8,33 @@ import (
 	"weft/internal/endpoint"
 )
 
-// A Stream is a message that is being sent. It is for one goroutine, until EndMessage.
+// A Stream is a message that is being sent. One goroutine may use it, until EndMessage.
 type Stream struct {
 	e         *Endpoint
 	p         *peer
 	to        int
 	handler   int
-	length    int  // announced
-	sent      int  // bytes of pieces
-	fill      int  // of these, in the packet that is being filled
+	length    int  // bytes announced
+	sent      int  // bytes that SendPiece has taken
+	fill      int  // of these, bytes in the packet that is being filled
 	begun     bool // a packet has been sent
-	open      bool
+	open      bool // the message has not ended
 	inHandler bool
-	owner     *Message // whose handler sends it
-	next      *Stream  // of that handler
+	owner     *Message // the message whose handler sends this one, or nil
+	next      *Stream  // the next message that the same handler has begun
 
 	short []byte     // the packet, if the whole message fits into it
-	draft weft.Draft // or this is
+	draft weft.Draft // otherwise the packet
 }
 
-// shortest is the longest message, with its head, that is put together in memory of the
-// endpoint: it needs no draft.
+// shortest is the length in bytes, with the head, of the longest message that is put together in
+// memory of the endpoint rather than in a Draft of the port.
 const shortest = 2 << 10
 
-// BeginMessage begins a message of up to length bytes for a handler of a rank. It never
-// waits: if the credits for all of it are not there, or another message to that rank is
-// being sent, the error is ErrNoCredit, where the original returns NULL. A message of more
-// packets than there are Credits is a weft.TooLongError: it needs BeginMessageWait.
+// BeginMessage begins a message of up to length bytes for handler h of rank to. It never waits: if
+// the credits for the whole message are not there, or another message to that rank is being sent,
+// the error is ErrNoCredit, where the original returns NULL. A message of more packets than Credits
+// returns is a weft.TooLongError: it needs BeginMessageWait.
 func (e *Endpoint) BeginMessage(to, length, h int) (*Stream, error) {
 	if err := e.enter(context.Background()); err != nil {
 		return nil, err
@@ -43,23 +43,25 @@ func (e *Endpoint) BeginMessage(to, length, h int) (*Stream, error) {
 	return e.tryBegin(to, length, h, false)
 }
 
-// BeginMessage begins a message in a handler, as Endpoint.BeginMessage does. A handler
-// must not try again and again, since no credit comes while it runs: it hands the message
-// to the program. The Stream must be ended before the handler returns or receives.
+// BeginMessage is Endpoint.BeginMessage for a handler. A handler must not repeat it in a loop,
+// since no credits come while the handler runs; it leaves the message to the program instead. The
+// handler must end the Stream before it returns or calls Receive.
 func (m *Message) BeginMessage(to, length, h int) (*Stream, error) {
 	if m.state != running {
 		return nil, &RuleError{"a handler sends before it returns"}
 	}
 	s, err := m.e.tryBegin(to, length, h, true)
 	if err == nil {
-		s.owner, s.next, m.streams = m, m.streams, s
+		s.owner = m
+		s.next = m.streams
+		m.streams = s
 	}
 	return s, err
 }
 
-// BeginMessageWait is BeginMessage for a message of any length up to MaxMessage. It waits
-// until it is this message's turn, and extracts while it waits for a credit; so do its
-// pieces.
+// BeginMessageWait is BeginMessage for a message of any length up to MaxMessage. It waits until no
+// other message to that rank is being sent and until there is a credit; while it waits for a credit
+// it extracts, and so does SendPiece.
 func (e *Endpoint) BeginMessageWait(ctx context.Context, to, length, h int) (*Stream, error) {
 	if err := e.enter(ctx); err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func (e *Endpoint) BeginMessageWait(ctx context.Context, to, length, h int) (*St
 	return s, nil
 }
 
-// tryBegin is BeginMessage for whoever has the endpoint.
+// tryBegin is BeginMessage for a goroutine that has the endpoint.
 func (e *Endpoint) tryBegin(to, length, h int, inHandler bool) (*Stream, error) {
 	p, err := e.check(to, length, h)
 	if err != nil {
@@ -91,7 +93,9 @@ func (e *Endpoint) tryBegin(to, length, h int, inHandler bool) (*Stream, error) 
 	}
 	if need := (length + payload - 1) / payload; need > p.credit || p.credit == 0 {
 		if need > e.credits {
-			return nil, &weft.TooLongError{Size: length, Limit: e.credits * payload, What: "what the credits of one rank take"}
+			return nil, &weft.TooLongError{
+				Size: length, Limit: e.credits * payload, What: "a message that does not wait for credits",
+			}
 		}
 		return nil, ErrNoCredit
 	}
@@ -103,7 +107,7 @@ func (e *Endpoint) tryBegin(to, length, h int, inHandler bool) (*Stream, error) 
 	return s, nil
 }
 
-// check returns the peer that a message is for, or what is wrong with the message.
+// check returns the peer that a message is for, or an error if a parameter is out of range.
 func (e *Endpoint) check(to, length, h int) (*peer, error) {
 	switch {
 	case uint(to) >= uint(len(e.peers)):
@@ -126,18 +130,26 @@ func (e *Endpoint) check(to, length, h int) (*peer, error) {
 	return p, nil
 }
 
-// start makes the peer's Stream that of a new message.
+// start initializes the peer's Stream for a new message.
 func (e *Endpoint) start(p *peer, to, length, h int) *Stream {
 	s := &p.out
 	if s.short == nil {
 		s.short = make([]byte, shortest)
 	}
-	s.e, s.p, s.to, s.handler, s.length = e, p, to, h, length
-	s.sent, s.fill, s.begun, s.open, s.inHandler = 0, 0, false, true, false
+	s.e = e
+	s.p = p
+	s.to = to
+	s.handler = h
+	s.length = length
+	s.sent = 0
+	s.fill = 0
+	s.begun = false
+	s.open = true
+	s.inHandler = false
 	return s
 }
 
-// close ends the message, and lets the next one begin.
+// close ends the message, so that the next message to that rank can begin.
 func (s *Stream) close() {
 	s.open = false
 	s.draft.Discard()
@@ -148,16 +160,17 @@ func (s *Stream) close() {
 				break
 			}
 		}
-		s.owner, s.next = nil, nil
+		s.owner = nil
+		s.next = nil
 	}
 	s.p.sending.Unlock()
 }
 
-// SendPiece sends the next bytes of the message: as many as one likes, from anywhere; they
-// are copied. More than was announced is a LengthError, and nothing is sent. If it waits
-// for a credit it extracts meanwhile; a message that BeginMessage has begun never waits. If
-// ctx ends first, or the rank is gone, the message is given up: the other rank's handler
-// gets an AbortedError.
+// SendPiece sends the next bytes of the message. It copies them. A piece may have any length, but
+// more bytes than announced are a LengthError, and nothing is sent. If SendPiece must wait for a
+// credit it extracts meanwhile; for a message that BeginMessage has begun it never waits. If ctx
+// ends first, or the rank is gone, the message is given up: the other rank's handler gets an
+// AbortedError.
 func (s *Stream) SendPiece(ctx context.Context, b []byte) error {
 	if !s.open {
 		return errEnded
@@ -165,7 +178,7 @@ func (s *Stream) SendPiece(ctx context.Context, b []byte) error {
 	if len(b) > s.length-s.sent {
 		return &LengthError{Rank: s.to, Announced: s.length, Asked: s.sent + len(b)}
 	}
-	if s.length <= shortest-headSize { // it is sent at its end
+	if s.length <= shortest-headSize { // EndMessage sends it
 		s.fill += copy(s.short[headSize+s.fill:], b)
 		s.sent += len(b)
 		return nil
@@ -197,7 +210,7 @@ func (s *Stream) SendPiece(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// EndMessage ends the message. It may be shorter than was announced.
+// EndMessage ends the message, which may be shorter than announced. Errors are those of SendPiece.
 func (s *Stream) EndMessage(ctx context.Context) error {
 	if !s.open {
 		return errEnded
@@ -214,10 +227,10 @@ func (s *Stream) EndMessage(ctx context.Context) error {
 	return nil
 }
 
-// finish sends what is left, with the flag that says that it is the last.
+// finish sends the last packet, unless it has been sent already.
 func (s *Stream) finish(ctx context.Context) error {
 	if s.begun && s.sent == s.length && s.fill == 0 {
-		return nil // the flag has gone with the last byte
+		return nil // the packet with the last byte had the flag
 	}
 	if err := s.credit(ctx); err != nil {
 		return err
@@ -235,7 +248,7 @@ func (s *Stream) finish(ctx context.Context) error {
 	return err
 }
 
-// newPacket gets memory for a packet with the next bytes.
+// newPacket reserves memory of the port for the next packet.
 func (s *Stream) newPacket(ctx context.Context) (err error) {
 	if err := s.credit(ctx); err != nil {
 		return err
@@ -244,7 +257,7 @@ func (s *Stream) newPacket(ctx context.Context) (err error) {
 	return err
 }
 
-// commit sends the packet that has been filled.
+// commit sends the packet that is in the draft.
 func (s *Stream) commit(ctx context.Context, flags byte) error {
 	if err := s.credit(ctx); err != nil {
 		return err
@@ -259,17 +272,18 @@ func (s *Stream) put(b []byte, flags byte) {
 		flags |= first
 	}
 	s.e.head(b, s.p, kindPacket, flags, s.handler, s.length)
-	s.begun, s.fill = true, 0
+	s.begun = true
+	s.fill = 0
 	s.p.credit--
 	s.e.stats.Packets++
 }
 
-// credit waits for the credit of a packet.
+// credit waits until there is a credit for a packet.
 func (s *Stream) credit(ctx context.Context) error {
 	e := s.e
 	for waited := false; s.p.credit == 0; {
 		if s.inHandler {
-			return ErrNoCredit // cannot be: BeginMessage has made sure that they are there
+			return ErrNoCredit // does not happen: BeginMessage has checked that there are enough
 		}
 		if gone := e.ep.Gone(s.to); gone != nil {
 			return gone
@@ -279,13 +293,14 @@ func (s *Stream) credit(ctx context.Context) error {
 			e.stats.Waited++
 		}
 		if err := e.step(ctx); err != nil {
-			return explain(err, fmt.Sprintf("fm message to rank %d", s.to), fmt.Sprintf("it has not extracted %d packets", e.credits))
+			return explain(err, fmt.Sprintf("fm message to rank %d", s.to),
+				fmt.Sprintf("it has not extracted %d packets", e.credits))
 		}
 	}
 	return e.ep.Gone(s.to)
 }
 
-// enter makes the endpoint the caller's; a handler's it is already.
+// enter takes the endpoint for the calling goroutine; a handler's goroutine has it already.
 func (s *Stream) enter(ctx context.Context) error {
 	if s.inHandler {
 		return nil
@@ -293,13 +308,14 @@ func (s *Stream) enter(ctx context.Context) error {
 	return s.e.enter(ctx)
 }
 
+// leave gives the endpoint back.
 func (s *Stream) leave() {
 	if !s.inHandler {
 		s.e.ep.Leave()
 	}
 }
 
-// abort gives the message up, and tells the other rank if it knows of it.
+// abort gives the message up, and tells the other rank if a packet has been sent.
 func (s *Stream) abort(why error) error {
 	if s.begun && s.e.ep.Gone(s.to) == nil {
 		_ = s.e.tell(s.to, kindAborted, s.handler, why.Error())

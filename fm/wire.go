@@ -6,30 +6,30 @@ import (
 	"weft/internal/endpoint"
 )
 
-// The kinds of messages. The first takes a credit, the others do not.
+// The kinds of messages of the port. Only kindPacket takes a credit.
 const (
 	kindPacket  byte = iota + endpoint.FirstKind
-	kindCredits      // only gives credits back
-	kindAborted      // the message that is being sent will not be completed, and why
+	kindCredits      // gives credits back
+	kindAborted      // the sender has given up the message, and why
 	kindFailed       // a handler has failed, and why
 	kinds
 )
 
 // The flags of a packet.
 const (
-	first byte = 1 << iota
-	last
+	first byte = 1 << iota // the packet begins a message
+	last                   // the packet ends it
 )
 
-// headSize is how many bytes a packet begins with: the head of an endpoint's message, in
-// which the library's bytes are the flags and the handler; the announced length of the
-// message, and the credits given back, in 4 bytes each.
+// headSize is the length in bytes of a packet's head: the endpoint's head, whose library bytes are
+// the flags and the handler; the announced length of the message; and the number of credits that
+// are given back, in 4 bytes each.
 const headSize = endpoint.HeadSize + 8
 
-// maxReason bounds the text of an error that is told to another rank.
+// maxReason bounds the text of an error that is sent to another rank, in bytes.
 const maxReason = 512
 
-// head writes the head of a packet to a rank, with the credits that it is owed.
+// head writes the head of a packet, which gives back all credits that are owed.
 func (e *Endpoint) head(b []byte, p *peer, kind, flags byte, h, length int) {
 	e.ep.Head(b, kind, flags, uint16(h))
 	binary.LittleEndian.PutUint32(b[8:], uint32(length))

@@ -8,56 +8,61 @@ import (
 	"weft"
 )
 
-// MTU is the longest message in bytes.
+// MTU is the length of the longest message, in bytes.
 const MTU = 32 << 10
 
-// Any stands for every node where MLock wants to know whom a piece of memory is locked for.
+// Any stands for every node, where MLock asks for which node memory is locked.
 const Any = weft.Any
 
 // Config shapes a context. Zero values mean the defaults.
 type Config struct {
-	// SendBuffer bounds, in bytes, the messages held until their receivers have accepted them, and RecvBuffer
-	// those that have arrived and have not been given back: see weft.PortConfig.
-	SendBuffer, RecvBuffer int
+	// SendBuffer bounds, in bytes, the messages that are held until their receivers have accepted
+	// them; 0 means the default of weft.PortConfig.
+	SendBuffer int
+
+	// RecvBuffer bounds, in bytes, the messages that have arrived and have not been given back; 0 means
+	// the default of weft.PortConfig.
+	RecvBuffer int
 }
 
-// A Context is this process's end of a PM channel, or of several that are used as one. One goroutine at a time
-// may send, one may receive, and one may lock, write and read memory, at the same time as each other.
+// A Context is one process's end of a PM channel, or of several channels that are used as one. At
+// the same time one goroutine may send, one may receive, and one may lock, write and read memory.
 type Context struct {
-	parts []*part // one, or those of a composite context
+	parts []*part // one; several in a composite context
 	route []*part // by node
 
-	draft   weft.Draft // from GetSendBuffer until Send
-	sending bool
-	node    int          // to which it goes, if it is in short
-	short   []byte       // a part of out; nil: it is in draft
-	sure    int          // a short message to this node will find room; -1: to none
-	out, in [inline]byte // short messages
+	draft   weft.Draft   // the send buffer of a long message
+	short   []byte       // the send buffer of a short message, which lies in out; nil if draft is used
+	node    int          // the receiver of short
+	sending bool         // between GetSendBuffer and Send
+	sure    int          // a node to which a short message is known to find room, or -1
+	out, in [inline]byte // memory for short messages
 
-	message   weft.Message // from Receive until ReleaseReceiveBuffer
-	receiving bool
-	turn      int // the part to look at first
+	message   weft.Message // the message that Receive has returned
+	receiving bool         // between Receive and ReleaseReceiveBuffer
+	turn      int          // the part at which receiveAny looks first
 
 	signal *weft.Signal
 
 	writes, reads transfers
 }
 
-// inline is the longest message in bytes that is copied on its way rather than written and read in place: a copy costs less
-// than to take the node's lock once more.
+// inline is the length in bytes of the longest message that is copied rather than written and read
+// in place: the copy takes less time than to take the node's lock once more.
 const inline = 256
 
-// A part is a channel of a context.
+// A part is one channel of a context.
 type part struct {
 	proc    *weft.Proc
 	port    *weft.Port
 	channel int
-	number  int // in its context
+	number  int // the part's place in its context
 	memory  *memory
 }
 
-// Open opens a channel, 0 to 65535, of which all nodes that take part open a context: pmOpenContext. Messages
-// that were sent before are not lost.
+// Open opens a context on a channel, 0 to 65535, on which all nodes that take part open one
+// (pmOpenContext). Messages that other nodes send before are not lost. A nil cfg means the
+// defaults. ctx counts only until Open returns.
 func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Context, error) {
 	var c weft.PortConfig
 	if cfg != nil {
@@ -79,10 +84,11 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Context
 	return x, nil
 }
 
-// Compose makes one context of several, each of which reaches all nodes in a way of its own: over another
-// channel, or of another weft.Proc, which may use another transport. To each node it goes by the context whose
-// index route returns; it is asked once for every node, and two nodes must go the same way to each other if they
-// lock memory for each other. The contexts are no longer used by themselves.
+// Compose makes one context of several, which are not used by themselves any more. Each of them
+// reaches all nodes by a path of its own: over another channel, or over another weft.Proc with
+// another transport. route returns, for each node, the index of the context by which messages go
+// there; Compose calls it once for each node. Two nodes that lock memory for each other must use
+// the same context for each other.
 func Compose(route func(node int) int, contexts ...*Context) (*Context, error) {
 	if len(contexts) == 0 {
 		return nil, fmt.Errorf("pm: a composite context needs at least one context")
@@ -114,13 +120,13 @@ func Compose(route func(node int) int, contexts ...*Context) (*Context, error) {
 	return x, nil
 }
 
-// Self returns the number of this node, and Nodes how many there are: pmGetSelf, pmGetNodeList.
+// Self returns the number of this node, from 0 (pmGetSelf).
 func (x *Context) Self() int { return x.parts[0].proc.Rank() }
 
-// Nodes returns the number of nodes, which are numbered from 0.
+// Nodes returns the number of nodes (pmGetNodeList).
 func (x *Context) Nodes() int { return len(x.route) }
 
-// to returns the way to a node.
+// to returns the part that leads to a node.
 func (x *Context) to(node int) (*part, error) {
 	if uint(node) >= uint(len(x.route)) {
 		return nil, &weft.RankError{Rank: node, Size: len(x.route)}
@@ -128,12 +134,15 @@ func (x *Context) to(node int) (*part, error) {
 	return x.route[node], nil
 }
 
-// Close closes the context: pmCloseContext. A buffer that was not sent is given up, one that was received is
-// given back, and memory is unlocked. What was sent goes on to its receivers as long as the Proc is open.
+// Close closes the context (pmCloseContext). It discards a send buffer that was not sent, gives
+// back a message that was received, and unlocks memory. Messages that were sent are still delivered
+// while the Proc is open.
 func (x *Context) Close() error {
 	x.draft.Discard()
 	x.message.Release()
-	x.sending, x.receiving, x.sure = false, false, -1
+	x.sending = false
+	x.receiving = false
+	x.sure = -1
 	var errs []error
 	for _, l := range x.parts {
 		errs = append(errs, l.memory.close(), l.port.Close())

@@ -1,9 +1,11 @@
-// Package pm is PM, the communication library of the RWC project for clusters, with the calls of PM-II, on weft.
+// Package pm is PM on package weft: the communication library of the RWC project for clusters, with
+// the calls of PM-II [Tezuka97].
 //
-// A program asks for a send buffer, fills it in place, and sends it; it receives a message where it lies, and gives
-// it back. No call waits (but the first use of a memory handle, and Wait): what cannot be done now is refused, and the
-// program tries again. While it does so it receives, since those for whom it waits may wait for room here. That duty of
-// the caller is what keeps PM's programs from waiting for each other for ever.
+// A program asks for a send buffer, fills it in place, and sends it; it receives a message where it
+// lies in memory, and gives it back. No call waits, except Wait and the first use of a memory handle:
+// a call that cannot go on returns weft.ErrWouldBlock, and the program tries again. In between the
+// program must receive, because the nodes for which it waits may be waiting for room at this node.
+// That duty of the caller keeps programs from deadlocking.
 //
 //	for {
 //		b, err := c.GetSendBuffer(node, n)
@@ -18,10 +20,11 @@
 //
 // # Guarantees
 //
-// Messages from one node to another over one channel arrive once and in the order in which they were sent. Memory for
-// messages is bounded by [Config] however many nodes there are: a message that finds no room is refused by its receiver, its
-// sender holds back what follows, and sends it again when the receiver asks for it (modified ACK/NACK). What is written
-// or read by handle goes straight between locked memory of two nodes, without the other program's help.
+// Messages from one node to another over one channel arrive once and in the order in which they were
+// sent. [Config] bounds the memory for messages, however many nodes there are: the receiver refuses a
+// message for which it has no room, and the sender holds back what follows and sends again when the
+// receiver asks for it (PM's modified ACK/NACK flow control). Write and Read move bytes straight
+// between the locked memory of two nodes, without help of the other node's program.
 //
 // # The original's calls
 //
@@ -46,27 +49,32 @@
 //
 // # Network preemption
 //
-// A gang scheduler lets programs take turns on the same nodes and the same channel. At the end of a turn all nodes freeze the
-// context, which flushes it: fences that follow what was sent are answered, so that nothing is in the network any more. When all
-// have done so, they save what is in the buffers, restore what another program had there, and go on: [Context.Switch]. The state is a
-// value that can be written down. A message that was sent once arrives once, however often its program was preempted in between.
+// A gang scheduler lets programs take turns on the same nodes and the same channel. At the end of a
+// turn all nodes freeze the context. That flushes it: each node sends fences behind its messages, and
+// when they are answered nothing is in the network any more. Then all nodes save the contents of the
+// buffers, restore those of another program, and go on: [Context.Switch]. The state is a value that can
+// be written to a file. A message arrives once, however often its program is preempted.
 //
-// A context that is frozen refuses to send and to receive with an error that matches weft.ErrFrozen; a state that is damaged, or of
-// another job, node or channel, is refused with a weft.SavedError; a node that dies in a switch ends it at the others with an error
-// that matches weft.ErrPeer, and they may freeze the context again, switch among themselves, and go on.
+// A frozen context refuses to send and to receive with an error that matches weft.ErrFrozen. A state
+// that is damaged, or belongs to another job, node or channel, is refused with a weft.SavedError. If a
+// node dies during a switch, the other nodes get an error that matches weft.ErrPeer; they may freeze
+// the context again, switch among themselves, and go on.
 //
 // # What differs
 //
-// Receive says from which node a message is, which the original leaves to the program. Every context, not only a composite
-// one, has one send buffer and one received message out at a time: the lock is the same for all. The longest message has
-// 32 KiB, since that is what weft carries without asking. MLock makes the memory that it locks, and MUnlock gives it back at
-// once: there is no pin-down cache, as nothing is pinned. A composite context is made of contexts that are open, by [Compose].
-// Discard, Wait, Add, Freeze, Thaw and
-// Switch are additions: SCore-D froze and flushed contexts by means of its own. Messages of up to 256 bytes are copied on their way
-// rather than written and read where they travel, which takes less time.
+// Receive returns the node that sent the message, which the original leaves to the program. Every
+// context, not only a composite one, has at most one send buffer and one received message in use at a
+// time. The longest message has 32 KiB, since weft sends longer ones only when the receiver asks for
+// them. MLock makes the memory that it locks, and MUnlock gives it back at once; there is no pin-down
+// cache, as nothing is pinned. [Compose] makes a composite context from open contexts. Discard, Wait,
+// Add, Freeze, Thaw and Switch are additions: SCore-D had means of its own to freeze and flush contexts.
+// Messages of up to 256 bytes are copied rather than written and read in place, which takes less time.
 //
 // # Source
 //
-// H. Tezuka, A. Hori, Y. Ishikawa and M. Sato, "PM: An Operating System Coordinated High Performance Communication
-// Library" (HPCN 1997), and the manual pages of SCore 5 for PM-II. How a context is flushed is reconstructed: see PROTOCOL §3.5.
+// [Tezuka97], with the manual pages of SCore 5 for PM-II; docs/REFERENCES.md has the title. How a
+// context is flushed is reconstructed: see PROTOCOL §3.5.
+//
+// Tested in this directory: pm_test.go has the calls in all kinds of jobs, gang_test.go the switches
+// under faults, noalloc_test.go the data path.
 package pm

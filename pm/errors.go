@@ -10,18 +10,18 @@ import (
 var (
 	// ErrBusy: the context is locked by an earlier call that has not been ended; see BusyError. It is EBUSY.
 	ErrBusy = errors.New("pm: the context is locked")
-	// ErrNoBuffer: there is no buffer to send, or to give back. It is EIO.
+	// ErrNoBuffer: there is no buffer to send, or no message to give back. It is EIO.
 	ErrNoBuffer = errors.New("pm: there is no such buffer")
-	// ErrHandle: the handle does not stand for memory that is locked; see HandleError. It is ENOENT.
-	ErrHandle = errors.New("pm: the handle is not good")
-	// ErrSpace: as much memory is locked as can be; see SpaceError. It is ENOSPC.
+	// ErrHandle: the handle does not stand for locked memory; see HandleError. It is ENOENT.
+	ErrHandle = errors.New("pm: the handle does not stand for locked memory")
+	// ErrSpace: MaxLocked pieces of memory are locked; see SpaceError. It is ENOSPC.
 	ErrSpace = errors.New("pm: too much memory is locked")
 )
 
-// A BusyError reports a call on a context that is locked by an earlier one.
+// A BusyError reports a call on a context that an earlier call has locked. It matches ErrBusy.
 type BusyError struct {
-	Call  string // that was refused
-	Until string // the call that ends the lock
+	Call  string // the call that was refused
+	Until string // what ends the lock
 }
 
 func (e *BusyError) Error() string {
@@ -31,7 +31,7 @@ func (e *BusyError) Error() string {
 // Is makes every BusyError match ErrBusy.
 func (e *BusyError) Is(target error) bool { return target == ErrBusy }
 
-// The errors of calls that a polling program repeats.
+// Errors of calls that a polling program repeats: they are made once, so that they do not allocate.
 var (
 	errSending   error = &BusyError{"GetSendBuffer", "the buffer that it has returned is sent by Send"}
 	errReceiving error = &BusyError{"Receive", "the message that it has returned is given back by ReleaseReceiveBuffer"}
@@ -39,10 +39,10 @@ var (
 	errNoMessage       = fmt.Errorf("%w: nothing has been received that has not been given back", ErrNoBuffer)
 )
 
-// A HandleError reports a handle that cannot be used so.
+// A HandleError reports a handle that cannot be used. It matches ErrHandle.
 type HandleError struct {
 	Handle Handle
-	Why    string
+	Why    string // the reason
 }
 
 func (e *HandleError) Error() string {
@@ -52,7 +52,8 @@ func (e *HandleError) Error() string {
 // Is makes every HandleError match ErrHandle.
 func (e *HandleError) Is(target error) bool { return target == ErrHandle }
 
-// A SpaceError reports that a context has as many pieces of memory locked as it can.
+// A SpaceError reports that a context has as many pieces of memory locked as it can have, which is
+// Locked. It matches ErrSpace.
 type SpaceError struct{ Locked int }
 
 func (e *SpaceError) Error() string {

@@ -10,11 +10,12 @@ import (
 	"weft"
 )
 
-// A State is the saved state of a context: that of its port, or of each of its ports. It is a value that can be written down. The
-// zero State is that of a context that has just been opened. Memory that is locked does not belong to it.
+// A State is the saved state of a context: the states of its ports. It can be written to a file by
+// MarshalBinary. The zero State is the state of a context that has just been opened. Locked memory
+// is not part of it. A State may be used by one goroutine at a time.
 type State struct{ parts []weft.PortState }
 
-// Held counts the messages that the state holds, and their bytes.
+// Held counts the messages in the state, and their bytes.
 func (s *State) Held() (h weft.Held) {
 	for i := range s.parts {
 		p := s.parts[i].Held()
@@ -40,9 +41,10 @@ func (s *State) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary reads what MarshalBinary has returned; what is damaged gets a weft.SavedError.
+// UnmarshalBinary reads what MarshalBinary has returned. If b is damaged the error is a
+// weft.SavedError.
 func (s *State) UnmarshalBinary(b []byte) error {
-	short := &weft.SavedError{Channel: -1, Why: "it is cut short, or goes on behind its end"}
+	short := &weft.SavedError{Channel: -1, Why: "it is too short or too long"}
 	if len(b) == 0 {
 		return short
 	}
@@ -68,9 +70,11 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Freeze stops the context, and returns when nothing of this node is in the network: see weft.Port.Freeze. Until Thaw sending and
-// receiving fail with an error that matches weft.ErrFrozen. It first waits for writes and reads that are under way. A context with a
-// send buffer that has not been sent, or a message that has not been given back, is not frozen: the error is a BusyError.
+// Freeze stops the context, and returns when nothing of this node is in the network; see
+// weft.Port.Freeze. Until Thaw, sending and receiving fail with an error that matches
+// weft.ErrFrozen. Freeze first waits for writes and reads that are under way. A context with a send
+// buffer that has not been sent, or a message that has not been given back, is not frozen: the
+// error is a BusyError.
 func (x *Context) Freeze(ctx context.Context) error {
 	switch {
 	case x.sending:
@@ -78,7 +82,7 @@ func (x *Context) Freeze(ctx context.Context) error {
 	case x.receiving:
 		return &BusyError{"Freeze", "the message of Receive is given back by ReleaseReceiveBuffer"}
 	}
-	x.sure = -1 // of room in what will be frozen
+	x.sure = -1 // the port will be frozen
 	if err := x.writes.wait(ctx); err != nil {
 		return err
 	}
@@ -93,7 +97,7 @@ func (x *Context) Freeze(ctx context.Context) error {
 	return nil
 }
 
-// wait waits for all that is under way. Failures are told by the done-tests.
+// wait waits for all transfers that are under way. WriteDone and ReadDone report those that failed.
 func (t *transfers) wait(ctx context.Context) error {
 	for i, op := range t.ops {
 		if err := op.Wait(ctx); err != nil && t.err == nil {
@@ -101,11 +105,12 @@ func (t *transfers) wait(ctx context.Context) error {
 		}
 		op.Free()
 	}
-	t.ops, t.handles = t.ops[:0], t.handles[:0]
+	t.ops = t.ops[:0]
+	t.handles = t.handles[:0]
 	return ctx.Err()
 }
 
-// Thaw ends what Freeze has begun.
+// Thaw ends the freeze: the context sends and receives again.
 func (x *Context) Thaw() error {
 	var first error
 	for _, l := range x.parts {
@@ -116,7 +121,8 @@ func (x *Context) Thaw() error {
 	return first
 }
 
-// Save puts the state of a context that is frozen at all nodes into s, whose memory it uses: pmSaveContext.
+// Save stores the state of a context that is frozen at all nodes in s, whose memory it reuses
+// (pmSaveContext).
 func (x *Context) Save(s *State) error {
 	if len(s.parts) != len(x.parts) {
 		s.parts = make([]weft.PortState, len(x.parts))
@@ -129,9 +135,9 @@ func (x *Context) Save(s *State) error {
 	return nil
 }
 
-// Restore makes s the state of a context that is frozen at all nodes: pmRestoreContext. All nodes restore what they have saved at
-// the same time. The error is a weft.SavedError for what is damaged, or is the state of another context; the context has what it
-// had then.
+// Restore makes s the state of a context that is frozen at all nodes (pmRestoreContext). All nodes
+// restore states that they saved at the same time. If s is damaged, or the state of another
+// context, the error is a weft.SavedError, and the context keeps the state that it had.
 func (x *Context) Restore(s *State) error {
 	had := new(State)
 	if len(x.parts) > 1 {
@@ -142,10 +148,12 @@ func (x *Context) Restore(s *State) error {
 	return x.restore(s, had)
 }
 
-// restore restores s, and if a part of it cannot be restored what has just been saved in had.
+// restore is Restore. If a part cannot be restored, it restores the state had, which has just been
+// saved.
 func (x *Context) restore(s, had *State) error {
 	if len(s.parts) != 0 && len(s.parts) != len(x.parts) {
-		return &weft.SavedError{Channel: x.parts[0].channel, Why: fmt.Sprintf("it has %d parts, and the context %d", len(s.parts), len(x.parts))}
+		why := fmt.Sprintf("it has %d parts, and the context %d", len(s.parts), len(x.parts))
+		return &weft.SavedError{Channel: x.parts[0].channel, Why: why}
 	}
 	for i, l := range x.parts {
 		var part *weft.PortState
@@ -162,24 +170,27 @@ func (x *Context) restore(s, had *State) error {
 	return nil
 }
 
-// A SwitchStats is what came of a Switch at this node: how long its parts took, and how far it came.
+// SwitchStats tells how long the steps of a Switch took at this node, and how far it got.
 type SwitchStats struct {
-	Flush   time.Duration // Freeze: until nothing of this node was in the network
-	Wait    time.Duration // for the other nodes, both times
+	Flush   time.Duration // in Freeze
+	Wait    time.Duration // at both barriers
 	Save    time.Duration
 	Restore time.Duration
 	Thaw    time.Duration
 
-	Restored bool // the context has the next state
+	Restored bool // the context has the state next
 }
 
-// Total returns their sum.
+// Total returns the sum of the steps.
 func (t SwitchStats) Total() time.Duration { return t.Flush + t.Wait + t.Save + t.Restore + t.Thaw }
 
-// Switch is network preemption, the switch of SCore-D's gang scheduler: all nodes freeze the context, wait for each other at a barrier of
-// all nodes, save it into old, restore next, wait again, and thaw it. If a node dies in between the error says so, and the
-// context is left frozen, with the state that it had, or with that of next if Restored is true: the nodes that are left agree on
-// what to do, by a barrier of their own, and thaw it, or go on.
+// Switch is network preemption, the switch of SCore-D's gang scheduler. All nodes call it: it
+// freezes the context, waits at the barrier b of all nodes, saves the state into old, restores
+// next, waits again, and thaws the context.
+//
+// If a node dies meanwhile, the other nodes get an error and the context stays frozen, with the
+// state next if Restored is true, and otherwise with the state that it had. The other nodes then
+// agree, by a barrier of their own, whether they thaw the context or switch again.
 func (x *Context) Switch(ctx context.Context, b *weft.Barrier, old, next *State) (t SwitchStats, err error) {
 	p := x.parts[0].proc
 	at := p.Now()

@@ -12,18 +12,19 @@ import (
 // MaxLocked is how many pieces of memory a context can have locked at the same time.
 const MaxLocked = 1024
 
-// A Handle stands for locked memory of a node from an offset on. It is passed on in messages: see AppendBinary.
-// Handles are compared with ==.
+// A Handle stands for the locked memory of a node, from an offset on. Programs send handles to each
+// other in messages; see AppendBinary. Two handles are equal (==) if they stand for the same memory
+// and offset.
 type Handle struct {
-	Node   int // whose memory it is
-	Offset int // bytes from where the memory begins
+	Node   int // the node that has locked the memory
+	Offset int // bytes from the beginning of the memory
 
-	part uint8
-	slot uint16
-	life uint64 // no two pieces of memory of a context have the same
+	part uint8  // the part of the node's context
+	slot uint16 // the place in the part's table
+	life uint64 // differs for all pieces of memory that the context has ever locked
 }
 
-// Add returns the handle of what lies n bytes further on.
+// Add returns the handle of the memory n bytes further on.
 func (h Handle) Add(n int) Handle {
 	h.Offset += n
 	return h
@@ -44,7 +45,8 @@ func (h Handle) AppendBinary(b []byte) ([]byte, error) {
 // MarshalBinary returns what AppendBinary appends.
 func (h Handle) MarshalBinary() ([]byte, error) { return h.AppendBinary(make([]byte, 0, HandleSize)) }
 
-// UnmarshalBinary reads what AppendBinary has appended. Whether it stands for anything shows when it is used.
+// UnmarshalBinary reads what AppendBinary has appended. It does not check whether the handle stands
+// for locked memory: Write and Read do.
 func (h *Handle) UnmarshalBinary(b []byte) error {
 	if len(b) != HandleSize {
 		return fmt.Errorf("%w: %d bytes, a handle has %d", ErrHandle, len(b), HandleSize)
@@ -56,19 +58,21 @@ func (h *Handle) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// A memory is what a part of a context has locked, and what it has reached of others.
+// A memory is the memory that one part of a context has locked, and the memory of other nodes that
+// it has attached to.
 type memory struct {
 	proc    *weft.Proc
 	channel int
-	index   *weft.Region // the life of the piece in each slot, or 0
+	index   *weft.Region // for each slot the life of its memory, or 0 if it has none
 	areas   [MaxLocked]*weft.Region
 	locked  int
 	life    uint64
 
-	indexes map[int]*weft.Remote    // of other nodes
-	reached map[Handle]*weft.Remote // by the handle without offset
+	indexes map[int]*weft.Remote    // the indexes of other nodes
+	reached map[Handle]*weft.Remote // by the handle with offset 0
 }
 
+// newMemory opens the index of a part, which other nodes read.
 func newMemory(ctx context.Context, p *weft.Proc, channel int) (*memory, error) {
 	m := &memory{proc: p, channel: channel, life: uint64(p.Now()), indexes: map[int]*weft.Remote{}, reached: map[Handle]*weft.Remote{}}
 	var err error
@@ -90,10 +94,13 @@ func (m *memory) close() error {
 	return errors.Join(append(errs, m.index.Close())...)
 }
 
-// MLock returns n bytes of zeroed memory that nodes can write to and read from, and its handle: pmMLock. The original
-// takes memory that is there; here weft must make it, so that processes of this host can map it. Node is for whom it
-// is locked, or Any: memory of a composite context is reached in the way that leads to that node, so Any needs parts
-// that are all of one weft.Proc. At most MaxLocked pieces can be locked.
+// MLock returns n bytes of zeroed memory that nodes can write to and read from, and its handle
+// (pmMLock). The original locks memory that exists; weft must make it, so that processes of this
+// host can map it.
+//
+// node is the node for which the memory is locked, or Any. In a composite context it selects the
+// part by which the memory is reached, so Any needs parts of one weft.Proc. At most MaxLocked
+// pieces can be locked. The bytes are valid until MUnlock.
 func (x *Context) MLock(ctx context.Context, node, n int) ([]byte, Handle, error) {
 	l := x.parts[0]
 	if node != Any {
@@ -114,6 +121,7 @@ func (x *Context) MLock(ctx context.Context, node, n int) ([]byte, Handle, error
 	return r.Bytes(), Handle{Node: x.Self(), part: uint8(l.number), slot: uint16(slot), life: l.memory.life}, nil
 }
 
+// lock makes memory in a free slot.
 func (m *memory) lock(ctx context.Context, n int) (slot int, r *weft.Region, err error) {
 	for slot < MaxLocked && m.areas[slot] != nil {
 		slot++
@@ -131,8 +139,8 @@ func (m *memory) lock(ctx context.Context, n int) (slot int, r *weft.Region, err
 	return slot, r, nil
 }
 
-// MUnlock unlocks memory of this node: pmMUnlock. Writes and reads of others that have not been done fail, or do
-// no harm; the bytes that MLock has returned must not be used any more.
+// MUnlock unlocks memory of this node (pmMUnlock). Writes and reads of other nodes that are under
+// way fail, or have no effect. The bytes that MLock has returned must not be used any more.
 func (x *Context) MUnlock(h Handle) error {
 	r, err := x.area(h)
 	if err != nil {
@@ -144,13 +152,13 @@ func (x *Context) MUnlock(h Handle) error {
 	return r.Close()
 }
 
-// area returns the memory of this node that a handle stands for.
+// area returns the memory of this node for which a handle stands.
 func (x *Context) area(h Handle) (*weft.Region, error) {
 	if h.Node != x.Self() {
-		return nil, &HandleError{h, fmt.Sprintf("it is not of this node, which is %d", x.Self())}
+		return nil, &HandleError{h, fmt.Sprintf("it is memory of another node than this one, which is %d", x.Self())}
 	}
 	if int(h.part) >= len(x.parts) || h.slot >= MaxLocked {
-		return nil, &HandleError{h, "it is of no context like this one"}
+		return nil, &HandleError{h, "it does not come from a context of this kind"}
 	}
 	m := x.parts[h.part].memory
 	if r := m.areas[h.slot]; r != nil && m.index.Load(8*int(h.slot)) == h.life {
@@ -159,7 +167,7 @@ func (x *Context) area(h Handle) (*weft.Region, error) {
 	return nil, &HandleError{h, "the memory is not locked"}
 }
 
-// remote reaches the memory of another node that a handle stands for.
+// remote returns the memory of another node for which a handle stands.
 func (x *Context) remote(ctx context.Context, h Handle) (*weft.Remote, error) {
 	if _, err := x.to(h.Node); err != nil {
 		return nil, err
@@ -175,7 +183,8 @@ func (x *Context) remote(ctx context.Context, h Handle) (*weft.Remote, error) {
 	return m.reach(ctx, h)
 }
 
-// reach asks the node whether the memory is locked: a name that nobody exposes would be waited for.
+// reach attaches to memory of another node. It first reads the node's index: to attach to memory
+// that is not locked would wait for ever.
 func (m *memory) reach(ctx context.Context, h Handle) (r *weft.Remote, err error) {
 	index := m.indexes[h.Node]
 	if index == nil {

@@ -2,10 +2,10 @@ package pm
 
 import "weft"
 
-// Receive returns the next message, in the order of arrival, and the node that sent it: pmReceive. If none has
-// come the error is weft.ErrWouldBlock (ENOBUFS). The bytes are the caller's until ReleaseReceiveBuffer, and the
-// context is locked until then. The end of a node is reported once, behind what it had sent, by an error that
-// matches weft.ErrPeer.
+// Receive returns the next message, in the order of arrival, and the node that sent it (pmReceive).
+// If there is none the error is weft.ErrWouldBlock (ENOBUFS). The bytes belong to the caller until
+// ReleaseReceiveBuffer; until then another Receive is a BusyError. The death of a node is reported
+// once, behind the messages that it had sent, by an error that matches weft.ErrPeer.
 func (x *Context) Receive() (b []byte, from int, err error) {
 	if x.receiving {
 		return nil, 0, errReceiving
@@ -22,7 +22,7 @@ func (x *Context) Receive() (b []byte, from int, err error) {
 	return x.message.Data, x.message.From, nil
 }
 
-// receiveAny looks at the parts in turn.
+// receiveAny tries the parts in turn, so that none starves.
 func (x *Context) receiveAny() (weft.Message, error) {
 	for range x.parts {
 		l := x.parts[x.turn]
@@ -34,7 +34,7 @@ func (x *Context) receiveAny() (weft.Message, error) {
 	return weft.Message{}, weft.ErrWouldBlock
 }
 
-// ReleaseReceiveBuffer gives the message that Receive has returned back: pmReleaseReceiveBuffer.
+// ReleaseReceiveBuffer gives the message that Receive has returned back (pmReleaseReceiveBuffer).
 func (x *Context) ReleaseReceiveBuffer() error {
 	if !x.receiving {
 		return errNoMessage

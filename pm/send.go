@@ -6,10 +6,11 @@ import (
 	"weft"
 )
 
-// GetSendBuffer returns a buffer of n bytes, from 1 to MTU, for a message to a node: pmGetSendBuffer. What it
-// holds means nothing. The context is locked until Send, or Discard. If there is no room now the error is
-// weft.ErrWouldBlock (ENOBUFS): the program goes on receiving, and tries again, since those that it waits for may wait
-// for room here. The buffer is the caller's until Send.
+// GetSendBuffer returns a buffer of n bytes, 1 to MTU, for a message to a node (pmGetSendBuffer).
+// Its content is undefined. The buffer belongs to the caller until Send or Discard; until then
+// another GetSendBuffer is a BusyError. If there is no room the error is weft.ErrWouldBlock
+// (ENOBUFS): the program receives and tries again, since the nodes for which it waits may be
+// waiting for room here.
 func (x *Context) GetSendBuffer(node, n int) ([]byte, error) {
 	if x.sending {
 		return nil, errSending
@@ -32,8 +33,8 @@ func (x *Context) GetSendBuffer(node, n int) ([]byte, error) {
 	return x.draft.Data, nil
 }
 
-// Truncate makes the buffer that GetSendBuffer has returned shorter: n bytes of it will be sent. It is
-// pmTruncateBuffer.
+// Truncate shortens the buffer that GetSendBuffer has returned: Send sends its first n bytes
+// (pmTruncateBuffer).
 func (x *Context) Truncate(n int) error {
 	if !x.sending {
 		return errNoBuffer
@@ -49,7 +50,7 @@ func (x *Context) Truncate(n int) error {
 	return nil
 }
 
-// Send sends the buffer that GetSendBuffer has returned: pmSend. It never waits.
+// Send sends the buffer that GetSendBuffer has returned (pmSend). It never waits.
 func (x *Context) Send() error {
 	if !x.sending {
 		return errNoBuffer
@@ -62,7 +63,8 @@ func (x *Context) Send() error {
 	return x.draft.Commit(context.Background())
 }
 
-// shortBuffer returns a buffer of the context's own for a short message, if there is room to send it.
+// shortBuffer returns a buffer in memory of the context for a short message, if there is room to
+// send it.
 func (x *Context) shortBuffer(l *part, node, n int) ([]byte, error) {
 	if x.sure != node {
 		if err := l.port.TryRoom(node, inline); err != nil {
@@ -70,11 +72,13 @@ func (x *Context) shortBuffer(l *part, node, n int) ([]byte, error) {
 		}
 		x.sure = node
 	}
-	x.node, x.short, x.sending = node, x.out[:n], true
+	x.node = node
+	x.short = x.out[:n]
+	x.sending = true
 	return x.short, nil
 }
 
-// sendShort sends a short message, for which there is room, and finds out whether there is for the next.
+// sendShort sends a short message, and finds out whether there is room for another one.
 func (x *Context) sendShort() error {
 	more, err := x.route[x.node].port.TrySendMore(x.node, x.short, inline)
 	if !more {
@@ -84,18 +88,19 @@ func (x *Context) sendShort() error {
 	return err
 }
 
-// Discard gives the buffer that GetSendBuffer has returned up unsent. The original has nothing like it.
+// Discard gives up the buffer that GetSendBuffer has returned. The original has no such call.
 func (x *Context) Discard() error {
 	if !x.sending {
 		return errNoBuffer
 	}
-	x.sending, x.short = false, nil
+	x.sending = false
+	x.short = nil
 	x.draft.Discard()
 	return nil
 }
 
-// SendDone returns nil if every message sent has been accepted by its receiver's context, and weft.ErrWouldBlock
-// (EBUSY) if one has not, or if that is not known yet: pmIsSendDone.
+// SendDone returns nil if the receivers' contexts have accepted every message that was sent, and
+// weft.ErrWouldBlock (EBUSY) if one has not, or if that is not known yet (pmIsSendDone).
 func (x *Context) SendDone() error {
 	for _, l := range x.parts {
 		if err := l.port.TryFlush(); err != nil {

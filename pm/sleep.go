@@ -2,9 +2,10 @@ package pm
 
 import "context"
 
-// BeforeSelect returns a channel that gets a value as soon as there is something to receive: the descriptor of
-// pmGetFd and the call pmBeforeSelect in one. Before the program sleeps, in a select, it receives until the error is
-// weft.ErrWouldBlock; afterwards it calls AfterSelect. In a simulation only Wait lets the world go on.
+// BeforeSelect returns a channel that gets a value as soon as there is something to receive: the
+// descriptor of pmGetFd and the call pmBeforeSelect in one. The program calls BeforeSelect,
+// receives until the error is weft.ErrWouldBlock, sleeps in a select, and then calls AfterSelect.
+// In a simulation it must use Wait instead, without which the simulated world does not go on.
 func (x *Context) BeforeSelect() <-chan struct{} {
 	for _, l := range x.parts {
 		l.port.Notify(x.signal)
@@ -12,7 +13,7 @@ func (x *Context) BeforeSelect() <-chan struct{} {
 	return x.signal.C()
 }
 
-// AfterSelect ends what BeforeSelect has begun: pmAfterSelect.
+// AfterSelect ends what BeforeSelect has begun (pmAfterSelect).
 func (x *Context) AfterSelect() {
 	for _, l := range x.parts {
 		l.port.Notify(nil)
