@@ -94,7 +94,7 @@ func (e *Endpoint) tryBegin(to, length, h int, inHandler bool) (*Stream, error) 
 	if need := (length + payload - 1) / payload; need > p.credit || p.credit == 0 {
 		if need > e.credits {
 			return nil, &weft.TooLongError{
-				Size: length, Limit: e.credits * payload, What: "a message that does not wait for credits",
+				Size: length, Limit: e.credits * payload, What: "what the credits of one rank hold",
 			}
 		}
 		return nil, ErrNoCredit
