@@ -1,26 +1,24 @@
 package match
 
-// An entry is a message that nothing has asked for yet, or a receive whose
-// message has not come.
+// An entry is an unexpected message, or a posted receive.
 type entry[T any] struct {
 	value  T
-	source int    // a rank; of a receive also Any
-	tag    uint64 // what is compared of it, says mask
-	mask   uint64
-	order  uint64 // of a receive: when it was posted; 0: it is not
-	place  [2]links[T]
+	source int // a rank; of a receive also Any
+	tag    uint64
+	mask   uint64      // of a receive: the bits of the tag that are compared
+	order  uint64      // of a receive: counts the receives that have been posted; 0: it is not posted
+	place  [2]links[T] // its links in the lists own and common
 }
 
-// Places of an entry: in the list of its source, and, of a message, in the list
-// of all that have arrived.
+// The lists in which an entry stands.
 const (
-	own = iota
-	common
+	own    = iota // the list of its source
+	common        // of a message: the list of all messages, in order of arrival
 )
 
 type links[T any] struct{ next, prev *entry[T] }
 
-// A list has entries in the order in which they came.
+// A list holds entries in the order in which they came.
 type list[T any] struct{ head, tail *entry[T] }
 
 func (l *list[T]) push(e *entry[T], place int) {
@@ -48,8 +46,7 @@ func (l *list[T]) remove(e *entry[T], place int) {
 	e.place[place] = links[T]{}
 }
 
-// A pool keeps entries that are not in use, so that in the long run none is
-// allocated.
+// A pool keeps entries that are not used, so that in the long run none is allocated.
 type pool[T any] struct{ free *entry[T] }
 
 func (p *pool[T]) get() *entry[T] {
@@ -62,7 +59,7 @@ func (p *pool[T]) get() *entry[T] {
 	return e
 }
 
-// put also forgets the value, which may hold memory.
+// put takes an entry back. It clears the value, which may hold memory.
 func (p *pool[T]) put(e *entry[T]) {
 	*e = entry[T]{}
 	e.place[own].next = p.free

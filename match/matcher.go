@@ -10,34 +10,34 @@ import (
 
 // Config shapes a Matcher. Zero values mean the defaults.
 type Config struct {
-	// Copy copies messages that nothing has asked for to ordinary memory, and gives
-	// their room in the rings back, before a receive waits. Without it a sender whose
-	// ring is full of them is held back. See the package's comment.
+	// Copy copies unexpected messages to ordinary memory, and frees their room in the rings, before
+	// a receive waits. Without it the sender of unexpected messages is held back when its ring is
+	// full. See the package's comment.
 	Copy bool
 }
 
-// A Matcher receives the messages of one mailbox by source and tag. It takes all
-// of them: nothing else may call the mailbox's Next and TryNext. Many goroutines
-// may use it at the same time.
+// A Matcher receives the messages of one mailbox by source and tag. It takes all of the mailbox's
+// messages: the program must not call the mailbox's Next and TryNext itself. Any number of
+// goroutines may use a Matcher.
 type Matcher struct {
 	p    *weft.Proc
 	box  *weft.Mailbox
-	rank int // whose it is
+	rank int // this rank
 	copy bool
 
 	mu      sync.Mutex
 	q       *Queues[message, *Receive]
-	driving bool              // somebody is in Next, without the lock
-	waiting []*Receive        // of goroutines in wait
-	probes  []*Receive        // those among them that only want to know
-	dead    []*weft.PeerError // of each rank: why it sends nothing any more
-	news    []*weft.PeerError // of which nothing that receives from Any has been told
+	driving bool              // a goroutine is in the mailbox's Next, without the lock
+	waiting []*Receive        // the receives for which goroutines are in wait
+	probes  []*Receive        // of these, the probes
+	dead    []*weft.PeerError // by rank, why it sends nothing any more
+	news    []*weft.PeerError // deaths that no receive from Any has reported
 	stats   MatcherStats
-	spare   []*Receive
+	spare   []*Receive // not in use
 }
 
-// A message is one that nothing has asked for. One that is settled is not in a ring,
-// and neither are those that arrived before it.
+// A message is an unexpected message. If it is settled it is not in a ring, and neither are the
+// messages that arrived before it.
 type message struct {
 	weft.Delivery
 	settled bool
@@ -46,12 +46,11 @@ type message struct {
 // MatcherStats counts what a Matcher has done.
 type MatcherStats struct {
 	Stats
-	InRing int    // bytes of rings that unexpected messages occupy now
-	Copied uint64 // messages that were copied out of them
+	InRing int    // bytes of the rings that unexpected messages occupy now
+	Copied uint64 // messages that were copied out of the rings
 }
 
-// New returns a Matcher for the messages of a mailbox of p; a nil cfg means the
-// defaults.
+// New returns a Matcher for the messages of a mailbox of p. A nil cfg means the defaults.
 func New(p *weft.Proc, box *weft.Mailbox, cfg *Config) *Matcher {
 	m := &Matcher{
 		p: p, box: box, rank: p.Rank(),
@@ -72,7 +71,8 @@ func (m *Matcher) Stats() MatcherStats {
 	return s
 }
 
-// deliver gives a message that has come to whom it belongs, or keeps it.
+// deliver gives a message that has arrived to the receive that it matches, or keeps it as
+// unexpected.
 func (m *Matcher) deliver(d weft.Delivery) {
 	if r, ok := m.q.Arrive(d.From, d.Tag, message{Delivery: d}); ok {
 		r.end(d, nil)
@@ -86,8 +86,8 @@ func (m *Matcher) deliver(d weft.Delivery) {
 	m.stats.InRing += d.Room()
 }
 
-// died notes a death, if that is what an error of the mailbox says. Receives from that
-// rank end; of those from Any the oldest is told, or else the next.
+// died notes a death, if the error of the mailbox reports one, and returns whether it does. The
+// receives from that rank end. One receive from Any is told: the oldest, or the next to come.
 func (m *Matcher) died(err error) bool {
 	var gone *weft.PeerError
 	if !errors.As(err, &gone) {
@@ -113,7 +113,7 @@ func (m *Matcher) died(err error) bool {
 	return true
 }
 
-// lose ends what waits for just one rank.
+// lose ends the receives and probes that wait for one rank only, which has died or left.
 func (m *Matcher) lose(gone *weft.PeerError) {
 	if m.dead[gone.Rank] != nil {
 		return
@@ -129,8 +129,8 @@ func (m *Matcher) lose(gone *weft.PeerError) {
 	}
 }
 
-// why returns the error of a receive for which nothing has come, and which must not
-// wait, or nil. Of news, it is told.
+// why returns the error of a receive whose message has not come and cannot come any more, or nil.
+// For a receive from Any it takes a death off the news.
 func (m *Matcher) why(source int) error {
 	if source == Any {
 		if len(m.news) == 0 {
@@ -146,8 +146,7 @@ func (m *Matcher) why(source int) error {
 	return nil
 }
 
-// settle takes all messages that nothing has asked for out of the rings. It looks at
-// each message once.
+// settle copies all unexpected messages out of the rings. It looks at each message once.
 func (m *Matcher) settle() {
 	m.q.Newest(Any, func(e *message) bool {
 		if e.settled {

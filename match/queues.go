@@ -3,28 +3,28 @@ package match
 import "weft"
 
 const (
-	// Any stands for every rank where a source is named.
+	// Any is the source that stands for every rank.
 	Any = weft.Any
 
-	// Exact is the mask that compares the whole tag, and AnyTag the one that
-	// compares nothing of it.
-	Exact  uint64 = 1<<64 - 1
+	// Exact is the mask that compares all bits of the tag.
+	Exact uint64 = 1<<64 - 1
+
+	// AnyTag is the mask that compares no bit of the tag.
 	AnyTag uint64 = 0
 )
 
-// Queues are the two queues of message matching: receives of type R that wait for
-// messages, and messages of type M that nothing has asked for yet. They are a
-// state machine and nothing else: no lock, no goroutine, no clock. A Matcher is
-// one with a mailbox below.
+// Queues are the two queues of message matching: posted receives, of type R, which wait for
+// messages, and unexpected messages, of type M, for which no receive has asked yet. Queues are a
+// state machine without lock, goroutine or clock; one goroutine at a time may use them. A Matcher
+// is Queues on top of a mailbox.
 //
-// Both queues are kept for each source apart. A receive from one source looks
-// only at what this source has sent. A receive from Any goes through all messages
-// in order of arrival, for which every message is in a second list. A message
-// goes through the receives from its sender and those from Any, the older ones
-// first. So a search compares what a search of one queue for all would, without
-// the entries of other sources: it is never longer.
+// Both queues are kept by source. A receive from one source searches only the messages of that
+// source. A receive from Any searches all messages in the order of arrival, for which every message
+// stands in a second list. A message searches the receives from its sender and those from Any, in
+// the order in which they were posted. So a search compares the entries that a search of one queue
+// for all sources would compare, without those of other sources.
 //
-// Sources are ranks from 0 on, below the number given to NewQueues; others panic.
+// Sources are ranks from 0 on, below the number given to NewQueues; other sources panic.
 type Queues[M, R any] struct {
 	sources []source[M, R]
 	anyone  list[R] // receives from Any
@@ -46,19 +46,18 @@ func NewQueues[M, R any](sources int) *Queues[M, R] {
 	return &Queues[M, R]{sources: make([]source[M, R], sources)}
 }
 
-// A Ticket stands for a posted receive, to cancel it.
+// A Ticket identifies a posted receive, for Cancel.
 type Ticket[R any] struct {
 	e     *entry[R]
 	order uint64
 }
 
-// Arrive takes a message that has come. If a receive waits for it, that receive
-// is taken from the queue and returned: of several the one posted first.
-// Otherwise the message is kept until it is asked for.
+// Arrive takes a message that has arrived. If posted receives match it, Arrive removes the one that
+// was posted first, and returns it. Otherwise it keeps the message as unexpected.
 func (q *Queues[M, R]) Arrive(from int, tag uint64, m M) (r R, ok bool) {
 	s := &q.sources[from]
 	looked := 0
-	for a, b := s.posted.head, q.anyone.head; a != nil || b != nil; {
+	for a, b := s.posted.head, q.anyone.head; a != nil || b != nil; { // merges both lists by order
 		e := a
 		if a == nil || b != nil && b.order < a.order {
 			e, b = b, b.place[own].next
@@ -73,15 +72,17 @@ func (q *Queues[M, R]) Arrive(from int, tag uint64, m M) (r R, ok bool) {
 	}
 	q.stats.Posted.searched(looked)
 	e := q.messages.get()
-	e.value, e.source, e.tag = m, from, tag
+	e.value = m
+	e.source = from
+	e.tag = tag
 	s.unexpected.push(e, own)
 	q.arrived.push(e, common)
 	q.stats.Unexpected.grown()
 	return r, false
 }
 
-// Take takes the message that has waited longest of those from a source, or Any,
-// whose tag agrees in the bits of the mask.
+// Take removes, of the unexpected messages from a source, or from Any, whose tags match under the
+// mask, the one that arrived first, and returns it.
 func (q *Queues[M, R]) Take(source int, tag, mask uint64) (m M, ok bool) {
 	e := q.find(source, tag, mask)
 	if e == nil {
@@ -95,7 +96,7 @@ func (q *Queues[M, R]) Take(source int, tag, mask uint64) (m M, ok bool) {
 	return m, true
 }
 
-// Peek returns the message that Take would, and leaves it.
+// Peek returns the message that Take would return, and leaves it.
 func (q *Queues[M, R]) Peek(source int, tag, mask uint64) (m M, ok bool) {
 	if e := q.find(source, tag, mask); e != nil {
 		return e.value, true
@@ -103,6 +104,7 @@ func (q *Queues[M, R]) Peek(source int, tag, mask uint64) (m M, ok bool) {
 	return m, false
 }
 
+// find returns the entry of the message that Take would return, or nil.
 func (q *Queues[M, R]) find(source int, tag, mask uint64) *entry[M] {
 	e, place := q.arrived.head, common
 	if source != Any {
@@ -119,15 +121,19 @@ func (q *Queues[M, R]) find(source int, tag, mask uint64) *entry[M] {
 	return e
 }
 
-// Post is Take, or, if there is no such message, leaves the receive r to wait for
-// it; the Ticket is for Cancel.
+// Post is Take if there is such a message. Otherwise it posts the receive r, which waits for the
+// message; the Ticket is for Cancel.
 func (q *Queues[M, R]) Post(source int, tag, mask uint64, r R) (m M, t Ticket[R], ok bool) {
 	if m, ok = q.Take(source, tag, mask); ok {
 		return m, t, true
 	}
 	q.order++
 	e := q.receives.get()
-	e.value, e.source, e.tag, e.mask, e.order = r, source, tag, mask, q.order
+	e.value = r
+	e.source = source
+	e.tag = tag
+	e.mask = mask
+	e.order = q.order
 	q.postedList(source).push(e, own)
 	q.stats.Posted.grown()
 	return m, Ticket[R]{e, e.order}, false
@@ -140,8 +146,8 @@ func (q *Queues[M, R]) postedList(source int) *list[R] {
 	return &q.sources[source].posted
 }
 
-// Cancel takes a posted receive back, and reports whether it could: not if a
-// message has gone to it.
+// Cancel removes a posted receive, and reports whether it did: it cannot when a message has gone to
+// it.
 func (q *Queues[M, R]) Cancel(t Ticket[R]) bool {
 	if t.e == nil || t.e.order != t.order {
 		return false
@@ -150,8 +156,8 @@ func (q *Queues[M, R]) Cancel(t Ticket[R]) bool {
 	return true
 }
 
-// Withdraw takes the oldest of the receives back that were posted for just this
-// source, or for Any: for a source that sends no more.
+// Withdraw removes the oldest of the receives that were posted for just this source, or for Any,
+// and returns it: it is for a source that sends no more.
 func (q *Queues[M, R]) Withdraw(source int) (r R, ok bool) {
 	if e := q.postedList(source).head; e != nil {
 		return q.withdraw(e), true
@@ -167,8 +173,8 @@ func (q *Queues[M, R]) withdraw(e *entry[R]) R {
 	return r
 }
 
-// Newest goes through the messages of a source, or Any, that nothing has asked for,
-// the newest first, as long as f, which may change them, returns true.
+// Newest calls f for the unexpected messages of a source, or of Any, beginning with the newest,
+// until f returns false. f may change the message.
 func (q *Queues[M, R]) Newest(source int, f func(m *M) bool) {
 	e, place := q.arrived.tail, common
 	if source != Any {
@@ -178,7 +184,7 @@ func (q *Queues[M, R]) Newest(source int, f func(m *M) bool) {
 	}
 }
 
-// Sources returns how many sources there are.
+// Sources returns the number of sources.
 func (q *Queues[M, R]) Sources() int { return len(q.sources) }
 
 // Stats returns the counts so far.

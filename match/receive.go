@@ -9,8 +9,8 @@ import (
 	"weft"
 )
 
-// A Receive is a receive that has been started. Wait must be called exactly once,
-// and the Receive not be used after it.
+// A Receive is a receive that has been started. The program must call Wait exactly once, and must
+// not use the Receive after that.
 type Receive struct {
 	m         *Matcher
 	source    int
@@ -23,32 +23,33 @@ type Receive struct {
 	wake  *weft.Signal // it has ended, or the mailbox is to be driven
 }
 
-// end ends a receive, and wakes who waits for it.
+// end ends a receive, and wakes the goroutine that waits for it.
 func (r *Receive) end(d weft.Delivery, err error) {
-	if !r.ended { // as a probe may be
-		r.ended, r.d, r.err = true, d, err
+	if !r.ended { // a probe may have ended already
+		r.ended = true
+		r.d = d
+		r.err = err
 		r.rouse()
 	}
 }
 
+// rouse wakes the goroutine that waits for the receive.
 func (r *Receive) rouse() {
 	r.wake.Set()
 }
 
-// Recv receives the first message from a source, or Any, whose tag agrees with
-// tag in the bits of the mask. It has priority over receives posted later. The
-// Delivery is on loan until its Release, and with it room in the sender's ring.
+// Recv receives the first message from a source, or from Any, whose tag matches tag in the bits of
+// the mask, and waits for it. It has priority over receives that are posted later. The Delivery is
+// on loan to the program until its Release, and with it the room in the sender's ring.
 //
-// When ctx ends first the receive is given up, nothing is lost, and the error is
-// a weft.WaitError; a message that has come by then is received all the same. When
-// the mailbox is closed receives that wait end with weft.ErrClosed. A source outside
-// the job is a weft.RankError.
+// If ctx ends first the receive is withdrawn, nothing is lost, and the error is a weft.WaitError;
+// if a message has come by then it is received all the same. When the mailbox is closed, receives
+// that wait end with weft.ErrClosed. A source outside the job is a weft.RankError.
 //
-// The death of the source is a weft.PeerError, when nothing that it sent is left to be
-// received; receives from Any report each death once. As for the mailbox, a rank that
-// leaves in good order has not died, unless with it the last one leaves: then receives
-// from all of them end. A death is found out while some goroutine waits, in Recv, Wait
-// or Probe; the other calls know only of those found so far.
+// If the source has died, the error is a weft.PeerError as soon as no message of it is left;
+// receives from Any report each death once. As in a mailbox, a rank that leaves in good order has
+// not died; but when the last one has left, receives from all of them end. A death is noticed while
+// some goroutine waits in Recv, Wait or Probe; the other calls know only the deaths noticed so far.
 func (m *Matcher) Recv(ctx context.Context, source int, tag, mask uint64) (weft.Delivery, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,33 +60,32 @@ func (m *Matcher) Recv(ctx context.Context, source int, tag, mask uint64) (weft.
 	return m.finish(ctx, r)
 }
 
-// Start begins Recv: the receive stands in the posted queue when it returns.
+// Start begins Recv: when it returns the receive has been posted, and it does not wait.
 func (m *Matcher) Start(source int, tag, mask uint64) (*Receive, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.start(source, tag, mask)
 }
 
-// Wait returns the message of a receive that was started, with the errors of
-// Recv. When ctx ends first the receive is given up: with a context that has
-// ended already, Wait cancels.
+// Wait returns the message of a receive that was started. Errors are those of Recv. If ctx ends
+// first the receive is withdrawn, so Wait with a context that has ended cancels the receive.
 func (r *Receive) Wait(ctx context.Context) (weft.Delivery, error) {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
 	return r.m.finish(ctx, r)
 }
 
-// Done takes from the mailbox what has arrived, and reports whether Wait would
-// return at once.
+// Done takes messages that have arrived from the mailbox, and reports whether Wait would return at
+// once.
 func (r *Receive) Done() bool {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
 	return r.m.poll(r) != weft.ErrWouldBlock
 }
 
-// TryRecv is Recv if that takes no waiting; if it would, the error is
-// weft.ErrWouldBlock. While another goroutine waits for the mailbox, what arrives is
-// that one's to take, and TryRecv sees it as soon as it has.
+// TryRecv is Recv without waiting: if it would have to wait, the error is weft.ErrWouldBlock. While
+// another goroutine waits for the mailbox, that goroutine takes what arrives, and TryRecv sees it
+// afterwards.
 func (m *Matcher) TryRecv(source int, tag, mask uint64) (weft.Delivery, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,17 +101,16 @@ func (m *Matcher) TryRecv(source int, tag, mask uint64) (weft.Delivery, error) {
 	return r.d, r.err
 }
 
-// An Envelope is what is written on a message.
+// An Envelope describes a message: its sender, tag and length.
 type Envelope struct {
 	From int
 	Tag  uint64
 	Len  int // bytes
 }
 
-// Probe returns the envelope of the message that Recv would receive, and leaves
-// it; it waits until there is one. Another goroutine may receive it meanwhile.
-// Errors are those of Recv; of a death that a Probe from Any has reported, no receive
-// from Any is told.
+// Probe returns the envelope of the message that Recv would receive, and leaves the message; it
+// waits until there is one. Another goroutine may receive the message in between. Errors are those
+// of Recv; a death that a Probe from Any has reported is not reported to a receive from Any.
 func (m *Matcher) Probe(ctx context.Context, source int, tag, mask uint64) (Envelope, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,6 +137,7 @@ func (m *Matcher) Probe(ctx context.Context, source int, tag, mask uint64) (Enve
 	return Envelope{r.d.From, r.d.Tag, len(r.d.Data)}, nil
 }
 
+// check returns an error unless there is such a source.
 func (m *Matcher) check(source int) error {
 	if n := m.q.Sources(); source != Any && (source < 0 || source >= n) {
 		return &weft.RankError{Rank: source, Size: n}
@@ -145,7 +145,7 @@ func (m *Matcher) check(source int) error {
 	return nil
 }
 
-// start posts a receive; it has ended if its message is there, or cannot come.
+// start posts a receive. The receive has ended at once if its message is there, or cannot come.
 func (m *Matcher) start(source int, tag, mask uint64) (*Receive, error) {
 	if err := m.check(source); err != nil {
 		return nil, err
@@ -154,19 +154,21 @@ func (m *Matcher) start(source int, tag, mask uint64) (*Receive, error) {
 	e, t, ok := m.q.Post(source, tag, mask, r)
 	if ok {
 		m.stats.InRing -= e.Room()
-		r.d, r.ended = e.Delivery, true
+		r.d = e.Delivery
+		r.ended = true
 		return r, nil
 	}
 	if err := m.why(source); err != nil {
 		m.q.Cancel(t)
-		r.err, r.ended = err, true
+		r.err = err
+		r.ended = true
 		return r, nil
 	}
 	r.ticket = t
 	return r, nil
 }
 
-// finish waits for a receive, and puts it away.
+// finish waits for a receive, and takes the Receive back.
 func (m *Matcher) finish(ctx context.Context, r *Receive) (weft.Delivery, error) {
 	defer m.put(r)
 	if !r.ended {
@@ -178,10 +180,9 @@ func (m *Matcher) finish(ctx context.Context, r *Receive) (weft.Delivery, error)
 	return r.d, r.failure()
 }
 
-// wait returns when r has ended, or cannot. Of all goroutines in it one drives:
-// it takes messages from the mailbox, and hands those on that are not its own.
-// When it leaves, it makes another the driver. The lock is held, but not while it
-// sleeps.
+// wait returns when r has ended, or cannot end. Of the goroutines in wait one drives: it takes
+// messages from the mailbox, and hands them to the receives that they match. When it leaves, it
+// makes another goroutine drive. The lock is held, but not while the goroutine sleeps.
 func (m *Matcher) wait(ctx context.Context, r *Receive) error {
 	m.waiting = append(m.waiting, r)
 	defer m.leave(r)
@@ -209,8 +210,9 @@ func (m *Matcher) wait(ctx context.Context, r *Receive) error {
 	return nil
 }
 
-// next waits for the mailbox's next message, as the only one who does. A sender that
-// finds its ring full does not wake who waits, so the rings are emptied before.
+// next waits for the mailbox's next message; one goroutine at a time may be in it. With Config.Copy
+// it first empties the rings, since a sender that finds its ring full does not wake the goroutine
+// that waits.
 func (m *Matcher) next(ctx context.Context) (weft.Delivery, error) {
 	if m.copy && m.stats.InRing > 0 {
 		if d, err := m.box.TryNext(); err != weft.ErrWouldBlock {
@@ -227,7 +229,7 @@ func (m *Matcher) next(ctx context.Context) (weft.Delivery, error) {
 	return m.box.Next(ctx)
 }
 
-// leave ends r's wait: somebody else may have to drive.
+// leave ends the wait for r, and has another goroutine drive if r's goroutine did.
 func (m *Matcher) leave(r *Receive) {
 	m.waiting = drop(m.waiting, r)
 	if !m.driving && len(m.waiting) > 0 {
@@ -235,8 +237,8 @@ func (m *Matcher) leave(r *Receive) {
 	}
 }
 
-// poll takes what has arrived, until r has ended. If it has not, the error is
-// ErrWouldBlock, or the mailbox's.
+// poll takes messages that have arrived, until r has ended. If it has not, the error is
+// weft.ErrWouldBlock or the mailbox's.
 func (m *Matcher) poll(r *Receive) error {
 	for !r.ended {
 		if m.driving {
@@ -251,7 +253,8 @@ func (m *Matcher) poll(r *Receive) error {
 	return nil
 }
 
-// givenUp says what is known of why a receive had to wait.
+// givenUp returns the error of a receive whose context has ended, with what is known of its
+// message.
 func (m *Matcher) givenUp(r *Receive, err error) error {
 	var w *weft.WaitError
 	if errors.As(err, &w) { // of the mailbox, or of the signal
@@ -262,7 +265,8 @@ func (m *Matcher) givenUp(r *Receive, err error) error {
 	return &weft.WaitError{Doing: r.doing(), Knows: fmt.Sprintf("messages from there with other tags: %d", other), Err: err}
 }
 
-// failure returns the error of a receive that has ended, with what it was if a rank is gone.
+// failure returns the error of a receive that has ended. A departure is wrapped with a description
+// of the receive.
 func (r *Receive) failure() error {
 	if gone, ok := r.err.(*weft.PeerError); ok {
 		return &weft.WaitError{Doing: r.doing(), Err: gone}
@@ -270,6 +274,7 @@ func (r *Receive) failure() error {
 	return r.err
 }
 
+// doing describes the receive.
 func (r *Receive) doing() string {
 	from := "any rank"
 	if r.source != Any {
@@ -278,24 +283,29 @@ func (r *Receive) doing() string {
 	return fmt.Sprintf("receive from %s, tag %#x, mask %#x", from, r.tag, r.mask)
 }
 
-// get returns a Receive that is not in use, and put takes it back.
+// get returns a Receive that is not in use.
 func (m *Matcher) get(source int, tag, mask uint64) *Receive {
 	var r *Receive
 	if n := len(m.spare); n > 0 {
-		r, m.spare = m.spare[n-1], m.spare[:n-1]
+		r = m.spare[n-1]
+		m.spare = m.spare[:n-1]
 	} else {
 		r = &Receive{m: m, wake: m.p.Signal()}
 	}
-	r.source, r.tag, r.mask = source, tag, mask
+	r.source = source
+	r.tag = tag
+	r.mask = mask
 	return r
 }
 
+// put takes a Receive back.
 func (m *Matcher) put(r *Receive) {
-	r.wake.Reset() // whoever waited had seen it
+	r.wake.Reset() // the goroutine that waited has returned
 	*r = Receive{m: m, wake: r.wake}
 	m.spare = append(m.spare, r)
 }
 
+// drop removes r from s.
 func drop(s []*Receive, r *Receive) []*Receive {
 	i := slices.Index(s, r)
 	return slices.Delete(s, i, i+1)

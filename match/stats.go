@@ -1,26 +1,26 @@
 package match
 
-// Stats counts what the searches of both queues cost.
+// Stats counts what the searches of both queues have cost.
 type Stats struct {
-	Posted     QueueStats // receives that wait, searched for every message that arrives
-	Unexpected QueueStats // messages that nothing has asked for, searched for every receive and probe
+	Posted     QueueStats // posted receives, which each message that arrives searches
+	Unexpected QueueStats // unexpected messages, which each receive and probe searches
 }
 
 // QueueStats describes one of the two queues, all sources together.
 type QueueStats struct {
 	Len    int    // entries now
-	MaxLen int    // most at any time
-	SumLen uint64 // entries that there were at each search, added up
+	MaxLen int    // the most entries at any time
+	SumLen uint64 // the sum, over all searches, of the entries at that time
 
-	Searches  uint64 // how often the queue was searched
-	Looked    uint64 // entries that the searches compared, the one found among them
-	MaxLooked int    // most that one search compared
+	Searches  uint64 // searches so far
+	Looked    uint64 // entries that the searches compared, including those that they found
+	MaxLooked int    // the most entries that one search compared
 }
 
-// MeanLen returns how many entries the queue had when it was searched.
+// MeanLen returns how many entries the queue had on average when it was searched.
 func (q *QueueStats) MeanLen() float64 { return ratio(q.SumLen, q.Searches) }
 
-// MeanLooked returns how many entries a search compared.
+// MeanLooked returns how many entries a search compared on average.
 func (q *QueueStats) MeanLooked() float64 { return ratio(q.Looked, q.Searches) }
 
 // searched counts a search that compared so many entries.

@@ -11,13 +11,13 @@ import (
 
 // Config shapes an Endpoint. Zero values mean the defaults.
 type Config struct {
-	// NotifyBuffer bounds, in bytes, the notifications that wait here to be handled; 0 means 64 KiB, which is the
-	// least. Each takes 64 bytes. A sender whose notification finds no room waits.
+	// NotifyBuffer bounds, in bytes, the notifications that wait to be handled; 0 means 64 KiB,
+	// which is the least. Each takes 64 bytes. A sender whose notification finds no room waits.
 	NotifyBuffer int
 }
 
-// An Endpoint is a rank's part in vmmc: what it exports and imports. Endpoints of the same channel, one in each process,
-// belong together. Any number of goroutines may use it.
+// An Endpoint is one rank's end of vmmc: its exports and imports. The endpoints of all ranks on the
+// same channels belong together. Any number of goroutines may use an Endpoint.
 type Endpoint struct {
 	p       *weft.Proc
 	channel int
@@ -43,7 +43,8 @@ type Endpoint struct {
 	spare *call
 }
 
-// Open opens an endpoint on three channels: the one that is named, and the two after it, up to 65535.
+// Open opens an endpoint on three channels: channel, from 0 to 65533, and the two after it. They
+// must serve nothing else. A nil cfg means the defaults. It does not wait for other ranks.
 func Open(p *weft.Proc, channel int, cfg *Config) (*Endpoint, error) {
 	const most = 1<<16 - 3
 	if channel < 0 || channel > most {
@@ -81,10 +82,11 @@ func Open(p *weft.Proc, channel int, cfg *Config) (*Endpoint, error) {
 	return e, nil
 }
 
-// portRoom is the buffer of a port, which holds short messages: long pieces wait in the memory of their senders.
+// portRoom is the size of a port's buffers, in bytes. They hold short messages; long pieces of data
+// wait in the memory of their senders.
 const portRoom = 64 << 10
 
-// maxRequests is how many requests to a rank may be under way.
+// maxRequests is how many requests to one rank may be under way.
 const maxRequests = 512
 
 func (e *Endpoint) closePorts() {
@@ -98,9 +100,11 @@ func (e *Endpoint) closePorts() {
 // task starts a goroutine for which Close waits. The lock is held.
 func (e *Endpoint) task(f func()) { e.tasks = append(e.tasks, e.p.Go(f)) }
 
-// Close ends the endpoint at once: calls that wait end with weft.ErrClosed, and exports are no more. Ranks that still
-// import one find out by a RevokedError of a send that needs an answer, or of Flush; Revoke before Close tells them, and
-// waits until they know. It returns the errors of notification handlers (HandlerError). Export.Bytes must not be used any more.
+// Close ends the endpoint at once: calls that wait end with weft.ErrClosed, and its exports end. A
+// rank that still imports one learns of it by a RevokedError from Flush, or from a send that needs
+// an answer; a program that calls Revoke before Close tells such ranks, and waits until they know.
+// Close returns the HandlerErrors of notification handlers, joined. The slices of Export.Bytes must
+// not be used any more.
 func (e *Endpoint) Close() error {
 	e.mu.Lock()
 	if e.closed {
@@ -138,8 +142,8 @@ func (e *Endpoint) Close() error {
 	return failed
 }
 
-// dispatch gives requests to the servers of their ranks, and replies to those who wait. It never waits for a peer: only
-// for the next message.
+// dispatch gives requests to the servers of their ranks, and replies to the calls that wait for
+// them. It waits only for the next message, never for a peer.
 func (e *Endpoint) dispatch() {
 	for {
 		m, err := e.control.Recv(e.ctx)
@@ -162,14 +166,14 @@ func (e *Endpoint) dispatch() {
 	}
 }
 
-// watch ends what waits for ranks that are gone.
+// watch ends the calls and exports that depend on ranks that have died or left.
 func (e *Endpoint) watch() {
 	for gone := range e.p.Deaths(e.ctx) {
 		e.lose(gone)
 	}
 }
 
-// lose ends what waits for a rank that is gone.
+// lose ends what depends on a rank that has died or left.
 func (e *Endpoint) lose(gone *weft.PeerError) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -184,7 +188,8 @@ func (e *Endpoint) lose(gone *weft.PeerError) {
 	}
 }
 
-// catchUp does what watch is about to do. A death that one call has reported is then known to all others.
+// catchUp does at once what watch is about to do, so that a death which one call has reported is
+// known to all later calls.
 func (e *Endpoint) catchUp() {
 	over, cancel := context.WithCancel(e.ctx)
 	cancel()
@@ -193,7 +198,7 @@ func (e *Endpoint) catchUp() {
 	}
 }
 
-// without returns what is left of s, in its memory.
+// without removes from s, in place, the elements for which drop reports true.
 func without[T any](s []T, drop func(T) bool) []T {
 	kept := s[:0]
 	for _, v := range s {

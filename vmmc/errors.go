@@ -8,31 +8,32 @@ import (
 	"weft"
 )
 
-// ErrAborted: the sender gave a transfer up; see AbortedError.
+// ErrAborted: the sender gave up a transfer; see AbortedError.
 var ErrAborted = errors.New("vmmc: the sender gave the transfer up")
 
 // ErrHandler: the notification handler of an export has panicked; see HandlerError.
 var ErrHandler = errors.New("vmmc: the notification handler panicked")
 
-// A RefusedError reports an import, or a transfer, that the owner of an export does not permit. It matches
-// weft.ErrForbidden.
+// A RefusedError reports an import or a transfer that the owner of the export does not permit. It
+// matches weft.ErrForbidden.
 type RefusedError struct {
 	Rank int // the owner
 	Name string
 }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("vmmc: export %q of rank %d: this rank may not import it: the owner permits others (ExportConfig.Ranks)", e.Name, e.Rank)
+	return fmt.Sprintf("vmmc: export %q of rank %d: the owner does not permit this rank to import it (ExportConfig.Ranks)",
+		e.Name, e.Rank)
 }
 
 // Is makes every RefusedError match weft.ErrForbidden.
 func (e *RefusedError) Is(target error) bool { return target == weft.ErrForbidden }
 
-// A RevokedError reports a send to an export that is no more. It matches weft.ErrRevoked.
+// A RevokedError reports a send to an export that has ended. It matches weft.ErrRevoked.
 type RevokedError struct {
 	Rank   int // the owner
 	Name   string
-	Reason string // that the owner gave
+	Reason string // the owner's reason
 }
 
 func (e *RevokedError) Error() string {
@@ -42,24 +43,26 @@ func (e *RevokedError) Error() string {
 // Is makes every RevokedError match weft.ErrRevoked.
 func (e *RevokedError) Is(target error) bool { return target == weft.ErrRevoked }
 
-// An InUseError reports that an export is imported still. It matches weft.ErrInUse.
+// An InUseError reports that ranks still import an export. It matches weft.ErrInUse.
 type InUseError struct {
 	Name  string
 	Ranks []int // that import it
 }
 
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("vmmc: export %q is imported by ranks %v: they must close their imports, or Revoke ends them", e.Name, e.Ranks)
+	return fmt.Sprintf("vmmc: export %q is imported by ranks %v: they must close their imports, or Revoke ends them",
+		e.Name, e.Ranks)
 }
 
 // Is makes every InUseError match weft.ErrInUse.
 func (e *InUseError) Is(target error) bool { return target == weft.ErrInUse }
 
-// An AbortedError reports a transfer that was redirected, and that its sender gave up when some of it had arrived. It
-// matches ErrAborted.
+// An AbortedError reports a redirected transfer that its sender gave up after some of it had
+// arrived. It matches ErrAborted.
 type AbortedError struct {
-	From, Len int
-	Arrived   int // bytes
+	From    int // the sender
+	Len     int // bytes announced
+	Arrived int // bytes that arrived
 }
 
 func (e *AbortedError) Error() string {
@@ -69,23 +72,25 @@ func (e *AbortedError) Error() string {
 // Is makes every AbortedError match ErrAborted.
 func (e *AbortedError) Is(target error) bool { return target == ErrAborted }
 
-// A HandlerError reports that a notification handler has panicked. Its export has been revoked. It matches ErrHandler.
+// A HandlerError reports that a notification handler has panicked. Its export has been revoked. It
+// matches ErrHandler.
 type HandlerError struct {
 	Name  string // of the export
-	From  int    // whose send it was about
+	From  int    // the rank whose send the notification was about
 	Value any    // of the panic
-	Stack string // where
+	Stack string // the stack trace
 }
 
 func (e *HandlerError) Error() string {
-	return fmt.Sprintf("vmmc: export %q: the handler panicked at a notification of rank %d: %v\n%s", e.Name, e.From, e.Value, e.Stack)
+	return fmt.Sprintf("vmmc: export %q: the handler panicked at a notification of rank %d: %v\n%s",
+		e.Name, e.From, e.Value, e.Stack)
 }
 
 // Is makes every HandlerError match ErrHandler.
 func (e *HandlerError) Is(target error) bool { return target == ErrHandler }
 
-// A LimitError reports that more requests to a rank are under way than its endpoint takes at a time. It matches
-// weft.ErrWouldBlock: wait for some.
+// A LimitError reports that Limit requests to Rank are under way, which is the most. It matches
+// weft.ErrWouldBlock: the program waits for some of them.
 type LimitError struct{ Rank, Limit int }
 
 func (e *LimitError) Error() string {
@@ -103,7 +108,7 @@ func bounds(off, n, size int) error {
 	return nil
 }
 
-// cause is what an error of a wait says of why.
+// cause returns the cause of the error of a wait.
 func cause(err error) error {
 	var w *weft.WaitError
 	if errors.As(err, &w) {
@@ -112,7 +117,7 @@ func cause(err error) error {
 	return err
 }
 
-// unlessGone returns an error, unless it only says that a rank is gone.
+// unlessGone returns nil if the error only says that a rank is gone.
 func unlessGone(err error) error {
 	if errors.Is(err, weft.ErrPeer) {
 		return nil

@@ -12,24 +12,27 @@ import (
 
 // ExportConfig shapes an export. Zero values mean the defaults.
 type ExportConfig struct {
-	// Ranks may import it; nil means all, and an empty slice none.
+	// Ranks are the ranks that may import the export. Nil means all ranks, and an empty slice none but
+	// this rank.
 	Ranks []int
 
-	// Notify is called for each send that asks for it, when its data is in place, one call at a time for all exports
-	// of the endpoint. The context ends when the endpoint is closed. If it panics its export is revoked, and Close
-	// returns a HandlerError.
+	// Notify is called for each send that asks for a notification, when its data is in place.
+	// Handlers of all exports of the endpoint run one at a time. The context ends when the endpoint
+	// is closed. If a handler panics its export is revoked, and Close returns a HandlerError.
 	Notify func(ctx context.Context, n Notification)
 
-	// Redirections lets transfers be redirected: so many, at most, lie in the export without having been taken by a
-	// Redirection; more wait at their senders. Every transfer is then to be taken by one. 0 means that the export
-	// cannot be redirected, and needs no help of the endpoint.
+	// Redirections makes it possible to redirect transfers to the export: it is how many transfers
+	// may lie in the export without having been taken by a Redirection. Further transfers wait at
+	// their senders, so every transfer must be taken in the end. 0 means that the export cannot be
+	// redirected, and that transfers need no help of the endpoint.
 	Redirections int
 }
 
 // maxRedirections bounds ExportConfig.Redirections.
 const maxRedirections = 1 << 16
 
-// An Export is memory of this rank to which others send.
+// An Export is memory of this rank into which other ranks can send. Any number of goroutines may
+// call its methods.
 type Export struct {
 	e      *Endpoint
 	id     uint32
@@ -45,8 +48,8 @@ type Export struct {
 	matcher *matcher    // of an export that can be redirected
 }
 
-// Export makes size bytes of zeroed memory, which the ranks that it permits can import by a name of 1 to 200 bytes. A
-// name that is exported already is weft.ErrInUse.
+// Export makes size bytes of zeroed memory, which the permitted ranks can import by name, a text of
+// 1 to 200 bytes. If the name is exported already the error matches weft.ErrInUse.
 func (e *Endpoint) Export(ctx context.Context, name string, size int, cfg *ExportConfig) (*Export, error) {
 	var c ExportConfig
 	if cfg != nil {
@@ -106,21 +109,22 @@ func checkName(name string) error {
 
 func (e *Endpoint) regionName(id uint32) string { return fmt.Sprintf("vmmc/%d/%d", e.channel, id) }
 
-// Name returns the name, and Size the size in bytes.
+// Name returns the name of the export.
 func (x *Export) Name() string { return x.name }
 
 // Size returns the size in bytes.
 func (x *Export) Size() int { return len(x.region.Bytes()) }
 
-// Bytes returns the memory. It is good until Unexport, Revoke or Close. Others write to it whenever they like: a program
-// looks at it when a word that came behind has told it to (Await), or a notification.
+// Bytes returns the memory. It is valid until Unexport, Revoke or Close. Other ranks write to it at
+// any time: a program must read it only after a word that was sent behind the data
+// ([Export.Await]), or a notification, has shown that the data is in place.
 func (x *Export) Bytes() []byte { return x.region.Bytes() }
 
 // Load reads the word at off atomically. It panics unless off is a multiple of 8 inside the export.
 func (x *Export) Load(off int) uint64 { return x.region.Load(off) }
 
-// Await returns the word at off as soon as it is not old any more: how a program waits for the word that a sender sends
-// last. It polls as weft.Region.Await does, and ends with the same errors.
+// Await returns the word at off as soon as it differs from old: so a program waits for the word
+// that a sender sends last. It waits as weft.Region.Await does, and has the same errors.
 func (x *Export) Await(ctx context.Context, off int, old uint64) (uint64, error) {
 	return x.region.Await(ctx, off, old)
 }
@@ -134,13 +138,13 @@ func (x *Export) permits(rank int) bool {
 	return ok
 }
 
-// A pendingImport is an import of a name that is not exported yet.
+// A pendingImport is an import of a name that has not been exported yet.
 type pendingImport struct {
 	rank int
 	op   uint64
 }
 
-// wanted answers an import, now or when the name is exported.
+// wanted answers an import, at once or when the name is exported.
 func (e *Endpoint) wanted(l *server, f frame) {
 	e.mu.Lock()
 	x := e.names[string(f.name)]
@@ -172,7 +176,7 @@ func (e *Endpoint) pendingOf(rank int) (n int) {
 	return n
 }
 
-// admit answers an import. The lock is held.
+// admit returns the answer to an import. The lock is held.
 func (x *Export) admit(rank int, op uint64) frame {
 	if !x.permits(rank) || x.e.peers[rank].gone != nil {
 		return frame{kind: imported, status: refused, op: op}
@@ -185,8 +189,8 @@ func (x *Export) admit(rank int, op uint64) frame {
 	return f
 }
 
-// target returns the export that a rank sends to, if it may: it checks what the sender should have. Unless there is an
-// error, it is in use from now on. The lock is held.
+// target returns the export to which a rank sends, if it may; it repeats the checks of the sender's
+// endpoint. If the status is fine the export has one more user. The lock is held.
 func (e *Endpoint) target(rank int, f *frame) (*Export, status) {
 	x := e.exports[f.export]
 	switch {
@@ -201,18 +205,19 @@ func (e *Endpoint) target(rank int, f *frame) (*Export, status) {
 	return x, fine
 }
 
-// leave ends a use of the export. The last one takes the memory back.
+// leave removes a user of the export. The last one takes the memory back.
 func (x *Export) leave() {
 	x.e.mu.Lock()
 	x.users--
 	last := x.users == 0
 	x.e.mu.Unlock()
 	if last {
-		_ = x.region.Close() // which can only say that the Proc is closed
+		_ = x.region.Close() // fails only if the Proc is closed
 	}
 }
 
-// Unexport ends an export that nobody imports. If somebody does, the error is an InUseError with the ranks.
+// Unexport ends an export that no rank imports. Otherwise the error is an InUseError with the
+// ranks.
 func (x *Export) Unexport() error {
 	x.e.catchUp()
 	x.e.mu.Lock()
@@ -230,9 +235,10 @@ func (x *Export) Unexport() error {
 	return nil
 }
 
-// Revoke ends the export, also if it is imported. When it returns all that import it have been told, or are gone: sends
-// that begin later end with a RevokedError, which carries the reason. When ctx ends first the export is ended all the
-// same, and those that have not said that they know learn of it by and by.
+// Revoke ends the export even if ranks import it. When it returns nil, all of these ranks have been
+// told or are gone: sends that begin later end with a RevokedError, which carries the reason, cut
+// to 200 bytes. If ctx ends first the export has ended all the same, and the other ranks learn of
+// it later.
 func (x *Export) Revoke(ctx context.Context, reason string) error {
 	x.e.mu.Lock()
 	if x.ended != nil {
@@ -269,14 +275,14 @@ func (x *Export) Revoke(ctx context.Context, reason string) error {
 	return err
 }
 
-// tell lets those that import the export know that it has ended, and does not wait for them.
+// tell tells the ranks that import the export that it has ended, without waiting for them.
 func (x *Export) tell(reason string) {
-	for rank := range x.imports { // which nobody changes any more
+	for rank := range x.imports { // does not change any more
 		_ = x.e.post(rank, &frame{kind: revoke, export: x.id, name: []byte(reason)})
 	}
 }
 
-// end takes the export out of what can be imported and sent to. The lock is held.
+// end removes the export from the exports that can be imported and sent to. The lock is held.
 func (x *Export) end(why error) {
 	x.ended = why
 	delete(x.e.exports, x.id)
@@ -286,7 +292,7 @@ func (x *Export) end(why error) {
 	}
 }
 
-// lose forgets the imports of a rank that is gone. The lock is held.
+// lose removes the imports of a rank that has died or left. The lock is held.
 func (x *Export) lose(gone *weft.PeerError) {
 	had := x.imports[gone.Rank] > 0
 	delete(x.imports, gone.Rank)

@@ -9,24 +9,26 @@ import (
 	"weft"
 )
 
-// An Import is an export of another rank, or of this one, to which this rank sends. Any number of goroutines may use it.
+// An Import is an export of another rank, or of this one, into which this rank sends. Any number of
+// goroutines may use it.
 type Import struct {
 	e      *Endpoint
 	peer   *peer
 	name   string
 	export uint32
 	size   int
-	remote *weft.Remote // nil if its owner's endpoint takes part in transfers
-	mapped bool         // its memory is here
+	remote *weft.Remote // nil if the owner's endpoint takes part in transfers
+	mapped bool         // the export is mapped in this process
 	ended  atomic.Pointer[ending]
-	cancel context.CancelFunc // of Import, while it attaches
+	cancel context.CancelFunc // ends the attaching of Endpoint.Import
 }
 
-// An ending is why an import is none any more.
+// An ending is the error of later calls of an import that has ended.
 type ending struct{ err error }
 
-// Import reaches an export of a rank by its name, and waits until there is one. If the owner does not permit it the error
-// is a RefusedError.
+// Import returns an import of an export of a rank, by its name, and waits until the name is
+// exported or ctx ends. The error is a RefusedError if the owner does not permit it, a
+// weft.RankError if there is no such rank, and matches weft.ErrPeer if the rank has died or left.
 func (e *Endpoint) Import(ctx context.Context, rank int, name string) (*Import, error) {
 	if rank < 0 || rank >= len(e.peers) {
 		return nil, &weft.RankError{Rank: rank, Size: len(e.peers)}
@@ -45,9 +47,11 @@ func (e *Endpoint) Import(ctx context.Context, rank int, name string) (*Import, 
 	}
 	reply, err := e.wait(ctx, i.peer, c)
 	e.mu.Lock()
-	over, op := c.over, c.op
-	if err != nil && over { // it has come all the same
-		reply, err = c.reply, c.err
+	over := c.over
+	op := c.op
+	if err != nil && over { // the reply has come just after ctx has ended
+		reply = c.reply
+		err = c.err
 	}
 	e.free(i.peer, c)
 	e.mu.Unlock()
@@ -80,7 +84,7 @@ func (e *Endpoint) Import(ctx context.Context, rank int, name string) (*Import, 
 	return i, nil
 }
 
-// waited says what was waited for.
+// waited adds to the error of a wait what the wait was for.
 func waited(err error, doing string) error {
 	c := cause(err)
 	if errors.Is(c, context.Canceled) || errors.Is(c, context.DeadlineExceeded) || errors.Is(c, weft.ErrPeer) {
@@ -89,7 +93,7 @@ func waited(err error, doing string) error {
 	return err
 }
 
-// Rank returns the owner.
+// Rank returns the rank that owns the export.
 func (i *Import) Rank() int { return i.peer.rank }
 
 // Name returns the name of the export.
@@ -98,10 +102,11 @@ func (i *Import) Name() string { return i.name }
 // Size returns the size of the export in bytes.
 func (i *Import) Size() int { return i.size }
 
-// Direct reports whether sends reach the memory without its owner's help: it is mapped here.
+// Direct reports whether the export is mapped in this process, so that sends need no help of its
+// owner.
 func (i *Import) Direct() bool { return i.mapped }
 
-// revoked ends the imports of an export that is no more.
+// revoked ends the imports of an export that its owner has ended.
 func (e *Endpoint) revoked(p *peer, f frame) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,7 +116,7 @@ func (e *Endpoint) revoked(p *peer, f frame) {
 	delete(p.imports, f.export)
 }
 
-// end ends the import, and returns whether it had not ended.
+// end ends the import, and reports whether it was not ended already.
 func (i *Import) end(why error) bool {
 	if !i.ended.CompareAndSwap(nil, &ending{why}) {
 		return false
@@ -120,8 +125,9 @@ func (i *Import) end(why error) bool {
 	return true
 }
 
-// Close ends the import, when all that was sent is in place: its owner can end the export then. Later sends end with
-// weft.ErrClosed. That the owner is gone by then is no error, unless it has left without all that was sent.
+// Close waits until all that was sent is in place, and ends the import, so that its owner can end
+// the export. Later sends end with weft.ErrClosed. It is no error if the owner has gone by then,
+// unless data that was sent has been lost.
 func (i *Import) Close(ctx context.Context) error {
 	err := i.Flush(ctx)
 	if !i.end(weft.ErrClosed) {
@@ -136,10 +142,12 @@ func (i *Import) Close(ctx context.Context) error {
 	}
 	i.e.mu.Unlock()
 	_, e := i.e.request(ctx, i.peer, frame{kind: unimport, export: i.export})
-	return errors.Join(err, waited(unlessGone(e), fmt.Sprintf("vmmc: end of the import of %q of rank %d", i.name, i.peer.rank)))
+	doing := fmt.Sprintf("vmmc: end of the import of %q of rank %d", i.name, i.peer.rank)
+	return errors.Join(err, waited(unlessGone(e), doing))
 }
 
-// Flush returns when all that was sent before is in place, and says if the owner has refused any of it.
+// Flush returns when all that was sent before is in place, or with the error of a send that the
+// owner has refused.
 func (i *Import) Flush(ctx context.Context) error {
 	if why := i.ended.Load(); why != nil {
 		return why.err
@@ -155,13 +163,13 @@ func (i *Import) Flush(ctx context.Context) error {
 	return i.explain(i.remote.Flush(ctx))
 }
 
-// fence returns when all requests before have been done.
+// fence returns when the owner's endpoint has done all earlier requests.
 func (i *Import) fence(ctx context.Context) error {
 	_, err := i.e.request(ctx, i.peer, frame{kind: fence})
 	return waited(err, fmt.Sprintf("vmmc: transfers to rank %d", i.peer.rank))
 }
 
-// explain says of a region that has been closed what that means.
+// explain turns the error of a region that has been closed into one of the import.
 func (i *Import) explain(err error) error {
 	if !errors.Is(err, weft.ErrClosed) {
 		return err

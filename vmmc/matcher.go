@@ -5,8 +5,8 @@ import (
 	"weft/internal/mutant"
 )
 
-// A log knows which transfers an export has that no redirection has taken, and which redirections wait for one. The
-// endpoint's lock guards it.
+// A matcher matches the transfers to an export with its redirections: it holds the transfers that no
+// redirection has taken, and the redirections that wait for a transfer. The endpoint's lock guards it.
 type matcher struct {
 	most    int
 	open    []*arrival // in the order in which they began; landing, or landed
@@ -27,12 +27,12 @@ func (l *matcher) fresh(x *Export) *Redirection {
 	return r
 }
 
-// suits reports whether a redirection is for a transfer.
+// suits reports whether a redirection is for a transfer from a rank to off.
 func (r *Redirection) suits(from, off int) bool {
 	return r.off == off && (r.from == weft.Any || r.from == from)
 }
 
-// has reports whether there is a transfer from a rank to off.
+// has reports whether a transfer from a rank to off has not been taken.
 func (l *matcher) has(from, off int) bool {
 	for _, a := range l.open {
 		if a.from == from && a.off == off {
@@ -42,7 +42,7 @@ func (l *matcher) has(from, off int) bool {
 	return false
 }
 
-// redirect gives the redirection its transfer, or lets it wait for one.
+// redirect gives a redirection its transfer, or queues it until there is one.
 func (l *matcher) redirect(r *Redirection) {
 	for _, a := range l.open {
 		if r.suits(a.from, a.off) {
@@ -54,7 +54,7 @@ func (l *matcher) redirect(r *Redirection) {
 	l.waiting = append(l.waiting, r)
 }
 
-// forget takes a transfer out of those that can be redirected.
+// forget removes a transfer from those that can be redirected, which makes room for another one.
 func (l *matcher) forget(a *arrival) {
 	l.open = without(l.open, func(o *arrival) bool { return o == a })
 	if a.whole {
@@ -66,8 +66,9 @@ func (l *matcher) forget(a *arrival) {
 	l.servers = l.servers[:0]
 }
 
-// begin finds the redirection of a transfer that begins. If there is none the transfer needs room among the open ones,
-// for which its server waits; then it is nil if the export has ended. The lock is held, but not while the server waits.
+// begin returns a new arrival for a transfer that begins, with its redirection if one waits for it.
+// Without one the transfer needs room among the open ones, for which its server waits. It returns
+// nil if the export has ended. The lock is held, but not while the server waits.
 func (x *Export) begin(server *server, off, n int) *arrival {
 	l := x.matcher
 	for {
@@ -100,6 +101,7 @@ func (x *Export) begin(server *server, off, n int) *arrival {
 	}
 }
 
+// arrival returns an arrival for a transfer that begins.
 func (l *matcher) arrival(x *Export, server *server, off, n int) *arrival {
 	if len(l.spare) == 0 {
 		l.spare = append(l.spare, new(arrival))
@@ -111,7 +113,8 @@ func (l *matcher) arrival(x *Export, server *server, off, n int) *arrival {
 	return a
 }
 
-// overwritten forgets transfers that have landed where another one is going to.
+// overwritten forgets transfers that have arrived in memory into which a new transfer will be
+// written.
 func (l *matcher) overwritten(off, n int) {
 	for i := 0; i < len(l.open); i++ {
 		if a := l.open[i]; a.whole && a.off < off+n && off < a.off+a.n {
@@ -121,7 +124,7 @@ func (l *matcher) overwritten(off, n int) {
 	}
 }
 
-// arrived ends a transfer.
+// arrived ends a transfer, with an error or nil.
 func (x *Export) arrived(a *arrival, err error) {
 	l := x.matcher
 	if err == nil {
@@ -142,7 +145,8 @@ func (x *Export) arrived(a *arrival, err error) {
 	a.finish(err)
 }
 
-// end ends what waits. Transfers that are landing end by themselves.
+// end ends all that waits, since the export has ended. Transfers that are arriving end by
+// themselves.
 func (l *matcher) end(why error) {
 	for _, r := range l.waiting {
 		r.finish(Landing{}, why)
@@ -153,7 +157,8 @@ func (l *matcher) end(why error) {
 	}
 }
 
-// lose ends redirections for a rank that is gone, or if it was the last that imported the export, all.
+// lose ends the redirections that wait for a rank which has died or left. If last is set, that rank
+// was the last one that imported the export, and redirections for any rank end, too.
 func (l *matcher) lose(gone *weft.PeerError, last bool) {
 	l.waiting = without(l.waiting, func(r *Redirection) bool {
 		lost := r.from == gone.Rank || last && r.from == weft.Any

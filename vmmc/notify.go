@@ -8,7 +8,7 @@ import (
 	"weft"
 )
 
-// A Notification tells the owner of an export that data is in place.
+// A Notification tells the owner of an export that the data of a send is in place.
 type Notification struct {
 	Export *Export
 	From   int // the sender
@@ -16,15 +16,16 @@ type Notification struct {
 	Len    int // bytes
 }
 
-// BlockNotifications holds notifications back: no handler begins after it has returned. They wait, in order, and when as
-// many wait as there is room for (Config.NotifyBuffer), so do their senders.
+// BlockNotifications holds notifications back: no handler begins after it has returned.
+// Notifications wait in order, and when Config.NotifyBuffer is full, so do the sends that ask for
+// more.
 func (e *Endpoint) BlockNotifications() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.held = true
 }
 
-// UnblockNotifications lets notifications through again, those that have waited first.
+// UnblockNotifications lets handlers run again, beginning with the notifications that have waited.
 func (e *Endpoint) UnblockNotifications() {
 	e.mu.Lock()
 	e.held = false
@@ -46,7 +47,7 @@ func (e *Endpoint) notify() {
 		f, ok := parse(m.Data)
 		m.Release()
 		if from == e.p.Rank() && int(f.rank) < e.p.Size() {
-			from = int(f.rank) // of a transfer that a server has received
+			from = int(f.rank) // the notification of a transfer that a server has received
 		}
 		if !ok || f.kind != 0 {
 			continue
@@ -60,7 +61,8 @@ func (e *Endpoint) notify() {
 	}
 }
 
-// admitted returns the export that a notification is for, when handlers may run; or nil.
+// admitted returns the export that a notification is for, when handlers may run, or nil if there is
+// nothing to call.
 func (e *Endpoint) admitted(from int, f *frame) *Export {
 	e.mu.Lock()
 	for e.held && !e.closed {

@@ -7,13 +7,14 @@ import (
 	"weft"
 )
 
-// A peer is another rank, or this one: what waits for its replies, and the requests of it that wait here.
+// A peer is a rank of the job, this one included, with this rank's calls that wait for its replies
+// and with the server for its requests.
 type peer struct {
 	rank    int
-	started atomic.Int32 // transfers to it that need its endpoint, and have not ended
+	started atomic.Int32 // transfers to the rank that need its endpoint and have not ended
 
 	// The endpoint's lock guards what follows.
-	gone    error // it is dead, or has left
+	gone    error // the rank has died or left
 	calls   map[uint64]*call
 	imports map[uint32][]*Import // by the number of the export
 	op      uint64               // of the last call
@@ -33,7 +34,7 @@ type call struct {
 	b     [frameSize + maxName]byte
 }
 
-// call makes a request's call. The lock is held.
+// call returns a new call to a peer. The lock is held.
 func (e *Endpoint) call(p *peer) (*call, error) {
 	switch {
 	case e.closed:
@@ -55,7 +56,7 @@ func (e *Endpoint) call(p *peer) (*call, error) {
 	return c, nil
 }
 
-// free takes a call back that has ended or was given up. The lock is held.
+// free takes back a call that has ended or has been given up. The lock is held.
 func (e *Endpoint) free(p *peer, c *call) {
 	delete(p.calls, c.op)
 	c.ended.Reset()
@@ -82,8 +83,8 @@ func (p *peer) fail(why error) {
 	}
 }
 
-// reply handles an answer. The lock is held. Answers to calls that were given up are dealt with so that the other
-// side forgets them as well.
+// reply handles a reply. A reply to a call that has been given up is answered so that the other
+// side forgets the call as well. The lock is held.
 func (e *Endpoint) reply(p *peer, f frame) {
 	c := p.calls[f.op]
 	switch {
@@ -107,7 +108,7 @@ func (e *Endpoint) reply(p *peer, f frame) {
 	}
 }
 
-// abandon tells a server that has made ready for the pieces of a transfer that none will come.
+// abandon tells a rank's server, by an empty message, that no more pieces of a transfer will come.
 func (e *Endpoint) abandon(p *peer) {
 	if o, err := e.bulk.StartSend(p.rank, nil); err == nil {
 		e.p.Go(func() { _ = o.Wait(e.ctx) })

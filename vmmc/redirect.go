@@ -7,15 +7,15 @@ import (
 	"weft"
 )
 
-// A Landing says what came of a redirected transfer.
+// A Landing is the result of a redirected transfer.
 type Landing struct {
 	From   int // the sender
-	Len    int // bytes that have arrived: all, unless there is an error
-	Direct int // of them, that went straight where they were redirected to; the others landed in the export and were copied, or lie there
+	Len    int // bytes that have arrived: all of the transfer, unless there is an error
+	Direct int // of these, bytes that went straight to the redirection's buffer; the others went to the export first
 }
 
-// A Redirection is memory that waits for a transfer. One goroutine may use it, until Wait has returned a Landing or Cancel
-// true: then it belongs to vmmc again.
+// A Redirection is a buffer for a transfer. One goroutine may use it, until Wait has returned a
+// Landing or Cancel has returned true; after that it must not be used.
 type Redirection struct {
 	x    *Export
 	from int // or weft.Any
@@ -30,13 +30,15 @@ type Redirection struct {
 	ended *weft.Signal
 }
 
-// Redirect has the next transfer from a rank, or weft.Any, that begins at off put into buf. It never waits. Transfers
-// that begin there are taken in the order in which they came, by redirections in the order in which they were made; one
-// that has landed before is copied, and of one that is landing only what has landed. What of a transfer is longer than
-// buf stays in the export: with an empty buf all does, and the redirection only tells of it. A transfer over which
-// another has landed cannot be taken any more.
+// Redirect has the next transfer from a rank, or from any rank with weft.Any, that begins at offset
+// off written to buf. It never waits. Transfers that begin at the same offset are taken in the
+// order in which they came, by redirections in the order in which they were made. What has already
+// arrived of a transfer is copied to buf; the rest goes there straight. Bytes of the transfer
+// beyond the end of buf stay in the export; with an empty buf all of them do, and the redirection
+// only reports the transfer. A transfer that has been overwritten by another one cannot be taken
+// any more.
 //
-// Until Wait has returned a Landing, or Cancel true, buf belongs to vmmc.
+// buf belongs to vmmc until Wait has returned a Landing, or Cancel has returned true.
 func (x *Export) Redirect(from, off int, buf []byte) (*Redirection, error) {
 	if from != weft.Any && (from < 0 || from >= x.e.p.Size()) {
 		return nil, &weft.RankError{Rank: from, Size: x.e.p.Size()}
@@ -63,8 +65,9 @@ func (x *Export) Redirect(from, off int, buf []byte) (*Redirection, error) {
 	return r, nil
 }
 
-// Wait returns when the transfer is in place. If its sender dies or gives up half-way, the error says so, and Landing has
-// what had arrived. When ctx ends first the redirection stays, and Wait may be called again; Cancel withdraws it.
+// Wait returns when the transfer is in place. If the sender dies or gives up half-way the error
+// says so, and the Landing tells what has arrived. If ctx ends first the redirection remains: the
+// program may call Wait again, or Cancel.
 func (r *Redirection) Wait(ctx context.Context) (Landing, error) {
 	for {
 		r.x.e.mu.Lock()
@@ -87,7 +90,8 @@ func (r *Redirection) Done() bool {
 	return r.over
 }
 
-// Cancel withdraws the redirection, and reports whether it could: not when a transfer has been found for it.
+// Cancel withdraws the redirection, and reports whether it did: it cannot when a transfer has been
+// matched with it.
 func (r *Redirection) Cancel() bool {
 	r.x.e.mu.Lock()
 	defer r.x.e.mu.Unlock()
@@ -116,7 +120,7 @@ func (r *Redirection) finish(land Landing, err error) {
 	}
 }
 
-// An arrival is a transfer to an export that can be redirected.
+// An arrival is a transfer to an export that can be redirected, at the owner.
 type arrival struct {
 	x      *Export
 	from   int
@@ -127,7 +131,8 @@ type arrival struct {
 	to     *Redirection
 }
 
-// place says where the next bytes go, and whether that is straight to where they are redirected to. The lock is held.
+// place returns the memory for the next n bytes, and whether that is the buffer of the redirection.
+// The lock is held.
 func (a *arrival) place(n int) (dst []byte, straight bool) {
 	if a.to != nil && a.got+n <= len(a.to.buf) {
 		return a.to.buf[a.got : a.got+n], true
@@ -135,8 +140,9 @@ func (a *arrival) place(n int) (dst []byte, straight bool) {
 	return a.x.Bytes()[a.off+a.got:][:n:n], false
 }
 
-// landed counts bytes that have come. If the transfer has been redirected since they were given their place, or lies
-// across the end of the redirection, they are copied. The lock is held.
+// landed counts bytes that have arrived. It copies them to the redirection's buffer if that was not
+// their place: the transfer was redirected after place was called, or the bytes lie across the
+// buffer's end. The lock is held.
 func (a *arrival) landed(b []byte, straight bool) {
 	switch {
 	case straight:
@@ -147,7 +153,7 @@ func (a *arrival) landed(b []byte, straight bool) {
 	a.got += len(b)
 }
 
-// taken gives the arrival to a redirection: what has landed is copied. The lock is held.
+// taken gives the arrival to a redirection, and copies what has arrived. The lock is held.
 func (a *arrival) taken(r *Redirection) {
 	a.to, r.taken = r, true
 	copy(r.buf, a.x.Bytes()[a.off:a.off+a.got])

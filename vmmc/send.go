@@ -9,9 +9,10 @@ import (
 	"weft"
 )
 
-// Send writes b to the export at off. When it returns b may be used again, and all that is sent to that rank later
-// arrives behind it. A send that would leave the export is a weft.BoundsError, one to an export that has been revoked a
-// RevokedError. When ctx ends first some of b may have arrived, or may yet.
+// Send writes b into the export at offset off. When it returns b may be reused; later sends to that
+// rank arrive behind it. A send beyond the end of the export is a weft.BoundsError, a send to an
+// export that has been revoked a RevokedError. If ctx ends first some of b may have arrived, or may
+// arrive later.
 func (i *Import) Send(ctx context.Context, off int, b []byte) (err error) {
 	if why := i.ended.Load(); why != nil {
 		return why.err
@@ -32,8 +33,8 @@ func (i *Import) Send(ctx context.Context, off int, b []byte) (err error) {
 	return nil
 }
 
-// SendNotify is Send, and then calls the export's notification handler. If as many notifications wait there as there is
-// room for, it waits, too.
+// SendNotify is Send, and has the export's notification handler called when the data is in place.
+// If Config.NotifyBuffer is full there, it waits.
 func (i *Import) SendNotify(ctx context.Context, off int, b []byte) error {
 	return i.through(ctx, off, b, true)
 }
@@ -47,8 +48,8 @@ func (i *Import) through(ctx context.Context, off int, b []byte, notify bool) er
 	return t.Wait(ctx)
 }
 
-// A Transfer is a send that has been started. Wait must be called exactly once, and the Transfer not be used after it;
-// until it returns the source belongs to vmmc.
+// A Transfer is a send that has been started. The program must call Wait exactly once, and must not
+// use the Transfer after that. Until Wait has returned the source belongs to vmmc.
 type Transfer struct {
 	i      *Import
 	push   *weft.Op // of memory that needs no help
@@ -61,10 +62,11 @@ type Transfer struct {
 
 var transfers = sync.Pool{New: func() any { return new(Transfer) }}
 
-// StartSend begins Send, or SendNotify: b must not be changed until Wait has returned. Transfers to one rank arrive in
-// the order in which they were started. It waits only for room for a request, and, behind transfers to an export of that
-// rank that can be redirected, for those if this one cannot. With 512 transfers of the first kind under way it is a
-// LimitError.
+// StartSend begins Send, or SendNotify if notify is set. The program must not change b until Wait
+// has returned. Transfers to one rank arrive in the order in which they were started. StartSend
+// waits only for room for a request; a transfer to an export that cannot be redirected also waits
+// for earlier transfers to exports of that rank that can. If 512 of the latter are under way the
+// error is a LimitError.
 func (i *Import) StartSend(ctx context.Context, off int, b []byte, notify bool) (*Transfer, error) {
 	if why := i.ended.Load(); why != nil {
 		return nil, why.err
@@ -129,7 +131,7 @@ func (t *Transfer) Done() bool {
 	return (t.push == nil || t.push.Done()) && (t.note == nil || t.note.Done())
 }
 
-// Wait returns when the data is in place, and the source may be used again, with the errors of Send.
+// Wait returns when the data is in place and the source may be reused. Errors are those of Send.
 func (t *Transfer) Wait(ctx context.Context) error {
 	defer t.free()
 	if t.call != nil {
@@ -148,8 +150,8 @@ func (t *Transfer) Wait(ctx context.Context) error {
 	return t.i.explain(err)
 }
 
-// flow sends the pieces: the owner says that it is ready for them, perhaps before StartSend has returned. The endpoint's
-// lock is held.
+// flow sends the pieces of the transfer, when the owner is ready for them, which may be before
+// StartSend has returned. The endpoint's lock is held.
 func (t *Transfer) flow(c *call) {
 	size := pieceOf(len(t.src))
 	for at := 0; at < len(t.src); at += size {
@@ -186,8 +188,8 @@ func (t *Transfer) settle(ctx context.Context) error {
 	return t.i.refusal(reply.status, len(t.src))
 }
 
-// withdraw takes back the pieces that have not been received. The owner's endpoint learns of it by a piece of no bytes.
-// The lock is held.
+// withdraw takes back the pieces that have not been received, and tells the owner's endpoint by an
+// empty message. The lock is held.
 func (t *Transfer) withdraw() {
 	unsent := false
 	for _, o := range t.pieces {
@@ -200,14 +202,14 @@ func (t *Transfer) withdraw() {
 	}
 }
 
-// ended is a context that has.
+// ended is a context that has ended.
 var ended = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// refusal is the error of what an owner's endpoint says of a transfer.
+// refusal returns the error that the status of a reply stands for, or nil.
 func (i *Import) refusal(s status, n int) error {
 	switch s {
 	case fine:

@@ -6,17 +6,18 @@ import (
 	"weft"
 )
 
-// A server handles the requests of one rank in their order. It waits for that rank alone: one that does not take its
-// replies, or is slow to send its pieces, holds up nobody else.
+// A server handles the requests of one rank, in their order, on a goroutine of its own. So a rank
+// that is slow to take replies or to send pieces delays only its own requests.
 type server struct {
 	e     *Endpoint
 	peer  *peer
-	wake  *weft.Signal // something is in the queue, or there is room in an export
-	queue []frame      // guarded by the endpoint's lock
-	b     [frameSize + maxName]byte
+	wake  *weft.Signal              // set when there is a request, or room in an export
+	queue []frame                   // guarded by the endpoint's lock
+	b     [frameSize + maxName]byte // a message while it is sent
 }
 
-// take gives a request to the server. A rank that sends more than it may is not listened to. The lock is held.
+// take queues a request. Requests beyond what a rank may have under way are dropped. The lock is
+// held.
 func (p *peer) take(e *Endpoint, f frame) {
 	if p.server == nil {
 		p.server = &server{e: e, peer: p, wake: e.p.Signal()}
@@ -36,6 +37,7 @@ func (p *peer) take(e *Endpoint, f frame) {
 	p.server.wake.Set()
 }
 
+// wakeServer wakes the rank's server, if it has one.
 func (p *peer) wakeServer() {
 	if p.server != nil {
 		p.server.wake.Set()
@@ -66,6 +68,7 @@ func (l *server) run() {
 	}
 }
 
+// handle does one request.
 func (l *server) handle(f frame) {
 	switch f.kind {
 	case importing:
@@ -98,9 +101,10 @@ func (l *server) handle(f frame) {
 // answer replies to a request.
 func (l *server) answer(f *frame, s status) { l.send(&frame{kind: done, status: s, op: f.op}) }
 
-func (l *server) send(f *frame) { _ = l.e.control.Send(l.e.ctx, l.peer.rank, f.put(&l.b)) } // or the rank is gone
+// send sends a message to the rank. It fails only if the rank is gone or the endpoint closed.
+func (l *server) send(f *frame) { _ = l.e.control.Send(l.e.ctx, l.peer.rank, f.put(&l.b)) }
 
-// transfer receives what a rank sends to an export that can be redirected.
+// transfer receives the data of a transfer to an export that can be redirected.
 func (l *server) transfer(f *frame) status {
 	e, rank := l.e, l.peer.rank
 	e.mu.Lock()
@@ -141,7 +145,7 @@ func (l *server) transfer(f *frame) status {
 	return s
 }
 
-// receive takes the pieces of a transfer.
+// receive receives the pieces of a transfer.
 func (l *server) receive(a *arrival) error {
 	size := pieceOf(a.n)
 	for a.got < a.n {
@@ -167,10 +171,11 @@ func (l *server) receive(a *arrival) error {
 	return nil
 }
 
-// errPiece: a piece of another length than was announced. No endpoint sends that.
+// errPiece reports a piece of another length than announced, which a correct endpoint never sends.
 var errPiece = errors.New("vmmc: a piece is not as long as it should be")
 
-// discard takes whatever a rank still sends that keeps to no rules, until it says that it gives up or is gone.
+// discard drops the messages of a rank that breaks the protocol, until it gives up its transfer or
+// is gone.
 func (l *server) discard() {
 	for {
 		m, err := l.e.bulk.RecvFrom(l.e.ctx, l.peer.rank)
@@ -185,14 +190,14 @@ func (l *server) discard() {
 	}
 }
 
-// forward lets the notification of a transfer wait behind those that are there.
+// forward queues the notification of a transfer behind those that wait already.
 func (l *server) forward(f *frame) {
 	g := frame{notify: true, rank: uint32(l.peer.rank), export: f.export, off: f.off, n: f.n}
 	_ = l.e.notices.Send(l.e.ctx, l.e.p.Rank(), g.put(&l.b))
 }
 
-// pieceOf is how long the pieces of a transfer of n bytes are: there are at most 64. Long ones are not copied on their
-// way into buffers of ports.
+// pieceOf returns the length of the pieces of a transfer of n bytes: at least 64 KiB, so that they
+// are not copied into the buffers of ports, and so long that there are at most 64 pieces.
 func pieceOf(n int) int {
 	const least, most = 64 << 10, 64
 	return max(least, ((n+most-1)/most+least-1)/least*least)

@@ -31,7 +31,7 @@ type scenario struct {
 	ends     bool // the node is closed while they are at it
 }
 
-func (s scenario) run(w *interleave.World) error {
+func (s scenario) run(w *interleave.Scheduler) error {
 	m := &model{world: w, ends: map[string]context.Context{}}
 	m.bell = &modelBell{m: m, channel: s.channel}
 	m.wire = &modelWire{m: m}
@@ -148,7 +148,7 @@ func explore(s scenario, preemptions, most int) (runs int, err error) {
 	var path []choice
 	for runs = 1; ; runs++ {
 		depth := 0
-		err := s.run(&interleave.World{Choose: func(n int, stays bool) int {
+		err := s.run(&interleave.Scheduler{Choose: func(n int, stays bool) int {
 			if depth == len(path) {
 				path = append(path, choice{0, n, stays})
 			}
@@ -199,7 +199,7 @@ func random(seed uint64) (scenario, error) {
 	s.channel = s.channel || s.wait.InProcess
 	change := []float64{0.02, 0.1, 0.3, 0.6}[r.IntN(4)]
 	hurry := []float64{0, 0, 0.01, 0.2}[r.IntN(4)]
-	return s, s.run(&interleave.World{
+	return s, s.run(&interleave.Scheduler{
 		Choose: func(n int, stays bool) int {
 			if stays && r.Float64() > change {
 				return 0

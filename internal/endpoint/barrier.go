@@ -8,10 +8,10 @@ import (
 	"weft"
 )
 
-// Barrier returns when all ranks have called it. Step waits for something new and handles
-// it: so this rank serves the others while it waits. The algorithm is dissemination, of
-// log2 n rounds. If a rank is gone that has not come, all others get an error that says
-// which: whoever misses it tells those that wait for itself.
+// Barrier returns when all ranks have called it. It calls step to wait for something new and to
+// handle it, so this rank serves the others meanwhile. It takes dissemination, log2 n rounds
+// [Hensgen88]. If a rank is gone that has not called Barrier, all others get an error that names
+// it: a rank that misses it tells the ranks that wait for itself.
 func (e *Endpoint) Barrier(ctx context.Context, step func(context.Context) error) error {
 	e.phase++
 	var broken error
@@ -34,7 +34,7 @@ func (e *Endpoint) Barrier(ctx context.Context, step func(context.Context) error
 	return broken
 }
 
-// hear notes that a barrier misses a rank, which is one less than the number; 0 is no news.
+// hear notes the rank that a barrier misses, which is missing less 1; 0 means none.
 func (e *Endpoint) hear(missing int) {
 	if missing > 0 && missing <= e.Size && e.missing == 0 {
 		e.missing = missing

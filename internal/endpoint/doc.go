@@ -1,12 +1,12 @@
-// Package endpoint is what the message libraries with handlers, am and fm, have in
-// common: a port that all ranks open together with the same table of handlers, and that
-// the goroutines of a rank drive in turns.
+// Package endpoint is the common part of am and fm, the message libraries with handlers: a port that all
+// ranks open together with the same table of handlers, and that one goroutine of a rank at a time uses.
 //
-// An [Endpoint] belongs to the goroutine that has entered it. That goroutine takes
-// messages and runs handlers, one at a time; while it sleeps in Receive it gives the
-// endpoint up, so that other goroutines can send. A handler that calls back into its own
-// endpoint would wait for itself: Enter finds that out, and returns ErrInHandler.
+// A goroutine enters an [Endpoint], receives messages, runs their handlers one at a time, and leaves it.
+// While it sleeps in Receive it gives the Endpoint up, so that other goroutines can send. A handler that
+// called its own endpoint would wait for itself: Enter detects that, and returns ErrInHandler.
 //
-// The departure of a rank, whether it died or left in good order, is told to whoever
-// drives the endpoint behind everything that the rank had sent.
+// The goroutine that receives learns of the departure of a rank, by death or in good order, behind all
+// messages that the rank had sent.
+//
+// Tested in open_test.go, and in the scenarios of packages am and fm.
 package endpoint

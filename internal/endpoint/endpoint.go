@@ -9,11 +9,12 @@ import (
 	"weft"
 )
 
-// HeadSize is how many bytes each message begins with: its kind, three bytes that are the
-// library's, and the number of the opening, by which messages of an earlier one are told.
+// HeadSize is the length in bytes of the head of each message: its kind, three bytes for the
+// library, and the epoch, which tells the messages of one opening of the channel from those of an
+// earlier one.
 const HeadSize = 8
 
-// The kinds of messages that are the endpoint's own. Those of a library begin at FirstKind.
+// The kinds of messages of the endpoint itself. The kinds of a library begin at FirstKind.
 const (
 	kindHello byte = 1 + iota
 	kindWelcome
@@ -26,14 +27,13 @@ const (
 // ErrInHandler: a handler has called its own endpoint.
 var ErrInHandler = errors.New("called by a handler of the endpoint")
 
-// An Endpoint is one rank's end. But for Enter, its methods are for the goroutine that has
-// entered it.
+// An Endpoint is one rank's end. All methods except Enter are for the goroutine that has entered
+// it.
 type Endpoint struct {
 	Port     *weft.Port
 	Me, Size int
 
-	// Have says that a message waits to be handled: From and Data are its own until
-	// Release.
+	// Have reports that a message waits to be handled: From and Data are valid until Release.
 	Have bool
 	From int
 	Data []byte
@@ -43,35 +43,35 @@ type Endpoint struct {
 	mu      Mutex
 	epoch   uint32
 	closed  bool
-	seen    uint64 // what has arrived, of any kind
-	strange uint64 // messages that were dropped: not of this opening, or no messages
+	seen    uint64 // messages and departures so far
+	strange uint64 // messages that were dropped: of another epoch, or invalid
 
-	in     []byte       // a message that was received into it
-	loan   weft.Message // or lent by the port
+	in     []byte       // memory for a message
+	loan   weft.Message // a message that the port has lent
 	loaned bool
 
-	receiving bool           // a goroutine sleeps at the port, and has given its mu up
-	waiting   []*weft.Signal // others that wait for what it receives
+	receiving bool           // a goroutine sleeps in the port, and has unlocked mu
+	waiting   []*weft.Signal // of the goroutines that wait for what it receives
 	spare     []*weft.Signal
 
-	gone    []error            // by rank
-	stop    func()             // ends the watch for departures
-	watch   *weft.Task         // that watch
-	notes   atomic.Uint64      // how many departures it has told this rank, by messages
-	noted   uint64             // of these, that have been received
+	gone    []error            // by rank, why it has departed
+	stop    func()             // ends watchDepartures
+	watch   *weft.Task         // runs watchDepartures
+	notes   atomic.Uint64      // notices of departures that watchDepartures has sent to this rank
+	noted   uint64             // of these, notices that have been received
 	whys    []departure        // by rank
-	met     [64]uint32         // barriers: messages received, by round
+	met     [64]uint32         // by round, barrier messages received
 	phase   uint32             // barriers so far
-	missing int                // from barriers that are broken: 1 more than the rank, or 0
-	note    [HeadSize + 8]byte // of barriers
+	missing int                // the rank that barriers miss, plus 1; or 0
+	note    [HeadSize + 8]byte // a barrier message, while it is sent
 }
 
-// A departure is why a rank takes no part any more, from the watch.
+// A departure is why a rank has departed, as watchDepartures knows it.
 type departure struct {
 	why atomic.Pointer[weft.PeerError]
 }
 
-// Enter makes the endpoint the caller's, until Leave.
+// Enter takes the endpoint for the calling goroutine, until Leave.
 func (e *Endpoint) Enter(ctx context.Context) error {
 	if e.mu.TryLock() {
 		return e.entered()
@@ -96,26 +96,28 @@ func (e *Endpoint) entered() error {
 // Leave gives the endpoint back.
 func (e *Endpoint) Leave() { e.mu.Unlock() }
 
-// Pause gives the endpoint back while f runs.
+// Pause gives the endpoint up while f runs.
 func (e *Endpoint) Pause(f func()) {
 	e.mu.Unlock()
 	defer e.mu.lockAlways()
 	f()
 }
 
-// Head writes the head of a message.
+// Head writes the head of a message; x and y are the library's.
 func (e *Endpoint) Head(b []byte, kind, x byte, y uint16) {
 	_ = b[HeadSize-1]
-	b[0], b[1] = kind, x
+	b[0] = kind
+	b[1] = x
 	binary.LittleEndian.PutUint16(b[2:], y)
 	binary.LittleEndian.PutUint32(b[4:], e.epoch)
 }
 
-// Gone returns why a rank takes no part any more, or nil.
+// Gone returns why a rank has departed, or nil.
 func (e *Endpoint) Gone(rank int) error { return e.gone[rank] }
 
-// Receive waits until there is something new: a message, then Have is set, or that a rank
-// is gone. It may also return when there is nothing: the caller looks, and calls it again.
+// Receive waits until there is something new: a message, in which case Have is set, or the
+// departure of a rank. It may also return without anything new: the caller looks, and calls it
+// again.
 func (e *Endpoint) Receive(ctx context.Context) error {
 	if e.Have {
 		return nil
@@ -140,7 +142,7 @@ func (e *Endpoint) Receive(ctx context.Context) error {
 	return nil
 }
 
-// stand waits until the goroutine that receives has received something.
+// stand waits until the goroutine that sleeps in the port has received something.
 func (e *Endpoint) stand(ctx context.Context) error {
 	var s *weft.Signal
 	if n := len(e.spare); n > 0 {
@@ -166,15 +168,15 @@ func (e *Endpoint) stand(ctx context.Context) error {
 	return err
 }
 
-// rouse wakes all that wait for what another goroutine receives.
+// rouse wakes all goroutines in stand.
 func (e *Endpoint) rouse() {
 	for _, s := range e.waiting {
 		s.Set()
 	}
 }
 
-// TryReceive takes the next message if one has arrived, and reports whether Have is set.
-// While another goroutine sleeps at the port, what arrives is that one's to take.
+// TryReceive takes the next message if one has arrived, and reports whether Have is set. While
+// another goroutine sleeps in the port, that goroutine takes what arrives.
 func (e *Endpoint) TryReceive() (bool, error) {
 	for !e.Have {
 		if e.receiving {
@@ -203,8 +205,8 @@ func (e *Endpoint) TryReceive() (bool, error) {
 	return true, nil
 }
 
-// ReceiveLent is Receive, but takes what has arrived already where it lies, without
-// copying it: for long messages that follow each other.
+// ReceiveLent is Receive, but does not copy a message that has arrived already. It is for long
+// messages that follow each other.
 func (e *Endpoint) ReceiveLent(ctx context.Context) error {
 	seen := e.seen
 	if ok, err := e.TryReceive(); ok || err != nil || e.seen != seen {
@@ -221,8 +223,8 @@ func (e *Endpoint) Release() {
 	}
 }
 
-// failed turns the port's news that a rank has died into a departure. Other errors it
-// returns.
+// failed turns the port's news of a death into a departure, and returns nil then. It returns other
+// errors.
 func (e *Endpoint) failed(err error) error {
 	var gone *weft.PeerError
 	if errors.As(err, &gone) {
@@ -232,7 +234,7 @@ func (e *Endpoint) failed(err error) error {
 	return err
 }
 
-// arrived handles what is the endpoint's own, and keeps what is the library's.
+// arrived handles a message of the endpoint itself, and keeps one of the library for the caller.
 func (e *Endpoint) arrived(from int, b []byte) {
 	e.seen++
 	if len(b) < HeadSize || binary.LittleEndian.Uint32(b[4:]) != e.epoch && b[0] != kindDeparted {
@@ -254,7 +256,7 @@ func (e *Endpoint) arrived(from int, b []byte) {
 	}
 }
 
-// depart notes that a rank is gone, and tells the library once.
+// depart notes a departure, and tells the library, once for each rank.
 func (e *Endpoint) depart(rank int, why *weft.PeerError) {
 	e.seen++
 	if e.gone[rank] == nil && rank != e.Me {
@@ -263,8 +265,8 @@ func (e *Endpoint) depart(rank int, why *weft.PeerError) {
 	}
 }
 
-// watchDepartures tells this rank of departures by messages to itself: so they come
-// behind what those ranks had sent, and wake a goroutine that sleeps at the port.
+// watchDepartures reports departures by messages of this rank to itself: they arrive behind the
+// messages of those ranks, and wake a goroutine that sleeps in the port.
 func (e *Endpoint) watchDepartures(ctx context.Context) {
 	b := make([]byte, HeadSize+8)
 	for why := range e.p.Deaths(ctx) {
@@ -278,7 +280,7 @@ func (e *Endpoint) watchDepartures(ctx context.Context) {
 	}
 }
 
-// Close closes the port. The caller has entered the endpoint, and leaves it.
+// Close closes the port. The caller must have entered the endpoint, and leaves it afterwards.
 func (e *Endpoint) Close() error {
 	e.closed = true
 	e.stop()

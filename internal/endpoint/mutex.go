@@ -9,26 +9,27 @@ import (
 	"weft"
 )
 
-// A Mutex is a lock whose waiters heed a context; make it with NewMutex. While nobody else wants it, to take it
-// and to give it back is one atomic instruction each.
+// A Mutex is a lock that can be waited for with a context. NewMutex makes one. Without contention
+// locking and unlocking take one atomic instruction each.
 type Mutex struct {
-	word atomic.Int32 // free, held, or held and perhaps wanted
-	free *weft.Signal // set when one that was wanted is given back
+	word atomic.Int32 // free, held or wanted
+	free *weft.Signal // set when a lock that was wanted is unlocked
 }
 
-// NewMutex returns a mu that is free.
+// NewMutex returns a Mutex that is not locked.
 func NewMutex(p *weft.Proc) *Mutex { return &Mutex{free: p.Signal()} }
 
+// The states of a Mutex.
 const (
-	free int32 = iota
-	held
-	wanted
+	free   int32 = iota
+	held         // locked
+	wanted       // locked, and a goroutine may wait for it
 )
 
-// Try takes the mu if it is free, and reports whether it was.
+// TryLock locks the Mutex if it is free, and reports whether it did.
 func (t *Mutex) TryLock() bool { return t.word.CompareAndSwap(free, held) }
 
-// Take waits for the mu, or until ctx ends.
+// Lock waits until it has locked the Mutex, or until ctx ends.
 func (t *Mutex) Lock(ctx context.Context) error {
 	if t.TryLock() {
 		return nil
@@ -41,21 +42,22 @@ func (t *Mutex) Lock(ctx context.Context) error {
 	return nil
 }
 
-// lockAlways waits for the mu however long that takes: handlers do not wait.
+// lockAlways waits until it has locked the Mutex. It is for goroutines that come back from a wait:
+// the holders never wait.
 func (t *Mutex) lockAlways() {
 	for t.Lock(context.Background()) != nil {
 	}
 }
 
-// Give gives the mu back.
+// Unlock unlocks the Mutex.
 func (t *Mutex) Unlock() {
 	if t.word.Swap(free) == wanted {
 		t.free.Set()
 	}
 }
 
-// within reports whether the caller was called, however indirectly, by a function of this
-// name. It takes about a microsecond: it is for callers that would have to wait anyway.
+// within reports whether the calling goroutine is inside a function with this name. It takes about
+// a microsecond, so it is for callers that would have to wait anyway.
 func within(function string) bool {
 	var pcs [64]uintptr
 	for skip := 2; ; skip += len(pcs) {

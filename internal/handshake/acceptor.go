@@ -8,39 +8,40 @@ import (
 	"time"
 )
 
-// A Acceptor accepts connections and lets in those whose handshake succeeds. Whoever
-// stands in it has proved nothing yet, so there is room for few: when one more
-// comes the oldest is dropped, and while it is crowded there is less time.
+// An Acceptor accepts connections, runs their handshakes, and closes those whose handshakes fail. A
+// peer in a handshake has not been authenticated, so the number of handshakes in progress is
+// bounded: if there are too many the oldest is dropped, and while there are many each gets less
+// time.
 type Acceptor struct {
-	// Limit is how many handshakes may be under way.
+	// Limit is how many handshakes may be in progress.
 	Limit int
 
-	// Handshake runs the handshake of a visitor. The connection has a deadline. If
-	// it returns an error the connection is closed.
+	// Handshake runs one handshake. The connection has a deadline until Admit. If Handshake returns
+	// an error the connection is closed.
 	Handshake func(v *Attempt) error
 
-	// Failures counts the connections that could not be accepted, Dropped those
-	// that had to make room.
+	// Failures counts the connections that could not be accepted, Dropped those that were closed to
+	// make room for others.
 	Failures, Dropped atomic.Uint64
 
 	mu       sync.Mutex
-	attempts []*Attempt // whose handshakes are under way, the oldest first
+	attempts []*Attempt // the handshakes in progress, the oldest first
 	wg       sync.WaitGroup
 }
 
-// A Attempt is one connection on its way in.
+// An Attempt is a connection whose handshake is in progress.
 type Attempt struct {
 	Conn     net.Conn
 	acceptor *Acceptor
 	stop     func() // ends its deadline, once: afterwards the connection is another's
 }
 
-// pause is how long the acceptor waits when a connection cannot be accepted, for want
-// of descriptors, perhaps.
+// pause is how long Serve waits when a connection cannot be accepted, for example for lack of
+// descriptors.
 const pause = 10 * time.Millisecond
 
-// Serve accepts connections until the listener is closed, and returns when no
-// handshake is under way any more.
+// Serve accepts connections until the listener is closed, and returns when no handshake is in
+// progress any more.
 func (d *Acceptor) Serve(accept func() (net.Conn, error)) {
 	for {
 		c, err := accept()
@@ -51,7 +52,7 @@ func (d *Acceptor) Serve(accept func() (net.Conn, error)) {
 			return
 		case err != nil:
 			d.Failures.Add(1)
-			d.makeRoom(0) // a stranger may have the descriptor that we lack
+			d.makeRoom(0) // an unauthenticated peer may hold the descriptor that is missing
 			time.Sleep(pause)
 		default:
 			d.open(c)
@@ -79,7 +80,7 @@ func (d *Acceptor) open(c net.Conn) {
 	})
 }
 
-// makeRoom drops the oldest visitor if there are as many as most.
+// makeRoom drops the oldest attempt if most or more are in progress.
 func (d *Acceptor) makeRoom(most int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,7 +91,7 @@ func (d *Acceptor) makeRoom(most int) {
 	}
 }
 
-// clear drops everyone.
+// clear drops all attempts.
 func (d *Acceptor) clear() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,7 +101,7 @@ func (d *Acceptor) clear() {
 	d.attempts = nil
 }
 
-// leave takes the visit off the list, and reports whether it was there.
+// leave removes the attempt from the list, and reports whether it was there.
 func (v *Attempt) leave() bool {
 	d := v.acceptor
 	d.mu.Lock()
@@ -114,12 +115,11 @@ func (v *Attempt) leave() bool {
 	return false
 }
 
-// errDropped reports a visitor who proved too late that it belongs to the job.
+// errDropped reports an attempt that was dropped before the peer had been authenticated.
 var errDropped = errors.New("weft: the handshake was dropped: too many others were under way")
 
-// Admit ends the handshake: the visitor has proved that it belongs to the job. From
-// now on the connection has no deadline and is not dropped, unless that has been
-// done already: then there is an error.
+// Admit ends the handshake because the peer has been authenticated. From now on the connection has
+// no deadline and is not dropped. It returns an error if the connection has been dropped already.
 func (v *Attempt) Admit() error {
 	if !v.leave() {
 		return errDropped
@@ -128,11 +128,12 @@ func (v *Attempt) Admit() error {
 	return nil
 }
 
-// tries is how often a dialler tries a handshake that is cut short.
+// tries is how often Retry tries.
 const tries = 5
 
-// Retry runs the dialler's side until it succeeds, or fails for good: a acceptor that
-// strangers crowd may drop whoever is slow.
+// Retry runs the dialler's side of a handshake until it succeeds or fails for good. An attempt that
+// was cut short is repeated, up to five times: an Acceptor that unauthenticated peers crowd may
+// have dropped it.
 func Retry(try func() (cut bool, err error)) error {
 	for i := 1; ; i++ {
 		cut, err := try()

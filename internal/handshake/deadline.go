@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// quarters is how many pieces of its time a process that waits must live through. A
-// clock alone would say that the peer was late where this process was stopped itself.
+// quarters is the number of pieces of a time limit, each of which has a timer of its own. A single
+// timer would blame the peer if this process itself was stopped for most of the time.
 const quarters = 4
 
-// After calls late when this process has lived through d, unless stop is called before.
-// Late must not wait for whoever calls stop.
+// After calls late when d has passed while this process was running, unless stop is called first.
+// late must not wait for the goroutine that calls stop.
 func After(d time.Duration, late func()) (stop func()) {
 	var mu sync.Mutex
-	left, quarter := quarters, max(d/quarters, 1)
+	left := quarters
+	quarter := max(d/quarters, 1)
 	var timer *time.Timer
 	mu.Lock()
 	defer mu.Unlock()
@@ -39,8 +40,8 @@ func After(d time.Duration, late func()) (stop func()) {
 // longAgo is a deadline that has passed.
 var longAgo = time.Unix(1, 0)
 
-// Within makes reading and writing fail when this process has lived through d, unless
-// stop is called before, which takes the deadline back.
+// Within makes reads and writes of c fail when d has passed while this process was running, unless
+// stop is called first, which removes the deadline.
 func Within(c net.Conn, d time.Duration) (stop func()) {
 	end := After(d, func() { c.SetDeadline(longAgo) })
 	return func() {

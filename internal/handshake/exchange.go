@@ -7,24 +7,24 @@ import (
 	"slices"
 )
 
-// The exchange by which two sides of a stream prove to each other that they know the
-// secret, in fixed lengths (PROTOCOL §8):
+// In the exchange two sides of a stream prove to each other that they know the secret. All messages have
+// fixed lengths (PROTOCOL §8):
 //
 //	dialler                            listener
 //	rank, wanted rank, nonce      ->
 //	                              <-   nonce, proof
 //	proof                         ->
 
-// ErrStranger reports a peer that does not know the secret.
+// ErrStranger reports a peer that does not know the job's secret.
 var ErrStranger = errors.New("the peer does not belong to this job")
 
-// A Session is what the two sides of an exchange have said, the dialler first.
+// A Session is the result of an exchange.
 type Session struct {
 	Pair              Pair
 	Dialler, Listener []byte // their nonces
 }
 
-// Dial is the dialler's side. The name of the protocol is part of the proofs.
+// Dial runs the dialler's side of the exchange. The name of the protocol is part of the proofs.
 func (p Pair) Dial(c io.ReadWriter, protocol string) (s Session, err error) {
 	mine := Nonce()
 	hello := binary.LittleEndian.AppendUint32(nil, p.Dialler)
@@ -44,7 +44,8 @@ func (p Pair) Dial(c io.ReadWriter, protocol string) (s Session, err error) {
 	return Session{p, mine, theirs}, err
 }
 
-// Answer is the listener's side. Find returns the pair of two ranks, or why there is none.
+// Answer runs the listener's side of the exchange. find returns the pair of two ranks, or an error
+// if there is none.
 func Answer(c io.ReadWriter, protocol string, find func(dialler, listener uint32) (Pair, error)) (s Session, err error) {
 	var hello [8 + NonceSize]byte
 	if _, err := io.ReadFull(c, hello[:]); err != nil {
@@ -54,7 +55,8 @@ func Answer(c io.ReadWriter, protocol string, find func(dialler, listener uint32
 	if err != nil {
 		return s, err
 	}
-	theirs, mine := hello[8:], Nonce()
+	theirs := hello[8:]
+	mine := Nonce()
 	if _, err := c.Write(slices.Concat(mine, p.Proof(protocol+" listener", theirs, mine))); err != nil {
 		return s, err
 	}

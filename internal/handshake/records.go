@@ -10,37 +10,37 @@ import (
 	"slices"
 )
 
-// ErrChanged reports an encrypted stream that is not what the peer has written.
+// ErrChanged reports an encrypted stream whose bytes were changed on their way.
 var ErrChanged = errors.New("weft: the stream has been changed on its way")
 
-// Lengths of a record in bytes, besides its packet: HeadSize before it, TagSize behind it.
+// The lengths in bytes of what a record adds to its packet: HeadSize before it, TagSize behind it.
 const (
 	HeadSize = 4
 	TagSize  = 16
 )
 
-// Records encrypts what one side of a connection writes, or decrypts it at the other: a
-// record for each packet, numbered from 0 (PROTOCOL §8.2). A record is the length of its
-// packet, which is authenticated, and the packet under AES-128-GCM with its number as
-// nonce. The order of a stream is the order of the numbers, so they are not sent.
+// Records encrypts what one side of a connection writes, or decrypts it at the other side: one
+// record for each packet, numbered from 0 (PROTOCOL §8.2). A record is the length of its packet,
+// which is authenticated, and the packet encrypted with AES-128-GCM, with the record's number as
+// the nonce. Records arrive in the order of their numbers, so the numbers are not sent.
 type Records struct {
 	secret []byte
 	Each   uint64 // records under one key
 	number uint64 // of the next record
 	aead   cipher.AEAD
 	nonce  [12]byte
-	broken bool // a record was not right, so that no later one is taken
+	broken bool // a record was not authentic, so no later one is accepted
 }
 
-// keyRecords is how many records a key is for: of up to 64 KiB, 2^34 blocks.
+// keyRecords is how many records one key encrypts. With 64 KiB each these are 2^34 blocks of AES.
 const keyRecords = 1 << 22
 
-// Records returns those of one direction of a stream, which its purpose names.
+// Records returns the Records of one direction of a stream, which the purpose names.
 func (s Session) Records(purpose string) *Records {
 	return &Records{secret: s.Pair.Key(purpose, s.Dialler, s.Listener, sha256.Size), Each: keyRecords}
 }
 
-// next goes on to the next record.
+// next advances to the next record, and to the next key when it is time.
 func (r *Records) next() {
 	if r.number%r.Each == 0 {
 		r.aead = r.key(r.number / r.Each)
@@ -67,7 +67,7 @@ func (r *Records) key(i uint64) cipher.AEAD {
 	return aead
 }
 
-// Append appends the record of a packet.
+// Append appends to b the record of a packet, which consists of header and payload.
 func (r *Records) Append(b, header, payload []byte) []byte {
 	at := len(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(header)+len(payload)))
@@ -79,7 +79,7 @@ func (r *Records) Append(b, header, payload []byte) []byte {
 	return b[:len(b)+TagSize]
 }
 
-// Open decrypts a record, and returns the packet, which lies in it.
+// Open decrypts a record in place, and returns its packet.
 func (r *Records) Open(record []byte) ([]byte, error) {
 	if r.broken {
 		return nil, ErrChanged
