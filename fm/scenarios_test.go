@@ -135,7 +135,7 @@ func TestLengths(t *testing.T) {
 					return err
 				}
 				err := s.SendPiece(ctx, make([]byte, m.announced-m.sent+1))
-				if err := want(err, fmt.Sprintf("fm: %d bytes sent in a message to rank 1 that was announced with %d", m.announced+1, m.announced)); err != nil {
+				if err := want(err, fmt.Sprintf("fm: %d bytes sent in a message to rank 1 that was announced with %d bytes", m.announced+1, m.announced)); err != nil {
 					return err
 				}
 				if err := s.EndMessage(ctx); err != nil {
@@ -152,7 +152,7 @@ func TestLengths(t *testing.T) {
 		have := strings.Join(found, "\n")
 		if want := strings.Join([]string{
 			"5 <nil>", "5 <nil>", "3 unexpected EOF", "0 EOF",
-			"fm: 50001 bytes asked for of a message from rank 0 that was announced with 5 bytes0000", "unexpected EOF", "5 <nil>",
+			"fm: 50001 bytes asked for of a message from rank 0 that was announced with 50000 bytes", "unexpected EOF", "5 <nil>",
 		}, "\n"); p.Rank() == 1 && have != want {
 			return errors.New(have)
 		}
