@@ -7,7 +7,7 @@ import (
 	"weft/internal/mutant"
 )
 
-// An instance is one agreement, as one member sees it.
+// An instance is one agreement as one member sees it.
 type instance struct {
 	number   uint32
 	own      Value    // this member's contribution
@@ -34,7 +34,8 @@ func newInstance(number uint32) *instance {
 	return &instance{number: number, accepted: estimate{size: -1}, in: map[int]Message{}}
 }
 
-// keep keeps a message of the view of now for its round. The first one counts: a member says in one attempt one thing.
+// keep keeps a message of the present view for its round. Of several messages of one round the
+// first counts.
 func (i *instance) keep(m Message) {
 	i.only(m.Dead)
 	if _, have := i.in[m.Round]; !have && m.Round < 2*maxRounds {
@@ -42,7 +43,7 @@ func (i *instance) keep(m Message) {
 	}
 }
 
-// only forgets messages of another view.
+// only forgets messages of other views.
 func (i *instance) only(view Set) {
 	if !i.inView.Equal(view) && !mutant.On(mutant.OldView) {
 		clear(i.in)
@@ -50,14 +51,18 @@ func (i *instance) only(view Set) {
 	i.inView = view
 }
 
-// enter begins an attempt in the view of now.
+// enter begins an attempt in the present view.
 func (a *Node) enter(i *instance) {
-	i.under, i.view = true, a.dead
+	i.under = true
+	i.view = a.dead
 	i.living = a.dead.Rest(a.n)
 	i.at, _ = slices.BinarySearch(i.living, a.me)
 	i.rounds = bits.Len(uint(len(i.living) - 1))
-	i.round, i.sent, i.gathered = 0, false, false
-	i.sum, i.best = i.own, i.accepted
+	i.round = 0
+	i.sent = false
+	i.gathered = false
+	i.sum = i.own
+	i.best = i.accepted
 	if mutant.On(mutant.LockForgotten) {
 		i.best = estimate{size: -1}
 	}
@@ -65,15 +70,16 @@ func (a *Node) enter(i *instance) {
 	a.run(i)
 }
 
-// hop returns how far messages go in the round that goes on.
+// hop returns the distance of the messages in the present round.
 func (i *instance) hop() int { return 1 << (i.round % i.rounds) }
 
-// to and from return the members to which this one sends in the round that goes on, and from which it receives.
+// to returns the member to which this one sends in the present round.
 func (i *instance) to() int { return i.living[(i.at+i.hop())%len(i.living)] }
 
+// from returns the member from which this one receives in the present round.
 func (i *instance) from() int { return i.living[(i.at-i.hop()+len(i.living))%len(i.living)] }
 
-// run goes on as far as what has arrived allows.
+// run advances as far as the messages that have arrived allow.
 func (a *Node) run(i *instance) {
 	for i.under {
 		if i.round == i.rounds && !i.gathered {
@@ -94,11 +100,12 @@ func (a *Node) run(i *instance) {
 		if !i.gathered {
 			i.gather(m)
 		}
-		i.round, i.sent = i.round+1, false
+		i.round++
+		i.sent = false
 	}
 }
 
-// gather takes in what another member has heard of.
+// gather adds what another member has heard.
 func (i *instance) gather(m Message) {
 	i.sum = i.sum.merge(m.sum)
 	if m.best.compare(i.best) > 0 {
@@ -106,7 +113,8 @@ func (i *instance) gather(m Message) {
 	}
 }
 
-// accept works the value out from what all have contributed. All have heard the same, and come to the same.
+// accept computes the value from the contributions of all members. All have heard the same, and
+// compute the same.
 func (i *instance) accept() {
 	i.gathered = true
 	v := i.best.Value
@@ -118,11 +126,11 @@ func (i *instance) accept() {
 	i.accepted = i.best
 }
 
-// decide ends an attempt.
+// decide ends an attempt whose last round is over.
 func (a *Node) decide(i *instance) {
 	i.under = false
 	if i.decided {
-		return // for the sake of others
+		return // the attempt was for other members only
 	}
 	i.decided = true
 	a.decided = i.number

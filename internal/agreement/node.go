@@ -2,14 +2,14 @@ package agreement
 
 import "weft/internal/mutant"
 
-// A Outgoing is a message to a member.
+// An Outgoing is a message and the place of the member to which it is to be sent.
 type Outgoing struct {
 	To int
 	Message
 }
 
-// A Node is one member. Agreements are numbered from 1, the same at all members, and a member proposes for one only
-// when the one before has been decided.
+// A Node is one member of a group. Agreements are numbered from 1, with the same numbers at all members. A
+// member proposes for an agreement only when the one before has been decided.
 type Node struct {
 	n, me    int
 	dead     Set // members that take no part any more, as far as is known here
@@ -20,17 +20,18 @@ type Node struct {
 	outgoing []Outgoing
 }
 
-// ahead is of how many agreements beyond the last one that has been decided here others may send messages. A member that
-// is two ahead has heard that this one accepted the value of the one between, and only this one has not
-// heard of all others that they did.
+// ahead is how many agreements beyond the last one that was decided here another member may be. A
+// member that is two ahead has heard that this one accepted the value of the agreement in between,
+// which this one has not decided yet.
 const ahead = 2
 
-// New returns the node of a member, by its place, of a group of n.
+// New returns the node of the member at place me in a group of n.
 func New(n, me int) *Node {
 	return &Node{n: n, me: me, open: map[uint32]*instance{}}
 }
 
-// Ready reports whether Propose may be called: all that this member has proposed for has been decided.
+// Ready reports whether Propose may be called: the last agreement for which this member has
+// proposed has been decided.
 func (a *Node) Ready() bool { return a.proposed == a.decided && !a.excluded }
 
 // Propose gives this member's contribution to the next agreement.
@@ -41,7 +42,7 @@ func (a *Node) Propose(flags uint64, kind uint32) {
 	a.enter(i)
 }
 
-// Decided returns the number of the last agreement that has been decided here, from 1, and what it was.
+// Decided returns the number of the last agreement that has been decided here, or 0, and its value.
 func (a *Node) Decided() (number uint32, v Value) {
 	if i := a.open[a.decided]; i != nil {
 		v = i.accepted.Value
@@ -49,13 +50,14 @@ func (a *Node) Decided() (number uint32, v Value) {
 	return a.decided, v
 }
 
-// Excluded reports whether others have taken this member for dead. Then it agrees to nothing any more.
+// Excluded reports whether other members have taken this one for dead. Then it agrees to nothing
+// any more.
 func (a *Node) Excluded() bool { return a.excluded }
 
 // Dead returns the members that are taken for dead here.
 func (a *Node) Dead() Set { return a.dead }
 
-// Awaits returns the member for whose message this one waits, in the agreement that is under way; or false.
+// Awaits returns the member for whose message this one waits in the agreement that is under way.
 func (a *Node) Awaits() (place int, ok bool) {
 	for number := a.decided; number <= a.decided+1; number++ {
 		if i := a.open[number]; i != nil && i.under && !a.excluded {
@@ -65,7 +67,7 @@ func (a *Node) Awaits() (place int, ok bool) {
 	return 0, false
 }
 
-// TakeOutgoing returns the messages that are to be sent, in order, and forgets them.
+// TakeOutgoing returns the messages that are to be sent, in order, once.
 func (a *Node) TakeOutgoing() []Outgoing {
 	l := a.outgoing
 	a.outgoing = nil
@@ -82,7 +84,7 @@ func (a *Node) instance(number uint32) *instance {
 	return i
 }
 
-// Down tells that a member takes no part any more.
+// Down tells the node that a member has died or left.
 func (a *Node) Down(place int) {
 	if place == a.me || a.excluded || a.dead.Has(place) {
 		return
@@ -91,7 +93,7 @@ func (a *Node) Down(place int) {
 	a.again()
 }
 
-// again begins the attempts that are under way anew, in the view of now.
+// again begins the attempts that are under way anew, in the present view.
 func (a *Node) again() {
 	for number := a.decided; number <= a.decided+1; number++ {
 		if i := a.open[number]; i != nil && i.under {
@@ -100,7 +102,7 @@ func (a *Node) again() {
 	}
 }
 
-// Receive takes a message from a member.
+// Receive handles a message of a member.
 func (a *Node) Receive(from int, m Message) {
 	switch {
 	case a.excluded || from == a.me:
@@ -116,19 +118,20 @@ func (a *Node) Receive(from int, m Message) {
 	}
 }
 
-// answer tells a member that is taken for dead what is held of it, unless that is what it says of others.
+// answer tells a member that is taken for dead so, unless its message only says the same of others.
 func (a *Node) answer(to int, m Message) {
 	if !m.Excludes() {
 		a.exclude(to, a.dead)
 	}
 }
 
+// exclude sends a message that tells a member which members are taken for dead.
 func (a *Node) exclude(to int, dead Set) {
 	a.outgoing = append(a.outgoing, Outgoing{to, Message{Round: -1, Dead: dead, best: estimate{size: -1}}})
 }
 
-// accused takes a message from a member in whose view this one is dead. If that member is dead in the view here, too, the
-// two are on two sides, and the side with the first of all members goes on.
+// accused handles a message from a member in whose view this one is dead. If each takes the other
+// for dead, they are on two sides, and the side with the first of all members goes on.
 func (a *Node) accused(from int, m Message) {
 	if a.dead.Has(from) && m.Dead.first(a.n) >= a.dead.first(a.n) {
 		a.answer(from, m)
@@ -137,12 +140,12 @@ func (a *Node) accused(from int, m Message) {
 	a.excluded = true
 	for _, place := range a.dead.Rest(a.n) {
 		if place != a.me && place != from {
-			a.exclude(place, m.Dead) // they wait for this member in vain
+			a.exclude(place, m.Dead) // they would wait for this member in vain
 		}
 	}
 }
 
-// hear takes over what another member knows of the dead. Those of them that live are told.
+// hear adds the view of another member to this one's, and tells the members that are new in it.
 func (a *Node) hear(m Message) {
 	if a.dead.Contains(m.Dead) {
 		return
@@ -157,17 +160,17 @@ func (a *Node) hear(m Message) {
 	a.again()
 }
 
-// deliver takes a message of an agreement. What it said of the dead has been heard.
+// deliver handles a message of an agreement, when hear has handled its view.
 func (a *Node) deliver(m Message) {
 	if m.Number < a.decided || m.Number > a.decided+ahead {
-		return // everyone that lives has decided it; or it cannot be
+		return // all members that live have decided it, or the number is impossible
 	}
 	i := a.instance(m.Number)
 	if m.Dead.Equal(a.dead) || mutant.On(mutant.OldView) {
 		i.keep(m)
 	}
 	if i.decided && !i.under && !i.view.Contains(m.Dead) {
-		a.enter(i) // for those that have not got so far
+		a.enter(i) // for members that have not decided yet
 	}
 	a.run(i)
 }

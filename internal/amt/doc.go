@@ -1,8 +1,10 @@
-// Package amt chooses receive rings from what was sent: who gets a ring of its
-// own at a receiver, and who shares one. It knows traces (WEFT_TRACE), the advice
-// that follows from one, the file that holds the advice (an AMT, the address
-// management table of paper 002), and the policy that adapts while a job runs.
+// Package amt decides from past traffic which senders get a receive ring of their own at a receiver, and
+// which share one. It has the traces (WEFT_TRACE), the advice that follows from a trace, the file that
+// holds the advice (an AMT, the address management table of [Kitamura06]), and the policy that adapts
+// while a job runs.
 //
-// It is pure: no clock, no I/O but on readers and writers handed in, and the same
-// input gives the same output.
+// It is pure: it has no clock, does I/O only on readers and writers that it is given, and the same input
+// gives the same output.
+//
+// Tested in this directory.
 package amt

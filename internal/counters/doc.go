@@ -1,10 +1,12 @@
-// Package counters is what a rank counts, in memory of a fixed layout that others read
-// without asking the rank: its page. The rank writes with plain stores to memory of its own,
-// under the lock of its node; a reader copies the page and parses it, also while the rank is
-// stopped, and after it has been killed. Package directory says where pages lie.
+// Package counters has a rank's page: its counters in memory of a fixed layout, which other processes read
+// without asking the rank. The rank writes by plain stores under the lock of its node. A reader copies the
+// page and parses it, also while the rank is stopped, and after it has been killed. Package directory
+// defines where pages lie.
 //
-// docs/COUNTERS.md has the layout, and what each counter means.
+// docs/COUNTERS.md has the layout, and the meaning of each counter.
 //
-// The package is pure: engines count through pointers into a page, and a page that nobody
-// reads is ordinary memory.
+// The package is pure: engines count through pointers into a page, and a page that no other process reads
+// is ordinary memory.
+//
+// Tested in this directory, and with jobs in counters_test.go of package weft.
 package counters

@@ -1,10 +1,12 @@
-// Package interleave is what the driver's goroutines meet at: its lock, and all at
-// which they wait or give way. In an ordinary build these are the runtime's own, and
-// nothing is left of the package.
+// Package interleave has the driver's synchronization operations: its lock, and all calls in which its
+// goroutines wait or yield. In an ordinary build these are the operations of packages sync and runtime,
+// inlined.
 //
-// With the build tag "mutants" a test can run the driver in a Scheduler, which runs one
-// goroutine at a time and decides at each of these places which goes on: by search
-// through all interleavings with few preemptions, or by seed. Time is virtual.
+// With the build tag "mutants" a test can run the driver under a Scheduler. The Scheduler runs one
+// goroutine at a time, and decides at each operation which goroutine goes on: it searches all
+// interleavings with few preemptions, or follows a seed. Time is virtual.
 //
 //	go test -tags mutants ./internal/driver
+//
+// Tested by the model tests of package driver.
 package interleave

@@ -1,5 +1,7 @@
-// Package waitgraph puts together what each rank of a job says that it waits for,
-// and finds those who wait for each other for good.
+// Package waitgraph builds the wait-for graph of a job from the reports of its ranks, and finds
+// deadlocks: ranks that wait for each other and can never go on.
+//
+// Tested in graph_test.go and edges_test.go, and with real jobs in package launch.
 package waitgraph
 
 import (
@@ -13,7 +15,7 @@ import (
 	"weft/internal/counters"
 )
 
-// A Report is what one rank says.
+// A Report is what one rank reports of itself.
 type Report struct {
 	Rank    int
 	Host    string   `json:",omitempty"`
@@ -32,8 +34,8 @@ type Report struct {
 	MoreSent int      `json:",omitempty"` // ranks to which it has sent, too
 }
 
-// Sent is what a rank has sent to another: its number, messages, bytes, and the number
-// of the way among the report's Paths.
+// Sent describes what a rank has sent to another one: that rank's number, messages, bytes, and the
+// index of the path in Report.Paths.
 type Sent [4]uint64
 
 // A Wait is something that a goroutine of a rank waits for.
@@ -50,7 +52,7 @@ type Wait struct {
 // AnyRank is the rank of a Wait that any rank can end.
 const AnyRank = -1
 
-// A Object is how a rank stands to what coordinates.
+// An Object is the state of one coordination object (a lock, a barrier and so on) at one rank.
 type Object struct {
 	What    string
 	Name    string `json:",omitempty"`
@@ -65,21 +67,20 @@ type Object struct {
 	Queue   []int  `json:",omitempty"`
 }
 
-// A Graph is all reports of a job.
+// A Graph is the reports of all ranks of a job, and the deadlocks in them.
 type Graph struct {
 	Ranks     []Report
-	Deadlocks []string // chains of ranks that wait for each other for good
+	Deadlocks []string // chains of ranks that wait for each other and can never go on
 
-	stuck []int // ranks that wait for good
+	stuck []int // ranks that can never go on
 }
 
-// settled is how long something must have been waited for to be taken for stuck:
+// settled is how many seconds a wait must have lasted before its rank can be reported as stuck: the
 // reports are not made at the same instant.
 const settled = 0.2
 
-// New returns the graph of the reports of all ranks, in order. What ranks say of
-// themselves is not trusted: numbers that cannot be are taken out, and what a terminal
-// could mistake for orders.
+// New returns the graph of the reports of all ranks, in order. It does not trust what ranks report:
+// it removes impossible numbers, and replaces characters that a terminal might obey.
 func New(ranks []Report) *Graph {
 	for i := range ranks {
 		ranks[i].Rank = i
@@ -100,14 +101,14 @@ func (r *Report) object(id uint64, home bool) *Object {
 	return nil
 }
 
-// A need is whom a Wait depends on.
+// A need is the set of ranks on which a Wait depends.
 type need struct {
 	ranks []int // all of them, if not any
 	any   bool
 	why   map[int]string // what they have to do with it
 }
 
-// needs works out whom a wait depends on.
+// needs returns the ranks on which a wait depends.
 func (g *Graph) needs(rank int, w Wait) need {
 	n := need{why: map[int]string{}}
 	add := func(r int, why string) {
@@ -162,9 +163,8 @@ func (g *Graph) members(rank int, id uint64) []int {
 	return all
 }
 
-// findDeadlocks finds the ranks of which nobody can go on before another of them
-// does. A rank can go on if one of its waits can end: it may have many
-// goroutines.
+// findDeadlocks finds the ranks of which none can go on before another of them does. A rank, which
+// may have several goroutines, can go on if one of its waits can end.
 func (g *Graph) findDeadlocks() {
 	can := make([]bool, len(g.Ranks))
 	for i, r := range g.Ranks {
@@ -209,7 +209,7 @@ func (g *Graph) canEnd(rank int, w Wait, can []bool) bool {
 	return !slices.ContainsFunc(n.ranks, func(r int) bool { return r >= len(can) || !can[r] })
 }
 
-// chain follows who waits for whom from a rank on, until it comes back.
+// chain describes which rank waits for which, from one rank on, until a rank comes twice.
 func (g *Graph) chain(rank int, told []bool) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "rank %d ", rank)
@@ -240,7 +240,7 @@ func (g *Graph) chain(rank int, told []bool) string {
 			fmt.Fprintf(&s, ", which has ended")
 			return s.String()
 		}
-		s.WriteString(", who ")
+		s.WriteString(", which ")
 		rank = next
 	}
 	if here[rank] {
