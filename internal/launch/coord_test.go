@@ -272,7 +272,7 @@ func TestDeadlockIsNamed(t *testing.T) {
 		g = waitgraph.New(jobs[0].Ranks)
 		return len(g.Deadlocks) == 2
 	})
-	const want = `waits for lock "b" held by 1, who waits for lock "a" held by 0`
+	const want = `waits for lock "b" held by 1, which waits for lock "a" held by 0`
 	if !strings.Contains(g.Deadlocks[0], want) || !strings.Contains(g.Deadlocks[1], `barrier "both have one", phase 2`) {
 		t.Errorf("%q", g.Deadlocks)
 	}

@@ -31,13 +31,13 @@ func TestDeadlocks(t *testing.T) {
 		{"two locks", []Report{
 			{Waits: []Wait{lock("b", 2)}, Objects: []Object{holds("a", 1)}},
 			{Waits: []Wait{lock("a", 1)}, Objects: []Object{holds("b", 2)}},
-		}, `rank 0 waits for lock "b" held by 1, who waits for lock "a" held by 0, who is rank 0 again`},
+		}, `rank 0 waits for lock "b" held by 1, which waits for lock "a" held by 0, which is rank 0 again`},
 		{"one works", []Report{
 			{Waits: []Wait{lock("b", 2)}}, {Objects: []Object{holds("b", 2)}},
 		}, ""},
 		{"barrier against lock", []Report{
 			{Waits: []Wait{lock("L", 1)}}, {Waits: []Wait{barrier(1)}, Objects: []Object{holds("L", 1), at(1)}},
-		}, `rank 0 waits for lock "L" held by 1, who waits for barrier "B", phase 1, for 0, who is rank 0 again`},
+		}, `rank 0 waits for lock "L" held by 1, which waits for barrier "B", phase 1, for 0, which is rank 0 again`},
 		{"a member has left", []Report{
 			{Waits: []Wait{barrier(2)}, Objects: []Object{at(2)}}, {Rank: 1, Ended: "exit status 0"},
 		}, "for 1, which has ended"},
@@ -52,7 +52,7 @@ func TestDeadlocks(t *testing.T) {
 		}, "a message from anyone, and nobody is left"},
 		{"receives in a ring", []Report{
 			{Waits: []Wait{receive(1)}}, {Waits: []Wait{receive(2)}}, {Waits: []Wait{receive(0)}},
-		}, "rank 0 waits for a message from 1, who waits for a message from 2, who waits for a message from 0, who is rank 0 again"},
+		}, "rank 0 waits for a message from 1, which waits for a message from 2, which waits for a message from 0, which is rank 0 again"},
 		{"one goroutine can go on", []Report{
 			{Waits: []Wait{receive(1), receive(2)}}, {Waits: []Wait{receive(0)}}, {},
 		}, ""},

@@ -153,7 +153,7 @@ func TestPageOfRunningJob(t *testing.T) {
 			b.shows("#pair-why", "same host")
 			b.keep(fmt.Sprintf("matrix-%d", n))
 			b.do(chromedp.KeyEvent("2"))
-			b.shows("#stuck", "Deadlock: rank 0 waits for lock \"right\" held by 1, who waits for lock \"left\" held by 0")
+			b.shows("#stuck", "Deadlock: rank 0 waits for lock \"right\" held by 1, which waits for lock \"left\" held by 0")
 			if red := value[int](b, `document.querySelectorAll("#graph line.stuck").length`); red < 2 {
 				t.Errorf("%v edges are red", red)
 			}
