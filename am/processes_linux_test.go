@@ -105,7 +105,8 @@ func TestTransports(t *testing.T) {
 // mortal is a rank of a job whose rank 2 is killed while all send it stores.
 func mortal(ctx context.Context, p *weft.Proc) error {
 	served := 0
-	e, err := am.Open(ctx, p, 7, []am.Handler{{Name: "serve", Func: func(c *am.Call) error { served++; return nil }}}, &am.Config{Segment: 1 << 20})
+	e, err := am.Open(ctx, p, 7, []am.Handler{{Name: "serve", Func: func(c *am.Call) error { served++; return nil }}},
+		&am.Config{Segment: 1 << 20})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // A story is played by two ranks: 0 does what it tells, 1 serves until that is over.
-func story(t *testing.T, cfg *am.Config, table func(rank int) []am.Handler, tell func(ctx context.Context, e *am.Endpoint) error) {
+func story(t *testing.T, cfg *am.Config, table func(rank int) []am.Handler,
+	tell func(ctx context.Context, e *am.Endpoint) error) {
 	t.Helper()
 	everywhere(t, 2, func(ctx context.Context, p *weft.Proc) error {
 		e, err := am.Open(ctx, p, 7, table(p.Rank()), cfg)
@@ -49,10 +50,13 @@ func TestTablesDiffer(t *testing.T) {
 		cfg  am.Config
 		want string
 	}{
-		"name":  {[]am.Handler{{Name: "a", Func: nop}, {Name: "x", Func: nop}}, am.Config{}, `am: handler 1 of rank 2 is "x", that of rank 0 is "b"`},
-		"more":  {[]am.Handler{{Name: "a", Func: nop}, {Name: "b", Func: nop}, {Name: "c", Func: nop}}, am.Config{}, `handler 2 of rank 2 is "c", that of rank 0 is missing`},
+		"name": {[]am.Handler{{Name: "a", Func: nop}, {Name: "x", Func: nop}}, am.Config{},
+			`am: handler 1 of rank 2 is "x", that of rank 0 is "b"`},
+		"more": {[]am.Handler{{Name: "a", Func: nop}, {Name: "b", Func: nop}, {Name: "c", Func: nop}}, am.Config{},
+			`handler 2 of rank 2 is "c", that of rank 0 is missing`},
 		"fewer": {[]am.Handler{{Name: "a", Func: nop}}, am.Config{}, `handler 1 of rank 2 is missing`},
-		"depth": {[]am.Handler{{Name: "a", Func: nop}, {Name: "b", Func: nop}}, am.Config{Depth: 5}, `the configuration of rank 2 is Depth 5, that of rank 0 is Depth 4`},
+		"depth": {[]am.Handler{{Name: "a", Func: nop}, {Name: "b", Func: nop}}, am.Config{Depth: 5},
+			`the configuration of rank 2 is Depth 5, that of rank 0 is Depth 4`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, 4, func(ctx context.Context, p *weft.Proc) error {
@@ -102,7 +106,8 @@ func TestRules(t *testing.T) {
 	sends := func(c *am.Call) error { return c.Reply(0) }
 	everywhere(t, 2, func(ctx context.Context, p *weft.Proc) error {
 		e, err := am.Open(ctx, p, 7, []am.Handler{
-			{Name: "poll", Func: poll}, {Name: "request", Func: request}, {Name: "twice", Func: twice}, {Name: "sends", Func: sends},
+			{Name: "poll", Func: poll}, {Name: "request", Func: request}, {Name: "twice", Func: twice},
+			{Name: "sends", Func: sends},
 		}, nil)
 		if err != nil {
 			return err
@@ -139,7 +144,8 @@ func TestRules(t *testing.T) {
 	})
 }
 
-// A handler that panics, and one that fails, are errors at both ranks; what follows is not disturbed, and all credits are there.
+// A handler that panics, and one that fails, are errors at both ranks; what follows is not
+// disturbed, and all credits are there.
 func TestHandlersFail(t *testing.T) {
 	served := 0
 	table := func(rank int) []am.Handler {
@@ -315,10 +321,12 @@ func TestBulk(t *testing.T) {
 				return err
 			}
 		}
-		if stored != 3 || got != 1 || sent != 1 || ended != 1 || string(e.Segment()[140000:200000]) != string(text[50:60050]) {
+		if stored != 3 || got != 1 || sent != 1 || ended != 1 ||
+			string(e.Segment()[140000:200000]) != string(text[50:60050]) {
 			return fmt.Errorf("stored %d, got %d, sent %d, ended %d", stored, got, sent, ended)
 		}
-		for _, err := range []error{e.Store(ctx, to, size-10, text, 0), e.Get(ctx, to, 0, size-10, 11, 1), e.Get(ctx, to, -1, 0, 1, 1), e.Store(ctx, to, size+1, nil, 0)} {
+		for _, err := range []error{e.Store(ctx, to, size-10, text, 0), e.Get(ctx, to, 0, size-10, 11, 1),
+			e.Get(ctx, to, -1, 0, 1, 1), e.Store(ctx, to, size+1, nil, 0)} {
 			if !errors.Is(err, weft.ErrBounds) {
 				return fmt.Errorf("outside: %w", err)
 			}

@@ -290,7 +290,8 @@ func runSeed(seed uint64) error {
 	case 1:
 		c.Faults = []weft.Fault{{Kind: weft.Pause, Ranks: []int{struck}, After: at, For: 3 * time.Millisecond}}
 	case 2:
-		c.Faults = []weft.Fault{{Kind: weft.Slow, Ranks: []int{struck}, After: at, For: 5 * time.Millisecond, Delay: 300 * time.Microsecond}}
+		c.Faults = []weft.Fault{{Kind: weft.Slow, Ranks: []int{struck}, After: at, For: 5 * time.Millisecond,
+			Delay: 300 * time.Microsecond}}
 	}
 	w := &world{ranks: c.Ranks, dead: dead}
 	for range c.Ranks {
@@ -298,7 +299,8 @@ func runSeed(seed uint64) error {
 	}
 	ops := 20 + rnd.IntN(60)
 	_, err := weft.Simulate(context.Background(), c, func(ctx context.Context, p *weft.Proc) error {
-		q := &player{world: w, rnd: rand.New(rand.NewPCG(seed, uint64(p.Rank())+2)), sent: make([]uint64, c.Ranks), fins: map[int]bool{}, gone: map[int]bool{}}
+		q := &player{world: w, rnd: rand.New(rand.NewPCG(seed, uint64(p.Rank())+2)), sent: make([]uint64, c.Ranks),
+			fins: map[int]bool{}, gone: map[int]bool{}}
 		for range c.Ranks {
 			q.pending = append(q.pending, map[uint64]int{})
 		}
@@ -311,7 +313,8 @@ func runSeed(seed uint64) error {
 	return err
 }
 
-// TestSeeds plays jobs at random, with losses, pauses, slow ranks and crashes: no request is lost or handled twice, all are
+// TestSeeds plays jobs at random, with losses, pauses, slow ranks and crashes: no request is lost
+// or handled twice, all are
 // handled in order, each has one outcome, nothing deadlocks, and a reply always has room.
 func TestSeeds(t *testing.T) {
 	for seed := range uint64(150) {

@@ -126,7 +126,8 @@ func TestAgreeEnds(t *testing.T) {
 			short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
 			defer cancel()
 			var wait *weft.WaitError
-			if _, err := g.Agree(short, 6); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &wait) || wait.Knows == "" {
+			if _, err := g.Agree(short, 6); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &wait) ||
+				wait.Knows == "" {
 				return fmt.Errorf("alone: %v", err)
 			}
 		}
@@ -192,14 +193,16 @@ func TestAgreeEnds(t *testing.T) {
 	}
 }
 
-// TestOutcast: a rank that stands still for longer than the liveness time is excluded by the others, and either hears that,
+// TestOutcast: a rank that stands still for longer than the liveness time is excluded by the
+// others, and either hears that,
 // or takes all others for dead.
 func TestOutcast(t *testing.T) {
 	heard := 0
 	for seed := range uint64(20) {
 		c := weft.Cluster{
 			Ranks: 4, Seed: seed, Liveness: 20 * time.Millisecond,
-			Faults: []weft.Fault{{Kind: weft.Pause, Ranks: []int{3}, At: time.Millisecond, For: time.Duration(18+seed) * time.Millisecond}},
+			Faults: []weft.Fault{{Kind: weft.Pause, Ranks: []int{3}, At: time.Millisecond,
+				For: time.Duration(18+seed) * time.Millisecond}},
 		}
 		var dead [4][]int
 		var errs [4]error

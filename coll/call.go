@@ -77,7 +77,8 @@ type MismatchError struct {
 }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("coll: this rank has called %v, and rank %d %v: all members must call the same", e.Mine, e.Rank, e.Theirs)
+	return fmt.Sprintf("coll: this rank has called %v, and rank %d %v: all members must call the same", e.Mine, e.Rank,
+		e.Theirs)
 }
 
 // Is makes every MismatchError match ErrMismatch.

@@ -190,7 +190,8 @@ func TestSendReceive(t *testing.T) {
 			if g.Rank() == g.Size()-1 {
 				continue
 			}
-			if err := errors.Join(Send(ctx, g, g.Rank()+1, filled(g.Rank()+1, n)), Send(ctx, g, g.Rank()+1, second)); err != nil {
+			if err := errors.Join(Send(ctx, g, g.Rank()+1, filled(g.Rank()+1, n)),
+				Send(ctx, g, g.Rank()+1, second)); err != nil {
 				return err
 			}
 		}
@@ -351,7 +352,8 @@ func TestMismatch(t *testing.T) {
 }
 
 // TestEndReachesAllMembers: a member that leaves, or gives up, in the middle of an operation ends it for all, also for
-// those that neither send to it nor receive from it; a member that computes meanwhile learns it from its next operation.
+// those that neither send to it nor receive from it; a member that computes meanwhile learns it
+// from its next operation.
 func TestEndReachesAllMembers(t *testing.T) {
 	for _, n := range []int{6, 9, 16} {
 		for _, size := range []int{1, 3000, 30000} {
@@ -382,7 +384,8 @@ func TestEndReachesAllMembers(t *testing.T) {
 					for err2 == nil {
 						err2 = AllReduce(ctx, g, make([]int, size), Sum)
 					}
-					over := errors.Is(err2, weft.ErrRevoked) || errors.Is(err2, weft.ErrPeer) // news that rank 2's program has returned may be first
+					// news that rank 2's program has returned may be first
+					over := errors.Is(err2, weft.ErrRevoked) || errors.Is(err2, weft.ErrPeer)
 					if !over && !(leaves && errors.Is(err2, weft.ErrClosed)) {
 						return fmt.Errorf("rank %d: %v", p.Rank(), err2)
 					}
@@ -418,7 +421,8 @@ func TestDeath(t *testing.T) {
 		if p.Rank() == 2 {
 			return p.Close()
 		}
-		if err := Broadcast(ctx, g, 2, make([]int, 10)); !errors.Is(err, weft.ErrPeer) && !errors.Is(err, context.DeadlineExceeded) {
+		if err := Broadcast(ctx, g, 2, make([]int, 10)); !errors.Is(err, weft.ErrPeer) &&
+			!errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("a broadcast from one who has left: %v", err)
 		}
 		return nil

@@ -86,7 +86,8 @@ func (g *Group) meet() (*consensus, error) {
 
 // agree proposes a value, and waits for the decision.
 func (c *consensus) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
-	if err := c.port.TryRoom(c.p.Rank(), 0); errors.Is(err, weft.ErrClosed) { // else one without others that live would be over at once
+	// Without this check an agreement among no other living members would succeed after Close.
+	if err := c.port.TryRoom(c.p.Rank(), 0); errors.Is(err, weft.ErrClosed) {
 		return agreement.Value{}, err
 	}
 	news := c.p.Signal()
@@ -120,7 +121,8 @@ func (c *consensus) agree(ctx context.Context, flags uint64, kind uint32, doing 
 		case done:
 			return mine.value, nil
 		}
-		if err := news.WaitFor(ctx, fmt.Sprintf("the others, in %s of the group on channel %d", doing, c.channel)); err != nil {
+		if err := news.WaitFor(ctx, fmt.Sprintf("the others, in %s of the group on channel %d", doing,
+			c.channel)); err != nil {
 			return agreement.Value{}, c.waited(err, doing)
 		}
 	}
@@ -234,7 +236,8 @@ func (c *consensus) take(from int, b []byte) error {
 	}
 	m, err := agreement.Parse(b[consensusHead:], len(c.members))
 	if err != nil {
-		return fmt.Errorf("coll: rank %d has sent %d bytes that are not of the group on channel %d: its members differ", from, len(b), c.channel)
+		return fmt.Errorf("coll: rank %d has sent %d bytes that are not of the group on channel %d: its members differ",
+			from, len(b), c.channel)
 	}
 	c.node.Receive(place, m)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"weft/coll"
 )
 
-// Four ranks add their numbers up again and again. Rank 1 crashes in the middle. Perhaps some of the others have the sum
+// Four ranks add their numbers up again and again. Rank 1 crashes in the middle. Perhaps some of
+// the others have the sum
 // then, and some not: they agree that not all have it, and go on without rank 1.
 func ExampleGroup_Shrink() {
 	cluster := weft.Cluster{

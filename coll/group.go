@@ -111,7 +111,8 @@ func newGroup(p *weft.Proc, port *weft.Port, channel int, members []int, age uin
 	return g
 }
 
-// collective returns the port by which the group sends what is part of a collective operation. A trace counts apart what
+// collective returns the port by which the group sends what is part of a collective operation. A
+// trace counts apart what
 // is part of operations of all ranks.
 func (g *Group) collective() *weft.Port {
 	if g.all {
@@ -172,7 +173,8 @@ func (e *LengthError) Error() string {
 
 // A Number is a type that can be reduced.
 type Number interface {
-	~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint | ~float32 | ~float64 | ~complex64 | ~complex128
+	~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint |
+		~float32 | ~float64 | ~complex64 | ~complex128
 }
 
 // An Element is a type that can be sent: a value without pointers. All members must have the same

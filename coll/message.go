@@ -85,7 +85,8 @@ func receive[T Element](ctx context.Context, g *Group, from int, dst []T) error 
 	}
 	theirs, form, ok := parseCall(g.in[:n])
 	if !ok {
-		return fmt.Errorf("coll: rank %d has sent %d bytes that are not of a group: its channel is used for something else", rank, n)
+		return fmt.Errorf(
+			"coll: rank %d has sent %d bytes that are not of a group: its channel is used for something else", rank, n)
 	}
 	mine := g.now
 	if mine.op == OpPointToPoint || mine.op == OpAllToAllV {

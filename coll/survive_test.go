@@ -60,7 +60,8 @@ func (s *survival) work(ctx context.Context, p *weft.Proc, d *diary) error {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
 		d.dead = a.Dead
-		d.agreed = append(d.agreed, fmt.Sprintf("round %d, generation %d: %x, dead %v", round, g.Generation(), a.Flags, a.Dead))
+		d.agreed = append(d.agreed, fmt.Sprintf("round %d, generation %d: %x, dead %v", round, g.Generation(), a.Flags,
+			a.Dead))
 		if a.Flags&1 != 0 {
 			if err := s.check(g, sum); err != nil {
 				return err
@@ -130,7 +131,8 @@ func surviving(ctx context.Context, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 18))
 	s := &survival{ranks: 2 + r.IntN(7), rounds: 1 + r.IntN(4), size: 1 + r.IntN(2)*3000}
 	s.diaries = make([]diary, s.ranks)
-	c := weft.Cluster{Ranks: s.ranks, PerHost: 1 + r.IntN(2), Seed: seed, Loss: 0.02 * r.Float64(), Liveness: 20 * time.Millisecond}
+	c := weft.Cluster{Ranks: s.ranks, PerHost: 1 + r.IntN(2), Seed: seed, Loss: 0.02 * r.Float64(),
+		Liveness: 20 * time.Millisecond}
 	var stricken []int
 	pauses := r.IntN(3) == 0
 	for _, rank := range r.Perm(s.ranks)[:r.IntN(s.ranks+1)] {
@@ -150,7 +152,8 @@ func surviving(ctx context.Context, seed uint64) error {
 		c.Faults = append(c.Faults, f)
 	}
 	if r.IntN(4) == 0 {
-		c.Faults = append(c.Faults, weft.Fault{Kind: weft.Slow, Ranks: []int{r.IntN(s.ranks)}, Delay: 2 * time.Millisecond, For: 30 * time.Millisecond})
+		c.Faults = append(c.Faults, weft.Fault{Kind: weft.Slow, Ranks: []int{r.IntN(s.ranks)},
+			Delay: 2 * time.Millisecond, For: 30 * time.Millisecond})
 	}
 	if _, err := weft.Simulate(ctx, c, s.rank); err != nil {
 		return fmt.Errorf("%w\nfaults: %+v\n%+v", err, c.Faults, s.diaries)
@@ -182,7 +185,8 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestMutants plants bugs in the agreement: seeds of whole programs find them, too. (An outcast that is not told finds out
+// TestMutants plants bugs in the agreement: seeds of whole programs find them, too. (An outcast
+// that is not told finds out
 // by silence in the end, so mutant.Unaccused is for package agreement.)
 func TestMutants(t *testing.T) {
 	if mutant.Plant(mutant.DecidedEarly); !mutant.On(mutant.DecidedEarly) {

@@ -52,7 +52,8 @@ func TestTraceTellsPartners(t *testing.T) {
 		}
 		want := map[int]uint64{(r.Rank + 7) % 8: 1}
 		want[r.Rank^1] += 2
-		if collective != 6 || len(partners) != len(want) || partners[r.Rank^1] != want[r.Rank^1] || partners[(r.Rank+7)%8] != want[(r.Rank+7)%8] {
+		if collective != 6 || len(partners) != len(want) || partners[r.Rank^1] != want[r.Rank^1] ||
+			partners[(r.Rank+7)%8] != want[(r.Rank+7)%8] {
 			t.Errorf("rank %d: partners %v, %d messages of collective operations", r.Rank, partners, collective)
 		}
 	}

@@ -81,7 +81,8 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 	}
 	e.credits = min(packets/others, maxCredits)
 	if e.credits < minCredits {
-		return nil, &weft.ConfigError{Field: "fm.Config.Packets", Value: packets, Min: minCredits * others, Max: maxCredits * others}
+		return nil, &weft.ConfigError{Field: "fm.Config.Packets", Value: packets, Min: minCredits * others,
+			Max: maxCredits * others}
 	}
 	for i := range e.peers {
 		e.peers[i].credit = e.credits

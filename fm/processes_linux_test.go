@@ -57,7 +57,8 @@ func everything(ctx context.Context, p *weft.Proc) error {
 					if err != nil {
 						return err
 					}
-					if err := errors.Join(s.SendPiece(ctx, out[:size/2]), s.SendPiece(ctx, out[size/2:size]), s.EndMessage(ctx)); err != nil {
+					if err := errors.Join(s.SendPiece(ctx, out[:size/2]), s.SendPiece(ctx, out[size/2:size]),
+						s.EndMessage(ctx)); err != nil {
 						return err
 					}
 				} else if err := e.Until(ctx, func() bool { return taken > round }); err != nil {

@@ -97,7 +97,8 @@ func TestSeveralSuspended(t *testing.T) {
 		if !ok || len(first) != 2 || strings.Count(second, "has part") != 4 {
 			return errors.New(text)
 		}
-		between := strings.Index(text, "2 begins") < strings.LastIndex(text, "1 has part") && strings.Index(text, "1 begins") < strings.LastIndex(text, "2 has part")
+		between := strings.Index(text, "2 begins") < strings.LastIndex(text, "1 has part") &&
+			strings.Index(text, "1 begins") < strings.LastIndex(text, "2 has part")
 		if s := e.Stats(); !between || s.Suspensions < 4 {
 			return fmt.Errorf("%s: %+v", text, s)
 		}
@@ -129,13 +130,15 @@ func TestLengths(t *testing.T) {
 		}
 		defer e.Close()
 		if p.Rank() == 0 {
-			for _, m := range []struct{ h, announced, sent int }{{0, 5, 5}, {0, 100000, 100000}, {0, 9000, 3}, {0, 10, 0}, {1, 50000, 50000}, {2, 30000, 20000}, {0, 5, 5}} {
+			for _, m := range []struct{ h, announced, sent int }{{0, 5, 5}, {0, 100000, 100000}, {0, 9000, 3}, {0, 10, 0},
+				{1, 50000, 50000}, {2, 30000, 20000}, {0, 5, 5}} {
 				s := begun(ctx, e, 1, m.announced, m.h)
 				if err := s.SendPiece(ctx, make([]byte, m.sent)); err != nil {
 					return err
 				}
 				err := s.SendPiece(ctx, make([]byte, m.announced-m.sent+1))
-				if err := want(err, fmt.Sprintf("fm: %d bytes sent in a message to rank 1 that was announced with %d bytes", m.announced+1, m.announced)); err != nil {
+				if err := want(err, fmt.Sprintf("fm: %d bytes sent in a message to rank 1 that was announced with %d bytes",
+					m.announced+1, m.announced)); err != nil {
 					return err
 				}
 				if err := s.EndMessage(ctx); err != nil {
@@ -152,7 +155,8 @@ func TestLengths(t *testing.T) {
 		have := strings.Join(found, "\n")
 		if want := strings.Join([]string{
 			"5 <nil>", "5 <nil>", "3 unexpected EOF", "0 EOF",
-			"fm: 50001 bytes asked for of a message from rank 0 that was announced with 50000 bytes", "unexpected EOF", "5 <nil>",
+			"fm: 50001 bytes asked for of a message from rank 0 that was announced with 50000 bytes", "unexpected EOF",
+			"5 <nil>",
 		}, "\n"); p.Rank() == 1 && have != want {
 			return errors.New(have)
 		}
@@ -169,7 +173,8 @@ func (r reader) Read(b []byte) (int, error) { return r.m.Receive(b[:min(len(b), 
 func TestNoCredit(t *testing.T) {
 	everywhere(t, 2, func(ctx context.Context, p *weft.Proc) error {
 		taken := 0
-		e, err := fm.Open(ctx, p, 7, []fm.Handler{{Name: "take", Func: func(m *fm.Message) error { taken++; return nil }}}, &fm.Config{Packets: 6})
+		e, err := fm.Open(ctx, p, 7, []fm.Handler{{Name: "take",
+			Func: func(m *fm.Message) error { taken++; return nil }}}, &fm.Config{Packets: 6})
 		if err != nil {
 			return err
 		}
@@ -245,7 +250,8 @@ func TestHandlersSend(t *testing.T) {
 			return s.EndMessage(ctx)
 		}}, {Name: "echoed", Func: func(m *fm.Message) error {
 			b := make([]byte, m.Length)
-			if _, err := m.Receive(b); err != nil || string(b) != string(pattern(m.From, len(b))) && string(b) != string(pattern(e.Rank(), len(b))) {
+			if _, err := m.Receive(b); err != nil || string(b) != string(pattern(m.From, len(b))) &&
+				string(b) != string(pattern(e.Rank(), len(b))) {
 				return fmt.Errorf("echo of %d bytes: %v", len(b), err)
 			}
 			answers++
@@ -270,7 +276,8 @@ func TestHandlersSend(t *testing.T) {
 		} else {
 			err = e.Until(ctx, func() bool { return len(rules) == 8 })
 			for i, r := range rules {
-				if err := want(errors.New(r), []string{"ends the messages that it has begun before it receives", "must not extract"}[i%2]); err != nil {
+				if err := want(errors.New(r), []string{"ends the messages that it has begun before it receives",
+					"must not extract"}[i%2]); err != nil {
 					return err
 				}
 			}

@@ -251,12 +251,14 @@ func runSeed(seed uint64) error {
 	case 1:
 		c.Faults = []weft.Fault{{Kind: weft.Pause, Ranks: []int{struck}, After: at, For: 3 * time.Millisecond}}
 	case 2:
-		c.Faults = []weft.Fault{{Kind: weft.Slow, Ranks: []int{struck}, After: at, For: 5 * time.Millisecond, Delay: 300 * time.Microsecond}}
+		c.Faults = []weft.Fault{{Kind: weft.Slow, Ranks: []int{struck}, After: at, For: 5 * time.Millisecond,
+			Delay: 300 * time.Microsecond}}
 	}
 	w := &world{ranks: c.Ranks, dead: dead, packets: (2 + rnd.IntN(5)) * (c.Ranks - 1)}
 	ops := 10 + rnd.IntN(30)
 	_, err := weft.Simulate(context.Background(), c, func(ctx context.Context, p *weft.Proc) error {
-		q := &player{world: w, rnd: rand.New(rand.NewPCG(seed, uint64(p.Rank())+2)), sent: make([]byte, c.Ranks), taken: make([]byte, c.Ranks), fins: map[int]bool{}, gone: map[int]bool{}}
+		q := &player{world: w, rnd: rand.New(rand.NewPCG(seed, uint64(p.Rank())+2)), sent: make([]byte, c.Ranks),
+			taken: make([]byte, c.Ranks), fins: map[int]bool{}, gone: map[int]bool{}}
 		err := q.play(ctx, p, ops)
 		if p.Rank() == dead && errors.Is(err, weft.ErrClosed) {
 			return nil

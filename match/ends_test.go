@@ -20,7 +20,8 @@ func TestFourRanks(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := weft.Local(ctx, ranks, func(ctx context.Context, p *weft.Proc) error {
-		box, err := p.OpenMailbox("in", &weft.MailboxConfig{Rings: []int{8 << 10, 8 << 10}, Table: map[int]int{p.Rank() ^ 1: 1}})
+		box, err := p.OpenMailbox("in", &weft.MailboxConfig{Rings: []int{8 << 10, 8 << 10},
+			Table: map[int]int{p.Rank() ^ 1: 1}})
 		if err != nil {
 			return err
 		}
@@ -52,7 +53,8 @@ func TestFourRanks(t *testing.T) {
 		}()
 		receive := func(source int, tag, mask uint64) (weft.Delivery, error) {
 			d, err := m.Recv(ctx, source, tag, mask)
-			if err == nil && (binary.LittleEndian.Uint64(d.Data) != d.Tag&(1<<32-1) || source != match.Any && d.From != source || (d.Tag^tag)&mask != 0) {
+			if err == nil && (binary.LittleEndian.Uint64(d.Data) != d.Tag&(1<<32-1) || source != match.Any &&
+				d.From != source || (d.Tag^tag)&mask != 0) {
 				err = fmt.Errorf("from %d, tag %#x: asked for %d, %#x", d.From, d.Tag, source, tag)
 			}
 			return d, err

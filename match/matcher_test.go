@@ -523,7 +523,8 @@ func TestManyGoroutines(t *testing.T) {
 						if err != nil && ctx != r.ctx && errors.Is(err, context.DeadlineExceeded) {
 							continue
 						}
-						if want := strings.Repeat(fmt.Sprintf("%d of %d from %d;", n, tag, from), n%8); err != nil || string(d.Data) != want {
+						if want := strings.Repeat(fmt.Sprintf("%d of %d from %d;", n, tag, from), n%8); err != nil ||
+							string(d.Data) != want {
 							t.Errorf("%q, %v; want %q", d.Data, err, want)
 							return
 						}

@@ -262,7 +262,8 @@ func (m *Matcher) givenUp(r *Receive, err error) error {
 	}
 	other := 0
 	m.q.Newest(r.source, func(*message) bool { other++; return true })
-	return &weft.WaitError{Doing: r.doing(), Knows: fmt.Sprintf("messages from there with other tags: %d", other), Err: err}
+	return &weft.WaitError{Doing: r.doing(), Knows: fmt.Sprintf("messages from there with other tags: %d", other),
+		Err: err}
 }
 
 // failure returns the error of a receive that has ended. A departure is wrapped with a description

@@ -44,7 +44,8 @@
 //	pmSaveContext, pmRestoreContext  Context.Save, Context.Restore
 //
 // Its codes: ENOBUFS, and EBUSY of the done-tests, are weft.ErrWouldBlock; EBUSY is [ErrBusy]; EINVAL weft.ErrRank or a
-// weft.ConfigError; ENOENT [ErrHandle]; ENOSPC [ErrSpace]; ENOSYS errors.ErrUnsupported; EIO of a release [ErrNoBuffer];
+// weft.ConfigError; ENOENT [ErrHandle]; ENOSPC [ErrSpace]; ENOSYS errors.ErrUnsupported; EIO of a
+// release [ErrNoBuffer];
 // EPIPE weft.ErrPeer.
 //
 // # Network preemption

@@ -23,8 +23,10 @@ func TestSeeds(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, name := range []string{"exchange", "turns", "composite"} {
 			c := weft.Cluster{
-				Ranks: 3 + int(seed%3), PerHost: int(seed % 3), Topology: "ring", Link: "10Gbps,5us,64KiB", Loss: 0.02, GoBackN: seed%2 == 1, Seed: seed,
-				Faults: []weft.Fault{{Kind: weft.Pause, Ranks: []int{int(seed % 3)}, After: weft.Operations{Rank: 0, Count: 50}, For: 2 * time.Millisecond}},
+				Ranks: 3 + int(seed%3), PerHost: int(seed % 3), Topology: "ring", Link: "10Gbps,5us,64KiB", Loss: 0.02,
+				GoBackN: seed%2 == 1, Seed: seed,
+				Faults: []weft.Fault{{Kind: weft.Pause, Ranks: []int{int(seed % 3)}, After: weft.Operations{Rank: 0, Count: 50},
+					For: 2 * time.Millisecond}},
 			}
 			if _, err := weft.Simulate(t.Context(), c, programs[name]); err != nil {
 				t.Errorf("%s, seed %d: %v", name, seed, err)
@@ -111,7 +113,8 @@ func turns(ctx context.Context, p *weft.Proc) error {
 	return finish(ctx, p, x)
 }
 
-// frozen: a context that is in use is not frozen; one that is frozen does nothing; a state that is damaged, or of another context, is refused.
+// frozen: a context that is in use is not frozen; one that is frozen does nothing; a state that is
+// damaged, or of another context, is refused.
 func frozen(ctx context.Context, p *weft.Proc) error {
 	x, err := open(ctx, p, nil)
 	if err != nil {
@@ -184,7 +187,8 @@ func TestDeathInSwitch(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "bereaved", Transport: transport, Liveness: 500 * time.Millisecond})
+			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "bereaved", Transport: transport,
+				Liveness: 500 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}

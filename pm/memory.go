@@ -52,7 +52,8 @@ func (h *Handle) UnmarshalBinary(b []byte) error {
 		return fmt.Errorf("%w: %d bytes, a handle has %d", ErrHandle, len(b), HandleSize)
 	}
 	*h = Handle{
-		Node: int(int32(binary.LittleEndian.Uint32(b))), part: uint8(binary.LittleEndian.Uint16(b[4:])), slot: binary.LittleEndian.Uint16(b[6:]),
+		Node: int(int32(binary.LittleEndian.Uint32(b))), part: uint8(binary.LittleEndian.Uint16(b[4:])),
+		slot:   binary.LittleEndian.Uint16(b[6:]),
 		Offset: int(binary.LittleEndian.Uint64(b[8:])), life: binary.LittleEndian.Uint64(b[16:]),
 	}
 	return nil
@@ -74,7 +75,8 @@ type memory struct {
 
 // newMemory opens the index of a part, which other nodes read.
 func newMemory(ctx context.Context, p *weft.Proc, channel int) (*memory, error) {
-	m := &memory{proc: p, channel: channel, life: uint64(p.Now()), indexes: map[int]*weft.Remote{}, reached: map[Handle]*weft.Remote{}}
+	m := &memory{proc: p, channel: channel, life: uint64(p.Now()), indexes: map[int]*weft.Remote{},
+		reached: map[Handle]*weft.Remote{}}
 	var err error
 	m.index, err = p.OpenRegion(ctx, m.indexName(), MaxLocked*8, &weft.RegionConfig{ReadOnly: true})
 	return m, err

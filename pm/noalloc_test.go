@@ -44,7 +44,8 @@ func noalloc(ctx context.Context, p *weft.Proc) error {
 		} else {
 			err = errors.Join(receive(ctx, x, take), send(x, peer, b, nothing))
 		}
-		return errors.Join(err, again(ctx, write), again(ctx, x.WriteDone), again(ctx, read), again(ctx, x.ReadDone), again(ctx, x.SendDone))
+		return errors.Join(err, again(ctx, write), again(ctx, x.WriteDone), again(ctx, read), again(ctx, x.ReadDone),
+			again(ctx, x.SendDone))
 	}
 	least := uint64(rounds)
 	for range 4 { // the first grows what grows; others in this process may allocate meanwhile

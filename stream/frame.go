@@ -46,7 +46,9 @@ type frame struct {
 }
 
 // errFrame reports a message on the channel that is no frame.
-var errFrame = errors.New("stream: a message that is no frame: does the program also use the channel for something else?")
+var errFrame = errors.New(
+	"stream: a message that is no frame: does the program also use the channel for something else?",
+)
 
 // put writes the header to b, which has headerBytes bytes or more.
 func (f frame) put(b []byte) {

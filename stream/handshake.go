@@ -133,7 +133,8 @@ func accept(answer []byte, fd int) (memory []byte, size int, err error) {
 		}
 		return nil, 0, err
 	case fd < 0:
-		return nil, 0, fmt.Errorf("the memory did not arrive: has this process reached its limit of descriptors (ulimit -n)? %w", ErrRefused)
+		return nil, 0, fmt.Errorf(
+			"the memory did not arrive: has this process reached its limit of descriptors (ulimit -n)? %w", ErrRefused)
 	}
 	memory, err = sys.MapMemory(fd, false)
 	if err == nil && len(memory) != memoryBytes(int(buffer)) {

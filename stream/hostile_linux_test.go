@@ -69,7 +69,8 @@ func TestHostilePeer(t *testing.T) {
 			}
 		})
 		check := func(err error) {
-			if err != nil && err != io.EOF && !errors.Is(err, ErrCorrupt) && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, syscall.EPIPE) {
+			if err != nil && err != io.EOF && !errors.Is(err, ErrCorrupt) && !errors.Is(err, os.ErrDeadlineExceeded) &&
+				!errors.Is(err, syscall.EPIPE) {
 				t.Errorf("seed %d: %v", seed, err)
 			}
 		}
@@ -113,11 +114,13 @@ func TestHostileListener(t *testing.T) {
 		if fd >= 0 {
 			fd = sys.DupFD(fd)
 		}
-		if _, _, err := accept(record(welcome, MinBuffer), fd); !errors.Is(err, ErrRefused) && !errors.Is(err, sys.ErrUnsealed) {
+		if _, _, err := accept(record(welcome, MinBuffer), fd); !errors.Is(err, ErrRefused) &&
+			!errors.Is(err, sys.ErrUnsealed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, answer := range [][]byte{nil, record(welcome, MinBuffer)[:15], record(7, MinBuffer), record(welcome, 5), record(welcome, 1<<31)} {
+	for _, answer := range [][]byte{nil, record(welcome, MinBuffer)[:15], record(7, MinBuffer), record(welcome, 5),
+		record(welcome, 1<<31)} {
 		if _, _, err := accept(answer, sys.DupFD(sealed)); err == nil {
 			t.Errorf("%q is accepted", answer)
 		}

@@ -20,7 +20,9 @@ const MinKey = 32
 
 // ErrInsecure: a connection between hosts needs Config.TLS or Config.Key, and neither is set. Package stream
 // never sends plain text between hosts.
-var ErrInsecure = errors.New("stream: a connection between hosts needs Config.TLS or Config.Key: it is never unencrypted")
+var ErrInsecure = errors.New(
+	"stream: a connection between hosts needs Config.TLS or Config.Key: it is never unencrypted",
+)
 
 // errStranger reports a peer that does not know the key.
 var errStranger = errors.New("stream: the other side does not have the same Config.Key")

@@ -19,7 +19,8 @@ import (
 // test, and what it starts by go statements, may use both networks. Timers of package time do
 // not pass in virtual time, and a cluster on which everybody waits for them would be taken
 // to be stuck: so rank 1 also sleeps, again and again.
-func simulated(t *testing.T, c weft.Cluster, test func(ctx context.Context, nets []*Network)) (*weft.Simulation, error) {
+func simulated(t *testing.T, c weft.Cluster, test func(ctx context.Context, nets []*Network)) (*weft.Simulation,
+	error) {
 	nets := make([]*Network, 2)
 	opened, done := make(chan bool, 2), make(chan bool)
 	c.Ranks = 2
@@ -170,7 +171,8 @@ func TestDeadlinesSimulated(t *testing.T) {
 
 // When a rank dies, what it had written can be read, and then its connections are reset.
 func TestRankDies(t *testing.T) {
-	c := weft.Cluster{Ranks: 2, Liveness: time.Second, Faults: []weft.Fault{{Kind: weft.Crash, Ranks: []int{1}, At: 10 * time.Second}}}
+	c := weft.Cluster{Ranks: 2, Liveness: time.Second,
+		Faults: []weft.Fault{{Kind: weft.Crash, Ranks: []int{1}, At: 10 * time.Second}}}
 	_, err := weft.Simulate(within(t), c, func(ctx context.Context, p *weft.Proc) error {
 		n, err := Open(p, 5)
 		if err != nil {

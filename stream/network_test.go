@@ -314,7 +314,8 @@ func TestRanksThatTalkNonsense(t *testing.T) {
 			for range 20000 {
 				b := make([]byte, rnd.IntN(3*headerBytes))
 				if len(b) >= headerBytes {
-					f := frame{kind: frameKind(rnd.IntN(int(frameKinds) + 1)), dialled: rnd.IntN(4) > 0, arg: rnd.Uint32() >> rnd.IntN(32), id: rnd.Uint64N(50)}
+					f := frame{kind: frameKind(rnd.IntN(int(frameKinds) + 1)), dialled: rnd.IntN(4) > 0,
+						arg: rnd.Uint32() >> rnd.IntN(32), id: rnd.Uint64N(50)}
 					f.put(b)
 				}
 				if err := port.Send(ctx, rnd.IntN(2), b); err != nil {

@@ -93,7 +93,8 @@ func TestStopped(t *testing.T) {
 // keeps nobody else out.
 func TestStrangers(t *testing.T) {
 	l := listenAt(t, new(Config))
-	for _, say := range []string{"", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", string(record(0, 0)[:15]), strings.Repeat("x", 100000)} {
+	for _, say := range []string{"", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", string(record(0, 0)[:15]),
+		strings.Repeat("x", 100000)} {
 		s, err := net.Dial("unix", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -237,7 +238,8 @@ func TestDiallerWithoutDescriptors(t *testing.T) {
 		}
 	}()
 	child := start(t, "poor", l.Addr().String())
-	if !child.lines.Scan() || !strings.Contains(child.lines.Text(), "too many open files") && !strings.Contains(child.lines.Text(), "ulimit -n") {
+	if !child.lines.Scan() || !strings.Contains(child.lines.Text(), "too many open files") &&
+		!strings.Contains(child.lines.Text(), "ulimit -n") {
 		t.Errorf("the child is told %q", child.lines.Text())
 	}
 	child.expect(t, "again")

@@ -61,7 +61,8 @@ func secrets(t *testing.T) map[string][2]*Config {
 	return map[string][2]*Config{
 		"key": {key, key},
 		"certificates": {
-			{TLS: &tls.Config{Certificates: []tls.Certificate{a.issue(t)}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.pool}},
+			{TLS: &tls.Config{Certificates: []tls.Certificate{a.issue(t)}, ClientAuth: tls.RequireAndVerifyClientCert,
+				ClientCAs: a.pool}},
 			{TLS: &tls.Config{Certificates: []tls.Certificate{a.issue(t)}, RootCAs: a.pool}},
 		},
 	}
@@ -248,11 +249,13 @@ func TestTLSStrangers(t *testing.T) {
 	keys, certs := secrets(t)["key"], secrets(t)["certificates"]
 	other := newAuthority(t)
 	for name, c := range map[string]struct{ listens, dials *Config }{
-		"another key":           {keys[0], &Config{Key: noise(MinKey + 1)}},
-		"a key's listener":      {&Config{Key: noise(MinKey + 1)}, keys[1]},
-		"another's certificate": {certs[0], &Config{TLS: &tls.Config{Certificates: []tls.Certificate{other.issue(t)}, RootCAs: certs[1].TLS.RootCAs}}},
-		"no certificate":        {certs[0], &Config{TLS: &tls.Config{RootCAs: certs[1].TLS.RootCAs}}},
-		"another's listener":    {certs[0], &Config{TLS: &tls.Config{Certificates: certs[1].TLS.Certificates, RootCAs: other.pool}}},
+		"another key":      {keys[0], &Config{Key: noise(MinKey + 1)}},
+		"a key's listener": {&Config{Key: noise(MinKey + 1)}, keys[1]},
+		"another's certificate": {certs[0], &Config{TLS: &tls.Config{Certificates: []tls.Certificate{other.issue(t)},
+			RootCAs: certs[1].TLS.RootCAs}}},
+		"no certificate": {certs[0], &Config{TLS: &tls.Config{RootCAs: certs[1].TLS.RootCAs}}},
+		"another's listener": {certs[0], &Config{TLS: &tls.Config{Certificates: certs[1].TLS.Certificates,
+			RootCAs: other.pool}}},
 		"a certificate for a key": {keys[0], &Config{TLS: &tls.Config{
 			Certificates: []tls.Certificate{other.issue(t)}, InsecureSkipVerify: true}}},
 	} {
@@ -272,7 +275,8 @@ func TestTLSStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	for _, say := range []string{"", "\x16", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", strings.Repeat("\x16\x03\x01\xff\xff", 10000)} {
+	for _, say := range []string{"", "\x16", "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+		strings.Repeat("\x16\x03\x01\xff\xff", 10000)} {
 		s, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)

@@ -17,13 +17,19 @@ func TestNoAllocation(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	t.Run("mapped", func(t *testing.T) {
-		if err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error { return noAllocation(ctx, t, p) }); err != nil {
+		if err := weft.Local(t.Context(), 2, func(ctx context.Context,
+			p *weft.Proc) error {
+			return noAllocation(ctx, t, p)
+		}); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("packets", func(t *testing.T) {
 		c := weft.LocalConfig{Ranks: 2, Faults: far}
-		if err := weft.LocalWith(t.Context(), c, func(ctx context.Context, p *weft.Proc) error { return noAllocation(ctx, t, p) }); err != nil {
+		if err := weft.LocalWith(t.Context(), c, func(ctx context.Context,
+			p *weft.Proc) error {
+			return noAllocation(ctx, t, p)
+		}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -16,15 +16,19 @@ import (
 // ends with an error that names it, at each rank, and the survivors go on with each other.
 func TestDeath(t *testing.T) {
 	if raceEnabled {
-		t.Skip("goroutines wait for the endpoint's mutex here, and the simulator takes their turns back in a way that the race detector does not see")
+		t.Skip("goroutines wait for a mutex here: the race detector does not see how the simulator schedules them")
 	}
 	for _, victim := range []int{1, 2} {
 		for seed := range uint64(4) {
 			c := weft.Cluster{
 				Ranks: 3, Loss: 0.01, Seed: seed, Liveness: 50 * time.Millisecond,
-				Faults: []weft.Fault{{Kind: weft.Crash, Ranks: []int{victim}, After: weft.Operations{Rank: victim, Count: 40 + 13*int(seed)}}},
+				Faults: []weft.Fault{{Kind: weft.Crash, Ranks: []int{victim},
+					After: weft.Operations{Rank: victim, Count: 40 + 13*int(seed)}}},
 			}
-			_, err := weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error { return untilDeath(ctx, p, victim) })
+			_, err := weft.Simulate(t.Context(), c, func(ctx context.Context,
+				p *weft.Proc) error {
+				return untilDeath(ctx, p, victim)
+			})
 			if err != nil {
 				t.Errorf("victim %d, seed %d: %v", victim, seed, err)
 			}
@@ -121,7 +125,7 @@ func untilDeath(ctx context.Context, p *weft.Proc, victim int) error {
 // A send whose context ends takes its source back; what comes after it is whole.
 func TestGivenUp(t *testing.T) {
 	if raceEnabled {
-		t.Skip("goroutines wait for the endpoint's mutex here, and the simulator takes their turns back in a way that the race detector does not see")
+		t.Skip("goroutines wait for a mutex here: the race detector does not see how the simulator schedules them")
 	}
 	const n = 4 << 20
 	for seed := range uint64(12) {
@@ -177,7 +181,8 @@ func TestGivenUp(t *testing.T) {
 				land, e := big.Wait(ctx)
 				var aborted *vmmc.AbortedError
 				switch {
-				case errors.As(e, &aborted) && errors.Is(e, vmmc.ErrAborted) && aborted.From == 1 && aborted.Arrived == land.Len && land.Len < n:
+				case errors.As(e, &aborted) && errors.Is(e, vmmc.ErrAborted) && aborted.From == 1 &&
+					aborted.Arrived == land.Len && land.Len < n:
 					aborts++
 				case e != nil:
 					return e
@@ -222,17 +227,24 @@ func TestHandlerPanics(t *testing.T) {
 			return err
 		}
 		well := p.Signal()
-		if _, err := e.Export(ctx, "bad", 8, &vmmc.ExportConfig{Notify: func(context.Context, vmmc.Notification) { panic("out of cheese") }}); err != nil {
+		if _, err := e.Export(ctx, "bad", 8, &vmmc.ExportConfig{Notify: func(context.Context,
+			vmmc.Notification) {
+			panic("out of cheese")
+		}}); err != nil {
 			return err
 		}
-		if _, err := e.Export(ctx, "good", 8, &vmmc.ExportConfig{Notify: func(context.Context, vmmc.Notification) { well.Set() }}); err != nil {
+		if _, err := e.Export(ctx, "good", 8, &vmmc.ExportConfig{Notify: func(context.Context,
+			vmmc.Notification) {
+			well.Set()
+		}}); err != nil {
 			return err
 		}
 		if err := well.Wait(ctx); err != nil {
 			return err
 		}
 		var h *vmmc.HandlerError
-		if err := e.Close(); !errors.As(err, &h) || h.From != 1 || h.Name != "bad" || !errors.Is(err, vmmc.ErrHandler) || !strings.Contains(h.Stack, "ends_test") {
+		if err := e.Close(); !errors.As(err, &h) || h.From != 1 || h.Name != "bad" || !errors.Is(err, vmmc.ErrHandler) ||
+			!strings.Contains(h.Stack, "ends_test") {
 			return fmt.Errorf("Close: %v", err)
 		}
 		return nil
@@ -257,10 +269,12 @@ func TestWaits(t *testing.T) {
 		short, cancel := context.WithTimeout(ctx, time.Millisecond)
 		defer cancel()
 		var w *weft.WaitError
-		if _, err := e.Import(short, 0, "nothing"); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &w) || !strings.Contains(w.Doing, `import of "nothing" of rank 0`) {
+		if _, err := e.Import(short, 0, "nothing"); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &w) ||
+			!strings.Contains(w.Doing, `import of "nothing" of rank 0`) {
 			return fmt.Errorf("import: %v", err)
 		}
-		if _, err := r.Wait(short); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &w) || !strings.Contains(w.Doing, "redirection at 0") {
+		if _, err := r.Wait(short); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &w) ||
+			!strings.Contains(w.Doing, "redirection at 0") {
 			return fmt.Errorf("redirection: %v", err)
 		}
 		ended := make(chan error)

@@ -94,7 +94,8 @@ func (e *HandlerError) Is(target error) bool { return target == ErrHandler }
 type LimitError struct{ Rank, Limit int }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("vmmc: rank %d: %d requests are under way, and there can be no more: wait for some", e.Rank, e.Limit)
+	return fmt.Sprintf("vmmc: rank %d: %d requests are under way, and there can be no more: wait for some", e.Rank,
+		e.Limit)
 }
 
 // Is makes every LimitError match weft.ErrWouldBlock.

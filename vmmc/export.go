@@ -63,7 +63,8 @@ func (e *Endpoint) Export(ctx context.Context, name string, size int, cfg *Expor
 	}
 	e.mu.Lock()
 	e.serial++
-	x := &Export{e: e, id: e.serial, name: name, ranks: slices.Clone(c.Ranks), notify: c.Notify, imports: map[int]int{}, users: 1}
+	x := &Export{e: e, id: e.serial, name: name, ranks: slices.Clone(c.Ranks), notify: c.Notify,
+		imports: map[int]int{}, users: 1}
 	e.mu.Unlock()
 	slices.Sort(x.ranks)
 	access := x.ranks

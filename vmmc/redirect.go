@@ -47,7 +47,8 @@ func (x *Export) Redirect(from, off int, buf []byte) (*Redirection, error) {
 		return nil, err
 	}
 	if x.matcher == nil {
-		return nil, &weft.ConfigError{Field: "ExportConfig.Redirections of an export to be redirected", Value: 0, Min: 1, Max: maxRedirections}
+		return nil, &weft.ConfigError{Field: "ExportConfig.Redirections of an export to be redirected", Value: 0, Min: 1,
+			Max: maxRedirections}
 	}
 	x.e.mu.Lock()
 	defer x.e.mu.Unlock()
@@ -78,7 +79,8 @@ func (r *Redirection) Wait(ctx context.Context) (Landing, error) {
 			return land, err
 		}
 		if err := r.ended.Wait(ctx); err != nil {
-			return Landing{}, &weft.WaitError{Doing: fmt.Sprintf("vmmc: redirection at %d of export %q", r.off, r.x.name), Err: cause(err)}
+			return Landing{}, &weft.WaitError{Doing: fmt.Sprintf("vmmc: redirection at %d of export %q", r.off, r.x.name),
+				Err: cause(err)}
 		}
 	}
 }

@@ -83,7 +83,8 @@ func TestRedirectAfter(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if land, err := r.Wait(ctx); err != nil || land != (vmmc.Landing{From: from, Len: 100}) || !bytes.Equal(buf, pattern(from+k, 100)) {
+				if land, err := r.Wait(ctx); err != nil || land != (vmmc.Landing{From: from, Len: 100}) ||
+					!bytes.Equal(buf, pattern(from+k, 100)) {
 					return fmt.Errorf("at %d: %+v, %w", off, land, err)
 				}
 				again, err := x.Redirect(weft.Any, off, buf)
@@ -98,7 +99,8 @@ func TestRedirectAfter(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if land, err := r.Wait(ctx); err != nil || land.From != from || land.Len != 50 || !bytes.Equal(buf, pattern(from, 50)[:20]) {
+			if land, err := r.Wait(ctx); err != nil || land.From != from || land.Len != 50 ||
+				!bytes.Equal(buf, pattern(from, 50)[:20]) {
 				return fmt.Errorf("of rank %d: %+v, %w", from, land, err)
 			}
 		}

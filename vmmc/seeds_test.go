@@ -17,7 +17,7 @@ import (
 // exports that are redirected before, while or after the data comes. Each transfer is taken once, in order and whole.
 func TestSeeds(t *testing.T) {
 	if raceEnabled {
-		t.Skip("goroutines wait for the endpoint's mutex here, and the simulator takes their turns back in a way that the race detector does not see")
+		t.Skip("goroutines wait for a mutex here: the race detector does not see how the simulator schedules them")
 	}
 	for seed := range uint64(24) {
 		if err := play(t.Context(), seed); err != nil {
@@ -49,15 +49,19 @@ type program struct {
 
 func play(ctx context.Context, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 14))
-	g := program{ranks: 2 + r.IntN(3), rounds: 4 + r.IntN(8), window: 1 + r.IntN(3), slot: 1 << (6 + r.IntN(12)), seed: seed}
-	c := weft.Cluster{Ranks: g.ranks, PerHost: 1 + r.IntN(2), Seed: seed, Loss: 0.02 * r.Float64(), GoBackN: r.IntN(2) == 0}
+	g := program{ranks: 2 + r.IntN(3), rounds: 4 + r.IntN(8), window: 1 + r.IntN(3), slot: 1 << (6 + r.IntN(12)),
+		seed: seed}
+	c := weft.Cluster{Ranks: g.ranks, PerHost: 1 + r.IntN(2), Seed: seed, Loss: 0.02 * r.Float64(),
+		GoBackN: r.IntN(2) == 0}
 	if r.IntN(3) == 0 {
 		c.Faults = append(c.Faults, weft.Fault{
-			Kind: weft.Pause, Ranks: []int{r.IntN(g.ranks)}, At: time.Duration(r.IntN(500)) * time.Microsecond, For: time.Millisecond,
+			Kind: weft.Pause, Ranks: []int{r.IntN(g.ranks)}, At: time.Duration(r.IntN(500)) * time.Microsecond,
+			For: time.Millisecond,
 		})
 	}
 	if r.IntN(3) == 0 {
-		c.Faults = append(c.Faults, weft.Fault{Kind: weft.Slow, Ranks: []int{r.IntN(g.ranks)}, Delay: 50 * time.Microsecond, For: 2 * time.Millisecond})
+		c.Faults = append(c.Faults, weft.Fault{Kind: weft.Slow, Ranks: []int{r.IntN(g.ranks)},
+			Delay: 50 * time.Microsecond, For: 2 * time.Millisecond})
 	}
 	_, err := weft.Simulate(ctx, c, g.rank)
 	return err

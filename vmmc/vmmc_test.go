@@ -172,7 +172,8 @@ func TestBounds(t *testing.T) {
 			}
 			for _, c := range []struct{ off, n int }{{-1, 1}, {100, 1}, {93, 8}, {0, 101}, {1 << 62, 8}, {101, 0}} {
 				var b *weft.BoundsError
-				if err := i.Send(ctx, c.off, make([]byte, c.n)); !errors.As(err, &b) || b.Off != c.off || b.Len != c.n || b.Size != 100 {
+				if err := i.Send(ctx, c.off, make([]byte, c.n)); !errors.As(err, &b) || b.Off != c.off || b.Len != c.n ||
+					b.Size != 100 {
 					return fmt.Errorf("%d bytes at %d: %v", c.n, c.off, err)
 				}
 				if err := i.SendNotify(ctx, c.off, make([]byte, c.n)); !errors.Is(err, weft.ErrBounds) {
@@ -275,7 +276,8 @@ func TestUnexport(t *testing.T) {
 					if p.Rank() == 1 && err != weft.ErrClosed {
 						return fmt.Errorf("closed: %v", err)
 					}
-					if p.Rank() == 2 && (!errors.As(err, &revoked) || revoked.Reason != "it is over" || !errors.Is(err, weft.ErrRevoked)) {
+					if p.Rank() == 2 && (!errors.As(err, &revoked) || revoked.Reason != "it is over" ||
+						!errors.Is(err, weft.ErrRevoked)) {
 						return fmt.Errorf("revoked: %v", err)
 					}
 				}
@@ -289,7 +291,8 @@ func TestUnexport(t *testing.T) {
 				return err
 			}
 			var used *vmmc.InUseError
-			if err := x.Unexport(); !errors.As(err, &used) || !slices.Equal(used.Ranks, []int{1, 2}) || !errors.Is(err, weft.ErrInUse) {
+			if err := x.Unexport(); !errors.As(err, &used) || !slices.Equal(used.Ranks, []int{1, 2}) ||
+				!errors.Is(err, weft.ErrInUse) {
 				return fmt.Errorf("in use: %v", err)
 			}
 			if err := errors.Join(p.Barrier("tried", nil).Wait(ctx), p.Barrier("closed", nil).Wait(ctx)); err != nil {

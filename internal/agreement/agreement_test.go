@@ -92,7 +92,8 @@ func TestNoFault(t *testing.T) {
 			t.Errorf("%d members have sent %d messages, not %d", n, sent, 2*rounds*n)
 		}
 		for i, a := range c.nodes {
-			if number, v := a.Decided(); number != 1 || v.Dead.Len() != 0 || v.Min != 5 || v.Max != 5 || n < 64 && v.And != ^uint64(1<<n-1) {
+			if number, v := a.Decided(); number != 1 || v.Dead.Len() != 0 || v.Min != 5 || v.Max != 5 || n < 64 &&
+				v.And != ^uint64(1<<n-1) {
 				t.Errorf("%d of %d: %d, %+v", i, n, number, v)
 			}
 		}

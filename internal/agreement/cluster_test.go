@@ -196,14 +196,16 @@ func (c *cluster) check(falsely bool) error {
 				}
 			}
 			if res.And != and {
-				return c.wrong("agreement %d: %d is told %x, and those that are not in %b have contributed %x", k+1, i, res.And, res.Dead, and)
+				return c.wrong("agreement %d: %d is told %x, and those that are not in %b have contributed %x", k+1, i, res.And,
+					res.Dead, and)
 			}
 			for j := range c.nodes {
 				if k >= len(c.results[j]) || res.dead.Has(j) && falsely || c.results[j][k].dead.Has(i) && falsely {
 					continue
 				}
 				if other := c.results[j][k]; other.And != res.And || !other.Dead.Equal(res.Dead) {
-					return c.wrong("agreement %d: %d is told %x, dead %b, and %d is told %x, dead %b", k+1, i, res.And, res.Dead, j, other.And, other.Dead)
+					return c.wrong("agreement %d: %d is told %x, dead %b, and %d is told %x, dead %b", k+1, i, res.And, res.Dead,
+						j, other.And, other.Dead)
 				}
 			}
 		}

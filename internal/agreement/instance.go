@@ -91,7 +91,8 @@ func (a *Node) run(i *instance) {
 		}
 		if !i.sent {
 			i.sent = true
-			a.outgoing = append(a.outgoing, Outgoing{i.to(), Message{Number: i.number, Round: i.round, Dead: i.view, sum: i.sum, best: i.best}})
+			a.outgoing = append(a.outgoing, Outgoing{i.to(),
+				Message{Number: i.number, Round: i.round, Dead: i.view, sum: i.sum, best: i.best}})
 		}
 		m, ok := i.in[i.round]
 		if !ok {

@@ -22,7 +22,8 @@ func (v Value) merge(o Value) Value {
 	return v
 }
 
-// A estimate is a value that a member has accepted, and the size of the view in which it has; -1 if it has accepted none.
+// An estimate is a value that a member has accepted, and the size of the view in which it has; -1
+// if it has accepted none.
 type estimate struct {
 	Value
 	size int
@@ -31,7 +32,8 @@ type estimate struct {
 // compare orders estimates. That of the larger view counts. If members have accepted different values in views of one
 // size, none of them has been decided: one is as good as the other, but all must take the same.
 func (l estimate) compare(o estimate) int {
-	return cmp.Or(cmp.Compare(l.size, o.size), cmp.Compare(l.And, o.And), cmp.Compare(l.Min, o.Min), cmp.Compare(l.Max, o.Max), slices.Compare(l.Dead, o.Dead))
+	return cmp.Or(cmp.Compare(l.size, o.size), cmp.Compare(l.And, o.And), cmp.Compare(l.Min, o.Min),
+		cmp.Compare(l.Max, o.Max), slices.Compare(l.Dead, o.Dead))
 }
 
 // A Message is what members send each other.
@@ -48,7 +50,8 @@ type Message struct {
 func (m *Message) Excludes() bool { return m.Round < 0 }
 
 // A message as bytes: number 4, round 2 (0xffff: it excludes), flags 2 (bit 0: a value was accepted), and 8, least kind
-// 4, greatest kind 4; the accepted value: the size of its view 4, least kind 4, greatest kind 4, a word of 0, and 8; the
+// 4, greatest kind 4; the accepted value: the size of its view 4, least kind 4, greatest kind 4, a
+// word of 0, and 8; the
 // view, a bit for each member in words of 8; the accepted value's dead, if there is a value. (PROTOCOL §12)
 const (
 	headSize    = 48
@@ -107,7 +110,8 @@ func Parse(b []byte, n int) (m Message, err error) {
 	m.Number = binary.LittleEndian.Uint32(b)
 	m.Round = int(binary.LittleEndian.Uint16(b[4:]))
 	flags := binary.LittleEndian.Uint16(b[6:])
-	m.sum = Value{And: binary.LittleEndian.Uint64(b[8:]), Min: binary.LittleEndian.Uint32(b[16:]), Max: binary.LittleEndian.Uint32(b[20:])}
+	m.sum = Value{And: binary.LittleEndian.Uint64(b[8:]), Min: binary.LittleEndian.Uint32(b[16:]),
+		Max: binary.LittleEndian.Uint32(b[20:])}
 	m.best = estimate{size: int(binary.LittleEndian.Uint32(b[24:]))}
 	m.best.Min, m.best.Max = binary.LittleEndian.Uint32(b[28:]), binary.LittleEndian.Uint32(b[32:])
 	zero := binary.LittleEndian.Uint32(b[36:])

@@ -131,7 +131,8 @@ func byFrequency(r *Receiver) (partners []Sender, rest Count) {
 		}
 	}
 	slices.SortFunc(partners, func(a, b Sender) int {
-		return cmp.Or(cmp.Compare(b.Partner.Messages, a.Partner.Messages), cmp.Compare(b.Partner.Bytes, a.Partner.Bytes), cmp.Compare(a.Rank, b.Rank))
+		return cmp.Or(cmp.Compare(b.Partner.Messages, a.Partner.Messages), cmp.Compare(b.Partner.Bytes, a.Partner.Bytes),
+			cmp.Compare(a.Rank, b.Rank))
 	})
 	return partners, rest
 }

@@ -46,7 +46,8 @@ func adviseFor0(t *testing.T, tr *Trace, o Options) Rings {
 // With rings of one size each partner has one, and all else shares one more: the
 // paper's formula.
 func TestEachPartnerHasARing(t *testing.T) {
-	tr := received(t, map[int]Count{1: {5, 500, 100}, 8: {9, 900, 100}, 63: {5, 400, 100}}, map[int]Count{32: {1, 8, 8}, 1: {1, 8, 8}})
+	tr := received(t, map[int]Count{1: {5, 500, 100}, 8: {9, 900, 100}, 63: {5, 400, 100}},
+		map[int]Count{32: {1, 8, 8}, 1: {1, 8, 8}})
 	r := adviseFor0(t, tr, Options{Ring: 8192})
 	want := Rings{Rank: 0, Rings: []int{8192, 8192, 8192, 8192}, Table: map[int]int{8: 1, 1: 2, 63: 3}}
 	if !reflect.DeepEqual(r, want) {
@@ -191,7 +192,8 @@ func TestAdviceDoesNotDependOnOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := adviseFor0(t, tr, Options{Budget: 12 << 10}), adviseFor0(t, back, Options{Budget: 12 << 10}); !reflect.DeepEqual(a, b) {
+	if a, b := adviseFor0(t, tr, Options{Budget: 12 << 10}), adviseFor0(t, back,
+		Options{Budget: 12 << 10}); !reflect.DeepEqual(a, b) {
 		t.Errorf("%+v and %+v", a, b)
 	}
 }

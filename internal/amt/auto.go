@@ -123,8 +123,14 @@ func (a *Auto) look() (owners, others []*heard) {
 			others = append(others, s)
 		}
 	}
-	slices.SortFunc(owners, func(x, y *heard) int { return cmp.Or(cmp.Compare(x.weight, y.weight), cmp.Compare(y.rank, x.rank)) })
-	slices.SortFunc(others, func(x, y *heard) int { return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.rank, y.rank)) })
+	slices.SortFunc(owners, func(x, y *heard) int {
+		return cmp.Or(cmp.Compare(x.weight, y.weight),
+			cmp.Compare(y.rank, x.rank))
+	})
+	slices.SortFunc(others, func(x, y *heard) int {
+		return cmp.Or(cmp.Compare(y.weight, x.weight),
+			cmp.Compare(x.rank, y.rank))
+	})
 	return owners, others
 }
 

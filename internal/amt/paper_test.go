@@ -28,7 +28,8 @@ func TestTable1(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(r.Reduction-formula[p.Program]) > 0.05 || r.Reduction != r.Formula || !r.Reached || r.Dedicated != 64*DefaultRing ||
+		if math.Abs(r.Reduction-formula[p.Program]) > 0.05 || r.Reduction != r.Formula || !r.Reached ||
+			r.Dedicated != 64*DefaultRing ||
 			r.Partners != (Spread{p.Partners, p.Partners, 64, p.Partners}) || r.Mean != float64(r.Advised.Most) {
 			t.Errorf("%+v", r)
 		}
@@ -46,7 +47,8 @@ func TestTable1OfOtherJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Table1(&Paper[0], "S", tr, 4096)
-	if err != nil || r.Formula != 0 || r.Reached || r.Missing != 3 || r.Partners != (Spread{0, 1, 3, 1}) || r.Advised != (Spread{4096, 8192, 3, 8192}) {
+	if err != nil || r.Formula != 0 || r.Reached || r.Missing != 3 || r.Partners != (Spread{0, 1, 3, 1}) ||
+		r.Advised != (Spread{4096, 8192, 3, 8192}) {
 		t.Errorf("%v %+v", err, r)
 	}
 	var parts []Part

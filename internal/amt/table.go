@@ -105,7 +105,8 @@ func ReadTable(r io.Reader) (*Table, error) {
 	for i := range t.Receivers {
 		r := &t.Receivers[i]
 		if r.Rank <= last || r.Rank >= t.Ranks {
-			return nil, &TableError{fmt.Sprintf("receiver %d after %d: they must ascend, and be below %d", r.Rank, last, t.Ranks)}
+			return nil, &TableError{fmt.Sprintf("receiver %d after %d: they must ascend, and be below %d", r.Rank, last,
+				t.Ranks)}
 		}
 		if err := r.check(t.Ranks); err != nil {
 			return nil, err

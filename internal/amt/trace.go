@@ -102,7 +102,8 @@ func NewTrace(parts []Part) (*Trace, error) {
 		case p.Size != t.Size:
 			return nil, &PartError{p.Rank, fmt.Sprintf("of a job of %d ranks, beside one of %d: which of the files are of one run?", p.Size, t.Size)}
 		case p.Job != t.Job:
-			return nil, &PartError{p.Rank, fmt.Sprintf("of job %s, beside one of job %s: which of the files are of one run?", p.Job, t.Job)}
+			return nil, &PartError{p.Rank, fmt.Sprintf("of job %s, beside one of job %s: which of the files are of one run?",
+				p.Job, t.Job)}
 		case i > 0 && p.Rank == t.Parts[i-1].Rank:
 			return nil, &PartError{p.Rank, "there are two"}
 		}

@@ -18,7 +18,8 @@ func rows(kind Kind, c Count, to ...int) (r []Row) {
 
 func TestPartsAreReadAsWritten(t *testing.T) {
 	parts := []Part{
-		{Rank: 0, Size: 3, Job: "1f", Program: "cg", Rows: append(rows(Send, Count{7, 700, 100}, 1, 2), rows(Collective, Count{3, 24, 8}, 2)...)},
+		{Rank: 0, Size: 3, Job: "1f", Program: "cg",
+			Rows: append(rows(Send, Count{7, 700, 100}, 1, 2), rows(Collective, Count{3, 24, 8}, 2)...)},
 		{Rank: 2, Size: 3, Job: "1f", Program: "cg"},
 	}
 	var b bytes.Buffer

@@ -50,7 +50,8 @@ func TestLayout(t *testing.T) {
 func page(room int) (p *Page, memory []byte) {
 	memory = mem.Aligned(NodeSize + room*PeerSize)
 	end := NodeSize
-	return Over(memory[:NodeSize], Identity{Rank: 3, Size: 10, PID: 77, Started: 5e9, Job: "j", Host: "h", Program: "p\x1b[2J"}, func() []byte {
+	return Over(memory[:NodeSize], Identity{Rank: 3, Size: 10, PID: 77, Started: 5e9, Job: "j", Host: "h",
+		Program: "p\x1b[2J"}, func() []byte {
 		if end == len(memory) {
 			return nil
 		}
@@ -83,7 +84,8 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Rank != 3 || s.Size != 10 || s.PID != 77 || s.Job != "j" || s.Host != "h" || s.Program != "p�[2J" || !s.Started.Equal(time.Unix(5, 0)) || s.Memory != 1000 || s.Dropped.Sum() != 2 {
+	if s.Rank != 3 || s.Size != 10 || s.PID != 77 || s.Job != "j" || s.Host != "h" || s.Program != "p�[2J" ||
+		!s.Started.Equal(time.Unix(5, 0)) || s.Memory != 1000 || s.Dropped.Sum() != 2 {
 		t.Errorf("%+v", s)
 	}
 	if want := []WaitCounts{{"receive", Wait{5, 1, 100, 7}}, {"barrier", Wait{4, 4, 2, 0}}}; !slices.Equal(s.Waits, want) {
@@ -93,10 +95,13 @@ func TestPage(t *testing.T) {
 		t.Errorf("transports %+v", s.Transports)
 	}
 	want := []PeerCounts{
-		{Rank: 0, Transport: "udp", State: "connected", RTT: 2500, Sent: Flow{Messages: 1}, Received: Flow{Bytes: 100}, RTTTotal: 2500, SentDirect: 1001, GotDirect: 23, RoundTrips: []Class{{4096, 1}}},
-		{Rank: 7, Transport: "udp", State: "connected", RTT: 2500, Sent: Flow{Messages: 8}, Received: Flow{Bytes: 100}, RTTTotal: 2500, SentDirect: 1001, GotDirect: 23, RoundTrips: []Class{{4096, 1}}},
+		{Rank: 0, Transport: "udp", State: "connected", RTT: 2500, Sent: Flow{Messages: 1}, Received: Flow{Bytes: 100},
+			RTTTotal: 2500, SentDirect: 1001, GotDirect: 23, RoundTrips: []Class{{4096, 1}}},
+		{Rank: 7, Transport: "udp", State: "connected", RTT: 2500, Sent: Flow{Messages: 8}, Received: Flow{Bytes: 100},
+			RTTTotal: 2500, SentDirect: 1001, GotDirect: 23, RoundTrips: []Class{{4096, 1}}},
 	}
-	if !reflect.DeepEqual(s.Peers, want) || s.Sent.Messages != 9 || s.Received.Bytes != 200 || s.SentDirect != 2002 || s.GotDirect != 46 {
+	if !reflect.DeepEqual(s.Peers, want) || s.Sent.Messages != 9 || s.Received.Bytes != 200 || s.SentDirect != 2002 ||
+		s.GotDirect != 46 {
 		t.Errorf("peers %+v, in all %+v and %+v", s.Peers, s.Sent, s.Received)
 	}
 }
@@ -172,7 +177,8 @@ func TestErrors(t *testing.T) {
 		p.Node.Fail(4e9, i, strings.Repeat("long\x00", 100), 1)
 	}
 	s, _ = Parse(memory)
-	if last := s.Errors[len(s.Errors)-1]; len(s.Errors) != MaxErrors || last.Text != "others" || last.Peer != -1 || last.Count != 100-(MaxErrors-3) {
+	if last := s.Errors[len(s.Errors)-1]; len(s.Errors) != MaxErrors || last.Text != "others" || last.Peer != -1 ||
+		last.Count != 100-(MaxErrors-3) {
 		t.Errorf("%d entries, the last: %+v", len(s.Errors), last)
 	}
 }
@@ -243,7 +249,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(s.Peers) > len(b)/PeerSize || len(s.Waiting) > MaxWaiting || len(s.Errors) > MaxErrors || len(s.Transports) > MaxTransports {
+		if len(s.Peers) > len(b)/PeerSize || len(s.Waiting) > MaxWaiting || len(s.Errors) > MaxErrors ||
+			len(s.Transports) > MaxTransports {
 			t.Errorf("%+v", s)
 		}
 		for i, c := range s.Peers {

@@ -25,7 +25,8 @@ const (
 )
 
 var operations = [...]string{
-	"other", "send", "receive", "flush", "attach", "push", "pull", "atomic", "deliver", "lock", "semaphore", "condition", "barrier", "memory", "barrier",
+	"other", "send", "receive", "flush", "attach", "push", "pull", "atomic", "deliver", "lock", "semaphore",
+	"condition", "barrier", "memory", "barrier",
 }
 
 // String returns the operation's name in lower case.
@@ -38,9 +39,10 @@ func (o Operation) String() string {
 
 // A Wait is what waits for one kind of operation have cost: those that had to wait at all.
 type Wait struct {
-	Count  uint64 `json:"count"`
-	Slept  uint64 `json:"slept"`     // of these, how many slept
-	Polled uint64 `json:"polled_ns"` // time spent looking for packets; of short waits it is estimated, from how often one looked
+	Count uint64 `json:"count"`
+	Slept uint64 `json:"slept"` // of these, how many slept
+	// time spent looking for packets; of short waits it is estimated, from how often one looked
+	Polled uint64 `json:"polled_ns"`
 	Asleep uint64 `json:"asleep_ns"`
 }
 

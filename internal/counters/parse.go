@@ -89,7 +89,8 @@ func (s *Snapshot) parseErrors(n *Node) {
 			continue
 		}
 		s.Errors = append(s.Errors, Error{
-			Text: cut(f.text[:]), Peer: int(max(f.peer, -1)), Count: f.count, First: time.Unix(0, f.first), Last: time.Unix(0, f.last),
+			Text: cut(f.text[:]), Peer: int(max(f.peer, -1)), Count: f.count, First: time.Unix(0, f.first),
+			Last: time.Unix(0, f.last),
 		})
 	}
 }
@@ -102,7 +103,8 @@ func (s *Snapshot) parsePeers(n *Node, peers []Peer) {
 		}
 		c := PeerCounts{
 			Rank: int(p.tag - 1), State: p.State.String(), MTU: p.MTU, Window: p.Window, Flying: p.Flying,
-			RTT: time.Duration(p.RTT), RTTVar: time.Duration(p.RTTVar), Sent: p.Sent, Received: p.Received, Shortened: p.Shortened, RTTTotal: time.Duration(p.RTTTotal),
+			RTT: time.Duration(p.RTT), RTTVar: time.Duration(p.RTTVar), Sent: p.Sent, Received: p.Received,
+			Shortened: p.Shortened, RTTTotal: time.Duration(p.RTTTotal),
 			SentDirect: p.SentLong + p.Written, GotDirect: p.ReceivedLong + p.Read, RoundTrips: p.RoundTrips.classes(),
 		}
 		if t := p.Transport - 1; t < uint64(len(s.Transports)) {

@@ -81,7 +81,8 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg Config) (*Endpoint
 	if err != nil {
 		return nil, err
 	}
-	e := &Endpoint{cfg: cfg, p: p, Me: p.Rank(), Size: p.Size(), in: make([]byte, cfg.Longest), mu: Mutex{free: p.Signal()}}
+	e := &Endpoint{cfg: cfg, p: p, Me: p.Rank(), Size: p.Size(), in: make([]byte, cfg.Longest),
+		mu: Mutex{free: p.Signal()}}
 	e.gone, e.whys = make([]error, e.Size), make([]departure, e.Size)
 	e.Port, err = p.OpenPort(channel, cfg.port(e.Size))
 	if err != nil {
@@ -132,7 +133,8 @@ func (c *Config) hello() ([]byte, error) {
 	}
 	for i, name := range c.Table {
 		if len(name) < 1 || len(name) > maxName {
-			return nil, &weft.ConfigError{Field: fmt.Sprintf("length of the name of handler %d", i), Value: len(name), Min: 1, Max: maxName}
+			return nil, &weft.ConfigError{Field: fmt.Sprintf("length of the name of handler %d", i), Value: len(name),
+				Min: 1, Max: maxName}
 		}
 		b = append(append(b, byte(len(name))), name...)
 	}

@@ -37,7 +37,8 @@ func TestHello(t *testing.T) {
 			t.Errorf("%v, was %v", have, verdict)
 		}
 	}
-	for _, table := range [][]string{{""}, {string(make([]byte, 256))}, slices.Repeat([]string{string(make([]byte, 200))}, 200)} {
+	for _, table := range [][]string{{""}, {string(make([]byte, 256))},
+		slices.Repeat([]string{string(make([]byte, 200))}, 200)} {
 		c.Table = table
 		if _, err := c.hello(); err == nil {
 			t.Errorf("a table of %d names, the first of %d bytes, is taken", len(table), len(table[0]))

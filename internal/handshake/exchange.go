@@ -46,7 +46,8 @@ func (p Pair) Dial(c io.ReadWriter, protocol string) (s Session, err error) {
 
 // Answer runs the listener's side of the exchange. find returns the pair of two ranks, or an error
 // if there is none.
-func Answer(c io.ReadWriter, protocol string, find func(dialler, listener uint32) (Pair, error)) (s Session, err error) {
+func Answer(c io.ReadWriter, protocol string, find func(dialler, listener uint32) (Pair, error)) (s Session,
+	err error) {
 	var hello [8 + NonceSize]byte
 	if _, err := io.ReadFull(c, hello[:]); err != nil {
 		return s, err

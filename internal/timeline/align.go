@@ -185,8 +185,11 @@ func place(parts []*Part, ids []string, clocks []Clock, found map[pair][]fact) {
 			best = wall(parts, ids, at)
 		}
 		placed[at] = true
-		clocks[at].Shift, clocks[at].Drift, clocks[at].Known, clocks[at].How = best.apply(first(parts, ids[at])), best.drift, best.known, best.how()
-		clocks[at].Shift -= first(parts, ids[at])
+		begun := first(parts, ids[at])
+		clocks[at].Shift = best.apply(begun) - begun
+		clocks[at].Drift = best.drift
+		clocks[at].Known = best.known
+		clocks[at].How = best.how()
 		shift(parts, ids, at, best, found)
 	}
 }

@@ -19,7 +19,8 @@ func newCluster(offset []int64, drift []float64) *cluster {
 	c := &cluster{chance: rand.New(rand.NewPCG(1, 2)), offset: offset, drift: drift}
 	for rank := range offset {
 		host := string(rune('a' + rank))
-		c.parts = append(c.parts, &Part{Head: Head{Rank: rank, Size: len(offset), Host: host, Clock: host, Wall: -offset[rank]}})
+		c.parts = append(c.parts, &Part{Head: Head{Rank: rank, Size: len(offset), Host: host, Clock: host,
+			Wall: -offset[rank]}})
 	}
 	return c
 }
@@ -35,15 +36,18 @@ func (c *cluster) send(now int64, from, to int) {
 	id := MessageID(from, to, 1, c.seq)
 	arrives := now + 10_000 + c.chance.Int64N(20_000)
 	begin, end := c.by(from, now), c.by(to, arrives)
-	c.parts[from].Events = append(c.parts[from].Events, Event{Begin: begin, End: begin, ID: id, Peer: int32(to), Kind: Send})
-	c.parts[to].Events = append(c.parts[to].Events, Event{Begin: end - 5000, End: end, ID: id, Peer: int32(from), Kind: Receive})
+	c.parts[from].Events = append(c.parts[from].Events,
+		Event{Begin: begin, End: begin, ID: id, Peer: int32(to), Kind: Send})
+	c.parts[to].Events = append(c.parts[to].Events,
+		Event{Begin: end - 5000, End: end, ID: id, Peer: int32(from), Kind: Receive})
 }
 
 // barrier lets all pass a phase: each arrives at some time within 40 us.
 func (c *cluster) barrier(now int64, phase uint64) {
 	for rank, p := range c.parts {
 		p.Events = append(p.Events, Event{
-			Begin: c.by(rank, now+c.chance.Int64N(40_000)), End: c.by(rank, now+45_000), ID: 9, Size: phase, Peer: Nobody, Kind: Pass,
+			Begin: c.by(rank, now+c.chance.Int64N(40_000)), End: c.by(rank, now+45_000), ID: 9, Size: phase, Peer: Nobody,
+			Kind: Pass,
 		})
 	}
 }

@@ -72,7 +72,8 @@ func example() *Part {
 	r.Name(7, "a\x1b[31mlock\n")
 	for k := range kinds {
 		at := int64(k) * 10
-		r.Add(Event{Begin: at, End: at + int64(k), ID: uint64(k) * 7, Size: 1 << k, Peer: int32(k%4) - 1, Count: uint16(k), Kind: k, Flags: Flags(k & 3)})
+		r.Add(Event{Begin: at, End: at + int64(k), ID: uint64(k) * 7, Size: 1 << k, Peer: int32(k%4) - 1,
+			Count: uint16(k), Kind: k, Flags: Flags(k & 3)})
 	}
 	return r.Part(1, 4, "host")
 }
@@ -139,7 +140,8 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestCapacity(t *testing.T) {
-	for _, c := range []struct{ ranks, want int }{{1, 1 << 20}, {4, 1 << 20}, {5, 1 << 19}, {64, 1 << 16}, {1 << 16, 1 << 12}} {
+	for _, c := range []struct{ ranks, want int }{{1, 1 << 20}, {4, 1 << 20}, {5, 1 << 19}, {64, 1 << 16},
+		{1 << 16, 1 << 12}} {
 		if got := Capacity(c.ranks); got != c.want {
 			t.Errorf("%d ranks: %d events, not %d", c.ranks, got, c.want)
 		}

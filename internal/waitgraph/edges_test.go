@@ -25,13 +25,15 @@ func TestEdges(t *testing.T) {
 // TestStandings: of a barrier it is told who is missing, of a lock who holds it.
 func TestStandings(t *testing.T) {
 	g := New([]Report{
-		{Objects: []Object{at(2), holds("L", 1)}}, {Objects: []Object{at(1)}}, {Objects: []Object{at(2), {What: "lock", ID: 1, Home: true, Queue: []int{1}}}},
+		{Objects: []Object{at(2), holds("L", 1)}}, {Objects: []Object{at(1)}},
+		{Objects: []Object{at(2), {What: "lock", ID: 1, Home: true, Queue: []int{1}}}},
 	})
 	got := g.ObjectStates()
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}
-	if b := got[0]; b.What != "barrier" || b.Phase != 2 || b.Arrived != 2 || b.Members != 3 || !slices.Equal(b.Missing, []int{1}) {
+	if b := got[0]; b.What != "barrier" || b.Phase != 2 || b.Arrived != 2 || b.Members != 3 ||
+		!slices.Equal(b.Missing, []int{1}) {
 		t.Errorf("%+v", b)
 	}
 	if l := got[1]; l.Name != "L" || !slices.Equal(l.Holders, []int{0}) || !slices.Equal(l.Queue, []int{1}) {

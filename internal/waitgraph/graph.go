@@ -40,7 +40,8 @@ type Sent [4]uint64
 
 // A Wait is something that a goroutine of a rank waits for.
 type Wait struct {
-	For     string  // receive, send, flush, memory, lock, read-write lock, semaphore, condition, barrier, RBCQ-1 barrier, signal
+	// receive, send, flush, memory, lock, read-write lock, semaphore, condition, barrier, RBCQ-1 barrier, signal
+	For     string
 	Name    string  `json:",omitempty"`
 	ID      uint64  `json:",omitempty"` // of what coordinates
 	Phase   uint64  `json:",omitempty"` // of a barrier
@@ -173,7 +174,8 @@ func (g *Graph) findDeadlocks() {
 	for changed := true; changed; {
 		changed = false
 		for i := range g.Ranks {
-			if !can[i] && g.Ranks[i].Ended == "" && slices.ContainsFunc(g.Ranks[i].Waits, func(w Wait) bool { return g.canEnd(i, w, can) }) {
+			if !can[i] && g.Ranks[i].Ended == "" && slices.ContainsFunc(g.Ranks[i].Waits,
+				func(w Wait) bool { return g.canEnd(i, w, can) }) {
 				can[i], changed = true, true
 			}
 		}
@@ -302,7 +304,8 @@ func (g *Graph) WriteText(out io.Writer) error {
 	for _, r := range g.Ranks {
 		for _, t := range r.Objects {
 			if t.Home && len(t.Queue) > 0 {
-				fmt.Fprintf(w, "%s %q: ranks %v have asked for it, as its home, rank %d, knows\n", t.What, g.name(t), t.Queue, r.Rank)
+				fmt.Fprintf(w, "%s %q: ranks %v have asked for it, as its home, rank %d, knows\n", t.What, g.name(t), t.Queue,
+					r.Rank)
 			}
 		}
 	}

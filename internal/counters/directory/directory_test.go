@@ -57,7 +57,8 @@ func TestPages(t *testing.T) {
 		t.Fatalf("%v, %v", ranks, err)
 	}
 	for i, r := range ranks {
-		if r.Rank != i || r.Size != size || !r.Alive || r.Job != Name(1) || len(r.Peers) != i*40 || i > 0 && r.Peers[39].Sent.Messages != 39 {
+		if r.Rank != i || r.Size != size || !r.Alive || r.Job != Name(1) || len(r.Peers) != i*40 || i > 0 &&
+			r.Peers[39].Sent.Messages != 39 {
 			t.Errorf("rank %d: %+v", i, r.Snapshot)
 		}
 	}

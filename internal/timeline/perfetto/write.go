@@ -243,7 +243,8 @@ func (r *rank) writeMark(m mark) error {
 		r.describeEvent(e)
 	}
 	// A message comes with the end of what receives it: the arrow is to lead there.
-	if e.Kind.Message() && e.ID != 0 && e.Flags&timeline.Failed == 0 && (m.kind == instant || (e.Kind == timeline.Send) == (m.kind == sliceBegin)) {
+	if e.Kind.Message() && e.ID != 0 && e.Flags&timeline.Failed == 0 &&
+		(m.kind == instant || (e.Kind == timeline.Send) == (m.kind == sliceBegin)) {
 		r.event.fixed(eventFlow, e.ID)
 	}
 	return r.finish(uint64(m.at - r.base))
@@ -327,7 +328,8 @@ func writeRecording(out *bufio.Writer, s Summary, ranks int) error {
 		}
 	}
 	for _, rank := range s.Absent {
-		if err := note(fmt.Sprintf("rank %d has handed nothing over", rank), func() { q.annotate("rank", int64(rank)) }); err != nil {
+		if err := note(fmt.Sprintf("rank %d has handed nothing over", rank),
+			func() { q.annotate("rank", int64(rank)) }); err != nil {
 			return err
 		}
 	}

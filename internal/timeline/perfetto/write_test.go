@@ -13,7 +13,8 @@ import (
 // part returns what a rank of two did, by its own clock.
 func part(rank int, clock string, events ...timeline.Event) *timeline.Part {
 	return &timeline.Part{
-		Head:   timeline.Head{Rank: rank, Size: 2, Host: clock, PID: 100 + rank, Program: "p", Clock: clock, Events: len(events)},
+		Head: timeline.Head{Rank: rank, Size: 2, Host: clock, PID: 100 + rank, Program: "p", Clock: clock,
+			Events: len(events)},
 		Events: events,
 	}
 }
@@ -64,7 +65,8 @@ func TestLanes(t *testing.T) {
 		return timeline.Event{Begin: begin, End: end, Peer: timeline.Nobody, Kind: k}
 	}
 	trace, _ := written(t, part(0, "h",
-		e(0, 100, timeline.Receive), e(10, 90, timeline.Sleep), e(50, 150, timeline.Flush), e(90, 90, timeline.Put), e(100, 200, timeline.Receive),
+		e(0, 100, timeline.Receive), e(10, 90, timeline.Sleep), e(50, 150, timeline.Flush), e(90, 90, timeline.Put),
+		e(100, 200, timeline.Receive),
 	))
 	lanes := map[string]uint64{}
 	for _, ev := range trace.Events {
@@ -75,7 +77,8 @@ func TestLanes(t *testing.T) {
 	if lanes["receive"] != lanes["sleep"] || lanes["receive"] == lanes["flush"] {
 		t.Errorf("%v", lanes)
 	}
-	operations := slices.DeleteFunc(slices.Clone(trace.Tracks), func(k reader.Track) bool { return k.Name != "operations" })
+	operations := slices.DeleteFunc(slices.Clone(trace.Tracks),
+		func(k reader.Track) bool { return k.Name != "operations" })
 	if len(operations) != 2 {
 		t.Errorf("tracks %+v", trace.Tracks)
 	}
@@ -89,7 +92,8 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	trace, s := written(t, a, b, nil)
 	text := trace.String()
 	for _, want := range []string{
-		"12 earlier and 3 later events of this rank are not here", "dropped=12", "clock of b: by the wall clocks of the hosts",
+		"12 earlier and 3 later events of this rank are not here", "dropped=12",
+		"clock of b: by the wall clocks of the hosts",
 		"rank 2 has handed nothing over", "ended=with an error", "track rank 0 on a (p, process 100)",
 	} {
 		if !strings.Contains(text, want) {
