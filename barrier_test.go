@@ -77,7 +77,7 @@ func TestBarriers(t *testing.T) {
 	}
 }
 
-// TestSameBarrier: a barrier of the same name is the same one, whoever calls
+// TestSameBarrier: a barrier of the same name is the same one, whichever goroutine calls
 // Barrier how often; and one that was given up when it was made can be tried again.
 func TestSameBarrier(t *testing.T) {
 	networks(t, 3, func(ctx context.Context, p *Proc) error {
@@ -299,7 +299,7 @@ func TestComeAndGo(t *testing.T) {
 	})
 }
 
-// TestRegions runs the program of the worked example (spec §2.6): barriers 0 and 3
+// TestRegions runs the program of the worked example (PROTOCOL §9.5.6): barriers 0 and 3
 // are of all, 1 of ranks 0 and 1, 2 of ranks 2 and 3.
 func TestRegions(t *testing.T) {
 	networks(t, 4, func(ctx context.Context, p *Proc) error {
@@ -321,7 +321,7 @@ func TestRegions(t *testing.T) {
 	})
 }
 
-// TestAbsent: one who leaves in good order breaks the phases at which it has not
+// TestAbsent: a member that leaves in good order breaks the phases at which it has not
 // arrived, and no others; the rest can go on without it.
 func TestAbsent(t *testing.T) {
 	for _, a := range BarrierAlgorithms() {

@@ -300,7 +300,7 @@ func TestQueueOfRanks(t *testing.T) {
 	})
 }
 
-// TestBroadcast wakes all, and those who give up leave the list.
+// TestBroadcast wakes all, and ranks that give up leave the list.
 func TestBroadcast(t *testing.T) {
 	networks(t, 4, func(ctx context.Context, p *Proc) error {
 		l, c, b := p.Lock("L", nil), p.Cond("C"), p.Barrier("b", nil)
@@ -400,7 +400,7 @@ func TestMisuse(t *testing.T) {
 	})
 }
 
-// TestLeaveLock: one who had the lock last gives its token back when it leaves,
+// TestLeaveLock: a rank that had the lock last gives its token back when it leaves,
 // and nobody is told of a death.
 func TestLeaveLock(t *testing.T) {
 	for _, algorithm := range []LockAlgorithm{LockQueue, LockCentral} {

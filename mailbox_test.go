@@ -318,7 +318,7 @@ func change(ctx context.Context, m *Mailbox, done <-chan bool) error {
 }
 
 // A mailbox that stalls holds up everything that its sender has to say to this rank; one
-// that refuses only what is for it. (Head-of-line blocking, spec §3.2.)
+// that refuses only what is for it. (Head-of-line blocking, [Kitamura06].)
 func TestHeadOfLineBlocking(t *testing.T) {
 	for _, c := range []struct {
 		full      FullPolicy

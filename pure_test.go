@@ -34,7 +34,7 @@ func TestEngineIsPure(t *testing.T) {
 	}
 }
 
-// impurity returns what a part of a program does that only whoever runs it may do.
+// impurity returns what a part of a program does that only its driver may do.
 func impurity(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.GoStmt:

@@ -16,7 +16,7 @@ import (
 	"weft/internal/amt"
 )
 
-const amtHelp = `Chooses the receive rings of mailboxes from what a job has sent (paper 002): who
+const amtHelp = `Chooses the receive rings of mailboxes from what a job has sent ([Kitamura06]): who
 sends often gets a ring of its own at the receiver, all others share one. Over
 shared memory, pairs that have one also have the transport's dedicated rings.
 

@@ -18,7 +18,7 @@ import (
 	"weft/internal/launch"
 )
 
-const amtTableHelp = `Computes table 1 of paper 002 from traces: what receive memory the NAS benchmarks
+const amtTableHelp = `Computes table 1 of [Kitamura06] from traces: what receive memory the NAS benchmarks
 need when each partner has a ring and all others share one, against a ring for
 every rank; beside it what the paper prints, and what its formula gives.
 

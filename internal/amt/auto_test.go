@@ -55,7 +55,7 @@ func TestAutoHysteresis(t *testing.T) {
 	}
 }
 
-// When all rings are taken, one who sends twice as much gets that of the least.
+// When all rings are taken, a rank that sends twice as much gets that of the least.
 func TestAutoReplaces(t *testing.T) {
 	a := NewAuto(2)
 	bring(a, 1, 100)

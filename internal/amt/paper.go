@@ -11,7 +11,7 @@ const (
 	PaperClass = "A"
 )
 
-// A PaperRow is a line of table 1 of paper 002: the receive memory of a benchmark's
+// A PaperRow is a line of table 1 of [Kitamura06]: the receive memory of a benchmark's
 // 64 processes, with as many rings of N bytes as the process with the most partners
 // needs, and one more, against 64.
 type PaperRow struct {

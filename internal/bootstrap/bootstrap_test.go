@@ -45,7 +45,7 @@ func launched(t *testing.T, n int) ([]Source, *Server) {
 	return sources, s
 }
 
-// Deaths are told to all, also to those who listen later, and fences do not wait
+// Deaths are told to all, also to ranks that listen later, and fences do not wait
 // for the dead.
 func TestDeaths(t *testing.T) {
 	s, server := launched(t, 4)

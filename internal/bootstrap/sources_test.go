@@ -94,7 +94,7 @@ func TestGathered(t *testing.T) {
 	})
 }
 
-// Whoever does not fit is told why, and those that do go on.
+// A rank that does not fit is told why, and the others go on.
 func TestGatheringRefuses(t *testing.T) { synctest.Test(t, testGatheringRefuses) }
 
 func testGatheringRefuses(t *testing.T) {

@@ -20,7 +20,7 @@ func (s *scenario) path(from, to int) Path {
 	return Path{MTU: s.mtu, Lossy: !s.near(from, to), Guard: s.guard, Incarnation: s.incarnations[to], Beats: s.beats}
 }
 
-// strange runs a command of those who try what they may not.
+// strange runs a command of strangers.
 func (s *scenario) strange() {
 	to := s.number("to", 0)
 	switch s.d.Cmd {

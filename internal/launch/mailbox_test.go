@@ -72,7 +72,7 @@ func post(ctx context.Context, p *weft.Proc, how string) error {
 	next := make([]int, p.Size())
 	for left := p.Size() - 1; left > 0; {
 		if how == "doomed" && left == p.Size()/2 {
-			break // those who are left are doomed
+			break // the remaining ranks are killed, too
 		}
 		d, err := m.Next(ctx)
 		if how == "doomed" && errors.Is(err, weft.ErrPeer) {

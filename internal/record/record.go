@@ -13,7 +13,7 @@ import (
 	"weft/internal/monotime"
 )
 
-// A Tape records the events of one engine. A nil Tape records nothing. Whoever
+// A Tape records the events of one engine. A nil Tape records nothing. The goroutine that
 // owns the engine owns its tape.
 type Tape struct {
 	out    *json.Encoder

@@ -148,7 +148,7 @@ func (h *holder) mutual(a *actor, take taking, try func(ctx context.Context) (we
 		inside(0, 1)
 	}
 	if !ok && a.leaving.Load() {
-		return false // the word says that somebody is inside: whoever comes next must hear that the holder has gone
+		return false // the word says that somebody is inside: the next holder must hear that the holder has gone
 	}
 	return a.call("Unlock", unlock) == fine && ok
 }

@@ -85,7 +85,7 @@ func (r *rank) plays(kind string) bool { return len(r.only) == 0 || slices.Conta
 
 // round plays this rank's part in all scenes of a round. Their channels are those of the
 // round before, or new ones. That of churn is always its own: what was sent to a port that is
-// closed waits for the next one, whoever opens it.
+// closed waits for the next one, whichever rank opens it.
 func (r *rank) round(n int, ranks []int, anew bool) {
 	r.mu.Lock()
 	clear(r.books) // of the round before

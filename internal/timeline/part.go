@@ -46,7 +46,7 @@ type Head struct {
 // Simulated is the clock of ranks in the simulator.
 const Simulated = "simulated"
 
-// Part returns what has been recorded, and stops nothing: whoever calls it holds the node's
+// Part returns what has been recorded, and stops nothing: the caller holds the node's
 // lock, or the node is closed.
 func (r *Recorder) Part(rank, size int, host string) *Part {
 	r.mu.Lock()

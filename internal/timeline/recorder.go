@@ -103,7 +103,7 @@ func (r *Recorder) point() (best point) {
 	return best
 }
 
-// A Ring holds the last events. Whoever uses it sees to it that nobody else does meanwhile.
+// A Ring holds the last events. Its user makes sure that no other goroutine uses it meanwhile.
 type Ring struct {
 	events []Event // a number that is a power of two
 	next   uint64  // events so far

@@ -100,7 +100,7 @@ func (tb *table) open(c Config) (all []*Object) {
 
 // TestQueueLock is spec/oracles/distributed_lock.py: in any order of events the
 // lock is held by one at a time, and goes round in the order of requests; at the
-// end the token is with one who does not use it.
+// end the token is with a rank that does not use it.
 func TestQueueLock(t *testing.T) {
 	const n, requests = 5, 6
 	for _, fair := range []bool{false, true} {
@@ -341,7 +341,7 @@ func deaths(t testing.TB, seed uint64) string {
 	return wrong
 }
 
-// TestQueueLockDeaths: whoever dies, and whenever others hear of it, the lock goes
+// TestQueueLockDeaths: whichever ranks die, and whenever others hear of it, the lock goes
 // on, is held by one at a time, and the next holder is told.
 func TestQueueLockDeaths(t *testing.T) {
 	for seed := range uint64(10000) {

@@ -77,7 +77,7 @@ func (h hostile) ask(id uint32, key uint64) int {
 	return fd
 }
 
-// Whoever does not know a region's key gets none of its memory, by whatever number it
+// A rank that does not know a region's key gets none of its memory, by whatever number it
 // asks; and of memory for reading only there is nothing to be had that could be written
 // to, whatever the library at the other end does with it.
 func TestHostilePeer(t *testing.T) {

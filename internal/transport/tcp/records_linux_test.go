@@ -82,7 +82,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// Whatever is changed in a stream, in whatever order records come, and whoever has written
+// Whatever is changed in a stream, in whatever order records come, and whichever side has written
 // them: nothing of it is taken.
 func TestChangedRecords(t *testing.T) {
 	a, b := ends(1)

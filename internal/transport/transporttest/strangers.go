@@ -55,7 +55,7 @@ func hello(rank, wanted uint32, nonce []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, wanted), nonce...)
 }
 
-// Strangers runs the tests of those who do not belong to the job.
+// Strangers runs the tests of strangers to the job.
 func Strangers(t *testing.T, g Guarded) {
 	for _, c := range []struct {
 		name string
@@ -80,7 +80,7 @@ func Strangers(t *testing.T, g Guarded) {
 	}
 }
 
-// A stage is rank 0, and a test of those who want to be its peers.
+// A stage is rank 0, and a test of processes that want to be its peers.
 type stage struct {
 	*testing.T
 	Guarded
