@@ -67,7 +67,7 @@ func TestDoorOutlivesErrors(t *testing.T) {
 	}
 }
 
-// A peer that says nothing is dropped when others come: the oldest first.
+// Whoever says nothing is dropped when others come: the oldest first.
 func TestDoorDropsTheOldest(t *testing.T) {
 	const most = 8
 	d, c, ends := open(t, most)
@@ -97,7 +97,7 @@ func TestDoorDropsTheOldest(t *testing.T) {
 	}
 }
 
-// A descriptor that is missing is taken from the peer that has waited longest.
+// A descriptor that is missing is taken from whoever has waited longest.
 func TestDoorGivesDescriptorsBack(t *testing.T) {
 	_, c, ends := open(t, 8)
 	c.call()
@@ -144,7 +144,7 @@ func TestDoorDeadlines(t *testing.T) {
 	})
 }
 
-// A peer that is dropped in the moment of its proof is not let in.
+// Whoever is dropped in the moment of its proof is not let in.
 func TestDoorDropsOrAdmits(t *testing.T) {
 	c, proved, ends := make(calls), make(chan bool), make(chan error, 2)
 	d := &Acceptor{Limit: 1, Handshake: func(v *Attempt) error {

@@ -1,6 +1,6 @@
 package coord
 
-// The modified shuffle exchange of paper 001, repaired (PROTOCOL §9.5.2): the
+// The modified shuffle exchange of [Hayakawa98], repaired (PROTOCOL §9.5.2): the
 // members form a torus of rows and columns of up to six. Along each ring they
 // form blocks of two, and one of one if the ring is odd. Within a block they tell
 // each other; then each block hears from the blocks on both sides. Three blocks
