@@ -40,7 +40,7 @@ func TestGuardsMustAgree(t *testing.T) {
 	}
 }
 
-// Whoever is dialled knows as much of the guard as the dialler.
+// The dialled rank knows as much of the guard as the dialler.
 func TestGuardIsTold(t *testing.T) {
 	for _, c := range []struct{ transport, guard, want, against string }{
 		{"udp", "", GuardAuthenticate, "damage, forgery, replay"},

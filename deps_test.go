@@ -167,8 +167,8 @@ var impure = map[string]string{
 	"net":         "the driver does I/O",
 	"log":         "count it in Stats",
 	"log/slog":    "count it in Stats",
-	"sync":        "whoever runs the engine holds the lock",
-	"sync/atomic": "whoever runs the engine holds the lock",
+	"sync":        "the driver, which runs the engine, holds the lock",
+	"sync/atomic": "the driver, which runs the engine, holds the lock",
 	"math/rand":   "randomness is handed in",
 	"crypto/rand": "randomness is handed in",
 }

@@ -230,7 +230,7 @@ func TestLaunchEnds(t *testing.T) {
 			t.Errorf("%s: %v", how, err)
 		}
 		for _, pid := range pids {
-			// A child is a zombie until whoever inherits it looks.
+			// A child is a zombie until its new parent looks.
 			for end := time.Now().Add(10 * time.Second); runs(pid); {
 				if time.Now().After(end) {
 					t.Errorf("%s: process %d is still there", how, pid)

@@ -63,7 +63,7 @@ const (
 )
 
 // A Mailbox takes messages from other ranks into memory that this rank assigns: a
-// receiver-steered remote write (IPUSH of [Nishi02] in docs/REFERENCES.md). Each sender has a
+// receiver-steered remote write (IPUSH of [Kitamura06] in docs/REFERENCES.md). Each sender has a
 // ring of memory, alone or shared with other senders. One status ring keeps the order in
 // which the messages of all senders have arrived. Messages of one sender arrive in the order
 // in which they were sent.

@@ -423,7 +423,7 @@ func TestDeath(t *testing.T) {
 		}
 		if err := Broadcast(ctx, g, 2, make([]int, 10)); !errors.Is(err, weft.ErrPeer) &&
 			!errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("a broadcast from one who has left: %v", err)
+			return fmt.Errorf("a broadcast from a member that has left: %v", err)
 		}
 		return nil
 	})

@@ -179,7 +179,7 @@ func TestGivenUp(t *testing.T) {
 	r.want("b", d, err)
 }
 
-// Whoever drives gives up; another that waits must go on in its place.
+// The goroutine that drives gives up; another that waits must go on in its place.
 func TestDriverLeaves(t *testing.T) {
 	r := newRig(t, nil, nil)
 	over, cancel := context.WithCancel(r.ctx)

@@ -150,7 +150,7 @@ func message(node, i int) []byte {
 	return b
 }
 
-// exchange sends from all to all through buffers much smaller than what is sent: whoever finds no room receives.
+// exchange sends from all to all through buffers much smaller than what is sent: a rank that finds no room receives.
 func exchange(ctx context.Context, p *weft.Proc) error {
 	const each = 200
 	x, err := open(ctx, p, &pm.Config{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})

@@ -121,7 +121,7 @@ func advise(r *Receiver, o Options) Rings {
 	return a
 }
 
-// byFrequency returns the partners, those who send most often first, and what
+// byFrequency returns the partners, the most frequent senders first, and what
 // shares a ring in any case.
 func byFrequency(r *Receiver) (partners []Sender, rest Count) {
 	for _, s := range r.Senders {

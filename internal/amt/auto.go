@@ -107,7 +107,7 @@ func (a *Auto) Decide() []Change {
 }
 
 // look brings the weights up to date, and returns the owners, the least first, and
-// the others, the greatest first. It forgets those who have become silent.
+// the others, the greatest first. It forgets senders that have become silent.
 func (a *Auto) look() (owners, others []*heard) {
 	a.total = 0
 	for rank, s := range a.senders {

@@ -209,7 +209,7 @@ func (n *Node) pause(now monotime.Time) {
 	n.sending.paused = n.eng.Blocked()
 }
 
-// late reports whether whoever is on duty would wake too late for a timer. The
+// late reports whether the goroutine on duty would wake too late for a timer. The
 // service's next look is soon enough: the timers of a link are started and
 // stopped with every packet.
 func (n *Node) late(now monotime.Time) bool {

@@ -193,7 +193,7 @@ func (e *Engine) holds(rank int) bool {
 }
 
 // Room says that room has been given back in a mailbox of ours, or that its rings have
-// changed. Whoever does that calls it if the mailbox says that room is wanted.
+// changed. The goroutine that does that calls it if the mailbox says that room is wanted.
 func (e *Engine) Room(now monotime.Time, r *rma.Region) {
 	e.RMA.Room(r)
 	for _, rank := range e.ranks() {

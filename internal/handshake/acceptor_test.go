@@ -67,7 +67,7 @@ func TestDoorOutlivesErrors(t *testing.T) {
 	}
 }
 
-// Whoever says nothing is dropped when others come: the oldest first.
+// A peer that says nothing is dropped when others come: the oldest first.
 func TestDoorDropsTheOldest(t *testing.T) {
 	const most = 8
 	d, c, ends := open(t, most)
@@ -97,7 +97,7 @@ func TestDoorDropsTheOldest(t *testing.T) {
 	}
 }
 
-// A descriptor that is missing is taken from whoever has waited longest.
+// A descriptor that is missing is taken from the attempt that has waited longest.
 func TestDoorGivesDescriptorsBack(t *testing.T) {
 	_, c, ends := open(t, 8)
 	c.call()
@@ -107,7 +107,7 @@ func TestDoorGivesDescriptorsBack(t *testing.T) {
 	}
 }
 
-// A crowded acceptor is less patient; whoever has been let in has no deadline and is
+// A crowded acceptor is less patient; a peer that has been let in has no deadline and is
 // never dropped.
 func TestDoorDeadlines(t *testing.T) {
 	const most = 4
@@ -144,7 +144,7 @@ func TestDoorDeadlines(t *testing.T) {
 	})
 }
 
-// Whoever is dropped in the moment of its proof is not let in.
+// A peer that is dropped in the moment of its proof is not let in.
 func TestDoorDropsOrAdmits(t *testing.T) {
 	c, proved, ends := make(calls), make(chan bool), make(chan error, 2)
 	d := &Acceptor{Limit: 1, Handshake: func(v *Attempt) error {

@@ -20,7 +20,7 @@ import (
 )
 
 // heir lets rank 1 take a lock and be killed, or stop, while the others wait for
-// it. Whoever comes next is told, under a new epoch; what rank 1 had written
+// it. The next holder is told, under a new epoch; what rank 1 had written
 // stays, and it can write no more.
 func heir(ctx context.Context, p *weft.Proc, how string) error {
 	cfg := &weft.LockConfig{}
@@ -143,7 +143,7 @@ func mourn(ctx context.Context, p *weft.Proc, algorithm string) error {
 	return nil
 }
 
-// TestHolderIsKilled: the lock of one who is killed, or falls silent, goes on.
+// TestHolderIsKilled: the lock of a rank that is killed, or falls silent, goes on.
 func TestHolderIsKilled(t *testing.T) {
 	for _, how := range []string{"kill", "central", "stop"} {
 		for _, transport := range []string{"shm", "udp", "tcp"} {
