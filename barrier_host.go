@@ -67,7 +67,8 @@ func (b *Barrier) share(ctx context.Context, algorithm BarrierAlgorithm, c coord
 // barrier over messages: members that have configured the barrier differently find out, and
 // the memory is there. If ctx ends, make can be called again. h.making is held.
 func (h *hostBarrier) make(ctx context.Context, b *Barrier, window uint64, hosts []onHost) (err error) {
-	p, o := b.p, b.o
+	p := b.p
+	o := b.o
 	here := hosts[slices.IndexFunc(hosts, func(h onHost) bool { return slices.Contains(h.members, p.job.Rank) })]
 	c := hostbarrier.Config{
 		Node: p.node, Wait: p.wait, Name: b.name, ID: o.ID, Members: b.cfg.Members, Window: window,
@@ -188,7 +189,9 @@ type onHost struct {
 // come to the same result, because each goes by what every member's card tells.
 func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 	for i := range b.size() {
-		rank, name, shares := b.member(i), b.p.job.Host, b.p.memory != nil
+		rank := b.member(i)
+		name := b.p.job.Host
+		shares := b.p.memory != nil
 		if rank != b.p.job.Rank && b.p.job.Local < b.p.job.Size {
 			text, err := b.p.src.Get(ctx, rank, "card")
 			if err != nil {
@@ -198,7 +201,8 @@ func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 			if err != nil {
 				return nil, err
 			}
-			name, shares = c.Host, c.Shm != ""
+			name = c.Host
+			shares = c.Shm != ""
 		}
 		if !shares {
 			name = fmt.Sprintf("%s, rank %d", name, rank)

@@ -43,7 +43,8 @@ func (b *Barrier) make(ctx context.Context) error {
 	case BarrierCentral:
 		c.Algorithm = coord.Central
 	case BarrierTree:
-		c.Algorithm, c.Arity = coord.Tree, max(c.Arity, 2)
+		c.Algorithm = coord.Tree
+		c.Arity = max(c.Arity, 2)
 	case BarrierDissemination:
 		c.Algorithm = coord.Dissemination
 	case BarrierShuffle:
@@ -55,7 +56,8 @@ func (b *Barrier) make(ctx context.Context) error {
 	case BarrierDynamic:
 		c = coord.Config{Class: coord.Phaser, Name: b.name}
 	case BarrierRBCQ1:
-		c.Class, c.Window = coord.Regions, 0
+		c.Class = coord.Regions
+		c.Window = 0
 	}
 	b.o, b.err = b.p.object(c)
 	b.made.Store(b.err == nil)

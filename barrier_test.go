@@ -109,7 +109,8 @@ func TestSameBarrier(t *testing.T) {
 				}
 			}
 		}
-		if why, _ := p.Barrier("b", nil).Why(ctx); p.Rank() == 0 && !strings.HasPrefix(why, "shared") && !strings.HasPrefix(why, "two-level") {
+		if why, _ := p.Barrier("b", nil).Why(ctx); p.Rank() == 0 && !strings.HasPrefix(why, "shared") &&
+			!strings.HasPrefix(why, "two-level") {
 			// Over messages, to wait is to arrive, also if one does not wait long enough.
 			if err := p.Barrier("b", nil).Wait(ctx); err != nil {
 				return err
@@ -188,26 +189,30 @@ func TestAlignedStart(t *testing.T) {
 	const n = 16
 	var left [n]time.Duration // one rank runs at a time
 	skew := func(algorithm BarrierAlgorithm, link string) time.Duration {
-		_, err := Simulate(within(t), Cluster{Ranks: n, Topology: "torus:4x4", Link: link}, func(ctx context.Context, p *Proc) error {
-			b := p.Barrier("b", &BarrierConfig{Algorithm: algorithm})
-			for range 3 {
-				if err := b.Wait(ctx); err != nil {
-					return err
+		_, err := Simulate(within(t), Cluster{Ranks: n, Topology: "torus:4x4", Link: link},
+			func(ctx context.Context, p *Proc) error {
+				b := p.Barrier("b", &BarrierConfig{Algorithm: algorithm})
+				for range 3 {
+					if err := b.Wait(ctx); err != nil {
+						return err
+					}
 				}
-			}
-			left[p.Rank()] = p.Now()
-			return nil
-		})
+				left[p.Rank()] = p.Now()
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, last := left[0], left[0]
+		first := left[0]
+		last := left[0]
 		for _, at := range left {
-			first, last = min(first, at), max(last, at)
+			first = min(first, at)
+			last = max(last, at)
 		}
 		return last - first
 	}
-	if central, aligned := skew("central", "0,3us"), skew("aligned", "0,3us"); aligned != 0 || central != 12*time.Microsecond {
+	if central, aligned := skew("central", "0,3us"), skew("aligned", "0,3us"); aligned != 0 ||
+		central != 12*time.Microsecond {
 		t.Errorf("they go on within %v; without alignment %v", aligned, central)
 	}
 	// Where links take time for each packet, so do the arrivals on their way.
@@ -242,8 +247,9 @@ func TestGroups(t *testing.T) {
 // TestDisagree: ranks that say different things of one barrier are told.
 func TestDisagree(t *testing.T) {
 	for name, cfg := range map[string]BarrierConfig{
-		"algorithm": {Algorithm: "central"}, "members": {Members: []int{1, 0}, Algorithm: "tree"}, "window": {Window: 3, Algorithm: "tree"},
-		"auto": {},
+		"algorithm": {Algorithm: "central"}, "members": {Members: []int{1, 0}, Algorithm: "tree"},
+		"window": {Window: 3, Algorithm: "tree"},
+		"auto":   {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			networks(t, 2, func(ctx context.Context, p *Proc) error {
@@ -304,9 +310,11 @@ func TestComeAndGo(t *testing.T) {
 func TestRegions(t *testing.T) {
 	networks(t, 4, func(ctx context.Context, p *Proc) error {
 		b := p.Barrier("b", &BarrierConfig{Algorithm: "rbcq1"})
-		distances, barriers := []int{1, 2, LastBarrier}, []uint64{0, 1, 3}
+		distances := []int{1, 2, LastBarrier}
+		barriers := []uint64{0, 1, 3}
 		if p.Rank() >= 2 {
-			distances, barriers = []int{2, 1, LastBarrier}, []uint64{0, 2, 3}
+			distances = []int{2, 1, LastBarrier}
+			barriers = []uint64{0, 2, 3}
 		}
 		for i, d := range distances {
 			got, err := b.Sync(ctx, d)

@@ -134,7 +134,8 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 	if text := os.Getenv(envSpin); text != "" && r.Spin == 0 {
 		d, err := time.ParseDuration(text)
 		if text == "0" {
-			d, err = 0, nil
+			d = 0
+			err = nil
 		}
 		if err != nil {
 			return r, fmt.Errorf("weft: %s=%q: must be a time such as 50us: %w", envSpin, text, err)

@@ -66,7 +66,8 @@ func (c *Config) agrees(rank int, other card) error {
 		}
 		return guard
 	}
-	return fmt.Errorf("weft: rank %d is configured with guard %s, and this rank with %s (Config.Guard, %s): all ranks must be configured alike",
+	return fmt.Errorf("weft: rank %d is configured with guard %s, and this rank with %s (Config.Guard, %s): all ranks "+
+		"must be configured alike",
 		rank, name(other.Guard), name(c.Guard), envGuard)
 }
 
@@ -87,7 +88,8 @@ func (p *Proc) guardFor(transport string, c card) guard {
 	case transport != "eth" && transport != "udp" && transport != "tcp":
 		return guard{}
 	case transport == "tcp" && ok && asked == link.Tagged:
-		return guard{link.Encrypted, "Config.Guard or " + envGuard + " asks for authenticate; over TCP that is the same as encrypt"}
+		return guard{link.Encrypted, "Config.Guard or " + envGuard +
+			" asks for authenticate; over TCP that is the same as encrypt"}
 	case ok:
 		return guard{asked, "Config.Guard or " + envGuard + " says so"}
 	case transport == "eth":

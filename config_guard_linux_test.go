@@ -35,7 +35,8 @@ func TestGuardsMustAgree(t *testing.T) {
 			}
 		}
 	}
-	if _, err := newProc(&Config{Guard: "rot13"}, bootstrap.NewLocal(1)[0]); err == nil || !strings.Contains(err.Error(), GuardEncrypt) {
+	if _, err := newProc(&Config{Guard: "rot13"}, bootstrap.NewLocal(1)[0]); err == nil ||
+		!strings.Contains(err.Error(), GuardEncrypt) {
 		t.Errorf("a guard that there is not: %v", err)
 	}
 }
@@ -58,7 +59,8 @@ func TestGuardIsTold(t *testing.T) {
 		}
 		for rank, p := range procs {
 			peer := p.Peers()[1-rank]
-			if peer.Guard != c.want || peer.Guards != c.against || (peer.WhyGuard == "") != (c.want == "") || peer.Transport != c.transport {
+			if peer.Guard != c.want || peer.Guards != c.against || (peer.WhyGuard == "") != (c.want == "") ||
+				peer.Transport != c.transport {
 				t.Errorf("%+v: rank %d says %+v", c, rank, peer)
 			}
 		}
@@ -82,7 +84,8 @@ func TestRoutedIsEncrypted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.job.Host, p.job.Local = fmt.Sprint("host", rank), 1
+		p.job.Host = fmt.Sprint("host", rank)
+		p.job.Local = 1
 		err = sys.InNetwork(l.Hosts[rank].Namespace, func() error {
 			for _, args := range []string{
 				"address add " + routed(rank) + "/32 dev lo", "route add " + routed(1-rank) + " via " + l.Hosts[1-rank].IP.String(),
@@ -103,13 +106,15 @@ func TestRoutedIsEncrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rank, p := range procs {
-		if peer := p.Peers()[1-rank]; peer.Guard != GuardEncrypt || !strings.Contains(peer.WhyGuard, "a router may lie between") {
+		if peer := p.Peers()[1-rank]; peer.Guard != GuardEncrypt ||
+			!strings.Contains(peer.WhyGuard, "a router may lie between") {
 			t.Errorf("rank %d: %+v", rank, peer)
 		}
 	}
 	for _, tap := range taps {
 		for _, pkt := range tap.heard {
-			if f, _, err := wire.ParseLink(pkt); err != nil || f.Flags&wire.Encrypted == 0 || bytes.Contains(pkt, make([]byte, 64)) {
+			if f, _, err := wire.ParseLink(pkt); err != nil || f.Flags&wire.Encrypted == 0 ||
+				bytes.Contains(pkt, make([]byte, 64)) {
 				t.Errorf("a packet of %d bytes is not encrypted: %v", len(pkt), err)
 			}
 		}

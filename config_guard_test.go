@@ -8,7 +8,11 @@ import (
 
 // What protects packets follows from the two cards, and both ends find the same.
 func TestGuards(t *testing.T) {
-	const near, near2, far = "10.0.0.1/24", "10.0.0.2/24", "10.0.1.1/24"
+	const (
+		near  = "10.0.0.1/24"
+		near2 = "10.0.0.2/24"
+		far   = "10.0.1.1/24"
+	)
 	for _, c := range []struct {
 		guard, transport, mine, theirs string
 		want                           link.Guard
@@ -35,10 +39,13 @@ func TestGuards(t *testing.T) {
 		{GuardEncrypt, "udp", near, near2, link.Encrypted},
 		{GuardEncrypt, "tcp", near, near2, link.Encrypted},
 	} {
-		here, there := &Proc{cfg: Config{Guard: c.guard}, segment: c.mine}, &Proc{cfg: Config{Guard: c.guard}, segment: c.theirs}
-		g, back := here.guardFor(c.transport, card{Segment: c.theirs}), there.guardFor(c.transport, card{Segment: c.mine})
+		here := &Proc{cfg: Config{Guard: c.guard}, segment: c.mine}
+		there := &Proc{cfg: Config{Guard: c.guard}, segment: c.theirs}
+		g := here.guardFor(c.transport, card{Segment: c.theirs})
+		back := there.guardFor(c.transport, card{Segment: c.mine})
 		if g.Guard != c.want || back.Guard != c.want || g.why == "" {
-			t.Errorf("%q over %s from %s to %s: %v, and back %v, want %v", c.guard, c.transport, c.mine, c.theirs, g.Guard, back.Guard, c.want)
+			t.Errorf("%q over %s from %s to %s: %v, and back %v, want %v", c.guard, c.transport, c.mine, c.theirs, g.Guard,
+				back.Guard, c.want)
 		}
 	}
 	if g := new(Proc).guardFor("shm", card{}); g.String() != "" {
@@ -48,7 +55,8 @@ func TestGuards(t *testing.T) {
 
 func TestSegment(t *testing.T) {
 	for bind, want := range map[string]string{
-		"127.0.0.1:0": "127.0.0.1/8", "localhost:70": "127.0.0.1/8", "127.3.2.1:0": "127.3.2.1/8", "203.0.113.9:0": "203.0.113.9", "what": "",
+		"127.0.0.1:0": "127.0.0.1/8", "localhost:70": "127.0.0.1/8", "127.3.2.1:0": "127.3.2.1/8",
+		"203.0.113.9:0": "203.0.113.9", "what": "",
 	} {
 		if got := segment(bind); got != want {
 			t.Errorf("%s: %q, want %q", bind, got, want)

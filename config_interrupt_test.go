@@ -17,7 +17,10 @@ func TestInterrupt(t *testing.T) {
 			if how := procs[0].Waiting(); !strings.Contains(how, envInterrupt) {
 				t.Errorf("they wait otherwise: %s", how)
 			}
-			const clients, rounds = 4, 50
+			const (
+				clients = 4
+				rounds  = 50
+			)
 			err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
 				done := make(chan error, clients)
 				for channel := range clients {

@@ -32,7 +32,8 @@ func (p *Proc) Waiting() string {
 	cpus := fmt.Sprintf("%d ranks on %.3g processors", p.job.Crowd, sys.CPUs())
 	switch {
 	case w.Interrupt:
-		return fmt.Sprintf("they poll their own memory for up to %v; another goroutine sleeps until packets arrive and delivers them (%s)",
+		return fmt.Sprintf("they poll their own memory for up to %v; another goroutine sleeps until packets arrive and "+
+			"delivers them (%s)",
 			w.Budget, envInterrupt)
 	case w.InProcess:
 		return "they let other goroutines run, then sleep (all ranks are goroutines)"

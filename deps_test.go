@@ -150,11 +150,16 @@ examples/nas/bt         . examples/nas/cfd examples/nas/npb
 
 // only lists packages from outside that few packages may import.
 var only = map[string][]string{
-	"unsafe":                 {"internal/mem", "internal/ring", "internal/sys"},
-	"golang.org/x/sys/cpu":   {"internal/checksum"},
-	"golang.org/x/sys/unix":  {"internal/sys"},
-	"syscall":                {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment", "internal/counters/directory", "internal/agent", "internal/netlab", "internal/launch", "internal/perf", "internal/perf/breakdown", "internal/perf/services", "internal/process", "internal/stress", "internal/sys", "stream", "internal/transport/transporttest"}, // signals, exit statuses, limits
-	"math/rand/v2":           {"cmd/weft", "internal/transport/faulty", "internal/perf/matching", "internal/sim", "internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
+	"unsafe":                {"internal/mem", "internal/ring", "internal/sys"},
+	"golang.org/x/sys/cpu":  {"internal/checksum"},
+	"golang.org/x/sys/unix": {"internal/sys"},
+	// signals, exit statuses, limits
+	"syscall": {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment",
+		"internal/counters/directory", "internal/agent", "internal/netlab", "internal/launch", "internal/perf",
+		"internal/perf/breakdown", "internal/perf/services", "internal/process", "internal/stress", "internal/sys", "stream",
+		"internal/transport/transporttest"},
+	"math/rand/v2": {"cmd/weft", "internal/transport/faulty", "internal/perf/matching", "internal/sim",
+		"internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/netlab", "internal/transport/eth"},
 }

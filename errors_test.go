@@ -34,7 +34,8 @@ func TestErrorsName(t *testing.T) {
 		for name, err := range map[string]error{
 			"push": far.Push(ctx, 0, make([]byte, 8)), "pull": far.Pull(ctx, make([]byte, 8), 0),
 		} {
-			if !errors.Is(err, ErrClosed) && !errors.Is(err, ErrNoRegion) || strings.Count(err.Error(), "weft: ") != 1 || !strings.Contains(err.Error(), `region "house" of rank`) {
+			if !errors.Is(err, ErrClosed) && !errors.Is(err, ErrNoRegion) || strings.Count(err.Error(), "weft: ") != 1 ||
+				!strings.Contains(err.Error(), `region "house" of rank`) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -42,11 +43,13 @@ func TestErrorsName(t *testing.T) {
 		defer cancel()
 		var unknown *UnknownOutcomeError
 		_, err = p.AttachRegion(soon, peer, "palace")
-		if errors.As(err, &unknown) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `region "palace" of rank`) {
+		if errors.As(err, &unknown) || !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), `region "palace" of rank`) {
 			t.Errorf("attach: %v", err)
 		}
 		_, err = p.AttachMailbox(soon, peer, "letters")
-		if errors.As(err, &unknown) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `mailbox "letters" of rank`) {
+		if errors.As(err, &unknown) || !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), `mailbox "letters" of rank`) {
 			t.Errorf("sender: %v", err)
 		}
 		return meet(ctx, p, q)

@@ -263,7 +263,8 @@ type ConfigMismatchError struct {
 }
 
 func (e *ConfigMismatchError) Error() string {
-	return fmt.Sprintf("weft: %q is %s here, and %s at rank %d: all ranks must configure it alike", e.Name, e.Here, e.There, e.Rank)
+	return fmt.Sprintf("weft: %q is %s here, and %s at rank %d: all ranks must configure it alike", e.Name, e.Here,
+		e.There, e.Rank)
 }
 
 // Is makes every ConfigMismatchError match ErrConfigMismatch.
@@ -316,7 +317,8 @@ type DistanceError struct {
 }
 
 func (e *DistanceError) Error() string {
-	return fmt.Sprintf("weft: barrier %q: distance %d: it must be at least 1, or LastBarrier; 0 would be the same barrier again",
+	return fmt.Sprintf("weft: barrier %q: distance %d: it must be at least 1, or LastBarrier; 0 would be the same "+
+		"barrier again",
 		e.Name, e.Distance)
 }
 

@@ -26,7 +26,9 @@ func TestWaitErrorsOfOtherCalls(t *testing.T) {
 		if _, err := p.OpenMailbox("letters", nil); err != nil {
 			return err
 		}
-		rw, lock, cond := p.RWLock("shared"), p.Lock("of the condition", nil), p.Cond("never")
+		rw := p.RWLock("shared")
+		lock := p.Lock("of the condition", nil)
+		cond := p.Cond("never")
 		if p.Rank() == 0 {
 			if _, err := rw.Lock(ctx); err != nil {
 				return err

@@ -30,7 +30,8 @@ func ExampleSemaphore() {
 // lock keeps the look at the slot and the wait together: rank 1 cannot signal in between.
 func ExampleCond() {
 	err := weft.Local(context.Background(), 2, func(ctx context.Context, p *weft.Proc) error {
-		lock, full := p.Lock("slot", nil), p.Cond("slot is full")
+		lock := p.Lock("slot", nil)
+		full := p.Cond("slot is full")
 		if p.Rank() == 1 {
 			slot, err := p.AttachRegion(ctx, 0, "slot")
 			if err != nil {

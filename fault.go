@@ -56,7 +56,8 @@ const (
 	Heal
 )
 
-var faultKinds = map[FaultKind]string{Crash: "crash", Pause: "pause", Partition: "partition", Slow: "slow", Heal: "heal"}
+var faultKinds = map[FaultKind]string{Crash: "crash", Pause: "pause", Partition: "partition", Slow: "slow",
+	Heal: "heal"}
 
 func (k FaultKind) String() string { return faultKinds[k] }
 

@@ -24,7 +24,8 @@ func underFaults(t *testing.T, ranks int, faults []Fault, run func(ctx context.C
 		}
 	})
 	t.Run("local", func(t *testing.T) {
-		if err := LocalWith(within(t), LocalConfig{Ranks: ranks, Liveness: 200 * time.Millisecond, Faults: faults}, run); err != nil {
+		if err := LocalWith(within(t), LocalConfig{Ranks: ranks, Liveness: 200 * time.Millisecond, Faults: faults},
+			run); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -125,7 +126,8 @@ func TestPartition(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		side, other := p.Rank()^1, p.Rank()^2
+		side := p.Rank() ^ 1
+		other := p.Rank() ^ 2
 		var dead *PeerError
 		for i := 0; dead == nil; i++ {
 			err := q.Send(ctx, other, []byte{byte(i)})
@@ -150,7 +152,8 @@ func TestPartition(t *testing.T) {
 func TestFaultsThatCannotBe(t *testing.T) {
 	for _, f := range []Fault{
 		{}, {Kind: 99, Ranks: []int{0}}, {Kind: Crash}, {Kind: Crash, Ranks: []int{2}}, {Kind: Pause, Ranks: []int{0}},
-		{Kind: Slow, Ranks: []int{0}}, {Kind: Crash, Ranks: []int{0}, At: -1}, {Kind: Crash, Ranks: []int{0}, After: Operations{2, 1}},
+		{Kind: Slow, Ranks: []int{0}}, {Kind: Crash, Ranks: []int{0}, At: -1},
+		{Kind: Crash, Ranks: []int{0}, After: Operations{2, 1}},
 	} {
 		if err := LocalWith(t.Context(), LocalConfig{Ranks: 2, Faults: []Fault{f}}, nil); err == nil {
 			t.Errorf("%+v is accepted by LocalWith", f)
@@ -178,7 +181,8 @@ func TestSameEnd(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if _, err = q.Recv(ctx); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrPeer) { // or the other has returned
+			// or the other has returned
+			if _, err = q.Recv(ctx); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrPeer) {
 				return fmt.Errorf("got %w", err)
 			}
 			return nil

@@ -72,7 +72,8 @@ func (j *Job) Await(ctx context.Context, rank int, text string) error {
 		case <-j.run.Ended(rank):
 			ended = true // look once more
 		case <-ctx.Done():
-			return fmt.Errorf("weft: launch: waiting for %q: %w; rank %d wrote %q", text, ctx.Err(), rank, lastLines(j.Output(rank)))
+			return fmt.Errorf("weft: launch: waiting for %q: %w; rank %d wrote %q", text, ctx.Err(), rank,
+				lastLines(j.Output(rank)))
 		}
 	}
 }

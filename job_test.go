@@ -22,7 +22,8 @@ import (
 // The test's executable is also what Launch starts.
 func TestMain(m *testing.M) {
 	weft.Launched(map[string]func(context.Context, *weft.Proc) error{
-		"bereaved": bereaved, "failing": failing, "idle": idle, "talker": talker, "parent": parent, "busy": busy, "severed": severed,
+		"bereaved": bereaved, "failing": failing, "idle": idle, "talker": talker, "parent": parent, "busy": busy,
+		"severed": severed,
 	})
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // of ranks and guards, or each takes a second to end
 	os.Exit(m.Run())
@@ -102,7 +103,8 @@ func talker(ctx context.Context, p *weft.Proc) error {
 func TestLaunchKill(t *testing.T) {
 	for _, cfg := range []weft.LaunchConfig{{Transport: "shm"}, {Transport: "udp"}, {Transport: "tcp"}, {Hosts: 2}} {
 		t.Run(fmt.Sprintf("%s %d", cfg.Transport, cfg.Hosts), func(t *testing.T) {
-			cfg.Run, cfg.Liveness = "bereaved", -1
+			cfg.Run = "bereaved"
+			cfg.Liveness = -1
 			var out bytes.Buffer
 			cfg.Output = &out
 			job := start(t, 3, &cfg)
@@ -155,7 +157,8 @@ func TestLaunchErrors(t *testing.T) {
 	job := start(t, 2, &weft.LaunchConfig{Run: "failing"})
 	err := job.Wait(t.Context())
 	var exit *weft.ExitError
-	if !errors.As(err, &exit) || exit.Rank != 1 || exit.Status != 1 || !strings.Contains(exit.Output, "nothing good\n") || !strings.Contains(exit.Output, "as asked") {
+	if !errors.As(err, &exit) || exit.Rank != 1 || exit.Status != 1 || !strings.Contains(exit.Output, "nothing good\n") ||
+		!strings.Contains(exit.Output, "as asked") {
 		t.Errorf("%v", err)
 	}
 	if err := job.Await(t.Context(), 0, "anything"); !errors.As(err, &exit) || exit.Rank != 0 {
@@ -165,7 +168,8 @@ func TestLaunchErrors(t *testing.T) {
 	if err := job.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), `no program \"unheard of\" to launch`) {
 		t.Errorf("%v", err)
 	}
-	for _, cfg := range []*weft.LaunchConfig{nil, {}, {Run: "idle", Program: "sleep"}, {Program: "./no/such/package"}, {Program: "no-such-command"}} {
+	for _, cfg := range []*weft.LaunchConfig{nil, {}, {Run: "idle", Program: "sleep"}, {Program: "./no/such/package"},
+		{Program: "no-such-command"}} {
 		if _, err := weft.Launch(t.Context(), 1, cfg); err == nil {
 			t.Errorf("%+v was launched", cfg)
 		}
@@ -282,7 +286,8 @@ func TestWaitsOfGoroutines(t *testing.T) {
 		await(t, job, 0, "idle")
 		for _, want := range []string{
 			"a message from 1 (channel 3)", "room at 1, or its acknowledgement (1048576 bytes, channel 3)",
-			`region "palace" of 1 (to be exposed)`, `mailbox "letters" of 1 (to be exposed)`, `barrier "together", phase 1: needs 1`,
+			`region "palace" of 1 (to be exposed)`, `mailbox "letters" of 1 (to be exposed)`,
+			`barrier "together", phase 1: needs 1`,
 		} {
 			for end := time.Now().Add(20 * time.Second); !strings.Contains(job.Waits(), want); {
 				if time.Now().After(end) {

@@ -57,7 +57,8 @@ func joinEth(t testing.TB, l *netlab.Lab, n int, cfg Config) []*Proc {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.job.Host, p.job.Local = fmt.Sprint("host", rank), 1
+		p.job.Host = fmt.Sprint("host", rank)
+		p.job.Local = 1
 		if err := sys.InNetwork(l.Hosts[rank].Namespace, func() error { return p.join(within(t)) }); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,8 @@ func TestEthFlood(t *testing.T) {
 	var stop atomic.Bool
 	flooded := make(chan int)
 	go func() {
-		r, n := rand.New(rand.NewPCG(1, 2)), 0
+		r := rand.New(rand.NewPCG(1, 2))
+		n := 0
 		b := make([]byte, 1400)
 		for ; !stop.Load(); n++ {
 			for i := range b[:100] {

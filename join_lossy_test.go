@@ -70,7 +70,8 @@ func TestFaultyNetwork(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		src, dst := pattern(1<<16, p.Rank()), make([]byte, 1<<16)
+		src := pattern(1<<16, p.Rank())
+		dst := make([]byte, 1<<16)
 		if err := r.Push(ctx, 0, src); err != nil {
 			return err
 		}

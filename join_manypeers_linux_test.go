@@ -53,7 +53,9 @@ func talk(t testing.TB, procs []*Proc, ports []*Port, from, to int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	err := together(ctx, procs, func(ctx context.Context, p *Proc) error {
-		n, me, q := p.Size(), p.Rank(), ports[p.Rank()]
+		n := p.Size()
+		me := p.Rank()
+		q := ports[p.Rank()]
 		for d := from; d < to; d++ {
 			if err := q.Send(ctx, (me+d)%n, binary.LittleEndian.AppendUint64(nil, uint64(me*n+d))); err != nil {
 				return err
@@ -83,18 +85,23 @@ func TestManyPeers(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		t.Skip("64 ranks take long")
 	}
-	const n, each = 64, 8
+	const (
+		n    = 64
+		each = 8
+	)
 	l := hosts(t, n/each, 1500)
 	for _, transport := range []string{"udp", "eth"} {
 		t.Run(transport, func(t *testing.T) {
 			var procs []*Proc
 			for rank, src := range bootstrap.NewLocal(n) {
 				h := l.Hosts[rank/each]
-				p, err := newProc(&Config{Transport: transport, Interface: netlab.Interface, Bind: h.IP.String(), Liveness: time.Minute}, src)
+				p, err := newProc(&Config{Transport: transport, Interface: netlab.Interface, Bind: h.IP.String(),
+					Liveness: time.Minute}, src)
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.job.Host, p.job.Local = fmt.Sprint("host", rank/each), each
+				p.job.Host = fmt.Sprint("host", rank/each)
+				p.job.Local = each
 				if err := sys.InNetwork(h.Namespace, func() error { return p.join(within(t)) }); err != nil {
 					t.Fatal(err)
 				}
@@ -121,7 +128,11 @@ func TestSilentPeersAreSmall(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		t.Skip("it waits for signs of life")
 	}
-	const n, few, most = 24, 3, 2500
+	const (
+		n    = 24
+		few  = 3
+		most = 2500
+	)
 	procs := joinAll(t, n, &Config{Transport: "udp", Liveness: 6 * time.Second})
 	ports := openAll(t, procs)
 	for range 3 {

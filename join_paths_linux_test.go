@@ -47,7 +47,8 @@ func joinOver(t testing.TB, transport string, l *netlab.Lab, n int) []*Proc {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.job.Host, p.job.Local = fmt.Sprint("host", rank), 1
+		p.job.Host = fmt.Sprint("host", rank)
+		p.job.Local = 1
 		if err := sys.InNetwork(l.Hosts[rank].Namespace, func() error { return p.join(within(t)) }); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +83,8 @@ func (p *hostPair) exchange(messages int) {
 	p.t.Helper()
 	const size = 20000
 	err := together(within(p.t), p.procs, func(ctx context.Context, me *Proc) error {
-		q, peer := p.ports[me.Rank()], 1-me.Rank()
+		q := p.ports[me.Rank()]
+		peer := 1 - me.Rank()
 		sent := make(chan error, 1)
 		go func() {
 			for i := range messages {
@@ -142,7 +144,8 @@ func TestRouter(t *testing.T) {
 	}
 	must(t, l.Narrow(0, 1280), l.Narrow(1, 1280))
 	p.exchange(500)
-	p.until("packets are as long as the router takes", func() bool { return p.peer(0).MTU == 1252 && p.peer(1).MTU == 1252 })
+	p.until("packets are as long as the router takes",
+		func() bool { return p.peer(0).MTU == 1252 && p.peer(1).MTU == 1252 })
 	must(t, l.Narrow(0, 0), l.Narrow(1, 0), l.Hosts[0].Forget(), l.Hosts[1].Forget())
 	p.until("packets are long again", func() bool { return p.peer(0).MTU == 1472 && p.peer(1).MTU == 1472 })
 }
@@ -153,7 +156,8 @@ func TestRouteMTU(t *testing.T) {
 	p := pairUp(t, "udp", l)
 	p.exchange(100)
 	must(t, l.Hosts[0].SetRouteMTU(1280))
-	p.until("packets are as long as the routes take", func() bool { return p.peer(0).MTU == 1252 && p.peer(1).MTU == 1472 })
+	p.until("packets are as long as the routes take",
+		func() bool { return p.peer(0).MTU == 1252 && p.peer(1).MTU == 1472 })
 	if a := p.peer(0); !strings.Contains(a.Path, "the route takes packets of 1252 bytes, not 1472") {
 		t.Error(a.Path)
 	}
@@ -172,7 +176,8 @@ func TestPathThatTellsNobody(t *testing.T) {
 			must(t, err)
 			p.exchange(500)
 			p.until("the length of the path is found", func() bool {
-				a, b := p.peer(0).MTU, p.peer(1).MTU
+				a := p.peer(0).MTU
+				b := p.peer(1).MTU
 				return a <= 1386 && a > 1340 && b <= 1386 && b > 1340
 			})
 			must(t, end())
@@ -214,7 +219,8 @@ func TestTroubledBatches(t *testing.T) {
 					must(t, h.SetOffload(offload))
 				}
 				p := pairUp(t, transport, l)
-				for _, trouble := range []netlab.Trouble{{}, {Repeat: 0.2}, {Overtake: 0.2}, {Lose: 0.02, Repeat: 0.05, Overtake: 0.05}} {
+				for _, trouble := range []netlab.Trouble{{}, {Repeat: 0.2}, {Overtake: 0.2},
+					{Lose: 0.02, Repeat: 0.05, Overtake: 0.05}} {
 					end, err := l.Trouble(trouble)
 					must(t, err)
 					p.exchange(300)
@@ -231,7 +237,8 @@ func TestSwitches(t *testing.T) {
 	t.Setenv(envGRO, "off")
 	p := pairUp(t, "udp", hosts(t, 2, 1500))
 	p.exchange(50)
-	if way := p.peer(0).Path; p.procs[0].Stats().Batches > 0 || !strings.Contains(way, "leave singly: WEFT_UDP_SEGMENT=off; arrive singly: WEFT_UDP_GRO=off") {
+	if way := p.peer(0).Path; p.procs[0].Stats().Batches > 0 ||
+		!strings.Contains(way, "leave singly: WEFT_UDP_SEGMENT=off; arrive singly: WEFT_UDP_GRO=off") {
 		t.Errorf("%d batches: %s", p.procs[0].Stats().Batches, way)
 	}
 }

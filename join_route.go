@@ -20,11 +20,15 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 		name := t.Caps().Name
 		switch {
 		case name == "shm" && c.Shm != "" && c.Host == p.job.Host:
-			r, why = driver.Route{Transport: t, Card: c.Shm}, whyShm
-		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host && (p.cfg.Transport == "eth" || p.eth.OnSegment(c.Eth)):
-			r, why = driver.Route{Transport: t, Card: c.Eth}, fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.eth.Device())
+			r = driver.Route{Transport: t, Card: c.Shm}
+			why = whyShm
+		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host &&
+			(p.cfg.Transport == "eth" || p.eth.OnSegment(c.Eth)):
+			r, why = driver.Route{Transport: t, Card: c.Eth},
+				fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.eth.Device())
 		case name == "tcp" && c.Tcp != "":
-			r, why = driver.Route{Transport: t, Card: c.Tcp}, whyTCP
+			r = driver.Route{Transport: t, Card: c.Tcp}
+			why = whyTCP
 		case name == "udp" && c.Udp != "" && r.Transport == nil:
 			r, why = driver.Route{Transport: t, Card: c.Udp}, p.whyUDP(c)
 		}
@@ -34,7 +38,8 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 			rank, c.Host, p.job.Host, p.cfg.Transport, c.NoShm)
 	}
 	g := p.guardFor(r.Transport.Caps().Name, c)
-	r.Incarnation, r.Guard = c.Life, g.Guard
+	r.Incarnation = c.Life
+	r.Guard = g.Guard
 	p.mu.Lock()
 	p.routes[rank] = route{c.Host, why, g}
 	p.mu.Unlock()

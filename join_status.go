@@ -21,10 +21,12 @@ func (p *Proc) answerQuestions() {
 	if server == nil {
 		return
 	}
-	by, began := p.src.(*environment.Source).By(), time.Now()
+	by := p.src.(*environment.Source).By()
+	began := time.Now()
 	stop := launch.Listen(bootstrap.NewID(), func() launch.Status {
 		return launch.Status{
-			PID: os.Getpid(), By: by, Program: os.Args[0], Args: os.Args[1:], Started: began, Restart: p.again, Ranks: launch.Ask(server),
+			PID: os.Getpid(), By: by, Program: os.Args[0], Args: os.Args[1:], Started: began, Restart: p.again,
+			Ranks: launch.Ask(server),
 		}
 	})
 	go func() {

@@ -84,7 +84,8 @@ func besiege(t *testing.T, l *netlab.Lab, mixed bool, guard string) *besieged {
 	}}
 	switch {
 	case l != nil:
-		cfg.Transport, cfg.Interface = "eth", netlab.Interface
+		cfg.Transport = "eth"
+		cfg.Interface = netlab.Interface
 	case mixed:
 		cfg.Transport = "auto"
 	}
@@ -96,7 +97,8 @@ func besiege(t *testing.T, l *netlab.Lab, mixed bool, guard string) *besieged {
 		host := rank
 		p.job.Local = 1
 		if mixed && rank < 2 {
-			host, p.job.Local = 0, 2
+			host = 0
+			p.job.Local = 2
 		}
 		p.job.Host = fmt.Sprint("host", host)
 		join := func() error { return p.join(within(t)) }
@@ -257,7 +259,8 @@ func TestSiege(t *testing.T) {
 // hold has the ranks exchange messages, while they are attacked, for longer than the
 // liveness time, and makes sure that they are unharmed.
 func (b *besieged) hold(t *testing.T) {
-	ctx, enough := within(t), b.procs[0].cfg.Liveness*5/4
+	ctx := within(t)
+	enough := b.procs[0].cfg.Liveness * 5 / 4
 	b.attack() // before anybody has spoken
 	var ports []*Port
 	for _, p := range b.procs {
@@ -267,7 +270,8 @@ func (b *besieged) hold(t *testing.T) {
 		}
 		ports = append(ports, q)
 	}
-	attacks, last := 0, time.Now()
+	attacks := 0
+	last := time.Now()
 	for start := last; attacks < 3 || time.Since(start) < enough; {
 		if err := together(ctx, b.procs, b.round(ports)); err != nil {
 			t.Fatal(err)
@@ -288,7 +292,8 @@ func (b *besieged) hold(t *testing.T) {
 func (b *besieged) unread(t *testing.T) {
 	for rank, tap := range b.taps {
 		for _, pkt := range tap.heard {
-			if f, _, err := wire.ParseLink(pkt); err != nil || f.Flags&wire.Encrypted == 0 || bytes.Contains(pkt, pattern(2000, rank)[100:132]) {
+			if f, _, err := wire.ParseLink(pkt); err != nil || f.Flags&wire.Encrypted == 0 ||
+				bytes.Contains(pkt, pattern(2000, rank)[100:132]) {
 				t.Fatalf("a packet to rank %d can be read: %v", rank, err)
 			}
 		}

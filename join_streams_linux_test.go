@@ -99,7 +99,8 @@ func severed(ctx context.Context, p *weft.Proc) error {
 func TestStreamsOfTheKilled(t *testing.T) {
 	for _, cfg := range []weft.LaunchConfig{{Transport: "shm"}, {Transport: "udp"}, {Transport: "tcp"}} {
 		t.Run(cfg.Transport, func(t *testing.T) {
-			cfg.Run, cfg.Liveness = "severed", -1
+			cfg.Run = "severed"
+			cfg.Liveness = -1
 			job := start(t, 2, &cfg)
 			await(t, job, 0, "last words")
 			job.Kill(1)

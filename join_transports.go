@@ -22,7 +22,8 @@ func (p *Proc) join(ctx context.Context) error {
 	p.segment = segment(p.bind())
 	card := card{Host: p.job.Host, Life: p.life, Guard: p.cfg.Guard, Segment: p.segment}
 	var bell transport.Doorbell
-	if p.cfg.Transport != "udp" && p.cfg.Transport != "tcp" && (p.job.Local > 1 || p.cfg.Transport == "shm" || p.job.Size == 1) {
+	if p.cfg.Transport != "udp" && p.cfg.Transport != "tcp" &&
+		(p.job.Local > 1 || p.cfg.Transport == "shm" || p.job.Size == 1) {
 		t, err := p.openShm()
 		switch {
 		case err == nil:
@@ -39,13 +40,15 @@ func (p *Proc) join(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		bell, p.poll = b, b
+		bell = b
+		p.poll = b
 	}
 	if p.cfg.Transport == "eth" || p.cfg.Transport == "auto" && p.cfg.Interface != "" && p.job.Size > p.job.Local {
 		t, err := p.openEth(bell)
 		switch {
 		case err == nil:
-			card.Eth, p.eth = t.Card(), t
+			card.Eth = t.Card()
+			p.eth = t
 			p.trs = append(p.trs, p.spoilt(t, bell))
 		case p.cfg.Transport == "eth":
 			p.closeTransports()
@@ -61,7 +64,8 @@ func (p *Proc) join(ctx context.Context) error {
 		}
 		card.Tcp = t.Card()
 		p.trs = append(p.trs, t)
-	} else if p.cfg.Transport != "eth" && (p.cfg.Transport == "udp" || p.job.Size > p.job.Local || (card.Shm == "" && p.job.Size > 1)) {
+	} else if p.cfg.Transport != "eth" && (p.cfg.Transport == "udp" || p.job.Size > p.job.Local ||
+		(card.Shm == "" && p.job.Size > 1)) {
 		t, err := udp.Open(udp.Config{
 			Bind: p.bind(), MTU: p.cfg.MTU, Bell: bell,
 			NoSegment: switchedOff(envSegment), NoGRO: switchedOff(envGRO),
@@ -140,9 +144,11 @@ func (p *Proc) closeTransports() {
 
 // bind returns the address for UDP and TCP, as "host:port"; port 0 means any.
 func (p *Proc) bind() string {
-	host, port := p.cfg.Bind, "0"
+	host := p.cfg.Bind
+	port := "0"
 	if h, q, err := net.SplitHostPort(p.cfg.Bind); err == nil {
-		host, port = h, q
+		host = h
+		port = q
 	}
 	return net.JoinHostPort(cmp.Or(host, p.job.Bind, "127.0.0.1"), port)
 }

@@ -103,7 +103,9 @@ func Launch(ctx context.Context, n int, cfg *LaunchConfig) (*Job, error) {
 	}
 	if cfg.Output != nil {
 		out := &lockedWriter{to: cfg.Output}
-		order.Prefix, order.Stdout, order.Stderr = true, out, out
+		order.Prefix = true
+		order.Stdout = out
+		order.Stderr = out
 	}
 	if err := j.resolve(ctx, cfg, &order); err != nil {
 		return nil, err

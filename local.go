@@ -48,7 +48,8 @@ func LocalWith(ctx context.Context, c LocalConfig, run func(ctx context.Context,
 		return err
 	}
 	net := pipe.NewNetwork()
-	net.Direct, net.Lossy = len(c.Faults) == 0, len(c.Faults) > 0
+	net.Direct = len(c.Faults) == 0
+	net.Lossy = len(c.Faults) > 0
 	return local(ctx, net, c, run)
 }
 

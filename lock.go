@@ -75,7 +75,8 @@ func (p *Proc) Lock(name string, cfg *LockConfig) *Lock {
 		switch cfg.Algorithm {
 		case "", LockQueue:
 		case LockCentral:
-			c.Class, c.Fair = coord.CentralLock, false
+			c.Class = coord.CentralLock
+			c.Fair = false
 		default:
 			err = fmt.Errorf("weft: lock %q: algorithm %q: must be queue or central", name, cfg.Algorithm)
 		}

@@ -189,7 +189,8 @@ func TestGiveUpLock(t *testing.T) {
 // TestReaders: readers share a lock, writers do not.
 func TestReaders(t *testing.T) {
 	networks(t, 4, func(ctx context.Context, p *Proc) error {
-		l, b := p.RWLock("L"), p.Barrier("b", nil)
+		l := p.RWLock("L")
+		b := p.Barrier("b", nil)
 		t, err := newTally(ctx, p, "tally", nil)
 		if err != nil {
 			return err
@@ -236,9 +237,15 @@ func TestReaders(t *testing.T) {
 // TestQueueOfRanks is a bounded buffer: a lock, and a condition for each end;
 // and the same with semaphores.
 func TestQueueOfRanks(t *testing.T) {
-	const items, room = 60, 3
+	const (
+		items = 60
+		room  = 3
+	)
 	networks(t, 4, func(ctx context.Context, p *Proc) error {
-		l, notFull, notEmpty, b := p.Lock("L", nil), p.Cond("not full"), p.Cond("not empty"), p.Barrier("b", nil)
+		l := p.Lock("L", nil)
+		notFull := p.Cond("not full")
+		notEmpty := p.Cond("not empty")
+		b := p.Barrier("b", nil)
 		t, err := newTally(ctx, p, "buffer", nil)
 		if err != nil {
 			return err
@@ -277,11 +284,14 @@ func TestQueueOfRanks(t *testing.T) {
 				return err
 			}
 		}
-		free, used := p.Semaphore("free", room, nil), p.Semaphore("used", 0, nil)
+		free := p.Semaphore("free", room, nil)
+		used := p.Semaphore("used", 0, nil)
 		for range items {
-			from, to := free, used
+			from := free
+			to := used
 			if p.Rank()%2 == 0 {
-				from, to = used, free
+				from = used
+				to = free
 			}
 			if err := from.Acquire(ctx, 1); err != nil {
 				return err
@@ -303,7 +313,9 @@ func TestQueueOfRanks(t *testing.T) {
 // TestBroadcast wakes all, and ranks that give up leave the list.
 func TestBroadcast(t *testing.T) {
 	networks(t, 4, func(ctx context.Context, p *Proc) error {
-		l, c, b := p.Lock("L", nil), p.Cond("C"), p.Barrier("b", nil)
+		l := p.Lock("L", nil)
+		c := p.Cond("C")
+		b := p.Barrier("b", nil)
 		if p.Rank() == 3 {
 			if _, err := l.Lock(ctx); err != nil {
 				return err

@@ -158,7 +158,8 @@ func (p *Proc) advised(c *MailboxConfig) *autoRings {
 		}
 		return newAutoRings()
 	case len(p.amt.rings) > 0:
-		c.Rings, c.Table = p.amt.rings, p.amt.table
+		c.Rings = p.amt.rings
+		c.Table = p.amt.table
 	}
 	return nil
 }
@@ -184,7 +185,8 @@ func (p *Proc) geometry(c *MailboxConfig) (sizes []int, g mailbox.Geometry, err 
 		room += roundGrain(size)
 	}
 	if len(sizes) == 0 {
-		sizes, room = []int{defaultRing}, defaultRing
+		sizes = []int{defaultRing}
+		room = defaultRing
 	}
 	if c.Spare < 0 || c.Spare > most {
 		return nil, g, &ConfigError{Field: "MailboxConfig.Spare", Value: c.Spare, Min: 0, Max: most}
@@ -291,7 +293,9 @@ func (m *Mailbox) await(ctx context.Context) error {
 	}
 	c := driver.NewCall()
 	defer c.Free()
-	c.RMA.Kind, c.RMA.Peer, c.RMA.Region = rma.Await, m.p.job.Rank, m.region.ID
+	c.RMA.Kind = rma.Await
+	c.RMA.Peer = m.p.job.Rank
+	c.RMA.Region = m.region.ID
 	return public(m.p.node.AwaitMail(ctx, c, seen))
 }
 

@@ -61,7 +61,8 @@ func (f *amtFile) of(rank int) *amtRings {
 	}
 	a := &amtRings{owned: f.table.OwnAt(rank)}
 	if r, ok := f.table.Of(rank); ok {
-		a.rings, a.table = r.Rings, r.Table
+		a.rings = r.Rings
+		a.table = r.Table
 	}
 	return a
 }

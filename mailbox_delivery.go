@@ -36,7 +36,8 @@ func (d *Delivery) Release() {
 	if e == nil {
 		return
 	}
-	d.d, d.Data = nil, nil
+	d.d = nil
+	d.Data = nil
 	m := e.m
 	m.latch.Lock()
 	wanted := false
@@ -98,7 +99,8 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 		m.latch.Unlock()
 		return ErrClosed
 	}
-	rec, took := &m.rec, false
+	rec := &m.rec
+	took := false
 	for d.d == nil && m.reader.Take(rec) {
 		if whole := rec.Off == 0 && rec.Last; whole || !join {
 			m.deliver(d, rec)
@@ -132,14 +134,19 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 // deliver lends the message or packet of one record. The latch is held.
 func (m *Mailbox) deliver(d *Delivery, rec *mailbox.Record) {
 	e := m.get()
-	d.From, d.Tag, d.Off, d.Total, d.d = rec.From, rec.Tag, rec.Off, rec.Total, e
+	d.From = rec.From
+	d.Tag = rec.Tag
+	d.Off = rec.Off
+	d.Total = rec.Total
+	d.d = e
 	if rec.InRecord {
 		d.Data = e.short[:copy(e.short[:], rec.Data)]
 		return
 	}
 	first, second := m.reader.Bytes(rec)
 	if len(second) == 0 {
-		d.Data, e.extent = first, rec.Extent
+		d.Data = first
+		e.extent = rec.Extent
 		return
 	}
 	e.buf = append(append(e.buf, first...), second...)
@@ -154,7 +161,12 @@ func (m *Mailbox) join(d *Delivery, rec *mailbox.Record) {
 	if message, ok := m.joiner.Add(rec, first, second, m.spare); ok {
 		e := m.get()
 		e.buf = message
-		d.From, d.Tag, d.Data, d.Off, d.Total, d.d = rec.From, rec.Tag, message, 0, rec.Total, e
+		d.From = rec.From
+		d.Tag = rec.Tag
+		d.Data = message
+		d.Off = 0
+		d.Total = rec.Total
+		d.d = e
 	}
 	if !rec.InRecord {
 		m.reader.Release(rec.Extent)

@@ -57,7 +57,9 @@ func newWay(p *Proc, r *Remote) *way {
 	if !ok {
 		return w
 	}
-	w.box, w.line, w.mapped = box, line, r.direct
+	w.box = box
+	w.line = line
+	w.mapped = r.direct
 	return w
 }
 

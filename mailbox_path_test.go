@@ -8,7 +8,8 @@ import "testing"
 func TestNothingOvertakesWhatWasGivenUp(t *testing.T) {
 	w := &way{}
 	begin := func() uint64 { return w.depart(0, func() {}) }
-	first, second := begin(), begin()
+	first := begin()
+	second := begin()
 	w.ended(second, ErrClosed)
 	w.ended(first, nil)
 	if n := w.packets.Load(); n != 1 {

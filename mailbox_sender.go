@@ -215,6 +215,8 @@ func (s *Sender) StartPushTagged(tag uint64, b []byte) (*Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.call, o.way, o.number = c, s.way, number
+	o.call = c
+	o.way = s.way
+	o.number = number
 	return o, nil
 }

@@ -113,7 +113,8 @@ func TestMailboxRefusals(t *testing.T) {
 		}
 		for { // until it is closed
 			if err := s.Push(ctx, []byte("late")); err != nil {
-				if !errors.Is(err, ErrClosed) && !errors.Is(err, ErrNoRegion) && !errors.Is(err, ErrNoEntry) && !errors.Is(err, ErrPeer) {
+				if !errors.Is(err, ErrClosed) && !errors.Is(err, ErrNoRegion) && !errors.Is(err, ErrNoEntry) &&
+					!errors.Is(err, ErrPeer) {
 					return err
 				}
 				return nil
@@ -127,7 +128,10 @@ func TestMailboxRefusals(t *testing.T) {
 func TestFullMailbox(t *testing.T) {
 	for _, full := range []FullPolicy{RefuseWhenFull, StallWhenFull} {
 		networks(t, 2, func(ctx context.Context, p *Proc) error {
-			const n, second = 100, 1 << 32
+			const (
+				n      = 100
+				second = 1 << 32
+			)
 			port, err := p.OpenPort(1, nil)
 			if err != nil {
 				return err
@@ -272,7 +276,8 @@ func TestRingsChange(t *testing.T) {
 			return err
 		}
 		defer m.Close()
-		changes, done := make(chan error, 1), make(chan bool)
+		changes := make(chan error, 1)
+		done := make(chan bool)
 		go func() { changes <- change(ctx, m, done) }()
 		var next [3]int
 		for range 2 * each {

@@ -47,7 +47,10 @@ func becomes(t testing.TB, what string, cond func() bool) {
 // TestMemoryIsGivenBack: of regions, mailboxes and Alloc memory that have been used and
 // closed nothing is left, at the owner and at those that had it mapped.
 func TestMemoryIsGivenBack(t *testing.T) {
-	const rounds, size = 30, 1 << 20
+	const (
+		rounds = 30
+		size   = 1 << 20
+	)
 	_, shared, descriptors := mapsOf(t)
 	procs := joinAll(t, 2, &Config{Transport: "shm"})
 	var before [2]Stats
@@ -77,7 +80,8 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	for i, p := range procs {
 		const peers = 64 << 10 // which have been met meanwhile
 		if s := p.Stats(); s.MemoryBytes > before[i].MemoryBytes+peers || s.MappedBytes != 0 {
-			t.Errorf("rank %d says that it holds %d bytes, not %d as before, and has %d mapped", i, s.MemoryBytes, before[i].MemoryBytes, s.MappedBytes)
+			t.Errorf("rank %d says that it holds %d bytes, not %d as before, and has %d mapped", i, s.MemoryBytes,
+				before[i].MemoryBytes, s.MappedBytes)
 		}
 	}
 }
@@ -286,7 +290,10 @@ func TestOwnRegion(t *testing.T) {
 // TestCloseUnderWay: regions and mailboxes are closed while goroutines of both ranks use
 // them. Each call succeeds or says that it is closed.
 func TestCloseUnderWay(t *testing.T) {
-	const rounds, size = 60, 1 << 18
+	const (
+		rounds = 60
+		size   = 1 << 18
+	)
 	real(t, 2, func(ctx context.Context, p *Proc) error {
 		if p.Rank() == 0 {
 			for i := range rounds {

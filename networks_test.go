@@ -39,7 +39,8 @@ func real(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 	}{{"direct", 0, true}, {"packets", 0, false}, {"short packets", 128, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			net := pipe.NewNetwork()
-			net.MTU, net.Direct = c.mtu, c.direct
+			net.MTU = c.mtu
+			net.Direct = c.direct
 			if err := local(within(t), net, LocalConfig{Ranks: n}, run); err != nil {
 				t.Fatal(err)
 			}

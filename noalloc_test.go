@@ -15,7 +15,8 @@ func TestNoAllocation(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	for _, c := range []struct{ name, transport, guard string }{
-		{"shm", "shm", ""}, {"udp", "udp", ""}, {"udp, encrypted", "udp", GuardEncrypt}, {"tcp, encrypted", "tcp", GuardEncrypt},
+		{"shm", "shm", ""}, {"udp", "udp", ""}, {"udp, encrypted", "udp", GuardEncrypt},
+		{"tcp, encrypted", "tcp", GuardEncrypt},
 	} {
 		for _, spin := range []time.Duration{0, -1} { // as it is, and always asleep
 			name := c.name
@@ -87,7 +88,9 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 			return err
 		}
 	}
-	short, long, word := make([]byte, 100), make([]byte, 20000), make([]byte, 8)
+	short := make([]byte, 100)
+	long := make([]byte, 20000)
+	word := make([]byte, 8)
 	in := make([]byte, 32<<10)
 	for _, c := range []struct {
 		name string
@@ -229,8 +232,10 @@ func TestNoAllocationOfLongMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	src, dst := pattern(300000, 1), make([]byte, 300000)
-	ask, done := make(chan bool), make(chan error)
+	src := pattern(300000, 1)
+	dst := make([]byte, 300000)
+	ask := make(chan bool)
+	done := make(chan error)
 	defer close(ask)
 	go func() {
 		for range ask {

@@ -98,7 +98,9 @@ func (q *Port) Send(ctx context.Context, to int, b []byte) error {
 	}
 	c := driver.NewCall()
 	defer c.Free()
-	c.Msg.Kind, c.Msg.Peer, c.Msg.Buf = msg.Send, to, b
+	c.Msg.Kind = msg.Send
+	c.Msg.Peer = to
+	c.Msg.Buf = b
 	if len(b) > msg.MaxEager && q.p.memory != nil {
 		c.Msg.Mem, c.Msg.Addr = q.p.locate(to, b)
 	}
@@ -180,7 +182,8 @@ func (q *Port) state(to int) (err error) {
 func (q *Port) Flush(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
-	c.Msg.Kind, c.Msg.Peer = msg.Flush, Any
+	c.Msg.Kind = msg.Flush
+	c.Msg.Peer = Any
 	return public(q.p.node.Message(ctx, q.port, c))
 }
 
@@ -206,7 +209,8 @@ func (q *Port) TryFlush() error {
 // dies. The channel number cannot be used again in this job. The model is MPI_Comm_revoke of
 // ULFM (Bland et al. 2013).
 func (q *Port) Revoke(members []int, why error) {
-	gone, reason := -1, "no reason is given"
+	gone := -1
+	reason := "no reason is given"
 	if why != nil {
 		reason = strings.TrimPrefix(why.Error(), "weft: ")
 	}
@@ -214,7 +218,8 @@ func (q *Port) Revoke(members []int, why error) {
 	var revoked *RevokedError
 	switch {
 	case errors.As(why, &revoked):
-		gone, reason = revoked.Gone, revoked.Reason
+		gone = revoked.Gone
+		reason = revoked.Reason
 	case errors.As(why, &peer):
 		gone = peer.Rank
 	}
@@ -252,7 +257,10 @@ func (q *Port) StartSend(to int, b []byte) (*Op, error) {
 	}
 	o.call = driver.NewCall()
 	m := &o.call.Msg
-	m.Kind, m.Peer, m.Buf, m.Alone = msg.Send, to, b, true
+	m.Kind = msg.Send
+	m.Peer = to
+	m.Buf = b
+	m.Alone = true
 	if len(b) > msg.MaxEager && q.p.memory != nil {
 		m.Mem, m.Addr = q.p.locate(to, b)
 	}

@@ -43,7 +43,8 @@ func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
 			return Draft{}, err
 		}
 		c := driver.NewCall()
-		c.Msg.Kind, c.Msg.Peer = msg.Room, to
+		c.Msg.Kind = msg.Room
+		c.Msg.Peer = to
 		err := q.p.node.Message(ctx, q.port, c)
 		c.Free()
 		if err != nil {
@@ -102,5 +103,7 @@ func (d *Draft) Discard() {
 	case d.block != nil:
 		d.port.p.node.Discard(d.port.port, d.to, d.block, d.use)
 	}
-	d.block, d.big, d.Data = nil, nil, nil
+	d.block = nil
+	d.big = nil
+	d.Data = nil
 }

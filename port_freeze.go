@@ -37,7 +37,8 @@ import (
 func (q *Port) Freeze(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
-	c.Msg.Kind, c.Msg.Peer = msg.Freeze, Any
+	c.Msg.Kind = msg.Freeze
+	c.Msg.Peer = Any
 	return public(q.p.node.Message(ctx, q.port, c))
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTurns: two programs take turns on a port over every transport, and what one has in the buffers when its turn ends is there when
-// it comes again.
+// TestTurns: two programs take turns on a port over every transport, and what one has in the buffers when its turn ends
+// is there when it comes again.
 func TestTurns(t *testing.T) {
 	networks(t, 3, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
@@ -23,7 +23,8 @@ func TestTurns(t *testing.T) {
 			for i := range 40 {
 				to := i % 3
 				m := make([]byte, 100+i*100)
-				m[0], m[1] = byte(now), sent[now][to]
+				m[0] = byte(now)
+				m[1] = sent[now][to]
 				if err := q.TrySend(to, m); err == nil {
 					sent[now][to]++
 				} else if err != ErrWouldBlock {
@@ -93,13 +94,15 @@ func next(q *Port, program int, received *[3]byte) (int, error) {
 	}
 	defer m.Release()
 	if m.Data[0] != byte(program) || m.Data[1] != received[m.From] {
-		return 0, fmt.Errorf("program %d: message %d of program %d from rank %d, want %d", program, m.Data[1], m.Data[0], m.From, received[m.From])
+		return 0, fmt.Errorf("program %d: message %d of program %d from rank %d, want %d", program, m.Data[1], m.Data[0],
+			m.From, received[m.From])
 	}
 	received[m.From]++
 	return len(m.Data), nil
 }
 
-// TestFrozen: what is called on a frozen port fails and has no effect; and a state that is damaged, or of something else, is refused.
+// TestFrozen: what is called on a frozen port fails and has no effect; and a state that is damaged, or of something
+// else, is refused.
 func TestFrozen(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, nil)
@@ -132,7 +135,8 @@ func TestFrozen(t *testing.T) {
 		_, errTryReserve := q.TryReserve(1, 5)
 		_, _, errInto := q.RecvInto(ctx, make([]byte, 100))
 		for i, err := range []error{
-			q.Send(ctx, 1, nil), q.TrySend(1, nil), q.Send(ctx, 1, make([]byte, 100_000)), draft.Commit(ctx), errRecv, errTry, errReserve, errTryReserve, errInto,
+			q.Send(ctx, 1, nil), q.TrySend(1, nil), q.Send(ctx, 1, make([]byte, 100_000)), draft.Commit(ctx), errRecv, errTry,
+			errReserve, errTryReserve, errInto,
 			q.Flush(ctx), q.TryRoom(1, 1),
 		} {
 			var f *FrozenError
@@ -182,7 +186,8 @@ func refused(q *Port, s *PortState) error {
 		}
 	}
 	for _, change := range []func(of *identity){
-		func(of *identity) { of.job++ }, func(of *identity) { of.rank++ }, func(of *identity) { of.size++ }, func(of *identity) { of.channel++ },
+		func(of *identity) { of.job++ }, func(of *identity) { of.rank++ }, func(of *identity) { of.size++ },
+		func(of *identity) { of.channel++ },
 	} {
 		other := s.Clone()
 		change(&other.of)

@@ -29,7 +29,9 @@ func (m *Message) Release() {
 	case m.big != nil:
 		m.port.long.put(m.big, m.use)
 	}
-	m.block, m.big, m.Data = nil, nil, nil
+	m.block = nil
+	m.big = nil
+	m.Data = nil
 }
 
 // Recv receives the next message, from any rank, in the order of arrival. If ctx ends while
@@ -118,7 +120,8 @@ func (q *Port) TryRecvCopy(buf []byte) (Message, error) {
 func (q *Port) Await(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
-	c.Msg.Kind, c.Msg.Peer = msg.Await, Any
+	c.Msg.Kind = msg.Await
+	c.Msg.Peer = Any
 	return public(q.p.node.Message(ctx, q.port, c))
 }
 

@@ -51,7 +51,8 @@ func TestMessagesArriveInOrder(t *testing.T) {
 			}
 			i := next[m.From]
 			next[m.From]++
-			if len(m.Data) != sizes[i%len(sizes)] || len(m.Data) > 0 && (m.Data[0] != byte(i) || m.Data[len(m.Data)-1] != byte(i)) {
+			if len(m.Data) != sizes[i%len(sizes)] || len(m.Data) > 0 &&
+				(m.Data[0] != byte(i) || m.Data[len(m.Data)-1] != byte(i)) {
 				return fmt.Errorf("message %d of rank %d has %d bytes", i, m.From, len(m.Data))
 			}
 			m.Release()
@@ -198,7 +199,8 @@ func TestPortErrors(t *testing.T) {
 			return fmt.Errorf("draft of -1: %v", err)
 		}
 		var rank *RankError
-		if err := q.Send(ctx, 2, nil); !errors.As(err, &rank) || rank.Rank != 2 || rank.Size != 2 || !errors.Is(err, ErrRank) {
+		if err := q.Send(ctx, 2, nil); !errors.As(err, &rank) || rank.Rank != 2 || rank.Size != 2 ||
+			!errors.Is(err, ErrRank) {
 			return fmt.Errorf("rank 2: %v", err)
 		}
 		if err := q.Send(ctx, -1, nil); !errors.Is(err, ErrRank) {
@@ -325,7 +327,10 @@ func TestChannelOpenedLate(t *testing.T) {
 }
 
 func TestManyGoroutines(t *testing.T) {
-	const pairs, each = 8, 200
+	const (
+		pairs = 8
+		each  = 200
+	)
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		done := make(chan error, 2*pairs)
 		for i := range pairs {

@@ -94,7 +94,8 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 	p := &Proc{
 		job: src.Job(), cfg: c, src: src,
 		ports: map[*msg.Port]*Port{}, routes: map[int]route{}, words: map[*wordWait]bool{}, signals: map[*signalWait]bool{},
-		barriers: map[uint64]*hostBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{}, ways: map[wayID]*way{},
+		barriers: map[uint64]*hostBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{},
+		ways: map[wayID]*way{},
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil

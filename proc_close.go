@@ -26,7 +26,8 @@ func (p *Proc) Close() error {
 	// The order is fixed, so that a simulation can be repeated.
 	ports := slices.SortedFunc(maps.Values(p.ports), func(a, b *Port) int { return cmp.Compare(a.channel, b.channel) })
 	mailboxes := slices.SortedFunc(maps.Keys(p.mailboxes), func(a, b *Mailbox) int { return cmp.Compare(a.name, b.name) })
-	barriers, ways := maps.Clone(p.barriers), maps.Clone(p.ways)
+	barriers := maps.Clone(p.barriers)
+	ways := maps.Clone(p.ways)
 	p.mu.Unlock()
 	p.node.Quit()
 	lost := undelivered(p.node.Drain(closePatience))

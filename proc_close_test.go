@@ -61,7 +61,9 @@ func newEverything(ctx context.Context, p *Proc) (e *everything, err error) {
 // memory of their own, and to atomic operations where they do not.
 func (e *everything) calls(ctx context.Context) map[string]func() error {
 	p, peer := e.p, (e.p.Rank()+1)%e.p.Size()
-	short, long, word := make([]byte, 100), make([]byte, 50000), make([]byte, 8)
+	short := make([]byte, 100)
+	long := make([]byte, 50000)
+	word := make([]byte, 8)
 	started := func(o *Op, err error) error {
 		if err == nil {
 			err = o.Wait(ctx)

@@ -54,7 +54,8 @@ func TestDirectBytesAreCounted(t *testing.T) {
 			p.Barrier("end", nil).Wait(ctx),
 		)
 	})
-	if c := pages[0]; c.SentLong != size || c.Written != size || c.Read != size/2 || c.Sent.Messages != 1 || c.Sent.Bytes > size/2 {
+	if c := pages[0]; c.SentLong != size || c.Written != size || c.Read != size/2 || c.Sent.Messages != 1 ||
+		c.Sent.Bytes > size/2 {
 		t.Errorf("rank 0: %+v", c)
 	}
 	if c := pages[1]; c.ReceivedLong != size || c.Received.Messages != 1 {

@@ -30,7 +30,8 @@ func (p *Proc) rankEnded(rank int, cause error) {
 // hasReturned tells the others that this rank's program has ended.
 func (p *Proc) hasReturned() {
 	p.mu.Lock()
-	barriers, closed := maps.Clone(p.barriers), p.closed
+	barriers := maps.Clone(p.barriers)
+	closed := p.closed
 	p.mu.Unlock()
 	if closed {
 		return // Close has told them

@@ -86,7 +86,8 @@ func TestUndelivered(t *testing.T) {
 		unheard.Close()
 		err = p.Close()
 		var lost *UndeliveredError
-		if !errors.As(err, &lost) || !errors.Is(err, ErrUndelivered) || len(lost.Messages) != 1 || lost.Messages[0] != (Undelivered{Rank: 1, Channel: 9, Messages: 3}) {
+		if !errors.As(err, &lost) || !errors.Is(err, ErrUndelivered) || len(lost.Messages) != 1 ||
+			lost.Messages[0] != (Undelivered{Rank: 1, Channel: 9, Messages: 3}) {
 			return fmt.Errorf("closing: %v", err)
 		}
 		return nil
@@ -181,7 +182,8 @@ func TestReleaseTwice(t *testing.T) {
 					for j := range d.Data {
 						d.Data[j] = byte(i)
 					}
-					again, unsent := d, d
+					again := d
+					unsent := d
 					if err := d.Commit(ctx); err != nil {
 						return err
 					}
@@ -217,7 +219,8 @@ func TestReleaseTwice(t *testing.T) {
 			last := recv()
 			last.Release()
 		}
-		if _, err := q.TryRecv(); err == nil && p.Rank() == 1 { // an error says that nothing came, or that rank 0 has returned
+		// an error says that nothing came, or that rank 0 has returned
+		if _, err := q.TryRecv(); err == nil && p.Rank() == 1 {
 			return errors.New("something was sent twice")
 		}
 		return q.Flush(ctx)
@@ -260,7 +263,8 @@ func TestAllOnLoan(t *testing.T) {
 		defer cancel()
 		_, err = q.Recv(soon)
 		var wait *WaitError
-		if !errors.As(err, &wait) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "65536 of the 65536 bytes") {
+		if !errors.As(err, &wait) || !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "65536 of the 65536 bytes") {
 			return fmt.Errorf("receiving with all on loan: %v", err)
 		}
 		for _, m := range kept {

@@ -11,7 +11,8 @@ import (
 func createFresh(name string) (*os.File, error) {
 	if info, err := os.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s exists and is not an ordinary file (%s): remove it, or choose another name", name, info.Mode())
+			return nil, fmt.Errorf("%s exists and is not an ordinary file (%s): remove it, or choose another name", name,
+				info.Mode())
 		}
 		if err := os.Remove(name); err != nil {
 			return nil, err

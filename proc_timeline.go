@@ -15,7 +15,8 @@ import (
 const envTimeline = "WEFT_TIMELINE"
 
 // errTimeline reports a job whose launcher cannot join what its ranks record.
-var errTimeline = errors.New("weft: " + envTimeline + " is set, but only weft run can join the timelines of the ranks: " +
+var errTimeline = errors.New("weft: " + envTimeline +
+	" is set, but only weft run can join the timelines of the ranks: " +
 	"start the job with weft run -timeline")
 
 // A recorded is a launcher that takes the timeline of a rank.

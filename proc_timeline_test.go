@@ -18,7 +18,8 @@ func story(ctx context.Context, p *Proc) error {
 	if err != nil {
 		return err
 	}
-	next, before := (p.Rank()+1)%p.Size(), (p.Rank()+p.Size()-1)%p.Size()
+	next := (p.Rank() + 1) % p.Size()
+	before := (p.Rank() + p.Size() - 1) % p.Size()
 	if err := q.Send(ctx, next, []byte("short")); err != nil {
 		return err
 	}

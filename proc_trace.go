@@ -51,7 +51,8 @@ func (t *tracer) add(to int, kind amt.Kind, n int) {
 
 // part returns what was counted.
 func (t *tracer) part(p *Proc) amt.Part {
-	part := amt.Part{Rank: p.job.Rank, Size: p.job.Size, Job: fmt.Sprintf("%x", p.job.ID), Program: filepath.Base(os.Args[0])}
+	part := amt.Part{Rank: p.job.Rank, Size: p.job.Size, Job: fmt.Sprintf("%x", p.job.ID),
+		Program: filepath.Base(os.Args[0])}
 	for to := range t.rows {
 		row := t.rows[to].Load()
 		if row == nil {

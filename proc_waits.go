@@ -61,7 +61,8 @@ func (p *Proc) state() string {
 			r.Sent = r.Sent[:len(r.Sent)/2]
 		}
 		r.More += len(r.Waits) - len(r.Waits)/2
-		r.Waits, r.Objects = r.Waits[:len(r.Waits)/2], r.Objects[:len(r.Objects)/2]
+		r.Waits = r.Waits[:len(r.Waits)/2]
+		r.Objects = r.Objects[:len(r.Objects)/2]
 	}
 }
 
@@ -71,7 +72,8 @@ func (p *Proc) report() waitgraph.Report {
 	for i := range r.Waits {
 		w := &r.Waits[i]
 		if name, ok := strings.CutPrefix(w.Name, mailboxName("")); ok {
-			w.For, w.Name = "mailbox", name
+			w.For = "mailbox"
+			w.Name = name
 		}
 	}
 	p.mu.Lock()

@@ -48,7 +48,9 @@ func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error)
 }
 
 func (r *Region) await(ctx context.Context, off int, old uint64) (v uint64, err error) {
-	b, node, seen := r.Bytes(), r.p.node, r.bereavements(off)
+	b := r.Bytes()
+	node := r.p.node
+	seen := r.bereavements(off)
 	changed := func() bool {
 		v = mem.Load64(b, off)
 		return v != old || r.closed.Load()
@@ -135,7 +137,8 @@ func (p *Proc) reportWords(rep *waitgraph.Report) {
 	const most = 100
 	for _, w := range words[:min(len(words), most)] {
 		rep.Waits = append(rep.Waits, waitgraph.Wait{
-			For: "word", Name: fmt.Sprintf("%s, at %d", w.r.region.Name, w.off), Rank: waitgraph.AnyRank, Seconds: (p.Now() - w.since).Seconds(),
+			For: "word", Name: fmt.Sprintf("%s, at %d", w.r.region.Name, w.off), Rank: waitgraph.AnyRank,
+			Seconds: (p.Now() - w.since).Seconds(),
 		})
 	}
 }

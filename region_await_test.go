@@ -42,7 +42,8 @@ func TestAwaitHearsOfDeaths(t *testing.T) {
 		var gone *PeerError
 		var wait *WaitError
 		for _, off := range []int{8, 16} { // what rank 2 does is no news then
-			if _, err := r.Await(ctx, off, r.Load(off)); !errors.As(err, &gone) || gone.Rank != 1 || gone.Clean || !errors.As(err, &wait) {
+			if _, err := r.Await(ctx, off, r.Load(off)); !errors.As(err, &gone) || gone.Rank != 1 || gone.Clean ||
+				!errors.As(err, &wait) {
 				return fmt.Errorf("word at %d: %v", off, err)
 			}
 		}

@@ -61,7 +61,8 @@ func TestPushPullPut(t *testing.T) {
 			return fmt.Errorf("attached to rank %d, %d bytes", r.Rank(), r.Size())
 		}
 		for _, c := range []struct{ off, n int }{{0, 0}, {size, 0}, {1, 1}, {3, 100}, {777, 5000}, {0, size}} {
-			src, dst := pattern(c.n, p.Rank()+c.off), make([]byte, c.n)
+			src := pattern(c.n, p.Rank()+c.off)
+			dst := make([]byte, c.n)
 			if err := r.Push(ctx, c.off, src); err != nil {
 				return fmt.Errorf("push %v: %w", c, err)
 			}
@@ -331,7 +332,8 @@ func TestRegionErrors(t *testing.T) {
 				"pull": r.Pull(ctx, make([]byte, 4), off),
 				"put":  r.Put(off, []byte("four")),
 			} {
-				if !errors.As(err, &bounds) || bounds.Off != off || bounds.Len != 4 || bounds.Size != 100 || !errors.Is(err, ErrBounds) {
+				if !errors.As(err, &bounds) || bounds.Off != off || bounds.Len != 4 || bounds.Size != 100 ||
+					!errors.Is(err, ErrBounds) {
 					return fmt.Errorf("%s at %d: %v", name, off, err)
 				}
 			}
@@ -390,7 +392,8 @@ func TestReadOnlyRegion(t *testing.T) {
 			return err
 		}
 		var refused *RegionError
-		if err := r.Push(ctx, 0, []byte("x")); !errors.As(err, &refused) || refused.Rank != 1-p.Rank() || !errors.Is(err, ErrReadOnly) {
+		if err := r.Push(ctx, 0, []byte("x")); !errors.As(err, &refused) || refused.Rank != 1-p.Rank() ||
+			!errors.Is(err, ErrReadOnly) {
 			return fmt.Errorf("push: %v", err)
 		}
 		if _, err := r.FetchAdd(ctx, 0, 1); !errors.Is(err, ErrReadOnly) {
@@ -419,7 +422,8 @@ func TestRegionForSome(t *testing.T) {
 			return err
 		}
 		var refused *RegionError
-		if _, err := w.At(ctx, (p.Rank()+1)%3); !errors.As(err, &refused) || !errors.Is(err, ErrForbidden) || refused.Rank != (p.Rank()+1)%3 {
+		if _, err := w.At(ctx, (p.Rank()+1)%3); !errors.As(err, &refused) || !errors.Is(err, ErrForbidden) ||
+			refused.Rank != (p.Rank()+1)%3 {
 			return fmt.Errorf("not permitted: %v", err)
 		}
 		if _, err := p.OpenRegion(ctx, "nobody's", 8, &RegionConfig{Ranks: []int{3}}); !errors.Is(err, ErrRank) {

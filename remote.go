@@ -46,7 +46,9 @@ func (p *Proc) attach(ctx context.Context, rank int, name string) (*Remote, erro
 	}
 	c := driver.NewCall()
 	defer c.Free()
-	c.RMA.Kind, c.RMA.Peer, c.RMA.Name = rma.Attach, rank, name
+	c.RMA.Kind = rma.Attach
+	c.RMA.Peer = rank
+	c.RMA.Name = name
 	if err := p.node.Memory(ctx, c); err != nil {
 		return nil, public(err)
 	}
@@ -96,7 +98,8 @@ func (p *Proc) own(found rma.Found) *transport.Mapping {
 // as dead.
 func (r *Remote) Under(g Grant) *Remote {
 	u := *r
-	u.lock, u.epoch = g.lock, g.Epoch
+	u.lock = g.lock
+	u.epoch = g.Epoch
 	return &u
 }
 
@@ -299,7 +302,9 @@ func (r *Remote) atomic(ctx context.Context, code wire.Code, off int, a, b uint6
 	}
 	c := driver.NewCall()
 	defer c.Free()
-	c.RMA.Code, c.RMA.A, c.RMA.B = code, a, b
+	c.RMA.Code = code
+	c.RMA.A = a
+	c.RMA.B = b
 	if err := r.begin(c, rma.Atomic, off, nil); err != nil {
 		return 0, err
 	}
@@ -318,6 +323,7 @@ func (r *Remote) Flush(ctx context.Context) error {
 	}
 	c := driver.NewCall()
 	defer c.Free()
-	c.RMA.Kind, c.RMA.Peer = rma.Flush, r.rank
+	c.RMA.Kind = rma.Flush
+	c.RMA.Peer = r.rank
 	return public(r.p.node.Memory(ctx, c))
 }

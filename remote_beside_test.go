@@ -10,7 +10,10 @@ import (
 
 // What is long is more than rings and windows hold, or the buffers of sockets: the rest of
 // it waits at its sender.
-const long, longTCP = 2 << 20, 24 << 20
+const (
+	long    = 2 << 20
+	longTCP = 24 << 20
+)
 
 // What is short goes ahead of what is left of a long answer: an atomic operation that was
 // begun after a long PULL ends before it. It need not where the system lets another goroutine

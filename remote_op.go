@@ -76,7 +76,9 @@ func (r *Remote) start(op rma.Op) (*Op, error) {
 		return o, nil
 	}
 	o.call = driver.NewCall()
-	o.call.RMA.Code, o.call.RMA.A, o.call.RMA.B = op.Code, op.A, op.B
+	o.call.RMA.Code = op.Code
+	o.call.RMA.A = op.A
+	o.call.RMA.B = op.B
 	if err := r.begin(o.call, op.Kind, int(op.Off), op.Buf); err != nil {
 		o.call.Free()
 		return nil, err

@@ -29,7 +29,8 @@ func (s simStage) liveness() time.Duration { return s.procs[0].cfg.Liveness }
 func (s simStage) after(d time.Duration, f func()) { s.world.After(d, f) }
 
 func (s simStage) crash(rank int) {
-	g, p := s.guests[rank], s.procs[rank]
+	g := s.guests[rank]
+	p := s.procs[rank]
 	if g.Crashed() || p.node.Closing() {
 		return
 	}

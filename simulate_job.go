@@ -71,7 +71,8 @@ func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
 	case c.MTU < minSimMTU || c.MTU > 1<<16:
 		return nil, &ConfigError{Field: "Cluster.MTU", Value: c.MTU, Min: minSimMTU, Max: 1 << 16}
 	case !(c.Loss >= 0 && c.Loss < 1):
-		return nil, &sim.OptionError{Option: "loss", Value: fmt.Sprint(c.Loss), Takes: "the share of packets to lose, from 0 to less than 1"}
+		return nil, &sim.OptionError{Option: "loss", Value: fmt.Sprint(c.Loss),
+			Takes: "the share of packets to lose, from 0 to less than 1"}
 	}
 	w, err := sim.ParseWire(c.Link)
 	if err != nil {
@@ -104,7 +105,8 @@ const minSimMTU = 256
 func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) error {
 	host, mates := j.host(rank)
 	src := &simSource{j: j, job: bootstrap.Job{
-		Rank: rank, Size: j.Ranks, ID: 1, Secret: []byte("simulated"), Host: fmt.Sprintf("machine%d", host), Local: mates, Crowd: max(j.PerHost, 1),
+		Rank: rank, Size: j.Ranks, ID: 1, Secret: []byte("simulated"), Host: fmt.Sprintf("machine%d", host), Local: mates,
+		Crowd: max(j.PerHost, 1),
 	}}
 	p, err := newProc(&Config{GoBackN: j.GoBackN, Liveness: j.Liveness}, src)
 	if err != nil {
@@ -136,7 +138,8 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	p.trs = append(p.trs, g)
 	p.flights = j.flights
 	p.node.Start(nil, g)
-	j.guests, j.procs = append(j.guests, g), append(j.procs, p)
+	j.guests = append(j.guests, g)
+	j.procs = append(j.procs, p)
 	ctx, cancel := context.WithCancel(j.ctx)
 	j.cancels = append(j.cancels, cancel)
 	g.Start(p.node.Tick, func() { j.rank(ctx, p, g, run) })

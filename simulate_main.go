@@ -17,7 +17,8 @@ import (
 // envSim holds the simulation in which weft sim runs the program, as JSON.
 const envSim = "WEFT_SIM"
 
-var errJoinSim = errors.New("weft: in the simulator all ranks live in one process: start them with weft.Main, not weft.Join")
+var errJoinSim = errors.New("weft: in the simulator all ranks live in one process: start them with weft.Main, not " +
+	"weft.Join")
 
 // A simOrder is the content of envSim.
 type simOrder struct {

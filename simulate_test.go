@@ -66,7 +66,9 @@ func TestSimulationRepeats(t *testing.T) {
 		}
 		return s
 	}
-	a, b, c := run(1), run(1), run(2)
+	a := run(1)
+	b := run(1)
+	c := run(2)
 	if a.Hash != b.Hash || a.Time != b.Time || a.Events != b.Events {
 		t.Errorf("seed 1: %+v, then %+v", a, b)
 	}
@@ -152,7 +154,8 @@ func TestStuck(t *testing.T) {
 		_, err = q.RecvFrom(context.Background(), (p.Rank()+1)%3)
 		return err
 	})
-	if !errors.Is(err, ErrStuck) || !strings.Contains(err.Error(), "rank 1: channel 4: a receive waits for a message from rank 2") {
+	if !errors.Is(err, ErrStuck) ||
+		!strings.Contains(err.Error(), "rank 1: channel 4: a receive waits for a message from rank 2") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -178,7 +181,8 @@ func TestSimulatedFailure(t *testing.T) {
 
 func TestClusterOptions(t *testing.T) {
 	for _, c := range []Cluster{
-		{}, {Ranks: -1}, {Ranks: 4, Topology: "torus:3x3"}, {Ranks: 4, Link: "fast"}, {Ranks: 4, MTU: 10}, {Ranks: 4, Loss: 1},
+		{}, {Ranks: -1}, {Ranks: 4, Topology: "torus:3x3"}, {Ranks: 4, Link: "fast"}, {Ranks: 4, MTU: 10},
+		{Ranks: 4, Loss: 1},
 	} {
 		_, err := Simulate(t.Context(), c, ring(1))
 		var field *ConfigError
@@ -199,7 +203,8 @@ func TestSimulationPicture(t *testing.T) {
 		if err := s.WriteSVG(&svg); err != nil {
 			t.Fatal(err)
 		}
-		if text := svg.String(); !strings.HasSuffix(text, "</svg>\n") || strings.Count(text, "<line") < 6 || !strings.Contains(text, "% of the time busy") {
+		if text := svg.String(); !strings.HasSuffix(text, "</svg>\n") || strings.Count(text, "<line") < 6 ||
+			!strings.Contains(text, "% of the time busy") {
 			t.Errorf("%s: %.300s", topology, text)
 		}
 	}
@@ -217,9 +222,10 @@ func TestSimulatedHosts(t *testing.T) {
 		barrier string
 	}{{0, "dissemination"}, {1, "dissemination"}, {2, "two-level"}, {3, "two-level"}, {5, "shared"}} {
 		run := func() *Simulation {
-			s, err := Simulate(within(t), Cluster{Ranks: 5, PerHost: c.perHost, Loss: 0.02}, func(ctx context.Context, p *Proc) error {
-				return onHosts(ctx, p, c.perHost, c.barrier)
-			})
+			s, err := Simulate(within(t), Cluster{Ranks: 5, PerHost: c.perHost, Loss: 0.02},
+				func(ctx context.Context, p *Proc) error {
+					return onHosts(ctx, p, c.perHost, c.barrier)
+				})
 			if err != nil {
 				t.Fatalf("%d on a host: %v", c.perHost, err)
 			}
@@ -255,7 +261,8 @@ func onHosts(ctx context.Context, p *Proc, perHost int, algorithm string) error 
 				return err
 			}
 			mates := perHost > 1 && rank/perHost == p.Rank()/perHost && (rank/perHost+1)*perHost <= p.Size()+perHost-2
-			if mates && rank != p.Rank() && (!r.Direct() || !s.Direct()) || !mates && rank != p.Rank() && (r.Direct() || s.Direct()) {
+			if mates && rank != p.Rank() && (!r.Direct() || !s.Direct()) ||
+				!mates && rank != p.Rank() && (r.Direct() || s.Direct()) {
 				return fmt.Errorf("to rank %d: region direct %v, mailbox direct %v", rank, r.Direct(), s.Direct())
 			}
 			if err := r.Push(ctx, 8*p.Rank(), binary.LittleEndian.AppendUint64(nil, phase+1)); err != nil {

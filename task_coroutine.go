@@ -72,7 +72,8 @@ func (h *hostedCoroutine) resume() (_ struct{}, more bool) {
 func (h *hostedCoroutine) run() {
 	defer func() {
 		h.panic = recover()
-		h.ended, h.inside = true, false
+		h.ended = true
+		h.inside = false
 	}()
 	h.f(h.yield)
 }

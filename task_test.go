@@ -26,7 +26,10 @@ type crowd struct {
 	got  map[[3]uint32]bool // of rank 0: port, sender's goroutine, number
 }
 
-const crowdPorts, crowdSenders = 3, 2
+const (
+	crowdPorts   = 3
+	crowdSenders = 2
+)
 
 func (c *crowd) fail(err error) {
 	c.mu.Lock()
@@ -112,7 +115,8 @@ func (c *crowd) receive(ctx context.Context, p *Proc, q *Port, ch int, left *int
 		}
 		c.mu.Lock()
 		if p.Rank() == 0 {
-			who, i := binary.LittleEndian.Uint32(m.Data), binary.LittleEndian.Uint32(m.Data[4:])
+			who := binary.LittleEndian.Uint32(m.Data)
+			i := binary.LittleEndian.Uint32(m.Data[4:])
 			c.order = append(c.order, who<<16|i)
 			k := [3]uint32{uint32(ch), who, i}
 			if c.got[k] {
@@ -320,7 +324,8 @@ func TestStuckInGo(t *testing.T) {
 		}
 		return p.Barrier("b", &BarrierConfig{Algorithm: "central"}).Wait(ctx)
 	})
-	if !errors.Is(err, ErrStuck) || !strings.Contains(err.Error(), "rank 0: a goroutine waits in Go: chan receive") || !strings.Contains(err.Error(), "task_test.go:") {
+	if !errors.Is(err, ErrStuck) || !strings.Contains(err.Error(), "rank 0: a goroutine waits in Go: chan receive") ||
+		!strings.Contains(err.Error(), "task_test.go:") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,7 +11,10 @@ import (
 // Rank 0 asks rank 1 for a square. The request runs a handler there, and its reply runs one here.
 func Example() {
 	err := weft.Local(context.Background(), 2, func(ctx context.Context, p *weft.Proc) error {
-		const square, result = 0, 1
+		const (
+			square = 0
+			result = 1
+		)
 		answered := false
 		e, err := am.Open(ctx, p, 1, []am.Handler{
 			square: {Name: "square", Func: func(c *am.Call) error { return c.Reply(result, c.Words[0]*c.Words[0]) }},

@@ -49,7 +49,8 @@ func FuzzHandle(f *testing.F) {
 
 // pair returns the endpoints of two ranks, each of which goes on until the test is over.
 func pair(f *testing.F, table func() []Handler) (es [2]*Endpoint) {
-	over, ended := make(chan bool), make(chan error)
+	over := make(chan bool)
+	ended := make(chan error)
 	var ready sync.WaitGroup
 	ready.Add(2)
 	go func() {

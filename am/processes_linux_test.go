@@ -24,7 +24,8 @@ var transports = []string{"shm", "udp", "tcp"}
 
 // everything does each operation many times, and counts what that allocates at either rank.
 func everything(ctx context.Context, p *weft.Proc) error {
-	served, answered := 0, 0
+	served := 0
+	answered := 0
 	data := make([]byte, am.MaxXfer)
 	e, err := am.Open(ctx, p, 7, []am.Handler{
 		{Name: "serve", Func: func(c *am.Call) error { served++; return nil }},
@@ -37,7 +38,9 @@ func everything(ctx context.Context, p *weft.Proc) error {
 	}
 	defer e.Close()
 	const rounds = 300
-	medium, bulk, end := make([]byte, am.MaxMedium), make([]byte, 1<<16), func() { answered++ }
+	medium := make([]byte, am.MaxMedium)
+	bulk := make([]byte, 1<<16)
+	end := func() { answered++ }
 	for _, op := range []struct {
 		name string
 		f    func() error

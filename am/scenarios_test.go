@@ -60,9 +60,11 @@ func TestTablesDiffer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, 4, func(ctx context.Context, p *weft.Proc) error {
-				table, cfg := []am.Handler{{Name: "a", Func: nop}, {Name: "b", Func: nop}}, am.Config{}
+				table := []am.Handler{{Name: "a", Func: nop}, {Name: "b", Func: nop}}
+				cfg := am.Config{}
 				if p.Rank() == 2 {
-					table, cfg = c.odd, c.cfg
+					table = c.odd
+					cfg = c.cfg
 				}
 				_, err := am.Open(ctx, p, 7, table, &cfg)
 				var e *am.TableError
@@ -274,7 +276,10 @@ func TestWait(t *testing.T) {
 func TestBulk(t *testing.T) {
 	const size = 1 << 19
 	everywhere(t, 3, func(ctx context.Context, p *weft.Proc) error {
-		stored, got, sent, ended := 0, 0, 0, 0
+		stored := 0
+		got := 0
+		sent := 0
+		ended := 0
 		text := make([]byte, 70000)
 		for i := range text {
 			text[i] = byte(i * i >> 3)
@@ -402,9 +407,13 @@ func TestBadCalls(t *testing.T) {
 
 // Several goroutines of each rank send, and handlers run one at a time.
 func TestManyGoroutines(t *testing.T) {
-	const goroutines, each = 4, 50
+	const (
+		goroutines = 4
+		each       = 50
+	)
 	everywhere(t, 2, func(ctx context.Context, p *weft.Proc) error {
-		inside, served := 0, 0
+		inside := 0
+		served := 0
 		e, err := am.Open(ctx, p, 7, []am.Handler{{Name: "a", Func: func(c *am.Call) error {
 			if inside++; inside != 1 {
 				return errors.New("two handlers at a time")

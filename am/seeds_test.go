@@ -93,7 +93,9 @@ func (w *player) onFin(c *am.Call) error {
 // onAsk handles a request: its number, its way, and the length that its answer is to have.
 func (w *player) onAsk(c *am.Call) error {
 	me := w.e.Rank()
-	seq, way, n := c.Words[0], int(c.Words[1]), int(c.Words[2])
+	seq := c.Words[0]
+	way := int(c.Words[1])
+	n := int(c.Words[2])
 	if next := &w.handled[c.From][me]; *next != seq {
 		return w.fail("rank %d handles request %d of rank %d, not %d", me, seq, c.From, *next)
 	}
@@ -121,7 +123,9 @@ func (w *player) place(from int, seq uint64) int { return (from*(depth+1) + int(
 
 func (w *player) onAnswer(c *am.Call) error {
 	me := w.e.Rank()
-	seq, way, n := c.Words[0], int(c.Words[1]), int(c.Words[2])
+	seq := c.Words[0]
+	way := int(c.Words[1])
+	n := int(c.Words[2])
 	if (way == byMedium || way == byXfer) && string(c.Data) != string(bytes(c.From, me, seq, n)) {
 		return w.fail("rank %d: the data of the answer to request %d to rank %d is another", me, seq, c.From)
 	}
@@ -134,13 +138,16 @@ func (w *player) onAnswer(c *am.Call) error {
 // ask makes a random request to a rank.
 func (w *player) ask(ctx context.Context, to int) error {
 	me := w.e.Rank()
-	seq, way, n := w.sent[to], w.rnd.IntN(ways), w.rnd.IntN(am.MaxMedium+1)
+	seq := w.sent[to]
+	way := w.rnd.IntN(ways)
+	n := w.rnd.IntN(am.MaxMedium + 1)
 	var err error
 	w.pending[to][seq] = way // before: a request to oneself is answered at once
 	switch way {
 	case byStore:
 		n = w.rnd.IntN(largest)
-		data, off := bytes(me, to, seq, n), w.place(me, seq)
+		data := bytes(me, to, seq, n)
+		off := w.place(me, seq)
 		if w.rnd.IntN(2) == 0 {
 			err = w.e.Store(ctx, to, off, data, 0, seq, byStore, uint64(n))
 		} else {

@@ -218,7 +218,8 @@ func TestOutcast(t *testing.T) {
 				return err
 			}
 			a, err := g.Agree(ctx, 1)
-			dead[p.Rank()], errs[p.Rank()] = a.Dead, err
+			dead[p.Rank()] = a.Dead
+			errs[p.Rank()] = err
 			return nil
 		})
 		if err != nil {

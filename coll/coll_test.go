@@ -57,7 +57,8 @@ func filled(m, n int) []int64 {
 func TestAllReduce(t *testing.T) {
 	everywhere(t, func(ctx context.Context, g *Group) error {
 		for _, n := range lengths {
-			sum, least := filled(g.Rank(), n), filled(g.Rank(), n)
+			sum := filled(g.Rank(), n)
+			least := filled(g.Rank(), n)
 			if err := errors.Join(AllReduce(ctx, g, sum, Sum), AllReduce(ctx, g, least, Min)); err != nil {
 				return err
 			}
@@ -140,7 +141,9 @@ func TestAllToAll(t *testing.T) {
 	everywhere(t, func(ctx context.Context, g *Group) error {
 		n := g.Size()
 		for _, size := range []int{0, 1, 20, 1000, 9000} {
-			src, dst, want := make([]int64, n*size), make([]int64, n*size), make([]int64, n*size)
+			src := make([]int64, n*size)
+			dst := make([]int64, n*size)
+			want := make([]int64, n*size)
 			for m := range n {
 				for i := range size {
 					src[m*size+i] = value(g.Rank()*n+m, i)
@@ -152,7 +155,8 @@ func TestAllToAll(t *testing.T) {
 			}
 		}
 		// Member i gives member j a slice of i+2j elements.
-		send, recv := make([]int, n), make([]int, n)
+		send := make([]int, n)
+		recv := make([]int, n)
 		var src, want []int32
 		for m := range n {
 			send[m], recv[m] = g.Rank()+2*m, m+2*g.Rank()
@@ -176,7 +180,8 @@ func TestAllToAll(t *testing.T) {
 func TestSendReceive(t *testing.T) {
 	everywhere(t, func(ctx context.Context, g *Group) error {
 		for _, n := range lengths {
-			first, second := filled(0, n), []bool{true, g.Rank()%2 == 0}
+			first := filled(0, n)
+			second := []bool{true, g.Rank()%2 == 0}
 			if g.Rank() > 0 {
 				clear(first)
 				if err := errors.Join(Receive(ctx, g, g.Rank()-1, first), Receive(ctx, g, g.Rank()-1, second)); err != nil {
@@ -202,9 +207,11 @@ func TestSendReceive(t *testing.T) {
 // TestGroups: sub-groups operate at the same time, in any order.
 func TestGroups(t *testing.T) {
 	err := weft.Local(t.Context(), 6, func(ctx context.Context, p *weft.Proc) error {
-		members, channel := []int{4, 2, 0}, 2
+		members := []int{4, 2, 0}
+		channel := 2
 		if p.Rank()%2 == 1 {
-			members, channel = []int{1, 3, 5}, 3
+			members = []int{1, 3, 5}
+			channel = 3
 		}
 		g, err := Open(p, channel, members)
 		if err != nil {

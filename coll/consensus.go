@@ -67,7 +67,8 @@ func (g *Group) meet() (*consensus, error) {
 	}
 	port, err := g.p.OpenPort(g.channel+ownChannel, &weft.PortConfig{Service: true})
 	if errors.Is(err, weft.ErrInUse) {
-		return nil, fmt.Errorf("coll: a group on channel %d has agreed before, or channel %d is used for something else: %w", g.channel, g.channel+ownChannel, err)
+		return nil, fmt.Errorf("coll: a group on channel %d has agreed before, or channel %d is used for something else: %w",
+			g.channel, g.channel+ownChannel, err)
 	}
 	if err != nil {
 		return nil, err
@@ -189,7 +190,8 @@ func (c *consensus) settle() []*weft.Signal {
 	number, value := c.node.Decided()
 	decided := c.pending != nil && c.pending.number == number
 	if decided {
-		c.pending.done, c.pending.value = true, value
+		c.pending.done = true
+		c.pending.value = value
 		c.pending = nil
 	}
 	if !decided && c.err == nil && !c.node.Excluded() {
@@ -225,7 +227,8 @@ func (c *consensus) take(from int, b []byte) error {
 	place := slices.Index(c.members, from)
 	switch {
 	case place < 0 || len(b) < consensusHead:
-		return fmt.Errorf("coll: rank %d has sent %d bytes that are not of the group on channel %d: its channel %d is used for something else",
+		return fmt.Errorf("coll: rank %d has sent %d bytes that are not of the group on channel %d: its channel %d is "+
+			"used for something else",
 			from, len(b), c.channel, c.channel+ownChannel)
 	case binary.LittleEndian.Uint64(b) != uint64(c.age):
 		return fmt.Errorf("coll: rank %d agrees in generation %d of a group on channel %d, and this one in %d: %w",

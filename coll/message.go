@@ -102,7 +102,8 @@ func receive[T Element](ctx context.Context, g *Group, from int, dst []T) error 
 		copy(b, g.in[headSize:headSize+n])
 	}
 	if long, ok := tooLong(err); ok {
-		n, err = long, nil
+		n = long
+		err = nil
 	}
 	if err == nil && n != len(b) {
 		err = &LengthError{mine.op, rank, n / mem.Size[T](), len(dst)}

@@ -183,7 +183,9 @@ func AllToAll[T Element](ctx context.Context, g *Group, src, dst []T) (err error
 func allToAllBruck[T Element](ctx context.Context, g *Group, src, dst []T, size int) error {
 	n := g.Size()
 	all := room[T](g, 3*n*size)
-	parts, out, in := all[:n*size], all[n*size:2*n*size], all[2*n*size:]
+	parts := all[:n*size]
+	out := all[n*size : 2*n*size]
+	in := all[2*n*size:]
 	for i := range n { // part i has the distance i to go
 		copy(parts[i*size:(i+1)*size], src[(g.me+i)%n*size:])
 	}

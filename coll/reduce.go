@@ -88,7 +88,8 @@ func AllReduce[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) (err
 
 // allReduceDoubling is AllReduce by recursive doubling.
 func allReduceDoubling[T Element](ctx context.Context, g *Group, buf []T, op Op[T]) error {
-	n, in := g.Size(), room[T](g, len(buf))
+	n := g.Size()
+	in := room[T](g, len(buf))
 	core := 1
 	for 2*core <= n {
 		core *= 2

@@ -167,7 +167,8 @@ func surviving(ctx context.Context, seed uint64) error {
 // TestSurvivors: ranks die, are suspended and come back, in the middle of sums, agreements and shrinks; the survivors
 // agree, and none hangs. WEFT_COLL_SEEDS=FROM-TO plays other seeds.
 func TestSurvivors(t *testing.T) {
-	from, to := uint64(0), uint64(200)
+	from := uint64(0)
+	to := uint64(200)
 	if raceEnabled {
 		to = 15 // one goroutine of a simulation runs at a time
 	}

@@ -16,7 +16,8 @@ func Example() {
 			if _, err := m.Receive(lengths[:]); err != nil {
 				return err
 			}
-			key, value := make([]byte, lengths[0]), make([]byte, lengths[1])
+			key := make([]byte, lengths[0])
+			value := make([]byte, lengths[1])
 			if _, err := m.Receive(key); err != nil {
 				return err
 			}

@@ -14,7 +14,8 @@ import (
 // were announced.
 func FuzzHandle(f *testing.F) {
 	var es [2]*Endpoint
-	over, ended := make(chan bool), make(chan error)
+	over := make(chan bool)
+	ended := make(chan error)
 	var ready sync.WaitGroup
 	ready.Add(2)
 	go func() {

@@ -24,7 +24,8 @@ var transports = []string{"shm", "udp", "tcp"}
 
 // everything sends messages of several lengths many times, and counts what that allocates at either rank.
 func everything(ctx context.Context, p *weft.Proc) error {
-	taken, in := 0, make([]byte, 1<<17)
+	taken := 0
+	in := make([]byte, 1<<17)
 	e, err := fm.Open(ctx, p, 7, []fm.Handler{{Name: "take", Func: func(m *fm.Message) error {
 		head := m.Length / 3
 		if _, err := m.Receive(in[:head]); err != nil {

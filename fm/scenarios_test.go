@@ -385,7 +385,8 @@ func TestSenderGivesUp(t *testing.T) {
 		if len(ends) < 2 {
 			err = e.Until(ctx, func() bool { return len(ends) == 2 })
 		}
-		aborted, left := 0, 0
+		aborted := 0
+		left := 0
 		for _, err := range ends {
 			if errors.Is(err, fm.ErrAborted) {
 				aborted++

@@ -16,7 +16,11 @@ import (
 // Four ranks send each other everything at once. Each receives by source and tag in
 // an order of its own, and the rest from any: in order, and nothing is missing.
 func TestFourRanks(t *testing.T) {
-	const ranks, tags, each = 4, 3, 40
+	const (
+		ranks = 4
+		tags  = 3
+		each  = 40
+	)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := weft.Local(ctx, ranks, func(ctx context.Context, p *weft.Proc) error {

@@ -10,7 +10,10 @@ import (
 
 // Rank 1 sends a result and then a report. Rank 0 asks for the report first.
 func Example() {
-	const result, report = 1, 2
+	const (
+		result = 1
+		report = 2
+	)
 	err := weft.Local(context.Background(), 2, func(ctx context.Context, p *weft.Proc) error {
 		if p.Rank() == 1 {
 			s, err := p.AttachMailbox(ctx, 0, "in")

@@ -26,7 +26,8 @@ func newRig(t testing.TB, cfg *Config, box *weft.MailboxConfig) *rig {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	r := &rig{ctx: ctx}
 	r.T, _ = t.(*testing.T)
-	over, ended := make(chan bool), make(chan error)
+	over := make(chan bool)
+	ended := make(chan error)
 	var ready sync.WaitGroup
 	ready.Add(4)
 	go func() {
@@ -79,7 +80,8 @@ func (r *rig) sleeping(n int) {
 	r.Helper()
 	for {
 		r.Matcher.mu.Lock()
-		have, driving := len(r.waiting), r.driving
+		have := len(r.waiting)
+		driving := r.driving
 		r.Matcher.mu.Unlock()
 		if have == n && (driving || n == 0) {
 			return
@@ -348,7 +350,10 @@ func TestDeath(t *testing.T) {
 	if e, err := r.Probe(r.ctx, 1, 5, Exact); err != nil || e != (Envelope{1, 5, 4}) {
 		t.Fatal(e, err)
 	}
-	one, two, first, second := start(1), start(2), start(Any), start(Any)
+	one := start(1)
+	two := start(2)
+	first := start(Any)
+	second := start(Any)
 	go probe(1)
 	go probe(Any)
 	r.sleeping(3)
@@ -458,7 +463,10 @@ func TestCopy(t *testing.T) {
 // A full ring holds its sender back, and nobody else; if messages are copied out of
 // it, nobody.
 func TestFullRing(t *testing.T) {
-	const n, size = 20, 200
+	const (
+		n    = 20
+		size = 200
+	)
 	box := &weft.MailboxConfig{Rings: []int{2048, 2048, 2048}, Table: map[int]int{1: 1, 2: 2}}
 	flood := func(r *rig) chan error {
 		sent := make(chan error)
@@ -514,7 +522,8 @@ func TestManyGoroutines(t *testing.T) {
 				wg.Go(func() {
 					rnd := rand.New(rand.NewPCG(uint64(from), uint64(tag)))
 					for n := 0; n < each; {
-						ctx, cancel := r.ctx, func() {}
+						ctx := r.ctx
+						cancel := func() {}
 						if rnd.IntN(3) == 0 {
 							ctx, cancel = context.WithTimeout(r.ctx, time.Duration(rnd.IntN(200))*time.Microsecond)
 						}
@@ -572,7 +581,8 @@ func TestMatcherDoesNotAllocate(t *testing.T) {
 			d.Release()
 		}
 		for i := range 24 {
-			from, tag := i%4, uint64(5-i/4)
+			from := i % 4
+			tag := uint64(5 - i/4)
 			if from == 2 && tag == 2 {
 				continue // started
 			}

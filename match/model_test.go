@@ -68,7 +68,8 @@ func (s *model) drop(which func(r envelope) bool) (id int, ok bool) {
 // how they differ.
 func compare(steps int, next func(n int) int) error {
 	const sources = 4
-	q, s := NewQueues[int, int](sources), &model{}
+	q := NewQueues[int, int](sources)
+	s := &model{}
 	tickets := map[int]Ticket[int]{}
 	masks := []uint64{Exact, Exact, AnyTag, 1, 2, 1 << 63}
 	var before Stats

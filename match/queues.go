@@ -106,9 +106,11 @@ func (q *Queues[M, R]) Peek(source int, tag, mask uint64) (m M, ok bool) {
 
 // find returns the entry of the message that Take would return, or nil.
 func (q *Queues[M, R]) find(source int, tag, mask uint64) *entry[M] {
-	e, place := q.arrived.head, common
+	e := q.arrived.head
+	place := common
 	if source != Any {
-		e, place = q.sources[source].unexpected.head, own
+		e = q.sources[source].unexpected.head
+		place = own
 	}
 	looked := 0
 	for ; e != nil; e = e.place[place].next {
@@ -176,9 +178,11 @@ func (q *Queues[M, R]) withdraw(e *entry[R]) R {
 // Newest calls f for the unexpected messages of a source, or of Any, beginning with the newest,
 // until f returns false. f may change the message.
 func (q *Queues[M, R]) Newest(source int, f func(m *M) bool) {
-	e, place := q.arrived.tail, common
+	e := q.arrived.tail
+	place := common
 	if source != Any {
-		e, place = q.sources[source].unexpected.tail, own
+		e = q.sources[source].unexpected.tail
+		place = own
 	}
 	for ; e != nil && f(&e.value); e = e.place[place].prev {
 	}

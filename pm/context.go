@@ -66,7 +66,8 @@ type part struct {
 func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Context, error) {
 	var c weft.PortConfig
 	if cfg != nil {
-		c.SendBuffer, c.RecvBuffer = cfg.SendBuffer, cfg.RecvBuffer
+		c.SendBuffer = cfg.SendBuffer
+		c.RecvBuffer = cfg.RecvBuffer
 	}
 	port, err := p.OpenPort(channel, &c)
 	if err != nil {
@@ -101,7 +102,8 @@ func Compose(route func(node int) int, contexts ...*Context) (*Context, error) {
 		}
 		l := c.parts[0]
 		if l.proc.Rank() != first.Rank() || l.proc.Size() != first.Size() {
-			return nil, fmt.Errorf("pm: context %d is of node %d of %d, context 0 of node %d of %d: they must be of the same node",
+			return nil, fmt.Errorf("pm: context %d is of node %d of %d, context 0 of node %d of %d: they must be of the same "+
+				"node",
 				i, l.proc.Rank(), l.proc.Size(), first.Rank(), first.Size())
 		}
 		if c.sending || c.receiving {

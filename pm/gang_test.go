@@ -242,11 +242,13 @@ func bereaved(ctx context.Context, p *weft.Proc) error {
 	if err := send(x, 1-x.Self(), message(x.Self(), 1), func() error { return nil }); err != nil {
 		return err
 	}
-	got, news := make(cursor, 3), false
+	got := make(cursor, 3)
+	news := false
 	for got[1-x.Self()] < 2 || !news {
 		err := receive(ctx, x, got.next)
 		if errors.Is(err, weft.ErrPeer) && !news {
-			news, err = true, nil
+			news = true
+			err = nil
 		}
 		if err != nil {
 			return err

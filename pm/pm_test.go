@@ -261,7 +261,8 @@ func full(ctx context.Context, p *weft.Proc) error {
 		return err
 	}
 	held := p.Barrier("held", nil)
-	long, sent := make([]byte, pm.MTU), 0
+	long := make([]byte, pm.MTU)
+	sent := 0
 	stop := errors.New("no room")
 	if x.Self() == 0 {
 		for err == nil {
@@ -371,7 +372,8 @@ func transfer(ctx context.Context, p *weft.Proc) error {
 	for i := range out {
 		out[i] = byte(i * (x.Self() + 3))
 	}
-	next, before := (x.Self()+1)%x.Nodes(), (x.Self()+x.Nodes()-1)%x.Nodes()
+	next := (x.Self() + 1) % x.Nodes()
+	before := (x.Self() + x.Nodes() - 1) % x.Nodes()
 	b, err := hin.MarshalBinary()
 	if err != nil {
 		return err
@@ -504,7 +506,8 @@ func composite(ctx context.Context, p *weft.Proc) error {
 	if err != nil {
 		return err
 	}
-	got, total := make(cursor, x.Nodes()), 0
+	got := make(cursor, x.Nodes())
+	total := 0
 	take := func(from int, b []byte) error {
 		total++
 		return got.next(from, b)

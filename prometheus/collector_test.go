@@ -158,7 +158,8 @@ func TestWrongPages(t *testing.T) {
 	if err := os.WriteFile(dir+"/7", make([]byte, 10000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := "# HELP weft_unreadable_jobs Jobs of which not all pages of counters could be read.\n# TYPE weft_unreadable_jobs gauge\nweft_unreadable_jobs 1\n"
+	want := "# HELP weft_unreadable_jobs Jobs of which not all pages of counters could be read.\n" +
+		"# TYPE weft_unreadable_jobs gauge\nweft_unreadable_jobs 1\n"
 	r := registry(t, ThisHost)
 	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "weft_unreadable_jobs"); err != nil {
 		t.Error(err)

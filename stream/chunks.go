@@ -33,7 +33,9 @@ func (p *chunkPool) get() *chunk {
 	c := p.free[n-1]
 	p.free[n-1] = nil
 	p.free = p.free[:n-1]
-	c.next, c.r, c.w = nil, 0, 0
+	c.next = nil
+	c.r = 0
+	c.w = 0
 	return c
 }
 

@@ -69,8 +69,10 @@ func newConn(sock *net.UnixConn, memory []byte, buffer int, dialler bool, cfg *C
 	if c.processors < 2 {
 		c.spin = 0 // the peer needs the processor
 	}
-	outAt, inAt := callerAt, calleeAt
-	outData, inData := memory[wordsBytes:][:buffer], memory[wordsBytes+buffer:][:buffer]
+	outAt := callerAt
+	inAt := calleeAt
+	outData := memory[wordsBytes:][:buffer]
+	inData := memory[wordsBytes+buffer:][:buffer]
 	if !dialler {
 		outAt, inAt = inAt, outAt
 		outData, inData = inData, outData

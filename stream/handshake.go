@@ -101,7 +101,8 @@ func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn) (peer Peer, me
 	stop := handshake.Within(sock, handshake.Timeout)
 	ended := context.AfterFunc(ctx, func() { sock.SetDeadline(longAgo) })
 	var answer [recordBytes]byte
-	n, fd := 0, -1
+	n := 0
+	fd := -1
 	if err = sys.SendFD(sock, record(0, 0), -1); err == nil || errors.Is(err, syscall.EPIPE) {
 		n, fd, err = sys.RecvFD(sock, answer[:]) // a listener that refuses may answer and hang up before the hello
 	}

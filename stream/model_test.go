@@ -71,7 +71,10 @@ func (m model) steps(writer bool, f flaws) (next []model) {
 		case m.tail != m.head:
 			to("publish")
 		default:
-			step(func(m *model, me, _ *party) { me.end, me.at = m.ended, "peek" })
+			step(func(m *model, me, _ *party) {
+				me.end = m.ended
+				me.at = "peek"
+			})
 		}
 	case "peek":
 		switch {
@@ -84,8 +87,14 @@ func (m model) steps(writer bool, f flaws) (next []model) {
 			to("arm")
 		}
 	case "want": // Want, before wait
-		step(func(m *model, me, _ *party) { m.want, me.at = m.tail, "nap" })
-		step(func(m *model, me, _ *party) { m.want, me.at = m.tail, "arm" })
+		step(func(m *model, me, _ *party) {
+			m.want = m.tail
+			me.at = "nap"
+		})
+		step(func(m *model, me, _ *party) {
+			m.want = m.tail
+			me.at = "arm"
+		})
 	case "nap", "arm": // arm, by nap or by wait
 		step(func(_ *model, me, _ *party) {
 			me.mode = asleep
@@ -109,13 +118,23 @@ func (m model) steps(writer bool, f flaws) (next []model) {
 			to("wait")
 		}
 	case "arm late":
-		step(func(_ *model, me, _ *party) { me.word, me.at = me.mode, "wait" })
+		step(func(_ *model, me, _ *party) {
+			me.word = me.mode
+			me.at = "wait"
+		})
 	case "disarm":
-		step(func(_ *model, me, _ *party) { me.word, me.woken, me.at = awake, false, "look" })
+		step(func(_ *model, me, _ *party) {
+			me.word = awake
+			me.woken = false
+			me.at = "look"
+		})
 	case "wait":
 		switch {
 		case me.mode == asleep && me.bytes > 0: // sleep: the socket's Read
-			step(func(_ *model, me, _ *party) { me.bytes, me.at = 0, "arm" })
+			step(func(_ *model, me, _ *party) {
+				me.bytes = 0
+				me.at = "arm"
+			})
 		case me.mode == napping && me.word != napping, me.mode == napping && me.woken: // FutexWait
 			to("disarm")
 		case me.mode == napping && !f.noTimeout:
@@ -134,10 +153,14 @@ func (m model) steps(writer bool, f flaws) (next []model) {
 			}
 		})
 	case "hear early":
-		step(func(_ *model, me, peer *party) { me.heard, me.at = peer.word, "publish" })
+		step(func(_ *model, me, peer *party) {
+			me.heard = peer.word
+			me.at = "publish"
+		})
 	case "hear": // ring: the load, and Wanted
 		step(func(m *model, me, peer *party) {
-			me.heard, me.at = peer.word, "ring"
+			me.heard = peer.word
+			me.at = "ring"
 			if !writer && m.head < m.want {
 				me.heard = awake
 			}
@@ -158,7 +181,10 @@ func (m model) steps(writer bool, f flaws) (next []model) {
 			}
 		})
 	case "end": // endWriting
-		step(func(m *model, me, _ *party) { m.ended, me.at = true, "hear" })
+		step(func(m *model, me, _ *party) {
+			m.ended = true
+			me.at = "hear"
+		})
 	}
 	return next
 }

@@ -22,7 +22,8 @@ import (
 func simulated(t *testing.T, c weft.Cluster, test func(ctx context.Context, nets []*Network)) (*weft.Simulation,
 	error) {
 	nets := make([]*Network, 2)
-	opened, done := make(chan bool, 2), make(chan bool)
+	opened := make(chan bool, 2)
+	done := make(chan bool)
 	c.Ranks = 2
 	return weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error {
 		n, err := Open(p, 5)

@@ -51,7 +51,9 @@ func job(t testing.TB, ranks int, cfg *Config) []*Network {
 	t.Helper()
 	ctx := within(t)
 	nets := make([]*Network, ranks)
-	opened, done, ended := make(chan error), make(chan struct{}), make(chan error, 1)
+	opened := make(chan error)
+	done := make(chan struct{})
+	ended := make(chan error, 1)
 	go func() {
 		ended <- weft.Local(ctx, ranks, func(ctx context.Context, p *weft.Proc) error {
 			n, err := cfg.Open(p, 5)
@@ -153,7 +155,8 @@ func TestDialRanks(t *testing.T) {
 	if _, err := io.ReadFull(a, b); err != nil || string(b) != "hello" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if got := a.RemoteAddr().String() + " " + a.LocalAddr().String() + " " + d.RemoteAddr().Network(); got != "rank0:5 rank1:5 weft" {
+	if got := a.RemoteAddr().String() + " " + a.LocalAddr().String() + " " +
+		d.RemoteAddr().Network(); got != "rank0:5 rank1:5 weft" {
 		t.Errorf("addresses: %s", got)
 	}
 	c, err := nets[0].DialContext(within(t), "tcp", l.Addr().String())

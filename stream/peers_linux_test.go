@@ -43,7 +43,8 @@ func TestDeath(t *testing.T) {
 				n   int64
 				err error
 			}
-			read, wrote := make(chan result), make(chan result)
+			read := make(chan result)
+			wrote := make(chan result)
 			go func() {
 				n, err := io.Copy(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{c})
 				read <- result{n, err}
@@ -307,7 +308,8 @@ func TestStaleSocket(t *testing.T) {
 	left.SetUnlinkOnClose(false)
 	left.Close()
 	const n = 8
-	made, failed := make(chan *Listener, n), make(chan error, n)
+	made := make(chan *Listener, n)
+	failed := make(chan error, n)
 	for range n {
 		go func() {
 			l, err := new(Config).listenPath(t.Context(), path)
@@ -369,7 +371,8 @@ func TestManyConnections(t *testing.T) {
 	if each > 64<<10 {
 		t.Errorf("%d bytes for each connection", each)
 	}
-	begun, used := time.Now(), processorTime()
+	begun := time.Now()
+	used := processorTime()
 	time.Sleep(100 * time.Millisecond) // nothing depends on it: what it costs to wait is only told
 	t.Logf("%d bytes each, %d threads, %v of processor time in %v",
 		each, status(t, "Threads"), processorTime()-used, time.Since(begun))
@@ -406,7 +409,8 @@ func TestIdleRingsShrink(t *testing.T) {
 		}
 		defer a.Close()
 		c.idle.after = 20 * time.Millisecond
-		dialled, accepted = append(dialled, c), append(accepted, a.(*Conn))
+		dialled = append(dialled, c)
+		accepted = append(accepted, a.(*Conn))
 	}
 	for round := range 2 {
 		for i, c := range dialled {

@@ -43,9 +43,11 @@ func (a *authority) issue(t *testing.T) tls.Certificate {
 		SerialNumber: big.NewInt(time.Now().UnixNano()), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: a.cert == nil, BasicConstraintsValid: true,
 	}
-	parent, signer := template, private
+	parent := template
+	signer := private
 	if a.cert != nil {
-		parent, signer = a.cert, a.key
+		parent = a.cert
+		signer = a.key
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, signer)
 	if err != nil {
@@ -246,7 +248,8 @@ func TestAddressKinds(t *testing.T) {
 // Strangers are refused, whatever they know and say, and the listener goes on: with another key,
 // certificates of somebody else's authority, none, no TLS, an older one, or nothing at all to say.
 func TestTLSStrangers(t *testing.T) {
-	keys, certs := secrets(t)["key"], secrets(t)["certificates"]
+	keys := secrets(t)["key"]
+	certs := secrets(t)["certificates"]
 	other := newAuthority(t)
 	for name, c := range map[string]struct{ listens, dials *Config }{
 		"another key":      {keys[0], &Config{Key: noise(MinKey + 1)}},

@@ -123,7 +123,8 @@ func (e *Endpoint) Close() error {
 		p.fail(weft.ErrClosed)
 		p.wakeServer()
 	}
-	tasks, failed := e.tasks, e.failed
+	tasks := e.tasks
+	failed := e.failed
 	e.mu.Unlock()
 	for _, x := range ended {
 		if x.matcher != nil { // whose transfers wait for this endpoint

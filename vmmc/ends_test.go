@@ -37,7 +37,10 @@ func TestDeath(t *testing.T) {
 }
 
 func untilDeath(ctx context.Context, p *weft.Proc, victim int) error {
-	const n, most = 70_000, 60
+	const (
+		n    = 70_000
+		most = 60
+	)
 	e, err := vmmc.Open(p, 7, nil)
 	if err != nil {
 		return err
@@ -82,7 +85,8 @@ func untilDeath(ctx context.Context, p *weft.Proc, victim int) error {
 			continue
 		}
 		senders = append(senders, p.Go(func() {
-			buf, got := make([]byte, n), 0
+			buf := make([]byte, n)
+			got := 0
 			for got < most {
 				r, err := x.Redirect(rank, 0, buf)
 				if err == nil {

@@ -87,7 +87,8 @@ func (e *Endpoint) Export(ctx context.Context, name string, size int, cfg *Expor
 		e.mu.Unlock()
 		return nil, errors.Join(err, x.region.Close())
 	}
-	e.exports[x.id], e.names[name] = x, x
+	e.exports[x.id] = x
+	e.names[name] = x
 	waiting := e.pending[name]
 	delete(e.pending, name)
 	replies := make([]frame, len(waiting))

@@ -21,7 +21,8 @@ func FuzzParse(f *testing.F) {
 		if !ok || !bytes.Equal(again.name, g.name) {
 			t.Fatalf("%+v, %+v", g, again)
 		}
-		again.name, g.name = nil, nil
+		again.name = nil
+		g.name = nil
 		if x, y := again, g; x.kind != y.kind || x.status != y.status || x.notify != y.notify || x.rank != y.rank ||
 			x.export != y.export || x.op != y.op || x.off != y.off || x.n != y.n {
 			t.Fatalf("%+v, %+v", x, y)

@@ -60,7 +60,12 @@ func (e *Endpoint) call(p *peer) (*call, error) {
 func (e *Endpoint) free(p *peer, c *call) {
 	delete(p.calls, c.op)
 	c.ended.Reset()
-	c.next, c.over, c.reply, c.err, c.t, c.i = e.spare, false, frame{}, nil, nil, nil
+	c.next = e.spare
+	c.over = false
+	c.reply = frame{}
+	c.err = nil
+	c.t = nil
+	c.i = nil
 	e.spare = c
 }
 
@@ -69,7 +74,8 @@ func (p *peer) end(c *call, err error) {
 	if c.over {
 		return
 	}
-	c.over, c.err = true, err
+	c.over = true
+	c.err = err
 	c.ended.Set()
 }
 
@@ -123,7 +129,9 @@ func (e *Endpoint) ask(ctx context.Context, p *peer, f frame, t *Transfer, i *Im
 		e.mu.Unlock()
 		return nil, err
 	}
-	f.op, c.t, c.i = c.op, t, i
+	f.op = c.op
+	c.t = t
+	c.i = i
 	e.mu.Unlock()
 	if err := e.control.Send(ctx, p.rank, f.put(&c.b)); err != nil {
 		e.mu.Lock()
@@ -138,7 +146,9 @@ func (e *Endpoint) ask(ctx context.Context, p *peer, f frame, t *Transfer, i *Im
 func (e *Endpoint) wait(ctx context.Context, p *peer, c *call) (frame, error) {
 	for {
 		e.mu.Lock()
-		over, reply, err := c.over, c.reply, c.err
+		over := c.over
+		reply := c.reply
+		err := c.err
 		e.mu.Unlock()
 		if over {
 			return reply, err

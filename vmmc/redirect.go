@@ -72,7 +72,9 @@ func (x *Export) Redirect(from, off int, buf []byte) (*Redirection, error) {
 func (r *Redirection) Wait(ctx context.Context) (Landing, error) {
 	for {
 		r.x.e.mu.Lock()
-		over, land, err := r.over, r.land, r.err
+		over := r.over
+		land := r.land
+		err := r.err
 		r.x.e.mu.Unlock()
 		if over {
 			r.free()
@@ -117,7 +119,10 @@ func (r *Redirection) free() {
 // finish ends the redirection. The lock is held.
 func (r *Redirection) finish(land Landing, err error) {
 	if !r.over {
-		r.over, r.land, r.err, r.buf = true, land, err, nil
+		r.over = true
+		r.land = land
+		r.err = err
+		r.buf = nil
 		r.ended.Set()
 	}
 }
@@ -157,7 +162,8 @@ func (a *arrival) landed(b []byte, straight bool) {
 
 // taken gives the arrival to a redirection, and copies what has arrived. The lock is held.
 func (a *arrival) taken(r *Redirection) {
-	a.to, r.taken = r, true
+	a.to = r
+	r.taken = true
 	copy(r.buf, a.x.Bytes()[a.off:a.off+a.got])
 	if a.whole {
 		a.finish(nil)

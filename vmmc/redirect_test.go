@@ -78,7 +78,8 @@ func TestRedirectAfter(t *testing.T) {
 		}
 		for from := 2; from > 0; from-- {
 			for k := range 3 {
-				off, buf := 100*(3*from+k), make([]byte, 100)
+				off := 100 * (3*from + k)
+				buf := make([]byte, 100)
 				r, err := x.Redirect(weft.Any, off, buf)
 				if err != nil {
 					return err

@@ -182,7 +182,8 @@ func (g *program) receive(ctx context.Context, p *weft.Proc, e *vmmc.Endpoint, i
 		if land.From != from || land.Len != n || land.Direct > min(n, len(buf)) {
 			return fmt.Errorf("transfer %d is of %d bytes: %+v", k, n, land)
 		}
-		want, got := pattern(g.mark(from, p.Rank(), k), n), bytes.Clone(buf[:min(n, len(buf))])
+		want := pattern(g.mark(from, p.Rank(), k), n)
+		got := bytes.Clone(buf[:min(n, len(buf))])
 		if n > len(buf) {
 			got = append(got, in.Bytes()[g.place(from, k)+len(buf):][:n-len(buf)]...)
 		}

@@ -75,7 +75,8 @@ func (i *Import) StartSend(ctx context.Context, off int, b []byte, notify bool) 
 		return nil, err
 	}
 	t := transfers.Get().(*Transfer)
-	t.i, t.src = i, b
+	t.i = i
+	t.src = b
 	f := frame{notify: notify, rank: uint32(i.e.p.Rank()), export: i.export, off: uint64(off), n: uint64(len(b))}
 	if err := t.start(ctx, &f); err != nil {
 		t.free()
@@ -117,7 +118,12 @@ func (t *Transfer) free() {
 		o.Free()
 	}
 	clear(t.pieces)
-	t.i, t.push, t.note, t.call, t.src, t.pieces = nil, nil, nil, nil, nil, t.pieces[:0]
+	t.i = nil
+	t.push = nil
+	t.note = nil
+	t.call = nil
+	t.src = nil
+	t.pieces = t.pieces[:0]
 	transfers.Put(t)
 }
 
@@ -166,12 +172,14 @@ func (t *Transfer) flow(c *call) {
 
 // settle waits for the owner's endpoint to say that all has landed.
 func (t *Transfer) settle(ctx context.Context) error {
-	e, p := t.i.e, t.i.peer
+	e := t.i.e
+	p := t.i.peer
 	reply, err := e.wait(ctx, p, t.call)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err != nil && t.call.over {
-		reply, err = t.call.reply, t.call.err
+		reply = t.call.reply
+		err = t.call.err
 	}
 	if err != nil || reply.status != fine {
 		t.withdraw()

@@ -48,7 +48,8 @@ func (p *peer) wakeServer() {
 func (l *server) run() {
 	for {
 		l.e.mu.Lock()
-		closed, n := l.e.closed, len(l.queue)
+		closed := l.e.closed
+		n := len(l.queue)
 		var f frame
 		if n > 0 {
 			f = l.queue[0]
@@ -106,7 +107,8 @@ func (l *server) send(f *frame) { _ = l.e.control.Send(l.e.ctx, l.peer.rank, f.p
 
 // transfer receives the data of a transfer to an export that can be redirected.
 func (l *server) transfer(f *frame) status {
-	e, rank := l.e, l.peer.rank
+	e := l.e
+	rank := l.peer.rank
 	e.mu.Lock()
 	x, s := e.target(rank, f)
 	if s != fine {
@@ -199,6 +201,9 @@ func (l *server) forward(f *frame) {
 // pieceOf returns the length of the pieces of a transfer of n bytes: at least 64 KiB, so that they
 // are not copied into the buffers of ports, and so long that there are at most 64 pieces.
 func pieceOf(n int) int {
-	const least, most = 64 << 10, 64
+	const (
+		least = 64 << 10
+		most  = 64
+	)
 	return max(least, ((n+most-1)/most+least-1)/least*least)
 }

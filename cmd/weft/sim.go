@@ -226,7 +226,8 @@ func simExplore(ctx context.Context, f simFlags) error {
 	if f.JSON {
 		v := map[string]any{"first_seed": f.Seed, "seeds": n, "packets": packets, "took_s": time.Since(start).Seconds()}
 		if bad != nil {
-			v["failed_seed"], v["violation"] = bad.Options.Seed, bad.Violation
+			v["failed_seed"] = bad.Options.Seed
+			v["violation"] = bad.Violation
 		}
 		json.NewEncoder(os.Stdout).Encode(v)
 	} else {

@@ -39,7 +39,8 @@ func frames() [][]byte {
 		wire.Fence{Channel: 1, Number: 2, Seq: 3}.Append(nil),
 		wire.FenceAck{Channel: 1, Number: 2, Ack: 3, Room: 65536}.Append(nil),
 		with(wire.Attach{Op: 1}.Append(nil), "a name"),
-		wire.Attached{ReadOnly: true, Status: wire.StatusNoRegion, Op: 1, Region: 2, Mem: 3, Key: 0xdeadbeef, Size: 4096}.Append(nil),
+		wire.Attached{ReadOnly: true, Status: wire.StatusNoRegion, Op: 1, Region: 2, Mem: 3, Key: 0xdeadbeef,
+			Size: 4096}.Append(nil),
 		with(wire.Push{End: true, Op: 1, Region: 2, Key: 0xdeadbeef, Off: 8, Limit: 16}.Append(nil), "pushed b"),
 		with(wire.Put{Region: 2, Key: 0xdeadbeef, Off: 8}.Append(nil), "put"),
 		wire.Flush{Op: 1}.Append(nil),
@@ -48,7 +49,8 @@ func frames() [][]byte {
 		wire.Atomic{Code: wire.CodeCompareSwap, Op: 1, Region: 2, Key: 0xdeadbeef, Off: 8, A: 5, B: 6}.Append(nil),
 		wire.Result{Status: wire.StatusReadOnly, Op: 1, Value: 7}.Append(nil),
 		wire.Guard{Lock: 0xfeedface, Epoch: 8}.Append(nil),
-		with(wire.IPush{End: true, Mode: 2, Round: 3, Op: 1, Region: 2, Entry: wire.NoEntry, Key: 0xdeadbeef, Off: 8, Total: 16, Tag: 9}.Append(nil), "ipushed "),
+		with(wire.IPush{End: true, Mode: 2, Round: 3, Op: 1, Region: 2, Entry: wire.NoEntry, Key: 0xdeadbeef, Off: 8,
+			Total: 16, Tag: 9}.Append(nil), "ipushed "),
 		wire.IStop{Round: 3, Op: 1, Region: 2, Off: 8}.Append(nil),
 		wire.IGo{Round: 3, Region: 2}.Append(nil),
 		wire.Knock{Region: 2}.Append(nil),
@@ -57,16 +59,19 @@ func frames() [][]byte {
 		{0x77, 0, 0, 0}, // of no known type
 	}
 	for k := wire.EventKind(1); !strings.HasPrefix(k.String(), "event "); k++ {
-		all = append(all, wire.Event{Kind: k, Flag: k%2 == 0, Slot: 1, Rank: 2, ID: 0xfeedface, Phase: 3, Arg: 4, Aux: 5}.Append(nil))
+		all = append(all, wire.Event{Kind: k, Flag: k%2 == 0, Slot: 1, Rank: 2, ID: 0xfeedface, Phase: 3, Arg: 4,
+			Aux: 5}.Append(nil))
 	}
 	return all
 }
 
 // packets puts the frames into packets, and adds one of every other kind.
 func packets() (all [][]byte) {
-	head := wire.Link{Src: 1, Dst: 0, Job: 0x77, Incarnation: 0xabcdef0123456789, Ack: 5, Flags: wire.Checksum | wire.Selective}
+	head := wire.Link{Src: 1, Dst: 0, Job: 0x77, Incarnation: 0xabcdef0123456789, Ack: 5,
+		Flags: wire.Checksum | wire.Selective}
 	add := func(k wire.Kind, seq uint32, rest []byte) {
-		head.Kind, head.Seq = k, seq
+		head.Kind = k
+		head.Seq = seq
 		head.Counter++
 		all = append(all, append(head.Append(nil), rest...))
 	}

@@ -53,8 +53,10 @@ func run(ctx context.Context, p *weft.Proc, out io.Writer, mib, size int) error 
 	if err != nil {
 		return err
 	}
-	s, messages := newSource(size), max(mib<<20/size, 1)
-	next, prev := (p.Rank()+1)%p.Size(), (p.Rank()+p.Size()-1)%p.Size()
+	s := newSource(size)
+	messages := max(mib<<20/size, 1)
+	next := (p.Rank() + 1) % p.Size()
+	prev := (p.Rank() + p.Size() - 1) % p.Size()
 	began := p.Now()
 	var failed error
 	sending := p.Go(func() { failed = s.send(ctx, q, next, messages, size) })
@@ -63,7 +65,8 @@ func run(ctx context.Context, p *weft.Proc, out io.Writer, mib, size int) error 
 		if err != nil {
 			return fmt.Errorf("message %d: %w", i, err)
 		}
-		if len(m.Data) != size || binary.LittleEndian.Uint64(m.Data) != uint64(i) || !bytes.Equal(m.Data[8:], s.body(i, size)) {
+		if len(m.Data) != size || binary.LittleEndian.Uint64(m.Data) != uint64(i) ||
+			!bytes.Equal(m.Data[8:], s.body(i, size)) {
 			return fmt.Errorf("message %d of rank %d has not come as it was sent", i, prev)
 		}
 		m.Release()

@@ -22,7 +22,8 @@ func TestBulk(t *testing.T) {
 	if strings.Count(out.String(), "each came once, in order, unchanged") != 6 {
 		t.Errorf("output: %s", &out)
 	}
-	if err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, &out, 1, 7) }); err == nil {
+	if err := weft.Local(t.Context(), 2,
+		func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, &out, 1, 7) }); err == nil {
 		t.Error("messages that have no room for their number are sent")
 	}
 }

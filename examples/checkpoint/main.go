@@ -25,7 +25,8 @@ func main() {
 }
 
 var (
-	dir   = flag.String("dir", filepath.Join(os.TempDir(), "weft-checkpoint"), "where the ranks save what they have; on several hosts, a file system that they share")
+	dir = flag.String("dir", filepath.Join(os.TempDir(), "weft-checkpoint"),
+		"where the ranks save what they have; on several hosts, a file system that they share")
 	steps = flag.Int("steps", 400, "steps")
 	every = flag.Int("every", 50, "steps from one checkpoint to the next")
 	fail  = flag.Int("fail", 0, "the step in which the last rank kills itself, in the first run; 0: never")
@@ -102,10 +103,13 @@ func checkpoint(ctx context.Context, g *coll.Group, s *store, step int, heat []f
 	return s.save(step, heat)
 }
 
-// spread does one step: each slot takes from its neighbours. Ranks exchange the slots at their ends, which first lie outside.
+// spread does one step: each slot takes from its neighbours. Ranks exchange the slots at their ends, which first lie
+// outside.
 func spread(ctx context.Context, g *coll.Group, heat []float64) error {
-	n, me := g.Size(), g.Rank()
-	left, right := []float64{0}, []float64{0}
+	n := g.Size()
+	me := g.Rank()
+	left := []float64{0}
+	right := []float64{0}
 	if err := coll.Exchange(ctx, g, (me+1)%n, heat[len(heat)-1:], (me+n-1)%n, left); err != nil {
 		return err
 	}

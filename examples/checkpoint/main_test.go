@@ -13,7 +13,8 @@ import (
 // TestStore: the last two steps are kept, damage is noticed, and what is half written is not found.
 func TestStore(t *testing.T) {
 	s := &store{dir: filepath.Join(t.TempDir(), "new"), rank: 1}
-	state, got := []float64{1, 2.5, -3}, make([]float64, 3)
+	state := []float64{1, 2.5, -3}
+	got := make([]float64, 3)
 	for step := 10; step <= 40; step += 10 {
 		state[0]++
 		if err := s.save(step, state); err != nil {
@@ -55,7 +56,8 @@ func TestStore(t *testing.T) {
 // TestNobodyDies: a run without a restart leaves nothing behind.
 func TestNobodyDies(t *testing.T) {
 	*dir = t.TempDir()
-	if err := weft.Local(t.Context(), 3, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p) }); err != nil {
+	if err := weft.Local(t.Context(), 3,
+		func(ctx context.Context, p *weft.Proc) error { return run(ctx, p) }); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := os.ReadDir(*dir); len(left) > 0 {

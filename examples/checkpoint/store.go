@@ -11,8 +11,9 @@ import (
 	"slices"
 )
 
-// A store keeps what a rank has saved: the last two steps, each in a file of its own. A file is there as a whole or not at
-// all, whenever the process or its machine dies: it is written under another name, and to the disk, before it gets its own.
+// A store keeps what a rank has saved: the last two steps, each in a file of its own. A file is there as a whole or not
+// at all, whenever the process or its machine dies: it is written under another name, and to the disk, before it gets
+// its own.
 type store struct {
 	dir  string
 	rank int

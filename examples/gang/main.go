@@ -78,10 +78,11 @@ type gang struct {
 	held   []int           // bytes that all nodes have saved, at each
 }
 
-// change gives the other program its turn, and returns how many messages have been sent and not received in both. When there is
-// to be no more they only receive.
+// change gives the other program its turn, and returns how many messages have been sent and not received in both. When
+// there is to be no more they only receive.
 func (g *gang) change(ctx context.Context, more bool) (left int, err error) {
-	now, next := g.turn, 1-g.turn
+	now := g.turn
+	next := 1 - g.turn
 	t, err := g.x.Switch(ctx, g.barrier, &g.states[now], &g.states[next])
 	if err != nil {
 		return 0, err
@@ -96,7 +97,8 @@ func (g *gang) change(ctx context.Context, more bool) (left int, err error) {
 		return 0, err
 	}
 	if v[0] != v[2] {
-		return 0, fmt.Errorf("%d messages are in the saved buffers of program %d, and %d have been sent and not received", v[0], now, v[2])
+		return 0, fmt.Errorf("%d messages are in the saved buffers of program %d, and %d have been sent and not received",
+			v[0], now, v[2])
 	}
 	g.held = append(g.held, int(v[1]))
 	g.turn = next

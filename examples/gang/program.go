@@ -8,8 +8,8 @@ import (
 	"weft/pm"
 )
 
-// A program sends numbered messages of all lengths to all nodes, faster than it receives: its buffers are full most of the
-// time. It does one step at a time, and does not know when it has its turn.
+// A program sends numbered messages of all lengths to all nodes, faster than it receives: its buffers are full most of
+// the time. It does one step at a time, and does not know when it has its turn.
 type program struct {
 	number   int
 	x        *pm.Context
@@ -92,7 +92,8 @@ func (p *program) check(b []byte, from int) error {
 	if len(b) < head {
 		return fmt.Errorf("a message of %d bytes from node %d", len(b), from)
 	}
-	number, i := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[16:])
+	number := binary.LittleEndian.Uint64(b)
+	i := binary.LittleEndian.Uint64(b[16:])
 	if number != uint64(p.number) || i != p.expected[from] {
 		return fmt.Errorf("message %d of program %d from node %d, where message %d is due", i, number, from, p.expected[from])
 	}

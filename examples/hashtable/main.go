@@ -60,7 +60,8 @@ func (t *table) onGet(c *am.Call) error { return c.Reply(found, t.mine[string(c.
 
 // onFound runs where the word was asked for.
 func (t *table) onFound(c *am.Call) error {
-	t.value, t.found = c.Words[0], true
+	t.value = c.Words[0]
+	t.found = true
 	return nil
 }
 

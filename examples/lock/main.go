@@ -46,7 +46,8 @@ func bank(ctx context.Context, p *weft.Proc, out io.Writer) error {
 		if err := mine.Pull(ctx, b, 0); err != nil {
 			return err
 		}
-		balance, changes := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		balance := binary.LittleEndian.Uint64(b)
+		changes := binary.LittleEndian.Uint64(b[8:])
 		binary.LittleEndian.PutUint64(b, balance+uint64(p.Rank()))
 		binary.LittleEndian.PutUint64(b[8:], changes+1)
 		if err := mine.Push(ctx, 0, b); err != nil {

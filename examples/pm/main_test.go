@@ -23,12 +23,14 @@ func TestMeasures(t *testing.T) {
 			}
 			out.Reset()
 			c := weft.Cluster{Ranks: 3, Loss: 0.01}
-			if _, err := weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error { return what.run(ctx, p, &out) }); err != nil {
+			if _, err := weft.Simulate(t.Context(), c,
+				func(ctx context.Context, p *weft.Proc) error { return what.run(ctx, p, &out) }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error { return test{dest: 2}.run(ctx, p, nil) })
+	err := weft.Local(t.Context(), 2,
+		func(ctx context.Context, p *weft.Proc) error { return test{dest: 2}.run(ctx, p, nil) })
 	if err == nil {
 		t.Error("a node that is not there")
 	}

@@ -114,6 +114,7 @@ func gather(ctx context.Context, p *weft.Proc, out io.Writer, rows, columns int)
 		}
 	}
 	s := e.Stats()
-	_, err = fmt.Fprintf(out, "%d rows of %d bytes from %d ranks, in place; handlers were suspended %d times\n", x.have, columns, p.Size(), s.Suspensions)
+	_, err = fmt.Fprintf(out, "%d rows of %d bytes from %d ranks, in place; handlers were suspended %d times\n", x.have,
+		columns, p.Size(), s.Suspensions)
 	return err
 }

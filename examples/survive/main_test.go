@@ -40,20 +40,22 @@ func TestRanksDie(t *testing.T) {
 			if err := job.Wait(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if out := job.Output(3); !strings.Contains(out, "rank 3 goes on with ranks [3]\n") || !strings.HasSuffix(out, result) {
+			if out := job.Output(3); !strings.Contains(out, "rank 3 goes on with ranks [3]\n") ||
+				!strings.HasSuffix(out, result) {
 				t.Error(out)
 			}
 		})
 	}
 }
 
-// TestOutcast: a rank is stopped for longer than the liveness time. The others go on without it; when it comes back it gets
-// through alone or ends with an error, and in neither case do they notice.
+// TestOutcast: a rank is stopped for longer than the liveness time. The others go on without it; when it comes back it
+// gets through alone or ends with an error, and in neither case do they notice.
 func TestOutcast(t *testing.T) {
 	for _, transport := range []string{"shm", "udp", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			ctx := t.Context()
-			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "survive", Transport: transport, Liveness: 300 * time.Millisecond})
+			job, err := weft.Launch(ctx, 3,
+				&weft.LaunchConfig{Run: "survive", Transport: transport, Liveness: 300 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +78,8 @@ func TestOutcast(t *testing.T) {
 			}
 			status, err := job.Exit(ctx, 1)
 			t.Logf("the outcast: status %d, %v: %s", status, err, job.Output(1))
-			if status == 0 && !strings.HasSuffix(job.Output(1), "rank 1 goes on with ranks [1]\n") && !strings.Contains(job.Output(1), result) {
+			if status == 0 && !strings.HasSuffix(job.Output(1), "rank 1 goes on with ranks [1]\n") &&
+				!strings.Contains(job.Output(1), result) {
 				t.Error("it has ended well without a result")
 			}
 		})

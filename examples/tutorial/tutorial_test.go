@@ -166,7 +166,8 @@ func TestLabStep(t *testing.T) {
 		t.Skip("weft lab makes its hosts from network namespaces, which needs root")
 	}
 	command := filepath.Join(t.TempDir(), "weft")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "../../cmd/weft").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command,
+		"../../cmd/weft").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	var out, errs bytes.Buffer

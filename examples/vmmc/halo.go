@@ -28,7 +28,8 @@ func newHalo(ctx context.Context, p *weft.Proc, e *vmmc.Endpoint, w world) (*hal
 	first := p.Rank() * w.rows / p.Size()
 	n := (p.Rank()+1)*w.rows/p.Size() - first
 	h := &halo{band: newBand(w, first, n), first: first}
-	up, down := (p.Rank()+p.Size()-1)%p.Size(), (p.Rank()+1)%p.Size()
+	up := (p.Rank() + p.Size() - 1) % p.Size()
+	down := (p.Rank() + 1) % p.Size()
 	var err error
 	if h.in, err = e.Export(ctx, "halo", 4*h.slot(), &vmmc.ExportConfig{Ranks: []int{up, down}}); err != nil {
 		return nil, err

@@ -61,6 +61,7 @@ func life(ctx context.Context, p *weft.Proc, out io.Writer, w world) error {
 			return fmt.Errorf("row %d, column %d: %d, should be %d", i/w.cols, i%w.cols, end.Bytes()[i], cell)
 		}
 	}
-	_, err = fmt.Fprintf(out, "%d ranks played %d generations on a torus of %dx%d: the same as one\n", p.Size(), w.generations, w.rows, w.cols)
+	_, err = fmt.Fprintf(out, "%d ranks played %d generations on a torus of %dx%d: the same as one\n", p.Size(),
+		w.generations, w.rows, w.cols)
 	return err
 }

@@ -46,10 +46,13 @@ func (b *band) cells() []byte { return b.now[b.cols : (b.n+1)*b.cols] }
 // live works out rows of the next generation.
 func (b *band) live(from, to int) {
 	for r := from; r < to; r++ {
-		up, here, down := b.row(r-1), b.row(r), b.row(r+1)
+		up := b.row(r - 1)
+		here := b.row(r)
+		down := b.row(r + 1)
 		next := b.next[(r+1)*b.cols : (r+2)*b.cols]
 		for c := range here {
-			left, right := (c+b.cols-1)%b.cols, (c+1)%b.cols
+			left := (c + b.cols - 1) % b.cols
+			right := (c + 1) % b.cols
 			n := up[left] + up[c] + up[right] + here[left] + here[right] + down[left] + down[c] + down[right]
 			next[c] = 0
 			if n == 3 || n == 2 && here[c] == 1 {

@@ -104,7 +104,9 @@ func TestNoFault(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	m := Message{Number: 1, Round: 1, Dead: Set{4}, best: estimate{Value{And: 5, Dead: Set{2}}, 1}}
 	f.Add(m.Append(nil, 3), uint8(3))
-	m.best, m.Round, m.Number = estimate{size: -1}, -1, 0
+	m.best = estimate{size: -1}
+	m.Round = -1
+	m.Number = 0
 	f.Add(m.Append(nil, 70), uint8(70))
 	f.Fuzz(func(t *testing.T, b []byte, size uint8) {
 		n := max(int(size), 1)

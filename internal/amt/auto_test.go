@@ -108,7 +108,8 @@ func TestAutoBounds(t *testing.T) {
 // The same calls lead to the same decisions, and the changes add up to who owns.
 func TestAutoIsDeterministic(t *testing.T) {
 	run := func() (text string) {
-		a, own := NewAuto(4), map[int]bool{}
+		a := NewAuto(4)
+		own := map[int]bool{}
 		x := uint32(1)
 		for look := range 300 {
 			for range 200 {

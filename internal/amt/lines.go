@@ -72,7 +72,8 @@ func ReadParts(r io.Reader) ([]Part, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	var parts []Part
-	n, left := 0, 0 // rows left of the last part
+	n := 0
+	left := 0 // rows left of the last part
 	for lines.Scan() {
 		n++
 		if left > 0 {
@@ -89,7 +90,8 @@ func ReadParts(r io.Reader) ([]Part, error) {
 		if why != "" {
 			return nil, &LineError{n, why}
 		}
-		parts, left = append(parts, p), rows
+		parts = append(parts, p)
+		left = rows
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, &LineError{n + 1, "it is too long"}

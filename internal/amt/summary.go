@@ -47,13 +47,16 @@ func SpreadOf(all []Memory, figure func(m *Memory) int) Spread {
 	for i := range all {
 		v := figure(&all[i])
 		if times[v]++; i == 0 {
-			s.Least, s.Most = v, v
+			s.Least = v
+			s.Most = v
 		}
-		s.Least, s.Most = min(s.Least, v), max(s.Most, v)
+		s.Least = min(s.Least, v)
+		s.Most = max(s.Most, v)
 	}
 	for v, n := range times {
 		if cmp.Or(cmp.Compare(n, s.Ranks), cmp.Compare(s.Mode, v)) > 0 {
-			s.Mode, s.Ranks = v, n
+			s.Mode = v
+			s.Ranks = n
 		}
 	}
 	return s

@@ -100,7 +100,8 @@ func NewTrace(parts []Part) (*Trace, error) {
 	for i, p := range t.Parts {
 		switch {
 		case p.Size != t.Size:
-			return nil, &PartError{p.Rank, fmt.Sprintf("of a job of %d ranks, beside one of %d: which of the files are of one run?", p.Size, t.Size)}
+			return nil, &PartError{p.Rank,
+				fmt.Sprintf("of a job of %d ranks, beside one of %d: which of the files are of one run?", p.Size, t.Size)}
 		case p.Job != t.Job:
 			return nil, &PartError{p.Rank, fmt.Sprintf("of job %s, beside one of job %s: which of the files are of one run?",
 				p.Job, t.Job)}

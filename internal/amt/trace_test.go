@@ -115,7 +115,8 @@ func TestCountsSaturate(t *testing.T) {
 // Whatever a trace says, reading it and advising from it neither fails nor gives
 // more than was asked for.
 func FuzzTrace(f *testing.F) {
-	f.Add([]byte(`{"trace":1,"rank":0,"size":4,"job":"1","program":"x","rows":1}`+"\n"+`{"to":1,"kind":"send","messages":9,"bytes":70000,"largest":9000}`), 0, 0)
+	f.Add([]byte(`{"trace":1,"rank":0,"size":4,"job":"1","program":"x","rows":1}`+"\n"+
+		`{"to":1,"kind":"send","messages":9,"bytes":70000,"largest":9000}`), 0, 0)
 	f.Add([]byte(`{"trace":1,"rank":3,"size":4,"rows":0}`), 4096, 8192)
 	f.Fuzz(func(t *testing.T, text []byte, ring, budget int) {
 		parts, err := ReadParts(bytes.NewReader(text))

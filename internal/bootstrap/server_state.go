@@ -2,8 +2,8 @@ package bootstrap
 
 import "context"
 
-// State asks every rank what it waits for, and returns the answers by rank. The answer is "" from a rank that has ended,
-// or has not answered when ctx ends.
+// State asks every rank what it waits for, and returns the answers by rank. The answer is "" from a rank that has
+// ended, or has not answered when ctx ends.
 func (s *Server) State(ctx context.Context) []string {
 	type question struct {
 		rank int

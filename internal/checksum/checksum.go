@@ -41,7 +41,8 @@ func part(b []byte, at int) (sum uint64, next int) {
 	for len(b) >= 16 {
 		n := min(len(b), limit-at) &^ 15
 		sum += products(key[at/4:], b[:n])
-		b, at = b[n:], (at+n)%limit
+		b = b[n:]
+		at = (at + n) % limit
 	}
 	if len(b) > 0 {
 		var last [16]byte
@@ -59,7 +60,8 @@ func add(key []uint32, b []byte) (sum uint64) {
 		x := binary.LittleEndian.Uint32(b) + key[0]
 		y := binary.LittleEndian.Uint32(b[4:]) + key[1]
 		sum += uint64(x) * uint64(y)
-		b, key = b[8:], key[2:]
+		b = b[8:]
+		key = key[2:]
 	}
 	return sum
 }

@@ -57,7 +57,8 @@ const (
 func TestDamage(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 63, 64, 65, 1392, 8900} {
 		b := random(uint64(n), n)
-		head, rest := b[:min(n, 48)], b[min(n, 48):]
+		head := b[:min(n, 48)]
+		rest := b[min(n, 48):]
 		want := Sum(head, rest, nil)
 		for bit := range 8 * n {
 			b[bit/8] ^= 1 << (bit % 8)

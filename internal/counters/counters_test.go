@@ -65,14 +65,20 @@ func TestPage(t *testing.T) {
 	p, memory := page(4)
 	p.Node.Transports[0].Name("udp")
 	p.Node.Transports[0].Joined = 9
-	p.Node.Memory, p.Node.Dropped.Forged = 1000, 2
+	p.Node.Memory = 1000
+	p.Node.Dropped.Forged = 2
 	p.Node.Waits[Receive] = Wait{Count: 5, Slept: 1, Polled: 100, Asleep: 7}
-	p.Node.Waits[Barrier], p.Node.Waits[HostBarrier] = Wait{Count: 1, Polled: 2}, Wait{Count: 3, Slept: 4}
+	p.Node.Waits[Barrier] = Wait{Count: 1, Polled: 2}
+	p.Node.Waits[HostBarrier] = Wait{Count: 3, Slept: 4}
 	for _, rank := range []int{7, 0} {
 		b := p.Peer(rank)
-		b.State, b.Transport, b.RTT = Connected, 1, 2500
-		b.Sent.Messages, b.Received.Bytes = uint64(rank)+1, 100
-		b.SentLong, b.ReceivedLong = 1000, 20
+		b.State = Connected
+		b.Transport = 1
+		b.RTT = 2500
+		b.Sent.Messages = uint64(rank) + 1
+		b.Received.Bytes = 100
+		b.SentLong = 1000
+		b.ReceivedLong = 20
 		b.Wrote(1)
 		b.Got(3)
 		b.Measured(2500)
@@ -206,7 +212,8 @@ func TestForeign(t *testing.T) {
 	if _, err := Parse(memory); !errors.Is(err, ErrForeign) {
 		t.Error(err)
 	}
-	p.Node.rank, p.Node.version = 3, Version+1
+	p.Node.rank = 3
+	p.Node.version = Version + 1
 	if _, err := Parse(memory); !errors.Is(err, ErrForeign) {
 		t.Error(err)
 	}

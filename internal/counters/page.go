@@ -32,11 +32,15 @@ func New() *Page { return &Page{Node: new(Node)} }
 // is no more; then peers share a block that nobody can read.
 func Over(memory []byte, id Identity, more func() []byte) *Page {
 	n := mem.At[Node](memory, 0)
-	n.rank, n.size, n.pid, n.started = uint32(id.Rank), uint32(id.Size), uint64(id.PID), id.Started
+	n.rank = uint32(id.Rank)
+	n.size = uint32(id.Size)
+	n.pid = uint64(id.PID)
+	n.started = id.Started
 	put(n.job[:], id.Job)
 	put(n.host[:], id.Host)
 	put(n.program[:], id.Program)
-	n.version, n.magic = Version, magic
+	n.version = Version
+	n.magic = magic
 	return &Page{Node: n, peers: make([]*Peer, id.Size), more: more}
 }
 
@@ -68,14 +72,16 @@ func (p *Page) add(rank int) *Peer {
 	}
 	b := &p.free[0]
 	p.free = p.free[1:]
-	p.peers[rank], p.blocks = b, append(p.blocks, b)
+	p.peers[rank] = b
+	p.blocks = append(p.blocks, b)
 	b.tag = uint64(rank) + 1
 	return b
 }
 
 // Sum returns what has been sent to all peers, and received from them.
 func (p *Page) Sum() (sent, received Flow) {
-	sent, received = p.shared.Sent, p.shared.Received
+	sent = p.shared.Sent
+	received = p.shared.Received
 	for _, b := range p.blocks {
 		sent.Add(&b.Sent)
 		received.Add(&b.Received)

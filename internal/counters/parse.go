@@ -161,7 +161,8 @@ func Whole(b, again []byte) []byte {
 	copy(whole, b)
 	second := mem.Aligned(NodeSize)
 	copy(second, again)
-	n, m := mem.At[Node](whole, 0), mem.At[Node](second, 0)
+	n := mem.At[Node](whole, 0)
+	m := mem.At[Node](second, 0)
 	for i := range n.waiting {
 		if n.waiting[i] != m.waiting[i] {
 			n.waiting[i].operation = 0

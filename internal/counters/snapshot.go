@@ -115,7 +115,8 @@ func (s *Snapshot) Clean() {
 		w.Operation, w.Name, w.Peer = printable(w.Operation), printable(w.Name), max(w.Peer, -1)
 	}
 	for i := range s.Errors {
-		s.Errors[i].Text, s.Errors[i].Peer = printable(s.Errors[i].Text), max(s.Errors[i].Peer, -1)
+		s.Errors[i].Text = printable(s.Errors[i].Text)
+		s.Errors[i].Peer = max(s.Errors[i].Peer, -1)
 	}
 	for i := range s.Peers {
 		p := &s.Peers[i]

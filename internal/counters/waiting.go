@@ -9,7 +9,10 @@ func (n *Node) Begin(op Operation, peer int, now int64, phase uint64, name strin
 	for i := range n.waiting {
 		if w := &n.waiting[i]; w.operation == 0 {
 			w.change(func() {
-				w.operation, w.peer, w.since, w.phase = uint32(op)+1, int32(peer), now, phase
+				w.operation = uint32(op) + 1
+				w.peer = int32(peer)
+				w.since = now
+				w.phase = phase
 				put(w.name[:], name)
 			})
 			return i
@@ -43,13 +46,15 @@ func (n *Node) Fail(now int64, peer int, what string, times uint64) {
 	for i := range n.errors {
 		f := &n.errors[i]
 		if i == MaxErrors-1 && f.count == 0 {
-			peer, what = -1, "others"
+			peer = -1
+			what = "others"
 		}
 		if f.count > 0 && (i < MaxErrors-1 && (f.peer != int64(peer) || string(text(f.text[:])) != what)) {
 			continue
 		}
 		if f.count == 0 {
-			f.first, f.peer = now, int64(peer)
+			f.first = now
+			f.peer = int64(peer)
 			put(f.text[:], what)
 		}
 		f.last = now

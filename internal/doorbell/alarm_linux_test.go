@@ -24,7 +24,8 @@ func TestAlarm(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.Close()
-			one, got := []byte{1}, make([]byte, 1)
+			one := []byte{1}
+			got := make([]byte, 1)
 			for i := range 500 {
 				bell.Set(transport.Asleep)
 				early := i%2 == 0

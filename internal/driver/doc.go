@@ -18,6 +18,6 @@
 // machine (Host) hosted.go takes the place of waiting and of the service.
 //
 // Tested in wait_test.go, serve_test.go and recorded_test.go on a rig of two nodes
-// (rig_test.go), in progress_test.go (long messages), and in model_test.go, with the build tag "mutants", in all interleavings of
-// small programs.
+// (rig_test.go), in progress_test.go (long messages), and in model_test.go, with the build tag "mutants", in all
+// interleavings of small programs.
 package driver

@@ -82,7 +82,10 @@ func (n *Node) giveUp(c *Call, err error) error {
 // copying returns how long the peer will be busy copying the call's bytes, if
 // it is a long send: to sleep that short a time would cost more than it saves.
 func (c *Call) copying() time.Duration {
-	const perByte, most = 0.25, time.Millisecond // ns
+	const (
+		perByte = 0.25
+		most    = time.Millisecond
+	) // ns
 	if c.is != message || c.Msg.Kind != msg.Send {
 		return 0
 	}

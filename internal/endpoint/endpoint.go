@@ -185,7 +185,8 @@ func (e *Endpoint) TryReceive() (bool, error) {
 		m, err := e.Port.TryRecv()
 		switch {
 		case err == nil:
-			e.loan, e.loaned = m, true
+			e.loan = m
+			e.loaned = true
 			if e.arrived(m.From, m.Data); !e.Have {
 				e.Release()
 			}
@@ -243,7 +244,9 @@ func (e *Endpoint) arrived(from int, b []byte) {
 	}
 	switch kind := b[0]; {
 	case kind >= FirstKind:
-		e.Have, e.From, e.Data = true, from, b
+		e.Have = true
+		e.From = from
+		e.Data = b
 	case kind == kindBarrier && len(b) == HeadSize+8 && int(b[1]) < len(e.met):
 		e.met[b[1]]++
 		e.hear(int(binary.LittleEndian.Uint64(b[HeadSize:])))

@@ -83,7 +83,8 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg Config) (*Endpoint
 	}
 	e := &Endpoint{cfg: cfg, p: p, Me: p.Rank(), Size: p.Size(), in: make([]byte, cfg.Longest),
 		mu: Mutex{free: p.Signal()}}
-	e.gone, e.whys = make([]error, e.Size), make([]departure, e.Size)
+	e.gone = make([]error, e.Size)
+	e.whys = make([]departure, e.Size)
 	e.Port, err = p.OpenPort(channel, cfg.port(e.Size))
 	if err != nil {
 		return nil, err
@@ -276,7 +277,8 @@ func (e *Endpoint) join(ctx context.Context, hello []byte) error {
 
 // verdict returns the error in a welcome, or nil.
 func (e *Endpoint) verdict(b []byte) error {
-	how, clean := b[1], b[2] != 0
+	how := b[1]
+	clean := b[2] != 0
 	b = b[HeadSize:]
 	switch {
 	case how == 0:

@@ -13,7 +13,10 @@ import (
 // long message on their way while short frames go ahead of it, and as many as the window
 // allows when none has for a while. (PROTOCOL §1.1)
 func TestMixedTraffic(t *testing.T) {
-	const mtu, few = 16 << 10, 256 << 10
+	const (
+		mtu = 16 << 10
+		few = 256 << 10
+	)
 	for _, short := range []bool{false, true} {
 		e := New(Config{Rank: 0, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: 1, Rand: func() uint64 { return 1 }})
 		now := monotime.Time(1)
@@ -44,7 +47,8 @@ func TestMixedTraffic(t *testing.T) {
 		case !short && (first < 3*few || later > mtu):
 			t.Errorf("%d bytes leave at once, and %d later: where all is bulk the window is used", first, later)
 		case short && (first > few+2*mtu || later < 2*few):
-			t.Errorf("%d bytes leave beside a short frame, want about %d, and %d when none has been there for a while", first, few, later)
+			t.Errorf("%d bytes leave beside a short frame, want about %d, and %d when none has been there for a while", first,
+				few, later)
 		}
 	}
 }

@@ -21,7 +21,10 @@ func heap() int {
 // exchanged messages before, is little, whatever guards the packets: the link, the queue,
 // a port's account of messages, and the tables in which these are found.
 func TestSilentPeers(t *testing.T) {
-	const peers, most = 1000, 2 << 10
+	const (
+		peers = 1000
+		most  = 2 << 10
+	)
 	for _, g := range []link.Guard{link.Checked, link.Tagged, link.Encrypted} {
 		c := silentCluster(t, peers+1, g)
 		with := heap()

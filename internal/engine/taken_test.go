@@ -12,7 +12,10 @@ import (
 // A transport of a lossy network that takes only some of the packets is offered the others again, as if they had
 // never been offered: none is lost, and none counts as sent twice.
 func TestTransportTakesLess(t *testing.T) {
-	const messages, size = 6, 1000 // one in a packet
+	const (
+		messages = 6
+		size     = 1000
+	) // one in a packet
 	now := monotime.Time(1)
 	var engines [2]*Engine
 	var ports [2]*msg.Port

@@ -34,7 +34,8 @@ func (c calls) call() net.Conn {
 // open starts a acceptor whose visitors must say one byte, and returns what becomes of
 // each.
 func open(t *testing.T, most int) (*Acceptor, calls, chan error) {
-	c, ends := make(calls), make(chan error, 100)
+	c := make(calls)
+	ends := make(chan error, 100)
 	d := &Acceptor{Limit: most, Handshake: func(v *Attempt) error {
 		_, err := io.ReadFull(v.Conn, make([]byte, 1))
 		if err == nil {
@@ -146,7 +147,9 @@ func TestDoorDeadlines(t *testing.T) {
 
 // A peer that is dropped in the moment of its proof is not let in.
 func TestDoorDropsOrAdmits(t *testing.T) {
-	c, proved, ends := make(calls), make(chan bool), make(chan error, 2)
+	c := make(calls)
+	proved := make(chan bool)
+	ends := make(chan error, 2)
 	d := &Acceptor{Limit: 1, Handshake: func(v *Attempt) error {
 		<-proved
 		err := v.Admit()

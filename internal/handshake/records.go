@@ -74,7 +74,8 @@ func (r *Records) Append(b, header, payload []byte) []byte {
 	b = append(append(b, header...), payload...)
 	b = slices.Grow(b, TagSize)
 	r.next()
-	length, packet := b[at:at+HeadSize], b[at+HeadSize:]
+	length := b[at : at+HeadSize]
+	packet := b[at+HeadSize:]
 	r.aead.Seal(packet[:0], r.nonce[:], packet, length)
 	return b[:len(b)+TagSize]
 }
@@ -85,7 +86,8 @@ func (r *Records) Open(record []byte) ([]byte, error) {
 		return nil, ErrChanged
 	}
 	r.next()
-	length, sealed := record[:HeadSize], record[HeadSize:]
+	length := record[:HeadSize]
+	sealed := record[HeadSize:]
 	packet, err := r.aead.Open(sealed[:0], r.nonce[:], sealed, length)
 	if err != nil {
 		r.broken = true

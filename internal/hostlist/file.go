@@ -11,9 +11,9 @@ import (
 // maxLine bounds a line of a file.
 const maxLine = 1 << 16
 
-// ParseFile parses a file with one host on each line, in the formats of Open MPI and Hydra: a name, which may have ranges
-// and :SLOTS, or a name and, after a blank, slots=SLOTS. It skips other words with =, which are for other launchers. A #
-// begins a comment. Errors begin with the name of the file.
+// ParseFile parses a file with one host on each line, in the formats of Open MPI and Hydra: a name, which may have
+// ranges and :SLOTS, or a name and, after a blank, slots=SLOTS. It skips other words with =, which are for other
+// launchers. A # begins a comment. Errors begin with the name of the file.
 func ParseFile(name string, r io.Reader) ([]Host, error) {
 	var hosts []Host
 	in := bufio.NewScanner(r)

@@ -21,8 +21,8 @@ type Host struct {
 }
 
 // Parse parses a list from a command line: hosts with commas between them. A host is a name, a name with ranges such as
-// node[01-16,20], or one of these with :SLOTS. An IPv6 address with slots is written in brackets: [fe80::1]:4. The result
-// has a host as often as the list names it: see Merge.
+// node[01-16,20], or one of these with :SLOTS. An IPv6 address with slots is written in brackets: [fe80::1]:4. The
+// result has a host as often as the list names it: see Merge.
 func Parse(list string) ([]Host, error) {
 	var hosts []Host
 	words, err := split(list)

@@ -97,7 +97,8 @@ func (w *Scheduler) fail(format string, args ...any) {
 func (w *Scheduler) pick() *thread {
 	for {
 		var able, giving []*thread
-		alive, next := 0, never
+		alive := 0
+		next := never
 		for _, t := range w.threads {
 			if t.ended {
 				continue
@@ -145,7 +146,8 @@ func (w *Scheduler) choose(able []*thread) *thread {
 	for i, t := range able {
 		if t == w.last {
 			copy(able[1:i+1], able[:i])
-			able[0], stays = t, true
+			able[0] = t
+			stays = true
 		}
 	}
 	if len(able) == 1 {
@@ -184,10 +186,12 @@ func (w *Scheduler) block(ready func() bool, until time.Duration) {
 		}
 		return
 	}
-	t.ready, t.until = ready, until
+	t.ready = ready
+	t.until = until
 	w.back <- struct{}{}
 	<-t.resume
-	t.ready, t.until = nil, never
+	t.ready = nil
+	t.until = never
 	if w.over {
 		t.leaves = true
 		runtime.Goexit()

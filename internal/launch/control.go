@@ -155,8 +155,8 @@ func Jobs(pid int) ([]Status, error) {
 	return jobs, failed
 }
 
-// jobSocket returns the name of the launcher's socket in a line of /proc/net/unix and the number of its process, or "" if
-// the line has another socket.
+// jobSocket returns the name of the launcher's socket in a line of /proc/net/unix and the number of its process, or ""
+// if the line has another socket.
 func jobSocket(line string, pid int) (name, job string) {
 	words := strings.Fields(line)
 	if len(words) == 0 {

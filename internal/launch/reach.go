@@ -93,8 +93,8 @@ func interruptible(ctx context.Context, signals <-chan os.Signal) (context.Conte
 	}
 }
 
-// reach makes all sites ready: it starts an agent on each host that has ranks and is not this one. The launcher starts as
-// many agents as the fan-out, and those start the others, as a tree.
+// reach makes all sites ready: it starts an agent on each host that has ranks and is not this one. The launcher starts
+// as many agents as the fan-out, and those start the others, as a tree.
 func (r *Running) reach(ctx context.Context, local *process.Host, sites []*site) error {
 	begin, err := r.begin()
 	if err != nil {
@@ -242,8 +242,8 @@ func (r *Running) fits(a *agent.Remote) error {
 // beats is how many times each side sends something in the time of silence.
 const beats = 8
 
-// silence is the time without a message after which a host counts as dead, or negative for never. It is shorter than the
-// ranks' liveness time, so that the report names the host and not a rank that missed it.
+// silence is the time without a message after which a host counts as dead, or negative for never. It is shorter than
+// the ranks' liveness time, so that the report names the host and not a rank that missed it.
 func (r *Running) silence() time.Duration {
 	const least = time.Second // an agent may have to wait for a processor
 	switch l := r.job.Liveness; {

@@ -97,7 +97,11 @@ func FuzzHostile(f *testing.F) {
 	}
 	g := Geometry{Ranks: 3, Lines: 2, Rings: 2, Slots: 4, Room: 1024}
 	const ( // where it all lies then (PROTOCOL §10.4)
-		claim, table, lines, amt, slots = 64, 320, 384, 512, 896
+		claim = 64
+		table = 320
+		lines = 384
+		amt   = 512
+		slots = 896
 	)
 	after := []byte{takeOne, takeOne, release, release, recovers, engine, 100, engine, 30, takeOne, takeOne, takeOne,
 		release, placed, 0, recovers}

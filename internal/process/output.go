@@ -14,8 +14,8 @@ type output struct {
 	ended atomic.Bool // the process has ended
 }
 
-// lastWords is how long a reader waits for more after the process has ended: a child that has left its process group may
-// hold the pipe open.
+// lastWords is how long a reader waits for more after the process has ended: a child that has left its process group
+// may hold the pipe open.
 const lastWords = time.Second
 
 // Read reads from the pipe. After the process has ended, each call waits for at most lastWords.

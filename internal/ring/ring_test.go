@@ -128,7 +128,10 @@ func TestPairConcurrent(t *testing.T) {
 
 func TestInboxManyProducers(t *testing.T) {
 	m := area(InboxBytes)
-	const producers, each = 4, 5000
+	const (
+		producers = 4
+		each      = 5000
+	)
 	var wg sync.WaitGroup
 	for rank := range producers {
 		wg.Go(func() {

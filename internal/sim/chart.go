@@ -57,7 +57,10 @@ func (n *Network) vertexName(v int) string {
 // where links have a bandwidth, and the bytes that it carried otherwise. The picture has a background of its own, so
 // that it is readable in dark mode.
 func (n *Network) WriteSVG(w io.Writer, end Time) error {
-	const scale, margin = 40.0, 40.0
+	const (
+		scale  = 40.0
+		margin = 40.0
+	)
 	t := n.topology
 	var left, right, top, bottom float64
 	for v := range t.Vertices() {

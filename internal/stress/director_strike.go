@@ -47,8 +47,8 @@ func (d *director) halt(p *player) {
 	_ = syscall.Kill(p.pid, syscall.SIGSTOP)
 }
 
-// wake continues ranks that were stopped. An outcast is continued only after the others must have taken it for dead, and
-// is told to leave.
+// wake continues ranks that were stopped. An outcast is continued only after the others must have taken it for dead,
+// and is told to leave.
 func (d *director) wake(s strike, wakes chan strike) {
 	d.moved = time.Now()
 	early := s.how == outcast && d.moved.Sub(d.resumed) < s.lasts

@@ -16,7 +16,14 @@ func SetOffload(ifc string, on bool) error {
 		return os.NewSyscallError("socket", err)
 	}
 	defer unix.Close(fd)
-	const rxChecksums, txChecksums, scatter, tso, gso, gro = 0x15, 0x17, 0x19, 0x1f, 0x24, 0x2c
+	const (
+		rxChecksums = 0x15
+		txChecksums = 0x17
+		scatter     = 0x19
+		tso         = 0x1f
+		gso         = 0x24
+		gro         = 0x2c
+	)
 	commands := []uint32{gro, gso, tso, scatter, txChecksums, rxChecksums}
 	if on {
 		commands = []uint32{rxChecksums, txChecksums, scatter, tso, gso, gro} // each needs the one before

@@ -11,8 +11,9 @@ import (
 // processor time that the process has used. It reports false if that cannot be read.
 func ProcessState(pid int) (state byte, used time.Duration, ok bool) {
 	const (
-		userTime, systemTime = 11, 12                // fields after the name, the first of which is the state
-		tick                 = 10 * time.Millisecond // of these, on Linux
+		userTime   = 11
+		systemTime = 12                    // fields after the name, the first of which is the state
+		tick       = 10 * time.Millisecond // of these, on Linux
 	)
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

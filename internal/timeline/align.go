@@ -69,7 +69,8 @@ func settle(parts []*Part) {
 				continue
 			}
 			if s, ok := sent[e.ID]; ok && s.clock == p.Clock && s.e.Begin >= e.End {
-				s.e.Begin, s.e.End = e.End-1, e.End-1
+				s.e.Begin = e.End - 1
+				s.e.End = e.End - 1
 			}
 		}
 	}
@@ -177,7 +178,8 @@ func place(parts []*Part, ids []string, clocks []Clock, found map[pair][]fact) {
 					continue
 				}
 				if l := fit(found[pair{j, i}], found[pair{i, j}]); at < 0 || l.better(best) {
-					best, at = l, i
+					best = l
+					at = i
 				}
 			}
 		}
@@ -293,12 +295,15 @@ func fit(out, in []fact) line {
 	if len(out) == 0 && len(in) == 0 {
 		return line{}
 	}
-	from, to := int64(math.MaxInt64), int64(math.MinInt64) // by the second clock
+	from := int64(math.MaxInt64)
+	to := int64(math.MinInt64) // by the second clock
 	for _, f := range out {
-		from, to = min(from, f.later), max(to, f.later)
+		from = min(from, f.later)
+		to = max(to, f.later)
 	}
 	for _, f := range in {
-		from, to = min(from, f.earlier), max(to, f.earlier)
+		from = min(from, f.earlier)
+		to = max(to, f.earlier)
 	}
 	n := 1
 	if to-from >= leastDrift {
@@ -326,13 +331,15 @@ type span struct {
 
 func (s *span) above(d, at int64) {
 	if d > s.least {
-		s.least, s.atLeast = d, at
+		s.least = d
+		s.atLeast = at
 	}
 }
 
 func (s *span) below(d, at int64) {
 	if d < s.most {
-		s.most, s.atMost = d, at
+		s.most = d
+		s.atMost = at
 	}
 }
 
@@ -363,8 +370,13 @@ func through(spans []span) line {
 	for _, s := range known {
 		t, d := s.middle()
 		w := 1 / float64(s.width())
-		x, y := float64(t-at), float64(d-offset)
-		sum, sumX, sumY, sumXX, sumXY = sum+w, sumX+w*x, sumY+w*y, sumXX+w*x*x, sumXY+w*x*y
+		x := float64(t - at)
+		y := float64(d - offset)
+		sum = sum + w
+		sumX = sumX + w*x
+		sumY = sumY + w*y
+		sumXX = sumXX + w*x*x
+		sumXY = sumXY + w*x*y
 	}
 	if even := sum*sumXX - sumX*sumX; len(known) > 2 && even > 0 {
 		l.drift = (sum*sumXY - sumX*sumY) / even

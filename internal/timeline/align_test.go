@@ -35,7 +35,8 @@ func (c *cluster) send(now int64, from, to int) {
 	c.seq++
 	id := MessageID(from, to, 1, c.seq)
 	arrives := now + 10_000 + c.chance.Int64N(20_000)
-	begin, end := c.by(from, now), c.by(to, arrives)
+	begin := c.by(from, now)
+	end := c.by(to, arrives)
 	c.parts[from].Events = append(c.parts[from].Events,
 		Event{Begin: begin, End: begin, ID: id, Peer: int32(to), Kind: Send})
 	c.parts[to].Events = append(c.parts[to].Events,

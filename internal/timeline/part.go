@@ -59,7 +59,9 @@ func (r *Recorder) Part(rank, size int, host string) *Part {
 		Wall: time.Now().UnixNano() - sys.Monotonic(), Dropped: before + alsoBefore, Names: maps.Clone(r.names),
 	}}
 	if r.host != nil {
-		p.Clock, p.Wall, p.PID = Simulated, 0, 0
+		p.Clock = Simulated
+		p.Wall = 0
+		p.PID = 0
 	}
 	p.Events = make([]Event, 0, len(calls)+len(others))
 	for _, events := range [][]Event{calls, others} {

@@ -97,7 +97,8 @@ func (r *Recorder) point() (best point) {
 		mono := sys.Monotonic()
 		after := sys.Ticks()
 		if took := after - before; least < 0 || took < least {
-			least, best = took, point{before + took/2, mono}
+			least = took
+			best = point{before + took/2, mono}
 		}
 	}
 	return best

@@ -176,7 +176,8 @@ func (g *Graph) findDeadlocks() {
 		for i := range g.Ranks {
 			if !can[i] && g.Ranks[i].Ended == "" && slices.ContainsFunc(g.Ranks[i].Waits,
 				func(w Wait) bool { return g.canEnd(i, w, can) }) {
-				can[i], changed = true, true
+				can[i] = true
+				changed = true
 			}
 		}
 	}
@@ -217,7 +218,8 @@ func (g *Graph) chain(rank int, told []bool) string {
 	fmt.Fprintf(&s, "rank %d ", rank)
 	here := map[int]bool{}
 	for !told[rank] {
-		told[rank], here[rank] = true, true
+		told[rank] = true
+		here[rank] = true
 		w := g.Ranks[rank].Waits[0]
 		fmt.Fprintf(&s, "waits for %s", w)
 		n := g.needs(rank, w)

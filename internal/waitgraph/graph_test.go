@@ -52,7 +52,8 @@ func TestDeadlocks(t *testing.T) {
 		}, "a message from anyone, and nobody is left"},
 		{"receives in a ring", []Report{
 			{Waits: []Wait{receive(1)}}, {Waits: []Wait{receive(2)}}, {Waits: []Wait{receive(0)}},
-		}, "rank 0 waits for a message from 1, which waits for a message from 2, which waits for a message from 0, which is rank 0 again"},
+		}, "rank 0 waits for a message from 1, which waits for a message from 2, which waits for a message from 0, which " +
+			"is rank 0 again"},
 		{"one goroutine can go on", []Report{
 			{Waits: []Wait{receive(1), receive(2)}}, {Waits: []Wait{receive(0)}}, {},
 		}, ""},

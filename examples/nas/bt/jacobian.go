@@ -5,8 +5,10 @@ import "weft/examples/nas/cfd"
 // couple sets m to the matrix that cfd.Gas.Couple multiplies by.
 func (m *matrix) couple(g *cfd.Gas, axis int, first, second, spread float64) {
 	const push = cfd.Gamma - 1 // how much of the energy is pressure
-	n, v := 1+axis, g.Velocity[axis]
-	k, same := second*cfd.Viscosity*g.Inverse, second*spread
+	n := 1 + axis
+	v := g.Velocity[axis]
+	k := second * cfd.Viscosity * g.Inverse
+	same := second * spread
 	pressure := first * push
 	// Of friction and the conduction of heat, and of what is swept along the axis.
 	*m = matrix{
@@ -14,7 +16,8 @@ func (m *matrix) couple(g *cfd.Gas, axis int, first, second, spread float64) {
 		{0: -k * g.Velocity[0], 1: k + same + first*v},
 		{0: -k * g.Velocity[1], 2: k + same + first*v},
 		{0: -k * g.Velocity[2], 3: k + same + first*v},
-		{0: -k*(cfd.Conduction*g.Energy+2*(1-cfd.Conduction)*g.Kinetic+1./3*v*v) - first*v*(cfd.Gamma*g.Energy-2*push*g.Kinetic), 4: cfd.Conduction*k + same + first*cfd.Gamma*v},
+		{0: -k*(cfd.Conduction*g.Energy+2*(1-cfd.Conduction)*g.Kinetic+1./3*v*v) -
+			first*v*(cfd.Gamma*g.Energy-2*push*g.Kinetic), 4: cfd.Conduction*k + same + first*cfd.Gamma*v},
 	}
 	m[0][n] += first
 	for i, w := range g.Velocity {

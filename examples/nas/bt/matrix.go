@@ -11,7 +11,8 @@ type (
 // take takes a times b from m.
 func (m *matrix) take(a, b *matrix) {
 	for i := range m {
-		r, x := &m[i], &a[i]
+		r := &m[i]
+		x := &a[i]
 		r[0] -= x[0]*b[0][0] + x[1]*b[1][0] + x[2]*b[2][0] + x[3]*b[3][0] + x[4]*b[4][0]
 		r[1] -= x[0]*b[0][1] + x[1]*b[1][1] + x[2]*b[2][1] + x[3]*b[3][1] + x[4]*b[4][1]
 		r[2] -= x[0]*b[0][2] + x[1]*b[1][2] + x[2]*b[2][2] + x[3]*b[3][2] + x[4]*b[4][2]

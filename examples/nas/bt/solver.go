@@ -19,7 +19,8 @@ type solver struct {
 func newSolver(ctx context.Context, p *weft.Proc, c cfd.Class) (cfd.Solver, error) {
 	s := &solver{dt: c.Dt, links: map[*cfd.Block][]matrix{}}
 	var err error
-	s.Cells, err = cfd.NewCells(ctx, p, c.Points, cfd.Pass{PerLine: 5*5 + 5, Do: s.eliminate}, cfd.Pass{PerLine: 5, Do: s.substitute})
+	s.Cells, err = cfd.NewCells(ctx, p, c.Points, cfd.Pass{PerLine: 5*5 + 5, Do: s.eliminate},
+		cfd.Pass{PerLine: 5, Do: s.substitute})
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +51,17 @@ func (s *solver) eliminate(b *cfd.Block, axis int, in, out []float64) {
 			in = in[copy(b.R[p][:], in):]
 		}
 	}
-	k, stride := &b.Axes[axis], b.Stride[axis]
-	drift, diffusion := s.dt*k.First, s.dt*k.Second
+	k := &b.Axes[axis]
+	stride := b.Stride[axis]
+	drift := s.dt * k.First
+	diffusion := s.dt * k.Second
 	n, step := b.Across(axis)
 	var before, own matrix // what the points weigh in the equation
 	for _, first := range b.Fronts(axis, cfd.Far) {
 		for p := first; p < first+n*step; p += step {
-			last, link, r := p-stride, &links[p], &b.R[p]
+			last := p - stride
+			link := &links[p]
+			r := &b.R[p]
 			before.couple(&b.Gas[last], axis, -drift, -diffusion, k.Spread)
 			own.couple(&b.Gas[p], axis, 0, 2*diffusion, k.Spread)
 			link.couple(&b.Gas[p+stride], axis, drift, -diffusion, k.Spread)
@@ -81,7 +86,8 @@ func (s *solver) substitute(b *cfd.Block, axis int, in, out []float64) {
 	if in != nil {
 		b.Scatter(in, b.R, b.Inner(axis, b.Beyond(axis, cfd.Far, 1)))
 	}
-	links, stride := s.links[b], b.Stride[axis]
+	links := s.links[b]
+	stride := b.Stride[axis]
 	n, step := b.Across(axis)
 	for _, first := range b.Fronts(axis, cfd.Near) {
 		for p := first; p < first+n*step; p += step {

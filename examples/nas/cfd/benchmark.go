@@ -51,7 +51,8 @@ func (m *Benchmark) Run(ctx context.Context, p *weft.Proc, name string, w io.Wri
 		w = io.Discard
 	}
 	fmt.Fprintf(w, "\n\n NAS Parallel Benchmarks in Go over weft -- %s Benchmark\n\n", m.Name)
-	fmt.Fprintf(w, " Size: %dx%dx%d  (class %s)\n Iterations: %d    dt: %.7f\n Number of processes: %d\n\n", c.Points, c.Points, c.Points, name, c.Steps, c.Dt, p.Size())
+	fmt.Fprintf(w, " Size: %dx%dx%d  (class %s)\n Iterations: %d    dt: %.7f\n Number of processes: %d\n\n", c.Points,
+		c.Points, c.Points, name, c.Steps, c.Dt, p.Size())
 	if err := steps(ctx, s, 1, io.Discard); err != nil { // not timed, and forgotten
 		return err
 	}
@@ -134,7 +135,8 @@ func compare(w io.Writer, what string, got, want []float64) bool {
 		difference := math.Abs((got[i] - want[i]) / want[i])
 		mark := ""
 		if !(difference <= tolerance) { // so that NaN fails
-			mark, all = "FAILURE:", false
+			mark = "FAILURE:"
+			all = false
 		}
 		fmt.Fprintf(w, " %-8s %2d %20.13e %20.13e %20.13e\n", mark, i+1, got[i], want[i], difference)
 	}

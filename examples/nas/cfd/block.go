@@ -29,11 +29,15 @@ func NewBlock(n int, low, size [3]int) *Block {
 	b := &Block{Axes: axes(n), Low: low, Size: size, n: n}
 	points := 1
 	for d := range size {
-		b.From[d], b.To[d] = max(0, 1-low[d]), min(size[d], n-1-low[d])
+		b.From[d] = max(0, 1-low[d])
+		b.To[d] = min(size[d], n-1-low[d])
 		b.Stride[d] = points
 		points *= size[d] + 2*margin
 	}
-	b.U, b.R, b.Gas, b.forcing = make([]State, points), make([]State, points), make([]Gas, points), make([]State, points)
+	b.U = make([]State, points)
+	b.R = make([]State, points)
+	b.Gas = make([]Gas, points)
+	b.forcing = make([]State, points)
 	b.force()
 	b.Reset()
 	return b
@@ -109,7 +113,8 @@ func (b *Block) force() {
 // Add adds a multiple of R, which is a step then, to U.
 func (b *Block) Add(times float64) {
 	for first, end := range b.Rows(b.Box) {
-		u, r := b.U[first:end], b.R[first:end]
+		u := b.U[first:end]
+		r := b.R[first:end]
 		for i := range u {
 			for m := range u[i] {
 				u[i][m] += times * r[i][m]

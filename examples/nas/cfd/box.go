@@ -20,14 +20,16 @@ func (x Box) Points() int {
 
 // Layer returns the part of a box that has a number along an axis.
 func (x Box) Layer(axis, i int) Box {
-	x.From[axis], x.To[axis] = i, i+1
+	x.From[axis] = i
+	x.To[axis] = i + 1
 	return x
 }
 
 // grown returns the block with some layers around it.
 func (b *Block) grown(layers int) (x Box) {
 	for d := range b.Size {
-		x.From[d], x.To[d] = -layers, b.Size[d]+layers
+		x.From[d] = -layers
+		x.To[d] = b.Size[d] + layers
 	}
 	return x
 }
@@ -47,7 +49,8 @@ func (b *Block) Edge(axis, side, layers int) Box {
 func (b *Block) Beyond(axis, side, layers int) Box {
 	x := Box{To: b.Size}
 	if side == Near {
-		x.From[axis], x.To[axis] = -layers, 0
+		x.From[axis] = -layers
+		x.To[axis] = 0
 	} else {
 		x.From[axis], x.To[axis] = x.To[axis], x.To[axis]+layers
 	}
@@ -58,7 +61,8 @@ func (b *Block) Beyond(axis, side, layers int) Box {
 func (b *Block) Inner(axis int, x Box) Box {
 	for d := range x.From {
 		if d != axis {
-			x.From[d], x.To[d] = b.From[d], b.To[d]
+			x.From[d] = b.From[d]
+			x.To[d] = b.To[d]
 		}
 	}
 	return x
@@ -121,7 +125,10 @@ func (b *Block) Scatter(buf []float64, field []State, x Box) []float64 {
 // A sweep along an axis goes through a block front by front: a front is a row of
 // points across the axis, each of which needs what lies along the axis only. The
 // fronts along x lie along y, all others along x.
-var across, other = [3]int{1, 0, 0}, [3]int{2, 2, 1}
+var (
+	across = [3]int{1, 0, 0}
+	other  = [3]int{2, 2, 1}
+)
 
 // Across returns how many points the fronts of an axis have, and how far apart their
 // indexes are.
@@ -133,7 +140,9 @@ func (b *Block) Across(axis int) (n, step int) {
 // Fronts goes through the fronts of an axis towards one side: their number along the
 // axis, and the index of their first point.
 func (b *Block) Fronts(axis, side int) iter.Seq2[int, int] {
-	begin, end, step := b.From[axis], b.To[axis], 1
+	begin := b.From[axis]
+	end := b.To[axis]
+	step := 1
 	if side == Near {
 		begin, end, step = end-1, begin-1, -1
 	}

@@ -40,7 +40,8 @@ func NewCells(ctx context.Context, p *weft.Proc, points int, forth, back Pass) (
 	for axis := range c.stage {
 		c.stage[axis] = make([]*Block, q)
 	}
-	i, j := p.Rank()%q, p.Rank()/q
+	i := p.Rank() % q
+	j := p.Rank() / q
 	var blocks []*Block
 	for k := range q {
 		at := [3]int{(i + k) % q, (j - k + q) % q, k}
@@ -80,9 +81,12 @@ func (c *Cells) Sweep(ctx context.Context) error {
 
 // pass goes through the blocks towards one side.
 func (c *Cells) pass(ctx context.Context, axis, side int, p Pass) error {
-	blocks, i, step := c.stage[axis], 0, 1
+	blocks := c.stage[axis]
+	i := 0
+	step := 1
 	if side == Near {
-		i, step = len(blocks)-1, -1
+		i = len(blocks) - 1
+		step = -1
 	}
 	var in []float64
 	for b := blocks[i]; b.Inside(axis, side); b = blocks[i] {

@@ -60,7 +60,8 @@ func (d *Domain) Residual(ctx context.Context) error {
 // shift sends the edges on one side of the blocks to the neighbour there, and fills
 // the margins on the other side with the edges of the neighbour there.
 func (d *Domain) shift(ctx context.Context, axis, side int) error {
-	out, n := d.Out[:0], 0
+	out := d.Out[:0]
+	n := 0
 	for _, b := range d.Blocks {
 		if b.Inside(axis, side) {
 			out = b.Gather(out, b.U, b.Edge(axis, side, margin))
@@ -69,7 +70,9 @@ func (d *Domain) shift(ctx context.Context, axis, side int) error {
 			n += len(State{}) * b.Beyond(axis, 1-side, margin).Points()
 		}
 	}
-	in, to, from := d.In[:n], d.Neighbour[axis][side], d.Neighbour[axis][1-side]
+	in := d.In[:n]
+	to := d.Neighbour[axis][side]
+	from := d.Neighbour[axis][1-side]
 	var err error
 	switch {
 	case len(out) > 0 && n > 0:

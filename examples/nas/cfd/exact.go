@@ -48,7 +48,9 @@ func initial(at [3]float64) State {
 	}
 	var u State
 	for m := range u {
-		x, y, z := along[0][m], along[1][m], along[2][m]
+		x := along[0][m]
+		y := along[1][m]
+		z := along[2][m]
 		u[m] = x + y + z - x*y - x*z - y*z + x*y*z
 	}
 	return u

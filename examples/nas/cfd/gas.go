@@ -22,7 +22,9 @@ type Gas struct {
 
 func (g *Gas) set(u *State) {
 	inv := 1 / u[0]
-	x, y, z := u[1]*inv, u[2]*inv, u[3]*inv
+	x := u[1] * inv
+	y := u[2] * inv
+	z := u[3] * inv
 	kinetic := 0.5 * (x*x + y*y + z*z)
 	*g = Gas{inv, [3]float64{x, y, z}, kinetic, u[4] * inv, (Gamma - 1) * (u[4] - u[0]*kinetic)}
 }

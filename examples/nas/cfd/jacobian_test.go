@@ -7,7 +7,8 @@ import (
 
 // What a change weighs is the derivative of the flux and of friction.
 func TestCouple(t *testing.T) {
-	u, change := Exact([3]float64{0.3, 0.9, 0.5}), State{0.7, -0.4, 1.1, 0.3, -2}
+	u := Exact([3]float64{0.3, 0.9, 0.5})
+	change := State{0.7, -0.4, 1.1, 0.3, -2}
 	var g Gas
 	g.set(&u)
 	for axis := range 3 {
@@ -26,7 +27,8 @@ func TestCouple(t *testing.T) {
 // slope is how fast a function changes with the state in a direction.
 func slope(u, direction State, f func(u State) float64) float64 {
 	const h = 1e-6
-	after, before := u, u
+	after := u
+	before := u
 	for m := range u {
 		after[m] += h * direction[m]
 		before[m] -= h * direction[m]

@@ -58,14 +58,17 @@ func (d *Domain) surfaceIntegral(ctx context.Context) (float64, error) {
 // surfaceIntegral is this block's part: its points, each with the part of the
 // surface that is nearest to it.
 func (b *Block) surfaceIntegral() (sum float64) {
-	low, high := [3]int{1, 1, 2}, [3]int{b.n - 2, b.n - 3, b.n - 2}
+	low := [3]int{1, 1, 2}
+	high := [3]int{b.n - 2, b.n - 3, b.n - 2}
 	h := 1 / float64(b.n-1)
 	for axis := range low {
 		for _, face := range [2]int{low[axis], high[axis]} {
 			x := Box{low, high}
-			x.From[axis], x.To[axis] = face, face
+			x.From[axis] = face
+			x.To[axis] = face
 			for d := range x.From {
-				x.From[d], x.To[d] = max(x.From[d]-b.Low[d], 0), min(x.To[d]-b.Low[d]+1, b.Size[d])
+				x.From[d] = max(x.From[d]-b.Low[d], 0)
+				x.To[d] = min(x.To[d]-b.Low[d]+1, b.Size[d])
 			}
 			for y, z := range x.places() {
 				for i := x.From[0]; i < x.To[0]; i++ {

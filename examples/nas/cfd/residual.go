@@ -11,7 +11,8 @@ func (b *Block) Residual() {
 		}
 	}
 	for y, z := range b.places() {
-		first, end := b.Index(b.From[0], y, z), b.Index(b.To[0], y, z)
+		first := b.Index(b.From[0], y, z)
+		end := b.Index(b.To[0], y, z)
 		copy(b.R[first:end], b.forcing[first:end])
 		for x := b.From[0]; x < b.To[0]; {
 			next := b.alike(x)
@@ -60,23 +61,45 @@ func (b *Block) weights(axis, i int) [5]float64 {
 // of each quantity is the velocity times it, with the pressure, which pushes on
 // momentum along the axis and does work.
 func (b *Block) add(axis, i, first, n int) {
-	w, k, s := b.weights(axis, i), &b.Axes[axis], b.Stride[axis]
+	w := b.weights(axis, i)
+	k := &b.Axes[axis]
+	s := b.Stride[axis]
 	friction := Viscosity * k.Second
-	u0, u1, u2, u3, u4 := b.U[first-2*s:][:n], b.U[first-s:][:n], b.U[first:][:n], b.U[first+s:][:n], b.U[first+2*s:][:n]
-	g1, g2, g3 := b.Gas[first-s:][:n], b.Gas[first:][:n], b.Gas[first+s:][:n]
+	u0 := b.U[first-2*s:][:n]
+	u1 := b.U[first-s:][:n]
+	u2 := b.U[first:][:n]
+	u3 := b.U[first+s:][:n]
+	u4 := b.U[first+2*s:][:n]
+	g1 := b.Gas[first-s:][:n]
+	g2 := b.Gas[first:][:n]
+	g3 := b.Gas[first+s:][:n]
 	out := b.R[first:][:n]
 	for i := range out {
-		r, a, b, c, d, e := &out[i], &u0[i], &u1[i], &u2[i], &u3[i], &u4[i]
-		before, here, after := &g1[i], &g2[i], &g3[i]
-		v1, v2, v3 := before.Velocity[axis], here.Velocity[axis], after.Velocity[axis]
-		w1, w3 := w[1]+k.First*v1, w[3]-k.First*v3
+		r := &out[i]
+		a := &u0[i]
+		b := &u1[i]
+		c := &u2[i]
+		d := &u3[i]
+		e := &u4[i]
+		before := &g1[i]
+		here := &g2[i]
+		after := &g3[i]
+		v1 := before.Velocity[axis]
+		v2 := here.Velocity[axis]
+		v3 := after.Velocity[axis]
+		w1 := w[1] + k.First*v1
+		w3 := w[3] - k.First*v3
 		r[0] += w[0]*a[0] + w1*b[0] + w[2]*c[0] + w3*d[0] + w[4]*e[0]
-		r[1] += w[0]*a[1] + w1*b[1] + w[2]*c[1] + w3*d[1] + w[4]*e[1] + friction*curve(before.Velocity[0], here.Velocity[0], after.Velocity[0])
-		r[2] += w[0]*a[2] + w1*b[2] + w[2]*c[2] + w3*d[2] + w[4]*e[2] + friction*curve(before.Velocity[1], here.Velocity[1], after.Velocity[1])
-		r[3] += w[0]*a[3] + w1*b[3] + w[2]*c[3] + w3*d[3] + w[4]*e[3] + friction*curve(before.Velocity[2], here.Velocity[2], after.Velocity[2])
+		r[1] += w[0]*a[1] + w1*b[1] + w[2]*c[1] + w3*d[1] + w[4]*e[1] + friction*curve(before.Velocity[0], here.Velocity[0],
+			after.Velocity[0])
+		r[2] += w[0]*a[2] + w1*b[2] + w[2]*c[2] + w3*d[2] + w[4]*e[2] + friction*curve(before.Velocity[1], here.Velocity[1],
+			after.Velocity[1])
+		r[3] += w[0]*a[3] + w1*b[3] + w[2]*c[3] + w3*d[3] + w[4]*e[3] + friction*curve(before.Velocity[2], here.Velocity[2],
+			after.Velocity[2])
 		heat := (1-Conduction)*curve(before.Kinetic, here.Kinetic, after.Kinetic) +
 			1./6*curve(v1*v1, v2*v2, v3*v3) + Conduction*curve(before.Energy, here.Energy, after.Energy)
-		r[4] += w[0]*a[4] + w1*b[4] + w[2]*c[4] + w3*d[4] + w[4]*e[4] + friction*heat - k.First*(v3*after.Pressure-v1*before.Pressure)
+		r[4] += w[0]*a[4] + w1*b[4] + w[2]*c[4] + w3*d[4] + w[4]*e[4] + friction*heat -
+			k.First*(v3*after.Pressure-v1*before.Pressure)
 		r[1+axis] += friction/3*curve(v1, v2, v3) - k.First*(after.Pressure-before.Pressure)
 	}
 }

@@ -57,7 +57,8 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	}
 	if p.Rank() == 0 {
 		fmt.Fprintf(w, "\n\n NAS Parallel Benchmarks in Go over weft -- CG Benchmark\n\n")
-		fmt.Fprintf(w, " Size: %d\n Iterations: %d\n Number of active processes: %d (%d x %d)\n", c.n, c.iterations, p.Size(), s.rows, s.cols)
+		fmt.Fprintf(w, " Size: %d\n Iterations: %d\n Number of active processes: %d (%d x %d)\n", c.n, c.iterations, p.Size(),
+			s.rows, s.cols)
 	}
 	start := p.Now()
 	zeta := 0.0
@@ -75,7 +76,8 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 		perRow := float64(c.nonzeros * (c.nonzeros + 1))
 		r := npb.Report{
 			Name: "CG", Class: name, Size: c.n, Iterations: c.iterations, Time: took, Ranks: p.Size(),
-			Operations: 2 * float64(c.iterations*c.n) * (3 + perRow + inner*(5+perRow) + 3), Operation: "floating point", Verified: right,
+			Operations: 2 * float64(c.iterations*c.n) * (3 + perRow + inner*(5+perRow) + 3), Operation: "floating point",
+			Verified: right,
 		}
 		r.Print(w)
 	}

@@ -17,12 +17,14 @@ type block struct {
 // times computes q = A p.
 func (b *block) times(q, p []float64) {
 	for i := range q {
-		value, col := b.value[b.first[i]:b.first[i+1]], b.col[b.first[i]:b.first[i+1]]
+		value := b.value[b.first[i]:b.first[i+1]]
+		col := b.col[b.first[i]:b.first[i+1]]
 		var even, odd float64 // so that one addition need not wait for another
 		for len(value) > 1 && len(col) > 1 {
 			even += value[0] * p[col[0]]
 			odd += value[1] * p[col[1]]
-			value, col = value[2:], col[2:]
+			value = value[2:]
+			col = col[2:]
 		}
 		if len(value) > 0 && len(col) > 0 {
 			even += value[0] * p[col[0]]
@@ -44,17 +46,21 @@ func (v *sparse) draw(r *npb.Random, n, nonzeros, i int) {
 	for power < n {
 		power *= 2
 	}
-	v.at, v.value = v.at[:0], v.value[:0]
+	v.at = v.at[:0]
+	v.value = v.value[:0]
 	for len(v.at) < nonzeros {
-		value, place := r.Next(), int32(float64(power)*r.Next())
+		value := r.Next()
+		place := int32(float64(power) * r.Next())
 		if int(place) < n && !slices.Contains(v.at, place) {
-			v.at, v.value = append(v.at, place), append(v.value, value)
+			v.at = append(v.at, place)
+			v.value = append(v.value, value)
 		}
 	}
 	if k := slices.Index(v.at, int32(i)); k >= 0 {
 		v.value[k] = 0.5
 	} else {
-		v.at, v.value = append(v.at, int32(i)), append(v.value, 0.5)
+		v.at = append(v.at, int32(i))
+		v.value = append(v.value, 0.5)
 	}
 }
 
@@ -113,7 +119,8 @@ func assemble(entries []entry, rows int) *block {
 			b.value[len(b.value)-1] += e.value
 			continue
 		}
-		b.col, b.value = append(b.col, e.col), append(b.value, e.value)
+		b.col = append(b.col, e.col)
+		b.value = append(b.value, e.value)
 	}
 	for ; row < rows; row++ {
 		b.first[row+1] = int32(len(b.col))

@@ -59,7 +59,8 @@ func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	wide := s.cols / s.rows // segments in the part of a row of ranks
 	odd := s.col % wide
 	s.partner = s.col/wide*s.cols + wide*s.row + odd
-	r0, r1 := s.segment(wide * s.row)[0], s.segment(wide*s.row + wide - 1)[1]
+	r0 := s.segment(wide * s.row)[0]
+	r1 := s.segment(wide*s.row + wide - 1)[1]
 	own := s.segment(s.col)
 	s.theirs = s.segment(wide*s.row + odd)
 	s.theirs[0] -= r0

@@ -53,7 +53,8 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	}
 	start := p.Now()
 	batches := 1 << c.logPairs / batch
-	first, last := batches*p.Rank()/p.Size(), batches*(p.Rank()+1)/p.Size()
+	first := batches * p.Rank() / p.Size()
+	last := batches * (p.Rank() + 1) / p.Size()
 	sums, counts := deviates(uint64(first), uint64(last))
 	if err := coll.AllReduce(ctx, g, sums, coll.Sum); err != nil {
 		return err
@@ -87,18 +88,21 @@ func near(got, want float64) bool { return math.Abs((got-want)/want) <= toleranc
 // deviates makes the pairs of some batches: the sums of both, and how many lie in
 // each annulus.
 func deviates(first, last uint64) (sums []float64, counts []int64) {
-	sums, counts = make([]float64, 2), make([]int64, annuli)
+	sums = make([]float64, 2)
+	counts = make([]int64, annuli)
 	r := npb.NewRandom(seed, 2*batch*first)
 	for range last - first {
 		var sx, sy float64
 		for range batch {
-			x, y := 2*r.Next()-1, 2*r.Next()-1
+			x := 2*r.Next() - 1
+			y := 2*r.Next() - 1
 			t := x*x + y*y
 			if t > 1 {
 				continue
 			}
 			scale := math.Sqrt(-2 * math.Log(t) / t)
-			x, y = x*scale, y*scale
+			x = x * scale
+			y = y * scale
 			counts[int(max(math.Abs(x), math.Abs(y)))]++
 			sx += x
 			sy += y

@@ -15,12 +15,14 @@ type fft struct {
 func newFFT(n int) *fft {
 	f := &fft{}
 	for half := 1; half < n; half *= 2 {
-		forth, back := make([]complex128, half), make([]complex128, half)
+		forth := make([]complex128, half)
+		back := make([]complex128, half)
 		for k := range forth {
 			sin, cos := math.Sincos(math.Pi * float64(k) / float64(half))
 			forth[k], back[k] = complex(cos, sin), complex(cos, -sin)
 		}
-		f.forth, f.back = append(f.forth, forth), append(f.back, back)
+		f.forth = append(f.forth, forth)
+		f.back = append(f.back, back)
 	}
 	for i := range n {
 		if j := int(bits.Reverse64(uint64(i)) >> (65 - bits.Len(uint(n)))); i < j {
@@ -52,7 +54,8 @@ func (f *fft) run(a []complex128, inverse bool) {
 func stage(a, roots []complex128) {
 	half := len(roots)
 	for ; len(a) >= 2*half; a = a[2*half:] {
-		low, high := a[:half], a[half:2*half]
+		low := a[:half]
+		high := a[half : 2*half]
 		high = high[:len(roots)]
 		low = low[:len(roots)]
 		for k, root := range roots {
@@ -65,16 +68,32 @@ func stage(a, roots []complex128) {
 // twoStages does two stages in one pass over the line.
 func twoStages(a, first, second []complex128) {
 	n := len(first)
-	low, high := second[:n], second[n:2*n]
+	low := second[:n]
+	high := second[n : 2*n]
 	for ; len(a) >= 4*n; a = a[4*n:] {
-		p, q, r, s := a[:n], a[n:2*n], a[2*n:3*n], a[3*n:4*n]
-		p, q, r, s = p[:len(first)], q[:len(first)], r[:len(first)], s[:len(first)]
-		low, high := low[:len(first)], high[:len(first)]
+		p := a[:n]
+		q := a[n : 2*n]
+		r := a[2*n : 3*n]
+		s := a[3*n : 4*n]
+		p = p[:len(first)]
+		q = q[:len(first)]
+		r = r[:len(first)]
+		s = s[:len(first)]
+		low := low[:len(first)]
+		high := high[:len(first)]
 		for k, root := range first {
-			t, u := root*q[k], root*s[k]
-			p0, q0, r0, s0 := p[k]+t, p[k]-t, r[k]+u, r[k]-u
-			r0, s0 = low[k]*r0, high[k]*s0
-			p[k], q[k], r[k], s[k] = p0+r0, q0+s0, p0-r0, q0-s0
+			t := root * q[k]
+			u := root * s[k]
+			p0 := p[k] + t
+			q0 := p[k] - t
+			r0 := r[k] + u
+			s0 := r[k] - u
+			r0 = low[k] * r0
+			s0 = high[k] * s0
+			p[k] = p0 + r0
+			q[k] = q0 + s0
+			r[k] = p0 - r0
+			s[k] = q0 - s0
 		}
 	}
 }

@@ -66,7 +66,8 @@ func (f *field) begin(ctx context.Context) error {
 	at := 0
 	for y := range f.ys {
 		for x := range f.nx {
-			ky, kx := signed(y+f.y0, f.ny), signed(x, f.nx)
+			ky := signed(y+f.y0, f.ny)
+			kx := signed(x, f.nx)
 			for z := range f.nz {
 				kz := signed(z, f.nz)
 				f.decay[at] = math.Exp(-4 * alpha * math.Pi * math.Pi * float64(kx*kx+ky*ky+kz*kz))
@@ -102,10 +103,12 @@ func (f *field) transform(ctx context.Context) error {
 func (f *field) step(ctx context.Context) error {
 	lines, line := f.ys*f.nx, f.lines[:f.nz]
 	for i := range lines {
-		freq, decay := f.freq[i*f.nz:][:len(line)], f.decay[i*f.nz:][:len(line)]
+		freq := f.freq[i*f.nz:][:len(line)]
+		decay := f.decay[i*f.nz:][:len(line)]
 		for z := range line {
 			v := complex(real(freq[z])*decay[z], imag(freq[z])*decay[z])
-			freq[z], line[z] = v, v
+			freq[z] = v
+			line[z] = v
 		}
 		f.alongZ.run(line, true)
 		for to := range f.g.Size() {

@@ -61,7 +61,8 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	}
 	if p.Rank() == 0 {
 		fmt.Fprintf(w, "\n\n NAS Parallel Benchmarks in Go over weft -- FT Benchmark\n\n")
-		fmt.Fprintf(w, " Size: %dx%dx%d\n Iterations: %d\n Number of processes: %d\n", c.nx, c.ny, c.nz, len(c.checksums), p.Size())
+		fmt.Fprintf(w, " Size: %dx%dx%d\n Iterations: %d\n Number of processes: %d\n", c.nx, c.ny, c.nz, len(c.checksums),
+			p.Size())
 	}
 	start := p.Now()
 	if err := f.begin(ctx); err != nil {
@@ -83,10 +84,12 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	}
 	took := p.Now() - start
 	if p.Rank() == 0 {
-		n, logN := float64(c.nx*c.ny*c.nz), math.Log(float64(c.nx*c.ny*c.nz))
+		n := float64(c.nx * c.ny * c.nz)
+		logN := math.Log(float64(c.nx * c.ny * c.nz))
 		r := npb.Report{
 			Name: "FT", Class: name, Size: c.nx * c.ny * c.nz, Iterations: len(c.checksums), Time: took, Ranks: p.Size(),
-			Operations: n * (14.8157 + 7.19641*logN + (5.23518+7.21113*logN)*float64(len(c.checksums))), Operation: "floating point", Verified: right,
+			Operations: n * (14.8157 + 7.19641*logN + (5.23518+7.21113*logN)*float64(len(c.checksums))),
+			Operation:  "floating point", Verified: right,
 		}
 		r.Print(w)
 	}
@@ -102,7 +105,9 @@ func near(got, want float64) bool { return math.Abs((got-want)/want) <= toleranc
 func (f *field) checksum(ctx context.Context) (complex128, error) {
 	sum := []complex128{0}
 	for j := 1; j <= 1024; j++ {
-		x, y, z := j%f.nx, 3*j%f.ny, 5*j%f.nz
+		x := j % f.nx
+		y := 3 * j % f.ny
+		z := 5 * j % f.nz
 		if z >= f.z0 && z < f.z0+f.zs {
 			sum[0] += f.space[((z-f.z0)*f.ny+y)*f.nx+x]
 		}

@@ -135,11 +135,15 @@ func (s *sorter) sortIntoBuckets() {
 func (s *sorter) divide() {
 	shift := s.logMax - s.logBucket
 	clear(s.sendN)
-	rank, all, first := 0, 0, 0
-	s.low, s.lesser = 1<<s.logMax, int32(1<<s.logKeys)
+	rank := 0
+	all := 0
+	first := 0
+	s.low = 1 << s.logMax
+	s.lesser = int32(1 << s.logKeys)
 	for i := range s.begin {
 		if rank == s.p.Rank() && first == i {
-			s.low, s.lesser = int32(i)<<shift, int32(all)
+			s.low = int32(i) << shift
+			s.lesser = int32(all)
 		}
 		all += int(s.total[i])
 		s.sendN[rank] += int(s.bucket[i])
@@ -218,7 +222,8 @@ func (s *sorter) verify(ctx context.Context) error {
 // boundary tells the next rank our last key, and returns the last of the rank
 // before: -1, less than any, if that has none.
 func (s *sorter) boundary(ctx context.Context, sorted []int32) (int32, error) {
-	before, last := []int32{-1}, []int32{-1}
+	before := []int32{-1}
+	last := []int32{-1}
 	if n := len(sorted); n > 0 {
 		last[0] = sorted[n-1]
 	}
@@ -241,7 +246,8 @@ func (s *sorter) run(ctx context.Context) (took time.Duration, ok bool, err erro
 	if err := s.rank(ctx, 1); err != nil {
 		return 0, false, err
 	}
-	s.passed, s.wrong = 0, 0
+	s.passed = 0
+	s.wrong = 0
 	if err := coll.Barrier(ctx, s.g); err != nil {
 		return 0, false, err
 	}

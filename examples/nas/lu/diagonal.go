@@ -13,7 +13,8 @@ type diagonal struct {
 }
 
 func newDiagonal(dt float64, axes [3]cfd.Axis) diagonal {
-	d, all := diagonal{base: 1}, 0.0
+	d := diagonal{base: 1}
+	all := 0.0
 	for _, k := range axes {
 		d.base += 2 * dt * k.Second * k.Spread
 		all += 2 * dt * k.Second * cfd.Viscosity

@@ -27,7 +27,8 @@ func newMesh(ctx context.Context, p *weft.Proc, points int) (*cfd.Domain, error)
 	if most := points / cfd.MinSize; !ok || n[0] > most {
 		return nil, &npb.RanksError{Ranks: p.Size(), Must: fmt.Sprintf("n1 × n2 with n1/2 ≤ n2 ≤ n1 ≤ %d", most)}
 	}
-	low, size := [3]int{}, [3]int{points, points, points}
+	low := [3]int{}
+	size := [3]int{points, points, points}
 	for axis, i := range [2]int{p.Rank() % n[0], p.Rank() / n[0]} {
 		low[axis], size[axis] = cfd.Part(points, n[axis], i)
 	}

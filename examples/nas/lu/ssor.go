@@ -89,7 +89,8 @@ func (s *solver) lower(z int) {
 				r[m] *= s.dt
 			}
 			for d := range b.Axes {
-				k, q := &b.Axes[d], p-b.Stride[d]
+				k := &b.Axes[d]
+				q := p - b.Stride[d]
 				b.Gas[q].Couple(d, omega*s.dt*k.First, omega*s.dt*k.Second, k.Spread, &b.R[q], &r)
 			}
 			s.diagonal.solve(&b.Gas[p], &r)
@@ -105,7 +106,8 @@ func (s *solver) upper(z int) {
 		for p, first := b.Index(b.To[0]-1, y, z), b.Index(b.From[0], y, z); p >= first; p-- {
 			var r cfd.State
 			for d := range b.Axes {
-				k, q := &b.Axes[d], p+b.Stride[d]
+				k := &b.Axes[d]
+				q := p + b.Stride[d]
 				b.Gas[q].Couple(d, -omega*s.dt*k.First, omega*s.dt*k.Second, k.Spread, &b.R[q], &r)
 			}
 			s.diagonal.solve(&b.Gas[p], &r)

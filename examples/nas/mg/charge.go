@@ -47,11 +47,14 @@ func (s *solver) charge(ctx context.Context) error {
 // candidates returns the extreme places of all ranks.
 func (s *solver) candidates(ctx context.Context, top *level) ([]place, error) {
 	most := extremes(s.places(top))
-	values, indexes := make([]float64, len(most)), make([]int, len(most))
+	values := make([]float64, len(most))
+	indexes := make([]int, len(most))
 	for i, m := range most {
-		values[i], indexes[i] = m.value, m.index
+		values[i] = m.value
+		indexes[i] = m.index
 	}
-	allValues, allIndexes := make([]float64, len(most)*s.all.Size()), make([]int, len(most)*s.all.Size())
+	allValues := make([]float64, len(most)*s.all.Size())
+	allIndexes := make([]int, len(most)*s.all.Size())
 	if err := coll.AllGather(ctx, s.all, values, allValues); err != nil {
 		return nil, err
 	}
@@ -68,7 +71,8 @@ func (s *solver) candidates(ctx context.Context, top *level) ([]place, error) {
 // places returns some of our places, among them the extreme ones.
 func (s *solver) places(top *level) []place {
 	var most []place
-	low, high := 1.0, 0.0 // what lies between is not extreme
+	low := 1.0
+	high := 0.0 // what lies between is not extreme
 	for z := range top.size[axisZ] {
 		for y := range top.size[axisY] {
 			first := ((z+top.first[axisZ])*top.side+y+top.first[axisY])*top.side + top.first[axisX]
@@ -80,7 +84,8 @@ func (s *solver) places(top *level) []place {
 			}
 			if len(most) > 1<<10 {
 				most = extremes(most)
-				low, high = most[extreme-1].value, most[extreme].value
+				low = most[extreme-1].value
+				high = most[extreme].value
 			}
 		}
 	}

@@ -31,7 +31,8 @@ func (g *grid) wrap(axis int) {
 	case axisX:
 		w := n + 2
 		for r := g.at; len(r) >= w; r = r[w:] {
-			r[0], r[n+1] = r[n], r[1]
+			r[0] = r[n]
+			r[n+1] = r[1]
 		}
 	case axisY:
 		for z := range g.size[axisZ] + 2 {

@@ -16,7 +16,8 @@ func partners(rank, ranks, levels int) int {
 			faces := s.takesPart() && box[axis].ranks > 1
 			gives := k > 1 && below.size[axis] == s.size[axis] && s.takesPart()
 			if faces || gives {
-				to[s.prev[axis]], to[s.next[axis]] = true, true
+				to[s.prev[axis]] = true
+				to[s.next[axis]] = true
 			}
 		}
 		below = s

@@ -39,7 +39,8 @@ const (
 const least = 32
 
 func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
-	n, most := p.Size(), 1<<(3*c.levels)/least
+	n := p.Size()
+	most := 1 << (3 * c.levels) / least
 	if n&(n-1) != 0 || n > most {
 		return nil, &npb.RanksError{Ranks: n, Must: fmt.Sprintf("a power of two up to %d", most)}
 	}
@@ -90,7 +91,8 @@ func (s *solver) solve(ctx context.Context, iterations int) (float64, error) {
 func (s *solver) cycle(ctx context.Context) error {
 	k := s.levels
 	for ; k > 1 && s.level[k-1].takesPart(); k-- {
-		fine, coarse := s.level[k], s.level[k-1]
+		fine := s.level[k]
+		coarse := s.level[k-1]
 		s.scratch.restrict(coarse.r, fine.r)
 		if err := s.faces.margins(ctx, &coarse.share, coarse.r); err != nil {
 			return err
@@ -113,7 +115,8 @@ func (s *solver) cycle(ctx context.Context) error {
 
 // up improves the solution of a level by that of the one below.
 func (s *solver) up(ctx context.Context, k int) error {
-	fine, coarse := s.level[k], s.level[k-1]
+	fine := s.level[k]
+	coarse := s.level[k-1]
 	if err := s.faces.hand(ctx, &fine.share, &coarse.share, coarse.u); err != nil {
 		return err
 	}

@@ -23,7 +23,9 @@ func add2(sum, a, b []float64) []float64 {
 
 func add4(sum, a, b, c, d []float64) []float64 {
 	sum = sum[:len(a)]
-	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+	b = b[:len(a)]
+	c = c[:len(a)]
+	d = d[:len(a)]
 	for i := range a {
 		sum[i] = a[i] + b[i] + (c[i] + d[i])
 	}
@@ -56,11 +58,19 @@ func (s *scratch) residual(r, v, u *grid) {
 }
 
 func (b *bundle) residual(out, from []float64) {
-	const centre, edge = -8. / 3, 1. / 6 // a corner counts half as much as an edge, a face nothing
+	const (
+		centre = -8. / 3
+		edge   = 1. / 6
+	) // a corner counts half as much as an edge, a face nothing
 	n := len(out) - 2
-	out, from, row := out[1:][:n], from[1:][:n], b.row[1:][:n]
-	before, behind, over := b.before[2:][:n], b.behind[2:][:n], b.over[2:][:n]
-	overBefore, overBehind := b.overBefore[2:][:n], b.overBehind[2:][:n]
+	out = out[1:][:n]
+	from = from[1:][:n]
+	row := b.row[1:][:n]
+	before := b.before[2:][:n]
+	behind := b.behind[2:][:n]
+	over := b.over[2:][:n]
+	overBefore := b.overBefore[2:][:n]
+	overBehind := b.overBehind[2:][:n]
 	// At the point before, here and after: the edges in the plane across x, and with
 	// half of that the faces, which are edges and corners of the neighbours.
 	at := func(x int) (edges, sum float64) {
@@ -83,15 +93,24 @@ func (s *scratch) smooth(u, r *grid, weight *[3]float64) {
 }
 
 func (b *bundle) smooth(out []float64, weight *[3]float64) {
-	w0, w1, w2 := weight[0], weight[1], weight[2]
+	w0 := weight[0]
+	w1 := weight[1]
+	w2 := weight[2]
 	n := len(out) - 2
-	out, row := out[1:][:n], b.row[2:][:n]
-	before, behind, over := b.before[2:][:n], b.behind[2:][:n], b.over[2:][:n]
-	overBefore, overBehind := b.overBefore[1:][:n], b.overBehind[1:][:n]
-	r0, r1 := b.row[0], b.row[1]
-	f0, f1 := b.before[0]+b.behind[0]+b.over[0], b.before[1]+b.behind[1]+b.over[1]
+	out = out[1:][:n]
+	row := b.row[2:][:n]
+	before := b.before[2:][:n]
+	behind := b.behind[2:][:n]
+	over := b.over[2:][:n]
+	overBefore := b.overBefore[1:][:n]
+	overBehind := b.overBehind[1:][:n]
+	r0 := b.row[0]
+	r1 := b.row[1]
+	f0 := b.before[0] + b.behind[0] + b.over[0]
+	f1 := b.before[1] + b.behind[1] + b.over[1]
 	for x := range out {
-		r2, f2 := row[x], before[x]+behind[x]+over[x]
+		r2 := row[x]
+		f2 := before[x] + behind[x] + over[x]
 		out[x] += w0*r1 + w1*(r0+r2+f1) + w2*(overBefore[x]+overBehind[x]+(f0+f2))
 		r0, r1, f0, f1 = r1, r2, f1, f2
 	}
@@ -110,7 +129,9 @@ func shift(fine, coarse *grid, axis int) int {
 // restrict makes each point of the coarse grid the mean of those around the fine one
 // at the same place.
 func (s *scratch) restrict(coarse, fine *grid) {
-	dz, dy, dx := shift(fine, coarse, axisZ), shift(fine, coarse, axisY), shift(fine, coarse, axisX)
+	dz := shift(fine, coarse, axisZ)
+	dy := shift(fine, coarse, axisY)
+	dx := shift(fine, coarse, axisX)
 	for cz := 1; cz <= coarse.size[axisZ]; cz++ {
 		z := 2*cz - dz
 		for cy := 1; cy <= coarse.size[axisY]; cy++ {
@@ -121,7 +142,9 @@ func (s *scratch) restrict(coarse, fine *grid) {
 			out := coarse.row(cz, cy)
 			for x := 1; x < len(out)-1; x++ {
 				at := 2*x - dx - 1
-				r, f, e := row[at:at+3], faces[at:at+3], edges[at:at+3]
+				r := row[at : at+3]
+				f := faces[at : at+3]
+				e := edges[at : at+3]
 				out[x] = 0.5*r[1] + 0.25*(r[0]+r[2]+f[1]) + 0.125*(f[0]+f[2]+e[1]) + 0.0625*(e[0]+e[2])
 			}
 		}
@@ -131,11 +154,15 @@ func (s *scratch) restrict(coarse, fine *grid) {
 // interpolate adds a coarse grid to a fine one, margins and all: a fine point is at
 // the place of a coarse one, or between two in some directions.
 func (s *scratch) interpolate(fine, coarse *grid) {
-	dz, dy, dx := shift(fine, coarse, axisZ), shift(fine, coarse, axisY), shift(fine, coarse, axisX)
+	dz := shift(fine, coarse, axisZ)
+	dy := shift(fine, coarse, axisY)
+	dx := shift(fine, coarse, axisX)
 	for z := range fine.size[axisZ] + 2 {
-		z0, z1 := (z+dz)/2, (z+dz+1)/2
+		z0 := (z + dz) / 2
+		z1 := (z + dz + 1) / 2
 		for y := range fine.size[axisY] + 2 {
-			y0, y1 := (y+dy)/2, (y+dy+1)/2
+			y0 := (y + dy) / 2
+			y1 := (y + dy + 1) / 2
 			out := fine.row(z, y)
 			switch {
 			case z0 == z1 && y0 == y1:
@@ -158,12 +185,14 @@ func spread(fine, coarse []float64, shift int, weight float64) {
 		}
 		return
 	}
-	half, here := 0.5*weight, coarse[0]
+	half := 0.5 * weight
+	here := coarse[0]
 	for _, next := range coarse[1:] {
 		pair := fine[:2]
 		pair[0] += weight * here
 		pair[1] += half * (here + next)
-		fine, here = fine[2:], next
+		fine = fine[2:]
+		here = next
 	}
 }
 

@@ -14,7 +14,8 @@ type Random uint64
 
 // NewRandom returns the position n numbers after the seed.
 func NewRandom(seed uint64, n uint64) Random {
-	x, a := seed, uint64(Multiplier)
+	x := seed
+	a := uint64(Multiplier)
 	for ; n > 0; n >>= 1 { // x * a^n by squaring
 		if n&1 == 1 {
 			x = x * a & mask46

@@ -38,22 +38,26 @@ func (e *equations) eliminate(axis int, before, here, after *cfd.Gas, l2, l1, l 
 	centre := 1 + 2*e.diffuse(here) + e.centre
 	back := -e.drift*before.Velocity[axis] - e.diffuse(before) - 4*e.damping
 	on := e.drift*after.Velocity[axis] - e.diffuse(after) - 4*e.damping
-	soundBack, soundOn := e.drift*math.Sqrt(sound(before)), e.drift*math.Sqrt(sound(after))
+	soundBack := e.drift * math.Sqrt(sound(before))
+	soundOn := e.drift * math.Sqrt(sound(after))
 
 	w := back - e.damping*l2[0]
 	f := 1 / (centre - e.damping*l2[1] - w*l1[0])
-	l[0], l[1] = f*(on-w*l1[1]), f*e.damping
+	l[0] = f * (on - w*l1[1])
+	l[1] = f * e.damping
 	r[0] = f * (r[0] - e.damping*r2[0] - w*r1[0])
 	r[1] = f * (r[1] - e.damping*r2[1] - w*r1[1])
 	r[2] = f * (r[2] - e.damping*r2[2] - w*r1[2])
 
 	w = back - soundBack - e.damping*l2[2]
 	f = 1 / (centre - e.damping*l2[3] - w*l1[2])
-	l[2], l[3] = f*(on+soundOn-w*l1[3]), f*e.damping
+	l[2] = f * (on + soundOn - w*l1[3])
+	l[3] = f * e.damping
 	r[3] = f * (r[3] - e.damping*r2[3] - w*r1[3])
 
 	w = back + soundBack - e.damping*l2[4]
 	f = 1 / (centre - e.damping*l2[5] - w*l1[4])
-	l[4], l[5] = f*(on-soundOn-w*l1[5]), f*e.damping
+	l[4] = f * (on - soundOn - w*l1[5])
+	l[5] = f * e.damping
 	r[4] = f * (r[4] - e.damping*r2[4] - w*r1[4])
 }

@@ -27,7 +27,9 @@ const reach = 2
 func newSolver(ctx context.Context, p *weft.Proc, c cfd.Class) (cfd.Solver, error) {
 	s := &solver{dt: c.Dt, links: map[*cfd.Block][]links{}}
 	var err error
-	s.Cells, err = cfd.NewCells(ctx, p, c.Points, cfd.Pass{PerLine: reach * (len(links{}) + len(cfd.State{})), Do: s.eliminate}, cfd.Pass{PerLine: reach * len(cfd.State{}), Do: s.substitute})
+	s.Cells, err = cfd.NewCells(ctx, p, c.Points,
+		cfd.Pass{PerLine: reach * (len(links{}) + len(cfd.State{})), Do: s.eliminate},
+		cfd.Pass{PerLine: reach * len(cfd.State{}), Do: s.substitute})
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +65,8 @@ func (s *solver) eliminate(b *cfd.Block, axis int, in, out []float64) {
 			in = in[copy(b.R[p][:], in):]
 		}
 	}
-	e, stride := newEquations(s.dt, &b.Axes[axis]), b.Stride[axis]
+	e := newEquations(s.dt, &b.Axes[axis])
+	stride := b.Stride[axis]
 	n, step := b.Across(axis)
 	for i, first := range b.Fronts(axis, cfd.Far) {
 		e.damp(b.NextToFace(axis, i))
@@ -76,8 +79,11 @@ func (s *solver) eliminate(b *cfd.Block, axis int, in, out []float64) {
 			case 2:
 				yToZ(&b.R[p])
 			}
-			p1, p2 := p-stride, p-2*stride
-			before, here, after := &b.Gas[p1], &b.Gas[p], &b.Gas[p+stride]
+			p1 := p - stride
+			p2 := p - 2*stride
+			before := &b.Gas[p1]
+			here := &b.Gas[p]
+			after := &b.Gas[p+stride]
 			e.eliminate(axis, before, here, after, &l[p2], &l[p1], &l[p], &b.R[p2], &b.R[p1], &b.R[p])
 		}
 	}
@@ -94,11 +100,15 @@ func (s *solver) substitute(b *cfd.Block, axis int, in, out []float64) {
 	if in != nil {
 		b.Scatter(in, b.R, b.Inner(axis, b.Beyond(axis, cfd.Far, reach)))
 	}
-	all, stride := s.links[b], b.Stride[axis]
+	all := s.links[b]
+	stride := b.Stride[axis]
 	n, step := b.Across(axis)
 	for _, first := range b.Fronts(axis, cfd.Near) {
 		for p := first; p < first+n*step; p += step {
-			l, r, near, far := &all[p], &b.R[p], &b.R[p+stride], &b.R[p+2*stride]
+			l := &all[p]
+			r := &b.R[p]
+			near := &b.R[p+stride]
+			far := &b.R[p+2*stride]
 			r[0] -= l[0]*near[0] + l[1]*far[0]
 			r[1] -= l[0]*near[1] + l[1]*far[1]
 			r[2] -= l[0]*near[2] + l[1]*far[2]

@@ -19,7 +19,10 @@ func sound(g *cfd.Gas) float64 { return cfd.Gamma * g.Pressure * g.Inverse }
 
 // toX turns the residual into the waves along x of what goes on in a time dt.
 func toX(g *cfd.Gas, dt float64, r *cfd.State) {
-	x, y, z, square := g.Velocity[0], g.Velocity[1], g.Velocity[2], sound(g)
+	x := g.Velocity[0]
+	y := g.Velocity[1]
+	z := g.Velocity[2]
+	square := sound(g)
 	pressure := dt * (cfd.Gamma - 1) / square * (g.Kinetic*r[0] - x*r[1] - y*r[2] - z*r[3] + r[4])
 	k := dt * g.Inverse
 	push := half * k * (r[1] - x*r[0])
@@ -29,19 +32,24 @@ func toX(g *cfd.Gas, dt float64, r *cfd.State) {
 
 // xToY turns the waves along x into those along y.
 func xToY(w *cfd.State) {
-	a, b := half*w[2], 0.5*(w[3]+w[4])
+	a := half * w[2]
+	b := 0.5 * (w[3] + w[4])
 	*w = cfd.State{-w[1], w[0], half * (w[3] - w[4]), b - a, b + a}
 }
 
 // yToZ turns the waves along y into those along z.
 func yToZ(w *cfd.State) {
-	a, b := half*w[0], 0.5*(w[3]+w[4])
+	a := half * w[0]
+	b := 0.5 * (w[3] + w[4])
 	*w = cfd.State{half * (w[3] - w[4]), -w[2], w[1], b - a, b + a}
 }
 
 // addZ adds what the waves along z change to the state.
 func addZ(g *cfd.Gas, w, u *cfd.State) {
-	x, y, z, square := g.Velocity[0], g.Velocity[1], g.Velocity[2], sound(g)
+	x := g.Velocity[0]
+	y := g.Velocity[1]
+	z := g.Velocity[2]
+	square := sound(g)
 	density := u[0]
 	k := half * density
 	press := k / math.Sqrt(square) * (w[3] + w[4])

@@ -86,7 +86,8 @@ func TestPages(t *testing.T) {
 // and is gone with the last.
 func TestDead(t *testing.T) {
 	place := room(t)
-	dead, alive := create(t, 1, 0, 2), create(t, 1, 1, 2)
+	dead := create(t, 1, 0, 2)
+	alive := create(t, 1, 1, 2)
 	dead.Page.Peer(1).Sent.Messages = 7
 	die(dead)
 	Sweep()

@@ -102,7 +102,10 @@ func (tb *table) open(c Config) (all []*Object) {
 // lock is held by one at a time, and goes round in the order of requests; at the
 // end the token is with a rank that does not use it.
 func TestQueueLock(t *testing.T) {
-	const n, requests = 5, 6
+	const (
+		n        = 5
+		requests = 6
+	)
 	for _, fair := range []bool{false, true} {
 		most := 0
 		for seed := range uint64(3000) {
@@ -181,7 +184,10 @@ func TestStorm(t *testing.T) {
 		class Class
 		home  float64 // events at the home for each grant
 	}{{QueueLock, 1}, {CentralLock, 2}} {
-		const n, times = 16, 50
+		const (
+			n     = 16
+			times = 50
+		)
 		tb := newTable(t, n, 1)
 		locks := tb.open(Config{Class: c.class, Name: "L"})
 		home := tb.nodes[tb.nodes[0].homeOf(locks[0].ID)]
@@ -223,7 +229,10 @@ func TestStorm(t *testing.T) {
 // at a moment of its own, and events on their way in any order that keeps that of
 // each pair. It returns what went wrong, or "".
 func deaths(t testing.TB, seed uint64) string {
-	const n, requests = 5, 5
+	const (
+		n        = 5
+		requests = 5
+	)
 	tb := newTable(t, n, seed)
 	locks := tb.open(Config{Class: QueueLock, Name: "L", Fair: seed%4 == 3})
 	home := tb.nodes[0].homeOf(locks[0].ID)

@@ -113,8 +113,8 @@ func (p *Port) suspend() {
 	p.recall()
 }
 
-// Announced returns the buffers of the long messages that have been announced on the port. The goroutine that freezes it
-// must detach them from the links afterwards.
+// Announced returns the buffers of the long messages that have been announced on the port. The goroutine that freezes
+// it must detach them from the links afterwards.
 func (p *Port) Announced() (bufs [][]byte) {
 	for op := p.layer.sends.First(); op != nil; op = op.link.Next() {
 		if op.port == p {

@@ -48,7 +48,11 @@ func cg(me int) (s script) {
 // both neighbours of each axis in turn. The level at which only 8 ranks take part
 // is left out.
 func mg(me int) (s script) {
-	const side, top, bottom = 4, 8, 2
+	const (
+		side   = 4
+		top    = 8
+		bottom = 2
+	)
 	neighbour := func(axis, dir int) int {
 		p := [3]int{me % side, me / side % side, me / side / side}
 		p[axis] = (p[axis] + dir + side) % side
@@ -82,8 +86,16 @@ func mg(me int) (s script) {
 // lu: 4 steps. A wavefront goes over 8 by 8 ranks for each of 62 planes, from the
 // north and the west, and one back; then each exchanges its edges.
 func lu(me int) (s script) {
-	const side, planes = 8, 62
-	const north, south, west, east = 1, 2, 3, 4 // tags: where it comes from
+	const (
+		side   = 8
+		planes = 62
+	)
+	const (
+		north = 1
+		south = 2
+		west  = 3
+		east  = 4
+	) // tags: where it comes from
 	row := me % side
 	col := me / side
 	to := func(does bool, peer int, tag uint64) {
@@ -190,7 +202,11 @@ func sp(me int) (s script) {
 // all with all, in which everything is posted and sent at once. How collective
 // operations send is the library's choice; this is a usual one.
 func is(me int) (s script) {
-	const reduce, counts, keys = 1, 2, 3
+	const (
+		reduce = 1
+		counts = 2
+		keys   = 3
+	)
 	all := func(tag uint64) {
 		for i := range ranks - 1 {
 			s.post((me+i+1)%ranks, tag)

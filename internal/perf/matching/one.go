@@ -91,7 +91,8 @@ func (o *one) push(q *queue, s *match.QueueStats, v node) {
 		o.free = n.next
 	}
 	*n = v
-	*q.tail, q.tail = n, &n.next
+	*q.tail = n
+	q.tail = &n.next
 	s.Len++
 	s.MaxLen = max(s.MaxLen, s.Len)
 }

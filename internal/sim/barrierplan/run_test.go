@@ -62,7 +62,10 @@ func TestHayakawa98(t *testing.T) {
 // TestLarge: at 4,096 members dissemination takes little more than ⌈log2 N⌉ times
 // a message.
 func TestLarge(t *testing.T) {
-	const n, size = 4096, 104
+	const (
+		n    = 4096
+		size = 104
+	)
 	w := sim.Wire{Bandwidth: 10e9, Delay: time.Microsecond}
 	r, err := Run(Case{Algorithm: coord.Dissemination, N: n, Topology: "crossbar", Wire: w, Size: size})
 	if err != nil {

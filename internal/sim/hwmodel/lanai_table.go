@@ -92,7 +92,11 @@ func LANai() Table {
 // lanaiAuthors compares the model with what the authors of VMMC and PM measured elsewhere.
 func lanaiAuthors(vmmc Figure) []Result {
 	const authors = "measured by VMMC's authors on other machines, not in [Konishi97]"
-	const reportMBs, reportUS, pinnedMBs = 108.4, 9.8, 108.8
+	const (
+		reportMBs = 108.4
+		reportUS  = 9.8
+		pinnedMBs = 108.8
+	)
 	tiny := vmmcPipeline(4).Latency(4)
 	return []Result{
 		{What: "VMMC, long messages, its authors", Paper: reportMBs, Model: vmmc, Unit: "MB/s", Note: authors},

@@ -54,7 +54,8 @@ func (m *Mapper) explore() error {
 	}
 	first := m.look(nil)
 	m.homes[m.host] = place{0, 0}
-	first.port(0).kind, first.port(0).host = atHost, m.host
+	first.port(0).kind = atHost
+	first.port(0).host = m.host
 	first.hosts++
 	m.keep(first)
 	for i := 0; i < len(m.found); i++ {

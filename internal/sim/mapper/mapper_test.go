@@ -122,8 +122,11 @@ func TestSame(t *testing.T) {
 	n := generate(t, "switch-random", 8, 40, 3)
 	_, found := explore(t, n, 0)
 	for name, spoil := range map[string]func(n *fabric.Network){
-		"few":  func(n *fabric.Network) { n.Links[len(n.Links)-1].Down = true },
-		"host": func(n *fabric.Network) { n.Hosts[3].Name, n.Hosts[4].Name = "h4", "h3" },
+		"few": func(n *fabric.Network) { n.Links[len(n.Links)-1].Down = true },
+		"host": func(n *fabric.Network) {
+			n.Hosts[3].Name = "h4"
+			n.Hosts[4].Name = "h3"
+		},
 		"swap": func(n *fabric.Network) {
 			a := &n.Links[len(n.Links)-1]
 			b := &n.Links[len(n.Links)-2]

@@ -83,7 +83,8 @@ func (s *sequence) finish(at uint64) error {
 	s.packet.uint(packetTimestamp, at)
 	flags := uint64(needsState)
 	if !s.begun {
-		s.begun, flags = true, needsState|stateCleared
+		s.begun = true
+		flags = needsState | stateCleared
 	}
 	s.packet.uint(packetSequence, s.number)
 	s.packet.uint(packetFlags, flags)

@@ -252,7 +252,8 @@ func (r *rank) writeMark(m mark) error {
 
 // describeEvent writes what an event is.
 func (r *rank) describeEvent(e *timeline.Event) {
-	c, name := operation, e.Kind.String()
+	c := operation
+	name := e.Kind.String()
 	switch {
 	case e.Kind.Packets():
 		c = packet

@@ -49,7 +49,8 @@ func TestFlow(t *testing.T) {
 	if len(flows) != 1 {
 		t.Fatalf("%d flows in\n%v", len(flows), trace)
 	}
-	from, to := flows[0][0], flows[0][1]
+	from := flows[0][0]
+	to := flows[0][1]
 	if from.Name != "send" || from.Type != "begin" || from.At != 100 || to.Type != "end" || to.At != 400 {
 		t.Errorf("from %+v to %+v", from, to)
 	}
@@ -87,7 +88,8 @@ func TestLanes(t *testing.T) {
 // TestWhatIsMissingIsSaid: dropped events, ranks that were killed, clocks.
 func TestWhatIsMissingIsSaid(t *testing.T) {
 	a := part(0, "a", timeline.Event{Begin: 10, End: 20, Kind: timeline.Send, Peer: 1})
-	a.Dropped, a.Lost = 12, 3
+	a.Dropped = 12
+	a.Lost = 3
 	b := part(1, "b", timeline.Event{Begin: 10, End: 20, Kind: timeline.Send, Peer: 0, Flags: timeline.Failed})
 	trace, s := written(t, a, b, nil)
 	text := trace.String()

@@ -287,7 +287,10 @@ func (t *Transport) Poll(dst []transport.In) int {
 
 // unwrap returns the packet in a frame, or nil if it is cut off.
 func unwrap(frame []byte) []byte {
-	const head, tag = sys.PacketHead + headSize, 4
+	const (
+		head = sys.PacketHead + headSize
+		tag  = 4
+	)
 	if len(frame) > head && frame[12] == 0x81 && frame[13] == 0 {
 		frame = frame[tag:] // of a VLAN
 	}

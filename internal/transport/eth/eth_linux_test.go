@@ -179,7 +179,10 @@ func TestSecondXDP(t *testing.T) {
 
 // TestManyJobs: sixteen jobs on one interface do not see each other's frames.
 func TestManyJobs(t *testing.T) {
-	const jobs, each = 16, 50
+	const (
+		jobs = 16
+		each = 50
+	)
 	l := network(t, 2, 1500)
 	var src, dst [jobs]*Transport
 	for job := range jobs {

@@ -313,7 +313,10 @@ func testReplayed(s *stage) {
 // testHalfOpen: a thousand strangers that say nothing are dropped, all but a few,
 // without their time having passed, and keep nobody out.
 func testHalfOpen(s *stage) {
-	const strangers, most = 1000, 3 + 64 // the ranks of the job and PROTOCOL §8's few more
+	const (
+		strangers = 1000
+		most      = 3 + 64
+	) // the ranks of the job and PROTOCOL §8's few more
 	limit(s.T, 4*strangers, 0)
 	var silent []net.Conn
 	for range strangers {

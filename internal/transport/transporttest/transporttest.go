@@ -196,7 +196,10 @@ func testOrder(t *testing.T, open Open) {
 
 // testMany has several ranks send to one.
 func testMany(t *testing.T, open Open) {
-	const n, each = 6, 400
+	const (
+		n    = 6
+		each = 400
+	)
 	nodes := connect(t, open, n)
 	next := make([]int, n)
 	for i := range each {

@@ -22,7 +22,10 @@ func TestNarrowRoute(t *testing.T) {
 	if err := from.Dial(1, to.Card()); err != nil {
 		t.Fatal(err)
 	}
-	const long, short = 1472, 1252
+	const (
+		long  = 1472
+		short = 1252
+	)
 	expect := func(mtu int, resized ...int) {
 		t.Helper()
 		if got := from.Resized(); from.PeerMTU(1) != mtu || !slices.Equal(got, resized) {

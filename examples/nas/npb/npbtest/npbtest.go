@@ -31,7 +31,8 @@ func Verifies(t *testing.T, run Benchmark, ranks ...int) {
 				t.Fatal(err)
 			}
 			text := strings.TrimSpace(out.String())
-			if last := text[strings.LastIndexByte(text, '\n')+1:]; !strings.Contains(last, "Verification") || !strings.HasSuffix(last, " SUCCESSFUL") {
+			if last := text[strings.LastIndexByte(text, '\n')+1:]; !strings.Contains(last, "Verification") ||
+				!strings.HasSuffix(last, " SUCCESSFUL") {
 				t.Fatalf("last line: %q", last)
 			}
 		})
@@ -48,7 +49,8 @@ func Refuses[C any](t *testing.T, run Benchmark, classes map[string]C, spoil fun
 	bad := good
 	spoil(&bad)
 	classes["S"] = bad
-	err := weft.Local(t.Context(), 4, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
+	err := weft.Local(t.Context(), 4,
+		func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
 	if !errors.Is(err, npb.ErrWrong) {
 		t.Errorf("%v", err)
 	}
@@ -59,7 +61,8 @@ func Refuses[C any](t *testing.T, run Benchmark, classes map[string]C, spoil fun
 func RefusesRanks(t *testing.T, run Benchmark, ranks ...int) {
 	t.Helper()
 	for _, n := range ranks {
-		err := weft.Local(t.Context(), n, func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
+		err := weft.Local(t.Context(), n,
+			func(ctx context.Context, p *weft.Proc) error { return run(ctx, p, "S", new(bytes.Buffer)) })
 		var e *npb.RanksError
 		if !errors.As(err, &e) || e.Ranks != n {
 			t.Errorf("%d ranks: %v", n, err)

@@ -255,7 +255,9 @@ func (s *state) note(b []byte) (note string, err error) {
 // Check returns what is wrong with a file that a viewer would show wrongly: tracks that are
 // not described, events that end without having begun, or never, and flows that have no two ends.
 func (t *Trace) Check() error {
-	known, open, flows := map[uint64]bool{}, map[uint64][]string{}, map[uint64]int{}
+	known := map[uint64]bool{}
+	open := map[uint64][]string{}
+	flows := map[uint64]int{}
 	for _, k := range t.Tracks {
 		if known[k.ID] || k.Parent != 0 && !known[k.Parent] {
 			return fmt.Errorf("track %d is described twice, or before its parent", k.ID)

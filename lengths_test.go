@@ -1,0 +1,221 @@
+package weft_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Limits of what a reader takes in at once: a file holds one idea, and a function fits a screen.
+const (
+	maxFileLines     = 400
+	maxFunctionLines = 70
+)
+
+// longFiles and longFunctions list what is longer than the limits, with the length that it has. An entry may only
+// become smaller: split the file or the function, and take its entry out.
+var longFiles = map[string]int{
+	"am/scenarios_test.go":       452,
+	"coll/coll_test.go":          440,
+	"fm/scenarios_test.go":       435,
+	"internal/interleave/on.go":  426,
+	"internal/timeline/align.go": 433,
+	"lock_test.go":               450,
+	"mailbox_test.go":            478,
+	"match/matcher_test.go":      626,
+	"pm/pm_test.go":              541,
+	"port_test.go":               401,
+	"region_test.go":             525,
+	"stream/network.go":          421,
+	"stream/network_test.go":     427,
+	"stream/peers_linux_test.go": 436,
+	"task_test.go":               407,
+}
+
+var longFunctions = map[string]int{
+	"coll/agree_test.go TestAgreeEnds":                   84,
+	"example_test.go ExampleFault":                       90,
+	"internal/engine/coord/queue_test.go TestQueueLock":  75,
+	"internal/engine/coord/queue_test.go deaths":         121,
+	"internal/engine/engine_test.go FuzzEngine":          98,
+	"internal/engine/scenario_test.go scenario.command":  81,
+	"internal/engine/wire/describe.go fields":            72,
+	"internal/engine/wire/event_test.go TestEvents":      96,
+	"internal/launch/coord_test.go heir":                 76,
+	"internal/launch/ranks_test.go beRank":               85,
+	"internal/mailbox/concurrent_test.go TestConcurrent": 81,
+	"internal/mailbox/hostile_test.go FuzzHostile":       137,
+	"internal/mailbox/recover_test.go dieAt":             112,
+	"internal/perf/matching/program.go run":              83,
+	"internal/record/record_test.go record":              89,
+	"internal/record/replay.go player.message":           78,
+	"internal/sim/hwmodel/lanai_table.go LANai":          86,
+	"internal/sim/swarm/options.go FromSeed":             86,
+	"internal/stress/collective.go operate":              79,
+	"internal/stress/mailbox.go mailbox":                 72,
+	"internal/stress/mailbox.go put":                     90,
+	"lock_test.go TestQueueOfRanks":                      73,
+	"mailbox_test.go TestFullMailbox":                    77,
+	"match/ends_test.go TestFourRanks":                   93,
+	"match/matcher_test.go TestDeath":                    82,
+	"match/tasks_test.go coordinate":                     88,
+	"memory_mapped_linux_test.go TestCloseUnderWay":      73,
+	"noalloc_test.go testNoAllocation":                   82,
+	"pm/gang_test.go turns":                              76,
+	"port_freeze_test.go TestTries":                      86,
+	"region_test.go TestStartedOperations":               79,
+	"stream/model_test.go model.steps":                   146,
+	"stream/network_test.go TestDialRanks":               77,
+	"vmmc/ends_test.go TestGivenUp":                      76,
+	"vmmc/ends_test.go untilDeath":                       89,
+	"vmmc/vmmc_test.go TestUnexport":                     74,
+}
+
+// goFiles calls f with the name and the text of every Go file, tests too, that is part of the repository.
+func goFiles(t *testing.T, f func(name string, text []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(d.Name(), ".") && name != "."
+		switch {
+		case d.IsDir() && (hidden || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || hidden || !strings.HasSuffix(name, ".go"):
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err == nil {
+			f(filepath.ToSlash(name), text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLengths(t *testing.T) {
+	files := map[string]int{}
+	functions := map[string]int{}
+	goFiles(t, func(name string, text []byte) {
+		if n := bytes.Count(text, []byte("\n")); n > maxFileLines {
+			files[name] = n
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for function, n := range functionLines(fset, file, strings.HasSuffix(name, "_test.go")) {
+			if n > maxFunctionLines {
+				functions[name+" "+function] = n
+			}
+		}
+	})
+	ratchet(t, "file", maxFileLines, files, longFiles)
+	ratchet(t, "function", maxFunctionLines, functions, longFunctions)
+}
+
+// ratchet compares what is over a limit with what is listed as such. What has become shorter is no error, so that an
+// improvement needs no other change; lower its entry, or take it out.
+func ratchet(t *testing.T, kind string, limit int, have, listed map[string]int) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		n := have[name]
+		switch most, ok := listed[name]; {
+		case !ok:
+			t.Errorf("%s: a %s of %d lines: at most %d; split it", name, kind, n, limit)
+		case n > most:
+			t.Errorf("%s: a %s of %d lines, which may have %d until it is split: do not let it grow", name, kind, n, most)
+		}
+	}
+}
+
+// functionLines returns the length of each function of a file by its name. In a test a table, which is a literal of
+// a slice, an array or a map, counts as one line; a function inside the table counts by itself.
+func functionLines(fset *token.FileSet, file *ast.File, isTest bool) map[string]int {
+	lengths := map[string]int{}
+	line := func(p token.Pos) int { return fset.Position(p).Line }
+	var measure func(name string, from, to token.Pos, body ast.Node)
+	measure = func(name string, from, to token.Pos, body ast.Node) {
+		n := line(to) - line(from) + 1
+		if isTest {
+			for _, table := range tables(body) {
+				n -= line(table.End()) - line(table.Pos())
+				for i, f := range functionsIn(table) {
+					measure(fmt.Sprintf("%s, in a table (%d)", name, i), f.Pos(), f.End(), f.Body)
+				}
+			}
+		}
+		lengths[name] = max(lengths[name], n)
+	}
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
+			measure(functionName(f), f.Pos(), f.End(), f.Body)
+		}
+	}
+	return lengths
+}
+
+// functionName returns the name of a function, after its receiver's type if it is a method.
+func functionName(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	receiver := f.Recv.List[0].Type
+	for {
+		switch r := receiver.(type) {
+		case *ast.StarExpr:
+			receiver = r.X
+		case *ast.IndexExpr:
+			receiver = r.X
+		case *ast.IndexListExpr:
+			receiver = r.X
+		case *ast.Ident:
+			return r.Name + "." + f.Name.Name
+		default:
+			return f.Name.Name
+		}
+	}
+}
+
+// tables returns the outermost literals of slices, arrays and maps.
+func tables(body ast.Node) (found []*ast.CompositeLit) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		literal, ok := n.(*ast.CompositeLit)
+		if !ok {
+			return true
+		}
+		switch literal.Type.(type) {
+		case *ast.ArrayType, *ast.MapType:
+			found = append(found, literal)
+			return false
+		}
+		return true
+	})
+	return found
+}
+
+// functionsIn returns the outermost function literals of a table.
+func functionsIn(table *ast.CompositeLit) (found []*ast.FuncLit) {
+	ast.Inspect(table, func(n ast.Node) bool {
+		f, ok := n.(*ast.FuncLit)
+		if ok {
+			found = append(found, f)
+		}
+		return !ok
+	})
+	return found
+}
