@@ -12,7 +12,7 @@ const (
 	BarrierShared BarrierAlgorithm = "shared"
 	// BarrierTwoLevel is BarrierShared on each host, and BarrierDissemination between hosts.
 	BarrierTwoLevel BarrierAlgorithm = "two-level"
-	// BarrierCentral: all tell the first member, which tells all.
+	// BarrierCentral means that all tell the first member, which tells all.
 	BarrierCentral BarrierAlgorithm = "central"
 	// BarrierTree goes up a tree and down again; see BarrierConfig.Arity.
 	BarrierTree BarrierAlgorithm = "tree"

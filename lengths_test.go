@@ -62,7 +62,7 @@ var longFunctions = map[string]int{
 	"internal/sim/swarm/options.go FromSeed":             86,
 	"internal/stress/collective.go operate":              79,
 	"internal/stress/mailbox.go mailbox":                 72,
-	"internal/stress/mailbox.go put":                     90,
+	"internal/stress/mailbox.go put":                     91,
 	"lock_test.go TestQueueOfRanks":                      73,
 	"mailbox_test.go TestFullMailbox":                    77,
 	"match/ends_test.go TestFourRanks":                   93,

@@ -29,7 +29,7 @@ const (
 	StallWhenFull
 )
 
-// NoRing, in place of the number of a ring, refuses a sender.
+// NoRing in place of the number of a ring refuses a sender.
 const NoRing = mailbox.NoRing
 
 // MailboxConfig configures a mailbox. Zero values mean the defaults.
@@ -132,7 +132,7 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 		m.region, err = p.node.ExposeMailbox(mailboxName(name), m.box, bytes, whole.id, c.Full == StallWhenFull)
 	}
 	if err != nil {
-		p.unshare(whole)
+		_ = p.unshare(whole)
 		return nil, public(err)
 	}
 	p.mu.Lock()

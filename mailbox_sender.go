@@ -16,13 +16,13 @@ import (
 type Status uint8
 
 const (
-	// StatusAuto: one record for each message if the sender has a ring of its own, else
+	// StatusAuto means one record for each message if the sender has a ring of its own, else
 	// one for each packet.
 	StatusAuto = Status(mailbox.Auto)
-	// StatusPerMessage: one record for each message. In a ring that several senders share
+	// StatusPerMessage means one record for each message. In a ring that several senders share
 	// it fails with ErrShared.
 	StatusPerMessage = Status(mailbox.PerMessage)
-	// StatusPerPacket: one record for each packet, so that the receiver can begin before
+	// StatusPerPacket means one record for each packet, so that the receiver can begin before
 	// the whole message has arrived; see Mailbox.NextPacket.
 	StatusPerPacket = Status(mailbox.PerPacket)
 )

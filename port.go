@@ -12,7 +12,7 @@ import (
 	"weft/internal/engine/msg"
 )
 
-// Any, as the source of a message, stands for every rank.
+// Any stands for every rank as the source of a message.
 const Any = msg.Any
 
 // PortConfig configures a port. Zero values mean the defaults. The ranks that use a channel

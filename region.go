@@ -95,7 +95,7 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 		r.region, err = p.node.Expose(name, r.Bytes(), s.id, readOnly, guard, ranks)
 	}
 	if err != nil {
-		p.unshare(s)
+		_ = p.unshare(s)
 		return nil, public(err)
 	}
 	p.mu.Lock()

@@ -107,7 +107,7 @@ func (c *crowd) receive(ctx context.Context, p *Proc, q *Port, ch int, left *int
 		end()
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the test is over
 		case errors.Is(err, context.Canceled), errors.Is(err, ErrPeer): // a rank may have returned
 			continue
 		case err != nil:

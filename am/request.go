@@ -86,9 +86,7 @@ func (e *Endpoint) ask(p *peer, to, n, h int, words []uint64) error {
 	r := &p.asked[p.sent&e.mask]
 	r.handler = h
 	r.n = len(words)
-	for i, w := range words {
-		r.words[i] = w
-	}
+	copy(r.words[:], words)
 	p.sent++
 	e.open++
 	e.stats.Requests++
@@ -114,7 +112,7 @@ func (e *Endpoint) selfRequest(h int, words []uint64, data []byte, off int) {
 	c.Data = data
 	c.Off = off
 	c.Words = c.words[:copy(c.words[:], words)]
-	e.run(h, c)
+	_ = e.run(h, c)
 }
 
 // selfReply runs the handler of a reply that this rank sends to itself.
@@ -124,5 +122,5 @@ func (e *Endpoint) selfReply(h int, words []uint64, data []byte, off int) {
 	c.Data = data
 	c.Off = off
 	c.Words = c.words[:copy(c.words[:], words)]
-	e.run(h, c)
+	_ = e.run(h, c)
 }

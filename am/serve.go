@@ -94,7 +94,7 @@ func (e *Endpoint) answered(from int, b []byte) {
 	switch b[0] {
 	case kindReply:
 		e.settle(p)
-		e.run(c.handler, c)
+		_ = e.run(c.handler, c)
 	case kindXferred:
 		at, ok := parsePlace(rest)
 		if ok = ok && at.in(len(e.memory)); !ok {
@@ -102,7 +102,7 @@ func (e *Endpoint) answered(from int, b []byte) {
 		}
 		if e.settle(p); ok {
 			c.Off, c.Data = e.at(at)
-			e.run(c.handler, c)
+			_ = e.run(c.handler, c)
 		}
 	case kindFailed:
 		e.back(from, r, errors.New(string(rest)))

@@ -87,7 +87,7 @@ func (g *Group) dead(s agreement.Set) []int {
 	return ranks
 }
 
-// ErrExcluded: other members have taken this rank for dead; see ExcludedError.
+// ErrExcluded says that other members have taken this rank for dead; see ExcludedError.
 var ErrExcluded = errors.New("coll: other members have taken this rank for dead")
 
 // An ExcludedError reports that other members have taken this rank for dead, because it was stopped

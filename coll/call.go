@@ -65,7 +65,7 @@ func (c Call) String() string {
 	return s
 }
 
-// ErrMismatch: members have called operations that do not belong together; see MismatchError.
+// ErrMismatch says that members have called operations that do not belong together; see MismatchError.
 var ErrMismatch = errors.New("coll: members have called operations that do not belong together")
 
 // A MismatchError reports that two members have called operations that do not belong together. It

@@ -148,7 +148,7 @@ func Alloc[T Element](p *weft.Proc, n int) ([]T, error) {
 	return mem.View[T](b, n), nil
 }
 
-// ErrLength: slices whose lengths do not belong together; see LengthError.
+// ErrLength says that the lengths of slices do not belong together; see LengthError.
 var ErrLength = errors.New("coll: the lengths of slices do not belong together")
 
 // A LengthError reports that members gave slices of lengths that do not belong together. It matches

@@ -162,7 +162,7 @@ func (m *Matcher) start(source int, tag, mask uint64) (*Receive, error) {
 		m.q.Cancel(t)
 		r.err = err
 		r.ended = true
-		return r, nil
+		return r, nil //nolint:nilerr // Wait returns it
 	}
 	r.ticket = t
 	return r, nil

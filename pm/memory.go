@@ -66,7 +66,6 @@ type memory struct {
 	channel int
 	index   *weft.Region // for each slot the life of its memory, or 0 if it has none
 	areas   [MaxLocked]*weft.Region
-	locked  int
 	life    uint64
 
 	indexes map[int]*weft.Remote    // the indexes of other nodes

@@ -174,11 +174,11 @@ func (cfg *Config) allow(p Peer) error {
 	return nil
 }
 
-// ErrRefused: no connection was made, because one side does not allow the other, because the listener
+// ErrRefused says that no connection was made, because one side does not allow the other, because the listener
 // has no memory or descriptor left, or because the other side does not speak this protocol.
 var ErrRefused = errors.New("stream: refused")
 
-// ErrCorrupt: the peer has broken the protocol, by an impossible position in the shared memory or by an
+// ErrCorrupt says that the peer has broken the protocol, by an impossible position in the shared memory or by an
 // impossible frame. The connection has ended.
 var ErrCorrupt = errors.New("stream: the peer has broken the protocol: a position or a frame that cannot be")
 

@@ -113,7 +113,7 @@ func (c *Conn) read(b []byte) (n int, err error) {
 			return n, nil
 		}
 		if w, err = c.in.Peek(); err != nil {
-			return n, nil // the bytes before the damage are good; the next call reports it
+			return n, nil //nolint:nilerr // the bytes before the damage are good; the next call reports it
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (d *deadline) look() {
 func (d *deadline) ring(at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.at == at {
+	if d.at.Equal(at) {
 		d.passed.Store(true)
 		d.kick()
 	}

@@ -99,7 +99,7 @@ func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn) (peer Peer, me
 		return peer, nil, 0, fmt.Errorf("this process does not allow the listener: %w: %w", err, ErrRefused)
 	}
 	stop := handshake.Within(sock, handshake.Timeout)
-	ended := context.AfterFunc(ctx, func() { sock.SetDeadline(longAgo) })
+	ended := context.AfterFunc(ctx, func() { _ = sock.SetDeadline(longAgo) })
 	var answer [recordBytes]byte
 	n := 0
 	fd := -1

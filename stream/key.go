@@ -18,7 +18,7 @@ import (
 // person can remember could be guessed.
 const MinKey = 32
 
-// ErrInsecure: a connection between hosts needs Config.TLS or Config.Key, and neither is set. Package stream
+// ErrInsecure says that a connection between hosts needs Config.TLS or Config.Key, and neither is set. Package stream
 // never sends plain text between hosts.
 var ErrInsecure = errors.New(
 	"stream: a connection between hosts needs Config.TLS or Config.Key: it is never unencrypted",

@@ -174,7 +174,7 @@ func TestTLSCloses(t *testing.T) {
 	if err := <-reads; err != io.EOF {
 		t.Errorf("a Read that waits while CloseRead is called: %v", err)
 	}
-	c1, c2 = pairTLS(t, cfgs)
+	c1, _ = pairTLS(t, cfgs)
 	go func() {
 		_, err := c1.Read(make([]byte, 1))
 		reads <- err

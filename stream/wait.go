@@ -214,7 +214,7 @@ func (w *waiter) sleep() {
 	c.listening = nil
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		c.sock.SetReadDeadline(time.Time{}) // kicked
+		_ = c.sock.SetReadDeadline(time.Time{}) // kicked
 	case err != nil || n == 0:
 		c.gone.Store(true)
 	}
@@ -237,7 +237,7 @@ func (w *waiter) kick() {
 	defer c.mu.Unlock()
 	w.rouse()
 	if c.listening == w {
-		c.sock.SetReadDeadline(longAgo)
+		_ = c.sock.SetReadDeadline(longAgo)
 	}
 	if !c.unmapped && atomic.CompareAndSwapUint32(w.word, napping, awake) {
 		sys.FutexWake(w.word, ^uint32(0))

@@ -3,15 +3,14 @@ package vmmc
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"weft"
 )
 
-// ErrAborted: the sender gave up a transfer; see AbortedError.
+// ErrAborted says that the sender gave up a transfer; see AbortedError.
 var ErrAborted = errors.New("vmmc: the sender gave the transfer up")
 
-// ErrHandler: the notification handler of an export has panicked; see HandlerError.
+// ErrHandler says that the notification handler of an export has panicked; see HandlerError.
 var ErrHandler = errors.New("vmmc: the notification handler panicked")
 
 // A RefusedError reports an import or a transfer that the owner of the export does not permit. It
@@ -124,9 +123,4 @@ func unlessGone(err error) error {
 		return nil
 	}
 	return err
-}
-
-// plain is the text of an error behind another one's.
-func plain(err error) string {
-	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "weft: "), "vmmc: ")
 }

@@ -58,7 +58,7 @@ func (e *Endpoint) Import(ctx context.Context, rank int, name string) (*Import, 
 	switch {
 	case err != nil:
 		if !over {
-			e.p.Go(func() { e.post(rank, &frame{kind: cancelled, n: op}) })
+			e.p.Go(func() { _ = e.post(rank, &frame{kind: cancelled, n: op}) })
 		}
 		return nil, waited(err, doing)
 	case reply.status == refused:

@@ -97,7 +97,7 @@ func (e *Endpoint) reply(p *peer, f frame) {
 	case c == nil && f.kind == ready:
 		e.abandon(p)
 	case c == nil && f.kind == imported && f.status == fine:
-		e.p.Go(func() { e.post(p.rank, &frame{kind: unimport, export: f.export}) })
+		e.p.Go(func() { _ = e.post(p.rank, &frame{kind: unimport, export: f.export}) })
 	case c == nil || c.over:
 	case f.kind == ready:
 		if c.t != nil {

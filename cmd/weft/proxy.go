@@ -148,7 +148,7 @@ func join(ctx context.Context, a, b net.Conn) {
 			return
 		}
 		if half, ok := to.(interface{ CloseWrite() error }); ok {
-			half.CloseWrite()
+			_ = half.CloseWrite()
 		}
 	}
 	var both sync.WaitGroup

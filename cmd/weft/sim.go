@@ -183,7 +183,9 @@ func simSeed(f simFlags) error {
 		}
 	}
 	if f.JSON {
-		json.NewEncoder(os.Stdout).Encode(r)
+		if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
+			return err
+		}
 	} else {
 		fmt.Printf("options\n%s%s", o, r)
 	}
@@ -229,7 +231,9 @@ func simExplore(ctx context.Context, f simFlags) error {
 			v["failed_seed"] = bad.Options.Seed
 			v["violation"] = bad.Violation
 		}
-		json.NewEncoder(os.Stdout).Encode(v)
+		if err := json.NewEncoder(os.Stdout).Encode(v); err != nil {
+			return err
+		}
 	} else {
 		fmt.Printf("%d seeds from %d on, %.3g packets delivered, in %v\n", n, f.Seed, float64(packets),
 			time.Since(start).Round(time.Millisecond))

@@ -229,7 +229,7 @@ func (f *simBarrierFlags) print(rows []barrierRow) {
 	for _, word := range words(f.ranks) {
 		n, _ := strconv.Atoi(word)
 		var rows, columns int
-		fmt.Sscanf(barrierplan.SquareTorus(n), "torus:%dx%d", &rows, &columns)
+		_, _ = fmt.Sscanf(barrierplan.SquareTorus(n), "torus:%dx%d", &rows, &columns)
 		fmt.Fprintf(w, "\naligned start on %d × %d, master 0: waits after hearing, in us\n", rows, columns)
 		waits := hwmodel.AlignedStart(rows, columns, 0, hwmodel.EventHop, etlWire().Takes(hwmodel.EventSize))
 		for r := range rows {

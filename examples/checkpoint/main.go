@@ -51,7 +51,7 @@ func run(ctx context.Context, p *weft.Proc) error {
 			}
 		}
 		if step == *fail && step > 0 && p.Restarts() == 0 && p.Rank() == p.Size()-1 {
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 		if err := spread(ctx, g, heat); err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"weft"
@@ -50,7 +51,7 @@ func (p *program) send(node int) error {
 	i := p.next[node]
 	size := head + int(i*2654435761%6000)
 	b, err := p.x.GetSendBuffer(node, size)
-	if err == weft.ErrWouldBlock {
+	if errors.Is(err, weft.ErrWouldBlock) {
 		return p.receive()
 	}
 	if err != nil {
@@ -74,7 +75,7 @@ func (p *program) write(b []byte, sender int, i uint64) {
 
 func (p *program) receive() error {
 	b, from, err := p.x.Receive()
-	if err == weft.ErrWouldBlock {
+	if errors.Is(err, weft.ErrWouldBlock) {
 		return nil
 	}
 	if err != nil {

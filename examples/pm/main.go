@@ -143,7 +143,7 @@ func (t test) answer(ctx context.Context, x *pm.Context) error {
 // again tries until it need not.
 func again(f func() error) error {
 	for {
-		if err := f(); err != weft.ErrWouldBlock {
+		if err := f(); !errors.Is(err, weft.ErrWouldBlock) {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func take(x *pm.Context, f func(b []byte) error) error {
 		if err == nil {
 			return errors.Join(f(b), x.ReleaseReceiveBuffer())
 		}
-		if err != weft.ErrWouldBlock {
+		if !errors.Is(err, weft.ErrWouldBlock) {
 			return err
 		}
 	}

@@ -60,7 +60,7 @@ const (
 	maxRounds   = 64
 )
 
-// ErrMessage: bytes that are no message of a group of that size.
+// ErrMessage says that bytes are no message of a group of that size.
 var ErrMessage = errors.New("agreement: not a message of this group")
 
 // Append appends a message of a group of n to b.

@@ -365,10 +365,10 @@ func Ranks(ranks []int) string {
 		for j+1 < len(ranks) && ranks[j+1] == ranks[j]+1 {
 			j++
 		}
-		switch {
-		case j == i:
+		switch j {
+		case i:
 			parts = append(parts, fmt.Sprint(ranks[i]))
-		case j == i+1:
+		case i + 1:
 			parts = append(parts, fmt.Sprint(ranks[i]), fmt.Sprint(ranks[j]))
 		default:
 			parts = append(parts, fmt.Sprintf("%d-%d", ranks[i], ranks[j]))

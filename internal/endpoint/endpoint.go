@@ -24,7 +24,7 @@ const (
 	FirstKind byte = 16
 )
 
-// ErrInHandler: a handler has called its own endpoint.
+// ErrInHandler says that a handler has called its own endpoint.
 var ErrInHandler = errors.New("called by a handler of the endpoint")
 
 // An Endpoint is one rank's end. All methods except Enter are for the goroutine that has entered

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -255,15 +256,17 @@ func (e *Endpoint) tell(kind byte, verdict error) []byte {
 
 func clip(s string) string { return s[:min(len(s), maxReason)] }
 
-// join is the part of all others.
+// join is the part of all others. Rank 0 may have left before it has heard from this rank: it
+// has told why.
 func (e *Endpoint) join(ctx context.Context, hello []byte) error {
-	if err := e.Port.Send(ctx, 0, hello); err != nil {
-		return err
+	unsent := e.Port.Send(ctx, 0, hello)
+	if unsent != nil && !errors.Is(unsent, weft.ErrPeer) {
+		return unsent
 	}
 	for {
 		m, err := e.Port.RecvFrom(ctx, 0)
 		if err != nil {
-			return err
+			return cmp.Or(unsent, err)
 		}
 		if len(m.Data) >= HeadSize && m.Data[0] == kindWelcome {
 			e.epoch = binary.LittleEndian.Uint32(m.Data[4:])

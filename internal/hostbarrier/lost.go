@@ -57,11 +57,13 @@ func (b *Barrier) fail(err error) error {
 // explain says in the error of a wait what was waited for, and which members on this host
 // have not arrived.
 func (b *Barrier) explain(phase uint64, err error) error {
-	if w, ok := err.(*driver.WaitError); ok {
-		err = w.Err
+	var inner *driver.WaitError
+	if errors.As(err, &inner) {
+		err = inner.Err
 	}
 	w := &driver.WaitError{Doing: fmt.Sprintf("barrier %q, phase %d", b.Name, phase), Err: err}
-	if _, gone := err.(*link.PeerError); gone {
+	var gone *link.PeerError
+	if errors.As(err, &gone) {
 		return w
 	}
 	if !driver.GivenUp(err) {

@@ -33,7 +33,7 @@ func counted(ctx context.Context, p *weft.Proc) error {
 		m.Release()
 	}
 	<-ctx.Done()
-	return nil
+	return nil //nolint:nilerr // the end of the job ends the exchange
 }
 
 // pages waits until the pages of one job satisfy a condition.

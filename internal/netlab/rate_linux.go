@@ -50,7 +50,7 @@ func limit(in *netlink.Handle, bits uint64, queue uint32) error {
 			},
 			Rate:   bits / 8,
 			Limit:  queue,
-			Buffer: uint32(netlink.Xmittime(bits/8, uint32(burst))),
+			Buffer: netlink.Xmittime(bits/8, uint32(burst)),
 		}
 		if err := in.QdiscReplace(bucket); err != nil {
 			return err

@@ -56,8 +56,8 @@ func talk(ctx context.Context, want string, server, client []string, env ...stri
 		return nil, err
 	}
 	defer func() {
-		s.Process.Kill()
-		s.Wait()
+		_ = s.Process.Kill()
+		_ = s.Wait()
 	}()
 	for ctx.Err() == nil {
 		c := exec.CommandContext(ctx, client[0], client[1:]...)

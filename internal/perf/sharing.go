@@ -54,7 +54,7 @@ func MeasureSharing(ctx context.Context, s Spec, each time.Duration) (r Sharing,
 	if err != nil {
 		return r, err
 	}
-	defer flow.end()
+	defer func() { _ = flow.end() }()
 	if r.TCPAlone, err = flow.over(ctx, each); err != nil {
 		return r, err
 	}

@@ -220,7 +220,7 @@ func (p *player) memory(e Event) error {
 		if e.RMA == nil || e.N > wire.MaxPut {
 			return errDamaged
 		}
-		rm.Put(e.Rank, e.Region, e.RMA.Key, e.RMA.Off, make([]byte, e.N), e.RMA.Lock, e.RMA.Epoch)
+		_ = rm.Put(e.Rank, e.Region, e.RMA.Key, e.RMA.Off, make([]byte, e.N), e.RMA.Lock, e.RMA.Epoch)
 	case "expose":
 		r, err := rm.Expose(e.Name, mem.Aligned(e.N), e.Region, e.OK, e.Random, e.Ranks)
 		if err == nil {
@@ -313,9 +313,9 @@ func (p *player) message(e Event) error {
 	case "revoke":
 		q.Revoke(e.Ranks, p.rank, e.Rank, e.Name)
 	case "restore":
-		q.Restore(e.Bytes)
+		_, _ = q.Restore(e.Bytes)
 	case "thaw":
-		q.Thaw()
+		_ = q.Thaw()
 	case "ask":
 		q.Ask()
 	case "shorten":

@@ -119,9 +119,10 @@ func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring,
 		switch way {
 		case 0, 1, 2, 3:
 			from := out
-			if way == 1 {
+			switch way {
+			case 1:
 				from = out.WithStatus(weft.StatusPerPacket)
-			} else if way == 2 {
+			case 2:
 				from = out.WithRing(a.rng.IntN(rings))
 			}
 			v = a.call(fmt.Sprintf("PushTagged(%d, %d bytes)", to, len(b)),

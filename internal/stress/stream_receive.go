@@ -31,7 +31,7 @@ func receive(a *actor, ctx context.Context, port *weft.Port, l *ledger, blocks b
 			err = a.do("Recv with a context that ends", func() error { m, err = port.Recv(brief); return err })
 			cancel()
 		case way < 8:
-			err, buf = receiveInto(a, ctx, port, r, buf)
+			buf, err = receiveInto(a, ctx, port, r, buf)
 			if err == nil {
 				continue
 			}
@@ -64,7 +64,7 @@ func receive(a *actor, ctx context.Context, port *weft.Port, l *ledger, blocks b
 	}
 }
 
-func receiveInto(a *actor, ctx context.Context, port *weft.Port, r *reader, buf []byte) (error, []byte) {
+func receiveInto(a *actor, ctx context.Context, port *weft.Port, r *reader, buf []byte) ([]byte, error) {
 	var n, from int
 	err := a.do(fmt.Sprintf("RecvInto %d bytes", len(buf)), func() (err error) {
 		n, from, err = port.RecvInto(ctx, buf)
@@ -72,13 +72,13 @@ func receiveInto(a *actor, ctx context.Context, port *weft.Port, r *reader, buf 
 	})
 	var long *weft.TooLongError
 	if errors.As(err, &long) {
-		return nil, make([]byte, max(long.Size, 2*len(buf)))
+		return make([]byte, max(long.Size, 2*len(buf))), nil
 	}
 	if err == nil {
 		a.progress.Add(1)
 		r.take(from, buf[:n])
 	}
-	return err, buf
+	return buf, err
 }
 
 // receiveFrom receives from one rank until all of it has come.

@@ -34,7 +34,7 @@ func NewMemory(name string, n int, readOnly bool) (fd int, mem []byte, err error
 			sealing |= futureWrite
 		}
 		if _, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, sealing); err != nil {
-			Unmap(mem)
+			_ = Unmap(mem)
 		}
 	}
 	if err != nil {

@@ -85,7 +85,8 @@ type Event struct {
 // Flags tell more of an event.
 type Flags uint8
 
-const Failed Flags = 1 // the operation has ended with an error
+// Failed says that the operation has ended with an error.
+const Failed Flags = 1
 
 // MessageID returns the number of a message in the job, which its sender and its receiver
 // both know. Different messages have different numbers, but for one in 2^64.

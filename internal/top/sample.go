@@ -87,9 +87,6 @@ type Pair struct {
 	Rate      *Rate         `json:"rate,omitempty"`
 }
 
-// mostPairs is how many pairs of a job are listed.
-const mostPairs = 100
-
 // fromPages returns the job that these pages of counters belong to.
 func fromPages(name string, pages []directory.Rank) *Job {
 	first := pages[0]

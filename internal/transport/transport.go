@@ -249,11 +249,11 @@ type Doorbell interface {
 type State uint32
 
 const (
-	// Awake: a goroutine polls, or will soon. Senders need not ring.
+	// Awake means that a goroutine polls, or will soon. Senders need not ring.
 	Awake State = iota
-	// Idle: no goroutine waits. Senders ring for urgent packets only.
+	// Idle means that no goroutine waits. Senders ring for urgent packets only.
 	Idle
-	// Asleep: a goroutine waits. Senders ring for every packet.
+	// Asleep means that a goroutine waits. Senders ring for every packet.
 	Asleep
 )
 

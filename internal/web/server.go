@@ -71,7 +71,7 @@ func Listen(address string, source Source) (*Server, error) {
 		Handler: handler(token, source), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10,
 	}
-	go s.http.Serve(l)
+	go func() { _ = s.http.Serve(l) }()
 	return s, nil
 }
 

@@ -19,6 +19,8 @@ type Domain struct {
 	Out, In   []float64 // for messages
 }
 
+func (d *Domain) domain() *Domain { return d } //nolint:unused // every Solver embeds a Domain, and has it so
+
 // NewDomain returns a domain, whose buffers have room for the margins and for what is
 // at least so long.
 func NewDomain(ctx context.Context, p *weft.Proc, blocks []*Block, neighbour [3][2]int, longest int) (*Domain, error) {
@@ -39,8 +41,6 @@ func NewDomain(ctx context.Context, p *weft.Proc, blocks []*Block, neighbour [3]
 	d.Group, err = coll.Open(p, channel, nil)
 	return d, err
 }
-
-func (d *Domain) domain() *Domain { return d }
 
 // Residual fills the margins of the blocks and computes their residuals.
 func (d *Domain) Residual(ctx context.Context) error {

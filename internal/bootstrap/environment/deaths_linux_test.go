@@ -53,7 +53,7 @@ func beRank(victim string) int {
 	if os.Getenv(envVanish) != "" {
 		fmt.Println("all have joined")
 		fmt.Scanln()
-		err = s.Put(ctx, "late", "yes") // it cannot arrive
+		_ = s.Put(ctx, "late", "yes") // it cannot arrive
 	}
 	heard := make(chan string)
 	s.Watch(func(rank int, cause error) {

@@ -154,7 +154,7 @@ func (o one) get(c *Client, key string) (value string, found bool, err error) {
 		return "", false, err
 	}
 	if failed("", said) != nil || said["found"] == "FALSE" {
-		return "", false, nil // servers differ in how they say that there is none
+		return "", false, nil //nolint:nilerr // servers differ in how they say that there is none
 	}
 	value, found = said["value"]
 	return value, found, nil

@@ -25,7 +25,6 @@ type server struct {
 
 	mu     sync.Mutex
 	values map[string]string
-	come   int
 	out    []func() // barriers to be ended
 }
 

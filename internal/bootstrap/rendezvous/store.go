@@ -70,7 +70,7 @@ func (s *Store) welcome(v *handshake.Attempt) error {
 		return err
 	}
 	watch(v.Conn, s.cfg.Job.Liveness)
-	go s.gather.Serve(visitor)
+	go func() { _ = s.gather.Serve(visitor) }()
 	return nil
 }
 

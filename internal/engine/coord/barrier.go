@@ -245,7 +245,7 @@ func (b *barrier) onToken(now monotime.Time, from int, v wire.Token) error {
 	}
 	if b.refused != nil || b.err != nil && v.Phase > b.limit {
 		b.layer.Stats.Dropped++
-		return nil
+		return nil //nolint:nilerr // the event is not wrong, but late
 	}
 	gate := int(v.Gate)
 	open := v.Phase > b.done && v.Phase <= b.arrived+b.window

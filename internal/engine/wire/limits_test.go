@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 )
@@ -134,7 +133,7 @@ func TestHeadsAreExact(t *testing.T) {
 		if inPlace := memory[2] == byte(TypeNack); inPlace != (room >= NackSize) {
 			t.Errorf("room for %d bytes: written in place: %v", room, inPlace)
 		}
-		if fmt.Sprint(memory[2+room:]) != fmt.Sprint(slices.Repeat([]byte{0xee}, 98-room)) {
+		if !bytes.Equal(memory[2+room:], bytes.Repeat([]byte{0xee}, 98-room)) {
 			t.Errorf("room for %d bytes: bytes behind it have changed", room)
 		}
 	}

@@ -66,7 +66,7 @@ func cacheLine() (us float64, err error) {
 		return nil
 	}
 	err = pair(func() error {
-		us = each(1, func() { turn(0) }) / (2 * n)
+		us = each(1, func() { _ = turn(0) }) / (2 * n)
 		return nil
 	}, func() error { return turn(1) })
 	return us, err

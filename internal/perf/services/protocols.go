@@ -114,7 +114,7 @@ func CheckEcho(answer, sent []byte) error {
 
 // get makes a request whose answer must have n bytes.
 func get(t *http.Transport, n int) error {
-	r, err := http.NewRequest("GET", "http://service/", nil)
+	r, err := http.NewRequest(http.MethodGet, "http://service/", nil)
 	if err != nil {
 		return err
 	}

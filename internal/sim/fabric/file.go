@@ -119,7 +119,7 @@ func (n *Network) parsePort(text string) (End, error) {
 
 // FindLink returns the link at an end, given as SWITCH:PORT or as the name of a host.
 func (n *Network) FindLink(text string) (int, error) {
-	at := End{}
+	var at End
 	if host, ok := n.hosts[text]; ok {
 		at = AtHost(host)
 	} else {

@@ -20,11 +20,11 @@ type Part struct {
 type Origin uint8
 
 const (
-	// OfParts: from parts that were measured or simulated one by one.
+	// OfParts means: from parts that were measured or simulated one by one.
 	OfParts Origin = iota
-	// OfAssumption: also from a value that was never measured.
+	// OfAssumption means: also from a value that was never measured.
 	OfAssumption
-	// OfTotal: also from the measured total of a whole path.
+	// OfTotal means: also from the measured total of a whole path.
 	OfTotal
 )
 
@@ -109,21 +109,21 @@ type Named struct {
 type Kind string
 
 const (
-	// Predicted: the paper measured the figure independently of everything that the model reads.
+	// Predicted means that the paper measured the figure independently of everything that the model reads.
 	Predicted Kind = "predicted"
 
-	// Assumed: the model reads a value that was never measured.
+	// Assumed means that the model reads a value that was never measured.
 	Assumed Kind = "from an assumption"
 
-	// FromTotal: the model reads the measured total of another path, or a part that the paper computed by
+	// FromTotal means that the model reads the measured total of another path, or a part that the paper computed by
 	// subtracting from one.
 	FromTotal Kind = "from a measured total"
 
-	// ByConstruction: the paper computed a part by subtracting from this very total, so agreement proves only
+	// ByConstruction means that the paper computed a part by subtracting from this very total, so agreement proves only
 	// that the message visits every part once.
 	ByConstruction Kind = "by construction"
 
-	// Residual: what the parts leave unexplained. It is printed, and no figure is computed from it.
+	// Residual is what the parts leave unexplained. It is printed, and no figure is computed from it.
 	Residual Kind = "residual"
 )
 

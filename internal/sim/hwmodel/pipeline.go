@@ -11,11 +11,11 @@ import (
 type Resource uint8
 
 const (
-	SenderCPU Resource = iota
-	SenderDMA
-	Wire
-	ReceiverDMA
-	ReceiverCPU
+	SenderCPU   Resource = iota // SenderCPU is the processor of the sending host
+	SenderDMA                   // SenderDMA is its network interface's DMA engine
+	Wire                        // Wire is the link between the hosts
+	ReceiverDMA                 // ReceiverDMA is the DMA engine of the receiving network interface
+	ReceiverCPU                 // ReceiverCPU is the processor of the receiving host
 	resources
 )
 

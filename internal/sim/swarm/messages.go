@@ -69,7 +69,7 @@ type receiver struct {
 const longest = 64 << 10
 
 // intos holds buffers to receive into, for run after run.
-var intos = sync.Pool{New: func() any { return make([]byte, longest) }}
+var intos = sync.Pool{New: func() any { return new([longest]byte) }}
 
 func (n *node) open(channel uint16) {
 	p := &port{n: n, channel: channel, order: newLine(n.c.Nodes)}
@@ -80,7 +80,7 @@ func (n *node) open(channel uint16) {
 	n.check("Open", err)
 	n.ports = append(n.ports, p)
 	for range n.c.Threads {
-		r := &receiver{p: p, into: intos.Get().([]byte)}
+		r := &receiver{p: p, into: intos.Get().(*[longest]byte)[:]}
 		p.receivers = append(p.receivers, r)
 		r.post()
 	}

@@ -47,15 +47,15 @@ type node struct {
 }
 
 // selves holds buffers for packets to oneself, for run after run.
-var selves = sync.Pool{New: func() any { return make([]byte, 1<<16) }}
+var selves = sync.Pool{New: func() any { return new([1 << 16]byte) }}
 
 // boot starts a new incarnation of a rank.
 func (c *cluster) boot(rank int) {
 	c.boots[rank]++
 	n := &node{
 		incarnation: incarnation{rank, c.boots[rank]}, c: c, m: c.net.Machine(rank), full: c.Full,
-		self: selves.Get().([]byte), left: c.Ops, remotes: make([]remote, c.Nodes), mailboxPeers: make([]mailboxPeer,
-			c.Nodes),
+		self: selves.Get().(*[1 << 16]byte)[:], left: c.Ops,
+		remotes: make([]remote, c.Nodes), mailboxPeers: make([]mailboxPeer, c.Nodes),
 		bulkAt: map[int]sim.Time{},
 	}
 	rand := c.world.Rand

@@ -34,8 +34,8 @@ func (t *Transport) proof(side string, dialler, listener uint32, a, b []byte) []
 
 // greet is the dialler's side. It returns the peer's segment and process.
 func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err error) {
-	c.SetWriteDeadline(time.Now().Add(handshake.Timeout))
-	defer c.SetDeadline(time.Time{})
+	_ = c.SetWriteDeadline(time.Now().Add(handshake.Timeout))
+	defer func() { _ = c.SetDeadline(time.Time{}) }()
 	pid, err = sameUser(c)
 	if err != nil {
 		return seg, 0, err
@@ -80,7 +80,7 @@ func (t *Transport) answer(c *net.UnixConn, pid int, buf []byte) (n, fd int, err
 	}
 	step := max(patience/4, 1)
 	for waited := step; ; waited += step {
-		c.SetReadDeadline(time.Now().Add(step))
+		_ = c.SetReadDeadline(time.Now().Add(step))
 		n, fd, err = sys.RecvFD(c, buf)
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, fd, err

@@ -36,7 +36,7 @@ func (t *Transport) enter(v *handshake.Attempt) error {
 	}
 	s, err := sys.NewStream(v.Conn.(*net.TCPConn))
 	if err != nil {
-		answer(v.Conn, crowded)
+		_ = answer(v.Conn, crowded)
 		return err
 	}
 	c := newConn(peer, s)
