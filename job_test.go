@@ -165,7 +165,8 @@ func TestLaunchErrors(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	job = start(t, 1, &weft.LaunchConfig{Run: "unheard of"})
-	if err := job.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), `does not name a function \"unheard of\"`) {
+	err = job.Wait(t.Context())
+	if err == nil || !strings.Contains(err.Error(), `does not name a function \"unheard of\"`) {
 		t.Errorf("%v", err)
 	}
 	for _, cfg := range []*weft.LaunchConfig{nil, {}, {Run: "idle", Program: "sleep"}, {Program: "./no/such/package"},

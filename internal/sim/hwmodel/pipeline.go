@@ -10,6 +10,7 @@ import (
 // A Resource is a part of the hardware that handles one packet at a time.
 type Resource uint8
 
+// The resources, in the order in which a packet uses them.
 const (
 	SenderCPU   Resource = iota // SenderCPU is the processor of the sending host
 	SenderDMA                   // SenderDMA is its network interface's DMA engine
