@@ -13,7 +13,7 @@ import (
 // needs no help of the other rank's program; the handler runs when that rank polls. In all else
 // Store is like Request.
 //
-// If ctx ends after the data is on its way, the error is a weft.UnknownOutcome.
+// If ctx ends after the data is on its way, the error is a weft.UnknownOutcomeError.
 func (e *Endpoint) Store(ctx context.Context, to, off int, b []byte, h int, words ...uint64) error {
 	op, err := e.store(ctx, to, off, b, h, words, nil)
 	if err != nil || op == nil {

@@ -95,7 +95,7 @@ func (l *server) handle(f frame) {
 	case fence:
 		l.answer(&f, fine)
 	case data:
-		l.answer(&f, l.transfer(&f))
+		l.transfer(&f)
 	}
 }
 
@@ -105,46 +105,62 @@ func (l *server) answer(f *frame, s status) { l.send(&frame{kind: done, status: 
 // send sends a message to the rank. It fails only if the rank is gone or the endpoint closed.
 func (l *server) send(f *frame) { _ = l.e.control.Send(l.e.ctx, l.peer.rank, f.put(&l.b)) }
 
-// transfer receives the data of a transfer to an export that can be redirected.
-func (l *server) transfer(f *frame) status {
-	e := l.e
-	rank := l.peer.rank
-	e.mu.Lock()
-	x, s := e.target(rank, f)
+// transfer receives the data of a transfer to an export that can be redirected, and answers.
+// The answer leaves before the program here hears of the transfer: the program may then close
+// the endpoint, which ends what waits for room.
+func (l *server) transfer(f *frame) {
+	x, a, s := l.accept(f)
 	if s != fine {
-		e.mu.Unlock()
-		return s
-	}
-	if x.matcher == nil { // such an export is written to without a server
-		e.mu.Unlock()
-		x.leave()
-		return refused
-	}
-	a := x.begin(l, int(f.off), int(f.n))
-	e.mu.Unlock()
-	if a == nil {
-		x.leave()
-		return gone
+		l.answer(f, s)
+		return
 	}
 	var err error
 	if a.n > 0 {
 		l.send(&frame{kind: ready, op: f.op})
 		err = l.receive(a)
 	}
-	e.mu.Lock()
-	x.arrived(a, err)
-	if x.ended != nil {
+	l.e.mu.Lock()
+	switch {
+	case err != nil:
+		s = aborted
+	case x.ended != nil:
 		s = gone
 	}
-	e.mu.Unlock()
+	l.e.mu.Unlock()
+	reply := frame{kind: done, status: s, op: f.op}
+	answered := l.e.control.TrySend(l.peer.rank, reply.put(&l.b)) == nil
+	l.e.mu.Lock()
+	x.arrived(a, err)
+	l.e.mu.Unlock()
 	x.leave()
-	if err != nil {
-		return aborted
+	if !answered {
+		l.send(&reply)
 	}
 	if f.notify && s == fine {
 		l.forward(f)
 	}
-	return s
+}
+
+// accept begins a transfer to an export that can be redirected, or returns why it is refused.
+func (l *server) accept(f *frame) (*Export, *arrival, status) {
+	l.e.mu.Lock()
+	x, s := l.e.target(l.peer.rank, f)
+	var a *arrival
+	if s == fine && x.matcher != nil {
+		a = x.begin(l, int(f.off), int(f.n))
+	}
+	l.e.mu.Unlock()
+	switch {
+	case s != fine:
+		return nil, nil, s
+	case x.matcher == nil: // such an export is written to without a server
+		x.leave()
+		return nil, nil, refused
+	case a == nil:
+		x.leave()
+		return nil, nil, gone
+	}
+	return x, a, fine
 }
 
 // receive receives the pieces of a transfer.
