@@ -102,8 +102,10 @@ func (n *node) act() {
 }
 
 // drain waits until everything sent has been acknowledged: the last messages
-// would stay in doubt. A flush ends early when a peer dies. One at a time is enough.
+// would stay in doubt. A flush ends early when a peer dies. One at a time is enough; what is sent
+// after it began, when a program gets its turn, needs another one.
 func (n *node) drain(p *port) {
+	p.undrained = p.drains
 	if p.drains {
 		return
 	}
@@ -120,7 +122,7 @@ func (n *node) drain(p *port) {
 		switch {
 		case frozen(op.Err):
 			n.later(time.Millisecond, func() { n.drain(p) })
-		case op.Err != nil:
+		case op.Err != nil, p.undrained:
 			n.drain(p)
 		}
 	}

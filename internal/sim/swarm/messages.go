@@ -54,6 +54,7 @@ type port struct {
 	share     share
 	gaveUp    int  // receives, since the buffer was last known to be within its bounds
 	drains    bool // it waits until everything that has been sent is acknowledged
+	undrained bool // and something was sent after that began
 }
 
 // A receiver is what one thread of a program does: it receives one message after the other.
