@@ -53,10 +53,13 @@ var lineColours = []color.Color{
 	color.RGBA{R: 0x00, G: 0x00, B: 0x00, A: 0xff}, // black
 }
 
-// add adds a point to a line.
+// add adds a point to a line, unless a logarithmic axis has no place for it: nothing was measured.
 func (c *chart) add(line string, x, y float64) {
 	if c.lines == nil {
 		c.lines = map[string]plotter.XYs{}
+	}
+	if x <= 0 || y <= 0 {
+		return
 	}
 	if c.lines[line] == nil {
 		c.order = append(c.order, line)
@@ -200,6 +203,9 @@ func (c *chart) xLabel(x float64) string {
 
 // decades marks the powers of ten and, where there are few of them, 2 and 5 between.
 func decades(least, most float64) []plot.Tick {
+	if least <= 0 || math.IsInf(most, 0) || math.IsNaN(most) {
+		return nil
+	}
 	wide := most/least > 200
 	var ticks []plot.Tick
 	for power := math.Floor(math.Log10(least)); power <= math.Ceil(math.Log10(most)); power++ {
