@@ -207,3 +207,36 @@ func TestEveryQuestionIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// A rank that is asked before it can answer answers as soon as it can, and does not count as stopped.
+func TestQuestionBeforeAnswer(t *testing.T) {
+	a, b := net.Pipe()
+	server := newConn(a)
+	defer a.Close()
+	go func() { _ = server.write(line{Op: "job", Job: &jobLine{Size: 1}}) }() // Join reads it
+	l, err := Join(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const early = mostAsked + 2
+	for i := range early {
+		if err := server.write(line{Op: "state", Seq: uint64(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := server.write(line{Op: "told"}); err != nil { // the questions before have been taken
+		t.Fatal(err)
+	}
+	l.Answer(func() string { return "computes" })
+	answered := map[uint64]bool{}
+	for range mostAsked {
+		got, err := server.read()
+		if err != nil || got.Op != "stated" || got.Value != "computes" || got.Seq < early-mostAsked {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		answered[got.Seq] = true
+	}
+	if len(answered) != mostAsked {
+		t.Errorf("answered: %v", answered)
+	}
+}

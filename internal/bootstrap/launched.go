@@ -51,7 +51,8 @@ type Launched struct {
 	failure error             // why the connection ended
 	watch   func(rank int, cause error)
 	state   func() string
-	news    []line // events of other ranks from before watch was set
+	early   []uint64 // questions from before state was set, at most mostAsked: the latest
+	news    []line   // events of other ranks from before watch was set
 }
 
 func newLaunched(c *conn, server int) *Launched {
@@ -89,6 +90,8 @@ func (s *Launched) listen() {
 		wait := s.waits[l.Seq]
 		watch := s.watch
 		switch {
+		case l.Op == "state" && s.state == nil:
+			s.early = append(s.early[max(0, len(s.early)-mostAsked+1):], l.Seq)
 		case l.Op == "state":
 			go s.tell(l.Seq, s.state)
 		case l.Op == "told":
@@ -115,11 +118,7 @@ func (s *Launched) listen() {
 
 // tell answers the question what this process waits for.
 func (s *Launched) tell(seq uint64, state func() string) {
-	text := ""
-	if state != nil {
-		text = state()
-	}
-	_ = s.say(line{Op: "stated", Seq: seq, Value: text})
+	_ = s.say(line{Op: "stated", Seq: seq, Value: state()})
 }
 
 // say writes a line, unless the connection has ended. It does not hold mu meanwhile: the launcher may read nothing
@@ -136,11 +135,16 @@ func (s *Launched) say(l line) error {
 	return s.c.write(l)
 }
 
-// Answer sets the function that tells what this process waits for.
+// Answer sets the function that tells what this process waits for. Questions that came before, while
+// the process was still joining the job, are answered now: an empty answer would say that it is stopped.
 func (s *Launched) Answer(state func() string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state = state
+	for _, seq := range s.early {
+		go s.tell(seq, state)
+	}
+	s.early = nil
 }
 
 // ErrLauncher reports that the connection to the launcher has ended.

@@ -3,6 +3,7 @@ package shm
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -45,6 +46,44 @@ func TestMapsLater(t *testing.T) {
 	swap()
 	<-time.After(handshake.Timeout + 100*time.Millisecond)
 	swap()
+}
+
+// A goroutine that asks for a peer's memory as soon as the peer is known does not disturb the handshake:
+// the listener's last record of it goes ahead of the question.
+func TestMapWhileConnecting(t *testing.T) {
+	const id, key = 1, 1
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8)) // the kernel takes the listener's processor now and then
+	for range 500 {
+		var pair [2]*Transport
+		for rank := range pair {
+			s, err := Open(Config{Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			pair[rank] = s
+		}
+		if _, _, err := pair[1].Share(1, false); err != nil {
+			t.Fatal(err)
+		}
+		pair[1].Admit(id, key)
+		asked := make(chan error, 1)
+		go func() {
+			for {
+				_, err := pair[0].Map(1, id, key, false)
+				if !errors.Is(err, transport.ErrUnknownPeer) {
+					asked <- err
+					return
+				}
+			}
+		}()
+		if err := pair[1].Dial(0, pair[0].Card()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-asked; err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // hostile is a rank that asks for memory as it likes.

@@ -194,7 +194,10 @@ func (t *Transport) call(rank int, card string) (cut bool, err error) {
 		c.Close()
 		return isCut(err), err
 	}
-	if p := t.add(rank, seg, pid, c); p != nil {
+	t.mu.Lock()
+	p := t.add(rank, seg, pid, c)
+	t.mu.Unlock()
+	if p != nil {
 		t.wg.Add(1)
 		go t.attend(p, c)
 	}
@@ -221,11 +224,17 @@ func (t *Transport) enter(v *handshake.Attempt) error {
 		sys.Unmap(seg.mem)
 		return err
 	}
+	t.mu.Lock()
 	p := t.add(rank, seg, pid, c)
+	if p != nil {
+		// Before mu is released, so that no record of another goroutine goes ahead. It does not wait: the
+		// dialler has read all that went before. attend notices if it fails.
+		_ = t.accepted(c)
+	}
+	t.mu.Unlock()
 	if p == nil {
 		return net.ErrClosed
 	}
-	_ = t.accepted(c) // attend notices if it fails
 	if t.cfg.Events.Up != nil {
 		t.cfg.Events.Up(rank)
 	}
@@ -235,10 +244,8 @@ func (t *Transport) enter(v *handshake.Attempt) error {
 }
 
 // add adds a peer, or a further connection to a peer that is known already: both sides
-// may have dialled. It returns nil when the transport is closed.
+// may have dialled. It returns nil when the transport is closed. t.mu is held.
 func (t *Transport) add(rank int, seg segment, pid int, c *net.UnixConn) *peer {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.closed {
 		c.Close()
 		return nil
