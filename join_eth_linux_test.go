@@ -15,6 +15,7 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/doorbell"
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
@@ -25,22 +26,7 @@ func hosts(t testing.TB, n, mtu int) *netlab.Lab { return trunked(t, n, mtu, 1) 
 
 func trunked(t testing.TB, n, mtu, interfaces int) *netlab.Lab {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("hosts are network namespaces, which only root can make")
-	}
-	l, err := netlab.MakeTrunk(n, mtu, interfaces)
-	if errors.Is(err, os.ErrPermission) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Remove(); err != nil {
-			t.Error(err)
-		}
-	})
-	return l
+	return netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.MakeTrunk(n, mtu, interfaces) })
 }
 
 // joinEth returns a rank on each of the first n hosts, all in this process, that

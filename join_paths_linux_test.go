@@ -4,35 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"weft/internal/bootstrap"
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/sys"
 )
 
 // routed makes hosts with a router between them, or skips the test.
 func routed(t testing.TB, n int) *netlab.Lab {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("hosts are network namespaces, which only root can make")
-	}
-	l, err := netlab.MakeRouted(n, 1500)
-	if errors.Is(err, os.ErrPermission) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Remove(); err != nil {
-			t.Error(err)
-		}
-	})
-	return l
+	return netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.MakeRouted(n, 1500) })
 }
 
 // joinOver returns a rank on each of the first n hosts, all in this process, that talk

@@ -45,7 +45,7 @@ func becomes(t testing.TB, what string, cond func() bool) {
 }
 
 // TestMemoryIsGivenBack: of regions, mailboxes and Alloc memory that have been used and
-// closed nothing is left, at the owner and at those that had it mapped.
+// closed nothing is left, at the owner and at the ranks that had it mapped.
 func TestMemoryIsGivenBack(t *testing.T) {
 	const (
 		rounds = 30

@@ -113,7 +113,7 @@ func (e *ExcludedError) Is(target error) bool { return target == ErrExcluded }
 func (g *Group) Revoke(why error) { g.port.Revoke(g.members, why) }
 
 // errShrunk is the reason with which Shrink revokes the old group.
-var errShrunk = errors.New("coll: the group is shrunk to those that are left")
+var errShrunk = errors.New("coll: the group is shrunk to the members that are left")
 
 // Shrink returns a group of the members that live, in the same order, on another channel, which
 // must serve nothing else. All members that live call it with the same channel, and it returns when

@@ -359,7 +359,7 @@ func TestMismatch(t *testing.T) {
 }
 
 // TestEndReachesAllMembers: a member that leaves, or gives up, in the middle of an operation ends it for all, also for
-// those that neither send to it nor receive from it; a member that computes meanwhile learns it
+// members that neither send to it nor receive from it; a member that computes meanwhile learns it
 // from its next operation.
 func TestEndReachesAllMembers(t *testing.T) {
 	for _, n := range []int{6, 9, 16} {

@@ -206,7 +206,7 @@ func (c *consensus) serve() {
 		m, err := c.port.Recv(context.Background())
 		var gone *weft.PeerError
 		if err != nil && errors.As(err, &gone) {
-			continue // watch reports it, and those that have left in good order
+			continue // watch reports it, and the members that have left in good order
 		}
 		if err == nil {
 			err = c.step(func() error { return c.take(m.From, m.Data) })

@@ -12,7 +12,7 @@
 //
 // An operation that fails ends the group. The cause may be the death of a member, the end of a context,
 // or slices that do not belong together. The member that meets it revokes the group's channel
-// (weft.Port.Revoke). Then every member, including those that communicate with no dead rank, gets a
+// (weft.Port.Revoke). Then every member, including a member that communicates with no dead rank, gets a
 // weft.RevokedError with the reason from its current operation, or from its next one. The error matches
 // weft.ErrPeer if the departure of a rank is the cause.
 //

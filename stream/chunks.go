@@ -13,7 +13,7 @@ type chunk struct {
 }
 
 // A chunkPool keeps up to a megabyte of chunks that no connection uses. A sync.Pool would not help:
-// the goroutine that takes chunks is another one than those that give them back.
+// one goroutine takes chunks, and others give them back.
 type chunkPool struct {
 	mu   sync.Mutex
 	free []*chunk

@@ -87,7 +87,7 @@ func (cfg *Config) Open(p *weft.Proc, channel int) (*Network, error) {
 	for _, run := range []func(){n.receive, n.send, n.watch} {
 		p.Go(run)
 	}
-	if n.hosted { // a goroutine that always waits in Go makes the world wait for those that use the network
+	if n.hosted { // a goroutine that always waits in Go makes the world wait for the goroutines that use the network
 		p.Go(func() { <-n.ctx.Done() })
 	}
 	return n, nil

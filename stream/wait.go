@@ -110,7 +110,7 @@ func (w *waiter) arm(state uint32) bool {
 	return true
 }
 
-// polling and napped count the goroutines of this process that poll, and those that nap. Polling is
+// polling and napped count the goroutines of this process that poll, and the goroutines that nap. Polling is
 // of no use to more goroutines than there are processors, and napping to more than one less.
 var polling, napped atomic.Int32
 

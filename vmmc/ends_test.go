@@ -204,7 +204,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// A handler that panics ends its export, here and at those that import it, and nothing else.
+// A handler that panics ends its export, here and at the ranks that import it, and nothing else.
 func TestHandlerPanics(t *testing.T) {
 	everywhere(t, 2, func(ctx context.Context, p *weft.Proc, e *vmmc.Endpoint) error {
 		if p.Rank() == 1 {

@@ -12,6 +12,7 @@ import (
 
 	"weft/internal/doctor"
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/sys"
 )
 
@@ -53,11 +54,7 @@ func found(r *doctor.Report, what string) (all []doctor.Finding) {
 // has been measured, and none of it stops a job.
 func TestDoctorFindsMTU(t *testing.T) {
 	needsLab(t)
-	l, err := netlab.Make(3, 1500)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Remove()
+	l := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(3, 1500) })
 	if err := l.Hosts[2].SetMTU(1400); err != nil {
 		t.Fatal(err)
 	}
@@ -86,11 +83,7 @@ func TestDoctorFindsMTU(t *testing.T) {
 // are measured all the same.
 func TestDoctorFindsTheUnreachable(t *testing.T) {
 	needsLab(t)
-	l, err := netlab.Make(3, 1500)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Remove()
+	l := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(3, 1500) })
 	if err := l.Hosts[2].SetUp(false); err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +119,7 @@ func TestDoctorFindsLimits(t *testing.T) {
 // over the network.
 func TestDoctorHosts(t *testing.T) {
 	needsLab(t)
-	l, err := netlab.Make(3, 1500)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Remove()
+	l := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(3, 1500) })
 	rsh := filepath.Join(t.TempDir(), "rsh") // HOST COMMAND…
 	script := "#!/bin/sh\nhost=$1\nshift\nexec nsenter --net=" + filepath.Dir(l.Hosts[0].Namespace) +
 		"/$host sh -c \"$*\"\n"

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/sys"
 )
 
@@ -36,15 +37,7 @@ func startLabJob(t *testing.T, env []string, args ...string) *labJob {
 	if b, err := exec.Command("go", "build", "-o", j.program, "../../examples/ping").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, b)
 	}
-	var err error
-	if j.lab, err = netlab.Make(2, 1500); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := j.lab.Remove(); err != nil {
-			t.Error(err)
-		}
-	})
+	j.lab = netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

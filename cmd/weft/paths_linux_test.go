@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/sys"
 )
 
@@ -35,11 +36,7 @@ func TestNarrowJobs(t *testing.T) {
 			"packets leave in batches"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l, err := c.make(2, 1500)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Remove()
+			l := netlabtest.New(t, func() (*netlab.Lab, error) { return c.make(2, 1500) })
 			if err := c.spoil(l); err != nil {
 				t.Fatal(err)
 			}

@@ -151,8 +151,8 @@ func (f *hostFlags) way(by string) (launch.Way, error) {
 const srun = "srun --quiet --mpi=none --overlap --nodes=1 --ntasks=1 --cpu-bind=none --kill-on-bad-exit=1 " +
 	"--unbuffered -w"
 
-// forwarded returns the variables of this environment that ranks on other hosts get without -x: those that configure
-// weft or the Go runtime, but not those that have a meaning on this host only.
+// forwarded returns the variables of this environment that ranks on other hosts get without -x. These are the variables
+// that configure weft or the Go runtime, except variables that have a meaning on this host only.
 func forwarded() (env []string) {
 	local := map[string]bool{"WEFT_FD": true, "WEFT_LAB": true}
 	runtime := map[string]bool{"GOMAXPROCS": true, "GOGC": true, "GOMEMLIMIT": true, "GODEBUG": true, "GOTRACEBACK": true}

@@ -23,8 +23,8 @@ func seeds(t *testing.T) uint64 {
 	return 3_000
 }
 
-// TestDeaths: members end at any moment, any number of them. All that have decided, also those that have ended since,
-// were told the same, and all that live decide.
+// TestDeaths: members end at any moment, any number of them. All members that have decided were told the same, also
+// members that have ended since; and all members that live decide.
 func TestDeaths(t *testing.T) {
 	for seed := range seeds(t) {
 		if err := play(seed, false); err != nil {

@@ -8,7 +8,7 @@ import (
 
 // company is the goroutines of this process that use the node besides the one that polls.
 //
-// A goroutine that polls occupies a processor that others may want: those that it has just
+// A goroutine that polls occupies a processor that others may want: goroutines that it has just
 // woken, or handed something before it began to wait. Go does not tell whether there are any,
 // and to give way costs as much as a third of a message. So the processor is given away where
 // there is reason to: while woken goroutines have not taken the lock yet, and for some waits

@@ -53,7 +53,7 @@ func TestSleeperIsWoken(t *testing.T) {
 	}
 }
 
-// Of several goroutines one sleeps on the doorbell. It wakes those that are parked, and goes
+// Of several goroutines one sleeps on the doorbell. It wakes the parked goroutines, and goes
 // on sleeping; when it has its own message, another one is on duty.
 func TestParkedAreWoken(t *testing.T) {
 	r := newRig(t, Waiting{}, nil)

@@ -11,7 +11,7 @@ import (
 )
 
 // A Recorder holds what one rank did last. A nil Recorder means that nothing is recorded:
-// those that record look first.
+// the goroutines that record look first.
 type Recorder struct {
 	host  func() int64 // the clock, where there is no real one
 	ticks bool         // the processor's counter is the clock

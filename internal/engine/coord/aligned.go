@@ -19,7 +19,7 @@ type clock struct {
 	delay    time.Duration // one way
 	spread   time.Duration // of the question that told so: half its round trip
 	ready    bool
-	farthest time.Duration // master: the longest delay of those that have arrived
+	farthest time.Duration // master: the longest delay of the members that have arrived
 	due      monotime.Time // when the program may go on
 	phase    uint64
 }

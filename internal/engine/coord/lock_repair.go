@@ -84,7 +84,7 @@ func answerOf(v wire.LockState) answer {
 	}
 }
 
-// holder returns the rank that has the token, of those that answered, or -1.
+// holder returns which of the ranks that answered has the token, or -1.
 func (r *repair) holder() int {
 	for _, rank := range sorted(r.answers) {
 		if is := r.answers[rank].state; is >= held {

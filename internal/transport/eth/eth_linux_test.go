@@ -2,7 +2,6 @@ package eth
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 
 	"weft/internal/doorbell"
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/transporttest"
@@ -23,22 +23,7 @@ import (
 // network makes hosts for a test, or skips it.
 func network(t testing.TB, hosts, mtu int) *netlab.Lab {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("hosts are network namespaces, which only root can make")
-	}
-	l, err := netlab.Make(hosts, mtu)
-	if errors.Is(err, os.ErrPermission) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Remove(); err != nil {
-			t.Error(err)
-		}
-	})
-	return l
+	return netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(hosts, mtu) })
 }
 
 // on opens a transport on a host.

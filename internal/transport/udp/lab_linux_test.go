@@ -1,35 +1,17 @@
 package udp
 
 import (
-	"errors"
 	"net/netip"
-	"os"
 	"testing"
 	"time"
 
 	"weft/internal/doorbell"
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/transporttest"
 )
-
-// network returns hosts for a test, or skips it.
-func network(t testing.TB, l *netlab.Lab, err error) *netlab.Lab {
-	t.Helper()
-	if errors.Is(err, os.ErrPermission) || os.Getuid() != 0 {
-		t.Skip("hosts are network namespaces, which only root can make")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Remove(); err != nil {
-			t.Error(err)
-		}
-	})
-	return l
-}
 
 // on opens a transport on a host of a lab.
 func on(t testing.TB, h netlab.Host, cfg Config) (u *Transport) {
@@ -92,8 +74,7 @@ func TestNetworks(t *testing.T) {
 		{name: "no batches", make: netlab.Make, cfg: Config{NoSegment: true, NoGRO: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			made, err := c.make(ranks, 1500)
-			l := network(t, made, err)
+			l := netlabtest.New(t, func() (*netlab.Lab, error) { return c.make(ranks, 1500) })
 			for _, h := range l.Hosts {
 				if c.change == nil {
 					break

@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/doorbell"
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/transport"
 )
 
@@ -15,8 +16,7 @@ import (
 // or from some moment on, and until it takes longer ones again, that is told, and packets of
 // that length leave in batches. Longer ones are lost and counted.
 func TestNarrowRoute(t *testing.T) {
-	made, err := netlab.Make(2, 1500)
-	l := network(t, made, err)
+	l := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
 	from := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()})
 	to := on(t, l.Hosts[1], Config{Bell: doorbell.NewChan()})
 	if err := from.Dial(1, to.Card()); err != nil {
@@ -71,8 +71,7 @@ func TestNarrowRoute(t *testing.T) {
 
 // TestNoRoute: without a route packets are lost and counted, and the next ones arrive.
 func TestNoRoute(t *testing.T) {
-	made, err := netlab.Make(2, 1500)
-	l := network(t, made, err)
+	l := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
 	from := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()})
 	to := on(t, l.Hosts[1], Config{Bell: doorbell.NewChan()})
 	if err := from.Dial(1, to.Card()); err != nil {
