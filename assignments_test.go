@@ -20,58 +20,10 @@ func TestOneAssignmentALine(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		found := manyAssignments(file)
-		if len(found) <= notYetSplit[name] {
-			return
-		}
-		for _, at := range found {
+		for _, at := range manyAssignments(file) {
 			t.Errorf("%v assigns several values: give each a line of its own", fset.Position(at))
 		}
 	})
-}
-
-// notYetSplit lists files that still have such lines, with their number, which may only become smaller.
-var notYetSplit = map[string]int{
-	"barrier_make.go":                        1,
-	"barrier_test.go":                        2,
-	"coll/coll_test.go":                      1,
-	"coll/survive_test.go":                   1,
-	"examples/nas/cg/solver.go":              1,
-	"examples/nas/ft/fft.go":                 1,
-	"examples/nas/ft/field.go":               1,
-	"examples/nas/mg/plan.go":                2,
-	"examples/nas/mg/solver.go":              1,
-	"examples/services/http_test.go":         1,
-	"examples/tutorial/tutorial_test.go":     3,
-	"internal/agreement/message.go":          1,
-	"internal/amt/advise_test.go":            1,
-	"internal/amt/auto_test.go":              1,
-	"internal/amt/paper.go":                  1,
-	"internal/amt/summary.go":                1,
-	"internal/checksum/checksum_test.go":     1,
-	"internal/counters/counters_test.go":     1,
-	"internal/counters/snapshot.go":          3,
-	"internal/engine/engine_test.go":         1,
-	"internal/engine/link/link_test.go":      1,
-	"internal/engine/link/selective_test.go": 1,
-	"internal/mailbox/model_test.go":         1,
-	"internal/sim/mapper/explore.go":         1,
-	"internal/timeline/align.go":             1,
-	"internal/timeline/part.go":              2,
-	"internal/timeline/recorder.go":          1,
-	"internal/waitgraph/clean.go":            3,
-	"join_eth_linux_test.go":                 1,
-	"join_paths_linux_test.go":               1,
-	"join_route.go":                          2,
-	"join_transports.go":                     2,
-	"local.go":                               1,
-	"noalloc_test.go":                        2,
-	"proc_close_test.go":                     3,
-	"proc_waits.go":                          1,
-	"region_test.go":                         1,
-	"simulate_test.go":                       1,
-	"stream/trim.go":                         1,
-	"vmmc/frame_test.go":                     1,
 }
 
 // manyAssignments returns where a file has several assignments on a line.

@@ -52,7 +52,10 @@ func (b *Barrier) make(ctx context.Context) error {
 	case BarrierModified:
 		c.Algorithm = coord.ModifiedShuffle
 	case BarrierAligned:
-		c.Algorithm, c.Aligned, c.Window, c.Flight = coord.Central, true, 1, b.flights()
+		c.Algorithm = coord.Central
+		c.Aligned = true
+		c.Window = 1
+		c.Flight = b.flights()
 	case BarrierDynamic:
 		c = coord.Config{Class: coord.Phaser, Name: b.name}
 	case BarrierRBCQ1:

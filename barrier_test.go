@@ -211,12 +211,15 @@ func TestAlignedStart(t *testing.T) {
 		}
 		return last - first
 	}
-	if central, aligned := skew("central", "0,3us"), skew("aligned", "0,3us"); aligned != 0 ||
-		central != 12*time.Microsecond {
+	central := skew("central", "0,3us")
+	aligned := skew("aligned", "0,3us")
+	if aligned != 0 || central != 12*time.Microsecond {
 		t.Errorf("they go on within %v; without alignment %v", aligned, central)
 	}
 	// Where links take time for each packet, so do the arrivals on their way.
-	if central, aligned := skew("central", "100Mbps,1us"), skew("aligned", "100Mbps,1us"); aligned > central/20 {
+	central = skew("central", "100Mbps,1us")
+	aligned = skew("aligned", "100Mbps,1us")
+	if aligned > central/20 {
 		t.Errorf("they go on within %v; without alignment %v", aligned, central)
 	}
 }

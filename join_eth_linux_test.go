@@ -161,7 +161,8 @@ func TestEthFlood(t *testing.T) {
 	for _, cfg := range []eth.Config{
 		{Job: procs[0].job.ID, Rank: 7}, {Job: 4711, Rank: 7}, {Job: procs[0].job.ID, Rank: 8, EtherType: 0x88b6},
 	} {
-		cfg.Interface, cfg.Bell = netlab.Interface, doorbell.NewChan()
+		cfg.Interface = netlab.Interface
+		cfg.Bell = doorbell.NewChan()
 		var f *eth.Transport
 		err := sys.InNetwork(l.Hosts[2].Namespace, func() (err error) {
 			f, err = eth.Open(cfg)

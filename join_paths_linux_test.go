@@ -124,7 +124,9 @@ func TestRouter(t *testing.T) {
 	l := routed(t, 2)
 	p := pairUp(t, "udp", l)
 	p.exchange(200)
-	if a, b := p.peer(0), p.peer(1); a.MTU != 1472 || b.MTU != 1472 {
+	a := p.peer(0)
+	b := p.peer(1)
+	if a.MTU != 1472 || b.MTU != 1472 {
 		t.Errorf("%+v and %+v", a, b)
 	}
 	must(t, l.Narrow(0, 1280), l.Narrow(1, 1280))

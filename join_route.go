@@ -24,13 +24,14 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 			why = whyShm
 		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host &&
 			(p.cfg.Transport == "eth" || p.eth.OnSegment(c.Eth)):
-			r, why = driver.Route{Transport: t, Card: c.Eth},
-				fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.eth.Device())
+			r = driver.Route{Transport: t, Card: c.Eth}
+			why = fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.eth.Device())
 		case name == "tcp" && c.Tcp != "":
 			r = driver.Route{Transport: t, Card: c.Tcp}
 			why = whyTCP
 		case name == "udp" && c.Udp != "" && r.Transport == nil:
-			r, why = driver.Route{Transport: t, Card: c.Udp}, p.whyUDP(c)
+			r = driver.Route{Transport: t, Card: c.Udp}
+			why = p.whyUDP(c)
 		}
 	}
 	if r.Transport == nil {

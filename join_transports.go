@@ -27,8 +27,10 @@ func (p *Proc) join(ctx context.Context) error {
 		t, err := p.openShm()
 		switch {
 		case err == nil:
-			bell, card.Shm = t.Doorbell(), t.Card()
-			p.trs, p.memory = append(p.trs, t), t.Memory()
+			bell = t.Doorbell()
+			card.Shm = t.Card()
+			p.trs = append(p.trs, t)
+			p.memory = t.Memory()
 		case p.cfg.Transport == "shm":
 			return err
 		default:

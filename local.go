@@ -137,7 +137,8 @@ func (j *localJob) open(src bootstrap.Source) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, p.memory = end, end.Memory()
+	t = end
+	p.memory = end.Memory()
 	if j.gates != nil {
 		t = j.gates.New(end, p.job.Rank, bell.Ring)
 	}

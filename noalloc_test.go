@@ -49,9 +49,11 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 	var sems [2]*Semaphore
 	var tree, auto [2]*Barrier
 	for i, p := range procs {
-		locks[i], central[i] = p.Lock("L", nil), p.Lock("C", &LockConfig{Algorithm: "central"})
+		locks[i] = p.Lock("L", nil)
+		central[i] = p.Lock("C", &LockConfig{Algorithm: "central"})
 		sems[i] = p.Semaphore("S", 1, nil)
-		tree[i], auto[i] = p.Barrier("T", &BarrierConfig{Algorithm: "tree"}), p.Barrier("A", nil)
+		tree[i] = p.Barrier("T", &BarrierConfig{Algorithm: "tree"})
+		auto[i] = p.Barrier("A", nil)
 	}
 	both := func(b [2]*Barrier) error {
 		ph, err := b[0].Arrive(ctx)

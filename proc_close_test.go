@@ -49,11 +49,15 @@ func newEverything(ctx context.Context, p *Proc) (e *everything, err error) {
 	keep(func() (err error) { e.alloc, err = p.Alloc(1 << 16); return err })
 	keep(func() (err error) { e.held, err = p.Alloc(1 << 16); return err })
 	keep(func() (err error) { e.draft, err = e.port.Reserve(ctx, peer, 10); return err })
-	e.shared, e.barrier = p.Barrier("b", nil), p.Barrier("t", &BarrierConfig{Algorithm: "tree"})
+	e.shared = p.Barrier("b", nil)
+	e.barrier = p.Barrier("t", &BarrierConfig{Algorithm: "tree"})
 	keep(func() error { return e.shared.Wait(ctx) })
 	keep(func() error { return e.barrier.Wait(ctx) })
-	e.lock, e.central, e.rw = p.Lock("l", nil), p.Lock("c", &LockConfig{Algorithm: "central"}), p.RWLock("rw")
-	e.sem, e.cond = p.Semaphore("s", 1, nil), p.Cond("o")
+	e.lock = p.Lock("l", nil)
+	e.central = p.Lock("c", &LockConfig{Algorithm: "central"})
+	e.rw = p.RWLock("rw")
+	e.sem = p.Semaphore("s", 1, nil)
+	e.cond = p.Cond("o")
 	return e, err
 }
 

@@ -68,7 +68,8 @@ func (p *Proc) state() string {
 
 func (p *Proc) report() waitgraph.Report {
 	r := p.node.Report()
-	r.Host, r.PID = p.job.Host, os.Getpid()
+	r.Host = p.job.Host
+	r.PID = os.Getpid()
 	for i := range r.Waits {
 		w := &r.Waits[i]
 		if name, ok := strings.CutPrefix(w.Name, mailboxName("")); ok {

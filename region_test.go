@@ -126,7 +126,9 @@ func TestAtomics(t *testing.T) {
 			return err
 		}
 		if p.Rank() == 0 {
-			if a, b := w.Load(0), w.Load(8); a != 4*each || b != 4*each {
+			a := w.Load(0)
+			b := w.Load(8)
+			if a != 4*each || b != 4*each {
 				return fmt.Errorf("counted %d and %d, not %d", a, b, 4*each)
 			}
 			for i := range 4 {

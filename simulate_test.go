@@ -231,7 +231,9 @@ func TestSimulatedHosts(t *testing.T) {
 			}
 			return s
 		}
-		if a, b := run(), run(); a.Hash != b.Hash || a.Events != b.Events {
+		a := run()
+		b := run()
+		if a.Hash != b.Hash || a.Events != b.Events {
 			t.Errorf("%d on a host: %+v, then %+v", c.perHost, a, b)
 		}
 	}

@@ -159,7 +159,8 @@ func TestAllToAll(t *testing.T) {
 		recv := make([]int, n)
 		var src, want []int32
 		for m := range n {
-			send[m], recv[m] = g.Rank()+2*m, m+2*g.Rank()
+			send[m] = g.Rank() + 2*m
+			recv[m] = m + 2*g.Rank()
 			for i := range send[m] {
 				src = append(src, int32(g.Rank()*1000+m*100+i))
 			}

@@ -138,7 +138,8 @@ func surviving(ctx context.Context, seed uint64) error {
 	for _, rank := range r.Perm(s.ranks)[:r.IntN(s.ranks+1)] {
 		f := weft.Fault{Kind: weft.Crash, Ranks: []int{rank}}
 		if pauses && r.IntN(2) == 0 {
-			f.Kind, f.For = weft.Pause, time.Duration(10+r.IntN(50))*time.Millisecond
+			f.Kind = weft.Pause
+			f.For = time.Duration(10+r.IntN(50)) * time.Millisecond
 		}
 		switch r.IntN(3) {
 		case 0: // at an operation of its own

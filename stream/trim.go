@@ -20,7 +20,8 @@ type trimmer struct {
 
 // watchIdle starts the timer that looks whether the ring is idle. wr is held.
 func (c *Conn) watchIdle() {
-	c.idle.watches, c.idle.written = true, c.out.Written()
+	c.idle.watches = true
+	c.idle.written = c.out.Written()
 	time.AfterFunc(c.idle.after, c.trim)
 }
 

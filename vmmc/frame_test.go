@@ -23,9 +23,9 @@ func FuzzParse(f *testing.F) {
 		}
 		again.name = nil
 		g.name = nil
-		if x, y := again, g; x.kind != y.kind || x.status != y.status || x.notify != y.notify || x.rank != y.rank ||
-			x.export != y.export || x.op != y.op || x.off != y.off || x.n != y.n {
-			t.Fatalf("%+v, %+v", x, y)
+		if again.kind != g.kind || again.status != g.status || again.notify != g.notify || again.rank != g.rank ||
+			again.export != g.export || again.op != g.op || again.off != g.off || again.n != g.n {
+			t.Fatalf("%+v, %+v", again, g)
 		}
 	})
 }

@@ -72,7 +72,9 @@ func TestHTTP(t *testing.T) {
 		serveHTTP(t, l, http.HandlerFunc(handler))
 		client, dials := httpClient(t, dial, h2)
 		for range 20 {
-			if got, want := post(t, client, "/", body), fmt.Sprintf("%s %d", proto, len(body)); got != want {
+			got := post(t, client, "/", body)
+			want := fmt.Sprintf("%s %d", proto, len(body))
+			if got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
 			if got := post(t, client, "/echo", body); got != string(body) {

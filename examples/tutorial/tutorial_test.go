@@ -142,7 +142,9 @@ func TestLocalSteps(t *testing.T) {
 			for rank := range 4 {
 				out.WriteString(job.Output(rank))
 			}
-			if got, want := lines(out.String()), shown(t, "tutorial/"+step); !slices.Equal(got, want) {
+			got := lines(out.String())
+			want := shown(t, "tutorial/"+step)
+			if !slices.Equal(got, want) {
 				t.Errorf("%s prints %q\nthe tutorial shows %q", step, got, want)
 			}
 		})
@@ -155,7 +157,9 @@ func TestSimulatedStep(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if got, want := lines(string(out)), shown(t, "tutorial/step4"); !slices.Equal(got, want) {
+	got := lines(string(out))
+	want := shown(t, "tutorial/step4")
+	if !slices.Equal(got, want) {
 		t.Errorf("step 4 prints %q\nthe tutorial shows %q", got, want)
 	}
 }
@@ -181,7 +185,9 @@ func TestLabStep(t *testing.T) {
 		}
 		t.Fatalf("%v: %s%s", err, &out, &errs)
 	}
-	if got, want := lines(out.String()), shown(t, "tutorial/step5"); !slices.Equal(got, want) {
+	got := lines(out.String())
+	want := shown(t, "tutorial/step5")
+	if !slices.Equal(got, want) {
 		t.Errorf("step 5 prints %q\nthe tutorial shows %q\nand on standard error:\n%s", got, want, &errs)
 	}
 }

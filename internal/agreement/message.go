@@ -113,7 +113,8 @@ func Parse(b []byte, n int) (m Message, err error) {
 	m.sum = Value{And: binary.LittleEndian.Uint64(b[8:]), Min: binary.LittleEndian.Uint32(b[16:]),
 		Max: binary.LittleEndian.Uint32(b[20:])}
 	m.best = estimate{size: int(binary.LittleEndian.Uint32(b[24:]))}
-	m.best.Min, m.best.Max = binary.LittleEndian.Uint32(b[28:]), binary.LittleEndian.Uint32(b[32:])
+	m.best.Min = binary.LittleEndian.Uint32(b[28:])
+	m.best.Max = binary.LittleEndian.Uint32(b[32:])
 	zero := binary.LittleEndian.Uint32(b[36:])
 	m.best.And = binary.LittleEndian.Uint64(b[40:])
 	var ok bool

@@ -192,8 +192,9 @@ func TestAdviceDoesNotDependOnOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := adviseFor0(t, tr, Options{Budget: 12 << 10}), adviseFor0(t, back,
-		Options{Budget: 12 << 10}); !reflect.DeepEqual(a, b) {
+	a := adviseFor0(t, tr, Options{Budget: 12 << 10})
+	b := adviseFor0(t, back, Options{Budget: 12 << 10})
+	if !reflect.DeepEqual(a, b) {
 		t.Errorf("%+v and %+v", a, b)
 	}
 }

@@ -131,7 +131,9 @@ func TestAutoIsDeterministic(t *testing.T) {
 		}
 		return text
 	}
-	if a, b := run(), run(); a != b {
+	a := run()
+	b := run()
+	if a != b {
 		t.Errorf("%s\n%s", a, b)
 	}
 }

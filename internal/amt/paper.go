@@ -65,7 +65,9 @@ func Table1(p *PaperRow, class string, t *Trace, ring int) (Table1Row, error) {
 	}
 	r.Reduction = Reduction(r.Advised.Most, r.Dedicated)
 	if t.Size == PaperRanks {
-		r.PaperPartners, r.Printed, r.Formula = p.Partners, p.Printed, p.Formula()
+		r.PaperPartners = p.Partners
+		r.Printed = p.Printed
+		r.Formula = p.Formula()
 		r.Reached = r.Missing == 0 && r.Reduction >= r.Formula
 		r.Note = p.note(r.Partners.Most)
 	}

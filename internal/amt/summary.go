@@ -19,7 +19,9 @@ func Memories(t *Trace, a *Table, ring int) []Memory {
 	for rank := range all {
 		all[rank] = Memory{Rank: rank, Bytes: ring}
 		if r, ok := a.Of(rank); ok {
-			all[rank].Own, all[rank].Bytes, all[rank].Longest = len(r.Rings)-1, r.Bytes(), r.Longest
+			all[rank].Own = len(r.Rings) - 1
+			all[rank].Bytes = r.Bytes()
+			all[rank].Longest = r.Longest
 		}
 	}
 	for _, r := range t.Receivers() {

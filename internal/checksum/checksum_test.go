@@ -21,7 +21,9 @@ func TestProducts(t *testing.T) {
 	b := random(1, limit+block)
 	for n := 16; n <= limit; n += 16 + n/8&^15 {
 		for off := range 8 {
-			if got, want := products(key[:], b[off:][:n]), add(key[:], b[off:][:n]); got != want {
+			got := products(key[:], b[off:][:n])
+			want := add(key[:], b[off:][:n])
+			if got != want {
 				t.Errorf("%d bytes from %d: %#x, want %#x", n, off, got, want)
 			}
 		}

@@ -14,8 +14,10 @@ import (
 
 // TestLayout: readers of another build find every field where docs/COUNTERS.md says.
 func TestLayout(t *testing.T) {
-	if n, p := unsafe.Sizeof(Node{}), unsafe.Sizeof(Peer{}); n != NodeSize || p != PeerSize {
-		t.Errorf("a Node has %d bytes, and a Peer %d", n, p)
+	node := unsafe.Sizeof(Node{})
+	peer := unsafe.Sizeof(Peer{})
+	if node != NodeSize || peer != PeerSize {
+		t.Errorf("a Node has %d bytes, and a Peer %d", node, peer)
 	}
 	for _, c := range []struct {
 		name      string

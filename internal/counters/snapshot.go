@@ -103,7 +103,9 @@ type Class struct {
 
 // Clean makes a snapshot that another process has sent one whose texts can be printed.
 func (s *Snapshot) Clean() {
-	s.Job, s.Host, s.Program = printable(s.Job), printable(s.Host), printable(s.Program)
+	s.Job = printable(s.Job)
+	s.Host = printable(s.Host)
+	s.Program = printable(s.Program)
 	for i := range s.Transports {
 		s.Transports[i].Name = printable(s.Transports[i].Name)
 	}
@@ -112,7 +114,9 @@ func (s *Snapshot) Clean() {
 	}
 	for i := range s.Waiting {
 		w := &s.Waiting[i]
-		w.Operation, w.Name, w.Peer = printable(w.Operation), printable(w.Name), max(w.Peer, -1)
+		w.Operation = printable(w.Operation)
+		w.Name = printable(w.Name)
+		w.Peer = max(w.Peer, -1)
 	}
 	for i := range s.Errors {
 		s.Errors[i].Text = printable(s.Errors[i].Text)
@@ -120,7 +124,9 @@ func (s *Snapshot) Clean() {
 	}
 	for i := range s.Peers {
 		p := &s.Peers[i]
-		p.Transport, p.State, p.Rank = printable(p.Transport), printable(p.State), max(p.Rank, 0)
+		p.Transport = printable(p.Transport)
+		p.State = printable(p.State)
+		p.Rank = max(p.Rank, 0)
 	}
 }
 

@@ -370,7 +370,9 @@ func FuzzEngine(f *testing.F) {
 		}
 		drain()
 		// What a peer can make us hold does not grow with what it sends.
-		if held, limit := e.Msg.MemoryBytes(), 64<<10+1<<20+2*msg.MaxEager; held > limit {
+		held := e.Msg.MemoryBytes()
+		limit := 64<<10 + 1<<20 + 2*msg.MaxEager
+		if held > limit {
 			t.Errorf("ports hold %d bytes, and may hold %d", held, limit)
 		}
 		if k := e.peer(1).q.Len(); k > 0 {

@@ -298,7 +298,9 @@ func (m *model) take() {
 
 // judge compares the bytes of a record with what was sent.
 func (m *model) judge(p *piece) {
-	if got, want := m.r.text(&p.rec), letter(p.rec.Tag, p.rec.Total)[p.rec.Off:][:p.rec.Len]; !bytes.Equal(got, want) {
+	got := m.r.text(&p.rec)
+	want := letter(p.rec.Tag, p.rec.Total)[p.rec.Off:][:p.rec.Len]
+	if !bytes.Equal(got, want) {
 		m.t.Fatalf("%+v: %x, not %x", p.rec, got, want)
 	}
 }

@@ -217,7 +217,9 @@ func shift(parts []*Part, ids []string, at int, l line, found map[pair][]fact) {
 			continue
 		}
 		for i := range p.Events {
-			p.Events[i].Begin, p.Events[i].End = l.apply(p.Events[i].Begin), l.apply(p.Events[i].End)
+			e := &p.Events[i]
+			e.Begin = l.apply(e.Begin)
+			e.End = l.apply(e.End)
 		}
 	}
 	for k, fs := range found {

@@ -66,7 +66,8 @@ func (r *Recorder) Part(rank, size int, host string) *Part {
 	p.Events = make([]Event, 0, len(calls)+len(others))
 	for _, events := range [][]Event{calls, others} {
 		for _, e := range events {
-			e.Begin, e.End = between(r.began, end, e.Begin), between(r.began, end, e.End)
+			e.Begin = between(r.began, end, e.Begin)
+			e.End = between(r.began, end, e.End)
 			p.Events = append(p.Events, e)
 		}
 	}
@@ -163,7 +164,8 @@ type reader struct {
 }
 
 func (r *reader) event(last int64) (e Event) {
-	e.Kind, e.Flags = Kind(r.byte()), Flags(r.byte())
+	e.Kind = Kind(r.byte())
+	e.Flags = Flags(r.byte())
 	e.Begin = last + r.signed()
 	e.End = e.Begin + int64(r.unsigned()&math.MaxInt64)
 	e.ID = r.fixed()

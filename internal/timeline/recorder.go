@@ -33,7 +33,8 @@ func New(events int, host func() int64) *Recorder {
 	r := &Recorder{host: host, ticks: host == nil && sys.SteadyTicks(), names: map[uint64]string{}}
 	r.calls.events = make([]Event, events)
 	r.others.events = make([]Event, events)
-	r.start, r.began.Mono = time.Now(), sys.Monotonic()
+	r.start = time.Now()
+	r.began.Mono = sys.Monotonic()
 	r.began = r.point()
 	return r
 }

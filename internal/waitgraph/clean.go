@@ -8,16 +8,20 @@ import (
 
 // clean makes a report one that can be reckoned with, and printed.
 func (r *Report) clean() {
-	r.Host, r.Ended = Printable(r.Host), Printable(r.Ended)
+	r.Host = Printable(r.Host)
+	r.Ended = Printable(r.Ended)
 	for i := range r.Waits {
 		w := &r.Waits[i]
-		w.For, w.Name, w.Call = Printable(w.For), Printable(w.Name), Printable(w.Call)
+		w.For = Printable(w.For)
+		w.Name = Printable(w.Name)
+		w.Call = Printable(w.Call)
 		w.Rank = max(w.Rank, AnyRank)
 	}
 	negative := func(rank int) bool { return rank < 0 }
 	for i := range r.Objects {
 		t := &r.Objects[i]
-		t.What, t.Name = Printable(t.What), Printable(t.Name)
+		t.What = Printable(t.What)
+		t.Name = Printable(t.Name)
 		t.Members = slices.DeleteFunc(t.Members, negative)
 		t.Holders = slices.DeleteFunc(t.Holders, negative)
 		t.Queue = slices.DeleteFunc(t.Queue, negative)

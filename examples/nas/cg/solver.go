@@ -44,7 +44,8 @@ func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 		s.rows *= 2
 	}
 	s.cols = n / s.rows
-	s.row, s.col = p.Rank()/s.cols, p.Rank()%s.cols
+	s.row = p.Rank() / s.cols
+	s.col = p.Rank() % s.cols
 	var err error
 	if s.all, err = coll.Open(p, channelAll, nil); err != nil {
 		return nil, err

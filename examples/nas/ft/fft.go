@@ -19,7 +19,8 @@ func newFFT(n int) *fft {
 		back := make([]complex128, half)
 		for k := range forth {
 			sin, cos := math.Sincos(math.Pi * float64(k) / float64(half))
-			forth[k], back[k] = complex(cos, sin), complex(cos, -sin)
+			forth[k] = complex(cos, sin)
+			back[k] = complex(cos, -sin)
 		}
 		f.forth = append(f.forth, forth)
 		f.back = append(f.back, back)

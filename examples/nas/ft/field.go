@@ -43,7 +43,8 @@ func newField(ctx context.Context, p *weft.Proc, c class) (*field, error) {
 	f := &field{
 		class: c, g: g, zs: c.nz / n, ys: c.ny / n, alongX: newFFT(c.nx), alongY: newFFT(c.ny), alongZ: newFFT(c.nz),
 	}
-	f.z0, f.y0 = p.Rank()*f.zs, p.Rank()*f.ys
+	f.z0 = p.Rank() * f.zs
+	f.y0 = p.Rank() * f.ys
 	size := c.nx * c.ny * f.zs
 	for _, v := range []*[]complex128{&f.space, &f.freq, &f.out, &f.in} {
 		if *v, err = coll.Alloc[complex128](p, size); err != nil {

@@ -61,8 +61,10 @@ type share struct {
 func shareOf(box [axes]line, rank, n int) share {
 	var s share
 	for axis, l := range box {
-		s.size[axis], s.first[axis] = l.planes(n), l.first(n)
-		s.prev[axis], s.next[axis] = l.neighbour(rank, -l.stride(n)), l.neighbour(rank, l.stride(n))
+		s.size[axis] = l.planes(n)
+		s.first[axis] = l.first(n)
+		s.prev[axis] = l.neighbour(rank, -l.stride(n))
+		s.next[axis] = l.neighbour(rank, l.stride(n))
 	}
 	return s
 }

@@ -48,7 +48,8 @@ func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	box := lines(p.Rank(), n)
 	for k := 1; k <= c.levels; k++ {
 		l := &level{share: shareOf(box, p.Rank(), 1<<k), side: 1 << k}
-		l.u, l.r = newGrid(l.size), newGrid(l.size)
+		l.u = newGrid(l.size)
+		l.r = newGrid(l.size)
 		s.level[k] = l
 	}
 	top := s.level[c.levels]

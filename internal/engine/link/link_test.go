@@ -110,7 +110,9 @@ func TestLoseSavesTimeout(t *testing.T) {
 			t.Fatalf("stuck: %s", r)
 		}
 	}
-	if a, b := r.ends[0].conn.Stats(), r.ends[1].conn.Stats(); a.Timeouts != 0 || b.Losses != 1 || a.Resent != 7 {
+	a := r.ends[0].conn.Stats()
+	b := r.ends[1].conn.Stats()
+	if a.Timeouts != 0 || b.Losses != 1 || a.Resent != 7 {
 		t.Errorf("one loss among ten: %s", r)
 	}
 }

@@ -27,7 +27,9 @@ func TestSelectiveRepeat(t *testing.T) {
 		if cfg.Selective {
 			want = 1
 		}
-		if a, b := r.ends[0].conn.Stats(), r.ends[1].conn.Stats(); a.Timeouts != 0 || b.Losses != 1 || a.Resent != want {
+		a := r.ends[0].conn.Stats()
+		b := r.ends[1].conn.Stats()
+		if a.Timeouts != 0 || b.Losses != 1 || a.Resent != want {
 			t.Errorf("%s: resent %d, want %d: %s", name, a.Resent, want, r)
 		}
 	}

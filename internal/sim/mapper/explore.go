@@ -91,7 +91,9 @@ func (m *Mapper) look(way []int8) *found {
 	replies := m.send(probes)
 	for i, t := range turns {
 		p := f.port(t)
-		switch asked, returned := replies[2*i], replies[2*i+1]; {
+		asked := replies[2*i]
+		returned := replies[2*i+1]
+		switch {
 		case asked >= 0:
 			p.kind = atHost
 			p.host = asked
