@@ -164,7 +164,11 @@ func (e *UndeliveredError) Error() string {
 		if u.Left {
 			why = "which left before"
 		}
-		fmt.Fprintf(&s, "%d messages on channel %d to rank %d, %s", u.Messages, u.Channel, u.Rank, why)
+		messages := "messages"
+		if u.Messages == 1 {
+			messages = "message"
+		}
+		fmt.Fprintf(&s, "%d %s on channel %d to rank %d, %s", u.Messages, messages, u.Channel, u.Rank, why)
 	}
 	return s.String()
 }

@@ -33,7 +33,7 @@ func TestLocalTellsWhatIsLost(t *testing.T) {
 	os.Stderr = was
 	w.Close()
 	text, _ := io.ReadAll(r)
-	if err != nil || !strings.Contains(string(text), "weft: rank 0: not delivered: 1 messages on channel 1 to rank 1") {
+	if err != nil || !strings.Contains(string(text), "weft: rank 0: not delivered: 1 message on channel 1 to rank 1") {
 		t.Errorf("%v, told %q", err, text)
 	}
 }

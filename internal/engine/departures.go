@@ -16,10 +16,10 @@ type Departure struct {
 // Departures returns those known so far, in order. The list only grows.
 func (e *Engine) Departures() []Departure { return e.departures }
 
-// Return says that the program of this process has ended. Each peer that is connected,
-// or has been dialled, is told so (DONE) when everything that was sent to it has been
-// accepted. Return reports these ranks; the others must be told in another way. Regions
-// stay exposed, and this rank stays the home of what it was the home of. (PROTOCOL §5)
+// Return says that the program of this process has ended. Each peer that it reaches is told
+// so (DONE) when everything that was sent to it has been accepted. Return reports these ranks;
+// the others must be told in another way. Regions stay exposed, and this rank stays the home of
+// what it was the home of. (PROTOCOL §5)
 func (e *Engine) Return() (told []int) {
 	if e.returned {
 		return nil
@@ -30,7 +30,7 @@ func (e *Engine) Return() (told []int) {
 	e.RMA.Return()
 	e.Coord.Return()
 	for _, rank := range e.ranks() {
-		if p := e.peers[rank]; (p.mtu != 0 || p.asked) && p.gone == nil && rank != e.cfg.Rank {
+		if p := e.peers[rank]; p.reached() && rank != e.cfg.Rank {
 			e.returnUntold = append(e.returnUntold, p)
 			told = append(told, rank)
 		}

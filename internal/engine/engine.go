@@ -280,17 +280,21 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 // Departed returns the peers that have gone so far, in order. The list only grows.
 func (e *Engine) Departed() []int { return e.gone }
 
-// Leave acknowledges everything that has been accepted, and tells every peer that
-// is connected, or has been dialled, that this process leaves in good order.
+// Leave acknowledges everything that has been accepted, and tells every peer that it reaches
+// that this process leaves in good order.
 func (e *Engine) Leave() {
 	e.Msg.Leave()
 	e.Coord.Leave()
 	for _, rank := range e.ranks() {
-		if p := e.peers[rank]; (p.mtu != 0 || p.asked) && p.gone == nil && rank != e.cfg.Rank {
+		if p := e.peers[rank]; p.reached() && rank != e.cfg.Rank {
 			p.q.PushLast(wire.Bye{}.Append(p.q.Head()), false)
 		}
 	}
 }
+
+// reached reports whether a peer hears what is said to it now, by messages: it is connected, has been dialled,
+// or there are frames for it. These wait for the path to a peer that has dialled this process and sent at once.
+func (p *peer) reached() bool { return p.gone == nil && (p.mtu != 0 || p.asked || p.q.Len() > 0) }
 
 // Detach makes the links stop borrowing the array of buf.
 func (e *Engine) Detach(buf []byte) {

@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"testing"
+
+	"weft/internal/engine/msg"
+)
+
+// A rank can receive from a peer before it knows its own path there. If its program returns, or it leaves, at
+// that moment, it still tells that peer what it has accepted, and only then that it has gone: the peer would
+// report messages as not delivered that have been received.
+func TestEndBeforePathIsKnown(t *testing.T) {
+	for name, end := range map[string]func(*Engine) bool{
+		"return": func(e *Engine) bool { told := e.Return(); return len(told) == 1 && told[0] == 0 },
+		"leave":  func(e *Engine) bool { e.Leave(); return !e.Idle() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &cluster{t: t, now: 1}
+			for rank := range 2 {
+				c.engines = append(c.engines, New(Config{
+					Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: 1, Rand: func() uint64 { return 1 },
+				}))
+			}
+			sender := c.engines[0]
+			receiver := c.engines[1]
+			from := c.open(0, msg.Config{})
+			to := c.open(1, msg.Config{})
+			sender.Connect(c.now, 1, Path{MTU: 4096})
+			if !from.Give(1, []byte("hello")) {
+				t.Fatal("there is no room")
+			}
+			c.settle()
+			b, _ := to.Next(msg.Any)
+			if b == nil {
+				t.Fatal("the message has not arrived")
+			}
+			to.Release(b)
+			if !end(receiver) {
+				t.Error("the peer will not be told")
+			}
+			receiver.Connect(c.now, 0, Path{MTU: 4096})
+			c.settle()
+			if left := sender.Msg.Backlog(); len(left) != 0 {
+				t.Errorf("not delivered: %+v", left)
+			}
+			if len(sender.Departures()) != 1 {
+				t.Error("the sender does not know that the receiver has gone")
+			}
+		})
+	}
+}
