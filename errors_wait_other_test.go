@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The same of calls that act on memory, of drafts, flushes and operations that are waited
-// for later, and of all that coordinates. Those that act on memory at once where it is
+// The same holds for calls that act on memory, for drafts, flushes and operations that are
+// waited for later, and for all coordination. Calls that act at once on memory that is
 // mapped need not wait, and succeed.
 func TestWaitErrorsOfOtherCalls(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {

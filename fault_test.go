@@ -45,7 +45,7 @@ func TestCrashFault(t *testing.T) {
 			for i := range 10 {
 				if err := q.Send(ctx, 0, []byte{byte(i)}); err != nil {
 					if i != 3 || !errors.Is(err, ErrClosed) {
-						t.Errorf("send %d of the one that crashes: %v", i, err)
+						t.Errorf("send %d of the rank that crashes: %v", i, err)
 					}
 					if _, err := q.Recv(ctx); !errors.Is(err, ErrClosed) {
 						t.Errorf("its receive: %v", err)

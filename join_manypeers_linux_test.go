@@ -46,8 +46,8 @@ func openAll(t testing.TB, procs []*Proc) []*Port {
 	return ports
 }
 
-// talk has every rank send a message to those that follow it by so many places, and
-// receive those of the ranks before it.
+// talk has every rank send a message to each rank that follows it by at least from and less
+// than to places, and receive the messages of the ranks before it.
 func talk(t testing.TB, procs []*Proc, ports []*Port, from, to int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)

@@ -130,7 +130,7 @@ func (j *localJob) open(src bootstrap.Source) (*Proc, error) {
 	p.newNode(find, driver.Waiting{Yields: 4, InProcess: true})
 	bell := doorbell.NewChan()
 	ev := p.node.Events(func() transport.Transport { return t })
-	if j.gates != nil { // as of a network: nobody hears of those that come and go
+	if j.gates != nil { // as on a network: no transport tells which ranks come and go
 		ev = transport.Events{}
 	}
 	end, err := j.net.Open(p.job.Rank, bell, ev)

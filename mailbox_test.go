@@ -123,7 +123,7 @@ func TestMailboxRefusals(t *testing.T) {
 	})
 }
 
-// A full mailbox holds its senders up, and loses nothing; who gives up has sent
+// A full mailbox holds its senders up, and loses nothing. A sender that gives up has sent
 // nothing, or may not know.
 func TestFullMailbox(t *testing.T) {
 	for _, full := range []FullPolicy{RefuseWhenFull, StallWhenFull} {

@@ -50,11 +50,11 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 		}
 	}
 	if err != nil {
-		who := "weft"
+		speaker := "weft"
 		if p != nil {
-			who = fmt.Sprintf("weft: rank %d", p.Rank())
+			speaker = fmt.Sprintf("weft: rank %d", p.Rank())
 		}
-		fmt.Fprintf(os.Stderr, "%s: %s\n", who, strings.TrimPrefix(err.Error(), "weft: "))
+		fmt.Fprintf(os.Stderr, "%s: %s\n", speaker, strings.TrimPrefix(err.Error(), "weft: "))
 		stop()
 		os.Exit(1)
 	}

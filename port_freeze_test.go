@@ -287,7 +287,7 @@ func TestTries(t *testing.T) {
 	})
 }
 
-// TestTryRecvHearsOfDeaths: the death of a rank is news for one that polls, too, and what follows is received.
+// TestTryRecvHearsOfDeaths: a rank that polls is told of the death of another one, too, and receives what follows.
 func TestTryRecvHearsOfDeaths(t *testing.T) {
 	faults := []Fault{{Kind: Crash, Ranks: []int{1}, After: Operations{1, 2}}}
 	underFaults(t, 3, faults, func(ctx context.Context, p *Proc) error {

@@ -369,7 +369,7 @@ func TestManyGoroutines(t *testing.T) {
 	})
 }
 
-// Who leaves acknowledges first what it has accepted: no sender is left in doubt.
+// A rank that leaves first acknowledges what it has accepted: no sender is left in doubt.
 func TestLeavingLeavesNoDoubt(t *testing.T) {
 	networks(t, 2, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, nil)
@@ -394,7 +394,7 @@ func TestLeavingLeavesNoDoubt(t *testing.T) {
 			return fmt.Errorf("flush of what was accepted: %w", err)
 		}
 		if err := q.Send(ctx, 1, []byte("too late")); !errors.Is(err, ErrPeer) {
-			return fmt.Errorf("a send to who has left: %v", err)
+			return fmt.Errorf("a send to a rank that has left: %v", err)
 		}
 		return nil
 	})

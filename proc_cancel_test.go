@@ -215,7 +215,7 @@ func TestStrangers(t *testing.T) {
 	t.Errorf("%+v", p.Stats())
 }
 
-// Who has received a message and does nothing more acknowledges it all the same:
+// A rank that has received a message and does nothing more acknowledges it all the same:
 // the service takes the timers over from the goroutine that slept.
 func TestLastAcknowledgement(t *testing.T) {
 	const rounds = 10

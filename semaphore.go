@@ -9,8 +9,8 @@ import (
 // SemaphoreConfig configures a semaphore. All ranks that use it must configure it alike.
 type SemaphoreConfig struct {
 	// Undo releases the permits that a rank has acquired and not released when it dies. It
-	// suits permits that each rank releases itself, and not those that one rank releases for
-	// another rank to acquire.
+	// suits permits that each rank releases itself, and not permits that one rank releases
+	// for another rank to acquire.
 	Undo bool
 }
 

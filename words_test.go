@@ -1,11 +1,15 @@
 package weft_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -15,9 +19,21 @@ import (
 var forbidden = []struct{ words, instead string }{
 	{`(?i)\bpaper 00\d`, "the paper's key in docs/REFERENCES.md, such as [Hayakawa98]"},
 	{`(?i)\bspec §`, "a section of docs/PROTOCOL.md, such as PROTOCOL §9.2, or a key in docs/REFERENCES.md"},
-	{`(?i)\b(one|those|he) who\b`, "a noun: the sender, the waiting goroutine, the rank that holds the lock"},
-	{`(?i)\bwhoever\b`, "a noun: the sender, the waiting goroutine, the rank that holds the lock"},
+	{`(?i)\b(one|those|he) who\b`, aNoun},
+	{`(?i)\bwhoever\b`, aNoun},
 }
+
+const aNoun = "a noun: the sender, the waiting goroutine, the rank that holds the lock"
+
+// forbiddenInGo is forbidden in the comments of Go files, and in the strings of files that are not tests. Ranks,
+// goroutines and processes are things, and a sentence names its subject.
+var forbiddenInGo = []struct{ words, instead string }{
+	{`(?i)\b(who|whom|he|him|himself)\b`, aNoun},
+	{`(^|[.:;] )(One|Those) (that|which|whose)\b`, aNoun},
+}
+
+// people are phrases in which a person is meant, and which are therefore allowed.
+var people = regexp.MustCompile(`(?i)\b(a |the )?(user|reader|person|people|engineer|programmer|author|attacker)s? (who|whom)\b`)
 
 // texts calls f with every file of the repository that people write.
 func texts(t *testing.T, f func(name, text string)) {
@@ -62,6 +78,51 @@ func TestWords(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Comments and texts of Go files use nouns for ranks and goroutines, also where a line break is in a phrase.
+func TestWordsOfGo(t *testing.T) {
+	patterns := make([]*regexp.Regexp, len(forbiddenInGo))
+	for i, f := range forbiddenInGo {
+		patterns[i] = regexp.MustCompile(f.words)
+	}
+	goFiles(t, func(name string, text []byte) {
+		if name == "words_test.go" { // which shows what is forbidden
+			return
+		}
+		for place, said := range prose(t, name, text) {
+			for i, pattern := range patterns {
+				if found := pattern.FindString(people.ReplaceAllString(said, "")); found != "" {
+					t.Errorf("%s: %q: write %s", place, found, forbiddenInGo[i].instead)
+				}
+			}
+		}
+	})
+}
+
+// prose returns the comments of a Go file, and its strings unless it is a test, each on one line, by their places.
+func prose(t *testing.T, name string, text []byte) map[string]string {
+	t.Helper()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	for _, c := range file.Comments {
+		said[fset.Position(c.Pos()).String()] = strings.Join(strings.Fields(c.Text()), " ")
+	}
+	if strings.HasSuffix(name, "_test.go") {
+		return said
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
+			value, _ := strconv.Unquote(s.Value)
+			said[fset.Position(s.Pos()).String()] = strings.Join(strings.Fields(value), " ")
+		}
+		return true
+	})
+	return said
 }
 
 // Every source that is cited by a key is in docs/REFERENCES.md.

@@ -138,7 +138,7 @@ func TestAgreeEnds(t *testing.T) {
 		if p.Rank() == 1 {
 			a, err := g.Agree(ctx, 5)
 			if err != nil || a.Flags != 4 {
-				return fmt.Errorf("with the one that has given up: %x, %v", a.Flags, err)
+				return fmt.Errorf("with the member that has given up: %x, %v", a.Flags, err)
 			}
 		}
 		a, err := g.Agree(ctx, flags[p.Rank()])

@@ -25,7 +25,7 @@ type survival struct {
 // A diary is what a rank has seen.
 type diary struct {
 	agreed []string // each agreement and each group
-	dead   []int    // whom the last agreement has called dead
+	dead   []int    // the members that the last agreement has called dead
 	group  []int    // the members of the last group
 	done   bool     // it got through
 	err    error    // or why it has given up
@@ -96,8 +96,9 @@ func (d *diary) has(rank int) bool {
 	return slices.Contains(d.group, rank) && !slices.Contains(d.dead, rank)
 }
 
-// verdict returns what is wrong: ranks have seen the same, but for two of which one takes the other for dead, which may
-// be if ranks stand still. Those that have ended early have seen the beginning of it.
+// verdict returns what is wrong. All ranks must have seen the same; only of two ranks of which one takes the other for
+// dead is this not required, and that may happen only if ranks stand still. A rank that has ended early has seen the
+// beginning of what the others have.
 func (s *survival) verdict(stricken []int, pauses bool) error {
 	finished := 0
 	for i, d := range s.diaries {

@@ -97,7 +97,7 @@ func (x *Context) Freeze(ctx context.Context) error {
 	return nil
 }
 
-// wait waits for all transfers that are under way. WriteDone and ReadDone report those that failed.
+// wait waits for all transfers that are under way. WriteDone and ReadDone report the failed ones.
 func (t *transfers) wait(ctx context.Context) error {
 	for i, op := range t.ops {
 		if err := op.Wait(ctx); err != nil && t.err == nil {

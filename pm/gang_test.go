@@ -229,7 +229,7 @@ func bereaved(ctx context.Context, p *weft.Proc) error {
 	if !errors.Is(err, weft.ErrPeer) || t.Restored {
 		return fmt.Errorf("the switch: %+v, %w", t, err)
 	}
-	for errors.Is(err, weft.ErrPeer) { // again, without the dead, of whom this may be the first to hear
+	for errors.Is(err, weft.ErrPeer) { // again, without the dead rank: this may be the first call that tells of its death
 		err = x.Freeze(ctx)
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ type Conn struct {
 	spin, nap     time.Duration
 	processors    int
 
-	rd, wr sync.Mutex         // held by the goroutine that reads, and by the one that writes
+	rd, wr sync.Mutex         // rd is held by the reading goroutine, wr by the writing one
 	in     *ring.ByteConsumer // rd is held
 	out    *ring.ByteProducer // wr is held
 	eof    bool               // Read has returned io.EOF; rd is held

@@ -51,7 +51,7 @@ type RankConn struct {
 
 // A side is the state of one direction: of reading, or of writing.
 type side struct {
-	mu       sync.Mutex // held by the goroutine that reads, or by the one that writes
+	mu       sync.Mutex // held by the goroutine that reads, or by the goroutine that writes
 	deadline deadline
 	shut     atomic.Bool   // CloseRead, CloseWrite or Close has been called
 	wake     chan struct{} // a token makes the call that waits look again

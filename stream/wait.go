@@ -29,7 +29,7 @@ type half interface {
 	Ready() bool
 }
 
-// A waiter is how the one goroutine that reads a connection waits, or the one that writes.
+// A waiter is how the goroutine that reads a connection waits, or the goroutine that writes to it.
 type waiter struct {
 	c     *Conn
 	half  half

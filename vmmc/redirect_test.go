@@ -54,7 +54,7 @@ func TestRedirectBefore(t *testing.T) {
 	})
 }
 
-// One that is made when all has landed gets a copy, each transfer once, in the order in which they came.
+// A redirection that is made when all has landed gets a copy, each transfer once, in the order in which they came.
 func TestRedirectAfter(t *testing.T) {
 	everywhere(t, 3, func(ctx context.Context, p *weft.Proc, e *vmmc.Endpoint) error {
 		if p.Rank() > 0 {

@@ -16,8 +16,8 @@ import (
 	"weft/internal/amt"
 )
 
-const amtHelp = `Chooses the receive rings of mailboxes from what a job has sent ([Kitamura06]): who
-sends often gets a ring of its own at the receiver, all others share one. Over
+const amtHelp = `Chooses the receive rings of mailboxes from what a job has sent ([Kitamura06]): a rank
+that sends often gets a ring of its own at the receiver, all others share one. Over
 shared memory, pairs that have one also have the transport's dedicated rings.
 
 A trace is a file for each rank, FILE.0 and so on; that of a simulated job is one

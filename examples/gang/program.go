@@ -63,7 +63,7 @@ func (p *program) send(node int) error {
 	return p.x.Send()
 }
 
-// write fills a message: who sends it, its number, and bytes that follow from these.
+// write fills a message: its sender, its number, and bytes that follow from these.
 func (p *program) write(b []byte, sender int, i uint64) {
 	binary.LittleEndian.PutUint64(b, uint64(p.number))
 	binary.LittleEndian.PutUint64(b[8:], uint64(sender))

@@ -172,7 +172,7 @@ func TestAgentGoes(t *testing.T) {
 	r.Close()
 }
 
-// Who is not heard is gone.
+// An agent that has been silent for too long counts as gone.
 func TestSilence(t *testing.T) {
 	l := newLink(io.Discard)
 	l.heard.Store(time.Now().Add(-time.Hour).UnixNano())

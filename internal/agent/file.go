@@ -12,7 +12,7 @@ import (
 )
 
 // The program travels once over each connection of the tree of agents: an agent that has it
-// passes it on to those that are started by way of it. It does so in the middle of what
+// passes it on to the agents that are started by way of it. It does so in the middle of what
 // the launcher says to such an agent, which goes by way of it, too: between two frames, when
 // the launcher has said how far it has come, and is silent until the program has passed.
 

@@ -33,8 +33,8 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// TestFalseDeaths: members also take others for dead that live. Those that have not taken each other for dead were told
-// the same, and a member that has not decided is excluded, and knows.
+// TestFalseDeaths: members also take others for dead that live. Members that have not taken each other for dead were
+// told the same, and a member that has not decided is excluded, and knows.
 func TestFalseDeaths(t *testing.T) {
 	for seed := range seeds(t) {
 		if err := play(seed, true); err != nil {

@@ -46,7 +46,8 @@ type Message struct {
 	best estimate // that of the largest view that the sender has heard of
 }
 
-// Excludes reports whether the message only tells its receiver who is taken for dead, the receiver itself perhaps.
+// Excludes reports whether the message only tells its receiver which members are taken for dead, the receiver itself
+// perhaps.
 func (m *Message) Excludes() bool { return m.Round < 0 }
 
 // A message as bytes: number 4, round 2 (0xffff: it excludes), flags 2 (bit 0: a value was accepted), and 8, least kind

@@ -10,12 +10,12 @@ import (
 // last one, and remembers half of what it knew. What it decides follows from the
 // calls alone.
 //
-// A sender that brings its share gets a ring: at least half of what each would if
-// all rings, and the shared one, were used alike. If none is free it takes that of
-// the owner who sends least, if it sends twice as much. An owner loses its ring
-// when it brings less than a quarter of that share; while nobody sends, nobody
-// loses. In between nothing changes, so two that send alike do not take a ring from
-// each other.
+// A share is what each ring would bring if all rings, the shared one among them, were
+// used alike. A sender that brings at least half a share gets a ring. If none is free,
+// it takes the ring of the owner that sends least, provided that it sends twice as much.
+// An owner that brings less than a quarter of a share loses its ring; while no messages
+// arrive, no owner does. In between nothing changes, so two senders that send alike do
+// not take a ring from each other.
 type Auto struct {
 	most    int
 	senders map[int]*heard
@@ -74,8 +74,8 @@ func (a *Auto) Own(sender int) bool {
 	return s != nil && s.own
 }
 
-// Decide looks at what has arrived, and returns what should change: first who loses
-// a ring, then who gets one, each in order of rank.
+// Decide looks at what has arrived, and returns what should change: first the senders that
+// lose a ring, then the senders that get one, each in order of rank.
 func (a *Auto) Decide() []Change {
 	owners, others := a.look()
 	share := a.total / uint64(2*(a.most+1))

@@ -13,8 +13,8 @@ func bring(a *Auto, sender, messages int) {
 	}
 }
 
-// A sender that grows frequent gets a ring; one that has become silent loses it
-// when others fill the memory with theirs.
+// A sender that grows frequent gets a ring; a sender that has become silent loses its ring
+// when others need the memory.
 func TestAutoGivesAndTakes(t *testing.T) {
 	a := NewAuto(2)
 	bring(a, 7, 100)
@@ -22,7 +22,7 @@ func TestAutoGivesAndTakes(t *testing.T) {
 	if c := a.Decide(); !reflect.DeepEqual(c, []Change{{7, true, 100}}) || !a.Own(7) || a.Own(3) {
 		t.Fatal(c)
 	}
-	for range 20 { // nobody sends: nobody loses
+	for range 20 { // no rank sends: no sender loses its ring
 		if c := a.Decide(); c != nil {
 			t.Fatal(c)
 		}
@@ -94,7 +94,7 @@ func TestAutoBounds(t *testing.T) {
 	if c := none.Decide(); c != nil {
 		t.Error(c)
 	}
-	for sender := range 1000 { // who sends once is forgotten
+	for sender := range 1000 { // a sender of one message is forgotten
 		a.Arrived(sender, 8)
 	}
 	for range 12 {
@@ -105,7 +105,7 @@ func TestAutoBounds(t *testing.T) {
 	}
 }
 
-// The same calls lead to the same decisions, and the changes add up to who owns.
+// The same calls lead to the same decisions, and the changes add up to the owners of rings.
 func TestAutoIsDeterministic(t *testing.T) {
 	run := func() (text string) {
 		a := NewAuto(4)

@@ -12,8 +12,8 @@ type Memory struct {
 	Longest uint64 `json:"longest,omitempty"` // message that is longer than its ring
 }
 
-// Memories returns the memory of all ranks under a table. One that nobody sends to
-// has a shared ring of the size that is given.
+// Memories returns the memory of all ranks under a table, in order of rank. A rank that the
+// table leaves out has a shared ring of so many bytes.
 func Memories(t *Trace, a *Table, ring int) []Memory {
 	all := make([]Memory, t.Size)
 	for rank := range all {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// A Table says which receive rings the ranks of a job have, and who sends to
-// which. Its file is JSON:
+// A Table says which receive rings the ranks of a job have, and which sender uses
+// which ring. Its file is JSON:
 //
 //	{"amt": 1, "ranks": 64, "program": "cg", "receivers": [
 //	  {"rank": 0, "rings": [4096, 65536, 65536], "table": {"1": 1, "8": 2}}
@@ -19,13 +19,13 @@ type Table struct {
 	Version   int     `json:"amt"`
 	Ranks     int     `json:"ranks"`
 	Program   string  `json:"program,omitempty"`
-	Receivers []Rings `json:"receivers"` // by rank; one that is left out has one ring, of the default's size
+	Receivers []Rings `json:"receivers"` // by rank; a rank that is left out has one ring, of the default's size
 }
 
 // Rings are those of one receiver.
 type Rings struct {
 	Rank  int         `json:"rank"`
-	Rings []int       `json:"rings"` // sizes; the first one is for everybody who is not in the table
+	Rings []int       `json:"rings"` // sizes in bytes; ring 0 is for all senders that are not in Table
 	Table map[int]int `json:"table"` // sender to ring
 
 	// Longest is the longest message that is longer than its ring, or 0.

@@ -81,8 +81,8 @@ func TestPartsOfOneRun(t *testing.T) {
 	}
 }
 
-// Partners are who sends what was not asked for, to another rank, outside of
-// collective operations of all.
+// The partners of a rank are the other ranks that send it messages which it has not asked for,
+// outside of collective operations of all.
 func TestPartners(t *testing.T) {
 	one := Count{1, 8, 8}
 	tr, err := NewTrace([]Part{

@@ -291,6 +291,6 @@ func (s *Launched) Record(chunk []byte) error {
 
 // Close leaves the job and closes the connection.
 func (s *Launched) Close() error {
-	_ = s.say(line{Op: "leave"}) // if it fails, the rank counts as one that has not left
+	_ = s.say(line{Op: "leave"}) // if it fails, the rank counts as not having left
 	return s.c.Close()
 }

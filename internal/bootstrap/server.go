@@ -101,7 +101,7 @@ func (s *Server) serve(rank int, r *served, ready <-chan struct{}) error {
 	}
 }
 
-// register adds a rank to those that are told of events, and returns the events so far.
+// register adds a rank to the ranks that are told of events, and returns the events so far.
 func (s *Server) register(rank int, r *served) []line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,7 +238,7 @@ func (s *Server) tellMissing() {
 	}
 }
 
-// open takes out and returns the fences that may end: those that every rank that has not ended has called. The caller
+// open takes out and returns the answers to fences that may end: every rank has called them, or has ended. The caller
 // holds the lock.
 func (s *Server) open() (free []answer) {
 	least := -1

@@ -133,8 +133,8 @@ func testGatheringRefuses(t *testing.T) {
 	}
 }
 
-// A join that lasts ten seconds names the ranks that are missing, to the one that serves and to
-// those that wait, and goes on.
+// After ten seconds a join tells the rank that serves, and the ranks that wait, which ranks are
+// missing, and goes on.
 func TestGatheringNamesTheMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan string, 10)

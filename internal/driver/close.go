@@ -14,7 +14,7 @@ import (
 )
 
 // A node ends in two steps, so that any goroutine may go on using it meanwhile, and
-// afterwards. Quit refuses new operations. Close ends those that are under way, and stops: from
+// afterwards. Quit refuses new operations. Close ends operations that are under way, and stops: from
 // then on no goroutine looks at the transports, whose memory may go away. A goroutine that
 // looks at them holds the node's lock and has seen that the node is not closed (progress,
 // flush, doze), or it sleeps on the doorbell, and Close waits for it.

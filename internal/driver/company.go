@@ -6,7 +6,7 @@ import (
 	"weft/internal/interleave"
 )
 
-// company is the goroutines of this process that use the node besides the one that polls.
+// company counts the goroutines of this process that use the node besides the polling goroutine.
 //
 // A goroutine that polls occupies a processor that others may want: goroutines that it has just
 // woken, or handed something before it began to wait. Go does not tell whether there are any,
@@ -40,8 +40,8 @@ func (n *Node) lock() {
 	n.company.lockers.Add(-1)
 }
 
-// pressed reports whether another goroutine waits for the lock: one that begins an
-// operation, or one that has been woken. The lock is held.
+// pressed reports whether another goroutine waits for the lock, to begin an operation or
+// because it has been woken. The lock is held.
 func (n *Node) pressed() bool { return n.waiting.waking > 0 || n.company.lockers.Load() > 0 }
 
 // crowded reports whether other goroutines should be let run now. The lock is held.

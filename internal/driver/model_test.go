@@ -46,8 +46,8 @@ func (m *model) touch(what string) {
 	}
 }
 
-// A modelBell is a doorbell. As a futex it wakes all who sleep if its state is still what
-// they expect; as a channel it keeps a ring for one.
+// A modelBell is a doorbell. As a futex it wakes all goroutines that sleep, if its state is
+// still what they expect; as a channel it keeps a ring for one goroutine.
 type modelBell struct {
 	m       *model
 	channel bool

@@ -87,7 +87,7 @@ func (s scenario) receivers(ctx context.Context, cancel func(), m *model, ports 
 			m.program(func() { m.receive(fmt.Sprint("receiver ", i), context.Background(), p, s.messages) })
 			continue
 		}
-		m.program(func() { m.receive("the one that is given up", ctx, p, s.messages+1) })
+		m.program(func() { m.receive("the receive that is given up", ctx, p, s.messages+1) })
 		m.program(func() {
 			interleave.Gosched()
 			cancel()

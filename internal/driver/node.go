@@ -111,8 +111,8 @@ func New(cfg Config) *Node {
 	return n
 }
 
-// Start runs the node on transports that have been opened. The doorbell is the
-// one that peers in shared memory ring.
+// Start runs the node on transports that have been opened. Peers in shared memory ring
+// the doorbell.
 func (n *Node) Start(bell transport.Doorbell, transports ...transport.Transport) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

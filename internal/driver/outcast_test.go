@@ -8,7 +8,7 @@ import (
 	"weft/internal/transport"
 )
 
-// deaf is a transport that only notes whom it is to forget.
+// deaf is a transport that only notes which ranks it is to forget.
 type deaf struct {
 	transport.Transport
 	forgotten []int

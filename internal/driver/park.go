@@ -9,8 +9,8 @@ import (
 )
 
 // park sleeps until the call has ended. The first goroutine to park sleeps on the doorbell
-// itself, so that a packet wakes the thread that waits for it, and no other. Those that come
-// later sleep on channels of their own. The lock is held, and given up meanwhile.
+// itself, so that a packet wakes the thread that waits for it, and no other. Goroutines that
+// park later sleep on channels of their own. The lock is held, and given up meanwhile.
 func (n *Node) park(ctx context.Context, c *Call) error {
 	n.waiting.parked++
 	if n.maySleep() {

@@ -61,8 +61,8 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 	return err
 }
 
-// mayReap reports whether a goroutine that begins to wait may poll: no other does, but for
-// one that waits for memory and makes way.
+// mayReap reports whether a goroutine that begins to wait may poll: no other goroutine polls,
+// or the one that does waits for memory and makes way.
 func (n *Node) mayReap() bool {
 	return (n.waiting.reaper == nil || n.waiting.reaper.forMemory) && !n.cfg.Wait.Interrupt
 }

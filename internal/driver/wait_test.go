@@ -24,7 +24,7 @@ func TestReaperDoesNotSleep(t *testing.T) {
 	}
 }
 
-// A second goroutine that waits while one polls parks, and the one that polls wakes it.
+// While one goroutine polls, a second one that waits parks, and the polling goroutine wakes it.
 func TestReaperWakesOthers(t *testing.T) {
 	r := newRig(t, Waiting{Budget: long, InProcess: true}, nil)
 	here := r.open(1, 2)
@@ -76,8 +76,8 @@ func TestParkedAreWoken(t *testing.T) {
 	}
 }
 
-// The end of a context wakes the goroutine that sleeps on the doorbell, and one that is
-// parked; nothing is lost by it.
+// The end of a context wakes the goroutine that sleeps on the doorbell, and a parked
+// goroutine; nothing is lost by it.
 func TestContextEndsSleep(t *testing.T) {
 	r := newRig(t, Waiting{}, nil)
 	other := r.open(1, 2)

@@ -31,8 +31,8 @@ type Waiting struct {
 
 // waiting is how the goroutines stand that wait for calls. One of them at most polls (the
 // reaper), and one at most sleeps on the doorbell (the sleeper). A goroutine is on duty if it
-// is the one that will look for packets and timers next: the reaper; without one the sleeper;
-// without that the service.
+// will look for packets and timers next: that is the reaper; if there is none, the sleeper;
+// if there is none either, the service.
 //
 // The goroutine of a call that has not ended is in one of three states:
 //
@@ -60,7 +60,7 @@ type waiting struct {
 	calls   []*Call // whose goroutines have not ended within their polling
 	parked  int     // goroutines that sleep, the sleeper among them, and notices
 	waking  int     // goroutines that have been woken and have not taken the lock yet
-	rung    bool    // the one that sleeps on the doorbell is among them
+	rung    bool    // the goroutine that sleeps on the doorbell is among them
 
 	wakeAt   monotime.Time // when the goroutine on duty wakes by itself; 0 while it is awake
 	retrying bool          // and offers packets again that found no room

@@ -70,7 +70,7 @@ type peer struct {
 	pulse     link.Pulse // of a peer behind a reliable transport
 }
 
-// maxBeyond is how many frames more may wait while the peer has stopped us. One
+// maxBeyond is how many frames more may wait while the peer has stopped us. A peer
 // that keeps to its own limits never has so many operations under way.
 const maxBeyond = 4096
 
@@ -131,7 +131,7 @@ type Path struct {
 	Beats bool      // a reliable one, which does not tell when a peer is stopped: signs of life are exchanged
 }
 
-// Connect says that packets for a peer can be sent from now on, and how. One that
+// Connect says that packets for a peer can be sent from now on, and how. A peer that
 // has left already still waits to be told that we know.
 func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 	p := e.peer(rank)

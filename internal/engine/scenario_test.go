@@ -72,7 +72,7 @@ import (
 //	resize rank=0 peer=1 mtu=1300         the transport says how long packets may be
 //	advance d=5ms                         timers that run out, and what leaves
 //	down rank=0 peer=1                    a peer is gone
-//	return rank=0                         its program ends; those that must be told in another way
+//	return rank=0                         its program ends; the peers that must be told in another way
 //	returned rank=0 peer=1                the other way
 //	frame from=1 to=0 hex=…               a frame of a hostile peer arrives, over a reliable transport
 //	dropped rank=0                        how many frames came to nothing
@@ -95,7 +95,7 @@ import (
 //	                                      a packet that was on its way before; or each that differs
 //	                                      from it in one byte
 //	restart to=0                          the rank is another process now, under the same secret
-//	known to=0                            whom the rank knows and would dial, and what it has dropped
+//	known to=0                            the ranks that it knows and would dial, and what it has dropped
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var s *scenario

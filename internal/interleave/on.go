@@ -15,8 +15,8 @@ import (
 
 // A Scheduler runs goroutines one at a time. There is one Scheduler at a time.
 type Scheduler struct {
-	// Choose says which of n goroutines goes on: 0 is the one that has run so far, if
-	// it can and stays is set; else they are in the order in which they were started.
+	// Choose says which of n goroutines goes on. If stays is set, 0 is the goroutine that
+	// has run so far; the others, or else all, are in the order in which they were started.
 	Choose func(n int, stays bool) int
 
 	// Hurry reports whether time passes until the next that waits for it, although others
@@ -52,7 +52,7 @@ var the *Scheduler
 
 const never = time.Duration(1) << 62
 
-// maxPoints bounds a run: one that goes on for longer runs in circles.
+// maxPoints bounds a run, in points at which goroutines may take turns: a longer run is taken for an endless one.
 const maxPoints = 200000
 
 // Run runs start, and what that starts with Go, until all have ended. It returns what
@@ -93,7 +93,7 @@ func (w *Scheduler) fail(format string, args ...any) {
 	}
 }
 
-// pick returns who runs next, or nil if all have ended or something is wrong.
+// pick returns the goroutine that runs next, or nil if all have ended or something is wrong.
 func (w *Scheduler) pick() *thread {
 	for {
 		var able, giving []*thread

@@ -34,7 +34,7 @@ func agreed(ctx context.Context, p *weft.Proc) error {
 }
 
 // weft ps shows the goroutine that waits in an agreement, and none that serves it: a rank that has agreed and
-// computes waits for nobody, so those that wait for it are in no deadlock.
+// computes waits for no other, so the ranks that wait for it are in no deadlock.
 func TestAgreementIsShown(t *testing.T) {
 	j, _, _ := job(t, 2, "agreed")
 	j.Stderr = nil

@@ -174,7 +174,7 @@ func jobSocket(line string, pid int) (name, job string) {
 	return name, parts[1]
 }
 
-// Bounds of what other users can cause, who may listen on sockets with such names.
+// Bounds of what other users can cause: they may listen on sockets with such names.
 const (
 	askTime   = 3 * time.Second // for all jobs together
 	mostAsked = 1000            // jobs

@@ -100,7 +100,7 @@ func heir(ctx context.Context, p *weft.Proc, how string) error {
 }
 
 // bereaved lets rank 1 be killed in the middle of barriers. All others are told
-// who, and go on with a smaller group.
+// which rank has died, and go on with a smaller group.
 func bereaved(ctx context.Context, p *weft.Proc, algorithm string) error {
 	b := p.Barrier("b", &weft.BarrierConfig{Algorithm: weft.BarrierAlgorithm(algorithm)})
 	if algorithm == "dynamic" {
@@ -173,7 +173,7 @@ func TestHolderIsKilled(t *testing.T) {
 	}
 }
 
-// TestMemberIsKilled: a barrier ends with an error that names who is gone, and the
+// TestMemberIsKilled: a barrier ends with an error that names the member that is gone, and the
 // others go on.
 func TestMemberIsKilled(t *testing.T) {
 	for _, c := range [][2]string{

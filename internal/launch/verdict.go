@@ -86,8 +86,8 @@ func (r *Running) exiting() map[*rank]bool {
 	return found
 }
 
-// blame reports the rank that failed first. Of several that were found dead together it chooses one that a signal
-// ended, since a rank that notices the death of another exits by itself.
+// blame reports the rank that failed first. Of several ranks that were found dead together it chooses a rank that was
+// ended by a signal, since a rank that notices the death of another exits by itself.
 func (r *Running) blame(dead []*rank) {
 	var first *rank
 	for _, p := range dead {

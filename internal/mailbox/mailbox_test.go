@@ -257,8 +257,8 @@ func TestPackets(t *testing.T) {
 	empty(t, b, r)
 }
 
-// A ring that is shut takes nothing, until it has a new place, of which who read the
-// old one does not write.
+// A ring that is shut takes nothing until it has a new place. A sender that has read the
+// old place does not write to the new one.
 func TestPlaced(t *testing.T) {
 	b, r := newBox(t, 8, []int{128, 192}, 0)
 	s := join(t, b, 0)
@@ -288,14 +288,14 @@ func TestPlaced(t *testing.T) {
 	r.Placed(0)
 	b.Place(0, 128, 128)
 	if tail := &b.amt[0].tail; tail.CompareAndSwap(before&^closed, 0) || tail.CompareAndSwap(before, 0) {
-		t.Error("who has read Tail before the move can reserve in the new place")
+		t.Error("a sender that has read Tail before the move can reserve in the new place")
 	}
 	push(t, s, Auto, 4, 128, Done)
 	r.Release(take(t, r, 4, 128).Extent)
 	empty(t, b, r)
 }
 
-// Who sleeps is knocked for once, and the table says who has what.
+// An owner that sleeps is knocked for once, and the table says which rank has which ring.
 func TestWords(t *testing.T) {
 	b, _ := newBox(t, 4, []int{64, 64}, 0, 1, 1, NoRing)
 	if b.Knock() || b.Wanted() || b.Ready() {

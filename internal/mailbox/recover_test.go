@@ -149,7 +149,7 @@ func dieAt(t *testing.T, inline bool, n int, until [victims]int) {
 	busy := until[1] > 0 && until[1] < len(steps[1])
 	died := func(rank, _ int, _ bool) bool { return rank == 1 }
 	if done := r.Recover(died, []*Arrival{&engine}); done == busy {
-		t.Fatalf("recovered: %v, with one that lives busy: %v", done, busy)
+		t.Fatalf("recovered: %v, with a living sender busy: %v", done, busy)
 	}
 	if !r.Recover(func(rank, _ int, _ bool) bool { return rank > 0 }, []*Arrival{&engine}) {
 		t.Fatal("not recovered")
@@ -206,7 +206,7 @@ func TestRecoverWaits(t *testing.T) {
 	s.Lock()
 	gone := func(rank, _ int, busy bool) bool { return rank == 0 && !busy }
 	if r.Recover(gone, nil) {
-		t.Error("recovered from one that may be writing")
+		t.Error("recovered from a sender that may be writing")
 	}
 	a := Arrival{Tag: 1, Total: 100}
 	if o := s.Begin(&a, NoRing, PerPacket); o != Done {
@@ -217,7 +217,7 @@ func TestRecoverWaits(t *testing.T) {
 	}
 	s.Unlock()
 	if !r.Recover(gone, nil) {
-		t.Error("not recovered from one that is not writing")
+		t.Error("not recovered from a sender that is not writing")
 	}
 	push(t, other, Auto, 2, 100, Done)
 	var rec Record

@@ -6,8 +6,8 @@ import (
 
 // The claim word holds two counts of 32 bits: in the upper half the tickets that
 // have been taken, each for the record of that number, in the lower half the
-// tickets that are promised. Who has a promise will take a ticket, and the slot of
-// that ticket is free.
+// tickets that are promised. A sender that has a promise will take a ticket, and the
+// slot of that ticket is free.
 const lower = 1<<32 - 1
 
 // promise reserves a record, and reports whether there was room.

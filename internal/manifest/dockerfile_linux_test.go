@@ -14,7 +14,7 @@ import (
 // root is the directory of the module.
 const root = "../.."
 
-// The Dockerfile's version of Go is that of go.mod, and its user is whom the manifests name.
+// The Dockerfile's version of Go is that of go.mod, and its user is the one in the manifests.
 func TestDockerfileAgrees(t *testing.T) {
 	docker := read(t, "Dockerfile")
 	mod := read(t, "go.mod")

@@ -13,7 +13,7 @@ import (
 // replicatedJob is the name of the one job of a JobSet, which is part of its pods' names.
 const replicatedJob = "ranks"
 
-// user is whom the program runs as: nobody in particular, as in distroless images.
+// user is the number of the user as which the program runs: the unprivileged one of distroless images.
 const user = 65532
 
 //go:embed manifests.yaml.tmpl

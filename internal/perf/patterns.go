@@ -18,7 +18,7 @@ import (
 // goroutines. In all of them a client sends a message and waits for the answer.
 //
 //	direct   each client has a server goroutine of its own, which receives and answers
-//	handoff  one server goroutine receives, and passes requests by a channel to one that answers
+//	handoff  one server goroutine receives, and passes requests by a channel to another, which answers
 //	pool     as many server goroutines as clients receive from the same port, and answer
 //	rpc      net/rpc: its server starts a new goroutine for each call, and the client has one
 //	         goroutine that receives for all

@@ -80,8 +80,8 @@ func TestBytesKeepOrder(t *testing.T) {
 	}
 }
 
-// A ring takes what fits to the last byte. One that was full grows when it is empty next,
-// and not before; one that was never full stays as it is.
+// A ring takes what fits to the last byte. A ring that was full grows when it is empty next,
+// and not before; a ring that was never full stays as it is.
 func TestBytesGrow(t *testing.T) {
 	const most = 8 * BytesLeast // not a power of four times the least
 	p, c, _ := byteRing(most)

@@ -22,7 +22,7 @@ const (
 	noteBeat  = "beat"  // N counts what its goroutines have got done
 	noteMeet  = "meet"  // it has come to the place Text of a scene of Ranks
 	noteFound = "found" // a check has failed
-	noteError = "error" // an operation has failed, Ranks says because of whom, if known
+	noteError = "error" // an operation has failed; Ranks are the ranks that caused it, if known
 	noteDone  = "done"  // with round N
 	noteState = "state" // what its goroutines do, as asked for
 	noteTimes = "times" // of the phases of a barrier

@@ -292,7 +292,7 @@ func (o *outgoing) start(to, n int) {
 	}
 }
 
-// settle waits for the messages that have been begun, in any order. Those that are given
+// settle waits for the messages that have been begun, in any order. Messages that are given
 // up need not arrive.
 func (o *outgoing) settle() {
 	a := o.a

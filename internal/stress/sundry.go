@@ -8,8 +8,8 @@ import (
 	"weft"
 )
 
-// sundry: calls that need nobody: those that report, those that are wrong and say so,
-// and those that would wait for ever, with contexts that end.
+// sundry: calls that need no other rank: calls that report, calls that are wrong and say so,
+// and calls that would wait for ever, with contexts that end.
 func sundry(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()

@@ -21,7 +21,7 @@ type survivor struct {
 const mostGivenUp = 4
 
 // survive: members add numbers, agree after each sum on whether all have it, and shrink their group if not, because a
-// member has died or has given up. Those that are in a group together have the same sums, and have agreed on the same.
+// member has died or has given up. Members of one group have the same sums, and have agreed on the same.
 func survive(s *scene) {
 	const generations = 16 // for each a channel
 	channel := 29_000 + generations*s.number
@@ -117,7 +117,7 @@ func (m *survivor) agree(has bool) (all coll.Agreement, ok bool) {
 	return all, true
 }
 
-// shrink goes on with those that are left.
+// shrink goes on with the members that are left.
 func (m *survivor) shrink(channel int) bool {
 	old := m.group
 	err := m.do("Group.Shrink", func() (err error) { m.group, err = old.Shrink(m.ctx, channel); return err })

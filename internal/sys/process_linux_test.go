@@ -101,7 +101,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// A file is held by one of those that have opened it; others see that it is.
+// Of the processes that have opened a file, one holds it; the others see that it is held.
 func TestHold(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file")
 	open := func() *os.File {

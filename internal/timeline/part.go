@@ -128,7 +128,7 @@ var ErrPart = errors.New("weft: this is no part of a timeline")
 // mostRanks bounds what a part may say of its job.
 const mostRanks = 1 << 20
 
-// Parse reads a part. One that ends before its last event is read as far as it goes.
+// Parse reads a part. A part that ends before its last event is read as far as it goes.
 func Parse(b []byte) (*Part, error) {
 	head, rest, ok := bytes.Cut(b, []byte{'\n'})
 	p := &Part{}

@@ -10,7 +10,7 @@ type Edge struct {
 	Stuck    bool // for good
 }
 
-// Edges returns who waits for whom. A wait that any rank can end is no edge.
+// Edges returns which rank waits for which. A wait that any rank can end is no edge.
 func (g *Graph) Edges() (edges []Edge) {
 	for rank, r := range g.Ranks {
 		for _, w := range r.Waits {
@@ -86,7 +86,7 @@ func (g *Graph) ObjectStates() []ObjectState {
 	return list
 }
 
-// arrivals counts who has arrived at the newest phase of a barrier.
+// arrivals counts the members that have arrived at the newest phase of a barrier.
 func (g *Graph) arrivals(id uint64, s *ObjectState) {
 	for rank := range g.Ranks {
 		if g.Ranks[rank].object(id, false) == nil {

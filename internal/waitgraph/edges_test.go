@@ -22,7 +22,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestStandings: of a barrier it is told who is missing, of a lock who holds it.
+// TestStandings: of a barrier the members are named that are missing, of a lock the rank that holds it.
 func TestStandings(t *testing.T) {
 	g := New([]Report{
 		{Objects: []Object{at(2), holds("L", 1)}}, {Objects: []Object{at(1)}},

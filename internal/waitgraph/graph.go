@@ -45,7 +45,7 @@ type Wait struct {
 	Name    string  `json:",omitempty"`
 	ID      uint64  `json:",omitempty"` // of what coordinates
 	Phase   uint64  `json:",omitempty"` // of a barrier
-	Rank    int     // whom it needs; AnyRank: any
+	Rank    int     // the rank that it needs; AnyRank: any
 	Call    string  `json:",omitempty"` // in which call, if that tells more
 	Seconds float64 // since when
 }
@@ -224,11 +224,11 @@ func (g *Graph) chain(rank int, told []bool) string {
 		fmt.Fprintf(&s, "waits for %s", w)
 		n := g.needs(rank, w)
 		if n.any {
-			s.WriteString(", and nobody is left who could do that")
+			s.WriteString(", and no rank is left that could do that")
 			return s.String()
 		}
 		next := n.ranks[0]
-		for _, r := range n.ranks { // rather one that is stuck itself
+		for _, r := range n.ranks { // prefer a rank that is stuck itself
 			if r < len(g.Ranks) && g.Ranks[r].Ended == "" && len(g.Ranks[r].Waits) > 0 {
 				next = r
 				break
@@ -317,7 +317,7 @@ func (g *Graph) WriteText(out io.Writer) error {
 	return w.Flush()
 }
 
-// explain says what a wait is for and whom it needs.
+// explain says what a wait is for and which ranks it needs.
 func (g *Graph) explain(rank int, w Wait) string {
 	text := w.String()
 	if w.Call != "" {
@@ -330,7 +330,7 @@ func (g *Graph) explain(rank int, w Wait) string {
 	return fmt.Sprintf("%s: needs %s", text, list(n.ranks))
 }
 
-// Needs says what the first wait of a rank is for and whom that needs, or "" if it has none.
+// Needs says what the first wait of a rank is for and which ranks that needs, or "" if it has none.
 func (g *Graph) Needs(rank int) string {
 	if w := g.Ranks[rank].Waits; len(w) > 0 {
 		return g.explain(rank, w[0])

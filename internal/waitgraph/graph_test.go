@@ -49,7 +49,7 @@ func TestDeadlocks(t *testing.T) {
 		}, `barrier "B", phase 1, and nobody`},
 		{"nobody answers", []Report{
 			{Waits: []Wait{receive(AnyRank)}}, {Waits: []Wait{receive(0)}},
-		}, "a message from anyone, and nobody is left"},
+		}, "a message from anyone, and no rank is left"},
 		{"receives in a ring", []Report{
 			{Waits: []Wait{receive(1)}}, {Waits: []Wait{receive(2)}}, {Waits: []Wait{receive(0)}},
 		}, "rank 0 waits for a message from 1, which waits for a message from 2, which waits for a message from 0, which " +

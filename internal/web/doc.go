@@ -1,4 +1,4 @@
-// Package web serves the page that shows a job: what its ranks have sent to whom, and what
-// they wait for. The page is one file of HTML, style and script in the binary, and needs no
+// Package web serves the page that shows a job: what each rank has sent to each other one, and what
+// the ranks wait for. The page is one file of HTML, style and script in the binary, and needs no
 // network but the connection to its server.
 package web

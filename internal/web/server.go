@@ -52,7 +52,7 @@ type Server struct {
 }
 
 // Listen serves the page at an address such as :8080, which without a host means the
-// loopback interface. Nobody but who knows the token in URL is answered.
+// loopback interface. Only requests with the token that URL contains are answered.
 func Listen(address string, source Source) (*Server, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -50,7 +50,7 @@ func (l line) neighbour(rank, places int) int {
 	return rank + ((l.at+places+l.ranks)%l.ranks-l.at)*l.step
 }
 
-// A share is what a rank has of a grid, and who has the points beyond.
+// A share is the part of a grid that a rank has, and the ranks that have the points beyond it.
 type share struct {
 	size       [axes]int // points along each axis; none if the rank has dropped out
 	first      [axes]int // points of others before them

@@ -38,8 +38,8 @@ func TestPartners(t *testing.T) {
 	}
 }
 
-// TestShares: on every level each point is some rank's, and the ranks agree on who
-// is beside whom.
+// TestShares: on every level each point belongs to some rank, and the ranks agree on
+// which ranks are neighbours.
 func TestShares(t *testing.T) {
 	for ranks := 1; ranks <= 512; ranks *= 2 {
 		for n := 2; n <= 64; n *= 2 {

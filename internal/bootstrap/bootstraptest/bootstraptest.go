@@ -121,7 +121,7 @@ type news struct {
 	cause  error
 }
 
-// That a program has returned is told to those that do not know, also to those that listen later.
+// That a program has returned is told to the ranks that do not know, also to a rank that listens later.
 func testReturned(t *testing.T, open Open) {
 	s, _ := open(t, 3)
 	heard := make(chan news, 8)
@@ -147,7 +147,7 @@ func testReturned(t *testing.T, open Open) {
 	}
 }
 
-// Deaths are told to all, also to those that listen later, and fences do not wait for the dead.
+// Deaths are told to all ranks, also to a rank that listens later, and fences do not wait for the dead.
 func testDeaths(t *testing.T, open Open) {
 	s, kill := open(t, 4)
 	if kill == nil {

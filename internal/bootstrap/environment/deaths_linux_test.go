@@ -58,7 +58,7 @@ func beRank(victim string) int {
 	heard := make(chan string)
 	s.Watch(func(rank int, cause error) {
 		if number, err := strconv.Atoi(victim); err == nil && rank != number {
-			return // one that has heard it, and has ended, before this one has
+			return // another rank has heard of the death, and has ended, before this one has
 		}
 		select {
 		case heard <- fmt.Sprintf("rank %d heard of rank %d: %v", s.Job().Rank, rank, cause):

@@ -16,7 +16,7 @@ func Explain(e Environment) (lines []string) {
 		lines = append(lines, "a program that is started here is a job of one: "+p.Way.nobody())
 	default:
 		lines = append(lines,
-			fmt.Sprintf("a program that is started here is %s, by %s (%s)", p.who(), p.Way.Title, p.Way.say(e)))
+			fmt.Sprintf("a program that is started here is %s, by %s (%s)", p.identity(), p.Way.Title, p.Way.say(e)))
 		if p.Size != 1 {
 			lines = append(lines, p.where(), p.guarded())
 		}
@@ -38,8 +38,8 @@ func (w Way) nobody() string {
 	return "no launcher's variables are set (docs/LAUNCHERS.md)"
 }
 
-// who says which rank a process is.
-func (p *Plan) who() string {
+// identity says which rank a process is.
+func (p *Plan) identity() string {
 	switch {
 	case p.Rank == Unclaimed:
 		return fmt.Sprintf("one of %d ranks; which, etcd says", p.Size)

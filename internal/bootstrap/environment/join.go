@@ -91,7 +91,7 @@ func (j *joining) source(s *Source, err error) (bootstrap.Source, error) {
 // ownDescriptors are those that a process needs besides its connections to other ranks.
 const ownDescriptors = 20
 
-// serve makes this process the one that serves the job.
+// serve starts the store of the job in this process, which is rank 0.
 func (j *joining) serve(ctx context.Context) (*rendezvous.Store, error) {
 	liveness, err := j.liveness()
 	if err != nil {
@@ -107,7 +107,7 @@ func (j *joining) serve(ctx context.Context) (*rendezvous.Store, error) {
 		return nil, err
 	}
 	if j.plan.Trusted {
-		j.notice(fmt.Sprintf("rank 0 lets everybody in who reaches %v: %s=1", l.Addr(), EnvTrust))
+		j.notice(fmt.Sprintf("rank 0 lets every process in that reaches %v: %s=1", l.Addr(), EnvTrust))
 	}
 	return rendezvous.Serve(l, rendezvous.Config{
 		Job:    bootstrap.Job{Size: j.plan.Size, Transport: j.env.Get(EnvTransport), Liveness: liveness},
@@ -245,8 +245,8 @@ func (s *Source) Fail(cause string) {
 // farewell is how long a rank that leaves waits for others.
 const farewell = time.Second
 
-// Close leaves the job. Rank 0 waits a second for the others to leave, and serves those that have
-// not for as long as its process lives.
+// Close leaves the job. Rank 0 waits a second for the others to leave, and serves the ranks that
+// have not left for as long as its process lives.
 func (s *Source) Close() error {
 	err := s.Source.Close()
 	if s.store != nil {

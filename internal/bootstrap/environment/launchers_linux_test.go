@@ -322,7 +322,7 @@ func testSealed(t *testing.T, at string) {
 	}
 }
 
-// A rank that is killed is a death to the others, also to those that have never spoken to it, and
+// A rank that is killed is a death to the others, also to ranks that have never spoken to it, and
 // mpiexec ends.
 func TestHydraDeath(t *testing.T) {
 	need(t, "mpiexec.hydra")

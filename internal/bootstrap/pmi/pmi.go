@@ -106,7 +106,7 @@ func inherited(text string) (net.Conn, error) {
 	return c, nil
 }
 
-// begin says who we are, and agrees on a version.
+// begin names this process to the process manager, and agrees with it on a version.
 func (c *Client) begin(a Address) error {
 	if a.Port != "" && a.FD == "" {
 		if err := c.identify(a.ID); err != nil {

@@ -324,7 +324,7 @@ func converse(b []byte, a Address) {
 	_ = c.Finalize(ctx)
 }
 
-// A process manager that goes is told of, and one that is told goodbye first has not gone.
+// The end of a process manager is told, but not after the client has said goodbye to it.
 func TestWatch(t *testing.T) {
 	for name, s := range servers {
 		for _, goodbye := range []bool{false, true} {

@@ -66,7 +66,8 @@ func (c *Client) request(cmd string, args ...string) (map[string]string, error) 
 	return said, failed(cmd, said)
 }
 
-// beginTwo says who we are. Slurm wants to be told all of it, and Hydra does not mind.
+// beginTwo names this process to the process manager by PMI-2. Slurm requires all of these keys;
+// Hydra ignores those that it does not need.
 func (c *Client) beginTwo() error {
 	c.speak = two{}
 	args := []string{"pmirank", strconv.Itoa(c.rank), "threaded", "FALSE"}

@@ -20,7 +20,7 @@ type Dialling struct {
 	// since names and places may appear late, and may block until it knows any.
 	Addresses func(ctx context.Context) ([]string, error)
 
-	Member bootstrap.Member // who looks for it
+	Member bootstrap.Member // the rank that looks for it
 	Secret []byte
 	// is told after ten seconds, and then each time that another reason keeps the store from being found
 	Notice func(string)

@@ -83,7 +83,7 @@ func TestStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		var mu sync.Mutex
-		conns := map[string]net.Conn{} // by who is at the other end
+		conns := map[string]net.Conn{} // by the address of the other end
 		counting := listener{l, func(c net.Conn) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -4,6 +4,6 @@
 //	/dev/shm/weft-UID/JOB/RANK
 //
 // A rank holds a lock on its file as long as it lives, which the kernel takes away when the
-// process ends in whatever way. So it is seen at once who has died, and what is left of jobs
-// that have ended can be told from what belongs to others.
+// process ends in whatever way. So a reader sees at once which ranks have died, and can tell
+// what is left of jobs that have ended from what belongs to others.
 package directory

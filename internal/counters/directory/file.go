@@ -56,8 +56,8 @@ const chunk = 4096
 // newSuffix ends the name of a file that is being made.
 const newSuffix = ".new"
 
-// createIn makes the page in a directory, which somebody who takes it for one that is over
-// may remove meanwhile; then it is made again.
+// createIn makes the page in a directory. Another process may take the directory for one of
+// a job that has ended, and remove it meanwhile; then the page is made again.
 func createIn(dir string, id counters.Identity) (f *File, err error) {
 	for range 100 {
 		f, err = tryCreate(dir, id)

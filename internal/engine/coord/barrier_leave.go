@@ -7,8 +7,8 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// down handles the end of a member. One that left in good order has told its neighbours
-// before up to which phase it takes part, if it had opened the barrier at all.
+// down handles the end of a member. A member that left in good order, and had opened the
+// barrier, has told its neighbours before up to which phase it takes part.
 // (PROTOCOL §9.5.3)
 func (b *barrier) down(rank int, cause *link.PeerError) {
 	if b.o.place(rank) >= 0 && !(cause.Clean && (b.left[rank] || !b.isNeighbour(rank))) {
@@ -46,8 +46,8 @@ func (b *barrier) memberGone(rank int, phase uint64, clean bool, cause error) {
 	b.waiting.Take(func(op *Op) bool { return op.N > b.limit }, func(op *Op) { b.layer.finish(op, b.err) })
 }
 
-// tellBroken tells the neighbours, once. A member may wait for one that waits for the dead,
-// and would not find out by itself.
+// tellBroken tells the neighbours, once, that the barrier is broken. A member that waits for
+// another one, which waits for the dead member, would not find out by itself.
 func (b *barrier) tellBroken() {
 	if b.brokenTold {
 		return

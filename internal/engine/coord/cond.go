@@ -168,7 +168,7 @@ type condHome struct {
 	woken   []request // lately, by one signal each: a waiter that gives up hands it on
 }
 
-// maxWoken is how many woken waiters are remembered, for those that give up too late.
+// maxWoken is how many woken waiters are remembered, because a waiter may give up after it has been woken.
 const maxWoken = 1024
 
 // event handles a request. (PROTOCOL §9.4)

@@ -123,8 +123,8 @@ func (l *Layer) fence(id, epoch uint64) (done bool) {
 	return len(fc.missing) == 0
 }
 
-// onFence closes the regions of this rank. One that guards nothing with the lock has
-// nothing to close, and does not remember it.
+// onFence closes the regions of this rank to epochs before the one that the home names. A rank
+// that guards nothing with the lock has nothing to close, and does not remember the epoch.
 func (l *Layer) onFence(from int, v wire.FenceEpoch) error {
 	if l.homeOf(v.Lock) != from {
 		return wire.ErrField

@@ -35,7 +35,7 @@ type lockRequest struct {
 	duringRepair bool // it came while the queue was being repaired
 }
 
-// A try waits for the answer of the one that had the token last.
+// A try waits for the answer of the rank that had the token last.
 type try struct {
 	lockRequest
 	asked int
@@ -49,8 +49,8 @@ type sentTo struct {
 	holderDied bool
 }
 
-// genShift is where an epoch holds the number of the repair that made its token. So epochs
-// grow past those that only dead ranks knew.
+// genShift is the lowest bit of an epoch at which the number of the repair stands that made its
+// token. So a new token has a higher epoch than any that only dead ranks knew.
 const genShift = 40
 
 // event handles an event for the home. (PROTOCOL §9.2)
@@ -109,7 +109,7 @@ func (h *lockHome) request(e lockRequest) {
 	}
 }
 
-// forward tells the one before the last that it has a successor. Served is the
+// forward tells the rank that asked before e that e's rank is its successor. Served is the
 // last request of e's rank: if the list begins with e it was the last of all.
 func (h *lockHome) forward(served, e lockRequest) {
 	prev := served

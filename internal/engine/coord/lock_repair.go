@@ -76,7 +76,7 @@ func (h *lockHome) onLeaving(from int, v wire.LockState) {
 	h.leaving[from] = answerOf(v)
 }
 
-// answerOf returns what a rank says of a lock. One that leaves is idle.
+// answerOf returns what a rank says of a lock. A rank that leaves counts as idle.
 func answerOf(v wire.LockState) answer {
 	return answer{
 		came: true, state: lockState(v.State), serial: v.Serial, epoch: v.Epoch,

@@ -22,7 +22,7 @@ type permitHome struct {
 	fencing    bool
 }
 
-// A request asks for permits. One that has been served is a grant.
+// A request asks for n permits. A request that has been served is a grant.
 type request struct {
 	rank   int
 	serial uint32
@@ -68,7 +68,7 @@ func (h *permitHome) event(from int, f wire.Event) error {
 	return nil
 }
 
-// cancel takes a request off the list. One that is not there has been answered already.
+// cancel takes a request off the list. A request that is not there has been answered already.
 func (h *permitHome) cancel(rank int, serial uint32) {
 	for i, w := range h.waiting {
 		if w.rank == rank && w.serial == serial {

@@ -13,8 +13,8 @@ type walk struct {
 	complete        bool
 }
 
-// run lets all members arrive but the one that is late, and reports who is done
-// then; and goes on when that has arrived too.
+// run lets all members arrive but the late one, and reports which members are done
+// then. It goes on when the late one has arrived, too.
 func run(t *testing.T, a Algorithm, n, arity, late int) (w walk) {
 	t.Helper()
 	plans := make([]Plan, n)

@@ -154,8 +154,8 @@ func (q *queueLock) unlock(op *Op) {
 	}
 }
 
-// pass hands the token to the successor; one that is gone for this rank need not
-// be for the home, which then gives it the lock.
+// pass hands the token to the successor. A successor that is gone for this rank need not
+// be gone for the home, which then gives it the lock.
 func (q *queueLock) pass() {
 	if q.layer.gone[q.next] != nil {
 		q.next = -1

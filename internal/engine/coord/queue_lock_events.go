@@ -128,7 +128,7 @@ func (q *queueLock) onDeny(from int, v wire.LockDeny) error {
 	op := q.op
 	switch {
 	case op == nil:
-	case op.Kind == Lock: // which came after the one that tried had given up
+	case op.Kind == Lock: // the try has been given up, and a Lock has come since
 		q.request()
 	default:
 		q.op = nil

@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestCounters runs the scenarios of RBCQ-1 in testdata: who may go on after each
-// code, and what Head and Counter are then.
+// TestCounters runs the scenarios of RBCQ-1 in testdata: which members may go on after
+// each code, and what Head and Counter are then.
 func TestCounters(t *testing.T) {
 	var c *Counters
 	datadriven.RunTest(t, "testdata/rbcq1", func(t *testing.T, d *datadriven.TestData) string {
@@ -50,7 +50,7 @@ func TestCounters(t *testing.T) {
 	})
 }
 
-// queueMachine is RBCQ itself: a queue of the bit vectors of who takes part.
+// queueMachine is RBCQ itself: a queue of bit vectors of the members that take part.
 type queueMachine struct {
 	queue   [][]bool
 	at      int
@@ -77,7 +77,7 @@ func (m *queueMachine) sync(i int, pass func(i int, barrier uint64)) {
 }
 
 // TestSameAsRBCQ: RBCQ-1 lets the same members go at the same codes as RBCQ does,
-// on 3,000 patterns of who takes part in what. (spec/oracles/ack_nack_and_rbcq.py)
+// on 3,000 patterns of which members take part in which barriers.
 func TestSameAsRBCQ(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -85,11 +85,11 @@ func TestSameAsRBCQ(t *testing.T) {
 		barriers := 3 + r.IntN(9)
 		q := &queueMachine{pending: make([]bool, n)}
 		for b := range barriers {
-			who := make([]bool, n)
-			for i := range who {
-				who[i] = b == 0 || r.IntN(2) == 0
+			members := make([]bool, n)
+			for i := range members {
+				members[i] = b == 0 || r.IntN(2) == 0
 			}
-			q.queue = append(q.queue, who)
+			q.queue = append(q.queue, members)
 		}
 		q.head = slices.Clone(q.queue[0])
 		c := NewCounters(n)

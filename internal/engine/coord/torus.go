@@ -97,8 +97,8 @@ func ring(gates []Gate, before, me, length, x int, at func(x int) int) {
 		gates[gate(g)].Inputs = 1
 		send(gate(g), me, gateRing)
 	}
-	// Who hears it first tells the other in the block, whether its own program
-	// has arrived or not.
+	// The member of a block of two that hears it first tells the other one, whether its own
+	// program has arrived or not.
 	if left != right && x == right {
 		send(gate(gateRight), at(left), gateRight)
 	}

@@ -242,8 +242,8 @@ func TestTimeouts(t *testing.T) {
 	late.want("only late", was)
 }
 
-// Those that send to one receiver share what may be on its way there, and what may wait.
-// After a pause the share is all there for a peer.
+// The senders to one receiver share what may be on its way there, and what may wait.
+// After a pause a peer has its whole share.
 func TestShares(t *testing.T) {
 	p := newPath(t, Config{})
 	p.c.heard(crowdSizes{64, 1})
@@ -338,7 +338,7 @@ func TestFixedWindow(t *testing.T) {
 	}
 }
 
-// A receiver counts those of whose packets others wait behind, for a while.
+// A receiver counts, for a while, the peers that have more packets waiting.
 func TestCrowd(t *testing.T) {
 	self := NewSelf(job, 0, life(0), rigSecret)
 	var conns []*Conn

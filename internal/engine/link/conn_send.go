@@ -40,9 +40,9 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	return len(c.sent)
 }
 
-// probePeer transmits the oldest packet to a peer that has been silent for too long. One that
-// has told us to stop takes it when it has room. Else a PROBE follows: what has not arrived
-// when that is answered was lost. (PROTOCOL §2.5)
+// probePeer transmits the oldest packet to a peer that has been silent for too long. A peer
+// that has told us to stop takes it when it has room. To any other peer a PROBE follows: what
+// has not arrived when the PROBE is answered was lost. (PROTOCOL §2.5)
 func (c *Conn) probePeer(now monotime.Time, dst []Packet) {
 	if c.send.mode == stopped {
 		c.goBack()

@@ -22,8 +22,8 @@ type place struct {
 	since      monotime.Time // when it was put at the end
 }
 
-// present is how long a peer counts that has said that more will follow: it may have
-// given that up. One that goes on saying so is put at the end again after renewed.
+// present is how long a peer counts after it has said that more will follow: it may have
+// given that up. A peer that goes on saying so is put at the end again after renewed.
 const (
 	present = 20 * time.Millisecond
 	renewed = present / 4

@@ -51,7 +51,7 @@ func TestSelectiveRepeatUnderLoss(t *testing.T) {
 	}
 }
 
-// Who does not know selective repeat is served without.
+// A peer that does not know selective repeat is served without it.
 func TestSelectiveIsNegotiated(t *testing.T) {
 	r := newRig(t, 3, Config{Selective: true}, faults{lose: 0.05})
 	other := NewConn(&Config{}, r.ends[1].self, 0, life(0))

@@ -42,8 +42,8 @@ func (l *Layer) Backlog() []Backlog {
 	return list
 }
 
-// lose notes what a peer had not accepted when it left. Of one that died its
-// PeerError tells.
+// lose notes what a peer had not accepted when it left. The death of a peer is told
+// by its PeerError.
 func (p *Port) lose(d *pair, cause error) {
 	if p.cfg.Service {
 		return

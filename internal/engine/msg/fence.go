@@ -155,8 +155,8 @@ func (p *Port) thaw() {
 // Frozen reports whether the port is frozen.
 func (p *Port) Frozen() bool { return p.freezing.frozen }
 
-// onFence answers a fence. One that cannot be right, because it says that less has been sent than has come, or
-// more than can be on its way, or because half a message is there, is refused.
+// onFence answers a fence. A fence that cannot be right is refused: it says that less has been sent than has come,
+// or more than can be on its way, or half a message is there.
 func (l *Layer) onFence(from int, f wire.Fence) {
 	p := l.ports[f.Channel]
 	if p != nil && p.revoked != nil {
@@ -233,7 +233,7 @@ func (p *Port) cancelFreeze() {
 }
 
 // bereave tells a Freeze that waits for a peer that it has gone. If it has left in good order it sends nothing more,
-// and has taken what it was sent; of one that has died the program must know.
+// and has taken what it was sent; if it has died, the program must know.
 func (p *Port) bereave(d *pair, cause *link.PeerError) {
 	switch {
 	case !d.fenced:

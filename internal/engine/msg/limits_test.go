@@ -11,7 +11,7 @@ import (
 )
 
 // Peers make a node remember so many channels that nobody has opened, and no more.
-// Those that write to one of the others are told to come again later.
+// Peers that write to one of the others are told to come again later.
 func TestEarlyChannels(t *testing.T) {
 	d := newRig(t, 3)
 	for c := range uint16(maxEarly) {
@@ -31,7 +31,7 @@ func TestEarlyChannels(t *testing.T) {
 	}
 	d.open(Config{}) // channel 1
 	if got := fmt.Sprint(d.take(1), len(d.take(2))); got == "[] 0" {
-		t.Error("who came too early is not told to come")
+		t.Error("a sender that came too early is not told to come")
 	}
 	if got := fmt.Sprint(d.says(1, data(5000, 0, 8))); got != "[NACK willgo channel=5000]" {
 		t.Errorf("a channel has been opened, and another one finds no room: %s", got)
@@ -44,8 +44,8 @@ func TestEarlyChannels(t *testing.T) {
 	}
 }
 
-// Who was refused first is told to come first, when there is room for it; nobody
-// overtakes, also if there would be room for a smaller message.
+// The sender that was refused first is told to come first, when there is room for its message. No other
+// sender overtakes it, also if there would be room for a smaller message.
 func TestRefusedInOrder(t *testing.T) {
 	d := newRig(t, 6)
 	p := d.open(Config{RecvBuffer: 2 * MaxEager})

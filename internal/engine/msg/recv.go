@@ -231,7 +231,7 @@ func (p *Port) deliver(d *pair, b *Block) {
 }
 
 // serve gives a queued message to the first posted receive that can take it.
-// Those whose buffers are too short learn that.
+// A receive whose buffer is too short ends with an error, and the next one is tried.
 func (p *Port) serve(b *Block) {
 	for taken := false; !taken; {
 		op := p.match(b.from)

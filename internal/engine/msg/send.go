@@ -152,7 +152,7 @@ func (p *Port) Give(to int, b []byte) bool {
 }
 
 // hasRoom reports whether a message to a peer can be kept. One peer gets at most
-// half of the buffer, so that one that does not receive cannot stop the traffic
+// half of the buffer, so that a peer that does not receive cannot stop the traffic
 // to all others.
 func (p *Port) hasRoom(d *pair, n int) bool {
 	return d.next-d.base < window && (d.queued == 0 || d.queued+1<<class(n) <= p.send.limit/2) && p.send.fits(n, 0)

@@ -100,7 +100,7 @@ func TestEvents(t *testing.T) {
 	fenced := Fenced{Lock: 1, Epoch: 2}
 	same(t, fenced, fenced.Event(), ParseFenced)
 
-	// Those that carry no more than what they are about, and a signature.
+	// Events that carry no more than what they are about, and a signature.
 	for _, e := range []Event{
 		Hello{ID: 1, Signature: 2}.Event(), PhaseJoin{ID: 1, Signature: 2}.Event(),
 		PhaseLeave{ID: 1, Phase: 3, Signature: 2}.Event(), wait.Event(), release.Event(),

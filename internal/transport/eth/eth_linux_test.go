@@ -129,7 +129,7 @@ func TestXDP(t *testing.T) {
 	}
 }
 
-// TestSecondXDP: an interface has one XDP program; who comes second does without.
+// TestSecondXDP: an interface has one XDP program; the process that comes second does without.
 func TestSecondXDP(t *testing.T) {
 	l := network(t, 2, 1500)
 	first := on(t, l.Hosts[0], Config{Job: 7, Rank: 0, Bell: doorbell.NewChan(), XDP: true})

@@ -102,8 +102,8 @@ func (t *Gate) Poll(dst []transport.In) int {
 	return n
 }
 
-// release sends the packets whose delay is over. One that finds no room is lost: the transport
-// is lossy.
+// release sends the packets whose delay is over. A packet that finds no room is lost: the
+// transport is lossy.
 func (t *Gate) release() {
 	if len(t.held) == 0 {
 		return

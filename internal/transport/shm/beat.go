@@ -8,7 +8,7 @@ import (
 )
 
 // A peer whose heartbeat stands still for silence looks, and whose process is stopped, counts as
-// dead. One whose process is not stopped may only get no processor: it counts as dead after
+// dead. A process that is not stopped may only get no processor: its rank counts as dead after
 // starvation looks.
 const (
 	silence    = 4

@@ -5,7 +5,7 @@
 // in the inbox; after some packets it claims a ring of its own, and uses it
 // once the inbox holds nothing of it any more, so that order is kept. A
 // process's memory therefore grows with the peers that it really hears from,
-// and not with the size of the job: peers that send rarely share one ring, those that send
+// and not with the size of the job: peers that send rarely share one ring, peers that send
 // often have their own (the bargain of IPUSH [Kitamura06]).
 //
 // Segments are sealed memfds, passed over an abstract Unix socket after both

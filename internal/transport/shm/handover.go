@@ -110,8 +110,8 @@ func (t *Transport) attend(p *peer, c *net.UnixConn) {
 	}
 }
 
-// maxOwed bounds the answers that wait to be sent to a peer. One that does not ask
-// before it has been answered never has more than one.
+// maxOwed bounds the answers that wait to be sent to a peer. A peer that asks again only
+// after it has been answered never has more than one.
 const maxOwed = 4
 
 // give answers a want.

@@ -7,7 +7,7 @@ import (
 	"weft/internal/transport"
 )
 
-// openFor opens rank 0, and others who dial it; own is what each is told.
+// openFor opens rank 0, and other ranks that dial it; own is what each is told.
 func openFor(t *testing.T, senders int, own func(rank int) func(peer int) bool) (*Transport, []*Transport) {
 	t.Helper()
 	open := func(rank int) *Transport {
@@ -50,7 +50,7 @@ func send(t *testing.T, from, to *Transport, packets int) {
 	}
 }
 
-// owners returns who has a ring of its own at a process.
+// owners returns the ranks that have a ring of their own at a process.
 func owners(to *Transport) map[int]bool {
 	have := map[int]bool{}
 	for i := range rings {
@@ -61,8 +61,8 @@ func owners(to *Transport) map[int]bool {
 	return have
 }
 
-// Who is told to has a ring from its first packet on, who is told not to has none
-// after any number.
+// A sender that is told to has a ring of its own from its first packet on; a sender that
+// is told not to has none after any number of packets.
 func TestOwnRingsAsTold(t *testing.T) {
 	to, from := openFor(t, 2, func(rank int) func(int) bool { return func(int) bool { return rank == 1 } })
 	send(t, from[0], to, 1)
@@ -75,7 +75,7 @@ func TestOwnRingsAsTold(t *testing.T) {
 	}
 }
 
-// Without being told, who is frequent gets one.
+// If senders are told nothing, a frequent one gets a ring of its own.
 func TestOwnRingsByFrequency(t *testing.T) {
 	to, from := openFor(t, 2, func(int) func(int) bool { return nil })
 	send(t, from[0], to, 31)

@@ -25,8 +25,8 @@ func TestStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	transporttest.Strangers(t, transporttest.Guarded{
-		Open: func(t testing.TB, who transporttest.Identity, ev transport.Events) transport.Transport {
-			s, err := Open(Config{Rank: who.Rank, Size: who.Size, Job: who.Job, Secret: []byte(who.Secret), Events: ev})
+		Open: func(t testing.TB, id transporttest.Identity, ev transport.Events) transport.Transport {
+			s, err := Open(Config{Rank: id.Rank, Size: id.Size, Job: id.Job, Secret: []byte(id.Secret), Events: ev})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func hear(c net.Conn, b []byte) (int, error) {
 	return n, err
 }
 
-// openPair opens rank 0, and rank 1 as a stranger has it who knows the secret.
+// openPair opens rank 0, and the rank 1 of a stranger that knows the secret.
 func openPair(t *testing.T) (victim, stranger *Transport, up chan int) {
 	up = make(chan int, 8)
 	open := func(rank int) *Transport {
@@ -78,7 +78,7 @@ func openPair(t *testing.T) (victim, stranger *Transport, up chan int) {
 }
 
 // TestBadSegments: memory that its owner could take away, that is too short, or that
-// is no segment is not used, though its owner has proved who it is.
+// is no segment is not used, though its owner has proved its identity.
 func TestBadSegments(t *testing.T) {
 	memory := func(size int, seals int, magic uint64) int {
 		fd, err := unix.MemfdCreate("stranger", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
@@ -140,8 +140,8 @@ func TestBadSegments(t *testing.T) {
 	}
 }
 
-// TestAnotherUser: who runs as another user is sent away before anything is said,
-// and is not talked to where he listens.
+// TestAnotherUser: a process of another user is sent away before anything is said,
+// and nothing is said to a socket on which such a process listens.
 func TestAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be another user")

@@ -119,7 +119,7 @@ func TestOneOfTwoEnds(t *testing.T) {
 	}
 }
 
-// TestNoDescriptors: a dialler whose peer has no descriptor left is told so, and one that
+// TestNoDescriptors: a dialler whose peer has no descriptor left is told so, and a dialler that
 // has none itself is told how many it may have.
 func TestNoDescriptors(t *testing.T) {
 	a, b := crossed(t, 0)

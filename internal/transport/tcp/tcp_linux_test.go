@@ -46,9 +46,9 @@ func TestEncryptedStrangers(t *testing.T) { besiege(t, always) }
 
 func besiege(t *testing.T, encrypt func(int) (bool, error)) {
 	transporttest.Strangers(t, transporttest.Guarded{
-		Open: func(t testing.TB, who transporttest.Identity, ev transport.Events) transport.Transport {
+		Open: func(t testing.TB, id transporttest.Identity, ev transport.Events) transport.Transport {
 			e, err := Open(Config{
-				Rank: who.Rank, Size: who.Size, Job: who.Job, Secret: []byte(who.Secret),
+				Rank: id.Rank, Size: id.Size, Job: id.Job, Secret: []byte(id.Secret),
 				Bell: doorbell.NewChan(), Events: ev, Encrypt: encrypt,
 			})
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 // the job. (PROTOCOL §7, §8)
 type Guarded struct {
 	// Open opens a rank.
-	Open func(t testing.TB, who Identity, ev transport.Events) transport.Transport
+	Open func(t testing.TB, id Identity, ev transport.Events) transport.Transport
 
 	// Listen opens a place like that of a rank, and says what a card of it is.
 	Listen func() (net.Listener, string, error)
@@ -88,12 +88,12 @@ type stage struct {
 	up     chan int // ranks that the victim takes for its peers
 }
 
-func (s *stage) open(who Identity) transport.Transport {
+func (s *stage) open(id Identity) transport.Transport {
 	up := s.up
 	if s.victim != nil {
 		up = make(chan int, 1)
 	}
-	tr := s.Open(s.T, who, transport.Events{Up: func(rank int) { up <- rank }, Down: func(int, error) {}})
+	tr := s.Open(s.T, id, transport.Events{Up: func(rank int) { up <- rank }, Down: func(int, error) {}})
 	s.Cleanup(func() { tr.Close() })
 	return tr
 }
@@ -152,24 +152,24 @@ func (s *stage) hear(c net.Conn, size int) []byte {
 }
 
 // refused makes sure that the victim ends a connection, having said nothing more.
-func (s *stage) refused(c net.Conn, who string) {
+func (s *stage) refused(c net.Conn, stranger string) {
 	s.Helper()
 	n, err := s.Hear(c, make([]byte, 128))
 	if n > 0 || err == nil || os.IsTimeout(err) {
-		s.Errorf("%s: heard %d bytes, %v", who, n, err)
+		s.Errorf("%s: heard %d bytes, %v", stranger, n, err)
 	}
 }
 
-// testWrongSecret: who knows another secret, or is of another job, is refused,
+// testWrongSecret: a process that knows another secret, or is of another job, is refused,
 // whichever side it is on.
 func testWrongSecret(s *stage) {
-	for _, who := range []Identity{{1, 3, 7, "another"}, {1, 3, 7, ""}, {1, 3, 8, "secret"}} {
-		stranger := s.open(who)
+	for _, id := range []Identity{{1, 3, 7, "another"}, {1, 3, 7, ""}, {1, 3, 8, "secret"}} {
+		stranger := s.open(id)
 		if err := stranger.Dial(0, s.victim.Card()); err == nil {
-			s.Errorf("%+v found rank 0", who)
+			s.Errorf("%+v found rank 0", id)
 		}
 		if err := s.victim.Dial(1, stranger.Card()); err == nil {
-			s.Errorf("rank 0 took %+v for rank 1", who)
+			s.Errorf("rank 0 took %+v for rank 1", id)
 		}
 	}
 }
@@ -245,8 +245,8 @@ func testReflectedGreeting(s *stage) {
 	<-done
 }
 
-// testExchanged: somebody between two ranks changes who talks to whom. Neither is
-// taken for another, nor talks to another than it wants.
+// testExchanged: an attacker between the ranks connects a rank with another one than it
+// dials. No rank is taken for another, and none talks to another than it wants.
 func testExchanged(s *stage) {
 	for _, c := range []struct {
 		wants        int    // the rank that rank 1 looks for

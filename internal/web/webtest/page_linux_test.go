@@ -135,8 +135,8 @@ func value[T any](b *browser, expression string) T {
 	return v
 }
 
-// TestPageOfRunningJob: the page shows what a job of 2, and of 64 ranks has sent, and who
-// waits for whom.
+// TestPageOfRunningJob: the page shows what a job of 2, and of 64 ranks has sent, and which
+// rank waits for which.
 func TestPageOfRunningJob(t *testing.T) {
 	weft := build(t, weftModule, "./cmd/weft")
 	job := build(t, ".", "./job")
