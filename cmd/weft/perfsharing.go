@@ -21,13 +21,14 @@ The hosts are those of a lab whose switch has a rate; rank i is on host i.
 EXAMPLES
   weft lab -hosts 3 -rate 200 -- weft perf sharing -transport udp
   weft lab -hosts 8 -rate 200 -- weft perf sharing -transport eth -n 8
-  weft lab -hosts 3 -rate 1000 -queue 64 -- weft perf sharing -json`
+  weft lab -hosts 3 -rate 1000 -queue 64 -- weft perf sharing -tcp bbr -json`
 
 func perfSharingCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft perf sharing", flag.ContinueOnError)
 	n := fs.Int("n", 2, "ranks: all but the first send")
 	size := fs.Int("size", 1<<20, "bytes of a message")
 	transport := fs.String("transport", "udp", "eth, udp or tcp")
+	tcp := fs.String("tcp", "cubic", "by which algorithm of the kernel TCP controls congestion: cubic, bbr, reno")
 	each := fs.Duration("for", 5*time.Second, "how long each measurement takes")
 	asJSON := fs.Bool("json", false, "print one JSON object")
 	return &ffcli.Command{
@@ -45,7 +46,7 @@ func perfSharingCommand() *ffcli.Command {
 				return fmt.Errorf("perf sharing: -for %v: must be at least 10ms", *each)
 			}
 			spec := perf.Spec{Transport: *transport, Op: "send", N: *n, Sizes: []int{*size}, Rounds: 1}
-			r, err := perf.MeasureSharing(ctx, spec, *each)
+			r, err := perf.MeasureSharing(ctx, spec, *tcp, *each)
 			if err != nil {
 				return err
 			}
@@ -61,7 +62,7 @@ func perfSharingCommand() *ffcli.Command {
 func printSharing(r perf.Sharing) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
-	fmt.Fprintln(w, "MB/s\tweft\tTCP\tweft's share")
+	fmt.Fprintf(w, "MB/s\tweft\tTCP (%s)\tweft's share\n", r.Algorithm)
 	fmt.Fprintf(w, "alone\t%.1f\t%.1f\t\n", r.WeftAlone, r.TCPAlone)
 	fmt.Fprintf(w, "beside each other\t%.1f\t%.1f\t%.0f %%\n", r.Weft, r.TCP, 100*r.Weft/max(r.Weft+r.TCP, 1e-9))
 	if len(r.Ranks) > 1 {

@@ -15,6 +15,7 @@ import (
 // A Sharing is how the ranks of a job and a TCP connection share the link to one host. All figures are 10^6 bytes
 // per second.
 type Sharing struct {
+	Algorithm string    `json:"algorithm"` // by which TCP controls congestion
 	TCPAlone  float64   `json:"tcp_alone_mb_s"`
 	WeftAlone float64   `json:"weft_alone_mb_s"`
 	TCP       float64   `json:"tcp_mb_s"`   // beside weft
@@ -30,8 +31,10 @@ type Interval struct {
 }
 
 // MeasureSharing measures for a time each: all ranks but the first sending to it, a TCP connection from the second
-// host to the first, and both at once. It needs a lab of three hosts or more whose switch has a rate.
-func MeasureSharing(ctx context.Context, s Spec, each time.Duration) (r Sharing, err error) {
+// host to the first, and both at once. The connection controls congestion by an algorithm of the kernel, such as cubic.
+// It needs a lab of three hosts or more whose switch has a rate.
+func MeasureSharing(ctx context.Context, s Spec, algorithm string, each time.Duration) (r Sharing, err error) {
+	r.Algorithm = algorithm
 	hosts, err := launch.LabHosts()
 	if err == nil && len(hosts) < 2 {
 		err = errors.New("weft perf: sharing is measured between the hosts of a lab: " +
@@ -50,7 +53,7 @@ func MeasureSharing(ctx context.Context, s Spec, each time.Duration) (r Sharing,
 		r.Ranks = append(r.Ranks, alone.rate(n))
 		r.WeftAlone += alone.rate(n)
 	}
-	flow, err := startFlow(hosts[1], hosts[0])
+	flow, err := startFlow(hosts[1], hosts[0], algorithm)
 	if err != nil {
 		return r, err
 	}
@@ -161,7 +164,7 @@ type progressed struct {
 	bytes uint64
 }
 
-func startFlow(from, to launch.Host) (*flow, error) {
+func startFlow(from, to launch.Host, algorithm string) (*flow, error) {
 	var l net.Listener
 	err := sys.InNetwork(to.Namespace, func() (err error) {
 		l, err = net.Listen("tcp", net.JoinHostPort(to.Address, "0"))
@@ -182,6 +185,9 @@ func startFlow(from, to launch.Host) (*flow, error) {
 	if f.to, err = l.Accept(); err != nil {
 		f.from.Close()
 		return nil, fmt.Errorf("weft perf: %w", err)
+	}
+	if err := sys.CongestionControl(f.from.(*net.TCPConn), algorithm); err != nil {
+		return nil, errors.Join(fmt.Errorf("weft perf: TCP with %s: %w", algorithm, err), f.end())
 	}
 	f.seen <- []progressed{{at: time.Now()}}
 	go f.send()

@@ -56,5 +56,8 @@ func Cores() [][]int { return nil }
 // GiveUpAfter returns ErrUnsupported.
 func GiveUpAfter(c *net.TCPConn, silence time.Duration) error { return ErrUnsupported }
 
+// CongestionControl returns ErrUnsupported.
+func CongestionControl(c *net.TCPConn, name string) error { return ErrUnsupported }
+
 // Identify returns nothing: it cannot be known.
 func Identify() Identity { return Identity{} }

@@ -45,6 +45,19 @@ func GiveUpAfter(c *net.TCPConn, silence time.Duration) error {
 	return errors.Join(err, os.NewSyscallError("TCP_USER_TIMEOUT", inner))
 }
 
+// CongestionControl makes a TCP connection use the algorithm of the kernel that has this name, such as cubic.
+func CongestionControl(c *net.TCPConn, name string) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var inner error
+	err = raw.Control(func(fd uintptr) {
+		inner = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
+	})
+	return errors.Join(err, os.NewSyscallError("TCP_CONGESTION", inner))
+}
+
 // SendFD sends a record with a descriptor, or without one if fd is negative.
 func SendFD(c *net.UnixConn, record []byte, fd int) error {
 	var rights []byte
