@@ -46,7 +46,7 @@ func TestDeadlocks(t *testing.T) {
 		}, "room at 1, or its acknowledgement, which has ended"},
 		{"a barrier whose members all wait", []Report{
 			{Waits: []Wait{barrier(1)}, Objects: []Object{at(1)}}, {Waits: []Wait{barrier(1)}, Objects: []Object{at(1)}},
-		}, `barrier "B", phase 1, and nobody`},
+		}, `barrier "B", phase 1, and no rank is left`},
 		{"nobody answers", []Report{
 			{Waits: []Wait{receive(AnyRank)}}, {Waits: []Wait{receive(0)}},
 		}, "a message from anyone, and no rank is left"},
