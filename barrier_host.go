@@ -220,7 +220,7 @@ func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 // choose chooses an algorithm from what all members know alike.
 func (b *Barrier) choose(ctx context.Context) (algorithm BarrierAlgorithm, why string, err error) {
 	n := b.size()
-	onlyMessages := b.p.cfg.Transport == "udp" || b.p.cfg.Transport == "tcp" || !b.p.hasHost()
+	onlyMessages := b.p.cfg.Transport == TransportUDP || b.p.cfg.Transport == TransportTCP || !b.p.hasHost()
 	switch {
 	case n == 1:
 		return BarrierDissemination, "this rank is alone", nil

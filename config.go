@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"time"
@@ -15,11 +16,10 @@ import (
 // value that the launcher was given, or else its default. Fields that the environment can set
 // as well name the variable; the field takes precedence.
 type Config struct {
-	// Transport is "auto" (the default: shared memory inside a host; to others raw
-	// Ethernet if an interface is given and may be used, else UDP), "shm", "eth"
-	// (shared memory inside a host, raw Ethernet to others), "udp", or "tcp" (for
-	// networks that carry nothing else; to everybody, and slower).
-	Transport string
+	// Transport is how packets travel to other ranks: TransportShm, TransportEth,
+	// TransportUDP or TransportTCP. Empty means that of the launcher, or else TransportAuto,
+	// which chooses for each rank.
+	Transport Transport
 
 	// Liveness is the time of silence after which a peer counts as dead, at least
 	// MinLiveness; 0 means 3 seconds, a negative value means never. The death of a process
@@ -58,7 +58,7 @@ type Config struct {
 	// router may lie between the two hosts; on one segment GuardAuthenticate over UDP, and
 	// GuardChecksum over raw Ethernet and TCP. Packets with a weaker guard are dropped. All
 	// ranks must be configured alike. WEFT_GUARD sets it as well.
-	Guard string
+	Guard Guard
 
 	// GoBackN makes a link resend everything from a lost packet on, as PM/Ethernet does.
 	// Otherwise only lost packets are sent again (selective repeat), if the peer is
@@ -87,15 +87,9 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 	if c != nil {
 		r = *c
 	}
-	if r.Transport == "" {
-		r.Transport = job.Transport
-	}
-	switch r.Transport {
-	case "":
-		r.Transport = "auto"
-	case "auto", "shm", "eth", "udp", "tcp":
-	default:
-		return r, fmt.Errorf("weft: transport %q: must be auto, shm, eth, udp or tcp", r.Transport)
+	r.Transport = cmp.Or(r.Transport, Transport(job.Transport), TransportAuto)
+	if err := checkTransport(r.Transport); err != nil {
+		return r, err
 	}
 	if r.Liveness == 0 {
 		r.Liveness = job.Liveness
@@ -119,9 +113,7 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 			return faulty.New(t, f, job.ID^uint64(job.Rank), ring)
 		}
 	}
-	if r.Guard == "" {
-		r.Guard = os.Getenv(envGuard)
-	}
+	r.Guard = cmp.Or(r.Guard, Guard(os.Getenv(envGuard)))
 	if err := checkGuard(r.Guard); err != nil {
 		return r, err
 	}

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -10,12 +11,14 @@ import (
 	"weft/internal/transport"
 )
 
-// What protects packets to other hosts, the weakest first: see Config.Guard and
-// docs/SECURITY.md.
+// A Guard is what protects packets to other hosts: see Config.Guard and docs/SECURITY.md.
+type Guard string
+
+// The guards, the weakest first.
 const (
-	GuardChecksum     = "checksum"     // from damage
-	GuardAuthenticate = "authenticate" // from forgery and replay as well; over TCP the same as GuardEncrypt
-	GuardEncrypt      = "encrypt"      // from reading as well
+	GuardChecksum     Guard = "checksum"     // from damage
+	GuardAuthenticate Guard = "authenticate" // from forgery and replay as well; over TCP the same as GuardEncrypt
+	GuardEncrypt      Guard = "encrypt"      // from reading as well
 )
 
 // A guard is what protects the packets to and from a peer, and the reason. It follows from the
@@ -25,12 +28,12 @@ type guard struct {
 	why string // "" where there is no network
 }
 
-// String returns the name of a guard, or "" where there is none.
-func (g guard) String() string {
+// public returns the guard as Peer names it, or "" where there is none.
+func (g guard) public() Guard {
 	if g.why == "" {
 		return ""
 	}
-	return g.Guard.String()
+	return Guard(g.Guard.String())
 }
 
 // against lists the dangers that the guard protects packets over a transport from.
@@ -47,10 +50,11 @@ func (g guard) against(caps transport.Caps) string {
 	}
 }
 
-func checkGuard(name string) error {
-	if _, ok := link.ParseGuard(name); !ok && name != "" {
+// checkGuard returns an error that names the accepted words if Config does not accept a guard.
+func checkGuard(g Guard) error {
+	if _, ok := link.ParseGuard(string(g)); !ok && g != "" {
 		return fmt.Errorf("weft: guard %q (Config.Guard, %s): must be %s, %s or %s",
-			name, envGuard, GuardChecksum, GuardAuthenticate, GuardEncrypt)
+			string(g), envGuard, GuardChecksum, GuardAuthenticate, GuardEncrypt)
 	}
 	return nil
 }
@@ -60,21 +64,15 @@ func (c *Config) agrees(rank int, other card) error {
 	if other.Guard == c.Guard {
 		return nil
 	}
-	name := func(guard string) string {
-		if guard == "" {
-			return "none"
-		}
-		return guard
-	}
 	return fmt.Errorf("weft: rank %d is configured with guard %s, and this rank with %s (Config.Guard, %s): all ranks "+
 		"must be configured alike",
-		rank, name(other.Guard), name(c.Guard), envGuard)
+		rank, cmp.Or(other.Guard, "none"), cmp.Or(c.Guard, "none"), envGuard)
 }
 
 // leastGuard returns the weakest guard with which packets over a transport are accepted. A
 // link may require a stronger one.
 func (c *Config) leastGuard(caps transport.Caps) link.Guard {
-	g, ok := link.ParseGuard(c.Guard)
+	g, ok := link.ParseGuard(string(c.Guard))
 	if !ok && caps.Name == "eth" {
 		return link.Checked
 	}
@@ -83,7 +81,7 @@ func (c *Config) leastGuard(caps transport.Caps) link.Guard {
 
 // guardFor returns what protects packets to the rank of a card over a transport.
 func (p *Proc) guardFor(transport string, c card) guard {
-	asked, ok := link.ParseGuard(p.cfg.Guard)
+	asked, ok := link.ParseGuard(string(p.cfg.Guard))
 	switch {
 	case transport != "eth" && transport != "udp" && transport != "tcp":
 		return guard{}

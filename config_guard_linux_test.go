@@ -15,10 +15,10 @@ import (
 
 // Ranks that were told different guards cannot talk, and are told why.
 func TestGuardsMustAgree(t *testing.T) {
-	for _, transport := range []string{"udp", "tcp"} {
+	for _, transport := range []Transport{TransportUDP, TransportTCP} {
 		var procs []*Proc
 		for rank, src := range bootstrap.NewLocal(2) {
-			p, err := newProc(&Config{Transport: transport, Guard: []string{GuardEncrypt, ""}[rank]}, src)
+			p, err := newProc(&Config{Transport: transport, Guard: []Guard{GuardEncrypt, ""}[rank]}, src)
 			if err == nil {
 				err = p.join(within(t))
 			}
@@ -36,14 +36,18 @@ func TestGuardsMustAgree(t *testing.T) {
 		}
 	}
 	if _, err := newProc(&Config{Guard: "rot13"}, bootstrap.NewLocal(1)[0]); err == nil ||
-		!strings.Contains(err.Error(), GuardEncrypt) {
+		!strings.Contains(err.Error(), string(GuardEncrypt)) {
 		t.Errorf("a guard that there is not: %v", err)
 	}
 }
 
 // The dialled rank knows as much of the guard as the dialler.
 func TestGuardIsTold(t *testing.T) {
-	for _, c := range []struct{ transport, guard, want, against string }{
+	for _, c := range []struct {
+		transport   Transport
+		guard, want Guard
+		against     string
+	}{
 		{"udp", "", GuardAuthenticate, "damage, forgery, replay"},
 		{"udp", GuardChecksum, GuardChecksum, "damage"},
 		{"udp", GuardEncrypt, GuardEncrypt, "damage, forgery, replay, reading"},

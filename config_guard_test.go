@@ -14,8 +14,9 @@ func TestGuards(t *testing.T) {
 		far   = "10.0.1.1/24"
 	)
 	for _, c := range []struct {
-		guard, transport, mine, theirs string
-		want                           link.Guard
+		guard                   Guard
+		transport, mine, theirs string
+		want                    link.Guard
 	}{
 		{"", "udp", near, near2, link.Tagged},
 		{"", "udp", near, far, link.Encrypted},
@@ -48,7 +49,7 @@ func TestGuards(t *testing.T) {
 				back.Guard, c.want)
 		}
 	}
-	if g := new(Proc).guardFor("shm", card{}); g.String() != "" {
+	if g := new(Proc).guardFor("shm", card{}); g.public() != "" {
 		t.Errorf("shared memory has guard %v", g)
 	}
 }

@@ -11,8 +11,8 @@ import (
 // interrupt does: messages of many goroutines arrive all the same, on every transport.
 func TestInterrupt(t *testing.T) {
 	t.Setenv(envInterrupt, "1")
-	for _, transport := range []string{"shm", "udp", "tcp"} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []Transport{TransportShm, TransportUDP, TransportTCP} {
+		t.Run(string(transport), func(t *testing.T) {
 			procs := joinAll(t, 2, &Config{Transport: transport})
 			if how := procs[0].Waiting(); !strings.Contains(how, envInterrupt) {
 				t.Errorf("they wait otherwise: %s", how)

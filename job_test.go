@@ -282,7 +282,7 @@ func busy(ctx context.Context, p *weft.Proc) error {
 
 // TestWaitsOfGoroutines: what each goroutine of a rank waits for is told, in which call.
 func TestWaitsOfGoroutines(t *testing.T) {
-	for _, transport := range []string{"shm", "udp"} {
+	for _, transport := range []weft.Transport{weft.TransportShm, weft.TransportUDP} {
 		job := start(t, 2, &weft.LaunchConfig{Run: "busy", Transport: transport})
 		await(t, job, 0, "idle")
 		for _, want := range []string{

@@ -15,7 +15,7 @@ type card struct {
 	Tcp   string `json:",omitempty"`
 	NoShm string `json:",omitempty"` // why there is no Shm
 
-	Guard   string `json:",omitempty"` // Config.Guard
+	Guard   Guard  `json:",omitempty"` // Config.Guard
 	Segment string `json:",omitempty"` // the address of UDP and TCP, and the length of its network's prefix
 }
 

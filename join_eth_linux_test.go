@@ -228,7 +228,7 @@ func TestEthSleepers(t *testing.T) {
 // TestEthGuards: messages pass under every guard, and the one that is used is told.
 func TestEthGuards(t *testing.T) {
 	l := hosts(t, 2, 1500)
-	for _, guard := range []string{GuardChecksum, GuardAuthenticate, GuardEncrypt} {
+	for _, guard := range []Guard{GuardChecksum, GuardAuthenticate, GuardEncrypt} {
 		procs := joinEth(t, l, 2, Config{Guard: guard})
 		if err := runAll(within(t), procs, exchange(50, 3000, func() {})); err != nil {
 			t.Fatal(err)

@@ -90,8 +90,8 @@ func TestManyPeers(t *testing.T) {
 		each = 8
 	)
 	l := hosts(t, n/each, 1500)
-	for _, transport := range []string{"udp", "eth"} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []Transport{TransportUDP, TransportEth} {
+		t.Run(string(transport), func(t *testing.T) {
 			var procs []*Proc
 			for rank, src := range bootstrap.NewLocal(n) {
 				h := l.Hosts[rank/each]

@@ -22,7 +22,7 @@ func routed(t testing.TB, n int) *netlab.Lab {
 
 // joinOver returns a rank on each of the first n hosts, all in this process, that talk
 // over a transport.
-func joinOver(t testing.TB, transport string, l *netlab.Lab, n int) []*Proc {
+func joinOver(t testing.TB, transport Transport, l *netlab.Lab, n int) []*Proc {
 	t.Helper()
 	var procs []*Proc
 	for rank, src := range bootstrap.NewLocal(n) {
@@ -51,7 +51,7 @@ type hostPair struct {
 	next  int // message
 }
 
-func pairUp(t testing.TB, transport string, l *netlab.Lab) *hostPair {
+func pairUp(t testing.TB, transport Transport, l *netlab.Lab) *hostPair {
 	p := &hostPair{t: t, procs: joinOver(t, transport, l, 2)}
 	for _, proc := range p.procs {
 		q, err := proc.OpenPort(1, nil)
@@ -154,8 +154,8 @@ func TestRouteMTU(t *testing.T) {
 
 // TestPathThatTellsNobody: long packets get lost, and no router says so.
 func TestPathThatTellsNobody(t *testing.T) {
-	for _, transport := range []string{"udp", "eth"} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []Transport{TransportUDP, TransportEth} {
+		t.Run(string(transport), func(t *testing.T) {
 			l := hosts(t, 2, 1500)
 			p := pairUp(t, transport, l)
 			p.exchange(100)
@@ -176,8 +176,8 @@ func TestPathThatTellsNobody(t *testing.T) {
 // TestBatchesDropped: batches of packets get lost where single ones arrive. They are
 // switched off, and that is told.
 func TestBatchesDropped(t *testing.T) {
-	for _, transport := range []string{"udp", "eth"} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []Transport{TransportUDP, TransportEth} {
+		t.Run(string(transport), func(t *testing.T) {
 			l := hosts(t, 2, 1500)
 			p := pairUp(t, transport, l)
 			p.exchange(100) // both ways of eth have proved to work
@@ -198,7 +198,7 @@ func TestBatchesDropped(t *testing.T) {
 // TestTroubledBatches: batches that come twice, overtake each other and get lost do no harm, with
 // the kernel's help to cut and join them and without.
 func TestTroubledBatches(t *testing.T) {
-	for _, transport := range []string{"udp", "eth"} {
+	for _, transport := range []Transport{TransportUDP, TransportEth} {
 		for _, offload := range []bool{true, false} {
 			t.Run(fmt.Sprint(transport, ", offload ", offload), func(t *testing.T) {
 				l := hosts(t, 2, 1500)

@@ -23,7 +23,7 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 			r = driver.Route{Transport: t, Card: c.Shm}
 			why = whyShm
 		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host &&
-			(p.cfg.Transport == "eth" || p.eth.OnSegment(c.Eth)):
+			(p.cfg.Transport == TransportEth || p.eth.OnSegment(c.Eth)):
 			r = driver.Route{Transport: t, Card: c.Eth}
 			why = fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.eth.Device())
 		case name == "tcp" && c.Tcp != "":
@@ -62,7 +62,7 @@ func (p *Proc) cardOf(rank int) (card, error) {
 
 func (p *Proc) whyUDP(c card) string {
 	switch {
-	case p.cfg.Transport == "udp":
+	case p.cfg.Transport == TransportUDP:
 		return "-transport udp was asked for"
 	case c.Host != p.job.Host:
 		return "another host, so UDP; " + p.whyNotEth(c)

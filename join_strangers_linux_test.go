@@ -76,7 +76,7 @@ type besieged struct {
 
 // besiege starts a job whose ranks 0 and 1 are on the same host if it is mixed, and
 // talk to others over raw Ethernet, if there is a lab, or UDP.
-func besiege(t *testing.T, l *netlab.Lab, mixed bool, guard string) *besieged {
+func besiege(t *testing.T, l *netlab.Lab, mixed bool, guard Guard) *besieged {
 	b := &besieged{asked: askedFor{nil, new(sync.Mutex), map[int]bool{}}}
 	cfg := Config{Transport: "udp", Guard: guard, faults: func(tr transport.Transport, _ func()) transport.Transport {
 		b.taps = append(b.taps, &tapped{Transport: tr})
@@ -232,7 +232,7 @@ func TestSiege(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes the liveness time")
 	}
-	siege := func(t *testing.T, name string, l *netlab.Lab, mixed bool, guard string) {
+	siege := func(t *testing.T, name string, l *netlab.Lab, mixed bool, guard Guard) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			besiege(t, l, mixed, guard).hold(t)

@@ -17,13 +17,16 @@ import (
 
 // The connections of package stream are net.Conn in full over every transport.
 func TestStreamsOverTransports(t *testing.T) {
-	for _, c := range []struct{ transport, guard string }{
+	for _, c := range []struct {
+		transport weft.Transport
+		guard     weft.Guard
+	}{
 		{"shm", ""}, {"udp", ""}, {"tcp", ""}, {"udp", weft.GuardEncrypt}, {"tcp", weft.GuardEncrypt},
 	} {
 		if weft.RaceEnabled && c.guard != "" {
 			continue // guards are made under the node's lock, and the run without the race detector has them
 		}
-		t.Run(c.transport+c.guard, func(t *testing.T) {
+		t.Run(fmt.Sprint(c.transport, c.guard), func(t *testing.T) {
 			procs := weft.JoinAll(t, 2, &weft.Config{Transport: c.transport, Guard: c.guard})
 			var nets [2]*stream.Network
 			for i, p := range procs {
@@ -98,7 +101,7 @@ func severed(ctx context.Context, p *weft.Proc) error {
 // A rank that is killed resets its connections, on every transport.
 func TestStreamsOfTheKilled(t *testing.T) {
 	for _, cfg := range []weft.LaunchConfig{{Transport: "shm"}, {Transport: "udp"}, {Transport: "tcp"}} {
-		t.Run(cfg.Transport, func(t *testing.T) {
+		t.Run(string(cfg.Transport), func(t *testing.T) {
 			cfg.Run = "severed"
 			cfg.Liveness = -1
 			job := start(t, 2, &cfg)

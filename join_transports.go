@@ -22,8 +22,8 @@ func (p *Proc) join(ctx context.Context) error {
 	p.segment = segment(p.bind())
 	card := card{Host: p.job.Host, Life: p.life, Guard: p.cfg.Guard, Segment: p.segment}
 	var bell transport.Doorbell
-	if p.cfg.Transport != "udp" && p.cfg.Transport != "tcp" &&
-		(p.job.Local > 1 || p.cfg.Transport == "shm" || p.job.Size == 1) {
+	if p.cfg.Transport != TransportUDP && p.cfg.Transport != TransportTCP &&
+		(p.job.Local > 1 || p.cfg.Transport == TransportShm || p.job.Size == 1) {
 		t, err := p.openShm()
 		switch {
 		case err == nil:
@@ -31,7 +31,7 @@ func (p *Proc) join(ctx context.Context) error {
 			card.Shm = t.Card()
 			p.trs = append(p.trs, t)
 			p.memory = t.Memory()
-		case p.cfg.Transport == "shm":
+		case p.cfg.Transport == TransportShm:
 			return err
 		default:
 			card.NoShm = err.Error()
@@ -45,28 +45,29 @@ func (p *Proc) join(ctx context.Context) error {
 		bell = b
 		p.poll = b
 	}
-	if p.cfg.Transport == "eth" || p.cfg.Transport == "auto" && p.cfg.Interface != "" && p.job.Size > p.job.Local {
+	if p.cfg.Transport == TransportEth ||
+		p.cfg.Transport == TransportAuto && p.cfg.Interface != "" && p.job.Size > p.job.Local {
 		t, err := p.openEth(bell)
 		switch {
 		case err == nil:
 			card.Eth = t.Card()
 			p.eth = t
 			p.trs = append(p.trs, p.spoilt(t, bell))
-		case p.cfg.Transport == "eth":
+		case p.cfg.Transport == TransportEth:
 			p.closeTransports()
 			return err
 		default:
 			p.noEth = err.Error()
 		}
 	}
-	if p.cfg.Transport == "tcp" {
+	if p.cfg.Transport == TransportTCP {
 		t, err := p.openTCP(bell)
 		if err != nil {
 			return err
 		}
 		card.Tcp = t.Card()
 		p.trs = append(p.trs, t)
-	} else if p.cfg.Transport != "eth" && (p.cfg.Transport == "udp" || p.job.Size > p.job.Local ||
+	} else if p.cfg.Transport != TransportEth && (p.cfg.Transport == TransportUDP || p.job.Size > p.job.Local ||
 		(card.Shm == "" && p.job.Size > 1)) {
 		t, err := udp.Open(udp.Config{
 			Bind: p.bind(), MTU: p.cfg.MTU, Bell: bell,

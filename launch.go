@@ -66,7 +66,7 @@ type LaunchConfig struct {
 	Env []string
 
 	// Transport and Liveness are those of Config, for ranks whose Config does not set them.
-	Transport string
+	Transport Transport
 	Liveness  time.Duration
 
 	// Hosts makes the ranks behave as on this many hosts, rank i on host i modulo Hosts; 0 means
@@ -97,7 +97,7 @@ func Launch(ctx context.Context, n int, cfg *LaunchConfig) (*Job, error) {
 	}
 	j := &Job{ranks: make([]launchedRank, n)}
 	order := launch.Job{
-		N: n, Pretend: cfg.Hosts, Transport: cfg.Transport, Liveness: cfg.Liveness, Args: cfg.Args,
+		N: n, Pretend: cfg.Hosts, Transport: string(cfg.Transport), Liveness: cfg.Liveness, Args: cfg.Args,
 		Env: slices.Clone(cfg.Env), Survive: true,
 		Tee: func(rank int) io.Writer { return &j.ranks[rank] },
 	}

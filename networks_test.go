@@ -46,7 +46,11 @@ func real(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 			}
 		})
 	}
-	for _, c := range []struct{ name, transport, guard string }{
+	for _, c := range []struct {
+		name      string
+		transport Transport
+		guard     Guard
+	}{
 		{"shm", "shm", ""}, {"udp", "udp", ""}, {"tcp", "tcp", ""},
 		{"udp, encrypted", "udp", GuardEncrypt}, {"tcp, encrypted", "tcp", GuardEncrypt},
 	} {

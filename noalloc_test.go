@@ -14,7 +14,11 @@ func TestNoAllocation(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	for _, c := range []struct{ name, transport, guard string }{
+	for _, c := range []struct {
+		name      string
+		transport Transport
+		guard     Guard
+	}{
 		{"shm", "shm", ""}, {"udp", "udp", ""}, {"udp, encrypted", "udp", GuardEncrypt},
 		{"tcp, encrypted", "tcp", GuardEncrypt},
 	} {

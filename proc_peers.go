@@ -23,14 +23,14 @@ const (
 type Peer struct {
 	Rank      int
 	Host      string
-	Transport string // "self", "pipe", "shm", "eth", "udp" or "tcp"
-	Why       string // why this transport was chosen
-	Path      string // between hosts: the path of the packets, whether they travel in batches, and what is odd about it
-	MTU       int    // longest packet in bytes; it follows the path MTU
-	Guard     string // GuardChecksum, GuardAuthenticate or GuardEncrypt; empty where there is no network
-	WhyGuard  string // why this guard was chosen
-	Guards    string // the dangers that packets to it are protected from; see docs/SECURITY.md
-	Gone      error  // a PeerError if the rank is gone, else nil
+	Transport Transport // never TransportAuto
+	Why       string    // why this transport was chosen
+	Path      string    // between hosts: the path of the packets, whether they travel in batches, and what is odd about it
+	MTU       int       // longest packet in bytes; it follows the path MTU
+	Guard     Guard     // GuardChecksum, GuardAuthenticate or GuardEncrypt; empty where there is no network
+	WhyGuard  string    // why this guard was chosen
+	Guards    string    // the dangers that packets to it are protected from; see docs/SECURITY.md
+	Gone      error     // a PeerError if the rank is gone, else nil
 }
 
 // Connect connects to a rank now rather than with the first message, waits until that is
@@ -60,7 +60,7 @@ func (p *Proc) Peers() []Peer {
 func (p *Proc) peer(d *driver.Peer) Peer {
 	mtu, path := p.node.Path(d.Rank)
 	if d.Rank == p.job.Rank {
-		return Peer{Rank: d.Rank, Host: p.job.Host, Transport: "self", Why: "it is this process", MTU: mtu}
+		return Peer{Rank: d.Rank, Host: p.job.Host, Transport: TransportSelf, Why: "it is this process", MTU: mtu}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +70,7 @@ func (p *Proc) peer(d *driver.Peer) Peer {
 	}
 	caps := d.Transport.Caps()
 	return Peer{
-		Rank: d.Rank, Host: r.host, Transport: caps.Name, Why: r.why, Path: path, MTU: mtu, Gone: public(d.Gone()),
-		Guard: r.guard.String(), WhyGuard: r.guard.why, Guards: r.guard.against(caps),
+		Rank: d.Rank, Host: r.host, Transport: Transport(caps.Name), Why: r.why, Path: path, MTU: mtu, Gone: public(d.Gone()),
+		Guard: r.guard.public(), WhyGuard: r.guard.why, Guards: r.guard.against(caps),
 	}
 }

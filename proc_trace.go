@@ -124,7 +124,7 @@ func (p *Proc) reportSent(r *waitgraph.Report) {
 		way := ""
 		if d := peers[to]; d != nil {
 			peer := p.peer(d)
-			way = peer.Transport + ": " + peer.Why
+			way = string(peer.Transport) + ": " + peer.Why
 		}
 		if _, ok := ways[way]; !ok {
 			ways[way] = uint64(len(r.Paths))

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var transports = []string{"shm", "udp", "tcp"}
+var transports = []weft.Transport{"shm", "udp", "tcp"}
 
 // everything sends messages of several lengths many times, and counts what that allocates at either rank.
 func everything(ctx context.Context, p *weft.Proc) error {
@@ -85,7 +85,7 @@ func everything(ctx context.Context, p *weft.Proc) error {
 // Messages go over every transport between processes, and allocate nothing.
 func TestTransports(t *testing.T) {
 	for _, transport := range transports {
-		t.Run(transport, func(t *testing.T) {
+		t.Run(string(transport), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			job, err := weft.Launch(ctx, 2, &weft.LaunchConfig{Run: "everything", Transport: transport})
@@ -169,7 +169,7 @@ func settle(f func() error) error {
 // A rank that is killed in the middle of messages from and to it is an error at both other ends; the others go on.
 func TestRankIsKilled(t *testing.T) {
 	for _, transport := range transports {
-		t.Run(transport, func(t *testing.T) {
+		t.Run(string(transport), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "mortal", Transport: transport})

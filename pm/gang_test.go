@@ -183,8 +183,8 @@ func frozen(ctx context.Context, p *weft.Proc) error {
 
 // TestDeathInSwitch: one of three nodes is killed while the others switch. They are told, and go on without it.
 func TestDeathInSwitch(t *testing.T) {
-	for _, transport := range []string{"shm", "udp", "tcp"} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
+		t.Run(string(transport), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "bereaved", Transport: transport,

@@ -46,8 +46,8 @@ func everywhere(t *testing.T, nodes int, name string) {
 			}
 		})
 	}
-	for _, transport := range []string{"shm", "udp", "tcp"} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
+		t.Run(string(transport), func(t *testing.T) {
 			job, err := weft.Launch(ctx, nodes, &weft.LaunchConfig{Run: name, Transport: transport})
 			if err != nil {
 				t.Fatal(err)

@@ -141,7 +141,7 @@ func (f *infoFlags) print(ranks []rankInfo) {
 	var guards []string
 	for _, r := range ranks {
 		for _, p := range r.Peers {
-			if p.Transport == "self" {
+			if p.Transport == weft.TransportSelf {
 				continue
 			}
 			fmt.Fprintf(w, "%d (%s)\t%d (%s)\t%s\t%d B\t%s\t%s\n",

@@ -28,15 +28,15 @@ type rankInfo struct {
 }
 
 type peerInfo struct {
-	Rank      int    `json:"rank"`
-	Host      string `json:"host"`
-	Transport string `json:"transport"`
-	Guard     string `json:"guard,omitempty"` // how packets are protected on a network
-	WhyGuard  string `json:"why_guard,omitempty"`
-	Guards    string `json:"guards"` // what packets are protected against on their path
-	Why       string `json:"why"`
-	Path      string `json:"path,omitempty"` // of the packets between hosts; see weft.Peer
-	MTU       int    `json:"mtu"`
+	Rank      int            `json:"rank"`
+	Host      string         `json:"host"`
+	Transport weft.Transport `json:"transport"`
+	Guard     weft.Guard     `json:"guard,omitempty"` // how packets are protected on a network
+	WhyGuard  string         `json:"why_guard,omitempty"`
+	Guards    string         `json:"guards"` // what packets are protected against on their path
+	Why       string         `json:"why"`
+	Path      string         `json:"path,omitempty"` // of the packets between hosts; see weft.Peer
+	MTU       int            `json:"mtu"`
 }
 
 // infoRank is the main function of a rank of weft info, if this process is one.

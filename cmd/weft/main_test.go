@@ -186,15 +186,16 @@ func TestInfo(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		for _, p := range r.Peers {
-			want := "udp"
+			want := weft.TransportUDP
 			if p.Rank%2 == r.Rank%2 {
-				want = "shm"
+				want = weft.TransportShm
 			}
-			if guards := map[string]string{"shm": "other users", "udp": "damage, forgery, replay"}; p.Guards != guards[want] {
+			guards := map[weft.Transport]string{"shm": "other users", "udp": "damage, forgery, replay"}
+			if p.Guards != guards[want] {
 				t.Errorf("over %s: guarded against %q", want, p.Guards)
 			}
-			if guards := map[string]string{"udp": "authenticate"}; p.Guard != guards[want] ||
-				(p.WhyGuard != "") != (want == "udp") {
+			if guards := map[weft.Transport]weft.Guard{"udp": "authenticate"}; p.Guard != guards[want] ||
+				(p.WhyGuard != "") != (want == weft.TransportUDP) {
 				t.Errorf("over %s: guard %q, since %q", want, p.Guard, p.WhyGuard)
 			}
 			if p.Transport != want || p.Why == "" {

@@ -136,7 +136,7 @@ func (f *runFlags) apply(job *launch.Job) (by string, err error) {
 	default:
 		return "", fmt.Errorf("run: -reap %q: must be on, off or interrupt", f.reap)
 	}
-	switch f.guard {
+	switch weft.Guard(f.guard) {
 	case "":
 	case weft.GuardChecksum, weft.GuardAuthenticate, weft.GuardEncrypt:
 		job.Env = append(job.Env, "WEFT_GUARD="+f.guard)
@@ -169,8 +169,8 @@ func runJob(ctx context.Context, job launch.Job, restarts int, args []string) er
 	if len(args) == 0 {
 		return errors.New("run: which program? For example: weft run -n 4 ./examples/hello")
 	}
-	switch job.Transport {
-	case "auto", "shm", "eth", "udp", "tcp":
+	switch weft.Transport(job.Transport) {
+	case weft.TransportAuto, weft.TransportShm, weft.TransportEth, weft.TransportUDP, weft.TransportTCP:
 	default:
 		return fmt.Errorf("run: -transport %q: must be auto, shm, eth, udp or tcp", job.Transport)
 	}

@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 // TestRanksDie: one rank is killed in the middle of its work, another one stands still
 // for a while, and the sum is right.
 func TestRanksDie(t *testing.T) {
-	for _, transport := range []string{"shm", "udp", "tcp"} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
+		t.Run(string(transport), func(t *testing.T) {
 			ctx := t.Context()
 			job, err := weft.Launch(ctx, 4, &weft.LaunchConfig{Run: "farm", Transport: transport, Liveness: -1})
 			if err != nil {

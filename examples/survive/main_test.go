@@ -23,8 +23,8 @@ const result = "78498 primes below 1000000\n"
 
 // TestRanksDie: ranks are killed one after the other, rank 0 first, and the last one has the sum.
 func TestRanksDie(t *testing.T) {
-	for _, transport := range []string{"shm", "udp", "tcp"} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
+		t.Run(string(transport), func(t *testing.T) {
 			ctx := t.Context()
 			job, err := weft.Launch(ctx, 4, &weft.LaunchConfig{Run: "survive", Transport: transport})
 			if err != nil {
@@ -51,8 +51,8 @@ func TestRanksDie(t *testing.T) {
 // TestOutcast: a rank is stopped for longer than the liveness time. The others go on without it; when it comes back it
 // gets through alone or ends with an error, and in neither case do they notice.
 func TestOutcast(t *testing.T) {
-	for _, transport := range []string{"shm", "udp", "tcp"} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
+		t.Run(string(transport), func(t *testing.T) {
 			ctx := t.Context()
 			job, err := weft.Launch(ctx, 3,
 				&weft.LaunchConfig{Run: "survive", Transport: transport, Liveness: 300 * time.Millisecond})

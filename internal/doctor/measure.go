@@ -100,10 +100,10 @@ func (m *meter) meet(ctx context.Context, other int) Peer {
 	seen.Measured = measured
 	for _, peer := range m.p.Peers() { // after the messages, when the transport knows the path
 		if peer.Rank == other {
-			seen.Transport = peer.Transport
+			seen.Transport = string(peer.Transport)
 			seen.Why = peer.Why
 			seen.Path = peer.Path
-			seen.Guard = peer.Guard
+			seen.Guard = string(peer.Guard)
 			seen.MTU = peer.MTU
 		}
 	}

@@ -1,0 +1,46 @@
+package weft
+
+import (
+	"strings"
+	"testing"
+
+	"weft/internal/bootstrap"
+)
+
+// Config accepts the words of the transports and guards, whether they come from the program, the
+// launcher or the environment. Another word is refused with an error that names the accepted ones.
+func TestConfigWords(t *testing.T) {
+	transports := []Transport{TransportAuto, TransportShm, TransportEth, TransportUDP, TransportTCP}
+	guards := []Guard{GuardChecksum, GuardAuthenticate, GuardEncrypt}
+	for _, want := range transports {
+		program, err := (&Config{Transport: want}).resolve(bootstrap.Job{Transport: "udp"})
+		if err != nil || program.Transport != want {
+			t.Errorf("transport %s: %q, %v", want, program.Transport, err)
+		}
+		launcher, err := new(Config).resolve(bootstrap.Job{Transport: string(want)})
+		if err != nil || launcher.Transport != want {
+			t.Errorf("transport %s from the launcher: %q, %v", want, launcher.Transport, err)
+		}
+	}
+	for _, want := range guards {
+		t.Setenv(envGuard, string(want))
+		c, err := new(Config).resolve(bootstrap.Job{})
+		if err != nil || c.Guard != want || c.Transport != TransportAuto {
+			t.Errorf("guard %s from the environment: %+v, %v", want, c, err)
+		}
+	}
+	for _, unknown := range []Transport{"UDP", TransportPipe, TransportSelf, TransportSim} {
+		_, err := (&Config{Transport: unknown}).resolve(bootstrap.Job{})
+		for _, word := range transports {
+			if err == nil || !strings.Contains(err.Error(), string(word)) {
+				t.Errorf("transport %s: %v, want %s in it", unknown, err, word)
+			}
+		}
+	}
+	_, err := (&Config{Guard: "rot13"}).resolve(bootstrap.Job{})
+	for _, word := range guards {
+		if err == nil || !strings.Contains(err.Error(), string(word)) {
+			t.Errorf("guard rot13: %v, want %s in it", err, word)
+		}
+	}
+}
