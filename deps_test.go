@@ -97,7 +97,7 @@ stream                  . internal/handshake internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys
-internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/web
+internal/launch         internal/agent internal/bootstrap internal/counters internal/counters/directory internal/hostlist internal/process internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/web
 internal/top            internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match
 internal/doctor         . internal/sys

@@ -66,6 +66,7 @@ var transfers = []string{"send", "push", "put", "ipush", "pull", "atomic"}
 // recorded returns the state of a recorded job: its ranks, and for each pair what was sent, how long messages took, and
 // which packets were sent again.
 func recorded(trace *reader.Trace) (s web.State) {
+	s.TimesOf = "messages, by the time from the send to the end of the receive"
 	rankOf := recordedRanks(trace, &s)
 	pairs := map[[2]int]*web.Pair{}
 	pair := func(from, to int) *web.Pair {
@@ -108,7 +109,9 @@ func recorded(trace *reader.Trace) (s web.State) {
 	}
 	for at, times := range took {
 		slices.Sort(times)
-		pair(at[0], at[1]).Latency = times[len(times)/2]
+		p := pair(at[0], at[1])
+		p.Latency = times[len(times)/2]
+		p.Times = web.Classes(times)
 	}
 	for _, p := range pairs {
 		s.Pairs = append(s.Pairs, *p)

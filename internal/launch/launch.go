@@ -77,6 +77,7 @@ type Running struct {
 	done     chan struct{} // closed when all ranks have ended
 	timeline *os.File      // or nil
 	page     *web.Server   // or nil
+	answers  answers       // of the ranks to the page
 	verdict                // valid when done is closed
 }
 

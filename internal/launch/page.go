@@ -1,9 +1,11 @@
 package launch
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"weft/internal/counters"
 	"weft/internal/waitgraph"
 	"weft/internal/web"
 )
@@ -32,20 +34,33 @@ func (r *Running) closePage() {
 // mostEdges bounds the edges of the wait-for graph that the page draws.
 const mostEdges = 2000
 
-// state returns the job as the page shows it.
+// state returns the job as the page shows it: what the ranks answer, and the pages of counters of those on this host.
 func (r *Running) state() web.State {
-	status := r.Status()
-	g := waitgraph.New(status.Ranks)
+	status := r.answers.latest(r.Status)
+	ranks := slices.Clone(status.Ranks)
+	pages := r.counterPages()
+	now := time.Now()
+	for rank, page := range pages {
+		if rank < len(ranks) {
+			addPage(&ranks[rank], page, now)
+		}
+	}
+	g := waitgraph.New(ranks)
 	s := web.State{
 		Title: strings.Join(append([]string{waitgraph.Printable(status.Program)}, status.Args...), " "),
-		Live:  true, Seconds: time.Since(r.started).Seconds(), Stuck: g.Deadlocks,
+		Live:  true, Seconds: time.Since(r.started).Seconds(), Stuck: g.Deadlocks, TimesOf: "round trips",
 	}
 	for i := range g.Ranks {
 		k := &g.Ranks[i]
-		s.Ranks = append(s.Ranks, web.Rank{Host: k.Host, PID: k.PID, Ended: k.Ended, Stuck: g.Stuck(i), Doing: g.Doing(i)})
-		for _, sent := range k.Sent {
-			s.Pairs = append(s.Pairs, pairOf(k, len(g.Ranks), sent))
+		rank := web.Rank{Host: k.Host, PID: k.PID, Ended: k.Ended, Stuck: g.Stuck(i), Doing: g.Doing(i)}
+		if page, ok := pages[i]; ok && k.Silent {
+			rank.Doing = waitgraph.Printable(silence(page, now))
 		}
+		if k.Counts != nil {
+			rank.Waited = waited(k.Counts)
+		}
+		s.Ranks = append(s.Ranks, rank)
+		s.Pairs = append(s.Pairs, pairsOf(k, len(g.Ranks))...)
 	}
 	edges := g.Edges()
 	for _, e := range edges[:min(len(edges), mostEdges)] {
@@ -60,22 +75,27 @@ func (r *Running) state() web.State {
 	return s
 }
 
-// pairOf returns what a rank has sent to another by its own report, which counts packets only for the ranks that it
-// exchanges most with.
-func pairOf(k *waitgraph.Report, ranks int, sent waitgraph.Sent) web.Pair {
-	p := web.Pair{From: k.Rank, To: int(min(sent[0], uint64(ranks-1))), Messages: sent[1], Bytes: sent[2]}
-	if sent[3] < uint64(len(k.Paths)) {
-		p.Transport, p.Why, _ = strings.Cut(k.Paths[sent[3]], ": ")
+// pairsOf returns what a rank has sent to others by its own report. Counts of packets come from its page of counters,
+// or, if the page is on another host, from the report, which has them for the ranks that it exchanges most with.
+func pairsOf(k *waitgraph.Report, ranks int) (pairs []web.Pair) {
+	if k.Silent && len(k.Sent) == 0 && k.Counts != nil {
+		return pagePairs(k, ranks)
 	}
-	if k.Counts == nil {
-		return p
-	}
-	for i := range k.Counts.Peers {
-		if c := &k.Counts.Peers[i]; c.Rank == p.To {
-			p.Packets = c.Sent.Packets
-			p.Resent = c.Sent.Resent
-			p.Latency = float64(c.RTT) / 2
+	peers := map[int]*counters.PeerCounts{}
+	if k.Counts != nil {
+		for i := range k.Counts.Peers {
+			peers[k.Counts.Peers[i].Rank] = &k.Counts.Peers[i]
 		}
 	}
-	return p
+	for _, sent := range k.Sent {
+		p := web.Pair{From: k.Rank, To: int(min(sent[0], uint64(ranks-1))), Messages: sent[1], Bytes: sent[2]}
+		if sent[3] < uint64(len(k.Paths)) {
+			p.Transport, p.Why, _ = strings.Cut(k.Paths[sent[3]], ": ")
+		}
+		if c := peers[p.To]; c != nil {
+			addCounts(&p, c)
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs
 }

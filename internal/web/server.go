@@ -5,9 +5,11 @@ import (
 	"crypto/subtle"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +30,8 @@ type memory struct {
 
 	mu   sync.Mutex
 	made time.Time
-	text []byte
+	last State
+	text []byte // last as JSON; nil: there is none
 }
 
 // state returns the state as JSON.
@@ -38,10 +41,18 @@ func (m *memory) state() ([]byte, error) {
 	if m.text != nil && time.Since(m.made) < fresh {
 		return m.text, nil
 	}
-	text, err := json.Marshal(m.source())
+	m.last = m.source()
+	text, err := json.Marshal(m.last)
 	m.text = text
 	m.made = time.Now()
 	return text, err
+}
+
+// detail returns as JSON what the last state has of a pair.
+func (m *memory) detail(from, to int) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return json.Marshal(m.last.detail(from, to))
 }
 
 // A Server serves the page to browsers that know its address with the token.
@@ -92,13 +103,18 @@ func handler(token string, source Source) http.Handler {
 		_, _ = w.Write(page)
 	})
 	mux.HandleFunc("GET /{token}/state", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
 		text, err := m.state()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
+		write(w, text, err)
+	})
+	mux.HandleFunc("GET /{token}/detail", func(w http.ResponseWriter, r *http.Request) {
+		from, errFrom := strconv.Atoi(r.FormValue("from"))
+		to, errTo := strconv.Atoi(r.FormValue("to"))
+		if err := errors.Join(errFrom, errTo); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		_, _ = w.Write(text)
+		text, err := m.detail(from, to)
+		write(w, text, err)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -111,4 +127,14 @@ func handler(token string, source Source) http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// write answers with JSON.
+func write(w http.ResponseWriter, text []byte, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(text)
 }

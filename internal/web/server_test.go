@@ -69,3 +69,35 @@ func TestAddress(t *testing.T) {
 		t.Error("an address without a port is taken")
 	}
 }
+
+// TestDetail: what a pair's histogram and its sender's waits are is served apart from the state, and only for numbers.
+func TestDetail(t *testing.T) {
+	state := State{
+		Ranks: []Rank{{Waited: []Waited{{Operation: "receive", Count: 3, Slept: 1}}}, {}},
+		Pairs: []Pair{{From: 0, To: 1, Times: Classes([]float64{3, 1, 900, 2})}},
+	}
+	s, err := Listen(":0", func() State { return state })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, body := get(t, s.URL()+"state"); strings.Contains(body, "receive") || strings.Contains(body, "Times\":") {
+		t.Errorf("the state has the details: %s", body)
+	}
+	for query, want := range map[string]string{
+		"from=0&to=1": `{"Times":[{"Below":2,"Count":1},{"Below":4,"Count":2},{"Below":1024,"Count":1}],` +
+			`"Waited":[{"Operation":"receive","Count":3,"Slept":1,"Polled":0,"Asleep":0}]}`,
+		"from=1&to=0":  `{"Times":null,"Waited":null}`,
+		"from=-1&to=7": `{"Times":null,"Waited":null}`,
+		"from=9&to=1":  `{"Times":null,"Waited":null}`,
+	} {
+		if status, body := get(t, s.URL()+"detail?"+query); status != http.StatusOK || body != want {
+			t.Errorf("%s: status %d: %s", query, status, body)
+		}
+	}
+	for _, query := range []string{"", "from=x&to=1", "from=0"} {
+		if status, _ := get(t, s.URL()+"detail?"+query); status != http.StatusBadRequest {
+			t.Errorf("%q: status %d", query, status)
+		}
+	}
+}
