@@ -48,6 +48,7 @@ const (
 	coordination
 )
 
+// calls are free Calls. A Call owns its three operations and its channel, so that no operation allocates.
 var calls = sync.Pool{New: func() any {
 	c := &Call{wake: make(chan struct{}, 1)}
 	c.Msg.Owner = c

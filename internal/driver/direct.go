@@ -29,6 +29,8 @@ func Direct(mapped *transport.Mapping, size int, op *rma.Op) error {
 	return nil
 }
 
+// apply does an operation on mapped memory of size bytes, without a packet. It checks the bounds as the owner's
+// engine would. A reader that polls a word never sees half of it (mem.Copy); longer writes may be seen in part.
 func apply(b []byte, size int, op *rma.Op) error {
 	off := int(op.Off)
 	if op.Kind == rma.Atomic {

@@ -287,6 +287,7 @@ func (n *Node) Discard(p *msg.Port, to int, b *msg.Block, use uint32) {
 	}
 }
 
+// discard gives a draft back that is not to be sent. The lock is held.
 func (n *Node) discard(p *msg.Port, to int, b *msg.Block) {
 	if n.life.closed {
 		return
@@ -307,6 +308,7 @@ func (n *Node) Fetched(ctx context.Context, c *Call) error {
 	return n.take(ctx, c, (*recordedEngine).fetched)
 }
 
+// take begins the operation that how starts, and waits for it. If the node is closed it ends with link.ErrClosed.
 func (n *Node) take(ctx context.Context, c *Call, how func(*recordedEngine, *msg.Port, *msg.Op)) error {
 	n.enter()
 	defer n.mu.Unlock()
@@ -342,6 +344,7 @@ func (n *Node) give(p *msg.Port, to int, b []byte) bool {
 	return n.eng.give(p, to, b)
 }
 
+// next takes a message that has arrived, if there is one and the node is not closing. The lock is held.
 func (n *Node) next(p *msg.Port, from int) (b *msg.Block, sender int) {
 	if n.life.closing.Load() {
 		return nil, 0
@@ -349,6 +352,7 @@ func (n *Node) next(p *msg.Port, from int) (b *msg.Block, sender int) {
 	return n.eng.next(p, from)
 }
 
+// reserve takes room for a draft, if there is any and the node is not closing. The lock is held.
 func (n *Node) reserve(p *msg.Port, to, size int) *msg.Block {
 	if n.life.closing.Load() {
 		return nil

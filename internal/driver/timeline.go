@@ -80,11 +80,13 @@ func (n *Node) messageID(c *Call) uint64 {
 	return timeline.MessageID(from, to, c.port.Channel(), c.Msg.Seq)
 }
 
+// messageKinds are the kinds under which the timeline shows message operations.
 var messageKinds = [...]timeline.Kind{
 	msg.Send: timeline.Send, msg.Recv: timeline.Fetch, msg.Flush: timeline.Flush, msg.Room: timeline.Room,
 	msg.Await: timeline.Await, msg.Freeze: timeline.Freeze,
 }
 
+// memoryKinds are the kinds under which the timeline shows accesses to memory.
 var memoryKinds = [...]timeline.Kind{
 	rma.Attach: timeline.Attach, rma.Push: timeline.Push, rma.Pull: timeline.Pull, rma.Atomic: timeline.Atomic,
 	rma.Flush: timeline.Complete, rma.IPush: timeline.IPush, rma.Await: timeline.Mail,

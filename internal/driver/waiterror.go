@@ -20,6 +20,7 @@ type WaitError struct {
 	Err   error  // the context's error, a PeerError, or an UnknownOutcome
 }
 
+// Error names the call, the reason why it ended, and what the engine knows of the ranks that it waited for.
 func (e *WaitError) Error() string {
 	s := "weft: " + e.Doing + ": " + strings.TrimPrefix(e.Err.Error(), "weft: ")
 	if e.Knows != "" {

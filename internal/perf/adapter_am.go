@@ -23,6 +23,8 @@ const (
 	amEchoes         // counts, and replies
 )
 
+// newAMAdapter opens an endpoint whose segment holds the longest message, for stores. In a measurement of bandwidth
+// the handler only counts.
 func newAMAdapter(b *bench, largest int) (c *amAdapter, err error) {
 	c = &amAdapter{b: b, in: make([]byte, largest), echoes: b.spec.Test != "bandwidth"}
 	c.more = func() bool { return c.came > c.taken }
@@ -31,6 +33,8 @@ func newAMAdapter(b *bench, largest int) (c *amAdapter, err error) {
 	return c, err
 }
 
+// arrives is the handler that counts: it runs in the goroutine that polls or waits, so nothing is locked. A store
+// lies in the segment already, and is not copied.
 func (c *amAdapter) arrives(m *am.Call) error {
 	if len(m.Data) > 0 && len(m.Data) <= am.MaxMedium {
 		copy(c.in, m.Data)
@@ -39,6 +43,7 @@ func (c *amAdapter) arrives(m *am.Call) error {
 	return nil
 }
 
+// answers counts a request and replies with the same bytes.
 func (c *amAdapter) answers(m *am.Call) error {
 	if err := c.arrives(m); err != nil {
 		return err
@@ -49,6 +54,8 @@ func (c *amAdapter) answers(m *am.Call) error {
 	return m.Reply(amArrives, m.Words...)
 }
 
+// send sends b in the shortest form that holds it: as words, as a medium payload, or as a store. At rank 1 a short
+// message has been sent already, as the handler's reply.
 func (c *amAdapter) send(b []byte) error {
 	h := amArrives
 	if c.echoes && len(b) <= am.MaxMedium {

@@ -47,6 +47,8 @@ type pushAdapter struct {
 	out *weft.Remote
 }
 
+// newPushAdapter opens a region of window slots at each rank, so that so many messages can be under way without one
+// overwriting another.
 func newPushAdapter(b *bench, largest, window int) (c *pushAdapter, err error) {
 	c = &pushAdapter{b: b, slots: slots{window: window, size: (max(largest, 8) + 7) / 8 * 8}}
 	if c.in, err = b.p.OpenRegion(b.ctx, "adapter", c.room(), nil); err != nil {
@@ -58,6 +60,8 @@ func newPushAdapter(b *bench, largest, window int) (c *pushAdapter, err error) {
 
 func (c *pushAdapter) write(b []byte) error { return c.out.Push(c.b.ctx, 0, b) }
 
+// send writes a message to the next slot of the other rank: first what lies before its last word, then the word,
+// which announces it.
 func (c *pushAdapter) send(b []byte) error {
 	off, at := c.at(c.sent, len(b))
 	head, word := c.stamp(b)
@@ -69,6 +73,7 @@ func (c *pushAdapter) send(b []byte) error {
 	return c.out.Push(c.b.ctx, at, word)
 }
 
+// recv waits until the last word of the next slot is the number of the message that is due.
 func (c *pushAdapter) recv() error {
 	_, at := c.at(c.taken, 8)
 	for v := c.in.Load(at); v != c.taken+1; {

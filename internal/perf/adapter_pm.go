@@ -19,6 +19,8 @@ type pmAdapter struct {
 	to     pm.Handle
 }
 
+// newPMAdapter opens a context of package pm. Messages longer than pm.MTU go by remote write into memory that the
+// other rank has locked; its handle is exchanged over port 1.
 func newPMAdapter(b *bench, largest int) (c *pmAdapter, err error) {
 	c = &pmAdapter{b: b}
 	if c.x, err = pm.Open(b.ctx, b.p, libraryChannel, nil); err != nil || largest <= pm.MTU {
@@ -46,6 +48,8 @@ func newPMAdapter(b *bench, largest int) (c *pmAdapter, err error) {
 	return c, c.to.UnmarshalBinary(m.Data)
 }
 
+// send sends a message, or writes a long one and announces it by a message of 8 bytes, which pm delivers after the
+// write. It tries again while pm has no room: Write and GetSendBuffer do not wait for room [Tezuka97].
 func (c *pmAdapter) send(b []byte) error {
 	if len(b) <= pm.MTU {
 		return c.message(b)
@@ -64,6 +68,7 @@ func (c *pmAdapter) send(b []byte) error {
 	}
 }
 
+// message copies b into a send buffer of pm, and sends it.
 func (c *pmAdapter) message(b []byte) error {
 	for {
 		buf, err := c.x.GetSendBuffer(c.b.peer, max(len(b), 1))

@@ -91,6 +91,9 @@ func MeasureCoord(
 	return results
 }
 
+// fill summarizes the samples of all rounds. The median is that of groups of operations where there are any, since
+// reading the clock takes a good part of a single one; the 99th percentile is of single operations, and needs 1000
+// of them.
 func (r *CoordResult) fill(samples []Sample) {
 	var ns, groups, skew, messages []float64
 	for _, s := range samples {

@@ -102,6 +102,7 @@ func (r *Result) fill(samples []Sample) {
 	r.CPUs = median(cpus)
 }
 
+// median returns the median of v, whose order it leaves as it is, and 0 if v is empty.
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
@@ -135,6 +136,7 @@ func (r *Result) Figure() (v float64, unit string, less bool) {
 	}
 }
 
+// String returns the main figure in words, for the progress of a measurement and for tests.
 func (r *Result) String() string {
 	v, unit, _ := r.Figure()
 	return fmt.Sprintf("%s %s %d B: %.3g %s", r.System, r.Op, r.Size, v, unit)

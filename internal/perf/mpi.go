@@ -13,6 +13,9 @@ import (
 	"strconv"
 )
 
+// mpiSource is the C program with which MPI libraries are measured. It prints samples as a rank of weft does
+// (emit).
+//
 //go:embed peers/mpi.c.txt
 var mpiSource []byte
 
@@ -24,6 +27,7 @@ type mpi struct {
 
 func (m mpi) Name() string { return m.name }
 
+// Absent looks for the compiler and the launcher, under the names by which Debian tells the two libraries apart.
 func (m mpi) Absent() string {
 	for _, c := range []string{m.cc, m.run} {
 		if _, err := exec.LookPath(c); err != nil {
@@ -33,6 +37,8 @@ func (m mpi) Absent() string {
 	return ""
 }
 
+// Supports leaves out what MPI has no counterpart for: ranks that sleep while they wait, one-sided writes that a
+// polling peer sees, and the time from one holder of a lock to the next.
 func (m mpi) Supports(s Spec) bool {
 	if m.name == "mpich" && s.N > runtime.NumCPU() {
 		return false // it polls without giving way: a barrier takes a time slice for each rank
@@ -47,6 +53,7 @@ func (m mpi) Supports(s Spec) bool {
 	}
 }
 
+// build compiles the C program with the library's compiler, once in the life of this process.
 func (m mpi) build(ctx context.Context) (string, error) {
 	return buildOnce(m.name, func(bin string) error {
 		src := filepath.Join(filepath.Dir(bin), "mpi.c")
@@ -61,6 +68,7 @@ func (m mpi) build(ctx context.Context) (string, error) {
 	})
 }
 
+// Run runs the C program once for each size, with as many operations as weft does.
 func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 	bin, err := m.build(ctx)
 	if err != nil {

@@ -92,6 +92,7 @@ type renamed struct {
 func (r renamed) Name() string       { return r.name }
 func (r renamed) Supports(Spec) bool { return r.System.Supports(r.spec) }
 
+// Run runs the spec of r, for as many rounds as s says, while the hosts of the lab lose Spec.Loss of all frames.
 func (r renamed) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	r.spec.Rounds = s.Rounds
 	run := func(ctx context.Context) ([]Sample, error) { return r.System.Run(ctx, r.spec) }

@@ -121,6 +121,8 @@ type hands struct {
 	ended chan error
 }
 
+// newHands starts the goroutines. Each answers rounds requests, and then ends. A client has one request under way,
+// so a channel with room for one never blocks the goroutine that receives.
 func newHands(n, rounds int, send func(i int, buf []byte) error) *hands {
 	h := &hands{to: make([]chan []byte, n), ended: make(chan error, 1)}
 	for i := range h.to {
@@ -145,6 +147,7 @@ func (h *hands) give(i int, buf []byte) error {
 	return nil
 }
 
+// wait waits until every request has been answered.
 func (h *hands) wait() error { return <-h.ended }
 
 // together runs n goroutines, and returns their errors joined.
@@ -223,6 +226,7 @@ func serveRPC(c io.ReadWriteCloser) error {
 	return nil
 }
 
+// overRPC runs net/rpc over one port: rank 0 has the clients, rank 1 the server.
 func (b *bench) overRPC(size int) error {
 	q, err := b.p.OpenPort(requests, nil)
 	if err != nil {

@@ -29,6 +29,8 @@ type board struct {
 // most is how many times a rank records.
 const most = 4096
 
+// coordinate is the part of one rank in a measurement of barriers or locks. The barrier "between", whose algorithm
+// is always the same, keeps the ranks together between measurements, and is not measured.
 func coordinate(ctx context.Context, p *weft.Proc, s Spec) error {
 	c := &coordRank{ctx: ctx, p: p, spec: s, all: p.Barrier("between", &weft.BarrierConfig{Algorithm: "tree"})}
 	c.row = 8 * most
@@ -165,6 +167,8 @@ func twofold(ns []float64) []float64 {
 	return ns
 }
 
+// lock measures a lock of Spec.Algorithm: "queue" is the distributed one (PROTOCOL §9.2), "fair" the same with
+// LockConfig.Fair, "central" the NCL of [Hayakawa98].
 func (c *coordRank) lock() error {
 	cfg := &weft.LockConfig{Algorithm: "queue"}
 	switch c.spec.Algorithm {
@@ -184,6 +188,7 @@ func (c *coordRank) lock() error {
 	}
 }
 
+// pair takes and releases the lock once.
 func (c *coordRank) pair(l *weft.Lock) error {
 	if _, err := l.Lock(c.ctx); err != nil {
 		return err

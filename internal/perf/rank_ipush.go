@@ -28,6 +28,9 @@ type ipushBench struct {
 // memory from warm or flushed caches.
 var IPushOps = []string{"push", "push-status", "ipush", "push-copied", "ipush-copied", "push-flushed", "ipush-flushed"}
 
+// ipush measures one operation of IPushOps at one size, as half a round trip or as bandwidth. With PUSH the
+// receiver polls a word of its region; with IPUSH it takes records from a mailbox, whose ring is for the other rank
+// alone.
 func (b *bench) ipush(size int) error {
 	l := &ipushBench{bench: b, user: make([]byte, size), flush: strings.HasSuffix(b.spec.Op, "-flushed")}
 	l.copies = l.flush || strings.HasSuffix(b.spec.Op, "-copied")

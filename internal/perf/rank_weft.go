@@ -20,6 +20,8 @@ func (self) Name() string         { return "weft" }
 func (self) Absent() string       { return "" }
 func (self) Supports(s Spec) bool { return true }
 
+// Run runs a test of two ranks, or of s.N ranks where the test says how many, as a job of this executable. The
+// programs of NAS are executables of their own.
 func (self) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	if s.Test == "nas" {
 		return runNAS(ctx, s)
@@ -54,6 +56,8 @@ type bench struct {
 	seen uint64 // the last word that was awaited
 }
 
+// weftRank is the main function of a rank: it joins the job, measures, and ends the traffic beside the measurement
+// (Spec.Bulk) only when the measurement is over.
 func weftRank(s Spec) error {
 	ctx := context.Background()
 	p, err := weft.Join(ctx, nil)
@@ -71,6 +75,9 @@ func weftRank(s Spec) error {
 	return end()
 }
 
+// measureRank dispatches to the test. Tests of libraries, and those with a message pattern of their own, open what
+// they need; all others share port 1, and a region that holds the longest message and 64 bytes for the words that
+// announce messages.
 func measureRank(ctx context.Context, p *weft.Proc, s Spec) (err error) {
 	if s.Test == "barrier" || s.Test == "lock" {
 		return coordinate(ctx, p, s)
@@ -143,6 +150,8 @@ func (b *bench) buffer(size int) (buf []byte, err error) {
 	return buf, nil
 }
 
+// measure measures one size. The buffers are made, and the garbage is collected, before the time begins. Both ranks
+// call it with the same size.
 func (b *bench) measure(size int) error {
 	src, err := b.buffer(size)
 	if err != nil {
@@ -173,6 +182,8 @@ func (b *bench) measure(size int) error {
 	}
 }
 
+// send sends a message to the other rank: by Send, which copies src, or with Spec.InPlace from a draft in the send
+// buffer, whose content does not matter.
 func (b *bench) send(src []byte) error {
 	if !b.spec.InPlace {
 		return b.q.Send(b.ctx, b.peer, src)
@@ -184,6 +195,7 @@ func (b *bench) send(src []byte) error {
 	return d.Commit(b.ctx)
 }
 
+// recv takes the next message: into dst, or with Spec.InPlace where it lies.
 func (b *bench) recv(dst []byte) error {
 	if !b.spec.InPlace {
 		_, _, err := b.q.RecvInto(b.ctx, dst)
@@ -232,6 +244,7 @@ func (b *bench) pingPong(size int, send, recv func() error) error {
 	return emit(Sample{Size: size, NS: singles, Groups: groups, Ops: 2 * n})
 }
 
+// repeat calls f n times, or until it fails.
 func repeat(n int, f func() error) error {
 	for range n {
 		if err := f(); err != nil {

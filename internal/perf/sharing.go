@@ -72,6 +72,7 @@ func MeasureSharing(ctx context.Context, s Spec, algorithm string, each time.Dur
 	return r, nil
 }
 
+// rate returns the rate of so many bytes in the interval, in 10^6 bytes per second.
 func (i Interval) rate(bytes uint64) float64 {
 	return float64(bytes) / i.End.Sub(i.Start).Seconds() / 1e6
 }
@@ -164,6 +165,8 @@ type progressed struct {
 	bytes uint64
 }
 
+// startFlow connects two hosts of the lab, and begins to send. The sockets belong to the hosts' network namespaces,
+// and the goroutines that use them to this process. The caller ends the flow.
 func startFlow(from, to launch.Host, algorithm string) (*flow, error) {
 	var l net.Listener
 	err := sys.InNetwork(to.Namespace, func() (err error) {
@@ -195,6 +198,7 @@ func startFlow(from, to launch.Host, algorithm string) (*flow, error) {
 	return f, nil
 }
 
+// send writes until the flow has ended or the connection fails.
 func (f *flow) send() {
 	buf := make([]byte, 64<<10)
 	for !f.ended.Load() {
@@ -204,6 +208,8 @@ func (f *flow) send() {
 	}
 }
 
+// receive reads until the connection ends, and notes how much had arrived by when. The list is owned by the
+// goroutine that has taken it out of f.seen.
 func (f *flow) receive() {
 	buf := make([]byte, 64<<10)
 	for {
@@ -243,6 +249,7 @@ func (f *flow) between(start, end time.Time) float64 {
 	return float64(last-first) / end.Sub(start).Seconds() / 1e6
 }
 
+// end closes both sockets, which ends the goroutines of the flow.
 func (f *flow) end() error {
 	f.ended.Store(true)
 	return errors.Join(f.from.Close(), f.to.Close())

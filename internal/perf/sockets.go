@@ -17,11 +17,16 @@ type sockets struct{ network string }
 
 func (s sockets) Name() string   { return s.network }
 func (s sockets) Absent() string { return "" }
+
+// Supports leaves out what sockets do not do by themselves. The pattern "pool" needs several goroutines that
+// receive from one place, which a stream of bytes does not allow.
 func (s sockets) Supports(spec Spec) bool {
 	coordination := spec.Test == "barrier" || spec.Test == "lock" || spec.Test == "alltoall"
 	return spec.Op == "send" && spec.Pattern != "pool" && !coordination
 }
 
+// Run starts the two ends with weft's launcher, for the same start and the same placing on hosts. They talk over
+// sockets of their own.
 func (s sockets) Run(ctx context.Context, spec Spec) ([]Sample, error) {
 	return runRanks(ctx, s.network, 2, spec)
 }
@@ -83,6 +88,8 @@ func socketRank(network string, s Spec) error {
 	return nil
 }
 
+// socketMeasure measures one size over one connection: half round trips, after a tenth as many to warm
+// up, or a stream. Rank 0 keeps the time.
 func socketMeasure(c net.Conn, rank int, s Spec, size int) error {
 	src := make([]byte, max(size, 1))
 	dst := make([]byte, max(size, 1))
@@ -120,6 +127,8 @@ func socketMeasure(c net.Conn, rank int, s Spec, size int) error {
 	return json.NewEncoder(os.Stdout).Encode(Sample{Size: size, NS: ns, Ops: n})
 }
 
+// socketStream sends n messages from rank 0 to rank 1, twice: the first time warms up. A byte that comes back ends
+// the time, so the figure counts only what has been received.
 func socketStream(c net.Conn, rank int, s Spec, size int, send, recv func() error) error {
 	n := s.count(size)
 	if s.Test == "rate" {

@@ -85,6 +85,8 @@ func FindTargets(names []string) ([]Target, error) {
 	return found, nil
 }
 
+// unknownTarget returns the error for a name that is not among the targets that can be measured here, and says
+// where the others can be.
 func unknownTarget(name string, all []Target) error {
 	where := "here; targets between hosts need a lab: weft lab -- weft perf targets"
 	if all[0].Ours.Transport == "eth" {

@@ -24,6 +24,8 @@ func (sockperf) Supports(s Spec) bool {
 // A line such as "percentile 50.000 =    5.815": one way, in us.
 var sockperfMedian = regexp.MustCompile(`percentile 50\.000 = +([0-9.]+)`)
 
+// Run measures every size for a second with an own server. sockperf prints percentiles of half round trips; only
+// the median is read.
 func (sockperf) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	return eachSize(s, func(size int, address, port string) (Sample, error) {
 		at := []string{"--tcp", "-i", address, "-p", port, "--nonblocked"}
@@ -53,6 +55,7 @@ func (iperf3) Supports(s Spec) bool {
 	return s.Test == "bandwidth" && s.Op == "send" && !s.Blocked && !s.Interrupted
 }
 
+// Run measures every size for a second, in writes of up to 1 MiB. The figure is what the receiver counted.
 func (iperf3) Run(ctx context.Context, s Spec) ([]Sample, error) {
 	return eachSize(s, func(size int, address, port string) (Sample, error) {
 		out, err := talk(ctx, "sum_received", []string{"iperf3", "-s", "-B", address, "-p", port},

@@ -17,6 +17,7 @@ func (ucx) Absent() string {
 	return absent("ucx_perftest", "ucx-utils")
 }
 
+// Supports leaves out what ucx_perftest does not measure, and ranks that sleep: its processes always poll.
 func (ucx) Supports(s Spec) bool {
 	coordination := s.Test == "barrier" || s.Test == "lock" || s.Test == "alltoall"
 	return !coordination && s.Op != "pull" && !s.Blocked && !s.Interrupted
@@ -34,6 +35,7 @@ func (ucx) test(s Spec) string {
 	return name + "bw"
 }
 
+// Run runs ucx_perftest once for each size, with as many messages as weft's measurement has.
 func (u ucx) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 	for _, size := range s.Sizes {
 		n := s.count(size)
@@ -74,6 +76,8 @@ func (ucx) perftest(ctx context.Context, args ...string) ([]byte, error) {
 		"UCX_TLS="+tls, "UCX_LOG_LEVEL=fatal")
 }
 
+// freePort returns a TCP port that was free a moment ago: the tools that are measured cannot choose one themselves.
+// If another process takes it meanwhile, the measurement fails.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -83,6 +83,7 @@ func (t *Tape) End() {
 	}
 }
 
+// number returns the next number for an operation, or a block, that a replay must find again. 0 stands for none.
 func (t *Tape) number() int {
 	t.given++
 	return t.given
@@ -105,6 +106,8 @@ func (t *Tape) Recv(now monotime.Time, from int, pkt []byte) {
 	}
 }
 
+// recv records a packet that arrives. A packet of a lossy transport is sealed again under the recording's own
+// secret, so that the job's secret is not in the file, and the replay accepts the packet all the same.
 func (t *Tape) recv(now monotime.Time, from int, pkt []byte) {
 	if from < 0 { // it comes by a network
 		pkt = t.seal.Reseal(pkt)
@@ -147,6 +150,8 @@ func (t *Tape) Start(p *msg.Port, op *msg.Op) {
 	}
 }
 
+// start records the beginning of a message operation. Its bytes are not recorded: what the engine
+// does follows from their number alone.
 func (t *Tape) start(p *msg.Port, op *msg.Op) {
 	t.ops[op] = t.number()
 	t.Note(Event{Do: "start", Port: t.ports[p], Op: t.ops[op], OK: op.Alone,
@@ -176,6 +181,7 @@ func (t *Tape) Access(op *rma.Op) {
 	}
 }
 
+// access records the beginning of an access to memory, by its length and place, without the bytes.
 func (t *Tape) access(op *rma.Op) {
 	t.ops[op] = t.number()
 	t.Note(Event{Do: "access", Op: t.ops[op], RMA: &Access{
@@ -211,6 +217,7 @@ func (t *Tape) Lend(do string, p *msg.Port, op *msg.Op, b *msg.Block, rank, n in
 	}
 }
 
+// lend records that a port has given a block to its caller, and gives the block a number.
 func (t *Tape) lend(do string, p *msg.Port, op *msg.Op, b *msg.Block, rank, n int) {
 	t.blocks[b] = t.number()
 	e := Event{Do: do, Port: t.ports[p], Block: t.blocks[b], Rank: rank, N: n}
@@ -241,6 +248,7 @@ func (t *Tape) Block(do string, p *msg.Port, b *msg.Block, rank int) {
 	}
 }
 
+// back records that a block has come back. Its number then names nothing any more.
 func (t *Tape) back(do string, p *msg.Port, b *msg.Block, rank int) {
 	t.Note(Event{Do: do, Port: t.ports[p], Block: t.blocks[b], Rank: rank})
 	delete(t.blocks, b)
@@ -275,6 +283,7 @@ func (t *Tape) Lane(l link.Lane) link.Lane {
 	return &lane{l, t}
 }
 
+// A lane records what a lane of the transport answered: a replay has no transport, and must answer the same.
 type lane struct {
 	link.Lane
 	tape *Tape

@@ -38,11 +38,13 @@ func (n *Network) machineName(id int) string {
 	return fmt.Sprintf("rank %d", id)
 }
 
+// linkName names a link by the vertices at its ends.
 func (n *Network) linkName(id int) string {
 	from, to := n.topology.Ends(id)
 	return n.vertexName(from) + " → " + n.vertexName(to)
 }
 
+// vertexName returns the name that the network file gives to a host or switch, or a number where there is no file.
 func (n *Network) vertexName(v int) string {
 	if s, ok := n.topology.(*switched); ok {
 		return s.vertexName(v)
@@ -115,6 +117,8 @@ type load struct {
 	unit string
 }
 
+// load returns what the chart shows of each link: the share of the time in which it was busy, or the bytes that it
+// carried if links have no rate and are therefore never busy.
 func (n *Network) load(end Time) load {
 	l := load{of: make([]float64, len(n.links)), unit: "% of the time busy"}
 	for id := range n.links {

@@ -78,6 +78,7 @@ func (n *Network) launch(p *packet, d time.Duration) {
 	}
 }
 
+// copy returns another packet with the same bytes, to be delivered twice or replayed later.
 func (n *Network) copy(p *packet) *packet {
 	c := n.packet(p.from, p.to)
 	c.bytes = append(c.bytes[:0], p.bytes...)

@@ -65,6 +65,9 @@ type alarm struct {
 	boot int
 }
 
+// Act runs the timer of the machine. It does nothing if the machine is off, has been started again or has set its
+// timer to another time meanwhile: alarms are not taken out of the queue of events. On a paused machine the timer
+// runs when the pause ends.
 func (a *alarm) Act() {
 	m := a.m
 	if m.off || a.boot != m.boots || a.at != m.timer {
@@ -119,6 +122,7 @@ func (m *Machine) Paused() bool { return m.paused > m.world.Now() }
 // PausedUntil returns when the machine's last pause ends or ended.
 func (m *Machine) PausedUntil() Time { return m.paused }
 
+// resume hands over, in order, the packets that came during a pause.
 func (m *Machine) resume() {
 	if m.off || m.Paused() {
 		return

@@ -38,6 +38,7 @@ type link struct {
 	dropped uint64
 }
 
+// A pair is a direction between two machines.
 type pair struct{ from, to int }
 
 // NetworkStats counts the packets of a network by what became of them.
@@ -104,8 +105,10 @@ func (n *Network) Free(from, to int) Time {
 // NearDelay is the delay of a packet that bypasses the network.
 const NearDelay = 300 * time.Nanosecond
 
+// castagnoli is the table of the CRC by which the hash of a run notes the bytes of each packet.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// packet returns a packet at its sender, from the free list if there is one there: a run moves millions.
 func (n *Network) packet(from, to int) *packet {
 	if len(n.free) == 0 {
 		return &packet{net: n, from: from, to: to, at: from}
@@ -177,6 +180,8 @@ func (n *Network) arrive(p *packet) {
 	}
 }
 
+// log writes a line about a packet, if the world has a log. Describing a packet costs time, so it is not done
+// without.
 func (n *Network) log(p *packet, what string) {
 	if n.world.Log == nil {
 		return

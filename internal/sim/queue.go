@@ -8,6 +8,8 @@ type queue struct {
 	seq  uint64
 }
 
+// An event is due at a time. Events of the same time happen in the order in which they were pushed (seq), so that a
+// run follows from its seed alone.
 type event struct {
 	at    Time
 	seq   uint64
@@ -22,6 +24,8 @@ func (q *queue) len() int { return len(q.heap) }
 
 func (q *queue) first() Time { return q.heap[0].at }
 
+// push adds an event. The queue is a heap in which each node has four children: half as deep as a binary heap, and
+// the children of a node lie together in memory.
 func (q *queue) push(at Time, a Actor) {
 	q.seq++
 	e := event{at, q.seq, a}
@@ -39,6 +43,7 @@ func (q *queue) push(at Time, a Actor) {
 	h[i] = e
 }
 
+// pop takes out the next event. The queue must not be empty.
 func (q *queue) pop() (Time, Actor) {
 	h := q.heap
 	top := h[0]

@@ -64,6 +64,7 @@ func (t *switched) Machines() int { return len(t.net.Hosts) }
 func (t *switched) Vertices() int { return len(t.net.Hosts) + len(t.net.Switches) }
 func (t *switched) Links() int    { return 2 * len(t.net.Links) }
 
+// vertex returns the number of a host or switch in the topology: the hosts come first.
 func (t *switched) vertex(e fabric.End) int {
 	if e.IsHost() {
 		return e.Host
@@ -104,6 +105,7 @@ func (t *switched) leads(link, to int) int {
 	return 2*link + 1
 }
 
+// Ends returns the vertices of a link. Links of the topology are channels of the fabric: each cable has two.
 func (t *switched) Ends(link int) (from, to int) {
 	a, b := updown.Channel(link).Ends(t.net)
 	return t.vertex(a), t.vertex(b)
@@ -170,6 +172,7 @@ func (l *radial) parent(s int) int {
 	return -1
 }
 
+// measure returns how much room a switch and all that hangs below it need in the picture, in hosts.
 func (l *radial) measure(s int) int {
 	l.width[s] = len(l.hosts[s]) + 1
 	for _, b := range l.below[s] {

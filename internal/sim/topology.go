@@ -59,6 +59,8 @@ func (c *crossbar) Machines() int { return c.n }
 func (c *crossbar) Vertices() int { return c.n + 1 }
 func (c *crossbar) Links() int    { return 2 * c.n }
 
+// Next goes by way of the vertex n, which is the crossbar itself. Link i leads from machine i to it, link n + i
+// back.
 func (c *crossbar) Next(_, at, to int) (next, link int, w Wire) {
 	if at == c.n {
 		return to, c.n + to, c.wire
@@ -134,6 +136,8 @@ func (t *torus) Next(_, at, to int) (next, link int, w Wire) {
 	return at, 0, t.wire
 }
 
+// Ends returns the vertices of a link. A vertex has two links in each dimension, one up and one down: link
+// 2·(v·dimensions + d) leads from v up in dimension d, the next number leads down.
 func (t *torus) Ends(link int) (from, to int) {
 	from = link / 2 / len(t.size)
 	d := link / 2 % len(t.size)
@@ -186,6 +190,7 @@ func (t *fatTree) Links() int    { return 2*t.n + 2*(t.levels-1)*t.row*t.k }
 // digit returns digit d of the number of a switch in base k; digit 0 is the most significant.
 func (t *fatTree) digit(w, d int) int { return w / t.power(t.levels-2-d) % t.k }
 
+// power returns k to the power e.
 func (t *fatTree) power(e int) int {
 	p := 1
 	for range e {
@@ -236,6 +241,8 @@ func (t *fatTree) between(low, level, c int, down bool) int {
 	return id
 }
 
+// Ends returns the vertices of a link. The first 2n links join machines and the switches of the lowest level, up
+// and down; the others join two levels, in pairs of up and down.
 func (t *fatTree) Ends(link int) (from, to int) {
 	switch {
 	case link < t.n:

@@ -47,6 +47,7 @@ func (w *World) At(t Time, a Actor) { w.events.push(max(t, w.Now()), a) }
 // After schedules f to run after d.
 func (w *World) After(d time.Duration, f func()) { w.At(w.Now().Add(d), do(f)) }
 
+// A do is an Actor made of a function.
 type do func()
 
 func (f do) Act() { f() }

@@ -11,6 +11,8 @@ import (
 // SteadyTicks reports whether the kernel itself tells the time by what Ticks reads.
 func SteadyTicks() bool { return false }
 
+// started is when this process began, as far as Monotonic is concerned: where the clock has no common zero, each
+// process has its own.
 var started = time.Now()
 
 // Monotonic returns the nanoseconds since this process has begun.

@@ -55,6 +55,8 @@ func cgroupQuota() float64 {
 	return least
 }
 
+// quotaV2 returns how many processors a control group of version 2 may use, from its cpu.max ("max 100000" or
+// "50000 100000", in µs of each period); 0 if there is no limit.
 func quotaV2(file string) float64 {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -67,6 +69,7 @@ func quotaV2(file string) float64 {
 	return ratio(f[0], f[1])
 }
 
+// quotaV1 returns the same for a control group of version 1, where a quota of -1 means no limit.
 func quotaV1(dir string) float64 {
 	quota, err := os.ReadFile(path.Join(dir, "cpu.cfs_quota_us"))
 	if err != nil {
@@ -79,6 +82,7 @@ func quotaV1(dir string) float64 {
 	return ratio(strings.TrimSpace(string(quota)), strings.TrimSpace(string(period)))
 }
 
+// ratio returns a/b, or 0 unless both are positive numbers.
 func ratio(a, b string) float64 {
 	x, err1 := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)

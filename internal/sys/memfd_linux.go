@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// seals keep the owner of memory from changing its size: a peer that maps it could otherwise be killed by SIGBUS.
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
 // futureWrite forbids every mapping for writing but those that exist already. A

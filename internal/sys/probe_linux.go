@@ -34,6 +34,7 @@ func Features() []Feature {
 	}
 }
 
+// probeMemory makes and maps a page of shared memory, and gives it back.
 func probeMemory() error {
 	fd, mem, err := NewMemory("weft-probe", os.Getpagesize(), false)
 	if err != nil {
@@ -55,6 +56,7 @@ func probeRead() error {
 	return err
 }
 
+// probeWait calls epoll_pwait2, which Linux has since 5.11, with no time to wait.
 func probeWait() error {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -74,6 +76,7 @@ func probeWait() error {
 // errNotKnown reports a socket option that the kernel does not know.
 var errNotKnown = errors.New("the kernel does not know it")
 
+// probeUDP opens a UDP socket, and looks whether the kernel cuts and joins its packets.
 func probeUDP() (gso, gro error) {
 	s, _, err := OpenUDP(netip.MustParseAddrPort("127.0.0.1:0"), 1<<16, true, true)
 	if err != nil {
@@ -89,6 +92,7 @@ func probeUDP() (gso, gro error) {
 	return gso, gro
 }
 
+// probeSocket opens and closes a raw socket of a family, which needs CAP_NET_RAW.
 func probeSocket(family, kind int) error {
 	fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC, 0)
 	if errors.Is(err, unix.EPERM) {

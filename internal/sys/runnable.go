@@ -5,6 +5,8 @@ import (
 	"sync"
 )
 
+// runnable holds the sample into which the runtime writes how many goroutines are ready to run. It is kept, under
+// its lock, so that reading it allocates nothing.
 var runnable = struct {
 	sync.Mutex
 	sample []metrics.Sample

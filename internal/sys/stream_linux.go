@@ -70,6 +70,8 @@ func (s *Stream) Read(b []byte) (int, error) {
 	return result(k, errno, "recv")
 }
 
+// result turns what a system call on a stream returned into bytes and an error. A call that would have had to wait,
+// or was interrupted, has moved nothing; that is no error.
 func result(k uintptr, errno unix.Errno, call string) (int, error) {
 	switch errno {
 	case 0:

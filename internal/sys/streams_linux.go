@@ -38,6 +38,8 @@ func NewStreams(ended func(fd int), room func(fd int, watch func(room bool))) (*
 	return s, nil
 }
 
+// watch is the goroutine that hears, while nothing polls, which connections have ended and which have room again.
+// It ends when the stop descriptor is written to.
 func (s *Streams) watch(ended func(fd int), room func(fd int, watch func(room bool))) {
 	defer close(s.done)
 	var events [16]unix.EpollEvent
@@ -106,6 +108,7 @@ func (s *Streams) Close() {
 	s.closeAll()
 }
 
+// closeAll closes the descriptors that are open.
 func (s *Streams) closeAll() {
 	for _, fd := range []int{s.epoll, s.ends, s.stop} {
 		if fd >= 0 {

@@ -24,6 +24,7 @@ const (
 	udpGRO     = 104
 )
 
+// An mmsghdr is the kernel's struct of that name: n is how many bytes came. The padding is that of 64-bit machines.
 type mmsghdr struct {
 	hdr unix.Msghdr
 	n   uint32
@@ -158,6 +159,7 @@ func (s *UDPSocket) OneSegment() error {
 	return os.NewSyscallError("IP_RECVTTL", unix.SetsockoptInt(s.fd, level, tell, 1))
 }
 
+// mostHops is the greatest hop limit of an IP packet.
 const mostHops = 255
 
 // socket makes a socket of the family of s.
@@ -189,6 +191,8 @@ func setBuffer(fd, option, force, n int) (granted int) {
 	return granted / 2
 }
 
+// prepare points the headers that the kernel reads and writes at the socket's own memory, once, so that calls
+// allocate nothing.
 func (s *UDPSocket) prepare() {
 	s.inBytes = make([]byte, udpBatch*superSize)
 	for i := range s.in {
@@ -258,6 +262,7 @@ func (s *UDPSocket) SendSegments(
 	}
 }
 
+// put makes packet i of a batch out of a header and a payload, which are not copied.
 func (s *UDPSocket) put(i int, header, payload []byte) {
 	set := func(v *unix.Iovec, b []byte) {
 		v.Base = unsafe.SliceData(b)
@@ -267,6 +272,8 @@ func (s *UDPSocket) put(i int, header, payload []byte) {
 	set(&s.iov[2*i+1], payload)
 }
 
+// sendmsg sends the batch without waiting. The raw system call does not tell Go's scheduler, since it returns at
+// once. Afterwards the socket keeps no reference to the packets.
 func (s *UDPSocket) sendmsg(to *UDPAddr, packets int) unix.Errno {
 	s.msg.Name = &to.raw[0]
 	s.msg.Namelen = to.n

@@ -77,6 +77,8 @@ func (w *Waiter) Wait(d time.Duration) (woken bool) {
 	return n > 0
 }
 
+// wait waits for events, at most d, or for ever if d is negative. It uses epoll_pwait2, which counts in ns; kernels
+// before 5.11 do not have it, and count in ms.
 func (w *Waiter) wait(events []unix.EpollEvent, d time.Duration) (n int, err error) {
 	var limit *unix.Timespec
 	if d >= 0 {

@@ -57,6 +57,9 @@ func OpenXSK(ifindex, queue int) (*XSK, error) {
 	return x, nil
 }
 
+// setUp makes the memory for frames and the four rings (fill, completion, receive and send), gives all frames to
+// receive into to the kernel, and binds the socket to a queue of the interface: without a copy if the driver can do
+// that, else with one.
 func (x *XSK) setUp(ifindex, queue int) error {
 	var err error
 	x.umem, err = unix.Mmap(-1, 0, (xskReceive+xskSend)*XSKFrame, unix.PROT_READ|unix.PROT_WRITE,

@@ -45,6 +45,8 @@ func Run(c Case) (Result, error) {
 	return r, err
 }
 
+// run runs one barrier on a network of its own, beside other traffic if Case.Data says so. All members arrive at
+// time 0. Skew is the time between the first and the last member that leave.
 func run(c Case) (Result, error) {
 	text := c.Topology
 	if text == "torus" {
@@ -133,6 +135,9 @@ func (p *member) Packet(from int, b []byte) {
 // Timer is never called.
 func (p *member) Timer() {}
 
+// input counts an input of a gate (PROTOCOL §9.5.1). The gate opens with its last input, and then sends to other
+// gates; a gate of the same member is reached without a message. late keeps the most steps, and the most hops, of
+// all chains of messages that lead to the gate.
 func (p *member) input(gate int, o origin) {
 	late := &p.late[gate]
 	late.steps = max(late.steps, o.steps)

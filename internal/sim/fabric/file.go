@@ -21,6 +21,7 @@ func (e *FileError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.L
 // Is makes every FileError match ErrNetwork.
 func (e *FileError) Is(target error) bool { return target == ErrNetwork }
 
+// maxLine bounds a line of a network file. No valid line is nearly as long.
 const maxLine = 4096 // bytes
 
 // Parse reads a file of links; name is for errors. Every line is one of
@@ -54,8 +55,11 @@ func Parse(file string, r io.Reader) (*Network, error) {
 	return n, nil
 }
 
+// lineForms are the three forms of a line, for errors.
 const lineForms = "switch NAME PORTS, host NAME SWITCH:PORT or link SWITCH:PORT SWITCH:PORT"
 
+// parseLine adds what a line says, or returns an error that says what is wrong with it. The switches that a line
+// names must have been named before.
 func (n *Network) parseLine(words []string) error {
 	switch {
 	case len(words) == 0:
@@ -161,6 +165,7 @@ type counter struct {
 	err error
 }
 
+// printf writes and counts the bytes. After a failure it keeps the first error.
 func (c *counter) printf(format string, args ...any) {
 	n, err := fmt.Fprintf(c.w, format, args...)
 	c.n += int64(n)

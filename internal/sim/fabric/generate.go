@@ -41,6 +41,7 @@ type builder struct {
 	err   error
 }
 
+// failed keeps the first error, and reports whether there has been one.
 func (b *builder) failed(err error) bool {
 	if b.err == nil {
 		b.err = err
@@ -48,6 +49,7 @@ func (b *builder) failed(err error) bool {
 	return b.err != nil
 }
 
+// addSwitch adds a switch with no port in use, and returns its number.
 func (b *builder) addSwitch() int {
 	s, err := b.n.AddSwitch(fmt.Sprintf("s%d", len(b.n.Switches)), b.ports)
 	if !b.failed(err) {
@@ -64,6 +66,7 @@ func (b *builder) port(s int) End {
 
 func (b *builder) free(s int) int { return b.ports - b.used[s] }
 
+// addHost adds a host at the next free port of a switch.
 func (b *builder) addHost(s int) {
 	h, err := b.n.AddHost(fmt.Sprintf("h%d", len(b.n.Hosts)))
 	if !b.failed(err) {

@@ -120,8 +120,10 @@ func (n *Network) free(name string) error {
 	return nil
 }
 
+// maxName is the longest name of a host or switch, in bytes.
 const maxName = 64
 
+// isName reports whether a text can be a name: it must not be taken for anything else in a file, a chart or a log.
 func isName(s string) bool {
 	for _, c := range s {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -154,6 +156,7 @@ func (n *Network) Connect(a, b End) (int, error) {
 	return id, nil
 }
 
+// set notes which link is at an end, or NoLink.
 func (n *Network) set(e End, link int) {
 	if e.IsHost() {
 		n.Hosts[e.Host].Link = link

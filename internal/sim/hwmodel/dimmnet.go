@@ -79,6 +79,7 @@ func DIMMnet() Table {
 	}
 }
 
+// dimmnetPaths returns the paths of DIMMnet-2 that the paper measures as a whole [Kitamura06].
 func dimmnetPaths() []Named {
 	return []Named{
 		{"receiving a PUSH of 24 bytes", receive(false)},

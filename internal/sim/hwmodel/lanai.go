@@ -129,6 +129,8 @@ func vmmcPipeline(bytes int) Pipeline {
 // reading are the program's own work and not counted.
 func pmPipeline(int) Pipeline { return dmaPipeline(pmPacket) }
 
+// dmaPipeline is a packet's way where the card reads the message from memory: the processor only writes a
+// descriptor.
 func dmaPipeline(packet int) Pipeline {
 	return Pipeline{packet, []Stage{
 		fixed(SenderCPU, pioWrite, "request written by PIO", descriptor),

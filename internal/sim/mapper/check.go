@@ -67,6 +67,7 @@ type check struct {
 	rounds int
 }
 
+// known counts the links that are known to work.
 func (c *check) known() (n int) {
 	for _, alive := range c.alive {
 		if alive {

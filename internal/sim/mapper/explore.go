@@ -28,6 +28,7 @@ type port struct {
 	to   place // behind it
 }
 
+// A portKind is what a mapper knows of a port of a switch that it has found.
 type portKind uint8
 
 const (

@@ -15,6 +15,7 @@ type Costs struct {
 	Grace  time.Duration // after the latest moment at which a scout can be back; 20 µs
 }
 
+// withDefaults returns the costs with the defaults in the place of zeros.
 func (c Costs) withDefaults() Costs {
 	set := func(d *time.Duration, to time.Duration) {
 		if *d == 0 {

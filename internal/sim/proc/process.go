@@ -96,6 +96,8 @@ func (p *Process) checkWaits(last *thread) {
 	}
 }
 
+// checkOwnWaits makes the threads of this process ready whose condition to wake now holds. The thread that had the
+// turn checks its own condition itself.
 func (p *Process) checkOwnWaits(last *thread) {
 	for _, t := range p.order {
 		if t != last && t.asleep && !t.ready && t.wakeIf != nil && t.wakeIf() {

@@ -12,6 +12,7 @@ type state struct {
 	creator string // the number of the goroutine that started it
 }
 
+// String says what a thread does and at which call, for the report of a run that hangs.
 func (s state) String() string {
 	if s.where == "" {
 		return s.doing

@@ -171,6 +171,8 @@ func (ts *Turns) selfByID(p *Process) *thread {
 	return t
 }
 
+// strangerMessage is the text of the panic when a goroutine that the simulator does not know calls weft: it has no
+// turn, and what it did would not follow from the seed.
 func strangerMessage(p *Process) string {
 	return fmt.Sprintf("weft: in the simulator a goroutine that uses weft must be started with Proc.Go: "+
 		"rank %d has one that was not", p.rank)

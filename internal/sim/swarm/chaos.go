@@ -39,6 +39,7 @@ func (c *cluster) length() time.Duration {
 	return c.world.Between(0, liveness/4)
 }
 
+// pause stops a node for a while, as SIGSTOP does: packets wait for it, and its timers run out late.
 func (c *cluster) pause() {
 	rank := c.anyone()
 	d := c.length()
@@ -62,6 +63,8 @@ func (c *cluster) suspect(rank int, d time.Duration) {
 	c.troubled[rank] = c.troubled[rank] || d > liveness/4
 }
 
+// partition divides the nodes at random, and cuts the connections between the two sides for a while: in both
+// directions, or with a chance of 0.3 only in one.
 func (c *cluster) partition() {
 	side := make([]bool, c.Nodes)
 	for i := range side {
@@ -81,6 +84,8 @@ func (c *cluster) partition() {
 	}
 }
 
+// cut loses all packets from a to b for d. Both may take each other for dead afterwards, so neither death is an
+// error.
 func (c *cluster) cut(a, b int, d time.Duration) {
 	c.suspect(a, d)
 	c.suspect(b, d)
@@ -88,6 +93,7 @@ func (c *cluster) cut(a, b int, d time.Duration) {
 	c.world.After(d, func() { c.net.Heal(a, b) })
 }
 
+// clog holds the packets from one node to another up for a while. None is lost.
 func (c *cluster) clog() {
 	a := c.anyone()
 	b := c.anyone()
@@ -121,6 +127,7 @@ func (c *cluster) take(a, b, most int, told bool) {
 	}
 }
 
+// errKilled is the cause that the other nodes are told when the runtime, not a timeout, tells of a death.
 var errKilled = errors.New("its process was killed")
 
 // crash stops a rank for good, or until it starts again as a new incarnation.

@@ -33,6 +33,7 @@ func (n *node) again() { n.c.world.At(n.c.world.Now().Add(n.think()), &n.beat) }
 // A beat is when a client acts: an event of its own, since there are so many.
 type beat struct{ n *node }
 
+// Act lets the node begin its next operation. A node that is paused looks again after a millisecond.
 func (b *beat) Act() {
 	n := b.n
 	switch {

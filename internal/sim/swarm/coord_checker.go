@@ -55,8 +55,11 @@ const permitsThere = 3
 // phases is how many phases of each barrier every rank goes through.
 const phases = 8
 
+// nowhere stands in joined for a rank that takes no part in a barrier.
 const nowhere = ^uint64(0)
 
+// newCoordChecker draws the locks and two barriers of a run, with their algorithms, from the seed. All nodes use
+// the same ones. A barrier of pairs (Shuffle) needs a power of two of nodes.
 func newCoordChecker(c *cluster) *coordChecker {
 	s := &coordChecker{c: c, permits: map[*node]int{}}
 	for i := range c.Locks {
@@ -140,6 +143,8 @@ func (s *coordChecker) granted(b *lockModel, n *node, op *coord.Op, shared bool)
 	b.holders = append(b.holders, holding{n, op.Epoch, shared})
 }
 
+// released takes a node off the holders of a lock. It is called before the engine hears of Unlock, since the next
+// holder may be granted the lock in the same step.
 func (s *coordChecker) released(b *lockModel, n *node) {
 	for i, h := range b.holders {
 		if h.n == n {

@@ -46,6 +46,7 @@ func (n *node) startCoord() {
 	}
 }
 
+// open opens an object at this node's engine. A configuration that all nodes share cannot be refused.
 func (c *coordClient) open(cfg coord.Config) *coord.Object {
 	o, err := c.n.eng.Coord.Open(c.n.m.Now(), cfg)
 	c.n.check("Open", err)
@@ -89,6 +90,7 @@ func (c *coordClient) start(op *coord.Op, cancel float64, ended func(*coord.Op))
 	}
 }
 
+// lockLater begins the next taking of a lock after a time, or ends this activity.
 func (c *coordClient) lockLater() {
 	if c.locksLeft--; c.locksLeft < 0 {
 		c.activities--
@@ -124,6 +126,7 @@ func (c *coordClient) lock() {
 	})
 }
 
+// unlock gives a lock back, and plans the next taking.
 func (c *coordClient) unlock(b *lockModel, o *coord.Object) {
 	op := &coord.Op{Kind: coord.Unlock, Object: o}
 	c.n.c.checker.released(b, c.n)
@@ -170,6 +173,8 @@ func (c *coordClient) write(i int, b *lockModel, epoch uint64, then func()) {
 	}, after)
 }
 
+// permitLater takes some permits of a semaphore, keeps them for a time and gives them back, left times. An Acquire
+// may be cancelled; it fails for good when the home of the semaphore is gone.
 func (c *coordClient) permitLater(o *coord.Object, left int) {
 	if left == 0 {
 		c.activities--
@@ -207,6 +212,8 @@ type barrierClient struct {
 	done int
 }
 
+// begin lets a member go through the phases of a barrier. A barrier whose members come and go (PROTOCOL §9.5.5) is
+// joined first; a member that joins must not be given a phase that is already over.
 func (m *barrierClient) begin() {
 	if m.b.cfg.Class != coord.Phaser {
 		m.next()
@@ -227,11 +234,15 @@ func (m *barrierClient) begin() {
 	})
 }
 
+// broken ends this member's part, after the checker has agreed that the failure may be.
 func (m *barrierClient) broken(err error) {
 	m.c.n.c.checker.checkFailure(m.c.n, m.b.cfg.Name, err)
 	m.c.activities--
 }
 
+// next begins the next phase: as a Pass, as an Arrive with an Await after a time, or as a Sync. After the last
+// phase the member of a phaser leaves it. What the checker knows of arrivals is noted before the engine hears of
+// them.
 func (m *barrierClient) next() {
 	n := m.c.n
 	if m.done++; m.done > phases {
@@ -272,6 +283,8 @@ func (m *barrierClient) next() {
 	})
 }
 
+// passed handles the end of a phase, which the checker compares with the arrivals of all members. A phaser that a
+// death has broken goes on with the members that are left.
 func (m *barrierClient) passed(op *coord.Op) {
 	switch {
 	case op.Err != nil && m.b.cfg.Class == coord.Phaser && errors.Is(op.Err, coord.ErrBroken):

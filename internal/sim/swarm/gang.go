@@ -32,6 +32,7 @@ type share struct {
 	acked   []uint32 // by rank: what had been acknowledged when it was flushed
 }
 
+// newGang returns the model of gang scheduling, and begins its first switch if the run has any.
 func newGang(c *cluster) *gang {
 	g := &gang{c: c, left: c.Gang}
 	if g.left > 0 {
@@ -152,6 +153,7 @@ func (g *gang) tellDeaths() {
 	}
 }
 
+// thaw lets a port go on, and posts the receives again that the freeze has ended.
 func (p *port) thaw() {
 	p.n.check("Thaw", p.port.Thaw())
 	for _, r := range p.receivers {

@@ -149,6 +149,9 @@ func (m *mailSend) send(from int) {
 	})
 }
 
+// attachMailbox gets the right to send to a mailbox. Its key tells which incarnation of the rank has answered. On a
+// reliable network ranks count as sharing memory: then the sender also joins the mailbox to write its records
+// directly.
 func (n *node) attachMailbox(rank int, p *mailboxPeer) {
 	p.state = attaching
 	op := &rma.Op{Kind: rma.Attach, Peer: rank, Name: mailboxName}

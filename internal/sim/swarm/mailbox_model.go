@@ -35,6 +35,7 @@ type mailboxFlow struct {
 	got    int
 }
 
+// A sendStatus is what the model knows of a message: what may still happen to it follows from it.
 type sendStatus uint8
 
 const (
@@ -92,6 +93,7 @@ func (n *node) pollLater() {
 	n.c.world.At(n.c.world.Now().Add(n.c.world.Between(0, 4*n.c.Think)), &n.mailbox.nextPoll)
 }
 
+// Act lets the owner of a mailbox take what has arrived. A paused or silent node does not.
 func (b *mailboxPoll) Act() {
 	n := b.n
 	if n.off {
@@ -157,6 +159,7 @@ func (b *mailboxModel) size(n *node) int {
 	return 64 * (1 + n.c.world.Rand.IntN(boxRing/64))
 }
 
+// has reports whether a ring has memory.
 func (b *mailboxModel) has(ring int) bool {
 	_, size := b.box.Where(ring)
 	return size > 0
@@ -190,6 +193,8 @@ func payloadByte(from incarnation, number uint64, i int) byte {
 	return byte(h >> (8 * (i % 8)))
 }
 
+// payload returns the bytes of a message. They follow from its sender, its number and the place of each byte, so a
+// receiver can check them without the message.
 func payload(from incarnation, number uint64, size int) []byte {
 	b := make([]byte, size)
 	for i := range b {

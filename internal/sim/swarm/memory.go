@@ -37,13 +37,19 @@ type slot struct {
 	undone uint32 // the last one that was given up
 }
 
+// gap is how many bytes before and after each slot belong to no writer. They must stay zero.
 const gap = 8
 
+// slotSizes are the bytes of the slots that each writer has: one word, the most that a PUT holds, and lengths
+// that take one packet or several.
 var slotSizes = [...]int{8, 32, 256, 3000, 9000}
 
 // regionName is under which every rank exposes its area.
 const regionName = "swarm"
 
+// expose makes the region of a node: some words for atomic operations, then for every rank a slot of each size,
+// with a gap before each. A slot has one writer, so the model knows what it may hold. The salt makes the content of
+// every slot of every incarnation different.
 func (n *node) expose() {
 	a := &area{owner: n.incarnation}
 	off := 8 * words
@@ -72,6 +78,7 @@ type remote struct {
 	area  *area
 }
 
+// An attachment is how far a node has come with the region of another one.
 type attachment int
 
 const (
@@ -80,6 +87,8 @@ const (
 	attached
 )
 
+// attach asks a rank for its region. The region that is found must be one that some incarnation of the rank has
+// exposed.
 func (n *node) attach(rank int) {
 	r := &n.remotes[rank]
 	r.state = attaching
@@ -161,6 +170,7 @@ func (s *slot) torn(v uint64, i int, placed uint32) bool {
 	return left == 0
 }
 
+// arrival says when a write was checked, for the error of a write that had to be in place and was not.
 const arrival = "when a message arrived that was sent after a write"
 
 // now returns what the slot holds.
@@ -180,6 +190,7 @@ func (a *area) alive(c *cluster) bool {
 	return n != nil && n.area == a
 }
 
+// pick returns one of this node's slots in a region, at random.
 func (n *node) pick(r *remote) *slot {
 	slots := r.area.slots[n.rank]
 	return slots[n.c.world.Rand.IntN(len(slots))]
@@ -189,6 +200,8 @@ func (n *node) op(kind rma.Kind, rank int, r *remote) *rma.Op {
 	return &rma.Op{Kind: kind, Peer: rank, Region: r.found.Region, Key: r.found.Key}
 }
 
+// push writes the next content of a slot. The model accepts the content as soon as the PUSH has begun, and requires
+// it once the PUSH has ended well.
 func (n *node) push(rank int, r *remote) {
 	s := n.pick(r)
 	gen, b := s.next()
@@ -204,6 +217,7 @@ func (n *node) push(rank int, r *remote) {
 	}, func() { s.drop(gen) })
 }
 
+// put writes a slot that is short enough for a PUT, which has no answer: only a later FLUSH tells that it is done.
 func (n *node) put(rank int, r *remote) {
 	s := r.area.slots[n.rank][n.c.world.Rand.IntN(2)]
 	gen, b := s.next()
@@ -213,6 +227,7 @@ func (n *node) put(rank int, r *remote) {
 	}
 }
 
+// pull reads a slot of any writer. It may find what was placed before it began, or anything newer.
 func (n *node) pull(rank int, r *remote) {
 	slots := r.area.slots[n.c.anyone()]
 	s := slots[n.c.world.Rand.IntN(len(slots))]
@@ -299,6 +314,7 @@ func (a *area) sweep(n *node, what string) {
 	a.untouched(n, what, end, len(a.bytes))
 }
 
+// untouched makes sure that the bytes of a region from from to to, which belong to no slot, are still zero.
 func (a *area) untouched(n *node, what string, from, to int) {
 	for i, v := range a.bytes[from:to] {
 		if v != 0 {

@@ -72,6 +72,7 @@ const longest = 64 << 10
 // intos holds buffers to receive into, for run after run.
 var intos = sync.Pool{New: func() any { return new([longest]byte) }}
 
+// open opens a port at a node, and posts as many receives as the program has threads.
 func (n *node) open(channel uint16) {
 	p := &port{n: n, channel: channel, order: newLine(n.c.Nodes)}
 	var err error
@@ -177,6 +178,8 @@ func (n *node) compose(rank int, channel uint16) (*record, []byte) {
 	return &record{size: size, sum: crc32.Checksum(b, castagnoli)}, b
 }
 
+// castagnoli is the table of the CRC by which a receiver recognizes content. Its speed matters: a run checks every
+// byte.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // fill writes bytes that follow from a seed.
@@ -190,6 +193,7 @@ func fill(b []byte, seed uint64) {
 	}
 }
 
+// stream returns the messages from this incarnation to a rank on a channel.
 func (n *node) stream(rank int, channel uint16) *stream {
 	key := flow{n.incarnation, incarnation{rank: rank}, channel}
 	s := n.c.streams[key]

@@ -158,6 +158,8 @@ func (n *node) flush() {
 	n.m.SetTimer(n.eng.Deadline())
 }
 
+// output is the driver's part: it moves packets from the engine to the network until the engine has none. With a
+// chance of n.full the transport takes only some of a batch, and the engine must offer the rest again.
 func (n *node) output(now sim.Time) {
 	rand := n.c.world
 	for {

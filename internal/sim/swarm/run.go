@@ -94,6 +94,7 @@ type incarnation struct {
 	boot uint8 // from 1
 }
 
+// newCluster makes the world, the network and the checkers of a run. Everything is drawn from the seed.
 func newCluster(o Options, log io.Writer) *cluster {
 	c := &cluster{
 		Options: o, world: sim.NewWorld(o.Seed), nodes: make([]*node, o.Nodes), boots: make([]uint8, o.Nodes),
@@ -119,6 +120,8 @@ func (c *cluster) fail(kind, format string, args ...any) {
 // patience is how long after the faults have stopped everything must be done.
 const patience = 30 * time.Second
 
+// run runs the nodes through trouble until their programs should be done, then mends the network and waits in
+// virtual time until all operations have ended: nothing may hang. At last it compares what is left with the models.
 func (c *cluster) run() {
 	for rank := range c.Nodes {
 		m := c.net.Machine(rank)
@@ -142,11 +145,14 @@ func (c *cluster) run() {
 	c.final()
 }
 
+// until lets the world run until a virtual time.
 func (c *cluster) until(t sim.Time) {
 	for c.world.Step(t) {
 	}
 }
 
+// report fills the result with the figures of the world, of the network and of all nodes. The hash follows from
+// every event of the run: two runs of a seed must have the same.
 func (c *cluster) report(r *Result) {
 	r.Hash = c.world.Hash()
 	r.Time = c.world.Now()

@@ -129,6 +129,7 @@ func (o *Options) Set(text string) error {
 	return nil
 }
 
+// names returns the names of a struct's fields as options have them.
 func names(t reflect.Type) (list []string) {
 	for i := range t.NumField() {
 		list = append(list, strings.ToLower(t.Field(i).Name))
@@ -136,6 +137,7 @@ func names(t reflect.Type) (list []string) {
 	return list
 }
 
+// set sets an option from its text, as String writes it. The kinds are those that fields of Options have.
 func set(f reflect.Value, text string) error {
 	var err error
 	switch f.Interface().(type) {

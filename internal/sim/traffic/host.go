@@ -27,6 +27,8 @@ type peer struct {
 	then sim.Time // and when after that
 }
 
+// peer returns the link to another host, and makes it when it is first used. It is the engine's link with its real
+// congestion control; only the time and the wires are simulated.
 func (h *host) peer(id int) *peer {
 	if p := h.peers[id]; p != nil {
 		return p

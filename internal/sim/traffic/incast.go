@@ -101,6 +101,7 @@ func (n *Network) pingPong(from, to int, trips *[]time.Duration) {
 	ping()
 }
 
+// percentile returns the time that a share p of all times does not exceed, for p from 0 to 1; 0 if there are none.
 func percentile(of []time.Duration, p float64) time.Duration {
 	if len(of) == 0 {
 		return 0

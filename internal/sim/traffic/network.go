@@ -130,6 +130,7 @@ func (n *Network) Counts() Counts {
 	return c
 }
 
+// count adds what a link has counted.
 func (c *Counts) count(p *peer) {
 	s := p.conn.Stats()
 	c.Resent += s.Resent

@@ -117,6 +117,8 @@ func (r *Routes) Dependencies() *Dependencies {
 	return d
 }
 
+// add notes that a packet that holds a channel may wait for another one. A cycle of such dependencies is a possible
+// deadlock.
 func (d *Dependencies) add(held, wanted Channel) {
 	if !slices.Contains(d.on[held], wanted) {
 		d.on[held] = append(d.on[held], wanted)

@@ -114,6 +114,8 @@ type graph struct {
 	hops [][]hop // by switch
 }
 
+// newGraph returns the links between switches that routes may use: no link that is down, none to a host, and none
+// from a switch to itself.
 func newGraph(n *fabric.Network) *graph {
 	g := &graph{n, make([][]hop, len(n.Switches))}
 	for id, l := range n.Links {

@@ -96,6 +96,8 @@ type finder struct {
 	queue  []int
 }
 
+// newFinder returns a finder for the switches that the order reaches, sorted so that a switch comes after all
+// switches above it.
 func newFinder(r *Routes) *finder {
 	n := len(r.net.Switches)
 	f := &finder{r: r, g: newGraph(r.net), down: make([]int, n), any: make([]int, n)}

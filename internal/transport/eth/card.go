@@ -40,6 +40,7 @@ const (
 	maxXDP = 3500 // one buffer for each frame: a page, less what the kernel keeps
 )
 
+// String returns the card as text: MAC+MAC…/MTU, and where UDP is open, too, its card and subnet after spaces.
 func (c card) String() string {
 	var macs []string
 	for _, m := range c.macs {
@@ -52,6 +53,8 @@ func (c card) String() string {
 	return s
 }
 
+// parseCard reads what String wrote at a peer. The text is not trusted: a card has at most maxDevices addresses,
+// each that of one interface and not of a group, and a length of packets within bounds.
 func parseCard(text string) (c card, err error) {
 	frames, datagrams, both := strings.Cut(text, " ")
 	if both {

@@ -89,6 +89,7 @@ func Open(cfg Config) (*Transport, error) {
 	return t, nil
 }
 
+// closePorts closes the sockets that are open, after a failure to open all or at the end.
 func (t *Transport) closePorts() {
 	for i := range t.ports {
 		t.ports[i].Close()

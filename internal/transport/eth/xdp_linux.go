@@ -43,6 +43,8 @@ func openXDP(ifc *net.Interface, packets *sys.PacketSocket, etherType uint16, jo
 	return d, nil
 }
 
+// open attaches a program to the interface that gives the frames of this rank to an AF_XDP socket, in the driver if
+// it can, and else in the kernel's generic hook. After a failure the caller closes what has been opened (closeXDP).
 func (d *xdp) open(ifc *net.Interface, etherType uint16, job uint64, rank int) (err error) {
 	d.sockets, err = ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.XSKMap, KeySize: 4, ValueSize: 4, MaxEntries: queue + 1})
 	if err != nil {
@@ -134,6 +136,8 @@ func (d *xdp) FDs() []int { return []int{d.XSK.FD(), d.packets.FD()} }
 
 func (d *xdp) Pending() bool { return d.XSK.Pending() || d.packets.Pending() }
 
+// Recv returns the next frame, or nil. Frames that the program has not redirected, such as those of other queues,
+// come by the packet socket.
 func (d *xdp) Recv() []byte {
 	if f := d.XSK.Recv(); f != nil {
 		return f
@@ -153,6 +157,7 @@ func (d *xdp) Close() {
 	d.packets.Close()
 }
 
+// closeXDP detaches the program first, so that no frame goes to a socket that is closed.
 func (d *xdp) closeXDP() {
 	if d.link != nil {
 		d.link.Close()

@@ -29,11 +29,15 @@ type record struct {
 // recordSize is how long a record is: kind, number, key.
 const recordSize = 1 + 4 + 8
 
+// bytes returns the record as it is sent: kind (1 byte), id (4), key (8), little-endian. The descriptor travels
+// beside it.
 func (r record) bytes() []byte {
 	b := binary.LittleEndian.AppendUint32([]byte{r.kind}, r.id)
 	return binary.LittleEndian.AppendUint64(b, r.key)
 }
 
+// parseRecord reads a record of a peer, with the descriptor that came beside it, or -1. If the record is not good
+// the descriptor stays the caller's.
 func parseRecord(b []byte, fd int) (r record, ok bool) {
 	if len(b) != recordSize {
 		return r, false
@@ -156,6 +160,8 @@ func (t *Transport) take(p *peer, r record) {
 	q.got <- answer{m: m}
 }
 
+// mapMemory maps memory of a peer, and closes the descriptor. Memory whose owner could take it away under the
+// mapping is refused (sys.MapMemory).
 func mapMemory(fd int, readOnly bool) (*transport.Mapping, error) {
 	if fd < 0 {
 		return nil, errNoMemory

@@ -147,6 +147,8 @@ func sameUser(c *net.UnixConn) (pid int, err error) {
 var errNoSegment = errors.New("weft: shm: the peer's segment did not arrive: " +
 	"has this process as many descriptors as it may (ulimit -n)?")
 
+// mapSegment maps and checks the segment of a peer, and closes the descriptor. Memory whose owner could take it
+// away under the mapping is refused (sys.MapMemory).
 func mapSegment(fd int) (segment, error) {
 	if fd < 0 {
 		return segment{}, errNoSegment
@@ -163,6 +165,7 @@ func mapSegment(fd int) (segment, error) {
 	return s, nil
 }
 
+// closeFD closes a descriptor, unless there is none (-1).
 func closeFD(fd int) {
 	if fd >= 0 {
 		sys.CloseFD(fd)

@@ -132,6 +132,7 @@ func (t *Transport) Unshare(id uint32) error {
 	return nil
 }
 
+// release gives up memory that this process has shared: peers that have mapped it keep it until they unmap it.
 func (t *Transport) release(id uint32, a *area) {
 	delete(t.shared, id)
 	sys.CloseFD(a.fd)

@@ -11,6 +11,7 @@ import (
 // rings is how many peers of a process can have a ring of their own.
 const rings = 16
 
+// page is to what the parts of a segment are aligned, in bytes.
 const page = 4096
 
 // The layout of a segment. Words with different writers are on different

@@ -31,6 +31,7 @@ func Overhead(a netip.Addr) int {
 
 func (c card) String() string { return fmt.Sprintf("%v/%d", c.addr, c.mtu) }
 
+// parseCard reads what String wrote at a peer. The text is not trusted: the address must be that of one host.
 func parseCard(text string) (c card, err error) {
 	addr, mtu, ok := strings.Cut(text, "/")
 	if ok {

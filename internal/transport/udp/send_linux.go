@@ -104,6 +104,8 @@ func (t *Transport) Passed(peer, again int) {
 	}
 }
 
+// alone counts a packet that has left singly and was sent again times before. Batches are switched off for the peer
+// if far more of them get lost.
 func (t *Transport) alone(p *peer, again int) {
 	if p.cut.alone(again) {
 		t.counts.Switched++
