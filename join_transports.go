@@ -45,8 +45,7 @@ func (p *Proc) join(ctx context.Context) error {
 		bell = b
 		p.poll = b
 	}
-	if p.cfg.Transport == TransportEth ||
-		p.cfg.Transport == TransportAuto && p.cfg.Interface != "" && p.job.Size > p.job.Local {
+	if p.wantsEth() {
 		t, err := p.openEth(bell)
 		switch {
 		case err == nil:
@@ -87,6 +86,12 @@ func (p *Proc) join(ctx context.Context) error {
 	p.src.Watch(p.rankEnded)
 	p.src.Answer(p.state)
 	return nil
+}
+
+// wantsEth reports whether packets to other hosts are to travel over raw Ethernet.
+func (p *Proc) wantsEth() bool {
+	return p.cfg.Transport == TransportEth ||
+		p.cfg.Transport == TransportAuto && p.cfg.Interface != "" && p.job.Size > p.job.Local
 }
 
 func (p *Proc) openShm() (*shm.Transport, error) {
