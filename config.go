@@ -87,8 +87,12 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 	if c != nil {
 		r = *c
 	}
-	r.Transport = cmp.Or(r.Transport, Transport(job.Transport), TransportAuto)
-	if err := checkTransport(r.Transport); err != nil {
+	from := "Config.Transport"
+	if r.Transport == "" {
+		from = "-transport"
+		r.Transport = cmp.Or(Transport(job.Transport), TransportAuto)
+	}
+	if err := checkTransport(r.Transport, from); err != nil {
 		return r, err
 	}
 	if r.Liveness == 0 {
@@ -113,8 +117,12 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 			return faulty.New(t, f, job.ID^uint64(job.Rank), ring)
 		}
 	}
-	r.Guard = cmp.Or(r.Guard, Guard(os.Getenv(envGuard)))
-	if err := checkGuard(r.Guard); err != nil {
+	from = "Config.Guard"
+	if r.Guard == "" {
+		from = envGuard
+		r.Guard = Guard(os.Getenv(envGuard))
+	}
+	if err := checkGuard(r.Guard, from); err != nil {
 		return r, err
 	}
 	r.interrupt = os.Getenv(envInterrupt) == "1"

@@ -50,11 +50,12 @@ func (g guard) against(caps transport.Caps) string {
 	}
 }
 
-// checkGuard returns an error that names the accepted words if Config does not accept a guard.
-func checkGuard(g Guard) error {
+// checkGuard returns an OptionError if Config does not accept a guard. The option is where the
+// guard comes from.
+func checkGuard(g Guard, option string) error {
 	if _, ok := link.ParseGuard(string(g)); !ok && g != "" {
-		return fmt.Errorf("weft: guard %q (Config.Guard, %s): must be %s, %s or %s",
-			string(g), envGuard, GuardChecksum, GuardAuthenticate, GuardEncrypt)
+		takes := fmt.Sprintf("%s, %s or %s", GuardChecksum, GuardAuthenticate, GuardEncrypt)
+		return &OptionError{Option: option, Value: string(g), Takes: takes}
 	}
 	return nil
 }

@@ -31,13 +31,14 @@ const (
 	TransportSim Transport = "sim"
 )
 
-// checkTransport returns an error that names the accepted words if Config does not accept a
-// transport.
-func checkTransport(t Transport) error {
+// checkTransport returns an OptionError if Config does not accept a transport. The option is where
+// the transport comes from.
+func checkTransport(t Transport, option string) error {
 	switch t {
 	case TransportAuto, TransportShm, TransportEth, TransportUDP, TransportTCP:
 		return nil
 	}
-	return fmt.Errorf("weft: transport %q: must be %s, %s, %s, %s or %s",
-		string(t), TransportAuto, TransportShm, TransportEth, TransportUDP, TransportTCP)
+	takes := fmt.Sprintf("%s, %s, %s, %s or %s",
+		TransportAuto, TransportShm, TransportEth, TransportUDP, TransportTCP)
+	return &OptionError{Option: option, Value: string(t), Takes: takes}
 }

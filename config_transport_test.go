@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -31,16 +32,32 @@ func TestConfigWords(t *testing.T) {
 	}
 	for _, unknown := range []Transport{"UDP", TransportPipe, TransportSelf, TransportSim} {
 		_, err := (&Config{Transport: unknown}).resolve(bootstrap.Job{})
+		checkOption(t, err, "Config.Transport", string(unknown))
 		for _, word := range transports {
 			if err == nil || !strings.Contains(err.Error(), string(word)) {
 				t.Errorf("transport %s: %v, want %s in it", unknown, err, word)
 			}
 		}
 	}
-	_, err := (&Config{Guard: "rot13"}).resolve(bootstrap.Job{})
+	_, err := new(Config).resolve(bootstrap.Job{Transport: "ib"})
+	checkOption(t, err, "-transport", "ib")
+	t.Setenv(envGuard, "rot14")
+	_, err = new(Config).resolve(bootstrap.Job{})
+	checkOption(t, err, envGuard, "rot14")
+	_, err = (&Config{Guard: "rot13"}).resolve(bootstrap.Job{})
+	checkOption(t, err, "Config.Guard", "rot13")
 	for _, word := range guards {
 		if err == nil || !strings.Contains(err.Error(), string(word)) {
 			t.Errorf("guard rot13: %v, want %s in it", err, word)
 		}
+	}
+}
+
+// checkOption checks that an error is an OptionError of an option and its value.
+func checkOption(t *testing.T, err error, option, value string) {
+	t.Helper()
+	var e *OptionError
+	if !errors.As(err, &e) || !errors.Is(err, ErrOption) || e.Option != option || e.Value != value {
+		t.Errorf("%s %q: %T: %v", option, value, err, err)
 	}
 }

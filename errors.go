@@ -3,6 +3,8 @@ package weft
 import (
 	"errors"
 
+	"weft/internal/bootstrap"
+	"weft/internal/bootstrap/rendezvous"
 	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
@@ -85,6 +87,14 @@ var (
 	// ErrDistance: the distance to the next RBCQ-1 barrier is impossible; see DistanceError.
 	ErrDistance = coord.ErrDistance
 
+	// ErrOption: a setting has a value that is not understood, or is not possible in this
+	// job; see OptionError.
+	ErrOption = errors.New("weft: bad option")
+	// ErrLauncher: the connection to the launcher, or to the rank that serves the job in its
+	// place, has ended. The job ends, too.
+	ErrLauncher = bootstrap.ErrLauncher
+	// ErrSecret: the rank that serves the job has another secret than this one.
+	ErrSecret = rendezvous.ErrSecret
 	// ErrStuck: in a simulated job, all ranks wait for each other.
 	ErrStuck = errors.New("weft: all ranks wait for each other")
 )

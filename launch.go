@@ -115,7 +115,7 @@ func Launch(ctx context.Context, n int, cfg *LaunchConfig) (*Job, error) {
 	if err != nil {
 		j.cancel(nil)
 		j.clean()
-		return nil, err
+		return nil, publicStart(err)
 	}
 	j.run = run
 	return j, nil
@@ -135,5 +135,5 @@ func (j *Job) resolve(ctx context.Context, cfg *LaunchConfig, order *launch.Job)
 	default:
 		return errors.New("weft: launch: LaunchConfig needs Run, a name of weft.Launched, or Program")
 	}
-	return err
+	return publicStart(err)
 }

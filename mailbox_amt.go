@@ -1,7 +1,6 @@
 package weft
 
 import (
-	"fmt"
 	"os"
 
 	"weft/internal/amt"
@@ -38,7 +37,7 @@ func readAMT(text string, size int) (*amtFile, error) {
 	}
 	f, err := os.Open(text)
 	if err != nil {
-		return nil, fmt.Errorf("weft: %s: %w", envAMT, err)
+		return nil, &OptionError{Option: envAMT, Value: text, Err: err}
 	}
 	defer f.Close()
 	t, err := amt.ReadTable(f)
@@ -46,7 +45,7 @@ func readAMT(text string, size int) (*amtFile, error) {
 		err = t.Fits(size)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("weft: %s: %s: %w", envAMT, text, err)
+		return nil, &OptionError{Option: envAMT, Value: text, Err: err}
 	}
 	return &amtFile{table: t}, nil
 }

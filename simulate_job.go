@@ -71,16 +71,16 @@ func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
 	case c.MTU < minSimMTU || c.MTU > 1<<16:
 		return nil, &ConfigError{Field: "Cluster.MTU", Value: c.MTU, Min: minSimMTU, Max: 1 << 16}
 	case !(c.Loss >= 0 && c.Loss < 1):
-		return nil, &sim.OptionError{Option: "loss", Value: fmt.Sprint(c.Loss),
+		return nil, &OptionError{Option: "Cluster.Loss", Value: fmt.Sprint(c.Loss),
 			Takes: "the share of packets to lose, from 0 to less than 1"}
 	}
 	w, err := sim.ParseWire(c.Link)
 	if err != nil {
-		return nil, err
+		return nil, publicStart(err)
 	}
 	top, err := sim.ParseTopology(c.Topology, c.Ranks, w)
 	if err != nil {
-		return nil, err
+		return nil, publicStart(err)
 	}
 	j := &simJob{Cluster: c, world: sim.NewWorld(c.Seed), left: c.Ranks}
 	j.world.Log = c.Log

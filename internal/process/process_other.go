@@ -4,6 +4,7 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"syscall"
@@ -20,5 +21,5 @@ func ownGroup(*syscall.SysProcAttr, bool) {}
 func killGroup(int, syscall.Signal) {}
 
 func socketPair() (io.ReadWriteCloser, *os.File, error) {
-	return nil, nil, errors.New("weft: ranks as processes need Linux")
+	return nil, nil, fmt.Errorf("weft: ranks as processes need Linux: %w", errors.ErrUnsupported)
 }

@@ -9,10 +9,14 @@
 // internal/transport/eth, between network namespaces.
 package sys
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
-// ErrUnsupported reports that this operating system lacks what is needed.
-var ErrUnsupported = errors.New("weft: needs Linux")
+// ErrUnsupported reports that this operating system lacks what is needed. It matches
+// errors.ErrUnsupported.
+var ErrUnsupported = fmt.Errorf("weft: needs Linux: %w", errors.ErrUnsupported)
 
 // ErrForbidden reports that the kernel does not let this process read another
 // one's memory.

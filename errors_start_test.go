@@ -1,0 +1,91 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"weft/internal/bootstrap"
+	"weft/internal/launch"
+)
+
+// Every setting of a cluster that Simulate does not understand is reported by an OptionError, and
+// a line of a file of links by a FileError in it.
+func TestSimulateOptionErrors(t *testing.T) {
+	links := filepath.Join(t.TempDir(), "links")
+	if err := os.WriteFile(links, []byte("switch s 4\nhost h s:9\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		cluster       Cluster
+		option, value string
+	}{
+		{Cluster{Ranks: 2, Link: "fast"}, "Cluster.Link", "fast"},
+		{Cluster{Ranks: 2, Loss: 1.5}, "Cluster.Loss", "1.5"},
+		{Cluster{Ranks: 2, Topology: "star"}, "Cluster.Topology", "star"},
+		{Cluster{Ranks: 5, Topology: "torus:2x2"}, "Cluster.Topology", "torus:2x2"},
+		{Cluster{Ranks: 2, Topology: "switch-tree:x"}, "Cluster.Topology", "switch-tree:x"},
+		{Cluster{Ranks: 2, Topology: "file:nowhere"}, "Cluster.Topology", "file:nowhere"},
+		{Cluster{Ranks: 2, Topology: "file:" + links}, "Cluster.Topology", "file:" + links},
+	} {
+		_, err := Simulate(t.Context(), c.cluster, func(context.Context, *Proc) error { return nil })
+		var option *OptionError
+		if !errors.As(err, &option) || !errors.Is(err, ErrOption) {
+			t.Errorf("%s %q: %T: %v", c.option, c.value, err, err)
+			continue
+		}
+		if option.Option != c.option || option.Value != c.value || (option.Takes == "") == (option.Err == nil) {
+			t.Errorf("%s %q: %+v", c.option, c.value, option)
+		}
+		if !strings.HasPrefix(err.Error(), "weft: "+c.option) || strings.Count(err.Error(), "weft: ") != 1 {
+			t.Errorf("%s %q: %v", c.option, c.value, err)
+		}
+		var line *FileError
+		inFile := c.value == "file:"+links
+		if errors.As(err, &line) != inFile || inFile && (line.File != links || line.Line != 2) {
+			t.Errorf("%s %q: %v in %v", c.option, c.value, line, err)
+		}
+		if c.value == "file:nowhere" && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a file that does not exist: %v", err)
+		}
+	}
+}
+
+// A Go package that cannot be built, and a program that there is not, are errors of Launch.
+func TestLaunchErrors(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("Launch needs Linux")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module broken\n", "main.go": "package main\n\nfunc main() { x }\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := &Job{}
+	defer func() { j.clean() }()
+	t.Chdir(dir)
+	err := j.resolve(t.Context(), &LaunchConfig{Program: "."}, &launch.Job{})
+	var build *BuildError
+	if !errors.As(err, &build) || build.Package != "." || !strings.Contains(build.Said, "undefined: x") {
+		t.Errorf("%T: %v", err, err)
+	}
+}
+
+// What a rank's bootstrap reports is an error of this package, with its values.
+func TestJoinErrors(t *testing.T) {
+	var missing *MissingError
+	err := publicStart(&bootstrap.MissingError{What: "join the job", Ranks: []int{3, 4}, Cause: context.DeadlineExceeded})
+	if !errors.As(err, &missing) || len(missing.Ranks) != 2 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%T: %v", err, err)
+	}
+	var refused *JoinRefusedError
+	err = publicStart(&bootstrap.RefusedError{Why: "the job has begun", OtherJob: true})
+	if !errors.As(err, &refused) || !refused.OtherJob || refused.Why != "the job has begun" {
+		t.Errorf("%T: %v", err, err)
+	}
+}
