@@ -12,6 +12,9 @@ import (
 func collective(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
+	call := func(what string, f func(ctx context.Context) error) bool {
+		return a.call(what, func() error { return f(a.ctx) }) == fine
+	}
 	for g := range 1 + s.shared.IntN(3) {
 		rng := chance(s.seed, s.name, "group", g) // says the same at all members
 		var group *coll.Group
@@ -21,19 +24,16 @@ func collective(s *scene) {
 		}
 		ok := true
 		for range 1 + rng.IntN(20) {
-			which := rng.IntN(8)
-			root := rng.IntN(group.Size())
-			n := 1 + rng.IntN(300)
+			o := operation{
+				a: a, g: group, which: rng.IntN(8), root: rng.IntN(group.Size()), n: 1 + rng.IntN(300), call: call,
+			}
 			switch rng.IntN(12) {
 			case 0:
-				n = 40_000 + rng.IntN(20_000)
+				o.n = 40_000 + rng.IntN(20_000)
 			case 1:
-				n = 3000 + rng.IntN(6000)
+				o.n = 3000 + rng.IntN(6000)
 			}
-			call := func(what string, f func(ctx context.Context) error) bool {
-				return a.call(what, func() error { return f(a.ctx) }) == fine
-			}
-			if ok = operate(a, group, which, root, n, call); !ok {
+			if ok = o.run(); !ok {
 				break
 			}
 		}
@@ -45,84 +45,95 @@ func collective(s *scene) {
 	}
 }
 
-// operate does one operation with run, which reports whether it succeeded, and checks what
-// comes of it.
-func operate(a *actor, g *coll.Group, which, root, n int,
-	run func(what string, f func(ctx context.Context) error) bool) bool {
-	size := g.Size()
+// An operation is one of a group, whose result each member knows before.
+type operation struct {
+	a           *actor
+	g           *coll.Group
+	which, root int
+	n           int // elements of each member
+
+	// call makes a call, and reports whether it succeeded.
+	call func(what string, f func(ctx context.Context) error) bool
+}
+
+// value returns what element i of a member is.
+func (o operation) value(rank, i int) int64 { return int64(rank*1_000_003 + i*7 + o.which) }
+
+// sum returns the sum of the elements i of all members.
+func (o operation) sum(i int) (v int64) {
+	for rank := range o.g.Size() {
+		v += o.value(rank, i)
+	}
+	return v
+}
+
+// own returns the first n elements of this member.
+func (o operation) own(n int) []int64 {
+	s := make([]int64, n)
+	for i := range s {
+		s[i] = o.value(o.g.Rank(), i)
+	}
+	return s
+}
+
+// run does the operation, and checks its result. It reports whether the operation succeeded.
+func (o operation) run() bool {
+	g := o.g
+	n := o.n
 	me := g.Rank()
-	value := func(rank, i int) int64 { return int64(rank*1_000_003 + i*7 + which) }
-	own := make([]int64, n)
-	for i := range own {
-		own[i] = value(me, i)
-	}
-	check := func(op string, got []int64, want func(i int) int64) {
-		for i, v := range got {
-			if v != want(i) {
-				a.found("%s: %s of %d members, %d elements, root %d: element %d is %d, not %d", a.name, op, size, n, root, i, v,
-					want(i))
-				return
-			}
-		}
-	}
-	sum := func(i int) (v int64) {
-		for r := range size {
-			v += value(r, i)
-		}
-		return v
-	}
-	all := make([]int64, n*size)
-	all2 := make([]int64, n*size)
-	for i := range all2 {
-		all2[i] = value(me, i)
-	}
-	call := func(name string, f func(ctx context.Context) error) bool {
-		return run(fmt.Sprintf("coll.%s of %d elements, root %d", name, n, root), f)
-	}
-	switch which {
+	own := o.own(n)
+	forAll := o.own(n * g.Size())
+	all := make([]int64, n*g.Size())
+	byMember := func(i int) int64 { return o.value(i/n, i%n) }
+	switch o.which {
 	case 0:
-		ok := call("Broadcast", func(ctx context.Context) error { return coll.Broadcast(ctx, g, root, own) })
-		if ok {
-			check("Broadcast", own, func(i int) int64 { return value(root, i) })
-		}
-		return ok
+		return o.do("Broadcast", func(ctx context.Context) error { return coll.Broadcast(ctx, g, o.root, own) }) &&
+			o.check("Broadcast", own, func(i int) int64 { return o.value(o.root, i) })
 	case 1:
-		ok := call("AllReduce", func(ctx context.Context) error { return coll.AllReduce(ctx, g, own, coll.Sum) })
-		if ok {
-			check("AllReduce", own, sum)
-		}
-		return ok
+		return o.do("AllReduce", func(ctx context.Context) error { return coll.AllReduce(ctx, g, own, coll.Sum) }) &&
+			o.check("AllReduce", own, o.sum)
 	case 2:
-		ok := call("Reduce", func(ctx context.Context) error { return coll.Reduce(ctx, g, root, own, coll.Sum) })
-		if ok && me == root {
-			check("Reduce", own, sum)
-		}
-		return ok
+		return o.do("Reduce", func(ctx context.Context) error { return coll.Reduce(ctx, g, o.root, own, coll.Sum) }) &&
+			o.check("Reduce", o.atRoot(own), o.sum)
 	case 3:
-		ok := call("Gather", func(ctx context.Context) error { return coll.Gather(ctx, g, root, own, all) })
-		if ok && me == root {
-			check("Gather", all, func(i int) int64 { return value(i/n, i%n) })
-		}
-		return ok
+		return o.do("Gather", func(ctx context.Context) error { return coll.Gather(ctx, g, o.root, own, all) }) &&
+			o.check("Gather", o.atRoot(all), byMember)
 	case 4:
-		ok := call("Scatter", func(ctx context.Context) error { return coll.Scatter(ctx, g, root, all2, own) })
-		if ok {
-			check("Scatter", own, func(i int) int64 { return value(root, me*n+i) })
-		}
-		return ok
+		return o.do("Scatter", func(ctx context.Context) error { return coll.Scatter(ctx, g, o.root, forAll, own) }) &&
+			o.check("Scatter", own, func(i int) int64 { return o.value(o.root, me*n+i) })
 	case 5:
-		ok := call("AllGather", func(ctx context.Context) error { return coll.AllGather(ctx, g, own, all) })
-		if ok {
-			check("AllGather", all, func(i int) int64 { return value(i/n, i%n) })
-		}
-		return ok
+		return o.do("AllGather", func(ctx context.Context) error { return coll.AllGather(ctx, g, own, all) }) &&
+			o.check("AllGather", all, byMember)
 	case 6:
-		ok := call("AllToAll", func(ctx context.Context) error { return coll.AllToAll(ctx, g, all2, all) })
-		if ok {
-			check("AllToAll", all, func(i int) int64 { return value(i/n, me*n+i%n) })
-		}
-		return ok
+		return o.do("AllToAll", func(ctx context.Context) error { return coll.AllToAll(ctx, g, forAll, all) }) &&
+			o.check("AllToAll", all, func(i int) int64 { return o.value(i/n, me*n+i%n) })
 	default:
-		return call("Barrier", func(ctx context.Context) error { return coll.Barrier(ctx, g) })
+		return o.do("Barrier", func(ctx context.Context) error { return coll.Barrier(ctx, g) })
 	}
+}
+
+// do calls a function of package coll, and reports whether it succeeded.
+func (o operation) do(name string, f func(ctx context.Context) error) bool {
+	return o.call(fmt.Sprintf("coll.%s of %d elements, root %d", name, o.n, o.root), f)
+}
+
+// atRoot returns the result of an operation that only the root gets.
+func (o operation) atRoot(result []int64) []int64 {
+	if o.g.Rank() == o.root {
+		return result
+	}
+	return nil
+}
+
+// check compares a result with what it must be, and reports a difference to the scene. It returns
+// true: the operation itself has succeeded.
+func (o operation) check(name string, got []int64, want func(i int) int64) bool {
+	for i, v := range got {
+		if v != want(i) {
+			o.a.found("%s: %s of %d members, %d elements, root %d: element %d is %d, not %d", o.a.name, name, o.g.Size(), o.n,
+				o.root, i, v, want(i))
+			break
+		}
+	}
+	return true
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 
 	"weft"
@@ -15,7 +16,7 @@ import (
 func mailbox(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
-	ring := []int{4 << 10, 16 << 10, 64 << 10, 256 << 10}[s.shared.IntN(4)] // the longest message
+	longest := []int{4 << 10, 16 << 10, 64 << 10, 256 << 10}[s.shared.IntN(4)] // message
 	senders := 1 + s.shared.IntN(2)
 	count := 5 + s.shared.IntN(80)
 	packets := s.shared.IntN(4) == 0 // are received, not messages
@@ -23,16 +24,7 @@ func mailbox(s *scene) {
 		senders = 1
 	}
 	rings := 1 + s.shared.IntN(3) // the same everywhere: senders name them
-	cfg := &weft.MailboxConfig{Records: []int{0, 16, 64}[a.rng.IntN(3)], Spare: ring * a.rng.IntN(3), Table: map[int]int{}}
-	for range rings {
-		cfg.Rings = append(cfg.Rings, ring*(1+a.rng.IntN(2)))
-	}
-	for _, m := range s.members {
-		cfg.Table[m] = a.rng.IntN(rings)
-	}
-	if a.rng.IntN(4) == 0 {
-		cfg.Full = weft.StallWhenFull
-	}
+	cfg := mailboxConfig(a.rng, s.members, longest, rings)
 	var box *weft.Mailbox
 	name := "mailbox " + s.name
 	if a.call("Mailbox", func() (err error) { box, err = a.p.OpenMailbox(name, cfg); return err }) != fine {
@@ -57,14 +49,15 @@ func mailbox(s *scene) {
 		})
 	}
 	if a.rng.IntN(2) == 0 {
-		s.act2(&receivers, "changer", func(a *actor) { change(a, ctx, box, ring, rings) })
+		s.act2(&receivers, "changer", func(a *actor) { change(a, ctx, box, longest, rings) })
 	}
 	for i := range senders {
 		s.act2(&sending, fmt.Sprintf("sender %d", i), func(a *actor) {
 			d := newDiary(a.name)
 			s.note(d)
 			for _, to := range s.members {
-				put(a, s, d, to, name, i, count, ring, rings)
+				p := pusher{a: a, s: s, d: d, to: to, number: i, longest: longest, rings: rings}
+				p.put(name, count)
 			}
 		})
 	}
@@ -85,97 +78,20 @@ func mailbox(s *scene) {
 	a.call("Mailbox.Close", box.Close)
 }
 
-// put puts count messages into a mailbox, and the end.
-func put(a *actor, s *scene, d *diary, to int, name string, number, count, ring, rings int) {
-	var out *weft.Sender
-	if a.call(fmt.Sprintf("Sender(%d)", to),
-		func() (err error) { out, err = a.p.AttachMailbox(a.ctx, to, name); return err }) != fine {
-		return
+// mailboxConfig draws the shape of a mailbox with this number of rings, each of which takes the
+// longest message.
+func mailboxConfig(rng *rand.Rand, members []int, longest, rings int) *weft.MailboxConfig {
+	cfg := &weft.MailboxConfig{Records: []int{0, 16, 64}[rng.IntN(3)], Spare: longest * rng.IntN(3), Table: map[int]int{}}
+	for range rings {
+		cfg.Rings = append(cfg.Rings, longest*(1+rng.IntN(2)))
 	}
-	seq := uint32(0)
-	maybe := []uint32(nil)
-	type started struct {
-		op  *weft.Op
-		seq uint32
+	for _, m := range members {
+		cfg.Table[m] = rng.IntN(rings)
 	}
-	var begun []started
-	settle := func() verdict {
-		worst := fine
-		for _, b := range begun {
-			v := a.call(fmt.Sprintf("Wait for the StartPush of message %d to %d", b.seq, to),
-				func() error { return b.op.Wait(a.ctx) })
-			worst = max(worst, v)
-		}
-		begun = nil
-		return worst
+	if rng.IntN(4) == 0 {
+		cfg.Full = weft.StallWhenFull
 	}
-	for seq < uint32(count) {
-		b := make([]byte, min(length(a.rng), ring))
-		label{scene: s.number, from: a.p.Rank(), actor: number, seq: seq, kind: data}.pack(b)
-		tag := uint64(seq)
-		var v verdict
-		way := a.rng.IntN(8)
-		d.wrote(to, seq, len(b), []string{"push", "PerPacket", "To", "push", "PerMessage", "ends", "start", "start"}[way])
-		switch way {
-		case 0, 1, 2, 3:
-			from := out
-			switch way {
-			case 1:
-				from = out.WithStatus(weft.StatusPerPacket)
-			case 2:
-				from = out.WithRing(a.rng.IntN(rings))
-			}
-			v = a.call(fmt.Sprintf("PushTagged(%d, %d bytes)", to, len(b)),
-				func() error { return from.PushTagged(a.ctx, tag, b) })
-		case 4:
-			err := a.do(fmt.Sprintf("PushTagged(%d, %d bytes) per message", to, len(b)),
-				func() error { return out.WithStatus(weft.StatusPerMessage).PushTagged(a.ctx, tag, b) })
-			if errors.Is(err, weft.ErrShared) {
-				continue
-			}
-			v = a.judge("Push", err, false)
-		case 5:
-			ctx, cancel := a.brief(a.ctx)
-			err := a.do(fmt.Sprintf("PushTagged(%d, %d bytes) with a context that ends", to, len(b)),
-				func() error { return out.PushTagged(ctx, tag, b) })
-			cancel()
-			if v = a.judge("Push", err, true); v == later && outcome(err) == "unknown" {
-				maybe = append(maybe, seq)
-				seq++
-			}
-		default:
-			var op *weft.Op
-			v = a.call(fmt.Sprintf("StartPush(%d, %d bytes)", to, len(b)),
-				func() (err error) { op, err = out.StartPushTagged(tag, b); return err })
-			if v == fine {
-				if begun = append(begun, started{op, seq}); len(begun) > a.rng.IntN(4) {
-					v = settle()
-				}
-			}
-		}
-		if v != fine {
-			d.wrote(to, seq, len(b), "failed")
-		}
-		switch v {
-		case fine:
-			seq++
-		case gone, over, failed:
-			settle()
-			return
-		}
-	}
-	if settle() != fine {
-		return
-	}
-	b := make([]byte, min(least+4*len(maybe), ring))
-	label{scene: s.number, from: a.p.Rank(), actor: number, seq: seq, kind: fin}.head(b)
-	for i, m := range maybe {
-		if least+4*i < len(b) {
-			binary.LittleEndian.PutUint32(b[least+4*i:], m)
-		}
-	}
-	seal(b)
-	a.call(fmt.Sprintf("PushTagged(%d) of the end", to), func() error { return out.PushTagged(a.ctx, uint64(seq), b) })
+	return cfg
 }
 
 // take takes messages until the context ends.
@@ -263,7 +179,7 @@ func takePackets(a *actor, ctx context.Context, box *weft.Mailbox, l *ledger) {
 }
 
 // change changes the rings while messages come.
-func change(a *actor, ctx context.Context, box *weft.Mailbox, ring, rings int) {
+func change(a *actor, ctx context.Context, box *weft.Mailbox, longest, rings int) {
 	for range 20 {
 		if ctx.Err() != nil || a.quit {
 			return
@@ -273,7 +189,7 @@ func change(a *actor, ctx context.Context, box *weft.Mailbox, ring, rings int) {
 		what := "ResizeRing"
 		switch a.rng.IntN(4) {
 		case 0, 1:
-			err = a.do(what, func() error { return box.ResizeRing(ctx, a.rng.IntN(rings), ring+64*a.rng.IntN(16)) })
+			err = a.do(what, func() error { return box.ResizeRing(ctx, a.rng.IntN(rings), longest+64*a.rng.IntN(16)) })
 		case 2:
 			what = "SetRing"
 			err = a.do(what, func() error { return box.SetRing(a.rng.IntN(a.p.Size()), a.rng.IntN(rings)) })

@@ -87,11 +87,11 @@ func abandon(s *scene) {
 	}
 	broken := false
 	for range 1 + s.shared.IntN(15) {
-		which := s.shared.IntN(8)
-		root := s.shared.IntN(group.Size())
-		n := 1 + s.shared.IntN(12_000)
+		o := operation{
+			a: a, g: group, which: s.shared.IntN(8), root: s.shared.IntN(group.Size()), n: 1 + s.shared.IntN(12_000),
+		}
 		quitter := s.shared.IntN(4 * group.Size())
-		run := func(what string, f func(ctx context.Context) error) bool {
+		o.call = func(what string, f func(ctx context.Context) error) bool {
 			ctx := a.ctx
 			cancel := context.CancelFunc(func() {})
 			if quitter == group.Rank() {
@@ -102,7 +102,7 @@ func abandon(s *scene) {
 			broken = err != nil
 			return a.abandoned(what, err, ctx)
 		}
-		if !operate(a, group, which, root, n, run) {
+		if !o.run() {
 			break
 		}
 	}

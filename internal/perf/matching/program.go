@@ -46,91 +46,122 @@ const (
 	delay    = 20   // times as long
 )
 
+// A channel is what messages of one tag from one rank to another go through, in order.
+type channel struct {
+	from, to int
+	tag      uint64
+}
+
+// A timed event is one that happened to the queues of a rank at a moment.
+type timed struct {
+	at float64
+	event
+}
+
+// A rank runs its script in virtual time.
+type rank struct {
+	id     int
+	script script
+	clock  float64
+	waits  []channel       // receives that have been posted, and not waited for
+	waited map[channel]int // receives that have been waited for
+	events []timed
+}
+
+// A world is the ranks of a program and the messages between them.
+type world struct {
+	rnd   *rand.Rand
+	ranks []rank
+	sent  map[channel][]float64 // when each message arrives
+	last  map[[2]int]float64    // when the last message between two ranks arrives
+}
+
 // run lets the ranks of a program run in virtual time, and returns what happened
 // to the queues of each. Sends do not wait for their receivers. As receives name
 // their source, the nth of a source and tag gets the nth message of these, so that
 // ranks can be run one after the other, each until it waits for what has not been
 // sent.
 func run(scripts []script, seed uint64) ([]trace, error) {
-	type key struct {
-		from, to int
-		tag      uint64
+	w := world{
+		rnd: rand.New(rand.NewPCG(seed, 64)), ranks: make([]rank, len(scripts)),
+		sent: map[channel][]float64{}, last: map[[2]int]float64{},
 	}
-	type timed struct {
-		at float64
-		event
+	for i, s := range scripts {
+		w.ranks[i] = rank{id: i, script: s, waited: map[channel]int{}}
 	}
-	type rank struct {
-		clock  float64
-		next   int
-		waits  []key
-		posted map[key]int // receives that have been waited for
-		events []timed
-	}
-	rnd := rand.New(rand.NewPCG(seed, 64))
-	sent := map[key][]float64{} // when each message arrives
-	last := map[[2]int]float64{}
-	ranks := make([]rank, len(scripts))
-	for i := range ranks {
-		ranks[i].posted = map[key]int{}
-	}
-	left := len(ranks)
 	for moved := true; moved; {
 		moved = false
-		for me := range ranks {
-			r := &ranks[me]
-		steps:
-			for r.next < len(scripts[me]) {
-				s := scripts[me][r.next]
-				switch s.kind {
-				case work:
-					t := s.mean * (0.75 + 0.5*rnd.Float64())
-					if rnd.Float64() < noise {
-						t *= delay
-					}
-					r.clock += t
-				case post:
-					r.clock += overhead
-					r.events = append(r.events, timed{r.clock, event{true, s.peer, s.tag, ^uint64(0)}})
-					r.waits = append(r.waits, key{s.peer, me, s.tag})
-				case send:
-					r.clock += overhead
-					k := key{me, s.peer, s.tag}
-					pair := [2]int{me, s.peer}
-					at := max(last[pair], r.clock+latency*(0.5+rnd.ExpFloat64()))
-					last[pair] = at
-					sent[k] = append(sent[k], at)
-					to := &ranks[s.peer]
-					to.events = append(to.events, timed{at, event{source: me, tag: s.tag}})
-				case wait:
-					for len(r.waits) > 0 {
-						k := r.waits[0]
-						n := r.posted[k]
-						if n >= len(sent[k]) {
-							break steps
-						}
-						r.posted[k] = n + 1
-						r.clock = max(r.clock, sent[k][n])
-						r.waits = r.waits[1:]
-					}
-				}
+		for i := range w.ranks {
+			r := &w.ranks[i]
+			for len(r.script) > 0 && w.step(r, r.script[0]) {
 				moved = true
-				if r.next++; r.next == len(scripts[me]) {
-					left--
-				}
+				r.script = r.script[1:]
 			}
 		}
 	}
-	if left > 0 {
-		return nil, fmt.Errorf("matching: %d of %d ranks wait for ever", left, len(ranks))
-	}
-	traces := make([]trace, len(ranks))
-	for i := range ranks {
-		e := ranks[i].events
-		sort.SliceStable(e, func(a, b int) bool { return e[a].at < e[b].at })
-		for _, ev := range e {
-			traces[i] = append(traces[i], ev.event)
+	left := 0
+	traces := make([]trace, len(w.ranks))
+	for i := range w.ranks {
+		r := &w.ranks[i]
+		if len(r.script) > 0 {
+			left++
 		}
+		traces[i] = r.trace()
+	}
+	if left > 0 {
+		return nil, fmt.Errorf("matching: %d of %d ranks wait for ever", left, len(w.ranks))
 	}
 	return traces, nil
+}
+
+// step does the next step of a rank, and reports whether it is done: a wait may need a message
+// that has not been sent.
+func (w *world) step(r *rank, s step) (done bool) {
+	switch s.kind {
+	case work:
+		t := s.mean * (0.75 + 0.5*w.rnd.Float64())
+		if w.rnd.Float64() < noise {
+			t *= delay
+		}
+		r.clock += t
+	case post:
+		r.clock += overhead
+		r.events = append(r.events, timed{r.clock, event{true, s.peer, s.tag, ^uint64(0)}})
+		r.waits = append(r.waits, channel{s.peer, r.id, s.tag})
+	case send:
+		r.clock += overhead
+		w.send(r, s.peer, s.tag)
+	case wait:
+		for len(r.waits) > 0 {
+			c := r.waits[0]
+			n := r.waited[c]
+			if n >= len(w.sent[c]) {
+				return false
+			}
+			r.waited[c] = n + 1
+			r.clock = max(r.clock, w.sent[c][n])
+			r.waits = r.waits[1:]
+		}
+	}
+	return true
+}
+
+// send sends a message, which arrives after those that the rank has sent to this peer before.
+func (w *world) send(r *rank, peer int, tag uint64) {
+	pair := [2]int{r.id, peer}
+	at := max(w.last[pair], r.clock+latency*(0.5+w.rnd.ExpFloat64()))
+	w.last[pair] = at
+	c := channel{r.id, peer, tag}
+	w.sent[c] = append(w.sent[c], at)
+	to := &w.ranks[peer]
+	to.events = append(to.events, timed{at, event{source: r.id, tag: tag}})
+}
+
+// trace returns what happened to the queues of a rank, in the order in which it happened.
+func (r *rank) trace() (t trace) {
+	sort.SliceStable(r.events, func(a, b int) bool { return r.events[a].at < r.events[b].at })
+	for _, e := range r.events {
+		t = append(t, e.event)
+	}
+	return t
 }

@@ -1,18 +1,10 @@
 package hwmodel
 
+import "slices"
+
 // LANai models Myrinet with the LANai 4.1 and the four libraries on it: [Konishi97], whose figures are lost and
 // whose text gives few totals.
 func LANai() Table {
-	const long = 1 << 16
-	rate := func(v float64) Figure { return Figure{V: v} }
-	guess := Figure{pioWriteMBs, OfAssumption}
-	vmmc := slowest(rate(pageDMAMBs), rate(linkMBs), rate(pageDMAMBs))
-	hidden := slowest(rate(busMBs), rate(linkMBs), rate(busMBs))
-	fm := slowest(guess, rate(linkMBs), rate(busMBs), rate(copyOutMBs))
-	am := slowest(rate(copyInMBs), rate(pageDMAMBs), rate(linkMBs), rate(copyOutMBs))
-	cross := crossing(part(pioWrite), part(dma), page)
-	latency := func(a, b func(int) Pipeline, n int) Figure { return a(n).Latency(n).over(b(n).Latency(n)) }
-	overhead := func(a, b func(int) Pipeline, n int) Figure { return a(n).Overhead(n).over(b(n).Overhead(n)) }
 	return Table{
 		Name: "lanai",
 		Title: "Myrinet, LANai 4.1 on PCI, Pentium Pro 200 MHz ([Konishi97]): " +
@@ -23,64 +15,8 @@ func LANai() Table {
 			{"FM, a packet of 64 bytes", fmPipeline(64).Path(64)}, {"VMMC, 64 bytes", vmmcPipeline(64).Path(64)},
 			{"VMMC, 4 KiB", vmmcPipeline(page).Path(page)}, {"PM, 64 bytes", pmPipeline(64).Path(64)},
 		},
-		Results: append([]Result{
-			{
-				What: "DMA of 4 KiB", Paper: pageDMAMBs,
-				Model: Figure{V: page}.over(Path{dma("", page)}.mean()), Unit: "MB/s", Says: ByConstruction,
-				Note: "a part: the start of a DMA was computed from it",
-			},
-			{
-				What: "a DMA becomes faster than a PIO write", Paper: pioFasterTo, Model: cross, Unit: "B",
-				Note: "the paper: PIO is faster up to 256 B; in powers of two that is from 257 to 512",
-			},
-			{
-				What: "  of that not explained", Model: total(pioFasterTo).minus(cross), Unit: "B", Says: Residual,
-				Note: "none, if the paper's next length was 512",
-			},
-			{
-				What: "VMMC, long messages", Text: "> 100 MB/s", Model: vmmc, Unit: "MB/s",
-				Note: "the slowest of DMA by pages, link and DMA by pages",
-			},
-			{
-				What: "the same, if each DMA's start were hidden", Text: "> 100 MB/s", Model: hidden, Unit: "MB/s",
-				Note: "behind the DMA before: the most that the bus allows",
-			},
-			{
-				What: "AM, long messages", Text: "far less", Model: am, Unit: "MB/s",
-				Note: "the slowest is the copy out of the copy block",
-			},
-			{
-				What: "FM, long messages", Text: "far less", Model: fm, Unit: "MB/s",
-				Note: "the same copy; a PIO write would have to be slower than that to matter",
-			},
-			{
-				What: "VMMC / FM, bandwidth, 64 KiB", Text: "far above 1",
-				Model: vmmcPipeline(long).Bandwidth(long).over(fmPipeline(long).Bandwidth(long)),
-				Note:  "with headers and packets",
-			},
-			{
-				What: "AM / FM, latency, 64 B", Text: "> 1", Model: latency(amPipeline, fmPipeline, 64),
-				Note: "two copies, two DMAs and a read by PIO, against one of each",
-			},
-			{
-				What: "AM / FM, latency, 16 B", Text: "> 1", Model: latency(amPipeline, fmPipeline, 16),
-				Note: "not as the paper: its parts give FM a DMA of 10 us here, and AM's read by PIO is 4 us",
-			},
-			{What: "AM / FM, overhead, 16 B", Text: "> 1", Model: overhead(amPipeline, fmPipeline, 16), Note: "the read by PIO"},
-			{
-				What: "AM / FM, overhead, 64 B", Text: "> 1", Model: overhead(amPipeline, fmPipeline, 64),
-				Note: "the same, and one copy more",
-			},
-			{
-				What: "VMMC / FM, overhead, 64 B", Text: "< 1", Model: overhead(vmmcPipeline, fmPipeline, 64),
-				Note: "the receiver's processor does nothing",
-			},
-			{
-				What: "VMMC / FM, overhead, 4 KiB", Text: "< 1", Model: overhead(vmmcPipeline, fmPipeline, page),
-				Note: "the sender's processor only asks for it",
-			},
-		}, lanaiAuthors(vmmc)...),
-		Charts: lanaiCharts(),
+		Results: slices.Concat(lanaiDMA(), lanaiLong(), lanaiRatios(), lanaiAuthors()),
+		Charts:  lanaiCharts(),
 		Notes: []string{
 			"A packet is stored in the card's memory before it goes on. Switches, programs on card and host, and credits",
 			"take no time here, since the paper does not say how long they take. Figure 7 (write combining, cached copy",
@@ -89,14 +25,102 @@ func LANai() Table {
 	}
 }
 
+// lanaiDMA compares transfers between host and card.
+func lanaiDMA() []Result {
+	cross := crossing(part(pioWrite), part(dma), page)
+	return []Result{
+		{
+			What: "DMA of 4 KiB", Paper: pageDMAMBs,
+			Model: Figure{V: page}.over(Path{dma("", page)}.mean()), Unit: "MB/s", Says: ByConstruction,
+			Note: "a part: the start of a DMA was computed from it",
+		},
+		{
+			What: "a DMA becomes faster than a PIO write", Paper: pioFasterTo, Model: cross, Unit: "B",
+			Note: "the paper: PIO is faster up to 256 B; in powers of two that is from 257 to 512",
+		},
+		{
+			What: "  of that not explained", Model: total(pioFasterTo).minus(cross), Unit: "B", Says: Residual,
+			Note: "none, if the paper's next length was 512",
+		},
+	}
+}
+
+// lanaiVMMC is VMMC's rate of long messages.
+func lanaiVMMC() Figure {
+	return slowest(Figure{V: pageDMAMBs}, Figure{V: linkMBs}, Figure{V: pageDMAMBs})
+}
+
+// lanaiLong compares what limits the libraries' rates of long messages.
+func lanaiLong() []Result {
+	rate := func(v float64) Figure { return Figure{V: v} }
+	guess := Figure{pioWriteMBs, OfAssumption}
+	hidden := slowest(rate(busMBs), rate(linkMBs), rate(busMBs))
+	fm := slowest(guess, rate(linkMBs), rate(busMBs), rate(copyOutMBs))
+	am := slowest(rate(copyInMBs), rate(pageDMAMBs), rate(linkMBs), rate(copyOutMBs))
+	return []Result{
+		{
+			What: "VMMC, long messages", Text: "> 100 MB/s", Model: lanaiVMMC(), Unit: "MB/s",
+			Note: "the slowest of DMA by pages, link and DMA by pages",
+		},
+		{
+			What: "the same, if each DMA's start were hidden", Text: "> 100 MB/s", Model: hidden, Unit: "MB/s",
+			Note: "behind the DMA before: the most that the bus allows",
+		},
+		{
+			What: "AM, long messages", Text: "far less", Model: am, Unit: "MB/s",
+			Note: "the slowest is the copy out of the copy block",
+		},
+		{
+			What: "FM, long messages", Text: "far less", Model: fm, Unit: "MB/s",
+			Note: "the same copy; a PIO write would have to be slower than that to matter",
+		},
+	}
+}
+
+// lanaiRatios compares the libraries with each other.
+func lanaiRatios() []Result {
+	const long = 1 << 16
+	latency := func(a, b func(int) Pipeline, n int) Figure { return a(n).Latency(n).over(b(n).Latency(n)) }
+	overhead := func(a, b func(int) Pipeline, n int) Figure { return a(n).Overhead(n).over(b(n).Overhead(n)) }
+	return []Result{
+		{
+			What: "VMMC / FM, bandwidth, 64 KiB", Text: "far above 1",
+			Model: vmmcPipeline(long).Bandwidth(long).over(fmPipeline(long).Bandwidth(long)),
+			Note:  "with headers and packets",
+		},
+		{
+			What: "AM / FM, latency, 64 B", Text: "> 1", Model: latency(amPipeline, fmPipeline, 64),
+			Note: "two copies, two DMAs and a read by PIO, against one of each",
+		},
+		{
+			What: "AM / FM, latency, 16 B", Text: "> 1", Model: latency(amPipeline, fmPipeline, 16),
+			Note: "not as the paper: its parts give FM a DMA of 10 us here, and AM's read by PIO is 4 us",
+		},
+		{What: "AM / FM, overhead, 16 B", Text: "> 1", Model: overhead(amPipeline, fmPipeline, 16), Note: "the read by PIO"},
+		{
+			What: "AM / FM, overhead, 64 B", Text: "> 1", Model: overhead(amPipeline, fmPipeline, 64),
+			Note: "the same, and one copy more",
+		},
+		{
+			What: "VMMC / FM, overhead, 64 B", Text: "< 1", Model: overhead(vmmcPipeline, fmPipeline, 64),
+			Note: "the receiver's processor does nothing",
+		},
+		{
+			What: "VMMC / FM, overhead, 4 KiB", Text: "< 1", Model: overhead(vmmcPipeline, fmPipeline, page),
+			Note: "the sender's processor only asks for it",
+		},
+	}
+}
+
 // lanaiAuthors compares the model with what the authors of VMMC and PM measured elsewhere.
-func lanaiAuthors(vmmc Figure) []Result {
+func lanaiAuthors() []Result {
 	const authors = "measured by VMMC's authors on other machines, not in [Konishi97]"
 	const (
 		reportMBs = 108.4
 		reportUS  = 9.8
 		pinnedMBs = 108.8
 	)
+	vmmc := lanaiVMMC()
 	tiny := vmmcPipeline(4).Latency(4)
 	return []Result{
 		{What: "VMMC, long messages, its authors", Paper: reportMBs, Model: vmmc, Unit: "MB/s", Note: authors},

@@ -64,123 +64,143 @@ const (
 	pathRaise = 50 * time.Millisecond
 )
 
+// dice draw options.
+type dice struct{ *rand.Rand }
+
+// pick draws one of the values.
+func (d dice) pick(values ...int) int { return values[d.IntN(len(values))] }
+
+// some draws a number below most, with probability p, and otherwise 0.
+func (d dice) some(p, most float64) float64 {
+	if d.Float64() < p {
+		return d.Float64() * most
+	}
+	return 0
+}
+
 // FromSeed draws the options of a run. About one run in four has a reliable
 // network, one in eight no faults at all.
-func FromSeed(seed uint64) (o Options) {
-	r := rand.New(rand.NewPCG(seed, 0x6f707469))
-	pick := func(values ...int) int { return values[r.IntN(len(values))] }
-	some := func(p, most float64) float64 {
-		if r.Float64() < p {
-			return r.Float64() * most
-		}
-		return 0
-	}
-	o = Options{
-		Seed: seed, Nodes: 3 + r.IntN(6), Ops: pick(50, 100, 200), Depth: pick(1, 4, 16), Ports: 1 + r.IntN(2),
-		Think: time.Duration(pick(20, 100, 500)) * time.Microsecond, Cancel: some(0.5, 0.1),
-		Reliable: r.IntN(4) == 0, MTU: pick(576, 1500, 9000), Window: pick(4, 16, 256), MaxQueue: pick(2, 8, 1024),
-		RecvBuffer: pick(64<<10, 64<<10, 128<<10, 1<<20), Backoff: r.IntN(4) == 0, Full: some(0.3, 0.2),
+func FromSeed(seed uint64) Options {
+	d := dice{rand.New(rand.NewPCG(seed, 0x6f707469))}
+	o := Options{
+		Seed: seed, Nodes: 3 + d.IntN(6), Ops: d.pick(50, 100, 200), Depth: d.pick(1, 4, 16), Ports: 1 + d.IntN(2),
+		Think: time.Duration(d.pick(20, 100, 500)) * time.Microsecond, Cancel: d.some(0.5, 0.1),
+		Reliable: d.IntN(4) == 0, MTU: d.pick(576, 1500, 9000), Window: d.pick(4, 16, 256), MaxQueue: d.pick(2, 8, 1024),
+		RecvBuffer: d.pick(64<<10, 64<<10, 128<<10, 1<<20), Backoff: d.IntN(4) == 0, Full: d.some(0.3, 0.2),
 		SendBuffer: 128 << 10, Threads: 1,
-		Delay: time.Duration(pick(1, 10, 100)) * time.Microsecond,
+		Delay: time.Duration(d.pick(1, 10, 100)) * time.Microsecond,
 	}
-	// Coordination is drawn apart, so that a seed keeps its meaning otherwise.
-	if apart := rand.New(rand.NewPCG(seed, 0x6c6f636b)); apart.IntN(3) == 0 {
-		o.Locks = 1 + apart.IntN(3)
+	// Each of these has a sequence of its own, so that a seed keeps its meaning otherwise.
+	apart := func(sequence uint64) dice { return dice{rand.New(rand.NewPCG(seed, sequence))} }
+	locks := apart(0x6c6f636b)
+	gang := apart(0x67616e67)
+	if locks.IntN(3) == 0 {
+		o.Locks = 1 + locks.IntN(3)
 		o.Ops = o.Ops / 2
-		defer func() { // a home that comes back has forgotten all
-			o.Restart = false
-			o.Crashes = max(o.Crashes, apart.IntN(3))
-			o.Immortal = false
-		}()
 	}
-	if apart := rand.New(rand.NewPCG(seed, 0x6d61696c)); apart.IntN(2) == 0 {
+	if mail := apart(0x6d61696c); mail.IntN(2) == 0 {
 		o.Boxes = true
-		o.Stall = apart.IntN(4) == 0
+		o.Stall = mail.IntN(4) == 0
 	}
-	o.crowd(rand.New(rand.NewPCG(seed, 0x63726f77)))
-	if apart := rand.New(rand.NewPCG(seed, 0x67616e67)); apart.IntN(4) == 0 {
-		o.Gang = []int{1, 3, 10}[apart.IntN(3)]
-		crowded := apart.IntN(2) == 0
-		defer func() { // one that comes back has forgotten its programs; one that computes is not asked
-			o.Restart = false
-			o.Silent = 0
-			if crowded {
-				o.Large = true
-				o.RecvBuffer = 64 << 10
-			}
-		}()
+	o.crowd(apart(0x63726f77))
+	if gang.IntN(4) == 0 {
+		o.Gang = gang.pick(1, 3, 10)
 	}
-	if apart := rand.New(rand.NewPCG(seed, 0x73757370)); apart.IntN(6) == 0 {
-		o.Suspends = 1 + apart.IntN(2)
+	if suspend := apart(0x73757370); suspend.IntN(6) == 0 {
+		o.Suspends = 1 + suspend.IntN(2)
 	}
-	if apart := rand.New(rand.NewPCG(seed, 0x73657665)); o.Locks > 0 && !o.Reliable && apart.IntN(3) == 0 {
-		o.Severs = 1 + apart.IntN(3)
+	if sever := apart(0x73657665); o.Locks > 0 && !o.Reliable && sever.IntN(3) == 0 {
+		o.Severs = 1 + sever.IntN(3)
 	}
-	if apart := rand.New(rand.NewPCG(seed, 0x62656174)); o.Reliable {
-		o.Beats = apart.IntN(3) == 0
+	if beat := apart(0x62656174); o.Reliable {
+		o.Beats = beat.IntN(3) == 0
 	}
-	if apart := rand.New(rand.NewPCG(seed, 0x70617468)); !o.Reliable && o.MTU > narrowest && apart.IntN(3) == 0 {
-		o.Narrows = 1 + apart.IntN(4)
+	if path := apart(0x70617468); !o.Reliable && o.MTU > narrowest && path.IntN(3) == 0 {
+		o.Narrows = 1 + path.IntN(4)
 	}
-	if r.IntN(8) == 0 {
-		return o
+	if d.IntN(8) > 0 {
+		o.faults(d, apart(0x7365616c))
 	}
-	o.Pauses = pick(0, 0, 1, 3)
-	o.Crashes = pick(0, 0, 0, 1, 2)
-	o.Drift = pick(0, 0, 200)
-	if o.Reliable {
-		return o
+	if o.Gang > 0 {
+		o.takeTurns(gang)
 	}
-	o.Loss = some(0.5, 0.2)
-	o.Duplicate = some(0.3, 0.1)
-	o.Reorder = some(0.4, 0.3)
-	o.Corrupt = some(0.3, 0.05)
-	o.Replay = some(0.3, 0.05)
-	o.Jitter = time.Duration(pick(10, 100, 1000)) * time.Microsecond
-	if r.IntN(4) == 0 {
-		o.Jitter = 50 * time.Millisecond
+	if o.Locks > 0 { // a home that comes back has forgotten all
+		o.Restart = false
+		o.Crashes = max(o.Crashes, locks.IntN(3))
+		o.Immortal = false
 	}
-	o.Partitions = pick(0, 0, 0, 1, 2)
-	o.Clogs = pick(0, 0, 1, 3)
-	o.Selective = pick(0, 1, 1, 2)
-	if r.IntN(3) == 0 {
-		o.Guard = link.Checked
-	} else if apart := rand.New(rand.NewPCG(seed, 0x7365616c)); apart.IntN(2) == 0 {
-		o.Guard = link.Encrypted
-	}
-	o.Restart = r.IntN(2) == 0
-	o.Immortal = o.Crashes == 0 && r.IntN(3) == 0
 	return o
 }
 
-// crowd draws options that fill buffers and delay the operations that hold them.
-func (o *Options) crowd(r *rand.Rand) {
-	if r.IntN(2) == 0 {
+// faults draws what goes wrong on hosts, and on a network that is not reliable. Encrypt decides
+// whether packets that are not checked are encrypted.
+func (o *Options) faults(d, encrypt dice) {
+	o.Pauses = d.pick(0, 0, 1, 3)
+	o.Crashes = d.pick(0, 0, 0, 1, 2)
+	o.Drift = d.pick(0, 0, 200)
+	if o.Reliable {
 		return
 	}
-	o.SendBuffer = []int{64 << 10, 64 << 10, 96 << 10, 256 << 10, 1 << 20}[r.IntN(5)]
-	o.Large = r.IntN(2) == 0
-	o.Threads = []int{1, 2, 3}[r.IntN(3)]
-	switch r.IntN(4) {
+	o.Loss = d.some(0.5, 0.2)
+	o.Duplicate = d.some(0.3, 0.1)
+	o.Reorder = d.some(0.4, 0.3)
+	o.Corrupt = d.some(0.3, 0.05)
+	o.Replay = d.some(0.3, 0.05)
+	o.Jitter = time.Duration(d.pick(10, 100, 1000)) * time.Microsecond
+	if d.IntN(4) == 0 {
+		o.Jitter = 50 * time.Millisecond
+	}
+	o.Partitions = d.pick(0, 0, 0, 1, 2)
+	o.Clogs = d.pick(0, 0, 1, 3)
+	o.Selective = d.pick(0, 1, 1, 2)
+	if d.IntN(3) == 0 {
+		o.Guard = link.Checked
+	} else if encrypt.IntN(2) == 0 {
+		o.Guard = link.Encrypted
+	}
+	o.Restart = d.IntN(2) == 0
+	o.Immortal = o.Crashes == 0 && d.IntN(3) == 0
+}
+
+// takeTurns makes a run one in which two programs can take turns: a node that comes back has
+// forgotten its programs, and a node that computes is not asked.
+func (o *Options) takeTurns(d dice) {
+	o.Restart = false
+	o.Silent = 0
+	if d.IntN(2) == 0 {
+		o.Large = true
+		o.RecvBuffer = 64 << 10
+	}
+}
+
+// crowd draws options that fill buffers and delay the operations that hold them.
+func (o *Options) crowd(d dice) {
+	if d.IntN(2) == 0 {
+		return
+	}
+	o.SendBuffer = d.pick(64<<10, 64<<10, 96<<10, 256<<10, 1<<20)
+	o.Large = d.IntN(2) == 0
+	o.Threads = d.pick(1, 2, 3)
+	switch d.IntN(4) {
 	case 0:
 		o.FanIn = true
 	case 1:
 		o.FanOut = true
 		if o.Locks == 0 { // so many that the buffer is full before any of them has been sent much
-			o.Nodes = 12 + r.IntN(6)
+			o.Nodes = 12 + d.IntN(6)
 			o.Ops = max(o.Ops, 100)
 			o.Large = true
 		}
 	}
-	if o.Cancel == 0 && r.IntN(2) == 0 {
-		o.Cancel = r.Float64() * 0.3
+	if o.Cancel == 0 && d.IntN(2) == 0 {
+		o.Cancel = d.Float64() * 0.3
 	}
-	if !o.Reliable || o.Locks > 0 || r.IntN(4) == 0 {
+	if !o.Reliable || o.Locks > 0 || d.IntN(4) == 0 {
 		return
 	}
 	o.Silent = 1
 	if o.FanIn {
-		o.Silent += r.IntN(o.Nodes - 1)
+		o.Silent += d.IntN(o.Nodes - 1)
 	}
 }
 
