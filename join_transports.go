@@ -68,10 +68,7 @@ func (p *Proc) join(ctx context.Context) error {
 		p.trs = append(p.trs, t)
 	} else if p.cfg.Transport != TransportEth && (p.cfg.Transport == TransportUDP || p.job.Size > p.job.Local ||
 		(card.Shm == "" && p.job.Size > 1)) {
-		t, err := udp.Open(udp.Config{
-			Bind: p.bind(), MTU: p.cfg.MTU, Bell: bell,
-			NoSegment: switchedOff(envSegment), NoGRO: switchedOff(envGRO),
-		})
+		t, err := p.openUDP(bell)
 		if err != nil {
 			return err
 		}
@@ -104,6 +101,13 @@ func (p *Proc) openShm() (*shm.Transport, error) {
 	})
 	close(opened)
 	return t, err
+}
+
+func (p *Proc) openUDP(bell transport.Doorbell) (*udp.Transport, error) {
+	return udp.Open(udp.Config{
+		Bind: p.bind(), MTU: p.cfg.MTU, Bell: bell,
+		NoSegment: switchedOff(envSegment), NoGRO: switchedOff(envGRO),
+	})
 }
 
 func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
