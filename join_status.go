@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -42,6 +43,29 @@ func (p *Proc) serves() (server *bootstrap.Server, over <-chan struct{}) {
 		return src.Server()
 	}
 	return nil, nil
+}
+
+// title returns this rank's name for messages on standard error. Where others than weft run have started the job it
+// tells the host, too: their own messages may not.
+func (p *Proc) title() string {
+	if _, ok := p.src.(*environment.Source); ok {
+		return fmt.Sprintf("rank %d on %s", p.job.Rank, environment.HostName(p.job.Host))
+	}
+	return fmt.Sprintf("rank %d", p.job.Rank)
+}
+
+// whereabouts tells in such a message on which host the rank was whose end an error reports; "" if there is none.
+func (p *Proc) whereabouts(err error) string {
+	var gone *PeerError
+	if _, ok := p.src.(*environment.Source); !ok || !errors.As(err, &gone) {
+		return ""
+	}
+	for _, peer := range p.Peers() {
+		if peer.Rank == gone.Rank {
+			return fmt.Sprintf(" (rank %d was on %s)", peer.Rank, environment.HostName(peer.Host))
+		}
+	}
+	return ""
 }
 
 // explainOnQuit makes this process, if it serves the ranks, print on SIGQUIT what all of them wait for, as weft

@@ -30,6 +30,7 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	p, err := Join(ctx, nil)
+	where := ""
 	if err == nil {
 		p.explainOnQuit()
 		err = run(ctx, p)
@@ -46,15 +47,16 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 			err = p.end()
 		} else {
 			p.src.Fail("it failed: " + firstLine(err))
+			where = p.whereabouts(err)
 			_ = p.Close()
 		}
 	}
 	if err != nil {
 		speaker := "weft"
 		if p != nil {
-			speaker = fmt.Sprintf("weft: rank %d", p.Rank())
+			speaker = "weft: " + p.title()
 		}
-		fmt.Fprintf(os.Stderr, "%s: %s\n", speaker, strings.TrimPrefix(err.Error(), "weft: "))
+		fmt.Fprintf(os.Stderr, "%s: %s%s\n", speaker, strings.TrimPrefix(err.Error(), "weft: "), where)
 		stop()
 		os.Exit(1)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,32 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/sys"
 )
 
 // on returns the processes of a program on a host whose command lines contain a word.
 func (c *cluster) on(host int, program, word string) (pids []int) {
-	net, err := os.Stat(c.lab.Hosts[host].Namespace)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	links, _ := filepath.Glob("/proc/[0-9]*/exe")
-	for _, link := range links {
-		dir := filepath.Dir(link)
-		name, err := os.Readlink(link)
-		if err != nil || name != program {
-			continue
-		}
-		theirs, err := os.Stat(dir + "/ns/net")
-		line, lineErr := os.ReadFile(dir + "/cmdline")
-		if err != nil || lineErr != nil || !os.SameFile(net, theirs) || !bytes.Contains(line, []byte(word)) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+	c.t.Helper()
+	return netlabtest.Processes(c.t, c.lab.Hosts[host], program, word)
 }
 
 // server returns the executable of sshd.
@@ -49,19 +30,6 @@ func (c *cluster) server() string {
 		c.t.Fatal(err)
 	}
 	return name
-}
-
-// kill kills processes, of which there is at least one.
-func (c *cluster) kill(pids []int) {
-	c.t.Helper()
-	if len(pids) == 0 {
-		c.t.Fatalf("there is nothing to kill: %q", c.left())
-	}
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			c.t.Fatal(err)
-		}
-	}
 }
 
 // Whatever ends a part of a job, one line says what it was, with its host and rank, the
@@ -77,10 +45,11 @@ func TestHostsFaults(t *testing.T) {
 		want   string
 	}{
 		{"the launcher is killed", func(p *os.Process) { p.Kill() }, -1, ""},
-		{"an agent is killed", func(*os.Process) { c.kill(c.on(1, c.weft, "agent")) }, 255,
+		{"an agent is killed", func(*os.Process) { netlabtest.Kill(t, c.on(1, c.weft, "agent")) }, 255,
 			"weft run: rank 0 on h1 failed after"},
-		{"a rank is killed", func(*os.Process) { c.kill(c.on(2, ping, "")) }, 128 + 9, "weft run: rank 1 on h2 failed after"},
-		{"sshd's child is killed", func(*os.Process) { c.kill(c.on(1, server, "root")) }, 255,
+		{"a rank is killed", func(*os.Process) { netlabtest.Kill(t, c.on(2, ping, "")) }, 128 + 9,
+			"weft run: rank 1 on h2 failed after"},
+		{"sshd's child is killed", func(*os.Process) { netlabtest.Kill(t, c.on(1, server, "root")) }, 255,
 			"weft run: rank 0 on h1 failed after"},
 		{"an interface is down", func(*os.Process) {
 			if err := c.lab.Hosts[2].SetUp(false); err != nil {
@@ -95,7 +64,7 @@ func TestHostsFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.until("the ranks run", func() bool { return len(c.on(1, ping, "")) == 1 && len(c.on(2, ping, "")) == 1 })
-		c.until("they have begun", func() bool { return c.talk(1) && c.talk(2) })
+		c.until("they have begun", func() bool { return c.talk(1, ping) && c.talk(2, ping) })
 		began := time.Now()
 		k.strike(cmd.Process)
 		_ = cmd.Wait() // its status tells
@@ -108,14 +77,10 @@ func TestHostsFaults(t *testing.T) {
 	}
 }
 
-// talk reports whether a rank on a host has a socket for packets.
-func (c *cluster) talk(host int) (has bool) {
-	_ = sys.InNetwork(c.lab.Hosts[host].Namespace, func() error {
-		text, err := os.ReadFile("/proc/thread-self/net/udp")
-		has = bytes.Count(text, []byte("\n")) > 1
-		return err
-	})
-	return has
+// talk reports whether a program on a host has a socket for packets.
+func (c *cluster) talk(host int, program string) bool {
+	pids := c.on(host, program, "")
+	return len(pids) > 0 && netlabtest.Talks(pids[0])
 }
 
 // Jobs on the same hosts do not disturb each other.
@@ -162,7 +127,7 @@ func TestHostsAreShown(t *testing.T) {
 	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
 		t.Fatal(err)
 	}
-	c.until("the ranks talk", func() bool { return c.talk(1) && c.talk(2) })
+	c.until("the ranks talk", func() bool { return c.talk(1, ping) && c.talk(2, ping) })
 	var shown []byte
 	c.until("weft ps shows both", func() bool {
 		ps := exec.Command(c.weft, "ps", strconv.Itoa(cmd.Process.Pid))

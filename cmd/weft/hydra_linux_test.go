@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/sys"
 )
 
@@ -75,13 +76,13 @@ func TestHydraFaults(t *testing.T) {
 		want   string // in what is said
 	}{
 		{"mpiexec is killed", func(p *os.Process) { p.Kill() }, ""},
-		{"a proxy is killed", func(*os.Process) { c.kill(c.on(1, proxy, "")) }, ""},
-		{"a rank is killed", func(*os.Process) { c.kill(c.on(2, ping, "")) }, "BAD TERMINATION"},
+		{"a proxy is killed", func(*os.Process) { netlabtest.Kill(t, c.on(1, proxy, "")) }, ""},
+		{"a rank is killed", func(*os.Process) { netlabtest.Kill(t, c.on(2, ping, "")) }, "BAD TERMINATION"},
 		{"an interface is down", func(*os.Process) {
 			if err := c.lab.Hosts[2].SetUp(false); err != nil {
 				t.Fatal(err)
 			}
-		}, "weft: rank 0: "},
+		}, "weft: rank 0 on "},
 	} {
 		var out bytes.Buffer
 		cmd := c.hydra(hosts, 2, ping, "-count", "1000000000")
@@ -91,7 +92,7 @@ func TestHydraFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.until("the ranks run", func() bool { return len(c.on(1, ping, "")) == 1 && len(c.on(2, ping, "")) == 1 })
-		c.until("they have begun", func() bool { return c.talk(1) && c.talk(2) })
+		c.until("they have begun", func() bool { return c.talk(1, ping) && c.talk(2, ping) })
 		began := time.Now()
 		k.strike(cmd.Process)
 		c.until("no rank is left", func() bool { return len(c.left()) == 0 })

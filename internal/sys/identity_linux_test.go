@@ -10,8 +10,12 @@ import (
 
 const envIdentity = "WEFT_TEST_IDENTITY"
 
-// TestMain is also a process that says where it is.
+// TestMain is also a process that says where it is, and one that waits for an ancestor.
 func TestMain(m *testing.M) {
+	if name := os.Getenv(envAncestor); name != "" {
+		beDescendant(name)
+		os.Exit(0)
+	}
 	if os.Getenv(envIdentity) != "" {
 		_ = json.NewEncoder(os.Stdout).Encode(Identify()) // the test misses it
 		os.Exit(0)

@@ -44,6 +44,18 @@ func StoppedOrGone(int) bool { return true }
 // Exiting reports false: it cannot be known.
 func Exiting(int) bool { return false }
 
+// An Ancestor is a process from which this one descends.
+type Ancestor struct{}
+
+// FindAncestor returns ErrUnsupported.
+func FindAncestor(string) (*Ancestor, error) { return nil, ErrUnsupported }
+
+// AwaitEnd returns ErrUnsupported.
+func (*Ancestor) AwaitEnd() error { return ErrUnsupported }
+
+// Close does nothing.
+func (*Ancestor) Close() error { return nil }
+
 // OnCPUs returns ErrUnsupported.
 func OnCPUs(cpus []int, f func() error) error { return ErrUnsupported }
 

@@ -67,22 +67,26 @@ type Way struct {
 	Title string   // for people
 	Marks []string // variables that say that it is this one: all are set
 	read  func(e Environment) (Plan, error)
+
+	// Parent begins the name of the launcher's process on each host, with whose end a rank ends; "" where nothing is
+	// known of that.
+	Parent string
 }
 
 // ways are all of them: the first one found counts. A launcher that another one has started
 // stands before it: its variables are those of the process itself.
 var ways = []Way{
-	{"weft", "variables of weft's own", []string{EnvRank}, readOwn},
-	{"pmi", "PMI: Hydra's mpiexec, srun --mpi=pmi2, Flux", []string{"PMI_FD"}, readPMI},
-	{"pmi", "PMI over TCP: mpiexec -pmi-port", []string{"PMI_PORT", "PMI_ID"}, readPMI},
-	{"ompi", "Open MPI's mpirun", []string{"OMPI_COMM_WORLD_RANK"}, readOpenMPI},
-	{"torchrun", "torchrun", []string{"TORCHELASTIC_RUN_ID", "RANK"}, readTorch},
-	{"slurm", "srun without PMI", []string{"SLURM_STEP_ID", "SLURM_PROCID"}, readSlurm},
-	{"torch", "RANK and WORLD_SIZE, as PyTorch's launchers set them", []string{"RANK", "WORLD_SIZE"}, readTorch},
-	{"pet", "PET_*, as Kubeflow's Trainer sets them", []string{"PET_NODE_RANK"}, readPET},
-	{"lws", "Kubernetes LeaderWorkerSet", []string{"LWS_WORKER_INDEX"}, readLWS},
-	{"kubernetes", "Kubernetes Indexed Job", []string{"JOB_COMPLETION_INDEX"}, readIndexedJob},
-	{"etcd", "etcd gives the ranks", []string{EnvSize, EnvRendezvous}, readClaimed},
+	{"weft", "variables of weft's own", []string{EnvRank}, readOwn, ""},
+	{"pmi", "PMI: Hydra's mpiexec, srun --mpi=pmi2, Flux", []string{"PMI_FD"}, readPMI, ""},
+	{"pmi", "PMI over TCP: mpiexec -pmi-port", []string{"PMI_PORT", "PMI_ID"}, readPMI, ""},
+	{"ompi", "Open MPI's mpirun", []string{"OMPI_COMM_WORLD_RANK"}, readOpenMPI, ""},
+	{"torchrun", "torchrun", []string{"TORCHELASTIC_RUN_ID", "RANK"}, readTorch, ""},
+	{"slurm", "srun without PMI", []string{"SLURM_STEP_ID", "SLURM_PROCID"}, readSlurm, "slurmstepd"},
+	{"torch", "RANK and WORLD_SIZE, as PyTorch's launchers set them", []string{"RANK", "WORLD_SIZE"}, readTorch, ""},
+	{"pet", "PET_*, as Kubeflow's Trainer sets them", []string{"PET_NODE_RANK"}, readPET, ""},
+	{"lws", "Kubernetes LeaderWorkerSet", []string{"LWS_WORKER_INDEX"}, readLWS, ""},
+	{"kubernetes", "Kubernetes Indexed Job", []string{"JOB_COMPLETION_INDEX"}, readIndexedJob, ""},
+	{"etcd", "etcd gives the ranks", []string{EnvSize, EnvRendezvous}, readClaimed, ""},
 }
 
 // None is the name of the way of a process that nobody has started as a rank.
@@ -95,6 +99,7 @@ const Unclaimed = -1
 type Plan struct {
 	Way        Way
 	Rank, Size int    // Unclaimed, and both unknown with PMI before it has been asked
+	Host       string // what the launcher calls this host; "" if it does not say
 	Label      string // what the launcher calls the job: another one for each job, the same in all its ranks
 	Hosts      []string
 	Ports      []int  // rank 0 serves on the first that is free; with each of the hosts, where others look

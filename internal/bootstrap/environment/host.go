@@ -21,6 +21,16 @@ func thisHost(name string) Host {
 	return Host{ID: readable(name) + "." + digest(name+" "+id.Space), Machine: digest(name + " " + id.Container)}
 }
 
+// HostName returns the name of the host with that ID, for people.
+func HostName(id string) string {
+	const digits = 16 // of a digest
+	dot := strings.LastIndexByte(id, '.')
+	if dot < 0 || len(id)-dot-1 != digits {
+		return id
+	}
+	return id[:dot]
+}
+
 // readable returns a host's name with letters, digits, dots and dashes only.
 func readable(name string) string {
 	return strings.Map(func(r rune) rune {

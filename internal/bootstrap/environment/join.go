@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type joining struct {
 	host   Host
 	bind   string // the address of this process, if it was told one
 	notice func(string)
+	parent *sys.Ancestor // the launcher's process on this host, if that is to be watched, or nil
 }
 
 // Join makes this process a rank of the job of which it was started, and returns when all ranks
@@ -41,8 +43,17 @@ func Join(ctx context.Context, notice func(string)) (bootstrap.Source, error) {
 	if plan.Size == 1 {
 		return bootstrap.NewLocal(1)[0], nil
 	}
-	return (&joining{env: e, plan: plan, host: thisHost(e.Name), bind: bindHost(e.Get("WEFT_BIND")),
-		notice: notice}).join(ctx)
+	j := &joining{
+		env: e, plan: plan, host: thisHost(cmp.Or(plan.Host, e.Name)), bind: bindHost(e.Get("WEFT_BIND")), notice: notice,
+	}
+	if plan.Way.Parent != "" {
+		j.parent, _ = sys.FindAncestor(plan.Way.Parent) // from within a container it cannot be seen
+	}
+	s, err := j.join(ctx)
+	if err != nil && j.parent != nil {
+		j.parent.Close()
+	}
+	return s, err
 }
 
 // forget takes out of the environment what is this process's alone: its children are no ranks, and
@@ -85,6 +96,8 @@ func (j *joining) source(s *Source, err error) (bootstrap.Source, error) {
 		return nil, err
 	}
 	s.by = j.plan.Way.Title
+	s.parent = j.parent
+	s.name = j.plan.Way.Parent
 	return s, nil
 }
 
@@ -211,7 +224,9 @@ type Source struct {
 	by     string
 	failed bool
 
-	meeting *meeting // or nil
+	meeting *meeting      // or nil
+	parent  *sys.Ancestor // the launcher's process on this host, or nil
+	name    string        // of parent
 }
 
 // Server returns what serves the job if this rank does, and a channel that is closed when all
@@ -226,12 +241,19 @@ func (s *Source) Server() (server *bootstrap.Server, over <-chan struct{}) {
 // By returns in words what has started the job.
 func (s *Source) By() string { return s.by }
 
-// Watch reports ranks that have ended. When the process manager's side of PMI is gone, it reports the launcher: it
-// would have ended the others.
+// Watch reports ranks that have ended. When the process manager's side of PMI is gone, or the launcher's process that
+// has started this rank, Watch reports the launcher: it would have ended the others.
 func (s *Source) Watch(down func(rank int, cause error)) {
 	s.Source.Watch(down)
 	if s.pmi != nil {
 		s.pmi.Watch(func(cause error) { down(-1, fmt.Errorf("%w (%w)", bootstrap.ErrLauncher, cause)) })
+	}
+	if s.parent != nil {
+		go func() {
+			if s.parent.AwaitEnd() == nil {
+				down(-1, fmt.Errorf("%w (%s, which has started this rank, has ended)", bootstrap.ErrLauncher, s.name))
+			}
+		}()
 	}
 }
 
@@ -249,6 +271,9 @@ const farewell = time.Second
 // have not left for as long as its process lives.
 func (s *Source) Close() error {
 	err := s.Source.Close()
+	if s.parent != nil {
+		s.parent.Close()
+	}
 	if s.store != nil {
 		select {
 		case <-s.store.Over():

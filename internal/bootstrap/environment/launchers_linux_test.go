@@ -122,6 +122,16 @@ func TestSlurm(t *testing.T) {
 		out, err := s.command(ctx, 0, "salloc", "--quiet", "-N3", "-n4", weft, "run", is, "-class", class()).CombinedOutput()
 		sorts(t, string(out), err)
 	})
+	t.Run("two steps on the same hosts", func(t *testing.T) { // neither is told a port
+		var steps sync.WaitGroup
+		for range 2 {
+			steps.Go(func() {
+				out, err := s.run(secret, "-N2", "-n4", is, "-class", "S")
+				sorts(t, out, err)
+			})
+		}
+		steps.Wait()
+	})
 	t.Run("no secret", func(t *testing.T) {
 		out, err := s.run(nil, "-N3", "-n3", is, "-class", "S")
 		if err == nil || !strings.Contains(out, EnvSecret+" is not set") {

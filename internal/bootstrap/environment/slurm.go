@@ -34,6 +34,7 @@ func readSlurm(e Environment) (p Plan, err error) {
 	if err != nil {
 		return p, fmt.Errorf("SLURM_STEP_NODELIST=%q: %w", list, err)
 	}
+	p.Host = e.Get("SLURMD_NODENAME")
 	p.Hosts = hosts[:1] // task 0 runs there
 	if e.Get("SLURM_NODEID") == "0" {
 		p.Hosts = append(p.Hosts, "127.0.0.1") // rank 0 is here, too

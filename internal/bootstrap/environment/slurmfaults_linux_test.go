@@ -1,0 +1,145 @@
+//go:build !race
+
+package environment
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"weft/internal/netlab/netlabtest"
+)
+
+// on returns the processes of a program on a host.
+func (s *slurm) on(host int, program string) []int {
+	s.t.Helper()
+	return netlabtest.Processes(s.t, s.lab.Hosts[host], program, "")
+}
+
+// talk reports whether a program on a host has a socket for packets.
+func (s *slurm) talk(host int, program string) bool {
+	pids := s.on(host, program)
+	return len(pids) == 1 && netlabtest.Talks(pids[0])
+}
+
+// stepd begins the path of the process that Slurm runs on each host of a step.
+const stepd = "/usr/sbin/slurmstepd"
+
+// Whatever ends a part of a step, one line says what it was, with ranks and hosts, and no rank is left. srun itself
+// waits for a host of which it hears nothing, for as long as Slurm is told to.
+func TestSlurmFaults(t *testing.T) {
+	ping := program(t, "weft/examples/ping")
+	s := startSlurm(t, 2)
+	job := s.allocate("-N2", "-n2")
+	for _, k := range []struct {
+		what   string
+		strike func(srun *exec.Cmd)
+		status int // of srun; still if it waits
+		want   string
+	}{
+		{"srun is killed", func(srun *exec.Cmd) { netlabtest.Kill(t, []int{srun.Process.Pid}) }, -1, ""},
+		{"rank 0 is killed", func(*exec.Cmd) { netlabtest.Kill(t, s.on(0, ping)) }, 128 + 9,
+			"weft: rank 1 on n2: * rank 0 is gone: * (rank 0 was on n1)"},
+		{"rank 1 is killed", func(*exec.Cmd) { netlabtest.Kill(t, s.on(1, ping)) }, 128 + 9,
+			"weft: rank 0 on n1: * rank 1 is gone: * (rank 1 was on n2)"},
+		{"slurmstepd is killed", func(*exec.Cmd) { netlabtest.Kill(t, s.on(1, stepd)) }, still,
+			"weft: rank 0 on n1: * rank 1 is gone: *slurmstepd, which has started this rank, has ended) (rank 1 was on n2)"},
+		{"an interface is down", func(*exec.Cmd) { s.setUp(1, false) }, still,
+			"weft: rank 0 on n1: * rank 1 is gone: it was silent * (rank 1 was on n2)"},
+	} {
+		srun, said := s.start("--jobid="+job, "--overlap", "-N2", "-n2", ping, "-count", "1000000000")
+		netlabtest.Until(t, "the ranks talk", func() bool { return s.talk(0, ping) && s.talk(1, ping) })
+		began := time.Now()
+		k.strike(srun)
+		netlabtest.Until(t, k.what+": no rank is left",
+			func() bool { return len(s.on(0, ping)) == 0 && len(s.on(1, ping)) == 0 })
+		took := time.Since(began).Round(time.Millisecond)
+		netlabtest.Until(t, k.what+": "+k.want+" is said", func() bool { return matches(said.String(), k.want) })
+		s.setUp(1, true)
+		if k.status == still {
+			_ = srun.Cancel() // if it has not ended by now
+		}
+		_ = srun.Wait() // its status tells
+		t.Logf("%s: no rank is left after %v: %s", k.what, took, said)
+		if status := srun.ProcessState.ExitCode(); k.status != still && status != k.status {
+			t.Errorf("%s: status %d: %s", k.what, status, said)
+		}
+		if n := strings.Count("\n"+said.String(), "\nweft: "); n > 1 {
+			t.Errorf("%s: %d lines: %s", k.what, n, said)
+		}
+	}
+}
+
+// still is the status of an srun that waits.
+const still = -2
+
+// matches reports whether a text contains all parts of a pattern, which stars separate, in their order.
+func matches(text, pattern string) bool {
+	for part := range strings.SplitSeq(pattern, "*") {
+		_, after, found := strings.Cut(text, part)
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return true
+}
+
+// A transcript is what a process has written so far.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *transcript) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(b)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
+// start starts srun on the first host, for a job with a secret and a liveness time of a second.
+func (s *slurm) start(args ...string) (*exec.Cmd, *transcript) {
+	s.t.Helper()
+	c := s.command(s.t.Context(), 0, append([]string{"srun"}, args...)...)
+	c.Env = append(c.Env, EnvSecret+"=a secret for a test of srun", EnvLiveness+"=1s")
+	said := new(transcript)
+	c.Stdout = said
+	c.Stderr = said
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	if err := c.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	return c, said
+}
+
+// allocate returns the number of a job whose hosts stay allocated until the test ends: a step in it begins at once,
+// whatever has become of an earlier one.
+func (s *slurm) allocate(args ...string) (job string) {
+	s.t.Helper()
+	args = append([]string{"salloc", "--no-shell"}, args...)
+	out, err := s.command(s.t.Context(), 0, args...).CombinedOutput()
+	_, job, found := strings.Cut(string(out), "Granted job allocation ")
+	job, _, _ = strings.Cut(job, "\n")
+	if err != nil || !found {
+		s.t.Fatalf("%v: %s", err, out)
+	}
+	return job
+}
+
+// setUp sets a host's interface up or down.
+func (s *slurm) setUp(host int, up bool) {
+	s.t.Helper()
+	if err := s.lab.Hosts[host].SetUp(up); err != nil {
+		s.t.Fatal(err)
+	}
+}
