@@ -16,14 +16,20 @@ import (
 	"weft/internal/amt"
 )
 
-const amtHelp = `Chooses the receive rings of mailboxes from what a job has sent ([Kitamura06]): a rank
-that sends often gets a ring of its own at the receiver, all others share one. Over
-shared memory, pairs that have one also have the transport's dedicated rings.
+const amtHelp = `Chooses the receive rings of mailboxes from what a job has sent [Kitamura06]. The table of
+rings of a rank is its AMT (address management table). A rank that sends often to a mailbox
+gets a ring of its own there; all others share one ring. So the receive memory of a rank
+grows with the number of its partners and not with the size of the job. Over shared memory
+such a sender has a ring of the transport for its packets, too.
+
+Record a trace of a run, let advise choose the rings, and run with them; or let the job
+choose while it runs (-amt auto).
 
 A trace is a file for each rank, FILE.0 and so on; that of a simulated job is one
-file. It has a line of JSON for the rank, which says how many lines follow, and one
-for each other rank and kind of sending (send, ipush, push, put, pull, atomic, and
-collective for all that is part of an operation of all ranks):
+file. For each rank it has a line of JSON that says how many lines follow, and then a
+line for each receiver and kind of sending: send, ipush, push, put, pull, atomic, and
+collective for all that is part of an operation of all ranks. "largest" is the longest
+message in bytes:
 
   {"trace":1,"rank":0,"size":64,"job":"5f0c","program":"cg","rows":2}
   {"to":1,"kind":"send","messages":450,"bytes":6300000,"largest":14000}

@@ -13,13 +13,17 @@ import (
 	"weft/internal/amt"
 )
 
-const amtAdviseHelp = `Proposes receive rings for each rank of a job whose trace was recorded (weft run
--trace FILE): one for each sender, the most frequent first, as far as the budget
-goes, and one that all others and the collective operations of all ranks share.
-FILE stands for its parts FILE.0, FILE.1 and so on.
+const amtAdviseHelp = `Proposes receive rings for each rank of a job whose trace was recorded by weft run -trace
+FILE. FILE stands for its parts FILE.0, FILE.1 and so on. Each sender gets a ring, the
+most frequent one first, until the budget of the rank is used up. One more ring is for all
+other senders, and for the collective operations of all ranks.
 
-Without -ring a ring follows from the messages it is for: two of the largest, up to
-64 KiB, or more where the budget allows it: for longer messages, and much traffic.
+The size of a ring follows from its messages, unless -ring sets it: room for two of the
+longest, up to 64 KiB. Rings for longer messages, or for much traffic, become larger where
+the budget allows it.
+
+The output has the number of partners and the receive memory of a rank (least, most often
+and most), and how much less that is than a ring for every rank.
 
 EXAMPLES
   weft amt advise cg.trace

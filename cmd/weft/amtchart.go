@@ -17,11 +17,11 @@ import (
 	"weft/internal/amt"
 )
 
-const amtChartHelp = `Runs a step of a program on simulated clusters of many sizes, with a trace: a cube
-cut into blocks in three dimensions, whose faces go to the six neighbours, and an
-all-reduce. Compares the receive memory of a rank as advised from the trace with
-that of a ring for every rank. A simulated rank takes 4 MiB here: 4,096 of them
-need 16 GiB of memory.
+const amtChartHelp = `Shows how the receive memory of a rank grows with the size of the job: as advised from a
+trace, and with a ring for every rank. The program is one step of a solver on simulated
+clusters of many sizes: a cube is cut into blocks, each block sends its faces to its six
+neighbours, and an all-reduce follows. A simulated rank takes 4 MiB of this machine's
+memory: 4,096 ranks need 16 GiB.
 
 EXAMPLES
   weft amt chart

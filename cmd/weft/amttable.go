@@ -18,13 +18,14 @@ import (
 	"weft/internal/launch"
 )
 
-const amtTableHelp = `Computes table 1 of [Kitamura06] from traces: what receive memory the NAS benchmarks
-need when each partner has a ring and all others share one, against a ring for
-every rank; beside it what the paper prints, and what its formula gives.
+const amtTableHelp = `Computes table 1 of [Kitamura06] from traces: the receive memory that a rank of the NAS
+benchmarks needs when each partner has a ring and all others share one, compared with a
+ring for every rank. Beside it stand the figures that the paper prints, and those that its
+formula gives. A partner of a rank is another rank that sends to it outside of collective
+operations of all ranks.
 
--run runs the benchmarks, in weft's source directory, and leaves their traces in
--dir; without, they are taken from there. A partner is a rank that sends to another
-outside of collective operations of all ranks.
+With -run the benchmarks are run first, which needs weft's source directory, and their
+traces are left in -dir. Without -run the traces are read from -dir.
 
 EXAMPLES
   weft amt table -run -dir traces             64 ranks, class A: takes minutes

@@ -15,11 +15,14 @@ import (
 	"weft/internal/perf"
 )
 
-const perfBuffersHelp = `Measures how much memory a process holds for messages that its program does not
-take: all ranks but one send up to 256 KiB each to that one, and what its ports and
-regions hold is read (weft.Stats). It shows which library's buffers grow with the
-number of processes. For vmmc an export of 8 KiB for each sender counts, which is
-memory of the program.
+const perfBuffersHelp = `Measures how much memory a rank holds for messages that its program does not take. All
+other ranks send to rank 0, up to 256 KiB each, until no more is accepted; then the
+memory of rank 0's ports and regions is read (MemoryBytes of weft.Stats). The table has
+a row for each number of ranks and a column for each library, in KiB: a column that grows
+with the ranks belongs to a library whose buffers grow with the job. With -json there is
+also what was held before anything was sent (opened_bytes).
+
+For vmmc the memory is an export of 8 KiB for each sender, which belongs to the program.
 
 EXAMPLES
   weft perf buffers

@@ -14,13 +14,20 @@ import (
 	"weft/internal/perf"
 )
 
-const perfLogPHelp = `Measures the parameters of LogP of weft's messages (send), PUSH, and the four
-user-level libraries, by the method of [Culler96]: o_s, the
-processor's time for a send, from bursts of 4 requests that find the pipeline empty;
-g, the least time between messages, from long bursts; o_r, its time for a receive,
-from long bursts with computing between; L, the rest of half a round trip. Their
-sum stands beside the time of a message one way, measured by the clock that both
-ranks read: they should differ by less than a tenth.
+const perfLogPHelp = `Splits the time of a message into the parameters of the LogP model, between two ranks,
+for weft's messages (send), for PUSH, and for the four libraries am, fm, vmmc and pm.
+The method is that of [Culler96] (docs/REFERENCES.md). All times are in microseconds:
+
+  o_s        processor time of a send: from bursts of 4 requests to an idle receiver
+  o_r        processor time of a receive: from long bursts, with computing after each request
+  g          least time between two messages: from long bursts
+  L          what is left of half a round trip: the time on the way
+  o_s+L+o_r  the time of a message, as the model has it
+  one way    the same, measured by the clock that both ranks read
+  off        how far the model is from the measurement; more than 10 % means a busy machine
+
+Every round measures all of -way over all of -transport; the table has the medians. Sizes
+are multiples of 8 bytes.
 
 EXAMPLES
   weft perf logp

@@ -12,18 +12,24 @@ import (
 	"weft/internal/perf/matching"
 )
 
-const perfMatchHelp = `Measures the search of receives for messages by source and tag, and of messages for
-receives: with one queue for all senders, and with one for each, as package match
-has them. Nothing is sent: what happens at each rank is made up from a seed, and
-played to both.
+const perfMatchHelp = `Measures how long a rank searches for the message that fits a receive, and for the
+receive that fits a message, by source and tag (package match). It compares two ways
+to keep the messages and receives that wait: one queue for all senders, and one queue
+for each sender, which is what package match has. No messages are sent: what happens
+at each rank follows from a seed, and both ways are given the same.
 
-  1000 unexpected   one rank has that many messages from 63 senders when it asks
-                    for them, in several orders
-  1000 posted       or has as many receives posted when the messages come
-  CG MG LU ...      messages of the NAS programs among 64 ranks, class A
+  1000 unexpected   1000 messages from 63 senders wait when a rank asks for them, in
+                    several orders
+  1000 posted       1000 receives wait when the messages come
+  CG MG LU ...      the messages of the NAS programs among 64 ranks, class A
 
-"looked" is how many entries a search compared, mean and longest; ns is the time
-of a message and its receive, with both searches.
+The columns:
+
+  length            entries in the queue when a search begins: mean and most
+  looked, longest   entries that a search compares: mean and most
+  ns                time of a message and its receive, both searches included
+  ratio             entries compared with one queue, divided by those with one for each
+                    sender
 
 EXAMPLES
   weft perf match

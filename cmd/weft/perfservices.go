@@ -10,12 +10,19 @@ import (
 	"weft/internal/perf/services"
 )
 
-const perfServicesHelp = `Measures requests of programs that know nothing of weft, between two processes of
-this machine: HTTP GET of 64 bytes and of 1 MiB (net/http, one connection for each
-client, kept alive) and net/rpc. They go over a Unix socket (unix), TCP (tcp), shared
-memory (weft), and TLS over TCP (weft-tls), the two last by package stream. Each
-connection has a goroutine that makes one request after the other. Processor time
-is that of client and server together.
+const perfServicesHelp = `Measures requests between two processes of this machine, a client and a server that use
+ordinary Go packages: HTTP GET of 64 bytes and of 1 MiB (net/http, with connections that
+are kept alive), and net/rpc. The same requests go over:
+
+  unix      a Unix socket
+  tcp       TCP
+  weft      shared memory, by package stream
+  weft-tls  TLS over TCP, by package stream
+
+On each connection one goroutine makes one request after the other. The table has, over
+all requests, the median and the tails of their time in microseconds, requests and 10^6
+bytes per second, the processor time of client and server together for a request, and
+the median divided by that of the first system.
 
 gRPC and DRPC are measured in the same way by a program of its own, so that weft does
 not need them: go run ./perf in weft's examples/services.

@@ -16,16 +16,27 @@ import (
 	"weft/internal/sim/traffic"
 )
 
-const simCongestionHelp = `Runs traffic that congests a simulated network over the engine's links, and compares
-the congestion window with a fixed one. Switches drop what finds the queue of a port
-full; a host's own link takes packets as it sends them.
+const simCongestionHelp = `Runs traffic that overloads a simulated network over the engine's links (PROTOCOL §2),
+and compares the congestion window with a fixed window. A switch drops a packet that
+finds the queue of its port full. Times are virtual.
 
-incast    so many hosts send to one without end, and one sends 8 bytes to and fro beside
-          them: the share of the receiver's link that carries messages, packets lost after
-          the first 5 ms, the largest distance of a sender's share from the mean, and the
-          99th percentile of half a round trip of the 8 bytes, and without the others
-halo      all hosts, in a square, exchange messages with their four neighbours, step by step
-alltoall  every host sends a message to every other, 32 at a time
+  incast    many hosts send to one without end; beside them one host exchanges 8 bytes
+            with the same receiver
+  halo      all hosts, in a square, exchange messages with their four neighbours, step by
+            step
+  alltoall  every host sends a message to every other, 32 at a time
+
+The columns of incast:
+
+  goodput   share of the receiver's link that carries messages
+  lost      packets lost after the first 5 ms, as a share
+  unfair    largest distance of a sender's share from the mean
+  8 B, p99  99th percentile of half a round trip of the 8 bytes; idle: without the senders;
+            ratio: the one divided by the other
+  timeouts  how often a sender had to wait for its timer
+
+The columns of halo and alltoall: the time of the exchange; the same divided by that with
+a fixed window (fixed); packets sent, lost and sent again; timeouts.
 
 EXAMPLES
   weft sim congestion

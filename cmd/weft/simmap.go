@@ -18,19 +18,23 @@ import (
 	"weft/internal/sim/updown"
 )
 
-const simMapHelp = `Finds a network of switches from one of its hosts, in virtual time, as Myrinet's
-mappers do: switches have no names, and a scout that is lost says nothing. Then it
-finds up*/down* routes on what was found, and checks that packets on them can never
-wait for each other in a circle. With -fail links fail afterwards; the mapper finds
-which, and routes lead round them.
+const simMapHelp = `Lets a host find out how its network of switches is wired, as the mappers of Myrinet do:
+switches have no names, and a scout (a packet with a route of its own) that is lost says
+nothing. Then it computes routes on the map, by the up*/down* rule [Schroeder91], and
+checks that packets on them can never wait for each other in a circle. With -fail some
+links fail afterwards: the mapper finds which, and computes routes without them. All times
+are virtual.
+
+The output says what the mapper found, how many scouts it needed and how long that took;
+whether the map is right; how long the routes are, and how evenly they load the links.
 
 The network is generated, or read from a file of links: lines "switch NAME PORTS",
 "host NAME SWITCH:PORT" and "link SWITCH:PORT SWITCH:PORT", with # before comments.
 Ports are counted from 0. weft sim -topology takes the same names and files.
 
-The picture has the switch in the middle from which all others are nearest, and what
-is as far from it on a circle; links in the colour of their load when every host sends
-to every other, and links that have failed in blue.
+The picture (-svg) has the switch in the middle that is nearest to all others. Switches at
+the same distance from it are on a circle. The colour of a link is its load when every
+host sends to every other; links that have failed are blue.
 
 EXAMPLES
   weft sim map                                     1000 hosts at 8-port switches, at random

@@ -13,10 +13,14 @@ import (
 	"weft/internal/record"
 )
 
-const simReplayHelp = `Plays a recording of a real run. A job that runs with WEFT_RECORD=FILE in its
-environment records what goes into the engine of each rank: packets, operations
-and their times, in FILE.RANK. Played back, the engine does the same again, up
-to the same panic; and its state is compared with the recorded one on the way.
+const simReplayHelp = `Repeats what the engine of a rank did in a real run, without the other ranks.
+
+A job that runs with WEFT_RECORD=FILE in its environment writes, for each rank, what goes
+into the rank's engine to FILE.RANK: packets, operations and their times. Replay gives the
+same to a new engine. It does the same again, up to the same panic; every 1000 events its
+state is compared with the recorded one, and replay stops where they differ. At the end it
+prints how much was played, and the operations that had not ended.
+
 A recording holds what the rank received, but not the secret of its job.
 
 EXAMPLES

@@ -39,6 +39,7 @@ func (e *RingError) Error() string {
 	return fmt.Sprintf("amt: a ring of %d bytes: must be a power of two from %d to %d", e.Size, MinRing, MaxRing)
 }
 
+// checkRing returns an error unless a ring may have so many bytes: a power of two within bounds.
 func checkRing(size int) error {
 	if size < MinRing || size > MaxRing || size&(size-1) != 0 {
 		return &RingError{size}
@@ -46,6 +47,7 @@ func checkRing(size int) error {
 	return nil
 }
 
+// check returns an error unless the budget has room for one ring at least.
 func (o *Options) check() error {
 	if o.Ring != 0 {
 		if err := checkRing(o.Ring); err != nil {
@@ -81,6 +83,9 @@ type load struct {
 	Count
 }
 
+// advise returns the rings of one receiver. Ring 0 is for all senders without a ring of their own, and for
+// collective operations; rings 1, 2, … are for the partners in order of frequency, as many as the budget has room
+// for. Longest is set if a message does not fit its ring.
 func advise(r *Receiver, o Options) Rings {
 	ring := o.Ring
 	if ring == 0 {

@@ -134,6 +134,7 @@ func (a *Auto) look() (owners, others []*heard) {
 	return owners, others
 }
 
+// set gives a sender a ring, or takes it away, and returns the change.
 func (a *Auto) set(s *heard, own bool) Change {
 	s.own = own
 	if own {

@@ -39,6 +39,7 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("amt: line %d of the trace: %s", e.Line, e.Why)
 }
 
+// A headLine is the first line of a part: Rows lines follow.
 type headLine struct {
 	Trace   int    `json:"trace"`
 	Rank    int    `json:"rank"`
@@ -48,6 +49,7 @@ type headLine struct {
 	Rows    int    `json:"rows"`
 }
 
+// A rowLine is what the rank of a part has sent to one rank in one way.
 type rowLine struct {
 	To   int    `json:"to"`
 	Kind string `json:"kind"`
@@ -104,6 +106,8 @@ func ReadParts(r io.Reader) ([]Part, error) {
 	return parts, nil
 }
 
+// readHead reads the first line of a part, or says why it is none. Files are not trusted: the size bounds what a
+// reader allocates.
 func readHead(line []byte) (p Part, rows int, why string) {
 	var h headLine
 	if err := json.Unmarshal(line, &h); err != nil {
@@ -122,6 +126,7 @@ func readHead(line []byte) (p Part, rows int, why string) {
 	return Part{Rank: h.Rank, Size: h.Size, Job: h.Job, Program: h.Program}, h.Rows, ""
 }
 
+// readRow reads another line of a part, or says why it is none.
 func readRow(line []byte, size int) (r Row, why string) {
 	var l rowLine
 	if err := json.Unmarshal(line, &l); err != nil {

@@ -55,6 +55,7 @@ func (t *Table) Fits(ranks int) error {
 	return nil
 }
 
+// tableVersion is the version of the file that is written and read.
 const tableVersion = 1
 
 // maxTable bounds the file of a table, in bytes.
@@ -116,6 +117,7 @@ func ReadTable(r io.Reader) (*Table, error) {
 	return &t, nil
 }
 
+// check returns an error unless a mailbox of a job of so many ranks can have these rings.
 func (r *Rings) check(ranks int) error {
 	if len(r.Rings) == 0 {
 		return &TableError{fmt.Sprintf("receiver %d has no ring", r.Rank)}

@@ -23,6 +23,7 @@ const (
 	Kinds = iota // how many there are
 )
 
+// kindNames are the names of kinds in files.
 var kindNames = [Kinds]string{"send", "ipush", "push", "put", "pull", "atomic", "collective"}
 
 // String returns the kind's name in a trace.
@@ -51,6 +52,7 @@ func (c *Count) Add(o Count) {
 	c.Largest = max(c.Largest, o.Largest)
 }
 
+// saturate returns a + b, or the greatest number if the sum is greater.
 func saturate(a, b uint64) uint64 {
 	if a+b < a {
 		return 1<<64 - 1

@@ -55,6 +55,8 @@ type Launched struct {
 	news    []line   // events of other ranks from before watch was set
 }
 
+// newLaunched returns the source of a rank that speaks over c to the server of its job. server is the rank that
+// serves, or -1 if the launcher does.
 func newLaunched(c *conn, server int) *Launched {
 	return &Launched{c: c, server: server, waits: map[uint64]chan line{}, missing: map[uint64][]int{},
 		told: map[string]string{}}
@@ -204,6 +206,8 @@ func (s *Launched) Fence(ctx context.Context) error {
 	return err
 }
 
+// ask sends a line and waits for the reply with the same Seq, or until ctx ends. The error of a fence that is given
+// up names the ranks that had not come. Any number of goroutines may ask at a time.
 func (s *Launched) ask(ctx context.Context, l line) (line, error) {
 	wait := make(chan line, 1)
 	s.mu.Lock()

@@ -118,6 +118,8 @@ type conn struct {
 
 func newConn(c io.ReadWriteCloser) *conn { return &conn{c, bufio.NewReaderSize(c, maxLine)} }
 
+// read reads a line. A line longer than maxLine, or one that is no JSON, is an error: the other side may be
+// anything.
 func (c *conn) read() (l line, err error) {
 	text, err := c.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -132,6 +134,7 @@ func (c *conn) read() (l line, err error) {
 	return l, nil
 }
 
+// write writes a line in one piece. It refuses a line that the other side would refuse.
 func (c *conn) write(l line) error {
 	text, err := json.Marshal(l)
 	if err != nil {

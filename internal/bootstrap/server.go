@@ -116,12 +116,15 @@ func (s *Server) register(rank int, r *served) []line {
 	return append(news, s.told...)
 }
 
+// send sends a line to a rank. It takes the rank's lock, so lines of several goroutines do not mix.
 func (r *served) send(l line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_ = r.c.write(l) // the goroutine that waits for the rank's process notices that it has ended
 }
 
+// handle acts on a line of a rank. An error means that the rank does not keep to the protocol. Replies are sent
+// after the server's lock has been released, since a rank that does not read may hold them up.
 func (s *Server) handle(rank int, r *served, l line) error {
 	s.mu.Lock()
 	var replies []answer
@@ -201,6 +204,7 @@ func (s *Server) others(rank int, told []int) (others []*served) {
 	return others
 }
 
+// tell sends a line to several ranks. The server's lock must not be held.
 func tell(ranks []*served, l line) {
 	for _, r := range ranks {
 		r.send(l)
@@ -263,6 +267,7 @@ func (s *Server) open() (free []answer) {
 	return free
 }
 
+// answer sends a reply to each request that waits for it, under the request's number.
 func (s *Server) answer(to []answer, l line) {
 	for _, a := range to {
 		s.mu.Lock()

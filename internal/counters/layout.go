@@ -148,6 +148,7 @@ const (
 	Gone
 )
 
+// states are the names of State, in order.
 var states = [...]string{"unconnected", "connected", "left", "gone"}
 
 // String returns the state's name in lower case.
@@ -168,6 +169,8 @@ func (p *Peer) Measured(ns int64) {
 // Add counts a time in nanoseconds.
 func (h *Histogram) Add(ns int64) { h[class(ns)]++ }
 
+// class returns the class of a duration in ns in a Histogram: two classes for each power of two of its unit, of
+// 2^shift ns. The last class has all that is longer.
 func class(ns int64) int {
 	units := uint64(max(ns, 0)) >> shift
 	if units < 2 {

@@ -24,6 +24,7 @@ const (
 	Operations // how many there is room for
 )
 
+// operations are the names of Operation, in order. HostBarrier is counted apart, and shown as a barrier.
 var operations = [...]string{
 	"other", "send", "receive", "flush", "attach", "push", "pull", "atomic", "deliver", "lock", "semaphore",
 	"condition", "barrier", "memory", "barrier",
@@ -46,6 +47,7 @@ type Wait struct {
 	Asleep uint64 `json:"asleep_ns"`
 }
 
+// add adds the waits of another kind.
 func (w *Wait) add(o Wait) {
 	w.Count += o.Count
 	w.Slept += o.Slept

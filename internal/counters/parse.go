@@ -48,6 +48,7 @@ func Parse(b []byte) (*Snapshot, error) {
 	return s, nil
 }
 
+// parseTransports reads the counts of transports. The first without a name ends the list.
 func (s *Snapshot) parseTransports(n *Node) {
 	for i := range n.Transports {
 		t := &n.Transports[i]
@@ -61,6 +62,8 @@ func (s *Snapshot) parseTransports(n *Node) {
 	}
 }
 
+// parseWaits reads what waits have cost, and the calls that wait now. An entry with an odd number is being written,
+// and is left out.
 func (s *Snapshot) parseWaits(n *Node) {
 	for op, w := range n.Waits {
 		if Operation(op) == Barrier {
@@ -82,6 +85,7 @@ func (s *Snapshot) parseWaits(n *Node) {
 	}
 }
 
+// parseErrors reads the latest errors.
 func (s *Snapshot) parseErrors(n *Node) {
 	for i := range n.errors {
 		f := &n.errors[i]
@@ -95,6 +99,8 @@ func (s *Snapshot) parseErrors(n *Node) {
 	}
 }
 
+// parsePeers reads the blocks of peers, and sums them up. The tag of a block is written last, so a block with a tag
+// is whole. The page is not trusted: a rank that the job does not have is left out, and so is one that comes twice.
 func (s *Snapshot) parsePeers(n *Node, peers []Peer) {
 	for i := range peers {
 		p := &peers[i]
@@ -134,6 +140,7 @@ func (h *Histogram) classes() (list []Class) {
 // orders.
 func cut(b []byte) string { return printable(string(text(b))) }
 
+// printable replaces what a terminal might take for a command.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

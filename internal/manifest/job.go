@@ -78,6 +78,7 @@ func (j *Job) check() error {
 	return nil
 }
 
+// checkSize checks the numbers of ranks, of ranks to a pod, of the port and of restarts.
 func (j *Job) checkSize() error {
 	switch {
 	case j.N < 1 || j.N > maxRanks:
@@ -101,6 +102,8 @@ func (j *Job) checkSize() error {
 	return nil
 }
 
+// checkNames checks the names from which those of objects and hosts are made: Kubernetes refuses a longer host name
+// than 63 characters only when it makes the pod, so it is refused here.
 func (j *Job) checkNames() error {
 	const rule = "must be lower-case letters, digits and -, beginning with a letter and not ending with - (RFC 1035, 1123)"
 	if !label.MatchString(j.Name) {
@@ -123,6 +126,7 @@ func (j *Job) checkNames() error {
 	return nil
 }
 
+// checkProgram checks the image and the command line that the manifests hold.
 func (j *Job) checkProgram() error {
 	switch {
 	case j.Image == "":
@@ -144,6 +148,7 @@ func (j *Job) checkProgram() error {
 	return nil
 }
 
+// checkResources checks quantities as Kubernetes writes them, and the interfaces for raw Ethernet.
 func (j *Job) checkResources() error {
 	for _, q := range []struct{ flag, value, example string }{
 		{"-cpu", j.CPU, "2 or 500m"}, {"-memory", j.Memory, "4Gi or 512Mi"}, {"-shm", j.Shm, "64Mi"},
@@ -164,6 +169,7 @@ func (j *Job) checkResources() error {
 	return nil
 }
 
+// checkEnv checks the variables that the user sets: none may be set by the manifests or by Kubernetes as well.
 func (j *Job) checkEnv() error {
 	seen := map[string]bool{localRank: j.PerPod > 1}
 	for _, e := range j.fixedEnv() {

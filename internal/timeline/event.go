@@ -52,6 +52,7 @@ var names = [kinds]string{
 	"sleep", "packets out", "packets in",
 }
 
+// String returns the name that the timeline shows.
 func (k Kind) String() string {
 	if k >= kinds {
 		return "unknown"

@@ -163,6 +163,8 @@ type reader struct {
 	short bool
 }
 
+// event reads an event. Its beginning is written as the difference from last, the beginning of the event before;
+// its end as its duration. r.short tells whether the part was long enough.
 func (r *reader) event(last int64) (e Event) {
 	e.Kind = Kind(r.byte())
 	e.Flags = Flags(r.byte())
@@ -175,6 +177,7 @@ func (r *reader) event(last int64) (e Event) {
 	return e
 }
 
+// take removes n bytes from the front, or notes that the part is too short.
 func (r *reader) take(n int) bool {
 	if n <= 0 || n > len(r.b) {
 		r.short = true

@@ -111,6 +111,7 @@ type Ring struct {
 	next   uint64  // events so far
 }
 
+// add adds an event, in the place of the oldest if the ring is full. Its length is a power of two.
 func (r *Ring) add(e Event) {
 	r.events[r.next&uint64(len(r.events)-1)] = e
 	r.next++

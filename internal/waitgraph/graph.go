@@ -148,6 +148,7 @@ func (g *Graph) needs(rank int, w Wait) need {
 	return n
 }
 
+// members returns the members of a barrier: as the waiting rank knows them, or else its home, or else all ranks.
 func (g *Graph) members(rank int, id uint64) []int {
 	if t := g.Ranks[rank].object(id, false); t != nil && len(t.Members) > 0 {
 		return t.Members
@@ -199,6 +200,8 @@ func (r *Report) young() bool {
 	return slices.ContainsFunc(r.Waits, func(w Wait) bool { return w.Seconds < settled })
 }
 
+// canEnd reports whether a wait of a rank can end, if can are the ranks that still may do something: of a wait for
+// any rank, one of the others must be among them; of any other wait, all that it needs.
 func (g *Graph) canEnd(rank int, w Wait, can []bool) bool {
 	n := g.needs(rank, w)
 	if n.any {
@@ -352,6 +355,8 @@ func list(ranks []int) string {
 	return strings.Join(s, ", ")
 }
 
+// holds lists what a rank holds, and in parentheses the locks whose token is at the rank, though it does not hold
+// them.
 func (r *Report) holds() string {
 	var s []string
 	for _, t := range r.Objects {

@@ -198,6 +198,7 @@ func (e Environment) number(name string, most int) (int, error) {
 // A MissingVariable says which variable of the environment lacks, and what to do.
 type MissingVariable struct{ Name, Do string }
 
+// Error names the variable, and what to do.
 func (m *MissingVariable) Error() string {
 	if m.Do == "" {
 		return m.Name + " is not set"
@@ -305,4 +306,5 @@ func (p *Plan) key() []byte {
 	return p.Secret
 }
 
+// errPort is what is wrong with an address that names no host, or no number as its port.
 var errPort = errors.New("must be HOST or HOST:PORT")

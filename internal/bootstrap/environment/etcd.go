@@ -75,6 +75,8 @@ func (m *meeting) seal(key, value string) []byte {
 	return m.aead.Seal(nil, nil, []byte(value), []byte(key))
 }
 
+// open decrypts what a rank has put into etcd under a key. The key is authenticated with it, so a value cannot be
+// moved to another key. A value that does not fit means another secret.
 func (m *meeting) open(key string, sealed []byte) (string, error) {
 	value, err := m.aead.Open(nil, nil, sealed, []byte(key))
 	if err != nil {
@@ -147,6 +149,7 @@ func (m *meeting) publish(ctx context.Context, b beacon) error {
 	return cmp.Or(err, errTaken)
 }
 
+// errTaken means that a job of the same label has not ended, or has ended less than a lease ago.
 var errTaken = errors.New("weft: another job's rank 0 is still at that place of etcd")
 
 // find returns how rank 0 is found, or waits a moment for it.

@@ -41,6 +41,8 @@ func readable(name string) string {
 	}, name[:min(len(name), 64)])
 }
 
+// digest returns 64 bits of the SHA-256 of a text, as hexadecimal digits: a name of fixed length that does not show
+// the text.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])

@@ -73,6 +73,8 @@ func bindHost(text string) string {
 	return text
 }
 
+// join finds the other ranks in the way that the plan names. Rank 0 opens its store before it looks for anything,
+// so that the others find it.
 func (j *joining) join(ctx context.Context) (bootstrap.Source, error) {
 	switch {
 	case j.plan.Way.Name == "pmi":

@@ -50,6 +50,7 @@ func (c *Client) call(ctx context.Context, path string, request, reply any) erro
 	return err
 }
 
+// ask sends a request to one member and decodes the reply, of which it reads at most maxReply bytes.
 func (c *Client) ask(ctx context.Context, member, path string, body []byte, reply any) error {
 	ctx, cancel := context.WithTimeout(ctx, eachTry)
 	defer cancel()
@@ -88,6 +89,7 @@ type number int64
 
 func (n number) MarshalJSON() ([]byte, error) { return json.Marshal(strconv.FormatInt(int64(n), 10)) }
 
+// UnmarshalJSON reads a number with or without quotes: etcd's gateway writes 64-bit integers as strings.
 func (n *number) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseInt(string(bytes.Trim(b, `"`)), 10, 64)
 	*n = number(v)

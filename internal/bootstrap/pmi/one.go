@@ -140,6 +140,7 @@ func (c *Client) beginOne() error {
 	return err
 }
 
+// put publishes a value in the job's space. Others see it after the next fence.
 func (o one) put(c *Client, key, value string) error {
 	said, err := c.ask("cmd=put kvsname="+o.space+" key="+key+" value="+value, "put_result")
 	if err != nil {
@@ -148,6 +149,7 @@ func (o one) put(c *Client, key, value string) error {
 	return failed("to put "+key, said)
 }
 
+// get reads a value. Found is false if there is none: some servers say so by an error code, some by a field.
 func (o one) get(c *Client, key string) (value string, found bool, err error) {
 	said, err := c.ask("cmd=get kvsname="+o.space+" key="+key, "get_result")
 	if err != nil {
@@ -160,6 +162,7 @@ func (o one) get(c *Client, key string) (value string, found bool, err error) {
 	return value, found, nil
 }
 
+// fence waits until all processes of the job have come to it.
 func (o one) fence(c *Client) error {
 	said, err := c.ask("cmd=barrier_in", "barrier_out")
 	if err != nil {
@@ -173,6 +176,7 @@ func (o one) finalize(c *Client) error {
 	return err
 }
 
+// abort asks the process manager to kill the job. It waits for no reply, since there is none.
 func (o one) abort(c *Client, text string) error {
 	_, err := c.c.Write([]byte("cmd=abort exitcode=1\n"))
 	return err

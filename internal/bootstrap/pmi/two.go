@@ -91,6 +91,7 @@ func (two) put(c *Client, key, value string) error {
 	return err
 }
 
+// get reads a value of any process of the job: srcid -1 means that its writer is not known.
 func (two) get(c *Client, key string) (value string, found bool, err error) {
 	said, err := c.request("kvs-get", "jobid", c.job, "srcid", "-1", "key", key)
 	if err != nil || said["found"] != "TRUE" {
@@ -109,6 +110,7 @@ func (two) finalize(c *Client) error {
 	return err
 }
 
+// abort asks the process manager to kill all processes of the job, and waits for no reply.
 func (two) abort(c *Client, text string) error {
 	_, err := c.c.Write(appendMessage(nil, "cmd=abort;isworld=TRUE;msg=weft;"))
 	return err

@@ -48,6 +48,8 @@ const farewell = time.Second
 // errSlow reports a peer that does not read what it is sent.
 var errSlow = errors.New("weft: rendezvous: the peer does not read: too much waits for it")
 
+// newStream returns one end of an encrypted connection. Each direction has a key of its own from the handshake; the
+// listener's are those of the dialler the other way round.
 func newStream(c net.Conn, said handshake.Session, dialled bool) *stream {
 	there := said.Records("rendezvous records of the dialler")
 	back := said.Records("rendezvous records of the listener")

@@ -48,6 +48,7 @@ func Name(job uint64) string {
 	return hex.EncodeToString(sum[:nameSize])
 }
 
+// nameSize is how much of a hash is the name of a job's directory.
 const nameSize = 6 // bytes
 
 // chunk is how many bytes a file grows by.
@@ -68,6 +69,8 @@ func createIn(dir string, id counters.Identity) (f *File, err error) {
 	return nil, err
 }
 
+// tryCreate makes a page under another name, locks it, and only then gives it its name: a page that can be found is
+// locked as long as its rank lives. It reserves address space for all peers, and memory only for the rank itself.
 func tryCreate(dir string, id counters.Identity) (f *File, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ func roots() []string {
 	return append(list, os.TempDir())
 }
 
+// prefix begins the name of the directory of a user; the number of the user follows.
 const prefix = "weft-"
 
 // places returns the directories of this user in which jobs may be.

@@ -55,11 +55,13 @@ const (
 // A message is a protobuf message that is being written.
 type message []byte
 
+// uint appends a field of type uint64, int64, enum or bool, as a varint.
 func (m *message) uint(field protowire.Number, v uint64) {
 	*m = protowire.AppendTag(*m, field, protowire.VarintType)
 	*m = protowire.AppendVarint(*m, v)
 }
 
+// fixed appends a field of type fixed64.
 func (m *message) fixed(field protowire.Number, v uint64) {
 	*m = protowire.AppendTag(*m, field, protowire.Fixed64Type)
 	*m = protowire.AppendFixed64(*m, v)

@@ -20,6 +20,7 @@ type sequence struct {
 	packet, event, note message // scratch memory
 }
 
+// newSequence begins a sequence of packets. Names are written once, and then stand as numbers (interning).
 func newSequence(out *bufio.Writer, number uint64) *sequence {
 	s := &sequence{out: out, number: number, names: map[string]uint64{}, annotations: map[string]uint64{}}
 	for i, name := range categories {
@@ -36,6 +37,7 @@ func (s *sequence) intern(list protowire.Number, id uint64, name string) {
 	s.fresh.bytes(list, entry)
 }
 
+// id returns the number of a name in a list, and writes the name when it is used first.
 func (s *sequence) id(known map[string]uint64, list protowire.Number, name string) uint64 {
 	id := known[name]
 	if id == 0 {
@@ -58,6 +60,7 @@ func (s *sequence) annotate(name string, v int64) {
 	s.event.bytes(eventAnnotations, s.note)
 }
 
+// say adds an annotation to the event that is being made.
 func (s *sequence) say(name, text string) {
 	s.note = s.note[:0]
 	s.note.uint(annotationName, s.id(s.annotations, internedAnnotations, name))
@@ -72,6 +75,7 @@ func (s *sequence) start(kind uint64, track uint64) {
 	s.event.uint(eventTrack, track)
 }
 
+// name gives a category and a name to the event that is being made.
 func (s *sequence) name(c category, name string) {
 	s.event.uint(eventCategory, uint64(c)+1)
 	s.event.uint(eventName, s.id(s.names, internedEventNames, name))

@@ -107,6 +107,8 @@ type mark struct {
 	kind  uint64 // of TrackEvent
 }
 
+// write writes a rank: its process, a track for each lane of operations and one for packets, and the events in
+// order of time.
 func (r *rank) write() error {
 	if err := r.describeProcess(); err != nil {
 		return err
@@ -149,6 +151,7 @@ func (r *rank) describeProcess() error {
 	return r.describe(track)
 }
 
+// describeTrack names a track of this rank.
 func (r *rank) describeTrack(id uint64, name string) error {
 	var track message
 	track.uint(descriptorUUID, id)
@@ -236,6 +239,8 @@ func laneFor(open *[][]int64, e *timeline.Event) int {
 	return len(*open) - 1
 }
 
+// writeMark writes the beginning or the end of an event, or an instant. A message's flow is an arrow from its
+// sending to its reception.
 func (r *rank) writeMark(m mark) error {
 	e := &r.part.Events[m.event]
 	r.start(m.kind, m.track)
