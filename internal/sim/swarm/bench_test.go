@@ -20,7 +20,8 @@ func BenchmarkMixed(b *testing.B) {
 	measure(b, func() Options {
 		return Options{
 			Seed: 1, Nodes: 5, Ops: 2000, Depth: 8, Ports: 1, Think: 50 * time.Microsecond, MTU: 1500, Window: 64,
-			MaxQueue: 1024, RecvBuffer: 1 << 20, Delay: 10 * time.Microsecond, Loss: 0.01, Jitter: 10 * time.Microsecond,
+			MaxQueue: 1024, RecvBuffer: 1 << 20, SendBuffer: 128 << 10, Threads: 1, Delay: 10 * time.Microsecond,
+			Loss: 0.01, Jitter: 10 * time.Microsecond,
 		}
 	})
 }
