@@ -61,7 +61,8 @@ func TestLaunchErrors(t *testing.T) {
 		t.Skip("Launch needs Linux")
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module broken\n", "main.go": "package main\n\nfunc main() { x }\n"} {
+	files := map[string]string{"go.mod": "module broken\n", "main.go": "package main\n\nfunc main() { x }\n"}
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,8 @@ package weft
 import (
 	"fmt"
 	"time"
+
+	"weft/internal/fault"
 )
 
 // A Fault is a fault that is injected into a job, for tests of programs that must tolerate it: see
@@ -39,27 +41,38 @@ const (
 	// reaches other ranks, which notice the crash after the liveness time. In a crashed rank
 	// every call returns ErrClosed, and the context of its function ends. The function must
 	// return then; its result is ignored.
-	Crash FaultKind = iota + 1
+	Crash = FaultKind(fault.Crash)
 
 	// Pause stops ranks: their calls of weft wait, and packets that arrive are not processed. To
 	// other ranks a pause that is longer than the liveness time is a death.
-	Pause
+	Pause = FaultKind(fault.Pause)
 
 	// Partition cuts the ranks off from all other ranks, but not from each other. After the
 	// liveness time the two sides count as dead to one another, for good.
-	Partition
+	Partition = FaultKind(fault.Partition)
 
 	// Slow delays every packet from and to the ranks by Delay.
-	Slow
+	Slow = FaultKind(fault.Slow)
 
 	// Heal ends partitions and delays of the ranks, or all of them if it names no ranks.
-	Heal
+	Heal = FaultKind(fault.Heal)
 )
 
 var faultKinds = map[FaultKind]string{Crash: "crash", Pause: "pause", Partition: "partition", Slow: "slow",
 	Heal: "heal"}
 
 func (k FaultKind) String() string { return faultKinds[k] }
+
+// faultsOf returns faults as package fault takes them.
+func faultsOf(faults []Fault) []fault.Fault {
+	all := make([]fault.Fault, len(faults))
+	for i, f := range faults {
+		all[i] = fault.Fault{
+			Kind: fault.Kind(f.Kind), Ranks: f.Ranks, At: f.At, After: fault.Operations(f.After), For: f.For, Delay: f.Delay,
+		}
+	}
+	return all
+}
 
 // checkFaults returns an error if a fault is not possible in a job of n ranks.
 func checkFaults(faults []Fault, n int) error {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"weft/internal/engine"
+	"weft/internal/fault"
 )
 
 // startFaults makes the job's faults happen at their times, until ctx ends.
@@ -12,9 +13,9 @@ func (j *localJob) startFaults(ctx context.Context) {
 	if j.gates == nil {
 		return
 	}
-	plan := startFaults(j.Faults, &localStage{j, ctx})
+	plan := fault.Start(faultsOf(j.Faults), &localStage{j, ctx})
 	for rank, r := range j.ranks {
-		r.p.countFor(func() { plan.begin(rank) })
+		r.p.countFor(func() { plan.Begin(rank) })
 	}
 }
 
@@ -24,31 +25,31 @@ type localStage struct {
 	ctx context.Context // when it ends no further fault happens
 }
 
-func (s *localStage) size() int { return s.Ranks }
+func (s *localStage) Size() int { return s.Ranks }
 
-func (s *localStage) liveness() time.Duration { return s.ranks[0].p.cfg.Liveness }
+func (s *localStage) Liveness() time.Duration { return s.ranks[0].p.cfg.Liveness }
 
-func (s *localStage) after(d time.Duration, f func()) {
+func (s *localStage) After(d time.Duration, f func()) {
 	t := time.AfterFunc(d, f)
 	context.AfterFunc(s.ctx, func() { t.Stop() })
 }
 
-func (s *localStage) crash(rank int) {
+func (s *localStage) Crash(rank int) {
 	r := s.ranks[rank]
 	if r.p.node.Closing() || r.crashed.Swap(true) {
 		return
 	}
 	for to := range s.Ranks {
-		s.cut(rank, to)
-		s.cut(to, rank)
+		s.Cut(rank, to)
+		s.Cut(to, rank)
 	}
 	r.p.node.Crash()
 	r.cancel()
 }
 
-// pause holds the lock of a rank's node: its calls wait, and packets that arrive are not
+// Pause holds the lock of a rank's node: its calls wait, and packets that arrive are not
 // processed.
-func (s *localStage) pause(rank int, d time.Duration) {
+func (s *localStage) Pause(rank int, d time.Duration) {
 	paused := make(chan struct{})
 	go s.ranks[rank].p.node.Engine(func(*engine.Engine) {
 		close(paused)
@@ -57,12 +58,12 @@ func (s *localStage) pause(rank int, d time.Duration) {
 	<-paused
 }
 
-func (s *localStage) slow(rank int, delay time.Duration) { s.gates.Slow(rank, delay) }
+func (s *localStage) Slow(rank int, delay time.Duration) { s.gates.Slow(rank, delay) }
 
-func (s *localStage) cut(from, to int) { s.gates.Cut(from, to) }
+func (s *localStage) Cut(from, to int) { s.gates.Cut(from, to) }
 
-func (s *localStage) heal(from, to int) { s.gates.Heal(from, to) }
+func (s *localStage) Heal(from, to int) { s.gates.Heal(from, to) }
 
-func (s *localStage) isCut(from, to int) bool { return s.gates.IsCut(from, to) }
+func (s *localStage) IsCut(from, to int) bool { return s.gates.IsCut(from, to) }
 
-func (s *localStage) lose(rank, from int) { s.ranks[rank].p.node.Down(from, errCut, false) }
+func (s *localStage) Lose(rank, from int) { s.ranks[rank].p.node.Down(from, fault.ErrCut, false) }

@@ -1,18 +1,22 @@
 package weft
 
-import "time"
+import (
+	"time"
+
+	"weft/internal/fault"
+)
 
 // startFaults makes the cluster's faults happen at their times.
 func (j *simJob) startFaults() {
 	if len(j.Faults) == 0 {
 		return
 	}
-	plan := startFaults(j.Faults, simStage{j})
+	plan := fault.Start(faultsOf(j.Faults), simStage{j})
 	for rank, p := range j.procs {
 		guest := j.guests[rank]
 		p.countFor(func() {
 			guest.Turn() // the operation that begins is not in a call yet
-			if plan.begin(rank) {
+			if plan.Begin(rank) {
 				guest.Yield() // the fault may affect this rank
 			}
 		})
@@ -22,13 +26,13 @@ func (j *simJob) startFaults() {
 // A simStage is a simulated job as faults see it.
 type simStage struct{ *simJob }
 
-func (s simStage) size() int { return s.Ranks }
+func (s simStage) Size() int { return s.Ranks }
 
-func (s simStage) liveness() time.Duration { return s.procs[0].cfg.Liveness }
+func (s simStage) Liveness() time.Duration { return s.procs[0].cfg.Liveness }
 
-func (s simStage) after(d time.Duration, f func()) { s.world.After(d, f) }
+func (s simStage) After(d time.Duration, f func()) { s.world.After(d, f) }
 
-func (s simStage) crash(rank int) {
+func (s simStage) Crash(rank int) {
 	g := s.guests[rank]
 	p := s.procs[rank]
 	if g.Crashed() || p.node.Closing() {
@@ -46,16 +50,16 @@ func (s simStage) crash(rank int) {
 	}
 }
 
-func (s simStage) pause(rank int, d time.Duration) { s.net.Machine(rank).Pause(d) }
+func (s simStage) Pause(rank int, d time.Duration) { s.net.Machine(rank).Pause(d) }
 
-func (s simStage) slow(rank int, delay time.Duration) { s.net.Slow(rank, delay) }
+func (s simStage) Slow(rank int, delay time.Duration) { s.net.Slow(rank, delay) }
 
-func (s simStage) cut(from, to int) { s.net.Cut(from, to) }
+func (s simStage) Cut(from, to int) { s.net.Cut(from, to) }
 
-func (s simStage) heal(from, to int) { s.net.Heal(from, to) }
+func (s simStage) Heal(from, to int) { s.net.Heal(from, to) }
 
-func (s simStage) isCut(from, to int) bool { return s.net.IsCut(from, to) || s.guests[from].Crashed() }
+func (s simStage) IsCut(from, to int) bool { return s.net.IsCut(from, to) || s.guests[from].Crashed() }
 
-func (s simStage) lose(rank, from int) {
-	s.guests[rank].Later(func() { s.procs[rank].node.Down(from, errCut, false) })
+func (s simStage) Lose(rank, from int) {
+	s.guests[rank].Later(func() { s.procs[rank].node.Down(from, fault.ErrCut, false) })
 }
