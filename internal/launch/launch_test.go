@@ -314,11 +314,10 @@ func TestStateBesideAStoppedRank(t *testing.T) {
 		waitFor(t, func() bool { return noted(j, rank, "ready") })
 	}
 	r.Stop(0)
-	for _, report := range r.Status().Ranks {
-		if report.Silent != (report.Rank == 0) {
-			t.Errorf("rank %d: silent %v", report.Rank, report.Silent)
-		}
-	}
+	waitFor(t, func() bool { // on a busy machine the others answer late
+		ranks := r.Status().Ranks
+		return ranks[0].Silent && !ranks[1].Silent && !ranks[2].Silent
+	})
 	for rank := range 3 {
 		r.Kill(rank)
 	}
