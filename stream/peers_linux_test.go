@@ -3,12 +3,10 @@ package stream
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -339,98 +337,5 @@ func TestStaleSocket(t *testing.T) {
 	}
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept after Close: %v", err)
-	}
-}
-
-var connections = flag.Int("connections", 1000, "of TestManyConnections")
-
-// A thousand connections that wait: a goroutine each, hardly a thread, little memory.
-func TestManyConnections(t *testing.T) {
-	n := *connections
-	l := listenAt(t, new(Config))
-	shared := status(t, "RssShmem")
-	child := start(t, "many", l.Addr().String(), strconv.Itoa(n))
-	var conns []net.Conn
-	ended := make(chan error, n)
-	for range n {
-		c, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		conns = append(conns, c)
-		go func() {
-			_, err := c.Read(make([]byte, 1))
-			ended <- err
-		}()
-	}
-	child.expect(t, "connected")
-	each := (status(t, "RssShmem") - shared) * 1024 / n
-	if threads := status(t, "Threads"); threads > 40 {
-		t.Errorf("%d threads", threads)
-	}
-	if each > 64<<10 {
-		t.Errorf("%d bytes for each connection", each)
-	}
-	begun := time.Now()
-	used := processorTime()
-	time.Sleep(100 * time.Millisecond) // nothing depends on it: what it costs to wait is only told
-	t.Logf("%d bytes each, %d threads, %v of processor time in %v",
-		each, status(t, "Threads"), processorTime()-used, time.Since(begun))
-	for _, c := range conns {
-		c.Write([]byte{1})
-	}
-	child.expect(t, "all have read")
-	for _, c := range conns {
-		c.Close()
-	}
-	for range n {
-		if err := <-ended; !errors.Is(err, net.ErrClosed) {
-			t.Fatal(err)
-		}
-	}
-}
-
-// Connections that have been busy, whose rings have grown, give their memory back when they are
-// idle, and grow again when they are used.
-func TestIdleRingsShrink(t *testing.T) {
-	const n = 50
-	l := listenAt(t, new(Config))
-	before := status(t, "RssShmem")
-	var dialled, accepted []*Conn
-	for range n {
-		c, err := new(Config).dialPath(t.Context(), l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		a, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer a.Close()
-		c.idle.after = 20 * time.Millisecond
-		dialled = append(dialled, c)
-		accepted = append(accepted, a.(*Conn))
-	}
-	for round := range 2 {
-		for i, c := range dialled {
-			sent := make(chan error)
-			go func() {
-				_, err := c.Write(make([]byte, 4*defaultBuffer))
-				sent <- err
-			}()
-			if _, err := io.ReadFull(accepted[i], make([]byte, 4*defaultBuffer)); err != nil {
-				t.Fatal(err)
-			}
-			if err := <-sent; err != nil {
-				t.Fatal(err)
-			}
-		}
-		each := n * 1024
-		for each > 16<<10 { // until they have been idle for long enough
-			time.Sleep(time.Millisecond)
-			each = (status(t, "RssShmem") - before) * 1024 / n
-		}
-		t.Logf("round %d: %d bytes for each idle connection", round, each)
 	}
 }

@@ -1,0 +1,122 @@
+package coll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"weft"
+)
+
+// TestLengths: slices that do not belong together are errors that say so, at the member that finds out; at the others
+// the group is revoked with that reason.
+func TestLengths(t *testing.T) {
+	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error {
+		g, err := groups(ctx, p, 4)
+		if err != nil {
+			return err
+		}
+		other := 1 - p.Rank()
+		var e *LengthError
+		err = AllGather(ctx, g[0], make([]int, 2), make([]int, 3))
+		if !errors.Is(err, weft.ErrRevoked) && (!errors.As(err, &e) || e.From != -1 || e.Want != 4) {
+			return fmt.Errorf("own slice: %v", err)
+		}
+		err = AllReduce(ctx, g[1], make([]int, 2+p.Rank()), Sum)
+		switch {
+		case errors.As(err, &e) && e.From == other && e.Got == 3-p.Rank() && e.Want == 2+p.Rank():
+		case errors.Is(err, weft.ErrRevoked) && strings.Contains(err.Error(), "elements, where"):
+		default:
+			return fmt.Errorf("the other's slice: %v", err)
+		}
+		if p.Rank() == 0 {
+			if err := Send(ctx, g[2], other, make([]int, 3)); err != nil {
+				return err
+			}
+		} else if err := Receive(ctx, g[2], other, make([]int, 4)); !errors.As(err, &e) || e.Got != 3 || e.Want != 4 {
+			return fmt.Errorf("received: %v", err)
+		}
+		if err := Broadcast(ctx, g[3], 2, make([]int, 1)); !errors.Is(err, weft.ErrRank) {
+			return fmt.Errorf("a root that is no member: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMismatch: members that call different operations, or the same with another root or type, or not equally often,
+// are told so: no member gets a result.
+func TestMismatch(t *testing.T) {
+	tests := []struct {
+		name         string
+		first, other func(ctx context.Context, g *Group) error
+		theirs       string
+	}{
+		{
+			"operation",
+			func(ctx context.Context, g *Group) error { return Broadcast(ctx, g, 0, []int{47}) },
+			func(ctx context.Context, g *Group) error { return AllReduce(ctx, g, []int{1}, Sum) },
+			"Broadcast (operation 1) with root 0 of 1 × int",
+		}, {
+			"type",
+			func(ctx context.Context, g *Group) error { return AllReduce(ctx, g, []float64{47}, Sum) },
+			func(ctx context.Context, g *Group) error { return AllReduce(ctx, g, []int64{1}, Sum) },
+			"AllReduce (operation 1) of 1 × float64",
+		}, {
+			"root",
+			func(ctx context.Context, g *Group) error { return Broadcast(ctx, g, 0, []int{47}) },
+			func(ctx context.Context, g *Group) error { return Broadcast(ctx, g, 1, []int{1}) },
+			"Broadcast (operation 1) with root 0 of 1 × int",
+		}, {
+			"number",
+			func(ctx context.Context, g *Group) error {
+				g.seq++
+				return AllReduce(ctx, g, []int{1}, Sum)
+			},
+			func(ctx context.Context, g *Group) error { return AllReduce(ctx, g, []int{1}, Sum) },
+			"AllReduce (operation 2) of 1 × int",
+		}, {
+			"a message instead",
+			func(ctx context.Context, g *Group) error { return Send(ctx, g, 1, []int{1}) },
+			func(ctx context.Context, g *Group) error { return Broadcast(ctx, g, 0, []int{1}) },
+			"Send, Receive or Exchange of 1 × int",
+		},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			member := func(ctx context.Context, p *weft.Proc) error {
+				gs, err := groups(ctx, p, 1)
+				if err != nil {
+					return err
+				}
+				g := gs[0]
+				if p.Rank() == 0 {
+					err = c.first(ctx, g)
+				} else {
+					err = c.other(ctx, g)
+				}
+				var e *MismatchError
+				if errors.As(err, &e) && e.Rank == 0 && e.Theirs.String() != c.theirs {
+					return fmt.Errorf("rank %d: %v", p.Rank(), err)
+				}
+				if err == nil { // it had done its part before anybody could know
+					err = Barrier(ctx, g)
+				}
+				if !errors.Is(err, ErrMismatch) && !errors.Is(err, weft.ErrRevoked) {
+					return fmt.Errorf("rank %d: %v", p.Rank(), err)
+				}
+				return nil
+			}
+			if err := weft.Local(t.Context(), 3, member); err != nil {
+				t.Error(err)
+			}
+			if _, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: 3, Loss: 0.01}, member); err != nil {
+				t.Errorf("simulated: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestQueueOfRanks is a bounded buffer: a lock, and a condition for each end;
+// and the same with semaphores.
+func TestQueueOfRanks(t *testing.T) {
+	const (
+		items = 60
+		room  = 3
+	)
+	networks(t, 4, func(ctx context.Context, p *Proc) error {
+		l := p.Lock("L", nil)
+		notFull := p.Cond("not full")
+		notEmpty := p.Cond("not empty")
+		b := p.Barrier("b", nil)
+		t, err := newTally(ctx, p, "buffer", nil)
+		if err != nil {
+			return err
+		}
+		each := func(wait, signal *Cond, full, change uint64) error {
+			if _, err := l.Lock(ctx); err != nil {
+				return err
+			}
+			for {
+				n, err := t.add(ctx, 0, 0)
+				if err != nil {
+					return err
+				}
+				if n != full {
+					break
+				}
+				if _, err := wait.Wait(ctx, l); err != nil {
+					return err
+				}
+			}
+			if _, err := t.add(ctx, 0, change); err != nil {
+				return err
+			}
+			if _, err := signal.Signal(ctx); err != nil {
+				return err
+			}
+			return l.Unlock()
+		}
+		for range items {
+			if p.Rank()%2 == 0 {
+				err = each(notFull, notEmpty, room, 1)
+			} else {
+				err = each(notEmpty, notFull, 0, ^uint64(0))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		free := p.Semaphore("free", room, nil)
+		used := p.Semaphore("used", 0, nil)
+		for range items {
+			from := free
+			to := used
+			if p.Rank()%2 == 0 {
+				from = used
+				to = free
+			}
+			if err := from.Acquire(ctx, 1); err != nil {
+				return err
+			}
+			if err := to.Release(1); err != nil {
+				return err
+			}
+		}
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+		if ok, err := used.TryAcquire(ctx, 1); ok || err != nil {
+			return fmt.Errorf("more were made than used: %v, %v", ok, err)
+		}
+		return b.Wait(ctx)
+	})
+}
+
+// TestBroadcast wakes all, and ranks that give up leave the list.
+func TestBroadcast(t *testing.T) {
+	networks(t, 4, func(ctx context.Context, p *Proc) error {
+		l := p.Lock("L", nil)
+		c := p.Cond("C")
+		b := p.Barrier("b", nil)
+		if p.Rank() == 3 {
+			if _, err := l.Lock(ctx); err != nil {
+				return err
+			}
+			soon, cancel := context.WithTimeout(ctx, 2*time.Millisecond)
+			g, err := c.Wait(soon, l)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || g.Epoch == 0 {
+				return fmt.Errorf("nobody woke: %v, %+v", err, g)
+			}
+			if err := l.Unlock(); err != nil {
+				return err
+			}
+		}
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+		switch p.Rank() {
+		case 0:
+			for woken := 0; woken < 2; {
+				n, err := c.Broadcast(ctx)
+				if err != nil {
+					return err
+				}
+				if woken += n; n == 0 {
+					p.Sleep(ctx, time.Millisecond)
+				}
+			}
+		case 1, 2:
+			if _, err := l.Lock(ctx); err != nil {
+				return err
+			}
+			if _, err := c.Wait(ctx, l); err != nil {
+				return err
+			}
+			if err := l.Unlock(); err != nil {
+				return err
+			}
+		}
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+		if n, err := c.Signal(ctx); n != 0 || err != nil {
+			return fmt.Errorf("signal woke %d, %v", n, err)
+		}
+		return b.Wait(ctx)
+	})
+}

@@ -1,0 +1,128 @@
+package weft
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// A sender that is frequent gets a ring of its own while the job runs; nothing is lost
+// on the way.
+func TestAutoRings(t *testing.T) {
+	networks(t, 3, func(ctx context.Context, p *Proc) error {
+		const each = 4 * lookAfter
+		p.amt = &amtRings{auto: true}
+		turn := p.Barrier("turn", nil)
+		if p.Rank() != 0 {
+			s, err := p.AttachMailbox(ctx, 0, "in")
+			if err != nil {
+				return err
+			}
+			for who := 1; who < 3; who++ {
+				for i := 0; i < each && who == p.Rank(); i++ {
+					if err := s.PushTagged(ctx, uint64(i), make([]byte, 100)); err != nil {
+						return err
+					}
+				}
+				if err := turn.Wait(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		m, err := p.OpenMailbox("in", nil)
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		for who := 1; who < 3; who++ {
+			for i := range each {
+				d, err := m.Next(ctx)
+				if err != nil {
+					return err
+				}
+				if d.From != who || d.Tag != uint64(i) {
+					return fmt.Errorf("message %d of rank %d, not %d of %d", d.Tag, d.From, i, who)
+				}
+				d.Release()
+			}
+			if m.RingOf(who) == 0 || m.RingOf(0) != 0 {
+				return fmt.Errorf("rank %d has ring %d, rank 0 has ring %d", who, m.RingOf(who), m.RingOf(0))
+			}
+			if err := turn.Wait(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Rings are made, given, taken and moved while messages come, and none is lost.
+func TestRingsChange(t *testing.T) {
+	real(t, 3, func(ctx context.Context, p *Proc) error {
+		const each = 800
+		letter := func(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 41+i%1900) }
+		if p.Rank() != 0 {
+			s, err := p.AttachMailbox(ctx, 0, "in")
+			if err != nil {
+				return err
+			}
+			for i := range each {
+				if err := s.PushTagged(ctx, uint64(i), letter(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		m, err := p.OpenMailbox("in", &MailboxConfig{Rings: []int{4 << 10}, Spare: 16 << 10})
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		changes := make(chan error, 1)
+		done := make(chan bool)
+		go func() { changes <- change(ctx, m, done) }()
+		var next [3]int
+		for range 2 * each {
+			d, err := m.Next(ctx)
+			if err != nil {
+				return err
+			}
+			i := next[d.From]
+			next[d.From]++
+			if d.Tag != uint64(i) || !bytes.Equal(d.Data, letter(i)) {
+				return fmt.Errorf("rank %d: message %d, not %d", d.From, d.Tag, i)
+			}
+			d.Release()
+		}
+		close(done)
+		return <-changes
+	})
+}
+
+// change splits a ring among two senders and joins them again.
+func change(ctx context.Context, m *Mailbox, done <-chan bool) error {
+	for n := 0; ; n++ {
+		select {
+		case <-done:
+			return nil
+		default:
+		}
+		ring, err := m.NewRing(2048 + 64*(n%20))
+		if err != nil {
+			return err
+		}
+		steps := []error{
+			m.SetRing(1+n%2, ring), m.ResizeRing(ctx, 0, 4096+64*(n%30)), m.ResizeRing(ctx, ring, 2048+64*(n%50)),
+			m.SetRing(1+n%2, 0), m.ResizeRing(ctx, ring, 0),
+		}
+		if err := errors.Join(steps...); err != nil {
+			return err
+		}
+		if rings, _ := m.MemoryBytes(); rings != 4096+64*(n%30) {
+			return fmt.Errorf("%d bytes in rings: %+v", rings, m.Rings())
+		}
+	}
+}
