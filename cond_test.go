@@ -9,55 +9,31 @@ import (
 )
 
 // TestQueueOfRanks is a bounded buffer: a lock, and a condition for each end;
-// and the same with semaphores.
+// and the same with semaphores. Even ranks fill it, odd ranks empty it.
 func TestQueueOfRanks(t *testing.T) {
 	const (
 		items = 60
 		room  = 3
 	)
 	networks(t, 4, func(ctx context.Context, p *Proc) error {
-		l := p.Lock("L", nil)
-		notFull := p.Cond("not full")
-		notEmpty := p.Cond("not empty")
-		b := p.Barrier("b", nil)
-		t, err := newTally(ctx, p, "buffer", nil)
+		buffer, err := newTally(ctx, p, "buffer", nil)
 		if err != nil {
 			return err
 		}
-		each := func(wait, signal *Cond, full, change uint64) error {
-			if _, err := l.Lock(ctx); err != nil {
-				return err
-			}
-			for {
-				n, err := t.add(ctx, 0, 0)
-				if err != nil {
-					return err
-				}
-				if n != full {
-					break
-				}
-				if _, err := wait.Wait(ctx, l); err != nil {
-					return err
-				}
-			}
-			if _, err := t.add(ctx, 0, change); err != nil {
-				return err
-			}
-			if _, err := signal.Signal(ctx); err != nil {
-				return err
-			}
-			return l.Unlock()
-		}
+		l := p.Lock("L", nil)
+		notFull := p.Cond("not full")
+		notEmpty := p.Cond("not empty")
 		for range items {
 			if p.Rank()%2 == 0 {
-				err = each(notFull, notEmpty, room, 1)
+				err = move(ctx, buffer, l, notFull, notEmpty, room, 1)
 			} else {
-				err = each(notEmpty, notFull, 0, ^uint64(0))
+				err = move(ctx, buffer, l, notEmpty, notFull, 0, ^uint64(0))
 			}
 			if err != nil {
 				return err
 			}
 		}
+		b := p.Barrier("b", nil)
 		free := p.Semaphore("free", room, nil)
 		used := p.Semaphore("used", 0, nil)
 		for range items {
@@ -82,6 +58,32 @@ func TestQueueOfRanks(t *testing.T) {
 		}
 		return b.Wait(ctx)
 	})
+}
+
+// move adds change to the number of items in a buffer, after waiting until it is not stop.
+func move(ctx context.Context, buffer tally, l *Lock, wait, signal *Cond, stop, change uint64) error {
+	if _, err := l.Lock(ctx); err != nil {
+		return err
+	}
+	for {
+		n, err := buffer.add(ctx, 0, 0)
+		if err != nil {
+			return err
+		}
+		if n != stop {
+			break
+		}
+		if _, err := wait.Wait(ctx, l); err != nil {
+			return err
+		}
+	}
+	if _, err := buffer.add(ctx, 0, change); err != nil {
+		return err
+	}
+	if _, err := signal.Signal(ctx); err != nil {
+		return err
+	}
+	return l.Unlock()
 }
 
 // TestBroadcast wakes all, and ranks that give up leave the list.

@@ -22,31 +22,7 @@ func TestFullMailbox(t *testing.T) {
 				return err
 			}
 			if p.Rank() == 1 {
-				s, err := p.AttachMailbox(ctx, 0, "in")
-				if err != nil {
-					return err
-				}
-				sent := 0
-				for ; err == nil && sent < 4; sent++ { // there is room for them
-					err = s.PushTagged(ctx, uint64(sent), make([]byte, 500))
-				}
-				short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
-				defer cancel()
-				for ; err == nil; sent++ {
-					err = s.PushTagged(short, uint64(sent), make([]byte, 500))
-				}
-				if !errors.Is(err, context.DeadlineExceeded) {
-					return err
-				}
-				if err := port.Send(ctx, 0, []byte{byte(sent)}); err != nil {
-					return err
-				}
-				for i := range n {
-					if err := s.PushTagged(ctx, uint64(second+i), make([]byte, 500)); err != nil {
-						return err
-					}
-				}
-				return nil
+				return overfill(ctx, p, port, n, second)
 			}
 			m, err := p.OpenMailbox("in", &MailboxConfig{Rings: []int{4 << 10}, Full: full})
 			if err != nil {
@@ -86,6 +62,36 @@ func TestFullMailbox(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// overfill pushes messages into the mailbox of rank 0 until it gives up, since the mailbox is full; says
+// so through the port; and pushes n messages more, whose tags begin at second.
+func overfill(ctx context.Context, p *Proc, port *Port, n, second int) error {
+	s, err := p.AttachMailbox(ctx, 0, "in")
+	if err != nil {
+		return err
+	}
+	sent := 0
+	for ; err == nil && sent < 4; sent++ { // there is room for them
+		err = s.PushTagged(ctx, uint64(sent), make([]byte, 500))
+	}
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	for ; err == nil; sent++ {
+		err = s.PushTagged(short, uint64(sent), make([]byte, 500))
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if err := port.Send(ctx, 0, []byte{byte(sent)}); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := s.PushTagged(ctx, uint64(second+i), make([]byte, 500)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A mailbox that stalls holds up everything that its sender has to say to this rank; one

@@ -296,26 +296,7 @@ func TestCloseUnderWay(t *testing.T) {
 	)
 	real(t, 2, func(ctx context.Context, p *Proc) error {
 		if p.Rank() == 0 {
-			for i := range rounds {
-				w, err := p.OpenRegion(ctx, "region", size, nil)
-				if err != nil {
-					return err
-				}
-				m, err := p.OpenMailbox("mailbox", nil)
-				if err != nil {
-					return err
-				}
-				go w.Await(ctx, 8, 0)
-				go m.Next(ctx)
-				if _, err := w.Await(ctx, 0, 0); err != nil { // it is in use
-					return err
-				}
-				if err := errors.Join(w.Close(), m.Close()); err != nil {
-					return fmt.Errorf("round %d: %w", i, err)
-				}
-			}
-			_, err := p.OpenRegion(ctx, "over", 8, nil)
-			return err
+			return openAndClose(ctx, p, rounds, size)
 		}
 		var wg sync.WaitGroup
 		var over atomic.Bool
@@ -361,6 +342,30 @@ func TestCloseUnderWay(t *testing.T) {
 		close(failed)
 		return errors.Join(err, <-failed)
 	})
+}
+
+// openAndClose opens a region and a mailbox, and closes both when they are in use, in so many rounds.
+func openAndClose(ctx context.Context, p *Proc, rounds, size int) error {
+	for i := range rounds {
+		w, err := p.OpenRegion(ctx, "region", size, nil)
+		if err != nil {
+			return err
+		}
+		m, err := p.OpenMailbox("mailbox", nil)
+		if err != nil {
+			return err
+		}
+		go w.Await(ctx, 8, 0)
+		go m.Next(ctx)
+		if _, err := w.Await(ctx, 0, 0); err != nil { // it is in use
+			return err
+		}
+		if err := errors.Join(w.Close(), m.Close()); err != nil {
+			return fmt.Errorf("round %d: %w", i, err)
+		}
+	}
+	_, err := p.OpenRegion(ctx, "over", 8, nil)
+	return err
 }
 
 // useUntilClosed attaches to the region of rank 0, and uses it until it is closed.

@@ -198,32 +198,36 @@ func TestStartedOperations(t *testing.T) {
 				return fmt.Errorf("push %d went elsewhere", i)
 			}
 		}
-		// Operations find nothing of those whose memory they have again.
-		again := make([]*Op, 0, 20)
-		for i := range cap(again) {
-			var op *Op
-			if i < cap(again)/2 {
-				op, err = r.StartFetchAdd(1<<16-8, 0)
-			} else {
-				op, err = r.StartPull(got[:8], 0)
-			}
-			if err != nil {
-				return err
-			}
-			if again = append(again, op); len(again) != cap(again)/2 {
-				continue
-			}
-			for _, op := range again {
-				op.Wait(ctx)
-			}
-		}
-		for _, op := range again[cap(again)/2:] {
-			if err := op.Wait(ctx); err != nil || op.Value() != 0 {
-				return fmt.Errorf("a pull's value is %d: %v", op.Value(), err)
-			}
-		}
-		return nil
+		return usedAgain(ctx, r)
 	})
+}
+
+// usedAgain starts and ends operations whose memory others have had: they find nothing of those.
+func usedAgain(ctx context.Context, r *Remote) (err error) {
+	again := make([]*Op, 0, 20)
+	for i := range cap(again) {
+		var op *Op
+		if i < cap(again)/2 {
+			op, err = r.StartFetchAdd(1<<16-8, 0)
+		} else {
+			op, err = r.StartPull(make([]byte, 8), 0)
+		}
+		if err != nil {
+			return err
+		}
+		if again = append(again, op); len(again) != cap(again)/2 {
+			continue
+		}
+		for _, op := range again {
+			op.Wait(ctx)
+		}
+	}
+	for _, op := range again[cap(again)/2:] {
+		if err := op.Wait(ctx); err != nil || op.Value() != 0 {
+			return fmt.Errorf("a pull's value is %d: %v", op.Value(), err)
+		}
+	}
+	return nil
 }
 
 // A message sent after a push never arrives before its data.

@@ -107,26 +107,7 @@ func TestRankConn(t *testing.T) {
 // ends with its context.
 func TestDialRanks(t *testing.T) {
 	nets := job(t, 2, new(Config))
-	ctx, cancel := context.WithCancel(t.Context())
-	dialled := make(chan error, 1)
-	go func() {
-		_, err := nets[0].Dial(ctx, 1)
-		dialled <- err
-	}()
-	cancel()
-	if err := <-dialled; !errors.Is(err, context.Canceled) {
-		t.Errorf("a dial that was given up: %v", err)
-	}
-	for givenUp := false; !givenUp; { // until the other rank knows
-		nets[1].mu.Lock()
-		for _, c := range nets[1].opens {
-			c.mu.Lock()
-			givenUp = c.ended && c.stopped
-			c.mu.Unlock()
-		}
-		nets[1].mu.Unlock()
-		runtime.Gosched()
-	}
+	giveUpDial(t, nets[0], nets[1])
 	waits := make(chan *RankConn, 1)
 	go func() {
 		c, err := nets[0].Dial(within(t), 1)
@@ -180,6 +161,31 @@ func TestDialRanks(t *testing.T) {
 		if _, err := nets[0].DialContext(within(t), "tcp", address); !errors.As(err, &e) {
 			t.Errorf("%q: %v", address, err)
 		}
+	}
+}
+
+// giveUpDial dials a rank that does not listen, gives up, and returns when the other rank knows of it.
+func giveUpDial(t *testing.T, from, to *Network) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	dialled := make(chan error, 1)
+	go func() {
+		_, err := from.Dial(ctx, to.p.Rank())
+		dialled <- err
+	}()
+	cancel()
+	if err := <-dialled; !errors.Is(err, context.Canceled) {
+		t.Errorf("a dial that was given up: %v", err)
+	}
+	for givenUp := false; !givenUp; {
+		to.mu.Lock()
+		for _, c := range to.opens {
+			c.mu.Lock()
+			givenUp = c.ended && c.stopped
+			c.mu.Unlock()
+		}
+		to.mu.Unlock()
+		runtime.Gosched()
 	}
 }
 

@@ -39,30 +39,7 @@ func heir(ctx context.Context, p *weft.Proc, how string) error {
 		return err
 	}
 	if p.Rank() == 1 {
-		g, err := l.Lock(ctx)
-		if err != nil {
-			return err
-		}
-		if err := house.Under(g).Push(ctx, 0, binary.LittleEndian.AppendUint64(nil, g.Epoch)); err != nil {
-			return err
-		}
-		if err := p.Barrier("it is mine", nil).Wait(ctx); err != nil {
-			return err
-		}
-		for _, rank := range alive { // else its death could break the barrier
-			awaitNote(rank, "met")
-		}
-		if how != "stop" {
-			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		}
-		again := make(chan os.Signal, 1)
-		signal.Notify(again, syscall.SIGCONT)
-		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-		<-again
-		// Long after: it is not dead, and believes that the lock is its own.
-		err = house.Under(g).Push(ctx, 0, make([]byte, 8))
-		fmt.Printf("rank 1 is back: %v\n", err != nil)
-		return nil
+		return testator(ctx, p, l, house, alive, how)
 	}
 	if err := p.Barrier("it is mine", nil).Wait(ctx); err != nil {
 		return err
@@ -97,6 +74,34 @@ func heir(ctx context.Context, p *weft.Proc, how string) error {
 		time.Sleep(2 * time.Second)
 	}
 	return err
+}
+
+// testator takes the lock, writes its epoch into the house, and is killed or stopped with the lock in its hands.
+func testator(ctx context.Context, p *weft.Proc, l *weft.Lock, house *weft.Remote, alive []int, how string) error {
+	g, err := l.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	if err := house.Under(g).Push(ctx, 0, binary.LittleEndian.AppendUint64(nil, g.Epoch)); err != nil {
+		return err
+	}
+	if err := p.Barrier("it is mine", nil).Wait(ctx); err != nil {
+		return err
+	}
+	for _, rank := range alive { // else its death could break the barrier
+		awaitNote(rank, "met")
+	}
+	if how != "stop" {
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGCONT)
+	syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	<-again
+	// Long after: it is not dead, and believes that the lock is its own.
+	err = house.Under(g).Push(ctx, 0, make([]byte, 8))
+	fmt.Printf("rank 1 is back: %v\n", err != nil)
+	return nil
 }
 
 // bereaved lets rank 1 be killed in the middle of barriers. All others are told

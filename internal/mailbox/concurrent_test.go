@@ -25,48 +25,14 @@ func TestConcurrent(t *testing.T) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			rand := rand.New(rand.NewPCG(uint64(rank), 1))
-			entry := NoRing
-			if rank == 4 {
-				entry = 1
-			}
-			for i := range uint64(each) {
-				data := letter(i, rand.IntN(size/3))
-				for {
-					_, o := s.Push(entry, Auto, i, data, 0)
-					if o == Done {
-						break
-					}
-					if o != Full {
-						t.Errorf("rank %d, message %d: outcome %d", rank, i, o)
-						return
-					}
-					runtime.Gosched()
-				}
-			}
+			pushAll(t, s, rank, each, size)
 			s.Leave()
 		}()
 	}
 	all.Add(1)
 	go func() {
 		defer all.Done()
-		s := b.Owner()
-		rand := rand.New(rand.NewPCG(0, 1))
-		for i := uint64(0); i < each; {
-			a := Arrival{Tag: i, Total: 41 + rand.IntN(size/4)}
-			if o := s.hold(0, a.Total, &a.pos); o == Full {
-				runtime.Gosched()
-				continue
-			}
-			a.open = true
-			if rand.IntN(3) == 0 {
-				b.Abandon(&a)
-			} else if o := s.Add(&a, letter(i, a.Total)); o != Done {
-				t.Errorf("the engine's message %d: outcome %d", i, o)
-				return
-			}
-			i++
-		}
+		addAll(t, b, each, size)
 	}()
 	over := make(chan bool)
 	go func() { all.Wait(); close(over) }()
@@ -91,6 +57,50 @@ func TestConcurrent(t *testing.T) {
 		}
 	}
 	empty(t, b, r)
+}
+
+// pushAll pushes so many messages as a sender. Rank 4 names the ring of each.
+func pushAll(t *testing.T, s *Writer, rank, each, size int) {
+	rand := rand.New(rand.NewPCG(uint64(rank), 1))
+	entry := NoRing
+	if rank == 4 {
+		entry = 1
+	}
+	for i := range uint64(each) {
+		data := letter(i, rand.IntN(size/3))
+		for {
+			_, o := s.Push(entry, Auto, i, data, 0)
+			if o == Done {
+				break
+			}
+			if o != Full {
+				t.Errorf("rank %d, message %d: outcome %d", rank, i, o)
+				return
+			}
+			runtime.Gosched()
+		}
+	}
+}
+
+// addAll adds so many messages as the owner's engine, and abandons some.
+func addAll(t *testing.T, b *Box, each uint64, size int) {
+	s := b.Owner()
+	rand := rand.New(rand.NewPCG(0, 1))
+	for i := uint64(0); i < each; {
+		a := Arrival{Tag: i, Total: 41 + rand.IntN(size/4)}
+		if o := s.hold(0, a.Total, &a.pos); o == Full {
+			runtime.Gosched()
+			continue
+		}
+		a.open = true
+		if rand.IntN(3) == 0 {
+			b.Abandon(&a)
+		} else if o := s.Add(&a, letter(i, a.Total)); o != Done {
+			t.Errorf("the engine's message %d: outcome %d", i, o)
+			return
+		}
+		i++
+	}
 }
 
 // collected is what an owner has of all its senders.
