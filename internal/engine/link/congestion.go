@@ -43,9 +43,10 @@ type congestion struct {
 	least time.Duration // the shortest wait in it
 	sum   time.Duration // of all that were measured
 	count int
-	quiet int // round trips one after another that have hardly waited
-	busy  int // and round trips that have waited far too long
-	peak  int // the window when these began
+	quiet int           // round trips one after another that have hardly waited
+	busy  int           // how many more have waited far too long than hardly: what others fill the queues for
+	peak  int           // the window when packets hardly waited last
+	usual time.Duration // and the mean round trip then
 
 	// Losses.
 	recover   uint32 // losses of packets before this one have been answered
@@ -78,7 +79,8 @@ const (
 	pacedRound = 6          // packets of a small window that count as a round trip
 	hasty      = 2          // round trips that hardly wait, until the window grows faster
 	tooLong    = 8          // times the smallest round trip
-	patient    = 8          // round trips that wait too long, until the window competes
+	patient    = 32         // busy beyond it: the window competes
+	manifest   = 4          // what a round trip adds to busy that waits too long
 )
 
 // newCongestion returns the window of a new link.
@@ -119,6 +121,9 @@ func (c *congestion) roomy(n int) bool {
 // more or less would be much.
 func (c *congestion) paces(limit int) bool { return limit < pacedWindow && limit < c.most }
 
+// small reports whether packets leave by time at present.
+func (c *congestion) small() bool { return c.paces(c.limit()) }
+
 // sent says that a packet leaves. If it has been waiting for its time the next one's is
 // counted from there, so that timers that are late do not lower the rate.
 func (c *congestion) sent(now monotime.Time, waited bool) {
@@ -153,8 +158,6 @@ func (c *congestion) heard(crowd crowdSizes) {
 // ours waits anywhere, so the window may be as large as that of a new peer, or the share.
 func (c *congestion) resume() {
 	c.window = max(c.window, min(initialWindow, c.share))
-	c.competes = false
-	c.busy = 0
 	c.quiet = 0
 	c.pace = 0
 }
@@ -260,14 +263,16 @@ func (c *congestion) turn() {
 	wait := c.wait()
 	keeps := c.keeps()
 	queued := c.queued(wait)
-	c.notice(wait)
+	c.notice(wait, queued <= 2*keeps)
 	if c.quiet++; queued > keeps/4 {
 		c.quiet = 0
 	}
 	switch {
 	case !c.full || staysSmall() && queued <= keeps:
+	case c.competes && c.window < c.slow:
+		c.grow(min(c.window, c.slow-c.window))
 	case c.competes:
-		c.grow(packet / c.senders)
+		c.grow(c.rivals())
 	case queued > keeps:
 		c.slow = 0
 		c.window = max(c.window-(queued-keeps)/2, leastWindow)
@@ -280,21 +285,49 @@ func (c *congestion) turn() {
 	}
 }
 
-// notice counts for how many round trips packets have waited so long that flows with other
-// rules must fill the queue: flows of this kind together cause no such wait.
-func (c *congestion) notice(wait time.Duration) {
-	if wait < tooLong*c.base {
-		c.busy = 0
-		c.competes = c.competes && wait > c.base
+// notice counts round trips in which packets have waited so long that flows with other rules
+// must fill the queue, since flows of this kind together cause no such wait, less those in
+// which they have hardly waited. Few says that few of these packets are of this sender: then
+// a shorter wait counts as well, though less.
+func (c *congestion) notice(wait time.Duration, few bool) {
+	switch {
+	case wait <= c.base:
+		c.busy = max(c.busy-manifest, 0)
+		c.competes = c.competes && c.busy > 0
+		if !c.competes && c.count > 0 {
+			c.peak = c.window
+			c.usual = c.path
+		}
+	case wait >= tooLong*c.base || c.competes:
+		c.suspect(manifest)
+	case few && wait >= 2*c.base:
+		c.suspect(1)
+	}
+}
+
+// suspect adds to busy. When that is enough the window competes: it doubles until it has half
+// of the rate at which packets left when they hardly waited, or until one is lost.
+func (c *congestion) suspect(n int) {
+	if c.busy = min(c.busy+n, 2*patient); c.busy <= patient || c.competes {
 		return
 	}
-	if c.busy++; c.busy == 1 {
-		c.peak = c.window
+	c.competes = true
+	c.busy = 2 * patient
+	c.window = max(c.window, c.peak/2)
+	half := int(time.Duration(c.peak) * c.path / max(2*c.usual, 1))
+	c.slow = max(min(half, c.most), c.window)
+}
+
+// rivals returns by how much a window that competes grows: so that all that send to the peer
+// are together about one flow like the others. Where flows lose an equal part of their packets, one
+// that grows by 1/n² of a packet in a round trip has an n-th of the rate of one that grows by a whole
+// packet; but that is too slow to find its place. This is twice as fast.
+func (c *congestion) rivals() int {
+	by := 2 * packet / (c.senders * (c.senders + 1))
+	if c.small() { // a round trip is longer by as many packets
+		by += by * (pacedRound - 1) * packet / c.window
 	}
-	if c.busy > patient && !c.competes {
-		c.competes = true
-		c.window = max(c.window, c.peak/2)
-	}
+	return max(by, 1)
 }
 
 // grow makes the window larger, up to its share.
@@ -308,11 +341,23 @@ func (c *congestion) lost(seq, high uint32, n int) {
 		return
 	}
 	c.loss += (1<<16 - c.loss) * min(n, lossMemory) / lossMemory
-	if less(seq, c.recover) || !c.competes && c.queued(c.beyond(c.delay)) <= 2*c.keeps() && c.loss < lossy {
+	if less(seq, c.recover) {
+		return
+	}
+	wait := c.beyond(c.delay)
+	few := c.queued(wait) <= 2*c.keeps()
+	if few && wait > c.base {
+		c.suspect(patient / 2) // others have filled the queue
+	}
+	if few && !c.competes && c.loss < lossy {
 		return
 	}
 	c.recover = high
-	c.window = max(c.window/2, leastWindow)
+	left := c.window / 2
+	if c.competes {
+		left = c.window * 7 / 10
+	}
+	c.window = max(left, leastWindow)
 	c.slow = c.window
 }
 

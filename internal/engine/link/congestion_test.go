@@ -131,7 +131,7 @@ func TestWindowShrinks(t *testing.T) {
 	p.near("half of them wait", 64-(32-4)/2.)
 	p.trips(20, may+3*idleTrip)
 	p.near("three quarters may wait if that is only three", 4*4./3)
-	p.trips(200, may+7*idleTrip)
+	p.trips(10, may+7*idleTrip)
 	p.near("no less than these", 4*8./7)
 }
 
@@ -301,24 +301,27 @@ func TestPacing(t *testing.T) {
 	}
 }
 
-// Where the queue stays long however small the window becomes, others fill it: then the
-// window grows whatever the delay, and only losses make it smaller, until the queue is short.
+// Where the queue stays long however small the window becomes, others fill it: then the window doubles to half of the
+// rate that it had, grows whatever the delay, and only losses make it smaller, until the queue is short.
 func TestCompetes(t *testing.T) {
 	p := newPath(t, Config{})
 	was := p.c.window
-	p.trips(patient, 20*idleTrip)
+	p.trips(patient/manifest, 20*idleTrip)
 	if p.c.competes || p.c.window > was/8 {
 		t.Fatalf("a window of %d, was %d", p.c.window, was)
 	}
 	p.trip(20 * idleTrip)
-	p.want("competing", was/2+packet)
+	p.want("competing, from half of the peak", was/2)
 	p.trips(3, 20*idleTrip)
-	p.want("three round trips later", was/2+4*packet)
+	half := 64 * packet * 47 / 14 // of the rate of 64 packets in 70 us, now that it takes 470
+	p.want("three round trips later", half+packet)
 	p.c.lost(p.next, p.next+1, 1)
-	p.want("a loss", (was/2+4*packet)/2)
+	p.want("a loss", (half+packet)*7/10)
 	p.trip(2 * idleTrip)
+	p.want("a round trip later", (half+packet)*7/10+packet)
+	p.trips(2*patient/manifest-1, idleTrip/3)
 	if !p.c.competes {
-		t.Error("it gives up though the queue is long")
+		t.Error("it gives up though the queue was long")
 	}
 	p.trip(idleTrip / 3)
 	if p.c.competes {

@@ -165,7 +165,8 @@ func (c *Conn) transmitMissing(now monotime.Time, dst []Packet) {
 		if !c.slot(seq).missing {
 			continue
 		}
-		if !c.congestion.room(now, c.send.flying) || !c.transmit(now, dst, seq, true) {
+		waits := seq == c.send.base && c.slot(seq).sends == 1 && !c.congestion.small() // all others wait for it
+		if !waits && !c.congestion.room(now, c.send.flying) || !c.transmit(now, dst, seq, true) {
 			return
 		}
 	}

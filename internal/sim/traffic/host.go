@@ -1,6 +1,8 @@
 package traffic
 
 import (
+	"slices"
+
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/sim"
@@ -15,6 +17,10 @@ type host struct {
 	peers   []*peer // by number; nil until they meet
 	waits   bool    // its own link has as much as it takes
 	packets [8]link.Packet
+
+	asleep bool      // its process does not look at the network
+	wakes  sim.Time  // when it does again
+	box    []arrival // what has come meanwhile
 }
 
 // A peer is the state that a host has of another.
@@ -56,6 +62,10 @@ func (h *host) send(token uint32, m *message) {
 
 // Packet gives a packet to its link, and the frames in it to their messages.
 func (h *host) Packet(from int, b []byte) {
+	if h.asleep {
+		h.box = append(h.box, arrival{from, slices.Clone(b)})
+		return
+	}
 	p := h.peer(from)
 	now := h.net.world.Now()
 	frame, err := p.conn.Recv(now, b, link.Checked, true)
@@ -83,6 +93,10 @@ func (p *peer) Act() {
 	if now < p.due || p.host.peers[p.id] != p {
 		return // it has been put off, or forgotten
 	}
+	if p.host.asleep {
+		p.host.net.world.At(p.host.wakes, p)
+		return
+	}
 	p.due = p.then
 	p.then = sim.Never
 	if !now.Before(p.conn.Deadline()) {
@@ -105,7 +119,7 @@ func (p *peer) watch() {
 // flush sends frames as long as the host's own link takes packets.
 func (h *host) flush() {
 	now := h.net.world.Now()
-	for q := h.active.First(); q != nil && !h.waits; q = h.active.First() {
+	for q := h.active.First(); q != nil && !h.waits && !h.asleep; q = h.active.First() {
 		p := q.Owner.(*peer)
 		if n := p.output(now); n == 0 {
 			h.active.Remove()

@@ -15,6 +15,7 @@ type Case struct {
 	Wire     sim.Wire // with a Queue: what a port of a switch holds
 	MTU      int
 	Link     link.Config
+	Access   int64 // bits per second of a host's own link to its switch; 0: as of the others
 }
 
 // A Network is a set of hosts and the network between them.
@@ -54,7 +55,12 @@ func Open(c Case) (*Network, error) {
 	n := &Network{Case: c, world: sim.NewWorld(1), payload: make([]byte, Longest), got: map[[2]int]uint64{}}
 	n.Link.Selective = true
 	n.Link.Liveness = -1
-	n.ahead = 4 * c.Wire.Takes(c.MTU)
+	own := c.Wire
+	if c.Access > 0 {
+		own.Bandwidth = c.Access
+		t = access{t, own}
+	}
+	n.ahead = 4 * own.Takes(c.MTU)
 	n.sim = sim.NewNetwork(n.world, t)
 	n.hosts = make([]*host, t.Machines())
 	for id := range n.hosts {
@@ -64,6 +70,20 @@ func Open(c Case) (*Network, error) {
 		n.sim.Machine(id).Boot(h)
 	}
 	return n, nil
+}
+
+// An access is a network whose hosts have links of their own kind to it.
+type access struct {
+	sim.Topology
+	wire sim.Wire
+}
+
+// Next is that of the network, but for the first link.
+func (a access) Next(from, at, to int) (next, link int, wire sim.Wire) {
+	if next, link, wire = a.Topology.Next(from, at, to); at == from {
+		wire.Bandwidth = a.wire.Bandwidth
+	}
+	return next, link, wire
 }
 
 // Now returns the virtual time.
