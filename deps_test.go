@@ -137,6 +137,7 @@ examples/hashtable      . am
 examples/stream         . fm
 examples/services/perf  internal/perf/services
 examples/services/sidecar stream
+examples/services/tracing stream
 examples/nas/mg         . coll examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/npb        .

@@ -19,6 +19,7 @@ import (
 // Write stay together, and so do those that one call of Read returns.
 type Conn struct {
 	local, remote net.Addr
+	metadata      []byte // of the dialler; nil at its own end
 	spin, nap     time.Duration
 	processors    int
 

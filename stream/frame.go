@@ -6,7 +6,7 @@ import (
 )
 
 // On a connection inside a job each side sends frames. A frame is a message of the job's channel: a
-// header of 16 bytes and, in a data frame, the bytes.
+// header of 16 bytes and, in a data frame, the bytes; in a frame that dials, the metadata.
 //
 //	offset  field
 //	0       kind
@@ -26,7 +26,7 @@ const mostPayload = 32<<10 - headerBytes
 type frameKind byte
 
 const (
-	frameOpen     frameKind = 1 + iota // dials; argument: the window, in bytes, that the dialler grants
+	frameOpen     frameKind = 1 + iota // dials; argument: the window, in bytes, that the dialler grants; with metadata
 	frameAccept                        // answers frameOpen; argument: the window that the listener grants
 	frameRefuse                        // answers frameOpen: no listener takes the connection
 	frameData                          // carries bytes of the stream
@@ -70,7 +70,16 @@ func parseFrame(b []byte) (f frame, payload []byte, err error) {
 	f.dialled = b[1] == 1
 	f.arg = binary.LittleEndian.Uint32(b[4:])
 	f.id = binary.LittleEndian.Uint64(b[8:])
-	if payload = b[headerBytes:]; (len(payload) > 0) != (f.kind == frameData) || len(payload) > mostPayload {
+	payload = b[headerBytes:]
+	fits := len(payload) == 0
+	switch f.kind {
+	case frameData:
+		fits = len(payload) > 0 && len(payload) <= mostPayload
+	case frameOpen:
+		fits = len(payload) <= MaxMetadata
+	default:
+	}
+	if !fits {
 		return f, nil, errFrame
 	}
 	return f, payload, nil

@@ -17,7 +17,7 @@ import (
 // The handshake goes over the Unix socket, in records of 16 bytes (PROTOCOL §11):
 //
 //	dialler          listener
-//	hello       ->
+//	hello       ->   length of the metadata; with the metadata
 //	            <-   answer: status, size of each ring; with the descriptor of the memory
 //
 // Each side first asks the kernel which process the other side is. After the handshake the socket
@@ -37,7 +37,7 @@ const (
 	wanting  = 2 // the listener has no memory or descriptor left
 )
 
-// record returns a record, in which the dialler sends zeros.
+// record returns a record. The dialler sends the length of its metadata as the status, and zero as the buffer.
 func record(status, buffer uint32) []byte {
 	b := append(make([]byte, 0, recordBytes), magic[:]...)
 	b = binary.LittleEndian.AppendUint32(b, status)
@@ -69,13 +69,17 @@ func (cfg *Config) dialPath(ctx context.Context, address string) (*Conn, error) 
 // dial tries once. cut reports that the listener has hung up, as it does when it has too many
 // handshakes in progress.
 func (cfg *Config) dial(ctx context.Context, address string) (c *Conn, cut bool, err error) {
+	metadata, err := metadataOf(ctx)
+	if err != nil {
+		return nil, false, err
+	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", address)
 	if err != nil {
 		return nil, false, err
 	}
 	sock := conn.(*net.UnixConn)
-	peer, memory, buffer, err := cfg.greet(ctx, sock)
+	peer, memory, buffer, err := cfg.greet(ctx, sock, metadata)
 	if err == nil {
 		if c, err = newConn(sock, memory, buffer, true, cfg); err != nil {
 			sys.Unmap(memory)
@@ -91,7 +95,9 @@ func (cfg *Config) dial(ctx context.Context, address string) (c *Conn, cut bool,
 }
 
 // greet runs the dialler's side of the handshake.
-func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn) (peer Peer, memory []byte, buffer int, err error) {
+func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn, metadata []byte) (
+	peer Peer, memory []byte, buffer int, err error,
+) {
 	if peer, err = credentials(sock); err != nil {
 		return peer, nil, 0, err
 	}
@@ -103,7 +109,8 @@ func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn) (peer Peer, me
 	var answer [recordBytes]byte
 	n := 0
 	fd := -1
-	if err = sys.SendFD(sock, record(0, 0), -1); err == nil || errors.Is(err, syscall.EPIPE) {
+	hello := append(record(uint32(len(metadata)), 0), metadata...)
+	if err = sys.SendFD(sock, hello, -1); err == nil || errors.Is(err, syscall.EPIPE) {
 		n, fd, err = sys.RecvFD(sock, answer[:]) // a listener that refuses may answer and hang up before the hello
 	}
 	if !ended() {
@@ -182,7 +189,12 @@ func (cfg *Config) welcome(sock *net.UnixConn, path string, admit func() error) 
 	if _, err := io.ReadFull(sock, hello[:]); err != nil {
 		return nil, err
 	}
-	if _, _, err := parseRecord(hello[:]); err != nil {
+	length, _, err := parseRecord(hello[:])
+	if err != nil {
+		return nil, err
+	}
+	metadata, err := readBytes(sock, int(min(length, MaxMetadata+1)))
+	if err != nil {
 		return nil, err
 	}
 	if err := admit(); err != nil {
@@ -206,6 +218,7 @@ func (cfg *Config) welcome(sock *net.UnixConn, path string, admit func() error) 
 		sys.Unmap(memory)
 		return nil, err
 	}
+	c.metadata = metadata
 	c.local = Addr{Path: path}
 	c.remote = Addr{path, peer}
 	return c, nil

@@ -22,7 +22,7 @@ func liar(t *testing.T, address string) (*net.UnixConn, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, memory, _, err := new(Config).greet(t.Context(), sock)
+	_, memory, _, err := new(Config).greet(t.Context(), sock, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,9 +55,6 @@ type connID struct {
 	mine bool   // this rank has dialled
 }
 
-// mostOpens bounds the connections that wait for the listener.
-const mostOpens = 1 << 16
-
 // Open is Config.Open with the zero Config.
 func Open(p *weft.Proc, channel int) (*Network, error) {
 	return new(Config).Open(p, channel)
@@ -108,6 +105,10 @@ func (n *Network) dial(ctx context.Context, rank int) (*RankConn, error) {
 	if rank < 0 || rank >= n.p.Size() {
 		return nil, &weft.RankError{Rank: rank, Size: n.p.Size()}
 	}
+	metadata, err := metadataOf(ctx)
+	if err != nil {
+		return nil, err
+	}
 	n.mu.Lock()
 	if n.closing {
 		n.mu.Unlock()
@@ -122,13 +123,10 @@ func (n *Network) dial(ctx context.Context, rank int) (*RankConn, error) {
 	if gone != nil {
 		c.lost(gone)
 	}
-	c.mu.Lock()
-	c.control(frame{kind: frameOpen, arg: uint32(n.window)})
-	c.mu.Unlock()
+	c.open(metadata)
 	if at, ok := ctx.Deadline(); ok && n.hosted {
 		defer n.after(time.Until(at), func() { c.answer(context.DeadlineExceeded) })()
 	}
-	var err error
 	select {
 	case err = <-c.answered:
 	case <-ctx.Done():

@@ -53,7 +53,7 @@ func (n *Network) dispatch(from int, b []byte) {
 	}
 	switch f.kind {
 	case frameOpen:
-		n.opened(from, f)
+		n.opened(from, f, payload)
 	case frameDeparted:
 		if from == n.p.Rank() {
 			n.departed(int(f.arg))
@@ -68,12 +68,13 @@ func (n *Network) dispatch(from int, b []byte) {
 	}
 }
 
-// opened handles the dial of a rank.
-func (n *Network) opened(from int, f frame) {
+// opened handles the dial of a rank, with its metadata.
+func (n *Network) opened(from int, f frame, metadata []byte) {
 	c := n.newConn(connID{from, f.id, false})
+	most := c.carry(metadata)
 	c.grant = min(uint64(f.arg), MaxBuffer)
 	n.mu.Lock()
-	refused := n.closing || n.deaf || n.conns[c.id] != nil || len(n.opens) >= mostOpens
+	refused := n.closing || n.deaf || n.conns[c.id] != nil || len(n.opens) >= most
 	if !refused {
 		n.conns[c.id] = c
 		n.opens = append(n.opens, c)

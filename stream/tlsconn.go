@@ -20,6 +20,8 @@ type TLSConn struct {
 	tls     *tls.Conn
 	records *records
 
+	metadata []byte // of the dialler; nil at its own end
+
 	rd      sync.Mutex // held by the goroutine that reads
 	wr      side
 	closed  atomic.Bool

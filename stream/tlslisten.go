@@ -54,6 +54,10 @@ func (l *TLSListener) welcome(v *handshake.Attempt) error {
 	if err := c.tls.Handshake(); err != nil {
 		return err
 	}
+	var err error
+	if c.metadata, err = readMetadata(c.tls); err != nil {
+		return err
+	}
 	if err := v.Admit(); err != nil {
 		return err
 	}
@@ -78,12 +82,16 @@ func (cfg *Config) dialTLS(ctx context.Context, address string) (*TLSConn, error
 	if err != nil {
 		return nil, err
 	}
+	metadata, err := metadataOf(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if secure.ServerName == "" {
 		secure.ServerName, _, _ = net.SplitHostPort(address)
 	}
 	var c *TLSConn
 	err = handshake.Retry(func() (cut bool, err error) {
-		c, err = meetTLS(ctx, address, secure)
+		c, err = meetTLS(ctx, address, secure, metadata)
 		return errors.Is(err, syscall.ECONNRESET) && ctx.Err() == nil, err
 	})
 	if err != nil {
@@ -93,7 +101,7 @@ func (cfg *Config) dialTLS(ctx context.Context, address string) (*TLSConn, error
 }
 
 // meetTLS connects and runs the dialler's side of the handshake once.
-func meetTLS(ctx context.Context, address string, secure *tls.Config) (*TLSConn, error) {
+func meetTLS(ctx context.Context, address string, secure *tls.Config, metadata []byte) (*TLSConn, error) {
 	tcp, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
@@ -103,6 +111,9 @@ func meetTLS(ctx context.Context, address string, secure *tls.Config) (*TLSConn,
 	ended := context.AfterFunc(ctx, func() { tcp.SetDeadline(longAgo) })
 	var hello [1]byte
 	if err = c.tls.Handshake(); err == nil {
+		_, err = c.tls.Write(appendMetadata(nil, metadata))
+	}
+	if err == nil {
 		_, err = io.ReadFull(c.tls, hello[:])
 	}
 	if err == nil && hello[0] != admitted {
