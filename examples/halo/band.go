@@ -26,6 +26,8 @@ type side struct {
 	from int          // where it writes in ours
 }
 
+// newBand returns the band of rows of this rank, with a region for the rows that its neighbours send: two places
+// for each side, which steps use in turn.
 func newBand(ctx context.Context, p *weft.Proc, pl plate) (*band, error) {
 	first := p.Rank() * pl.rows / p.Size()
 	n := (p.Rank()+1)*pl.rows/p.Size() - first
@@ -46,6 +48,7 @@ func newBand(ctx context.Context, p *weft.Proc, pl plate) (*band, error) {
 	return b, err
 }
 
+// beside attaches to the region of a neighbour.
 func (b *band) beside(ctx context.Context, s side) (err error) {
 	s.far, err = b.halo.At(ctx, s.rank)
 	b.sides = append(b.sides, s)

@@ -32,6 +32,8 @@ type grid struct {
 	now, next []float64
 }
 
+// newGrid returns n rows of the plate, from row first on, as they are at the start. A margin of one row and column
+// on each side holds what lies beyond.
 func newGrid(pl plate, first, n int) *grid {
 	size := (n + 2) * (pl.cols + 2)
 	g := &grid{n: n, cols: pl.cols, now: make([]float64, size), next: make([]float64, size)}

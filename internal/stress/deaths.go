@@ -73,6 +73,7 @@ func (r *rank) hearOfAll(left []int) {
 	}
 }
 
+// knows reports whether this rank has been told that a rank is gone.
 func (g *obituaries) knows(rank int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

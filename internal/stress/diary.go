@@ -13,6 +13,7 @@ type diary struct {
 	entries map[int][]entry // by receiver
 }
 
+// An entry is a message that has been sent: by number, length and the call that sent it.
 type entry struct {
 	seq uint32
 	len int
@@ -21,6 +22,7 @@ type entry struct {
 
 func newDiary(name string) *diary { return &diary{name: name, entries: map[int][]entry{}} }
 
+// wrote notes a message to a rank. Any goroutine may call it.
 func (d *diary) wrote(to int, seq uint32, n int, way string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

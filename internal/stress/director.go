@@ -91,6 +91,8 @@ func Run(ctx context.Context, plan Plan, o Options) (*Failure, error) {
 	return &Failure{plan, d.broken, dir}, os.WriteFile(filepath.Join(dir, "failure"), []byte(text), 0o600)
 }
 
+// run runs one job: it listens for the lines of the ranks, starts the launcher, and directs until the job has
+// ended. All that the ranks print goes to a file, in which words such as DATA RACE are failures, too.
 func (d *director) run(ctx context.Context) error {
 	path := filepath.Join(d.dir, "director")
 	listener, err := net.Listen("unix", path)
@@ -228,6 +230,7 @@ func (d *director) direct(result chan launch.Result, failed chan error, signals 
 	}
 }
 
+// fail notes a failure, each once, and at most 50 of them.
 func (d *director) fail(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !slices.Contains(d.broken, text) && len(d.broken) < 50 {
@@ -238,6 +241,7 @@ func (d *director) fail(format string, args ...any) {
 	}
 }
 
+// all tells a note to every rank that is still there.
 func (d *director) all(n note) {
 	for _, p := range d.ranks {
 		if !p.out {

@@ -42,6 +42,7 @@ func (d *director) strike(s strike, wakes chan strike) {
 	}
 }
 
+// halt stops a rank's process. Later, it may be continued or killed.
 func (d *director) halt(p *player) {
 	p.stopped = true
 	_ = syscall.Kill(p.pid, syscall.SIGSTOP)

@@ -31,6 +31,8 @@ type flow struct {
 	ended bool
 }
 
+// newLedger expects messages from so many actors at each of the ranks. l.done is closed when all of them have
+// ended.
 func newLedger(a *actor, scene int, from []int, actors int) *ledger {
 	l := &ledger{a: a, scene: scene, flows: map[flowID]*flow{}, done: make(chan struct{})}
 	for _, rank := range from {
@@ -118,6 +120,7 @@ func (l *ledger) settle(f *flow) {
 	l.close(f)
 }
 
+// close ends a flow: all its messages have come, or cannot come any more.
 func (l *ledger) close(f *flow) {
 	if f.ended {
 		return

@@ -59,6 +59,7 @@ func lock(s *scene) {
 // condition is the kind of scene with a Cond, the last.
 const condition = 6
 
+// A holder takes a lock again and again, and checks that it is alone: with the lock it swaps a word in a region.
 type holder struct {
 	s       *scene
 	name    string
@@ -122,6 +123,8 @@ func (h *holder) get(a *actor, take taking, try func(ctx context.Context) (weft.
 	}
 }
 
+// mutual takes the lock, makes sure that no other holder is inside, and releases it. It returns false if this rank
+// is to stop taking the lock.
 func (h *holder) mutual(a *actor, take taking, try func(ctx context.Context) (weft.Grant, bool, error),
 	unlock func() error) bool {
 	held, ok := h.get(a, take, try)

@@ -140,6 +140,7 @@ func take(a *actor, ctx context.Context, box *weft.Mailbox, l *ledger) {
 	}
 }
 
+// took checks a delivery: its tag is the number of the message that the payload names.
 func took(a *actor, r *reader, d weft.Delivery) {
 	r.take(d.From, d.Data)
 	if len(d.Data) >= least && d.Tag != uint64(binary.LittleEndian.Uint32(d.Data[4:])) {

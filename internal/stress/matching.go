@@ -51,6 +51,8 @@ func matching(s *scene) {
 	a.call("Mailbox.Close", box.Close)
 }
 
+// sendTagged sends count messages with tags from the plan, which the receiver knows, too. The upper bits of a tag
+// are drawn at random, and must not matter.
 func sendTagged(a *actor, s *scene, to int, name string, count, tags int, plan *rand.Rand) {
 	var out *weft.Sender
 	if a.call(fmt.Sprintf("Sender(%d)", to),
@@ -80,6 +82,7 @@ type expected struct {
 	news chan struct{} // closed when a rank is gone
 }
 
+// lose notes that a rank is gone, and wakes the receivers that wait for its messages.
 func (e *expected) lose(rank int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -234,6 +234,7 @@ func (w *writer) start() bool {
 	return w.wait()
 }
 
+// wait waits for all operations that have been begun, and reports whether all ended well.
 func (w *writer) wait() bool {
 	ok := true
 	for _, op := range w.begun {

@@ -195,6 +195,7 @@ func (r *rank) hear(n note) {
 	}
 }
 
+// meeting returns the channel that is closed when all ranks have come to a place, and makes it if there is none.
 func (r *rank) meeting(what string) chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -267,6 +268,8 @@ type op struct {
 	since time.Time
 }
 
+// actor returns an actor, which is a goroutine's part in a scene. What it does at random follows from the seed, its
+// name and the rank. The goroutine ends it by end.
 func (r *rank) actor(name string) *actor {
 	a := &actor{rank: r, name: name, rng: chance(r.seed, name, r.p.Rank())}
 	r.group.Add(1)

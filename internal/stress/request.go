@@ -33,6 +33,8 @@ func request(s *scene) {
 	a.meet(s, "all is answered")
 }
 
+// serve answers requests: one goroutine receives them, and passes them by a channel to workers, which send the
+// answers. It ends when all ranks say that all is answered.
 func serve(a *actor, s *scene, workers int) {
 	port, ok := open(a, s.channel)
 	if !ok {

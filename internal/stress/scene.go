@@ -113,6 +113,7 @@ func (s *scene) act(name string, f func(a *actor)) {
 	s.act2(&s.group, name, f)
 }
 
+// act2 runs f as an actor in a goroutine of its own, which belongs to the group.
 func (s *scene) act2(group *sync.WaitGroup, name string, f func(a *actor)) {
 	a := s.actor(s.name + " " + name)
 	group.Go(func() {

@@ -169,6 +169,8 @@ type begun struct {
 	seq uint32
 }
 
+// message returns a message of n bytes for a rank, labelled with its number and filled so that a receiver can check
+// it.
 func (o *outgoing) message(to, n int) []byte {
 	b := make([]byte, n)
 	o.label(to, data).pack(b)
@@ -183,6 +185,7 @@ func (o *outgoing) label(to int, kind uint8) label {
 var ways = []string{"Send", "Send", "Send", "Send that ends", "TrySend", "TrySend", "Reserve", "Reserve", "StartSend",
 	"StartSend"}
 
+// outcome says in a word what became of an operation.
 func outcome(err error) string {
 	var unknown *weft.UnknownOutcomeError
 	switch {

@@ -64,6 +64,8 @@ func receive(a *actor, ctx context.Context, port *weft.Port, l *ledger, blocks b
 	}
 }
 
+// receiveInto receives a message into buf. If that is too short for it, it returns a longer buffer for the next
+// try.
 func receiveInto(a *actor, ctx context.Context, port *weft.Port, r *reader, buf []byte) ([]byte, error) {
 	var n, from int
 	err := a.do(fmt.Sprintf("RecvInto %d bytes", len(buf)), func() (err error) {
@@ -113,6 +115,7 @@ type loans struct {
 	all        []weft.Message
 }
 
+// add keeps a message on loan for a while. If too many bytes are on loan it releases messages, in any order.
 func (l *loans) add(m weft.Message) {
 	l.all = append(l.all, m)
 	for l.held += len(m.Data); l.held > l.most || len(l.all) > 4; {
@@ -124,6 +127,7 @@ func (l *loans) add(m weft.Message) {
 	}
 }
 
+// end releases all messages.
 func (l *loans) end() {
 	for i := range l.all {
 		l.all[i].Release()

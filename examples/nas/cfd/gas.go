@@ -20,6 +20,8 @@ type Gas struct {
 	Pressure float64
 }
 
+// set computes from the conserved quantities of a point what the steps need: 1/density, velocities, energies,
+// pressure.
 func (g *Gas) set(u *State) {
 	inv := 1 / u[0]
 	x := u[1] * inv

@@ -38,6 +38,8 @@ const (
 	tolerance = 1e-10
 )
 
+// run runs a class, once to warm up and then timed, and compares zeta with the one that is known. It returns
+// npb.ErrWrong if they differ.
 func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	c, err := npb.Find(classes, name)
 	if err != nil {

@@ -34,6 +34,8 @@ const (
 	channelLine = 101
 )
 
+// newSolver divides the matrix among rows × cols ranks, as square as a power of two allows, and makes this rank's
+// block of it.
 func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	n := p.Size()
 	if n&(n-1) != 0 {
@@ -78,6 +80,7 @@ func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 // segment returns where a segment of the vectors begins and ends.
 func (s *solver) segment(i int) [2]int { return [2]int{s.n * i / s.cols, s.n * (i + 1) / s.cols} }
 
+// reset sets x to ones, with which every run begins.
 func (s *solver) reset() {
 	for i := range s.x {
 		s.x[i] = 1

@@ -38,6 +38,8 @@ const (
 	batch     = 1 << 16 // pairs that are summed together, so that rounding does not grow
 )
 
+// run runs a class: each rank sums the deviates of its share of the pairs, without messages; two all-reduces add
+// the sums.
 func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	c, err := npb.Find(classes, name)
 	if err != nil {

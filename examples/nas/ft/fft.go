@@ -12,6 +12,7 @@ type fft struct {
 	swaps       [][2]int       // places whose bits are each other's reversed
 }
 
+// newFFT returns a transform for lines of n points, a power of two, with the roots of unity for each of its steps.
 func newFFT(n int) *fft {
 	f := &fft{}
 	for half := 1; half < n; half *= 2 {

@@ -31,6 +31,8 @@ type field struct {
 // alpha is how fast the field decays.
 const alpha = 1e-6
 
+// newField returns this rank's planes of the field. The large arrays come from coll.Alloc, as all that an
+// all-to-all exchanges.
 func newField(ctx context.Context, p *weft.Proc, c class) (*field, error) {
 	n := p.Size()
 	if n&(n-1) != 0 || n > min(c.ny, c.nz) {

@@ -43,6 +43,8 @@ var classes = map[string]class{
 
 const tolerance = 1e-12
 
+// run runs a class, its beginning once to warm up, and compares the checksum of every step with the one that is
+// known.
 func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	c, err := npb.Find(classes, name)
 	if err != nil {

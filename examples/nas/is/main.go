@@ -16,6 +16,8 @@ import (
 
 func main() { npb.Main("S, W, A or B", run) }
 
+// run runs a class, and reports at rank 0. It returns npb.ErrWrong if a key has another rank than the one that is
+// known.
 func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	c, err := npb.Find(classes, name)
 	if err != nil {

@@ -34,6 +34,8 @@ type sorter struct {
 	wrong  int
 }
 
+// newSorter makes this rank's keys, and room for the keys that it may receive: half as many again as its share,
+// since buckets are never quite even.
 func newSorter(ctx context.Context, p *weft.Proc, c class) (*sorter, error) {
 	ranks := p.Size()
 	if ranks&(ranks-1) != 0 || ranks > 1<<c.logBucket/2 {

@@ -16,6 +16,7 @@ type faces struct {
 	out, in []float64 // room for the longest face
 }
 
+// newFaces opens the group in which ranks exchange the faces of their parts, with buffers for the largest grid.
 func newFaces(ctx context.Context, p *weft.Proc, channel int, largest *grid) (*faces, error) {
 	f := &faces{box: lines(p.Rank(), p.Size())}
 	var err error

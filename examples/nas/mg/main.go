@@ -38,6 +38,8 @@ var (
 
 const tolerance = 1e-8
 
+// run runs a class, one cycle to warm up and then all of them timed, and compares the norm of the residual with the
+// one that is known.
 func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	c, err := npb.Find(classes, name)
 	if err != nil {

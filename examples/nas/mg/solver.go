@@ -38,6 +38,8 @@ const (
 // candidates for charges.
 const least = 32
 
+// newSolver makes this rank's part of the grids of all levels, each half as fine as the next. On the coarse levels,
+// some ranks have no points.
 func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	n := p.Size()
 	most := 1 << (3 * c.levels) / least
@@ -133,11 +135,13 @@ func (s *solver) up(ctx context.Context, k int) error {
 	return s.smooth(ctx, fine)
 }
 
+// residual computes r = v - A u on a level, and gets the margins of r from the neighbours.
 func (s *solver) residual(ctx context.Context, l *level, v *grid) error {
 	s.scratch.residual(l.r, v, l.u)
 	return s.faces.margins(ctx, &l.share, l.r)
 }
 
+// smooth adds a smoothing of r to u, and gets the margins of u from the neighbours.
 func (s *solver) smooth(ctx context.Context, l *level) error {
 	s.scratch.smooth(l.u, l.r, &s.smoother)
 	return s.faces.margins(ctx, &l.share, l.u)

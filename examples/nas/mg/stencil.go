@@ -21,6 +21,7 @@ func add2(sum, a, b []float64) []float64 {
 	return sum
 }
 
+// add4 adds four rows point by point into sum, which it returns.
 func add4(sum, a, b, c, d []float64) []float64 {
 	sum = sum[:len(a)]
 	b = b[:len(a)]

@@ -35,6 +35,7 @@ func Run(ctx context.Context, rounds int, progress func(round int)) ([]Way, erro
 	return m.ways(), nil
 }
 
+// measure measures all parts, one after the other, and then the whole paths. Times are in microseconds.
 func measure(ctx context.Context, here, there launch.Host) (p paths, err error) {
 	p.call = systemCall()
 	if p.line, err = cacheLine(); err != nil {

@@ -95,6 +95,7 @@ func half(rnd *rand.Rand, n int) []int {
 
 func shuffled(rnd *rand.Rand, n int) []int { return rnd.Perm(n) }
 
+// asSent asks for messages in the order in which they were sent: the first entry of a queue always fits.
 func asSent(_ *rand.Rand, n int) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -103,12 +104,14 @@ func asSent(_ *rand.Rand, n int) []int {
 	return order
 }
 
+// newestFirst asks for messages in the reverse order: with one queue each search goes to its end.
 func newestFirst(rnd *rand.Rand, n int) []int {
 	order := asSent(rnd, n)
 	slices.Reverse(order)
 	return order
 }
 
+// patterns returns the floods, which ask for one queue's worst and best, and the programs of NAS.
 func patterns() []pattern {
 	all := []pattern{
 		flood("1000 unexpected, random", "unexpected", evenly, shuffled, false),
@@ -136,6 +139,7 @@ func Measure(ctx context.Context, seed uint64, rounds int, progress func(round i
 	return measure(ctx, patterns(), seed, rounds, progress)
 }
 
+// measure plays every pattern to both kinds of queues, with a seed of its own in each round.
 func measure(
 	ctx context.Context, patterns []pattern, seed uint64, rounds int, progress func(round int, what string),
 ) ([]Result, error) {
@@ -168,6 +172,8 @@ type tally [2]struct {
 	ns []float64
 }
 
+// round plays the traces of all ranks to both kinds of queues: once to count the entries that searches compare, and
+// then often enough, with the garbage collected, to time a message.
 func (t *tally) round(traces []trace) {
 	messages := 0
 	var both [2][]queues
@@ -203,6 +209,7 @@ func add(sum *match.QueueStats, s match.QueueStats) {
 	sum.Looked += s.Looked
 }
 
+// result returns the counts of all rounds, and the median of their times.
 func (t *tally) result(name, queue string, rounds int) Result {
 	r := Result{Test: "match", Pattern: name, Ranks: ranks, Queue: queue}
 	for i, c := range []*Cost{&r.One, &r.PerSender} {

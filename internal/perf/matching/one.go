@@ -10,6 +10,7 @@ type one struct {
 	stats              match.Stats
 }
 
+// A node is a message or a receive that waits.
 type node struct {
 	id, source int
 	tag, mask  uint64
@@ -21,6 +22,7 @@ type queue struct {
 	tail **node
 }
 
+// newOne returns empty queues of the simplest kind: one list for all senders, searched from its head.
 func newOne() *one {
 	o := &one{}
 	o.unexpected.tail = &o.unexpected.head
@@ -83,6 +85,8 @@ func (o *one) search(q *queue, s *match.QueueStats, agree func(*node) bool) *nod
 	return n
 }
 
+// push appends an entry. Entries that have been taken out are used again, so that a search is timed and no
+// allocation.
 func (o *one) push(q *queue, s *match.QueueStats, v node) {
 	n := o.free
 	if n == nil {

@@ -9,6 +9,7 @@ import (
 // A script is what one rank of a program does.
 type script []step
 
+// A step is one call of a rank's program, or work between calls.
 type step struct {
 	kind verb
 	peer int

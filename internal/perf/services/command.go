@@ -57,6 +57,7 @@ func split(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
+// check returns an error that says which systems and protocols there are, if s names another one.
 func (s Spec) check() error {
 	for _, name := range s.Systems {
 		if !slices.Contains(Systems, name) {

@@ -45,6 +45,7 @@ func Names() (names []string) {
 	return names
 }
 
+// find returns the protocol of a name.
 func find(name string) (Protocol, error) {
 	for _, p := range protocols {
 		if p.Name == name {
@@ -54,6 +55,8 @@ func find(name string) (Protocol, error) {
 	return Protocol{}, fmt.Errorf("services: there is no protocol %q, only %q", name, Names())
 }
 
+// httpProtocol returns a protocol of GET requests with answers of n bytes. Each client has one connection, which is
+// kept alive.
 func httpProtocol(name, what string, n int) Protocol {
 	body := bytes.Repeat([]byte{'w'}, n)
 	return Protocol{
@@ -152,6 +155,8 @@ func serveRPC(l net.Listener) error {
 	}
 }
 
+// rpcClients opens n connections with a client of net/rpc each, and returns a function for each that makes one
+// request.
 func rpcClients(n int, dial Dial) (request []func() error, end func(), err error) {
 	return OpenClients(n, func() (func() error, func() error, error) {
 		conn, err := dial(context.Background())

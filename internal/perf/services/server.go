@@ -115,6 +115,7 @@ func (s *server) used() time.Duration {
 	return time.Duration(ns)
 }
 
+// end closes the standard input of the server, at which it exits, and waits for it.
 func (s *server) end() {
 	s.stdin.Close()
 	_ = s.cmd.Wait()
