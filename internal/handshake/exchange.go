@@ -18,6 +18,10 @@ import (
 // ErrStranger reports a peer that does not know the job's secret.
 var ErrStranger = errors.New("the peer does not belong to this job")
 
+// ErrHungUp reports a dialler that has closed the connection when it had seen the listener's proof: for the dialler
+// the listener is a stranger.
+var ErrHungUp = errors.New("the peer has closed the connection when it had seen this side's proof")
+
 // A Session is the result of an exchange.
 type Session struct {
 	Pair              Pair
@@ -62,7 +66,10 @@ func Answer(c io.ReadWriter, protocol string, find func(dialler, listener uint32
 		return s, err
 	}
 	var proof [ProofSize]byte
-	if _, err := io.ReadFull(c, proof[:]); err != nil {
+	switch _, err := io.ReadFull(c, proof[:]); {
+	case err == io.EOF:
+		return s, ErrHungUp
+	case err != nil:
 		return s, err
 	}
 	if !Right(proof[:], p.Proof(protocol+" dialler", theirs, mine)) {

@@ -205,6 +205,9 @@ func (j *joining) meet(ctx context.Context, store *rendezvous.Store,
 		found, err := rendezvous.Dial(ctx, rendezvous.Dialling{
 			Addresses: where, Member: j.member(), Secret: j.plan.key(), Notice: j.notice,
 		})
+		if errors.Is(err, rendezvous.ErrSecret) {
+			err = fmt.Errorf("weft: rank %d on %s: %w", j.plan.Rank, HostName(j.host.ID), err)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ package environment
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -24,6 +25,35 @@ func TestTooFewDescriptors(t *testing.T) {
 	if err == nil || strings.Count(out, "\n") != 1 ||
 		!strings.Contains(out, "needs about 120 descriptors: it may have 64 (ulimit -n)") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A rank with another secret ends, with a line that names it, and rank 0 says so, too. The rank tries for ten seconds,
+// since the store may be that of an earlier job.
+func TestAnotherSecret(t *testing.T) {
+	hello := program(t, "weft/examples/hello")
+	port := freePort(t)
+	var ranks []*process
+	for i := range 2 {
+		ranks = append(ranks, begin(t, []string{fmt.Sprintf("%s=secret %d of a test of two", EnvSecret, i),
+			fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2", "WEFT_RENDEZVOUS=localhost:" + port}, hello))
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = ranks[1].cmd.Wait()
+	out := ranks[1].out.String()
+	if want := "weft: rank 1 on " + host + ": "; err == nil || strings.Count(out, "\n") != 1 ||
+		!strings.HasPrefix(out, want) || !strings.Contains(out, "guarded by another secret") {
+		t.Errorf("rank 1: %v: %s", err, out)
+	}
+	if err := ranks[0].cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = ranks[0].cmd.Wait() // what it has said tells
+	if out := ranks[0].out.String(); strings.Count(out, "that calls itself rank 1 has another secret") != 1 {
+		t.Errorf("rank 0: %s", out)
 	}
 }
 

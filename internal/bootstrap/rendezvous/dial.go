@@ -35,7 +35,7 @@ const (
 )
 
 // ErrSecret reports a store that another secret guards.
-var ErrSecret = errors.New("weft: rank 0's store is guarded by another secret: all ranks need the same WEFT_SECRET " +
+var ErrSecret = errors.New("rank 0's store is guarded by another secret: all ranks need the same WEFT_SECRET " +
 	"or WEFT_SECRET_FILE")
 
 // Dial finds the store, joins, and returns when all ranks have. It tries until ctx ends:

@@ -30,6 +30,7 @@ type Store struct {
 	listener net.Listener
 	door     handshake.Acceptor
 	noticed  atomic.Bool // that somebody does not know the secret
+	doubted  atomic.Bool // that a process has another secret
 }
 
 // strangers is how many handshakes may be under way besides those of all ranks.
@@ -49,16 +50,22 @@ func (s *Store) Address() net.Addr { return s.listener.Addr() }
 
 // welcome lets a rank in.
 func (s *Store) welcome(v *handshake.Attempt) error {
+	rank := uint32(0)
 	said, err := handshake.Answer(v.Conn, protocol, func(dialler, listener uint32) (handshake.Pair, error) {
 		if listener != 0 || dialler >= uint32(maxSize) {
 			return handshake.Pair{}, handshake.ErrStranger
 		}
+		rank = dialler
 		return s.pair(dialler), nil
 	})
+	switch {
+	case errors.Is(err, handshake.ErrStranger) && !s.noticed.Swap(true):
+		s.cfg.Notice(fmt.Sprintf("somebody at %v does not know the job's secret, and is not let in", v.Conn.RemoteAddr()))
+	case errors.Is(err, handshake.ErrHungUp) && !s.doubted.Swap(true):
+		s.cfg.Notice(fmt.Sprintf("the process at %v that calls itself rank %d has another secret than this rank 0: "+
+			"all ranks need the same WEFT_SECRET or WEFT_SECRET_FILE", v.Conn.RemoteAddr(), rank))
+	}
 	if err != nil {
-		if errors.Is(err, handshake.ErrStranger) && !s.noticed.Swap(true) {
-			s.cfg.Notice(fmt.Sprintf("somebody at %v does not know the job's secret, and is not let in", v.Conn.RemoteAddr()))
-		}
 		return err
 	}
 	c := newStream(v.Conn, said, false)
