@@ -2,19 +2,18 @@ package weft
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"weft/internal/bootstrap"
-	"weft/internal/sim"
-	"weft/internal/sim/proc"
+	"weft/internal/sim/job"
 )
 
 // A simSource is the launcher of a simulated rank.
 type simSource struct {
-	j      *simJob
-	job    bootstrap.Job
-	guest  *proc.Process
-	fences int
+	j    *simJob
+	job  bootstrap.Job
+	rank *job.Rank
 }
 
 func (s *simSource) Job() bootstrap.Job { return s.job }
@@ -23,36 +22,22 @@ func (s *simSource) Put(ctx context.Context, key, value string) error { return n
 
 // Get returns the card of a rank; ranks ask for nothing else.
 func (s *simSource) Get(ctx context.Context, rank int, key string) (string, error) {
-	c := card{Host: s.j.sources[rank].job.Host, Life: s.j.procs[rank].life}
-	if s.j.sources[rank].job.Local > 1 {
+	host, mates := s.j.job.Host(rank)
+	c := card{Host: fmt.Sprintf("machine%d", host), Life: s.j.procs[rank].life}
+	if mates > 1 {
 		c.Shm = "memory"
 	}
 	return c.String(), nil
 }
 
 // Fence waits for all ranks. It takes no packets and no time.
-func (s *simSource) Fence(ctx context.Context) error {
-	s.fences++
-	s.j.fenced++
-	if s.j.fenced == s.fences*s.j.Ranks {
-		for _, g := range s.j.guests {
-			g.WakeAll()
-		}
-	}
-	for s.j.fenced < s.fences*s.j.Ranks {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		s.guest.Sleep(sim.Never, nil)
-	}
-	return nil
-}
+func (s *simSource) Fence(ctx context.Context) error { return s.rank.Fence(ctx) }
 
 // Return takes no packets and no time.
 func (s *simSource) Return(told []int) error {
-	for rank, g := range s.j.guests {
-		if rank != s.job.Rank && !slices.Contains(told, rank) && !g.Ended() && !g.Crashed() {
-			g.Later(func() { s.j.procs[rank].node.Returned(s.job.Rank) })
+	for rank, r := range s.j.job.Ranks {
+		if rank != s.job.Rank && !slices.Contains(told, rank) && !r.Ended() && !r.Crashed() {
+			r.Later(func() { s.j.procs[rank].node.Returned(s.job.Rank) })
 		}
 	}
 	return nil
