@@ -198,12 +198,5 @@ func runLab(f labFlags, args []string) (err error) {
 			}
 		}
 	}()
-	err = cmd.Wait()
-	if ended := new(exec.ExitError); errors.As(err, &ended) {
-		if s, ok := ended.Sys().(syscall.WaitStatus); ok && s.Signaled() {
-			return exit(128 + int(s.Signal()))
-		}
-		return exit(ended.ExitCode())
-	}
-	return err
+	return exitOf(cmd.Wait())
 }

@@ -146,10 +146,7 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if ended := new(exec.ExitError); errors.As(err, &ended) {
-		return exit(max(ended.ExitCode(), 1))
-	}
-	return err
+	return exitOf(err)
 }
 
 func absolute(name string) string {

@@ -41,8 +41,7 @@ func (c *portAdapter) close() error { return nil }
 
 // A pushAdapter writes into a region of the other rank.
 type pushAdapter struct {
-	slots
-	b   *bench
+	memoryAdapter
 	in  *weft.Region
 	out *weft.Remote
 }
@@ -50,49 +49,16 @@ type pushAdapter struct {
 // newPushAdapter opens a region of window slots at each rank, so that so many messages can be under way without one
 // overwriting another.
 func newPushAdapter(b *bench, largest, window int) (c *pushAdapter, err error) {
-	c = &pushAdapter{b: b, slots: slots{window: window, size: (max(largest, 8) + 7) / 8 * 8}}
+	c = &pushAdapter{memoryAdapter: newMemoryAdapter(b, largest, window)}
 	if c.in, err = b.p.OpenRegion(b.ctx, "adapter", c.room(), nil); err != nil {
 		return nil, err
 	}
-	c.out, err = c.in.At(b.ctx, b.peer)
-	return c, err
-}
-
-func (c *pushAdapter) write(b []byte) error { return c.out.Push(c.b.ctx, 0, b) }
-
-// send writes a message to the next slot of the other rank: first what lies before its last word, then the word,
-// which announces it.
-func (c *pushAdapter) send(b []byte) error {
-	off, at := c.at(c.sent, len(b))
-	head, word := c.stamp(b)
-	if len(head) > 0 {
-		if err := c.out.Push(c.b.ctx, off, head); err != nil {
-			return err
-		}
+	if c.out, err = c.in.At(b.ctx, b.peer); err != nil {
+		return nil, err
 	}
-	return c.out.Push(c.b.ctx, at, word)
-}
-
-// recv waits until the last word of the next slot is the number of the message that is due.
-func (c *pushAdapter) recv() error {
-	_, at := c.at(c.taken, 8)
-	for v := c.in.Load(at); v != c.taken+1; {
-		var err error
-		if v, err = c.in.Await(c.b.ctx, at, v); err != nil {
-			return err
-		}
-	}
-	c.taken++
-	return nil
-}
-
-func (c *pushAdapter) ready() (bool, error) {
-	_, at := c.at(c.taken, 8)
-	if c.in.Load(at) != c.taken+1 {
-		return false, nil
-	}
-	c.taken++
-	return true, nil
+	c.inbox = c.in
+	c.put = c.out.Push
+	return c, nil
 }
 
 func (c *pushAdapter) flush() error { return c.out.Flush(c.b.ctx) }
