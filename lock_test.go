@@ -202,7 +202,7 @@ func TestReaders(t *testing.T) {
 			return err
 		}
 		if _, err := l.Lock(ctx); !errors.Is(err, ErrHeld) {
-			return fmt.Errorf("a writer who reads: %v", err)
+			return fmt.Errorf("a rank that holds the lock for reading wants to write: %v", err)
 		}
 		if err := l.Unlock(); err != nil {
 			return err

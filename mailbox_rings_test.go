@@ -20,8 +20,8 @@ func TestAutoRings(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for who := 1; who < 3; who++ {
-				for i := 0; i < each && who == p.Rank(); i++ {
+			for sender := 1; sender < 3; sender++ {
+				for i := 0; i < each && sender == p.Rank(); i++ {
 					if err := s.PushTagged(ctx, uint64(i), make([]byte, 100)); err != nil {
 						return err
 					}
@@ -37,19 +37,19 @@ func TestAutoRings(t *testing.T) {
 			return err
 		}
 		defer m.Close()
-		for who := 1; who < 3; who++ {
+		for sender := 1; sender < 3; sender++ {
 			for i := range each {
 				d, err := m.Next(ctx)
 				if err != nil {
 					return err
 				}
-				if d.From != who || d.Tag != uint64(i) {
-					return fmt.Errorf("message %d of rank %d, not %d of %d", d.Tag, d.From, i, who)
+				if d.From != sender || d.Tag != uint64(i) {
+					return fmt.Errorf("message %d of rank %d, not %d of %d", d.Tag, d.From, i, sender)
 				}
 				d.Release()
 			}
-			if m.RingOf(who) == 0 || m.RingOf(0) != 0 {
-				return fmt.Errorf("rank %d has ring %d, rank 0 has ring %d", who, m.RingOf(who), m.RingOf(0))
+			if m.RingOf(sender) == 0 || m.RingOf(0) != 0 {
+				return fmt.Errorf("rank %d has ring %d, rank 0 has ring %d", sender, m.RingOf(sender), m.RingOf(0))
 			}
 			if err := turn.Wait(ctx); err != nil {
 				return err

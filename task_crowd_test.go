@@ -63,7 +63,7 @@ func (c *crowd) run(ctx context.Context, p *Proc) error {
 	return nil
 }
 
-func (c *crowd) send(ctx context.Context, q *Port, to, who int) error {
+func (c *crowd) send(ctx context.Context, q *Port, to, sender int) error {
 	for i := range c.each {
 		b := make([]byte, 8+(i*977)%3000)
 		d, err := q.Reserve(ctx, to, len(b))
@@ -74,7 +74,7 @@ func (c *crowd) send(ctx context.Context, q *Port, to, who int) error {
 			b = d.Data
 			clear(b)
 		}
-		binary.LittleEndian.PutUint32(b, uint32(who))
+		binary.LittleEndian.PutUint32(b, uint32(sender))
 		binary.LittleEndian.PutUint32(b[4:], uint32(i))
 		if i%2 == 0 {
 			err = d.Commit(ctx)
@@ -112,12 +112,12 @@ func (c *crowd) receive(ctx context.Context, p *Proc, q *Port, ch int, left *int
 		}
 		c.mu.Lock()
 		if p.Rank() == 0 {
-			who := binary.LittleEndian.Uint32(m.Data)
+			sender := binary.LittleEndian.Uint32(m.Data)
 			i := binary.LittleEndian.Uint32(m.Data[4:])
-			c.order = append(c.order, who<<16|i)
-			k := [3]uint32{uint32(ch), who, i}
+			c.order = append(c.order, sender<<16|i)
+			k := [3]uint32{uint32(ch), sender, i}
 			if c.got[k] {
-				err = fmt.Errorf("port %d: message %d of goroutine %d came twice", k[0], i, who)
+				err = fmt.Errorf("port %d: message %d of goroutine %d came twice", k[0], i, sender)
 			}
 			c.got[k] = true
 		}
