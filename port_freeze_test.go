@@ -209,32 +209,7 @@ func TestTries(t *testing.T) {
 		b := p.Barrier("full", nil)
 		sent := 0
 		if p.Rank() == 1 {
-			s := p.Signal()
-			q.Notify(s)
-			if err := s.Wait(ctx); err != nil { // something has come
-				return err
-			}
-			if err := b.Wait(ctx); err != nil {
-				return err
-			}
-			buf := make([]byte, 10)
-			for {
-				if err := q.Await(ctx); err != nil {
-					return err
-				}
-				m, err := q.TryRecvCopy(buf)
-				if err != nil {
-					return err
-				}
-				short := len(m.Data) == 10
-				if short != (&m.Data[0] == &buf[0]) {
-					return fmt.Errorf("a message of %d bytes", len(m.Data))
-				}
-				m.Release()
-				if short {
-					return b.Wait(ctx)
-				}
-			}
+			return receiveAll(ctx, p, q, b)
 		}
 		for ; sent < 65; sent++ { // of which the receive buffer takes 64: nothing gives room back from then on
 			if err := q.Send(ctx, 1, make([]byte, 1000)); err != nil {
@@ -285,6 +260,36 @@ func TestTries(t *testing.T) {
 			}
 		}
 	})
+}
+
+// receiveAll receives when the port is full, until a short message comes. What fits the caller's memory is copied.
+func receiveAll(ctx context.Context, p *Proc, q *Port, b *Barrier) error {
+	s := p.Signal()
+	q.Notify(s)
+	if err := s.Wait(ctx); err != nil { // something has come
+		return err
+	}
+	if err := b.Wait(ctx); err != nil {
+		return err
+	}
+	buf := make([]byte, 10)
+	for {
+		if err := q.Await(ctx); err != nil {
+			return err
+		}
+		m, err := q.TryRecvCopy(buf)
+		if err != nil {
+			return err
+		}
+		short := len(m.Data) == 10
+		if short != (&m.Data[0] == &buf[0]) {
+			return fmt.Errorf("a message of %d bytes", len(m.Data))
+		}
+		m.Release()
+		if short {
+			return b.Wait(ctx)
+		}
+	}
 }
 
 // TestTryRecvHearsOfDeaths: a rank that polls is told of the death of another one, too, and receives what follows.

@@ -16,97 +16,100 @@ import (
 // Four ranks send each other everything at once. Each receives by source and tag in
 // an order of its own, and the rest from any: in order, and nothing is missing.
 func TestFourRanks(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := weft.Local(ctx, 4, fourRanks); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fourRanks is what each rank of TestFourRanks does: it receives from all, in orders of its own.
+func fourRanks(ctx context.Context, p *weft.Proc) error {
 	const (
 		ranks = 4
 		tags  = 3
 		each  = 40
 	)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	err := weft.Local(ctx, ranks, func(ctx context.Context, p *weft.Proc) error {
-		box, err := p.OpenMailbox("in", &weft.MailboxConfig{Rings: []int{8 << 10, 8 << 10},
-			Table: map[int]int{p.Rank() ^ 1: 1}})
-		if err != nil {
-			return err
+	box, err := p.OpenMailbox("in", &weft.MailboxConfig{Rings: []int{8 << 10, 8 << 10},
+		Table: map[int]int{p.Rank() ^ 1: 1}})
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	m := match.New(p, box, &match.Config{Copy: true})
+	sent := make(chan error)
+	go func() { sent <- sendToAll(ctx, p, ranks, tags, each) }()
+	receive := func(source int, tag, mask uint64) (weft.Delivery, error) {
+		d, err := m.Recv(ctx, source, tag, mask)
+		if err == nil && (binary.LittleEndian.Uint64(d.Data) != d.Tag&(1<<32-1) || source != match.Any &&
+			d.From != source || (d.Tag^tag)&mask != 0) {
+			err = fmt.Errorf("from %d, tag %#x: asked for %d, %#x", d.From, d.Tag, source, tag)
 		}
-		defer box.Close()
-		m := match.New(p, box, &match.Config{Copy: true})
-		sent := make(chan error)
-		go func() {
-			sent <- func() error {
-				var to [ranks]*weft.Sender
-				for rank := range to {
-					var err error
-					if to[rank], err = p.AttachMailbox(ctx, rank, "in"); err != nil {
-						return err
-					}
-				}
-				for n := range uint64(each) {
-					for rank := range to {
-						for tag := range uint64(tags) {
-							b := make([]byte, 8+(n*37+tag)%300)
-							binary.LittleEndian.PutUint64(b, n)
-							if err := to[rank].PushTagged(ctx, tag<<32|n, b); err != nil {
-								return err
-							}
-						}
-					}
-				}
-				return nil
-			}()
-		}()
-		receive := func(source int, tag, mask uint64) (weft.Delivery, error) {
-			d, err := m.Recv(ctx, source, tag, mask)
-			if err == nil && (binary.LittleEndian.Uint64(d.Data) != d.Tag&(1<<32-1) || source != match.Any &&
-				d.From != source || (d.Tag^tag)&mask != 0) {
-				err = fmt.Errorf("from %d, tag %#x: asked for %d, %#x", d.From, d.Tag, source, tag)
+		return d, err
+	}
+	const kind = match.Exact &^ (1<<32 - 1) // the upper half of the tag
+	rnd := rand.New(rand.NewPCG(uint64(p.Rank()), 4))
+	for _, source := range rnd.Perm(ranks) {
+		for _, n := range rnd.Perm(each) { // each by its whole tag
+			d, err := receive(source, 2<<32|uint64(n), match.Exact)
+			if err != nil {
+				return err
 			}
-			return d, err
+			d.Release()
 		}
-		const kind = match.Exact &^ (1<<32 - 1) // the upper half of the tag
-		rnd := rand.New(rand.NewPCG(uint64(p.Rank()), 4))
-		for _, source := range rnd.Perm(ranks) {
-			for _, n := range rnd.Perm(each) { // each by its whole tag
-				d, err := receive(source, 2<<32|uint64(n), match.Exact)
-				if err != nil {
-					return err
-				}
-				d.Release()
-			}
-			for n := range uint64(each) { // in the order in which they were sent
-				d, err := receive(source, 1<<32, kind)
-				if err == nil && d.Tag != 1<<32|n {
-					err = fmt.Errorf("from %d: %#x overtook %#x", source, d.Tag, n)
-				}
-				if err != nil {
-					return err
-				}
-				d.Release()
-			}
-		}
-		var next [ranks]uint64
-		for range ranks * each {
-			d, err := receive(match.Any, 0, kind)
-			if err == nil && d.Tag != next[d.From] {
-				err = fmt.Errorf("from %d: %#x overtook %#x", d.From, d.Tag, next[d.From])
+		for n := range uint64(each) { // in the order in which they were sent
+			d, err := receive(source, 1<<32, kind)
+			if err == nil && d.Tag != 1<<32|n {
+				err = fmt.Errorf("from %d: %#x overtook %#x", source, d.Tag, n)
 			}
 			if err != nil {
 				return err
 			}
-			next[d.From]++
 			d.Release()
 		}
-		if err := <-sent; err != nil {
+	}
+	var next [ranks]uint64
+	for range ranks * each {
+		d, err := receive(match.Any, 0, kind)
+		if err == nil && d.Tag != next[d.From] {
+			err = fmt.Errorf("from %d: %#x overtook %#x", d.From, d.Tag, next[d.From])
+		}
+		if err != nil {
 			return err
 		}
-		if s := m.Stats(); s.Unexpected.Len+s.Posted.Len+s.InRing != 0 {
-			return fmt.Errorf("left over: %+v", s)
-		}
-		return p.Barrier("received", nil).Wait(ctx)
-	})
-	if err != nil {
-		t.Fatal(err)
+		next[d.From]++
+		d.Release()
 	}
+	if err := <-sent; err != nil {
+		return err
+	}
+	if s := m.Stats(); s.Unexpected.Len+s.Posted.Len+s.InRing != 0 {
+		return fmt.Errorf("left over: %+v", s)
+	}
+	return p.Barrier("received", nil).Wait(ctx)
+}
+
+// sendToAll sends each messages with each tag to all ranks. The lower half of a tag numbers the messages.
+func sendToAll(ctx context.Context, p *weft.Proc, ranks, tags, each int) error {
+	to := make([]*weft.Sender, ranks)
+	for rank := range to {
+		var err error
+		if to[rank], err = p.AttachMailbox(ctx, rank, "in"); err != nil {
+			return err
+		}
+	}
+	for n := range uint64(each) {
+		for rank := range to {
+			for tag := range uint64(tags) {
+				b := make([]byte, 8+(n*37+tag)%300)
+				binary.LittleEndian.PutUint64(b, n)
+				if err := to[rank].PushTagged(ctx, tag<<32|n, b); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // Ranks that leave in good order have not died, but when nobody is left receives from

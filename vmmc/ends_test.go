@@ -141,28 +141,7 @@ func TestGivenUp(t *testing.T) {
 				return err
 			}
 			if p.Rank() == 1 {
-				i, err := e.Import(ctx, 0, "in")
-				if err != nil {
-					return err
-				}
-				for k := range 6 {
-					short, cancel := context.WithTimeout(ctx, time.Duration(k*k)*200*time.Microsecond)
-					b := pattern(k, n)
-					err := i.Send(short, 0, b)
-					cancel()
-					clear(b) // it is ours again
-					if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-						return err
-					}
-					var w *weft.WaitError
-					if err != nil && (!errors.As(err, &w) || !strings.Contains(w.Doing, "transfer of")) {
-						return fmt.Errorf("the error does not say what was given up: %v", err)
-					}
-					if err := i.Send(ctx, n, pattern(100+k, 1000)); err != nil {
-						return err
-					}
-				}
-				return errors.Join(i.Close(ctx), p.Barrier("end", nil).Wait(ctx))
+				return giveUp(ctx, p, e, n)
 			}
 			x, err := e.Export(ctx, "in", n+1000, &vmmc.ExportConfig{Redirections: 2})
 			if err != nil {
@@ -202,6 +181,32 @@ func TestGivenUp(t *testing.T) {
 		}
 		t.Logf("seed %d: %d transfers were given up half-way", seed, aborts)
 	}
+}
+
+// giveUp begins transfers of n bytes and gives them up, each time later; a short transfer follows each.
+func giveUp(ctx context.Context, p *weft.Proc, e *vmmc.Endpoint, n int) error {
+	i, err := e.Import(ctx, 0, "in")
+	if err != nil {
+		return err
+	}
+	for k := range 6 {
+		short, cancel := context.WithTimeout(ctx, time.Duration(k*k)*200*time.Microsecond)
+		b := pattern(k, n)
+		err := i.Send(short, 0, b)
+		cancel()
+		clear(b) // it is ours again
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		var w *weft.WaitError
+		if err != nil && (!errors.As(err, &w) || !strings.Contains(w.Doing, "transfer of")) {
+			return fmt.Errorf("the error does not say what was given up: %v", err)
+		}
+		if err := i.Send(ctx, n, pattern(100+k, 1000)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(i.Close(ctx), p.Barrier("end", nil).Wait(ctx))
 }
 
 // A handler that panics ends its export, here and at the ranks that import it, and nothing else.

@@ -252,34 +252,8 @@ func TestUnexport(t *testing.T) {
 		for _, cfg := range []*vmmc.ExportConfig{{}, {Redirections: 4}} {
 			name := fmt.Sprint("in", cfg.Redirections)
 			if p.Rank() > 0 {
-				i, err := e.Import(ctx, 0, name)
-				if err != nil {
+				if err := importUntilRevoked(ctx, p, e, name); err != nil {
 					return err
-				}
-				if err := i.Send(ctx, 8*p.Rank(), []byte("before")); err != nil {
-					return err
-				}
-				if err := errors.Join(p.Barrier("imported", nil).Wait(ctx), p.Barrier("tried", nil).Wait(ctx)); err != nil {
-					return err
-				}
-				if p.Rank() == 1 {
-					if err := i.Close(ctx); err != nil {
-						return err
-					}
-				}
-				if err := errors.Join(p.Barrier("closed", nil).Wait(ctx), p.Barrier("revoked", nil).Wait(ctx)); err != nil {
-					return err
-				}
-				for _, n := range []int{8, 5000} {
-					err := i.Send(ctx, 0, make([]byte, n))
-					var revoked *vmmc.RevokedError
-					if p.Rank() == 1 && err != weft.ErrClosed {
-						return fmt.Errorf("closed: %v", err)
-					}
-					if p.Rank() == 2 && (!errors.As(err, &revoked) || revoked.Reason != "it is over" ||
-						!errors.Is(err, weft.ErrRevoked)) {
-						return fmt.Errorf("revoked: %v", err)
-					}
 				}
 				continue
 			}
@@ -320,4 +294,38 @@ func TestUnexport(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// importUntilRevoked sends to a buffer until rank 1 has closed its import, and rank 0 has revoked that of rank 2.
+func importUntilRevoked(ctx context.Context, p *weft.Proc, e *vmmc.Endpoint, name string) error {
+	i, err := e.Import(ctx, 0, name)
+	if err != nil {
+		return err
+	}
+	if err := i.Send(ctx, 8*p.Rank(), []byte("before")); err != nil {
+		return err
+	}
+	if err := errors.Join(p.Barrier("imported", nil).Wait(ctx), p.Barrier("tried", nil).Wait(ctx)); err != nil {
+		return err
+	}
+	if p.Rank() == 1 {
+		if err := i.Close(ctx); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(p.Barrier("closed", nil).Wait(ctx), p.Barrier("revoked", nil).Wait(ctx)); err != nil {
+		return err
+	}
+	for _, n := range []int{8, 5000} {
+		err := i.Send(ctx, 0, make([]byte, n))
+		var revoked *vmmc.RevokedError
+		if p.Rank() == 1 && err != weft.ErrClosed {
+			return fmt.Errorf("closed: %v", err)
+		}
+		if p.Rank() == 2 && (!errors.As(err, &revoked) || revoked.Reason != "it is over" ||
+			!errors.Is(err, weft.ErrRevoked)) {
+			return fmt.Errorf("revoked: %v", err)
+		}
+	}
+	return nil
 }

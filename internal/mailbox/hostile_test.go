@@ -69,25 +69,35 @@ func TestRecordsThatCannotBe(t *testing.T) {
 	}
 }
 
-// FuzzHostile is a sender that maps a mailbox and writes what it likes, anywhere: the
-// owner, and others that map it, do not panic, do not look outside, come back from
-// every call, and need no more memory than the rings have.
-//
-// A script is a byte that says what is done, and what that needs.
-func FuzzHostile(f *testing.F) {
-	const (
-		scribble = iota
-		word
-		line
-		takeOne
-		release
-		recovers
-		engine
-		placed
-		kinds
-	)
+// hostileGeometry is the shape of the mailbox that FuzzHostile writes to.
+var hostileGeometry = Geometry{Ranks: 3, Lines: 2, Rings: 2, Slots: 4, Room: 1024}
+
+// Where the parts of this mailbox lie (PROTOCOL §10.4).
+const (
+	claimAt = 64
+	tableAt = 320
+	linesAt = 384
+	amtAt   = 512
+	slotsAt = 896
+)
+
+// What a script does next, by its next byte.
+const (
+	doScribble = iota
+	doWord
+	doLine
+	doTake
+	doRelease
+	doRecover
+	doEngine
+	doPlace
+	doKinds
+)
+
+// hostileScripts adds scripts that write values at the edges of what a word can hold to every word.
+func hostileScripts(f *testing.F) {
 	at := func(off int, v uint64) []byte {
-		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16([]byte{word}, uint16(off)), v)
+		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16([]byte{doWord}, uint16(off)), v)
 	}
 	join := func(parts ...[]byte) (b []byte) {
 		for _, p := range parts {
@@ -95,121 +105,156 @@ func FuzzHostile(f *testing.F) {
 		}
 		return b
 	}
-	g := Geometry{Ranks: 3, Lines: 2, Rings: 2, Slots: 4, Room: 1024}
-	const ( // where it all lies then (PROTOCOL §10.4)
-		claim = 64
-		table = 320
-		lines = 384
-		amt   = 512
-		slots = 896
-	)
-	after := []byte{takeOne, takeOne, release, release, recovers, engine, 100, engine, 30, takeOne, takeOne, takeOne,
-		release, placed, 0, recovers}
+	after := []byte{doTake, doTake, doRelease, doRelease, doRecover, doEngine, 100, doEngine, 30, doTake, doTake, doTake,
+		doRelease, doPlace, 0, doRecover}
 	for _, v := range []uint64{0, 1, 63, 64, 1 << 31, 1<<32 - 1, 1 << 32, 1 << 40, 1 << 62, 1 << 63, 1<<63 - 64,
 		1<<64 - 1} {
-		for _, off := range []int{0, 8, 16, 24, 32, 40, claim, 128, 192, 256, table} {
+		for _, off := range []int{0, 8, 16, 24, 32, 40, claimAt, 128, 192, 256, tableAt} {
 			f.Add(join(at(off, v), after))
 		}
 		for _, off := range []int{0, 8, 16, 64, 128} {
-			f.Add(join(at(amt+off, v), after))
-			f.Add(join(after[:3], at(amt+off, v), after))
+			f.Add(join(at(amtAt+off, v), after))
+			f.Add(join(after[:3], at(amtAt+off, v), after))
 		}
 		for off := 0; off < 64; off += 8 {
-			f.Add(join(at(lines, 2), at(lines+8, 1), at(lines+off, v), after))
+			f.Add(join(at(linesAt, 2), at(linesAt+8, 1), at(linesAt+off, v), after))
 		}
 		for flags := range uint64(16) {
 			for _, off := range []int{8, 16, 24, 32, 40} {
-				f.Add(join(at(slots+off, v), at(slots, 1|flags<<48), after))
+				f.Add(join(at(slotsAt+off, v), at(slotsAt, 1|flags<<48), after))
 			}
 		}
 	}
+}
+
+// FuzzHostile is a sender that maps a mailbox and writes what it likes, anywhere: the
+// owner, and others that map it, do not panic, do not look outside, come back from
+// every call, and need no more memory than the rings have.
+//
+// A script is a byte that says what is done, and what that needs.
+func FuzzHostile(f *testing.F) {
+	hostileScripts(f)
 	f.Fuzz(func(t *testing.T, script []byte) {
-		memory := mem.Aligned(g.Size())
-		b, err := New(memory, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range g.Rings {
-			b.Shut(i)
-			b.Place(i, 512*i, 512)
-			b.SetRing(i, i)
-		}
-		r := NewReader(b)
-		s, _ := b.Join(1, 1)
-		s.Push(NoRing, Auto, 1, make([]byte, 100), 0)
-		s.Push(NoRing, Auto, 2, make([]byte, 10), 0)
-		a := &Arrival{}
-		owner := b.Owner()
-		var held []Extent
-		next := func(n int) []byte {
-			part := make([]byte, n)
-			script = script[copy(part, script):]
-			return part
-		}
-		for calls := 0; len(script) > 0 && calls < 1000; calls++ {
-			switch next(1)[0] % kinds {
-			case scribble:
-				at := next(4)
-				copy(memory[int(binary.LittleEndian.Uint16(at))%len(memory):], next(int(at[2])%64))
-			case word:
-				at := int(binary.LittleEndian.Uint16(next(2))) % len(memory) &^ 7
-				mem.Store64(memory, at, binary.LittleEndian.Uint64(next(8)))
-			case line:
-				mem.Store64(memory, lines+8*int(next(1)[0]%16), binary.LittleEndian.Uint64(next(8)))
-			case takeOne:
-				var rec Record
-				if r.Take(&rec) {
-					first, second := r.Bytes(&rec)
-					if n := len(first) + len(second); n > g.Room || n != rec.Len && n != 0 {
-						t.Errorf("%d bytes of %+v", n, rec)
-					}
-					if rec.Total > g.Room {
-						t.Errorf("%+v says that the message is longer than all rings", rec)
-					}
-					if !rec.InRecord {
-						held = append(held, rec.Extent)
-					}
-					r.Done()
-				}
-			case release:
-				if len(held) > 0 {
-					r.Release(held[0])
-					held = held[1:]
-				}
-			case recovers:
-				r.Recover(func(int, int, bool) bool { return true }, []*Arrival{a})
-			case engine:
-				n := int(next(1)[0])
-				b.Abandon(a)
-				*a = Arrival{From: n % 4, Total: n}
-				b.HasRoom(a, NoRing, Mode(n%3), n)
-				if o := owner.Begin(a, NoRing, Mode(n%3)); o == Done {
-					owner.Add(a, make([]byte, n/2))
-					owner.Add(a, make([]byte, n-n/2))
-				}
-			case placed:
-				ring := int(next(1)[0]) % g.Rings
-				b.Shut(ring)
-				if b.Drained(ring) {
-					r.Placed(ring)
-					b.Place(ring, 512*ring, 512)
-				}
-				b.Unshut(ring)
-			}
-			for i := range r.rings {
-				if s := &r.rings[i]; len(s.released)+len(s.known) > 2*(g.Room/Grain+63)/64 {
-					t.Fatalf("%d words for a ring", len(s.released))
-				}
-			}
-			b.Ready()
-			b.Reserved()
-			b.Senders(func(int) {})
-			b.Knock()
-			if other, err := At(memory); err == nil {
-				other.RingOf(1)
-				other.Owner().Begin(&Arrival{From: 1, Total: 50}, NoRing, PerPacket)
-				other.Ready()
-			}
+		h := newHostile(t, script)
+		for calls := 0; len(h.script) > 0 && calls < 1000; calls++ {
+			h.step()
+			h.look()
 		}
 	})
+}
+
+// A hostile is a mailbox in memory that a script writes to, with all that use the mailbox.
+type hostile struct {
+	t      *testing.T
+	script []byte
+	memory []byte
+	b      *Box
+	r      *Reader
+	owner  *Writer
+	a      *Arrival
+	held   []Extent
+}
+
+func newHostile(t *testing.T, script []byte) *hostile {
+	g := hostileGeometry
+	memory := mem.Aligned(g.Size())
+	b, err := New(memory, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range g.Rings {
+		b.Shut(i)
+		b.Place(i, 512*i, 512)
+		b.SetRing(i, i)
+	}
+	r := NewReader(b)
+	s, _ := b.Join(1, 1)
+	s.Push(NoRing, Auto, 1, make([]byte, 100), 0)
+	s.Push(NoRing, Auto, 2, make([]byte, 10), 0)
+	return &hostile{t: t, script: script, memory: memory, b: b, r: r, owner: b.Owner(), a: &Arrival{}}
+}
+
+// next takes n bytes from the script.
+func (h *hostile) next(n int) []byte {
+	part := make([]byte, n)
+	h.script = h.script[copy(part, h.script):]
+	return part
+}
+
+// step does what the script says next.
+func (h *hostile) step() {
+	b := h.b
+	switch h.next(1)[0] % doKinds {
+	case doScribble:
+		at := h.next(4)
+		copy(h.memory[int(binary.LittleEndian.Uint16(at))%len(h.memory):], h.next(int(at[2])%64))
+	case doWord:
+		at := int(binary.LittleEndian.Uint16(h.next(2))) % len(h.memory) &^ 7
+		mem.Store64(h.memory, at, binary.LittleEndian.Uint64(h.next(8)))
+	case doLine:
+		mem.Store64(h.memory, linesAt+8*int(h.next(1)[0]%16), binary.LittleEndian.Uint64(h.next(8)))
+	case doTake:
+		h.take()
+	case doRelease:
+		if len(h.held) > 0 {
+			h.r.Release(h.held[0])
+			h.held = h.held[1:]
+		}
+	case doRecover:
+		h.r.Recover(func(int, int, bool) bool { return true }, []*Arrival{h.a})
+	case doEngine:
+		n := int(h.next(1)[0])
+		b.Abandon(h.a)
+		*h.a = Arrival{From: n % 4, Total: n}
+		b.HasRoom(h.a, NoRing, Mode(n%3), n)
+		if o := h.owner.Begin(h.a, NoRing, Mode(n%3)); o == Done {
+			h.owner.Add(h.a, make([]byte, n/2))
+			h.owner.Add(h.a, make([]byte, n-n/2))
+		}
+	case doPlace:
+		ring := int(h.next(1)[0]) % hostileGeometry.Rings
+		b.Shut(ring)
+		if b.Drained(ring) {
+			h.r.Placed(ring)
+			b.Place(ring, 512*ring, 512)
+		}
+		b.Unshut(ring)
+	}
+}
+
+// take takes a record, if there is one, and checks that it is not longer than the rings.
+func (h *hostile) take() {
+	var rec Record
+	if !h.r.Take(&rec) {
+		return
+	}
+	first, second := h.r.Bytes(&rec)
+	if n := len(first) + len(second); n > hostileGeometry.Room || n != rec.Len && n != 0 {
+		h.t.Errorf("%d bytes of %+v", n, rec)
+	}
+	if rec.Total > hostileGeometry.Room {
+		h.t.Errorf("%+v says that the message is longer than all rings", rec)
+	}
+	if !rec.InRecord {
+		h.held = append(h.held, rec.Extent)
+	}
+	h.r.Done()
+}
+
+// look checks how much memory the reader needs, and makes the calls of all that map the mailbox.
+func (h *hostile) look() {
+	for i := range h.r.rings {
+		if s := &h.r.rings[i]; len(s.released)+len(s.known) > 2*(hostileGeometry.Room/Grain+63)/64 {
+			h.t.Fatalf("%d words for a ring", len(s.released))
+		}
+	}
+	h.b.Ready()
+	h.b.Reserved()
+	h.b.Senders(func(int) {})
+	h.b.Knock()
+	if other, err := At(h.memory); err == nil {
+		other.RingOf(1)
+		other.Owner().Begin(&Arrival{From: 1, Total: 50}, NoRing, PerPacket)
+		other.Ready()
+	}
 }
