@@ -105,7 +105,7 @@ internal/stress         . coll internal/launch internal/waitgraph match
 internal/doctor         . internal/sys
 internal/perf           . am fm internal/bootstrap internal/netlab internal/launch internal/sys pm stream vmmc
 internal/perf/matching  match
-internal/perf/services  stream
+internal/perf/services  internal/launch stream
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/netlab internal/launch internal/monotime internal/perf internal/sys internal/transport internal/transport/eth
 cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/netlab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/perf/services internal/sim internal/sim/fabric internal/sim/mapper internal/sim/hwmodel internal/sim/barrierplan internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/record internal/timeline/perfetto/reader internal/top internal/waitgraph internal/web stream
 

@@ -24,13 +24,17 @@ all requests, the median and the tails of their time in microseconds, requests a
 bytes per second, the processor time of client and server together for a request, and
 the median divided by that of the first system.
 
+In a lab the server runs on its second host, and the requests go over what reaches
+there: TCP, and TLS over TCP by package stream.
+
 gRPC and DRPC are measured in the same way by a program of its own, so that weft does
 not need them: go run ./perf in weft's examples/services.
 
 EXAMPLES
   weft perf services
   weft perf services -protocols http -systems unix,weft -connections 1 -rounds 9
-  weft perf services -json`
+  weft perf services -json
+  weft lab -- weft perf services`
 
 func perfServicesCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft perf services", flag.ContinueOnError)

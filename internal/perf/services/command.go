@@ -15,14 +15,22 @@ import (
 // Command adds the flags of a measurement to a set. It returns a function that, when the flags have been parsed,
 // runs the measurement and prints the results.
 func Command(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, progress func(round int, what string)) error {
-	systems := fs.String("systems", strings.Join(Systems, ","), "what carries the requests, with commas")
+	systems := fs.String("systems", "", "what carries the requests, with commas: "+strings.Join(Systems, ", ")+
+		"; in a lab "+strings.Join(betweenHosts, ", ")+"; none given means all")
 	names := fs.String("protocols", strings.Join(Names(), ","), "which requests, with commas")
 	connections := fs.String("connections", "1,64,1000", "numbers of connections, with commas")
 	requests := fs.Int("requests", 20000, "requests of each measurement; a twentieth of them where an answer has 1 MiB")
 	rounds := fs.Int("rounds", 5, "rounds")
 	asJSON := fs.Bool("json", false, "print one JSON object a line")
 	return func(ctx context.Context, w io.Writer, progress func(int, string)) error {
+		here, _, err := places()
+		if err != nil {
+			return err
+		}
 		s := Spec{Systems: split(*systems), Protocols: split(*names), Requests: *requests, Rounds: *rounds}
+		if len(s.Systems) == 0 {
+			s.Systems = here
+		}
 		for _, text := range split(*connections) {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 1 || n > 100000 {
@@ -30,7 +38,7 @@ func Command(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, progress f
 			}
 			s.Connections = append(s.Connections, n)
 		}
-		if err := s.check(); err != nil {
+		if err := s.check(here); err != nil {
 			return err
 		}
 		results := Run(ctx, s, progress)
@@ -57,11 +65,11 @@ func split(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
-// check returns an error that says which systems and protocols there are, if s names another one.
-func (s Spec) check() error {
+// check returns an error that says which protocols there are, and which of the systems here, if s names another one.
+func (s Spec) check(here []string) error {
 	for _, name := range s.Systems {
-		if !slices.Contains(Systems, name) {
-			return fmt.Errorf("perf services: -systems %q: there are %s", name, strings.Join(Systems, ", "))
+		if !slices.Contains(here, name) {
+			return fmt.Errorf("perf services: -systems %q: here there are %s", name, strings.Join(here, ", "))
 		}
 	}
 	for _, name := range s.Protocols {

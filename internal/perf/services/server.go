@@ -13,7 +13,7 @@ import (
 )
 
 // envServer is the environment variable that makes this executable the server of a measurement. Its value is the
-// system and the protocol.
+// system, the protocol and the address of the host.
 const envServer = "WEFT_PERF_SERVICE"
 
 // Server serves, if this process was started as a server, and reports whether it was. The main function of every
@@ -23,8 +23,12 @@ func Server() bool {
 	if text == "" {
 		return false
 	}
-	system, protocol, _ := strings.Cut(text, " ")
-	if err := serve(system, protocol); err != nil {
+	words := strings.Fields(text)
+	if len(words) != 3 {
+		fmt.Fprintf(os.Stderr, "weft perf services: %s: %q: only a measurement sets it\n", envServer, text)
+		os.Exit(1)
+	}
+	if err := serve(words[0], words[1], words[2]); err != nil {
 		fmt.Fprintf(os.Stderr, "weft perf services: %v\n", err)
 		os.Exit(1)
 	}
@@ -33,12 +37,12 @@ func Server() bool {
 
 // serve answers requests until standard input ends. For each line there it prints how much processor time this
 // process has used.
-func serve(system, protocol string) error {
+func serve(system, protocol, host string) error {
 	p, err := find(protocol)
 	if err != nil {
 		return err
 	}
-	l, err := listen(context.Background(), system)
+	l, err := listen(context.Background(), system, host)
 	if err != nil {
 		return err
 	}
@@ -74,14 +78,18 @@ type server struct {
 	address string
 }
 
-// start starts this executable as a server.
+// start starts this executable as a server, on the host that places returns.
 func start(ctx context.Context, system, protocol string) (*server, error) {
+	_, host, err := places()
+	if err != nil {
+		return nil, err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), envServer+"="+system+" "+protocol)
+	cmd.Env = append(os.Environ(), envServer+"="+system+" "+protocol+" "+host.Address)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -91,7 +99,7 @@ func start(ctx context.Context, system, protocol string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := host.Start(cmd); err != nil {
 		return nil, err
 	}
 	s := &server{cmd: cmd, lines: bufio.NewScanner(out), stdin: in}

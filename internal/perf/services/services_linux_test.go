@@ -2,15 +2,39 @@ package services
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
+
+	"weft/internal/launch"
+	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 )
+
+// envClient makes the test's executable measure, as weft perf services does.
+const envClient = "WEFT_TEST_MEASURES"
+
+func measureAsCommand() {
+	fs := flag.NewFlagSet("services", flag.ExitOnError)
+	run := Command(fs)
+	_ = fs.Parse(os.Args[1:])
+	if err := run(context.Background(), os.Stdout, func(int, string) {}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
 
 func TestMain(m *testing.M) {
 	if Server() {
+		return
+	}
+	if os.Getenv(envClient) != "" {
+		measureAsCommand()
 		return
 	}
 	os.Exit(m.Run())
@@ -41,6 +65,45 @@ func TestServicesAreMeasured(t *testing.T) {
 	}
 	if want := len(Systems) * len(Names()) * 2; lines != want {
 		t.Errorf("%d lines, want %d", lines, want)
+	}
+}
+
+// TestServicesBetweenHosts: in a lab the server is on the second host, and the table has the systems that reach it, with
+// each number of connections.
+func TestServicesBetweenHosts(t *testing.T) {
+	lab := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
+	var hosts []launch.Host
+	for _, h := range lab.Hosts {
+		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: netlab.Interface})
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, said bytes.Buffer
+	cmd := exec.Command(self, "-requests", "30", "-connections", "1,9", "-rounds", "1", "-json")
+	cmd.Env = append(os.Environ(), envClient+"=1", launch.LabEnv(hosts))
+	cmd.Stdout = &out
+	cmd.Stderr = &said
+	if err := hosts[0].Start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, &said)
+	}
+	for _, protocol := range Names() {
+		for _, connections := range []int{1, 9} {
+			for _, system := range betweenHosts {
+				line, _ := out.ReadString('\n')
+				var r Result
+				if err := json.Unmarshal([]byte(line), &r); err != nil {
+					t.Fatalf("%q: %v", line, err)
+				}
+				if r.Protocol != protocol || r.Connections != connections || r.System != system || r.P50 <= 0 || r.Rate <= 0 {
+					t.Errorf("%+v", r)
+				}
+			}
+		}
 	}
 }
 

@@ -7,27 +7,41 @@ import (
 	"net"
 	"os"
 
+	"weft/internal/launch"
 	"weft/stream"
 )
 
 // Systems are the kinds of connections that carry the requests.
 var Systems = []string{"unix", "tcp", "weft", "weft-tls"}
 
+// betweenHosts are those that reach from one host to another.
+var betweenHosts = []string{"tcp", "weft-tls"}
+
+// places returns the systems that there are here, and the host on which servers run: the second host of a lab if this
+// process runs on the first, else this host.
+func places() (systems []string, host launch.Host, err error) {
+	hosts, err := launch.LabHosts()
+	if err != nil || len(hosts) < 2 {
+		return Systems, launch.Host{Address: "127.0.0.1"}, err
+	}
+	return betweenHosts, hosts[1], nil
+}
+
 // key is the key that both processes share. It is not a secret.
 var key = bytes.Repeat([]byte("measured"), stream.MinKey/8)
 
-// listen listens in a system, at a new address.
-func listen(ctx context.Context, system string) (net.Listener, error) {
+// listen listens in a system, at a new address; where that is of TCP, of a host.
+func listen(ctx context.Context, system, host string) (net.Listener, error) {
 	name := fmt.Sprintf("@weft-services-%d", os.Getpid())
 	switch system {
 	case "unix":
 		return new(net.ListenConfig).Listen(ctx, "unix", name)
 	case "tcp":
-		return new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	case "weft":
 		return stream.Listen(ctx, name)
 	case "weft-tls":
-		return (&stream.Config{Key: key}).Listen(ctx, "127.0.0.1:0")
+		return (&stream.Config{Key: key}).Listen(ctx, net.JoinHostPort(host, "0"))
 	}
 	return nil, fmt.Errorf("services: there is no system %q", system)
 }
