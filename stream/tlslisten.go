@@ -92,7 +92,8 @@ func (cfg *Config) dialTLS(ctx context.Context, address string) (*TLSConn, error
 	var c *TLSConn
 	err = handshake.Retry(func() (cut bool, err error) {
 		c, err = meetTLS(ctx, address, secure, metadata)
-		return errors.Is(err, syscall.ECONNRESET) && ctx.Err() == nil, err
+		cut = errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+		return cut && ctx.Err() == nil, err
 	})
 	if err != nil {
 		return nil, err
