@@ -30,6 +30,10 @@ func places() (systems []string, host launch.Host, err error) {
 // key is the key that both processes share. It is not a secret.
 var key = bytes.Repeat([]byte("measured"), stream.MinKey/8)
 
+// backlog is the number of connections that may wait for Accept: the clients dial all at once, and a listener that is
+// crowded drops handshakes, which five tries may not survive.
+const backlog = 4096
+
 // listen listens in a system, at a new address; where that is of TCP, of a host.
 func listen(ctx context.Context, system, host string) (net.Listener, error) {
 	name := fmt.Sprintf("@weft-services-%d", os.Getpid())
@@ -41,7 +45,7 @@ func listen(ctx context.Context, system, host string) (net.Listener, error) {
 	case "weft":
 		return stream.Listen(ctx, name)
 	case "weft-tls":
-		return (&stream.Config{Key: key}).Listen(ctx, net.JoinHostPort(host, "0"))
+		return (&stream.Config{Key: key, Backlog: backlog}).Listen(ctx, net.JoinHostPort(host, "0"))
 	}
 	return nil, fmt.Errorf("services: there is no system %q", system)
 }
