@@ -152,6 +152,33 @@ func TestSilentPeersAreSmall(t *testing.T) {
 	runtime.KeepAlive(procs)
 }
 
+// TestSilentPeersOverTCP: a connection over which nothing goes at present holds no buffers, only what the process must
+// know of its peer.
+func TestSilentPeersOverTCP(t *testing.T) {
+	if raceEnabled || testing.Short() {
+		t.Skip("the race detector takes memory of its own")
+	}
+	const (
+		n    = 24
+		few  = 3
+		most = 16 << 10 // a buffer would be 128 KiB
+	)
+	procs := joinAll(t, n, &Config{Transport: "tcp"})
+	ports := openAll(t, procs)
+	for range 3 {
+		talk(t, procs, ports, 1, few) // the ports have the blocks that they need then
+	}
+	before := heap()
+	for d := few; d < n; d++ { // one after the other, which takes few blocks of the ports
+		talk(t, procs, ports, d, d+1)
+	}
+	each := func() int { return (heap() - before) / (n * (n - few)) }
+	waits(t, func() bool { return each() <= most })
+	t.Logf("%d bytes for each silent peer", each())
+	talk(t, procs, ports, 1, n)
+	runtime.KeepAlive(procs)
+}
+
 // waits waits until memory has gone back.
 func waits(t *testing.T, cond func() bool) {
 	t.Helper()
