@@ -248,6 +248,11 @@ func TestHostsFlags(t *testing.T) {
 			t.Errorf("status %d: %q, %q: not %q", status, out, errs, want)
 		}
 	}
+	c.write("hosts", "h1 slots=4 # of which two are used\nh2\n")
+	out, errs, status = c.run("-hostfile", c.path("hosts"), "-per-host", "2", "-x", "WORD=once", c.path("tell"))
+	if status != 0 || strings.Count(out, "once ") != 4 {
+		t.Errorf("-per-host: status %d: %q, %q", status, out, errs)
+	}
 	_, errs, status = c.run("-hosts", "h1,h2", "-per-host", fmt.Sprint(len(cores)), "-bind-to", "core", c.path("tell"))
 	if want := fmt.Sprintf("host h2: -bind-to core: more ranks than its %d cores", len(cores)); status == 0 ||
 		!strings.Contains(errs, want) {
