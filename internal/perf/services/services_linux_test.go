@@ -68,8 +68,8 @@ func TestServicesAreMeasured(t *testing.T) {
 	}
 }
 
-// TestServicesBetweenHosts: in a lab the server is on the second host, and the table has the systems that reach it, with
-// each number of connections.
+// TestServicesBetweenHosts: in a lab the server is on the second host, and the table has the systems that reach it,
+// with each number of connections.
 func TestServicesBetweenHosts(t *testing.T) {
 	lab := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
 	var hosts []launch.Host
