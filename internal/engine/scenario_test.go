@@ -235,11 +235,8 @@ func (s *scenario) command() {
 	case "take", "free", "table", "reserved", "knock", "await", "withdraw":
 		s.mailbox(rank)
 	case "advance":
-		s.now = s.now.Add(s.duration("d", 0))
-		for _, e := range s.engines {
-			if e.Timed() && e.Deadline() <= s.now {
-				e.Advance(s.now)
-			}
+		for range s.number("times", 1) {
+			s.advance(s.duration("d", 0))
 		}
 	case "frame":
 		var text string
@@ -288,6 +285,17 @@ func (s *scenario) command() {
 		s.memory(rank)
 	}
 	s.flush(s.d.Cmd != "settle")
+}
+
+// advance lets time pass, in which the engines do what is due.
+func (s *scenario) advance(d time.Duration) {
+	s.now = s.now.Add(d)
+	for _, e := range s.engines {
+		if e.Timed() && e.Deadline() <= s.now {
+			e.Advance(s.now)
+		}
+	}
+	s.flush(true)
 }
 
 // flush puts what the engines have to send on its way, and tells what ended.

@@ -115,7 +115,8 @@ type receiving struct {
 //	event                                                     what happens
 //	a packet of the peer                                      the watch starts anew
 //	a quarter of Config.Liveness without one                  PROBE; the link gives memory back if it is not busy
-//	four such quarters, one after another                     the peer is dead
+//	each sixteenth of it after that                           PROBE again
+//	sixteen sixteenths                                        the peer is dead
 type liveness struct {
 	busy  bool // a frame has been sent or has come since a sign of life was asked for
 	pulse Pulse

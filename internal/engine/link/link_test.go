@@ -139,6 +139,22 @@ func TestSilenceIsNoticed(t *testing.T) {
 	}
 }
 
+// On a path that loses a packet in ten, two ends that only watch each other do so for hours: several questions
+// and answers must be lost one after another before an end is taken for dead.
+func TestSilenceOnALossyPath(t *testing.T) {
+	r := newRig(t, 1, Config{Liveness: time.Second}, faults{lose: 0.1})
+	for _, e := range r.ends {
+		e.conn.Await(r.now, true)
+	}
+	begin := r.now
+	for r.now < begin.Add(time.Hour) {
+		r.step()
+		if r.ends[0].conn.Silent() || r.ends[1].conn.Silent() {
+			t.Fatalf("called silent after %v", r.now.Sub(begin))
+		}
+	}
+}
+
 // What an attacker can do: nothing but lose packets.
 func TestForgeries(t *testing.T) {
 	r := newRig(t, 1, Config{}, faults{})

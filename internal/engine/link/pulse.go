@@ -7,17 +7,21 @@ import (
 )
 
 // A Pulse watches whether a peer lives. A peer that has been silent for the liveness time,
-// although it was asked for a sign of life, is dead. The time is counted in quarters, and a
-// quarter counts as one however long it really was: a process that was stopped itself, or
-// got no processor, could not hear its peers, and must not take them for dead.
-// (PROTOCOL §2.4)
+// although it was asked for a sign of life, is dead. It is asked after a quarter of that time,
+// and then after each sixteenth: so twelve questions, or their answers, must be lost one after
+// another before a peer that lives counts as dead. The time is counted in sixteenths, and each
+// counts as one however long it really was: a process that was stopped itself, or got no
+// processor, could not hear its peers, and must not take them for dead. (PROTOCOL §2.4)
 type Pulse struct {
 	liveness time.Duration
-	at       monotime.Time // when the quarter ends; Never: the peer is not watched
-	silent   int           // quarters in which nothing came
+	at       monotime.Time // when the peer is asked next; Never: it is not watched
+	silent   int           // sixteenths of the liveness time in which nothing came
 }
 
-const quarters = 4
+const (
+	sixteenths = 16             // of the liveness time
+	patience   = sixteenths / 4 // of them without a question
+)
 
 // NewPulse returns a pulse that is not watched yet. A negative Liveness means that it
 // never will be.
@@ -30,18 +34,17 @@ func (p *Pulse) Watch(now monotime.Time, on bool) {
 	p.silent = 0
 	p.at = monotime.Never
 	if on && p.liveness > 0 {
-		p.at = now.Add(p.quarter())
+		p.at = now.Add(patience * p.sixteenth())
 	}
 }
 
-// quarter is never 0, or time would stand still.
-func (p *Pulse) quarter() time.Duration { return max(p.liveness/quarters, 1) }
+// sixteenth is never 0, or time would stand still.
+func (p *Pulse) sixteenth() time.Duration { return max(p.liveness/sixteenths, 1) }
 
 // Heard says that something has come from the peer.
 func (p *Pulse) Heard(now monotime.Time) {
 	if p.at != monotime.Never {
-		p.silent = 0
-		p.at = now.Add(p.quarter())
+		p.Watch(now, true)
 	}
 }
 
@@ -51,13 +54,17 @@ func (p *Pulse) Advance(now monotime.Time) (ask bool) {
 	if now.Before(p.at) {
 		return false
 	}
-	p.silent++
-	p.at = now.Add(p.quarter())
+	if p.silent == 0 {
+		p.silent = patience
+	} else {
+		p.silent++
+	}
+	p.at = now.Add(p.sixteenth())
 	return !neverAsks()
 }
 
 // Silent reports whether the peer is dead.
-func (p *Pulse) Silent() bool { return p.silent >= quarters }
+func (p *Pulse) Silent() bool { return p.silent >= sixteenths }
 
 // Deadline returns when Advance has something to do.
 func (p *Pulse) Deadline() monotime.Time { return p.at }

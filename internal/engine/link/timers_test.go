@@ -107,8 +107,8 @@ func TestTimer(t *testing.T) {
 	due("the most", 500*ms)
 }
 
-// A peer of which something is awaited is probed every quarter of the liveness time,
-// and silent when it has said nothing for all of it.
+// A peer of which something is awaited is probed after a quarter of the liveness time, then after each
+// sixteenth, and silent when it has said nothing for all of it.
 func TestLiveness(t *testing.T) {
 	r := newRig(t, 1, Config{Liveness: 4 * time.Second}, faults{})
 	conn := r.ends[0].conn
@@ -128,7 +128,7 @@ func TestLiveness(t *testing.T) {
 		}
 		return probes
 	}
-	if probes := wait(); probes < 3 || probes > 4 || r.now != quiet.Add(4*time.Second) {
+	if probes := wait(); probes < 12 || probes > 13 || r.now != quiet.Add(4*time.Second) {
 		t.Errorf("silent after %v and %d probes", r.now.Sub(quiet), probes)
 	}
 	r.lie(1, wire.KindAck, 0)
