@@ -135,7 +135,7 @@ examples/pm             . pm
 examples/gang           . coll pm
 examples/vmmc           . vmmc
 examples/hashtable      . am
-examples/stream         . fm
+examples/fm             . fm
 examples/services/perf  internal/perf/services
 examples/services/sidecar stream
 examples/services/tracing stream

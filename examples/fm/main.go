@@ -1,9 +1,9 @@
-// Stream gathers a matrix: every rank sends rows to rank 0, each as one message with a
+// Fm gathers a matrix: every rank sends rows to rank 0, each as one message with a
 // header that says which row it is. The handler receives the header first, and then the
 // row straight into its place in the matrix, however long it is.
 //
-//	weft run -n 4 ./examples/stream
-//	weft run -n 4 -transport udp ./examples/stream -columns 3000
+//	weft run -n 4 ./examples/fm
+//	weft run -n 4 -transport udp ./examples/fm -columns 3000
 package main
 
 import (
