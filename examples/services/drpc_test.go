@@ -24,7 +24,7 @@ func (raw) Unmarshal(b []byte, m drpc.Message) error {
 }
 
 // drpcService answers each message with its text, or with an error.
-type drpcService struct{ cancelled chan bool }
+type drpcService struct{ waits, cancelled chan bool }
 
 // HandleRPC handles a call.
 func (s drpcService) HandleRPC(stream drpc.Stream, method string) error {
@@ -36,6 +36,7 @@ func (s drpcService) HandleRPC(stream drpc.Stream, method string) error {
 		if err := stream.MsgRecv(&m, raw{}); err != nil { // else DRPC would not hear of the end
 			return err
 		}
+		close(s.waits)
 		<-stream.Context().Done()
 		close(s.cancelled)
 		return stream.Context().Err()
@@ -60,7 +61,7 @@ func (s drpcService) HandleRPC(stream drpc.Stream, method string) error {
 // TestDRPC: DRPC's calls, streams, errors and cancellation work.
 func TestDRPC(t *testing.T) {
 	l, dial := listen(t)
-	service := drpcService{cancelled: make(chan bool)}
+	service := drpcService{waits: make(chan bool), cancelled: make(chan bool)}
 	go drpcserver.New(service).Serve(t.Context(), l)
 	connect := func() *drpcconn.Conn {
 		c, err := dial(t.Context())
@@ -108,6 +109,7 @@ func TestDRPC(t *testing.T) {
 	if err := stream.MsgSend(&in, raw{}); err != nil {
 		t.Fatal(err)
 	}
+	<-service.waits
 	cancel()
 	<-service.cancelled // the server has heard of it
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/http2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -21,7 +22,7 @@ import (
 // service is the part of gRPC's own test service that is needed here.
 type service struct {
 	pb.UnimplementedTestServiceServer
-	cancelled chan bool
+	waits, cancelled chan bool // a call of EmptyCall has begun, has ended
 }
 
 // UnaryCall answers with the payload of the request.
@@ -31,8 +32,9 @@ func (s *service) UnaryCall(_ context.Context, r *pb.SimpleRequest) (*pb.SimpleR
 
 // EmptyCall waits until the client cancels.
 func (s *service) EmptyCall(ctx context.Context, _ *pb.Empty) (*pb.Empty, error) {
+	s.waits <- true
 	<-ctx.Done()
-	close(s.cancelled)
+	s.cancelled <- true
 	return nil, ctx.Err()
 }
 
@@ -67,7 +69,7 @@ func serve(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, e
 func serving(t testing.TB, l net.Listener, dial func(context.Context) (net.Conn, error)) (pb.TestServiceClient,
 	*service, func()) {
 	t.Helper()
-	s := &service{cancelled: make(chan bool)}
+	s := &service{waits: make(chan bool, 1), cancelled: make(chan bool, 1)}
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(largest),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Millisecond, PermitWithoutStream: true}))
 	pb.RegisterTestServiceServer(server, s)
@@ -119,12 +121,60 @@ func TestGRPC(t *testing.T) {
 	if _, err := calls.Recv(); err != io.EOF {
 		t.Errorf("the stream ends with %v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-s.waits
+		cancel()
+	}()
+	if _, err := client.EmptyCall(ctx, new(pb.Empty)); status.Code(err) != codes.Canceled {
+		t.Errorf("a call that is cancelled: %v", err)
+	}
+	<-s.cancelled // the server has heard of it
+	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, err := client.EmptyCall(ctx, new(pb.Empty)); status.Code(err) != codes.DeadlineExceeded {
 		t.Errorf("a call with a deadline: %v", err)
 	}
-	<-s.cancelled // the server has heard of it
+}
+
+// TestGRPCKeepalive: a server asks a client that says nothing whether it lives. A client that answers keeps its
+// connection; one that does not loses it.
+func TestGRPCKeepalive(t *testing.T) {
+	l, dial := listen(t)
+	server := grpc.NewServer(grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Second, Timeout: time.Second}))
+	go server.Serve(l)
+	defer server.Stop()
+	c, err := dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {
+		t.Fatal(err)
+	}
+	frames := http2.NewFramer(c, c)
+	if err := frames.WriteSettings(); err != nil {
+		t.Fatal(err)
+	}
+	const answered = 2 // questions, and no more
+	for asked := 0; ; {
+		frame, err := frames.ReadFrame()
+		if err == io.EOF && asked > answered {
+			return
+		}
+		if err != nil {
+			t.Fatalf("after %d questions: %v", asked, err)
+		}
+		ping, ok := frame.(*http2.PingFrame)
+		if !ok {
+			continue
+		}
+		if asked++; asked <= answered {
+			if err := frames.WritePing(true, ping.Data); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 func BenchmarkUnary(b *testing.B) {

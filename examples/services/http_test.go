@@ -87,21 +87,27 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// TestReverseProxy: a reverse proxy (sidecar) works with connections of weft on both sides.
+// TestReverseProxy: a reverse proxy (sidecar) works with connections of weft on both sides, over HTTP/1.1 and HTTP/2.
 func TestReverseProxy(t *testing.T) {
-	behind, dialBehind := listen(t)
-	serveHTTP(t, behind, http.HandlerFunc(handler))
-	target, _ := url.Parse("http://behind")
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	inner, _ := httpClient(t, dialBehind, false)
-	proxy.Transport = inner.Transport
-	front, dial := listen(t)
-	serveHTTP(t, front, proxy)
-	client, _ := httpClient(t, dial, false)
-	body := strings.Repeat("through ", 200)
-	for range 50 {
-		if got := post(t, client, "/echo", []byte(body)); got != body {
-			t.Fatalf("%d of %d bytes came back, or others", len(got), len(body))
+	for proto, h2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2.0": true} {
+		behind, dialBehind := listen(t)
+		serveHTTP(t, behind, http.HandlerFunc(handler))
+		target, _ := url.Parse("http://behind")
+		proxy := httputil.NewSingleHostReverseProxy(target)
+		inner, _ := httpClient(t, dialBehind, h2)
+		proxy.Transport = inner.Transport
+		front, dial := listen(t)
+		serveHTTP(t, front, proxy)
+		client, _ := httpClient(t, dial, h2)
+		body := strings.Repeat("through ", 200)
+		for range 50 {
+			if got := post(t, client, "/echo", []byte(body)); got != body {
+				t.Fatalf("%s: %d of %d bytes came back, or others", proto, len(got), len(body))
+			}
+		}
+		want := fmt.Sprintf("%s %d", proto, len(body))
+		if got := post(t, client, "/", []byte(body)); got != want {
+			t.Errorf("behind the proxy came %q, want %q", got, want)
 		}
 	}
 }
