@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/engine/link"
+	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/faulty"
 )
@@ -22,8 +23,9 @@ type Config struct {
 	Transport Transport
 
 	// Liveness is the time of silence after which a peer counts as dead, at least
-	// MinLiveness; 0 means 3 seconds, a negative value means never. The death of a process
-	// on the same host is noticed at once, whatever Liveness is.
+	// MinLiveness; 0 means 3 seconds, or more where more than 16 ranks share a processor, and
+	// a negative value means never. The death of a process on the same host is noticed at
+	// once, whatever Liveness is.
 	Liveness time.Duration
 
 	// Spin is how long a waiting goroutine polls before it sleeps. 0 means a time that suits
@@ -81,6 +83,15 @@ type Config struct {
 // that of a process that waits for a processor.
 const MinLiveness = 10 * time.Millisecond
 
+// manyRanks is how many ranks a processor serves in time for the default liveness time.
+const manyRanks = 16
+
+// defaultLiveness is the liveness time where nothing names it. It grows with the ranks that share the processors of a
+// host: one of a hundred ranks on a processor may wait for seconds until it runs, and lives.
+func defaultLiveness(ranks int, cpus float64) time.Duration {
+	return time.Duration(max(1, float64(ranks)/(manyRanks*cpus)) * float64(bootstrap.DefaultLiveness))
+}
+
 // resolve completes a configuration from the job and the environment.
 func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 	var r Config
@@ -99,7 +110,7 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 		r.Liveness = job.Liveness
 	}
 	if r.Liveness == 0 {
-		r.Liveness = bootstrap.DefaultLiveness
+		r.Liveness = defaultLiveness(job.Crowd, sys.CPUs())
 	}
 	if r.Liveness > 0 && r.Liveness < MinLiveness {
 		return r, fmt.Errorf("weft: Liveness %v: must be at least %v, 0 for the default, or negative for never",

@@ -45,7 +45,7 @@ type Cluster struct {
 	// GoBackN is that of Config.
 	GoBackN bool
 
-	// Liveness is that of Config, in virtual time.
+	// Liveness is that of Config, in virtual time; 0 means 3 seconds.
 	Liveness time.Duration
 
 	// Faults are injected faults, besides Loss.

@@ -90,7 +90,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	host, mates := j.job.Host(rank)
 	src := &simSource{j: j, job: bootstrap.Job{
 		Rank: rank, Size: j.Ranks, ID: 1, Secret: []byte("simulated"), Host: fmt.Sprintf("machine%d", host), Local: mates,
-		Crowd: max(j.PerHost, 1),
+		Crowd: max(j.PerHost, 1), Liveness: bootstrap.DefaultLiveness, // whatever machine simulates it
 	}}
 	p, err := newProc(&Config{GoBackN: j.GoBackN, Liveness: j.Liveness}, src)
 	if err != nil {

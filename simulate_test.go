@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"weft/internal/sim"
 )
 
 // ring passes a token round: message by message, and by PUSH.
@@ -186,7 +184,7 @@ func TestClusterOptions(t *testing.T) {
 	} {
 		_, err := Simulate(t.Context(), c, ring(1))
 		var field *ConfigError
-		if !errors.As(err, &field) && !errors.Is(err, sim.ErrOption) {
+		if !errors.As(err, &field) && !errors.Is(err, ErrOption) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -73,7 +73,7 @@ func runCommand() *ffcli.Command {
 	fs.StringVar(&job.HTTP, "http", "",
 		"serve a page about the job at this address; :8080 is port 8080 of this host only; see docs/PAGE.md")
 	fs.DurationVar(&job.Liveness, "liveness", 0,
-		"silence after which a rank counts as dead (default 3s; negative: never)")
+		"silence after which a rank counts as dead (default 3s, longer with more than 16 ranks a processor; negative: never)")
 	fs.DurationVar(&job.Grace, "grace", 2*time.Second, "time that ranks have to end before they are killed")
 	fs.DurationVar(&job.Timeout, "timeout", 0, "end the job after this time (default never)")
 	return &ffcli.Command{
