@@ -17,7 +17,6 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 		return nil, link.ErrClosed
 	}
 	r, err := n.eng.exposeMailbox(name, box, bytes, mem, stall)
-	n.admit(r)
 	n.flush(n.clock())
 	return r, err
 }

@@ -108,6 +108,7 @@ func New(cfg Config) *Node {
 		n.stats.epoch = n.start.UnixNano()
 	}
 	n.eng = newEngine(cfg.Engine, cfg.Record)
+	n.eng.RMA.Admit = n.admit
 	return n
 }
 

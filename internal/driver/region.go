@@ -19,15 +19,14 @@ func (n *Node) Expose(
 		return nil, link.ErrClosed
 	}
 	r, err := n.eng.expose(name, bytes, mem, readOnly, guard, ranks)
-	n.admit(r)
 	n.flush(n.clock())
 	return r, err
 }
 
-// admit lets peers that know a region's key map it. It is called before any peer can have
-// learned the key. The lock is held.
+// admit lets peers that know a region's key map it. The engine calls it before a peer learns
+// the key. The lock is held.
 func (n *Node) admit(r *rma.Region) {
-	if r == nil || r.Mem == 0 {
+	if r.Mem == 0 {
 		return
 	}
 	for _, t := range n.transports.all {

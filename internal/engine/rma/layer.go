@@ -32,6 +32,10 @@ type Layer struct {
 	returned map[int]error // whose programs have ended
 	awaiting list.List[Op] // for messages in mailboxes of ours
 
+	// Admit is called with each region that is exposed, before any peer is told of its key: by a
+	// lane the answer to an ATTACH leaves at once. It may be nil.
+	Admit func(r *Region)
+
 	// Stats counts what happened.
 	Stats Stats
 }

@@ -125,3 +125,28 @@ func TestOperationsInOrder(t *testing.T) {
 		}
 	}
 }
+
+// A peer that waits for a region is told of its key after Admit: it may map the memory at once.
+func TestAdmitGoesAhead(t *testing.T) {
+	asker := newRig(t)
+	owner := newRig(t)
+	asker.layer.Start(&Op{Kind: Attach, Peer: 1, Name: "r"})
+	frames, _ := asker.take(1)
+	for _, frame := range frames {
+		owner.says(0, frame)
+	}
+	var admitted *Region
+	owner.layer.Admit = func(r *Region) {
+		admitted = r
+		if q := owner.queues[0]; q != nil && q.Len() > 0 {
+			t.Error("the peer has been told already")
+		}
+	}
+	r, err := owner.layer.Expose("r", mem.Aligned(8), 1, false, 0, nil)
+	if err != nil || admitted != r {
+		t.Errorf("admitted %+v, exposed %+v, %v", admitted, r, err)
+	}
+	if frames, _ := owner.take(0); len(frames) != 1 {
+		t.Errorf("the peer is told by %d frames", len(frames))
+	}
+}

@@ -67,6 +67,9 @@ func (l *Layer) expose(r *Region) (*Region, error) {
 	r.Key = l.key()
 	l.regions[r.ID] = r
 	l.names[r.Name] = r
+	if l.Admit != nil {
+		l.Admit(r)
+	}
 	for _, w := range l.attaches[r.Name] {
 		l.attached(l.peer(w.from), w.op, r)
 	}
