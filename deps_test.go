@@ -76,7 +76,7 @@ internal/sim/fabric
 internal/sim/updown     internal/sim/fabric
 internal/sim            internal/monotime internal/sim/fabric internal/sim/updown
 internal/sim/mapper     internal/sim internal/sim/fabric
-internal/sim/proc      internal/sim internal/transport
+internal/sim/proc      internal/sim internal/sys internal/transport
 internal/sim/job        internal/sim internal/sim/proc internal/transport/pipe
 internal/sim/hwmodel      internal/sim
 internal/sim/barrierplan internal/engine/coord internal/sim

@@ -88,7 +88,7 @@ func TestLengths(t *testing.T) {
 	ratchet(t, functions)
 }
 
-// ratchet compares the long functions with those that are listed. What has become shorter is no error, so that an
+// ratchet compares the long functions with the listed ones. What has become shorter is no error, so that an
 // improvement needs no other change; lower its entry, or take it out.
 func ratchet(t *testing.T, have map[string]int) {
 	t.Helper()

@@ -237,7 +237,7 @@ func asleep(ctx context.Context, p *weft.Proc) error {
 	return finish(ctx, p, x)
 }
 
-// composite: to nodes that are near goes one channel, to those that are far another, and messages of both are
+// composite: near nodes are reached by one channel and far nodes by another, and messages of both are
 // received in one place, in order for each node.
 func composite(ctx context.Context, p *weft.Proc) error {
 	const each = 50

@@ -63,7 +63,7 @@ func (l *RankListener) Accept() (net.Conn, error) {
 }
 
 // Close ends the listening: dials of ranks are refused from now on. It closes the connections that
-// Accept has not returned; those that it has returned stay open.
+// Accept has not returned; the connections that it has returned stay open.
 func (l *RankListener) Close() error {
 	if !l.backlog.close() {
 		return &net.OpError{Op: "close", Net: "weft", Addr: l.Addr(), Err: net.ErrClosed}

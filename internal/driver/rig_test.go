@@ -164,12 +164,13 @@ func (r *rig) look(at int, f func(n *Node) bool) bool {
 	return f(n)
 }
 
-// untilParked waits until so many goroutines sleep at a node, one of them on the doorbell.
+// untilParked waits until so many goroutines sleep at a node, and one sleeps on its doorbell: one of them, or the
+// service, which takes the place of a goroutine that has returned.
 func (r *rig) untilParked(at, goroutines int) {
 	r.Helper()
 	r.until("goroutines are parked", func() bool {
 		return r.look(at, func(n *Node) bool {
-			return n.waiting.parked == goroutines && n.waiting.sleeper != nil &&
+			return n.waiting.parked == goroutines && (n.waiting.sleeper != nil || n.service.sleeping) &&
 				n.bell.State() == transport.Asleep && r.bells[at].sleeps[transport.Asleep].Load() > 0
 		})
 	})

@@ -53,7 +53,7 @@ func (c *clock) run() {
 	}
 }
 
-// Faults happen at their times, those that end are healed, and after the liveness time the ranks
+// Faults happen at their times, faults with an end are healed then, and after the liveness time the ranks
 // of the two sides of a cut lose each other.
 func TestPlan(t *testing.T) {
 	for _, c := range []struct {

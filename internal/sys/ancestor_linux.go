@@ -1,7 +1,6 @@
 package sys
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -18,36 +17,22 @@ type Ancestor struct{ pidfd *os.File }
 func FindAncestor(word string) (*Ancestor, error) {
 	pid := os.Getppid()
 	for pid > 1 {
-		name, parent, err := nameAndParent(pid)
+		s, err := readStat(pid, 2)
 		if err != nil {
 			return nil, err
 		}
-		if strings.HasPrefix(name, word) {
+		if strings.HasPrefix(s.name, word) {
 			fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 			if err != nil {
 				return nil, os.NewSyscallError("pidfd_open", err)
 			}
-			return &Ancestor{os.NewFile(uintptr(fd), name)}, nil
+			return &Ancestor{os.NewFile(uintptr(fd), s.name)}, nil
 		}
-		pid = parent
+		if pid, err = strconv.Atoi(s.fields[1]); err != nil {
+			return nil, err
+		}
 	}
 	return nil, fmt.Errorf("weft: no ancestor of this process is called %s", word)
-}
-
-// nameAndParent returns the name of a process, of which the kernel keeps 15 bytes, and the number of its parent.
-func nameAndParent(pid int) (name string, parent int, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return "", 0, err
-	}
-	_, text, _ = bytes.Cut(text, []byte("("))
-	end := max(bytes.LastIndexByte(text, ')'), 0) // the name may have parentheses
-	state := strings.Fields(string(text[end:]))   // ")", the state, the parent
-	if len(state) < 3 {
-		return "", 0, fmt.Errorf("weft: /proc/%d/stat has no parent", pid)
-	}
-	parent, err = strconv.Atoi(state[2])
-	return string(text[:end]), parent, err
 }
 
 // AwaitEnd waits until the ancestor has ended. If Close is called first it returns an error.

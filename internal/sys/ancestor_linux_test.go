@@ -65,11 +65,11 @@ func TestAncestor(t *testing.T) {
 
 // An ancestor that nobody waits for any more is left alone.
 func TestAncestorClose(t *testing.T) {
-	name, _, err := nameAndParent(os.Getppid())
+	parent, err := readStat(os.Getppid(), 0)
 	if err != nil {
 		t.Skip(err)
 	}
-	a, err := FindAncestor(name)
+	a, err := FindAncestor(parent.name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,7 @@
 package sys
 
 import (
-	"bytes"
-	"os"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,15 +28,13 @@ func StoppedOrGone(pid int) bool {
 // descriptors may already be closed, which others notice before it can be waited for.
 func Exiting(pid int) bool {
 	const exiting = 4 // PF_EXITING
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	s, err := readStat(pid, 0)
 	if err != nil {
 		return true
 	}
-	_, rest, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ") // behind the name
-	fields := strings.Fields(rest)
-	if len(fields) < 7 {
+	if len(s.fields) < 7 {
 		return false
 	}
-	flags, _ := strconv.ParseUint(fields[6], 10, 64)
-	return fields[0] == "Z" || flags&exiting != 0
+	flags, _ := strconv.ParseUint(s.fields[6], 10, 64)
+	return s.fields[0] == "Z" || flags&exiting != 0
 }

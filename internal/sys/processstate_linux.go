@@ -1,8 +1,6 @@
 package sys
 
 import (
-	"bytes"
-	"os"
 	"strconv"
 	"time"
 )
@@ -15,20 +13,16 @@ func ProcessState(pid int) (state byte, used time.Duration, ok bool) {
 		systemTime = 12                    // fields after the name, the first of which is the state
 		tick       = 10 * time.Millisecond // of these, on Linux
 	)
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	s, err := readStat(pid, systemTime+1)
 	if err != nil {
 		return 0, 0, false
 	}
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) <= systemTime {
-		return 0, 0, false
-	}
-	for _, f := range [][]byte{fields[userTime], fields[systemTime]} {
-		n, err := strconv.ParseInt(string(f), 10, 64)
+	for _, f := range []string{s.fields[userTime], s.fields[systemTime]} {
+		n, err := strconv.ParseInt(f, 10, 64)
 		if err != nil {
 			return 0, 0, false
 		}
 		used += time.Duration(n) * tick
 	}
-	return fields[0][0], used, true
+	return s.fields[0][0], used, true
 }

@@ -45,7 +45,7 @@ type Class struct {
 	Count uint64
 }
 
-// Classes returns the histogram of times in nanoseconds, with a class for each doubling, without those that are empty.
+// Classes returns the histogram of times in nanoseconds, with a class for each doubling, without empty classes.
 func Classes(times []float64) (list []Class) {
 	for _, t := range slices.Sorted(slices.Values(times)) {
 		if n := len(list); n > 0 && t < list[n-1].Below {

@@ -67,7 +67,7 @@ func (c *Client) request(cmd string, args ...string) (map[string]string, error) 
 }
 
 // beginTwo names this process to the process manager by PMI-2. Slurm requires all of these keys;
-// Hydra ignores those that it does not need.
+// Hydra ignores keys that it does not need.
 func (c *Client) beginTwo() error {
 	c.speak = two{}
 	args := []string{"pmirank", strconv.Itoa(c.rank), "threaded", "FALSE"}

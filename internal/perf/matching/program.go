@@ -147,7 +147,7 @@ func (w *world) step(r *rank, s step) (done bool) {
 	return true
 }
 
-// send sends a message, which arrives after those that the rank has sent to this peer before.
+// send sends a message, which arrives after the earlier messages of the rank to this peer.
 func (w *world) send(r *rank, peer int, tag uint64) {
 	pair := [2]int{r.id, peer}
 	at := max(w.last[pair], r.clock+latency*(0.5+w.rnd.ExpFloat64()))

@@ -14,7 +14,7 @@ import (
 // Systems are the kinds of connections that carry the requests.
 var Systems = []string{"unix", "tcp", "weft", "weft-tls"}
 
-// betweenHosts are those that reach from one host to another.
+// betweenHosts are the systems that reach from one host to another.
 var betweenHosts = []string{"tcp", "weft-tls"}
 
 // places returns the systems that there are here, and the host on which servers run: the second host of a lab if this

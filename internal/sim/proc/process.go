@@ -30,7 +30,6 @@ type Process struct {
 	order   []*thread       // the same, in the order of their start
 	ready   []*thread       // the threads that can run
 	started int             // threads started so far
-	calls   uint64          // of Enter
 	crashed bool
 	closed  bool // the transport is closed
 	late    int  // calls of Enter after the crash

@@ -2,15 +2,18 @@ package proc
 
 import (
 	"iter"
+	"sync/atomic"
 
 	"weft/internal/sim"
 )
 
 // A thread is one goroutine of a process that takes turns.
 type thread struct {
-	p      *Process
-	n      int    // its number in the process, from 1
-	id     string // of its goroutine
+	p         *Process
+	n         int            // its number in the process, from 1
+	id        string         // of its goroutine, in stack traces
+	goroutine atomic.Uintptr // its number, from sys.Goroutine
+
 	resume func() (struct{}, bool)
 	yield  func(struct{}) bool
 
@@ -35,7 +38,6 @@ func (p *Process) newThread(program func()) *thread {
 		program()
 		t.ended = true
 	})
-	p.turns.known.Add(1)
 	p.threads[t.n] = t
 	p.order = append(p.order, t)
 	p.makeReady(t)
@@ -55,7 +57,6 @@ func (p *Process) makeReady(t *thread) {
 
 // drop removes a thread that has ended.
 func (p *Process) drop(t *thread) {
-	p.turns.known.Add(-1)
 	delete(p.threads, t.n)
 	for i, o := range p.order {
 		if o == t {

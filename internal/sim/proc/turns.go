@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"weft/internal/sim"
+	"weft/internal/sys"
 )
 
 // Turns passes the turn among the goroutines of all processes of a world.
@@ -28,7 +29,6 @@ type Turns struct {
 	holder        atomic.Pointer[thread] // the thread that has the turn
 	detachedCount atomic.Int32           // length of detached
 	done          atomic.Uint64          // counts what threads have done to the world
-	known         atomic.Int32           // goroutines: those before the first thread, and the simulator's own
 
 	mu       spinLock // guards the fields that follow
 	detached []*thread
@@ -46,9 +46,7 @@ type runner struct {
 
 // NewTurns returns the turns of a world.
 func NewTurns(w *sim.World) *Turns {
-	ts := &Turns{world: w, ended: make(chan struct{}), ids: map[string]bool{}, runner: new(runner)}
-	ts.known.Store(int32(runtime.NumGoroutine()) + 1) // and the runner
-	return ts
+	return &Turns{world: w, ended: make(chan struct{}), ids: map[string]bool{}, runner: new(runner)}
 }
 
 // Ran returns when a program last had the turn.
@@ -115,7 +113,6 @@ func (ts *Turns) give(t *thread) {
 // retire ends a runner whose thread was detached and has come back: another runner is in charge.
 func (ts *Turns) retire(me *runner, t *thread) {
 	me.replaced = true
-	ts.known.Add(-1)
 	ts.mu.lock()
 	t.returned = true
 	ts.mu.unlock()
@@ -125,6 +122,7 @@ func (ts *Turns) retire(me *runner, t *thread) {
 // begun notes the goroutine of a thread. The thread calls it.
 func (ts *Turns) begun(t *thread) {
 	id := goroutine()
+	t.goroutine.Store(sys.Goroutine())
 	ts.mu.lock()
 	t.id = id
 	ts.ids[id] = true
@@ -134,26 +132,19 @@ func (ts *Turns) begun(t *thread) {
 // self returns the calling thread. If the thread is detached, self waits for a turn.
 func (ts *Turns) self(p *Process) *thread {
 	t := ts.holder.Load()
-	if t == nil || t.p != p || ts.detachedCount.Load() > 0 || runtime.NumGoroutine() > int(ts.known.Load()) {
-		return ts.selfByID(p)
-	}
-	if p.calls++; p.calls%checkEvery == 0 && goroutine() != t.id {
-		panic(strangerMessage(p))
+	if t == nil || t.p != p || t.goroutine.Load() != sys.Goroutine() || ts.detachedCount.Load() > 0 {
+		return ts.find(p)
 	}
 	return t
 }
 
-// checkEvery is after how many calls the calling goroutine is checked although nothing looks wrong. A check takes
-// microseconds.
-const checkEvery = 64
-
-// selfByID is self for a goroutine that perhaps does not have the turn: it goes by the number of the goroutine.
-func (ts *Turns) selfByID(p *Process) *thread {
-	id := goroutine()
+// find is self for a goroutine that perhaps does not have the turn.
+func (ts *Turns) find(p *Process) *thread {
+	calling := func(t *thread) bool { return t.goroutine.Load() == sys.Goroutine() }
 	ts.mu.lock()
 	t := ts.holder.Load()
-	has := t != nil && t.id == id
-	if i := slices.IndexFunc(ts.detached, func(t *thread) bool { return t.id == id }); !has && i >= 0 {
+	has := t != nil && calling(t)
+	if i := slices.IndexFunc(ts.detached, calling); !has && i >= 0 {
 		t = ts.detached[i]
 	} else if !has {
 		t = nil
@@ -242,7 +233,6 @@ func (ts *Turns) takeBack(turn uint64) bool {
 	t.returned = false
 	ts.detached = append(ts.detached, t)
 	ts.runner = new(runner)
-	ts.known.Add(1)
 	go ts.run(ts.runner)
 	return true
 }

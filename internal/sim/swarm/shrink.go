@@ -137,7 +137,7 @@ func names(t reflect.Type) (list []string) {
 	return list
 }
 
-// set sets an option from its text, as String writes it. The kinds are those that fields of Options have.
+// set sets an option from its text, as String writes it. It knows the kinds of the fields of Options.
 func set(f reflect.Value, text string) error {
 	var err error
 	switch f.Interface().(type) {

@@ -66,7 +66,7 @@ func (k *kernel) Packet(from int, b []byte) {
 // Timer is the process's.
 func (k *kernel) Timer() { k.process.Timer() }
 
-// Packet takes an acknowledgement. Packets do not overtake each other, so those that were sent before are lost.
+// Packet takes an acknowledgement. Packets do not overtake each other, so earlier packets that are missing are lost.
 func (r *rival) Packet(_ int, b []byte) {
 	seq := binary.LittleEndian.Uint64(b[rivalHeader:])
 	r.heard = r.net.world.Now()

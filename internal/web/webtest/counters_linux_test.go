@@ -23,7 +23,8 @@ func TestHistograms(t *testing.T) {
 	if sum := value[int](b, `past[at].detail.Times.reduce((a, c) => a + c.Count, 0)`); sum == 0 {
 		t.Error("no round trips are counted")
 	}
-	if bars := value[int](b, `[...document.querySelectorAll("#times td.bar div")].filter(e => e.offsetWidth > 0).length`); bars == 0 {
+	const drawn = `[...document.querySelectorAll("#times td.bar div")].filter(e => e.offsetWidth > 0).length`
+	if bars := value[int](b, drawn); bars == 0 {
 		t.Error("the histogram has no bars")
 	}
 	b.keep("histograms")

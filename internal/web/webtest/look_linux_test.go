@@ -49,7 +49,8 @@ const faint = `(() => {
   }
   for (const e of document.querySelectorAll("td.bar div, #graph line, #graph circle")) {
     if (!e.getClientRects().length) continue;
-    const css = getComputedStyle(e), c = contrast(e.tagName === "DIV" ? css.backgroundColor : css.stroke, behind(e.parentElement));
+    const css = getComputedStyle(e), fore = e.tagName === "DIV" ? css.backgroundColor : css.stroke;
+    const c = contrast(fore, behind(e.parentElement));
     if (c < 3) bad.push(e.tagName + ": " + c.toFixed(2));
   }
   return bad;
@@ -64,8 +65,8 @@ func TestColours(t *testing.T) {
 	b.shows("#summary", "4 ranks, 40 messages")
 	b.do(chromedp.KeyEvent(kb.ArrowRight))
 	const back = `getComputedStyle(document.body).backgroundColor`
-	const cell = `(w => "rgb(" + [...document.getElementById("cells").getContext("2d").getImageData(3 * w + 4, 2 * w + 4, 1, 1)
-		.data].slice(0, 3).join(", ") + ")")(document.getElementById("cells").width / 4)` // from rank 2 to rank 3: the most
+	const cell = `(w => "rgb(" + [...document.getElementById("cells").getContext("2d")
+		.getImageData(3 * w + 4, 2 * w + 4, 1, 1).data].slice(0, 3).join(", ") + ")")(document.getElementById("cells").width / 4)` // from rank 2 to rank 3: the most
 	colours := map[string][2]string{
 		"light": {"rgb(255, 255, 255)", "rgb(10, 70, 150)"}, "dark": {"rgb(20, 23, 26)", "rgb(108, 176, 255)"},
 	}
