@@ -38,7 +38,6 @@ var longFunctions = map[string]int{
 	"match/death_test.go TestDeath":                     82,
 	"match/tasks_test.go coordinate":                    88,
 	"pm/gang_test.go turns":                             76,
-	"stream/model_test.go model.steps":                  146,
 	"vmmc/ends_test.go untilDeath":                      89,
 }
 

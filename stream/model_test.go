@@ -41,152 +41,216 @@ func (m *model) ready(writer bool) bool {
 	return m.tail != m.head || m.ended
 }
 
+// moves collects the states that may follow a state by one step of one party.
+type moves struct {
+	from   model
+	me     party // the party that makes the step, in the state from
+	writer bool  // it is the writer
+	flaws  flaws
+	next   []model
+}
+
 // steps returns the states that may follow by a step of one party.
-func (m model) steps(writer bool, f flaws) (next []model) {
-	step := func(change func(m *model, me, peer *party)) {
-		n := m
-		if writer {
-			change(&n, &n.writer, &n.reader)
-		} else {
-			change(&n, &n.reader, &n.writer)
-		}
-		next = append(next, n)
-	}
-	to := func(at string) { step(func(_ *model, me, _ *party) { me.at = at }) }
-	me := m.reader
+func (m model) steps(writer bool, f flaws) []model {
+	v := &moves{from: m, me: m.reader, writer: writer, flaws: f}
 	if writer {
-		me = m.writer
+		v.me = m.writer
 	}
-	switch me.at {
+	switch v.me.at {
 	case "look": // room: Reserve. await: Ended, and then Peek
-		switch {
-		case writer && m.tail == bytesSent:
-			to("end")
-		case writer && m.tail == m.head && f.looksTooEarly:
-			to("hear early")
-		case writer && m.tail == m.head:
-			to("publish")
-		case writer:
-			to("want")
-		case m.tail != m.head:
-			to("publish")
-		default:
-			step(func(m *model, me, _ *party) {
-				me.end = m.ended
-				me.at = "peek"
-			})
-		}
+		v.look()
 	case "peek":
-		switch {
-		case m.tail != m.head:
-			to("publish")
-		case me.end:
-			to("done")
-		default:
-			to("nap")
-			to("arm")
-		}
+		v.peek()
 	case "want": // Want, before wait
-		step(func(m *model, me, _ *party) {
-			m.want = m.tail
-			me.at = "nap"
+		v.want()
+	case "nap", "arm": // arm, by nap or by wait
+		v.arm()
+	case "look again": // the rest of arm
+		v.lookAgain()
+	case "arm late":
+		v.armLate()
+	case "disarm":
+		v.disarm()
+	case "wait":
+		v.wait()
+	case "publish": // Publish, Take
+		v.publish()
+	case "hear early", "hear": // ring: the load, and Wanted
+		v.hear()
+	case "ring": // ring: the compare-and-swap, and the system call
+		v.ring()
+	case "end": // endWriting
+		v.end()
+	}
+	return v.next
+}
+
+// step adds the state that a change makes of the one before.
+func (v *moves) step(change func(m *model, me, peer *party)) {
+	m := v.from
+	if v.writer {
+		change(&m, &m.writer, &m.reader)
+	} else {
+		change(&m, &m.reader, &m.writer)
+	}
+	v.next = append(v.next, m)
+}
+
+// to adds the state in which the party is elsewhere in its code, and no more has changed.
+func (v *moves) to(at string) {
+	v.step(func(_ *model, me, _ *party) { me.at = at })
+}
+
+func (v *moves) look() {
+	m := &v.from
+	switch {
+	case v.writer && m.tail == bytesSent:
+		v.to("end")
+	case v.writer && m.tail == m.head && v.flaws.looksTooEarly:
+		v.to("hear early")
+	case v.writer && m.tail == m.head:
+		v.to("publish")
+	case v.writer:
+		v.to("want")
+	case m.tail != m.head:
+		v.to("publish")
+	default:
+		v.step(func(m *model, me, _ *party) {
+			me.end = m.ended
+			me.at = "peek"
 		})
-		step(func(m *model, me, _ *party) {
+	}
+}
+
+func (v *moves) peek() {
+	switch {
+	case v.from.tail != v.from.head:
+		v.to("publish")
+	case v.me.end:
+		v.to("done")
+	default:
+		v.to("nap")
+		v.to("arm")
+	}
+}
+
+func (v *moves) want() {
+	for _, at := range []string{"nap", "arm"} {
+		v.step(func(m *model, me, _ *party) {
 			m.want = m.tail
+			me.at = at
+		})
+	}
+}
+
+func (v *moves) arm() {
+	v.step(func(_ *model, me, _ *party) {
+		me.mode = asleep
+		if me.at == "nap" {
+			me.mode = napping
+		}
+		if !v.flaws.armsTooLate {
+			me.word = me.mode
+		}
+		me.at = "look again"
+		if v.flaws.noSecondLook {
+			me.at = "wait"
+		}
+	})
+}
+
+func (v *moves) lookAgain() {
+	switch {
+	case v.from.ready(v.writer):
+		v.to("disarm")
+	case v.flaws.armsTooLate:
+		v.to("arm late")
+	default:
+		v.to("wait")
+	}
+}
+
+func (v *moves) armLate() {
+	v.step(func(_ *model, me, _ *party) {
+		me.word = me.mode
+		me.at = "wait"
+	})
+}
+
+func (v *moves) disarm() {
+	v.step(func(_ *model, me, _ *party) {
+		me.word = awake
+		me.woken = false
+		me.at = "look"
+	})
+}
+
+// wait adds nothing while the party has to wait.
+func (v *moves) wait() {
+	me := v.me
+	switch {
+	case me.mode == asleep && me.bytes > 0: // sleep: the socket's Read
+		v.step(func(_ *model, me, _ *party) {
+			me.bytes = 0
 			me.at = "arm"
 		})
-	case "nap", "arm": // arm, by nap or by wait
-		step(func(_ *model, me, _ *party) {
-			me.mode = asleep
-			if me.at == "nap" {
-				me.mode = napping
-			}
-			if !f.armsTooLate {
-				me.word = me.mode
-			}
-			me.at = "look again"
-			if f.noSecondLook {
-				me.at = "wait"
-			}
-		})
-	case "look again": // the rest of arm
-		if m.ready(writer) {
-			to("disarm")
-		} else if f.armsTooLate {
-			to("arm late")
-		} else {
-			to("wait")
-		}
-	case "arm late":
-		step(func(_ *model, me, _ *party) {
-			me.word = me.mode
-			me.at = "wait"
-		})
-	case "disarm":
-		step(func(_ *model, me, _ *party) {
-			me.word = awake
-			me.woken = false
-			me.at = "look"
-		})
-	case "wait":
-		switch {
-		case me.mode == asleep && me.bytes > 0: // sleep: the socket's Read
-			step(func(_ *model, me, _ *party) {
-				me.bytes = 0
-				me.at = "arm"
-			})
-		case me.mode == napping && me.word != napping, me.mode == napping && me.woken: // FutexWait
-			to("disarm")
-		case me.mode == napping && !f.noTimeout:
-			to("disarm")
-		}
-	case "publish": // Publish, Take
-		step(func(m *model, me, _ *party) {
-			if writer {
-				m.tail++
-			} else {
-				m.head++
-			}
-			me.at = "hear"
-			if f.looksTooEarly && writer {
-				me.at = "ring"
-			}
-		})
-	case "hear early":
-		step(func(_ *model, me, peer *party) {
-			me.heard = peer.word
-			me.at = "publish"
-		})
-	case "hear": // ring: the load, and Wanted
-		step(func(m *model, me, peer *party) {
-			me.heard = peer.word
-			me.at = "ring"
-			if !writer && m.head < m.want {
-				me.heard = awake
-			}
-		})
-	case "ring": // ring: the compare-and-swap, and the system call
-		step(func(m *model, me, peer *party) {
-			if me.heard != awake && peer.word == me.heard {
-				peer.word = awake
-				if me.heard == napping {
-					peer.woken = peer.at == "wait"
-				} else {
-					peer.bytes++
-				}
-			}
-			me.at = "look"
-			if m.ended && writer {
-				me.at = "done"
-			}
-		})
-	case "end": // endWriting
-		step(func(m *model, me, _ *party) {
-			m.ended = true
-			me.at = "hear"
-		})
+	case me.mode == napping && me.word != napping, me.mode == napping && me.woken: // FutexWait
+		v.to("disarm")
+	case me.mode == napping && !v.flaws.noTimeout:
+		v.to("disarm")
 	}
-	return next
+}
+
+func (v *moves) publish() {
+	v.step(func(m *model, me, _ *party) {
+		if v.writer {
+			m.tail++
+		} else {
+			m.head++
+		}
+		me.at = "hear"
+		if v.flaws.looksTooEarly && v.writer {
+			me.at = "ring"
+		}
+	})
+}
+
+func (v *moves) hear() {
+	v.step(func(m *model, me, peer *party) {
+		me.heard = peer.word
+		if me.at == "hear early" {
+			me.at = "publish"
+			return
+		}
+		me.at = "ring"
+		if !v.writer && m.head < m.want {
+			me.heard = awake
+		}
+	})
+}
+
+func (v *moves) ring() {
+	v.step(func(m *model, me, peer *party) {
+		if me.heard != awake && peer.word == me.heard {
+			peer.word = awake
+			if me.heard == napping {
+				peer.woken = peer.at == "wait"
+			} else {
+				peer.bytes++
+			}
+		}
+		me.at = "look"
+		if m.ended && v.writer {
+			me.at = "done"
+		}
+	})
+}
+
+func (v *moves) end() {
+	v.step(func(m *model, me, _ *party) {
+		m.ended = true
+		me.at = "hear"
+	})
 }
 
 // search returns a state in which somebody waits for ever, if there is one, and how many
