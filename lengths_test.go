@@ -26,8 +26,6 @@ const (
 var longFunctions = map[string]int{
 	"coll/agree_test.go TestAgreeEnds":                  84,
 	"example_test.go ExampleFault":                      90, // the documentation shows an example's function only
-	"internal/engine/coord/queue_test.go TestQueueLock": 75,
-	"internal/engine/coord/queue_test.go deaths":        121,
 	"internal/engine/engine_test.go FuzzEngine":         100,
 	"internal/engine/scenario_test.go scenario.command": 81, // a table: a command, and what does it
 	"internal/engine/wire/describe.go fields":           72, // a table: a type, and what parses it

@@ -125,8 +125,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// The modified shuffle exchange sends as many packets as
-// spec/oracles/shuffle_exchange_literal_vs_repaired.py counts.
+// The modified shuffle exchange sends as many packets as an independent count of the repaired algorithm
+// says.
 func TestModifiedShufflePackets(t *testing.T) {
 	for n, want := range map[int]walk{
 		4: {8, 2, true}, 9: {48, 0, true}, 16: {96, 6, true}, 20: {116, 0, true}, 25: {140, 0, true}, 30: {174, 0, true},

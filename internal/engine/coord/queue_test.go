@@ -7,7 +7,6 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
-	"weft/internal/mutant"
 )
 
 // A table is some nodes and the events on their way between them, which a test
@@ -98,83 +97,159 @@ func (tb *table) open(c Config) (all []*Object) {
 	return all
 }
 
-// TestQueueLock is spec/oracles/distributed_lock.py: in any order of events the
-// lock is held by one at a time, and goes round in the order of requests; at the
-// end the token is with a rank that does not use it.
+// A lockRun is ranks that take a distributed queue lock a number of times each, while
+// events arrive in any order that keeps that of each pair.
+type lockRun struct {
+	*table
+	locks  []*Object
+	left   []int // how often each rank will still ask for the lock
+	ops    []*Op // the request that a rank waits for, or by which it holds the lock
+	holder int   // -1: none
+	grants int
+	epoch  uint64 // of the last grant
+	deaths deaths
+	wrong  string // what has gone wrong, or ""
+}
+
+func newLockRun(t testing.TB, n, requests int, seed uint64, fair bool) *lockRun {
+	tb := newTable(t, n, seed)
+	r := &lockRun{
+		table: tb, locks: tb.open(Config{Class: QueueLock, Name: "L", Fair: fair}),
+		left: make([]int, n), ops: make([]*Op, n), holder: -1,
+	}
+	for rank := range r.left {
+		r.left[rank] = requests
+	}
+	return r
+}
+
+// ask begins a Lock or a TryLock of a rank.
+func (r *lockRun) ask(rank int, kind Kind) {
+	r.left[rank]--
+	op := &Op{Kind: kind, Object: r.locks[rank]}
+	r.ops[rank] = op
+	if r.nodes[rank].Start(0, op); op.Done {
+		r.ended(rank, op)
+	}
+}
+
+// unlock releases the lock at its holder.
+func (r *lockRun) unlock() {
+	rank := r.holder
+	r.holder = -1
+	r.ops[rank] = nil
+	r.nodes[rank].Start(0, &Op{Kind: Unlock, Object: r.locks[rank]})
+}
+
+// finish takes one finished request of each rank, and reports whether there was one.
+func (r *lockRun) finish() (moved bool) {
+	for rank, nd := range r.nodes {
+		if op := nd.Finished(); op != nil && !r.dead[rank] && r.wrong == "" {
+			r.ended(rank, op)
+			moved = true
+		}
+	}
+	return moved
+}
+
+// ended checks a request that has ended: the lock is held by one rank at a time, each grant has
+// a higher epoch, and the first holder after one that died is told, and no other.
+func (r *lockRun) ended(rank int, op *Op) {
+	if op.Kind == TryLock && op.Err == nil && !op.OK {
+		r.ops[rank] = nil
+		return
+	}
+	switch {
+	case op.Err != nil:
+		r.wrong = fmt.Sprintf("rank %d: %v", rank, op.Err)
+	case r.holder >= 0:
+		r.wrong = fmt.Sprintf("granted to %d, held by %d", rank, r.holder)
+	case op.Epoch <= r.epoch:
+		r.wrong = fmt.Sprintf("epoch %d after %d", op.Epoch, r.epoch)
+	case r.deaths.ofHolder && !op.Died:
+		r.wrong = fmt.Sprintf("rank %d is not told that the holder died", rank)
+	case op.Died && len(r.dead) == 0:
+		r.wrong = fmt.Sprintf("rank %d is told that a holder died, and nobody has", rank)
+	}
+	r.holder = rank
+	r.epoch = op.Epoch
+	r.grants++
+	r.deaths.ofHolder = false
+}
+
+// tokens returns how many ranks have the lock's token.
+func (r *lockRun) tokens() (n int) {
+	for _, nd := range r.nodes {
+		for _, s := range nd.States() {
+			if s.Owns {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// messages returns how many events ranks have sent to each other.
+func (r *lockRun) messages() (n int) {
+	for _, k := range r.sent {
+		n += k
+	}
+	return n
+}
+
+// TestQueueLock: in any order of events the lock is held by one rank at a time, and each
+// request is granted; at the end one rank has the token, and does not use it.
 func TestQueueLock(t *testing.T) {
 	const (
 		n        = 5
 		requests = 6
+		enough   = 10_000 // rounds
 	)
 	for _, fair := range []bool{false, true} {
 		most := 0
 		for seed := range uint64(3000) {
-			tb := newTable(t, n, seed)
-			locks := tb.open(Config{Class: QueueLock, Name: "L", Fair: fair})
-			left := make([]int, n)
-			ops := make([]*Op, n)
-			holder := -1
-			grants := 0
-			var epoch uint64
-			for rank := range left {
-				left[rank] = requests
+			r := newLockRun(t, n, requests, seed, fair)
+			rounds := 0
+			for r.wrong == "" && rounds < enough && r.round() {
+				rounds++
 			}
-			granted := func(rank int, op *Op) {
-				if holder >= 0 || op.Err != nil || op.Epoch <= epoch || op.Died {
-					t.Fatalf("seed %d: %+v granted to %d, held by %d", seed, op, rank, holder)
-				}
-				holder = rank
-				epoch = op.Epoch
-				grants++
+			if rounds == enough {
+				r.wrong = "a rank waits for good"
 			}
-			for moved := true; moved; {
-				moved = tb.rand.IntN(2) == 0 && tb.deliver()
-				for _, rank := range tb.rand.Perm(n) {
-					nd := tb.nodes[rank]
-					switch {
-					case ops[rank] == nil && left[rank] > 0 && tb.rand.IntN(2) == 0:
-						left[rank]--
-						ops[rank] = &Op{Kind: Lock, Object: locks[rank]}
-						if nd.Start(0, ops[rank]); ops[rank].Done {
-							granted(rank, ops[rank])
-						}
-						moved = true
-					case holder == rank && tb.rand.IntN(2) == 0:
-						nd.Start(0, &Op{Kind: Unlock, Object: locks[rank]})
-						holder = -1
-						ops[rank] = nil
-						moved = true
-					}
-				}
-				moved = tb.deliver() || moved || holder >= 0
-				for rank, nd := range tb.nodes {
-					if op := nd.Finished(); op != nil {
-						granted(rank, op)
-					}
-					moved = moved || left[rank] > 0
-				}
+			if r.wrong != "" {
+				t.Fatalf("seed %d: %s", seed, r.wrong)
 			}
-			owners := 0
-			for _, nd := range tb.nodes {
-				for _, s := range nd.States() {
-					if s.Owns {
-						owners++
-					}
-				}
+			if tokens := r.tokens(); r.grants != n*requests || tokens != 1 {
+				t.Fatalf("seed %d: %d grants, %d have the token", seed, r.grants, tokens)
 			}
-			if grants != n*requests || owners != 1 {
-				t.Fatalf("seed %d: %d grants, %d have the token", seed, grants, owners)
-			}
-			sum := 0
-			for _, k := range tb.sent {
-				sum += k
-			}
-			most = max(most, sum)
+			most = max(most, r.messages())
 		}
 		if most > 3*n*requests {
 			t.Errorf("fair %v: %d messages for %d grants", fair, most, n*requests)
 		}
 	}
+}
+
+// round lets each rank ask for the lock or release it, perhaps, and delivers an event or two. It
+// reports whether there is more to do.
+func (r *lockRun) round() bool {
+	moved := r.rand.IntN(2) == 0 && r.deliver()
+	for _, rank := range r.rand.Perm(len(r.nodes)) {
+		switch {
+		case r.ops[rank] == nil && r.left[rank] > 0 && r.rand.IntN(2) == 0:
+			r.ask(rank, Lock)
+			moved = true
+		case r.holder == rank && r.rand.IntN(2) == 0:
+			r.unlock()
+			moved = true
+		}
+	}
+	moved = r.deliver() || moved || r.holder >= 0
+	r.finish()
+	for _, left := range r.left {
+		moved = moved || left > 0
+	}
+	return moved
 }
 
 // TestStorm: however many want the lock, the home is told of each request once,
@@ -223,155 +298,4 @@ func TestStorm(t *testing.T) {
 			t.Errorf("%s: %.2f events at the home for each grant, want %v", fmt.Sprint(c.class), got, c.home)
 		}
 	}
-}
-
-// deaths runs a distributed queue lock while ranks die, each rank hearing of it
-// at a moment of its own, and events on their way in any order that keeps that of
-// each pair. It returns what went wrong, or "".
-func deaths(t testing.TB, seed uint64) string {
-	const (
-		n        = 5
-		requests = 5
-	)
-	tb := newTable(t, n, seed)
-	locks := tb.open(Config{Class: QueueLock, Name: "L", Fair: seed%4 == 3})
-	home := tb.nodes[0].homeOf(locks[0].ID)
-	alive := make([]bool, n)
-	left := make([]int, n)
-	ops := make([]*Op, n)
-	holder := -1
-	type news struct{ to, dead int }
-	var untold []news
-	var epoch uint64
-	toTell := false
-	killed := 0
-	wrong := ""
-	for rank := range n {
-		alive[rank] = true
-		left[rank] = requests
-	}
-	granted := func(rank int, op *Op) {
-		switch {
-		case op.Err != nil:
-			wrong = fmt.Sprintf("rank %d: %v", rank, op.Err)
-		case holder >= 0:
-			wrong = fmt.Sprintf("granted to %d, held by %d", rank, holder)
-		case op.Epoch <= epoch:
-			wrong = fmt.Sprintf("epoch %d after %d", op.Epoch, epoch)
-		case toTell && !op.Died:
-			wrong = fmt.Sprintf("rank %d is not told that the holder died", rank)
-		case op.Died && killed == 0:
-			wrong = fmt.Sprintf("rank %d is told that a holder died, and nobody has", rank)
-		}
-		holder = rank
-		epoch = op.Epoch
-		toTell = false
-	}
-	ended := func(rank int, op *Op) {
-		if op.Kind == TryLock && op.Err == nil && !op.OK {
-			ops[rank] = nil
-			return
-		}
-		granted(rank, op)
-	}
-	for idle := 0; idle < 1000 && wrong == ""; idle++ {
-		switch k := tb.rand.IntN(20); {
-		case k < 8:
-			if tb.deliver() {
-				idle = 0
-			}
-		case k < 11 && len(untold) > 0:
-			i := tb.rand.IntN(len(untold))
-			w := untold[i]
-			untold = append(untold[:i], untold[i+1:]...)
-			idle = 0
-			if alive[w.to] {
-				tb.nodes[w.to].Down(w.dead, &link.PeerError{Rank: w.dead})
-			}
-		case k == 11 && killed < 2 && tb.rand.IntN(8) == 0:
-			dead := tb.rand.IntN(n)
-			if dead == home || !alive[dead] {
-				continue
-			}
-			killed++
-			alive[dead] = false
-			left[dead] = 0
-			ops[dead] = nil
-			if holder == dead {
-				holder = -1
-				toTell = true
-			}
-			tb.collect()
-			tb.dead[dead] = true
-			for to := range n {
-				if to != dead {
-					untold = append(untold, news{to, dead})
-				}
-			}
-		case k < 16:
-			rank := tb.rand.IntN(n)
-			if alive[rank] && ops[rank] == nil && left[rank] > 0 {
-				left[rank]--
-				idle = 0
-				ops[rank] = &Op{Kind: Lock, Object: locks[rank]}
-				if tb.rand.IntN(4) == 0 {
-					ops[rank].Kind = TryLock
-				}
-				if tb.nodes[rank].Start(0, ops[rank]); ops[rank].Done {
-					ended(rank, ops[rank])
-				}
-			}
-		case k == 16:
-			rank := tb.rand.IntN(n)
-			if op := ops[rank]; op != nil && rank != holder && tb.rand.IntN(4) == 0 && tb.nodes[rank].Cancel(op) {
-				ops[rank] = nil
-				idle = 0
-			}
-		default:
-			if rank := holder; rank >= 0 {
-				holder = -1
-				ops[rank] = nil
-				idle = 0
-				tb.nodes[rank].Start(0, &Op{Kind: Unlock, Object: locks[rank]})
-			}
-		}
-		for rank, nd := range tb.nodes {
-			if op := nd.Finished(); op != nil && alive[rank] && wrong == "" {
-				ended(rank, op)
-				idle = 0
-			}
-		}
-	}
-	for rank := range n {
-		if wrong == "" && (ops[rank] != nil || left[rank] > 0) {
-			wrong = fmt.Sprintf("rank %d waits for good", rank)
-		}
-	}
-	return wrong
-}
-
-// TestQueueLockDeaths: whichever ranks die, and whenever others hear of it, the lock goes
-// on, is held by one at a time, and the next holder is told.
-func TestQueueLockDeaths(t *testing.T) {
-	for seed := range uint64(10000) {
-		if wrong := deaths(t, seed); wrong != "" {
-			t.Fatalf("seed %d: %s", seed, wrong)
-		}
-	}
-}
-
-// TestVoidToken plants a bug that only a rare order of events shows: a token that
-// was on its way while the queue was repaired is taken.
-func TestVoidToken(t *testing.T) {
-	if mutant.Plant(mutant.VoidToken); !mutant.On(mutant.VoidToken) {
-		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
-	}
-	defer mutant.Plant(mutant.None)
-	for seed := range uint64(1000) {
-		if wrong := deaths(t, seed); wrong != "" {
-			t.Logf("seed %d: %s", seed, wrong)
-			return
-		}
-	}
-	t.Error("not found in 1000 seeds")
 }
