@@ -15,9 +15,9 @@ import (
 )
 
 // routed makes hosts with a router between them, or skips the test.
-func routed(t testing.TB, n int) *netlab.Lab {
+func routed(t testing.TB, f netlab.Family, n int) *netlab.Lab {
 	t.Helper()
-	return netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.MakeRouted(n, 1500) })
+	return netlabtest.New(t, func() (*netlab.Lab, error) { return f.MakeRouted(n, 1500) })
 }
 
 // joinOver returns a rank on each of the first n hosts, all in this process, that talk
@@ -118,23 +118,29 @@ func must(t testing.TB, errs ...error) {
 	}
 }
 
-// TestRouter: UDP gets through a router. When the router takes shorter packets only, these
+// TestRouter: UDP gets through a router, and is chosen by itself. When the router takes shorter packets only, these
 // become shorter, and they become longer again when it takes longer ones.
 func TestRouter(t *testing.T) {
-	l := routed(t, 2)
-	p := pairUp(t, "udp", l)
-	p.exchange(200)
-	a := p.peer(0)
-	b := p.peer(1)
-	if a.MTU != 1472 || b.MTU != 1472 {
-		t.Errorf("%+v and %+v", a, b)
+	for _, c := range []struct {
+		name    string
+		family  netlab.Family
+		headers int // bytes of each packet that are IP's and UDP's
+	}{{"IPv4", netlab.IPv4, 28}, {"IPv6", netlab.IPv6, 48}} {
+		t.Run(c.name, func(t *testing.T) {
+			l := routed(t, c.family, 2)
+			p := pairUp(t, "auto", l)
+			p.exchange(200)
+			both := func(mtu int) bool { return p.peer(0).MTU == mtu-c.headers && p.peer(1).MTU == mtu-c.headers }
+			if p.peer(0).Transport != "udp" || !both(1500) {
+				t.Errorf("%+v and %+v", p.peer(0), p.peer(1))
+			}
+			must(t, l.Narrow(0, 1280), l.Narrow(1, 1280))
+			p.exchange(500)
+			p.until("packets are as long as the router takes", func() bool { return both(1280) })
+			must(t, l.Narrow(0, 0), l.Narrow(1, 0), l.Hosts[0].Forget(), l.Hosts[1].Forget())
+			p.until("packets are long again", func() bool { return both(1500) })
+		})
 	}
-	must(t, l.Narrow(0, 1280), l.Narrow(1, 1280))
-	p.exchange(500)
-	p.until("packets are as long as the router takes",
-		func() bool { return p.peer(0).MTU == 1252 && p.peer(1).MTU == 1252 })
-	must(t, l.Narrow(0, 0), l.Narrow(1, 0), l.Hosts[0].Forget(), l.Hosts[1].Forget())
-	p.until("packets are long again", func() bool { return p.peer(0).MTU == 1472 && p.peer(1).MTU == 1472 })
 }
 
 // TestRouteMTU: so it is with a route of this host.

@@ -35,6 +35,7 @@ EXAMPLES
   weft lab -hosts 4 -- weft info -n 8
   weft lab -loss 0.01 -- weft perf bandwidth -transport eth -vs tcp
   weft lab -router -- weft info
+  weft lab -ipv6 -- weft doctor
   weft lab -hosts 3 -rate 200 -- weft perf sharing -transport udp
   weft lab -delay 200us -faults reorder=0.1 -- weft run -n 4 ./examples/nas/is -class W
   weft lab -pcap ping.pcap -- weft run -n 2 -transport eth ./examples/ping
@@ -49,6 +50,7 @@ func labCommand() *ffcli.Command {
 	fs.IntVar(&f.interfaces, "interfaces", 1,
 		"interfaces of each host: the first ones of all hosts are on one network, the second ones on another")
 	fs.BoolVar(&f.router, "router", false, "put each host on a network of its own, with a router between them")
+	fs.BoolVar(&f.ipv6, "ipv6", false, "give the hosts addresses of IPv6, and none of IPv4")
 	fs.Float64Var(&f.loss, "loss", 0, "share of all frames that are lost, from 0 to less than 1")
 	fs.IntVar(&f.rate, "rate", 0,
 		"rate in Mbit/s of each port of the switch, which three hosts or more have, or of the router; 0: no limit")
@@ -89,7 +91,7 @@ func labCommand() *ffcli.Command {
 type labFlags struct {
 	hosts, mtu   int
 	interfaces   int
-	router       bool
+	router, ipv6 bool
 	loss         float64
 	rate, queue  int
 	delay        time.Duration
@@ -109,10 +111,14 @@ func (f labFlags) build() (l *netlab.Lab, end func() error, err error) {
 	if f.router && f.interfaces > 1 {
 		return nil, nil, fmt.Errorf("lab: -interfaces %d: with -router every host has one interface", f.interfaces)
 	}
+	family := netlab.IPv4
+	if f.ipv6 {
+		family = netlab.IPv6
+	}
 	if f.router {
-		l, err = netlab.MakeRouted(f.hosts, f.mtu)
+		l, err = family.MakeRouted(f.hosts, f.mtu)
 	} else {
-		l, err = netlab.MakeTrunk(f.hosts, f.mtu, f.interfaces)
+		l, err = family.MakeTrunk(f.hosts, f.mtu, f.interfaces)
 	}
 	if err != nil {
 		return nil, nil, err

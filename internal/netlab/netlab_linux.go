@@ -45,31 +45,13 @@ type Host struct {
 // name returns the name of the host's namespace.
 func (h Host) name() string { return filepath.Base(h.Namespace) }
 
-// Make makes hosts with one interface each. Packets on their network are at most mtu bytes long; 0 means 1500. It needs
-// root. The caller removes the lab.
-func Make(hosts, mtu int) (*Lab, error) { return MakeTrunk(hosts, mtu, 1) }
-
-// checkSize returns the MTU of a new lab, or an error if its size is out of range.
-func checkSize(hosts, mtu int) (int, error) {
-	if hosts < 2 || hosts > 250 {
-		return 0, fmt.Errorf("weft: lab: %d hosts: must be from 2 to 250", hosts)
-	}
-	if mtu == 0 {
-		mtu = 1500
-	}
-	if mtu < 576 || mtu > 65535 {
-		return 0, fmt.Errorf("weft: lab: an MTU of %d: must be from 576 to 65535", mtu)
-	}
-	return mtu, nil
-}
-
 // MakeTrunk makes hosts with several interfaces each. The first interfaces of all hosts are on one network, the second
 // ones on another, and so on.
-func MakeTrunk(hosts, mtu, interfaces int) (l *Lab, err error) {
+func (f Family) MakeTrunk(hosts, mtu, interfaces int) (l *Lab, err error) {
 	if interfaces < 1 || interfaces > 4 {
 		return nil, fmt.Errorf("weft: lab: %d interfaces: must be from 1 to 4", interfaces)
 	}
-	if mtu, err = checkSize(hosts, mtu); err != nil {
+	if mtu, err = f.checkSize(hosts, mtu); err != nil {
 		return nil, err
 	}
 	l = &Lab{}
@@ -92,7 +74,7 @@ func MakeTrunk(hosts, mtu, interfaces int) (l *Lab, err error) {
 		}
 		all = append(all, h)
 		l.Hosts = append(l.Hosts, Host{
-			Namespace: filepath.Join(dir, l.names[i]), IP: net.IPv4(10, 86, 0, byte(i+1)),
+			Namespace: filepath.Join(dir, l.names[i]), IP: f.ip(0, i+1),
 		})
 	}
 	for k := range interfaces {
@@ -102,7 +84,7 @@ func MakeTrunk(hosts, mtu, interfaces int) (l *Lab, err error) {
 			err = l.bridge(all, k, mtu)
 		}
 		for i := 0; err == nil && i < hosts; i++ {
-			err = address(all[i], name(k), net.IPv4(10, 86, byte(k), byte(i+1)))
+			err = f.address(all[i], name(k), k, i+1)
 		}
 		if err != nil {
 			return l, err
@@ -186,31 +168,6 @@ func (l *Lab) bridge(hosts []netns.NsHandle, k, mtu int) error {
 		}
 	}
 	return in.LinkSetUp(br)
-}
-
-// address gives an interface its address, and turns it and the loopback on.
-func address(h netns.NsHandle, ifc string, ip net.IP) error {
-	in, err := netlink.NewHandleAt(h)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	for _, name := range []string{"lo", ifc} {
-		link, err := in.LinkByName(name)
-		if err != nil {
-			return err
-		}
-		if name == ifc {
-			addr := &netlink.Addr{IPNet: &net.IPNet{IP: ip, Mask: net.CIDRMask(24, 32)}}
-			if err := in.AddrAdd(link, addr); err != nil {
-				return err
-			}
-		}
-		if err := in.LinkSetUp(link); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // SetUp turns the host's interface on or off.

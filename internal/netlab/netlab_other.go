@@ -33,11 +33,21 @@ func (l *Lab) Limit(bits uint64, queue uint32) error { return sys.ErrUnsupported
 // Record returns an error.
 func (l *Lab) Record(out io.Writer) (func() error, error) { return nil, sys.ErrUnsupported }
 
+// A Family says which addresses hosts have.
+type Family int
+
+// The families.
+const (
+	IPv4 Family = 4
+	IPv6 Family = 6
+	Both Family = 10
+)
+
 // MakeTrunk returns an error.
-func MakeTrunk(hosts, mtu, interfaces int) (*Lab, error) { return nil, sys.ErrUnsupported }
+func (f Family) MakeTrunk(hosts, mtu, interfaces int) (*Lab, error) { return nil, sys.ErrUnsupported }
 
 // MakeRouted returns an error.
-func MakeRouted(hosts, mtu int) (*Lab, error) { return nil, sys.ErrUnsupported }
+func (f Family) MakeRouted(hosts, mtu int) (*Lab, error) { return nil, sys.ErrUnsupported }
 
 // A Trouble cannot be made on this system.
 type Trouble struct {

@@ -3,7 +3,6 @@ package netlab
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -15,8 +14,8 @@ import (
 
 // MakeRouted makes hosts that are each on a network of their own. A router, which is a namespace that forwards IP
 // packets, joins these networks; other frames do not pass it. It needs root. The caller removes the lab.
-func MakeRouted(hosts, mtu int) (l *Lab, err error) {
-	if mtu, err = checkSize(hosts, mtu); err != nil {
+func (f Family) MakeRouted(hosts, mtu int) (l *Lab, err error) {
+	if mtu, err = f.checkSize(hosts, mtu); err != nil {
 		return nil, err
 	}
 	l = &Lab{}
@@ -36,7 +35,7 @@ func MakeRouted(hosts, mtu int) (l *Lab, err error) {
 		return l, err
 	}
 	for i := range hosts {
-		if err := l.behind(router, i, mtu); err != nil {
+		if err := l.behind(f, router, i, mtu); err != nil {
 			return l, err
 		}
 	}
@@ -46,27 +45,31 @@ func MakeRouted(hosts, mtu int) (l *Lab, err error) {
 // forward makes a namespace forward IP packets.
 func forward(namespace string) error {
 	return sys.InNetwork(namespace, func() error {
-		return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0)
+		for _, name := range []string{"ipv4/ip_forward", "ipv6/conf/all/forwarding"} {
+			if err := os.WriteFile("/proc/sys/net/"+name, []byte("1"), 0); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
 // behind makes the i-th host, and its network with the router.
-func (l *Lab) behind(router netns.NsHandle, i, mtu int) error {
+func (l *Lab) behind(f Family, router netns.NsHandle, i, mtu int) error {
 	host, err := l.namespace(fmt.Sprint(i))
 	if err != nil {
 		return err
 	}
 	defer host.Close()
-	ip := net.IPv4(10, 86, byte(i), 1)
-	l.Hosts = append(l.Hosts, Host{Namespace: filepath.Join(dir, l.names[len(l.names)-1]), IP: ip})
-	gateway := net.IPv4(10, 86, byte(i), 254)
+	const gateway = 254
+	l.Hosts = append(l.Hosts, Host{Namespace: filepath.Join(dir, l.names[len(l.names)-1]), IP: f.ip(i, 1)})
 	if err := wire(router, port(i), host, Interface, mtu); err != nil {
 		return err
 	}
-	if err := address(router, port(i), gateway); err != nil {
+	if err := f.address(router, port(i), i, gateway); err != nil {
 		return err
 	}
-	if err := address(host, Interface, ip); err != nil {
+	if err := f.address(host, Interface, i, 1); err != nil {
 		return err
 	}
 	in, err := netlink.NewHandleAt(host)
@@ -74,7 +77,12 @@ func (l *Lab) behind(router netns.NsHandle, i, mtu int) error {
 		return err
 	}
 	defer in.Close()
-	return in.RouteAdd(&netlink.Route{Gw: gateway})
+	for _, n := range f.subnets(i, gateway) {
+		if err := in.RouteAdd(&netlink.Route{Gw: n.IP}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // port returns the name of the router's interface to the i-th host.
@@ -93,7 +101,7 @@ func routeMTU(namespace, ifc string, mtu int) error {
 		if err != nil {
 			return err
 		}
-		routes, err := netlink.RouteList(link, netlink.FAMILY_V4)
+		routes, err := netlink.RouteList(link, netlink.FAMILY_ALL)
 		if err != nil {
 			return err
 		}
@@ -107,11 +115,16 @@ func routeMTU(namespace, ifc string, mtu int) error {
 	})
 }
 
-// Forget makes a host forget the path MTUs that routers have told it, which it otherwise remembers for ten minutes.
+// Forget makes a host forget the path MTUs that routers have told it, which it otherwise remembers for ten minutes. The
+// kernel keeps those of IPv6 with the route, and drops them when another route takes its place.
 func (h Host) Forget() error {
-	return sys.InNetwork(h.Namespace, func() error {
+	err := sys.InNetwork(h.Namespace, func() error {
 		return os.WriteFile("/proc/sys/net/ipv4/route/flush", []byte("1"), 0)
 	})
+	if err != nil {
+		return err
+	}
+	return h.SetRouteMTU(0)
 }
 
 // SetOffload turns the offloads of a host's interface on or off: checksums, segmentation and joining of packets.

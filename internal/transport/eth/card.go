@@ -29,6 +29,12 @@ func (c card) onSegment(o card) bool {
 	return c.udp != "" && o.udp != "" && c.subnet.Contains(o.subnet.Addr()) && o.subnet.Contains(c.subnet.Addr())
 }
 
+// comparable reports whether the subnets of two cards tell anything of the segment: both have one, of the same family.
+// An interface with IPv4 and another with IPv6 alone may well be on one segment, and no router joins them otherwise.
+func (c card) comparable(o card) bool {
+	return c.udp != "" && o.udp != "" && c.subnet.Addr().Is4() == o.subnet.Addr().Is4()
+}
+
 // maxDevices is the most interfaces of a trunk.
 const maxDevices = 4
 

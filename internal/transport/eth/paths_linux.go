@@ -2,10 +2,10 @@ package eth
 
 import (
 	"encoding/binary"
-	"net"
 	"net/netip"
 	"sync/atomic"
 
+	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/udp"
 )
@@ -100,30 +100,29 @@ func (t *Transport) openDatagrams(name string) {
 	t.trial = make([]byte, t.card.mtu)
 }
 
-// subnetOf returns an address of an interface with its subnet: IPv4 if there is one.
+// subnetOf returns an address of an interface with its subnet: of IPv4 if there is one. An address of IPv6 that is a
+// network by itself, as DHCPv6 gives them, comes last. A link-local one does not count: it takes the name of an
+// interface to use it, which differs from host to host.
 func subnetOf(name string) (subnet netip.Prefix, ok bool) {
-	ifc, err := net.InterfaceByName(name)
-	if err != nil {
-		return subnet, false
-	}
-	addrs, err := ifc.Addrs()
-	if err != nil {
-		return subnet, false
-	}
-	for _, a := range addrs {
-		p, err := netip.ParsePrefix(a.String())
-		if err == nil && p.Addr().Is4() {
+	own, _ := sys.Addresses(name) // without any, raw frames do
+	for _, p := range own {
+		switch {
+		case p.Addr().Is4():
 			return p, true
+		case !p.Addr().IsGlobalUnicast():
+		case !ok || subnet.IsSingleIP() && !p.IsSingleIP():
+			subnet = p
+			ok = true
 		}
 	}
-	return subnet, false
+	return subnet, ok
 }
 
 // OnSegment reports whether the peer that a card describes is on the segment of our
 // interface, as far as the cards tell. It may be called before Dial.
 func (t *Transport) OnSegment(text string) bool {
 	c, err := parseCard(text)
-	return err == nil && (c.udp == "" || t.card.udp == "" || t.card.onSegment(c))
+	return err == nil && (!t.card.comparable(c) || t.card.onSegment(c))
 }
 
 // try sends a trial by each path that is unproven: often at first, then seldom.

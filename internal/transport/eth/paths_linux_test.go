@@ -3,6 +3,7 @@ package eth
 import (
 	"bytes"
 	"fmt"
+	"net/netip"
 	"runtime"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"weft/internal/doorbell"
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/transport"
 )
 
@@ -17,7 +19,12 @@ import (
 // the card that change makes of the other one's.
 func pair(t *testing.T, a, b Config, change func(card string) string) (from, to *Transport) {
 	t.Helper()
-	l := network(t, 2, 1500)
+	return pairOn(t, network(t, 2, 1500), a, b, change)
+}
+
+// pairOn does so on the hosts of a lab.
+func pairOn(t *testing.T, l *netlab.Lab, a, b Config, change func(card string) string) (from, to *Transport) {
+	t.Helper()
 	open := func(h netlab.Host, rank int, cfg Config) *Transport {
 		cfg.Job = 7
 		cfg.Rank = rank
@@ -97,6 +104,45 @@ func TestPaths(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestPathsOfIPv6: both paths are used between hosts that have IPv6 alone, and packets leave room for its headers.
+func TestPathsOfIPv6(t *testing.T) {
+	l := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.IPv6.Make(2, 1500) })
+	from, to := pairOn(t, l, Config{}, Config{}, func(card string) string { return card })
+	carry(t, from, to)
+	const want = "raw frames, and UDP for long ones"
+	if got, _, _ := strings.Cut(from.Path(1), ":"); got != want || from.PeerMTU(1) != 1500-48 {
+		t.Errorf("%q with packets of %d bytes, want %q", got, from.PeerMTU(1), want)
+	}
+}
+
+// TestOnSegment: two subnets tell whether a router lies between, if they are of one family.
+func TestOnSegment(t *testing.T) {
+	card := func(subnet string) string {
+		p := netip.MustParsePrefix(subnet)
+		return "02:00:00:00:00:01/1452 " + netip.AddrPortFrom(p.Addr(), 4000).String() + "/1452 " + subnet
+	}
+	for _, c := range []struct {
+		ours, theirs string
+		want         bool
+	}{
+		{card("10.86.0.1/24"), card("10.86.0.2/24"), true},
+		{card("10.86.0.1/24"), card("10.86.1.2/24"), false},
+		{card("fd86::1/64"), card("fd86::2/64"), true},
+		{card("fd86::1/64"), card("fd86:0:0:1::2/64"), false},
+		{card("fd86::1/64"), card("fd86::2/128"), false},
+		{card("10.86.0.1/24"), card("fd86::2/64"), true}, // nothing tells
+		{card("fd86::1/64"), "02:00:00:00:00:01/1484", true},
+	} {
+		own, err := parseCard(c.ours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (&Transport{card: own}).OnSegment(c.theirs); got != c.want {
+			t.Errorf("%s sees %s on its segment: %v", c.ours, c.theirs, got)
+		}
 	}
 }
 

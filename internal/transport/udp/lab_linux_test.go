@@ -1,7 +1,7 @@
 package udp
 
 import (
-	"net/netip"
+	"net"
 	"testing"
 	"time"
 
@@ -16,8 +16,7 @@ import (
 // on opens a transport on a host of a lab.
 func on(t testing.TB, h netlab.Host, cfg Config) (u *Transport) {
 	t.Helper()
-	ip, _ := netip.AddrFromSlice(h.IP.To4())
-	cfg.Bind = netip.AddrPortFrom(ip, 0).String()
+	cfg.Bind = net.JoinHostPort(h.IP.String(), "0")
 	err := sys.InNetwork(h.Namespace, func() (err error) {
 		u, err = Open(cfg)
 		return err
@@ -57,8 +56,8 @@ func introduce(t *testing.T, l *netlab.Lab) {
 }
 
 // TestNetworks runs the suite of all transports over hosts: on one segment, with a router
-// between them, with routes that take short packets only, and without the kernel's help
-// to cut and join.
+// between them, with routes that take short packets only, without the kernel's help
+// to cut and join, and where hosts have IPv6 alone.
 func TestNetworks(t *testing.T) {
 	const ranks = 8
 	for _, c := range []struct {
@@ -71,6 +70,9 @@ func TestNetworks(t *testing.T) {
 		{name: "router", make: netlab.MakeRouted},
 		{name: "narrow routes", make: netlab.MakeRouted, change: func(h netlab.Host) error { return h.SetRouteMTU(1280) }},
 		{name: "no offload", make: netlab.Make, change: func(h netlab.Host) error { return h.SetOffload(false) }},
+		{name: "IPv6", make: netlab.IPv6.Make},
+		{name: "IPv6, narrow routes", make: netlab.IPv6.MakeRouted,
+			change: func(h netlab.Host) error { return h.SetRouteMTU(1280) }},
 		{name: "no batches", make: netlab.Make, cfg: Config{NoSegment: true, NoGRO: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,16 +16,20 @@ import (
 // or from some moment on, and until it takes longer ones again, that is told, and packets of
 // that length leave in batches. Longer ones are lost and counted.
 func TestNarrowRoute(t *testing.T) {
-	l := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
+	t.Run("IPv4", func(t *testing.T) { narrowRoute(t, netlab.IPv4, 28) })
+	t.Run("IPv6", func(t *testing.T) { narrowRoute(t, netlab.IPv6, 48) })
+}
+
+// narrowRoute is the test with hosts of a family, whose headers have so many bytes.
+func narrowRoute(t *testing.T, family netlab.Family, headers int) {
+	l := netlabtest.New(t, func() (*netlab.Lab, error) { return family.Make(2, 1500) })
 	from := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()})
 	to := on(t, l.Hosts[1], Config{Bell: doorbell.NewChan()})
 	if err := from.Dial(1, to.Card()); err != nil {
 		t.Fatal(err)
 	}
-	const (
-		long  = 1472
-		short = 1252
-	)
+	long := 1500 - headers
+	short := 1280 - headers
 	expect := func(mtu int, resized ...int) {
 		t.Helper()
 		if got := from.Resized(); from.PeerMTU(1) != mtu || !slices.Equal(got, resized) {
