@@ -30,15 +30,18 @@ type rig struct {
 
 const patienceOfTests = 30 * time.Second
 
-// A countedBell is a futex that counts how often a goroutine has slept on it, by state.
+// A countedBell is a futex that counts the goroutines that sleep on it, and how often one has, by state.
 type countedBell struct {
 	transport.Doorbell
-	sleeps [3]atomic.Int64
+	sleepers atomic.Int64
+	sleeps   [3]atomic.Int64
 }
 
 func (b *countedBell) Sleep(s transport.State, d time.Duration) {
 	b.sleeps[s].Add(1)
+	b.sleepers.Add(1)
 	b.Doorbell.Sleep(s, d)
+	b.sleepers.Add(-1)
 }
 
 // A countedPipe counts how often it was looked at.
@@ -171,7 +174,7 @@ func (r *rig) untilParked(at, goroutines int) {
 	r.until("goroutines are parked", func() bool {
 		return r.look(at, func(n *Node) bool {
 			return n.waiting.parked == goroutines && (n.waiting.sleeper != nil || n.service.sleeping) &&
-				n.bell.State() == transport.Asleep && r.bells[at].sleeps[transport.Asleep].Load() > 0
+				n.bell.State() == transport.Asleep && r.bells[at].sleepers.Load() > 0
 		})
 	})
 }
@@ -180,7 +183,9 @@ func (r *rig) untilParked(at, goroutines int) {
 func (r *rig) untilServed(at int, s transport.State) {
 	r.Helper()
 	r.until("the service sleeps: "+s.String(), func() bool {
-		return r.look(at, func(n *Node) bool { return n.service.sleeping && n.bell.State() == s })
+		return r.look(at, func(n *Node) bool {
+			return n.service.sleeping && n.bell.State() == s && r.bells[at].sleepers.Load() > 0
+		})
 	})
 }
 
