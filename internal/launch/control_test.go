@@ -99,9 +99,11 @@ func fake(t *testing.T, uid int, how string) int {
 // What claims to be a job is not believed: an answer has an end, what a terminal could
 // mistake for orders is taken out, and numbers that cannot be do no harm.
 func TestHostileJobs(t *testing.T) {
-	if _, err := launch.Jobs(fake(t, 0, "endless")); err == nil || !strings.Contains(err.Error(), "longer than") {
-		t.Errorf("endless: %v", err)
-	}
+	endless := fake(t, 0, "endless")
+	waitFor(t, func() bool { // a loaded machine may not reach the limit within the time for an answer
+		_, err := launch.Jobs(endless)
+		return err != nil && strings.Contains(err.Error(), "longer than")
+	})
 	jobs, err := launch.Jobs(fake(t, 0, "hostile"))
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("%v %v", jobs, err)

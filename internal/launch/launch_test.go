@@ -253,8 +253,8 @@ func TestSurvivors(t *testing.T) {
 func TestTimeoutOfSurvivors(t *testing.T) {
 	j, _, report := job(t, 3, "survive stuck")
 	j.Survive = true
-	j.Timeout = 500 * time.Millisecond
-	if r := run(t, j, nil); r.Status != 124 || !strings.Contains(report.String(), "time is over: 500ms") ||
+	j.Timeout = 4 * time.Second // in which rank 1 must have ended
+	if r := run(t, j, nil); r.Status != 124 || !strings.Contains(report.String(), "time is over: 4s") ||
 		!strings.Contains(report.String(), "ended: signal: killed") {
 		t.Errorf("%+v: %s", r, report)
 	}
