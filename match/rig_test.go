@@ -19,7 +19,7 @@ type rig struct {
 }
 
 func newRig(t testing.TB, cfg *Config, box *weft.MailboxConfig) *rig {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	r := &rig{ctx: ctx}
 	r.T, _ = t.(*testing.T)
 	over := make(chan bool)

@@ -62,7 +62,7 @@ func job(t testing.TB, n int, mode string) (j launch.Job, out, report *bytes.Buf
 
 func run(t *testing.T, j launch.Job, signals <-chan os.Signal) launch.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	result, err := launch.Run(ctx, j, signals)
 	if err != nil {

@@ -69,7 +69,7 @@ func childOf(t *testing.T, j launch.Job, rank int) int { return number(t, j, ran
 // waitFor waits for what another process does and cannot tell us of.
 func waitFor(t *testing.T, cond func() bool) {
 	t.Helper()
-	end := time.Now().Add(20 * time.Second)
+	end := time.Now().Add(time.Minute)
 	for tick := time.NewTicker(time.Millisecond); !cond(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatal("waited in vain")

@@ -215,7 +215,7 @@ func TestPutFenceGet(t *testing.T) {
 
 // talk is a whole conversation.
 func talk(t *testing.T, a Address, rank int) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c, err := Open(ctx, a)
 	if err != nil {
