@@ -62,7 +62,7 @@ func TestAutoRings(t *testing.T) {
 // Rings are made, given, taken and moved while messages come, and none is lost.
 func TestRingsChange(t *testing.T) {
 	real(t, 3, func(ctx context.Context, p *Proc) error {
-		const each = 800
+		const each = 200
 		letter := func(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 41+i%1900) }
 		if p.Rank() != 0 {
 			s, err := p.AttachMailbox(ctx, 0, "in")
