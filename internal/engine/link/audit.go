@@ -21,7 +21,8 @@ func (c *Conn) Unfinished() string {
 func (c *Conn) Fingerprint(w io.Writer) {
 	fmt.Fprintln(w, c.auth.incarnation, c.auth.counter, c.auth.replay.String(), c.send.base, c.send.next, c.send.high,
 		c.send.tail, c.send.mode == stopped, c.send.mode == asking, c.send.probe,
-		c.rto.at, c.rto.value, c.rto.backoff, c.rto.srtt, c.rto.rttvar, c.recv.expected, c.recv.gapTold, c.recv.stopped,
+		c.rto.at, c.rto.end, c.rto.tails, c.send.last, c.rto.value, c.rto.backoff, c.rto.srtt, c.rto.rttvar,
+		c.recv.expected, c.recv.gapTold, c.recv.stopped,
 		c.recv.unacked, c.recv.ackAt, c.live.pulse,
 		c.due, c.stats, c.auth.guard, c.send.selective, c.send.missing, c.recv.kept.count, c.recv.kept.last,
 		c.recv.kept.untold, c.recv.overtake, c.path,

@@ -26,6 +26,9 @@ func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	if !waits && c.send.missing > 0 {
 		c.transmitMissing(now, dst)
 	}
+	if c.send.last && c.room(dst) {
+		c.transmitTail(now, dst)
+	}
 	for !waits && c.send.next != c.send.tail && c.room(dst) && c.congestion.room(now, c.send.flying) &&
 		c.transmitNext(now, dst) {
 	}
@@ -136,7 +139,7 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 	}
 	c.congestion.sent(now, c.send.paced)
 	if c.rto.at == monotime.Never {
-		c.rto.at = now.Add(c.timer())
+		c.arm(now)
 	}
 	return true
 }

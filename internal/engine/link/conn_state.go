@@ -37,6 +37,7 @@ type sending struct {
 	mode   sendMode
 	heard  bool // while asking: something has been acknowledged since
 	probe  bool // transmit packet base although the mode is not flowing
+	last   bool // transmit the last packet once more: nothing has been heard of it
 	more   bool // frames wait that have no number yet
 	paced  bool // a packet waits for its time
 	base   uint32
@@ -81,9 +82,12 @@ const (
 //	event                                          timer
 //	a packet leaves, and the timer is not running  starts
 //	a new acknowledgement                          starts anew if packets are on their way, else stops; backoff = 0
+//	a few round trips without news                 goes on, and the last packet is sent again
 //	timeout                                        starts anew, twice as long, up to Config.RTOMax
 type rtoState struct {
 	at      monotime.Time // when it runs out; Never: it is not running
+	end     monotime.Time // before that it runs out earlier, for the last packet: see tail.go
+	tails   int           // last packets repeated since a round trip was measured
 	value   time.Duration
 	backoff int           // doublings of value since an acknowledgement was new
 	srtt    time.Duration // 0 until measured

@@ -68,8 +68,9 @@ func (c *Conn) acknowledge(now monotime.Time, f wire.Link) bool {
 // restart sets the retransmission timer anew.
 func (c *Conn) restart(now monotime.Time) {
 	c.rto.at = monotime.Never
+	c.send.last = false
 	if c.send.base != c.send.high || c.send.mode == stopped && c.send.base != c.send.tail {
-		c.rto.at = now.Add(c.timer())
+		c.arm(now)
 	}
 }
 
@@ -79,6 +80,7 @@ func (c *Conn) timer() time.Duration { return min(c.rto.value<<c.rto.backoff, c.
 // sample takes a measured round trip into account. ([Jacobson88])
 func (c *Conn) sample(rtt time.Duration) {
 	c.counts.Measured(int64(rtt))
+	c.rto.tails = 0
 	if c.rto.srtt == 0 {
 		c.rto.srtt = rtt
 		c.rto.rttvar = rtt / 2
@@ -96,7 +98,11 @@ func (c *Conn) Advance(now monotime.Time) {
 		c.recv.ackAt = monotime.Never
 		c.due[wire.KindAck] = true
 	}
-	if !now.Before(c.rto.at) {
+	switch {
+	case now.Before(c.rto.at):
+	case now.Before(c.rto.end):
+		c.silentTail(now)
+	default:
 		c.timeout(now)
 	}
 	if c.live.pulse.Advance(now) {
@@ -108,6 +114,7 @@ func (c *Conn) Advance(now monotime.Time) {
 
 // timeout handles the end of the retransmission timer: see sendMode. (PROTOCOL §2.4)
 func (c *Conn) timeout(now monotime.Time) {
+	c.send.last = false
 	c.stats.Timeouts++
 	c.counts.Sent.Lost++
 	if c.send.base != c.send.tail && c.send.mode != stopped && c.rto.backoff > 0 {
@@ -133,7 +140,7 @@ func (c *Conn) timeout(now monotime.Time) {
 	}
 	c.rto.at = monotime.Never
 	if c.send.base != c.send.tail {
-		c.rto.at = now.Add(c.timer())
+		c.arm(now)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestStopAndGo(t *testing.T) {
 		r := newRig(t, seed, Config{Selective: seed%2 == 0}, faults{lose: 0.2})
 		r.ends[0].todo = 3000
 		for !r.done(3000, 0) {
-			if !r.step() {
+			if !r.step() && !r.done(3000, 0) {
 				t.Fatalf("stuck: %s", r)
 			}
 			e := r.ends[1]
