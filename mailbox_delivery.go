@@ -1,6 +1,9 @@
 package weft
 
-import "weft/internal/mailbox"
+import (
+	"weft/internal/mailbox"
+	"weft/internal/timeline"
+)
 
 // A Delivery is a message in a mailbox, or a packet of one. Its Data belongs to weft, and is on
 // loan until Release.
@@ -111,6 +114,7 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 		took = true
 	}
 	look := false
+	id := uint64(0)
 	if d.d == nil {
 		if took { // no Release follows that would do it
 			m.reader.Settle()
@@ -118,6 +122,9 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 		m.inside += will
 	} else {
 		look = m.auto.arrived(d.From, len(d.Data))
+		if m.p.timeline != nil {
+			id = m.mailID(rec)
+		}
 	}
 	wanted := m.box.Wanted()
 	m.latch.Unlock()
@@ -127,6 +134,9 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 	}
 	if d.d == nil {
 		return ErrWouldBlock
+	}
+	if m.p.timeline != nil {
+		m.p.noteMail(0, timeline.Deliver, id, d.From, len(d.Data))
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
-	"weft/internal/timeline"
 )
 
 // A Status says for what a mailbox gets a status record.
@@ -95,15 +94,15 @@ func (s *Sender) Push(ctx context.Context, b []byte) error { return s.PushTagged
 // PushTagged is Push with a number that arrives with the message (Delivery.Tag).
 func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	s.p.count(s.rank, amt.IPush, len(b))
-	began := s.p.mark()
-	sent, o := s.direct(tag, b, 0)
+	began := s.markPush(len(b))
+	sent, o := s.direct(began, tag, b, 0)
+	if o == mailbox.Full && began == 0 {
+		began = s.p.mark()
+	}
 	for o == mailbox.Full && s.waits(ctx, b, sent) {
-		sent, o = s.direct(tag, b, sent)
+		sent, o = s.direct(began, tag, b, sent)
 	}
 	if o == mailbox.Done {
-		if s.p.timeline != nil {
-			s.p.note(began, timeline.IPush, 0, s.rank, len(b), nil)
-		}
 		return nil
 	}
 	c, number, err := s.begin(tag, b, sent, o)
@@ -136,14 +135,19 @@ func (s *Sender) open() bool {
 // direct writes a message, from a byte on, into mapped memory. It returns Full if that is not
 // possible now, and Done if the message lies in the mailbox. Done counts even if the memory
 // is taken back at that moment, because the message may have been received. Memory that was
-// taken back before has no rings.
-func (s *Sender) direct(tag uint64, b []byte, from int) (sent int, o mailbox.Outcome) {
+// taken back before has no rings. The timeline, if there is one, shows the push from the mark
+// began on.
+func (s *Sender) direct(began int64, tag uint64, b []byte, from int) (sent int, o mailbox.Outcome) {
 	w := s.way
 	if !s.open() {
 		return from, mailbox.Full
 	}
-	if sent, o = w.line.Push(s.ring(), s.status, tag, b, from); o == mailbox.Done && w.box.Knock() {
+	sent, ticket, o := w.line.Push(s.ring(), s.status, tag, b, from)
+	if o == mailbox.Done && w.box.Knock() {
 		s.p.node.Knock(s.rank, s.found.Region)
+	}
+	if o == mailbox.Done && s.p.timeline != nil {
+		s.notePush(began, ticket, len(b))
 	}
 	if o != mailbox.Done && w.mapped.Gone() { // the outcome was read from memory of something else
 		return from, mailbox.Full
@@ -203,12 +207,8 @@ func (s *Sender) StartPushTagged(tag uint64, b []byte) (*Op, error) {
 	s.p.count(s.rank, amt.IPush, len(b))
 	o := ops.Get().(*Op)
 	*o = Op{node: s.p.node}
-	began := s.p.mark()
-	sent, out := s.direct(tag, b, 0)
+	sent, out := s.direct(s.markPush(len(b)), tag, b, 0)
 	if out == mailbox.Done {
-		if s.p.timeline != nil {
-			s.p.note(began, timeline.IPush, 0, s.rank, len(b), nil)
-		}
 		return o, nil
 	}
 	c, number, err := s.begin(tag, b, sent, out)

@@ -78,7 +78,8 @@ func TestTimelineGolden(t *testing.T) {
 		d.MaybeScanArgs(t, "ranks", &c.Ranks)
 		d.MaybeScanArgs(t, "lost-percent", &lost)
 		c.Loss = float64(lost) / 100
-		return simulatedTimeline(t, c, story).String()
+		run := map[string]func(ctx context.Context, p *Proc) error{"story": story, "mail": mailStory}[d.Cmd]
+		return simulatedTimeline(t, c, run).String()
 	})
 }
 

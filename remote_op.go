@@ -97,7 +97,9 @@ func (o *Op) Wait(ctx context.Context) error {
 		return o.err
 	}
 	o.err = public(o.node.Wait(ctx, o.call))
-	o.value = o.call.RMA.Value
+	if o.call.RMA.Kind == rma.Atomic {
+		o.value = o.call.RMA.Value
+	}
 	if o.way != nil {
 		o.way.ended(o.number, o.err)
 	}

@@ -89,7 +89,7 @@ var messageKinds = [...]timeline.Kind{
 // memoryKinds are the kinds under which the timeline shows accesses to memory.
 var memoryKinds = [...]timeline.Kind{
 	rma.Attach: timeline.Attach, rma.Push: timeline.Push, rma.Pull: timeline.Pull, rma.Atomic: timeline.Atomic,
-	rma.Flush: timeline.Complete, rma.IPush: timeline.IPush, rma.Await: timeline.Mail,
+	rma.Flush: timeline.Complete, rma.IPush: timeline.IPush,
 }
 
 // noteCall notes a call that has come to its end, with its error.
@@ -115,11 +115,17 @@ func (n *Node) noteCall(c *Call, err error) {
 			e.ID = n.messageID(c)
 		}
 	case memory:
+		if c.RMA.Kind == rma.Await {
+			return // the mailbox notes its wait, of which this is a part
+		}
 		e.Kind = memoryKinds[c.RMA.Kind]
 		e.Peer = int32(c.RMA.Peer)
 		e.Size = uint64(len(c.RMA.Buf))
 		if c.RMA.Kind == rma.Atomic {
 			e.Size = 8
+		}
+		if c.RMA.Kind == rma.IPush && err == nil {
+			e.ID = timeline.MailID(c.RMA.Peer, c.RMA.Region, uint32(c.RMA.Value))
 		}
 	default:
 		return

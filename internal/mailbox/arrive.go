@@ -29,6 +29,7 @@ type Arrival struct {
 	Tag     uint64
 	Total   int
 	Got     int
+	Ticket  uint32 // of its last record, when all of it is there
 	ring    int
 	named   bool // the sender has named the ring
 	packets bool
@@ -105,7 +106,7 @@ func (w *Writer) Add(a *Arrival, data []byte) Outcome {
 	last := a.Got+len(data) == a.Total
 	if a.open {
 		if writesStatusEarly() && a.Got == 0 && !last {
-			b.announce(a.record(a.pos, 0, a.Total, true))
+			a.Ticket = b.announce(a.record(a.pos, 0, a.Total, true))
 		}
 		if !b.write(a.ring, a.pos, a.Got, data) {
 			return NoEntry
@@ -113,7 +114,7 @@ func (w *Writer) Add(a *Arrival, data []byte) Outcome {
 		a.Got += len(data)
 		if last {
 			if a.open = false; !writesStatusEarly() || len(data) == a.Total {
-				b.announce(a.record(a.pos, 0, a.Total, true))
+				a.Ticket = b.announce(a.record(a.pos, 0, a.Total, true))
 			}
 		}
 		return Done
@@ -124,6 +125,7 @@ func (w *Writer) Add(a *Arrival, data []byte) Outcome {
 			return Full
 		}
 		a.Got = a.Total
+		a.Ticket = t
 		r := a.record(0, 0, a.Total, true)
 		b.publish(t, &r, flagInline, data)
 		return Done
@@ -140,7 +142,7 @@ func (w *Writer) Add(a *Arrival, data []byte) Outcome {
 	}
 	r := a.record(pos, a.Got, len(data), last)
 	a.Got += len(data)
-	b.announce(r)
+	a.Ticket = b.announce(r)
 	return Done
 }
 
@@ -175,7 +177,11 @@ func (b *Box) Abandon(a *Arrival) {
 }
 
 // announce takes the promised ticket, and publishes.
-func (b *Box) announce(r Record) { b.publish(b.ticket(), &r, 0, nil) }
+func (b *Box) announce(r Record) (ticket uint32) {
+	ticket = b.ticket()
+	b.publish(ticket, &r, 0, nil)
+	return ticket
+}
 
 func (a *Arrival) record(pos uint64, off, n int, last bool) Record {
 	return Record{

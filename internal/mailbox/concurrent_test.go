@@ -69,7 +69,7 @@ func pushAll(t *testing.T, s *Writer, rank, each, size int) {
 	for i := range uint64(each) {
 		data := letter(i, rand.IntN(size/3))
 		for {
-			_, o := s.Push(entry, Auto, i, data, 0)
+			_, _, o := s.Push(entry, Auto, i, data, 0)
 			if o == Done {
 				break
 			}

@@ -221,10 +221,11 @@ func TestPackets(t *testing.T) {
 	b, r := newBox(t, 16, []int{4 * Packet}, 0, 0)
 	s := join(t, b, 1)
 	data := letter(5, 3*Packet+10)
-	if sent, o := s.Push(NoRing, Auto, 5, data, 0); sent != len(data) || o != Done {
-		t.Fatal(sent, o)
+	sent, ticket, o := s.Push(NoRing, Auto, 5, data, 0)
+	if sent != len(data) || ticket != 3 || o != Done {
+		t.Fatal(sent, ticket, o)
 	}
-	if sent, o := s.Push(NoRing, Auto, 6, data, 0); sent != 0 || o != Full {
+	if sent, _, o := s.Push(NoRing, Auto, 6, data, 0); sent != 0 || o != Full {
 		t.Fatal(sent, o)
 	}
 	var rec Record
@@ -244,7 +245,7 @@ func TestPackets(t *testing.T) {
 		r.Done()
 		off += n
 		if off == Packet {
-			if sent, o := s.Push(NoRing, Auto, 6, data, 0); sent != Packet || o != Full {
+			if sent, _, o := s.Push(NoRing, Auto, 6, data, 0); sent != Packet || o != Full {
 				t.Fatal(sent, o)
 			}
 		}
@@ -342,10 +343,10 @@ func TestHalfAMessageKeepsOthersOut(t *testing.T) {
 		b, r := newBox(t, 16, []int{2 * Packet}, 0, 0)
 		s := join(t, b, 0)
 		long := letter(1, 2*Packet)
-		if _, o := s.Push(NoRing, PerPacket, 1, long[:Packet], 0); o != Done {
+		if _, _, o := s.Push(NoRing, PerPacket, 1, long[:Packet], 0); o != Done {
 			t.Fatal(o)
 		}
-		sent, o := s.Push(NoRing, PerPacket, 2, long, 0)
+		sent, _, o := s.Push(NoRing, PerPacket, 2, long, 0)
 		if sent != Packet || o != Full {
 			t.Fatalf("%d bytes of a message for half of which there is room: %v", sent, o)
 		}
@@ -354,11 +355,11 @@ func TestHalfAMessageKeepsOthersOut(t *testing.T) {
 		r.Done()
 		r.Release(rec.Extent)
 		other := make([]byte, 10)
-		if _, o := s.Push(NoRing, Auto, 3, other, 0); o != Full || s.HasRoom(NoRing, Auto, other, 0) || s.Depart(0) {
+		if _, _, o := s.Push(NoRing, Auto, 3, other, 0); o != Full || s.HasRoom(NoRing, Auto, other, 0) || s.Depart(0) {
 			t.Errorf("another message comes between: %v", o)
 		}
 		if !leaves {
-			if sent, o = s.Push(NoRing, PerPacket, 2, long, sent); sent != 2*Packet || o != Done {
+			if sent, _, o = s.Push(NoRing, PerPacket, 2, long, sent); sent != 2*Packet || o != Done {
 				t.Fatalf("the rest: %d, %v", sent, o)
 			}
 		} else {
@@ -366,13 +367,13 @@ func TestHalfAMessageKeepsOthersOut(t *testing.T) {
 				t.Error("the rest cannot leave")
 			}
 			for range 2 {
-				if _, o := s.Push(NoRing, Auto, 3, other, 0); o != Full {
+				if _, _, o := s.Push(NoRing, Auto, 3, other, 0); o != Full {
 					t.Errorf("another message overtakes it: %v", o)
 				}
 				s.Arrived(1)
 			}
 		}
-		if _, o := s.Push(NoRing, Auto, 3, other, 0); o != Done {
+		if _, _, o := s.Push(NoRing, Auto, 3, other, 0); o != Done {
 			t.Errorf("another message afterwards: %v", o)
 		}
 	}

@@ -19,6 +19,7 @@ type model struct {
 	table  []int
 	flows  []*flow
 	told   []*piece // records that have not been read
+	ticket uint32   // of the next record
 	taken  []*piece // on loan
 	slots  int      // records that are promised, or have not been read
 	next   uint64   // tag
@@ -230,7 +231,10 @@ func (m *model) add(f *flow) {
 	m.want(fmt.Sprintf("add %d bytes at %d of %+v", n, off, f.a), got, want)
 	if p != nil {
 		p.rec = rec
-		m.told = append(m.told, p)
+		m.tell(p)
+		if last && f.a.Ticket != p.rec.Ticket {
+			m.t.Fatalf("ticket %d, not %d", f.a.Ticket, p.rec.Ticket)
+		}
 	}
 	if got == TooLong || got == NoEntry {
 		m.end(f)
@@ -257,10 +261,17 @@ func (m *model) abandon(f *flow) {
 	if f.open != nil {
 		f.open.void = true
 		f.open.rec.Extent.Ring = f.ring
-		m.told = append(m.told, f.open)
+		m.tell(f.open)
 		f.open = nil
 	}
 	m.end(f)
+}
+
+// tell puts a record behind those that have not been read.
+func (m *model) tell(p *piece) {
+	p.rec.Ticket = m.ticket
+	m.ticket++
+	m.told = append(m.told, p)
 }
 
 // take reads the next record.

@@ -14,6 +14,7 @@ const (
 type Record struct {
 	From     int
 	Tag      uint64
+	Ticket   uint32 // its number among all records of the mailbox
 	Extent          // where it lies, if Data is nil; Len is its length
 	Off      int    // of the packet in its message
 	Total    int    // bytes of the message
@@ -64,6 +65,7 @@ func (b *Box) record(ticket uint32, r *Record) bool {
 	w := s.word.Load()
 	from := s.from.Load()
 	flags := w >> 48
+	r.Ticket = ticket
 	r.From = int(uint32(from))
 	r.Len = int(from >> 32)
 	r.Tag = s.tag.Load()

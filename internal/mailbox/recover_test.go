@@ -92,7 +92,7 @@ func dieAt(t *testing.T, inline bool, n int, until [victims]int) {
 	alive := join(t, b, 0)
 	var want []uint64
 	tell := func(tag uint64) {
-		if sent, o := alive.Push(NoRing, Auto, tag, letter(tag, 100), 0); sent != 100 || o != Done {
+		if sent, _, o := alive.Push(NoRing, Auto, tag, letter(tag, 100), 0); sent != 100 || o != Done {
 			t.Fatal(sent, o)
 		}
 		want = append(want, tag)
@@ -250,7 +250,7 @@ func TestRecoverMovesOverReleased(t *testing.T) {
 		t.Fatal("no room")
 	}
 	for range 3 {
-		if _, o := other.Push(NoRing, Auto, 0, make([]byte, 100), 0); o != Done {
+		if _, _, o := other.Push(NoRing, Auto, 0, make([]byte, 100), 0); o != Done {
 			t.Fatal(o)
 		}
 		var rec Record

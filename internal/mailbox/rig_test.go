@@ -64,7 +64,7 @@ func (r *Reader) text(rec *Record) []byte {
 // push wants an outcome of a message.
 func push(t testing.TB, s *Writer, mode Mode, tag uint64, n int, want Outcome) {
 	t.Helper()
-	if _, o := s.Push(NoRing, mode, tag, letter(tag, n), 0); o != want {
+	if _, _, o := s.Push(NoRing, mode, tag, letter(tag, n), 0); o != want {
 		t.Fatalf("message %d of %d bytes: outcome %d, not %d", tag, n, o, want)
 	}
 }

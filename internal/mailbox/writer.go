@@ -67,26 +67,29 @@ func (w *Writer) Unlock() {
 
 // Push writes a message, or what it can of it: sent bytes of one that has a record
 // for each packet may have been written when the rest finds the ring Full. Push goes on
-// from where it came to then. Full is also what others get meanwhile.
-func (w *Writer) Push(entry int, mode Mode, tag uint64, data []byte, from int) (sent int, o Outcome) {
+// from where it came to then. Full is also what others get meanwhile. When it is Done, ticket is that
+// of the message's last record.
+func (w *Writer) Push(
+	entry int, mode Mode, tag uint64, data []byte, from int,
+) (sent int, ticket uint32, o Outcome) {
 	w.Lock()
 	if w.away > 0 || from == 0 && w.half.Load() {
 		w.Unlock()
-		return from, Full
+		return from, 0, Full
 	}
 	if from > 0 {
 		mode = PerPacket
 	}
 	if len(data) <= Inline && entry == NoRing {
-		o = w.short(tag, data)
+		ticket, o = w.short(tag, data)
 	} else {
-		sent, o = w.long(entry, mode, tag, data, from)
+		sent, ticket, o = w.long(entry, mode, tag, data, from)
 	}
 	if half := o == Full && sent > 0; half || from > 0 {
 		w.half.Store(half)
 	}
 	w.Unlock()
-	return sent, o
+	return sent, ticket, o
 }
 
 // Depart says that a message, or what is left of it from a byte on, leaves by another
@@ -112,32 +115,36 @@ func (w *Writer) Arrived(n int) {
 }
 
 // short writes a message into its record.
-func (w *Writer) short(tag uint64, data []byte) Outcome {
+func (w *Writer) short(tag uint64, data []byte) (ticket uint32, o Outcome) {
 	ring := w.b.RingOf(w.rank)
 	if ring == NoRing || w.b.amt[ring].size.Load() == 0 && w.b.RingOf(w.rank) == ring {
-		return NoEntry
+		return 0, NoEntry
 	}
-	t, ok := w.b.ticketNow(&w.seen)
+	ticket, ok := w.b.ticketNow(&w.seen)
 	if !ok {
-		return Full
+		return 0, Full
 	}
 	r := Record{From: w.rank, Tag: tag, Extent: Extent{Ring: ring, Len: len(data)}, Last: true}
-	w.b.publish(t, &r, flagInline, data)
-	return Done
+	w.b.publish(ticket, &r, flagInline, data)
+	return ticket, Done
 }
 
-func (w *Writer) long(entry int, mode Mode, tag uint64, data []byte, from int) (sent int, o Outcome) {
+// long writes a message through a ring.
+func (w *Writer) long(
+	entry int, mode Mode, tag uint64, data []byte, from int,
+) (sent int, ticket uint32, o Outcome) {
 	a := Arrival{Tag: tag, Total: len(data)}
-	if o := w.Begin(&a, entry, mode); o != Done {
-		return from, o
+	if o = w.Begin(&a, entry, mode); o != Done {
+		return from, 0, o
 	}
 	if a.Got = from; !a.packets {
-		return 0, w.Add(&a, data)
+		o = w.Add(&a, data)
+		return 0, a.Ticket, o
 	}
 	for {
 		n := min(len(data)-a.Got, Packet)
-		if o := w.Add(&a, data[a.Got:a.Got+n]); o != Done || a.Got == len(data) {
-			return a.Got, o
+		if o = w.Add(&a, data[a.Got:a.Got+n]); o != Done || a.Got == len(data) {
+			return a.Got, a.Ticket, o
 		}
 	}
 }

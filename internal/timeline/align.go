@@ -56,7 +56,7 @@ func settle(parts []*Part) {
 	sent := map[uint64]send{}
 	for _, p := range parts {
 		for i := range p.Events {
-			if e := &p.Events[i]; e.Kind == Send && e.Begin == e.End {
+			if e := &p.Events[i]; e.Kind.Sends() && e.Begin == e.End {
 				sent[e.ID] = send{p.Clock, e}
 			}
 		}
@@ -64,7 +64,7 @@ func settle(parts []*Part) {
 	for _, p := range parts {
 		for i := range p.Events {
 			e := &p.Events[i]
-			if e.Kind != Receive && e.Kind != Fetch {
+			if !e.Kind.Receives() {
 				continue
 			}
 			if s, ok := sent[e.ID]; ok && s.clock == p.Clock && s.e.Begin >= e.End {
@@ -174,7 +174,7 @@ func Early(parts []*Part) (n int) {
 	sent := map[uint64]int64{}
 	for _, p := range parts {
 		for i := range p.Events {
-			if e := &p.Events[i]; e.Kind == Send && e.ID != 0 {
+			if e := &p.Events[i]; e.Kind.Sends() && e.ID != 0 {
 				sent[e.ID] = e.Begin
 			}
 		}
@@ -182,7 +182,7 @@ func Early(parts []*Part) (n int) {
 	for _, p := range parts {
 		for i := range p.Events {
 			e := &p.Events[i]
-			if at, ok := sent[e.ID]; ok && (e.Kind == Receive || e.Kind == Fetch) && e.End < at {
+			if at, ok := sent[e.ID]; ok && e.Kind.Receives() && e.End < at {
 				n++
 			}
 		}

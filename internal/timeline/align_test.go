@@ -139,13 +139,20 @@ func TestAlignByWallClocks(t *testing.T) {
 
 // TestSettle: a send that was noted after its receiver had the message is drawn before that.
 func TestSettle(t *testing.T) {
-	id := MessageID(0, 1, 1, 1)
-	parts := []*Part{
-		{Head: Head{Rank: 0, Size: 2, Clock: "x"}, Events: []Event{{Begin: 120, End: 120, ID: id, Kind: Send}}},
-		{Head: Head{Rank: 1, Size: 2, Clock: "x"}, Events: []Event{{Begin: 50, End: 100, ID: id, Kind: Receive}}},
-	}
-	Align(parts)
-	if at := parts[0].Events[0].Begin; at != 99 {
-		t.Errorf("the send is at %d", at)
+	for _, c := range []struct {
+		id            uint64
+		send, receive Kind
+	}{{MessageID(0, 1, 1, 1), Send, Receive}, {MailID(1, 1, 1), IPush, Deliver}} {
+		parts := []*Part{
+			{Head: Head{Rank: 0, Size: 2, Clock: "x"}, Events: []Event{{Begin: 120, End: 120, ID: c.id, Kind: c.send}}},
+			{Head: Head{Rank: 1, Size: 2, Clock: "x"}, Events: []Event{{Begin: 50, End: 100, ID: c.id, Kind: c.receive}}},
+		}
+		if n := Early(parts); n != 1 {
+			t.Errorf("%v: %d are early before the clocks are aligned", c.send, n)
+		}
+		Align(parts)
+		if at := parts[0].Events[0].Begin; at != 99 {
+			t.Errorf("the %v is at %d", c.send, at)
+		}
 	}
 }

@@ -20,6 +20,7 @@ const (
 	Complete             // until everything begun on a rank's regions has been done
 	IPush                // a message to a mailbox
 	Mail                 // until a mailbox has something
+	Deliver              // a message that a mailbox has handed over
 	Look                 // until a word of memory has changed
 	Lock
 	TryLock
@@ -46,7 +47,8 @@ const (
 
 var names = [kinds]string{
 	"send", "receive", "fetch", "flush", "wait for room", "wait for a message", "freeze",
-	"attach", "push", "pull", "put", "atomic", "complete", "ipush", "wait for mail", "wait for memory",
+	"attach", "push", "pull", "put", "atomic", "complete", "ipush", "wait for mail", "deliver",
+	"wait for memory",
 	"lock", "try lock", "read lock", "try read lock", "unlock", "acquire", "try acquire", "release",
 	"enter", "wait for phase", "signal", "broadcast", "arrive", "barrier", "join", "leave", "sync",
 	"sleep", "packets out", "packets in",
@@ -61,7 +63,13 @@ func (k Kind) String() string {
 }
 
 // Message reports whether an event's ID is that of a message.
-func (k Kind) Message() bool { return k == Send || k == Receive || k == Fetch }
+func (k Kind) Message() bool { return k.Sends() || k.Receives() }
+
+// Sends reports whether an event is where a message begins.
+func (k Kind) Sends() bool { return k == Send || k == IPush }
+
+// Receives reports whether an event is where a message ends.
+func (k Kind) Receives() bool { return k == Receive || k == Fetch || k == Deliver }
 
 // Coordinates reports whether an event's ID is that of a lock, a barrier or the like.
 func (k Kind) Coordinates() bool { return k >= Lock && k <= Sync }
@@ -94,6 +102,14 @@ const Failed Flags = 1
 func MessageID(from, to int, channel uint16, seq uint32) uint64 {
 	h := mix(uint64(from)<<32 | uint64(uint32(to)))
 	return mix(h^(uint64(channel)<<32|uint64(seq))) | 1 // 0 is none
+}
+
+// MailID returns the number of a message to a mailbox of a rank. The ticket is that of its last
+// record, which the sender and the mailbox's owner both know. A mailbox has 2^32 of them, so that
+// no two messages of a recording have the same.
+func MailID(owner int, mailbox, ticket uint32) uint64 {
+	h := mix(^uint64(owner))
+	return mix(h^(uint64(mailbox)<<32|uint64(ticket))) | 1
 }
 
 // mix spreads the bits of a number over all of it: the finalizer of SplitMix64.

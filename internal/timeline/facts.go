@@ -26,7 +26,7 @@ func facts(parts []*Part, ids []string) map[pair][]fact {
 	}
 	sent := map[uint64]moment{}
 	each(parts, ids, func(clock int, e *Event) {
-		if e.Kind == Send && e.ID != 0 {
+		if e.Kind.Sends() && e.ID != 0 {
 			sent[e.ID] = moment{clock, e.Begin}
 		}
 	})
@@ -39,7 +39,7 @@ func facts(parts []*Part, ids []string) map[pair][]fact {
 	each(parts, ids, func(clock int, e *Event) {
 		switch {
 		case e.Flags&Failed != 0:
-		case e.Kind == Receive || e.Kind == Fetch:
+		case e.Kind.Receives():
 			if s, ok := sent[e.ID]; ok {
 				note(s.clock, clock, fact{s.at, e.End})
 			}

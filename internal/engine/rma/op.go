@@ -45,7 +45,7 @@ type Op struct {
 
 	Done  bool
 	Err   error
-	Value uint64 // Atomic: what was there before
+	Value uint64 // Atomic: what was there before; IPush: the ticket of the message's last record
 	Found Found  // Attach
 
 	id    uint32

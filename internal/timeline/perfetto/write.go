@@ -249,7 +249,7 @@ func (r *rank) writeMark(m mark) error {
 	}
 	// A message comes with the end of what receives it: the arrow is to lead there.
 	if e.Kind.Message() && e.ID != 0 && e.Flags&timeline.Failed == 0 &&
-		(m.kind == instant || (e.Kind == timeline.Send) == (m.kind == sliceBegin)) {
+		(m.kind == instant || e.Kind.Sends() == (m.kind == sliceBegin)) {
 		r.event.fixed(eventFlow, e.ID)
 	}
 	return r.finish(uint64(m.at - r.base))
