@@ -113,8 +113,6 @@ func beRank(mode string) {
 			return victim(ctx, p, arg)
 		case "timeline":
 			return timelineRank(ctx, p, arg)
-		case "timeline-mail":
-			return mailRank(ctx, p)
 		case "signals":
 			ch := make(chan os.Signal, 1)
 			signal.Notify(ch, syscall.SIGUSR1)

@@ -67,7 +67,7 @@ func TestTimelineOfMailboxes(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			trace, _ := runTimeline(t, func(j *launch.Job) {
 				j.Transport = transport
-				j.Env[0] = envMode + "=timeline-mail"
+				j.Env[0] = envMode + "=timeline mail"
 			})
 			checkMail(t, trace)
 		})

@@ -23,6 +23,9 @@ const timelineLaps = 50
 
 // timelineRank is what a rank does of which a timeline is made.
 func timelineRank(ctx context.Context, p *weft.Proc, arg string) error {
+	if arg == "mail" {
+		return mailRank(ctx, p)
+	}
 	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
