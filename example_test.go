@@ -221,7 +221,7 @@ func ExampleFault() {
 	_, err := weft.Simulate(context.Background(), weft.Cluster{Ranks: 5, Faults: faults}, farm)
 	fmt.Println("in the simulator:", err)
 	err = weft.LocalWith(context.Background(),
-		weft.LocalConfig{Ranks: 5, Faults: faults, Liveness: 500 * time.Millisecond}, farm)
+		weft.LocalConfig{Ranks: 5, Faults: faults, Liveness: time.Second}, farm)
 	fmt.Println("on goroutines:", err)
 	// Output:
 	// 20 results; dead: [2 4]

@@ -24,7 +24,7 @@ func underFaults(t *testing.T, ranks int, faults []Fault, run func(ctx context.C
 		}
 	})
 	t.Run("local", func(t *testing.T) {
-		if err := LocalWith(within(t), LocalConfig{Ranks: ranks, Liveness: 200 * time.Millisecond, Faults: faults},
+		if err := LocalWith(within(t), LocalConfig{Ranks: ranks, Liveness: time.Second, Faults: faults},
 			run); err != nil {
 			t.Fatal(err)
 		}

@@ -113,7 +113,7 @@ func TestEthInterfaceDown(t *testing.T) {
 // TestEthInterfaceStaysDown: both ranks hear that the other is gone.
 func TestEthInterfaceStaysDown(t *testing.T) {
 	l := hosts(t, 2, 1500)
-	procs := joinEth(t, l, 2, Config{Liveness: 300 * time.Millisecond})
+	procs := joinEth(t, l, 2, Config{Liveness: 2 * time.Second})
 	var gone atomic.Int32
 	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
 		err := exchange(300, 20000, func() {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"weft/internal/bootstrap"
 	"weft/internal/transport/pipe"
@@ -58,7 +59,8 @@ func real(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 			continue // guards are made under the node's lock, and the run without the race detector has them
 		}
 		t.Run(c.name, func(t *testing.T) {
-			procs := joinAll(t, n, &Config{Transport: c.transport, Guard: c.guard})
+			patient := &Config{Transport: c.transport, Guard: c.guard, Liveness: 30 * time.Second} // on a loaded machine
+			procs := joinAll(t, n, patient)
 			if err := runAll(within(t), procs, run); err != nil {
 				t.Fatal(err)
 			}

@@ -187,8 +187,7 @@ func TestDeathInSwitch(t *testing.T) {
 		t.Run(string(transport), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "bereaved", Transport: transport,
-				Liveness: 500 * time.Millisecond})
+			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "bereaved", Transport: transport})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -156,7 +156,7 @@ func TestHolderIsKilled(t *testing.T) {
 				j, out, report := job(t, 4, "heir "+how)
 				j.Transport = transport
 				j.Survive = true
-				j.Liveness = 500 * time.Millisecond
+				j.Liveness = 1500 * time.Millisecond
 				if how == "stop" {
 					go func() { // wake it up when the others have inherited
 						pid := pidOf(t, j, 1)

@@ -140,7 +140,7 @@ func TestStoppedRankIsNoticed(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			j, out, report := job(t, 2, "victim stop")
 			j.Transport = transport
-			j.Liveness = 500 * time.Millisecond
+			j.Liveness = time.Second
 			j.Survive = true
 			done := make(chan launch.Result, 1)
 			go func() { done <- run(t, j, nil) }()

@@ -132,7 +132,7 @@ func TestHostVanishes(t *testing.T) {
 	for i, h := range hosts.Hosts {
 		c := exec.CommandContext(ctx, self)
 		c.Env = append(os.Environ(), EnvSecret+"=a secret for a test of hosts", fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2",
-			fmt.Sprintf("WEFT_RENDEZVOUS=%s:7000", hosts.Hosts[0].IP), EnvLiveness+"=1s", envVictim+"=none", envVanish+"=1")
+			fmt.Sprintf("WEFT_RENDEZVOUS=%s:7000", hosts.Hosts[0].IP), EnvLiveness+"=2s", envVictim+"=none", envVanish+"=1")
 		c.Stderr = os.Stderr
 		out, outErr := c.StdoutPipe()
 		in, inErr := c.StdinPipe()

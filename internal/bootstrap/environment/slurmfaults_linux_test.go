@@ -111,7 +111,7 @@ func (t *transcript) String() string {
 func (s *slurm) start(args ...string) (*exec.Cmd, *transcript) {
 	s.t.Helper()
 	c := s.command(s.t.Context(), 0, append([]string{"srun"}, args...)...)
-	c.Env = append(c.Env, EnvSecret+"=a secret for a test of srun", EnvLiveness+"=1s")
+	c.Env = append(c.Env, EnvSecret+"=a secret for a test of srun", EnvLiveness+"=2s")
 	said := new(transcript)
 	c.Stdout = said
 	c.Stderr = said
