@@ -91,7 +91,7 @@ func everything(ctx context.Context, p *weft.Proc) error {
 func TestTransports(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
 			job, err := weft.Launch(ctx, 2, &weft.LaunchConfig{Run: "everything", Transport: transport})
 			if err != nil {
@@ -158,7 +158,7 @@ func settle(f func() error) error {
 func TestRankIsKilled(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
 			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "mortal", Transport: transport})
 			if err != nil {

@@ -14,6 +14,8 @@ type note struct {
 	N     uint64 `json:"n,omitempty"`
 	Text  string `json:"t,omitempty"`
 	Ranks []int  `json:"rs,omitempty"`
+
+	from *line // of a hello: on which the director answers
 }
 
 // Kinds of notes from a rank.

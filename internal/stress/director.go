@@ -154,7 +154,7 @@ func (d *director) accept(listener net.Listener, group *sync.WaitGroup) {
 			_ = l.listen(func(n note) {
 				if n.Kind == noteHello {
 					rank = n.Rank
-					d.ranks[rank].line = l
+					n.from = l
 				}
 				d.notes <- n
 			})
@@ -241,10 +241,10 @@ func (d *director) fail(format string, args ...any) {
 	}
 }
 
-// all tells a note to every rank that is still there.
+// all tells a note to every rank that has come and is still there.
 func (d *director) all(n note) {
 	for _, p := range d.ranks {
-		if !p.out {
+		if p.line != nil && !p.out {
 			p.line.tell(n)
 		}
 	}
@@ -332,7 +332,7 @@ func (d *director) explain(signals chan os.Signal) {
 	d.gather(2 * time.Second)
 	for i, p := range d.ranks {
 		before := d.moved
-		if p.out {
+		if p.line == nil || p.out {
 			continue
 		}
 		p.line.tell(note{Kind: notePoke})

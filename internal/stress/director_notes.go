@@ -19,6 +19,7 @@ func (d *director) hear(n note) bool {
 	}
 	switch n.Kind {
 	case noteHello:
+		p.line = n.from
 		p.pid = int(n.N)
 		return true
 	case noteBeat:

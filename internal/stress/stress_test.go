@@ -74,7 +74,7 @@ func TestWrongsAreFound(t *testing.T) {
 			o := options(t)
 			o.Spoil = spoil
 			o.Only = "stream"
-			o.Patience = 2 * time.Second
+			o.Patience = 5 * time.Second
 			for s := uint64(1); s < 10; s++ {
 				plan := stress.Draw(s, 2, "tcp", 1)
 				plan.Strikes = nil
