@@ -30,6 +30,12 @@ type cluster struct {
 // newCluster makes a cluster. Its hosts are called h0, h1 …, and again g0, g1 …
 func newCluster(t *testing.T, hosts int) *cluster {
 	t.Helper()
+	return newClusterOf(t, netlab.IPv4, hosts)
+}
+
+// newClusterOf makes a cluster whose hosts have addresses of a family.
+func newClusterOf(t *testing.T, family netlab.Family, hosts int) *cluster {
+	t.Helper()
 	if raceEnabled {
 		t.Skip("the command is built without the race detector, which has looked at its packages")
 	}
@@ -42,7 +48,7 @@ func newCluster(t *testing.T, hosts int) *cluster {
 	}
 	c := &cluster{t: t, dir: t.TempDir()}
 	c.weft = c.build("../../cmd/weft")
-	if c.lab, err = netlab.Make(hosts, 1500); err != nil {
+	if c.lab, err = family.Make(hosts, 1500); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.remove)
@@ -227,6 +233,18 @@ func TestHosts(t *testing.T) {
 	out, errs, status := c.run("-n", "8", "-hosts", "h0,h1,h2,h3", sort, "-class", *hostsClass)
 	if status != 0 || !strings.Contains(out, "SUCCESSFUL") {
 		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+}
+
+// Hosts that have IPv6 alone are reached by name and by address, and their ranks reach each other.
+func TestHostsOfIPv6(t *testing.T) {
+	c := newClusterOf(t, netlab.IPv6, 2)
+	ping := c.build("../../examples/ping")
+	for _, hosts := range []string{"h0,h1", fmt.Sprintf("h0,[%s]:1", c.lab.Hosts[1].IP)} {
+		out, errs, status := c.run("-hosts", hosts, ping, "-count", "10")
+		if status != 0 || !strings.Contains(out, "10 round trips of 8 bytes over udp (another host") {
+			t.Errorf("%s: status %d: %s%s", hosts, status, out, errs)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ func address(b *Begin) (string, error) {
 	if b.Bind != "" {
 		return b.Bind, nil
 	}
+	came := fromSSH(os.Getenv("SSH_CONNECTION"))
 	name := os.Getenv("WEFT_INTERFACE")
 	ours := "WEFT_INTERFACE"
 	if name == "" {
@@ -37,21 +38,21 @@ func address(b *Begin) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%s=%s: there is no such interface", ours, name)
 		}
-		if a := firstOf(own); a.IsValid() {
+		if a := firstOf(own, came); a.IsValid() {
 			return a.String(), nil
 		}
 	}
-	if a := fromSSH(os.Getenv("SSH_CONNECTION")); a.IsValid() {
-		return a.String(), nil
+	if came.IsValid() {
+		return came.String(), nil
 	}
 	if a := fromName(b.Name); a.IsValid() {
 		return a.String(), nil
 	}
 	own, _ := sys.Addresses("") // none are as good as an error
-	if a := firstOf(own); a.IsValid() {
+	if a := firstOf(own, came); a.IsValid() {
 		return a.String(), nil
 	}
-	return "", fmt.Errorf("it has no address that others could reach; set WEFT_BIND there")
+	return "", fmt.Errorf("it has no address that others could reach; link-local ones do not count; set WEFT_BIND there")
 }
 
 // fromSSH returns this host's address from what sshd says of its connection: the
@@ -62,10 +63,10 @@ func fromSSH(connection string) netip.Addr {
 		return netip.Addr{}
 	}
 	a, err := netip.ParseAddr(words[2])
-	if err != nil || a.IsLoopback() {
+	if a = a.Unmap(); err != nil || a.IsLoopback() || sys.CheckBind(a) != nil {
 		return netip.Addr{}
 	}
-	return a.Unmap()
+	return a
 }
 
 // fromName returns the address of ours that a name stands for.
@@ -80,7 +81,7 @@ func fromName(name string) netip.Addr {
 		return netip.Addr{}
 	}
 	for _, a := range addrs {
-		if a = a.Unmap(); !a.IsLoopback() && isOurs(a) {
+		if a = a.Unmap(); !a.IsLoopback() && sys.CheckBind(a) == nil && isOurs(a) {
 			return a
 		}
 	}
@@ -131,13 +132,14 @@ func isOurs(a netip.Addr) bool {
 	return slices.ContainsFunc(own, func(p netip.Prefix) bool { return p.Addr() == a.WithZone("") })
 }
 
-// firstOf returns the first address that another host could reach, of IPv4 if there is
-// one.
-func firstOf(own []netip.Prefix) (found netip.Addr) {
+// firstOf returns the first address that another host could reach: of the family of the one by which ssh came, so that
+// hosts with both and hosts with IPv6 alone agree; without that, of IPv4 if there is one.
+func firstOf(own []netip.Prefix, came netip.Addr) (found netip.Addr) {
+	wants4 := !came.IsValid() || came.Is4()
 	for _, p := range own {
 		switch a := p.Addr(); {
 		case !a.IsGlobalUnicast():
-		case a.Is4():
+		case a.Is4() == wants4:
 			return a
 		case !found.IsValid():
 			found = a

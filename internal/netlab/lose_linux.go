@@ -79,11 +79,12 @@ func (c *closers) Close() (err error) {
 
 // Offsets of fields of struct __sk_buff, the context of a classifier.
 const (
-	skbLen     = 0
-	skbMark    = 8
-	skbIfindex = 40
-	skbSegs    = 164 // number of packets in the frame
-	skbSize    = 176 // bytes of payload in each of these packets
+	skbLen      = 0
+	skbMark     = 8
+	skbProtocol = 16 // EtherType, in network order
+	skbIfindex  = 40
+	skbSegs     = 164 // number of packets in the frame
+	skbSize     = 176 // bytes of payload in each of these packets
 )
 
 // Results of a classifier.
@@ -106,16 +107,7 @@ func (t Trouble) program() (p asm.Instructions) {
 			asm.JGT.Imm(asm.R2, 1, "drop"))
 	}
 	if t.Longest > 0 {
-		const (
-			ethernet = 14
-			headers  = 20 + 8
-		)
-		add(asm.LoadMem(asm.R2, asm.R6, skbSize, asm.Word),
-			asm.Add.Imm(asm.R2, headers),
-			asm.JGT.Imm(asm.R2, headers, "cut"),
-			asm.LoadMem(asm.R2, asm.R6, skbLen, asm.Word),
-			asm.Sub.Imm(asm.R2, ethernet),
-			asm.JGT.Imm(asm.R2, int32(t.Longest), "drop").WithSymbol("cut"))
+		add(t.longer()...)
 	}
 	add(draw(t.Lose, "drop")...)
 	add(draw(t.Repeat, "repeat")...)
@@ -139,6 +131,29 @@ func (t Trouble) program() (p asm.Instructions) {
 	p[len(p)-2] = p[len(p)-2].WithSymbol("marked")
 	add(asm.Mov.Imm(asm.R0, tcxNext), asm.Return())
 	return p
+}
+
+// longer jumps to "drop" if an IP packet of the frame is longer than t.Longest: the frame itself, or the packets that the
+// kernel will cut it into, each with a header of UDP and of its family.
+func (t Trouble) longer() asm.Instructions {
+	const (
+		ethernet    = 14
+		ipv4Headers = 20 + 8
+		moreOfIPv6  = 20
+		ipv6        = 0xdd86 // EtherType in network order, as a little-endian machine reads it
+	)
+	return asm.Instructions{
+		asm.LoadMem(asm.R2, asm.R6, skbSize, asm.Word),
+		asm.JEq.Imm(asm.R2, 0, "whole"),
+		asm.Add.Imm(asm.R2, ipv4Headers),
+		asm.LoadMem(asm.R3, asm.R6, skbProtocol, asm.Word),
+		asm.JNE.Imm(asm.R3, ipv6, "compare"),
+		asm.Add.Imm(asm.R2, moreOfIPv6),
+		asm.Ja.Label("compare"),
+		asm.LoadMem(asm.R2, asm.R6, skbLen, asm.Word).WithSymbol("whole"),
+		asm.Sub.Imm(asm.R2, ethernet),
+		asm.JGT.Imm(asm.R2, int32(t.Longest), "drop").WithSymbol("compare"),
+	}
 }
 
 // draw jumps to a label with probability p.

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 )
@@ -25,4 +26,18 @@ func Addresses(name string) ([]netip.Prefix, error) {
 		}
 	}
 	return all, err
+}
+
+// CheckBind returns an error if no other host could reach a socket that is bound to an address: it stands for all
+// addresses of this host, or is link-local. Such an address means something with the name of an interface only, and
+// that name may differ from host to host.
+func CheckBind(a netip.Addr) error {
+	switch a = a.Unmap(); {
+	case !a.IsValid() || a.IsUnspecified():
+		return fmt.Errorf("it must be one address, which peers can reach")
+	case a.Is6() && a.IsLinkLocalUnicast():
+		return fmt.Errorf("%v is link-local, which peers cannot reach by a card: give the interface another address of "+
+			"IPv6 (of fd00::/8, for instance), and bind that", a.WithZone(""))
+	}
+	return nil
 }

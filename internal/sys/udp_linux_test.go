@@ -28,6 +28,7 @@ func TestControl(t *testing.T) {
 	gro := message(solUDP, udpGRO, word(1472))
 	drops := message(unix.SOL_SOCKET, unix.SO_RXQ_OVFL, word(7))
 	hops := message(unix.IPPROTO_IP, unix.IP_TTL, word(64))
+	hops6 := message(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT, word(63))
 	other := message(unix.IPPROTO_IP, unix.IP_TOS, word(64))
 	for _, c := range []struct {
 		in   [][]byte
@@ -38,6 +39,7 @@ func TestControl(t *testing.T) {
 		{[][]byte{drops}, control{told: true, dropped: 7}},
 		{[][]byte{drops, gro}, control{segment: 1472, told: true, dropped: 7}},
 		{[][]byte{gro, hops, other, drops}, control{1472, true, 7, 64}},
+		{[][]byte{hops6, gro}, control{segment: 1472, hops: 63}},
 		{[][]byte{other, message(solUDP, udpGRO, []byte{1}), gro[:10]}, control{}},
 		{[][]byte{message(solUDP, udpGRO, word(1<<31))}, control{segment: -1 << 31}},
 	} {

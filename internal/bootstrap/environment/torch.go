@@ -2,6 +2,7 @@ package environment
 
 import (
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 )
@@ -29,7 +30,7 @@ func (p *Plan) master(e Environment, prefix string) error {
 	if err != nil || n < 1 || n > 65535 {
 		return fmt.Errorf("%sMASTER_PORT=%q: must be a port", prefix, port)
 	}
-	p.Label = fmt.Sprintf("%s at %s:%d", p.Label, host, n)
+	p.Label = fmt.Sprintf("%s at %s", p.Label, net.JoinHostPort(host, strconv.Itoa(n)))
 	p.Hosts = []string{host}
 	if e.Get("TORCHELASTIC_USE_AGENT_STORE") != "True" {
 		p.Ports = []int{n}

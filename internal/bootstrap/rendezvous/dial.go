@@ -109,7 +109,9 @@ func closest(errs []error) error {
 func (d *Dialling) try(ctx context.Context, address string) (*bootstrap.Launched, error) {
 	soon, cancel := context.WithTimeoutCause(ctx, eachTry, os.ErrDeadlineExceeded)
 	defer cancel()
-	c, err := new(net.Dialer).DialContext(soon, "tcp", address)
+	// A name may stand for addresses of both families. They are tried in their order, not at the same time: packets take
+	// the family by which the store was reached, and all ranks need the same one.
+	c, err := (&net.Dialer{FallbackDelay: -1}).DialContext(soon, "tcp", address)
 	if err != nil {
 		return nil, explain(err)
 	}

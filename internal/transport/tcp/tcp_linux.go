@@ -59,8 +59,8 @@ func Open(cfg Config) (*Transport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("weft: tcp: %w", err)
 	}
-	if at.IP == nil || at.IP.IsUnspecified() {
-		return nil, fmt.Errorf("weft: tcp: %s: must be one address, which peers can reach", cfg.Bind)
+	if err := sys.CheckBind(at.AddrPort().Addr()); err != nil {
+		return nil, fmt.Errorf("weft: tcp: bind address %q: %w", cfg.Bind, err)
 	}
 	t := &Transport{cfg: cfg}
 	t.mark = func(fd int) { t.ready = append(t.ready, fd) }

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"weft/internal/sys"
 )
 
 // A card is an address and the longest packet that is welcome there:
@@ -41,7 +43,8 @@ func parseCard(text string) (c card, err error) {
 		c.mtu, err = strconv.Atoi(mtu)
 	}
 	host := c.addr.Addr()
-	ok = ok && err == nil && c.addr.Port() != 0 && !host.IsUnspecified() && !host.IsMulticast()
+	ok = ok && err == nil && c.addr.Port() != 0 && !host.IsUnspecified() && !host.IsMulticast() && host.Zone() == "" &&
+		!host.Is4In6()
 	if !ok || c.mtu < minMTU || c.mtu > MaxMTU {
 		return card{}, fmt.Errorf("weft: udp: %q is no address/mtu", text)
 	}
@@ -58,8 +61,8 @@ func resolve(bind string) (netip.AddrPort, error) {
 		return netip.AddrPort{}, fmt.Errorf("weft: udp: bind address %q: %w", bind, err)
 	}
 	ap := a.AddrPort()
-	if !ap.Addr().IsValid() || ap.Addr().IsUnspecified() {
-		return netip.AddrPort{}, fmt.Errorf("weft: udp: bind address %q must name an address that peers can reach", bind)
+	if err := sys.CheckBind(ap.Addr()); err != nil {
+		return netip.AddrPort{}, fmt.Errorf("weft: udp: bind address %q: %w", bind, err)
 	}
 	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), nil
 }

@@ -27,7 +27,8 @@ func (t *Transport) Dial(rank int, text string) error {
 		return err
 	}
 	if c.addr.Addr().Is4() != t.card.addr.Addr().Is4() {
-		return fmt.Errorf("weft: udp: peer %d is at %v and we are at %v", rank, c.addr, t.card.addr)
+		return fmt.Errorf("weft: udp: peer %d is at %v and we are at %v, of another family: bind all ranks to addresses of "+
+			"one family (WEFT_BIND or Config.Bind)", rank, c.addr, t.card.addr)
 	}
 	p := &peer{rank: rank, addr: t.socket.NewUDPAddr(c.addr), limit: min(c.mtu, t.card.mtu)}
 	p.mtu.Store(int32(p.limit))
