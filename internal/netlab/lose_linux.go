@@ -133,8 +133,8 @@ func (t Trouble) program() (p asm.Instructions) {
 	return p
 }
 
-// longer jumps to "drop" if an IP packet of the frame is longer than t.Longest: the frame itself, or the packets that the
-// kernel will cut it into, each with a header of UDP and of its family.
+// longer jumps to "drop" if an IP packet of the frame is longer than t.Longest: the frame itself, or the packets that
+// the kernel will cut it into, each with a header of UDP and of its family.
 func (t Trouble) longer() asm.Instructions {
 	const (
 		ethernet    = 14
