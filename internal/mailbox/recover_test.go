@@ -77,55 +77,102 @@ func TestRecoverAtEveryStep(t *testing.T) {
 		for _, n := range [victims]int{64, 300} {
 			for first := range 9 {
 				for second := range 9 {
-					t.Run(fmt.Sprint(inline, n, first, second),
-						func(t *testing.T) { dieAt(t, inline, n, [victims]int{first, second}) })
+					t.Run(fmt.Sprint(inline, n, first, second), func(t *testing.T) {
+						c := newRecovery(t)
+						c.dieAt(inline, n, [victims]int{first, second})
+						c.tell(5)
+						c.end()
+					})
+					t.Run(fmt.Sprint(inline, n, first, second, "fill"), func(t *testing.T) {
+						c := newRecovery(t)
+						c.dieAt(inline, n, [victims]int{first, second})
+						c.fill()
+						c.take()
+						c.fill()
+						c.end()
+					})
 				}
 			}
 		}
 	}
 }
 
-func dieAt(t *testing.T, inline bool, n int, until [victims]int) {
-	const size = 2048
-	b, r := newBox(t, 16, []int{size}, 0, 0, 0)
+// dieAt lets two senders die, each after a number of its steps, and recovers the mailbox.
+func (c *recovery) dieAt(inline bool, n int, until [victims]int) {
+	c.engineBegins()
+	c.victimsWrite(inline, n, until)
+	c.recover()
+}
+
+// recoverySize is the size of the ring of a recovery.
+const recoverySize = 2048
+
+// A recovery is a mailbox whose ring several writers share: a sender that lives, the owner's
+// engine, and victims, of which each may die in the middle of a message.
+type recovery struct {
+	*testing.T
+	b      *Box
+	r      *Reader
+	alive  *Writer
+	owner  *Writer
+	engine Arrival         // the message that the owner's engine writes
+	loans  []Record        // the messages that the reader has taken and not given back
+	want   map[uint64]bool // the messages that have been sent and not taken
+	next   uint64          // the tag of the next message with which fill fills the ring
+	busy   bool            // the second victim is in the middle of a message
+}
+
+// newRecovery returns a mailbox from which the reader has taken two messages: the first is on
+// loan, the second was released before it, so Head cannot move over it yet. A third one waits.
+func newRecovery(t *testing.T) *recovery {
+	b, r := newBox(t, 16, []int{recoverySize}, 0, 0, 0)
 	b.begin(0, 3*64)
-	alive := join(t, b, 0)
-	var want []uint64
-	tell := func(tag uint64) {
-		if sent, _, o := alive.Push(NoRing, Auto, tag, letter(tag, 100), 0); sent != 100 || o != Done {
-			t.Fatal(sent, o)
-		}
-		want = append(want, tag)
-	}
-	tell(1)
-	tell(2)
-	tell(3)
-	var held, rec Record
-	r.Take(&rec)
+	c := &recovery{T: t, b: b, r: r, alive: join(t, b, 0), owner: b.Owner(), want: map[uint64]bool{}, next: 100}
+	c.tell(1)
+	c.tell(2)
+	c.tell(3)
+	var first, second Record
+	r.Take(&first)
 	r.Done()
-	r.Take(&held)
+	r.Take(&second)
 	r.Done()
-	r.Release(held.Extent) // out of order: Head cannot move over it yet
-	held = rec
-	want = want[2:]
+	r.Release(second.Extent)
+	c.loans = []Record{first}
+	delete(c.want, 1)
+	delete(c.want, 2)
+	return c
+}
 
-	// The owner's engine writes, too.
-	b.SetRing(2, NoRing)
-	engine := Arrival{From: 2, Tag: 50, Total: 200}
-	owner := b.Owner()
-	if o := owner.Begin(&engine, 0, PerPacket); o != Done || owner.hold(0, 200, &engine.pos) != Done {
-		t.Fatal("no room for the engine")
+// tell has the sender that lives send a message.
+func (c *recovery) tell(tag uint64) {
+	if sent, _, o := c.alive.Push(NoRing, Auto, tag, letter(tag, 100), 0); sent != 100 || o != Done {
+		c.Fatal(sent, o)
 	}
-	engine.open = true
+	c.want[tag] = true
+}
 
+// engineBegins has the owner's engine reserve the room of a message, as it does for the first
+// packet of one.
+func (c *recovery) engineBegins() {
+	c.b.SetRing(2, NoRing)
+	c.engine = Arrival{From: 2, Tag: 50, Total: 200}
+	if o := c.owner.Begin(&c.engine, 0, PerPacket); o != Done || c.owner.hold(0, 200, &c.engine.pos) != Done {
+		c.Fatal("no room for the engine")
+	}
+	c.engine.open = true
+}
+
+// victimsWrite lets the victims write a message each, step by step in turn, and each die after
+// a number of them.
+func (c *recovery) victimsWrite(inline bool, n int, until [victims]int) {
 	var dead [victims]*victim
 	var steps [victims][]func()
 	for i := range dead {
-		dead[i] = &victim{s: join(t, b, 1+i), n: [victims]int{n, 364 - n}[i], tag: uint64(10 + i)}
+		dead[i] = &victim{s: join(c.T, c.b, 1+i), n: [victims]int{n, 364 - n}[i], tag: uint64(10 + i)}
 		if inline && i == 1 {
-			steps[i] = dead[i].inline(t)
+			steps[i] = dead[i].inline(c.T)
 		} else {
-			steps[i] = dead[i].steps(t)
+			steps[i] = dead[i].steps(c.T)
 		}
 		until[i] = min(until[i], len(steps[i]))
 	}
@@ -135,66 +182,90 @@ func dieAt(t *testing.T, inline bool, n int, until [victims]int) {
 				was := v.done
 				steps[i][k]()
 				if v.done && !was {
-					want = append(want, v.tag)
+					c.want[v.tag] = true
 				}
 			}
 		}
 		if k == 3 {
 			// Nobody has read what comes behind a record that is not there yet.
-			tell(4)
+			c.tell(4)
 		}
 	}
+	c.busy = until[1] > 0 && until[1] < len(steps[1])
+}
 
-	// While one lives, nobody can tell.
-	busy := until[1] > 0 && until[1] < len(steps[1])
-	died := func(rank, _ int, _ bool) bool { return rank == 1 }
-	if done := r.Recover(died, []*Arrival{&engine}); done == busy {
-		t.Fatalf("recovered: %v, with a living sender busy: %v", done, busy)
+// recover recovers the mailbox when one victim is dead, which is possible unless the other is
+// in the middle of a message, and then when both are.
+func (c *recovery) recover() {
+	one := func(rank, _ int, _ bool) bool { return rank == 1 }
+	if done := c.r.Recover(one, []*Arrival{&c.engine}); done == c.busy {
+		c.Fatalf("recovered: %v, with a living sender busy: %v", done, c.busy)
 	}
-	if !r.Recover(func(rank, _ int, _ bool) bool { return rank > 0 }, []*Arrival{&engine}) {
-		t.Fatal("not recovered")
+	both := func(rank, _ int, _ bool) bool { return rank > 0 }
+	if !c.r.Recover(both, []*Arrival{&c.engine}) {
+		c.Fatal("not recovered")
 	}
-	b.Senders(func(rank int) {
+	c.b.Senders(func(rank int) {
 		if rank != 0 {
-			t.Errorf("rank %d has still a line", rank)
+			c.Errorf("rank %d has still a line", rank)
 		}
 	})
-	if o := owner.Add(&engine, letter(50, 200)); o != Done {
-		t.Fatal(o)
-	}
-	want = append(want, 50)
-	tell(5)
-	order := map[uint64]bool{}
-	for _, tag := range want {
-		order[tag] = true
-	}
-	loans := []Record{held}
-	for r.Take(&rec) {
-		if !order[rec.Tag] {
-			t.Errorf("message %d has arrived, which nobody has completed, or twice", rec.Tag)
+}
+
+// fill gives back what is on loan, and sends until the ring is full. This overwrites a message
+// that was given back too early.
+func (c *recovery) fill() {
+	c.release()
+	for tag := c.next; ; tag++ {
+		if _, _, o := c.alive.Push(NoRing, Auto, tag, letter(tag, 100), 0); o != Done {
+			c.next = tag
+			return
 		}
-		delete(order, rec.Tag)
-		if got := r.text(&rec); !bytes.Equal(got, letter(rec.Tag, rec.Total)) {
-			t.Errorf("message %d: %x", rec.Tag, got)
+		c.want[tag] = true
+	}
+}
+
+// take takes what has arrived, which is each wanted message once.
+func (c *recovery) take() {
+	var rec Record
+	for c.r.Take(&rec) {
+		if !c.want[rec.Tag] {
+			c.Errorf("message %d has arrived, which nobody has completed, or twice", rec.Tag)
 		}
-		r.Done()
+		delete(c.want, rec.Tag)
+		c.r.Done()
+		c.loans = append(c.loans, rec)
+	}
+	for tag := range c.want {
+		c.Errorf("message %d has not arrived", tag)
+	}
+}
+
+// release gives back what is on loan, which is still whole.
+func (c *recovery) release() {
+	for _, rec := range c.loans {
+		if got := c.r.text(&rec); !bytes.Equal(got, letter(rec.Tag, rec.Total)) {
+			c.Errorf("message %d: %x", rec.Tag, got)
+		}
 		if !rec.InRecord {
-			loans = append(loans, rec)
+			c.r.Release(rec.Extent)
 		}
 	}
-	for tag := range order {
-		t.Errorf("message %d has not arrived", tag)
+	c.loans = nil
+}
+
+// end lets the engine write its message. When all is taken and given back, all of the ring can be used.
+func (c *recovery) end() {
+	if o := c.owner.Add(&c.engine, letter(50, 200)); o != Done {
+		c.Fatal(o)
 	}
-	if got := r.text(&held); !bytes.Equal(got, letter(1, 100)) {
-		t.Errorf("a message on loan was overwritten: %x", got)
-	}
-	for _, rec := range loans {
-		r.Release(rec.Extent)
-	}
-	empty(t, b, r)
-	push(t, alive, PerPacket, 6, size, Done) // all of it can be used
+	c.want[50] = true
+	c.take()
+	c.release()
+	empty(c.T, c.b, c.r)
+	push(c.T, c.alive, PerPacket, 6, recoverySize, Done)
 	for i := range uint64(15) {
-		push(t, alive, Auto, 7+i, 8, Done)
+		push(c.T, c.alive, Auto, 7+i, 8, Done)
 	}
 }
 
