@@ -110,42 +110,12 @@ func TestAgreeOnDifferentThings(t *testing.T) {
 // TestAgreeEnds: what ends an agreement that cannot be: contexts, a Proc that closes, channels that are taken.
 func TestAgreeEnds(t *testing.T) {
 	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error {
-		g, err := Open(p, 1, nil)
-		if err != nil {
+		if err := agreeOnHighChannel(ctx, p); err != nil {
 			return err
 		}
-		high, err := Open(p, ownChannel, nil)
-		if err != nil {
+		if err := agreeAfterContext(ctx, p); err != nil {
 			return err
 		}
-		var config *weft.ConfigError
-		if _, err := high.Agree(ctx, 0); !errors.As(err, &config) {
-			return fmt.Errorf("channel %d: %v", ownChannel, err)
-		}
-		if p.Rank() == 0 {
-			short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
-			defer cancel()
-			var wait *weft.WaitError
-			if _, err := g.Agree(short, 6); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &wait) ||
-				wait.Knows == "" {
-				return fmt.Errorf("alone: %v", err)
-			}
-		}
-		if err := p.Barrier("one has called", nil).Wait(ctx); err != nil {
-			return err
-		}
-		flags := []uint64{7, 3} // what was said in the call that was given up counts
-		if p.Rank() == 1 {
-			a, err := g.Agree(ctx, 5)
-			if err != nil || a.Flags != 4 {
-				return fmt.Errorf("with the member that has given up: %x, %v", a.Flags, err)
-			}
-		}
-		a, err := g.Agree(ctx, flags[p.Rank()])
-		if err != nil || a.Flags != 3 {
-			return fmt.Errorf("afterwards: %x, %v", a.Flags, err)
-		}
-		g.Close()
 		again, err := Open(p, 1, nil)
 		if err != nil {
 			return err
@@ -156,41 +126,92 @@ func TestAgreeEnds(t *testing.T) {
 		if p.Rank() == 1 {
 			return nil
 		}
-		last, err := Open(p, 3, nil)
-		if err != nil {
-			return err
-		}
-		if a, err := last.Agree(ctx, 9); err != nil || a.Flags != 9 || !slices.Equal(a.Dead, []int{1}) {
-			return fmt.Errorf("when the other has returned: %+v, %v", a, err)
-		}
-		if _, err := last.Shrink(ctx, 4); err != nil {
-			return err
-		}
-		lone, err := Open(p, 5, nil)
-		if err != nil {
-			return err
-		}
-		late := make(chan error)
-		go func() {
-			_, err := lone.Agree(ctx, 0) // a member of it has left: it may be over before Close
-			late <- err
-		}()
-		if err := p.Close(); err != nil {
-			return err
-		}
-		if err := <-late; err != nil && !errors.Is(err, weft.ErrClosed) {
-			return fmt.Errorf("while Close: %v", err)
-		}
-		for _, g := range []*Group{lone, last} {
-			if _, err := g.Agree(ctx, 0); !errors.Is(err, weft.ErrClosed) {
-				return fmt.Errorf("after Close: %v", err)
-			}
-		}
-		return nil
+		return agreeWithoutOther(ctx, p)
 	})
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// agreeOnHighChannel: groups on channels that are not the program's own cannot agree.
+func agreeOnHighChannel(ctx context.Context, p *weft.Proc) error {
+	high, err := Open(p, ownChannel, nil)
+	if err != nil {
+		return err
+	}
+	var config *weft.ConfigError
+	if _, err := high.Agree(ctx, 0); !errors.As(err, &config) {
+		return fmt.Errorf("channel %d: %v", ownChannel, err)
+	}
+	return nil
+}
+
+// agreeAfterContext: the context of one member ends while it waits for the other. The call that it gave up
+// counts in the next agreement.
+func agreeAfterContext(ctx context.Context, p *weft.Proc) error {
+	g, err := Open(p, 1, nil)
+	if err != nil {
+		return err
+	}
+	if p.Rank() == 0 {
+		short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+		defer cancel()
+		var wait *weft.WaitError
+		if _, err := g.Agree(short, 6); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &wait) ||
+			wait.Knows == "" {
+			return fmt.Errorf("alone: %v", err)
+		}
+	}
+	if err := p.Barrier("one has called", nil).Wait(ctx); err != nil {
+		return err
+	}
+	if p.Rank() == 1 {
+		a, err := g.Agree(ctx, 5)
+		if err != nil || a.Flags != 4 {
+			return fmt.Errorf("with the member that has given up: %x, %v", a.Flags, err)
+		}
+	}
+	flags := []uint64{7, 3}
+	a, err := g.Agree(ctx, flags[p.Rank()])
+	if err != nil || a.Flags != 3 {
+		return fmt.Errorf("afterwards: %x, %v", a.Flags, err)
+	}
+	return g.Close()
+}
+
+// agreeWithoutOther: the other member has returned, or is about to. Agreements go on without it, until Close.
+func agreeWithoutOther(ctx context.Context, p *weft.Proc) error {
+	last, err := Open(p, 3, nil)
+	if err != nil {
+		return err
+	}
+	if a, err := last.Agree(ctx, 9); err != nil || a.Flags != 9 || !slices.Equal(a.Dead, []int{1}) {
+		return fmt.Errorf("when the other has returned: %+v, %v", a, err)
+	}
+	if _, err := last.Shrink(ctx, 4); err != nil {
+		return err
+	}
+	lone, err := Open(p, 5, nil)
+	if err != nil {
+		return err
+	}
+	late := make(chan error)
+	go func() {
+		_, err := lone.Agree(ctx, 0) // a member of it has left: it may be over before Close
+		late <- err
+	}()
+	if err := p.Close(); err != nil {
+		return err
+	}
+	if err := <-late; err != nil && !errors.Is(err, weft.ErrClosed) {
+		return fmt.Errorf("while Close: %v", err)
+	}
+	for _, g := range []*Group{lone, last} {
+		if _, err := g.Agree(ctx, 0); !errors.Is(err, weft.ErrClosed) {
+			return fmt.Errorf("after Close: %v", err)
+		}
+	}
+	return nil
 }
 
 // TestOutcast: a rank that stands still for longer than the liveness time is excluded by the

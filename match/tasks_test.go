@@ -24,36 +24,59 @@ func TestTasksCoordinate(t *testing.T) {
 	}
 }
 
+// coordinated is a rank of TestTasksCoordinate, and the goroutines that it has started.
+type coordinated struct {
+	*weft.Proc
+	tasks []*weft.Task
+	errs  []error
+}
+
+// rounds is how often each goroutine does what it does.
+const rounds = 10
+
 func coordinate(ctx context.Context, p *weft.Proc) error {
-	const rounds = 10
-	box, err := p.OpenMailbox("in", nil)
-	if err != nil {
-		return err
-	}
-	if p.Rank() == 0 {
-		if _, err := p.OpenRegion(ctx, "counter", 8, &weft.RegionConfig{Lock: "lock"}); err != nil {
+	c := &coordinated{Proc: p}
+	for _, start := range []func(context.Context) error{c.countUnderLock, c.takePermits, c.reduce, c.passMessages} {
+		if err := start(ctx); err != nil {
 			return err
 		}
 	}
-	counter, err := p.AttachRegion(ctx, 0, "counter")
+	for _, t := range c.tasks {
+		if err := t.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(c.errs...); err != nil {
+		return err
+	}
+	return p.Barrier("end", nil).Wait(ctx)
+}
+
+// start starts a goroutine that calls f for each round.
+func (c *coordinated) start(what string, f func(i int) error) {
+	c.tasks = append(c.tasks, c.Go(func() {
+		for i := range rounds {
+			if err := f(i); err != nil {
+				c.errs = append(c.errs, fmt.Errorf("%s, round %d: %w", what, i, err))
+				return
+			}
+		}
+	}))
+}
+
+// countUnderLock starts a goroutine that adds to a counter of rank 0 under the lock that guards it.
+func (c *coordinated) countUnderLock(ctx context.Context) error {
+	if c.Rank() == 0 {
+		if _, err := c.OpenRegion(ctx, "counter", 8, &weft.RegionConfig{Lock: "lock"}); err != nil {
+			return err
+		}
+	}
+	counter, err := c.AttachRegion(ctx, 0, "counter")
 	if err != nil {
 		return err
 	}
-	var errs []error
-	var tasks []*weft.Task
-	task := func(what string, f func(i int) error) {
-		tasks = append(tasks, p.Go(func() {
-			for i := range rounds {
-				if err := f(i); err != nil {
-					errs = append(errs, fmt.Errorf("%s, round %d: %w", what, i, err))
-					return
-				}
-			}
-		}))
-	}
-
-	l := p.Lock("lock", nil)
-	task("lock", func(int) error {
+	l := c.Lock("lock", nil)
+	c.start("lock", func(int) error {
 		g, err := l.Lock(ctx)
 		if err != nil {
 			return err
@@ -63,22 +86,32 @@ func coordinate(ctx context.Context, p *weft.Proc) error {
 		}
 		return l.Unlock()
 	})
-	s := p.Semaphore("permits", 2, nil)
-	task("semaphore", func(int) error {
+	return nil
+}
+
+// takePermits starts a goroutine that takes permits of a semaphore, and one that meets all ranks at a barrier.
+func (c *coordinated) takePermits(ctx context.Context) error {
+	s := c.Semaphore("permits", 2, nil)
+	c.start("semaphore", func(int) error {
 		if err := s.Acquire(ctx, 1); err != nil {
 			return err
 		}
 		return s.Release(1)
 	})
-	b := p.Barrier("b", nil)
-	task("barrier", func(int) error { return b.Wait(ctx) })
+	b := c.Barrier("b", nil)
+	c.start("barrier", func(int) error { return b.Wait(ctx) })
+	return nil
+}
+
+// reduce starts two goroutines that sum a value of each rank, each on a group of its own.
+func (c *coordinated) reduce(ctx context.Context) error {
 	for channel := range 2 {
-		g, err := coll.Open(p, 10+channel, nil)
+		g, err := coll.Open(c.Proc, 10+channel, nil)
 		if err != nil {
 			return err
 		}
-		task("collective", func(i int) error {
-			v := []int64{int64(p.Rank() + i)}
+		c.start("collective", func(i int) error {
+			v := []int64{int64(c.Rank() + i)}
 			err := coll.AllReduce(ctx, g, v, coll.Sum[int64])
 			if want := int64(6 + 4*i); err == nil && v[0] != want {
 				err = fmt.Errorf("the sum is %d, want %d", v[0], want)
@@ -86,14 +119,23 @@ func coordinate(ctx context.Context, p *weft.Proc) error {
 			return err
 		})
 	}
-	m := match.New(p, box, nil)
-	next, err := p.AttachMailbox(ctx, (p.Rank()+1)%p.Size(), "in")
+	return nil
+}
+
+// passMessages starts, for each of three tags, a goroutine that sends to the next rank and one that receives.
+func (c *coordinated) passMessages(ctx context.Context) error {
+	box, err := c.OpenMailbox("in", nil)
+	if err != nil {
+		return err
+	}
+	m := match.New(c.Proc, box, nil)
+	next, err := c.AttachMailbox(ctx, (c.Rank()+1)%c.Size(), "in")
 	if err != nil {
 		return err
 	}
 	for tag := range uint64(3) {
-		task("sender", func(i int) error { return next.PushTagged(ctx, tag, []byte{byte(i)}) })
-		task("receiver", func(i int) error {
+		c.start("sender", func(i int) error { return next.PushTagged(ctx, tag, []byte{byte(i)}) })
+		c.start("receiver", func(i int) error {
 			d, err := m.Recv(ctx, match.Any, tag, match.Exact)
 			if err == nil && d.Data[0] != byte(i) {
 				err = fmt.Errorf("got message %d", d.Data[0])
@@ -102,13 +144,5 @@ func coordinate(ctx context.Context, p *weft.Proc) error {
 			return err
 		})
 	}
-	for _, t := range tasks {
-		if err := t.Wait(ctx); err != nil {
-			return err
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return p.Barrier("end", nil).Wait(ctx)
+	return nil
 }

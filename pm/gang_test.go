@@ -52,65 +52,89 @@ func turns(ctx context.Context, p *weft.Proc) error {
 	}
 	b := p.Barrier("turns", nil)
 	var states [2]pm.State
-	got := [2]cursor{make(cursor, x.Nodes()), make(cursor, x.Nodes())}
-	sent := [2]int{}
+	programs := [2]*turner{{x: x, got: make(cursor, x.Nodes())}, {x: x, got: make(cursor, x.Nodes())}}
 	for turn := range 2 * each {
 		now := turn % 2
-		for range 10 {
-			b, err := x.GetSendBuffer((x.Self()+1)%x.Nodes(), len(message(x.Self(), sent[now])))
-			if err == weft.ErrWouldBlock {
-				break
-			}
-			if err != nil {
-				return err
-			}
-			copy(b, message(x.Self(), sent[now]))
-			if err := x.Send(); err != nil {
-				return err
-			}
-			sent[now]++
-		}
-		for range 3 {
-			m, from, err := x.Receive()
-			if err == nil {
-				err = errors.Join(got[now].next(from, m), x.ReleaseReceiveBuffer())
-			}
-			if err != nil && err != weft.ErrWouldBlock {
-				return err
-			}
+		if err := programs[now].turn(); err != nil {
+			return err
 		}
 		if _, err := x.Switch(ctx, b, &states[now], &states[1-now]); err != nil {
 			return err
 		}
 	}
-	before := (x.Self() + x.Nodes() - 1) % x.Nodes()
-	for now := range 2 { // the rest, behind which comes a message of 9,999 bytes
-		poll := func() error {
-			m, from, err := x.Receive()
-			switch {
-			case err == weft.ErrWouldBlock:
-				return nil
-			case err != nil:
-				return err
-			case len(m) == 9999:
-				got[now][before] = -1
-				return x.ReleaseReceiveBuffer()
-			}
-			return errors.Join(got[now].next(from, m), x.ReleaseReceiveBuffer())
-		}
-		if err := send(x, (x.Self()+1)%x.Nodes(), make([]byte, 9999), poll); err != nil {
+	for now, program := range programs {
+		if err := program.lastTurn(); err != nil {
 			return err
-		}
-		for got[now][before] >= 0 || x.SendDone() != nil {
-			if err := poll(); err != nil {
-				return err
-			}
 		}
 		if _, err := x.Switch(ctx, b, &states[now], &states[1-now]); err != nil {
 			return err
 		}
 	}
 	return finish(ctx, p, x)
+}
+
+// A turner is a program that sends to the next node, and receives from the one before.
+type turner struct {
+	x    *pm.Context
+	got  cursor
+	sent int
+	over bool // lastMessage has come
+}
+
+// turn sends up to ten messages, and receives at most three.
+func (r *turner) turn() error {
+	for range 10 {
+		text := message(r.x.Self(), r.sent)
+		b, err := r.x.GetSendBuffer((r.x.Self()+1)%r.x.Nodes(), len(text))
+		if err == weft.ErrWouldBlock {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		copy(b, text)
+		if err := r.x.Send(); err != nil {
+			return err
+		}
+		r.sent++
+	}
+	for range 3 {
+		if err := r.poll(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastMessage is the length of the message that each program sends last. No other message is so long.
+const lastMessage = 9999
+
+// lastTurn sends the last message, and receives all messages of the node before.
+func (r *turner) lastTurn() error {
+	if err := send(r.x, (r.x.Self()+1)%r.x.Nodes(), make([]byte, lastMessage), r.poll); err != nil {
+		return err
+	}
+	for !r.over || r.x.SendDone() != nil {
+		if err := r.poll(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// poll receives a message, if there is one, and checks that it is the next.
+func (r *turner) poll() error {
+	m, from, err := r.x.Receive()
+	switch {
+	case err == weft.ErrWouldBlock:
+		return nil
+	case err != nil:
+		return err
+	case len(m) == lastMessage:
+		r.over = true
+		return r.x.ReleaseReceiveBuffer()
+	}
+	return errors.Join(r.got.next(from, m), r.x.ReleaseReceiveBuffer())
 }
 
 // frozen: a context that is in use is not frozen; one that is frozen does nothing; a state that is

@@ -14,11 +14,18 @@ import (
 	"weft/internal/monotime"
 )
 
-// record makes two engines send each other messages over a network that loses
-// every seventh packet, and returns the recording of the first.
-func record(t *testing.T, guard link.Guard) (tape []byte, last uint64) {
-	var file bytes.Buffer
-	var engines [2]*engine.Engine
+// A pair is two engines that send each other messages over a network that loses every seventh
+// packet. The first one is recorded.
+type pair struct {
+	*testing.T
+	engines [2]*engine.Engine
+	rec     *Tape
+	ports   [2]*msg.Port
+	now     monotime.Time
+	sent    int // packets
+}
+
+func newPair(t *testing.T, guard link.Guard, file *bytes.Buffer) *pair {
 	cfg := func(rank int) engine.Config {
 		n := uint64(rank)
 		return engine.Config{
@@ -26,84 +33,99 @@ func record(t *testing.T, guard link.Guard) (tape []byte, last uint64) {
 			Link: link.Config{Window: 8, Liveness: -1}, Rand: func() uint64 { n++; return n },
 		}
 	}
-	eng, rec := New(&file, cfg(0))
-	engines[0] = eng
-	engines[1] = engine.New(cfg(1))
-	now := monotime.Time(1)
+	c := &pair{T: t, now: 1}
+	c.engines[0], c.rec = New(file, cfg(0))
+	c.engines[1] = engine.New(cfg(1))
 	path := engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 2}
-	rec.Connect(now, 1, path)
-	engines[0].Connect(now, 1, path)
-	engines[1].Connect(now, 0, engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 1})
-	rec.Open(1, msg.Config{})
-	p, err := engines[0].Msg.Open(1, msg.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec.Opened(p)
-	q, err := engines[1].Msg.Open(1, msg.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sent := 0
-	move := func(from int) {
-		var out [4]link.Packet
-		for {
-			_, n, _ := engines[from].Output(now, out[:])
-			if from == 0 {
-				rec.Note(Event{Do: "output", Now: now, Rank: 1, N: n})
-			}
-			if n == 0 {
-				return
-			}
-			for _, pkt := range out[:n] {
-				if sent++; sent%7 == 0 {
-					continue
-				}
-				b := append(bytes.Clone(pkt.Header), pkt.Payload...)
-				if from == 1 && sent%11 == 0 { // a forger is there, too
-					forged := bytes.Clone(b)
-					forged[len(forged)-1] ^= 1
-					rec.Recv(now, engine.Trusted, forged)
-					engines[0].Recv(now, engine.Trusted, forged)
-				}
-				if from == 1 {
-					rec.Recv(now, engine.Trusted, b)
-				}
-				engines[1-from].Recv(now, engine.Trusted, b)
-			}
-			if from == 0 {
-				rec.Note(Event{Do: "taken", Now: now, Rank: 1, N: n, M: n})
-			}
-			engines[from].Taken(now, 1-from, n, n, out[:])
+	c.rec.Connect(c.now, 1, path)
+	c.engines[0].Connect(c.now, 1, path)
+	c.engines[1].Connect(c.now, 0, engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 1})
+	c.rec.Open(1, msg.Config{})
+	for rank, e := range c.engines {
+		p, err := e.Msg.Open(1, msg.Config{})
+		if err != nil {
+			t.Fatal(err)
 		}
+		c.ports[rank] = p
 	}
+	c.rec.Opened(c.ports[0])
+	return c
+}
+
+// round has both engines send a message, if there are more, and receive one.
+func (c *pair) round(i int) {
+	p, q := c.ports[0], c.ports[1]
+	if i < 500 {
+		c.rec.Port("give", p, 1, i)
+		p.Give(1, make([]byte, i))
+		q.Give(0, make([]byte, 10))
+	}
+	c.now = c.now.Add(time.Millisecond)
+	c.rec.Note(Event{Do: "advance", Now: c.now})
+	c.engines[0].Advance(c.now)
+	c.engines[1].Advance(c.now)
+	c.move(0)
+	c.move(1)
+	b, _ := p.Next(msg.Any)
+	c.rec.Lend("next", p, nil, b, msg.Any, 0)
+	if b != nil {
+		c.rec.Block("release", p, b, 0)
+		p.Release(b)
+	}
+	if b, _ := q.Next(msg.Any); b != nil {
+		q.Release(b)
+	}
+}
+
+// move moves the packets that an engine has to send.
+func (c *pair) move(from int) {
+	var out [4]link.Packet
+	for {
+		_, n, _ := c.engines[from].Output(c.now, out[:])
+		if from == 0 {
+			c.rec.Note(Event{Do: "output", Now: c.now, Rank: 1, N: n})
+		}
+		if n == 0 {
+			return
+		}
+		for _, pkt := range out[:n] {
+			if c.sent++; c.sent%7 != 0 {
+				c.arrive(1-from, append(bytes.Clone(pkt.Header), pkt.Payload...))
+			}
+		}
+		if from == 0 {
+			c.rec.Note(Event{Do: "taken", Now: c.now, Rank: 1, N: n, M: n})
+		}
+		c.engines[from].Taken(c.now, 1-from, n, n, out[:])
+	}
+}
+
+// arrive hands a packet to an engine; before some of those that are recorded comes a forged one.
+func (c *pair) arrive(to int, b []byte) {
+	if to == 0 {
+		if c.sent%11 == 0 {
+			forged := bytes.Clone(b)
+			forged[len(forged)-1] ^= 1
+			c.rec.Recv(c.now, engine.Trusted, forged)
+			c.engines[0].Recv(c.now, engine.Trusted, forged)
+		}
+		c.rec.Recv(c.now, engine.Trusted, b)
+	}
+	c.engines[to].Recv(c.now, engine.Trusted, b)
+}
+
+// record returns the recording of an engine, and the fingerprint of its last state.
+func record(t *testing.T, guard link.Guard) (tape []byte, last uint64) {
+	var file bytes.Buffer
+	c := newPair(t, guard, &file)
 	for i := range 600 {
-		if i < 500 {
-			rec.Port("give", p, 1, i)
-			p.Give(1, make([]byte, i))
-			q.Give(0, make([]byte, 10))
-		}
-		now = now.Add(time.Millisecond)
-		rec.Note(Event{Do: "advance", Now: now})
-		engines[0].Advance(now)
-		engines[1].Advance(now)
-		move(0)
-		move(1)
-		b, _ := p.Next(msg.Any)
-		rec.Lend("next", p, nil, b, msg.Any, 0)
-		if b != nil {
-			rec.Block("release", p, b, 0)
-			p.Release(b)
-		}
-		if b, _ := q.Next(msg.Any); b != nil {
-			q.Release(b)
-		}
+		c.round(i)
 	}
-	rec.End()
-	if rec.Err() != nil {
-		t.Fatal(rec.Err())
+	c.rec.End()
+	if c.rec.Err() != nil {
+		t.Fatal(c.rec.Err())
 	}
-	return file.Bytes(), eng.Fingerprint()
+	return file.Bytes(), c.engines[0].Fingerprint()
 }
 
 // TestReplay: a recording leads to the same state, by way of the same ones.
