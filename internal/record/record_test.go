@@ -34,7 +34,9 @@ func newPair(t *testing.T, guard link.Guard, file *bytes.Buffer) *pair {
 		}
 	}
 	c := &pair{T: t, now: 1}
-	c.engines[0], c.rec = New(file, cfg(0))
+	eng, rec := New(file, cfg(0))
+	c.engines[0] = eng
+	c.rec = rec
 	c.engines[1] = engine.New(cfg(1))
 	path := engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 2}
 	c.rec.Connect(c.now, 1, path)
@@ -54,7 +56,8 @@ func newPair(t *testing.T, guard link.Guard, file *bytes.Buffer) *pair {
 
 // round has both engines send a message, if there are more, and receive one.
 func (c *pair) round(i int) {
-	p, q := c.ports[0], c.ports[1]
+	p := c.ports[0]
+	q := c.ports[1]
 	if i < 500 {
 		c.rec.Port("give", p, 1, i)
 		p.Give(1, make([]byte, i))
