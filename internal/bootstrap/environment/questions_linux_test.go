@@ -38,22 +38,44 @@ func TestAnotherSecret(t *testing.T) {
 		ranks = append(ranks, begin(t, []string{fmt.Sprintf("%s=secret %d of a test of two", EnvSecret, i),
 			fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2", "WEFT_RENDEZVOUS=localhost:" + port}, hello))
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = ranks[1].cmd.Wait()
-	out := ranks[1].out.String()
-	if want := "weft: rank 1 on " + host + ": "; err == nil || strings.Count(out, "\n") != 1 ||
-		!strings.HasPrefix(out, want) || !strings.Contains(out, "guarded by another secret") {
-		t.Errorf("rank 1: %v: %s", err, out)
-	}
+	wantAnotherSecret(t, ranks[1])
 	if err := ranks[0].cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	_ = ranks[0].cmd.Wait() // what it has said tells
 	if out := ranks[0].out.String(); strings.Count(out, "that calls itself rank 1 has another secret") != 1 {
 		t.Errorf("rank 0: %s", out)
+	}
+}
+
+// So does a rank that finds in etcd what another secret seals. Rank 0, to which it does not come, waits for it.
+func TestAnotherSecretInEtcd(t *testing.T) {
+	hello := program(t, "weft/examples/hello")
+	at := startEtcd(t)
+	var ranks []*process
+	for i := range 2 {
+		ranks = append(ranks, begin(t, []string{fmt.Sprintf("%s=secret %d of a test of etcd", EnvSecret, i),
+			fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2", EnvRendezvous + "=etcd://" + at + "/jobs/secrets"}, hello))
+	}
+	wantAnotherSecret(t, ranks[1])
+	if err := ranks[0].cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = ranks[0].cmd.Wait() // it was told to end
+}
+
+// wantAnotherSecret waits until rank 1 of a job has ended with one line, which names the rank and says why.
+func wantAnotherSecret(t *testing.T, rank *process) {
+	t.Helper()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = rank.cmd.Wait()
+	out := rank.out.String()
+	if want := "weft: rank 1 on " + host + ": "; err == nil || strings.Count(out, "\n") != 1 ||
+		!strings.HasPrefix(out, want) || !strings.Contains(out, "guarded by another secret") {
+		t.Errorf("rank 1: %v: %s", err, out)
 	}
 }
 
