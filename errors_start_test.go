@@ -3,14 +3,11 @@ package weft
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"weft/internal/bootstrap"
 	"weft/internal/launch"
@@ -92,56 +89,4 @@ func TestJoinErrors(t *testing.T) {
 	if !errors.As(err, &refused) || !refused.OtherJob || refused.Why != "the job has begun" {
 		t.Errorf("%T: %v", err, err)
 	}
-}
-
-// A rank that was told another size of the job than rank 0 is refused by rank 0.
-func TestJoinRefused(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	t.Setenv("WEFT_SECRET", "a secret for a test of refusals")
-	ended := make(chan error, 1)
-	for !joinsFirst(ctx, t, ended) {
-		if err := <-ended; !errors.Is(err, syscall.EADDRINUSE) { // another process may have taken the port
-			t.Fatalf("rank 0: %v", err)
-		}
-	}
-	t.Setenv("WEFT_RANK", "1")
-	t.Setenv("WEFT_SIZE", "3")
-	_, err := Join(ctx, nil)
-	var refused *JoinRefusedError
-	if !errors.As(err, &refused) || refused.OtherJob || !strings.HasPrefix(err.Error(), "weft: rank 0 ") ||
-		!strings.Contains(refused.Why, "has 2 ranks, and this rank was told 3") {
-		t.Errorf("%T: %v", err, err)
-	}
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("rank 0: %v", err)
-	}
-}
-
-// joinsFirst begins to join a job of two as rank 0, and returns when the rank has read its environment, which is
-// when its port takes connections. It returns false if Join has ended before. Ended gets what Join returns.
-func joinsFirst(ctx context.Context, t *testing.T, ended chan error) bool {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := l.Addr().String()
-	l.Close()
-	t.Setenv("WEFT_RENDEZVOUS", at)
-	t.Setenv("WEFT_RANK", "0")
-	t.Setenv("WEFT_SIZE", "2")
-	go func() {
-		_, err := Join(ctx, nil)
-		ended <- err
-	}()
-	dialer := net.Dialer{}
-	for len(ended) == 0 {
-		if c, err := dialer.DialContext(ctx, "tcp", at); err == nil {
-			c.Close()
-			return true
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return false
 }
