@@ -169,7 +169,7 @@ func (w *waiter) nap() bool {
 	}
 	defer napped.Add(-1)
 	if w.arm(napping) {
-		sys.FutexWait(w.word, napping, w.c.nap, ^uint32(0))
+		sys.FutexWait(w.word, napping, w.c.nap)
 		atomic.StoreUint32(w.word, awake)
 	}
 	if w.over() {
@@ -240,7 +240,7 @@ func (w *waiter) kick() {
 		_ = c.sock.SetReadDeadline(longAgo)
 	}
 	if !c.unmapped && atomic.CompareAndSwapUint32(w.word, napping, awake) {
-		sys.FutexWake(w.word, ^uint32(0))
+		sys.FutexWake(w.word)
 	}
 }
 
@@ -256,7 +256,7 @@ func (c *Conn) ring(word *uint32) (gone bool) {
 		return false
 	}
 	if state == napping {
-		sys.FutexWake(word, ^uint32(0))
+		sys.FutexWake(word)
 		return false
 	}
 	if err := c.raw.Write(c.poke); err != nil {

@@ -8,10 +8,6 @@ import (
 	"weft/internal/transport"
 )
 
-// anyone is the futex bitset: the service goroutine is the only sleeper, so
-// all sleepers are woken.
-const anyone = ^uint32(0)
-
 // A Futex is a doorbell whose state is one word. Several Futexes on the same
 // word, in different processes, are one doorbell.
 type Futex struct{ word *uint32 }
@@ -29,14 +25,14 @@ func (f *Futex) State() transport.State { return transport.State(atomic.LoadUint
 // s, or until d has passed. A d below zero means no limit.
 func (f *Futex) Sleep(s transport.State, d time.Duration) {
 	if f.State() == s {
-		sys.FutexWait(f.word, uint32(s), d, anyone)
+		sys.FutexWait(f.word, uint32(s), d)
 	}
 }
 
 // Ring wakes the sleeper, whatever the state, and sets it to Awake.
 func (f *Futex) Ring() {
 	atomic.StoreUint32(f.word, uint32(transport.Awake))
-	sys.FutexWake(f.word, anyone)
+	sys.FutexWake(f.word)
 }
 
 // Wake rings if the state says that somebody wants to hear of a packet.
@@ -46,6 +42,6 @@ func (f *Futex) Wake(urgent bool) {
 		return
 	}
 	if atomic.CompareAndSwapUint32(f.word, uint32(s), uint32(transport.Awake)) {
-		sys.FutexWake(f.word, anyone)
+		sys.FutexWake(f.word)
 	}
 }

@@ -43,7 +43,7 @@ func (b *Barrier) sleep(ctx context.Context, phase uint64, cond func(b *Barrier,
 		if err := ctx.Err(); err != nil {
 			return b.explain(phase, err)
 		}
-		sys.FutexWait(word, seen, d, ^uint32(0))
+		sys.FutexWait(word, seen, d)
 	}
 }
 
@@ -66,7 +66,7 @@ func (b *Barrier) sleepHosted(ctx context.Context, phase uint64, cond func(b *Ba
 // rouse wakes all sleeping goroutines on this host.
 func (b *Barrier) rouse() {
 	mem.Add64(b.Memory, atSeq, 1)
-	sys.FutexWake(mem.Word32(b.Memory, atSeq), ^uint32(0))
+	sys.FutexWake(mem.Word32(b.Memory, atSeq))
 }
 
 // note notes since when a goroutine has slept for a phase; phase 0 means that it does not any

@@ -10,7 +10,7 @@ import (
 
 // FutexWait returns when d has passed, at most a millisecond: there is no
 // futex here, so waiting means polling.
-func FutexWait(word *uint32, val uint32, d time.Duration, bits uint32) {
+func FutexWait(word *uint32, val uint32, d time.Duration) {
 	if d < 0 || d > time.Millisecond {
 		d = time.Millisecond
 	}
@@ -18,7 +18,7 @@ func FutexWait(word *uint32, val uint32, d time.Duration, bits uint32) {
 }
 
 // FutexWake does nothing; see FutexWait.
-func FutexWake(word *uint32, bits uint32) {}
+func FutexWake(word *uint32) {}
 
 // Yield gives the processor to another goroutine.
 func Yield() { runtime.Gosched() }

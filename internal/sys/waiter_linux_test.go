@@ -7,26 +7,27 @@ import (
 	"time"
 )
 
-// A futex lets a goroutine sleep only while the word has the expected value, and a wake-up
-// with one of its bits ends the sleep.
+// A futex lets a goroutine sleep only while the word has the expected value and for a limited time, and
+// a wake-up ends the sleep.
 func TestFutex(t *testing.T) {
 	var word atomic.Uint32
 	at := (*uint32)(pointerOf(&word))
-	FutexWait(at, 1, -1, 1) // the word is 0: it does not sleep
-	FutexWait(at, 0, 0, 1)  // for no time
+	FutexWait(at, 1, -1) // the word is 0: it does not sleep
+	FutexWait(at, 0, 0)  // for no time
+	FutexWait(at, 0, time.Microsecond)
 	asleep := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
 		close(asleep)
 		for word.Load() == 0 {
-			FutexWait(at, 0, -1, 2)
+			FutexWait(at, 0, -1)
 		}
 		close(done)
 	}()
 	<-asleep
-	FutexWake(at, 1) // of other bits: nothing may follow from it
+	FutexWake(at) // in vain: nothing may follow from it
 	word.Store(1)
-	FutexWake(at, 2)
+	FutexWake(at)
 	<-done
 }
 
