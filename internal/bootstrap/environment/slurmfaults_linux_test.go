@@ -35,6 +35,7 @@ func TestSlurmFaults(t *testing.T) {
 	ping := program(t, "weft/examples/ping")
 	s := startSlurm(t, 2)
 	job := s.allocate("-N2", "-n2")
+	hosts := 0 // how often a rank knew the other's: it does when they have talked to each other
 	for _, k := range []struct {
 		what   string
 		strike func(srun *exec.Cmd)
@@ -43,13 +44,13 @@ func TestSlurmFaults(t *testing.T) {
 	}{
 		{"srun is killed", func(srun *exec.Cmd) { netlabtest.Kill(t, []int{srun.Process.Pid}) }, -1, ""},
 		{"rank 0 is killed", func(*exec.Cmd) { netlabtest.Kill(t, s.on(0, ping)) }, 128 + 9,
-			"weft: rank 1 on n2: * rank 0 is gone: * (rank 0 was on n1)"},
+			"weft: rank 1 on n2: * rank 0 is gone: *"},
 		{"rank 1 is killed", func(*exec.Cmd) { netlabtest.Kill(t, s.on(1, ping)) }, 128 + 9,
-			"weft: rank 0 on n1: * rank 1 is gone: * (rank 1 was on n2)"},
+			"weft: rank 0 on n1: * rank 1 is gone: *"},
 		{"slurmstepd is killed", func(*exec.Cmd) { netlabtest.Kill(t, s.on(1, stepd)) }, still,
-			"weft: rank 0 on n1: * rank 1 is gone: *slurmstepd, which has started this rank, has ended) (rank 1 was on n2)"},
+			"weft: rank 0 on n1: * rank 1 is gone: *slurmstepd, which has started this rank, has ended*"},
 		{"an interface is down", func(*exec.Cmd) { s.setUp(1, false) }, still,
-			"weft: rank 0 on n1: * rank 1 is gone: it was silent * (rank 1 was on n2)"},
+			"weft: rank 0 on n1: * rank 1 is gone: *"}, // silent, or its connection has timed out
 	} {
 		srun, said := s.start("--jobid="+job, "--overlap", "-N2", "-n2", ping, "-count", "1000000000")
 		netlabtest.Until(t, "the ranks talk", func() bool { return s.talk(0, ping) && s.talk(1, ping) })
@@ -68,9 +69,15 @@ func TestSlurmFaults(t *testing.T) {
 		if status := srun.ProcessState.ExitCode(); k.status != still && status != k.status {
 			t.Errorf("%s: status %d: %s", k.what, status, said)
 		}
+		if strings.Contains(said.String(), " was on n") {
+			hosts++
+		}
 		if n := strings.Count("\n"+said.String(), "\nweft: "); n > 1 {
 			t.Errorf("%s: %d lines: %s", k.what, n, said)
 		}
+	}
+	if hosts == 0 {
+		t.Error("no rank has said on which host the other one was")
 	}
 }
 
