@@ -267,7 +267,7 @@ func (m *model) abandon(f *flow) {
 	m.end(f)
 }
 
-// tell puts a record behind those that have not been read.
+// tell puts a record behind the records that have not been read.
 func (m *model) tell(p *piece) {
 	p.rec.Ticket = m.ticket
 	m.ticket++

@@ -103,7 +103,7 @@ func (c *pair) move(from int) {
 	}
 }
 
-// arrive hands a packet to an engine; before some of those that are recorded comes a forged one.
+// arrive hands a packet to an engine. The engine that is recorded gets a forged packet before every eleventh.
 func (c *pair) arrive(to int, b []byte) {
 	if to == 0 {
 		if c.sent%11 == 0 {

@@ -31,37 +31,33 @@ func TestTooFewDescriptors(t *testing.T) {
 // A rank with another secret ends, with a line that names it, and rank 0 says so, too. The rank tries for ten seconds,
 // since the store may be that of an earlier job.
 func TestAnotherSecret(t *testing.T) {
-	hello := program(t, "weft/examples/hello")
-	port := freePort(t)
-	var ranks []*process
-	for i := range 2 {
-		ranks = append(ranks, begin(t, []string{fmt.Sprintf("%s=secret %d of a test of two", EnvSecret, i),
-			fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2", "WEFT_RENDEZVOUS=localhost:" + port}, hello))
-	}
-	wantAnotherSecret(t, ranks[1])
-	if err := ranks[0].cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	_ = ranks[0].cmd.Wait() // what it has said tells
-	if out := ranks[0].out.String(); strings.Count(out, "that calls itself rank 1 has another secret") != 1 {
+	out := twoSecrets(t, "localhost:"+freePort(t))
+	if strings.Count(out, "that calls itself rank 1 has another secret") != 1 {
 		t.Errorf("rank 0: %s", out)
 	}
 }
 
 // So does a rank that finds in etcd what another secret seals. Rank 0, to which it does not come, waits for it.
 func TestAnotherSecretInEtcd(t *testing.T) {
+	twoSecrets(t, "etcd://"+startEtcd(t)+"/jobs/secrets")
+}
+
+// twoSecrets starts two ranks that differ in their secret and meet at a place. When rank 1 has ended as it must, rank 0
+// is told to end. It returns what rank 0 has said.
+func twoSecrets(t *testing.T, place string) string {
+	t.Helper()
 	hello := program(t, "weft/examples/hello")
-	at := startEtcd(t)
 	var ranks []*process
 	for i := range 2 {
-		ranks = append(ranks, begin(t, []string{fmt.Sprintf("%s=secret %d of a test of etcd", EnvSecret, i),
-			fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2", EnvRendezvous + "=etcd://" + at + "/jobs/secrets"}, hello))
+		ranks = append(ranks, begin(t, []string{fmt.Sprintf("%s=secret %d of a test of two", EnvSecret, i),
+			fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2", EnvRendezvous + "=" + place}, hello))
 	}
 	wantAnotherSecret(t, ranks[1])
 	if err := ranks[0].cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	_ = ranks[0].cmd.Wait() // it was told to end
+	_ = ranks[0].cmd.Wait() // what it has said tells
+	return ranks[0].out.String()
 }
 
 // wantAnotherSecret waits until rank 1 of a job has ended with one line, which names the rank and says why.

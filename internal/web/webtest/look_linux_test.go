@@ -66,7 +66,8 @@ func TestColours(t *testing.T) {
 	b.do(chromedp.KeyEvent(kb.ArrowRight))
 	const back = `getComputedStyle(document.body).backgroundColor`
 	const cell = `(w => "rgb(" + [...document.getElementById("cells").getContext("2d")
-		.getImageData(3 * w + 4, 2 * w + 4, 1, 1).data].slice(0, 3).join(", ") + ")")(document.getElementById("cells").width / 4)` // from rank 2 to rank 3: the most
+		.getImageData(3 * w + 4, 2 * w + 4, 1, 1).data].slice(0, 3).join(", ") + ")")
+		(document.getElementById("cells").width / 4)` // from rank 2 to rank 3: the most
 	colours := map[string][2]string{
 		"light": {"rgb(255, 255, 255)", "rgb(10, 70, 150)"}, "dark": {"rgb(20, 23, 26)", "rgb(108, 176, 255)"},
 	}
