@@ -45,7 +45,7 @@ internal/transport/udp           internal/transport internal/doorbell internal/s
 internal/transport/eth           internal/transport internal/transport/udp internal/doorbell internal/sys
 internal/pcap
 internal/netlab      internal/pcap internal/sys
-internal/netlab/netlabtest internal/netlab
+internal/netlab/netlabtest internal/netlab internal/sys
 internal/transport/faulty        internal/transport
 internal/transport/transporttest internal/transport internal/doorbell
 

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -54,18 +55,24 @@ func (p *Proc) title() string {
 	return fmt.Sprintf("rank %d", p.job.Rank)
 }
 
-// whereabouts tells in such a message on which host the rank was whose end an error reports; "" if there is none.
+// whereabouts tells in such a message on which host the rank was whose end an error reports; "" if there is none, or
+// its card has not come.
 func (p *Proc) whereabouts(err error) string {
 	var gone *PeerError
 	if _, ok := p.src.(*environment.Source); !ok || !errors.As(err, &gone) {
 		return ""
 	}
-	for _, peer := range p.Peers() {
-		if peer.Rank == gone.Rank {
-			return fmt.Sprintf(" (rank %d was on %s)", peer.Rank, environment.HostName(peer.Host))
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond) // rank 0 may have stopped
+	defer cancel()
+	text, err := p.src.Get(ctx, gone.Rank, "card")
+	if err != nil {
+		return ""
 	}
-	return ""
+	c, err := parseCard(text)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (rank %d was on %s)", gone.Rank, environment.HostName(c.Host))
 }
 
 // explainOnQuit makes this process, if it serves the ranks, print on SIGQUIT what all of them wait for, as weft

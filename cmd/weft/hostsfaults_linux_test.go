@@ -64,7 +64,7 @@ func TestHostsFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.until("the ranks run", func() bool { return len(c.on(1, ping, "")) == 1 && len(c.on(2, ping, "")) == 1 })
-		c.until("they have begun", func() bool { return c.talk(1, ping) && c.talk(2, ping) })
+		netlabtest.Talk(t, c.lab.Hosts[1], c.lab.Hosts[2])
 		began := time.Now()
 		k.strike(cmd.Process)
 		_ = cmd.Wait() // its status tells
@@ -75,12 +75,6 @@ func TestHostsFaults(t *testing.T) {
 		}
 		c.until("nothing is left", func() bool { return len(c.left()) == 0 })
 	}
-}
-
-// talk reports whether a program on a host has a socket for packets.
-func (c *cluster) talk(host int, program string) bool {
-	pids := c.on(host, program, "")
-	return len(pids) > 0 && netlabtest.Talks(pids[0])
 }
 
 // Jobs on the same hosts do not disturb each other.
@@ -127,7 +121,7 @@ func TestHostsAreShown(t *testing.T) {
 	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
 		t.Fatal(err)
 	}
-	c.until("the ranks talk", func() bool { return c.talk(1, ping) && c.talk(2, ping) })
+	netlabtest.Talk(t, c.lab.Hosts[1], c.lab.Hosts[2])
 	var shown []byte
 	c.until("weft ps shows both", func() bool {
 		ps := exec.Command(c.weft, "ps", strconv.Itoa(cmd.Process.Pid))

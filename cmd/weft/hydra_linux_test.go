@@ -92,7 +92,7 @@ func TestHydraFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.until("the ranks run", func() bool { return len(c.on(1, ping, "")) == 1 && len(c.on(2, ping, "")) == 1 })
-		c.until("they have begun", func() bool { return c.talk(1, ping) && c.talk(2, ping) })
+		netlabtest.Talk(t, c.lab.Hosts[1], c.lab.Hosts[2])
 		began := time.Now()
 		k.strike(cmd.Process)
 		c.until("no rank is left", func() bool { return len(c.left()) == 0 })

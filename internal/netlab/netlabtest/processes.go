@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"weft/internal/netlab"
+	"weft/internal/sys"
 )
 
 // Processes returns the processes of a host whose executables' paths begin with program, and whose command lines
@@ -56,10 +57,36 @@ func Kill(t testing.TB, pids []int) {
 	}
 }
 
-// Talks reports whether a process on the host of this one has a socket for packets.
-func Talks(pid int) bool {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/net/udp")
-	return err == nil && bytes.Count(text, []byte("\n")) > 1
+// Talk waits until each of some hosts has received 500 packets from now on: what runs there has begun to talk. A
+// launcher needs fewer to start it.
+func Talk(t testing.TB, hosts ...netlab.Host) {
+	t.Helper()
+	for _, h := range hosts {
+		before := received(t, h)
+		Until(t, h.Namespace+" receives packets", func() bool { return received(t, h) >= before+500 })
+	}
+}
+
+// received returns the number of packets that a host has received.
+func received(t testing.TB, h netlab.Host) (packets int) {
+	t.Helper()
+	var table []byte
+	err := sys.InNetwork(h.Namespace, func() (err error) {
+		table, err = os.ReadFile("/proc/thread-self/net/dev")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, counts, _ := strings.Cut(string(table), netlab.Interface+":")
+	fields := strings.Fields(counts) // bytes and packets received, and more
+	if len(fields) < 2 {
+		t.Fatalf("%s has no interface %s: %s", h.Namespace, netlab.Interface, table)
+	}
+	if packets, err = strconv.Atoi(fields[1]); err != nil {
+		t.Fatal(err)
+	}
+	return packets
 }
 
 // Until waits for what other processes do.
