@@ -96,7 +96,7 @@ func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	s.p.count(s.rank, amt.IPush, len(b))
 	began := s.markPush(len(b))
 	sent, o := s.direct(began, tag, b, 0)
-	if o == mailbox.Full && began == 0 {
+	if o == mailbox.Full && began == moment {
 		began = s.p.mark()
 	}
 	for o == mailbox.Full && s.waits(ctx, b, sent) {

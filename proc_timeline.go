@@ -61,6 +61,10 @@ func (p *Proc) part() (part *timeline.Part) {
 	return part
 }
 
+// moment takes the place of a mark for an operation that took no time worth showing. Zero is a mark: it
+// is when a simulation begins.
+const moment = -1
+
 // mark reads the clock of the timeline, if there is one.
 func (p *Proc) mark() int64 {
 	if p.timeline == nil {
@@ -69,10 +73,14 @@ func (p *Proc) mark() int64 {
 	return p.timeline.Now()
 }
 
-// note records an operation that was done without the node's lock and began at a mark. The
-// caller has checked that there is a timeline.
+// note records an operation that was done without the node's lock, and that began at a mark or was a
+// moment. The caller has checked that there is a timeline.
 func (p *Proc) note(began int64, kind timeline.Kind, id uint64, peer, size int, err error) {
-	e := timeline.Event{Begin: began, End: p.timeline.Now(), ID: id, Size: uint64(size), Peer: int32(peer), Kind: kind}
+	now := p.timeline.Now()
+	if began == moment {
+		began = now
+	}
+	e := timeline.Event{Begin: began, End: now, ID: id, Size: uint64(size), Peer: int32(peer), Kind: kind}
 	if err != nil {
 		e.Flags = timeline.Failed
 	}
