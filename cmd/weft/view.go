@@ -66,7 +66,8 @@ var transfers = []string{"send", "push", "put", "ipush", "pull", "atomic"}
 // recorded returns the state of a recorded job: its ranks, and for each pair what was sent, how long messages took, and
 // which packets were sent again.
 func recorded(trace *reader.Trace) (s web.State) {
-	s.TimesOf = "messages, by the time from the send to the end of the receive, or from the push into a mailbox to the delivery"
+	s.TimesOf = "messages, by the time from the send to the end of the receive, " +
+		"or from the push into a mailbox to the delivery"
 	rankOf := recordedRanks(trace, &s)
 	pairs := map[[2]int]*web.Pair{}
 	pair := func(from, to int) *web.Pair {
