@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 	"weft/internal/sys"
 )
 
@@ -187,13 +188,26 @@ func (c *cluster) left() (found []string) {
 }
 
 // until waits for what other processes do.
-func (c *cluster) until(what string, cond func() bool) {
+func (c *cluster) until(what string, holds func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(time.Minute); !cond(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			c.t.Fatalf("waited in vain until %s: %q", what, c.left())
-		}
+	netlabtest.Until(c.t, what, func() (any, bool) { return c.left(), holds() })
+}
+
+// start starts a job on the first host, and returns what it says. If the test fails it logs that.
+func (c *cluster) start(what string, job *exec.Cmd) *netlabtest.Transcript {
+	c.t.Helper()
+	said := new(netlabtest.Transcript)
+	job.Stdout = said
+	job.Stderr = said
+	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, job.Start); err != nil {
+		c.t.Fatal(err)
 	}
+	c.t.Cleanup(func() {
+		if c.t.Failed() {
+			c.t.Logf("%s: the job said: %s", what, said)
+		}
+	})
+	return said
 }
 
 // command returns a weft run on the first host, by way of the cluster's ssh.

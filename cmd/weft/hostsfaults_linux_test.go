@@ -57,21 +57,18 @@ func TestHostsFaults(t *testing.T) {
 			}
 		}, 255, "weft run: rank 1 on h2 failed after"},
 	} {
-		var errs bytes.Buffer
 		cmd := c.command("-hosts", "h1,h2", ping, "-count", "1000000000")
-		cmd.Stderr = &errs
-		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
-			t.Fatal(err)
-		}
+		said := c.start(k.what, cmd)
 		c.until("the ranks run", func() bool { return len(c.on(1, ping, "")) == 1 && len(c.on(2, ping, "")) == 1 })
 		netlabtest.Talk(t, c.lab.Hosts[1], c.lab.Hosts[2])
 		began := time.Now()
 		k.strike(cmd.Process)
 		_ = cmd.Wait() // its status tells
-		t.Logf("%s: over after %v: %s", k.what, time.Since(began).Round(time.Millisecond), errs.String())
-		first, _, _ := strings.Cut(errs.String()[max(strings.Index(errs.String(), "weft run:"), 0):], "\n")
+		t.Logf("%s: over after %v", k.what, time.Since(began).Round(time.Millisecond))
+		text := said.String()
+		first, _, _ := strings.Cut(text[max(strings.Index(text, "weft run:"), 0):], "\n")
 		if status := cmd.ProcessState.ExitCode(); status != k.status || !strings.HasPrefix(first, k.want) {
-			t.Errorf("%s: status %d: %s", k.what, status, errs.String())
+			t.Errorf("%s: status %d, not %d; want %q", k.what, status, k.status, k.want)
 		}
 		c.until("nothing is left", func() bool { return len(c.left()) == 0 })
 	}
@@ -104,7 +101,7 @@ func TestHostsManyRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	out, errs, status := c.run("-n", "200", "-timeout", "1m", "-hosts", "h[0-7]", hello)
+	out, errs, status := c.run("-n", "200", "-timeout", "3m", "-hosts", "h[0-7]", hello)
 	t.Logf("200 ranks on 8 hosts: %v", time.Since(began).Round(time.Millisecond))
 	if status != 0 || strings.Count(out, "received") != 200 {
 		t.Errorf("status %d: %s%s", status, out[:min(len(out), 300)], errs)
@@ -115,29 +112,24 @@ func TestHostsManyRanks(t *testing.T) {
 func TestHostsAreShown(t *testing.T) {
 	c := newCluster(t, 3)
 	ping := c.build("../../examples/ping")
-	var errs bytes.Buffer
 	cmd := c.command("-hosts", "h1,h2", ping, "-count", "1000000000")
-	cmd.Stderr = &errs
-	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
-		t.Fatal(err)
-	}
+	said := c.start("a job of two hosts", cmd)
 	netlabtest.Talk(t, c.lab.Hosts[1], c.lab.Hosts[2])
-	var shown []byte
-	c.until("weft ps shows both", func() bool {
+	netlabtest.Until(t, "weft ps shows both", func() (any, bool) {
 		ps := exec.Command(c.weft, "ps", strconv.Itoa(cmd.Process.Pid))
-		ps.Stdout = new(bytes.Buffer)
-		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, ps.Run); err != nil {
-			return false
-		}
-		shown = ps.Stdout.(*bytes.Buffer).Bytes()
-		return bytes.Contains(shown, []byte("h1")) && bytes.Contains(shown, []byte("h2"))
+		var out, errs bytes.Buffer
+		ps.Stdout = &out
+		ps.Stderr = &errs
+		err := sys.InNetwork(c.lab.Hosts[0].Namespace, ps.Run)
+		shown := out.String()
+		return fmt.Sprintf("%s%s%v", shown, &errs, err), err == nil && strings.Contains(shown, "h1") && strings.Contains(shown, "h2")
 	})
 	if err := cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // its status tells
-	if status := cmd.ProcessState.ExitCode(); status != 128+3 || !strings.Contains(errs.String(), "h1") ||
-		!strings.Contains(errs.String(), "h2") {
-		t.Errorf("status %d: %s; weft ps: %s", status, errs.String(), shown)
+	if status := cmd.ProcessState.ExitCode(); status != 128+3 || !strings.Contains(said.String(), "h1") ||
+		!strings.Contains(said.String(), "h2") {
+		t.Errorf("status %d: %s", status, said)
 	}
 }

@@ -37,7 +37,7 @@ func (c *cluster) hydra(hosts []netlab.Host, n int, program string, args ...stri
 	for _, h := range hosts {
 		names = append(names, h.IP.String())
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	c.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, mpiexec, append([]string{
 		"-launcher", "ssh", "-launcher-exec", c.path(script), "-iface", netlab.Interface, "-hosts", strings.Join(names, ","),
@@ -84,13 +84,8 @@ func TestHydraFaults(t *testing.T) {
 			}
 		}, "weft: rank 0 on "},
 	} {
-		var out bytes.Buffer
 		cmd := c.hydra(hosts, 2, ping, "-count", "1000000000")
-		cmd.Stdout = &out
-		cmd.Stderr = &out
-		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
-			t.Fatal(err)
-		}
+		said := c.start(k.what, cmd)
 		c.until("the ranks run", func() bool { return len(c.on(1, ping, "")) == 1 && len(c.on(2, ping, "")) == 1 })
 		netlabtest.Talk(t, c.lab.Hosts[1], c.lab.Hosts[2])
 		began := time.Now()
@@ -101,11 +96,14 @@ func TestHydraFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // its status tells
-		t.Logf("%s: over after %v: %s", k.what, time.Since(began).Round(time.Millisecond), out.String())
-		if cmd.ProcessState.ExitCode() == 0 || !strings.Contains(out.String(), k.want) {
-			t.Errorf("%s: status %d: %s", k.what, cmd.ProcessState.ExitCode(), out.String())
+		t.Logf("%s: over after %v", k.what, time.Since(began).Round(time.Millisecond))
+		if cmd.ProcessState.ExitCode() == 0 || !strings.Contains(said.String(), k.want) {
+			t.Errorf("%s: status %d; want %q", k.what, cmd.ProcessState.ExitCode(), k.want)
 		}
-		c.until("nothing is left", func() bool { return len(left()) == 0 })
+		netlabtest.Until(t, k.what+": nothing is left", func() (any, bool) {
+			found := left()
+			return found, len(found) == 0
+		})
 	}
 }
 
@@ -116,15 +114,10 @@ func TestHydraTwice(t *testing.T) {
 	var jobs sync.WaitGroup
 	for range 2 {
 		cmd := c.hydra(c.lab.Hosts[1:], 4, sort, "-class", "S")
-		var out bytes.Buffer
-		cmd.Stdout = &out
-		cmd.Stderr = &out
-		if err := sys.InNetwork(c.lab.Hosts[0].Namespace, cmd.Start); err != nil {
-			t.Fatal(err)
-		}
+		said := c.start("one of two jobs", cmd)
 		jobs.Go(func() {
-			if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "SUCCESSFUL") {
-				t.Errorf("%v: %s", err, out.String())
+			if err := cmd.Wait(); err != nil || !strings.Contains(said.String(), "SUCCESSFUL") {
+				t.Error(err)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ type labJob struct {
 	lab     *netlab.Lab
 	program string // of the ranks; nobody else runs it
 	cmd     *exec.Cmd
-	out     bytes.Buffer
+	out     netlabtest.Transcript
 }
 
 func startLabJob(t *testing.T, env []string, args ...string) *labJob {
@@ -55,17 +55,10 @@ func (j *labJob) start() {
 		j.t.Fatal(err)
 	}
 	j.t.Cleanup(func() { j.cmd.Process.Kill() })
-	j.until("both ranks have their sockets", func() bool { return j.sockets(0) > 0 && j.sockets(1) > 0 })
-}
-
-// until waits for what the kernel tells nobody.
-func (j *labJob) until(what string, cond func() bool) {
-	j.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !cond(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			j.t.Fatalf("waited in vain until %s: %s", what, &j.out)
-		}
-	}
+	netlabtest.Until(j.t, "both ranks have their sockets", func() (any, bool) {
+		sockets := []int{j.sockets(0), j.sockets(1)}
+		return fmt.Sprintf("%d: %s", sockets, &j.out), sockets[0] > 0 && sockets[1] > 0
+	})
 }
 
 // sockets counts the packet sockets of our EtherType on a host.
@@ -141,7 +134,7 @@ func (j *labJob) tcp(n int64) error {
 		return err
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(20 * time.Second))
+	c.SetDeadline(time.Now().Add(2 * time.Minute))
 	got, err := io.Copy(io.Discard, c)
 	if err == nil && got != n {
 		err = fmt.Errorf("%d bytes of %d", got, n)
@@ -176,8 +169,10 @@ func TestKilledJobLeavesNothing(t *testing.T) {
 			}
 			j.cmd.Wait()
 			for i := range before {
-				j.until(fmt.Sprintf("host %d is as it was:\n%s", i, before[i]),
-					func() bool { return j.sockets(i) == 0 && j.state(i) == before[i] })
+				netlabtest.Until(t, fmt.Sprintf("host %d is as it was:\n%s", i, before[i]), func() (any, bool) {
+					sockets, now := j.sockets(i), j.state(i)
+					return fmt.Sprintf("%d sockets, and\n%s", sockets, now), sockets == 0 && now == before[i]
+				})
 			}
 			if err := j.tcp(20 << 20); err != nil {
 				t.Errorf("TCP after the job: %v", err)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -18,6 +19,8 @@ import (
 
 	"weft/internal/bootstrap/etcd"
 	"weft/internal/bootstrap/rendezvous"
+	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 )
 
 // class is the problem that the launchers' tests solve: another one with WEFT_TEST_CLASS.
@@ -173,16 +176,22 @@ func finish(t *testing.T, processes []*process) (out string) {
 	return out
 }
 
-// freePort returns a port that is free for now.
+// freePort returns a port that is free for now. It is none of those that the system gives to connections and listeners
+// that ask for any, which may take it before the process does for which it is meant.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, end = 10000, 32768
+	var err error
+	for range 100 {
+		var l net.Listener
+		port := fmt.Sprint(first + rand.IntN(end-first))
+		if l, err = net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	t.Fatal(err)
+	return ""
 }
 
 // Nothing but variables: weft's own, and those of torchrun, whose agent has the port already.
@@ -220,16 +229,15 @@ func TestVariables(t *testing.T) {
 // Pods of an Indexed Job: each has its own name, and that of rank 0 is known when the others are
 // looking for it already.
 func TestKubernetes(t *testing.T) {
-	need(t, "unshare", "hostname")
-	if os.Getuid() != 0 {
-		t.Skip("pods with names of their own need root")
-	}
+	need(t, "nsenter", "unshare", "hostname")
+	// Rank 0 serves the job at a port that is always the same: no other job is on this host.
+	host := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(1, 0) }).Hosts[0]
 	is := program(t, "weft/examples/nas/is")
 	table := filepath.Join(t.TempDir(), "hosts")
 	write := func(first int) {
 		text := "127.0.0.1 localhost\n"
 		for i := first; i < 4; i++ {
-			text += fmt.Sprintf("127.0.0.1 sort-%d.ranks.default.svc.cluster.local sort-%[1]d\n", i)
+			text += fmt.Sprintf("%s sort-%d.ranks.default.svc.cluster.local sort-%[2]d\n", host.IP, i)
 		}
 		if err := os.WriteFile(table, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -239,7 +247,7 @@ func TestKubernetes(t *testing.T) {
 		script := `hostname "$1" && mount --bind "$0" /etc/hosts && shift && exec "$@"`
 		return begin(t, []string{EnvSecret + "=a secret for a test of pods", fmt.Sprint("JOB_COMPLETION_INDEX=", i),
 			EnvSize + "=4"},
-			"unshare", "-m", "-u", "sh", "-c", script, table, fmt.Sprint("sort-", i), is, "-class", class())
+			"nsenter", "--net="+host.Namespace, "unshare", "-m", "-u", "sh", "-c", script, table, fmt.Sprint("sort-", i), is, "-class", class())
 	}
 	write(1)
 	var ranks []*process

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft/internal/launch"
+	"weft/internal/netlab/netlabtest"
+	"weft/internal/sys"
 	"weft/internal/waitgraph"
 )
 
@@ -97,19 +98,21 @@ func TestQuestions(t *testing.T) {
 	pid := ranks[0].Process.Pid
 	var jobs []launch.Status
 	answered := func(r waitgraph.Report) bool { return r.PID == ranks[r.Rank].Process.Pid && !r.Silent && r.Ended == "" }
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		jobs, _ = launch.Jobs(pid) // there is none at first, and on a busy machine ranks answer late
-		if len(jobs) == 1 && len(jobs[0].Ranks) == 2 && answered(jobs[0].Ranks[0]) && answered(jobs[0].Ranks[1]) {
-			break
-		}
-	}
-	if len(jobs) != 1 || jobs[0].PID != pid || jobs[0].By != "variables of weft's own" || len(jobs[0].Ranks) != 2 ||
-		!answered(jobs[0].Ranks[0]) || !answered(jobs[0].Ranks[1]) {
+	netlabtest.Until(t, "both ranks answer", func() (any, bool) {
+		var err error
+		jobs, err = launch.Jobs(pid) // there is none at first, and on a busy machine ranks answer late
+		return fmt.Sprintf("%+v, %v", jobs, err),
+			len(jobs) == 1 && len(jobs[0].Ranks) == 2 && answered(jobs[0].Ranks[0]) && answered(jobs[0].Ranks[1])
+	})
+	if jobs[0].PID != pid || jobs[0].By != "variables of weft's own" {
 		t.Fatalf("%+v", jobs)
 	}
 	if err := ranks[1].Process.Signal(syscall.SIGSTOP); err != nil { // it says nothing any more
 		t.Fatal(err)
 	}
+	netlabtest.Until(t, "rank 1 is stopped", func() (any, bool) { // the signal may reach it late
+		return "a rank 1 that runs", sys.StoppedOrGone(ranks[1].Process.Pid)
+	})
 	if err := ranks[0].Process.Signal(syscall.SIGQUIT); err != nil {
 		t.Fatal(err)
 	}

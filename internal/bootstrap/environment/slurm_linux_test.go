@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"weft/internal/netlab"
+	"weft/internal/netlab/netlabtest"
 )
 
 // A slurm is a cluster of Slurm's own daemons: a controller, and a slurmd on each host of a lab,
@@ -62,15 +63,18 @@ func startSlurm(t *testing.T, hosts int) *slurm {
 	s.configure()
 	s.daemon(-1, "munged", "--foreground", "--force", "--key-file="+s.file("munge.key"), "--socket="+s.file("munge.sock"),
 		"--pid-file="+s.file("munged.pid"), "--seed-file="+s.file("munge.seed"), "--log-file="+s.file("munged.log"))
-	s.await(func() bool { _, err := os.Stat(s.file("munge.sock")); return err == nil }, "munged has no socket")
+	netlabtest.Until(t, "munged has a socket", func() (any, bool) {
+		_, err := os.Stat(s.file("munge.sock"))
+		return err, err == nil
+	})
 	s.daemon(0, "slurmctld", "-D", "-f", s.file("slurm.conf"))
 	for i := range l.Hosts {
 		s.daemon(i, "slurmd", "-D", "-f", s.file("slurm.conf"), "-N", fmt.Sprintf("n%d", i+1))
 	}
-	s.await(func() bool {
-		out, err := s.command(context.Background(), 0, "sinfo", "-h", "-N", "-o", "%t").Output()
-		return err == nil && strings.Count(string(out), "idle") == hosts
-	}, "the nodes are not idle")
+	netlabtest.Until(t, "all nodes of Slurm are idle", func() (any, bool) {
+		out, err := s.command(context.Background(), 0, "sinfo", "-h", "-N", "-o", "%t").CombinedOutput()
+		return fmt.Sprintf("%v: %s", err, out), err == nil && strings.Count(string(out), "idle") == hosts
+	})
 	return s
 }
 
@@ -157,16 +161,6 @@ func (s *slurm) daemon(host int, args ...string) {
 			s.t.Logf("%s:\n%s", args[0], out.String())
 		}
 	})
-}
-
-// await waits until something outside this process holds.
-func (s *slurm) await(holds func() bool, otherwise string) {
-	s.t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatal("slurm: " + otherwise)
-		}
-	}
 }
 
 // run runs srun, and returns what it prints.

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -55,8 +54,10 @@ func TestSlurmFaults(t *testing.T) {
 		netlabtest.Talk(t, s.lab.Hosts...)
 		began := time.Now()
 		k.strike(srun)
-		netlabtest.Until(t, k.what+": no rank is left",
-			func() bool { return len(s.on(0, ping)) == 0 && len(s.on(1, ping)) == 0 })
+		netlabtest.Until(t, k.what+": no rank is left", func() (any, bool) {
+			left := append(s.on(0, ping), s.on(1, ping)...)
+			return fmt.Sprintf("%d: %s", left, said), len(left) == 0
+		})
 		took := time.Since(began).Round(time.Millisecond)
 		s.setUp(1, true)
 		if k.status == still {
@@ -89,30 +90,12 @@ func matches(text, pattern string) bool {
 	return true
 }
 
-// A transcript is what a process has written so far.
-type transcript struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (t *transcript) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.Write(b)
-}
-
-func (t *transcript) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.String()
-}
-
-// start starts srun on the first host, for a job with a secret and a liveness time of a second.
-func (s *slurm) start(args ...string) (*exec.Cmd, *transcript) {
+// start starts srun on the first host, for a job with a secret and a liveness time of two seconds.
+func (s *slurm) start(args ...string) (*exec.Cmd, *netlabtest.Transcript) {
 	s.t.Helper()
 	c := s.command(s.t.Context(), 0, append([]string{"srun"}, args...)...)
 	c.Env = append(c.Env, EnvSecret+"=a secret for a test of srun", EnvLiveness+"=2s")
-	said := new(transcript)
+	said := new(netlabtest.Transcript)
 	c.Stdout = said
 	c.Stderr = said
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

@@ -2,6 +2,7 @@ package netlabtest
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -63,7 +64,10 @@ func Talk(t testing.TB, hosts ...netlab.Host) {
 	t.Helper()
 	for _, h := range hosts {
 		before := received(t, h)
-		Until(t, h.Namespace+" receives packets", func() bool { return received(t, h) >= before+500 })
+		Until(t, fmt.Sprintf("%s receives packets after the first %d", h.Namespace, before), func() (any, bool) {
+			packets := received(t, h)
+			return packets, packets >= before+500
+		})
 	}
 }
 
@@ -89,12 +93,17 @@ func received(t testing.TB, h netlab.Host) (packets int) {
 	return packets
 }
 
-// Until waits for what other processes do.
-func Until(t testing.TB, what string, holds func() bool) {
+// Until waits for what other processes do. A look returns what it has seen, and whether this is what the test waits for;
+// the test fails with what was seen last.
+func Until(t testing.TB, what string, look func() (seen any, ok bool)) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		seen, ok := look()
+		if ok {
+			return
+		}
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("waited in vain until %s: at last there was %v", what, seen)
 		}
 	}
 }
