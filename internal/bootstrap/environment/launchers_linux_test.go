@@ -231,7 +231,7 @@ func TestVariables(t *testing.T) {
 func TestKubernetes(t *testing.T) {
 	need(t, "nsenter", "unshare", "hostname")
 	// Rank 0 serves the job at a port that is always the same: no other job is on this host.
-	host := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(1, 0) }).Hosts[0]
+	host := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 0) }).Hosts[0]
 	is := program(t, "weft/examples/nas/is")
 	table := filepath.Join(t.TempDir(), "hosts")
 	write := func(first int) {
