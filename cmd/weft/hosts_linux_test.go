@@ -193,23 +193,6 @@ func (c *cluster) until(what string, holds func() bool) {
 	netlabtest.Until(c.t, what, func() (any, bool) { return c.left(), holds() })
 }
 
-// start starts a job on the first host, and returns what it says. If the test fails it logs that.
-func (c *cluster) start(what string, job *exec.Cmd) *netlabtest.Transcript {
-	c.t.Helper()
-	said := new(netlabtest.Transcript)
-	job.Stdout = said
-	job.Stderr = said
-	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, job.Start); err != nil {
-		c.t.Fatal(err)
-	}
-	c.t.Cleanup(func() {
-		if c.t.Failed() {
-			c.t.Logf("%s: the job said: %s", what, said)
-		}
-	})
-	return said
-}
-
 // command returns a weft run on the first host, by way of the cluster's ssh.
 func (c *cluster) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(c.weft,

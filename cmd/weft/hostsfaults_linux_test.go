@@ -74,6 +74,23 @@ func TestHostsFaults(t *testing.T) {
 	}
 }
 
+// start starts a job on the first host, and returns what it says. If the test fails it logs that.
+func (c *cluster) start(what string, job *exec.Cmd) *netlabtest.Transcript {
+	c.t.Helper()
+	said := new(netlabtest.Transcript)
+	job.Stdout = said
+	job.Stderr = said
+	if err := sys.InNetwork(c.lab.Hosts[0].Namespace, job.Start); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() {
+		if c.t.Failed() {
+			c.t.Logf("%s: the job said: %s", what, said)
+		}
+	})
+	return said
+}
+
 // Jobs on the same hosts do not disturb each other.
 func TestHostsTwice(t *testing.T) {
 	c := newCluster(t, 3)
@@ -122,7 +139,8 @@ func TestHostsAreShown(t *testing.T) {
 		ps.Stderr = &errs
 		err := sys.InNetwork(c.lab.Hosts[0].Namespace, ps.Run)
 		shown := out.String()
-		return fmt.Sprintf("%s%s%v", shown, &errs, err), err == nil && strings.Contains(shown, "h1") && strings.Contains(shown, "h2")
+		both := strings.Contains(shown, "h1") && strings.Contains(shown, "h2")
+		return fmt.Sprintf("%s%s%v", shown, &errs, err), err == nil && both
 	})
 	if err := cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 		t.Fatal(err)

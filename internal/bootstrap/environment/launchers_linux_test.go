@@ -247,7 +247,8 @@ func TestKubernetes(t *testing.T) {
 		script := `hostname "$1" && mount --bind "$0" /etc/hosts && shift && exec "$@"`
 		return begin(t, []string{EnvSecret + "=a secret for a test of pods", fmt.Sprint("JOB_COMPLETION_INDEX=", i),
 			EnvSize + "=4"},
-			"nsenter", "--net="+host.Namespace, "unshare", "-m", "-u", "sh", "-c", script, table, fmt.Sprint("sort-", i), is, "-class", class())
+			"nsenter", "--net="+host.Namespace, "unshare", "-m", "-u", "sh", "-c", script, table, fmt.Sprint("sort-", i),
+			is, "-class", class())
 	}
 	write(1)
 	var ranks []*process

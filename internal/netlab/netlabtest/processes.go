@@ -93,7 +93,7 @@ func received(t testing.TB, h netlab.Host) (packets int) {
 	return packets
 }
 
-// Until waits for what other processes do. A look returns what it has seen, and whether this is what the test waits for;
+// Until waits for what other processes do. A look returns what it has seen, and whether the test waits for that;
 // the test fails with what was seen last.
 func Until(t testing.TB, what string, look func() (seen any, ok bool)) {
 	t.Helper()
