@@ -170,7 +170,8 @@ func TestKilledJobLeavesNothing(t *testing.T) {
 			j.cmd.Wait()
 			for i := range before {
 				netlabtest.Until(t, fmt.Sprintf("host %d is as it was:\n%s", i, before[i]), func() (any, bool) {
-					sockets, now := j.sockets(i), j.state(i)
+					sockets := j.sockets(i)
+					now := j.state(i)
 					return fmt.Sprintf("%d sockets, and\n%s", sockets, now), sockets == 0 && now == before[i]
 				})
 			}

@@ -180,7 +180,10 @@ func finish(t *testing.T, processes []*process) (out string) {
 // that ask for any, which may take it before the process does for which it is meant.
 func freePort(t *testing.T) string {
 	t.Helper()
-	const first, end = 10000, 32768
+	const (
+		first = 10000
+		end   = 32768
+	)
 	var err error
 	for range 100 {
 		var l net.Listener
