@@ -1,7 +1,6 @@
 package weft
 
 import (
-	"errors"
 	"fmt"
 
 	"weft/internal/bootstrap"
@@ -57,8 +56,8 @@ func (e *BuildError) Unwrap() error { return e.Err }
 // A MissingError reports that the context of Join ended while it waited for other ranks.
 type MissingError struct {
 	What  string // what these ranks had not done
-	Ranks []int
-	Cause error // the context's error
+	Ranks []int  // rank 0 always knows them; the other ranks learn them after ten seconds: until then it is empty
+	Cause error  // the context's error
 }
 
 func (e *MissingError) Error() string { return (*bootstrap.MissingError)(e).Error() }
@@ -70,11 +69,13 @@ func (e *MissingError) Unwrap() error { return e.Cause }
 type JoinRefusedError struct {
 	Why      string // in words
 	OtherJob bool   // the rank serves another job that has the same secret
+	Cause    error  // if OtherJob, the error of Join's context: until it ends, Join looks for its own job
 }
 
-func (e *JoinRefusedError) Error() string {
-	return "weft: rank 0 does not let this rank in: " + e.Why
-}
+func (e *JoinRefusedError) Error() string { return (*bootstrap.RefusedError)(e).Error() }
+
+// Unwrap returns the context's error, or nil.
+func (e *JoinRefusedError) Unwrap() error { return e.Cause }
 
 // publicStart returns an error of what launches, joins or simulates a job as the type of this
 // package that stands for it.
@@ -91,7 +92,7 @@ func publicStart(err error) error {
 	case *bootstrap.MissingError:
 		return (*MissingError)(e)
 	case *bootstrap.RefusedError:
-		return &JoinRefusedError{Why: e.Why, OtherJob: errors.Is(e, bootstrap.ErrOtherJob)}
+		return (*JoinRefusedError)(e)
 	}
 	return err
 }

@@ -15,7 +15,9 @@ import (
 // srun without PMI, torchrun, Kubernetes or etcd, or by variables that the user sets.
 // docs/LAUNCHERS.md lists them in order, and weft info says which one applies and what is
 // missing. Join waits until all ranks have joined, or until ctx ends; after ten seconds it
-// says on standard error what it waits for. A process can join once. Close leaves the job.
+// says on standard error what it waits for. If ctx ends when the rank has met rank 0, the error
+// is a MissingError; a rank that rank 0 does not let in gets a JoinRefusedError. A process can
+// join once. Close leaves the job.
 func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 	if os.Getenv(envSim) != "" {
 		return nil, errJoinSim

@@ -251,8 +251,8 @@ func (g *Gathering) end(m *member) {
 	}
 }
 
-// missing returns the ranks that have not joined.
-func (g *Gathering) missing() (ranks []int) {
+// Missing returns the ranks that have not joined.
+func (g *Gathering) Missing() (ranks []int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i, m := range g.members {
@@ -276,7 +276,7 @@ func (g *Gathering) nag() {
 			return
 		case <-tick.C:
 		}
-		missing := g.missing()
+		missing := g.Missing()
 		if text := Ranks(missing); text != before && len(missing) > 0 {
 			before = text
 			g.notice(fmt.Sprintf("waiting for %s of %d to join", text, len(g.jobs)))
@@ -300,7 +300,7 @@ var ErrOtherJob = errors.New("it serves another job")
 const otherJob = "job"
 
 // Enter joins the job that the Gathering of rank 0 serves at the other end of c, and returns when all ranks have
-// joined. It owns c. If ctx ends first, it returns ctx's error, in a MissingError if it knows which ranks are missing.
+// joined. It owns c. If ctx ends first, it returns ctx's error in a MissingError.
 func Enter(ctx context.Context, c io.ReadWriteCloser, m Member) (*Launched, error) {
 	m.Version = Version
 	stop := context.AfterFunc(ctx, func() { c.Close() })
@@ -312,11 +312,8 @@ func Enter(ctx context.Context, c io.ReadWriteCloser, m Member) (*Launched, erro
 		return s, nil
 	}
 	c.Close()
-	switch cause := ctx.Err(); {
-	case cause != nil && missing != nil:
+	if cause := ctx.Err(); cause != nil {
 		return nil, &MissingError{"join the job", missing, cause}
-	case cause != nil:
-		return nil, cause
 	}
 	return nil, err
 }
@@ -349,10 +346,19 @@ func (s *Launched) enter(m Member) (missing []int, err error) {
 // A RefusedError reports that the rank that serves a job has refused this rank.
 type RefusedError struct {
 	Why      string
-	OtherJob bool // it serves another job with the same secret
+	OtherJob bool  // it serves another job with the same secret
+	Cause    error // why the rank no longer looks for the store of its own job: the context's error; nil if !OtherJob
 }
 
-func (e *RefusedError) Error() string { return "weft: rank 0 does not let this rank in: " + e.Why }
+func (e *RefusedError) Error() string {
+	text := "weft: rank 0 does not let this rank in: " + e.Why
+	if e.Cause != nil {
+		text += fmt.Sprintf(" (%v)", e.Cause)
+	}
+	return text
+}
+
+func (e *RefusedError) Unwrap() error { return e.Cause }
 
 // Is reports whether the target is ErrOtherJob and this the reason.
 func (e *RefusedError) Is(target error) bool { return e.OtherJob && target == ErrOtherJob }

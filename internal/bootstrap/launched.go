@@ -246,11 +246,14 @@ func (s *Launched) ask(ctx context.Context, l line) (line, error) {
 // A MissingError reports that a context ended while a call waited for other ranks.
 type MissingError struct {
 	What  string // what these ranks had not done
-	Ranks []int
-	Cause error // the context's error
+	Ranks []int  // empty if the caller was not told which: rank 0 tells the others after ten seconds
+	Cause error  // the context's error
 }
 
 func (e *MissingError) Error() string {
+	if len(e.Ranks) == 0 {
+		return fmt.Sprintf("weft: other ranks did not %s: %v", e.What, e.Cause)
+	}
 	return fmt.Sprintf("weft: %s did not %s: %v", Ranks(e.Ranks), e.What, e.Cause)
 }
 

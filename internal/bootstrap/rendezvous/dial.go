@@ -45,10 +45,14 @@ func Dial(ctx context.Context, d Dialling) (*bootstrap.Launched, error) {
 	began := time.Now()
 	pause := shortPause
 	told := ""
+	var reason error // why the last round that ctx did not cut short has not found the store
 	for {
 		found, err := d.round(ctx)
 		if err == nil {
 			return found, nil
+		}
+		if reason == nil || ctx.Err() == nil {
+			reason = err
 		}
 		var refused *bootstrap.RefusedError
 		var missing *bootstrap.MissingError
@@ -57,8 +61,11 @@ func Dial(ctx context.Context, d Dialling) (*bootstrap.Launched, error) {
 			return nil, err
 		case errors.Is(err, ErrSecret) && late:
 			return nil, err
+		case ctx.Err() != nil && errors.As(reason, &refused):
+			refused.Cause = ctx.Err()
+			return nil, refused
 		case ctx.Err() != nil:
-			return nil, fmt.Errorf("weft: rank %d has not found rank 0: %w (%w)", d.Member.Rank, err, ctx.Err())
+			return nil, fmt.Errorf("weft: rank %d has not found rank 0: %w (%w)", d.Member.Rank, reason, ctx.Err())
 		case late && err.Error() != told:
 			told = err.Error()
 			d.Notice(fmt.Sprintf("rank %d is looking for rank 0: %s", d.Member.Rank, strings.TrimPrefix(told, "weft: ")))

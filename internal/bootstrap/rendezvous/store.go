@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -98,7 +99,13 @@ func (s *Store) Join(ctx context.Context) (*bootstrap.Launched, error) {
 			_ = s.gather.Serve(visitor) // it has told the rank
 		}
 	}()
-	return bootstrap.Enter(ctx, here, s.cfg.Member)
+	found, err := bootstrap.Enter(ctx, here, s.cfg.Member)
+	var missing *bootstrap.MissingError
+	if errors.As(err, &missing) {
+		isSelf := func(rank int) bool { return rank == s.cfg.Member.Rank } // it may have left again by now
+		missing.Ranks = slices.DeleteFunc(s.gather.Missing(), isSelf)
+	}
+	return found, err
 }
 
 // Server returns the server of the job, when Join has returned.
