@@ -29,8 +29,6 @@ var longFunctions = map[string]int{
 	"internal/engine/wire/describe.go fields":           72, // a table: a type, and what parses it
 	"internal/engine/wire/event_test.go TestEvents":     96, // a table: an event, and what parses it
 	"internal/launch/ranks_test.go beRank":              85, // a table: a word, and what a rank does then
-	"match/death_test.go TestDeath":                     82,
-	"vmmc/ends_test.go untilDeath":                      89,
 }
 
 // goFiles calls f with the name and the text of every Go file, tests too, that is part of the repository.

@@ -66,21 +66,14 @@ func TestDeath(t *testing.T) {
 		_, err := r.Probe(r.ctx, source, 2, Exact)
 		probed <- err
 	}
-	start := func(source int) *Receive {
-		s, err := r.Start(source, 2, Exact)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
 	r.send(1, 5, "last")
 	if e, err := r.Probe(r.ctx, 1, 5, Exact); err != nil || e != (Envelope{1, 5, 4}) {
 		t.Fatal(e, err)
 	}
-	one := start(1)
-	two := start(2)
-	first := start(Any)
-	second := start(Any)
+	one := r.post(1)
+	two := r.post(2)
+	first := r.post(Any)
+	second := r.post(Any)
 	go probe(1)
 	go probe(Any)
 	r.sleeping(3)
@@ -97,16 +90,7 @@ func TestDeath(t *testing.T) {
 	if two.Done() || second.Done() {
 		t.Fatal("done")
 	}
-	_, err := r.Recv(r.ctx, 1, 6, Exact)
-	r.wantDeath(1, err)
-	_, err = r.TryRecv(1, 6, Exact)
-	r.wantDeath(1, err)
-	_, err = r.Probe(r.ctx, 1, 6, Exact)
-	r.wantDeath(1, err)
-	_, err = start(1).Wait(r.ctx)
-	r.wantDeath(1, err)
-	d, err := r.Recv(r.ctx, 1, 5, Exact)
-	r.want("last", d, err)
+	r.receivesFromDead()
 
 	over, cancel := context.WithCancel(r.ctx)
 	cancel()
@@ -115,22 +99,52 @@ func TestDeath(t *testing.T) {
 	}
 	r.die(2) // no receive from Any is posted, but a probe
 	r.wantDeath(2, <-probed)
-	_, err = two.Wait(over)
+	_, err := two.Wait(over)
 	r.wantDeath(2, err)
-	if _, err := r.TryRecv(Any, 2, Exact); err != weft.ErrWouldBlock {
-		t.Fatal(err)
-	}
+	r.wantNothingYet()
 	r.die(3) // nothing from Any is there
 	_, err = r.TryRecv(Any, 2, Exact)
 	r.wantDeath(3, err)
-	if _, err := r.TryRecv(Any, 2, Exact); err != weft.ErrWouldBlock {
-		t.Fatal(err)
-	}
+	r.wantNothingYet()
 	r.send(0, 1, "")
 	if err := <-driver; err != nil {
 		t.Fatal(err)
 	}
 	if s := r.Stats(); s.Posted.Len+s.Unexpected.Len != 0 || len(r.probes)+len(r.waiting)+len(r.news) != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// post posts a receive with tag 2.
+func (r *rig) post(source int) *Receive {
+	r.Helper()
+	s, err := r.Start(source, 2, Exact)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return s
+}
+
+// receivesFromDead checks that every way to receive from rank 1, which has died, ends with its death, except for the
+// message with tag 5, which has come before.
+func (r *rig) receivesFromDead() {
+	r.Helper()
+	_, err := r.Recv(r.ctx, 1, 6, Exact)
+	r.wantDeath(1, err)
+	_, err = r.TryRecv(1, 6, Exact)
+	r.wantDeath(1, err)
+	_, err = r.Probe(r.ctx, 1, 6, Exact)
+	r.wantDeath(1, err)
+	_, err = r.post(1).Wait(r.ctx)
+	r.wantDeath(1, err)
+	d, err := r.Recv(r.ctx, 1, 5, Exact)
+	r.want("last", d, err)
+}
+
+// wantNothingYet checks that a receive from Any neither finds a message nor is told of a death once more.
+func (r *rig) wantNothingYet() {
+	r.Helper()
+	if _, err := r.TryRecv(Any, 2, Exact); err != weft.ErrWouldBlock {
+		r.Fatal(err)
 	}
 }

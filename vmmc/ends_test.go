@@ -36,94 +36,116 @@ func TestDeath(t *testing.T) {
 	}
 }
 
+// Each rank sends survivalSends messages of survivalSize bytes to each export of each other rank.
+const (
+	survivalSize  = 70_000
+	survivalSends = 60
+)
+
+// A survival is a rank of a job of three in which all send to each other, and to the two exports of each other, until
+// the rank victim dies, and the two survivors beyond that.
+type survival struct {
+	*weft.Proc
+	ctx    context.Context
+	e      *vmmc.Endpoint
+	in     *vmmc.Export // whose messages are redirected
+	victim int
+	failed error // what a task has met that it should not have
+	ends   int   // number of tasks whose sends the death has ended
+}
+
 func untilDeath(ctx context.Context, p *weft.Proc, victim int) error {
-	const (
-		n    = 70_000
-		most = 60
-	)
 	e, err := vmmc.Open(p, 7, nil)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	plain, err := e.Export(ctx, "plain", n, nil)
+	plain, err := e.Export(ctx, "plain", survivalSize, nil)
 	if err != nil {
 		return err
 	}
-	x, err := e.Export(ctx, "in", n, &vmmc.ExportConfig{Redirections: 8})
+	in, err := e.Export(ctx, "in", survivalSize, &vmmc.ExportConfig{Redirections: 8})
 	if err != nil {
 		return err
 	}
-	var gone *weft.PeerError
-	dead := func(err error) bool { return errors.As(err, &gone) && gone.Rank == victim }
-	var senders []*weft.Task
-	var failed error
-	ends := 0
+	s := &survival{Proc: p, ctx: ctx, e: e, in: in, victim: victim}
+	var tasks []*weft.Task
 	for rank := range 3 {
-		if rank == p.Rank() {
-			continue
-		}
-		for _, name := range []string{"plain", "in"} {
-			senders = append(senders, p.Go(func() {
-				i, err := e.Import(ctx, rank, name)
-				for k := 0; k < most && err == nil; k++ {
-					err = i.SendNotify(ctx, 0, pattern(k, n))
-				}
-				switch {
-				case rank == victim && dead(err):
-					ends++
-				case rank == victim:
-					failed = fmt.Errorf("sends to the dead end with %v", err)
-				case err != nil && p.Rank() != victim:
-					failed = fmt.Errorf("sends to a survivor: %w", err)
-				}
-			}))
+		if rank != p.Rank() {
+			tasks = append(tasks, p.Go(func() { s.sendAll(rank, "plain") }), p.Go(func() { s.sendAll(rank, "in") }))
 		}
 	}
 	for rank := range 3 {
-		if rank == p.Rank() {
-			continue
+		if rank != p.Rank() {
+			tasks = append(tasks, p.Go(func() { s.redirectAll(rank) }))
 		}
-		senders = append(senders, p.Go(func() {
-			buf := make([]byte, n)
-			got := 0
-			for got < most {
-				r, err := x.Redirect(rank, 0, buf)
-				if err == nil {
-					_, err = r.Wait(ctx)
-				}
-				if err != nil {
-					if rank != victim || !dead(err) {
-						failed = fmt.Errorf("redirection for rank %d, the %dth: %w", rank, got, err)
-					}
-					return
-				}
-				got++
-			}
-		}))
 	}
-	for _, s := range senders {
-		if err := s.Wait(ctx); err != nil {
+	for _, task := range tasks {
+		if err := task.Wait(ctx); err != nil {
 			return err
 		}
 	}
-	if failed != nil || p.Rank() == victim {
-		return failed
+	if s.failed != nil || p.Rank() == victim {
+		return s.failed
 	}
-	if ends != 2 {
-		return fmt.Errorf("%d senders have heard of the death", ends)
+	if err := s.afterDeath(); err != nil {
+		return err
 	}
-	if _, err := e.Import(ctx, victim, "plain"); !dead(err) {
+	return errors.Join(plain.Revoke(ctx, "end"), in.Revoke(ctx, "end"))
+}
+
+// died reports whether an error is the death of the victim.
+func (s *survival) died(err error) bool {
+	var gone *weft.PeerError
+	return errors.As(err, &gone) && gone.Rank == s.victim
+}
+
+// sendAll sends to an export of another rank.
+func (s *survival) sendAll(rank int, name string) {
+	i, err := s.e.Import(s.ctx, rank, name)
+	for k := 0; k < survivalSends && err == nil; k++ {
+		err = i.SendNotify(s.ctx, 0, pattern(k, survivalSize))
+	}
+	switch {
+	case rank == s.victim && s.died(err):
+		s.ends++
+	case rank == s.victim:
+		s.failed = fmt.Errorf("sends to the dead end with %v", err)
+	case err != nil && s.Rank() != s.victim:
+		s.failed = fmt.Errorf("sends to a survivor: %w", err)
+	}
+}
+
+// redirectAll receives what another rank sends.
+func (s *survival) redirectAll(rank int) {
+	buf := make([]byte, survivalSize)
+	for got := range survivalSends {
+		r, err := s.in.Redirect(rank, 0, buf)
+		if err == nil {
+			_, err = r.Wait(s.ctx)
+		}
+		if err != nil {
+			if rank != s.victim || !s.died(err) {
+				s.failed = fmt.Errorf("redirection for rank %d, the %dth: %w", rank, got, err)
+			}
+			return
+		}
+	}
+}
+
+// afterDeath checks what a survivor can do with the dead rank, and with the other survivor.
+func (s *survival) afterDeath() error {
+	if s.ends != 2 {
+		return fmt.Errorf("%d senders have heard of the death", s.ends)
+	}
+	if _, err := s.e.Import(s.ctx, s.victim, "plain"); !s.died(err) {
 		return fmt.Errorf("import from the dead: %v", err)
 	}
-	if _, err := x.Redirect(victim, 0, nil); err != nil && !dead(err) {
+	if _, err := s.in.Redirect(s.victim, 0, nil); err != nil && !s.died(err) {
 		return err
 	}
-	survivors := &weft.BarrierConfig{Members: []int{0, 3 - victim}}
-	if err := p.Barrier("survivors", survivors).Wait(ctx); err != nil {
-		return err
-	}
-	return errors.Join(plain.Revoke(ctx, "end"), x.Revoke(ctx, "end"))
+	survivors := &weft.BarrierConfig{Members: []int{0, 3 - s.victim}}
+	return s.Barrier("survivors", survivors).Wait(s.ctx)
 }
 
 // A send whose context ends takes its source back; what comes after it is whole.
