@@ -23,6 +23,8 @@ type scenario struct {
 	wait     Waiting
 	channels int  // each with a receiver
 	channel  bool // the doorbell
+	network  bool // a doorbell that is costly to arm
+	paced    bool // no message comes before the one before has been received
 	messages int  // for each receiver
 	cancels  bool // the contexts of some receivers end
 	commits  int  // goroutines that reserve and commit
@@ -32,7 +34,7 @@ type scenario struct {
 }
 
 func (s scenario) run(w *interleave.Scheduler) error {
-	m := &model{world: w, ends: map[string]context.Context{}}
+	m := &model{world: w, ends: map[string]context.Context{}, paced: s.paced}
 	m.bell = &modelBell{m: m, channel: s.channel}
 	m.wire = &modelWire{m: m}
 	w.Quiet = m.quiet
@@ -49,6 +51,7 @@ func (s scenario) start(m *model) {
 	})
 	m.n = n
 	n.Start(m.bell, m.wire)
+	n.transports.network = s.network
 	n.connect(1, Route{Transport: m.wire})
 	ports := s.open(m)
 	interleave.Go(m.run)
@@ -194,9 +197,16 @@ func random(seed uint64) (scenario, error) {
 	s := scenario{
 		wait:     waits[r.IntN(len(waits))],
 		channels: 1 + r.IntN(5), messages: 1 + r.IntN(4), commits: r.IntN(4), tries: r.IntN(4), flushes: r.IntN(2),
-		cancels: r.IntN(2) == 0, ends: r.IntN(3) == 0, channel: r.IntN(3) == 0,
+		cancels: r.IntN(2) == 0, ends: r.IntN(3) == 0, channel: r.IntN(3) == 0, network: r.IntN(2) == 0,
 	}
 	s.channel = s.channel || s.wait.InProcess
+	if s.network {
+		s.wait.Yields += r.IntN(12) // waits that end while they poll
+		s.messages += r.IntN(8)
+		s.paced = r.IntN(2) == 0 && !s.cancels // which leaves messages behind
+		s.wait.InProcess = r.IntN(2) == 0      // no goroutine sleeps on the doorbell
+		s.channel = s.channel || s.wait.InProcess
+	}
 	change := []float64{0.02, 0.1, 0.3, 0.6}[r.IntN(4)]
 	hurry := []float64{0, 0, 0.01, 0.2}[r.IntN(4)]
 	return s, s.run(&interleave.Scheduler{
@@ -218,6 +228,7 @@ func TestModelSearched(t *testing.T) {
 		{scenario{channels: 1, messages: 1}, 3},
 		{scenario{channels: 1, messages: 1, wait: Waiting{Yields: 1}}, 1},
 		{scenario{channels: 2, messages: 1}, 1},
+		{scenario{channels: 2, messages: 2, network: true, paced: true, wait: Waiting{Yields: 1, InProcess: true}, channel: true}, 1},
 		{scenario{channels: 2, messages: 1, commits: 1}, 0},
 		{scenario{channels: 1, messages: 1, commits: 1}, 1},
 		{scenario{channels: 1, messages: 1, cancels: true}, 1},
@@ -248,7 +259,9 @@ func TestModelBySeed(t *testing.T) {
 
 // What was wrong once, planted again, is found.
 func TestModelBites(t *testing.T) {
-	for _, bug := range []mutant.Bug{mutant.ArmedOverRing, mutant.NoRest, mutant.UsedAfterClose, mutant.DutyForgotten} {
+	for _, bug := range []mutant.Bug{
+		mutant.ArmedOverRing, mutant.NoRest, mutant.UsedAfterClose, mutant.DutyForgotten, mutant.DutyUnwatched,
+	} {
 		found := false
 		for seed := range uint64(2000) {
 			mutant.Plant(bug)

@@ -15,9 +15,9 @@ func (n *Node) stopped() bool {
 	return n.life.closed && !mutant.On(mutant.UsedAfterClose)
 }
 
-// restAfterPolling is rest for a goroutine whose wait has ended while it polled.
+// restAfterPolling is rest for a goroutine whose wait has ended while it polled, unless it is one of a streak.
 func (n *Node) restAfterPolling() {
-	if !mutant.On(mutant.NoRest) {
+	if !mutant.On(mutant.NoRest) && !n.leavesDoorbell() {
 		n.rest()
 	}
 }
@@ -26,6 +26,11 @@ func (n *Node) restAfterPolling() {
 // yet, so that the doorbell must not be armed in its place.
 func (n *Node) wakingKeepsDoorbell() bool {
 	return n.waiting.waking > 0 && !mutant.On(mutant.ArmedOverRing)
+}
+
+// watches reports whether the service looks by itself whether a goroutine has polled.
+func (n *Node) watches() bool {
+	return n.service.watching && n.service.lookAt != monotime.Never || mutant.On(mutant.DutyUnwatched)
 }
 
 // dutyIsVacant reports whether the service has left its work, for good, to a sleeper that is

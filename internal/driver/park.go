@@ -13,6 +13,7 @@ import (
 // park later sleep on channels of their own. The lock is held, and given up meanwhile.
 func (n *Node) park(ctx context.Context, c *Call) error {
 	n.waiting.parked++
+	n.waiting.streak = 0
 	if n.maySleep() {
 		if err := n.sleep(ctx, c); err != nil || !n.pending(c) {
 			return err

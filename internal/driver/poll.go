@@ -158,6 +158,7 @@ func (n *Node) listen() (end func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.waiting.parked++
+	n.waiting.streak = 0
 	n.rest()
 	return func() {
 		n.mu.Lock()
@@ -211,7 +212,7 @@ func (n *Node) relieve(duty *Call) {
 	n.mu.Lock()
 	if n.waiting.reaper == duty {
 		n.waiting.reaper = nil
-		n.rest()
+		n.restAfterPolling()
 	}
 	n.mu.Unlock()
 	duty.forMemory = false

@@ -41,6 +41,7 @@ func (n *Node) beginReaping(c *Call) {
 	n.waiting.reaps++
 	if n.waiting.parked > 0 {
 		n.bell.Set(transport.Awake) // no goroutine need be woken for what the reaper sees
+		n.returned()
 	}
 }
 

@@ -58,11 +58,14 @@ func (n *Node) serve() {
 		n.update(n.now())
 		active := n.waiting.reaps != seen
 		switch {
-		case n.waiting.reaper != nil || !n.awaits() && active && !n.service.armNow:
+		case n.waiting.reaper != nil || n.mayComeBack() && active && !n.service.armNow:
 			// A goroutine polls, or has polled just now and may come back: if the
 			// doorbell were armed, every sender would pay for a wake-up.
 			seen = n.waiting.reaps
 			n.bell.Set(transport.Awake)
+			if n.awaits() {
+				pause = tick
+			}
 			n.lookAfter(pause)
 			pause = min(2*pause, maxTick)
 		case n.waiting.sleeper != nil:
@@ -78,10 +81,15 @@ func (n *Node) serve() {
 		default:
 			pause = tick
 			n.service.armNow = false
+			n.waiting.streak = 0
 			n.sleepAsService()
 		}
 	}
 }
+
+// mayComeBack reports whether the doorbell can stay unarmed after a goroutine has polled. The lock
+// is held.
+func (n *Node) mayComeBack() bool { return !n.awaits() || n.waiting.parked > 0 && n.lasts() }
 
 // sleepAsService arms the doorbell and sleeps on it, unless something has come before it was
 // armed. The lock is held, and given up meanwhile.

@@ -61,6 +61,7 @@ type waiting struct {
 	parked  int     // goroutines that sleep, the sleeper among them, and notices
 	waking  int     // goroutines that have been woken and have not taken the lock yet
 	rung    bool    // the goroutine that sleeps on the doorbell is among them
+	streak  int     // goroutines in a row that began to poll soon after another had stopped; see streak.go
 
 	wakeAt   monotime.Time // when the goroutine on duty wakes by itself; 0 while it is awake
 	retrying bool          // and offers packets again that found no room

@@ -57,6 +57,7 @@ const (
 	NoRest              // driver: a goroutine that polled goes away, and the doorbell stays silent
 	UsedAfterClose      // driver: the transports of a closed node are looked at
 	DutyForgotten       // driver: the last waiting goroutine goes away, and the service goes on leaving its work to others
+	DutyUnwatched       // driver: between two waits nobody watches, and the doorbell is not armed
 	BulkOvertaken       // link: a message goes ahead of what is left of a PUSH that was begun before it
 	PartMissing         // link: a packet that comes in parts is taken when the first has come
 	AnsweredTwice       // am: the credit of an answered request is given back twice now and then
@@ -90,8 +91,8 @@ func (b Bug) String() string {
 		"NewcomersFirst", "LastFirst",
 		"FenceOvertaken", "FenceIgnored", "RestoredShort",
 		"BeatUnanswered", "FenceUnheard",
-		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "BulkOvertaken", "PartMissing", "AnsweredTwice",
-		"PacketTwice", "WindowShut", "LossIgnored", "RedirectTwice",
+		"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "DutyUnwatched", "BulkOvertaken", "PartMissing",
+		"AnsweredTwice", "PacketTwice", "WindowShut", "LossIgnored", "RedirectTwice",
 		"DecidedEarly", "LockForgotten", "OldView", "Unaccused",
 	}[b]
 }

@@ -98,7 +98,7 @@ func TestMutants(t *testing.T) {
 		case mutant.VoidToken: // needs events in an order that time seldom makes: see package coord
 			continue
 		// of goroutines: see package driver
-		case mutant.ArmedOverRing, mutant.NoRest, mutant.UsedAfterClose, mutant.DutyForgotten:
+		case mutant.ArmedOverRing, mutant.NoRest, mutant.UsedAfterClose, mutant.DutyForgotten, mutant.DutyUnwatched:
 			continue
 		case mutant.WindowShut, mutant.LossIgnored: // cost time and losses only: see package traffic
 			continue
