@@ -236,7 +236,7 @@ func TestLaunchEnds(t *testing.T) {
 		}
 		for _, pid := range pids {
 			// A child is a zombie until its new parent looks.
-			for end := time.Now().Add(10 * time.Second); runs(pid); {
+			for end := time.Now().Add(time.Minute); runs(pid); {
 				if time.Now().After(end) {
 					t.Errorf("%s: process %d is still there", how, pid)
 					break
@@ -290,7 +290,7 @@ func TestWaitsOfGoroutines(t *testing.T) {
 			`region "palace" of 1 (to be exposed)`, `mailbox "letters" of 1 (to be exposed)`,
 			`barrier "together", phase 1: needs 1`,
 		} {
-			for end := time.Now().Add(20 * time.Second); !strings.Contains(job.Waits(), want); {
+			for end := time.Now().Add(time.Minute); !strings.Contains(job.Waits(), want); {
 				if time.Now().After(end) {
 					t.Fatalf("%s: no %q in\n%s", transport, want, job.Waits())
 				}

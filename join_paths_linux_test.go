@@ -101,7 +101,7 @@ func (p *hostPair) exchange(messages int) {
 // until exchanges messages until a condition holds, of which only the exchange tells.
 func (p *hostPair) until(what string, cond func() bool) {
 	p.t.Helper()
-	for end := time.Now().Add(30 * time.Second); !cond(); p.exchange(50) {
+	for end := time.Now().Add(time.Minute); !cond(); p.exchange(50) {
 		if time.Now().After(end) {
 			p.t.Fatalf("exchanged in vain until %s: %+v", what, p.peer(0))
 		}

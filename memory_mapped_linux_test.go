@@ -37,7 +37,7 @@ func mapsOf(t testing.TB) (all, shared, descriptors int) {
 // becomes returns when cond holds.
 func becomes(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !cond(); runtime.Gosched() {
+	for end := time.Now().Add(time.Minute); !cond(); runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatal(what)
 		}

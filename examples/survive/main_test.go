@@ -55,7 +55,7 @@ func TestOutcast(t *testing.T) {
 		t.Run(string(transport), func(t *testing.T) {
 			ctx := t.Context()
 			job, err := weft.Launch(ctx, 3,
-				&weft.LaunchConfig{Run: "survive", Transport: transport, Liveness: time.Second})
+				&weft.LaunchConfig{Run: "survive", Transport: transport, Liveness: 2 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}

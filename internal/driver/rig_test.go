@@ -28,7 +28,7 @@ type rig struct {
 	ports [2]*msg.Port
 }
 
-const patienceOfTests = 30 * time.Second
+const patienceOfTests = time.Minute
 
 // A countedBell is a futex that counts the goroutines that sleep on it, and how often one has, by state.
 type countedBell struct {

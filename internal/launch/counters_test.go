@@ -39,7 +39,7 @@ func counted(ctx context.Context, p *weft.Proc) error {
 // pages waits until the pages of one job satisfy a condition.
 func pages(t *testing.T, what string, cond func(ranks []directory.Rank) bool) []directory.Rank {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		dirs := directory.Jobs()
 		if len(dirs) != 1 {
 			continue
@@ -63,7 +63,7 @@ func pages(t *testing.T, what string, cond func(ranks []directory.Rank) bool) []
 func gone(t *testing.T, root string) {
 	t.Helper()
 	var entries []os.DirEntry
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if entries, _ = os.ReadDir(root); len(entries) == 0 {
 			return
 		}

@@ -240,7 +240,7 @@ func TestSurvivors(t *testing.T) {
 		j, _, report := job(t, 3, c.mode)
 		j.Survive = true
 		j.Stderr = nil
-		j.Timeout = 10 * time.Second
+		j.Timeout = time.Minute
 		if r := run(t, j, nil); r.Status != c.status || r.Rank != c.rank && c.mode != "survive none" ||
 			!strings.Contains(report.String(), c.report) {
 			t.Errorf("%s: %+v: %s", c.mode, r, report)

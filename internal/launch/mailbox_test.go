@@ -90,7 +90,7 @@ func post(ctx context.Context, p *weft.Proc, how string) error {
 		}
 	}
 	// What the dead have left is taken and given back: nothing stays reserved.
-	end := time.Now().Add(20 * time.Second)
+	end := time.Now().Add(time.Minute)
 	for how == "doomed" && m.Rings()[0].Used > 0 {
 		if d, err := m.TryNext(); err == nil {
 			d.Release()

@@ -18,7 +18,7 @@ func pointerOf[T any](p *T) unsafe.Pointer { return unsafe.Pointer(p) }
 // until waits for what another process does.
 func until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !cond(); runtime.Gosched() {
+	for end := time.Now().Add(time.Minute); !cond(); runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatalf("never: %s", what)
 		}

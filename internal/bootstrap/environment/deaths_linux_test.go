@@ -124,7 +124,7 @@ func TestHostVanishes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	var ranks []*exec.Cmd
 	var said []*bufio.Scanner
@@ -132,7 +132,7 @@ func TestHostVanishes(t *testing.T) {
 	for i, h := range hosts.Hosts {
 		c := exec.CommandContext(ctx, self)
 		c.Env = append(os.Environ(), EnvSecret+"=a secret for a test of hosts", fmt.Sprint("WEFT_RANK=", i), "WEFT_SIZE=2",
-			fmt.Sprintf("WEFT_RENDEZVOUS=%s:7000", hosts.Hosts[0].IP), EnvLiveness+"=2s", envVictim+"=none", envVanish+"=1")
+			fmt.Sprintf("WEFT_RENDEZVOUS=%s:7000", hosts.Hosts[0].IP), EnvLiveness+"=4s", envVictim+"=none", envVanish+"=1")
 		c.Stderr = os.Stderr
 		out, outErr := c.StdoutPipe()
 		in, inErr := c.StdinPipe()

@@ -94,7 +94,7 @@ func matches(text, pattern string) bool {
 func (s *slurm) start(args ...string) (*exec.Cmd, *netlabtest.Transcript) {
 	s.t.Helper()
 	c := s.command(s.t.Context(), 0, append([]string{"srun"}, args...)...)
-	c.Env = append(c.Env, EnvSecret+"=a secret for a test of srun", EnvLiveness+"=2s")
+	c.Env = append(c.Env, EnvSecret+"=a secret for a test of srun", EnvLiveness+"=4s")
 	said := new(netlabtest.Transcript)
 	c.Stdout = said
 	c.Stderr = said

@@ -38,7 +38,7 @@ func send(t *testing.T, from, to *Transport, packets int) {
 		if from.Send([]transport.Out{{Peer: 0, Header: []byte{byte(i)}}}) != 1 {
 			t.Fatal("there is no room")
 		}
-		for end := time.Now().Add(10 * time.Second); to.Poll(in[:]) != 1; {
+		for end := time.Now().Add(time.Minute); to.Poll(in[:]) != 1; {
 			if time.Now().After(end) {
 				t.Fatalf("packet %d of rank %d has not arrived", i, from.cfg.Rank)
 			}

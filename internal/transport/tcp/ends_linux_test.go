@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // A side is one of two ranks, each of which has dialled the other.
 type side struct {

@@ -21,7 +21,7 @@ type Place struct {
 type Open func(t testing.TB, p Place) (transport.Transport, transport.Doorbell)
 
 // patience is how long a test waits for what must happen.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // Run runs every test.
 func Run(t *testing.T, open Open) {
