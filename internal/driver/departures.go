@@ -69,12 +69,13 @@ func (n *Node) markGone() {
 	for _, rank := range all[n.departures.gone:] {
 		p := n.peer(rank)
 		why := n.eng.Gone(rank)
-		n.connected(p)
 		if n.life.closing.Load() {
+			n.connected(p)
 			continue // the peers show ErrClosed instead: the end is not theirs
 		}
 		var err error = why
 		p.gone.Store(&err)
+		n.connected(p) // a goroutine in Reach looks at gone now
 		if p.Transport != nil && !why.Clean {
 			p.Transport.Forget(rank)
 		}
