@@ -27,7 +27,7 @@ func TestLengths(t *testing.T) {
 		err = AllReduce(ctx, g[1], make([]int, 2+p.Rank()), Sum)
 		switch {
 		case errors.As(err, &e) && e.From == other && e.Got == 3-p.Rank() && e.Want == 2+p.Rank():
-		case errors.Is(err, weft.ErrRevoked) && strings.Contains(err.Error(), "elements, where"):
+		case errors.Is(err, weft.ErrRevoked) && strings.Contains(err.Error(), "the lengths must be equal"):
 		default:
 			return fmt.Errorf("the other's slice: %v", err)
 		}
