@@ -228,7 +228,10 @@ func TestModelSearched(t *testing.T) {
 		{scenario{channels: 1, messages: 1}, 3},
 		{scenario{channels: 1, messages: 1, wait: Waiting{Yields: 1}}, 1},
 		{scenario{channels: 2, messages: 1}, 1},
-		{scenario{channels: 2, messages: 2, network: true, paced: true, wait: Waiting{Yields: 1, InProcess: true}, channel: true}, 1},
+		{scenario{
+			channels: 2, messages: 2, network: true, paced: true, channel: true,
+			wait: Waiting{Yields: 1, InProcess: true},
+		}, 1},
 		{scenario{channels: 2, messages: 1, commits: 1}, 0},
 		{scenario{channels: 1, messages: 1, commits: 1}, 1},
 		{scenario{channels: 1, messages: 1, cancels: true}, 1},

@@ -176,8 +176,8 @@ func finish(t *testing.T, processes []*process) (out string) {
 	return out
 }
 
-// freePort returns a port that is free for now. It is none of those that the system gives to connections and listeners
-// that ask for any, which may take it before the process does for which it is meant.
+// freePort returns a port that nothing listens on. It is below the range from which the system gives ports to
+// connections and listeners that ask for any, so that none of them takes it before the test's process listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	const (

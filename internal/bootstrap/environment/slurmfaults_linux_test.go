@@ -44,7 +44,7 @@ func TestSlurmFaults(t *testing.T) {
 		{"rank 1 is killed", func(*exec.Cmd) { netlabtest.Kill(t, s.on(1, ping)) }, 128 + 9, 0,
 			"weft: rank 0 on n1: * rank 1 is gone: * (rank 1 was on n2)\n"},
 		{"slurmstepd is killed", func(*exec.Cmd) { netlabtest.Kill(t, s.on(1, stepd)) }, still, 0,
-			"weft: rank 0 on n1: * rank 1 is gone: *slurmstepd, which has started this rank, has ended* (rank 1 was on n2)\n"},
+			"weft: rank 0 on n1: * rank 1 is gone: *slurmstepd, which has started this rank, has ended) (rank 1 was on n2)\n"},
 		{"an interface is down", func(*exec.Cmd) { s.setUp(1, false) }, still, 0,
 			"weft: rank 0 on n1: * rank 1 is gone: * (rank 1 was on n2)\n"}, // silent, or its connection has timed out
 	} {
@@ -90,7 +90,7 @@ func matches(text, pattern string) bool {
 	return true
 }
 
-// start starts srun on the first host, for a job with a secret and a liveness time of two seconds.
+// start starts srun on the first host, for a job with a secret and a liveness time of four seconds.
 func (s *slurm) start(args ...string) (*exec.Cmd, *netlabtest.Transcript) {
 	s.t.Helper()
 	c := s.command(s.t.Context(), 0, append([]string{"srun"}, args...)...)
