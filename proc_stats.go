@@ -25,8 +25,8 @@ type Stats struct {
 	Uncut     uint64 // batches that the kernel refused: their packets were sent singly
 	Switched  uint64 // times that batches to a peer were switched off because they did not arrive
 	Shortened uint64 // times that packets to a peer were made shorter because the path lost long ones
-	Overflows uint64 // datagrams lost because the receive buffer was full
-	Truncated uint64 // datagrams lost because they were longer than any packet may be
+	Overflows uint64 // datagrams and frames lost because the receive buffer was full
+	Truncated uint64 // datagrams and frames lost because they were longer than any packet may be
 	Unsent    uint64 // packets lost because the kernel refused to send them; Peer.Path tells why
 
 	RoundTrip   time.Duration // the longest smoothed round-trip time among the links over lossy transports

@@ -71,8 +71,8 @@ type Transport struct {
 	Batches   uint64 // system calls that sent several packets as one, for the kernel to cut
 	Uncut     uint64 // of those, the ones that the kernel refused
 	Joined    uint64 // datagrams that the kernel had joined of several packets
-	Overflows uint64 // datagrams lost, as the receive buffer was full
-	Truncated uint64 // datagrams lost, as they were longer than any should be
+	Overflows uint64 // datagrams and frames lost, as the receive buffer was full
+	Truncated uint64 // datagrams and frames lost, as they were longer than any should be
 	Unsent    uint64 // packets lost, as the kernel would not send them
 	Switched  uint64 // times that batches to a peer were switched off
 	_         [6]uint64

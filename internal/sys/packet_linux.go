@@ -35,6 +35,9 @@ type PacketSocket struct {
 	out     [packetBatch]mmsghdr
 	iov     [packetBatch]unix.Iovec
 	staging []byte // a slot of frame bytes for each frame to send
+
+	counts FrameCounts
+	stats  unix.TpacketStats // what the kernel told last
 }
 
 // OpenPacket opens a socket for frames of an EtherType on an interface. It receives only
@@ -161,7 +164,7 @@ func (s *PacketSocket) Put(i int, head, header, payload []byte) {
 }
 
 // Send sends the first n frames that were Put, and returns how many the kernel
-// took. Frames that the device refuses count as taken, and are lost.
+// took. Frames that the kernel or the device refuses count as taken, and are lost.
 func (s *PacketSocket) Send(n int) (taken int) {
 	for taken < n {
 		k, errno := s.send(taken, n)
@@ -170,8 +173,10 @@ func (s *PacketSocket) Send(n int) (taken int) {
 			taken += k
 		case unix.EAGAIN, unix.ENOBUFS:
 			return taken
-		default:
+		default: // the interface is down, or takes shorter frames
 			taken++
+			s.counts.Refused++
+			s.counts.Refusal = errno
 		}
 	}
 	return n

@@ -31,6 +31,7 @@ type XSK struct {
 	next, lent uint32   // of rx: what to look at, and what before it is lent
 	free       []uint64 // frames to send from
 	put        [packetBatch]unix.XDPDesc
+	stats      xdpStatistics // what the kernel told last
 }
 
 // An xskRing is a ring that is shared with the kernel. Its entries are

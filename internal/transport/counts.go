@@ -6,8 +6,8 @@ type Counts struct {
 	Batches   uint64 // system calls that sent several packets as one, for the kernel to cut
 	Uncut     uint64 // of those, the ones that the kernel refused, so that their packets went singly
 	Joined    uint64 // datagrams that the kernel had joined of several packets
-	Overflows uint64 // datagrams that came when the receive buffer was full
-	Truncated uint64 // datagrams that came and were longer than any should be
+	Overflows uint64 // datagrams and frames that came when the receive buffer was full
+	Truncated uint64 // datagrams and frames that came cut off, as they were longer than any should be
 	Refused   uint64 // packets that the kernel would not send, such as for a firewall: lost
 	Switched  uint64 // times that batches to a peer were switched off, since they did not arrive
 }

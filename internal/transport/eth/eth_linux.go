@@ -45,6 +45,7 @@ type Transport struct {
 	trial     []byte         // the trial that is being sent
 	answers   []answer       // to trials, to be sent at the end of Poll
 	idlePolls int            // polls since a datagram has come
+	truncated uint64         // frames that were cut off
 }
 
 // A peer is a rank that frames are sent to.
@@ -167,10 +168,22 @@ func (t *Transport) Resized() []int {
 	return t.datagrams.Resized()
 }
 
-// Counts returns the counts so far, of datagrams.
+// Counts returns the counts so far, of frames and datagrams.
 func (t *Transport) Counts() (c transport.Counts) {
 	if t.datagrams != nil {
 		c = t.datagrams.Counts()
+	}
+	f := t.frames()
+	c.Overflows += f.Overflows
+	c.Truncated += t.truncated
+	c.Refused += f.Refused
+	return c
+}
+
+// frames returns what the ports have counted.
+func (t *Transport) frames() (c sys.FrameCounts) {
+	for i := range t.ports {
+		c.Add(t.ports[i].Counts())
 	}
 	return c
 }
@@ -274,6 +287,8 @@ func (t *Transport) Poll(dst []transport.In) int {
 			if pkt := unwrap(f); pkt != nil {
 				dst[n] = transport.In{From: -1, Data: pkt}
 				n++
+			} else {
+				t.truncated++
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package eth
 
 import (
 	"encoding/binary"
+	"fmt"
 	"net/netip"
 	"sync/atomic"
 
@@ -261,15 +262,19 @@ func (t *Transport) sift(in []transport.In, w path) (n int) {
 
 // Path says what packets to a peer take, for users to read.
 func (t *Transport) Path(rank int) string {
+	frames := "raw frames"
+	if c := t.frames(); c.Refused > 0 {
+		frames = fmt.Sprintf("raw frames (the kernel refused %d: %v)", c.Refused, c.Refusal)
+	}
 	p := t.peers.Get(rank)
 	switch {
 	case p == nil || !p.paths.both:
-		return "raw frames"
+		return frames
 	case p.paths.proven():
-		return "raw frames, and UDP for long ones: " + t.datagrams.Path(rank)
+		return frames + ", and UDP for long ones: " + t.datagrams.Path(rank)
 	case p.paths.works[datagramPath].Load():
 		return "UDP, since raw frames do not get through: " + t.datagrams.Path(rank)
 	default:
-		return "raw frames"
+		return frames
 	}
 }

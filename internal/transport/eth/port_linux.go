@@ -22,6 +22,7 @@ type device interface {
 	Release()
 
 	FDs() []int
+	Counts() sys.FrameCounts
 	MemoryBytes() int
 	Close()
 }

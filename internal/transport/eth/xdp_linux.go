@@ -150,6 +150,12 @@ func (d *xdp) Release() {
 	d.packets.Release()
 }
 
+func (d *xdp) Counts() sys.FrameCounts {
+	c := d.XSK.Counts()
+	c.Add(d.packets.Counts())
+	return c
+}
+
 func (d *xdp) MemoryBytes() int { return d.XSK.MemoryBytes() + d.packets.MemoryBytes() }
 
 func (d *xdp) Close() {
