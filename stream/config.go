@@ -19,6 +19,7 @@ const (
 
 	defaultBuffer  = 256 << 10
 	defaultSpin    = 20 * time.Microsecond
+	defaultNap     = 5 * time.Millisecond // longer than most kernels' tick; see Config.Nap
 	defaultBacklog = 128
 )
 
@@ -34,10 +35,12 @@ type Config struct {
 
 	// Nap is the longest time for which a call that has polled in vain sleeps on the doorbell's futex
 	// before it sleeps in Go's netpoller, on connections through shared memory. A futex wakes the call
-	// in half the time, but the call holds a thread and its processor meanwhile: it suits processes
-	// that do little else than answer each other. The number of goroutines that nap at the same time is
-	// at most the number of processors less one. No goroutine naps while other goroutines could run,
-	// and a goroutine whose naps have been in vain naps seldom. Zero means that calls never nap.
+	// in half the time, but the call holds a thread meanwhile. The number of goroutines that nap at the
+	// same time is at most the number of processors less one. No goroutine naps while other goroutines
+	// could run, and a goroutine whose naps have been in vain naps seldom. The end of the peer's process
+	// ends a nap only when this time is over. Zero means 5 milliseconds, and a negative value that calls
+	// never nap. With less than a tick of the kernel's clock, 4 milliseconds on many systems, the kernel
+	// sets a timer for each nap, which on a virtual machine can take longer than the wake-up.
 	Nap time.Duration
 
 	// Buffer is the greatest number of bytes that each direction of a connection holds: a power of two
@@ -134,6 +137,14 @@ func (cfg *Config) spin() time.Duration {
 		return defaultSpin
 	}
 	return max(cfg.Spin, 0)
+}
+
+// nap returns how long a call naps at most.
+func (cfg *Config) nap() time.Duration {
+	if cfg.Nap == 0 {
+		return defaultNap
+	}
+	return max(cfg.Nap, 0)
 }
 
 // backlog returns how many connections may wait for Accept.

@@ -65,7 +65,7 @@ func newConn(sock *net.UnixConn, memory []byte, buffer int, dialler bool, cfg *C
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{sock: sock, raw: raw, mem: memory, spin: cfg.spin(), nap: max(cfg.Nap, 0)}
+	c := &Conn{sock: sock, raw: raw, mem: memory, spin: cfg.spin(), nap: cfg.nap()}
 	c.processors = min(processors(), runtime.GOMAXPROCS(0))
 	if c.processors < 2 {
 		c.spin = 0 // the peer needs the processor

@@ -4,7 +4,6 @@ import (
 	"net"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // pair returns both ends of a connection: the dialler's, and the listener's.
@@ -21,8 +20,8 @@ func pair(t testing.TB, cfg *Config) (dialled, accepted *Conn) {
 // configs are the ways to wait.
 var configs = map[string]*Config{
 	"default": {},
-	"asleep":  {Spin: -1},
-	"napping": {Spin: -1, Nap: time.Millisecond},
+	"asleep":  {Spin: -1, Nap: -1},
+	"napping": {Spin: -1},
 	"small":   {Buffer: MinBuffer},
 }
 

@@ -44,8 +44,9 @@
 //     The number of goroutines of a process that poll is at most the number of its processors; with
 //     one processor none polls. When both sides poll, an exchange moves two or three cache lines each
 //     way.
-//   - With Config.Nap it naps: it sleeps in the kernel, on a futex in the shared memory. That wakes
-//     it sooner than the third step, and holds a thread.
+//   - It naps, for Config.Nap at most, if no other goroutine could run: it sleeps in the kernel, on a
+//     futex in the shared memory. That wakes it sooner than the third step, and holds a thread. The
+//     number of goroutines of a process that nap is at most the number of its processors less one.
 //   - It sleeps in Go's netpoller until the peer sends a byte on the Unix socket, or ends. That holds
 //     no thread and takes no processor time. A connection that is mostly idle costs a goroutine, a
 //     descriptor and 4 KiB, so a process may have thousands.

@@ -149,9 +149,10 @@ func (w *waiter) poll(begun time.Time) bool {
 	}
 }
 
-// nap sleeps on the doorbell's futex, which holds a thread and its processor, and reports whether
-// the wait is over. It first lets goroutines run that this one has just woken, and does not nap
-// while others could run.
+// nap sleeps on the doorbell's futex, which holds a thread, and reports whether the wait is over. It
+// first lets goroutines run that this one has just woken, and does not nap while others could run. It
+// does not yield where none could: Gosched then starts a thread, which looks for work on the processor
+// that the peer needs.
 func (w *waiter) nap() bool {
 	if w.c.nap == 0 {
 		return false
@@ -160,11 +161,16 @@ func (w *waiter) nap() bool {
 		w.awakes--
 		return false
 	}
-	runtime.Gosched()
-	if w.over() {
-		return true
+	if sys.Runnable() {
+		runtime.Gosched()
+		if w.over() {
+			return true
+		}
+		if sys.Runnable() {
+			return false
+		}
 	}
-	if sys.Runnable() || !enter(&napped, w.c.processors-1) {
+	if !enter(&napped, w.c.processors-1) {
 		return false
 	}
 	defer napped.Add(-1)

@@ -65,7 +65,7 @@ func dial(network, address string, s Spec) (net.Conn, error) {
 // streamConfig returns how the connections of package stream wait.
 func streamConfig(s Spec) *stream.Config {
 	if s.Blocked {
-		return &stream.Config{Spin: -1, Nap: 100 * time.Microsecond}
+		return &stream.Config{Spin: -1}
 	}
 	return new(stream.Config)
 }
