@@ -14,7 +14,8 @@ import (
 
 // networks runs a test over every transport: pipes with and without direct
 // memory, and with packets so short that everything is cut; shared memory; UDP and
-// TCP, plain and encrypted; and in the simulator. All ranks are goroutines of this process.
+// TCP, plain and encrypted; a difficult network between hosts (overHosts); and in the simulator. All ranks are
+// goroutines of this process.
 func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 	real(t, n, run)
 	for _, perHost := range []int{0, 2} {
@@ -66,6 +67,7 @@ func real(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 			}
 		})
 	}
+	overHosts(t, n, run)
 }
 
 // joinAll returns n ranks in this process that talk as if they were processes.
