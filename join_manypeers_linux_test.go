@@ -79,6 +79,27 @@ func talk(t testing.TB, procs []*Proc, ports []*Port, from, to int) {
 	}
 }
 
+// joinCrowd returns ranks on all hosts of a lab, so many on each, all in this process.
+func joinCrowd(t testing.TB, transport Transport, l *netlab.Lab, each int, liveness time.Duration) (procs []*Proc) {
+	t.Helper()
+	for rank, src := range bootstrap.NewLocal(each * len(l.Hosts)) {
+		h := l.Hosts[rank/each]
+		p, err := newProc(&Config{Transport: transport, Interface: netlab.Interface, Bind: h.IP.String(),
+			Liveness: liveness}, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.job.Host = fmt.Sprint("host", rank/each)
+		p.job.Local = each
+		if err := sys.InNetwork(h.Namespace, func() error { return p.join(within(t)) }); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		procs = append(procs, p)
+	}
+	return procs
+}
+
 // TestManyPeers: 64 ranks on 8 hosts send to each other, 49 to each. Over UDP and raw
 // Ethernet no rank opens a socket for that.
 func TestManyPeers(t *testing.T) {
@@ -92,22 +113,7 @@ func TestManyPeers(t *testing.T) {
 	l := hosts(t, n/each, 1500)
 	for _, transport := range []Transport{TransportUDP, TransportEth} {
 		t.Run(string(transport), func(t *testing.T) {
-			var procs []*Proc
-			for rank, src := range bootstrap.NewLocal(n) {
-				h := l.Hosts[rank/each]
-				p, err := newProc(&Config{Transport: transport, Interface: netlab.Interface, Bind: h.IP.String(),
-					Liveness: time.Minute}, src)
-				if err != nil {
-					t.Fatal(err)
-				}
-				p.job.Host = fmt.Sprint("host", rank/each)
-				p.job.Local = each
-				if err := sys.InNetwork(h.Namespace, func() error { return p.join(within(t)) }); err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { p.Close() })
-				procs = append(procs, p)
-			}
+			procs := joinCrowd(t, transport, l, each, time.Minute)
 			ports := openAll(t, procs)
 			talk(t, procs, ports, each, each+1) // with one on the next host
 			before := descriptors(t)
@@ -129,11 +135,22 @@ func TestSilentPeersAreSmall(t *testing.T) {
 		t.Skip("it waits for signs of life")
 	}
 	const (
-		n    = 24
-		few  = 3
-		most = 2500
+		n        = 24
+		liveness = 6 * time.Second
 	)
-	procs := joinAll(t, n, &Config{Transport: "udp", Liveness: 6 * time.Second})
+	t.Run("udp", func(t *testing.T) {
+		silentPeers(t, joinAll(t, n, &Config{Transport: TransportUDP, Liveness: liveness}))
+	})
+	t.Run("eth", func(t *testing.T) { silentPeers(t, joinCrowd(t, TransportEth, hosts(t, n, 1500), 1, liveness)) })
+}
+
+// silentPeers has all ranks talk to each other, and waits until little is left of that.
+func silentPeers(t *testing.T, procs []*Proc) {
+	const (
+		few  = 3
+		most = 2200
+	)
+	n := len(procs)
 	ports := openAll(t, procs)
 	for range 3 {
 		talk(t, procs, ports, 1, few) // the ports have the blocks that they need then

@@ -25,7 +25,7 @@ func (p *Proc) findRoute(rank int) (driver.Route, error) {
 		case name == "eth" && c.Eth != "" && r.Transport == nil && c.Host != p.job.Host &&
 			(p.cfg.Transport == TransportEth || p.eth.OnSegment(c.Eth)):
 			r = driver.Route{Transport: t, Card: c.Eth}
-			why = fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, p.eth.Device())
+			why = p.whyEth
 		case name == "tcp" && c.Tcp != "":
 			r = driver.Route{Transport: t, Card: c.Tcp}
 			why = whyTCP

@@ -51,6 +51,7 @@ func (p *Proc) join(ctx context.Context) error {
 		case err == nil:
 			card.Eth = t.Card()
 			p.eth = t
+			p.whyEth = fmt.Sprintf("another host, and raw Ethernet on %s (%s)", p.cfg.Interface, t.Device())
 			p.trs = append(p.trs, p.spoilt(t, bell))
 		case p.cfg.Transport == TransportEth:
 			p.closeTransports()

@@ -31,6 +31,7 @@ type Proc struct {
 	memory   transport.Memory   // makes memory that peers can map; may be nil
 	poll     *doorbell.Poll     // the doorbell, unless it lies in shared memory
 	eth      *eth.Transport     // or nil
+	whyEth   string             // why it is used to other hosts
 	noEth    string             // why there is no raw Ethernet
 	record   io.WriteCloser     // takes a recording of the engine's inputs; may be nil
 	trace    *tracer            // counts what is sent to each rank; may be nil

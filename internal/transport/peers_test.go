@@ -9,17 +9,17 @@ func TestPeerTable(t *testing.T) {
 	if table.Get(0) != nil || table.Sending(0) != nil {
 		t.Error("an empty table has a peer 0")
 	}
-	for _, rank := range []int{0, 7, 3} {
+	for _, rank := range []int{0, 7, 3, 4000, 17} {
 		table.Add(rank, &peer{rank})
 	}
-	for _, rank := range []int{7, 7, 0, 3, 7, 0, 0} {
+	for _, rank := range []int{7, 7, 0, 3, 7, 17, 0, 4000, 0} {
 		if p := table.Sending(rank); p == nil || p.rank != rank || table.Get(rank) != p {
 			t.Errorf("rank %d: %v", rank, p)
 		}
 	}
-	for range 2 {
-		if table.Sending(5) != nil || table.Get(5) != nil {
-			t.Error("there is a peer 5")
+	for _, rank := range []int{5, 5, 18, 64, 3999, 4001, 4016, 1 << 31, -1} {
+		if table.Sending(rank) != nil || table.Get(rank) != nil {
+			t.Errorf("there is a peer %d", rank)
 		}
 	}
 	if n := testing.AllocsPerRun(100, func() { table.Sending(0); table.Sending(7) }); n != 0 {

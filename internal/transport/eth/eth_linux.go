@@ -52,10 +52,13 @@ type Transport struct {
 type peer struct {
 	rank  int
 	mtu   int
-	heads [maxDevices][sys.PacketHead + headSize]byte // of frames to it by each port, but for the length
-	turn  int                                         // the port that takes the next frame
+	heads []frameHead // of frames to it by each port, but for the length
+	turn  int32       // the port that takes the next frame
 	paths peerPaths
 }
+
+// A frameHead is what precedes a packet in a frame: the Ethernet header, and ours.
+type frameHead [sys.PacketHead + headSize]byte
 
 // Open opens a socket on each interface. It needs CAP_NET_RAW, which an ordinary
 // user's process gives up then.
@@ -133,7 +136,7 @@ func (t *Transport) Dial(rank int, text string) error {
 	if err != nil {
 		return err
 	}
-	p := &peer{rank: rank, mtu: min(c.mtu, t.card.mtu)}
+	p := &peer{rank: rank, mtu: min(c.mtu, t.card.mtu), heads: make([]frameHead, len(t.ports))}
 	p.paths.both = t.card.onSegment(c) && t.datagrams.Dial(rank, c.udp) == nil
 	for i := range t.ports {
 		head, err := sys.EthernetHeader(c.macs[i%len(c.macs)], t.ports[i].mac, t.cfg.EtherType)
@@ -258,7 +261,7 @@ func (t *Transport) gather(pkts []transport.Out) (n int) {
 		if to.paths.both {
 			t.datagrams.Passed(o.Peer, o.Again)
 		}
-		if to.turn++; to.turn == len(t.ports) {
+		if to.turn++; int(to.turn) == len(t.ports) {
 			to.turn = 0
 		}
 	}

@@ -43,8 +43,8 @@ const (
 type peerPaths struct {
 	both   bool // a peer on the segment with a socket for datagrams; else there are raw frames only
 	works  [pathCount]atomic.Bool
-	trials int // rounds of trials so far
-	follow int // runs, of whatever length, that take datagrams because a long one has
+	trials int32 // rounds of trials so far
+	follow int32 // runs, of whatever length, that take datagrams because a long one has
 }
 
 // proven reports whether no trial is needed any more.

@@ -14,7 +14,7 @@ type peer struct {
 	addr  *sys.UDPAddr
 	limit int          // bytes of the longest packet that both of us take
 	mtu   atomic.Int32 // what the path takes of that, as far as the kernel knows
-	since int          // packets that have left since the kernel was asked
+	since int32        // packets that have left since the kernel was asked
 	cut   cutting
 }
 
@@ -67,7 +67,7 @@ const (
 
 // look asks the kernel from time to time. It is called before packets are sent.
 func (t *Transport) look(p *peer, packets int, again bool) {
-	if p.since += packets; p.since > often || again && p.since > soon {
+	if p.since += int32(packets); p.since > often || again && p.since > soon {
 		t.measure(p)
 	}
 }
