@@ -206,7 +206,7 @@ func (t *Transport) split(pkts []transport.Out) (n int, w path) {
 		if !p.paths.proven() {
 			t.try(p)
 		}
-		run, bytes := udp.Run(pkts[n:])
+		run, bytes := t.datagrams.Run(pkts[n:])
 		if p.paths.prefersDatagrams(bytes, len(pkts[n].Header)+len(pkts[n].Payload)) {
 			if n > 0 {
 				break

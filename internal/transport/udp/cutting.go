@@ -5,10 +5,12 @@ package udp
 // some routes and devices do not take batches, and some kernels and devices on the way
 // lose or damage them where single packets arrive.
 //
-// A packet that is sent again always leaves singly, and says how often it was sent before. So
-// the share of repeats that are lost is that of all packets that leave singly; losses beyond
-// that share are losses of batches. Batches to the peer are switched off when, of the last
-// thousand packets in batches,
+// A packet that is sent again says how often it was sent before, and leaves singly. So the
+// share of repeats that are lost is that of all packets that leave singly; losses beyond
+// that share are losses of batches. Only while few packets of many batches had to be sent
+// again does the first repeat leave in a batch, too: a batch that was lost then costs one
+// more, and not forty system calls, each with a frame that may get lost. Batches to the peer
+// are switched off when, of the last thousand packets in batches,
 //
 //   - at least 128, and at least a quarter, had to be sent again, and
 //   - that share is at least twice the share of repeats that had to be sent again.
@@ -32,6 +34,7 @@ const (
 	lastPenalty  = 1 << 16
 
 	leastMissed = 128  // packets that tell anything
+	fewMissed   = 8    // repeats leave in batches while at most one packet of so many was missed
 	lately      = 1024 // packets in batches, of which half count when that many more have left
 )
 
@@ -50,14 +53,20 @@ func (c *cutting) may() bool {
 	return true
 }
 
+// again reports whether packets may leave in batches that are sent again for the first time.
+func (c *cutting) again() bool {
+	return c.why == "" && c.batched >= lately/2 && fewMissed*c.missed <= c.batched
+}
+
 // off switches batches off for a while.
 func (c *cutting) off(why string) {
 	wait := max(c.penalty, firstPenalty)
 	*c = cutting{why: why, wait: wait, penalty: min(2*wait, lastPenalty)}
 }
 
-// sent counts packets that left as a batch.
-func (c *cutting) sent(packets int) {
+// sent counts packets that left as a batch, of which some had been sent before.
+func (c *cutting) sent(packets, again int) {
+	c.missed += again
 	if c.batched += packets; c.batched < lately {
 		return
 	}
@@ -80,7 +89,9 @@ func (c *cutting) alone(again int) (switched bool) {
 		c.single++
 		return false
 	case again > 1:
-		c.repeated++
+		if !c.again() { // else the repeat before it has left in a batch
+			c.repeated++
+		}
 		return false
 	}
 	c.missed++

@@ -6,15 +6,16 @@ import (
 )
 
 // flow sends packets in batches while it may, of which some are lost, and repeats them
-// singly until they arrive. It returns how many left in batches.
-func flow(c *cutting, r *rand.Rand, packets int, lose, loseBatches float64) (batched int) {
+// until they arrive: the first time in a batch if that may be. It returns how many left in batches
+// for the first time, and how many were repeated in one.
+func flow(c *cutting, r *rand.Rand, packets int, lose, loseBatches float64) (batched, together int) {
 	const run = 16
 	for sent := 0; sent < packets; sent += run {
 		inBatch := c.may()
 		lost := 0
 		all := inBatch && r.Float64() < loseBatches
 		if inBatch {
-			c.sent(run)
+			c.sent(run, 0)
 			batched += run
 		}
 		for range run {
@@ -26,17 +27,44 @@ func flow(c *cutting, r *rand.Rand, packets int, lose, loseBatches float64) (bat
 			}
 		}
 		for again := 1; lost > 0; again++ {
+			inBatch := again == 1 && lost > 1 && c.again()
+			all := inBatch && r.Float64() < loseBatches
 			left := 0
+			if inBatch {
+				c.sent(lost, lost)
+				together += lost
+			}
 			for range lost {
-				c.alone(again)
-				if r.Float64() < lose {
+				if !inBatch {
+					c.alone(again)
+				}
+				if all || r.Float64() < lose {
 					left++
 				}
 			}
 			lost = left
 		}
 	}
-	return batched
+	return batched, together
+}
+
+// TestRepeatsInBatches: while few batches are lost they are repeated as batches, and where all of a sudden none
+// arrives any more, single packets soon follow.
+func TestRepeatsInBatches(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var s cutting
+	if _, n := flow(&s, r, 1_000_000, 0, 0.01); n < 9_000 {
+		t.Errorf("of about 10,000 packets that were lost with their batch %d were repeated in one", n)
+	}
+	n, together := flow(&s, r, 100_000, 0, 1)
+	if n > 6000 || together > 500 || s.why != whyLost {
+		t.Errorf("of 100,000 packets %d left in batches, and %d were repeated in some, though none arrives; off for %q",
+			n, together, s.why)
+	}
+	_, together = flow(&s, r, 1_000_000, 0.2, 0.2)
+	if together > 10_000 {
+		t.Errorf("one in five is lost, and %d repeats left in batches", together)
+	}
 }
 
 // TestBatchesThatAreLost: batches that do not arrive where single packets do are switched
@@ -46,10 +74,10 @@ func TestBatchesThatAreLost(t *testing.T) {
 	for _, c := range []struct{ lose, loseBatches float64 }{{0, 1}, {0.05, 1}, {0.2, 1}, {0, 0.5}, {0.02, 0.5}} {
 		r := rand.New(rand.NewPCG(1, 1))
 		var s cutting
-		if n := flow(&s, r, 100_000, c.lose, c.loseBatches); n > 6000 || s.why != whyLost {
+		if n, _ := flow(&s, r, 100_000, c.lose, c.loseBatches); n > 6000 || s.why != whyLost {
 			t.Errorf("%+v: %d of 100,000 packets left in batches; off for %q", c, n, s.why)
 		}
-		if n := flow(&s, r, 10_000_000, 0, 0); n < 8_000_000 || s.why != "" || s.penalty != 0 {
+		if n, _ := flow(&s, r, 10_000_000, 0, 0); n < 8_000_000 || s.why != "" || s.penalty != 0 {
 			t.Errorf("%+v: %d of 10,000,000 packets leave in batches when these arrive; off for %q", c, n, s.why)
 		}
 	}
@@ -66,7 +94,7 @@ func TestSmallWindows(t *testing.T) {
 		for range 8 {
 			c.alone(0)
 		}
-		c.sent(2)
+		c.sent(2, 0)
 		c.alone(1)
 		c.alone(1)
 	}
@@ -77,7 +105,7 @@ func TestLossIsNoFaultOfBatches(t *testing.T) {
 	for _, lose := range []float64{0, 0.01, 0.1, 0.2, 0.4} {
 		r := rand.New(rand.NewPCG(1, 1))
 		var s cutting
-		if n := flow(&s, r, 1_000_000, lose, lose/4); n < 1_000_000 {
+		if n, _ := flow(&s, r, 1_000_000, lose, lose/4); n < 1_000_000 {
 			t.Errorf("%g are lost: only %d of 1,000,000 packets left in batches; off for %q", lose, n, s.why)
 		}
 	}

@@ -11,7 +11,7 @@ func (t *Transport) Send(pkts []transport.Out) int {
 		if p == nil {
 			return i
 		}
-		n, _ := Run(pkts[i:])
+		n, _ := t.Run(pkts[i:])
 		if size(&pkts[i]) > p.now() {
 			n = 1 // the kernel does not cut what is too long for the path
 		}
@@ -25,17 +25,17 @@ func (t *Transport) Send(pkts []transport.Out) int {
 
 // Run returns how many packets, of those at the start, can be sent as one datagram that
 // the kernel cuts, and how many bytes they have: those to one peer, of equal size but for
-// a shorter last one, none a repeat.
-func Run(pkts []transport.Out) (n, bytes int) {
+// a shorter last one, none a repeat, unless batches to the peer are known to arrive.
+func (t *Transport) Run(pkts []transport.Out) (n, bytes int) {
 	const most = 60000 // bytes in a datagram, and 64 packets
 	each := size(&pkts[0])
 	bytes = each
-	if pkts[0].Again > 0 {
+	if t.alwaysSingle(&pkts[0]) {
 		return 1, bytes
 	}
 	for n = 1; n < min(len(pkts), 64); n++ {
 		s := size(&pkts[n])
-		if pkts[n].Peer != pkts[0].Peer || pkts[n].Again > 0 || s > each || bytes+s > most {
+		if pkts[n].Peer != pkts[0].Peer || s > each || bytes+s > most || t.alwaysSingle(&pkts[n]) {
 			return n, bytes
 		}
 		bytes += s
@@ -46,6 +46,23 @@ func Run(pkts []transport.Out) (n, bytes int) {
 	return n, bytes
 }
 
+// alwaysSingle reports whether a packet must not leave in a batch, since it is a repeat.
+func (t *Transport) alwaysSingle(o *transport.Out) bool {
+	if o.Again == 0 {
+		return false
+	}
+	p := t.peers.Sending(o.Peer)
+	return o.Again > 1 || p == nil || !p.cut.again()
+}
+
+// repeats counts the packets that have been sent before.
+func repeats(pkts []transport.Out) (n int) {
+	for i := range pkts {
+		n += min(pkts[i].Again, 1)
+	}
+	return n
+}
+
 func size(o *transport.Out) int { return len(o.Header) + len(o.Payload) }
 
 // send sends a run of packets to a peer, and returns how many left.
@@ -54,7 +71,7 @@ func (t *Transport) send(p *peer, pkts []transport.Out) int {
 	if len(pkts) > 1 && t.socket.GSO && p.cut.may() {
 		ok, single := t.batch(p, pkts)
 		if ok {
-			p.cut.sent(len(pkts))
+			p.cut.sent(len(pkts), repeats(pkts))
 			return len(pkts)
 		}
 		if !single {
