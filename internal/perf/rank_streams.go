@@ -7,9 +7,6 @@ func (s Spec) count(size int) int {
 	if s.Test == "rate" {
 		return 1000000
 	}
-	if s.Loss > 0 {
-		return 1 << 27 / size // TCP may be slow then
-	}
 	return max(min(1<<30/max(size, 1), 200000), 200)
 }
 
