@@ -32,7 +32,8 @@ type PortConfig struct {
 
 	// MaxMessage is the longest message in bytes, sent or received; 0 means 1 GiB. Messages
 	// of more than 32 KiB take no room in the buffers: the receiver fetches them from the
-	// sender's memory.
+	// sender's memory. Between hosts that is so of messages of more than 64 KiB, if both
+	// buffers have at least 128 KiB.
 	MaxMessage int
 
 	// Backoff makes senders whose message was refused try again after a while, at first
@@ -86,8 +87,9 @@ func (p *Proc) OpenPort(channel int, cfg *PortConfig) (*Port, error) {
 }
 
 // Send sends a message. It returns when the program may use b again: a message of up to 32 KiB
-// has been copied by then, and a longer one has been received. If Send returns an error the
-// message has not been sent. Send waits while the port's send buffer is full.
+// has been copied by then, and a longer one has been received; one of up to 64 KiB to another
+// host has been copied or received. If Send returns an error the message has not been sent. Send
+// waits while the port's send buffer is full.
 func (q *Port) Send(ctx context.Context, to int, b []byte) error {
 	if uint(to) >= uint(q.p.job.Size) {
 		return q.p.check(to)

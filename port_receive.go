@@ -94,8 +94,8 @@ func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 	return Message{From: c.Msg.From, Data: c.Msg.Block.Data(), port: q, block: c.Msg.Block, use: c.Msg.Block.Use()}, nil
 }
 
-// TryRecv receives the next message if it has arrived and has at most 32 KiB, else it returns
-// ErrWouldBlock. The death of a rank is reported as by Recv.
+// TryRecv receives the next message if it has arrived, and need not be fetched (see
+// PortConfig.MaxMessage), else it returns ErrWouldBlock. The death of a rank is reported as by Recv.
 func (q *Port) TryRecv() (Message, error) {
 	return q.TryRecvCopy(nil)
 }

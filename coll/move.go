@@ -302,7 +302,7 @@ func Exchange[T Element](ctx context.Context, g *Group, to int, src []T, from in
 }
 
 // Send sends src to one member, which must call Receive. It returns when src may be reused: a
-// message of up to 32 KiB has been copied then, a longer one has been received. So members that
+// message of up to 32 KiB has been copied then, a longer one may have to be received. So members that
 // send long slices to each other must use Exchange.
 func Send[T Element](ctx context.Context, g *Group, to int, src []T) (err error) {
 	defer begin[T](g, OpPointToPoint, -1, len(src)).end(&err)

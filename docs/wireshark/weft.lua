@@ -32,7 +32,7 @@ local frames = {
   [0x02] = { "DONE", 4 },
   [0x03] = { "BEAT", 4, flag = "ask" },
   [0x10] = { "DATA", 20, flag = "ack_req", { "channel", 2, 2 }, { "seq", 4, 4 }, { "ack", 8, 4 }, { "total", 12, 4 }, { "off", 16, 4 } },
-  [0x11] = { "ACK", 12, { "channel", 2, 2 }, { "ack", 4, 4 }, { "room", 8, 4 } },
+  [0x11] = { "ACK", 12, flag = "far", { "channel", 2, 2 }, { "ack", 4, 4 }, { "room", 8, 4 } },
   [0x12] = { "NACK", 8, flag = "will_go", { "channel", 2, 2 }, { "seq", 4, 4 } },
   [0x13] = { "GO", 8, { "channel", 2, 2 }, { "seq", 4, 4 } },
   [0x14] = { "RTS", 40, flag = "ack_req", { "channel", 2, 2 }, { "seq", 4, 4 }, { "ack", 8, 4 }, { "token", 12, 4 },

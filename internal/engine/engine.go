@@ -145,6 +145,7 @@ func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 		e.link(now, p, path)
 	} else {
 		e.unlink(p)
+		p.q.Lossy = false
 		p.q.Through(path.Lane, path.MTU)
 		if path.Beats {
 			e.watch(now, p)
@@ -158,6 +159,7 @@ func (e *Engine) link(now monotime.Time, p *peer, path Path) {
 	if p.conn == nil {
 		e.open(now, p, path.Incarnation)
 	}
+	p.q.Lossy = true
 	p.conn.Guard(path.Guard)
 	p.conn.Spread(max(path.Devices, 1))
 	p.conn.Limit(now, path.MTU)

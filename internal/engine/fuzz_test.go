@@ -217,7 +217,7 @@ func (a *attacked) finish() {
 // with what it sends.
 func (a *attacked) check() {
 	held := a.e.Msg.MemoryBytes()
-	limit := 64<<10 + 1<<20 + 2*msg.MaxEager
+	limit := 64<<10 + 1<<20 + 2*msg.MaxFar
 	if held > limit {
 		a.Errorf("ports hold %d bytes, and may hold %d", held, limit)
 	}

@@ -21,6 +21,7 @@ type Queue struct {
 	Resume func()
 
 	Counts *counters.Peer // of the peer
+	Lossy  bool           // its frames go over a link
 
 	lane   Lane // nil: frames wait for Next
 	room   int  // bytes of a packet on it

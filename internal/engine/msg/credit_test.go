@@ -1,6 +1,8 @@
 package msg
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,5 +120,43 @@ func TestBackoff(t *testing.T) {
 	d.says(1, wire.Ack{Channel: 1, Ack: 2, Room: 1 << 20}.Append(nil))
 	if d.layer.Deadline() != monotime.Never {
 		t.Error("everything has been accepted, and it still waits")
+	}
+}
+
+// Over a lossy path messages of up to 64 KiB are given unasked to a receiver that says that it takes them, if the
+// sender can keep two. (PROTOCOL §3.1)
+func TestFar(t *testing.T) {
+	asks := append((&wire.Data{AckReq: true, Channel: 1, Total: 8}).Append(nil), make([]byte, 8)...)
+	for _, c := range []struct {
+		cfg         Config
+		says, gives bool // what an ACK says; whether a message of 64 KiB is given
+	}{
+		{Config{}, true, true},
+		{Config{RecvBuffer: 2*MaxFar - 1}, false, true},
+		{Config{MaxMessage: MaxFar - 1}, false, false},
+		{Config{SendBuffer: 2*MaxFar - 1}, true, false},
+	} {
+		d := newRig(t, 2)
+		p := d.open(c.cfg)
+		want := "[ACK channel=1 ack=1"
+		if c.says {
+			want = "[ACK far channel=1 ack=1"
+		}
+		if got := fmt.Sprint(d.says(1, asks)); !strings.HasPrefix(got, want) {
+			t.Errorf("%+v: %s", c.cfg, got)
+		}
+		takes := func(far, lossy bool) bool {
+			p.pair(1).q.Lossy = lossy
+			d.says(1, wire.Ack{Far: far, Channel: 1, Ack: p.pair(1).next, Room: 1 << 20}.Append(nil))
+			if p.Give(1, make([]byte, MaxFar+1)) {
+				t.Errorf("%+v: a message that is too long is given", c.cfg)
+			}
+			given := p.Give(1, make([]byte, MaxFar))
+			d.take(1)
+			return given
+		}
+		if takes(false, true) || takes(true, false) || takes(true, true) != c.gives {
+			t.Errorf("%+v: a message of 64 KiB is given where none may be, or not where one may", c.cfg)
+		}
 	}
 }

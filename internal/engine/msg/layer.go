@@ -144,6 +144,8 @@ func (l *Layer) recvControl(now monotime.Time, from int, frame []byte) error {
 		if p := l.ports[f.Channel]; p != nil {
 			d := p.pair(from)
 			d.credit = int(f.Room)
+			d.heard = true
+			d.takesFar = f.Far
 			p.onAck(d, f.Ack)
 			p.pump(d)
 		}

@@ -4,12 +4,17 @@ import "math/bits"
 
 const (
 	minClass = 6  // the smallest block holds 64 bytes
-	maxClass = 15 // the largest 32 KiB, which is the longest message not fetched
+	maxClass = 16 // the largest 64 KiB, which is the longest message not fetched
 )
 
-// MaxEager is the longest message in bytes that travels without being asked
+// MaxEager is the longest message in bytes that always travels without being asked
 // for. A receive buffer holds at least two of them.
-const MaxEager = 1 << maxClass
+const MaxEager = 1 << 15
+
+// MaxFar is the longest message in bytes that travels so over a lossy path, to a port that
+// says that it takes such messages: to ask first would take two round trips for each, and
+// one more for each of its frames that gets lost. (PROTOCOL §3.1)
+const MaxFar = 1 << maxClass
 
 // A Block is the memory of one message in a send or receive buffer.
 type Block struct {
@@ -50,7 +55,7 @@ func (b *Block) Use() uint32 { return b.use }
 func (b *Block) Size() int { return len(b.mem) }
 
 // A pool is a buffer of a fixed number of bytes, given out in blocks of 64
-// bytes to 32 KiB. Blocks are made when first needed and come back in any
+// bytes to 64 KiB. Blocks are made when first needed and come back in any
 // order; the one used last is used next, because it is still in the cache.
 // (The papers use rings: there a message that is not released blocks those
 // behind it. See docs/decisions/0002.)

@@ -73,6 +73,8 @@ type pair struct {
 	queued    int     // bytes in entries
 	inFlight  int     // bytes in entries from base to sent
 	credit    int     // room at the receiver when it last said
+	heard     bool    // it has said that, and takesFar
+	takesFar  bool    // it takes messages of up to MaxFar
 	asked     uint32  // an acknowledgement was asked for of everything before this
 	urged     uint32  // and of everything before this by ACKREQ: the answer wakes us
 	askBytes  int     // bytes transmitted since asked

@@ -107,7 +107,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 	if f.Ack != d.base {
 		p.onAck(d, f.Ack)
 	}
-	if f.Seq != d.expected || uint64(f.Off)+uint64(len(payload)) > uint64(f.Total) || f.Total > MaxEager {
+	if f.Seq != d.expected || uint64(f.Off)+uint64(len(payload)) > uint64(f.Total) || f.Total > MaxFar {
 		p.layer.Stats.Dropped++
 		return
 	}
@@ -298,7 +298,8 @@ func (p *Port) unlink(b *Block) {
 func (p *Port) ack(d *pair, urgent bool) {
 	d.told = d.expected
 	room := uint32(max(p.recv.room()-p.promised, 0))
-	d.q.Push(wire.Ack{Channel: p.channel, Ack: d.expected, Room: room}.Append(d.q.Head()), nil, urgent)
+	far := p.recv.limit >= 2*MaxFar && p.cfg.MaxMessage >= MaxFar
+	d.q.Push(wire.Ack{Far: far, Channel: p.channel, Ack: d.expected, Room: room}.Append(d.q.Head()), nil, urgent)
 }
 
 // ackData answers a message that asks for it. A sender that was refused holds

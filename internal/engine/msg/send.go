@@ -71,7 +71,7 @@ func (p *Port) admit(d *pair, op *Op) bool {
 		op.State = Done
 		return true
 	}
-	if len(op.Buf) > MaxEager {
+	if len(op.Buf) > p.eager(d) {
 		return p.announce(d, op)
 	}
 	if !p.give(d, op.Buf) {
@@ -81,6 +81,17 @@ func (p *Port) admit(d *pair, op *Op) bool {
 	op.Seq = d.next - 1
 	return true
 }
+
+// eager returns up to how many bytes a message to a peer is sent without being asked for. (PROTOCOL §3.1)
+func (p *Port) eager(d *pair) int {
+	if d.takesFar && d.q.Lossy && p.keepsFar() {
+		return MaxFar
+	}
+	return MaxEager
+}
+
+// keepsFar reports whether the send buffer can hold two of the longest messages that are sent unasked.
+func (p *Port) keepsFar() bool { return p.send.limit >= 2*MaxFar }
 
 // give sends a short message if there is room for it.
 func (p *Port) give(d *pair, b []byte) bool {
@@ -143,12 +154,12 @@ func (p *Port) direct(d *pair, b []byte, size int) bool {
 // Give sends a short message if that needs no waiting, and reports whether it
 // did. It is Start without an Op.
 func (p *Port) Give(to int, b []byte) bool {
-	if !p.open || p.freezing.frozen || len(b) > MaxEager || len(b) > p.cfg.MaxMessage || len(p.layer.gone) > 0 &&
+	if !p.open || p.freezing.frozen || len(b) > MaxFar || len(b) > p.cfg.MaxMessage || len(p.layer.gone) > 0 &&
 		p.layer.gone[to] != nil {
 		return false
 	}
 	d := p.pair(to)
-	return d.waiting.Empty() && p.give(d, b)
+	return (len(b) <= MaxEager || len(b) <= p.eager(d)) && d.waiting.Empty() && p.give(d, b)
 }
 
 // hasRoom reports whether a message to a peer can be kept. One peer gets at most
@@ -221,12 +232,19 @@ func (p *Port) pump(d *pair) {
 		d.inFlight += size
 		d.askBytes += size
 		d.sent++
-		p.transmit(d, d.sent-1, d.sent-d.asked >= window/4 || d.askBytes > p.send.limit/8)
+		p.transmit(d, d.sent-1, d.sent-d.asked >= window/4 || d.askBytes > p.send.limit/8 || d.wonders())
 	}
 	if len(d.flushes) > 0 {
 		p.ask(d, false)
 	}
 	p.owe(d)
+}
+
+// wonders reports whether the message that was transmitted last was announced only because the peer has not said
+// yet whether it takes such messages at once.
+func (d *pair) wonders() bool {
+	e := d.entry(d.sent - 1)
+	return e.block == nil && !d.heard && d.q.Lossy && e.offer.Total <= MaxFar && d.port.keepsFar()
 }
 
 // Resume transmits what had to wait until operations on a peer's memory were on their

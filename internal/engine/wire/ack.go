@@ -3,8 +3,10 @@ package wire
 // AckSize is the length of the frame's head.
 const AckSize = 12
 
-// Ack acknowledges all messages before Ack and tells the room left. (PROTOCOL §3)
+// Ack acknowledges all messages before Ack, tells the room left, and with Far that the port takes messages of
+// up to 64 KiB that it has not asked for. (PROTOCOL §3)
 type Ack struct {
+	Far     bool
 	Channel uint16
 	Ack     uint32
 	Room    uint32
@@ -12,7 +14,7 @@ type Ack struct {
 
 // Append appends the frame's head to b.
 func (f Ack) Append(b []byte) []byte {
-	b, h := head(b, AckSize, TypeAck, false)
+	b, h := head(b, AckSize, TypeAck, f.Far)
 	order.PutUint16(h[2:], f.Channel)
 	order.PutUint32(h[4:], f.Ack)
 	order.PutUint32(h[8:], f.Room)
@@ -21,8 +23,11 @@ func (f Ack) Append(b []byte) []byte {
 
 // ParseAck parses a ACK frame.
 func ParseAck(b []byte) (f Ack, err error) {
-	if err = parseAll(b, AckSize, TypeAck); err != nil {
+	if f.Far, err = parse(b, AckSize, TypeAck); err != nil {
 		return f, err
+	}
+	if len(b) != AckSize {
+		return f, ErrField
 	}
 	f.Channel = u16(b, 2)
 	f.Ack = u32(b, 4)

@@ -16,12 +16,12 @@ func (n *node) inspect() {
 		// A receive from one rank is served on top of a full buffer, and what a
 		// receive had got that was given up stays, whatever the room: one message
 		// of each sender at the most.
-		slack := 64*len(n.c.nodes) + min(p.gaveUp, n.c.Nodes)*msg.MaxEager
+		slack := 64*len(n.c.nodes) + min(p.gaveUp, n.c.Nodes)*msg.MaxFar
 		between := false // a message has been taken and is not on loan yet
 		for _, r := range p.receivers {
 			between = between || r.op != nil && r.op.State != msg.Pending
 			if r.op != nil && r.op.Peer != msg.Any {
-				slack += msg.MaxEager
+				slack += msg.MaxFar
 			}
 		}
 		if n.c.Gang > 0 && p.channel == gangChannel { // what the other program has on loan

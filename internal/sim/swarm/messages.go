@@ -94,7 +94,7 @@ func (n *node) send(rank int) {
 	rec, b := n.compose(rank, p.stream())
 	how := n.c.world.Rand.IntN(3)
 	switch {
-	case len(b) > msg.MaxEager || how == 0:
+	case len(b) > msg.MaxEager && how == 2 || how == 0:
 	case how == 1:
 		if p.port.Give(rank, b) {
 			n.sent(rank, p.stream(), rec)
