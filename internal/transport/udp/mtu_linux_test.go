@@ -73,6 +73,47 @@ func narrowRoute(t *testing.T, family netlab.Family, headers int) {
 	}
 }
 
+// TestOnePeer: where the path to one peer takes shorter packets only, as a router tells, nothing changes for another:
+// its packets stay long, and leave in batches.
+func TestOnePeer(t *testing.T) {
+	l := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.MakeRouted(3, 1500) })
+	const (
+		long  = 1500 - 28
+		short = 1280 - 28
+	)
+	from := on(t, l.Hosts[0], Config{Bell: doorbell.NewChan()})
+	for i, h := range l.Hosts[1:] {
+		to := on(t, h, Config{Bell: doorbell.NewChan()})
+		if err := from.Dial(i+1, to.Card()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Narrow(1, 1280); err != nil {
+		t.Fatal(err)
+	}
+	var out []transport.Out
+	for i := range 40 {
+		out = append(out, transport.Out{Peer: 1 + i/20, Header: make([]byte, long)})
+	}
+	for end := time.Now().Add(time.Minute); from.PeerMTU(1) != short; from.Send(out) {
+		if time.Now().After(end) {
+			t.Fatalf("packets of %d bytes to the peer behind a narrow path: %+v", from.PeerMTU(1), from.Counts())
+		}
+	}
+	before := from.Counts()
+	if n := from.Send(out[20:]); n != 20 || from.PeerMTU(2) != long {
+		t.Errorf("%d of 20 packets leave to the other peer, of %d bytes", n, from.PeerMTU(2))
+	}
+	if c := from.Counts(); c.Batches != before.Batches+1 || c.Uncut != before.Uncut || c.Refused != before.Refused {
+		t.Errorf("%+v, and after a run of packets to the other peer %+v", before, c)
+	}
+	for rank := 1; rank <= 2; rank++ {
+		if why := from.peers.Get(rank).cut.why; why != "" {
+			t.Errorf("peer %d: %s", rank, why)
+		}
+	}
+}
+
 // TestNoRoute: without a route packets are lost and counted, and the next ones arrive.
 func TestNoRoute(t *testing.T) {
 	l := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
