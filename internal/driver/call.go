@@ -34,7 +34,7 @@ type Call struct {
 	over  int64 // when it ended, if apart is set
 	apart bool  // its goroutine may do something else before it waits
 
-	forMemory bool // it stands for a goroutine that polls memory, and makes way for any other reaper
+	makesWay  bool // for a reaper of another kind: it takes long, or stands for a goroutine that polls memory
 	hosted    bool // its goroutine sleeps on the host
 	goroutine int  // and has this number there
 }
@@ -86,6 +86,7 @@ func (c *Call) Free() {
 	c.Sync.Object = nil
 	c.Sync.Err = nil
 	c.port = nil
+	c.makesWay = false
 	select {
 	case <-c.wake:
 	default:
@@ -167,6 +168,7 @@ func (n *Node) submit(p *msg.Port, c *Call) {
 func (n *Node) hand(p *msg.Port, c *Call) {
 	c.is = message
 	c.port = p
+	c.makesWay = c.Msg.Kind == msg.Send && len(c.Msg.Buf) > run
 	c.reset()
 	c.began = n.mark()
 	n.eng.start(p, &c.Msg)
@@ -229,6 +231,7 @@ func (n *Node) Begin(c *Call) {
 // begin is Begin with the lock held.
 func (n *Node) begin(c *Call) {
 	c.is = memory
+	c.makesWay = len(c.RMA.Buf) > run
 	c.reset()
 	c.began = n.mark()
 	c.over = 0

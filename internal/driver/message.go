@@ -316,6 +316,7 @@ func (n *Node) take(ctx context.Context, c *Call, how func(*recordedEngine, *msg
 		c.Msg.State = msg.Done
 		return link.ErrClosed
 	}
+	c.makesWay = c.Msg.Offer.Total > run
 	c.reset()
 	c.began = n.mark()
 	how(&n.eng, c.port, &c.Msg)

@@ -101,7 +101,7 @@ func (n *Node) sleepOnce(ctx context.Context, c *Call) {
 	slept := n.mark()
 	n.mu.Unlock()
 	if crowded {
-		interleave.Gosched() // with this thread the kernel takes their processor
+		interleave.Cede() // with this thread the kernel takes their processor
 	}
 	n.bell.Sleep(transport.Asleep, d)
 	n.mu.Lock()
@@ -121,7 +121,7 @@ func (n *Node) sleepOnce(ctx context.Context, c *Call) {
 func (n *Node) linger(ctx context.Context, c *Call) {
 	n.beginReaping(c)
 	n.spin(ctx, c, patience)
-	n.waiting.reaper = nil
+	n.endReaping(c)
 }
 
 // ringAtEnd makes the end of ctx ring the doorbell. The last context is remembered:

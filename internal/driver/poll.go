@@ -71,7 +71,7 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		}
 		if duty == nil && n.transports.network && !n.cfg.Wait.Interrupt {
 			duty = NewCall()
-			duty.forMemory = true
+			duty.makesWay = true
 		}
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -85,7 +85,7 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		}
 		switch {
 		case n.cfg.Wait.InProcess || n.company.waits.Load() > 0:
-			interleave.Gosched()
+			interleave.Cede()
 		case round < n.cfg.Wait.Yields:
 			interleave.Yield()
 		}
@@ -215,6 +215,6 @@ func (n *Node) relieve(duty *Call) {
 		n.restAfterPolling()
 	}
 	n.mu.Unlock()
-	duty.forMemory = false
+	duty.makesWay = false
 	duty.Free()
 }

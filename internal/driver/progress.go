@@ -196,7 +196,7 @@ func (n *Node) flush(now monotime.Time) {
 		n.cfg.Host.Alarm(n.eng.Deadline())
 		return
 	}
-	if n.waiting.wakeAt != 0 && (n.late(now) || n.eng.Blocked() && !n.waiting.retrying) {
+	if n.waiting.wakeAt != 0 && (n.late(now) || n.left()) {
 		n.waiting.wakeAt = 0
 		n.alert()
 	}
@@ -217,6 +217,11 @@ func (n *Node) late(now monotime.Time) bool {
 		return false
 	}
 	return n.waiting.sleeper != nil || !n.service.watching || n.waiting.wakeAt > now.Add(tick)
+}
+
+// left reports whether packets are left that nobody offers to a transport again. The lock is held.
+func (n *Node) left() bool {
+	return n.eng.Blocked() && !n.waiting.retrying && !(n.sending.paused && n.waiting.reaper != nil)
 }
 
 // resize tells the engine how long packets may be now.

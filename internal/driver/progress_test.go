@@ -26,11 +26,11 @@ type sink struct {
 	in         [][]byte
 	lent       int
 	run, worst int // bytes since the last look, and the most of them
+	beats      bool
 }
 
 const sinkMTU = 64 << 10
 
-func (*sink) Caps() transport.Caps     { return transport.Caps{Name: "sink", MTU: sinkMTU, Reliable: true} }
 func (*sink) PeerMTU(int) int          { return sinkMTU }
 func (*sink) Lane(int) transport.Lane  { return nil }
 func (*sink) Memory() transport.Memory { return nil }
@@ -41,7 +41,10 @@ func (*sink) MemoryBytes() uint64      { return 0 }
 func (*sink) Arm()                     {}
 func (*sink) Close() error             { return nil }
 func (s *sink) Pending() bool          { return len(s.in) > 0 }
-func (s *sink) Release()               { s.in = s.in[s.lent:] }
+func (s *sink) Caps() transport.Caps {
+	return transport.Caps{Name: "sink", MTU: sinkMTU, Reliable: true, Beats: s.beats}
+}
+func (s *sink) Release() { s.in = s.in[s.lent:] }
 
 func (s *sink) Send(pkts []transport.Out) int {
 	for _, p := range pkts {
@@ -135,4 +138,25 @@ func TestBulkLooksForArrivals(t *testing.T) {
 	cancel()
 	<-over
 	n.Close(0)
+}
+
+// TestNetworkRoundIsShort: where looking takes a system call a goroutine that polls keeps the lock for few looks,
+// also if the network loses nothing.
+func TestNetworkRoundIsShort(t *testing.T) {
+	for _, network := range []bool{false, true} {
+		s := &sink{bell: doorbell.NewChan(), beats: network}
+		n := New(Config{Engine: engine.Config{Size: 2, Job: 1, Incarnation: 1, Rand: func() uint64 { return 1 }}})
+		n.Start(s.bell, s)
+		n.mu.Lock()
+		_, looks, _ := n.lookRound(NewCall())
+		n.mu.Unlock()
+		n.Close(0)
+		want := glances
+		if network {
+			want = glancesCall
+		}
+		if looks != want {
+			t.Errorf("%d looks in a round, want %d; network: %v", looks, want, network)
+		}
+	}
 }

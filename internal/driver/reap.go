@@ -18,14 +18,14 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 	n.beginReaping(c)
 	if n.company.waits.Load() > 0 {
 		n.mu.Unlock()
-		interleave.Gosched() // the goroutine that was just handed something
+		interleave.Cede() // the goroutine that was just handed something
 		n.mu.Lock()
 	}
 	n.reapYielding(c)
 	if n.pending(c) && n.waiting.budget > 0 {
 		n.spin(ctx, c, n.waiting.budget+c.copying())
 	}
-	n.waiting.reaper = nil
+	n.endReaping(c)
 	n.learn(begun)
 	if n.pending(c) {
 		if err := ctx.Err(); err != nil {
@@ -45,19 +45,29 @@ func (n *Node) beginReaping(c *Call) {
 	}
 }
 
+// endReaping says that a call's goroutine has stopped polling. The lock is held.
+func (n *Node) endReaping(c *Call) {
+	if n.waiting.reaper == c {
+		n.waiting.reaper = nil
+	}
+}
+
 // reapYielding polls, and lets others run after each look, as often as Waiting.Yields says.
 // The lock is held, and given up meanwhile.
 func (n *Node) reapYielding(c *Call) {
 	var second monotime.Time // after two yields: a wait that ends before does not read the clock
 	yields := 0
 	for left := n.cfg.Wait.Yields; left > 0; left-- {
+		if n.waiting.reaper != c {
+			break // it has made way
+		}
 		if n.progress(); !n.pending(c) {
 			break
 		}
 		crowded := n.crowded()
 		n.mu.Unlock()
 		if crowded || n.cfg.Wait.InProcess {
-			interleave.Gosched()
+			interleave.Cede()
 		}
 		if !n.cfg.Wait.InProcess {
 			interleave.Yield()
@@ -129,6 +139,9 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 			yield = now.Add(courtesy)
 		}
 		n.mu.Lock()
+		if n.waiting.reaper != c {
+			return // it has made way
+		}
 		if before != 0 && !came {
 			n.waiting.gauge(now.Sub(before), looks)
 		}
@@ -148,7 +161,7 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 // round. The lock is held.
 func (n *Node) lookRound(c *Call) (came bool, looks int, ended bool) {
 	round := interleave.Brief(glances)
-	if n.transports.lossy {
+	if n.transports.network {
 		round = interleave.Brief(glancesCall)
 	}
 	if n.crowded() {
@@ -179,12 +192,12 @@ func (n *Node) lookRound(c *Call) (came bool, looks int, ended bool) {
 func (n *Node) share(now, yield monotime.Time, crowded, paused bool) bool {
 	switch {
 	case paused: // this goroutine has not polled, but sent
-		interleave.Gosched()
+		interleave.Cede()
 	case crowded && now > yield.Add(hurry-courtesy):
 		interleave.Yield()
-		interleave.Gosched()
+		interleave.Cede()
 	case crowded:
-		interleave.Gosched()
+		interleave.Cede()
 		return false
 	case now > yield:
 		n.giveWay()

@@ -35,7 +35,7 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 	w := &n.stats.page.Node.Waits[op]
 	w.Count++
 	c.polled = 0
-	if n.mayReap() {
+	if n.mayReap(c) {
 		err := n.reap(ctx, c)
 		w.Polled += uint64(c.polled)
 		if err != nil || !n.pending(c) {
@@ -62,9 +62,10 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 }
 
 // mayReap reports whether a goroutine that begins to wait may poll: no other goroutine polls,
-// or the one that does waits for memory and makes way.
-func (n *Node) mayReap() bool {
-	return (n.waiting.reaper == nil || n.waiting.reaper.forMemory) && !n.cfg.Wait.Interrupt
+// or the one that does makes way.
+func (n *Node) mayReap(c *Call) bool {
+	r := n.waiting.reaper
+	return (r == nil || r.makesWay && !c.makesWay) && !n.cfg.Wait.Interrupt
 }
 
 // giveUp cancels a call whose context has ended, unless the call has ended first, and

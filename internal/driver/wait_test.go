@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
 )
 
 // long is a budget that no test uses up.
@@ -36,6 +37,49 @@ func TestReaperWakesOthers(t *testing.T) {
 	r.want(second, "for the second")
 	r.send(0, "for the first")
 	r.want(first, "for the first")
+}
+
+// A goroutine that polls for the end of a long message makes way for one that waits for a short one: that polls
+// itself, and is not woken by the other. A second long one parks, as behind any reaper.
+func TestLongWaitMakesWay(t *testing.T) {
+	r := newRig(t, Waiting{Budget: long, InProcess: true}, nil)
+	sent := make(chan error, 2)
+	send := func() {
+		c := NewCall()
+		defer c.Free()
+		c.Msg.Kind = msg.Send
+		c.Msg.Peer = 0
+		c.Msg.Buf = make([]byte, 2*run)
+		sent <- r.nodes[1].Message(t.Context(), r.ports[1], c)
+	}
+	polls := func(makesWay bool, parked int) func() bool {
+		return func() bool {
+			return r.look(1, func(n *Node) bool {
+				return n.waiting.reaper != nil && n.waiting.reaper.makesWay == makesWay && n.waiting.parked == parked
+			})
+		}
+	}
+	go send()
+	r.until("the sender polls", polls(true, 0))
+	go send()
+	r.until("the second sender is parked", polls(true, 1))
+	done := r.receive(t.Context(), 1, r.open(1, 2))
+	r.until("the receiver polls, and the senders are parked", polls(false, 2))
+	r.sendOn(0, r.open(0, 2), "short")
+	r.want(done, "short")
+	for range 2 {
+		buf := make([]byte, 2*run)
+		_, c, err := r.nodes[0].Receive(t.Context(), r.ports[0], msg.Any, buf)
+		if err == nil {
+			err = r.nodes[0].Fetch(t.Context(), c)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-sent; err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // Without a budget a goroutine sleeps on the doorbell at once, and a packet wakes it.

@@ -15,7 +15,7 @@ import (
 func TestMixedTraffic(t *testing.T) {
 	const (
 		mtu = 16 << 10
-		few = 256 << 10
+		few = 64 << 10
 	)
 	for _, short := range []bool{false, true} {
 		e := New(Config{Rank: 0, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: 1, Rand: func() uint64 { return 1 }})
@@ -44,9 +44,9 @@ func TestMixedTraffic(t *testing.T) {
 		q.Push(wire.Piece{Token: 2}.Append(q.Head()), nil, false) // the queue is looked at again
 		later := leave()
 		switch {
-		case !short && (first < 3*few || later > mtu):
+		case !short && (first < 12*few || later > mtu):
 			t.Errorf("%d bytes leave at once, and %d later: where all is bulk the window is used", first, later)
-		case short && (first > few+2*mtu || later < 2*few):
+		case short && (first > few+2*mtu || later < 8*few):
 			t.Errorf("%d bytes leave beside a short frame, want about %d, and %d when none has been there for a while", first,
 				few, later)
 		}

@@ -89,6 +89,13 @@ func Gosched() {
 	giveWay()
 }
 
+// Cede is Gosched if there is a goroutine that could run.
+func Cede() {
+	if the != nil || sys.Runnable() {
+		Gosched()
+	}
+}
+
 func giveWay() {
 	t := the.last
 	t.gives = true
