@@ -57,6 +57,16 @@ func (n *Node) learn(begun uint64) {
 	}
 }
 
+// cede lets other goroutines run, if there are any. To ask costs as much as half a message in
+// shared memory, and little beside one of a network. The lock is not held.
+func (n *Node) cede() {
+	if n.transports.network {
+		interleave.Cede()
+	} else {
+		interleave.Gosched()
+	}
+}
+
 // giveWay gives the processor to others that wait for it. The lock is not held.
 func (n *Node) giveWay() {
 	interleave.Yield()

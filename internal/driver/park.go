@@ -101,7 +101,7 @@ func (n *Node) sleepOnce(ctx context.Context, c *Call) {
 	slept := n.mark()
 	n.mu.Unlock()
 	if crowded {
-		interleave.Cede() // with this thread the kernel takes their processor
+		n.cede() // with this thread the kernel takes their processor
 	}
 	n.bell.Sleep(transport.Asleep, d)
 	n.mu.Lock()

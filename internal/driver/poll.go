@@ -85,7 +85,7 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		}
 		switch {
 		case n.cfg.Wait.InProcess || n.company.waits.Load() > 0:
-			interleave.Cede()
+			n.cede()
 		case round < n.cfg.Wait.Yields:
 			interleave.Yield()
 		}

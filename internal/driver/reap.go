@@ -18,7 +18,7 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 	n.beginReaping(c)
 	if n.company.waits.Load() > 0 {
 		n.mu.Unlock()
-		interleave.Cede() // the goroutine that was just handed something
+		n.cede() // the goroutine that was just handed something
 		n.mu.Lock()
 	}
 	n.reapYielding(c)
@@ -67,7 +67,7 @@ func (n *Node) reapYielding(c *Call) {
 		crowded := n.crowded()
 		n.mu.Unlock()
 		if crowded || n.cfg.Wait.InProcess {
-			interleave.Cede()
+			n.cede()
 		}
 		if !n.cfg.Wait.InProcess {
 			interleave.Yield()
@@ -192,12 +192,12 @@ func (n *Node) lookRound(c *Call) (came bool, looks int, ended bool) {
 func (n *Node) share(now, yield monotime.Time, crowded, paused bool) bool {
 	switch {
 	case paused: // this goroutine has not polled, but sent
-		interleave.Cede()
+		n.cede()
 	case crowded && now > yield.Add(hurry-courtesy):
 		interleave.Yield()
-		interleave.Cede()
+		n.cede()
 	case crowded:
-		interleave.Cede()
+		n.cede()
 		return false
 	case now > yield:
 		n.giveWay()

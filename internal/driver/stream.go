@@ -17,7 +17,7 @@ func (n *Node) stream() {
 		paused := n.sending.paused
 		n.mu.Unlock()
 		if paused {
-			interleave.Cede() // a goroutine that wants the lock
+			n.cede() // a goroutine that wants the lock
 		} else {
 			interleave.Yield() // the peer may wait for this very processor
 		}
