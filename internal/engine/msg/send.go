@@ -232,7 +232,7 @@ func (p *Port) pump(d *pair) {
 		d.inFlight += size
 		d.askBytes += size
 		d.sent++
-		p.transmit(d, d.sent-1, d.sent-d.asked >= window/4 || d.askBytes > p.send.limit/8 || d.wonders())
+		p.transmit(d, d.sent-1, d.sent-d.asked >= window/4 || d.askBytes > p.send.limit/8 || size > MaxEager || d.wonders())
 	}
 	if len(d.flushes) > 0 {
 		p.ask(d, false)
