@@ -148,7 +148,7 @@ func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
 		send:       sending{base: first, next: first, high: first, tail: first},
 		rto:        rtoState{at: monotime.Never, value: cfg.RTOInitial},
 		congestion: newCongestion(cfg),
-		recv:       receiving{expected: first, ackAt: monotime.Never},
+		recv:       receiving{expected: first, ackAt: monotime.Never, gapAt: monotime.Never},
 		live:       liveness{pulse: NewPulse(cfg)},
 		path:       newPathMTU(cfg),
 		counts:     &self.counts,
@@ -299,6 +299,7 @@ func (c *Conn) Farewell() {
 	c.due = dues{wire.KindAck: true}
 	c.rto.at = monotime.Never
 	c.recv.ackAt = monotime.Never
+	c.recv.gapAt = monotime.Never
 	c.live.pulse.Watch(0, false)
 	c.path.end()
 }

@@ -108,7 +108,7 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 		c.recv.expected = seq + 1
 		return frame
 	case seq != c.recv.expected && c.cfg.Selective && c.send.selective:
-		c.keep(seq, frame)
+		c.keep(now, seq, frame)
 		return nil
 	case seq != c.recv.expected:
 		if !c.recv.gapTold {
@@ -149,6 +149,12 @@ func (c *Conn) accepted(now monotime.Time) {
 	c.recv.expected++
 	c.recv.came = now.Min(c.self.since)
 	c.recv.gapTold = c.recv.kept.count > 0
+	if c.recv.gapAt != monotime.Never {
+		c.recv.gapAt = monotime.Never
+		if c.recv.kept.count > 0 {
+			c.awaitOvertaken(now)
+		}
+	}
 	c.recv.unacked++
 	if c.recv.unacked >= max(c.cfg.Window/4, 1) {
 		c.due[wire.KindAck] = true

@@ -103,11 +103,12 @@ type rtoState struct {
 //	after expected                 LOSE once for each gap; with selective repeat it is kept, and SELECT tells
 //	after expected, while stopped  dropped
 type receiving struct {
-	expected   uint32 // number of the next packet
-	gapTold    bool   // the sender knows of the gap before what came, or that it must wait
-	stopped    bool   // the sender has been told to stop
-	overtake   uint32 // packets that may come before one that is on its way: see Spread
-	unacked    int    // packets accepted and not acknowledged
+	expected   uint32        // number of the next packet
+	gapTold    bool          // the sender knows of the gap before what came, or that it must wait
+	stopped    bool          // the sender has been told to stop
+	overtake   uint32        // packets that may come before one that is on its way: see Spread
+	gapAt      monotime.Time // a gap that lasts until then is told, however few have come; Never: none is
+	unacked    int           // packets accepted and not acknowledged
 	ackAt      monotime.Time
 	came       monotime.Time // since when packet expected-1 may have been here
 	kept       kept

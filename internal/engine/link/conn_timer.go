@@ -98,6 +98,12 @@ func (c *Conn) Advance(now monotime.Time) {
 		c.recv.ackAt = monotime.Never
 		c.due[wire.KindAck] = true
 	}
+	if !now.Before(c.recv.gapAt) {
+		c.recv.gapAt = monotime.Never
+		if c.recv.kept.untold && c.recv.kept.count > 0 && !c.recv.stopped {
+			c.tellGap()
+		}
+	}
 	switch {
 	case now.Before(c.rto.at):
 	case now.Before(c.rto.end):
@@ -146,7 +152,7 @@ func (c *Conn) timeout(now monotime.Time) {
 
 // Deadline returns when Advance has something to do.
 func (c *Conn) Deadline() monotime.Time {
-	at := c.rto.at.Min(c.recv.ackAt).Min(c.live.pulse.Deadline()).Min(c.path.search.at)
+	at := c.rto.at.Min(c.recv.ackAt).Min(c.recv.gapAt).Min(c.live.pulse.Deadline()).Min(c.path.search.at)
 	if c.send.paced {
 		at = at.Min(c.congestion.pace)
 	}

@@ -43,7 +43,7 @@ func (k *kept) bitmap(b []byte, missing uint32) []byte {
 // keep takes a frame that comes before its turn: the receiver's table of
 // PROTOCOL §2.5. The sender is told when something more is missing, and when it
 // repeats what need not be repeated.
-func (c *Conn) keep(seq uint32, frame []byte) {
+func (c *Conn) keep(now monotime.Time, seq uint32, frame []byte) {
 	k := &c.recv.kept
 	if c.recv.stopped || seq-c.recv.expected >= maxKept {
 		return
@@ -69,12 +69,30 @@ func (c *Conn) keep(seq uint32, frame []byte) {
 		k.untold = true
 	}
 	if k.untold && seq-c.recv.expected > c.recv.overtake {
-		k.untold = false
-		c.due[wire.KindSelect] = true
-		c.stats.Losses++
-		c.counts.Received.Lost++
+		c.tellGap()
+	}
+	if k.untold && c.recv.gapAt == monotime.Never {
+		c.awaitOvertaken(now)
 	}
 	k.last = seq
+}
+
+// tellGap tells the sender what is missing.
+func (c *Conn) tellGap() {
+	c.recv.kept.untold = false
+	c.recv.gapAt = monotime.Never
+	c.due[wire.KindSelect] = true
+	c.stats.Losses++
+	c.counts.Received.Lost++
+}
+
+// awaitOvertaken gives the packet that is missing half a round trip: others may have overtaken it. (PROTOCOL §2.5)
+func (c *Conn) awaitOvertaken(now monotime.Time) {
+	wait := c.rto.srtt / 2
+	if c.rto.srtt == 0 {
+		wait = c.cfg.RTOMin
+	}
+	c.recv.gapAt = now.Add(wait)
 }
 
 // Kept returns the next frame that came before its turn, now that it is, or nil.
