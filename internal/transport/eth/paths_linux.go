@@ -69,10 +69,11 @@ const leastRun = 8 << 10
 
 // following is how many shorter runs of packets of at least followSize bytes follow a long
 // run by its path. By the other path they would arrive before it: the link would take it for
-// lost, and send it again. Shorter packets acknowledge or are urgent, and need not follow.
+// lost, and send it again. So also the last packet of a message follows, which may have few bytes. Shorter
+// packets acknowledge, ask or are urgent, and need not follow.
 const (
 	following  = 16
-	followSize = 512
+	followSize = 65
 )
 
 // openDatagrams opens the socket for datagrams on the interface, if it has an address and

@@ -156,9 +156,13 @@ func TestShortRunsFollow(t *testing.T) {
 	if _, w := from.split(run); w != datagramPath {
 		t.Fatal("a run of long packets goes as frames")
 	}
+	if _, w := from.split([]transport.Out{{Peer: 1, Header: long[:64], Payload: long[:1]}}); w != datagramPath {
+		t.Error("the end of a long message goes as a frame, and arrives before the rest")
+	}
 	if _, w := from.split([]transport.Out{{Peer: 1, Header: []byte{2}}}); w != framePath {
 		t.Error("a short packet goes as a datagram")
 	}
+	from.split(run)
 	for i := range 2 * following {
 		want := datagramPath
 		if i >= following {
