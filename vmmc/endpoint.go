@@ -76,7 +76,6 @@ func Open(p *weft.Proc, channel int, cfg *Config) (*Endpoint, error) {
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	e.mu.Lock()
 	e.task(e.dispatch)
-	e.task(e.watch)
 	e.mu.Unlock()
 	p.Go(e.notify) // which calls the program: Close does not wait for that
 	return e, nil
@@ -144,12 +143,14 @@ func (e *Endpoint) Close() error {
 }
 
 // dispatch gives requests to the servers of their ranks, and replies to the calls that wait for
-// them. It waits only for the next message, never for a peer.
+// them; it hears that a rank has died or left after all replies of that rank. It waits only for the
+// next message, never for a peer.
 func (e *Endpoint) dispatch() {
 	for {
 		m, err := e.control.Recv(e.ctx)
 		if errors.Is(err, weft.ErrPeer) {
-			continue // watch hears of it, too
+			e.lose(err)
+			continue
 		}
 		if err != nil {
 			return
@@ -167,18 +168,20 @@ func (e *Endpoint) dispatch() {
 	}
 }
 
-// watch ends the calls and exports that depend on ranks that have died or left.
-func (e *Endpoint) watch() {
-	for gone := range e.p.Deaths(e.ctx) {
-		e.lose(gone)
+// lose ends what depends on a rank that has died or left, as a PeerError in an error says.
+func (e *Endpoint) lose(err error) {
+	var gone *weft.PeerError
+	if !errors.As(err, &gone) {
+		return
 	}
-}
-
-// lose ends what depends on a rank that has died or left.
-func (e *Endpoint) lose(gone *weft.PeerError) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.peers[gone.Rank].fail(&weft.WaitError{Doing: fmt.Sprintf("vmmc: request to rank %d", gone.Rank), Err: gone})
+	e.forget(gone)
+}
+
+// forget ends the imports of a rank that has died or left, and what waits for it. The lock is held.
+func (e *Endpoint) forget(gone *weft.PeerError) {
 	for name, ws := range e.pending {
 		e.pending[name] = without(ws, func(w pendingImport) bool { return w.rank == gone.Rank })
 	}
@@ -189,13 +192,15 @@ func (e *Endpoint) lose(gone *weft.PeerError) {
 	}
 }
 
-// catchUp does at once what watch is about to do, so that a death which one call has reported is
-// known to all later calls.
+// catchUp ends at once the imports of ranks that have died or left, of which dispatch has not heard yet: their
+// replies may still be on their way to it.
 func (e *Endpoint) catchUp() {
 	over, cancel := context.WithCancel(e.ctx)
 	cancel()
 	for gone := range e.p.Deaths(over) {
-		e.lose(gone)
+		e.mu.Lock()
+		e.forget(gone)
+		e.mu.Unlock()
 	}
 }
 

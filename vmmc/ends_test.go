@@ -331,3 +331,37 @@ func TestWaits(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The program of an export's owner returns as soon as a transfer has come. The sender's answer has arrived before the
+// news that the owner has left, and counts.
+func TestOwnerReturns(t *testing.T) {
+	for range 300 {
+		err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error {
+			e, err := vmmc.Open(p, 1, nil)
+			if err != nil {
+				return err
+			}
+			defer e.Close()
+			if p.Rank() == 1 {
+				in, err := e.Import(ctx, 0, "in")
+				if err != nil {
+					return err
+				}
+				return in.Send(ctx, 0, make([]byte, 100_000))
+			}
+			in, err := e.Export(ctx, "in", 1<<20, &vmmc.ExportConfig{Redirections: 1})
+			if err != nil {
+				return err
+			}
+			r, err := in.Redirect(weft.Any, 0, make([]byte, 200_000))
+			if err != nil {
+				return err
+			}
+			_, err = r.Wait(ctx)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
