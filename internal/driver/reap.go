@@ -122,12 +122,13 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 		came = came || n.sending.packets != sent // packets that had found no room: more may
 		crowded := n.crowded()
 		paused := n.sending.paused
+		guess := n.waiting.looked(looks)
 		n.mu.Unlock()
 		now := n.now()
 		if end == 0 {
 			end = now.Add(budget)
 			yield = now.Add(courtesy)
-			c.polled += n.waiting.looked(looks)
+			c.polled += guess
 		} else {
 			c.polled += now.Sub(before)
 		}
