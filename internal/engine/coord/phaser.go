@@ -13,14 +13,15 @@ import (
 // §9.5.5). Its home counts. A rank that joins takes part from the phase that is open when
 // the home hears of it; a rank that leaves takes no part in the phase that is open then.
 // The death of a member ends the phase with an error for all, and the next phase goes on
-// without it.
+// without it. A member that had not arrived at the phase is told when it arrives: its
+// arrival counts for the phase that is over, so that all members are told of one phase.
 type phaser struct {
 	layer *Layer
 	o     *Object
 
 	member    bool
 	phase     uint64           // that is open, as far as is known here
-	arrived   bool             // in it
+	next      uint64           // that this rank arrives at next: behind phase if that was broken before it arrived
 	broken    map[uint64]error // phases that ended because a member died
 	asked     list.List[Op]    // Join
 	abandoned int              // answers to come for joins that were given up
@@ -28,8 +29,7 @@ type phaser struct {
 	err       error
 }
 
-// maxBroken is how many broken phases at which this rank has arrived are remembered
-// until it waits for them.
+// maxBroken is how many broken phases are remembered until this rank waits for them.
 const maxBroken = 1024
 
 // start begins an operation of the program.
@@ -44,7 +44,7 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 		p.layer.send(p.o.home, wire.PhaseJoin{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
 	case !p.member:
 		op.now(&StateError{p.o.Name, "use", ErrNotMember, "this rank has not registered"})
-	case op.Kind == Leave && p.arrived:
+	case op.Kind == Leave && p.arrived():
 		op.now(&StateError{p.o.Name, "leave", ErrUse, "this rank has arrived: wait for the phase first"})
 	case op.Kind == Leave:
 		p.member = false
@@ -60,37 +60,42 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 	}
 }
 
+// arrived reports whether this rank has arrived at the open phase.
+func (p *phaser) arrived() bool { return p.next > p.phase }
+
 // sendLeave tells the home that this rank takes no part any more.
 func (p *phaser) sendLeave() {
 	p.layer.send(p.o.home, wire.PhaseLeave{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
 }
 
-// arrive is the program's arrival at the open phase.
+// arrive is the program's arrival at the open phase, or at one that was broken before. (PROTOCOL §9.5.5)
 func (p *phaser) arrive(op *Op) {
-	if p.arrived {
+	if p.arrived() {
 		op.now(&WindowError{p.o.Name, 1})
 		return
 	}
-	p.arrived = true
-	p.layer.send(p.o.home, wire.PhaseArrive{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
-	op.N = p.phase
-	op.Phase = p.phase
+	op.N = p.next
+	op.Phase = p.next
+	if p.next == p.phase {
+		p.layer.send(p.o.home, wire.PhaseArrive{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
+	}
+	p.next++
 	if op.Kind == Arrive {
 		op.Done = true
 		return
 	}
-	p.waiting.Push(&op.link, op)
+	p.await(op)
 }
 
 // await waits until the open phase is over, or returns what an earlier one ended with.
 func (p *phaser) await(op *Op) {
 	op.Phase = op.N
 	switch {
+	case op.N >= p.next:
+		op.now(&StateError{p.o.Name, "wait for", ErrUse, "this rank has not arrived at that phase"})
 	case op.N < p.phase:
 		op.now(p.broken[op.N])
 		delete(p.broken, op.N)
-	case op.N > p.phase || !p.arrived:
-		op.now(&StateError{p.o.Name, "wait for", ErrUse, "this rank has not arrived at that phase"})
 	default:
 		p.waiting.Push(&op.link, op)
 	}
@@ -120,7 +125,7 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 		if op := p.asked.Pop(); op != nil {
 			p.member = true
 			p.phase = v.Phase
-			p.arrived = false
+			p.next = v.Phase
 			op.Phase = v.Phase
 			p.layer.finish(op, nil)
 		}
@@ -135,25 +140,37 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 		died := &link.PeerError{Rank: int(v.Rank), Cause: errReported}
 		err = &BrokenError{Name: p.o.Name, Phase: p.phase, Rank: int(v.Rank), Err: died}
 	}
+	p.end(err)
+	return nil
+}
+
+// end ends the open phase. What it ended with is kept for a wait that is to come, perhaps after further phases.
+func (p *phaser) end(err error) {
 	ended := p.phase
-	counted := p.arrived
-	p.phase = v.Phase
-	p.arrived = false
+	p.phase++
 	told := false
 	p.waiting.Take(func(op *Op) bool { return op.N == ended }, func(op *Op) {
 		told = true
 		p.layer.finish(op, err)
 	})
-	if err != nil && counted && !told { // Await is to come, perhaps after further phases
-		if p.broken == nil {
-			p.broken = map[uint64]error{}
-		}
-		if len(p.broken) == maxBroken {
-			delete(p.broken, sorted(p.broken)[0])
-		}
-		p.broken[ended] = err
+	if err == nil {
+		p.next = p.phase
+	} else if !told {
+		p.keep(ended, err)
 	}
-	return nil
+}
+
+// keep remembers what a phase ended with. Of too many the first is given up.
+func (p *phaser) keep(ended uint64, err error) {
+	if p.broken == nil {
+		p.broken = map[uint64]error{}
+	}
+	if len(p.broken) == maxBroken {
+		first := sorted(p.broken)[0]
+		delete(p.broken, first)
+		p.next = max(p.next, first+1)
+	}
+	p.broken[ended] = err
 }
 
 // down ends the use of the barrier if its home is gone.
@@ -175,7 +192,7 @@ func (p *phaser) fail(err error) {
 
 // leave takes this rank out of the phase, unless it has arrived.
 func (p *phaser) leave() {
-	if p.member && p.err == nil && !p.arrived {
+	if p.member && p.err == nil && !p.arrived() {
 		p.member = false
 		p.sendLeave()
 	}

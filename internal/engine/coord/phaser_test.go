@@ -30,3 +30,44 @@ func TestBrokenPhases(t *testing.T) {
 		t.Errorf("%+v", op)
 	}
 }
+
+// TestLateAtBrokenPhases: a rank that comes to a phase that a death has broken meanwhile is told of it as the others
+// were, phase by phase, and does not wait in a phase that nobody else enters.
+func TestLateAtBrokenPhases(t *testing.T) {
+	for _, kind := range []Kind{Pass, Arrive} {
+		tb := newTable(t, 5, 1)
+		all := tb.open(Config{Class: Phaser, Name: "b"})
+		home := tb.nodes[0].homeOf(all[0].ID)
+		me := (home + 1) % 5
+		for rank, o := range all {
+			tb.nodes[rank].Start(0, &Op{Kind: Join, Object: o})
+		}
+		for tb.deliver() {
+		}
+		for k := 2; k < 4; k++ {
+			tb.nodes[home].Down((home+k)%5, &link.PeerError{Rank: (home + k) % 5})
+			for tb.deliver() {
+			}
+		}
+		early := &Op{Kind: Await, Object: all[me]}
+		if tb.nodes[me].Start(0, early); !errors.Is(early.Err, ErrUse) {
+			t.Errorf("a wait for a phase before the rank has arrived: %+v", early)
+		}
+		for phase := range uint64(2) {
+			op := &Op{Kind: kind, Object: all[me]}
+			tb.nodes[me].Start(0, op)
+			if kind == Arrive {
+				op = &Op{Kind: Await, Object: all[me], N: op.N}
+				tb.nodes[me].Start(0, op)
+			}
+			var broken *BrokenError
+			if !op.Done || !errors.As(op.Err, &broken) || broken.Phase != phase || broken.Rank != (home+2+int(phase))%5 {
+				t.Errorf("kind %d, phase %d: %+v", kind, phase, op)
+			}
+		}
+		op := &Op{Kind: Pass, Object: all[me]}
+		if tb.nodes[me].Start(0, op); op.Done {
+			t.Errorf("kind %d: a phase is over that nobody has broken: %+v", kind, op)
+		}
+	}
+}
