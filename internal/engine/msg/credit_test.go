@@ -160,3 +160,25 @@ func TestFar(t *testing.T) {
 		}
 	}
 }
+
+// A sender that goes by what an earlier port of the channel said sends 64 KiB to a buffer of 64 KiB. A message that
+// the program has on loan does not shut it out. (PROTOCOL §3.1)
+func TestFarToSmallBuffer(t *testing.T) {
+	d := newRig(t, 3)
+	p := d.open(Config{RecvBuffer: 2 * MaxEager})
+	d.says(2, data(1, 0, 8))
+	small, _ := p.Next(Any)
+	if got := d.says(1, data(1, 0, MaxFar)); len(got) > 0 {
+		t.Fatalf("the first is answered %s", got)
+	}
+	if got := d.says(1, data(1, 1, MaxFar)); len(got) != 1 || got[0] != "NACK willgo channel=1 seq=1" {
+		t.Fatalf("the second, for which there is no room, is answered %s", got)
+	}
+	first, _ := p.Next(Any)
+	p.Release(first)
+	d.told("when the first is released", 1)
+	if got := d.says(1, data(1, 1, MaxFar)); len(got) > 0 {
+		t.Errorf("the second, which was told to come, is answered %s", got)
+	}
+	p.Release(small)
+}

@@ -14,9 +14,20 @@ func (p *Port) roomFor(d *pair, n int) bool {
 		return true
 	}
 	if d.called {
-		return 1<<class(n) <= d.granted || p.recv.fits(n, p.promised-d.granted)
+		return 1<<class(n) <= d.granted || p.fits(n, p.promised-d.granted)
 	}
-	return (len(p.owed) == 0 || servesNewcomers()) && p.recv.fits(n, p.promised)
+	return (len(p.owed) == 0 || servesNewcomers()) && p.fits(n, p.promised)
+}
+
+// fits reports whether a message of n bytes finds room, with reserve bytes left over. A port says that it
+// takes messages of more than MaxEager only if its buffer holds two of the longest. A sender that goes by
+// what an earlier port of the channel said may send one to a smaller buffer, which counts as that large
+// then: else one message on loan would shut it out. (PROTOCOL §3.1)
+func (p *Port) fits(n, reserve int) bool {
+	if n > MaxEager && p.open {
+		return p.recv.used+1<<class(n)+reserve <= max(p.recv.limit, 2*MaxFar)
+	}
+	return p.recv.fits(n, reserve)
 }
 
 // behind reports whether a pair must not be served by a receive from any rank, because
@@ -147,7 +158,7 @@ func (p *Port) queueUp(d *pair, keeps bool) {
 func (p *Port) serveOwed() {
 	for len(p.owed) > 0 && !p.freezing.frozen {
 		d := p.owed[0]
-		if !p.recv.fits(d.owes, p.promised) {
+		if !p.fits(d.owes, p.promised) {
 			p.invite()
 			return
 		}
