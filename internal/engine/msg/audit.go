@@ -135,7 +135,7 @@ func (l *Layer) Unsent(takes func(rank int) bool) (lines []string) {
 			d := p.pairs[rank]
 			held := d.next - d.sent
 			first := d.waiting.First()
-			waits := first != nil && stuck+first.room() <= p.cfg.SendBuffer
+			waits := first != nil && stuck+first.room(d) <= p.cfg.SendBuffer
 			if takes(rank) && (held > 0 || d.refused || waits) {
 				lines = append(lines, fmt.Sprintf("channel %d, rank %d: %d messages are held, %d sends wait, refused: %v",
 					channel, rank, held, d.waiting.Len(), d.refused))
@@ -160,12 +160,12 @@ func (d *pair) kept() (bytes int) {
 	return bytes
 }
 
-// room returns the bytes of the send buffer that a send needs.
-func (op *Op) room() int {
+// room returns the bytes of the send buffer that a send to a peer needs.
+func (op *Op) room(d *pair) int {
 	switch {
 	case op.Kind == Room:
 		return MaxEager
-	case len(op.Buf) > MaxEager:
+	case len(op.Buf) > d.port.eager(d):
 		return 0 // it is fetched from where it lies
 	default:
 		return 1 << class(len(op.Buf))
