@@ -17,6 +17,15 @@ type item struct {
 // long reports whether the frame is one that others need not wait for.
 func (it *item) long() bool { return len(it.payload) > brief }
 
+// replies reports whether the frame answers an operation on memory.
+func (it *item) replies() bool {
+	switch wire.Type(it.head[0]) {
+	case wire.TypeAttached, wire.TypePulled, wire.TypeResult:
+		return true
+	}
+	return false
+}
+
 // cut returns the next piece of a frame that does not fit one packet, and
 // makes the head say which piece it is.
 func (it *item) cut(room int) []byte {
@@ -70,14 +79,13 @@ func (f *fifo) remove() {
 	f.head++
 }
 
-// filter removes the frames for which drop reports true, and returns how many.
-func (f *fifo) filter(drop func(*item) bool) (dropped int) {
+// filter removes the frames for which drop reports true.
+func (f *fifo) filter(drop func(*item) bool) {
 	keep := f.head
 	for i := f.head; i != f.tail; i++ {
 		it := &f.items[i&uint32(len(f.items)-1)]
 		if drop(it) {
 			it.payload = nil
-			dropped++
 			continue
 		}
 		if keep != i {
@@ -87,5 +95,4 @@ func (f *fifo) filter(drop func(*item) bool) (dropped int) {
 		keep++
 	}
 	f.tail = keep
-	return dropped
 }

@@ -32,6 +32,7 @@ type Queue struct {
 	waiting [classes]fifo
 	count   int            // frames that wait
 	number  uint32         // of the next one
+	replies uint32         // frames that wait and answer the peer's operations on memory
 	passed  [classes]uint8 // packets that have gone ahead of a class since it had a turn
 	chosen  class          // of the packet that Next returned
 	full    bool           // there is no room for bulk until Retry
@@ -101,6 +102,9 @@ func (q *Queue) add(c class, head, payload []byte, urgent bool) *item {
 	it.sent = 0
 	q.number++
 	q.count++
+	if it.replies() {
+		q.replies++
+	}
 	if !q.listed {
 		q.active.Add(q)
 	}
@@ -155,6 +159,9 @@ func (q *Queue) Rest() {
 // Len returns the number of frames that wait.
 func (q *Queue) Len() int { return q.count }
 
+// Replies returns the number of answers to the peer's operations on memory that wait.
+func (q *Queue) Replies() int { return int(q.replies) }
+
 // Bulk reports whether the bytes of long messages, or answers to long PULLs, wait.
 func (q *Queue) Bulk() bool { return !q.waiting[bulk].empty() }
 
@@ -184,8 +191,8 @@ func (q *Queue) Sent(n int) {
 	q.pass(q.chosen, it.long())
 	it.sent += n
 	if it.sent == len(it.payload) {
+		q.left(it)
 		f.remove()
-		q.count--
 	}
 }
 
@@ -235,7 +242,21 @@ func (q *Queue) Detach(buf []byte) (ids []uint32) {
 // filter removes the frames for which drop reports true.
 func (q *Queue) filter(drop func(*item) bool) {
 	for c := range q.waiting {
-		q.count -= q.waiting[c].filter(drop)
+		q.waiting[c].filter(func(it *item) bool {
+			if !drop(it) {
+				return false
+			}
+			q.left(it)
+			return true
+		})
+	}
+}
+
+// left counts a frame that does not wait any more.
+func (q *Queue) left(it *item) {
+	q.count--
+	if it.replies() {
+		q.replies--
 	}
 }
 

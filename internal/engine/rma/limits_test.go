@@ -115,6 +115,19 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// What else waits to be sent to a peer does not count: its requests are served however much that is.
+func TestAnswersBesideMessages(t *testing.T) {
+	d := newRig(t)
+	q := d.layer.peer(1).q
+	for range 2 * maxAnswers {
+		q.Push((&wire.Data{Channel: 1, Total: 8}).Append(q.Head()), make([]byte, 8), false)
+	}
+	d.says(1, wire.Flush{Op: 1}.Append(nil))
+	if answers, _ := d.take(1); len(answers) != 2*maxAnswers+1 || d.layer.Stats.Refused != 0 {
+		t.Errorf("%d frames leave, %d requests are refused", len(answers), d.layer.Stats.Refused)
+	}
+}
+
 // So many wait for regions that nobody has exposed, and no more.
 func TestPendingAttaches(t *testing.T) {
 	d := newRig(t)

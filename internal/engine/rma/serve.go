@@ -98,7 +98,7 @@ func (l *Layer) Withdraw(r *Region) {
 // serve handles a peer's request.
 func (l *Layer) serve(from int, frame []byte, mayStall bool) error {
 	p := l.peer(from)
-	if p.q.Len() > maxAnswers {
+	if p.q.Replies() > maxAnswers {
 		l.Stats.Refused++
 		return nil
 	}
