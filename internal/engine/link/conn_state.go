@@ -34,24 +34,24 @@ type protection struct {
 //	LOSE, timeout, GO  next = base
 //	SELECT             slots that the peer misses are marked, and sent out of turn
 type sending struct {
-	mode   sendMode
-	heard  bool // while asking: something has been acknowledged since
-	probe  bool // transmit packet base although the mode is not flowing
-	last   bool // transmit the last packet once more: nothing has been heard of it
-	more   bool // frames wait that have no number yet
-	paced  bool // a packet waits for its time
-	base   uint32
-	next   uint32
-	high   uint32
-	tail   uint32
-	slots  []slot // a ring indexed by number, as long as a power of two
-	flying int    // slots on their way
+	mode      sendMode
+	heard     bool // while asking: something has been acknowledged since
+	probe     bool // transmit packet base although the mode is not flowing
+	last      bool // transmit the last packet once more: nothing has been heard of it
+	more      bool // frames wait that have no number yet
+	paced     bool // a packet waits for its time
+	selective bool // the peer knows SELECT (PROTOCOL §2.5)
+	base      uint32
+	next      uint32
+	high      uint32
+	tail      uint32
+	slots     []slot // a ring indexed by number, as long as a power of two
+	flying    int    // slots on their way
 
 	mixed monotime.Time // until then little is on its way of long frames: short ones go ahead of them
 
-	selective bool // the peer knows SELECT (PROTOCOL §2.5)
-	missing   int  // slots that the peer misses, to be transmitted out of turn
-	unasked   int  // packets transmitted, and not acknowledged, since one asked to be acknowledged at once
+	missing int // slots that the peer misses, to be transmitted out of turn
+	unasked int // packets transmitted, and not acknowledged, since one asked to be acknowledged at once
 }
 
 // A sendMode says whether data packets may leave.
