@@ -30,7 +30,7 @@ func timelineRank(ctx context.Context, p *weft.Proc, arg string) error {
 	if err != nil {
 		return err
 	}
-	b := make([]byte, 64<<10)
+	b := make([]byte, 128<<10)
 	for range timelineLaps {
 		if p.Rank() == 0 {
 			if err = q.Send(ctx, 1, b[:8]); err == nil {
