@@ -43,7 +43,7 @@ func revoke(s *scene) {
 					func() error { _, err := port.RecvIntoFrom(b.ctx, by, make([]byte, 8)); return err })
 			default:
 				err = b.do("Send of a long message to the rank that revokes",
-					func() error { return port.Send(b.ctx, by, make([]byte, 50_000)) })
+					func() error { return port.Send(b.ctx, by, make([]byte, 100_000)) })
 			}
 			b.revoked(err, channel, by, reason)
 		})
