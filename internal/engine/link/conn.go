@@ -235,8 +235,8 @@ func (c *Conn) Mixed(now monotime.Time) {
 // way before it, wherever they lie: in a queue of the network, or before a receiver whose
 // processor does something else.
 const (
-	mixedFlight = 64 << 10               // bytes, a batch: 20 us at 25 Gbit/s
-	mixedTime   = 100 * time.Millisecond // since the last short frame that went ahead
+	mixedFlight = 64 << 10              // bytes, a batch: 20 us at 25 Gbit/s
+	mixedTime   = 10 * time.Millisecond // since the last short frame that went ahead
 )
 
 // Waiting returns how many frames have a number and have never been transmitted.

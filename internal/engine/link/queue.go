@@ -200,8 +200,11 @@ func (q *Queue) Sent(n int) {
 // later.
 func (q *Queue) Passable() bool { return q.chosen == bulk && !q.waiting[bulk].first().last }
 
-// Overtakes reports whether the packet that Next returned goes ahead of bulk.
-func (q *Queue) Overtakes() bool { return q.chosen != bulk && q.Bulk() }
+// Overtakes reports whether the packet that Next returned goes ahead of bulk and has nothing to do with it: what
+// asks for long messages, announces or answers them is sent because of them.
+func (q *Queue) Overtakes() bool {
+	return q.chosen == ordered && q.Bulk() && wire.Type(q.waiting[ordered].first().head[0]) != wire.TypeRTS
+}
 
 // Refused says that there is no room for the packet that Next returned. It reports whether
 // the packet is of the bulk class and others wait, which Next returns until Retry.
