@@ -42,6 +42,7 @@ EXAMPLES
   weft perf latency -goroutines 64 -pattern direct -vs unix    each with a port of its own
   weft perf latency -size 8 -pattern handoff -vs unix    the receiver passes requests on by a channel
   weft perf latency -blocked -vs unix       both sides asleep when a message comes
+  weft perf latency -size 8 -beside 1073741824           while messages of 1 GiB go to the same rank
   weft perf alltoall -n 16 -size 8          processor time, more ranks than processors
   weft perf barrier -n 4,8 -vs openmpi      see weft perf barrier -help, and lock
   weft perf ipush                           see weft perf ipush -help
@@ -94,6 +95,9 @@ func perfCommand() *ffcli.Command {
 	return c
 }
 
+// besideHelp describes the flag -beside.
+const besideHelp = "bytes of long messages that rank 0 sends to rank 1 meanwhile, one after the other; 0 for none"
+
 func perfTest(name, help, sizes string) *ffcli.Command {
 	fs := flag.NewFlagSet("weft perf "+name, flag.ContinueOnError)
 	f := &perfFlags{spec: perf.Spec{Test: name}}
@@ -112,6 +116,7 @@ func perfTest(name, help, sizes string) *ffcli.Command {
 		fs.IntVar(&f.spec.Goroutines, "goroutines", 0, "clients in rank 0, each a goroutine; with -pattern")
 		fs.StringVar(&f.spec.Pattern, "pattern", "",
 			"how goroutines share messages: "+strings.Join(perf.Patterns, ", "))
+		fs.IntVar(&f.spec.Bulk, "beside", 0, besideHelp)
 	}
 	fs.IntVar(&f.spec.N, "n", 16, "ranks (alltoall)")
 	fs.IntVar(&f.spec.Exchanges, "exchanges", 1000, "rounds of messages (alltoall)")

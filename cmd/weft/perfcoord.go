@@ -37,7 +37,8 @@ the lock back) and central. MPI's are MPI_Win_lock, MPI_Accumulate and MPI_Win_u
 
 EXAMPLES
   weft perf lock -n 2 -vs openmpi,mpich
-  weft perf lock -n 2,8 -op contended -algorithm queue,central -json`
+  weft perf lock -n 2,8 -op contended -algorithm queue,central -json
+  weft perf lock -op handover -beside 1073741824  while messages of 1 GiB go to the next rank`
 
 // lockOps are what perf lock can measure.
 var lockOps = []string{"reacquire", "handover", "contended"}
@@ -60,6 +61,7 @@ func perfCoordCommand(name, short, help, algorithms string) *ffcli.Command {
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
 	if name == "lock" {
 		fs.StringVar(&f.op, "op", strings.Join(lockOps, ","), "what to measure, with commas")
+		fs.IntVar(&f.spec.Bulk, "beside", 0, besideHelp)
 	}
 	return &ffcli.Command{
 		Name: name, ShortUsage: "weft perf " + name + " [FLAGS]", ShortHelp: short, LongHelp: help, FlagSet: fs,

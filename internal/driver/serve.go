@@ -207,10 +207,13 @@ func (n *Node) until(d time.Duration) time.Duration {
 		at = at.Min(now.Add(d))
 	}
 	n.waiting.retrying = n.eng.Blocked()
-	if n.sending.paused {
-		at = now
-	} else if n.waiting.retrying {
+	switch {
+	case !n.waiting.retrying:
+	case !n.sending.paused:
 		at = at.Min(now.Add(retry))
+	case n.waiting.reaper == nil:
+		at = now
+	default: // the reaper goes on sending; to look again and again would only take its processor
 	}
 	n.waiting.wakeAt = at
 	if at == monotime.Never {

@@ -12,10 +12,11 @@ import (
 // the next packet then wakes a thread, which costs ten times as much as the packet does.
 //
 // So the node counts how often in a row a goroutine began to poll within a lull after the last one
-// had stopped. From enough on, the doorbell stays unarmed between two waits, if the service looks
-// within a tick whether anybody has polled since. If nobody has, it arms the doorbell, and the
-// streak is over: a packet for a parked goroutine comes late by two ticks at most, and once in a
-// streak. A goroutine that parks ends the streak, too: what it waits for must wake somebody.
+// had stopped (not after its last look for packets: what that brought may have taken as long). From
+// enough on, the doorbell stays unarmed between two waits, if the service looks within a tick whether
+// anybody has polled since. If nobody has, it arms the doorbell, and the streak is over: a packet for
+// a parked goroutine comes late by two ticks at most, and once in a streak. A goroutine that parks
+// ends the streak, too: what it waits for must wake somebody.
 //
 // A lull is about what the wake-up of a thread takes: a packet for a parked goroutine that comes
 // in one waits no longer than it would for that.
@@ -29,7 +30,7 @@ func (n *Node) returned() {
 	if !n.transports.network || n.waiting.sleeper != nil {
 		return
 	}
-	if n.now().Sub(n.receiving.polled) > lull {
+	if n.now().Sub(n.waiting.stopped) > lull {
 		n.waiting.streak = 0
 	} else {
 		n.waiting.streak++
@@ -44,7 +45,11 @@ func (n *Node) lasts() bool {
 // leavesDoorbell reports whether a goroutine that has stopped polling may leave the doorbell as
 // it is, since another one polls soon, or the service looks. The lock is held.
 func (n *Node) leavesDoorbell() bool {
-	if n.waiting.parked == 0 || !n.lasts() || n.service.armNow || n.life.closed {
+	if n.waiting.parked == 0 || !n.transports.network {
+		return false
+	}
+	n.waiting.stopped = n.now()
+	if !n.lasts() || n.service.armNow || n.life.closed {
 		return false
 	}
 	if !n.watches() {

@@ -16,10 +16,9 @@ func (n *Node) stream() {
 	for n.servesAlone() && n.eng.Blocked() && n.now() < end {
 		paused := n.sending.paused
 		n.mu.Unlock()
+		interleave.Yield() // the peer may wait for this very processor, or another thread of this process
 		if paused {
 			n.cede() // a goroutine that wants the lock
-		} else {
-			interleave.Yield() // the peer may wait for this very processor
 		}
 		n.mu.Lock()
 		if !n.servesAlone() {

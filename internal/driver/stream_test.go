@@ -93,3 +93,76 @@ func TestStream(t *testing.T) {
 		t.Errorf("it slept %d times before it sent what there was room for", retries)
 	}
 }
+
+// A shut transport has no room.
+type shut struct{ narrow }
+
+func (t *shut) Send([]transport.Out) int { return 0 }
+
+// TestServiceLeavesSendingToReaper: packets that were put off, for others to have their turn, are the reaper's. A
+// service that looked after them as well would look without end, on the processor that the reaper needs.
+func TestServiceLeavesSendingToReaper(t *testing.T) {
+	n := New(Config{Engine: engine.Config{Rank: 0, Size: 2, Rand: func() uint64 { return 5 }, Incarnation: 1}})
+	tr := &shut{narrow{in: make(chan []byte, 1)}}
+	n.Start(doorbell.NewChan(), tr)
+	defer n.Close(0)
+	n.connect(1, Route{Transport: tr})
+	r, err := n.Expose("r", make([]byte, 64), 0, false, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	tr.in <- wire.Pull{Op: 1, Region: r.ID, Key: r.Key, N: 64}.Append(nil)
+	if n.progress(); !n.eng.Blocked() {
+		t.Fatal("the answer has left")
+	}
+	duty := NewCall()
+	defer duty.Free()
+	for _, c := range []struct {
+		paused bool
+		reaper *Call
+		want   time.Duration
+	}{
+		{true, duty, tick},
+		{true, nil, 0},
+		{false, nil, retry},
+		{false, duty, retry},
+	} {
+		n.sending.paused = c.paused
+		n.waiting.reaper = c.reaper
+		if d := n.until(tick); d != c.want {
+			t.Errorf("put off %t, a reaper %t: it looks again in %v, not %v", c.paused, c.reaper != nil, d, c.want)
+		}
+	}
+	n.sending.paused = false
+	n.waiting.reaper = nil
+}
+
+// TestStreakCountsFromTheEndOfPolling: what a goroutine received by its last look may have taken longer than a lull.
+func TestStreakCountsFromTheEndOfPolling(t *testing.T) {
+	n := New(Config{Engine: engine.Config{Rank: 0, Size: 2, Rand: func() uint64 { return 5 }, Incarnation: 1}})
+	n.Start(doorbell.NewChan(), &narrow{in: make(chan []byte, 1)})
+	defer n.Close(0)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.transports.network = true
+	n.waiting.parked++
+	before := n.now()
+	if n.leavesDoorbell(); n.waiting.stopped < before {
+		t.Error("it is not noted when a goroutine has stopped polling")
+	}
+	past := before.Add(-time.Hour)
+	future := before.Add(time.Hour)
+	n.receiving.polled = past
+	n.waiting.stopped = future
+	if n.returned(); n.waiting.streak != 1 {
+		t.Errorf("a streak of %d, not 1, after a goroutine that looked for packets long ago, and stopped just now", n.waiting.streak)
+	}
+	n.receiving.polled = future
+	n.waiting.stopped = past
+	if n.returned(); n.waiting.streak != 0 {
+		t.Errorf("a streak of %d after a goroutine that stopped long ago", n.waiting.streak)
+	}
+	n.waiting.parked--
+}

@@ -63,6 +63,8 @@ type waiting struct {
 	rung    bool    // the goroutine that sleeps on the doorbell is among them
 	streak  int     // goroutines in a row that began to poll soon after another had stopped; see streak.go
 
+	stopped monotime.Time // when a goroutine stopped polling last, while others are parked; over a network only
+
 	wakeAt   monotime.Time // when the goroutine on duty wakes by itself; 0 while it is awake
 	retrying bool          // and offers packets again that found no room
 
