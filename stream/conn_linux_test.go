@@ -3,6 +3,8 @@ package stream
 import (
 	"net"
 	"path/filepath"
+	"runtime"
+	"sync/atomic"
 	"testing"
 )
 
@@ -78,4 +80,36 @@ func pingPong(b *testing.B, c1, c2 net.Conn) {
 		c1.Read(m[:])
 	}
 	<-done
+}
+
+// TestGivesWay: a goroutine that waits lets others of its process run before it sleeps: once where few connections are
+// busy, and some times where many are. What comes in the meantime need not wake it.
+func TestGivesWay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const rounds = 100
+	for _, busy := range []int32{0, few} {
+		c1, c2 := pair(t, &Config{Spin: -1})
+		var woken atomic.Int32
+		poke := c2.poke
+		c2.poke = func(fd uintptr) bool {
+			woken.Add(1)
+			return poke(fd)
+		}
+		yielding.Add(busy)
+		for range rounds {
+			go func() {
+				for range turns / 2 {
+					runtime.Gosched()
+				}
+				_, _ = c2.Write([]byte{1})
+			}()
+			if _, err := c1.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		yielding.Add(-busy)
+		if n := woken.Load(); n > rounds/2 != (busy == 0) {
+			t.Errorf("of %d reads %d had to be woken, beside %d goroutines that let others run", rounds, n, busy)
+		}
+	}
 }

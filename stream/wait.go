@@ -80,7 +80,7 @@ func (w *waiter) over() bool {
 }
 
 // wait returns when a call may be able to go on: the half is ready, the peer is gone, or the call
-// has to end. It polls, naps and sleeps, in this order.
+// has to end. It polls, gives way, naps and sleeps, in this order.
 func (w *waiter) wait() {
 	if w.over() {
 		return
@@ -89,7 +89,7 @@ func (w *waiter) wait() {
 	if w.poll(begun) {
 		return
 	}
-	if !w.nap() {
+	if !w.giveWay() && !w.nap() {
 		for w.arm(asleep) {
 			w.sleep()
 		}
@@ -149,10 +149,39 @@ func (w *waiter) poll(begun time.Time) bool {
 	}
 }
 
-// nap sleeps on the doorbell's futex, which holds a thread, and reports whether the wait is over. It
-// first lets goroutines run that this one has just woken, and does not nap while others could run. It
-// does not yield where none could: Gosched then starts a thread, which looks for work on the processor
-// that the peer needs.
+// turns is how often a goroutine at most lets others run before it sleeps, and few is up to how many
+// goroutines that do so at a time do it only once.
+const (
+	turns = 10
+	few   = 2
+)
+
+// yielding counts the goroutines of this process that let others run.
+var yielding atomic.Int32
+
+// giveWay lets other goroutines run while there are any, and reports whether the wait is over. Where many connections
+// are busy, all have their turn before this one goes on: the peer has often answered by then, and neither side needs a
+// system call to sleep or to wake the other. Where few are, an answer takes longer than a turn: then one is enough,
+// for goroutines that this one has just woken. It does not yield where no goroutine could run: Gosched then starts a
+// thread, which looks for work on the processor that the peer needs.
+func (w *waiter) giveWay() (over bool) {
+	yielding.Add(1)
+	defer yielding.Add(-1)
+	for turn := range turns {
+		once := turn == 0 && w.awakes == 0
+		if !once && yielding.Load() <= few || !sys.Runnable() {
+			break
+		}
+		runtime.Gosched()
+		if w.over() {
+			return true
+		}
+	}
+	return false
+}
+
+// nap sleeps on the doorbell's futex, which holds a thread, and reports whether the wait is over. It does not nap
+// while other goroutines could run.
 func (w *waiter) nap() bool {
 	if w.c.nap == 0 {
 		return false
@@ -161,16 +190,7 @@ func (w *waiter) nap() bool {
 		w.awakes--
 		return false
 	}
-	if sys.Runnable() {
-		runtime.Gosched()
-		if w.over() {
-			return true
-		}
-		if sys.Runnable() {
-			return false
-		}
-	}
-	if !enter(&napped, w.c.processors-1) {
+	if sys.Runnable() || !enter(&napped, w.c.processors-1) {
 		return false
 	}
 	defer napped.Add(-1)
