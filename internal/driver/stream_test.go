@@ -157,7 +157,7 @@ func TestStreakCountsFromTheEndOfPolling(t *testing.T) {
 	n.receiving.polled = past
 	n.waiting.stopped = future
 	if n.returned(); n.waiting.streak != 1 {
-		t.Errorf("a streak of %d, not 1, after a goroutine that looked for packets long ago, and stopped just now", n.waiting.streak)
+		t.Errorf("a streak of %d, not 1, after a goroutine that looked long ago, and stopped just now", n.waiting.streak)
 	}
 	n.receiving.polled = future
 	n.waiting.stopped = past
