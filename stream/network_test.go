@@ -229,6 +229,35 @@ func TestRankBacklog(t *testing.T) {
 	}
 }
 
+// A call of Write all of whose bytes have been sent succeeds, even if the peer stops reading before it returns.
+func TestWriteToPeerThatStops(t *testing.T) {
+	nets := job(t, 1, new(Config))
+	c, _ := join(t, nets[0], nets[0])
+	leaves := func() bool { // the bytes are about to leave: the peer stops reading
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.stopped = c.sent > c.acked
+		return c.stopped
+	}
+	for range 10000 {
+		wrote := make(chan error)
+		go func() {
+			_, err := c.Write([]byte{1})
+			wrote <- err
+		}()
+		for !leaves() {
+			runtime.Gosched()
+		}
+		if err := <-wrote; err != nil {
+			t.Fatal(err)
+		}
+		c.mu.Lock()
+		c.stopped = false
+		c.acked = c.sent
+		c.mu.Unlock()
+	}
+}
+
 // A writer is at most Config.Buffer ahead of the reader, and what waits is all that takes
 // memory.
 func TestRankWindow(t *testing.T) {

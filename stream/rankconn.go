@@ -191,7 +191,9 @@ func (c *RankConn) write(b []byte) (n int, err error) {
 		}
 		switch err := c.n.transmit(c, b[n:n+k]); {
 		case err == nil:
-			n += k
+			if n += k; n == len(b) {
+				return n, nil // even if the peer has read it all, and has closed its end by now
+			}
 		case errors.Is(err, context.Canceled) && !errors.Is(err, weft.ErrPeer): // kicked: room finds out why
 			c.unsent(k)
 		default:
