@@ -73,6 +73,8 @@ func TestMistakes(t *testing.T) {
 		{"run -n 5000 -bind-to core true", "5000 ranks are more than the"},
 		{"run -per-host -1 true", "must not be negative"},
 		{"run -x =1 true", "must be NAME=value or NAME"},
+		{"perf latency -beside -1", "must be a number from 0"},
+		{"perf lock -beside 2000000000", "must be a number from 0"},
 		{"run -x WEFT_NO_SUCH_VARIABLE true", "WEFT_NO_SUCH_VARIABLE is not set here"},
 		{"run -n 5 -hosts a:2,b:2 true", "5 ranks are more than the 4 slots of the hosts: a:2, b:2"},
 		{"run -hosts a -hostfile b true", "which of the two?"},

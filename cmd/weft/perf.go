@@ -98,6 +98,14 @@ func perfCommand() *ffcli.Command {
 // besideHelp describes the flag -beside.
 const besideHelp = "bytes of long messages that rank 0 sends to rank 1 meanwhile, one after the other; 0 for none"
 
+// checkBeside returns an error that says what is wrong with the flag -beside of a test, or nil.
+func checkBeside(test string, bytes int) error {
+	if bytes < 0 || bytes > 1<<30 {
+		return fmt.Errorf("perf %s: -beside %d: must be a number from 0 to %d", test, bytes, 1<<30)
+	}
+	return nil
+}
+
 func perfTest(name, help, sizes string) *ffcli.Command {
 	fs := flag.NewFlagSet("weft perf "+name, flag.ContinueOnError)
 	f := &perfFlags{spec: perf.Spec{Test: name}}
@@ -160,6 +168,9 @@ func (f *perfFlags) check() (systems []perf.System, err error) {
 		}
 	}
 	if err := f.spec.CheckPattern(); err != nil {
+		return nil, err
+	}
+	if err := checkBeside(f.spec.Test, f.spec.Bulk); err != nil {
 		return nil, err
 	}
 	systems = []perf.System{perf.Weft}

@@ -80,6 +80,9 @@ func words(text string) []string {
 }
 
 func (f *coordFlags) run(ctx context.Context) error {
+	if err := checkBeside(f.spec.Test, f.spec.Bulk); err != nil {
+		return err
+	}
 	var ranks []int
 	for _, w := range words(f.ranks) {
 		n, err := strconv.Atoi(w)
