@@ -33,7 +33,8 @@ type sending struct {
 	paused  bool
 }
 
-// scratch is memory that is used under the lock, and holds nothing between two calls.
+// scratch is memory that is used under the lock. It keeps nothing of the program's memory between two calls, and of a
+// transport's only what the transport keeps itself.
 type scratch struct {
 	in      [batch]transport.In
 	out     [batch]transport.Out
@@ -177,6 +178,8 @@ func (n *Node) flush(now monotime.Time) {
 			n.noteOut(p, taken)
 		}
 		n.eng.Taken(now, rank, k, taken, n.scratch.packets[:])
+		clear(n.scratch.packets[:k])
+		clear(n.scratch.out[:k])
 		n.sending.packets += uint64(taken)
 		if resized := p.Transport.Resized(); len(resized) > 0 {
 			n.resize(now, p.Transport, resized)
@@ -239,6 +242,7 @@ func (n *Node) loop(now monotime.Time) {
 	size := copy(n.scratch.self, n.scratch.packets[0].Header)
 	size += copy(n.scratch.self[size:], n.scratch.packets[0].Payload)
 	n.eng.Taken(now, n.cfg.Engine.Rank, 1, 1, n.scratch.packets[:])
+	n.scratch.packets[0] = link.Packet{}
 	n.eng.Recv(now, n.cfg.Engine.Rank, n.scratch.self[:size])
 }
 

@@ -123,7 +123,7 @@ type Transport interface {
 	// previous batch must have been released.
 	Poll(dst []In) int
 
-	// Release ends the loan of all packets of the last Poll.
+	// Release ends the loan of all packets of the last Poll. It may clear what that has filled.
 	Release()
 
 	// Arm makes the next arrival ring this process's doorbell, once. A

@@ -45,6 +45,7 @@ type Transport struct {
 
 	conns atomic.Pointer[[]*conn] // all of them; replaced, not changed
 	turn  int                     // the connection that Poll looks at first
+	lent  []transport.In          // by the last Poll
 	ready []int
 	write output
 	mark  func(fd int)
@@ -149,9 +150,6 @@ const few = 2
 func (t *Transport) Poll(dst []transport.In) int {
 	conns := *t.conns.Load()
 	n := 0
-	for _, c := range conns {
-		c.forget()
-	}
 	if len(conns) > few {
 		t.ready = t.ready[:0]
 		t.streams.Ready(t.mark)
@@ -164,6 +162,7 @@ func (t *Transport) Poll(dst []transport.In) int {
 			break
 		}
 	}
+	t.lent = dst[:n]
 	return n
 }
 
@@ -205,8 +204,15 @@ func (t *Transport) room(fd int, watch func(room bool)) {
 	watch(false)
 }
 
-// Release ends the loan of the last Poll.
-func (t *Transport) Release() {}
+// Release ends the loan of the last Poll. Buffers that hold nothing more are given back at once, since
+// the next Poll may come much later, and what Poll filled is cleared: a packet in it would keep its whole
+// buffer from being collected.
+func (t *Transport) Release() {
+	clear(t.lent)
+	for _, c := range *t.conns.Load() {
+		c.forget()
+	}
+}
 
 // Forget ends the connections to a peer, which tells it.
 func (t *Transport) Forget(peer int) {
