@@ -117,7 +117,8 @@ func TestRoutedIsEncrypted(t *testing.T) {
 	}
 	for _, tap := range taps {
 		for _, pkt := range tap.heard {
-			if f, _, err := wire.ParseLink(pkt); err != nil || f.Flags&wire.Encrypted == 0 ||
+			var f wire.Link
+			if _, err := f.Parse(pkt); err != nil || f.Flags&wire.Encrypted == 0 ||
 				bytes.Contains(pkt, make([]byte, 64)) {
 				t.Errorf("a packet of %d bytes is not encrypted: %v", len(pkt), err)
 			}

@@ -292,7 +292,8 @@ func (b *besieged) hold(t *testing.T) {
 func (b *besieged) unread(t *testing.T) {
 	for rank, tap := range b.taps {
 		for _, pkt := range tap.heard {
-			if f, _, err := wire.ParseLink(pkt); err != nil || f.Flags&wire.Encrypted == 0 ||
+			var f wire.Link
+			if _, err := f.Parse(pkt); err != nil || f.Flags&wire.Encrypted == 0 ||
 				bytes.Contains(pkt, pattern(2000, rank)[100:132]) {
 				t.Fatalf("a packet to rank %d can be read: %v", rank, err)
 			}

@@ -27,41 +27,55 @@ func expand() (key [limit / 4]uint32) {
 // goroutine.
 func Sum(a, b, c []byte) uint64 {
 	sum := uint64(len(a))<<48 + uint64(len(b))<<32 + uint64(len(c))
-	s, at := part(a, 0)
-	sum += s
-	s, at = part(b, at)
-	sum += s
-	s, _ = part(c, at)
-	return sum + s
+	atB := next(len(a))
+	atC := next(atB + len(b))
+	if atC+len(c) < limit {
+		if s, ok := products(a, b, c, atB, atC); ok {
+			return sum + s + rest(a, 0) + rest(b, atB) + rest(c, atC)
+		}
+	}
+	return sum + plain(a, 0) + plain(b, atB%limit) + plain(c, atC%limit)
 }
 
-// part returns what one part adds, with the key from at on, and where the key goes on: at
-// the next block. It is filled up with zeros to a multiple of 8 bytes.
-func part(b []byte, at int) (sum uint64, next int) {
-	for len(b) >= 16 {
-		n := min(len(b), limit-at) &^ 15
-		sum += products(key[at/4:], b[:n])
-		b = b[n:]
-		at = (at + n) % limit
+// next returns where the key goes on for the part that follows one which has used it up to at.
+func next(at int) int { return (at + block - 1) &^ (block - 1) }
+
+// rest returns what the up to 15 bytes at the end of a part add that products leaves out. The key for
+// the part begins at a byte of the whole key. The bytes are filled up with zeros to a multiple of 8.
+func rest(b []byte, at int) (sum uint64) {
+	at += len(b) &^ 15
+	b = b[len(b)&^15:]
+	if len(b) >= 8 {
+		sum = product(at, binary.LittleEndian.Uint64(b))
+		at += 8
+		b = b[8:]
 	}
 	if len(b) > 0 {
-		var last [16]byte
-		copy(last[:], b)
-		sum += add(key[at/4:], last[:(len(b)+7)&^7])
-		at += len(b)
-	}
-	return sum, (at + block - 1) &^ (block - 1) % limit
-}
-
-// add is products without the processor's help: each pair of numbers of b is added to the
-// pair of the key, and the products of the pairs are added up.
-func add(key []uint32, b []byte) (sum uint64) {
-	for len(b) >= 8 && len(key) >= 2 {
-		x := binary.LittleEndian.Uint32(b) + key[0]
-		y := binary.LittleEndian.Uint32(b[4:]) + key[1]
-		sum += uint64(x) * uint64(y)
-		b = b[8:]
-		key = key[2:]
+		sum += product(at, last(b))
 	}
 	return sum
+}
+
+// last returns 1 to 7 bytes, filled up with zeros. It reads some of them twice.
+func last(b []byte) uint64 {
+	n := len(b)
+	if n >= 4 {
+		return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<(8*(n-4))
+	}
+	return uint64(b[0]) | uint64(b[n/2])<<(8*(n/2)) | uint64(b[n-1])<<(8*(n-1))
+}
+
+// plain returns what a part adds, with the key from at on, without the processor's help.
+func plain(b []byte, at int) (sum uint64) {
+	for ; len(b) >= 16; b = b[16:] {
+		sum += product(at, binary.LittleEndian.Uint64(b)) + product(at+8, binary.LittleEndian.Uint64(b[8:]))
+		at = (at + 16) % limit
+	}
+	return sum + rest(b, at)
+}
+
+// product adds a pair of numbers to the pair of the key at a byte, and returns the product of the sums.
+func product(at int, pair uint64) uint64 {
+	k := key[at/4:][:2]
+	return uint64(uint32(pair)+k[0]) * uint64(uint32(pair>>32)+k[1])
 }

@@ -18,13 +18,21 @@ func random(seed uint64, n int) []byte {
 
 // What the processor adds up is what the definition says, at every length and alignment.
 func TestProducts(t *testing.T) {
-	b := random(1, limit+block)
-	for n := 16; n <= limit; n += 16 + n/8&^15 {
+	b := random(1, 2*limit)
+	for n := range 3 * block {
 		for off := range 8 {
-			got := products(key[:], b[off:][:n])
-			want := add(key[:], b[off:][:n])
-			if got != want {
-				t.Errorf("%d bytes from %d: %#x, want %#x", n, off, got, want)
+			for _, size := range [][2]int{{n / 2, 0}, {n / 2, n}, {n / 2, 1400 + n}, {n / 2, limit - 5*block + n},
+				{limit - 4*block + n, 0}, {limit - 4*block + n, n}} {
+				parts := [3][]byte{b[off:][:n], b[off+n:][:size[0]], b[off+3*n:][:size[1]]}
+				want := uint64(n)<<48 + uint64(size[0])<<32 + uint64(size[1])
+				at := 0
+				for _, part := range parts {
+					want += plain(part, at%limit)
+					at = next(at + len(part))
+				}
+				if got := Sum(parts[0], parts[1], parts[2]); got != want {
+					t.Fatalf("%d and %d bytes from %d: %#x, want %#x", n, size, off, got, want)
+				}
 			}
 		}
 	}

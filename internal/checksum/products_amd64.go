@@ -2,16 +2,17 @@ package checksum
 
 import "golang.org/x/sys/cpu"
 
-// products adds the pairs of numbers of b to those of the key, which is as long, and adds
-// up the products of the pairs. It takes a multiple of 16 bytes that is not 0.
-func products(key []uint32, b []byte) uint64 {
+// products adds the pairs of numbers of three parts to those of the key, which goes on at bytes atB and atC for the
+// second and the third, and adds up the products of the pairs. It leaves out up to 15 bytes at the end of each part.
+// It does nothing if the processor cannot do so many at a time.
+func products(a, b, c []byte, atB, atC int) (sum uint64, ok bool) {
 	if !cpu.X86.HasAVX2 {
-		return add(key, b)
+		return 0, false
 	}
-	return products16(&key[0], &b[0], len(b))
+	return products16(a, b, c, &key[atB/4], &key[atC/4]), true
 }
 
-// products16 is products of n bytes.
+// products16 is products for processors with AVX2.
 //
 //go:noescape
-func products16(key *uint32, b *byte, n int) uint64
+func products16(a, b, c []byte, keyB, keyC *uint32) uint64

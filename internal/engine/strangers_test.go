@@ -182,9 +182,9 @@ func FuzzStrangers(f *testing.F) {
 	stranger.Output(1, out[:])
 	f.Add(bytes.Clone(out[0].Header))
 	for k := wire.KindData; k <= wire.KindProbe; k++ {
-		f.Add(wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1}.Append(nil))
-		f.Add(wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1, Flags: wire.Checksum}.Append(nil))
-		f.Add(wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1, Flags: wire.Encrypted}.Append(nil))
+		f.Add((&wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1}).Append(nil))
+		f.Add((&wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1, Flags: wire.Checksum}).Append(nil))
+		f.Add((&wire.Link{Kind: k, Src: 2, Dst: 1, Job: 1, Incarnation: 7, Counter: 1, Flags: wire.Encrypted}).Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, pkt []byte) {
 		e := New(cfg)

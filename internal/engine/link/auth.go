@@ -108,45 +108,50 @@ func (s *signer) sign(counter uint64, front, payload []byte) []byte {
 // count sets the nonce.
 func (x *scratch) count(counter uint64) { binary.LittleEndian.PutUint64(x.nonce[4:], counter) }
 
-// sum returns what a packet whose network is trusted carries in the place of a
-// tag, valid until the next call: a checksum to which a number is added that every
-// direction has of its own, and zeros.
-func (s *signer) sum(front, payload []byte) []byte {
+// sum returns what a packet whose network is trusted carries in the place of a tag, before zeros: a
+// checksum to which a number is added that every direction has of its own.
+func (s *signer) sum(front, payload []byte) uint64 {
 	if !s.seeded {
 		s.seed = binary.LittleEndian.Uint64(s.direction().derive(s.self.root, labelChecksum, 8))
 		s.seeded = true
 	}
-	sum := s.seed + checksum.Sum(front[:wire.TagAt], front[wire.LinkSize:], payload)
-	tag := &s.self.scratch.tag
-	*tag = [wire.TagSize]byte{}
-	binary.LittleEndian.PutUint64(tag[:], sum)
-	return tag[:]
+	return s.seed + checksum.Sum(front[:wire.TagAt], front[wire.LinkSize:], payload)
 }
 
-// guarded returns a packet as its guard makes it. Its front begins with the header. An
-// encrypted packet lies in memory of the Self.
-func (s *signer) guarded(g Guard, counter uint64, front, payload []byte) Packet {
-	switch g {
-	case Encrypted:
-		return Packet{Header: s.seal(s.self.room(len(front)+len(payload)), counter, front, payload)}
-	case Checked:
-		copy(front[wire.TagAt:], s.sum(front, payload))
-	default:
-		copy(front[wire.TagAt:], s.sign(counter, front, payload))
+// guarded makes p a packet with a guard. Its front begins with the header. An encrypted packet
+// lies in memory of the Self.
+func (s *signer) guarded(p *Packet, g Guard, counter uint64, front, payload []byte) {
+	if g == Encrypted {
+		p.Header = s.seal(s.self.room(len(front)+len(payload)), counter, front, payload)
+		p.Payload = nil
+		return
 	}
-	return Packet{Header: front, Payload: payload}
+	s.tag(g, counter, front, payload)
+	p.Header = front
+	p.Payload = payload
+}
+
+// tag fills in the tag, or the checksum, of a packet that is not encrypted.
+func (s *signer) tag(g Guard, counter uint64, front, payload []byte) {
+	tag := front[wire.TagAt:wire.LinkSize]
+	if g == Checked {
+		binary.LittleEndian.PutUint64(tag, s.sum(front, payload))
+		clear(tag[8:])
+	} else {
+		copy(tag, s.sign(counter, front, payload))
+	}
 }
 
 // open returns the frame of a packet, if its guard is right. That of an encrypted packet
 // lies in memory of the Self, until the next call.
-func (s *signer) open(f wire.Link, pkt []byte) (frame []byte, ok bool) {
+func (s *signer) open(f *wire.Link, pkt []byte) (frame []byte, ok bool) {
 	guard := pkt[wire.TagAt:wire.LinkSize]
 	switch guardOf(f) {
 	case Encrypted:
 		return s.unseal(f.Counter, pkt)
 	case Checked:
 		front, payload := split(pkt)
-		ok = string(s.sum(front, payload)) == string(guard)
+		ok = binary.LittleEndian.Uint64(guard) == s.sum(front, payload) && binary.LittleEndian.Uint64(guard[8:]) == 0
 	default:
 		front, payload := split(pkt)
 		ok = subtle.ConstantTimeCompare(s.sign(f.Counter, front, payload), guard) == 1

@@ -14,8 +14,8 @@ func guarding(b *testing.B, run func(b *testing.B, g Guard, front, payload []byt
 	for _, g := range []Guard{Checked, Tagged, Encrypted} {
 		for _, size := range []int{wire.LinkSize + wire.DataSize + 64, 1472, 8972} {
 			b.Run(fmt.Sprintf("guard=%v/packet=%d", g, size), func(b *testing.B) {
-				front := wire.Link{Kind: wire.KindData, Src: 0, Dst: 1, Job: job, Incarnation: 5, Counter: 1,
-					Flags: g.flag()}.Append(nil)
+				front := (&wire.Link{Kind: wire.KindData, Src: 0, Dst: 1, Job: job, Incarnation: 5, Counter: 1,
+					Flags: g.flag()}).Append(nil)
 				front = (&wire.Data{Channel: 1, Total: uint32(size)}).Append(front)
 				payload := make([]byte, size-len(front))
 				if len(payload) <= maxJoined {
@@ -35,9 +35,10 @@ func BenchmarkGuard(b *testing.B) {
 	guarding(b, func(b *testing.B, g Guard, front, payload []byte) {
 		self := NewSelf(job, 0, 5, rigSecret)
 		s := self.sender(1, 6)
+		var p Packet
 		for b.Loop() {
 			self.sealed = self.sealed[:0]
-			s.guarded(g, 1, front, payload)
+			s.guarded(&p, g, 1, front, payload)
 		}
 	})
 }
@@ -48,15 +49,16 @@ func BenchmarkOpen(b *testing.B) {
 		here := NewSelf(job, 0, 5, rigSecret)
 		there := NewSelf(job, 1, 6, rigSecret)
 		sender := here.sender(1, 6)
-		p := sender.guarded(g, 1, front, payload)
+		var p Packet
+		sender.guarded(&p, g, 1, front, payload)
 		pkt := append(bytes.Clone(p.Header), p.Payload...)
-		f, _, err := wire.ParseLink(pkt)
-		if err != nil {
+		var f wire.Link
+		if _, err := f.Parse(pkt); err != nil {
 			b.Fatal(err)
 		}
 		s := there.receiver(0, 5)
 		for b.Loop() {
-			if _, ok := s.open(f, pkt); !ok {
+			if _, ok := s.open(&f, pkt); !ok {
 				b.Fatal("it is not right")
 			}
 		}

@@ -10,20 +10,20 @@ import (
 // frame is valid until a packet is received from any peer. Room says whether those
 // layers take one now, least which guard the packet must have that comes by its network.
 func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (frame []byte, err error) {
-	f, _, err := wire.ParseLink(pkt)
-	if err != nil {
+	var f wire.Link
+	if _, err = f.Parse(pkt); err != nil {
 		return nil, err
 	}
-	if g := guardOf(f); g < least || g < c.auth.guard {
+	if g := guardOf(&f); g < least || g < c.auth.guard {
 		return nil, ErrTag
 	}
-	if frame, err = c.admit(f, pkt); err != nil {
+	if frame, err = c.admit(&f, pkt); err != nil {
 		return nil, err
 	}
 	c.live.pulse.Heard(now)
 	data := f.Kind == wire.KindData || f.Kind == wire.KindPart
 	c.congestion.heard(crowdSizes{f.Senders, uint32(c.self.sending)})
-	if !c.acknowledge(now, f) {
+	if !c.acknowledge(now, &f) {
 		if !data && f.Kind != wire.KindProbe {
 			return nil, nil // old news, overtaken
 		}
@@ -78,7 +78,7 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 }
 
 // admit makes the checks of PROTOCOL §2.2 that need the link, and returns the frame.
-func (c *Conn) admit(f wire.Link, pkt []byte) (frame []byte, err error) {
+func (c *Conn) admit(f *wire.Link, pkt []byte) (frame []byte, err error) {
 	if f.Incarnation != c.auth.incarnation && !takesOldIncarnations() {
 		return nil, ErrStale
 	}

@@ -153,9 +153,10 @@ func (c *Conn) transmitWhole(now monotime.Time, dst []Packet, seq uint32, again 
 
 // add adds a packet, which has been sent so often before.
 func (c *Conn) add(dst []Packet, front, payload []byte, what sent, times int) {
-	p := c.auth.out.guarded(c.auth.guard, c.auth.counter, front, payload)
+	p := &dst[len(c.sent)]
+	c.auth.out.guarded(p, c.auth.guard, c.auth.counter, front, payload)
+	p.Bulk = false
 	p.Again = times
-	dst[len(c.sent)] = p
 	c.sent = append(c.sent, what)
 }
 
@@ -205,11 +206,19 @@ func (c *Conn) header(now monotime.Time, b []byte, k wire.Kind, seq uint32, f wi
 	c.recv.unacked = 0
 	c.recv.ackAt = monotime.Never
 	c.due[wire.KindAck] = c.path.answer != 0
-	return wire.Link{
-		Kind: k, Src: c.self.rank, Dst: c.peer, Job: c.self.job,
-		Incarnation: c.self.incarnation, Seq: seq, Ack: c.recv.expected, Counter: c.auth.counter, Flags: c.flags() | f,
-		Senders: c.self.crowd.count(now), Held: c.held(now),
-	}.Append(b)
+	var link wire.Link // made field by field, as in Link.Parse
+	link.Kind = k
+	link.Src = c.self.rank
+	link.Dst = c.peer
+	link.Job = c.self.job
+	link.Incarnation = c.self.incarnation
+	link.Seq = seq
+	link.Ack = c.recv.expected
+	link.Counter = c.auth.counter
+	link.Flags = c.flags() | f
+	link.Senders = c.self.crowd.count(now)
+	link.Held = c.held(now)
+	return link.Append(b)
 }
 
 // flags returns how this end works.

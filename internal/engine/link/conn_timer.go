@@ -9,7 +9,7 @@ import (
 
 // acknowledge handles the ack that every packet carries (PROTOCOL §2.3), and
 // reports whether it is one that may be believed.
-func (c *Conn) acknowledge(now monotime.Time, f wire.Link) bool {
+func (c *Conn) acknowledge(now monotime.Time, f *wire.Link) bool {
 	e := f.Ack
 	if e-c.send.base > c.send.high-c.send.base {
 		return false

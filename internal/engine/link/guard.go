@@ -53,7 +53,7 @@ func (g Guard) flag() wire.Flags {
 }
 
 // guardOf returns the guard of a packet.
-func guardOf(f wire.Link) Guard {
+func guardOf(f *wire.Link) Guard {
 	switch {
 	case f.Flags&wire.Checksum != 0:
 		return Checked

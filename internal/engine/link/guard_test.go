@@ -63,8 +63,8 @@ func TestNoncesDiffer(t *testing.T) {
 	r.encrypt(5)
 	seen := map[string]bool{}
 	r.tap = func(pkt []byte) {
-		f, _, err := wire.ParseLink(pkt)
-		if err != nil || f.Flags&wire.Encrypted == 0 {
+		var f wire.Link
+		if _, err := f.Parse(pkt); err != nil || f.Flags&wire.Encrypted == 0 {
 			t.Fatalf("a packet that is not encrypted: %v", err)
 		}
 		if nonce := fmt.Sprint(f.Src, f.Counter); seen[nonce] {
@@ -164,8 +164,8 @@ func TestEncryptedBlackHole(t *testing.T) {
 	r.encrypt(6)
 	parts := 0
 	r.tap = func(pkt []byte) {
-		f, _, err := wire.ParseLink(pkt)
-		if err != nil || f.Flags&wire.Encrypted == 0 {
+		var f wire.Link
+		if _, err := f.Parse(pkt); err != nil || f.Flags&wire.Encrypted == 0 {
 			t.Fatalf("a packet that is not encrypted: %v", err)
 		}
 		if f.Kind == wire.KindPart {

@@ -13,10 +13,10 @@ func (r *rig) lie(counter uint64, k wire.Kind, ack uint32, bits ...byte) (data [
 	r.t.Helper()
 	from := r.ends[1]
 	to := r.ends[0]
-	pkt := wire.Link{
+	pkt := (&wire.Link{
 		Kind: k, Src: 1, Dst: 0, Job: job, Incarnation: life(1), Seq: to.conn.cfg.FirstSeq + 1000, Ack: ack,
 		Counter: counter, Flags: to.conn.flags(),
-	}.Append(nil)
+	}).Append(nil)
 	if k == wire.KindSelect {
 		pkt = append(pkt, append(bits, make([]byte, wire.SelectSize-len(bits))...)...)
 	}
@@ -33,7 +33,8 @@ func (r *rig) data() (numbers []uint32) {
 	var out [64]Packet
 	for n := r.ends[0].conn.Output(r.now, out[:]); n > 0; n = r.ends[0].conn.Output(r.now, out[:]) {
 		for _, p := range out[:n] {
-			if f, _, _ := wire.ParseLink(append(p.Header, p.Payload...)); f.Kind == wire.KindData {
+			var f wire.Link
+			if f.Parse(append(p.Header, p.Payload...)); f.Kind == wire.KindData {
 				numbers = append(numbers, f.Seq-r.ends[0].conn.cfg.FirstSeq)
 			}
 		}

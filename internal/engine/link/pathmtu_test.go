@@ -168,8 +168,8 @@ func TestProbes(t *testing.T) {
 		t.Fatalf("%d packets", n)
 	}
 	for i, want := range []wire.Kind{wire.KindData, wire.KindAck} {
-		f, _, err := wire.ParseLink(packets[i].Header)
-		if err != nil || f.Kind != want || want == wire.KindAck && f.Seq != 1400 {
+		var f wire.Link
+		if _, err := f.Parse(packets[i].Header); err != nil || f.Kind != want || want == wire.KindAck && f.Seq != 1400 {
 			t.Errorf("packet %d is %+v: %v", i, f, err)
 		}
 	}

@@ -22,26 +22,26 @@ func NewResealer(from, to *Self) *Resealer {
 
 // Reseal returns the packet for the other Self, valid until the next call.
 func (r *Resealer) Reseal(pkt []byte) []byte {
-	f, _, err := wire.ParseLink(pkt)
-	if err != nil {
+	var f wire.Link
+	if _, err := f.Parse(pkt); err != nil {
 		return pkt // neither takes it
 	}
 	r.pkt = append(r.pkt[:0], pkt...)
-	frame, there := r.known(f, pkt)
-	switch g := guardOf(f); {
+	frame, there := r.known(&f, pkt)
+	switch g := guardOf(&f); {
 	case there == nil: // a wrong guard is also wrong under the other secret
 	case g == Encrypted:
 		r.pkt = there.seal(r.pkt[:0], f.Counter, pkt[:wire.LinkSize], frame)
 	default:
 		front, payload := split(r.pkt)
-		there.guarded(g, f.Counter, front, payload)
+		there.tag(g, f.Counter, front, payload)
 	}
 	return r.pkt
 }
 
 // known returns the frame of a packet, and what guards its direction in the other world,
 // or nil if the packet is not good.
-func (r *Resealer) known(f wire.Link, pkt []byte) (frame []byte, there *signer) {
+func (r *Resealer) known(f *wire.Link, pkt []byte) (frame []byte, there *signer) {
 	d := r.from.from(f.Src, f.Incarnation)
 	keys := r.keys[d]
 	proved := keys != nil

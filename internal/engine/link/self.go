@@ -69,23 +69,23 @@ func (s *Self) to(peer uint32, incarnation uint64) direction {
 // of the job for this one, and which incarnation that is: for a peer to which there
 // is no link yet. Guard is what the packet has.
 func (s *Self) Prove(pkt []byte) (incarnation uint64, g Guard, err error) {
-	f, _, err := wire.ParseLink(pkt)
-	if err != nil {
+	var f wire.Link
+	if _, err = f.Parse(pkt); err != nil {
 		return 0, 0, err
 	}
 	sender := s.receiver(f.Src, f.Incarnation)
 	sender.silence(true)
-	if _, ok := sender.open(f, pkt); !ok {
+	if _, ok := sender.open(&f, pkt); !ok {
 		return 0, 0, ErrTag
 	}
-	return f.Incarnation, guardOf(f), nil
+	return f.Incarnation, guardOf(&f), nil
 }
 
 // Check makes the checks of a packet that need no link, and returns the rank
 // that it says it comes from.
 func (s *Self) Check(pkt []byte) (src uint32, err error) {
-	f, _, err := wire.ParseLink(pkt)
-	if err != nil {
+	var f wire.Link
+	if _, err = f.Parse(pkt); err != nil {
 		return 0, err
 	}
 	if f.Job != s.job || f.Dst != s.rank || f.Src == s.rank {

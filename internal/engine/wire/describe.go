@@ -7,7 +7,8 @@ import (
 
 // DescribePacket says in a few words what a packet of a lossy link is.
 func DescribePacket(b []byte) string {
-	f, frame, err := ParseLink(b)
+	var f Link
+	frame, err := f.Parse(b)
 	if err != nil {
 		return fmt.Sprintf("%d bytes that are no packet", len(b))
 	}

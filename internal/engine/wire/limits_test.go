@@ -79,7 +79,7 @@ func TestLimits(t *testing.T) {
 				ipush(IPush{End: true, Off: 1}, 0),
 			},
 		}, {
-			"Link", func(b []byte) error { _, _, err := ParseLink(b); return err },
+			"Link", func(b []byte) error { _, err := new(Link).Parse(b); return err },
 			[][]byte{
 				linked(Link{Kind: KindAck, Incarnation: 1, Flags: flagsEnd - 1 - Checksum}, 0),
 				linked(Link{Kind: KindSelect, Incarnation: 1, Flags: Checksum | Selective}, SelectSize),

@@ -77,7 +77,7 @@ type Link struct {
 }
 
 // Append appends the header to b, with a tag of zeros.
-func (f Link) Append(b []byte) []byte {
+func (f *Link) Append(b []byte) []byte {
 	b, h := head(b, LinkSize, 0, false)
 	order.PutUint16(h, linkMagic)
 	h[2] = linkVersion
@@ -93,20 +93,26 @@ func (f Link) Append(b []byte) []byte {
 	return b
 }
 
-// ParseLink parses the header of a packet. The rest is the frame, unless the packet
-// is encrypted.
-func ParseLink(b []byte) (f Link, frame []byte, err error) {
+// Parse parses the header of a packet. The rest is the frame, unless the packet is encrypted.
+func (f *Link) Parse(b []byte) (frame []byte, err error) {
 	if len(b) < LinkSize {
-		return f, nil, ErrShort
+		return nil, ErrShort
 	}
-	f = Link{
-		Kind: Kind(b[3]), Src: u32(b, 4), Job: u64(b, 8), Dst: u32(b, 16), Flags: Flags(b[20]),
-		Senders: b[21], Held: u16(b, 22),
-		Seq: u32(b, 24), Ack: u32(b, 28), Incarnation: u64(b, 32), Counter: u64(b, 40),
-	}
+	// Field by field: from a literal the compiler makes a Link elsewhere, and its copy waits for the parts.
+	f.Kind = Kind(b[3])
+	f.Src = u32(b, 4)
+	f.Job = u64(b, 8)
+	f.Dst = u32(b, 16)
+	f.Flags = Flags(b[20])
+	f.Senders = b[21]
+	f.Held = u16(b, 22)
+	f.Seq = u32(b, 24)
+	f.Ack = u32(b, 28)
+	f.Incarnation = u64(b, 32)
+	f.Counter = u64(b, 40)
 	if u16(b, 0) != linkMagic || b[2] != linkVersion || f.Kind == 0 || f.Kind >= kindEnd ||
 		f.Incarnation == 0 || f.Flags >= flagsEnd || f.Flags&(Checksum|Encrypted) == Checksum|Encrypted {
-		return f, nil, ErrField
+		return nil, ErrField
 	}
 	switch rest := len(b) - LinkSize; {
 	case f.Kind == KindData || f.Kind == KindProbe: // a probe may be padded
@@ -114,7 +120,7 @@ func ParseLink(b []byte) (f Link, frame []byte, err error) {
 	case f.Kind == KindPart && rest > PartSize:
 	case f.Kind != KindSelect && f.Kind != KindPart && rest == 0:
 	default:
-		return f, nil, ErrField
+		return nil, ErrField
 	}
-	return f, b[LinkSize:], nil
+	return b[LinkSize:], nil
 }

@@ -22,10 +22,11 @@ var codecs = []codec{
 			p, err := f.Parse(b)
 			return append(f.Append(nil), p...), err
 		}},
-	{"Link", append(Link{Kind: KindData, Src: 1, Dst: 2, Job: 3, Incarnation: 4 << 40, Flags: 2, Seq: 6, Ack: 7,
-		Counter: 8}.Append(nil), "frame"...),
+	{"Link", append((&Link{Kind: KindData, Src: 1, Dst: 2, Job: 3, Incarnation: 4 << 40, Flags: 2, Seq: 6, Ack: 7,
+		Counter: 8}).Append(nil), "frame"...),
 		LinkSize, func(b []byte) ([]byte, error) {
-			f, p, err := ParseLink(b)
+			var f Link
+			p, err := f.Parse(b)
 			if err != nil {
 				return nil, err
 			}
