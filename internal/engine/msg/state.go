@@ -97,13 +97,16 @@ func Holds(b []byte, size int) (Held, error) {
 // readState reads a state and checks that this port can have it: its messages find room.
 func (p *Port) readState(b []byte) (savedState, error) {
 	s, why := parseState(b, p.layer.size)
-	// A port may exceed its receive buffer by a message for each receive from one rank that was given up.
+	// A port may exceed its receive buffer by a message of each rank: those that receives from one rank had got which were
+	// given up.
+	most := p.recv.limit + p.layer.size*MaxEager
 	switch free := p.send.limit - p.send.used + p.sendHeld(); {
 	case why != "":
 	case s.sendRoom > free:
 		why = fmt.Sprintf("its unacknowledged messages take %d bytes of the send buffer, where %d are free", s.sendRoom, free)
-	case s.recvRoom > 2*p.recv.limit:
-		why = fmt.Sprintf("its messages take %d bytes, and the receive buffer has %d", s.recvRoom, p.recv.limit)
+	case s.recvRoom > most:
+		why = fmt.Sprintf("its messages take %d bytes, and the receive buffer has %d, or %d with a message of each rank",
+			s.recvRoom, p.recv.limit, most)
 	}
 	if why != "" {
 		return savedState{}, &SavedError{int(p.channel), why}

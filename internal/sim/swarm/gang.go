@@ -125,6 +125,7 @@ func (g *gang) change() {
 			g.c.fail("flush", "rank %d has saved %+v, and restored %+v", p.n.rank, s.held[next], held)
 		}
 		p.order = newLine(g.c.Nodes)
+		p.gaveUp = g.c.Nodes // receives were, when the other program was frozen: what they had got is back
 	}
 	g.program = next
 	for _, p := range g.ports() {

@@ -168,7 +168,7 @@ func (n *node) attachMailbox(rank int, p *mailboxPeer) {
 			}
 		}
 		if p.state == attached && n.c.Reliable && rank != n.rank {
-			p.line, _ = p.b.box.Join(n.rank, 1)
+			p.line, _ = p.b.box.Join(n.rank, int(n.boot))
 		}
 	}, func() { p.state = unknown })
 }

@@ -143,7 +143,7 @@ func (n *node) poll() {
 		}
 	}
 	if n.deadSenders() {
-		b.reader.Recover(func(rank, _ int, _ bool) bool { return n.eng.Gone(rank) != nil }, n.eng.RMA.Open(b.region))
+		b.reader.Recover(n.died, n.eng.RMA.Open(b.region))
 	}
 	if b.box.Wanted() {
 		n.eng.Room(n.m.Now(), b.region)
@@ -163,6 +163,13 @@ func (b *mailboxModel) size(n *node) int {
 func (b *mailboxModel) has(ring int) bool {
 	_, size := b.box.Where(ring)
 	return size > 0
+}
+
+// died reports whether an incarnation of a rank will never write again. A rank that was only paused, and taken for dead
+// while it wrote, may (PROTOCOL §10.7).
+func (n *node) died(rank, boot int, busy bool) bool {
+	sender := n.c.nodes[rank]
+	return n.eng.Gone(rank) != nil && (!busy || sender == nil || int(sender.boot) != boot)
 }
 
 // deadSenders reports whether a sender that is gone has still a line.

@@ -11,14 +11,22 @@ import (
 	"weft/internal/sim"
 )
 
-// TestSeeds runs 200 seeds.
+// TestSeeds runs 200 seeds, and some that once failed.
 func TestSeeds(t *testing.T) {
-	Explore(context.Background(), 0, 200, func(r Result) bool {
+	well := func(r Result) bool {
 		if r.Violation != nil {
 			t.Errorf("weft sim -seed %d: %v\n%v", r.Options.Seed, r.Violation, r.Options)
 		}
 		return r.Violation == nil
-	})
+	}
+	Explore(context.Background(), 0, 200, well)
+	for _, seed := range []uint64{
+		1795460733187258205, // a program gets a buffer back which was fuller than usual when the program was frozen
+		1795461992029724170, // the same, and fuller than Restore took for possible
+		1795461694452589672, // a rank is paused while it writes to a mailbox, and taken for dead
+	} {
+		well(Run(FromSeed(seed), nil))
+	}
 }
 
 // TestSameSeedSameBytes runs each of some seeds twice.
