@@ -46,12 +46,12 @@ func rest(b []byte, at int) (sum uint64) {
 	at += len(b) &^ 15
 	b = b[len(b)&^15:]
 	if len(b) >= 8 {
-		sum = product(at, binary.LittleEndian.Uint64(b))
+		sum = product(key[at/4:], binary.LittleEndian.Uint64(b))
 		at += 8
 		b = b[8:]
 	}
 	if len(b) > 0 {
-		sum += product(at, last(b))
+		sum += product(key[at/4:], last(b))
 	}
 	return sum
 }
@@ -67,15 +67,26 @@ func last(b []byte) uint64 {
 
 // plain returns what a part adds, with the key from at on, without the processor's help.
 func plain(b []byte, at int) (sum uint64) {
-	for ; len(b) >= 16; b = b[16:] {
-		sum += product(at, binary.LittleEndian.Uint64(b)) + product(at+8, binary.LittleEndian.Uint64(b[8:]))
-		at = (at + 16) % limit
+	for len(b) >= 16 {
+		n := min(len(b), limit-at) &^ 15
+		sum += add(key[at/4:], b[:n])
+		b = b[n:]
+		at = (at + n) % limit
 	}
 	return sum + rest(b, at)
 }
 
-// product adds a pair of numbers to the pair of the key at a byte, and returns the product of the sums.
-func product(at int, pair uint64) uint64 {
-	k := key[at/4:][:2]
-	return uint64(uint32(pair)+k[0]) * uint64(uint32(pair>>32)+k[1])
+// add adds each pair of numbers of b to the pair of the key, and adds up the products of the pairs.
+func add(key []uint32, b []byte) (sum uint64) {
+	for len(b) >= 8 && len(key) >= 2 {
+		sum += product(key, binary.LittleEndian.Uint64(b))
+		b = b[8:]
+		key = key[2:]
+	}
+	return sum
+}
+
+// product adds a pair of numbers to the first pair of the key, and returns the product of the sums.
+func product(key []uint32, pair uint64) uint64 {
+	return uint64(uint32(pair)+key[0]) * uint64(uint32(pair>>32)+key[1])
 }
