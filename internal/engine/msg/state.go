@@ -97,8 +97,8 @@ func Holds(b []byte, size int) (Held, error) {
 // readState reads a state and checks that this port can have it: its messages find room.
 func (p *Port) readState(b []byte) (savedState, error) {
 	s, why := parseState(b, p.layer.size)
-	// A port may exceed its receive buffer by a message of each rank: those that receives from one rank had got which were
-	// given up.
+	// A receive from one rank is served on top of a full buffer. If it is given up, its message stays: so a port may hold
+	// a message of each rank more than its receive buffer.
 	most := p.recv.limit + p.layer.size*MaxEager
 	switch free := p.send.limit - p.send.used + p.sendHeld(); {
 	case why != "":

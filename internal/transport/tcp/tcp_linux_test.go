@@ -70,6 +70,20 @@ func besiege(t *testing.T, encrypt func(int) (bool, error)) {
 	})
 }
 
+// greeted returns a connection to a, rank 0, after the handshake of b: the test writes to it in the place of b.
+func greeted(t testing.TB, a, b *Transport) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", a.Card())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := b.greet(c, 0); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // TestNonsense: an authentic peer that sends no packets is cut off.
 func TestNonsense(t *testing.T) {
 	down := make(chan error, 4)
@@ -79,14 +93,7 @@ func TestNonsense(t *testing.T) {
 	defer a.Close()
 	b := open(t, 1, 2, "secret", doorbell.NewChan(), ev)
 	defer b.Close()
-	c, err := net.Dial("tcp", a.Card())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := b.greet(c, 0); err != nil {
-		t.Fatal(err)
-	}
+	c := greeted(t, a, b)
 	<-up
 	c.Write(bytes.Repeat([]byte{0xff}, 100))
 	var in [4]transport.In
@@ -114,16 +121,9 @@ func TestReleaseGivesBuffersBack(t *testing.T) {
 	a := open(t, 0, peers+1, "secret", doorbell.NewChan(), ev)
 	defer a.Close()
 	for rank := 1; rank <= peers; rank++ {
-		c, err := net.Dial("tcp", a.Card())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
 		b := open(t, rank, peers+1, "secret", doorbell.NewChan(), ev)
 		defer b.Close()
-		if _, err := b.greet(c, 0); err != nil {
-			t.Fatal(err)
-		}
+		c := greeted(t, a, b)
 		<-up
 		c.Write([]byte{1, 0, 0, 0, byte(rank)})
 	}
