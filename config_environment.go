@@ -56,8 +56,8 @@ var environmentVariables = []Variable{
 	{envXDP, "1: raw Ethernet by AF_XDP where it is available"},
 	{envFaults, "faults of packets to other hosts, for tests: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us"},
 	{envTrace, "a file, with the rank appended, into which each rank writes when it leaves how much it sent to each " +
-		"other rank; see weft amt advise"},
-	{envAMT, "the receive rings of each rank: a file that weft amt advise has written, or auto; set by weft run -amt"},
+		"other rank; see weftlab amt advise"},
+	{envAMT, "the receive rings of each rank: a file that weftlab amt advise has written, or auto; set by weft run -amt"},
 	{directory.Env, "the directory in which ranks keep their pages of counters, for weft top; off: no pages; empty: " +
 		"/dev/shm, or the directory for temporary files"},
 	{envRecord, "a file, with the rank appended, into which the inputs of each rank's engine are recorded; see weft " +

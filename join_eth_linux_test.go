@@ -14,8 +14,8 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/doorbell"
-	"weft/internal/netlab"
-	"weft/internal/netlab/netlabtest"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"

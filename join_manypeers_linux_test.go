@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
-	"weft/internal/netlab"
+	"weft/lab/netlab"
 	"weft/internal/sys"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
-	"weft/internal/netlab"
-	"weft/internal/netlab/netlabtest"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 	"weft/internal/sys"
 )
 

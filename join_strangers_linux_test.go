@@ -15,7 +15,7 @@ import (
 	"weft/internal/doorbell"
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
-	"weft/internal/netlab"
+	"weft/lab/netlab"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/netlab"
-	"weft/internal/netlab/netlabtest"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 )
 
 var everyCondition = flag.Bool("hosts", false, "run each test of all transports under every condition of a network "+

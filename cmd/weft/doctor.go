@@ -16,6 +16,7 @@ import (
 	"weft"
 	"weft/internal/bootstrap"
 	"weft/internal/bootstrap/environment"
+	"weft/internal/cli"
 	"weft/internal/doctor"
 	"weft/internal/launch"
 )
@@ -37,7 +38,7 @@ EXAMPLES
   weft doctor
   weft doctor -hosts a,b,node[01-16]
   weft doctor -svg hosts.svg              draw the latency and bandwidth of all pairs
-  weft lab -hosts 3 -- weft doctor
+  weftlab lab -hosts 3 -- weft doctor
   srun -N 8 weft doctor
   weft k8s -n 8 -image registry.example/weft:1 -- /program doctor | kubectl apply -f -
   weft doctor -json | jq '.findings[] | select(.weight == "stops")'`
@@ -106,7 +107,7 @@ func (f *doctorFlags) run(ctx context.Context) error {
 		err = f.tell(report)
 	}
 	if err == nil && report.Stops() {
-		err = exit(1)
+		err = cli.Exit(1)
 	}
 	return err
 }
@@ -141,7 +142,9 @@ func (f *doctorFlags) place() error {
 func (f *doctorFlags) tell(report *doctor.Report) error {
 	report.Diagnose()
 	if f.svg != "" {
-		if err := drawPairs(f.svg, report); err != nil {
+		var picture bytes.Buffer
+		report.WriteSVG(&picture)
+		if err := os.WriteFile(f.svg, picture.Bytes(), 0o666); err != nil {
 			return err
 		}
 	}
@@ -198,7 +201,7 @@ func (f *doctorFlags) examine(ctx context.Context) (*doctor.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := untilSignal(ctx)
+	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
 	var out, said bytes.Buffer
 	job := f.job

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -17,6 +16,7 @@ import (
 	"weft"
 	"weft/internal/bootstrap/environment"
 	"weft/internal/launch"
+	"weft/internal/sys"
 )
 
 const infoHelp = `Shows how weft would run a job on this machine, and why. It starts a job in which
@@ -165,7 +165,7 @@ func (f *infoFlags) print(ranks []rankInfo) {
 	fmt.Fprintln(w, "rank\tprocessors\tmemory of weft when idle\tmore per peer\tmemory of the process")
 	for _, r := range ranks {
 		perPeer := (r.Connected - r.Idle) / uint64(max(f.n-1, 1))
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", r.Rank, processors(r.CPUs), kib(r.Idle), kib(perPeer), kib(r.Process))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", r.Rank, sys.ListCPUs(r.CPUs), kib(r.Idle), kib(perPeer), kib(r.Process))
 	}
 	w.Flush()
 	fmt.Println("\nA rank keeps nothing for a peer until the first packet to or from it: memory grows with the")
@@ -202,27 +202,6 @@ func printTravel(ranks []rankInfo) {
 		}
 		fmt.Printf("\n%s%s: %s\n", strings.Join(all, " "), more, path)
 	}
-}
-
-// processors writes numbers of processors as a list of ranges: 0-3,8.
-func processors(cpus []int) string {
-	if len(cpus) == 0 {
-		return "unknown"
-	}
-	var parts []string
-	for i := 0; i < len(cpus); {
-		last := i
-		for last+1 < len(cpus) && cpus[last+1] == cpus[last]+1 {
-			last++
-		}
-		part := strconv.Itoa(cpus[i])
-		if last > i {
-			part += "-" + strconv.Itoa(cpus[last])
-		}
-		parts = append(parts, part)
-		i = last + 1
-	}
-	return strings.Join(parts, ",")
 }
 
 func kib(n uint64) string { return fmt.Sprintf("%.1f KiB", float64(n)/1024) }

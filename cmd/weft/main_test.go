@@ -22,11 +22,7 @@ func TestMain(m *testing.M) {
 		weft.Main(exchange)
 	}
 	if os.Getenv(envCommand) == "" && os.Getenv("WEFT_RUN_GUARD") == "" {
-		status := m.Run()
-		if built != "" {
-			os.RemoveAll(built)
-		}
-		os.Exit(status)
+		os.Exit(m.Run())
 	}
 	main()
 }
@@ -56,12 +52,11 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
-		{"xyz", "there are run, k8s, ps, top, view, proxy, sim, lab, stress, perf, amt, info, doctor, version"},
+		{"xyz", "there are run, k8s, ps, top, view, proxy, sim, perf, info, doctor, version"},
 		{"run", "weft run -n 4 ./examples/hello"},
 		{"run -n 0 true", "must be from 1 to"},
 		{"run -restart -1 true", "must be 0 or more"},
 		{"run -nn 4 true", "not defined: -nn; weft run -h lists the flags"},
-		{"perf latency -nn", "not defined: -nn; weft perf latency -h lists the flags"},
 		{"-nn", "weft -h lists the flags"},
 		{"help nothing", "there are run, k8s"},
 		{"run -n x true", `"x" for flag -n`},
@@ -73,8 +68,6 @@ func TestMistakes(t *testing.T) {
 		{"run -n 5000 -bind-to core true", "5000 ranks are more than the"},
 		{"run -per-host -1 true", "must not be negative"},
 		{"run -x =1 true", "must be NAME=value or NAME"},
-		{"perf latency -beside -1", "must be a number from 0"},
-		{"perf lock -beside 2000000000", "must be a number from 0"},
 		{"run -x WEFT_NO_SUCH_VARIABLE true", "WEFT_NO_SUCH_VARIABLE is not set here"},
 		{"run -n 5 -hosts a:2,b:2 true", "5 ranks are more than the 4 slots of the hosts: a:2, b:2"},
 		{"run -hosts a -hostfile b true", "which of the two?"},
@@ -93,42 +86,16 @@ func TestMistakes(t *testing.T) {
 		{"top -json", "-json needs -once"},
 		{"top -sort size", "there are rank, host, pid"},
 		{"top -interval 0s", "must be more than 0"},
-		{"perf sleep", "there are latency, bandwidth"},
+		{"perf latency -nn", "not defined: -nn; weft perf latency -h lists the flags"},
+		{"perf sleep", "there are latency, bandwidth, rate"},
 		{"perf latency -size much", "must be numbers"},
 		{"perf latency -op put -size 64", "takes up to 32 bytes"},
-		{"perf latency -vs corba", "there are tcp, unix"},
-		{"perf match -rounds 0", "must be at least 1"},
-		{"perf logp -way corba", "there are send, push, am"},
-		{"perf logp -size 12", "must be a multiple of 8"},
-		{"perf libraries -rounds 0", "must be at least 1"},
-		{"perf buffers -n 1", "must be numbers from 2"},
-		{"perf match cg", "Flags begin with -"},
-		{"perf targets -only what", `no target "what"`},
-		{"perf bars -only what", `no target "what"`},
-		{"perf targets -rounds 0", "must be at least 1"},
+		{"perf rate -op swap", "must be send, push, pull, put"},
+		{"perf rate x", "Flags begin with -"},
 		{"info -n 0", "must be from 1 to"},
 		{"sim -n 5 -topology torus:2x2 ../../examples/hello", "torus:2x2 has 4, the job 5"},
 		{"sim -link fast ../../examples/hello", "it takes BANDWIDTH,DELAY"},
 		{"sim -loss 2 ../../examples/hello", "from 0 to less than 1"},
-		{"sim -seeds 3 ../../examples/hello", "-seeds is for the swarm"},
-		{"sim -seed 1 -set colour=red", "NAME=VALUE with a name of seed, nodes"},
-		{"sim -seed 1 -set nodes=1000", "2 to 64 nodes"},
-		{"sim paper -table x", "there are pmethernet, dimmnet, lanai and all"},
-		{"sim map -n 0", "a network has 1 to 4096 hosts, not 0"},
-		{"sim map -topology torus:8", `there is no kind "torus" of network: there are switch-tree`},
-		{"sim map -topology file:nowhere", "no such file"},
-		{"sim map -n 8 -from x", "there is no such host; the first is h0"},
-		{"sim map -n 8 -fail s9:1", `there is no switch "s9"`},
-		{"sim map -n 8 -fail 99", "the network has 8 links"},
-		{"sim map -n 8 x", "one argument too many"},
-		{"sim replay", "which recording?"},
-		{"amt advice", `did you mean "advise"?`},
-		{"amt advise", "which trace?"},
-		{"amt advise no-such-trace", "no such file"},
-		{"amt advise main_test.go", "line 1 of the trace: it is not JSON"},
-		{"amt table", "where are the traces?"},
-		{"amt table -run -only ep", `no benchmark "ep"`},
-		{"amt chart -n 1", "from 2 to"},
 		{"run -amt main_test.go true", "no AMT file"},
 	} {
 		_, stderr, status := runWeft(t, strings.Fields(c.args)...)
@@ -157,8 +124,7 @@ func TestManifestsHaveFreshSecrets(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h",
-		"perf targets -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "info -h", "doctor -h", "k8s -h", "sim -h",
-		"sim paper -h", "sim map -h", "sim replay -h", "lab -h", "amt -h", "amt advise -h", "amt table -h", "amt chart -h"} {
+		"info -h", "doctor -h", "k8s -h", "sim -h"} {
 		_, stderr, status := runWeft(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)
@@ -229,47 +195,27 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-func TestPerfJSON(t *testing.T) {
-	out, stderr, status := runWeft(t, "perf", "latency", "-size", "8,64", "-rounds", "1", "-vs", "unix", "-json")
-	if status != 0 {
-		t.Fatal(stderr)
-	}
-	var systems []string
-	for line := range strings.Lines(out) {
-		var r map[string]any
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatalf("%q: %v", line, err)
+func TestPerf(t *testing.T) {
+	for _, c := range []struct{ test, op string }{
+		{"latency", "send"}, {"latency", "push"}, {"latency", "pull"}, {"rate", "put"}, {"bandwidth", "push"},
+	} {
+		out, stderr, status := runWeft(t, "perf", c.test, "-op", c.op, "-size", "8", "-json")
+		var r perfRow
+		if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 {
+			t.Fatalf("status %d: %v: %s%s", status, err, out, stderr)
 		}
-		for _, key := range []string{"test", "system", "op", "size", "n", "p50_us", "p99_us", "p999_us"} {
-			if r[key] == nil {
-				t.Errorf("no %s in %s", key, line)
-			}
+		if r.Test != c.test || r.Op != c.op || r.Size != 8 || r.Transport != "shm" || r.N == 0 ||
+			(r.Median > 0) != (c.test == "latency") || (r.Rate > 0) == (c.test == "latency") {
+			t.Errorf("%+v", r)
 		}
-		systems = append(systems, r["system"].(string))
 	}
-	if strings.Join(systems, " ") != "weft unix weft unix" {
-		t.Errorf("systems: %v", systems)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestPerfMatchJSON(t *testing.T) {
-	out, stderr, status := runWeft(t, "perf", "match", "-rounds", "1", "-json")
-	if status != 0 {
-		t.Fatal(stderr)
-	}
-	patterns := map[string]bool{}
-	for line := range strings.Lines(out) {
-		var r struct {
-			Test, Pattern, Queue string
-			Ratio                float64
-		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Test != "match" || r.Queue == "" || r.Ratio < 1 {
-			t.Errorf("%q: %v", line, err)
-		}
-		patterns[r.Pattern] = true
-	}
-	if !patterns["LU"] || len(patterns) != 11 {
-		t.Errorf("patterns: %v", patterns)
+	out, stderr, status := runWeft(t, "run", "-n", "2", self, "perf", "latency", "-size", "64")
+	if status != 0 || !strings.Contains(out, "send  64     shm") {
+		t.Errorf("as ranks of a job: status %d: %s%s", status, out, stderr)
 	}
 }
 

@@ -1,308 +1,232 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"weft/internal/perf"
-	"weft/internal/perf/services"
-	"weft/internal/stress"
+	"weft"
+	"weft/internal/cli"
+	"weft/internal/launch"
 )
 
-// measured runs the part of a measurement that this process was started for, and reports whether there was one.
-func measured() bool {
-	return perf.Rank() || services.Server() || infoRank() || doctorRank() || stress.Rank()
-}
+const perfHelp = `Measures weft between two ranks. Latency is the time one way, half of a round trip (of
+pull: the whole operation); bandwidth and rate count what the receiver has got.
 
-const perfHelp = `Measures weft between two processes of this machine, and other systems (peers) in the
-same run: all systems run in turn, round after round, and their medians are compared.
+weft perf starts two ranks on this host, or on two hosts that -hosts names. It can also be
+the program of a job of two ranks that weft run, mpiexec, srun or Kubernetes starts.
 
-Latency is the time one way, half of a round trip (of pull: the whole operation).
-Peers are tcp, unix and tls (Go's standard library), stream (weft's package stream), udp
-(weft over UDP), sockperf (TCP that spins, in C), iperf3, openmpi, mpich and ucx. A peer
-that is not installed is reported with the Debian package that contains it. In a lab
-(weft lab) everything is measured between two hosts, and openmpi and ucx use TCP.
+The laboratory compares weft with other systems: go run ./lab/cmd/weftlab perf -h
 
 EXAMPLES
-  weft perf latency -size 8,64,1024 -vs tcp,unix,openmpi,mpich,ucx
-  weft perf latency -op put -vs ucx
-  weft perf bandwidth -size 65536,1048576 -vs openmpi,mpich -json
-  weft perf rate -vs openmpi,ucx
-  weft perf latency -transport udp -size 64 -vs tcp
-  weft lab -- weft perf latency -transport eth -size 64 -vs tcp,udp,sockperf,openmpi,ucx
-  weft perf latency -goroutines 64 -pattern direct -vs unix    each with a port of its own
-  weft perf latency -size 8 -pattern handoff -vs unix    the receiver passes requests on by a channel
-  weft perf latency -blocked -vs unix       both sides asleep when a message comes
-  weft perf latency -size 8 -beside 1073741824           while messages of 1 GiB go to the same rank
-  weft perf alltoall -n 16 -size 8          processor time, more ranks than processors
-  weft perf barrier -n 4,8 -vs openmpi      see weft perf barrier -help, and lock
-  weft perf ipush                           see weft perf ipush -help
-  weft perf match                           searches for messages by source and tag
-  weft perf logp                            o_s, o_r, g and L of the user-level libraries
-  weft perf libraries -svg libraries.svg    the user-level libraries side by side
-  weft perf buffers                         memory that they hold for messages, by ranks
-  weft perf sharing                         a link that ranks and TCP share
-  weft perf services                        HTTP and net/rpc over sockets and weft
-  weft perf targets                         the targets of docs/PERFORMANCE.md
-  weft lab -- weft perf breakdown           where the microseconds go`
+  weft perf latency
+  weft perf latency -size 8,64,1024 -op push
+  weft perf bandwidth -transport udp -json
+  weft perf rate -hosts a,b
+  srun -N 2 -n 2 weft perf latency -size 64`
 
-// perfFlags are the flags of a measurement.
-type perfFlags struct {
-	spec  perf.Spec
-	sizes string
-	vs    string
-	json  bool
+// envPerf is set in the environment of the ranks of weft perf. Its value is a perfSpec.
+const envPerf = "WEFT_PERF_RANK"
+
+// perfTests are the tests, with what each is for and its sizes unless -size names others.
+var perfTests = []struct{ name, help, sizes string }{
+	{"latency", "time of a message or access, one way", "8,64,1024,8192"},
+	{"bandwidth", "bytes per second, one way", "65536,1048576"},
+	{"rate", "messages or accesses per second, one way", "8"},
 }
 
-// perfTests lists the subcommands, for the usage and for errors.
-const perfTests = "latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, logp, libraries, buffers, " +
-	"sharing, services, targets, breakdown"
+// perfOps are the operations that can be measured.
+var perfOps = []string{"send", "push", "pull", "put"}
+
+// A perfSpec says what is to be measured.
+type perfSpec struct {
+	Test  string
+	Op    string
+	Sizes []int // in bytes
+}
+
+// perfFlags are the flags of a test.
+type perfFlags struct {
+	spec      perfSpec
+	sizes     string
+	transport string
+	hosts     hostFlags
+	job       launch.Job
+	json      bool
+}
 
 func perfCommand() *ffcli.Command {
 	c := &ffcli.Command{
-		Name: "perf", ShortUsage: "weft perf " + strings.ReplaceAll(perfTests, ", ", "|") + " [FLAGS]",
-		ShortHelp: "measure weft and its peers", LongHelp: perfHelp,
-		Exec: func(ctx context.Context, args []string) error {
+		Name: "perf", ShortUsage: "weft perf latency|bandwidth|rate [FLAGS]",
+		ShortHelp: "measure weft between two ranks", LongHelp: perfHelp,
+		FlagSet: flag.NewFlagSet("weft perf", flag.ContinueOnError),
+		Exec: func(_ context.Context, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("perf: there is no test %q; there are %s", args[0], perfTests)
+				return fmt.Errorf("perf: there is no test %q; there are latency, bandwidth, rate", args[0])
 			}
 			return flag.ErrHelp
 		},
 	}
-	for _, t := range []struct{ name, help, sizes string }{
-		{"latency", "time of a message or write, one way", "8,64,1024,8192"},
-		{"bandwidth", "bytes per second, one way", "65536,1048576"},
-		{"rate", "messages per second, one pair", "8"},
-		{"alltoall", "processor time of an exchange among many ranks", "8"},
-	} {
+	for _, t := range perfTests {
 		c.Subcommands = append(c.Subcommands, perfTest(t.name, t.help, t.sizes))
 	}
-	barrier := perfCoordCommand("barrier", "barriers, by algorithm and number of ranks",
-		perfBarrierHelp, "auto,dissemination,tree")
-	lock := perfCoordCommand("lock", "locks: taken again, passed on, contended", perfLockHelp, "queue,central")
-	c.Subcommands = append(c.Subcommands, barrier, lock,
-		perfIPushCommand(), perfMatchCommand(), perfLogPCommand(), perfLibrariesCommand(), perfBuffersCommand(),
-		perfSharingCommand(), perfServicesCommand(), perfTargetsCommand(), perfBarsCommand(), breakdownCommand())
 	return c
-}
-
-// besideHelp describes the flag -beside.
-const besideHelp = "bytes of long messages that rank 0 sends to rank 1 meanwhile, one after the other; 0 for none"
-
-// checkBeside returns an error that says what is wrong with the flag -beside of a test, or nil.
-func checkBeside(test string, bytes int) error {
-	if bytes < 0 || bytes > 1<<30 {
-		return fmt.Errorf("perf %s: -beside %d: must be a number from 0 to %d", test, bytes, 1<<30)
-	}
-	return nil
 }
 
 func perfTest(name, help, sizes string) *ffcli.Command {
 	fs := flag.NewFlagSet("weft perf "+name, flag.ContinueOnError)
-	f := &perfFlags{spec: perf.Spec{Test: name}}
-	fs.StringVar(&f.spec.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
-	fs.StringVar(&f.spec.Op, "op", "send", "send, push, pull or put")
+	f := &perfFlags{spec: perfSpec{Test: name}, hosts: hostFlags{bindTo: "none"}}
+	fs.StringVar(&f.spec.Op, "op", "send", strings.Join(perfOps, ", "))
 	fs.StringVar(&f.sizes, "size", sizes, "sizes in bytes, with commas")
-	fs.StringVar(&f.vs, "vs", "", "peers to measure in the same run: "+strings.Join(perf.Names, ","))
-	fs.IntVar(&f.spec.Rounds, "rounds", 5, "rounds")
+	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp or tcp")
+	fs.StringVar(&f.hosts.list, "hosts", "", "two hosts, such as a,b (default: this one)")
+	fs.StringVar(&f.hosts.rsh, "rsh", "", rshUsage)
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
-	fs.BoolVar(&f.spec.InPlace, "inplace", false, "write and read messages in place")
-	fs.BoolVar(&f.spec.Alloc, "alloc", false, "messages from and to memory from Alloc")
-	fs.BoolVar(&f.spec.Interrupted, "interrupt", false,
-		"the receiver polls its memory; a sleeping goroutine, woken by the interrupt, brings the packets")
-	fs.BoolVar(&f.spec.Blocked, "blocked", false, "no polling: both sides sleep when a message comes")
-	if name == "latency" {
-		fs.IntVar(&f.spec.Goroutines, "goroutines", 0, "clients in rank 0, each a goroutine; with -pattern")
-		fs.StringVar(&f.spec.Pattern, "pattern", "",
-			"how goroutines share messages: "+strings.Join(perf.Patterns, ", "))
-		fs.IntVar(&f.spec.Bulk, "beside", 0, besideHelp)
-	}
-	fs.IntVar(&f.spec.N, "n", 16, "ranks (alltoall)")
-	fs.IntVar(&f.spec.Exchanges, "exchanges", 1000, "rounds of messages (alltoall)")
 	return &ffcli.Command{
 		Name: name, ShortUsage: "weft perf " + name + " [FLAGS]", ShortHelp: help, LongHelp: perfHelp, FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
-			defer perf.Cleanup()
 			if len(args) > 0 {
-				return unexpected("perf "+name, args[0])
+				return cli.Unexpected("perf "+name, args[0])
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			if started() {
+				f.join() // does not return
 			}
 			return f.run(ctx)
 		},
 	}
 }
 
-// unexpected is the error for an argument of a command that takes flags only.
-func unexpected(command, argument string) error {
-	return fmt.Errorf("%s: unexpected argument %q. Flags begin with -", command, argument)
-}
-
 // check completes the flags, or returns an error that says what is wrong with them.
-func (f *perfFlags) check() (systems []perf.System, err error) {
-	f.spec.Sizes = nil
-	for _, w := range strings.Split(f.sizes, ",") {
-		n, err := strconv.Atoi(w)
+func (f *perfFlags) check() error {
+	for _, word := range strings.Split(f.sizes, ",") {
+		n, err := strconv.Atoi(word)
 		if err != nil || n < 0 || n > 1<<30 {
-			return nil, fmt.Errorf("perf: -size %q: must be numbers from 0 to %d", f.sizes, 1<<30)
+			return fmt.Errorf("perf: -size %q: must be numbers from 0 to %d", f.sizes, 1<<30)
 		}
 		f.spec.Sizes = append(f.spec.Sizes, n)
 	}
-	switch f.spec.Op {
-	case "send", "push", "pull", "put":
-	default:
-		return nil, fmt.Errorf("perf: -op %q: must be send, push, pull or put", f.spec.Op)
+	if !slices.Contains(perfOps, f.spec.Op) {
+		return fmt.Errorf("perf: -op %q: must be %s", f.spec.Op, strings.Join(perfOps, ", "))
 	}
-	if f.spec.Op == "put" {
-		for _, n := range f.spec.Sizes {
-			if n > 32 {
-				return nil, fmt.Errorf("perf: -op put takes up to 32 bytes, not %d: use -size 8 or -op push", n)
-			}
-		}
+	if n := slices.Max(f.spec.Sizes); f.spec.Op == "put" && n > weft.MaxPut {
+		return fmt.Errorf("perf: -op put takes up to %d bytes, not %d: use -size 8 or -op push", weft.MaxPut, n)
 	}
-	if err := f.spec.CheckPattern(); err != nil {
-		return nil, err
+	if n := slices.Min(f.spec.Sizes); f.spec.Op != "send" && n < 1 {
+		return fmt.Errorf("perf: -op %s takes at least 1 byte", f.spec.Op)
 	}
-	if err := checkBeside(f.spec.Test, f.spec.Bulk); err != nil {
-		return nil, err
+	switch f.transport {
+	case "auto", "shm", "eth", "udp", "tcp":
+		return nil
 	}
-	systems = []perf.System{perf.Weft}
-	for _, name := range strings.FieldsFunc(f.vs, func(r rune) bool { return r == ',' }) {
-		s := perf.Find(name)
-		if s == nil {
-			return nil, fmt.Errorf("perf: -vs %q: there are %s", name, strings.Join(perf.Names, ", "))
-		}
-		systems = append(systems, s)
-	}
-	return systems, nil
+	return fmt.Errorf("perf: -transport %q: must be auto, shm, eth, udp or tcp", f.transport)
 }
 
+// run starts the two ranks, and prints what rank 0 reports.
 func (f *perfFlags) run(ctx context.Context) error {
-	systems, err := f.check()
+	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	results := perf.Measure(ctx, f.spec, systems, progress())
-	if f.spec.Test == "alltoall" {
-		results = append(results, f.pairs(ctx)...)
+	spec, err := json.Marshal(f.spec)
+	if err != nil {
+		return err
 	}
+	if _, err := f.hosts.apply(&f.job); err != nil {
+		return fmt.Errorf("perf: %s", strings.TrimPrefix(err.Error(), "run: "))
+	}
+	ctx, stop := cli.UntilSignal(ctx)
+	defer stop()
+	var out, report bytes.Buffer
+	f.job.Program = self
+	f.job.N = 2
+	f.job.Transport = f.transport
+	f.job.Stdout = &out
+	f.job.Stderr = os.Stderr
+	f.job.Report = &report
+	f.job.Env = append(f.job.Env, envPerf+"="+string(spec))
+	result, err := launch.Run(ctx, f.job, nil)
+	switch {
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return err
+	case result.Status != 0:
+		return fmt.Errorf("perf: %s", strings.TrimSpace(report.String()))
+	}
+	var rows []perfRow
+	for line := range bytes.Lines(out.Bytes()) {
+		var row perfRow
+		if err := json.Unmarshal(line, &row); err != nil {
+			return fmt.Errorf("perf: a rank said %q: %w", line, err)
+		}
+		rows = append(rows, row)
+	}
+	return f.tell(rows)
+}
+
+// tell prints the results.
+func (f *perfFlags) tell(rows []perfRow) error {
 	if f.json {
-		if err := printJSON(results); err != nil {
-			return err
-		}
-	} else {
-		table(results)
+		return cli.PrintJSON(rows)
 	}
-	return failures(results)
-}
-
-// pairs measures as many messages as alltoall sends, between two ranks.
-func (f *perfFlags) pairs(ctx context.Context) []perf.Result {
-	two := f.spec
-	two.N = 2
-	two.Exchanges = f.spec.Exchanges * f.spec.N * (f.spec.N - 1) / 2
-	results := perf.Measure(ctx, two, []perf.System{perf.Weft}, progress())
-	for i := range results {
-		results[i].System = "weft, 2 ranks"
-	}
-	return results
-}
-
-// progress returns a function that shows on a terminal what is being measured.
-func progress() func(round int, system string) {
-	if !watched() {
-		return func(int, string) {}
-	}
-	start := time.Now()
-	return func(round int, system string) {
-		fmt.Fprintf(os.Stderr, "\r\033[K%4.0fs  round %d: %s ", time.Since(start).Seconds(), round+1, system)
-	}
-}
-
-// watched reports whether standard error is a terminal.
-func watched() bool {
-	info, err := os.Stderr.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// progressEnds clears the line that progress wrote.
-func progressEnds() {
-	if watched() {
-		fmt.Fprint(os.Stderr, "\r\033[K")
-	}
-}
-
-// printJSON prints one object a line.
-func printJSON[T any](rows []T) error {
-	enc := json.NewEncoder(os.Stdout)
-	for _, r := range rows {
-		if err := enc.Encode(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// failures returns an error if a measurement of weft itself failed; peers may fail.
-func failures(results []perf.Result) error {
-	for _, r := range results {
-		if r.Error != "" && r.System == "weft" {
-			return fmt.Errorf("%s", r.Error)
-		}
-	}
-	return nil
-}
-
-// table prints results as text, each compared with weft.
-func table(results []perf.Result) {
-	progressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
-	fmt.Fprintln(w, "size\tsystem\top\tmedian\tp99\tp99.9\tCPU/op\tweft is")
-	base := map[int]perf.Result{}
-	for _, r := range results {
-		name := r.System
-		if r.System == "weft" {
-			base[r.Size] = r
-			name += " (" + r.Transport + ")"
-		}
-		switch {
-		case r.Absent:
-			fmt.Fprintf(w, "%d\t%s\tabsent: apt-get install %s\n", r.Size, name, r.Package)
-			continue
-		case r.Error != "":
-			fmt.Fprintf(w, "%d\t%s\tfailed: %s\n", r.Size, name, r.Error)
-			continue
-		}
-		v, unit, less := r.Figure()
-		fmt.Fprintf(w, "%d\t%s\t%s\t%.4g %s\t%s\t%s\t%s\t%s\n", r.Size, name, r.Op, v, unit,
-			micros(r.P99), micros(r.P999), micros(r.CPU), compare(base[r.Size], v, less, r.System))
+	if f.spec.Test == "latency" {
+		fmt.Fprintln(w, "op\tbytes\ttransport\tmedian\tp99\tmeasured")
+	} else {
+		fmt.Fprintln(w, "op\tbytes\ttransport\tMB/s\tM/s\tmeasured")
 	}
+	for _, r := range rows {
+		if f.spec.Test == "latency" {
+			fmt.Fprintf(w, "%s\t%d\t%s\t%.4g us\t%.4g us\t%d\n", r.Op, r.Size, r.Transport, r.Median, r.P99, r.N)
+		} else {
+			fmt.Fprintf(w, "%s\t%d\t%s\t%.4g\t%.4g\t%d\n", r.Op, r.Size, r.Transport, r.MBs, r.Rate, r.N)
+		}
+	}
+	return nil
 }
 
-func micros(v float64) string {
-	if v == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.4g us", v)
+// join makes this process a rank of a job that another launcher has started. It does not return.
+func (f *perfFlags) join() {
+	weft.Main(func(ctx context.Context, p *weft.Proc) error {
+		rows, err := measurePair(ctx, p, f.spec)
+		if err != nil || p.Rank() > 0 {
+			return err
+		}
+		return f.tell(rows)
+	})
+	os.Exit(0)
 }
 
-// compare returns how many times as fast as another system weft is.
-func compare(weft perf.Result, v float64, less bool, system string) string {
-	w, _, _ := weft.Figure()
-	if system == "weft" || w == 0 || v == 0 {
-		return ""
+// perfRank is the main function of a rank of weft perf, if this process is one.
+func perfRank() bool {
+	text := os.Getenv(envPerf)
+	if text == "" {
+		return false
 	}
-	ratio := w / v
-	if less {
-		ratio = v / w
-	}
-	return fmt.Sprintf("%.2f times as fast", ratio)
+	weft.Main(func(ctx context.Context, p *weft.Proc) error {
+		var spec perfSpec
+		if err := json.Unmarshal([]byte(text), &spec); err != nil {
+			return errors.Join(errors.New("perf: "+envPerf), err)
+		}
+		rows, err := measurePair(ctx, p, spec)
+		if err != nil || p.Rank() > 0 {
+			return err
+		}
+		return cli.PrintJSON(rows)
+	})
+	return true
 }

@@ -49,7 +49,7 @@ func TestVariablesForRanks(t *testing.T) {
 func TestBindToCore(t *testing.T) {
 	cores := sys.Cores()
 	out, errs, status := runWeft(t, "run", "-n", "1", "-bind-to", "core", "grep", "Cpus_allowed_list", "/proc/self/status")
-	if want := processors(cores[0]); status != 0 ||
+	if want := sys.ListCPUs(cores[0]); status != 0 ||
 		strings.TrimSpace(strings.TrimPrefix(out, "Cpus_allowed_list:")) != want {
 		t.Errorf("status %d: %q, %q, not core %s", status, out, errs, want)
 	}
@@ -60,8 +60,8 @@ func TestBindToCore(t *testing.T) {
 		bind string
 		want []string
 	}{
-		{"core", []string{processors(cores[0]), processors(cores[1])}},
-		{"none", []string{processors(sys.Affinity()), processors(sys.Affinity())}},
+		{"core", []string{sys.ListCPUs(cores[0]), sys.ListCPUs(cores[1])}},
+		{"none", []string{sys.ListCPUs(sys.Affinity()), sys.ListCPUs(sys.Affinity())}},
 	} {
 		out, errs, status = runWeft(t, "info", "-n", "2", "-bind-to", c.bind)
 		_, table, _ := strings.Cut(out, "rank  processors")
@@ -86,7 +86,7 @@ func TestProcessors(t *testing.T) {
 		{[]int{3}, "3"},
 		{[]int{0, 1, 2, 3, 8, 10, 11}, "0-3,8,10-11"},
 	} {
-		if got := processors(c.cpus); got != c.want {
+		if got := sys.ListCPUs(c.cpus); got != c.want {
 			t.Errorf("%v: %q", c.cpus, got)
 		}
 	}

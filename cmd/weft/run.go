@@ -13,6 +13,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft"
+	"weft/internal/cli"
 	"weft/internal/launch"
 )
 
@@ -54,7 +55,7 @@ EXAMPLES
   weft run -hostfile hosts -per-host 2 -bind-to core ./solver
   weft run -n 4 -guard encrypt -transport udp ./examples/halo
   weft run -n 4 -timeline t.perfetto ./examples/halo    open the file in ui.perfetto.dev
-  weft run -n 4 -trace t ./examples/halo; weft amt advise t`
+  weft run -n 4 -trace t ./examples/halo; weftlab amt advise t`
 
 func runCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft run", flag.ContinueOnError)
@@ -119,8 +120,8 @@ func (f *runFlags) add(fs *flag.FlagSet, job *launch.Job) {
 		"how packets are received: on polls while a call waits; off sleeps until a packet wakes the waiting call; "+
 			"interrupt polls, too, and another goroutine sleeps until packets come while no call waits")
 	fs.StringVar(&f.trace, "trace", "",
-		"write how much each rank sends to which other to `FILE`.RANK, for weft amt advise")
-	fs.StringVar(&f.amt, "amt", "", "receive rings of mailboxes: a file that weft amt advise has written, or auto")
+		"write how much each rank sends to which other to `FILE`.RANK, for weftlab amt advise")
+	fs.StringVar(&f.amt, "amt", "", "receive rings of mailboxes: a file that weftlab amt advise has written, or auto")
 	fs.IntVar(&f.restarts, "restart", 0,
 		"when a rank has failed, start all ranks again, up to this many times; see docs/SURVIVING.md")
 }
@@ -181,7 +182,7 @@ func runJob(ctx context.Context, job launch.Job, restarts int, args []string) er
 		return fmt.Errorf("run: -liveness %v: must be at least %v, 0 for the default, or negative for never",
 			job.Liveness, weft.MinLiveness)
 	}
-	building, stop := untilSignal(ctx)
+	building, stop := cli.UntilSignal(ctx)
 	program, temp, err := launch.Resolve(building, args[0])
 	stop()
 	if err != nil {
@@ -198,10 +199,10 @@ func runJob(ctx context.Context, job launch.Job, restarts int, args []string) er
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH)
 	result, err := launch.RunAgain(ctx, job, restarts, signals)
 	if err == nil && result.Status != 0 {
-		err = exit(result.Status)
+		err = cli.Exit(result.Status)
 	}
 	if interrupted := new(launch.InterruptedError); errors.As(err, &interrupted) {
-		err = exit(128 + int(interrupted.Signal))
+		err = cli.Exit(128 + int(interrupted.Signal))
 	}
 	return err
 }

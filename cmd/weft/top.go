@@ -13,6 +13,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"weft/internal/cli"
 	"weft/internal/top"
 )
 
@@ -89,7 +90,7 @@ func (o *topOptions) run(ctx context.Context) error {
 	case o.json:
 		return fmt.Errorf("top: -json needs -once")
 	}
-	ctx, stop := untilSignal(ctx)
+	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
 	screen, err := tcell.NewScreen()
 	if err == nil {

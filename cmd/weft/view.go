@@ -12,6 +12,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"weft/internal/cli"
 	"weft/internal/timeline/perfetto/reader"
 	"weft/internal/web"
 )
@@ -51,7 +52,7 @@ func viewCommand() *ffcli.Command {
 				return err
 			}
 			defer server.Close()
-			ctx, stop := untilSignal(ctx)
+			ctx, stop := cli.UntilSignal(ctx)
 			defer stop()
 			fmt.Println(server.URL())
 			<-ctx.Done()

@@ -15,7 +15,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"weft/internal/engine/wire"
-	"weft/internal/pcap"
+	"weft/lab/pcap"
 )
 
 // frames are one of every type.

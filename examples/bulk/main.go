@@ -2,7 +2,7 @@
 // once, in order and unchanged: a test of networks that lose, repeat and reorder packets.
 //
 //	weft run -n 2 ./examples/bulk
-//	weft lab -loss 0.01 -- weft run -n 2 -transport udp ./examples/bulk -mib 10240
+//	weftlab lab -loss 0.01 -- weft run -n 2 -transport udp ./examples/bulk -mib 10240
 package main
 
 import (

@@ -164,10 +164,10 @@ func TestSimulatedStep(t *testing.T) {
 	}
 }
 
-// Step 5 is a job on two hosts, which weft lab makes, and rank 2 of it is killed.
+// Step 5 is a job on two hosts, which weftlab lab makes, and rank 2 of it is killed.
 func TestLabStep(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("weft lab makes its hosts from network namespaces, which needs root")
+		t.Skip("weftlab lab makes its hosts from network namespaces, which needs root")
 	}
 	command := filepath.Join(t.TempDir(), "weft")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command,

@@ -94,7 +94,7 @@ func ReadTable(r io.Reader) (*Table, error) {
 	in := &io.LimitedReader{R: r, N: maxTable}
 	var t Table
 	if err := json.NewDecoder(in).Decode(&t); err != nil {
-		return nil, &TableError{"this is no AMT file, which weft amt advise writes: " + err.Error()}
+		return nil, &TableError{"this is no AMT file, which weftlab amt advise writes: " + err.Error()}
 	}
 	if t.Version != tableVersion {
 		return nil, &TableError{fmt.Sprintf(`this is no AMT file, which begins with "amt": %d`, tableVersion)}

@@ -38,7 +38,7 @@ func LabHosts() (hosts []Host, err error) {
 	for _, text := range strings.Fields(os.Getenv(EnvLab)) {
 		part := strings.Split(text, "=")
 		if len(part) != 3 {
-			return nil, fmt.Errorf("weft: %s: %q: must be NAMESPACE=ADDRESS=INTERFACE; weft lab sets it", EnvLab, text)
+			return nil, fmt.Errorf("weft: %s: %q: must be NAMESPACE=ADDRESS=INTERFACE; weftlab lab sets it", EnvLab, text)
 		}
 		hosts = append(hosts, Host{part[0], part[1], part[2]})
 	}

@@ -10,7 +10,7 @@ import (
 	"storj.io/drpc/drpcconn"
 	"storj.io/drpc/drpcserver"
 
-	"weft/internal/perf/services"
+	"weft/lab/perf/services"
 )
 
 var drpcProtocol = services.Protocol{

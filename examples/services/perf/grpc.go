@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	pb "google.golang.org/grpc/interop/grpc_testing"
 
-	"weft/internal/perf/services"
+	"weft/lab/perf/services"
 )
 
 var grpcProtocol = services.Protocol{

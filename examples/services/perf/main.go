@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 
-	"weft/internal/perf/services"
+	"weft/lab/perf/services"
 )
 
 func main() {

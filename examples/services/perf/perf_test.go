@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"weft/internal/perf/services"
+	"weft/lab/perf/services"
 )
 
 func TestMain(m *testing.M) {

@@ -1,6 +1,6 @@
 // Step 5 of docs/TUTORIAL.md: the job of step 3 on two hosts, where a rank is killed.
 //
-//	sudo weft lab -hosts 2 -- weft run -n 4 -survive ./examples/tutorial/step5
+//	sudo weftlab lab -hosts 2 -- weft run -n 4 -survive ./examples/tutorial/step5
 package main
 
 import (

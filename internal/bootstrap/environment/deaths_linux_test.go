@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/netlab"
+	"weft/lab/netlab"
 	"weft/internal/sys"
 )
 

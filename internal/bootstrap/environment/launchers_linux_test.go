@@ -19,8 +19,8 @@ import (
 
 	"weft/internal/bootstrap/etcd"
 	"weft/internal/bootstrap/rendezvous"
-	"weft/internal/netlab"
-	"weft/internal/netlab/netlabtest"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 )
 
 // class is the problem that the launchers' tests solve: another one with WEFT_TEST_CLASS.

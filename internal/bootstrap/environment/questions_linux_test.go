@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"weft/internal/launch"
-	"weft/internal/netlab/netlabtest"
+	"weft/lab/netlab/netlabtest"
 	"weft/internal/sys"
 	"weft/internal/waitgraph"
 )

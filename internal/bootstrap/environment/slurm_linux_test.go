@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/netlab"
-	"weft/internal/netlab/netlabtest"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 )
 
 // A slurm is a cluster of Slurm's own daemons: a controller, and a slurmd on each host of a lab,

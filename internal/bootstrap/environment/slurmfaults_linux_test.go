@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/netlab/netlabtest"
+	"weft/lab/netlab/netlabtest"
 )
 
 // on returns the processes of a program on a host.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"weft/internal/doorbell"
-	"weft/internal/netlab"
-	"weft/internal/netlab/netlabtest"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/transporttest"

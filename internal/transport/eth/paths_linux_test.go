@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"weft/internal/doorbell"
-	"weft/internal/netlab"
-	"weft/internal/netlab/netlabtest"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 	"weft/internal/transport"
 )
 

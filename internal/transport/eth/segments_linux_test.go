@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/netlab"
-	"weft/internal/netlab/netlabtest"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 	"weft/internal/sys"
 )
 

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft/internal/cli"
+	"weft/lab/perf/matching"
+)
+
+const perfMatchHelp = `Measures how long a rank searches for the message that fits a receive, and for the
+receive that fits a message, by source and tag (package match). It compares two ways
+to keep the messages and receives that wait: one queue for all senders, and one queue
+for each sender, which is what package match has. No messages are sent: what happens
+at each rank follows from a seed, and both ways are given the same.
+
+  1000 unexpected   1000 messages from 63 senders wait when a rank asks for them, in
+                    several orders
+  1000 posted       1000 receives wait when the messages come
+  CG MG LU ...      the messages of the NAS programs among 64 ranks, class A
+
+The columns:
+
+  length            entries in the queue when a search begins: mean and most
+  looked, longest   entries that a search compares: mean and most
+  ns                time of a message and its receive, both searches included
+  ratio             entries compared with one queue, divided by those with one for each
+                    sender
+
+EXAMPLES
+  weftlab perf match
+  weftlab perf match -rounds 11 -seed 5 -json`
+
+func perfMatchCommand() *ffcli.Command {
+	fs := flag.NewFlagSet("weftlab perf match", flag.ContinueOnError)
+	rounds := fs.Int("rounds", 5, "rounds, each with a seed of its own")
+	seed := fs.Uint64("seed", 1, "the first seed")
+	asJSON := fs.Bool("json", false, "print one JSON object a line")
+	return &ffcli.Command{
+		Name: "match", ShortUsage: "weftlab perf match [FLAGS]",
+		ShortHelp: "searches by source and tag, with one queue and with many", LongHelp: perfMatchHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			if len(args) > 0 {
+				return cli.Unexpected("perf match", args[0])
+			}
+			if *rounds < 1 {
+				return fmt.Errorf("perf match: -rounds %d: must be at least 1", *rounds)
+			}
+			results, err := matching.Measure(ctx, *seed, *rounds, cli.Progress())
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return cli.PrintJSON(results)
+			}
+			matchTable(results)
+			return nil
+		},
+	}
+}
+
+func matchTable(results []matching.Result) {
+	cli.ProgressEnds()
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	fmt.Fprintln(w, "\t\tlength\t\tone queue\t\t\tper sender\t\t\tlooked")
+	fmt.Fprintln(w, "pattern\tqueue\tmean\tmost\tlooked\tlongest\tns\tlooked\tlongest\tns\tratio")
+	for _, r := range results {
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%d\t", r.Pattern, r.Queue, r.MeanLen, r.MaxLen)
+		for _, c := range []matching.Cost{r.One, r.PerSender} {
+			fmt.Fprintf(w, "%.2f\t%d\t%.0f\t", c.Mean, c.Max, c.NS)
+		}
+		fmt.Fprintf(w, "%.1f\n", r.Ratio)
+	}
+}

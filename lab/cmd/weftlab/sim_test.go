@@ -1,0 +1,119 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSimSeed replays a run: options, outcome, and a log that says the same.
+func TestSimSeed(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	out, stderr, status := weftlab(t, "sim", "-seed", "1", "-set", "nodes=3,ops=20", "-log", log)
+	again, _, _ := weftlab(t, "sim", "-seed", "1", "-set", "nodes=3,ops=20")
+	if status != 0 || out != again || !strings.Contains(out, "nodes        3") || !strings.Contains(out, "all was well") {
+		t.Errorf("status %d, %s\n%s\n%s", status, stderr, out, again)
+	}
+	if b, err := os.ReadFile(log); err != nil || !strings.Contains(string(b), "arrives") {
+		t.Errorf("%v: %.200s", err, b)
+	}
+	out, stderr, status = weftlab(t, "sim", "-seeds", "20", "-seed", "7", "-json")
+	var r map[string]any
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 || r["seeds"] != 20.0 {
+		t.Errorf("status %d, %v: %s%s", status, err, out, stderr)
+	}
+}
+
+func TestSimPaper(t *testing.T) {
+	out, _, status := weftlab(t, "sim", "paper", "-table", "dimmnet")
+	if status != 0 || !strings.Contains(out, "residual") || !strings.Contains(out, "by construction") ||
+		strings.Contains(out, "Pentium") {
+		t.Errorf("status %d: %s", status, out)
+	}
+	out, _, status = weftlab(t, "sim", "paper", "-json")
+	for line := range strings.Lines(out) {
+		var r map[string]any
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r["kind"] == nil || r["model"] == nil {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	if status != 0 {
+		t.Error(status)
+	}
+	svg := filepath.Join(t.TempDir(), "lanai.svg")
+	out, stderr, status := weftlab(t, "sim", "paper", "-table", "lanai", "-svg", svg)
+	if b, err := os.ReadFile(svg); err != nil || status != 0 || !strings.Contains(string(b), "figure 6") ||
+		!strings.Contains(out, "predicted") {
+		t.Errorf("status %d, %v: %s%s", status, err, out, stderr)
+	}
+	if _, stderr, status := weftlab(t, "sim", "paper", "-table", "dimmnet", "-svg", svg); status != 1 ||
+		!strings.Contains(stderr, "has no charts") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestSimMap finds a network, writes it down, lets links of it fail, and runs a program
+// on what was written down.
+func TestSimMap(t *testing.T) {
+	svg := filepath.Join(t.TempDir(), "map.svg")
+	links := filepath.Join(t.TempDir(), "found.links")
+	out, stderr, status := weftlab(t, "sim", "map", "-n", "40", "-topology", "switch-random:8:3", "-from", "h7",
+		"-fail", "2", "-svg", svg, "-json")
+	var r mapResult
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 {
+		t.Fatalf("status %d, %v: %s%s", status, err, out, stderr)
+	}
+	if !r.Map.Same || r.Map.Hosts != 40 || r.Map.Links != r.Links || r.Routes.Cycle != 0 || r.Routes.Pairs != 40*39 ||
+		r.Routes.Stretch < 1 {
+		t.Errorf("%+v", r)
+	}
+	if f := r.Failed; f == nil || !f.Right || len(f.Found) != 2 || f.Lost == 0 || f.Other+f.CutOff == 0 ||
+		f.Routes.Cycle != 0 {
+		t.Errorf("%+v", r.Failed)
+	}
+	if b, err := os.ReadFile(svg); err != nil || strings.Count(string(b), "<circle") != 40 || strings.Count(string(b),
+		": down") != 4 {
+		t.Errorf("%v: %.200s", err, b)
+	}
+	out, stderr, status = weftlab(t, "sim", "map", "-topology",
+		"file:../../internal/sim/fabric/testdata/paper003.links", "-fail", "a:6", "-o", links)
+	if status != 0 || !strings.Contains(out, "it is the network") || !strings.Contains(out, "no cycle") ||
+		!strings.Contains(out, "failed   a:6 – c:4") {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+	out, _, status = weftlab(t, "sim", "map", "-n", "9", "-topology", "switch-ring:4", "-fail", "h0")
+	if status != 0 || !strings.Contains(out, "the mapper's own link") || strings.Contains(out, "then ") {
+		t.Errorf("status %d: %s", status, out)
+	}
+	out, stderr, status = runWeft(t, "sim", "-n", "12", "-topology", "file:"+links, "../../../examples/hello")
+	if status != 0 || strings.Count(out, "hello from rank") != 12 {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+}
+
+// TestRecordAndReplay records a real run of two processes, over both transports,
+// and plays what went into each engine.
+func TestRecordAndReplay(t *testing.T) {
+	for _, transport := range []string{"shm", "udp"} {
+		t.Setenv("WEFT_RECORD", filepath.Join(t.TempDir(), "tape"))
+		name := os.Getenv("WEFT_RECORD")
+		if _, stderr, status := runWeft(t, "run", "-n", "2", "-transport", transport, "../../../examples/nas/is", "-class",
+			"S"); status != 0 {
+			t.Fatal(stderr)
+		}
+		for _, rank := range []string{".0", ".1"} {
+			out, stderr, status := weftlab(t, "sim", "replay", name+rank)
+			if status != 0 || !strings.Contains(out, "all as recorded") {
+				t.Errorf("%s, rank %s: status %d: %s%s", transport, rank, status, out, stderr)
+			}
+		}
+		out, _, _ := weftlab(t, "sim", "replay", "-log", name+".0")
+		if strings.Count(out, "recv") < 10 {
+			t.Errorf("%.300s", out)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"weft/lab/hwmodel"
+)
+
+const simPaperHelp = `Prints models of the hardware of the papers that weft builds on ([Sumimoto00],
+[Kitamura06] and [Konishi97] of docs/REFERENCES.md): each part of a message's path with
+the source of its value, and the model's figures beside what the papers measured. An
+agreement is "predicted" if the paper measured the figure independently of what the model
+reads, "by construction" if it computed a part by subtracting from that figure. What the
+parts leave unexplained is a "residual"; no figure is computed from it.
+
+EXAMPLES
+  weftlab sim paper -table pmethernet
+  weftlab sim paper -table dimmnet -json
+  weftlab sim paper -table lanai -svg lanai.svg   with curves like [Konishi97]'s figures`
+
+type simPaperFlags struct {
+	table, svg string
+	json       bool
+}
+
+func simPaperCommand() *ffcli.Command {
+	fs := flag.NewFlagSet("weftlab sim paper", flag.ContinueOnError)
+	f := &simPaperFlags{}
+	fs.StringVar(&f.table, "table", "all", strings.Join(paperNames(), ", ")+" or all")
+	fs.StringVar(&f.svg, "svg", "", "draw the charts to this file")
+	fs.BoolVar(&f.json, "json", false, "print one object for each figure, and for each point of a chart")
+	return &ffcli.Command{
+		Name: "paper", ShortUsage: "weftlab sim paper [-table NAME] [-svg FILE] [-json]",
+		ShortHelp: "models of the hardware of the papers",
+		LongHelp:  simPaperHelp, FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error { return f.run() },
+	}
+}
+
+func paperNames() []string {
+	var names []string
+	for _, t := range hwmodel.Tables() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func (f *simPaperFlags) run() error {
+	var charts []*chart
+	found := false
+	for _, t := range hwmodel.Tables() {
+		if f.table != "all" && f.table != t.Name {
+			continue
+		}
+		found = true
+		charts = append(charts, paperCharts(t)...)
+		print := func() error { return t.WriteText(os.Stdout) }
+		if f.json {
+			print = func() error { return printPaper(t) }
+		}
+		if err := print(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !found:
+		return fmt.Errorf("sim paper: there is no table %q; there are %s and all", f.table, strings.Join(paperNames(), ", "))
+	case f.svg == "":
+		return nil
+	case len(charts) == 0:
+		return fmt.Errorf("sim paper: -svg %s: the table %s has no charts; lanai has", f.svg, f.table)
+	}
+	return saveCharts(f.svg, charts)
+}
+
+// printPaper prints a table as JSON, an object a line.
+func printPaper(t hwmodel.Table) error {
+	out := json.NewEncoder(os.Stdout)
+	for _, r := range t.Results {
+		o := map[string]any{
+			"table": t.Name, "what": strings.TrimSpace(r.What), "model": r.Model.V, "unit": r.Unit, "kind": r.Kind(),
+			"note": r.Note,
+		}
+		switch {
+		case r.Text != "":
+			o["paper_says"] = r.Text
+		case r.Says != hwmodel.Residual:
+			o["paper"] = r.Paper
+		}
+		if err := out.Encode(o); err != nil {
+			return err
+		}
+	}
+	for _, c := range t.Charts {
+		for _, l := range c.Lines {
+			for _, p := range l.Points {
+				r := hwmodel.Result{Model: p.Model}
+				o := map[string]any{
+					"table": t.Name, "chart": c.Name, "line": l.Name, "bytes": p.Bytes, "model": p.Model.V, "unit": c.Unit,
+					"kind": r.Kind(),
+				}
+				if err := out.Encode(o); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func paperCharts(t hwmodel.Table) []*chart {
+	var charts []*chart
+	for _, from := range t.Charts {
+		c := &chart{title: from.Title, x: bytesAxis, y: strings.Replace(from.Unit, "us", "time, µs", 1)}
+		for _, l := range from.Lines {
+			for _, p := range l.Points {
+				c.add(l.Name, float64(p.Bytes), p.Model.V)
+			}
+		}
+		charts = append(charts, c)
+	}
+	return charts
+}

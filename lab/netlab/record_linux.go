@@ -1,0 +1,62 @@
+package netlab
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"weft/lab/pcap"
+	"weft/internal/sys"
+)
+
+// Record writes every frame that crosses the network to out, as a pcap file, until stop is called. Stop returns the
+// errors of writing.
+func (l *Lab) Record(out io.Writer) (stop func() error, err error) {
+	w, err := pcap.NewWriter(out)
+	if err != nil {
+		return nil, err
+	}
+	var captures []*sys.Capture
+	for _, h := range l.Hosts {
+		err := sys.InNetwork(h.Namespace, func() error {
+			ifc, err := net.InterfaceByName(Interface)
+			if err != nil {
+				return err
+			}
+			c, err := sys.OpenCapture(ifc.Index)
+			captures = append(captures, c)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	var (
+		mu     sync.Mutex
+		failed error
+		all    sync.WaitGroup
+	)
+	for _, c := range captures {
+		all.Go(func() {
+			b := make([]byte, pcap.MaxFrame)
+			for {
+				n, err := c.Next(b)
+				if err != nil {
+					return // closed
+				}
+				mu.Lock()
+				failed = errors.Join(failed, w.Write(time.Now(), b[:n]))
+				mu.Unlock()
+			}
+		})
+	}
+	return func() error {
+		for _, c := range captures {
+			c.Close()
+		}
+		all.Wait()
+		return failed
+	}, nil
+}
