@@ -165,7 +165,7 @@ var only = map[string][]string{
 	"math/rand/v2": {"cmd/weft", "internal/transport/faulty", "internal/perf/matching", "internal/sim",
 		"internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
-	"github.com/cilium/ebpf": {"internal/netlab", "internal/transport/eth"},
+	"github.com/cilium/ebpf": {"internal/netlab"},
 }
 
 // impure lists what no package of the engine may import, and what to do
