@@ -14,6 +14,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	_ "weft/etcd"
 	"weft/internal/launch"
 )
 
