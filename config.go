@@ -43,11 +43,6 @@ type Config struct {
 	// spread over them. It needs CAP_NET_RAW. WEFT_INTERFACE sets it as well.
 	Interface string
 
-	// XDP makes raw Ethernet use AF_XDP sockets where they are available. It needs
-	// CAP_NET_ADMIN and CAP_BPF, serves one rank on each interface, and is worth it with
-	// network drivers that support zero copy. WEFT_XDP=1 does the same.
-	XDP bool
-
 	// EtherType is the type of raw Ethernet frames; 0 means 0x88b5 (local experimental).
 	EtherType uint16
 
@@ -137,7 +132,6 @@ func (c *Config) resolve(job bootstrap.Job) (Config, error) {
 		return r, err
 	}
 	r.interrupt = os.Getenv(envInterrupt) == "1"
-	r.XDP = r.XDP || os.Getenv(envXDP) == "1"
 	r.GoBackN = r.GoBackN || os.Getenv(envGoBackN) == "1"
 	if r.Interface == "" {
 		r.Interface = os.Getenv(envInterface)

@@ -53,7 +53,6 @@ var environmentVariables = []Variable{
 		"(UDP_SEGMENT)"},
 	{envGRO, "off: packets from other hosts arrive one by one over UDP; otherwise the kernel joins them (UDP_GRO)"},
 	{envGoBackN, "1: after a loss everything from the lost packet on is sent again (go-back-N)"},
-	{envXDP, "1: raw Ethernet by AF_XDP where it is available"},
 	{envFaults, "faults of packets to other hosts, for tests: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us"},
 	{envTrace, "a file, with the rank appended, into which each rank writes when it leaves how much it sent to each " +
 		"other rank; see weftlab amt advise"},
@@ -72,7 +71,6 @@ const (
 
 	envInterface = "WEFT_INTERFACE"
 	envGuard     = "WEFT_GUARD"
-	envXDP       = "WEFT_XDP"
 	envGoBackN   = "WEFT_GO_BACK_N"
 	envFaults    = "WEFT_FAULTS"
 	envSegment   = "WEFT_UDP_SEGMENT"

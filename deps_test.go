@@ -64,8 +64,9 @@ internal/fault
 internal/bootstrap/pmi
 internal/bootstrap/bootstraptest internal/bootstrap
 internal/bootstrap/rendezvous internal/bootstrap internal/handshake internal/sys
-internal/bootstrap/etcd
-internal/bootstrap/environment internal/bootstrap internal/bootstrap/etcd internal/bootstrap/pmi internal/bootstrap/rendezvous internal/hostlist internal/sys
+internal/bootstrap/etcd internal/bootstrap/rendezvous
+internal/bootstrap/environment internal/bootstrap internal/bootstrap/pmi internal/bootstrap/rendezvous internal/hostlist internal/sys
+etcd                    internal/bootstrap/environment internal/bootstrap/etcd
 internal/waitgraph      internal/counters
 internal/hostbarrier    internal/counters internal/driver internal/engine/coord internal/engine/link internal/mem internal/sys internal/waitgraph
 internal/amt
@@ -99,7 +100,8 @@ stream                  . internal/handshake internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys
-internal/launch         internal/agent internal/bootstrap internal/counters internal/counters/directory internal/hostlist internal/process internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/web
+internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph
+internal/launch/page    internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph internal/web
 internal/top            internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match
 internal/doctor         . internal/sys
@@ -107,7 +109,7 @@ internal/perf           . am fm internal/bootstrap internal/netlab internal/laun
 internal/perf/matching  match
 internal/perf/services  internal/launch stream
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/netlab internal/launch internal/monotime internal/perf internal/sys internal/transport internal/transport/eth
-cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/netlab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/perf/services internal/sim internal/sim/fabric internal/sim/mapper internal/sim/hwmodel internal/sim/barrierplan internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/record internal/timeline/perfetto/reader internal/top internal/waitgraph internal/web stream
+cmd/weft                . coll etcd internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/netlab internal/launch internal/launch/page internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/perf/services internal/sim internal/sim/fabric internal/sim/mapper internal/sim/hwmodel internal/sim/barrierplan internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/record internal/timeline/perfetto/reader internal/top internal/waitgraph internal/web stream
 
 prometheus              internal/counters internal/counters/directory
 prometheus/exporter     prometheus
@@ -165,7 +167,7 @@ var only = map[string][]string{
 	"math/rand/v2": {"cmd/weft", "internal/transport/faulty", "internal/perf/matching", "internal/sim",
 		"internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
-	"github.com/cilium/ebpf": {"internal/netlab", "internal/transport/eth"},
+	"github.com/cilium/ebpf": {"internal/netlab"},
 }
 
 // impure lists what no package of the engine may import, and what to do

@@ -117,7 +117,7 @@ func (p *Proc) openEth(bell transport.Doorbell) (*eth.Transport, error) {
 	}
 	return eth.Open(eth.Config{
 		Interface: p.cfg.Interface, EtherType: p.cfg.EtherType, MTU: p.cfg.MTU, Job: p.job.ID, Rank: p.job.Rank, Bell: bell,
-		XDP: p.cfg.XDP, FramesOnly: p.cfg.GoBackN, NoSegment: switchedOff(envSegment), NoGRO: switchedOff(envGRO),
+		FramesOnly: p.cfg.GoBackN, NoSegment: switchedOff(envSegment), NoGRO: switchedOff(envGRO),
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	_ "weft/etcd"
 	"weft/internal/cli"
 	"weft/internal/launch"
 )

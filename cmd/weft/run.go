@@ -15,6 +15,7 @@ import (
 	"weft"
 	"weft/internal/cli"
 	"weft/internal/launch"
+	"weft/internal/launch/page"
 )
 
 const runHelp = `Runs PROGRAM as N processes, which are the ranks of one job. PROGRAM is an executable,
@@ -71,8 +72,6 @@ func runCommand() *ffcli.Command {
 		"pretend that the ranks are on this many hosts: rank 0 on the first, rank 1 on the second, ...")
 	fs.StringVar(&job.Timeline, "timeline", "",
 		"write what each rank does and when to this file, for ui.perfetto.dev; see docs/TIMELINE.md")
-	fs.StringVar(&job.HTTP, "http", "",
-		"serve a page about the job at this address; :8080 is port 8080 of this host only; see docs/PAGE.md")
 	fs.DurationVar(&job.Liveness, "liveness", 0,
 		"silence after which a rank counts as dead (default 3s, longer with more than 16 ranks a processor; negative: never)")
 	fs.DurationVar(&job.Grace, "grace", 2*time.Second, "time that ranks have to end before they are killed")
@@ -109,6 +108,7 @@ type runFlags struct {
 	hosts       hostFlags
 	guard, reap string
 	trace, amt  string
+	page        string
 	restarts    int
 }
 
@@ -122,12 +122,17 @@ func (f *runFlags) add(fs *flag.FlagSet, job *launch.Job) {
 	fs.StringVar(&f.trace, "trace", "",
 		"write how much each rank sends to which other to `FILE`.RANK, for weftlab amt advise")
 	fs.StringVar(&f.amt, "amt", "", "receive rings of mailboxes: a file that weftlab amt advise has written, or auto")
+	fs.StringVar(&f.page, "http", "",
+		"serve a page about the job at this address; :8080 is port 8080 of this host only; see docs/PAGE.md")
 	fs.IntVar(&f.restarts, "restart", 0,
 		"when a rank has failed, start all ranks again, up to this many times; see docs/SURVIVING.md")
 }
 
 // apply completes a job by the flags. It returns what has named the hosts.
 func (f *runFlags) apply(job *launch.Job) (by string, err error) {
+	if f.page != "" {
+		job.Page = page.At(f.page, job.Report)
+	}
 	switch f.reap {
 	case "on":
 	case "off":

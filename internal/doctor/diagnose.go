@@ -98,10 +98,6 @@ func (d *diagnosis) feature(h *Host, f Feature) {
 	case "AF_PACKET":
 		d.add(Note, h.Name, "no CAP_NET_RAW, so no raw Ethernet to other hosts, only UDP",
 			"if hosts share a segment: setcap cap_net_raw+ep PROGRAM, or weft k8s -raw")
-	case "AF_XDP":
-		if h.Raw {
-			d.add(Note, h.Name, what, "do nothing, unless you want WEFT_XDP=1")
-		}
 	case "memfd":
 		d.add(Slow, h.Name, what, "use a kernel of 3.17 or newer, and a seccomp profile that allows memfd_create")
 	case "process_vm_readv":

@@ -29,10 +29,7 @@ func Examine(name, version string) Host {
 	h.Kernel, h.Machine = sys.Kernel()
 	h.Processors = processors()
 	h.Memory = memory()
-	if p, err := sys.ReadPrivileges(); err == nil {
-		h.Raw = p.Raw
-		h.XDP = p.Admin && p.BPF
-	}
+	h.Raw = sys.MayOpenPackets()
 	limits := sys.ReadLimits()
 	h.Files = limits.Files
 	h.Processes = limits.Processes

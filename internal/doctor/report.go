@@ -29,7 +29,6 @@ type Host struct {
 	ClockSource string      `json:"clock_source,omitempty"`
 	User        int         `json:"user"`
 	Raw         bool        `json:"cap_net_raw"`
-	XDP         bool        `json:"cap_net_admin_and_bpf"`
 	Files       uint64      `json:"limit_files"` // 2^64-1 means unlimited, here and in the next two
 	Processes   uint64      `json:"limit_processes"`
 	Locked      uint64      `json:"limit_locked_bytes"`

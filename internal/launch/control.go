@@ -72,8 +72,8 @@ func answer(c net.Conn, status func() Status) {
 	_ = json.NewEncoder(c).Encode(status())
 }
 
-// patience is how long a rank may take to say what it waits for.
-const patience = 2500 * time.Millisecond
+// Patience is how long a rank may take to say what it waits for.
+const Patience = 2500 * time.Millisecond
 
 // Status asks all ranks what they wait for.
 func (r *Running) Status() Status {
@@ -87,7 +87,7 @@ func (r *Running) Status() Status {
 
 // Ask asks all ranks that a server serves what they wait for.
 func Ask(server *bootstrap.Server) (ranks []waitgraph.Report) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	for rank, text := range server.State(ctx) {
 		report := waitgraph.Report{Host: server.Job(rank).Host, Ended: server.Ended(rank)}

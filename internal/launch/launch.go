@@ -14,7 +14,6 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/hostlist"
 	"weft/internal/process"
-	"weft/internal/web"
 )
 
 // A Job says what to start.
@@ -48,8 +47,11 @@ type Job struct {
 	Report         io.Writer // gets a line for each failure; nil for none
 
 	Timeline string // file for the timeline; "" for none
-	HTTP     string // address of the page about the job; "" for none
 	Restart  int    // how often the job has been started before
+
+	// Page, unless nil, begins to serve a page about the job. It is called before the ranks start, so that an address in
+	// use is an error at once, and what it returns is closed when they have ended.
+	Page func(*Running) (io.Closer, error)
 
 	// Temp is a directory that is removed when the job ends, or when this process is killed.
 	Temp string
@@ -76,8 +78,7 @@ type Running struct {
 	ends     chan *rank
 	done     chan struct{} // closed when all ranks have ended
 	timeline *os.File      // or nil
-	page     *web.Server   // or nil
-	answers  answers       // of the ranks to the page
+	page     io.Closer     // or nil
 	verdict                // valid when done is closed
 }
 
@@ -116,8 +117,8 @@ func Start(ctx context.Context, job Job, signals <-chan os.Signal) (*Running, er
 	r.id = bootstrap.NewID()
 	r.started = time.Now()
 	err = r.openTimeline()
-	if err == nil {
-		err = r.openPage()
+	if err == nil && job.Page != nil {
+		r.page, err = job.Page(r)
 	}
 	if err != nil {
 		r.closeHosts()
@@ -198,6 +199,12 @@ func (r *Running) run(ctx context.Context, signals <-chan os.Signal) {
 	r.writeTimeline()
 }
 
+func (r *Running) closePage() {
+	if r.page != nil {
+		_ = r.page.Close()
+	}
+}
+
 // closeHosts closes all hosts. This host is the last, since the commands that reach the others are its processes.
 func (r *Running) closeHosts() {
 	if len(r.hosts) == 0 {
@@ -216,6 +223,9 @@ func (r *Running) Wait() Result {
 	<-r.done
 	return r.result
 }
+
+// ID returns the number of the job, by which its ranks' pages of counters are found.
+func (r *Running) ID() uint64 { return r.server.Job(0).ID }
 
 // Done returns a channel that is closed when all ranks have ended.
 func (r *Running) Done() <-chan struct{} { return r.done }

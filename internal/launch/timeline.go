@@ -12,6 +12,9 @@ import (
 // timelineEnv makes the ranks record what they do.
 const timelineEnv = "WEFT_TIMELINE"
 
+// countEnv makes each rank count what it sends to each other rank.
+const countEnv = "WEFT_COUNT"
+
 // mostRecorded bounds the bytes of recordings that the launcher accepts from all ranks of a job.
 const mostRecorded = 1 << 30
 
@@ -21,7 +24,7 @@ func (j *Job) env() []string {
 	if j.Timeline != "" {
 		env = append(env, timelineEnv+"=1")
 	}
-	if j.HTTP != "" {
+	if j.Page != nil {
 		env = append(env, countEnv+"=1")
 	}
 	return env

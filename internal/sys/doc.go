@@ -5,7 +5,7 @@
 // Tested in memfd_linux_test.go (shared memory), socket_linux_test.go (descriptors that are
 // passed, credentials), waiter_linux_test.go (futex, epoll), process_linux_test.go (children,
 // processors, addresses, file locks), udp_linux_test.go (batches of datagrams), and with root
-// in identity_linux_test.go (namespaces). Packet sockets and AF_XDP are tested in
+// in identity_linux_test.go (namespaces). Packet sockets are tested in
 // internal/transport/eth, between network namespaces.
 package sys
 

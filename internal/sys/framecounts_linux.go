@@ -33,20 +33,3 @@ func (s *PacketSocket) Counts() FrameCounts {
 	}
 	return s.counts
 }
-
-// xdpStatistics is struct xdp_statistics of the kernel.
-type xdpStatistics struct {
-	rxDropped, rxInvalid, txInvalid    uint64
-	rxRingFull, fillEmpty, txRingEmpty uint64
-}
-
-// Counts returns the counts so far. It costs a system call. What the kernel would not send is not known.
-func (x *XSK) Counts() (c FrameCounts) {
-	n := uint32(unsafe.Sizeof(x.stats))
-	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(x.fd), unix.SOL_XDP, unix.XDP_STATISTICS,
-		uintptr(unsafe.Pointer(&x.stats)), uintptr(unsafe.Pointer(&n)), 0)
-	if errno == 0 {
-		c.Overflows = x.stats.rxDropped + x.stats.rxRingFull
-	}
-	return c
-}

@@ -28,22 +28,14 @@ func ReadLimits() Limits {
 	return Limits{read(unix.RLIMIT_NOFILE), read(unix.RLIMIT_NPROC), read(unix.RLIMIT_MEMLOCK)}
 }
 
-// Privileges are the capabilities that weft uses.
-type Privileges struct {
-	Raw   bool // CAP_NET_RAW: raw Ethernet
-	Admin bool // CAP_NET_ADMIN, and
-	BPF   bool // CAP_BPF: AF_XDP
-}
-
-// ReadPrivileges returns the privileges that this thread has.
-func ReadPrivileges() (Privileges, error) {
+// MayOpenPackets reports whether this thread may open packet sockets, as raw Ethernet does (CAP_NET_RAW).
+func MayOpenPackets() bool {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&head, &data[0]); err != nil {
-		return Privileges{}, os.NewSyscallError("capget", err)
+		return false
 	}
-	has := func(c uint) bool { return data[c/32].Effective>>(c%32)&1 == 1 }
-	return Privileges{has(unix.CAP_NET_RAW), has(unix.CAP_NET_ADMIN), has(unix.CAP_BPF)}, nil
+	return data[unix.CAP_NET_RAW/32].Effective>>(unix.CAP_NET_RAW%32)&1 == 1
 }
 
 // FileSystem returns how many bytes the file system of a directory has in all, and how

@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	packetBatch = 64
-	ringBlock   = 1 << 20
-	ringBlocks  = 8
+	ringBlock  = 1 << 20
+	ringBlocks = 8
+
+	// PacketBatch is how many frames can be Put before a Send.
+	PacketBatch = 64
 
 	// PacketHead is the length of the Ethernet header.
 	PacketHead = 14
@@ -32,8 +34,8 @@ type PacketSocket struct {
 	next  int // slot to look at
 	lent  int // slots before next that have not been given back
 
-	out     [packetBatch]mmsghdr
-	iov     [packetBatch]unix.Iovec
+	out     [PacketBatch]mmsghdr
+	iov     [PacketBatch]unix.Iovec
 	staging []byte // a slot of frame bytes for each frame to send
 
 	counts FrameCounts
@@ -53,7 +55,7 @@ func OpenPacket(ifc *net.Interface, etherType uint16, match map[int]uint32) (*Pa
 		s.Close()
 		return nil, err
 	}
-	s.staging = make([]byte, packetBatch*s.frame)
+	s.staging = make([]byte, PacketBatch*s.frame)
 	for i := range s.out {
 		h := &s.out[i].hdr
 		h.Iov = &s.iov[i]
@@ -148,12 +150,6 @@ func (s *PacketSocket) Release() {
 	}
 }
 
-// Room returns how many frames can be Put.
-func (s *PacketSocket) Room() int { return packetBatch }
-
-// String says how frames come and go.
-func (s *PacketSocket) String() string { return "AF_PACKET" }
-
 // Put sets frame i of the next Send: its Ethernet header and what follows it, and
 // the two parts of the packet. It copies them together, which costs less than to
 // have the kernel gather them.
@@ -198,9 +194,6 @@ func (s *PacketSocket) send(first, last int) (taken int, errno unix.Errno) {
 
 // FD returns the descriptor, for polling.
 func (s *PacketSocket) FD() int { return s.fd }
-
-// FDs returns what to wait for.
-func (s *PacketSocket) FDs() []int { return []int{s.fd} }
 
 // MemoryBytes returns the size of the ring.
 func (s *PacketSocket) MemoryBytes() int { return len(s.ring) }

@@ -30,7 +30,6 @@ func Features() []Feature {
 		{"UDP_SEGMENT", "batches of packets that the kernel cuts", gso},
 		{"UDP_GRO", "batches of packets that the kernel joins", gro},
 		{"AF_PACKET", "raw Ethernet", probeSocket(unix.AF_PACKET, unix.SOCK_RAW)},
-		{"AF_XDP", "raw Ethernet off the driver's queue (WEFT_XDP=1)", probeSocket(unix.AF_XDP, unix.SOCK_RAW)},
 	}
 }
 

@@ -13,11 +13,8 @@ type Limits struct{ Files, Processes, Locked uint64 }
 // ReadLimits returns that nothing is limited: it is not known here.
 func ReadLimits() Limits { return Limits{Unlimited, Unlimited, Unlimited} }
 
-// Privileges are what of the superuser's rights weft has a use for.
-type Privileges struct{ Raw, Admin, BPF bool }
-
-// ReadPrivileges returns ErrUnsupported.
-func ReadPrivileges() (Privileges, error) { return Privileges{}, ErrUnsupported }
+// MayOpenPackets returns false: there is no raw Ethernet here.
+func MayOpenPackets() bool { return false }
 
 // FileSystem returns ErrUnsupported.
 func FileSystem(string) (size, free uint64, err error) { return 0, 0, ErrUnsupported }

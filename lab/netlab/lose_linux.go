@@ -33,8 +33,7 @@ func (l *Lab) Lose(share float64) error {
 }
 
 // Trouble makes the network faulty until end is called or the lab is removed. It attaches a classifier where frames
-// enter each host, since the kernel would tell the sender of a frame that is dropped on its way out. Frames that AF_XDP
-// takes from the driver's queue never reach the classifier.
+// enter each host, since the kernel would tell the sender of a frame that is dropped on its way out.
 func (l *Lab) Trouble(t Trouble) (end func() error, err error) {
 	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SchedCLS, License: "Apache-2.0",
 		Instructions: t.program()})

@@ -229,7 +229,7 @@ type Source struct {
 	by     string
 	failed bool
 
-	meeting *meeting      // or nil
+	meeting Meeting       // or nil
 	parent  *sys.Ancestor // the launcher's process on this host, or nil
 	name    string        // of parent
 }
@@ -287,7 +287,7 @@ func (s *Source) Close() error {
 		}
 	}
 	if s.meeting != nil {
-		s.meeting.leave()
+		s.meeting.Leave()
 	}
 	if s.pmi != nil && !s.failed {
 		ctx, cancel := context.WithTimeout(context.Background(), farewell)

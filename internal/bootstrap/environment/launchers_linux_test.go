@@ -5,7 +5,6 @@ package environment
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -17,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/bootstrap/etcd"
-	"weft/internal/bootstrap/rendezvous"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
@@ -40,6 +37,12 @@ var built struct {
 // program returns an executable of a package of the module.
 func program(t *testing.T, pkg string) string {
 	t.Helper()
+	return build(t, filepath.Base(pkg), pkg)
+}
+
+// build returns what go build makes by these arguments, which it does once for all tests.
+func build(t *testing.T, name string, args ...string) string {
+	t.Helper()
 	built.Lock()
 	defer built.Unlock()
 	if built.dir == "" {
@@ -49,9 +52,9 @@ func program(t *testing.T, pkg string) string {
 		}
 		built.dir = dir
 	}
-	name := filepath.Join(built.dir, filepath.Base(pkg))
+	name = filepath.Join(built.dir, name)
 	if _, err := os.Stat(name); err != nil {
-		if out, err := exec.Command("go", "build", "-o", name, pkg).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", append([]string{"build", "-o", name}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -260,88 +263,6 @@ func TestKubernetes(t *testing.T) {
 	}
 	write(0)
 	sorts(t, finish(t, append(ranks, pod(0))), nil)
-}
-
-// startEtcd starts a cluster of one, and returns where it is.
-func startEtcd(t *testing.T) string {
-	t.Helper()
-	need(t, "etcd")
-	client := "http://127.0.0.1:" + freePort(t)
-	peer := "http://127.0.0.1:" + freePort(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	c := exec.CommandContext(ctx, "etcd", "--data-dir", t.TempDir(), "--listen-client-urls", client,
-		"--advertise-client-urls", client,
-		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer,
-		"--log-level", "error")
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		_ = c.Wait() // it was killed
-	})
-	return strings.TrimPrefix(client, "http://")
-}
-
-// Processes that know only how many they are get ranks from etcd, find each other there although
-// it starts late, and leave nothing there.
-func TestEtcd(t *testing.T) {
-	need(t, "etcd")
-	is := program(t, "weft/examples/nas/is")
-	at := startEtcd(t)
-	env := []string{EnvSecret + "=a secret for a test of etcd", EnvSize + "=4",
-		EnvRendezvous + "=etcd://" + at + "/jobs/sort"}
-	var ranks []*process
-	for range 4 {
-		ranks = append(ranks, begin(t, env, is, "-class", class()))
-	}
-	sorts(t, finish(t, ranks), nil)
-	c := etcd.New([]string{at})
-	defer c.Close()
-	if keys, _, err := c.List(t.Context(), "/weft/"); err != nil || len(keys) != 0 {
-		t.Errorf("%q is left: %v", keys, err)
-	}
-	t.Run("wrong secret", func(t *testing.T) { testSealed(t, at) })
-}
-
-// What is in etcd can be read, and made, only with the secret, and is of its place.
-func testSealed(t *testing.T, at string) {
-	m, err := newMeeting("etcd://"+at+"/sealed", "", []byte("a secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.leave()
-	if m.held, err = m.c.Grant(t.Context(), lease); err != nil {
-		t.Fatal(err)
-	}
-	b := beacon{host: "h", port: 1, addresses: []string{"10.0.0.1"}}
-	if err := m.publish(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := m.find(t.Context()); err != nil || got.String() != b.String() {
-		t.Errorf("%v, %v", got, err)
-	}
-	other, err := newMeeting("etcd://"+at+"/sealed", "", []byte("another secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := other.find(t.Context()); !errors.Is(err, rendezvous.ErrSecret) {
-		t.Errorf("another secret: %v", err)
-	}
-	if _, err := m.open("elsewhere", m.seal(m.storeKey(), "value")); !errors.Is(err, rendezvous.ErrSecret) {
-		t.Errorf("moved: %v", err)
-	}
-	got := map[int]bool{}
-	for range 3 {
-		rank, err := m.claim(t.Context(), 3, "h")
-		if err != nil || got[rank] {
-			t.Errorf("rank %d: %v", rank, err)
-		}
-		got[rank] = true
-	}
-	if err := m.publish(t.Context(), b); !errors.Is(err, errTaken) && !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a second rank 0: %v", err)
-	}
 }
 
 // A rank that is killed is a death to the others, also to ranks that have never spoken to it, and

@@ -32,7 +32,7 @@ func TestTooFewDescriptors(t *testing.T) {
 // A rank with another secret ends, with a line that names it, and rank 0 says so, too. The rank tries for ten seconds,
 // since the store may be that of an earlier job.
 func TestAnotherSecret(t *testing.T) {
-	out := twoSecrets(t, "localhost:"+freePort(t))
+	out := twoSecrets(t, program(t, "weft/examples/hello"), "localhost:"+freePort(t))
 	if strings.Count(out, "that calls itself rank 1 has another secret") != 1 {
 		t.Errorf("rank 0: %s", out)
 	}
@@ -40,14 +40,22 @@ func TestAnotherSecret(t *testing.T) {
 
 // So does a rank that finds in etcd what another secret seals. Rank 0, to which it does not come, waits for it.
 func TestAnotherSecretInEtcd(t *testing.T) {
-	twoSecrets(t, "etcd://"+startEtcd(t)+"/jobs/secrets")
+	twoSecrets(t, withEtcd(t, "weft/examples/hello"), "etcd://"+startEtcd(t)+"/jobs/secrets")
+}
+
+// A program that does not import weft/etcd says what it lacks.
+func TestNoEtcd(t *testing.T) {
+	env := []string{EnvSecret + "=a secret for a test of etcd", EnvSize + "=2", EnvRendezvous + "=etcd://localhost/job"}
+	out, err := run(t, env, program(t, "weft/examples/hello"))
+	if err == nil || !strings.Contains(out, `this program does not speak etcd; it must import _ "weft/etcd"`) {
+		t.Errorf("%v: %s", err, out)
+	}
 }
 
 // twoSecrets starts two ranks that differ in their secret and meet at a place. When rank 1 has ended as it must, rank 0
 // is told to end. It returns what rank 0 has said.
-func twoSecrets(t *testing.T, place string) string {
+func twoSecrets(t *testing.T, hello, place string) string {
 	t.Helper()
-	hello := program(t, "weft/examples/hello")
 	var ranks []*process
 	for i := range 2 {
 		ranks = append(ranks, begin(t, []string{fmt.Sprintf("%s=secret %d of a test of two", EnvSecret, i),

@@ -43,7 +43,6 @@ const maxDevices = 4
 const (
 	minMTU = 560
 	maxMTU = 9000 + 216
-	maxXDP = 3500 // one buffer for each frame: a page, less what the kernel keeps
 )
 
 // String returns the card as text: MAC+MAC…/MTU, and where UDP is open, too, its card and subnet after spaces.

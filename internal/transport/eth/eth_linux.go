@@ -20,10 +20,6 @@ type Config struct {
 	Rank      int
 	Bell      transport.Doorbell
 
-	// XDP takes frames off the driver's queue by AF_XDP where that is to be had. It
-	// needs CAP_NET_ADMIN and CAP_BPF, and serves one rank for each interface.
-	XDP bool
-
 	// FramesOnly sends everything as raw frames, in order. Otherwise long packets go as
 	// UDP datagrams where the interface has an address, and may overtake or be overtaken.
 	FramesOnly bool
@@ -81,7 +77,7 @@ func Open(cfg Config) (*Transport, error) {
 		t.ports = append(t.ports, p)
 		t.card.macs = append(t.card.macs, p.mac)
 		t.card.mtu = min(t.card.mtu, mtu)
-		fds = append(fds, p.FDs()...)
+		fds = append(fds, p.FD())
 	}
 	t.openDatagrams(names[0])
 	t.kept = sys.DropNetworkCapabilities()
@@ -103,14 +99,11 @@ func (t *Transport) closePorts() {
 	}
 }
 
-// Device says how frames come and go, and why not otherwise.
+// Device says how frames come and go.
 func (t *Transport) Device() string {
-	s := t.ports[0].device.String()
+	s := "AF_PACKET"
 	if len(t.ports) > 1 {
 		s = fmt.Sprintf("a trunk of %d, %s", len(t.ports), s)
-	}
-	if err := t.ports[0].noXDP; err != nil {
-		s += fmt.Sprintf("; no AF_XDP: %v", err)
 	}
 	if t.kept != nil {
 		s += fmt.Sprintf("; the privilege was kept: %v", t.kept)
@@ -241,7 +234,6 @@ func (t *Transport) sendFrames(pkts []transport.Out) int {
 func (t *Transport) gather(pkts []transport.Out) (n int) {
 	for i := range t.ports {
 		t.ports[i].put = 0
-		t.ports[i].room = t.ports[i].Room()
 	}
 	for n < len(pkts) {
 		o := &pkts[n]
@@ -250,7 +242,7 @@ func (t *Transport) gather(pkts []transport.Out) (n int) {
 			break
 		}
 		p := &t.ports[to.turn]
-		if p.put == p.room {
+		if p.put == sys.PacketBatch {
 			break
 		}
 		head := &to.heads[to.turn]

@@ -113,55 +113,6 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestXDP runs the suite over AF_XDP, in the mode that virtual Ethernet knows.
-func TestXDP(t *testing.T) {
-	for name, mtu := range map[string]int{"1500": 1500, "9000": 9000} {
-		t.Run(name, func(t *testing.T) {
-			l := network(t, 8, mtu)
-			transporttest.Run(t, func(t testing.TB, p transporttest.Place) (transport.Transport, transport.Doorbell) {
-				e := on(t, l.Hosts[p.Rank], Config{Job: 7, Rank: p.Rank, Bell: p.Bell, XDP: true})
-				if e.ports[0].noXDP != nil {
-					t.Skip(e.ports[0].noXDP)
-				}
-				return e, p.Bell
-			})
-		})
-	}
-}
-
-// TestSecondXDP: an interface has one XDP program; the process that comes second does without.
-func TestSecondXDP(t *testing.T) {
-	l := network(t, 2, 1500)
-	first := on(t, l.Hosts[0], Config{Job: 7, Rank: 0, Bell: doorbell.NewChan(), XDP: true})
-	if first.ports[0].noXDP != nil {
-		t.Skip(first.ports[0].noXDP)
-	}
-	defer first.Close()
-	second := on(t, l.Hosts[0], Config{Job: 7, Rank: 1, Bell: doorbell.NewChan(), XDP: true})
-	defer second.Close()
-	if s := second.Device(); !strings.HasPrefix(s, "AF_PACKET; no AF_XDP: ") {
-		t.Errorf("the second has %q", s)
-	}
-	src := on(t, l.Hosts[1], Config{Job: 7, Rank: 2, Bell: doorbell.NewChan()})
-	defer src.Close()
-	for rank, dst := range []*Transport{first, second} {
-		if err := src.Dial(rank, dst.Card()); err != nil {
-			t.Fatal(err)
-		}
-		src.Send([]transport.Out{{Peer: rank, Header: []byte{byte(rank)}}})
-		var in [4]transport.In
-		n := 0
-		for range 1000000 {
-			if n = dst.Poll(in[:]); n > 0 {
-				break
-			}
-		}
-		if n != 1 || in[0].Data[0] != byte(rank) {
-			t.Errorf("rank %d got %d packets", rank, n)
-		}
-	}
-}
-
 // TestManyJobs: sixteen jobs on one interface do not see each other's frames.
 func TestManyJobs(t *testing.T) {
 	const (

@@ -16,7 +16,6 @@ type Config struct {
 	Rank      int
 	Bell      transport.Doorbell
 
-	XDP        bool
 	FramesOnly bool
 
 	NoSegment, NoGRO bool

@@ -9,34 +9,15 @@ import (
 	"weft/internal/sys"
 )
 
-// A device sends and receives frames: a packet socket, or AF_XDP. Frames to send are gathered
-// with Put, in order, at most as many as Room says, and then leave with Send.
-type device interface {
-	fmt.Stringer
-	Room() int
-	Put(i int, head, header, payload []byte)
-	Send(n int) (taken int)
-
-	Pending() bool
-	Recv() []byte
-	Release()
-
-	FDs() []int
-	Counts() sys.FrameCounts
-	MemoryBytes() int
-	Close()
-}
-
-// A port is a device on an interface.
+// A port is a packet socket on an interface.
 type port struct {
-	device
-	mac       net.HardwareAddr
-	noXDP     error // why there is no AF_XDP, if it was asked for
-	put, room int   // frames of the Send under way
+	*sys.PacketSocket
+	mac net.HardwareAddr
+	put int // frames that have been put since the last Send
 }
 
-// openPort opens a device on an interface, and returns the longest packet that it
-// takes.
+// openPort opens a socket on an interface, and returns the longest packet that the
+// interface takes.
 func openPort(cfg *Config, name string) (p port, mtu int, err error) {
 	ifc, err := net.InterfaceByName(name)
 	if err != nil {
@@ -62,14 +43,5 @@ func openPort(cfg *Config, name string) (p port, mtu int, err error) {
 	if err != nil {
 		return p, 0, fmt.Errorf("weft: eth: %s: %w", name, err)
 	}
-	p = port{device: socket, mac: ifc.HardwareAddr}
-	if cfg.XDP {
-		d, err := openXDP(ifc, socket, cfg.EtherType, cfg.Job, cfg.Rank)
-		if err == nil {
-			p.device = d
-			mtu = min(mtu, maxXDP)
-		}
-		p.noXDP = err
-	}
-	return p, mtu, nil
+	return port{PacketSocket: socket, mac: ifc.HardwareAddr}, mtu, nil
 }

@@ -141,40 +141,33 @@ func (j *labJob) tcp(n int64) error {
 // TestKilledJobLeavesNothing: while a job runs over raw Ethernet, TCP works beside
 // it; when it has been killed, nothing of it is left on the interfaces.
 func TestKilledJobLeavesNothing(t *testing.T) {
-	for _, device := range []string{"WEFT_XDP=0", "WEFT_XDP=1"} {
-		t.Run(device, func(t *testing.T) {
-			j := startLabJob(t, []string{device}, "-count", "100000000")
-			var before [2]string
-			for i := range before {
-				before[i] = j.state(i)
-			}
-			j.start()
-			if err := j.tcp(20 << 20); err != nil {
-				t.Errorf("TCP beside the job: %v", err)
-			}
-			if during := j.state(0); device == "WEFT_XDP=1" && during == before[0] {
-				t.Errorf("no XDP program is to be seen: %s", during)
-			}
-			ranks := j.ranks()
-			if len(ranks) != 2 {
-				t.Fatalf("%d ranks: %s", len(ranks), &j.out)
-			}
-			j.cmd.Process.Kill() // the launcher first: it would clean up
-			for _, pid := range ranks {
-				syscall.Kill(pid, syscall.SIGKILL)
-			}
-			j.cmd.Wait()
-			for i := range before {
-				netlabtest.Until(t, fmt.Sprintf("host %d is as it was:\n%s", i, before[i]), func() (any, bool) {
-					sockets := j.sockets(i)
-					now := j.state(i)
-					return fmt.Sprintf("%d sockets, and\n%s", sockets, now), sockets == 0 && now == before[i]
-				})
-			}
-			if err := j.tcp(20 << 20); err != nil {
-				t.Errorf("TCP after the job: %v", err)
-			}
+	j := startLabJob(t, nil, "-count", "100000000")
+	var before [2]string
+	for i := range before {
+		before[i] = j.state(i)
+	}
+	j.start()
+	if err := j.tcp(20 << 20); err != nil {
+		t.Errorf("TCP beside the job: %v", err)
+	}
+	ranks := j.ranks()
+	if len(ranks) != 2 {
+		t.Fatalf("%d ranks: %s", len(ranks), &j.out)
+	}
+	j.cmd.Process.Kill() // the launcher first: it would clean up
+	for _, pid := range ranks {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	j.cmd.Wait()
+	for i := range before {
+		netlabtest.Until(t, fmt.Sprintf("host %d is as it was:\n%s", i, before[i]), func() (any, bool) {
+			sockets := j.sockets(i)
+			now := j.state(i)
+			return fmt.Sprintf("%d sockets, and\n%s", sockets, now), sockets == 0 && now == before[i]
 		})
+	}
+	if err := j.tcp(20 << 20); err != nil {
+		t.Errorf("TCP after the job: %v", err)
 	}
 }
 

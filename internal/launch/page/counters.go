@@ -1,4 +1,4 @@
-package launch
+package page
 
 import (
 	"cmp"
@@ -15,18 +15,18 @@ import (
 	"weft/internal/web"
 )
 
-// counterPages returns the pages of counters of the ranks on this host, by rank. Reading them needs no help from the
-// ranks, so it also works for a rank that is stopped.
-func (r *Running) counterPages() map[int]directory.Rank {
+// counterPages returns the pages of counters of the ranks of a job on this host, by rank. Reading them needs no help
+// from the ranks, so it also works for a rank that is stopped.
+func counterPages(job uint64, size int) map[int]directory.Rank {
 	pages := map[int]directory.Rank{}
-	name := directory.Name(r.server.Job(0).ID)
+	name := directory.Name(job)
 	for _, dir := range directory.Jobs() {
 		if filepath.Base(dir) != name {
 			continue
 		}
 		ranks, _ := directory.Read(dir) // a page that cannot be read is missing
 		for _, k := range ranks {
-			if k.Size == r.job.N {
+			if k.Size == size {
 				pages[k.Rank] = k
 			}
 		}

@@ -1,4 +1,4 @@
-package launch
+package page
 
 import (
 	"slices"
@@ -10,35 +10,14 @@ import (
 	"weft/internal/web"
 )
 
-// countEnv makes each rank count what it sends to each other rank.
-const countEnv = "WEFT_COUNT"
-
-// openPage begins to serve the page of the job. It is called before the ranks start, so that an address in use is an
-// error at once.
-func (r *Running) openPage() (err error) {
-	if r.job.HTTP == "" {
-		return nil
-	}
-	if r.page, err = web.Listen(r.job.HTTP, r.state); err == nil {
-		r.report("weft run: %s\n", r.page.URL())
-	}
-	return err
-}
-
-func (r *Running) closePage() {
-	if r.page != nil {
-		_ = r.page.Close()
-	}
-}
-
 // mostEdges bounds the edges of the wait-for graph that the page draws.
 const mostEdges = 2000
 
 // state returns the job as the page shows it: what the ranks answer, and the pages of counters of those on this host.
-func (r *Running) state() web.State {
-	status := r.answers.latest(r.Status)
+func (p *page) state() web.State {
+	status := p.answers.latest(p.job.Status)
 	ranks := slices.Clone(status.Ranks)
-	pages := r.counterPages()
+	pages := counterPages(p.job.ID(), len(ranks))
 	now := time.Now()
 	for rank, page := range pages {
 		if rank < len(ranks) {
@@ -48,7 +27,7 @@ func (r *Running) state() web.State {
 	g := waitgraph.New(ranks)
 	s := web.State{
 		Title: strings.Join(append([]string{waitgraph.Printable(status.Program)}, status.Args...), " "),
-		Live:  true, Seconds: time.Since(r.started).Seconds(), Stuck: g.Deadlocks, TimesOf: "round trips",
+		Live:  true, Seconds: now.Sub(status.Started).Seconds(), Stuck: g.Deadlocks, TimesOf: "round trips",
 	}
 	for i := range g.Ranks {
 		k := &g.Ranks[i]
