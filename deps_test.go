@@ -50,8 +50,7 @@ internal/transport/faulty        internal/transport
 internal/transport/transporttest internal/transport internal/doorbell
 
 internal/timeline       internal/sys
-internal/timeline/perfetto internal/timeline
-internal/timeline/perfetto/reader
+internal/timeline/traceevent internal/timeline
 internal/web
 internal/web/webtest
 internal/web/webtest/job .
@@ -83,7 +82,7 @@ internal/sim/barrierplan internal/engine/coord internal/sim
 internal/sim/traffic    internal/engine/link internal/engine/wire internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
 
 internal/agreement      internal/mutant
 coll                    . internal/agreement internal/mem
@@ -99,7 +98,7 @@ stream                  . internal/handshake internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys
-internal/launch         internal/agent internal/bootstrap internal/counters internal/counters/directory internal/hostlist internal/process internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/web
+internal/launch         internal/agent internal/bootstrap internal/counters internal/counters/directory internal/hostlist internal/process internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/web
 internal/top            internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph
 internal/stress         . coll internal/launch internal/waitgraph match
 internal/doctor         . internal/sys
@@ -107,7 +106,7 @@ internal/perf           . am fm internal/bootstrap internal/netlab internal/laun
 internal/perf/matching  match
 internal/perf/services  internal/launch stream
 internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/netlab internal/launch internal/monotime internal/perf internal/sys internal/transport internal/transport/eth
-cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/netlab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/perf/services internal/sim internal/sim/fabric internal/sim/mapper internal/sim/hwmodel internal/sim/barrierplan internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/record internal/timeline/perfetto/reader internal/top internal/waitgraph internal/web stream
+cmd/weft                . coll internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/netlab internal/launch internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/perf/services internal/sim internal/sim/fabric internal/sim/mapper internal/sim/hwmodel internal/sim/barrierplan internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/record internal/timeline/traceevent internal/top internal/waitgraph internal/web stream
 
 prometheus              internal/counters internal/counters/directory
 prometheus/exporter     prometheus
