@@ -50,8 +50,7 @@ internal/transport/faulty        internal/transport
 internal/transport/transporttest internal/transport internal/doorbell
 
 internal/timeline       internal/sys
-internal/timeline/perfetto internal/timeline
-internal/timeline/perfetto/reader
+internal/timeline/traceevent internal/timeline
 internal/web
 internal/web/webtest
 internal/web/webtest/job .
@@ -84,7 +83,7 @@ internal/sim/barrierplan internal/engine/coord internal/sim
 internal/sim/traffic    internal/engine/link internal/engine/wire internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
 
 internal/agreement      internal/mutant
 coll                    . internal/agreement internal/mem

@@ -16,7 +16,6 @@ require (
 	github.com/vishvananda/netns v0.0.5
 	golang.org/x/net v0.62.0
 	gonum.org/v1/plot v0.17.0
-	google.golang.org/protobuf v1.36.11
 )
 
 require (

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"weft/internal/timeline"
-	"weft/internal/timeline/perfetto/reader"
+	"weft/internal/timeline/traceevent"
 )
 
 // mailStory is a short program that shows how a timeline tells of mailboxes: a message that lies in
@@ -112,9 +112,9 @@ func mailRing(laps int) func(ctx context.Context, p *Proc) error {
 }
 
 // delivered counts the messages, or packets, that mailboxes have handed over.
-func delivered(trace *reader.Trace) (n int) {
-	for _, e := range trace.Events {
-		if e.Name == "deliver" {
+func delivered(trace *traceevent.Trace) (n int) {
+	for _, s := range trace.Slices {
+		if s.Name == "deliver" {
 			n++
 		}
 	}
@@ -130,14 +130,14 @@ func TestTimelineOfMailboxes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d on a host", max(c.PerHost, 1)), func(t *testing.T) {
 			const laps = 40
-			trace := simulatedTimeline(t, c, mailRing(laps))
-			flows := trace.Flows()
-			if n := delivered(trace); n != c.Ranks*laps || len(flows) != n {
-				t.Errorf("%d messages are delivered, with %d arrows", n, len(flows))
+			trace, _ := simulatedTimeline(t, c, mailRing(laps))
+			arrows := trace.Arrows
+			if n := delivered(trace); n != c.Ranks*laps || len(arrows) != n {
+				t.Errorf("%d messages are delivered, with %d arrows", n, len(arrows))
 			}
-			for _, f := range flows {
-				if f[0].Name != "ipush" || f[1].Name != "deliver" || f[0].At > f[1].At || f[0].Track>>20 == f[1].Track>>20 {
-					t.Fatalf("from %+v to %+v", f[0], f[1])
+			for _, a := range arrows {
+				if a.From.Name != "ipush" || a.To.Name != "deliver" || a.Sent > a.Arrived || a.From.Process == a.To.Process {
+					t.Fatalf("from %+v to %+v", a.From, a.To)
 				}
 			}
 		})

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
-	"weft/internal/timeline/perfetto/reader"
+	"weft/internal/timeline/traceevent"
 )
 
 // story is a short program in which everything happens that a timeline shows.
@@ -49,22 +48,22 @@ func story(ctx context.Context, p *Proc) error {
 	return p.Barrier("end", nil).Wait(ctx)
 }
 
-// simulatedTimeline runs a program in the simulator and returns its timeline.
-func simulatedTimeline(t *testing.T, c Cluster, run func(ctx context.Context, p *Proc) error) *reader.Trace {
+// simulatedTimeline runs a program in the simulator and returns its timeline, and the file that holds it.
+func simulatedTimeline(
+	t *testing.T, c Cluster, run func(ctx context.Context, p *Proc) error,
+) (trace *traceevent.Trace, file string) {
 	t.Helper()
 	var b bytes.Buffer
 	c.Timeline = &b
 	if _, err := Simulate(within(t), c, run); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reader.Decode(b.Bytes())
-	if err == nil {
-		err = trace.Check()
-	}
+	file = b.String()
+	trace, err := traceevent.Read(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trace
+	return trace, file
 }
 
 // TestTimelineGolden compares the timeline of a simulated job with what it was: all its times
@@ -79,25 +78,26 @@ func TestTimelineGolden(t *testing.T) {
 		d.MaybeScanArgs(t, "lost-percent", &lost)
 		c.Loss = float64(lost) / 100
 		run := map[string]func(ctx context.Context, p *Proc) error{"story": story, "mail": mailStory}[d.Cmd]
-		return simulatedTimeline(t, c, run).String()
+		_, file := simulatedTimeline(t, c, run)
+		return file
 	})
 }
 
-// TestTimelineFlows: every message of a simulated job leads from its send to its receive,
+// TestTimelineArrows: every message of a simulated job leads from its send to its receive,
 // also when packets are lost, and none arrives before it is sent.
-func TestTimelineFlows(t *testing.T) {
-	trace := simulatedTimeline(t, Cluster{Ranks: 6, Loss: 0.05, Seed: 3}, ring(20))
-	flows := trace.Flows()
-	if len(flows) != 6*20 {
-		t.Errorf("%d flows", len(flows))
+func TestTimelineArrows(t *testing.T) {
+	trace, _ := simulatedTimeline(t, Cluster{Ranks: 6, Loss: 0.05, Seed: 3}, ring(20))
+	arrows := trace.Arrows
+	if len(arrows) != 6*20 {
+		t.Errorf("%d arrows", len(arrows))
 	}
-	for _, f := range flows {
-		if f[0].Name != "send" || f[0].At >= f[1].At || f[0].Track>>20 == f[1].Track>>20 {
-			t.Fatalf("from %+v to %+v", f[0], f[1])
+	for _, a := range arrows {
+		if a.From.Name != "send" || a.Sent >= a.Arrived || a.From.Process == a.To.Process {
+			t.Fatalf("from %+v to %+v", a.From, a.To)
 		}
 	}
-	again := slices.ContainsFunc(trace.Events, func(e reader.Event) bool {
-		return e.Name == "packets out" && strings.Contains(strings.Join(e.Notes, " "), "again=")
+	again := slices.ContainsFunc(trace.Slices, func(s *traceevent.Slice) bool {
+		return s.Name == "packets out" && s.Arguments.Again > 0
 	})
 	if !again {
 		t.Error("no packet is shown as sent again")

@@ -13,7 +13,7 @@ import (
 	"weft/internal/sim"
 	"weft/internal/sim/job"
 	"weft/internal/timeline"
-	"weft/internal/timeline/perfetto"
+	"weft/internal/timeline/traceevent"
 )
 
 // writeTimeline writes the timelines of the ranks.
@@ -25,7 +25,7 @@ func (j *simJob) writeTimeline() error {
 	for rank, p := range j.procs {
 		parts[rank] = p.part()
 	}
-	_, err := perfetto.Write(j.Timeline, parts)
+	_, err := traceevent.Write(j.Timeline, parts)
 	return err
 }
 

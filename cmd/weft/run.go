@@ -55,7 +55,7 @@ EXAMPLES
   weft run -hosts a,b:4,node[01-16] -copy ./examples/halo
   weft run -hostfile hosts -per-host 2 -bind-to core ./solver
   weft run -n 4 -guard encrypt -transport udp ./examples/halo
-  weft run -n 4 -timeline t.perfetto ./examples/halo    open the file in ui.perfetto.dev
+  weft run -n 4 -timeline t.json ./examples/halo    open the file in ui.perfetto.dev
   weft run -n 4 -trace t ./examples/halo; weftlab amt advise t`
 
 func runCommand() *ffcli.Command {

@@ -23,7 +23,7 @@ EXAMPLES
   weft sim -n 1000 -topology torus:25x40 -link 10Gbps,1us ./examples/halo -rows 4000
   weft sim -n 16 -topology fattree:4 -svg load.svg ./examples/nas/is -class S
   weft sim -n 4 -loss 0.01 -log packets.txt ./examples/hello
-  weft sim -n 8 -timeline t.perfetto ./examples/halo    for ui.perfetto.dev`
+  weft sim -n 8 -timeline t.json ./examples/halo    for ui.perfetto.dev`
 
 // simFlags are the flags of weft sim.
 type simFlags struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"flag"
@@ -13,7 +14,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/cli"
-	"weft/internal/timeline/perfetto/reader"
+	"weft/internal/timeline/traceevent"
 	"weft/internal/web"
 )
 
@@ -37,13 +38,9 @@ func viewCommand() *ffcli.Command {
 			if len(args) != 1 {
 				return flag.ErrHelp
 			}
-			b, err := os.ReadFile(args[0])
+			trace, err := readTimeline(args[0])
 			if err != nil {
 				return err
-			}
-			trace, err := reader.Decode(b)
-			if err != nil {
-				return fmt.Errorf("view: %s is no timeline: %w", args[0], err)
 			}
 			state := recorded(trace)
 			state.Title = args[0]
@@ -61,12 +58,26 @@ func viewCommand() *ffcli.Command {
 	}
 }
 
+// readTimeline reads a recorded timeline.
+func readTimeline(name string) (*traceevent.Trace, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	trace, err := traceevent.Read(bufio.NewReader(f))
+	if err != nil {
+		return nil, fmt.Errorf("view: %s is no timeline: %w", name, err)
+	}
+	return trace, nil
+}
+
 // transfers are the operations that carry bytes between ranks.
 var transfers = []string{"send", "push", "put", "ipush", "pull", "atomic"}
 
 // recorded returns the state of a recorded job: its ranks, and for each pair what was sent, how long messages took, and
 // which packets were sent again.
-func recorded(trace *reader.Trace) (s web.State) {
+func recorded(trace *traceevent.Trace) (s web.State) {
 	s.TimesOf = "messages, by the time from the send to the end of the receive, " +
 		"or from the push into a mailbox to the delivery"
 	rankOf := recordedRanks(trace, &s)
@@ -79,35 +90,31 @@ func recorded(trace *reader.Trace) (s web.State) {
 		}
 		return p
 	}
-	for i := range trace.Events {
-		e := &trace.Events[i]
-		s.Seconds = max(s.Seconds, float64(e.At)/1e9)
-		if n, ok := e.Number("dropped"); ok && n > 0 && e.Name == "weft timeline" {
+	for _, e := range trace.Slices {
+		s.Seconds = max(s.Seconds, float64(e.End)/1e9)
+		if n := e.Arguments.Dropped; n > 0 && e.Name == "weft timeline" {
 			s.Missing = fmt.Sprintf("%d earlier events were not kept", n)
 		}
-		from, known := rankOf[e.Track]
-		to, ok := e.Number("rank")
-		if !known || !ok || to >= len(s.Ranks) {
+		from, known := rankOf[e.Process]
+		to := e.Arguments.Rank
+		if !known || to < 0 || to >= len(s.Ranks) {
 			continue
 		}
 		switch {
 		case slices.Contains(transfers, e.Name):
-			n, _ := e.Number("bytes")
 			p := pair(from, to)
 			p.Messages++
-			p.Bytes += uint64(n)
+			p.Bytes += e.Arguments.Bytes
 		case e.Name == "packets out":
-			n, _ := e.Number("packets")
-			again, _ := e.Number("again")
 			p := pair(from, to)
-			p.Packets += uint64(n)
-			p.Resent += uint64(again)
+			p.Packets += e.Arguments.Packets
+			p.Resent += e.Arguments.Again
 		}
 	}
 	took := map[[2]int][]float64{}
-	for _, f := range trace.Flows() {
-		at := [2]int{rankOf[f[0].Track], rankOf[f[1].Track]}
-		took[at] = append(took[at], float64(f[1].At)-float64(f[0].At))
+	for _, a := range trace.Arrows {
+		at := [2]int{rankOf[a.From.Process], rankOf[a.To.Process]}
+		took[at] = append(took[at], float64(a.Arrived-a.Sent))
 	}
 	for at, times := range took {
 		slices.Sort(times)
@@ -122,22 +129,18 @@ func recorded(trace *reader.Trace) (s web.State) {
 	return s
 }
 
-// recordedRanks fills in the ranks of a recorded job, and returns the rank of each track. The top track of a rank is
-// called "rank 3 on host (…)"; the tracks of its goroutines have it as their parent.
-func recordedRanks(trace *reader.Trace, s *web.State) (rankOf map[uint64]int) {
-	rankOf = map[uint64]int{}
-	for _, k := range trace.Tracks {
-		if k.Parent != 0 {
-			rankOf[k.ID] = rankOf[k.Parent]
-			continue
-		}
-		name, ok := strings.CutPrefix(k.Name, "rank ")
+// recordedRanks fills in the ranks of a recorded job, and returns the rank of each process. That of a rank is called
+// "rank 3 on host (…)".
+func recordedRanks(trace *traceevent.Trace, s *web.State) (rankOf map[int]int) {
+	rankOf = map[int]int{}
+	for process, title := range trace.Processes {
+		name, ok := strings.CutPrefix(title, "rank ")
 		if !ok {
 			continue
 		}
 		number, rest, _ := strings.Cut(name, " on ")
 		rank, err := strconv.Atoi(number)
-		if err != nil || rank < 0 || rank > len(trace.Tracks) {
+		if err != nil || rank < 0 || rank >= 1<<20 {
 			continue
 		}
 		host, _, _ := strings.Cut(rest, " (")
@@ -145,7 +148,7 @@ func recordedRanks(trace *reader.Trace, s *web.State) (rankOf map[uint64]int) {
 			s.Ranks = append(s.Ranks, web.Rank{Ended: "nothing of it was recorded"})
 		}
 		s.Ranks[rank] = web.Rank{Host: host, Ended: "this is a recording"}
-		rankOf[k.ID] = rank
+		rankOf[process] = rank
 	}
 	return rankOf
 }

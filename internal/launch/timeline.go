@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"weft/internal/timeline"
-	"weft/internal/timeline/perfetto"
+	"weft/internal/timeline/traceevent"
 )
 
 // timelineEnv makes the ranks record what they do.
@@ -70,7 +70,7 @@ func (r *Running) writeTimeline() {
 		}
 		parts[rank] = p
 	}
-	s, err := perfetto.Write(r.timeline, parts)
+	s, err := traceevent.Write(r.timeline, parts)
 	if closed := r.timeline.Close(); err == nil {
 		err = closed
 	}

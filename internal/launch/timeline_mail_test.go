@@ -10,7 +10,7 @@ import (
 
 	"weft"
 	"weft/internal/launch"
-	"weft/internal/timeline/perfetto/reader"
+	"weft/internal/timeline/traceevent"
 )
 
 // mailLaps is how many messages two ranks push into each other's mailbox.
@@ -75,19 +75,19 @@ func TestTimelineOfMailboxes(t *testing.T) {
 }
 
 // checkMail fails unless every push has one arrow, to the delivery of its message.
-func checkMail(t *testing.T, trace *reader.Trace) {
+func checkMail(t *testing.T, trace *traceevent.Trace) {
 	t.Helper()
 	n := names(trace)
-	flows := trace.Flows()
-	if n["deliver"] != 2*(mailLaps+1) || len(flows) != n["deliver"] {
-		t.Errorf("%d messages are delivered, with %d arrows", n["deliver"], len(flows))
+	arrows := trace.Arrows
+	if n["deliver"] != 2*(mailLaps+1) || len(arrows) != n["deliver"] {
+		t.Errorf("%d messages are delivered, with %d arrows", n["deliver"], len(arrows))
 	}
 	toItself := 0
-	for _, f := range flows {
-		if f[0].Name != "ipush" || f[1].Name != "deliver" {
-			t.Fatalf("from %+v to %+v", f[0], f[1])
+	for _, a := range arrows {
+		if a.From.Name != "ipush" || a.To.Name != "deliver" {
+			t.Fatalf("from %+v to %+v", a.From, a.To)
 		}
-		if f[0].Track>>20 == f[1].Track>>20 {
+		if a.From.Process == a.To.Process {
 			toItself++
 		}
 	}

@@ -3,6 +3,7 @@
 package launch_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 
 	"weft"
 	"weft/internal/launch"
-	"weft/internal/timeline/perfetto/reader"
+	"weft/internal/timeline/traceevent"
 )
 
 // timelineLaps is how often two ranks send each other a message.
@@ -68,7 +69,7 @@ func timelineRank(ctx context.Context, p *weft.Proc, arg string) error {
 }
 
 // runTimeline runs two ranks and returns their timeline, and what was reported.
-func runTimeline(t *testing.T, change func(j *launch.Job)) (*reader.Trace, string) {
+func runTimeline(t *testing.T, change func(j *launch.Job)) (*traceevent.Trace, string) {
 	t.Helper()
 	j, _, report := job(t, 2, "timeline")
 	j.Timeline = filepath.Join(t.TempDir(), "timeline")
@@ -78,38 +79,36 @@ func runTimeline(t *testing.T, change func(j *launch.Job)) (*reader.Trace, strin
 	if r := run(t, j, nil); r.Status != 0 {
 		t.Fatalf("%+v: %s", r, report)
 	}
-	b, err := os.ReadFile(j.Timeline)
+	f, err := os.Open(j.Timeline)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reader.Decode(b)
-	if err == nil {
-		err = trace.Check()
-	}
+	defer f.Close()
+	trace, err := traceevent.Read(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return trace, report.String()
 }
 
-// checkFlows fails unless every message leads from its send to its receive, later.
-func checkFlows(t *testing.T, trace *reader.Trace) {
+// checkArrows fails unless every message leads from its send to its receive, later.
+func checkArrows(t *testing.T, trace *traceevent.Trace) {
 	t.Helper()
-	flows := trace.Flows()
-	if len(flows) != 2*timelineLaps+1 {
-		t.Errorf("%d flows", len(flows))
+	arrows := trace.Arrows
+	if len(arrows) != 2*timelineLaps+1 {
+		t.Errorf("%d arrows", len(arrows))
 	}
-	for _, f := range flows {
-		if f[0].Name != "send" || f[0].Track>>20 == f[1].Track>>20 {
-			t.Fatalf("from %+v to %+v", f[0], f[1])
+	for _, a := range arrows {
+		if a.From.Name != "send" || a.From.Process == a.To.Process {
+			t.Fatalf("from %+v to %+v", a.From, a.To)
 		}
 	}
 }
 
 // names counts what a timeline shows.
-func names(trace *reader.Trace) map[string]int {
+func names(trace *traceevent.Trace) map[string]int {
 	n := map[string]int{}
-	for _, e := range trace.Events {
+	for _, e := range trace.Slices {
 		n[e.Name]++
 	}
 	return n
@@ -121,7 +120,7 @@ func TestTimeline(t *testing.T) {
 	for _, transport := range []string{"shm", "udp", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			trace, report := runTimeline(t, func(j *launch.Job) { j.Transport = transport })
-			checkFlows(t, trace)
+			checkArrows(t, trace)
 			n := names(trace)
 			if n["send"] < 2*timelineLaps+1 || n["fetch"] != 1 || n["barrier met"] != 2 ||
 				n["packets out"] > 0 != (transport != "shm") {
@@ -154,7 +153,9 @@ func TestTimelineAcrossClocks(t *testing.T) {
 	if text, err := exec.Command("unshare", append(strings.Fields(apart), "true")...).CombinedOutput(); err != nil {
 		t.Skipf("no time namespace can be made: %v: %s", err, text)
 	}
+	var file string
 	trace, _ := runTimeline(t, func(j *launch.Job) {
+		file = j.Timeline
 		script := filepath.Join(t.TempDir(), "rank")
 		lock := filepath.Join(t.TempDir(), "first")
 		text := fmt.Sprintf("#!/bin/sh\nif mkdir %s 2>/dev/null; then exec %s; fi\nexec unshare %s %s\n", lock, j.Program,
@@ -165,10 +166,13 @@ func TestTimelineAcrossClocks(t *testing.T) {
 		j.Program = script
 		j.Transport = "udp"
 	})
-	checkFlows(t, trace)
-	text := trace.String()
-	if !strings.Contains(text, "by messages and barriers in both directions") ||
-		!strings.Contains(text, "messages received before they were sent=0") {
+	checkArrows(t, trace)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(text, []byte("by messages and barriers in both directions")) ||
+		!bytes.Contains(text, []byte(`"messages received before they were sent":0`)) {
 		t.Errorf("%s", text)
 	}
 }
