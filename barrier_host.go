@@ -191,7 +191,7 @@ func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 	for i := range b.size() {
 		rank := b.member(i)
 		name := b.p.job.Host
-		shares := b.p.memory != nil
+		shares := b.p.memory.Memory != nil
 		if rank != b.p.job.Rank && b.p.job.Local < b.p.job.Size {
 			text, err := b.p.src.Get(ctx, rank, "card")
 			if err != nil {
@@ -224,7 +224,7 @@ func (b *Barrier) choose(ctx context.Context) (algorithm BarrierAlgorithm, why s
 	switch {
 	case n == 1:
 		return BarrierDissemination, "this rank is alone", nil
-	case b.p.memory != nil && b.p.job.Local == b.p.job.Size:
+	case b.p.memory.Memory != nil && b.p.job.Local == b.p.job.Size:
 		return BarrierShared, fmt.Sprintf("all %d members are on this host: each counts in memory that all map", n), nil
 	case b.p.job.Local < b.p.job.Size && !onlyMessages:
 		hosts, err := b.hosts(ctx)

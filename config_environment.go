@@ -41,7 +41,7 @@ var environmentVariables = []Variable{
 	{environment.EnvTransport, "as weft run -transport, where others start the job; rank 0's counts"},
 	{environment.EnvLiveness,
 		"the silence after which a peer counts as dead, such as 3s, where others start the job; rank 0's counts"},
-	{envProgram, "which function the process runs; set by Launch, removed by Launched"},
+	{launch.ProgramEnv, "which function the process runs; set by job.Start, removed by job.Main"},
 	{launch.RestartEnv, "how often the job has been started again by weft run -restart; Proc.Restart returns it"},
 	{envSpin, "how long to poll before sleeping, such as 50us; 0 sleeps at once"},
 	{envInterrupt, "1: a waiting goroutine polls its own memory, and another goroutine sleeps until packets arrive and " +

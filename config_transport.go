@@ -5,7 +5,7 @@ import "fmt"
 // A Transport is a way for packets to other ranks: see Config.Transport and Peer.Transport.
 type Transport string
 
-// The transports that Config and LaunchConfig accept.
+// The transports that Config accepts.
 const (
 	// TransportAuto chooses for each rank: shared memory on the same host; to other hosts
 	// raw Ethernet if an interface is given and may be used, else UDP.

@@ -57,6 +57,7 @@ internal/web/webtest/job .
 
 internal/record     internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
 internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/record internal/timeline internal/waitgraph internal/transport
+internal/sharedmem      internal/driver internal/engine/link internal/mem internal/transport
 internal/bootstrap
 internal/hostlist
 internal/fault
@@ -86,6 +87,7 @@ internal/sim/swarm      internal/engine internal/engine/coord internal/engine/li
 .                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
 
 internal/agreement      internal/mutant
+job                     . internal/launch internal/waitgraph
 coll                    . internal/agreement internal/mem
 match                   .
 pm                      .
@@ -159,7 +161,7 @@ var only = map[string][]string{
 	"golang.org/x/sys/cpu":  {"internal/checksum"},
 	"golang.org/x/sys/unix": {"internal/sys"},
 	// signals, exit statuses, limits
-	"syscall": {".", "cmd/weft", "examples/checkpoint", "internal/bootstrap/environment",
+	"syscall": {".", "cmd/weft", "job", "examples/checkpoint", "internal/bootstrap/environment",
 		"internal/counters/directory", "internal/agent", "internal/netlab", "internal/launch", "internal/perf",
 		"internal/perf/breakdown", "internal/perf/services", "internal/process", "internal/stress", "internal/sys", "stream",
 		"internal/transport/transporttest"},

@@ -8,8 +8,8 @@
 // A job is N processes, called ranks, numbered from 0. A process joins its job with [Main]
 // or [Join], and gets a [Proc], on which everything else hangs; there is no global state.
 // [Local] runs all ranks of a job as goroutines of one process, for tests and examples.
-// [Simulate] runs them on a simulated cluster in virtual time. [Launch] starts them as real
-// processes, for tests that kill ranks.
+// [Simulate] runs them on a simulated cluster in virtual time. Package weft/job starts them as
+// real processes, for tests that kill ranks.
 //
 // A [Port] sends and receives messages on a channel. Messages of one sender arrive in order,
 // and the memory for messages is bounded at both ends, however fast a sender is.

@@ -4,13 +4,12 @@ import (
 	"fmt"
 
 	"weft/internal/bootstrap"
-	"weft/internal/launch"
 	"weft/internal/sim"
 	"weft/internal/sim/fabric"
 )
 
 // An OptionError reports a setting whose value is not understood, or is not possible in this
-// job: a word in Config or LaunchConfig, a text in Cluster, or a variable of the environment.
+// job: a word in Config, a text in Cluster, or a variable of the environment.
 type OptionError struct {
 	Option string // such as "Config.Guard", "Cluster.Topology" or "WEFT_GUARD"
 	Value  string // what the program or the environment gave
@@ -41,18 +40,6 @@ type FileError struct {
 
 func (e *FileError) Error() string { return (*fabric.FileError)(e).Error() }
 
-// A BuildError reports that the Go package in LaunchConfig.Program could not be built.
-type BuildError struct {
-	Package string
-	Said    string // the output of the go command
-	Err     error  // how the go command ended
-}
-
-func (e *BuildError) Error() string { return (*launch.BuildError)(e).Error() }
-
-// Unwrap returns how the go command ended.
-func (e *BuildError) Unwrap() error { return e.Err }
-
 // A MissingError reports that the context of Join ended while it waited for other ranks.
 type MissingError struct {
 	What  string // what these ranks had not done
@@ -77,7 +64,7 @@ func (e *JoinRefusedError) Error() string { return (*bootstrap.RefusedError)(e).
 // Unwrap returns the context's error, or nil.
 func (e *JoinRefusedError) Unwrap() error { return e.Cause }
 
-// publicStart returns an error of what launches, joins or simulates a job as the type of this
+// publicStart returns an error of what joins or simulates a job as the type of this
 // package that stands for it.
 func publicStart(err error) error {
 	switch e := err.(type) {
@@ -87,8 +74,6 @@ func publicStart(err error) error {
 		return &OptionError{Option: clusterFields["topology"], Value: e.Value, Err: publicStart(e.Err)}
 	case *fabric.FileError:
 		return (*FileError)(e)
-	case *launch.BuildError:
-		return (*BuildError)(e)
 	case *bootstrap.MissingError:
 		return (*MissingError)(e)
 	case *bootstrap.RefusedError:

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"weft/internal/bootstrap"
-	"weft/internal/launch"
 )
 
 // Every setting of a cluster that Simulate does not understand is reported by an OptionError, and
@@ -52,28 +50,6 @@ func TestSimulateOptionErrors(t *testing.T) {
 		if c.value == "file:nowhere" && !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a file that does not exist: %v", err)
 		}
-	}
-}
-
-// A Go package that cannot be built, and a program that there is not, are errors of Launch.
-func TestLaunchErrors(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("Launch needs Linux")
-	}
-	dir := t.TempDir()
-	files := map[string]string{"go.mod": "module broken\n", "main.go": "package main\n\nfunc main() { x }\n"}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	j := &Job{}
-	defer func() { j.clean() }()
-	t.Chdir(dir)
-	err := j.resolve(t.Context(), &LaunchConfig{Program: "."}, &launch.Job{})
-	var build *BuildError
-	if !errors.As(err, &build) || build.Package != "." || !strings.Contains(build.Said, "undefined: x") {
-		t.Errorf("%T: %v", err, err)
 	}
 }
 

@@ -328,15 +328,3 @@ func (e *DistanceError) Error() string {
 
 // Is makes every DistanceError match ErrDistance.
 func (e *DistanceError) Is(target error) bool { return target == ErrDistance }
-
-// An ExitError reports that a rank of a Job has ended with a failure.
-type ExitError struct {
-	Rank   int
-	Status int    // the exit status as a shell reports it: 128 + the signal's number after a signal
-	Cause  string // such as "exit status 1"
-	Output string // the last lines that the rank wrote
-}
-
-func (e *ExitError) Error() string {
-	return fmt.Sprintf("weft: rank %d: %s; it wrote %q", e.Rank, e.Cause, e.Output)
-}

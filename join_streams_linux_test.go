@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"syscall"
 	"testing"
 
 	"golang.org/x/net/nettest"
 
 	"weft"
+	"weft/job"
 	"weft/stream"
 )
 
@@ -57,6 +59,12 @@ func TestStreamsOverTransports(t *testing.T) {
 	}
 }
 
+// TestMain makes this test's executable what package job starts.
+func TestMain(m *testing.M) {
+	job.Main(map[string]func(context.Context, *weft.Proc) error{"severed": severed})
+	os.Exit(m.Run())
+}
+
 // severed has rank 1 dial rank 0, write, and wait to be killed: rank 0 reads what was written, and
 // is told of the death, also by a Write that waits.
 func severed(ctx context.Context, p *weft.Proc) error {
@@ -72,7 +80,8 @@ func severed(ctx context.Context, p *weft.Proc) error {
 		if _, err := c.Write([]byte("last words")); err != nil {
 			return err
 		}
-		return idle(ctx, p)
+		<-ctx.Done()
+		return ctx.Err()
 	}
 	l, err := n.Listen()
 	if err != nil {
@@ -100,18 +109,22 @@ func severed(ctx context.Context, p *weft.Proc) error {
 
 // A rank that is killed resets its connections, on every transport.
 func TestStreamsOfTheKilled(t *testing.T) {
-	for _, cfg := range []weft.LaunchConfig{{Transport: "shm"}, {Transport: "udp"}, {Transport: "tcp"}} {
-		t.Run(string(cfg.Transport), func(t *testing.T) {
-			cfg.Run = "severed"
-			cfg.Liveness = -1
-			job := start(t, 2, &cfg)
-			await(t, job, 0, "last words")
-			job.Kill(1)
-			if err := job.Wait(t.Context()); err != nil {
+	for _, transport := range []weft.Transport{weft.TransportShm, weft.TransportUDP, weft.TransportTCP} {
+		t.Run(string(transport), func(t *testing.T) {
+			j, err := job.Start(t.Context(), job.Config{Ranks: 2, Run: "severed", Transport: transport, Liveness: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			if err := j.Await(t.Context(), 0, "last words"); err != nil {
+				t.Fatal(err)
+			}
+			j.Kill(1)
+			if err := j.Wait(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if job.Output(0) != "last words\nreset: true true\nbroken: true\n" {
-				t.Errorf("%q", job.Output(0))
+			if j.Output(0) != "last words\nreset: true true\nbroken: true\n" {
+				t.Errorf("%q", j.Output(0))
 			}
 		})
 	}

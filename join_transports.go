@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"weft/internal/doorbell"
+	"weft/internal/driver"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
 	"weft/internal/transport/shm"
@@ -18,7 +19,9 @@ import (
 
 // join opens the transports, and publishes how this process is reached (its card).
 func (p *Proc) join(ctx context.Context) error {
-	p.newNode(p.findRoute, p.cfg.waiting(p.job))
+	p.newNode(random, driver.Config{
+		Route: p.findRoute, Least: p.cfg.leastGuard, Wait: p.cfg.waiting(p.job), Record: p.record,
+	})
 	p.segment = segment(p.bind())
 	card := card{Host: p.job.Host, Life: p.life, Guard: p.cfg.Guard, Segment: p.segment}
 	var bell transport.Doorbell
@@ -30,7 +33,7 @@ func (p *Proc) join(ctx context.Context) error {
 			bell = t.Doorbell()
 			card.Shm = t.Card()
 			p.trs = append(p.trs, t)
-			p.memory = t.Memory()
+			p.memory.Memory = t.Memory()
 		case p.cfg.Transport == TransportShm:
 			return err
 		default:

@@ -127,7 +127,9 @@ func (j *localJob) open(src bootstrap.Source) (*Proc, error) {
 	find := func(rank int) (driver.Route, error) {
 		return driver.Route{Transport: t, Incarnation: j.ranks[rank].p.life}, nil
 	}
-	p.newNode(find, driver.Waiting{Yields: 4, InProcess: true})
+	p.newNode(random, driver.Config{
+		Route: find, Least: p.cfg.leastGuard, Wait: driver.Waiting{Yields: 4, InProcess: true},
+	})
 	bell := doorbell.NewChan()
 	ev := p.node.Events(func() transport.Transport { return t })
 	if j.gates != nil { // as on a network: no transport tells which ranks come and go
@@ -138,7 +140,7 @@ func (j *localJob) open(src bootstrap.Source) (*Proc, error) {
 		return nil, err
 	}
 	t = end
-	p.memory = end.Memory()
+	p.memory.Memory = end.Memory()
 	if j.gates != nil {
 		t = j.gates.New(end, p.job.Rank, bell.Ring)
 	}

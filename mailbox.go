@@ -11,6 +11,7 @@ import (
 	"weft/internal/engine/rma"
 	"weft/internal/mailbox"
 	"weft/internal/mem"
+	"weft/internal/sharedmem"
 	"weft/internal/sys"
 	"weft/internal/timeline"
 )
@@ -75,7 +76,7 @@ type Mailbox struct {
 	name   string
 	region *rma.Region
 	box    *mailbox.Box
-	whole  share
+	whole  sharedmem.Segment
 
 	rings sync.Mutex // held while rings are changed
 	room  mailbox.FreeList
@@ -111,7 +112,7 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := p.share(g.Size()+8, false)
+	whole, err := p.memory.Share(g.Size()+8, false)
 	if err != nil {
 		return nil, err
 	}
@@ -129,10 +130,10 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 		err = m.fill(c.Table)
 	}
 	if err == nil {
-		m.region, err = p.node.ExposeMailbox(mailboxName(name), m.box, bytes, whole.id, c.Full == StallWhenFull)
+		m.region, err = p.node.ExposeMailbox(mailboxName(name), m.box, bytes, whole.ID, c.Full == StallWhenFull)
 	}
 	if err != nil {
-		_ = p.unshare(whole)
+		_ = p.memory.Drop(whole)
 		return nil, public(err)
 	}
 	p.mu.Lock()
@@ -355,7 +356,7 @@ func (m *Mailbox) Close() error {
 		runtime.Gosched() // these goroutines still look at the memory
 		m.p.node.Vain()
 	}
-	return m.p.unshare(m.whole)
+	return public(m.p.memory.Drop(m.whole))
 }
 
 func (m *Mailbox) waited() bool {

@@ -103,8 +103,8 @@ func (q *Port) Send(ctx context.Context, to int, b []byte) error {
 	c.Msg.Kind = msg.Send
 	c.Msg.Peer = to
 	c.Msg.Buf = b
-	if len(b) > msg.MaxEager && q.p.memory != nil {
-		c.Msg.Mem, c.Msg.Addr = q.p.locate(to, b)
+	if len(b) > msg.MaxEager && q.p.memory.Memory != nil {
+		c.Msg.Mem, c.Msg.Addr = q.p.memory.Offer(to, b)
 	}
 	err := q.p.node.Message(ctx, q.port, c)
 	runtime.KeepAlive(b)
@@ -263,8 +263,8 @@ func (q *Port) StartSend(to int, b []byte) (*Op, error) {
 	m.Peer = to
 	m.Buf = b
 	m.Alone = true
-	if len(b) > msg.MaxEager && q.p.memory != nil {
-		m.Mem, m.Addr = q.p.locate(to, b)
+	if len(b) > msg.MaxEager && q.p.memory.Memory != nil {
+		m.Mem, m.Addr = q.p.memory.Offer(to, b)
 	}
 	q.p.node.Launch(q.port, o.call)
 	return o, nil

@@ -172,30 +172,8 @@ func (q *Port) recvInto(ctx context.Context, from int, buf []byte) (int, int, er
 // memory if this process can read it, else in packets.
 func (q *Port) fetch(ctx context.Context, c *driver.Call) error {
 	o := c.Msg.Offer
-	if (o.Mem != 0 || o.Addr != 0) && q.p.readPeer(o.From, o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
+	if (o.Mem != 0 || o.Addr != 0) && q.p.node.Peer(o.From).Read(o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
 		return public(q.p.node.Fetched(ctx, c))
 	}
 	return public(q.p.node.Fetch(ctx, c))
-}
-
-// readPeer reads a peer's memory into dst, and reports whether it could. Id is the number of
-// shared memory, and addr an offset in it; if id is 0, addr is an address in the peer.
-func (p *Proc) readPeer(rank int, id uint32, addr uint64, dst []byte) bool {
-	d := p.node.Peer(rank)
-	if d == nil || d.Transport == nil {
-		return false
-	}
-	m := d.Transport.Memory()
-	if m == nil {
-		return false
-	}
-	if id == 0 {
-		return m.Read(rank, addr, dst) == nil
-	}
-	src, err := m.Map(rank, id, 0, true)
-	if err != nil || addr > uint64(len(src.Bytes)) || uint64(len(dst)) > uint64(len(src.Bytes))-addr {
-		return false
-	}
-	copy(dst, src.Bytes[addr:])
-	return !src.Gone() // else the sender has given the message up
 }

@@ -14,6 +14,7 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/internal/engine/msg"
+	"weft/internal/sharedmem"
 	"weft/internal/timeline"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
@@ -28,7 +29,7 @@ type Proc struct {
 	node     *driver.Node
 	wait     driver.Waiting
 	trs      []transport.Transport
-	memory   transport.Memory   // makes memory that peers can map; may be nil
+	memory   *sharedmem.Table   // memory of this process that peers can map
 	poll     *doorbell.Poll     // the doorbell, unless it lies in shared memory
 	eth      *eth.Transport     // or nil
 	whyEth   string             // why it is used to other hosts
@@ -47,7 +48,6 @@ type Proc struct {
 
 	mu      sync.Mutex
 	closed  bool
-	shares  []share // shared memory of ours, by address
 	ports   map[*msg.Port]*Port
 	routes  map[int]route
 	words   map[*wordWait]bool
@@ -102,12 +102,13 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 	return p, nil
 }
 
-// newNode makes the node that runs the process.
-func (p *Proc) newNode(find func(rank int) (driver.Route, error), w driver.Waiting) {
-	p.wait = w
-	p.node = driver.New(driver.Config{
-		Engine: p.engine(random), Route: find, Least: p.cfg.leastGuard, Wait: w, Record: p.record, Timeline: p.timeline,
-	})
+// newNode makes the node that runs the process, with a source of chance.
+func (p *Proc) newNode(random func() uint64, c driver.Config) {
+	c.Engine = p.engine(random)
+	c.Timeline = p.timeline
+	p.wait = c.Wait
+	p.node = driver.New(c)
+	p.memory = sharedmem.NewTable(p.node)
 }
 
 // engine returns what the engine must know, with a source of chance.

@@ -41,15 +41,6 @@ func (p *Proc) counters() *counters.Page {
 	return p.page.Page
 }
 
-// holds puts into the counters how much memory the program has been given. p.mu is held.
-func (p *Proc) holds() {
-	total := uint64(0)
-	for _, s := range p.shares {
-		total += uint64(len(s.Bytes))
-	}
-	p.node.Hold(total)
-}
-
 // counts returns the counters that other processes may read, or nil.
 func (p *Proc) counts() (s *counters.Snapshot) {
 	const peers = 8

@@ -49,13 +49,11 @@ func (p *Proc) Stats() Stats {
 			held += t.MemoryBytes()
 		}
 	}
-	for _, s := range p.shares {
-		held += uint64(len(s.Bytes))
-	}
 	p.mu.Unlock()
+	held += p.memory.Held()
 	var mapped uint64
-	if p.memory != nil {
-		mapped = p.memory.Mapped()
+	if p.memory.Memory != nil {
+		mapped = p.memory.Memory.Mapped()
 	}
 	return Stats{
 		MessagesSent: e.Msg.Sent, MessagesReceived: e.Msg.Received,

@@ -12,6 +12,7 @@ import (
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/mem"
+	"weft/internal/sharedmem"
 )
 
 // RegionConfig configures a region. Zero values mean the defaults.
@@ -38,7 +39,7 @@ type Region struct {
 	p      *Proc
 	region *rma.Region
 	size   int
-	whole  share // including the word at its end that tells peers that the region is closed
+	whole  sharedmem.Segment // including the word at its end that tells peers that the region is closed
 	closed atomic.Bool
 
 	mu   sync.Mutex
@@ -82,20 +83,20 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 	if cfg != nil && cfg.Lock != "" {
 		guard = coord.LockID(cfg.Lock)
 	}
-	var s share
+	var s sharedmem.Segment
 	if guard != 0 {
-		s = p.private(size + 8)
+		s = p.memory.Private(size + 8)
 		_, err = p.node.Coordinate(ctx, nil, coord.Bind, guard)
 		err = waited(public(err), fmt.Sprintf("lock %q, which guards region %q", cfg.Lock, name), "")
-	} else if s, err = p.share(size+8, readOnly); err != nil {
+	} else if s, err = p.memory.Share(size+8, readOnly); err != nil {
 		return nil, err
 	}
 	r := &Region{p: p, size: size, whole: s}
 	if err == nil {
-		r.region, err = p.node.Expose(name, r.Bytes(), s.id, readOnly, guard, ranks)
+		r.region, err = p.node.Expose(name, r.Bytes(), s.ID, readOnly, guard, ranks)
 	}
 	if err != nil {
-		_ = p.unshare(s)
+		_ = p.memory.Drop(s)
 		return nil, public(err)
 	}
 	p.mu.Lock()
@@ -155,5 +156,5 @@ func (r *Region) Close() error {
 	r.p.mu.Lock()
 	delete(r.p.regions, r.region.ID)
 	r.p.mu.Unlock()
-	return r.p.unshare(r.whole)
+	return public(r.p.memory.Drop(r.whole))
 }

@@ -53,27 +53,16 @@ func (p *Proc) attach(ctx context.Context, rank int, name string) (*Remote, erro
 		return nil, public(err)
 	}
 	r := &Remote{p: p, rank: rank, name: name, found: c.RMA.Found, peer: p.node.Peer(rank), counts: p.node.CountsOf(rank)}
-	r.direct = p.mapRegion(r)
+	r.direct = r.mapped()
 	return r, nil
 }
 
-// mapRegion returns the memory of a remote region if it is here, or can be mapped.
-func (p *Proc) mapRegion(r *Remote) *transport.Mapping {
-	if r.rank == p.job.Rank {
-		return p.own(r.found)
+// mapped returns the memory of a region if it is here, or can be mapped; else nil.
+func (r *Remote) mapped() *transport.Mapping {
+	if r.rank == r.p.job.Rank {
+		return r.p.own(r.found)
 	}
-	if r.found.Mem == 0 || r.peer.Transport == nil {
-		return nil
-	}
-	memory := r.peer.Transport.Memory()
-	if memory == nil {
-		return nil
-	}
-	m, err := memory.Map(r.rank, r.found.Mem, r.found.Key, r.found.ReadOnly)
-	if err != nil || r.found.Size < 0 || len(m.Bytes) < 8 || r.found.Size > len(m.Bytes)-8 {
-		return nil
-	}
-	return m
+	return r.peer.Map(r.found)
 }
 
 // own returns the memory of a region of this rank, so that operations of this rank on it need no
@@ -85,8 +74,8 @@ func (p *Proc) own(found rma.Found) *transport.Mapping {
 	p.mu.Unlock()
 	switch {
 	case r == nil: // a mailbox
-		return p.sharedWith(found.Mem)
-	case r.region.Guard != 0 || r.whole.id == 0 && p.node.Hosted():
+		return p.memory.Mapping(found.Mem)
+	case r.region.Guard != 0 || r.whole.ID == 0 && p.node.Hosted():
 		return nil
 	}
 	return r.whole.Mapping

@@ -105,15 +105,13 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	p.amt = j.amt.of(rank)
 	r := j.job.Add()
 	src.rank = r
-	p.memory = r.Memory()
 	find := func(to int) (driver.Route, error) {
 		host, _ := j.job.Host(to)
 		p.routes[to] = route{host: fmt.Sprintf("machine%d", host), why: "it is simulated"}
 		return driver.Route{Transport: r, Incarnation: j.procs[to].life}, nil
 	}
-	p.node = driver.New(driver.Config{
-		Engine: p.engine(j.job.World.Rand.Uint64), Route: find, Timeline: p.timeline, Host: r,
-	})
+	p.newNode(j.job.World.Rand.Uint64, driver.Config{Route: find, Host: r})
+	p.memory.Memory = r.Memory()
 	p.trs = append(p.trs, r)
 	p.flights = j.flights
 	p.node.Start(nil, r)

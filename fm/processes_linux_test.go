@@ -12,11 +12,12 @@ import (
 
 	"weft"
 	"weft/fm"
+	"weft/job"
 )
 
-// TestMain makes this test's executable what Launch starts.
+// TestMain makes this test's executable what package job starts.
 func TestMain(m *testing.M) {
-	weft.Launched(map[string]func(context.Context, *weft.Proc) error{"everything": everything, "mortal": mortal})
+	job.Main(map[string]func(context.Context, *weft.Proc) error{"everything": everything, "mortal": mortal})
 	os.Exit(m.Run())
 }
 
@@ -88,12 +89,12 @@ func TestTransports(t *testing.T) {
 		t.Run(string(transport), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			job, err := weft.Launch(ctx, 2, &weft.LaunchConfig{Run: "everything", Transport: transport})
+			j, err := job.Start(ctx, job.Config{Ranks: 2, Run: "everything", Transport: transport})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer job.Close()
-			if err := job.Wait(ctx); err != nil {
+			defer j.Close()
+			if err := j.Wait(ctx); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -172,21 +173,21 @@ func TestRankIsKilled(t *testing.T) {
 		t.Run(string(transport), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "mortal", Transport: transport})
+			j, err := job.Start(ctx, job.Config{Ranks: 3, Run: "mortal", Transport: transport})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer job.Close()
-			if err := job.Await(ctx, 2, "is in the middle"); err != nil {
+			defer j.Close()
+			if err := j.Await(ctx, 2, "is in the middle"); err != nil {
 				t.Fatal(err)
 			}
-			job.Kill(2)
+			j.Kill(2)
 			for rank := range 2 {
-				if err := job.Await(ctx, rank, "went on"); err != nil {
+				if err := j.Await(ctx, rank, "went on"); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := job.Wait(ctx); err != nil && !strings.Contains(err.Error(), "rank 2") {
+			if err := j.Wait(ctx); err != nil && !strings.Contains(err.Error(), "rank 2") {
 				t.Fatal(err)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/job"
 	"weft/pm"
 )
 
@@ -211,14 +212,14 @@ func TestDeathInSwitch(t *testing.T) {
 		t.Run(string(transport), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			job, err := weft.Launch(ctx, 3, &weft.LaunchConfig{Run: "bereaved", Transport: transport})
+			j, err := job.Start(ctx, job.Config{Ranks: 3, Run: "bereaved", Transport: transport})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer job.Close()
+			defer j.Close()
 			for node := range 2 {
-				if status, err := job.Exit(ctx, node); err != nil || status != 0 {
-					t.Errorf("node %d: status %d, %v\n%s", node, status, err, job.Output(node))
+				if status, err := j.Exit(ctx, node); err != nil || status != 0 {
+					t.Errorf("node %d: status %d, %v\n%s", node, status, err, j.Output(node))
 				}
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/job"
 	"weft/pm"
 )
 
@@ -22,9 +23,9 @@ var programs = map[string]func(context.Context, *weft.Proc) error{
 	"turns": turns, "frozen": frozen, "bereaved": bereaved, "whole or not": wholeOrNot,
 }
 
-// TestMain makes this test's executable what weft.Launch starts.
+// TestMain makes this test's executable what package job starts.
 func TestMain(m *testing.M) {
-	weft.Launched(programs)
+	job.Main(programs)
 	os.Exit(m.Run())
 }
 
@@ -48,14 +49,14 @@ func everywhere(t *testing.T, nodes int, name string) {
 	}
 	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
 		t.Run(string(transport), func(t *testing.T) {
-			job, err := weft.Launch(ctx, nodes, &weft.LaunchConfig{Run: name, Transport: transport})
+			j, err := job.Start(ctx, job.Config{Ranks: nodes, Run: name, Transport: transport})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer job.Close()
-			if err := job.Wait(ctx); err != nil {
+			defer j.Close()
+			if err := j.Wait(ctx); err != nil {
 				for node := range nodes {
-					t.Logf("node %d: %s", node, job.Output(node))
+					t.Logf("node %d: %s", node, j.Output(node))
 				}
 				t.Error(err)
 			}

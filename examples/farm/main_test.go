@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"weft"
+	"weft/job"
 )
 
-// TestMain makes this test's executable what Launch starts.
+// TestMain makes this test's executable what package job starts.
 func TestMain(m *testing.M) {
-	weft.Launched(map[string]func(context.Context, *weft.Proc) error{"farm": run})
+	job.Main(map[string]func(context.Context, *weft.Proc) error{"farm": run})
 	os.Exit(m.Run())
 }
 
@@ -23,26 +24,26 @@ func TestRanksDie(t *testing.T) {
 	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
 		t.Run(string(transport), func(t *testing.T) {
 			ctx := t.Context()
-			job, err := weft.Launch(ctx, 4, &weft.LaunchConfig{Run: "farm", Transport: transport, Liveness: -1})
+			j, err := job.Start(ctx, job.Config{Ranks: 4, Run: "farm", Transport: transport, Liveness: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer job.Close()
+			defer j.Close()
 			for _, rank := range []int{2, 3} {
-				if err := job.Await(ctx, rank, "has task"); err != nil {
+				if err := j.Await(ctx, rank, "has task"); err != nil {
 					t.Fatal(err)
 				}
-				job.Stop(rank) // so that it cannot have finished
+				j.Stop(rank) // so that it cannot have finished
 			}
-			job.Kill(2)
-			if err := job.Await(ctx, 1, "has task"); err != nil {
+			j.Kill(2)
+			if err := j.Await(ctx, 1, "has task"); err != nil {
 				t.Fatal(err)
 			}
-			job.Continue(3)
-			if err := job.Wait(ctx); err != nil {
+			j.Continue(3)
+			if err := j.Wait(ctx); err != nil {
 				t.Fatal(err)
 			}
-			out := job.Output(0)
+			out := j.Output(0)
 			if !strings.Contains(out, "78498 primes below 1000000\n") || !strings.Contains(out, "went on without rank 2\n") {
 				t.Error(out)
 			}

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"weft"
+	"weft/job"
 )
 
-// TestMain makes this test's executable what Launch starts.
+// TestMain makes this test's executable what package job starts.
 func TestMain(m *testing.M) {
-	weft.Launched(map[string]func(context.Context, *weft.Proc) error{"survive": run})
+	job.Main(map[string]func(context.Context, *weft.Proc) error{"survive": run})
 	os.Exit(m.Run())
 }
 
@@ -26,21 +27,21 @@ func TestRanksDie(t *testing.T) {
 	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
 		t.Run(string(transport), func(t *testing.T) {
 			ctx := t.Context()
-			job, err := weft.Launch(ctx, 4, &weft.LaunchConfig{Run: "survive", Transport: transport})
+			j, err := job.Start(ctx, job.Config{Ranks: 4, Run: "survive", Transport: transport})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer job.Close()
+			defer j.Close()
 			for i, rank := range []int{0, 2, 1} {
-				if err := job.Await(ctx, rank, fmt.Sprintf("rank %d has done round %d\n", rank, 5*(i+1))); err != nil {
+				if err := j.Await(ctx, rank, fmt.Sprintf("rank %d has done round %d\n", rank, 5*(i+1))); err != nil {
 					t.Fatal(err)
 				}
-				job.Kill(rank)
+				j.Kill(rank)
 			}
-			if err := job.Wait(ctx); err != nil {
+			if err := j.Wait(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if out := job.Output(3); !strings.Contains(out, "rank 3 goes on with ranks [3]\n") ||
+			if out := j.Output(3); !strings.Contains(out, "rank 3 goes on with ranks [3]\n") ||
 				!strings.HasSuffix(out, result) {
 				t.Error(out)
 			}
@@ -54,32 +55,31 @@ func TestOutcast(t *testing.T) {
 	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
 		t.Run(string(transport), func(t *testing.T) {
 			ctx := t.Context()
-			job, err := weft.Launch(ctx, 3,
-				&weft.LaunchConfig{Run: "survive", Transport: transport, Liveness: 2 * time.Second})
+			j, err := job.Start(ctx, job.Config{Ranks: 3, Run: "survive", Transport: transport, Liveness: 2 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer job.Close()
-			if err := job.Await(ctx, 1, "has done round 3\n"); err != nil {
+			defer j.Close()
+			if err := j.Await(ctx, 1, "has done round 3\n"); err != nil {
 				t.Fatal(err)
 			}
-			job.Stop(1)
+			j.Stop(1)
 			for _, rank := range []int{0, 2} {
-				if err := job.Await(ctx, rank, fmt.Sprintf("rank %d goes on with ranks [0 2]\n", rank)); err != nil {
+				if err := j.Await(ctx, rank, fmt.Sprintf("rank %d goes on with ranks [0 2]\n", rank)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			job.Continue(1)
-			if status, err := job.Exit(ctx, 0); status != 0 || err != nil || !strings.HasSuffix(job.Output(0), result) {
-				t.Errorf("status %d, %v: %s", status, err, job.Output(0))
+			j.Continue(1)
+			if status, err := j.Exit(ctx, 0); status != 0 || err != nil || !strings.HasSuffix(j.Output(0), result) {
+				t.Errorf("status %d, %v: %s", status, err, j.Output(0))
 			}
-			if status, err := job.Exit(ctx, 2); status != 0 || err != nil {
-				t.Errorf("status %d, %v: %s", status, err, job.Output(2))
+			if status, err := j.Exit(ctx, 2); status != 0 || err != nil {
+				t.Errorf("status %d, %v: %s", status, err, j.Output(2))
 			}
-			status, err := job.Exit(ctx, 1)
-			t.Logf("the outcast: status %d, %v: %s", status, err, job.Output(1))
-			if status == 0 && !strings.HasSuffix(job.Output(1), "rank 1 goes on with ranks [1]\n") &&
-				!strings.Contains(job.Output(1), result) {
+			status, err := j.Exit(ctx, 1)
+			t.Logf("the outcast: status %d, %v: %s", status, err, j.Output(1))
+			if status == 0 && !strings.HasSuffix(j.Output(1), "rank 1 goes on with ranks [1]\n") &&
+				!strings.Contains(j.Output(1), result) {
 				t.Error("it has ended well without a result")
 			}
 		})

@@ -17,13 +17,13 @@ import (
 	"strings"
 	"testing"
 
-	"weft"
+	"weft/job"
 )
 
 const document = "../../docs/TUTORIAL.md"
 
 func TestMain(m *testing.M) {
-	weft.Launched(nil)
+	job.Main(nil)
 	os.Exit(m.Run())
 }
 
@@ -130,17 +130,17 @@ func declarations(t *testing.T, name string, text []byte) []string {
 func TestLocalSteps(t *testing.T) {
 	for _, step := range []string{"step1", "step2", "step3"} {
 		t.Run(step, func(t *testing.T) {
-			job, err := weft.Launch(t.Context(), 4, &weft.LaunchConfig{Program: "./" + step})
+			j, err := job.Start(t.Context(), job.Config{Ranks: 4, Program: "./" + step})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer job.Close()
-			if err := job.Wait(t.Context()); err != nil {
+			defer j.Close()
+			if err := j.Wait(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			var out strings.Builder
 			for rank := range 4 {
-				out.WriteString(job.Output(rank))
+				out.WriteString(j.Output(rank))
 			}
 			got := lines(out.String())
 			want := shown(t, "tutorial/"+step)

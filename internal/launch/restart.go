@@ -15,6 +15,9 @@ import (
 // RestartEnv is the environment variable that tells the ranks how often the job has been started again.
 const RestartEnv = "WEFT_RESTART"
 
+// ProgramEnv is the environment variable that tells a process which function it runs as a rank; see package job.
+const ProgramEnv = "WEFT_PROGRAM"
+
 // RunAgain runs a job as Run does. When the job has failed because a rank has, and all ranks have ended, it starts the
 // job again, up to that many times. Each time is a job with its own number and secret; WEFT_RESTART counts them.
 // RunAgain returns the result of the last one. It starts nothing again after a signal that ends programs, after the

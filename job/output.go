@@ -1,4 +1,4 @@
-package weft
+package job
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ func lastLines(text string) string {
 	return text[at+1:]
 }
 
-// A launchedRank is a rank of a Job.
-type launchedRank struct {
+// A rank is a rank of a Job.
+type rank struct {
 	killed atomic.Bool // by Kill
 
 	mu   sync.Mutex
@@ -34,7 +34,7 @@ type launchedRank struct {
 const mostOutput = 16 << 20
 
 // Write appends to the output of the rank.
-func (r *launchedRank) Write(b []byte) (int, error) {
+func (r *rank) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.text)+len(b) > mostOutput {
@@ -50,7 +50,7 @@ func (r *launchedRank) Write(b []byte) (int, error) {
 
 // find reports whether the rank has written text, and returns a channel that is closed
 // when it writes more.
-func (r *launchedRank) find(text string) (found bool, more <-chan struct{}) {
+func (r *rank) find(text string) (found bool, more <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.more == nil {

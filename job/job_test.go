@@ -1,6 +1,6 @@
 //go:build linux
 
-package weft_test
+package job_test
 
 import (
 	"bytes"
@@ -17,31 +17,31 @@ import (
 	"time"
 
 	"weft"
+	"weft/job"
 )
 
-// The test's executable is also what Launch starts.
+// The test's executable is also what Start starts.
 func TestMain(m *testing.M) {
-	weft.Launched(map[string]func(context.Context, *weft.Proc) error{
+	job.Main(map[string]func(context.Context, *weft.Proc) error{
 		"bereaved": bereaved, "failing": failing, "idle": idle, "talker": talker, "parent": parent, "busy": busy,
-		"severed": severed,
 	})
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // of ranks and guards, or each takes a second to end
 	os.Exit(m.Run())
 }
 
-func start(t *testing.T, n int, cfg *weft.LaunchConfig) *weft.Job {
+func start(t *testing.T, cfg job.Config) *job.Job {
 	t.Helper()
-	job, err := weft.Launch(t.Context(), n, cfg)
+	j, err := job.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { job.Close() })
-	return job
+	t.Cleanup(func() { j.Close() })
+	return j
 }
 
-func await(t *testing.T, job *weft.Job, rank int, text string) {
+func await(t *testing.T, j *job.Job, rank int, text string) {
 	t.Helper()
-	if err := job.Await(t.Context(), rank, text); err != nil {
+	if err := j.Await(t.Context(), rank, text); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,30 +99,31 @@ func talker(ctx context.Context, p *weft.Proc) error {
 	}
 }
 
-// TestLaunchKill: the others hear of a rank that is killed, on every transport.
-func TestLaunchKill(t *testing.T) {
-	for _, cfg := range []weft.LaunchConfig{{Transport: "shm"}, {Transport: "udp"}, {Transport: "tcp"}, {Hosts: 2}} {
+// TestKill: the others hear of a rank that is killed, on every transport.
+func TestKill(t *testing.T) {
+	for _, cfg := range []job.Config{{Transport: "shm"}, {Transport: "udp"}, {Transport: "tcp"}, {Hosts: 2}} {
 		t.Run(fmt.Sprintf("%s %d", cfg.Transport, cfg.Hosts), func(t *testing.T) {
+			cfg.Ranks = 3
 			cfg.Run = "bereaved"
 			cfg.Liveness = -1
 			var out bytes.Buffer
 			cfg.Output = &out
-			job := start(t, 3, &cfg)
-			await(t, job, 0, "met")
-			await(t, job, 2, "met")
-			job.Kill(1)
-			if status, err := job.Exit(t.Context(), 1); status != 128+9 || err != nil {
+			j := start(t, cfg)
+			await(t, j, 0, "met")
+			await(t, j, 2, "met")
+			j.Kill(1)
+			if status, err := j.Exit(t.Context(), 1); status != 128+9 || err != nil {
 				t.Errorf("killed: status %d, %v", status, err)
 			}
-			if job.Stop(1) || job.Continue(1) || job.Signal(1, syscall.SIGUSR1) {
+			if j.Stop(1) || j.Continue(1) || j.Signal(1, syscall.SIGUSR1) {
 				t.Error("a dead rank can be stopped")
 			}
-			if err := job.Wait(t.Context()); err != nil {
+			if err := j.Wait(t.Context()); err != nil {
 				t.Error(err)
 			}
 			for _, rank := range []int{0, 2} {
-				if job.Output(rank) != "met\nrank 1 is gone\n" {
-					t.Errorf("rank %d: %q", rank, job.Output(rank))
+				if j.Output(rank) != "met\nrank 1 is gone\n" {
+					t.Errorf("rank %d: %q", rank, j.Output(rank))
 				}
 			}
 			if !strings.Contains(out.String(), "[2] rank 1 is gone\n") {
@@ -132,63 +133,80 @@ func TestLaunchKill(t *testing.T) {
 	}
 }
 
-// TestLaunchStop: a rank that is stopped does nothing until it is let go on.
-func TestLaunchStop(t *testing.T) {
-	job := start(t, 1, &weft.LaunchConfig{Run: "talker"})
-	await(t, job, 0, "line 0\n")
-	if !job.Stop(0) {
+// TestStop: a rank that is stopped does nothing until it is let go on.
+func TestStop(t *testing.T) {
+	j := start(t, job.Config{Ranks: 1, Run: "talker"})
+	await(t, j, 0, "line 0\n")
+	if !j.Stop(0) {
 		t.Fatal("not stopped")
 	}
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(job.PID(0)), "stat"))
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(j.PID(0)), "stat"))
 	if err != nil || !bytes.Contains(stat, []byte(") T ")) {
 		t.Errorf("%s %v", stat, err)
 	}
-	job.Signal(0, syscall.SIGUSR1)
-	if strings.Contains(job.Output(0), "line 1") {
+	j.Signal(0, syscall.SIGUSR1)
+	if strings.Contains(j.Output(0), "line 1") {
 		t.Error("it went on")
 	}
-	if !job.Continue(0) {
+	if !j.Continue(0) {
 		t.Error("it ended")
 	}
-	await(t, job, 0, "line 1\n")
+	await(t, j, 0, "line 1\n")
 }
 
-func TestLaunchErrors(t *testing.T) {
-	job := start(t, 2, &weft.LaunchConfig{Run: "failing"})
-	err := job.Wait(t.Context())
-	var exit *weft.ExitError
+func TestErrors(t *testing.T) {
+	j := start(t, job.Config{Ranks: 2, Run: "failing"})
+	err := j.Wait(t.Context())
+	var exit *job.ExitError
 	if !errors.As(err, &exit) || exit.Rank != 1 || exit.Status != 1 || !strings.Contains(exit.Output, "nothing good\n") ||
 		!strings.Contains(exit.Output, "as asked") {
 		t.Errorf("%v", err)
 	}
-	if err := job.Await(t.Context(), 0, "anything"); !errors.As(err, &exit) || exit.Rank != 0 {
+	if err := j.Await(t.Context(), 0, "anything"); !errors.As(err, &exit) || exit.Rank != 0 {
 		t.Errorf("%v", err)
 	}
-	job = start(t, 1, &weft.LaunchConfig{Run: "unheard of"})
-	err = job.Wait(t.Context())
+	j = start(t, job.Config{Ranks: 1, Run: "unheard of"})
+	err = j.Wait(t.Context())
 	if err == nil || !strings.Contains(err.Error(), `does not name a function \"unheard of\"`) {
 		t.Errorf("%v", err)
 	}
-	for _, cfg := range []*weft.LaunchConfig{nil, {}, {Run: "idle", Program: "sleep"}, {Program: "./no/such/package"},
-		{Program: "no-such-command"}} {
-		if _, err := weft.Launch(t.Context(), 1, cfg); err == nil {
-			t.Errorf("%+v was launched", cfg)
+	for _, cfg := range []job.Config{{}, {Run: "idle", Program: "sleep"}, {Program: "./no/such/package"}, {Program: "no-such-command"}} {
+		cfg.Ranks = 1
+		if _, err := job.Start(t.Context(), cfg); err == nil {
+			t.Errorf("%+v was started", cfg)
 		}
 	}
-	if _, err := weft.Launch(t.Context(), 0, &weft.LaunchConfig{Run: "idle"}); !errors.Is(err, weft.ErrRank) {
+	if _, err := job.Start(t.Context(), job.Config{Run: "idle"}); !errors.Is(err, weft.ErrRank) {
 		t.Errorf("no ranks: %v", err)
 	}
 }
 
-// TestLaunchProgram: a Go package is built, and nothing of it is left.
-func TestLaunchProgram(t *testing.T) {
+// TestBuildError: a Go package that cannot be built is reported with what the compiler says.
+func TestBuildError(t *testing.T) {
+	files := map[string]string{"go.mod": "module broken\n", "main.go": "package main\n\nfunc main() { x }\n"}
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	_, err := job.Start(t.Context(), job.Config{Ranks: 1, Program: "."})
+	var build *job.BuildError
+	if !errors.As(err, &build) || build.Package != "." || !strings.Contains(build.Said, "undefined: x") {
+		t.Errorf("%T: %v", err, err)
+	}
+}
+
+// TestProgram: a Go package is built, and nothing of it is left.
+func TestProgram(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	job := start(t, 2, &weft.LaunchConfig{Program: "./examples/hello"})
-	if err := job.Wait(t.Context()); err != nil {
+	j := start(t, job.Config{Ranks: 2, Program: "../examples/hello"})
+	if err := j.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	await(t, job, 0, "rank 0 of 2 received: hello from rank 1\n")
-	job.Close()
+	await(t, j, 0, "rank 0 of 2 received: hello from rank 1\n")
+	j.Close()
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -204,34 +222,34 @@ func parent(ctx context.Context, p *weft.Proc) error {
 	return idle(ctx, p)
 }
 
-// TestLaunchEnds: the end of the context, and Close, leave nothing behind.
-func TestLaunchEnds(t *testing.T) {
+// TestEnds: the end of the context, and Close, leave nothing behind.
+func TestEnds(t *testing.T) {
 	for _, how := range []string{"close", "context"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		job, err := weft.Launch(ctx, 2, &weft.LaunchConfig{Run: "parent"})
+		j, err := job.Start(ctx, job.Config{Ranks: 2, Run: "parent"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer job.Close()
-		pids := []int{job.PID(0), job.PID(1)}
+		defer j.Close()
+		pids := []int{j.PID(0), j.PID(1)}
 		for rank := range 2 {
-			await(t, job, rank, "idle")
+			await(t, j, rank, "idle")
 			var child int
-			if _, err := fmt.Sscanf(job.Output(rank), "child %d.", &child); err != nil {
+			if _, err := fmt.Sscanf(j.Output(rank), "child %d.", &child); err != nil {
 				t.Fatal(err)
 			}
 			pids = append(pids, child)
 		}
-		job.Stop(1)
+		j.Stop(1)
 		want := context.Canceled
 		if how == "close" {
 			want = weft.ErrClosed
-			job.Close()
+			j.Close()
 		} else {
 			cancel()
 		}
-		if err := job.Wait(t.Context()); !errors.Is(err, want) {
+		if err := j.Wait(t.Context()); !errors.Is(err, want) {
 			t.Errorf("%s: %v", how, err)
 		}
 		for _, pid := range pids {
@@ -283,32 +301,32 @@ func busy(ctx context.Context, p *weft.Proc) error {
 // TestWaitsOfGoroutines: what each goroutine of a rank waits for is told, in which call.
 func TestWaitsOfGoroutines(t *testing.T) {
 	for _, transport := range []weft.Transport{weft.TransportShm, weft.TransportUDP} {
-		job := start(t, 2, &weft.LaunchConfig{Run: "busy", Transport: transport})
-		await(t, job, 0, "idle")
+		j := start(t, job.Config{Ranks: 2, Run: "busy", Transport: transport})
+		await(t, j, 0, "idle")
 		for _, want := range []string{
 			"a message from 1 (channel 3)", "room at 1, or its acknowledgement (1048576 bytes, channel 3)",
 			`region "palace" of 1 (to be exposed)`, `mailbox "letters" of 1 (to be exposed)`,
 			`barrier "together", phase 1: needs 1`,
 		} {
-			for end := time.Now().Add(time.Minute); !strings.Contains(job.Waits(), want); {
+			for end := time.Now().Add(time.Minute); !strings.Contains(j.Waits(), want); {
 				if time.Now().After(end) {
-					t.Fatalf("%s: no %q in\n%s", transport, want, job.Waits())
+					t.Fatalf("%s: no %q in\n%s", transport, want, j.Waits())
 				}
 			}
 		}
-		job.Close()
+		j.Close()
 	}
 }
 
-// TestLaunchWaits: what the ranks wait for can be asked.
-func TestLaunchWaits(t *testing.T) {
-	job := start(t, 3, &weft.LaunchConfig{Run: "bereaved"})
-	await(t, job, 0, "met")
-	await(t, job, 2, "met")
-	for !strings.Contains(job.Waits(), "a message from 1") { // which is told when it has polled for a while
+// TestWaits: what the ranks wait for can be asked.
+func TestWaits(t *testing.T) {
+	j := start(t, job.Config{Ranks: 3, Run: "bereaved"})
+	await(t, j, 0, "met")
+	await(t, j, 2, "met")
+	for !strings.Contains(j.Waits(), "a message from 1") { // which is told when it has polled for a while
 	}
-	job.Kill(1)
-	if err := job.Wait(t.Context()); err != nil {
+	j.Kill(1)
+	if err := j.Wait(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package weft
+package job
 
 import (
 	"context"
@@ -8,18 +8,19 @@ import (
 	"strings"
 	"syscall"
 
+	"weft"
 	"weft/internal/launch"
 	"weft/internal/waitgraph"
 )
 
-// A Job is a job that Launch has started: real processes, each of them a rank. Any number of
+// A Job is a job that Start has started: real processes, each of them a rank. Any number of
 // goroutines may use it. Its methods panic if the job does not have the rank.
 type Job struct {
 	ctx    context.Context // ends with a cause when the job is to end
 	cancel context.CancelCauseFunc
 	run    *launch.Running
-	temp   string // a directory with the program, if Launch has built it
-	ranks  []launchedRank
+	temp   string // a directory with the program, if Start has built it
+	ranks  []rank
 }
 
 // PID returns the number of a rank's process.
@@ -65,14 +66,14 @@ func (j *Job) Await(ctx context.Context, rank int, text string) error {
 		case found:
 			return nil
 		case ended:
-			return fmt.Errorf("weft: launch: waiting for %q: %w", text, j.exitError(rank))
+			return fmt.Errorf("weft: job: waiting for %q: %w", text, j.exitError(rank))
 		}
 		select {
 		case <-more:
 		case <-j.run.Ended(rank):
 			ended = true // look once more
 		case <-ctx.Done():
-			return fmt.Errorf("weft: launch: waiting for %q: %w; rank %d wrote %q", text, ctx.Err(), rank,
+			return fmt.Errorf("weft: job: waiting for %q: %w; rank %d wrote %q", text, ctx.Err(), rank,
 				lastLines(j.Output(rank)))
 		}
 	}
@@ -86,7 +87,7 @@ func (j *Job) Exit(ctx context.Context, rank int) (status int, err error) {
 		status, _ = j.run.Exit(rank)
 		return status, nil
 	case <-ctx.Done():
-		return 0, fmt.Errorf("weft: launch: waiting for the end of rank %d: %w", rank, ctx.Err())
+		return 0, fmt.Errorf("weft: job: waiting for the end of rank %d: %w", rank, ctx.Err())
 	}
 }
 
@@ -97,7 +98,7 @@ func (j *Job) Wait(ctx context.Context) error {
 	select {
 	case <-j.run.Done():
 	case <-ctx.Done():
-		return fmt.Errorf("weft: launch: waiting for the end of the job: %w", ctx.Err())
+		return fmt.Errorf("weft: job: waiting for the end of the job: %w", ctx.Err())
 	}
 	if err := context.Cause(j.ctx); err != nil {
 		return err
@@ -122,13 +123,13 @@ func (j *Job) Waits() string {
 // Close kills the ranks that have not ended, and waits until no process of the job is left. Output
 // can still be called afterwards.
 func (j *Job) Close() error {
-	j.cancel(ErrClosed)
+	j.cancel(weft.ErrClosed)
 	<-j.run.Done()
 	j.clean()
 	return nil
 }
 
-// clean removes the program that Launch has built.
+// clean removes the program that Start has built.
 func (j *Job) clean() {
 	if j.temp != "" {
 		os.RemoveAll(j.temp)

@@ -1,0 +1,46 @@
+package driver
+
+import (
+	"weft/internal/engine/rma"
+	"weft/internal/transport"
+)
+
+// Map returns the memory of a region of the peer if it can be mapped here, else nil. Its last word tells whether the
+// peer has withdrawn the region (Withdrawn).
+func (p *Peer) Map(found rma.Found) *transport.Mapping {
+	memory := p.memory()
+	if found.Mem == 0 || memory == nil {
+		return nil
+	}
+	m, err := memory.Map(p.Rank, found.Mem, found.Key, found.ReadOnly)
+	if err != nil || found.Size < 0 || len(m.Bytes) < 8 || found.Size > len(m.Bytes)-8 {
+		return nil
+	}
+	return m
+}
+
+// Read copies memory that the peer has offered into dst, and reports whether it could. Id is the number of shared
+// memory, and addr an offset in it; if id is 0, addr is an address in the peer's process.
+func (p *Peer) Read(id uint32, addr uint64, dst []byte) bool {
+	memory := p.memory()
+	if memory == nil {
+		return false
+	}
+	if id == 0 {
+		return memory.Read(p.Rank, addr, dst) == nil
+	}
+	src, err := memory.Map(p.Rank, id, 0, true)
+	if err != nil || addr > uint64(len(src.Bytes)) || uint64(len(dst)) > uint64(len(src.Bytes))-addr {
+		return false
+	}
+	copy(dst, src.Bytes[addr:])
+	return !src.Gone() // else the sender has given the message up
+}
+
+// memory returns how the memory of the peer is reached, or nil if it is not.
+func (p *Peer) memory() transport.Memory {
+	if p == nil || p.Transport == nil {
+		return nil
+	}
+	return p.Transport.Memory()
+}
