@@ -196,3 +196,37 @@ func TestSections(t *testing.T) {
 		}
 	})
 }
+
+// The pages of docs/decisions are numbered from 1 without a gap, and every decision that is cited has one.
+func TestDecisions(t *testing.T) {
+	pages, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`^(\d{4})(-[a-z0-9]+)+\.md$`)
+	for i, page := range pages { // Glob sorts them
+		found := name.FindStringSubmatch(filepath.Base(page))
+		if found == nil {
+			t.Fatalf("%s: want four digits and words, with - between them", page)
+		}
+		if number, _ := strconv.Atoi(found[1]); number != i+1 {
+			t.Fatalf("%s is page %d of docs/decisions: give it that number, and change its citations", page, i+1)
+		}
+	}
+	citation := regexp.MustCompile(`(?i)\bdecisions?[ /](\d+)\b`)
+	link := regexp.MustCompile(`(?i)\bdecision (\d+)\]\([^)]*?(\d{4})-`)
+	texts(t, func(name, text string) {
+		for _, found := range citation.FindAllStringSubmatch(text, -1) {
+			if number, _ := strconv.Atoi(found[1]); number < 1 || number > len(pages) {
+				t.Errorf("%s: %q: docs/decisions has %d pages", name, found[0], len(pages))
+			}
+		}
+		for _, found := range link.FindAllStringSubmatch(text, -1) {
+			said, _ := strconv.Atoi(found[1])
+			leads, _ := strconv.Atoi(found[2])
+			if said != leads {
+				t.Errorf("%s: %q leads to page %d", name, found[0], leads)
+			}
+		}
+	})
+}
