@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -229,4 +230,45 @@ func TestDecisions(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The README has no figure of its own: each time in it stands in docs/PERFORMANCE.md, which one command writes.
+func TestFiguresAgree(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	performance, err := os.ReadFile("docs/PERFORMANCE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	figure := regexp.MustCompile(`[\d.]+ µs`)
+	measured := figure.FindAllString(string(performance), -1)
+	for _, said := range figure.FindAllString(string(readme), -1) {
+		if !slices.Contains(measured, said) {
+			t.Errorf("README.md says %s, which docs/PERFORMANCE.md does not", said)
+		}
+	}
+}
+
+// Every function that docs/MESSAGE.md names is in the file that it names.
+func TestMessageFunctions(t *testing.T) {
+	text, err := os.ReadFile("docs/MESSAGE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`([A-Z]?[a-z]+)\\.(\\w+)`(?: \\| | \\()`([\\w/]+\\.go)`").FindAllStringSubmatch(string(text), -1)
+	if len(named) < 20 {
+		t.Fatalf("docs/MESSAGE.md names %d functions with their files; this test no longer finds them", len(named))
+	}
+	for _, m := range named {
+		source, err := os.ReadFile(m[3])
+		if err != nil {
+			t.Errorf("docs/MESSAGE.md: %v", err)
+			continue
+		}
+		if !regexp.MustCompile(`(?m)^func \(\w+ \*?` + m[1] + `\) ` + m[2] + `\(`).Match(source) {
+			t.Errorf("docs/MESSAGE.md: %s has no method %s of %s", m[3], m[2], m[1])
+		}
+	}
 }
