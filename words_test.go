@@ -232,6 +232,19 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
+// Every package that docs/ARCHITECTURE.md names is there.
+func TestArchitecture(t *testing.T) {
+	text, err := os.ReadFile("docs/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, named := range regexp.MustCompile("`(internal/[\\w/.]+)`").FindAllStringSubmatch(string(text), -1) {
+		if _, err := os.Stat(named[1]); err != nil {
+			t.Errorf("docs/ARCHITECTURE.md names %s, which is not there", named[1])
+		}
+	}
+}
+
 // The README has no figure of its own: each time in it stands in docs/PERFORMANCE.md, which one command writes.
 func TestFiguresAgree(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
