@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -195,4 +196,92 @@ func TestSections(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The pages of docs/decisions are numbered from 1 without a gap, and every decision that is cited has one.
+func TestDecisions(t *testing.T) {
+	pages, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`^(\d{4})(-[a-z0-9]+)+\.md$`)
+	for i, page := range pages { // Glob sorts them
+		found := name.FindStringSubmatch(filepath.Base(page))
+		if found == nil {
+			t.Fatalf("%s: want four digits and words, with - between them", page)
+		}
+		if number, _ := strconv.Atoi(found[1]); number != i+1 {
+			t.Fatalf("%s is page %d of docs/decisions: give it that number, and change its citations", page, i+1)
+		}
+	}
+	citation := regexp.MustCompile(`(?i)\bdecisions?[ /](\d+)\b`)
+	link := regexp.MustCompile(`(?i)\bdecision (\d+)\]\([^)]*?(\d{4})-`)
+	texts(t, func(name, text string) {
+		for _, found := range citation.FindAllStringSubmatch(text, -1) {
+			if number, _ := strconv.Atoi(found[1]); number < 1 || number > len(pages) {
+				t.Errorf("%s: %q: docs/decisions has %d pages", name, found[0], len(pages))
+			}
+		}
+		for _, found := range link.FindAllStringSubmatch(text, -1) {
+			said, _ := strconv.Atoi(found[1])
+			leads, _ := strconv.Atoi(found[2])
+			if said != leads {
+				t.Errorf("%s: %q leads to page %d", name, found[0], leads)
+			}
+		}
+	})
+}
+
+// Every package that docs/ARCHITECTURE.md names is there.
+func TestArchitecture(t *testing.T) {
+	text, err := os.ReadFile("docs/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, named := range regexp.MustCompile("`(internal/[\\w/.]+)`").FindAllStringSubmatch(string(text), -1) {
+		if _, err := os.Stat(named[1]); err != nil {
+			t.Errorf("docs/ARCHITECTURE.md names %s, which is not there", named[1])
+		}
+	}
+}
+
+// The README has no figure of its own: each time in it stands in docs/PERFORMANCE.md, which one command writes.
+func TestFiguresAgree(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	performance, err := os.ReadFile("docs/PERFORMANCE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	figure := regexp.MustCompile(`[\d.]+ µs`)
+	measured := figure.FindAllString(string(performance), -1)
+	for _, said := range figure.FindAllString(string(readme), -1) {
+		if !slices.Contains(measured, said) {
+			t.Errorf("README.md says %s, which docs/PERFORMANCE.md does not", said)
+		}
+	}
+}
+
+// Every function that docs/MESSAGE.md names is in the file that it names.
+func TestMessageFunctions(t *testing.T) {
+	text, err := os.ReadFile("docs/MESSAGE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`([A-Z]?[a-z]+)\\.(\\w+)`(?: \\| | \\()`([\\w/]+\\.go)`").FindAllStringSubmatch(string(text), -1)
+	if len(named) < 20 {
+		t.Fatalf("docs/MESSAGE.md names %d functions with their files; this test no longer finds them", len(named))
+	}
+	for _, m := range named {
+		source, err := os.ReadFile(m[3])
+		if err != nil {
+			t.Errorf("docs/MESSAGE.md: %v", err)
+			continue
+		}
+		if !regexp.MustCompile(`(?m)^func \(\w+ \*?` + m[1] + `\) ` + m[2] + `\(`).Match(source) {
+			t.Errorf("docs/MESSAGE.md: %s has no method %s of %s", m[3], m[2], m[1])
+		}
+	}
 }

@@ -6,16 +6,15 @@ import (
 	"weft/internal/handshake"
 )
 
-// An acceptor is the part that the listeners for paths and for TLS have in common: it runs the
-// handshakes of the connections that come in, several at a time, and queues those that succeed
-// until Accept takes them.
+// An acceptor is what the listeners for paths and for TLS have in common. It runs the handshakes of
+// incoming connections, several at a time. Connections that succeed wait in its queue for Accept.
 type acceptor struct {
 	network string // in errors: "weft" or "tcp"
 	addr    net.Addr
 	sock    net.Listener
 	door    handshake.Acceptor
 	backlog backlog
-	served  chan struct{} // closed when no handshake runs any more
+	served  chan struct{} // closed when the last handshake has ended
 }
 
 // start begins to accept connections of sock, of which up to backlog wait for Accept. welcome runs
@@ -49,8 +48,8 @@ func (a *acceptor) Accept() (net.Conn, error) {
 }
 
 // Close ends the listening: it closes the socket, removes the file of a Unix socket, and closes the
-// connections that Accept has not returned. Connections that Accept has returned stay open. It waits
-// until no handshake runs any more.
+// connections that Accept has not returned. Connections that Accept has returned stay open. Close waits
+// for the handshakes that are running.
 func (a *acceptor) Close() error {
 	if !a.backlog.close() {
 		return &net.OpError{Op: "close", Net: a.network, Addr: a.addr, Err: net.ErrClosed}

@@ -39,8 +39,9 @@ type Config struct {
 	// same time is at most the number of processors less one. No goroutine naps while other goroutines
 	// could run, and a goroutine whose naps have been in vain naps seldom. The end of the peer's process
 	// ends a nap only when this time is over. Zero means 5 milliseconds, and a negative value that calls
-	// never nap. With less than a tick of the kernel's clock, 4 milliseconds on many systems, the kernel
-	// sets a timer for each nap, which on a virtual machine can take longer than the wake-up.
+	// never nap. Naps should be longer than a tick of the
+	// kernel's clock, 4 milliseconds on many systems: for a shorter nap the kernel sets a timer, which on
+	// a virtual machine can take longer than the wake-up.
 	Nap time.Duration
 
 	// Buffer is the greatest number of bytes that each direction of a connection holds: a power of two
@@ -185,8 +186,8 @@ func (cfg *Config) allow(p Peer) error {
 	return nil
 }
 
-// ErrRefused says that no connection was made, because one side does not allow the other, because the listener
-// has no memory or descriptor left, or because the other side does not speak this protocol.
+// ErrRefused says that no connection was made. One side does not allow the other, the listener has no memory or
+// descriptor left, or the other side does not speak this protocol.
 var ErrRefused = errors.New("stream: refused")
 
 // ErrCorrupt says that the peer has broken the protocol, by an impossible position in the shared memory or by an

@@ -16,7 +16,7 @@ import (
 
 // A Conn is one end of a connection through shared memory: a net.Conn with half close. Any number
 // of goroutines may call its methods, Close included, at the same time. The bytes of one call of
-// Write stay together, and so do those that one call of Read returns.
+// Write stay together, and so do the bytes that one call of Read returns.
 type Conn struct {
 	local, remote net.Addr
 	metadata      []byte // of the dialler; nil at its own end
@@ -282,8 +282,8 @@ func (c *Conn) mapped(f func()) {
 	}
 }
 
-// Close ends the connection and all calls that wait, at both ends. The peer can still read what is
-// in the ring, and then reads io.EOF; Close does not wait for that.
+// Close ends the connection and all calls that wait, at both ends. The peer still reads what is in
+// the ring, and then io.EOF. Close does not wait for the peer.
 func (c *Conn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return c.fail("close", net.ErrClosed)

@@ -54,9 +54,9 @@ func (c *Conn) WriteTo(w io.Writer) (n int64, err error) {
 	return writeTo(c, w, piece)
 }
 
-// ReadFrom reads from r until io.EOF, and writes what it reads. r writes into the ring itself,
-// without a copy in between; the peer shares that memory, and can see and change what r does with
-// it. While ReadFrom runs, other calls of Write wait. The write deadline ends it between calls of
+// ReadFrom reads from r until io.EOF, and writes what it reads. It hands r the ring's own memory, so
+// nothing is copied in between. The peer shares that memory: it can see and change what r does
+// there. While ReadFrom runs, other calls of Write wait. The write deadline ends it between calls of
 // r.Read only.
 func (c *Conn) ReadFrom(r io.Reader) (n int64, err error) {
 	c.wr.Lock()

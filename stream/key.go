@@ -44,8 +44,8 @@ func pairOf(key []byte, role string) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// keyed returns the TLS configuration for a pre-shared key: a certificate of this side's role,
-// signed by itself, and a check that the peer's certificate has the public key of the other role.
+// keyed returns the TLS configuration for a pre-shared key. This side shows a certificate of its
+// role, signed by itself. It checks that the peer's certificate has the public key of the other role.
 // Nothing else in a certificate counts.
 func keyed(key []byte, mine, theirs string) (*tls.Config, error) {
 	if len(key) < MinKey {

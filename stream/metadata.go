@@ -19,8 +19,8 @@ var ErrMetadata = errors.New("stream: too much metadata")
 type metadataKey struct{}
 
 // WithMetadata returns a context with which every Dial hands b, the metadata, to the listener: the connection that
-// Accept returns there gives it back (Metadata). It is for what belongs to the caller rather than to the stream of
-// bytes, such as the context of a trace: a stream has no messages to which a context of each request could be added.
+// Accept returns there gives it back (Metadata). It is for what belongs to the caller and not to the stream of
+// bytes, such as the context of a trace.
 // WithMetadata copies b. The metadata is as secret and as authentic as the bytes of the connection.
 func WithMetadata(ctx context.Context, b []byte) context.Context {
 	return context.WithValue(ctx, metadataKey{}, slices.Clone(b))

@@ -18,8 +18,8 @@ import (
 // between hosts, and in the simulator. Any number of goroutines may call its methods at the same
 // time.
 //
-// In a simulation the methods of the Network, of its listener and of its connections may also be
-// called by goroutines that a go statement has started, such as those of an HTTP server: they wait
+// In a simulation any goroutine may call the methods of the Network, of its listener and of its
+// connections, also one that a go statement has started, such as those of an HTTP server. These wait
 // in Go, and goroutines of the Network make the calls of package weft. Deadlines of connections are
 // virtual time there; timers of package time are not.
 type Network struct {
@@ -37,7 +37,7 @@ type Network struct {
 	mu       sync.Mutex
 	conns    map[connID]*RankConn
 	next     uint64        // number of the last connection that was dialled
-	gone     map[int]error // by rank, why it takes no part any more
+	gone     map[int]error // by rank, why it has left the network
 	listener *RankListener
 	deaf     bool        // the listener has been closed: dials are refused
 	opens    []*RankConn // connections that ranks have dialled and that the listener has not taken yet
@@ -61,10 +61,9 @@ func Open(p *weft.Proc, channel int) (*Network, error) {
 }
 
 // Open makes a network of connections among the ranks of a job that call it with the same channel,
-// 0 to 65535, which must serve nothing else. Of the Config, Buffer bounds how many bytes a connection
-// holds that its peer has written and no call has read, and Backlog bounds the connections that wait
-// for Accept; the other fields have no effect. The network ends
-// with Close, and with the Proc.
+// 0 to 65535, which must serve nothing else. Config.Buffer bounds how many unread bytes a connection
+// holds, and Config.Backlog the connections that wait for Accept. The other fields have no effect. The
+// network ends with Close, and with the Proc.
 func (cfg *Config) Open(p *weft.Proc, channel int) (*Network, error) {
 	window, err := cfg.buffer()
 	if err != nil {
@@ -90,9 +89,11 @@ func (cfg *Config) Open(p *weft.Proc, channel int) (*Network, error) {
 }
 
 // Dial connects to a rank. It waits until the listener of that rank's network takes the connection,
-// also for a rank that does not listen yet. The error matches syscall.ECONNREFUSED if the rank's
-// listener has been closed, weft.ErrPeer if the rank has died, weft.ErrRank if there is no such
-// rank, and the cause of ctx if that ends first.
+// also for a rank that does not listen yet. The error matches
+//   - syscall.ECONNREFUSED if the rank's listener has been closed,
+//   - weft.ErrPeer if the rank has died,
+//   - weft.ErrRank if there is no such rank,
+//   - the cause of ctx if ctx ends first.
 func (n *Network) Dial(ctx context.Context, rank int) (*RankConn, error) {
 	c, err := n.dial(ctx, rank)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // A RankConn is one end of a connection between two ranks of a job: a net.Conn with half close,
 // whose bytes travel as messages of the job's channel. Any number of goroutines may call its
 // methods, Close included, at the same time. The bytes of one call of Write stay together, and so
-// do those that one call of Read returns.
+// do the bytes that one call of Read returns.
 //
 // Bytes that the peer has written wait at the receiving rank until they are read: at most
 // Config.Buffer bytes. A connection holds no memory while nothing waits.
@@ -305,7 +305,7 @@ func (c *RankConn) endReading() {
 }
 
 // Close ends the connection and all calls that wait, at both ends. The peer can still read what has
-// been written, and then reads io.EOF; Close does not wait for that.
+// been written, and then reads io.EOF; Close does not wait for the peer.
 func (c *RankConn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return c.fail("close", net.ErrClosed)

@@ -14,7 +14,7 @@ import (
 
 // A TLSConn is one end of a connection between hosts: TLS 1.3 over TCP, as a net.Conn with half
 // close. Any number of goroutines may call its methods, Close included, at the same time. The bytes
-// of one call of Write stay together, and so do those that one call of Read returns. Unlike a
+// of one call of Write stay together, and so do the bytes that one call of Read returns. Unlike a
 // tls.Conn, a TLSConn can be used on after a write deadline has passed.
 type TLSConn struct {
 	tls     *tls.Conn
@@ -219,7 +219,7 @@ func (c *TLSConn) CloseRead() error {
 const lingering = 5 * time.Second
 
 // Close ends the connection and all calls that wait. The peer can still read what has been written,
-// and then reads io.EOF; Close does not wait for that. The descriptor stays open until the peer has
+// and then reads io.EOF; Close does not wait for the peer. The descriptor stays open until the peer has
 // closed its end, for five seconds at most.
 func (c *TLSConn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {

@@ -160,10 +160,10 @@ const (
 var yielding atomic.Int32
 
 // giveWay lets other goroutines run while there are any, and reports whether the wait is over. Where many connections
-// are busy, all have their turn before this one goes on: the peer has often answered by then, and neither side needs a
-// system call to sleep or to wake the other. Where few are, an answer takes longer than a turn: then one is enough,
-// for goroutines that this one has just woken. It does not yield where no goroutine could run: Gosched then starts a
-// thread, which looks for work on the processor that the peer needs.
+// are busy, each gets its turn before this one goes on. The peer has often answered by then, and neither side needs a
+// system call to sleep or to wake the other. Where few are busy, an answer takes longer than a turn. One turn is then
+// enough: it is for goroutines that this one has just woken. giveWay does not yield where no goroutine could run,
+// because Gosched then starts a thread, which looks for work on the processor that the peer needs.
 func (w *waiter) giveWay() (over bool) {
 	yielding.Add(1)
 	defer yielding.Add(-1)
@@ -217,7 +217,7 @@ func (w *waiter) learn(lasted time.Duration) {
 	}
 }
 
-// sleep waits on the socket, or, if the other waiter already does, until that one finds something.
+// sleep waits on the socket. If the other waiter already does, sleep waits until that waiter finds something.
 // The caller must look again afterwards.
 func (w *waiter) sleep() {
 	c := w.c

@@ -1,6 +1,6 @@
-// Package bootstrap tells a process which rank of which job it is, and lets the ranks exchange the addresses by which
-// they reach each other. A Source offers the calls put, fence and get, as PMI does, whatever has started the job: weft
-// run (Launched, served by a Server), rank 0 of a job that another launcher started (Gathering), or nobody (NewLocal).
+// Package bootstrap tells a process which rank of which job it is. The ranks exchange their addresses by it. A Source
+// offers the calls put, fence and get, as PMI does. There is one for each way to start a job: weft run (Launched,
+// served by a Server), another launcher (Gathering: rank 0 serves the ranks), and no launcher (NewLocal).
 //
 // Tested in bootstrap_test.go and, with the suite of package bootstraptest, in sources_test.go.
 package bootstrap

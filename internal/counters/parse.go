@@ -158,8 +158,8 @@ func text(b []byte) []byte {
 	return b
 }
 
-// Whole returns a copy of a page in which each goroutine that sleeps is shown as it was at
-// one moment: again is another copy, made later. What has changed in between is left out.
+// Whole returns a copy of a page without the sleeping goroutines whose entries were being changed
+// while the page was copied. It finds them by a second copy, made later: again.
 func Whole(b, again []byte) []byte {
 	if len(b) < NodeSize || len(again) < NodeSize {
 		return b

@@ -21,7 +21,7 @@ func (n *Node) Begin(op Operation, peer int, now int64, phase uint64, name strin
 	return -1
 }
 
-// End shows that the goroutine at a place, which Begin returned, does not sleep any more.
+// End shows that the goroutine at a place, which Begin returned, has stopped sleeping.
 func (n *Node) End(place int) {
 	n.Parked--
 	if place >= 0 {

@@ -53,7 +53,7 @@ func (p *Poll) Wake(urgent bool) {
 	}
 }
 
-// Close gives the doorbell back. Nobody may sleep any more.
+// Close gives the doorbell back. No goroutine may sleep on it.
 func (p *Poll) Close() { p.waiter.Close() }
 
 // An Alarm rings a doorbell when a socket has something, once for each time that

@@ -6,12 +6,13 @@ import (
 	"unsafe"
 )
 
-// A ring of bytes has one producer and one consumer: a stream, where Pair carries
-// packets. Both ends count bytes from the beginning of the stream; a byte lies at its
-// number modulo the part of the memory that is in use. That part grows, by factors of four,
-// when the producer has found the ring full and no byte in it would change its place: as
-// long as nothing has been read, at once, and later when the ring is empty next. An empty
-// ring can also shrink to what it was at first.
+// A ring of bytes has one producer and one consumer. It carries a stream, where Pair carries
+// packets. Both ends count bytes from the beginning of the stream. A byte lies at its number
+// modulo the part of the memory that is in use.
+//
+// That part grows by a factor of four after the producer has found the ring full, as soon as no
+// byte would change its place: at once if nothing has been read, else when the ring is empty. An
+// empty ring can also shrink to its first size.
 
 const (
 	// BytesControl is the memory that both ends of a ring of bytes share besides

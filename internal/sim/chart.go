@@ -55,9 +55,9 @@ func (n *Network) vertexName(v int) string {
 	return fmt.Sprint(v)
 }
 
-// WriteSVG draws the network: each link in the colour of its load, which is the share of the time that it was busy
-// where links have a bandwidth, and the bytes that it carried otherwise. The picture has a background of its own, so
-// that it is readable in dark mode.
+// WriteSVG draws the network, each link in the colour of its load. Where links have a bandwidth, the load is the
+// share of the time that the link was busy, else the bytes that it carried. The picture has a background of its own,
+// so that it is readable in dark mode.
 func (n *Network) WriteSVG(w io.Writer, end Time) error {
 	const (
 		scale  = 40.0
@@ -117,8 +117,8 @@ type load struct {
 	unit string
 }
 
-// load returns what the chart shows of each link: the share of the time in which it was busy, or the bytes that it
-// carried if links have no rate and are therefore never busy.
+// load returns what the chart shows of each link: the share of the time in which it was busy. Links without a rate
+// are never busy; of these it returns the bytes that they carried.
 func (n *Network) load(end Time) load {
 	l := load{of: make([]float64, len(n.links)), unit: "% of the time busy"}
 	for id := range n.links {

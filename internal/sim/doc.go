@@ -1,5 +1,5 @@
-// Package sim is a discrete-event simulator of a cluster: a clock that only events move, machines that stop, pause
-// and crash, and a network that is described by data: topology, bandwidth, delay and faults.
+// Package sim is a discrete-event simulator of a cluster. Only events move its clock. Machines stop, pause and crash.
+// The network is described by data: topology, bandwidth, delay and faults.
 //
 // One seed decides everything. There is one thread of control: the World takes the earliest event, lets it act, and
 // goes on. Events of the same instant act in the order in which they were scheduled. So the same seed gives the

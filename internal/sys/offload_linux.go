@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SetOffload switches what an interface and the kernel do for many packets at a time on
-// or off, as ethtool -K does: checksums, scatter and gather, segmentation of TCP and of
-// others, and joining of what arrives.
+// SetOffload switches on or off what an interface and the kernel do for many packets at a time:
+// checksums, scatter and gather, segmentation of TCP and of others, and joining of what arrives.
+// It does what ethtool -K does.
 func SetOffload(ifc string, on bool) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

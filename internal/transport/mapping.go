@@ -10,8 +10,7 @@ import (
 // fault: from then on Bytes is memory of their own, which no other process sees.
 //
 // A goroutine that looks at Bytes keeps the Mapping alive (runtime.KeepAlive) until it has
-// done so. When nothing refers to the Mapping any more, its addresses may be used for
-// something else.
+// done so. When nothing refers to the Mapping, its addresses may be used for something else.
 type Mapping struct {
 	Bytes    []byte
 	ReadOnly bool // Bytes must not be written to
@@ -20,7 +19,7 @@ type Mapping struct {
 }
 
 // NewMapping returns memory as a Mapping. Unmap, if it is not nil, is called when
-// nothing refers to the Mapping any more.
+// nothing refers to the Mapping.
 func NewMapping(bytes []byte, readOnly bool, unmap func([]byte)) *Mapping {
 	m := &Mapping{Bytes: bytes, ReadOnly: readOnly}
 	if unmap != nil {

@@ -77,16 +77,14 @@ type In struct {
 type Transport interface {
 	Caps() Caps
 
-	// Card is what peers need in order to Connect to this process: text
-	// without line breaks, published through the job's bootstrap.
+	// Card is what peers need in order to Dial this process: text without line
+	// breaks, published through the job's bootstrap.
 	Card() string
 
-	// Dial prepares to reach peer, whose card is given. It may block for a
-	// short time (it does the I/O that Connect must not do). When it returns
-	// nil, Send to peer works.
+	// Dial prepares to reach a peer by its card. It may block while it exchanges
+	// handshakes with the peer. When it returns nil, Send to the peer works.
 	//
-	// A transport may also learn of a peer by itself, when the peer dials
-	// first; see Events.Up.
+	// A peer may also dial first: the transport then reports it by Events.Up.
 	Dial(peer int, card string) error
 
 	// PeerMTU returns the largest packet for a connected peer, at most Caps.MTU. It may

@@ -121,8 +121,8 @@ func (s *Store) Close() {
 }
 
 // watch makes the kernel end a connection whose other host has been silent for the liveness
-// time, or a second if that is less, whether something is on its way to it or not: it asks
-// every second or so.
+// time, at least a second. The kernel asks every second or so, whether or not something is on its
+// way to that host.
 func watch(c net.Conn, liveness time.Duration) {
 	const least = time.Second // the kernel counts in seconds, and a packet may be lost
 	tcp, ok := c.(*net.TCPConn)

@@ -3,7 +3,7 @@
 //
 //	/dev/shm/weft-UID/JOB/RANK
 //
-// A rank holds a lock on its file as long as it lives, which the kernel takes away when the
-// process ends in whatever way. So a reader sees at once which ranks have died, and can tell
-// what is left of jobs that have ended from what belongs to others.
+// A rank holds a lock on its file as long as it lives. The kernel takes the lock away when the
+// process ends, however it ends. So a reader sees at once which ranks have died, and which files
+// are left of jobs that have ended.
 package directory

@@ -125,8 +125,8 @@ func (f *File) grow() []byte {
 // Snapshot returns what the page says now. Nothing may be counted meanwhile.
 func (f *File) Snapshot() (*counters.Snapshot, error) { return counters.Parse(f.memory[:f.size]) }
 
-// Close removes the file, and the directory of the job if it was the last. The page can be
-// used on, but nobody else can read it any more.
+// Close removes the file, and the directory of the job if it was the last. The process can go on
+// using the page; no other process can read it.
 func (f *File) Close() error {
 	err := os.Remove(f.path)
 	dir := filepath.Dir(f.path)

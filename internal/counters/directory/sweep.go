@@ -8,8 +8,8 @@ import (
 	"weft/internal/sys"
 )
 
-// Sweep removes what is left of this user's jobs of which no rank lives here any more. The
-// page of a rank that was killed stays as long as others of its job live.
+// Sweep removes what is left of this user's jobs that have no living rank here. The page of a
+// rank that was killed stays as long as other ranks of its job live.
 func Sweep() {
 	for _, place := range places() {
 		entries, err := os.ReadDir(place)

@@ -1,9 +1,8 @@
 package fabric
 
-// Follow returns the end that a packet reaches which a host sends with a source route. Each turn of the route is
-// what a switch adds to the number of the port at which the packet came in. Follow reports false if the packet is
-// lost: if a turn leads to no port or to a port without a link, if a turn is left over at a host, or if a link is
-// down.
+// Follow returns the end that a host's packet reaches by a source route. Each turn of the route is what a switch adds
+// to the number of the port at which the packet came in. Follow reports false if the packet is lost: a turn leads to
+// no port or to a port without a link, a turn is left over at a host, or a link is down.
 func (n *Network) Follow(host int, turns []int8) (End, bool) {
 	at := AtHost(host)
 	for {

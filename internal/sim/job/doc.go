@@ -1,6 +1,6 @@
-// Package job is a job on the virtual cluster: its ranks as processes of package proc, the
-// hosts that several of them share, the fence at which they leave, and the loop that plays
-// events until every rank has ended, or until no rank can.
+// Package job is a job on the virtual cluster. Its ranks are processes of package proc, and
+// several of them may share a host. A loop plays events until every rank has ended, or until no
+// rank can.
 //
 // It knows nothing of what the ranks execute. Package weft gives each rank a driver and the
 // program, and decides what an error is.

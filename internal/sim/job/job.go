@@ -68,9 +68,9 @@ func (j *Job) Host(rank int) (host, mates int) {
 // near reports whether ranks share a host.
 func (j *Job) near(a, b int) bool { return a/j.cfg.PerHost == b/j.cfg.PerHost }
 
-// Flights returns how long packets of size bytes from one rank to others are on their way if the
-// network is idle and they are sent at the same time in this order: on common links they wait for
-// each other.
+// Flights returns how long packets of size bytes from one rank to others are on their way, in an
+// idle network. They are sent at the same time, in this order, and wait for each other on common
+// links.
 func (j *Job) Flights(from int, to []int, size int) []time.Duration {
 	free := map[int]time.Duration{} // by link
 	d := make([]time.Duration, len(to))

@@ -71,8 +71,8 @@ func Best(n *fabric.Network, near int) *Routes {
 }
 
 // Reroute finds routes through the rest of the network when links are down, near a switch. It keeps the order if
-// every pair of hosts that has a path still has a route then: packets on old and on new routes cannot form a cycle,
-// so nothing has to stop. Otherwise the network must be empty before the new routes are used.
+// every pair of hosts that has a path still has a route in that order. Packets on old and new routes then form no
+// cycle, so nothing has to stop. Otherwise the network must be empty before the new routes are used.
 func (r *Routes) Reroute(left *fabric.Network, near int) (routes *Routes, kept bool) {
 	routes = Find(left, r.Order, Rule{})
 	all := Find(left, r.Order, Rule{Shortest: true})

@@ -69,8 +69,8 @@ func (t *Transport) down(p *peer, cause error) {
 	}
 }
 
-// Forget tells a peer that it counts as dead: if it was only stopped, it reads that when
-// it goes on.
+// Forget tells a peer that it counts as dead. A peer that was only stopped reads it when it
+// goes on.
 func (t *Transport) Forget(rank int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,12 +1,11 @@
 // Package shm connects processes of one host through shared memory.
 //
 // Each process owns one segment: a doorbell, a heartbeat, an inbox that all
-// its peers share, and rings for those that write to it often. A peer begins
-// in the inbox; after some packets it claims a ring of its own, and uses it
-// once the inbox holds nothing of it any more, so that order is kept. A
-// process's memory therefore grows with the peers that it really hears from,
-// and not with the size of the job: peers that send rarely share one ring, peers that send
-// often have their own (the bargain of IPUSH [Kitamura06]).
+// its peers share, and rings for peers that write to it often. A peer begins
+// in the inbox. After some packets it claims a ring of its own, and uses it
+// when the owner has taken its last packet from the inbox, so that order is kept.
+// So a process's memory grows with the peers that it hears from, and not with
+// the size of the job (the bargain of IPUSH [Kitamura06]).
 //
 // Segments are sealed memfds, passed over an abstract Unix socket after both
 // sides have shown that they belong to the same user and know the job's

@@ -30,9 +30,8 @@ type Config struct {
 	// a ring of its own there; 0 means 32.
 	Promote int
 
-	// Own says at which peers this process claims a ring of its own with the first
-	// packet, as long as there are any; at the others it claims none. nil lets
-	// frequency decide, as Promote says.
+	// Own reports whether this process claims a ring at a peer with its first packet,
+	// if one is free there. It claims none at other peers. nil: Promote decides.
 	Own func(peer int) bool
 
 	// Liveness is how long a peer's heartbeat may stand still; 0 means for

@@ -85,9 +85,9 @@ func (t *Transport) add(n *conn) error {
 	return nil
 }
 
-// peerConns are the connections by which this process sends to a peer: one for packets that
-// keep their order, and one for bulk, so that ordered packets need not wait behind bulk in the
-// kernel's buffers.
+// peerConns are the connections by which this process sends to a peer. One is for packets that
+// keep their order, and one for bulk. So ordered packets do not wait behind bulk in the kernel's
+// buffers.
 type peerConns struct {
 	ordered *conn
 	bulk    atomic.Pointer[conn] // the second connection; without one the first, from the first packet of bulk on
@@ -103,8 +103,7 @@ func (p *peerConns) forBulk() *conn {
 }
 
 // hasDialled reports whether a peer that cannot be dialled has dialled this process, perhaps
-// just now: a peer that leaves does not listen any more, but may still have something to
-// send.
+// just now: a peer that leaves has closed its listener, and may still have something to send.
 func (t *Transport) hasDialled(peer int) bool {
 	if !t.known(peer) {
 		time.Sleep(accepting)

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// over handles the end of a connection. The peer is gone when its last connection has ended: of
-// two ranks that have dialled each other at the same time, each may send by another connection,
-// and what the others bring is read first. One connection may not have been accepted yet, which
-// is waited for.
+// over handles the end of a connection. The peer is gone when its last connection has ended. Two
+// ranks that have dialled each other at the same time may each send by another connection, so over
+// waits for a connection that has not been accepted yet, and all connections are read to their end.
 //
 // Two ranks that are both alive and have lost one of their connections have lost packets. So
 // they end the others as well, and each notices the end of the last.

@@ -204,9 +204,9 @@ func (t *Transport) room(fd int, watch func(room bool)) {
 	watch(false)
 }
 
-// Release ends the loan of the last Poll. Buffers that hold nothing more are given back at once, since
-// the next Poll may come much later, and what Poll filled is cleared: a packet in it would keep its whole
-// buffer from being collected.
+// Release ends the loan of the last Poll. It gives empty buffers back at once, since the next Poll may
+// come much later. It clears what Poll filled, since one packet there would keep a whole buffer from
+// being collected.
 func (t *Transport) Release() {
 	clear(t.lent)
 	for _, c := range *t.conns.Load() {

@@ -6,18 +6,20 @@ package udp
 // lose or damage them where single packets arrive.
 //
 // A packet that is sent again says how often it was sent before, and leaves singly. So the
-// share of repeats that are lost is that of all packets that leave singly; losses beyond
-// that share are losses of batches. Only while few packets of many batches had to be sent
-// again does the first repeat leave in a batch, too: a batch that was lost then costs one
-// more, and not forty system calls, each with a frame that may get lost. Batches to the peer
-// are switched off when, of the last thousand packets in batches,
+// share of repeats that are lost is the share of all single packets that are lost. Losses of
+// batches beyond that share are the batches' own.
+//
+// While few packets of many batches had to be sent again, the first repeat leaves in a batch, too.
+// A lost batch then costs one batch more, and not forty system calls, each with a frame that may
+// get lost.
+//
+// Batches to the peer are switched off when, of the last thousand packets in batches,
 //
 //   - at least 128, and at least a quarter, had to be sent again, and
 //   - that share is at least twice the share of repeats that had to be sent again.
 //
-// They are tried again after 64 runs of packets, then after 128, and so on up to 65,536;
-// a thousand packets in batches of which fewer than one in sixteen was missed begin the
-// count anew.
+// They are tried again after 64 runs of packets, then after 128, and so on up to 65,536. The count
+// begins anew when, of a thousand packets in batches, fewer than one in sixteen was missed.
 type cutting struct {
 	why     string // they are off; "" while they are on
 	wait    int    // runs of packets that leave singly before batches are tried again

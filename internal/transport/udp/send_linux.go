@@ -23,9 +23,9 @@ func (t *Transport) Send(pkts []transport.Out) int {
 	return len(pkts)
 }
 
-// Run returns how many packets, of those at the start, can be sent as one datagram that
-// the kernel cuts, and how many bytes they have: those to one peer, of equal size but for
-// a shorter last one, none a repeat, unless batches to the peer are known to arrive.
+// Run returns how many of the first packets can be sent as one datagram that the kernel cuts,
+// and how many bytes they have. They go to one peer, and have one size; the last may be shorter.
+// A repeat is among them only if batches to the peer are known to arrive.
 func (t *Transport) Run(pkts []transport.Out) (n, bytes int) {
 	const most = 60000 // bytes in a datagram, and 64 packets
 	each := size(&pkts[0])
@@ -92,10 +92,10 @@ func (t *Transport) send(p *peer, pkts []transport.Out) int {
 	return len(pkts)
 }
 
-// batch sends a run for the kernel to cut, and reports whether it took it; if not,
-// whether the packets can be sent singly. The kernel refuses what is too long for the
-// route, or what the device cannot do: then, and for this peer only, either packets get
-// shorter or batches are switched off for a while.
+// batch sends a run for the kernel to cut. It reports whether the kernel took the run, and if
+// not, whether the packets can be sent singly. The kernel refuses what is too long for the route,
+// or what the device cannot do. Packets to this peer then get shorter, or batches to it are
+// switched off for a while.
 func (t *Transport) batch(p *peer, pkts []transport.Out) (ok, single bool) {
 	ok, refusal := t.socket.SendSegments(p.addr, size(&pkts[0]), len(pkts), func(i int) ([]byte, []byte) {
 		return pkts[i].Header, pkts[i].Payload
@@ -114,7 +114,7 @@ func (t *Transport) batch(p *peer, pkts []transport.Out) (ok, single bool) {
 }
 
 // Passed says that a packet to a peer has taken another path than this transport, and how
-// often it was sent before: batches are blamed only for what is missed of them.
+// often it was sent before. So batches are blamed only for losses of their own.
 func (t *Transport) Passed(peer, again int) {
 	if p := t.peers.Sending(peer); p != nil {
 		t.alone(p, again)
