@@ -24,6 +24,8 @@ internal/ring
 internal/engine/wire
 internal/engine/list
 internal/mutant
+internal/explore
+internal/waittest
 internal/mailbox        internal/mem internal/mutant
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys
