@@ -24,6 +24,8 @@ internal/ring
 internal/engine/wire
 internal/engine/list
 internal/mutant
+internal/explore
+internal/waittest
 internal/mailbox        internal/mem internal/mutant
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys
@@ -43,9 +45,6 @@ internal/transport/shm           internal/transport internal/doorbell internal/h
 internal/transport/tcp           internal/transport internal/doorbell internal/handshake internal/sys
 internal/transport/udp           internal/transport internal/doorbell internal/sys
 internal/transport/eth           internal/transport internal/transport/udp internal/doorbell internal/sys
-internal/pcap
-internal/netlab      internal/pcap internal/sys
-internal/netlab/netlabtest internal/netlab internal/sys
 internal/transport/faulty        internal/transport
 internal/transport/transporttest internal/transport internal/doorbell
 
@@ -55,7 +54,7 @@ internal/web
 internal/web/webtest
 internal/web/webtest/job .
 
-internal/record     internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
+internal/record         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
 internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/record internal/timeline internal/waitgraph internal/transport
 internal/sharedmem      internal/driver internal/engine/link internal/mem internal/transport
 internal/bootstrap
@@ -76,15 +75,10 @@ internal/manifest/manifesttest
 internal/sim/fabric
 internal/sim/updown     internal/sim/fabric
 internal/sim            internal/monotime internal/sim/fabric internal/sim/updown
-internal/sim/mapper     internal/sim internal/sim/fabric
-internal/sim/proc      internal/sim internal/sys internal/transport
+internal/sim/proc       internal/sim internal/sys internal/transport
 internal/sim/job        internal/sim internal/sim/proc internal/transport/pipe
-internal/sim/hwmodel      internal/sim
-internal/sim/barrierplan internal/engine/coord internal/sim
-internal/sim/traffic    internal/engine/link internal/engine/wire internal/sim
-internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/sharedmem
 
 internal/agreement      internal/mutant
 job                     . internal/launch internal/waitgraph
@@ -101,16 +95,11 @@ stream                  . internal/handshake internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys
-internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph
+internal/launch         internal/agent internal/bootstrap internal/hostlist internal/process internal/sys internal/timeline internal/waitgraph internal/timeline/traceevent
 internal/launch/page    internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph internal/web
 internal/top            internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph
-internal/stress         . coll internal/launch internal/waitgraph match
 internal/doctor         . internal/sys
-internal/perf           . am fm internal/bootstrap internal/netlab internal/launch internal/sys pm stream vmmc
-internal/perf/matching  match
-internal/perf/services  internal/launch stream
-internal/perf/breakdown . internal/doorbell internal/engine/link internal/engine/wire internal/netlab internal/launch internal/monotime internal/perf internal/sys internal/transport internal/transport/eth
-cmd/weft                . coll etcd internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/engine/coord internal/engine/link internal/engine/wire internal/hostlist internal/netlab internal/launch internal/launch/page internal/manifest internal/perf internal/perf/breakdown internal/perf/matching internal/perf/services internal/sim internal/sim/fabric internal/sim/mapper internal/sim/hwmodel internal/sim/barrierplan internal/sim/swarm internal/sim/traffic internal/sim/updown internal/stress internal/sys internal/record internal/timeline/perfetto/reader internal/top internal/waitgraph internal/web stream
+cmd/weft                . etcd internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/hostlist internal/launch internal/launch/page internal/manifest internal/sys internal/top internal/waitgraph internal/web stream internal/cli internal/timeline/traceevent
 
 prometheus              internal/counters internal/counters/directory
 prometheus/exporter     prometheus
@@ -139,7 +128,7 @@ examples/gang           . coll pm
 examples/vmmc           . vmmc
 examples/hashtable      . am
 examples/fm             . fm
-examples/services/perf  internal/perf/services
+examples/services/perf  lab/perf/services
 examples/services/sidecar stream
 examples/services/tracing stream
 examples/nas/mg         . coll examples/nas/npb
@@ -153,6 +142,7 @@ examples/nas/cfd        . coll examples/nas/npb
 examples/nas/lu         . coll examples/nas/cfd examples/nas/npb
 examples/nas/sp         . examples/nas/cfd examples/nas/npb
 examples/nas/bt         . examples/nas/cfd examples/nas/npb
+internal/cli            
 `
 
 // only lists packages from outside that few packages may import.

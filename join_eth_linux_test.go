@@ -14,11 +14,11 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/doorbell"
-	"weft/lab/netlab"
-	"weft/lab/netlab/netlabtest"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 )
 
 // hosts makes some for a test, or skips it.

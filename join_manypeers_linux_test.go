@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
-	"weft/lab/netlab"
 	"weft/internal/sys"
+	"weft/lab/netlab"
 )
 
 // descriptors returns how many files and sockets this process has open.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
+	"weft/internal/sys"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
-	"weft/internal/sys"
 )
 
 // routed makes hosts with a router between them, or skips the test.

@@ -15,10 +15,10 @@ import (
 	"weft/internal/doorbell"
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
-	"weft/lab/netlab"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
+	"weft/lab/netlab"
 )
 
 // tapped is a transport on whose network somebody listens.

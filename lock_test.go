@@ -188,7 +188,7 @@ func TestGiveUpLock(t *testing.T) {
 
 // TestReaders: readers share a lock, writers do not.
 func TestReaders(t *testing.T) {
-	networks(t, 4, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 4, func(ctx context.Context, p *Proc) error {
 		l := p.RWLock("L")
 		b := p.Barrier("b", nil)
 		t, err := newTally(ctx, p, "tally", nil)

@@ -12,7 +12,7 @@ import (
 
 // networks that a mailbox must work over.
 func TestMailbox(t *testing.T) {
-	networks(t, 4, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 4, func(ctx context.Context, p *Proc) error {
 		const each = 200
 		if p.Rank() != 0 {
 			s, err := p.AttachMailbox(ctx, 0, "in")

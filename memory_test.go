@@ -10,7 +10,7 @@ import (
 // Long messages arrive from Alloc memory, from parts of it, and from ordinary
 // memory.
 func TestAlloc(t *testing.T) {
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 2, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err

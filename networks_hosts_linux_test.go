@@ -3,18 +3,15 @@ package weft
 import (
 	"context"
 	"errors"
-	"flag"
 	"hash/crc32"
 	"os"
 	"testing"
 	"time"
 
+	"weft/internal/explore"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
-
-var everyCondition = flag.Bool("hosts", false, "run each test of all transports under every condition of a network "+
-	"between hosts, not under one of them")
 
 // A condition is what is wrong with the network between hosts, and a transport over it.
 type condition struct {
@@ -92,24 +89,19 @@ func changing(narrow func(l *netlab.Lab, mtu int) error) func(t testing.TB, l *n
 }
 
 // overHosts runs a test between hosts, of which each has one rank, under one of the conditions, which is another one
-// for another test; with -hosts under all of them.
+// for another test, and in another round of exploration.
 func overHosts(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 	if raceEnabled || os.Getuid() != 0 {
 		return // the race detector has seen other networks; only root can make hosts
 	}
-	chosen := conditions
-	if !*everyCondition {
-		turn := crc32.ChecksumIEEE([]byte(t.Name())) % uint32(len(conditions))
-		chosen = conditions[turn:][:1]
-	}
-	for _, c := range chosen {
-		t.Run(c.name+", "+string(c.transport), func(t *testing.T) {
-			l := netlabtest.New(t, func() (*netlab.Lab, error) { return c.make(max(n, 2), 1500) })
-			end := c.begin(t, l)
-			defer func() { must(t, end()) }()
-			if err := runAll(within(t), joinOver(t, c.transport, l, n), run); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
+	turn := (uint64(crc32.ChecksumIEEE([]byte(t.Name()))) + explore.Round()) % uint64(len(conditions))
+	c := conditions[turn]
+	t.Run(c.name+", "+string(c.transport), func(t *testing.T) {
+		l := netlabtest.New(t, func() (*netlab.Lab, error) { return c.make(max(n, 2), 1500) })
+		end := c.begin(t, l)
+		defer func() { must(t, end()) }()
+		if err := runAll(within(t), joinOver(t, c.transport, l, n), run); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -9,15 +9,28 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
+	"weft/internal/explore"
 	"weft/internal/transport/pipe"
 )
 
-// networks runs a test over every transport: pipes with and without direct
-// memory, and with packets so short that everything is cut; shared memory; UDP and
-// TCP, plain and encrypted; a difficult network between hosts (overHosts); and in the simulator. All ranks are
-// goroutines of this process.
+// networks runs a test over pipes with direct memory, over shared memory, and in the simulator. All ranks are goroutines
+// of this process. What differs by transport besides is shown by internal/transport/transporttest, and by the tests that
+// run everywhere.
 func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 	real(t, n, run)
+	overSim(t, n, run)
+}
+
+// everywhere runs a test over every transport: where its course depends on what carries the packets.
+func everywhere(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
+	networks(t, n, run)
+	if explore.Round() == 0 {
+		others(t, n, run)
+	}
+}
+
+// overSim runs a test in the simulator, each rank on a host of its own, and two on a host.
+func overSim(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 	for _, perHost := range []int{0, 2} {
 		name := "sim"
 		if perHost > 0 {
@@ -32,42 +45,53 @@ func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error)
 	}
 }
 
-// real leaves the simulator out: for tests whose ranks start goroutines.
+// real runs a test over pipes with direct memory and over shared memory: for tests whose ranks start goroutines. A round
+// of exploration adds the others.
 func real(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
-	for _, c := range []struct {
-		name   string
-		mtu    int
-		direct bool
-	}{{"direct", 0, true}, {"packets", 0, false}, {"short packets", 128, false}} {
-		t.Run(c.name, func(t *testing.T) {
-			net := pipe.NewNetwork()
-			net.MTU = c.mtu
-			net.Direct = c.direct
-			if err := local(within(t), net, LocalConfig{Ranks: n}, run); err != nil {
-				t.Fatal(err)
-			}
-		})
+	t.Run("direct", func(t *testing.T) { overPipes(t, 0, true, n, run) })
+	t.Run("shm", func(t *testing.T) { overJoined(t, Config{Transport: "shm"}, n, run) })
+	if explore.Round() > 0 {
+		others(t, n, run)
 	}
+}
+
+// others runs a test over what real leaves out: packets, also so short that everything is cut, UDP and TCP, plain and
+// encrypted, and a difficult network between hosts (overHosts).
+func others(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
+	t.Run("packets", func(t *testing.T) { overPipes(t, 0, false, n, run) })
+	t.Run("short packets", func(t *testing.T) { overPipes(t, 128, false, n, run) })
 	for _, c := range []struct {
-		name      string
-		transport Transport
-		guard     Guard
+		name string
+		cfg  Config
 	}{
-		{"shm", "shm", ""}, {"udp", "udp", ""}, {"tcp", "tcp", ""},
-		{"udp, encrypted", "udp", GuardEncrypt}, {"tcp, encrypted", "tcp", GuardEncrypt},
+		{"udp", Config{Transport: "udp"}}, {"tcp", Config{Transport: "tcp"}},
+		{"udp, encrypted", Config{Transport: "udp", Guard: GuardEncrypt}},
+		{"tcp, encrypted", Config{Transport: "tcp", Guard: GuardEncrypt}},
 	} {
-		if raceEnabled && c.guard != "" {
+		if raceEnabled && c.cfg.Guard != "" {
 			continue // guards are made under the node's lock, and the run without the race detector has them
 		}
-		t.Run(c.name, func(t *testing.T) {
-			patient := &Config{Transport: c.transport, Guard: c.guard, Liveness: 30 * time.Second} // on a loaded machine
-			procs := joinAll(t, n, patient)
-			if err := runAll(within(t), procs, run); err != nil {
-				t.Fatal(err)
-			}
-		})
+		t.Run(c.name, func(t *testing.T) { overJoined(t, c.cfg, n, run) })
 	}
 	overHosts(t, n, run)
+}
+
+// overPipes runs a test over pipes of packets of mtu bytes, or of the usual length if mtu is 0.
+func overPipes(t *testing.T, mtu int, direct bool, n int, run func(ctx context.Context, p *Proc) error) {
+	net := pipe.NewNetwork()
+	net.MTU = mtu
+	net.Direct = direct
+	if err := local(within(t), net, LocalConfig{Ranks: n}, run); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// overJoined runs a test over a transport of processes. A rank is not taken for dead because the machine is loaded.
+func overJoined(t *testing.T, cfg Config, n int, run func(ctx context.Context, p *Proc) error) {
+	cfg.Liveness = time.Minute
+	if err := runAll(within(t), joinAll(t, n, &cfg), run); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // joinAll returns n ranks in this process that talk as if they were processes.

@@ -10,7 +10,7 @@ import (
 // TestTurns: two programs take turns on a port over every transport, and what one has in the buffers when its turn ends
 // is there when it comes again.
 func TestTurns(t *testing.T) {
-	networks(t, 3, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 3, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
 		if err != nil {
 			return err

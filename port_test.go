@@ -116,7 +116,7 @@ func TestSlowReceiverBoundsMemory(t *testing.T) {
 }
 
 func TestReceiveForms(t *testing.T) {
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 2, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(3, nil)
 		if err != nil {
 			return err

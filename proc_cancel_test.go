@@ -95,7 +95,7 @@ func TestDeadlines(t *testing.T) {
 // that, and nothing is lost or out of order.
 func TestBackoff(t *testing.T) {
 	const total = 400
-	networks(t, 3, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 3, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, Backoff: true})
 		if err != nil {
 			return err

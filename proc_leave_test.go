@@ -13,7 +13,7 @@ import (
 // A port closes at once, and what was accepted for sending arrives all the same.
 func TestClosedPortLosesNothing(t *testing.T) {
 	const count = 200
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 2, func(ctx context.Context, p *Proc) error {
 		news, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err

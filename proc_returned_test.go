@@ -10,7 +10,7 @@ import (
 // TestReturned: a rank that has returned has left for the others, once they have received
 // what it sent; its regions can be used until all have returned.
 func TestReturned(t *testing.T) {
-	networks(t, 3, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 3, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 // Whatever way the public API has of sending, it is counted, once, on every
 // transport and by every shortcut.
 func TestEverythingSentIsCounted(t *testing.T) {
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 2, func(ctx context.Context, p *Proc) error {
 		p.traceInto(new(bytes.Buffer))
 		q, err := p.OpenPort(1, nil)
 		if err != nil {

@@ -62,7 +62,7 @@ func TestAwaitHearsOfDeaths(t *testing.T) {
 // TestDeaths: every rank that departs is yielded once, in order, and the end of ctx ends
 // the loop.
 func TestDeaths(t *testing.T) {
-	networks(t, 3, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 3, func(ctx context.Context, p *Proc) error {
 		switch p.Rank() {
 		case 1:
 			return nil

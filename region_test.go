@@ -47,7 +47,7 @@ func pattern(n, seed int) []byte {
 
 func TestPushPullPut(t *testing.T) {
 	const size = 1 << 18
-	networks(t, 3, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 3, func(ctx context.Context, p *Proc) error {
 		q, w, err := pair(ctx, p, size, nil)
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func TestPushPullPut(t *testing.T) {
 
 func TestAtomics(t *testing.T) {
 	const each = 200
-	networks(t, 4, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 4, func(ctx context.Context, p *Proc) error {
 		q, w, err := pair(ctx, p, 64, nil)
 		if err != nil {
 			return err
@@ -144,7 +144,7 @@ func TestAtomics(t *testing.T) {
 func uint64Off(rank int) int { return 16 + 8*rank }
 
 func TestStartedOperations(t *testing.T) {
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 2, func(ctx context.Context, p *Proc) error {
 		_, w, err := pair(ctx, p, 1<<16, nil)
 		if err != nil {
 			return err
@@ -283,7 +283,7 @@ func TestMessageAfterPush(t *testing.T) {
 }
 
 func TestAwait(t *testing.T) {
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 2, func(ctx context.Context, p *Proc) error {
 		_, w, err := pair(ctx, p, 16, nil)
 		if err != nil {
 			return err

@@ -68,7 +68,7 @@ func passes(ctx context.Context, r *Remote, size int) (passed bool, err error) {
 // What must follow a long PUSH does not pass it: a message, and a lock that is handed on.
 func TestNothingPassesItsPush(t *testing.T) {
 	const size = 1 << 20
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	everywhere(t, 2, func(ctx context.Context, p *Proc) error {
 		w, err := p.OpenRegion(ctx, "w", 2*size, nil)
 		if err != nil {
 			return err

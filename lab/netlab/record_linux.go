@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"weft/lab/pcap"
 	"weft/internal/sys"
+	"weft/lab/pcap"
 )
 
 // Record writes every frame that crosses the network to out, as a pcap file, until stop is called. Stop returns the

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"weft/lab/netlab"
 	"weft/internal/sys"
+	"weft/lab/netlab"
 )
 
 // envVictim makes the test's executable a rank of a job in which the rank of that number is killed

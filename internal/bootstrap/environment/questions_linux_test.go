@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"weft/internal/launch"
-	"weft/lab/netlab/netlabtest"
 	"weft/internal/sys"
 	"weft/internal/waitgraph"
+	"weft/lab/netlab/netlabtest"
 )
 
 // A rank 0 that may not have a connection to each of the others says so at once.

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"weft/internal/doorbell"
-	"weft/lab/netlab"
-	"weft/lab/netlab/netlabtest"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/transporttest"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 )
 
 // network makes hosts for a test, or skips it.

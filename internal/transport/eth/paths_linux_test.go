@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"weft/internal/doorbell"
+	"weft/internal/transport"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
-	"weft/internal/transport"
 )
 
 // pair returns two transports on hosts of their own that have dialled each other, each by

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"weft/internal/sys"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
-	"weft/internal/sys"
 )
 
 // BenchmarkSegments sends 64 bytes to and fro between two hosts with a router between them; both poll. The packets are

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"weft/internal/doorbell"
-	"weft/lab/netlab"
-	"weft/lab/netlab/netlabtest"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/transporttest"
+	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 )
 
 // on opens a transport on a host of a lab.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"weft/internal/doorbell"
+	"weft/internal/transport"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
-	"weft/internal/transport"
 )
 
 // TestNarrowRoute: where the route to the peer takes shorter packets only, from the start

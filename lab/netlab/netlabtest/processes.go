@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"weft/lab/netlab"
 	"weft/internal/sys"
+	"weft/lab/netlab"
 )
 
 // Processes returns the processes of a host whose executables' paths begin with program, and whose command lines

@@ -16,10 +16,10 @@ import (
 	"weft/internal/engine/wire"
 	"weft/internal/launch"
 	"weft/internal/monotime"
-	"weft/lab/netlab"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
+	"weft/lab/netlab"
 )
 
 // each returns how long one of n calls takes, in us.

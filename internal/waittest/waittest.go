@@ -1,0 +1,34 @@
+// Package waittest waits for what nothing tells a test of. It is the one place where tests look at the clock: for when
+// to look again, and for the end of a hang.
+package waittest
+
+import (
+	"testing"
+	"time"
+)
+
+// Patience ends a hang. It is far more than any wait takes, also on a loaded machine, so it decides no test.
+const Patience = 3 * time.Minute
+
+// Until waits until cond holds, which what describes.
+func Until(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	if !Poll(cond) {
+		t.Fatalf("in %v not seen: %s", Patience, what)
+	}
+}
+
+// Poll waits until cond holds, and reports whether it came to hold: for a rank's process, which has no test.
+func Poll(cond func() bool) bool {
+	next := time.NewTicker(time.Millisecond)
+	defer next.Stop()
+	for end := time.Now().Add(Patience); !cond(); <-next.C {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// End returns the time that ends a hang, as the deadline of a connection.
+func End() time.Time { return time.Now().Add(Patience) }
