@@ -104,7 +104,6 @@ cmd/weft                . etcd internal/agent internal/amt internal/bootstrap in
 prometheus              internal/counters internal/counters/directory
 prometheus/exporter     prometheus
 
-docs/wireshark
 
 examples/hello          .
 examples/tutorial/step1 .
@@ -142,7 +141,7 @@ examples/nas/cfd        . coll examples/nas/npb
 examples/nas/lu         . coll examples/nas/cfd examples/nas/npb
 examples/nas/sp         . examples/nas/cfd examples/nas/npb
 examples/nas/bt         . examples/nas/cfd examples/nas/npb
-internal/cli            
+internal/cli
 `
 
 // only lists packages from outside that few packages may import.

@@ -101,6 +101,9 @@ func (m *pair) latency(row *perfRow, buf []byte) error {
 		row.N = 1000
 	}
 	there, back := m.ways(row.Op, buf)
+	if err := m.meet(); err != nil { // both words are 0 before the first write
+		return err
+	}
 	half := 2.0
 	if row.Op == "pull" {
 		half = 1

@@ -14,11 +14,11 @@ require (
 	google.golang.org/protobuf v1.36.12
 	storj.io/drpc v1.0.0
 	weft v0.0.0
+	weft/lab v0.0.0
 )
 
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/cilium/ebpf v0.22.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/google/uuid v1.6.0 // indirect
@@ -35,3 +35,5 @@ require (
 )
 
 replace weft => ../..
+
+replace weft/lab => ../../lab

@@ -1,4 +1,4 @@
-package wireshark
+package pcap_test
 
 import (
 	"bytes"
@@ -118,7 +118,7 @@ func TestDissector(t *testing.T) {
 	if err := os.WriteFile(name, file.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(tshark, "-X", "lua_script:weft.lua", "-r", name, "-O", "weft,weft_eth", "-t", "r")
+	cmd := exec.Command(tshark, "-X", "lua_script:../../docs/wireshark/weft.lua", "-r", name, "-O", "weft,weft_eth", "-t", "r")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
