@@ -1,9 +1,9 @@
 # Short names for what a change needs; .ci/run is what must hold before it is accepted.
 
 GO ?= go
-PKG ?= ./...
+PKG ?= ./... ./lab/...
 
-.PHONY: build test race fuzz lint bench ci
+.PHONY: build test race fuzz lint explore bench ci
 
 build: ## the command, as ./weft
 	$(GO) build -o weft ./cmd/weft
@@ -25,8 +25,11 @@ fuzz: ## each fuzz target for a moment: make fuzz PKG=./internal/engine/wire FUZ
 lint: ## the linter, in the version that .ci/run pins
 	.ci/lint
 
-bench: ## the Go benchmarks; weft perf compares with other systems
+explore: ## looks for faults by chance: make explore BUDGET=60 (minutes)
+	BUDGET=$(or $(BUDGET),60) .ci/explore
+
+bench: ## the Go benchmarks; weftlab perf compares with other systems
 	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
 
-ci: ## everything; under forty minutes on two processors
+ci: ## everything; at most twelve minutes on two processors
 	.ci/run

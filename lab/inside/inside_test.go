@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"weft/lab/netlab/netlabtest"
 )
 
 // The products' root, seen from this directory.
@@ -77,9 +78,7 @@ func overlay(t *testing.T) (guests []*guest, file string) {
 
 // TestInside runs the tests of testdata inside their packages.
 func TestInside(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("hosts are network namespaces, which only root can make")
-	}
+	netlabtest.Need(t)
 	guests, file := overlay(t)
 	for _, g := range guests {
 		t.Run(g.pkg, func(t *testing.T) {

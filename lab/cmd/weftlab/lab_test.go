@@ -14,15 +14,14 @@ import (
 	"strings"
 	"testing"
 
+	"weft/lab/netlab/netlabtest"
 	"weft/lab/perf"
 )
 
 // needsLab skips a test where hosts cannot be made.
 func needsLab(t *testing.T) {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("hosts are network namespaces, which only root can make")
-	}
+	netlabtest.Need(t)
 	program(t, "weft/cmd/weft") // which the commands in the labs find
 	if _, stderr, status := weftlab(t, "lab", "--", "true"); strings.Contains(stderr, "operation not permitted") {
 		t.Skip(stderr)
