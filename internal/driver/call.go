@@ -11,6 +11,7 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/monotime"
+	"weft/internal/record"
 )
 
 // A Call is one operation of one goroutine: the engine's part, and what the
@@ -171,7 +172,7 @@ func (n *Node) hand(p *msg.Port, c *Call) {
 	c.makesWay = c.Msg.Kind == msg.Send && len(c.Msg.Buf) > run
 	c.reset()
 	c.began = n.mark()
-	n.eng.start(p, &c.Msg)
+	n.eng.Start(p, &c.Msg)
 }
 
 // finish waits for a started call. The lock is held.
@@ -240,7 +241,7 @@ func (n *Node) begin(c *Call) {
 		c.RMA.Done = true
 		c.RMA.Err = link.ErrClosed
 	} else {
-		n.eng.access(&c.RMA)
+		n.eng.Access(&c.RMA)
 		n.flush(n.clock())
 	}
 	if c.RMA.Done {
@@ -308,11 +309,11 @@ func (c *Call) acts() bool { return c.RMA.Kind != rma.Attach && c.RMA.Kind != rm
 func (n *Node) cancel(c *Call) (unknown bool) {
 	switch c.is {
 	case message:
-		n.eng.cancel(c.port, &c.Msg)
+		n.eng.Do(record.Input{Do: record.Cancel, Ref: record.Ref{Port: c.port, Msg: &c.Msg}})
 	case coordination:
-		n.eng.cancelCoordination(&c.Sync)
+		n.eng.Do(record.Input{Do: record.CancelSync, Ref: record.Ref{Sync: &c.Sync}})
 	default:
-		unknown = n.eng.cancelAccess(&c.RMA)
+		unknown = n.eng.CancelAccess(&c.RMA)
 	}
 	n.flush(n.clock())
 	return unknown

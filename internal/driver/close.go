@@ -11,6 +11,7 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
+	"weft/internal/record"
 )
 
 // A node ends in two steps, so that any goroutine may go on using it meanwhile, and
@@ -74,7 +75,7 @@ func (n *Node) Drain(patience time.Duration) []msg.Backlog {
 	if n.life.closed {
 		return nil
 	}
-	n.eng.drain()
+	n.eng.Do(record.Input{Do: record.Drain})
 	n.flush(n.clock())
 	end := n.now().Add(patience)
 	before := -1
@@ -120,7 +121,7 @@ func (n *Node) Close(patience time.Duration) {
 		n.mu.Unlock()
 		return
 	}
-	n.eng.Leave()
+	n.eng.Do(record.Input{Do: record.Leave})
 	end := n.now().Add(patience)
 	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
 		n.standBy(end)
@@ -143,12 +144,12 @@ func (n *Node) Crash() {
 // given up.
 func (n *Node) stop() {
 	for _, rank := range slices.Sorted(maps.Keys(n.peers.byRank)) { // on a host, nothing is left to chance
-		n.eng.Down(rank, link.ErrClosed, false)
+		n.eng.Do(record.Input{Do: record.Down, Rank: rank, Cause: link.ErrClosed})
 	}
 	n.markGone()
 	n.complete()
 	n.life.closed = true // what the engine still has is never looked at again
-	n.eng.end()
+	n.eng.End()
 	if n.cfg.Host != nil {
 		n.mu.Unlock()
 		return

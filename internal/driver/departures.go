@@ -6,6 +6,7 @@ import (
 
 	"weft/internal/engine"
 	"weft/internal/engine/link"
+	"weft/internal/record"
 )
 
 // departures is which deaths and departures the driver has shown to goroutines that do not
@@ -43,7 +44,7 @@ func (n *Node) Returned(rank int) {
 		return
 	}
 	n.drain()
-	n.eng.Returned(n.now(), rank)
+	n.eng.Do(record.Input{Do: record.Returned, Now: n.now(), Rank: rank})
 	n.markGone()
 	n.flush(n.clock())
 }

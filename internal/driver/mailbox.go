@@ -6,6 +6,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/mailbox"
+	"weft/internal/record"
 )
 
 // ExposeMailbox makes a mailbox reachable under a name.
@@ -16,7 +17,7 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 	if n.life.closing.Load() {
 		return nil, link.ErrClosed
 	}
-	r, err := n.eng.exposeMailbox(name, box, bytes, mem, stall)
+	r, err := n.eng.ExposeMailbox(name, box, bytes, mem, stall)
 	n.flush(n.clock())
 	return r, err
 }
@@ -29,7 +30,7 @@ func (n *Node) Room(r *rma.Region) {
 	if n.life.closed {
 		return
 	}
-	n.eng.Room(n.clock(), r)
+	n.eng.Do(record.Input{Do: record.Room, Now: n.clock(), Ref: record.Ref{Region: r}})
 	n.flush(n.clock())
 }
 
@@ -40,7 +41,7 @@ func (n *Node) Knock(rank int, region uint32) {
 	if n.life.closed {
 		return
 	}
-	n.eng.knock(rank, region)
+	n.eng.Do(record.Input{Do: record.Knock, Rank: rank, N: int(region)})
 	n.flush(n.clock())
 }
 

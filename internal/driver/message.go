@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
+	"weft/internal/record"
 )
 
 // Send sends a message if that takes no waiting, and reports whether it did. It takes none if
@@ -74,7 +75,7 @@ func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok boo
 	}
 	if len(r.Block.Data()) <= len(buf) {
 		r.N = copy(buf, r.Block.Data())
-		if n.eng.release(p, r.Block) {
+		if n.eng.Release(p, r.Block) {
 			n.flush(n.clock())
 		}
 		r.Block = nil
@@ -152,7 +153,7 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	if err != nil {
 		err = n.explain(c, err)
 	}
-	n.eng.lent(p, &c.Msg)
+	n.eng.Lent(p, &c.Msg)
 	r = Received{c.Msg.From, c.Msg.N, c.Msg.Block}
 	c.Msg.Buf = nil
 	c.Msg.Block = nil
@@ -172,7 +173,7 @@ func (n *Node) Release(p *msg.Port, b *msg.Block, use uint32) {
 	n.turn()
 	n.lock()
 	if !n.life.closed && b.Use() == use {
-		if n.eng.release(p, b) {
+		if n.eng.Release(p, b) {
 			n.flush(n.clock())
 		}
 	}
@@ -244,7 +245,7 @@ func (n *Node) ask(p *msg.Port) {
 	if n.life.closed || !p.Unasked() {
 		return
 	}
-	n.eng.ask(p)
+	n.eng.Do(record.Input{Do: record.Ask, Ref: record.Ref{Port: p}})
 	n.flush(n.clock())
 }
 
@@ -258,7 +259,7 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32, size int) e
 		return nil
 	}
 	if size < len(b.Data()) {
-		n.eng.shorten(p, b, size)
+		n.eng.Do(record.Input{Do: record.Shorten, N: size, Ref: record.Ref{Port: p, Block: b}})
 	}
 	why := p.Closed()
 	if n.life.closing.Load() {
@@ -269,7 +270,7 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32, size int) e
 		return why
 	}
 	began := n.markSend()
-	n.eng.commit(p, to, b)
+	n.eng.Commit(p, to, b)
 	n.flush(n.clock())
 	if n.timeline != nil {
 		n.noteSent(began, p, to, size)
@@ -292,24 +293,24 @@ func (n *Node) discard(p *msg.Port, to int, b *msg.Block) {
 	if n.life.closed {
 		return
 	}
-	n.eng.discard(p, to, b)
+	n.eng.Do(record.Input{Do: record.Discard, Rank: to, Ref: record.Ref{Port: p, Block: b}})
 	n.flush(n.clock())
 }
 
 // Fetch asks the sender of an offered message for its bytes, and waits until
 // they are in c.Msg.Buf; or, when ctx ends first, puts the message back.
 func (n *Node) Fetch(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, (*recordedEngine).fetch)
+	return n.take(ctx, c, record.Fetch)
 }
 
 // Fetched says that the caller has read the bytes of an offered message into c.Msg.Buf, and
 // waits until the sender has confirmed that they are good.
 func (n *Node) Fetched(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, (*recordedEngine).fetched)
+	return n.take(ctx, c, record.Fetched)
 }
 
-// take begins the operation that how starts, and waits for it. If the node is closed it ends with link.ErrClosed.
-func (n *Node) take(ctx context.Context, c *Call, how func(*recordedEngine, *msg.Port, *msg.Op)) error {
+// take begins to take an offered message, and waits for the end. If the node is closed it ends with link.ErrClosed.
+func (n *Node) take(ctx context.Context, c *Call, how record.Kind) error {
 	n.enter()
 	defer n.mu.Unlock()
 	if n.life.closed {
@@ -319,7 +320,7 @@ func (n *Node) take(ctx context.Context, c *Call, how func(*recordedEngine, *msg
 	c.makesWay = c.Msg.Offer.Total > run
 	c.reset()
 	c.began = n.mark()
-	how(&n.eng, c.port, &c.Msg)
+	n.eng.Do(record.Input{Do: how, Ref: record.Ref{Port: c.port, Msg: &c.Msg}})
 	n.flush(n.clock())
 	return n.finish(ctx, c)
 }
@@ -332,7 +333,7 @@ func (n *Node) Decline(c *Call) {
 	if n.life.closed {
 		return
 	}
-	n.eng.decline(c.port, &c.Msg)
+	n.eng.Do(record.Input{Do: record.Decline, Ref: record.Ref{Port: c.port, Msg: &c.Msg}})
 	n.flush(n.clock())
 }
 
@@ -342,7 +343,7 @@ func (n *Node) give(p *msg.Port, to int, b []byte) bool {
 	if n.life.closing.Load() {
 		return false
 	}
-	return n.eng.give(p, to, b)
+	return n.eng.Give(p, to, b)
 }
 
 // next takes a message that has arrived, if there is one and the node is not closing. The lock is held.
@@ -350,7 +351,7 @@ func (n *Node) next(p *msg.Port, from int) (b *msg.Block, sender int) {
 	if n.life.closing.Load() {
 		return nil, 0
 	}
-	return n.eng.next(p, from)
+	return n.eng.Next(p, from)
 }
 
 // reserve takes room for a draft, if there is any and the node is not closing. The lock is held.
@@ -358,43 +359,5 @@ func (n *Node) reserve(p *msg.Port, to, size int) *msg.Block {
 	if n.life.closing.Load() {
 		return nil
 	}
-	return n.eng.reserve(p, to, size)
-}
-
-// Open opens a channel.
-func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
-	n.turn()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.life.closing.Load() {
-		return nil, link.ErrClosed
-	}
-	p, err := n.eng.open(channel, cfg)
-	if err == nil {
-		n.flush(n.clock())
-	}
-	return p, err
-}
-
-// Revoke ends a channel here and for other ranks; see msg.Port.Revoke.
-func (n *Node) Revoke(p *msg.Port, to []int, gone int, reason string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.life.closed {
-		return
-	}
-	n.eng.revoke(p, to, n.cfg.Engine.Rank, gone, reason)
-	n.flush(n.clock())
-}
-
-// ClosePort closes a channel.
-func (n *Node) ClosePort(p *msg.Port) {
-	n.turn()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.life.closed {
-		return
-	}
-	n.eng.closePort(p)
-	n.flush(n.clock())
+	return n.eng.Reserve(p, to, size)
 }

@@ -10,6 +10,7 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
+	"weft/internal/record"
 	"weft/internal/timeline"
 	"weft/internal/transport"
 )
@@ -56,7 +57,7 @@ type Node struct {
 	transports transportSet
 
 	mu       interleave.Mutex
-	eng      recordedEngine     // see recorded.go
+	eng      record.Engine
 	timeline *timeline.Recorder // nil if nothing is noted; see timeline.go
 	stats    stats              // what other processes may read; see counters.go
 
@@ -107,7 +108,7 @@ func New(cfg Config) *Node {
 	if cfg.Host == nil {
 		n.stats.epoch = n.start.UnixNano()
 	}
-	n.eng = newEngine(cfg.Engine, cfg.Record)
+	n.eng = record.New(cfg.Record, cfg.Engine)
 	n.eng.RMA.Admit = n.admit
 	return n
 }

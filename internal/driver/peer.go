@@ -6,6 +6,7 @@ import (
 
 	"weft/internal/engine"
 	"weft/internal/engine/link"
+	"weft/internal/record"
 	"weft/internal/transport"
 )
 
@@ -148,7 +149,7 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 	if !clean && n.eng.Gone(rank) == nil {
 		n.fail(rank, cause.Error())
 	}
-	n.eng.Down(rank, cause, clean)
+	n.eng.Do(record.Input{Do: record.Down, Rank: rank, Cause: cause, OK: clean})
 	n.markGone()
 	n.flush(n.clock())
 }
@@ -162,7 +163,7 @@ func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 		return nil, link.ErrClosed
 	}
 	p := n.peer(rank)
-	n.eng.Want(rank)
+	n.eng.Do(record.Input{Do: record.Want, Rank: rank})
 	n.flush(n.clock())
 	ready := p.ready
 	n.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
+	"weft/internal/record"
 	"weft/internal/transport"
 )
 
@@ -109,7 +110,7 @@ func (n *Node) react(now monotime.Time) {
 	}
 	n.markGone()
 	if n.eng.Blocked() {
-		n.eng.Retry(now)
+		n.eng.Do(record.Input{Do: record.Retry, Now: now})
 		n.sending.paused = false
 	}
 	n.flush(now)
@@ -208,7 +209,7 @@ func (n *Node) flush(now monotime.Time) {
 // pause puts off what is left to send until other goroutines had their turn. The goroutine on
 // duty goes on as soon as the lock has been free. The lock is held.
 func (n *Node) pause(now monotime.Time) {
-	n.eng.Pause(now)
+	n.eng.Do(record.Input{Do: record.Pause, Now: now})
 	n.sending.paused = n.eng.Blocked()
 }
 
@@ -230,7 +231,7 @@ func (n *Node) left() bool {
 // resize tells the engine how long packets may be now.
 func (n *Node) resize(now monotime.Time, t transport.Transport, ranks []int) {
 	for _, rank := range ranks {
-		n.eng.Resize(now, rank, t.PeerMTU(rank))
+		n.eng.Do(record.Input{Do: record.Resize, Now: now, Rank: rank, N: t.PeerMTU(rank)})
 	}
 }
 
@@ -259,15 +260,15 @@ func (n *Node) since(t monotime.Time) {
 // held.
 func (n *Node) complete() {
 	for op := n.eng.Msg.Finished(); op != nil; op = n.eng.Msg.Finished() {
-		n.eng.finished(op)
+		n.eng.Finished(record.Ref{Msg: op})
 		op.Owner.(*Call).end(n)
 	}
 	for op := n.eng.RMA.Finished(); op != nil; op = n.eng.RMA.Finished() {
-		n.eng.finished(op)
+		n.eng.Finished(record.Ref{RMA: op})
 		op.Owner.(*Call).end(n)
 	}
 	for op := n.eng.Coord.Finished(); op != nil; op = n.eng.Coord.Finished() {
-		n.eng.finished(op)
+		n.eng.Finished(record.Ref{Sync: op})
 		op.Owner.(*Call).end(n)
 	}
 }

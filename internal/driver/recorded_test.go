@@ -45,6 +45,6 @@ func TestRecordedNodeReplays(t *testing.T) {
 	n.Close(0)
 	got, err := record.Replay(&tape, nil)
 	if err != nil || got.States == 0 {
-		t.Errorf("replay: %d events, %d states compared: %v", got.Events, got.States, err)
+		t.Errorf("replay: %d inputs, %d states compared: %v", got.Inputs, got.States, err)
 	}
 }

@@ -3,6 +3,7 @@ package driver
 import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
+	"weft/internal/record"
 	"weft/internal/timeline"
 )
 
@@ -18,7 +19,7 @@ func (n *Node) Expose(
 	if n.life.closing.Load() {
 		return nil, link.ErrClosed
 	}
-	r, err := n.eng.expose(name, bytes, mem, readOnly, guard, ranks)
+	r, err := n.eng.Expose(name, bytes, mem, readOnly, guard, ranks)
 	n.flush(n.clock())
 	return r, err
 }
@@ -44,7 +45,7 @@ func (n *Node) Withdraw(r *rma.Region) {
 	if n.life.closed {
 		return
 	}
-	n.eng.withdraw(n.clock(), r)
+	n.eng.Do(record.Input{Do: record.Withdraw, Now: n.clock(), Ref: record.Ref{Region: r}})
 	n.flush(n.clock())
 }
 
@@ -55,7 +56,7 @@ func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epo
 	if n.life.closing.Load() {
 		return link.ErrClosed
 	}
-	err := n.eng.put(rank, region, key, off, b, lock, epoch)
+	err := n.eng.Put(rank, region, key, off, b, lock, epoch)
 	n.flush(n.clock())
 	if n.timeline != nil && err == nil {
 		n.noteMoment(timeline.Put, 0, rank, len(b))

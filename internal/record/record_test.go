@@ -18,8 +18,7 @@ import (
 // packet. The first one is recorded.
 type pair struct {
 	*testing.T
-	engines [2]*engine.Engine
-	rec     *Tape
+	engines [2]*Engine // the first one is recorded
 	ports   [2]*msg.Port
 	now     monotime.Time
 	sent    int // packets
@@ -34,23 +33,19 @@ func newPair(t *testing.T, guard link.Guard, file *bytes.Buffer) *pair {
 		}
 	}
 	c := &pair{T: t, now: 1}
-	eng, rec := New(file, cfg(0))
-	c.engines[0] = eng
-	c.rec = rec
-	c.engines[1] = engine.New(cfg(1))
+	first := New(file, cfg(0))
+	second := New(nil, cfg(1))
+	c.engines = [2]*Engine{&first, &second}
 	path := engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 2}
-	c.rec.Connect(c.now, 1, path)
 	c.engines[0].Connect(c.now, 1, path)
 	c.engines[1].Connect(c.now, 0, engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 1})
-	c.rec.Open(1, msg.Config{})
 	for rank, e := range c.engines {
-		p, err := e.Msg.Open(1, msg.Config{})
+		p, err := e.Open(1, msg.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.ports[rank] = p
 	}
-	c.rec.Opened(c.ports[0])
 	return c
 }
 
@@ -59,21 +54,17 @@ func (c *pair) round(i int) {
 	p := c.ports[0]
 	q := c.ports[1]
 	if i < 500 {
-		c.rec.Port("give", p, 1, i)
-		p.Give(1, make([]byte, i))
+		c.engines[0].Give(p, 1, make([]byte, i))
 		q.Give(0, make([]byte, 10))
 	}
 	c.now = c.now.Add(time.Millisecond)
-	c.rec.Note(Event{Do: "advance", Now: c.now})
-	c.engines[0].Advance(c.now)
-	c.engines[1].Advance(c.now)
+	for _, e := range c.engines {
+		e.Advance(c.now)
+	}
 	c.move(0)
 	c.move(1)
-	b, _ := p.Next(msg.Any)
-	c.rec.Lend("next", p, nil, b, msg.Any, 0)
-	if b != nil {
-		c.rec.Block("release", p, b, 0)
-		p.Release(b)
+	if b, _ := c.engines[0].Next(p, msg.Any); b != nil {
+		c.engines[0].Release(p, b)
 	}
 	if b, _ := q.Next(msg.Any); b != nil {
 		q.Release(b)
@@ -85,9 +76,6 @@ func (c *pair) move(from int) {
 	var out [4]link.Packet
 	for {
 		_, n, _ := c.engines[from].Output(c.now, out[:])
-		if from == 0 {
-			c.rec.Note(Event{Do: "output", Now: c.now, Rank: 1, N: n})
-		}
 		if n == 0 {
 			return
 		}
@@ -95,9 +83,6 @@ func (c *pair) move(from int) {
 			if c.sent++; c.sent%7 != 0 {
 				c.arrive(1-from, append(bytes.Clone(pkt.Header), pkt.Payload...))
 			}
-		}
-		if from == 0 {
-			c.rec.Note(Event{Do: "taken", Now: c.now, Rank: 1, N: n, M: n})
 		}
 		c.engines[from].Taken(c.now, 1-from, n, n, out[:])
 	}
@@ -109,10 +94,8 @@ func (c *pair) arrive(to int, b []byte) {
 		if c.sent%11 == 0 {
 			forged := bytes.Clone(b)
 			forged[len(forged)-1] ^= 1
-			c.rec.Recv(c.now, engine.Trusted, forged)
 			c.engines[0].Recv(c.now, engine.Trusted, forged)
 		}
-		c.rec.Recv(c.now, engine.Trusted, b)
 	}
 	c.engines[to].Recv(c.now, engine.Trusted, b)
 }
@@ -124,9 +107,9 @@ func record(t *testing.T, guard link.Guard) (tape []byte, last uint64) {
 	for i := range 600 {
 		c.round(i)
 	}
-	c.rec.End()
-	if c.rec.Err() != nil {
-		t.Fatal(c.rec.Err())
+	c.engines[0].End()
+	if c.engines[0].Err() != nil {
+		t.Fatal(c.engines[0].Err())
 	}
 	return file.Bytes(), c.engines[0].Fingerprint()
 }
@@ -141,11 +124,11 @@ func TestReplay(t *testing.T) {
 func replay(t *testing.T, guard link.Guard) {
 	tape, last := record(t, guard)
 	seen := 0
-	r, err := Replay(bytes.NewReader(tape), func(Event) { seen++ })
+	r, err := Replay(bytes.NewReader(tape), func(Input) { seen++ })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Hash != last || r.States < 3 || seen != r.Events {
+	if r.Hash != last || r.States < 3 || seen != r.Inputs {
 		t.Errorf("%+v, want the hash %#x", r, last)
 	}
 	if s := r.Engine.Stats(); s.Link.Resent == 0 || s.Msg.Received == 0 || s.Forged == 0 {
@@ -163,7 +146,7 @@ func TestSecretIsNotRecorded(t *testing.T) {
 	jobs := link.NewSelf(1, 0, 1, []byte("secret"))
 	var recordings *link.Self
 	good := 0
-	if _, err := Replay(bytes.NewReader(tape), func(e Event) {
+	if _, err := Replay(bytes.NewReader(tape), func(e Input) {
 		switch e.Do {
 		case "engine":
 			recordings = link.NewSelf(1, 0, 1, e.Engine.Secret)
@@ -210,8 +193,8 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Replay(bytes.NewReader(tape[:len(tape)/2]), nil)
-	if err != nil || r.Events == 0 || r.Events >= whole.Events {
-		t.Errorf("%d events, %v", r.Events, err)
+	if err != nil || r.Inputs == 0 || r.Inputs >= whole.Inputs {
+		t.Errorf("%d events, %v", r.Inputs, err)
 	}
 }
 

@@ -25,15 +25,15 @@ var ErrDiverged = errors.New("weft: the engine has not done what was recorded")
 
 // A Result is what came of a replay.
 type Result struct {
-	Events, States int // played, and states compared
+	Inputs, States int // played, and states compared
 	Hash           uint64
 	Engine         *engine.Engine
 }
 
-// Replay plays a recording. Visit, if not nil, sees each event before it is
+// Replay plays a recording. Visit, if not nil, sees each input before it is
 // played. A recording that ends in the middle of a line, because its process
 // was killed, is played as far as it goes.
-func Replay(r io.Reader, visit func(Event)) (Result, error) {
+func Replay(r io.Reader, visit func(Input)) (Result, error) {
 	p := &player{in: json.NewDecoder(bufio.NewReader(r)), visit: visit, ops: map[int]any{}, blocks: map[int]*msg.Block{},
 		regions: map[uint32]*rma.Region{}}
 	for {
@@ -48,7 +48,7 @@ func Replay(r io.Reader, visit func(Event)) (Result, error) {
 			err = p.play(e)
 		}
 		if err != nil {
-			return p.Result, fmt.Errorf("event %d, %q: %w", p.Events, e.Do, err)
+			return p.Result, fmt.Errorf("input %d, %q: %w", p.Inputs, e.Do, err)
 		}
 	}
 }
@@ -56,8 +56,7 @@ func Replay(r io.Reader, visit func(Event)) (Result, error) {
 type player struct {
 	Result
 	in      *json.Decoder
-	rank    int // whose engine it is
-	visit   func(Event)
+	visit   func(Input)
 	ports   []*msg.Port
 	ops     map[int]any
 	blocks  map[int]*msg.Block
@@ -67,9 +66,9 @@ type player struct {
 	failed  error // met inside the engine
 }
 
-func (p *player) next() (e Event, err error) {
+func (p *player) next() (e Input, err error) {
 	if err = p.in.Decode(&e); err == nil {
-		p.Events++
+		p.Inputs++
 		if p.visit != nil {
 			p.visit(e)
 		}
@@ -77,8 +76,8 @@ func (p *player) next() (e Event, err error) {
 	return e, err
 }
 
-// inside returns the next event, which the engine has found out itself.
-func (p *player) inside(do string) Event {
+// inside returns the next input, which the engine has found out itself.
+func (p *player) inside(do Kind) Input {
 	e, err := p.next()
 	if err == nil && e.Do != do {
 		err = fmt.Errorf("%w: it asks for %q", ErrDiverged, do)
@@ -96,63 +95,36 @@ func diverged(what string, got, want any) error {
 	return fmt.Errorf("%w: %s is %v, was %v", ErrDiverged, what, got, want)
 }
 
-func (p *player) play(e Event) (err error) {
-	eng := p.Engine
-	switch e.Do {
+// play applies an input, and compares what came of it.
+func (p *player) play(in Input) (err error) {
+	if err := p.resolve(&in); err != nil {
+		return err
+	}
+	switch in.Do {
 	case "engine":
-		err = p.begin(e)
+		err = p.begin(in)
 	case "state":
 		p.States++
-		if p.Hash = eng.Fingerprint(); p.Hash != e.Hash {
-			err = diverged("the state", fmt.Sprintf("%#x", p.Hash), fmt.Sprintf("%#x", e.Hash))
+		if p.Hash = p.Engine.Fingerprint(); p.Hash != in.Hash {
+			err = diverged("the state", fmt.Sprintf("%#x", p.Hash), fmt.Sprintf("%#x", in.Hash))
 		}
 	case "connect":
-		path := engine.Path{MTU: e.N, Lossy: e.OK, Guard: e.Guard, Beats: e.M&beats != 0, Devices: e.M >> devices,
-			Incarnation: e.Incarnation}
-		if e.M&laned != 0 {
-			path.Lane = p
-		}
-		eng.Connect(e.Now, e.Rank, path)
-	case "resize":
-		eng.Resize(e.Now, e.Rank, e.N)
-	case "recv":
-		eng.Recv(e.Now, e.Rank, e.Bytes)
-	case "advance":
-		eng.Advance(e.Now)
+		err = p.connect(in)
 	case "output":
-		if rank, n, _ := eng.Output(e.Now, p.packets[:]); n != e.N || n > 0 && rank != e.Rank {
-			err = diverged("the output", fmt.Sprintf("%d packets for rank %d", n, rank), fmt.Sprintf("%d for %d", e.N, e.Rank))
+		if rank, n, _ := p.Engine.Output(in.Now, p.packets[:]); n != in.N || n > 0 && rank != in.Rank {
+			err = diverged("the output", fmt.Sprintf("%d packets for rank %d", n, rank),
+				fmt.Sprintf("%d for %d", in.N, in.Rank))
 		}
 	case "taken":
-		eng.Taken(e.Now, e.Rank, e.N, e.M, p.packets[:])
-	case "since":
-		eng.Since(e.Now)
-	case "retry":
-		eng.Retry()
-	case "pause":
-		eng.Pause()
-	case "wanted":
-		eng.Wanted(nil)
-	case "want":
-		eng.Want(e.Rank)
-	case "down":
-		eng.Down(e.Rank, errors.New(e.Name), e.OK)
-	case "drain":
-		eng.Msg.Drain()
-	case "return":
-		eng.Return()
-	case "returned":
-		eng.Returned(e.Rank)
-	case "leave":
-		eng.Leave()
-	case "object", "sync", "cancel sync":
-		err = p.coordination(e)
-	case "access", "cancel access", "put", "expose", "mailbox", "room", "knock", "withdraw":
-		err = p.memory(e)
+		p.Engine.Taken(in.Now, in.Rank, in.N, in.M, p.packets[:])
 	case "finished":
-		err = p.finished(e)
+		err = p.finished(&in)
+	case "next", "reserve", "lend":
+		err = p.lend(&in)
+	case "open", "object", "expose", "mailbox", "put":
+		err = p.make(&in)
 	default:
-		err = p.message(e)
+		err = in.apply(p.Engine)
 	}
 	if err == nil {
 		err = p.failed
@@ -160,12 +132,84 @@ func (p *player) play(e Event) (err error) {
 	return err
 }
 
-func (p *player) begin(e Event) error {
-	c := e.Engine
-	if p.Engine != nil || c == nil || c.Size < 1 || c.Rank < 0 || c.Rank >= c.Size {
-		return errors.New("weft: the recording is damaged")
+// resolve finds what the numbers of an input stand for, and makes the operation that it starts.
+func (p *player) resolve(in *Input) error {
+	r := &in.Ref
+	if in.Port < 0 || in.Port > len(p.ports) {
+		return errDamaged
 	}
-	p.rank = c.Rank
+	if in.Port > 0 {
+		r.Port = p.ports[in.Port-1]
+	}
+	if in.Do == Down {
+		in.Cause = errors.New(in.Name)
+	}
+	if err := p.operation(in); err != nil {
+		return err
+	}
+	switch in.Do {
+	case Withdraw, Room:
+		r.Region = p.regions[in.Region]
+	case Fetch, Fetched:
+		if r.Msg != nil && len(r.Msg.Buf) != in.N {
+			r.Msg.Buf = make([]byte, in.N)
+		}
+	case "release", "commit", Discard, Shorten:
+		r.Block = p.blocks[in.Block]
+		if in.Do != Shorten {
+			delete(p.blocks, in.Block)
+		}
+	}
+	return nil
+}
+
+// operation finds, or makes, the operation of an input.
+func (p *player) operation(in *Input) error {
+	if in.Op == 0 {
+		return nil
+	}
+	switch {
+	case in.Do == "start" && in.Msg != nil:
+		m := in.Msg
+		op := &msg.Op{Kind: m.Kind, Peer: m.Peer, Mem: m.Mem, Addr: m.Addr, Alone: in.OK}
+		if !m.Nil {
+			op.Buf = make([]byte, m.Len)
+		}
+		p.ops[in.Op] = op
+	case in.Do == "access" && in.RMA != nil:
+		a := in.RMA
+		p.ops[in.Op] = &rma.Op{
+			Kind: rma.Kind(a.Kind), Code: wire.Code(a.Code), Peer: a.Peer, Name: a.Name, Region: a.Region, Key: a.Key,
+			Off: a.Off, A: a.A, B: a.B, Entry: a.Entry, Mode: a.Mode, Lock: a.Lock, Epoch: a.Epoch, Buf: make([]byte, a.Len),
+		}
+	case in.Do == "sync" && in.Sync != nil:
+		op := &coord.Op{Kind: in.Sync.Kind, N: in.Sync.N}
+		switch n := in.Sync.Object; {
+		case n > 0 && n <= len(p.objects):
+			op.Object = p.objects[n-1]
+		case n != 0 || op.Kind != coord.Bind:
+			return errDamaged
+		}
+		p.ops[in.Op] = op
+	}
+	switch op := p.ops[in.Op].(type) {
+	case *msg.Op:
+		in.Ref.Msg = op
+	case *rma.Op:
+		in.Ref.RMA = op
+	case *coord.Op:
+		in.Ref.Sync = op
+	default:
+		return errDamaged
+	}
+	return nil
+}
+
+func (p *player) begin(in Input) error {
+	c := in.Engine
+	if p.Engine != nil || c == nil || c.Size < 1 || c.Rank < 0 || c.Rank >= c.Size {
+		return errDamaged
+	}
 	p.Engine = engine.New(engine.Config{
 		Rank: c.Rank, Size: c.Size, MaxQueue: c.MaxQueue, Job: c.Job, Secret: c.Secret, Incarnation: c.Incarnation,
 		Link: c.Link,
@@ -174,117 +218,93 @@ func (p *player) begin(e Event) error {
 	return nil
 }
 
+// connect makes a peer reachable. The player stands for its lane.
+func (p *player) connect(in Input) error {
+	if in.Path == nil {
+		return errDamaged
+	}
+	path := *in.Path
+	if in.OK {
+		path.Lane = p
+	}
+	p.Engine.Connect(in.Now, in.Rank, path)
+	return nil
+}
+
 // finished takes back an operation that must have ended.
-func (p *player) finished(e Event) error {
+func (p *player) finished(in *Input) error {
 	same := false
-	switch op := p.ops[e.Op].(type) {
-	case *msg.Op:
-		same = p.Engine.Msg.Finished() == op
-	case *rma.Op:
-		same = p.Engine.RMA.Finished() == op
-	case *coord.Op:
-		same = p.Engine.Coord.Finished() == op
+	switch r := &in.Ref; {
+	case r.Msg != nil:
+		same = p.Engine.Msg.Finished() == r.Msg
+	case r.RMA != nil:
+		same = p.Engine.RMA.Finished() == r.RMA
+	case r.Sync != nil:
+		same = p.Engine.Coord.Finished() == r.Sync
 	}
 	if !same {
-		return diverged("the operation that ended", "another one", e.Op)
+		return diverged("the operation that ended", "another one", in.Op)
 	}
 	return nil
 }
 
-var errDamaged = errors.New("weft: the recording is damaged: it names what is not there")
+// lend keeps a block that a port lends, for the inputs about it.
+func (p *player) lend(in *Input) error {
+	var b *msg.Block
+	what := "the message"
+	switch r := &in.Ref; {
+	case in.Do == "lend" && r.Msg != nil:
+		b = r.Msg.Block
+	case r.Port == nil:
+		return errDamaged
+	case in.Do == "next":
+		what = "the next message"
+		b, _ = r.Port.Next(in.Rank)
+	case in.Do == "reserve":
+		what = "the draft"
+		b = r.Port.Reserve(in.Rank, in.N)
+	}
+	if b == nil {
+		return diverged(what, "none", "one")
+	}
+	p.blocks[in.Block] = b
+	return nil
+}
 
-func (p *player) memory(e Event) error {
+// make applies what makes a port, an object or a region, and a Put. What failed in the recorded run fails again.
+func (p *player) make(in *Input) error {
 	rm := p.Engine.RMA
-	switch e.Do {
-	case "access":
-		a := e.RMA
-		if a == nil {
-			return errDamaged
-		}
-		op := &rma.Op{
-			Kind: rma.Kind(a.Kind), Code: wire.Code(a.Code), Peer: a.Peer, Name: a.Name, Region: a.Region, Key: a.Key,
-			Off: a.Off,
-			A:   a.A, B: a.B, Entry: a.Entry, Mode: a.Mode, Lock: a.Lock, Epoch: a.Epoch, Buf: make([]byte, a.Len),
-		}
-		p.ops[e.Op] = op
-		rm.Start(op)
-	case "cancel access":
-		op, ok := p.ops[e.Op].(*rma.Op)
-		if !ok {
-			return errDamaged
-		}
-		if ok, _ := rm.Cancel(op); ok && len(op.Buf) > 0 {
-			p.Engine.Detach(op.Buf)
-		}
-	case "put":
-		if e.RMA == nil || e.N > wire.MaxPut {
-			return errDamaged
-		}
-		_ = rm.Put(e.Rank, e.Region, e.RMA.Key, e.RMA.Off, make([]byte, e.N), e.RMA.Lock, e.RMA.Epoch)
-	case "expose":
-		r, err := rm.Expose(e.Name, mem.Aligned(e.N), e.Region, e.OK, e.Random, e.Ranks)
-		if err == nil {
-			p.regions[r.ID] = r
-		}
-	case "mailbox":
-		if e.Box == nil {
-			return errDamaged
-		}
-		bytes := mem.Aligned(e.N)
-		box, err := mailbox.New(bytes, *e.Box)
-		if err != nil {
-			return errDamaged
-		}
-		r, err := rm.ExposeMailbox(e.Name, box, bytes, e.Region, e.OK)
-		if err == nil {
-			p.regions[r.ID] = r
-		}
-	case "room":
-		r := p.regions[e.Region]
-		if r == nil || r.Box == nil {
-			return errDamaged
-		}
-		p.Engine.Room(e.Now, r)
-	case "knock":
-		rm.Knock(e.Rank, e.Region)
-	case "withdraw":
-		r := p.regions[e.Region]
-		if r == nil {
-			return errDamaged
-		}
-		rm.Withdraw(r)
-		p.Engine.Detach(r.Bytes)
-		if r.Box != nil {
-			p.Engine.Room(e.Now, r)
-		}
-	}
-	return nil
-}
-
-func (p *player) coordination(e Event) error {
-	c := p.Engine.Coord
 	switch {
-	case e.Do == "object" && e.Object != nil:
-		o, err := c.Open(e.Now, *e.Object)
+	case in.Do == "open" && in.Open != nil:
+		if q, err := p.Engine.Msg.Open(uint16(in.N), *in.Open); err == nil {
+			p.ports = append(p.ports, q)
+		}
+	case in.Do == "object" && in.Object != nil:
+		o, err := p.Engine.Coord.Open(in.Now, *in.Object)
 		if err == nil && !slices.Contains(p.objects, o) {
 			p.objects = append(p.objects, o)
 		}
-		return nil
-	case e.Do == "sync" && e.Sync != nil && e.Sync.Object <= len(p.objects):
-		op := &coord.Op{Kind: e.Sync.Kind, N: e.Sync.N}
-		if e.Sync.Object > 0 {
-			op.Object = p.objects[e.Sync.Object-1]
-		} else if op.Kind != coord.Bind {
+	case in.Do == "expose":
+		p.keep(rm.Expose(in.Name, mem.Aligned(in.N), in.Region, in.OK, in.Random, in.Ranks))
+	case in.Do == "mailbox" && in.Box != nil:
+		bytes := mem.Aligned(in.N)
+		box, err := mailbox.New(bytes, *in.Box)
+		if err != nil {
 			return errDamaged
 		}
-		p.ops[e.Op] = op
-		c.Start(e.Now, op)
-		return nil
-	case e.Do == "cancel sync":
-		if op, ok := p.ops[e.Op].(*coord.Op); ok {
-			c.Cancel(op)
-			return nil
-		}
+		p.keep(rm.ExposeMailbox(in.Name, box, bytes, in.Region, in.OK))
+	case in.Do == "put" && in.RMA != nil && in.N <= wire.MaxPut:
+		a := in.RMA
+		_ = rm.Put(in.Rank, in.Region, a.Key, a.Off, make([]byte, in.N), a.Lock, a.Epoch)
+	default:
+		return errDamaged
 	}
-	return errDamaged
+	return nil
+}
+
+// keep keeps a region for the inputs about it.
+func (p *player) keep(r *rma.Region, err error) {
+	if err == nil {
+		p.regions[r.ID] = r
+	}
 }

@@ -49,15 +49,15 @@ func simReplay(name string, log bool) error {
 		return err
 	}
 	defer f.Close()
-	var visit func(record.Event)
+	var visit func(record.Input)
 	if log {
-		visit = func(e record.Event) { fmt.Println(describe(e)) }
+		visit = func(e record.Input) { fmt.Println(describe(e)) }
 	}
 	r, err := record.Replay(f, visit)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d events played; %d states compared, all as recorded; the last one is %#016x\n", r.Events, r.States,
+	fmt.Printf("%d inputs played; %d states compared, all as recorded; the last one is %#016x\n", r.Inputs, r.States,
 		r.Hash)
 	for _, line := range append(r.Engine.Unfinished(), r.Engine.Msg.Waiting()...) {
 		fmt.Println("  at the end:", line)
@@ -65,8 +65,8 @@ func simReplay(name string, log bool) error {
 	return nil
 }
 
-// describe tells an event in a line.
-func describe(e record.Event) string {
+// describe tells an input in a line.
+func describe(e record.Input) string {
 	s := fmt.Sprintf("%12d %-13s", e.Now, e.Do)
 	if e.Op > 0 {
 		s += fmt.Sprintf(" op=%d", e.Op)

@@ -1,0 +1,81 @@
+package driver
+
+import (
+	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
+	"weft/internal/record"
+)
+
+// Open opens a channel.
+func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
+	n.turn()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life.closing.Load() {
+		return nil, link.ErrClosed
+	}
+	p, err := n.eng.Open(channel, cfg)
+	if err == nil {
+		n.flush(n.clock())
+	}
+	return p, err
+}
+
+// Revoke ends a channel here and for other ranks; see msg.Port.Revoke.
+func (n *Node) Revoke(p *msg.Port, to []int, gone int, reason string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life.closed {
+		return
+	}
+	n.eng.Do(record.Input{
+		Do: record.Revoke, Ranks: to, M: n.cfg.Engine.Rank, Rank: gone, Name: reason, Ref: record.Ref{Port: p},
+	})
+	n.flush(n.clock())
+}
+
+// ClosePort closes a channel.
+func (n *Node) ClosePort(p *msg.Port) {
+	n.turn()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life.closed {
+		return
+	}
+	n.eng.Do(record.Input{Do: record.Close, Ref: record.Ref{Port: p}})
+	n.flush(n.clock())
+}
+
+// Thaw ends the freezing of a port.
+func (n *Node) Thaw(p *msg.Port) error {
+	n.enter()
+	defer n.mu.Unlock()
+	if n.life.closing.Load() {
+		return link.ErrClosed
+	}
+	err := n.eng.Thaw(p)
+	n.flush(n.clock())
+	return err
+}
+
+// Save appends the state of a frozen port to b.
+func (n *Node) Save(p *msg.Port, b []byte) ([]byte, msg.Held, error) {
+	n.enter()
+	defer n.mu.Unlock()
+	if n.life.closing.Load() {
+		return b, msg.Held{}, link.ErrClosed
+	}
+	return p.Save(b)
+}
+
+// Restore makes a saved state that of a frozen port.
+func (n *Node) Restore(p *msg.Port, state []byte) error {
+	n.enter()
+	defer n.mu.Unlock()
+	if n.life.closing.Load() {
+		return link.ErrClosed
+	}
+	err := n.eng.Restore(p, state)
+	n.flush(n.clock())
+	return err
+}
