@@ -56,7 +56,7 @@ internal/web
 internal/web/webtest
 internal/web/webtest/job .
 
-internal/record     internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
+internal/record     internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime internal/sys
 internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/record internal/timeline internal/waitgraph internal/transport
 internal/sharedmem      internal/driver internal/engine/link internal/mem internal/transport
 internal/bootstrap
@@ -69,7 +69,7 @@ internal/bootstrap/etcd
 internal/bootstrap/environment internal/bootstrap internal/bootstrap/etcd internal/bootstrap/pmi internal/bootstrap/rendezvous internal/hostlist internal/sys
 internal/waitgraph      internal/counters
 internal/hostbarrier    internal/counters internal/driver internal/engine/coord internal/engine/link internal/mem internal/sys internal/waitgraph
-internal/amt
+internal/amt            internal/sys
 internal/manifest
 internal/manifest/manifesttest
 
@@ -84,7 +84,7 @@ internal/sim/barrierplan internal/engine/coord internal/sim
 internal/sim/traffic    internal/engine/link internal/engine/wire internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sharedmem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/record internal/sharedmem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
 
 internal/agreement      internal/mutant
 job                     . internal/launch internal/waitgraph
