@@ -95,10 +95,10 @@ func (b *Barrier) Arrive(ctx context.Context) (Phase, error) {
 		return Phase{}, err
 	}
 	if b.shared != nil {
-		began := b.p.mark()
+		began := b.p.timeline.Mark()
 		n, err := b.shared.Arrive()
 		if b.p.timeline != nil {
-			b.p.note(began, timeline.Arrive, b.o.ID, timeline.Nobody, int(n), err)
+			b.p.timeline.Note(began, timeline.Arrive, b.o.ID, timeline.Nobody, int(n), err)
 		}
 		return Phase{b, n}, public(err)
 	}
@@ -117,10 +117,10 @@ func (ph Phase) Wait(ctx context.Context) error {
 		return &StateError{Name: "", Do: "wait for a phase of", Err: ErrMisuse, Why: "Arrive has returned an error"}
 	}
 	if b.shared != nil {
-		began := b.p.mark()
+		began := b.p.timeline.Mark()
 		err := b.shared.Await(ctx, ph.n)
 		if b.p.timeline != nil {
-			b.p.note(began, timeline.AwaitPhase, b.o.ID, timeline.Nobody, int(ph.n), err)
+			b.p.timeline.Note(began, timeline.AwaitPhase, b.o.ID, timeline.Nobody, int(ph.n), err)
 		}
 		return public(err)
 	}

@@ -130,14 +130,14 @@ func (h *hostBarrier) memory(ctx context.Context, b *Barrier, local []int, me in
 
 // waitShared is Wait in shared memory.
 func (b *Barrier) waitShared(ctx context.Context) error {
-	began := b.p.mark()
+	began := b.p.timeline.Mark()
 	phase, err := b.shared.Arrive()
 	if err != nil {
 		return public(err)
 	}
 	err = b.shared.Await(ctx, phase)
 	if p := b.p; p.timeline != nil {
-		p.note(began, timeline.Pass, b.o.ID, timeline.Nobody, int(phase), err)
+		p.timeline.Note(began, timeline.Pass, b.o.ID, timeline.Nobody, int(phase), err)
 	}
 	return public(err)
 }

@@ -54,7 +54,7 @@ internal/web
 internal/web/webtest
 internal/web/webtest/job .
 
-internal/record         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
+internal/record         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime internal/sys
 internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/record internal/timeline internal/waitgraph internal/transport
 internal/sharedmem      internal/driver internal/engine/link internal/mem internal/transport
 internal/bootstrap
@@ -68,7 +68,7 @@ internal/bootstrap/environment internal/bootstrap internal/bootstrap/pmi interna
 etcd                    internal/bootstrap/environment internal/bootstrap/etcd
 internal/waitgraph      internal/counters
 internal/hostbarrier    internal/counters internal/driver internal/engine/coord internal/engine/link internal/mem internal/sys internal/waitgraph
-internal/amt
+internal/amt            internal/sys
 internal/manifest
 internal/manifest/manifesttest
 
@@ -78,7 +78,7 @@ internal/sim            internal/monotime internal/sim/fabric internal/sim/updow
 internal/sim/proc       internal/sim internal/sys internal/transport
 internal/sim/job        internal/sim internal/sim/proc internal/transport/pipe
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/sharedmem
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/sharedmem internal/record
 
 internal/agreement      internal/mutant
 job                     . internal/launch internal/waitgraph

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 
+	"weft/internal/amt"
 	"weft/internal/bootstrap/environment"
 	"weft/internal/launch"
 )
@@ -40,7 +41,9 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 		err = p.startTimeline()
 	}
 	if err == nil {
-		err = p.loadAMT()
+		var plan *amt.Plan
+		plan, err = loadAMT(p.job.Size)
+		p.amt = plan.Of(p.job.Rank)
 	}
 	if err == nil {
 		p.showCounters()

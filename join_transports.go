@@ -20,7 +20,7 @@ import (
 // join opens the transports, and publishes how this process is reached (its card).
 func (p *Proc) join(ctx context.Context) error {
 	p.newNode(random, driver.Config{
-		Route: p.findRoute, Least: p.cfg.leastGuard, Wait: p.cfg.waiting(p.job), Record: p.record,
+		Route: p.findRoute, Least: p.cfg.leastGuard, Wait: p.cfg.waiting(p.job),
 	})
 	p.segment = segment(p.bind())
 	card := card{Host: p.job.Host, Life: p.life, Guard: p.cfg.Guard, Segment: p.segment}
@@ -101,7 +101,7 @@ func (p *Proc) openShm() (*shm.Transport, error) {
 	ev := p.node.Events(func() transport.Transport { <-opened; return t })
 	t, err := shm.Open(shm.Config{
 		Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
-		Liveness: max(p.cfg.Liveness, 0), Events: ev, Own: p.amt.own(),
+		Liveness: max(p.cfg.Liveness, 0), Events: ev, Own: p.amt.Own(),
 	})
 	close(opened)
 	return t, err

@@ -153,14 +153,14 @@ func (p *Proc) advised(c *MailboxConfig) *autoRings {
 	switch {
 	case p.amt == nil || len(c.Rings) > 0 || c.Table != nil:
 		return nil
-	case p.amt.auto:
+	case p.amt.Auto:
 		for range ownRings + 1 {
 			c.Rings = append(c.Rings, defaultRing)
 		}
 		return newAutoRings()
-	case len(p.amt.rings) > 0:
-		c.Rings = p.amt.rings
-		c.Table = p.amt.table
+	case len(p.amt.Rings) > 0:
+		c.Rings = p.amt.Rings
+		c.Table = p.amt.Table
 	}
 	return nil
 }
@@ -255,10 +255,10 @@ func (m *Mailbox) TryNext() (d Delivery, err error) {
 func (m *Mailbox) next(ctx context.Context, d *Delivery, join bool) error {
 	err := m.take(d, join, 0, 1)
 	for err == ErrWouldBlock {
-		began := m.p.mark()
+		began := m.p.timeline.Mark()
 		err = m.await(ctx)
 		if m.p.timeline != nil {
-			m.p.note(began, timeline.Mail, 0, timeline.Nobody, 0, err)
+			m.p.timeline.Note(began, timeline.Mail, 0, timeline.Nobody, 0, err)
 		}
 		if err != nil {
 			m.leave()

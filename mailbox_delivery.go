@@ -136,7 +136,7 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 		return ErrWouldBlock
 	}
 	if m.p.timeline != nil {
-		m.p.note(moment, timeline.Deliver, id, d.From, len(d.Data), nil)
+		m.p.timeline.Note(timeline.Moment, timeline.Deliver, id, d.From, len(d.Data), nil)
 	}
 	return nil
 }

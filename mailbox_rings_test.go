@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"weft/internal/amt"
 )
 
 // A sender that is frequent gets a ring of its own while the job runs; nothing is lost
@@ -13,7 +15,7 @@ import (
 func TestAutoRings(t *testing.T) {
 	networks(t, 3, func(ctx context.Context, p *Proc) error {
 		const each = 4 * lookAfter
-		p.amt = &amtRings{auto: true}
+		p.amt = &amt.Share{Auto: true}
 		turn := p.Barrier("turn", nil)
 		if p.Rank() != 0 {
 			s, err := p.AttachMailbox(ctx, 0, "in")

@@ -9,6 +9,7 @@ import (
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
+	"weft/internal/timeline"
 )
 
 // A Status says for what a mailbox gets a status record.
@@ -96,8 +97,8 @@ func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	s.p.count(s.rank, amt.IPush, len(b))
 	began := s.markPush(len(b))
 	sent, o := s.direct(began, tag, b, 0)
-	if o == mailbox.Full && began == moment {
-		began = s.p.mark()
+	if o == mailbox.Full && began == timeline.Moment {
+		began = s.p.timeline.Mark()
 	}
 	for o == mailbox.Full && s.waits(ctx, b, sent) {
 		sent, o = s.direct(began, tag, b, sent)

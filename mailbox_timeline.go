@@ -11,16 +11,16 @@ import (
 // markPush reads the clock of the timeline before a push of so many bytes, if it is worth it: a short
 // message that finds room is a moment.
 func (s *Sender) markPush(size int) int64 {
-	if size < leastNoted {
-		return moment
+	if size < timeline.LeastNoted {
+		return timeline.Moment
 	}
-	return s.p.mark()
+	return s.p.timeline.Mark()
 }
 
 // notePush records a message that this process has written into the mapped mailbox. The caller has
 // checked that there is a timeline.
 func (s *Sender) notePush(began int64, ticket uint32, size int) {
-	s.p.note(began, timeline.IPush, timeline.MailID(s.rank, s.found.Region, ticket), s.rank, size, nil)
+	s.p.timeline.Note(began, timeline.IPush, timeline.MailID(s.rank, s.found.Region, ticket), s.rank, size, nil)
 }
 
 // mailID returns the number of the message that a record completes, or 0.

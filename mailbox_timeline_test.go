@@ -150,11 +150,11 @@ func TestPushAtTimeZero(t *testing.T) {
 	var now int64
 	p := &Proc{timeline: timeline.New(4, func() int64 { return now })}
 	s := &Sender{p: p}
-	long := s.markPush(leastNoted)
-	short := s.markPush(leastNoted - 1)
+	long := s.markPush(timeline.LeastNoted)
+	short := s.markPush(timeline.LeastNoted - 1)
 	now = 7
 	for _, c := range []struct{ began, want int64 }{{long, 0}, {short, 7}} {
-		p.note(c.began, timeline.IPush, 0, 0, 0, nil)
+		p.timeline.Note(c.began, timeline.IPush, 0, 0, 0, nil)
 		events := p.timeline.Part(0, 1, "").Events
 		if e := events[len(events)-1]; e.Begin != c.want || e.End != 7 {
 			t.Errorf("a push that began at %d is shown from %d to %d", c.began, e.Begin, e.End)

@@ -4,20 +4,22 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"io"
 	"sync"
 	"time"
 
+	"weft/internal/amt"
 	"weft/internal/bootstrap"
 	"weft/internal/counters/directory"
 	"weft/internal/doorbell"
 	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/internal/engine/msg"
+	"weft/internal/record"
 	"weft/internal/sharedmem"
 	"weft/internal/timeline"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
+	"weft/internal/waitgraph"
 )
 
 // A Proc is this process as a member of its job. Everything that a program
@@ -34,10 +36,10 @@ type Proc struct {
 	eth      *eth.Transport     // or nil
 	whyEth   string             // why it is used to other hosts
 	noEth    string             // why there is no raw Ethernet
-	record   io.WriteCloser     // takes a recording of the engine's inputs; may be nil
-	trace    *tracer            // counts what is sent to each rank; may be nil
+	record   *record.File       // takes a recording of the engine's inputs; may be nil
+	trace    *amt.Tracer        // counts what is sent to each rank; may be nil
 	timeline *timeline.Recorder // records operations and their times; may be nil
-	amt      *amtRings          // the receive rings that the job's AMT gives this rank; may be nil
+	amt      *amt.Share         // the receive rings that the job's AMT gives this rank; may be nil
 	again    int                // how often the job has been started again
 	page     *directory.File    // the counters that other processes can read; may be nil
 	life     uint64             // this process's incarnation: random, so that no other has the same
@@ -46,12 +48,11 @@ type Proc struct {
 
 	segment string // the address of UDP and TCP with its network, such as 10.0.0.1/24
 
-	mu      sync.Mutex
-	closed  bool
-	ports   map[*msg.Port]*Port
-	routes  map[int]route
-	words   map[*wordWait]bool
-	signals map[*signalWait]bool
+	mu     sync.Mutex
+	closed bool
+	ports  map[*msg.Port]*Port
+	routes map[int]route
+	waits  waitgraph.Waits // for words of regions, and for signals
 
 	regions   map[uint32]*Region // that are open, by number
 	mailboxes map[*Mailbox]bool
@@ -94,7 +95,7 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 	}
 	p := &Proc{
 		job: src.Job(), cfg: c, src: src,
-		ports: map[*msg.Port]*Port{}, routes: map[int]route{}, words: map[*wordWait]bool{}, signals: map[*signalWait]bool{},
+		ports: map[*msg.Port]*Port{}, routes: map[int]route{},
 		barriers: map[uint64]*hostBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{},
 		ways: map[wayID]*way{},
 	}
@@ -106,6 +107,9 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 func (p *Proc) newNode(random func() uint64, c driver.Config) {
 	c.Engine = p.engine(random)
 	c.Timeline = p.timeline
+	if p.record != nil {
+		c.Record = p.record
+	}
 	p.wait = c.Wait
 	p.node = driver.New(c)
 	p.memory = sharedmem.NewTable(p.node)

@@ -45,10 +45,7 @@ func (p *Proc) Close() error {
 	}
 	p.node.Close(closePatience)
 	p.cancel()
-	var recorded error
-	if p.record != nil {
-		recorded = p.record.Close()
-	}
+	recorded := p.endRecording()
 	p.closeTransports()
 	p.hideCounters()
 	return errors.Join(lost, recorded, p.endTrace(), p.endTimeline(), p.src.Close())

@@ -60,33 +60,3 @@ func (p *Proc) part() (part *timeline.Part) {
 	p.node.Engine(func(*engine.Engine) { part = p.timeline.Part(p.job.Rank, p.job.Size, p.job.Host) })
 	return part
 }
-
-// moment takes the place of a mark for an operation that took no time worth showing. Zero is a mark: it
-// is when a simulation begins.
-const moment = -1
-
-// mark reads the clock of the timeline, if there is one.
-func (p *Proc) mark() int64 {
-	if p.timeline == nil {
-		return 0
-	}
-	return p.timeline.Now()
-}
-
-// note records an operation that was done without the node's lock, and that began at a mark or was a
-// moment. The caller has checked that there is a timeline.
-func (p *Proc) note(began int64, kind timeline.Kind, id uint64, peer, size int, err error) {
-	now := p.timeline.Now()
-	if began == moment {
-		began = now
-	}
-	e := timeline.Event{Begin: began, End: now, ID: id, Size: uint64(size), Peer: int32(peer), Kind: kind}
-	if err != nil {
-		e.Flags = timeline.Failed
-	}
-	p.timeline.Share(e)
-}
-
-// leastNoted is the size, in bytes, from which accesses to mapped memory are recorded: a
-// shorter access takes less time than recording it.
-const leastNoted = 4 << 10

@@ -1,12 +1,10 @@
 package weft
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 
 	"weft/internal/amt"
 	"weft/internal/driver"
@@ -17,61 +15,12 @@ import (
 // to each other rank. The rank is appended to the name.
 const envTrace = "WEFT_TRACE"
 
-// A tracer counts what a rank sends, at the calls of the public API. Any goroutine may use it.
-type tracer struct {
-	rows []atomic.Pointer[traceRow] // by receiver; made when something is first sent to it
-	out  io.Writer
-	file io.Closer // out, if it is ours to close
+// envCount makes a rank count what it sends to each other rank, and report that together with
+// what it waits for: for the page of weft run -http.
+const envCount = "WEFT_COUNT"
 
-	began func() // is called at each operation, for Fault.After; or nil
-}
-
-type traceRow [amt.Kinds]struct{ messages, bytes, largest atomic.Uint64 }
-
-// add counts a message of n bytes.
-func (t *tracer) add(to int, kind amt.Kind, n int) {
-	if t.began != nil {
-		t.began()
-	}
-	row := t.rows[to].Load()
-	if row == nil {
-		t.rows[to].CompareAndSwap(nil, new(traceRow))
-		row = t.rows[to].Load()
-	}
-	c := &row[kind]
-	c.messages.Add(1)
-	c.bytes.Add(uint64(n))
-	for {
-		l := c.largest.Load()
-		if uint64(n) <= l || c.largest.CompareAndSwap(l, uint64(n)) {
-			return
-		}
-	}
-}
-
-// part returns what was counted.
-func (t *tracer) part(p *Proc) amt.Part {
-	part := amt.Part{Rank: p.job.Rank, Size: p.job.Size, Job: fmt.Sprintf("%x", p.job.ID),
-		Program: filepath.Base(os.Args[0])}
-	for to := range t.rows {
-		row := t.rows[to].Load()
-		if row == nil {
-			continue
-		}
-		for kind := range row {
-			c := &row[kind]
-			if n := c.messages.Load(); n > 0 {
-				count := amt.Count{Messages: n, Bytes: c.bytes.Load(), Largest: c.largest.Load()}
-				part.Rows = append(part.Rows, amt.Row{To: to, Kind: amt.Kind(kind), Count: count})
-			}
-		}
-	}
-	return part
-}
-
-// startTrace makes the process count what it sends, if the environment asks for
-// it. The file is made now, so that the file of an earlier run does not remain.
-func (p *Proc) startTrace() error {
+// startTrace makes the process count what it sends, if the environment asks for it.
+func (p *Proc) startTrace() (err error) {
 	name := os.Getenv(envTrace)
 	if name == "" {
 		if os.Getenv(envCount) != "" {
@@ -79,27 +28,45 @@ func (p *Proc) startTrace() error {
 		}
 		return nil
 	}
-	f, err := createFresh(fmt.Sprintf("%s.%d", name, p.job.Rank))
-	if err != nil {
+	if p.trace, err = amt.CreateTracer(p.sender(), name); err != nil {
 		return fmt.Errorf("weft: %s: %w", envTrace, err)
 	}
-	if p.job.Rank == 0 { // an earlier run may have had more ranks
-		for rank := p.job.Size; os.Remove(fmt.Sprintf("%s.%d", name, rank)) == nil; rank++ {
-		}
-	}
-	p.traceInto(f)
-	p.trace.file = f
 	return nil
 }
 
 // traceInto makes the process count what it sends, and write it when it is closed.
-func (p *Proc) traceInto(w io.Writer) {
-	p.trace = &tracer{rows: make([]atomic.Pointer[traceRow], p.job.Size), out: w}
+func (p *Proc) traceInto(w io.Writer) { p.trace = amt.NewTracer(p.sender(), w) }
+
+// sender describes this rank to a trace.
+func (p *Proc) sender() amt.Part {
+	return amt.Part{Rank: p.job.Rank, Size: p.job.Size, Job: fmt.Sprintf("%x", p.job.ID), Program: filepath.Base(os.Args[0])}
 }
 
-// envCount makes a rank count what it sends to each other rank, and report that together with
-// what it waits for: for the page of weft run -http.
-const envCount = "WEFT_COUNT"
+// countFor makes the process call began at each operation that Fault.After counts.
+func (p *Proc) countFor(began func()) {
+	if p.trace == nil {
+		p.traceInto(nil)
+	}
+	p.trace.Began = began
+}
+
+// endTrace writes what was counted.
+func (p *Proc) endTrace() error {
+	if p.trace == nil {
+		return nil
+	}
+	if err := p.trace.Close(); err != nil {
+		return fmt.Errorf("weft: %s: %w", envTrace, err)
+	}
+	return nil
+}
+
+// count counts a message of n bytes to a rank, if there is a trace.
+func (p *Proc) count(to int, kind amt.Kind, n int) {
+	if p.trace != nil {
+		p.trace.Add(to, kind, n)
+	}
+}
 
 // reportSent adds to a report what was sent to each rank, and over which transport.
 func (p *Proc) reportSent(r *waitgraph.Report) {
@@ -110,60 +77,19 @@ func (p *Proc) reportSent(r *waitgraph.Report) {
 	for _, d := range p.node.Peers() {
 		peers[d.Rank] = d
 	}
-	ways := map[string]uint64{}
-	for to := range p.trace.rows {
-		row := p.trace.rows[to].Load()
-		if row == nil {
-			continue
-		}
-		sent := waitgraph.Sent{0: uint64(to)}
-		for kind := range row {
-			sent[1] += row[kind].messages.Load()
-			sent[2] += row[kind].bytes.Load()
-		}
-		way := ""
+	paths := map[string]uint64{}
+	p.trace.Sent(func(to int, messages, bytes uint64) {
+		path := ""
 		if d := peers[to]; d != nil {
 			peer := p.peer(d)
-			way = string(peer.Transport) + ": " + peer.Why
+			path = string(peer.Transport) + ": " + peer.Why
 		}
-		if _, ok := ways[way]; !ok {
-			ways[way] = uint64(len(r.Paths))
-			r.Paths = append(r.Paths, way)
+		if _, ok := paths[path]; !ok {
+			paths[path] = uint64(len(r.Paths))
+			r.Paths = append(r.Paths, path)
 		}
-		sent[3] = ways[way]
-		r.Sent = append(r.Sent, sent)
-	}
-}
-
-// countFor makes the process call began at each operation that Fault.After counts.
-func (p *Proc) countFor(began func()) {
-	if p.trace == nil {
-		p.traceInto(nil)
-	}
-	p.trace.began = began
-}
-
-// endTrace writes what was counted.
-func (p *Proc) endTrace() error {
-	if p.trace == nil || p.trace.out == nil {
-		return nil
-	}
-	part := p.trace.part(p)
-	err := part.Write(p.trace.out)
-	if p.trace.file != nil {
-		err = errors.Join(err, p.trace.file.Close())
-	}
-	if err != nil {
-		return fmt.Errorf("weft: %s: %w", envTrace, err)
-	}
-	return nil
-}
-
-// count counts a message of n bytes to a rank, if there is a trace.
-func (p *Proc) count(to int, kind amt.Kind, n int) {
-	if p.trace != nil {
-		p.trace.add(to, kind, n)
-	}
+		r.Sent = append(r.Sent, waitgraph.Sent{uint64(to), messages, bytes, paths[path]})
+	})
 }
 
 // Collective returns a second handle of the same port. What is sent through it is part of

@@ -83,8 +83,8 @@ func (p *Proc) report() waitgraph.Report {
 	for _, s := range barriers {
 		s.report(&r)
 	}
-	p.reportWords(&r)
-	p.reportSignals(&r)
+	p.waits.Report("word", &r, p.Now())
+	p.waits.Report("signal", &r, p.Now())
 	r.Counts = p.counts()
 	p.reportSent(&r)
 	return r

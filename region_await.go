@@ -3,22 +3,11 @@ package weft
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"time"
 
 	"weft/internal/engine/rma"
 	"weft/internal/mem"
 	"weft/internal/timeline"
-	"weft/internal/waitgraph"
 )
-
-// A wordWait is a wait for a word of a region of this rank.
-type wordWait struct {
-	r     *Region
-	off   int
-	since time.Duration
-}
 
 // Await waits until the 8-byte word at off differs from old, and returns the word: so a program
 // waits for a peer's Put or atomic operation. Off must be a multiple of 8. Await polls for a
@@ -41,9 +30,9 @@ func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error)
 	if r.p.timeline == nil {
 		return r.await(ctx, off, old)
 	}
-	began := r.p.mark()
+	began := r.p.timeline.Mark()
 	v, err := r.await(ctx, off, old)
-	r.p.note(began, timeline.Look, 0, timeline.Nobody, 8, err)
+	r.p.timeline.Note(began, timeline.Look, 0, timeline.Nobody, 8, err)
 	return v, err
 }
 
@@ -59,9 +48,9 @@ func (r *Region) await(ctx context.Context, off int, old uint64) (v uint64, err 
 	for {
 		ok, err := node.Spin(ctx, news)
 		if !ok && err == nil {
-			w := r.note(off)
+			w := r.p.waits.Begin("word", fmt.Sprintf("%s, at %d", r.region.Name, off), r.p.Now())
 			err = node.Look(ctx, news)
-			r.p.forget(w)
+			r.p.waits.End(w)
 		}
 		switch {
 		case changed() && r.closed.Load():
@@ -110,35 +99,5 @@ func (r *Region) bereaved(off, seen int) (*PeerError, int) {
 			r.told[off] = max(r.told[off], seen)
 			return publicPeer(why), seen
 		}
-	}
-}
-
-// note makes a wait for a word known to weft ps, and forget ends that.
-func (r *Region) note(off int) *wordWait {
-	w := &wordWait{r, off, r.p.Now()}
-	r.p.mu.Lock()
-	defer r.p.mu.Unlock()
-	r.p.words[w] = true
-	return w
-}
-
-func (p *Proc) forget(w *wordWait) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.words, w)
-}
-
-// reportWords adds the waits for words to a report, the longest first.
-func (p *Proc) reportWords(rep *waitgraph.Report) {
-	p.mu.Lock()
-	words := slices.Collect(maps.Keys(p.words))
-	p.mu.Unlock()
-	slices.SortFunc(words, func(a, b *wordWait) int { return int(a.since - b.since) })
-	const most = 100
-	for _, w := range words[:min(len(words), most)] {
-		rep.Waits = append(rep.Waits, waitgraph.Wait{
-			For: "word", Name: fmt.Sprintf("%s, at %d", w.r.region.Name, w.off), Rank: waitgraph.AnyRank,
-			Seconds: (p.Now() - w.since).Seconds(),
-		})
 	}
 }

@@ -126,14 +126,14 @@ func (r *Remote) write(off int, b []byte) error {
 
 // now completes an operation on mapped memory.
 func (r *Remote) now(op *rma.Op) error {
-	if len(op.Buf) >= leastNoted && r.p.timeline != nil {
-		began := r.p.mark()
+	if len(op.Buf) >= timeline.LeastNoted && r.p.timeline != nil {
+		began := r.p.timeline.Mark()
 		err := r.apply(op)
 		kind := timeline.Push
 		if op.Kind == rma.Pull {
 			kind = timeline.Pull
 		}
-		r.p.note(began, kind, 0, r.rank, len(op.Buf), err)
+		r.p.timeline.Note(began, kind, 0, r.rank, len(op.Buf), err)
 		return err
 	}
 	return r.apply(op)
@@ -205,12 +205,12 @@ func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
 	}
 	r.p.count(r.rank, amt.Push, len(src))
 	if r.direct != nil {
-		if len(src) < leastNoted || r.p.timeline == nil {
+		if len(src) < timeline.LeastNoted || r.p.timeline == nil {
 			return r.write(off, src)
 		}
-		began := r.p.mark()
+		began := r.p.timeline.Mark()
 		err := r.write(off, src)
-		r.p.note(began, timeline.Push, 0, r.rank, len(src), err)
+		r.p.timeline.Note(began, timeline.Push, 0, r.rank, len(src), err)
 		return err
 	}
 	return r.move(ctx, rma.Push, off, src)

@@ -1,13 +1,6 @@
 package weft
 
-import (
-	"context"
-	"maps"
-	"slices"
-	"time"
-
-	"weft/internal/waitgraph"
-)
+import "context"
 
 // A Signal lets goroutines of a rank wake each other: it is set or not, as a channel of one token.
 // It also works in a simulation, where the seed decides when a waiting goroutine goes on. Make
@@ -41,36 +34,9 @@ func (s *Signal) Wait(ctx context.Context) error { return s.wait(ctx) }
 
 // WaitFor is Wait, and weft ps shows the wait in the words of what, such as "the answer of rank 3".
 func (s *Signal) WaitFor(ctx context.Context, what string) error {
-	w := &signalWait{what, s.p.Now()}
-	s.p.mu.Lock()
-	s.p.signals[w] = true
-	s.p.mu.Unlock()
-	defer func() {
-		s.p.mu.Lock()
-		defer s.p.mu.Unlock()
-		delete(s.p.signals, w)
-	}()
+	w := s.p.waits.Begin("signal", what, s.p.Now())
+	defer s.p.waits.End(w)
 	return s.wait(ctx)
-}
-
-// A signalWait is a goroutine that waits for a signal.
-type signalWait struct {
-	what  string
-	since time.Duration
-}
-
-// reportSignals adds the waits for signals to a report, the longest first.
-func (p *Proc) reportSignals(rep *waitgraph.Report) {
-	p.mu.Lock()
-	waits := slices.Collect(maps.Keys(p.signals))
-	p.mu.Unlock()
-	slices.SortFunc(waits, func(a, b *signalWait) int { return int(a.since - b.since) })
-	const most = 100
-	for _, w := range waits[:min(len(waits), most)] {
-		rep.Waits = append(rep.Waits, waitgraph.Wait{
-			For: "signal", Name: w.what, Rank: waitgraph.AnyRank, Seconds: (p.Now() - w.since).Seconds(),
-		})
-	}
 }
 
 func (s *Signal) wait(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"weft/internal/amt"
 	"weft/internal/sim"
 )
 
@@ -65,7 +66,7 @@ type Cluster struct {
 	// WEFT_TRACE records it, when the rank leaves.
 	Trace io.Writer
 
-	amt *amtFile
+	amt *amt.Plan
 }
 
 // A Simulation is the result of a simulated job.

@@ -102,7 +102,7 @@ func (j *simJob) add(rank int, run func(ctx context.Context, p *Proc) error) err
 	if j.Timeline != nil {
 		p.timeline = timeline.New(timeline.Capacity(j.Ranks), func() int64 { return int64(j.job.World.Now()) })
 	}
-	p.amt = j.amt.of(rank)
+	p.amt = j.amt.Of(rank)
 	r := j.job.Add()
 	src.rank = r
 	find := func(to int) (driver.Route, error) {

@@ -87,7 +87,7 @@ func simulate(ctx context.Context, text string, run func(ctx context.Context, p 
 		c.Timeline = f
 	}
 	var err error
-	if c.amt, err = readAMT(os.Getenv(envAMT), o.Ranks); err != nil {
+	if c.amt, err = loadAMT(o.Ranks); err != nil {
 		return err
 	}
 	start := time.Now()

@@ -1,0 +1,53 @@
+package waitgraph
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Waits are waits of a process of which its node knows nothing. Any goroutine may use them. The zero value is ready.
+type Waits struct {
+	mu   sync.Mutex
+	open map[*OpenWait]bool
+}
+
+// An OpenWait is a wait that has not ended.
+type OpenWait struct {
+	kind, name string
+	since      time.Duration
+}
+
+// Begin notes a wait, and End that it is over.
+func (w *Waits) Begin(kind, name string, now time.Duration) *OpenWait {
+	o := &OpenWait{kind, name, now}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open == nil {
+		w.open = map[*OpenWait]bool{}
+	}
+	w.open[o] = true
+	return o
+}
+
+// End is told that a wait is over.
+func (w *Waits) End(o *OpenWait) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.open, o)
+}
+
+// Report adds the waits of a kind to a report, the longest first.
+func (w *Waits) Report(kind string, r *Report, now time.Duration) {
+	w.mu.Lock()
+	open := slices.Collect(maps.Keys(w.open))
+	w.mu.Unlock()
+	open = slices.DeleteFunc(open, func(o *OpenWait) bool { return o.kind != kind })
+	slices.SortFunc(open, func(a, b *OpenWait) int { return cmp.Compare(a.since, b.since) })
+	const most = 100
+	for _, o := range open[:min(len(open), most)] {
+		r.Waits = append(r.Waits, Wait{For: kind, Name: o.name, Rank: AnyRank, Seconds: (now - o.since).Seconds()})
+	}
+}
