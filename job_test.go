@@ -14,9 +14,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft"
+	"weft/internal/waittest"
 )
 
 // The test's executable is also what Launch starts.
@@ -236,12 +236,7 @@ func TestLaunchEnds(t *testing.T) {
 		}
 		for _, pid := range pids {
 			// A child is a zombie until its new parent looks.
-			for end := time.Now().Add(time.Minute); runs(pid); {
-				if time.Now().After(end) {
-					t.Errorf("%s: process %d is still there", how, pid)
-					break
-				}
-			}
+			waittest.Until(t, fmt.Sprintf("%s: process %d ends", how, pid), func() bool { return !runs(pid) })
 		}
 	}
 }
@@ -290,11 +285,8 @@ func TestWaitsOfGoroutines(t *testing.T) {
 			`region "palace" of 1 (to be exposed)`, `mailbox "letters" of 1 (to be exposed)`,
 			`barrier "together", phase 1: needs 1`,
 		} {
-			for end := time.Now().Add(time.Minute); !strings.Contains(job.Waits(), want); {
-				if time.Now().After(end) {
-					t.Fatalf("%s: no %q in\n%s", transport, want, job.Waits())
-				}
-			}
+			waittest.Until(t, fmt.Sprintf("over %s, %q in %s", transport, want, job.Waits()),
+				func() bool { return strings.Contains(job.Waits(), want) })
 		}
 		job.Close()
 	}
@@ -305,8 +297,8 @@ func TestLaunchWaits(t *testing.T) {
 	job := start(t, 3, &weft.LaunchConfig{Run: "bereaved"})
 	await(t, job, 0, "met")
 	await(t, job, 2, "met")
-	for !strings.Contains(job.Waits(), "a message from 1") { // which is told when it has polled for a while
-	}
+	waittest.Until(t, "a message from 1", // which is told when it has polled for a while
+		func() bool { return strings.Contains(job.Waits(), "a message from 1") })
 	job.Kill(1)
 	if err := job.Wait(t.Context()); err != nil {
 		t.Error(err)
