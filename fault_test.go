@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// underFaults runs the same job with the same faults in the simulator and on
-// goroutines.
-func underFaults(t *testing.T, ranks int, faults []Fault, run func(ctx context.Context, p *Proc) error) {
+// underFaults runs the same job with the same faults in the simulator and on goroutines. There silence is death after
+// the given time, which is far longer than a loaded machine keeps a goroutine from running.
+func underFaults(t *testing.T, ranks int, faults []Fault, silence time.Duration,
+	run func(ctx context.Context, p *Proc) error) {
 	t.Run("sim", func(t *testing.T) {
 		c := Cluster{Ranks: ranks, Liveness: 200 * time.Millisecond, Faults: faults}
 		a, err := Simulate(t.Context(), c, run)
@@ -24,19 +25,22 @@ func underFaults(t *testing.T, ranks int, faults []Fault, run func(ctx context.C
 		}
 	})
 	t.Run("local", func(t *testing.T) {
-		if err := LocalWith(within(t), LocalConfig{Ranks: ranks, Liveness: time.Second, Faults: faults},
-			run); err != nil {
+		if err := LocalWith(within(t), LocalConfig{Ranks: ranks, Liveness: silence, Faults: faults}, run); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
+// shortSilence is for tests in which a rank dies: these wait for it, so they run beside others.
+const shortSilence = 5 * time.Second
+
 // TestCrashFault: a rank that crashes between two operations is found out by the
 // others; its own calls end, and its result does not count.
 func TestCrashFault(t *testing.T) {
+	t.Parallel()
 	var crashed atomic.Int32
 	faults := []Fault{{Kind: Crash, Ranks: []int{2}, After: Operations{2, 4}}}
-	underFaults(t, 3, faults, func(ctx context.Context, p *Proc) error {
+	underFaults(t, 3, faults, shortSilence, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
@@ -92,7 +96,7 @@ func TestPassingFaults(t *testing.T) {
 		{Kind: Slow, Ranks: []int{0}, After: Operations{0, 20}, For: lasts, Delay: 10 * time.Millisecond},
 	} {
 		t.Run(f.Kind.String(), func(t *testing.T) {
-			underFaults(t, 3, []Fault{f}, func(ctx context.Context, p *Proc) error {
+			underFaults(t, 3, []Fault{f}, time.Minute, func(ctx context.Context, p *Proc) error {
 				q, err := p.OpenPort(1, nil)
 				if err != nil {
 					return err
@@ -120,8 +124,9 @@ func TestPassingFaults(t *testing.T) {
 // TestPartition: the sides of a partition that lasts count as dead to each other, and
 // each goes on for itself.
 func TestPartition(t *testing.T) {
+	t.Parallel()
 	faults := []Fault{{Kind: Partition, Ranks: []int{0, 1}, After: Operations{0, 5}}}
-	underFaults(t, 4, faults, func(ctx context.Context, p *Proc) error {
+	underFaults(t, 4, faults, shortSilence, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err

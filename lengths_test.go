@@ -24,7 +24,7 @@ const (
 // longFunctions lists the functions that are longer than the limit, with the length that they have. An entry may
 // only become smaller: split the function, and take its entry out. An entry with a reason stays.
 var longFunctions = map[string]int{
-	"example_test.go ExampleFault":                      90, // the documentation shows an example's function only
+	"example_test.go ExampleFault":                      86, // the documentation shows an example's function only
 	"internal/engine/scenario_test.go scenario.command": 81, // a table: a command, and what does it
 	"internal/engine/wire/describe.go fields":           72, // a table: a type, and what parses it
 	"internal/engine/wire/event_test.go TestEvents":     96, // a table: an event, and what parses it

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"weft/internal/waittest"
 )
 
 // mapsOf returns how many pieces of memory this process has, and how many of them, and
@@ -32,16 +34,6 @@ func mapsOf(t testing.TB) (all, shared, descriptors int) {
 		}
 	}
 	return strings.Count(string(text), "\n"), strings.Count(string(text), name), descriptors
-}
-
-// becomes returns when cond holds.
-func becomes(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !cond(); runtime.Gosched() {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
-	}
 }
 
 // TestMemoryIsGivenBack: of regions, mailboxes and Alloc memory that have been used and
@@ -73,7 +65,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	becomes(t, "regions are still mapped", func() bool {
+	waittest.Until(t, "no region is mapped any more", func() bool {
 		_, s, d := mapsOf(t)
 		return s <= shared && d <= descriptors // less, if an earlier test was still letting go
 	})
@@ -177,7 +169,7 @@ func TestManySmallRegions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	becomes(t, "mappings are left", func() bool {
+	waittest.Until(t, "no mapping is left", func() bool {
 		runtime.GC()
 		now, _, _ := mapsOf(t)
 		return now < all+rounds/10

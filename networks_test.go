@@ -115,6 +115,20 @@ func joinAll(t testing.TB, n int, cfg *Config) []*Proc {
 	return procs
 }
 
+// openAll opens a port at every rank.
+func openAll(t testing.TB, procs []*Proc) []*Port {
+	t.Helper()
+	ports := make([]*Port, len(procs))
+	err := together(within(t), procs, func(ctx context.Context, p *Proc) (err error) {
+		ports[p.Rank()], err = p.OpenPort(1, nil)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ports
+}
+
 // runAll runs every rank, whose program has returned then, and returns the first error when all have ended.
 func runAll(ctx context.Context, procs []*Proc, run func(ctx context.Context, p *Proc) error) error {
 	return together(ctx, procs, func(ctx context.Context, p *Proc) error {

@@ -213,7 +213,7 @@ func doesNotAllocate(t *testing.T, name string, f func() error) {
 	// Others of the runtime may allocate meanwhile, so the least counts.
 	least := 1.0
 	for try := 0; try < 3 && least > 0; try++ {
-		least = min(least, testing.AllocsPerRun(200, func() {
+		least = min(least, testing.AllocsPerRun(100, func() {
 			if err := f(); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}

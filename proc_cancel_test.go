@@ -12,6 +12,7 @@ import (
 
 	"weft/internal/engine/wire"
 	"weft/internal/transport"
+	"weft/internal/waittest"
 )
 
 // The end of a context ends every call that waits.
@@ -157,20 +158,40 @@ func TestUnknownOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	all[1].cut.Store(true) // requests arrive, answers do not
-	soon, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
-	defer cancel()
+	soon, cancel := context.WithCancel(ctx)
+	go func() {
+		waittest.Poll(func() bool { return w[1].Load(0) == 1 })
+		cancel()
+	}()
 	_, err = far.FetchAdd(soon, 0, 1)
 	var unknown *UnknownOutcomeError
-	if !errors.As(err, &unknown) || !errors.Is(err, context.DeadlineExceeded) {
+	if !errors.As(err, &unknown) || !errors.Is(err, context.Canceled) {
 		t.Errorf("without an answer: %v", err)
 	}
 	if got := w[1].Load(0); got != 1 {
 		t.Errorf("the target has %d: the test is not what it says", got)
 	}
-	// Silence for the liveness time is death.
-	if _, err := far.FetchAdd(ctx, 0, 1); !errors.Is(err, ErrPeer) {
-		t.Errorf("silent peer: %v", err)
-	}
+}
+
+// Silence for the liveness time is death.
+func TestSilentTarget(t *testing.T) {
+	t.Parallel()
+	faults := []Fault{{Kind: Partition, Ranks: []int{1}, After: Operations{0, 3}}}
+	underFaults(t, 2, faults, shortSilence, func(ctx context.Context, p *Proc) error {
+		_, w, err := pair(ctx, p, 64, nil)
+		if err != nil {
+			return err
+		}
+		far, err := w.At(ctx, 1-p.Rank())
+		for err == nil {
+			_, err = far.FetchAdd(ctx, 0, 1)
+		}
+		var dead *PeerError
+		if !errors.As(err, &dead) || dead.Rank != 1-p.Rank() {
+			return fmt.Errorf("silent peer: %w", err)
+		}
+		return nil
+	})
 }
 
 // Packets of strangers are dropped and counted.
@@ -218,34 +239,24 @@ func TestStrangers(t *testing.T) {
 // A rank that has received a message and does nothing more acknowledges it all the same:
 // the service takes the timers over from the goroutine that slept.
 func TestLastAcknowledgement(t *testing.T) {
-	const rounds = 10
-	procs := joinAll(t, 2, &Config{Transport: "udp", Spin: -1, RetransmitMin: 100 * time.Millisecond})
-	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
-		q, err := p.OpenPort(1, nil)
-		if err != nil {
-			return err
-		}
-		for range rounds {
-			if p.Rank() == 0 {
-				time.Sleep(150 * time.Millisecond) // in which a lost acknowledgement would show
-				if err := q.Send(ctx, 1, []byte("one")); err != nil {
-					return err
-				}
-				continue
-			}
-			time.Sleep(25 * time.Millisecond) // until the service has the doorbell
-			m, err := q.Recv(ctx)
-			if err != nil {
-				return err
-			}
+	const rounds = 40
+	ctx := within(t)
+	procs := joinAll(t, 2, &Config{Transport: "udp", Spin: -1, RetransmitMin: 100 * time.Millisecond, Liveness: time.Minute})
+	q := openAll(t, procs)
+	for range rounds {
+		got := make(chan error)
+		go func() {
+			m, err := q[1].Recv(ctx)
 			m.Release()
+			got <- err
+		}()
+		waittest.Until(t, "rank 1 waits", func() bool { return len(procs[1].report().Waits) == 1 })
+		if err := errors.Join(q[0].Send(ctx, 1, []byte("one")), <-got, q[0].Flush(ctx)); err != nil {
+			t.Fatal(err)
 		}
-		return meet(ctx, p, q)
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	if s := procs[0].Stats(); s.Retransmitted >= rounds/2 {
+	// A lost acknowledgement is asked for by a packet that is sent again. A loaded machine causes few of these.
+	if s := procs[0].Stats(); s.Retransmitted >= rounds {
 		t.Errorf("%d messages, %d packets sent again: %+v", rounds, s.Retransmitted, s)
 	}
 }

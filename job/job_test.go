@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/internal/waittest"
 	"weft/job"
 )
 
@@ -254,12 +255,7 @@ func TestEnds(t *testing.T) {
 		}
 		for _, pid := range pids {
 			// A child is a zombie until its new parent looks.
-			for end := time.Now().Add(time.Minute); runs(pid); {
-				if time.Now().After(end) {
-					t.Errorf("%s: process %d is still there", how, pid)
-					break
-				}
-			}
+			waittest.Until(t, fmt.Sprintf("%s: process %d ends", how, pid), func() bool { return !runs(pid) })
 		}
 	}
 }

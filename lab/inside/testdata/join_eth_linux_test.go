@@ -17,6 +17,7 @@ import (
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
+	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
@@ -89,7 +90,7 @@ func exchange(messages, size int, midway func()) func(ctx context.Context, p *Pr
 // comes back within the liveness time. Nothing is lost.
 func TestEthInterfaceDown(t *testing.T) {
 	l := hosts(t, 2, 1500)
-	procs := joinEth(t, l, 2, Config{Liveness: 20 * time.Second})
+	procs := joinEth(t, l, 2, Config{Liveness: time.Minute})
 	lost := func() uint64 { return procs[0].Stats().Retransmitted + procs[1].Stats().Retransmitted }
 	err := runAll(within(t), procs, exchange(300, 20000, func() {
 		before := lost()
@@ -97,9 +98,7 @@ func TestEthInterfaceDown(t *testing.T) {
 			t.Error(err)
 		}
 		go func() {
-			for lost() < before+5 && !t.Failed() {
-				time.Sleep(time.Millisecond) // looks for the event; there is no other way to hear of it
-			}
+			waittest.Poll(func() bool { return lost() >= before+5 || t.Failed() })
 			if err := l.Hosts[1].SetUp(true); err != nil {
 				t.Error(err)
 			}
@@ -112,8 +111,9 @@ func TestEthInterfaceDown(t *testing.T) {
 
 // TestEthInterfaceStaysDown: both ranks hear that the other is gone.
 func TestEthInterfaceStaysDown(t *testing.T) {
+	t.Parallel() // it waits for the liveness time
 	l := hosts(t, 2, 1500)
-	procs := joinEth(t, l, 2, Config{Liveness: 2 * time.Second})
+	procs := joinEth(t, l, 2, Config{Liveness: 8 * time.Second})
 	var gone atomic.Int32
 	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
 		err := exchange(300, 20000, func() {

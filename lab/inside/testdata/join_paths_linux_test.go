@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/sys"
+	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
@@ -27,7 +28,7 @@ func joinOver(t testing.TB, transport Transport, l *netlab.Lab, n int) []*Proc {
 	var procs []*Proc
 	for rank, src := range bootstrap.NewLocal(n) {
 		p, err := newProc(&Config{
-			Transport: transport, Interface: netlab.Interface, Bind: l.Hosts[rank].IP.String(), Liveness: 20 * time.Second,
+			Transport: transport, Interface: netlab.Interface, Bind: l.Hosts[rank].IP.String(), Liveness: time.Minute,
 		}, src)
 		if err != nil {
 			t.Fatal(err)
@@ -101,11 +102,13 @@ func (p *hostPair) exchange(messages int) {
 // until exchanges messages until a condition holds, of which only the exchange tells.
 func (p *hostPair) until(what string, cond func() bool) {
 	p.t.Helper()
-	for end := time.Now().Add(time.Minute); !cond(); p.exchange(50) {
-		if time.Now().After(end) {
-			p.t.Fatalf("exchanged in vain until %s: %+v", what, p.peer(0))
+	waittest.Until(p.t, what, func() bool {
+		if cond() {
+			return true
 		}
-	}
+		p.exchange(50)
+		return false
+	})
 }
 
 // peer returns how a rank sees the other one.
