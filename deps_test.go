@@ -23,15 +23,16 @@ internal/mem
 internal/ring
 internal/engine/wire
 internal/engine/list
-internal/mutant
-internal/mailbox        internal/mem internal/mutant
+internal/planted
+lab/planted
+internal/mailbox        internal/mem
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys
-internal/engine/link    internal/checksum internal/counters internal/engine/wire internal/monotime internal/mutant
-internal/engine/msg     internal/engine/link internal/engine/list internal/engine/wire internal/monotime internal/mutant
-internal/engine/rma     internal/engine/link internal/engine/list internal/engine/wire internal/mailbox internal/mem internal/mutant
-internal/engine/coord   internal/engine/link internal/engine/list internal/engine/wire internal/monotime internal/mutant
-internal/engine         internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime internal/mutant
+internal/engine/link    internal/checksum internal/counters internal/engine/wire internal/monotime
+internal/engine/msg     internal/engine/link internal/engine/list internal/engine/wire internal/monotime
+internal/engine/rma     internal/engine/link internal/engine/list internal/engine/wire internal/mailbox internal/mem
+internal/engine/coord   internal/engine/link internal/engine/list internal/engine/wire internal/monotime
+internal/engine         internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
 
 internal/transport
 internal/sys
@@ -57,7 +58,7 @@ internal/web/webtest
 internal/web/webtest/job .
 
 internal/record     internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime
-internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/record internal/timeline internal/waitgraph internal/transport
+internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/sys internal/record internal/timeline internal/waitgraph internal/transport
 internal/bootstrap
 internal/hostlist
 internal/fault
@@ -85,15 +86,15 @@ internal/sim/swarm      internal/engine internal/engine/coord internal/engine/li
 
 .                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
 
-internal/agreement      internal/mutant
+internal/agreement
 coll                    . internal/agreement internal/mem
 match                   .
 pm                      .
 
 internal/endpoint       .
-am                      . internal/endpoint internal/mutant
-fm                      . internal/endpoint internal/mutant
-vmmc                    . internal/mutant
+am                      . internal/endpoint
+fm                      . internal/endpoint
+vmmc                    .
 
 stream                  . internal/handshake internal/ring internal/sys
 

@@ -123,7 +123,7 @@ func (p *Port) onGo(d *pair, seq uint32) {
 		return
 	}
 	d.q.Counts.Sent.Resumed++
-	if d.due = p.freezing.frozen && !resendsWhileFrozen(); d.due {
+	if d.due = p.freezing.frozen; d.due {
 		return
 	}
 	p.resend(d)
@@ -135,13 +135,9 @@ func (p *Port) resend(d *pair) {
 	if !d.refused {
 		return
 	}
-	until := d.sent
-	if resendsHeld() {
-		until = d.next
-	}
-	for s := d.refusedAt; s != until; s++ {
+	for s := d.refusedAt; s != d.sent; s++ {
 		p.layer.Stats.Resent++
-		p.transmit(d, s, s+1 == until)
+		p.transmit(d, s, s+1 == d.sent)
 	}
 }
 

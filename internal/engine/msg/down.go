@@ -54,9 +54,7 @@ func (p *Port) abandon(d *pair, cause error) {
 	p.lose(d, cause)
 	p.unsend(d, cause, p.send.put)
 	p.dropPartial(d)
-	if !keepsPromisesToDead() {
-		p.admitted(d)
-	}
+	p.admitted(d)
 	p.dropAnnounced(d)
 	p.failReceives(d.rank, cause)
 	p.serveOwed()

@@ -206,7 +206,7 @@ func (p *Port) answered(d *pair) {
 	}
 	d.fenced = false
 	p.freezing.left--
-	if p.freezing.left == 0 || trustsOneFence() {
+	if p.freezing.left == 0 {
 		p.freezing.flushed = true
 		p.endFreeze(nil)
 	}

@@ -173,7 +173,7 @@ func (l *Layer) recvControl(now monotime.Time, from int, frame []byte) error {
 		if p := l.ports[f.Channel]; p != nil && p.revoked == nil {
 			d := p.pair(from)
 			p.onAck(d, f.Ack)
-			p.ack(d, !acksSilently())
+			p.ack(d, true)
 		}
 	}
 	return nil

@@ -90,9 +90,6 @@ func (p *Port) offer(op *Op, b *Block) {
 // Release takes back a block of the receive buffer. It reports whether that made
 // room for senders, which are told.
 func (p *Port) Release(b *Block) bool {
-	if releasesTwice() {
-		p.recv.used -= len(b.mem)
-	}
 	p.recv.put(b)
 	if len(p.owed) == 0 {
 		return false
@@ -134,7 +131,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 		copy(d.partial.mem[f.Off:], payload)
 	}
 	d.got = int(f.Off) + len(payload)
-	if d.got == d.total || takesHalves() && d.got > d.total/2 {
+	if d.got == d.total {
 		p.complete(d, f.AckReq)
 	}
 }

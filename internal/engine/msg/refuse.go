@@ -16,7 +16,7 @@ func (p *Port) roomFor(d *pair, n int) bool {
 	if d.called {
 		return 1<<class(n) <= d.granted || p.fits(n, p.promised-d.granted)
 	}
-	return (len(p.owed) == 0 || servesNewcomers()) && p.fits(n, p.promised)
+	return len(p.owed) == 0 && p.fits(n, p.promised)
 }
 
 // fits reports whether a message of n bytes finds room, with reserve bytes left over. A port says that it
@@ -147,7 +147,7 @@ func (p *Port) queueUp(d *pair, keeps bool) {
 		d.turn = p.turns
 	}
 	at := len(p.owed)
-	for at > 0 && p.owed[at-1].turn > d.turn || at > 0 && servesLastFirst() {
+	for at > 0 && p.owed[at-1].turn > d.turn {
 		at--
 	}
 	p.owed = slices.Insert(p.owed, at, d)

@@ -162,9 +162,6 @@ func (p *Port) restorePeer(s *savedPeer) {
 	}
 	p.layer.Stats.Sent -= uint64(len(s.sent)) // they have been counted
 	d.q.Counts.Sent.Messages -= uint64(len(s.sent))
-	if forgetsFirstRestored() && d.sent != d.next {
-		d.sent++
-	}
 	if cause := p.layer.gone[s.rank]; cause != nil {
 		p.lose(d, cause)
 		p.unsend(d, cause, p.send.put)

@@ -286,7 +286,7 @@ func (p *Port) owe(d *pair) {
 		d.listed = true
 		p.unasked = append(p.unasked, d)
 	}
-	if len(p.starved) > 0 && !asksOwnReceiverOnly() || p.layer.draining {
+	if len(p.starved) > 0 || p.layer.draining {
 		p.ask(d, p.alone)
 	}
 }
@@ -309,12 +309,6 @@ func (p *Port) ask(d *pair, wake bool) {
 // askAll asks all receivers that have messages of ours to acknowledge them: a send waits for
 // room in the buffer, which all pairs share. (PROTOCOL §3.3)
 func (p *Port) askAll() {
-	if asksOwnReceiverOnly() {
-		for _, d := range p.starved {
-			p.ask(d, p.alone)
-		}
-		return
-	}
 	for _, d := range p.unasked {
 		d.listed = false
 		p.ask(d, p.alone)
