@@ -75,8 +75,7 @@ func (p *Port) unsend(d *pair, cause error, give func(*Block)) {
 	d.urged = d.next
 	d.queued = 0
 	d.inFlight = 0
-	d.refused = false
-	p.layer.stopTimer(d)
+	d.becomeFlowing()
 	for len(d.flushes) > 0 {
 		op := d.flushes[0].op
 		p.cancelFlush(op)

@@ -132,7 +132,7 @@ func (p *Port) forgetAll() {
 		d := p.pairs[rank]
 		p.dropPartial(d)
 		p.unsend(d, p.freezing.why, p.send.put)
-		*d = pair{port: p, rank: d.rank, q: d.q, entries: d.entries, credit: firstCredit, resendAt: d.resendAt,
+		*d = pair{port: p, rank: d.rank, q: d.q, entries: d.entries, credit: firstCredit,
 			flushes: d.flushes, spread: d.spread}
 	}
 	p.owed = nil
