@@ -29,11 +29,11 @@ internal/waittest
 internal/mailbox        internal/mem internal/mutant
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys
-internal/engine/link    internal/checksum internal/counters internal/engine/wire internal/monotime internal/mutant
-internal/engine/msg     internal/engine/link internal/engine/list internal/engine/wire internal/monotime internal/mutant
-internal/engine/rma     internal/engine/link internal/engine/list internal/engine/wire internal/mailbox internal/mem internal/mutant
-internal/engine/coord   internal/engine/link internal/engine/list internal/engine/wire internal/monotime internal/mutant
-internal/engine         internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime internal/mutant
+internal/engine/link    internal/checksum internal/counters internal/engine/wire internal/monotime
+internal/engine/msg     internal/engine/link internal/engine/list internal/engine/wire internal/monotime
+internal/engine/rma     internal/engine/link internal/engine/list internal/engine/wire internal/mailbox internal/mem
+internal/engine/coord   internal/engine/link internal/engine/list internal/engine/wire internal/monotime
+internal/engine         internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
 
 internal/transport
 internal/sys
@@ -87,9 +87,9 @@ match                   .
 pm                      .
 
 internal/endpoint       .
-am                      . internal/endpoint internal/mutant
-fm                      . internal/endpoint internal/mutant
-vmmc                    . internal/mutant
+am                      . internal/endpoint
+fm                      . internal/endpoint
+vmmc                    .
 
 stream                  . internal/handshake internal/ring internal/sys
 
@@ -155,7 +155,7 @@ var only = map[string][]string{
 		"internal/perf/breakdown", "internal/perf/services", "internal/process", "internal/stress", "internal/sys", "stream",
 		"internal/transport/transporttest"},
 	"math/rand/v2": {"cmd/weft", "internal/transport/faulty", "internal/perf/matching", "internal/sim",
-		"internal/sim/fabric", "internal/sim/swarm", "internal/stress"},
+		"internal/sim/fabric", "lab/swarm", "internal/stress"},
 	"gonum.org/v1/plot":      {"cmd/weft"},
 	"github.com/cilium/ebpf": {"internal/netlab"},
 }

@@ -10,7 +10,6 @@ import (
 
 	"weft"
 	"weft/am"
-	"weft/internal/mutant"
 )
 
 // A world is what the ranks of a simulated job know together: which requests there were,
@@ -329,20 +328,4 @@ func TestSeeds(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}
-}
-
-// TestMutants: the seeds find a credit that is given back twice.
-func TestMutants(t *testing.T) {
-	if mutant.Plant(mutant.AnsweredTwice); !mutant.On(mutant.AnsweredTwice) {
-		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
-	}
-	defer mutant.Plant(mutant.None)
-	for seed := range uint64(100) {
-		mutant.Plant(mutant.AnsweredTwice)
-		if err := runSeed(seed); err != nil {
-			t.Logf("seed %d: %v", seed, err)
-			return
-		}
-	}
-	t.Error("not found in 100 seeds")
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"weft"
-	"weft/internal/mutant"
 )
 
 // handle handles the message that has been received, and releases it.
@@ -125,9 +124,6 @@ func (e *Endpoint) settle(p *peer) {
 	}
 	p.answered++
 	e.open--
-	if mutant.On(mutant.AnsweredTwice) && p.sent != p.answered && mutant.Sometimes() {
-		p.sent--
-	}
 }
 
 // runEnd calls the function that StoreAsync was given.

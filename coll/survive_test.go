@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"weft"
-	"weft/internal/mutant"
 )
 
 // A survival is a job whose ranks add numbers, agree after each sum on whether all have it, and shrink their group if
@@ -185,28 +184,5 @@ func TestSurvivors(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-// TestMutants plants bugs in the agreement: seeds of whole programs find them, too. (An outcast
-// that is not told finds out
-// by silence in the end, so mutant.Unaccused is for package agreement.)
-func TestMutants(t *testing.T) {
-	if mutant.Plant(mutant.DecidedEarly); !mutant.On(mutant.DecidedEarly) {
-		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
-	}
-	defer mutant.Plant(mutant.None)
-	for _, bug := range []mutant.Bug{mutant.DecidedEarly, mutant.LockForgotten, mutant.OldView} {
-		found := false
-		for seed := uint64(0); seed < 500 && !found; seed++ {
-			mutant.Plant(bug)
-			if err := surviving(t.Context(), seed); err != nil {
-				t.Logf("%v: seed %d: %.200v", bug, seed, err)
-				found = true
-			}
-		}
-		if !found {
-			t.Errorf("%v: no seed finds it", bug)
-		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"weft"
 	"weft/internal/endpoint"
-	"weft/internal/mutant"
 )
 
 // Extract extracts packets that have arrived, and runs or resumes their handlers, until the packets
@@ -184,9 +183,6 @@ func (e *Endpoint) packet(from int, p *peer, b []byte) int {
 func (e *Endpoint) extracted(from int, p *peer) {
 	e.stats.Extracted++
 	p.owed++
-	if mutant.On(mutant.PacketTwice) && mutant.Sometimes() {
-		p.owed++
-	}
 	if 2*p.owed >= e.credits {
 		e.stats.Credits++
 		_ = e.tell(from, kindCredits, 0, "") // fails only if the rank is gone

@@ -10,7 +10,6 @@ import (
 
 	"weft"
 	"weft/fm"
-	"weft/internal/mutant"
 )
 
 // A world is what the ranks of a simulated job know together.
@@ -276,20 +275,4 @@ func TestSeeds(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}
-}
-
-// TestMutants: the seeds find a credit that is given back twice.
-func TestMutants(t *testing.T) {
-	if mutant.Plant(mutant.PacketTwice); !mutant.On(mutant.PacketTwice) {
-		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
-	}
-	defer mutant.Plant(mutant.None)
-	for seed := range uint64(100) {
-		mutant.Plant(mutant.PacketTwice)
-		if err := runSeed(seed); err != nil {
-			t.Logf("seed %d: %v", seed, err)
-			return
-		}
-	}
-	t.Error("not found in 100 seeds")
 }

@@ -1,9 +1,6 @@
 package vmmc
 
-import (
-	"weft"
-	"weft/internal/mutant"
-)
+import "weft"
 
 // A matcher matches the transfers to an export with its redirections: it holds the transfers that no
 // redirection has taken, and the redirections that wait for a transfer. The endpoint's lock guards it.
@@ -77,9 +74,7 @@ func (x *Export) begin(server *server, off, n int) *arrival {
 		}
 		for i, r := range l.waiting {
 			if r.suits(server.peer.rank, off) {
-				if !mutant.On(mutant.RedirectTwice) {
-					l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
-				}
+				l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
 				a := l.arrival(x, server, off, n)
 				a.taken(r)
 				return a

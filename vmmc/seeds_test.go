@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"weft"
-	"weft/internal/mutant"
 	"weft/vmmc"
 )
 
@@ -24,21 +23,6 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
-}
-
-// TestMutant plants the bug of a redirection that is taken by two transfers: a seed finds it.
-func TestMutant(t *testing.T) {
-	if mutant.Plant(mutant.RedirectTwice); !mutant.On(mutant.RedirectTwice) {
-		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
-	}
-	defer mutant.Plant(mutant.None)
-	for seed := range uint64(40) {
-		if err := play(t.Context(), seed); err != nil {
-			t.Logf("seed %d: %v", seed, err)
-			return
-		}
-	}
-	t.Error("no seed finds it")
 }
 
 // A program is what a seed says.

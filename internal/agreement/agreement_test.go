@@ -4,8 +4,6 @@ import (
 	"os"
 	"strconv"
 	"testing"
-
-	"weft/internal/mutant"
 )
 
 // seeds is how many seeds are played; WEFT_AGREEMENT_SEEDS says otherwise.
@@ -39,31 +37,6 @@ func TestFalseDeaths(t *testing.T) {
 	for seed := range seeds(t) {
 		if err := play(seed, true); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
-		}
-	}
-}
-
-// TestMutants plants bugs: seeds find each.
-func TestMutants(t *testing.T) {
-	if mutant.Plant(mutant.DecidedEarly); !mutant.On(mutant.DecidedEarly) {
-		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
-	}
-	defer mutant.Plant(mutant.None)
-	for _, c := range []struct {
-		bug     mutant.Bug
-		falsely bool
-	}{{mutant.DecidedEarly, false}, {mutant.LockForgotten, false}, {mutant.OldView, false}, {mutant.Unaccused, true}} {
-		mutant.Plant(c.bug)
-		found := false
-		for seed := range seeds(t) {
-			if err := play(seed, c.falsely); err != nil {
-				t.Logf("%v: seed %d: %v", c.bug, seed, err)
-				found = true
-				break
-			}
-		}
-		if !found {
-			t.Errorf("%v: no seed finds it", c.bug)
 		}
 	}
 }

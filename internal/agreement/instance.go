@@ -3,8 +3,6 @@ package agreement
 import (
 	"math/bits"
 	"slices"
-
-	"weft/internal/mutant"
 )
 
 // An instance is one agreement as one member sees it.
@@ -45,7 +43,7 @@ func (i *instance) keep(m Message) {
 
 // only forgets messages of other views.
 func (i *instance) only(view Set) {
-	if !i.inView.Equal(view) && !mutant.On(mutant.OldView) {
+	if !i.inView.Equal(view) {
 		clear(i.in)
 	}
 	i.inView = view
@@ -63,9 +61,6 @@ func (a *Node) enter(i *instance) {
 	i.gathered = false
 	i.sum = i.own
 	i.best = i.accepted
-	if mutant.On(mutant.LockForgotten) {
-		i.best = estimate{size: -1}
-	}
 	i.only(a.dead)
 	a.run(i)
 }
@@ -85,7 +80,7 @@ func (a *Node) run(i *instance) {
 		if i.round == i.rounds && !i.gathered {
 			i.accept()
 		}
-		if i.round == 2*i.rounds || i.gathered && mutant.On(mutant.DecidedEarly) {
+		if i.round == 2*i.rounds {
 			a.decide(i)
 			return
 		}

@@ -1,7 +1,5 @@
 package agreement
 
-import "weft/internal/mutant"
-
 // An Outgoing is a message and the place of the member to which it is to be sent.
 type Outgoing struct {
 	To int
@@ -153,7 +151,7 @@ func (a *Node) hear(m Message) {
 	before := a.dead
 	a.dead = a.dead.Union(m.Dead)
 	for place := range a.n {
-		if a.dead.Has(place) && !before.Has(place) && !mutant.On(mutant.Unaccused) {
+		if a.dead.Has(place) && !before.Has(place) {
 			a.exclude(place, a.dead)
 		}
 	}
@@ -166,7 +164,7 @@ func (a *Node) deliver(m Message) {
 		return // all members that live have decided it, or the number is impossible
 	}
 	i := a.instance(m.Number)
-	if m.Dead.Equal(a.dead) || mutant.On(mutant.OldView) {
+	if m.Dead.Equal(a.dead) {
 		i.keep(m)
 	}
 	if i.decided && !i.under && !i.view.Contains(m.Dead) {

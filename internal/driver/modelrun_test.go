@@ -15,7 +15,6 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/interleave"
-	"weft/internal/mutant"
 )
 
 // A scenario is what the program's goroutines do.
@@ -258,25 +257,4 @@ func TestModelBySeed(t *testing.T) {
 			t.Fatalf("seed %d: %+v: %v", seed, s, err)
 		}
 	}
-}
-
-// What was wrong once, planted again, is found.
-func TestModelBites(t *testing.T) {
-	for _, bug := range []mutant.Bug{
-		mutant.ArmedOverRing, mutant.NoRest, mutant.UsedAfterClose, mutant.DutyForgotten, mutant.DutyUnwatched,
-	} {
-		found := false
-		for seed := range uint64(2000) {
-			mutant.Plant(bug)
-			s, err := random(seed)
-			if found = err != nil; found {
-				t.Logf("%v: seed %d: %+v: %v", bug, seed, s, err)
-				break
-			}
-		}
-		if !found {
-			t.Errorf("%v is not found", bug)
-		}
-	}
-	mutant.Plant(mutant.None)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"weft/internal/interleave"
+	"weft/internal/monotime"
 	"weft/internal/sys"
 	"weft/internal/transport"
 )
@@ -176,7 +177,7 @@ func (n *Node) answer() {
 // The lock is held.
 func (n *Node) rest() {
 	switch {
-	case n.waiting.reaper != nil || n.wakingKeepsDoorbell() || n.life.closed:
+	case n.waiting.reaper != nil || n.waiting.waking > 0 || n.life.closed:
 	case n.waiting.parked > 0:
 		n.doze()
 	case n.service.sleeping && n.bell.State() == transport.Awake:
@@ -188,6 +189,12 @@ func (n *Node) rest() {
 	case n.service.watching && n.sending.paused:
 		n.alert()
 	}
+}
+
+// dutyIsVacant reports whether the service has left its work, for good, to a sleeper that is
+// gone. The lock is held.
+func (n *Node) dutyIsVacant() bool {
+	return n.service.watching && n.service.lookAt == monotime.Never && n.waiting.sleeper == nil
 }
 
 // doze makes peers ring for every packet, and receives the packets that came before they

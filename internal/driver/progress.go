@@ -48,7 +48,7 @@ type scratch struct {
 // to send, unless the node is closed. It reports whether something had arrived: then
 // there may be more. The lock is held.
 func (n *Node) progress() (any bool) {
-	if n.stopped() {
+	if n.life.closed {
 		return false
 	}
 	now := n.clock()

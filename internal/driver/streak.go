@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"weft/internal/interleave"
+	"weft/internal/monotime"
 )
 
 // A goroutine whose wait has ended while it polled arms the doorbell for the goroutines that are
@@ -56,4 +57,15 @@ func (n *Node) leavesDoorbell() bool {
 		n.alert() // it sleeps on the doorbell, or has left its work to a sleeper that is gone
 	}
 	return n.watches()
+}
+
+// watches reports whether the service looks by itself whether a goroutine has polled. The lock is held.
+func (n *Node) watches() bool { return n.service.watching && n.service.lookAt != monotime.Never }
+
+// restAfterPolling is rest for a goroutine whose wait has ended while it polled, unless it is one of a streak.
+// The lock is held.
+func (n *Node) restAfterPolling() {
+	if !n.leavesDoorbell() {
+		n.rest()
+	}
 }

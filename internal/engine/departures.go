@@ -135,7 +135,7 @@ func (e *Engine) onNode(from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		if p := e.peer(from); f.Ask && from != e.cfg.Rank && !ignoresBeats() {
+		if p := e.peer(from); f.Ask && from != e.cfg.Rank {
 			e.rest(p)
 			p.q.Push(wire.Beat{}.Append(p.q.Head()), nil, true)
 		}

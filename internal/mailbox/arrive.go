@@ -105,17 +105,13 @@ func (w *Writer) Add(a *Arrival, data []byte) Outcome {
 	b := w.b
 	last := a.Got+len(data) == a.Total
 	if a.open {
-		if writesStatusEarly() && a.Got == 0 && !last {
-			a.Ticket = b.announce(a.record(a.pos, 0, a.Total, true))
-		}
 		if !b.write(a.ring, a.pos, a.Got, data) {
 			return NoEntry
 		}
 		a.Got += len(data)
 		if last {
-			if a.open = false; !writesStatusEarly() || len(data) == a.Total {
-				a.Ticket = b.announce(a.record(a.pos, 0, a.Total, true))
-			}
+			a.open = false
+			a.Ticket = b.announce(a.record(a.pos, 0, a.Total, true))
 		}
 		return Done
 	}

@@ -145,9 +145,6 @@ func (r *Reader) Release(e Extent) (moved bool) {
 	}
 	from := s.head
 	s.change(s.released, e.Pos, e.Len, true)
-	if movesHeadEarly() {
-		s.head = max(s.head, e.Pos+grains(e.Len))
-	}
 	if n := s.run(); n > 0 {
 		s.change(s.released, s.head, int(n), false)
 		s.change(s.known, s.head, int(n), false)

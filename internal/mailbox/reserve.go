@@ -1,8 +1,6 @@
 package mailbox
 
-import (
-	"weft/internal/mem"
-)
+import "weft/internal/mem"
 
 // The claim word holds two counts of 32 bits: in the upper half the tickets that
 // have been taken, each for the record of that number, in the lower half the
@@ -92,22 +90,13 @@ func (w *Writer) reserve(ring, n int) (pos uint64, ok bool) {
 		if t&closed != 0 {
 			return 0, false
 		}
-		if movesTailEarly() {
-			e.tail.Store(t + need)
-		}
 		used := t - w.head
 		if need > size || used > size-need {
 			w.head = e.head.Load()
 			used = t - w.head
 		}
-		if mistakesFullForEmpty() && size > 0 {
-			used = (t%size + size - e.head.Load()%size) % size
-		}
 		if need > size || used > size-need {
 			return 0, false
-		}
-		if movesTailEarly() {
-			return t, true
 		}
 		if e.tail.CompareAndSwap(t, t+need) {
 			return t, true

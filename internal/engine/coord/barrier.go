@@ -172,12 +172,6 @@ func (b *barrier) arrive(now monotime.Time) error {
 		return &WindowError{b.o.Name, int(b.window)}
 	}
 	b.arrived++
-	if countsLate() {
-		for i, g := range b.plan.Gates {
-			b.missing[b.gateIndex(0, i)] = int32(g.Inputs)
-			b.inputs.reset(0, i)
-		}
-	}
 	if b.clock != nil && !b.clock.known(b) {
 		return nil // the arrival is told when the master's clock is known
 	}
@@ -264,9 +258,6 @@ func (b *barrier) gateIndex(phase uint64, gate int) int {
 
 // phaseIndex is a phase modulo those for which inputs are counted.
 func (b *barrier) phaseIndex(phase uint64) int {
-	if mixesPhases() {
-		phase = 0
-	}
 	return int(phase % (2 * b.window))
 }
 
@@ -278,13 +269,11 @@ func (b *barrier) input(now monotime.Time, gate int, v wire.Token) {
 		b.clock.noteDelay(gate, v)
 	}
 	g := &b.plan.Gates[gate]
-	if *missing--; *missing > 0 && !opensEarly(*missing, g) {
+	if *missing--; *missing > 0 {
 		return
 	}
-	if !countsLate() {
-		*missing = int32(g.Inputs) // before any token leaves: the next phase's may come at once
-		b.inputs.reset(b.phaseIndex(phase), gate)
-	}
+	*missing = int32(g.Inputs) // before any token leaves: the next phase's may come at once
+	b.inputs.reset(b.phaseIndex(phase), gate)
 	var release instant
 	if b.clock != nil && g.Done {
 		release = b.release(now, v)

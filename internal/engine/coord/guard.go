@@ -155,7 +155,7 @@ func (l *Layer) fenceDown(rank int) {
 	for _, id := range sorted(l.fences) {
 		fc := l.fences[id]
 		fc.guards = slices.DeleteFunc(fc.guards, func(g int) bool { return g == rank })
-		if fc.missing[rank] && !waitsForDead() {
+		if fc.missing[rank] {
 			delete(fc.missing, rank)
 			if h := l.homes[id]; h != nil && len(fc.missing) == 0 {
 				h.fenced()

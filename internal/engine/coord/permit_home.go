@@ -92,9 +92,7 @@ func (h *permitHome) serve() {
 	for len(h.waiting) > 0 && !h.fencing && uint64(h.waiting[0].n) <= h.available {
 		o := h.waiting[0]
 		h.waiting = slices.Delete(h.waiting, 0, 1)
-		if !keepsGranted() {
-			h.available -= uint64(o.n)
-		}
+		h.available -= uint64(o.n)
 		h.epoch++
 		h.record(o)
 		h.reply(o, true)
@@ -155,7 +153,7 @@ func (h *permitHome) down(rank int) {
 		return true
 	})
 	if wrote {
-		h.holderDied = !hidesDeaths()
+		h.holderDied = true
 		h.fencing = true
 		h.epoch++
 		if h.layer.fence(h.id, h.epoch) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"weft/internal/engine/link"
-	"weft/internal/mutant"
 )
 
 // deaths is what a lockRun knows of the ranks that have died.
@@ -112,20 +111,4 @@ func TestQueueLockDeaths(t *testing.T) {
 			t.Fatalf("seed %d: %s", seed, wrong)
 		}
 	}
-}
-
-// TestVoidToken plants a bug that only a rare order of events shows: a token that
-// was on its way while the queue was repaired is taken.
-func TestVoidToken(t *testing.T) {
-	if mutant.Plant(mutant.VoidToken); !mutant.On(mutant.VoidToken) {
-		t.Skip("bugs can only be planted with -tags mutants, as .ci/run does")
-	}
-	defer mutant.Plant(mutant.None)
-	for seed := range uint64(1000) {
-		if wrong := runWithDeaths(t, seed); wrong != "" {
-			t.Logf("seed %d: %s", seed, wrong)
-			return
-		}
-	}
-	t.Error("not found in 1000 seeds")
 }

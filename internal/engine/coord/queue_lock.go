@@ -120,9 +120,6 @@ func (q *queueLock) free() (ok, sent bool) {
 		return true, true
 	case held:
 		q.state = last
-		if forgetsToken() {
-			q.state = idle
-		}
 		return true, false
 	}
 	return false, false

@@ -43,9 +43,7 @@ func (q *queueLock) onForward(from int, v wire.LockForward) error {
 		if q.next >= 0 {
 			return wire.ErrField
 		}
-		if !forgetsSuccessor() {
-			q.follow(v)
-		}
+		q.follow(v)
 	case held:
 		q.follow(v)
 		q.state = queued
@@ -101,8 +99,7 @@ func (q *queueLock) tokenArrived() {
 // onReply handles lock_reply: the token comes. One of an earlier repair is void: the home
 // may have made another. (PROTOCOL §9.2.3)
 func (q *queueLock) onReply(v wire.LockReply) error {
-	void := v.Repair < q.generation && !takesVoidTokens()
-	if void || v.Serial != q.serial || q.state != wait {
+	if v.Repair < q.generation || v.Serial != q.serial || q.state != wait {
 		q.layer.Stats.Dropped++
 		return nil
 	}

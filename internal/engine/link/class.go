@@ -45,10 +45,6 @@ func classOf(t wire.Type, payload int) class {
 	case wire.TypeAck, wire.TypeNack, wire.TypeGo, wire.TypeFetch, wire.TypeFetched, wire.TypeSettled, wire.TypeRevoke,
 		wire.TypeFenceAck, wire.TypeAttached, wire.TypeResult, wire.TypeIStop, wire.TypeIGo, wire.TypeBeat:
 		return answers
-	case wire.TypeData:
-		if overtakesBulk() {
-			return answers
-		}
 	}
 	return ordered
 }

@@ -268,7 +268,7 @@ func (c *congestion) turn() {
 		c.quiet = 0
 	}
 	switch {
-	case !c.full || staysSmall() && queued <= keeps:
+	case !c.full:
 	case c.competes && c.window < c.slow:
 		c.grow(min(c.window, c.slow-c.window))
 	case c.competes:
@@ -337,9 +337,6 @@ func (c *congestion) grow(by int) { c.window = min(c.window+by, c.most, c.share)
 // for all that were on their way together, unless packets hardly wait and few are lost:
 // then it is the wire that loses them.
 func (c *congestion) lost(seq, high uint32, n int) {
-	if ignoresLosses() {
-		return
-	}
 	c.loss += (1<<16 - c.loss) * min(n, lossMemory) / lossMemory
 	if less(seq, c.recover) {
 		return
@@ -364,9 +361,6 @@ func (c *congestion) lost(seq, high uint32, n int) {
 // timedOut says that nothing has been acknowledged for so long that all packets from base
 // on may be lost.
 func (c *congestion) timedOut(base, high uint32) {
-	if ignoresLosses() {
-		return
-	}
 	if c.collapsed == 0 {
 		c.collapsed = c.window
 		c.slow = c.window / 2

@@ -79,7 +79,7 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 
 // admit makes the checks of PROTOCOL §2.2 that need the link, and returns the frame.
 func (c *Conn) admit(f *wire.Link, pkt []byte) (frame []byte, err error) {
-	if f.Incarnation != c.auth.incarnation && !takesOldIncarnations() {
+	if f.Incarnation != c.auth.incarnation {
 		return nil, ErrStale
 	}
 	frame, ok := c.auth.in.open(f, pkt)
@@ -102,11 +102,8 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 	case less(seq, c.recv.expected):
 		c.stats.Repeats++
 		c.counts.Received.Resent++
-		c.due[wire.KindAck] = !forgetsToAckAgain()
+		c.due[wire.KindAck] = true
 		return nil
-	case seq != c.recv.expected && acceptsGaps():
-		c.recv.expected = seq + 1
-		return frame
 	case seq != c.recv.expected && c.cfg.Selective && c.send.selective:
 		c.keep(now, seq, frame)
 		return nil

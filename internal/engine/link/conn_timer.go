@@ -136,7 +136,7 @@ func (c *Conn) timeout(now monotime.Time) {
 	}
 	switch {
 	case c.send.mode == stopped:
-		c.send.probe = !neverProbesStopped()
+		c.send.probe = true
 	case c.cfg.Selective && c.send.selective && c.send.base != c.send.high:
 		c.send.mode = asking
 		c.send.heard = false

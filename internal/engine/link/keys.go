@@ -29,10 +29,6 @@ const keySize = 16 // AES-128
 
 // derive returns so many bytes of HKDF-SHA-256 for a purpose, and a number of keys for it.
 func (d direction) derive(root []byte, label string, size int, number ...uint64) []byte {
-	if takesOldIncarnations() {
-		d.srcIncarnation = 0
-		d.dstIncarnation = 0
-	}
 	info := append(make([]byte, 0, 64), label...)
 	info = binary.LittleEndian.AppendUint64(info, d.job)
 	info = binary.LittleEndian.AppendUint32(info, d.src)

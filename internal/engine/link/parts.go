@@ -65,7 +65,7 @@ func (c *Conn) assemble(seq uint32, part []byte) []byte {
 	}
 	copy(a.b[p.Off:], bytes)
 	a.have |= 1 << i
-	if bits.OnesCount64(a.have) < partsOf(total) && !takesOnePart() {
+	if bits.OnesCount64(a.have) < partsOf(total) {
 		return nil
 	}
 	a.have = 0

@@ -103,9 +103,6 @@ func (c *Conn) Kept(now monotime.Time, room bool) []byte {
 		k.spare = append(k.spare, k.lent)
 		k.lent = nil
 	}
-	if deliversKeptEarly() && !k.has(c.recv.expected) && k.has(c.recv.expected+1) {
-		c.recv.expected++
-	}
 	if !k.has(c.recv.expected) {
 		return nil // nearly always
 	}

@@ -1,7 +1,7 @@
 package msg
 
 import (
-	"time"
+	"slices"
 
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
@@ -33,10 +33,8 @@ func (p *Port) onAck(d *pair, e uint32) {
 	if less(d.urged, e) {
 		d.urged = e
 	}
-	if d.refused && less(d.refusedAt, e) {
-		d.refused = false
-		d.backoff = 0
-		p.layer.stopTimer(d)
+	if d.flow != flowing && less(d.refusedAt, e) {
+		d.becomeFlowing()
 	}
 	if d.sent != d.next || len(d.flushes) > 0 {
 		p.pump(d)
@@ -59,8 +57,6 @@ func (p *Port) feed() {
 	for _, d := range waiting {
 		if p.feedPair(d); !d.waiting.Empty() {
 			rest = append(rest, d)
-		} else {
-			d.hungry = false
 		}
 	}
 	if p.starved = rest; len(rest) > 0 {
@@ -86,8 +82,7 @@ func (p *Port) feedPair(d *pair) {
 
 // starve notes that a pair has a send that waits for room, and asks for some.
 func (p *Port) starve(d *pair) {
-	if !d.hungry {
-		d.hungry = true
+	if !slices.Contains(p.starved, d) {
 		p.starved = append(p.starved, d)
 	}
 	p.askAll()
@@ -102,61 +97,46 @@ func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 		return
 	}
 	d.q.Counts.Sent.Refused++
-	d.refused = true
 	d.refusedAt = f.Seq
+	switch {
+	case f.WillGo:
+		d.becomeHeld()
+	case p.freezing.frozen:
+		d.becomeDue()
+	default:
+		d.becomeBackingOff(now)
+	}
 	p.onAck(d, f.Seq)
-	if d.due = p.freezing.frozen && !f.WillGo; f.WillGo || d.due {
-		return
-	}
-	d.backoff = min(max(2*d.backoff, int64(minBackoff)), int64(maxBackoff))
-	if d.resendAt == monotime.Never {
-		p.layer.waiting = append(p.layer.waiting, d)
-	}
-	d.resendAt = now.Add(time.Duration(d.backoff))
-	p.layer.timed = true
 }
 
 // onGo handles GO: the receiver has room for what it refused. (PROTOCOL §3.1)
 func (p *Port) onGo(d *pair, seq uint32) {
-	if !d.refused || seq != d.refusedAt {
+	if d.flow == flowing || seq != d.refusedAt {
 		p.layer.Stats.Dropped++
 		return
 	}
 	d.q.Counts.Sent.Resumed++
-	if d.due = p.freezing.frozen && !resendsWhileFrozen(); d.due {
+	if p.freezing.frozen {
+		d.becomeDue()
 		return
 	}
+	d.becomeHeld()
 	p.resend(d)
 }
 
 // resend transmits again what the receiver refused and everything after it
 // that was transmitted, but not what has been held: that was never sent.
 func (p *Port) resend(d *pair) {
-	if !d.refused {
-		return
-	}
-	until := d.sent
-	if resendsHeld() {
-		until = d.next
-	}
-	for s := d.refusedAt; s != until; s++ {
+	for s := d.refusedAt; s != d.sent; s++ {
 		p.layer.Stats.Resent++
-		p.transmit(d, s, s+1 == until)
+		p.transmit(d, s, s+1 == d.sent)
 	}
 }
 
-// stopTimer ends a back-off.
+// stopTimer makes Advance not look at a pair any more that is backing off.
 func (l *Layer) stopTimer(d *pair) {
-	if d.resendAt == monotime.Never {
-		return
-	}
-	d.resendAt = monotime.Never
-	for i, w := range l.waiting {
-		if w == d {
-			l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
-			return
-		}
-	}
+	i := slices.Index(l.waiting, d)
+	l.waiting = slices.Delete(l.waiting, i, i+1)
 }
 
 // startFlush waits until everything sent so far has been acknowledged.

@@ -41,7 +41,7 @@ func (l *Layer) Unfinished() (lines []string) {
 			add("channel %d: %d bytes of the send buffer are in use for nothing", channel, p.send.used)
 		}
 		if p.freezing.op != nil {
-			add("channel %d: a freeze waits for %d peers", channel, p.freezing.left)
+			add("channel %d: a freeze waits for %d peers", channel, len(p.freezing.fenced))
 		}
 		if p.promised != 0 && len(lines) == 0 {
 			add("channel %d: %d bytes are promised to no rank", channel, p.promised)
@@ -63,7 +63,7 @@ func (d *pair) unfinished(add func(format string, args ...any)) {
 	}
 	if out := d.sent - d.base; out > 0 {
 		why := ""
-		if d.refused {
+		if d.flow != flowing {
 			why = fmt.Sprintf("; number %d was refused", d.refusedAt)
 		}
 		add("%d messages from number %d on are not acknowledged%s", out, d.base, why)
@@ -74,11 +74,11 @@ func (d *pair) unfinished(add func(format string, args ...any)) {
 	if len(d.flushes) > 0 {
 		add("a flush waits for number %d", d.flushes[0].until)
 	}
-	if d.owes > 0 {
+	if d.standing.isOwed() {
 		add("it was refused and is owed a GO")
 	}
-	if d.called {
-		add("it was told to GO and %d bytes are kept for it", d.granted)
+	if d.standing == called {
+		add("it was told to GO and %d bytes are kept for it", d.room)
 	}
 	if d.partial != nil || d.into != nil {
 		add("%d of %d bytes of a message have arrived", d.got, d.total)
@@ -106,13 +106,12 @@ func (l *Layer) Fingerprint(w io.Writer) {
 	for _, channel := range l.channels() {
 		p := l.ports[channel]
 		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed),
-			p.posted.Len(), p.awaiting.Len(), p.freezing.frozen, p.freezing.number, p.freezing.left)
+			p.posted.Len(), p.awaiting.Len(), p.freezing.frozen, p.freezing.number, len(p.freezing.fenced))
 		for _, rank := range sortedKeys(p.pairs) {
 			d := p.pairs[rank]
 			fmt.Fprintln(w, rank, d.base, d.sent, d.next, d.queued, d.inFlight, d.credit, d.asked, d.urged, d.askBytes,
-				d.refused, d.refusedAt,
-				d.backoff, d.resendAt, d.waiting.Len(), len(d.flushes), d.expected, d.told, d.turned, d.total, d.got,
-				d.owes, d.called, d.granted, d.due, d.fenced)
+				d.flow, d.refusedAt, d.backoff, d.resendAt, d.waiting.Len(), len(d.flushes), d.expected, d.told, d.total, d.got,
+				d.standing, d.room, p.freezing.fenced[rank])
 		}
 	}
 }
@@ -136,9 +135,9 @@ func (l *Layer) Unsent(takes func(rank int) bool) (lines []string) {
 			held := d.next - d.sent
 			first := d.waiting.First()
 			waits := first != nil && stuck+first.room(d) <= p.cfg.SendBuffer
-			if takes(rank) && (held > 0 || d.refused || waits) {
+			if takes(rank) && (held > 0 || d.flow != flowing || waits) {
 				lines = append(lines, fmt.Sprintf("channel %d, rank %d: %d messages are held, %d sends wait, refused: %v",
-					channel, rank, held, d.waiting.Len(), d.refused))
+					channel, rank, held, d.waiting.Len(), d.flow != flowing))
 			}
 		}
 	}
@@ -176,7 +175,7 @@ func (op *Op) room(d *pair) int {
 // told to come, and these.
 func (p *Port) Promises() (bytes int, to []int) {
 	for _, rank := range sortedKeys(p.pairs) {
-		if p.pairs[rank].called {
+		if p.pairs[rank].standing == called {
 			to = append(to, rank)
 		}
 	}
@@ -185,7 +184,7 @@ func (p *Port) Promises() (bytes int, to []int) {
 
 // Turn tells how a sender stands: the number of its next message that has no place yet, whether that
 // was refused and is owed a GO, and whether the sender has been told to come.
-func (p *Port) Turn(rank int) (next uint32, owed, called bool) {
+func (p *Port) Turn(rank int) (next uint32, refused, told bool) {
 	d := p.pairs[rank]
 	if d == nil {
 		return 0, false, false
@@ -194,7 +193,7 @@ func (p *Port) Turn(rank int) (next uint32, owed, called bool) {
 	if d.partial != nil || d.into != nil { // it has its place since its first packet
 		next++
 	}
-	return next, d.owes > 0, d.called
+	return next, d.standing.isOwed(), d.standing == called
 }
 
 // Loaned returns how many bytes of the receive buffer the program has on loan, and the

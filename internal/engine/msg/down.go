@@ -54,9 +54,7 @@ func (p *Port) abandon(d *pair, cause error) {
 	p.lose(d, cause)
 	p.unsend(d, cause, p.send.put)
 	p.dropPartial(d)
-	if !keepsPromisesToDead() {
-		p.admitted(d)
-	}
+	p.admitted(d)
 	p.dropAnnounced(d)
 	p.failReceives(d.rank, cause)
 	p.serveOwed()
@@ -77,8 +75,7 @@ func (p *Port) unsend(d *pair, cause error, give func(*Block)) {
 	d.urged = d.next
 	d.queued = 0
 	d.inFlight = 0
-	d.refused = false
-	p.layer.stopTimer(d)
+	d.becomeFlowing()
 	for len(d.flushes) > 0 {
 		op := d.flushes[0].op
 		p.cancelFlush(op)

@@ -7,7 +7,6 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
-	"weft/internal/monotime"
 )
 
 // A frozen port sends nothing of its own accord: no message, no announcement, no request and no GO. It goes on
@@ -37,7 +36,7 @@ type freezing struct {
 	flushed bool         // all peers have answered the fence
 	number  uint32       // of the fence sent last
 	op      *Op          // the Freeze that waits for answers, or nil
-	left    int          // answers that it waits for
+	fenced  map[int]bool // the peers whose answers it waits for
 	why     *FrozenError // made once
 }
 
@@ -57,17 +56,16 @@ func (p *Port) startFreeze(op *Op) {
 	z.number++
 	z.flushed = false
 	z.op = op
-	z.left = 0
+	z.fenced = map[int]bool{}
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
 		if p.layer.gone[rank] != nil {
 			continue
 		}
-		d.fenced = true
-		z.left++
+		z.fenced[rank] = true
 		d.q.Push(wire.Fence{Channel: p.channel, Number: z.number, Seq: d.sent}.Append(d.q.Head()), nil, true)
 	}
-	if z.left == 0 {
+	if len(z.fenced) == 0 {
 		z.op = nil
 		z.flushed = true
 		op.State = Done
@@ -90,11 +88,9 @@ func (p *Port) suspend() {
 		if d.into != nil {
 			ops = append(ops, d.into)
 		}
-		if d.resendAt != monotime.Never {
-			n.stopTimer(d)
-			d.due = true
+		if d.flow == backingOff {
+			d.becomeDue()
 		}
-		d.hungry = false
 	}
 	for _, l := range []*list.List[Op]{&p.posted, &n.sends, &n.fetching} {
 		for op := l.First(); op != nil; op = op.link.Next() {
@@ -141,10 +137,10 @@ func (p *Port) thaw() {
 	p.freezing.flushed = false
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
-		if d.due && d.refused {
+		if d.flow == due {
+			d.becomeHeld()
 			p.resend(d)
 		}
-		d.due = false
 		p.pump(d)
 	}
 	p.serveOwed()
@@ -190,23 +186,22 @@ func (l *Layer) onFenceAck(from int, f wire.FenceAck) {
 		return
 	}
 	d := p.pair(from)
-	if !d.fenced || f.Ack-d.base > d.sent-d.base {
+	if !p.freezing.fenced[from] || f.Ack-d.base > d.sent-d.base {
 		l.Stats.Dropped++
 		return
 	}
 	d.credit = int(f.Room)
 	p.onAck(d, f.Ack)
-	p.answered(d)
+	p.answered(from)
 }
 
 // answered counts the answer of a peer, or that none need be waited for.
-func (p *Port) answered(d *pair) {
-	if !d.fenced {
+func (p *Port) answered(rank int) {
+	if !p.freezing.fenced[rank] {
 		return
 	}
-	d.fenced = false
-	p.freezing.left--
-	if p.freezing.left == 0 || trustsOneFence() {
+	delete(p.freezing.fenced, rank)
+	if len(p.freezing.fenced) == 0 {
 		p.freezing.flushed = true
 		p.endFreeze(nil)
 	}
@@ -226,19 +221,16 @@ func (p *Port) endFreeze(err error) {
 // cancelFreeze makes no Freeze wait any more.
 func (p *Port) cancelFreeze() {
 	p.freezing.op = nil
-	p.freezing.left = 0
-	for _, d := range p.pairs {
-		d.fenced = false
-	}
+	p.freezing.fenced = nil
 }
 
 // bereave tells a Freeze that waits for a peer that it has gone. If it has left in good order it sends nothing more,
 // and has taken what it was sent; if it has died, the program must know.
 func (p *Port) bereave(d *pair, cause *link.PeerError) {
 	switch {
-	case !d.fenced:
+	case !p.freezing.fenced[d.rank]:
 	case cause.Clean:
-		p.answered(d)
+		p.answered(d.rank)
 	default:
 		p.endFreeze(cause)
 	}

@@ -144,8 +144,10 @@ func (l *Layer) recvControl(now monotime.Time, from int, frame []byte) error {
 		if p := l.ports[f.Channel]; p != nil {
 			d := p.pair(from)
 			d.credit = int(f.Room)
-			d.heard = true
-			d.takesFar = f.Far
+			d.reach = near
+			if f.Far {
+				d.reach = far
+			}
 			p.onAck(d, f.Ack)
 			p.pump(d)
 		}
@@ -173,7 +175,7 @@ func (l *Layer) recvControl(now monotime.Time, from int, frame []byte) error {
 		if p := l.ports[f.Channel]; p != nil && p.revoked == nil {
 			d := p.pair(from)
 			p.onAck(d, f.Ack)
-			p.ack(d, !acksSilently())
+			p.ack(d, true)
 		}
 	}
 	return nil
@@ -229,7 +231,7 @@ func (l *Layer) Advance(now monotime.Time) {
 		}
 		l.waiting[i] = l.waiting[len(l.waiting)-1]
 		l.waiting = l.waiting[:len(l.waiting)-1]
-		d.resendAt = monotime.Never
+		d.flow = held
 		d.port.resend(d)
 	}
 }

@@ -93,6 +93,7 @@ func TestConversation(t *testing.T) {
 			if held, limit := c.ports[me].Occupancy(); held > limit {
 				t.Fatalf("seed %d: the buffer of rank %d holds %d bytes of %d", seed, me, held, limit)
 			}
+			c.rigs[me].layer.consistent(t)
 		}
 		for range 500 { // what has been sent comes to its end
 			for me := range c.rigs {

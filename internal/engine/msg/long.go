@@ -49,8 +49,7 @@ func (p *Port) onRTS(from int, f wire.RTS) {
 	}
 	p.dropPartial(d)
 	if op := p.match(from); !p.roomFor(d, 0) && (op == nil || op.Peer == Any && p.behind(d)) {
-		d.long = true
-		p.refuse(d, 0)
+		p.refuse(d, 0, owedLong)
 		return
 	}
 	d.expected++

@@ -8,7 +8,6 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/list"
-	"weft/internal/monotime"
 )
 
 // Config shapes a port. Zero values mean the defaults.
@@ -50,75 +49,13 @@ type Port struct {
 	// Receiving.
 	recv           pool
 	promised       int           // bytes of recv that senders were told to come for
-	owed           []*pair       // senders that were refused and wait for GO, in the order of their turns
+	owed           []*pair       // senders that are owed a GO, in the order of their turns
 	turns          uint64        // that have been given to senders that were refused
-	invited        *pair         // told to come for a posted receive, which needs no room
+	invited        *pair         // called for a posted receive, which needs no room
 	arrived, newer *Block        // messages not yet received, oldest and newest
 	posted         list.List[Op] // receives not yet served
 	offered        []*Op         // receives whose callers have a long message to fetch
 	awaiting       list.List[Op] // operations that wait until there is something to receive
-}
-
-// A pair is one peer as a port sees it, in both directions.
-type pair struct {
-	port *Port
-	rank int
-	q    *link.Queue
-
-	// Sending: base <= sent <= next, in serial arithmetic.
-	base      uint32  // oldest message not acknowledged
-	sent      uint32  // next message to transmit; those from here to next are held
-	next      uint32  // number of the next message
-	entries   []entry // a ring indexed by number, as long as a power of two
-	queued    int     // bytes in entries
-	inFlight  int     // bytes in entries from base to sent
-	credit    int     // room at the receiver when it last said
-	heard     bool    // it has said that, and takesFar
-	takesFar  bool    // it takes messages of up to MaxFar
-	asked     uint32  // an acknowledgement was asked for of everything before this
-	urged     uint32  // and of everything before this by ACKREQ: the answer wakes us
-	askBytes  int     // bytes transmitted since asked
-	refusedAt uint32
-	refused   bool          // hold everything new: refusedAt was refused
-	listed    bool          // in port.unasked
-	hungry    bool          // listed in port.starved
-	due       bool          // what was refused is to be sent again when the port is thawed
-	backoff   int64         // ns
-	resendAt  monotime.Time // Never unless backing off
-	waiting   list.List[Op] // sends that found no room
-	flushes   []flush
-	fenced    bool // a Freeze waits for its answer to a fence
-
-	// Receiving.
-	turned   bool // one of its messages has been refused since the last acknowledgement
-	long     bool // what was refused last was the announcement of a long message
-	called   bool // it was told to come, by a GO
-	expected uint32
-	told     uint32 // the last acknowledgement sent
-	oldest   *Block // arrived messages from this peer
-	newest   *Block
-	partial  *Block // message of which a part has arrived
-	into     *Op    // or the operation that takes it directly
-	total    int
-	got      int
-	owes     int    // bytes that a GO would promise; 0 if none is owed
-	granted  int    // bytes that are kept for it since it was called; 0 if a receive waits for it that needs no room
-	turn     uint64 // its place in owed, which it keeps until its message has a place
-
-	spread bool // it knows that the channel has been revoked
-}
-
-// An entry is one message that has not been acknowledged.
-type entry struct {
-	block *Block // nil: a long message, announced by offer
-	offer Offer
-	after uint32 // the last operation on the peer's memory that it must not overtake
-}
-
-// A flush waits for one pair to be drained up to a number.
-type flush struct {
-	op    *Op
-	until uint32
 }
 
 // less compares sequence numbers, which wrap.
@@ -209,23 +146,6 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// pair returns the state of a peer, which is made when first needed.
-func (p *Port) pair(rank int) *pair {
-	if d := p.lastPair; d != nil && d.rank == rank {
-		return d
-	}
-	d := p.pairs[rank]
-	if d == nil {
-		d = &pair{
-			port: p, rank: rank, q: p.layer.queue(rank),
-			entries: make([]entry, 1), credit: firstCredit, resendAt: monotime.Never,
-		}
-		p.pairs[rank] = d
-	}
-	p.lastPair = d
-	return d
-}
-
 // Rest gives back memory that is held for messages to a peer, if there are none.
 func (l *Layer) Rest(rank int) {
 	for _, p := range l.ports {
@@ -266,7 +186,7 @@ func (p *Port) Close() {
 		if d.partial != nil || d.into != nil {
 			p.dropPartial(d)
 			if p.revoked == nil {
-				p.refuse(d, d.total) // so that it is sent again from the start
+				p.refuse(d, d.total, owed) // so that it is sent again from the start
 			}
 		}
 	}

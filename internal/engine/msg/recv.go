@@ -90,9 +90,6 @@ func (p *Port) offer(op *Op, b *Block) {
 // Release takes back a block of the receive buffer. It reports whether that made
 // room for senders, which are told.
 func (p *Port) Release(b *Block) bool {
-	if releasesTwice() {
-		p.recv.used -= len(b.mem)
-	}
 	p.recv.put(b)
 	if len(p.owed) == 0 {
 		return false
@@ -134,7 +131,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 		copy(d.partial.mem[f.Off:], payload)
 	}
 	d.got = int(f.Off) + len(payload)
-	if d.got == d.total || takesHalves() && d.got > d.total/2 {
+	if d.got == d.total {
 		p.complete(d, f.AckReq)
 	}
 }
@@ -143,7 +140,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 // waits for it, and reports whether it could: the shortest way.
 func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 	if op.Buf == nil || len(payload) > len(op.Buf) || op.Peer != Any && op.Peer != d.rank ||
-		d.partial != nil || d.into != nil || d.called || d.owes != 0 || op.Peer == Any && p.behind(d) {
+		d.partial != nil || d.into != nil || d.standing.waits() || op.Peer == Any && p.behind(d) {
 		return false
 	}
 	p.posted.Pop()
@@ -166,19 +163,18 @@ func (p *Port) accept(d *pair, total int) bool {
 	if op := p.match(d.rank); op != nil && op.Buf != nil && len(op.Buf) >= total && (op.Peer != Any || !p.behind(d)) {
 		p.posted.Remove(&op.link)
 		d.into = op
-		if d.called || d.owes != 0 {
+		if d.standing.waits() {
 			p.admitted(d)
 		}
 		return true
 	}
 	if !p.roomFor(d, total) {
-		d.long = false
-		p.refuse(d, total)
+		p.refuse(d, total, owed)
 		return false
 	}
 	d.partial = p.recv.get(total)
 	d.partial.from = d.rank
-	if d.called || d.owes != 0 {
+	if d.standing.waits() {
 		p.admitted(d)
 	}
 	return true
@@ -298,15 +294,15 @@ func (p *Port) unlink(b *Block) {
 func (p *Port) ack(d *pair, urgent bool) {
 	d.told = d.expected
 	room := uint32(max(p.recv.room()-p.promised, 0))
-	far := p.recv.limit >= 2*MaxFar && p.cfg.MaxMessage >= MaxFar
-	d.q.Push(wire.Ack{Far: far, Channel: p.channel, Ack: d.expected, Room: room}.Append(d.q.Head()), nil, urgent)
+	takesFar := p.recv.limit >= 2*MaxFar && p.cfg.MaxMessage >= MaxFar
+	d.q.Push(wire.Ack{Far: takesFar, Channel: p.channel, Ack: d.expected, Room: room}.Append(d.q.Head()), nil, urgent)
 }
 
 // ackData answers a message that asks for it. A sender that was refused holds
 // back everything until it knows that the message has been accepted.
 func (p *Port) ackData(d *pair) {
-	p.ack(d, d.turned)
-	d.turned = false
+	p.ack(d, d.standing == late)
+	d.standing = welcome
 }
 
 // dropPartial forgets the part of a message that has arrived.

@@ -13,10 +13,10 @@ func (p *Port) roomFor(d *pair, n int) bool {
 	if p.awaited(d) {
 		return true
 	}
-	if d.called {
-		return 1<<class(n) <= d.granted || p.fits(n, p.promised-d.granted)
+	if d.standing == called {
+		return 1<<class(n) <= d.room || p.fits(n, p.promised-d.room)
 	}
-	return (len(p.owed) == 0 || servesNewcomers()) && p.fits(n, p.promised)
+	return len(p.owed) == 0 && p.fits(n, p.promised)
 }
 
 // fits reports whether a message of n bytes finds room, with reserve bytes left over. A port says that it
@@ -33,7 +33,7 @@ func (p *Port) fits(n, reserve int) bool {
 // behind reports whether a pair must not be served by a receive from any rank, because
 // others were refused before it. (PROTOCOL §3.1)
 func (p *Port) behind(d *pair) bool {
-	return (len(p.owed) > 0 || p.invited != nil && p.invited != d) && !d.called
+	return (len(p.owed) > 0 || p.invited != nil && p.invited != d) && d.standing != called
 }
 
 // invite tells the sender that was refused first to come for a posted receive that
@@ -45,22 +45,12 @@ func (p *Port) invite() {
 	}
 	d := p.owed[0]
 	op := p.match(d.rank)
-	if op == nil || op.Buf == nil && !d.long || op.Buf != nil && !d.long && d.owes > 1<<class(len(op.Buf)) {
+	if op == nil || d.standing == owed && (op.Buf == nil || d.room > 1<<class(len(op.Buf))) {
 		return
 	}
 	p.owed = append(p.owed[:0], p.owed[1:]...)
 	p.invited = d
 	p.call(d, 0)
-}
-
-// redeem ends the promise to a pair.
-func (p *Port) redeem(d *pair) {
-	p.promised -= d.granted
-	d.called = false
-	d.granted = 0
-	if p.invited == d {
-		p.invited = nil
-	}
 }
 
 // awaited reports whether a receive waits for a message of this very sender while
@@ -80,7 +70,7 @@ func (p *Port) awaited(d *pair) bool {
 
 // summon tells a sender that was refused to come, because a receive waits for it.
 func (p *Port) summon(d *pair) {
-	if d.owes > 0 && p.awaited(d) {
+	if d.standing.isOwed() && p.awaited(d) {
 		p.forget(d)
 		p.call(d, 0)
 	}
@@ -103,9 +93,8 @@ func (p *Port) summonAll() {
 // promised to a sender for which a receive waits, which has its place or is served beyond the
 // buffer's size.
 func (p *Port) call(d *pair, room int) {
-	d.called = true
-	d.granted = room
-	d.owes = 0
+	d.standing = called
+	d.room = room
 	p.promised += room
 	d.q.Counts.Received.Resumed++
 	d.q.Push(wire.Go{Channel: p.channel, Seq: d.expected}.Append(d.q.Head()), nil, true)
@@ -114,30 +103,46 @@ func (p *Port) call(d *pair, room int) {
 // admitted ends the promise to a pair whose message has been accepted and has
 // its place. What is left of the promise is room for others.
 func (p *Port) admitted(d *pair) {
-	p.redeem(d)
-	if d.owes > 0 {
-		d.owes = 0
-		p.forget(d)
-	}
+	p.becomeLate(d)
 	p.serveOwed()
 }
 
+// becomeLate ends what a sender that was refused has been promised.
+func (p *Port) becomeLate(d *pair) {
+	switch {
+	case d.standing.isOwed():
+		p.forget(d)
+	case d.standing == called:
+		p.promised -= d.room
+		if p.invited == d {
+			p.invited = nil
+		}
+	default:
+		return
+	}
+	d.standing = late
+	d.room = 0
+}
+
 // refuse answers a message with NACK: its sender holds everything for us until
-// we send GO, or tries again later where the port is configured for back-off.
-func (p *Port) refuse(d *pair, n int) {
+// we send GO, or tries again later where the port is configured for back-off. The
+// sender becomes as, which is owed or owedLong.
+func (p *Port) refuse(d *pair, n int, as standing) {
 	p.layer.Stats.Refused++
 	d.q.Counts.Received.Refused++
-	d.turned = true
-	told := d.called // to come: it keeps its turn
-	p.redeem(d)
-	if !p.cfg.Backoff && d.owes == 0 {
-		p.queueUp(d, told)
-	}
-	d.owes = 1 << class(n)
 	p.layer.nack(d.rank, p.channel, d.expected, !p.cfg.Backoff)
 	if p.cfg.Backoff {
-		d.owes = 0
+		p.becomeLate(d)
+		d.standing = late
+		return
 	}
+	if !d.standing.isOwed() {
+		wasCalled := d.standing == called
+		p.becomeLate(d)
+		p.queueUp(d, wasCalled) // a sender that was told to come keeps its turn
+	}
+	d.standing = as
+	d.room = 1 << class(n)
 }
 
 // queueUp puts a sender into the queue of senders that are owed a GO, by its turn.
@@ -147,7 +152,7 @@ func (p *Port) queueUp(d *pair, keeps bool) {
 		d.turn = p.turns
 	}
 	at := len(p.owed)
-	for at > 0 && p.owed[at-1].turn > d.turn || at > 0 && servesLastFirst() {
+	for at > 0 && p.owed[at-1].turn > d.turn {
 		at--
 	}
 	p.owed = slices.Insert(p.owed, at, d)
@@ -158,12 +163,12 @@ func (p *Port) queueUp(d *pair, keeps bool) {
 func (p *Port) serveOwed() {
 	for len(p.owed) > 0 && !p.freezing.frozen {
 		d := p.owed[0]
-		if !p.fits(d.owes, p.promised) {
+		if !p.fits(d.room, p.promised) {
 			p.invite()
 			return
 		}
 		p.owed = append(p.owed[:0], p.owed[1:]...)
-		p.call(d, d.owes)
+		p.call(d, d.room)
 	}
 }
 

@@ -77,10 +77,8 @@ func (p *Port) revoke(why *RevokedError) {
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
 		p.unsend(d, why, p.send.forget) // the network may still read the blocks
-		d.owes = 0
-		d.called = false
-		d.granted = 0
-		d.hungry = false
+		d.standing = welcome
+		d.room = 0
 		d.listed = false
 	}
 	p.starved = nil

@@ -132,7 +132,7 @@ func (p *Port) forgetAll() {
 		d := p.pairs[rank]
 		p.dropPartial(d)
 		p.unsend(d, p.freezing.why, p.send.put)
-		*d = pair{port: p, rank: d.rank, q: d.q, entries: d.entries, credit: firstCredit, resendAt: d.resendAt,
+		*d = pair{port: p, rank: d.rank, q: d.q, entries: d.entries, credit: firstCredit,
 			flushes: d.flushes, spread: d.spread}
 	}
 	p.owed = nil
@@ -162,9 +162,6 @@ func (p *Port) restorePeer(s *savedPeer) {
 	}
 	p.layer.Stats.Sent -= uint64(len(s.sent)) // they have been counted
 	d.q.Counts.Sent.Messages -= uint64(len(s.sent))
-	if forgetsFirstRestored() && d.sent != d.next {
-		d.sent++
-	}
 	if cause := p.layer.gone[s.rank]; cause != nil {
 		p.lose(d, cause)
 		p.unsend(d, cause, p.send.put)

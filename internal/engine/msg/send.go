@@ -84,7 +84,7 @@ func (p *Port) admit(d *pair, op *Op) bool {
 
 // eager returns up to how many bytes a message to a peer is sent without being asked for. (PROTOCOL §3.1)
 func (p *Port) eager(d *pair) int {
-	if d.takesFar && d.q.Lossy && p.keepsFar() {
+	if d.reach == far && d.q.Lossy && p.keepsFar() {
 		return MaxFar
 	}
 	return MaxEager
@@ -133,7 +133,7 @@ func (p *Port) HasRoom(to, n int) bool {
 // before it and the transport takes it at once. What remains to be done can be
 // done while it travels.
 func (p *Port) direct(d *pair, b []byte, size int) bool {
-	if d.sent != d.next || d.refused || !d.q.Follows(d.q.Last()) || len(d.flushes) > 0 || d.inFlight > 0 &&
+	if d.sent != d.next || d.flow != flowing || !d.q.Follows(d.q.Last()) || len(d.flushes) > 0 || d.inFlight > 0 &&
 		d.inFlight+size > d.credit {
 		return false
 	}
@@ -223,7 +223,7 @@ func (p *Port) pump(d *pair) {
 	if p.freezing.frozen {
 		return
 	}
-	for !d.refused && d.sent != d.next && d.q.Follows(d.entry(d.sent).after) {
+	for d.flow == flowing && d.sent != d.next && d.q.Follows(d.entry(d.sent).after) {
 		size := d.entry(d.sent).size()
 		if d.inFlight > 0 && d.inFlight+size > d.credit {
 			p.ask(d, true) // the program may compute meanwhile
@@ -244,7 +244,7 @@ func (p *Port) pump(d *pair) {
 // yet whether it takes such messages at once.
 func (d *pair) wonders() bool {
 	e := d.entry(d.sent - 1)
-	return e.block == nil && !d.heard && d.q.Lossy && e.offer.Total <= MaxFar && d.port.keepsFar()
+	return e.block == nil && d.reach == unheard && d.q.Lossy && e.offer.Total <= MaxFar && d.port.keepsFar()
 }
 
 // Resume transmits what had to wait until operations on a peer's memory were on their
@@ -286,7 +286,7 @@ func (p *Port) owe(d *pair) {
 		d.listed = true
 		p.unasked = append(p.unasked, d)
 	}
-	if len(p.starved) > 0 && !asksOwnReceiverOnly() || p.layer.draining {
+	if len(p.starved) > 0 || p.layer.draining {
 		p.ask(d, p.alone)
 	}
 }
@@ -296,7 +296,7 @@ func (p *Port) owe(d *pair) {
 // so itself. The answer to an ACKREQ wakes this process if it computes; to be woken
 // is asked for where no goroutine waits, which would be woken by anything.
 func (p *Port) ask(d *pair, wake bool) {
-	if p.freezing.frozen || d.refused || d.base == d.sent || d.urged == d.sent || d.asked == d.sent && !wake {
+	if p.freezing.frozen || d.flow != flowing || d.base == d.sent || d.urged == d.sent || d.asked == d.sent && !wake {
 		return
 	}
 	d.asked = d.sent
@@ -309,12 +309,6 @@ func (p *Port) ask(d *pair, wake bool) {
 // askAll asks all receivers that have messages of ours to acknowledge them: a send waits for
 // room in the buffer, which all pairs share. (PROTOCOL §3.3)
 func (p *Port) askAll() {
-	if asksOwnReceiverOnly() {
-		for _, d := range p.starved {
-			p.ask(d, p.alone)
-		}
-		return
-	}
 	for _, d := range p.unasked {
 		d.listed = false
 		p.ask(d, p.alone)

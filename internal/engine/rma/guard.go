@@ -36,9 +36,6 @@ func (l *Layer) onGuard(p *peer, f wire.Guard) {
 // is not older than any it has been accessed under, or closed to. (PROTOCOL §9.6)
 func (p *peer) under(r *Region) bool {
 	epoch := p.epochs[r.Guard]
-	if ignoresEpochs() {
-		return true
-	}
 	if epoch == 0 || epoch < r.Fence {
 		return false
 	}
@@ -49,9 +46,6 @@ func (p *peer) under(r *Region) bool {
 // Raise closes the regions that a lock guards to older epochs, also regions that are exposed
 // later. It is called only for locks that guard regions of this rank. (PROTOCOL §9.6)
 func (l *Layer) Raise(lock, epoch uint64) {
-	if ignoresFences() {
-		return
-	}
 	l.raised[lock] = max(l.raised[lock], epoch)
 	for _, r := range l.regions {
 		if r.Guard == lock {

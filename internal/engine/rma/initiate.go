@@ -133,9 +133,7 @@ func (l *Layer) finish(op *Op, err error) {
 func (l *Layer) answered(op *Op, err error) {
 	l.finish(op, err)
 	p := l.peer(op.Peer)
-	if err == nil || !leaksOutstanding() {
-		p.outstanding--
-	}
+	p.outstanding--
 	l.next(p)
 }
 

@@ -168,10 +168,6 @@ func (l *Layer) Down(rank int, cause *link.PeerError) {
 	l.wake(nil, func(*Op) bool { return true }) // they must see what it leaves in their mailboxes
 	for _, op := range l.ops.ops {
 		if op != nil && op.Peer == rank {
-			if confirmsDeadPushes() && op.Kind == Push {
-				l.finish(op, nil)
-				continue
-			}
 			l.finish(op, cause)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
 	"weft/internal/mem"
-	"weft/internal/mutant"
 )
 
 // A Region is memory of this process that others may reach.
@@ -231,7 +230,7 @@ func (l *Layer) check(p *peer, region uint32, key, off, size uint64, write bool)
 		s = wire.StatusNoRegion
 	case !r.admits(p.rank):
 		s = wire.StatusForbidden
-	case r.Key != key && !ignoresKeys():
+	case r.Key != key:
 		s = wire.StatusKey
 	case write && r.ReadOnly:
 		s = wire.StatusReadOnly
@@ -270,7 +269,7 @@ func (l *Layer) onPush(p *peer, f wire.Push, payload []byte) {
 		return
 	}
 	mem.Copy(r.Bytes[f.Off:], payload)
-	if f.End != confirmsEarly() {
+	if f.End {
 		p.result(f.Op, wire.StatusOK, 0)
 	}
 }
@@ -284,15 +283,7 @@ func (l *Layer) onPut(p *peer, f wire.Put, payload []byte) {
 		}
 		return
 	}
-	if putsLate() {
-		late := append([]byte(nil), payload...)
-		mutant.Later(func() { mem.Copy(r.Bytes[f.Off:], late) })
-		return
-	}
 	mem.Copy(r.Bytes[f.Off:], payload)
-	if end := int(f.Off) + len(payload); writesStrayBytes() && end < len(r.Bytes) {
-		r.Bytes[end]++
-	}
 }
 
 // onPull answers with the memory as it is when each packet leaves. (PROTOCOL §4)
@@ -314,9 +305,6 @@ func (l *Layer) onAtomic(p *peer, f wire.Atomic) {
 	if s != wire.StatusOK {
 		p.result(f.Op, s, 0)
 		return
-	}
-	if addsTwice() && f.Code == wire.CodeAdd && mutant.Sometimes() {
-		Apply(r.Bytes, int(f.Off), f.Code, f.A, f.B)
 	}
 	p.result(f.Op, s, Apply(r.Bytes, int(f.Off), f.Code, f.A, f.B))
 }

@@ -1,0 +1,23 @@
+//go:build mutants
+
+package driver
+
+import (
+	"fmt"
+	"testing"
+
+	"weft/internal/planted"
+)
+
+// What was wrong once, planted again, is found by the model.
+func TestPlanted(t *testing.T) {
+	for _, bug := range []string{"ArmedOverRing", "NoRest", "UsedAfterClose", "DutyForgotten", "DutyUnwatched"} {
+		planted.Find(t, bug, 0, 2000, func(seed uint64) error {
+			s, err := random(seed)
+			if err != nil {
+				return fmt.Errorf("%+v: %w", s, err)
+			}
+			return nil
+		})
+	}
+}
