@@ -23,10 +23,9 @@ internal/mem
 internal/ring
 internal/engine/wire
 internal/engine/list
-internal/mutant
 internal/explore
 internal/waittest
-internal/mailbox        internal/mem internal/mutant
+internal/mailbox        internal/mem
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys
 internal/engine/link    internal/checksum internal/counters internal/engine/wire internal/monotime
@@ -55,7 +54,7 @@ internal/web/webtest
 internal/web/webtest/job .
 
 internal/record         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime internal/sys
-internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/mutant internal/sys internal/record internal/timeline internal/waitgraph internal/transport
+internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/sys internal/record internal/timeline internal/waitgraph internal/transport
 internal/sharedmem      internal/driver internal/engine/link internal/mem internal/transport
 internal/bootstrap
 internal/hostlist
@@ -80,7 +79,7 @@ internal/sim/job        internal/sim internal/sim/proc internal/transport/pipe
 
 .                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/sharedmem internal/record
 
-internal/agreement      internal/mutant
+internal/agreement
 job                     . internal/launch internal/waitgraph
 coll                    . internal/agreement internal/mem
 match                   .
@@ -142,6 +141,7 @@ examples/nas/lu         . coll examples/nas/cfd examples/nas/npb
 examples/nas/sp         . examples/nas/cfd examples/nas/npb
 examples/nas/bt         . examples/nas/cfd examples/nas/npb
 internal/cli
+internal/planted        
 `
 
 // only lists packages from outside that few packages may import.
