@@ -52,11 +52,16 @@ const (
 // calls are free Calls. A Call owns its three operations and its channel, so that no operation allocates.
 var calls = sync.Pool{New: func() any {
 	c := &Call{wake: make(chan struct{}, 1)}
+	c.own()
+	return c
+}}
+
+// own makes the call the owner of its operations.
+func (c *Call) own() {
 	c.Msg.Owner = c
 	c.RMA.Owner = c
 	c.Sync.Owner = c
-	return c
-}}
+}
 
 // cachedCalls are calls for the next operation: they save the way to the pool.
 type cachedCalls struct {
@@ -69,29 +74,12 @@ func NewCall() *Call { return calls.Get().(*Call) }
 
 // Free gives a call back. Nothing may refer to it any more.
 func (c *Call) Free() {
-	c.Msg.Buf = nil
-	c.Msg.Block = nil
-	c.Msg.Err = nil
-	c.Msg.Mem = 0
-	c.Msg.Addr = 0
-	c.Msg.Alone = false
-	c.RMA.Buf = nil
-	c.RMA.Err = nil
-	c.RMA.Name = ""
-	c.RMA.Lock = 0
-	c.RMA.Epoch = 0
-	c.RMA.Entry = 0
-	c.RMA.Mode = 0
-	c.over = 0
-	c.apart = false
-	c.Sync.Object = nil
-	c.Sync.Err = nil
-	c.port = nil
-	c.makesWay = false
 	select {
 	case <-c.wake:
 	default:
 	}
+	*c = Call{wake: c.wake}
+	c.own()
 	calls.Put(c)
 }
 

@@ -112,6 +112,7 @@ type modelWire struct {
 
 	m       *model
 	in, out [][]byte
+	room    int  // how many packets the peer leaves in out before it takes them; 0: no limit
 	urgent  bool // something urgent is in
 	beats   int  // signs of life that were sent
 	lent    int
@@ -137,6 +138,9 @@ func (w *modelWire) Release() {
 }
 func (w *modelWire) Send(pkts []transport.Out) int {
 	w.m.touch("Transport.Send")
+	if w.room > 0 {
+		pkts = pkts[:min(len(pkts), w.room-len(w.out))]
+	}
 	for _, p := range pkts {
 		if wire.Type(p.Header[0]) == wire.TypeBeat {
 			w.beats++

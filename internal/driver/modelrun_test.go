@@ -24,6 +24,7 @@ type scenario struct {
 	channel  bool // the doorbell
 	network  bool // a doorbell that is costly to arm
 	paced    bool // no message comes before the one before has been received
+	room     int  // packets that the transport takes before the peer has looked; 0: no limit
 	messages int  // for each receiver
 	cancels  bool // the contexts of some receivers end
 	commits  int  // goroutines that reserve and commit
@@ -35,7 +36,7 @@ type scenario struct {
 func (s scenario) run(w *interleave.Scheduler) error {
 	m := &model{world: w, ends: map[string]context.Context{}, paced: s.paced}
 	m.bell = &modelBell{m: m, channel: s.channel}
-	m.wire = &modelWire{m: m}
+	m.wire = &modelWire{m: m, room: s.room}
 	w.Quiet = m.quiet
 	return w.Run(func() { s.start(m) })
 }
@@ -198,6 +199,9 @@ func random(seed uint64) (scenario, error) {
 		channels: 1 + r.IntN(5), messages: 1 + r.IntN(4), commits: r.IntN(4), tries: r.IntN(4), flushes: r.IntN(2),
 		cancels: r.IntN(2) == 0, ends: r.IntN(3) == 0, channel: r.IntN(3) == 0, network: r.IntN(2) == 0,
 	}
+	if seed%4 == 0 {
+		s.room = 1 + int(seed/4%3)
+	}
 	s.channel = s.channel || s.wait.InProcess
 	if s.network {
 		s.wait.Yields += r.IntN(12) // waits that end while they poll
@@ -236,6 +240,8 @@ func TestModelSearched(t *testing.T) {
 		{scenario{channels: 1, messages: 1, cancels: true}, 1},
 		{scenario{channels: 1, messages: 1, commits: 1, ends: true}, 1},
 		{scenario{channels: 1, messages: 1, channel: true, wait: Waiting{Yields: 1, InProcess: true}}, 1},
+		{scenario{channels: 1, commits: 2, room: 1}, 0},
+		{scenario{channels: 1, commits: 2, room: 1, ends: true}, 0},
 	} {
 		const most = 200000
 		runs, err := explore(c.scenario, c.preemptions, most)

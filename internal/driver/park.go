@@ -151,9 +151,9 @@ func (n *Node) cancelled() {
 	}
 }
 
-// ring wakes the goroutine that sleeps on the doorbell, or is about to. Until that has
-// answered, other goroutines do not arm the doorbell: it might then fall asleep without
-// having noticed the ring. The lock is held.
+// ring wakes the goroutine that sleeps on the doorbell, or is about to. The doorbell stays off
+// until that goroutine has answered: if it were armed before, the goroutine could fall asleep
+// without having noticed the ring. The lock is held.
 func (n *Node) ring() {
 	if !n.waiting.rung {
 		n.waiting.rung = true
@@ -170,11 +170,11 @@ func (n *Node) answer() {
 	}
 }
 
-// rest sees to it that a goroutine is on duty, after one has stopped polling, or has not
-// begun. If another one polls, or has been woken and has not come so far, that one calls rest
-// later. Else the doorbell is armed: for the goroutines that are parked, or for the service
-// that sleeps on it. A service that has left its work to the sleeper takes it up again.
-// The lock is held.
+// rest makes sure that a goroutine is on duty, after one has stopped polling, or has not
+// begun. While another goroutine polls, rest does nothing: that goroutine calls rest when it
+// stops. A goroutine already woken does this once it takes the lock. Otherwise rest arms the
+// doorbell for the parked goroutines, or for the service that sleeps on it, and calls back a
+// service that has left its work to the sleeper. The lock is held.
 func (n *Node) rest() {
 	switch {
 	case n.waiting.reaper != nil || n.waiting.waking > 0 || n.life.closed:

@@ -23,7 +23,7 @@ const (
 // before the other one looks again, both would go on with pauses for ever.
 const eagerness = 4 * maxPause
 
-// memoryWaits is how goroutines stand that wait for what another rank writes to memory.
+// memoryWaits holds the state of goroutines that wait for what another rank writes to memory.
 type memoryWaits struct {
 	written chan struct{} // closed when a peer's packet has asked for memory here; nil if none waits
 	extra   atomic.Int64  // ns for which the next such wait polls; 0: Waiting.Budget

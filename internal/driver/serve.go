@@ -47,10 +47,13 @@ func (n *Node) serve() {
 	defer n.mu.Unlock()
 	var seen uint64 // waiting.reaps when the service looked last
 	pause := tick
-	for !n.life.closed {
+	for {
 		if n.servesAlone() {
 			n.progress()
 			n.stream()
+		}
+		if n.life.closed {
+			return // Close rings once: from here on the lock is held until the doorbell has its state
 		}
 		if n.waiting.sleeper == nil {
 			n.answer()

@@ -29,8 +29,8 @@ type Waiting struct {
 	InProcess bool
 }
 
-// waiting is how the goroutines stand that wait for calls. One of them at most polls (the
-// reaper), and one at most sleeps on the doorbell (the sleeper). A goroutine is on duty if it
+// waiting holds the state of goroutines blocked in calls. At most one of them polls (the
+// reaper), and at most one sleeps on the doorbell (the sleeper). A goroutine is on duty if it
 // will look for packets and timers next: that is the reaper; if there is none, the sleeper;
 // if there is none either, the service.
 //
