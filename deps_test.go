@@ -84,20 +84,22 @@ internal/sim/barrierplan internal/engine/coord internal/sim
 internal/sim/traffic    internal/engine/link internal/engine/wire internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/record internal/sharedmem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
+internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/waitgraph
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/inside internal/launch internal/mailbox internal/mem internal/record internal/sharedmem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/perfetto internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp
 
 internal/agreement      internal/mutant
+extend                  . internal/driver internal/engine/msg internal/inside
 job                     . internal/launch internal/waitgraph
-coll                    . internal/agreement internal/mem
-match                   .
-pm                      .
+coll                    . extend internal/agreement internal/mem
+match                   . extend
+pm                      . extend
 
-internal/endpoint       .
+internal/endpoint       . extend
 am                      . internal/endpoint internal/mutant
-fm                      . internal/endpoint internal/mutant
-vmmc                    . internal/mutant
+fm                      . extend internal/endpoint internal/mutant
+vmmc                    . extend internal/mutant
 
-stream                  . internal/handshake internal/ring internal/sys
+stream                  . extend internal/handshake internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys

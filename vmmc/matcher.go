@@ -2,6 +2,7 @@ package vmmc
 
 import (
 	"weft"
+	"weft/extend"
 	"weft/internal/mutant"
 )
 
@@ -20,7 +21,7 @@ type matcher struct {
 func (l *matcher) fresh(x *Export) *Redirection {
 	n := len(l.idle)
 	if n == 0 {
-		return &Redirection{ended: x.e.p.Signal()}
+		return &Redirection{ended: extend.NewSignal(x.e.p)}
 	}
 	r := l.idle[n-1]
 	l.idle = l.idle[:n-1]
