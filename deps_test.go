@@ -77,20 +77,20 @@ internal/sim            internal/monotime internal/sim/fabric internal/sim/updow
 internal/sim/proc       internal/sim internal/sys internal/transport
 internal/sim/job        internal/sim internal/sim/proc internal/transport/pipe
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/sharedmem internal/record
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/sharedmem internal/record internal/inside
 
 internal/agreement
 job                     . internal/launch internal/waitgraph
-coll                    . internal/agreement internal/mem
-match                   .
-pm                      .
+coll                    . extend internal/agreement internal/mem
+match                   . extend
+pm                      . extend
 
-internal/endpoint       .
+internal/endpoint       . extend
 am                      . internal/endpoint
-fm                      . internal/endpoint
-vmmc                    .
+fm                      . internal/endpoint extend
+vmmc                    . extend
 
-stream                  . internal/handshake internal/ring internal/sys
+stream                  . extend internal/handshake internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys
@@ -141,7 +141,9 @@ examples/nas/lu         . coll examples/nas/cfd examples/nas/npb
 examples/nas/sp         . examples/nas/cfd examples/nas/npb
 examples/nas/bt         . examples/nas/cfd examples/nas/npb
 internal/cli
-internal/planted        
+internal/planted
+extend                  . internal/driver internal/engine/msg internal/inside
+internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/waitgraph
 `
 
 // only lists packages from outside that few packages may import.

@@ -55,9 +55,10 @@ func otherCalls(ctx context.Context, t *testing.T, p *Proc, full *Port, rw *RWLo
 	if err != nil {
 		return err
 	}
-	signal := p.Signal()
-	task := p.Go(func() { _ = signal.Wait(ctx) })
+	done := make(chan struct{})
+	task := p.Go(func() { <-done })
 	if _, err := lock.Lock(ctx); err != nil {
+		close(done)
 		return err
 	}
 	var long *Op
@@ -100,6 +101,6 @@ func otherCalls(ctx context.Context, t *testing.T, p *Proc, full *Port, rw *RWLo
 			t.Errorf("%s: %v", c.want, err)
 		}
 	}
-	signal.Set()
+	close(done)
 	return task.Wait(ctx)
 }

@@ -59,7 +59,6 @@ func TestWaitErrors(t *testing.T) {
 				{`lock "held"`, func(ctx context.Context) error { _, err := held.Lock(ctx); return err }},
 				{`semaphore "permits"`, func(ctx context.Context) error { return sem.Acquire(ctx, 1) }},
 				{`barrier "gate"`, func(ctx context.Context) error { return gate.Wait(ctx) }},
-				{"signal", func(ctx context.Context) error { return p.Signal().Wait(ctx) }},
 				{"sleep", func(ctx context.Context) error { return p.Sleep(ctx, time.Hour) }},
 			} {
 				soon, cancel := context.WithTimeout(ctx, 3*time.Millisecond)

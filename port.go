@@ -130,41 +130,6 @@ func (q *Port) TrySend(to int, b []byte) error {
 	return ErrWouldBlock
 }
 
-// TryRoom returns nil if there is room for a message of n bytes, up to 32 KiB, to a rank, else
-// ErrWouldBlock. The room remains until another message is sent on the port.
-func (q *Port) TryRoom(to, n int) error {
-	if uint(to) >= uint(q.p.job.Size) {
-		return q.p.check(to)
-	}
-	if q.p.node.TryRoom(q.port, to, n) {
-		return nil
-	}
-	if err := q.state(to); err != nil {
-		return err
-	}
-	return ErrWouldBlock
-}
-
-// TrySendMore is TrySend, and also reports whether there is room for another message of next
-// bytes to the same rank. The room remains until another message is sent on the port.
-func (q *Port) TrySendMore(to int, b []byte, next int) (more bool, err error) {
-	if err := q.p.check(to); err != nil {
-		return false, err
-	}
-	if len(b) > msg.MaxEager {
-		return false, &TooLongError{Size: len(b), Limit: msg.MaxEager, What: "what TrySendMore takes"}
-	}
-	ok, more := q.p.node.SendMore(q.port, to, b, next)
-	if ok {
-		q.p.count(to, q.kind, len(b))
-		return more, nil
-	}
-	if err := q.state(to); err != nil {
-		return false, err
-	}
-	return false, ErrWouldBlock
-}
-
 // state returns the error that keeps messages from being sent to a rank, or nil.
 func (q *Port) state(to int) (err error) {
 	q.p.node.Engine(func(e *engine.Engine) {
@@ -187,19 +152,6 @@ func (q *Port) Flush(ctx context.Context) error {
 	c.Msg.Kind = msg.Flush
 	c.Msg.Peer = Any
 	return public(q.p.node.Message(ctx, q.port, c))
-}
-
-// TryFlush returns nil if all messages that were sent on this port before are known to have been
-// accepted by the ports of their receivers, else ErrWouldBlock. Then it asks the receivers,
-// so that a later call can know.
-func (q *Port) TryFlush() error {
-	if q.p.node.Settled(q.port) {
-		return nil
-	}
-	if err := q.state(q.p.job.Rank); err != nil {
-		return err
-	}
-	return ErrWouldBlock
 }
 
 // Revoke ends the channel for good, for a group of ranks that cannot go on. Here and at the

@@ -97,18 +97,12 @@ func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 // TryRecv receives the next message if it has arrived, and need not be fetched (see
 // PortConfig.MaxMessage), else it returns ErrWouldBlock. The death of a rank is reported as by Recv.
 func (q *Port) TryRecv() (Message, error) {
-	return q.TryRecvCopy(nil)
-}
-
-// TryRecvCopy is TryRecv, but a message that fits into buf is copied there, and is not on loan.
-// For short messages that saves the Release.
-func (q *Port) TryRecvCopy(buf []byte) (Message, error) {
-	r, ok, err := q.p.node.TryReceive(q.port, Any, buf)
+	r, ok, err := q.p.node.TryReceive(q.port, Any, nil)
 	switch {
 	case r.Block != nil:
 		return Message{From: r.From, Data: r.Block.Data(), port: q, block: r.Block, use: r.Block.Use()}, nil
-	case ok:
-		return Message{From: r.From, Data: buf[:r.N]}, nil
+	case ok: // a message without bytes
+		return Message{From: r.From}, nil
 	case err == nil:
 		err = ErrWouldBlock
 	}
@@ -123,18 +117,6 @@ func (q *Port) Await(ctx context.Context) error {
 	c.Msg.Kind = msg.Await
 	c.Msg.Peer = Any
 	return public(q.p.node.Message(ctx, q.port, c))
-}
-
-// Notify sets a signal as soon as there is something to receive or the port is closed, which
-// may be at once. It does so once, and replaces an earlier Notify; nil only ends the earlier
-// one. A program that waits for a message and for something else calls Notify, receives with
-// TryRecv until that returns ErrWouldBlock, and then waits for Signal.C in a select.
-func (q *Port) Notify(s *Signal) {
-	if s == nil {
-		q.p.node.Notify(q.port, nil)
-	} else {
-		q.p.node.Notify(q.port, s.token)
-	}
 }
 
 // RecvInto receives the next message, from any rank, into buf, and returns its length and

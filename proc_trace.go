@@ -91,12 +91,3 @@ func (p *Proc) reportSent(r *waitgraph.Report) {
 		r.Sent = append(r.Sent, waitgraph.Sent{uint64(to), messages, bytes, paths[path]})
 	})
 }
-
-// Collective returns a second handle of the same port. What is sent through it is part of
-// an operation of all ranks, as those of package coll are: a trace (WEFT_TRACE) counts it
-// apart from what is sent to partners. Nothing else differs.
-func (q *Port) Collective() *Port {
-	c := *q
-	c.kind = amt.Collective
-	return &c
-}

@@ -17,7 +17,7 @@ type Task struct {
 // The goroutines of a rank may share variables, and wait for each other by channels, mutexes
 // and wait groups, as in any Go program. In a simulation each such wait costs about a tenth of
 // a millisecond of real time, because the simulator must find out that the goroutine is
-// blocked in Go. Task.Wait and Signal have no such cost. If several goroutines are released at
+// blocked in Go. Task.Wait has no such cost, nor has Signal of package extend. If several goroutines are released at
 // one moment, their order until each one's next call of weft does not depend on the seed, nor
 // does the order in which they get a mutex. The same holds for goroutines that push to one
 // mailbox at the same time.

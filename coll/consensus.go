@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"weft"
+	"weft/extend"
 	"weft/internal/agreement"
 )
 
@@ -26,10 +27,10 @@ type consensus struct {
 
 	mu      sync.Mutex // never held during a wait
 	node    *agreement.Node
-	pending *decision      // the decision on this member's proposal, which is not made yet
-	waiting []*weft.Signal // of the calls of Agree that wait for news
-	dialled []bool         // members to which a connection has been made, so that their silence is noticed
-	err     error          // why it cannot go on
+	pending *decision        // the decision on this member's proposal, which is not made yet
+	waiting []*extend.Signal // of the calls of Agree that wait for news
+	dialled []bool           // members to which a connection has been made, so that their silence is noticed
+	err     error            // why it cannot go on
 }
 
 // A decision is the result of a proposal, when done.
@@ -74,7 +75,7 @@ func (g *Group) meet() (*consensus, error) {
 		return nil, err
 	}
 	if g.all {
-		port = port.Collective()
+		port = extend.Collective(port)
 	}
 	g.consensus = &consensus{
 		p: g.p, port: port, channel: g.channel, age: g.age, members: g.members, me: g.me, node: agreement.New(g.Size(), g.me),
@@ -88,10 +89,10 @@ func (g *Group) meet() (*consensus, error) {
 // agree proposes a value, and waits for the decision.
 func (c *consensus) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
 	// Without this check an agreement among no other living members would succeed after Close.
-	if err := c.port.TryRoom(c.p.Rank(), 0); errors.Is(err, weft.ErrClosed) {
+	if err := extend.Of(c.port).TryRoom(c.p.Rank(), 0); errors.Is(err, weft.ErrClosed) {
 		return agreement.Value{}, err
 	}
-	news := c.p.Signal()
+	news := extend.NewSignal(c.p)
 	c.await(news)
 	defer c.forget(news)
 	var mine *decision
@@ -130,16 +131,16 @@ func (c *consensus) agree(ctx context.Context, flags uint64, kind uint32, doing 
 }
 
 // await makes step set a signal when there is news, until forget.
-func (c *consensus) await(news *weft.Signal) {
+func (c *consensus) await(news *extend.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, news)
 }
 
-func (c *consensus) forget(news *weft.Signal) {
+func (c *consensus) forget(news *extend.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waiting = slices.DeleteFunc(c.waiting, func(s *weft.Signal) bool { return s == news })
+	c.waiting = slices.DeleteFunc(c.waiting, func(s *extend.Signal) bool { return s == news })
 }
 
 // waited returns the error of an agreement whose context has ended.
@@ -186,7 +187,7 @@ func (c *consensus) step(do func() error) error {
 
 // settle notes what has been decided, and returns the signals of the calls that wait if there is
 // news for them.
-func (c *consensus) settle() []*weft.Signal {
+func (c *consensus) settle() []*extend.Signal {
 	number, value := c.node.Decided()
 	decided := c.pending != nil && c.pending.number == number
 	if decided {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"weft"
+	"weft/extend"
 	"weft/internal/mem"
 )
 
@@ -106,7 +107,7 @@ func newGroup(p *weft.Proc, port *weft.Port, channel int, members []int, age uin
 	g := &Group{p: p, port: port, channel: channel, members: members, age: age, in: make([]byte, headSize+inline)}
 	g.me = slices.Index(members, p.Rank())
 	g.all = len(members) == p.Size()
-	g.whole = port.Collective()
+	g.whole = extend.Collective(port)
 	g.sender = g.collective()
 	return g
 }

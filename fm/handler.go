@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"weft"
+	"weft/extend"
 )
 
 // A Handler is an entry of the table: the function that runs when the first packet of a message for
@@ -96,7 +97,7 @@ func (m *Message) Receive(b []byte) (n int, err error) {
 // A worker is a coroutine that runs handlers, one after the other. A handler that is suspended
 // keeps its worker.
 type worker struct {
-	co    *weft.Coroutine
+	co    *extend.Coroutine
 	yield func() bool
 	m     *Message
 }
@@ -109,7 +110,7 @@ func (e *Endpoint) worker() *worker {
 		return w
 	}
 	w := &worker{}
-	w.co = e.p.Coroutine(func(yield func() bool) {
+	w.co = extend.NewCoroutine(e.p, func(yield func() bool) {
 		w.yield = yield
 		for more := true; more; more = yield() {
 			e.run(w.m)

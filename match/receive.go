@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"weft"
+	"weft/extend"
 )
 
 // A Receive is a receive that has been started. The program must call Wait exactly once, and must
@@ -20,7 +21,7 @@ type Receive struct {
 	ended bool
 	d     weft.Delivery
 	err   error
-	wake  *weft.Signal // it has ended, or the mailbox is to be driven
+	wake  *extend.Signal // it has ended, or the mailbox is to be driven
 }
 
 // end ends a receive, and wakes the goroutine that waits for it.
@@ -291,7 +292,7 @@ func (m *Matcher) get(source int, tag, mask uint64) *Receive {
 		r = m.spare[n-1]
 		m.spare = m.spare[:n-1]
 	} else {
-		r = &Receive{m: m, wake: m.p.Signal()}
+		r = &Receive{m: m, wake: extend.NewSignal(m.p)}
 	}
 	r.source = source
 	r.tag = tag

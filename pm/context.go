@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"weft"
+	"weft/extend"
 )
 
 // MTU is the length of the longest message, in bytes.
@@ -38,11 +39,11 @@ type Context struct {
 	sure    int          // a node to which a short message is known to find room, or -1
 	out, in [inline]byte // memory for short messages
 
-	message   weft.Message // the message that Receive has returned
-	receiving bool         // between Receive and ReleaseReceiveBuffer
-	turn      int          // the part at which receiveAny looks first
+	message   extend.Message // the message that Receive has returned
+	receiving bool           // between Receive and ReleaseReceiveBuffer
+	turn      int            // the part at which receiveAny looks first
 
-	signal *weft.Signal
+	signal *extend.Signal
 
 	writes, reads transfers
 }
@@ -55,6 +56,7 @@ const inline = 256
 type part struct {
 	proc    *weft.Proc
 	port    *weft.Port
+	more    *extend.Port // the same port
 	channel int
 	number  int // the part's place in its context
 	memory  *memory
@@ -77,8 +79,8 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Context
 	if err != nil {
 		return nil, errors.Join(err, port.Close())
 	}
-	l := &part{proc: p, port: port, channel: channel, memory: m}
-	x := &Context{parts: []*part{l}, route: make([]*part, p.Size()), signal: p.Signal(), sure: -1}
+	l := &part{proc: p, port: port, more: extend.Of(port), channel: channel, memory: m}
+	x := &Context{parts: []*part{l}, route: make([]*part, p.Size()), signal: extend.NewSignal(p), sure: -1}
 	for node := range x.route {
 		x.route[node] = l
 	}

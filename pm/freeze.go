@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"weft"
+	"weft/extend"
 )
 
 // A State is the saved state of a context: the states of its ports. It can be written to a file by
 // MarshalBinary. The zero State is the state of a context that has just been opened. Locked memory
 // is not part of it. A State may be used by one goroutine at a time.
-type State struct{ parts []weft.PortState }
+type State struct{ parts []extend.State }
 
 // Held counts the messages in the state, and their bytes.
-func (s *State) Held() (h weft.Held) {
+func (s *State) Held() (h extend.Held) {
 	for i := range s.parts {
 		p := s.parts[i].Held()
 		h.Sent += p.Sent
@@ -48,7 +49,7 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	if len(b) == 0 {
 		return short
 	}
-	parts := make([]weft.PortState, b[0])
+	parts := make([]extend.State, b[0])
 	b = b[1:]
 	for i := range parts {
 		if len(b) < 8 {
@@ -71,7 +72,7 @@ func (s *State) UnmarshalBinary(b []byte) error {
 }
 
 // Freeze stops the context, and returns when nothing of this node is in the network; see
-// weft.Port.Freeze. Until Thaw, sending and receiving fail with an error that matches
+// extend.Port.Freeze. Until Thaw, sending and receiving fail with an error that matches
 // weft.ErrFrozen. Freeze first waits for writes and reads that are under way. A context with a send
 // buffer that has not been sent, or a message that has not been given back, is not frozen: the
 // error is a BusyError.
@@ -90,7 +91,7 @@ func (x *Context) Freeze(ctx context.Context) error {
 		return err
 	}
 	for _, l := range x.parts {
-		if err := l.port.Freeze(ctx); err != nil {
+		if err := l.more.Freeze(ctx); err != nil {
 			return err
 		}
 	}
@@ -114,7 +115,7 @@ func (t *transfers) wait(ctx context.Context) error {
 func (x *Context) Thaw() error {
 	var first error
 	for _, l := range x.parts {
-		if err := l.port.Thaw(); err != nil && first == nil {
+		if err := l.more.Thaw(); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -125,10 +126,10 @@ func (x *Context) Thaw() error {
 // (pmSaveContext).
 func (x *Context) Save(s *State) error {
 	if len(s.parts) != len(x.parts) {
-		s.parts = make([]weft.PortState, len(x.parts))
+		s.parts = make([]extend.State, len(x.parts))
 	}
 	for i, l := range x.parts {
-		if err := l.port.Save(&s.parts[i]); err != nil {
+		if err := l.more.Save(&s.parts[i]); err != nil {
 			return err
 		}
 	}
@@ -156,13 +157,13 @@ func (x *Context) restore(s, had *State) error {
 		return &weft.SavedError{Channel: x.parts[0].channel, Why: why}
 	}
 	for i, l := range x.parts {
-		var part *weft.PortState
+		var part *extend.State
 		if len(s.parts) > 0 {
 			part = &s.parts[i]
 		}
-		if err := l.port.Restore(part); err != nil {
+		if err := l.more.Restore(part); err != nil {
 			for j := range i {
-				err = errors.Join(err, x.parts[j].port.Restore(&had.parts[j]))
+				err = errors.Join(err, x.parts[j].more.Restore(&had.parts[j]))
 			}
 			return err
 		}

@@ -1,6 +1,9 @@
 package pm
 
-import "weft"
+import (
+	"weft"
+	"weft/extend"
+)
 
 // Receive returns the next message, in the order of arrival, and the node that sent it (pmReceive).
 // If there is none the error is weft.ErrWouldBlock (ENOBUFS). The bytes belong to the caller until
@@ -11,7 +14,7 @@ func (x *Context) Receive() (b []byte, from int, err error) {
 		return nil, 0, errReceiving
 	}
 	if len(x.parts) == 1 {
-		x.message, err = x.parts[0].port.TryRecvCopy(x.in[:])
+		x.message, err = x.parts[0].more.TryRecvCopy(x.in[:])
 	} else {
 		x.message, err = x.receiveAny()
 	}
@@ -23,15 +26,15 @@ func (x *Context) Receive() (b []byte, from int, err error) {
 }
 
 // receiveAny tries the parts in turn, so that none starves.
-func (x *Context) receiveAny() (weft.Message, error) {
+func (x *Context) receiveAny() (extend.Message, error) {
 	for range x.parts {
 		l := x.parts[x.turn]
 		x.turn = (x.turn + 1) % len(x.parts)
-		if m, err := l.port.TryRecvCopy(x.in[:]); err != weft.ErrWouldBlock {
+		if m, err := l.more.TryRecvCopy(x.in[:]); err != weft.ErrWouldBlock {
 			return m, err
 		}
 	}
-	return weft.Message{}, weft.ErrWouldBlock
+	return extend.Message{}, weft.ErrWouldBlock
 }
 
 // ReleaseReceiveBuffer gives the message that Receive has returned back (pmReleaseReceiveBuffer).

@@ -67,7 +67,7 @@ func (x *Context) Send() error {
 // send it.
 func (x *Context) shortBuffer(l *part, node, n int) ([]byte, error) {
 	if x.sure != node {
-		if err := l.port.TryRoom(node, inline); err != nil {
+		if err := l.more.TryRoom(node, inline); err != nil {
 			return nil, err
 		}
 		x.sure = node
@@ -80,7 +80,7 @@ func (x *Context) shortBuffer(l *part, node, n int) ([]byte, error) {
 
 // sendShort sends a short message, and finds out whether there is room for another one.
 func (x *Context) sendShort() error {
-	more, err := x.route[x.node].port.TrySendMore(x.node, x.short, inline)
+	more, err := x.route[x.node].more.TrySendMore(x.node, x.short, inline)
 	if !more {
 		x.sure = -1
 	}
@@ -103,7 +103,7 @@ func (x *Context) Discard() error {
 // weft.ErrWouldBlock (EBUSY) if one has not, or if that is not known yet (pmIsSendDone).
 func (x *Context) SendDone() error {
 	for _, l := range x.parts {
-		if err := l.port.TryFlush(); err != nil {
+		if err := l.more.TryFlush(); err != nil {
 			return err
 		}
 	}

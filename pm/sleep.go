@@ -8,7 +8,7 @@ import "context"
 // In a simulation it must use Wait instead, without which the simulated world does not go on.
 func (x *Context) BeforeSelect() <-chan struct{} {
 	for _, l := range x.parts {
-		l.port.Notify(x.signal)
+		l.more.Notify(x.signal)
 	}
 	return x.signal.C()
 }
@@ -16,7 +16,7 @@ func (x *Context) BeforeSelect() <-chan struct{} {
 // AfterSelect ends what BeforeSelect has begun (pmAfterSelect).
 func (x *Context) AfterSelect() {
 	for _, l := range x.parts {
-		l.port.Notify(nil)
+		l.more.Notify(nil)
 	}
 	x.signal.Reset()
 }

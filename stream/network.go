@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/extend"
 )
 
 // A Network is one rank's end of the connections that the ranks of a job have with each other over
@@ -44,8 +45,8 @@ type Network struct {
 	due      []*RankConn // connections with frames for the sending goroutine
 	jobs     []func()    // for the sending goroutine
 	closing  bool
-	work     *weft.Signal  // wakes the sending goroutine
-	sent     chan struct{} // closed when the sending goroutine has nothing more to send after Close
+	work     *extend.Signal // wakes the sending goroutine
+	sent     chan struct{}  // closed when the sending goroutine has nothing more to send after Close
 }
 
 // A connID identifies a connection at one rank.
@@ -75,7 +76,7 @@ func (cfg *Config) Open(p *weft.Proc, channel int) (*Network, error) {
 	}
 	n := &Network{
 		p: p, port: port, channel: channel, window: window, most: cfg.backlog(), hosted: p.Simulated(),
-		conns: map[connID]*RankConn{}, gone: map[int]error{}, work: p.Signal(), sent: make(chan struct{}),
+		conns: map[connID]*RankConn{}, gone: map[int]error{}, work: extend.NewSignal(p), sent: make(chan struct{}),
 		next: uint64(p.Now()), // higher than the numbers of earlier networks of this rank on this channel
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"weft"
+	"weft/extend"
 )
 
 // Config shapes an Endpoint. Zero values mean the defaults.
@@ -27,9 +28,9 @@ type Endpoint struct {
 
 	ctx    context.Context // ends when the endpoint is closed
 	stop   context.CancelFunc
-	tasks  []*weft.Task // that move data: Close waits for them
-	gate   *weft.Signal // notifications may be handled again, or the endpoint is closed
-	mu     sync.Mutex   // of what follows
+	tasks  []*weft.Task   // that move data: Close waits for them
+	gate   *extend.Signal // notifications may be handled again, or the endpoint is closed
+	mu     sync.Mutex     // of what follows
 	closed bool
 	failed error // of handlers
 	held   bool  // notifications are blocked
@@ -51,7 +52,7 @@ func Open(p *weft.Proc, channel int, cfg *Config) (*Endpoint, error) {
 		return nil, &weft.ConfigError{Field: "channel", Value: channel, Min: 0, Max: most}
 	}
 	e := &Endpoint{
-		p: p, channel: channel, gate: p.Signal(), peers: make([]*peer, p.Size()),
+		p: p, channel: channel, gate: extend.NewSignal(p), peers: make([]*peer, p.Size()),
 		exports: map[uint32]*Export{}, names: map[string]*Export{}, pending: map[string][]pendingImport{},
 	}
 	for rank := range e.peers {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/extend"
 	"weft/vmmc"
 )
 
@@ -257,7 +258,7 @@ func TestHandlerPanics(t *testing.T) {
 			}
 			return err
 		}
-		well := p.Signal()
+		well := extend.NewSignal(p)
 		if _, err := e.Export(ctx, "bad", 8, &vmmc.ExportConfig{Notify: func(context.Context,
 			vmmc.Notification) {
 			panic("out of cheese")

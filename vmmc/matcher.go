@@ -1,6 +1,9 @@
 package vmmc
 
-import "weft"
+import (
+	"weft"
+	"weft/extend"
+)
 
 // A matcher matches the transfers to an export with its redirections: it holds the transfers that no
 // redirection has taken, and the redirections that wait for a transfer. The endpoint's lock guards it.
@@ -17,7 +20,7 @@ type matcher struct {
 func (l *matcher) fresh(x *Export) *Redirection {
 	n := len(l.idle)
 	if n == 0 {
-		return &Redirection{ended: x.e.p.Signal()}
+		return &Redirection{ended: extend.NewSignal(x.e.p)}
 	}
 	r := l.idle[n-1]
 	l.idle = l.idle[:n-1]

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"weft"
+	"weft/extend"
 )
 
 // A peer is a rank of the job, this one included, with this rank's calls that wait for its replies
@@ -25,7 +26,7 @@ type peer struct {
 type call struct {
 	next  *call // free
 	op    uint64
-	ended *weft.Signal
+	ended *extend.Signal
 	over  bool
 	reply frame
 	err   error
@@ -46,7 +47,7 @@ func (e *Endpoint) call(p *peer) (*call, error) {
 	}
 	c := e.spare
 	if c == nil {
-		c = &call{ended: e.p.Signal()}
+		c = &call{ended: extend.NewSignal(e.p)}
 	} else {
 		e.spare = c.next
 	}

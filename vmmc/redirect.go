@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"weft"
+	"weft/extend"
 )
 
 // A Landing is the result of a redirected transfer.
@@ -27,7 +28,7 @@ type Redirection struct {
 	over  bool
 	land  Landing
 	err   error
-	ended *weft.Signal
+	ended *extend.Signal
 }
 
 // Redirect has the next transfer from a rank, or from any rank with weft.Any, that begins at offset

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"weft"
+	"weft/extend"
 )
 
 // A server handles the requests of one rank, in their order, on a goroutine of its own. So a rank
@@ -11,7 +12,7 @@ import (
 type server struct {
 	e     *Endpoint
 	peer  *peer
-	wake  *weft.Signal              // set when there is a request, or room in an export
+	wake  *extend.Signal            // set when there is a request, or room in an export
 	queue []frame                   // guarded by the endpoint's lock
 	b     [frameSize + maxName]byte // a message while it is sent
 }
@@ -20,7 +21,7 @@ type server struct {
 // held.
 func (p *peer) take(e *Endpoint, f frame) {
 	if p.server == nil {
-		p.server = &server{e: e, peer: p, wake: e.p.Signal()}
+		p.server = &server{e: e, peer: p, wake: extend.NewSignal(e.p)}
 		if !e.closed {
 			e.task(p.server.run)
 		}

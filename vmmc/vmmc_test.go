@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/extend"
 	"weft/vmmc"
 )
 
@@ -209,7 +210,7 @@ func TestNotifications(t *testing.T) {
 		}
 		var seen [3]int
 		var failed error
-		handled := p.Signal()
+		handled := extend.NewSignal(p)
 		e.BlockNotifications()
 		blocked := true
 		_, err := e.Export(ctx, "in", 4096, &vmmc.ExportConfig{Notify: func(ctx context.Context, n vmmc.Notification) {

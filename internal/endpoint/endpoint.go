@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"weft"
+	"weft/extend"
 )
 
 // HeadSize is the length in bytes of the head of each message: its kind, three bytes for the
@@ -50,9 +51,9 @@ type Endpoint struct {
 	loan   weft.Message // a message that the port has lent
 	loaned bool
 
-	receiving bool           // a goroutine sleeps in the port, and has unlocked mu
-	waiting   []*weft.Signal // of the goroutines that wait for what it receives
-	spare     []*weft.Signal
+	receiving bool             // a goroutine sleeps in the port, and has unlocked mu
+	waiting   []*extend.Signal // of the goroutines that wait for what it receives
+	spare     []*extend.Signal
 
 	gone    []error            // by rank, why it has departed
 	stop    func()             // ends watchDepartures
@@ -144,11 +145,11 @@ func (e *Endpoint) Receive(ctx context.Context) error {
 
 // stand waits until the goroutine that sleeps in the port has received something.
 func (e *Endpoint) stand(ctx context.Context) error {
-	var s *weft.Signal
+	var s *extend.Signal
 	if n := len(e.spare); n > 0 {
 		s, e.spare = e.spare[n-1], e.spare[:n-1]
 	} else {
-		s = e.p.Signal()
+		s = extend.NewSignal(e.p)
 	}
 	e.waiting = append(e.waiting, s)
 	e.mu.Unlock()

@@ -7,17 +7,18 @@ import (
 	"sync/atomic"
 
 	"weft"
+	"weft/extend"
 )
 
 // A Mutex is a lock that can be waited for with a context. NewMutex makes one. Without contention
 // locking and unlocking take one atomic instruction each.
 type Mutex struct {
-	word atomic.Int32 // free, held or wanted
-	free *weft.Signal // set when a lock that was wanted is unlocked
+	word atomic.Int32   // free, held or wanted
+	free *extend.Signal // set when a lock that was wanted is unlocked
 }
 
 // NewMutex returns a Mutex that is not locked.
-func NewMutex(p *weft.Proc) *Mutex { return &Mutex{free: p.Signal()} }
+func NewMutex(p *weft.Proc) *Mutex { return &Mutex{free: extend.NewSignal(p)} }
 
 // The states of a Mutex.
 const (

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"weft"
+	"weft/extend"
 )
 
 // Config is what a library tells of an endpoint.
@@ -83,7 +84,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg Config) (*Endpoint
 		return nil, err
 	}
 	e := &Endpoint{cfg: cfg, p: p, Me: p.Rank(), Size: p.Size(), in: make([]byte, cfg.Longest),
-		mu: Mutex{free: p.Signal()}}
+		mu: Mutex{free: extend.NewSignal(p)}}
 	e.gone = make([]error, e.Size)
 	e.whys = make([]departure, e.Size)
 	e.Port, err = p.OpenPort(channel, cfg.port(e.Size))

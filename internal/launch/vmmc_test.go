@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/extend"
 	"weft/vmmc"
 )
 
@@ -24,7 +25,7 @@ func neighbours(ctx context.Context, p *weft.Proc) error {
 		return err
 	}
 	defer e.Close()
-	told := p.Signal()
+	told := extend.NewSignal(p)
 	cfg := &vmmc.ExportConfig{Ranks: []int{(p.Rank() + 2) % 3},
 		Notify: func(context.Context, vmmc.Notification) { told.Set() }}
 	plain, err := e.Export(ctx, "plain", n, cfg)

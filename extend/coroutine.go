@@ -1,26 +1,30 @@
-package weft
+package extend
 
 import (
 	"context"
 	"iter"
+
+	"weft"
+	"weft/internal/driver"
+	"weft/internal/inside"
 )
 
 // A Coroutine is a function that can yield in its middle, and continues from there when it is
 // resumed. While it runs, the goroutine that called Resume waits. It also works in a
-// simulation, where the function may use weft. Make it with Proc.Coroutine. It is for one
+// simulation, where the function may use weft. Make it with NewCoroutine. It is for one
 // goroutine at a time.
 type Coroutine struct {
 	resume func() (struct{}, bool)
 	stop   func()
 }
 
-// Coroutine returns a coroutine that runs f, beginning with the first Resume. F calls yield to stop
+// NewCoroutine returns a coroutine that runs f, beginning with the first Resume. F calls yield to stop
 // until the next Resume. Yield returns false if the coroutine has been stopped for good: then f
 // must return. A panic in f appears in Resume or Stop. Resume and yield cost as much as a
 // switch of iter.Pull, and do not allocate.
-func (p *Proc) Coroutine(f func(yield func() bool)) *Coroutine {
-	if p.node.Hosted() {
-		h := &hostedCoroutine{p: p, f: f}
+func NewCoroutine(p *weft.Proc, f func(yield func() bool)) *Coroutine {
+	if p.Simulated() {
+		h := &hostedCoroutine{node: inside.OfProc(p).Node, f: f}
 		return &Coroutine{h.resume, h.stop}
 	}
 	resume, stop := iter.Pull(func(yield func(struct{}) bool) {
@@ -43,7 +47,7 @@ func (c *Coroutine) Stop() { c.stop() }
 // A hostedCoroutine is one in a simulation: a goroutine of the rank, which runs while
 // inside is set. When the Proc closes it is stopped.
 type hostedCoroutine struct {
-	p      *Proc
+	node   *driver.Node
 	f      func(yield func() bool)
 	begun  bool
 	inside bool
@@ -59,9 +63,9 @@ func (h *hostedCoroutine) resume() (_ struct{}, more bool) {
 	h.inside = true
 	if !h.begun {
 		h.begun = true
-		h.p.node.Go(h.run)
+		h.node.Go(h.run)
 	}
-	_ = h.p.node.AwaitHosted(context.Background(), func() bool { return !h.inside })
+	_ = h.node.AwaitHosted(context.Background(), func() bool { return !h.inside })
 	if v := h.panic; v != nil {
 		h.panic = nil
 		panic(v)
@@ -83,7 +87,7 @@ func (h *hostedCoroutine) yield() bool {
 		return false
 	}
 	h.inside = false
-	_ = h.p.node.AwaitHosted(context.Background(), func() bool { return h.inside || h.p.node.Closing() })
+	_ = h.node.AwaitHosted(context.Background(), func() bool { return h.inside || h.node.Closing() })
 	h.over = h.over || !h.inside
 	return !h.over
 }

@@ -1,17 +1,23 @@
-package weft
+package extend
 
-import "context"
+import (
+	"context"
+
+	"weft"
+	"weft/internal/driver"
+	"weft/internal/inside"
+)
 
 // A Signal lets goroutines of a rank wake each other: it is set or not, as a channel of one token.
 // It also works in a simulation, where the seed decides when a waiting goroutine goes on. Make
-// it with Proc.Signal. Any number of goroutines may use it.
+// it with NewSignal. Any number of goroutines may use it.
 type Signal struct {
-	p     *Proc
+	in    inside.Proc
 	token chan struct{}
 }
 
-// Signal returns a signal that is not set.
-func (p *Proc) Signal() *Signal { return &Signal{p, make(chan struct{}, 1)} }
+// NewSignal returns a signal that is not set.
+func NewSignal(p *weft.Proc) *Signal { return &Signal{inside.OfProc(p), make(chan struct{}, 1)} }
 
 // Set sets the signal, if it is not set. It never waits.
 func (s *Signal) Set() {
@@ -28,22 +34,26 @@ func (s *Signal) C() <-chan struct{} { return s.token }
 // Reset clears the signal, if it is set.
 func (s *Signal) Reset() { s.take() }
 
-// Wait waits until the signal is set, and clears it. If ctx ends first it returns a WaitError. Of
+// Wait waits until the signal is set, and clears it. If ctx ends first it returns a weft.WaitError. Of
 // several goroutines that wait, one goes on.
 func (s *Signal) Wait(ctx context.Context) error { return s.wait(ctx) }
 
 // WaitFor is Wait, and weft ps shows the wait in the words of what, such as "the answer of rank 3".
 func (s *Signal) WaitFor(ctx context.Context, what string) error {
-	w := s.p.waits.Begin("signal", what, s.p.Now())
-	defer s.p.waits.End(w)
+	w := s.in.Waits.Begin("signal", what, s.in.Node.Now())
+	defer s.in.Waits.End(w)
 	return s.wait(ctx)
 }
 
 func (s *Signal) wait(ctx context.Context) error {
-	if s.p.node.Hosted() {
+	if s.in.Node.Hosted() {
 		for {
-			if err := s.p.node.AwaitHosted(ctx, func() bool { return len(s.token) > 0 }); err != nil || s.take() {
-				return waited(err, "signal", "")
+			err := s.in.Node.AwaitHosted(ctx, func() bool { return len(s.token) > 0 })
+			if err != nil {
+				return givenUp(err)
+			}
+			if s.take() {
+				return nil
 			}
 		}
 	}
@@ -51,8 +61,16 @@ func (s *Signal) wait(ctx context.Context) error {
 	case <-s.token:
 		return nil
 	case <-ctx.Done():
-		return waited(ctx.Err(), "signal", "")
+		return givenUp(ctx.Err())
 	}
+}
+
+// givenUp says in the error of a context what was waited for.
+func givenUp(err error) error {
+	if driver.GivenUp(err) {
+		return &weft.WaitError{Doing: "signal", Err: err}
+	}
+	return inside.Public(err)
 }
 
 // take resets the signal, and reports whether it was set.

@@ -1,22 +1,29 @@
-package weft
+package weft_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"slices"
 	"testing"
+
+	"weft"
+	"weft/extend"
 )
 
 // TestTurns: two programs take turns on a port over every transport, and what one has in the buffers when its turn ends
 // is there when it comes again.
 func TestTurns(t *testing.T) {
-	everywhere(t, 3, func(ctx context.Context, p *Proc) error {
-		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
+	weft.Everywhere(t, 3, func(ctx context.Context, p *weft.Proc) error {
+		q, err := p.OpenPort(1, &weft.PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
 		if err != nil {
 			return err
 		}
+		x := extend.Of(q)
 		b := p.Barrier("turns", nil)
-		var states [2]PortState
+		var states [2]extend.State
 		var sent, received [2][3]byte
 		for turn := range 20 {
 			now := turn % 2
@@ -27,41 +34,41 @@ func TestTurns(t *testing.T) {
 				m[1] = sent[now][to]
 				if err := q.TrySend(to, m); err == nil {
 					sent[now][to]++
-				} else if err != ErrWouldBlock {
+				} else if err != weft.ErrWouldBlock {
 					return err
 				}
 				if i%3 > 0 {
 					continue
 				}
-				if _, err := next(q, now, &received[now]); err != nil && err != ErrWouldBlock {
+				if _, err := next(q, now, &received[now]); err != nil && err != weft.ErrWouldBlock {
 					return err
 				}
 			}
-			if err := turns(ctx, q, b, &states[now], &states[1-now]); err != nil {
+			if err := turns(ctx, x, b, &states[now], &states[1-now]); err != nil {
 				return err
 			}
 		}
 		for now := range 2 { // the rest, behind which comes a message of 3 bytes
-			for to, last := 0, 0; to < 3 || last < 3 || q.TryFlush() != nil; {
+			for to, last := 0, 0; to < 3 || last < 3 || x.TryFlush() != nil; {
 				if to < 3 {
 					if err := q.TrySend(to, []byte{byte(now), sent[now][to], 1}); err == nil {
 						to++
-					} else if err != ErrWouldBlock {
+					} else if err != weft.ErrWouldBlock {
 						return err
 					}
 				}
 				n, err := next(q, now, &received[now])
-				if err != nil && err != ErrWouldBlock {
+				if err != nil && err != weft.ErrWouldBlock {
 					return err
 				}
 				if n == 3 {
 					last++
 				}
 			}
-			if err := turns(ctx, q, b, &states[now], &states[1-now]); err != nil {
+			if err := turns(ctx, x, b, &states[now], &states[1-now]); err != nil {
 				return err
 			}
-			if h := states[now].Held(); h != (Held{}) {
+			if h := states[now].Held(); h != (extend.Held{}) {
 				return fmt.Errorf("program %d has left %+v", now, h)
 			}
 		}
@@ -70,24 +77,24 @@ func TestTurns(t *testing.T) {
 }
 
 // turns gives another program its turn.
-func turns(ctx context.Context, q *Port, b *Barrier, old, next *PortState) error {
-	if err := q.Freeze(ctx); err != nil {
+func turns(ctx context.Context, x *extend.Port, b *weft.Barrier, old, next *extend.State) error {
+	if err := x.Freeze(ctx); err != nil {
 		return err
 	}
 	if err := b.Wait(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(q.Save(old), q.Restore(next)); err != nil {
+	if err := errors.Join(x.Save(old), x.Restore(next)); err != nil {
 		return err
 	}
 	if err := b.Wait(ctx); err != nil {
 		return err
 	}
-	return q.Thaw()
+	return x.Thaw()
 }
 
 // next receives the next message of a program, if it has come, and returns its length.
-func next(q *Port, program int, received *[3]byte) (int, error) {
+func next(q *weft.Port, program int, received *[3]byte) (int, error) {
 	m, err := q.TryRecv()
 	if err != nil {
 		return 0, err
@@ -104,16 +111,17 @@ func next(q *Port, program int, received *[3]byte) (int, error) {
 // TestFrozen: what is called on a frozen port fails and has no effect; and a state that is damaged, or of something
 // else, is refused.
 func TestFrozen(t *testing.T) {
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
+	weft.Everywhere(t, 2, func(ctx context.Context, p *weft.Proc) error {
 		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
 		}
+		x := extend.Of(q)
 		if p.Rank() == 1 {
 			return p.Barrier("end", nil).Wait(ctx)
 		}
-		var s PortState
-		if err := errors.Join(q.Thaw(), q.Save(&s), q.Restore(nil)); !errors.Is(err, ErrNotFrozen) {
+		var s extend.State
+		if err := errors.Join(x.Thaw(), x.Save(&s), x.Restore(nil)); !errors.Is(err, weft.ErrNotFrozen) {
 			return err
 		}
 		if err := q.Send(ctx, 0, []byte("to myself")); err != nil {
@@ -126,7 +134,7 @@ func TestFrozen(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := q.Freeze(ctx); err != nil {
+		if err := x.Freeze(ctx); err != nil {
 			return err
 		}
 		_, errRecv := q.Recv(ctx)
@@ -137,23 +145,23 @@ func TestFrozen(t *testing.T) {
 		for i, err := range []error{
 			q.Send(ctx, 1, nil), q.TrySend(1, nil), q.Send(ctx, 1, make([]byte, 100_000)), draft.Commit(ctx), errRecv, errTry,
 			errReserve, errTryReserve, errInto,
-			q.Flush(ctx), q.TryRoom(1, 1),
+			q.Flush(ctx), x.TryRoom(1, 1),
 		} {
-			var f *FrozenError
-			if !errors.As(err, &f) || f.Channel != 1 || !errors.Is(err, ErrFrozen) {
+			var f *weft.FrozenError
+			if !errors.As(err, &f) || f.Channel != 1 || !errors.Is(err, weft.ErrFrozen) {
 				return fmt.Errorf("call %d: %v", i, err)
 			}
 		}
-		if err := q.Save(&s); err != nil {
+		if err := x.Save(&s); err != nil {
 			return err
 		}
-		if h := s.Held(); h != (Held{Received: 1, ReceivedBytes: 9}) {
+		if h := s.Held(); h != (extend.Held{Received: 1, ReceivedBytes: 9}) {
 			return fmt.Errorf("%+v", h)
 		}
-		if err := refused(q, &s); err != nil {
+		if err := refused(x, &s); err != nil {
 			return err
 		}
-		if err := errors.Join(q.Restore(nil), q.Restore(s.Clone()), q.Thaw()); err != nil {
+		if err := errors.Join(x.Restore(nil), x.Restore(s.Clone()), x.Thaw()); err != nil {
 			return err
 		}
 		m, err := q.RecvFrom(ctx, 0)
@@ -166,34 +174,38 @@ func TestFrozen(t *testing.T) {
 }
 
 // refused checks that only a state that is whole, and of this very port, is restored.
-func refused(q *Port, s *PortState) error {
+func refused(x *extend.Port, s *extend.State) error {
 	b, err := s.MarshalBinary()
 	if err != nil {
 		return err
 	}
-	var again PortState
+	var again extend.State
 	if err := again.UnmarshalBinary(b); err != nil || again.Held() != s.Held() {
 		return fmt.Errorf("%+v, %v", again.Held(), err)
 	}
 	for i := range b {
 		b[i] ^= 1
-		if err := again.UnmarshalBinary(b); !errors.Is(err, ErrSaved) {
+		if err := again.UnmarshalBinary(b); !errors.Is(err, weft.ErrSaved) {
 			return fmt.Errorf("byte %d is wrong: %v", i, err)
 		}
 		b[i] ^= 1
-		if err := again.UnmarshalBinary(b[:i]); !errors.Is(err, ErrSaved) {
+		if err := again.UnmarshalBinary(b[:i]); !errors.Is(err, weft.ErrSaved) {
 			return fmt.Errorf("%d bytes: %v", i, err)
 		}
 	}
-	for _, change := range []func(of *identity){
-		func(of *identity) { of.job++ }, func(of *identity) { of.rank++ }, func(of *identity) { of.size++ },
-		func(of *identity) { of.channel++ },
-	} {
-		other := s.Clone()
-		change(&other.of)
-		var e *SavedError
-		if err := q.Restore(other); !errors.As(err, &e) || e.Channel != 1 {
-			return fmt.Errorf("%v: %v", other.of, err)
+	for _, at := range []int{12, 20, 24, 28} { // where the state names its job, rank, size and channel
+		other := slices.Clone(b)
+		other[at]++
+		end := len(other) - 4
+		sum := crc32.Checksum(other[:end], crc32.MakeTable(crc32.Castagnoli))
+		binary.LittleEndian.PutUint32(other[end:], sum)
+		var e *weft.SavedError
+		err := again.UnmarshalBinary(other)
+		if err == nil {
+			err = x.Restore(&again)
+		}
+		if !errors.As(err, &e) || at != 24 && e.Channel != 1 {
+			return fmt.Errorf("byte %d is of another port: %v", at, err)
 		}
 	}
 	return nil
@@ -201,11 +213,12 @@ func refused(q *Port, s *PortState) error {
 
 // TestTries: calls that do not wait say when they cannot, and what they have been told of room is true.
 func TestTries(t *testing.T) {
-	networks(t, 2, func(ctx context.Context, p *Proc) error {
-		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
+	weft.Everywhere(t, 2, func(ctx context.Context, p *weft.Proc) error {
+		q, err := p.OpenPort(1, &weft.PortConfig{RecvBuffer: 64 << 10, SendBuffer: 64 << 10})
 		if err != nil {
 			return err
 		}
+		x := extend.Of(q)
 		b := p.Barrier("full", nil)
 		sent := 0
 		if p.Rank() == 1 {
@@ -217,7 +230,7 @@ func TestTries(t *testing.T) {
 			}
 		}
 		for more := true; more; sent++ {
-			if more, err = q.TrySendMore(1, make([]byte, 1000), 1000); err != nil {
+			if more, err = x.TrySendMore(1, make([]byte, 1000), 1000); err != nil {
 				return fmt.Errorf("message %d: %w", sent, err)
 			}
 		}
@@ -226,7 +239,7 @@ func TestTries(t *testing.T) {
 				sent++
 			}
 		}
-		if err != ErrWouldBlock || sent < 30 {
+		if err != weft.ErrWouldBlock || sent < 30 {
 			return fmt.Errorf("%d messages, %w", sent, err)
 		}
 		d, err := q.TryReserve(1, 20)
@@ -236,14 +249,14 @@ func TestTries(t *testing.T) {
 				d, err = q.TryReserve(1, 20)
 			}
 		}
-		if err != ErrWouldBlock || q.TryFlush() != ErrWouldBlock {
+		if err != weft.ErrWouldBlock || x.TryFlush() != weft.ErrWouldBlock {
 			return fmt.Errorf("a draft: %w", err)
 		}
 		if err := b.Wait(ctx); err != nil {
 			return err
 		}
 		for {
-			if d, err = q.TryReserve(1, 100); err != ErrWouldBlock {
+			if d, err = q.TryReserve(1, 100); err != weft.ErrWouldBlock {
 				break
 			}
 		}
@@ -255,7 +268,7 @@ func TestTries(t *testing.T) {
 			return err
 		}
 		for {
-			if err := q.TryFlush(); err != ErrWouldBlock {
+			if err := x.TryFlush(); err != weft.ErrWouldBlock {
 				return errors.Join(err, b.Wait(ctx))
 			}
 		}
@@ -263,9 +276,10 @@ func TestTries(t *testing.T) {
 }
 
 // receiveAll receives when the port is full, until a short message comes. What fits the caller's memory is copied.
-func receiveAll(ctx context.Context, p *Proc, q *Port, b *Barrier) error {
-	s := p.Signal()
-	q.Notify(s)
+func receiveAll(ctx context.Context, p *weft.Proc, q *weft.Port, b *weft.Barrier) error {
+	x := extend.Of(q)
+	s := extend.NewSignal(p)
+	x.Notify(s)
 	if err := s.Wait(ctx); err != nil { // something has come
 		return err
 	}
@@ -277,7 +291,7 @@ func receiveAll(ctx context.Context, p *Proc, q *Port, b *Barrier) error {
 		if err := q.Await(ctx); err != nil {
 			return err
 		}
-		m, err := q.TryRecvCopy(buf)
+		m, err := x.TryRecvCopy(buf)
 		if err != nil {
 			return err
 		}
@@ -290,51 +304,4 @@ func receiveAll(ctx context.Context, p *Proc, q *Port, b *Barrier) error {
 			return b.Wait(ctx)
 		}
 	}
-}
-
-// TestTryRecvHearsOfDeaths: a rank that polls is told of the death of another one, too, and receives what follows.
-func TestTryRecvHearsOfDeaths(t *testing.T) {
-	t.Parallel()
-	faults := []Fault{{Kind: Crash, Ranks: []int{1}, After: Operations{1, 2}}}
-	underFaults(t, 3, faults, shortSilence, func(ctx context.Context, p *Proc) error {
-		q, err := p.OpenPort(1, nil)
-		if err != nil {
-			return err
-		}
-		if p.Rank() > 0 {
-			if p.Rank() == 2 {
-				if _, err := q.RecvFrom(ctx, 0); err != nil {
-					return err
-				}
-			}
-			for range 3 { // rank 1 does not come so far
-				if err := q.Send(ctx, 0, []byte{byte(p.Rank())}); err != nil {
-					return err
-				}
-			}
-			return q.Flush(ctx)
-		}
-		for news, after := false, 0; after < 3; {
-			m, err := q.TryRecv()
-			switch {
-			case err == ErrWouldBlock:
-				if err := q.Await(ctx); err != nil {
-					return err
-				}
-			case errors.Is(err, ErrPeer) && !news:
-				news = true
-				if err := q.Send(ctx, 2, nil); err != nil {
-					return err
-				}
-			case err != nil:
-				return err
-			default:
-				if m.From == 2 {
-					after++
-				}
-				m.Release()
-			}
-		}
-		return nil
-	})
 }

@@ -1,10 +1,11 @@
-package weft
+package extend
 
 import (
 	"context"
 
 	"weft/internal/driver"
 	"weft/internal/engine/msg"
+	"weft/internal/inside"
 )
 
 // The calls below save the state of a port and put another state in its place. PM's channel
@@ -25,7 +26,7 @@ import (
 // any more: each rank has answered a fence that followed everything sent to it (PROTOCOL §3.5).
 // Messages from other ranks are still accepted.
 //
-// Calls that wait on the port, and calls that are begun before Thaw, end with a FrozenError and
+// Calls that wait on the port, and calls that are begun before Thaw, end with a weft.FrozenError and
 // have no effect. A message of more than 32 KiB that was being received stays the next one.
 // Await and Notify go on, until there is something to receive and the port is not frozen.
 // Messages on loan stay on loan. Drafts that are committed while the port is frozen are not
@@ -34,14 +35,14 @@ import (
 // If ctx ends first, or a rank dies whose answer is missing, the port is frozen all the same.
 // Then Freeze can be called again, or Thaw. The death of a rank is reported only by the Freeze
 // that waits for its answer.
-func (q *Port) Freeze(ctx context.Context) error {
+func (x *Port) Freeze(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()
 	c.Msg.Kind = msg.Freeze
-	c.Msg.Peer = Any
-	return public(q.p.node.Message(ctx, q.port, c))
+	c.Msg.Peer = msg.Any
+	return inside.Public(x.in.Node.Message(ctx, x.in.Port, c))
 }
 
 // Thaw lets a frozen port send again, beginning with the messages that have not been
-// acknowledged. If the port is not frozen the error matches ErrNotFrozen.
-func (q *Port) Thaw() error { return public(q.p.node.Thaw(q.port)) }
+// acknowledged. If the port is not frozen the error matches weft.ErrNotFrozen.
+func (x *Port) Thaw() error { return inside.Public(x.in.Node.Thaw(x.in.Port)) }

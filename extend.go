@@ -1,0 +1,26 @@
+package weft
+
+import (
+	"weft/internal/amt"
+	"weft/internal/inside"
+)
+
+// Package extend gives libraries calls that programs seldom need. It lies above this package.
+func init() {
+	inside.OfProc = func(p any) inside.Proc { return p.(*Proc).parts() }
+	inside.OfPort = func(q any) inside.Port {
+		port := q.(*Port)
+		return inside.Port{
+			Proc: port.p.parts(), Port: port.port, Channel: port.channel, Kind: port.kind, Trace: port.p.trace,
+		}
+	}
+	inside.Collective = func(q any) any {
+		port := *q.(*Port)
+		port.kind = amt.Collective
+		return &port
+	}
+	inside.Public = public
+	inside.State = func(q any, to int) error { return q.(*Port).state(to) }
+}
+
+func (p *Proc) parts() inside.Proc { return inside.Proc{Node: p.node, Job: &p.job, Waits: &p.waits} }

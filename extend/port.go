@@ -1,0 +1,125 @@
+package extend
+
+import (
+	"weft"
+	"weft/internal/engine/msg"
+	"weft/internal/inside"
+)
+
+// A Port is a weft.Port with the calls of this package. Any number of goroutines may use it.
+type Port struct {
+	q  *weft.Port
+	in inside.Port
+}
+
+// Of returns an open port with the calls of this package.
+func Of(q *weft.Port) *Port { return &Port{q, inside.OfPort(q)} }
+
+// Collective returns a second handle of the same port. What is sent through it is part of
+// an operation of all ranks, as those of package coll are: a trace (WEFT_TRACE) counts it
+// apart from what is sent to partners. Nothing else differs.
+func Collective(q *weft.Port) *weft.Port { return inside.Collective(q).(*weft.Port) }
+
+// TryRoom returns nil if there is room for a message of n bytes, up to 32 KiB, to a rank, else
+// weft.ErrWouldBlock. The room remains until another message is sent on the port.
+func (x *Port) TryRoom(to, n int) error {
+	if err := x.check(to); err != nil {
+		return err
+	}
+	if x.in.Node.TryRoom(x.in.Port, to, n) {
+		return nil
+	}
+	return x.refused(to)
+}
+
+// TrySendMore is weft.Port.TrySend, and also reports whether there is room for another message of next
+// bytes to the same rank. The room remains until another message is sent on the port.
+func (x *Port) TrySendMore(to int, b []byte, next int) (more bool, err error) {
+	if err := x.check(to); err != nil {
+		return false, err
+	}
+	if len(b) > msg.MaxEager {
+		return false, &weft.TooLongError{Size: len(b), Limit: msg.MaxEager, What: "what TrySendMore takes"}
+	}
+	ok, more := x.in.Node.SendMore(x.in.Port, to, b, next)
+	if !ok {
+		return false, x.refused(to)
+	}
+	if x.in.Trace != nil {
+		x.in.Trace.Add(to, x.in.Kind, len(b))
+	}
+	return more, nil
+}
+
+// TryFlush returns nil if all messages that were sent on the port before are known to have been
+// accepted by the ports of their receivers, else weft.ErrWouldBlock. Then it asks the receivers,
+// so that a later call can know.
+func (x *Port) TryFlush() error {
+	if x.in.Node.Settled(x.in.Port) {
+		return nil
+	}
+	return x.refused(x.in.Job.Rank)
+}
+
+// check returns a RankError unless the job has the rank.
+func (x *Port) check(rank int) error {
+	if uint(rank) >= uint(x.in.Job.Size) {
+		return &weft.RankError{Rank: rank, Size: x.in.Job.Size}
+	}
+	return nil
+}
+
+// refused says why a message cannot be sent to a rank now.
+func (x *Port) refused(to int) error {
+	if err := inside.State(x.q, to); err != nil {
+		return err
+	}
+	return weft.ErrWouldBlock
+}
+
+// A Message is a received message.
+type Message struct {
+	From int
+	Data []byte
+
+	port  *Port
+	block *msg.Block // on loan; nil if Data is the library's
+	use   uint32
+}
+
+// Release gives the message's memory back, if it is on loan: Data must not be used any more. Releasing a message again,
+// also through a copy of the Message, does nothing.
+func (m *Message) Release() {
+	if m.block != nil {
+		m.port.in.Node.Release(m.port.in.Port, m.block, m.use)
+	}
+	m.block = nil
+	m.Data = nil
+}
+
+// TryRecvCopy is weft.Port.TryRecv, but a message that fits into buf is copied there, and is not on loan.
+// For short messages that saves the Release.
+func (x *Port) TryRecvCopy(buf []byte) (Message, error) {
+	r, ok, err := x.in.Node.TryReceive(x.in.Port, msg.Any, buf)
+	switch {
+	case r.Block != nil:
+		return Message{From: r.From, Data: r.Block.Data(), port: x, block: r.Block, use: r.Block.Use()}, nil
+	case ok:
+		return Message{From: r.From, Data: buf[:r.N]}, nil
+	case err == nil:
+		err = weft.ErrWouldBlock
+	}
+	return Message{}, inside.Public(err)
+}
+
+// Notify sets a signal as soon as there is something to receive or the port is closed, which
+// may be at once. It does so once, and replaces an earlier Notify; nil only ends the earlier
+// one. A library that waits for a message and for something else calls Notify, receives with
+// TryRecv until that returns weft.ErrWouldBlock, and then waits for Signal.C in a select.
+func (x *Port) Notify(s *Signal) {
+	if s == nil {
+		x.in.Node.Notify(x.in.Port, nil)
+	} else {
+		x.in.Node.Notify(x.in.Port, s.token)
+	}
+}

@@ -1,0 +1,41 @@
+// Package inside hands what a Proc and a Port of package weft consist of to package extend, which lies above weft and
+// cannot see it. Package weft sets the variables when the program starts.
+package inside
+
+import (
+	"weft/internal/amt"
+	"weft/internal/bootstrap"
+	"weft/internal/driver"
+	"weft/internal/engine/msg"
+	"weft/internal/waitgraph"
+)
+
+// A Proc is the parts of a weft.Proc.
+type Proc struct {
+	Node  *driver.Node
+	Job   *bootstrap.Job
+	Waits *waitgraph.Waits
+}
+
+// A Port is the parts of a weft.Port.
+type Port struct {
+	Proc
+	Port    *msg.Port
+	Channel int
+	Kind    amt.Kind    // of what is sent
+	Trace   *amt.Tracer // or nil
+}
+
+var (
+	OfProc func(p any) Proc // of a *weft.Proc
+	OfPort func(q any) Port // of a *weft.Port
+
+	// Collective returns a second handle of a *weft.Port, whose messages count as part of collective operations.
+	Collective func(q any) any
+
+	// Public returns an error of the driver or the engine as the type of package weft that stands for it.
+	Public func(err error) error
+
+	// State returns the error that keeps messages from being sent on a *weft.Port to a rank, or nil.
+	State func(q any, to int) error
+)
