@@ -39,7 +39,7 @@ func (e *Endpoint) StoreAsync(ctx context.Context, to, off int, b []byte, h int,
 func (e *Endpoint) store(
 	ctx context.Context, to, off int, b []byte, h int, words []uint64, end func(),
 ) (*weft.Op, error) {
-	if err := e.enter(ctx); err != nil {
+	if err := e.ep.Enter(ctx); err != nil {
 		return nil, err
 	}
 	defer e.ep.Leave()
@@ -83,7 +83,7 @@ func (e *Endpoint) store(
 // off, and then runs handler h here, as a reply handler with these bytes as its Data. The other
 // rank sends them when it polls. In all else Get is like Request.
 func (e *Endpoint) Get(ctx context.Context, to, from, off, n, h int, words ...uint64) error {
-	if err := e.enter(ctx); err != nil {
+	if err := e.ep.Enter(ctx); err != nil {
 		return err
 	}
 	defer e.ep.Leave()

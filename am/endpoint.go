@@ -53,7 +53,6 @@ type Endpoint struct {
 
 	out      [longest]byte // the message that is being sent
 	req, rep Call          // what a request handler and a reply handler are given
-	failures []error       // to be returned by Poll
 	stats    Stats
 }
 
@@ -121,8 +120,9 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 		Library: "am", Table: names(table),
 		Params:  []endpoint.Param{{Name: "Depth", Value: e.cfg.Depth}, {Name: "Segment", Value: e.cfg.Segment}},
 		Longest: longest, PerPeer: 2 * e.cfg.Depth, Controls: 64,
-		Runner: "weft/am.(*Endpoint).run", Departed: e.departed,
-		Prepare: func() error { return e.attach(ctx, p) },
+		Runner: "weft/am.(*Endpoint).run", Handle: e.handle, Departed: e.departed,
+		InHandler: &RuleError{Rule: "a handler must not poll, nor send anything but its reply"},
+		Prepare:   func() error { return e.attach(ctx, p) },
 	})
 	if err != nil {
 		e.closeSegment()
@@ -178,7 +178,7 @@ func (e *Endpoint) Segment() []byte { return e.memory }
 
 // Stats returns the counts so far.
 func (e *Endpoint) Stats() Stats {
-	if e.enter(context.Background()) != nil {
+	if e.ep.Enter(context.Background()) != nil {
 		return e.stats
 	}
 	defer e.ep.Leave()
@@ -189,7 +189,7 @@ func (e *Endpoint) Stats() Stats {
 // send afterwards are returned to them when this rank leaves the job. Therefore all ranks call
 // Barrier before they close.
 func (e *Endpoint) Close() error {
-	if err := e.enter(context.Background()); err != nil {
+	if err := e.ep.Enter(context.Background()); err != nil {
 		if err == weft.ErrClosed {
 			return nil
 		}
@@ -201,14 +201,5 @@ func (e *Endpoint) Close() error {
 	}
 	err := e.ep.Close()
 	e.closeSegment()
-	return err
-}
-
-// enter takes the endpoint for the calling goroutine. A handler of this endpoint gets a RuleError.
-func (e *Endpoint) enter(ctx context.Context) error {
-	err := e.ep.Enter(ctx)
-	if err == endpoint.ErrInHandler {
-		return &RuleError{Rule: "a handler must not poll, nor send anything but its reply"}
-	}
 	return err
 }

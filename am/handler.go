@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"weft"
+	"weft/internal/endpoint"
 )
 
 // A Handler is an entry of the table: the function that runs when a message for it arrives. A
@@ -136,16 +137,13 @@ func (e *Endpoint) cut(c *Call, panicked any) error {
 		e.fail(c.handler, c.From, err)
 		return err
 	}
-	e.fail(c.handler, c.From, errExited)
+	e.fail(c.handler, c.From, endpoint.ErrExited)
 	if !c.isReply && c.From != e.ep.Me {
-		e.conclude(c, errExited)
+		e.conclude(c, endpoint.ErrExited)
 	}
 	e.ep.Release()
-	return errExited
+	return endpoint.ErrExited
 }
-
-// errExited is the failure of a handler that has ended its goroutine.
-var errExited = errors.New("it has called runtime.Goexit")
 
 // fail reports that a handler has failed, unless it failed only because the requester is gone,
 // which is reported anyway.
@@ -154,5 +152,5 @@ func (e *Endpoint) fail(h, from int, err error) {
 	if errors.As(err, &gone) && gone.Rank == from {
 		return
 	}
-	e.report(&HandlerError{Handler: h, Name: e.table[h].Name, From: from, Err: err})
+	e.ep.Report(&HandlerError{Handler: h, Name: e.table[h].Name, From: from, Err: err})
 }

@@ -14,7 +14,7 @@ const burst = 256
 // a ReturnedError of a request of this rank, or the weft.PeerError of a rank that has died. Poll,
 // Wait, Until, Flush and Barrier report each error once, and the endpoint can be used on.
 func (e *Endpoint) Poll() error {
-	if err := e.enter(context.Background()); err != nil {
+	if err := e.ep.Enter(context.Background()); err != nil {
 		return err
 	}
 	defer e.ep.Leave()
@@ -28,40 +28,27 @@ func (e *Endpoint) Poll() error {
 		}
 		e.handle()
 	}
-	return e.failure()
+	return e.ep.Failure()
 }
 
 // Wait returns when a message has arrived, or with an error as Poll does. It runs no handler; the
 // next Poll does. It is the am_sleep of LAM.
-func (e *Endpoint) Wait(ctx context.Context) error {
-	if err := e.enter(ctx); err != nil {
-		return err
-	}
-	defer e.ep.Leave()
-	for {
-		if err := e.failure(); err != nil || e.ep.Have {
-			return err
-		}
-		if err := e.ep.Receive(ctx); err != nil {
-			return explain(err, "am wait for a message", "")
-		}
-	}
-}
+func (e *Endpoint) Wait(ctx context.Context) error { return e.ep.Wait(ctx) }
 
 // Until polls until cond returns true, and sleeps while nothing arrives. It calls cond first, and
 // again after each handler; no handler runs during cond, and cond must not call the endpoint.
 // Errors are those of Poll.
 func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
-	if err := e.enter(ctx); err != nil {
+	if err := e.ep.Enter(ctx); err != nil {
 		return err
 	}
 	defer e.ep.Leave()
 	for !e.runCondition(cond) {
-		if len(e.failures) > 0 {
-			return e.failure()
+		if err := e.ep.Failure(); err != nil {
+			return err
 		}
-		if err := e.step(ctx); err != nil {
-			return explain(err, "am wait for a condition", "")
+		if err := e.ep.Step(ctx); err != nil {
+			return e.ep.Explain(err, "wait for a condition", "")
 		}
 	}
 	return nil
@@ -73,7 +60,7 @@ func (e *Endpoint) runCondition(cond func() bool) bool { return cond() }
 // Flush polls until all requests of this rank have been answered or returned. Errors are those of
 // Poll: when Flush returns nil, no error is left to be reported.
 func (e *Endpoint) Flush(ctx context.Context) error {
-	if err := e.enter(ctx); err != nil {
+	if err := e.ep.Enter(ctx); err != nil {
 		return err
 	}
 	defer e.ep.Leave()
@@ -81,12 +68,12 @@ func (e *Endpoint) Flush(ctx context.Context) error {
 }
 
 func (e *Endpoint) flush(ctx context.Context) error {
-	for e.open > 0 && len(e.failures) == 0 {
-		if err := e.step(ctx); err != nil {
-			return explain(err, "am flush", fmt.Sprintf("%d requests are unanswered", e.open))
+	for e.open > 0 && !e.ep.Failed() {
+		if err := e.ep.Step(ctx); err != nil {
+			return e.ep.Explain(err, "flush", fmt.Sprintf("%d requests are unanswered", e.open))
 		}
 	}
-	return e.failure()
+	return e.ep.Failure()
 }
 
 // Barrier calls Flush, and then waits until all ranks have called Barrier. It polls while it waits,
@@ -96,40 +83,12 @@ func (e *Endpoint) flush(ctx context.Context) error {
 // If a rank dies or leaves before it has called Barrier, all others get a weft.PeerError, and get
 // it again from each later Barrier. Other errors of Poll are reported later.
 func (e *Endpoint) Barrier(ctx context.Context) error {
-	if err := e.enter(ctx); err != nil {
+	if err := e.ep.Enter(ctx); err != nil {
 		return err
 	}
 	defer e.ep.Leave()
 	if err := e.flush(ctx); err != nil {
 		return err
 	}
-	return explain(e.ep.Barrier(ctx, e.step), "am barrier", "")
-}
-
-// step waits for something new, and handles it if it is a message.
-func (e *Endpoint) step(ctx context.Context) error {
-	if !e.ep.Have {
-		if err := e.ep.Receive(ctx); err != nil || !e.ep.Have {
-			return err
-		}
-	}
-	e.handle()
-	return nil
-}
-
-// maxFailures is how many errors are kept for Poll. When there are that many, nothing is sent until
-// some have been reported.
-const maxFailures = 64
-
-// report keeps an error for Poll.
-func (e *Endpoint) report(err error) { e.failures = append(e.failures, err) }
-
-// failure returns the oldest error that has not been reported, or nil.
-func (e *Endpoint) failure() error {
-	if len(e.failures) == 0 {
-		return nil
-	}
-	err := e.failures[0]
-	e.failures = append(e.failures[:0], e.failures[1:]...)
-	return err
+	return e.ep.Explain(e.ep.Barrier(ctx), "barrier", "")
 }

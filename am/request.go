@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"weft"
-	"weft/internal/endpoint"
 )
 
 // Request sends up to MaxWords words to handler h of rank to. It returns when the message is on its
@@ -25,7 +24,7 @@ func (e *Endpoint) RequestMedium(ctx context.Context, to, h int, b []byte, words
 }
 
 func (e *Endpoint) request(ctx context.Context, to, h int, b []byte, words []uint64) error {
-	if err := e.enter(ctx); err != nil {
+	if err := e.ep.Enter(ctx); err != nil {
 		return err
 	}
 	defer e.ep.Leave()
@@ -58,8 +57,8 @@ func (e *Endpoint) credit(ctx context.Context, to int) (*peer, error) {
 		if gone := e.ep.Gone(to); gone != nil {
 			return nil, gone
 		}
-		if len(e.failures) >= maxFailures {
-			return nil, e.failure()
+		if err := e.ep.Overdue(); err != nil {
+			return nil, err
 		}
 		if int(p.sent-p.answered) < e.cfg.Depth {
 			return p, nil
@@ -68,15 +67,12 @@ func (e *Endpoint) credit(ctx context.Context, to int) (*peer, error) {
 			waited = true
 			e.stats.Waited++
 		}
-		if err := e.step(ctx); err != nil {
-			return nil, explain(err, fmt.Sprintf("am request to rank %d", to),
+		if err := e.ep.Step(ctx); err != nil {
+			return nil, e.ep.Explain(err, fmt.Sprintf("request to rank %d", to),
 				fmt.Sprintf("%d are unanswered, which is am.Config.Depth: does the rank poll?", p.sent-p.answered))
 		}
 	}
 }
-
-// explain adds to the error of a wait whose context has ended what the wait was for.
-func explain(err error, doing, knows string) error { return endpoint.Explain(err, doing, knows) }
 
 // ask sends the request in e.out, and records it as unanswered.
 func (e *Endpoint) ask(p *peer, to, n, h int, words []uint64) error {

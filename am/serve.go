@@ -136,7 +136,7 @@ func (e *Endpoint) back(to int, r *record, why error) {
 		Words: append([]uint64{}, r.words[:r.n]...), Err: why,
 	}
 	if e.cfg.Returned == nil {
-		e.report(err)
+		e.ep.Report(err)
 		return
 	}
 	e.runReturned(err)
@@ -149,7 +149,7 @@ func (e *Endpoint) runReturned(err *ReturnedError) { e.cfg.Returned(err) }
 func (e *Endpoint) departed(rank int, why *weft.PeerError) {
 	p := &e.peers[rank]
 	if p.sent == p.answered && !why.Clean {
-		e.report(why)
+		e.ep.Report(why)
 	}
 	for p.sent != p.answered {
 		r := p.asked[p.answered&e.mask]

@@ -38,12 +38,10 @@ type Endpoint struct {
 	table   []Handler
 	credits int // of each rank at each other rank
 
-	peers     []peer
-	suspended int                        // handlers that are suspended
-	idle      []*worker                  // coroutines without a handler
-	control   [headSize + maxReason]byte // a message that takes no credit, while it is sent
-	failures  []error                    // to be returned by Extract
-	stats     Stats
+	peers   []peer
+	idle    []*worker                  // coroutines without a handler
+	control [headSize + maxReason]byte // a message that takes no credit, while it is sent
+	stats   Stats
 }
 
 // Stats counts what an endpoint has done.
@@ -91,7 +89,8 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 	e.ep, err = endpoint.Open(ctx, p, channel, endpoint.Config{
 		Library: "fm", Table: names(table), Params: []endpoint.Param{{Name: "Packets", Value: packets}},
 		Longest: Packet, PerPeer: e.credits, Controls: 64,
-		Runner: "weft/fm.(*Endpoint).run", Departed: e.departed,
+		Runner: "weft/fm.(*Endpoint).run", Handle: func() { e.handle() }, Departed: e.departed,
+		InHandler: &RuleError{"a handler must not extract, nor wait; it sends by Message.BeginMessage"},
 	})
 	if err != nil {
 		return nil, opening(err)
@@ -111,7 +110,7 @@ func (e *Endpoint) Credits() int { return e.credits }
 
 // Stats returns the counts so far.
 func (e *Endpoint) Stats() Stats {
-	if e.enter(context.Background()) != nil {
+	if e.ep.Enter(context.Background()) != nil {
 		return e.stats
 	}
 	defer e.ep.Leave()
@@ -122,7 +121,7 @@ func (e *Endpoint) Stats() Stats {
 // weft.ErrClosed. Messages that others send afterwards are not handled. Therefore all ranks call
 // Barrier before they close.
 func (e *Endpoint) Close() error {
-	if err := e.enter(context.Background()); err != nil {
+	if err := e.ep.Enter(context.Background()); err != nil {
 		if err == weft.ErrClosed {
 			return nil
 		}
@@ -136,13 +135,4 @@ func (e *Endpoint) Close() error {
 		w.co.Stop()
 	}
 	return e.ep.Close()
-}
-
-// enter takes the endpoint for the calling goroutine. A handler of this endpoint gets a RuleError.
-func (e *Endpoint) enter(ctx context.Context) error {
-	err := e.ep.Enter(ctx)
-	if err == endpoint.ErrInHandler {
-		return &RuleError{"a handler must not extract, nor wait; it sends by Message.BeginMessage"}
-	}
-	return err
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"weft"
-	"weft/internal/endpoint"
 )
 
 // Extract extracts packets that have arrived, and runs or resumes their handlers, until the packets
@@ -17,7 +16,7 @@ import (
 // handler of this rank, or for a message of this rank, or the weft.PeerError of a rank that has
 // died. Extract, Wait, Until and Barrier report each error once, and the endpoint can be used on.
 func (e *Endpoint) Extract(most int) (n int, err error) {
-	if err := e.enter(context.Background()); err != nil {
+	if err := e.ep.Enter(context.Background()); err != nil {
 		return 0, err
 	}
 	defer e.ep.Leave()
@@ -31,39 +30,26 @@ func (e *Endpoint) Extract(most int) (n int, err error) {
 		}
 		n += e.handle()
 	}
-	return n, e.failure()
+	return n, e.ep.Failure()
 }
 
 // Wait returns when a packet has arrived, or with an error as Extract does. It runs no handler.
-func (e *Endpoint) Wait(ctx context.Context) error {
-	if err := e.enter(ctx); err != nil {
-		return err
-	}
-	defer e.ep.Leave()
-	for {
-		if err := e.failure(); err != nil || e.ep.Have {
-			return err
-		}
-		if err := e.ep.Receive(ctx); err != nil {
-			return explain(err, "fm wait for a packet", "")
-		}
-	}
-}
+func (e *Endpoint) Wait(ctx context.Context) error { return e.ep.Wait(ctx) }
 
 // Until extracts until cond returns true, and sleeps while nothing arrives. It calls cond first,
 // and again after each packet; no handler runs during cond, and cond must not call the endpoint.
 // Errors are those of Extract.
 func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
-	if err := e.enter(ctx); err != nil {
+	if err := e.ep.Enter(ctx); err != nil {
 		return err
 	}
 	defer e.ep.Leave()
 	for !e.runCondition(cond) {
-		if err := e.failure(); err != nil {
+		if err := e.ep.Failure(); err != nil {
 			return err
 		}
-		if err := e.step(ctx); err != nil {
-			return explain(err, "fm wait for a condition", "")
+		if err := e.ep.Step(ctx); err != nil {
+			return e.ep.Explain(err, "wait for a condition", "")
 		}
 	}
 	return nil
@@ -77,7 +63,7 @@ func (e *Endpoint) runCondition(cond func() bool) bool { return cond() }
 // it has called Barrier, all others get a weft.PeerError, and get it again from each later Barrier.
 // Other errors of Extract are reported later.
 func (e *Endpoint) Barrier(ctx context.Context) (err error) {
-	if err := e.enter(ctx); err != nil {
+	if err := e.ep.Enter(ctx); err != nil {
 		return err
 	}
 	defer e.ep.Leave()
@@ -87,28 +73,10 @@ func (e *Endpoint) Barrier(ctx context.Context) (err error) {
 	for round := 0; round < 2 && err == nil; round++ {
 		e.ep.Pause(func() { err = e.ep.Port.Flush(ctx) })
 		if err == nil {
-			err = e.ep.Barrier(ctx, e.step)
+			err = e.ep.Barrier(ctx)
 		}
 	}
-	return explain(err, "fm barrier", "")
-}
-
-// step waits for something new, and handles it if it is a packet. While a handler waits for the
-// packets of a long message, step takes packets where they lie in the port, without a copy.
-func (e *Endpoint) step(ctx context.Context) error {
-	if !e.ep.Have {
-		var err error
-		if e.suspended > 0 {
-			err = e.ep.ReceiveLent(ctx)
-		} else {
-			err = e.ep.Receive(ctx)
-		}
-		if err != nil || !e.ep.Have {
-			return err
-		}
-	}
-	e.handle()
-	return nil
+	return e.ep.Explain(err, "barrier", "")
 }
 
 // handle handles the packet or control message that has been received, and returns how many bytes
@@ -138,7 +106,7 @@ func (e *Endpoint) handle() int {
 	case kindFailed:
 		if h := int(binary.LittleEndian.Uint16(b[2:])); h < len(e.table) {
 			why := errors.New(string(b[headSize:]))
-			e.report(&HandlerError{Rank: from, From: e.ep.Me, Handler: h, Name: e.table[h].Name, Err: why})
+			e.ep.Report(&HandlerError{Rank: from, From: e.ep.Me, Handler: h, Name: e.table[h].Name, Err: why})
 		}
 	}
 	return 0
@@ -193,27 +161,7 @@ func (e *Endpoint) extracted(from int, p *peer) {
 func (e *Endpoint) departed(rank int, why *weft.PeerError) {
 	m := &e.peers[rank].in
 	if !why.Clean || m.state == running {
-		e.report(why)
+		e.ep.Report(why)
 	}
 	e.breakOff(m, why)
 }
-
-// maxFailures is how many errors are kept for Extract. When there are that many, no message can be
-// begun until some have been reported.
-const maxFailures = 64
-
-// report keeps an error for Extract.
-func (e *Endpoint) report(err error) { e.failures = append(e.failures, err) }
-
-// failure returns the oldest error that has not been reported, or nil.
-func (e *Endpoint) failure() error {
-	if len(e.failures) == 0 {
-		return nil
-	}
-	err := e.failures[0]
-	e.failures = append(e.failures[:0], e.failures[1:]...)
-	return err
-}
-
-// explain adds to the error of a wait whose context has ended what the wait was for.
-func explain(err error, doing, knows string) error { return endpoint.Explain(err, doing, knows) }

@@ -8,6 +8,7 @@ import (
 
 	"weft"
 	"weft/extend"
+	"weft/internal/endpoint"
 )
 
 // A Handler is an entry of the table: the function that runs when the first packet of a message for
@@ -129,7 +130,7 @@ func (e *Endpoint) begin(m *Message) {
 	}
 	m.worker = e.worker()
 	m.worker.m = m
-	e.suspended++
+	e.ep.Suspended++
 	e.resume(m)
 }
 
@@ -140,7 +141,7 @@ func (e *Endpoint) resume(m *Message) {
 		return
 	}
 	m.worker = nil
-	e.suspended--
+	e.ep.Suspended--
 	e.idle = append(e.idle, w)
 }
 
@@ -157,7 +158,7 @@ func (e *Endpoint) run(m *Message) {
 		if ended {
 			return
 		}
-		err := errExited
+		err := endpoint.ErrExited
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: debug.Stack()}
 		}
@@ -170,9 +171,6 @@ func (e *Endpoint) run(m *Message) {
 	}
 }
 
-// errExited is the failure of a handler that has ended its goroutine.
-var errExited error = errors.New("it has called runtime.Goexit")
-
 // fail reports, here and to the sender, that a handler has failed. It does not report the error of
 // a message that will not be completed, of which both ranks know.
 func (e *Endpoint) fail(m *Message, err error) {
@@ -180,7 +178,7 @@ func (e *Endpoint) fail(m *Message, err error) {
 		return
 	}
 	name := e.table[m.handler].Name
-	e.report(&HandlerError{Rank: e.ep.Me, From: m.From, Handler: m.handler, Name: name, Err: err})
+	e.ep.Report(&HandlerError{Rank: e.ep.Me, From: m.From, Handler: m.handler, Name: name, Err: err})
 	_ = e.tell(m.From, kindFailed, m.handler, fmt.Sprint(err)) // fails only if the rank is gone
 }
 

@@ -36,7 +36,7 @@ const shortest = 2 << 10
 // the error is ErrNoCredit, where the original returns NULL. A message of more packets than Credits
 // returns is a weft.TooLongError: it needs BeginMessageWait.
 func (e *Endpoint) BeginMessage(to, length, h int) (*Stream, error) {
-	if err := e.enter(context.Background()); err != nil {
+	if err := e.ep.Enter(context.Background()); err != nil {
 		return nil, err
 	}
 	defer e.ep.Leave()
@@ -63,7 +63,7 @@ func (m *Message) BeginMessage(to, length, h int) (*Stream, error) {
 // other message to that rank is being sent and until there is a credit; while it waits for a credit
 // it extracts, and so does SendPiece.
 func (e *Endpoint) BeginMessageWait(ctx context.Context, to, length, h int) (*Stream, error) {
-	if err := e.enter(ctx); err != nil {
+	if err := e.ep.Enter(ctx); err != nil {
 		return nil, err
 	}
 	defer e.ep.Leave()
@@ -74,7 +74,7 @@ func (e *Endpoint) BeginMessageWait(ctx context.Context, to, length, h int) (*St
 	if !p.sending.TryLock() {
 		var err error
 		if e.ep.Pause(func() { err = p.sending.Lock(ctx) }); err != nil {
-			return nil, explain(err, fmt.Sprintf("fm message to rank %d", to), "another message to it is being sent")
+			return nil, e.ep.Explain(err, fmt.Sprintf("message to rank %d", to), "another message to it is being sent")
 		}
 	}
 	s := e.start(p, to, length, h)
@@ -120,8 +120,9 @@ func (e *Endpoint) check(to, length, h int) (*peer, error) {
 		return nil, &weft.TooLongError{Size: length, Limit: MaxMessage, What: "fm.MaxMessage"}
 	case e.ep.Gone(to) != nil:
 		return nil, e.ep.Gone(to)
-	case len(e.failures) >= maxFailures:
-		return nil, e.failure()
+	}
+	if err := e.ep.Overdue(); err != nil {
+		return nil, err
 	}
 	p := &e.peers[to]
 	if p.sending == nil {
@@ -292,8 +293,8 @@ func (s *Stream) credit(ctx context.Context) error {
 			waited = true
 			e.stats.Waited++
 		}
-		if err := e.step(ctx); err != nil {
-			return explain(err, fmt.Sprintf("fm message to rank %d", s.to),
+		if err := e.ep.Step(ctx); err != nil {
+			return e.ep.Explain(err, fmt.Sprintf("message to rank %d", s.to),
 				fmt.Sprintf("it has not extracted %d packets", e.credits))
 		}
 	}
@@ -305,7 +306,7 @@ func (s *Stream) enter(ctx context.Context) error {
 	if s.inHandler {
 		return nil
 	}
-	return s.e.enter(ctx)
+	return s.e.ep.Enter(ctx)
 }
 
 // leave gives the endpoint back.

@@ -8,11 +8,10 @@ import (
 	"weft"
 )
 
-// Barrier returns when all ranks have called it. It calls step to wait for something new and to
-// handle it, so this rank serves the others meanwhile. It takes dissemination, log2 n rounds
+// Barrier returns when all ranks have called it. It handles what arrives meanwhile, so this rank serves the others meanwhile. It takes dissemination, log2 n rounds
 // [Hensgen88]. If a rank is gone that has not called Barrier, all others get an error that names
 // it: a rank that misses it tells the ranks that wait for itself.
-func (e *Endpoint) Barrier(ctx context.Context, step func(context.Context) error) error {
+func (e *Endpoint) Barrier(ctx context.Context) error {
 	e.phase++
 	var broken error
 	for round, hop := 0, 1; hop < e.Size; round, hop = round+1, 2*hop {
@@ -22,7 +21,7 @@ func (e *Endpoint) Barrier(ctx context.Context, step func(context.Context) error
 			broken = err
 		}
 		for broken == nil && int32(e.met[round]-e.phase) < 0 {
-			broken = step(ctx)
+			broken = e.Step(ctx)
 			if from := (e.Me - hop + e.Size) % e.Size; e.gone[from] != nil {
 				e.hear(from + 1)
 			}

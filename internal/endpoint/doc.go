@@ -3,7 +3,7 @@
 //
 // A goroutine enters an [Endpoint], receives messages, runs their handlers one at a time, and leaves it.
 // While it sleeps in Receive it gives the Endpoint up, so that other goroutines can send. A handler that
-// called its own endpoint would wait for itself: Enter detects that, and returns ErrInHandler.
+// called its own endpoint would wait for itself: Enter detects that, and returns Config.InHandler.
 //
 // The goroutine that receives learns of the departure of a rank, by death or in good order, behind all
 // messages that the rank had sent.

@@ -25,9 +25,6 @@ const (
 	FirstKind byte = 16
 )
 
-// ErrInHandler says that a handler has called its own endpoint.
-var ErrInHandler = errors.New("called by a handler of the endpoint")
-
 // An Endpoint is one rank's end. All methods except Enter are for the goroutine that has entered
 // it.
 type Endpoint struct {
@@ -39,6 +36,9 @@ type Endpoint struct {
 	From int
 	Data []byte
 
+	// Suspended is how many handlers wait for the rest of their message.
+	Suspended int
+
 	cfg     Config
 	p       *weft.Proc
 	mu      Mutex
@@ -46,6 +46,8 @@ type Endpoint struct {
 	closed  bool
 	seen    uint64 // messages and departures so far
 	strange uint64 // messages that were dropped: of another epoch, or invalid
+
+	failures []error // that have not been reported
 
 	in     []byte       // memory for a message
 	loan   weft.Message // a message that the port has lent
@@ -78,7 +80,7 @@ func (e *Endpoint) Enter(ctx context.Context) error {
 		return e.entered()
 	}
 	if within(e.cfg.Runner) {
-		return ErrInHandler
+		return e.cfg.InHandler
 	}
 	if err := e.mu.Lock(ctx); err != nil {
 		return err

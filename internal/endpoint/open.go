@@ -30,6 +30,12 @@ type Config struct {
 	// all ranks.
 	Prepare func() error
 
+	// InHandler is the error of a handler, or a condition, that calls its own endpoint.
+	InHandler error
+
+	// Handle handles the message that has been received, and releases it.
+	Handle func()
+
 	// Departed is told once of each rank that takes no part any more.
 	Departed func(rank int, why *weft.PeerError)
 }
