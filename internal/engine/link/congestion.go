@@ -38,6 +38,11 @@ type congestion struct {
 	clock   time.Duration // the mean of some, which paces small windows
 	delay   time.Duration // and for how long that has waited
 
+	// Losses.
+	loss      int    // share of packets that get lost, of 1<<16
+	collapsed int    // the window before a timeout, until it is known whether that was early
+	recover   uint32 // losses of packets before this one have been answered
+
 	// The round trip under way.
 	end   uint32        // it ends when this packet is acknowledged
 	least time.Duration // the shortest wait in it
@@ -47,11 +52,6 @@ type congestion struct {
 	busy  int           // how many more have waited far too long than hardly: what others fill the queues for
 	peak  int           // the window when packets hardly waited last
 	usual time.Duration // and the mean round trip then
-
-	// Losses.
-	recover   uint32 // losses of packets before this one have been answered
-	loss      int    // share of packets that get lost, of 1<<16
-	collapsed int    // the window before a timeout, until it is known whether that was early
 
 	pace monotime.Time // when the next packet may leave, if the window is small
 }

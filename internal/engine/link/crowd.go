@@ -3,6 +3,7 @@ package link
 import (
 	"time"
 
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )
@@ -11,15 +12,14 @@ import (
 // packet that others wait behind it. Each of them is told how many they are, so that they
 // share the path to this process. (PROTOCOL §2.7)
 type crowd struct {
-	first, last *Conn // in the order of their places' since
-	size        int
+	conns list.List[Conn] // in the order of their places' since
+	size  int
 }
 
 // A place is that of one link in the crowd.
 type place struct {
-	in         bool
-	prev, next *Conn
-	since      monotime.Time // when it was put at the end
+	link  list.Link[Conn]
+	since monotime.Time // when it was put at the end
 }
 
 // present is how long a peer counts after it has said that more will follow: it may have
@@ -31,47 +31,28 @@ const (
 
 // count returns how many send, as the header says it.
 func (c *crowd) count(now monotime.Time) uint8 {
-	for c.first != nil && now.Sub(c.first.crowd.since) > present {
-		c.leave(c.first)
+	for p := c.conns.First(); p != nil && now.Sub(p.crowd.since) > present; p = c.conns.First() {
+		c.leave(p)
 	}
 	return uint8(min(c.size, 255))
 }
 
 // join puts a link at the end, unless it has been there a moment ago.
 func (c *crowd) join(now monotime.Time, p *Conn) {
-	if p.crowd.in && now.Sub(p.crowd.since) < renewed {
+	if p.crowd.link.Listed() && now.Sub(p.crowd.since) < renewed {
 		return
 	}
 	c.leave(p)
-	p.crowd = place{in: true, prev: c.last, since: now}
-	if c.last == nil {
-		c.first = p
-	} else {
-		c.last.crowd.next = p
-	}
-	c.last = p
+	c.conns.Push(&p.crowd.link, p)
+	p.crowd.since = now
 	c.size++
 }
 
 // leave takes a link out of the list if it is there.
 func (c *crowd) leave(p *Conn) {
-	if !p.crowd.in {
-		return
+	if c.conns.Remove(&p.crowd.link) {
+		c.size--
 	}
-	prev := p.crowd.prev
-	next := p.crowd.next
-	if prev == nil {
-		c.first = next
-	} else {
-		prev.crowd.next = next
-	}
-	if next == nil {
-		c.last = prev
-	} else {
-		next.crowd.prev = prev
-	}
-	p.crowd = place{}
-	c.size--
 }
 
 // crowded counts the peer among the senders, or not any more. (PROTOCOL §2.7)

@@ -2,6 +2,7 @@ package link
 
 import (
 	"weft/internal/counters"
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
 
@@ -26,8 +27,7 @@ type Queue struct {
 	lane   Lane // nil: frames wait for Next
 	room   int  // bytes of a packet on it
 	active *Active
-	next   *Queue // in active
-	listed bool
+	link   list.Link[Queue] // in active
 
 	waiting [classes]fifo
 	count   int            // frames that wait
@@ -59,7 +59,7 @@ func (q *Queue) Through(lane Lane, room int) {
 // Active lists the queues that have frames to send, in the order in which they
 // got them.
 type Active struct {
-	first, last *Queue
+	queues list.List[Queue]
 
 	head [wire.MaxHead]byte // of the frame that is being made, for any of them
 
@@ -105,7 +105,7 @@ func (q *Queue) add(c class, head, payload []byte, urgent bool) *item {
 	if it.replies() {
 		q.replies++
 	}
-	if !q.listed {
+	if !q.link.Listed() {
 		q.active.Add(q)
 	}
 	return it
@@ -273,40 +273,24 @@ func sameArray(a, b []byte) bool {
 func (q *Queue) Clear() { q.filter(func(*item) bool { return true }) }
 
 // First returns the queue that has waited longest, or nil.
-func (a *Active) First() *Queue { return a.first }
+func (a *Active) First() *Queue { return a.queues.First() }
 
 // Rotate moves the first queue to the end, so that others get their turn.
 func (a *Active) Rotate() {
-	if a.first != a.last {
-		a.Add(a.Remove())
+	if q := a.queues.Pop(); q != nil {
+		a.queues.Push(&q.link, q)
 	}
 }
 
 // Empty reports whether no queue is on the list.
-func (a *Active) Empty() bool { return a.first == nil }
+func (a *Active) Empty() bool { return a.queues.Empty() }
 
 // Remove takes the first queue off the list until it is pushed to or Added.
-func (a *Active) Remove() *Queue {
-	q := a.first
-	a.first = q.next
-	if a.first == nil {
-		a.last = nil
-	}
-	q.next = nil
-	q.listed = false
-	return q
-}
+func (a *Active) Remove() *Queue { return a.queues.Pop() }
 
 // Add puts a queue on the list if it is not there.
 func (a *Active) Add(q *Queue) {
-	if q.listed {
-		return
+	if !q.link.Listed() {
+		a.queues.Push(&q.link, q)
 	}
-	q.listed = true
-	if a.last == nil {
-		a.first = q
-	} else {
-		a.last.next = q
-	}
-	a.last = q
 }

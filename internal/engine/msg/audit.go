@@ -9,7 +9,7 @@ import (
 // have arrived and have not been received, counted one by one, and the buffer's
 // size. What programs have on loan comes on top of it.
 func (p *Port) Occupancy() (bytes, limit int) {
-	for b := p.arrived; b != nil; b = b.next {
+	for b := p.arrived.First(); b != nil; b = b.link.Next() {
 		if b.kind != death {
 			bytes += len(b.mem)
 		}

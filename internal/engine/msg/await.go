@@ -2,7 +2,7 @@ package msg
 
 // startAwait ends an operation that waits for something to receive, or keeps it until there is.
 func (p *Port) startAwait(op *Op) {
-	if p.arrived != nil && !p.freezing.frozen {
+	if !p.arrived.Empty() && !p.freezing.frozen {
 		op.State = Done
 		return
 	}
@@ -12,7 +12,7 @@ func (p *Port) startAwait(op *Op) {
 // arrival ends the operations that wait for something to receive, if there is now. Receives that
 // have been posted come first.
 func (p *Port) arrival() {
-	for p.arrived != nil && !p.freezing.frozen && !p.awaiting.Empty() {
+	for !p.arrived.Empty() && !p.freezing.frozen && !p.awaiting.Empty() {
 		p.layer.finish(p.awaiting.Pop(), nil)
 	}
 }

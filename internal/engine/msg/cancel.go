@@ -3,6 +3,7 @@ package msg
 import (
 	"slices"
 
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
 
@@ -125,29 +126,11 @@ func (p *Port) recall() {
 // putBack puts an announced message before all that have arrived, but behind messages that
 // its sender has announced earlier.
 func (p *Port) putBack(d *pair, b *Block) {
-	var earlier *Block
-	for m := d.oldest; m != nil && m.kind == announced && int32(m.offer.Token-b.offer.Token) < 0; m = m.follower {
-		earlier = m
+	var link, own *list.Link[Block] // of the message before it
+	for m := d.arrived.First(); m != nil && m.kind == announced && less(m.offer.Token, b.offer.Token); m = m.own.Next() {
+		link = &m.link
+		own = &m.own
 	}
-	if earlier == nil {
-		b.prev = nil
-		b.next = p.arrived
-		b.follower = d.oldest
-		p.arrived = b
-		d.oldest = b
-	} else {
-		b.prev = earlier
-		b.next = earlier.next
-		b.follower = earlier.follower
-		earlier.next = b
-		earlier.follower = b
-	}
-	if b.next == nil {
-		p.newer = b
-	} else {
-		b.next.prev = b
-	}
-	if b.follower == nil {
-		d.newest = b
-	}
+	p.arrived.InsertAfter(link, &b.link, b)
+	d.arrived.InsertAfter(own, &b.own, b)
 }

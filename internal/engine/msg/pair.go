@@ -40,8 +40,7 @@ type pair struct {
 	turn     uint64 // its place in port.owed, which it keeps until its message has a place
 	expected uint32
 	told     uint32 // the last acknowledgement sent
-	oldest   *Block // arrived messages from this peer
-	newest   *Block
+	arrived  list.List[Block]
 	partial  *Block // message of which a part has arrived
 	into     *Op    // or the operation that takes it directly
 	total    int

@@ -1,6 +1,10 @@
 package msg
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"weft/internal/engine/list"
+)
 
 const (
 	minClass = 6  // the smallest block holds 64 bytes
@@ -29,8 +33,9 @@ type Block struct {
 	offer Offer  // kind announced
 	err   error  // kind death
 
-	next, prev *Block // in the port's order of arrival
-	follower   *Block // the next one from the same sender; or the next free one
+	link list.Link[Block] // in the port's order of arrival
+	own  list.Link[Block] // among those from the same sender
+	next *Block           // the next free one
 }
 
 type blockKind uint8
@@ -87,8 +92,8 @@ func (p *pool) get(n int) *Block {
 	if b == nil {
 		return p.make(c, n)
 	}
-	p.free[c] = b.follower
-	b.follower = nil
+	p.free[c] = b.next
+	b.next = nil
 	b.n = n
 	return b
 }
@@ -98,7 +103,7 @@ func (p *pool) get(n int) *Block {
 func (p *pool) make(c, n int) *Block {
 	if p.held+1<<c > p.limit {
 		for i, b := range p.free {
-			for ; b != nil; b = b.follower {
+			for ; b != nil; b = b.next {
 				p.held -= len(b.mem)
 			}
 			p.free[i] = nil
@@ -120,6 +125,6 @@ func (p *pool) put(b *Block) {
 	b.use++
 	b.kind = message
 	b.err = nil
-	b.follower = p.free[b.class]
+	b.next = p.free[b.class]
 	p.free[b.class] = b
 }

@@ -47,15 +47,15 @@ type Port struct {
 	freezing freezing // see fence.go
 
 	// Receiving.
-	recv           pool
-	promised       int           // bytes of recv that senders were told to come for
-	owed           []*pair       // senders that are owed a GO, in the order of their turns
-	turns          uint64        // that have been given to senders that were refused
-	invited        *pair         // called for a posted receive, which needs no room
-	arrived, newer *Block        // messages not yet received, oldest and newest
-	posted         list.List[Op] // receives not yet served
-	offered        []*Op         // receives whose callers have a long message to fetch
-	awaiting       list.List[Op] // operations that wait until there is something to receive
+	recv     pool
+	promised int              // bytes of recv that senders were told to come for
+	owed     []*pair          // senders that are owed a GO, in the order of their turns
+	turns    uint64           // that have been given to senders that were refused
+	invited  *pair            // called for a posted receive, which needs no room
+	arrived  list.List[Block] // messages not yet received
+	posted   list.List[Op]    // receives not yet served
+	offered  []*Op            // receives whose callers have a long message to fetch
+	awaiting list.List[Op]    // operations that wait until there is something to receive
 }
 
 // less compares sequence numbers, which wrap.
@@ -196,8 +196,7 @@ func (p *Port) Close() {
 	for !p.awaiting.Empty() {
 		n.finish(p.awaiting.Pop(), why)
 	}
-	for p.arrived != nil {
-		b := p.arrived
+	for b := p.arrived.First(); b != nil; b = p.arrived.First() {
 		if b.kind == announced {
 			p.turnAway(b.offer)
 		}

@@ -57,7 +57,7 @@ func (p *Port) invite() {
 // messages of others lie in the buffer. Then there is always room for it: the
 // receiver may take the others only afterwards. (PROTOCOL §3.1)
 func (p *Port) awaited(d *pair) bool {
-	if p.arrived == nil {
+	if p.arrived.Empty() {
 		return false
 	}
 	for op := p.posted.First(); op != nil; op = op.link.Next() {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"weft/internal/engine/link"
-	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
 )
@@ -285,15 +284,9 @@ func (l *Layer) onKnock(f wire.Knock) {
 
 // wake ends those of the waits for mailboxes for which f says so.
 func (l *Layer) wake(err error, f func(op *Op) bool) {
-	rest := l.awaiting
-	l.awaiting = list.List[Op]{}
-	for !rest.Empty() {
-		if op := rest.Pop(); f(op) {
-			op.Done = true
-			op.Err = err
-			l.done.Push(&op.link, op)
-		} else {
-			l.awaiting.Push(&op.link, op)
-		}
-	}
+	l.awaiting.Take(f, func(op *Op) {
+		op.Done = true
+		op.Err = err
+		l.done.Push(&op.link, op)
+	})
 }

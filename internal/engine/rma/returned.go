@@ -2,7 +2,6 @@ package rma
 
 import (
 	"weft/internal/engine/link"
-	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
 
@@ -21,18 +20,11 @@ func (l *Layer) Returned(rank int, why *link.PeerError) {
 		}
 	}
 	p := l.peer(rank)
-	rest := p.waiting
-	p.waiting = list.List[Op]{}
-	for !rest.Empty() {
-		op := rest.Pop()
-		if op.Kind != IPush {
-			p.waiting.Push(&op.link, op)
-			continue
-		}
+	p.waiting.Take(func(op *Op) bool { return op.Kind == IPush }, func(op *Op) {
 		op.Done = true
 		op.Err = why
 		l.done.Push(&op.link, op)
-	}
+	})
 	l.next(p)
 }
 
