@@ -22,8 +22,8 @@ type place struct {
 	since monotime.Time // when it was put at the end
 }
 
-// present is how long a peer counts after it has said that more will follow: it may have
-// given that up. A peer that goes on saying so is put at the end again after renewed.
+// A peer counts for present after it has said that more will follow, because it may have given that up since. A peer
+// that goes on saying so is put at the end again after renewed.
 const (
 	present = 20 * time.Millisecond
 	renewed = present / 4
@@ -55,7 +55,7 @@ func (c *crowd) leave(p *Conn) {
 	}
 }
 
-// crowded counts the peer among the senders, or not any more. (PROTOCOL §2.7)
+// crowded counts the peer among the senders if more will follow its packet, and else takes it out. (PROTOCOL §2.7)
 func (c *Conn) crowded(now monotime.Time, f wire.Flags) {
 	if f&wire.More != 0 {
 		c.self.crowd.join(now, c)
@@ -64,14 +64,13 @@ func (c *Conn) crowded(now monotime.Time, f wire.Flags) {
 	}
 }
 
-// held returns how long the last packet that is acknowledged may have been here, as the
-// header says it.
+// held returns, as the header says it, for how long the last acknowledged packet has been here at most.
 func (c *Conn) held(now monotime.Time) uint16 {
 	return uint16(min(max(now.Sub(c.recv.came), 0)/wire.HeldUnit, wire.HeldLong))
 }
 
-// unseen returns for how long of a round trip that ends now the ends may not have looked:
-// the peer, as it says, and this process.
+// unseen returns for how long of a round trip that ends now the two ends may not have looked at their transports. The
+// peer says so of itself.
 func (c *Conn) unseen(now monotime.Time, trip time.Duration, held uint16) time.Duration {
 	if held == wire.HeldLong {
 		return max(trip, wire.HeldLong*wire.HeldUnit)

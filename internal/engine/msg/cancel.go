@@ -113,8 +113,8 @@ func (p *Port) unoffer(op *Op) {
 	}
 }
 
-// recall puts the messages back whose receivers have not come to fetch them. When a caller comes it is told that the
-// port has been frozen, even if it has been thawed by then: until that the caller may be reading the operation.
+// recall puts the messages back whose receivers have not come to fetch them. Such a caller may be reading its operation
+// until it comes, so it is told only then that the port has been frozen, even if the port has been thawed by then.
 func (p *Port) recall() {
 	for _, op := range p.offered {
 		op.recalled = true

@@ -83,7 +83,7 @@ const (
 //	the port is thawed                             due          held, sent again
 //	refusedAt is acknowledged, or nothing is kept  any          flowing
 //
-// "Sent again" is what was refused and all that was transmitted after it. What comes new waits until the flow is flowing.
+// What was refused is sent again with all that was transmitted after it. New messages wait until the flow is flowing.
 type flow uint8
 
 const (

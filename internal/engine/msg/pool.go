@@ -15,9 +15,9 @@ const (
 // for. A receive buffer holds at least two of them.
 const MaxEager = 1 << 15
 
-// MaxFar is the longest message in bytes that travels so over a lossy path, to a port that
-// says that it takes such messages: to ask first would take two round trips for each, and
-// one more for each of its frames that gets lost. (PROTOCOL §3.1)
+// MaxFar is the longest message in bytes that travels unasked over a lossy path, to a port that says that it takes such
+// messages. Asking first would take two more round trips for each message, and one more for each frame that is lost.
+// (PROTOCOL §3.1)
 const MaxFar = 1 << maxClass
 
 // A Block is the memory of one message in a send or receive buffer.
@@ -52,8 +52,8 @@ func (b *Block) Data() []byte { return b.mem[:b.n] }
 // Seq returns the number of a received message among those of its sender, receiver and channel.
 func (b *Block) Seq() uint32 { return b.seq }
 
-// Use returns a number that changes when the block is given back or sent. A program
-// that does so twice is found out by it.
+// Use returns a number that changes when the block is given back or sent, by which a program is found out that does so
+// twice.
 func (b *Block) Use() uint32 { return b.use }
 
 // Size returns the bytes of buffer that the message takes.

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// A port that is frozen and flushed, at all ranks that use the channel, can be saved: what it keeps is then all
-// there is of its conversations. The saved state is a string of bytes (PROTOCOL §3.6).
+// A port can be saved when it is frozen and flushed at all ranks that use the channel: the ports then keep everything
+// that there is of their conversations. The saved state is a string of bytes (PROTOCOL §3.6).
 //
-// A long message whose sender was frozen before it had been fetched has not been sent, and is not saved where it has
-// been announced; its number is.
+// A long message whose sender was frozen before it had been fetched has not been sent. The receiver's state does not
+// have it; the sender's has its number.
 
 // How a message is kept in the sender's buffer.
 const (
