@@ -28,7 +28,7 @@ internal/waittest
 internal/mailbox        internal/mem
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys
-internal/engine/link    internal/checksum internal/counters internal/engine/wire internal/monotime
+internal/engine/link    internal/checksum internal/counters internal/engine/list internal/engine/wire internal/monotime
 internal/engine/msg     internal/engine/link internal/engine/list internal/engine/wire internal/monotime
 internal/engine/rma     internal/engine/link internal/engine/list internal/engine/wire internal/mailbox internal/mem
 internal/engine/coord   internal/engine/link internal/engine/list internal/engine/wire internal/monotime

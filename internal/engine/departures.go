@@ -16,10 +16,9 @@ type Departure struct {
 // Departures returns those known so far, in order. The list only grows.
 func (e *Engine) Departures() []Departure { return e.departures }
 
-// Return says that the program of this process has ended. Each peer that it reaches is told
-// so (DONE) when everything that was sent to it has been accepted. Return reports these ranks;
-// the others must be told in another way. Regions stay exposed, and this rank stays the home of
-// what it was the home of. (PROTOCOL §5)
+// Return says that the program of this process has ended. Each peer that this rank reaches is told so (DONE) when it
+// has accepted everything that was sent to it. Return reports these ranks; the others must be told in another way.
+// Regions stay exposed, and this rank stays the home of its locks and other objects. (PROTOCOL §5)
 func (e *Engine) Return() (told []int) {
 	if e.returned {
 		return nil
@@ -42,7 +41,7 @@ func (e *Engine) Return() (told []int) {
 // Telling reports whether Return waits for peers to accept what was sent to them.
 func (e *Engine) Telling() bool { return len(e.returnUntold) > 0 }
 
-// tellDone tells the peers that have accepted everything that the program has ended.
+// tellDone sends DONE to the peers that have accepted everything: the program has ended.
 func (e *Engine) tellDone() {
 	keep := e.returnUntold[:0]
 	for _, p := range e.returnUntold {
@@ -57,9 +56,8 @@ func (e *Engine) tellDone() {
 	e.returnUntold = keep
 }
 
-// Returned says that the program of a peer has ended. It neither takes nor sends messages
-// any more: those to and from it end as if it had left. What arrived before stays, and its
-// regions stay exposed. (PROTOCOL §5)
+// Returned says that the program of a peer has ended. The peer no longer takes or sends messages: sends to it and
+// receives from it end as if it had left. What arrived before stays, and its regions stay exposed. (PROTOCOL §5)
 func (e *Engine) Returned(rank int) {
 	p := e.peer(rank)
 	if p.gone != nil || p.returned || rank == e.cfg.Rank {

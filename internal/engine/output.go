@@ -46,9 +46,9 @@ func (e *Engine) Output(now monotime.Time, dst []link.Packet) (rank, n int, urge
 	}
 }
 
-// outputLossy moves frames from the queue into the window, no more than leave now, and
-// returns what the link has to send: what has a number is not overtaken any more. An eighth
-// of the window is kept for short frames. (PROTOCOL §1.1)
+// outputLossy moves frames from the queue into the window, and returns what the link has to send. It moves no more
+// frames than leave now, because nothing passes a frame once it is numbered. An eighth of the window is kept for
+// short frames. (PROTOCOL §1.1)
 func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int {
 	for p.conn.Waiting() < len(dst) && p.conn.Ready(now) {
 		head, payload, _, ok := p.q.Next(p.conn.Room(), p.conn.Roomy(now))

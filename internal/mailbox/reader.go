@@ -65,7 +65,7 @@ func (r *Reader) Done() {
 	mem.Publish(&r.b.head, uint64(r.head))
 }
 
-// Settle makes sure that others see what has been Done.
+// Settle makes sure that other processes see what Done has freed.
 func (r *Reader) Settle() { r.b.head.Store(uint64(r.head)) }
 
 // state returns what is known of a ring, made anew when the ring has been placed

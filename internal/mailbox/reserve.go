@@ -54,8 +54,8 @@ func (b *Box) ticketNow(seen *uint32) (ticket uint32, ok bool) {
 	}
 }
 
-// slotFree reports whether one more record can be promised. Seen is Head as it was
-// seen last, which saves looking.
+// slotFree reports whether one more record can be promised. Seen is the Head that the caller saw last: a look at Head
+// itself is needed only when that leaves no room.
 func (b *Box) slotFree(promised uint32, seen *uint32) bool {
 	if promised-*seen < uint32(b.Slots) {
 		return true
@@ -73,9 +73,8 @@ type Extent struct {
 	Len  int
 }
 
-// reserve moves a ring's Tail over n bytes, and reports whether there was room.
-// Head is looked at only when it may have to be: each look takes its line from the
-// reader.
+// reserve moves a ring's Tail over n bytes, and reports whether there was room. It looks at Head only when the Head
+// that it saw last leaves no room, because each look takes the cache line from the reader.
 func (w *Writer) reserve(ring, n int) (pos uint64, ok bool) {
 	b := w.b
 	e := &b.amt[ring]
@@ -104,8 +103,7 @@ func (w *Writer) reserve(ring, n int) (pos uint64, ok bool) {
 	}
 }
 
-// free reports whether a ring has room for n bytes now, and there is a record, which
-// may be enough.
+// free reports whether there is a record now, and room for n bytes in a ring unless the message fits into the record.
 func (b *Box) free(ring, n int, inline bool) bool {
 	seen := uint32(b.head.Load())
 	if !b.slotFree(uint32(b.claim.Load()), &seen) {
@@ -121,7 +119,7 @@ func (b *Box) free(ring, n int, inline bool) bool {
 	return t&closed == 0 && grains(n) <= size && t-h <= size-grains(n)
 }
 
-// within returns pos modulo size, which is mostly a power of two: dividing takes long.
+// within returns pos modulo size. Size is mostly a power of two, and a division takes long.
 func within(pos, size uint64) uint64 {
 	if size&(size-1) == 0 {
 		return pos & (size - 1)

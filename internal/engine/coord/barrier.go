@@ -108,8 +108,8 @@ func (b *barrier) open(now monotime.Time) {
 	}
 }
 
-// hello sends the barrier's signature to the members that this one hears from, unless its
-// arrival does. Without it two members that disagree could wait for each other.
+// hello sends the barrier's signature to the members that this one hears from, except where its arrival carries the
+// signature. Otherwise two members that disagree could wait for each other.
 func (b *barrier) hello() {
 	told := map[int]bool{}
 	if first := b.plan.Gates[0]; first.Inputs == 1 {
@@ -179,7 +179,7 @@ func (b *barrier) arrive(now monotime.Time) error {
 	return nil
 }
 
-// await waits until a phase is over at which the program has arrived.
+// await waits for the end of a phase at which the program has arrived.
 func (b *barrier) await(op *Op) {
 	op.Phase = op.N
 	switch {
@@ -220,8 +220,7 @@ func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
 	return nil
 }
 
-// agrees reports whether a peer says of the barrier what this member does. If
-// not, neither can use it.
+// agrees reports whether a peer describes the barrier as this member does. If not, neither can use it.
 func (b *barrier) agrees(from int, sig uint64) bool {
 	if sig == uint64(b.o.sig) {
 		return true

@@ -8,13 +8,11 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// Regions that a lock guards take writes only under an epoch of the lock, and
-// none that is older than another they have seen. Before a lock whose holder has
-// died is given to the next, its home has all of them closed to the epochs of
-// the dead: it may be alive on the other side of a broken network. (PROTOCOL §9.6)
+// Regions that a lock guards take writes only under an epoch of the lock, and under none older than one that they have
+// seen. When a holder dies, the lock's home has all these regions closed to the holder's epoch before it gives the lock
+// to the next rank: the holder may be alive on the other side of a broken network. (PROTOCOL §9.6)
 
-// A bind says that a lock guards regions of this rank. Its operations wait until the lock's
-// home knows.
+// A bind says that a lock guards regions of this rank. Its operations wait for the answer of the lock's home.
 type bind struct{ ops list.List[Op] }
 
 // A fence closes the regions that a lock guards.
@@ -24,8 +22,7 @@ type fence struct {
 	missing map[int]bool // ranks that have not said yet that their regions are closed
 }
 
-// bind tells the lock's home that this rank has a region that it guards. The
-// object is the lock.
+// bind tells the home of a lock that the lock guards a region of this rank.
 func (l *Layer) bind(op *Op) {
 	id := op.N
 	home := l.homeOf(id)
@@ -104,9 +101,8 @@ func (l *Layer) bindsDown(rank int, cause *link.PeerError) {
 	}
 }
 
-// fence closes the regions that a lock guards to epochs before one, and those that come
-// later. It reports whether there are none yet; else the home's fenced is called when it is
-// done.
+// fence closes the regions that a lock guards, and those that come later, to epochs before one. It reports true if
+// there are none so far; else the home's fenced is called when all are closed.
 func (l *Layer) fence(id, epoch uint64) (done bool) {
 	fc := l.fenceOf(id)
 	if fc == nil {
@@ -123,8 +119,8 @@ func (l *Layer) fence(id, epoch uint64) (done bool) {
 	return len(fc.missing) == 0
 }
 
-// onFence closes the regions of this rank to epochs before the one that the home names. A rank
-// that guards nothing with the lock has nothing to close, and does not remember the epoch.
+// onFence closes the regions of this rank to epochs before the one that the home names. A rank without regions under
+// the lock has nothing to close, and does not remember the epoch.
 func (l *Layer) onFence(from int, v wire.FenceEpoch) error {
 	if l.homeOf(v.Lock) != from {
 		return wire.ErrField

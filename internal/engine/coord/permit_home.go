@@ -118,8 +118,8 @@ func (h *permitHome) record(o request) {
 	h.granted = append(h.granted, o)
 }
 
-// release takes n permits of a rank back, and reports whether it can: those of a lock must
-// have been granted.
+// release takes n permits of a rank back. It reports whether it could: permits of a lock must have been granted to the
+// rank.
 func (h *permitHome) release(rank int, n uint32) bool {
 	for i := range h.granted {
 		g := &h.granted[i]

@@ -7,8 +7,8 @@ import (
 )
 
 // A queueLock is the distributed queue lock at a rank that uses it (PROTOCOL §9.2; the
-// participant of [Miyawaki01]). The rank that has the token hands it to its successor; one
-// without a successor keeps the token until another rank asks.
+// participant of [Miyawaki01]). The rank that has the token hands it to its successor. Without
+// a successor it keeps the token until another rank asks.
 type queueLock struct {
 	layer *Layer
 	o     *Object
@@ -195,8 +195,8 @@ func (q *queueLock) cancel(op *Op) bool {
 	return true
 }
 
-// down ends the use of the lock if its home is gone. If the rank is gone to which this one
-// handed the token, the home is told: the token may be lost.
+// down ends the use of the lock if its home is gone. If the rank is gone to which this rank handed the token, the home
+// is told, since the token may be lost.
 func (q *queueLock) down(rank int, cause *link.PeerError) {
 	switch {
 	case rank == q.o.home:
@@ -218,8 +218,8 @@ func (q *queueLock) fail(err error) {
 	}
 }
 
-// leave hands the token back, or tells the home where it went. So no rank is told that the
-// holder died, unless this rank leaves while it holds the lock.
+// leave hands the token back, or tells the home where it went. So other ranks are told of a dead holder only if this
+// rank leaves while it holds the lock.
 func (q *queueLock) leave() {
 	switch {
 	case q.err != nil || q.serial == 0:

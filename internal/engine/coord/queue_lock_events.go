@@ -77,7 +77,7 @@ func (q *queueLock) onFairForward(v wire.LockForward) error {
 	return nil
 }
 
-// tokenArrived lets the program go on that waits for the token, or passes the token on.
+// tokenArrived gives the token to the program if it waits for it, and else passes it on.
 func (q *queueLock) tokenArrived() {
 	q.state = held
 	if q.next >= 0 {
@@ -96,8 +96,8 @@ func (q *queueLock) tokenArrived() {
 	q.state = last
 }
 
-// onReply handles lock_reply: the token comes. One of an earlier repair is void: the home
-// may have made another. (PROTOCOL §9.2.3)
+// onReply handles lock_reply: the token comes. A token from before a repair is void, because the home may have made a
+// new one. (PROTOCOL §9.2.3)
 func (q *queueLock) onReply(v wire.LockReply) error {
 	if v.Repair < q.generation || v.Serial != q.serial || q.state != wait {
 		q.layer.Stats.Dropped++
@@ -148,9 +148,8 @@ func (q *queueLock) onTryFor(from int, v wire.LockTryFor) error {
 	return nil
 }
 
-// onProbe handles lock_probe: a rank has died, and the home makes a new queue. This rank
-// forgets its successor, takes no token of an earlier repair any more, and reports what it
-// has. (PROTOCOL §9.2.3)
+// onProbe handles lock_probe: a rank has died, and the home makes a new queue. This rank forgets its successor, refuses
+// tokens of earlier repairs from now on, and reports what it has. (PROTOCOL §9.2.3)
 func (q *queueLock) onProbe(from int, v wire.LockProbe) {
 	if v.Repair <= q.generation || from != q.o.home {
 		q.layer.Stats.Dropped++

@@ -23,13 +23,11 @@ const (
 	classes
 )
 
-// brief is up to how many bytes of payload a frame is short: it is sent in a packet or
-// two.
+// brief is the largest payload, in bytes, of a short frame, which takes a packet or two.
 const brief = 1 << 10
 
-// share is how many packets of short frames go ahead of a class that waits, before a
-// packet of that class is sent: no flood of short frames stops a long one for good. Of
-// two long frames of different classes each has every other packet.
+// share is how many packets of short frames go ahead of a waiting class before that class sends a packet, so that a
+// flood of short frames does not stop a long one. Two long frames of different classes take turns, packet by packet.
 const share = 8
 
 // classOf returns the class of a frame of a type, with a payload of so many bytes.
@@ -92,7 +90,7 @@ func (q *Queue) pass(c class, long bool) {
 	}
 }
 
-// ahead reports whether no frame waits that a frame of a class must, or should, follow.
+// ahead reports whether a frame of a class may go ahead of all frames that wait.
 func (q *Queue) ahead(c class) bool {
 	for c++; c > 0; {
 		c--

@@ -27,8 +27,8 @@ type congestion struct {
 	senders  int // to the peer
 	share    int // the part of the receiver's window that each of them has: at least a packet
 
-	// Delay. A round trip tells how long packets wait in the network by what it takes longer
-	// than the smallest, without the time for which an end may just not have looked.
+	// Delay. Packets wait in the network for as long as a round trip exceeds the smallest one, less the time for
+	// which an end may not have looked at its transports.
 	longest int           // bytes of the longest packet measured: shorter ones are faster
 	base    time.Duration // the smallest round trip of this age and the last
 	young   time.Duration // the smallest of this age
@@ -38,20 +38,20 @@ type congestion struct {
 	clock   time.Duration // the mean of some, which paces small windows
 	delay   time.Duration // and for how long that has waited
 
+	// Losses.
+	loss      int    // share of packets that get lost, of 1<<16
+	collapsed int    // the window before a timeout, until it is known whether that was early
+	recover   uint32 // losses of packets before this one have been answered
+
 	// The round trip under way.
 	end   uint32        // it ends when this packet is acknowledged
 	least time.Duration // the shortest wait in it
 	sum   time.Duration // of all that were measured
 	count int
 	quiet int           // round trips one after another that have hardly waited
-	busy  int           // how many more have waited far too long than hardly: what others fill the queues for
+	busy  int           // round trips that have waited far too long, less those that have hardly waited
 	peak  int           // the window when packets hardly waited last
 	usual time.Duration // and the mean round trip then
-
-	// Losses.
-	recover   uint32 // losses of packets before this one have been answered
-	loss      int    // share of packets that get lost, of 1<<16
-	collapsed int    // the window before a timeout, until it is known whether that was early
 
 	pace monotime.Time // when the next packet may leave, if the window is small
 }
@@ -110,8 +110,8 @@ func (c *congestion) room(now monotime.Time, n int) bool {
 	return n*packet < limit && !now.Before(c.pace)
 }
 
-// roomy reports whether that may be a packet of a long frame: these leave an eighth of a
-// window that is not small to others.
+// roomy reports whether a packet of a long frame may leave when n are on their way. Long frames leave an eighth of the
+// window to others, unless it is small.
 func (c *congestion) roomy(n int) bool {
 	limit := c.limit()
 	return limit < 4*pacedWindow || (n+1)*packet <= limit-limit/8
@@ -124,8 +124,8 @@ func (c *congestion) paces(limit int) bool { return limit < pacedWindow && limit
 // small reports whether packets leave by time at present.
 func (c *congestion) small() bool { return c.paces(c.limit()) }
 
-// sent says that a packet leaves. If it has been waiting for its time the next one's is
-// counted from there, so that timers that are late do not lower the rate.
+// sent says that a packet leaves. The time of the next packet is counted from the time at which this one was due, so
+// that late timers do not lower the rate.
 func (c *congestion) sent(now monotime.Time, waited bool) {
 	limit := c.limit()
 	if !c.paces(limit) || c.clock == 0 {
@@ -154,16 +154,16 @@ func (c *congestion) heard(crowd crowdSizes) {
 	c.window = min(c.window, c.share)
 }
 
-// resume says that packets are to be sent again after everything had arrived: nothing of
-// ours waits anywhere, so the window may be as large as that of a new peer, or the share.
+// resume says that packets are sent again after a pause in which everything had arrived. Nothing of ours waits in the
+// network then, so the window may be as large as that of a new peer, or the share.
 func (c *congestion) resume() {
 	c.window = max(c.window, min(initialWindow, c.share))
 	c.quiet = 0
 	c.pace = 0
 }
 
-// measured takes a round trip of a packet of so many bytes into account, of which the
-// ends may not have looked at their transports for some time.
+// measured takes a round trip of a packet of so many bytes into account. For out of it the ends may not have looked at
+// their transports.
 func (c *congestion) measured(now monotime.Time, bytes int, trip, out time.Duration, prompt bool) {
 	switch {
 	case bytes < c.longest/2:
@@ -199,9 +199,8 @@ func (c *congestion) measured(now monotime.Time, bytes int, trip, out time.Durat
 // longer reports whether a packet is clearly longer than any that has been measured.
 func (c *congestion) longer(bytes int) bool { return bytes > c.longest+c.longest/8 }
 
-// wait returns for how long packets have waited in the round trip that is over: the least
-// of it, so that a hesitation of an end does not count, or the mean of the few packets of a
-// small window.
+// wait returns for how long packets have waited in the round trip that is over. That is the shortest wait, so that an
+// end's hesitation does not count. Of a small window, which has few packets, it is the mean.
 func (c *congestion) wait() time.Duration {
 	switch {
 	case c.count == 0:
@@ -213,9 +212,8 @@ func (c *congestion) wait() time.Duration {
 	}
 }
 
-// beyond returns how much of a delay is more than what may be: what the ends' absence
-// accounts for, and what packets may always wait. All that send to the peer may together
-// fill half as much queue as the path holds.
+// beyond returns how much of a delay is too much. It subtracts the time for which the ends were absent, and the wait
+// that is always allowed: all senders to the peer together may fill half as much queue as the path holds.
 func (c *congestion) beyond(delay time.Duration) time.Duration {
 	return max(delay-c.away-c.base/time.Duration(2*c.senders), 0)
 }
@@ -225,7 +223,7 @@ func (c *congestion) queued(wait time.Duration) int {
 	return int(time.Duration(c.window) * wait / max(c.base+wait, 1))
 }
 
-// keeps is how many may: all that send to the peer together keep standing packets in the
+// keeps returns how many packets of the window may wait. All senders to the peer together keep standing packets in the
 // queue, so that their link is never idle.
 func (c *congestion) keeps() int { return max(standing/c.senders, 1) }
 
@@ -248,8 +246,8 @@ func (c *congestion) acknowledged(ack, next, high uint32, n int) {
 	}
 }
 
-// settle ends what a timeout has done, once it is known whether it was early: nothing was
-// lost, or one packet.
+// settle ends the effect of a timeout. If the timeout was early, since no packet was lost or only one, the window is
+// what it was before.
 func (c *congestion) settle(early bool) {
 	if early {
 		c.window = max(c.window, c.collapsed)
@@ -257,8 +255,7 @@ func (c *congestion) settle(early bool) {
 	c.collapsed = 0
 }
 
-// turn sets the window after a round trip: half of the way to where as many packets wait
-// as should.
+// turn sets the window after a round trip. It goes half of the way to the size at which as many packets wait as should.
 func (c *congestion) turn() {
 	wait := c.wait()
 	keeps := c.keeps()
@@ -285,10 +282,9 @@ func (c *congestion) turn() {
 	}
 }
 
-// notice counts round trips in which packets have waited so long that flows with other rules
-// must fill the queue, since flows of this kind together cause no such wait, less those in
-// which they have hardly waited. Few says that few of these packets are of this sender: then
-// a shorter wait counts as well, though less.
+// notice looks for flows with other rules. Flows of this kind never make packets wait very long, so busy counts the
+// round trips in which packets have, less those in which they have hardly waited. Few says that few of the packets in
+// the queue are of this sender: then a shorter wait counts as well, though less.
 func (c *congestion) notice(wait time.Duration, few bool) {
 	switch {
 	case wait <= c.base:
@@ -318,8 +314,8 @@ func (c *congestion) suspect(n int) {
 	c.slow = max(min(half, c.most), c.window)
 }
 
-// rivals returns by how much a window that competes grows: so that all that send to the peer
-// are together about one flow like the others. Where flows lose an equal part of their packets, one
+// rivals returns by how much a window that competes grows, so that all senders to the peer together have about the rate
+// of one other flow. Where flows lose an equal part of their packets, one
 // that grows by 1/n² of a packet in a round trip has an n-th of the rate of one that grows by a whole
 // packet; but that is too slow to find its place. This is twice as fast.
 func (c *congestion) rivals() int {

@@ -368,7 +368,7 @@ func TestCrowd(t *testing.T) {
 		t.Errorf("%d have sent lately", n)
 	}
 	conns[7].Farewell()
-	if n := self.crowd.count(now); n != 0 || self.crowd.first != nil || self.crowd.last != nil {
+	if n := self.crowd.count(now); n != 0 || !self.crowd.conns.Empty() {
 		t.Errorf("%d are left", n)
 	}
 }

@@ -231,9 +231,8 @@ func (c *Conn) Mixed(now monotime.Time) {
 	}
 }
 
-// What has a number is not overtaken any more. So a short frame waits for the bytes on their
-// way before it, wherever they lie: in a queue of the network, or before a receiver whose
-// processor does something else.
+// Nothing passes a frame once it is numbered. So a short frame waits for the bytes that are on their way before it,
+// in a queue of the network, or at a receiver whose processor is busy.
 const (
 	mixedFlight = 64 << 10              // bytes, a batch: 20 us at 25 Gbit/s
 	mixedTime   = 10 * time.Millisecond // since the last short frame that went ahead

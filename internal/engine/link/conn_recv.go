@@ -5,10 +5,9 @@ import (
 	"weft/internal/monotime"
 )
 
-// Recv handles a packet that has passed Self.Check. It returns the frame in
-// it, or nil if there is nothing for the layers above; more may follow from Kept. The
-// frame is valid until a packet is received from any peer. Room says whether those
-// layers take one now, least which guard the packet must have that comes by its network.
+// Recv handles a packet that has passed Self.Check. It returns the packet's frame, or nil if there is nothing for the
+// layers above; Kept may return more. The frame is valid until a packet is received from any peer. Room says whether
+// the layers above take a frame now. Least is the weakest guard that the packet's network allows.
 func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (frame []byte, err error) {
 	var f wire.Link
 	if _, err = f.Parse(pkt); err != nil {
@@ -130,8 +129,8 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 	return frame
 }
 
-// answer acknowledges a packet at once: it was accepted, or it is kept. Without that the
-// sender of a small window would wait for a packet that is not missing.
+// answer acknowledges at once a packet that was accepted or is kept. A sender whose window is small would otherwise
+// wait for a packet that is not missing.
 func (c *Conn) answer(seq uint32, taken bool) {
 	switch {
 	case taken:

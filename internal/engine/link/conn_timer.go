@@ -7,8 +7,8 @@ import (
 	"weft/internal/monotime"
 )
 
-// acknowledge handles the ack that every packet carries (PROTOCOL §2.3), and
-// reports whether it is one that may be believed.
+// acknowledge handles the acknowledgement that every packet carries (PROTOCOL §2.3), and reports whether it is a
+// possible one.
 func (c *Conn) acknowledge(now monotime.Time, f *wire.Link) bool {
 	e := f.Ack
 	if e-c.send.base > c.send.high-c.send.base {
@@ -163,6 +163,6 @@ func (c *Conn) Deadline() monotime.Time {
 // is probed when it is silent, and dead when it stays so.
 func (c *Conn) Await(now monotime.Time, on bool) { c.live.pulse.Watch(now, on) }
 
-// Silent reports whether nothing has come from the peer for the liveness time
-// although something was awaited; see Pulse.
+// Silent reports whether nothing has come from the peer for the liveness time although something was awaited. See
+// Pulse.
 func (c *Conn) Silent() bool { return c.live.pulse.Silent() }

@@ -3,6 +3,7 @@ package link
 import (
 	"time"
 
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )
@@ -11,19 +12,18 @@ import (
 // packet that others wait behind it. Each of them is told how many they are, so that they
 // share the path to this process. (PROTOCOL §2.7)
 type crowd struct {
-	first, last *Conn // in the order of their places' since
-	size        int
+	conns list.List[Conn] // in the order of their places' since
+	size  int
 }
 
 // A place is that of one link in the crowd.
 type place struct {
-	in         bool
-	prev, next *Conn
-	since      monotime.Time // when it was put at the end
+	link  list.Link[Conn]
+	since monotime.Time // when it was put at the end
 }
 
-// present is how long a peer counts after it has said that more will follow: it may have
-// given that up. A peer that goes on saying so is put at the end again after renewed.
+// A peer counts for present after it has said that more will follow, because it may have given that up since. A peer
+// that goes on saying so is put at the end again after renewed.
 const (
 	present = 20 * time.Millisecond
 	renewed = present / 4
@@ -31,50 +31,31 @@ const (
 
 // count returns how many send, as the header says it.
 func (c *crowd) count(now monotime.Time) uint8 {
-	for c.first != nil && now.Sub(c.first.crowd.since) > present {
-		c.leave(c.first)
+	for p := c.conns.First(); p != nil && now.Sub(p.crowd.since) > present; p = c.conns.First() {
+		c.leave(p)
 	}
 	return uint8(min(c.size, 255))
 }
 
 // join puts a link at the end, unless it has been there a moment ago.
 func (c *crowd) join(now monotime.Time, p *Conn) {
-	if p.crowd.in && now.Sub(p.crowd.since) < renewed {
+	if p.crowd.link.Listed() && now.Sub(p.crowd.since) < renewed {
 		return
 	}
 	c.leave(p)
-	p.crowd = place{in: true, prev: c.last, since: now}
-	if c.last == nil {
-		c.first = p
-	} else {
-		c.last.crowd.next = p
-	}
-	c.last = p
+	c.conns.Push(&p.crowd.link, p)
+	p.crowd.since = now
 	c.size++
 }
 
 // leave takes a link out of the list if it is there.
 func (c *crowd) leave(p *Conn) {
-	if !p.crowd.in {
-		return
+	if c.conns.Remove(&p.crowd.link) {
+		c.size--
 	}
-	prev := p.crowd.prev
-	next := p.crowd.next
-	if prev == nil {
-		c.first = next
-	} else {
-		prev.crowd.next = next
-	}
-	if next == nil {
-		c.last = prev
-	} else {
-		next.crowd.prev = prev
-	}
-	p.crowd = place{}
-	c.size--
 }
 
-// crowded counts the peer among the senders, or not any more. (PROTOCOL §2.7)
+// crowded counts the peer among the senders if more will follow its packet, and else takes it out. (PROTOCOL §2.7)
 func (c *Conn) crowded(now monotime.Time, f wire.Flags) {
 	if f&wire.More != 0 {
 		c.self.crowd.join(now, c)
@@ -83,14 +64,13 @@ func (c *Conn) crowded(now monotime.Time, f wire.Flags) {
 	}
 }
 
-// held returns how long the last packet that is acknowledged may have been here, as the
-// header says it.
+// held returns, as the header says it, for how long the last acknowledged packet has been here at most.
 func (c *Conn) held(now monotime.Time) uint16 {
 	return uint16(min(max(now.Sub(c.recv.came), 0)/wire.HeldUnit, wire.HeldLong))
 }
 
-// unseen returns for how long of a round trip that ends now the ends may not have looked:
-// the peer, as it says, and this process.
+// unseen returns for how long of a round trip that ends now the two ends may not have looked at their transports. The
+// peer says so of itself.
 func (c *Conn) unseen(now monotime.Time, trip time.Duration, held uint16) time.Duration {
 	if held == wire.HeldLong {
 		return max(trip, wire.HeldLong*wire.HeldUnit)

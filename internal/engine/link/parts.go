@@ -7,11 +7,10 @@ import (
 	"weft/internal/monotime"
 )
 
-// A packet has a number, and those after it have theirs: it cannot become shorter when
-// the path has. Then it leaves in parts, each a packet that the path takes, and the
-// receiver puts them together again. (PROTOCOL §2.6)
+// A numbered packet cannot be split into two, because the next number is taken. If the path has since become too
+// narrow for the packet, the link sends it in parts that fit, and the receiver puts them together. (PROTOCOL §2.6)
 
-// partBytes is how many bytes of a frame a part has, but for the last.
+// partBytes is how many bytes of a frame each part has. The last part may have fewer.
 const partBytes = smallest - wire.LinkSize - wire.PartSize
 
 // parts returns how many parts the packet has.
@@ -38,7 +37,7 @@ func (c *Conn) transmitParts(now monotime.Time, dst []Packet, seq uint32, again 
 	}
 }
 
-// assemblies is how many frames are put together at a time: parts may overtake others.
+// assemblies is how many frames are put together at a time, because parts may overtake each other.
 const assemblies = 8
 
 // An assembly is a frame of which some parts have come.

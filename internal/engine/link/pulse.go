@@ -8,10 +8,10 @@ import (
 
 // A Pulse watches whether a peer lives. A peer that has been silent for the liveness time,
 // although it was asked for a sign of life, is dead. It is asked after a quarter of that time,
-// and then after each sixteenth: so twelve questions, or their answers, must be lost one after
-// another before a peer that lives counts as dead. The time is counted in sixteenths, and each
-// counts as one however long it really was: a process that was stopped itself, or got no
-// processor, could not hear its peers, and must not take them for dead. (PROTOCOL §2.4)
+// and then after each sixteenth: so twelve questions in a row, or their answers, must be lost
+// before a peer that lives counts as dead. A sixteenth counts as one however long it really
+// took: a process that was stopped, or got no processor, could not hear its peers, and must not
+// take them for dead. (PROTOCOL §2.4)
 type Pulse struct {
 	liveness time.Duration
 	at       monotime.Time // when the peer is asked next; Never: it is not watched

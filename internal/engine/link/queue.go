@@ -2,6 +2,7 @@ package link
 
 import (
 	"weft/internal/counters"
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
 
@@ -16,8 +17,8 @@ type Queue struct {
 	Rank  int
 	Owner any // the engine's, untouched
 
-	// Resume is called when operations that had to wait have entered the queue, and
-	// what must follow them may enter now.
+	// Resume is called when operations that had to wait have entered the queue. Frames that must follow them may
+	// enter then.
 	Resume func()
 
 	Counts *counters.Peer // of the peer
@@ -26,8 +27,7 @@ type Queue struct {
 	lane   Lane // nil: frames wait for Next
 	room   int  // bytes of a packet on it
 	active *Active
-	next   *Queue // in active
-	listed bool
+	link   list.Link[Queue] // in active
 
 	waiting [classes]fifo
 	count   int            // frames that wait
@@ -37,8 +37,8 @@ type Queue struct {
 	chosen  class          // of the packet that Next returned
 	full    bool           // there is no room for bulk until Retry
 
-	// Operations that wait to enter the queue have numbers, the last of which is
-	// turn. None up to entered waits any more.
+	// Operations that have to wait before they enter the queue are numbered. Turn is the last number; all operations up
+	// to entered have entered.
 	turn, entered uint32
 }
 
@@ -59,7 +59,7 @@ func (q *Queue) Through(lane Lane, room int) {
 // Active lists the queues that have frames to send, in the order in which they
 // got them.
 type Active struct {
-	first, last *Queue
+	queues list.List[Queue]
 
 	head [wire.MaxHead]byte // of the frame that is being made, for any of them
 
@@ -105,7 +105,7 @@ func (q *Queue) add(c class, head, payload []byte, urgent bool) *item {
 	if it.replies() {
 		q.replies++
 	}
-	if !q.listed {
+	if !q.link.Listed() {
 		q.active.Add(q)
 	}
 	return it
@@ -127,14 +127,13 @@ func (q *Queue) Direct(head, payload []byte, urgent bool) bool {
 	return true
 }
 
-// Wait returns the number of an operation that must wait before its frame can enter
-// the queue. Entered says that none up to a number waits any more.
+// Wait returns the number of an operation that must wait before its frame can enter the queue.
 func (q *Queue) Wait() (number uint32) {
 	q.turn++
 	return q.turn
 }
 
-// Entered says that no operation up to a number waits to enter any more.
+// Entered says that all operations up to a number have entered.
 func (q *Queue) Entered(number uint32) {
 	if q.entered != number {
 		q.entered = number
@@ -145,8 +144,7 @@ func (q *Queue) Entered(number uint32) {
 // Last returns the number of the last operation that had to wait, for Follows.
 func (q *Queue) Last() uint32 { return q.turn }
 
-// Follows reports whether a frame that must not overtake the operations up to a
-// number may enter.
+// Follows reports whether a frame may enter that must not overtake the operations up to a number.
 func (q *Queue) Follows(number uint32) bool { return int32(q.entered-number) >= 0 }
 
 // Rest gives back the memory of frames that have been sent, if none waits.
@@ -165,9 +163,8 @@ func (q *Queue) Replies() int { return int(q.replies) }
 // Bulk reports whether the bytes of long messages, or answers to long PULLs, wait.
 func (q *Queue) Bulk() bool { return !q.waiting[bulk].empty() }
 
-// Next returns the next packet, of at most max bytes of head and payload, or
-// ok false if there is none. It stays the next one until Sent. Without long it is
-// one of a short frame.
+// Next returns the next packet, of at most max bytes of head and payload; ok is false if there is none. The packet
+// stays the next one until Sent. Unless long is set, Next returns only packets of short frames.
 func (q *Queue) Next(max int, long bool) (head, payload []byte, urgent, ok bool) {
 	if q.count == 0 {
 		return nil, nil, false, false
@@ -196,18 +193,17 @@ func (q *Queue) Sent(n int) {
 	}
 }
 
-// Passable reports whether the packet that Next returned may arrive after what is sent
-// later.
+// Passable reports whether packets that are sent later may arrive before the packet that Next returned.
 func (q *Queue) Passable() bool { return q.chosen == bulk && !q.waiting[bulk].first().last }
 
-// Overtakes reports whether the packet that Next returned goes ahead of bulk and has nothing to do with it: what
-// asks for long messages, announces or answers them is sent because of them.
+// Overtakes reports whether the packet that Next returned goes ahead of bulk, and is not itself about long messages:
+// no request, announcement or answer of one.
 func (q *Queue) Overtakes() bool {
 	return q.chosen == ordered && q.Bulk() && wire.Type(q.waiting[ordered].first().head[0]) != wire.TypeRTS
 }
 
-// Refused says that there is no room for the packet that Next returned. It reports whether
-// the packet is of the bulk class and others wait, which Next returns until Retry.
+// Refused says that there is no room for the packet that Next returned. If it is bulk and other frames wait, Refused
+// reports true, and Next returns only those until Retry.
 func (q *Queue) Refused() bool {
 	q.full = q.chosen == bulk
 	return q.full && q.count > q.waiting[bulk].count()
@@ -255,7 +251,7 @@ func (q *Queue) filter(drop func(*item) bool) {
 	}
 }
 
-// left counts a frame that does not wait any more.
+// left counts a frame that has left the queue.
 func (q *Queue) left(it *item) {
 	q.count--
 	if it.replies() {
@@ -273,40 +269,24 @@ func sameArray(a, b []byte) bool {
 func (q *Queue) Clear() { q.filter(func(*item) bool { return true }) }
 
 // First returns the queue that has waited longest, or nil.
-func (a *Active) First() *Queue { return a.first }
+func (a *Active) First() *Queue { return a.queues.First() }
 
 // Rotate moves the first queue to the end, so that others get their turn.
 func (a *Active) Rotate() {
-	if a.first != a.last {
-		a.Add(a.Remove())
+	if q := a.queues.Pop(); q != nil {
+		a.queues.Push(&q.link, q)
 	}
 }
 
 // Empty reports whether no queue is on the list.
-func (a *Active) Empty() bool { return a.first == nil }
+func (a *Active) Empty() bool { return a.queues.Empty() }
 
 // Remove takes the first queue off the list until it is pushed to or Added.
-func (a *Active) Remove() *Queue {
-	q := a.first
-	a.first = q.next
-	if a.first == nil {
-		a.last = nil
-	}
-	q.next = nil
-	q.listed = false
-	return q
-}
+func (a *Active) Remove() *Queue { return a.queues.Pop() }
 
 // Add puts a queue on the list if it is not there.
 func (a *Active) Add(q *Queue) {
-	if q.listed {
-		return
+	if !q.link.Listed() {
+		a.queues.Push(&q.link, q)
 	}
-	q.listed = true
-	if a.last == nil {
-		a.first = q
-	} else {
-		a.last.next = q
-	}
-	a.last = q
 }

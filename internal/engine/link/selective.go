@@ -5,8 +5,7 @@ import (
 	"weft/internal/monotime"
 )
 
-// maxKept is how far beyond the packet that is missing others are kept: as many
-// as SELECT has bits for.
+// maxKept is how many packets behind a missing one can be kept. SELECT has a bit for each of them.
 const maxKept = 8 * wire.SelectSize
 
 // kept holds the frames that came before their turn.
@@ -40,9 +39,8 @@ func (k *kept) bitmap(b []byte, missing uint32) []byte {
 	return b
 }
 
-// keep takes a frame that comes before its turn: the receiver's table of
-// PROTOCOL §2.5. The sender is told when something more is missing, and when it
-// repeats what need not be repeated.
+// keep takes a frame that comes before its turn: the receiver's table of PROTOCOL §2.5. It tells the sender when
+// another packet is missing, and when the sender repeats a packet for nothing.
 func (c *Conn) keep(now monotime.Time, seq uint32, frame []byte) {
 	k := &c.recv.kept
 	if c.recv.stopped || seq-c.recv.expected >= maxKept {
@@ -95,8 +93,8 @@ func (c *Conn) awaitOvertaken(now monotime.Time) {
 	c.recv.gapAt = now.Add(wait)
 }
 
-// Kept returns the next frame that came before its turn, now that it is, or nil.
-// It is valid until the next call.
+// Kept returns a frame that came before its turn once its turn has come, or nil. The frame is valid until the next
+// call.
 func (c *Conn) Kept(now monotime.Time, room bool) []byte {
 	k := &c.recv.kept
 	if k.shelf != nil && k.lent != nil {
@@ -127,9 +125,9 @@ func (k *kept) take(seq uint32) []byte {
 	return b
 }
 
-// selected handles SELECT, whose ack is base: it marks what the peer keeps, and
-// what it misses to be sent again. What has been sent again already is on its
-// way for a round trip, and a little longer where that varies.
+// selected handles SELECT, whose ack is base. It marks the packets that the peer keeps, and marks those that the peer
+// misses to be sent again. A packet that was sent again counts as on its way for a round trip, and a little longer
+// where round trips vary.
 func (c *Conn) selected(now monotime.Time, bits []byte) {
 	end := c.send.base
 	for i := range uint32(maxKept) {

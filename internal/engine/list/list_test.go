@@ -2,6 +2,7 @@ package list
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -15,6 +16,13 @@ func text(l *List[item]) string {
 	var s []int
 	for it := l.First(); it != nil; it = it.link.Next() {
 		s = append(s, it.n)
+	}
+	var back []int
+	for k := l.last; k != nil; k = k.prev {
+		back = append(back, k.value.n)
+	}
+	if slices.Reverse(back); !slices.Equal(s, back) {
+		return fmt.Sprint(s, " and backwards ", back)
 	}
 	if l.Empty() != (len(s) == 0) || l.Len() != len(s) || len(s) > 0 && l.last.value.n != s[len(s)-1] {
 		return fmt.Sprint(s, " but it does not say so")
@@ -55,6 +63,24 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// A value can be put behind any other, and knows that it is in a list.
+func TestInsertAfter(t *testing.T) {
+	for i, want := range []string{"[0 9 1 2]", "[0 1 9 2]", "[0 1 2 9]"} {
+		l, items := fill(3)
+		it := &item{n: 9}
+		l.InsertAfter(&items[i].link, &it.link, it)
+		if got := text(l); got != want || !it.link.Listed() {
+			t.Errorf("behind %d: %s, want %s", i, got, want)
+		}
+		if other := new(List[item]); other.Remove(&it.link) || !l.Remove(&it.link) || it.link.Listed() {
+			t.Errorf("%v: it is removed from another list, or not from its own", l)
+		}
+		if got := text(l); got != "[0 1 2]" {
+			t.Error(got)
+		}
+	}
+}
+
 // A value can be removed wherever it is, once.
 func TestRemove(t *testing.T) {
 	for i, want := range []string{"[1 2]", "[0 2]", "[0 1]"} {
@@ -72,7 +98,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// Take removes what matches. What is pushed meanwhile stays on the list.
+// Take removes what matches. What is pushed meanwhile stays on the list, behind the others.
 func TestTake(t *testing.T) {
 	l, items := fill(6)
 	taken := 0
@@ -82,7 +108,7 @@ func TestTake(t *testing.T) {
 			l.Push(&items[3].link, items[3])
 		}
 	})
-	if got := text(l); got != "[0 2 3 4]" || taken != 3 {
+	if got := text(l); got != "[0 2 4 3]" || taken != 3 {
 		t.Errorf("%s, %d taken", got, taken)
 	}
 }

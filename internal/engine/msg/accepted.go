@@ -52,7 +52,7 @@ func (p *Port) onAck(d *pair, e uint32) {
 // still find none, all receivers that hold messages are asked to acknowledge them.
 func (p *Port) feed() {
 	waiting := p.starved
-	p.starved = nil // what is sent meanwhile is asked about at the end
+	p.starved = nil // so that owe does not ask for each message: askAll does so at the end
 	rest := waiting[:0]
 	for _, d := range waiting {
 		if p.feedPair(d); !d.waiting.Empty() {
@@ -88,9 +88,8 @@ func (p *Port) starve(d *pair) {
 	p.askAll()
 }
 
-// onNack handles a refusal: from now on everything new is held, and what was
-// transmitted from there on is sent again when the receiver says GO, or after
-// a back-off if it will not.
+// onNack handles a refusal. From now on the pair holds everything new. What it has transmitted from the refused message
+// on is sent again when the receiver says GO, or after a back-off if the receiver will not. See flow.
 func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 	if f.Seq-d.base >= d.sent-d.base {
 		p.layer.Stats.Dropped++
@@ -133,7 +132,7 @@ func (p *Port) resend(d *pair) {
 	}
 }
 
-// stopTimer makes Advance not look at a pair any more that is backing off.
+// stopTimer takes a pair that is backing off out of those that Advance looks at.
 func (l *Layer) stopTimer(d *pair) {
 	i := slices.Index(l.waiting, d)
 	l.waiting = slices.Delete(l.waiting, i, i+1)

@@ -9,7 +9,7 @@ import (
 // have arrived and have not been received, counted one by one, and the buffer's
 // size. What programs have on loan comes on top of it.
 func (p *Port) Occupancy() (bytes, limit int) {
-	for b := p.arrived; b != nil; b = b.next {
+	for b := p.arrived.First(); b != nil; b = b.link.Next() {
 		if b.kind != death {
 			bytes += len(b.mem)
 		}
@@ -116,11 +116,9 @@ func (l *Layer) Fingerprint(w io.Writer) {
 	}
 }
 
-// Unsent says what was accepted for sending to ranks that take it, and has not been
-// accepted there, though nothing is asked of this process but to go on: a line for
-// each. What is on its way and was not refused does not count. Nor does a send that
-// waits for room in the send buffer, if messages for ranks that take nothing hold that
-// room.
+// Unsent says, a line each, what is to be sent to ranks that take messages, and is stuck at this process although the
+// process only has to go on. Messages that are on their way and were not refused do not count. Nor do sends that wait
+// for room in the send buffer if messages for ranks that take nothing hold that room.
 func (l *Layer) Unsent(takes func(rank int) bool) (lines []string) {
 	for _, channel := range l.channels() {
 		p := l.ports[channel]
@@ -182,8 +180,8 @@ func (p *Port) Promises() (bytes int, to []int) {
 	return p.promised, to
 }
 
-// Turn tells how a sender stands: the number of its next message that has no place yet, whether that
-// was refused and is owed a GO, and whether the sender has been told to come.
+// Turn tells how a sender stands: the number of its next message that has no place yet, whether that message was
+// refused and the sender is owed a GO, and whether the sender has been told to come.
 func (p *Port) Turn(rank int) (next uint32, refused, told bool) {
 	d := p.pairs[rank]
 	if d == nil {

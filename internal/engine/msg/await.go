@@ -2,17 +2,16 @@ package msg
 
 // startAwait ends an operation that waits for something to receive, or keeps it until there is.
 func (p *Port) startAwait(op *Op) {
-	if p.arrived != nil && !p.freezing.frozen {
+	if !p.arrived.Empty() && !p.freezing.frozen {
 		op.State = Done
 		return
 	}
 	p.awaiting.Push(&op.link, op)
 }
 
-// arrival ends the operations that wait for something to receive, if there is now. Receives that
-// have been posted come first.
+// arrival ends the operations that wait for something to receive, if posted receives have left something.
 func (p *Port) arrival() {
-	for p.arrived != nil && !p.freezing.frozen && !p.awaiting.Empty() {
+	for !p.arrived.Empty() && !p.freezing.frozen && !p.awaiting.Empty() {
 		p.layer.finish(p.awaiting.Pop(), nil)
 	}
 }
@@ -28,9 +27,9 @@ func (p *Port) Bereaved(from int) bool {
 // Ask can do something about it.
 func (p *Port) Settled() bool { return p.unacked == 0 }
 
-// Unasked reports whether something has been transmitted of which an acknowledgement has not been asked for.
+// Unasked reports whether something has been transmitted since an acknowledgement was asked for.
 func (p *Port) Unasked() bool { return len(p.unasked) > 0 }
 
-// Ask asks for the acknowledgement of everything transmitted, for a program that tries again and again
-// whether there is room, or whether everything has been accepted.
+// Ask asks for the acknowledgement of everything transmitted. It is for programs that poll for room, or for the
+// acceptance of everything.
 func (p *Port) Ask() { p.askAll() }

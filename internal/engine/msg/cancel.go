@@ -3,6 +3,7 @@ package msg
 import (
 	"slices"
 
+	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
 
@@ -112,8 +113,8 @@ func (p *Port) unoffer(op *Op) {
 	}
 }
 
-// recall puts the messages back whose receivers have not come to fetch them. When a caller comes it is told that the
-// port has been frozen, even if it has been thawed by then: until that the caller may be reading the operation.
+// recall puts the messages back whose receivers have not come to fetch them. Such a caller may be reading its operation
+// until it comes, so it is told only then that the port has been frozen, even if the port has been thawed by then.
 func (p *Port) recall() {
 	for _, op := range p.offered {
 		op.recalled = true
@@ -125,29 +126,11 @@ func (p *Port) recall() {
 // putBack puts an announced message before all that have arrived, but behind messages that
 // its sender has announced earlier.
 func (p *Port) putBack(d *pair, b *Block) {
-	var earlier *Block
-	for m := d.oldest; m != nil && m.kind == announced && int32(m.offer.Token-b.offer.Token) < 0; m = m.follower {
-		earlier = m
+	var link, own *list.Link[Block] // of the message before it
+	for m := d.arrived.First(); m != nil && m.kind == announced && less(m.offer.Token, b.offer.Token); m = m.own.Next() {
+		link = &m.link
+		own = &m.own
 	}
-	if earlier == nil {
-		b.prev = nil
-		b.next = p.arrived
-		b.follower = d.oldest
-		p.arrived = b
-		d.oldest = b
-	} else {
-		b.prev = earlier
-		b.next = earlier.next
-		b.follower = earlier.follower
-		earlier.next = b
-		earlier.follower = b
-	}
-	if b.next == nil {
-		p.newer = b
-	} else {
-		b.next.prev = b
-	}
-	if b.follower == nil {
-		d.newest = b
-	}
+	p.arrived.InsertAfter(link, &b.link, b)
+	d.arrived.InsertAfter(own, &b.own, b)
 }

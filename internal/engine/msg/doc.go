@@ -19,6 +19,7 @@
 //
 // Tested in layer_test.go (two layers that talk to each other) and limits_test.go, where
 // frames of peers come one by one, both with the rig of rig_test.go;
-// pair_test.go (the states of a pair), recall_test.go and state_test.go (frozen and saved ports); with links between the ranks
-// by the scenarios of package engine, and under faults by lab/swarm.
+// pair_test.go (the states of a pair), recall_test.go and state_test.go (frozen and saved
+// ports); with links between the ranks by the scenarios of package engine, and under faults by
+// lab/swarm.
 package msg

@@ -100,25 +100,10 @@ func (p *Port) dropAnnounced(d *pair) {
 
 // filter forgets the messages of a pair for which drop reports true.
 func (p *Port) filter(d *pair, drop func(*Block) bool) {
-	b := d.oldest
-	d.oldest = nil
-	d.newest = nil
-	for b != nil {
-		next := b.follower
-		b.follower = nil
-		switch {
-		case drop(b):
-			p.unlink(b)
-			p.Release(b)
-		case d.newest == nil:
-			d.oldest = b
-			d.newest = b
-		default:
-			d.newest.follower = b
-			d.newest = b
-		}
-		b = next
-	}
+	d.arrived.Take(drop, func(b *Block) {
+		p.arrived.Remove(&b.link)
+		p.Release(b)
+	})
 }
 
 // Leave acknowledges what has been accepted, so that no sender is left in doubt.

@@ -9,10 +9,10 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// A frozen port sends nothing of its own accord: no message, no announcement, no request and no GO. It goes on
-// accepting what others have sent, and answers it. Freezing ends when every peer has answered a FENCE that
-// followed all that was sent to it: as paths keep order, nothing of this port is in the network then, and no
-// answer to it. (PROTOCOL §3.5)
+// A frozen port sends nothing of its own accord: no message, no announcement, no request and no GO. It still accepts
+// and answers what others have sent. A FENCE follows everything that was sent to a peer. When every peer has answered
+// its FENCE, freezing ends: since paths keep order, no packet of this port is in the network then, and no answer to
+// one. (PROTOCOL §3.5)
 
 // ErrFrozen is the condition of a FrozenError: the port is frozen.
 var ErrFrozen = errors.New("weft: the port is frozen")
@@ -72,8 +72,8 @@ func (p *Port) startFreeze(op *Op) {
 	}
 }
 
-// suspend ends the operations that wait at a port, but for those that only wait until there is something to
-// receive. What has been numbered is kept; of what a timer would have sent again it is noted that it is due.
+// suspend ends the operations that wait at a port, except those that only wait until there is something to receive.
+// Numbered messages are kept. A pair that was backing off becomes due.
 func (p *Port) suspend() {
 	n := p.layer
 	var ops []*Op
@@ -151,8 +151,8 @@ func (p *Port) thaw() {
 // Frozen reports whether the port is frozen.
 func (p *Port) Frozen() bool { return p.freezing.frozen }
 
-// onFence answers a fence. A fence that cannot be right is refused: it says that less has been sent than has come,
-// or more than can be on its way, or half a message is there.
+// onFence answers a fence. It refuses an impossible one: a fence that claims fewer messages than have come, or more
+// than can be on their way, or that comes in the middle of a message.
 func (l *Layer) onFence(from int, f wire.Fence) {
 	p := l.ports[f.Channel]
 	if p != nil && p.revoked != nil {
@@ -195,7 +195,7 @@ func (l *Layer) onFenceAck(from int, f wire.FenceAck) {
 	p.answered(from)
 }
 
-// answered counts the answer of a peer, or that none need be waited for.
+// answered counts the answer of a peer, or that the peer owes none.
 func (p *Port) answered(rank int) {
 	if !p.freezing.fenced[rank] {
 		return
@@ -218,7 +218,7 @@ func (p *Port) endFreeze(err error) {
 	p.layer.finish(op, err)
 }
 
-// cancelFreeze makes no Freeze wait any more.
+// cancelFreeze forgets the Freeze that waits.
 func (p *Port) cancelFreeze() {
 	p.freezing.op = nil
 	p.freezing.fenced = nil

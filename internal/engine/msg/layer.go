@@ -42,8 +42,8 @@ type Stats struct {
 	Dropped        uint64 // frames out of turn, or of no use
 }
 
-// maxEarly bounds how many channels a node remembers that peers have written
-// to and that are not open yet. Senders to further channels must back off.
+// maxEarly is how many channels a node remembers that peers have written to before they were opened here. Senders to
+// further channels must back off.
 const maxEarly = 1 << 10
 
 // Back-off after a refusal without a promise to send GO.
@@ -221,7 +221,7 @@ func (l *Layer) Deadline() monotime.Time {
 	return at
 }
 
-// Advance resends what has waited out its back-off.
+// Advance sends again what pairs have held whose back-off is over.
 func (l *Layer) Advance(now monotime.Time) {
 	for i := 0; i < len(l.waiting); {
 		d := l.waiting[i]

@@ -40,8 +40,7 @@ type pair struct {
 	turn     uint64 // its place in port.owed, which it keeps until its message has a place
 	expected uint32
 	told     uint32 // the last acknowledgement sent
-	oldest   *Block // arrived messages from this peer
-	newest   *Block
+	arrived  list.List[Block]
 	partial  *Block // message of which a part has arrived
 	into     *Op    // or the operation that takes it directly
 	total    int
@@ -84,7 +83,7 @@ const (
 //	the port is thawed                             due          held, sent again
 //	refusedAt is acknowledged, or nothing is kept  any          flowing
 //
-// "Sent again" is what was refused and all that was transmitted after it. What comes new waits until the flow is flowing.
+// What was refused is sent again with all that was transmitted after it. New messages wait until the flow is flowing.
 type flow uint8
 
 const (

@@ -1,6 +1,10 @@
 package msg
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"weft/internal/engine/list"
+)
 
 const (
 	minClass = 6  // the smallest block holds 64 bytes
@@ -11,9 +15,9 @@ const (
 // for. A receive buffer holds at least two of them.
 const MaxEager = 1 << 15
 
-// MaxFar is the longest message in bytes that travels so over a lossy path, to a port that
-// says that it takes such messages: to ask first would take two round trips for each, and
-// one more for each of its frames that gets lost. (PROTOCOL §3.1)
+// MaxFar is the longest message in bytes that travels unasked over a lossy path, to a port that says that it takes such
+// messages. Asking first would take two more round trips for each message, and one more for each frame that is lost.
+// (PROTOCOL §3.1)
 const MaxFar = 1 << maxClass
 
 // A Block is the memory of one message in a send or receive buffer.
@@ -29,8 +33,9 @@ type Block struct {
 	offer Offer  // kind announced
 	err   error  // kind death
 
-	next, prev *Block // in the port's order of arrival
-	follower   *Block // the next one from the same sender; or the next free one
+	link list.Link[Block] // in the port's order of arrival
+	own  list.Link[Block] // among those from the same sender
+	next *Block           // the next free one
 }
 
 type blockKind uint8
@@ -47,8 +52,8 @@ func (b *Block) Data() []byte { return b.mem[:b.n] }
 // Seq returns the number of a received message among those of its sender, receiver and channel.
 func (b *Block) Seq() uint32 { return b.seq }
 
-// Use returns a number that changes when the block is given back or sent. A program
-// that does so twice is found out by it.
+// Use returns a number that changes when the block is given back or sent, by which a program is found out that does so
+// twice.
 func (b *Block) Use() uint32 { return b.use }
 
 // Size returns the bytes of buffer that the message takes.
@@ -87,8 +92,8 @@ func (p *pool) get(n int) *Block {
 	if b == nil {
 		return p.make(c, n)
 	}
-	p.free[c] = b.follower
-	b.follower = nil
+	p.free[c] = b.next
+	b.next = nil
 	b.n = n
 	return b
 }
@@ -98,7 +103,7 @@ func (p *pool) get(n int) *Block {
 func (p *pool) make(c, n int) *Block {
 	if p.held+1<<c > p.limit {
 		for i, b := range p.free {
-			for ; b != nil; b = b.follower {
+			for ; b != nil; b = b.next {
 				p.held -= len(b.mem)
 			}
 			p.free[i] = nil
@@ -120,6 +125,6 @@ func (p *pool) put(b *Block) {
 	b.use++
 	b.kind = message
 	b.err = nil
-	b.follower = p.free[b.class]
+	b.next = p.free[b.class]
 	p.free[b.class] = b
 }

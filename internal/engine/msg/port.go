@@ -23,7 +23,7 @@ type Config struct {
 // receiver. A receiver is asked for an acknowledgement every quarter of it.
 const window = 256
 
-// firstCredit is the room in bytes that a receiver is taken to have before it has said anything.
+// firstCredit is the room in bytes that a sender assumes at a receiver that has said nothing so far.
 const firstCredit = 1 << 18
 
 // A Port is one process's end of a channel.
@@ -42,20 +42,20 @@ type Port struct {
 	starved []*pair // pairs with operations that wait for room in send, in order
 	alone   bool    // no goroutine waits for one of these operations
 	unacked int     // messages that have not been acknowledged
-	unasked []*pair // pairs of which an acknowledgement has not been asked for since they transmitted
+	unasked []*pair // pairs that have transmitted since an acknowledgement was asked for
 
 	freezing freezing // see fence.go
 
 	// Receiving.
-	recv           pool
-	promised       int           // bytes of recv that senders were told to come for
-	owed           []*pair       // senders that are owed a GO, in the order of their turns
-	turns          uint64        // that have been given to senders that were refused
-	invited        *pair         // called for a posted receive, which needs no room
-	arrived, newer *Block        // messages not yet received, oldest and newest
-	posted         list.List[Op] // receives not yet served
-	offered        []*Op         // receives whose callers have a long message to fetch
-	awaiting       list.List[Op] // operations that wait until there is something to receive
+	recv     pool
+	promised int              // bytes of recv that senders were told to come for
+	owed     []*pair          // senders that are owed a GO, in the order of their turns
+	turns    uint64           // that have been given to senders that were refused
+	invited  *pair            // called for a posted receive, which needs no room
+	arrived  list.List[Block] // messages not yet received
+	posted   list.List[Op]    // receives not yet served
+	offered  []*Op            // receives whose callers have a long message to fetch
+	awaiting list.List[Op]    // operations that wait until there is something to receive
 }
 
 // less compares sequence numbers, which wrap.
@@ -114,7 +114,7 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 	case p.revoked != nil && p.early():
 		l.early--
 		p.cfg = cfg
-		return p, nil // the group has ended before this rank came: it is told so by what it begins
+		return p, nil // the group ended before this rank came: the first operation says so
 	case p.revoked != nil:
 		return nil, p.revoked
 	case p.open:
@@ -167,10 +167,9 @@ func (l *Layer) MemoryBytes() int {
 // IsOpen reports whether the port has not been closed.
 func (p *Port) IsOpen() bool { return p.open }
 
-// Close ends the pending operations with what Closed returns then. Messages that arrived and
-// were not received are lost; later ones are refused until the channel is
-// opened again. What was sent and not yet acknowledged stays until it is: the
-// numbering of a channel goes on if it is opened again.
+// Close ends the pending operations with the error that Closed returns then. Messages that have arrived and have not
+// been received are lost. Later ones are refused until the channel is opened again. Messages that were sent are kept
+// until they are acknowledged, since the numbering goes on if the channel is opened again.
 func (p *Port) Close() {
 	n := p.layer
 	p.open = false
@@ -196,8 +195,7 @@ func (p *Port) Close() {
 	for !p.awaiting.Empty() {
 		n.finish(p.awaiting.Pop(), why)
 	}
-	for p.arrived != nil {
-		b := p.arrived
+	for b := p.arrived.First(); b != nil; b = p.arrived.First() {
 		if b.kind == announced {
 			p.turnAway(b.offer)
 		}

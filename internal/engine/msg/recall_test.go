@@ -15,7 +15,7 @@ func (r *rig) announce(seq, token uint32) {
 
 // order lists the tokens of the messages that have arrived.
 func (p *Port) order() (tokens []uint32) {
-	for b := p.arrived; b != nil; b = b.next {
+	for b := p.arrived.First(); b != nil; b = b.link.Next() {
 		tokens = append(tokens, b.offer.Token)
 	}
 	return tokens
@@ -60,7 +60,7 @@ func TestFreezingRecallsWhatWasOffered(t *testing.T) {
 					t.Errorf("a receiver that comes after the turn of its program: %v, %v", op.State, op.Err)
 				}
 			}
-			if next.State != Pending || p.arrived != nil || d.take(1) != nil {
+			if next.State != Pending || !p.arrived.Empty() || d.take(1) != nil {
 				t.Errorf("the next program hears of it: %v", p.order())
 			}
 		})

@@ -29,10 +29,10 @@ func (p *Port) startRecv(op *Op) {
 // first returns the oldest message from a peer, or from any.
 func (p *Port) first(peer int) *Block {
 	if peer == Any {
-		return p.arrived
+		return p.arrived.First()
 	}
 	if d := p.pairs[peer]; d != nil {
-		return d.oldest
+		return d.arrived.First()
 	}
 	return nil
 }
@@ -215,10 +215,10 @@ func (p *Port) complete(d *pair, ask bool) {
 
 // deliver hands a message to the receive that waits for it, or queues it.
 func (p *Port) deliver(d *pair, b *Block) {
-	first := p.arrived == nil
+	first := p.arrived.Empty()
 	p.queue(d, b)
 	p.serve(b)
-	if first && p.arrived != nil {
+	if first && !p.arrived.Empty() {
 		p.summonAll()
 	}
 	if !p.awaiting.Empty() {
@@ -241,51 +241,16 @@ func (p *Port) serve(b *Block) {
 	}
 }
 
-// queue appends a message to those that have arrived, and take removes one.
-// The oldest of all is also the oldest of its sender.
+// queue appends a message to those that have arrived.
 func (p *Port) queue(d *pair, b *Block) {
-	b.prev = p.newer
-	b.next = nil
-	b.follower = nil
-	if p.newer == nil {
-		p.arrived = b
-	} else {
-		p.newer.next = b
-	}
-	p.newer = b
-	if d.newest == nil {
-		d.oldest = b
-	} else {
-		d.newest.follower = b
-	}
-	d.newest = b
+	p.arrived.Push(&b.link, b)
+	d.arrived.Push(&b.own, b)
 }
 
-// take removes a message from the queue of those that have arrived.
+// take removes a message from those that have arrived.
 func (p *Port) take(b *Block) {
-	p.unlink(b)
-	d := p.pair(b.from)
-	d.oldest = b.follower
-	if d.oldest == nil {
-		d.newest = nil
-	}
-	b.follower = nil
-}
-
-// unlink takes a message out of the port's list only.
-func (p *Port) unlink(b *Block) {
-	if b.prev == nil {
-		p.arrived = b.next
-	} else {
-		b.prev.next = b.next
-	}
-	if b.next == nil {
-		p.newer = b.prev
-	} else {
-		b.next.prev = b.prev
-	}
-	b.prev = nil
-	b.next = nil
+	p.arrived.Remove(&b.link)
+	p.pair(b.from).arrived.Remove(&b.own)
 }
 
 // ack acknowledges what has been accepted from a pair, and tells the room left.

@@ -20,9 +20,9 @@ func (p *Port) roomFor(d *pair, n int) bool {
 }
 
 // fits reports whether a message of n bytes finds room, with reserve bytes left over. A port says that it
-// takes messages of more than MaxEager only if its buffer holds two of the longest. A sender that goes by
-// what an earlier port of the channel said may send one to a smaller buffer, which counts as that large
-// then: else one message on loan would shut it out. (PROTOCOL §3.1)
+// takes messages of more than MaxEager only if its buffer holds two of the longest. A sender may still go by what an
+// earlier port of the channel said, and send such a message to a smaller buffer. That buffer then counts as large
+// enough for two: else a single message on loan would shut the sender out. (PROTOCOL §3.1)
 func (p *Port) fits(n, reserve int) bool {
 	if n > MaxEager && p.open {
 		return p.recv.used+1<<class(n)+reserve <= max(p.recv.limit, 2*MaxFar)
@@ -36,9 +36,9 @@ func (p *Port) behind(d *pair) bool {
 	return (len(p.owed) > 0 || p.invited != nil && p.invited != d) && d.standing != called
 }
 
-// invite tells the sender that was refused first to come for a posted receive that
-// needs no room: one with memory of its own, or any, if a long message is to come. One
-// at a time, since others must not take the receive meanwhile.
+// invite calls the sender that was refused first for a posted receive that needs no room in the buffer: a receive with
+// memory of its own, or any receive if a long message is to come. It invites one sender at a time, so that no other
+// takes the receive meanwhile.
 func (p *Port) invite() {
 	if p.freezing.frozen || len(p.owed) == 0 || p.invited != nil || p.posted.Empty() {
 		return
@@ -57,7 +57,7 @@ func (p *Port) invite() {
 // messages of others lie in the buffer. Then there is always room for it: the
 // receiver may take the others only afterwards. (PROTOCOL §3.1)
 func (p *Port) awaited(d *pair) bool {
-	if p.arrived == nil {
+	if p.arrived.Empty() {
 		return false
 	}
 	for op := p.posted.First(); op != nil; op = op.link.Next() {
@@ -76,8 +76,8 @@ func (p *Port) summon(d *pair) {
 	}
 }
 
-// summonAll tells every sender to come that was refused and for which a receive waits. It is
-// called when a message of another one begins to lie in the buffer: from then on there is room.
+// summonAll tells all refused senders to come for which a receive waits. It is called when the first message comes to
+// lie in the buffer: from then on awaited makes room for them.
 func (p *Port) summonAll() {
 	if len(p.owed) == 0 || p.freezing.frozen {
 		return
@@ -89,9 +89,8 @@ func (p *Port) summonAll() {
 	}
 }
 
-// call tells a sender that was refused to come, and keeps room for it. A promise is kept: no room is
-// promised to a sender for which a receive waits, which has its place or is served beyond the
-// buffer's size.
+// call tells a sender that was refused to come (GO), and keeps room bytes for it. Room is 0 for a sender for which a
+// receive waits: its message goes into the receive, or is taken beyond the buffer's size.
 func (p *Port) call(d *pair, room int) {
 	d.standing = called
 	d.room = room

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// A port that is frozen and flushed, at all ranks that use the channel, can be saved: what it keeps is then all
-// there is of its conversations. The saved state is a string of bytes (PROTOCOL §3.6).
+// A port can be saved when it is frozen and flushed at all ranks that use the channel: the ports then keep everything
+// that there is of their conversations. The saved state is a string of bytes (PROTOCOL §3.6).
 //
-// A long message whose sender was frozen before it had been fetched has not been sent, and is not saved where it has
-// been announced; its number is.
+// A long message whose sender was frozen before it had been fetched has not been sent. The receiver's state does not
+// have it; the sender's has its number.
 
 // How a message is kept in the sender's buffer.
 const (
@@ -37,7 +37,7 @@ func (p *Port) Save(b []byte) ([]byte, Held, error) {
 	}
 	at := len(b)
 	b = order.AppendUint32(b, 0)
-	for m := p.arrived; m != nil; m = m.next {
+	for m := p.arrived.First(); m != nil; m = m.link.Next() {
 		data := m.Data()
 		switch {
 		case m.kind == death, m.kind == announced && (m.offer.kept == nil || !m.offer.kept.settled):
@@ -60,7 +60,7 @@ var order = binary.LittleEndian
 // saveDepartures appends the ranks of whose end the program has been told: the news is not waiting to be received.
 func (p *Port) saveDepartures(b []byte) []byte {
 	heard := sortedKeys(p.layer.gone)
-	for m := p.arrived; m != nil; m = m.next {
+	for m := p.arrived.First(); m != nil; m = m.link.Next() {
 		if m.kind == death {
 			heard = slices.DeleteFunc(heard, func(rank int) bool { return rank == m.from })
 		}
@@ -123,8 +123,7 @@ func (p *Port) Restore(b []byte) (Held, error) {
 // forgetAll makes the port what it was when it was opened. Nothing of it is on its way, so no
 // packet borrows the blocks.
 func (p *Port) forgetAll() {
-	for p.arrived != nil {
-		m := p.arrived
+	for m := p.arrived.First(); m != nil; m = p.arrived.First() {
 		p.take(m)
 		p.recv.put(m)
 	}

@@ -129,9 +129,8 @@ func (p *Port) HasRoom(to, n int) bool {
 	return d.waiting.Empty() && p.hasRoom(d, n)
 }
 
-// direct transmits a message before it is numbered and kept, if nothing is held
-// before it and the transport takes it at once. What remains to be done can be
-// done while it travels.
+// direct transmits a message before it is numbered and kept, if no message before it is held and the transport takes it
+// at once. The caller does the rest while the message travels.
 func (p *Port) direct(d *pair, b []byte, size int) bool {
 	if d.sent != d.next || d.flow != flowing || !d.q.Follows(d.q.Last()) || len(d.flushes) > 0 || d.inFlight > 0 &&
 		d.inFlight+size > d.credit {
@@ -217,8 +216,8 @@ func (e *entry) size() int {
 	return len(e.block.mem)
 }
 
-// pump transmits held messages, as far as the receiver is known to have room
-// for them. One message may always be on its way: it finds out.
+// pump transmits held messages, as far as the receiver is known to have room for them. One message may always be on its
+// way, to find out.
 func (p *Port) pump(d *pair) {
 	if p.freezing.frozen {
 		return
@@ -247,8 +246,8 @@ func (d *pair) wonders() bool {
 	return e.block == nil && d.reach == unheard && d.q.Lossy && e.offer.Total <= MaxFar && d.port.keepsFar()
 }
 
-// Resume transmits what had to wait until operations on a peer's memory were on their
-// way: a message never arrives before the effect of what was begun before it.
+// Resume transmits messages that had to wait until operations on the peer's memory were on their way. A message never
+// arrives before the effect of an operation that was begun before it.
 func (l *Layer) Resume(rank int) {
 	for _, channel := range l.channels() {
 		p := l.ports[channel]
@@ -279,8 +278,8 @@ func (p *Port) transmit(d *pair, seq uint32, ask bool) {
 	d.q.Push(f.Append(d.q.Head()), nil, ask)
 }
 
-// owe remembers that a pair holds room for what it has transmitted. While a send waits for room, an
-// acknowledgement is asked for at once: the room may be what it waits for.
+// owe remembers that a pair holds send buffer for what it has transmitted. While a send waits for room, owe asks for
+// the acknowledgement at once, which frees that buffer.
 func (p *Port) owe(d *pair) {
 	if !d.listed {
 		d.listed = true
@@ -291,10 +290,9 @@ func (p *Port) owe(d *pair) {
 	}
 }
 
-// ask asks for an acknowledgement of everything transmitted, because something
-// waits for it, unless that has been done or the receiver has refused and will say
-// so itself. The answer to an ACKREQ wakes this process if it computes; to be woken
-// is asked for where no goroutine waits, which would be woken by anything.
+// ask asks the receiver to acknowledge everything transmitted, unless it has been asked, or has refused a message and
+// will speak by itself. The answer to an ACKREQ wakes this process while it computes. Wake asks for that: it is set
+// where no goroutine waits, since a waiting goroutine is woken by any packet.
 func (p *Port) ask(d *pair, wake bool) {
 	if p.freezing.frozen || d.flow != flowing || d.base == d.sent || d.urged == d.sent || d.asked == d.sent && !wake {
 		return

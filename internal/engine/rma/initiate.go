@@ -148,7 +148,7 @@ func (l *Layer) next(p *peer) {
 	p.entered()
 }
 
-// entered lets messages go that must not overtake operations which had to wait.
+// entered lets messages go that had to wait behind operations.
 func (p *peer) entered() {
 	if op := p.waiting.First(); op != nil {
 		p.q.Entered(op.turn - 1)

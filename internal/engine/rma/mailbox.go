@@ -5,13 +5,12 @@ import (
 	"slices"
 
 	"weft/internal/engine/link"
-	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
 )
 
-// ErrStall says that a mailbox that stalls has no room for a frame: it must be
-// offered again after Room, and no other frame of that peer before.
+// ErrStall says that a stalling mailbox has no room for a frame. The frame must be offered again after Room, before any
+// other frame of its sender.
 var ErrStall = errors.New("weft: a mailbox stalls its sender")
 
 // An inflow is what one peer sends to one mailbox.
@@ -23,8 +22,8 @@ type inflow struct {
 	failed  uint32 // the last message that was refused for good
 	held    bool   // a frame waits for room: the mailbox stalls
 
-	// A peer that found no room is stopped: what it had sent on by then comes to
-	// nothing, and is known by its round.
+	// A peer that found no room is stopped. Packets that it had sent by then are dropped; their round tells them from
+	// those of the next attempt.
 	stopped bool
 	round   uint16
 	next    wire.IPush // the packet that is to come first in the next round
@@ -128,7 +127,7 @@ func entry(f *wire.IPush) int {
 	return int(f.Entry)
 }
 
-// take writes a packet. A message that is not gone on with has been given up.
+// take writes a packet. If a new message begins, the sender has given up the one before.
 func (s *inflow) take(f wire.IPush, payload []byte) mailbox.Outcome {
 	w := s.region.owner
 	a := &s.arrival
@@ -163,8 +162,7 @@ func (s *inflow) drop() {
 	}
 }
 
-// hold notes that a frame of the peer is held because the mailbox stalls, or that it is
-// not any more.
+// hold notes whether a frame of the peer is held because the mailbox stalls.
 func (s *inflow) hold(on bool) {
 	if on == s.held {
 		return
@@ -255,8 +253,7 @@ func (l *Layer) Open(r *Region) (open []*mailbox.Arrival) {
 	return open
 }
 
-// closeMailbox tells senders that wait for room in a mailbox that goes away to send again:
-// then they are refused.
+// closeMailbox tells senders that wait for room in a closing mailbox to send again: they are refused then.
 func (l *Layer) closeMailbox(r *Region) {
 	for _, s := range r.stopped {
 		s.restart()
@@ -276,24 +273,17 @@ func (l *Layer) look() {
 	})
 }
 
-// onKnock ends all waits for a mailbox, even if its next record is not there yet: an earlier
-// sender may have reserved it, not written it yet, and not knocked because this one did.
-// (PROTOCOL §10.6)
+// onKnock ends all waits for a mailbox, even if its next record has not been written. An earlier sender may have
+// reserved that record, and does not knock when it has written it, because this sender has knocked. (PROTOCOL §10.6)
 func (l *Layer) onKnock(f wire.Knock) {
 	l.wake(nil, func(op *Op) bool { return op.Region == f.Region })
 }
 
-// wake ends those of the waits for mailboxes for which f says so.
+// wake ends the waits for mailboxes for which f reports true.
 func (l *Layer) wake(err error, f func(op *Op) bool) {
-	rest := l.awaiting
-	l.awaiting = list.List[Op]{}
-	for !rest.Empty() {
-		if op := rest.Pop(); f(op) {
-			op.Done = true
-			op.Err = err
-			l.done.Push(&op.link, op)
-		} else {
-			l.awaiting.Push(&op.link, op)
-		}
-	}
+	l.awaiting.Take(f, func(op *Op) {
+		op.Done = true
+		op.Err = err
+		l.done.Push(&op.link, op)
+	})
 }

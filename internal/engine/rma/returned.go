@@ -2,12 +2,11 @@ package rma
 
 import (
 	"weft/internal/engine/link"
-	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
 
-// Returned says that the program of a peer has ended. Its regions are still there, but
-// it takes no messages out of its mailboxes any more: those that are not in them end with why.
+// Returned says that the program of a peer has ended. Its regions are still there, but its mailboxes are no longer
+// read: messages that are not in them end with why.
 func (l *Layer) Returned(rank int, why *link.PeerError) {
 	if l.gone[rank] != nil || l.returned[rank] != nil {
 		return
@@ -21,18 +20,11 @@ func (l *Layer) Returned(rank int, why *link.PeerError) {
 		}
 	}
 	p := l.peer(rank)
-	rest := p.waiting
-	p.waiting = list.List[Op]{}
-	for !rest.Empty() {
-		op := rest.Pop()
-		if op.Kind != IPush {
-			p.waiting.Push(&op.link, op)
-			continue
-		}
+	p.waiting.Take(func(op *Op) bool { return op.Kind == IPush }, func(op *Op) {
 		op.Done = true
 		op.Err = why
 		l.done.Push(&op.link, op)
-	}
+	})
 	l.next(p)
 }
 
@@ -54,8 +46,7 @@ func (l *Layer) Drained(rank int) bool {
 	return true
 }
 
-// Return says that the program of this process has ended: no region will be exposed any
-// more that peers wait for.
+// Return says that the program of this process has ended: it will expose no region for which peers wait.
 func (l *Layer) Return() {
 	l.returning = true
 	for _, name := range sorted(l.attaches) {

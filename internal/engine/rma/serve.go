@@ -179,9 +179,9 @@ func (p *peer) flushed(op uint32, s wire.Status) {
 	p.q.PushLast(wire.Result{Status: s, Op: op}.Append(p.q.Head()), p.rings())
 }
 
-// rings reports whether the next answer is to wake a peer that computes. Half as many
-// as it may have under way is often enough: if some of its operations have not begun,
-// so many are under way that one of their answers rings. (PROTOCOL §3.3)
+// rings reports whether the next answer is to wake a peer that computes. One answer in half as many as the peer may
+// have under way is enough. If some operations of the peer have not begun, as many as it may have are under way, and
+// the answer to one of these rings. (PROTOCOL §3.3)
 func (p *peer) rings() bool {
 	p.answers++
 	return p.answers%(maxOutstanding/2) == 0
@@ -245,8 +245,8 @@ func (l *Layer) check(p *peer, region uint32, key, off, size uint64, write bool)
 	return r, s
 }
 
-// missing says of a region that is not there whether there was one of that number,
-// which has been closed: numbers are not used again.
+// missing returns the status of a region that is not there: closed, if its number has been given out, since numbers are
+// not used again.
 func (l *Layer) missing(region uint32) wire.Status {
 	if region >= 1 && region <= l.region {
 		return wire.StatusClosed
@@ -254,8 +254,8 @@ func (l *Layer) missing(region uint32) wire.Status {
 	return wire.StatusNoRegion
 }
 
-// onPush writes one packet of a PUSH. The bounds of the whole are checked with
-// each, so that one that would leave the region writes nothing at all.
+// onPush writes one packet of a PUSH. It checks the bounds of the whole PUSH with each packet, so that a PUSH that
+// would leave the region writes nothing at all.
 func (l *Layer) onPush(p *peer, f wire.Push, payload []byte) {
 	r, s := l.check(p, f.Region, f.Key, f.Off, uint64(len(payload)), true)
 	if s == wire.StatusOK && (f.Limit > uint64(len(r.Bytes)) || f.Off+uint64(len(payload)) > f.Limit) {
