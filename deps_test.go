@@ -77,7 +77,7 @@ internal/sim            internal/monotime internal/sim/fabric internal/sim/updow
 internal/sim/proc       internal/sim internal/sys internal/transport
 internal/sim/job        internal/sim internal/sim/proc internal/transport/pipe
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/sharedmem internal/record internal/inside
+.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/sharedmem internal/record internal/inside internal/inbox
 
 internal/agreement
 job                     . internal/launch internal/waitgraph
@@ -144,6 +144,7 @@ internal/cli
 internal/planted
 extend                  . internal/driver internal/engine/msg internal/inside
 internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/waitgraph
+internal/inbox          internal/amt internal/driver internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sharedmem internal/sys internal/timeline internal/transport
 `
 
 // only lists packages from outside that few packages may import.

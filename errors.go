@@ -9,6 +9,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
+	"weft/internal/inbox"
 )
 
 // The conditions under which calls fail. Compare with errors.Is: most calls return an
@@ -66,7 +67,7 @@ var (
 	ErrShared = rma.ErrShared
 	// ErrNoRoom: the mailbox has no memory left for a ring of that size; see
 	// MailboxConfig.Spare.
-	ErrNoRoom = errors.New("weft: no memory left for a ring of that size; set MailboxConfig.Spare")
+	ErrNoRoom = inbox.ErrNoRoom
 
 	// ErrHeld: this rank already holds, or waits for, what it asks for; see StateError.
 	ErrHeld = coord.ErrHeld

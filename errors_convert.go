@@ -6,6 +6,7 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
+	"weft/internal/inbox"
 )
 
 // public returns an error of the driver or the engine as the type of this package that
@@ -40,6 +41,8 @@ func public(err error) error {
 		return (*RegionError)(e)
 	case *rma.MailboxError:
 		return (*MailboxError)(e)
+	case *inbox.RingError:
+		return (*RingError)(e)
 	}
 	return publicCoord(err)
 }

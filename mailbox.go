@@ -3,17 +3,10 @@ package weft
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
+	"slices"
 
-	"weft/internal/driver"
-	"weft/internal/engine/rma"
+	"weft/internal/inbox"
 	"weft/internal/mailbox"
-	"weft/internal/mem"
-	"weft/internal/sharedmem"
-	"weft/internal/sys"
-	"weft/internal/timeline"
 )
 
 // A FullPolicy says what happens to a message for which a mailbox has no room.
@@ -72,25 +65,9 @@ const (
 // Ranks on the same host write into the mailbox without this rank's help. Any number of
 // goroutines may use it.
 type Mailbox struct {
-	p      *Proc
-	name   string
-	region *rma.Region
-	box    *mailbox.Box
-	whole  sharedmem.Segment
-
-	rings sync.Mutex // held while rings are changed
-	room  mailbox.FreeList
-
-	latch  mem.Latch // of what follows
-	reader *mailbox.Reader
-	rec    mailbox.Record // the record that take reads
-	joiner mailbox.Joiner
-	idle   *delivery  // free ones
-	auto   *autoRings // or nil
-	told   int        // how many ends of ranks have been reported
-	inside int        // goroutines that wait; Close waits for them
-	asleep int        // those of them that sleep
-	closed atomic.Bool
+	p    *Proc
+	name string
+	in   *inbox.Inbox
 }
 
 // mailboxName returns the name of the region in which a mailbox lies. Regions of programs
@@ -107,35 +84,23 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 	if cfg != nil {
 		c = *cfg
 	}
-	auto := p.advised(&c)
+	adapt := p.advised(&c)
 	sizes, g, err := p.geometry(&c)
 	if err != nil {
 		return nil, err
 	}
-	whole, err := p.memory.Share(g.Size()+8, false)
-	if err != nil {
-		return nil, err
-	}
-	m := &Mailbox{p: p, name: name, whole: whole, auto: auto, room: mailbox.NewFreeList(g.Room)}
-	bytes := whole.Bytes[:len(whole.Bytes)-8]
-	if m.box, err = mailbox.New(bytes, g); err == nil {
-		m.reader = mailbox.NewReader(m.box)
-		for i := range g.Rings {
-			m.box.Shut(i)
+	for rank := range c.Table {
+		if err := p.check(rank); err != nil {
+			return nil, err
 		}
-		for i, size := range sizes {
-			base, _ := m.room.Take(size)
-			m.box.Place(i, base, size)
-		}
-		err = m.fill(c.Table)
 	}
-	if err == nil {
-		m.region, err = p.node.ExposeMailbox(mailboxName(name), m.box, bytes, whole.ID, c.Full == StallWhenFull)
-	}
+	in, err := inbox.Open(p.inboxes, inbox.Config{
+		Name: mailboxName(name), Geometry: g, Sizes: sizes, Table: c.Table, Stall: c.Full == StallWhenFull, Adapt: adapt,
+	})
 	if err != nil {
-		_ = p.memory.Drop(whole)
 		return nil, public(err)
 	}
+	m := &Mailbox{p: p, name: name, in: in}
 	p.mu.Lock()
 	closed := p.closed
 	p.mailboxes[m] = true
@@ -147,22 +112,20 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 	return m, nil
 }
 
-// advised takes the rings from the job's AMT if the program does not configure any. It returns
-// the policy that changes them while the job runs, or nil.
-func (p *Proc) advised(c *MailboxConfig) *autoRings {
+// advised takes the rings from the job's AMT if the program does not configure any. It reports whether they are to be
+// assigned while the job runs.
+func (p *Proc) advised(c *MailboxConfig) (adapt bool) {
 	switch {
 	case p.amt == nil || len(c.Rings) > 0 || c.Table != nil:
-		return nil
+		return false
 	case p.amt.Auto:
-		for range ownRings + 1 {
-			c.Rings = append(c.Rings, defaultRing)
-		}
-		return newAutoRings()
+		c.Rings = slices.Repeat([]int{defaultRing}, inbox.OwnRings+1)
+		return true
 	case len(p.amt.Rings) > 0:
 		c.Rings = p.amt.Rings
 		c.Table = p.amt.Table
 	}
-	return nil
+	return false
 }
 
 func checkMailboxName(name string) error {
@@ -182,8 +145,8 @@ func (p *Proc) geometry(c *MailboxConfig) (sizes []int, g mailbox.Geometry, err 
 		if size < 1 || size > most {
 			return nil, g, &ConfigError{Field: "size of a ring", Value: size, Min: 1, Max: most}
 		}
-		sizes = append(sizes, roundGrain(size))
-		room += roundGrain(size)
+		sizes = append(sizes, mailbox.RoundUp(size))
+		room += mailbox.RoundUp(size)
 	}
 	if len(sizes) == 0 {
 		sizes = []int{defaultRing}
@@ -206,161 +169,83 @@ func (p *Proc) geometry(c *MailboxConfig) (sizes []int, g mailbox.Geometry, err 
 		return nil, g, &ConfigError{Field: "number of rings", Value: len(sizes), Min: 1, Max: mailbox.MaxRings - moreRings}
 	}
 	return sizes, mailbox.Geometry{
-		Ranks: p.job.Size, Lines: p.job.Local, Rings: len(sizes) + moreRings, Slots: slots, Room: room + roundGrain(c.Spare),
+		Ranks: p.job.Size, Lines: p.job.Local, Rings: len(sizes) + moreRings, Slots: slots, Room: room + mailbox.RoundUp(c.Spare),
 	}, nil
 }
-
-func roundGrain(n int) int { return (n + mailbox.Grain - 1) / mailbox.Grain * mailbox.Grain }
 
 // Name returns the mailbox's name.
 func (m *Mailbox) Name() string { return m.name }
 
 // MemoryBytes returns how many bytes of memory the rings have, and how many the mailbox has in
 // all.
-func (m *Mailbox) MemoryBytes() (rings, all int) {
-	m.rings.Lock()
-	defer m.rings.Unlock()
-	return m.box.Room - m.room.Free(), len(m.whole.Bytes)
-}
+func (m *Mailbox) MemoryBytes() (rings, all int) { return m.in.Bytes() }
 
 // Next returns the next message in the order of arrival, and waits for it if there is none. The
 // message is on loan until Release. Several goroutines that call Next get different messages.
 // The death of a rank is reported once, by a WaitError that contains a PeerError, after the
 // messages that the rank had sent.
-func (m *Mailbox) Next(ctx context.Context) (d Delivery, err error) {
-	err = m.next(ctx, &d, true)
-	return d, err
-}
+func (m *Mailbox) Next(ctx context.Context) (Delivery, error) { return m.next(ctx, true) }
 
 // NextPacket is Next for single packets. A longer message consists of packets if its ring is
 // shared, or if the sender uses StatusPerPacket. NextPacket returns each packet when it
 // arrives, and Off and Total tell which part of the message it is. Use either Next or
 // NextPacket on a mailbox.
-func (m *Mailbox) NextPacket(ctx context.Context) (d Delivery, err error) {
-	err = m.next(ctx, &d, false)
-	return d, err
+func (m *Mailbox) NextPacket(ctx context.Context) (Delivery, error) { return m.next(ctx, false) }
+
+func (m *Mailbox) next(ctx context.Context, join bool) (Delivery, error) {
+	var d inbox.Delivery
+	if err := m.in.Next(ctx, &d, join); err != nil {
+		return Delivery{}, waited(public(err), fmt.Sprintf("mailbox %q", m.name), "no message in it is complete")
+	}
+	return lent(&d), nil
 }
 
 // TryNext returns the next message if one has arrived, else ErrWouldBlock.
-func (m *Mailbox) TryNext() (d Delivery, err error) {
-	if err = m.take(&d, true, 0, 0); err == ErrWouldBlock {
-		m.p.node.Assist()
-		if err = m.take(&d, true, 0, 0); err == ErrWouldBlock {
-			m.p.node.Vain()
-		}
+func (m *Mailbox) TryNext() (Delivery, error) {
+	var d inbox.Delivery
+	switch ok, err := m.in.TryNext(&d); {
+	case err != nil:
+		return Delivery{}, public(err)
+	case !ok:
+		return Delivery{}, ErrWouldBlock
 	}
-	return d, err
-}
-
-func (m *Mailbox) next(ctx context.Context, d *Delivery, join bool) error {
-	err := m.take(d, join, 0, 1)
-	for err == ErrWouldBlock {
-		began := m.p.timeline.Mark()
-		err = m.await(ctx)
-		if m.p.timeline != nil {
-			m.p.timeline.Note(began, timeline.Mail, 0, timeline.Nobody, 0, err)
-		}
-		if err != nil {
-			m.leave()
-			return waited(err, fmt.Sprintf("mailbox %q", m.name), "no message in it is complete")
-		}
-		err = m.take(d, join, 1, 1)
-	}
-	return err
-}
-
-// await returns when there may be a message.
-func (m *Mailbox) await(ctx context.Context) error {
-	if !m.p.node.Hosted() {
-		ready := func() bool { return m.closed.Load() || m.box.Ready() }
-		if ok, err := m.p.node.Spin(ctx, ready); ok || err != nil {
-			return err
-		}
-	}
-	m.doze(1)
-	defer m.doze(-1)
-	// A sender may have written its record before it could see that this goroutine sleeps.
-	// After a system call the record is visible here.
-	sys.Yield()
-	if m.box.Ready() {
-		return nil
-	}
-	seen := m.p.node.Departures()
-	if !m.recover() {
-		return m.p.Sleep(ctx, retryRecover)
-	}
-	if err := m.loss(); err != nil {
-		return err
-	}
-	c := driver.NewCall()
-	defer c.Free()
-	c.RMA.Kind = rma.Await
-	c.RMA.Peer = m.p.job.Rank
-	c.RMA.Region = m.region.ID
-	return public(m.p.node.AwaitMail(ctx, c, seen))
-}
-
-// leave ends a wait without a message.
-func (m *Mailbox) leave() {
-	m.latch.Lock()
-	defer m.latch.Unlock()
-	m.inside--
-}
-
-// loss returns the death of a rank that has not been reported, or nil. That a rank has left in
-// good order is reported only if no other rank is left that could send.
-func (m *Mailbox) loss() error {
-	for {
-		m.latch.Lock()
-		told := m.told
-		m.latch.Unlock()
-		rank, gone := m.p.node.Departed(told)
-		if gone == nil || m.box.Ready() { // messages that it had sent come first
-			return nil
-		}
-		m.latch.Lock()
-		news := m.told == told // else another goroutine reports it
-		if news {
-			m.told++
-		}
-		m.latch.Unlock()
-		if news && rank != m.p.job.Rank && (!gone.Clean || told == m.p.job.Size-2) {
-			return publicPeer(gone)
-		}
-	}
-}
-
-// doze counts the goroutines that sleep. While there are any, senders send a KNOCK.
-func (m *Mailbox) doze(n int) {
-	m.latch.Lock()
-	defer m.latch.Unlock()
-	m.asleep += n
-	m.box.Waits(m.asleep > 0)
+	return lent(&d), nil
 }
 
 // Close closes the mailbox and gives its memory back. Messages that have not been taken are
 // lost. Messages on loan must not be used any more. Senders get ErrClosed.
 func (m *Mailbox) Close() error {
-	m.latch.Lock()
-	closed := m.closed.Swap(true)
-	m.latch.Unlock()
-	if closed {
-		return ErrClosed
-	}
 	m.p.mu.Lock()
 	delete(m.p.mailboxes, m)
 	m.p.mu.Unlock()
-	mem.Store64(m.whole.Bytes, len(m.whole.Bytes)-8, 1)
-	m.p.node.Withdraw(m.region)
-	for m.waited() {
-		runtime.Gosched() // these goroutines still look at the memory
-		m.p.node.Vain()
-	}
-	return public(m.p.memory.Drop(m.whole))
+	return public(m.in.Close())
 }
 
-func (m *Mailbox) waited() bool {
-	m.latch.Lock()
-	defer m.latch.Unlock()
-	return m.inside > 0
+// A Delivery is a message in a mailbox, or a packet of one. Its Data belongs to weft, and is on
+// loan until Release.
+type Delivery struct {
+	From int
+	Tag  uint64 // the number that PushTagged was given, or 0
+	Data []byte // lies in the ring, or is a copy if the message was joined or wraps around the ring's end
+
+	// Off and Total tell which part of its message a packet is, in bytes. For a whole message
+	// they are 0 and its length.
+	Off, Total int
+
+	loan inbox.Loan
 }
+
+func lent(d *inbox.Delivery) Delivery {
+	return Delivery{From: d.From, Tag: d.Tag, Data: d.Data, Off: d.Off, Total: d.Total, loan: d.Loan}
+}
+
+// Release gives the message's room in its ring back. Messages can be released in any order. Data
+// must not be used any more. Releasing a Delivery again does nothing.
+func (d *Delivery) Release() {
+	d.Data = nil
+	d.loan.Release()
+}
+
+// Room returns how many bytes of its ring the message occupies until Release: 0 if it lies in its
+// record, or was joined.
+func (d *Delivery) Room() int { return d.loan.Room() }

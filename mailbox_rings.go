@@ -3,11 +3,6 @@ package weft
 import (
 	"context"
 	"fmt"
-	"os"
-	"time"
-
-	"weft/internal/mailbox"
-	"weft/internal/sys"
 )
 
 // A Ring describes a ring of a mailbox.
@@ -19,67 +14,16 @@ type Ring struct {
 
 // Rings returns the rings of the mailbox, by their numbers (the AMT).
 func (m *Mailbox) Rings() []Ring {
-	m.rings.Lock()
-	defer m.rings.Unlock()
-	if m.closed.Load() {
-		return nil
-	}
-	m.recover()
 	var rings []Ring
-	_, used := m.box.Reserved()
-	for i := range m.box.Geometry.Rings {
-		_, size := m.box.Where(i)
-		rings = append(rings, Ring{size, m.box.Shared(i), used[i]})
-	}
-	for len(rings) > 0 && rings[len(rings)-1].Size == 0 {
-		rings = rings[:len(rings)-1]
+	for _, r := range m.in.Rings() {
+		rings = append(rings, Ring(r))
 	}
 	return rings
 }
 
 // RingOf returns the number of the ring that the table assigns to a sender, or NoRing.
 func (m *Mailbox) RingOf(rank int) int {
-	m.rings.Lock()
-	defer m.rings.Unlock()
-	if m.closed.Load() {
-		return NoRing
-	}
-	return m.box.RingOf(rank)
-}
-
-// fill sets the table for the first time.
-func (m *Mailbox) fill(table map[int]int) error {
-	for rank := range table {
-		if err := m.p.check(rank); err != nil {
-			return err
-		}
-	}
-	for rank := range m.p.job.Size {
-		ring := table[rank] // 0 if it is not there
-		if err := m.checkRing(ring); err != nil {
-			return err
-		}
-		m.box.SetRing(rank, ring)
-	}
-	return nil
-}
-
-func (m *Mailbox) checkRing(ring int) error {
-	if ring == NoRing {
-		return nil
-	}
-	if ring >= 0 && ring < m.box.Geometry.Rings {
-		if _, size := m.box.Where(ring); size > 0 {
-			return nil
-		}
-	}
-	n := 0
-	for i := range m.box.Geometry.Rings {
-		if _, size := m.box.Where(i); size > 0 {
-			n = i + 1
-		}
-	}
-	return &RingError{ring, n}
+	return m.in.RingOf(rank)
 }
 
 // SetRing assigns a ring to a sender, alone or together with the senders that have it already.
@@ -89,42 +33,14 @@ func (m *Mailbox) SetRing(rank, ring int) error {
 	if err := m.p.check(rank); err != nil {
 		return err
 	}
-	m.rings.Lock()
-	defer m.rings.Unlock()
-	if m.closed.Load() {
-		return ErrClosed
-	}
-	if err := m.checkRing(ring); err != nil {
-		return err
-	}
-	m.box.SetRing(rank, ring)
-	m.hand(true)
-	return nil
+	return public(m.in.SetRing(rank, ring))
 }
 
 // NewRing makes a ring of size bytes, rounded up to a multiple of 64, and returns its number. If
 // the mailbox has no memory left for it the error is ErrNoRoom; see MailboxConfig.Spare.
 func (m *Mailbox) NewRing(size int) (ring int, err error) {
-	m.rings.Lock()
-	defer m.rings.Unlock()
-	if m.closed.Load() {
-		return NoRing, ErrClosed
-	}
-	if size < 1 || size > m.box.Room {
-		return NoRing, &ConfigError{Field: "size of a ring", Value: size, Min: 1, Max: m.box.Room}
-	}
-	for i := range m.box.Geometry.Rings {
-		if _, old := m.box.Where(i); old != 0 {
-			continue
-		}
-		base, ok := m.room.Take(roundGrain(size))
-		if !ok {
-			return NoRing, ErrNoRoom
-		}
-		m.place(i, base, roundGrain(size))
-		return i, nil
-	}
-	return NoRing, ErrNoRoom
+	ring, err = m.in.NewRing(size)
+	return ring, public(err)
 }
 
 // ResizeRing changes the size of a ring, in bytes. Size 0 takes its memory back, so that its number
@@ -132,78 +48,6 @@ func (m *Mailbox) NewRing(size int) (ring int, err error) {
 // released, which another goroutine must do; the ring's senders wait, too. If ctx ends first,
 // or there is no memory, the ring stays as it was.
 func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
-	m.rings.Lock()
-	defer m.rings.Unlock()
-	if m.closed.Load() {
-		return ErrClosed
-	}
-	if err := m.checkRing(ring); err != nil || ring == NoRing {
-		return err
-	}
-	if size < 0 || size > m.box.Room {
-		return &ConfigError{Field: "size of a ring", Value: size, Min: 0, Max: m.box.Room}
-	}
-	if size == 0 && m.box.Shared(ring) > 0 {
-		return fmt.Errorf("weft: ring %d is assigned to %d senders: assign another ring to them first: %w",
-			ring, m.box.Shared(ring), ErrInUse)
-	}
-	m.box.Shut(ring)
-	err := m.p.node.Poll(ctx, func() bool { return m.closed.Load() || m.box.Drained(ring) })
-	if err == nil && m.closed.Load() {
-		return ErrClosed
-	}
-	if err != nil {
-		m.box.Unshut(ring)
-		m.hand(true)
-		return waited(err, fmt.Sprintf("ring %d of mailbox %q", ring, m.name), "what it holds has not been released")
-	}
-	base, old := m.box.Where(ring)
-	m.room.Give(base, old)
-	newBase, ok := m.room.Take(roundGrain(size))
-	if !ok {
-		m.room.TakeAt(base, old)
-		m.box.Unshut(ring)
-		err = ErrNoRoom
-	} else {
-		m.place(ring, newBase, roundGrain(size))
-	}
-	m.hand(true)
-	return err
+	err := m.in.ResizeRing(ctx, ring, size)
+	return waited(public(err), fmt.Sprintf("ring %d of mailbox %q", ring, m.name), "what it holds has not been released")
 }
-
-// place gives memory to a ring that is shut and drained. The reader forgets what it knew of the
-// ring.
-func (m *Mailbox) place(ring, base, size int) {
-	m.latch.Lock()
-	defer m.latch.Unlock()
-	m.reader.Placed(ring)
-	m.box.Place(ring, base, size)
-}
-
-// recover gives back the room that senders had reserved when they were killed. It reports whether
-// nothing is left to be recovered.
-func (m *Mailbox) recover() bool {
-	gone := false
-	m.box.Senders(func(rank int) { gone = gone || m.p.node.Gone(rank) != nil })
-	if !gone {
-		return true
-	}
-	ok := m.p.node.Recover(m.region, func(open []*mailbox.Arrival) bool {
-		m.latch.Lock()
-		defer m.latch.Unlock()
-		if m.closed.Load() {
-			return true
-		}
-		return m.reader.Recover(func(rank, pid int, busy bool) bool {
-			return m.p.node.GoneLocked(rank) != nil && (!busy || !sys.Alive(pid))
-		}, open)
-	})
-	m.hand(true)
-	return ok
-}
-
-// retryRecover is the time after which a recovery that was not possible is tried again.
-const retryRecover = time.Millisecond
-
-// pid is the number of this process, which marks its lines in the mailboxes of other ranks.
-var pid = os.Getpid()

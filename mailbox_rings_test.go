@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"weft/internal/amt"
+	"weft/internal/inbox"
 )
 
 // A sender that is frequent gets a ring of its own while the job runs; nothing is lost
 // on the way.
 func TestAutoRings(t *testing.T) {
 	networks(t, 3, func(ctx context.Context, p *Proc) error {
-		const each = 4 * lookAfter
+		const each = 4 * inbox.LookAfter
 		p.amt = &amt.Share{Auto: true}
 		turn := p.Barrier("turn", nil)
 		if p.Rank() != 0 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"weft/internal/timeline"
 	"weft/internal/timeline/traceevent"
 )
 
@@ -141,23 +140,5 @@ func TestTimelineOfMailboxes(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestPushAtTimeZero: a push that begins when a simulation does is shown with the time that it took, and
-// a short one as a moment.
-func TestPushAtTimeZero(t *testing.T) {
-	var now int64
-	p := &Proc{timeline: timeline.New(4, func() int64 { return now })}
-	s := &Sender{p: p}
-	long := s.markPush(timeline.LeastNoted)
-	short := s.markPush(timeline.LeastNoted - 1)
-	now = 7
-	for _, c := range []struct{ began, want int64 }{{long, 0}, {short, 7}} {
-		p.timeline.Note(c.began, timeline.IPush, 0, 0, 0, nil)
-		events := p.timeline.Part(0, 1, "").Events
-		if e := events[len(events)-1]; e.Begin != c.want || e.End != 7 {
-			t.Errorf("a push that began at %d is shown from %d to %d", c.began, e.Begin, e.End)
-		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/internal/engine/msg"
+	"weft/internal/inbox"
 	"weft/internal/record"
 	"weft/internal/sharedmem"
 	"weft/internal/timeline"
@@ -56,8 +57,8 @@ type Proc struct {
 
 	regions   map[uint32]*Region // that are open, by number
 	mailboxes map[*Mailbox]bool
-	ways      map[wayID]*way // to the mailboxes of others
-	sweep     int            // at this many paths those to closed mailboxes are dropped
+	inboxes   *inbox.Host
+	ways      *inbox.Ways // to the mailboxes of others
 
 	barriers map[uint64]*hostBarrier                  // by what their names are in events
 	flights  func(from int, to []int) []time.Duration // of events, where that is known
@@ -97,7 +98,6 @@ func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
 		job: src.Job(), cfg: c, src: src,
 		ports: map[*msg.Port]*Port{}, routes: map[int]route{},
 		barriers: map[uint64]*hostBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{},
-		ways: map[wayID]*way{},
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
@@ -113,6 +113,8 @@ func (p *Proc) newNode(random func() uint64, c driver.Config) {
 	p.wait = c.Wait
 	p.node = driver.New(c)
 	p.memory = sharedmem.NewTable(p.node)
+	p.inboxes = &inbox.Host{Node: p.node, Memory: p.memory, Timeline: p.timeline, Rank: p.job.Rank, Size: p.job.Size}
+	p.ways = inbox.NewWays(p.inboxes)
 }
 
 // engine returns what the engine must know, with a source of chance.

@@ -27,16 +27,13 @@ func (p *Proc) Close() error {
 	ports := slices.SortedFunc(maps.Values(p.ports), func(a, b *Port) int { return cmp.Compare(a.channel, b.channel) })
 	mailboxes := slices.SortedFunc(maps.Keys(p.mailboxes), func(a, b *Mailbox) int { return cmp.Compare(a.name, b.name) })
 	barriers := maps.Clone(p.barriers)
-	ways := maps.Clone(p.ways)
 	p.mu.Unlock()
 	p.node.Quit()
 	lost := undelivered(p.node.Drain(closePatience))
 	for _, m := range mailboxes {
 		m.Close()
 	}
-	for _, w := range ways {
-		w.leave()
-	}
+	p.ways.Close()
 	for _, q := range ports {
 		q.Close()
 	}

@@ -8,6 +8,7 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
+	"weft/internal/inbox"
 )
 
 // An Op is an operation that has been started and goes on by itself. Wait must be called exactly
@@ -16,7 +17,7 @@ import (
 type Op struct {
 	node   *driver.Node
 	call   *driver.Call // nil if it was done at once
-	way    *way         // of a message to a mailbox
+	way    *inbox.Way   // of a message to a mailbox
 	number uint64       // on its way
 	value  uint64
 	err    error
@@ -101,7 +102,7 @@ func (o *Op) Wait(ctx context.Context) error {
 		o.value = o.call.RMA.Value
 	}
 	if o.way != nil {
-		o.way.ended(o.number, o.err)
+		o.way.Ended(o.number, o.err)
 	}
 	o.call.Free()
 	o.call = nil

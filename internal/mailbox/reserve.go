@@ -64,6 +64,9 @@ func (b *Box) slotFree(promised uint32, seen *uint32) bool {
 	return promised-*seen < uint32(b.Slots)
 }
 
+// RoundUp returns how many bytes of a ring n bytes take.
+func RoundUp(n int) int { return int(grains(n)) }
+
 func grains(n int) uint64 { return uint64(n+Grain-1) &^ (Grain - 1) }
 
 // An Extent is a part of a ring.

@@ -1,4 +1,4 @@
-package weft
+package inbox
 
 import (
 	"runtime"
@@ -9,9 +9,9 @@ import (
 	"weft/internal/transport"
 )
 
-// A way is what all Senders of a process to one mailbox have in common: the mapped memory, and
+// A Way is what all Senders of a process to one mailbox have in common: the mapped memory, and
 // the order of messages that must leave in packets.
-type way struct {
+type Way struct {
 	box     *mailbox.Box    // the mailbox, mapped here; or nil
 	line    *mailbox.Writer // writes to the mapped mailbox; or nil
 	mapped  *transport.Mapping
@@ -23,49 +23,29 @@ type way struct {
 	last  uint64     // the number of the last message that was given up
 }
 
-// forgetWays drops the ways to mailboxes whose memory has been taken back. It does so when there
-// are twice as many ways as were left the last time. p.mu is held.
-func (p *Proc) forgetWays() {
-	const few = 64
-	if len(p.ways) < max(p.sweep, few) {
-		return
-	}
-	for id, w := range p.ways {
-		if w.mapped != nil && w.mapped.Gone() {
-			delete(p.ways, id)
-		}
-	}
-	p.sweep = 2 * len(p.ways)
-}
-
-type wayID struct {
-	rank   int
-	region uint32
-}
-
-// newWay returns the way to the mailbox in a remote region, through mapped memory if it is mapped.
-func newWay(p *Proc, r *Remote) *way {
-	w := &way{}
-	if r.direct == nil || r.direct.ReadOnly {
+// newWay returns the way to a mailbox, through mapped memory unless mapped is nil.
+func newWay(rank int, mapped *transport.Mapping) *Way {
+	w := &Way{}
+	if mapped == nil || mapped.ReadOnly {
 		return w
 	}
-	box, err := mailbox.At(r.direct.Bytes[:len(r.direct.Bytes)-8])
+	box, err := mailbox.At(mapped.Bytes[:len(mapped.Bytes)-8])
 	if err != nil {
 		return w
 	}
-	line, ok := box.Join(p.job.Rank, pid)
+	line, ok := box.Join(rank, pid)
 	if !ok {
 		return w
 	}
 	w.box = box
 	w.line = line
-	w.mapped = r.direct
+	w.mapped = mapped
 	return w
 }
 
 // depart begins to send a message in packets, from a byte on, and returns the message's number. It
 // waits while another goroutine has written part of a message, which does not take long.
-func (w *way) depart(from int, begin func()) (number uint64) {
+func (w *Way) depart(from int, begin func()) (number uint64) {
 	for {
 		w.mu.Lock()
 		if w.line == nil || w.line.Depart(from) {
@@ -81,10 +61,10 @@ func (w *way) depart(from int, begin func()) (number uint64) {
 	return w.begun
 }
 
-// ended counts the end of a message that left in packets: it has arrived, or was given up. After
+// Ended counts the end of a message that left in packets: it has arrived, or was given up. After
 // a message that was given up, later ones leave in packets, too, until one that began later is
 // known to have arrived: packets keep the order.
-func (w *way) ended(number uint64, err error) {
+func (w *Way) Ended(number uint64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
@@ -104,7 +84,7 @@ func (w *way) ended(number uint64, err error) {
 }
 
 // leave gives the writer's place in the mailbox back.
-func (w *way) leave() {
+func (w *Way) leave() {
 	if w.line != nil {
 		w.line.Leave()
 	}

@@ -1,4 +1,4 @@
-package weft
+package inbox
 
 import "weft/internal/amt"
 
@@ -12,14 +12,15 @@ type autoRings struct {
 	since  int         // messages since the policy was last asked
 }
 
-const (
-	ownRings  = 7   // besides the shared one
-	lookAfter = 512 // messages
-)
+// OwnRings is how many rings besides the shared one a mailbox has whose rings are assigned while the job runs.
+const OwnRings = 7
+
+// LookAfter is after how many messages the assignment of rings is looked at.
+const LookAfter = 512
 
 func newAutoRings() *autoRings {
-	a := &autoRings{policy: amt.NewAuto(ownRings), ring: map[int]int{}}
-	for i := range ownRings {
+	a := &autoRings{policy: amt.NewAuto(OwnRings), ring: map[int]int{}}
+	for i := range OwnRings {
 		a.idle = append(a.idle, i+1)
 	}
 	return a
@@ -33,12 +34,12 @@ func (a *autoRings) arrived(from, n int) bool {
 	}
 	a.policy.Arrived(from, n)
 	a.since++
-	return a.since >= lookAfter
+	return a.since >= LookAfter
 }
 
 // adapt assigns rings as the policy decides. It never waits: if rings are being changed it leaves
 // the work for the next time.
-func (m *Mailbox) adapt() {
+func (m *Inbox) adapt() {
 	if !m.rings.TryLock() {
 		return
 	}

@@ -1,12 +1,12 @@
-package weft
+package inbox
 
 import (
+	"weft/internal/engine/link"
 	"weft/internal/mailbox"
 	"weft/internal/timeline"
 )
 
-// A Delivery is a message in a mailbox, or a packet of one. Its Data belongs to weft, and is on
-// loan until Release.
+// A Delivery is a message in a mailbox, or a packet of one. Its Data is on loan until Release.
 type Delivery struct {
 	From int
 	Tag  uint64 // the number that PushTagged was given, or 0
@@ -16,13 +16,15 @@ type Delivery struct {
 	// they are 0 and its length.
 	Off, Total int
 
-	d *delivery
+	Loan Loan
 }
 
-// A delivery is what Release gives back.
-type delivery struct {
-	m      *Mailbox
-	next   *delivery
+// A Loan is what Release gives back: the memory of a message. The zero Loan is of nothing.
+type Loan struct{ e *loaned }
+
+type loaned struct {
+	m      *Inbox
+	next   *loaned
 	extent mailbox.Extent // nothing if Len is 0
 	short  [mailbox.Inline]byte
 	buf    []byte // memory for joined messages; it is kept for the next one
@@ -32,15 +34,14 @@ type delivery struct {
 // joined.
 const maxKept = 1 << 20
 
-// Release gives the message's room in its ring back. Messages can be released in any order. Data
-// must not be used any more. Releasing a Delivery again does nothing.
-func (d *Delivery) Release() {
-	e := d.d
+// Release gives the message's room in its ring back. Messages can be released in any order. Releasing a Loan again does
+// nothing.
+func (l *Loan) Release() {
+	e := l.e
 	if e == nil {
 		return
 	}
-	d.d = nil
-	d.Data = nil
+	l.e = nil
 	m := e.m
 	m.latch.Lock()
 	wanted := false
@@ -57,22 +58,22 @@ func (d *Delivery) Release() {
 
 // Room returns how many bytes of its ring the message occupies until Release: 0 if it lies in its
 // record, or was joined.
-func (d *Delivery) Room() int {
-	if d.d == nil {
+func (l *Loan) Room() int {
+	if l.e == nil {
 		return 0
 	}
-	return roundGrain(d.d.extent.Len)
+	return mailbox.RoundUp(l.e.extent.Len)
 }
 
 // hand tells senders that wait for room that there may be some.
-func (m *Mailbox) hand(wanted bool) {
+func (m *Inbox) hand(wanted bool) {
 	if wanted {
-		m.p.node.Room(m.region)
+		m.host.Node.Room(m.region)
 	}
 }
 
 // give keeps a delivery for the next message. The latch is held.
-func (m *Mailbox) give(e *delivery) {
+func (m *Inbox) give(e *loaned) {
 	e.extent.Len = 0
 	if cap(e.buf) > maxKept {
 		e.buf = nil
@@ -81,10 +82,10 @@ func (m *Mailbox) give(e *delivery) {
 }
 
 // get returns a delivery. The latch is held.
-func (m *Mailbox) get() *delivery {
+func (m *Inbox) get() *loaned {
 	e := m.idle
 	if e == nil {
-		return &delivery{m: m}
+		return &loaned{m: m}
 	}
 	m.idle = e.next
 	e.buf = e.buf[:0]
@@ -92,19 +93,18 @@ func (m *Mailbox) get() *delivery {
 }
 
 // take returns in d the next message that has arrived, or the next packet unless join is set.
-// If there is none it returns ErrWouldBlock. M.inside counts the goroutines that wait: was is
-// 1 if the caller is counted, and will is 1 if it is to be counted when take returns
-// ErrWouldBlock.
-func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
+// If there is none, ok is false. M.inside counts the goroutines that wait: was is 1 if the caller is counted, and will
+// is 1 if it is to be counted when ok is false.
+func (m *Inbox) take(d *Delivery, join bool, was, will int) (ok bool, err error) {
 	m.latch.Lock()
 	m.inside -= was
 	if m.closed.Load() {
 		m.latch.Unlock()
-		return ErrClosed
+		return false, link.ErrClosed
 	}
 	rec := &m.rec
 	took := false
-	for d.d == nil && m.reader.Take(rec) {
+	for d.Loan.e == nil && m.reader.Take(rec) {
 		if whole := rec.Off == 0 && rec.Last; whole || !join {
 			m.deliver(d, rec)
 		} else {
@@ -115,14 +115,14 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 	}
 	look := false
 	id := uint64(0)
-	if d.d == nil {
+	if d.Loan.e == nil {
 		if took { // no Release follows that would do it
 			m.reader.Settle()
 		}
 		m.inside += will
 	} else {
 		look = m.auto.arrived(d.From, len(d.Data))
-		if m.p.timeline != nil {
+		if m.host.Timeline != nil {
 			id = m.mailID(rec)
 		}
 	}
@@ -132,23 +132,23 @@ func (m *Mailbox) take(d *Delivery, join bool, was, will int) error {
 	if look {
 		m.adapt()
 	}
-	if d.d == nil {
-		return ErrWouldBlock
+	if d.Loan.e == nil {
+		return false, nil
 	}
-	if m.p.timeline != nil {
-		m.p.timeline.Note(timeline.Moment, timeline.Deliver, id, d.From, len(d.Data), nil)
+	if m.host.Timeline != nil {
+		m.host.Timeline.Note(timeline.Moment, timeline.Deliver, id, d.From, len(d.Data), nil)
 	}
-	return nil
+	return true, nil
 }
 
 // deliver lends the message or packet of one record. The latch is held.
-func (m *Mailbox) deliver(d *Delivery, rec *mailbox.Record) {
+func (m *Inbox) deliver(d *Delivery, rec *mailbox.Record) {
 	e := m.get()
 	d.From = rec.From
 	d.Tag = rec.Tag
 	d.Off = rec.Off
 	d.Total = rec.Total
-	d.d = e
+	d.Loan.e = e
 	if rec.InRecord {
 		d.Data = e.short[:copy(e.short[:], rec.Data)]
 		return
@@ -166,7 +166,7 @@ func (m *Mailbox) deliver(d *Delivery, rec *mailbox.Record) {
 
 // join adds a packet to its message, and lends the message if it is complete. The latch is
 // held.
-func (m *Mailbox) join(d *Delivery, rec *mailbox.Record) {
+func (m *Inbox) join(d *Delivery, rec *mailbox.Record) {
 	first, second := m.reader.Bytes(rec)
 	if message, ok := m.joiner.Add(rec, first, second, m.spare); ok {
 		e := m.get()
@@ -176,7 +176,7 @@ func (m *Mailbox) join(d *Delivery, rec *mailbox.Record) {
 		d.Data = message
 		d.Off = 0
 		d.Total = rec.Total
-		d.d = e
+		d.Loan.e = e
 	}
 	if !rec.InRecord {
 		m.reader.Release(rec.Extent)
@@ -185,10 +185,18 @@ func (m *Mailbox) join(d *Delivery, rec *mailbox.Record) {
 
 // spare returns the memory of a free delivery, for a message that must be joined. The latch
 // is held.
-func (m *Mailbox) spare() []byte {
+func (m *Inbox) spare() []byte {
 	e := m.get()
 	buf := e.buf
 	e.buf = nil
 	m.give(e)
 	return buf
+}
+
+// mailID returns the number of the message that a record completes, or 0.
+func (m *Inbox) mailID(rec *mailbox.Record) uint64 {
+	if !rec.Last {
+		return 0
+	}
+	return timeline.MailID(m.host.Rank, m.region.ID, rec.Ticket)
 }
