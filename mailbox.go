@@ -169,7 +169,8 @@ func (p *Proc) geometry(c *MailboxConfig) (sizes []int, g mailbox.Geometry, err 
 		return nil, g, &ConfigError{Field: "number of rings", Value: len(sizes), Min: 1, Max: mailbox.MaxRings - moreRings}
 	}
 	return sizes, mailbox.Geometry{
-		Ranks: p.job.Size, Lines: p.job.Local, Rings: len(sizes) + moreRings, Slots: slots, Room: room + mailbox.RoundUp(c.Spare),
+		Ranks: p.job.Size, Lines: p.job.Local, Rings: len(sizes) + moreRings, Slots: slots,
+		Room: room + mailbox.RoundUp(c.Spare),
 	}, nil
 }
 

@@ -13,9 +13,9 @@ import (
 	"weft/internal/transport/pipe"
 )
 
-// networks runs a test over pipes with direct memory, over shared memory, and in the simulator. All ranks are goroutines
-// of this process. What differs by transport besides is shown by internal/transport/transporttest, and by the tests that
-// run everywhere.
+// networks runs a test over pipes with direct memory, over shared memory, and in the simulator. All ranks are
+// goroutines of this process. What differs by transport besides is shown by internal/transport/transporttest, and
+// by the tests that run everywhere.
 func networks(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 	real(t, n, run)
 	overSim(t, n, run)

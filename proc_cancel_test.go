@@ -241,7 +241,8 @@ func TestStrangers(t *testing.T) {
 func TestLastAcknowledgement(t *testing.T) {
 	const rounds = 40
 	ctx := within(t)
-	procs := joinAll(t, 2, &Config{Transport: "udp", Spin: -1, RetransmitMin: 100 * time.Millisecond, Liveness: time.Minute})
+	procs := joinAll(t, 2, &Config{Transport: "udp", Spin: -1, RetransmitMin: 100 * time.Millisecond,
+		Liveness: time.Minute})
 	q := openAll(t, procs)
 	for range rounds {
 		got := make(chan error)

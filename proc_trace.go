@@ -39,7 +39,8 @@ func (p *Proc) traceInto(w io.Writer) { p.trace = amt.NewTracer(p.sender(), w) }
 
 // sender describes this rank to a trace.
 func (p *Proc) sender() amt.Part {
-	return amt.Part{Rank: p.job.Rank, Size: p.job.Size, Job: fmt.Sprintf("%x", p.job.ID), Program: filepath.Base(os.Args[0])}
+	return amt.Part{Rank: p.job.Rank, Size: p.job.Size, Job: fmt.Sprintf("%x", p.job.ID),
+		Program: filepath.Base(os.Args[0])}
 }
 
 // countFor makes the process call began at each operation that Fault.After counts.

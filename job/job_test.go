@@ -171,7 +171,8 @@ func TestErrors(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `does not name a function \"unheard of\"`) {
 		t.Errorf("%v", err)
 	}
-	for _, cfg := range []job.Config{{}, {Run: "idle", Program: "sleep"}, {Program: "./no/such/package"}, {Program: "no-such-command"}} {
+	for _, cfg := range []job.Config{{}, {Run: "idle", Program: "sleep"}, {Program: "./no/such/package"},
+		{Program: "no-such-command"}} {
 		cfg.Ranks = 1
 		if _, err := job.Start(t.Context(), cfg); err == nil {
 			t.Errorf("%+v was started", cfg)

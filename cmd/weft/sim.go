@@ -14,10 +14,11 @@ import (
 	"weft/internal/launch"
 )
 
-const simHelp = `Runs PROGRAM on a simulated cluster, in virtual time, with all ranks in one process. PROGRAM is a Go package or executable that starts with weft.Main. One rank
-runs at a time, until it waits; computation takes no virtual time (Proc.Sleep does). So
-ranks must not share variables, must read no clock but Proc.Now, and must start
-goroutines that use weft with Proc.Go.
+const simHelp = `Runs PROGRAM on a simulated cluster, in virtual time, with all ranks in one process.
+PROGRAM is a Go package or executable that starts with weft.Main. One rank runs at a time,
+until it waits; computation takes no virtual time (Proc.Sleep does). So ranks must not
+share variables, must read no clock but Proc.Now, and must start goroutines that use weft
+with Proc.Go.
 
 EXAMPLES
   weft sim -n 1000 -topology torus:25x40 -link 10Gbps,1us ./examples/halo -rows 4000
@@ -55,7 +56,8 @@ func simCommand() *ffcli.Command {
 	fs.Float64Var(&f.Loss, "loss", 0, "share of packets that get lost")
 	fs.BoolVar(&f.GoBackN, "go-back-n", false, "after a loss send everything after it again, not only what was lost")
 	fs.StringVar(&f.SVG, "svg", "", "draw the load of the links to this file")
-	fs.StringVar(&f.Trace, "trace", "", "write what each rank sends, and to which rank, to this file; see weftlab amt advise")
+	fs.StringVar(&f.Trace, "trace", "",
+		"write what each rank sends, and to which rank, to this file; see weftlab amt advise")
 	fs.StringVar(&f.Timeline, "timeline", "",
 		"write what each rank does and when to this file, for ui.perfetto.dev; see docs/TIMELINE.md")
 	fs.Uint64Var(&f.Seed, "seed", 0, "seed of everything random")
@@ -91,8 +93,9 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 	order, err := json.Marshal(map[string]any{
 		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "PerHost": f.PerHost, "Loss": f.Loss,
 		"GoBackN": f.GoBackN, "Seed": f.Seed,
-		"Log": cli.Absolute(f.Log), "SVG": cli.Absolute(f.SVG), "Trace": cli.Absolute(f.Trace), "Timeline": cli.Absolute(f.Timeline),
-		"JSON": f.JSON,
+		"Log": cli.Absolute(f.Log), "SVG": cli.Absolute(f.SVG), "Trace": cli.Absolute(f.Trace),
+		"Timeline": cli.Absolute(f.Timeline),
+		"JSON":     f.JSON,
 	})
 	if err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 	"weft"
 )
 
-// Barrier returns when all ranks have called it. It handles what arrives meanwhile, so this rank serves the others meanwhile. It takes dissemination, log2 n rounds
-// [Hensgen88]. If a rank is gone that has not called Barrier, all others get an error that names
-// it: a rank that misses it tells the ranks that wait for itself.
+// Barrier returns when all ranks have called it. It handles what arrives meanwhile, so this rank serves the others
+// meanwhile. It takes dissemination, log2 n rounds [Hensgen88]. If a rank is gone that has not called Barrier, all
+// others get an error that names it: a rank that misses it tells the ranks that wait for itself.
 func (e *Endpoint) Barrier(ctx context.Context) error {
 	e.phase++
 	var broken error

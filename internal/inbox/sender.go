@@ -155,8 +155,8 @@ func (s *Sender) refused(o mailbox.Outcome, b []byte) error {
 	return &rma.MailboxError{Rank: s.rank, Len: len(b), Err: err}
 }
 
-// Start begins a Push, and returns without waiting. If the call is nil the message lies in the mailbox. Else its end is told to
-// the Way, with the number.
+// Start begins a Push, and returns without waiting. If the call is nil the message lies in the mailbox. Else its
+// end is told to the Way, with the number.
 func (s *Sender) Start(tag uint64, b []byte) (c *driver.Call, number uint64, err error) {
 	sent, o := s.direct(s.mark(len(b)), tag, b, 0)
 	if o == mailbox.Done {

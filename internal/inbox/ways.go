@@ -28,8 +28,8 @@ type wayID struct {
 // NewWays returns the ways of a process that has none.
 func NewWays(h *Host) *Ways { return &Ways{host: h, ways: map[wayID]*Way{}} }
 
-// Attach returns a Sender to the mailbox that a peer's engine has found under a name, through mapped memory unless mapped
-// is nil.
+// Attach returns a Sender to the mailbox that a peer's engine has found under a name, through mapped memory unless
+// mapped is nil.
 func (t *Ways) Attach(peer *driver.Peer, name string, found rma.Found, mapped *transport.Mapping) (Sender, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

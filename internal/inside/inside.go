@@ -27,8 +27,10 @@ type Port struct {
 }
 
 var (
-	OfProc func(p any) Proc // of a *weft.Proc
-	OfPort func(q any) Port // of a *weft.Port
+	// OfProc returns the parts of a *weft.Proc.
+	OfProc func(p any) Proc
+	// OfPort returns the parts of a *weft.Port.
+	OfPort func(q any) Port
 
 	// Collective returns a second handle of a *weft.Port, whose messages count as part of collective operations.
 	Collective func(q any) any

@@ -19,8 +19,9 @@ var (
 	calls int
 )
 
-// Find plants a bug, and runs the seeds before end, until one returns the error by which it has found the bug. It begins
-// with the seed first. The subtest has the bug's name, by which lab/planted knows that the bug has been found.
+// Find plants a bug, and runs the seeds before end, until one returns the error by which it has found the bug. It
+// begins with the seed first. The subtest has the bug's name, by which lab/planted knows that the bug has been
+// found.
 func Find(t *testing.T, name string, first, end uint64, run func(seed uint64) error) {
 	t.Helper()
 	if !overlaid {

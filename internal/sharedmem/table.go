@@ -1,6 +1,7 @@
-// Package sharedmem keeps the memory of a process that other processes of its host can map: regions, mailboxes, and what
-// the program allocates for long messages. A table finds the segment in which a buffer lies, so that a peer to which
-// the buffer is offered can map it. Tested in package weft, in memory_test.go and memory_mapped_linux_test.go.
+// Package sharedmem keeps the memory of a process that other processes of its host can map: regions, mailboxes, and
+// what the program allocates for long messages. A table finds the segment in which a buffer lies, so that a peer to
+// which the buffer is offered can map it. Tested in package weft, in memory_test.go and
+// memory_mapped_linux_test.go.
 package sharedmem
 
 import (
