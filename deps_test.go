@@ -33,7 +33,7 @@ internal/engine/rma     internal/engine/link internal/engine/list internal/engin
 internal/engine/coord   internal/engine/link internal/engine/list internal/engine/wire internal/monotime internal/mutant
 internal/engine         internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime internal/mutant
 
-internal/transport
+internal/transport      internal/counters
 internal/sys
 internal/handshake
 internal/interleave     internal/sys
@@ -41,8 +41,8 @@ internal/doorbell       internal/transport internal/sys
 internal/transport/pipe          internal/transport internal/mem
 internal/transport/shm           internal/transport internal/doorbell internal/handshake internal/mem internal/ring internal/sys
 internal/transport/tcp           internal/transport internal/doorbell internal/handshake internal/sys
-internal/transport/udp           internal/transport internal/doorbell internal/sys
-internal/transport/eth           internal/transport internal/transport/udp internal/doorbell internal/sys
+internal/transport/udp           internal/counters internal/transport internal/doorbell internal/sys
+internal/transport/eth           internal/counters internal/transport internal/transport/udp internal/doorbell internal/sys
 internal/pcap
 internal/netlab      internal/pcap internal/sys
 internal/netlab/netlabtest internal/netlab internal/sys
@@ -79,7 +79,7 @@ internal/sim/proc      internal/sim internal/sys internal/transport
 internal/sim/job        internal/sim internal/sim/proc internal/transport/pipe
 internal/sim/hwmodel      internal/sim
 internal/sim/barrierplan internal/engine/coord internal/sim
-internal/sim/traffic    internal/engine/link internal/engine/wire internal/sim
+internal/sim/traffic    internal/counters internal/engine/link internal/engine/wire internal/sim
 internal/sim/swarm      internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sim
 
 .                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp

@@ -49,7 +49,6 @@ func (c *Conn) keep(now monotime.Time, seq uint32, frame []byte) {
 		return
 	}
 	if k.has(seq) {
-		c.stats.Repeats++
 		c.counts.Received.Resent++
 		c.due[wire.KindSelect] = true
 		return
@@ -82,7 +81,6 @@ func (c *Conn) tellGap() {
 	c.recv.kept.untold = false
 	c.recv.gapAt = monotime.Never
 	c.due[wire.KindSelect] = true
-	c.stats.Losses++
 	c.counts.Received.Lost++
 }
 
@@ -113,7 +111,6 @@ func (c *Conn) Kept(now monotime.Time, room bool) []byte {
 		c.recv.stopped = true
 		c.recv.gapTold = true
 		c.due[wire.KindStop] = true
-		c.stats.Stops++
 		c.counts.Received.Refused++
 		return nil
 	}

@@ -22,7 +22,7 @@ type device interface {
 	Release()
 
 	FDs() []int
-	Counts() sys.FrameCounts
+	Counts() sys.SocketCounts
 	MemoryBytes() int
 	Close()
 }

@@ -150,7 +150,7 @@ func (d *xdp) Release() {
 	d.packets.Release()
 }
 
-func (d *xdp) Counts() sys.FrameCounts {
+func (d *xdp) Counts() sys.SocketCounts {
 	c := d.XSK.Counts()
 	c.Add(d.packets.Counts())
 	return c
