@@ -34,7 +34,7 @@ internal/engine/rma     internal/engine/link internal/engine/list internal/engin
 internal/engine/coord   internal/engine/link internal/engine/list internal/engine/wire internal/monotime
 internal/engine         internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
 
-internal/transport
+internal/transport      internal/counters
 internal/sys
 internal/handshake
 internal/interleave     internal/sys
@@ -42,8 +42,8 @@ internal/doorbell       internal/transport internal/sys
 internal/transport/pipe          internal/transport internal/mem
 internal/transport/shm           internal/transport internal/doorbell internal/handshake internal/mem internal/ring internal/sys
 internal/transport/tcp           internal/transport internal/doorbell internal/handshake internal/sys
-internal/transport/udp           internal/transport internal/doorbell internal/sys
-internal/transport/eth           internal/transport internal/transport/udp internal/doorbell internal/sys
+internal/transport/udp           internal/transport internal/doorbell internal/sys internal/counters
+internal/transport/eth           internal/transport internal/transport/udp internal/doorbell internal/sys internal/counters
 internal/transport/faulty        internal/transport
 internal/transport/transporttest internal/transport internal/doorbell
 

@@ -42,6 +42,7 @@ func (p *Proc) Stats() Stats {
 		e = eng.Stats()
 		held = uint64(eng.Msg.MemoryBytes())
 	})
+	d := e.Dropped
 	c := p.node.Counts()
 	p.mu.Lock()
 	if !p.closed {
@@ -57,13 +58,12 @@ func (p *Proc) Stats() Stats {
 	}
 	return Stats{
 		MessagesSent: e.Msg.Sent, MessagesReceived: e.Msg.Received,
-		PacketsSent: e.PacketsSent, PacketsReceived: e.PacketsReceived,
-		BytesSent: e.BytesSent, BytesReceived: e.BytesReceived,
-		EventsSent: e.Coord.Sent, Refused: e.Msg.Refused, Retransmitted: e.Link.Resent,
-		Dropped:   e.Malformed + e.Foreign + e.Forged + e.Replayed + e.Stale,
-		Malformed: e.Malformed, Foreign: e.Foreign, Forged: e.Forged, Replayed: e.Replayed, Stale: e.Stale,
-		Batches: c.Batches, Uncut: c.Uncut, Switched: c.Switched, Shortened: e.Link.Shortened,
-		Overflows: c.Overflows, Truncated: c.Truncated, Unsent: c.Refused,
-		RoundTrip: e.Link.RTT, MemoryBytes: held, MappedBytes: mapped,
+		PacketsSent: e.Sent.Packets, PacketsReceived: e.Received.Packets,
+		BytesSent: e.Sent.Bytes, BytesReceived: e.Received.Bytes,
+		EventsSent: e.Coord.Sent, Refused: e.Msg.Refused, Retransmitted: e.Sent.Resent,
+		Dropped: d.Sum(), Malformed: d.Malformed, Foreign: d.Foreign, Forged: d.Forged, Replayed: d.Replayed, Stale: d.Stale,
+		Batches: c.Batches, Uncut: c.Uncut, Switched: c.Switched, Shortened: e.Shortened,
+		Overflows: c.Overflows, Truncated: c.Truncated, Unsent: c.Unsent,
+		RoundTrip: e.RTT, MemoryBytes: held, MappedBytes: mapped,
 	}
 }

@@ -39,7 +39,8 @@ type simJob struct {
 	procs   []*Proc
 	unheard int // messages that were not accepted
 	end     sim.Time
-	stats   engine.Stats
+
+	received, resent uint64 // messages, and packets
 }
 
 func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
@@ -159,8 +160,8 @@ func (j *simJob) rank(ctx context.Context, p *Proc, r *job.Rank, run func(ctx co
 }
 
 func (j *simJob) count(s engine.Stats) {
-	j.stats.Msg.Received += s.Msg.Received
-	j.stats.Link.Resent += s.Link.Resent
+	j.received += s.Msg.Received
+	j.resent += s.Sent.Resent
 }
 
 // fail ends the job with an error; the first error is kept.
@@ -221,8 +222,8 @@ func (j *simJob) whatFor() error {
 func (j *simJob) result() *Simulation {
 	s := j.job.Net.Stats
 	return &Simulation{
-		Ranks: j.Ranks, Topology: j.job.Net.Topology().Name(), Time: time.Duration(j.end), Messages: j.stats.Msg.Received,
-		Packets: s.Delivered, Bytes: s.Bytes, Lost: s.Lost + s.Overflows, Resent: j.stats.Link.Resent, Undelivered: j.unheard,
+		Ranks: j.Ranks, Topology: j.job.Net.Topology().Name(), Time: time.Duration(j.end), Messages: j.received,
+		Packets: s.Delivered, Bytes: s.Bytes, Lost: s.Lost + s.Overflows, Resent: j.resent, Undelivered: j.unheard,
 		Events: j.job.World.Events(), Hash: j.job.World.Hash(), net: j.job.Net, end: max(j.end, 1),
 	}
 }

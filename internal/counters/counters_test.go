@@ -120,11 +120,13 @@ func TestNoRoom(t *testing.T) {
 		p, _ := page(room)
 		for rank := range 10 {
 			p.Peer(rank).Sent.Packets++
+			p.Peer(rank).Shortened++
 		}
 		p.Peer(10).Received.Packets++ // there is no such rank
 		p.Peer(-1).Received.Packets++
-		sent, received := p.Sum()
-		if sent.Packets != 10 || received.Packets != 2 || (p.Peer(0) == p.Peer(1)) != (room == 0) || p.Peer(8) != p.Peer(9) {
+		sent, received, shortened := p.Sum()
+		if sent.Packets != 10 || received.Packets != 2 || shortened != 10 ||
+			(p.Peer(0) == p.Peer(1)) != (room == 0) || p.Peer(8) != p.Peer(9) {
 			t.Errorf("room for %d: %+v, %+v", room, sent, received)
 		}
 	}

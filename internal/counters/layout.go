@@ -66,16 +66,32 @@ func (d Dropped) Sum() uint64 { return d.Malformed + d.Foreign + d.Forged + d.Re
 
 // A Transport is what a transport has counted at this host.
 type Transport struct {
-	name      [16]byte
-	Memory    uint64 // bytes held
-	Batches   uint64 // system calls that sent several packets as one, for the kernel to cut
-	Uncut     uint64 // of those, the ones that the kernel refused
-	Joined    uint64 // datagrams that the kernel had joined of several packets
-	Overflows uint64 // datagrams and frames lost, as the receive buffer was full
-	Truncated uint64 // datagrams and frames lost, as they were longer than any should be
-	Unsent    uint64 // packets lost, as the kernel would not send them
-	Switched  uint64 // times that batches to a peer were switched off
-	_         [6]uint64
+	name   [16]byte
+	Memory uint64 // bytes held
+	Local
+	_ [6]uint64
+}
+
+// Local counts what befalls packets at this host, which a lossy transport need not report in any other way.
+type Local struct {
+	Batches   uint64 `json:"batches"`   // system calls that sent several packets as one, for the kernel to cut
+	Uncut     uint64 `json:"uncut"`     // of those, the ones that the kernel refused, so that their packets went singly
+	Joined    uint64 `json:"joined"`    // datagrams that the kernel had joined of several packets
+	Overflows uint64 `json:"overflows"` // datagrams and frames lost, as the receive buffer was full
+	Truncated uint64 `json:"truncated"` // datagrams and frames lost, as they were longer than any should be
+	Unsent    uint64 `json:"unsent"`    // packets lost, as the kernel would not send them, such as for a firewall
+	Switched  uint64 `json:"switched"`  // times that batches to a peer were switched off, since they did not arrive
+}
+
+// Add adds the counts of another transport.
+func (l *Local) Add(o Local) {
+	l.Batches += o.Batches
+	l.Uncut += o.Uncut
+	l.Joined += o.Joined
+	l.Overflows += o.Overflows
+	l.Truncated += o.Truncated
+	l.Unsent += o.Unsent
+	l.Switched += o.Switched
 }
 
 // A Peer is what a rank counts of one peer.

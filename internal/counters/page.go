@@ -78,15 +78,17 @@ func (p *Page) add(rank int) *Peer {
 	return b
 }
 
-// Sum returns what has been sent to all peers, and received from them.
-func (p *Page) Sum() (sent, received Flow) {
+// Sum returns what has been sent to all peers, and received from them, and how often packets have been made shorter.
+func (p *Page) Sum() (sent, received Flow, shortened uint64) {
 	sent = p.shared.Sent
 	received = p.shared.Received
+	shortened = p.shared.Shortened
 	for _, b := range p.blocks {
 		sent.Add(&b.Sent)
 		received.Add(&b.Received)
+		shortened += b.Shortened
 	}
-	return sent, received
+	return sent, received, shortened
 }
 
 // Name sets the name of a transport, by its place.

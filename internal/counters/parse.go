@@ -55,10 +55,7 @@ func (s *Snapshot) parseTransports(n *Node) {
 		if t.name[0] == 0 {
 			break
 		}
-		s.Transports = append(s.Transports, TransportCounts{
-			Name: cut(t.name[:]), Memory: t.Memory, Batches: t.Batches, Uncut: t.Uncut, Joined: t.Joined,
-			Overflows: t.Overflows, Truncated: t.Truncated, Unsent: t.Unsent, Switched: t.Switched,
-		})
+		s.Transports = append(s.Transports, TransportCounts{cut(t.name[:]), t.Memory, t.Local})
 	}
 }
 

@@ -37,15 +37,9 @@ type Snapshot struct {
 
 // TransportCounts are what a transport has counted.
 type TransportCounts struct {
-	Name      string `json:"name"`
-	Memory    uint64 `json:"memory_bytes"`
-	Batches   uint64 `json:"batches"`
-	Uncut     uint64 `json:"uncut"`
-	Joined    uint64 `json:"joined"`
-	Overflows uint64 `json:"overflows"`
-	Truncated uint64 `json:"truncated"`
-	Unsent    uint64 `json:"unsent"`
-	Switched  uint64 `json:"switched"`
+	Name   string `json:"name"`
+	Memory uint64 `json:"memory_bytes"`
+	Local
 }
 
 // WaitCounts are what waits for one kind of operation have cost.

@@ -43,16 +43,10 @@ func (n *Node) update(now monotime.Time) {
 	for i, t := range n.transports.all[:min(len(n.transports.all), counters.MaxTransports)] {
 		c := t.Counts()
 		shown := &page.Transports[i]
-		if c.Refused > shown.Unsent {
-			page.Fail(page.Updated, -1, "packets that the kernel would not send", c.Refused-shown.Unsent)
+		if c.Unsent > shown.Unsent {
+			page.Fail(page.Updated, -1, "packets that the kernel would not send", c.Unsent-shown.Unsent)
 		}
-		shown.Batches = c.Batches
-		shown.Uncut = c.Uncut
-		shown.Joined = c.Joined
-		shown.Overflows = c.Overflows
-		shown.Truncated = c.Truncated
-		shown.Unsent = c.Refused
-		shown.Switched = c.Switched
+		shown.Local = c
 	}
 	if d := n.eng.Dropped(); d != page.Dropped {
 		n.dropped(d)

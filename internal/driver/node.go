@@ -189,7 +189,7 @@ func (n *Node) Engine(f func(e *engine.Engine)) {
 }
 
 // Counts returns what the transports have counted.
-func (n *Node) Counts() (c transport.Counts) {
+func (n *Node) Counts() (c counters.Local) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, t := range n.transports.all {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"weft/internal/counters"
 	"weft/internal/doorbell"
 	"weft/internal/engine"
 	"weft/internal/engine/wire"
@@ -20,9 +21,9 @@ type narrow struct {
 	sent atomic.Int64
 }
 
-func (t *narrow) Resized() []int           { return nil }
-func (t *narrow) Counts() transport.Counts { return transport.Counts{} }
-func (t *narrow) MemoryBytes() uint64      { return 0 }
+func (t *narrow) Resized() []int         { return nil }
+func (t *narrow) Counts() counters.Local { return counters.Local{} }
+func (t *narrow) MemoryBytes() uint64    { return 0 }
 
 func (t *narrow) Caps() transport.Caps {
 	return transport.Caps{Name: "narrow", MTU: 4096, Reliable: true}

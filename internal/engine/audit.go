@@ -30,7 +30,7 @@ func (e *Engine) Unfinished() (lines []string) {
 // messages and memory.
 func (e *Engine) Fingerprint() uint64 {
 	h := fnv.New64a()
-	fmt.Fprintln(h, e.stats, len(e.blocked), len(e.wanted), e.gone, e.returned, len(e.returnUntold), len(e.departures))
+	fmt.Fprintln(h, e.dropped, len(e.blocked), len(e.wanted), e.gone, e.returned, len(e.returnUntold), len(e.departures))
 	for _, rank := range e.ranks() {
 		p := e.peers[rank]
 		fmt.Fprintln(h, rank, p.mtu, p.asked, p.throttled, p.gone != nil, p.returned, p.pulse, p.q.Len())

@@ -49,7 +49,7 @@ type Engine struct {
 	returnUntold []*peer // and these do not know yet
 	watched      int     // peers behind reliable transports that are
 
-	stats Stats
+	dropped counters.Dropped // packets and frames that were refused
 }
 
 // A peer is another process, or this one.

@@ -54,19 +54,19 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	}
 	if err != nil {
 		e.countStranger(pkt)
-		e.stats.drop(err)
+		e.drop(err)
 		return
 	}
 	p := e.known(int(src))
 	switch {
 	case p != nil && p.gone != nil:
 		e.countStranger(pkt)
-		e.stats.drop(link.ErrStale)
+		e.drop(link.ErrStale)
 		e.answerBye(now, p, pkt, least)
 		return
 	case p == nil || p.conn == nil:
 		if p, err = e.meet(now, int(src), pkt, least); err != nil {
-			e.stats.drop(err)
+			e.drop(err)
 		}
 		if p == nil {
 			e.countStranger(pkt)
@@ -77,7 +77,7 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	frame, err := p.conn.Recv(now, pkt, least, e.room(p))
 	if err != nil {
 		e.countStranger(pkt)
-		e.stats.drop(err)
+		e.drop(err)
 	} else {
 		received := &p.q.Counts.Received
 		received.Packets++
@@ -159,11 +159,11 @@ func (e *Engine) answerBye(now monotime.Time, p *peer, pkt []byte, least link.Gu
 // frame hands one frame to the layer it belongs to.
 func (e *Engine) frame(now monotime.Time, from int, frame []byte) {
 	if len(frame) == 0 || from >= e.cfg.Size {
-		e.stats.drop(wire.ErrShort)
+		e.drop(wire.ErrShort)
 		return
 	}
 	if len(e.gone) > 0 && e.peer(from).gone != nil {
-		e.stats.drop(link.ErrStale) // taken for dead, it has come back
+		e.drop(link.ErrStale) // taken for dead, it has come back
 		return
 	}
 	var err error
@@ -182,7 +182,7 @@ func (e *Engine) frame(now monotime.Time, from int, frame []byte) {
 		}
 	}
 	if err != nil {
-		e.stats.drop(err)
+		e.drop(err)
 	}
 }
 

@@ -87,7 +87,7 @@ func told(a, b Stats) string {
 		name string
 		n    uint64
 	}{
-		{"malformed", b.Malformed - a.Malformed}, {"foreign", b.Foreign - a.Foreign},
+		{"malformed", b.Dropped.Malformed - a.Dropped.Malformed}, {"foreign", b.Dropped.Foreign - a.Dropped.Foreign},
 		{"dropped", b.Msg.Dropped + b.RMA.Dropped + b.Coord.Dropped - a.Msg.Dropped - a.RMA.Dropped - a.Coord.Dropped},
 		{"refused", b.Msg.Refused + b.RMA.Refused + b.Coord.Refused - a.Msg.Refused - a.RMA.Refused - a.Coord.Refused},
 	} {

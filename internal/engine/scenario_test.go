@@ -250,7 +250,7 @@ func (s *scenario) command() {
 	case "dropped":
 		st := s.engines[rank].Stats()
 		s.say("messages %d, memory %d and %d refused, malformed %d", st.Msg.Dropped, st.RMA.Dropped, st.RMA.Refused,
-			st.Malformed)
+			st.Dropped.Malformed)
 		return
 	case "clog", "unclog":
 		s.clogged[rank] = s.d.Cmd == "clog"

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"time"
 
 	"weft/internal/counters"
 	"weft/internal/engine/coord"
@@ -12,20 +13,14 @@ import (
 
 // Stats counts what a node has seen.
 type Stats struct {
-	PacketsSent, PacketsReceived uint64
-	BytesSent, BytesReceived     uint64
-
-	// Packets and frames that were refused, by reason.
-	Malformed uint64
-	Foreign   uint64 // of another job, or for another rank
-	Forged    uint64 // with a wrong authentication tag
-	Replayed  uint64
-	Stale     uint64 // from an earlier incarnation, or from a peer that is gone
+	Sent, Received counters.Flow    // to and from all peers, with packets that came from none
+	Dropped        counters.Dropped // packets and frames that were refused
+	Shortened      uint64           // see counters.Peer
+	RTT            time.Duration    // the longest smoothed round-trip time of a link
 
 	Msg   msg.Stats
 	RMA   rma.Stats
 	Coord coord.Stats
-	Link  link.Stats // summed over peers
 }
 
 // errLeft and errSilent are the causes that an engine finds out by itself.
@@ -37,18 +32,18 @@ var (
 )
 
 // drop counts a packet or frame that was refused, by the reason.
-func (s *Stats) drop(err error) {
+func (e *Engine) drop(err error) {
 	switch {
 	case errors.Is(err, link.ErrForeign):
-		s.Foreign++
+		e.dropped.Foreign++
 	case errors.Is(err, link.ErrTag):
-		s.Forged++
+		e.dropped.Forged++
 	case errors.Is(err, link.ErrReplay):
-		s.Replayed++
+		e.dropped.Replayed++
 	case errors.Is(err, link.ErrStale):
-		s.Stale++
+		e.dropped.Stale++
 	default:
-		s.Malformed++
+		e.dropped.Malformed++
 	}
 }
 
@@ -56,29 +51,18 @@ func (s *Stats) drop(err error) {
 func (e *Engine) Counts(rank int) *counters.Peer { return e.cfg.Counters.Peer(rank) }
 
 // Dropped returns how many packets and frames have been refused, by reason.
-func (e *Engine) Dropped() counters.Dropped {
-	s := &e.stats
-	return counters.Dropped{Malformed: s.Malformed, Foreign: s.Foreign, Forged: s.Forged, Replayed: s.Replayed,
-		Stale: s.Stale}
-}
+func (e *Engine) Dropped() counters.Dropped { return e.dropped }
 
 // Stats returns the counts so far.
 func (e *Engine) Stats() Stats {
-	s := e.stats
-	s.Msg = e.Msg.Stats
-	s.RMA = e.RMA.Stats
-	s.Coord = e.Coord.Stats
-	node := e.cfg.Counters.Node
-	sent, received := e.cfg.Counters.Sum()
-	s.PacketsSent = sent.Packets
-	s.BytesSent = sent.Bytes
-	s.PacketsReceived = received.Packets + node.Strange
-	s.BytesReceived = received.Bytes + node.StrangeSize
+	s := Stats{Dropped: e.dropped, Msg: e.Msg.Stats, RMA: e.RMA.Stats, Coord: e.Coord.Stats}
+	s.Sent, s.Received, s.Shortened = e.cfg.Counters.Sum()
+	s.Received.Packets += e.cfg.Counters.Node.Strange
+	s.Received.Bytes += e.cfg.Counters.Node.StrangeSize
 	for _, p := range e.links {
-		if p.conn == nil {
-			continue
+		if p.conn != nil {
+			s.RTT = max(s.RTT, p.conn.RTT())
 		}
-		s.Link.Add(p.conn.Stats())
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"weft/internal/counters"
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 )
@@ -43,7 +44,7 @@ func (s *scenario) strange() {
 		s.restart(to)
 	case "known":
 		e := s.engines[to]
-		s.say("rank %d knows %v, would dial %v, and has dropped: %s", to, e.ranks(), e.Wanted(nil), dropped(e.Stats()))
+		s.say("rank %d knows %v, would dial %v, and has dropped: %s", to, e.ranks(), e.Wanted(nil), dropped(e.Dropped()))
 	}
 }
 
@@ -68,11 +69,11 @@ func (s *scenario) intrude(to int, pkts ...[]byte) {
 	case s.d.HasArg("private"):
 		from = Private
 	}
-	before := e.Stats()
+	before := e.Dropped()
 	for _, pkt := range pkts {
 		e.Recv(s.now, from, pkt)
 	}
-	s.say("  rank %d: %s", to, dropped(less(e.Stats(), before)))
+	s.say("  rank %d: %s", to, dropped(less(e.Dropped(), before)))
 }
 
 // forgery makes a packet: a BYE, unless the arguments say what is wrong with it.
@@ -142,14 +143,14 @@ func (s *scenario) restart(rank int) {
 }
 
 // less returns what has been dropped between two counts.
-func less(a, b Stats) Stats {
-	return Stats{
+func less(a, b counters.Dropped) counters.Dropped {
+	return counters.Dropped{
 		Malformed: a.Malformed - b.Malformed, Foreign: a.Foreign - b.Foreign, Forged: a.Forged - b.Forged,
 		Replayed: a.Replayed - b.Replayed, Stale: a.Stale - b.Stale,
 	}
 }
 
-func dropped(s Stats) string {
+func dropped(s counters.Dropped) string {
 	text := ""
 	for _, why := range []struct {
 		name  string
@@ -194,7 +195,7 @@ func FuzzStrangers(f *testing.F) {
 				t.Errorf("it knows %v, would dial %v, and sends %d packets", e.ranks(), e.wanted, n)
 			}
 		}
-		if s := e.Stats(); s.Malformed+s.Foreign+s.Forged != 3 {
+		if s := e.Dropped(); s.Malformed+s.Foreign+s.Forged != 3 {
 			t.Errorf("dropped: %s", dropped(s))
 		}
 	})

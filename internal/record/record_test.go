@@ -131,7 +131,7 @@ func replay(t *testing.T, guard link.Guard) {
 	if r.Hash != last || r.States < 3 || seen != r.Inputs {
 		t.Errorf("%+v, want the hash %#x", r, last)
 	}
-	if s := r.Engine.Stats(); s.Link.Resent == 0 || s.Msg.Received == 0 || s.Forged == 0 {
+	if s := r.Engine.Stats(); s.Sent.Resent == 0 || s.Msg.Received == 0 || s.Dropped.Forged == 0 {
 		t.Errorf("nothing much has happened: %+v", s)
 	}
 }

@@ -38,7 +38,7 @@ type PacketSocket struct {
 	iov     [PacketBatch]unix.Iovec
 	staging []byte // a slot of frame bytes for each frame to send
 
-	counts FrameCounts
+	counts SocketCounts
 	stats  unix.TpacketStats // what the kernel told last
 }
 

@@ -62,16 +62,7 @@ type UDPSocket struct {
 	long    bool   // the last datagram was a long one
 	dropped uint32 // SO_RXQ_OVFL, as it was last told
 
-	Counts UDPCounts
-}
-
-// UDPCounts are of datagrams that were lost at this host.
-type UDPCounts struct {
-	Overflows uint64 // the receive buffer was full
-	Truncated uint64 // longer than the memory for them
-	Refused   uint64 // packets that the kernel would not send; Refusal says why
-
-	Refusal error // the last such error
+	Counts SocketCounts
 }
 
 // A UDPAddr is an address as the kernel wants it.

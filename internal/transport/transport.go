@@ -3,6 +3,8 @@ package transport
 import (
 	"errors"
 	"time"
+
+	"weft/internal/counters"
 )
 
 // Caps says what a transport can do. The layers above choose by these values,
@@ -101,7 +103,7 @@ type Transport interface {
 	Path(peer int) string
 
 	// Counts returns what the transport has counted so far. It is called like Send.
-	Counts() Counts
+	Counts() counters.Local
 
 	// Lane returns what single packets to a connected peer are best pushed to, or nil if
 	// packets should be gathered for Send. Any goroutine may call it.

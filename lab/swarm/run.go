@@ -176,7 +176,7 @@ func (c *cluster) count(n *node) {
 	s := n.eng.Stats()
 	c.result.Messages += s.Msg.Received
 	c.result.Operations += s.RMA.Served
-	c.result.Resent += s.Link.Resent
+	c.result.Resent += s.Sent.Resent
 	c.result.Refused += s.Msg.Refused
 }
 

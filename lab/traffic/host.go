@@ -3,6 +3,7 @@ package traffic
 import (
 	"slices"
 
+	"weft/internal/counters"
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/sim"
@@ -13,6 +14,7 @@ type host struct {
 	net     *Network
 	id      int
 	self    *link.Self
+	counts  counters.Peer // of all peers together
 	active  link.Active
 	peers   []*peer // by number; nil until they meet
 	waits   bool    // its own link has as much as it takes
@@ -41,6 +43,7 @@ func (h *host) peer(id int) *peer {
 	}
 	p := &peer{host: h, id: id, due: sim.Never, then: sim.Never}
 	p.conn = link.NewConn(&h.net.Link, h.self, uint32(id), life(id))
+	p.conn.Count(&h.counts)
 	p.conn.Guard(link.Checked)
 	p.conn.Limit(h.net.world.Now(), h.net.MTU)
 	p.q = link.NewQueue(id, &h.active)
@@ -175,7 +178,6 @@ func (p *peer) forget() {
 		return
 	}
 	for _, p := range []*peer{p, other} {
-		p.host.net.gone.count(p)
 		p.host.peers[p.id] = nil
 	}
 }

@@ -32,7 +32,6 @@ type Network struct {
 	free     []uint32          // tokens
 	got      map[[2]int]uint64 // bytes of messages that have arrived, by sender and receiver
 	forgets  bool              // hosts that have nothing to do with each other any more forget that
-	gone     Counts            // of what they have forgotten
 }
 
 // A message is a number of bytes from one host to another.
@@ -137,22 +136,10 @@ type Counts struct{ Packets, Lost, Resent, Timeouts uint64 }
 
 // Counts returns the counters so far.
 func (n *Network) Counts() Counts {
-	c := n.gone
-	c.Packets = n.sim.Stats.Sent
-	c.Lost = n.sim.Stats.Overflows
+	c := Counts{Packets: n.sim.Stats.Sent, Lost: n.sim.Stats.Overflows}
 	for _, h := range n.hosts {
-		for _, p := range h.peers {
-			if p != nil {
-				c.count(p)
-			}
-		}
+		c.Resent += h.counts.Sent.Resent
+		c.Timeouts += h.counts.Sent.Lost
 	}
 	return c
-}
-
-// count adds what a link has counted.
-func (c *Counts) count(p *peer) {
-	s := p.conn.Stats()
-	c.Resent += s.Resent
-	c.Timeouts += s.Timeouts
 }

@@ -24,7 +24,7 @@ func (c *Conn) Fingerprint(w io.Writer) {
 		c.rto.at, c.rto.end, c.rto.tails, c.send.last, c.rto.value, c.rto.backoff, c.rto.srtt, c.rto.rttvar,
 		c.recv.expected, c.recv.gapTold, c.recv.stopped,
 		c.recv.unacked, c.recv.ackAt, c.live.pulse,
-		c.due, c.stats, c.auth.guard, c.send.selective, c.send.missing, c.recv.kept.count, c.recv.kept.last,
+		c.due, c.auth.guard, c.send.selective, c.send.missing, c.recv.kept.count, c.recv.kept.last,
 		c.recv.kept.untold, c.recv.overtake, c.path,
 		c.send.flying, c.send.unasked, c.send.more, c.send.paced, c.congestion, c.recv.came, c.self.since, c.self.crowd.size)
 }

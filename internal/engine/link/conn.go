@@ -72,9 +72,8 @@ type Conn struct {
 	live       liveness
 	path       pathMTU
 
-	due   dues   // control packets to send
-	sent  []sent // what the last Output returned
-	stats Stats
+	due  dues   // control packets to send
+	sent []sent // what the last Output returned
 
 	counts *counters.Peer // of the peer
 }
@@ -104,29 +103,6 @@ type slot struct {
 
 // bytes returns how long the packet is.
 func (s *slot) bytes() int { return s.size + len(s.payload) }
-
-// Stats counts what a link has seen.
-type Stats struct {
-	Sent, Resent uint64 // data packets
-	Timeouts     uint64
-	Losses       uint64 // LOSE sent
-	Stops        uint64 // STOP sent
-	Repeats      uint64 // data packets received again
-	Shortened    uint64 // times that packets were cut shorter, as the path lost long ones
-	RTT          time.Duration
-}
-
-// Add adds another link's counts; RTT becomes the larger.
-func (s *Stats) Add(o Stats) {
-	s.Sent += o.Sent
-	s.Resent += o.Resent
-	s.Timeouts += o.Timeouts
-	s.Losses += o.Losses
-	s.Stops += o.Stops
-	s.Repeats += o.Repeats
-	s.Shortened += o.Shortened
-	s.RTT = max(s.RTT, o.RTT)
-}
 
 // NewConn returns the link to one incarnation of a peer. It borrows the configuration.
 func NewConn(cfg *Config, self *Self, peer uint32, incarnation uint64) *Conn {
@@ -315,11 +291,4 @@ func (c *Conn) Stopped() bool { return c.send.mode == stopped }
 // Idle reports whether nothing is unacknowledged and nothing is due.
 func (c *Conn) Idle() bool {
 	return c.send.base == c.send.tail && c.recv.ackAt == monotime.Never && c.due == dues{}
-}
-
-// Stats returns the counts so far.
-func (c *Conn) Stats() Stats {
-	s := c.stats
-	s.RTT = c.rto.srtt
-	return s
 }

@@ -99,7 +99,6 @@ func (c *Conn) admit(f *wire.Link, pkt []byte) (frame []byte, err error) {
 func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) []byte {
 	switch {
 	case less(seq, c.recv.expected):
-		c.stats.Repeats++
 		c.counts.Received.Resent++
 		c.due[wire.KindAck] = true
 		return nil
@@ -110,7 +109,6 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 		if !c.recv.gapTold {
 			c.recv.gapTold = true
 			c.due[wire.KindLose] = true
-			c.stats.Losses++
 			c.counts.Received.Lost++
 		}
 		return nil
@@ -118,7 +116,6 @@ func (c *Conn) receive(now monotime.Time, seq uint32, frame []byte, room bool) [
 		c.recv.stopped = true
 		c.recv.gapTold = true
 		c.due[wire.KindStop] = true
-		c.stats.Stops++
 		c.counts.Received.Refused++
 		return nil
 	}

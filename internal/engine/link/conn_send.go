@@ -127,9 +127,7 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 		s.missing = false
 		c.send.missing--
 	}
-	c.stats.Sent++
 	if s.sends++; s.sends > 1 {
-		c.stats.Resent++
 		c.counts.Sent.Resent++
 	}
 	s.at = now
@@ -252,9 +250,7 @@ func (c *Conn) Unsent(now monotime.Time, n int) {
 		c.send.unasked = max(c.send.unasked-1, 0)
 		c.congestion.pace = c.congestion.pace.Min(now)
 		c.send.paced = false
-		c.stats.Sent--
 		if s.sends > 0 {
-			c.stats.Resent--
 			c.counts.Sent.Resent--
 		}
 		switch {

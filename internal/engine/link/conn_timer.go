@@ -26,7 +26,6 @@ func (c *Conn) acknowledge(now monotime.Time, f *wire.Link) bool {
 		s := c.slot(c.send.base)
 		once = once && s.sends == 1
 		if c.path.late && c.path.arrived(now, s.bytes(), s.sends) {
-			c.stats.Shortened++
 			c.counts.Shortened++
 		}
 		c.landed(s)
@@ -121,7 +120,6 @@ func (c *Conn) Advance(now monotime.Time) {
 // timeout handles the end of the retransmission timer: see sendMode. (PROTOCOL §2.4)
 func (c *Conn) timeout(now monotime.Time) {
 	c.send.last = false
-	c.stats.Timeouts++
 	c.counts.Sent.Lost++
 	if c.send.base != c.send.tail && c.send.mode != stopped && c.rto.backoff > 0 {
 		s := c.slot(c.send.base)

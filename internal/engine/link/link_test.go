@@ -12,8 +12,8 @@ import (
 func TestPerfectNetwork(t *testing.T) {
 	r := newRig(t, 1, Config{}, faults{})
 	took := r.run(1000, 0)
-	s := r.ends[0].conn.Stats()
-	if s.Resent != 0 || s.Timeouts != 0 {
+	s := r.ends[0].conn.Counts()
+	if s.Sent.Resent != 0 || s.Sent.Lost != 0 {
 		t.Errorf("resent without a loss: %s", r)
 	}
 	if took > 50*time.Millisecond {
@@ -27,7 +27,7 @@ func TestFaultyNetwork(t *testing.T) {
 		r := newRig(t, seed, Config{Selective: seed%2 == 0},
 			faults{lose: 0.2, repeat: 0.2, corrupt: 0.05, delay: 300 * time.Microsecond})
 		r.run(150, 150)
-		if r.ends[0].conn.Stats().Resent == 0 {
+		if r.ends[0].conn.Counts().Sent.Resent == 0 {
 			t.Errorf("nothing was resent: the network is not faulty: %s", r)
 		}
 	})
@@ -66,7 +66,7 @@ func TestStopAndGo(t *testing.T) {
 				}
 			}
 		}
-		if r.ends[1].conn.Stats().Stops == 0 {
+		if r.ends[1].conn.Counts().Received.Refused == 0 {
 			t.Errorf("never stopped: %s", r)
 		}
 	})
@@ -80,8 +80,8 @@ func TestPersistProbes(t *testing.T) {
 	for r.now < monotime.Time(10*time.Second) {
 		r.step()
 	}
-	s := r.ends[0].conn.Stats()
-	if probes := s.Timeouts; probes < 15 || probes > 60 {
+	s := r.ends[0].conn.Counts()
+	if probes := s.Sent.Lost; probes < 15 || probes > 60 {
 		t.Errorf("%d probes in 10 s: %s", probes, r)
 	}
 	r.ends[1].room = true
@@ -110,9 +110,9 @@ func TestLoseSavesTimeout(t *testing.T) {
 			t.Fatalf("stuck: %s", r)
 		}
 	}
-	a := r.ends[0].conn.Stats()
-	b := r.ends[1].conn.Stats()
-	if a.Timeouts != 0 || b.Losses != 1 || a.Resent != 7 {
+	a := r.ends[0].conn.Counts()
+	b := r.ends[1].conn.Counts()
+	if a.Sent.Lost != 0 || b.Received.Lost != 1 || a.Sent.Resent != 7 {
 		t.Errorf("one loss among ten: %s", r)
 	}
 }

@@ -47,7 +47,6 @@ func (c *Conn) keep(now monotime.Time, seq uint32, frame []byte) {
 		return
 	}
 	if k.has(seq) {
-		c.stats.Repeats++
 		c.counts.Received.Resent++
 		c.due[wire.KindSelect] = true
 		return
@@ -80,7 +79,6 @@ func (c *Conn) tellGap() {
 	c.recv.kept.untold = false
 	c.recv.gapAt = monotime.Never
 	c.due[wire.KindSelect] = true
-	c.stats.Losses++
 	c.counts.Received.Lost++
 }
 
@@ -108,7 +106,6 @@ func (c *Conn) Kept(now monotime.Time, room bool) []byte {
 		c.recv.stopped = true
 		c.recv.gapTold = true
 		c.due[wire.KindStop] = true
-		c.stats.Stops++
 		c.counts.Received.Refused++
 		return nil
 	}

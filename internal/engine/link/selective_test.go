@@ -28,10 +28,10 @@ func TestSelectiveRepeat(t *testing.T) {
 		if cfg.Selective {
 			want = 1
 		}
-		a := r.ends[0].conn.Stats()
-		b := r.ends[1].conn.Stats()
-		if a.Timeouts != 0 || b.Losses != 1 || a.Resent != want {
-			t.Errorf("%s: resent %d, want %d: %s", name, a.Resent, want, r)
+		a := r.ends[0].conn.Counts()
+		b := r.ends[1].conn.Counts()
+		if a.Sent.Lost != 0 || b.Received.Lost != 1 || a.Sent.Resent != want {
+			t.Errorf("%s: resent %d, want %d: %s", name, a.Sent.Resent, want, r)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestGapThatLasts(t *testing.T) {
 			}
 		}
 		took := r.now.Sub(start)
-		if got := r.ends[1].conn.Stats().Losses; got != c.losses || r.ends[0].conn.Stats().Resent != c.losses ||
+		if got := r.ends[1].conn.Counts().Received.Lost; got != c.losses || r.ends[0].conn.Counts().Sent.Resent != c.losses ||
 			took > 100*time.Microsecond {
 			t.Errorf("%s: %d gaps were told, want %d; it took %v: %s", name, got, c.losses, took, r)
 		}
@@ -81,7 +81,7 @@ func TestSelectiveRepeatUnderLoss(t *testing.T) {
 	resent := func(cfg Config) uint64 {
 		r := newRig(t, 7, cfg, faults{lose: 0.01})
 		r.run(n, 0)
-		return r.ends[0].conn.Stats().Resent
+		return r.ends[0].conn.Counts().Sent.Resent
 	}
 	back := resent(Config{Window: 64})
 	selective := resent(Config{Window: 64, Selective: true})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"weft/internal/counters"
 	"weft/internal/doorbell"
 	"weft/internal/sys"
 	"weft/internal/transport"
@@ -165,19 +166,19 @@ func (t *Transport) Resized() []int {
 }
 
 // Counts returns the counts so far, of frames and datagrams.
-func (t *Transport) Counts() (c transport.Counts) {
+func (t *Transport) Counts() (c counters.Local) {
 	if t.datagrams != nil {
 		c = t.datagrams.Counts()
 	}
 	f := t.frames()
 	c.Overflows += f.Overflows
 	c.Truncated += t.truncated
-	c.Refused += f.Refused
+	c.Unsent += f.Refused
 	return c
 }
 
 // frames returns what the ports have counted.
-func (t *Transport) frames() (c sys.FrameCounts) {
+func (t *Transport) frames() (c sys.SocketCounts) {
 	for i := range t.ports {
 		c.Add(t.ports[i].Counts())
 	}

@@ -3,6 +3,7 @@ package udp
 import (
 	"fmt"
 
+	"weft/internal/counters"
 	"weft/internal/doorbell"
 	"weft/internal/sys"
 	"weft/internal/transport"
@@ -32,7 +33,7 @@ type Transport struct {
 	alarm   *doorbell.Alarm
 	peers   transport.PeerTable[peer]
 	resized [2][]int // peers whose MTU has changed: those since Resized, and what it returned
-	counts  transport.Counts
+	counts  counters.Local
 
 	// What has been received and not yet lent.
 	datagrams, next int
@@ -145,12 +146,12 @@ func (t *Transport) Memory() transport.Memory { return nil }
 func (t *Transport) MemoryBytes() uint64 { return uint64(t.socket.MemoryBytes()) }
 
 // Counts returns the counts so far.
-func (t *Transport) Counts() transport.Counts {
+func (t *Transport) Counts() counters.Local {
 	c := t.counts
 	s := &t.socket.Counts
 	c.Overflows = s.Overflows
 	c.Truncated = s.Truncated
-	c.Refused = s.Refused
+	c.Unsent = s.Refused
 	return c
 }
 

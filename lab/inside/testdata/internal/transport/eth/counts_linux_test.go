@@ -50,7 +50,7 @@ func TestCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	send(3)
-	if c := from.Counts(); c.Refused != 3 || !strings.Contains(from.Path(1), "(the kernel refused 3: network is down)") {
+	if c := from.Counts(); c.Unsent != 3 || !strings.Contains(from.Path(1), "(the kernel refused 3: network is down)") {
 		t.Errorf("%+v: %s", c, from.Path(1))
 	}
 	if err := l.Hosts[0].SetUp(true); err != nil {

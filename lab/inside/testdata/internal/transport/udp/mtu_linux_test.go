@@ -44,7 +44,7 @@ func narrowRoute(t *testing.T, family netlab.Family, headers int) {
 	}
 	packet := make([]byte, long)
 	n := from.Send([]transport.Out{{Peer: 1, Header: packet}, {Peer: 1, Header: packet}})
-	if n != 2 || from.Counts().Refused != 2 {
+	if n != 2 || from.Counts().Unsent != 2 {
 		t.Errorf("%d of 2 packets left: %+v", n, from.Counts())
 	}
 	expect(short, 1)
@@ -104,7 +104,7 @@ func TestOnePeer(t *testing.T) {
 	if n := from.Send(out[20:]); n != 20 || from.PeerMTU(2) != long {
 		t.Errorf("%d of 20 packets leave to the other peer, of %d bytes", n, from.PeerMTU(2))
 	}
-	if c := from.Counts(); c.Batches != before.Batches+1 || c.Uncut != before.Uncut || c.Refused != before.Refused {
+	if c := from.Counts(); c.Batches != before.Batches+1 || c.Uncut != before.Uncut || c.Unsent != before.Unsent {
 		t.Errorf("%+v, and after a run of packets to the other peer %+v", before, c)
 	}
 	for rank := 1; rank <= 2; rank++ {
@@ -131,7 +131,7 @@ func TestNoRoute(t *testing.T) {
 		{Peer: 1, Header: make([]byte, 64)},
 		{Peer: 1, Header: make([]byte, 64), Again: 1},
 	}
-	if n := from.Send(out); n != len(out) || from.Counts().Refused == 0 {
+	if n := from.Send(out); n != len(out) || from.Counts().Unsent == 0 {
 		t.Errorf("%d of %d packets left: %+v", n, len(out), from.Counts())
 	}
 	if err := l.Hosts[0].SetUp(true); err != nil {

@@ -6,15 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FrameCounts are of what befalls frames at a socket of this host.
-type FrameCounts struct {
-	Overflows uint64 // frames that came when the ring was full
-	Refused   uint64 // frames that the kernel would not send: lost
+// SocketCounts are of datagrams or frames that were lost at a socket of this host.
+type SocketCounts struct {
+	Overflows uint64 // the receive buffer was full
+	Truncated uint64 // longer than the memory for them; of frames not known here
+	Refused   uint64 // the kernel would not send them
 	Refusal   error  // why, the last time
 }
 
 // Add adds the counts of another socket.
-func (c *FrameCounts) Add(o FrameCounts) {
+func (c *SocketCounts) Add(o SocketCounts) {
 	c.Overflows += o.Overflows
 	c.Refused += o.Refused
 	if o.Refusal != nil {
@@ -23,7 +24,7 @@ func (c *FrameCounts) Add(o FrameCounts) {
 }
 
 // Counts returns the counts so far. It costs a system call and is called like Recv.
-func (s *PacketSocket) Counts() FrameCounts {
+func (s *PacketSocket) Counts() SocketCounts {
 	n := uint32(unsafe.Sizeof(s.stats))
 	// The kernel begins anew each time that it is asked.
 	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(s.fd), unix.SOL_PACKET, unix.PACKET_STATISTICS,
