@@ -45,8 +45,8 @@ func overSim(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) 
 	}
 }
 
-// real runs a test over pipes with direct memory and over shared memory: for tests whose ranks start goroutines. A round
-// of exploration adds the others.
+// real runs a test over pipes with direct memory and over shared memory: for tests whose ranks start goroutines. A
+// round of exploration adds the others.
 func real(t *testing.T, n int, run func(ctx context.Context, p *Proc) error) {
 	t.Run("direct", func(t *testing.T) { overPipes(t, 0, true, n, run) })
 	t.Run("shm", func(t *testing.T) { overJoined(t, Config{Transport: "shm"}, n, run) })

@@ -25,8 +25,8 @@ type Meeting interface {
 // openMeeting opens a place in etcd, for ranks with a secret. It is nil in a program without package weft/etcd.
 var openMeeting func(members []string, name string, secret []byte) (Meeting, error)
 
-// RegisterEtcd makes etcd://… known. Package weft/etcd calls it, so that only programs that ask for etcd link its client
-// and an HTTP library.
+// RegisterEtcd makes etcd://… known. Package weft/etcd calls it, so that only programs that ask for etcd link its
+// client and an HTTP library.
 func RegisterEtcd(open func(members []string, name string, secret []byte) (Meeting, error)) {
 	openMeeting = open
 }

@@ -172,8 +172,8 @@ func (f *file) describeRank(p *timeline.Part) {
 	f.done()
 }
 
-// mark writes a rank's next mark. An operation that took no time begins and ends at once: a moment would stay open in the
-// viewer until something else comes on its track, and arrows of others would lead to it.
+// mark writes a rank's next mark. An operation that took no time begins and ends at once: a moment would stay open
+// in the viewer until something else comes on its track, and arrows of others would lead to it.
 func (f *file) mark(r *rank) {
 	m := &r.now
 	process := f.process(r.part.Rank)
