@@ -80,7 +80,7 @@ func TestSimMap(t *testing.T) {
 		t.Errorf("%v: %.200s", err, b)
 	}
 	out, stderr, status = weftlab(t, "sim", "map", "-topology",
-		"file:../../internal/sim/fabric/testdata/paper003.links", "-fail", "a:6", "-o", links)
+		"file:../../../internal/sim/fabric/testdata/paper003.links", "-fail", "a:6", "-o", links)
 	if status != 0 || !strings.Contains(out, "it is the network") || !strings.Contains(out, "no cycle") ||
 		!strings.Contains(out, "failed   a:6 – c:4") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
