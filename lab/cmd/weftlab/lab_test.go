@@ -35,16 +35,16 @@ func TestLab(t *testing.T) {
 	needsLab(t)
 	weftlab(t, "lab", "clean")
 	for _, args := range []string{
-		"lab -hosts 2 -- weft run -n 2 -transport eth ../../examples/ping -count 100",
-		"lab -hosts 2 -mtu 9000 -- weft run -n 4 ../../examples/halo",
-		"lab -hosts 3 -- weft run -n 4 -transport eth ../../examples/nas/is -class S",
+		"lab -hosts 2 -- weft run -n 2 -transport eth ../../../examples/ping -count 100",
+		"lab -hosts 2 -mtu 9000 -- weft run -n 4 ../../../examples/halo",
+		"lab -hosts 3 -- weft run -n 4 -transport eth ../../../examples/nas/is -class S",
 		"lab -hosts 2 -faults lose=0.05,repeat=0.05,reorder=0.05,damage=0.05 -- weft run -n 2 -transport eth " +
 			"../../../examples/halo -steps 20",
-		"lab -hosts 2 -- weft run -n 2 -transport udp ../../examples/counter -count 50",
-		"lab -hosts 2 -loss 0.05 -- weft run -n 2 -transport eth ../../examples/nas/is -class S",
-		"lab -hosts 2 -delay 200us -- weft run -n 2 -transport eth ../../examples/ping -count 20",
-		"lab -hosts 3 -- weft run -n 4 -transport tcp ../../examples/nas/is -class S",
-		"lab -router -rate 100 -queue 32 -- weft run -n 2 -transport udp ../../examples/nas/is -class S",
+		"lab -hosts 2 -- weft run -n 2 -transport udp ../../../examples/counter -count 50",
+		"lab -hosts 2 -loss 0.05 -- weft run -n 2 -transport eth ../../../examples/nas/is -class S",
+		"lab -hosts 2 -delay 200us -- weft run -n 2 -transport eth ../../../examples/ping -count 20",
+		"lab -hosts 3 -- weft run -n 4 -transport tcp ../../../examples/nas/is -class S",
+		"lab -router -rate 100 -queue 32 -- weft run -n 2 -transport udp ../../../examples/nas/is -class S",
 	} {
 		out, stderr, status := weftlab(t, strings.Fields(args)...)
 		if status != 0 {
@@ -56,7 +56,7 @@ func TestLab(t *testing.T) {
 		}
 	}
 	if _, stderr, status := weftlab(t,
-		strings.Fields("lab -faults lose=2 -- weft run -n 2 ../../examples/hello")...); status == 0 ||
+		strings.Fields("lab -faults lose=2 -- weft run -n 2 ../../../examples/hello")...); status == 0 ||
 		!strings.Contains(stderr, "from 0 to less than 1") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
@@ -144,7 +144,7 @@ func TestLabRecords(t *testing.T) {
 	needsLab(t)
 	name := filepath.Join(t.TempDir(), "job.pcap")
 	const rounds = 50
-	args := fmt.Sprintf("lab -pcap %s -- weft run -n 2 -transport eth ../../examples/ping -count %d", name, rounds)
+	args := fmt.Sprintf("lab -pcap %s -- weft run -n 2 -transport eth ../../../examples/ping -count %d", name, rounds)
 	if _, stderr, status := weftlab(t, strings.Fields(args)...); status != 0 {
 		t.Fatalf("status %d: %s", status, stderr)
 	}

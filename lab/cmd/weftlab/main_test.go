@@ -104,7 +104,7 @@ func TestMistakes(t *testing.T) {
 		{"targets -only what", `no target "what"`},
 		{"targets -only what", `no target "what"`},
 		{"targets -rounds 0", "must be at least 1"},
-		{"sim -seeds 3 ../../examples/hello", "weft sim runs programs"},
+		{"sim -seeds 3 ../../../examples/hello", "weft sim runs programs"},
 		{"sim -seed 1 -set colour=red", "NAME=VALUE with a name of seed, nodes"},
 		{"sim -seed 1 -set nodes=1000", "2 to 64 nodes"},
 		{"sim paper -table x", "there are pmethernet, dimmnet, lanai and all"},
