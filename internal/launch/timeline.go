@@ -2,9 +2,9 @@ package launch
 
 import (
 	"fmt"
-	"os"
 	"slices"
 
+	"weft/internal/sys"
 	"weft/internal/timeline"
 	"weft/internal/timeline/traceevent"
 )
@@ -40,7 +40,7 @@ func (r *Running) openTimeline() error {
 	if r.job.Restart > 0 {
 		name = fmt.Sprintf("%s.%d", name, r.job.Restart)
 	}
-	f, err := os.Create(name)
+	f, err := sys.CreateFresh(name)
 	if err != nil {
 		return fmt.Errorf("weft: the timeline: %w", err)
 	}

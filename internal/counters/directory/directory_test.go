@@ -16,8 +16,11 @@ import (
 func room(t *testing.T) (place string) {
 	root := t.TempDir()
 	t.Setenv(Env, root)
-	return places()[0]
+	return places()[0].path()
 }
+
+// path returns where the page lies.
+func (f *File) path() string { return filepath.Join(f.place.path(), f.job, f.rank) }
 
 func create(t *testing.T, job uint64, rank, size int) *File {
 	t.Helper()
@@ -136,14 +139,14 @@ func TestStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f, err := Create(1, counters.Identity{Size: 2}); err == nil {
-		t.Errorf("%s can be written to by all", f.path)
+		t.Errorf("%s can be written to by all", f.path())
 	}
 	if err := os.Chmod(place, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	f := create(t, 1, 0, 2)
 	defer f.Close()
-	dir := filepath.Dir(f.path)
+	dir := filepath.Dir(f.path())
 	if err := os.WriteFile(filepath.Join(dir, "1"), []byte(strings.Repeat("x", 5000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -163,6 +166,75 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// TestNothingIsFollowed: a stranger's directory, or a link to another directory, in the place of the user's is not
+// used: nothing is made in it, read from it or removed from it.
+func TestNothingIsFollowed(t *testing.T) {
+	place := room(t)
+	victim := filepath.Join(t.TempDir(), Name(1))
+	if err := os.Mkdir(victim, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(victim, "0"), []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	links := map[string]string{ // from, to
+		place:                         filepath.Dir(victim),
+		filepath.Join(place, Name(1)): victim,
+	}
+	for from, to := range links {
+		if err := os.MkdirAll(filepath.Dir(from), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, from); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := Create(1, counters.Identity{Size: 2}); err == nil {
+			t.Errorf("%s was made through a link", f.path())
+		}
+		if ranks, err := Read(filepath.Join(place, Name(1))); err == nil {
+			t.Errorf("%v read through a link", ranks)
+		}
+		Sweep()
+		if _, err := os.Stat(filepath.Join(victim, "0")); err != nil {
+			t.Errorf("removed through %s: %v", from, err)
+		}
+		if err := os.RemoveAll(place); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestOwnerIsDemanded: root uses no directory that another user owns in the place of root's, and does not remove what
+// is in it.
+func TestOwnerIsDemanded(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a directory to another user")
+	}
+	place := room(t)
+	dir := filepath.Join(place, Name(1))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "0"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, stranger := range []string{place, dir} {
+		if err := os.Chown(stranger, 1000, 1000); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := Create(1, counters.Identity{Size: 2}); err == nil {
+			t.Errorf("%s was made in the directory of a stranger", f.path())
+		}
+		Sweep()
+		if _, err := os.Stat(filepath.Join(dir, "0")); err != nil {
+			t.Errorf("%s is a stranger's: %v", stranger, err)
+		}
+		if err := os.Chown(stranger, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestRemovedWhileMade: a directory that is taken for one that is over while a page is made in it
 // is made again.
 func TestRemovedWhileMade(t *testing.T) {
@@ -179,8 +251,8 @@ func TestRemovedWhileMade(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadPage(f.path); err != nil {
-			t.Fatal(err)
+		if ranks, err := Read(filepath.Dir(f.path())); err != nil || len(ranks) != 1 {
+			t.Fatal(ranks, err)
 		}
 		if err := f.Close(); err != nil {
 			t.Fatal(err)

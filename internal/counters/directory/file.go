@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"weft/internal/counters"
 	"weft/internal/sys"
@@ -20,8 +18,10 @@ import (
 type File struct {
 	Page *counters.Page
 
+	place  place
+	job    string // the name of its directory in the place
+	rank   string // its name in that directory
 	file   *os.File
-	path   string
 	memory []byte // also what the file does not have yet
 	size   int    // bytes of the file
 }
@@ -33,9 +33,9 @@ var errOff = errors.New("weft: " + Env + "=" + Off)
 func Create(job uint64, id counters.Identity) (*File, error) {
 	id.Job = Name(job)
 	err := errOff
-	for _, place := range places() {
+	for _, p := range places() {
 		var f *File
-		if f, err = createIn(filepath.Join(place, id.Job), id); err == nil {
+		if f, err = createIn(p, id); err == nil {
 			return f, nil
 		}
 	}
@@ -57,11 +57,11 @@ const chunk = 4096
 // newSuffix ends the name of a file that is being made.
 const newSuffix = ".new"
 
-// createIn makes the page in a directory. Another process may take the directory for one of
+// createIn makes the page in a place. Another process may take the job's directory for one of
 // a job that has ended, and remove it meanwhile; then the page is made again.
-func createIn(dir string, id counters.Identity) (f *File, err error) {
+func createIn(p place, id counters.Identity) (f *File, err error) {
 	for range 100 {
-		f, err = tryCreate(dir, id)
+		f, err = tryCreate(p, id)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
@@ -71,25 +71,25 @@ func createIn(dir string, id counters.Identity) (f *File, err error) {
 
 // tryCreate makes a page under another name, locks it, and only then gives it its name: a page that can be found is
 // locked as long as its rank lives. It reserves address space for all peers, and memory only for the rank itself.
-func tryCreate(dir string, id counters.Identity) (f *File, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func tryCreate(p place, id counters.Identity) (f *File, err error) {
+	if err := p.make(id.Job); err != nil {
 		return nil, err
 	}
-	for _, d := range []string{filepath.Dir(dir), dir} {
-		if err := private(d); err != nil {
-			return nil, err
-		}
+	dir, err := p.openJob(id.Job)
+	if err != nil {
+		return nil, err
 	}
-	path := filepath.Join(dir, strconv.Itoa(id.Rank))
-	draft := path + newSuffix
-	_ = os.Remove(draft) // of one that was killed
-	file, err := os.OpenFile(draft, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	defer dir.Close()
+	rank := strconv.Itoa(id.Rank)
+	draft := rank + newSuffix
+	_ = dir.Remove(draft) // of one that was killed
+	file, err := dir.OpenFile(draft, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(draft)
+			_ = dir.Remove(draft)
 			file.Close()
 		}
 	}()
@@ -104,9 +104,9 @@ func tryCreate(dir string, id counters.Identity) (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f = &File{file: file, path: path, memory: memory, size: counters.NodeSize}
+	f = &File{place: p, job: id.Job, rank: rank, file: file, memory: memory, size: counters.NodeSize}
 	f.Page = counters.Over(memory[:counters.NodeSize], id, f.grow)
-	if err := os.Rename(draft, path); err != nil {
+	if err := dir.Rename(draft, rank); err != nil {
 		_ = sys.Unmap(memory)
 		return nil, err
 	}
@@ -128,9 +128,11 @@ func (f *File) Snapshot() (*counters.Snapshot, error) { return counters.Parse(f.
 // Close removes the file, and the directory of the job if it was the last. The process can go on
 // using the page; no other process can read it.
 func (f *File) Close() error {
-	err := os.Remove(f.path)
-	dir := filepath.Dir(f.path)
-	_ = os.Remove(dir)               // unless others are in it
-	_ = os.Remove(filepath.Dir(dir)) // the same
+	dir, err := f.place.openJob(f.job)
+	if err == nil {
+		err = dir.Remove(f.rank)
+		dir.Close()
+	}
+	f.place.removeEmpty(f.job)
 	return errors.Join(err, f.file.Close())
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,34 +24,48 @@ type Rank struct {
 // Jobs returns the directories of the jobs of which pages are here, in order: those of this
 // user, or of all if that is root.
 func Jobs() (dirs []string) {
-	for _, place := range visible() {
-		entries, err := os.ReadDir(place)
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			if dir := filepath.Join(place, e.Name()); isJob(e.Name()) && private(dir) == nil {
-				dirs = append(dirs, dir)
-			}
+	for _, p := range visible() {
+		for _, job := range p.jobs() {
+			dirs = append(dirs, filepath.Join(p.path(), job))
 		}
 	}
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
 }
 
-// Read reads the pages in the directory of a job, in the order of the ranks. Pages that cannot
-// be read are left out, and the error says why.
-func Read(dir string) (ranks []Rank, err error) {
-	entries, err := os.ReadDir(dir)
+// jobs returns the names of the directories of jobs in a place.
+func (p place) jobs() []string {
+	dir, err := p.open()
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := list(dir) // as many as can be read
+	return slices.DeleteFunc(names, func(name string) bool { return !isJob(name) })
+}
+
+// Read reads the pages in the directory of a job, which Jobs has returned, in the order of the ranks. Pages that
+// cannot be read are left out, and the error says why.
+func Read(path string) (ranks []Rank, err error) {
+	p, ok := parsePlace(filepath.Dir(path))
+	if !ok {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: counters.ErrForeign}
+	}
+	dir, err := p.openJob(filepath.Base(path))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := list(dir)
 	if err != nil {
 		return nil, err
 	}
 	var failed []error
-	for _, e := range entries {
-		if !isNumber(e.Name()) {
+	for _, name := range names {
+		if !isNumber(name) {
 			continue // a draft
 		}
-		r, err := ReadPage(filepath.Join(dir, e.Name()))
+		r, err := readPage(dir, name)
 		switch {
 		case errors.Is(err, os.ErrNotExist): // it has just left
 		case err != nil:
@@ -61,6 +76,16 @@ func Read(dir string) (ranks []Rank, err error) {
 	}
 	slices.SortFunc(ranks, func(a, b Rank) int { return cmp.Compare(a.Rank, b.Rank) })
 	return ranks, errors.Join(failed...)
+}
+
+// list returns the names in a directory.
+func list(dir *os.Root) ([]string, error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
 }
 
 // Shows reports whether there is a page of one of these processes.
@@ -75,13 +100,14 @@ func Shows(pids []int) bool {
 }
 
 // open opens a file to read, whatever has been put in its place.
-func open(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+func open(dir *os.Root, name string) (*os.File, error) {
+	return dir.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }
 
-// ReadPage reads the page of one rank.
-func ReadPage(path string) (Rank, error) {
-	f, err := open(path)
+// readPage reads the page of one rank.
+func readPage(dir *os.Root, name string) (Rank, error) {
+	path := filepath.Join(dir.Name(), name)
+	f, err := open(dir, name)
 	if err != nil {
 		return Rank{}, err
 	}

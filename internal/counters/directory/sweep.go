@@ -2,7 +2,6 @@ package directory
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 
 	"weft/internal/sys"
@@ -11,28 +10,29 @@ import (
 // Sweep removes what is left of this user's jobs that have no living rank here. The page of a
 // rank that was killed stays as long as other ranks of its job live.
 func Sweep() {
-	for _, place := range places() {
-		entries, err := os.ReadDir(place)
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			if dir := filepath.Join(place, e.Name()); isJob(e.Name()) && private(dir) == nil && over(dir) {
-				remove(dir)
+	for _, p := range places() {
+		for _, job := range p.jobs() {
+			dir, err := p.openJob(job)
+			if err != nil {
+				continue
 			}
+			if over(dir) {
+				empty(dir)
+			}
+			dir.Close()
+			p.removeEmpty(job)
 		}
-		_ = os.Remove(place) // unless something is in it
 	}
 }
 
 // over reports whether no rank lives whose page lies in a directory.
-func over(dir string) bool {
-	entries, err := os.ReadDir(dir)
+func over(dir *os.Root) bool {
+	names, err := list(dir)
 	if err != nil {
 		return false
 	}
-	for _, e := range entries {
-		f, err := open(filepath.Join(dir, e.Name()))
+	for _, name := range names {
+		f, err := open(dir, name)
 		if err != nil {
 			continue // it has just been removed
 		}
@@ -45,23 +45,21 @@ func over(dir string) bool {
 	return true
 }
 
-// remove removes the directory of a job with the pages in it that nobody holds. It holds each while
+// empty removes the pages that nobody holds from the directory of a job. It holds each while
 // it does so: a rank that is just making its page notices that the file has gone, and makes another.
-func remove(dir string) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if !isNumber(strings.TrimSuffix(e.Name(), newSuffix)) {
+func empty(dir *os.Root) {
+	names, _ := list(dir)
+	for _, name := range names {
+		if !isNumber(strings.TrimSuffix(name, newSuffix)) {
 			continue
 		}
-		f, err := open(path)
+		f, err := open(dir, name)
 		if err != nil {
 			continue
 		}
 		if sys.Seize(f) {
-			_ = os.Remove(path)
+			_ = dir.Remove(name)
 		}
 		f.Close()
 	}
-	_ = os.Remove(dir)
 }
