@@ -3,7 +3,9 @@ package coll
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"testing"
 
 	"weft"
@@ -33,28 +35,33 @@ func TestTraceTellsPartners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := amt.ReadParts(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := amt.NewTrace(parts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range tr.Receivers() {
-		partners := map[int]uint64{}
-		collective := 0
-		for _, s := range r.Senders {
-			if s.Partner.Messages > 0 {
-				partners[s.Rank] = s.Partner.Messages
-			}
-			collective += int(s.Collective.Messages)
+	partners := [8]map[int]uint64{} // messages by receiver and sender
+	var collective [8]uint64
+	for d := json.NewDecoder(&b); d.More(); {
+		var head amt.Head
+		if err := d.Decode(&head); err != nil {
+			t.Fatal(err)
 		}
-		want := map[int]uint64{(r.Rank + 7) % 8: 1}
-		want[r.Rank^1] += 2
-		if collective != 6 || len(partners) != len(want) || partners[r.Rank^1] != want[r.Rank^1] ||
-			partners[(r.Rank+7)%8] != want[(r.Rank+7)%8] {
-			t.Errorf("rank %d: partners %v, %d messages of collective operations", r.Rank, partners, collective)
+		for range head.Rows {
+			var row amt.Row
+			if err := d.Decode(&row); err != nil {
+				t.Fatal(err)
+			}
+			if row.Kind == amt.Collective {
+				collective[row.To] += row.Messages
+				continue
+			}
+			if partners[row.To] == nil {
+				partners[row.To] = map[int]uint64{}
+			}
+			partners[row.To][head.Rank] += row.Messages
+		}
+	}
+	for rank, have := range partners {
+		want := map[int]uint64{(rank + 7) % 8: 1}
+		want[rank^1] += 2
+		if collective[rank] != 6 || !maps.Equal(have, want) {
+			t.Errorf("rank %d: partners %v, %d messages of collective operations", rank, have, collective[rank])
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package amt
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -13,12 +14,12 @@ import (
 func tableFile(t *testing.T, table Table) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "amt")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
+	table.Version = TableVersion
+	text, err := json.Marshal(table)
+	if err == nil {
+		err = os.WriteFile(name, text, 0o600)
 	}
-	defer f.Close()
-	if err := table.Write(f); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return name

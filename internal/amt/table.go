@@ -1,7 +1,6 @@
 package amt
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,14 +31,6 @@ type Rings struct {
 	Longest uint64 `json:"longest,omitempty"`
 }
 
-// Bytes returns the memory of the rings.
-func (r *Rings) Bytes() (sum int) {
-	for _, size := range r.Rings {
-		sum += size
-	}
-	return sum
-}
-
 // A SizeError reports a table for a job of another size.
 type SizeError struct{ Ranks, Job int }
 
@@ -55,8 +46,8 @@ func (t *Table) Fits(ranks int) error {
 	return nil
 }
 
-// tableVersion is the version of the file that is written and read.
-const tableVersion = 1
+// TableVersion is the version of the file that is written and read.
+const TableVersion = 1
 
 // maxTable bounds the file of a table, in bytes.
 const maxTable = 1 << 28
@@ -72,23 +63,6 @@ func (e *TableError) Error() string { return "amt: " + e.Why }
 // Is reports whether target is ErrTable.
 func (e *TableError) Is(target error) bool { return target == ErrTable }
 
-// Write writes the table's file, a line for each receiver.
-func (t *Table) Write(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	program, err := json.Marshal(t.Program)
-	fmt.Fprintf(out, `{"amt": %d, "ranks": %d, "program": %s, "receivers": [`, tableVersion, t.Ranks, program)
-	for i := range t.Receivers {
-		line, e := json.Marshal(&t.Receivers[i])
-		err = errors.Join(err, e)
-		if i > 0 {
-			fmt.Fprint(out, ",")
-		}
-		fmt.Fprintf(out, "\n %s", line)
-	}
-	fmt.Fprintln(out, "\n]}")
-	return errors.Join(err, out.Flush())
-}
-
 // ReadTable reads a table's file.
 func ReadTable(r io.Reader) (*Table, error) {
 	in := &io.LimitedReader{R: r, N: maxTable}
@@ -96,11 +70,11 @@ func ReadTable(r io.Reader) (*Table, error) {
 	if err := json.NewDecoder(in).Decode(&t); err != nil {
 		return nil, &TableError{"this is no AMT file, which weftlab amt advise writes: " + err.Error()}
 	}
-	if t.Version != tableVersion {
-		return nil, &TableError{fmt.Sprintf(`this is no AMT file, which begins with "amt": %d`, tableVersion)}
+	if t.Version != TableVersion {
+		return nil, &TableError{fmt.Sprintf(`this is no AMT file, which begins with "amt": %d`, TableVersion)}
 	}
-	if t.Ranks < 1 || t.Ranks > maxRanks {
-		return nil, &TableError{fmt.Sprintf("it is for %d ranks: must be from 1 to %d", t.Ranks, maxRanks)}
+	if t.Ranks < 1 || t.Ranks > MaxRanks {
+		return nil, &TableError{fmt.Sprintf("it is for %d ranks: must be from 1 to %d", t.Ranks, MaxRanks)}
 	}
 	last := -1
 	for i := range t.Receivers {
@@ -124,11 +98,11 @@ func (r *Rings) check(ranks int) error {
 	}
 	sum := 0
 	for _, size := range r.Rings {
-		if err := checkRing(size); err != nil {
+		if err := CheckRing(size); err != nil {
 			return &TableError{fmt.Sprintf("receiver %d: %v", r.Rank, err)}
 		}
-		if sum += size; sum > maxMemory {
-			return &TableError{fmt.Sprintf("receiver %d: its rings have more than %d bytes", r.Rank, maxMemory)}
+		if sum += size; sum > MaxMemory {
+			return &TableError{fmt.Sprintf("receiver %d: its rings have more than %d bytes", r.Rank, MaxMemory)}
 		}
 	}
 	for from, ring := range r.Table {
@@ -142,8 +116,8 @@ func (r *Rings) check(ranks int) error {
 	return nil
 }
 
-// maxMemory bounds the rings of one receiver, in bytes.
-const maxMemory = 1 << 36
+// MaxMemory bounds the rings of one receiver, in bytes.
+const MaxMemory = 1 << 36
 
 // Of returns the rings of a rank, if the table has any.
 func (t *Table) Of(rank int) (Rings, bool) {
@@ -172,4 +146,25 @@ func (t *Table) OwnAt(sender int) map[int]bool {
 		}
 	}
 	return own
+}
+
+// Limits of a ring's size in bytes, a power of two.
+const (
+	MinRing = 4 << 10
+	MaxRing = 1 << 30
+)
+
+// A RingError reports a size that no ring can have.
+type RingError struct{ Size int }
+
+func (e *RingError) Error() string {
+	return fmt.Sprintf("amt: a ring of %d bytes: must be a power of two from %d to %d", e.Size, MinRing, MaxRing)
+}
+
+// CheckRing returns an error unless a ring may have so many bytes: a power of two within bounds.
+func CheckRing(size int) error {
+	if size < MinRing || size > MaxRing || size&(size-1) != 0 {
+		return &RingError{size}
+	}
+	return nil
 }

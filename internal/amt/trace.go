@@ -1,8 +1,11 @@
 package amt
 
 import (
-	"cmp"
+	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 )
 
@@ -26,17 +29,18 @@ const (
 // kindNames are the names of kinds in files.
 var kindNames = [Kinds]string{"send", "ipush", "push", "put", "pull", "atomic", "collective"}
 
-// String returns the kind's name in a trace.
-func (k Kind) String() string {
-	if k < Kinds {
-		return kindNames[k]
-	}
-	return fmt.Sprintf("kind %d", k)
-}
+// MarshalText returns the kind's name in a trace.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(kindNames[k]), nil }
 
-// brings reports whether the kind brings data to a partner that has not asked
-// for it, which is what receive rings are for.
-func (k Kind) brings() bool { return k <= Put }
+// UnmarshalText sets the kind to the one of that name.
+func (k *Kind) UnmarshalText(name []byte) error {
+	i := slices.Index(kindNames[:], string(name))
+	if i < 0 {
+		return fmt.Errorf("kind %q: must be one of %v", name, kindNames)
+	}
+	*k = Kind(i)
+	return nil
+}
 
 // A Count is how much was sent.
 type Count struct {
@@ -45,131 +49,53 @@ type Count struct {
 	Largest  uint64 `json:"largest"`
 }
 
-// Add adds the other count.
-func (c *Count) Add(o Count) {
-	c.Messages = saturate(c.Messages, o.Messages)
-	c.Bytes = saturate(c.Bytes, o.Bytes)
-	c.Largest = max(c.Largest, o.Largest)
-}
-
-// saturate returns a + b, or the greatest number if the sum is greater.
-func saturate(a, b uint64) uint64 {
-	if a+b < a {
-		return 1<<64 - 1
-	}
-	return a + b
-}
-
 // A Row is what a rank has sent to another in one way.
 type Row struct {
-	To   int
-	Kind Kind
+	To   int  `json:"to"`
+	Kind Kind `json:"kind"`
 	Count
 }
 
 // A Part is what one rank of a job has sent.
 type Part struct {
-	Rank, Size int
-	Job        string // equal for the parts of one job
-	Program    string
-	Rows       []Row
+	Rank    int    `json:"rank"`
+	Size    int    `json:"size"`
+	Job     string `json:"job"` // equal for the parts of one job
+	Program string `json:"program"`
+	Rows    []Row  `json:"-"`
 }
 
-// A Trace is what the ranks of a job have sent.
-type Trace struct {
-	Size    int
-	Job     string
-	Program string
-	Parts   []Part // by rank; those of ranks that died may be missing
+// A Head is the first line of a part in a file of JSON lines,
+//
+//	{"trace":1,"rank":0,"size":64,"job":"5f0c…","program":"cg","rows":2}
+//
+// which so many rows follow:
+//
+//	{"to":1,"kind":"send","messages":450,"bytes":6300000,"largest":14000}
+//	{"to":32,"kind":"collective","messages":31,"bytes":248,"largest":8}
+//
+// Parts may follow each other in one file.
+type Head struct {
+	Trace int `json:"trace"` // TraceVersion
+	Part
+	Rows int `json:"rows"` // how many rows follow
 }
 
-// A PartError reports parts that are not of one trace.
-type PartError struct {
-	Rank int
-	Why  string
-}
+// TraceVersion is the version of the file of a trace.
+const TraceVersion = 1
 
-func (e *PartError) Error() string { return fmt.Sprintf("amt: the part of rank %d: %s", e.Rank, e.Why) }
+// MaxRanks bounds the size of the job that a file of a trace or a table is for.
+const MaxRanks = 1 << 20
 
-// NewTrace puts parts together.
-func NewTrace(parts []Part) (*Trace, error) {
-	if len(parts) == 0 {
-		return nil, ErrEmpty
-	}
-	first := parts[0]
-	t := &Trace{Size: first.Size, Job: first.Job, Program: first.Program, Parts: slices.Clone(parts)}
-	slices.SortStableFunc(t.Parts, func(a, b Part) int { return cmp.Compare(a.Rank, b.Rank) })
-	for i, p := range t.Parts {
-		switch {
-		case p.Size != t.Size:
-			return nil, &PartError{p.Rank,
-				fmt.Sprintf("of a job of %d ranks, beside one of %d: which of the files are of one run?", p.Size, t.Size)}
-		case p.Job != t.Job:
-			return nil, &PartError{p.Rank, fmt.Sprintf("of job %s, beside one of job %s: which of the files are of one run?",
-				p.Job, t.Job)}
-		case i > 0 && p.Rank == t.Parts[i-1].Rank:
-			return nil, &PartError{p.Rank, "there are two"}
+// Write writes the part.
+func (p *Part) Write(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	e := json.NewEncoder(out)
+	err := e.Encode(Head{TraceVersion, *p, len(p.Rows)})
+	for _, r := range p.Rows {
+		if err == nil {
+			err = e.Encode(r)
 		}
 	}
-	return t, nil
-}
-
-// Missing returns how many ranks have left no part: they died.
-func (t *Trace) Missing() int { return t.Size - len(t.Parts) }
-
-// A Sender is what a rank has sent to one receiver.
-type Sender struct {
-	Rank       int
-	Partner    Count // that a receive ring is for
-	Collective Count // for collective operations of all ranks
-}
-
-// A Receiver is what a rank was sent, by rank of the senders.
-type Receiver struct {
-	Rank    int
-	Senders []Sender
-}
-
-// Partners returns how many others have sent to the rank, but for collective
-// operations of all ranks.
-func (r *Receiver) Partners() (n int) {
-	for i := range r.Senders {
-		if r.Senders[i].Partner.Messages > 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// Receivers turns the trace round: what each rank was sent by others. Ranks that
-// nobody sent anything are left out.
-func (t *Trace) Receivers() []Receiver {
-	to := map[int]*Receiver{}
-	for _, p := range t.Parts { // by rank, so senders come in order
-		for _, row := range p.Rows {
-			if row.To == p.Rank || row.Messages == 0 || !row.Kind.brings() && row.Kind != Collective {
-				continue
-			}
-			r := to[row.To]
-			if r == nil {
-				r = &Receiver{Rank: row.To}
-				to[row.To] = r
-			}
-			if n := len(r.Senders); n == 0 || r.Senders[n-1].Rank != p.Rank {
-				r.Senders = append(r.Senders, Sender{Rank: p.Rank})
-			}
-			s := &r.Senders[len(r.Senders)-1]
-			if row.Kind == Collective {
-				s.Collective.Add(row.Count)
-			} else {
-				s.Partner.Add(row.Count)
-			}
-		}
-	}
-	all := make([]Receiver, 0, len(to))
-	for _, r := range to {
-		all = append(all, *r)
-	}
-	slices.SortFunc(all, func(a, b Receiver) int { return cmp.Compare(a.Rank, b.Rank) })
-	return all
+	return errors.Join(err, out.Flush())
 }

@@ -15,6 +15,7 @@ import (
 
 	"weft/internal/amt"
 	"weft/internal/cli"
+	"weft/lab/advise"
 )
 
 const amtHelp = `Chooses the receive rings of mailboxes from what a job has sent [Kitamura06]. The table of
@@ -60,7 +61,7 @@ func amtCommand() *ffcli.Command {
 
 // readTrace reads a trace from files of its parts. A name that is no file's stands
 // for the parts that begin with it, NAME.0 and so on.
-func readTrace(names []string) (*amt.Trace, error) {
+func readTrace(names []string) (*advise.Trace, error) {
 	var parts []amt.Part
 	for _, name := range names {
 		files := []string{name}
@@ -77,7 +78,7 @@ func readTrace(names []string) (*amt.Trace, error) {
 			parts = append(parts, p...)
 		}
 	}
-	t, err := amt.NewTrace(parts)
+	t, err := advise.NewTrace(parts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(names, " "), err)
 	}
@@ -90,7 +91,7 @@ func readParts(file string) ([]amt.Part, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return amt.ReadParts(f)
+	return advise.ReadParts(f)
 }
 
 // partsOf returns the files that have a rank after the name.

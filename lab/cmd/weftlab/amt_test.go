@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"weft/internal/amt"
+	"weft/lab/advise"
 )
 
 // weftOK runs weft, which must succeed.
@@ -59,7 +59,7 @@ func TestTraceAdviseRun(t *testing.T) {
 	if !strings.Contains(text, "halo, 4 ranks\n") || !strings.Contains(text, "weft run -n 4 -amt "+table+" halo") {
 		t.Error(text)
 	}
-	for _, m := range jsonLines[amt.Memory](t, labOK(t, "amt", "advise", "-budget", "128KiB", "-json", trace)) {
+	for _, m := range jsonLines[advise.Memory](t, labOK(t, "amt", "advise", "-budget", "128KiB", "-json", trace)) {
 		if m.Bytes > 128<<10 || m.Partners == 0 || m.Own > m.Partners {
 			t.Errorf("%+v", m)
 		}
@@ -119,7 +119,7 @@ func TestTable1(t *testing.T) {
 	t.Chdir("../../..")
 	dir := t.TempDir()
 	text := labOK(t, "amt", "table", "-run", "-n", "16", "-class", "S", "-only", "cg,is", "-dir", dir, "-json")
-	rows := jsonLines[amt.Table1Row](t, text)
+	rows := jsonLines[advise.Table1Row](t, text)
 	if len(rows) != 2 || rows[0].Program != "CG" || rows[0].Partners.Most != 3 || rows[1].Partners.Most > 1 {
 		t.Errorf("%+v", rows)
 	}
@@ -137,7 +137,7 @@ func TestMemoryChart(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "memory.svg")
 	rows := jsonLines[chartRow](t, labOK(t, "amt", "chart", "-n", "8,27,64", "-ring", "4KiB", "-svg", svg, "-json"))
 	for i, partners := range []int{3, 6, 6} {
-		if r := rows[i]; r.Partners != (amt.Spread{Least: partners, Mode: partners, Ranks: r.Ranks, Most: partners}) ||
+		if r := rows[i]; r.Partners != (advise.Spread{Least: partners, Mode: partners, Ranks: r.Ranks, Most: partners}) ||
 			r.Advised.Most != (partners+1)*4096 || r.Dedicated != 4096*r.Ranks {
 			t.Errorf("%+v", r)
 		}

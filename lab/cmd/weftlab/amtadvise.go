@@ -12,6 +12,7 @@ import (
 
 	"weft/internal/amt"
 	"weft/internal/cli"
+	"weft/lab/advise"
 )
 
 const amtAdviseHelp = `Proposes receive rings for each rank of a job whose trace was recorded by weft run -trace
@@ -61,7 +62,7 @@ func (f *amtAdviseFlags) run(names []string) error {
 	if err != nil {
 		return err
 	}
-	a, err := amt.Advise(t, amt.Options{Ring: int(f.ring), Budget: int(f.budget)})
+	a, err := advise.Advise(t, advise.Options{Ring: int(f.ring), Budget: int(f.budget)})
 	if err != nil {
 		return err
 	}
@@ -72,9 +73,9 @@ func (f *amtAdviseFlags) run(names []string) error {
 	}
 	ring := int(f.ring)
 	if ring == 0 {
-		ring = amt.DefaultRing
+		ring = advise.DefaultRing
 	}
-	all := amt.Memories(t, a, ring)
+	all := advise.Memories(t, a, ring)
 	if f.json {
 		return cli.PrintJSON(all)
 	}
@@ -87,10 +88,10 @@ func writeTable(name string, a *amt.Table) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.Write(out), out.Close())
+	return errors.Join(advise.WriteTable(out, a), out.Close())
 }
 
-func (f *amtAdviseFlags) print(t *amt.Trace, all []amt.Memory, ring int) {
+func (f *amtAdviseFlags) print(t *advise.Trace, all []advise.Memory, ring int) {
 	fmt.Printf("%s, %d ranks", t.Program, t.Size)
 	if n := t.Missing(); n > 0 {
 		fmt.Printf("; %d have left no trace: what they sent is not known", n)
@@ -98,20 +99,20 @@ func (f *amtAdviseFlags) print(t *amt.Trace, all []amt.Memory, ring int) {
 	fmt.Print("\n\n")
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "of a rank\tleast\tmost often\tmost")
-	line := func(what string, text func(int) string, figure func(m *amt.Memory) int) amt.Spread {
-		s := amt.SpreadOf(all, figure)
+	line := func(what string, text func(int) string, figure func(m *advise.Memory) int) advise.Spread {
+		s := advise.SpreadOf(all, figure)
 		fmt.Fprintf(w, "%s\t%s\t%s (%d ranks)\t%s\n", what, text(s.Least), text(s.Mode), s.Ranks, text(s.Most))
 		return s
 	}
 	number := func(n int) string { return fmt.Sprint(n) }
-	line("partners that send to it", number, func(m *amt.Memory) int { return m.Partners })
-	line("rings of their own", number, func(m *amt.Memory) int { return m.Own })
-	s := line("memory, one more ring shared", bytesText, func(m *amt.Memory) int { return m.Bytes })
+	line("partners that send to it", number, func(m *advise.Memory) int { return m.Partners })
+	line("rings of their own", number, func(m *advise.Memory) int { return m.Own })
+	s := line("memory, one more ring shared", bytesText, func(m *advise.Memory) int { return m.Bytes })
 	w.Flush()
 	dedicated := t.Size * ring
 	fmt.Printf("\na ring of %s for each of %d ranks would take %s: this is %.1f %% less, and no rank has less than "+
 		"%.1f %%\n",
-		bytesText(ring), t.Size, bytesText(dedicated), mean(all, dedicated), amt.Reduction(s.Most, dedicated))
+		bytesText(ring), t.Size, bytesText(dedicated), mean(all, dedicated), advise.Reduction(s.Most, dedicated))
 	for i := range all {
 		if m := &all[i]; m.Longest > 0 {
 			fmt.Printf("rank %d gets messages of %s, longer than their ring: as IPUSH they need a larger budget\n", m.Rank,
@@ -125,9 +126,9 @@ func (f *amtAdviseFlags) print(t *amt.Trace, all []amt.Memory, ring int) {
 }
 
 // mean returns the mean reduction of all ranks.
-func mean(all []amt.Memory, dedicated int) (sum float64) {
+func mean(all []advise.Memory, dedicated int) (sum float64) {
 	for i := range all {
-		sum += amt.Reduction(all[i].Bytes, dedicated) / float64(len(all))
+		sum += advise.Reduction(all[i].Bytes, dedicated) / float64(len(all))
 	}
 	return sum
 }

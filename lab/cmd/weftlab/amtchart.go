@@ -14,8 +14,8 @@ import (
 
 	"weft"
 	"weft/coll"
-	"weft/internal/amt"
 	"weft/internal/cli"
+	"weft/lab/advise"
 )
 
 const amtChartHelp = `Shows how the receive memory of a rank grows with the size of the job: as advised from a
@@ -31,13 +31,13 @@ EXAMPLES
 
 // chartRow is a line of -json.
 type chartRow struct {
-	Test      string     `json:"test"` // amt-chart
-	Ranks     int        `json:"ranks"`
-	Blocks    string     `json:"blocks"`
-	Partners  amt.Spread `json:"partners"`
-	Dedicated int        `json:"dedicated_bytes"`
-	Advised   amt.Spread `json:"advised_bytes"`
-	Reduction float64    `json:"reduction_percent"`
+	Test      string        `json:"test"` // amt-chart
+	Ranks     int           `json:"ranks"`
+	Blocks    string        `json:"blocks"`
+	Partners  advise.Spread `json:"partners"`
+	Dedicated int           `json:"dedicated_bytes"`
+	Advised   advise.Spread `json:"advised_bytes"`
+	Reduction float64       `json:"reduction_percent"`
 }
 
 type amtChartFlags struct {
@@ -48,7 +48,7 @@ type amtChartFlags struct {
 
 func amtChartCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weftlab amt chart", flag.ContinueOnError)
-	f := &amtChartFlags{ring: amt.DefaultRing}
+	f := &amtChartFlags{ring: advise.DefaultRing}
 	fs.StringVar(&f.ranks, "n", "8,16,32,64,128,256,512", "numbers of ranks, with commas")
 	fs.Var(&f.ring, "ring", "size of every ring, a power of two")
 	fs.StringVar(&f.svg, "svg", "", "draw the memory against the ranks to this file")
@@ -106,26 +106,26 @@ func (f *amtChartFlags) simulate(ctx context.Context, n int) (r chartRow, err er
 	if err != nil {
 		return r, err
 	}
-	parts, err := amt.ReadParts(&recorded)
+	parts, err := advise.ReadParts(&recorded)
 	if err != nil {
 		return r, err
 	}
-	t, err := amt.NewTrace(parts)
+	t, err := advise.NewTrace(parts)
 	if err != nil {
 		return r, err
 	}
-	a, err := amt.Advise(t, amt.Options{Ring: int(f.ring)})
+	a, err := advise.Advise(t, advise.Options{Ring: int(f.ring)})
 	if err != nil {
 		return r, err
 	}
-	all := amt.Memories(t, a, int(f.ring))
+	all := advise.Memories(t, a, int(f.ring))
 	r = chartRow{
 		Test: "amt-chart", Ranks: n, Blocks: fmt.Sprintf("%d × %d × %d", blocks[0], blocks[1], blocks[2]),
 		Dedicated: n * int(f.ring),
-		Partners:  amt.SpreadOf(all, func(m *amt.Memory) int { return m.Partners }),
-		Advised:   amt.SpreadOf(all, func(m *amt.Memory) int { return m.Bytes }),
+		Partners:  advise.SpreadOf(all, func(m *advise.Memory) int { return m.Partners }),
+		Advised:   advise.SpreadOf(all, func(m *advise.Memory) int { return m.Bytes }),
 	}
-	r.Reduction = amt.Reduction(r.Advised.Most, r.Dedicated)
+	r.Reduction = advise.Reduction(r.Advised.Most, r.Dedicated)
 	return r, nil
 }
 

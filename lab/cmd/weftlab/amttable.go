@@ -14,9 +14,9 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"weft/internal/amt"
 	"weft/internal/cli"
 	"weft/internal/launch"
+	"weft/lab/advise"
 )
 
 const amtTableHelp = `Computes table 1 of [Kitamura06] from traces: the receive memory that a rank of the NAS
@@ -43,10 +43,10 @@ type amtTableFlags struct {
 
 func amtTableCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weftlab amt table", flag.ContinueOnError)
-	f := &amtTableFlags{ring: amt.DefaultRing}
+	f := &amtTableFlags{ring: advise.DefaultRing}
 	fs.BoolVar(&f.run, "run", false, "run the benchmarks first")
-	fs.IntVar(&f.n, "n", amt.PaperRanks, "with -run: number of ranks")
-	fs.StringVar(&f.class, "class", amt.PaperClass, "class of the benchmarks, S, W, A or B")
+	fs.IntVar(&f.n, "n", advise.PaperRanks, "with -run: number of ranks")
+	fs.StringVar(&f.class, "class", advise.PaperClass, "class of the benchmarks, S, W, A or B")
 	fs.StringVar(&f.dir, "dir", "", "directory of the traces (default, with -run, one that is removed)")
 	fs.StringVar(&f.only, "only", "", "the benchmarks, with commas (default mg,cg,is,lu,sp,bt)")
 	fs.Var(&f.ring, "ring", "size of every ring, a power of two")
@@ -82,7 +82,7 @@ func (f *amtTableFlags) compute(ctx context.Context) error {
 	} else if err := os.MkdirAll(f.dir, 0o777); err != nil {
 		return err
 	}
-	var rows []amt.Table1Row
+	var rows []advise.Table1Row
 	var missing []string
 	for _, p := range wanted {
 		file := filepath.Join(f.dir, strings.ToLower(p.Program))
@@ -94,8 +94,8 @@ func (f *amtTableFlags) compute(ctx context.Context) error {
 		}
 		t, err := readTrace([]string{file})
 		if err == nil {
-			var r amt.Table1Row
-			r, err = amt.Table1(&p, f.class, t, int(f.ring))
+			var r advise.Table1Row
+			r, err = advise.Table1(&p, f.class, t, int(f.ring))
 			rows = append(rows, r)
 		}
 		if err != nil {
@@ -114,18 +114,18 @@ func (f *amtTableFlags) compute(ctx context.Context) error {
 }
 
 // programs returns the benchmarks that -only names.
-func (f *amtTableFlags) programs() ([]amt.PaperRow, error) {
+func (f *amtTableFlags) programs() ([]advise.PaperRow, error) {
 	names := words(f.only)
 	if len(names) == 0 {
-		return amt.Paper, nil
+		return advise.Paper, nil
 	}
-	var wanted []amt.PaperRow
+	var wanted []advise.PaperRow
 	for _, name := range names {
-		i := slices.IndexFunc(amt.Paper, func(p amt.PaperRow) bool { return strings.EqualFold(p.Program, name) })
+		i := slices.IndexFunc(advise.Paper, func(p advise.PaperRow) bool { return strings.EqualFold(p.Program, name) })
 		if i < 0 {
 			return nil, fmt.Errorf("amt table: there is no benchmark %q in the table; there are mg, cg, is, lu, sp and bt", name)
 		}
-		wanted = append(wanted, amt.Paper[i])
+		wanted = append(wanted, advise.Paper[i])
 	}
 	return wanted, nil
 }
@@ -160,7 +160,7 @@ func (f *amtTableFlags) record(ctx context.Context, name, file string) error {
 // traceEnv is the environment that makes the ranks of a job write a trace.
 func traceEnv(file string) string { return "WEFT_TRACE=" + cli.Absolute(file) }
 
-func (f *amtTableFlags) print(rows []amt.Table1Row) {
+func (f *amtTableFlags) print(rows []advise.Table1Row) {
 	fmt.Printf("receive memory of a rank with rings of %s: of the one that needs most (on average)\n\n",
 		bytesText(int(f.ring)))
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)

@@ -1,9 +1,11 @@
-package amt
+package advise
 
 import (
 	"math"
 	"strings"
 	"testing"
+
+	"weft/internal/amt"
 )
 
 // A program in which each rank has as many partners as in the paper has the
@@ -11,13 +13,13 @@ import (
 func TestTable1(t *testing.T) {
 	formula := map[string]float64{"MG": 84.4, "CG": 92.2, "IS": 96.9, "LU": 92.2, "SP": 89.1, "BT": 89.1}
 	for _, p := range Paper {
-		var parts []Part
+		var parts []amt.Part
 		for rank := range PaperRanks {
-			part := Part{Rank: rank, Size: PaperRanks}
+			part := amt.Part{Rank: rank, Size: PaperRanks}
 			for i := range p.Partners {
-				part.Rows = append(part.Rows, rows(Send, Count{10, 1000, 100}, (rank+i+1)%PaperRanks)...)
+				part.Rows = append(part.Rows, rows(amt.Send, count(10, 1000, 100), (rank+i+1)%PaperRanks)...)
 			}
-			part.Rows = append(part.Rows, rows(Collective, Count{1, 8, 8}, rank^32)...)
+			part.Rows = append(part.Rows, rows(amt.Collective, count(1, 8, 8), rank^32)...)
 			parts = append(parts, part)
 		}
 		tr, err := NewTrace(parts)
@@ -42,7 +44,7 @@ func TestTable1(t *testing.T) {
 // A job of another size has no line in the paper; one with a rank missing does not
 // reach anything; more partners than the paper's are told.
 func TestTable1OfOtherJobs(t *testing.T) {
-	tr, err := NewTrace([]Part{{Rank: 0, Size: 4, Rows: rows(Send, Count{1, 1, 1}, 1, 2, 3)}})
+	tr, err := NewTrace([]amt.Part{{Rank: 0, Size: 4, Rows: rows(amt.Send, count(1, 1, 1), 1, 2, 3)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +53,9 @@ func TestTable1OfOtherJobs(t *testing.T) {
 		r.Advised != (Spread{4096, 8192, 3, 8192}) {
 		t.Errorf("%v %+v", err, r)
 	}
-	var parts []Part
+	var parts []amt.Part
 	for rank := range PaperRanks {
-		parts = append(parts, Part{Rank: rank, Size: PaperRanks, Rows: rows(Send, Count{1, 1, 1}, rank^1, rank^2)})
+		parts = append(parts, amt.Part{Rank: rank, Size: PaperRanks, Rows: rows(amt.Send, count(1, 1, 1), rank^1, rank^2)})
 	}
 	tr, err = NewTrace(parts)
 	if err != nil {

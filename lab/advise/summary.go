@@ -1,6 +1,10 @@
-package amt
+package advise
 
-import "cmp"
+import (
+	"cmp"
+
+	"weft/internal/amt"
+)
 
 // Memory is that of one rank's receive rings.
 type Memory struct {
@@ -14,13 +18,13 @@ type Memory struct {
 
 // Memories returns the memory of all ranks under a table, in order of rank. A rank that the
 // table leaves out has a shared ring of so many bytes.
-func Memories(t *Trace, a *Table, ring int) []Memory {
+func Memories(t *Trace, a *amt.Table, ring int) []Memory {
 	all := make([]Memory, t.Size)
 	for rank := range all {
 		all[rank] = Memory{Rank: rank, Bytes: ring}
 		if r, ok := a.Of(rank); ok {
 			all[rank].Own = len(r.Rings) - 1
-			all[rank].Bytes = r.Bytes()
+			all[rank].Bytes = Bytes(&r)
 			all[rank].Longest = r.Longest
 		}
 	}

@@ -1,4 +1,4 @@
-package amt
+package advise
 
 import (
 	"bytes"
@@ -6,20 +6,27 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"weft/internal/amt"
 )
 
+// count is so many messages and bytes.
+func count(messages, bytes, largest uint64) amt.Count {
+	return amt.Count{Messages: messages, Bytes: bytes, Largest: largest}
+}
+
 // rows makes a row for each receiver.
-func rows(kind Kind, c Count, to ...int) (r []Row) {
+func rows(kind amt.Kind, c amt.Count, to ...int) (r []amt.Row) {
 	for _, t := range to {
-		r = append(r, Row{t, kind, c})
+		r = append(r, amt.Row{To: t, Kind: kind, Count: c})
 	}
 	return r
 }
 
 func TestPartsAreReadAsWritten(t *testing.T) {
-	parts := []Part{
+	parts := []amt.Part{
 		{Rank: 0, Size: 3, Job: "1f", Program: "cg",
-			Rows: append(rows(Send, Count{7, 700, 100}, 1, 2), rows(Collective, Count{3, 24, 8}, 2)...)},
+			Rows: append(rows(amt.Send, count(7, 700, 100), 1, 2), rows(amt.Collective, count(3, 24, 8), 2)...)},
 		{Rank: 2, Size: 3, Job: "1f", Program: "cg"},
 	}
 	var b bytes.Buffer
@@ -45,7 +52,7 @@ func TestLinesThatAreNone(t *testing.T) {
 		line int
 		want string
 	}{
-		{"what", 1, "not JSON"},
+		{"what", 1, "no head"},
 		{`{"trace":2}`, 1, `"trace":1`},
 		{`{"trace":1,"rank":4,"size":4}`, 1, "rank 4 of 4"},
 		{`{"trace":1,"rank":0,"size":99999999}`, 1, "from 1 to"},
@@ -54,7 +61,7 @@ func TestLinesThatAreNone(t *testing.T) {
 		{head + `{"to":4,"kind":"send"}`, 2, "to rank 4 of 4"},
 		{head + `{"to":-1,"kind":"send"}`, 2, "to rank -1"},
 		{head + `{"to":1,"kind":"carried"}`, 2, `kind "carried"`},
-		{head + `{"to":1,"kind":"send","messages":-1}`, 2, "not JSON"},
+		{head + `{"to":1,"kind":"send","messages":-1}`, 2, "no row"},
 		{head + strings.Repeat(" ", 5000), 2, "too long"},
 	} {
 		_, err := ReadParts(strings.NewReader(c.text))
@@ -69,7 +76,7 @@ func TestPartsOfOneRun(t *testing.T) {
 	if _, err := NewTrace(nil); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
-	for _, parts := range [][]Part{
+	for _, parts := range [][]amt.Part{
 		{{Rank: 0, Size: 2, Job: "a"}, {Rank: 1, Size: 3, Job: "a"}},
 		{{Rank: 0, Size: 2, Job: "a"}, {Rank: 1, Size: 2, Job: "b"}},
 		{{Rank: 1, Size: 2, Job: "a"}, {Rank: 1, Size: 2, Job: "a"}},
@@ -84,11 +91,11 @@ func TestPartsOfOneRun(t *testing.T) {
 // The partners of a rank are the other ranks that send it messages which it has not asked for,
 // outside of collective operations of all.
 func TestPartners(t *testing.T) {
-	one := Count{1, 8, 8}
-	tr, err := NewTrace([]Part{
-		{Rank: 2, Size: 4, Rows: append(rows(Put, one, 0), rows(Send, one, 0, 2)...)},
-		{Rank: 1, Size: 4, Rows: append(rows(Collective, one, 0), rows(Pull, one, 0)...)},
-		{Rank: 3, Size: 4, Rows: append(rows(IPush, one, 0), rows(Atomic, one, 2)...)},
+	one := count(1, 8, 8)
+	tr, err := NewTrace([]amt.Part{
+		{Rank: 2, Size: 4, Rows: append(rows(amt.Put, one, 0), rows(amt.Send, one, 0, 2)...)},
+		{Rank: 1, Size: 4, Rows: append(rows(amt.Collective, one, 0), rows(amt.Pull, one, 0)...)},
+		{Rank: 3, Size: 4, Rows: append(rows(amt.IPush, one, 0), rows(amt.Atomic, one, 2)...)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +104,7 @@ func TestPartners(t *testing.T) {
 	if len(r) != 1 || r[0].Rank != 0 || r[0].Partners() != 2 {
 		t.Fatalf("%+v", r)
 	}
-	want := []Sender{{Rank: 1, Collective: one}, {Rank: 2, Partner: Count{2, 16, 8}}, {Rank: 3, Partner: one}}
+	want := []Sender{{Rank: 1, Collective: one}, {Rank: 2, Partner: count(2, 16, 8)}, {Rank: 3, Partner: one}}
 	if !reflect.DeepEqual(r[0].Senders, want) {
 		t.Errorf("%+v", r[0].Senders)
 	}
@@ -105,9 +112,9 @@ func TestPartners(t *testing.T) {
 
 // A sum that does not fit stays at the most.
 func TestCountsSaturate(t *testing.T) {
-	c := Count{1<<64 - 2, 5, 3}
-	c.Add(Count{9, 9, 9})
-	if c != (Count{1<<64 - 1, 14, 9}) {
+	c := count(1<<64-2, 5, 3)
+	add(&c, count(9, 9, 9))
+	if c != (count(1<<64-1, 14, 9)) {
 		t.Error(c)
 	}
 }
@@ -132,8 +139,8 @@ func FuzzTrace(f *testing.F) {
 			return
 		}
 		for i := range a.Receivers {
-			if r := &a.Receivers[i]; budget > 0 && r.Bytes() > budget {
-				t.Fatalf("%d bytes where the budget is %d: %+v", r.Bytes(), budget, r)
+			if r := &a.Receivers[i]; budget > 0 && Bytes(r) > budget {
+				t.Fatalf("%d bytes where the budget is %d: %+v", Bytes(r), budget, r)
 			}
 		}
 		again(t, a)
@@ -141,13 +148,13 @@ func FuzzTrace(f *testing.F) {
 }
 
 // again writes a table, and reads it.
-func again(t *testing.T, a *Table) {
+func again(t *testing.T, a *amt.Table) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := a.Write(&b); err != nil {
+	if err := WriteTable(&b, a); err != nil {
 		t.Fatal(err)
 	}
-	back, err := ReadTable(&b)
+	back, err := amt.ReadTable(&b)
 	if err != nil {
 		t.Fatalf("%v\n%+v", err, a)
 	}

@@ -1,4 +1,4 @@
-package amt
+package advise
 
 import (
 	"fmt"

@@ -1,18 +1,20 @@
-package amt
+package advise
 
 import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+
 	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
+	"weft/internal/amt"
 )
 
-// Limits of a ring's size in bytes, a power of two, and what it is by default.
-const (
-	MinRing     = 4 << 10
-	MaxRing     = 1 << 30
-	DefaultRing = 64 << 10
-)
+// DefaultRing is the size of a ring in bytes where nothing says another.
+const DefaultRing = 64 << 10
 
 // Options shape the advice.
 type Options struct {
@@ -32,29 +34,14 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("amt: a budget of %d bytes for each rank: one ring takes %d", e.Budget, e.Ring)
 }
 
-// A RingError reports a size that no ring can have.
-type RingError struct{ Size int }
-
-func (e *RingError) Error() string {
-	return fmt.Sprintf("amt: a ring of %d bytes: must be a power of two from %d to %d", e.Size, MinRing, MaxRing)
-}
-
-// checkRing returns an error unless a ring may have so many bytes: a power of two within bounds.
-func checkRing(size int) error {
-	if size < MinRing || size > MaxRing || size&(size-1) != 0 {
-		return &RingError{size}
-	}
-	return nil
-}
-
 // check returns an error unless the budget has room for one ring at least.
 func (o *Options) check() error {
 	if o.Ring != 0 {
-		if err := checkRing(o.Ring); err != nil {
+		if err := amt.CheckRing(o.Ring); err != nil {
 			return err
 		}
 	}
-	if least := max(o.Ring, MinRing); o.Budget != 0 && o.Budget < least {
+	if least := max(o.Ring, amt.MinRing); o.Budget != 0 && o.Budget < least {
 		return &BudgetError{o.Budget, least}
 	}
 	return nil
@@ -66,11 +53,11 @@ func (o *Options) check() error {
 // it is for, as long as that is at most DefaultRing, and one in any case if the budget
 // has room for it. What is left of the budget makes rings longer that have much to
 // carry. What counts is the whole run: where it has phases, Auto follows them.
-func Advise(t *Trace, o Options) (*Table, error) {
+func Advise(t *Trace, o Options) (*amt.Table, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	a := &Table{Ranks: t.Size, Program: t.Program}
+	a := &amt.Table{Ranks: t.Size, Program: t.Program}
 	for _, r := range t.Receivers() {
 		a.Receivers = append(a.Receivers, advise(&r, o))
 	}
@@ -80,13 +67,13 @@ func Advise(t *Trace, o Options) (*Table, error) {
 // load is what one ring is for.
 type load struct {
 	size int
-	Count
+	amt.Count
 }
 
 // advise returns the rings of one receiver. Ring 0 is for all senders without a ring of their own, and for
 // collective operations; rings 1, 2, … are for the partners in order of frequency, as many as the budget has room
 // for. Longest is set if a message does not fit its ring.
-func advise(r *Receiver, o Options) Rings {
+func advise(r *Receiver, o Options) amt.Rings {
 	ring := o.Ring
 	if ring == 0 {
 		ring = DefaultRing
@@ -103,13 +90,13 @@ func advise(r *Receiver, o Options) Rings {
 		}
 		budget = (len(partners) + 1) * ring
 	}
-	budget = min(budget, maxMemory)
+	budget = min(budget, amt.MaxMemory)
 	own := room(partners, rest, o, budget)
 	for _, s := range partners[own:] {
-		rest.Add(s.Partner)
+		add(&rest, s.Partner)
 	}
 	loads := []load{{min(fit(rest.Largest, o), 1<<(bits.Len(uint(budget))-1)), rest}}
-	a := Rings{Rank: r.Rank, Table: map[int]int{}}
+	a := amt.Rings{Rank: r.Rank, Table: map[int]int{}}
 	for i, s := range partners[:own] {
 		a.Table[s.Rank] = i + 1
 		loads = append(loads, load{fit(s.Partner.Largest, o), s.Partner})
@@ -128,9 +115,9 @@ func advise(r *Receiver, o Options) Rings {
 
 // byFrequency returns the partners, the most frequent senders first, and what
 // shares a ring in any case.
-func byFrequency(r *Receiver) (partners []Sender, rest Count) {
+func byFrequency(r *Receiver) (partners []Sender, rest amt.Count) {
 	for _, s := range r.Senders {
-		rest.Add(s.Collective)
+		add(&rest, s.Collective)
 		if s.Partner.Messages > 0 {
 			partners = append(partners, s)
 		}
@@ -144,7 +131,7 @@ func byFrequency(r *Receiver) (partners []Sender, rest Count) {
 
 // room returns how many of the partners get rings of their own: the most for which
 // there is also a ring that is long enough for the others.
-func room(partners []Sender, rest Count, o Options, budget int) int {
+func room(partners []Sender, rest amt.Count, o Options, budget int) int {
 	own := 0
 	for _, s := range partners {
 		own += fit(s.Partner.Largest, o)
@@ -172,8 +159,8 @@ func fit(largest uint64, o Options) int {
 
 // upTo returns the size of a ring that has room for so many bytes, if there is one.
 func upTo(n uint64) int {
-	size := MinRing
-	for size < MaxRing && uint64(size) < n {
+	size := amt.MinRing
+	for size < amt.MaxRing && uint64(size) < n {
 		size *= 2
 	}
 	return size
@@ -200,11 +187,36 @@ func grow(loads []load, budget int) {
 			return cmp.Compare(b.Bytes/uint64(b.size), a.Bytes/uint64(a.size))
 		})
 		for _, l := range order {
-			if l.size <= budget && l.size < MaxRing && uint64(l.size) < l.Bytes {
+			if l.size <= budget && l.size < amt.MaxRing && uint64(l.size) < l.Bytes {
 				budget -= l.size
 				l.size *= 2
 				grown = true
 			}
 		}
 	}
+}
+
+// WriteTable writes the table's file, a line for each receiver.
+func WriteTable(w io.Writer, t *amt.Table) error {
+	out := bufio.NewWriter(w)
+	program, err := json.Marshal(t.Program)
+	fmt.Fprintf(out, `{"amt": %d, "ranks": %d, "program": %s, "receivers": [`, amt.TableVersion, t.Ranks, program)
+	for i := range t.Receivers {
+		line, e := json.Marshal(&t.Receivers[i])
+		err = errors.Join(err, e)
+		if i > 0 {
+			fmt.Fprint(out, ",")
+		}
+		fmt.Fprintf(out, "\n %s", line)
+	}
+	fmt.Fprintln(out, "\n]}")
+	return errors.Join(err, out.Flush())
+}
+
+// Bytes returns the memory of a receiver's rings.
+func Bytes(r *amt.Rings) (sum int) {
+	for _, size := range r.Rings {
+		sum += size
+	}
+	return sum
 }
