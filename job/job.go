@@ -16,11 +16,11 @@ import (
 // A Job is a job that Start has started: real processes, each of them a rank. Any number of
 // goroutines may use it. Its methods panic if the job does not have the rank.
 type Job struct {
-	ctx    context.Context // ends with a cause when the job is to end
-	cancel context.CancelCauseFunc
-	run    *launch.Running
-	temp   string // a directory with the program, if Start has built it
-	ranks  []rank
+	ctx     context.Context // ends with a cause when the job is to end
+	cancel  context.CancelCauseFunc
+	run     *launch.Running
+	release func() // removes the program, if Start has built it
+	ranks   []rank
 }
 
 // PID returns the number of a rank's process.
@@ -125,15 +125,8 @@ func (j *Job) Waits() string {
 func (j *Job) Close() error {
 	j.cancel(weft.ErrClosed)
 	<-j.run.Done()
-	j.clean()
+	j.release()
 	return nil
-}
-
-// clean removes the program that Start has built.
-func (j *Job) clean() {
-	if j.temp != "" {
-		os.RemoveAll(j.temp)
-	}
 }
 
 func (j *Job) exitError(rank int) *ExitError {

@@ -80,7 +80,7 @@ func Start(ctx context.Context, cfg Config) (*Job, error) {
 	if !ready.Load() {
 		return nil, errors.New("weft: job: call job.Main at the beginning of TestMain, or of main")
 	}
-	j := &Job{ranks: make([]rank, cfg.Ranks)}
+	j := &Job{release: func() {}, ranks: make([]rank, cfg.Ranks)}
 	order := launch.Job{
 		N: cfg.Ranks, Pretend: cfg.Hosts, Transport: string(cfg.Transport), Liveness: cfg.Liveness, Args: cfg.Args,
 		Env: slices.Clone(cfg.Env), Survive: true,
@@ -99,7 +99,7 @@ func Start(ctx context.Context, cfg Config) (*Job, error) {
 	run, err := launch.Start(j.ctx, order, nil)
 	if err != nil {
 		j.cancel(nil)
-		j.clean()
+		j.release()
 		return nil, err
 	}
 	j.run = run
@@ -112,8 +112,7 @@ func (j *Job) resolve(ctx context.Context, cfg *Config, order *launch.Job) (err 
 	case cfg.Run != "" && cfg.Program != "":
 		return fmt.Errorf("weft: job: Run is %q and Program is %q: set only one of the two", cfg.Run, cfg.Program)
 	case cfg.Program != "":
-		order.Program, j.temp, err = launch.Resolve(ctx, cfg.Program)
-		order.Temp = j.temp
+		order.Program, j.release, err = launch.Resolve(ctx, cfg.Program)
 	case cfg.Run != "":
 		order.Program, err = os.Executable()
 		order.Env = append(order.Env, launch.ProgramEnv+"="+cfg.Run)

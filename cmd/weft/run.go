@@ -188,17 +188,14 @@ func runJob(ctx context.Context, job launch.Job, restarts int, args []string) er
 			job.Liveness, weft.MinLiveness)
 	}
 	building, stop := cli.UntilSignal(ctx)
-	program, temp, err := launch.Resolve(building, args[0])
+	program, release, err := launch.Resolve(building, args[0])
 	stop()
 	if err != nil {
 		return err
 	}
-	if temp != "" {
-		defer os.RemoveAll(temp)
-	}
+	defer release()
 	job.Program = program
 	job.Args = args[1:]
-	job.Temp = temp
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH)

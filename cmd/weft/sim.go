@@ -4,14 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"io"
 	"os"
-	"os/exec"
-	"os/signal"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/cli"
 	"weft/internal/launch"
+	"weft/internal/process"
 )
 
 const simHelp = `Runs PROGRAM on a simulated cluster, in virtual time, with all ranks in one process.
@@ -71,8 +71,6 @@ func simCommand() *ffcli.Command {
 			if len(args) == 0 {
 				return flag.ErrHelp
 			}
-			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-			defer stop()
 			return simProgram(ctx, f, args)
 		},
 	}
@@ -82,12 +80,12 @@ func simCommand() *ffcli.Command {
 func simProgram(ctx context.Context, f simFlags, args []string) error {
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
-	program, temp, err := launch.Resolve(ctx, args[0])
+	program, release, err := launch.Resolve(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	if temp != "" {
-		defer os.RemoveAll(temp)
+	defer release()
+	if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
 		warnShared(args[0])
 	}
 	order, err := json.Marshal(map[string]any{
@@ -100,14 +98,28 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, program, args[1:]...)
-	cmd.Stdin = os.Stdin
-	cmd.Stdout = os.Stdout
-	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), "WEFT_SIM="+string(order))
-	err = cmd.Run()
-	if ctx.Err() != nil {
+	host, err := process.Open("")
+	if err != nil {
+		return err
+	}
+	defer host.Close() // kills the program if a signal has ended ctx
+	ended := make(chan process.Exit, 1)
+	_, err = host.Start(process.Order{Program: program, Args: args[1:], Env: []string{"WEFT_SIM=" + string(order)}},
+		process.Streams{
+			Stdin:  func(to io.WriteCloser) { _, _ = io.Copy(to, os.Stdin); to.Close() },
+			Stdout: func(from io.Reader) { _, _ = io.Copy(os.Stdout, from) },
+			Stderr: func(from io.Reader) { _, _ = io.Copy(os.Stderr, from) },
+		}, func(e process.Exit) { ended <- e })
+	if err != nil {
+		return err
+	}
+	select {
+	case e := <-ended:
+		if e.Status != 0 {
+			return cli.Exit(e.Status)
+		}
+		return nil
+	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return cli.ExitOf(err)
 }

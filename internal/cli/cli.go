@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -149,19 +148,6 @@ func Unknown(word string, commands []*ffcli.Command) error {
 		names = append(names, c.Name)
 	}
 	return fmt.Errorf("there is no command %q; there are %s", word, strings.Join(names, ", "))
-}
-
-// ExitOf returns how a program that a command has run has ended, as the command's own exit status:
-// 128 + the signal's number after a signal, as shells report it. Other errors stay as they are.
-func ExitOf(err error) error {
-	ended := new(exec.ExitError)
-	if !errors.As(err, &ended) {
-		return err
-	}
-	if s, ok := ended.Sys().(syscall.WaitStatus); ok && s.Signaled() {
-		return Exit(128 + int(s.Signal()))
-	}
-	return Exit(ended.ExitCode())
 }
 
 // Unexpected is the error for an argument of a command that takes flags only.

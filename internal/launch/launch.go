@@ -52,9 +52,6 @@ type Job struct {
 	// Page, unless nil, begins to serve a page about the job. It is called before the ranks start, so that an address in
 	// use is an error at once, and what it returns is closed when they have ended.
 	Page func(*Running) (io.Closer, error)
-
-	// Temp is a directory that is removed when the job ends, or when this process is killed.
-	Temp string
 }
 
 // A Result is how a job has ended.

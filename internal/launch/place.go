@@ -32,7 +32,7 @@ func (p place) program(here string) string {
 
 // places opens the hosts of the job, and returns the place of each rank.
 func (r *Running) places(ctx context.Context, signals <-chan os.Signal) ([]place, error) {
-	local, err := process.Open(r.job.Temp)
+	local, err := process.Open("")
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func beLauncher() {
 	}
 	_, err := launch.Run(context.Background(), launch.Job{
 		Program: self, N: n, Report: os.Stderr,
-		Env: []string{envMode + "=" + cmp.Or(os.Getenv("LAUNCH_TEST_RANKS"), "parents")}, Temp: os.Getenv("LAUNCH_TEST_TEMP"),
+		Env: []string{envMode + "=" + cmp.Or(os.Getenv("LAUNCH_TEST_RANKS"), "parents")},
 	}, nil)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

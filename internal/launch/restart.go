@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"weft/internal/process"
 )
 
 // RestartEnv is the environment variable that tells the ranks how often the job has been started again.
@@ -23,14 +21,6 @@ const ProgramEnv = "WEFT_PROGRAM"
 // RunAgain returns the result of the last one. It starts nothing again after a signal that ends programs, after the
 // job's timeout, or when ctx has ended. Standard input goes to the first job only.
 func RunAgain(ctx context.Context, job Job, restarts int, signals <-chan os.Signal) (Result, error) {
-	if restarts > 0 && job.Temp != "" {
-		keep, err := process.Open(job.Temp) // its guard keeps the directory until the last run has ended
-		if err != nil {
-			return Result{}, err
-		}
-		defer keep.Close()
-		job.Temp = ""
-	}
 	relay := newRelay(signals)
 	defer relay.stop()
 	env := job.Env

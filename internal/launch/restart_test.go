@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,14 +43,6 @@ func TestRestart(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			j, _, report := job(t, 3, fmt.Sprintf("again %d", c.fails))
-			j.Temp = t.TempDir() // where the program lies, if it has been built for the job
-			program := filepath.Join(j.Temp, "program")
-			if err := os.Link(j.Program, program); err != nil {
-				if err := os.Symlink(j.Program, program); err != nil {
-					t.Fatal(err)
-				}
-			}
-			j.Program = program
 			result, err := launch.RunAgain(t.Context(), j, c.allowed, nil)
 			if err != nil || result.Status != c.status {
 				t.Errorf("status %d, not %d: %v", result.Status, c.status, err)

@@ -134,19 +134,17 @@ func (f *amtTableFlags) programs() ([]advise.PaperRow, error) {
 func (f *amtTableFlags) record(ctx context.Context, name, file string) error {
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
-	program, temp, err := launch.Resolve(ctx, "./examples/nas/"+strings.ToLower(name))
+	program, release, err := launch.Resolve(ctx, "./examples/nas/"+strings.ToLower(name))
 	if err != nil {
 		return err
 	}
-	if temp != "" {
-		defer os.RemoveAll(temp)
-	}
+	defer release()
 	if cli.Watched() {
 		fmt.Fprintf(os.Stderr, "\r\033[K%s, class %s, %d ranks ", name, f.class, f.n)
 	}
 	var report strings.Builder
 	result, err := launch.Run(ctx, launch.Job{
-		Program: program, Args: []string{"-class", f.class}, N: f.n, Temp: temp, Env: []string{traceEnv(file)},
+		Program: program, Args: []string{"-class", f.class}, N: f.n, Env: []string{traceEnv(file)},
 		Stdout: io.Discard, Stderr: &report, Report: &report,
 	}, nil)
 	cli.ProgressEnds()

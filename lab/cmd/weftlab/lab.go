@@ -220,5 +220,18 @@ func runLab(f labFlags, args []string) (err error) {
 			}
 		}
 	}()
-	return cli.ExitOf(cmd.Wait())
+	return exitOf(cmd.Wait())
+}
+
+// exitOf returns how a program that a command has run has ended, as the command's own exit status:
+// 128 + the signal's number after a signal, as shells report it. Other errors stay as they are.
+func exitOf(err error) error {
+	ended := new(exec.ExitError)
+	if !errors.As(err, &ended) {
+		return err
+	}
+	if s, ok := ended.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return cli.Exit(128 + int(s.Signal()))
+	}
+	return cli.Exit(ended.ExitCode())
 }
