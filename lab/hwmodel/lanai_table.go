@@ -30,40 +30,34 @@ func lanaiDMA() []Result {
 	cross := crossing(part(pioWrite), part(dma), page)
 	return []Result{
 		{
-			What: "DMA of 4 KiB", Paper: pageDMAMBs,
-			Model: Figure{V: page}.over(Path{dma("", page)}.mean()), Unit: "MB/s", Says: ByConstruction,
-			Note: "a part: the start of a DMA was computed from it",
+			What: "DMA of 4 KiB", Paper: pageDMARate.V, Model: exact(page).over(Path{dma("", page)}.mean()), Unit: "MB/s",
+			Note: "the start of a DMA was computed from it",
 		},
 		{
 			What: "a DMA becomes faster than a PIO write", Paper: pioFasterTo, Model: cross, Unit: "B",
-			Note: "the paper: PIO is faster up to 256 B; in powers of two that is from 257 to 512",
-		},
-		{
-			What: "  of that not explained", Model: total(pioFasterTo).minus(cross), Unit: "B", Says: Residual,
-			Note: "none, if the paper's next length was 512",
+			Note: "the paper: PIO is faster up to 256 B; in powers of two that is from 257 to 512, and nothing is left",
 		},
 	}
 }
 
 // lanaiVMMC is VMMC's rate of long messages.
 func lanaiVMMC() Figure {
-	return slowest(Figure{V: pageDMAMBs}, Figure{V: linkMBs}, Figure{V: pageDMAMBs})
+	return slowest(pageDMARate.figure(), linkRate.figure())
 }
 
 // lanaiLong compares what limits the libraries' rates of long messages.
 func lanaiLong() []Result {
-	rate := func(v float64) Figure { return Figure{V: v} }
-	guess := Figure{pioWriteMBs, OfAssumption}
-	hidden := slowest(rate(busMBs), rate(linkMBs), rate(busMBs))
-	fm := slowest(guess, rate(linkMBs), rate(busMBs), rate(copyOutMBs))
-	am := slowest(rate(copyInMBs), rate(pageDMAMBs), rate(linkMBs), rate(copyOutMBs))
+	hidden := slowest(busRate.figure(), linkRate.figure())
+	fm := slowest(pioWriteRate.figure(), linkRate.figure(), busRate.figure(), copyOutRate.figure())
+	am := slowest(copyInRate.figure(), pageDMARate.figure(), linkRate.figure(), copyOutRate.figure())
 	return []Result{
 		{
-			What: "VMMC, long messages", Text: "> 100 MB/s", Model: lanaiVMMC(), Unit: "MB/s",
+			What: "VMMC, long messages", Paper: 100, Text: "> 100 MB/s", Model: lanaiVMMC(), Unit: "MB/s",
 			Note: "the slowest of DMA by pages, link and DMA by pages",
 		},
 		{
-			What: "the same, if each DMA's start were hidden", Text: "> 100 MB/s", Model: hidden, Unit: "MB/s",
+			What: "the same, if each DMA's start were hidden", Paper: 100, Text: "> 100 MB/s", Model: hidden, Unit: "MB/s",
+			Says: Hypothetical,
 			Note: "behind the DMA before: the most that the bus allows",
 		},
 		{
@@ -112,30 +106,24 @@ func lanaiRatios() []Result {
 	}
 }
 
-// lanaiAuthors compares the model with what the authors of VMMC and PM measured elsewhere.
+// lanaiAuthors puts the model beside what the authors of VMMC and PM measured on machines of their own.
 func lanaiAuthors() []Result {
-	const authors = "measured by VMMC's authors on other machines, not in [Konishi97]"
-	const (
-		reportMBs = 108.4
-		reportUS  = 9.8
-		pinnedMBs = 108.8
-	)
-	vmmc := lanaiVMMC()
-	tiny := vmmcPipeline(4).Latency(4)
+	const authors = "measured by VMMC's authors on other machines, not in [Konishi97]; "
 	return []Result{
-		{What: "VMMC, long messages, its authors", Paper: reportMBs, Model: vmmc, Unit: "MB/s", Note: authors},
 		{
-			What: "  of that not explained", Model: total(reportMBs).minus(vmmc), Unit: "MB/s", Says: Residual,
-			Note: "starts of DMAs that are partly hidden",
-		},
-		{What: "VMMC, 4 B one way, its authors", Paper: reportUS, Model: tiny, Unit: "us", Note: authors},
-		{
-			What: "  of that not explained", Model: total(reportUS).minus(tiny), Unit: "us", Says: Residual,
-			Note: "negative: a DMA of few bytes starts faster than the line through 4 KiB says",
+			What: "VMMC, long messages, its authors", Paper: 108.4, Model: lanaiVMMC(), Unit: "MB/s", Says: OtherMachine,
+			Note: authors + "starts of DMAs that are partly hidden",
 		},
 		{
-			What: "PM, 8 KiB, its authors", Paper: pinnedMBs, Model: pmPipeline(pmPacket).Bandwidth(pmPacket), Unit: "MB/s",
-			Note: "measured by PM's authors with a pin-down cache that always hits, not in [Konishi97]",
+			What: "VMMC, 4 B one way, its authors", Paper: 9.8, Model: vmmcPipeline(4).Latency(4), Unit: "us",
+			Says: OtherMachine,
+			Note: authors + "a DMA of few bytes starts faster than the line through 4 KiB says",
+		},
+		{
+			What: "PM, 8 KiB, its authors", Paper: 108.8, Model: pmPipeline(8192).Bandwidth(8192), Unit: "MB/s",
+			Says: OtherMachine,
+			Note: "measured by PM's authors between memory of the program, with a pin-down cache that always hits; " +
+				"the model is of PM's own buffers, not in [Konishi97]",
 		},
 	}
 }
@@ -149,7 +137,7 @@ func part(of func(string, int) Part) func(int) Part {
 func lanaiCharts() []Chart {
 	over := lengths(4, 1<<16)
 	rate := func(of func(string, int) Part) func(int) Figure {
-		return func(n int) Figure { return Figure{V: float64(n)}.over(Path{of("", n)}.mean()) }
+		return func(n int) Figure { return exact(float64(n)).over(Path{of("", n)}.mean()) }
 	}
 	charts := []Chart{
 		{Name: "transfer", Title: "Transfer between host and card (figure 2)", Unit: "MB/s", Lines: []Line{

@@ -9,9 +9,9 @@ import (
 // stages, each packet after it the time of the slowest.
 func TestPipeline(t *testing.T) {
 	takes := func(perByte float64) func(int) Part {
-		return func(n int) Part { return us("", perByte*float64(n), "") }
+		return func(n int) Part { return us("", perByte*float64(n), OfParts, "") }
 	}
-	w := Pipeline{Packet: 10, Stages: []Stage{
+	w := Pipeline{Packet: &Input{V: 10}, Stages: []Stage{
 		{SenderCPU, takes(1)}, {SenderCPU, takes(2)}, {Wire, takes(5)}, {ReceiverCPU, takes(0.5)},
 	}}
 	for bytes, want := range map[int]float64{10: 85, 20: 85 + 50, 40: 85 + 3*50, 15: 85 + 25 - 2.5} {
@@ -68,7 +68,7 @@ func TestCharts(t *testing.T) {
 				t.Errorf("%s, %s: %d points", c.Name, l.Name, len(l.Points))
 			}
 			for i, p := range l.Points {
-				if p.Bytes != c.Lines[0].Points[i].Bytes || !(p.Model.V > 0) || p.Model.Of == OfTotal {
+				if p.Bytes != c.Lines[0].Points[i].Bytes || !(p.Model.V > 0) || p.Model.Of() == OfTotal {
 					t.Errorf("%s, %s: %+v", c.Name, l.Name, p)
 				}
 			}

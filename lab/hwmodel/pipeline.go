@@ -1,7 +1,6 @@
 package hwmodel
 
 import (
-	"math"
 	"time"
 
 	"weft/internal/sim"
@@ -29,16 +28,15 @@ type Stage struct {
 // A Pipeline is the sequence of stages that the packets of a message pass. A packet enters a stage when the whole
 // packet has left the stage before: different packets overlap, the bytes of one packet do not.
 type Pipeline struct {
-	Packet int // longest packet in bytes; a longer message is split
+	Packet *Input // longest packet in bytes; a longer message is split
 	Stages []Stage
 }
 
 // packets returns the lengths of the packets of a message.
 func (p Pipeline) packets(bytes int) []int {
 	var lengths []int
-	for bytes > p.Packet {
-		lengths = append(lengths, p.Packet)
-		bytes -= p.Packet
+	for longest := int(p.Packet.V); bytes > longest; bytes -= longest {
+		lengths = append(lengths, longest)
 	}
 	return append(lengths, bytes)
 }
@@ -52,19 +50,25 @@ func (p Pipeline) Path(bytes int) Path {
 	return path
 }
 
-// origin returns the origin of a figure that reads every stage.
-func (p Pipeline) origin(bytes int) Origin {
-	of := OfParts
-	for _, n := range p.packets(bytes) {
-		of = max(of, p.Path(n).mean().Of)
+// figure returns a value that reads every stage, and the length of a packet where the message is longer than one.
+func (p Pipeline) figure(v float64, bytes int) Figure {
+	f := exact(v)
+	lengths := p.packets(bytes)
+	for _, n := range lengths {
+		for _, part := range p.Path(n) {
+			f.reads = union(f.reads, part.Reads)
+		}
 	}
-	return of
+	if len(lengths) > 1 {
+		f.reads = union(f.reads, []*Input{p.Packet})
+	}
+	return f
 }
 
 // Latency returns the time of a message from end to end, in microseconds.
 func (p Pipeline) Latency(bytes int) Figure {
 	ends := p.run(bytes, 1)
-	return Figure{micros(time.Duration(ends[0])), p.origin(bytes)}
+	return p.figure(micros(time.Duration(ends[0])), bytes)
 }
 
 // Bandwidth returns the bandwidth in MB/s of messages that are sent one after another without waiting for an
@@ -73,14 +77,18 @@ func (p Pipeline) Bandwidth(bytes int) Figure {
 	const messages = 16
 	ends := p.run(bytes, messages)
 	busy := micros(time.Duration(ends[messages-1] - ends[0]))
-	return Figure{float64((messages-1)*bytes) / busy, p.origin(bytes)}
+	return p.figure(float64((messages-1)*bytes)/busy, bytes)
 }
 
 // Overhead returns for how long a message keeps the two processors busy, in
 // microseconds: the paper's sum of sending and receiving.
 func (p Pipeline) Overhead(bytes int) Figure {
 	sum := Figure{}
-	for _, n := range p.packets(bytes) {
+	lengths := p.packets(bytes)
+	if len(lengths) > 1 {
+		sum.reads = []*Input{p.Packet}
+	}
+	for _, n := range lengths {
 		for _, s := range p.Stages {
 			if s.On == SenderCPU || s.On == ReceiverCPU {
 				sum = sum.plus(Path{s.Takes(n)}.mean())
@@ -138,15 +146,6 @@ func (p *parcel) Act() {
 	f.world.At(end, p)
 }
 
-// slowest returns the least of several rates, which is the rate of a pipeline of such stages for long messages.
-func slowest(rates ...Figure) Figure {
-	least := Figure{V: math.Inf(1)}
-	for _, r := range rates {
-		least = Figure{min(least.V, r.V), max(least.Of, r.Of)}
-	}
-	return least
-}
-
 // crossing returns the least number of bytes, below most, at which b is faster than a; it returns most if there is
 // none.
 func crossing(a, b func(bytes int) Part, most int) Figure {
@@ -154,8 +153,8 @@ func crossing(a, b func(bytes int) Part, most int) Figure {
 		ofA := a(n)
 		ofB := b(n)
 		if ofB.Min < ofA.Min {
-			return Figure{float64(n), max(ofA.Of, ofB.Of)}
+			return Figure{float64(n), union(ofA.Reads, ofB.Reads)}
 		}
 	}
-	return Figure{V: float64(most)}
+	return exact(float64(most))
 }

@@ -18,7 +18,7 @@ func (t Table) WriteText(w io.Writer) error {
 			if p.Max != p.Min {
 				text = fmt.Sprintf("%.3g–%.3g", micros(p.Min), micros(p.Max))
 			}
-			fmt.Fprintf(tw, "  %s\t%s\t%s\n", p.Name, text, p.From)
+			fmt.Fprintf(tw, "  %s\t%s\t%s\n", p.Name, text, p.From())
 		}
 		least, mean, most := n.Path.Walk()
 		sum := fmt.Sprintf("%.4g", micros(mean))
@@ -27,13 +27,19 @@ func (t Table) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintf(tw, "  the message arrives after\t%s\t\n", sum)
 	}
-	fmt.Fprintf(tw, "\n\tpaper\tmodel\t\t\n")
+	fmt.Fprintf(tw, "\n\tpaper\tmodel\tnot explained\tthe model is\t\n")
 	for _, r := range t.Results {
 		paper := fmt.Sprintf("%.4g %s", r.Paper, r.Unit)
-		if r.Says == Residual || r.Text != "" {
+		if r.Text != "" {
 			paper = r.Text
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%.3g %s\t%s\t%s\n", r.What, paper, r.Model.V, r.Unit, r.Kind(), r.Note)
+		fmt.Fprintf(tw, "%s\t%s\t%.3g %s\t%s\t%s\t%s\n", r.What, paper, r.Model.V, r.Unit, r.Residual(), r.Kind(), r.Note)
+	}
+	fmt.Fprintf(tw, "\nread, but not measured as a part by this paper\n")
+	for _, in := range t.Inputs() {
+		if in.Of != OfParts {
+			fmt.Fprintf(tw, "%s\t%.4g %s\t%s\n", in.Name, in.V, in.Unit, in.From)
+		}
 	}
 	if err := tw.Flush(); err != nil {
 		return err

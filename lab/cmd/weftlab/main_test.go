@@ -119,7 +119,7 @@ func TestMistakes(t *testing.T) {
 		{"amt advice", `did you mean "advise"?`},
 		{"amt advise", "which trace?"},
 		{"amt advise no-such-trace", "no such file"},
-		{"amt advise main_test.go", "line 1 of the trace: it is not JSON"},
+		{"amt advise main_test.go", "line 1 of the trace: it is no head of a part"},
 		{"amt table", "where are the traces?"},
 		{"amt table -run -only ep", `no benchmark "ep"`},
 		{"amt chart -n 1", "from 2 to"},

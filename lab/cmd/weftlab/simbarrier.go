@@ -231,8 +231,11 @@ func (f *simBarrierFlags) print(rows []barrierRow) {
 		n, _ := strconv.Atoi(word)
 		var rows, columns int
 		_, _ = fmt.Sscanf(barrierplan.SquareTorus(n), "torus:%dx%d", &rows, &columns)
-		fmt.Fprintf(w, "\naligned start on %d × %d, master 0: waits after hearing, in us\n", rows, columns)
-		waits := hwmodel.AlignedStart(rows, columns, 0, hwmodel.EventHop, etlWire().Takes(hwmodel.EventSize))
+		slot := etlWire().Takes(hwmodel.EventSize)
+		fmt.Fprintf(w, "\naligned start on %d × %d, master 0: waits after hearing, in us, if the master's packets leave one "+
+			"after the other, %.4g us each\n(if all left at once: %.4g us for each hop that a node is nearer than the "+
+			"farthest)\n", rows, columns, micro(slot), micro(hwmodel.EventHop))
+		waits := hwmodel.AlignedStart(rows, columns, 0, hwmodel.EventHop, slot)
 		for r := range rows {
 			var line []string
 			for c := range columns {

@@ -14,11 +14,19 @@ import (
 )
 
 const simPaperHelp = `Prints models of the hardware of the papers that weft builds on ([Sumimoto00],
-[Kitamura06] and [Konishi97] of docs/REFERENCES.md): each part of a message's path with
-the source of its value, and the model's figures beside what the papers measured. An
-agreement is "predicted" if the paper measured the figure independently of what the model
-reads, "by construction" if it computed a part by subtracting from that figure. What the
-parts leave unexplained is a "residual"; no figure is computed from it.
+[Kitamura06] and [Konishi97] of docs/REFERENCES.md): each part of a message's path with the
+source of its value, the model's figures beside those of the papers, and what is left
+unexplained. What the model is follows from what it reads:
+
+  predicted              parts that the same paper measured or simulated one by one
+  an input               it is one of these parts
+  from another paper     a figure of another paper, too
+  from an assumption     a value that was never measured, too
+  from a measured total  the measured time of a whole path, too, or a part that was
+                         computed by subtracting from one
+  by construction        the paper computed a part from this very total
+  hypothetical           of hardware that the paper does not have
+  of another machine     the figure beside it is of another paper and machine
 
 EXAMPLES
   weftlab sim paper -table pmethernet
@@ -75,7 +83,8 @@ func (f *simPaperFlags) run() error {
 	case f.svg == "":
 		return nil
 	case len(charts) == 0:
-		return fmt.Errorf("sim paper: -svg %s: the table %s has no charts; lanai has", f.svg, f.table)
+		return fmt.Errorf("sim paper: -svg %s: the table %s has no charts, since the paper gives no time by length; "+
+			"dimmnet and lanai have", f.svg, f.table)
 	}
 	return saveCharts(f.svg, charts)
 }
@@ -85,14 +94,15 @@ func printPaper(t hwmodel.Table) error {
 	out := json.NewEncoder(os.Stdout)
 	for _, r := range t.Results {
 		o := map[string]any{
-			"table": t.Name, "what": strings.TrimSpace(r.What), "model": r.Model.V, "unit": r.Unit, "kind": r.Kind(),
-			"note": r.Note,
+			"table": t.Name, "what": r.What, "model": r.Model.V, "unit": r.Unit, "kind": r.Kind(), "note": r.Note,
+			"reads": inputs(r.Model),
 		}
-		switch {
-		case r.Text != "":
+		if r.Text != "" {
 			o["paper_says"] = r.Text
-		case r.Says != hwmodel.Residual:
+		}
+		if r.Paper != 0 {
 			o["paper"] = r.Paper
+			o["not_explained"] = r.Paper - r.Model.V
 		}
 		if err := out.Encode(o); err != nil {
 			return err
@@ -101,10 +111,9 @@ func printPaper(t hwmodel.Table) error {
 	for _, c := range t.Charts {
 		for _, l := range c.Lines {
 			for _, p := range l.Points {
-				r := hwmodel.Result{Model: p.Model}
 				o := map[string]any{
 					"table": t.Name, "chart": c.Name, "line": l.Name, "bytes": p.Bytes, "model": p.Model.V, "unit": c.Unit,
-					"kind": r.Kind(),
+					"kind": p.Kind(), "reads": inputs(p.Model),
 				}
 				if err := out.Encode(o); err != nil {
 					return err
@@ -113,6 +122,15 @@ func printPaper(t hwmodel.Table) error {
 		}
 	}
 	return nil
+}
+
+// inputs names what a figure was computed from.
+func inputs(f hwmodel.Figure) []string {
+	var names []string
+	for _, in := range f.Reads() {
+		names = append(names, in.Name)
+	}
+	return names
 }
 
 func paperCharts(t hwmodel.Table) []*chart {
