@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -47,155 +46,134 @@ EXAMPLES
   weftlab targets                         the targets of docs/PERFORMANCE.md
   weftlab lab -- weftlab perf breakdown           where the microseconds go`
 
-// perfFlags are the flags of a measurement.
-type perfFlags struct {
-	spec  perf.Spec
-	sizes string
-	vs    string
-	json  bool
+// perfTests are the measurements, each with its flags.
+func perfTests() []perfTest {
+	const plain = "transport=auto op=send rounds=5 vs json inplace alloc interrupt blocked "
+	here := "transport=" + perf.Transports()[0]
+	reached := "transports=" + strings.Join(perf.Transports(), ",")
+	real := []string{"shm", "eth", "udp", "tcp"}
+	auto := append([]string{"auto"}, real...)
+	mpi := []string{"openmpi", "mpich"}
+	messages := map[string][]string{
+		"transport": auto, "op": {"send", "push", "pull", "put"}, "vs": perf.Names, "pattern": perf.Patterns,
+	}
+	return []perfTest{
+		{
+			name: "latency", short: "time of a message or write, one way", help: perfHelp, run: measure, of: messages,
+			flags: plain + "size=8,64,1024,8192 goroutines=0 pattern beside=0",
+		},
+		{
+			name: "bandwidth", short: "bytes per second, one way", help: perfHelp, run: measure, of: messages,
+			flags: plain + "size=65536,1048576",
+		},
+		{
+			name: "rate", short: "messages per second, one pair", help: perfHelp, run: measure, of: messages,
+			flags: plain + "size=8",
+		},
+		{
+			name: "alltoall", short: "processor time of an exchange among many ranks", help: perfHelp, run: measure,
+			of: messages, flags: plain + "size=8 n=16 exchanges=1000",
+		},
+		{
+			name: "barrier", short: "barriers, by algorithm and number of ranks", help: perfBarrierHelp, run: measureCoord,
+			flags: "transport=auto ns=2 algorithm=auto,dissemination,tree vs rounds=5 json",
+			of:    map[string][]string{"transport": auto, "vs": mpi, "algorithm": append(barrierAlgorithms(), "all")},
+		},
+		{
+			name: "lock", short: "locks: taken again, passed on, contended", help: perfLockHelp, run: measureCoord,
+			flags: "transport=auto ns=2 algorithm=queue,central vs rounds=5 json ops=" + strings.Join(lockOps, ",") +
+				" beside=0",
+			of: map[string][]string{
+				"transport": auto, "vs": mpi, "algorithm": append(lockAlgorithms, "all"), "ops": lockOps,
+			},
+		},
+		{
+			name: "ipush", short: "IPUSH against PUSH, by size and condition", help: perfIPushHelp, run: measureIPush,
+			flags: "transport=auto size=8,4096 rounds=5 figure=latency json svg ops=" + strings.Join(perf.IPushOps, ","),
+			of: map[string][]string{
+				"transport": auto, "ops": perf.IPushOps, "figure": {"latency", "bandwidth"},
+			},
+			from: map[string][2]int{"size": {8, 1 << 30}},
+		},
+		{
+			name: "match", short: "searches by source and tag, with one queue and with many", help: perfMatchHelp,
+			run: measureMatch, flags: "rounds=5 seed=1 json",
+		},
+		{
+			name: "logp", short: "overhead, gap and latency of weft and the libraries on it", help: perfLogPHelp,
+			run: measureLogP, flags: reached + " way=" + strings.Join(perf.Ways, ",") + " size=8 rounds=5 json svg",
+			of: map[string][]string{"transports": real, "way": perf.Ways},
+		},
+		{
+			name: "libraries", short: "the four user-level libraries side by side", help: perfLibrariesHelp,
+			run:   measureLibraries,
+			flags: here + " size=8,32,128,512,2048,8192,32768,131072,524288,1048576 vs=openmpi rounds=5 json svg",
+			of:    map[string][]string{"transport": real, "vs": perf.Names},
+		},
+		{
+			name: "buffers", short: "memory of the libraries for messages, by the number of processes",
+			help: perfBuffersHelp, run: measureBuffers, flags: "ns=2,4,8,16,32,64 " + here + " json",
+			of: map[string][]string{"transport": real}, from: map[string][2]int{"ns": {2, 256}},
+		},
+		{
+			name: "sharing", short: "how ranks and TCP share the link to one host", help: perfSharingHelp,
+			run: measureSharing, flags: "n=2 size=1048576 transport=udp tcp=cubic for=5s json",
+			of: map[string][]string{"transport": real[1:]}, from: map[string][2]int{"size": {1, 1 << 30}},
+		},
+		{
+			name: "breakdown", short: "where the time of a message between two hosts goes", help: breakdownHelp,
+			run: measureBreakdown, flags: "rounds=5 svg json",
+		},
+	}
 }
-
-// perfTests lists the subcommands, for the usage and for errors.
-const perfTests = "latency, bandwidth, rate, alltoall, barrier, lock, ipush, match, logp, libraries, buffers, " +
-	"sharing, services, breakdown"
 
 func perfCommand() *ffcli.Command {
 	c := &ffcli.Command{
-		Name: "perf", ShortUsage: "weftlab perf " + strings.ReplaceAll(perfTests, ", ", "|") + " [FLAGS]",
-		ShortHelp: "measure weft and its peers", LongHelp: perfHelp,
-		Exec: func(ctx context.Context, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("perf: there is no test %q; there are %s", args[0], perfTests)
-			}
+		Name: "perf", ShortUsage: "weftlab perf TEST [FLAGS]", ShortHelp: "measure weft and its peers", LongHelp: perfHelp,
+	}
+	for _, t := range perfTests() {
+		c.Subcommands = append(c.Subcommands, t.command())
+	}
+	c.Subcommands = append(c.Subcommands, perfServicesCommand())
+	c.Exec = func(ctx context.Context, args []string) error {
+		if len(args) == 0 {
 			return flag.ErrHelp
-		},
+		}
+		var names []string
+		for _, sub := range c.Subcommands {
+			names = append(names, sub.Name)
+		}
+		return fmt.Errorf("perf: there is no test %q; there are %s", args[0], strings.Join(names, ", "))
 	}
-	for _, t := range []struct{ name, help, sizes string }{
-		{"latency", "time of a message or write, one way", "8,64,1024,8192"},
-		{"bandwidth", "bytes per second, one way", "65536,1048576"},
-		{"rate", "messages per second, one pair", "8"},
-		{"alltoall", "processor time of an exchange among many ranks", "8"},
-	} {
-		c.Subcommands = append(c.Subcommands, perfTest(t.name, t.help, t.sizes))
-	}
-	barrier := perfCoordCommand("barrier", "barriers, by algorithm and number of ranks",
-		perfBarrierHelp, "auto,dissemination,tree")
-	lock := perfCoordCommand("lock", "locks: taken again, passed on, contended", perfLockHelp, "queue,central")
-	c.Subcommands = append(c.Subcommands, barrier, lock,
-		perfIPushCommand(), perfMatchCommand(), perfLogPCommand(), perfLibrariesCommand(), perfBuffersCommand(),
-		perfSharingCommand(), perfServicesCommand(), breakdownCommand())
 	return c
 }
 
-// besideHelp describes the flag -beside.
-const besideHelp = "bytes of long messages that rank 0 sends to rank 1 meanwhile, one after the other; 0 for none"
-
-// checkBeside returns an error that says what is wrong with the flag -beside of a test, or nil.
-func checkBeside(test string, bytes int) error {
-	if bytes < 0 || bytes > 1<<30 {
-		return fmt.Errorf("perf %s: -beside %d: must be a number from 0 to %d", test, bytes, 1<<30)
-	}
-	return nil
-}
-
-func perfTest(name, help, sizes string) *ffcli.Command {
-	fs := flag.NewFlagSet("weftlab perf "+name, flag.ContinueOnError)
-	f := &perfFlags{spec: perf.Spec{Test: name}}
-	fs.StringVar(&f.spec.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
-	fs.StringVar(&f.spec.Op, "op", "send", "send, push, pull or put")
-	fs.StringVar(&f.sizes, "size", sizes, "sizes in bytes, with commas")
-	fs.StringVar(&f.vs, "vs", "", "peers to measure in the same run: "+strings.Join(perf.Names, ","))
-	fs.IntVar(&f.spec.Rounds, "rounds", 5, "rounds")
-	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
-	fs.BoolVar(&f.spec.InPlace, "inplace", false, "write and read messages in place")
-	fs.BoolVar(&f.spec.Alloc, "alloc", false, "messages from and to memory from Alloc")
-	fs.BoolVar(&f.spec.Interrupted, "interrupt", false,
-		"the receiver polls its memory; a sleeping goroutine, woken by the interrupt, brings the packets")
-	fs.BoolVar(&f.spec.Blocked, "blocked", false, "no polling: both sides sleep when a message comes")
-	if name == "latency" {
-		fs.IntVar(&f.spec.Goroutines, "goroutines", 0, "clients in rank 0, each a goroutine; with -pattern")
-		fs.StringVar(&f.spec.Pattern, "pattern", "",
-			"how goroutines share messages: "+strings.Join(perf.Patterns, ", "))
-		fs.IntVar(&f.spec.Bulk, "beside", 0, besideHelp)
-	}
-	fs.IntVar(&f.spec.N, "n", 16, "ranks (alltoall)")
-	fs.IntVar(&f.spec.Exchanges, "exchanges", 1000, "rounds of messages (alltoall)")
-	return &ffcli.Command{
-		Name: name, ShortUsage: "weftlab perf " + name + " [FLAGS]", ShortHelp: help, LongHelp: perfHelp, FlagSet: fs,
-		Exec: func(ctx context.Context, args []string) error {
-			defer perf.Cleanup()
-			if len(args) > 0 {
-				return cli.Unexpected("perf "+name, args[0])
-			}
-			return f.run(ctx)
-		},
-	}
-}
-
-// check completes the flags, or returns an error that says what is wrong with them.
-func (f *perfFlags) check() (systems []perf.System, err error) {
-	f.spec.Sizes = nil
-	for _, w := range strings.Split(f.sizes, ",") {
-		n, err := strconv.Atoi(w)
-		if err != nil || n < 0 || n > 1<<30 {
-			return nil, fmt.Errorf("perf: -size %q: must be numbers from 0 to %d", f.sizes, 1<<30)
-		}
-		f.spec.Sizes = append(f.spec.Sizes, n)
-	}
-	switch f.spec.Op {
-	case "send", "push", "pull", "put":
-	default:
-		return nil, fmt.Errorf("perf: -op %q: must be send, push, pull or put", f.spec.Op)
-	}
-	if f.spec.Op == "put" {
-		for _, n := range f.spec.Sizes {
-			if n > 32 {
-				return nil, fmt.Errorf("perf: -op put takes up to 32 bytes, not %d: use -size 8 or -op push", n)
-			}
+// measure measures weft's messages beside its peers.
+func measure(ctx context.Context, s *perfSettings) error {
+	for _, n := range s.spec.Sizes {
+		if s.spec.Op == "put" && n > 32 {
+			return fmt.Errorf("perf: -op put takes up to 32 bytes, not %d: use -size 8 or -op push", n)
 		}
 	}
-	if err := f.spec.CheckPattern(); err != nil {
-		return nil, err
-	}
-	if err := checkBeside(f.spec.Test, f.spec.Bulk); err != nil {
-		return nil, err
-	}
-	systems = []perf.System{perf.Weft}
-	for _, name := range strings.FieldsFunc(f.vs, func(r rune) bool { return r == ',' }) {
-		s := perf.Find(name)
-		if s == nil {
-			return nil, fmt.Errorf("perf: -vs %q: there are %s", name, strings.Join(perf.Names, ", "))
-		}
-		systems = append(systems, s)
-	}
-	return systems, nil
-}
-
-func (f *perfFlags) run(ctx context.Context) error {
-	systems, err := f.check()
-	if err != nil {
+	if err := s.spec.CheckPattern(); err != nil {
 		return err
 	}
-	results := perf.Measure(ctx, f.spec, systems, cli.Progress())
-	if f.spec.Test == "alltoall" {
-		results = append(results, f.pairs(ctx)...)
+	systems := append([]perf.System{perf.Weft}, s.systems...)
+	results := perf.Measure(ctx, s.spec, systems, cli.Progress())
+	if s.spec.Test == "alltoall" {
+		results = append(results, pairs(ctx, s.spec)...)
 	}
-	if f.json {
-		if err := cli.PrintJSON(results); err != nil {
-			return err
-		}
-	} else {
-		table(results)
+	if err := report(s, results, table, nil); err != nil {
+		return err
 	}
 	return failures(results)
 }
 
 // pairs measures as many messages as alltoall sends, between two ranks.
-func (f *perfFlags) pairs(ctx context.Context) []perf.Result {
-	two := f.spec
-	two.N = 2
-	two.Exchanges = f.spec.Exchanges * f.spec.N * (f.spec.N - 1) / 2
-	results := perf.Measure(ctx, two, []perf.System{perf.Weft}, cli.Progress())
+func pairs(ctx context.Context, s perf.Spec) []perf.Result {
+	s.Exchanges *= s.N * (s.N - 1) / 2
+	s.N = 2
+	results := perf.Measure(ctx, s, []perf.System{perf.Weft}, cli.Progress())
 	for i := range results {
 		results[i].System = "weft, 2 ranks"
 	}
@@ -214,7 +192,6 @@ func failures(results []perf.Result) error {
 
 // table prints results as text, each compared with weft.
 func table(results []perf.Result) {
-	cli.ProgressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "size\tsystem\top\tmedian\tp99\tp99.9\tCPU/op\tweft is")

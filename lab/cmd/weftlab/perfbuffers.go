@@ -2,17 +2,12 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/peterbourgon/ff/v3/ffcli"
-
-	"weft/internal/cli"
 	"weft/lab/perf"
 )
 
@@ -29,56 +24,37 @@ EXAMPLES
   weftlab perf buffers
   weftlab perf buffers -n 2,64 -json`
 
-func perfBuffersCommand() *ffcli.Command {
-	fs := flag.NewFlagSet("weftlab perf buffers", flag.ContinueOnError)
-	counts := fs.String("n", "2,4,8,16,32,64", "numbers of ranks, with commas")
-	transport := fs.String("transport", perf.Transports()[0], "shm, eth, udp or tcp")
-	asJSON := fs.Bool("json", false, "print one JSON object a line")
-	return &ffcli.Command{
-		Name: "buffers", ShortUsage: "weftlab perf buffers [FLAGS]",
-		ShortHelp: "memory of the libraries for messages, by the number of processes",
-		LongHelp:  perfBuffersHelp, FlagSet: fs,
-		Exec: func(ctx context.Context, args []string) error {
-			if len(args) > 0 {
-				return cli.Unexpected("perf buffers", args[0])
-			}
-			var ns []int
-			for _, w := range words(*counts) {
-				n, err := strconv.Atoi(w)
-				if err != nil || n < 2 || n > 256 {
-					return fmt.Errorf("perf buffers: -n %q: must be numbers from 2 to 256", *counts)
-				}
-				ns = append(ns, n)
-			}
-			return buffers(ctx, ns, *transport, *asJSON)
-		},
-	}
-}
-
-// buffers measures each way with each number of ranks.
-func buffers(ctx context.Context, ns []int, transport string, asJSON bool) error {
+// measureBuffers measures each way with each number of ranks.
+func measureBuffers(ctx context.Context, s *perfSettings) error {
 	ways := slices.DeleteFunc(slices.Clone(perf.Ways), func(way string) bool { return way == "push" })
 	var rows []perf.Buffer
-	for _, n := range ns {
+	for _, n := range s.ranks {
 		for _, way := range ways {
-			rows = append(rows, perf.MeasureBuffers(ctx, way, transport, n))
+			rows = append(rows, perf.MeasureBuffers(ctx, way, s.spec.Transport, n))
 		}
 	}
-	if asJSON {
-		return cli.PrintJSON(rows)
+	table := func(rows []perf.Buffer) { buffersTable(ways, rows) }
+	if err := report(s, rows, table, nil); err != nil {
+		return err
 	}
+	for _, r := range rows {
+		if r.Error != "" {
+			return fmt.Errorf("perf buffers: %s, %d ranks: %s", r.Way, r.Ranks, r.Error)
+		}
+	}
+	return nil
+}
+
+// buffersTable prints a line for each number of ranks.
+func buffersTable(ways []string, rows []perf.Buffer) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "KiB held, by ranks\t"+strings.Join(ways, "\t"))
-	for i, n := range ns {
-		fmt.Fprintf(w, "%d", n)
-		for _, r := range rows[i*len(ways) : (i+1)*len(ways)] {
-			if r.Error != "" {
-				return fmt.Errorf("perf buffers: %s, %d ranks: %s", r.Way, r.Ranks, r.Error)
-			}
+	for line := range slices.Chunk(rows, len(ways)) {
+		fmt.Fprintf(w, "%d", line[0].Ranks)
+		for _, r := range line {
 			fmt.Fprintf(w, "\t%d", r.Full>>10)
 		}
 		fmt.Fprintln(w)
 	}
-	return nil
 }

@@ -2,15 +2,10 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"text/tabwriter"
-
-	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft"
 	"weft/internal/cli"
@@ -44,97 +39,33 @@ EXAMPLES
 // lockOps are what perf lock can measure.
 var lockOps = []string{"reacquire", "handover", "contended"}
 
-// coordFlags are the flags of perf barrier and perf lock.
-type coordFlags struct {
-	spec                      perf.Spec
-	ranks, algorithms, vs, op string
-	json                      bool
+// lockAlgorithms are those of locks.
+var lockAlgorithms = []string{"queue", "fair", "central"}
+
+// barrierAlgorithms returns the names of those of barriers.
+func barrierAlgorithms() (names []string) {
+	for _, a := range weft.BarrierAlgorithms() {
+		names = append(names, string(a))
+	}
+	return names
 }
 
-func perfCoordCommand(name, short, help, algorithms string) *ffcli.Command {
-	fs := flag.NewFlagSet("weftlab perf "+name, flag.ContinueOnError)
-	f := &coordFlags{spec: perf.Spec{Test: name}}
-	fs.StringVar(&f.spec.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
-	fs.StringVar(&f.ranks, "n", "2", "numbers of ranks, with commas")
-	fs.StringVar(&f.algorithms, "algorithm", algorithms, "algorithms, with commas, or all")
-	fs.StringVar(&f.vs, "vs", "", "peers to measure in the same run: openmpi,mpich")
-	fs.IntVar(&f.spec.Rounds, "rounds", 5, "rounds")
-	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
-	if name == "lock" {
-		fs.StringVar(&f.op, "op", strings.Join(lockOps, ","), "what to measure, with commas")
-		fs.IntVar(&f.spec.Bulk, "beside", 0, besideHelp)
-	}
-	return &ffcli.Command{
-		Name: name, ShortUsage: "weftlab perf " + name + " [FLAGS]", ShortHelp: short, LongHelp: help, FlagSet: fs,
-		Exec: func(ctx context.Context, args []string) error {
-			defer perf.Cleanup()
-			if len(args) > 0 {
-				return cli.Unexpected("perf "+name, args[0])
-			}
-			return f.run(ctx)
-		},
-	}
-}
-
-func words(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
-}
-
-func (f *coordFlags) run(ctx context.Context) error {
-	if err := checkBeside(f.spec.Test, f.spec.Bulk); err != nil {
-		return err
-	}
-	var ranks []int
-	for _, w := range words(f.ranks) {
-		n, err := strconv.Atoi(w)
-		if err != nil || n < 1 || n > 1024 {
-			return fmt.Errorf("perf %s: -n %q: must be numbers from 1 to 1024", f.spec.Test, f.ranks)
-		}
-		ranks = append(ranks, n)
-	}
-	known := []string{"queue", "fair", "central"}
-	if f.spec.Test == "barrier" {
-		known = nil
-		for _, a := range weft.BarrierAlgorithms() {
-			known = append(known, string(a))
-		}
-	}
-	algorithms := words(f.algorithms)
-	if f.algorithms == "all" {
-		algorithms = slices.DeleteFunc(slices.Clone(known), func(a string) bool {
-			return a == "shuffle" ||
-				a == "two-level" || a == "shared"
+func measureCoord(ctx context.Context, s *perfSettings) error {
+	ops := s.ops
+	known := lockAlgorithms
+	if s.spec.Test == "barrier" {
+		ops = []string{""}
+		known = slices.DeleteFunc(barrierAlgorithms(), func(a string) bool {
+			return a == "shuffle" || a == "two-level" || a == "shared"
 		})
 	}
-	for _, a := range algorithms {
-		if !slices.Contains(known, a) {
-			return fmt.Errorf("perf %s: -algorithm %q: there are %s", f.spec.Test, a, strings.Join(known, ", "))
-		}
+	algorithms := s.algorithms
+	if slices.Contains(algorithms, "all") {
+		algorithms = known
 	}
-	ops := []string{""}
-	if f.spec.Test == "lock" {
-		ops = words(f.op)
-		for _, op := range ops {
-			if !slices.Contains(lockOps, op) {
-				return fmt.Errorf("perf lock: -op %q: there are %s", op, strings.Join(lockOps, ", "))
-			}
-		}
-	}
-	var peers []perf.System
-	for _, name := range words(f.vs) {
-		s := perf.Find(name)
-		if s == nil || name != "openmpi" && name != "mpich" {
-			return fmt.Errorf("perf %s: -vs %q: there are openmpi and mpich", f.spec.Test, name)
-		}
-		peers = append(peers, s)
-	}
-	results := perf.MeasureCoord(ctx, f.spec, ops, algorithms, ranks, peers, cli.Progress())
-	if f.json {
-		if err := cli.PrintJSON(results); err != nil {
-			return err
-		}
-	} else {
-		coordTable(results)
+	results := perf.MeasureCoord(ctx, s.spec, ops, algorithms, s.ranks, s.systems, cli.Progress())
+	if err := report(s, results, coordTable, nil); err != nil {
+		return err
 	}
 	for _, r := range results {
 		if r.Error != "" && r.System == "weft" {
@@ -145,7 +76,6 @@ func (f *coordFlags) run(ctx context.Context) error {
 }
 
 func coordTable(results []perf.CoordResult) {
-	cli.ProgressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "ranks\tsystem\talgorithm\top\tmedian\tp99\tskew\tmessages")

@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/cli"
 	"weft/lab/perf"
@@ -30,66 +26,17 @@ EXAMPLES
   weftlab perf ipush -figure bandwidth -size 1048576 -op push,ipush
   weftlab perf ipush -size 8,64,512,4096,32768,262144 -svg ipush.svg`
 
-func perfIPushCommand() *ffcli.Command {
-	fs := flag.NewFlagSet("weftlab perf ipush", flag.ContinueOnError)
-	f := &perfFlags{spec: perf.Spec{Test: "ipush"}}
-	fs.StringVar(&f.spec.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
-	fs.StringVar(&f.sizes, "size", "8,4096", "sizes in bytes, with commas")
-	fs.IntVar(&f.spec.Rounds, "rounds", 5, "rounds")
-	fs.StringVar(&f.spec.Figure, "figure", "latency", "latency or bandwidth")
-	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
-	ops := fs.String("op", strings.Join(perf.IPushOps, ","), "what to measure, with commas")
-	svg := fs.String("svg", "", "draw the figures into this file")
-	return &ffcli.Command{
-		Name: "ipush", ShortUsage: "weftlab perf ipush [FLAGS]", ShortHelp: "IPUSH against PUSH, by size and condition",
-		LongHelp: perfIPushHelp, FlagSet: fs,
-		Exec: func(ctx context.Context, args []string) error {
-			defer perf.Cleanup()
-			if len(args) > 0 {
-				return cli.Unexpected("perf ipush", args[0])
-			}
-			return f.ipush(ctx, words(*ops), *svg)
-		},
-	}
-}
-
-func (f *perfFlags) ipush(ctx context.Context, ops []string, svg string) error {
-	f.spec.Op = "push"
-	if _, err := f.check(); err != nil {
+func measureIPush(ctx context.Context, s *perfSettings) error {
+	s.spec.Op = "push"
+	results := perf.MeasureIPush(ctx, s.spec, s.ops, cli.Progress())
+	if err := report(s, results, ipushTable, ipushChart); err != nil {
 		return err
-	}
-	for _, op := range ops {
-		if !slices.Contains(perf.IPushOps, op) {
-			return fmt.Errorf("perf ipush: -op %q: there are %s", op, strings.Join(perf.IPushOps, ", "))
-		}
-	}
-	if f.spec.Figure != "latency" && f.spec.Figure != "bandwidth" {
-		return fmt.Errorf("perf ipush: -figure %q: must be latency or bandwidth", f.spec.Figure)
-	}
-	for _, n := range f.spec.Sizes {
-		if n < 8 {
-			return fmt.Errorf("perf ipush: -size %d: must be at least 8", n)
-		}
-	}
-	results := perf.MeasureIPush(ctx, f.spec, ops, cli.Progress())
-	if f.json {
-		if err := cli.PrintJSON(results); err != nil {
-			return err
-		}
-	} else {
-		ipushTable(results)
-	}
-	if svg != "" {
-		if err := ipushChart(results, svg); err != nil {
-			return err
-		}
 	}
 	return failures(results)
 }
 
 // ipushTable prints the figures, each against PUSH under the same condition.
 func ipushTable(results []perf.Result) {
-	cli.ProgressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "size\top\tmedian\tp99\tagainst push")

@@ -2,14 +2,9 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"text/tabwriter"
-
-	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/cli"
 	"weft/lab/perf"
@@ -48,50 +43,14 @@ EXAMPLES
   weftlab perf libraries -size 8,8192,1048576 -rounds 9 -json
   weftlab lab -- weftlab perf libraries -transport eth`
 
-func perfLogPCommand() *ffcli.Command {
-	fs := flag.NewFlagSet("weftlab perf logp", flag.ContinueOnError)
-	f := &perfFlags{spec: perf.Spec{Test: "logp", Op: "send"}}
-	transports := fs.String("transport", strings.Join(perf.Transports(), ","),
-		"transports, with commas: shm, eth, udp, tcp")
-	ways := fs.String("way", strings.Join(perf.Ways, ","), "what to measure, with commas")
-	fs.StringVar(&f.sizes, "size", "8", "sizes in bytes, with commas")
-	fs.IntVar(&f.spec.Rounds, "rounds", 5, "rounds")
-	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
-	svg := fs.String("svg", "", "draw the parts into this file")
-	return &ffcli.Command{
-		Name: "logp", ShortUsage: "weftlab perf logp [FLAGS]",
-		ShortHelp: "overhead, gap and latency of weft and the libraries on it",
-		LongHelp:  perfLogPHelp, FlagSet: fs,
-		Exec: func(ctx context.Context, args []string) error {
-			if len(args) > 0 {
-				return cli.Unexpected("perf logp", args[0])
-			}
-			return f.logp(ctx, words(*ways), words(*transports), *svg)
-		},
-	}
-}
-
-func (f *perfFlags) logp(ctx context.Context, ways, transports []string, svg string) error {
-	if err := f.eights("logp"); err != nil {
+func measureLogP(ctx context.Context, s *perfSettings) error {
+	if err := eights(s.spec); err != nil {
 		return err
 	}
-	for _, way := range ways {
-		if !slices.Contains(perf.Ways, way) {
-			return fmt.Errorf("perf logp: -way %q: there are %s", way, strings.Join(perf.Ways, ", "))
-		}
-	}
-	results := perf.MeasureLogP(ctx, f.spec, ways, transports, cli.Progress())
-	if f.json {
-		if err := cli.PrintJSON(results); err != nil {
-			return err
-		}
-	} else {
-		logpTable(results)
-	}
-	if svg != "" {
-		if err := logpChart(results, svg); err != nil {
-			return err
-		}
+	s.spec.Op = "send"
+	results := perf.MeasureLogP(ctx, s.spec, s.ways, s.transports, cli.Progress())
+	if err := report(s, results, logpTable, logpChart); err != nil {
+		return err
 	}
 	for _, l := range results {
 		if l.Error != "" {
@@ -102,23 +61,16 @@ func (f *perfFlags) logp(ctx context.Context, ways, transports []string, svg str
 }
 
 // eights checks the sizes: a message that is written to memory ends with a word.
-func (f *perfFlags) eights(name string) error {
-	if _, err := f.check(); err != nil {
-		return err
-	}
-	for _, n := range f.spec.Sizes {
+func eights(s perf.Spec) error {
+	for _, n := range s.Sizes {
 		if n < 8 || n%8 != 0 {
-			return fmt.Errorf("perf %s: -size %d: must be a multiple of 8, from 8 on", name, n)
+			return fmt.Errorf("perf %s: -size %d: must be a multiple of 8, from 8 on", s.Test, n)
 		}
-	}
-	if f.spec.Rounds < 1 {
-		return fmt.Errorf("perf %s: -rounds %d: must be at least 1", name, f.spec.Rounds)
 	}
 	return nil
 }
 
 func logpTable(results []perf.LogP) {
-	cli.ProgressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "transport\tsize\tway\to_s\to_r\tg\tL\to_s+L+o_r\tone way\toff")
@@ -155,52 +107,22 @@ func logpChart(results []perf.LogP, file string) error {
 	return saveCharts(file, charts)
 }
 
-func perfLibrariesCommand() *ffcli.Command {
-	fs := flag.NewFlagSet("weftlab perf libraries", flag.ContinueOnError)
-	f := &perfFlags{spec: perf.Spec{Test: "libraries", Op: "send"}}
-	fs.StringVar(&f.spec.Transport, "transport", perf.Transports()[0], "shm, eth, udp or tcp")
-	fs.StringVar(&f.sizes, "size", "8,32,128,512,2048,8192,32768,131072,524288,1048576", "sizes in bytes, with commas")
-	fs.StringVar(&f.vs, "vs", "openmpi", "peers to measure in the same run: "+strings.Join(perf.Names, ","))
-	fs.IntVar(&f.spec.Rounds, "rounds", 5, "rounds")
-	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")
-	svg := fs.String("svg", "", "draw the figures of [Konishi97], for this machine, into this file")
-	return &ffcli.Command{
-		Name: "libraries", ShortUsage: "weftlab perf libraries [FLAGS]", ShortHelp: "the four user-level libraries side by side",
-		LongHelp: perfLibrariesHelp, FlagSet: fs,
-		Exec: func(ctx context.Context, args []string) error {
-			defer perf.Cleanup()
-			if len(args) > 0 {
-				return cli.Unexpected("perf libraries", args[0])
-			}
-			return f.libraries(ctx, *svg)
-		},
-	}
-}
-
-func (f *perfFlags) libraries(ctx context.Context, svg string) error {
-	if err := f.eights("libraries"); err != nil {
+func measureLibraries(ctx context.Context, s *perfSettings) error {
+	if err := eights(s.spec); err != nil {
 		return err
 	}
-	systems, err := f.check()
-	if err != nil {
-		return err
-	}
-	moves := perf.MeasureMoves(f.spec.Sizes)
-	reach := perf.MeasureLibraries(ctx, f.spec, systems[1:], cli.Progress())
-	if f.json {
+	s.spec.Op = "send"
+	moves := perf.MeasureMoves(s.spec.Sizes)
+	reach := perf.MeasureLibraries(ctx, s.spec, s.systems, cli.Progress())
+	if s.json {
 		if err := cli.PrintJSON(moves); err != nil {
 			return err
 		}
-		if err := cli.PrintJSON(reach); err != nil {
-			return err
-		}
-	} else {
-		librariesTable(f.spec.Sizes, moves, reach)
 	}
-	if svg != "" {
-		if err := librariesChart(moves, reach, svg); err != nil {
-			return err
-		}
+	table := func(reach []perf.Reach) { librariesTable(s.spec.Sizes, moves, reach) }
+	draw := func(reach []perf.Reach, file string) error { return librariesChart(moves, reach, file) }
+	if err := report(s, reach, table, draw); err != nil {
+		return err
 	}
 	for _, r := range reach {
 		if r.Error != "" {
@@ -211,7 +133,6 @@ func (f *perfFlags) libraries(ctx context.Context, svg string) error {
 }
 
 func librariesTable(sizes []int, moves []perf.Move, reach []perf.Reach) {
-	cli.ProgressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	for _, figure := range []struct {

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"text/tabwriter"
-
-	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/cli"
 	"weft/lab/perf/matching"
@@ -36,36 +33,15 @@ EXAMPLES
   weftlab perf match
   weftlab perf match -rounds 11 -seed 5 -json`
 
-func perfMatchCommand() *ffcli.Command {
-	fs := flag.NewFlagSet("weftlab perf match", flag.ContinueOnError)
-	rounds := fs.Int("rounds", 5, "rounds, each with a seed of its own")
-	seed := fs.Uint64("seed", 1, "the first seed")
-	asJSON := fs.Bool("json", false, "print one JSON object a line")
-	return &ffcli.Command{
-		Name: "match", ShortUsage: "weftlab perf match [FLAGS]",
-		ShortHelp: "searches by source and tag, with one queue and with many", LongHelp: perfMatchHelp, FlagSet: fs,
-		Exec: func(ctx context.Context, args []string) error {
-			if len(args) > 0 {
-				return cli.Unexpected("perf match", args[0])
-			}
-			if *rounds < 1 {
-				return fmt.Errorf("perf match: -rounds %d: must be at least 1", *rounds)
-			}
-			results, err := matching.Measure(ctx, *seed, *rounds, cli.Progress())
-			if err != nil {
-				return err
-			}
-			if *asJSON {
-				return cli.PrintJSON(results)
-			}
-			matchTable(results)
-			return nil
-		},
+func measureMatch(ctx context.Context, s *perfSettings) error {
+	results, err := matching.Measure(ctx, s.seed, s.spec.Rounds, cli.Progress())
+	if err != nil {
+		return err
 	}
+	return report(s, results, matchTable, nil)
 }
 
 func matchTable(results []matching.Result) {
-	cli.ProgressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "\t\tlength\t\tone queue\t\t\tper sender\t\t\tlooked")

@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
 	"text/tabwriter"
 	"time"
 
-	"github.com/peterbourgon/ff/v3/ffcli"
-
-	"weft/internal/cli"
 	"weft/lab/perf"
 )
 
@@ -24,40 +20,20 @@ EXAMPLES
   weftlab lab -hosts 8 -rate 200 -- weftlab perf sharing -transport eth -n 8
   weftlab lab -hosts 3 -rate 1000 -queue 64 -- weftlab perf sharing -tcp bbr -json`
 
-func perfSharingCommand() *ffcli.Command {
-	fs := flag.NewFlagSet("weftlab perf sharing", flag.ContinueOnError)
-	n := fs.Int("n", 2, "ranks: all but the first send")
-	size := fs.Int("size", 1<<20, "bytes of a message")
-	transport := fs.String("transport", "udp", "eth, udp or tcp")
-	tcp := fs.String("tcp", "cubic", "by which algorithm of the kernel TCP controls congestion: cubic, bbr, reno")
-	each := fs.Duration("for", 5*time.Second, "how long each measurement takes")
-	asJSON := fs.Bool("json", false, "print one JSON object")
-	return &ffcli.Command{
-		Name: "sharing", ShortUsage: "weftlab perf sharing [FLAGS]", ShortHelp: "how ranks and TCP share the link to one host",
-		LongHelp: perfSharingHelp, FlagSet: fs,
-		Exec: func(ctx context.Context, args []string) error {
-			switch {
-			case len(args) > 0:
-				return cli.Unexpected("perf sharing", args[0])
-			case *n < 2 || *n > 256:
-				return fmt.Errorf("perf sharing: -n %d: must be from 2 to 256", *n)
-			case *size < 1 || *size > 1<<30:
-				return fmt.Errorf("perf sharing: -size %d: must be from 1 to %d", *size, 1<<30)
-			case *each < 10*time.Millisecond:
-				return fmt.Errorf("perf sharing: -for %v: must be at least 10ms", *each)
-			}
-			spec := perf.Spec{Transport: *transport, Op: "send", N: *n, Sizes: []int{*size}, Rounds: 1}
-			r, err := perf.MeasureSharing(ctx, spec, *tcp, *each)
-			if err != nil {
-				return err
-			}
-			if *asJSON {
-				return cli.PrintJSON([]perf.Sharing{r})
-			}
-			printSharing(r)
-			return nil
-		},
+func measureSharing(ctx context.Context, s *perfSettings) error {
+	switch {
+	case len(s.spec.Sizes) != 1:
+		return fmt.Errorf("perf sharing: -size: must be one number, not %d", len(s.spec.Sizes))
+	case s.spec.For < 10*time.Millisecond:
+		return fmt.Errorf("perf sharing: -for %v: must be at least 10ms", s.spec.For)
 	}
+	s.spec.Op = "send"
+	s.spec.Rounds = 1
+	r, err := perf.MeasureSharing(ctx, s.spec, s.tcp, s.spec.For)
+	if err != nil {
+		return err
+	}
+	return report(s, []perf.Sharing{r}, func(rows []perf.Sharing) { printSharing(rows[0]) }, nil)
 }
 
 func printSharing(r perf.Sharing) {
