@@ -22,7 +22,7 @@ func main() {
 		LongHelp: "weftlab measures weft beside its peers, looks for its faults, and models networks and hardware.\n" +
 			"weftlab help COMMAND, or weftlab COMMAND -h, describes a command and its flags.",
 		Subcommands: []*ffcli.Command{
-			labCommand(), perfCommand(), targetsCommand(), stressCommand(), simCommand(), amtCommand(),
+			labCommand(), perfCommand(), targetsCommand(), compareCommand(), stressCommand(), simCommand(), amtCommand(),
 		},
 	})
 }

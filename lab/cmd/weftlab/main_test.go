@@ -102,7 +102,10 @@ func TestMistakes(t *testing.T) {
 		{"perf buffers -n 1", "must be numbers from 2"},
 		{"perf match cg", "Flags begin with -"},
 		{"targets -only what", `no target "what"`},
-		{"targets -only what", `no target "what"`},
+		{"compare HEAD", "which two commits?"},
+		{"compare -rounds 0 HEAD HEAD", "must be at least 1"},
+		{"compare -only what HEAD HEAD", `no measurement "what"`},
+		{"compare -only send8 nowhere HEAD", "nowhere"},
 		{"targets -rounds 0", "must be at least 1"},
 		{"sim -seeds 3 ../../../examples/hello", "weft sim runs programs"},
 		{"sim -seed 1 -set colour=red", "NAME=VALUE with a name of seed, nodes"},
@@ -132,7 +135,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "perf -h", "targets -h", "perf logp -h", "perf libraries -h", "perf buffers -h",
+	for _, args := range []string{"help", "perf -h", "targets -h", "compare -h", "perf logp -h", "perf libraries -h", "perf buffers -h",
 		"sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "stress -h", "amt -h", "amt advise -h",
 		"amt table -h", "amt chart -h"} {
 		_, stderr, status := weftlab(t, strings.Fields(args)...)

@@ -212,7 +212,7 @@ func table(results []perf.Result) {
 		}
 		v, unit, less := r.Figure()
 		fmt.Fprintf(w, "%d\t%s\t%s\t%.4g %s\t%s\t%s\t%s\t%s\n", r.Size, name, r.Op, v, unit,
-			micros(r.P99), micros(r.P999), micros(r.CPU), compare(base[r.Size], v, less, r.System))
+			micros(r.P99), micros(r.P999), micros(r.CPU), timesAsFast(base[r.Size], v, less, r.System))
 	}
 }
 
@@ -223,8 +223,8 @@ func micros(v float64) string {
 	return fmt.Sprintf("%.4g us", v)
 }
 
-// compare returns how many times as fast as another system weft is.
-func compare(weft perf.Result, v float64, less bool, system string) string {
+// timesAsFast returns how many times as fast as another system weft is.
+func timesAsFast(weft perf.Result, v float64, less bool, system string) string {
 	w, _, _ := weft.Figure()
 	if system == "weft" || w == 0 || v == 0 {
 		return ""

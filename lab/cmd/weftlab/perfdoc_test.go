@@ -50,7 +50,7 @@ func performanceCommands() *ffcli.Command {
 		Name:    "weftlab",
 		FlagSet: flag.NewFlagSet("weftlab", flag.ContinueOnError),
 		Subcommands: []*ffcli.Command{
-			labCommand(), perfCommand(), targetsCommand(), stressCommand(), simCommand(), amtCommand(),
+			labCommand(), perfCommand(), targetsCommand(), compareCommand(), stressCommand(), simCommand(), amtCommand(),
 		},
 	}
 }
