@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"weft/failure"
 	"weft/internal/engine/coord"
 	"weft/internal/hostbarrier"
 	"weft/internal/timeline"
@@ -100,7 +101,7 @@ func (b *Barrier) Arrive(ctx context.Context) (Phase, error) {
 		if b.p.timeline != nil {
 			b.p.timeline.Note(began, timeline.Arrive, b.o.ID, timeline.Nobody, int(n), err)
 		}
-		return Phase{b, n}, public(err)
+		return Phase{b, n}, err
 	}
 	r, err := b.p.node.Coordinate(ctx, b.o, coord.Arrive, 0)
 	return Phase{b, r.Phase}, b.explain(err)
@@ -122,7 +123,7 @@ func (ph Phase) Wait(ctx context.Context) error {
 		if b.p.timeline != nil {
 			b.p.timeline.Note(began, timeline.AwaitPhase, b.o.ID, timeline.Nobody, int(ph.n), err)
 		}
-		return public(err)
+		return err
 	}
 	_, err := b.p.node.Coordinate(ctx, b.o, coord.Await, ph.n)
 	return b.explain(err)
@@ -175,7 +176,7 @@ func (b *Barrier) Sync(ctx context.Context, distance int) (barrier uint64, err e
 	case distance == LastBarrier:
 		d = coord.Never
 	case distance < 1:
-		return 0, &DistanceError{b.name, distance}
+		return 0, &DistanceError{Name: b.name, Distance: distance}
 	}
 	r, err := b.p.node.Coordinate(ctx, b.o, coord.Sync, d)
 	return r.Phase, b.explain(err)
@@ -224,5 +225,5 @@ func (b *Barrier) explain(err error) error {
 	if b.o != nil {
 		knows = b.p.knows(b.o.ID)
 	}
-	return waited(public(err), fmt.Sprintf("barrier %q", b.name), knows)
+	return failure.Waited(err, fmt.Sprintf("barrier %q", b.name), knows)
 }

@@ -133,13 +133,13 @@ func (b *Barrier) waitShared(ctx context.Context) error {
 	began := b.p.timeline.Mark()
 	phase, err := b.shared.Arrive()
 	if err != nil {
-		return public(err)
+		return err
 	}
 	err = b.shared.Await(ctx, phase)
 	if p := b.p; p.timeline != nil {
 		p.timeline.Note(began, timeline.Pass, b.o.ID, timeline.Nobody, int(phase), err)
 	}
-	return public(err)
+	return err
 }
 
 // report adds what this rank knows of the barrier to a report. While the barrier is being

@@ -28,14 +28,14 @@ func (c *Cond) Wait(ctx context.Context, l *Lock) (Grant, error) {
 	always := context.WithoutCancel(ctx)
 	r, err := c.p.node.Coordinate(always, c.o, coord.Enter, 0)
 	if err != nil {
-		return Grant{}, public(err)
+		return Grant{}, err
 	}
 	if err := l.Unlock(); err != nil {
 		return Grant{}, err
 	}
 	_, err = c.p.node.Coordinate(ctx, c.o, coord.Await, r.N)
 	if err != nil {
-		err = c.p.informed(c.o.ID, public(err))
+		err = c.p.informed(c.o.ID, err)
 	}
 	g, again := l.Lock(always)
 	if again != nil {

@@ -17,6 +17,7 @@ import (
 // The table is exact, so that a line that is missing, or is not needed any
 // more, fails the test. To add one is a decision: say why in the commit.
 const imports = `
+failure
 internal/checksum
 internal/monotime
 internal/mem
@@ -29,10 +30,10 @@ internal/mailbox        internal/mem
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys
 internal/engine/link    internal/checksum internal/counters internal/engine/list internal/engine/wire internal/monotime
-internal/engine/msg     internal/engine/link internal/engine/list internal/engine/wire internal/monotime
-internal/engine/rma     internal/engine/link internal/engine/list internal/engine/wire internal/mailbox internal/mem
-internal/engine/coord   internal/engine/link internal/engine/list internal/engine/wire internal/monotime
-internal/engine         internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
+internal/engine/msg     failure internal/engine/link internal/engine/list internal/engine/wire internal/monotime
+internal/engine/rma     failure internal/engine/link internal/engine/list internal/engine/wire internal/mailbox internal/mem
+internal/engine/coord   failure internal/engine/link internal/engine/list internal/engine/wire internal/monotime
+internal/engine         failure internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime
 
 internal/transport      internal/counters
 internal/sys
@@ -54,30 +55,30 @@ internal/web/webtest
 internal/web/webtest/job .
 
 internal/record         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime internal/sys
-internal/driver         internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/sys internal/record internal/timeline internal/waitgraph internal/transport
-internal/sharedmem      internal/driver internal/engine/link internal/mem internal/transport
-internal/bootstrap
+internal/driver         failure internal/counters internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/record internal/sys internal/timeline internal/transport internal/waitgraph
+internal/sharedmem      failure internal/driver internal/mem internal/transport
+internal/bootstrap      failure
 internal/hostlist
 internal/fault
 internal/bootstrap/pmi
 internal/bootstrap/bootstraptest internal/bootstrap
-internal/bootstrap/rendezvous internal/bootstrap internal/handshake internal/sys
-internal/bootstrap/etcd internal/bootstrap/rendezvous
-internal/bootstrap/environment internal/bootstrap internal/bootstrap/pmi internal/bootstrap/rendezvous internal/hostlist internal/sys
+internal/bootstrap/rendezvous failure internal/bootstrap internal/handshake internal/sys
+internal/bootstrap/etcd failure
+internal/bootstrap/environment failure internal/bootstrap internal/bootstrap/pmi internal/bootstrap/rendezvous internal/hostlist internal/sys
 etcd                    internal/bootstrap/environment internal/bootstrap/etcd
 internal/waitgraph      internal/counters
-internal/hostbarrier    internal/counters internal/driver internal/engine/coord internal/engine/link internal/mem internal/sys internal/waitgraph
+internal/hostbarrier    failure internal/counters internal/driver internal/engine/coord internal/mem internal/sys internal/waitgraph
 internal/amt            internal/sys
 internal/manifest
 internal/manifest/manifesttest
 
-internal/sim/fabric
+internal/sim/fabric     failure
 internal/sim/updown     internal/sim/fabric
-internal/sim            internal/monotime internal/sim/fabric internal/sim/updown
+internal/sim            failure internal/monotime internal/sim/fabric internal/sim/updown
 internal/sim/proc       internal/sim internal/sys internal/transport
 internal/sim/job        internal/sim internal/sim/proc internal/transport/pipe
 
-.                       internal/amt internal/bootstrap internal/bootstrap/environment internal/bootstrap/rendezvous internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/launch internal/mailbox internal/mem internal/sim internal/sim/fabric internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/waitgraph internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/sharedmem internal/record internal/inside internal/inbox
+.                       failure internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/inbox internal/inside internal/launch internal/mailbox internal/mem internal/record internal/sharedmem internal/sim internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/waitgraph
 
 internal/agreement
 job                     . internal/launch internal/waitgraph
@@ -142,9 +143,9 @@ examples/nas/sp         . examples/nas/cfd examples/nas/npb
 examples/nas/bt         . examples/nas/cfd examples/nas/npb
 internal/cli
 internal/planted
-extend                  . internal/driver internal/engine/msg internal/inside
+extend                  . failure internal/driver internal/engine/msg internal/inside
 internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/waitgraph
-internal/inbox          internal/amt internal/driver internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sharedmem internal/sys internal/timeline internal/transport
+internal/inbox          failure internal/amt internal/driver internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sharedmem internal/sys internal/timeline internal/transport
 `
 
 // only lists packages from outside that few packages may import.

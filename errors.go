@@ -1,101 +1,106 @@
 package weft
 
-import (
-	"errors"
+import "weft/failure"
 
-	"weft/internal/bootstrap"
-	"weft/internal/bootstrap/rendezvous"
-	"weft/internal/engine/coord"
-	"weft/internal/engine/link"
-	"weft/internal/engine/msg"
-	"weft/internal/engine/rma"
-	"weft/internal/inbox"
+// The conditions under which calls fail. Compare with errors.Is: most calls return an error type of this package that
+// matches its condition and carries the values.
+var (
+	ErrClosed      = failure.ErrClosed      // the Proc, Port, Region or Mailbox is closed, here or at the peer
+	ErrInUse       = failure.ErrInUse       // the channel is already open, or this rank has something of that name
+	ErrTooLong     = failure.ErrTooLong     // the message or name is longer than a limit; see TooLongError
+	ErrPeer        = failure.ErrPeer        // a peer that the operation needs is gone; see PeerError
+	ErrRank        = failure.ErrRank        // the job has no such rank; see RankError
+	ErrWouldBlock  = failure.ErrWouldBlock  // a Try call cannot do its work without waiting
+	ErrUndelivered = failure.ErrUndelivered // messages were left when this process left; see UndeliveredError
+
+	ErrRevoked   = failure.ErrRevoked   // a rank has revoked the channel; see RevokedError
+	ErrFrozen    = failure.ErrFrozen    // the port is frozen; see FrozenError
+	ErrNotFrozen = failure.ErrNotFrozen // the port is not frozen, or its last Freeze returned an error
+	ErrSaved     = failure.ErrSaved     // the bytes are not a saved state of this port; see SavedError
+
+	ErrBounds     = failure.ErrBounds     // the access lies outside the region; see BoundsError
+	ErrMisaligned = failure.ErrMisaligned // the offset of an atomic operation is no multiple of 8; see MisalignedError
+	ErrKey        = failure.ErrKey        // another region has taken the place of the one attached; see RegionError
+	ErrReadOnly   = failure.ErrReadOnly   // the region may only be read; see RegionError
+	ErrNoRegion   = failure.ErrNoRegion   // the rank has no such region; see RegionError
+	ErrForbidden  = failure.ErrForbidden  // RegionConfig.Ranks does not list this rank; see RegionError
+	ErrFenced     = failure.ErrFenced     // a guarded region needs its lock, in the present epoch; see RegionError
+
+	ErrNoEntry = failure.ErrNoEntry // the mailbox has no such ring, or none for this sender; see MailboxError, RingError
+	ErrShared  = failure.ErrShared  // StatusPerMessage was asked for in a ring of several senders; see MailboxError
+	ErrNoRoom  = failure.ErrNoRoom  // the mailbox has no memory left for such a ring; see MailboxConfig.Spare
+
+	ErrHeld           = failure.ErrHeld           // this rank holds, or waits for, what it asks for; see StateError
+	ErrNotHeld        = failure.ErrNotHeld        // this rank does not hold what it releases; see StateError
+	ErrNotMember      = failure.ErrNotMember      // this rank is not a member of the barrier; see StateError
+	ErrMisuse         = failure.ErrMisuse         // the lock or barrier does not support this call; see StateError
+	ErrConfigMismatch = failure.ErrConfigMismatch // ranks configured a name differently; see ConfigMismatchError
+	ErrBroken         = failure.ErrBroken         // a member of the barrier is gone; see BrokenError
+	ErrTooManyPhases  = failure.ErrTooManyPhases  // the barrier allows no more open phases; see WindowError
+	ErrDistance       = failure.ErrDistance       // there is no RBCQ-1 barrier at that distance; see DistanceError
+
+	ErrOption   = failure.ErrOption   // a setting is not understood, or not possible in this job; see OptionError
+	ErrLauncher = failure.ErrLauncher // the launcher, or the rank that serves the job in its place, is gone
+	ErrSecret   = failure.ErrSecret   // the rank that serves the job has another secret than this one
+	ErrStuck    = failure.ErrStuck    // in a simulated job, all ranks wait for each other
 )
 
-// The conditions under which calls fail. Compare with errors.Is: most calls return an
-// error type of this package that matches its condition and carries the values.
-var (
-	// ErrClosed: the Proc, Port, Region or Mailbox has been closed, here or at the peer.
-	ErrClosed = link.ErrClosed
-	// ErrInUse: the channel is already open, or the name is already taken by a region or
-	// mailbox of this rank.
-	ErrInUse = link.ErrInUse
-	// ErrTooLong: the message or name is longer than a limit; see TooLongError.
-	ErrTooLong = link.ErrTooLong
-	// ErrPeer: a peer that the operation needs is gone; see PeerError.
-	ErrPeer = link.ErrPeer
-	// ErrRank: the job has no such rank; see RankError.
-	ErrRank = errors.New("weft: no such rank")
-	// ErrWouldBlock: a Try call cannot do its work without waiting.
-	ErrWouldBlock = errors.New("weft: the operation would block")
-	// ErrUndelivered: messages had not been accepted by their receivers when this process
-	// left the job; see UndeliveredError.
-	ErrUndelivered = errors.New("weft: messages not delivered")
+// The errors that carry values. Package failure documents their fields.
+type (
+	// A PeerError reports that an operation needs a peer that is gone.
+	PeerError = failure.PeerError
+	// A WaitError reports what a call waited for when its context ended or a rank was gone.
+	WaitError = failure.WaitError
+	// An UnknownOutcomeError reports a remote operation that was given up when it may have taken effect.
+	UnknownOutcomeError = failure.UnknownOutcomeError
+	// A RankError reports a rank that the job does not have.
+	RankError = failure.RankError
+	// A ConfigError reports a configuration value, or an argument, outside its range.
+	ConfigError = failure.ConfigError
 
-	// ErrRevoked: a rank has revoked the channel; see RevokedError.
-	ErrRevoked = msg.ErrRevoked
-	// ErrFrozen: the port is frozen; see FrozenError.
-	ErrFrozen = msg.ErrFrozen
-	// ErrNotFrozen: the port is not frozen, or its last Freeze returned an error.
-	ErrNotFrozen = msg.ErrNotFrozen
-	// ErrSaved: the bytes are not a saved state of this port; see SavedError.
-	ErrSaved = msg.ErrSaved
+	// A TooLongError reports a message longer than a limit.
+	TooLongError = failure.TooLongError
+	// A RevokedError reports that a rank has revoked a channel because its group cannot go on.
+	RevokedError = failure.RevokedError
+	// A FrozenError reports a call on a port that is frozen.
+	FrozenError = failure.FrozenError
+	// A SavedError reports a saved port state that cannot be restored.
+	SavedError = failure.SavedError
+	// An UndeliveredError reports messages that nobody will receive, since this process left the job.
+	UndeliveredError = failure.UndeliveredError
+	// Undelivered counts the messages to one rank on one channel in an UndeliveredError.
+	Undelivered = failure.Undelivered
 
-	// ErrBounds: the access lies outside the region; see BoundsError.
-	ErrBounds = rma.ErrBounds
-	// ErrMisaligned: the offset of an atomic operation is not a multiple of 8; see
-	// MisalignedError.
-	ErrMisaligned = rma.ErrMisaligned
-	// ErrKey: the region that was attached does not exist any more, and another one has
-	// taken its number; see RegionError.
-	ErrKey = rma.ErrKey
-	// ErrReadOnly: the region may only be read; see RegionError.
-	ErrReadOnly = rma.ErrReadOnly
-	// ErrNoRegion: the rank has no such region; see RegionError.
-	ErrNoRegion = rma.ErrNoRegion
-	// ErrForbidden: RegionConfig.Ranks does not list this rank; see RegionError.
-	ErrForbidden = rma.ErrForbidden
-	// ErrFenced: a guarded region was accessed without its lock, or under an epoch of the
-	// lock that has passed; see RegionError.
-	ErrFenced = rma.ErrFenced
+	// A BoundsError reports an access outside a region.
+	BoundsError = failure.BoundsError
+	// A MisalignedError reports an atomic operation whose offset is not a multiple of 8.
+	MisalignedError = failure.MisalignedError
+	// A RegionError reports that a rank refused an operation on its region.
+	RegionError = failure.RegionError
+	// A MailboxError reports that a mailbox did not take a message.
+	MailboxError = failure.MailboxError
+	// A RingError reports the number of a ring that a mailbox does not have.
+	RingError = failure.RingError
 
-	// ErrNoEntry: the mailbox has no ring for this sender, or no ring of this number; see
-	// MailboxError and RingError.
-	ErrNoEntry = rma.ErrNoEntry
-	// ErrShared: StatusPerMessage was asked for in a ring that several senders share; see
-	// MailboxError.
-	ErrShared = rma.ErrShared
-	// ErrNoRoom: the mailbox has no memory left for a ring of that size; see
-	// MailboxConfig.Spare.
-	ErrNoRoom = inbox.ErrNoRoom
+	// A StateError reports a call on a lock, semaphore, condition or barrier that does not fit its state here.
+	StateError = failure.StateError
+	// A ConfigMismatchError reports that two ranks use one name with different configurations.
+	ConfigMismatchError = failure.ConfigMismatchError
+	// A BrokenError reports that a barrier cannot be completed any more because a member is gone.
+	BrokenError = failure.BrokenError
+	// A WindowError reports that a rank has as many phases of a barrier open as it allows.
+	WindowError = failure.WindowError
+	// A PlanError reports that a barrier's algorithm cannot serve so many members.
+	PlanError = failure.PlanError
+	// A DistanceError reports an impossible distance to the next RBCQ-1 barrier.
+	DistanceError = failure.DistanceError
 
-	// ErrHeld: this rank already holds, or waits for, what it asks for; see StateError.
-	ErrHeld = coord.ErrHeld
-	// ErrNotHeld: this rank does not hold what it releases; see StateError.
-	ErrNotHeld = coord.ErrNotHeld
-	// ErrNotMember: this rank is not a member of the barrier; see StateError.
-	ErrNotMember = coord.ErrNotMember
-	// ErrMisuse: the lock or barrier does not support this call; see StateError.
-	ErrMisuse = coord.ErrUse
-	// ErrConfigMismatch: two ranks have configured one name differently; see
-	// ConfigMismatchError.
-	ErrConfigMismatch = coord.ErrDisagree
-	// ErrBroken: a member of the barrier is gone; see BrokenError.
-	ErrBroken = coord.ErrBroken
-	// ErrTooManyPhases: this rank has as many phases of a barrier open as it allows; see
-	// WindowError.
-	ErrTooManyPhases = coord.ErrTooMany
-	// ErrDistance: the distance to the next RBCQ-1 barrier is impossible; see DistanceError.
-	ErrDistance = coord.ErrDistance
-
-	// ErrOption: a setting has a value that is not understood, or is not possible in this
-	// job; see OptionError.
-	ErrOption = errors.New("weft: bad option")
-	// ErrLauncher: the connection to the launcher, or to the rank that serves the job in its
-	// place, has ended. The job ends, too.
-	ErrLauncher = bootstrap.ErrLauncher
-	// ErrSecret: the rank that serves the job has another secret than this one.
-	ErrSecret = rendezvous.ErrSecret
-	// ErrStuck: in a simulated job, all ranks wait for each other.
-	ErrStuck = errors.New("weft: all ranks wait for each other")
+	// An OptionError reports a setting whose value is not understood, or not possible in this job.
+	OptionError = failure.OptionError
+	// A FileError reports a line of a file that is not understood, or that describes something impossible.
+	FileError = failure.FileError
+	// A MissingError reports that the context of Join ended while it waited for other ranks.
+	MissingError = failure.MissingError
+	// A JoinRefusedError reports that the rank that serves the job has not let this rank in.
+	JoinRefusedError = failure.JoinRefusedError
 )

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"weft/internal/bootstrap"
 )
 
 // Every setting of a cluster that Simulate does not understand is reported by an OptionError, and
@@ -50,19 +48,5 @@ func TestSimulateOptionErrors(t *testing.T) {
 		if c.value == "file:nowhere" && !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a file that does not exist: %v", err)
 		}
-	}
-}
-
-// What a rank's bootstrap reports is an error of this package, with its values.
-func TestJoinErrors(t *testing.T) {
-	var missing *MissingError
-	err := publicStart(&bootstrap.MissingError{What: "join the job", Ranks: []int{3, 4}, Cause: context.DeadlineExceeded})
-	if !errors.As(err, &missing) || len(missing.Ranks) != 2 || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%T: %v", err, err)
-	}
-	var refused *JoinRefusedError
-	err = publicStart(&bootstrap.RefusedError{Why: "the job has begun", OtherJob: true})
-	if !errors.As(err, &refused) || !refused.OtherJob || refused.Why != "the job has begun" {
-		t.Errorf("%T: %v", err, err)
 	}
 }

@@ -19,7 +19,6 @@ func init() {
 		port.kind = amt.Collective
 		return &port
 	}
-	inside.Public = public
 	inside.State = func(q any, to int) error { return q.(*Port).state(to) }
 }
 

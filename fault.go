@@ -98,7 +98,7 @@ func checkFaults(faults []Fault, n int) error {
 		}
 		for _, rank := range append([]int{f.After.Rank}, f.Ranks...) {
 			if rank < 0 || rank >= n {
-				return fmt.Errorf("weft: fault %d, a %v: %w", i, f.Kind, &RankError{rank, n})
+				return fmt.Errorf("weft: fault %d, a %v: %w", i, f.Kind, &RankError{Rank: rank, Size: n})
 			}
 		}
 	}

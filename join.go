@@ -25,7 +25,7 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 	}
 	src, err := environment.Join(ctx, func(text string) { fmt.Fprintln(os.Stderr, "weft: "+text) })
 	if err != nil {
-		return nil, publicStart(err)
+		return nil, err
 	}
 	p, err := newProc(cfg, src)
 	if err == nil {

@@ -42,7 +42,7 @@ type LocalConfig struct {
 // LocalWith is Local with a configuration.
 func LocalWith(ctx context.Context, c LocalConfig, run func(ctx context.Context, p *Proc) error) error {
 	if c.Ranks < 1 {
-		return &RankError{c.Ranks, c.Ranks}
+		return &RankError{Rank: c.Ranks, Size: c.Ranks}
 	}
 	if err := checkFaults(c.Faults, c.Ranks); err != nil {
 		return err

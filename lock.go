@@ -98,7 +98,7 @@ func (p *Proc) object(c coord.Config) (*coord.Object, error) {
 		return nil, &ConfigError{Field: "length of the name", Value: len(c.Name), Min: 1, Max: MaxName}
 	}
 	o, err := p.node.Object(c)
-	return o, public(err)
+	return o, err
 }
 
 func (l *locker) do(ctx context.Context, kind coord.Kind) (driver.Outcome, error) {
@@ -107,7 +107,7 @@ func (l *locker) do(ctx context.Context, kind coord.Kind) (driver.Outcome, error
 	}
 	r, err := l.p.node.Coordinate(ctx, l.o, kind, 0)
 	if err != nil {
-		err = l.p.informed(l.o.ID, public(err))
+		err = l.p.informed(l.o.ID, err)
 	}
 	return r, err
 }

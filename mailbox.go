@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"weft/failure"
 	"weft/internal/inbox"
 	"weft/internal/mailbox"
 )
@@ -98,7 +99,7 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 		Name: mailboxName(name), Geometry: g, Sizes: sizes, Table: c.Table, Stall: c.Full == StallWhenFull, Adapt: adapt,
 	})
 	if err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	m := &Mailbox{p: p, name: name, in: in}
 	p.mu.Lock()
@@ -196,7 +197,7 @@ func (m *Mailbox) NextPacket(ctx context.Context) (Delivery, error) { return m.n
 func (m *Mailbox) next(ctx context.Context, join bool) (Delivery, error) {
 	var d inbox.Delivery
 	if err := m.in.Next(ctx, &d, join); err != nil {
-		return Delivery{}, waited(public(err), fmt.Sprintf("mailbox %q", m.name), "no message in it is complete")
+		return Delivery{}, failure.Waited(err, fmt.Sprintf("mailbox %q", m.name), "no message in it is complete")
 	}
 	return lent(&d), nil
 }
@@ -206,7 +207,7 @@ func (m *Mailbox) TryNext() (Delivery, error) {
 	var d inbox.Delivery
 	switch ok, err := m.in.TryNext(&d); {
 	case err != nil:
-		return Delivery{}, public(err)
+		return Delivery{}, err
 	case !ok:
 		return Delivery{}, ErrWouldBlock
 	}
@@ -219,7 +220,7 @@ func (m *Mailbox) Close() error {
 	m.p.mu.Lock()
 	delete(m.p.mailboxes, m)
 	m.p.mu.Unlock()
-	return public(m.in.Close())
+	return m.in.Close()
 }
 
 // A Delivery is a message in a mailbox, or a packet of one. Its Data belongs to weft, and is on

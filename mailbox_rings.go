@@ -3,6 +3,8 @@ package weft
 import (
 	"context"
 	"fmt"
+
+	"weft/failure"
 )
 
 // A Ring describes a ring of a mailbox.
@@ -33,14 +35,14 @@ func (m *Mailbox) SetRing(rank, ring int) error {
 	if err := m.p.check(rank); err != nil {
 		return err
 	}
-	return public(m.in.SetRing(rank, ring))
+	return m.in.SetRing(rank, ring)
 }
 
 // NewRing makes a ring of size bytes, rounded up to a multiple of 64, and returns its number. If
 // the mailbox has no memory left for it the error is ErrNoRoom; see MailboxConfig.Spare.
 func (m *Mailbox) NewRing(size int) (ring int, err error) {
 	ring, err = m.in.NewRing(size)
-	return ring, public(err)
+	return ring, err
 }
 
 // ResizeRing changes the size of a ring, in bytes. Size 0 takes its memory back, so that its number
@@ -49,5 +51,5 @@ func (m *Mailbox) NewRing(size int) (ring int, err error) {
 // or there is no memory, the ring stays as it was.
 func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
 	err := m.in.ResizeRing(ctx, ring, size)
-	return waited(public(err), fmt.Sprintf("ring %d of mailbox %q", ring, m.name), "what it holds has not been released")
+	return failure.Waited(err, fmt.Sprintf("ring %d of mailbox %q", ring, m.name), "what it holds has not been released")
 }

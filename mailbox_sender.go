@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"weft/failure"
 	"weft/internal/amt"
 	"weft/internal/inbox"
 	"weft/internal/mailbox"
@@ -39,11 +40,12 @@ func (p *Proc) AttachMailbox(ctx context.Context, rank int, name string) (*Sende
 	}
 	r, err := p.attach(ctx, rank, mailboxName(name))
 	if err != nil {
-		return nil, waited(err, fmt.Sprintf("mailbox %q of rank %d", name, rank), "the rank has not said that it has it")
+		return nil, failure.Waited(err, fmt.Sprintf("mailbox %q of rank %d", name, rank),
+			"the rank has not said that it has it")
 	}
 	in, err := p.ways.Attach(r.peer, name, r.found, r.direct)
 	if err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	return &Sender{p, in}, nil
 }
@@ -72,7 +74,7 @@ func (s *Sender) Push(ctx context.Context, b []byte) error { return s.PushTagged
 // PushTagged is Push with a number that arrives with the message (Delivery.Tag).
 func (s *Sender) PushTagged(ctx context.Context, tag uint64, b []byte) error {
 	s.p.count(s.in.Rank(), amt.IPush, len(b))
-	return public(s.in.Push(ctx, tag, b))
+	return s.in.Push(ctx, tag, b)
 }
 
 // StartPushTagged begins a PushTagged, and returns without waiting. B must not be changed until the
@@ -81,7 +83,7 @@ func (s *Sender) StartPushTagged(tag uint64, b []byte) (*Op, error) {
 	s.p.count(s.in.Rank(), amt.IPush, len(b))
 	c, number, err := s.in.Start(tag, b)
 	if err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	o := ops.Get().(*Op)
 	*o = Op{node: s.p.node, call: c, way: s.in.Way(), number: number}

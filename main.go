@@ -8,8 +8,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-
-	"weft/internal/bootstrap"
 )
 
 // Main is the main function of a program that is one rank. It joins the job as part of which
@@ -39,7 +37,7 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 			p.node.Drain(closePatience) // what is on its way arrives before its receivers leave
 			// Other ranks may still use the regions of this one: all leave together.
 			err = p.src.Fence(ctx)
-			if errors.Is(err, bootstrap.ErrLauncher) {
+			if errors.Is(err, ErrLauncher) {
 				err = nil
 			}
 		}

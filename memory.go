@@ -12,7 +12,7 @@ func (p *Proc) Alloc(n int) ([]byte, error) {
 	}
 	s, err := p.memory.Share(max(n, 1), true)
 	if err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	return s.Bytes[:n:n], nil
 }
@@ -26,5 +26,5 @@ func (p *Proc) Free(b []byte) error {
 	if !ok {
 		return fmt.Errorf("weft: Free: Alloc has not returned this memory, or it has been freed")
 	}
-	return public(p.memory.Drop(s))
+	return p.memory.Drop(s)
 }

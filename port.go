@@ -77,7 +77,7 @@ func (p *Proc) OpenPort(channel int, cfg *PortConfig) (*Port, error) {
 	}
 	port, err := p.node.Open(uint16(channel), msg.Config(c))
 	if err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	q := &Port{p: p, port: port, channel: channel, long: &longBuffers{}}
 	p.mu.Lock()
@@ -108,7 +108,7 @@ func (q *Port) Send(ctx context.Context, to int, b []byte) error {
 	}
 	err := q.p.node.Message(ctx, q.port, c)
 	runtime.KeepAlive(b)
-	return public(err)
+	return err
 }
 
 // TrySend sends a message of up to 32 KiB if that is possible without waiting, else it returns
@@ -136,9 +136,9 @@ func (q *Port) state(to int) (err error) {
 		if q.p.node.Closing() {
 			err = ErrClosed
 		} else if why := q.port.Closed(); why != nil {
-			err = public(why)
+			err = why
 		} else if g := e.Gone(to); g != nil {
-			err = publicPeer(g)
+			err = g
 		}
 	})
 	return err
@@ -151,7 +151,7 @@ func (q *Port) Flush(ctx context.Context) error {
 	defer c.Free()
 	c.Msg.Kind = msg.Flush
 	c.Msg.Peer = Any
-	return public(q.p.node.Message(ctx, q.port, c))
+	return q.p.node.Message(ctx, q.port, c)
 }
 
 // Revoke ends the channel for good, for a group of ranks that cannot go on. Here and at the

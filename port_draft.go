@@ -48,7 +48,7 @@ func (q *Port) Reserve(ctx context.Context, to, n int) (Draft, error) {
 		err := q.p.node.Message(ctx, q.port, c)
 		c.Free()
 		if err != nil {
-			return Draft{}, public(err)
+			return Draft{}, err
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (d *Draft) Commit(ctx context.Context) error {
 		if d.block = nil; err == nil {
 			d.port.p.count(d.to, d.port.kind, len(data))
 		}
-		return public(err)
+		return err
 	}
 	b := d.big
 	if d.big = nil; b == nil || !d.port.long.lent(b, d.use) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"weft/failure"
 	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/internal/engine/msg"
@@ -55,7 +56,7 @@ func (q *Port) recv(ctx context.Context, from int) (Message, error) {
 		return q.recvLong(ctx, c)
 	}
 	if err != nil {
-		return Message{}, q.starved(public(err))
+		return Message{}, q.starved(err)
 	}
 	return Message{From: r.From, Data: r.Block.Data(), port: q, block: r.Block, use: r.Block.Use()}, nil
 }
@@ -64,7 +65,7 @@ func (q *Port) recv(ctx context.Context, from int) (Message, error) {
 // because the program has the receive buffer on loan.
 func (q *Port) starved(err error) error {
 	w, ok := err.(*WaitError)
-	if !ok || !givenUp(err) {
+	if !ok || !failure.GivenUp(err) {
 		return err
 	}
 	var loaned, limit int
@@ -106,7 +107,7 @@ func (q *Port) TryRecv() (Message, error) {
 	case err == nil:
 		err = ErrWouldBlock
 	}
-	return Message{}, public(err)
+	return Message{}, err
 }
 
 // Await returns when there is something to receive, a message or the report of a death, and
@@ -116,7 +117,7 @@ func (q *Port) Await(ctx context.Context) error {
 	defer c.Free()
 	c.Msg.Kind = msg.Await
 	c.Msg.Peer = Any
-	return public(q.p.node.Message(ctx, q.port, c))
+	return q.p.node.Message(ctx, q.port, c)
 }
 
 // RecvInto receives the next message, from any rank, into buf, and returns its length and
@@ -141,13 +142,13 @@ func (q *Port) recvInto(ctx context.Context, from int, buf []byte) (int, int, er
 	}
 	r, c, err := q.p.node.Receive(ctx, q.port, from, buf)
 	if c == nil {
-		return r.N, r.From, public(err)
+		return r.N, r.From, err
 	}
 	defer c.Free()
 	for err == nil && c.Msg.State == msg.Offered {
 		err = q.fetch(ctx, c)
 	}
-	return c.Msg.N, c.Msg.From, public(err)
+	return c.Msg.N, c.Msg.From, err
 }
 
 // fetch copies the bytes of an offered message into c.Msg.Buf: straight from the sender's
@@ -155,7 +156,7 @@ func (q *Port) recvInto(ctx context.Context, from int, buf []byte) (int, int, er
 func (q *Port) fetch(ctx context.Context, c *driver.Call) error {
 	o := c.Msg.Offer
 	if (o.Mem != 0 || o.Addr != 0) && q.p.node.Peer(o.From).Read(o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
-		return public(q.p.node.Fetched(ctx, c))
+		return q.p.node.Fetched(ctx, c)
 	}
-	return public(q.p.node.Fetch(ctx, c))
+	return q.p.node.Fetch(ctx, c)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"weft/failure"
 	"weft/internal/amt"
 	"weft/internal/bootstrap"
 	"weft/internal/counters/directory"
@@ -83,7 +84,7 @@ func (p *Proc) Simulated() bool { return p.node.Hosted() }
 // check returns a RankError unless the job has the rank.
 func (p *Proc) check(rank int) error {
 	if rank < 0 || rank >= p.job.Size {
-		return &RankError{rank, p.job.Size}
+		return &RankError{Rank: rank, Size: p.job.Size}
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func (p *Proc) Now() time.Duration { return p.node.Now() }
 // time that a computation takes.
 func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
 	if p.node.Hosted() {
-		return waited(public(p.node.SleepHosted(ctx, d)), "sleep", "")
+		return failure.Waited(p.node.SleepHosted(ctx, d), "sleep", "")
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -152,6 +153,6 @@ func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
 	case <-p.ctx.Done():
 		return ErrClosed
 	case <-ctx.Done():
-		return waited(ctx.Err(), "sleep", "")
+		return failure.Waited(ctx.Err(), "sleep", "")
 	}
 }

@@ -29,7 +29,7 @@ func (p *Proc) Close() error {
 	barriers := maps.Clone(p.barriers)
 	p.mu.Unlock()
 	p.node.Quit()
-	lost := undelivered(p.node.Drain(closePatience))
+	lost := p.drain()
 	for _, m := range mailboxes {
 		m.Close()
 	}
@@ -46,4 +46,16 @@ func (p *Proc) Close() error {
 	p.closeTransports()
 	p.hideCounters()
 	return errors.Join(lost, recorded, p.endTrace(), p.endTimeline(), p.src.Close())
+}
+
+// drain waits until the messages that were sent have been accepted, and returns an UndeliveredError if some are left.
+func (p *Proc) drain() error {
+	var lost []Undelivered
+	for _, b := range p.node.Drain(closePatience) {
+		lost = append(lost, Undelivered{Rank: b.Rank, Channel: int(b.Channel), Messages: b.Messages, Left: b.Left})
+	}
+	if lost == nil {
+		return nil
+	}
+	return &UndeliveredError{Messages: lost}
 }

@@ -51,7 +51,7 @@ func (p *Proc) Deaths(ctx context.Context) iter.Seq[*PeerError] {
 	return func(yield func(*PeerError) bool) {
 		for i := 0; ; i++ {
 			d, err := p.node.AwaitDeparture(ctx, i)
-			if err != nil || !yield(publicPeer(d.Why)) {
+			if err != nil || !yield(d.Why) {
 				return
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 
+	"weft/failure"
 	"weft/internal/driver"
 )
 
@@ -41,7 +42,7 @@ func (p *Proc) Connect(ctx context.Context, rank int) (Peer, error) {
 	}
 	peer, err := p.node.Reach(ctx, rank)
 	if err != nil {
-		return Peer{}, waited(public(err), fmt.Sprintf("connection to rank %d", rank), "the rank has not been reached yet")
+		return Peer{}, failure.Waited(err, fmt.Sprintf("connection to rank %d", rank), "the rank has not been reached yet")
 	}
 	return p.peer(peer), nil
 }
@@ -70,7 +71,7 @@ func (p *Proc) peer(d *driver.Peer) Peer {
 	}
 	caps := d.Transport.Caps()
 	return Peer{
-		Rank: d.Rank, Host: r.host, Transport: Transport(caps.Name), Why: r.why, Path: path, MTU: mtu, Gone: public(d.Gone()),
+		Rank: d.Rank, Host: r.host, Transport: Transport(caps.Name), Why: r.why, Path: path, MTU: mtu, Gone: d.Gone(),
 		Guard: r.guard.public(), WhyGuard: r.guard.why, Guards: r.guard.against(caps),
 	}
 }

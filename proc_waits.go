@@ -7,13 +7,14 @@ import (
 	"os"
 	"strings"
 
+	"weft/failure"
 	"weft/internal/engine"
 	"weft/internal/waitgraph"
 )
 
 // informed adds to the error of a wait what this rank knows of the reason for the wait.
 func (p *Proc) informed(id uint64, err error) error {
-	if w, ok := err.(*WaitError); ok && givenUp(err) {
+	if w, ok := err.(*WaitError); ok && failure.GivenUp(err) {
 		w.Knows = p.knows(id)
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"weft/failure"
 	"weft/internal/engine/coord"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
@@ -87,7 +88,7 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 	if guard != 0 {
 		s = p.memory.Private(size + 8)
 		_, err = p.node.Coordinate(ctx, nil, coord.Bind, guard)
-		err = waited(public(err), fmt.Sprintf("lock %q, which guards region %q", cfg.Lock, name), "")
+		err = failure.Waited(err, fmt.Sprintf("lock %q, which guards region %q", cfg.Lock, name), "")
 	} else if s, err = p.memory.Share(size+8, readOnly); err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 	}
 	if err != nil {
 		_ = p.memory.Drop(s)
-		return nil, public(err)
+		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,5 +157,5 @@ func (r *Region) Close() error {
 	r.p.mu.Lock()
 	delete(r.p.regions, r.region.ID)
 	r.p.mu.Unlock()
-	return public(r.p.memory.Drop(r.whole))
+	return r.p.memory.Drop(r.whole)
 }

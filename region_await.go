@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"weft/failure"
 	"weft/internal/engine/rma"
 	"weft/internal/mem"
 	"weft/internal/timeline"
@@ -22,7 +23,7 @@ func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error)
 		return 0, ErrClosed
 	}
 	if err := rma.CheckWord(off, r.size); err != nil {
-		return 0, public(err)
+		return 0, err
 	}
 	if v := mem.Load64(r.Bytes(), off); v != old {
 		return v, nil
@@ -68,7 +69,7 @@ func (r *Region) await(ctx context.Context, off int, old uint64) (v uint64, err 
 }
 
 func (r *Region) explain(off int, err error) error {
-	return waited(public(err), fmt.Sprintf("word at %d of region %q", off, r.region.Name), "")
+	return failure.Waited(err, fmt.Sprintf("word at %d of region %q", off, r.region.Name), "")
 }
 
 // bereavements returns how many ends of ranks have been reported to waits for a word.
@@ -97,7 +98,7 @@ func (r *Region) bereaved(off, seen int) (*PeerError, int) {
 				r.told = map[int]int{}
 			}
 			r.told[off] = max(r.told[off], seen)
-			return publicPeer(why), seen
+			return why, seen
 		}
 	}
 }

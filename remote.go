@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"weft/failure"
 	"weft/internal/amt"
 	"weft/internal/counters"
 	"weft/internal/driver"
@@ -50,7 +51,7 @@ func (p *Proc) attach(ctx context.Context, rank int, name string) (*Remote, erro
 	c.RMA.Peer = rank
 	c.RMA.Name = name
 	if err := p.node.Memory(ctx, c); err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	r := &Remote{p: p, rank: rank, name: name, found: c.RMA.Found, peer: p.node.Peer(rank), counts: p.node.CountsOf(rank)}
 	r.direct = r.mapped()
@@ -159,12 +160,11 @@ func (r *Remote) apply(op *rma.Op) error {
 
 // lost says in the error that a rank is gone which region was to be accessed.
 func (r *Remote) lost(err error) error {
-	return waited(public(err), fmt.Sprintf("region %q of rank %d", r.name, r.rank), "")
+	return failure.Waited(err, fmt.Sprintf("region %q of rank %d", r.name, r.rank), "")
 }
 
 // named puts the region's name into an error.
 func (r *Remote) named(err error) error {
-	err = public(err)
 	var e *RegionError
 	if errors.As(err, &e) {
 		e.Name = r.name
@@ -181,7 +181,7 @@ func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
 		err = rma.CheckRange(off, len(b), r.found.Size)
 	}
 	if err != nil {
-		return public(err)
+		return err
 	}
 	op := &c.RMA
 	op.Kind = kind
@@ -234,7 +234,7 @@ func (r *Remote) move(ctx context.Context, kind rma.Kind, off int, b []byte) err
 	if err := r.begin(c, kind, off, b); err != nil {
 		return err
 	}
-	return public(r.p.node.Wait(ctx, c))
+	return r.p.node.Wait(ctx, c)
 }
 
 // MaxPut is the most bytes that Put takes.
@@ -257,7 +257,7 @@ func (r *Remote) Put(off int, b []byte) error {
 	if err == nil {
 		err = r.p.node.Put(r.rank, r.found.Region, r.found.Key, uint64(off), b, r.lock, r.epoch)
 	}
-	return public(err)
+	return err
 }
 
 // FetchAdd atomically adds delta to the 8-byte word at off, and returns its former value. Off
@@ -298,7 +298,7 @@ func (r *Remote) atomic(ctx context.Context, code wire.Code, off int, a, b uint6
 		return 0, err
 	}
 	err := r.p.node.Wait(ctx, c)
-	return c.RMA.Value, public(err)
+	return c.RMA.Value, err
 }
 
 // Flush returns when all operations that this process has begun on regions of the rank have been
@@ -314,5 +314,5 @@ func (r *Remote) Flush(ctx context.Context) error {
 	defer c.Free()
 	c.RMA.Kind = rma.Flush
 	c.RMA.Peer = r.rank
-	return public(r.p.node.Memory(ctx, c))
+	return r.p.node.Memory(ctx, c)
 }

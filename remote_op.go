@@ -97,7 +97,7 @@ func (o *Op) Wait(ctx context.Context) error {
 	if o.call == nil {
 		return o.err
 	}
-	o.err = public(o.node.Wait(ctx, o.call))
+	o.err = o.node.Wait(ctx, o.call)
 	if o.call.RMA.Kind == rma.Atomic {
 		o.value = o.call.RMA.Value
 	}

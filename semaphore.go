@@ -50,7 +50,7 @@ func (s *Semaphore) TryAcquire(ctx context.Context, n int) (ok bool, err error) 
 	if err == nil && !r.OK {
 		s.p.node.Vain()
 	}
-	return r.OK, s.p.informed(s.o.ID, public(err))
+	return r.OK, s.p.informed(s.o.ID, err)
 }
 
 // Release adds n permits. This rank need not have acquired them. It does not wait.
@@ -68,5 +68,5 @@ func (s *Semaphore) change(ctx context.Context, kind coord.Kind, n int) error {
 		return err
 	}
 	_, err := s.p.node.Coordinate(ctx, s.o, kind, uint64(n))
-	return s.p.informed(s.o.ID, public(err))
+	return s.p.informed(s.o.ID, err)
 }

@@ -66,11 +66,11 @@ func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
 	}
 	w, err := sim.ParseWire(c.Link)
 	if err != nil {
-		return nil, publicStart(err)
+		return nil, ofField("Cluster.Link", err)
 	}
 	top, err := sim.ParseTopology(c.Topology, c.Ranks, w)
 	if err != nil {
-		return nil, publicStart(err)
+		return nil, ofField("Cluster.Topology", err)
 	}
 	if err := checkFaults(c.Faults, c.Ranks); err != nil {
 		return nil, err
@@ -81,6 +81,14 @@ func newSimJob(ctx context.Context, c Cluster) (*simJob, error) {
 	})}
 	j.ctx, j.cancel = context.WithCancelCause(ctx)
 	return j, nil
+}
+
+// ofField names the field of Cluster in an error of the simulator's parsers, which name the option of a command.
+func ofField(field string, err error) error {
+	if e, ok := err.(*OptionError); ok {
+		e.Option = field
+	}
+	return err
 }
 
 // minSimMTU is the least MTU, in bytes: it leaves room for some payload in a packet.

@@ -1,6 +1,10 @@
 package weft
 
-import "context"
+import (
+	"context"
+
+	"weft/failure"
+)
 
 // A Task is a goroutine that Proc.Go has started.
 type Task struct {
@@ -34,13 +38,13 @@ func (p *Proc) Go(f func()) *Task {
 // goroutines may call it.
 func (t *Task) Wait(ctx context.Context) error {
 	if t.p.node.Hosted() {
-		return waited(t.p.node.AwaitHosted(ctx, t.ended), "end of a task", "")
+		return failure.Waited(t.p.node.AwaitHosted(ctx, t.ended), "end of a task", "")
 	}
 	select {
 	case <-t.done:
 		return nil
 	case <-ctx.Done():
-		return waited(ctx.Err(), "end of a task", "")
+		return failure.Waited(ctx.Err(), "end of a task", "")
 	}
 }
 

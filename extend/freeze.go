@@ -5,7 +5,6 @@ import (
 
 	"weft/internal/driver"
 	"weft/internal/engine/msg"
-	"weft/internal/inside"
 )
 
 // The calls below save the state of a port and put another state in its place. PM's channel
@@ -40,9 +39,9 @@ func (x *Port) Freeze(ctx context.Context) error {
 	defer c.Free()
 	c.Msg.Kind = msg.Freeze
 	c.Msg.Peer = msg.Any
-	return inside.Public(x.in.Node.Message(ctx, x.in.Port, c))
+	return x.in.Node.Message(ctx, x.in.Port, c)
 }
 
 // Thaw lets a frozen port send again, beginning with the messages that have not been
 // acknowledged. If the port is not frozen the error matches weft.ErrNotFrozen.
-func (x *Port) Thaw() error { return inside.Public(x.in.Node.Thaw(x.in.Port)) }
+func (x *Port) Thaw() error { return x.in.Node.Thaw(x.in.Port) }

@@ -109,7 +109,7 @@ func (x *Port) TryRecvCopy(buf []byte) (Message, error) {
 	case err == nil:
 		err = weft.ErrWouldBlock
 	}
-	return Message{}, inside.Public(err)
+	return Message{}, err
 }
 
 // Notify sets a signal as soon as there is something to receive or the port is closed, which

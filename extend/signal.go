@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"weft"
-	"weft/internal/driver"
+	"weft/failure"
 	"weft/internal/inside"
 )
 
@@ -67,10 +67,10 @@ func (s *Signal) wait(ctx context.Context) error {
 
 // givenUp says in the error of a context what was waited for.
 func givenUp(err error) error {
-	if driver.GivenUp(err) {
+	if failure.GivenUp(err) {
 		return &weft.WaitError{Doing: "signal", Err: err}
 	}
-	return inside.Public(err)
+	return err
 }
 
 // take resets the signal, and reports whether it was set.

@@ -8,7 +8,6 @@ import (
 
 	"weft"
 	"weft/internal/engine/msg"
-	"weft/internal/inside"
 )
 
 // Held counts what a State holds.
@@ -48,7 +47,7 @@ func (s *State) Clone() *State {
 func (x *Port) Save(s *State) error {
 	body, held, err := x.in.Node.Save(x.in.Port, s.body[:0])
 	if err != nil {
-		return inside.Public(err)
+		return err
 	}
 	*s = State{x.identity(), body, Held(held)}
 	return nil
@@ -70,7 +69,7 @@ func (x *Port) Restore(s *State) error {
 	if want := x.identity(); s.of != want && s.of != (identity{}) {
 		return &weft.SavedError{Channel: x.in.Channel, Why: fmt.Sprintf("it is the state of %v, and this is %v", s.of, want)}
 	}
-	return inside.Public(x.in.Node.Restore(x.in.Port, s.body))
+	return x.in.Node.Restore(x.in.Port, s.body)
 }
 
 func (i identity) String() string {
@@ -120,5 +119,5 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	}
 	held, err := msg.Holds(s.body, s.of.size)
 	s.held = Held(held)
-	return inside.Public(err)
+	return err
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"weft/failure"
 )
 
 func within(t *testing.T) context.Context {
@@ -87,17 +89,17 @@ func TestLauncherIsGone(t *testing.T) {
 	}
 	heard := make(chan int, 1)
 	s.Watch(func(rank int, cause error) {
-		if errors.Is(cause, ErrLauncher) {
+		if errors.Is(cause, failure.ErrLauncher) {
 			heard <- rank
 		}
 	})
-	if _, err := s.Get(within(t), 0, "x"); !errors.Is(err, ErrLauncher) {
+	if _, err := s.Get(within(t), 0, "x"); !errors.Is(err, failure.ErrLauncher) {
 		t.Errorf("get: %v", err)
 	}
 	if rank := <-heard; rank != -1 {
 		t.Errorf("rank %d", rank)
 	}
-	if err := s.Fence(within(t)); !errors.Is(err, ErrLauncher) {
+	if err := s.Fence(within(t)); !errors.Is(err, failure.ErrLauncher) {
 		t.Errorf("fence: %v", err)
 	}
 }

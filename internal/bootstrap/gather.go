@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"sync"
 	"time"
+
+	"weft/failure"
 )
 
 // Version is the version of the protocol between the ranks and the rank that serves them. It changes whenever an old
@@ -120,7 +121,7 @@ func (g *Gathering) Serve(v *Visitor) error {
 	m := &member{v.said, v.served}
 	if err := g.enter(m, v.At); err != nil {
 		refusal := line{Op: "refused", Value: err.Error()}
-		if errors.Is(err, ErrOtherJob) {
+		if errors.Is(err, errOtherJob) {
 			refusal.Key = otherJob
 		}
 		m.r.send(refusal)
@@ -159,7 +160,7 @@ func (g *Gathering) enter(m *member, at string) error {
 		return fmt.Errorf("it speaks version %d of the bootstrap, and this rank %d: are the programs the same?", Version,
 			m.Version)
 	case m.Label != g.label:
-		return fmt.Errorf("%w: it is of the job %q, and this rank of %q", ErrOtherJob, g.label, m.Label)
+		return fmt.Errorf("%w: it is of the job %q, and this rank of %q", errOtherJob, g.label, m.Label)
 	case m.Size != len(g.members):
 		return fmt.Errorf("it was told that the job has %d ranks, and this rank was told %d", len(g.members), m.Size)
 	case m.Rank < 0 || m.Rank >= m.Size:
@@ -277,7 +278,7 @@ func (g *Gathering) nag() {
 		case <-tick.C:
 		}
 		missing := g.Missing()
-		if text := Ranks(missing); text != before && len(missing) > 0 {
+		if text := failure.Ranks(missing); text != before && len(missing) > 0 {
 			before = text
 			g.notice(fmt.Sprintf("waiting for %s of %d to join", text, len(g.jobs)))
 		}
@@ -293,10 +294,10 @@ func (g *Gathering) nag() {
 	}
 }
 
-// ErrOtherJob reports that a store serves another job with the same secret.
-var ErrOtherJob = errors.New("it serves another job")
+// errOtherJob: the store serves another job with the same secret.
+var errOtherJob = errors.New("it serves another job")
 
-// otherJob is the key of a refusal with ErrOtherJob.
+// otherJob is the key of a refusal with errOtherJob.
 const otherJob = "job"
 
 // Enter joins the job that the Gathering of rank 0 serves at the other end of c, and returns when all ranks have
@@ -313,7 +314,7 @@ func Enter(ctx context.Context, c io.ReadWriteCloser, m Member) (*Launched, erro
 	}
 	c.Close()
 	if cause := ctx.Err(); cause != nil {
-		return nil, &MissingError{"join the job", missing, cause}
+		return nil, &failure.MissingError{What: "join the job", Ranks: missing, Cause: cause}
 	}
 	return nil, err
 }
@@ -332,7 +333,7 @@ func (s *Launched) enter(m Member) (missing []int, err error) {
 		case "missing":
 			missing = l.Told
 		case "refused":
-			return nil, &RefusedError{Why: l.Value, OtherJob: l.Key == otherJob}
+			return nil, &failure.JoinRefusedError{Why: l.Value, OtherJob: l.Key == otherJob}
 		default:
 			if s.job, err = l.job(); err == nil && (s.job.Rank != m.Rank || s.job.Size != m.Size) {
 				err = fmt.Errorf("%w: rank %d of %d was told that it is rank %d of %d", ErrProtocol, m.Rank, m.Size, s.job.Rank,
@@ -341,52 +342,4 @@ func (s *Launched) enter(m Member) (missing []int, err error) {
 			return nil, err
 		}
 	}
-}
-
-// A RefusedError reports that the rank that serves a job has refused this rank.
-type RefusedError struct {
-	Why      string
-	OtherJob bool  // it serves another job with the same secret
-	Cause    error // why the rank no longer looks for the store of its own job: the context's error; nil if !OtherJob
-}
-
-func (e *RefusedError) Error() string {
-	text := "weft: rank 0 does not let this rank in: " + e.Why
-	if e.Cause != nil {
-		text += fmt.Sprintf(" (%v)", e.Cause)
-	}
-	return text
-}
-
-func (e *RefusedError) Unwrap() error { return e.Cause }
-
-// Is reports whether the target is ErrOtherJob and this the reason.
-func (e *RefusedError) Is(target error) bool { return e.OtherJob && target == ErrOtherJob }
-
-// Ranks writes ranks in words: "rank 3", "ranks 1, 4-7".
-func Ranks(ranks []int) string {
-	var parts []string
-	for i := 0; i < len(ranks); {
-		j := i
-		for j+1 < len(ranks) && ranks[j+1] == ranks[j]+1 {
-			j++
-		}
-		switch j {
-		case i:
-			parts = append(parts, fmt.Sprint(ranks[i]))
-		case i + 1:
-			parts = append(parts, fmt.Sprint(ranks[i]), fmt.Sprint(ranks[j]))
-		default:
-			parts = append(parts, fmt.Sprintf("%d-%d", ranks[i], ranks[j]))
-		}
-		i = j + 1
-	}
-	const most = 20
-	if len(parts) > most {
-		parts = append(parts[:most], fmt.Sprintf("and more: %d in all", len(ranks)))
-	}
-	if len(ranks) == 1 {
-		return "rank " + parts[0]
-	}
-	return "ranks " + strings.Join(parts, ", ")
 }

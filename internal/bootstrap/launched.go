@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"sync"
+
+	"weft/failure"
 )
 
 // Env names the environment variable that holds the number of the inherited
@@ -149,9 +151,6 @@ func (s *Launched) Answer(state func() string) {
 	s.early = nil
 }
 
-// ErrLauncher reports that the connection to the launcher has ended.
-var ErrLauncher = errors.New("weft: the launcher is gone")
-
 // errServer reports that the connection to the rank that serves the job has ended. For errors.Is it is an ErrLauncher.
 type errServer struct {
 	rank  int
@@ -162,13 +161,13 @@ func (e errServer) Error() string {
 	return fmt.Sprintf("weft: the connection to rank %d, which serves the job, has ended (%v)", e.rank, e.cause)
 }
 
-func (e errServer) Is(target error) bool { return target == ErrLauncher }
+func (e errServer) Is(target error) bool { return target == failure.ErrLauncher }
 
 // lost ends all calls that wait, since the connection has ended. If a rank served the job, only that rank counts as
 // dead; without the launcher, all ranks do.
 func (s *Launched) lost(err error) {
 	s.mu.Lock()
-	s.failure = fmt.Errorf("%w (%v)", ErrLauncher, err)
+	s.failure = fmt.Errorf("%w (%v)", failure.ErrLauncher, err)
 	if s.server >= 0 {
 		s.failure = errServer{s.server, err}
 	}
@@ -237,27 +236,11 @@ func (s *Launched) ask(ctx context.Context, l line) (line, error) {
 		delete(s.missing, l.Seq)
 		s.mu.Unlock()
 		if missing != nil {
-			return line{}, &MissingError{"come to the fence", missing, ctx.Err()}
+			return line{}, &failure.MissingError{What: "come to the fence", Ranks: missing, Cause: ctx.Err()}
 		}
 		return line{}, ctx.Err()
 	}
 }
-
-// A MissingError reports that a context ended while a call waited for other ranks.
-type MissingError struct {
-	What  string // what these ranks had not done
-	Ranks []int  // empty if the caller was not told which: rank 0 tells the others after ten seconds
-	Cause error  // the context's error
-}
-
-func (e *MissingError) Error() string {
-	if len(e.Ranks) == 0 {
-		return fmt.Sprintf("weft: other ranks did not %s: %v", e.What, e.Cause)
-	}
-	return fmt.Sprintf("weft: %s did not %s: %v", Ranks(e.Ranks), e.What, e.Cause)
-}
-
-func (e *MissingError) Unwrap() error { return e.Cause }
 
 // Return says that this rank's program has ended.
 func (s *Launched) Return(told []int) error {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"weft/failure"
 	"weft/internal/bootstrap"
 	"weft/internal/bootstrap/bootstraptest"
 )
@@ -113,7 +114,7 @@ func testGatheringRefuses(t *testing.T) {
 		"rank -1: a job of 2 has 0 to 1":            {Rank: -1, Size: 2, Label: "a job"},
 		"it is of the job \"a job\", and this rank": {Rank: 1, Size: 2, Label: "another job"},
 	} {
-		var refused *bootstrap.RefusedError
+		var refused *failure.JoinRefusedError
 		_, _, err := join(t.Context(), m)
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", m, err)
@@ -143,7 +144,7 @@ func TestGatheringNamesTheMissing(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		_, _, err := join(ctx, bootstrap.Member{Rank: 2, Size: 5, Label: "a job"})
-		var missing *bootstrap.MissingError
+		var missing *failure.MissingError
 		if !errors.As(err, &missing) || len(missing.Ranks) != 4 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
@@ -174,7 +175,7 @@ func TestFenceNamesTheMissing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 		defer cancel()
 		err := a.Fence(ctx)
-		var missing *bootstrap.MissingError
+		var missing *failure.MissingError
 		if !errors.As(err, &missing) || len(missing.Ranks) != 1 || missing.Ranks[0] != b.Job().Rank {
 			t.Errorf("%v", err)
 		}

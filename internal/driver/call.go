@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"weft/failure"
 	"weft/internal/engine/coord"
-	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/monotime"
@@ -146,7 +146,7 @@ func (n *Node) submit(p *msg.Port, c *Call) {
 		c.is = message
 		c.port = p
 		c.Msg.State = msg.Done
-		c.Msg.Err = link.ErrClosed
+		c.Msg.Err = failure.ErrClosed
 		c.Msg.Block = nil
 		return
 	}
@@ -227,7 +227,7 @@ func (n *Node) begin(c *Call) {
 	c.apart = n.timeline != nil
 	if n.life.closing.Load() {
 		c.RMA.Done = true
-		c.RMA.Err = link.ErrClosed
+		c.RMA.Err = failure.ErrClosed
 	} else {
 		n.eng.Access(&c.RMA)
 		n.flush(n.clock())
@@ -269,25 +269,13 @@ func (n *Node) Ended(c *Call) bool {
 }
 
 // Wait waits for a started call. When ctx ends first, it returns a WaitError of ctx's
-// error, which is wrapped in an UnknownOutcome if the target may have acted.
+// error, which is wrapped in an UnknownOutcomeError if the target may have acted.
 func (n *Node) Wait(ctx context.Context, c *Call) error {
 	n.turn()
 	n.lock()
 	defer n.mu.Unlock()
 	return n.finish(ctx, c)
 }
-
-// UnknownOutcome reports that an operation on a peer's memory was given up
-// when the request was on its way: the peer may have executed it, or part of
-// it, or may do so yet.
-type UnknownOutcome struct{ Err error }
-
-func (e *UnknownOutcome) Error() string {
-	return "weft: given up when it may already have taken effect: " + e.Err.Error()
-}
-
-// Unwrap returns why the operation was given up.
-func (e *UnknownOutcome) Unwrap() error { return e.Err }
 
 // acts reports whether a remote memory operation accesses memory; others find a region or wait.
 func (c *Call) acts() bool { return c.RMA.Kind != rma.Attach && c.RMA.Kind != rma.Await }

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/msg"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
@@ -40,7 +40,7 @@ type lifecycle struct {
 }
 
 // errClosed is what Peer.Gone returns when the node is closing.
-var errClosed error = link.ErrClosed
+var errClosed error = failure.ErrClosed
 
 // Quit makes every operation that is begun from now on fail with ErrClosed, except for
 // what a process does to leave: flush and close ports, withdraw regions, give
@@ -144,7 +144,7 @@ func (n *Node) Crash() {
 // given up.
 func (n *Node) stop() {
 	for _, rank := range slices.Sorted(maps.Keys(n.peers.byRank)) { // on a host, nothing is left to chance
-		n.eng.Do(record.Input{Do: record.Down, Rank: rank, Cause: link.ErrClosed})
+		n.eng.Do(record.Input{Do: record.Down, Rank: rank, Cause: failure.ErrClosed})
 	}
 	n.markGone()
 	n.complete()

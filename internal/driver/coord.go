@@ -3,8 +3,8 @@ package driver
 import (
 	"context"
 
+	"weft/failure"
 	"weft/internal/engine/coord"
-	"weft/internal/engine/link"
 	"weft/internal/timeline"
 )
 
@@ -14,7 +14,7 @@ func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.life.closing.Load() {
-		return nil, link.ErrClosed
+		return nil, failure.ErrClosed
 	}
 	now := n.now()
 	o, err := n.eng.OpenObject(now, &cfg)
@@ -81,7 +81,7 @@ func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind,
 	n.enter()
 	if n.life.closing.Load() {
 		n.mu.Unlock()
-		return Outcome{}, link.ErrClosed
+		return Outcome{}, failure.ErrClosed
 	}
 	c := n.cached.coordination
 	if n.cached.coordination = nil; c == nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 
+	"weft/failure"
 	"weft/internal/engine"
-	"weft/internal/engine/link"
 	"weft/internal/record"
 )
 
@@ -111,7 +111,7 @@ func (n *Node) Departures() int { return int(n.departures.count.Load()) }
 
 // Departed returns the i-th rank that has departed, from 0, and why; or a nil error if fewer
 // have.
-func (n *Node) Departed(i int) (rank int, why *link.PeerError) {
+func (n *Node) Departed(i int) (rank int, why *failure.PeerError) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if all := n.eng.Departures(); i < len(all) {
@@ -127,7 +127,7 @@ func (n *Node) AwaitDeparture(ctx context.Context, i int) (d engine.Departure, e
 		n.mu.Lock()
 		if n.life.closing.Load() {
 			n.mu.Unlock()
-			return d, link.ErrClosed
+			return d, failure.ErrClosed
 		}
 		if all := n.eng.Departures(); i < len(all) {
 			d = all[i]

@@ -3,7 +3,7 @@ package driver
 import (
 	"runtime"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/rma"
 	"weft/internal/mem"
 	"weft/internal/transport"
@@ -18,13 +18,13 @@ import (
 // operation fails, and may have read or written memory that no process uses any more.
 func Direct(mapped *transport.Mapping, size int, op *rma.Op) error {
 	if Withdrawn(mapped) {
-		return &rma.RegionError{Rank: op.Peer, Err: link.ErrClosed}
+		return &failure.RegionError{Rank: op.Peer, Err: failure.ErrClosed}
 	}
 	if err := apply(mapped.Bytes, size, op); err != nil {
 		return err
 	}
 	if mapped.Gone() {
-		return &rma.RegionError{Rank: op.Peer, Err: link.ErrClosed}
+		return &failure.RegionError{Rank: op.Peer, Err: failure.ErrClosed}
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func apply(b []byte, size int, op *rma.Op) error {
 func Write(mapped *transport.Mapping, rank, size, off int, b []byte) error {
 	switch {
 	case Withdrawn(mapped):
-		return &rma.RegionError{Rank: rank, Err: link.ErrClosed}
+		return &failure.RegionError{Rank: rank, Err: failure.ErrClosed}
 	case off < 0 || len(b) > size || off > size-len(b):
 		return rma.CheckRange(off, len(b), size)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
 )
@@ -135,7 +135,7 @@ func cancelled(ctx context.Context) bool {
 func (n *Node) pollHosted(ctx context.Context, cond func() bool) error {
 	err := n.AwaitHosted(ctx, func() bool { return cond() || n.life.closing.Load() })
 	if err == nil && !cond() {
-		err = link.ErrClosed
+		err = failure.ErrClosed
 	}
 	return err
 }

@@ -3,7 +3,7 @@ package driver
 import (
 	"context"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/rma"
 	"weft/internal/mailbox"
 	"weft/internal/record"
@@ -15,7 +15,7 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.life.closing.Load() {
-		return nil, link.ErrClosed
+		return nil, failure.ErrClosed
 	}
 	r, err := n.eng.ExposeMailbox(name, box, bytes, mem, stall)
 	n.flush(n.clock())

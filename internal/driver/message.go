@@ -3,7 +3,7 @@ package driver
 import (
 	"context"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/msg"
 	"weft/internal/record"
 )
@@ -101,7 +101,7 @@ func (n *Node) glance() (any bool) {
 // lock is held.
 func (n *Node) barren(p *msg.Port, from int) error {
 	if n.life.closing.Load() {
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	if !p.Bereaved(from) {
 		return p.Closed()
@@ -263,7 +263,7 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32, size int) e
 	}
 	why := p.Closed()
 	if n.life.closing.Load() {
-		why = link.ErrClosed
+		why = failure.ErrClosed
 	}
 	if why != nil {
 		n.discard(p, to, b)
@@ -309,13 +309,13 @@ func (n *Node) Fetched(ctx context.Context, c *Call) error {
 	return n.take(ctx, c, record.Fetched)
 }
 
-// take begins to take an offered message, and waits for the end. If the node is closed it ends with link.ErrClosed.
+// take begins to take an offered message, and waits for the end. If the node is closed it ends with failure.ErrClosed.
 func (n *Node) take(ctx context.Context, c *Call, how record.Kind) error {
 	n.enter()
 	defer n.mu.Unlock()
 	if n.life.closed {
 		c.Msg.State = msg.Done
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	c.makesWay = c.Msg.Offer.Total > run
 	c.reset()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"weft/failure"
 	"weft/internal/engine"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
@@ -268,7 +269,7 @@ func (m *model) receive(name string, ctx context.Context, p *msg.Port, times int
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return
-		case errors.Is(err, link.ErrClosed) && m.n.Closing():
+		case errors.Is(err, failure.ErrClosed) && m.n.Closing():
 			return
 		case err != nil || c != nil || string(buf[:r.N]) != "message":
 			interleave.Fail("%s: received %q, %v", name, buf[:r.N], err)

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"weft/failure"
 	"weft/internal/engine"
-	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/interleave"
 )
@@ -133,7 +133,7 @@ func (s scenario) close(m *model, ports []*msg.Port) {
 	}
 	n.Close(time.Millisecond)
 	m.gone = true
-	if _, _, err := n.Receive(context.Background(), ports[0], msg.Any, nil); !errors.Is(err, link.ErrClosed) {
+	if _, _, err := n.Receive(context.Background(), ports[0], msg.Any, nil); !errors.Is(err, failure.ErrClosed) {
 		interleave.Fail("Receive of a closed node: %v", err)
 	}
 	n.Reserve(ports[0], 1, 7)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"weft/failure"
 	"weft/internal/engine"
 	"weft/internal/engine/link"
 	"weft/internal/record"
@@ -160,7 +161,7 @@ func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 	n.mu.Lock()
 	if n.life.closing.Load() {
 		n.mu.Unlock()
-		return nil, link.ErrClosed
+		return nil, failure.ErrClosed
 	}
 	p := n.peer(rank)
 	n.eng.Do(record.Input{Do: record.Want, Rank: rank})

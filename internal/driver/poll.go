@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"weft/failure"
 	"weft/internal/counters"
-	"weft/internal/engine/link"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/sys"
@@ -77,7 +77,7 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 			return false, err
 		}
 		if n.life.closing.Load() {
-			return false, link.ErrClosed
+			return false, failure.ErrClosed
 		}
 		n.assist(duty)
 		if cond() {
@@ -138,7 +138,7 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 		case <-timer.C:
 		}
 		if n.life.closing.Load() {
-			return link.ErrClosed
+			return failure.ErrClosed
 		}
 		n.Assist()
 		pause = min(2*pause, maxPause)

@@ -1,7 +1,7 @@
 package driver
 
 import (
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/msg"
 	"weft/internal/record"
 )
@@ -12,7 +12,7 @@ func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.life.closing.Load() {
-		return nil, link.ErrClosed
+		return nil, failure.ErrClosed
 	}
 	p, err := n.eng.Open(channel, cfg)
 	if err == nil {
@@ -51,7 +51,7 @@ func (n *Node) Thaw(p *msg.Port) error {
 	n.enter()
 	defer n.mu.Unlock()
 	if n.life.closing.Load() {
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	err := n.eng.Thaw(p)
 	n.flush(n.clock())
@@ -63,7 +63,7 @@ func (n *Node) Save(p *msg.Port, b []byte) ([]byte, msg.Held, error) {
 	n.enter()
 	defer n.mu.Unlock()
 	if n.life.closing.Load() {
-		return b, msg.Held{}, link.ErrClosed
+		return b, msg.Held{}, failure.ErrClosed
 	}
 	return p.Save(b)
 }
@@ -73,7 +73,7 @@ func (n *Node) Restore(p *msg.Port, state []byte) error {
 	n.enter()
 	defer n.mu.Unlock()
 	if n.life.closing.Load() {
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	err := n.eng.Restore(p, state)
 	n.flush(n.clock())

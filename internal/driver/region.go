@@ -1,7 +1,7 @@
 package driver
 
 import (
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/rma"
 	"weft/internal/record"
 	"weft/internal/timeline"
@@ -17,7 +17,7 @@ func (n *Node) Expose(
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.life.closing.Load() {
-		return nil, link.ErrClosed
+		return nil, failure.ErrClosed
 	}
 	r, err := n.eng.Expose(name, bytes, mem, readOnly, guard, ranks)
 	n.flush(n.clock())
@@ -54,7 +54,7 @@ func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epo
 	n.enter()
 	defer n.mu.Unlock()
 	if n.life.closing.Load() {
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	err := n.eng.Put(rank, region, key, off, b, lock, epoch)
 	n.flush(n.clock())

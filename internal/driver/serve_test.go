@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/msg"
 	"weft/internal/transport"
 )
@@ -65,7 +65,7 @@ func TestCloseEndsAll(t *testing.T) {
 	r.untilParked(1, 2)
 	n.Close(0)
 	for i, d := range done {
-		if got := r.end(d); !errors.Is(got.err, link.ErrClosed) {
+		if got := r.end(d); !errors.Is(got.err, failure.ErrClosed) {
 			t.Errorf("receive %d: %q, %v", i, got.text, got.err)
 		}
 	}
@@ -75,16 +75,16 @@ func TestCloseEndsAll(t *testing.T) {
 		t.Error("the service has not ended")
 	}
 	polls := r.pipes[1].polls.Load()
-	if _, _, err := n.Receive(t.Context(), r.ports[1], msg.Any, nil); !errors.Is(err, link.ErrClosed) {
+	if _, _, err := n.Receive(t.Context(), r.ports[1], msg.Any, nil); !errors.Is(err, failure.ErrClosed) {
 		t.Errorf("Receive: %v", err)
 	}
 	if n.Send(r.ports[1], 0, []byte("late"), true) {
 		t.Error("a closed node sends")
 	}
-	if _, err := n.Open(3, msg.Config{}); !errors.Is(err, link.ErrClosed) {
+	if _, err := n.Open(3, msg.Config{}); !errors.Is(err, failure.ErrClosed) {
 		t.Errorf("Open: %v", err)
 	}
-	if _, err := n.Expose("late", make([]byte, 8), 0, false, 0, nil); !errors.Is(err, link.ErrClosed) {
+	if _, err := n.Expose("late", make([]byte, 8), 0, false, 0, nil); !errors.Is(err, failure.ErrClosed) {
 		t.Errorf("Expose: %v", err)
 	}
 	if again := r.pipes[1].polls.Load(); again != polls {
@@ -98,7 +98,7 @@ func TestQuitRefusesWhatIsNew(t *testing.T) {
 	done := r.receive(t.Context(), 1, r.ports[1])
 	r.untilParked(1, 1)
 	r.nodes[1].Quit()
-	if _, err := r.nodes[1].Open(3, msg.Config{}); !errors.Is(err, link.ErrClosed) {
+	if _, err := r.nodes[1].Open(3, msg.Config{}); !errors.Is(err, failure.ErrClosed) {
 		t.Errorf("Open: %v", err)
 	}
 	r.send(0, "under way")

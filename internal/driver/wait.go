@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/msg"
 )
 
@@ -18,7 +18,7 @@ func (n *Node) wait(ctx context.Context, c *Call) (err error) {
 		err = n.waitReal(ctx, c)
 	}
 	if err == nil && c.pending() {
-		err = link.ErrClosed
+		err = failure.ErrClosed
 	}
 	return err
 }
@@ -75,7 +75,7 @@ func (n *Node) giveUp(c *Call, err error) error {
 		return nil
 	}
 	if n.cancel(c) && c.acts() {
-		return &UnknownOutcome{err}
+		return &failure.UnknownOutcomeError{Err: err}
 	}
 	return err
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/msg"
 )
 
@@ -132,7 +132,7 @@ func TestContextEndsSleep(t *testing.T) {
 	r.untilParked(1, 2)
 	cancel()
 	for i, d := range done {
-		var waited *WaitError
+		var waited *failure.WaitError
 		if got := r.end(d); !errors.Is(got.err, context.Canceled) || !errors.As(got.err, &waited) {
 			t.Errorf("receive %d: %q, %v", i, got.text, got.err)
 		}
@@ -152,7 +152,7 @@ func TestDownEndsWait(t *testing.T) {
 	r.untilParked(1, 1)
 	cause := errors.New("its process has ended")
 	r.nodes[1].Down(0, cause, false)
-	var gone *link.PeerError
+	var gone *failure.PeerError
 	if err := <-done; !errors.As(err, &gone) || gone.Rank != 0 {
 		t.Errorf("the wait ended with %v", err)
 	}

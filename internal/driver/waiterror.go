@@ -1,41 +1,14 @@
 package driver
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
+	"weft/failure"
 	"weft/internal/engine/coord"
-	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 )
-
-// A WaitError reports what a call waited for when its wait failed, because its context ended
-// or because a rank is gone.
-type WaitError struct {
-	Doing string // which operation, on what: it names the channel, region, mailbox, lock or barrier, and the rank
-	Knows string // what this rank knows of why it had to wait; may be empty
-	Err   error  // the context's error, a PeerError, or an UnknownOutcome
-}
-
-// Error names the call, the reason why it ended, and what the engine knows of the ranks that it waited for.
-func (e *WaitError) Error() string {
-	s := "weft: " + e.Doing + ": " + strings.TrimPrefix(e.Err.Error(), "weft: ")
-	if e.Knows != "" {
-		s += ": " + e.Knows
-	}
-	return s
-}
-
-// Unwrap returns why.
-func (e *WaitError) Unwrap() error { return e.Err }
-
-// GivenUp reports whether an error is that of a context that has ended.
-func GivenUp(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-}
 
 // explain wraps the error of a failed wait in a WaitError, which says what was waited for. Other
 // errors stay as they are. The lock is held.
@@ -43,16 +16,14 @@ func (n *Node) explain(c *Call, err error) error {
 	if err == nil {
 		return nil
 	}
-	if GivenUp(err) {
-		n.fail(c.peer(), c.operation().String()+": "+err.Error())
+	if _, gone := err.(*failure.PeerError); gone {
+		return &failure.WaitError{Doing: c.doing(), Err: err}
 	}
-	if _, gone := err.(*link.PeerError); gone {
-		return &WaitError{Doing: c.doing(), Err: err}
-	}
-	if !GivenUp(err) {
+	if !failure.GivenUp(err) {
 		return err
 	}
-	return &WaitError{Doing: c.doing(), Knows: n.knows(c), Err: err}
+	n.fail(c.peer(), c.operation().String()+": "+err.Error())
+	return &failure.WaitError{Doing: c.doing(), Knows: n.knows(c), Err: err}
 }
 
 // doing says which operation a call is.

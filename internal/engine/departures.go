@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"weft/failure"
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
@@ -10,7 +11,7 @@ import (
 // returned.
 type Departure struct {
 	Rank int
-	Why  *link.PeerError
+	Why  *failure.PeerError
 }
 
 // Departures returns those known so far, in order. The list only grows.
@@ -64,7 +65,7 @@ func (e *Engine) Returned(rank int) {
 		return
 	}
 	p.returned = true
-	why := &link.PeerError{Rank: rank, Cause: errReturned, Clean: true}
+	why := &failure.PeerError{Rank: rank, Cause: errReturned, Clean: true}
 	e.departures = append(e.departures, Departure{rank, why})
 	e.Msg.Down(rank, why)
 	e.RMA.Returned(rank, why)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"weft/failure"
 	"weft/internal/counters"
 	"weft/internal/engine/coord"
 	"weft/internal/engine/link"
@@ -64,7 +65,7 @@ type peer struct {
 	place     int
 	throttled bool   // its packets were refused for want of room in q
 	stalled   []byte // the frame for which a mailbox has no room; nothing is taken before it
-	gone      *link.PeerError
+	gone      *failure.PeerError
 	returned  bool       // its program has ended
 	watched   bool       // by its pulse: it has no conn
 	pulse     link.Pulse // of a peer behind a reliable transport
@@ -223,7 +224,7 @@ func (e *Engine) Want(rank int) {
 }
 
 // Gone returns why a peer is gone, or nil.
-func (e *Engine) Gone(rank int) *link.PeerError {
+func (e *Engine) Gone(rank int) *failure.PeerError {
 	if p := e.peers[rank]; p != nil {
 		return p.gone
 	}
@@ -251,7 +252,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 		return
 	}
 	p.stalled = nil
-	p.gone = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
+	p.gone = &failure.PeerError{Rank: rank, Cause: cause, Clean: clean}
 	if p.q.Counts.State = counters.Gone; clean {
 		p.q.Counts.State = counters.Left
 	}

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"weft/failure"
 	"weft/internal/counters"
 	"weft/internal/driver"
 	"weft/internal/engine/coord"
-	"weft/internal/engine/link"
 	"weft/internal/mem"
 	"weft/internal/sys"
 )
@@ -87,7 +87,7 @@ func (b *Barrier) Arrive() (phase uint64, err error) {
 	b.latch.Lock()
 	if b.Node.Closing() {
 		b.latch.Unlock()
-		return 0, link.ErrClosed
+		return 0, failure.ErrClosed
 	}
 	if b.arrived-b.done.Load() >= b.Window {
 		for b.arrived > b.done.Load() && b.over(b.done.Load()+1) {
@@ -95,7 +95,7 @@ func (b *Barrier) Arrive() (phase uint64, err error) {
 		}
 		if b.arrived-b.done.Load() >= b.Window {
 			b.latch.Unlock()
-			return 0, &coord.WindowError{Name: b.Name, Open: int(b.Window)}
+			return 0, &failure.WindowError{Name: b.Name, Open: int(b.Window)}
 		}
 	}
 	b.arrived++
@@ -133,7 +133,7 @@ func (b *Barrier) over(phase uint64) bool {
 // ranks than processors, and then sleeps.
 func (b *Barrier) Await(ctx context.Context, phase uint64) error {
 	if b.Node.Closing() {
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	if phase <= b.done.Load() {
 		return nil

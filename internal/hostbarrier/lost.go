@@ -5,16 +5,15 @@ import (
 	"errors"
 	"fmt"
 
-	"weft/internal/driver"
+	"weft/failure"
 	"weft/internal/engine/coord"
-	"weft/internal/engine/link"
 	"weft/internal/mem"
 )
 
 // lost returns an error if a phase cannot become over any more, because a member is gone.
 func (b *Barrier) lost(phase uint64) error {
 	if b.Node.Closing() {
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	for i, rank := range b.Local {
 		n, gone := b.count(i)
@@ -26,47 +25,45 @@ func (b *Barrier) lost(phase uint64) error {
 			return b.broken(phase, rank, cause)
 		}
 		if gone {
-			return b.broken(phase, rank, &link.PeerError{Rank: rank, Cause: link.ErrClosed, Clean: true})
+			return b.broken(phase, rank, &failure.PeerError{Rank: rank, Cause: failure.ErrClosed, Clean: true})
 		}
 	}
 	if v := mem.Load64(b.Memory, atBroken); v != 0 {
-		return b.broken(phase, int(v-1), &link.PeerError{Rank: int(v - 1), Cause: errElsewhere})
+		return b.broken(phase, int(v-1), &failure.PeerError{Rank: int(v - 1), Cause: failure.ErrReported})
 	}
 	return nil
 }
 
-var errElsewhere = errors.New("another member has found that out")
-
 func (b *Barrier) broken(phase uint64, rank int, cause error) error {
-	return &coord.BrokenError{Name: b.Name, Phase: phase, Rank: rank, Err: cause}
+	return &failure.BrokenError{Name: b.Name, Phase: phase, Rank: rank, Err: cause}
 }
 
 // fail tells the others that a member is gone: the members on this host, and the other
 // leaders.
 func (b *Barrier) fail(err error) error {
-	var broken *coord.BrokenError
+	var broken *failure.BrokenError
 	if !errors.As(err, &broken) {
 		return err
 	}
 	mem.Store64(b.Memory, atBroken, uint64(broken.Rank)+1)
 	b.rouse()
 	_, _ = b.Node.Coordinate(context.Background(), b.Leaders, coord.Break, uint64(broken.Rank))
-	return &coord.BrokenError{Name: b.Name, Phase: broken.Phase, Rank: broken.Rank, Err: broken.Err}
+	return &failure.BrokenError{Name: b.Name, Phase: broken.Phase, Rank: broken.Rank, Err: broken.Err}
 }
 
 // explain says in the error of a wait what was waited for, and which members on this host
 // have not arrived.
 func (b *Barrier) explain(phase uint64, err error) error {
-	var inner *driver.WaitError
+	var inner *failure.WaitError
 	if errors.As(err, &inner) {
 		err = inner.Err
 	}
-	w := &driver.WaitError{Doing: fmt.Sprintf("barrier %q, phase %d", b.Name, phase), Err: err}
-	var gone *link.PeerError
+	w := &failure.WaitError{Doing: fmt.Sprintf("barrier %q, phase %d", b.Name, phase), Err: err}
+	var gone *failure.PeerError
 	if errors.As(err, &gone) {
 		return w
 	}
-	if !driver.GivenUp(err) {
+	if !failure.GivenUp(err) {
 		return err
 	}
 	w.Knows = b.knows(phase)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"weft/failure"
 	"weft/internal/counters"
-	"weft/internal/engine/link"
 	"weft/internal/mem"
 	"weft/internal/sys"
 	"weft/internal/waitgraph"
@@ -56,7 +56,7 @@ func (b *Barrier) sleepHosted(ctx context.Context, phase uint64, cond func(b *Ba
 	case cond(b, phase):
 		return nil
 	case n.Closing():
-		return link.ErrClosed
+		return failure.ErrClosed
 	case err != nil:
 		return b.explain(phase, err)
 	}

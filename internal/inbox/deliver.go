@@ -1,7 +1,7 @@
 package inbox
 
 import (
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/mailbox"
 	"weft/internal/timeline"
 )
@@ -100,7 +100,7 @@ func (m *Inbox) take(d *Delivery, join bool, was, will int) (ok bool, err error)
 	m.inside -= was
 	if m.closed.Load() {
 		m.latch.Unlock()
-		return false, link.ErrClosed
+		return false, failure.ErrClosed
 	}
 	rec := &m.rec
 	took := false

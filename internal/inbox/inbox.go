@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"weft/failure"
 	"weft/internal/driver"
-	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/mailbox"
 	"weft/internal/mem"
@@ -210,7 +210,7 @@ func (m *Inbox) Close() error {
 	closed := m.closed.Swap(true)
 	m.latch.Unlock()
 	if closed {
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	mem.Store64(m.whole.Bytes, len(m.whole.Bytes)-8, 1)
 	m.host.Node.Withdraw(m.region)

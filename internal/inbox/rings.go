@@ -2,29 +2,14 @@ package inbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
-	"weft/internal/engine/link"
-	"weft/internal/engine/msg"
+	"weft/failure"
 	"weft/internal/mailbox"
 	"weft/internal/sys"
 )
-
-// ErrNoRoom reports that a mailbox has no memory left for a ring.
-var ErrNoRoom = errors.New("weft: no memory left for a ring of that size; set MailboxConfig.Spare")
-
-// A RingError reports the number of a ring that a mailbox does not have.
-type RingError struct {
-	Ring  int // what was named
-	Rings int // in the mailbox: valid numbers are 0 to Rings-1
-}
-
-func (e *RingError) Error() string {
-	return fmt.Sprintf("weft: ring %d: the mailbox has rings 0 to %d", e.Ring, e.Rings-1)
-}
 
 // A Ring describes a ring of a mailbox.
 type Ring struct {
@@ -97,7 +82,7 @@ func (m *Inbox) checkRing(ring int) error {
 			n = i + 1
 		}
 	}
-	return &RingError{ring, n}
+	return &failure.RingError{Ring: ring, Rings: n}
 }
 
 // SetRing assigns a ring to a sender, alone or together with the senders that have it already.
@@ -107,7 +92,7 @@ func (m *Inbox) SetRing(rank, ring int) error {
 	m.rings.Lock()
 	defer m.rings.Unlock()
 	if m.closed.Load() {
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	if err := m.checkRing(ring); err != nil {
 		return err
@@ -123,10 +108,10 @@ func (m *Inbox) NewRing(size int) (ring int, err error) {
 	m.rings.Lock()
 	defer m.rings.Unlock()
 	if m.closed.Load() {
-		return mailbox.NoRing, link.ErrClosed
+		return mailbox.NoRing, failure.ErrClosed
 	}
 	if size < 1 || size > m.box.Room {
-		return mailbox.NoRing, &msg.ConfigError{Field: "size of a ring", Value: size, Min: 1, Max: m.box.Room}
+		return mailbox.NoRing, &failure.ConfigError{Field: "size of a ring", Value: size, Min: 1, Max: m.box.Room}
 	}
 	for i := range m.box.Geometry.Rings {
 		if _, old := m.box.Where(i); old != 0 {
@@ -134,12 +119,12 @@ func (m *Inbox) NewRing(size int) (ring int, err error) {
 		}
 		base, ok := m.room.Take(mailbox.RoundUp(size))
 		if !ok {
-			return mailbox.NoRing, ErrNoRoom
+			return mailbox.NoRing, failure.ErrNoRoom
 		}
 		m.place(i, base, mailbox.RoundUp(size))
 		return i, nil
 	}
-	return mailbox.NoRing, ErrNoRoom
+	return mailbox.NoRing, failure.ErrNoRoom
 }
 
 // ResizeRing changes the size of a ring, in bytes. Size 0 takes its memory back, so that its number
@@ -150,22 +135,22 @@ func (m *Inbox) ResizeRing(ctx context.Context, ring, size int) error {
 	m.rings.Lock()
 	defer m.rings.Unlock()
 	if m.closed.Load() {
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	if err := m.checkRing(ring); err != nil || ring == mailbox.NoRing {
 		return err
 	}
 	if size < 0 || size > m.box.Room {
-		return &msg.ConfigError{Field: "size of a ring", Value: size, Min: 0, Max: m.box.Room}
+		return &failure.ConfigError{Field: "size of a ring", Value: size, Min: 0, Max: m.box.Room}
 	}
 	if size == 0 && m.box.Shared(ring) > 0 {
 		return fmt.Errorf("weft: ring %d is assigned to %d senders: assign another ring to them first: %w",
-			ring, m.box.Shared(ring), link.ErrInUse)
+			ring, m.box.Shared(ring), failure.ErrInUse)
 	}
 	m.box.Shut(ring)
 	err := m.host.Node.Poll(ctx, func() bool { return m.closed.Load() || m.box.Drained(ring) })
 	if err == nil && m.closed.Load() {
-		return link.ErrClosed
+		return failure.ErrClosed
 	}
 	if err != nil {
 		m.box.Unshut(ring)
@@ -178,7 +163,7 @@ func (m *Inbox) ResizeRing(ctx context.Context, ring, size int) error {
 	if !ok {
 		m.room.TakeAt(base, old)
 		m.box.Unshut(ring)
-		err = ErrNoRoom
+		err = failure.ErrNoRoom
 	} else {
 		m.place(ring, newBase, mailbox.RoundUp(size))
 	}

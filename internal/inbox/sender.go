@@ -3,8 +3,8 @@ package inbox
 import (
 	"context"
 
+	"weft/failure"
 	"weft/internal/driver"
-	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
@@ -144,15 +144,15 @@ func (s *Sender) refused(o mailbox.Outcome, b []byte) error {
 	var err error
 	switch o {
 	case mailbox.NoEntry:
-		err = rma.ErrNoEntry
+		err = failure.ErrNoEntry
 	case mailbox.TooLong:
-		err = link.ErrTooLong
+		err = failure.ErrTooLong
 	case mailbox.IsShared:
-		err = rma.ErrShared
+		err = failure.ErrShared
 	default:
 		return nil
 	}
-	return &rma.MailboxError{Rank: s.rank, Len: len(b), Err: err}
+	return &failure.MailboxError{Rank: s.rank, Len: len(b), Err: err}
 }
 
 // Start begins a Push, and returns without waiting. If the call is nil the message lies in the mailbox. Else its

@@ -3,7 +3,7 @@ package inbox
 import (
 	"testing"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 )
 
 // A message that was given up may arrive yet: what comes after it must not overtake it,
@@ -14,7 +14,7 @@ func TestNothingOvertakesWhatWasGivenUp(t *testing.T) {
 	begin := func() uint64 { return w.depart(0, func() {}) }
 	first := begin()
 	second := begin()
-	w.Ended(second, link.ErrClosed)
+	w.Ended(second, failure.ErrClosed)
 	w.Ended(first, nil)
 	if n := w.packets.Load(); n != 1 {
 		t.Errorf("%d messages are on their way, not the one that was given up", n)

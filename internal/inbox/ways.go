@@ -3,8 +3,8 @@ package inbox
 import (
 	"sync"
 
+	"weft/failure"
 	"weft/internal/driver"
-	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/transport"
@@ -34,7 +34,7 @@ func (t *Ways) Attach(peer *driver.Peer, name string, found rma.Found, mapped *t
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return Sender{}, link.ErrClosed
+		return Sender{}, failure.ErrClosed
 	}
 	id := wayID{peer.Rank, found.Region}
 	w := t.ways[id]

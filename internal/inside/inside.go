@@ -35,9 +35,6 @@ var (
 	// Collective returns a second handle of a *weft.Port, whose messages count as part of collective operations.
 	Collective func(q any) any
 
-	// Public returns an error of the driver or the engine as the type of package weft that stands for it.
-	Public func(err error) error
-
 	// State returns the error that keeps messages from being sent on a *weft.Port to a rank, or nil.
 	State func(q any, to int) error
 )

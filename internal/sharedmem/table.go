@@ -10,8 +10,8 @@ import (
 	"sort"
 	"sync"
 
+	"weft/failure"
 	"weft/internal/driver"
-	"weft/internal/engine/link"
 	"weft/internal/mem"
 	"weft/internal/transport"
 )
@@ -39,7 +39,7 @@ func NewTable(node *driver.Node) *Table { return &Table{node: node} }
 // memory if none can be shared.
 func (t *Table) Share(n int, readOnly bool) (s Segment, err error) {
 	if t.node.Closing() {
-		return s, link.ErrClosed
+		return s, failure.ErrClosed
 	}
 	if t.Memory == nil {
 		return t.Private(n), nil
@@ -77,7 +77,7 @@ func (t *Table) Drop(s Segment) error {
 	}
 	t.mu.Unlock()
 	if t.node.Closing() {
-		return link.ErrClosed // the transport takes it when it is closed
+		return failure.ErrClosed // the transport takes it when it is closed
 	}
 	if s.ID == 0 {
 		s.Retire()

@@ -1,13 +1,13 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"weft/failure"
 	"weft/internal/sim/fabric"
 )
 
@@ -18,22 +18,6 @@ func circle(v, n int) (x, y float64) {
 	return r * math.Sin(a), -r * math.Cos(a)
 }
 
-// ErrOption matches every error of the parsers by errors.Is.
-var ErrOption = errors.New("weft: bad option")
-
-// An OptionError reports the value of an option that is not understood.
-type OptionError struct {
-	Option, Value string
-	Takes         string // the values that the option takes
-}
-
-func (e *OptionError) Error() string {
-	return fmt.Sprintf("weft: -%s %s: it takes %s", e.Option, strconv.Quote(e.Value), e.Takes)
-}
-
-// Is makes every OptionError match ErrOption.
-func (e *OptionError) Is(target error) bool { return target == ErrOption }
-
 // topologies describes what ParseTopology takes.
 const topologies = "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), or fattree:ARITY, " +
 	"for as many machines as the job has ranks; networks of switches: " + fabric.Specs
@@ -43,7 +27,7 @@ func ParseTopology(text string, n int, w Wire) (Topology, error) {
 	if fabric.IsSpec(text) {
 		return openSwitched(text, n, w)
 	}
-	bad := &OptionError{"topology", text, topologies}
+	bad := &failure.OptionError{Option: "-topology", Value: text, Takes: topologies}
 	kind, size, _ := strings.Cut(text, ":")
 	var dims []int
 	if size != "" {
@@ -81,7 +65,7 @@ func ParseTopology(text string, n int, w Wire) (Topology, error) {
 // for it, such as "10Gbps,1us,64KiB". "0" stands for no limit.
 func ParseWire(text string) (w Wire, err error) {
 	const takes = "BANDWIDTH,DELAY[,QUEUE], such as 10Gbps,1us or 1Gbps,50us,64KiB; 0 is no limit"
-	bad := &OptionError{"link", text, takes}
+	bad := &failure.OptionError{Option: "-link", Value: text, Takes: takes}
 	parts := strings.Split(text, ",")
 	if len(parts) < 2 || len(parts) > 3 {
 		return w, bad

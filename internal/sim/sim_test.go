@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"weft/failure"
 	"weft/internal/sim/fabric"
 	"weft/internal/sim/updown"
 )
@@ -163,7 +164,7 @@ func TestParse(t *testing.T) {
 	for _, text := range []string{
 		"", "star", "torus", "torus:5x5", "torus:0x12", "torus:ax4", "fattree:1", "ring:3", "torus:99999999x99999999",
 	} {
-		if _, err := ParseTopology(text, 12, Wire{}); !errors.Is(err, ErrOption) {
+		if _, err := ParseTopology(text, 12, Wire{}); !errors.Is(err, failure.ErrOption) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -177,7 +178,7 @@ func TestParse(t *testing.T) {
 	for _, text := range []string{
 		"", "10", "10Gbps", "10Gbit,1us", "1Gbps,x", "1Gbps,1us,1,2", "-1Gbps,1us", "NaNbps,1us", "1Gbps,-1us",
 	} {
-		if _, err := ParseWire(text); !errors.Is(err, ErrOption) {
+		if _, err := ParseWire(text); !errors.Is(err, failure.ErrOption) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -233,7 +234,8 @@ func TestSwitchedRefused(t *testing.T) {
 		{"switch-tree:8:1", "names no network"}, {"switch-random:8:x", "is no seed"},
 		{"switch-ring:99", "generated switches have 4 to 16 ports"},
 	} {
-		if _, err := ParseTopology(c.text, 4, Wire{}); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.want) {
+		if _, err := ParseTopology(c.text, 4, Wire{}); !errors.Is(err, failure.ErrOption) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.text, err, c.want)
 		}
 	}

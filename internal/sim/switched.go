@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"weft/failure"
 	"weft/internal/sim/fabric"
 	"weft/internal/sim/updown"
 )
@@ -27,11 +28,11 @@ func Switched(name string, n *fabric.Network, r *updown.Routes, w Wire) Topology
 func openSwitched(text string, n int, w Wire) (Topology, error) {
 	net, err := fabric.Open(text, n)
 	if err != nil {
-		return nil, &TopologyError{text, err}
+		return nil, &failure.OptionError{Option: "-topology", Value: text, Err: err}
 	}
 	if len(net.Hosts) < n {
 		takes := fmt.Sprintf("a network that has a host for each rank: it has %d, the job %d", len(net.Hosts), n)
-		return nil, &OptionError{"topology", text, takes}
+		return nil, &failure.OptionError{Option: "-topology", Value: text, Takes: takes}
 	}
 	home, _ := net.Home(0)
 	r := updown.Best(net, home.Switch)
@@ -39,25 +40,11 @@ func openSwitched(text string, n int, w Wire) (Topology, error) {
 		if _, ok := r.Between(0, host); !ok {
 			takes := fmt.Sprintf("a connected network: there is no path from %s to %s",
 				net.Hosts[0].Name, net.Hosts[host].Name)
-			return nil, &OptionError{"topology", text, takes}
+			return nil, &failure.OptionError{Option: "-topology", Value: text, Takes: takes}
 		}
 	}
 	return Switched(text, net, r, w), nil
 }
-
-// A TopologyError reports a network of switches that cannot be read or generated.
-type TopologyError struct {
-	Value string
-	Err   error
-}
-
-func (e *TopologyError) Error() string { return fmt.Sprintf("weft: -topology %s: %v", e.Value, e.Err) }
-
-// Unwrap returns the error of reading or generating the network.
-func (e *TopologyError) Unwrap() error { return e.Err }
-
-// Is makes every TopologyError match ErrOption.
-func (e *TopologyError) Is(target error) bool { return target == ErrOption }
 
 func (t *switched) Name() string  { return t.name }
 func (t *switched) Machines() int { return len(t.net.Hosts) }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 )
@@ -212,7 +212,7 @@ func (n *node) run(op *rma.Op, ended, dropped func()) {
 // check ends the run if an operation failed for another reason than that its
 // peer is gone.
 func (n *node) check(what string, err error) (ok bool) {
-	if err != nil && !errors.Is(err, link.ErrPeer) && !(n.c.Gang > 0 && frozen(err)) {
+	if err != nil && !errors.Is(err, failure.ErrPeer) && !(n.c.Gang > 0 && frozen(err)) {
 		n.c.fail("refusal", "%s of rank %d: %v", what, n.rank, err)
 	}
 	return err == nil

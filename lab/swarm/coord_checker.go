@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"weft/failure"
 	"weft/internal/engine/coord"
-	"weft/internal/engine/link"
 )
 
 // A coordChecker checks locks, semaphores and barriers. It sees the whole cluster: it
@@ -221,7 +221,7 @@ func (s *coordChecker) anyDead() bool {
 
 // checkFailure checks that an error has a reason: a rank has died, or was taken for dead.
 func (s *coordChecker) checkFailure(n *node, what string, err error) {
-	if !errors.Is(err, link.ErrPeer) {
+	if !errors.Is(err, failure.ErrPeer) {
 		s.c.fail("refusal", "%s of rank %d: %v", what, n.rank, err)
 	}
 	if !s.anyDead() {

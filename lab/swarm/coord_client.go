@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"weft/failure"
 	"weft/internal/engine/coord"
-	"weft/internal/engine/link"
 	"weft/internal/engine/rma"
 	"weft/internal/mem"
 )
@@ -163,9 +163,9 @@ func (c *coordClient) write(i int, b *lockModel, epoch uint64, then func()) {
 	op.Buf = binary.LittleEndian.AppendUint64(op.Buf, n.c.checker.guardedWrites)
 	n.run(op, func() {
 		switch {
-		case op.Err == nil, errors.Is(op.Err, link.ErrPeer):
-		case errors.Is(op.Err, rma.ErrFenced) && n.c.checker.anyDead(): // this rank was taken for dead
-		case errors.Is(op.Err, rma.ErrFenced) && b.class == coord.RWLock: // readers write here, too
+		case op.Err == nil, errors.Is(op.Err, failure.ErrPeer):
+		case errors.Is(op.Err, failure.ErrFenced) && n.c.checker.anyDead(): // this rank was taken for dead
+		case errors.Is(op.Err, failure.ErrFenced) && b.class == coord.RWLock: // readers write here, too
 		default:
 			n.c.fail("fencing", "rank %d has %q, and may not write: %v", n.rank, b.name, op.Err)
 		}
@@ -287,7 +287,7 @@ func (m *barrierClient) next() {
 // death has broken goes on with the members that are left.
 func (m *barrierClient) passed(op *coord.Op) {
 	switch {
-	case op.Err != nil && m.b.cfg.Class == coord.Phaser && errors.Is(op.Err, coord.ErrBroken):
+	case op.Err != nil && m.b.cfg.Class == coord.Phaser && errors.Is(op.Err, failure.ErrBroken):
 		m.c.n.c.checker.checkFailure(m.c.n, m.b.cfg.Name, op.Err)
 		m.next() // it goes on without the dead
 	case op.Err != nil:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"weft/failure"
 	"weft/internal/engine/msg"
 )
 
@@ -213,4 +214,4 @@ func (g *gang) judgeFlush() {
 }
 
 // frozen reports whether an operation has ended because its port is frozen.
-func frozen(err error) bool { return errors.Is(err, msg.ErrFrozen) }
+func frozen(err error) bool { return errors.Is(err, failure.ErrFrozen) }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
@@ -132,10 +132,11 @@ func (m *mailSend) send(from int) {
 		case op.Err == nil:
 			m.settle(delivered)
 			m.p.unsure = false
-		case errors.Is(op.Err, link.ErrPeer):
+		case errors.Is(op.Err, failure.ErrPeer):
 			m.settle(uncertain)
 			m.p.unsure = true
-		case errors.Is(op.Err, rma.ErrNoEntry), errors.Is(op.Err, link.ErrTooLong), errors.Is(op.Err, rma.ErrShared):
+		case errors.Is(op.Err, failure.ErrNoEntry), errors.Is(op.Err, failure.ErrTooLong),
+			errors.Is(op.Err, failure.ErrShared):
 			if m.settle(refused); from > 0 {
 				m.settle(uncertain)
 			}
@@ -181,15 +182,15 @@ func (n *node) forge(rank int) {
 	}
 	op := &rma.Op{Kind: rma.Push, Peer: rank, Region: p.found.Region, Key: p.found.Key, Buf: make([]byte, 64)}
 	binary.LittleEndian.PutUint64(op.Buf, ^uint64(0))
-	want := rma.ErrNoRegion
+	want := failure.ErrNoRegion
 	if n.c.world.Chance(0.5) {
 		op.Kind = rma.IPush
 		op.Key = op.Key + 1
 		op.Entry = wire.NoEntry
-		want = rma.ErrKey
+		want = failure.ErrKey
 	}
 	n.run(op, func() {
-		if !errors.Is(op.Err, want) && !errors.Is(op.Err, link.ErrPeer) {
+		if !errors.Is(op.Err, want) && !errors.Is(op.Err, failure.ErrPeer) {
 			n.c.fail("refusal", "what must end with %v at the mailbox of rank %d ended with %v", want, rank, op.Err)
 		}
 	}, func() {})

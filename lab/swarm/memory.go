@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/rma"
 	"weft/internal/mem"
 )
@@ -268,14 +268,14 @@ func (n *node) trespass(rank int, r *remote) {
 	op := n.op(rma.Push, rank, r)
 	op.Buf = make([]byte, 1+n.c.world.Rand.IntN(5000))
 	fill(op.Buf, 1)
-	want := rma.ErrBounds
+	want := failure.ErrBounds
 	if op.Off = uint64(len(r.area.bytes) - 1); len(op.Buf) == 1 || n.c.world.Chance(0.5) {
 		op.Off = 0
 		op.Key = op.Key + 1
-		want = rma.ErrKey
+		want = failure.ErrKey
 	}
 	n.run(op, func() {
-		if !errors.Is(op.Err, want) && !errors.Is(op.Err, link.ErrPeer) {
+		if !errors.Is(op.Err, want) && !errors.Is(op.Err, failure.ErrPeer) {
 			n.c.fail("refusal", "a PUSH that must end with %v ended with %v", want, op.Err)
 		}
 	}, func() {})

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"weft/failure"
 	"weft/internal/engine/link"
-	"weft/internal/sim"
 )
 
 // Shrink looks for the smallest run that still fails in the same way: the fewest
@@ -111,17 +111,18 @@ func (o *Options) Set(text string) error {
 		name, value, ok := strings.Cut(change, "=")
 		f := v.FieldByNameFunc(func(n string) bool { return strings.EqualFold(n, name) })
 		if !ok || !f.IsValid() {
-			return &sim.OptionError{Option: "set", Value: change,
+			return &failure.OptionError{Option: "set", Value: change,
 				Takes: "NAME=VALUE with a name of " + strings.Join(names(v.Type()), ", ")}
 		}
 		if err := set(f, value); err != nil {
-			return &sim.OptionError{Option: "set", Value: change, Takes: "a value of type " + f.Type().String() + " for " + name}
+			return &failure.OptionError{Option: "set", Value: change,
+				Takes: "a value of type " + f.Type().String() + " for " + name}
 		}
 	}
 	if o.Nodes < 2 || o.Nodes > 64 || o.Ports < 1 || o.Ports > 64 || o.Depth < 1 || o.Ops < 0 || o.MTU < 256 ||
 		o.RecvBuffer < 64<<10 || o.SendBuffer < 64<<10 || o.Threads < 1 || o.Silent >= o.Nodes || o.MaxQueue < 1 ||
 		o.Think < time.Microsecond {
-		return &sim.OptionError{Option: "set", Value: text,
+		return &failure.OptionError{Option: "set", Value: text,
 			Takes: "2 to 64 nodes, 1 to 64 ports, a depth and a maxqueue of at least 1, an mtu of at least 256, a " +
 				"recvbuffer and a sendbuffer of at least 65536, at least 1 of threads, fewer silent than nodes, a think time " +
 				"of at least 1us"}

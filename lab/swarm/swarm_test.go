@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/sim"
+	"weft/failure"
 )
 
 // TestSeeds runs 200 seeds, and some that once failed.
@@ -48,7 +48,7 @@ func TestSet(t *testing.T) {
 	for _, text := range []string{"x", "nodes", "nodes=x", "nodes=1", "loss=2", "loss=-1", "think=3", "reliable=maybe",
 		"mtu=10", "=3"} {
 		o := FromSeed(1)
-		if err := o.Set(text); !errors.Is(err, sim.ErrOption) {
+		if err := o.Set(text); !errors.Is(err, failure.ErrOption) {
 			t.Errorf("-set %s: %v", text, err)
 		}
 	}

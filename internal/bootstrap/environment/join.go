@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"weft/failure"
 	"weft/internal/bootstrap"
 	"weft/internal/bootstrap/pmi"
 	"weft/internal/bootstrap/rendezvous"
@@ -205,7 +206,7 @@ func (j *joining) meet(ctx context.Context, store *rendezvous.Store,
 		found, err := rendezvous.Dial(ctx, rendezvous.Dialling{
 			Addresses: where, Member: j.member(), Secret: j.plan.key(), Notice: j.notice,
 		})
-		if errors.Is(err, rendezvous.ErrSecret) {
+		if errors.Is(err, failure.ErrSecret) {
 			err = fmt.Errorf("weft: rank %d on %s: %w", j.plan.Rank, HostName(j.host.ID), err)
 		}
 		if err != nil {
@@ -251,12 +252,12 @@ func (s *Source) By() string { return s.by }
 func (s *Source) Watch(down func(rank int, cause error)) {
 	s.Source.Watch(down)
 	if s.pmi != nil {
-		s.pmi.Watch(func(cause error) { down(-1, fmt.Errorf("%w (%w)", bootstrap.ErrLauncher, cause)) })
+		s.pmi.Watch(func(cause error) { down(-1, fmt.Errorf("%w (%w)", failure.ErrLauncher, cause)) })
 	}
 	if s.parent != nil {
 		go func() {
 			if s.parent.AwaitEnd() == nil {
-				down(-1, fmt.Errorf("%w (%s, which has started this rank, has ended)", bootstrap.ErrLauncher, s.name))
+				down(-1, fmt.Errorf("%w (%s, which has started this rank, has ended)", failure.ErrLauncher, s.name))
 			}
 		}()
 	}

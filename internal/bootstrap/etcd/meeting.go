@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"time"
 
-	"weft/internal/bootstrap/rendezvous"
+	"weft/failure"
 )
 
 // lease is how long what a process has put into etcd outlives it.
@@ -64,7 +64,7 @@ func (m *Meeting) seal(key, value string) []byte {
 func (m *Meeting) open(key string, sealed []byte) (string, error) {
 	value, err := m.aead.Open(nil, nil, sealed, []byte(key))
 	if err != nil {
-		return "", rendezvous.ErrSecret
+		return "", failure.ErrSecret
 	}
 	return string(value), nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"weft/failure"
 	"weft/internal/bootstrap"
 	"weft/internal/handshake"
 )
@@ -34,10 +35,6 @@ const (
 	longPause  = time.Second
 )
 
-// ErrSecret reports a store that another secret guards.
-var ErrSecret = errors.New("rank 0's store is guarded by another secret: all ranks need the same WEFT_SECRET " +
-	"or WEFT_SECRET_FILE")
-
 // Dial finds the store, joins, and returns when all ranks have. It tries until ctx ends:
 // names that do not resolve yet and stores that are not there yet are no errors. What is
 // one: a rank that is refused, and a store that has kept to another secret for ten seconds.
@@ -54,12 +51,12 @@ func Dial(ctx context.Context, d Dialling) (*bootstrap.Launched, error) {
 		if reason == nil || ctx.Err() == nil {
 			reason = err
 		}
-		var refused *bootstrap.RefusedError
-		var missing *bootstrap.MissingError
+		var refused *failure.JoinRefusedError
+		var missing *failure.MissingError
 		switch late := time.Since(began) > patience; {
 		case errors.As(err, &missing), errors.As(err, &refused) && !refused.OtherJob:
 			return nil, err
-		case errors.Is(err, ErrSecret) && late:
+		case errors.Is(err, failure.ErrSecret) && late:
 			return nil, err
 		case ctx.Err() != nil && errors.As(reason, &refused):
 			refused.Cause = ctx.Err()
@@ -87,14 +84,14 @@ func (d *Dialling) round(ctx context.Context) (*bootstrap.Launched, error) {
 	var errs []error
 	for _, a := range addresses {
 		found, err := d.try(ctx, a)
-		var refused *bootstrap.RefusedError
-		var missing *bootstrap.MissingError
+		var refused *failure.JoinRefusedError
+		var missing *failure.MissingError
 		if err == nil || errors.As(err, &missing) || errors.As(err, &refused) && !refused.OtherJob {
 			return found, err
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", a, err))
 	}
-	if i := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, ErrSecret) }); i >= 0 {
+	if i := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, failure.ErrSecret) }); i >= 0 {
 		return nil, errs[i]
 	}
 	if len(errs) == 0 {
@@ -127,7 +124,7 @@ func (d *Dialling) try(ctx context.Context, address string) (*bootstrap.Launched
 	if err != nil || !stop() {
 		c.Close()
 		if errors.Is(err, handshake.ErrStranger) {
-			return nil, ErrSecret
+			return nil, failure.ErrSecret
 		}
 		return nil, fmt.Errorf("what answers there is no store of weft's, or has another secret (%w)", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"weft/failure"
 	"weft/internal/bootstrap"
 	"weft/internal/bootstrap/bootstraptest"
 	"weft/internal/handshake"
@@ -218,7 +219,7 @@ func TestWrongSecret(t *testing.T) {
 	d := looking(rank(1, 2), address)
 	d.Secret = []byte("another secret of a test")
 	for range 2 {
-		if _, err := d.round(t.Context()); !errors.Is(err, ErrSecret) {
+		if _, err := d.round(t.Context()); !errors.Is(err, failure.ErrSecret) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -227,9 +228,9 @@ func TestWrongSecret(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		d.Addresses = func(context.Context) ([]string, error) { return nil, ErrSecret }
+		d.Addresses = func(context.Context) ([]string, error) { return nil, failure.ErrSecret }
 		_, err := Dial(t.Context(), d)
-		if took := time.Since(began); !errors.Is(err, ErrSecret) || took < patience || took > patience+2*longPause {
+		if took := time.Since(began); !errors.Is(err, failure.ErrSecret) || took < patience || took > patience+2*longPause {
 			t.Errorf("%v after %v", err, took)
 		}
 	})
@@ -339,13 +340,13 @@ func TestServingRankDies(t *testing.T) {
 	heard := make(chan news, 8)
 	sources[1].Watch(func(of int, cause error) { heard <- news{of, cause} })
 	s.Close() // as the end of its process does
-	if got := <-heard; got.of != 0 || !errors.Is(got.cause, bootstrap.ErrLauncher) {
+	if got := <-heard; got.of != 0 || !errors.Is(got.cause, failure.ErrLauncher) {
 		t.Errorf("heard %+v", got)
 	}
 	if v, err := sources[1].Get(t.Context(), 2, "card"); err != nil || v != "card of 2" {
 		t.Errorf("%q, %v", v, err)
 	}
-	if err := sources[1].Fence(t.Context()); !errors.Is(err, bootstrap.ErrLauncher) {
+	if err := sources[1].Fence(t.Context()); !errors.Is(err, failure.ErrLauncher) {
 		t.Errorf("fence: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"weft/failure"
 	"weft/internal/bootstrap"
 	"weft/internal/handshake"
 	"weft/internal/sys"
@@ -100,7 +101,7 @@ func (s *Store) Join(ctx context.Context) (*bootstrap.Launched, error) {
 		}
 	}()
 	found, err := bootstrap.Enter(ctx, here, s.cfg.Member)
-	var missing *bootstrap.MissingError
+	var missing *failure.MissingError
 	if errors.As(err, &missing) {
 		isSelf := func(rank int) bool { return rank == s.cfg.Member.Rank } // it may have left again by now
 		missing.Ranks = slices.DeleteFunc(s.gather.Missing(), isSelf)

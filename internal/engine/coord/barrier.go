@@ -1,8 +1,7 @@
 package coord
 
 import (
-	"errors"
-
+	"weft/failure"
 	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
@@ -28,7 +27,7 @@ type barrier struct {
 	done    uint64        // the last phase that is over
 	waiting list.List[Op]
 
-	err        *BrokenError
+	err        *failure.BrokenError
 	limit      uint64 // phases up to it can still be over
 	clean      bool   // because a member has left in good order
 	brokenTold bool   // the others have been told
@@ -36,8 +35,6 @@ type barrier struct {
 	left       map[int]bool // members that have said up to which phase they take part
 	clock      *clock       // of an aligned barrier
 }
-
-var errReported = errors.New("another rank has found that out")
 
 // newBarrier returns a barrier at one of its members, before its first phase.
 func newBarrier(n *Layer, o *Object) (*barrier, error) {
@@ -47,7 +44,7 @@ func newBarrier(n *Layer, o *Object) (*barrier, error) {
 		b.size = len(o.Members)
 	}
 	if b.me < 0 {
-		return nil, &StateError{o.Name, "use", ErrNotMember, "this rank is not a member"}
+		return nil, o.misfit("use", failure.ErrNotMember, "this rank is not a member")
 	}
 	var err error
 	if b.plan, err = NewPlan(o.Algorithm, b.size, o.Arity, b.me); err != nil {
@@ -154,11 +151,11 @@ func (b *barrier) start(now monotime.Time, op *Op) {
 		b.await(op)
 	case op.Kind == Break:
 		op.Done = true
-		if b.memberGone(int(op.N), b.done, false, errReported); b.err != nil {
+		if b.memberGone(int(op.N), b.done, false, failure.ErrReported); b.err != nil {
 			b.tellBroken()
 		}
 	default:
-		op.now(&StateError{b.o.Name, "use", ErrUse, "it is a barrier of fixed members"})
+		op.now(b.o.misfit("use", failure.ErrMisuse, "it is a barrier of fixed members"))
 	}
 }
 
@@ -169,7 +166,7 @@ func (b *barrier) arrive(now monotime.Time) error {
 		return b.err
 	}
 	if b.arrived-b.done >= b.window {
-		return &WindowError{b.o.Name, int(b.window)}
+		return &failure.WindowError{Name: b.o.Name, Open: int(b.window)}
 	}
 	b.arrived++
 	if b.clock != nil && !b.clock.known(b) {
@@ -188,7 +185,7 @@ func (b *barrier) await(op *Op) {
 	case op.N > b.limit:
 		op.now(b.err)
 	case op.N > b.arrived:
-		op.now(&StateError{b.o.Name, "wait for", ErrUse, "this rank has not arrived at that phase"})
+		op.now(b.o.misfit("wait for", failure.ErrMisuse, "this rank has not arrived at that phase"))
 	default:
 		b.waiting.Push(&op.link, op)
 	}
@@ -209,7 +206,7 @@ func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
 		if int(v.Rank) >= b.layer.size {
 			return wire.ErrField
 		}
-		b.memberGone(int(v.Rank), v.Phase, !v.Gone, errReported)
+		b.memberGone(int(v.Rank), v.Phase, !v.Gone, failure.ErrReported)
 	case wire.EventPing:
 		b.layer.pong(now, from, wire.ParsePing(f))
 	case wire.EventPong:

@@ -3,14 +3,14 @@ package coord
 import (
 	"errors"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
 // down handles the end of a member. A member that left in good order, and had opened the
 // barrier, has told its neighbours before up to which phase it takes part.
 // (PROTOCOL §9.5.3)
-func (b *barrier) down(rank int, cause *link.PeerError) {
+func (b *barrier) down(rank int, cause *failure.PeerError) {
 	if b.o.place(rank) >= 0 && !(cause.Clean && (b.left[rank] || !b.isNeighbour(rank))) {
 		b.memberGone(rank, b.done, false, cause)
 	}
@@ -32,14 +32,14 @@ func (b *barrier) memberGone(rank int, phase uint64, clean bool, cause error) {
 	if phase >= b.limit {
 		return
 	}
-	var peer *link.PeerError
+	var peer *failure.PeerError
 	if !errors.As(cause, &peer) {
-		peer = &link.PeerError{Rank: rank, Cause: cause, Clean: clean}
+		peer = &failure.PeerError{Rank: rank, Cause: cause, Clean: clean}
 	}
 	b.clean = clean
 	b.limit = phase
 	b.brokenTold = false
-	b.err = &BrokenError{Name: b.o.Name, Phase: phase + 1, Rank: rank, Err: peer}
+	b.err = &failure.BrokenError{Name: b.o.Name, Phase: phase + 1, Rank: rank, Err: peer}
 	if b.arrived > b.limit {
 		b.tellBroken()
 	}
@@ -64,12 +64,12 @@ func (b *barrier) fail(err error) {
 	}
 	b.refused = err
 	b.waiting.Take(func(*Op) bool { return true }, func(op *Op) { b.layer.finish(op, err) })
-	var d *DisagreeError
+	var d *failure.ConfigMismatchError
 	if !errors.As(err, &d) {
 		return
 	}
 	// They would wait for this member.
-	v := wire.Refuse{ID: b.o.ID, Signature: uint64(d.sig), Rank: uint32(d.Rank), Other: true}
+	v := wire.Refuse{ID: b.o.ID, Signature: uint64(b.o.there), Rank: uint32(d.Rank), Other: true}
 	b.tellNeighbours(v.Event(), func(rank int) bool { return rank == d.Rank })
 }
 

@@ -3,7 +3,7 @@ package coord
 import (
 	"slices"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
@@ -41,7 +41,7 @@ func (c *cond) start(now monotime.Time, op *Op) {
 		c.await(op)
 		return
 	default:
-		op.now(&StateError{c.o.Name, "use", ErrUse, "it is a condition"})
+		op.now(c.o.misfit("use", failure.ErrMisuse, "it is a condition"))
 		return
 	}
 	c.serial = serial
@@ -59,7 +59,7 @@ func (c *cond) await(op *Op) {
 		return
 	}
 	if _, ok := c.waiters[serial]; !ok {
-		op.now(&StateError{c.o.Name, "wait for", ErrUse, "this rank is not on its list"})
+		op.now(c.o.misfit("wait for", failure.ErrMisuse, "this rank is not on its list"))
 		return
 	}
 	op.serial = serial
@@ -137,7 +137,7 @@ func (c *cond) wake(serial uint32) {
 }
 
 // down ends the use of the condition if its home is gone.
-func (c *cond) down(rank int, cause *link.PeerError) {
+func (c *cond) down(rank int, cause *failure.PeerError) {
 	if rank == c.o.home {
 		c.fail(cause)
 	}

@@ -3,7 +3,7 @@ package coord
 import (
 	"slices"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
@@ -93,7 +93,7 @@ func (l *Layer) onBound(from int, v wire.Bound) error {
 }
 
 // bindsDown ends every Bind whose home is gone.
-func (l *Layer) bindsDown(rank int, cause *link.PeerError) {
+func (l *Layer) bindsDown(rank int, cause *failure.PeerError) {
 	for _, id := range sorted(l.binds) {
 		if l.homeOf(id) == rank {
 			l.binds[id].ops.Take(func(*Op) bool { return true }, func(op *Op) { l.finish(op, cause) })

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"weft/failure"
 	"weft/internal/engine/link"
 	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
@@ -19,8 +20,8 @@ type Layer struct {
 	objects    map[uint64]*Object
 	last       *Object // that an event was for
 	homes      map[uint64]home
-	gone       map[int]*link.PeerError
-	returned   map[int]*link.PeerError // whose programs have ended
+	gone       map[int]*failure.PeerError
+	returned   map[int]*failure.PeerError // whose programs have ended
 	done       list.List[Op]
 	returning  bool // this process goes on, though its program has returned
 	binds      map[uint64]*bind
@@ -54,9 +55,10 @@ type Stats struct {
 // An Object is a lock, semaphore, condition or barrier as this process uses it.
 type Object struct {
 	Config
-	ID   uint64
-	sig  signature
-	home int // the rank that is its home
+	ID    uint64
+	sig   signature
+	there signature // of the rank that disagreed last
+	home  int       // the rank that is its home
 	participant
 }
 
@@ -65,7 +67,7 @@ type participant interface {
 	start(now monotime.Time, op *Op)
 	cancel(op *Op) bool // takes back an operation that is not Done
 	event(now monotime.Time, from int, f wire.Event) error
-	down(rank int, cause *link.PeerError)
+	down(rank int, cause *failure.PeerError)
 	leave() // the process leaves in good order
 	fail(err error)
 	snapshot() State
@@ -94,8 +96,8 @@ const (
 func NewLayer(rank, size int, peers Peers) *Layer {
 	return &Layer{
 		rank: rank, size: size, peers: peers,
-		objects: map[uint64]*Object{}, homes: map[uint64]home{}, gone: map[int]*link.PeerError{},
-		returned: map[int]*link.PeerError{},
+		objects: map[uint64]*Object{}, homes: map[uint64]home{}, gone: map[int]*failure.PeerError{},
+		returned: map[int]*failure.PeerError{},
 		binds:    map[uint64]*bind{}, fences: map[uint64]*fence{},
 		early: map[uint64][]earlyEvent{}, earlyBy: map[int]int{},
 	}
@@ -117,7 +119,7 @@ func (l *Layer) Open(now monotime.Time, c Config) (*Object, error) {
 	sig := c.signature(l.size)
 	if o := l.objects[id]; o != nil {
 		if o.sig != sig {
-			return nil, &DisagreeError{Name: c.Name, Rank: l.rank, Here: o.sig.String(), There: sig.String()}
+			return nil, &failure.ConfigMismatchError{Name: c.Name, Rank: l.rank, Here: o.sig.String(), There: sig.String()}
 		}
 		return o, nil
 	}
@@ -312,11 +314,6 @@ func (l *Layer) atHome(from int, f wire.Event) error {
 	return h.event(from, f)
 }
 
-// disagree returns the error for a rank with another signature of an object.
-func (o *Object) disagree(rank int, there signature) *DisagreeError {
-	return &DisagreeError{Name: o.Name, Rank: rank, Here: o.sig.String(), There: there.String(), sig: there}
-}
-
 // agree checks that a request says of the object what the others say.
 func (l *Layer) agree(from int, f wire.Event, sig signature) bool {
 	if signature(wire.Signature(f)) == sig {
@@ -328,7 +325,7 @@ func (l *Layer) agree(from int, f wire.Event, sig signature) bool {
 }
 
 // Down takes a peer that has gone out of everything.
-func (l *Layer) Down(rank int, cause *link.PeerError) {
+func (l *Layer) Down(rank int, cause *failure.PeerError) {
 	if l.gone[rank] != nil {
 		return
 	}

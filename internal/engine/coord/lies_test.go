@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
@@ -29,7 +29,7 @@ func TestCounts(t *testing.T) {
 	}
 	dead := (home + 1) % 3
 	n := tb.nodes[home]
-	n.Down(dead, &link.PeerError{Rank: dead})
+	n.Down(dead, &failure.PeerError{Rank: dead})
 	before := len(n.homes)
 	guards := func() int { return len(n.fenceOf(locks[0].ID).guards) }
 	if err := n.Recv(0, dead, wire.Event{Kind: wire.EventBind, ID: locks[0].ID}.Append(nil)); err != nil ||

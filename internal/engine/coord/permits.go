@@ -1,7 +1,7 @@
 package coord
 
 import (
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
@@ -41,7 +41,7 @@ func (p *permits) start(now monotime.Time, op *Op) {
 		op.Done = true
 		return
 	case p.o.Class == Semaphore:
-		op.now(&StateError{p.o.Name, "lock", ErrUse, "it is a semaphore"})
+		op.now(p.o.misfit("lock", failure.ErrMisuse, "it is a semaphore"))
 		return
 	case op.Kind == Unlock:
 		p.unlock(op)
@@ -53,19 +53,19 @@ func (p *permits) start(now monotime.Time, op *Op) {
 		want = 1
 		try = op.Kind == TryRLock
 	case p.o.Class == RWLock:
-		op.now(&StateError{p.o.Name, "lock", ErrUse, "it is no semaphore"})
+		op.now(p.o.misfit("lock", failure.ErrMisuse, "it is no semaphore"))
 		return
 	default:
-		op.now(&StateError{p.o.Name, "lock", ErrUse, "it is no semaphore, and readers do not share it"})
+		op.now(p.o.misfit("lock", failure.ErrMisuse, "it is no semaphore, and readers do not share it"))
 		return
 	}
 	if p.o.Class != Semaphore {
 		switch {
 		case p.holds > 0:
-			op.now(&StateError{p.o.Name, "lock", ErrHeld, "this rank holds it: it would wait for itself"})
+			op.now(p.o.misfit("lock", failure.ErrHeld, "this rank holds it: it would wait for itself"))
 			return
 		case p.waiting:
-			op.now(&StateError{p.o.Name, "lock", ErrHeld, "this rank waits for it already"})
+			op.now(p.o.misfit("lock", failure.ErrHeld, "this rank waits for it already"))
 			return
 		}
 		p.waiting = true
@@ -93,7 +93,7 @@ func (p *permits) back(n uint32) {
 func (p *permits) unlock(op *Op) {
 	op.Done = true
 	if p.holds == 0 {
-		op.Err = &StateError{p.o.Name, "unlock", ErrNotHeld, "this rank does not hold it"}
+		op.Err = p.o.misfit("unlock", failure.ErrNotHeld, "this rank does not hold it")
 		return
 	}
 	p.back(p.holds)
@@ -150,7 +150,7 @@ func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
 }
 
 // down ends the use of the object if its home is gone.
-func (p *permits) down(rank int, cause *link.PeerError) {
+func (p *permits) down(rank int, cause *failure.PeerError) {
 	if rank == p.o.home {
 		p.fail(cause)
 	}

@@ -3,7 +3,7 @@ package coord
 import (
 	"slices"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
@@ -38,14 +38,14 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 	case p.err != nil:
 		op.now(p.err)
 	case op.Kind == Join && p.member || op.Kind == Join && !p.asked.Empty():
-		op.now(&StateError{p.o.Name, "join", ErrUse, "this rank is a member already"})
+		op.now(p.o.misfit("join", failure.ErrMisuse, "this rank is a member already"))
 	case op.Kind == Join:
 		p.asked.Push(&op.link, op)
 		p.layer.send(p.o.home, wire.PhaseJoin{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
 	case !p.member:
-		op.now(&StateError{p.o.Name, "use", ErrNotMember, "this rank has not registered"})
+		op.now(p.o.misfit("use", failure.ErrNotMember, "this rank has not registered"))
 	case op.Kind == Leave && p.arrived():
-		op.now(&StateError{p.o.Name, "leave", ErrUse, "this rank has arrived: wait for the phase first"})
+		op.now(p.o.misfit("leave", failure.ErrMisuse, "this rank has arrived: wait for the phase first"))
 	case op.Kind == Leave:
 		p.member = false
 		op.Done = true
@@ -56,7 +56,7 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 	case op.Kind == Await:
 		p.await(op)
 	default:
-		op.now(&StateError{p.o.Name, "use", ErrUse, "it is a barrier"})
+		op.now(p.o.misfit("use", failure.ErrMisuse, "it is a barrier"))
 	}
 }
 
@@ -71,7 +71,7 @@ func (p *phaser) sendLeave() {
 // arrive is the program's arrival at the open phase, or at one that was broken before. (PROTOCOL §9.5.5)
 func (p *phaser) arrive(op *Op) {
 	if p.arrived() {
-		op.now(&WindowError{p.o.Name, 1})
+		op.now(&failure.WindowError{Name: p.o.Name, Open: 1})
 		return
 	}
 	op.N = p.next
@@ -92,7 +92,7 @@ func (p *phaser) await(op *Op) {
 	op.Phase = op.N
 	switch {
 	case op.N >= p.next:
-		op.now(&StateError{p.o.Name, "wait for", ErrUse, "this rank has not arrived at that phase"})
+		op.now(p.o.misfit("wait for", failure.ErrMisuse, "this rank has not arrived at that phase"))
 	case op.N < p.phase:
 		op.now(p.broken[op.N])
 		delete(p.broken, op.N)
@@ -137,8 +137,8 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 	}
 	var err error
 	if v.Broken {
-		died := &link.PeerError{Rank: int(v.Rank), Cause: errReported}
-		err = &BrokenError{Name: p.o.Name, Phase: p.phase, Rank: int(v.Rank), Err: died}
+		died := &failure.PeerError{Rank: int(v.Rank), Cause: failure.ErrReported}
+		err = &failure.BrokenError{Name: p.o.Name, Phase: p.phase, Rank: int(v.Rank), Err: died}
 	}
 	p.end(err)
 	return nil
@@ -174,7 +174,7 @@ func (p *phaser) keep(ended uint64, err error) {
 }
 
 // down ends the use of the barrier if its home is gone.
-func (p *phaser) down(rank int, cause *link.PeerError) {
+func (p *phaser) down(rank int, cause *failure.PeerError) {
 	if rank == p.o.home {
 		p.fail(cause)
 	}

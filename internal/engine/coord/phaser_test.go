@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 )
 
 // TestBrokenPhases: a phase at which a rank has arrived, and that a death has
@@ -21,12 +21,12 @@ func TestBrokenPhases(t *testing.T) {
 	}
 	tb.nodes[me].Start(0, &Op{Kind: Arrive, Object: all[me]})
 	for k := 2; k < 5; k++ { // three die, and with each a phase
-		tb.nodes[home].Down((home+k)%5, &link.PeerError{Rank: (home + k) % 5})
+		tb.nodes[home].Down((home+k)%5, &failure.PeerError{Rank: (home + k) % 5})
 		for tb.deliver() {
 		}
 	}
 	op := &Op{Kind: Await, Object: all[me]}
-	if tb.nodes[me].Start(0, op); !op.Done || !errors.Is(op.Err, ErrBroken) {
+	if tb.nodes[me].Start(0, op); !op.Done || !errors.Is(op.Err, failure.ErrBroken) {
 		t.Errorf("%+v", op)
 	}
 }
@@ -45,12 +45,12 @@ func TestLateAtBrokenPhases(t *testing.T) {
 		for tb.deliver() {
 		}
 		for k := 2; k < 4; k++ {
-			tb.nodes[home].Down((home+k)%5, &link.PeerError{Rank: (home + k) % 5})
+			tb.nodes[home].Down((home+k)%5, &failure.PeerError{Rank: (home + k) % 5})
 			for tb.deliver() {
 			}
 		}
 		early := &Op{Kind: Await, Object: all[me]}
-		if tb.nodes[me].Start(0, early); !errors.Is(early.Err, ErrUse) {
+		if tb.nodes[me].Start(0, early); !errors.Is(early.Err, failure.ErrMisuse) {
 			t.Errorf("a wait for a phase before the rank has arrived: %+v", early)
 		}
 		for phase := range uint64(2) {
@@ -60,7 +60,7 @@ func TestLateAtBrokenPhases(t *testing.T) {
 				op = &Op{Kind: Await, Object: all[me], N: op.N}
 				tb.nodes[me].Start(0, op)
 			}
-			var broken *BrokenError
+			var broken *failure.BrokenError
 			if !op.Done || !errors.As(op.Err, &broken) || broken.Phase != phase || broken.Rank != (home+2+int(phase))%5 {
 				t.Errorf("kind %d, phase %d: %+v", kind, phase, op)
 			}

@@ -3,6 +3,8 @@ package coord
 import (
 	"fmt"
 	"math/bits"
+
+	"weft/failure"
 )
 
 // Algorithm names a way to make a barrier.
@@ -45,15 +47,9 @@ type Gate struct {
 // A Send is an input for a gate of a member.
 type Send struct{ To, Gate int }
 
-// A PlanError reports that an algorithm cannot serve a group of some size.
-type PlanError struct {
-	Algorithm Algorithm
-	N         int
-	Why       string
-}
-
-func (e *PlanError) Error() string {
-	return fmt.Sprintf("weft: %v barrier of %d ranks: %s", e.Algorithm, e.N, e.Why)
+// unfit returns the error for an algorithm that cannot serve a group of n.
+func unfit(a Algorithm, n int, why string) error {
+	return &failure.PlanError{Algorithm: a.String(), N: n, Why: why}
 }
 
 // NewPlan returns the plan of member me of n.
@@ -64,19 +60,19 @@ func NewPlan(a Algorithm, n, arity, me int) (Plan, error) {
 	case a == Central:
 		return star(n, me), nil
 	case a == Tree && arity < 2:
-		return Plan{}, &PlanError{a, n, fmt.Sprintf("an arity of %d: it must be 2 or more", arity)}
+		return Plan{}, unfit(a, n, fmt.Sprintf("an arity of %d: it must be 2 or more", arity))
 	case a == Tree:
 		return tree(n, arity, me), nil
 	case a == Dissemination:
 		return dissemination(n, me), nil
 	case a == Shuffle && n&(n-1) != 0:
-		return Plan{}, &PlanError{a, n, "it needs a power of two: take dissemination"}
+		return Plan{}, unfit(a, n, "it needs a power of two: take dissemination")
 	case a == Shuffle:
 		return shuffle(n, me), nil
 	case a == ModifiedShuffle:
 		return modifiedShuffle(n, me), nil
 	}
-	return Plan{}, &PlanError{a, n, "there is no such algorithm"}
+	return Plan{}, unfit(a, n, "there is no such algorithm")
 }
 
 // star returns the central plan: all members tell the first, which waits for its own

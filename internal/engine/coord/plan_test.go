@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math/bits"
 	"testing"
+
+	"weft/failure"
 )
 
 // A walk runs the plans of all members of a group, in rounds, as a network would
@@ -106,7 +108,7 @@ func TestPlans(t *testing.T) {
 			{ModifiedShuffle, 0, -1, -1},
 		} {
 			if c.a == Shuffle && n&(n-1) != 0 {
-				var e *PlanError
+				var e *failure.PlanError
 				if _, err := NewPlan(c.a, n, 0, 0); !errors.As(err, &e) {
 					t.Errorf("a shuffle exchange of %d: %v", n, err)
 				}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 )
 
 // deaths is what a lockRun knows of the ranks that have died.
@@ -99,7 +99,7 @@ func (r *lockRun) tellOfDeath() {
 	o := r.deaths.untold[i]
 	r.deaths.untold = slices.Delete(r.deaths.untold, i, i+1)
 	if !r.dead[o.to] {
-		r.nodes[o.to].Down(o.dead, &link.PeerError{Rank: o.dead})
+		r.nodes[o.to].Down(o.dead, &failure.PeerError{Rank: o.dead})
 	}
 }
 

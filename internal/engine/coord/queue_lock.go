@@ -1,7 +1,7 @@
 package coord
 
 import (
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )
@@ -48,7 +48,7 @@ func (q *queueLock) start(now monotime.Time, op *Op) {
 	case op.Kind == Unlock:
 		q.unlock(op)
 	default:
-		op.now(&StateError{q.o.Name, "lock", ErrUse, "it is no semaphore, and readers do not share it"})
+		op.now(q.o.misfit("lock", failure.ErrMisuse, "it is no semaphore, and readers do not share it"))
 	}
 }
 
@@ -62,7 +62,7 @@ func (q *queueLock) lock(op *Op) {
 	case wait, lastWait:
 		switch {
 		case q.op != nil:
-			op.now(&StateError{q.o.Name, "lock", ErrHeld, "this rank waits for it already"})
+			op.now(q.o.misfit("lock", failure.ErrHeld, "this rank waits for it already"))
 		case op.Kind == TryLock:
 			op.now(nil)
 		default:
@@ -78,7 +78,7 @@ func (q *queueLock) lock(op *Op) {
 		q.retake()
 		op.grant(q)
 	default:
-		op.now(&StateError{q.o.Name, "lock", ErrHeld, "this rank holds it: it would wait for itself"})
+		op.now(q.o.misfit("lock", failure.ErrHeld, "this rank holds it: it would wait for itself"))
 	}
 }
 
@@ -147,7 +147,7 @@ func (op *Op) grant(q *queueLock) {
 func (q *queueLock) unlock(op *Op) {
 	op.Done = true
 	if ok, _ := q.free(); !ok {
-		op.Err = &StateError{q.o.Name, "unlock", ErrNotHeld, "this rank does not hold it"}
+		op.Err = q.o.misfit("unlock", failure.ErrNotHeld, "this rank does not hold it")
 	}
 }
 
@@ -197,7 +197,7 @@ func (q *queueLock) cancel(op *Op) bool {
 
 // down ends the use of the lock if its home is gone. If the rank is gone to which this rank handed the token, the home
 // is told, since the token may be lost.
-func (q *queueLock) down(rank int, cause *link.PeerError) {
+func (q *queueLock) down(rank int, cause *failure.PeerError) {
 	switch {
 	case rank == q.o.home:
 		q.fail(cause)

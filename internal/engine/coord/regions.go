@@ -3,7 +3,7 @@ package coord
 import (
 	"math"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )
@@ -30,14 +30,14 @@ func (r *regions) start(now monotime.Time, op *Op) {
 	case r.err != nil:
 		op.now(r.err)
 	case op.Kind != Sync:
-		op.now(&StateError{r.o.Name, "use", ErrUse, "it is an RBCQ-1 barrier: Sync is what it has"})
+		op.now(r.o.misfit("use", failure.ErrMisuse, "it is an RBCQ-1 barrier: Sync is what it has"))
 	case op.N == 0:
-		op.now(&StateError{r.o.Name, "sync", ErrDistance,
-			"a distance of 0: this rank would take part twice in the same barrier"})
+		op.now(r.o.misfit("sync", failure.ErrDistance,
+			"a distance of 0: this rank would take part twice in the same barrier"))
 	case r.left:
-		op.now(&StateError{r.o.Name, "sync", ErrNotMember, "this rank has said that it takes part in no further barrier"})
+		op.now(r.o.misfit("sync", failure.ErrNotMember, "this rank has said that it takes part in no further barrier"))
 	case r.op != nil:
-		op.now(&StateError{r.o.Name, "sync", ErrHeld, "this rank waits at a code already"})
+		op.now(r.o.misfit("sync", failure.ErrHeld, "this rank waits at a code already"))
 	default:
 		r.op = op
 		r.left = op.N == Never
@@ -54,7 +54,7 @@ func (r *regions) cancel(op *Op) bool {
 		return false
 	}
 	r.op = nil
-	r.err = &StateError{r.o.Name, "sync", ErrUse, "a code was given up before it was passed"}
+	r.err = r.o.misfit("sync", failure.ErrMisuse, "a code was given up before it was passed")
 	return true
 }
 
@@ -72,8 +72,8 @@ func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
 		}
 	case wire.EventLeft:
 		v := wire.ParseLeft(f)
-		died := &link.PeerError{Rank: int(v.Rank), Cause: errReported}
-		r.fail(&BrokenError{Name: r.o.Name, Phase: v.Phase, Rank: int(v.Rank), Err: died})
+		died := &failure.PeerError{Rank: int(v.Rank), Cause: failure.ErrReported}
+		r.fail(&failure.BrokenError{Name: r.o.Name, Phase: v.Phase, Rank: int(v.Rank), Err: died})
 	default:
 		return wire.ErrField
 	}
@@ -82,7 +82,7 @@ func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
 
 // down tells the home that a member is gone. Only the home knows whether that member had
 // more to take part in.
-func (r *regions) down(rank int, cause *link.PeerError) {
+func (r *regions) down(rank int, cause *failure.PeerError) {
 	switch {
 	case rank == r.o.home:
 		r.fail(cause)

@@ -1,10 +1,10 @@
 package coord
 
-import "weft/internal/engine/link"
+import "weft/failure"
 
 // Returned says that the program of a peer has ended: it comes to no barrier any more.
 // It has given back its locks, and is the home of what it was the home of.
-func (l *Layer) Returned(rank int, why *link.PeerError) {
+func (l *Layer) Returned(rank int, why *failure.PeerError) {
 	if l.gone[rank] != nil || l.returned[rank] != nil {
 		return
 	}
@@ -21,7 +21,7 @@ func (l *Layer) Returned(rank int, why *link.PeerError) {
 }
 
 // absent takes a peer whose program has ended out of a barrier.
-func (o *Object) absent(rank int, why *link.PeerError) {
+func (o *Object) absent(rank int, why *failure.PeerError) {
 	if b, ok := o.participant.(*barrier); ok {
 		b.down(rank, why)
 	}

@@ -3,7 +3,7 @@ package msg
 import (
 	"slices"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 )
 
 // A Backlog is what one peer's port has not accepted of what was sent to it on one
@@ -48,7 +48,7 @@ func (p *Port) lose(d *pair, cause error) {
 	if p.cfg.Service {
 		return
 	}
-	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && d.base != d.next {
+	if pe, ok := cause.(*failure.PeerError); ok && pe.Clean && d.base != d.next {
 		p.layer.lost = append(p.layer.lost,
 			Backlog{Channel: p.channel, Rank: d.rank, Messages: int(d.next - d.base), Left: true})
 	}

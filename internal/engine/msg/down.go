@@ -3,7 +3,7 @@ package msg
 import (
 	"slices"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
@@ -11,7 +11,7 @@ import (
 // still be received; everything else that needs it ends with its PeerError.
 // A clean leave does not end a receive from any rank, unless no rank is left that could send
 // to it. This rank counts if it has sent to itself before.
-func (l *Layer) Down(rank int, cause *link.PeerError) {
+func (l *Layer) Down(rank int, cause *failure.PeerError) {
 	if l.gone[rank] != nil {
 		return
 	}
@@ -147,7 +147,7 @@ func (p *Port) failSends(d *pair, cause error) {
 // deathNotice puts the news of a death where a receive from anyone finds it,
 // behind all messages that arrived before.
 func (p *Port) deathNotice(rank int, cause error) {
-	if pe, ok := cause.(*link.PeerError); ok && pe.Clean && (p.layer.others > 0 || p.pairs[p.layer.rank] != nil) {
+	if pe, ok := cause.(*failure.PeerError); ok && pe.Clean && (p.layer.others > 0 || p.pairs[p.layer.rank] != nil) {
 		return
 	}
 	b := p.recv.get(0) // beyond the limit if need be

@@ -1,10 +1,9 @@
 package msg
 
 import (
-	"errors"
 	"fmt"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
 )
@@ -14,30 +13,14 @@ import (
 // its FENCE, freezing ends: since paths keep order, no packet of this port is in the network then, and no answer to
 // one. (PROTOCOL §3.5)
 
-// ErrFrozen is the condition of a FrozenError: the port is frozen.
-var ErrFrozen = errors.New("weft: the port is frozen")
-
-// ErrNotFrozen reports that a port is not frozen, or has not been flushed.
-var ErrNotFrozen = errors.New("weft: the port is not frozen")
-
-// A FrozenError reports an operation on a port that is frozen. It has had no effect.
-type FrozenError struct{ Channel int }
-
-func (e *FrozenError) Error() string {
-	return fmt.Sprintf("weft: the port of channel %d is frozen: Thaw it first", e.Channel)
-}
-
-// Is makes every FrozenError match ErrFrozen.
-func (e *FrozenError) Is(target error) bool { return target == ErrFrozen }
-
 // A freezing is what a port knows of its having been frozen.
 type freezing struct {
 	frozen  bool
-	flushed bool         // all peers have answered the fence
-	number  uint32       // of the fence sent last
-	op      *Op          // the Freeze that waits for answers, or nil
-	fenced  map[int]bool // the peers whose answers it waits for
-	why     *FrozenError // made once
+	flushed bool                 // all peers have answered the fence
+	number  uint32               // of the fence sent last
+	op      *Op                  // the Freeze that waits for answers, or nil
+	fenced  map[int]bool         // the peers whose answers it waits for
+	why     *failure.FrozenError // made once
 }
 
 // startFreeze freezes the port, ends what waits at it, and sends fences. A port that is frozen is flushed again.
@@ -45,12 +28,12 @@ func (p *Port) startFreeze(op *Op) {
 	z := &p.freezing
 	if z.op != nil {
 		op.State = Done
-		op.Err = fmt.Errorf("weft: channel %d is being frozen already: %w", p.channel, link.ErrInUse)
+		op.Err = fmt.Errorf("weft: channel %d is being frozen already: %w", p.channel, failure.ErrInUse)
 		return
 	}
 	if !z.frozen {
 		z.frozen = true
-		z.why = &FrozenError{int(p.channel)}
+		z.why = &failure.FrozenError{Channel: int(p.channel)}
 		p.suspend()
 	}
 	z.number++
@@ -124,9 +107,9 @@ func (p *Port) Announced() (bufs [][]byte) {
 // that waits.
 func (p *Port) Thaw() error {
 	if !p.freezing.frozen {
-		return fmt.Errorf("weft: channel %d: %w", p.channel, ErrNotFrozen)
+		return fmt.Errorf("weft: channel %d: %w", p.channel, failure.ErrNotFrozen)
 	}
-	p.endFreeze(ErrNotFrozen)
+	p.endFreeze(failure.ErrNotFrozen)
 	p.thaw()
 	return nil
 }
@@ -226,7 +209,7 @@ func (p *Port) cancelFreeze() {
 
 // bereave tells a Freeze that waits for a peer that it has gone. If it has left in good order it sends nothing more,
 // and has taken what it was sent; if it has died, the program must know.
-func (p *Port) bereave(d *pair, cause *link.PeerError) {
+func (p *Port) bereave(d *pair, cause *failure.PeerError) {
 	switch {
 	case !p.freezing.fenced[d.rank]:
 	case cause.Clean:

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
@@ -86,7 +86,7 @@ func TestRefusedInOrder(t *testing.T) {
 	if n := p.recv.used; n != MaxEager+2*64 || p.promised != 64 {
 		t.Errorf("%d bytes are used, %d promised", n, p.promised)
 	}
-	d.layer.Down(4, &link.PeerError{Rank: 4})
+	d.layer.Down(4, &failure.PeerError{Rank: 4})
 	if p.promised != 0 {
 		t.Errorf("%d bytes are promised to the dead", p.promised)
 	}
@@ -210,7 +210,7 @@ func TestSendWindow(t *testing.T) {
 			t.Errorf("a message of %d bytes is announced: %v", long, got)
 		}
 		op := &Op{Kind: Send, Peer: 1, Buf: make([]byte, MaxEager+2)}
-		if p.Start(op); !errors.Is(op.Err, link.ErrTooLong) {
+		if p.Start(op); !errors.Is(op.Err, failure.ErrTooLong) {
 			t.Errorf("a message that is longer than allowed: %v", op.Err)
 		}
 	}
@@ -251,7 +251,7 @@ func TestTooShort(t *testing.T) {
 	short := &Op{Kind: Recv, Peer: Any, Buf: make([]byte, 7)}
 	p.Start(short)
 	d.says(1, data(1, 0, 8))
-	if long := new(TooLongError); !errors.As(short.Err, &long) || short.State != Done {
+	if long := new(failure.TooLongError); !errors.As(short.Err, &long) || short.State != Done {
 		t.Errorf("8 bytes into 7: %v", short.Err)
 	}
 	fits := &Op{Kind: Recv, Peer: Any, Buf: make([]byte, 8)}

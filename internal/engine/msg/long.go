@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
@@ -230,9 +230,10 @@ func (l *Layer) onFetched(from int, f wire.Fetched) {
 		l.settle(from, f.Token, wire.StatusOK)
 		l.finish(op, nil)
 	case wire.StatusTooLong:
-		l.finish(op, fmt.Errorf("weft: rank %d does not take messages of %d bytes: %w", from, len(op.Buf), link.ErrTooLong))
+		l.finish(op, fmt.Errorf("weft: rank %d does not take messages of %d bytes: %w", from, len(op.Buf),
+			failure.ErrTooLong))
 	default:
-		l.finish(op, fmt.Errorf("weft: rank %d closed the channel: %w", from, link.ErrClosed))
+		l.finish(op, fmt.Errorf("weft: rank %d closed the channel: %w", from, failure.ErrClosed))
 	}
 }
 

@@ -1,11 +1,6 @@
 package msg
 
-import (
-	"fmt"
-
-	"weft/internal/engine/link"
-	"weft/internal/engine/list"
-)
+import "weft/internal/engine/list"
 
 // Any as the Peer of a Recv accepts messages from every rank.
 const Any = -1
@@ -96,20 +91,6 @@ type kept struct {
 
 // Port returns the port on which the operation was started.
 func (op *Op) Port() *Port { return op.port }
-
-// TooLongError reports a message longer than a limit.
-type TooLongError struct {
-	Size  int    // of the message
-	Limit int    // that it exceeds
-	What  string // what the limit is
-}
-
-func (e *TooLongError) Error() string {
-	return fmt.Sprintf("weft: message of %d bytes is longer than %s (%d bytes)", e.Size, e.What, e.Limit)
-}
-
-// Is makes every TooLongError match ErrTooLong.
-func (e *TooLongError) Is(target error) bool { return target == link.ErrTooLong }
 
 // takeAll removes the operations for which match reports true from a list, and returns them.
 func takeAll(l *list.List[Op], match func(*Op) bool) (found []*Op) {

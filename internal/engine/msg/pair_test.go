@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )
@@ -46,7 +46,7 @@ func TestFlow(t *testing.T) {
 		"ack":        func(r *rig, _ *Port) { r.recv(wire.Ack{Channel: 1, Ack: 1}.Append(nil)) },
 		"frozen":     func(_ *rig, p *Port) { p.Start(&Op{Kind: Freeze}) },
 		"thawed":     func(_ *rig, p *Port) { _ = p.Thaw() },
-		"peer, gone": func(r *rig, _ *Port) { r.layer.Down(1, &link.PeerError{Rank: 1}) },
+		"peer, gone": func(r *rig, _ *Port) { r.layer.Down(1, &failure.PeerError{Rank: 1}) },
 	}
 	for _, c := range []struct {
 		events []string

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/list"
 )
 
@@ -32,7 +32,7 @@ type Port struct {
 	channel uint16
 	cfg     Config
 	open    bool
-	revoked *RevokedError // the channel is over for good; see revoke.go
+	revoked *failure.RevokedError // the channel is over for good; see revoke.go
 
 	pairs    map[int]*pair
 	lastPair *pair // the pair used last
@@ -61,17 +61,6 @@ type Port struct {
 // less compares sequence numbers, which wrap.
 func less(a, b uint32) bool { return int32(a-b) < 0 }
 
-// ConfigError reports a configuration value that cannot work.
-type ConfigError struct {
-	Field    string
-	Value    int
-	Min, Max int
-}
-
-func (e *ConfigError) Error() string {
-	return fmt.Sprintf("weft: %s is %d, must be from %d to %d", e.Field, e.Value, e.Min, e.Max)
-}
-
 // withDefaults returns the configuration with every field set, or what is
 // wrong with it.
 func (c Config) withDefaults() (Config, error) {
@@ -88,7 +77,7 @@ func (c Config) withDefaults() (Config, error) {
 			*f.value = f.def
 		}
 		if *f.value < f.min || *f.value > f.max {
-			return c, &ConfigError{f.name, *f.value, f.min, f.max}
+			return c, &failure.ConfigError{Field: f.name, Value: *f.value, Min: f.min, Max: f.max}
 		}
 	}
 	return c, nil
@@ -118,7 +107,7 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 	case p.revoked != nil:
 		return nil, p.revoked
 	case p.open:
-		return nil, fmt.Errorf("weft: channel %d is already open: %w", channel, link.ErrInUse)
+		return nil, fmt.Errorf("weft: channel %d is already open: %w", channel, failure.ErrInUse)
 	case p.early():
 		l.early--
 	}

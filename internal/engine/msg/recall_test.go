@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
@@ -56,7 +57,7 @@ func TestFreezingRecallsWhatWasOffered(t *testing.T) {
 			next := &Op{Kind: Recv, Peer: Any}
 			p.Start(next)
 			for _, op := range []*Op{ops[0], ops[2]} {
-				if come(p, op); op.State != Done || name != "Decline" && !errors.Is(op.Err, ErrFrozen) {
+				if come(p, op); op.State != Done || name != "Decline" && !errors.Is(op.Err, failure.ErrFrozen) {
 					t.Errorf("a receiver that comes after the turn of its program: %v, %v", op.State, op.Err)
 				}
 			}

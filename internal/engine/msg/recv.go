@@ -1,6 +1,7 @@
 package msg
 
 import (
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
@@ -68,7 +69,7 @@ func (p *Port) offer(op *Op, b *Block) {
 		op.Seq = b.seq
 	}
 	if op.Buf != nil && op.N > len(op.Buf) {
-		op.Err = &TooLongError{op.N, len(op.Buf), "the buffer to receive it"}
+		op.Err = &failure.TooLongError{Size: op.N, Limit: len(op.Buf), What: "the buffer to receive it"}
 		return
 	}
 	p.take(b)

@@ -1,41 +1,15 @@
 package msg
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"unicode"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
-// ErrRevoked is the condition of a RevokedError: the channel has been revoked.
-var ErrRevoked = errors.New("weft: the channel has been revoked")
-
-// A RevokedError reports that a rank has ended a channel for its group, because the group cannot go on. It
-// matches ErrRevoked, and ErrPeer too if the end of a rank is the cause.
-type RevokedError struct {
-	Channel int
-	By      int    // the rank that revoked the channel
-	Gone    int    // the rank whose end is the cause, or -1
-	Reason  string // in words; up to 200 bytes are passed on to other ranks
-}
-
-func (e *RevokedError) Error() string {
-	return fmt.Sprintf("weft: rank %d has revoked channel %d: %s", e.By, e.Channel, e.Reason)
-}
-
-// Unwrap returns ErrRevoked, and a PeerError if the end of a rank is the cause.
-func (e *RevokedError) Unwrap() []error {
-	if e.Gone < 0 {
-		return []error{ErrRevoked}
-	}
-	return []error{ErrRevoked, &link.PeerError{Rank: e.Gone, Cause: errors.New("another rank has found that out")}}
-}
-
-// frame returns the frame that passes the news on, and its payload.
-func (e *RevokedError) frame() (f wire.Revoke, reason []byte) {
+// revokeFrame returns the frame that passes the news on, and its payload.
+func revokeFrame(e *failure.RevokedError) (f wire.Revoke, reason []byte) {
 	gone := uint32(wire.Nobody)
 	if e.Gone >= 0 {
 		gone = uint32(e.Gone)
@@ -49,7 +23,7 @@ func (p *Port) Revoke(to []int, by, gone int, reason string) {
 	if len(reason) > wire.MaxReason {
 		reason = reason[:wire.MaxReason]
 	}
-	p.revoke(&RevokedError{Channel: int(p.channel), By: by, Gone: gone, Reason: reason})
+	p.revoke(&failure.RevokedError{Channel: int(p.channel), By: by, Gone: gone, Reason: reason})
 	for _, rank := range to {
 		if rank != by && p.layer.gone[rank] == nil {
 			p.spread(p.pair(rank))
@@ -63,12 +37,12 @@ func (p *Port) spread(d *pair) {
 		return
 	}
 	d.spread = true
-	f, reason := p.revoked.frame()
+	f, reason := revokeFrame(p.revoked)
 	d.q.Push(f.Append(d.q.Head()), reason, true)
 }
 
 // revoke ends everything that goes on in the channel, and whatever will be begun.
-func (p *Port) revoke(why *RevokedError) {
+func (p *Port) revoke(why *failure.RevokedError) {
 	if p.revoked != nil {
 		return
 	}
@@ -112,7 +86,7 @@ func (l *Layer) onRevoke(from int, f wire.Revoke, reason []byte) {
 		gone = int(f.Gone)
 	}
 	p.pair(from).spread = true
-	p.revoke(&RevokedError{Channel: int(f.Channel), By: int(f.By), Gone: gone, Reason: printable(reason)})
+	p.revoke(&failure.RevokedError{Channel: int(f.Channel), By: int(f.By), Gone: gone, Reason: printable(reason)})
 }
 
 // printable returns what a peer says, without what a terminal would obey.
@@ -131,7 +105,7 @@ func (p *Port) Closed() error {
 	case p.revoked != nil:
 		return p.revoked
 	case !p.open:
-		return link.ErrClosed
+		return failure.ErrClosed
 	case p.freezing.frozen:
 		return p.freezing.why
 	}

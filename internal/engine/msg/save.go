@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"weft/failure"
 )
 
 // A port can be saved when it is frozen and flushed at all ranks that use the channel: the ports then keep everything
@@ -28,7 +30,7 @@ type Held struct {
 func (p *Port) Save(b []byte) ([]byte, Held, error) {
 	var h Held
 	if !p.freezing.flushed {
-		return b, h, fmt.Errorf("weft: channel %d cannot be saved: %w", p.channel, ErrNotFrozen)
+		return b, h, fmt.Errorf("weft: channel %d cannot be saved: %w", p.channel, failure.ErrNotFrozen)
 	}
 	b = p.saveDepartures(b)
 	b = order.AppendUint32(b, uint32(len(p.pairs)))
@@ -99,7 +101,7 @@ func (d *pair) save(b []byte, h *Held) []byte {
 // been opened. A state that cannot be right changes nothing. Messages that the program has on loan stay so.
 func (p *Port) Restore(b []byte) (Held, error) {
 	if !p.freezing.flushed {
-		return Held{}, fmt.Errorf("weft: channel %d cannot be restored: %w", p.channel, ErrNotFrozen)
+		return Held{}, fmt.Errorf("weft: channel %d cannot be restored: %w", p.channel, failure.ErrNotFrozen)
 	}
 	s, err := p.readState(b)
 	if err != nil {

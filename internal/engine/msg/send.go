@@ -1,6 +1,7 @@
 package msg
 
 import (
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
@@ -48,7 +49,7 @@ func (p *Port) startSend(op *Op) {
 	}
 	if len(op.Buf) > p.cfg.MaxMessage {
 		op.State = Done
-		op.Err = &TooLongError{len(op.Buf), p.cfg.MaxMessage, "PortConfig.MaxMessage"}
+		op.Err = &failure.TooLongError{Size: len(op.Buf), Limit: p.cfg.MaxMessage, What: "PortConfig.MaxMessage"}
 		return
 	}
 	d := p.pair(op.Peer)

@@ -1,28 +1,10 @@
 package msg
 
 import (
-	"errors"
 	"fmt"
+
+	"weft/failure"
 )
-
-// ErrSaved is the condition of a SavedError: bytes are not a saved state of the port.
-var ErrSaved = errors.New("weft: not the saved state of this port")
-
-// A SavedError reports a saved state that cannot be restored.
-type SavedError struct {
-	Channel int // or -1 if that is not known yet
-	Why     string
-}
-
-func (e *SavedError) Error() string {
-	if e.Channel < 0 {
-		return "weft: the saved state of a port cannot be read: " + e.Why
-	}
-	return fmt.Sprintf("weft: channel %d: the saved state cannot be restored: %s", e.Channel, e.Why)
-}
-
-// Is makes every SavedError match ErrSaved.
-func (e *SavedError) Is(target error) bool { return target == ErrSaved }
 
 // A savedState is a state that has been read and can be restored. Its data lies in what was read.
 type savedState struct {
@@ -89,7 +71,7 @@ func parseState(b []byte, size int) (s savedState, why string) {
 func Holds(b []byte, size int) (Held, error) {
 	s, why := parseState(b, size)
 	if why != "" {
-		return Held{}, &SavedError{-1, why}
+		return Held{}, &failure.SavedError{Channel: -1, Why: why}
 	}
 	return s.held, nil
 }
@@ -109,7 +91,7 @@ func (p *Port) readState(b []byte) (savedState, error) {
 			s.recvRoom, p.recv.limit, most)
 	}
 	if why != "" {
-		return savedState{}, &SavedError{int(p.channel), why}
+		return savedState{}, &failure.SavedError{Channel: int(p.channel), Why: why}
 	}
 	return s, nil
 }

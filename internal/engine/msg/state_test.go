@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
@@ -107,7 +108,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"it is cut short", []byte{0, 0}},        // no more
 		{"there can be", []byte{255, 0, 0, 255}}, // departures
 	} {
-		if _, err := p.Restore(c.state); !errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), c.why) {
+		if _, err := p.Restore(c.state); !errors.Is(err, failure.ErrSaved) || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%q: %v", c.why, err)
 		}
 	}
@@ -126,14 +127,14 @@ func TestRestoreRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := small.Restore(state); !errors.Is(err, ErrSaved) ||
+	if _, err := small.Restore(state); !errors.Is(err, failure.ErrSaved) ||
 		!strings.Contains(err.Error(), "98304 bytes of the send buffer, where 65536 are free") {
 		t.Error(err)
 	}
-	if _, err := newRig(t, 3).open(Config{}).Restore(nil); !errors.Is(err, ErrNotFrozen) {
+	if _, err := newRig(t, 3).open(Config{}).Restore(nil); !errors.Is(err, failure.ErrNotFrozen) {
 		t.Error(err)
 	}
-	if _, _, err := newRig(t, 3).open(Config{}).Save(nil); !errors.Is(err, ErrNotFrozen) {
+	if _, _, err := newRig(t, 3).open(Config{}).Save(nil); !errors.Is(err, failure.ErrNotFrozen) {
 		t.Error(err)
 	}
 }
@@ -157,7 +158,8 @@ func TestFullerThanTheBuffer(t *testing.T) {
 		if c.fits && (err != nil || held.Received != c.messages) {
 			t.Errorf("%d messages: %+v, %v", c.messages, held, err)
 		}
-		if !c.fits && (!errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), "or 163840 with a message of each rank")) {
+		if !c.fits && (!errors.Is(err, failure.ErrSaved) ||
+			!strings.Contains(err.Error(), "or 163840 with a message of each rank")) {
 			t.Errorf("%d messages: %v", c.messages, err)
 		}
 	}
@@ -173,7 +175,7 @@ func FuzzState(f *testing.F) {
 		p := newRig(t, 3).frozen(Config{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
 		held, err := p.Restore(b)
 		if err != nil {
-			if !errors.Is(err, ErrSaved) {
+			if !errors.Is(err, failure.ErrSaved) {
 				t.Fatal(err)
 			}
 			return

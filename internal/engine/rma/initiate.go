@@ -1,7 +1,7 @@
 package rma
 
 import (
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 	"weft/internal/mem"
 )
@@ -18,7 +18,7 @@ func (l *Layer) Start(op *Op) {
 	if op.Kind == Await {
 		if r := l.regions[op.Region]; r == nil || r.Box == nil {
 			op.Done = true
-			op.Err = link.ErrClosed
+			op.Err = failure.ErrClosed
 		} else if op.Done = r.Box.Ready(); !op.Done {
 			l.awaiting.Push(&op.link, op)
 		}

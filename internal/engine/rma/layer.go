@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"weft/failure"
 	"weft/internal/engine/link"
 	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
@@ -160,7 +161,7 @@ func (l *Layer) Recv(from int, frame []byte, mayStall bool) error {
 }
 
 // Down ends every operation at a peer that has gone.
-func (l *Layer) Down(rank int, cause *link.PeerError) {
+func (l *Layer) Down(rank int, cause *failure.PeerError) {
 	if l.gone[rank] != nil {
 		return
 	}

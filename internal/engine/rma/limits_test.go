@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 	"weft/internal/mem"
 )
@@ -71,7 +71,7 @@ func TestOutstanding(t *testing.T) {
 	if ok, _ := d.layer.Cancel(ops[5]); ok {
 		t.Error("one that has ended was cancelled")
 	}
-	d.layer.Down(1, &link.PeerError{Rank: 1})
+	d.layer.Down(1, &failure.PeerError{Rank: 1})
 	ended := 0
 	for op := d.layer.Finished(); op != nil; op = d.layer.Finished() {
 		ended++
@@ -150,7 +150,7 @@ func TestPendingAttaches(t *testing.T) {
 	if _, err := d.layer.Expose("r1", mem.Aligned(8), 0, false, 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.layer.Expose("r1", mem.Aligned(8), 0, false, 0, nil); !errors.Is(err, link.ErrInUse) {
+	if _, err := d.layer.Expose("r1", mem.Aligned(8), 0, false, 0, nil); !errors.Is(err, failure.ErrInUse) {
 		t.Errorf("exposed twice: %v", err)
 	}
 	one, _ := d.take(1)
@@ -161,7 +161,7 @@ func TestPendingAttaches(t *testing.T) {
 	if b := attach(3, 9, "r0"); b != nil {
 		t.Error("there is room for wishes again")
 	}
-	d.layer.Down(1, &link.PeerError{Rank: 1})
+	d.layer.Down(1, &failure.PeerError{Rank: 1})
 	room := maxAttaches/8 - 1 + maxAttaches/2 // r1 was asked for by rank 2; all of rank 1 are gone
 	for i := range uint32(room + 1) {
 		if b := attach(2, i, "r3"); (b != nil) != (int(i) == room) {
@@ -180,14 +180,17 @@ func TestBounds(t *testing.T) {
 		{7, 1, 8, true}, {8, 1, 8, false},
 		{1 << 62, 1 << 62, 8, false}, {0, 0, 0, true},
 	} {
-		if err := CheckRange(c.off, c.n, c.size); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrBounds) {
+		if err := CheckRange(c.off, c.n, c.size); (err == nil) != c.ok || err != nil && !errors.Is(err, failure.ErrBounds) {
 			t.Errorf("%d bytes at %d of %d: %v", c.n, c.off, c.size, err)
 		}
 	}
 	for _, c := range []struct {
 		off, size int
 		want      error
-	}{{0, 8, nil}, {8, 16, nil}, {8, 15, ErrBounds}, {4, 16, ErrMisaligned}, {1, 16, ErrMisaligned}, {-8, 16, ErrBounds}} {
+	}{
+		{0, 8, nil}, {8, 16, nil}, {8, 15, failure.ErrBounds}, {4, 16, failure.ErrMisaligned},
+		{1, 16, failure.ErrMisaligned}, {-8, 16, failure.ErrBounds},
+	} {
 		if err := CheckWord(c.off, c.size); !errors.Is(err, c.want) {
 			t.Errorf("a word at %d of %d: %v", c.off, c.size, err)
 		}

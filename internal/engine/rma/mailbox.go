@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
 )
@@ -262,7 +262,7 @@ func (l *Layer) closeMailbox(r *Region) {
 	for _, rank := range l.ranks() {
 		delete(l.peers[rank].inflows, r.ID)
 	}
-	l.wake(link.ErrClosed, func(op *Op) bool { return op.Region == r.ID })
+	l.wake(failure.ErrClosed, func(op *Op) bool { return op.Region == r.ID })
 }
 
 // look ends the waits for mailboxes in which something has arrived.

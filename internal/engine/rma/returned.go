@@ -1,13 +1,13 @@
 package rma
 
 import (
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 )
 
 // Returned says that the program of a peer has ended. Its regions are still there, but its mailboxes are no longer
 // read: messages that are not in them end with why.
-func (l *Layer) Returned(rank int, why *link.PeerError) {
+func (l *Layer) Returned(rank int, why *failure.PeerError) {
 	if l.gone[rank] != nil || l.returned[rank] != nil {
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"weft/internal/engine/link"
+	"weft/failure"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
 	"weft/internal/mem"
@@ -59,7 +59,7 @@ func (r *Region) admits(rank int) bool {
 // expose gives a region its number and key, and answers peers that wait for it.
 func (l *Layer) expose(r *Region) (*Region, error) {
 	if l.names[r.Name] != nil {
-		return nil, fmt.Errorf("weft: region %q is already exposed: %w", r.Name, link.ErrInUse)
+		return nil, fmt.Errorf("weft: region %q is already exposed: %w", r.Name, failure.ErrInUse)
 	}
 	l.region++
 	r.ID = l.region

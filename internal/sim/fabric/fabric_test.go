@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"weft/failure"
 )
 
 func read(t testing.TB, name string) *Network {
@@ -80,8 +82,8 @@ func TestFileErrors(t *testing.T) {
 		{"# " + strings.Repeat("x", maxLine), "net:1: a line has at most 4096 bytes"},
 	} {
 		_, err := Parse("net", strings.NewReader(c.text))
-		var at *FileError
-		if !errors.As(err, &at) || !errors.Is(err, ErrNetwork) || !strings.Contains(err.Error(), c.want) {
+		var at *failure.FileError
+		if !errors.As(err, &at) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: %v, want %s", c.text, err, c.want)
 		}
 	}
@@ -198,7 +200,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		n, err := Parse("net", strings.NewReader(text))
 		if err != nil {
-			var at *FileError
+			var at *failure.FileError
 			if !errors.As(err, &at) || at.Line > strings.Count(text, "\n")+1 {
 				t.Fatalf("%v", err)
 			}

@@ -7,19 +7,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"weft/failure"
 )
-
-// A FileError reports a line of a file of links that is not understood, or that describes something impossible.
-type FileError struct {
-	File   string
-	Line   int
-	Reason string
-}
-
-func (e *FileError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
-
-// Is makes every FileError match ErrNetwork.
-func (e *FileError) Is(target error) bool { return target == ErrNetwork }
 
 // maxLine bounds a line of a network file. No valid line is nearly as long.
 const maxLine = 4096 // bytes
@@ -41,16 +31,18 @@ func Parse(file string, r io.Reader) (*Network, error) {
 		number++
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		if err := n.parseLine(strings.Fields(text)); err != nil {
-			return nil, &FileError{file, number, err.Error()}
+			return nil, &failure.FileError{File: file, Line: number, Reason: err.Error()}
 		}
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, &FileError{file, number + 1, fmt.Sprintf("a line has at most %d bytes", maxLine)}
+		return nil, &failure.FileError{File: file, Line: number + 1,
+			Reason: fmt.Sprintf("a line has at most %d bytes", maxLine)}
 	case err != nil:
 		return nil, err
 	case len(n.Hosts) == 0:
-		return nil, &FileError{file, number, "the file ends without a host: write host NAME SWITCH:PORT"}
+		return nil, &failure.FileError{File: file, Line: number,
+			Reason: "the file ends without a host: write host NAME SWITCH:PORT"}
 	}
 	return n, nil
 }

@@ -101,11 +101,11 @@ func testSealed(t *testing.T, at string) {
 	if got, err := m.Find(t.Context()); err != nil || got != "where" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := open("sealed", "another secret").Find(t.Context()); !errors.Is(err, rendezvous.ErrSecret) {
+	if _, err := open("sealed", "another secret").Find(t.Context()); !errors.Is(err, failure.ErrSecret) {
 		t.Errorf("another secret: %v", err)
 	}
 	copyKey(t, at, "/weft/sealed/store/0", "/weft/elsewhere/store/0")
-	if _, err := open("elsewhere", "a secret").Find(t.Context()); !errors.Is(err, rendezvous.ErrSecret) {
+	if _, err := open("elsewhere", "a secret").Find(t.Context()); !errors.Is(err, failure.ErrSecret) {
 		t.Errorf("moved: %v", err)
 	}
 	got := map[int]bool{}
