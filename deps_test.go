@@ -37,7 +37,7 @@ internal/engine         failure internal/counters internal/engine/coord internal
 
 internal/transport      internal/counters
 internal/sys
-internal/handshake
+internal/handshake               internal/sys
 internal/interleave     internal/sys
 internal/doorbell       internal/transport internal/sys
 internal/transport/pipe          internal/transport internal/mem
@@ -46,7 +46,7 @@ internal/transport/tcp           internal/transport internal/doorbell internal/h
 internal/transport/udp           internal/transport internal/doorbell internal/sys internal/counters
 internal/transport/eth           internal/transport internal/transport/udp internal/doorbell internal/sys internal/counters
 internal/transport/faulty        internal/transport
-internal/transport/transporttest internal/transport internal/doorbell
+internal/transport/transporttest internal/transport internal/doorbell internal/handshake
 
 internal/timeline       internal/sys
 internal/timeline/traceevent internal/timeline
@@ -157,7 +157,7 @@ var only = map[string][]string{
 	"syscall": {".", "cmd/weft", "internal/cli", "job", "examples/checkpoint", "internal/bootstrap/environment",
 		"internal/counters/directory", "internal/agent", "internal/launch", "internal/process", "internal/sys", "stream",
 		"internal/transport/transporttest"},
-	"math/rand/v2": {"internal/transport/faulty", "internal/sim", "internal/sim/fabric"},
+	"math/rand/v2": {"internal/handshake", "internal/transport/faulty", "internal/sim", "internal/sim/fabric"},
 }
 
 // impure lists what no package of the engine may import, and what to do

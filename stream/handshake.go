@@ -56,7 +56,7 @@ func parseRecord(b []byte) (status, buffer uint32, err error) {
 // connection to make room for another handshake.
 func (cfg *Config) dialPath(ctx context.Context, address string) (*Conn, error) {
 	var c *Conn
-	err := handshake.Retry(func() (cut bool, err error) {
+	err := handshake.Retry(ctx.Done(), func() (cut bool, err error) {
 		c, cut, err = cfg.dial(ctx, address)
 		return cut && ctx.Err() == nil, err
 	})

@@ -90,7 +90,7 @@ func (cfg *Config) dialTLS(ctx context.Context, address string) (*TLSConn, error
 		secure.ServerName, _, _ = net.SplitHostPort(address)
 	}
 	var c *TLSConn
-	err = handshake.Retry(func() (cut bool, err error) {
+	err = handshake.Retry(ctx.Done(), func() (cut bool, err error) {
 		c, err = meetTLS(ctx, address, secure, metadata)
 		cut = errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 		return cut && ctx.Err() == nil, err

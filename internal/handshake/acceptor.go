@@ -2,16 +2,22 @@ package handshake
 
 import (
 	"errors"
+	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"weft/internal/sys"
 )
 
 // An Acceptor accepts connections, runs their handshakes, and closes those whose handshakes fail. A
 // peer in a handshake has not been authenticated, so the number of handshakes in progress is
-// bounded: if there are too many the oldest is dropped, and while there are many each gets less
-// time.
+// bounded: if there are too many one is dropped, and while there are many each gets less
+// time. A handshake whose first message was right is not dropped for strangers (Favour). Of the others, one
+// of the host with the most goes, chosen at random: a flood cannot be timed so that a certain peer is
+// dropped.
 type Acceptor struct {
 	// Limit is how many handshakes may be in progress.
 	Limit int
@@ -25,7 +31,7 @@ type Acceptor struct {
 	Failures, Dropped atomic.Uint64
 
 	mu       sync.Mutex
-	attempts []*Attempt // the handshakes in progress, the oldest first
+	attempts []*Attempt // the handshakes in progress, the oldest first; at most Limit
 	wg       sync.WaitGroup
 }
 
@@ -34,7 +40,16 @@ type Attempt struct {
 	Conn     net.Conn
 	acceptor *Acceptor
 	stop     func() // ends its deadline, once: afterwards the connection is another's
+	host     string // of the peer
+	favoured bool   // see Favour; the acceptor's mu guards it
 }
+
+// strangers is how many handshakes a listener of a job has room for besides those of all ranks.
+const strangers = 64
+
+// Room returns the Limit for a listener of a job of so many ranks. Handshakes take at most an eighth of
+// the descriptors that this process may have.
+func Room(ranks int) int { return min(ranks+strangers, max(sys.MaxFDs()/8, 4)) }
 
 // pause is how long Serve waits when a connection cannot be accepted, for example for lack of
 // descriptors.
@@ -43,6 +58,7 @@ const pause = 10 * time.Millisecond
 // Serve accepts connections until the listener is closed, and returns when no handshake is in
 // progress any more.
 func (d *Acceptor) Serve(accept func() (net.Conn, error)) {
+	failed := 0 // in a row
 	for {
 		c, err := accept()
 		switch {
@@ -52,9 +68,12 @@ func (d *Acceptor) Serve(accept func() (net.Conn, error)) {
 			return
 		case err != nil:
 			d.Failures.Add(1)
-			d.makeRoom(0) // an unauthenticated peer may hold the descriptor that is missing
+			if failed++; failed > 1 { // those that have just been accepted have a moment to say hello
+				d.makeRoom(0) // a stranger may hold the descriptor that is missing
+			}
 			time.Sleep(pause)
 		default:
+			failed = 0
 			d.open(c)
 		}
 	}
@@ -68,7 +87,7 @@ func (d *Acceptor) open(c net.Conn) {
 	if len(d.attempts) >= d.Limit/2 {
 		patience = Timeout / 10
 	}
-	v := &Attempt{c, d, sync.OnceFunc(Within(c, patience))}
+	v := &Attempt{Conn: c, acceptor: d, stop: sync.OnceFunc(Within(c, patience)), host: hostOf(c)}
 	d.attempts = append(d.attempts, v)
 	d.mu.Unlock()
 	d.wg.Go(func() {
@@ -80,15 +99,52 @@ func (d *Acceptor) open(c net.Conn) {
 	})
 }
 
-// makeRoom drops the oldest attempt if most or more are in progress.
+// hostOf returns the address of the other side without its port.
+func hostOf(c net.Conn) string {
+	if at, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+		return at.IP.String()
+	}
+	return ""
+}
+
+// makeRoom drops an attempt if most or more are in progress; with most 0, one that is not favoured.
 func (d *Acceptor) makeRoom(most int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.attempts) > 0 && len(d.attempts) >= most {
-		d.Dropped.Add(1)
-		d.attempts[0].Conn.Close()
-		d.attempts = d.attempts[1:]
+	if len(d.attempts) == 0 || len(d.attempts) < most {
+		return
 	}
+	i := d.victim()
+	if i < 0 && most == 0 {
+		return
+	}
+	i = max(i, 0) // all are favoured, and a hello can be repeated: the oldest
+	d.Dropped.Add(1)
+	d.attempts[i].Conn.Close()
+	d.attempts = slices.Delete(d.attempts, i, i+1)
+}
+
+// victim returns the index of a random attempt of the host that has the most, among those that are not favoured, or
+// -1 if there is none. The lock is held.
+func (d *Acceptor) victim() (victim int) {
+	of := map[string]int{}
+	most := 0
+	for _, v := range d.attempts {
+		if !v.favoured {
+			of[v.host]++
+			most = max(most, of[v.host])
+		}
+	}
+	victim = -1
+	seen := 0
+	for i, v := range d.attempts {
+		if !v.favoured && of[v.host] == most {
+			if seen++; rand.IntN(seen) == 0 {
+				victim = i
+			}
+		}
+	}
+	return victim
 }
 
 // clear drops all attempts.
@@ -106,13 +162,20 @@ func (v *Attempt) leave() bool {
 	d := v.acceptor
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i, o := range d.attempts {
-		if o == v {
-			d.attempts = append(d.attempts[:i:i], d.attempts[i+1:]...)
-			return true
-		}
+	i := slices.Index(d.attempts, v)
+	if i < 0 {
+		return false
 	}
-	return false
+	d.attempts = slices.Delete(d.attempts, i, i+1)
+	return true
+}
+
+// Favour says that the peer has shown something that strangers do not know, so that the attempt is not dropped for
+// strangers. It has not been authenticated yet.
+func (v *Attempt) Favour() {
+	v.acceptor.mu.Lock()
+	defer v.acceptor.mu.Unlock()
+	v.favoured = true
 }
 
 // errDropped reports an attempt that was dropped before the peer had been authenticated.
@@ -128,18 +191,41 @@ func (v *Attempt) Admit() error {
 	return nil
 }
 
-// tries is how often Retry tries.
-const tries = 5
+// Times of Retry. A listener that is flooded by strangers may drop many attempts before one comes through.
+const (
+	longestPause = 500 * time.Millisecond
+	retryTime    = 30 * time.Second
+)
+
+// A CutError reports a connection that ended before the listener's reply to the hello: an Acceptor that strangers crowd
+// may have dropped it.
+type CutError struct{ Err error }
+
+func (e *CutError) Error() string { return e.Err.Error() }
+
+// Unwrap returns how the connection has ended.
+func (e *CutError) Unwrap() error { return e.Err }
+
+// WasCut reports whether an error is that of an attempt to be repeated.
+func WasCut(err error) bool {
+	var cut *CutError
+	var op *net.OpError
+	return errors.As(err, &cut) && !(errors.As(err, &op) && op.Timeout())
+}
 
 // Retry runs the dialler's side of a handshake until it succeeds or fails for good. An attempt that
-// was cut short is repeated, up to five times: an Acceptor that unauthenticated peers crowd may
-// have dropped it.
-func Retry(try func() (cut bool, err error)) error {
-	for i := 1; ; i++ {
+// was cut short is repeated, for half a minute at most, or until done is closed.
+func Retry(done <-chan struct{}, try func() (cut bool, err error)) error {
+	pause := 2 * pause
+	for began := time.Now(); ; pause = min(2*pause, longestPause) {
 		cut, err := try()
-		if err == nil || !cut || i == tries {
+		if err == nil || !cut || time.Since(began) > retryTime {
 			return err
 		}
-		time.Sleep(pause << i)
+		select {
+		case <-time.After(rand.N(pause)):
+		case <-done:
+			return err
+		}
 	}
 }

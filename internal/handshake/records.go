@@ -37,7 +37,7 @@ const keyRecords = 1 << 22
 
 // Records returns the Records of one direction of a stream, which the purpose names.
 func (s Session) Records(purpose string) *Records {
-	return &Records{secret: s.Pair.Key(purpose, s.Dialler, s.Listener, sha256.Size), Each: keyRecords}
+	return &Records{secret: s.Key(purpose, sha256.Size), Each: keyRecords}
 }
 
 // next advances to the next record, and to the next key when it is time.

@@ -257,31 +257,15 @@ func (p *Plan) rendezvous(text string) error {
 	return nil
 }
 
-// leastSecret is how long a secret must be, in bytes.
-const leastSecret = 16
-
 // secret finds the job's secret, or that none is needed.
 func (p *Plan) secret(e Environment) error {
-	text := e.Get(EnvSecret)
-	file := e.Get(EnvSecretFile)
-	if text != "" && file != "" {
-		return fmt.Errorf("%s and %s are both set: which of the two?", EnvSecret, EnvSecretFile)
-	}
-	name := EnvSecret
-	if file != "" {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return fmt.Errorf("%s: %w", EnvSecretFile, err)
-		}
-		text = strings.TrimSpace(string(b))
-		name = EnvSecretFile + "=" + file
+	text, err := readSecret(e)
+	if err != nil {
+		return err
 	}
 	switch p.Trusted = e.Get(EnvTrust) == "1"; {
-	case text != "" && len(text) < leastSecret:
-		return fmt.Errorf("%s has %d bytes: must have at least %d, at random; head -c 32 /dev/urandom | base64 makes some",
-			name, len(text), leastSecret)
-	case text != "":
-		p.Secret = []byte(text)
+	case text != nil:
+		p.Secret = text
 		p.Trusted = false
 	case p.Way.Name == "pmi" && p.Etcd == "":
 		// Rank 0 makes one, and PMI hands it to the others.

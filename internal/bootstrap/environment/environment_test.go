@@ -2,8 +2,6 @@ package environment
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -77,24 +75,25 @@ func TestRecognize(t *testing.T) {
 // What lacks is named, with what to do.
 func TestMissing(t *testing.T) {
 	for text, want := range map[string]string{
-		"WEFT_RANK=1 " + secretText:                                          "WEFT_SIZE is not set",
-		"WEFT_RANK=1 WEFT_SIZE=2" + secretText:                               "WEFT_RENDEZVOUS is not set: where is rank 0?",
-		"WEFT_RANK=2 WEFT_SIZE=2" + secretText:                               "rank 2 of 2: must be from 0 to 1",
-		"WEFT_RANK=x WEFT_SIZE=2" + secretText:                               "WEFT_RANK=\"x\": must be a number",
-		"WEFT_RANK=0 WEFT_SIZE=0" + secretText:                               "a job of 0 ranks",
-		"WEFT_RANK=0 WEFT_SIZE=-1" + secretText:                              "WEFT_SIZE=\"-1\"",
-		"WEFT_RANK=0 WEFT_SIZE=2 WEFT_RENDEZVOUS=h:http" + secretText:        "must be HOST or HOST:PORT",
-		"WEFT_RANK=0 WEFT_SIZE=2 WEFT_RENDEZVOUS=h":                          "WEFT_SECRET is not set",
-		"WEFT_RANK=0 WEFT_SIZE=2 WEFT_RENDEZVOUS=h WEFT_SECRET=short":        "has 5 bytes: must have at least 16",
-		"WEFT_RANK=0 WEFT_SIZE=2 WEFT_RENDEZVOUS=h WEFT_SECRET_FILE=/nosuch": "WEFT_SECRET_FILE: open /nosuch",
-		"WEFT_SIZE=2 WEFT_RENDEZVOUS=h" + secretText:                         "WEFT_RANK is not set",
-		"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2" + secretText:         "PMIx, which weft does not speak",
-		"OMPI_COMM_WORLD_RANK=1" + secretText:                                "OMPI_COMM_WORLD_SIZE is not set",
-		"RANK=1 WORLD_SIZE=2" + secretText:                                   "MASTER_ADDR is not set",
-		"RANK=1 WORLD_SIZE=2 MASTER_ADDR=m MASTER_PORT=no" + secretText:      "MASTER_PORT=\"no\"",
-		"PET_NODE_RANK=1 PET_NNODES=2:4 PET_MASTER_ADDR=m" + secretText:      "a job of weft has a fixed size",
-		"PET_NODE_RANK=1 PET_NNODES=2 PET_NPROC_PER_NODE=8" + secretText:     "PET_NPROC_PER_NODE=8",
-		"LWS_WORKER_INDEX=1 LWS_GROUP_SIZE=2" + secretText:                   "LWS_LEADER_ADDRESS is not set",
+		"WEFT_RANK=1 " + secretText:                                                "WEFT_SIZE is not set",
+		"WEFT_RANK=1 WEFT_SIZE=2" + secretText:                                     "WEFT_RENDEZVOUS is not set: where is rank 0?",
+		"WEFT_RANK=2 WEFT_SIZE=2" + secretText:                                     "rank 2 of 2: must be from 0 to 1",
+		"WEFT_RANK=x WEFT_SIZE=2" + secretText:                                     "WEFT_RANK=\"x\": must be a number",
+		"WEFT_RANK=0 WEFT_SIZE=0" + secretText:                                     "a job of 0 ranks",
+		"WEFT_RANK=0 WEFT_SIZE=-1" + secretText:                                    "WEFT_SIZE=\"-1\"",
+		"WEFT_RANK=0 WEFT_SIZE=2 WEFT_RENDEZVOUS=h:http" + secretText:              "must be HOST or HOST:PORT",
+		"WEFT_RANK=0 WEFT_SIZE=2 WEFT_RENDEZVOUS=h":                                "WEFT_SECRET is not set",
+		"WEFT_RANK=0 WEFT_SIZE=2 WEFT_RENDEZVOUS=h WEFT_SECRET=short":              "has 5 bytes: must have at least 16",
+		"WEFT_RANK=0 WEFT_SIZE=2 WEFT_RENDEZVOUS=h WEFT_SECRET=aaaaaaaaaaaaaaaaaa": "has only 1 different bytes and can be guessed",
+		"WEFT_RANK=0 WEFT_SIZE=2 WEFT_RENDEZVOUS=h WEFT_SECRET_FILE=/nosuch":       "WEFT_SECRET_FILE: open /nosuch",
+		"WEFT_SIZE=2 WEFT_RENDEZVOUS=h" + secretText:                               "WEFT_RANK is not set",
+		"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2" + secretText:               "PMIx, which weft does not speak",
+		"OMPI_COMM_WORLD_RANK=1" + secretText:                                      "OMPI_COMM_WORLD_SIZE is not set",
+		"RANK=1 WORLD_SIZE=2" + secretText:                                         "MASTER_ADDR is not set",
+		"RANK=1 WORLD_SIZE=2 MASTER_ADDR=m MASTER_PORT=no" + secretText:            "MASTER_PORT=\"no\"",
+		"PET_NODE_RANK=1 PET_NNODES=2:4 PET_MASTER_ADDR=m" + secretText:            "a job of weft has a fixed size",
+		"PET_NODE_RANK=1 PET_NNODES=2 PET_NPROC_PER_NODE=8" + secretText:           "PET_NPROC_PER_NODE=8",
+		"LWS_WORKER_INDEX=1 LWS_GROUP_SIZE=2" + secretText:                         "LWS_LEADER_ADDRESS is not set",
 		"JOB_COMPLETION_INDEX=1" +
 			secretText: "WEFT_SIZE is not set: a Job does not tell its pods",
 		"JOB_COMPLETION_INDEX=1 WEFT_SIZE=4 WEFT_LOCAL_RANK=1" + secretText: "WEFT_LOCAL_SIZE is not set",
@@ -140,17 +139,6 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%s: %q lacks %q", text, got, w)
 			}
 		}
-	}
-}
-
-func TestSecretFile(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(name, []byte("a secret of a test\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := Recognize(variables("WEFT_RANK=0 WEFT_SIZE=2 WEFT_RENDEZVOUS=h WEFT_SECRET_FILE=" + name))
-	if err != nil || string(p.Secret) != "a secret of a test" {
-		t.Errorf("%q, %v", p.Secret, err)
 	}
 }
 

@@ -126,7 +126,7 @@ func (d *Dialling) try(ctx context.Context, address string) (*bootstrap.Launched
 		if errors.Is(err, handshake.ErrStranger) {
 			return nil, failure.ErrSecret
 		}
-		return nil, fmt.Errorf("what answers there is no store of weft's, or has another secret (%w)", err)
+		return nil, fmt.Errorf("what answers there is no store of weft's, or is crowded (%w)", err)
 	}
 	watch(c, 0) // rank 0 tells the job's time
 	m := d.Member

@@ -223,7 +223,7 @@ func TestWrongSecret(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if text := <-told; !strings.Contains(text, "that calls itself rank 1 has another secret") {
+	if text := <-told; !strings.Contains(text, "or a rank with another WEFT_SECRET") {
 		t.Errorf("rank 0 is told %q", text)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -286,9 +286,9 @@ func TestStrangers(t *testing.T) {
 			rand.Read(b)
 			c.Write(b)
 		case 3: // a hello, and no proof
-			c.Write(append(make([]byte, 8), handshake.Nonce()...))
+			c.Write(handshake.Pair{Secret: secret, Dialler: 1}.Call(protocol).Hello()) // that of a rank, repeated
 		case 4: // a hello, and a wrong proof
-			c.Write(append(make([]byte, 8), handshake.Nonce()...))
+			c.Write(handshake.Pair{Secret: secret, Dialler: 1}.Call(protocol).Hello())
 			c.Write(make([]byte, handshake.ProofSize))
 		}
 	}

@@ -32,16 +32,12 @@ type Store struct {
 	listener net.Listener
 	door     handshake.Acceptor
 	noticed  atomic.Bool // that somebody does not know the secret
-	doubted  atomic.Bool // that a process has another secret
 }
-
-// strangers is how many handshakes may be under way besides those of all ranks.
-const strangers = 64
 
 // Serve begins to serve on a listener, which the store owns from now on.
 func Serve(l net.Listener, cfg Config) *Store {
 	s := &Store{cfg: cfg, listener: l, gather: bootstrap.NewGathering(cfg.Job, cfg.Member.Label, cfg.Notice)}
-	s.door.Limit = cfg.Job.Size + strangers
+	s.door.Limit = handshake.Room(cfg.Job.Size)
 	s.door.Handshake = s.welcome
 	go s.door.Serve(l.Accept)
 	return s
@@ -52,25 +48,23 @@ func (s *Store) Address() net.Addr { return s.listener.Addr() }
 
 // welcome lets a rank in.
 func (s *Store) welcome(v *handshake.Attempt) error {
-	rank := uint32(0)
-	said, err := handshake.Answer(v.Conn, protocol, func(dialler, listener uint32) (handshake.Pair, error) {
+	said, err := v.Answer(protocol, func(dialler, listener uint32) (handshake.Pair, error) {
 		if listener != 0 || dialler >= uint32(maxSize) {
 			return handshake.Pair{}, handshake.ErrStranger
 		}
-		rank = dialler
 		return s.pair(dialler), nil
 	})
-	switch {
-	case errors.Is(err, handshake.ErrStranger) && !s.noticed.Swap(true):
-		s.cfg.Notice(fmt.Sprintf("somebody at %v does not know the job's secret, and is not let in", v.Conn.RemoteAddr()))
-	case errors.Is(err, handshake.ErrHungUp) && !s.doubted.Swap(true):
-		s.cfg.Notice(fmt.Sprintf("the process at %v that calls itself rank %d has another secret than this rank 0: "+
-			"all ranks need the same WEFT_SECRET or WEFT_SECRET_FILE", v.Conn.RemoteAddr(), rank))
+	if errors.Is(err, handshake.ErrStranger) && !s.noticed.Swap(true) {
+		s.cfg.Notice(fmt.Sprintf("somebody at %v does not know the job's secret, and is not let in: a stranger, or a rank "+
+			"with another WEFT_SECRET or WEFT_SECRET_FILE than rank 0", v.Conn.RemoteAddr()))
 	}
 	if err != nil {
 		return err
 	}
-	c := newStream(v.Conn, said, false)
+	if _, err := v.Conn.Write(said.Last(handshake.Accepted)); err != nil {
+		return err
+	}
+	c := newStream(v.Conn, said.Session, false)
 	visitor := &bootstrap.Visitor{Conn: c, At: ip(v.Conn.LocalAddr())}
 	if err := visitor.Hear(); err != nil {
 		return err

@@ -1,8 +1,6 @@
 package shm
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -13,23 +11,17 @@ import (
 	"weft/internal/sys"
 )
 
-// The handshake, in records:
-//
-//	dialler                              listener
-//	HELLO rank, wanted rank, nonce  ->
-//	                                <-   CHALLENGE nonce, proof
-//	PROOF proof, segment            ->
-//	                                <-   WELCOME segment
-//
-// A proof is an HMAC over everything said, under the job's secret.
+// The handshake is package handshake's exchange of proofs, in records (PROTOCOL §7). The descriptor of each side's
+// segment goes with its proof.
+
+// protocol is part of the proofs.
+const protocol = "shm"
 
 // errStranger reports a peer that does not know the secret.
-var errStranger = errors.New("weft: shm: the peer does not belong to this job")
+var errStranger = fmt.Errorf("weft: shm: %w", handshake.ErrStranger)
 
-// proof is what one side says to show that it knows the secret.
-func (t *Transport) proof(side string, dialler, listener uint32, a, b []byte) []byte {
-	pair := handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}
-	return pair.Proof("shm "+side, a, b)
+func (t *Transport) pair(dialler, listener uint32) handshake.Pair {
+	return handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener, Local: true}
 }
 
 // greet is the dialler's side. It returns the peer's segment and process.
@@ -40,32 +32,30 @@ func (t *Transport) greet(c *net.UnixConn, peer int) (seg segment, pid int, err 
 	if err != nil {
 		return seg, 0, err
 	}
-	mine := handshake.Nonce()
-	hello := binary.LittleEndian.AppendUint32(nil, uint32(t.cfg.Rank))
-	hello = binary.LittleEndian.AppendUint32(hello, uint32(peer))
-	if err := sys.SendFD(c, append(hello, mine...), -1); err != nil {
-		return seg, 0, err
+	caller := t.pair(uint32(t.cfg.Rank), uint32(peer)).Call(protocol)
+	if err := sys.SendFD(c, caller.Hello(), -1); err != nil {
+		return seg, 0, &handshake.CutError{Err: err}
 	}
-	var buf [128]byte
+	var buf [mostRecord]byte
 	n, fd, err := t.answer(c, pid, buf[:])
 	closeFD(fd)
 	if err != nil {
-		return seg, 0, err
+		return seg, 0, &handshake.CutError{Err: err}
 	}
-	if n != handshake.NonceSize+handshake.ProofSize {
+	proof, err := caller.Reply(buf[:n])
+	if err != nil {
 		return seg, 0, errStranger
 	}
-	theirs := buf[:handshake.NonceSize]
-	got := buf[handshake.NonceSize:n]
-	if !handshake.Right(got, t.proof("listener", uint32(t.cfg.Rank), uint32(peer), mine, theirs)) {
-		return seg, 0, errStranger
-	}
-	if err := sys.SendFD(c, t.proof("dialler", uint32(t.cfg.Rank), uint32(peer), mine, theirs), t.fd); err != nil {
+	if err := sys.SendFD(c, proof, t.fd); err != nil {
 		return seg, 0, err
 	}
-	_, fd, err = t.answer(c, pid, buf[:])
+	n, fd, err = t.answer(c, pid, buf[:])
 	if err != nil {
 		return seg, 0, err
+	}
+	if caller.Last(buf[:n]) != nil {
+		closeFD(fd)
+		return seg, 0, errStranger
 	}
 	seg, err = mapSegment(fd)
 	return seg, pid, err
@@ -91,48 +81,48 @@ func (t *Transport) answer(c *net.UnixConn, pid int, buf []byte) (n, fd int, err
 	}
 }
 
-// welcome is the listener's side, on a connection with a deadline.
-func (t *Transport) welcome(c *net.UnixConn) (peer int, seg segment, pid int, err error) {
+// mostRecord is longer than any record of the handshake.
+const mostRecord = 128
+
+// welcome is the listener's side, on a connection with a deadline. The last message is still to be sent, with this
+// side's segment.
+func (t *Transport) welcome(v *handshake.Attempt) (said *handshake.Callee, seg segment, pid int, err error) {
+	c := v.Conn.(*net.UnixConn)
 	pid, err = sameUser(c)
 	if err != nil {
-		return 0, seg, 0, err
+		return nil, seg, 0, err
 	}
-	var buf [128]byte
+	var buf [mostRecord]byte
 	n, fd, err := sys.RecvFD(c, buf[:])
 	closeFD(fd)
 	if err != nil {
-		return 0, seg, 0, err
+		return nil, seg, 0, err
 	}
-	if n != 8+handshake.NonceSize {
-		return 0, seg, 0, errStranger
+	said, err = handshake.Hear(buf[:n], protocol, func(dialler, listener uint32) (handshake.Pair, error) {
+		if int(listener) != t.cfg.Rank || int(dialler) >= t.cfg.Size || dialler == listener {
+			return handshake.Pair{}, fmt.Errorf("weft: shm: rank %d looks for rank %d here: %w", dialler, listener, errStranger)
+		}
+		return t.pair(dialler, listener), nil
+	})
+	if err != nil {
+		_ = sys.SendFD(c, handshake.Refusal(), -1)
+		return nil, seg, 0, err
 	}
-	rank := binary.LittleEndian.Uint32(buf[:])
-	wanted := binary.LittleEndian.Uint32(buf[4:])
-	if int(wanted) != t.cfg.Rank || int(rank) >= t.cfg.Size || int(rank) == t.cfg.Rank {
-		return 0, seg, 0, fmt.Errorf("weft: shm: rank %d looks for rank %d here: %w", rank, wanted, errStranger)
-	}
-	theirs := bytes.Clone(buf[8:n])
-	mine := handshake.Nonce()
-	reply := append(bytes.Clone(mine), t.proof("listener", rank, wanted, theirs, mine)...)
-	if err := sys.SendFD(c, reply, -1); err != nil {
-		return 0, seg, 0, err
+	v.Favour()
+	if err := sys.SendFD(c, said.Reply(), -1); err != nil {
+		return nil, seg, 0, err
 	}
 	n, fd, err = sys.RecvFD(c, buf[:])
 	if err != nil {
-		return 0, seg, 0, err
+		return nil, seg, 0, err
 	}
-	if !handshake.Right(buf[:n], t.proof("dialler", rank, wanted, theirs, mine)) {
+	if said.Check(buf[:n]) != nil {
 		closeFD(fd)
-		return 0, seg, 0, errStranger
+		return nil, seg, 0, errStranger
 	}
-	if seg, err = mapSegment(fd); err != nil {
-		return 0, seg, 0, err
-	}
-	return int(rank), seg, pid, nil
+	seg, err = mapSegment(fd)
+	return said, seg, pid, err
 }
-
-// accepted is the last record of the handshake: our segment.
-func (t *Transport) accepted(c *net.UnixConn) error { return sys.SendFD(c, []byte{1}, t.fd) }
 
 // sameUser returns the peer's process, or an error if it is another user's.
 func sameUser(c *net.UnixConn) (pid int, err error) {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"sync"
@@ -135,7 +134,7 @@ func Open(cfg Config) (*Transport, error) {
 		sys.CloseFD(fd)
 		return nil, fmt.Errorf("weft: shm: %w", err)
 	}
-	t.door.Limit = cfg.Size + strangers
+	t.door.Limit = handshake.Room(cfg.Size)
 	t.door.Handshake = t.enter
 	t.wg.Go(func() { t.door.Serve(t.listener.Accept) })
 	if cfg.Liveness > 0 {
@@ -179,7 +178,7 @@ func (t *Transport) Dial(rank int, card string) error {
 	if known {
 		return nil
 	}
-	return handshake.Retry(func() (cut bool, err error) { return t.call(rank, card) })
+	return handshake.Retry(t.done, func() (cut bool, err error) { return t.call(rank, card) })
 }
 
 // call dials a peer once. It reports whether the connection ended in the handshake.
@@ -191,7 +190,7 @@ func (t *Transport) call(rank int, card string) (cut bool, err error) {
 	seg, pid, err := t.greet(c, rank)
 	if err != nil {
 		c.Close()
-		return isCut(err), err
+		return handshake.WasCut(err), err
 	}
 	t.mu.Lock()
 	p := t.add(rank, seg, pid, c)
@@ -203,22 +202,14 @@ func (t *Transport) call(rank int, card string) (cut bool, err error) {
 	return false, nil
 }
 
-// isCut reports whether a connection ended without a reason given.
-func isCut(err error) bool {
-	var op *net.OpError
-	return errors.Is(err, io.EOF) || errors.As(err, &op) && !op.Timeout()
-}
-
-// strangers is how many handshakes may be under way besides those of all ranks.
-const strangers = 64
-
 // enter handles a peer that has dialled.
 func (t *Transport) enter(v *handshake.Attempt) error {
 	c := v.Conn.(*net.UnixConn)
-	rank, seg, pid, err := t.welcome(c)
+	said, seg, pid, err := t.welcome(v)
 	if err != nil {
 		return err
 	}
+	rank := int(said.Pair().Dialler)
 	if err := v.Admit(); err != nil {
 		sys.Unmap(seg.mem)
 		return err
@@ -228,7 +219,7 @@ func (t *Transport) enter(v *handshake.Attempt) error {
 	if p != nil {
 		// Before mu is released, so that no record of another goroutine goes ahead. It does not wait: the
 		// dialler has read all that went before. attend notices if it fails.
-		_ = t.accepted(c)
+		_ = sys.SendFD(c, said.Last(handshake.Accepted), t.fd)
 	}
 	t.mu.Unlock()
 	if p == nil {

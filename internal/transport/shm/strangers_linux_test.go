@@ -3,11 +3,12 @@ package shm
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,8 +33,10 @@ func TestStrangers(t *testing.T) {
 			}
 			return s
 		},
-		Listen: listen,
-		Knock:  knock,
+		Pair:     (&Transport{cfg: Config{Job: 7, Secret: []byte("secret")}}).pair,
+		Protocol: protocol,
+		Listen:   listen,
+		Knock:    knock,
 		Say: func(c net.Conn, b []byte) error {
 			fd := -1
 			if len(b) == handshake.ProofSize {
@@ -46,9 +49,12 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
+// listeners counts the sockets of listen.
+var listeners atomic.Int64
+
 // listen opens a socket like that of a rank.
 func listen() (l net.Listener, card string, err error) {
-	card = "weft-" + hex.EncodeToString(handshake.Nonce())
+	card = fmt.Sprintf("weft-test-%d-%d", os.Getpid(), listeners.Add(1))
 	l, err = net.Listen("unixpacket", "@"+card)
 	return l, card, err
 }
@@ -122,16 +128,17 @@ func TestBadSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func() {
-			c, err := l.Accept()
-			if err == nil {
-				_, _, _, err = stranger.welcome(c.(*net.UnixConn))
-			}
-			if err == nil {
-				err = sys.SendFD(c.(*net.UnixConn), []byte{1}, fd)
-			}
-			if err != nil {
-				t.Error(err)
-			}
+			d := handshake.Acceptor{Limit: 2, Handshake: func(v *handshake.Attempt) error {
+				said, _, _, err := stranger.welcome(v)
+				if err == nil {
+					err = sys.SendFD(v.Conn.(*net.UnixConn), said.Last(handshake.Accepted), fd)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				return v.Admit()
+			}}
+			d.Serve(l.Accept)
 		}()
 		if err := victim.Dial(1, card); err == nil || victim.Lane(1) != nil {
 			t.Errorf("%s: dialled: %v", name, err)

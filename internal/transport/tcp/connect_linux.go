@@ -3,7 +3,6 @@ package tcp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -16,12 +15,9 @@ import (
 	"weft/internal/sys"
 )
 
-// strangers is how many handshakes may be under way besides those of all ranks.
-const strangers = 64
-
 // enter handles a peer that has dialled: it makes a connection of the attempt.
 func (t *Transport) enter(v *handshake.Attempt) error {
-	said, err := t.welcome(v.Conn)
+	said, err := t.welcome(v)
 	if err == nil {
 		err = v.Admit()
 	}
@@ -29,21 +25,21 @@ func (t *Transport) enter(v *handshake.Attempt) error {
 		return err
 	}
 	defer v.Conn.Close()
-	peer := int(said.Pair.Dialler)
+	peer := int(said.Pair().Dialler)
 	encrypt, err := t.encrypts(peer)
 	if err != nil {
 		return err
 	}
 	s, err := sys.NewStream(v.Conn.(*net.TCPConn))
 	if err != nil {
-		_ = answer(v.Conn, crowded)
+		_, _ = v.Conn.Write(said.Last(handshake.Crowded))
 		return err
 	}
 	c := newConn(peer, s)
 	if encrypt {
-		c.encrypt(said, false)
+		c.encrypt(said.Session, false)
 	}
-	if err = answer(v.Conn, accepted); err == nil {
+	if _, err = v.Conn.Write(said.Last(handshake.Accepted)); err == nil {
 		err = t.add(c)
 	}
 	if err != nil {
@@ -120,7 +116,7 @@ func (t *Transport) Dial(peer int, card string) error {
 	if t.known(peer) {
 		return nil
 	}
-	err = handshake.Retry(func() (cut bool, err error) { return t.call(peer, card) })
+	err = handshake.Retry(t.done, func() (cut bool, err error) { return t.call(peer, card) })
 	if err != nil {
 		if t.hasDialled(peer) {
 			return nil
@@ -143,11 +139,10 @@ func (t *Transport) call(peer int, card string) (cut bool, err error) {
 	defer c.Close()
 	said, err := t.greet(c, peer)
 	if err != nil {
-		final := errors.Is(err, errStranger) || errors.Is(err, errCrowded) || os.IsTimeout(err)
-		if !final {
-			err = fmt.Errorf("weft: tcp: it has ended the handshake (it leaves, or has no descriptor left: ulimit -n): %w", err)
+		if cut = handshake.WasCut(err); cut {
+			err = fmt.Errorf("weft: tcp: it has ended the handshake (it leaves, or others crowd it): %w", err)
 		}
-		return !final, err
+		return cut, err
 	}
 	encrypt, err := t.encrypts(peer)
 	if err != nil {

@@ -3,15 +3,13 @@ package tcp
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"time"
 
 	"weft/internal/handshake"
 )
 
-// The handshake is package handshake's exchange of proofs, and then a byte of the listener: 1,
-// or 2 if there is no descriptor for the connection (PROTOCOL §8). Whether records are encrypted
+// The handshake is package handshake's exchange of proofs (PROTOCOL §8). Whether records are encrypted
 // is not negotiated: each side knows it from its configuration (PROTOCOL §8.2).
 
 // protocol is part of the proofs.
@@ -19,15 +17,6 @@ const protocol = "tcp"
 
 // errStranger reports a peer that does not know the secret.
 var errStranger = fmt.Errorf("weft: tcp: %w", handshake.ErrStranger)
-
-// errCrowded reports a peer that has no descriptor for the connection.
-var errCrowded = errors.New("weft: tcp: it has as many descriptors as it may (ulimit -n)")
-
-// What a listener says at the end.
-const (
-	accepted = 1
-	crowded  = 2
-)
 
 func (t *Transport) pair(dialler, listener uint32) handshake.Pair {
 	return handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}
@@ -49,27 +38,13 @@ func (t *Transport) greet(c net.Conn, peer int) (s handshake.Session, err error)
 	if errors.Is(err, handshake.ErrStranger) {
 		return s, errStranger
 	}
-	if err != nil {
-		return s, err
-	}
-	var last [1]byte
-	_, err = io.ReadFull(c, last[:])
-	if err == nil && last[0] != accepted {
-		err = errCrowded
-	}
 	return s, err
 }
 
-// answer sends the last byte of the handshake: the dialler must not count as connected if the
-// listener has no descriptor for it.
-func answer(c net.Conn, with byte) error {
-	_, err := c.Write([]byte{with})
-	return err
-}
-
-// welcome is the listener's side, on a connection with a deadline.
-func (t *Transport) welcome(c net.Conn) (handshake.Session, error) {
-	return handshake.Answer(c, protocol, func(dialler, listener uint32) (handshake.Pair, error) {
+// welcome is the listener's side, on a connection with a deadline. The last message is still to be sent: the dialler
+// must not count as connected if the listener has no descriptor for it.
+func (t *Transport) welcome(v *handshake.Attempt) (*handshake.Callee, error) {
+	return v.Answer(protocol, func(dialler, listener uint32) (handshake.Pair, error) {
 		if int(listener) != t.cfg.Rank || int(dialler) >= t.cfg.Size || dialler == listener {
 			return handshake.Pair{}, fmt.Errorf("weft: tcp: rank %d looks for rank %d here: %w", dialler, listener, errStranger)
 		}

@@ -39,7 +39,8 @@ type Transport struct {
 	streams  *sys.Streams
 	alarm    *doorbell.Alarm
 
-	mu     sync.Mutex // of closed, and held while a connection is added
+	done   chan struct{} // closed by Close
+	mu     sync.Mutex    // of closed, and held while a connection is added
 	closed bool
 	peers  transport.PeerTable[peerConns]
 
@@ -63,7 +64,7 @@ func Open(cfg Config) (*Transport, error) {
 	if err := sys.CheckBind(at.AddrPort().Addr()); err != nil {
 		return nil, fmt.Errorf("weft: tcp: bind address %q: %w", cfg.Bind, err)
 	}
-	t := &Transport{cfg: cfg}
+	t := &Transport{cfg: cfg, done: make(chan struct{})}
 	t.mark = func(fd int) { t.ready = append(t.ready, fd) }
 	t.conns.Store(new([]*conn))
 	if t.listener, err = net.ListenTCP("tcp", at); err != nil {
@@ -76,7 +77,7 @@ func Open(cfg Config) (*Transport, error) {
 		t.listener.Close()
 		return nil, fmt.Errorf("weft: tcp: %w", err)
 	}
-	t.door.Limit = cfg.Size + strangers
+	t.door.Limit = handshake.Room(cfg.Size)
 	t.door.Handshake = t.enter
 	go t.door.Serve(t.listener.Accept)
 	return t, nil
@@ -250,6 +251,7 @@ func (t *Transport) Close() error {
 	if was {
 		return nil
 	}
+	close(t.done)
 	t.listener.Close()
 	t.alarm.Close()
 	t.streams.Close()

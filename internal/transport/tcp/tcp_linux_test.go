@@ -56,6 +56,8 @@ func besiege(t *testing.T, encrypt func(int) (bool, error)) {
 			}
 			return e
 		},
+		Pair:     (&Transport{cfg: Config{Job: 7, Secret: []byte("secret")}}).pair,
+		Protocol: protocol,
 		Listen: func() (net.Listener, string, error) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {

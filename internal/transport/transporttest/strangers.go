@@ -1,8 +1,9 @@
 package transporttest
 
 import (
-	"encoding/binary"
+	"bytes"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"weft/internal/handshake"
 	"weft/internal/transport"
 )
 
@@ -21,6 +23,10 @@ type Guarded struct {
 
 	// Listen opens a place like that of a rank, and says what a card of it is.
 	Listen func() (net.Listener, string, error)
+
+	// Pair is two ranks of the job, and Protocol what its proofs are for.
+	Pair     func(dialler, listener uint32) handshake.Pair
+	Protocol string
 
 	// Knock connects to a card, and Say and Hear exchange messages of a handshake.
 	// Say adds what a proof must bring along.
@@ -42,19 +48,6 @@ type Identity struct {
 // genuine is what the ranks of the tests are.
 func genuine(rank int) Identity { return Identity{rank, 3, 7, "secret"} }
 
-// Messages of a handshake, which are the same over all transports.
-const (
-	helloSize = 24
-	replySize = 48
-	proofSize = 32
-)
-
-// hello is what a dialler says first.
-func hello(rank, wanted uint32, nonce []byte) []byte {
-	b := binary.LittleEndian.AppendUint32(nil, rank)
-	return append(binary.LittleEndian.AppendUint32(b, wanted), nonce...)
-}
-
 // Strangers runs the tests of strangers to the job.
 func Strangers(t *testing.T, g Guarded) {
 	for _, c := range []struct {
@@ -64,8 +57,9 @@ func Strangers(t *testing.T, g Guarded) {
 		{"wrong secret", testWrongSecret},
 		{"wrong rank", testWrongRank},
 		{"nonsense", testNonsense},
+		{"wrong ticket", testWrongTicket},
 		{"reflected proof", testReflected},
-		{"reflected greeting", testReflectedGreeting},
+		{"reflected hello", testReflectedHello},
 		{"replayed proof", testReplayed},
 		{"exchanged ranks", testExchanged},
 		{"half-open", testHalfOpen},
@@ -151,13 +145,26 @@ func (s *stage) hear(c net.Conn, size int) []byte {
 	}
 }
 
-// refused makes sure that the victim ends a connection, having said nothing more.
+// refused makes sure that the victim ends a connection, having said no more than that it refuses.
 func (s *stage) refused(c net.Conn, stranger string) {
 	s.Helper()
-	n, err := s.Hear(c, make([]byte, 128))
-	if n > 0 || err == nil || os.IsTimeout(err) {
-		s.Errorf("%s: heard %d bytes, %v", stranger, n, err)
+	var said []byte
+	for b := make([]byte, 128); ; {
+		n, err := s.Hear(c, b)
+		said = append(said, b[:n]...)
+		if n > 0 && err == nil {
+			continue
+		}
+		if err == nil || os.IsTimeout(err) || len(said) > 0 && !bytes.Equal(said, handshake.Refusal()) {
+			s.Errorf("%s: heard %x, %v", stranger, said, err)
+		}
+		return
 	}
+}
+
+// call returns a process that knows the secret and claims to be a rank.
+func (s *stage) call(rank, wanted uint32) *handshake.Caller {
+	return s.Pair(rank, wanted).Call(s.Protocol)
 }
 
 // testWrongSecret: a process that knows another secret, or is of another job, is refused,
@@ -180,10 +187,9 @@ func testWrongRank(s *stage) {
 	if err := s.open(genuine(1)).Dial(2, s.victim.Card()); err == nil {
 		s.Error("rank 0 answered for rank 2")
 	}
-	nonce := make([]byte, 16)
-	for _, h := range [][]byte{hello(0, 0, nonce), hello(3, 0, nonce), hello(1<<31, 0, nonce), hello(1, 1, nonce)} {
+	for _, ranks := range [][2]uint32{{0, 0}, {3, 0}, {1 << 31, 0}, {1, 1}} {
 		c := s.knock()
-		s.say(c, h)
+		s.say(c, s.call(ranks[0], ranks[1]).Hello())
 		s.refused(c, "a wrong rank")
 	}
 }
@@ -191,33 +197,29 @@ func testWrongRank(s *stage) {
 // testNonsense: what is no handshake ends it.
 func testNonsense(s *stage) {
 	c := s.knock()
-	s.say(c, []byte("GET / HTTP/1.1\r\nHost: weft\r\n\r\n"))
+	s.say(c, []byte("GET / HTTP/1.1\r\nHost: weft\r\nUser-Agent: a browser that knows nothing of ranks\r\n\r\n"))
 	s.refused(c, "a web browser")
 	c = s.knock()
-	s.say(c, hello(1, 0, make([]byte, 16)))
-	s.hear(c, replySize)
-	s.say(c, make([]byte, proofSize))
+	s.say(c, s.call(1, 0).Hello())
+	s.hear(c, handshake.ReplySize)
+	s.say(c, make([]byte, handshake.ProofSize))
 	s.refused(c, "a proof of zeros")
 }
 
-// testReflected: the victim's own proof is none of the dialler, neither in the same
-// connection nor in another.
-func testReflected(s *stage) {
-	first := s.knock()
-	s.say(first, hello(1, 0, make([]byte, 16)))
-	reply := s.hear(first, replySize)
-	second := s.knock()
-	s.say(second, hello(1, 0, reply[:16])) // the victim's nonce as ours
-	other := s.hear(second, replySize)
-	s.say(first, other[16:])
-	s.refused(first, "a proof of another connection")
-	s.say(second, other[16:])
-	s.refused(second, "the victim's own proof")
+// testWrongTicket: whatever bit of a hello is changed, the listener says nothing that depends on the secret.
+func testWrongTicket(s *stage) {
+	hello := s.call(1, 0).Hello()
+	for at := range hello {
+		changed := bytes.Clone(hello)
+		changed[at] ^= 1 << (at % 8)
+		c := s.knock()
+		s.say(c, changed)
+		s.refused(c, fmt.Sprintf("a hello that was changed at byte %d", at))
+	}
 }
 
-// testReflectedGreeting: an impostor has the victim, which has dialled it, answer
-// its own greeting.
-func testReflectedGreeting(s *stage) {
+// testReflected: what the victim has proved as a dialler is no proof of the listener that it has called.
+func testReflected(s *stage) {
 	l, card, err := s.Listen()
 	if err != nil {
 		s.Fatal(err)
@@ -233,16 +235,43 @@ func testReflectedGreeting(s *stage) {
 		}
 		defer c.Close()
 		c.SetDeadline(time.Now().Add(patience))
-		greeting := s.hear(c, helloSize)
-		back := s.knock()
-		s.say(back, hello(1, 0, greeting[8:]))
-		s.say(c, s.hear(back, replySize))
+		hello := s.hear(c, handshake.HelloSize)
+		s.say(c, append([]byte{handshake.Accepted}, hello[8:8+handshake.ReplySize-1]...)) // the victim's share as ours
+		proof := s.hear(c, handshake.ProofSize)
+		s.say(c, append([]byte{handshake.Accepted}, proof...))
 		s.refused(c, "an impostor")
 	}()
 	if err := s.victim.Dial(1, card); err == nil {
 		s.Error("rank 0 takes itself for rank 1")
 	}
 	<-done
+}
+
+// testReflectedHello: an impostor that the victim has dialled brings the victim its own hello.
+func testReflectedHello(s *stage) {
+	l, card, err := s.Listen()
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer l.Close()
+	done := make(chan error, 1)
+	go func() { done <- s.victim.Dial(1, card) }()
+	c, err := l.Accept()
+	if err != nil {
+		s.Fatal(err)
+	}
+	c.SetDeadline(time.Now().Add(patience))
+	hello := s.hear(c, handshake.HelloSize)
+	for _, from := range []string{string(hello[:8]), "\x01\x00\x00\x00\x00\x00\x00\x00"} {
+		back := s.knock()
+		s.say(back, append([]byte(from), hello[8:]...))
+		s.refused(back, "the victim's own hello")
+	}
+	s.say(c, handshake.Refusal())
+	if err := <-done; err == nil {
+		s.Error("rank 0 takes itself for rank 1")
+	}
+	c.Close()
 }
 
 // testExchanged: an attacker between the ranks connects a rank with another one than it
@@ -264,11 +293,16 @@ func testExchanged(s *stage) {
 			s.Fatal(err)
 		}
 		here.SetDeadline(time.Now().Add(patience))
-		greeting := s.hear(here, helloSize)
+		hello := s.hear(here, handshake.HelloSize)
 		there := s.knock()
-		s.say(there, hello(c.rank, c.wanted, greeting[8:]))
-		s.say(here, s.hear(there, replySize))
-		s.refused(here, "somebody between two ranks")
+		s.say(there, append(s.call(c.rank, c.wanted).Hello()[:8], hello[8:]...))
+		s.refused(there, "somebody between two ranks, with a changed hello")
+		there = s.knock()
+		s.say(there, hello)
+		if c.wants != 0 {
+			s.refused(there, "a rank that looks for another one")
+		}
+		s.say(here, handshake.Refusal())
 		l.Close()
 		here.Close()
 		if err := <-done; err == nil {
@@ -292,15 +326,15 @@ func testReplayed(s *stage) {
 		s.Fatal(err)
 	}
 	c.SetDeadline(time.Now().Add(patience))
-	greeting := s.hear(c, helloSize)
+	hello := s.hear(c, handshake.HelloSize)
 	first := s.knock()
-	s.say(first, greeting)
-	s.say(c, s.hear(first, replySize))
-	proof := s.hear(c, proofSize) // heard, and not passed on
+	s.say(first, hello)
+	s.say(c, s.hear(first, handshake.ReplySize))
+	proof := s.hear(c, handshake.ProofSize) // heard, and not passed on
 	first.Close()
 	again := s.knock()
-	s.say(again, greeting)
-	s.hear(again, replySize)
+	s.say(again, hello)
+	s.hear(again, handshake.ReplySize)
 	s.say(again, proof)
 	s.refused(again, "a replay")
 	c.Close()
@@ -323,10 +357,17 @@ func testHalfOpen(s *stage) {
 		silent = append(silent, s.knock())
 	}
 	s.stillGood()
-	for i, c := range silent[:strangers-most] {
-		c.SetDeadline(time.Now().Add(patience / 2))
-		if n, err := s.Hear(c, make([]byte, 1)); n > 0 || err == nil || os.IsTimeout(err) {
-			s.Fatalf("stranger %d of %d is still there: %v", i, strangers, err)
+	dropped := make(chan error, strangers)
+	for _, c := range silent {
+		c.SetDeadline(time.Now().Add(patience))
+		go func() {
+			_, err := s.Hear(c, make([]byte, 1))
+			dropped <- err
+		}()
+	}
+	for range strangers - most {
+		if err := <-dropped; err == nil || os.IsTimeout(err) {
+			s.Fatalf("a stranger is still there: %v", err)
 		}
 	}
 	s.victim.Close()
@@ -366,8 +407,8 @@ func testNoDescriptors(s *stage) {
 		f.Close()
 	}
 	release()
-	s.say(c, hello(1, 0, make([]byte, 16)))
-	s.hear(c, replySize) // it is accepted now
+	s.say(c, s.call(1, 0).Hello())
+	s.hear(c, handshake.ReplySize) // it is accepted now
 }
 
 // limit sets how many descriptors this process may have: at least so many, or

@@ -1,0 +1,139 @@
+package handshake
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net"
+	"testing"
+)
+
+// example is the pair of PROTOCOL's examples.
+func example() Pair {
+	p := Pair{Job: 0x0123456789abcdef, Dialler: 1, Listener: 2}
+	for i := range byte(32) {
+		p.Secret = append(p.Secret, i)
+	}
+	return p
+}
+
+// TestVectors: PROTOCOL §8, computed by another program.
+func TestVectors(t *testing.T) {
+	share := func(b byte) []byte { return bytes.Repeat([]byte{b}, shareSize) }
+	s := example().session(share(0x11), share(0x22), share(0x33))
+	record := s.Records("tcp records of the dialler").Append(nil, []byte("he"), []byte("llo"))
+	for what, c := range map[string]struct {
+		got  []byte
+		want string
+	}{
+		"ticket": {example().ticket("tcp", share(0x11)), "c06a3d74ee9b8232fa4c59bef86182a5"},
+		"proof":  {s.proof("tcp", "dialler"), "a3582b5380617b7bd6cadfc539f94dbbcec8434beac8683f69164712ff7292fd"},
+		"record": {record, "05000000a78a4812c66a013646b8d50efc1cfe8dedab4581c1"},
+	} {
+		if got := hex.EncodeToString(c.got); got != c.want {
+			t.Errorf("%s: %s, want %s", what, got, c.want)
+		}
+	}
+}
+
+// converse runs both sides of an exchange, and returns what they agree on.
+func converse(t *testing.T, caller, callee Pair) (dialler, listener Session, err error) {
+	t.Helper()
+	here, there := net.Pipe()
+	c := make(calls, 1)
+	c <- there
+	done := make(chan error, 1)
+	d := &Acceptor{Limit: 1, Handshake: func(v *Attempt) error {
+		said, err := v.Answer("test", func(uint32, uint32) (Pair, error) { return callee, nil })
+		if err == nil {
+			listener = said.Session
+			_, err = v.Conn.Write(said.Last(Accepted))
+		}
+		done <- err
+		return err
+	}}
+	go d.Serve(c.accept)
+	defer close(c)
+	dialler, err = caller.Dial(here, "test")
+	here.Close()
+	return dialler, listener, errors.Join(err, <-done)
+}
+
+// TestForwardSecrecy: two exchanges of the same ranks under the same secret, in one life or two, have no key in common;
+// both sides of one have the same. That holds for networks and for one host.
+func TestForwardSecrecy(t *testing.T) {
+	for _, local := range []bool{false, true} {
+		p := example()
+		p.Local = local
+		seen := map[string]bool{}
+		for range 10 {
+			here, there, err := converse(t, p, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key := here.Key("a test", 32)
+			if !bytes.Equal(key, there.Key("a test", 32)) {
+				t.Error("the two sides have different keys")
+			}
+			if seen[string(key)] {
+				t.Error("a key comes again")
+			}
+			seen[string(key)] = true
+		}
+	}
+}
+
+// TestAnotherSecret: a dialler that does not know the secret is told so, and hears no proof.
+func TestAnotherSecret(t *testing.T) {
+	other := example()
+	other.Secret = bytes.Clone(other.Secret)
+	other.Secret[0]++
+	if _, _, err := converse(t, other, example()); !errors.Is(err, ErrStranger) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLowOrder: a share on which both sides could only agree on zeros is refused.
+func TestLowOrder(t *testing.T) {
+	caller := example().Call("test")
+	if _, err := caller.Reply(append([]byte{Accepted}, make([]byte, shareSize)...)); !errors.Is(err, ErrStranger) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCut: a connection that ends before the reply was cut, and one that ends later was not.
+func TestCut(t *testing.T) {
+	for _, after := range []int{0, ReplySize} {
+		here, there := net.Pipe()
+		go func() {
+			hello := make([]byte, HelloSize)
+			io.ReadFull(there, hello)
+			if after > 0 {
+				l, err := Hear(hello, "test", func(uint32, uint32) (Pair, error) { return example(), nil })
+				if err != nil {
+					t.Error(err)
+				} else {
+					there.Write(l.Reply())
+				}
+			}
+			there.Close()
+		}()
+		if _, err := example().Dial(here, "test"); err == nil || WasCut(err) != (after == 0) {
+			t.Errorf("after %d bytes: %v", after, err)
+		}
+	}
+}
+
+// FuzzHear: whatever a stranger says first, it hears nothing.
+func FuzzHear(f *testing.F) {
+	f.Add(example().Call("test").Hello())
+	f.Add(make([]byte, HelloSize))
+	f.Fuzz(func(t *testing.T, hello []byte) {
+		other := example()
+		other.Secret = []byte("a secret that the stranger does not know")
+		if _, err := Hear(hello, "test", func(uint32, uint32) (Pair, error) { return other, nil }); err == nil {
+			t.Errorf("%x is taken for a hello", hello)
+		}
+	})
+}
