@@ -120,24 +120,18 @@ func (e *Engine) rest(p *peer) {
 func (e *Engine) onNode(from int, frame []byte) error {
 	switch wire.Type(frame[0]) {
 	case wire.TypeBye:
-		if _, err := wire.ParseBye(frame); err != nil {
-			return err
-		}
-		e.Down(from, errLeft, true)
+		return wire.Take(from, frame, wire.ParseBye, func(int, wire.Bye) { e.Down(from, errLeft, true) })
 	case wire.TypeDone:
-		if _, err := wire.ParseDone(frame); err != nil {
-			return err
-		}
-		e.Returned(from)
+		return wire.Take(from, frame, wire.ParseDone, func(int, wire.Done) { e.Returned(from) })
 	default:
-		f, err := wire.ParseBeat(frame)
-		if err != nil {
-			return err
-		}
-		if p := e.peer(from); f.Ask && from != e.cfg.Rank {
-			e.rest(p)
-			p.q.Push(wire.Beat{}.Append(p.q.Head()), nil, true)
-		}
+		return wire.Take(from, frame, wire.ParseBeat, e.onBeat)
 	}
-	return nil
+}
+
+// onBeat answers a sign of life that asks for one.
+func (e *Engine) onBeat(from int, f wire.Beat) {
+	if p := e.peer(from); f.Ask && from != e.cfg.Rank {
+		e.rest(p)
+		p.q.Push(wire.Beat{}.Append(p.q.Head()), nil, true)
+	}
 }

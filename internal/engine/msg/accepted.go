@@ -7,8 +7,33 @@ import (
 	"weft/internal/monotime"
 )
 
-// onAck handles an acknowledgement of everything before e (PROTOCOL §3.1).
-func (p *Port) onAck(d *pair, e uint32) {
+// onAck handles ACK.
+func (l *Layer) onAck(from int, f wire.Ack) {
+	p := l.ports[f.Channel]
+	if p == nil {
+		return
+	}
+	d := p.pair(from)
+	d.credit = int(f.Room)
+	d.reach = near
+	if f.Far {
+		d.reach = far
+	}
+	p.accepted(d, f.Ack)
+	p.pump(d)
+}
+
+// onAckReq answers ACKREQ.
+func (l *Layer) onAckReq(from int, f wire.AckReq) {
+	if p := l.ports[f.Channel]; p != nil && p.revoked == nil {
+		d := p.pair(from)
+		p.accepted(d, f.Ack)
+		p.ack(d, true)
+	}
+}
+
+// accepted handles an acknowledgement of everything before e (PROTOCOL §3.1).
+func (p *Port) accepted(d *pair, e uint32) {
 	if e == d.base {
 		return
 	}
@@ -90,9 +115,14 @@ func (p *Port) starve(d *pair) {
 
 // onNack handles a refusal. From now on the pair holds everything new. What it has transmitted from the refused message
 // on is sent again when the receiver says GO, or after a back-off if the receiver will not. See flow.
-func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
+func (l *Layer) onNack(now monotime.Time, from int, f wire.Nack) {
+	p := l.ports[f.Channel]
+	if p == nil {
+		return
+	}
+	d := p.pair(from)
 	if f.Seq-d.base >= d.sent-d.base {
-		p.layer.Stats.Dropped++
+		l.Stats.Dropped++
 		return
 	}
 	d.q.Counts.Sent.Refused++
@@ -105,13 +135,18 @@ func (p *Port) onNack(now monotime.Time, d *pair, f wire.Nack) {
 	default:
 		d.becomeBackingOff(now)
 	}
-	p.onAck(d, f.Seq)
+	p.accepted(d, f.Seq)
 }
 
 // onGo handles GO: the receiver has room for what it refused. (PROTOCOL §3.1)
-func (p *Port) onGo(d *pair, seq uint32) {
-	if d.flow == flowing || seq != d.refusedAt {
-		p.layer.Stats.Dropped++
+func (l *Layer) onGo(from int, f wire.Go) {
+	p := l.ports[f.Channel]
+	if p == nil {
+		return
+	}
+	d := p.pair(from)
+	if d.flow == flowing || f.Seq != d.refusedAt {
+		l.Stats.Dropped++
 		return
 	}
 	d.q.Counts.Sent.Resumed++

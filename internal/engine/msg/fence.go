@@ -174,7 +174,7 @@ func (l *Layer) onFenceAck(from int, f wire.FenceAck) {
 		return
 	}
 	d.credit = int(f.Room)
-	p.onAck(d, f.Ack)
+	p.accepted(d, f.Ack)
 	p.answered(from)
 }
 

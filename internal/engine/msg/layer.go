@@ -88,117 +88,66 @@ func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {
 		if err != nil {
 			return err
 		}
-		switch p := l.target(f.Channel, from, f.Seq); {
-		case p == nil:
-		case p.revoked != nil:
-			p.spread(p.pair(from))
-		default:
+		if p := l.target(f.Channel, from, f.Seq); p != nil {
 			p.onData(from, &f, payload)
 		}
-	case wire.TypeRTS:
-		f, err := wire.ParseRTS(frame)
-		if err != nil {
-			return err
-		}
-		switch p := l.target(f.Channel, from, f.Seq); {
-		case p == nil:
-		case p.revoked != nil:
-			p.spread(p.pair(from))
-		default:
-			p.onRTS(from, f)
-		}
-	case wire.TypeRevoke:
-		f, reason, err := wire.ParseRevoke(frame)
-		if err != nil {
-			return err
-		}
-		l.onRevoke(from, f, reason)
-	case wire.TypeFence:
-		f, err := wire.ParseFence(frame)
-		if err != nil {
-			return err
-		}
-		l.onFence(from, f)
-	case wire.TypeFenceAck:
-		f, err := wire.ParseFenceAck(frame)
-		if err != nil {
-			return err
-		}
-		l.onFenceAck(from, f)
-	case wire.TypeAck, wire.TypeNack, wire.TypeGo, wire.TypeAckReq:
-		return l.recvControl(now, from, frame)
-	default:
-		return l.recvLong(from, frame)
-	}
-	return nil
-}
-
-// recvControl handles the frames that answer messages.
-func (l *Layer) recvControl(now monotime.Time, from int, frame []byte) error {
-	switch wire.Type(frame[0]) {
+		return nil
 	case wire.TypeAck:
-		f, err := wire.ParseAck(frame)
-		if err != nil {
-			return err
-		}
-		if p := l.ports[f.Channel]; p != nil {
-			d := p.pair(from)
-			d.credit = int(f.Room)
-			d.reach = near
-			if f.Far {
-				d.reach = far
-			}
-			p.onAck(d, f.Ack)
-			p.pump(d)
-		}
+		return wire.Take(from, frame, wire.ParseAck, l.onAck)
+	case wire.TypeAckReq:
+		return wire.Take(from, frame, wire.ParseAckReq, l.onAckReq)
 	case wire.TypeNack:
-		f, err := wire.ParseNack(frame)
-		if err != nil {
-			return err
-		}
-		if p := l.ports[f.Channel]; p != nil {
-			p.onNack(now, p.pair(from), f)
-		}
+		return wire.Take(from, frame, wire.ParseNack, func(from int, f wire.Nack) { l.onNack(now, from, f) })
 	case wire.TypeGo:
-		f, err := wire.ParseGo(frame)
-		if err != nil {
-			return err
-		}
-		if p := l.ports[f.Channel]; p != nil {
-			p.onGo(p.pair(from), f.Seq)
-		}
+		return wire.Take(from, frame, wire.ParseGo, l.onGo)
+	case wire.TypeRTS:
+		return wire.Take(from, frame, wire.ParseRTS, l.onRTS)
+	case wire.TypeFetch:
+		return wire.Take(from, frame, wire.ParseFetch, l.onFetch)
+	case wire.TypePiece:
+		return wire.TakeLoaded(from, frame, wire.ParsePiece, l.onPiece)
+	case wire.TypeFetched:
+		return wire.Take(from, frame, wire.ParseFetched, l.onFetched)
+	case wire.TypeSettled:
+		return wire.Take(from, frame, wire.ParseSettled, l.onSettled)
+	case wire.TypeRevoke:
+		return wire.TakeLoaded(from, frame, wire.ParseRevoke, l.onRevoke)
+	case wire.TypeFence:
+		return wire.Take(from, frame, wire.ParseFence, l.onFence)
+	case wire.TypeFenceAck:
+		return wire.Take(from, frame, wire.ParseFenceAck, l.onFenceAck)
 	default:
-		f, err := wire.ParseAckReq(frame)
-		if err != nil {
-			return err
-		}
-		if p := l.ports[f.Channel]; p != nil && p.revoked == nil {
-			d := p.pair(from)
-			p.onAck(d, f.Ack)
-			p.ack(d, true)
-		}
+		return wire.ErrType
 	}
-	return nil
 }
 
-// target returns the port of a channel. If it has not been opened yet, that is a port
+// target returns the port that a message is for. If it has not been opened yet, that is a port
 // without a receive buffer: senders are refused for lack of room, and asked to send again
-// when it is opened. (PROTOCOL §3.1)
+// when it is opened. The sender is told if the channel has been revoked, and there is no port then. (PROTOCOL §3.1)
 func (l *Layer) target(channel uint16, from int, seq uint32) *Port {
-	if p := l.last; p != nil && p.channel == channel {
-		return p
-	}
-	p := l.ports[channel]
-	if p == nil {
-		if l.early == maxEarly {
+	p := l.last
+	if p == nil || p.channel != channel {
+		if p = l.port(channel); p == nil {
 			l.Stats.Refused++
 			l.nack(from, channel, seq, false)
 			return nil
 		}
+		l.last = p
+	}
+	if p.revoked != nil {
+		p.spread(p.pair(from))
+		return nil
+	}
+	return p
+}
+
+// port returns the port of a channel that a peer has named, open or not, or nil: too many are not.
+func (l *Layer) port(channel uint16) *Port {
+	p := l.ports[channel]
+	if p == nil && l.early < maxEarly {
 		l.early++
 		p = l.newPort(channel)
 	}
-	l.last = p
 	return p
 }
 

@@ -40,9 +40,13 @@ func (p *Port) announce(d *pair, op *Op) bool {
 
 // onRTS queues the announcement of a long message like a message. It takes
 // room like one, so that announcements are bounded too.
-func (p *Port) onRTS(from int, f wire.RTS) {
+func (l *Layer) onRTS(from int, f wire.RTS) {
+	p := l.target(f.Channel, from, f.Seq)
+	if p == nil {
+		return
+	}
 	d := p.pair(from)
-	p.onAck(d, f.Ack)
+	p.accepted(d, f.Ack)
 	if f.Seq != d.expected {
 		p.layer.Stats.Dropped++
 		return
@@ -137,39 +141,6 @@ func (p *Port) rejects(op *Op) bool {
 func (l *Layer) settleFetch(o Offer, s wire.Status) {
 	q := l.queue(o.From)
 	q.Push(wire.Fetched{Status: s, Token: o.Token}.Append(q.Head()), nil, true)
-}
-
-// recvLong handles the frames of long messages.
-func (l *Layer) recvLong(from int, frame []byte) error {
-	switch wire.Type(frame[0]) {
-	case wire.TypeFetch:
-		f, err := wire.ParseFetch(frame)
-		if err != nil {
-			return err
-		}
-		l.onFetch(from, f)
-	case wire.TypePiece:
-		f, payload, err := wire.ParsePiece(frame)
-		if err != nil {
-			return err
-		}
-		l.onPiece(from, f, payload)
-	case wire.TypeFetched:
-		f, err := wire.ParseFetched(frame)
-		if err != nil {
-			return err
-		}
-		l.onFetched(from, f)
-	case wire.TypeSettled:
-		f, err := wire.ParseSettled(frame)
-		if err != nil {
-			return err
-		}
-		l.onSettled(from, f)
-	default:
-		return wire.ErrType
-	}
-	return nil
 }
 
 // sending returns the send that a token names, if that peer may ask for it.

@@ -103,7 +103,7 @@ func (p *Port) Release(b *Block) bool {
 func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 	d := p.pair(from)
 	if f.Ack != d.base {
-		p.onAck(d, f.Ack)
+		p.accepted(d, f.Ack)
 	}
 	if f.Seq != d.expected || uint64(f.Off)+uint64(len(payload)) > uint64(f.Total) || f.Total > MaxFar {
 		p.layer.Stats.Dropped++

@@ -72,14 +72,10 @@ func (p *Port) turnAway(o Offer) {
 
 // onRevoke takes note that a peer has ended a channel.
 func (l *Layer) onRevoke(from int, f wire.Revoke, reason []byte) {
-	p := l.ports[f.Channel]
+	p := l.port(f.Channel)
 	if p == nil {
-		if l.early == maxEarly {
-			l.Stats.Dropped++ // a frame on that channel is answered with REVOKE later
-			return
-		}
-		l.early++
-		p = l.newPort(f.Channel)
+		l.Stats.Dropped++ // a frame on that channel is answered with REVOKE later
+		return
 	}
 	gone := -1
 	if f.Gone != wire.Nobody {

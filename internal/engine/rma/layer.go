@@ -125,39 +125,18 @@ func (l *Layer) Finished() *Op {
 func (l *Layer) Recv(from int, frame []byte, mayStall bool) error {
 	switch wire.Type(frame[0]) {
 	case wire.TypeAttached:
-		f, err := wire.ParseAttached(frame)
-		if err != nil {
-			return err
-		}
-		l.onAttached(from, f)
+		return wire.Take(from, frame, wire.ParseAttached, l.onAttached)
 	case wire.TypePulled:
-		f, payload, err := wire.ParsePulled(frame)
-		if err != nil {
-			return err
-		}
-		l.onPulled(from, f, payload)
+		return wire.TakeLoaded(from, frame, wire.ParsePulled, l.onPulled)
 	case wire.TypeResult:
-		f, err := wire.ParseResult(frame)
-		if err != nil {
-			return err
-		}
-		l.onResult(from, f)
+		return wire.Take(from, frame, wire.ParseResult, l.onResult)
 	case wire.TypeIStop:
-		f, err := wire.ParseIStop(frame)
-		if err != nil {
-			return err
-		}
-		l.onIStop(from, f)
+		return wire.Take(from, frame, wire.ParseIStop, l.onIStop)
 	case wire.TypeIGo:
-		f, err := wire.ParseIGo(frame)
-		if err != nil {
-			return err
-		}
-		l.onIGo(from, f)
+		return wire.Take(from, frame, wire.ParseIGo, l.onIGo)
 	default:
 		return l.serve(from, frame, mayStall)
 	}
-	return nil
 }
 
 // Down ends every operation at a peer that has gone.

@@ -275,7 +275,7 @@ func (l *Layer) look() {
 
 // onKnock ends all waits for a mailbox, even if its next record has not been written. An earlier sender may have
 // reserved that record, and does not knock when it has written it, because this sender has knocked. (PROTOCOL §10.6)
-func (l *Layer) onKnock(f wire.Knock) {
+func (l *Layer) onKnock(_ *peer, f wire.Knock) {
 	l.wake(nil, func(op *Op) bool { return op.Region == f.Region })
 }
 

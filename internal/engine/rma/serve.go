@@ -105,17 +105,9 @@ func (l *Layer) serve(from int, frame []byte, mayStall bool) error {
 	p.q.Counts.Received.Accesses++
 	switch wire.Type(frame[0]) {
 	case wire.TypeAttach:
-		f, name, err := wire.ParseAttach(frame)
-		if err != nil {
-			return err
-		}
-		l.onAttach(p, f, name)
+		return wire.TakeLoaded(p, frame, wire.ParseAttach, l.onAttach)
 	case wire.TypePush:
-		f, payload, err := wire.ParsePush(frame)
-		if err != nil {
-			return err
-		}
-		l.onPush(p, f, payload)
+		return wire.TakeLoaded(p, frame, wire.ParsePush, l.onPush)
 	case wire.TypeIPush:
 		f, payload, err := wire.ParseIPush(frame)
 		if err != nil {
@@ -123,46 +115,20 @@ func (l *Layer) serve(from int, frame []byte, mayStall bool) error {
 		}
 		return l.onIPush(p, f, payload, mayStall)
 	case wire.TypeKnock:
-		f, err := wire.ParseKnock(frame)
-		if err != nil {
-			return err
-		}
-		l.onKnock(f)
+		return wire.Take(p, frame, wire.ParseKnock, l.onKnock)
 	case wire.TypePut:
-		f, payload, err := wire.ParsePut(frame)
-		if err != nil {
-			return err
-		}
-		l.onPut(p, f, payload)
+		return wire.TakeLoaded(p, frame, wire.ParsePut, l.onPut)
 	case wire.TypePull:
-		f, err := wire.ParsePull(frame)
-		if err != nil {
-			return err
-		}
-		l.onPull(p, f)
+		return wire.Take(p, frame, wire.ParsePull, l.onPull)
 	case wire.TypeAtomic:
-		f, err := wire.ParseAtomic(frame)
-		if err != nil {
-			return err
-		}
-		l.onAtomic(p, f)
+		return wire.Take(p, frame, wire.ParseAtomic, l.onAtomic)
 	case wire.TypeGuard:
-		f, err := wire.ParseGuard(frame)
-		if err != nil {
-			return err
-		}
-		l.onGuard(p, f)
+		return wire.Take(p, frame, wire.ParseGuard, l.onGuard)
 	case wire.TypeFlush:
-		f, err := wire.ParseFlush(frame)
-		if err != nil {
-			return err
-		}
-		p.flushed(f.Op, p.failedPut)
-		p.failedPut = wire.StatusOK
+		return wire.Take(p, frame, wire.ParseFlush, (*peer).onFlush)
 	default:
 		return wire.ErrType
 	}
-	return nil
 }
 
 // result answers a request.
@@ -170,13 +136,15 @@ func (p *peer) result(op uint32, s wire.Status, value uint64) {
 	p.q.Push(wire.Result{Status: s, Op: op, Value: value}.Append(p.q.Head()), nil, p.rings())
 }
 
-// flushed answers a FLUSH, after the answers to all that was asked before.
-func (p *peer) flushed(op uint32, s wire.Status) {
+// onFlush answers a FLUSH, after the answers to all that was asked before.
+func (p *peer) onFlush(f wire.Flush) {
+	s := p.failedPut
+	p.failedPut = wire.StatusOK
 	if !p.q.Bulk() {
-		p.result(op, s, 0)
+		p.result(f.Op, s, 0)
 		return
 	}
-	p.q.PushLast(wire.Result{Status: s, Op: op}.Append(p.q.Head()), p.rings())
+	p.q.PushLast(wire.Result{Status: s, Op: f.Op}.Append(p.q.Head()), p.rings())
 }
 
 // rings reports whether the next answer is to wake a peer that computes. One answer in half as many as the peer may

@@ -1,8 +1,5 @@
 package wire
 
-// DataSize is the length of the frame's head.
-const DataSize = 20
-
 // Data is one packet of a short message, all of it if Total bytes follow. It
 // acknowledges the other direction; with AckReq the receiver acknowledges at
 // once. (PROTOCOL §3)
@@ -20,7 +17,7 @@ type Data struct {
 func (f *Data) Append(b []byte) []byte {
 	first := uint64(TypeData) | uint64(f.Channel)<<16 | uint64(f.Seq)<<32
 	if f.AckReq {
-		first |= flagAckReq << 8
+		first |= 1 << 8
 	}
 	b = order.AppendUint64(b, first)
 	b = order.AppendUint64(b, uint64(f.Ack)|uint64(f.Total)<<32)

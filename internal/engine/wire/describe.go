@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -35,12 +36,17 @@ func Describe(b []byte) string {
 	if len(b) == 0 {
 		return "no frame"
 	}
-	f, n, err := fields(b)
+	t := Type(b[0])
+	kind, ok := frames[t]
+	if !ok {
+		return fmt.Sprintf("%v that cannot be read", t)
+	}
+	f, payload, err := kind.read(b)
 	if err != nil {
-		return fmt.Sprintf("%v that cannot be read", Type(b[0]))
+		return fmt.Sprintf("%v that cannot be read", t)
 	}
 	var s strings.Builder
-	s.WriteString(Type(b[0]).String())
+	s.WriteString(kind.name)
 	text := strings.Trim(fmt.Sprintf("%+v", f), "{}&")
 	for _, field := range strings.Fields(text) {
 		name, value, _ := strings.Cut(field, ":")
@@ -52,82 +58,50 @@ func Describe(b []byte) string {
 			s.WriteString("=" + value)
 		}
 	}
-	if n > 0 {
-		fmt.Fprintf(&s, " +%d bytes", n)
+	if len(payload) > 0 {
+		fmt.Fprintf(&s, " +%d bytes", len(payload))
 	}
 	return s.String()
 }
 
-// fields parses any frame, and returns the length of its payload.
-func fields(b []byte) (f any, n int, err error) {
-	var payload []byte
-	switch Type(b[0]) {
-	case TypeBye:
-		f, err = ParseBye(b)
-	case TypeDone:
-		f, err = ParseDone(b)
-	case TypeBeat:
-		f, err = ParseBeat(b)
-	case TypeData:
-		var d Data
-		payload, err = d.Parse(b)
-		f = d
-	case TypeAck:
-		f, err = ParseAck(b)
-	case TypeNack:
-		f, err = ParseNack(b)
-	case TypeGo:
-		f, err = ParseGo(b)
-	case TypeRTS:
-		f, err = ParseRTS(b)
-	case TypeFetch:
-		f, err = ParseFetch(b)
-	case TypePiece:
-		f, payload, err = ParsePiece(b)
-	case TypeFetched:
-		f, err = ParseFetched(b)
-	case TypeAckReq:
-		f, err = ParseAckReq(b)
-	case TypeSettled:
-		f, err = ParseSettled(b)
-	case TypeRevoke:
-		f, payload, err = ParseRevoke(b)
-	case TypeFence:
-		f, err = ParseFence(b)
-	case TypeFenceAck:
-		f, err = ParseFenceAck(b)
-	case TypeAttach:
-		f, payload, err = ParseAttach(b)
-	case TypeAttached:
-		f, err = ParseAttached(b)
-	case TypePush:
-		f, payload, err = ParsePush(b)
-	case TypePut:
-		f, payload, err = ParsePut(b)
-	case TypeFlush:
-		f, err = ParseFlush(b)
-	case TypePull:
-		f, err = ParsePull(b)
-	case TypePulled:
-		f, payload, err = ParsePulled(b)
-	case TypeAtomic:
-		f, err = ParseAtomic(b)
-	case TypeResult:
-		f, err = ParseResult(b)
-	case TypeGuard:
-		f, err = ParseGuard(b)
-	case TypeIPush:
-		f, payload, err = ParseIPush(b)
-	case TypeIStop:
-		f, err = ParseIStop(b)
-	case TypeIGo:
-		f, err = ParseIGo(b)
-	case TypeKnock:
-		f, err = ParseKnock(b)
-	case TypeEvent:
-		f, err = ParseEvent(b)
-	default:
-		err = ErrType
+// A frame says how frames of a type are called and read.
+type frame struct {
+	name string
+	read func(b []byte) (f any, payload []byte, err error)
+}
+
+// frames are all types of frames.
+var frames = map[Type]frame{
+	TypeBye: alone(ParseBye), TypeDone: alone(ParseDone), TypeBeat: alone(ParseBeat),
+	TypeData: loaded(parseData), TypeAck: alone(ParseAck), TypeNack: alone(ParseNack), TypeGo: alone(ParseGo),
+	TypeRTS: alone(ParseRTS), TypeFetch: alone(ParseFetch), TypePiece: loaded(ParsePiece),
+	TypeFetched: alone(ParseFetched), TypeAckReq: alone(ParseAckReq), TypeSettled: alone(ParseSettled),
+	TypeRevoke: loaded(ParseRevoke), TypeFence: alone(ParseFence), TypeFenceAck: alone(ParseFenceAck),
+	TypeAttach: loaded(ParseAttach), TypeAttached: alone(ParseAttached), TypePush: loaded(ParsePush),
+	TypePut: loaded(ParsePut), TypeFlush: alone(ParseFlush), TypePull: alone(ParsePull),
+	TypePulled: loaded(ParsePulled), TypeAtomic: alone(ParseAtomic), TypeResult: alone(ParseResult),
+	TypeGuard: alone(ParseGuard), TypeIPush: loaded(ParseIPush), TypeIStop: alone(ParseIStop),
+	TypeIGo: alone(ParseIGo), TypeKnock: alone(ParseKnock), TypeEvent: alone(ParseEvent),
+}
+
+// loaded is a type of frames with a payload.
+func loaded[F any](parse func(b []byte) (F, []byte, error)) frame {
+	return frame{
+		strings.ToUpper(reflect.TypeFor[F]().Name()),
+		func(b []byte) (any, []byte, error) { return parse(b) },
 	}
-	return f, len(payload), err
+}
+
+// alone is a type of frames without one.
+func alone[F any](parse func(b []byte) (F, error)) frame {
+	return loaded(func(b []byte) (f F, payload []byte, err error) {
+		f, err = parse(b)
+		return f, nil, err
+	})
+}
+
+// parseData is Data.Parse as a function.
+func parseData(b []byte) (f Data, payload []byte, err error) {
+	payload, err = f.Parse(b)
+	return f, payload, err
 }

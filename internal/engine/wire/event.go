@@ -2,7 +2,7 @@ package wire
 
 import "fmt"
 
-// EventSize is the length of the frame.
+// EventSize is the length of the frame in bytes.
 const EventSize = 40
 
 // Event is the frame of coordination: one small packet about a lock, a semaphore, a condition

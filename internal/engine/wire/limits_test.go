@@ -117,12 +117,13 @@ func TestLimits(t *testing.T) {
 // TestHeadsAreExact: a head of exactly its length is whole, and Append writes into memory that has
 // room, and only there.
 func TestHeadsAreExact(t *testing.T) {
-	for _, c := range codecs {
-		if _, err := c.again(c.sample[:c.size]); errors.Is(err, ErrShort) {
+	for _, c := range samples {
+		if _, err := c.again(c.bytes[:c.size]); errors.Is(err, ErrShort) {
 			t.Errorf("%s: a head of %d bytes is too short", c.name, c.size)
 		}
 	}
-	for _, room := range []int{NackSize - 1, NackSize, NackSize + 1} {
+	const size = 8 // of a NACK
+	for _, room := range []int{size - 1, size, size + 1} {
 		memory := slices.Repeat([]byte{0xee}, 100)
 		b := memory[: 2 : 2+room]
 		got := Nack{Channel: 7, Seq: 9}.Append(b)
@@ -130,7 +131,7 @@ func TestHeadsAreExact(t *testing.T) {
 		if err != nil || f != (Nack{Channel: 7, Seq: 9}) || !bytes.Equal(got[:2], []byte{0xee, 0xee}) {
 			t.Errorf("room for %d bytes: %+v, %v", room, f, err)
 		}
-		if inPlace := memory[2] == byte(TypeNack); inPlace != (room >= NackSize) {
+		if inPlace := &memory[0] == &got[0]; inPlace != (room >= size) {
 			t.Errorf("room for %d bytes: written in place: %v", room, inPlace)
 		}
 		if !bytes.Equal(memory[2+room:], bytes.Repeat([]byte{0xee}, 98-room)) {

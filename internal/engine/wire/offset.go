@@ -1,18 +1,16 @@
 package wire
 
-import "encoding/binary"
-
 // Offset returns the offset field of the frame whose head is given, and
 // SetOffset sets it. They serve the frames that may be cut into several
 // packets: DATA, PIECE, PUSH, PULLED and IPUSH (PROTOCOL §3, §4, §10).
 func Offset(head []byte) uint64 {
 	switch Type(head[0]) {
 	case TypeData:
-		return uint64(binary.LittleEndian.Uint32(head[16:]))
+		return uint64(u32(head, 16))
 	case TypePush, TypeIPush:
-		return binary.LittleEndian.Uint64(head[24:])
+		return u64(head, 24)
 	default:
-		return binary.LittleEndian.Uint64(head[8:])
+		return u64(head, 8)
 	}
 }
 
@@ -21,16 +19,16 @@ func Offset(head []byte) uint64 {
 func SetOffset(head []byte, off uint64, last bool) {
 	switch Type(head[0]) {
 	case TypeData:
-		binary.LittleEndian.PutUint32(head[16:], uint32(off))
+		order.PutUint32(head[16:], uint32(off))
 		return
 	case TypePush, TypeIPush:
-		binary.LittleEndian.PutUint64(head[24:], off)
+		order.PutUint64(head[24:], off)
 	default:
-		binary.LittleEndian.PutUint64(head[8:], off)
+		order.PutUint64(head[8:], off)
 	}
-	head[1] &^= flagEnd
+	head[1] = 0
 	if last {
-		head[1] |= flagEnd
+		head[1] = 1
 	}
 }
 
@@ -40,5 +38,5 @@ func ID(head []byte) uint32 {
 	if len(head) < 8 {
 		return 0
 	}
-	return binary.LittleEndian.Uint32(head[4:])
+	return u32(head, 4)
 }

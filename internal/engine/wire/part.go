@@ -9,22 +9,14 @@ type Part struct {
 	Off, Total uint16 // of the frame: where the bytes belong, and how many there are in all
 }
 
+func (p *Part) fields(c *codec) *codec { return c.zero(1).u16(&p.Off).u16(&p.Total).zero(2) }
+
 // Append appends the part's fields to b. The zeros in front are no frame's type.
-func (p Part) Append(b []byte) []byte {
-	b, h := head(b, PartSize, 0, false)
-	order.PutUint16(h[2:], p.Off)
-	order.PutUint16(h[4:], p.Total)
-	return b
-}
+func (p Part) Append(b []byte) []byte { return p.fields(write(b, 0)).b }
 
 // ParsePart parses a part, and returns the bytes with it.
 func ParsePart(b []byte) (p Part, bytes []byte, err error) {
-	if len(b) < PartSize {
-		return p, nil, ErrShort
-	}
-	p = Part{u16(b, 2), u16(b, 4)}
-	if u16(b, 0) != 0 || u16(b, 6) != 0 || int(p.Off)+len(b)-PartSize > int(p.Total) {
-		return p, nil, ErrField
-	}
-	return p, b[PartSize:], nil
+	c := p.fields(read(b, 0))
+	bytes, err = c.payload(0, int(p.Total)-int(p.Off))
+	return p, bytes, err
 }

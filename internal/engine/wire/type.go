@@ -1,20 +1,9 @@
 package wire
 
-import (
-	"encoding/binary"
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // MaxHead is the longest head of a frame in bytes: a PUT with its payload.
 const MaxHead = 56
-
-// Errors of the parsers.
-var (
-	ErrShort = errors.New("weft: frame is too short")
-	ErrType  = errors.New("weft: unknown frame type")
-	ErrField = errors.New("weft: frame has a field with an impossible value")
-)
 
 // Type is the first byte of a frame.
 type Type uint8
@@ -57,21 +46,46 @@ const (
 	TypeEvent Type = 0x30
 )
 
-var typeNames = map[Type]string{
-	TypeBye: "BYE", TypeDone: "DONE", TypeBeat: "BEAT", TypeData: "DATA", TypeAck: "ACK", TypeNack: "NACK", TypeGo: "GO",
-	TypeRTS:   "RTS",
-	TypeFetch: "FETCH", TypePiece: "PIECE", TypeFetched: "FETCHED", TypeAckReq: "ACKREQ", TypeSettled: "SETTLED",
-	TypeRevoke: "REVOKE",
-	TypeFence:  "FENCE", TypeFenceAck: "FENCEACK",
-	TypeAttach: "ATTACH", TypeAttached: "ATTACHED", TypePush: "PUSH", TypePut: "PUT", TypeFlush: "FLUSH",
-	TypePull: "PULL", TypePulled: "PULLED", TypeAtomic: "ATOMIC", TypeResult: "RESULT", TypeGuard: "GUARD",
-	TypeIPush: "IPUSH", TypeIStop: "ISTOP", TypeIGo: "IGO", TypeKnock: "KNOCK", TypeEvent: "EVENT",
+// The lengths in bytes of the heads of frames that have a payload.
+const (
+	DataSize   = 20
+	PieceSize  = 16
+	RevokeSize = 12
+	AttachSize = 8
+	PushSize   = 40
+	PutSize    = 24
+	PulledSize = 16
+	IPushSize  = 48
+)
+
+// HeadSize returns the length of the head of a frame that has a payload, by its first byte; 0 for others.
+func HeadSize(t Type) int {
+	switch t {
+	case TypeData:
+		return DataSize
+	case TypePiece:
+		return PieceSize
+	case TypeRevoke:
+		return RevokeSize
+	case TypeAttach:
+		return AttachSize
+	case TypePush:
+		return PushSize
+	case TypePut:
+		return PutSize
+	case TypeIPush:
+		return IPushSize
+	case TypePulled:
+		return PulledSize
+	default:
+		return 0
+	}
 }
 
 // String returns the name that PROTOCOL gives the type.
 func (t Type) String() string {
-	if name := typeNames[t]; name != "" {
-		return name
+	if f, ok := frames[t]; ok {
+		return f.name
 	}
 	return fmt.Sprintf("type %#02x", uint8(t))
 }
@@ -107,59 +121,3 @@ const (
 	CodeCompareSwap
 	codeEnd
 )
-
-// Flags. A frame has at most one.
-const (
-	flagAckReq   = 1
-	flagWillGo   = 1
-	flagEnd      = 1
-	flagReadOnly = 1
-)
-
-var order = binary.LittleEndian
-
-// head extends b by the n bytes of a frame's head, all zero but the type and
-// the flag, and returns both the whole and the head.
-func head(b []byte, n int, t Type, flag bool) (whole, head []byte) {
-	at := len(b)
-	if cap(b)-at < n {
-		b = append(b, make([]byte, n)...)[:at]
-	}
-	whole = b[:at+n]
-	head = whole[at:]
-	clear(head)
-	head[0] = byte(t)
-	if flag {
-		head[1] = 1
-	}
-	return whole, head
-}
-
-// parse checks what all frames have in common: the type, the length of the
-// head, and that only the lowest flag is set.
-func parse(b []byte, n int, t Type) (flag bool, err error) {
-	if len(b) < n {
-		return false, ErrShort
-	}
-	if Type(b[0]) != t {
-		return false, ErrType
-	}
-	if b[1] > 1 {
-		return false, ErrField
-	}
-	return b[1] == 1, nil
-}
-
-// parseAll is parse for frames without payload and without flag.
-func parseAll(b []byte, n int, t Type) error {
-	flag, err := parse(b, n, t)
-	if err == nil && (len(b) != n || flag) {
-		err = ErrField
-	}
-	return err
-}
-
-// u16, u32 and u64 read a field.
-func u16(b []byte, at int) uint16 { return order.Uint16(b[at:]) }
-func u32(b []byte, at int) uint32 { return order.Uint32(b[at:]) }
-func u64(b []byte, at int) uint64 { return order.Uint64(b[at:]) }
