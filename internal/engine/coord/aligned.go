@@ -39,16 +39,16 @@ func (b *barrier) ping(now monotime.Time) {
 		return
 	}
 	b.clock.round++
-	b.layer.send(b.member(0), wire.Ping{ID: b.o.ID, Sent: uint64(now)}.Event())
+	b.layer.send(b.member(0), wire.Clock{Kind: wire.EventPing, ID: b.o.ID, Sent: uint64(now)}.Event())
 }
 
 // pong answers.
-func (l *Layer) pong(now monotime.Time, from int, v wire.Ping) {
-	l.send(from, wire.Pong{ID: v.ID, Sent: v.Sent, Time: uint64(now)}.Event())
+func (l *Layer) pong(now monotime.Time, from int, v wire.Clock) {
+	l.send(from, wire.Clock{Kind: wire.EventPong, ID: v.ID, Sent: v.Sent, Time: uint64(now)}.Event())
 }
 
 // onPong takes a measurement. The quickest answer is the most exact.
-func (b *barrier) onPong(now monotime.Time, v wire.Pong) {
+func (b *barrier) onPong(now monotime.Time, v wire.Clock) {
 	c := b.clock
 	sent := monotime.Time(v.Sent)
 	if c == nil || b.me == 0 || sent > now {

@@ -114,7 +114,8 @@ func (b *barrier) hello() {
 			told[b.member(s.To)] = true
 		}
 	}
-	b.tellNeighbours(wire.Hello{ID: b.o.ID, Signature: uint64(b.o.sig)}.Event(), func(rank int) bool { return told[rank] })
+	b.tellNeighbours(wire.Token{Kind: wire.EventHello, ID: b.o.ID, Signature: uint64(b.o.sig)}.Event(),
+		func(rank int) bool { return told[rank] })
 }
 
 // tellNeighbours sends an event about the barrier to all neighbours that are not
@@ -208,9 +209,9 @@ func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
 		}
 		b.memberGone(int(v.Rank), v.Phase, !v.Gone, failure.ErrReported)
 	case wire.EventPing:
-		b.layer.pong(now, from, wire.ParsePing(f))
+		b.layer.pong(now, from, wire.ParseClock(f))
 	case wire.EventPong:
-		b.onPong(now, wire.ParsePong(f))
+		b.onPong(now, wire.ParseClock(f))
 	default:
 		return wire.ErrField
 	}
@@ -282,7 +283,7 @@ func (b *barrier) input(now monotime.Time, gate int, v wire.Token) {
 			b.input(now, s.Gate, wire.Token{Phase: phase})
 			continue
 		}
-		t := wire.Token{ID: b.o.ID, Gate: uint8(s.Gate), Phase: phase, Signature: uint64(b.o.sig)}
+		t := wire.Token{Kind: wire.EventToken, ID: b.o.ID, Gate: uint8(s.Gate), Phase: phase, Signature: uint64(b.o.sig)}
 		if b.clock != nil {
 			b.clock.stamp(b, &t, i, release)
 		}

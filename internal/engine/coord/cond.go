@@ -29,14 +29,13 @@ func (c *cond) start(now monotime.Time, op *Op) {
 		op.now(c.err)
 		return
 	}
-	var f wire.Event
-	serial := c.serial + 1
+	f := wire.CondEvent{ID: c.o.ID, Serial: c.serial + 1, Signature: uint64(c.o.sig)}
 	switch op.Kind {
 	case Enter:
-		f = wire.CondWait{ID: c.o.ID, Serial: serial, Signature: uint64(c.o.sig)}.Event()
+		f.Kind = wire.EventCondWait
 	case Signal, Broadcast:
-		all := op.Kind == Broadcast
-		f = wire.CondSet{ID: c.o.ID, Serial: serial, Signature: uint64(c.o.sig), All: all}.Event()
+		f.Kind = wire.EventCondSet
+		f.All = op.Kind == Broadcast
 	case Await:
 		c.await(op)
 		return
@@ -44,10 +43,10 @@ func (c *cond) start(now monotime.Time, op *Op) {
 		op.now(c.o.misfit("use", failure.ErrMisuse, "it is a condition"))
 		return
 	}
-	c.serial = serial
-	op.serial = serial
+	c.serial++
+	op.serial = c.serial
 	c.asked.Push(&op.link, op)
-	c.layer.send(c.o.home, f)
+	c.layer.send(c.o.home, f.Event())
 }
 
 // await waits until a waiter, numbered by its Enter, has been woken.
@@ -85,7 +84,8 @@ func (c *cond) cancel(op *Op) bool {
 
 // withdraw takes a waiter off the home's list.
 func (c *cond) withdraw(serial uint32) {
-	c.layer.send(c.o.home, wire.CondCancel{ID: c.o.ID, Serial: serial, Signature: uint64(c.o.sig)}.Event())
+	v := wire.CondEvent{Kind: wire.EventCondCancel, ID: c.o.ID, Serial: serial, Signature: uint64(c.o.sig)}
+	c.layer.send(c.o.home, v.Event())
 }
 
 // event handles an event of the home. (PROTOCOL §9.4)
@@ -93,14 +93,11 @@ func (c *cond) event(now monotime.Time, from int, f wire.Event) error {
 	if from != c.o.home {
 		return wire.ErrField
 	}
-	switch f.Kind {
-	case wire.EventCondAck:
-		c.answered(wire.ParseCondAck(f).Serial, 0)
-	case wire.EventCondCount:
-		v := wire.ParseCondCount(f)
+	switch v := wire.ParseCondEvent(f); f.Kind {
+	case wire.EventCondAck, wire.EventCondCount:
 		c.answered(v.Serial, v.Woken)
 	case wire.EventCondWake:
-		c.wake(wire.ParseCondWake(f).Serial)
+		c.wake(v.Serial)
 	default:
 		return wire.ErrField
 	}
@@ -176,20 +173,19 @@ func (h *condHome) event(from int, f wire.Event) error {
 	if !h.layer.agree(from, f, h.sig) {
 		return nil
 	}
-	switch f.Kind {
+	switch v := wire.ParseCondEvent(f); f.Kind {
 	case wire.EventCondWait:
-		v := wire.ParseCondWait(f)
 		h.waiting = append(h.waiting, request{rank: from, serial: v.Serial})
-		h.layer.send(from, wire.CondAck{ID: h.id, Serial: v.Serial}.Event())
+		h.layer.send(from, wire.CondEvent{Kind: wire.EventCondAck, ID: h.id, Serial: v.Serial}.Event())
 	case wire.EventCondSet:
-		v := wire.ParseCondSet(f)
 		n := uint64(0)
 		for ; len(h.waiting) > 0 && (v.All || n == 0); n++ {
 			h.wake(!v.All)
 		}
-		h.layer.send(from, wire.CondCount{ID: h.id, Serial: v.Serial, Woken: n}.Event())
+		count := wire.CondEvent{Kind: wire.EventCondCount, ID: h.id, Serial: v.Serial, Woken: n}
+		h.layer.send(from, count.Event())
 	case wire.EventCondCancel:
-		h.cancel(request{rank: from, serial: wire.ParseCondCancel(f).Serial})
+		h.cancel(request{rank: from, serial: v.Serial})
 	default:
 		return wire.ErrField
 	}
@@ -221,7 +217,7 @@ func (h *condHome) wake(one bool) {
 		}
 		h.woken = append(h.woken, o)
 	}
-	h.layer.send(o.rank, wire.CondWake{ID: h.id, Serial: o.serial}.Event())
+	h.layer.send(o.rank, wire.CondEvent{Kind: wire.EventCondWake, ID: h.id, Serial: o.serial}.Event())
 }
 
 // down takes a rank that is gone off the lists.

@@ -36,7 +36,7 @@ func (l *Layer) bind(op *Op) {
 		l.binds[id] = b
 	}
 	b.ops.Push(&op.link, op)
-	l.send(home, wire.Bind{Lock: id}.Event())
+	l.send(home, wire.GuardEvent{Kind: wire.EventBind, Lock: id}.Event())
 }
 
 // LockID returns the number that events and guarded regions use for the lock of a name.
@@ -71,12 +71,12 @@ func (l *Layer) onBind(from int, f wire.Event) error {
 	if !slices.Contains(fc.guards, from) {
 		fc.guards = append(fc.guards, from)
 	}
-	l.send(from, wire.Bound{Lock: f.ID, Epoch: fc.epoch}.Event())
+	l.send(from, wire.GuardEvent{Kind: wire.EventBound, Lock: f.ID, Epoch: fc.epoch}.Event())
 	return nil
 }
 
 // onBound ends a Bind: the home knows of the region.
-func (l *Layer) onBound(from int, v wire.Bound) error {
+func (l *Layer) onBound(from int, v wire.GuardEvent) error {
 	if l.homeOf(v.Lock) != from {
 		return wire.ErrField
 	}
@@ -113,7 +113,7 @@ func (l *Layer) fence(id, epoch uint64) (done bool) {
 	for _, g := range fc.guards {
 		if l.gone[g] == nil {
 			fc.missing[g] = true
-			l.send(g, wire.FenceEpoch{Lock: id, Epoch: epoch}.Event())
+			l.send(g, wire.GuardEvent{Kind: wire.EventFence, Lock: id, Epoch: epoch}.Event())
 		}
 	}
 	return len(fc.missing) == 0
@@ -121,19 +121,20 @@ func (l *Layer) fence(id, epoch uint64) (done bool) {
 
 // onFence closes the regions of this rank to epochs before the one that the home names. A rank without regions under
 // the lock has nothing to close, and does not remember the epoch.
-func (l *Layer) onFence(from int, v wire.FenceEpoch) error {
+func (l *Layer) onFence(from int, v wire.GuardEvent) error {
 	if l.homeOf(v.Lock) != from {
 		return wire.ErrField
 	}
 	if l.binds[v.Lock] != nil {
 		l.peers.Raise(v.Lock, v.Epoch)
 	}
-	l.send(from, wire.Fenced(v).Event())
+	v.Kind = wire.EventFenced
+	l.send(from, v.Event())
 	return nil
 }
 
 // onFenced counts a rank whose regions are closed. When all are, the home goes on.
-func (l *Layer) onFenced(from int, v wire.Fenced) error {
+func (l *Layer) onFenced(from int, v wire.GuardEvent) error {
 	fc := l.fences[v.Lock]
 	if fc == nil || !fc.missing[from] || v.Epoch != fc.epoch {
 		l.Stats.Dropped++

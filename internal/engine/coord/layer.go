@@ -232,14 +232,14 @@ func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {
 	}
 	switch {
 	case f.Kind == wire.EventFenced:
-		return l.onFenced(from, wire.ParseFenced(f))
+		return l.onFenced(from, wire.ParseGuardEvent(f))
 	case f.Kind < wire.EventRefuse:
 		l.Stats.Homes++
 		return l.atHome(from, f)
 	case f.Kind == wire.EventBound:
-		return l.onBound(from, wire.ParseBound(f))
+		return l.onBound(from, wire.ParseGuardEvent(f))
 	case f.Kind == wire.EventFence:
-		return l.onFence(from, wire.ParseFenceEpoch(f))
+		return l.onFence(from, wire.ParseGuardEvent(f))
 	}
 	o := l.last
 	if o == nil || o.ID != f.ID {

@@ -65,20 +65,20 @@ func (h *lockHome) event(from int, f wire.Event) error {
 			h.onTry(lockRequest{rank: from, serial: wire.ParseLockRequest(f).Serial})
 		}
 	case wire.EventLockReturn:
-		if wire.Leaving(f) {
-			h.onLeaving(from, wire.ParseLockState(f))
+		if v := wire.ParseLockToken(f); v.State == wire.TokenElsewhere {
+			h.onLeaving(from, v)
 		} else {
-			h.onReturn(from, wire.ParseLockReturn(f))
+			h.onReturn(from, v)
 		}
 	case wire.EventLockBusy:
-		v := wire.ParseLockBusy(f)
-		return h.onBusy(from, lockRequest{rank: int(v.TryRank), serial: v.TrySerial})
+		v := wire.ParseLockRival(f)
+		return h.onBusy(from, lockRequest{rank: int(v.Rank), serial: v.RankSerial})
 	case wire.EventLockLost:
 		if h.layer.gone[from] == nil && !h.hasToken {
 			h.beginRepair()
 		}
 	case wire.EventLockState:
-		return h.onState(from, wire.ParseLockState(f))
+		return h.onState(from, wire.ParseLockToken(f))
 	default:
 		h.layer.agree(from, f, h.sig) // the sender takes it for something else
 	}
@@ -116,10 +116,15 @@ func (h *lockHome) forward(served, e lockRequest) {
 	if len(h.queue) > 1 {
 		prev = h.queue[len(h.queue)-2]
 	}
-	v := wire.LockForward{
-		Lock: h.id, Repair: h.generation, Serial: prev.serial, Next: uint32(e.rank), NextSerial: e.serial,
+	h.tellRival(wire.EventLockForward, prev, e)
+}
+
+// tellRival tells the rank of a request of another rank's request.
+func (h *lockHome) tellRival(kind wire.EventKind, of, e lockRequest) {
+	v := wire.LockRival{
+		Kind: kind, Lock: h.id, Repair: h.generation, Serial: of.serial, Rank: uint32(e.rank), RankSerial: e.serial,
 	}
-	h.layer.send(prev.rank, v.Event())
+	h.layer.send(of.rank, v.Event())
 }
 
 // grant sends the token to a rank. (PROTOCOL §9.2.2)
@@ -127,8 +132,9 @@ func (h *lockHome) grant(e lockRequest) {
 	h.epoch++
 	h.hasToken = false
 	h.lastSent = sentTo{e.rank, h.epoch, h.holderDied}
-	v := wire.LockReply{
-		Lock: h.id, Repair: h.generation, Serial: e.serial, Epoch: h.epoch, HolderDied: h.holderDied,
+	v := wire.LockToken{
+		Kind: wire.EventLockReply, Lock: h.id, Repair: h.generation, Serial: e.serial, Epoch: h.epoch,
+		HolderDied: h.holderDied,
 	}
 	h.layer.send(e.rank, v.Event())
 	h.holderDied = false
@@ -148,16 +154,13 @@ func (h *lockHome) onTry(e lockRequest) {
 	default:
 		prev := h.queue[len(h.queue)-1]
 		h.tries = append(h.tries, try{e, prev.rank})
-		v := wire.LockTryFor{
-			Lock: h.id, Repair: h.generation, Serial: prev.serial, TryRank: uint32(e.rank), TrySerial: e.serial,
-		}
-		h.layer.send(prev.rank, v.Event())
+		h.tellRival(wire.EventLockTryFor, prev, e)
 	}
 }
 
 // deny answers a lock_try: the lock is not free.
 func (h *lockHome) deny(e lockRequest) {
-	h.layer.send(e.rank, wire.LockDeny{Lock: h.id, Serial: e.serial}.Event())
+	h.layer.send(e.rank, wire.LockToken{Kind: wire.EventLockDeny, Lock: h.id, Serial: e.serial}.Event())
 }
 
 // tryIndex returns the place of a request in tries, or -1.
@@ -188,8 +191,8 @@ func (h *lockHome) onBusy(from int, e lockRequest) error {
 
 // onReturn handles lock_return: a rank gives the token back, because it leaves or because
 // another rank tries to get it.
-func (h *lockHome) onReturn(from int, v wire.LockReturn) {
-	tries := lockRequest{rank: int(v.TryRank), serial: v.TrySerial}
+func (h *lockHome) onReturn(from int, v wire.LockToken) {
+	tries := lockRequest{rank: int(v.Rank), serial: v.RankSerial}
 	if r := h.repair; r != nil || v.Repair != h.generation {
 		if r != nil && v.Repair == h.generation && r.answers[from].came { // it has answered that it has it
 			a := r.answers[from]
@@ -199,7 +202,7 @@ func (h *lockHome) onReturn(from int, v wire.LockReturn) {
 			a.holderDied = v.HolderDied
 			r.answers[from] = a
 		}
-		if v.ForTry {
+		if v.State == wire.TokenForTry {
 			h.denyTry(tries)
 		}
 		return
@@ -219,7 +222,7 @@ func (h *lockHome) onReturn(from int, v wire.LockReturn) {
 	if len(h.queue) > 0 { // a forward came too late
 		h.grant(h.queue[0])
 	}
-	if v.ForTry {
+	if v.State == wire.TokenForTry {
 		if j := h.tryIndex(tries); j >= 0 {
 			h.tries = slices.Delete(h.tries, j, j+1)
 			h.onTry(tries)

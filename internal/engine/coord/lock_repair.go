@@ -35,7 +35,7 @@ func (h *lockHome) beginRepair() {
 		}
 		r.answers[e.rank] = answer{}
 		r.missing++
-		h.layer.send(e.rank, wire.LockProbe{Lock: h.id, Repair: h.generation}.Event())
+		h.layer.send(e.rank, wire.LockToken{Kind: wire.EventLockProbe, Lock: h.id, Repair: h.generation}.Event())
 	}
 	for _, rank := range sorted(h.leaving) {
 		r.answers[rank] = h.leaving[rank]
@@ -51,7 +51,7 @@ func (h *lockHome) beginRepair() {
 }
 
 // onState takes the answer of one rank to lock_probe.
-func (h *lockHome) onState(from int, v wire.LockState) error {
+func (h *lockHome) onState(from int, v wire.LockToken) error {
 	r := h.repair
 	if r == nil || v.Repair != h.generation {
 		h.layer.Stats.Dropped++
@@ -69,18 +69,20 @@ func (h *lockHome) onState(from int, v wire.LockState) error {
 }
 
 // onLeaving notes where a rank that leaves has sent the token: its BYE follows.
-func (h *lockHome) onLeaving(from int, v wire.LockState) {
+func (h *lockHome) onLeaving(from int, v wire.LockToken) {
 	if h.leaving == nil {
 		h.leaving = map[int]answer{}
 	}
-	h.leaving[from] = answerOf(v)
+	a := answerOf(v)
+	a.state = idle
+	h.leaving[from] = a
 }
 
-// answerOf returns what a rank says of a lock. A rank that leaves counts as idle.
-func answerOf(v wire.LockState) answer {
+// answerOf returns what a rank says of a lock.
+func answerOf(v wire.LockToken) answer {
 	return answer{
 		came: true, state: lockState(v.State), serial: v.Serial, epoch: v.Epoch,
-		passedTo: int(v.PassedTo), holderDied: v.HolderDied,
+		passedTo: int(v.Rank), holderDied: v.HolderDied,
 	}
 }
 

@@ -28,6 +28,9 @@ const (
 	Bind                       // have a region guarded by a lock
 )
 
+// tries reports whether an operation never waits for what other ranks have.
+func (k Kind) tries() bool { return k == TryLock || k == TryRLock || k == TryAcquire }
+
 // An Op is one operation of the program. The caller fills in the first group of
 // fields, lends the Op to the engine, and gets it back when it is Done.
 type Op struct {

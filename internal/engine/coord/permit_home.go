@@ -46,21 +46,20 @@ func (h *permitHome) event(from int, f wire.Event) error {
 	if !h.layer.agree(from, f, h.sig) {
 		return nil
 	}
-	switch f.Kind {
+	switch v := wire.ParsePermitEvent(f); f.Kind {
 	case wire.EventPermitReq, wire.EventPermitTry:
-		v := wire.ParsePermitRequest(f)
 		r := request{rank: from, serial: v.Serial, n: v.Permits}
-		if v.Try && (len(h.waiting) > 0 || h.fencing || uint64(r.n) > h.available) {
-			h.reply(r, false)
+		if f.Kind == wire.EventPermitTry && (len(h.waiting) > 0 || h.fencing || uint64(r.n) > h.available) {
+			h.reply(wire.EventPermitDeny, r)
 			return nil
 		}
 		h.waiting = append(h.waiting, r)
 	case wire.EventPermitRel:
-		if !h.release(from, wire.ParsePermitRelease(f).Permits) {
+		if !h.release(from, v.Permits) {
 			return wire.ErrField
 		}
 	case wire.EventPermitCancel:
-		h.cancel(from, wire.ParsePermitCancel(f).Serial)
+		h.cancel(from, v.Serial)
 	default:
 		return wire.ErrField
 	}
@@ -73,17 +72,15 @@ func (h *permitHome) cancel(rank int, serial uint32) {
 	for i, w := range h.waiting {
 		if w.rank == rank && w.serial == serial {
 			h.waiting = slices.Delete(h.waiting, i, i+1)
-			h.reply(w, false)
+			h.reply(wire.EventPermitDeny, w)
 			return
 		}
 	}
 }
 
 // reply answers a request: permits are granted, or denied.
-func (h *permitHome) reply(r request, granted bool) {
-	v := wire.PermitReply{
-		ID: h.id, Serial: r.serial, Epoch: h.epoch, HolderDied: h.holderDied, Granted: granted,
-	}
+func (h *permitHome) reply(kind wire.EventKind, r request) {
+	v := wire.PermitEvent{Kind: kind, ID: h.id, Serial: r.serial, Epoch: h.epoch, HolderDied: h.holderDied}
 	h.layer.send(r.rank, v.Event())
 }
 
@@ -95,7 +92,7 @@ func (h *permitHome) serve() {
 		h.available -= uint64(o.n)
 		h.epoch++
 		h.record(o)
-		h.reply(o, true)
+		h.reply(wire.EventPermitGrant, o)
 		if o.n == allPermits {
 			h.holderDied = false
 		}

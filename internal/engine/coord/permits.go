@@ -32,10 +32,8 @@ func (p *permits) start(now monotime.Time, op *Op) {
 		return
 	}
 	want := uint32(op.N)
-	try := false
 	switch {
 	case p.o.Class == Semaphore && (op.Kind == Acquire || op.Kind == TryAcquire):
-		try = op.Kind == TryAcquire
 	case p.o.Class == Semaphore && op.Kind == Release:
 		p.back(want)
 		op.Done = true
@@ -48,10 +46,8 @@ func (p *permits) start(now monotime.Time, op *Op) {
 		return
 	case op.Kind == Lock || op.Kind == TryLock:
 		want = allPermits
-		try = op.Kind == TryLock
 	case p.o.Class == RWLock && (op.Kind == RLock || op.Kind == TryRLock):
 		want = 1
-		try = op.Kind == TryRLock
 	case p.o.Class == RWLock:
 		op.now(p.o.misfit("lock", failure.ErrMisuse, "it is no semaphore"))
 		return
@@ -70,23 +66,33 @@ func (p *permits) start(now monotime.Time, op *Op) {
 		}
 		p.waiting = true
 	}
-	p.ask(op, want, try)
+	p.ask(op, want)
 }
 
 // ask sends a request for permits to the home.
-func (p *permits) ask(op *Op, want uint32, try bool) {
+func (p *permits) ask(op *Op, want uint32) {
+	kind := wire.EventPermitReq
+	if op.Kind.tries() {
+		kind = wire.EventPermitTry
+	}
 	p.serial++
 	op.serial = p.serial
 	op.N = uint64(want)
 	p.asked.Push(&op.link, op)
-	v := wire.PermitRequest{ID: p.o.ID, Serial: p.serial, Permits: want, Signature: uint64(p.o.sig), Try: try}
+	p.tell(wire.PermitEvent{Kind: kind, Serial: p.serial, Permits: want})
+}
+
+// tell sends an event to the home.
+func (p *permits) tell(v wire.PermitEvent) {
+	v.ID = p.o.ID
+	v.Signature = uint64(p.o.sig)
 	p.layer.send(p.o.home, v.Event())
 }
 
 // back returns permits. The holder of a lock goes on at once: the next request
 // cannot overtake this.
 func (p *permits) back(n uint32) {
-	p.layer.send(p.o.home, wire.PermitRelease{ID: p.o.ID, Permits: n, Signature: uint64(p.o.sig)}.Event())
+	p.tell(wire.PermitEvent{Kind: wire.EventPermitRel, Permits: n})
 }
 
 // unlock gives back what Lock or RLock has taken.
@@ -111,8 +117,7 @@ func (p *permits) cancel(op *Op) bool {
 	}
 	p.givenUp[op.serial] = uint32(op.N)
 	p.waiting = false
-	v := wire.PermitCancel{ID: p.o.ID, Serial: op.serial, Signature: uint64(p.o.sig)}
-	p.layer.send(p.o.home, v.Event())
+	p.tell(wire.PermitEvent{Kind: wire.EventPermitCancel, Serial: op.serial})
 	return true
 }
 
@@ -121,10 +126,11 @@ func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
 	if from != p.o.home || f.Kind != wire.EventPermitGrant && f.Kind != wire.EventPermitDeny {
 		return wire.ErrField
 	}
-	v := wire.ParsePermitReply(f)
+	v := wire.ParsePermitEvent(f)
+	granted := f.Kind == wire.EventPermitGrant
 	if n, ok := p.givenUp[v.Serial]; ok {
 		delete(p.givenUp, v.Serial)
-		if v.Granted {
+		if granted {
 			p.back(n)
 		}
 		return nil
@@ -132,12 +138,12 @@ func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
 	known := false
 	p.asked.Take(func(op *Op) bool { return op.serial == v.Serial }, func(op *Op) {
 		known = true
-		op.OK = v.Granted
+		op.OK = granted
 		op.Epoch = v.Epoch
 		op.Died = v.HolderDied
 		if p.o.Class != Semaphore {
 			p.waiting = false
-			if v.Granted {
+			if granted {
 				p.holds = uint32(op.N)
 			}
 		}

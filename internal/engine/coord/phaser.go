@@ -41,7 +41,7 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 		op.now(p.o.misfit("join", failure.ErrMisuse, "this rank is a member already"))
 	case op.Kind == Join:
 		p.asked.Push(&op.link, op)
-		p.layer.send(p.o.home, wire.PhaseJoin{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
+		p.tell(wire.EventPhaseJoin)
 	case !p.member:
 		op.now(p.o.misfit("use", failure.ErrNotMember, "this rank has not registered"))
 	case op.Kind == Leave && p.arrived():
@@ -50,7 +50,7 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 		p.member = false
 		op.Done = true
 		op.Phase = p.phase
-		p.sendLeave()
+		p.tell(wire.EventPhaseLeave)
 	case op.Kind == Arrive || op.Kind == Pass:
 		p.arrive(op)
 	case op.Kind == Await:
@@ -63,9 +63,10 @@ func (p *phaser) start(now monotime.Time, op *Op) {
 // arrived reports whether this rank has arrived at the open phase.
 func (p *phaser) arrived() bool { return p.next > p.phase }
 
-// sendLeave tells the home that this rank takes no part any more.
-func (p *phaser) sendLeave() {
-	p.layer.send(p.o.home, wire.PhaseLeave{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
+// tell tells the home that this rank joins, arrives or leaves.
+func (p *phaser) tell(kind wire.EventKind) {
+	v := wire.PhaseEvent{Kind: kind, ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}
+	p.layer.send(p.o.home, v.Event())
 }
 
 // arrive is the program's arrival at the open phase, or at one that was broken before. (PROTOCOL §9.5.5)
@@ -77,7 +78,7 @@ func (p *phaser) arrive(op *Op) {
 	op.N = p.next
 	op.Phase = p.next
 	if p.next == p.phase {
-		p.layer.send(p.o.home, wire.PhaseArrive{ID: p.o.ID, Phase: p.phase, Signature: uint64(p.o.sig)}.Event())
+		p.tell(wire.EventPhaseArrive)
 	}
 	p.next++
 	if op.Kind == Arrive {
@@ -105,7 +106,7 @@ func (p *phaser) await(op *Op) {
 func (p *phaser) cancel(op *Op) bool {
 	if p.asked.Remove(&op.link) {
 		p.abandoned++
-		p.sendLeave()
+		p.tell(wire.EventPhaseLeave)
 		return true
 	}
 	return p.waiting.Remove(&op.link)
@@ -116,8 +117,8 @@ func (p *phaser) event(now monotime.Time, from int, f wire.Event) error {
 	if from != p.o.home || f.Kind != wire.EventPhaseOpen {
 		return wire.ErrField
 	}
-	v := wire.ParsePhaseOpen(f)
-	if v.Joined {
+	v := wire.ParsePhaseEvent(f)
+	if v.Joined != 0 {
 		if p.abandoned > 0 {
 			p.abandoned--
 			return nil
@@ -194,7 +195,7 @@ func (p *phaser) fail(err error) {
 func (p *phaser) leave() {
 	if p.member && p.err == nil && !p.arrived() {
 		p.member = false
-		p.sendLeave()
+		p.tell(wire.EventPhaseLeave)
 	}
 }
 
@@ -220,10 +221,11 @@ func (h *phaserHome) event(from int, f wire.Event) error {
 			return wire.ErrField
 		}
 		h.members = append(h.members, from)
-		h.layer.send(from, wire.PhaseOpen{ID: h.id, Phase: h.phase, Joined: true}.Event())
+		v := wire.PhaseEvent{Kind: wire.EventPhaseOpen, ID: h.id, Phase: h.phase, Joined: 1}
+		h.layer.send(from, v.Event())
 		return nil
 	case wire.EventPhaseArrive:
-		phase := wire.ParsePhaseArrive(f).Phase
+		phase := wire.ParsePhaseEvent(f).Phase
 		if phase < h.phase && member {
 			return nil // it was broken meanwhile
 		}
@@ -240,7 +242,7 @@ func (h *phaserHome) event(from int, f wire.Event) error {
 		return wire.ErrField
 	}
 	if len(h.members) > 0 && len(h.arrived) == len(h.members) {
-		h.next(wire.PhaseOpen{})
+		h.next(wire.PhaseEvent{})
 	}
 	return nil
 }
@@ -253,9 +255,10 @@ func (h *phaserHome) remove(rank int) {
 }
 
 // next ends the phase.
-func (h *phaserHome) next(v wire.PhaseOpen) {
+func (h *phaserHome) next(v wire.PhaseEvent) {
 	h.phase++
 	h.arrived = h.arrived[:0]
+	v.Kind = wire.EventPhaseOpen
 	v.ID = h.id
 	v.Phase = h.phase
 	for _, m := range h.members {
@@ -270,7 +273,7 @@ func (h *phaserHome) down(rank int) {
 		return
 	}
 	h.remove(rank)
-	h.next(wire.PhaseOpen{Broken: true, Rank: uint32(rank)})
+	h.next(wire.PhaseEvent{Broken: true, Rank: uint32(rank)})
 }
 
 func (h *phaserHome) fenced() {}

@@ -130,7 +130,11 @@ func (q *queueLock) request() {
 	q.serial++
 	q.state = wait
 	q.next = -1
-	v := wire.LockRequest{Lock: q.o.ID, Serial: q.serial, Signature: uint64(q.o.sig), Try: q.try}
+	kind := wire.EventLockReq
+	if q.try {
+		kind = wire.EventLockTry
+	}
+	v := wire.LockRequest{Kind: kind, Lock: q.o.ID, Serial: q.serial, Signature: uint64(q.o.sig)}
 	q.layer.send(q.o.home, v.Event())
 }
 
@@ -156,12 +160,13 @@ func (q *queueLock) unlock(op *Op) {
 func (q *queueLock) pass() {
 	if q.layer.gone[q.next] != nil {
 		q.next = -1
-		q.returnToken(wire.LockReturn{})
+		q.returnToken(wire.LockToken{})
 		return
 	}
 	q.epoch++
-	v := wire.LockReply{
-		Lock: q.o.ID, Repair: q.generation, Serial: q.nextSerial, Epoch: q.epoch, HolderDied: q.holderDied,
+	v := wire.LockToken{
+		Kind: wire.EventLockReply, Lock: q.o.ID, Repair: q.generation, Serial: q.nextSerial, Epoch: q.epoch,
+		HolderDied: q.holderDied,
 	}
 	q.layer.send(q.next, v.Event())
 	q.state = idle
@@ -169,9 +174,10 @@ func (q *queueLock) pass() {
 	q.next = -1
 }
 
-// returnToken returns the token to the home. With ForTry, v names the request that the home
+// returnToken returns the token to the home. With TokenForTry, v names the request that the home
 // serves next.
-func (q *queueLock) returnToken(v wire.LockReturn) {
+func (q *queueLock) returnToken(v wire.LockToken) {
+	v.Kind = wire.EventLockReturn
 	v.Lock = q.o.ID
 	v.Repair = q.generation
 	v.Serial = q.serial
@@ -202,7 +208,7 @@ func (q *queueLock) down(rank int, cause *failure.PeerError) {
 	case rank == q.o.home:
 		q.fail(cause)
 	case rank == q.passedTo && q.err == nil:
-		q.layer.send(q.o.home, wire.LockLost{Lock: q.o.ID}.Event())
+		q.layer.send(q.o.home, wire.LockToken{Kind: wire.EventLockLost, Lock: q.o.ID}.Event())
 	}
 }
 
@@ -224,11 +230,11 @@ func (q *queueLock) leave() {
 	switch {
 	case q.err != nil || q.serial == 0:
 	case q.state == last:
-		q.returnToken(wire.LockReturn{})
+		q.returnToken(wire.LockToken{})
 	case q.state == lastWait: // its request is on the list: the home may send the token once more
-		q.returnToken(wire.LockReturn{})
-		q.report(true)
+		q.returnToken(wire.LockToken{})
+		q.report(wire.EventLockReturn, wire.TokenElsewhere)
 	case q.state == idle || q.state == wait:
-		q.report(true)
+		q.report(wire.EventLockReturn, wire.TokenElsewhere)
 	}
 }

@@ -9,15 +9,15 @@ import (
 func (q *queueLock) event(now monotime.Time, from int, f wire.Event) error {
 	switch f.Kind {
 	case wire.EventLockForward:
-		return q.onForward(from, wire.ParseLockForward(f))
+		return q.onForward(from, wire.ParseLockRival(f))
 	case wire.EventLockReply:
-		return q.onReply(wire.ParseLockReply(f))
+		return q.onReply(wire.ParseLockToken(f))
 	case wire.EventLockDeny:
-		return q.onDeny(from, wire.ParseLockDeny(f))
+		return q.onDeny(from, wire.ParseLockToken(f))
 	case wire.EventLockTryFor:
-		return q.onTryFor(from, wire.ParseLockTryFor(f))
+		return q.onTryFor(from, wire.ParseLockRival(f))
 	case wire.EventLockProbe:
-		q.onProbe(from, wire.ParseLockProbe(f))
+		q.onProbe(from, wire.ParseLockToken(f))
 	default:
 		return wire.ErrField
 	}
@@ -26,8 +26,8 @@ func (q *queueLock) event(now monotime.Time, from int, f wire.Event) error {
 
 // onForward handles lock_forw: another rank is the successor of this rank's request.
 // (PROTOCOL §9.2, the column lock_forw of the table)
-func (q *queueLock) onForward(from int, v wire.LockForward) error {
-	if from != q.o.home || int(v.Next) >= q.layer.size {
+func (q *queueLock) onForward(from int, v wire.LockRival) error {
+	if from != q.o.home || int(v.Rank) >= q.layer.size {
 		return wire.ErrField
 	}
 	if q.state == lastWait && v.Serial == q.serial-1 {
@@ -57,16 +57,16 @@ func (q *queueLock) onForward(from int, v wire.LockForward) error {
 }
 
 // follow remembers the successor.
-func (q *queueLock) follow(v wire.LockForward) {
-	q.next = int(v.Next)
-	q.nextSerial = v.NextSerial
+func (q *queueLock) follow(v wire.LockRival) {
+	q.next = int(v.Rank)
+	q.nextSerial = v.RankSerial
 }
 
 // onFairForward handles lock_forw in LastWait: with a fair lock the successor may be this
 // rank itself, which has asked again before the token was asked for.
-func (q *queueLock) onFairForward(v wire.LockForward) error {
+func (q *queueLock) onFairForward(v wire.LockRival) error {
 	q.generation = max(q.generation, v.Repair)
-	if int(v.Next) != q.layer.rank {
+	if int(v.Rank) != q.layer.rank {
 		q.follow(v)
 		q.pass()
 		q.state = wait
@@ -98,7 +98,7 @@ func (q *queueLock) tokenArrived() {
 
 // onReply handles lock_reply: the token comes. A token from before a repair is void, because the home may have made a
 // new one. (PROTOCOL §9.2.3)
-func (q *queueLock) onReply(v wire.LockReply) error {
+func (q *queueLock) onReply(v wire.LockToken) error {
 	if v.Repair < q.generation || v.Serial != q.serial || q.state != wait {
 		q.layer.Stats.Dropped++
 		return nil
@@ -112,7 +112,7 @@ func (q *queueLock) onReply(v wire.LockReply) error {
 }
 
 // onDeny handles lock_deny: the lock is not free, or a repair is under way.
-func (q *queueLock) onDeny(from int, v wire.LockDeny) error {
+func (q *queueLock) onDeny(from int, v wire.LockToken) error {
 	if from != q.o.home {
 		return wire.ErrField
 	}
@@ -136,21 +136,22 @@ func (q *queueLock) onDeny(from int, v wire.LockDeny) error {
 
 // onTryFor handles lock_tryfor: another rank tries to get the token, if this rank does not
 // use it. (PROTOCOL §9.2.4)
-func (q *queueLock) onTryFor(from int, v wire.LockTryFor) error {
-	if from != q.o.home || int(v.TryRank) >= q.layer.size {
+func (q *queueLock) onTryFor(from int, v wire.LockRival) error {
+	if from != q.o.home || int(v.Rank) >= q.layer.size {
 		return wire.ErrField
 	}
 	if q.state == last && v.Serial == q.serial && v.Repair >= q.generation {
-		q.returnToken(wire.LockReturn{ForTry: true, TryRank: v.TryRank, TrySerial: v.TrySerial})
+		q.returnToken(wire.LockToken{State: wire.TokenForTry, Rank: v.Rank, RankSerial: v.RankSerial})
 		return nil
 	}
-	q.layer.send(from, wire.LockBusy{Lock: q.o.ID, TryRank: v.TryRank, TrySerial: v.TrySerial}.Event())
+	v = wire.LockRival{Kind: wire.EventLockBusy, Lock: q.o.ID, Rank: v.Rank, RankSerial: v.RankSerial}
+	q.layer.send(from, v.Event())
 	return nil
 }
 
 // onProbe handles lock_probe: a rank has died, and the home makes a new queue. This rank forgets its successor, refuses
 // tokens of earlier repairs from now on, and reports what it has. (PROTOCOL §9.2.3)
-func (q *queueLock) onProbe(from int, v wire.LockProbe) {
+func (q *queueLock) onProbe(from int, v wire.LockToken) {
 	if v.Repair <= q.generation || from != q.o.home {
 		q.layer.Stats.Dropped++
 		return
@@ -160,14 +161,14 @@ func (q *queueLock) onProbe(from int, v wire.LockProbe) {
 	if q.state == queued {
 		q.state = held
 	}
-	q.report(false)
+	q.report(wire.EventLockState, uint8(q.state))
 }
 
 // report tells the home what this rank has, or had.
-func (q *queueLock) report(leaving bool) {
-	v := wire.LockState{
-		Lock: q.o.ID, Repair: q.generation, State: uint8(q.state), Serial: q.serial, Epoch: q.epoch,
-		PassedTo: uint32(q.passedTo), HolderDied: q.holderDied, Leaving: leaving,
+func (q *queueLock) report(kind wire.EventKind, state uint8) {
+	v := wire.LockToken{
+		Kind: kind, Lock: q.o.ID, Repair: q.generation, State: state, Serial: q.serial, Epoch: q.epoch,
+		Rank: uint32(q.passedTo), HolderDied: q.holderDied,
 	}
 	q.layer.send(q.o.home, v.Event())
 }

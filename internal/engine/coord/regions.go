@@ -42,7 +42,7 @@ func (r *regions) start(now monotime.Time, op *Op) {
 		r.op = op
 		r.left = op.N == Never
 		me := uint32(r.o.place(r.layer.rank))
-		v := wire.RegionSync{ID: r.o.ID, Member: me, Distance: op.N, Signature: uint64(r.o.sig)}
+		v := wire.RegionEvent{Kind: wire.EventRegionSync, ID: r.o.ID, Rank: me, Phase: op.N, Signature: uint64(r.o.sig)}
 		r.layer.send(r.o.home, v.Event())
 	}
 }
@@ -67,7 +67,7 @@ func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
 	case wire.EventRegionGo:
 		if op := r.op; op != nil {
 			r.op = nil
-			op.Phase = wire.ParseRegionGo(f).Barrier
+			op.Phase = wire.ParseRegionEvent(f).Phase
 			r.layer.finish(op, nil)
 		}
 	case wire.EventLeft:
@@ -87,7 +87,7 @@ func (r *regions) down(rank int, cause *failure.PeerError) {
 	case rank == r.o.home:
 		r.fail(cause)
 	case r.err == nil && r.o.place(rank) >= 0:
-		v := wire.RegionBroken{ID: r.o.ID, Rank: uint32(rank), Signature: uint64(r.o.sig)}
+		v := wire.RegionEvent{Kind: wire.EventRegionBroken, ID: r.o.ID, Rank: uint32(rank), Signature: uint64(r.o.sig)}
 		r.layer.send(r.o.home, v.Event())
 	}
 }
@@ -194,11 +194,10 @@ func (h *regionsHome) event(from int, f wire.Event) error {
 	if !h.layer.agree(from, f, h.sig) {
 		return nil
 	}
-	switch f.Kind {
+	switch v := wire.ParseRegionEvent(f); f.Kind {
 	case wire.EventRegionSync:
-		v := wire.ParseRegionSync(f)
-		i := int(v.Member)
-		if i >= len(h.ranks) || v.Distance == 0 || h.ranks[i] >= 0 && h.ranks[i] != from || h.c.Pending[i] != 0 ||
+		i := int(v.Rank)
+		if i >= len(h.ranks) || v.Phase == 0 || h.ranks[i] >= 0 && h.ranks[i] != from || h.c.Pending[i] != 0 ||
 			h.c.Count[i] == Never {
 			return wire.ErrField
 		}
@@ -207,11 +206,11 @@ func (h *regionsHome) event(from int, f wire.Event) error {
 			h.tell(from)
 			return nil
 		}
-		h.c.Sync(i, v.Distance, func(i int, barrier uint64) {
-			h.layer.send(h.ranks[i], wire.RegionGo{ID: h.id, Barrier: barrier}.Event())
+		h.c.Sync(i, v.Phase, func(i int, barrier uint64) {
+			h.layer.send(h.ranks[i], wire.RegionEvent{Kind: wire.EventRegionGo, ID: h.id, Phase: barrier}.Event())
 		})
 	case wire.EventRegionBroken:
-		h.lost(int(wire.ParseRegionBroken(f).Rank))
+		h.lost(int(v.Rank))
 	default:
 		return wire.ErrField
 	}

@@ -7,8 +7,8 @@ const EventSize = 40
 
 // Event is the frame of coordination: one small packet about a lock, a semaphore, a condition
 // or a barrier, as it is on the wire (PROTOCOL §9.1). What the fields mean depends on its
-// kind. For each kind a type in event_*.go names them: its method Event makes the frame, and
-// a function Parse… reads it.
+// kind. For each family of kinds a type in event_*.go names them: its method Event makes the
+// frame, and a function Parse… reads it.
 type Event struct {
 	Kind  EventKind
 	Flag  bool

@@ -1,19 +1,11 @@
 package wire
 
-// The events of barriers that run a plan (PROTOCOL §9.5.1, §9.5.3, §9.5.4), and the
-// refusal that all classes share (PROTOCOL §9.1).
+// The events of barriers (PROTOCOL §9.5), and the refusal that all objects share (PROTOCOL §9.1).
 
-// Hello says what the sender takes a barrier for, before it arrives.
-type Hello struct {
-	ID        uint64
-	Signature uint64
-}
-
-// Event returns the event that carries the signature.
-func (v Hello) Event() Event { return Event{Kind: EventHello, ID: v.ID, Arg: v.Signature} }
-
-// Token is an input of a gate of the receiver.
+// A Token is an input of a gate of the receiver (PROTOCOL §9.5.1). As EventHello it only says what the sender takes the
+// barrier for, before the sender arrives.
 type Token struct {
+	Kind      EventKind // EventToken or EventHello
 	ID        uint64
 	Gate      uint8
 	Phase     uint64
@@ -29,18 +21,19 @@ type Token struct {
 // Event returns the event that carries the token.
 func (v Token) Event() Event {
 	return Event{
-		Kind: EventToken, Flag: v.Relative, Slot: v.Gate, ID: v.ID, Phase: v.Phase,
-		Arg: v.Signature, Aux: v.Time,
+		Kind: v.Kind, Flag: v.Relative, Slot: v.Gate, ID: v.ID, Phase: v.Phase, Arg: v.Signature, Aux: v.Time,
 	}
 }
 
-// ParseToken reads a token.
+// ParseToken is the inverse of Event.
 func ParseToken(e Event) Token {
-	return Token{ID: e.ID, Gate: e.Slot, Phase: e.Phase, Signature: e.Arg, Time: e.Aux, Relative: e.Flag}
+	return Token{
+		Kind: e.Kind, ID: e.ID, Gate: e.Slot, Phase: e.Phase, Signature: e.Arg, Time: e.Aux, Relative: e.Flag,
+	}
 }
 
 // Left says that a member takes part up to Phase and no longer; with Gone it did not leave
-// in good order. The home of an RBCQ-1 barrier sends it, too.
+// in good order. The home of an RBCQ-1 barrier sends it, too. (PROTOCOL §9.5.3)
 type Left struct {
 	ID    uint64
 	Rank  uint32
@@ -53,33 +46,75 @@ func (v Left) Event() Event {
 	return Event{Kind: EventLeft, Flag: v.Gone, ID: v.ID, Rank: v.Rank, Phase: v.Phase}
 }
 
-// ParseLeft reads a left.
+// ParseLeft is the inverse of Event.
 func ParseLeft(e Event) Left { return Left{ID: e.ID, Rank: e.Rank, Phase: e.Phase, Gone: e.Flag} }
 
-// Ping asks the first member of an aligned barrier what its clock says.
-type Ping struct {
+// A Clock asks the first member of an aligned barrier what its clock says (EventPing), or answers (EventPong).
+// (PROTOCOL §9.5.4)
+type Clock struct {
+	Kind EventKind
 	ID   uint64
-	Sent uint64 // when, by the sender's clock
+	Sent uint64 // when the question was sent, by the clock of its sender
+	Time uint64 // EventPong: by the first member's clock
 }
 
-// Event returns the event that carries the question.
-func (v Ping) Event() Event { return Event{Kind: EventPing, ID: v.ID, Phase: v.Sent} }
+// Event returns the event as it is sent.
+func (v Clock) Event() Event { return Event{Kind: v.Kind, ID: v.ID, Phase: v.Sent, Aux: v.Time} }
 
-// ParsePing reads a ping.
-func ParsePing(e Event) Ping { return Ping{ID: e.ID, Sent: e.Phase} }
+// ParseClock is the inverse of Event.
+func ParseClock(e Event) Clock { return Clock{Kind: e.Kind, ID: e.ID, Sent: e.Phase, Time: e.Aux} }
 
-// Pong answers a Ping.
-type Pong struct {
-	ID   uint64
-	Sent uint64 // of the Ping
-	Time uint64 // by the first member's clock
+// A PhaseEvent is of a barrier whose members come and go (PROTOCOL §9.5.5).
+type PhaseEvent struct {
+	Kind      EventKind
+	ID        uint64
+	Phase     uint64 // EventPhaseJoin: the last one that the sender knows of; EventPhaseOpen: the one that opens
+	Signature uint64 // to the home
+
+	// Of EventPhaseOpen:
+	Joined uint8  // 1: it tells a new member from which phase on it takes part
+	Broken bool   // the phase before has ended because Rank has died
+	Rank   uint32 // with Broken
 }
 
-// Event returns the event that carries the answer.
-func (v Pong) Event() Event { return Event{Kind: EventPong, ID: v.ID, Phase: v.Sent, Aux: v.Time} }
+// Event returns the event as it is sent.
+func (v PhaseEvent) Event() Event {
+	return Event{
+		Kind: v.Kind, Flag: v.Broken, Slot: v.Joined, ID: v.ID, Rank: v.Rank, Phase: v.Phase, Arg: v.Signature,
+	}
+}
 
-// ParsePong reads a pong.
-func ParsePong(e Event) Pong { return Pong{ID: e.ID, Sent: e.Phase, Time: e.Aux} }
+// ParsePhaseEvent is the inverse of Event.
+func ParsePhaseEvent(e Event) PhaseEvent {
+	return PhaseEvent{
+		Kind: e.Kind, ID: e.ID, Phase: e.Phase, Signature: e.Arg, Joined: e.Slot, Broken: e.Flag, Rank: e.Rank,
+	}
+}
+
+// A RegionEvent is of an RBCQ-1 barrier (PROTOCOL §9.5.6).
+type RegionEvent struct {
+	Kind EventKind
+	ID   uint64
+
+	// Rank is in EventRegionSync the sender's index among the members, and in EventRegionBroken the member that is gone.
+	Rank uint32
+
+	// Phase is in EventRegionSync the number of barriers until the sender's next, all ones if there is none, and in
+	// EventRegionGo the number of the barrier whose code the receiver may pass.
+	Phase uint64
+
+	Signature uint64 // to the home
+}
+
+// Event returns the event as it is sent.
+func (v RegionEvent) Event() Event {
+	return Event{Kind: v.Kind, ID: v.ID, Rank: v.Rank, Phase: v.Phase, Arg: v.Signature}
+}
+
+// ParseRegionEvent is the inverse of Event.
+func ParseRegionEvent(e Event) RegionEvent {
+	return RegionEvent{Kind: e.Kind, ID: e.ID, Rank: e.Rank, Phase: e.Phase, Signature: e.Arg}
+}
 
 // Refuse says that the signature of a request is not that of the object. With Other it
 // tells of another rank, whose signature differs from the receiver's.
@@ -95,7 +130,7 @@ func (v Refuse) Event() Event {
 	return Event{Kind: EventRefuse, Flag: v.Other, ID: v.ID, Rank: v.Rank, Arg: v.Signature}
 }
 
-// ParseRefuse reads a refuse.
+// ParseRefuse is the inverse of Event.
 func ParseRefuse(e Event) Refuse {
 	return Refuse{ID: e.ID, Signature: e.Arg, Rank: e.Rank, Other: e.Flag}
 }
