@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/sim"
 	"weft/internal/sim/fabric"
+	"weft/lab/routing"
 )
 
 // TestScenarios runs the scenarios in testdata: each proves what its first sentence says. After a change of the
@@ -134,7 +135,7 @@ func (s *scenario) fly(from string, turns []string) string {
 		}
 		route = append(route, turn)
 	}
-	at, ok := s.net.Follow(host, route)
+	at, ok := routing.Follow(s.net, host, route)
 	if !ok {
 		return "lost"
 	}

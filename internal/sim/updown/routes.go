@@ -70,18 +70,6 @@ func Best(n *fabric.Network, near int) *Routes {
 	return broad
 }
 
-// Reroute finds routes through the rest of the network when links are down, near a switch. It keeps the order if
-// every pair of hosts that has a path still has a route in that order. Packets on old and new routes then form no
-// cycle, so nothing has to stop. Otherwise the network must be empty before the new routes are used.
-func (r *Routes) Reroute(left *fabric.Network, near int) (routes *Routes, kept bool) {
-	routes = Find(left, r.Order, Rule{})
-	all := Find(left, r.Order, Rule{Shortest: true})
-	if routes.Measure(all).Apart == all.Measure(all).Apart {
-		return routes, true
-	}
-	return Best(left, near), false
-}
-
 // none is the distance of a switch from which no route leads to the target.
 const none = math.MaxInt32
 
@@ -219,4 +207,35 @@ func (r *Routes) Turns(a, b int) ([]int8, bool) {
 	}
 	end, _ := r.net.Home(b)
 	return append(turns, int8(end.Port-in)), true
+}
+
+// Net returns the network of the routes.
+func (r *Routes) Net() *fabric.Network { return r.net }
+
+// Each calls f with every route and the number of pairs of hosts that take it. A way
+// that is nil leads nowhere.
+func (r *Routes) Each(f func(from, host, pairs int, way []Channel)) {
+	for row, s := range r.leaves {
+		for h, way := range r.ways[row] {
+			pairs := r.hosts[s]
+			if at, ok := r.net.Home(h); ok && at.Switch == s {
+				pairs-- // a host needs no route to itself
+			}
+			if pairs > 0 {
+				f(s, h, pairs, way)
+			}
+		}
+	}
+}
+
+// Way returns the route from a switch that has hosts to a host, or nil.
+func (r *Routes) Way(from, host int) []Channel { return r.ways[r.row[from]][host] }
+
+// Loads calls f with the number of pairs of hosts whose route takes a channel, for each channel between switches.
+func (r *Routes) Loads(f func(pairs int)) {
+	for _, all := range newGraph(r.net).hops {
+		for _, h := range all {
+			f(r.load[h.channel])
+		}
+	}
 }

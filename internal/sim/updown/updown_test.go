@@ -2,7 +2,6 @@ package updown
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
@@ -114,116 +113,7 @@ func checkRoutes(t *testing.T, name string, n *fabric.Network, r *Routes) {
 			if want := least[end.Switch]; len(way) != want {
 				t.Errorf("%s: %d links from %d to %d, %d are enough", name, len(way), a, b, want)
 			}
-			turns, _ := r.Turns(a, b)
-			if at, ok := n.Follow(a, turns); !ok || at != fabric.AtHost(b) {
-				t.Errorf("%s: the turns %v lead from %d to %+v, not to %d", name, turns, a, at, b)
-			}
 		}
-	}
-}
-
-// TestNoCycle: packets on up*/down* routes never wait in a cycle.
-func TestNoCycle(t *testing.T) {
-	networks(t, func(name string, n *fabric.Network) {
-		for _, first := range []bool{false, true} {
-			for _, o := range []Order{BreadthFirst(n, root(n)), DepthFirst(n, root(n))} {
-				if c := Find(n, o, Rule{First: first}).Dependencies().Cycle(); c != nil {
-					t.Errorf("%s, %s: %v", name, o.Kind, c)
-				}
-			}
-		}
-	})
-}
-
-// TestCycleIsFound: on a ring of six switches packets on the shortest routes can wait in a cycle, and each channel
-// of the cycle that is returned leads to the next.
-func TestCycleIsFound(t *testing.T) {
-	n := generate(t, "switch-ring", 4, 12, 0)
-	r := Find(n, BreadthFirst(n, 0), Rule{Shortest: true})
-	c := r.Dependencies().Cycle()
-	if len(c) != 6 {
-		t.Fatalf("a circle of %d channels", len(c))
-	}
-	for i := range c {
-		_, to := c[i].Ends(n)
-		from, _ := c[(i+1)%len(c)].Ends(n)
-		if to.Switch != from.Switch {
-			t.Errorf("channel %d leads to switch %d, the next begins at %d", i, to.Switch, from.Switch)
-		}
-	}
-	if c := Find(n, BreadthFirst(n, 0), Rule{}).Dependencies().Cycle(); c != nil {
-		t.Errorf("up and down: %v", c)
-	}
-}
-
-// TestMeasure: on a ring of six switches only its neighbours use the link opposite to the root, and some routes are
-// twice as long as necessary.
-func TestMeasure(t *testing.T) {
-	n := generate(t, "switch-ring", 4, 12, 0)
-	shortest := Find(n, BreadthFirst(n, 0), Rule{Shortest: true})
-	m := shortest.Measure(shortest)
-	hops := m.Hops * float64(m.Pairs)
-	if m.Stretch != 1 || hops != 12*2*(1+1+2+2+3) || m.Channels != 12 || m.Longest != 3 || m.Pairs != 12*11 {
-		t.Errorf("shortest: %+v", m)
-	}
-	m = Find(n, BreadthFirst(n, 0), Rule{}).Measure(shortest)
-	if m.Stretch <= 1 || m.MostStretch != 2 || m.Longest != 4 || m.Apart != 0 {
-		t.Errorf("%+v", m)
-	}
-	tree := generate(t, "switch-tree", 8, 100, 0)
-	shortest = Find(tree, BreadthFirst(tree, 0), Rule{Shortest: true})
-	if m := Find(tree, BreadthFirst(tree, root(tree)), Rule{}).Measure(shortest); m.Stretch != 1 {
-		t.Errorf("a tree has one way: %+v", m)
-	}
-}
-
-// TestBalance: where there are several paths, all are used. In a fat tree no link has much more load than the
-// average, but it has if the first path is always taken.
-func TestBalance(t *testing.T) {
-	n := generate(t, "switch-fattree", 8, 64, 0)
-	o := BreadthFirst(n, root(n))
-	shortest := Find(n, o, Rule{Shortest: true})
-	even := Find(n, o, Rule{}).Measure(shortest)
-	first := Find(n, o, Rule{First: true}).Measure(shortest)
-	if float64(first.MostLoad) < 2*float64(even.MostLoad) {
-		t.Errorf("%+v, always the first %+v", even, first)
-	}
-}
-
-// TestDown: routes avoid a link that is down, hosts without a path are counted, and only pairs whose route took the
-// link have another route.
-func TestDown(t *testing.T) {
-	f, err := os.Open("../fabric/testdata/paper003.links")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	n, err := fabric.Parse("paper003", f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := Find(n, BreadthFirst(n, 0), Rule{})
-	cut := n.Clone()
-	for _, name := range []string{"b:6", "n0"} {
-		link, err := cut.FindLink(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cut.Links[link].Down = true
-	}
-	after := Find(cut, BreadthFirst(cut, 0), Rule{})
-	other, lost := after.Changed(before)
-	m := after.Measure(Find(cut, BreadthFirst(cut, 0), Rule{Shortest: true}))
-	if other < 32 || lost != 30 || m.Apart != 30 || m.Pairs != 15*14 || m.Longest != 2 {
-		t.Errorf("%d have another route, %d none: %+v", other, lost, m)
-	}
-	for a := range 4 {
-		if way, _ := after.Between(4+a, 8); len(way) != 2 {
-			t.Errorf("the way round is %v", way)
-		}
-	}
-	if again, _ := Find(n, BreadthFirst(n, 0), Rule{}).Changed(before); again != 0 {
-		t.Error("the same network has other routes the second time")
 	}
 }
 
@@ -236,59 +126,5 @@ func TestCenter(t *testing.T) {
 		if far(s) < far(c) {
 			t.Errorf("from %d all are within %d, from %d within %d", s, far(s), c, far(c))
 		}
-	}
-}
-
-// TestBest: in an irregular network a depth-first order leaves the root less load, in a fat tree a breadth-first
-// one does; Best takes the better.
-func TestBest(t *testing.T) {
-	for kind, want := range map[string]string{"switch-random": "depth-first", "switch-fattree": "breadth-first",
-		"switch-tree": "breadth-first"} {
-		n := generate(t, kind, 8, 300, 1)
-		if r := Best(n, 0); r.Order.Kind != want || r.Dependencies().Cycle() != nil {
-			t.Errorf("%s: %s", kind, r.Order.Kind)
-		}
-	}
-}
-
-// TestReroute: where the order can be kept, old and new routes together have no cycle, and every pair of hosts that
-// has a path has a route.
-func TestReroute(t *testing.T) {
-	kept := 0
-	renewed := 0
-	for seed := range uint64(60) {
-		n := generate(t, []string{"switch-random", "switch-fattree", "switch-ring"}[seed%3], 8, 60, seed)
-		before := Best(n, 0)
-		left := n.Clone()
-		for i := range 1 + int(seed)%4 {
-			left.Links[(int(seed)*31+i*17)%len(left.Links)].Down = true
-		}
-		near := root(left)
-		r, same := before.Reroute(left, near)
-		if same {
-			kept++
-			if c := r.Dependencies().With(before.Dependencies()).Cycle(); c != nil {
-				t.Errorf("seed %d: old and new routes: %v", seed, c)
-			}
-		} else {
-			renewed++
-		}
-		all := Find(left, r.Order, Rule{Shortest: true})
-		if m := r.Measure(all); m.Apart != all.Measure(all).Apart || r.Dependencies().Cycle() != nil {
-			t.Errorf("seed %d: %+v", seed, m)
-		}
-	}
-	if kept == 0 || renewed == 0 {
-		t.Errorf("kept %d times, renewed %d times", kept, renewed)
-	}
-}
-
-// TestWith: two sets of routes, each without a cycle, may have one together.
-func TestWith(t *testing.T) {
-	n := generate(t, "switch-ring", 4, 12, 0)
-	a := Find(n, BreadthFirst(n, 0), Rule{}).Dependencies()
-	b := Find(n, BreadthFirst(n, 3), Rule{}).Dependencies()
-	if a.Cycle() != nil || b.Cycle() != nil || a.With(b).Cycle() == nil {
-		t.Error("routes around two opposite switches of a ring have no circle together")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"weft/internal/sim/fabric"
 	"weft/internal/sim/updown"
 	"weft/lab/mapper"
+	"weft/lab/routing"
 )
 
 const simMapHelp = `Lets a host find out how its network of switches is wired, as the mappers of Myrinet do:
@@ -184,11 +185,11 @@ func fail(
 		d.Right = false
 		d.Wrong = err.Error()
 	}
-	routes, kept := before.Reroute(left.Net, mapperSwitch(left))
+	routes, kept := routing.Reroute(before, left.Net, mapperSwitch(left))
 	d.Routes = describeRoutes(left.Net, routes)
 	d.Kept = kept
-	d.Mixed = len(routes.Dependencies().With(before.Dependencies()).Cycle())
-	d.Other, d.CutOff = routes.Changed(before)
+	d.Mixed = len(routing.DependenciesOf(routes).With(routing.DependenciesOf(before)).Cycle())
+	d.Other, d.CutOff = routing.Changed(routes, before)
 	for i, h := range left.Net.Hosts {
 		if _, ok := routes.Between(left.Host, i); !ok {
 			d.OffHosts = append(d.OffHosts, h.Name)

@@ -6,6 +6,7 @@ import (
 	"weft/internal/sim/fabric"
 	"weft/internal/sim/updown"
 	"weft/lab/mapper"
+	"weft/lab/routing"
 )
 
 // A mapResult is what -json prints.
@@ -112,14 +113,14 @@ func mapperSwitch(found *mapper.Map) int {
 func describeRoutes(n *fabric.Network, routes *updown.Routes) mapRoutes {
 	shortest := updown.Find(n, routes.Order, updown.Rule{Shortest: true})
 	first := updown.Find(n, routes.Order, updown.Rule{First: true})
-	m := routes.Measure(shortest)
-	deps := routes.Dependencies()
+	m := routing.Measure(routes, shortest)
+	deps := routing.DependenciesOf(routes)
 	return mapRoutes{
 		Root: n.Switches[routes.Order.Root].Name, Order: routes.Order.Kind, Pairs: m.Pairs, Apart: m.Apart, Hops: m.Hops,
 		Longest: m.Longest,
 		Stretch: m.Stretch, MostStretch: m.MostStretch, Dependencies: deps.Count, Cycle: len(deps.Cycle()),
-		ShortCycle: len(shortest.Dependencies().Cycle()), Channels: m.Channels, Load: m.Load, MostLoad: m.MostLoad,
-		FirstLoad: first.Measure(shortest).MostLoad, ShortLoad: shortest.Measure(shortest).MostLoad,
+		ShortCycle: len(routing.DependenciesOf(shortest).Cycle()), Channels: m.Channels, Load: m.Load, MostLoad: m.MostLoad,
+		FirstLoad: routing.Measure(first, shortest).MostLoad, ShortLoad: routing.Measure(shortest, shortest).MostLoad,
 	}
 }
 

@@ -1,27 +1,29 @@
-package fabric
+package routing
+
+import "weft/internal/sim/fabric"
 
 // Follow returns the end that a host's packet reaches by a source route. Each turn of the route is what a switch adds
 // to the number of the port at which the packet came in. Follow reports false if the packet is lost: a turn leads to
 // no port or to a port without a link, a turn is left over at a host, or a link is down.
-func (n *Network) Follow(host int, turns []int8) (End, bool) {
-	at := AtHost(host)
+func Follow(n *fabric.Network, host int, turns []int8) (fabric.End, bool) {
+	at := fabric.AtHost(host)
 	for {
 		link := n.LinkAt(at)
-		if link == NoLink || n.Links[link].Down {
-			return End{}, false
+		if link == fabric.NoLink || n.Links[link].Down {
+			return fabric.End{}, false
 		}
 		at = n.Across(link, at)
 		if len(turns) == 0 {
 			return at, true
 		}
 		if at.IsHost() {
-			return End{}, false
+			return fabric.End{}, false
 		}
 		out := at.Port + int(turns[0])
 		if out < 0 || out >= len(n.Switches[at.Switch].Ports) {
-			return End{}, false
+			return fabric.End{}, false
 		}
-		at = At(at.Switch, out)
+		at = fabric.At(at.Switch, out)
 		turns = turns[1:]
 	}
 }

@@ -1,25 +1,14 @@
-package updown
+package routing
 
-import "slices"
+import (
+	"slices"
 
-// each calls f with every route and the number of pairs of hosts that take it. A way
-// that is nil leads nowhere.
-func (r *Routes) each(f func(from, host, pairs int, way []Channel)) {
-	for row, s := range r.leaves {
-		for h, way := range r.ways[row] {
-			pairs := r.hosts[s]
-			if at, ok := r.net.Home(h); ok && at.Switch == s {
-				pairs-- // a host needs no route to itself
-			}
-			if pairs > 0 {
-				f(s, h, pairs, way)
-			}
-		}
-	}
-}
+	"weft/internal/sim/fabric"
+	"weft/internal/sim/updown"
+)
 
-// A Measure is what a set of routes comes to.
-type Measure struct {
+// Figures are what a set of routes comes to.
+type Figures struct {
 	Pairs       int     // of hosts, in this order, that have a route
 	Apart       int     // that have none
 	Hops        float64 // links between switches on a route, on average
@@ -33,17 +22,17 @@ type Measure struct {
 
 // Measure returns the figures of routes. Shortest are the routes of the same network that were found with
 // Rule.Shortest.
-func (r *Routes) Measure(shortest *Routes) Measure {
-	m := Measure{MostStretch: 1, Stretch: 1}
+func Measure(r, shortest *updown.Routes) Figures {
+	m := Figures{MostStretch: 1, Stretch: 1}
 	hops := 0
 	least := 0
-	r.each(func(from, host, pairs int, way []Channel) {
+	r.Each(func(from, host, pairs int, way []updown.Channel) {
 		if way == nil {
 			m.Apart += pairs
 			return
 		}
 		m.Pairs += pairs
-		short := len(shortest.ways[shortest.row[from]][host])
+		short := len(shortest.Way(from, host))
 		hops = hops + pairs*len(way)
 		least = least + pairs*short
 		m.Longest = max(m.Longest, len(way))
@@ -51,8 +40,14 @@ func (r *Routes) Measure(shortest *Routes) Measure {
 			m.MostStretch = max(m.MostStretch, float64(len(way))/float64(short))
 		}
 	})
-	if away := len(r.net.Hosts) - r.homes(); away > 0 {
-		m.Apart += away*r.homes() + away*(away-1) // from them
+	homes := 0
+	for h := range r.Net().Hosts {
+		if _, ok := r.Net().Home(h); ok {
+			homes++
+		}
+	}
+	if away := len(r.Net().Hosts) - homes; away > 0 {
+		m.Apart += away*homes + away*(away-1) // from them
 	}
 	if m.Pairs > 0 {
 		m.Hops = float64(hops) / float64(m.Pairs)
@@ -60,32 +55,21 @@ func (r *Routes) Measure(shortest *Routes) Measure {
 	if least > 0 {
 		m.Stretch = float64(hops) / float64(least)
 	}
-	for _, all := range newGraph(r.net).hops {
-		for _, h := range all {
-			m.Channels++
-			m.MostLoad = max(m.MostLoad, r.load[h.channel])
-		}
-	}
+	r.Loads(func(load int) {
+		m.Channels++
+		m.MostLoad = max(m.MostLoad, load)
+	})
 	if m.Channels > 0 {
 		m.Load = float64(hops) / float64(m.Channels)
 	}
 	return m
 }
 
-// homes returns the number of hosts at a switch.
-func (r *Routes) homes() int {
-	sum := 0
-	for _, hosts := range r.hosts {
-		sum += hosts
-	}
-	return sum
-}
-
 // Changed returns how many pairs of hosts that had a route before have another one now, and how many have none any
 // more. Both sets of routes are of the same network, except for links that are down.
-func (r *Routes) Changed(before *Routes) (other, lost int) {
-	for a := range before.net.Hosts {
-		for b := range before.net.Hosts {
+func Changed(r, before *updown.Routes) (other, lost int) {
+	for a := range before.Net().Hosts {
+		for b := range before.Net().Hosts {
 			was, had := before.Between(a, b)
 			is, has := r.Between(a, b)
 			switch {
@@ -100,16 +84,28 @@ func (r *Routes) Changed(before *Routes) (other, lost int) {
 	return other, lost
 }
 
+// Reroute finds routes through the rest of the network when links are down, near a switch. It keeps the order if
+// every pair of hosts that has a path still has a route in that order. Packets on old and new routes then form no
+// cycle, so nothing has to stop. Otherwise the network must be empty before the new routes are used.
+func Reroute(r *updown.Routes, left *fabric.Network, near int) (routes *updown.Routes, kept bool) {
+	routes = updown.Find(left, r.Order, updown.Rule{})
+	all := updown.Find(left, r.Order, updown.Rule{Shortest: true})
+	if Measure(routes, all).Apart == Measure(all, all).Apart {
+		return routes, true
+	}
+	return updown.Best(left, near), false
+}
+
 // Dependencies records for which channels a packet may wait while it holds another.
 type Dependencies struct {
-	on    [][]Channel // by the channel that is held
+	on    [][]updown.Channel // by the channel that is held
 	Count int
 }
 
-// Dependencies returns the dependencies of all routes.
-func (r *Routes) Dependencies() *Dependencies {
-	d := &Dependencies{on: make([][]Channel, 2*len(r.net.Links))}
-	r.each(func(_, _, _ int, way []Channel) {
+// DependenciesOf returns the dependencies of all routes.
+func DependenciesOf(r *updown.Routes) *Dependencies {
+	d := &Dependencies{on: make([][]updown.Channel, 2*len(r.Net().Links))}
+	r.Each(func(_, _, _ int, way []updown.Channel) {
 		for i := 1; i < len(way); i++ {
 			d.add(way[i-1], way[i])
 		}
@@ -119,7 +115,7 @@ func (r *Routes) Dependencies() *Dependencies {
 
 // add notes that a packet that holds a channel may wait for another one. A cycle of such dependencies is a possible
 // deadlock.
-func (d *Dependencies) add(held, wanted Channel) {
+func (d *Dependencies) add(held, wanted updown.Channel) {
 	if !slices.Contains(d.on[held], wanted) {
 		d.on[held] = append(d.on[held], wanted)
 		d.Count++
@@ -129,11 +125,11 @@ func (d *Dependencies) add(held, wanted Channel) {
 // With returns the union of these dependencies and others of the same network: those that exist while some packets
 // are on one set of routes and some on another.
 func (d *Dependencies) With(others *Dependencies) *Dependencies {
-	both := &Dependencies{on: make([][]Channel, len(d.on))}
+	both := &Dependencies{on: make([][]updown.Channel, len(d.on))}
 	for _, deps := range []*Dependencies{d, others} {
 		for held, wanted := range deps.on {
 			for _, c := range wanted {
-				both.add(Channel(held), c)
+				both.add(updown.Channel(held), c)
 			}
 		}
 	}
@@ -142,7 +138,7 @@ func (d *Dependencies) With(others *Dependencies) *Dependencies {
 
 // Cycle returns channels each of which may have to wait for the next, and the last for the first; nil if there is
 // no such cycle.
-func (d *Dependencies) Cycle() []Channel {
+func (d *Dependencies) Cycle() []updown.Channel {
 	const (
 		unseen = iota
 		open
@@ -154,7 +150,7 @@ func (d *Dependencies) Cycle() []Channel {
 		if state[start] != unseen {
 			continue
 		}
-		path := []Channel{Channel(start)}
+		path := []updown.Channel{updown.Channel(start)}
 		state[start] = open
 		for len(path) > 0 {
 			c := path[len(path)-1]
