@@ -210,12 +210,6 @@ func (e *Engine) unlink(p *peer) {
 	}
 }
 
-// Connected reports whether packets for a peer can be sent.
-func (e *Engine) Connected(rank int) bool {
-	p := e.peers[rank]
-	return p != nil && p.mtu != 0
-}
-
 // Want makes sure that a peer will be dialled.
 func (e *Engine) Want(rank int) {
 	if p := e.peer(rank); p.mtu == 0 && p.gone == nil {

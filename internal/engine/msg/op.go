@@ -89,9 +89,6 @@ type kept struct {
 	void    bool // the sender had given it up
 }
 
-// Port returns the port on which the operation was started.
-func (op *Op) Port() *Port { return op.port }
-
 // takeAll removes the operations for which match reports true from a list, and returns them.
 func takeAll(l *list.List[Op], match func(*Op) bool) (found []*Op) {
 	l.Take(match, func(op *Op) { found = append(found, op) })

@@ -153,9 +153,6 @@ func (l *Layer) MemoryBytes() int {
 	return sum
 }
 
-// IsOpen reports whether the port has not been closed.
-func (p *Port) IsOpen() bool { return p.open }
-
 // Close ends the pending operations with the error that Closed returns then. Messages that have arrived and have not
 // been received are lost. Later ones are refused until the channel is opened again. Messages that were sent are kept
 // until they are acknowledged, since the numbering goes on if the channel is opened again.

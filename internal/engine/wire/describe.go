@@ -84,6 +84,14 @@ var frames = map[Type]frame{
 	TypeIGo: alone(ParseIGo), TypeKnock: alone(ParseKnock), TypeEvent: alone(ParseEvent),
 }
 
+// String returns the name that PROTOCOL gives the type.
+func (t Type) String() string {
+	if f, ok := frames[t]; ok {
+		return f.name
+	}
+	return fmt.Sprintf("type %#02x", uint8(t))
+}
+
 // loaded is a type of frames with a payload.
 func loaded[F any](parse func(b []byte) (F, []byte, error)) frame {
 	return frame{

@@ -1,7 +1,5 @@
 package wire
 
-import "fmt"
-
 // MaxHead is the longest head of a frame in bytes: a PUT with its payload.
 const MaxHead = 56
 
@@ -80,14 +78,6 @@ func HeadSize(t Type) int {
 	default:
 		return 0
 	}
-}
-
-// String returns the name that PROTOCOL gives the type.
-func (t Type) String() string {
-	if f, ok := frames[t]; ok {
-		return f.name
-	}
-	return fmt.Sprintf("type %#02x", uint8(t))
 }
 
 // Status is the answer to a request (PROTOCOL §4).

@@ -31,6 +31,8 @@ type Config struct {
 
 // Transport implements transport.Transport.
 type Transport struct {
+	transport.Network
+
 	cfg   Config
 	card  card
 	ports []port
@@ -185,10 +187,6 @@ func (t *Transport) frames() (c sys.SocketCounts) {
 	return c
 }
 
-// Lane returns nil: packets are gathered, since each system call costs as much
-// as several of them.
-func (t *Transport) Lane(peer int) transport.Lane { return nil }
-
 // Send sends packets, as many with one system call as possible.
 func (t *Transport) Send(pkts []transport.Out) int {
 	for done := 0; done < len(pkts); {
@@ -323,9 +321,6 @@ func (t *Transport) Release() {
 	}
 }
 
-// Forget does nothing: a peer that is alive notices that this process is silent.
-func (t *Transport) Forget(peer int) {}
-
 // Arm makes the next arrival ring the doorbell.
 func (t *Transport) Arm() {
 	t.alarm.Arm()
@@ -333,9 +328,6 @@ func (t *Transport) Arm() {
 		t.datagrams.Arm()
 	}
 }
-
-// Memory returns nil: another host's memory cannot be mapped.
-func (t *Transport) Memory() transport.Memory { return nil }
 
 // MemoryBytes returns what the rings hold.
 func (t *Transport) MemoryBytes() (n uint64) {

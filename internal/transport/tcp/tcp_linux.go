@@ -32,6 +32,7 @@ type Config struct {
 // Transport implements transport.Transport.
 type Transport struct {
 	transport.Steady
+	transport.Network
 
 	cfg      Config
 	listener *net.TCPListener
@@ -96,10 +97,6 @@ func (t *Transport) Card() string { return t.listener.Addr().String() }
 // PeerMTU returns the longest packet.
 func (t *Transport) PeerMTU(peer int) int { return mtu }
 
-// Lane returns nil: packets are gathered, since each system call costs as much
-// as many of them.
-func (t *Transport) Lane(peer int) transport.Lane { return nil }
-
 // Send sends packets. Those to one peer leave together.
 func (t *Transport) Send(pkts []transport.Out) int {
 	for i := 0; i < len(pkts); {
@@ -139,9 +136,6 @@ func (t *Transport) to(peer int, bulk bool) *conn {
 	}
 	return p.ordered
 }
-
-// Pending reports true: only a system call can tell.
-func (t *Transport) Pending() bool { return true }
 
 // few is the number of connections up to which it is cheaper to read from each than to ask the
 // kernel which have something.
@@ -228,9 +222,6 @@ func (t *Transport) Forget(peer int) {
 
 // Arm makes the next arrival ring the doorbell.
 func (t *Transport) Arm() { t.alarm.Arm() }
-
-// Memory returns nil: another host's memory cannot be mapped.
-func (t *Transport) Memory() transport.Memory { return nil }
 
 // MemoryBytes returns what the receive buffers hold.
 func (t *Transport) MemoryBytes() (n uint64) {

@@ -27,6 +27,8 @@ type Config struct {
 
 // Transport implements transport.Transport.
 type Transport struct {
+	transport.Network
+
 	cfg     Config
 	card    card
 	socket  *sys.UDPSocket
@@ -83,13 +85,6 @@ func (t *Transport) Caps() transport.Caps {
 // Card is the address of the socket, and the longest packet that is welcome.
 func (t *Transport) Card() string { return t.card.String() }
 
-// Lane returns nil: packets are gathered, since each system call costs as much
-// as many of them.
-func (t *Transport) Lane(peer int) transport.Lane { return nil }
-
-// Pending reports true: only a system call can tell.
-func (t *Transport) Pending() bool { return true }
-
 // Poll lends packets that have arrived.
 func (t *Transport) Poll(dst []transport.In) int {
 	n := 0
@@ -130,17 +125,8 @@ func cut(b []byte, segment int) (pkt, rest []byte) {
 	return b[:segment:segment], b[segment:]
 }
 
-// Release ends the loan of the last Poll.
-func (t *Transport) Release() {}
-
-// Forget does nothing: a peer that is alive notices that this process is silent.
-func (t *Transport) Forget(peer int) {}
-
 // Arm makes the next arrival ring the doorbell.
 func (t *Transport) Arm() { t.alarm.Arm() }
-
-// Memory returns nil: another host's memory cannot be mapped.
-func (t *Transport) Memory() transport.Memory { return nil }
 
 // MemoryBytes returns what the receive buffers hold.
 func (t *Transport) MemoryBytes() uint64 { return uint64(t.socket.MemoryBytes()) }
