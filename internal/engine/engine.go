@@ -230,8 +230,8 @@ func (e *Engine) Gone(rank int) *failure.PeerError {
 // Never, they come at the moment at which they are handed over.
 func (e *Engine) Since(t monotime.Time) { e.self.Since(t) }
 
-// What Recv is told instead of a rank about a packet from a lossy transport, whose header
-// names the sender: the weakest guard that the packet may have.
+// Recv gets one of these in the place of a rank for a packet from a lossy transport, because the packet's header names
+// the sender. Each says which guard the packet must have at least.
 const (
 	Unknown = -1 // a tag
 	Trusted = -2 // a checksum: the network is trusted, no packets are forged there

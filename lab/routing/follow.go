@@ -1,6 +1,9 @@
 package routing
 
-import "weft/internal/sim/fabric"
+import (
+	"weft/internal/sim/fabric"
+	"weft/internal/sim/updown"
+)
 
 // Follow returns the end that a host's packet reaches by a source route. Each turn of the route is what a switch adds
 // to the number of the port at which the packet came in. Follow reports false if the packet is lost: a turn leads to
@@ -26,4 +29,23 @@ func Follow(n *fabric.Network, host int, turns []int8) (fabric.End, bool) {
 		at = fabric.At(at.Switch, out)
 		turns = turns[1:]
 	}
+}
+
+// Turns returns the source route from one host to another: what each switch adds to the number of the port at which
+// the packet came in.
+func Turns(r *updown.Routes, a, b int) ([]int8, bool) {
+	way, ok := r.Between(a, b)
+	if !ok {
+		return nil, false
+	}
+	at, _ := r.Net().Home(a)
+	in := at.Port
+	turns := make([]int8, 0, len(way)+1)
+	for _, c := range way {
+		from, to := c.Ends(r.Net())
+		turns = append(turns, int8(from.Port-in))
+		in = to.Port
+	}
+	end, _ := r.Net().Home(b)
+	return append(turns, int8(end.Port-in)), true
 }

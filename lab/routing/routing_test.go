@@ -50,7 +50,7 @@ func TestTurns(t *testing.T) {
 		r := updown.Find(n, updown.BreadthFirst(n, root(n)), updown.Rule{})
 		for a := range n.Hosts {
 			for b := range n.Hosts {
-				turns, ok := r.Turns(a, b)
+				turns, ok := Turns(r, a, b)
 				if at, came := Follow(n, a, turns); ok && (!came || at != fabric.AtHost(b)) {
 					t.Errorf("%s: the turns %v lead from %d to %+v, not to %d", name, turns, a, at, b)
 				}

@@ -63,17 +63,12 @@ func (p *permits) snapshot() State {
 	case RWLock:
 		s.What = "read-write lock"
 	}
-	for op := p.asked.First(); op != nil; op = op.link.Next() {
-		s.Waits++
-	}
+	s.Waits = p.asked.Len()
 	return s
 }
 
 func (c *cond) snapshot() State {
-	s := State{What: "condition"}
-	for op := c.asked.First(); op != nil; op = op.link.Next() {
-		s.Waits++
-	}
+	s := State{What: "condition", Waits: c.asked.Len()}
 	for _, op := range c.waiters {
 		if op != nil {
 			s.Waits++

@@ -63,7 +63,7 @@ func (b *barrier) fail(err error) {
 		return
 	}
 	b.refused = err
-	b.waiting.Take(func(*Op) bool { return true }, func(op *Op) { b.layer.finish(op, err) })
+	b.layer.finishAll(&b.waiting, err)
 	var d *failure.ConfigMismatchError
 	if !errors.As(err, &d) {
 		return

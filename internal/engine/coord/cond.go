@@ -145,7 +145,7 @@ func (c *cond) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
-	c.asked.Take(func(*Op) bool { return true }, func(op *Op) { c.layer.finish(op, c.err) })
+	c.layer.finishAll(&c.asked, c.err)
 	for serial := uint32(1); serial <= c.serial && len(c.waiters) > 0; serial++ {
 		if op := c.waiters[serial]; op != nil {
 			c.layer.finish(op, c.err)

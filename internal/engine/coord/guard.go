@@ -8,9 +8,10 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// Regions that a lock guards take writes only under an epoch of the lock, and under none older than one that they have
-// seen. When a holder dies, the lock's home has all these regions closed to the holder's epoch before it gives the lock
-// to the next rank: the holder may be alive on the other side of a broken network. (PROTOCOL §9.6)
+// A region that a lock guards takes a write only under an epoch of the lock, and under no epoch older than the newest
+// that the region has seen. When a holder dies, the lock's home has all these regions closed to the holder's epoch
+// before it gives the lock to the next rank: the holder may be alive on the other side of a broken network.
+// (PROTOCOL §9.6)
 
 // A bind says that a lock guards regions of this rank. Its operations wait for the answer of the lock's home.
 type bind struct{ ops list.List[Op] }
@@ -96,7 +97,7 @@ func (l *Layer) onBound(from int, v wire.GuardEvent) error {
 func (l *Layer) bindsDown(rank int, cause *failure.PeerError) {
 	for _, id := range sorted(l.binds) {
 		if l.homeOf(id) == rank {
-			l.binds[id].ops.Take(func(*Op) bool { return true }, func(op *Op) { l.finish(op, cause) })
+			l.finishAll(&l.binds[id].ops, cause)
 		}
 	}
 }

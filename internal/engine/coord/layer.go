@@ -47,7 +47,7 @@ type Peers struct {
 // Stats counts what a coordination layer has seen.
 type Stats struct {
 	Sent, Received uint64 // events
-	Homes          uint64 // of which: received for what this rank is the home of
+	Homes          uint64 // events received as the home of an object
 	Dropped        uint64 // of no use any more
 	Refused        uint64 // that disagree
 }
@@ -207,6 +207,11 @@ func (l *Layer) finish(op *Op, err error) {
 	op.Done = true
 	op.Err = err
 	l.done.Push(&op.link, op)
+}
+
+// finishAll ends all operations of a list.
+func (l *Layer) finishAll(ops *list.List[Op], err error) {
+	ops.Take(func(*Op) bool { return true }, func(op *Op) { l.finish(op, err) })
 }
 
 // Finished returns an operation that has become Done and has not been returned

@@ -167,7 +167,7 @@ func (p *permits) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
-	p.asked.Take(func(*Op) bool { return true }, func(op *Op) { p.layer.finish(op, p.err) })
+	p.layer.finishAll(&p.asked, p.err)
 }
 
 // leave gives a lock back that this rank holds.

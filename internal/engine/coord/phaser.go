@@ -186,9 +186,8 @@ func (p *phaser) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
-	all := func(*Op) bool { return true }
-	p.asked.Take(all, func(op *Op) { p.layer.finish(op, p.err) })
-	p.waiting.Take(all, func(op *Op) { p.layer.finish(op, p.err) })
+	p.layer.finishAll(&p.asked, p.err)
+	p.layer.finishAll(&p.waiting, p.err)
 }
 
 // leave takes this rank out of the phase, unless it has arrived.

@@ -20,7 +20,7 @@ func (l *Layer) Returned(rank int, why *failure.PeerError) {
 	}
 }
 
-// absent takes a peer whose program has ended out of a barrier.
+// absent ends the part of a peer in a barrier: the program of the peer has ended.
 func (o *Object) absent(rank int, why *failure.PeerError) {
 	if b, ok := o.participant.(*barrier); ok {
 		b.down(rank, why)

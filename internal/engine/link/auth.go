@@ -108,8 +108,8 @@ func (s *signer) sign(counter uint64, front, payload []byte) []byte {
 // count sets the nonce.
 func (x *scratch) count(counter uint64) { binary.LittleEndian.PutUint64(x.nonce[4:], counter) }
 
-// sum returns what a packet whose network is trusted carries in the place of a tag, before zeros: a
-// checksum to which a number is added that every direction has of its own.
+// sum returns the checksum of a packet on a trusted network. The packet carries it in the place of the tag, before
+// zeros. A number that every direction has of its own is added to it.
 func (s *signer) sum(front, payload []byte) uint64 {
 	if !s.seeded {
 		s.seed = binary.LittleEndian.Uint64(s.direction().derive(s.self.root, labelChecksum, 8))

@@ -9,9 +9,6 @@ import (
 // Count says where the link counts.
 func (c *Conn) Count(counts *counters.Peer) { c.counts = counts }
 
-// Counts returns what the link has counted, with other links that count in the same place.
-func (c *Conn) Counts() *counters.Peer { return c.counts }
-
 // RTT returns the smoothed round-trip time, or 0.
 func (c *Conn) RTT() time.Duration { return c.rto.srtt }
 

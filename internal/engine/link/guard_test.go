@@ -175,7 +175,7 @@ func TestEncryptedBlackHole(t *testing.T) {
 	r.more(100)
 	r.net.mtu = 1300
 	r.more(200)
-	if parts == 0 || r.ends[0].conn.Counts().Shortened == 0 {
+	if parts == 0 || r.ends[0].conn.counts.Shortened == 0 {
 		t.Errorf("%d parts: %s", parts, r)
 	}
 }

@@ -233,8 +233,8 @@ func TestKeptBounds(t *testing.T) {
 					c.count)
 			}
 		}
-		if conn.Counts().Received.Resent != 1 {
-			t.Errorf("%d repeats", conn.Counts().Received.Resent)
+		if conn.counts.Received.Resent != 1 {
+			t.Errorf("%d repeats", conn.counts.Received.Resent)
 		}
 		if conn.receive(r.now, first, []byte{1, 0}, true) == nil {
 			t.Fatal("the missing packet was not taken")

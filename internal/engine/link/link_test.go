@@ -12,7 +12,7 @@ import (
 func TestPerfectNetwork(t *testing.T) {
 	r := newRig(t, 1, Config{}, faults{})
 	took := r.run(1000, 0)
-	s := r.ends[0].conn.Counts()
+	s := r.ends[0].conn.counts
 	if s.Sent.Resent != 0 || s.Sent.Lost != 0 {
 		t.Errorf("resent without a loss: %s", r)
 	}
@@ -27,7 +27,7 @@ func TestFaultyNetwork(t *testing.T) {
 		r := newRig(t, seed, Config{Selective: seed%2 == 0},
 			faults{lose: 0.2, repeat: 0.2, corrupt: 0.05, delay: 300 * time.Microsecond})
 		r.run(150, 150)
-		if r.ends[0].conn.Counts().Sent.Resent == 0 {
+		if r.ends[0].conn.counts.Sent.Resent == 0 {
 			t.Errorf("nothing was resent: the network is not faulty: %s", r)
 		}
 	})
@@ -66,7 +66,7 @@ func TestStopAndGo(t *testing.T) {
 				}
 			}
 		}
-		if r.ends[1].conn.Counts().Received.Refused == 0 {
+		if r.ends[1].conn.counts.Received.Refused == 0 {
 			t.Errorf("never stopped: %s", r)
 		}
 	})
@@ -80,7 +80,7 @@ func TestPersistProbes(t *testing.T) {
 	for r.now < monotime.Time(10*time.Second) {
 		r.step()
 	}
-	s := r.ends[0].conn.Counts()
+	s := r.ends[0].conn.counts
 	if probes := s.Sent.Lost; probes < 15 || probes > 60 {
 		t.Errorf("%d probes in 10 s: %s", probes, r)
 	}
@@ -110,8 +110,8 @@ func TestLoseSavesTimeout(t *testing.T) {
 			t.Fatalf("stuck: %s", r)
 		}
 	}
-	a := r.ends[0].conn.Counts()
-	b := r.ends[1].conn.Counts()
+	a := r.ends[0].conn.counts
+	b := r.ends[1].conn.counts
 	if a.Sent.Lost != 0 || b.Received.Lost != 1 || a.Sent.Resent != 7 {
 		t.Errorf("one loss among ten: %s", r)
 	}

@@ -92,7 +92,7 @@ func TestPartsUnsent(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
 		r := full(t, seed, seed%2 == 0, faults{mtu: 1232}) // one output in ten is cut short by the rig
 		r.more(300)
-		if s := r.ends[0].conn.Counts(); s.Shortened == 0 || r.ends[1].got != 300 {
+		if s := r.ends[0].conn.counts; s.Shortened == 0 || r.ends[1].got != 300 {
 			t.Errorf("%d frames came: %+v", r.ends[1].got, s)
 		}
 	})

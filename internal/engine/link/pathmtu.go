@@ -21,8 +21,7 @@ type pathMTU struct {
 	answer uint32 // the length of a probe of the peer that is to be acknowledged, or 0
 }
 
-// A search finds the longest packet that arrives, between one that does and one that does
-// not.
+// A search finds the longest packet that arrives, between a length that arrives and a length that does not.
 type search struct {
 	low, high int           // low arrives; high does not, or is most+1
 	probe     int           // the length that is being tried; 0: none is

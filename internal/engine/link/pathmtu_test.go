@@ -53,7 +53,7 @@ func TestBlackHole(t *testing.T) {
 					if n := a.MTU(); n > c.narrow || lose == 0 && n < c.least {
 						t.Errorf("packets of %d bytes on a path that takes %d", n, c.narrow)
 					}
-					if a.Counts().Shortened == 0 {
+					if a.counts.Shortened == 0 {
 						t.Error("not counted")
 					}
 					r.net.mtu = 0
@@ -88,8 +88,8 @@ func TestSilenceIsNoBlackHole(t *testing.T) {
 	r := full(t, 1, true, faults{lose: 1})
 	r.ends[0].todo = 100
 	r.pass(2 * time.Second)
-	if c := r.ends[0].conn; c.MTU() != 1500 || c.Counts().Sent.Lost == 0 {
-		t.Errorf("packets of %d bytes after %d timeouts", c.MTU(), c.Counts().Sent.Lost)
+	if c := r.ends[0].conn; c.MTU() != 1500 || c.counts.Sent.Lost == 0 {
+		t.Errorf("packets of %d bytes after %d timeouts", c.MTU(), c.counts.Sent.Lost)
 	}
 }
 

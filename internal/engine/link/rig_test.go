@@ -235,7 +235,7 @@ func (r *rig) done(a, b uint64) bool {
 func (r *rig) String() string {
 	s := ""
 	for i, e := range r.ends {
-		s += fmt.Sprintf("end %d: sent %d, got %d, stats %+v, refused %v; ", i, e.next, e.got, e.conn.Counts(), e.errs)
+		s += fmt.Sprintf("end %d: sent %d, got %d, stats %+v, refused %v; ", i, e.next, e.got, e.conn.counts, e.errs)
 	}
 	return s
 }

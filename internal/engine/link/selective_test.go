@@ -28,8 +28,8 @@ func TestSelectiveRepeat(t *testing.T) {
 		if cfg.Selective {
 			want = 1
 		}
-		a := r.ends[0].conn.Counts()
-		b := r.ends[1].conn.Counts()
+		a := r.ends[0].conn.counts
+		b := r.ends[1].conn.counts
 		if a.Sent.Lost != 0 || b.Received.Lost != 1 || a.Sent.Resent != want {
 			t.Errorf("%s: resent %d, want %d: %s", name, a.Sent.Resent, want, r)
 		}
@@ -67,7 +67,7 @@ func TestGapThatLasts(t *testing.T) {
 			}
 		}
 		took := r.now.Sub(start)
-		if got := r.ends[1].conn.Counts().Received.Lost; got != c.losses || r.ends[0].conn.Counts().Sent.Resent != c.losses ||
+		if got := r.ends[1].conn.counts.Received.Lost; got != c.losses || r.ends[0].conn.counts.Sent.Resent != c.losses ||
 			took > 100*time.Microsecond {
 			t.Errorf("%s: %d gaps were told, want %d; it took %v: %s", name, got, c.losses, took, r)
 		}
@@ -81,7 +81,7 @@ func TestSelectiveRepeatUnderLoss(t *testing.T) {
 	resent := func(cfg Config) uint64 {
 		r := newRig(t, 7, cfg, faults{lose: 0.01})
 		r.run(n, 0)
-		return r.ends[0].conn.Counts().Sent.Resent
+		return r.ends[0].conn.counts.Sent.Resent
 	}
 	back := resent(Config{Window: 64})
 	selective := resent(Config{Window: 64, Selective: true})

@@ -35,7 +35,7 @@ type Self struct {
 	since monotime.Time // the transports have not been polled since
 	crowd crowd
 
-	sending int           // links behind whose packets others wait
+	sending int           // links with frames that wait for room in the window
 	counts  counters.Peer // of links that have been given no other
 }
 

@@ -44,7 +44,7 @@ func TestTail(t *testing.T) {
 		r.offer(10)
 		r.drop(lost...)
 		took := r.finish(11)
-		s := r.ends[0].conn.Counts()
+		s := r.ends[0].conn.counts
 		if took > 2*time.Millisecond || s.Sent.Lost != 0 || s.Sent.Resent != uint64(len(lost)) {
 			t.Errorf("%s lost: it took %v; %s", name, took, r)
 		}
@@ -63,7 +63,7 @@ func TestTailThatIsKept(t *testing.T) {
 	}
 	r.drop(2)
 	took := r.finish(4)
-	if s := r.ends[0].conn.Counts(); took > 2*time.Millisecond || s.Sent.Lost != 0 || s.Sent.Resent != 2 {
+	if s := r.ends[0].conn.counts; took > 2*time.Millisecond || s.Sent.Lost != 0 || s.Sent.Resent != 2 {
 		t.Errorf("it took %v; %s", took, r)
 	}
 }
@@ -80,7 +80,7 @@ func TestTailOfALongerPath(t *testing.T) {
 		}
 		r.finish(101 + i)
 	}
-	if s := r.ends[0].conn.Counts(); s.Sent.Resent > 8 || s.Sent.Lost != 0 {
+	if s := r.ends[0].conn.counts; s.Sent.Resent > 8 || s.Sent.Lost != 0 {
 		t.Errorf("%s", r)
 	}
 }
@@ -92,7 +92,7 @@ func TestTailOfGoBackN(t *testing.T) {
 	r.offer(10)
 	r.drop(10)
 	took := r.finish(11)
-	if s := r.ends[0].conn.Counts(); took < 50*time.Millisecond || s.Sent.Lost != 1 || s.Sent.Resent != 1 {
+	if s := r.ends[0].conn.counts; took < 50*time.Millisecond || s.Sent.Lost != 1 || s.Sent.Resent != 1 {
 		t.Errorf("it took %v; %s", took, r)
 	}
 }

@@ -167,7 +167,7 @@ func (p *Port) resend(d *pair) {
 	}
 }
 
-// stopTimer takes a pair that is backing off out of those that Advance looks at.
+// stopTimer ends the back-off of a pair: Advance looks at the pair no longer.
 func (l *Layer) stopTimer(d *pair) {
 	i := slices.Index(l.waiting, d)
 	l.waiting = slices.Delete(l.waiting, i, i+1)

@@ -26,7 +26,7 @@ func (p *Port) Occupancy() (bytes, limit int) {
 // that wait for messages do not count, nor messages that have not been received yet.
 func (l *Layer) Unfinished() (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	for _, channel := range l.channels() {
+	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		for _, rank := range sortedKeys(p.pairs) {
 			p.pairs[rank].unfinished(func(format string, args ...any) {
@@ -87,7 +87,7 @@ func (d *pair) unfinished(add func(format string, args ...any)) {
 
 // Waiting says what receives wait for, a line each.
 func (l *Layer) Waiting() (lines []string) {
-	for _, channel := range l.channels() {
+	for _, channel := range sortedKeys(l.ports) {
 		for op := l.ports[channel].posted.First(); op != nil; op = op.link.Next() {
 			from := "any rank"
 			if op.Peer != Any {
@@ -103,7 +103,7 @@ func (l *Layer) Waiting() (lines []string) {
 func (l *Layer) Fingerprint(w io.Writer) {
 	fmt.Fprintln(w, l.Stats, l.early, l.token, len(l.gone), len(l.waiting), l.sends.Len(), l.fetching.Len(),
 		len(l.keeping), l.done.Len())
-	for _, channel := range l.channels() {
+	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.promised, len(p.owed),
 			p.posted.Len(), p.awaiting.Len(), p.freezing.frozen, p.freezing.number, len(p.freezing.fenced))
@@ -120,7 +120,7 @@ func (l *Layer) Fingerprint(w io.Writer) {
 // process only has to go on. Messages that are on their way and were not refused do not count. Nor do sends that wait
 // for room in the send buffer if messages for ranks that take nothing hold that room.
 func (l *Layer) Unsent(takes func(rank int) bool) (lines []string) {
-	for _, channel := range l.channels() {
+	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		stuck := 0
 		for _, d := range p.pairs {

@@ -19,7 +19,7 @@ type Backlog struct {
 // every message: this process will leave.
 func (l *Layer) Drain() {
 	l.draining = true
-	for _, channel := range l.channels() {
+	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		for _, rank := range sortedKeys(p.pairs) {
 			p.ask(p.pairs[rank], true)
@@ -31,7 +31,7 @@ func (l *Layer) Drain() {
 // closed here. What was meant for ranks that have died does not count.
 func (l *Layer) Backlog() []Backlog {
 	list := slices.Clone(l.lost)
-	for _, channel := range l.channels() {
+	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		for _, rank := range sortedKeys(p.pairs) {
 			if d := p.pairs[rank]; d.base != d.next {

@@ -113,8 +113,8 @@ func (p *Port) unoffer(op *Op) {
 	}
 }
 
-// recall puts the messages back whose receivers have not come to fetch them. Such a caller may be reading its operation
-// until it comes, so it is told only then that the port has been frozen, even if the port has been thawed by then.
+// recall puts offered messages back that no caller has begun to fetch. A caller may be reading its operation at this
+// moment. So it learns that the port was frozen only when it fetches, even if the port has been thawed by then.
 func (p *Port) recall() {
 	for _, op := range p.offered {
 		op.recalled = true

@@ -21,7 +21,7 @@ func (l *Layer) Down(rank int, cause *failure.PeerError) {
 		l.finish(op, cause)
 	}
 	l.keeping = slices.DeleteFunc(l.keeping, func(k *kept) bool { return k.from == rank })
-	for _, channel := range l.channels() {
+	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		if d := p.pairs[rank]; d != nil {
 			p.abandon(d, cause)
@@ -33,19 +33,6 @@ func (l *Layer) Down(rank int, cause *failure.PeerError) {
 			p.deathNotice(rank, cause)
 		}
 	}
-}
-
-// channels returns the channels of all ports, in order.
-func (l *Layer) channels() []uint16 {
-	wide := map[int]bool{}
-	for c := range l.ports {
-		wide[int(c)] = true
-	}
-	var channels []uint16
-	for _, c := range sortedKeys(wide) {
-		channels = append(channels, uint16(c))
-	}
-	return channels
 }
 
 // abandon ends everything between a port and a peer that has gone.

@@ -170,7 +170,7 @@ func (l *Layer) Deadline() monotime.Time {
 	return at
 }
 
-// Advance sends again what pairs have held whose back-off is over.
+// Advance ends the back-offs whose time has come, and sends again what these pairs have held.
 func (l *Layer) Advance(now monotime.Time) {
 	for i := 0; i < len(l.waiting); {
 		d := l.waiting[i]

@@ -242,8 +242,7 @@ func (l *Layer) onSettled(from int, f wire.Settled) {
 	}
 }
 
-// startAgain makes a receive go on to the next message, because the sender of the
-// one that it was offered has given it up.
+// startAgain makes a receive take the next message: the sender has given up the message that was offered.
 func (p *Port) startAgain(op *Op) {
 	p.layer.Stats.Received--
 	op.State = Pending

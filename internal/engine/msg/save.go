@@ -59,7 +59,7 @@ func (p *Port) Save(b []byte) ([]byte, Held, error) {
 
 var order = binary.LittleEndian
 
-// saveDepartures appends the ranks of whose end the program has been told: the news is not waiting to be received.
+// saveDepartures appends the ranks that have gone, as far as the program knows: it has received the news.
 func (p *Port) saveDepartures(b []byte) []byte {
 	heard := sortedKeys(p.layer.gone)
 	for m := p.arrived.First(); m != nil; m = m.link.Next() {

@@ -250,7 +250,7 @@ func (d *pair) wonders() bool {
 // Resume transmits messages that had to wait until operations on the peer's memory were on their way. A message never
 // arrives before the effect of an operation that was begun before it.
 func (l *Layer) Resume(rank int) {
-	for _, channel := range l.channels() {
+	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		if d := p.pairs[rank]; d != nil && d.sent != d.next {
 			p.pump(d)

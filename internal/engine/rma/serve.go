@@ -29,7 +29,7 @@ type Region struct {
 	owner   *mailbox.Writer // our engine, as it writes there
 	Stall   bool            // its senders are held up when it is full, where that can be
 	stopped []*inflow       // that wait to go on
-	held    int             // peers of which a frame waits for room
+	held    int             // peers with a frame that waits for room
 }
 
 // Expose makes memory reachable under a name, and answers peers that asked for

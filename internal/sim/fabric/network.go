@@ -198,12 +198,6 @@ func (n *Network) Host(name string) (int, bool) {
 	return i, ok
 }
 
-// Switch returns the switch with a name.
-func (n *Network) Switch(name string) (int, bool) {
-	i, ok := n.switches[name]
-	return i, ok
-}
-
 // EndName returns the name of an end in a file: SWITCH:PORT, or the name of a host.
 func (n *Network) EndName(e End) string {
 	if e.IsHost() {

@@ -190,25 +190,6 @@ func (r *Routes) Between(a, b int) ([]Channel, bool) {
 	return way, way != nil
 }
 
-// Turns returns the source route from one host to another: what each switch adds to the number of the port at which
-// the packet came in.
-func (r *Routes) Turns(a, b int) ([]int8, bool) {
-	way, ok := r.Between(a, b)
-	if !ok {
-		return nil, false
-	}
-	at, _ := r.net.Home(a)
-	in := at.Port
-	turns := make([]int8, 0, len(way)+1)
-	for _, c := range way {
-		from, to := c.Ends(r.net)
-		turns = append(turns, int8(from.Port-in))
-		in = to.Port
-	}
-	end, _ := r.net.Home(b)
-	return append(turns, int8(end.Port-in)), true
-}
-
 // Net returns the network of the routes.
 func (r *Routes) Net() *fabric.Network { return r.net }
 
