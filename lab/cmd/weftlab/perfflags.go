@@ -96,7 +96,8 @@ func (t perfTest) command() *ffcli.Command {
 		key, value, _ := strings.Cut(word, "=")
 		f := all[slices.IndexFunc(all, func(f perfFlag) bool { return f.key == key })]
 		if bounds, ok := t.from[key]; ok {
-			f.least, f.most = bounds[0], bounds[1]
+			f.least = bounds[0]
+			f.most = bounds[1]
 		}
 		f.declare(fs, value, t.of[key])
 		own = append(own, f)
