@@ -45,13 +45,13 @@ func (b *Barrier) share(ctx context.Context, algorithm BarrierAlgorithm, c coord
 	if b.o, err = b.p.object(c); err != nil {
 		return err
 	}
-	b.p.mu.Lock()
-	h := b.p.barriers[b.o.ID]
+	b.p.open.Lock()
+	h := b.p.open.barriers[b.o.ID]
 	if h == nil {
 		h = &hostBarrier{}
-		b.p.barriers[b.o.ID] = h
+		b.p.open.barriers[b.o.ID] = h
 	}
-	b.p.mu.Unlock()
+	b.p.open.Unlock()
 	h.making.Lock()
 	defer h.making.Unlock()
 	if h.part == nil {
@@ -71,7 +71,7 @@ func (h *hostBarrier) make(ctx context.Context, b *Barrier, window uint64, hosts
 	o := b.o
 	here := hosts[slices.IndexFunc(hosts, func(h onHost) bool { return slices.Contains(h.members, p.job.Rank) })]
 	c := hostbarrier.Config{
-		Node: p.node, Wait: p.wait, Name: b.name, ID: o.ID, Members: b.cfg.Members, Window: window,
+		Node: p.node, Wait: p.member.Waiting, Name: b.name, ID: o.ID, Members: b.cfg.Members, Window: window,
 		Local: here.members, Me: slices.Index(here.members, p.job.Rank), TwoLevels: len(hosts) > 1,
 	}
 	name := fmt.Sprintf("weft/barrier/%x", o.ID)
@@ -193,11 +193,7 @@ func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 		name := b.p.job.Host
 		shares := b.p.memory.Memory != nil
 		if rank != b.p.job.Rank && b.p.job.Local < b.p.job.Size {
-			text, err := b.p.src.Get(ctx, rank, "card")
-			if err != nil {
-				return nil, err
-			}
-			c, err := parseCard(text)
+			c, err := b.p.member.CardOf(ctx, rank)
 			if err != nil {
 				return nil, err
 			}
@@ -220,7 +216,8 @@ func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 // choose chooses an algorithm from what all members know alike.
 func (b *Barrier) choose(ctx context.Context) (algorithm BarrierAlgorithm, why string, err error) {
 	n := b.size()
-	onlyMessages := b.p.cfg.Transport == TransportUDP || b.p.cfg.Transport == TransportTCP || !b.p.hasHost()
+	asked := Transport(b.p.member.Settings.Transport)
+	onlyMessages := asked == TransportUDP || asked == TransportTCP || !b.p.hasHost()
 	switch {
 	case n == 1:
 		return BarrierDissemination, "this rank is alone", nil

@@ -106,12 +106,12 @@ const maxWindow = 1024
 // flights returns how long the releases that the first member sends are on their way to each
 // member, or nil if that is not known: only the simulator knows it.
 func (b *Barrier) flights() []time.Duration {
-	if b.p.flights == nil {
+	if b.p.member.Flights == nil {
 		return nil
 	}
 	members := make([]int, b.size())
 	for i := range members {
 		members[i] = b.member(i)
 	}
-	return b.p.flights(members[0], members)
+	return b.p.member.Flights(members[0], members)
 }

@@ -1,16 +1,10 @@
 package weft
 
 import (
-	"cmp"
-	"fmt"
-	"os"
 	"time"
 
-	"weft/internal/bootstrap"
-	"weft/internal/engine/link"
-	"weft/internal/sys"
+	"weft/internal/join"
 	"weft/internal/transport"
-	"weft/internal/transport/faulty"
 )
 
 // Config configures how a process joins its job. In the zero value, every field takes the
@@ -70,92 +64,34 @@ type Config struct {
 	// and 500 ms.
 	RetransmitMin, RetransmitMax time.Duration
 
-	interrupt bool                                                         // WEFT_INTERRUPT; see driver.Waiting
-	faults    func(t transport.Transport, ring func()) transport.Transport // for tests: spoils what comes over a network
+	faults func(t transport.Transport, ring func()) transport.Transport // for tests: spoils what comes over a network
 }
 
 // MinLiveness is the least value of Config.Liveness. A shorter silence cannot be told from
 // that of a process that waits for a processor.
-const MinLiveness = 10 * time.Millisecond
+const MinLiveness = join.MinLiveness
 
-// manyRanks is how many ranks a processor serves in time for the default liveness time.
-const manyRanks = 16
-
-// defaultLiveness is the liveness time where nothing names it. It grows with the ranks that share the processors of a
-// host: one of a hundred ranks on a processor may wait for seconds until it runs, and lives.
-func defaultLiveness(ranks int, cpus float64) time.Duration {
-	return time.Duration(max(1, float64(ranks)/(manyRanks*cpus)) * float64(bootstrap.DefaultLiveness))
+// settings returns what the program has configured; c may be nil.
+func (c *Config) settings() join.Settings {
+	if c == nil {
+		return join.Settings{}
+	}
+	return join.Settings{
+		Transport: string(c.Transport), Liveness: c.Liveness, Spin: c.Spin, Bind: c.Bind, Interface: c.Interface,
+		EtherType: c.EtherType, MTU: c.MTU, Guard: string(c.Guard), GoBackN: c.GoBackN, Window: c.Window,
+		RetransmitMin: c.RetransmitMin, RetransmitMax: c.RetransmitMax, Faults: c.faults,
+	}
 }
 
-// resolve completes a configuration from the job and the environment.
-func (c *Config) resolve(job bootstrap.Job) (Config, error) {
-	var r Config
-	if c != nil {
-		r = *c
-	}
-	from := "Config.Transport"
-	if r.Transport == "" {
-		from = "-transport"
-		r.Transport = cmp.Or(Transport(job.Transport), TransportAuto)
-	}
-	if err := checkTransport(r.Transport, from); err != nil {
-		return r, err
-	}
-	if r.Liveness == 0 {
-		r.Liveness = job.Liveness
-	}
-	if r.Liveness == 0 {
-		r.Liveness = defaultLiveness(job.Crowd, sys.CPUs())
-	}
-	if r.Liveness > 0 && r.Liveness < MinLiveness {
-		return r, fmt.Errorf("weft: Liveness %v: must be at least %v, 0 for the default, or negative for never",
-			r.Liveness, MinLiveness)
-	}
-	if r.Bind == "" {
-		r.Bind = os.Getenv(envBind)
-	}
-	if text := os.Getenv(envFaults); text != "" && r.faults == nil {
-		f, err := parseFaults(text)
-		if err != nil {
-			return r, err
-		}
-		r.faults = func(t transport.Transport, ring func()) transport.Transport {
-			return faulty.New(t, f, job.ID^uint64(job.Rank), ring)
-		}
-	}
-	from = "Config.Guard"
-	if r.Guard == "" {
-		from = envGuard
-		r.Guard = Guard(os.Getenv(envGuard))
-	}
-	if err := checkGuard(r.Guard, from); err != nil {
-		return r, err
-	}
-	r.interrupt = os.Getenv(envInterrupt) == "1"
-	r.GoBackN = r.GoBackN || os.Getenv(envGoBackN) == "1"
-	if r.Interface == "" {
-		r.Interface = os.Getenv(envInterface)
-	}
-	if text := os.Getenv(envSpin); text != "" && r.Spin == 0 {
-		d, err := time.ParseDuration(text)
-		if text == "0" {
-			d = 0
-			err = nil
-		}
-		if err != nil {
-			return r, fmt.Errorf("weft: %s=%q: must be a time such as 50us: %w", envSpin, text, err)
-		}
-		if r.Spin = d; d == 0 {
-			r.Spin = -1
-		}
-	}
-	return r, nil
-}
+// A Variable is a variable of the environment that weft reads.
+type Variable struct{ Name, Meaning string }
 
-// link returns the configuration of lossy links.
-func (c *Config) link() link.Config {
-	return link.Config{
-		Window: c.Window, RTOMin: c.RetransmitMin, RTOMax: c.RetransmitMax, Liveness: c.Liveness,
-		Selective: !c.GoBackN,
+// Environment returns the variables that a process of a job heeds, each with a line of
+// explanation. A program never has to read them.
+func Environment() []Variable {
+	var all []Variable
+	for _, v := range join.Variables {
+		all = append(all, Variable(v))
 	}
+	return all
 }

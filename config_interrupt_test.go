@@ -5,16 +5,18 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"weft/internal/join"
 )
 
 // Goroutines that wait poll for their own calls only, and the service brings the packets, as an
 // interrupt does: messages of many goroutines arrive all the same, on every transport.
 func TestInterrupt(t *testing.T) {
-	t.Setenv(envInterrupt, "1")
+	t.Setenv(join.EnvInterrupt, "1")
 	for _, transport := range []Transport{TransportShm, TransportUDP, TransportTCP} {
 		t.Run(string(transport), func(t *testing.T) {
 			procs := joinAll(t, 2, &Config{Transport: transport})
-			if how := procs[0].Waiting(); !strings.Contains(how, envInterrupt) {
+			if how := procs[0].Waiting(); !strings.Contains(how, join.EnvInterrupt) {
 				t.Errorf("they wait otherwise: %s", how)
 			}
 			const (

@@ -76,9 +76,10 @@ internal/sim/fabric     failure
 internal/sim/updown     internal/sim/fabric
 internal/sim            failure internal/monotime internal/sim/fabric internal/sim/updown
 internal/sim/proc       internal/sim internal/sys internal/transport
-internal/sim/job        internal/sim internal/sim/proc internal/transport/pipe
+internal/sim/job        failure internal/amt internal/bootstrap internal/driver internal/engine internal/engine/wire internal/fault internal/join internal/sim internal/sim/proc internal/timeline internal/timeline/traceevent internal/transport/pipe
 
-.                       failure internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/inbox internal/inside internal/launch internal/mailbox internal/mem internal/record internal/sharedmem internal/sim internal/sim/job internal/sys internal/timeline internal/timeline/traceevent internal/transport internal/transport/eth internal/transport/faulty internal/transport/pipe internal/transport/shm internal/transport/tcp internal/transport/udp internal/waitgraph
+internal/join           failure internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/link internal/launch internal/record internal/sharedmem internal/sys internal/timeline internal/transport internal/transport/eth internal/transport/faulty internal/transport/shm internal/transport/tcp internal/transport/udp internal/waitgraph
+.                       failure internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/inbox internal/inside internal/join internal/mailbox internal/mem internal/sharedmem internal/sim/job internal/timeline internal/transport internal/transport/faulty internal/transport/pipe internal/waitgraph
 
 internal/agreement
 job                     . internal/launch internal/waitgraph
@@ -155,7 +156,7 @@ var only = map[string][]string{
 	"golang.org/x/sys/unix": {"internal/sys"},
 	// signals, exit statuses, limits
 	"syscall": {".", "cmd/weft", "internal/cli", "job", "examples/checkpoint", "internal/bootstrap/environment",
-		"internal/counters/directory", "internal/agent", "internal/launch", "internal/process", "internal/sys", "stream",
+		"internal/counters/directory", "internal/agent", "internal/join", "internal/launch", "internal/process", "internal/sys", "stream",
 		"internal/transport/transporttest"},
 	"math/rand/v2": {"internal/handshake", "internal/transport/faulty", "internal/sim", "internal/sim/fabric"},
 }

@@ -11,7 +11,7 @@ func init() {
 	inside.OfPort = func(q any) inside.Port {
 		port := q.(*Port)
 		return inside.Port{
-			Proc: port.p.parts(), Port: port.port, Channel: port.channel, Kind: port.kind, Trace: port.p.trace,
+			Proc: port.p.parts(), Port: port.port, Channel: port.channel, Kind: port.kind, Trace: port.p.member.Trace,
 		}
 	}
 	inside.Collective = func(q any) any {

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/doorbell"
 	"weft/internal/driver"
+	"weft/internal/join"
 	"weft/internal/transport"
 	"weft/internal/transport/faulty"
 	"weft/internal/transport/pipe"
@@ -119,33 +121,31 @@ func local(ctx context.Context, net *pipe.Network, c LocalConfig, run func(ctx c
 }
 
 func (j *localJob) open(src bootstrap.Source) (*Proc, error) {
-	p, err := newProc(&Config{Liveness: j.Liveness}, src)
+	m, err := join.New(join.Settings{Liveness: j.Liveness}, src)
 	if err != nil {
 		return nil, err
 	}
 	var t transport.Transport
 	find := func(rank int) (driver.Route, error) {
-		return driver.Route{Transport: t, Incarnation: j.ranks[rank].p.life}, nil
+		return driver.Route{Transport: t, Incarnation: j.ranks[rank].p.member.Life}, nil
 	}
-	p.newNode(random, driver.Config{
-		Route: find, Least: p.cfg.leastGuard, Wait: driver.Waiting{Yields: 4, InProcess: true},
+	m.NewNode(join.Random, driver.Config{
+		Route: find, Least: m.LeastGuard, Wait: driver.Waiting{Yields: 4, InProcess: true},
 	})
 	bell := doorbell.NewChan()
-	ev := p.node.Events(func() transport.Transport { return t })
+	ev := m.Node.Events(func() transport.Transport { return t })
 	if j.gates != nil { // as on a network: no transport tells which ranks come and go
 		ev = transport.Events{}
 	}
-	end, err := j.net.Open(p.job.Rank, bell, ev)
+	end, err := j.net.Open(m.Job.Rank, bell, ev)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, m.Close())
 	}
 	t = end
-	p.memory.Memory = end.Memory()
 	if j.gates != nil {
-		t = j.gates.New(end, p.job.Rank, bell.Ring)
+		t = j.gates.New(end, m.Job.Rank, bell.Ring)
 	}
-	p.trs = []transport.Transport{t}
-	p.node.Start(bell, t)
-	src.Watch(p.rankEnded)
-	return p, nil
+	m.Run(bell, t, end.Memory())
+	src.Watch(m.Ended)
+	return newProc(m), nil
 }

@@ -15,7 +15,7 @@ func (j *localJob) startFaults(ctx context.Context) {
 	}
 	plan := fault.Start(faultsOf(j.Faults), &localStage{j, ctx})
 	for rank, r := range j.ranks {
-		r.p.countFor(func() { plan.Begin(rank) })
+		r.p.member.AtEach(func() { plan.Begin(rank) })
 	}
 }
 
@@ -27,7 +27,7 @@ type localStage struct {
 
 func (s *localStage) Size() int { return s.Ranks }
 
-func (s *localStage) Liveness() time.Duration { return s.ranks[0].p.cfg.Liveness }
+func (s *localStage) Liveness() time.Duration { return s.ranks[0].p.member.Settings.Liveness }
 
 func (s *localStage) After(d time.Duration, f func()) {
 	t := time.AfterFunc(d, f)

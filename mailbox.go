@@ -102,10 +102,10 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 		return nil, err
 	}
 	m := &Mailbox{p: p, name: name, in: in}
-	p.mu.Lock()
-	closed := p.closed
-	p.mailboxes[m] = true
-	p.mu.Unlock()
+	p.open.Lock()
+	closed := p.open.closed
+	p.open.mailboxes[m] = true
+	p.open.Unlock()
 	if closed {
 		m.Close()
 		return nil, ErrClosed
@@ -117,14 +117,14 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 // assigned while the job runs.
 func (p *Proc) advised(c *MailboxConfig) (adapt bool) {
 	switch {
-	case p.amt == nil || len(c.Rings) > 0 || c.Table != nil:
+	case p.member.AMT == nil || len(c.Rings) > 0 || c.Table != nil:
 		return false
-	case p.amt.Auto:
+	case p.member.AMT.Auto:
 		c.Rings = slices.Repeat([]int{defaultRing}, inbox.OwnRings+1)
 		return true
-	case len(p.amt.Rings) > 0:
-		c.Rings = p.amt.Rings
-		c.Table = p.amt.Table
+	case len(p.member.AMT.Rings) > 0:
+		c.Rings = p.member.AMT.Rings
+		c.Table = p.member.AMT.Table
 	}
 	return false
 }
@@ -217,9 +217,9 @@ func (m *Mailbox) TryNext() (Delivery, error) {
 // Close closes the mailbox and gives its memory back. Messages that have not been taken are
 // lost. Messages on loan must not be used any more. Senders get ErrClosed.
 func (m *Mailbox) Close() error {
-	m.p.mu.Lock()
-	delete(m.p.mailboxes, m)
-	m.p.mu.Unlock()
+	m.p.open.Lock()
+	delete(m.p.open.mailboxes, m)
+	m.p.open.Unlock()
 	return m.in.Close()
 }
 

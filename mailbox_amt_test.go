@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"weft/internal/amt"
+	"weft/internal/join"
 )
 
 // A process that joins takes over what the environment says.
@@ -16,20 +17,20 @@ func TestJoinedWithTable(t *testing.T) {
 	if err := os.WriteFile(name, []byte(table), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(envAMT, name)
+	t.Setenv(join.EnvAMT, name)
 	p, err := Join(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if p.amt == nil || len(p.amt.Rings) != 1 {
-		t.Errorf("%+v", p.amt)
+	if p.member.AMT == nil || len(p.member.AMT.Rings) != 1 {
+		t.Errorf("%+v", p.member.AMT)
 	}
 }
 
 // A file that is no table keeps the process from joining.
 func TestJoinWithoutTable(t *testing.T) {
-	t.Setenv(envAMT, os.Args[0])
+	t.Setenv(join.EnvAMT, os.Args[0])
 	if _, err := Join(t.Context(), nil); !errors.Is(err, amt.ErrTable) {
 		t.Error(err)
 	}

@@ -16,7 +16,7 @@ import (
 func TestAutoRings(t *testing.T) {
 	networks(t, 3, func(ctx context.Context, p *Proc) error {
 		const each = 4 * inbox.LookAfter
-		p.amt = &amt.Share{Auto: true}
+		p.member.AMT = &amt.Share{Auto: true}
 		turn := p.Barrier("turn", nil)
 		if p.Rank() != 0 {
 			s, err := p.AttachMailbox(ctx, 0, "in")

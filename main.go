@@ -8,6 +8,9 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"weft/internal/join"
+	"weft/internal/sim/job"
 )
 
 // Main is the main function of a program that is one rank. It joins the job as part of which
@@ -22,42 +25,52 @@ import (
 // accepted what it sent: calls that need it end with a PeerError whose Clean is true, and
 // barriers with a BrokenError. Its regions can be used until all ranks have returned.
 func Main(run func(ctx context.Context, p *Proc) error) {
-	if text := os.Getenv(envSim); text != "" {
-		os.Exit(simulated(text, run))
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	p, err := Join(ctx, nil)
-	where := ""
-	if err == nil {
-		p.explainOnQuit()
-		err = run(ctx, p)
-		if err == nil {
-			p.hasReturned()
-			p.node.Drain(closePatience) // what is on its way arrives before its receivers leave
-			// Other ranks may still use the regions of this one: all leave together.
-			err = p.src.Fence(ctx)
-			if errors.Is(err, ErrLauncher) {
-				err = nil
-			}
-		}
-		if err == nil {
-			err = p.end()
-		} else {
-			p.src.Fail("it failed: " + firstLine(err))
-			where = p.whereabouts(err)
-			_ = p.Close()
-		}
-	}
+	speaker, where, err := execute(ctx, run)
+	stop()
 	if err != nil {
-		speaker := "weft"
-		if p != nil {
-			speaker = "weft: " + p.title()
-		}
 		fmt.Fprintf(os.Stderr, "%s: %s%s\n", speaker, strings.TrimPrefix(err.Error(), "weft: "), where)
-		stop()
 		os.Exit(1)
 	}
+}
+
+// execute is Main but for the end of the process. With an error it returns the name that reports it, and on which host a
+// rank was whose end the error reports.
+func execute(ctx context.Context, run func(ctx context.Context, p *Proc) error) (speaker, where string, err error) {
+	if os.Getenv(job.Env) != "" {
+		return "weft", "", job.Obey(ctx, programOf(run))
+	}
+	p, err := Join(ctx, nil)
+	if err != nil {
+		return "weft", "", err
+	}
+	speaker = "weft: " + p.member.Title()
+	p.member.ExplainOnQuit()
+	if err = run(ctx, p); err == nil {
+		err = p.together(ctx)
+	}
+	if err == nil {
+		return speaker, "", p.end()
+	}
+	p.member.Source.Fail("it failed: " + firstLine(err))
+	var gone *PeerError
+	if errors.As(err, &gone) {
+		where = p.member.Whereabouts(gone.Rank)
+	}
+	_ = p.Close()
+	return speaker, where, err
+}
+
+// together returns when the programs of all ranks have returned: other ranks may still use the regions of this one. The
+// end of the launcher is no error here.
+func (p *Proc) together(ctx context.Context) error {
+	p.hasReturned()
+	p.node.Drain(join.ClosePatience) // what is on its way arrives before its receivers leave
+	err := p.member.Source.Fence(ctx)
+	if errors.Is(err, ErrLauncher) {
+		return nil
+	}
+	return err
 }
 
 // firstLine returns the first line of an error's text, at most 200 bytes, for the other ranks.

@@ -122,7 +122,7 @@ func TestPeers(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		direct := peer.Transport == "shm" || peer.Transport == "pipe" && p.trs[0].Caps().Direct
+		direct := peer.Transport == "shm" || peer.Transport == "pipe" && p.member.Transports[0].Caps().Direct
 		if r.Direct() != direct {
 			return fmt.Errorf("over %s, direct is %v", peer.Transport, r.Direct())
 		}

@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/explore"
+	"weft/internal/join"
 	"weft/internal/transport/pipe"
 )
 
@@ -102,17 +103,24 @@ func joinAll(t testing.TB, n int, cfg *Config) []*Proc {
 	}
 	procs := make([]*Proc, n)
 	for rank, src := range bootstrap.NewLocal(n) {
-		p, err := newProc(cfg, src)
-		if err == nil {
-			err = p.join(within(t))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { p.Close() })
-		procs[rank] = p
+		procs[rank] = enter(t, cfg, src, func(m *join.Member) error { return m.Enter(within(t)) })
 	}
 	return procs
+}
+
+// enter returns a process that enters a job by its source.
+func enter(t testing.TB, cfg *Config, src bootstrap.Source, how func(m *join.Member) error) *Proc {
+	t.Helper()
+	m, err := join.New(cfg.settings(), src)
+	if err == nil {
+		err = how(m)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProc(m)
+	t.Cleanup(func() { p.Close() })
+	return p
 }
 
 // openAll opens a port at every rank.

@@ -80,9 +80,9 @@ func (p *Proc) OpenPort(channel int, cfg *PortConfig) (*Port, error) {
 		return nil, err
 	}
 	q := &Port{p: p, port: port, channel: channel, long: &longBuffers{}}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ports[port] = q
+	p.open.Lock()
+	defer p.open.Unlock()
+	p.open.ports[port] = q
 	return q, nil
 }
 
@@ -186,10 +186,10 @@ func (q *Port) Revoke(members []int, why error) {
 // and were not received are lost. Later messages are held by their senders until the channel
 // is opened again.
 func (q *Port) Close() error {
-	q.p.mu.Lock()
-	open := q.p.ports[q.port] != nil
-	delete(q.p.ports, q.port)
-	q.p.mu.Unlock()
+	q.p.open.Lock()
+	open := q.p.open.ports[q.port] != nil
+	delete(q.p.open.ports, q.port)
+	q.p.open.Unlock()
 	if open {
 		q.p.node.ClosePort(q.port)
 	}

@@ -2,67 +2,58 @@ package weft
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"sync"
 	"time"
 
 	"weft/failure"
 	"weft/internal/amt"
 	"weft/internal/bootstrap"
-	"weft/internal/counters/directory"
-	"weft/internal/doorbell"
 	"weft/internal/driver"
-	"weft/internal/engine"
 	"weft/internal/engine/msg"
 	"weft/internal/inbox"
-	"weft/internal/record"
+	"weft/internal/join"
 	"weft/internal/sharedmem"
 	"weft/internal/timeline"
-	"weft/internal/transport"
-	"weft/internal/transport/eth"
 	"weft/internal/waitgraph"
 )
 
 // A Proc is this process as a member of its job. Everything that a program
 // does with weft hangs on it; there is no global state.
 type Proc struct {
+	member   *join.Member // the launcher, the transports, and what is recorded of this process
 	job      bootstrap.Job
-	cfg      Config
-	src      bootstrap.Source
 	node     *driver.Node
-	wait     driver.Waiting
-	trs      []transport.Transport
 	memory   *sharedmem.Table   // memory of this process that peers can map
-	poll     *doorbell.Poll     // the doorbell, unless it lies in shared memory
-	eth      *eth.Transport     // or nil
-	whyEth   string             // why it is used to other hosts
-	noEth    string             // why there is no raw Ethernet
-	record   *record.File       // takes a recording of the engine's inputs; may be nil
-	trace    *amt.Tracer        // counts what is sent to each rank; may be nil
 	timeline *timeline.Recorder // records operations and their times; may be nil
-	amt      *amt.Share         // the receive rings that the job's AMT gives this rank; may be nil
-	again    int                // how often the job has been started again
-	page     *directory.File    // the counters that other processes can read; may be nil
-	life     uint64             // this process's incarnation: random, so that no other has the same
-	ctx      context.Context    // ends when the Proc is closed
-	cancel   context.CancelFunc
+	inboxes  *inbox.Host
+	ways     *inbox.Ways     // to the mailboxes of others
+	waits    waitgraph.Waits // for words of regions, and for signals
+	open     opened
+}
 
-	segment string // the address of UDP and TCP with its network, such as 10.0.0.1/24
-
-	mu     sync.Mutex
-	closed bool
-	ports  map[*msg.Port]*Port
-	routes map[int]route
-	waits  waitgraph.Waits // for words of regions, and for signals
-
-	regions   map[uint32]*Region // that are open, by number
+// opened is what the program has opened of a Proc and has not closed.
+type opened struct {
+	sync.Mutex
+	closed    bool // the Proc is
+	ports     map[*msg.Port]*Port
+	regions   map[uint32]*Region // by number
 	mailboxes map[*Mailbox]bool
-	inboxes   *inbox.Host
-	ways      *inbox.Ways // to the mailboxes of others
+	barriers  map[uint64]*hostBarrier // by what their names are in events
+}
 
-	barriers map[uint64]*hostBarrier                  // by what their names are in events
-	flights  func(from int, to []int) []time.Duration // of events, where that is known
+// newProc returns the process of a member that has a node.
+func newProc(m *join.Member) *Proc {
+	p := &Proc{
+		member: m, job: m.Job, node: m.Node, memory: m.Memory, timeline: m.Timeline,
+		inboxes: &inbox.Host{Node: m.Node, Memory: m.Memory, Timeline: m.Timeline, Rank: m.Job.Rank, Size: m.Job.Size},
+		open: opened{
+			ports: map[*msg.Port]*Port{}, regions: map[uint32]*Region{}, mailboxes: map[*Mailbox]bool{},
+			barriers: map[uint64]*hostBarrier{},
+		},
+	}
+	p.ways = inbox.NewWays(p.inboxes)
+	m.Answer(p.report)
+	return p
 }
 
 // Rank returns this process's number in the job, from 0 to Size()-1.
@@ -72,10 +63,13 @@ func (p *Proc) Rank() int { return p.job.Rank }
 func (p *Proc) Size() int { return p.job.Size }
 
 // Restarts returns how often weft run -restart has started the job again after a rank had failed: 0 in the first run.
-func (p *Proc) Restarts() int { return p.again }
+func (p *Proc) Restarts() int { return p.member.Restarts }
 
 // Host returns the name of the host. Ranks with equal names may share memory.
 func (p *Proc) Host() string { return p.job.Host }
+
+// Waiting says in words how the waiting goroutines of this process wait, and why.
+func (p *Proc) Waiting() string { return p.member.DescribeWaiting() }
 
 // Simulated reports whether the process runs in a simulation, in virtual time (see Simulate).
 // Libraries that start goroutines need to know: there, Proc.Go takes the place of go.
@@ -89,49 +83,11 @@ func (p *Proc) check(rank int) error {
 	return nil
 }
 
-// newProc makes the process of a source, with a node that has no transports.
-func newProc(cfg *Config, src bootstrap.Source) (*Proc, error) {
-	c, err := cfg.resolve(src.Job())
-	if err != nil {
-		return nil, err
+// count counts a message of n bytes to a rank, if there is a trace.
+func (p *Proc) count(to int, kind amt.Kind, n int) {
+	if t := p.member.Trace; t != nil {
+		t.Add(to, kind, n)
 	}
-	p := &Proc{
-		job: src.Job(), cfg: c, src: src,
-		ports: map[*msg.Port]*Port{}, routes: map[int]route{},
-		barriers: map[uint64]*hostBarrier{}, mailboxes: map[*Mailbox]bool{}, regions: map[uint32]*Region{},
-	}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	return p, nil
-}
-
-// newNode makes the node that runs the process, with a source of chance.
-func (p *Proc) newNode(random func() uint64, c driver.Config) {
-	c.Engine = p.engine(random)
-	c.Timeline = p.timeline
-	if p.record != nil {
-		c.Record = p.record
-	}
-	p.wait = c.Wait
-	p.node = driver.New(c)
-	p.memory = sharedmem.NewTable(p.node)
-	p.inboxes = &inbox.Host{Node: p.node, Memory: p.memory, Timeline: p.timeline, Rank: p.job.Rank, Size: p.job.Size}
-	p.ways = inbox.NewWays(p.inboxes)
-}
-
-// engine returns what the engine must know, with a source of chance.
-func (p *Proc) engine(random func() uint64) engine.Config {
-	p.life = random() | 1
-	return engine.Config{
-		Rank: p.job.Rank, Size: p.job.Size, Job: p.job.ID, Secret: p.job.Secret,
-		Incarnation: p.life, Link: p.cfg.link(), Rand: random, Counters: p.counters(),
-	}
-}
-
-// random returns an unpredictable number: region keys and incarnations.
-func random() uint64 {
-	var b [8]byte
-	rand.Read(b[:])
-	return binary.LittleEndian.Uint64(b[:])
 }
 
 // Now returns the time since some moment before the process joined. It never goes back. In a
@@ -150,7 +106,7 @@ func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-t.C:
 		return nil
-	case <-p.ctx.Done():
+	case <-p.member.Open.Done():
 		return ErrClosed
 	case <-ctx.Done():
 		return failure.Waited(ctx.Err(), "sleep", "")

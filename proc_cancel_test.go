@@ -198,7 +198,7 @@ func TestSilentTarget(t *testing.T) {
 func TestStrangers(t *testing.T) {
 	ctx := within(t)
 	p := joinAll(t, 2, &Config{Transport: "udp"})[0]
-	address, _, _ := strings.Cut(p.trs[0].Card(), "/")
+	address, _, _ := strings.Cut(p.member.Transports[0].Card(), "/")
 	c, err := net.Dial("udp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestLastAcknowledgement(t *testing.T) {
 			m.Release()
 			got <- err
 		}()
-		waittest.Until(t, "rank 1 waits", func() bool { return len(procs[1].report().Waits) == 1 })
+		waittest.Until(t, "rank 1 waits", func() bool { return len(procs[1].node.Report().Waits) == 1 })
 		if err := errors.Join(q[0].Send(ctx, 1, []byte("one")), <-got, q[0].Flush(ctx)); err != nil {
 			t.Fatal(err)
 		}

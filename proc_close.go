@@ -5,11 +5,9 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
-)
 
-// closePatience is how long Close waits for receivers that accept nothing.
-const closePatience = time.Second
+	"weft/internal/join"
+)
 
 // Close leaves the job. First it waits until the receivers of all messages that were sent have
 // accepted them. If for a second none of them accepts any, the remaining messages are lost,
@@ -17,17 +15,17 @@ const closePatience = time.Second
 // Close, or that have not ended when it returns, return ErrClosed. Memory of regions and
 // from Alloc can still be read and written, but other ranks do not see it.
 func (p *Proc) Close() error {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
+	p.open.Lock()
+	if p.open.closed {
+		p.open.Unlock()
 		return nil
 	}
-	p.closed = true
+	p.open.closed = true
 	// The order is fixed, so that a simulation can be repeated.
-	ports := slices.SortedFunc(maps.Values(p.ports), func(a, b *Port) int { return cmp.Compare(a.channel, b.channel) })
-	mailboxes := slices.SortedFunc(maps.Keys(p.mailboxes), func(a, b *Mailbox) int { return cmp.Compare(a.name, b.name) })
-	barriers := maps.Clone(p.barriers)
-	p.mu.Unlock()
+	ports := slices.SortedFunc(maps.Values(p.open.ports), func(a, b *Port) int { return cmp.Compare(a.channel, b.channel) })
+	mailboxes := slices.SortedFunc(maps.Keys(p.open.mailboxes), func(a, b *Mailbox) int { return cmp.Compare(a.name, b.name) })
+	barriers := maps.Clone(p.open.barriers)
+	p.open.Unlock()
 	p.node.Quit()
 	lost := p.drain()
 	for _, m := range mailboxes {
@@ -40,18 +38,13 @@ func (p *Proc) Close() error {
 	for _, b := range barriers {
 		b.close()
 	}
-	p.node.Close(closePatience)
-	p.cancel()
-	recorded := p.endRecording()
-	p.closeTransports()
-	p.hideCounters()
-	return errors.Join(lost, recorded, p.endTrace(), p.endTimeline(), p.src.Close())
+	return errors.Join(lost, p.member.Close())
 }
 
 // drain waits until the messages that were sent have been accepted, and returns an UndeliveredError if some are left.
 func (p *Proc) drain() error {
 	var lost []Undelivered
-	for _, b := range p.node.Drain(closePatience) {
+	for _, b := range p.node.Drain(join.ClosePatience) {
 		lost = append(lost, Undelivered{Rank: b.Rank, Channel: int(b.Channel), Messages: b.Messages, Left: b.Left})
 	}
 	if lost == nil {

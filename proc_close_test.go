@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"weft/internal/waitgraph"
 )
 
 // everything calls all that a Proc has, as a program's goroutines do that nobody has told
@@ -163,7 +165,7 @@ func (e *everything) calls(ctx context.Context) map[string]func() error {
 			p.Peers()
 			p.Now()
 			e.shared.Survivors()
-			p.report()
+			p.report(new(waitgraph.Report))
 			return nil
 		},
 	}
@@ -263,7 +265,7 @@ func TestClosingEndsWaits(t *testing.T) {
 		for _, wait := range waits {
 			go func() { errs <- wait() }()
 		}
-		for len(p.report().Waits) < len(waits) {
+		for len(p.node.Report().Waits) < len(waits) {
 			if err := p.Sleep(ctx, time.Millisecond); err != nil {
 				return err
 			}

@@ -9,17 +9,6 @@ import (
 	"weft/internal/driver"
 )
 
-// A route is how a rank is reached, and why so.
-type route struct {
-	host, why string
-	guard     guard
-}
-
-const (
-	whyShm = "same host, so shared memory"
-	whyTCP = "-transport tcp was asked for"
-)
-
 // A Peer describes how a rank is reached.
 type Peer struct {
 	Rank      int
@@ -60,18 +49,14 @@ func (p *Proc) Peers() []Peer {
 
 func (p *Proc) peer(d *driver.Peer) Peer {
 	mtu, path := p.node.Path(d.Rank)
-	if d.Rank == p.job.Rank {
-		return Peer{Rank: d.Rank, Host: p.job.Host, Transport: TransportSelf, Why: "it is this process", MTU: mtu}
+	transport, r := p.member.Reaches(d)
+	peer := Peer{Rank: d.Rank, Host: r.Host, Transport: Transport(transport), Why: r.Why, MTU: mtu}
+	if d.Rank != p.job.Rank {
+		peer.Path = path
+		peer.Gone = d.Gone()
+		peer.Guard = Guard(r.Guard.Name())
+		peer.WhyGuard = r.Guard.Why
+		peer.Guards = r.Guard.Against(d.Transport.Caps())
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r, ok := p.routes[d.Rank]
-	if !ok { // the peer dialled us, and only peers on the same host do so
-		r = route{host: p.job.Host, why: whyShm}
-	}
-	caps := d.Transport.Caps()
-	return Peer{
-		Rank: d.Rank, Host: r.host, Transport: Transport(caps.Name), Why: r.why, Path: path, MTU: mtu, Gone: d.Gone(),
-		Guard: r.guard.public(), WhyGuard: r.guard.why, Guards: r.guard.against(caps),
-	}
+	return peer
 }

@@ -44,13 +44,13 @@ func (p *Proc) Stats() Stats {
 	})
 	d := e.Dropped
 	c := p.node.Counts()
-	p.mu.Lock()
-	if !p.closed {
-		for _, t := range p.trs {
+	p.open.Lock()
+	if !p.open.closed {
+		for _, t := range p.member.Transports {
 			held += t.MemoryBytes()
 		}
 	}
-	p.mu.Unlock()
+	p.open.Unlock()
 	held += p.memory.Held()
 	var mapped uint64
 	if p.memory.Memory != nil {

@@ -14,13 +14,14 @@ import (
 
 	"weft/internal/amt"
 	"weft/internal/inside"
+	"weft/internal/join"
 )
 
 // Whatever way the public API has of sending, it is counted, once, on every
 // transport and by every shortcut.
 func TestEverythingSentIsCounted(t *testing.T) {
 	everywhere(t, 2, func(ctx context.Context, p *Proc) error {
-		p.traceInto(new(bytes.Buffer))
+		p.member.TraceInto(new(bytes.Buffer))
 		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
@@ -69,7 +70,7 @@ func TestEverythingSentIsCounted(t *testing.T) {
 				{To: 1, Kind: amt.Collective, Count: amt.Count{Messages: 1, Bytes: 5, Largest: 5}},
 			}
 		}
-		if have := p.trace.Part(); have.Rank != p.Rank() || have.Size != 2 || !reflect.DeepEqual(have.Rows, want) {
+		if have := p.member.Trace.Part(); have.Rank != p.Rank() || have.Size != 2 || !reflect.DeepEqual(have.Rows, want) {
 			return fmt.Errorf("rank %d: counted %+v", p.Rank(), have)
 		}
 		return nil
@@ -174,7 +175,7 @@ func TestTraceFile(t *testing.T) {
 	if err := os.WriteFile(name+".0", []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(envTrace, name)
+	t.Setenv(join.EnvTrace, name)
 	p, err := Join(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -196,8 +197,8 @@ func TestTraceFile(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), `{"to":0,"kind":"send","messages":1,"bytes":5,"largest":5}`) {
 		t.Errorf("%s, %v", b, err)
 	}
-	t.Setenv(envTrace, filepath.Join(name, "no", "directory"))
-	if _, err := Join(t.Context(), nil); err == nil || !strings.Contains(err.Error(), envTrace) {
+	t.Setenv(join.EnvTrace, filepath.Join(name, "no", "directory"))
+	if _, err := Join(t.Context(), nil); err == nil || !strings.Contains(err.Error(), join.EnvTrace) {
 		t.Error(err)
 	}
 }

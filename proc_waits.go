@@ -1,10 +1,8 @@
 package weft
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"strings"
 
 	"weft/failure"
@@ -41,36 +39,9 @@ func (p *Proc) knows(id uint64) string {
 	return strings.Join(parts, "; ")
 }
 
-// state returns, as JSON, what this process waits for: for weft ps.
-func (p *Proc) state() string {
-	const most = 60 << 10 // bytes, of a line to the launcher
-	for r := p.report(); ; {
-		text, err := json.Marshal(r)
-		switch {
-		case err != nil:
-			return ""
-		case len(text) < most:
-			return string(text)
-		}
-		if r.Counts != nil {
-			r.Counts = nil
-			continue
-		}
-		if len(r.Waits)+len(r.Objects) == 0 {
-			r.Gone = nil
-			r.MoreSent += len(r.Sent) - len(r.Sent)/2
-			r.Sent = r.Sent[:len(r.Sent)/2]
-		}
-		r.More += len(r.Waits) - len(r.Waits)/2
-		r.Waits = r.Waits[:len(r.Waits)/2]
-		r.Objects = r.Objects[:len(r.Objects)/2]
-	}
-}
-
-func (p *Proc) report() waitgraph.Report {
-	r := p.node.Report()
-	r.Host = p.job.Host
-	r.PID = os.Getpid()
+// report adds to a report, for weft ps, what the program waits for that the node does not know, by the names that the
+// program gave.
+func (p *Proc) report(r *waitgraph.Report) {
 	for i := range r.Waits {
 		w := &r.Waits[i]
 		if name, ok := strings.CutPrefix(w.Name, mailboxName("")); ok {
@@ -78,15 +49,12 @@ func (p *Proc) report() waitgraph.Report {
 			w.Name = name
 		}
 	}
-	p.mu.Lock()
-	barriers := maps.Clone(p.barriers)
-	p.mu.Unlock()
+	p.open.Lock()
+	barriers := maps.Clone(p.open.barriers)
+	p.open.Unlock()
 	for _, s := range barriers {
-		s.report(&r)
+		s.report(r)
 	}
-	p.waits.Report("word", &r, p.Now())
-	p.waits.Report("signal", &r, p.Now())
-	r.Counts = p.counts()
-	p.reportSent(&r)
-	return r
+	p.waits.Report("word", r, p.Now())
+	p.waits.Report("signal", r, p.Now())
 }

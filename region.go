@@ -100,9 +100,9 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 		_ = p.memory.Drop(s)
 		return nil, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.regions[r.region.ID] = r
+	p.open.Lock()
+	defer p.open.Unlock()
+	p.open.regions[r.region.ID] = r
 	return r, nil
 }
 
@@ -154,8 +154,8 @@ func (r *Region) Close() error {
 	}
 	mem.Store64(r.whole.Bytes, len(r.whole.Bytes)-8, 1)
 	r.p.node.Withdraw(r.region)
-	r.p.mu.Lock()
-	delete(r.p.regions, r.region.ID)
-	r.p.mu.Unlock()
+	r.p.open.Lock()
+	delete(r.p.open.regions, r.region.ID)
+	r.p.open.Unlock()
 	return r.p.memory.Drop(r.whole)
 }

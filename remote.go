@@ -70,9 +70,9 @@ func (r *Remote) mapped() *transport.Mapping {
 // packets. Operations that arrive in packets use atomic instructions, too. In a simulation it
 // returns nil where operations take time, as packets do.
 func (p *Proc) own(found rma.Found) *transport.Mapping {
-	p.mu.Lock()
-	r := p.regions[found.Region]
-	p.mu.Unlock()
+	p.open.Lock()
+	r := p.open.regions[found.Region]
+	p.open.Unlock()
 	switch {
 	case r == nil: // a mailbox
 		return p.memory.Mapping(found.Mem)

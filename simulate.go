@@ -2,12 +2,11 @@ package weft
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
-	"weft/internal/amt"
-	"weft/internal/sim"
+	"weft/internal/join"
+	"weft/internal/sim/job"
 )
 
 // A Cluster describes a cluster that Simulate simulates.
@@ -65,8 +64,6 @@ type Cluster struct {
 	// Trace, if it is not nil, gets how much each rank has sent to each other rank, as
 	// WEFT_TRACE records it, when the rank leaves.
 	Trace io.Writer
-
-	amt *amt.Plan
 }
 
 // A Simulation is the result of a simulated job.
@@ -83,9 +80,11 @@ type Simulation struct {
 	Events      uint64
 	Hash        uint64 // of everything that happened: equal for equal seeds
 
-	net *sim.Network
-	end sim.Time
+	result *job.Result
 }
+
+// WriteSVG draws, as SVG, how busy each link of the network was.
+func (s *Simulation) WriteSVG(w io.Writer) error { return s.result.WriteSVG(w) }
 
 // Simulate runs a job as Local does, but on a simulated cluster and in virtual time. The protocol,
 // run, and the deadlines of contexts behave as on a real cluster. Computations between calls of
@@ -100,16 +99,31 @@ type Simulation struct {
 // As with Local, the error is that of the rank that failed first. When all ranks wait for each
 // other, the error matches ErrStuck and says what each rank waits for.
 func Simulate(ctx context.Context, c Cluster, run func(ctx context.Context, p *Proc) error) (*Simulation, error) {
-	j, err := newSimJob(ctx, c)
-	if err != nil {
+	if err := checkFaults(c.Faults, c.Ranks); err != nil {
 		return nil, err
 	}
-	for rank := range c.Ranks {
-		if err := j.add(rank, run); err != nil {
-			return nil, err
+	r, err := job.Cluster{
+		Ranks: c.Ranks, PerHost: c.PerHost, Topology: c.Topology, Link: c.Link, MTU: c.MTU, Loss: c.Loss,
+		GoBackN: c.GoBackN, Liveness: c.Liveness, Faults: faultsOf(c.Faults), Seed: c.Seed, Log: c.Log,
+		Timeline: c.Timeline, Trace: c.Trace,
+	}.Run(ctx, programOf(run))
+	if r == nil {
+		return nil, err
+	}
+	s := r.Net.Stats
+	return &Simulation{
+		Ranks: c.Ranks, Topology: r.Net.Topology().Name(), Time: r.Time, Messages: r.Messages,
+		Packets: s.Delivered, Bytes: s.Bytes, Lost: r.Lost(), Resent: r.Resent, Undelivered: r.Undelivered,
+		Events: r.World.Events(), Hash: r.World.Hash(), result: r,
+	}, err
+}
+
+// programOf makes the program of a rank of run, for jobs whose ranks live in one process.
+func programOf(run func(ctx context.Context, p *Proc) error) func(m *join.Member) join.Program {
+	return func(m *join.Member) join.Program {
+		p := newProc(m)
+		return join.Program{
+			Run: func(ctx context.Context) error { return run(ctx, p) }, Returned: p.hasReturned, Close: p.Close,
 		}
 	}
-	j.startFaults()
-	j.play()
-	return j.result(), errors.Join(j.err, j.writeTimeline())
 }

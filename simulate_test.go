@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"weft/internal/sim/job"
 )
 
 // ring passes a token round: message by message, and by PUSH.
@@ -202,7 +204,7 @@ func TestSimulationPicture(t *testing.T) {
 			t.Errorf("%s: %.300s", topology, text)
 		}
 	}
-	if os.Getenv(envSim) != "" {
+	if os.Getenv(job.Env) != "" {
 		t.Error("the environment says that this is a simulation")
 	}
 }

@@ -285,6 +285,10 @@ func (s *Source) Close() error {
 		case <-s.store.Over():
 			s.store.Close()
 		case <-time.After(farewell):
+			go func() {
+				<-s.store.Over()
+				s.store.Close()
+			}()
 		}
 	}
 	if s.meeting != nil {

@@ -68,7 +68,7 @@ func (b beacon) where(host string) (all []string) {
 
 // joinPMI joins a job whose ranks find rank 0 by PMI. The client stays open until the source is
 // closed: its end is that of the process, for the process manager.
-func (j *joining) joinPMI(ctx context.Context) (*Source, error) {
+func (j *joining) joinPMI(ctx context.Context) (_ *Source, err error) {
 	get := j.env.Get
 	c, err := pmi.Open(ctx, pmi.Address{
 		FD: get("PMI_FD"), Port: get("PMI_PORT"), ID: get("PMI_ID"), Rank: get("PMI_RANK"), Size: get("PMI_SIZE"),
@@ -84,6 +84,14 @@ func (j *joining) joinPMI(ctx context.Context) (*Source, error) {
 		return &Source{Source: bootstrap.NewLocal(1)[0], pmi: c}, nil
 	}
 	var store *rendezvous.Store
+	defer func() {
+		if err != nil && store != nil {
+			store.Close()
+		}
+		if err != nil {
+			c.Close()
+		}
+	}()
 	if j.plan.Rank == 0 {
 		var made []byte
 		if j.plan.Secret == nil {

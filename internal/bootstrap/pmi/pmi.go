@@ -190,6 +190,9 @@ func (c *Client) Finalize(ctx context.Context) error {
 	})
 }
 
+// Close ends the conversation of a process that has not become a rank.
+func (c *Client) Close() { c.c.Close() }
+
 // Watch calls gone, from a goroutine of its own, when the process manager's side ends before Finalize.
 // Afterwards there may be no other request than Finalize and Abort.
 func (c *Client) Watch(gone func(cause error)) {

@@ -136,3 +136,6 @@ func (f *File) Close() error {
 	f.place.removeEmpty(f.job)
 	return errors.Join(err, f.file.Close())
 }
+
+// Unmap takes the memory of the page back after Close. Nothing may use the page any more.
+func (f *File) Unmap() { _ = sys.Unmap(f.memory) }

@@ -37,6 +37,7 @@ type Transport struct {
 	cfg      Config
 	listener *net.TCPListener
 	door     handshake.Acceptor
+	serving  sync.WaitGroup // the door
 	streams  *sys.Streams
 	alarm    *doorbell.Alarm
 
@@ -75,12 +76,15 @@ func Open(cfg Config) (*Transport, error) {
 		t.alarm, err = doorbell.NewAlarm(cfg.Bell, t.streams.FD())
 	}
 	if err != nil {
+		if t.streams != nil {
+			t.streams.Close()
+		}
 		t.listener.Close()
 		return nil, fmt.Errorf("weft: tcp: %w", err)
 	}
 	t.door.Limit = handshake.Room(cfg.Size)
 	t.door.Handshake = t.enter
-	go t.door.Serve(t.listener.Accept)
+	t.serving.Go(func() { t.door.Serve(t.listener.Accept) })
 	return t, nil
 }
 
@@ -244,6 +248,7 @@ func (t *Transport) Close() error {
 	}
 	close(t.done)
 	t.listener.Close()
+	t.serving.Wait()
 	t.alarm.Close()
 	t.streams.Close()
 	for _, c := range *t.conns.Load() {

@@ -9,6 +9,7 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/engine/wire"
+	"weft/internal/join"
 	"weft/internal/sys"
 	"weft/internal/transport"
 )
@@ -18,15 +19,8 @@ func TestGuardsMustAgree(t *testing.T) {
 	for _, transport := range []Transport{TransportUDP, TransportTCP} {
 		var procs []*Proc
 		for rank, src := range bootstrap.NewLocal(2) {
-			p, err := newProc(&Config{Transport: transport, Guard: []Guard{GuardEncrypt, ""}[rank]}, src)
-			if err == nil {
-				err = p.join(within(t))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { p.Close() })
-			procs = append(procs, p)
+			cfg := &Config{Transport: transport, Guard: []Guard{GuardEncrypt, ""}[rank]}
+			procs = append(procs, enter(t, cfg, src, func(m *join.Member) error { return m.Enter(within(t)) }))
 		}
 		for rank, p := range procs {
 			_, err := p.Connect(within(t), 1-rank)
@@ -35,7 +29,7 @@ func TestGuardsMustAgree(t *testing.T) {
 			}
 		}
 	}
-	if _, err := newProc(&Config{Guard: "rot13"}, bootstrap.NewLocal(1)[0]); err == nil ||
+	if _, err := join.New(join.Settings{Guard: "rot13"}, bootstrap.NewLocal(1)[0]); err == nil ||
 		!strings.Contains(err.Error(), string(GuardEncrypt)) {
 		t.Errorf("a guard that there is not: %v", err)
 	}
@@ -84,13 +78,7 @@ func TestRoutedIsEncrypted(t *testing.T) {
 	var procs []*Proc
 	for rank, src := range bootstrap.NewLocal(2) {
 		cfg.Bind = routed(rank)
-		p, err := newProc(&cfg, src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.job.Host = fmt.Sprint("host", rank)
-		p.job.Local = 1
-		err = sys.InNetwork(l.Hosts[rank].Namespace, func() error {
+		err := sys.InNetwork(l.Hosts[rank].Namespace, func() error {
 			for _, args := range []string{
 				"address add " + routed(rank) + "/32 dev lo", "route add " + routed(1-rank) + " via " + l.Hosts[1-rank].IP.String(),
 			} {
@@ -98,13 +86,12 @@ func TestRoutedIsEncrypted(t *testing.T) {
 					return fmt.Errorf("ip %s: %w: %s", args, err, out)
 				}
 			}
-			return p.join(within(t))
+			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { p.Close() })
-		procs = append(procs, p)
+		procs = append(procs, enter(t, &cfg, src, enterOn(t, l, rank, 1)))
 	}
 	if err := runAll(within(t), procs, exchange(50, 3000, func() {})); err != nil {
 		t.Fatal(err)

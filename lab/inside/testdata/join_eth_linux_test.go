@@ -14,6 +14,7 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/doorbell"
+	"weft/internal/join"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
@@ -40,19 +41,18 @@ func joinEth(t testing.TB, l *netlab.Lab, n int, cfg Config) []*Proc {
 	}
 	var procs []*Proc
 	for rank, src := range bootstrap.NewLocal(n) {
-		p, err := newProc(&cfg, src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.job.Host = fmt.Sprint("host", rank)
-		p.job.Local = 1
-		if err := sys.InNetwork(l.Hosts[rank].Namespace, func() error { return p.join(within(t)) }); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { p.Close() })
-		procs = append(procs, p)
+		procs = append(procs, enter(t, &cfg, src, enterOn(t, l, rank, 1)))
 	}
 	return procs
+}
+
+// enterOn makes a rank enter its job on a host of the lab, on which there are so many ranks.
+func enterOn(t testing.TB, l *netlab.Lab, host, local int) func(m *join.Member) error {
+	return func(m *join.Member) error {
+		m.Job.Host = fmt.Sprint("host", host)
+		m.Job.Local = local
+		return sys.InNetwork(l.Hosts[host].Namespace, func() error { return m.Enter(within(t)) })
+	}
 }
 
 // exchange has rank 0 send messages to rank 1, which checks them, and calls
@@ -172,7 +172,7 @@ func TestEthFlood(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if err := f.Dial(1, procs[1].trs[0].Card()); err != nil {
+		if err := f.Dial(1, procs[1].member.Transports[0].Card()); err != nil {
 			t.Fatal(err)
 		}
 		floods = append(floods, f)

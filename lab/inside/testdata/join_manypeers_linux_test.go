@@ -12,7 +12,6 @@ import (
 
 	"weft/internal/bootstrap"
 	"weft/internal/explore"
-	"weft/internal/sys"
 	"weft/internal/waittest"
 	"weft/lab/netlab"
 )
@@ -76,18 +75,8 @@ func joinCrowd(t testing.TB, transport Transport, l *netlab.Lab, each int, liven
 	t.Helper()
 	for rank, src := range bootstrap.NewLocal(each * len(l.Hosts)) {
 		h := l.Hosts[rank/each]
-		p, err := newProc(&Config{Transport: transport, Interface: netlab.Interface, Bind: h.IP.String(),
-			Liveness: liveness}, src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.job.Host = fmt.Sprint("host", rank/each)
-		p.job.Local = each
-		if err := sys.InNetwork(h.Namespace, func() error { return p.join(within(t)) }); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { p.Close() })
-		procs = append(procs, p)
+		procs = append(procs, enter(t, &Config{Transport: transport, Interface: netlab.Interface, Bind: h.IP.String(),
+			Liveness: liveness}, src, enterOn(t, l, rank/each, each)))
 	}
 	return procs
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
-	"weft/internal/sys"
+	"weft/internal/join"
 	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
@@ -27,19 +27,9 @@ func joinOver(t testing.TB, transport Transport, l *netlab.Lab, n int) []*Proc {
 	t.Helper()
 	var procs []*Proc
 	for rank, src := range bootstrap.NewLocal(n) {
-		p, err := newProc(&Config{
+		procs = append(procs, enter(t, &Config{
 			Transport: transport, Interface: netlab.Interface, Bind: l.Hosts[rank].IP.String(), Liveness: time.Minute,
-		}, src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.job.Host = fmt.Sprint("host", rank)
-		p.job.Local = 1
-		if err := sys.InNetwork(l.Hosts[rank].Namespace, func() error { return p.join(within(t)) }); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { p.Close() })
-		procs = append(procs, p)
+		}, src, enterOn(t, l, rank, 1)))
 	}
 	return procs
 }
@@ -233,8 +223,8 @@ func TestTroubledBatches(t *testing.T) {
 
 // TestSwitches: batches are switched off by hand.
 func TestSwitches(t *testing.T) {
-	t.Setenv(envSegment, "off")
-	t.Setenv(envGRO, "off")
+	t.Setenv(join.EnvSegment, "off")
+	t.Setenv(join.EnvGRO, "off")
 	p := pairUp(t, "udp", hosts(t, 2, 1500))
 	p.exchange(50)
 	if way := p.peer(0).Path; p.procs[0].Stats().Batches > 0 ||

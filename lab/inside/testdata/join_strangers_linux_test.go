@@ -15,6 +15,7 @@ import (
 	"weft/internal/doorbell"
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
+	"weft/internal/join"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/eth"
@@ -91,29 +92,28 @@ func besiege(t *testing.T, l *netlab.Lab, mixed bool, guard Guard) *besieged {
 		cfg.Transport = "auto"
 	}
 	for rank, src := range bootstrap.NewLocal(5)[:3] {
-		p, err := newProc(&cfg, askedFor{src, b.asked.mu, b.asked.ranks})
-		if err != nil {
-			t.Fatal(err)
-		}
 		host := rank
-		p.job.Local = 1
+		local := 1
 		if mixed && rank < 2 {
 			host = 0
-			p.job.Local = 2
+			local = 2
 		}
-		p.job.Host = fmt.Sprint("host", host)
-		join := func() error { return p.join(within(t)) }
+		how := func(m *join.Member) error {
+			m.Job.Host = fmt.Sprint("host", host)
+			m.Job.Local = local
+			return m.Enter(within(t))
+		}
 		if l != nil {
-			err = sys.InNetwork(l.Hosts[host].Namespace, join)
-			p.trs = slices.Clone(p.trs) // the node has the other
-			p.trs[0] = dialsFrom{p.trs[0], l.Hosts[host].Namespace}
-		} else {
-			err = join()
+			how = func(m *join.Member) error {
+				if err := enterOn(t, l, host, local)(m); err != nil {
+					return err
+				}
+				m.Transports = slices.Clone(m.Transports) // the node has the other
+				m.Transports[0] = dialsFrom{m.Transports[0], l.Hosts[host].Namespace}
+				return nil
+			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { p.Close() })
+		p := enter(t, &cfg, askedFor{src, b.asked.mu, b.asked.ranks}, how)
 		b.procs = append(b.procs, p)
 	}
 	if l != nil {
@@ -190,7 +190,7 @@ func (b *besieged) attack() {
 
 // otherSecret returns a BYE that is right in everything but the secret.
 func otherSecret(p *Proc, src uint32, flags wire.Flags) []byte {
-	c := link.NewConn(&link.Config{}, link.NewSelf(p.job.ID, src, 7, []byte("another")), uint32(p.Rank()), p.life)
+	c := link.NewConn(&link.Config{}, link.NewSelf(p.job.ID, src, 7, []byte("another")), uint32(p.Rank()), p.member.Life)
 	switch flags {
 	case wire.Checksum:
 		c.Guard(link.Checked)
@@ -275,7 +275,7 @@ func (b *besieged) hold(t *testing.T) {
 		b.attack()
 	}
 	b.unharmed(t)
-	if b.procs[0].cfg.Guard == GuardEncrypt {
+	if b.procs[0].member.Settings.Guard == string(GuardEncrypt) {
 		b.unread(t)
 	}
 }

@@ -1,7 +1,5 @@
 package weft
 
-import "fmt"
-
 // A Transport is a way for packets to other ranks: see Config.Transport and Peer.Transport.
 type Transport string
 
@@ -31,14 +29,12 @@ const (
 	TransportSim Transport = "sim"
 )
 
-// checkTransport returns an OptionError if Config does not accept a transport. The option is where
-// the transport comes from.
-func checkTransport(t Transport, option string) error {
-	switch t {
-	case TransportAuto, TransportShm, TransportEth, TransportUDP, TransportTCP:
-		return nil
-	}
-	takes := fmt.Sprintf("%s, %s, %s, %s or %s",
-		TransportAuto, TransportShm, TransportEth, TransportUDP, TransportTCP)
-	return &OptionError{Option: option, Value: string(t), Takes: takes}
-}
+// A Guard is what protects packets to other hosts: see Config.Guard and docs/SECURITY.md.
+type Guard string
+
+// The guards, the weakest first.
+const (
+	GuardChecksum     Guard = "checksum"     // from damage
+	GuardAuthenticate Guard = "authenticate" // from forgery and replay as well; over TCP the same as GuardEncrypt
+	GuardEncrypt      Guard = "encrypt"      // from reading as well
+)

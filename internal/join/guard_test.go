@@ -1,4 +1,4 @@
-package weft
+package join
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ func TestGuards(t *testing.T) {
 		far   = "10.0.1.1/24"
 	)
 	for _, c := range []struct {
-		guard                   Guard
+		guard                   string
 		transport, mine, theirs string
 		want                    link.Guard
 	}{
@@ -31,25 +31,25 @@ func TestGuards(t *testing.T) {
 		{"", "tcp", near, near2, link.Checked},
 		{"", "tcp", near, far, link.Encrypted},
 		{"", "eth", near, far, link.Checked},
-		{GuardChecksum, "udp", near, far, link.Checked},
-		{GuardChecksum, "tcp", near, far, link.Checked},
-		{GuardAuthenticate, "eth", near, near2, link.Tagged},
-		{GuardAuthenticate, "udp", near, far, link.Tagged},
-		{GuardAuthenticate, "tcp", near, near2, link.Encrypted},
-		{GuardEncrypt, "eth", near, near2, link.Encrypted},
-		{GuardEncrypt, "udp", near, near2, link.Encrypted},
-		{GuardEncrypt, "tcp", near, near2, link.Encrypted},
+		{"checksum", "udp", near, far, link.Checked},
+		{"checksum", "tcp", near, far, link.Checked},
+		{"authenticate", "eth", near, near2, link.Tagged},
+		{"authenticate", "udp", near, far, link.Tagged},
+		{"authenticate", "tcp", near, near2, link.Encrypted},
+		{"encrypt", "eth", near, near2, link.Encrypted},
+		{"encrypt", "udp", near, near2, link.Encrypted},
+		{"encrypt", "tcp", near, near2, link.Encrypted},
 	} {
-		here := &Proc{cfg: Config{Guard: c.guard}, segment: c.mine}
-		there := &Proc{cfg: Config{Guard: c.guard}, segment: c.theirs}
-		g := here.guardFor(c.transport, card{Segment: c.theirs})
-		back := there.guardFor(c.transport, card{Segment: c.mine})
-		if g.Guard != c.want || back.Guard != c.want || g.why == "" {
+		here := &Member{Settings: Settings{Guard: c.guard}, card: Card{Segment: c.mine}}
+		there := &Member{Settings: Settings{Guard: c.guard}, card: Card{Segment: c.theirs}}
+		g := here.guardFor(c.transport, Card{Segment: c.theirs})
+		back := there.guardFor(c.transport, Card{Segment: c.mine})
+		if g.Guard != c.want || back.Guard != c.want || g.Why == "" {
 			t.Errorf("%q over %s from %s to %s: %v, and back %v, want %v", c.guard, c.transport, c.mine, c.theirs, g.Guard,
 				back.Guard, c.want)
 		}
 	}
-	if g := new(Proc).guardFor("shm", card{}); g.public() != "" {
+	if g := new(Member).guardFor("shm", Card{}); g.Name() != "" {
 		t.Errorf("shared memory has guard %v", g)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"weft/internal/bootstrap"
+	"weft/internal/join"
 )
 
 // Config accepts the words of the transports and guards, whether they come from the program, the
@@ -14,24 +15,24 @@ func TestConfigWords(t *testing.T) {
 	transports := []Transport{TransportAuto, TransportShm, TransportEth, TransportUDP, TransportTCP}
 	guards := []Guard{GuardChecksum, GuardAuthenticate, GuardEncrypt}
 	for _, want := range transports {
-		program, err := (&Config{Transport: want}).resolve(bootstrap.Job{Transport: "udp"})
-		if err != nil || program.Transport != want {
+		program, err := resolved(Config{Transport: want}, bootstrap.Job{Transport: "udp"})
+		if err != nil || program.Transport != string(want) {
 			t.Errorf("transport %s: %q, %v", want, program.Transport, err)
 		}
-		launcher, err := new(Config).resolve(bootstrap.Job{Transport: string(want)})
-		if err != nil || launcher.Transport != want {
+		launcher, err := resolved(Config{}, bootstrap.Job{Transport: string(want)})
+		if err != nil || launcher.Transport != string(want) {
 			t.Errorf("transport %s from the launcher: %q, %v", want, launcher.Transport, err)
 		}
 	}
 	for _, want := range guards {
-		t.Setenv(envGuard, string(want))
-		c, err := new(Config).resolve(bootstrap.Job{})
-		if err != nil || c.Guard != want || c.Transport != TransportAuto {
+		t.Setenv(join.EnvGuard, string(want))
+		c, err := resolved(Config{}, bootstrap.Job{})
+		if err != nil || c.Guard != string(want) || c.Transport != join.Auto {
 			t.Errorf("guard %s from the environment: %+v, %v", want, c, err)
 		}
 	}
 	for _, unknown := range []Transport{"UDP", TransportPipe, TransportSelf, TransportSim} {
-		_, err := (&Config{Transport: unknown}).resolve(bootstrap.Job{})
+		_, err := resolved(Config{Transport: unknown}, bootstrap.Job{})
 		checkOption(t, err, "Config.Transport", string(unknown))
 		for _, word := range transports {
 			if err == nil || !strings.Contains(err.Error(), string(word)) {
@@ -39,18 +40,25 @@ func TestConfigWords(t *testing.T) {
 			}
 		}
 	}
-	_, err := new(Config).resolve(bootstrap.Job{Transport: "ib"})
+	_, err := resolved(Config{}, bootstrap.Job{Transport: "ib"})
 	checkOption(t, err, "-transport", "ib")
-	t.Setenv(envGuard, "rot14")
-	_, err = new(Config).resolve(bootstrap.Job{})
-	checkOption(t, err, envGuard, "rot14")
-	_, err = (&Config{Guard: "rot13"}).resolve(bootstrap.Job{})
+	t.Setenv(join.EnvGuard, "rot14")
+	_, err = resolved(Config{}, bootstrap.Job{})
+	checkOption(t, err, join.EnvGuard, "rot14")
+	_, err = resolved(Config{Guard: "rot13"}, bootstrap.Job{})
 	checkOption(t, err, "Config.Guard", "rot13")
 	for _, word := range guards {
 		if err == nil || !strings.Contains(err.Error(), string(word)) {
 			t.Errorf("guard rot13: %v, want %s in it", err, word)
 		}
 	}
+}
+
+// resolved returns the settings of a process that is configured so.
+func resolved(c Config, job bootstrap.Job) (join.Settings, error) {
+	s := c.settings()
+	err := s.Resolve(job)
+	return s, err
 }
 
 // checkOption checks that an error is an OptionError of an option and its value.

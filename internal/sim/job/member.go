@@ -1,0 +1,137 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"weft/failure"
+	"weft/internal/bootstrap"
+	"weft/internal/driver"
+	"weft/internal/engine"
+	"weft/internal/engine/wire"
+	"weft/internal/join"
+	"weft/internal/timeline"
+)
+
+// add starts a rank.
+func (r *run) add(rank int, program func(m *join.Member) join.Program) error {
+	host, mates := r.job.Host(rank)
+	src := &source{run: r, identity: bootstrap.Job{
+		Rank: rank, Size: r.cluster.Ranks, ID: 1, Secret: []byte("simulated"), Host: hostName(host), Local: mates,
+		Crowd: max(r.cluster.PerHost, 1), Liveness: bootstrap.DefaultLiveness, // whatever machine simulates it
+	}}
+	m, err := join.New(join.Settings{GoBackN: r.cluster.GoBackN, Liveness: r.cluster.Liveness}, src)
+	if err != nil {
+		return err
+	}
+	if r.cluster.Trace != nil {
+		m.TraceInto(r.cluster.Trace)
+	}
+	if r.cluster.Timeline != nil {
+		m.Timeline = timeline.New(timeline.Capacity(r.cluster.Ranks), func() int64 { return int64(r.job.World.Now()) })
+	}
+	m.AMT = r.cluster.AMT.Of(rank)
+	m.Flights = r.flights
+	p := r.job.Add()
+	src.rank = p
+	find := func(to int) (driver.Route, error) {
+		host, _ := r.job.Host(to)
+		m.Note(to, join.Route{Host: hostName(host), Why: "it is simulated"})
+		return driver.Route{Transport: p, Incarnation: r.members[to].Life}, nil
+	}
+	m.NewNode(r.job.World.Rand.Uint64, driver.Config{Route: find, Host: p})
+	m.Run(nil, p, p.Memory())
+	r.members = append(r.members, m)
+	does := program(m)
+	ctx, cancel := context.WithCancel(r.ctx)
+	p.Run(m.Node.Tick, func() { r.execute(ctx, m, p, does) }, cancel)
+	return nil
+}
+
+func hostName(host int) string { return fmt.Sprintf("machine%d", host) }
+
+// flights returns how long events from one rank to others are on their way if they are sent at
+// the same time in this order. Aligned barriers compute the common instant of the release from
+// these times.
+func (r *run) flights(from int, to []int) []time.Duration {
+	return r.job.Flights(from, to, wire.LinkSize+wire.EventSize)
+}
+
+// execute executes the program of a rank.
+func (r *run) execute(ctx context.Context, m *join.Member, p *Rank, does join.Program) {
+	err := does.Run(ctx)
+	p.Enter() // the program may have waited for its goroutines without the simulator's knowledge
+	if p.Crashed() {
+		return
+	}
+	if r.end = max(r.end, r.job.World.Now()); err == nil {
+		does.Returned()
+		m.Node.Drain(join.ClosePatience) // messages on their way arrive before their receivers leave
+		_ = m.Source.Fence(ctx)          // a context that has ended is no failure of a rank that has returned
+	}
+	if p.Crashed() {
+		return
+	}
+	if err != nil {
+		r.fail(fmt.Errorf("rank %d: %w", m.Job.Rank, err))
+	}
+	m.Node.Engine(func(e *engine.Engine) {
+		s := e.Stats()
+		r.result.Messages += s.Msg.Received
+		r.result.Resent += s.Sent.Resent
+	})
+	var lost *failure.UndeliveredError
+	if err := does.Close(); errors.As(err, &lost) {
+		for _, u := range lost.Messages {
+			r.result.Undelivered += u.Messages
+		}
+	} else if err != nil {
+		r.fail(fmt.Errorf("rank %d: %w", m.Job.Rank, err))
+	}
+	p.HasEnded()
+}
+
+// A source is the launcher of a simulated rank.
+type source struct {
+	*run
+	identity bootstrap.Job
+	rank     *Rank
+}
+
+func (s *source) Job() bootstrap.Job { return s.identity }
+
+func (s *source) Put(ctx context.Context, key, value string) error { return nil }
+
+// Get returns the card of a rank; ranks ask for nothing else.
+func (s *source) Get(ctx context.Context, rank int, key string) (string, error) {
+	host, mates := s.job.Host(rank)
+	c := join.Card{Host: hostName(host), Life: s.members[rank].Life}
+	if mates > 1 {
+		c.Shm = "memory"
+	}
+	return c.String(), nil
+}
+
+// Fence waits for all ranks. It takes no packets and no time.
+func (s *source) Fence(ctx context.Context) error { return s.rank.Fence(ctx) }
+
+// Return takes no packets and no time.
+func (s *source) Return(told []int) error {
+	for rank, r := range s.job.Ranks {
+		if rank != s.identity.Rank && !slices.Contains(told, rank) && !r.Ended() && !r.Crashed() {
+			r.Later(func() { s.members[rank].Node.Returned(s.identity.Rank) })
+		}
+	}
+	return nil
+}
+
+func (s *source) Answer(state func() string) {}
+
+func (s *source) Fail(cause string) {}
+
+func (s *source) Watch(down func(rank int, cause error)) {}
+
+func (s *source) Close() error { return nil }

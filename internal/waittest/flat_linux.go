@@ -1,0 +1,55 @@
+package waittest
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Flat calls f over and over, and checks that the process then has no more goroutines, descriptors and mappings than
+// before.
+func Flat(t testing.TB, f func()) {
+	t.Helper()
+	const (
+		rounds = 50
+		noise  = rounds / 5 // of Go's runtime, such as mappings of its heap. What leaks once a round is more
+	)
+	for range 3 { // what is made once for a process
+		f()
+	}
+	runtime.GC()
+	before := held(t)
+	for range rounds {
+		f()
+	}
+	var after [3]int
+	flat := Poll(func() bool { // what has been closed may take a moment to end
+		runtime.GC()
+		after = held(t)
+		return after[0] < before[0]+noise && after[1] < before[1]+noise && after[2] < before[2]+noise
+	})
+	if !flat {
+		stacks := make([]byte, 1<<16)
+		t.Fatalf("%d rounds: from %s to %s\n%s", rounds, words(before), words(after), stacks[:runtime.Stack(stacks, true)])
+	}
+}
+
+func words(h [3]int) string {
+	return fmt.Sprintf("%d goroutines, %d descriptors, %d mappings", h[0], h[1], h[2])
+}
+
+// held returns how many goroutines, descriptors and mappings the process has.
+func held(t testing.TB) [3]int {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return [3]int{runtime.NumGoroutine(), len(fds), strings.Count(string(maps), "\n")}
+}
