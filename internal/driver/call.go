@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"weft/failure"
+	"weft/internal/driver/duty"
 	"weft/internal/engine/coord"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -27,15 +28,14 @@ type Call struct {
 	since  monotime.Time // when its goroutine stopped polling, while it is in waiting.calls
 	polled time.Duration // for which its goroutine has polled, in this wait
 	ended  atomic.Bool
-	parked bool
-	wake   chan struct{}
+	duty   duty.Waiter   // its goroutine
+	wake   chan struct{} // gets a token when its goroutine, which is Parked, must come back
 	notice chan struct{} // gets a token at its end; see notify.go
 
 	began int64 // by the clock of the timeline, if there is one
 	over  int64 // when it ended, if apart is set
 	apart bool  // its goroutine may do something else before it waits
 
-	makesWay  bool // for a reaper of another kind: it takes long, or stands for a goroutine that polls memory
 	hosted    bool // its goroutine sleeps on the host
 	goroutine int  // and has this number there
 }
@@ -95,11 +95,8 @@ func (c *Call) end(n *Node) {
 	if c.apart {
 		c.over = n.timeline.Now()
 	}
-	if n.waiting.reaper != c { // the reaper sees by itself that its call has ended
+	if !c.duty.Polls() { // one that polls sees by itself that its call has ended
 		c.ended.Store(true)
-	}
-	if n.waiting.sleeper == c {
-		n.ring()
 	}
 	if c.hosted {
 		n.cfg.Host.Wake(c.goroutine)
@@ -108,17 +105,14 @@ func (c *Call) end(n *Node) {
 	c.notify(n)
 }
 
-// rouse wakes the call's goroutine if it sleeps on its channel. The lock is held.
+// rouse wakes the call's goroutine if it sleeps. The lock is held.
 func (c *Call) rouse(n *Node) {
-	if c.parked {
-		c.parked = false
-		n.waiting.parked--
-		n.waiting.waking++
-		select {
-		case c.wake <- struct{}{}:
-		default:
-		}
+	a := n.duty.Ended(&c.duty)
+	if a == duty.Signal {
+		post(c.wake)
+		return
 	}
+	n.carry(a)
 }
 
 // Memory runs a remote memory operation to its end, or until ctx is done; see
@@ -157,7 +151,7 @@ func (n *Node) submit(p *msg.Port, c *Call) {
 func (n *Node) hand(p *msg.Port, c *Call) {
 	c.is = message
 	c.port = p
-	c.makesWay = c.Msg.Kind == msg.Send && len(c.Msg.Buf) > run
+	c.duty.MakesWay = c.Msg.Kind == msg.Send && len(c.Msg.Buf) > run
 	c.reset()
 	c.began = n.mark()
 	n.eng.Start(p, &c.Msg)
@@ -220,7 +214,7 @@ func (n *Node) Begin(c *Call) {
 // begin is Begin with the lock held.
 func (n *Node) begin(c *Call) {
 	c.is = memory
-	c.makesWay = len(c.RMA.Buf) > run
+	c.duty.MakesWay = len(c.RMA.Buf) > run
 	c.reset()
 	c.began = n.mark()
 	c.over = 0

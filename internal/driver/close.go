@@ -166,13 +166,11 @@ func (n *Node) stop() {
 // dismiss returns when no goroutine sleeps on the doorbell, which lies in memory that will
 // go away. The lock is held, and given up meanwhile.
 func (n *Node) dismiss() {
-	select {
-	case n.service.nudge <- struct{}{}: // the service watches
-	default:
-	}
-	for n.bell.Ring(); n.waiting.sleeper != nil; n.bell.Ring() {
+	n.carry(n.duty.Close())
+	for n.duty.Sleeper() != nil {
 		n.mu.Unlock()
 		interleave.Gosched()
 		n.mu.Lock()
+		n.bell.Ring()
 	}
 }

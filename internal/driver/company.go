@@ -42,10 +42,10 @@ func (n *Node) lock() {
 
 // pressed reports whether another goroutine waits for the lock, to begin an operation or
 // because it has been woken. The lock is held.
-func (n *Node) pressed() bool { return n.waiting.waking > 0 || n.company.lockers.Load() > 0 }
+func (n *Node) pressed() bool { return n.duty.Waking() > 0 || n.company.lockers.Load() > 0 }
 
 // crowded reports whether other goroutines should be let run now. The lock is held.
-func (n *Node) crowded() bool { return n.waiting.waking > 0 || n.company.waits.Load() > 0 }
+func (n *Node) crowded() bool { return n.duty.Waking() > 0 || n.company.waits.Load() > 0 }
 
 // learn notes, at the end of a wait, whether operations were begun while it lasted: begun is
 // how many there were at its beginning. The lock is held.

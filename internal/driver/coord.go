@@ -53,13 +53,8 @@ func (n *Node) Free(o *coord.Object) (ok bool) {
 		var sent bool
 		if ok, sent = o.Free(); sent {
 			n.flush(now)
-		} else if ok && n.service.freedAt != n.waiting.reaps && n.service.watching {
-			// This rank keeps the unused lock, and may now compute for long. So the
-			// doorbell must be armed at once, for a rank that asks for the lock. Once
-			// is enough until a goroutine polls again.
-			n.service.freedAt = n.waiting.reaps
-			n.service.armNow = true
-			n.alert()
+		} else if ok {
+			n.carry(n.duty.Hurry())
 		}
 	}
 	if ok && n.timeline != nil {

@@ -8,13 +8,14 @@
 // to park sleeps on the doorbell, the others on channels. The doorbell is the
 // interrupt. It is armed only while no goroutine polls, which PM/Ethernet calls interrupt
 // reaping [Sumimoto00]. When no goroutine waits, the node's service goroutine sleeps there.
+// Package duty decides which goroutine does what.
 //
 // What needs no processor at the target, memory of a peer that is mapped here, is
 // accessed at once by Direct.
 //
 // How to read it: node.go declares a Node and its parts; message.go, region.go, mailbox.go and
-// coord.go begin operations; progress.go moves packets; waiting.go says how goroutines wait,
-// wait.go, reap.go and park.go do it; serve.go is the service; close.go the end. On a simulated
+// coord.go begin operations; progress.go moves packets; waiting.go carries out what
+// package duty decides; wait.go, reap.go and park.go wait; serve.go is the service; close.go the end. On a simulated
 // machine (Host) hosted.go takes the place of waiting and of the service.
 //
 // Tested in wait_test.go, serve_test.go and recorded_test.go on a rig of two nodes

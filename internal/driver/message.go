@@ -317,7 +317,7 @@ func (n *Node) take(ctx context.Context, c *Call, how record.Kind) error {
 		c.Msg.State = msg.Done
 		return failure.ErrClosed
 	}
-	c.makesWay = c.Msg.Offer.Total > run
+	c.duty.MakesWay = c.Msg.Offer.Total > run
 	c.reset()
 	c.began = n.mark()
 	n.eng.Do(record.Input{Do: how, Ref: record.Ref{Port: c.port, Msg: &c.Msg}})

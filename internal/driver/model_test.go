@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"weft/failure"
+	"weft/internal/driver/duty"
 	"weft/internal/engine"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
@@ -256,7 +257,7 @@ func (m *model) program(f func()) {
 // service looks soon.
 func (m *model) watched() bool {
 	n := m.n
-	return n.transports.network && n.lasts() && n.service.watching && n.service.lookAt <= n.now().Add(maxTick)
+	return n.duty.Costly && n.duty.Streak() && n.duty.Service() == duty.Watching && n.duty.Alarm() <= n.now().Add(duty.MaxTick)
 }
 
 // receive receives from a channel, as often as the peer sends to it.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"weft/internal/counters"
+	"weft/internal/driver/duty"
 	"weft/internal/engine"
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
@@ -65,6 +66,7 @@ type Node struct {
 	peers      peerSet    // see peer.go
 	departures departures // see departures.go
 
+	duty    duty.Roster   // which goroutine looks for packets and timers
 	waiting waiting       // goroutines that wait for calls; see waiting.go
 	service service       // the goroutine that wakes when no other does; see serve.go
 	company company       // other goroutines that use the node; see company.go
@@ -100,7 +102,10 @@ func New(cfg Config) *Node {
 	n.peers.byRank = map[int]*Peer{}
 	n.waiting.budget = cfg.Wait.Budget
 	n.waiting.lookTime = firstLook
-	n.waiting.wakeAt = monotime.Never
+	n.duty.NoPolling = cfg.Wait.Interrupt
+	n.duty.NoSleeping = cfg.Wait.Interrupt || cfg.Wait.InProcess
+	n.duty.Enough = interleave.Brief(enough)
+	n.duty.Until(monotime.Never)
 	n.service.done = make(chan struct{})
 	n.service.nudge = make(chan struct{}, 1)
 	n.service.timer = interleave.NewTimer()
@@ -144,6 +149,7 @@ func (n *Node) addTransport(i int, caps transport.Caps) {
 	set := &n.transports
 	set.lossy = set.lossy || !caps.Reliable
 	set.network = set.network || !caps.Reliable || caps.Beats
+	n.duty.Costly = set.network
 	least := link.Tagged
 	if n.cfg.Least != nil {
 		least = n.cfg.Least(caps)

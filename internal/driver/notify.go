@@ -33,7 +33,7 @@ func (n *Node) Notify(p *msg.Port, notice chan struct{}) {
 	}
 	n.notices[p] = c
 	c.notice = notice
-	n.waiting.parked++
+	n.duty.Expect()
 	if n.cfg.Host == nil {
 		n.rest()
 	}
@@ -51,7 +51,7 @@ func (c *Call) notify(n *Node) {
 func (c *Call) dismiss(n *Node) {
 	delete(n.notices, c.port)
 	c.notice = nil
-	n.waiting.parked--
+	n.duty.Forgo()
 	c.Free()
 }
 

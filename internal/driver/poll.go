@@ -54,10 +54,10 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		return cond(), nil
 	}
 	var end, yield monotime.Time
-	var duty *Call                // stands for this goroutine, if it reaps
+	var as *Call                  // stands for this goroutine, if it polls the transports
 	var began, last monotime.Time // when the clock was read first, and last
 	defer func() {
-		n.relieve(duty)
+		n.relieve(as)
 		if last > began {
 			n.Waited(counters.Memory, last.Sub(began), 0)
 		}
@@ -69,9 +69,9 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 			}
 			sys.Pause()
 		}
-		if duty == nil && n.transports.network && !n.cfg.Wait.Interrupt {
-			duty = NewCall()
-			duty.makesWay = true
+		if as == nil && n.transports.network && !n.cfg.Wait.Interrupt {
+			as = NewCall()
+			as.duty.MakesWay = true
 		}
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -79,7 +79,7 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		if n.life.closing.Load() {
 			return false, failure.ErrClosed
 		}
-		n.assist(duty)
+		n.assist(as)
 		if cond() {
 			return true, nil
 		}
@@ -157,13 +157,12 @@ func (n *Node) pollSlowly(ctx context.Context, cond func() bool) error {
 func (n *Node) listen() (end func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.waiting.parked++
-	n.waiting.streak = 0
+	n.duty.Expect()
 	n.rest()
 	return func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.waiting.parked--
+		n.duty.Forgo()
 	}
 }
 
@@ -184,10 +183,10 @@ func (n *Node) writes() <-chan struct{} {
 // Assist runs the protocol if no other goroutine does.
 func (n *Node) Assist() { n.assist(nil) }
 
-// assist is Assist for a goroutine that polls memory; duty is a call that stands for it, or nil.
-// Where there is a network the goroutine counts as the reaper until relieve. Otherwise every
+// assist is Assist for a goroutine that polls memory; as is a call that stands for it, or nil.
+// Where there is a network the goroutine counts as polling until relieve. Otherwise every
 // packet would wake the service, which would do what this goroutine does anyway.
-func (n *Node) assist(duty *Call) {
+func (n *Node) assist(as *Call) {
 	n.turn()
 	if !n.mu.TryLock() {
 		return
@@ -196,25 +195,24 @@ func (n *Node) assist(duty *Call) {
 	if n.life.closed {
 		return
 	}
-	if n.waiting.reaper == nil && duty != nil {
-		n.beginReaping(duty)
+	if as != nil {
+		n.carry(n.duty.Begin(&as.duty, n.streakTime()))
 	}
-	if n.waiting.reaper == duty {
+	if p := n.duty.Poller(); p == nil || as != nil && p == &as.duty {
 		n.progress()
 	}
 }
 
-// relieve says that the goroutine for which duty stands has stopped polling.
-func (n *Node) relieve(duty *Call) {
-	if duty == nil {
+// relieve says that the goroutine for which a call stands has stopped polling.
+func (n *Node) relieve(as *Call) {
+	if as == nil {
 		return
 	}
 	n.mu.Lock()
-	if n.waiting.reaper == duty {
-		n.waiting.reaper = nil
+	if as.duty.Polls() {
+		n.duty.Spent(&as.duty)
 		n.restAfterPolling()
 	}
 	n.mu.Unlock()
-	duty.makesWay = false
-	duty.Free()
+	as.Free()
 }

@@ -132,7 +132,7 @@ func (n *Node) longEnough(bytes int) bool {
 	switch {
 	case bytes < run || n.cfg.Host != nil:
 		return false
-	case n.pressed() || n.waiting.parked > 0:
+	case n.pressed() || n.duty.Asleep() > 0:
 		return true
 	default:
 		return bytes >= longRun
@@ -200,10 +200,7 @@ func (n *Node) flush(now monotime.Time) {
 		n.cfg.Host.Alarm(n.eng.Deadline())
 		return
 	}
-	if n.waiting.wakeAt != 0 && (n.late(now) || n.left()) {
-		n.waiting.wakeAt = 0
-		n.alert()
-	}
+	n.remind(now)
 }
 
 // pause puts off what is left to send until other goroutines had their turn. The goroutine on
@@ -213,19 +210,16 @@ func (n *Node) pause(now monotime.Time) {
 	n.sending.paused = n.eng.Blocked()
 }
 
-// late reports whether the goroutine on duty would wake too late for a timer. The
-// service's next look is soon enough: the timers of a link are started and
-// stopped with every packet.
-func (n *Node) late(now monotime.Time) bool {
-	if !n.eng.Timed() || n.eng.Deadline() >= n.waiting.wakeAt {
-		return false
+// remind makes the goroutine on duty look now if it sleeps for longer than the timers allow, or without
+// knowing of packets that found no room. The lock is held.
+func (n *Node) remind(now monotime.Time) {
+	switch {
+	case n.duty.Alarm() == 0 || n.life.closed: // it is awake
+	case n.eng.Timed() && n.duty.Late(n.eng.Deadline(), now):
+		n.alert()
+	case n.eng.Blocked() && !n.waiting.retrying && !(n.sending.paused && n.duty.Poller() != nil):
+		n.alert()
 	}
-	return n.waiting.sleeper != nil || !n.service.watching || n.waiting.wakeAt > now.Add(tick)
-}
-
-// left reports whether packets are left that nobody offers to a transport again. The lock is held.
-func (n *Node) left() bool {
-	return n.eng.Blocked() && !n.waiting.retrying && !(n.sending.paused && n.waiting.reaper != nil)
 }
 
 // resize tells the engine how long packets may be now.

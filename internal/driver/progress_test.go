@@ -128,7 +128,7 @@ func TestBulkLooksForArrivals(t *testing.T) {
 	}()
 	for parked := 0; parked == 0; runtime.Gosched() {
 		n.mu.Lock()
-		parked = n.waiting.parked
+		parked = n.duty.Asleep()
 		n.mu.Unlock()
 	}
 	s.worst = 0

@@ -7,15 +7,13 @@ import (
 	"weft/internal/interleave"
 	"weft/internal/monotime"
 	"weft/internal/sys"
-	"weft/internal/transport"
 )
 
 // reap polls until the call has ended or the budget is spent: the goroutine that waits runs
 // the protocol itself, and no other one is woken (interrupt reaping, as PM/Ethernet has it).
-// A call of rest or park must follow. The lock is held, and given up meanwhile.
+// A call of restAfterPolling or park must follow. The lock is held, and given up meanwhile.
 func (n *Node) reap(ctx context.Context, c *Call) error {
 	begun := n.company.begun
-	n.beginReaping(c)
 	if n.company.waits.Load() > 0 {
 		n.mu.Unlock()
 		n.cede() // the goroutine that was just handed something
@@ -25,7 +23,7 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 	if n.pending(c) && n.waiting.budget > 0 {
 		n.spin(ctx, c, n.waiting.budget+c.copying())
 	}
-	n.endReaping(c)
+	n.duty.Spent(&c.duty)
 	n.learn(begun)
 	if n.pending(c) {
 		if err := ctx.Err(); err != nil {
@@ -35,30 +33,13 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 	return nil
 }
 
-// beginReaping makes a call's goroutine the reaper. The lock is held.
-func (n *Node) beginReaping(c *Call) {
-	n.waiting.reaper = c
-	n.waiting.reaps++
-	if n.waiting.parked > 0 {
-		n.bell.Set(transport.Awake) // no goroutine need be woken for what the reaper sees
-		n.returned()
-	}
-}
-
-// endReaping says that a call's goroutine has stopped polling. The lock is held.
-func (n *Node) endReaping(c *Call) {
-	if n.waiting.reaper == c {
-		n.waiting.reaper = nil
-	}
-}
-
 // reapYielding polls, and lets others run after each look, as often as Waiting.Yields says.
 // The lock is held, and given up meanwhile.
 func (n *Node) reapYielding(c *Call) {
 	var second monotime.Time // after two yields: a wait that ends before does not read the clock
 	yields := 0
 	for left := n.cfg.Wait.Yields; left > 0; left-- {
-		if n.waiting.reaper != c {
+		if !c.duty.Polls() {
 			break // it has made way
 		}
 		if n.progress(); !n.pending(c) {
@@ -140,7 +121,7 @@ func (n *Node) spin(ctx context.Context, c *Call, budget time.Duration) {
 			yield = now.Add(courtesy)
 		}
 		n.mu.Lock()
-		if n.waiting.reaper != c {
+		if !c.duty.Polls() {
 			return // it has made way
 		}
 		if before != 0 && !came {

@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/counters"
 	"weft/internal/doorbell"
+	"weft/internal/driver/duty"
 	"weft/internal/engine"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
@@ -173,7 +174,7 @@ func (r *rig) untilParked(at, goroutines int) {
 	r.Helper()
 	r.until("goroutines are parked", func() bool {
 		return r.look(at, func(n *Node) bool {
-			return n.waiting.parked == goroutines && (n.waiting.sleeper != nil || n.service.sleeping) &&
+			return n.duty.Asleep() == goroutines && (n.duty.Sleeper() != nil || n.duty.Service() == duty.Dormant) &&
 				n.bell.State() == transport.Asleep && r.bells[at].sleepers.Load() > 0
 		})
 	})
@@ -184,7 +185,7 @@ func (r *rig) untilServed(at int, s transport.State) {
 	r.Helper()
 	r.until("the service sleeps: "+s.String(), func() bool {
 		return r.look(at, func(n *Node) bool {
-			return n.service.sleeping && n.bell.State() == s && r.bells[at].sleepers.Load() > 0
+			return n.duty.Service() == duty.Dormant && n.bell.State() == s && r.bells[at].sleepers.Load() > 0
 		})
 	})
 }

@@ -13,7 +13,7 @@ func (n *Node) stream() {
 	}
 	sent := n.sending.packets
 	end := n.now().Add(patience)
-	for n.servesAlone() && n.eng.Blocked() && n.now() < end {
+	for n.duty.Alone() && n.eng.Blocked() && n.now() < end {
 		paused := n.sending.paused
 		n.mu.Unlock()
 		interleave.Yield() // the peer may wait for this very processor, or another thread of this process
@@ -21,7 +21,7 @@ func (n *Node) stream() {
 			n.cede() // a goroutine that wants the lock
 		}
 		n.mu.Lock()
-		if !n.servesAlone() {
+		if !n.duty.Alone() {
 			return // another goroutine does it now
 		}
 		n.progress()
@@ -30,10 +30,4 @@ func (n *Node) stream() {
 			end = n.now().Add(patience)
 		}
 	}
-}
-
-// servesAlone reports whether the node's work is the service's: no goroutine polls, and none
-// sleeps on the doorbell. The lock is held.
-func (n *Node) servesAlone() bool {
-	return !n.life.closed && n.waiting.reaper == nil && n.waiting.sleeper == nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/counters"
 	"weft/internal/doorbell"
+	"weft/internal/driver/duty"
 	"weft/internal/engine"
 	"weft/internal/engine/wire"
 	"weft/internal/transport"
@@ -118,52 +119,24 @@ func TestServiceLeavesSendingToReaper(t *testing.T) {
 	if n.progress(); !n.eng.Blocked() {
 		t.Fatal("the answer has left")
 	}
-	duty := NewCall()
-	defer duty.Free()
+	var reaper duty.Waiter
 	for _, c := range []struct {
-		paused bool
-		reaper *Call
-		want   time.Duration
+		paused, polls bool
+		want          time.Duration
 	}{
-		{true, duty, tick},
-		{true, nil, 0},
-		{false, nil, retry},
-		{false, duty, retry},
+		{true, true, duty.Tick},
+		{true, false, 0},
+		{false, false, retry},
+		{false, true, retry},
 	} {
 		n.sending.paused = c.paused
-		n.waiting.reaper = c.reaper
-		if d := n.until(tick); d != c.want {
-			t.Errorf("put off %t, a reaper %t: it looks again in %v, not %v", c.paused, c.reaper != nil, d, c.want)
+		if c.polls {
+			n.duty.Begin(&reaper, 0)
 		}
+		if d := n.until(duty.Tick); d != c.want {
+			t.Errorf("put off %t, a reaper %t: it looks again in %v, not %v", c.paused, c.polls, d, c.want)
+		}
+		n.duty.Spent(&reaper)
 	}
 	n.sending.paused = false
-	n.waiting.reaper = nil
-}
-
-// TestStreakCountsFromTheEndOfPolling: what a goroutine received by its last look may have taken longer than a lull.
-func TestStreakCountsFromTheEndOfPolling(t *testing.T) {
-	n := New(Config{Engine: engine.Config{Rank: 0, Size: 2, Rand: func() uint64 { return 5 }, Incarnation: 1}})
-	n.Start(doorbell.NewChan(), &narrow{in: make(chan []byte, 1)})
-	defer n.Close(0)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.transports.network = true
-	n.waiting.parked++
-	before := n.now()
-	if n.leavesDoorbell(); n.waiting.stopped < before {
-		t.Error("it is not noted when a goroutine has stopped polling")
-	}
-	past := before.Add(-time.Hour)
-	future := before.Add(time.Hour)
-	n.receiving.polled = past
-	n.waiting.stopped = future
-	if n.returned(); n.waiting.streak != 1 {
-		t.Errorf("a streak of %d, not 1, after a goroutine that looked long ago, and stopped just now", n.waiting.streak)
-	}
-	n.receiving.polled = future
-	n.waiting.stopped = past
-	if n.returned(); n.waiting.streak != 0 {
-		t.Errorf("a streak of %d after a goroutine that stopped long ago", n.waiting.streak)
-	}
-	n.waiting.parked--
 }

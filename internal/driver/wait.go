@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"weft/failure"
+	"weft/internal/driver/duty"
 	"weft/internal/engine/msg"
 )
 
@@ -35,7 +36,8 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 	w := &n.stats.page.Node.Waits[op]
 	w.Count++
 	c.polled = 0
-	if n.mayReap(c) {
+	n.carry(n.duty.Begin(&c.duty, n.streakTime()))
+	if c.duty.State == duty.Polling {
 		err := n.reap(ctx, c)
 		w.Polled += uint64(c.polled)
 		if err != nil || !n.pending(c) {
@@ -59,13 +61,6 @@ func (n *Node) waitReal(ctx context.Context, c *Call) error {
 	w.Polled += uint64(c.polled)
 	w.Asleep += uint64(max(now.Sub(began)-c.polled, 0))
 	return err
-}
-
-// mayReap reports whether a goroutine that begins to wait may poll: no other goroutine polls,
-// or the one that does makes way.
-func (n *Node) mayReap(c *Call) bool {
-	r := n.waiting.reaper
-	return (r == nil || r.makesWay && !c.makesWay) && !n.cfg.Wait.Interrupt
 }
 
 // giveUp cancels a call whose context has ended, unless the call has ended first, and

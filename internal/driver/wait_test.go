@@ -16,7 +16,7 @@ const long = 2 * patienceOfTests
 func TestReaperDoesNotSleep(t *testing.T) {
 	r := newRig(t, Waiting{Budget: long, InProcess: true}, nil)
 	done := r.receive(t.Context(), 1, r.ports[1])
-	r.until("it polls", func() bool { return r.look(1, func(n *Node) bool { return n.waiting.reaper != nil }) })
+	r.until("it polls", func() bool { return r.look(1, func(n *Node) bool { return n.duty.Poller() != nil }) })
 	r.send(0, "first")
 	r.want(done, "first")
 	if n := r.slept(1); n != 0 {
@@ -30,9 +30,9 @@ func TestReaperWakesOthers(t *testing.T) {
 	here := r.open(1, 2)
 	there := r.open(0, 2)
 	first := r.receive(t.Context(), 1, r.ports[1])
-	r.until("it polls", func() bool { return r.look(1, func(n *Node) bool { return n.waiting.reaper != nil }) })
+	r.until("it polls", func() bool { return r.look(1, func(n *Node) bool { return n.duty.Poller() != nil }) })
 	second := r.receive(t.Context(), 1, here)
-	r.until("it is parked", func() bool { return r.look(1, func(n *Node) bool { return n.waiting.parked == 1 }) })
+	r.until("it is parked", func() bool { return r.look(1, func(n *Node) bool { return n.duty.Asleep() == 1 }) })
 	r.sendOn(0, there, "for the second")
 	r.want(second, "for the second")
 	r.send(0, "for the first")
@@ -55,7 +55,8 @@ func TestLongWaitMakesWay(t *testing.T) {
 	polls := func(makesWay bool, parked int) func() bool {
 		return func() bool {
 			return r.look(1, func(n *Node) bool {
-				return n.waiting.reaper != nil && n.waiting.reaper.makesWay == makesWay && n.waiting.parked == parked
+				p := n.duty.Poller()
+				return p != nil && p.MakesWay == makesWay && n.duty.Asleep() == parked
 			})
 		}
 	}

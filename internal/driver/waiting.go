@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"weft/internal/driver/duty"
 	"weft/internal/monotime"
+	"weft/internal/transport"
 )
 
 // Waiting says how the goroutines of a node wait.
@@ -29,44 +31,10 @@ type Waiting struct {
 	InProcess bool
 }
 
-// waiting holds the state of goroutines blocked in calls. At most one of them polls (the
-// reaper), and at most one sleeps on the doorbell (the sleeper). A goroutine is on duty if it
-// will look for packets and timers next: that is the reaper; if there is none, the sleeper;
-// if there is none either, the service.
-//
-// The goroutine of a call that has not ended is in one of three states:
-//
-//	state     is shown by    meanwhile the goroutine
-//	polling   reaper == c    polls the transports and runs the engine
-//	sleeping  sleeper == c   sleeps on the doorbell: a packet wakes the thread that needs it
-//	parked    c.parked       sleeps on the channel c.wake: another goroutine runs the engine
-//
-//	from      event                                                to
-//	(begins)  no goroutine polls                                   polling
-//	(begins)  another one polls, or Waiting.Interrupt is set       parked
-//	polling   the budget is spent, and there is no sleeper         sleeping
-//	polling   the budget is spent, and there is a sleeper          parked
-//	sleeping  a packet came, and not the one that ends the call    polling for patience, then sleeping
-//	sleeping  another goroutine begins to poll                     parked
-//	any       the call or its context ends, or the node closes     (returns)
-//
-// A goroutine that stops polling, or comes back from sleep, calls rest, so that another one
-// is on duty. A goroutine that was woken counts in waking until it has taken the lock: until
-// then rest leaves the doorbell alone.
+// waiting holds the state of goroutines blocked in calls, besides which of them is on duty (package duty).
 type waiting struct {
-	reaper  *Call   // whose goroutine polls, or nil
-	reaps   uint64  // how often a goroutine has begun to poll
-	sleeper *Call   // whose goroutine sleeps on the doorbell, or nil
-	calls   []*Call // whose goroutines have not ended within their polling
-	parked  int     // goroutines that sleep, the sleeper among them, and notices
-	waking  int     // goroutines that have been woken and have not taken the lock yet
-	rung    bool    // the goroutine that sleeps on the doorbell is among them
-	streak  int     // goroutines in a row that began to poll soon after another had stopped; see streak.go
-
-	stopped monotime.Time // when a goroutine stopped polling last, while others are parked; over a network only
-
-	wakeAt   monotime.Time // when the goroutine on duty wakes by itself; 0 while it is awake
-	retrying bool          // and offers packets again that found no room
+	calls    []*Call // whose goroutines have not ended within their polling
+	retrying bool    // the goroutine on duty wakes to offer packets again that found no room
 
 	budget   time.Duration // for which a goroutine polls now before it parks
 	lookTime time.Duration // that a look for packets takes, in 1/lookScale ns; see looked
@@ -75,17 +43,81 @@ type waiting struct {
 	stopCtx func() bool     // ends that; nil if there is nothing to end
 }
 
-// tick is how long the service takes to notice that no goroutine polls any more, and
-// to arm the doorbell. Until then urgent packets wait. It grows to maxTick
-// while goroutines poll all the time.
-const (
-	tick    = time.Millisecond
-	maxTick = 8 * time.Millisecond
-)
+// carry carries out what an event of n.duty asks for. The lock is held.
+func (n *Node) carry(a duty.Action) {
+	if a != 0 {
+		n.carryOut(a)
+	}
+}
+
+// carryOut is carry for an action that is not nothing. Signal is for the caller. The lock is held.
+func (n *Node) carryOut(a duty.Action) {
+	if a&duty.Ring != 0 {
+		n.bell.Ring()
+	}
+	if a&duty.Nudge != 0 {
+		post(n.service.nudge)
+	}
+	switch {
+	case a&duty.Silence != 0:
+		n.bell.Set(transport.Awake)
+	case a&duty.Every != 0 && n.arm(transport.Asleep):
+		n.progress() // packets that came before peers knew
+		if n.eng.Blocked() {
+			n.alert() // the goroutine on duty must retry
+		}
+	case a&duty.Urgent != 0 && n.bell.State() == transport.Awake && n.arm(transport.Idle):
+		if n.arrived() {
+			n.alert()
+		}
+	}
+}
+
+// arm publishes the doorbell's state, unless it is so already. The lock is held.
+func (n *Node) arm(state transport.State) bool {
+	if n.bell.State() == state {
+		return false
+	}
+	n.bell.Set(state)
+	for _, t := range n.transports.all {
+		t.Arm()
+	}
+	return true
+}
+
+// arrived reports whether packets are there, as far as that takes no system call. The lock is held.
+func (n *Node) arrived() bool {
+	for _, t := range n.transports.all {
+		if t.Caps().Reliable && t.Pending() {
+			return true
+		}
+	}
+	return false
+}
+
+// alert makes the goroutine on duty look before its time. The lock is held.
+func (n *Node) alert() { n.carry(n.duty.Alert()) }
+
+// rest sees to it that a goroutine is on duty, after one has come back from sleep. The lock is held.
+func (n *Node) rest() { n.carry(n.duty.Rest(n.sending.paused)) }
+
+// restAfterPolling is rest for a goroutine whose wait has ended while it polled. The lock is held.
+func (n *Node) restAfterPolling() { n.carry(n.duty.Left(n.streakTime(), n.sending.paused)) }
+
+// streakTime reads the clock if n.duty counts a streak.
+func (n *Node) streakTime() monotime.Time {
+	if n.duty.CountsStreak() {
+		return n.now()
+	}
+	return 0
+}
 
 // retry is how soon packets that found no room are offered again when no goroutine
 // polls.
 const retry = 100 * time.Microsecond
+
+// enough is how many waits make a streak.
+const enough = 8
 
 // The polling budget doubles when a wait that parked turns out to have been
 // short, and shrinks by an eighth when it was long: a wait that is long now
