@@ -17,10 +17,9 @@ type acceptor struct {
 	served  chan struct{} // closed when the last handshake has ended
 }
 
-// start begins to accept connections of sock, of which up to backlog wait for Accept. welcome runs
+// start begins to accept connections of a.sock, of which up to backlog wait for Accept. welcome runs
 // the handshake of one connection and, if it succeeds, queues it.
-func (a *acceptor) start(sock net.Listener, backlog int, welcome func(*handshake.Attempt) error) {
-	a.sock = sock
+func (a *acceptor) start(backlog int, welcome func(*handshake.Attempt) error) {
 	a.served = make(chan struct{})
 	a.backlog.init(backlog)
 	a.door.Limit = 4 * backlog
@@ -35,19 +34,25 @@ func (a *acceptor) start(sock net.Listener, backlog int, welcome func(*handshake
 // the kernel's queue.
 func (a *acceptor) next() (net.Conn, error) {
 	a.backlog.room()
-	return a.sock.Accept()
+	c, err := a.sock.Accept()
+	if err != nil {
+		a.backlog.fail(err) // such as EMFILE
+	}
+	return c, err
 }
 
 // Accept waits for the next connection whose handshake has succeeded, and returns it: a *Conn from a
-// [Listener], a *TLSConn from a [TLSListener]. After Close the error is net.ErrClosed.
+// [Listener], a *TLSConn from a [TLSListener]. After Close the error is net.ErrClosed. If a connection could not be
+// accepted for want of descriptors or memory, the error is that of package net, and Accept may be called again.
 func (a *acceptor) Accept() (net.Conn, error) {
-	if c := a.backlog.accept(); c != nil {
-		return c, nil
+	c, err := a.backlog.accept()
+	if c != nil || err != nil {
+		return c, err
 	}
 	return nil, &net.OpError{Op: "accept", Net: a.network, Addr: a.addr, Err: net.ErrClosed}
 }
 
-// Close ends the listening: it closes the socket, removes the file of a Unix socket, and closes the
+// Close ends the listening: it closes the socket, and closes the
 // connections that Accept has not returned. Connections that Accept has returned stay open. Close waits
 // for the handshakes that are running.
 func (a *acceptor) Close() error {

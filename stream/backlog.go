@@ -12,6 +12,7 @@ type backlog struct {
 	mu     sync.Mutex
 	change sync.Cond
 	conns  []net.Conn
+	failed error // the last that Accept has not returned yet
 	closed bool
 }
 
@@ -48,21 +49,34 @@ func (b *backlog) full() bool {
 	return len(b.conns) >= b.most || b.closed
 }
 
-// accept waits for a connection, and removes it from the queue. After close it returns nil.
-func (b *backlog) accept() net.Conn {
+// fail makes accept return an error, once.
+func (b *backlog) fail(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for len(b.conns) == 0 && !b.closed {
+	b.failed = err
+	b.change.Broadcast()
+}
+
+// accept waits for a connection, and removes it from the queue, or for an error. After close it returns neither.
+func (b *backlog) accept() (net.Conn, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.conns) == 0 && b.failed == nil && !b.closed {
 		b.change.Wait()
 	}
 	if b.closed {
-		return nil
+		return nil, nil
+	}
+	if len(b.conns) == 0 {
+		err := b.failed
+		b.failed = nil
+		return nil, err
 	}
 	c := b.conns[0]
 	b.conns[0] = nil
 	b.conns = b.conns[1:]
 	b.change.Broadcast()
-	return c
+	return c, nil
 }
 
 // close ends all waiting, and closes the connections in the queue. It reports whether the backlog

@@ -34,7 +34,7 @@ var magic = [8]byte{'w', 'e', 'f', 't', 's', 't', 'r', 1}
 const (
 	welcome  = 0 // the connection is made
 	stranger = 1 // the dialler is not allowed
-	wanting  = 2 // the listener has no memory or descriptor left
+	wanting  = 2 // the listener has no memory or descriptor left: the second number is its errno
 )
 
 // record returns a record. The dialler sends the length of its metadata as the status, and zero as the buffer.
@@ -129,7 +129,7 @@ func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn, metadata []byt
 func accept(answer []byte, fd int) (memory []byte, size int, err error) {
 	status, buffer, err := parseRecord(answer)
 	if err == nil {
-		err = refusal(status)
+		err = refusal(status, buffer)
 	}
 	if err == nil {
 		err = checkBuffer(int(buffer))
@@ -155,15 +155,15 @@ func accept(answer []byte, fd int) (memory []byte, size int, err error) {
 	return memory, int(buffer), nil
 }
 
-// refusal returns the error that the status of an answer stands for, or nil.
-func refusal(status uint32) error {
+// refusal returns the error that the status of an answer stands for, or nil. number is the errno of a listener in want.
+func refusal(status, number uint32) error {
 	switch status {
 	case welcome:
 		return nil
 	case stranger:
 		return fmt.Errorf("the listener does not allow this process (its Config.Allow decides): %w", ErrRefused)
 	case wanting:
-		return fmt.Errorf("the listener has no memory or descriptor left: %w", ErrRefused)
+		return fmt.Errorf("the listener cannot make the memory of a connection: %w: %w", syscall.Errno(number), ErrRefused)
 	}
 	return fmt.Errorf("the listener answers %d: %w", status, ErrRefused)
 }
@@ -206,7 +206,9 @@ func (cfg *Config) welcome(sock *net.UnixConn, path string, admit func() error) 
 	}
 	fd, memory, err := sys.NewMemory("weft stream", memoryBytes(buffer), false)
 	if err != nil {
-		_ = sys.SendFD(sock, record(wanting, 0), -1)
+		var number syscall.Errno
+		_ = errors.As(err, &number)
+		_ = sys.SendFD(sock, record(wanting, uint32(number)), -1)
 		return nil, err
 	}
 	c, err := newConn(sock, memory, buffer, false, cfg)

@@ -2,12 +2,12 @@ package stream
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"io/fs"
 	"net"
-	"path/filepath"
+	"os"
 	"strings"
-	"syscall"
-	"time"
+	"sync/atomic"
 
 	"weft/internal/handshake"
 	"weft/internal/sys"
@@ -17,70 +17,60 @@ import (
 // Any number of goroutines may call its methods at the same time.
 type Listener struct {
 	acceptor
-	cfg  Config
-	path string
+	cfg    Config
+	path   string
+	file   fs.FileInfo // the socket's; nil for an abstract one
+	unlink atomic.Bool // Close removes the file
 }
 
 // listenPath listens at a Unix socket.
 func (cfg *Config) listenPath(ctx context.Context, address string) (*Listener, error) {
-	if _, err := cfg.buffer(); err != nil {
-		return nil, err
-	}
-	sock, err := listen(ctx, address)
+	buffer, err := cfg.buffer()
 	if err != nil {
 		return nil, err
+	}
+	if err := tryMemory(buffer); err != nil {
+		return nil, &net.OpError{Op: "listen", Net: "weft", Addr: Addr{Path: address}, Err: err}
 	}
 	l := &Listener{cfg: *cfg, path: address}
 	l.network = "weft"
 	l.addr = Addr{Path: address}
-	l.start(sock, cfg.backlog(), l.welcome)
+	if strings.HasPrefix(address, "@") {
+		l.sock, err = new(net.ListenConfig).Listen(ctx, "unix", address)
+	} else {
+		l.sock, l.file, err = listenFile(address)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.unlink.Store(l.file != nil)
+	l.start(cfg.backlog(), l.welcome)
 	return l, nil
 }
 
-// listen makes the socket, and replaces a socket file whose listener was killed.
-//
-// Between bind and listen a new socket looks like such a leftover. Therefore a process that listens
-// holds the lock of the directory from bind until listen, and only a process that holds the lock
-// removes a leftover. In a directory that cannot be locked nothing is removed.
-func listen(ctx context.Context, path string) (net.Listener, error) {
-	var lc net.ListenConfig
-	locked := false
-	if !strings.HasPrefix(path, "@") {
-		if unlock := lock(ctx, filepath.Dir(path)); unlock != nil {
-			defer unlock()
-			locked = true
-		}
+// tryMemory makes the memory of a connection once, so that a process that cannot is told when it begins to listen.
+func tryMemory(buffer int) error {
+	fd, memory, err := sys.NewMemory("weft stream", memoryBytes(buffer), false)
+	if err != nil {
+		return fmt.Errorf("no memory for a connection: %w", err)
 	}
-	l, err := lc.Listen(ctx, "unix", path)
-	if locked && errors.Is(err, syscall.EADDRINUSE) && stale(ctx, path) && syscall.Unlink(path) == nil {
-		l, err = lc.Listen(ctx, "unix", path)
-	}
-	return l, err
-}
-
-// lock takes the lock of a directory, for which it waits at most a second. It returns nil if it
-// could not take the lock.
-func lock(ctx context.Context, dir string) (unlock func()) {
-	for range 1000 {
-		unlock, err := sys.LockDirectory(dir)
-		if err == nil {
-			return unlock
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) || ctx.Err() != nil {
-			break
-		}
-		time.Sleep(time.Millisecond) // another process is about to listen in this directory
-	}
+	sys.Unmap(memory)
+	sys.CloseFD(fd)
 	return nil
 }
 
-// stale reports whether path is a socket at which no process listens.
-func stale(ctx context.Context, path string) bool {
-	c, err := new(net.Dialer).DialContext(ctx, "unix", path)
-	if err == nil {
-		c.Close()
+// SetUnlinkOnClose says whether Close removes the file of the Unix socket, as it does unless it is told otherwise. A
+// process that hands its path on to a successor sets it to false.
+func (l *Listener) SetUnlinkOnClose(unlink bool) { l.unlink.Store(unlink && l.file != nil) }
+
+// Close ends the listening: it closes the socket, removes its file, and closes the connections that Accept has not
+// returned. Connections that Accept has returned stay open. Close waits for the handshakes that are running. It leaves
+// a file alone that another process has put in the place of its own.
+func (l *Listener) Close() error {
+	if l.unlink.Swap(false) && isFile(l.path, l.file) {
+		_ = os.Remove(l.path) // it has just been removed, or Listen finds the leftover later
 	}
-	return errors.Is(err, syscall.ECONNREFUSED)
+	return l.acceptor.Close()
 }
 
 // welcome runs the handshake of one connection, and queues it for Accept.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"strconv"
 	"strings"
@@ -25,6 +26,8 @@ var children = map[string]func(address string, args []string) error{
 	"many":  childOfManyConnections,
 	"poor":  childThatDialsTooOften,
 	"tls":   childOverTLS,
+
+	"confined": childWithoutMemory,
 }
 
 func TestMain(m *testing.M) {
@@ -127,6 +130,9 @@ func childWithoutDescriptors(address string, _ []string) error {
 	say("listening")
 	for {
 		c, err := l.Accept()
+		if errors.Is(err, syscall.EMFILE) {
+			continue // as net/http does
+		}
 		if err != nil {
 			return err
 		}
@@ -135,6 +141,19 @@ func childWithoutDescriptors(address string, _ []string) error {
 			c.Close()
 		}()
 	}
+}
+
+// childWithoutMemory listens where files cannot have any bytes.
+func childWithoutMemory(address string, _ []string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 0, Max: 0}); err != nil {
+		return err
+	}
+	l, err := Listen(context.Background(), address)
+	if err == nil {
+		l.Close()
+	}
+	return err
 }
 
 // childThatDialsTooOften dials with few descriptors until it has none left, and again when it has

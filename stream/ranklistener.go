@@ -54,7 +54,7 @@ func (n *Network) admit() {
 
 // Accept waits for the next connection, a *RankConn. After Close the error is net.ErrClosed.
 func (l *RankListener) Accept() (net.Conn, error) {
-	c := l.backlog.accept()
+	c, _ := l.backlog.accept()
 	if c == nil {
 		return nil, &net.OpError{Op: "accept", Net: "weft", Addr: l.Addr(), Err: net.ErrClosed}
 	}

@@ -42,8 +42,9 @@ func (cfg *Config) listenTLS(ctx context.Context, address string) (*TLSListener,
 	}
 	l := &TLSListener{secure: secure}
 	l.network = "tcp"
+	l.sock = sock
 	l.addr = sock.Addr()
-	l.start(sock, cfg.backlog(), l.welcome)
+	l.start(cfg.backlog(), l.welcome)
 	return l, nil
 }
 

@@ -1,7 +1,6 @@
 package sys
 
 import (
-	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -18,18 +17,4 @@ func Poke(fd uintptr) (gone bool) {
 			return errno != 0 && errno != unix.EAGAIN
 		}
 	}
-}
-
-// LockDirectory takes the lock of a directory, or fails if another process or descriptor has it.
-// The lock ends with unlock, and with the process.
-func LockDirectory(dir string) (unlock func(), err error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		return nil, os.NewSyscallError("flock", err)
-	}
-	return func() { f.Close() }, nil
 }

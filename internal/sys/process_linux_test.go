@@ -128,21 +128,3 @@ func TestHold(t *testing.T) {
 		t.Error("it is held by nobody")
 	}
 }
-
-// A directory has one lock.
-func TestLockDirectory(t *testing.T) {
-	dir := t.TempDir()
-	unlock, err := LockDirectory(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LockDirectory(dir); err == nil {
-		t.Error("it is locked twice")
-	}
-	unlock()
-	unlock, err = LockDirectory(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock()
-}
