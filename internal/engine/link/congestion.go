@@ -315,9 +315,9 @@ func (c *congestion) suspect(n int) {
 }
 
 // rivals returns by how much a window that competes grows, so that all senders to the peer together have about the rate
-// of one other flow. Suppose that all flows lose an equal part of their packets. A flow that grows by 1/n² of a packet in
-// a round trip then has an n-th of the rate of a flow that grows by a whole packet. That is too slow to find the right
-// window, so this is twice as fast.
+// of one other flow. Suppose that all flows lose an equal part of their packets. A flow that grows by 1/n² of a packet
+// in a round trip then has an n-th of the rate of a flow that grows by a whole packet. That is too slow to find the
+// right window, so this is twice as fast.
 func (c *congestion) rivals() int {
 	by := 2 * packet / (c.senders * (c.senders + 1))
 	if c.small() { // a round trip is longer by as many packets

@@ -47,8 +47,8 @@ func (c *Conn) silentTail(now monotime.Time) {
 	c.send.last = c.repeatsTail() && c.send.base != c.send.high && c.send.next == c.send.high && c.send.missing == 0
 }
 
-// transmitTail transmits the last packet again. If the peer keeps it already, transmitTail transmits the packet that the
-// peer waits for.
+// transmitTail transmits the last packet again. If the peer keeps it already, transmitTail transmits the packet that
+// the peer waits for.
 func (c *Conn) transmitTail(now monotime.Time, dst []Packet) {
 	seq := c.send.high - 1
 	if c.slot(seq).held {

@@ -30,8 +30,8 @@ func ParsePermitEvent(e Event) PermitEvent {
 	}
 }
 
-// A CondEvent is of a condition (PROTOCOL §9.4). Serial numbers an operation; in EventCondCancel and EventCondWake it is
-// that of an EventCondWait.
+// A CondEvent is of a condition (PROTOCOL §9.4). Serial numbers an operation; in EventCondCancel and EventCondWake it
+// is that of an EventCondWait.
 type CondEvent struct {
 	Kind      EventKind
 	ID        uint64
