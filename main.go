@@ -25,7 +25,11 @@ import (
 // accepted what it sent: calls that need it end with a PeerError whose Clean is true, and
 // barriers with a BrokenError. Its regions can be used until all ranks have returned.
 func Main(run func(ctx context.Context, p *Proc) error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt}
+	if os.Getenv(job.Env) == "" { // a simulation ends at once on SIGTERM, whatever its ranks do
+		signals = append(signals, syscall.SIGTERM)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	speaker, where, err := execute(ctx, run)
 	stop()
 	if err != nil {

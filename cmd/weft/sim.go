@@ -12,6 +12,7 @@ import (
 	"weft/internal/cli"
 	"weft/internal/launch"
 	"weft/internal/process"
+	"weft/internal/sim/job"
 )
 
 const simHelp = `Runs PROGRAM on a simulated cluster, in virtual time, with all ranks in one process.
@@ -26,43 +27,26 @@ EXAMPLES
   weft sim -n 4 -loss 0.01 -log packets.txt ./examples/hello
   weft sim -n 8 -timeline t.json ./examples/halo    for ui.perfetto.dev`
 
-// simFlags are the flags of weft sim.
-type simFlags struct {
-	N        int
-	Topology string
-	Link     string
-	MTU      int
-	PerHost  int
-	Loss     float64
-	GoBackN  bool
-	SVG      string
-	Trace    string
-	Timeline string
-	Seed     uint64
-	Log      string
-	JSON     bool
-}
-
 func simCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft sim", flag.ContinueOnError)
-	var f simFlags
-	fs.IntVar(&f.N, "n", 4, "number of ranks")
-	fs.StringVar(&f.Topology, "topology", "crossbar", "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), "+
+	var o job.Order
+	fs.IntVar(&o.Ranks, "n", 4, "number of ranks")
+	fs.StringVar(&o.Topology, "topology", "crossbar", "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), "+
 		"fattree:ARITY, or a network of switches: file:PATH, switch-tree:PORTS, switch-fattree:PORTS, switch-ring:PORTS, "+
 		"switch-random:PORTS[:SEED]; see weftlab sim map")
-	fs.StringVar(&f.Link, "link", "10Gbps,1us", "bandwidth and delay of each link, and the bytes that may wait for it")
-	fs.IntVar(&f.PerHost, "per-host", 0, "ranks that share a host and its memory; 0: each has a machine to itself")
-	fs.IntVar(&f.MTU, "mtu", 1500, "longest packet in bytes")
-	fs.Float64Var(&f.Loss, "loss", 0, "share of packets that get lost")
-	fs.BoolVar(&f.GoBackN, "go-back-n", false, "after a loss send everything after it again, not only what was lost")
-	fs.StringVar(&f.SVG, "svg", "", "draw the load of the links to this file")
-	fs.StringVar(&f.Trace, "trace", "",
+	fs.StringVar(&o.Link, "link", "10Gbps,1us", "bandwidth and delay of each link, and the bytes that may wait for it")
+	fs.IntVar(&o.PerHost, "per-host", 0, "ranks that share a host and its memory; 0: each has a machine to itself")
+	fs.IntVar(&o.MTU, "mtu", 1500, "longest packet in bytes")
+	fs.Float64Var(&o.Loss, "loss", 0, "share of packets that get lost")
+	fs.BoolVar(&o.GoBackN, "go-back-n", false, "after a loss send everything after it again, not only what was lost")
+	fs.StringVar(&o.SVG, "svg", "", "draw the load of the links to this file")
+	fs.StringVar(&o.Trace, "trace", "",
 		"write what each rank sends, and to which rank, to this file; see weftlab amt advise")
-	fs.StringVar(&f.Timeline, "timeline", "",
+	fs.StringVar(&o.Timeline, "timeline", "",
 		"write what each rank does and when to this file, for ui.perfetto.dev; see docs/TIMELINE.md")
-	fs.Uint64Var(&f.Seed, "seed", 0, "seed of everything random")
-	fs.StringVar(&f.Log, "log", "", "write what happens to this file")
-	fs.BoolVar(&f.JSON, "json", false, "print the result as JSON")
+	fs.Uint64Var(&o.Seed, "seed", 0, "seed of everything random")
+	fs.StringVar(&o.Log, "log", "", "write what happens to this file")
+	fs.BoolVar(&o.JSON, "json", false, "print the result as JSON")
 	return &ffcli.Command{
 		Name: "sim", ShortUsage: "weft sim [FLAGS] PROGRAM [ARGS]",
 		ShortHelp: "run a program on a virtual cluster, in virtual time",
@@ -71,13 +55,13 @@ func simCommand() *ffcli.Command {
 			if len(args) == 0 {
 				return flag.ErrHelp
 			}
-			return simProgram(ctx, f, args)
+			return simProgram(ctx, o, args)
 		},
 	}
 }
 
 // simProgram runs a program in the simulator. The simulator is part of the program (weft.Main).
-func simProgram(ctx context.Context, f simFlags, args []string) error {
+func simProgram(ctx context.Context, o job.Order, args []string) error {
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
 	program, release, err := launch.Resolve(ctx, args[0])
@@ -88,13 +72,10 @@ func simProgram(ctx context.Context, f simFlags, args []string) error {
 	if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
 		warnShared(args[0])
 	}
-	order, err := json.Marshal(map[string]any{
-		"Ranks": f.N, "Topology": f.Topology, "Link": f.Link, "MTU": f.MTU, "PerHost": f.PerHost, "Loss": f.Loss,
-		"GoBackN": f.GoBackN, "Seed": f.Seed,
-		"Log": cli.Absolute(f.Log), "SVG": cli.Absolute(f.SVG), "Trace": cli.Absolute(f.Trace),
-		"Timeline": cli.Absolute(f.Timeline),
-		"JSON":     f.JSON,
-	})
+	for _, file := range []*string{&o.Log, &o.SVG, &o.Trace, &o.Timeline} {
+		*file = cli.Absolute(*file)
+	}
+	order, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
