@@ -62,11 +62,14 @@ func recvLong(ctx context.Context, q *weft.Port, long []byte) error {
 }
 
 // besideTargets concern short messages, and a lock passed on, to a rank that is receiving 1 GiB meanwhile.
-// They compare the 99th percentile with that of the same operation when nothing else goes on.
-func besideTargets(transports ...string) (targets []Target) {
+// They compare the 99th percentile with that of the same operation when nothing else goes on. A transport comes with
+// its name in words.
+func besideTargets(transports [][2]string) (targets []Target) {
 	const limit = 3
 	long := func(s *Spec) { s.Bulk = 1 << 30 }
-	for _, t := range transports {
+	for _, over := range transports {
+		t := over[0]
+		name := over[1]
 		idle := spec("latency", "send", 8).with(func(s *Spec) {
 			s.Transport = t
 			s.Figure = "p99"
@@ -80,12 +83,12 @@ func besideTargets(transports ...string) (targets []Target) {
 		targets = append(targets,
 			Target{
 				Name: "beside8" + t,
-				What: "8 B to a rank that is receiving 1 GiB, " + t + ", 99th percentile, against idle",
+				What: "8 B beside 1 GiB, 99th percentile, " + name,
 				Ours: idle.with(long), Against: weftDoing("idle", idle), Limit: limit,
 			},
 			Target{
 				Name: "besidelock" + t,
-				What: "a lock passed on meanwhile, " + t + ", 99th percentile, against idle",
+				What: "a lock beside 1 GiB, 99th percentile, " + name,
 				Ours: lock.with(long), Against: weftDoing("idle", lock), Limit: limit,
 			})
 	}

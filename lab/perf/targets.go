@@ -21,6 +21,9 @@ type Target struct {
 	unit   string // of the limit, if Against is empty
 }
 
+// Unit returns the unit of the limit, if the target stands by itself.
+func (t Target) Unit() string { return t.unit }
+
 // A Baseline is what a Target is compared with: another system, or weft doing something else.
 type Baseline struct {
 	System System

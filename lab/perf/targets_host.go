@@ -7,9 +7,10 @@ import (
 
 // hostTargets returns the targets on one host: shared memory, and UDP over loopback.
 func hostTargets() []Target {
+	beside := [][2]string{{"shm", "shared memory"}, {"udp", "UDP over loopback"}, {"tcp", "TCP over loopback"}}
 	return slices.Concat(
-		lockTargets(), goroutineTargets(), barrierTargets(), ipushTargets(), libraryTargets(), streamTargets(),
-		besideTargets("shm", "udp", "tcp"), messageTargets(), waitingTargets())
+		messageTargets(), waitingTargets(), goroutineTargets(), barrierTargets(), lockTargets(), ipushTargets(),
+		libraryTargets(), streamTargets(), besideTargets(beside))
 }
 
 // messageTargets concern messages and one-sided writes between two ranks.
@@ -24,19 +25,19 @@ func messageTargets() []Target {
 	udp64 := spec("latency", "send", 64).with(func(s *Spec) { s.Transport = "udp" })
 	mpi1m := systemsDoing(send1m, "openmpi", "mpich")
 	return []Target{
-		{Name: "send8", What: "send/receive 8 B, one way",
+		{Name: "send8", What: "message of 8 B",
 			Ours: send8, Against: systemsDoing(send8, "openmpi"), Limit: 1},
-		{Name: "put8", What: "PUT 8 B seen by a polling peer",
+		{Name: "put8", What: "PUT 8 B, polling peer",
 			Ours: put8, Against: systemsDoing(put8, "ucx"), Limit: 1.1},
-		{Name: "push8", What: "PUSH 8 B seen by a polling peer",
+		{Name: "push8", What: "PUSH 8 B, polling peer",
 			Ours: push8, Against: systemsDoing(push8, "ucx"), Limit: 1.1},
-		{Name: "send8k", What: "send/receive 8 KiB, one way",
+		{Name: "send8k", What: "message of 8 KiB",
 			Ours: send8k, Against: systemsDoing(send8k, "mpich"), Limit: 1},
-		{Name: "send1m", What: "1 MiB from ordinary memory",
+		{Name: "send1m", What: "messages of 1 MiB from ordinary memory",
 			Ours: send1m, Against: mpi1m, Limit: 0.9, AtLeast: true},
-		{Name: "alloc1m", What: "1 MiB from Alloc memory",
+		{Name: "alloc1m", What: "messages of 1 MiB from `Alloc` memory",
 			Ours: alloc1m, Against: mpi1m, Limit: 1.2, AtLeast: true},
-		{Name: "push1m", What: "PUSH 1 MiB",
+		{Name: "push1m", What: "PUSH of 1 MiB",
 			Ours: push1m, Against: mpi1m, Limit: 1.2, AtLeast: true},
 		{Name: "rate8", What: "messages of 8 B, one pair",
 			Ours: spec("rate", "send", 8), Limit: 5, AtLeast: true, unit: "M/s"},
@@ -57,11 +58,11 @@ func waitingTargets() []Target {
 		s.Exchanges = many.Exchanges * many.N * (many.N - 1) / 2
 	})
 	return []Target{
-		{Name: "blocked", What: "both sides asleep, 8 B",
+		{Name: "blocked", What: "8 B, both sides asleep",
 			Ours: blocked, Against: systemsDoing(blocked, "unix"), Limit: 0.4},
-		{Name: "idle", What: "processor time of two ranks that wait, per second",
+		{Name: "idle", What: "two ranks that wait: processor time",
 			Ours: spec("idle", "recv", 8), Limit: 0.02, unit: "s/s"},
-		{Name: "alltoall", What: "16 ranks, all to all, CPU against 2 ranks",
+		{Name: "alltoall", What: "16 ranks on 2 processors, all to all: processor time",
 			Ours: many, Against: weftDoing("weft, 2 ranks", two), Limit: 3},
 	}
 }
@@ -77,7 +78,7 @@ func lockTargets() []Target {
 	return []Target{
 		{Name: "relock", What: "Lock and Unlock by the rank that held the lock last",
 			Ours: lock("reacquire"), Limit: 0.05, unit: "us"},
-		{Name: "handover", What: "a lock passed to the next rank, against a message of 8 B",
+		{Name: "handover", What: "a lock passed to the next rank",
 			Ours: lock("handover"), Against: weftDoing("a message", spec("latency", "send", 8)), Limit: 2},
 	}
 }
@@ -94,7 +95,7 @@ func barrierTargets() (targets []Target) {
 			s.Algorithm = "auto"
 		})
 		targets = append(targets, Target{
-			Name: fmt.Sprintf("barrier%d", n), What: fmt.Sprintf("barrier of %d ranks", n),
+			Name: fmt.Sprintf("barrier%d", n), What: fmt.Sprintf("barrier, %d ranks", n),
 			Ours: s, Against: systemsDoing(s, "openmpi"), Limit: limit,
 		})
 	}
@@ -113,25 +114,25 @@ func goroutineTargets() []Target {
 	rpc := goroutines("rpc", 1)
 	many := goroutines("direct", 64)
 	return []Target{
-		{Name: "handoff", What: "the receiver passes requests on by a channel, against one that answers itself",
+		{Name: "handoff", What: "8 B, the receiver hands requests on by a channel",
 			Ours: handoff, Against: weftDoing("direct", goroutines("direct", 1)), Limit: 3},
 		{Name: "handoffunix", What: "the same, against a Unix socket",
 			Ours: handoff, Against: systemsDoing(handoff, "unix"), Limit: 0.5},
-		{Name: "goroutines64", What: "64 goroutines with a port each, against Unix sockets",
+		{Name: "goroutines64", What: "64 goroutines, a port each",
 			Ours: many, Against: systemsDoing(many, "unix"), Limit: 1},
-		{Name: "rpc", What: "net/rpc over a port, against a Unix socket",
+		{Name: "rpc", What: "net/rpc over a port",
 			Ours: rpc, Against: systemsDoing(rpc, "unix"), Limit: 1},
 	}
 }
 
 // ipushTargets compare IPUSH into a mailbox with PUSH, and a shared ring with rings of their own.
 func ipushTargets() []Target {
-	short := func(name string, size int) Target {
+	short := func(name, bytes string, size int) Target {
 		against := slices.Concat(
 			weftDoing("push", spec("ipush", "push", size)),
 			weftDoing("push and a status", spec("ipush", "push-status", size)))
 		return Target{
-			Name: name, What: fmt.Sprintf("IPUSH of %d B, against PUSH", size),
+			Name: name, What: "IPUSH, " + bytes,
 			Ours: spec("ipush", "ipush", size), Against: against, Limit: 1.1,
 		}
 	}
@@ -145,11 +146,11 @@ func ipushTargets() []Target {
 		})
 	}
 	return []Target{
-		short("ipush8", 8),
-		short("ipush4k", 4<<10),
-		{Name: "ipush1m", What: "IPUSH of 1 MiB, one way, against PUSH",
+		short("ipush8", "8 B", 8),
+		short("ipush4k", "4 KiB", 4<<10),
+		{Name: "ipush1m", What: "IPUSH, 1 MiB, by half a round trip",
 			Ours: oneWay("ipush"), Against: weftDoing("push", oneWay("push")), Limit: 0.95, AtLeast: true},
-		{Name: "shared7", What: "7 senders of 256 B into a shared ring, against rings of their own",
+		{Name: "shared7", What: "7 senders of 256 B, one ring",
 			Ours: gather("shared"), Against: weftDoing("own rings", gather("own")), Limit: 0.7, AtLeast: true},
 	}
 }

@@ -12,16 +12,18 @@ import (
 // is left, and the comparison with TCP under the same losses. A frame may stand for a whole batch of packets,
 // of weft's and of TCP's alike.
 func lossyTargets() (targets []Target) {
-	for _, transport := range []string{"eth", "udp"} {
+	for _, over := range [][2]string{{"eth", "raw Ethernet"}, {"udp", "UDP"}} {
+		transport := over[0]
+		name := over[1]
 		whole := spec("bandwidth", "send", 64<<10).with(func(s *Spec) { s.Transport = transport })
 		lossy := whole.with(func(s *Spec) { s.Loss = 0.01 })
 		targets = append(targets,
 			Target{
-				Name: transport + "loss", What: "1 % of frames lost, 64 KiB messages over " + transport + ", against no losses",
+				Name: transport + "loss", What: "64 KiB, 1 % of frames lost, against no losses, " + name,
 				Ours: lossy, Against: weftDoing("no losses", whole), Limit: 0.4, AtLeast: true,
 			},
 			Target{
-				Name: transport + "losstcp", What: "the same, against TCP with as many losses",
+				Name: transport + "losstcp", What: "64 KiB, 1 % of frames lost, " + name + ", against TCP with as many losses",
 				Ours: lossy, Against: systemsDoing(lossy, "tcp", "iperf3"), Limit: 1, AtLeast: true,
 			})
 	}

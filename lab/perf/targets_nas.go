@@ -21,7 +21,7 @@ func sortTargets(hosts int) (targets []Target) {
 		tcp := auto.with(func(s *Spec) { s.Transport = "tcp" })
 		targets = append(targets, Target{
 			Name: fmt.Sprintf("is%d", n),
-			What: fmt.Sprintf("Integer Sort, class A, keys a second, %d hosts, against -transport tcp", n),
+			What: fmt.Sprintf("Integer Sort, class A, %d hosts, against `-transport tcp`", n),
 			Ours: auto, Against: weftDoing("over tcp", tcp), Limit: 1 / 1.2, AtLeast: true,
 		})
 	}

@@ -13,8 +13,8 @@ func streamTargets() []Target {
 		}
 	}
 	return []Target{
-		target("streamping", "net.Conn, 64 B there and back, both poll, against a Unix socket", ping, 0.1, false),
-		target("streamasleep", "the same, both asleep", asleep, 0.6, false),
-		target("stream64k", "net.Conn, writes of 64 KiB, against a Unix socket", bulk, 2, true),
+		target("streamping", "stream, 64 B, both poll", ping, 0.1, false),
+		target("streamasleep", "stream, 64 B, both asleep", asleep, 0.6, false),
+		target("stream64k", "stream, writes of 64 KiB", bulk, 2, true),
 	}
 }

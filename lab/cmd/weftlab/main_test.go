@@ -107,6 +107,7 @@ func TestMistakes(t *testing.T) {
 		{"compare -only what HEAD HEAD", `no measurement "what"`},
 		{"compare -only send8 nowhere HEAD", "nowhere"},
 		{"targets -rounds 0", "must be at least 1"},
+		{"targets -write -only send8", "without -only"},
 		{"sim -seeds 3 ../../../examples/hello", "weft sim runs programs"},
 		{"sim -seed 1 -set colour=red", "NAME=VALUE with a name of seed, nodes"},
 		{"sim -seed 1 -set nodes=1000", "2 to 64 nodes"},

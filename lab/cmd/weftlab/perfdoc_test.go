@@ -105,6 +105,31 @@ func checkTargets(t *testing.T, line, names string) {
 	}
 }
 
+// TestPerformanceRows: the rows of both tables are those that targets -write writes, in this order and with these
+// limits, whatever the figures.
+func TestPerformanceRows(t *testing.T) {
+	text, err := os.ReadFile(performance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| ([^|]*) \\| (`[a-z0-9]+`) \\|(?:[^|]*\\|){3} ([^|]*) \\| (?:yes|\\*\\*no\\*\\*) \\|$")
+	var have []string
+	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+		have = append(have, strings.Join(m[1:], " | "))
+	}
+	want := perf.AllTargets()
+	for i := range max(len(have), len(want)) {
+		if i >= len(have) || i >= len(want) {
+			t.Fatalf("%d rows, %d targets", len(have), len(want))
+		}
+		o := perf.Outcome{Limit: want[i].Limit, AtLeast: want[i].AtLeast, Unit: want[i].Unit()}
+		o.Results = make([]perf.Result, 1+len(want[i].Against))
+		if line := want[i].What + " | `" + want[i].Name + "` | " + targetBound(&o); line != have[i] {
+			t.Errorf("row %d is %q, want %q", i+1, have[i], line)
+		}
+	}
+}
+
 // TestPerformanceTargets: the tables name all targets, and no others.
 func TestPerformanceTargets(t *testing.T) {
 	text, err := os.ReadFile(performance)

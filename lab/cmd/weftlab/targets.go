@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -45,6 +46,9 @@ func targetsCommand() *ffcli.Command {
 				return fmt.Errorf("targets: -rounds %d: must be at least 1", *rounds)
 			}
 			names := append(args, strings.FieldsFunc(*only, func(r rune) bool { return r == ',' })...)
+			if *write && len(names) > 0 {
+				return errors.New("targets: -write writes the table of one run: without -only")
+			}
 			targets, err := perf.FindTargets(names)
 			if err != nil {
 				return err

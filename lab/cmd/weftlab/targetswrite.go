@@ -32,7 +32,7 @@ func writeTargets(outcomes []perf.Outcome, rounds int) error {
 	where := "On one host, over shared memory where nothing else is said"
 	if len(hosts) > 0 {
 		marker = "targets between hosts"
-		where = fmt.Sprintf("Between the %d hosts of a lab", len(hosts))
+		where = fmt.Sprintf("Between the %d hosts of a laboratory", len(hosts))
 	}
 	file := filepath.Join(string(bytes.TrimSpace(root)), "docs", "PERFORMANCE.md")
 	text, err := os.ReadFile(file)
@@ -58,6 +58,11 @@ func between(text []byte, begin, end, with string) ([]byte, error) {
 	return []byte(before + begin + with + end + after), nil
 }
 
+// targetBound returns the limit as it is written in the table.
+func targetBound(o *perf.Outcome) string {
+	return strings.NewReplacer("<=", "≤", ">=", "≥", " x", " ×", "us", "µs").Replace(o.Bound())
+}
+
 // targetRows returns the table as Markdown.
 func targetRows(outcomes []perf.Outcome) string {
 	var out strings.Builder
@@ -71,10 +76,9 @@ func targetRows(outcomes []perf.Outcome) string {
 		if o.Reached {
 			reached = "yes"
 		}
-		bound := strings.NewReplacer("<=", "≤", ">=", "≥", " x", " ×", "us", "µs").Replace(o.Bound())
 		figures := strings.NewReplacer(" us", " µs").Replace
 		fmt.Fprintf(&out, "| %s | `%s` | %s | %s | %s | %s | %s |\n", o.What, o.Target, figures(targetFigure(&o.Results[0])),
-			figures(targetPeers(o.Results[1:])), ratio, bound, reached)
+			figures(targetPeers(o.Results[1:])), ratio, targetBound(&o), reached)
 	}
 	return out.String()
 }
