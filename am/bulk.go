@@ -51,7 +51,7 @@ func (e *Endpoint) store(
 	}
 	if to == e.ep.Me {
 		copy(e.memory[off:], b)
-		e.selfRequest(h, words, e.memory[off:][:len(b):len(b)], off)
+		e.self(&e.req, h, words, e.memory[off:][:len(b):len(b)], off)
 		if end != nil {
 			e.runEnd(end)
 		}
@@ -97,7 +97,7 @@ func (e *Endpoint) Get(ctx context.Context, to, from, off, n, h int, words ...ui
 	}
 	if to == e.ep.Me {
 		copy(e.memory[off:][:n], e.memory[from:])
-		e.selfReply(h, words, e.memory[off:][:n:n], off)
+		e.self(&e.rep, h, words, e.memory[off:][:n:n], off)
 		return nil
 	}
 	p, err := e.credit(ctx, to)
@@ -147,7 +147,7 @@ func (c *Call) ReplyXfer(off int, b []byte, h int, words ...uint64) error {
 	if c.From == e.ep.Me {
 		c.replied = true
 		copy(e.memory[off:], b)
-		e.selfReply(h, words, e.memory[off:][:len(b):len(b)], off)
+		e.self(&e.rep, h, words, e.memory[off:][:len(b):len(b)], off)
 		return nil
 	}
 	p := &e.peers[c.From]

@@ -126,7 +126,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 	})
 	if err != nil {
 		e.closeSegment()
-		return nil, opening(err)
+		return nil, err
 	}
 	e.req.e = e
 	e.rep.e = e
@@ -189,17 +189,10 @@ func (e *Endpoint) Stats() Stats {
 // send afterwards are returned to them when this rank leaves the job. Therefore all ranks call
 // Barrier before they close.
 func (e *Endpoint) Close() error {
-	if err := e.ep.Enter(context.Background()); err != nil {
-		if err == weft.ErrClosed {
-			return nil
+	return e.ep.Close(func() {
+		for i := range e.peers {
+			e.forget(&e.peers[i])
 		}
-		return err
-	}
-	defer e.ep.Leave()
-	for i := range e.peers {
-		e.forget(&e.peers[i])
-	}
-	err := e.ep.Close()
-	e.closeSegment()
-	return err
+		e.closeSegment()
+	})
 }

@@ -11,37 +11,17 @@ import (
 var (
 	// ErrTable: the ranks have opened the endpoint with different tables of handlers or different
 	// configurations; see TableError.
-	ErrTable = errors.New("am: the tables of handlers differ")
+	ErrTable = endpoint.ErrTable
 	// ErrRule: a handler did what a handler must not do; see RuleError.
 	ErrRule = errors.New("am: a handler broke a rule")
 	// ErrReturned: a request will not be answered; see ReturnedError.
 	ErrReturned = errors.New("am: the request was returned to its sender")
 )
 
-// A TableError reports, at all ranks, that the ranks have not opened the endpoint with the same table
-// of handlers and the same configuration. It matches ErrTable.
-type TableError struct {
-	Rank   int    // the rank that differs from rank 0
-	Index  int    // of the first handler that differs, or -1: a value of the configuration differs
-	Theirs string // what Rank has there; empty if it has nothing
-	Ours   string // what rank 0 has there; empty if it has nothing
-}
-
-func (e *TableError) Error() string {
-	return endpoint.Difference("am", e.Rank, e.Index, e.Theirs, e.Ours)
-}
-
-// Is makes every TableError match ErrTable.
-func (e *TableError) Is(target error) bool { return target == ErrTable }
-
-// opening turns the error of opening an endpoint into one of this package.
-func opening(err error) error {
-	var t *endpoint.TableError
-	if errors.As(err, &t) {
-		return &TableError{Rank: t.Rank, Index: t.Index, Theirs: t.Theirs, Ours: t.Ours}
-	}
-	return err
-}
+// A TableError reports, at all ranks, that the ranks have not opened the endpoint with the same table of handlers and the
+// same configuration: the Rank that differs from rank 0; the Index of the first handler that differs, or -1 for a value
+// of the configuration; and what both have there, Theirs and Ours. It matches ErrTable.
+type TableError = endpoint.TableError
 
 // A RuleError reports that a handler did what it must not do. Nothing was sent. It matches ErrRule.
 type RuleError struct {
@@ -76,19 +56,9 @@ func (e *HandlerError) Error() string {
 // Unwrap returns why the handler failed.
 func (e *HandlerError) Unwrap() error { return e.Err }
 
-// A PanicError reports the panic of a handler.
-type PanicError struct {
-	Value any    // of the panic
-	Stack []byte // the stack trace, from debug.Stack
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// Unwrap returns the value of the panic if it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
+// A PanicError reports the panic of a handler: its Value, and the Stack as debug.Stack returns it. It wraps a Value that
+// is an error.
+type PanicError = endpoint.PanicError
 
 // A ReturnedError reports, at the rank that sent a request, that it will not be answered: its
 // handler failed, or the rank is gone, in which case errors.As finds the weft.PeerError. The

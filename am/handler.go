@@ -2,7 +2,6 @@ package am
 
 import (
 	"errors"
-	"runtime/debug"
 
 	"weft"
 	"weft/internal/endpoint"
@@ -60,7 +59,7 @@ func (c *Call) reply(h int, b []byte, words []uint64) error {
 	}
 	c.replied = true
 	if c.From == e.ep.Me {
-		e.selfReply(h, words, b, 0)
+		e.self(&e.rep, h, words, b, 0)
 		return nil
 	}
 	n := e.put(kindReply, h, words)
@@ -132,17 +131,16 @@ func (e *Endpoint) run(h int, c *Call) (err error) {
 // cut reports a handler that did not return. If it has not panicked it is ending its goroutine:
 // then the request is concluded and the endpoint released here, since the caller will not.
 func (e *Endpoint) cut(c *Call, panicked any) error {
+	err := endpoint.Cut(panicked)
+	e.fail(c.handler, c.From, err)
 	if panicked != nil {
-		err := &PanicError{Value: panicked, Stack: debug.Stack()}
-		e.fail(c.handler, c.From, err)
 		return err
 	}
-	e.fail(c.handler, c.From, endpoint.ErrExited)
 	if !c.isReply && c.From != e.ep.Me {
-		e.conclude(c, endpoint.ErrExited)
+		e.conclude(c, err)
 	}
 	e.ep.Release()
-	return endpoint.ErrExited
+	return err
 }
 
 // fail reports that a handler has failed, unless it failed only because the requester is gone,

@@ -38,24 +38,7 @@ func (e *Endpoint) Wait(ctx context.Context) error { return e.ep.Wait(ctx) }
 // Until polls until cond returns true, and sleeps while nothing arrives. It calls cond first, and
 // again after each handler; no handler runs during cond, and cond must not call the endpoint.
 // Errors are those of Poll.
-func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
-	if err := e.ep.Enter(ctx); err != nil {
-		return err
-	}
-	defer e.ep.Leave()
-	for !e.runCondition(cond) {
-		if err := e.ep.Failure(); err != nil {
-			return err
-		}
-		if err := e.ep.Step(ctx); err != nil {
-			return e.ep.Explain(err, "wait for a condition", "")
-		}
-	}
-	return nil
-}
-
-// runCondition calls cond. Its name tells the endpoint that a call comes from within.
-func (e *Endpoint) runCondition(cond func() bool) bool { return cond() }
+func (e *Endpoint) Until(ctx context.Context, cond func() bool) error { return e.ep.Until(ctx, cond) }
 
 // Flush polls until all requests of this rank have been answered or returned. Errors are those of
 // Poll: when Flush returns nil, no error is left to be reported.

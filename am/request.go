@@ -32,7 +32,7 @@ func (e *Endpoint) request(ctx context.Context, to, h int, b []byte, words []uin
 		return err
 	}
 	if to == e.ep.Me {
-		e.selfRequest(h, words, b, 0)
+		e.self(&e.req, h, words, b, 0)
 		return nil
 	}
 	p, err := e.credit(ctx, to)
@@ -101,19 +101,8 @@ func (e *Endpoint) send(to, n int) error {
 	return err
 }
 
-// selfRequest runs the handler of a request that this rank sends to itself.
-func (e *Endpoint) selfRequest(h int, words []uint64, data []byte, off int) {
-	c := &e.req
-	c.From = e.ep.Me
-	c.Data = data
-	c.Off = off
-	c.Words = c.words[:copy(c.words[:], words)]
-	_ = e.run(h, c)
-}
-
-// selfReply runs the handler of a reply that this rank sends to itself.
-func (e *Endpoint) selfReply(h int, words []uint64, data []byte, off int) {
-	c := &e.rep
+// self runs the handler of a message that this rank sends to itself; c is e.req for a request, and e.rep for a reply.
+func (e *Endpoint) self(c *Call, h int, words []uint64, data []byte, off int) {
 	c.From = e.ep.Me
 	c.Data = data
 	c.Off = off

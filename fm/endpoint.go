@@ -93,7 +93,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *
 		InHandler: &RuleError{"a handler must not extract, nor wait; it sends by Message.BeginMessage"},
 	})
 	if err != nil {
-		return nil, opening(err)
+		return nil, err
 	}
 	return e, nil
 }
@@ -121,18 +121,12 @@ func (e *Endpoint) Stats() Stats {
 // weft.ErrClosed. Messages that others send afterwards are not handled. Therefore all ranks call
 // Barrier before they close.
 func (e *Endpoint) Close() error {
-	if err := e.ep.Enter(context.Background()); err != nil {
-		if err == weft.ErrClosed {
-			return nil
+	return e.ep.Close(func() {
+		for i := range e.peers {
+			e.breakOff(&e.peers[i].in, weft.ErrClosed)
 		}
-		return err
-	}
-	defer e.ep.Leave()
-	for i := range e.peers {
-		e.breakOff(&e.peers[i].in, weft.ErrClosed)
-	}
-	for _, w := range e.idle {
-		w.co.Stop()
-	}
-	return e.ep.Close()
+		for _, w := range e.idle {
+			w.co.Stop()
+		}
+	})
 }

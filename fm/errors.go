@@ -11,7 +11,7 @@ import (
 var (
 	// ErrTable: the ranks have opened the endpoint with different tables of handlers or different
 	// configurations; see TableError.
-	ErrTable = errors.New("fm: the tables of handlers differ")
+	ErrTable = endpoint.ErrTable
 	// ErrNoCredit: BeginMessage would have to wait for credits, or for another message to that rank.
 	ErrNoCredit = errors.New("fm: no credits for the message, or another message to that rank is being sent")
 	// ErrSelf: a rank cannot send to itself.
@@ -26,30 +26,10 @@ var (
 	errEnded = errors.New("fm: the message has ended")
 )
 
-// A TableError reports, at all ranks, that the ranks have not opened the endpoint with the same table
-// of handlers and the same configuration. It matches ErrTable.
-type TableError struct {
-	Rank   int    // the rank that differs from rank 0
-	Index  int    // of the first handler that differs, or -1: a value of the configuration differs
-	Theirs string // what Rank has there; empty if it has nothing
-	Ours   string // what rank 0 has there; empty if it has nothing
-}
-
-func (e *TableError) Error() string {
-	return endpoint.Difference("fm", e.Rank, e.Index, e.Theirs, e.Ours)
-}
-
-// Is makes every TableError match ErrTable.
-func (e *TableError) Is(target error) bool { return target == ErrTable }
-
-// opening turns the error of opening an endpoint into one of this package.
-func opening(err error) error {
-	var t *endpoint.TableError
-	if errors.As(err, &t) {
-		return &TableError{Rank: t.Rank, Index: t.Index, Theirs: t.Theirs, Ours: t.Ours}
-	}
-	return err
-}
+// A TableError reports, at all ranks, that the ranks have not opened the endpoint with the same table of handlers and the
+// same configuration: the Rank that differs from rank 0; the Index of the first handler that differs, or -1 for a value
+// of the configuration; and what both have there, Theirs and Ours. It matches ErrTable.
+type TableError = endpoint.TableError
 
 // A RuleError reports that a handler did what it must not do, which Rule describes. Nothing was
 // done. It matches ErrRule.
@@ -114,16 +94,6 @@ func (e *HandlerError) Error() string {
 // Unwrap returns why the handler failed.
 func (e *HandlerError) Unwrap() error { return e.Err }
 
-// A PanicError reports the panic of a handler.
-type PanicError struct {
-	Value any    // of the panic
-	Stack []byte // the stack trace, from debug.Stack
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// Unwrap returns the value of the panic if it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
+// A PanicError reports the panic of a handler: its Value, and the Stack as debug.Stack returns it. It wraps a Value that
+// is an error.
+type PanicError = endpoint.PanicError

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"weft"
 	"weft/extend"
@@ -158,11 +157,7 @@ func (e *Endpoint) run(m *Message) {
 		if ended {
 			return
 		}
-		err := endpoint.ErrExited
-		if v := recover(); v != nil {
-			err = &PanicError{Value: v, Stack: debug.Stack()}
-		}
-		e.fail(m, err)
+		e.fail(m, endpoint.Cut(recover()))
 	}()
 	err := e.table[m.handler].Func(m)
 	ended = true

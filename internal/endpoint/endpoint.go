@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"weft"
@@ -41,7 +42,7 @@ type Endpoint struct {
 
 	cfg     Config
 	p       *weft.Proc
-	mu      Mutex
+	mu      *Mutex
 	epoch   uint32
 	closed  bool
 	seen    uint64 // messages and departures so far
@@ -79,7 +80,7 @@ func (e *Endpoint) Enter(ctx context.Context) error {
 	if e.mu.TryLock() {
 		return e.entered()
 	}
-	if within(e.cfg.Runner) {
+	if within(e.cfg.Runner, "weft/internal/endpoint.(*Endpoint).runCondition") {
 		return e.cfg.InHandler
 	}
 	if err := e.mu.Lock(ctx); err != nil {
@@ -131,13 +132,9 @@ func (e *Endpoint) Receive(ctx context.Context) error {
 	e.receiving = true
 	e.mu.Unlock()
 	n, from, err := e.Port.RecvInto(ctx, e.in)
-	if !e.mu.TryLock() {
-		e.mu.lockAlways()
-	}
+	e.mu.lockAlways()
 	e.receiving = false
-	if len(e.waiting) > 0 {
-		e.rouse()
-	}
+	e.rouse()
 	if err != nil {
 		return e.failed(err)
 	}
@@ -157,12 +154,7 @@ func (e *Endpoint) stand(ctx context.Context) error {
 	e.mu.Unlock()
 	err := s.Wait(ctx)
 	e.mu.lockAlways()
-	for i, w := range e.waiting {
-		if w == s {
-			e.waiting = append(e.waiting[:i], e.waiting[i+1:]...)
-			break
-		}
-	}
+	e.waiting = slices.DeleteFunc(e.waiting, func(w *extend.Signal) bool { return w == s })
 	s.Reset()
 	e.spare = append(e.spare, s)
 	if err == nil && e.closed {
@@ -286,8 +278,17 @@ func (e *Endpoint) watchDepartures(ctx context.Context) {
 	}
 }
 
-// Close closes the port. The caller must have entered the endpoint, and leaves it afterwards.
-func (e *Endpoint) Close() error {
+// Close closes the endpoint: it calls end, which ends what the library has open, and closes the port. Another Close
+// does nothing.
+func (e *Endpoint) Close(end func()) error {
+	if err := e.Enter(context.Background()); err != nil {
+		if err == weft.ErrClosed {
+			return nil
+		}
+		return err
+	}
+	defer e.Leave()
+	end()
 	e.closed = true
 	e.stop()
 	err := e.Port.Close()

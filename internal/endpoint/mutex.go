@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -57,16 +58,17 @@ func (t *Mutex) Unlock() {
 	}
 }
 
-// within reports whether the calling goroutine is inside a function with this name. It takes about
+// within reports whether the calling goroutine is inside a function whose name begins with one of these. It takes about
 // a microsecond, so it is for callers that would have to wait anyway.
-func within(function string) bool {
+func within(functions ...string) bool {
 	var pcs [64]uintptr
 	for skip := 2; ; skip += len(pcs) {
 		n := runtime.Callers(skip, pcs[:])
 		frames := runtime.CallersFrames(pcs[:n])
 		for more := n > 0; more; {
 			var f runtime.Frame
-			if f, more = frames.Next(); strings.HasPrefix(f.Function, function) {
+			f, more = frames.Next()
+			if slices.ContainsFunc(functions, func(name string) bool { return strings.HasPrefix(f.Function, name) }) {
 				return true
 			}
 		}

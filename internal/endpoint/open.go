@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"weft"
-	"weft/extend"
 )
 
 // Config is what a library tells of an endpoint.
@@ -22,8 +21,8 @@ type Config struct {
 	PerPeer  int // messages that may be on their way to one rank, each of up to Longest bytes
 	Controls int // and others of up to 64 bytes
 
-	// Runner is the name of the function that calls handlers, and of no other: by it a
-	// handler that calls its own endpoint is told from another goroutine.
+	// Runner is what the names of the functions begin with that call handlers, and of no others: by
+	// it a handler that calls its own endpoint is told from another goroutine.
 	Runner string
 
 	// Prepare, if it is not nil, is called before the ranks are compared. Its error is that of
@@ -52,34 +51,30 @@ const (
 	maxReason = 1 << 10
 )
 
-// A TableError reports, at all ranks, that a rank has opened an endpoint with another table of handlers
-// than rank 0, or with another value of the configuration. A library turns it into an error of its own.
+// ErrTable: the ranks have opened an endpoint with different tables of handlers or different configurations.
+var ErrTable = errors.New("weft: the tables of handlers differ")
+
+// A TableError reports, at all ranks, that a rank has opened an endpoint with another table of handlers than rank 0, or
+// with another value of the configuration. It matches ErrTable.
 type TableError struct {
-	Rank         int    // the rank that differs from rank 0
-	Index        int    // of the first handler that differs, or -1: a value of the configuration differs
-	Theirs, Ours string // what Rank and what rank 0 have there; empty if nothing
+	Library string // the package of the endpoint, such as "am"
+	Rank    int    // the rank that differs from rank 0
+	Index   int    // of the first handler that differs, or -1: a value of the configuration differs
+	Theirs  string // what Rank has there; empty if it has nothing
+	Ours    string // what rank 0 has there; empty if it has nothing
 }
 
 func (e *TableError) Error() string {
-	return Difference("endpoint", e.Rank, e.Index, e.Theirs, e.Ours)
-}
-
-// Difference describes, for the error of a library, what rank has other than rank 0: handler index, or
-// if that is negative a value of the configuration.
-func Difference(library string, rank, index int, theirs, ours string) string {
-	what := fmt.Sprintf("handler %d", index)
-	if index < 0 {
+	what := fmt.Sprintf("handler %d", e.Index)
+	if e.Index < 0 {
 		what = "the configuration"
 	}
-	name := func(s string) string {
-		if s == "" {
-			return "missing"
-		}
-		return s
-	}
 	return fmt.Sprintf("%s: %s of rank %d is %s, that of rank 0 is %s: all ranks must open the endpoint with the same",
-		library, what, rank, name(theirs), name(ours))
+		e.Library, what, e.Rank, cmp.Or(e.Theirs, "missing"), cmp.Or(e.Ours, "missing"))
 }
+
+// Is makes every TableError match ErrTable.
+func (e *TableError) Is(target error) bool { return target == ErrTable }
 
 // Open opens a channel at all ranks of the job, and returns when all have done so with
 // the same table and parameters. Rank 0 compares, and tells all. If a rank is gone, or its
@@ -90,7 +85,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg Config) (*Endpoint
 		return nil, err
 	}
 	e := &Endpoint{cfg: cfg, p: p, Me: p.Rank(), Size: p.Size(), in: make([]byte, cfg.Longest),
-		mu: Mutex{free: extend.NewSignal(p)}}
+		mu: NewMutex(p)}
 	e.gone = make([]error, e.Size)
 	e.whys = make([]departure, e.Size)
 	e.Port, err = p.OpenPort(channel, cfg.port(e.Size))
@@ -180,7 +175,7 @@ func (c *Config) differs(rank int, hello []byte) error {
 	values, names := parseHello(hello)
 	for i, v := range c.Params {
 		if i >= len(values) || values[i] != v.Value {
-			e := &TableError{Rank: rank, Index: -1, Ours: fmt.Sprintf("%s %d", v.Name, v.Value)}
+			e := &TableError{Library: c.Library, Rank: rank, Index: -1, Ours: fmt.Sprintf("%s %d", v.Name, v.Value)}
 			if i < len(values) {
 				e.Theirs = fmt.Sprintf("%s %d", v.Name, values[i])
 			}
@@ -188,7 +183,7 @@ func (c *Config) differs(rank int, hello []byte) error {
 		}
 	}
 	for i := range max(len(names), len(c.Table)) {
-		e := &TableError{Rank: rank, Index: i}
+		e := &TableError{Library: c.Library, Rank: rank, Index: i}
 		if i < len(names) {
 			e.Theirs = fmt.Sprintf("%q", names[i])
 		}
@@ -296,7 +291,7 @@ func (e *Endpoint) verdict(b []byte) error {
 	case how == 1 && len(b) >= 17 && len(b) >= 17+int(b[16]):
 		n := 17 + int(b[16])
 		return &TableError{
-			Rank: int(binary.LittleEndian.Uint64(b)), Index: int(int64(binary.LittleEndian.Uint64(b[8:]))),
+			Library: e.cfg.Library, Rank: int(binary.LittleEndian.Uint64(b)), Index: int(int64(binary.LittleEndian.Uint64(b[8:]))),
 			Theirs: string(b[17:n]), Ours: string(b[n:]),
 		}
 	case how == 2 && len(b) >= 8:

@@ -25,7 +25,7 @@ func TestHello(t *testing.T) {
 	}
 	e := &Endpoint{cfg: c}
 	for _, verdict := range []error{
-		nil, &TableError{7, 3, `"a"`, ""}, &TableError{7, -1, "", "Depth 4"},
+		nil, &TableError{"x", 7, 3, `"a"`, ""}, &TableError{"x", 7, -1, "", "Depth 4"},
 		&weft.PeerError{Rank: 5, Cause: errors.New("why"), Clean: true}, errors.New("something else"),
 	} {
 		have := e.verdict(e.tell(kindWelcome, verdict))
@@ -52,7 +52,7 @@ func FuzzHello(f *testing.F) {
 	e := &Endpoint{cfg: c}
 	b, _ := c.hello()
 	f.Add(b)
-	f.Add(e.tell(kindWelcome, &TableError{7, 3, "a", "b"}))
+	f.Add(e.tell(kindWelcome, &TableError{"x", 7, 3, "a", "b"}))
 	f.Add(e.tell(kindHello, &weft.PeerError{Rank: 5, Cause: errors.New("why")}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) < HeadSize {

@@ -3,12 +3,37 @@ package endpoint
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
 
 	"weft"
 )
 
 // ErrExited is the failure of a handler that has ended its goroutine.
 var ErrExited = errors.New("it has called runtime.Goexit")
+
+// A PanicError reports the panic of a handler.
+type PanicError struct {
+	Value any    // of the panic
+	Stack []byte // the stack trace, from debug.Stack
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns the value of the panic if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// Cut returns the failure of a handler that did not return, where recover has returned v.
+func Cut(v any) error {
+	if v == nil {
+		return ErrExited
+	}
+	return &PanicError{Value: v, Stack: debug.Stack()}
+}
 
 // Wait returns when a message waits to be handled, or with an error that has not been reported.
 func (e *Endpoint) Wait(ctx context.Context) error {
@@ -25,6 +50,27 @@ func (e *Endpoint) Wait(ctx context.Context) error {
 		}
 	}
 }
+
+// Until handles what arrives until cond returns true, or with an error that has not been reported. It calls cond first,
+// and again after each message.
+func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
+	if err := e.Enter(ctx); err != nil {
+		return err
+	}
+	defer e.Leave()
+	for !e.runCondition(cond) {
+		if err := e.Failure(); err != nil {
+			return err
+		}
+		if err := e.Step(ctx); err != nil {
+			return e.Explain(err, "wait for a condition", "")
+		}
+	}
+	return nil
+}
+
+// runCondition calls cond. Its name tells Enter that a call comes from within.
+func (e *Endpoint) runCondition(cond func() bool) bool { return cond() }
 
 // Step waits for something new, and handles it if it is a message. While a handler is suspended Step takes
 // messages where they lie in the port, without a copy.
@@ -56,7 +102,7 @@ func (e *Endpoint) Failure() error {
 		return nil
 	}
 	err := e.failures[0]
-	e.failures = append(e.failures[:0], e.failures[1:]...)
+	e.failures = slices.Delete(e.failures, 0, 1)
 	return err
 }
 
